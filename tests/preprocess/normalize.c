@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The normaliser against the double-precision specification of reference.c, for every combination of format,
+ * colorimetry, siting, filter, fit, tensor type, layout and colour, on random sizes and strides; and cases with
+ * exact answers.
+ */
+#include "preprocess/normalize.h"
+
+#include <glib.h>
+#include <math.h>
+#include <string.h>
+
+#include "tests/preprocess/frame.h"
+#include "tests/preprocess/reference.h"
+
+#define GUARD 64
+/* Errors allowed, in bytes of 0..255 before gain: of floats, and the distance from a tie within which integers may
+ * round the other way. */
+#define FLOAT_SLACK 2e-4
+#define TIE_SLACK 1e-3
+
+static const struct
+{
+  double gain[3], offset[3];
+} factors[] = {
+  { { 1, 1, 1 }, { 0, 0, 0 } },
+  { { 1, 1, 1 }, { -128, -128, -128 } },
+  { { 1 / 127.5, 1 / 127.5, 1 / 127.5 }, { -1, -1, -1 } },
+  { { 1 / (255 * 0.229), 1 / (255 * 0.224), 1 / (255 * 0.225) }, { -0.485 / 0.229, -0.456 / 0.224, -0.406 / 0.225 } },
+  { { -1, 0.5, 1.75 }, { 255, -20.25, -100.5 } },
+  { { 0, 0.3, -0.7 }, { 12.5, 300, 90 } },
+};
+
+/* Total of the checks made, so that a loop that checks nothing is seen. */
+static guint64 pixels_checked;
+static double worst_error;
+
+static gsize
+element_size (SlOutType type)
+{
+  return type == SL_OUT_F32 ? sizeof (gfloat) : 1;
+}
+
+static double
+element (const SlNormalizeSpec *spec, const guint8 *tensor, gsize index)
+{
+  gfloat value;
+  switch (spec->type) {
+    case SL_OUT_U8:
+      return tensor[index];
+    case SL_OUT_I8:
+      return (gint8) tensor[index];
+    default:
+      memcpy (&value, tensor + index * sizeof value, sizeof value);
+      return value;
+  }
+}
+
+static void
+check_value (const SlNormalizeSpec *spec, int channel, double got, double value)
+{
+  const double gain = fmax (fabs (spec->gain[channel]), 1e-3);
+  if (spec->type == SL_OUT_F32) {
+    const double slack = FLOAT_SLACK * gain + 1e-6 * fabs (spec->offset[channel]);
+    worst_error = fmax (worst_error, (fabs (got - value) - 1e-6 * fabs (spec->offset[channel])) / gain);
+    g_assert_cmpfloat (fabs (got - value), <=, slack);
+    return;
+  }
+  const double low = spec->type == SL_OUT_U8 ? 0 : -128;
+  value = CLAMP (value, low, low + 255);
+  if (got == rint (value))
+    return;
+  g_assert_cmpfloat (fabs (got - rint (value)), ==, 1.0);
+  g_assert_cmpfloat (fabs (value - floor (value) - 0.5), <=, TIE_SLACK * fmax (gain, 1.0));
+}
+
+static void
+check_case (GRand *rand, const SlImageInfo *info, const SlNormalizeSpec *spec)
+{
+  g_autoptr (TestFrame) frame = test_frame_new (rand, info, g_rand_int_range (rand, TEST_STRIDE_TIGHT, TEST_STRIDE_NEGATIVE + 1));
+  const gsize channels = spec->colour == SL_OUT_GRAY ? 1 : 3;
+  const gsize plane = (gsize) spec->width * (gsize) spec->height;
+  const gsize bytes = plane * channels * element_size (spec->type);
+  g_autofree guint8 *memory = g_malloc (bytes + 2 * GUARD);
+  g_autofree guint8 *guard = g_malloc (GUARD);
+  memset (memory, 0x5c, bytes + 2 * GUARD);
+  memset (guard, 0x5c, GUARD);
+
+  SlNormalizer *normalizer;
+  g_assert_cmpint (sl_normalizer_new (&normalizer, info, spec), ==, SL_NORMALIZE_OK);
+  sl_normalizer_run (normalizer, &frame->image, memory + GUARD);
+  sl_normalizer_free (normalizer);
+
+  g_assert_cmpmem (memory, GUARD, guard, GUARD);
+  g_assert_cmpmem (memory + GUARD + bytes, GUARD, guard, GUARD);
+  for (int y = 0; y < spec->height; y++) {
+    for (int x = 0; x < spec->width; x++) {
+      double value[3];
+      reference_pixel (frame, spec, x, y, value);
+      for (gsize c = 0; c < channels; c++) {
+        gsize pixel = (gsize) y * (gsize) spec->width + (gsize) x;
+        gsize index = spec->layout == SL_OUT_NHWC ? pixel * channels + c : c * plane + pixel;
+        check_value (spec, (int) c, element (spec, memory + GUARD, index), value[c]);
+      }
+    }
+  }
+  pixels_checked += plane;
+}
+
+static int
+random_size (GRand *rand)
+{
+  static const int special[] = { 1, 1, 2, 3, 16, 17, 40 };
+  return g_rand_boolean (rand) ? special[g_rand_int_range (rand, 0, G_N_ELEMENTS (special))] : g_rand_int_range (rand, 1, 25);
+}
+
+static void
+random_factors (GRand *rand, SlNormalizeSpec *spec)
+{
+  int which = g_rand_int_range (rand, 0, G_N_ELEMENTS (factors));
+  memcpy (spec->gain, factors[which].gain, sizeof spec->gain);
+  memcpy (spec->offset, factors[which].offset, sizeof spec->offset);
+}
+
+/* Each number from @choice that selects among @n, least significant first. */
+static int
+take (int *choice, int n)
+{
+  int taken = *choice % n;
+  *choice /= n;
+  return taken;
+}
+
+/* All tensors, fits and filters for one kind of picture. */
+static void
+check_tensors (GRand *rand, SlImageInfo *info)
+{
+  for (int i = 0; i < 3 * 2 * 3 * 3 * 2; i++) {
+    int choice = i;
+    SlNormalizeSpec spec = {
+      .type = take (&choice, 3),
+      .layout = take (&choice, 2),
+      .colour = take (&choice, 3),
+      .fit = take (&choice, 3),
+      .filter = take (&choice, 2),
+      .width = random_size (rand),
+      .height = random_size (rand),
+      .pad_value = g_rand_int_range (rand, 0, 256),
+    };
+    info->width = random_size (rand);
+    info->height = random_size (rand);
+    if (g_rand_int_range (rand, 0, 8) == 0) {
+      spec.width = info->width;
+      spec.height = info->height;
+    }
+    random_factors (rand, &spec);
+    check_case (rand, info, &spec);
+  }
+}
+
+static void
+test_format (gconstpointer data)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (GPOINTER_TO_UINT (data) + 1);
+  pixels_checked = 0;
+  worst_error = 0;
+  for (int i = 0; i < 3 * 2 * 2 * 2; i++) {
+    int choice = i;
+    SlImageInfo info = {
+      .format = (SlPixelFormat) GPOINTER_TO_UINT (data),
+      .matrix = take (&choice, 3),
+      .full_range = take (&choice, 2),
+      .site_h = take (&choice, 2),
+      .site_v = take (&choice, 2),
+    };
+    check_tensors (rand, &info);
+  }
+  g_test_message ("%" G_GUINT64_FORMAT " pixels, floats within %.2g of 255", pixels_checked, worst_error);
+  g_assert_cmpuint (pixels_checked, >, 100000);
+}
+
+/* Long axes: positions stay exact, and factors far from 1. */
+static void
+test_long_axes (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (99);
+  for (int i = 0; i < 120; i++) {
+    const int length[2] = { g_rand_int_range (rand, 1000, 32769), g_rand_int_range (rand, 1, 5) };
+    const int tensor[2] = { g_rand_int_range (rand, 1, i % 10 == 0 ? 32769 : 900), g_rand_int_range (rand, 1, 5) };
+    const int turn = g_rand_int_range (rand, 0, 2);
+    const SlImageInfo info = {
+      .format = g_rand_int_range (rand, 0, SL_PIXEL_COUNT),
+      .width = length[turn],
+      .height = length[1 - turn],
+      .site_h = g_rand_int_range (rand, 0, 2),
+      .site_v = g_rand_int_range (rand, 0, 2),
+    };
+    SlNormalizeSpec spec = {
+      .type = SL_OUT_F32,
+      .fit = g_rand_int_range (rand, 0, 3),
+      .filter = g_rand_int_range (rand, 0, 2),
+      .width = tensor[turn],
+      .height = tensor[1 - turn],
+    };
+    random_factors (rand, &spec);
+    check_case (rand, &info, &spec);
+  }
+}
+
+static void
+test_identity_is_exact (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (7);
+  for (int format = SL_PIXEL_GRAY8; format < SL_PIXEL_COUNT; format++) {
+    for (int i = 0; i < 2 * 3 * 3; i++) {
+      int choice = i;
+      SlNormalizeSpec spec = { .gain = { 1, 1, 1 }, .colour = format == SL_PIXEL_GRAY8 ? SL_OUT_GRAY : SL_OUT_RGB };
+      spec.filter = take (&choice, 2);
+      spec.fit = take (&choice, 3);
+      spec.type = take (&choice, 3);
+      const double offset = spec.type == SL_OUT_I8 ? -128 : 0;
+      spec.offset[0] = spec.offset[1] = spec.offset[2] = offset;
+      const SlImageInfo info = { .format = format, .width = 53, .height = 29, .full_range = 1 };
+      spec.width = info.width;
+      spec.height = info.height;
+      g_autoptr (TestFrame) frame = test_frame_new (rand, &info, TEST_STRIDE_RANDOM);
+      g_autofree guint8 *tensor = g_malloc (53 * 29 * 3 * sizeof (gfloat));
+      SlNormalizer *normalizer;
+      g_assert_cmpint (sl_normalizer_new (&normalizer, &info, &spec), ==, SL_NORMALIZE_OK);
+      sl_normalizer_run (normalizer, &frame->image, tensor);
+      sl_normalizer_free (normalizer);
+      for (gsize p = 0; p < 53 * 29 * (gsize) frame->components; p++) {
+        const gsize n = (gsize) frame->components;
+        g_assert_cmpfloat (element (&spec, tensor, p), ==, frame->sample[p % n][p / n] + offset);
+      }
+    }
+  }
+}
+
+static void
+test_half_to_even (void)
+{
+  guint8 codes[256];
+  guint8 tensor[256];
+  for (int i = 0; i < 256; i++)
+    codes[i] = (guint8) i;
+  const SlImageInfo info = { .format = SL_PIXEL_GRAY8, .width = 256, .height = 1, .full_range = 1 };
+  const SlImage image = { { codes }, { 256 } };
+  SlNormalizeSpec spec = { .width = 256, .height = 1, .colour = SL_OUT_GRAY, .gain = { 0.5 }, .offset = { -10 } };
+  for (spec.type = SL_OUT_U8; spec.type <= SL_OUT_I8; spec.type++) {
+    SlNormalizer *normalizer;
+    g_assert_cmpint (sl_normalizer_new (&normalizer, &info, &spec), ==, SL_NORMALIZE_OK);
+    sl_normalizer_run (normalizer, &image, tensor);
+    sl_normalizer_free (normalizer);
+    for (int i = 0; i < 256; i++)
+      g_assert_cmpfloat (element (&spec, tensor, (gsize) i), ==, fmax (rint (i * 0.5 - 10), spec.type == SL_OUT_U8 ? 0 : -128));
+  }
+}
+
+/* A worked letterbox: 4x2 into 4x6 leaves two rows above and below; a stripe too thin to hold a pixel centre vanishes. */
+static void
+test_letterbox_borders (void)
+{
+  static const guint8 codes[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+  guint8 tensor[24];
+  const SlImageInfo info = { .format = SL_PIXEL_GRAY8, .width = 4, .height = 2, .full_range = 1 };
+  const SlImage image = { { codes }, { 4 } };
+  SlNormalizeSpec spec = { .width = 4,
+                           .height = 6,
+                           .colour = SL_OUT_GRAY,
+                           .fit = SL_AFFINE_LETTERBOX,
+                           .filter = SL_FILTER_BILINEAR,
+                           .pad_value = 114,
+                           .gain = { 1 } };
+  SlNormalizer *normalizer;
+  g_assert_cmpint (sl_normalizer_new (&normalizer, &info, &spec), ==, SL_NORMALIZE_OK);
+  sl_normalizer_run (normalizer, &image, tensor);
+  for (int i = 0; i < 24; i++)
+    g_assert_cmpint (tensor[i], ==, i >= 8 && i < 16 ? codes[i - 8] : 114);
+  const SlAffine *map = sl_normalizer_map (normalizer);
+  g_assert_cmpfloat (map->xx, ==, 1.0);
+  g_assert_cmpfloat (map->y0, ==, -2.0);
+  sl_normalizer_free (normalizer);
+
+  const SlImageInfo thin = { .format = SL_PIXEL_GRAY8, .width = 8, .height = 1, .full_range = 1 };
+  spec.height = 4;
+  g_assert_cmpint (sl_normalizer_new (&normalizer, &thin, &spec), ==, SL_NORMALIZE_OK);
+  sl_normalizer_run (normalizer, &image, tensor);
+  for (int i = 0; i < 16; i++)
+    g_assert_cmpint (tensor[i], ==, 114);
+  sl_normalizer_free (normalizer);
+}
+
+/* State kept between rows must not leak into the next picture. */
+static void
+test_runs_are_independent (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (5);
+  const SlImageInfo info = { .format = SL_PIXEL_NV12, .width = 20, .height = 14 };
+  const SlNormalizeSpec spec = { .width = 31, .height = 33, .filter = SL_FILTER_BILINEAR, .gain = { 1, 1, 1 } };
+  g_autoptr (TestFrame) a = test_frame_new (rand, &info, TEST_STRIDE_TIGHT);
+  g_autoptr (TestFrame) b = test_frame_new (rand, &info, TEST_STRIDE_NEGATIVE);
+  guint8 fresh[31 * 33 * 3], again[31 * 33 * 3];
+  SlNormalizer *normalizer;
+  g_assert_cmpint (sl_normalizer_new (&normalizer, &info, &spec), ==, SL_NORMALIZE_OK);
+  sl_normalizer_run (normalizer, &a->image, fresh);
+  sl_normalizer_run (normalizer, &b->image, again);
+  sl_normalizer_run (normalizer, &a->image, again);
+  sl_normalizer_free (normalizer);
+  g_assert_cmpmem (fresh, sizeof fresh, again, sizeof again);
+}
+
+/* Extreme but legal factors: results stay in range, nothing overflows. */
+static void
+test_extreme_factors (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (3);
+  const SlImageInfo info = { .format = SL_PIXEL_I420, .width = 5, .height = 5 };
+  static const double extremes[] = { 1e30, -1e30, 1e-300, 0 };
+  for (int i = 0; i < 4 * 4 * 3; i++) {
+    int choice = i;
+    SlNormalizeSpec spec = { .width = 7, .height = 3, .filter = SL_FILTER_BILINEAR };
+    const double gain = extremes[take (&choice, 4)];
+    const double offset = extremes[take (&choice, 4)];
+    spec.type = take (&choice, 3);
+    for (int c = 0; c < 3; c++) {
+      spec.gain[c] = gain;
+      spec.offset[c] = offset;
+    }
+    g_autoptr (TestFrame) frame = test_frame_new (rand, &info, TEST_STRIDE_TIGHT);
+    gfloat tensor[7 * 3 * 3];
+    SlNormalizer *normalizer;
+    g_assert_cmpint (sl_normalizer_new (&normalizer, &info, &spec), ==, SL_NORMALIZE_OK);
+    sl_normalizer_run (normalizer, &frame->image, tensor);
+    sl_normalizer_free (normalizer);
+    for (gsize k = 0; spec.type == SL_OUT_F32 && k < G_N_ELEMENTS (tensor); k++)
+      g_assert_true (isfinite (tensor[k]));
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  for (guint format = 0; format < SL_PIXEL_COUNT; format++) {
+    g_autofree char *path = g_strdup_printf ("/normalize/reference/%s", sl_pixel_format_name (format));
+    g_test_add_data_func (path, GUINT_TO_POINTER (format), test_format);
+  }
+  g_test_add_func ("/normalize/long-axes", test_long_axes);
+  g_test_add_func ("/normalize/identity-is-exact", test_identity_is_exact);
+  g_test_add_func ("/normalize/half-to-even", test_half_to_even);
+  g_test_add_func ("/normalize/letterbox-borders", test_letterbox_borders);
+  g_test_add_func ("/normalize/runs-are-independent", test_runs_are_independent);
+  g_test_add_func ("/normalize/extreme-factors", test_extreme_factors);
+  return g_test_run ();
+}
