@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The graph: tensors and nodes in one arena. Readers fill it through the checked functions here, prepare.c
+ * turns it into something runnable, sessions read it.
+ */
+#include "core/graph.h"
+
+#include <string.h>
+
+#include "core/error.h"
+#include "core/graph_private.h"
+#include "core/ops/ops.h"
+
+SlGraph *
+sl_graph_new (GBytes *bytes)
+{
+  SlGraph *graph = g_new0 (SlGraph, 1);
+  g_atomic_ref_count_init (&graph->refs);
+  graph->bytes = bytes != NULL ? g_bytes_ref (bytes) : NULL;
+  graph->arena = sl_arena_new ();
+  graph->tensors = g_array_new (FALSE, TRUE, sizeof (SlTensor));
+  graph->nodes = g_array_new (FALSE, TRUE, sizeof (SlNode));
+  return graph;
+}
+
+SlGraph *
+sl_graph_ref (SlGraph *graph)
+{
+  g_atomic_ref_count_inc (&graph->refs);
+  return graph;
+}
+
+void
+sl_graph_unref (SlGraph *graph)
+{
+  if (graph == NULL || !g_atomic_ref_count_dec (&graph->refs))
+    return;
+  g_array_unref (graph->tensors);
+  g_array_unref (graph->nodes);
+  sl_arena_free (graph->arena);
+  g_clear_pointer (&graph->bytes, g_bytes_unref);
+  g_free (graph);
+}
+
+SlArena *
+sl_graph_arena (SlGraph *graph)
+{
+  return graph->arena;
+}
+
+gint32
+sl_graph_add_tensor (SlGraph *graph, const SlTensor *tensor, GError **error)
+{
+  g_return_val_if_fail (!graph->prepared, -1);
+  if (graph->tensors->len >= SL_MAX_TENSORS) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "more than %d tensors", SL_MAX_TENSORS);
+    return -1;
+  }
+  if (tensor->rank > SL_MAX_RANK) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "tensor '%s' has %u dimensions; at most %d are supported", tensor->name, tensor->rank,
+                 SL_MAX_RANK);
+    return -1;
+  }
+  g_array_append_vals (graph->tensors, tensor, 1);
+  SlTensor *added = &g_array_index (graph->tensors, SlTensor, graph->tensors->len - 1);
+  if (added->name == NULL)
+    added->name = "";
+  return (gint32) graph->tensors->len - 1;
+}
+
+static gboolean
+check_indices (const SlGraph *graph, const char *what, const gint32 *indices, guint n, gint32 lowest, GError **error)
+{
+  for (guint i = 0; i < n; i++) {
+    if (indices[i] >= lowest && indices[i] < (gint32) graph->tensors->len)
+      continue;
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s %u is tensor %d; the model has tensors 0..%d", what, i, indices[i],
+                 (gint) graph->tensors->len - 1);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+check_arity (const SlOp *op, guint index, guint n_inputs, guint n_outputs, GError **error)
+{
+  if (n_inputs >= op->min_inputs && n_inputs <= op->max_inputs && n_outputs == op->n_outputs)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "node %u %s: expected %u to %u inputs and %u outputs, got %u and %u", index, op->name,
+               op->min_inputs, op->max_inputs, op->n_outputs, n_inputs, n_outputs);
+  return FALSE;
+}
+
+gboolean
+sl_graph_add_node (SlGraph *graph, SlOpType type, guint index, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs,
+                   const SlOpParams *params, GError **error)
+{
+  g_return_val_if_fail (!graph->prepared, FALSE);
+  const SlOp *op = sl_op_get (type);
+  g_return_val_if_fail (op != NULL, FALSE);
+
+  if (graph->nodes->len >= SL_MAX_NODES) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "more than %d nodes", SL_MAX_NODES);
+    return FALSE;
+  }
+  if (!check_arity (op, index, n_inputs, n_outputs, error) || !check_indices (graph, "input", inputs, n_inputs, -1, error)
+      || !check_indices (graph, "output", outputs, n_outputs, 0, error)) {
+    g_prefix_error (error, "node %u %s: ", index, op->name);
+    return FALSE;
+  }
+  SlNode node = { .op = type, .index = index, .n_inputs = n_inputs, .n_outputs = n_outputs };
+  node.inputs = sl_arena_memdup (graph->arena, inputs, n_inputs * sizeof inputs[0]);
+  node.outputs = sl_arena_memdup (graph->arena, outputs, n_outputs * sizeof outputs[0]);
+  node.name = sl_graph_tensor (graph, outputs[0])->name;
+  if (params != NULL)
+    node.params = *params;
+  g_array_append_val (graph->nodes, node);
+  return TRUE;
+}
+
+gboolean
+sl_graph_set_io (SlGraph *graph, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs, GError **error)
+{
+  g_return_val_if_fail (!graph->prepared, FALSE);
+  if (n_inputs < 1 || n_inputs > SL_MAX_IO || n_outputs < 1 || n_outputs > SL_MAX_IO) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model has %u inputs and %u outputs; expected 1 to %d of each", n_inputs, n_outputs,
+                 SL_MAX_IO);
+    return FALSE;
+  }
+  if (!check_indices (graph, "model input", inputs, n_inputs, 0, error)
+      || !check_indices (graph, "model output", outputs, n_outputs, 0, error))
+    return FALSE;
+  graph->n_inputs = n_inputs;
+  graph->n_outputs = n_outputs;
+  memcpy (graph->inputs, inputs, n_inputs * sizeof inputs[0]);
+  memcpy (graph->outputs, outputs, n_outputs * sizeof outputs[0]);
+  return TRUE;
+}
+
+guint
+sl_graph_n_tensors (const SlGraph *graph)
+{
+  return graph->tensors->len;
+}
+
+guint
+sl_graph_n_nodes (const SlGraph *graph)
+{
+  return graph->nodes->len;
+}
+
+const SlTensor *
+sl_graph_tensor (const SlGraph *graph, gint32 index)
+{
+  return &g_array_index (graph->tensors, SlTensor, index);
+}
+
+const SlNode *
+sl_graph_node (const SlGraph *graph, guint index)
+{
+  return &g_array_index (graph->nodes, SlNode, index);
+}
+
+guint
+sl_graph_n_inputs (const SlGraph *graph)
+{
+  return graph->n_inputs;
+}
+
+guint
+sl_graph_n_outputs (const SlGraph *graph)
+{
+  return graph->n_outputs;
+}
+
+gint32
+sl_graph_input (const SlGraph *graph, guint i)
+{
+  return graph->inputs[i];
+}
+
+gint32
+sl_graph_output (const SlGraph *graph, guint i)
+{
+  return graph->outputs[i];
+}
+
+const SlTensor *
+sl_graph_input_tensor (const SlGraph *graph, guint i)
+{
+  return sl_graph_tensor (graph, graph->inputs[i]);
+}
+
+const SlTensor *
+sl_graph_output_tensor (const SlGraph *graph, guint i)
+{
+  return sl_graph_tensor (graph, graph->outputs[i]);
+}
+
+gsize
+sl_graph_constant_bytes (const SlGraph *graph)
+{
+  gsize total = 0;
+  for (guint i = 0; i < graph->tensors->len; i++)
+    if (sl_graph_tensor (graph, (gint32) i)->data != NULL)
+      total += sl_graph_tensor (graph, (gint32) i)->bytes;
+  return total;
+}

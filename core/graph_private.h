@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a graph is made of, for graph.c, prepare.c and the passes only. */
+#ifndef SL_CORE_GRAPH_PRIVATE_H
+#define SL_CORE_GRAPH_PRIVATE_H
+
+#include "core/graph.h"
+
+struct _SlGraph
+{
+  gatomicrefcount refs;
+  GBytes *bytes;
+  SlArena *arena;
+  GArray *tensors; /* of SlTensor */
+  GArray *nodes;   /* of SlNode, execution order */
+  guint n_inputs, n_outputs;
+  gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
+  gboolean prepared;
+};
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * TFLite_Detection_PostProcess: decode centre-size boxes against anchors, then either one non-maximum
+ * suppression over each anchor's best class ("fast") or one per class ("regular"). Scores are sorted stably,
+ * so ties keep the anchors' order. NaN scores never pass the threshold.
+ */
+#include <string.h>
+
+#include "core/kernels/kernels.h"
+
+typedef struct
+{
+  gfloat y0, x0, y1, x1;
+} Box;
+
+typedef struct
+{
+  gfloat score;
+  gint32 anchor, klass;
+} Candidate;
+
+typedef struct
+{
+  gint32 n_boxes, n_columns, offset; /* anchors; score columns; 1 when column 0 is background */
+  Box *boxes;
+  gfloat *scores;                        /* dequantised, n_boxes x n_columns */
+  gint32 *classes;                       /* best classes of each anchor, n_boxes x classes per anchor */
+  Candidate *candidates, *spare, *kept; /* n_boxes each; kept has room for two rounds */
+  guint8 *dropped;
+} Detection;
+
+void *
+sl_kernel_detection_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
+{
+  const SlDetectionParams *params = &node->params.detection;
+  const SlTensor *scores = sl_node_input (graph, node, 1);
+  Detection *d = sl_arena_alloc (arena, sizeof *d);
+  const gsize n = (gsize) scores->dims[1];
+  d->n_boxes = scores->dims[1];
+  d->n_columns = scores->dims[2];
+  d->offset = d->n_columns - params->num_classes;
+  d->boxes = sl_arena_alloc (arena, n * sizeof d->boxes[0]);
+  d->scores = sl_arena_alloc (arena, n * (gsize) d->n_columns * sizeof d->scores[0]);
+  d->classes = sl_arena_alloc (arena, n * (gsize) MIN (params->max_classes_per_detection, params->num_classes) * sizeof d->classes[0]);
+  d->candidates = sl_arena_alloc (arena, n * sizeof d->candidates[0]);
+  d->spare = sl_arena_alloc (arena, n * sizeof d->spare[0]);
+  d->kept = sl_arena_alloc (arena, (gsize) (MAX (params->max_detections, 0) + MAX (params->detections_per_class, 0) + 1) * sizeof d->kept[0]);
+  d->dropped = sl_arena_alloc (arena, n);
+  return d;
+}
+
+static gfloat
+real_at (const SlKernelCall *call, guint input, gsize i)
+{
+  const SlTensor *tensor = sl_node_input (call->graph, call->node, input);
+  if (tensor->dtype == SL_DTYPE_F32)
+    return ((const gfloat *) call->inputs[input])[i];
+  return (gfloat) (sl_load_code (call->inputs[input], tensor->dtype, i) - sl_tensor_zero_point (tensor)) * sl_tensor_scale (tensor);
+}
+
+static void
+decode_boxes (const SlKernelCall *call, Detection *d)
+{
+  const SlDetectionParams *p = &call->node->params.detection;
+  const gsize step = (gsize) sl_node_input (call->graph, call->node, 0)->dims[2];
+  for (gsize i = 0; i < (gsize) d->n_boxes; i++) {
+    gdouble code[4], anchor[4];
+    for (guint k = 0; k < 4; k++) {
+      code[k] = (gdouble) real_at (call, 0, i * step + k);
+      anchor[k] = (gdouble) real_at (call, 2, i * 4 + k);
+    }
+    const gfloat yc = (gfloat) (code[0] / (gdouble) p->scale_y * anchor[2] + anchor[0]);
+    const gfloat xc = (gfloat) (code[1] / (gdouble) p->scale_x * anchor[3] + anchor[1]);
+    const gfloat half_h = (gfloat) (0.5 * exp (code[2] / (gdouble) p->scale_h) * anchor[2]);
+    const gfloat half_w = (gfloat) (0.5 * exp (code[3] / (gdouble) p->scale_w) * anchor[3]);
+    d->boxes[i] = (Box){ yc - half_h, xc - half_w, yc + half_h, xc + half_w };
+  }
+}
+
+static gfloat
+overlap (const Box *a, const Box *b)
+{
+  const gfloat area_a = (a->y1 - a->y0) * (a->x1 - a->x0), area_b = (b->y1 - b->y0) * (b->x1 - b->x0);
+  if (!(area_a > 0 && area_b > 0))
+    return 0.0f;
+  const gfloat h = MIN (a->y1, b->y1) - MAX (a->y0, b->y0), w = MIN (a->x1, b->x1) - MAX (a->x0, b->x0);
+  const gfloat common = MAX (h, 0.0f) * MAX (w, 0.0f);
+  return common / (area_a + area_b - common);
+}
+
+/* Stable merge sort, best score first, with the spare array: no allocation. */
+static void
+sort_candidates (Candidate *items, Candidate *spare, gsize n)
+{
+  for (gsize width = 1; width < n; width *= 2) {
+    for (gsize start = 0; start < n; start += 2 * width) {
+      const gsize middle = MIN (start + width, n), end = MIN (start + 2 * width, n);
+      gsize a = start, b = middle;
+      for (gsize k = start; k < end; k++)
+        spare[k] = (b >= end || (a < middle && items[a].score >= items[b].score)) ? items[a++] : items[b++];
+    }
+    memcpy (items, spare, n * sizeof items[0]);
+  }
+}
+
+/* Suppresses within the first @n candidates; writes at most @limit survivors to @out and returns their number. */
+static gint32
+suppress (const SlKernelCall *call, Detection *d, gsize n, gint32 limit, Candidate *out)
+{
+  const gfloat threshold = call->node->params.detection.nms_iou_threshold;
+  gint32 found = 0;
+  sort_candidates (d->candidates, d->spare, n);
+  memset (d->dropped, 0, n);
+  for (gsize i = 0; i < n && found < limit; i++) {
+    if (d->dropped[i])
+      continue;
+    out[found++] = d->candidates[i];
+    for (gsize j = i + 1; j < n && found < limit; j++)
+      if (!d->dropped[j])
+        d->dropped[j] = overlap (&d->boxes[d->candidates[i].anchor], &d->boxes[d->candidates[j].anchor]) > threshold;
+  }
+  return found;
+}
+
+/* The @n best classes of one anchor, best first, earlier classes first among equals. */
+static void
+best_classes (const gfloat *scores, gint32 n_classes, gint32 *best, gint32 n)
+{
+  for (gint32 k = 0; k < n; k++) {
+    gint32 top = -1;
+    for (gint32 c = 0; c < n_classes; c++) {
+      gboolean taken = FALSE;
+      for (gint32 j = 0; j < k; j++)
+        taken |= best[j] == c;
+      if (!taken && (top < 0 || scores[c] > scores[top]))
+        top = c;
+    }
+    best[k] = top;
+  }
+}
+
+static void
+write_detection (const SlKernelCall *call, const Detection *d, gint32 slot, gint32 anchor, gint32 klass, gfloat score)
+{
+  memcpy ((gfloat *) call->outputs[0] + 4 * slot, &d->boxes[anchor], sizeof d->boxes[0]);
+  ((gfloat *) call->outputs[1])[slot] = (gfloat) klass;
+  ((gfloat *) call->outputs[2])[slot] = score;
+}
+
+static gint32
+run_fast (const SlKernelCall *call, Detection *d)
+{
+  const SlDetectionParams *p = &call->node->params.detection;
+  const gint32 per_anchor = MIN (p->max_classes_per_detection, p->num_classes);
+  gsize n = 0;
+  for (gint32 i = 0; i < d->n_boxes; i++) {
+    const gfloat *scores = d->scores + (gsize) i * (gsize) d->n_columns + d->offset;
+    gint32 *best = d->classes + (gsize) i * (gsize) per_anchor;
+    best_classes (scores, p->num_classes, best, per_anchor);
+    if (scores[best[0]] >= p->nms_score_threshold)
+      d->candidates[n++] = (Candidate){ scores[best[0]], i, best[0] };
+  }
+  const gint32 found = suppress (call, d, n, p->max_detections, d->kept);
+  for (gint32 k = 0; k < found; k++) {
+    const gint32 anchor = d->kept[k].anchor;
+    for (gint32 c = 0; c < per_anchor; c++) {
+      const gint32 klass = d->classes[anchor * per_anchor + c];
+      write_detection (call, d, p->max_classes_per_detection * k + c, anchor, klass,
+                       d->scores[(gsize) anchor * (gsize) d->n_columns + (gsize) (d->offset + klass)]);
+    }
+  }
+  return found;
+}
+
+static gint32
+run_regular (const SlKernelCall *call, Detection *d)
+{
+  const SlDetectionParams *p = &call->node->params.detection;
+  gint32 kept = 0;
+  for (gint32 c = 0; c < p->num_classes; c++) {
+    gsize n = 0;
+    for (gint32 i = 0; i < d->n_boxes; i++) {
+      const gfloat score = d->scores[(gsize) i * (gsize) d->n_columns + (gsize) (d->offset + c)];
+      if (score >= p->nms_score_threshold)
+        d->candidates[n++] = (Candidate){ score, i, c };
+    }
+    const gint32 found = suppress (call, d, n, p->detections_per_class, d->kept + kept);
+    for (gint32 k = kept; k < kept + found; k++) {
+      const Candidate item = d->kept[k];
+      gint32 at = k;
+      for (; at > 0 && d->kept[at - 1].score < item.score; at--)
+        d->kept[at] = d->kept[at - 1];
+      d->kept[at] = item;
+    }
+    kept = MIN (kept + found, p->max_detections);
+  }
+  for (gint32 k = 0; k < kept; k++)
+    write_detection (call, d, k, d->kept[k].anchor, d->kept[k].klass, d->kept[k].score);
+  return kept;
+}
+
+void
+sl_kernel_detection (const SlKernelCall *call)
+{
+  Detection *d = call->state;
+  for (guint i = 0; i < 4; i++)
+    memset (call->outputs[i], 0, sl_node_output (call->graph, call->node, i)->bytes);
+  decode_boxes (call, d);
+  const gsize n = (gsize) d->n_boxes * (gsize) d->n_columns;
+  for (gsize i = 0; i < n; i++)
+    d->scores[i] = real_at (call, 1, i);
+  const gint32 found = call->node->params.detection.use_regular_nms ? run_regular (call, d) : run_fast (call, d);
+  ((gfloat *) call->outputs[3])[0] = (gfloat) found;
+}

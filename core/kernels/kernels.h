@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Own kernels (internal to core): plain, exact, used where XNNPACK has no operator or refuses one, and as the
+ * reference XNNPACK is tested against. Types are float32, int8 and uint8; 8-bit codes are widened to int32,
+ * computed on, and brought back by one multiplication in single precision, rounded half to even.
+ */
+#ifndef SL_CORE_KERNELS_H
+#define SL_CORE_KERNELS_H
+
+#include <math.h>
+
+#include "core/ops/ops.h"
+
+G_BEGIN_DECLS
+
+/** Lowest and highest output code (or value) that an activation allows. */
+typedef struct
+{
+  gint32 lo, hi;
+  gfloat lo_f, hi_f;
+} SlClamp;
+
+/** sl_clamp_for: the limits of @activation in the codes (8-bit) or values (float) of @output. */
+void sl_clamp_for (SlClamp *clamp, SlActivation activation, const SlTensor *output);
+
+/** sl_load_code: element @i of an int8 or uint8 tensor. */
+static inline gint32
+sl_load_code (const void *data, SlDtype dtype, gsize i)
+{
+  return dtype == SL_DTYPE_I8 ? ((const gint8 *) data)[i] : ((const guint8 *) data)[i];
+}
+
+static inline void
+sl_store_code (void *data, SlDtype dtype, gsize i, gint32 code)
+{
+  if (dtype == SL_DTYPE_I8)
+    ((gint8 *) data)[i] = (gint8) code;
+  else
+    ((guint8 *) data)[i] = (guint8) code;
+}
+
+/** sl_requantize: @value (already in units of the output's scale) to a code, half to even, clamped. NaN gives the lowest. */
+static inline gint32
+sl_requantize (gfloat value, gint32 zero_point, const SlClamp *clamp)
+{
+  const gfloat lo = (gfloat) (clamp->lo - zero_point), hi = (gfloat) (clamp->hi - zero_point);
+  const gfloat limited = value > lo ? (value < hi ? value : hi) : lo;
+  return (gint32) lrintf (limited) + zero_point;
+}
+
+void *sl_kernel_conv_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_conv_2d (const SlKernelCall *call);
+void sl_kernel_depthwise_conv_2d (const SlKernelCall *call);
+void sl_kernel_fully_connected (const SlKernelCall *call);
+void sl_kernel_average_pool_2d (const SlKernelCall *call);
+void sl_kernel_max_pool_2d (const SlKernelCall *call);
+void sl_kernel_add (const SlKernelCall *call);
+void sl_kernel_sub (const SlKernelCall *call);
+void sl_kernel_mul (const SlKernelCall *call);
+void sl_kernel_concatenation (const SlKernelCall *call);
+void sl_kernel_quantize (const SlKernelCall *call);
+void sl_kernel_dequantize (const SlKernelCall *call);
+void *sl_kernel_quantize_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void *sl_kernel_logistic_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_logistic (const SlKernelCall *call);
+void *sl_kernel_relu_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_relu (const SlKernelCall *call);
+void sl_kernel_mean (const SlKernelCall *call);
+void *sl_kernel_mean_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_pad (const SlKernelCall *call);
+void *sl_kernel_softmax_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_softmax (const SlKernelCall *call);
+void *sl_kernel_detection_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_detection (const SlKernelCall *call);
+
+G_END_DECLS
+
+#endif

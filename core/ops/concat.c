@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* CONCATENATION along one axis; 8-bit inputs of another scale are requantised to the output's. */
+#include <string.h>
+
+#include "core/kernels/kernels.h"
+#include "core/ops/ops.h"
+
+static gboolean
+check (SlGraph *graph, SlNode *node, GError **error)
+{
+  const SlTensor *first = sl_node_input (graph, node, 0);
+  for (guint i = 0; i < node->n_inputs; i++)
+    if (node->inputs[i] < 0)
+      return sl_node_error (error, node, SL_ERROR_FORMAT, "input %u is missing", i);
+  if (!sl_node_check_activations (graph, node, node->n_inputs, error))
+    return FALSE;
+  gint32 *axis = &node->params.concat.axis;
+  if (*axis < -(gint32) first->rank || *axis >= (gint32) first->rank)
+    return sl_node_error (error, node, SL_ERROR_FORMAT, "axis %d is outside a tensor of %u dimensions", *axis, first->rank);
+  if (*axis < 0)
+    *axis += (gint32) first->rank;
+  return TRUE;
+}
+
+static gboolean
+infer (SlGraph *graph, SlNode *node, GError **error)
+{
+  const SlTensor *first = sl_node_input (graph, node, 0);
+  const guint axis = (guint) node->params.concat.axis;
+  gint32 dims[SL_MAX_RANK];
+  memcpy (dims, first->dims, sizeof dims);
+  for (guint i = 1; i < node->n_inputs; i++) {
+    const SlTensor *input = sl_node_input (graph, node, i);
+    for (guint k = 0; k < MAX (first->rank, input->rank); k++) {
+      if (input->rank == first->rank && (k == axis || input->dims[k] == first->dims[k]))
+        continue;
+      g_autofree char *text_a = sl_tensor_describe (first), *text_b = sl_tensor_describe (input);
+      return sl_node_error (error, node, SL_ERROR_SHAPE, "input %u is %s; expected %s but for dimension %u", i, text_b, text_a, axis);
+    }
+    if (dims[axis] > G_MAXINT32 - input->dims[axis])
+      return sl_node_error (error, node, SL_ERROR_LIMIT, "dimension %u overflows", axis);
+    dims[axis] += input->dims[axis];
+  }
+  return sl_node_set_shape (graph, node, 0, first->rank, dims, error);
+}
+
+const SlOp sl_op_concatenation = {
+  .type = SL_OP_CONCATENATION,
+  .name = "CONCATENATION",
+  .min_inputs = 1,
+  .max_inputs = SL_MAX_OPERANDS,
+  .required = 1,
+  .n_outputs = 1,
+  .check = check,
+  .infer = infer,
+  .run = sl_kernel_concatenation,
+};

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What operator rows share: messages, operand checks, shapes, sliding windows. */
+#include "core/ops/ops.h"
+
+#include <string.h>
+
+gboolean
+sl_node_error (GError **error, const SlNode *node, SlError code, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_autofree char *text = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_set_error (error, SL_ERROR, code, "node %u %s '%s': %s", node->index, sl_op_name (node->op), node->name, text);
+  return FALSE;
+}
+
+SlTensor *
+sl_node_input (const SlGraph *graph, const SlNode *node, guint i)
+{
+  if (i >= node->n_inputs || node->inputs[i] < 0)
+    return NULL;
+  return (SlTensor *) sl_graph_tensor (graph, node->inputs[i]);
+}
+
+SlTensor *
+sl_node_output (const SlGraph *graph, const SlNode *node, guint i)
+{
+  return (SlTensor *) sl_graph_tensor (graph, node->outputs[i]);
+}
+
+gboolean
+sl_node_set_shape (SlGraph *graph, const SlNode *node, guint i, guint rank, const gint32 *dims, GError **error)
+{
+  SlTensor *tensor = sl_node_output (graph, node, i);
+  if (tensor->data != NULL)
+    return sl_node_error (error, node, SL_ERROR_FORMAT, "output %u '%s' is a constant", i, tensor->name);
+  if (rank > SL_MAX_RANK)
+    return sl_node_error (error, node, SL_ERROR_LIMIT, "output %u would have %u dimensions; at most %d are supported", i, rank, SL_MAX_RANK);
+  for (guint k = 0; k < rank; k++)
+    if (dims[k] < 1)
+      return sl_node_error (error, node, SL_ERROR_SHAPE, "dimension %u of output %u would be %d; expected at least 1", k, i, dims[k]);
+  tensor->rank = rank;
+  memcpy (tensor->dims, dims, rank * sizeof dims[0]);
+  return TRUE;
+}
+
+gboolean
+sl_node_check_dtype (const SlNode *node, const char *role, const SlTensor *tensor, guint32 mask, GError **error)
+{
+  if (mask & SL_DTYPE_BIT (tensor->dtype))
+    return TRUE;
+  GString *expected = g_string_new (NULL);
+  for (guint i = 1; i < SL_DTYPE_COUNT; i++)
+    if (mask & SL_DTYPE_BIT (i))
+      g_string_append_printf (expected, "%s%s", expected->len > 0 ? ", " : "", sl_dtype_name ((SlDtype) i));
+  sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "%s '%s' is %s; supported: %s", role, tensor->name, sl_dtype_name (tensor->dtype),
+                 expected->str);
+  g_string_free (expected, TRUE);
+  return FALSE;
+}
+
+gboolean
+sl_node_check_quant (const SlNode *node, const char *role, const SlTensor *tensor, GError **error)
+{
+  if (tensor->dtype != SL_DTYPE_I8 && tensor->dtype != SL_DTYPE_U8)
+    return TRUE;
+  if (tensor->quant.count != 1)
+    return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "%s '%s' is %s with %u scales; expected one scale and zero point", role,
+                          tensor->name, sl_dtype_name (tensor->dtype), tensor->quant.count);
+  gint32 lo = 0, hi = 0;
+  sl_dtype_code_range (tensor->dtype, &lo, &hi);
+  if (tensor->quant.zero_point[0] < lo || tensor->quant.zero_point[0] > hi)
+    return sl_node_error (error, node, SL_ERROR_FORMAT, "%s '%s' has zero point %d; expected %d..%d for %s", role, tensor->name,
+                          tensor->quant.zero_point[0], lo, hi, sl_dtype_name (tensor->dtype));
+  return TRUE;
+}
+
+gboolean
+sl_node_check_same_dtype (const SlNode *node, const SlTensor *a, const SlTensor *b, GError **error)
+{
+  if (a->dtype == b->dtype)
+    return TRUE;
+  return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "'%s' is %s but '%s' is %s; expected the same type", a->name,
+                        sl_dtype_name (a->dtype), b->name, sl_dtype_name (b->dtype));
+}
+
+gboolean
+sl_node_check_activations (const SlGraph *graph, const SlNode *node, guint n_inputs, GError **error)
+{
+  const SlTensor *first = sl_node_input (graph, node, 0);
+  for (guint i = 0; i < n_inputs; i++) {
+    const SlTensor *input = sl_node_input (graph, node, i);
+    if (!sl_node_check_dtype (node, "input", input, SL_DTYPES_ACTIVATION, error)
+        || !sl_node_check_same_dtype (node, first, input, error) || !sl_node_check_quant (node, "input", input, error))
+      return FALSE;
+  }
+  for (guint i = 0; i < node->n_outputs; i++) {
+    const SlTensor *output = sl_node_output (graph, node, i);
+    if (!sl_node_check_same_dtype (node, first, output, error) || !sl_node_check_quant (node, "output", output, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+sl_node_same_shape_infer (SlGraph *graph, SlNode *node, GError **error)
+{
+  const SlTensor *input = sl_node_input (graph, node, 0);
+  for (guint i = 0; i < node->n_outputs; i++)
+    if (!sl_node_set_shape (graph, node, i, input->rank, input->dims, error))
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+sl_constant_ints (const SlTensor *tensor, gint32 *values, guint max, guint *count)
+{
+  gsize n = 0;
+  if (tensor == NULL || tensor->data == NULL || !sl_tensor_elements (tensor, &n) || n > max)
+    return FALSE;
+  for (gsize i = 0; i < n; i++) {
+    if (tensor->dtype == SL_DTYPE_I32) {
+      values[i] = ((const gint32 *) tensor->data)[i];
+    } else if (tensor->dtype == SL_DTYPE_I64) {
+      const gint64 value = ((const gint64 *) tensor->data)[i];
+      if (value < G_MININT32 || value > G_MAXINT32)
+        return FALSE;
+      values[i] = (gint32) value;
+    } else {
+      return FALSE;
+    }
+  }
+  *count = (guint) n;
+  return TRUE;
+}
+
+/* One dimension of a window: output size and paddings, as TensorFlow defines SAME and VALID. */
+static gboolean
+resolve_axis (SlPadding padding, gint32 in, gint32 filter, gint32 stride, gint32 dilation, gint32 *before, gint32 *after, gint32 *out)
+{
+  const gint64 extent = ((gint64) filter - 1) * dilation + 1;
+  gint64 size;
+  if (padding == SL_PADDING_SAME) {
+    size = ((gint64) in + stride - 1) / stride;
+    const gint64 total = MAX ((size - 1) * stride + extent - in, 0);
+    if (total > G_MAXINT16)
+      return FALSE;
+    *before = (gint32) (total / 2);
+    *after = (gint32) (total - total / 2);
+  } else {
+    if (padding == SL_PADDING_VALID)
+      *before = *after = 0;
+    const gint64 room = (gint64) in + *before + *after - extent;
+    if (room < 0)
+      return FALSE;
+    size = room / stride + 1;
+  }
+  *out = (gint32) size;
+  return TRUE;
+}
+
+gboolean
+sl_window_resolve (const SlNode *node, SlWindow *window, gint32 in_h, gint32 in_w, gint32 filter_h, gint32 filter_w, gint32 *out_h,
+                   gint32 *out_w, GError **error)
+{
+  const gint32 limits[] = { window->stride_h, window->stride_w, window->dilation_h, window->dilation_w, filter_h, filter_w };
+  static const char *const names[] = { "vertical stride", "horizontal stride", "vertical dilation", "horizontal dilation",
+                                       "filter height", "filter width" };
+  for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
+    if (limits[i] < 1 || limits[i] > G_MAXINT16)
+      return sl_node_error (error, node, SL_ERROR_FORMAT, "%s is %d; expected 1..%d", names[i], limits[i], G_MAXINT16);
+  const gint32 pads[] = { window->pad_top, window->pad_bottom, window->pad_left, window->pad_right };
+  for (guint i = 0; window->padding == SL_PADDING_EXPLICIT && i < G_N_ELEMENTS (pads); i++)
+    if (pads[i] < 0 || pads[i] > G_MAXINT16)
+      return sl_node_error (error, node, SL_ERROR_FORMAT, "padding is %d; expected 0..%d", pads[i], G_MAXINT16);
+  if (!resolve_axis (window->padding, in_h, filter_h, window->stride_h, window->dilation_h, &window->pad_top, &window->pad_bottom, out_h)
+      || !resolve_axis (window->padding, in_w, filter_w, window->stride_w, window->dilation_w, &window->pad_left, &window->pad_right, out_w))
+    return sl_node_error (error, node, SL_ERROR_SHAPE, "a %dx%d window does not fit a %dx%d input", filter_h, filter_w, in_h, in_w);
+  return TRUE;
+}

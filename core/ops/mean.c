@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* MEAN over constant axes. */
+#include "core/kernels/kernels.h"
+#include "core/ops/ops.h"
+
+static gboolean
+check (SlGraph *graph, SlNode *node, GError **error)
+{
+  gint32 axes[SL_MAX_RANK];
+  guint count = 0;
+  if (!sl_node_check_activations (graph, node, 1, error))
+    return FALSE;
+  const SlTensor *input = sl_node_input (graph, node, 0);
+  if (!sl_constant_ints (sl_node_input (graph, node, 1), axes, SL_MAX_RANK, &count))
+    return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "the axes must be a constant of at most %d int32 or int64", SL_MAX_RANK);
+  for (guint i = 0; i < count; i++)
+    if (axes[i] < -(gint32) input->rank || axes[i] >= (gint32) input->rank)
+      return sl_node_error (error, node, SL_ERROR_FORMAT, "axis %d is outside a tensor of %u dimensions", axes[i], input->rank);
+  return TRUE;
+}
+
+static gboolean
+infer (SlGraph *graph, SlNode *node, GError **error)
+{
+  const SlTensor *input = sl_node_input (graph, node, 0);
+  gint32 axes[SL_MAX_RANK], dims[SL_MAX_RANK];
+  guint count = 0, rank = 0, reduced = 0;
+  sl_constant_ints (sl_node_input (graph, node, 1), axes, SL_MAX_RANK, &count);
+  for (guint i = 0; i < count; i++)
+    reduced |= 1u << (axes[i] < 0 ? axes[i] + (gint32) input->rank : axes[i]);
+  for (guint i = 0; i < input->rank; i++) {
+    if (!(reduced & (1u << i)))
+      dims[rank++] = input->dims[i];
+    else if (node->params.reduce.keep_dims)
+      dims[rank++] = 1;
+  }
+  return sl_node_set_shape (graph, node, 0, rank, dims, error);
+}
+
+const SlOp sl_op_mean = {
+  .type = SL_OP_MEAN,
+  .name = "MEAN",
+  .min_inputs = 2,
+  .max_inputs = 2,
+  .required = 2,
+  .n_outputs = 1,
+  .check = check,
+  .infer = infer,
+  .prepare = sl_kernel_mean_prepare,
+  .run = sl_kernel_mean,
+};

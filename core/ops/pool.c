@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* AVERAGE_POOL_2D and MAX_POOL_2D over NHWC; padding is not counted in averages. */
+#include "core/kernels/kernels.h"
+#include "core/ops/ops.h"
+
+static gboolean
+check (SlGraph *graph, SlNode *node, GError **error)
+{
+  if (!sl_node_check_activations (graph, node, 1, error))
+    return FALSE;
+  const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0);
+  if (input->rank != 4) {
+    g_autofree char *text = sl_tensor_describe (input);
+    return sl_node_error (error, node, SL_ERROR_SHAPE, "input '%s' is %s; expected 4 dimensions (NHWC)", input->name, text);
+  }
+  if (sl_tensor_scale (input) != sl_tensor_scale (output) || sl_tensor_zero_point (input) != sl_tensor_zero_point (output))
+    return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "input and output are quantised differently (scale %g and %g); pooling keeps codes",
+                          (double) sl_tensor_scale (input), (double) sl_tensor_scale (output));
+  node->params.window.dilation_h = node->params.window.dilation_w = 1;
+  return TRUE;
+}
+
+static gboolean
+infer (SlGraph *graph, SlNode *node, GError **error)
+{
+  const SlTensor *input = sl_node_input (graph, node, 0);
+  SlWindow *window = &node->params.window;
+  gint32 dims[4] = { input->dims[0], 0, 0, input->dims[3] };
+  if (!sl_window_resolve (node, window, input->dims[1], input->dims[2], window->filter_h, window->filter_w, &dims[1], &dims[2], error))
+    return FALSE;
+  if (window->pad_top >= window->filter_h || window->pad_left >= window->filter_w || window->pad_bottom >= window->filter_h
+      || window->pad_right >= window->filter_w)
+    return sl_node_error (error, node, SL_ERROR_SHAPE, "a %dx%d window would lie in the padding alone", window->filter_h, window->filter_w);
+  return sl_node_set_shape (graph, node, 0, 4, dims, error);
+}
+
+const SlOp sl_op_average_pool_2d = {
+  .type = SL_OP_AVERAGE_POOL_2D,
+  .name = "AVERAGE_POOL_2D",
+  .min_inputs = 1,
+  .max_inputs = 1,
+  .required = 1,
+  .n_outputs = 1,
+  .check = check,
+  .infer = infer,
+  .run = sl_kernel_average_pool_2d,
+};
+
+const SlOp sl_op_max_pool_2d = {
+  .type = SL_OP_MAX_POOL_2D,
+  .name = "MAX_POOL_2D",
+  .min_inputs = 1,
+  .max_inputs = 1,
+  .required = 1,
+  .n_outputs = 1,
+  .check = check,
+  .infer = infer,
+  .run = sl_kernel_max_pool_2d,
+};

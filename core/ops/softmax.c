@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SOFTMAX over the last dimension. */
+#include "core/kernels/kernels.h"
+#include "core/ops/ops.h"
+
+static gboolean
+check (SlGraph *graph, SlNode *node, GError **error)
+{
+  if (!sl_node_check_activations (graph, node, 1, error))
+    return FALSE;
+  if (sl_node_input (graph, node, 0)->rank < 1)
+    return sl_node_error (error, node, SL_ERROR_SHAPE, "input is a scalar; expected at least one dimension");
+  if (!isfinite (node->params.softmax.beta))
+    return sl_node_error (error, node, SL_ERROR_FORMAT, "beta is not a finite number");
+  return TRUE;
+}
+
+const SlOp sl_op_softmax = {
+  .type = SL_OP_SOFTMAX,
+  .name = "SOFTMAX",
+  .min_inputs = 1,
+  .max_inputs = 1,
+  .required = 1,
+  .n_outputs = 1,
+  .check = check,
+  .infer = sl_node_same_shape_infer,
+  .prepare = sl_kernel_softmax_prepare,
+  .run = sl_kernel_softmax,
+};

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One sweep assigns nodes to steps, a second finds which tensors cross their borders. A runtime of XNNPACK may
+ * not read a view of what it writes itself, since it would see two values of unknown order; such a node opens
+ * a new step.
+ */
+#include "core/partition.h"
+
+#include "core/ops/ops.h"
+
+typedef struct
+{
+  const SlGraph *graph;
+  const gint32 *roots;
+  gint32 *producer;  /* step that writes each tensor, -1 = none */
+  guint8 *escapes;   /* whether a tensor is needed outside the step that writes it */
+  GPtrArray *steps;
+} Partition;
+
+static void
+step_free (gpointer data)
+{
+  SlStep *step = data;
+  g_array_unref (step->nodes);
+  g_array_unref (step->externals);
+  g_array_unref (step->is_output);
+  g_free (step);
+}
+
+static SlStep *
+step_new (gboolean xnnpack)
+{
+  SlStep *step = g_new0 (SlStep, 1);
+  step->xnnpack = xnnpack;
+  step->nodes = g_array_new (FALSE, FALSE, sizeof (guint));
+  step->externals = g_array_new (FALSE, FALSE, sizeof (gint32));
+  step->is_output = g_array_new (FALSE, FALSE, sizeof (gboolean));
+  return step;
+}
+
+gint32 *
+sl_roots_new (const SlGraph *graph)
+{
+  gint32 *roots = g_new (gint32, sl_graph_n_tensors (graph));
+  for (guint i = 0; i < sl_graph_n_tensors (graph); i++)
+    roots[i] = (gint32) i;
+  for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
+    const SlNode *node = sl_graph_node (graph, i);
+    if (sl_op_get (node->op)->is_view)
+      roots[node->outputs[0]] = roots[node->inputs[0]];
+  }
+  return roots;
+}
+
+static gboolean
+reads_own_view (const Partition *p, const SlNode *node)
+{
+  for (guint k = 0; k < node->n_inputs; k++) {
+    const gint32 tensor = node->inputs[k];
+    if (tensor >= 0 && p->roots[tensor] != tensor && p->producer[p->roots[tensor]] == (gint32) p->steps->len - 1)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static void
+assign_steps (Partition *p, const guint8 *on_xnnpack)
+{
+  gboolean open = FALSE;
+  for (guint i = 0; i < sl_graph_n_nodes (p->graph); i++) {
+    const SlNode *node = sl_graph_node (p->graph, i);
+    if (sl_op_get (node->op)->is_view)
+      continue;
+    if (!open || !on_xnnpack[i] || reads_own_view (p, node))
+      g_ptr_array_add (p->steps, step_new (on_xnnpack[i]));
+    open = on_xnnpack[i];
+    SlStep *step = g_ptr_array_index (p->steps, p->steps->len - 1);
+    g_array_append_val (step->nodes, i);
+    for (guint k = 0; k < node->n_outputs; k++) {
+      p->producer[node->outputs[k]] = (gint32) p->steps->len - 1;
+      p->escapes[node->outputs[k]] = !step->xnnpack;
+    }
+  }
+}
+
+static void
+mark_escapes (Partition *p)
+{
+  for (guint s = 0; s < p->steps->len; s++) {
+    const SlStep *step = g_ptr_array_index (p->steps, s);
+    for (guint i = 0; i < step->nodes->len; i++) {
+      const SlNode *node = sl_graph_node (p->graph, g_array_index (step->nodes, guint, i));
+      for (guint k = 0; k < node->n_inputs; k++)
+        if (node->inputs[k] >= 0 && p->producer[node->inputs[k]] != (gint32) s)
+          p->escapes[p->roots[node->inputs[k]]] = TRUE;
+    }
+  }
+  for (guint i = 0; i < sl_graph_n_outputs (p->graph); i++)
+    p->escapes[p->roots[sl_graph_output (p->graph, i)]] = TRUE;
+}
+
+static void
+add_external (SlStep *step, gint32 tensor, gboolean is_output)
+{
+  g_array_append_val (step->externals, tensor);
+  g_array_append_val (step->is_output, is_output);
+}
+
+static void
+collect_externals (Partition *p)
+{
+  g_autofree guint *seen = g_new0 (guint, sl_graph_n_tensors (p->graph));
+  for (guint s = 0; s < p->steps->len; s++) {
+    SlStep *step = g_ptr_array_index (p->steps, s);
+    for (guint i = 0; i < step->nodes->len; i++) {
+      const SlNode *node = sl_graph_node (p->graph, g_array_index (step->nodes, guint, i));
+      for (guint k = 0; k < node->n_inputs; k++) {
+        const gint32 tensor = node->inputs[k];
+        if (tensor < 0 || sl_graph_tensor (p->graph, tensor)->data != NULL || p->producer[tensor] == (gint32) s || seen[tensor] == s + 1)
+          continue;
+        seen[tensor] = s + 1;
+        add_external (step, tensor, FALSE);
+      }
+      for (guint k = 0; k < node->n_outputs; k++)
+        if (p->escapes[node->outputs[k]])
+          add_external (step, node->outputs[k], TRUE);
+    }
+  }
+}
+
+GPtrArray *
+sl_partition (const SlGraph *graph, const gint32 *roots, const guint8 *on_xnnpack)
+{
+  const guint n = sl_graph_n_tensors (graph);
+  Partition p = { .graph = graph, .roots = roots };
+  p.steps = g_ptr_array_new_with_free_func (step_free);
+  p.producer = g_new (gint32, n);
+  p.escapes = g_new0 (guint8, n);
+  for (guint i = 0; i < n; i++)
+    p.producer[i] = -1;
+  assign_steps (&p, on_xnnpack);
+  mark_escapes (&p);
+  collect_externals (&p);
+  g_free (p.producer);
+  g_free (p.escapes);
+  return p.steps;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Partitioning (internal to core): the nodes of a graph as steps run one after the other, each an XNNPACK runtime
+ * over consecutive nodes or one kernel of our own. Views belong to no step.
+ */
+#ifndef SL_CORE_PARTITION_H
+#define SL_CORE_PARTITION_H
+
+#include "core/graph.h"
+
+G_BEGIN_DECLS
+
+/**
+ * SlStep:
+ * @xnnpack: whether XNNPACK runs it; otherwise @nodes has one entry
+ * @nodes: (element-type guint): positions in the graph
+ * @externals: (element-type gint32): tensors in memory of the session's: read from or needed outside the step
+ * @is_output: (element-type gboolean): for each external, whether this step produces it
+ */
+typedef struct
+{
+  gboolean xnnpack;
+  GArray *nodes, *externals, *is_output;
+} SlStep;
+
+/** sl_roots_new: (transfer full): for each tensor the one whose bytes it shows: itself, or what it is a view of. */
+gint32 *sl_roots_new (const SlGraph *graph);
+/** sl_partition: (transfer full) (element-type SlStep): @on_xnnpack has one flag per node. */
+GPtrArray *sl_partition (const SlGraph *graph, const gint32 *roots, const guint8 *on_xnnpack);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A RELU or RELU6 that alone reads the output of a node with a fused activation moves into that node. For
+ * 8-bit tensors only where both outputs are quantised alike, since the node would otherwise round once less.
+ */
+#include "core/ops/ops.h"
+#include "core/passes/passes.h"
+
+static SlActivation *
+activation_of (SlNode *node)
+{
+  switch (node->op) {
+    case SL_OP_CONV_2D:
+    case SL_OP_DEPTHWISE_CONV_2D:
+    case SL_OP_AVERAGE_POOL_2D:
+    case SL_OP_MAX_POOL_2D:
+      return &node->params.window.activation;
+    case SL_OP_ADD:
+    case SL_OP_SUB:
+    case SL_OP_MUL:
+      return &node->params.binary.activation;
+    case SL_OP_FULLY_CONNECTED:
+      return &node->params.fully_connected.activation;
+    default:
+      return NULL;
+  }
+}
+
+static guint
+run (SlGraph *graph)
+{
+  guint changes = 0;
+  SlPassIndex index;
+  sl_pass_index_init (&index, graph);
+  for (guint i = 0; i < graph->nodes->len; i++) {
+    SlNode *relu = &g_array_index (graph->nodes, SlNode, i);
+    if (relu->op != SL_OP_RELU && relu->op != SL_OP_RELU6)
+      continue;
+    SlNode *node = sl_pass_producer (&index, graph, relu->inputs[0]);
+    SlActivation *activation = node != NULL ? activation_of (node) : NULL;
+    const SlTensor *in = sl_node_input (graph, relu, 0), *out = sl_node_output (graph, relu, 0);
+    if (activation == NULL || *activation != SL_ACTIVATION_NONE || index.consumers[relu->inputs[0]] != 1
+        || sl_tensor_scale (in) != sl_tensor_scale (out) || sl_tensor_zero_point (in) != sl_tensor_zero_point (out))
+      continue;
+    *activation = relu->op == SL_OP_RELU ? SL_ACTIVATION_RELU : SL_ACTIVATION_RELU6;
+    node->outputs = relu->outputs;
+    node->name = relu->name;
+    index.producer[relu->outputs[0]] = index.producer[relu->inputs[0]];
+    relu->op = SL_OP_INVALID;
+    changes++;
+  }
+  sl_pass_index_clear (&index);
+  sl_pass_remove_nodes (graph);
+  return changes;
+}
+
+const SlPass sl_pass_fuse_activation = { "fuse_activation", run };

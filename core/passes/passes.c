@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The pass table and what passes share. */
+#include "core/passes/passes.h"
+
+#include <string.h>
+
+static const SlPass *const passes[] = { &sl_pass_fold_pad, &sl_pass_fuse_activation, &sl_pass_dead_code };
+
+void
+sl_pass_index_init (SlPassIndex *index, const SlGraph *graph)
+{
+  index->consumers = g_new0 (guint, graph->tensors->len);
+  index->producer = g_new (gint32, graph->tensors->len);
+  memset (index->producer, 0xff, graph->tensors->len * sizeof index->producer[0]);
+  for (guint i = 0; i < graph->nodes->len; i++) {
+    const SlNode *node = sl_graph_node (graph, i);
+    for (guint k = 0; k < node->n_inputs; k++)
+      if (node->inputs[k] >= 0)
+        index->consumers[node->inputs[k]]++;
+    for (guint k = 0; k < node->n_outputs; k++)
+      index->producer[node->outputs[k]] = (gint32) i;
+  }
+  for (guint i = 0; i < graph->n_outputs; i++)
+    index->consumers[graph->outputs[i]]++;
+}
+
+void
+sl_pass_index_clear (SlPassIndex *index)
+{
+  g_clear_pointer (&index->consumers, g_free);
+  g_clear_pointer (&index->producer, g_free);
+}
+
+SlNode *
+sl_pass_producer (const SlPassIndex *index, SlGraph *graph, gint32 tensor)
+{
+  if (index->producer[tensor] < 0)
+    return NULL;
+  SlNode *node = &g_array_index (graph->nodes, SlNode, index->producer[tensor]);
+  return node->op != SL_OP_INVALID ? node : NULL;
+}
+
+void
+sl_pass_remove_nodes (SlGraph *graph)
+{
+  guint kept = 0;
+  for (guint i = 0; i < graph->nodes->len; i++) {
+    const SlNode node = g_array_index (graph->nodes, SlNode, i);
+    if (node.op != SL_OP_INVALID)
+      g_array_index (graph->nodes, SlNode, kept++) = node;
+  }
+  g_array_set_size (graph->nodes, kept);
+}
+
+guint
+sl_passes_run (SlGraph *graph)
+{
+  guint changes = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (passes); i++)
+    changes += passes[i]->run (graph);
+  return changes;
+}

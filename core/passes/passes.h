@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Graph rewrites (internal to core). A pass changes what the graph does nowhere, only how: each is one file and
+ * one row in passes.c, runs on a verified graph, and the graph is verified again after all of them.
+ */
+#ifndef SL_CORE_PASSES_H
+#define SL_CORE_PASSES_H
+
+#include "core/graph_private.h"
+
+G_BEGIN_DECLS
+
+/**
+ * SlPass:
+ * @run: rewrites @graph once over; returns how many places it changed
+ */
+typedef struct
+{
+  const char *name;
+  guint (*run) (SlGraph *graph);
+} SlPass;
+
+extern const SlPass sl_pass_fold_pad, sl_pass_fuse_activation, sl_pass_dead_code;
+
+/** sl_passes_run: every pass in the table's order; returns the number of changes. */
+guint sl_passes_run (SlGraph *graph);
+
+/**
+ * SlPassIndex: who makes and who reads each tensor, built once a pass.
+ * @consumers: how many times each tensor is read: inputs of nodes, and the model's outputs
+ * @producer: position of the node that makes each tensor, -1 = none
+ */
+typedef struct
+{
+  guint *consumers;
+  gint32 *producer;
+} SlPassIndex;
+
+void sl_pass_index_init (SlPassIndex *index, const SlGraph *graph);
+void sl_pass_index_clear (SlPassIndex *index);
+/** sl_pass_producer: (nullable): the node that makes @tensor, unless it was removed. */
+SlNode *sl_pass_producer (const SlPassIndex *index, SlGraph *graph, gint32 tensor);
+/** sl_pass_remove_nodes: drops every node whose op is SL_OP_INVALID. */
+void sl_pass_remove_nodes (SlGraph *graph);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Sessions: partition -> runtimes and kernels -> memory plan at creation; afterwards a run binds the caller's
+ * inputs and outputs and executes the steps. Each tensor has one memory: the arena, a constant, or the
+ * caller's buffer; views share that of their root.
+ */
+#include "core/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/ops/ops.h"
+#include "core/partition.h"
+#include "core/plan.h"
+#include "core/xnn.h"
+
+/** A step made ready: exactly one of @runtime and @call is set. */
+typedef struct
+{
+  SlXnnRuntime *runtime;
+  SlKernelCall *call;
+  const SlOp *op;
+  gint32 *roots; /* root of each external (runtime) or of each input, then each output (call); -1 = omitted */
+  void **memory; /* runtime: one per external, filled at run time */
+  guint n_externals;
+} ReadyStep;
+
+/** Graph output whose bytes live elsewhere: copied after the last step. */
+typedef struct
+{
+  guint output;
+  gint32 root;
+  gsize bytes;
+} CopyOut;
+
+struct _SlSession
+{
+  SlGraph *graph;
+  SlThreadPool pool;
+  SlArena *arena;        /* states of kernels and the arrays below */
+  void *block;           /* intermediate tensors */
+  void **memory;         /* by root tensor */
+  guint8 *on_xnnpack;    /* by node */
+  gint32 *roots;         /* by tensor */
+  GPtrArray *partition;  /* of SlStep */
+  ReadyStep *steps;
+  guint n_steps;
+  gint32 output_root[SL_MAX_IO]; /* root bound to this output's buffer, -1 = copied */
+  CopyOut copies[SL_MAX_IO];
+  guint n_copies;
+  SlSessionStats stats;
+};
+
+void *
+sl_tensor_buffer_new (gsize bytes)
+{
+  void *buffer = NULL;
+  if (bytes > G_MAXSIZE - 2 * SL_TENSOR_PADDING || posix_memalign (&buffer, SL_TENSOR_ALIGN, bytes + SL_TENSOR_PADDING) != 0)
+    return NULL;
+  memset (buffer, 0, bytes + SL_TENSOR_PADDING);
+  return buffer;
+}
+
+void
+sl_tensor_buffer_free (void *buffer)
+{
+  free (buffer);
+}
+
+const char *
+sl_status_text (SlStatus status)
+{
+  switch (status) {
+    case SL_STATUS_OK:
+      return "ok";
+    case SL_STATUS_BACKEND_FAILED:
+      return "XNNPACK failed while running the model";
+  }
+  return "unknown status";
+}
+
+/* SIGHTLINE_BACKEND=reference keeps every node on the kernels of our own: slow, for comparing. */
+static void
+choose_backends (SlSession *session)
+{
+  if (g_strcmp0 (g_getenv ("SIGHTLINE_BACKEND"), "reference") == 0)
+    return;
+  for (guint i = 0; i < sl_graph_n_nodes (session->graph); i++) {
+    const SlNode *node = sl_graph_node (session->graph, i);
+    session->on_xnnpack[i] = !sl_op_get (node->op)->is_view && sl_xnn_supports (session->graph, node);
+  }
+}
+
+static SlXnnRuntime *
+runtime_for (const SlSession *session, const SlStep *step, GError **error)
+{
+  return sl_xnn_runtime_new (session->graph, &g_array_index (step->nodes, guint, 0), step->nodes->len,
+                             &g_array_index (step->externals, gint32, 0), &g_array_index (step->is_output, gboolean, 0),
+                             step->externals->len, session->pool, error);
+}
+
+/* Finds the nodes that XNNPACK accepted by definition but refuses to run, each in a runtime of its own. */
+static guint
+drop_refused_nodes (SlSession *session, const SlStep *step)
+{
+  guint dropped = 0;
+  for (guint i = 0; i < step->nodes->len; i++) {
+    const guint node = g_array_index (step->nodes, guint, i);
+    g_autofree guint8 *only = g_new0 (guint8, sl_graph_n_nodes (session->graph));
+    only[node] = 1;
+    g_autoptr (GPtrArray) alone = sl_partition (session->graph, session->roots, only);
+    for (guint s = 0; s < alone->len; s++) {
+      const SlStep *candidate = g_ptr_array_index (alone, s);
+      if (!candidate->xnnpack)
+        continue;
+      SlXnnRuntime *runtime = runtime_for (session, candidate, NULL);
+      session->on_xnnpack[node] = runtime != NULL;
+      dropped += runtime == NULL;
+      sl_xnn_runtime_free (runtime);
+    }
+  }
+  return dropped;
+}
+
+static gboolean
+make_runtimes (SlSession *session, GError **error)
+{
+  session->partition = sl_partition (session->graph, session->roots, session->on_xnnpack);
+  session->n_steps = session->partition->len;
+  session->steps = g_new0 (ReadyStep, session->n_steps + 1);
+  for (guint i = 0; i < session->n_steps; i++) {
+    const SlStep *step = g_ptr_array_index (session->partition, i);
+    g_autoptr (GError) refused = NULL;
+    if (!step->xnnpack)
+      continue;
+    session->steps[i].runtime = runtime_for (session, step, &refused);
+    if (session->steps[i].runtime != NULL)
+      continue;
+    if (drop_refused_nodes (session, step) == 0) {
+      g_propagate_error (error, g_steal_pointer (&refused));
+      return FALSE;
+    }
+    for (guint k = 0; k < i; k++)
+      sl_xnn_runtime_free (session->steps[k].runtime);
+    g_clear_pointer (&session->steps, g_free);
+    g_clear_pointer (&session->partition, g_ptr_array_unref);
+    session->n_steps = 0;
+    return make_runtimes (session, error);
+  }
+  return TRUE;
+}
+
+static void
+ready_runtime (SlSession *session, ReadyStep *ready, const SlStep *step)
+{
+  ready->n_externals = step->externals->len;
+  ready->memory = sl_arena_alloc (session->arena, ready->n_externals * sizeof ready->memory[0]);
+  ready->roots = sl_arena_alloc (session->arena, ready->n_externals * sizeof ready->roots[0]);
+  for (guint i = 0; i < ready->n_externals; i++)
+    ready->roots[i] = session->roots[g_array_index (step->externals, gint32, i)];
+}
+
+static void
+ready_kernel (SlSession *session, ReadyStep *ready, const SlStep *step)
+{
+  const SlNode *node = sl_graph_node (session->graph, g_array_index (step->nodes, guint, 0));
+  ready->op = sl_op_get (node->op);
+  ready->call = sl_arena_alloc (session->arena, sizeof *ready->call);
+  ready->call->graph = session->graph;
+  ready->call->node = node;
+  if (ready->op->prepare != NULL)
+    ready->call->state = ready->op->prepare (session->graph, node, session->arena);
+  ready->roots = sl_arena_alloc (session->arena, (node->n_inputs + node->n_outputs) * sizeof ready->roots[0]);
+  for (guint i = 0; i < node->n_inputs; i++)
+    ready->roots[i] = node->inputs[i] < 0 ? -1 : session->roots[node->inputs[i]];
+  for (guint i = 0; i < node->n_outputs; i++)
+    ready->roots[node->n_inputs + i] = session->roots[node->outputs[i]];
+}
+
+/* Which outputs are written where the caller wants them, and which are copied there: those that show an input, a constant, or bytes
+ * that another output already shows. */
+static void
+bind_outputs (SlSession *session, guint8 *bound)
+{
+  for (guint i = 0; i < sl_graph_n_inputs (session->graph); i++)
+    bound[session->roots[sl_graph_input (session->graph, i)]] = 1;
+  for (guint i = 0; i < sl_graph_n_outputs (session->graph); i++) {
+    const gint32 root = session->roots[sl_graph_output (session->graph, i)];
+    session->output_root[i] = root;
+    if (!bound[root] && sl_graph_tensor (session->graph, root)->data == NULL) {
+      bound[root] = 1;
+      continue;
+    }
+    session->output_root[i] = -1;
+    session->copies[session->n_copies++] = (CopyOut){ i, root, sl_graph_output_tensor (session->graph, i)->bytes };
+  }
+}
+
+static gboolean
+plan_memory (SlSession *session, GError **error)
+{
+  const guint n = sl_graph_n_tensors (session->graph);
+  g_autofree guint8 *bound = g_new0 (guint8, n);
+  g_autofree gint32 *block_of = g_new (gint32, n);
+  g_autofree SlBlock *blocks = g_new0 (SlBlock, n + 1);
+  g_autofree gint32 *owner = g_new0 (gint32, n + 1);
+  guint n_blocks = 0;
+  memset (block_of, 0xff, n * sizeof block_of[0]);
+  bind_outputs (session, bound);
+  for (guint s = 0; s < session->n_steps; s++) {
+    const SlStep *step = g_ptr_array_index (session->partition, s);
+    for (guint i = 0; i < step->externals->len; i++) {
+      const gint32 root = session->roots[g_array_index (step->externals, gint32, i)];
+      if (bound[root])
+        continue;
+      if (block_of[root] < 0) {
+        block_of[root] = (gint32) n_blocks;
+        owner[n_blocks] = root;
+        blocks[n_blocks++] = (SlBlock){ .bytes = sl_graph_tensor (session->graph, root)->bytes, .first = s };
+      }
+      blocks[block_of[root]].last = s;
+    }
+  }
+  session->stats.arena_bytes = sl_plan (blocks, n_blocks, MAX (session->n_steps, 1), &session->stats.arena_lower_bound);
+  session->block = sl_tensor_buffer_new (session->stats.arena_bytes);
+  if (session->block == NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no memory for %" G_GSIZE_FORMAT " bytes of intermediate tensors",
+                 session->stats.arena_bytes);
+    return FALSE;
+  }
+  for (guint i = 0; i < n_blocks; i++)
+    session->memory[owner[i]] = (guint8 *) session->block + blocks[i].offset;
+  for (guint i = 0; i < n; i++)
+    if (sl_graph_tensor (session->graph, (gint32) i)->data != NULL)
+      session->memory[i] = (void *) sl_graph_tensor (session->graph, (gint32) i)->data;
+  return TRUE;
+}
+
+static void
+count_nodes (SlSession *session)
+{
+  session->stats.weight_bytes = sl_graph_constant_bytes (session->graph);
+  session->stats.steps = session->n_steps;
+  for (guint i = 0; i < session->n_steps; i++) {
+    const SlStep *step = g_ptr_array_index (session->partition, i);
+    session->stats.nodes += step->nodes->len;
+    session->stats.xnnpack_nodes += step->xnnpack ? step->nodes->len : 0;
+  }
+}
+
+SlSession *
+sl_session_new (SlGraph *graph, guint threads, GError **error)
+{
+  if (threads < 1 || threads > SL_MAX_THREADS) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "threads is %u; expected 1..%d", threads, SL_MAX_THREADS);
+    return NULL;
+  }
+  if (!sl_xnn_init (error))
+    return NULL;
+  g_autoptr (SlSession) session = g_new0 (SlSession, 1);
+  GError *failed = NULL;
+  session->graph = sl_graph_ref (graph);
+  session->arena = sl_arena_new ();
+  session->roots = sl_roots_new (graph);
+  session->on_xnnpack = g_new0 (guint8, sl_graph_n_nodes (graph) + 1);
+  session->memory = g_new0 (void *, sl_graph_n_tensors (graph));
+  session->pool = sl_thread_pool_new (threads, &failed);
+  if (failed != NULL) {
+    g_propagate_error (error, failed);
+    return NULL;
+  }
+  choose_backends (session);
+  if (!make_runtimes (session, error) || !plan_memory (session, error))
+    return NULL;
+  for (guint i = 0; i < session->n_steps; i++) {
+    const SlStep *step = g_ptr_array_index (session->partition, i);
+    if (step->xnnpack)
+      ready_runtime (session, &session->steps[i], step);
+    else
+      ready_kernel (session, &session->steps[i], step);
+  }
+  count_nodes (session);
+  return g_steal_pointer (&session);
+}
+
+void
+sl_session_free (SlSession *session)
+{
+  if (session == NULL)
+    return;
+  for (guint i = 0; i < session->n_steps; i++)
+    sl_xnn_runtime_free (session->steps[i].runtime);
+  sl_thread_pool_free (session->pool);
+  g_clear_pointer (&session->partition, g_ptr_array_unref);
+  sl_tensor_buffer_free (session->block);
+  sl_arena_free (session->arena);
+  g_free (session->steps);
+  g_free (session->memory);
+  g_free (session->on_xnnpack);
+  g_free (session->roots);
+  sl_graph_unref (session->graph);
+  g_free (session);
+}
+
+static void
+run_kernel (const SlSession *session, const ReadyStep *step)
+{
+  SlKernelCall *call = step->call;
+  const guint n_inputs = call->node->n_inputs;
+  for (guint i = 0; i < n_inputs; i++)
+    call->inputs[i] = step->roots[i] < 0 ? NULL : session->memory[step->roots[i]];
+  for (guint i = 0; i < call->node->n_outputs; i++)
+    call->outputs[i] = session->memory[step->roots[n_inputs + i]];
+  step->op->run (call);
+}
+
+SlStatus
+sl_session_run (SlSession *session, const void *const *inputs, void *const *outputs)
+{
+  for (guint i = 0; i < sl_graph_n_inputs (session->graph); i++)
+    session->memory[session->roots[sl_graph_input (session->graph, i)]] = (void *) inputs[i];
+  for (guint i = 0; i < sl_graph_n_outputs (session->graph); i++)
+    if (session->output_root[i] >= 0)
+      session->memory[session->output_root[i]] = outputs[i];
+  for (guint i = 0; i < session->n_steps; i++) {
+    const ReadyStep *step = &session->steps[i];
+    if (step->runtime == NULL) {
+      run_kernel (session, step);
+      continue;
+    }
+    for (guint k = 0; k < step->n_externals; k++)
+      step->memory[k] = session->memory[step->roots[k]];
+    const SlStatus status = sl_xnn_runtime_run (step->runtime, step->memory);
+    if (status != SL_STATUS_OK)
+      return status;
+  }
+  for (guint i = 0; i < session->n_copies; i++)
+    memcpy (outputs[session->copies[i].output], session->memory[session->copies[i].root], session->copies[i].bytes);
+  return SL_STATUS_OK;
+}
+
+SlGraph *
+sl_session_graph (SlSession *session)
+{
+  return session->graph;
+}
+
+void
+sl_session_stats (const SlSession *session, SlSessionStats *stats)
+{
+  *stats = session->stats;
+}
+
+const char *
+sl_session_backend (const SlSession *session, guint node)
+{
+  if (sl_op_get (sl_graph_node (session->graph, node)->op)->is_view)
+    return "view";
+  return session->on_xnnpack[node] ? "xnnpack" : "sightline";
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A session runs a prepared graph: its nodes split into XNNPACK runtimes and own kernels, its intermediate
+ * tensors laid out in one block of memory, its threads started. Everything is decided in sl_session_new();
+ * sl_session_run() only runs.
+ */
+#ifndef SL_CORE_SESSION_H
+#define SL_CORE_SESSION_H
+
+#include <glib.h>
+
+#include "core/graph.h"
+
+G_BEGIN_DECLS
+
+/** Most threads a session may be given. */
+#define SL_MAX_THREADS 64
+
+typedef enum
+{
+  SL_STATUS_OK = 0,
+  SL_STATUS_BACKEND_FAILED, /* XNNPACK returned an error at run time */
+} SlStatus;
+
+typedef struct _SlSession SlSession;
+
+/**
+ * SlSessionStats:
+ * @nodes: nodes that run (views cost nothing and are not counted)
+ * @xnnpack_nodes: those of them that XNNPACK runs
+ * @steps: XNNPACK runtimes and own kernels run one after the other
+ * @arena_bytes: memory for intermediate tensors
+ * @arena_lower_bound: largest sum of tensors alive at the same time
+ * @weight_bytes: constants in the model file
+ */
+typedef struct
+{
+  guint nodes, xnnpack_nodes, steps;
+  gsize arena_bytes, arena_lower_bound, weight_bytes;
+} SlSessionStats;
+
+/**
+ * sl_session_new:
+ * @graph: (transfer none): a prepared graph; the session keeps a reference
+ * @threads: 1..SL_MAX_THREADS
+ *
+ * Returns: (transfer full): NULL with @error set when memory, threads or a backend refuse
+ */
+SlSession *sl_session_new (SlGraph *graph, guint threads, GError **error);
+void sl_session_free (SlSession *session);
+
+/**
+ * sl_session_run:
+ * @inputs: one pointer per graph input, in order, to tensor->bytes bytes plus SL_TENSOR_PADDING readable ones,
+ *          aligned to the element size (SL_TENSOR_ALIGN is fastest); read only
+ * @outputs: one pointer per graph output, to tensor->bytes bytes plus SL_TENSOR_PADDING writable ones
+ *
+ * Not thread-safe: one run at a time per session. Does not allocate after the first run with given pointers.
+ */
+SlStatus sl_session_run (SlSession *session, const void *const *inputs, void *const *outputs);
+const char *sl_status_text (SlStatus status);
+
+SlGraph *sl_session_graph (SlSession *session); /* (transfer none) */
+void sl_session_stats (const SlSession *session, SlSessionStats *stats);
+/** sl_session_backend: (transfer none): who runs node @node: "xnnpack", "sightline" or "view". */
+const char *sl_session_backend (const SlSession *session, guint node);
+
+/** sl_tensor_buffer_new: zeroed memory for @bytes and padding, aligned; free with sl_tensor_buffer_free(). NULL when there is none. */
+void *sl_tensor_buffer_new (gsize bytes);
+void sl_tensor_buffer_free (void *buffer);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlSession, sl_session_free)
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * XNNPACK behind a small interface (internal to core): which nodes it takes, and runtimes over runs of nodes.
+ * xnnpack.c is the only file that includes xnnpack.h; only the subgraph API common to 2022-02 and later is used.
+ */
+#ifndef SL_CORE_XNN_H
+#define SL_CORE_XNN_H
+
+#include "core/graph.h"
+#include "core/session.h"
+
+G_BEGIN_DECLS
+
+typedef struct _SlXnnRuntime SlXnnRuntime;
+typedef struct pthreadpool *SlThreadPool;
+
+/** sl_xnn_init: FALSE with @error set when XNNPACK cannot run on this machine. Call once before the rest; thread-safe. */
+gboolean sl_xnn_init (GError **error);
+/** sl_xnn_supports: whether XNNPACK has an operator for @node with its types and parameters. Exact for the definition; creating the
+ *  runtime may still refuse unusual scales. */
+gboolean sl_xnn_supports (const SlGraph *graph, const SlNode *node);
+
+/**
+ * sl_xnn_runtime_new:
+ * @nodes: positions in @graph, ascending
+ * @externals: tensors whose memory the caller gives on each run: everything read from or needed outside @nodes
+ * @is_output: for each of @externals, whether @nodes produce it
+ * @pool: (nullable): threads; must outlive the runtime
+ */
+SlXnnRuntime *sl_xnn_runtime_new (const SlGraph *graph, const guint *nodes, guint n_nodes, const gint32 *externals,
+                                  const gboolean *is_output, guint n_externals, SlThreadPool pool, GError **error);
+void sl_xnn_runtime_free (SlXnnRuntime *runtime);
+/** sl_xnn_runtime_run: @memory holds one pointer per external, in their order; set up again only when one changed. */
+SlStatus sl_xnn_runtime_run (SlXnnRuntime *runtime, void *const *memory);
+
+/** sl_thread_pool_new: NULL with @error set when threads cannot be started; @threads 1 gives NULL without error. */
+SlThreadPool sl_thread_pool_new (guint threads, GError **error);
+void sl_thread_pool_free (SlThreadPool pool);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * make_models DIRECTORY: writes tiny models with known answers, for tests of the program and for a first look
+ * at Sightline without a real model.
+ *
+ *   brightest_channel.tflite  uint8[1,8,8,3] -> the mean of red, green and blue, named so
+ *   one_box.tflite            uint8[1,8,8,3] -> one box over x 0..0.5, y 0.25..0.75 of the picture: "green" or "blue",
+ *                             whichever is brighter, with that brightness as confidence
+ *   float_range.tflite        float32[1,8,8,3] -> likewise brightest_channel, but nothing says what range it wants
+ *   add.tflite                float32[1,4] + float32[1,4]
+ *   unknown_op.tflite         an operator that nobody has
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/support/tflite_writer.h"
+
+#define SIDE 8
+
+static gint32
+add_tensor (SlTfliteWriter *writer, const char *name, SlDtype dtype, guint rank, const gint32 *dims)
+{
+  SlTfliteTensor tensor = { .name = name, .dtype = dtype, .rank = rank };
+  memcpy (tensor.dims, dims, rank * sizeof *dims);
+  if (dtype == SL_DTYPE_U8)
+    tensor.scale = 1 / 255.f;
+  return sl_tflite_writer_tensor (writer, &tensor);
+}
+
+static gint32
+add_constant (SlTfliteWriter *writer, const char *name, guint rank, const gint32 *dims, const gfloat *values)
+{
+  SlTfliteTensor tensor = { .name = name, .dtype = SL_DTYPE_F32, .rank = rank, .data = values };
+  memcpy (tensor.dims, dims, rank * sizeof *dims);
+  return sl_tflite_writer_tensor (writer, &tensor);
+}
+
+/* picture -> MEAN over its area; returns the index of the [1,3] result. */
+static gint32
+add_mean (SlTfliteWriter *writer, SlDtype dtype, gint32 *picture)
+{
+  *picture = add_tensor (writer, "picture", dtype, 4, (const gint32[]){ 1, SIDE, SIDE, 3 });
+  gint32 axes = sl_tflite_writer_const_i32 (writer, "axes", 2, (const gint32[]){ 1, 2 });
+  gint32 mean = add_tensor (writer, "brightness", dtype, 2, (const gint32[]){ 1, 3 });
+  sl_tflite_writer_op (writer,
+                       &(SlTfliteOp){ .op = SL_OP_MEAN, .n_inputs = 2, .inputs = { *picture, axes }, .n_outputs = 1, .outputs = { mean } });
+  return mean;
+}
+
+static void
+add_labels (SlTfliteWriter *writer, const char *labels)
+{
+  sl_tflite_writer_picture_metadata (writer, &(SlTfliteMetadata){ .name = "test", .colour = 1, .labels_file = "labels.txt" });
+  sl_tflite_writer_member (writer, "labels.txt", labels, -1, FALSE);
+}
+
+static void
+save (SlTfliteWriter *writer, const char *directory, const char *name)
+{
+  g_autofree char *path = g_build_filename (directory, name, NULL);
+  sl_tflite_writer_save (writer, path);
+}
+
+static void
+make_brightest_channel (const char *directory, const char *name, SlDtype dtype, const char *labels)
+{
+  g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+  gint32 picture, mean = add_mean (writer, dtype, &picture);
+  sl_tflite_writer_io (writer, 1, &picture, 1, &mean);
+  if (labels != NULL)
+    add_labels (writer, labels);
+  save (writer, directory, name);
+}
+
+static void
+make_one_box (const char *directory)
+{
+  const SlDetectionParams params = { .max_detections = 1,
+                                     .max_classes_per_detection = 1,
+                                     .detections_per_class = 1,
+                                     .num_classes = 2,
+                                     .nms_score_threshold = 0.01f,
+                                     .nms_iou_threshold = 0.5f,
+                                     .scale_y = 10,
+                                     .scale_x = 10,
+                                     .scale_h = 5,
+                                     .scale_w = 5 };
+  g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+  gint32 picture, mean = add_mean (writer, SL_DTYPE_U8, &picture);
+  gint32 shape = sl_tflite_writer_const_i32 (writer, "shape", 3, (const gint32[]){ 1, 1, 3 });
+  gint32 codes = add_tensor (writer, "score codes", SL_DTYPE_U8, 3, (const gint32[]){ 1, 1, 3 });
+  gint32 scores = add_tensor (writer, "scores", SL_DTYPE_F32, 3, (const gint32[]){ 1, 1, 3 });
+  gint32 encodings = add_constant (writer, "encodings", 3, (const gint32[]){ 1, 1, 4 }, (const gfloat[]){ 0, 0, 0, 0 });
+  gint32 anchors = add_constant (writer, "anchors", 2, (const gint32[]){ 1, 4 }, (const gfloat[]){ 0.5f, 0.25f, 0.5f, 0.5f });
+  const gint32 outputs[] = { add_tensor (writer, "boxes", SL_DTYPE_F32, 3, (const gint32[]){ 1, 1, 4 }),
+                             add_tensor (writer, "classes", SL_DTYPE_F32, 2, (const gint32[]){ 1, 1 }),
+                             add_tensor (writer, "best scores", SL_DTYPE_F32, 2, (const gint32[]){ 1, 1 }),
+                             add_tensor (writer, "count", SL_DTYPE_F32, 1, (const gint32[]){ 1 }) };
+  sl_tflite_writer_op (
+    writer, &(SlTfliteOp){ .op = SL_OP_RESHAPE, .n_inputs = 2, .inputs = { mean, shape }, .n_outputs = 1, .outputs = { codes } });
+  sl_tflite_writer_op (writer,
+                       &(SlTfliteOp){ .op = SL_OP_DEQUANTIZE, .n_inputs = 1, .inputs = { codes }, .n_outputs = 1, .outputs = { scores } });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_DETECTION_POSTPROCESS,
+                                              .params.detection = params,
+                                              .n_inputs = 3,
+                                              .inputs = { encodings, scores, anchors },
+                                              .n_outputs = 4,
+                                              .outputs = { outputs[0], outputs[1], outputs[2], outputs[3] } });
+  sl_tflite_writer_io (writer, 1, &picture, 4, outputs);
+  add_labels (writer, "green\nblue\n");
+  save (writer, directory, "one_box.tflite");
+}
+
+static void
+make_add (const char *directory)
+{
+  const gint32 dims[] = { 1, 4 };
+  g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+  const gint32 inputs[] = { add_tensor (writer, "a", SL_DTYPE_F32, 2, dims), add_tensor (writer, "b", SL_DTYPE_F32, 2, dims) };
+  gint32 sum = add_tensor (writer, "sum", SL_DTYPE_F32, 2, dims);
+  sl_tflite_writer_op (
+    writer, &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { inputs[0], inputs[1] }, .n_outputs = 1, .outputs = { sum } });
+  sl_tflite_writer_io (writer, 2, inputs, 1, &sum);
+  save (writer, directory, "add.tflite");
+}
+
+static void
+make_unknown_op (const char *directory)
+{
+  const gint32 dims[] = { 1, 4 };
+  g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+  gint32 in = add_tensor (writer, "in", SL_DTYPE_F32, 2, dims), out = add_tensor (writer, "out", SL_DTYPE_F32, 2, dims);
+  sl_tflite_writer_op (writer,
+                       &(SlTfliteOp){ .custom = "Frobnicate", .n_inputs = 1, .inputs = { in }, .n_outputs = 1, .outputs = { out } });
+  sl_tflite_writer_io (writer, 1, &in, 1, &out);
+  save (writer, directory, "unknown_op.tflite");
+}
+
+int
+main (int argc, char **argv)
+{
+  if (argc != 2) {
+    fprintf (stderr, "usage: make_models DIRECTORY\n");
+    return 2;
+  }
+  make_brightest_channel (argv[1], "brightest_channel.tflite", SL_DTYPE_U8, "red\ngreen\nblue\n");
+  make_brightest_channel (argv[1], "float_range.tflite", SL_DTYPE_F32, NULL);
+  make_one_box (argv[1]);
+  make_add (argv[1]);
+  make_unknown_op (argv[1]);
+  return 0;
+}

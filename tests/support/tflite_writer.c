@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * TensorFlow Lite models for tests. The model is kept as plain lists and serialised by sl_tflite_writer_finish();
+ * field numbers below are those of the public schema, version 3.
+ */
+#include "tests/support/tflite_writer.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "tests/support/flatbuffer_writer.h"
+#include "tests/support/flexbuffer_writer.h"
+#include "tests/support/zip_writer.h"
+
+#define CUSTOM 32
+#define GREATER_OP_CODES 127
+
+typedef struct {
+  SlTfliteTensor info; /* pointers inside are owned copies, @data NULL */
+  guint buffer;
+} Tensor;
+
+typedef struct {
+  gint32 builtin;
+  char *custom;
+} Code;
+
+typedef struct {
+  SlTfliteOp info; /* @custom NULL, @custom_options referenced */
+  guint code;
+} Op;
+
+typedef struct {
+  char *name;
+  guint buffer;
+} Metadata;
+
+struct _SlTfliteWriter {
+  GArray *tensors, *codes, *ops, *metadata, *members;
+  GPtrArray *buffers; /* GBytes; entry 0 is empty */
+  GArray *inputs, *outputs;
+  SlTfliteQuirks quirks;
+};
+
+/* Operator numbers and, in options, their union members: 0 = no options table. */
+static const struct {
+  guint8 builtin, options;
+} codes[SL_OP_COUNT] = {
+  [SL_OP_ADD] = { 0, 11 },
+  [SL_OP_SUB] = { 41, 28 },
+  [SL_OP_MUL] = { 18, 21 },
+  [SL_OP_AVERAGE_POOL_2D] = { 1, 5 },
+  [SL_OP_MAX_POOL_2D] = { 17, 5 },
+  [SL_OP_CONCATENATION] = { 2, 10 },
+  [SL_OP_CONV_2D] = { 3, 1 },
+  [SL_OP_DEPTHWISE_CONV_2D] = { 4, 2 },
+  [SL_OP_FULLY_CONNECTED] = { 9, 8 },
+  [SL_OP_DEQUANTIZE] = { 6, 38 },
+  [SL_OP_QUANTIZE] = { 114, 89 },
+  [SL_OP_LOGISTIC] = { 14, 0 },
+  [SL_OP_MEAN] = { 40, 27 },
+  [SL_OP_PAD] = { 34, 22 },
+  [SL_OP_RELU] = { 19, 0 },
+  [SL_OP_RELU6] = { 21, 0 },
+  [SL_OP_RESHAPE] = { 22, 17 },
+  [SL_OP_SQUEEZE] = { 43, 30 },
+  [SL_OP_EXPAND_DIMS] = { 70, 52 },
+  [SL_OP_SOFTMAX] = { 25, 9 },
+  [SL_OP_DETECTION_POSTPROCESS] = { CUSTOM, 0 },
+};
+
+static const guint8 types[SL_DTYPE_COUNT] = {
+  [SL_DTYPE_F32] = 0,  [SL_DTYPE_F16] = 1, [SL_DTYPE_F64] = 10, [SL_DTYPE_I8] = 9,  [SL_DTYPE_U8] = 3,   [SL_DTYPE_I16] = 7,
+  [SL_DTYPE_U16] = 16, [SL_DTYPE_I32] = 2, [SL_DTYPE_U32] = 15, [SL_DTYPE_I64] = 4, [SL_DTYPE_U64] = 12, [SL_DTYPE_BOOL] = 6,
+};
+
+static const guint8 activations[] = {
+  [SL_ACTIVATION_NONE] = 0,
+  [SL_ACTIVATION_RELU] = 1,
+  [SL_ACTIVATION_RELU_N1_TO_1] = 2,
+  [SL_ACTIVATION_RELU6] = 3,
+};
+
+static void
+tensor_clear (gpointer data)
+{
+  Tensor *tensor = data;
+  g_free ((gpointer)tensor->info.name);
+  g_free ((gpointer)tensor->info.scales);
+  g_free ((gpointer)tensor->info.zero_points);
+  g_free ((gpointer)tensor->info.signature);
+}
+
+static void
+code_clear (gpointer data)
+{
+  g_free (((Code *)data)->custom);
+}
+
+static void
+op_clear (gpointer data)
+{
+  g_clear_pointer (&((Op *)data)->info.custom_options, g_bytes_unref);
+}
+
+static void
+metadata_clear (gpointer data)
+{
+  g_free (((Metadata *)data)->name);
+}
+
+static void
+member_clear (gpointer data)
+{
+  ZipMember *member = data;
+  g_free (member->name);
+  g_bytes_unref (member->data);
+}
+
+static GArray *
+list_new (guint size, GDestroyNotify clear)
+{
+  GArray *list = g_array_new (FALSE, TRUE, size);
+  if (clear != NULL)
+    g_array_set_clear_func (list, clear);
+  return list;
+}
+
+static guint
+add_buffer (SlTfliteWriter *writer, GBytes *bytes)
+{
+  g_ptr_array_add (writer->buffers, bytes);
+  return writer->buffers->len - 1;
+}
+
+static guint
+find_code (SlTfliteWriter *writer, gint32 builtin, const char *custom)
+{
+  for (guint i = 0; i < writer->codes->len; i++) {
+    const Code *code = &g_array_index (writer->codes, Code, i);
+    if (code->builtin == builtin && g_strcmp0 (code->custom, custom) == 0)
+      return i;
+  }
+  Code code = { builtin, g_strdup (custom) };
+  g_array_append_val (writer->codes, code);
+  return writer->codes->len - 1;
+}
+
+static GBytes *
+detection_options (const SlDetectionParams *p)
+{
+  const FlexEntry entries[] = {
+    { "max_detections", FLEX_INT, p->max_detections },
+    { "max_classes_per_detection", FLEX_INT, p->max_classes_per_detection },
+    { "detections_per_class", FLEX_INT, p->detections_per_class },
+    { "use_regular_nms", FLEX_BOOL, p->use_regular_nms },
+    { "num_classes", FLEX_INT, p->num_classes },
+    { "nms_score_threshold", FLEX_FLOAT, (gdouble)p->nms_score_threshold },
+    { "nms_iou_threshold", FLEX_FLOAT, (gdouble)p->nms_iou_threshold },
+    { "y_scale", FLEX_FLOAT, (gdouble)p->scale_y },
+    { "x_scale", FLEX_FLOAT, (gdouble)p->scale_x },
+    { "h_scale", FLEX_FLOAT, (gdouble)p->scale_h },
+    { "w_scale", FLEX_FLOAT, (gdouble)p->scale_w },
+  };
+  return flex_map (entries, G_N_ELEMENTS (entries), 4);
+}
+
+static FbNode *
+ints (FbWriter *fb, const gint32 *values, guint n)
+{
+  return fb_vector (fb, values, n, 4, 4, 0);
+}
+
+/* The options table of an operator, NULL for none. Paddings are TFLite's: 0 SAME, 1 VALID. */
+static FbNode *
+build_options (FbWriter *fb, const SlTfliteOp *op)
+{
+  const SlOpParams *p = &op->params;
+  const SlWindow *w = &p->window;
+  FbNode *table = fb_table (fb);
+
+  switch (op->op) {
+  case SL_OP_CONV_2D:
+  case SL_OP_DEPTHWISE_CONV_2D: {
+    guint shift = op->op == SL_OP_DEPTHWISE_CONV_2D ? 1 : 0;
+    fb_u8 (table, 0, w->padding == SL_PADDING_VALID);
+    fb_i32 (table, 1, w->stride_w);
+    fb_i32 (table, 2, w->stride_h);
+    if (shift)
+      fb_i32 (table, 3, w->depth_multiplier);
+    fb_u8 (table, 3 + shift, activations[w->activation]);
+    if (w->dilation_w > 1)
+      fb_i32 (table, 4 + shift, w->dilation_w);
+    if (w->dilation_h > 1)
+      fb_i32 (table, 5 + shift, w->dilation_h);
+    break;
+  }
+  case SL_OP_AVERAGE_POOL_2D:
+  case SL_OP_MAX_POOL_2D:
+    fb_u8 (table, 0, w->padding == SL_PADDING_VALID);
+    fb_i32 (table, 1, w->stride_w);
+    fb_i32 (table, 2, w->stride_h);
+    fb_i32 (table, 3, w->filter_w);
+    fb_i32 (table, 4, w->filter_h);
+    fb_u8 (table, 5, activations[w->activation]);
+    break;
+  case SL_OP_CONCATENATION:
+    fb_i32 (table, 0, p->concat.axis);
+    fb_u8 (table, 1, activations[p->concat.activation]);
+    break;
+  case SL_OP_FULLY_CONNECTED:
+    fb_u8 (table, 0, activations[p->fully_connected.activation]);
+    fb_u8 (table, 2, p->fully_connected.keep_dims != FALSE);
+    break;
+  case SL_OP_MEAN:
+    fb_u8 (table, 0, p->reduce.keep_dims != FALSE);
+    break;
+  case SL_OP_SOFTMAX:
+    fb_f32 (table, 0, p->softmax.beta);
+    break;
+  case SL_OP_RESHAPE:
+    if (p->reshape.count > 0)
+      fb_ref (table, 0, ints (fb, p->reshape.dims, p->reshape.count));
+    break;
+  case SL_OP_SQUEEZE:
+    fb_ref (table, 0, ints (fb, p->squeeze.axes, p->squeeze.count));
+    break;
+  case SL_OP_ADD:
+  case SL_OP_SUB:
+  case SL_OP_MUL:
+    fb_u8 (table, 0, activations[p->binary.activation]);
+    break;
+  default: /* an empty table */
+    break;
+  }
+  return table;
+}
+
+static FbNode *
+build_op (FbWriter *fb, const Op *op)
+{
+  const SlTfliteOp *info = &op->info;
+  FbNode *table = fb_table (fb);
+  fb_i32 (table, 0, (gint32)op->code);
+  fb_ref (table, 1, ints (fb, info->inputs, info->n_inputs));
+  fb_ref (table, 2, ints (fb, info->outputs, info->n_outputs));
+  if (codes[info->op].options != 0 && !info->no_options) {
+    fb_u8 (table, 3, codes[info->op].options);
+    fb_ref (table, 4, build_options (fb, info));
+  }
+  if (info->custom_options != NULL && !info->no_options) {
+    gsize length;
+    const void *data = g_bytes_get_data (info->custom_options, &length);
+    fb_ref (table, 5, fb_vector (fb, data, length, 1, 4, 0));
+  }
+  return table;
+}
+
+static FbNode *
+build_quantisation (FbWriter *fb, const SlTfliteTensor *t)
+{
+  if (t->scale == 0.0f && t->n_scales == 0)
+    return NULL;
+  FbNode *table = fb_table (fb);
+  if (t->n_scales > 0) {
+    g_autofree gint64 *zeros = g_new0 (gint64, t->n_scales);
+    fb_ref (table, 2, fb_vector (fb, t->scales, t->n_scales, 4, 4, 0));
+    fb_ref (table, 3, fb_vector (fb, t->zero_points != NULL ? t->zero_points : zeros, t->n_scales, 8, 8, 0));
+    fb_i32 (table, 6, t->axis);
+  } else {
+    fb_ref (table, 2, fb_vector (fb, &t->scale, 1, 4, 4, 0));
+    fb_ref (table, 3, fb_vector (fb, &t->zero_point, 1, 8, 8, 0));
+  }
+  return table;
+}
+
+static FbNode *
+build_tensor (FbWriter *fb, const Tensor *tensor)
+{
+  const SlTfliteTensor *t = &tensor->info;
+  FbNode *table = fb_table (fb);
+  fb_ref (table, 0, ints (fb, t->dims, t->rank));
+  fb_u8 (table, 1, t->raw_type != 0 ? t->raw_type : types[t->dtype]);
+  fb_i32 (table, 2, (gint32)tensor->buffer);
+  fb_ref (table, 3, fb_string (fb, t->name));
+  fb_ref (table, 4, build_quantisation (fb, t));
+  if (t->variable)
+    fb_u8 (table, 5, 1);
+  if (t->sparse)
+    fb_ref (table, 6, fb_table (fb));
+  if (t->signature != NULL)
+    fb_ref (table, 7, ints (fb, t->signature, t->rank));
+  return table;
+}
+
+static FbNode *
+build_codes (FbWriter *fb, const SlTfliteWriter *writer)
+{
+  FbNode *list = fb_refs (fb);
+  for (guint i = 0; i < writer->codes->len; i++) {
+    const Code *code = &g_array_index (writer->codes, Code, i);
+    FbNode *table = fb_table (fb);
+    if (!writer->quirks.new_codes)
+      fb_u8 (table, 0, (guint8)MIN (code->builtin, GREATER_OP_CODES));
+    fb_ref (table, 1, fb_string (fb, code->custom));
+    fb_i32 (table, 2, 1);
+    if (!writer->quirks.old_codes)
+      fb_i32 (table, 3, code->builtin);
+    fb_push (list, table);
+  }
+  return list;
+}
+
+static FbNode *
+build_subgraph (FbWriter *fb, const SlTfliteWriter *writer)
+{
+  FbNode *table = fb_table (fb), *tensors = fb_refs (fb), *ops = fb_refs (fb);
+  for (guint i = 0; i < writer->tensors->len; i++)
+    fb_push (tensors, build_tensor (fb, &g_array_index (writer->tensors, Tensor, i)));
+  for (guint i = 0; i < writer->ops->len; i++)
+    fb_push (ops, build_op (fb, &g_array_index (writer->ops, Op, i)));
+  fb_ref (table, 0, tensors);
+  fb_ref (table, 1, ints (fb, (const gint32 *)writer->inputs->data, writer->inputs->len));
+  fb_ref (table, 2, ints (fb, (const gint32 *)writer->outputs->data, writer->outputs->len));
+  fb_ref (table, 3, ops);
+  fb_ref (table, 4, fb_string (fb, "main"));
+  return table;
+}
+
+static gsize
+outside_offset (const SlTfliteWriter *writer, gsize at)
+{
+  return ((at + 15) / 16) * 16 + writer->quirks.misalign % 16;
+}
+
+/* @outside: where buffers outside the FlatBuffer begin. */
+static FbNode *
+build_buffers (FbWriter *fb, const SlTfliteWriter *writer, gsize outside)
+{
+  FbNode *list = fb_refs (fb);
+  for (guint i = 0; i < writer->buffers->len; i++) {
+    FbNode *table = fb_table (fb);
+    gsize length;
+    const void *data = g_bytes_get_data (g_ptr_array_index (writer->buffers, i), &length);
+    if (writer->quirks.outside_buffers && length > 0) {
+      outside = outside_offset (writer, outside);
+      fb_u64 (table, 1, outside);
+      fb_u64 (table, 2, length);
+      outside += length;
+    } else if (length > 0) {
+      fb_ref (table, 0, fb_vector (fb, data, length, 1, 16, writer->quirks.misalign % 16));
+    }
+    fb_push (list, table);
+  }
+  return list;
+}
+
+static GByteArray *
+build_model (const SlTfliteWriter *writer, gsize outside)
+{
+  g_autoptr (FbWriter) fb = fb_writer_new ();
+  FbNode *model = fb_table (fb), *subgraphs = fb_refs (fb), *metadata = fb_refs (fb);
+  const SlTfliteQuirks *quirks = &writer->quirks;
+
+  if (!quirks->no_subgraph)
+    fb_push (subgraphs, build_subgraph (fb, writer));
+  for (guint i = 0; i < quirks->extra_subgraphs; i++)
+    fb_push (subgraphs, fb_table (fb));
+  for (guint i = 0; i < writer->metadata->len; i++) {
+    const Metadata *entry = &g_array_index (writer->metadata, Metadata, i);
+    FbNode *table = fb_table (fb);
+    fb_ref (table, 0, fb_string (fb, entry->name));
+    fb_i32 (table, 1, (gint32)entry->buffer);
+    fb_push (metadata, table);
+  }
+  fb_i32 (model, 0, quirks->version != 0 ? (gint32)quirks->version : 3);
+  fb_ref (model, 1, build_codes (fb, writer));
+  fb_ref (model, 2, subgraphs);
+  fb_ref (model, 3, fb_string (fb, "test model"));
+  fb_ref (model, 4, build_buffers (fb, writer, outside));
+  if (writer->metadata->len > 0)
+    fb_ref (model, 6, metadata);
+  return fb_finish (fb, model, quirks->identifier != NULL ? quirks->identifier : "TFL3");
+}
+
+static void
+append_outside (const SlTfliteWriter *writer, GByteArray *out)
+{
+  for (guint i = 0; i < writer->buffers->len; i++) {
+    gsize length;
+    const void *data = g_bytes_get_data (g_ptr_array_index (writer->buffers, i), &length);
+    if (length == 0)
+      continue;
+    guint was = out->len;
+    g_byte_array_set_size (out, (guint)outside_offset (writer, out->len));
+    memset (out->data + was, 0, out->len - was);
+    g_byte_array_append (out, data, (guint)length);
+  }
+}
+
+SlTfliteWriter *
+sl_tflite_writer_new (void)
+{
+  SlTfliteWriter *writer = g_new0 (SlTfliteWriter, 1);
+  writer->tensors = list_new (sizeof (Tensor), tensor_clear);
+  writer->codes = list_new (sizeof (Code), code_clear);
+  writer->ops = list_new (sizeof (Op), op_clear);
+  writer->metadata = list_new (sizeof (Metadata), metadata_clear);
+  writer->members = list_new (sizeof (ZipMember), member_clear);
+  writer->inputs = list_new (sizeof (gint32), NULL);
+  writer->outputs = list_new (sizeof (gint32), NULL);
+  writer->buffers = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+  add_buffer (writer, g_bytes_new (NULL, 0));
+  return writer;
+}
+
+void
+sl_tflite_writer_free (SlTfliteWriter *writer)
+{
+  if (writer == NULL)
+    return;
+  g_array_unref (writer->tensors);
+  g_array_unref (writer->codes);
+  g_array_unref (writer->ops);
+  g_array_unref (writer->metadata);
+  g_array_unref (writer->members);
+  g_array_unref (writer->inputs);
+  g_array_unref (writer->outputs);
+  g_ptr_array_unref (writer->buffers);
+  g_free (writer);
+}
+
+gint32
+sl_tflite_writer_tensor (SlTfliteWriter *writer, const SlTfliteTensor *tensor)
+{
+  Tensor copy = { .info = *tensor };
+  g_assert_cmpuint (tensor->rank, <=, SL_MAX_RANK);
+  copy.info.name = g_strdup (tensor->name);
+  copy.info.scales = g_memdup2 (tensor->scales, tensor->n_scales * sizeof (gfloat));
+  copy.info.zero_points = g_memdup2 (tensor->zero_points, tensor->n_scales * sizeof (gint64));
+  copy.info.signature = g_memdup2 (tensor->signature, tensor->rank * sizeof (gint32));
+  copy.info.data = NULL;
+  if (tensor->data != NULL) {
+    gsize bytes = sl_dtype_size (tensor->dtype);
+    for (guint i = 0; i < tensor->rank; i++)
+      bytes *= (gsize)tensor->dims[i];
+    copy.buffer = add_buffer (writer, g_bytes_new (tensor->data, tensor->bytes != 0 ? tensor->bytes : bytes));
+  }
+  g_array_append_val (writer->tensors, copy);
+  return (gint32)writer->tensors->len - 1;
+}
+
+gint32
+sl_tflite_writer_const_i32 (SlTfliteWriter *writer, const char *name, guint n, const gint32 *values)
+{
+  return sl_tflite_writer_tensor (
+      writer, &(SlTfliteTensor){ .name = name, .dtype = SL_DTYPE_I32, .rank = 1, .dims = { (gint32)n }, .data = values });
+}
+
+void
+sl_tflite_writer_op (SlTfliteWriter *writer, const SlTfliteOp *op)
+{
+  Op copy = { .info = *op };
+  const char *custom = op->op == SL_OP_DETECTION_POSTPROCESS ? "TFLite_Detection_PostProcess" : op->custom;
+  gint32 builtin = custom != NULL ? CUSTOM : op->op != SL_OP_INVALID ? codes[op->op].builtin : op->builtin;
+
+  g_assert_cmpuint (op->n_inputs, <=, SL_TFLITE_OPERANDS);
+  g_assert_cmpuint (op->n_outputs, <=, SL_TFLITE_OPERANDS);
+  copy.code = find_code (writer, builtin, custom);
+  copy.info.custom = NULL;
+  if (op->custom_options != NULL)
+    g_bytes_ref (op->custom_options);
+  else if (op->op == SL_OP_DETECTION_POSTPROCESS)
+    copy.info.custom_options = detection_options (&op->params.detection);
+  g_array_append_val (writer->ops, copy);
+}
+
+void
+sl_tflite_writer_io (SlTfliteWriter *writer, guint n_inputs, const gint32 *inputs, guint n_outputs, const gint32 *outputs)
+{
+  g_array_set_size (writer->inputs, 0);
+  g_array_set_size (writer->outputs, 0);
+  g_array_append_vals (writer->inputs, inputs, n_inputs);
+  g_array_append_vals (writer->outputs, outputs, n_outputs);
+}
+
+void
+sl_tflite_writer_metadata (SlTfliteWriter *writer, const char *name, GBytes *bytes)
+{
+  Metadata entry = { g_strdup (name), add_buffer (writer, g_bytes_ref (bytes)) };
+  g_array_append_val (writer->metadata, entry);
+}
+
+/* Field numbers of the metadata schema ("M001"); union members: ImageProperties 2, NormalizationOptions 1. */
+void
+sl_tflite_writer_picture_metadata (SlTfliteWriter *writer, const SlTfliteMetadata *m)
+{
+  g_autoptr (FbWriter) fb = fb_writer_new ();
+  FbNode *model = fb_table (fb), *subgraphs = fb_refs (fb), *subgraph = fb_table (fb);
+  FbNode *inputs = fb_refs (fb), *input = fb_table (fb);
+
+  if (m->colour != 0) {
+    FbNode *content = fb_table (fb), *image = fb_table (fb);
+    fb_u8 (image, 0, m->colour);
+    fb_u8 (content, 0, 2);
+    fb_ref (content, 1, image);
+    fb_ref (input, 3, content);
+  }
+  if (m->n_mean > 0) {
+    FbNode *units = fb_refs (fb), *unit = fb_table (fb), *normalisation = fb_table (fb);
+    fb_ref (normalisation, 0, fb_vector (fb, m->mean, m->n_mean, 4, 4, 0));
+    fb_ref (normalisation, 1, fb_vector (fb, m->std, m->n_mean, 4, 4, 0));
+    fb_u8 (unit, 0, 1);
+    fb_ref (unit, 1, normalisation);
+    fb_push (units, unit);
+    fb_ref (input, 4, units);
+  }
+  fb_push (inputs, input);
+  fb_ref (subgraph, 2, inputs);
+  if (m->labels_file != NULL) {
+    FbNode *outputs = fb_refs (fb), *output = fb_table (fb), *files = fb_refs (fb), *file = fb_table (fb);
+    fb_ref (file, 0, fb_string (fb, m->labels_file));
+    fb_u8 (file, 2, m->labels_type != 0 ? m->labels_type : 2);
+    fb_push (files, file);
+    fb_ref (output, 6, files);
+    fb_push (outputs, output);
+    fb_ref (subgraph, 3, outputs);
+  }
+  fb_push (subgraphs, subgraph);
+  fb_ref (model, 0, fb_string (fb, m->name));
+  fb_ref (model, 1, fb_string (fb, m->description));
+  fb_ref (model, 3, subgraphs);
+
+  g_autoptr (GBytes) bytes = g_byte_array_free_to_bytes (fb_finish (fb, model, "M001"));
+  sl_tflite_writer_metadata (writer, "TFLITE_METADATA", bytes);
+}
+
+void
+sl_tflite_writer_member (SlTfliteWriter *writer, const char *name, const char *data, gssize length, gboolean deflate)
+{
+  ZipMember member = { g_strdup (name), g_bytes_new (data, length < 0 ? strlen (data) : (gsize)length), deflate };
+  g_array_append_val (writer->members, member);
+}
+
+void
+sl_tflite_writer_set_quirks (SlTfliteWriter *writer, const SlTfliteQuirks *quirks)
+{
+  writer->quirks = *quirks;
+}
+
+GBytes *
+sl_tflite_writer_finish (SlTfliteWriter *writer)
+{
+  GByteArray *out = build_model (writer, 0);
+  if (writer->quirks.outside_buffers) {
+    /* Offsets are of fixed size, so the second build is as long as the first. */
+    gsize length = out->len;
+    g_byte_array_unref (out);
+    out = build_model (writer, length);
+    g_assert_cmpuint (out->len, ==, length);
+    append_outside (writer, out);
+  }
+  if (writer->members->len > 0)
+    zip_append (out, (const ZipMember *)writer->members->data, writer->members->len);
+  return g_byte_array_free_to_bytes (out);
+}
+
+void
+sl_tflite_writer_save (SlTfliteWriter *writer, const char *path)
+{
+  g_autoptr (GBytes) bytes = sl_tflite_writer_finish (writer);
+  g_autoptr (GError) error = NULL;
+  gsize length;
+  const char *data = g_bytes_get_data (bytes, &length);
+  g_file_set_contents (path, data, (gssize)length, &error);
+  g_assert_no_error (error);
+}
+
+char *
+sl_tflite_writer_save_temp (SlTfliteWriter *writer, const char *name, const char *dir)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *made = dir == NULL ? g_dir_make_tmp ("sightline-XXXXXX", &error) : g_strdup (dir);
+  g_assert_no_error (error);
+  char *path = g_build_filename (made, name, NULL);
+  sl_tflite_writer_save (writer, path);
+  return path;
+}
+
+void
+sl_tflite_remove_temp (const char *path)
+{
+  g_autofree char *dir = g_path_get_dirname (path);
+  g_unlink (path);
+  g_rmdir (dir);
+}

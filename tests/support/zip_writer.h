@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Writes small zip archives for tests, stored or deflated. */
+#ifndef SL_TESTS_ZIP_WRITER_H
+#define SL_TESTS_ZIP_WRITER_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct {
+  char *name;
+  GBytes *data;
+  gboolean deflate;
+} ZipMember;
+
+/** zip_append: appends an archive of the @n members to @out; offsets count from the start of @out. */
+void zip_append (GByteArray *out, const ZipMember *members, guint n);
+
+G_END_DECLS
+
+#endif
