@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sessions: arguments, the memory plan, views between runtimes, two outputs of one tensor, changing buffers. */
+#include <string.h>
+
+#include "core/error.h"
+#include "core/plan.h"
+#include "tests/core/opcheck.h"
+
+static const gint32 picture[4] = { 1, 4, 4, 8 };
+
+/* RELU, a view of it, a kernel of our own (softmax of codes), and RELU again: three steps. */
+static void
+build_chain (Check *check)
+{
+  static const gint32 flat[] = { 1, 128 };
+  gint32 reshape[2];
+  check_init (check, 9);
+  const gint32 input = check_input (check, SL_DTYPE_U8, 4, picture, 0.1f, 128);
+  reshape[0] = check_middle (check, SL_DTYPE_U8, 0.1f, 128);
+  reshape[1] = check_ints (check, 2, flat);
+  const gint32 row = check_middle (check, SL_DTYPE_U8, 0.1f, 128), soft = check_middle (check, SL_DTYPE_U8, 1 / 256.0f, 0);
+  const SlOpParams params = { .softmax = { 1.0f } };
+  check_node (check, SL_OP_RELU, &input, 1, reshape[0], NULL);
+  check_node (check, SL_OP_RESHAPE, reshape, 2, row, NULL);
+  check_node (check, SL_OP_SOFTMAX, &row, 1, soft, &params);
+  check_node (check, SL_OP_RELU, &soft, 1, check_output (check, SL_DTYPE_U8, 1 / 256.0f, 0), NULL);
+}
+
+static void
+test_threads_range (void)
+{
+  static const guint bad[] = { 0, 10000 };
+  Check check;
+  build_chain (&check);
+  check_prepare (&check);
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *text = g_strdup_printf ("threads is %u; expected 1..64", bad[i]);
+    g_assert_null (sl_session_new (check.graph, bad[i], &error));
+    g_assert_error (error, SL_ERROR, SL_ERROR_ARGUMENT);
+    g_assert_cmpstr (error->message, ==, text);
+  }
+  check_clear (&check);
+}
+
+static void
+test_stats (void)
+{
+  g_autoptr (GError) error = NULL;
+  Check check;
+  SlSessionStats stats;
+  build_chain (&check);
+  check_prepare (&check);
+  g_autoptr (SlSession) session = sl_session_new (check.graph, 1, &error);
+  g_assert_no_error (error);
+  sl_session_stats (session, &stats);
+  g_assert_cmpuint (stats.nodes, ==, 3);
+  g_assert_cmpuint (stats.xnnpack_nodes, ==, 2);
+  g_assert_cmpuint (stats.steps, ==, 3);
+  g_assert_cmpstr (sl_session_backend (session, 0), ==, "xnnpack");
+  g_assert_cmpstr (sl_session_backend (session, 1), ==, "view");
+  g_assert_cmpstr (sl_session_backend (session, 2), ==, "sightline");
+  g_assert_cmpuint (stats.arena_bytes, >=, stats.arena_lower_bound);
+  check_clear (&check);
+}
+
+/* Moving the caller's buffers between runs must not leave a runtime reading the old ones. */
+static void
+test_changing_buffers (void)
+{
+  g_autoptr (GError) error = NULL;
+  Check check;
+  build_chain (&check);
+  check_prepare (&check);
+  g_autoptr (SlSession) session = sl_session_new (check.graph, 1, &error);
+  g_assert_no_error (error);
+  guint8 *outputs[2] = { sl_tensor_buffer_new (128), sl_tensor_buffer_new (128) };
+  guint8 *inputs[2] = { sl_tensor_buffer_new (128), sl_tensor_buffer_new (128) };
+  memset (inputs[0], 0, 128);
+  memset (inputs[1], 0, 128);
+  inputs[0][3] = inputs[1][100] = 255;
+  for (guint run = 0; run < 6; run++) {
+    const void *in[] = { inputs[run % 2] };
+    void *out[] = { outputs[run / 2 % 2] };
+    g_assert_cmpint (sl_session_run (session, in, out), ==, SL_STATUS_OK);
+    for (guint i = 0; i < 128; i++)
+      g_assert_cmpuint (((guint8 *) out[0])[i] > 200, ==, i == (run % 2 ? 100u : 3u));
+  }
+  for (guint i = 0; i < 2; i++) {
+    sl_tensor_buffer_free (inputs[i]);
+    sl_tensor_buffer_free (outputs[i]);
+  }
+  check_clear (&check);
+}
+
+/* A tensor and a view of it both as outputs: one is written in place, the other copied. */
+static void
+test_two_outputs_of_one (void)
+{
+  static const gint32 flat[] = { 128 };
+  Check check;
+  check_init (&check, 4);
+  gint32 reshape[2];
+  const gint32 input = check_input (&check, SL_DTYPE_F32, 4, picture, 0, 0);
+  reshape[0] = check_output (&check, SL_DTYPE_F32, 0, 0);
+  reshape[1] = check_ints (&check, 1, flat);
+  check_node (&check, SL_OP_RELU, &input, 1, reshape[0], NULL);
+  check_node (&check, SL_OP_RESHAPE, reshape, 2, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
+  check_prepare (&check);
+  g_autoptr (SlSession) session = sl_session_new (check.graph, 1, NULL);
+  gfloat *outputs[2] = { sl_tensor_buffer_new (512), sl_tensor_buffer_new (512) };
+  sl_session_run (session, (const void *const *) check.input_data, (void *const *) outputs);
+  for (guint i = 0; i < 128; i++) {
+    const gfloat x = ((gfloat *) check.input_data[0])[i];
+    g_assert_cmpfloat (outputs[0][i], ==, MAX (x, 0));
+    g_assert_cmpfloat (outputs[1][i], ==, MAX (x, 0));
+  }
+  sl_tensor_buffer_free (outputs[0]);
+  sl_tensor_buffer_free (outputs[1]);
+  check_clear (&check);
+}
+
+/* Random lifetimes: nothing alive together overlaps, and the plan is never below the largest live set. */
+static void
+test_plan (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (5);
+  for (guint round = 0; round < 200; round++) {
+    SlBlock blocks[40];
+    gsize lower = 0;
+    const guint n = (guint) g_rand_int_range (rand, 0, 40), steps = (guint) g_rand_int_range (rand, 1, 30);
+    for (guint i = 0; i < n; i++) {
+      blocks[i].bytes = (gsize) g_rand_int_range (rand, 1, 5000);
+      blocks[i].first = (guint) g_rand_int_range (rand, 0, (gint32) steps);
+      blocks[i].last = (guint) g_rand_int_range (rand, (gint32) blocks[i].first, (gint32) steps);
+    }
+    const gsize size = sl_plan (blocks, n, steps, &lower);
+    g_assert_cmpuint (size, >=, lower);
+    for (guint i = 0; i < n; i++) {
+      g_assert_cmpuint (blocks[i].offset % SL_TENSOR_ALIGN, ==, 0);
+      g_assert_cmpuint (blocks[i].offset + blocks[i].bytes + SL_TENSOR_PADDING, <=, size);
+      for (guint k = 0; k < i; k++) {
+        const gboolean together = blocks[i].first <= blocks[k].last && blocks[k].first <= blocks[i].last;
+        const gboolean apart = blocks[i].offset + blocks[i].bytes + SL_TENSOR_PADDING <= blocks[k].offset
+                               || blocks[k].offset + blocks[k].bytes + SL_TENSOR_PADDING <= blocks[i].offset;
+        g_assert_true (!together || apart);
+      }
+    }
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/core/session/threads-range", test_threads_range);
+  g_test_add_func ("/core/session/stats", test_stats);
+  g_test_add_func ("/core/session/changing-buffers", test_changing_buffers);
+  g_test_add_func ("/core/session/two-outputs-of-one", test_two_outputs_of_one);
+  g_test_add_func ("/core/session/plan", test_plan);
+  return g_test_run ();
+}
