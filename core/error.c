@@ -2,4 +2,4 @@
 /* The library's GError domain. */
 #include "core/error.h"
 
-G_DEFINE_QUARK (sl-error-quark, sl_error)
+G_DEFINE_QUARK (sl - error - quark, sl_error)

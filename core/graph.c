@@ -105,8 +105,7 @@ sl_graph_add_node (SlGraph *graph, SlOpType type, guint index, const gint32 *inp
   }
   if (!check_arity (op, index, n_inputs, n_outputs, error))
     return FALSE;
-  if (!check_indices (graph, "input", inputs, n_inputs, -1, error)
-      || !check_indices (graph, "output", outputs, n_outputs, 0, error)) {
+  if (!check_indices (graph, "input", inputs, n_inputs, -1, error) || !check_indices (graph, "output", outputs, n_outputs, 0, error)) {
     g_prefix_error (error, "node %u %s: ", index, op->name);
     return FALSE;
   }

@@ -12,8 +12,8 @@ typedef struct
 {
   const SlGraph *graph;
   const gint32 *roots;
-  gint32 *producer;  /* step that writes each tensor, -1 = none */
-  guint8 *escapes;   /* whether a tensor is needed outside the step that writes it */
+  gint32 *producer; /* step that writes each tensor, -1 = none */
+  guint8 *escapes;  /* whether a tensor is needed outside the step that writes it */
   GPtrArray *steps;
 } Partition;
 

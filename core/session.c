@@ -38,12 +38,12 @@ struct _SlSession
 {
   SlGraph *graph;
   SlThreadPool pool;
-  SlArena *arena;        /* states of kernels and the arrays below */
-  void *block;           /* intermediate tensors */
-  void **memory;         /* by root tensor */
-  guint8 *on_xnnpack;    /* by node */
-  gint32 *roots;         /* by tensor */
-  GPtrArray *partition;  /* of SlStep */
+  SlArena *arena;       /* states of kernels and the arrays below */
+  void *block;          /* intermediate tensors */
+  void **memory;        /* by root tensor */
+  guint8 *on_xnnpack;   /* by node */
+  gint32 *roots;        /* by tensor */
+  GPtrArray *partition; /* of SlStep */
   ReadyStep *steps;
   guint n_steps;
   gint32 output_root[SL_MAX_IO]; /* root bound to this output's buffer, -1 = copied */

@@ -214,9 +214,9 @@ define_depthwise (Builder *builder, const SlNode *node)
   if (status != xnn_status_success)
     return status;
   return xnn_define_depthwise_convolution_2d (
-      builder->subgraph, (uint32_t) w->pad_top, (uint32_t) w->pad_right, (uint32_t) w->pad_bottom, (uint32_t) w->pad_left,
-      (uint32_t) weights->dims[1], (uint32_t) weights->dims[2], (uint32_t) w->stride_h, (uint32_t) w->stride_w, (uint32_t) w->dilation_h,
-      (uint32_t) w->dilation_w, (uint32_t) w->depth_multiplier, (size_t) input->dims[3], limits.lo, limits.hi, in, filter, bias, out, 0);
+    builder->subgraph, (uint32_t) w->pad_top, (uint32_t) w->pad_right, (uint32_t) w->pad_bottom, (uint32_t) w->pad_left,
+    (uint32_t) weights->dims[1], (uint32_t) weights->dims[2], (uint32_t) w->stride_h, (uint32_t) w->stride_w, (uint32_t) w->dilation_h,
+    (uint32_t) w->dilation_w, (uint32_t) w->depth_multiplier, (size_t) input->dims[3], limits.lo, limits.hi, in, filter, bias, out, 0);
 }
 
 static enum xnn_status
@@ -394,11 +394,52 @@ builder_clear (Builder *builder)
   g_clear_pointer (&builder->arena, sl_arena_free);
 }
 
+/* FALSE for NaN too. */
+static gboolean
+ratio_within (gfloat ratio, gfloat lowest, gfloat end)
+{
+  return ratio >= lowest && ratio < end;
+}
+
+/* XNNPACK aborts, or answers wrongly, instead of refusing, where ratios of scales leave the range of its fixed-point arithmetic. */
+static gboolean
+scales_fit (const SlGraph *graph, const SlNode *node)
+{
+  const SlTensor *a = sl_node_input (graph, node, 0), *b = sl_node_input (graph, node, 1), *output = sl_node_output (graph, node, 0);
+  const gfloat in = sl_tensor_scale (a), out = sl_tensor_scale (output);
+  if (a->quant.count != 1 || output->quant.count != 1 || output->dtype == SL_DTYPE_F32)
+    return TRUE;
+  switch (node->op) {
+    case SL_OP_CONV_2D:
+    case SL_OP_DEPTHWISE_CONV_2D:
+    case SL_OP_FULLY_CONNECTED:
+      for (guint i = 0; i < b->quant.count; i++)
+        if (!ratio_within (in * b->quant.scale[i] / out, 0x1p-32f, 0x1p+8f))
+          return FALSE;
+      return TRUE;
+    case SL_OP_ADD:
+    case SL_OP_SUB:
+      return ratio_within (in / out, 0x1p-10f, 0x1p+8f) && ratio_within (sl_tensor_scale (b) / out, 0x1p-10f, 0x1p+8f);
+    case SL_OP_MUL:
+      return ratio_within (in * sl_tensor_scale (b) / out, 0x1p-16f, 0x1p+8f);
+    case SL_OP_MEAN:
+      return ratio_within (in / out, 0x1p-8f, 0x1p+8f)
+             && (a->rank != 4 || ratio_within (in / (out * (gfloat) a->dims[1] * (gfloat) a->dims[2]), 0x1p-32f, 0x1p+8f));
+    case SL_OP_RELU:
+    case SL_OP_RELU6: /* clamps codes, whatever they stand for on the other side */
+      return in == out && sl_tensor_zero_point (a) == sl_tensor_zero_point (output);
+    case SL_OP_QUANTIZE:
+      return ratio_within (in / out, 0x1p-8f, 0x1p+7f);
+    default:
+      return TRUE;
+  }
+}
+
 gboolean
 sl_xnn_supports (const SlGraph *graph, const SlNode *node)
 {
   Builder builder;
-  if (define_functions[node->op] == NULL)
+  if (define_functions[node->op] == NULL || !scales_fit (graph, node))
     return FALSE;
   enum xnn_status status = builder_init (&builder, graph, 0);
   if (status == xnn_status_success)

@@ -17,8 +17,8 @@ convert_row (const void *from, gsize first, gsize n, const SlTensor *input, void
   sl_dtype_code_range (output->dtype, &lo, &hi);
   for (gsize i = 0; i < n; i++) {
     const gfloat value = roundf ((gfloat) sl_load_code (from, input->dtype, first + i) * scale + bias);
-    const gfloat code = CLAMP (value + (gfloat) sl_tensor_zero_point (output), (gfloat) lo, (gfloat) hi);
-    sl_store_code (to, output->dtype, at + i, (gint32) code);
+    const gfloat code = value + (gfloat) sl_tensor_zero_point (output);
+    sl_store_code (to, output->dtype, at + i, code >= (gfloat) hi ? hi : code > (gfloat) lo ? (gint32) code : lo); /* NaN is lo */
   }
 }
 
@@ -36,7 +36,8 @@ sl_kernel_concatenation (const SlKernelCall *call)
   for (guint k = 0; k < call->node->n_inputs; k++) {
     const SlTensor *input = sl_node_input (call->graph, call->node, k);
     const gsize row = out_row / (gsize) output->dims[axis] * (gsize) input->dims[axis];
-    const gboolean same = sl_tensor_scale (input) == sl_tensor_scale (output) && sl_tensor_zero_point (input) == sl_tensor_zero_point (output);
+    const gboolean same =
+      sl_tensor_scale (input) == sl_tensor_scale (output) && sl_tensor_zero_point (input) == sl_tensor_zero_point (output);
     for (gsize r = 0; r < outer; r++) {
       if (same)
         memcpy ((guint8 *) call->outputs[0] + (r * out_row + at) * size, (const guint8 *) call->inputs[k] + r * row * size, row * size);

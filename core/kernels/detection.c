@@ -23,8 +23,8 @@ typedef struct
 {
   gint32 n_boxes, n_columns, offset; /* anchors; score columns; 1 when column 0 is background */
   Box *boxes;
-  gfloat *scores;                        /* dequantised, n_boxes x n_columns */
-  gint32 *classes;                       /* best classes of each anchor, n_boxes x classes per anchor */
+  gfloat *scores;                       /* dequantised, n_boxes x n_columns */
+  gint32 *classes;                      /* best classes of each anchor, n_boxes x classes per anchor */
   Candidate *candidates, *spare, *kept; /* n_boxes each; kept has room for two rounds */
   guint8 *dropped;
 } Detection;
@@ -44,7 +44,8 @@ sl_kernel_detection_prepare (const SlGraph *graph, const SlNode *node, SlArena *
   d->classes = sl_arena_alloc (arena, n * (gsize) MIN (params->max_classes_per_detection, params->num_classes) * sizeof d->classes[0]);
   d->candidates = sl_arena_alloc (arena, n * sizeof d->candidates[0]);
   d->spare = sl_arena_alloc (arena, n * sizeof d->spare[0]);
-  d->kept = sl_arena_alloc (arena, (gsize) (MAX (params->max_detections, 0) + MAX (params->detections_per_class, 0) + 1) * sizeof d->kept[0]);
+  d->kept =
+    sl_arena_alloc (arena, (gsize) (MAX (params->max_detections, 0) + MAX (params->detections_per_class, 0) + 1) * sizeof d->kept[0]);
   d->dropped = sl_arena_alloc (arena, n);
   return d;
 }

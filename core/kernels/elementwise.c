@@ -89,8 +89,8 @@ sl_kernel_dequantize (const SlKernelCall *call)
   const SlTensor *input = sl_node_input (call->graph, call->node, 0);
   const gsize n = elements_of (call);
   for (gsize i = 0; i < n; i++)
-    ((gfloat *) call->outputs[0])[i]
-        = (gfloat) (sl_load_code (call->inputs[0], input->dtype, i) - sl_tensor_zero_point (input)) * sl_tensor_scale (input);
+    ((gfloat *) call->outputs[0])[i] =
+      (gfloat) (sl_load_code (call->inputs[0], input->dtype, i) - sl_tensor_zero_point (input)) * sl_tensor_scale (input);
 }
 
 void *

@@ -60,8 +60,7 @@ check_rank4 (const SlGraph *graph, const SlNode *node, GError **error)
 static gboolean
 conv_check (SlGraph *graph, SlNode *node, GError **error)
 {
-  if (!sl_node_check_activations (graph, node, 1, error) || !check_rank4 (graph, node, error)
-      || !check_weights (graph, node, 0, 4, error))
+  if (!sl_node_check_activations (graph, node, 1, error) || !check_rank4 (graph, node, error) || !check_weights (graph, node, 0, 4, error))
     return FALSE;
   const SlTensor *input = sl_node_input (graph, node, 0), *weights = sl_node_input (graph, node, 1);
   if (input->dims[3] % weights->dims[3] != 0 || weights->dims[0] % (input->dims[3] / weights->dims[3]) != 0)
@@ -83,8 +82,7 @@ conv_infer (SlGraph *graph, SlNode *node, GError **error)
 static gboolean
 depthwise_check (SlGraph *graph, SlNode *node, GError **error)
 {
-  if (!sl_node_check_activations (graph, node, 1, error) || !check_rank4 (graph, node, error)
-      || !check_weights (graph, node, 3, 4, error))
+  if (!sl_node_check_activations (graph, node, 1, error) || !check_rank4 (graph, node, error) || !check_weights (graph, node, 3, 4, error))
     return FALSE;
   const SlTensor *input = sl_node_input (graph, node, 0), *weights = sl_node_input (graph, node, 1);
   if (weights->dims[0] != 1 || weights->dims[3] % input->dims[3] != 0) {

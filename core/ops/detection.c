@@ -7,6 +7,9 @@
 #include "core/kernels/kernels.h"
 #include "core/ops/ops.h"
 
+/* Most scores that are looked at: the kernel keeps a float for each. */
+#define MAX_SCORES (1 << 24)
+
 static gboolean
 check_params (const SlNode *node, GError **error)
 {
@@ -30,7 +33,8 @@ check_params (const SlNode *node, GError **error)
 static gboolean
 check (SlGraph *graph, SlNode *node, GError **error)
 {
-  const SlTensor *boxes = sl_node_input (graph, node, 0), *scores = sl_node_input (graph, node, 1), *anchors = sl_node_input (graph, node, 2);
+  const SlTensor *boxes = sl_node_input (graph, node, 0), *scores = sl_node_input (graph, node, 1),
+                 *anchors = sl_node_input (graph, node, 2);
   const SlTensor *const inputs[] = { boxes, scores, anchors };
   static const char *const roles[] = { "boxes", "scores", "anchors" };
   for (guint i = 0; i < 3; i++)
@@ -51,6 +55,9 @@ check (SlGraph *graph, SlNode *node, GError **error)
                           "boxes %s, scores %s, anchors %s; expected [1,N,4], [1,N,%d] with or without a background class, [N,4]", b, s, a,
                           classes);
   }
+  if ((gint64) scores->dims[1] * scores->dims[2] > MAX_SCORES)
+    return sl_node_error (error, node, SL_ERROR_LIMIT, "%d boxes of %d scores are over the limit of %d scores", scores->dims[1],
+                          scores->dims[2], MAX_SCORES);
   return TRUE;
 }
 

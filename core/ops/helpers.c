@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+/* Most pixels that all places of a window may read together: XNNPACK keeps a pointer for each. */
+#define MAX_READS (1 << 27)
+
 gboolean
 sl_node_error (GError **error, const SlNode *node, SlError code, const char *format, ...)
 {
@@ -36,7 +39,8 @@ sl_node_set_shape (SlGraph *graph, const SlNode *node, guint i, guint rank, cons
   if (tensor->data != NULL)
     return sl_node_error (error, node, SL_ERROR_FORMAT, "output %u '%s' is a constant", i, tensor->name);
   if (rank > SL_MAX_RANK)
-    return sl_node_error (error, node, SL_ERROR_LIMIT, "output %u would have %u dimensions; at most %d are supported", i, rank, SL_MAX_RANK);
+    return sl_node_error (error, node, SL_ERROR_LIMIT, "output %u would have %u dimensions; at most %d are supported", i, rank,
+                          SL_MAX_RANK);
   for (guint k = 0; k < rank; k++)
     if (dims[k] < 1)
       return sl_node_error (error, node, SL_ERROR_SHAPE, "dimension %u of output %u would be %d; expected at least 1", k, i, dims[k]);
@@ -91,8 +95,8 @@ sl_node_check_activations (const SlGraph *graph, const SlNode *node, guint n_inp
   const SlTensor *first = sl_node_input (graph, node, 0);
   for (guint i = 0; i < n_inputs; i++) {
     const SlTensor *input = sl_node_input (graph, node, i);
-    if (!sl_node_check_dtype (node, "input", input, SL_DTYPES_ACTIVATION, error)
-        || !sl_node_check_same_dtype (node, first, input, error) || !sl_node_check_quant (node, "input", input, error))
+    if (!sl_node_check_dtype (node, "input", input, SL_DTYPES_ACTIVATION, error) || !sl_node_check_same_dtype (node, first, input, error)
+        || !sl_node_check_quant (node, "input", input, error))
       return FALSE;
   }
   for (guint i = 0; i < node->n_outputs; i++) {
@@ -165,8 +169,8 @@ sl_window_resolve (const SlNode *node, SlWindow *window, gint32 in_h, gint32 in_
                    gint32 *out_w, GError **error)
 {
   const gint32 limits[] = { window->stride_h, window->stride_w, window->dilation_h, window->dilation_w, filter_h, filter_w };
-  static const char *const names[] = { "vertical stride", "horizontal stride", "vertical dilation", "horizontal dilation",
-                                       "filter height", "filter width" };
+  static const char *const names[] = { "vertical stride",     "horizontal stride", "vertical dilation",
+                                       "horizontal dilation", "filter height",     "filter width" };
   for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
     if (limits[i] < 1 || limits[i] > G_MAXINT16)
       return sl_node_error (error, node, SL_ERROR_FORMAT, "%s is %d; expected 1..%d", names[i], limits[i], G_MAXINT16);
@@ -175,7 +179,11 @@ sl_window_resolve (const SlNode *node, SlWindow *window, gint32 in_h, gint32 in_
     if (pads[i] < 0 || pads[i] > G_MAXINT16)
       return sl_node_error (error, node, SL_ERROR_FORMAT, "padding is %d; expected 0..%d", pads[i], G_MAXINT16);
   if (!resolve_axis (window->padding, in_h, filter_h, window->stride_h, window->dilation_h, &window->pad_top, &window->pad_bottom, out_h)
-      || !resolve_axis (window->padding, in_w, filter_w, window->stride_w, window->dilation_w, &window->pad_left, &window->pad_right, out_w))
+      || !resolve_axis (window->padding, in_w, filter_w, window->stride_w, window->dilation_w, &window->pad_left, &window->pad_right,
+                        out_w))
     return sl_node_error (error, node, SL_ERROR_SHAPE, "a %dx%d window does not fit a %dx%d input", filter_h, filter_w, in_h, in_w);
+  if ((gdouble) filter_h * filter_w * *out_h * *out_w > MAX_READS)
+    return sl_node_error (error, node, SL_ERROR_LIMIT, "a %dx%d window at %dx%d places is over the limit of %d reads a channel", filter_h,
+                          filter_w, *out_h, *out_w, MAX_READS);
   return TRUE;
 }

@@ -3,6 +3,9 @@
 #include "core/kernels/kernels.h"
 #include "core/ops/ops.h"
 
+/* Most averages of one node: the kernel keeps 8 bytes for each. */
+#define MAX_SUMS (1 << 26)
+
 static gboolean
 check (SlGraph *graph, SlNode *node, GError **error)
 {
@@ -25,15 +28,20 @@ infer (SlGraph *graph, SlNode *node, GError **error)
   const SlTensor *input = sl_node_input (graph, node, 0);
   gint32 axes[SL_MAX_RANK], dims[SL_MAX_RANK];
   guint count = 0, rank = 0, reduced = 0;
+  gdouble sums = 1;
   sl_constant_ints (sl_node_input (graph, node, 1), axes, SL_MAX_RANK, &count);
   for (guint i = 0; i < count; i++)
     reduced |= 1u << (axes[i] < 0 ? axes[i] + (gint32) input->rank : axes[i]);
   for (guint i = 0; i < input->rank; i++) {
-    if (!(reduced & (1u << i)))
+    if (!(reduced & (1u << i))) {
       dims[rank++] = input->dims[i];
-    else if (node->params.reduce.keep_dims)
+      sums *= input->dims[i];
+    } else if (node->params.reduce.keep_dims) {
       dims[rank++] = 1;
+    }
   }
+  if (sums > MAX_SUMS)
+    return sl_node_error (error, node, SL_ERROR_LIMIT, "%.0f averages are over the limit of %d", sums, MAX_SUMS);
   return sl_node_set_shape (graph, node, 0, rank, dims, error);
 }
 

@@ -79,8 +79,8 @@ gboolean sl_node_same_shape_infer (SlGraph *graph, SlNode *node, GError **error)
 /** sl_constant_ints: reads an int32 or int64 constant of at most @max elements; FALSE when it is not one. */
 gboolean sl_constant_ints (const SlTensor *tensor, gint32 *values, guint max, guint *count);
 /** sl_window_resolve: output size and explicit paddings of a sliding window over @in_h x @in_w. */
-gboolean sl_window_resolve (const SlNode *node, SlWindow *window, gint32 in_h, gint32 in_w, gint32 filter_h, gint32 filter_w,
-                            gint32 *out_h, gint32 *out_w, GError **error);
+gboolean sl_window_resolve (const SlNode *node, SlWindow *window, gint32 in_h, gint32 in_w, gint32 filter_h, gint32 filter_w, gint32 *out_h,
+                            gint32 *out_w, GError **error);
 
 #define SL_DTYPE_BIT(dtype) (1u << (dtype))
 #define SL_DTYPES_ACTIVATION (SL_DTYPE_BIT (SL_DTYPE_F32) | SL_DTYPE_BIT (SL_DTYPE_I8) | SL_DTYPE_BIT (SL_DTYPE_U8))

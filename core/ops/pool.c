@@ -14,7 +14,8 @@ check (SlGraph *graph, SlNode *node, GError **error)
     return sl_node_error (error, node, SL_ERROR_SHAPE, "input '%s' is %s; expected 4 dimensions (NHWC)", input->name, text);
   }
   if (sl_tensor_scale (input) != sl_tensor_scale (output) || sl_tensor_zero_point (input) != sl_tensor_zero_point (output))
-    return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "input and output are quantised differently (scale %g and %g); pooling keeps codes",
+    return sl_node_error (error, node, SL_ERROR_UNSUPPORTED,
+                          "input and output are quantised differently (scale %g and %g); pooling keeps codes",
                           (double) sl_tensor_scale (input), (double) sl_tensor_scale (output));
   node->params.window.dilation_h = node->params.window.dilation_w = 1;
   return TRUE;

@@ -14,8 +14,8 @@ spatial_padding (const SlGraph *graph, const SlNode *pad, gint32 amounts[8])
   if (input->rank != 4 || !sl_constant_ints (sl_node_input (graph, pad, 1), amounts, 8, &count) || count != 8)
     return FALSE;
   const SlTensor *output = sl_node_output (graph, pad, 0);
-  return amounts[0] == 0 && amounts[1] == 0 && amounts[6] == 0 && amounts[7] == 0
-         && sl_tensor_scale (input) == sl_tensor_scale (output) && sl_tensor_zero_point (input) == sl_tensor_zero_point (output);
+  return amounts[0] == 0 && amounts[1] == 0 && amounts[6] == 0 && amounts[7] == 0 && sl_tensor_scale (input) == sl_tensor_scale (output)
+         && sl_tensor_zero_point (input) == sl_tensor_zero_point (output);
 }
 
 static guint
@@ -30,8 +30,7 @@ run (SlGraph *graph)
     if ((conv->op != SL_OP_CONV_2D && conv->op != SL_OP_DEPTHWISE_CONV_2D) || conv->params.window.padding != SL_PADDING_VALID)
       continue;
     SlNode *pad = sl_pass_producer (&index, graph, conv->inputs[0]);
-    if (pad == NULL || pad->op != SL_OP_PAD || index.consumers[conv->inputs[0]] != 1
-        || !spatial_padding (graph, pad, amounts))
+    if (pad == NULL || pad->op != SL_OP_PAD || index.consumers[conv->inputs[0]] != 1 || !spatial_padding (graph, pad, amounts))
       continue;
     gint32 *inputs = sl_arena_memdup (graph->arena, conv->inputs, conv->n_inputs * sizeof conv->inputs[0]);
     inputs[0] = pad->inputs[0];

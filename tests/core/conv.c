@@ -205,14 +205,17 @@ test_fully_connected (gconstpointer data)
     check_random (&check, quantised ? SL_DTYPE_I32 : SL_DTYPE_F32, (gsize) channels, bias);
     gint32 inputs[3];
     inputs[0] = check_input (&check, dtype_of (kind), 3, x_dims, quantised ? 0.0157f : 0, 5);
-    inputs[1] = check_constant (&check, dtype_of (kind), 2, w_dims, scales, !quantised ? 0 : kind == I8_CHANNEL ? (guint) channels : 1, 0,
-                                kind == U8_TENSOR ? 100 : 0, weights);
+    inputs[1] = check_constant (&check, dtype_of (kind), 2, w_dims, scales,
+                                !quantised           ? 0
+                                : kind == I8_CHANNEL ? (guint) channels
+                                                     : 1,
+                                0, kind == U8_TENSOR ? 100 : 0, weights);
     inputs[2] = g.has_bias ? check_constant (&check, quantised ? SL_DTYPE_I32 : SL_DTYPE_F32, 1, &channels, NULL, 0, 0, 0, bias) : -1;
     const SlOpParams params = { .fully_connected = { SL_ACTIVATION_RELU, seed % 3 == 0 } };
     check_node (&check, SL_OP_FULLY_CONNECTED, inputs, 3, check_output (&check, dtype_of (kind), quantised ? 0.05f : 0, 7), &params);
     check_prepare (&check);
     const SlTensor *x = sl_graph_input_tensor (check.graph, 0), *w = sl_graph_tensor (check.graph, inputs[1]);
-    g_autofree double *expected = g_new0 (double, rows * channels);
+    g_autofree double *expected = g_new0 (double, rows *channels);
     for (gint32 r = 0; r < rows; r++)
       for (gint32 c = 0; c < channels; c++) {
         double sum = 0;

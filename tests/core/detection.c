@@ -10,7 +10,7 @@
 
 /* Anchors as y, x, h, w. Boxes 0 and 1 overlap by more than a half, 2 is apart, 3 is 2 again, 4 and 5 are apart. */
 static const gfloat anchors[N][4] = { { 0.2f, 0.2f, 0.2f, 0.2f }, { 0.21f, 0.2f, 0.2f, 0.2f }, { 0.5f, 0.5f, 0.2f, 0.2f },
-                                      { 0.5f, 0.5f, 0.2f, 0.2f }, { 0.8f, 0.2f, 0.1f, 0.3f }, { 0.2f, 0.8f, 0.1f, 0.1f } };
+                                      { 0.5f, 0.5f, 0.2f, 0.2f }, { 0.8f, 0.2f, 0.1f, 0.3f },  { 0.2f, 0.8f, 0.1f, 0.1f } };
 
 static const SlDetectionParams defaults = {
   .max_detections = 4,
@@ -90,7 +90,7 @@ expect (const Scene *scene, guint slot, gint32 anchor, gint32 klass, double scor
 }
 
 /* Columns: background, class 0, class 1. */
-static const gfloat with_background[N][3] = { { 0.9f, 0.1f, 0.6f }, { 0.0f, 0.7f, 0.1f }, { 0.0f, 0.5f, 0.4f },
+static const gfloat with_background[N][3] = { { 0.9f, 0.1f, 0.6f },  { 0.0f, 0.7f, 0.1f }, { 0.0f, 0.5f, 0.4f },
                                               { 0.0f, 0.5f, 0.45f }, { 0.0f, 0.2f, 0.1f }, { 0.0f, 0.1f, 0.35f } };
 
 static void

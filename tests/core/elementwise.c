@@ -35,9 +35,12 @@ typedef struct
 } Binary;
 
 static const Binary binaries[] = {
-  { SL_OP_ADD, 4, 4, { 1, 5, 7, 9 }, { 1, 5, 7, 9 } }, { SL_OP_ADD, 4, 1, { 1, 5, 7, 9 }, { 9 } },
-  { SL_OP_ADD, 4, 4, { 2, 1, 7, 3 }, { 1, 4, 1, 3 } }, { SL_OP_SUB, 4, 4, { 1, 3, 3, 8 }, { 1, 3, 3, 8 } },
-  { SL_OP_SUB, 2, 2, { 5, 1 }, { 1, 6 } },             { SL_OP_MUL, 4, 4, { 1, 2, 3, 17 }, { 1, 2, 3, 17 } },
+  { SL_OP_ADD, 4, 4, { 1, 5, 7, 9 }, { 1, 5, 7, 9 } },
+  { SL_OP_ADD, 4, 1, { 1, 5, 7, 9 }, { 9 } },
+  { SL_OP_ADD, 4, 4, { 2, 1, 7, 3 }, { 1, 4, 1, 3 } },
+  { SL_OP_SUB, 4, 4, { 1, 3, 3, 8 }, { 1, 3, 3, 8 } },
+  { SL_OP_SUB, 2, 2, { 5, 1 }, { 1, 6 } },
+  { SL_OP_MUL, 4, 4, { 1, 2, 3, 17 }, { 1, 2, 3, 17 } },
   { SL_OP_MUL, 3, 1, { 4, 3, 5 }, { 1 } },
 };
 
@@ -162,7 +165,7 @@ pooled (const SlTensor *x, const void *data, const SlWindow *window, gboolean hi
       if (iy < 0 || iy >= x->dims[1] || ix < 0 || ix >= x->dims[2])
         continue;
       const gsize at = (gsize) ((iy * x->dims[2] + ix) * x->dims[3] + c);
-      const double value = x->dtype == SL_DTYPE_F32 ? (double) ((const gfloat *) data)[at]
+      const double value = x->dtype == SL_DTYPE_F32  ? (double) ((const gfloat *) data)[at]
                            : x->dtype == SL_DTYPE_I8 ? ((const gint8 *) data)[at]
                                                      : ((const guint8 *) data)[at];
       sum += value;
@@ -318,14 +321,15 @@ test_pad (void)
     gint32 inputs[2];
     inputs[0] = check_input (&check, dtypes[t], 4, dims, scale_for (dtypes[t], 0.04f), zero_for (dtypes[t], 100));
     inputs[1] = check_ints (&check, 8, amounts);
-    check_node (&check, SL_OP_PAD, inputs, 2, check_output (&check, dtypes[t], scale_for (dtypes[t], 0.04f), zero_for (dtypes[t], 100)), NULL);
+    check_node (&check, SL_OP_PAD, inputs, 2, check_output (&check, dtypes[t], scale_for (dtypes[t], 0.04f), zero_for (dtypes[t], 100)),
+                NULL);
     check_prepare (&check);
     double expected[2 * 5 * 8 * 7] = { 0 };
     for (gint32 y = 0; y < 3; y++)
       for (gint32 x = 0; x < 4; x++)
         for (gint32 c = 0; c < 5; c++)
-          expected[((y + 2) * 8 + x + 1) * 7 + c]
-              = check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0], (gsize) ((y * 4 + x) * 5 + c));
+          expected[((y + 2) * 8 + x + 1) * 7 + c] =
+            check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0], (gsize) ((y * 4 + x) * 5 + c));
     check_expect (&check, expected, 0.001, 0.001);
     check_clear (&check);
   }
