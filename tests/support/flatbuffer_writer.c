@@ -7,20 +7,23 @@
 
 #include <string.h>
 
-typedef enum {
+typedef enum
+{
   TABLE,
   VECTOR,
   REFS,
 } Kind;
 
-typedef struct {
+typedef struct
+{
   guint field;
   guint size; /* 1, 4 or 8 */
   guint8 value[8];
   FbNode *child; /* a 4-byte offset when set */
 } Field;
 
-struct _FbNode {
+struct _FbNode
+{
   Kind kind;
   GArray *fields;      /* TABLE: Field */
   GPtrArray *children; /* REFS */
@@ -30,11 +33,13 @@ struct _FbNode {
   guint32 position;
 };
 
-struct _FbWriter {
+struct _FbWriter
+{
   GPtrArray *nodes;
 };
 
-typedef struct {
+typedef struct
+{
   guint32 at;
   FbNode *target;
 } Fixup;
@@ -76,7 +81,7 @@ put (GByteArray *out, gsize at, const void *value, gsize bytes)
 static void
 put_new (GByteArray *out, const void *value, gsize bytes)
 {
-  g_byte_array_append (out, value, (guint)bytes);
+  g_byte_array_append (out, value, (guint) bytes);
 }
 
 static void
@@ -106,11 +111,11 @@ lay_out (const FbNode *node, GArray *vtable)
       const Field *f = &g_array_index (node->fields, Field, i);
       if (f->size != size)
         continue;
-      offset = (guint16)((offset + size - 1) / size * size);
+      offset = (guint16) ((offset + size - 1) / size * size);
       if (vtable->len <= f->field)
         g_array_set_size (vtable, f->field + 1);
       g_array_index (vtable, guint16, f->field) = offset;
-      offset = (guint16)(offset + size);
+      offset = (guint16) (offset + size);
     }
   }
   return offset;
@@ -121,7 +126,7 @@ emit_table (FbNode *node, GByteArray *out, GArray *fixups)
 {
   g_autoptr (GArray) vtable = g_array_new (FALSE, TRUE, sizeof (guint16));
   guint16 size = lay_out (node, vtable);
-  guint16 vtable_bytes = (guint16)(4 + 2 * vtable->len);
+  guint16 vtable_bytes = (guint16) (4 + 2 * vtable->len);
 
   pad_to (out, 8, 8 - vtable_bytes % 8);
   put_new (out, &vtable_bytes, 2);
@@ -202,7 +207,7 @@ fb_vector (FbWriter *writer, const void *data, gsize n, guint size, guint align,
 {
   FbNode *node = node_new (writer, VECTOR);
   node->data = g_byte_array_new ();
-  node->n = (guint)n;
+  node->n = (guint) n;
   node->align = align;
   node->shift = shift;
   put_new (node->data, data, n * size);

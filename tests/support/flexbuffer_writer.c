@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-enum {
+enum
+{
   TYPE_INT = 1,
   TYPE_FLOAT = 3,
   TYPE_MAP = 9,
@@ -17,26 +18,26 @@ enum {
 static int
 by_key (const void *a, const void *b)
 {
-  return strcmp (((const FlexEntry *)a)->key, ((const FlexEntry *)b)->key);
+  return strcmp (((const FlexEntry *) a)->key, ((const FlexEntry *) b)->key);
 }
 
 static void
 put_uint (GByteArray *out, guint64 value, guint width)
 {
   guint64 le = GUINT64_TO_LE (value);
-  g_byte_array_append (out, (const guint8 *)&le, width);
+  g_byte_array_append (out, (const guint8 *) &le, width);
 }
 
 static void
 put_value (GByteArray *out, const FlexEntry *entry, guint width)
 {
-  gfloat f = (gfloat)entry->value;
+  gfloat f = (gfloat) entry->value;
   if (entry->kind != FLEX_FLOAT)
-    put_uint (out, (guint64)(gint64)entry->value, width);
+    put_uint (out, (guint64) (gint64) entry->value, width);
   else if (width == 8)
-    g_byte_array_append (out, (const guint8 *)&entry->value, 8);
+    g_byte_array_append (out, (const guint8 *) &entry->value, 8);
   else
-    g_byte_array_append (out, (const guint8 *)&f, 4);
+    g_byte_array_append (out, (const guint8 *) &f, 4);
 }
 
 GBytes *
@@ -51,7 +52,7 @@ flex_map (const FlexEntry *entries, guint n, guint width)
   qsort (sorted, n, sizeof *sorted, by_key);
   for (guint i = 0; i < n; i++) {
     key_at[i] = out->len;
-    g_byte_array_append (out, (const guint8 *)sorted[i].key, (guint)strlen (sorted[i].key) + 1);
+    g_byte_array_append (out, (const guint8 *) sorted[i].key, (guint) strlen (sorted[i].key) + 1);
   }
   while (out->len % width != 0)
     put_uint (out, 0, 1);
@@ -67,12 +68,12 @@ flex_map (const FlexEntry *entries, guint n, guint width)
   for (guint i = 0; i < n; i++)
     put_value (out, &sorted[i], width);
   for (guint i = 0; i < n; i++)
-    put_uint (out, (guint)(types[sorted[i].kind] << 2 | log2_width), 1);
+    put_uint (out, (guint) (types[sorted[i].kind] << 2 | log2_width), 1);
 
   while (out->len % width != 0)
     put_uint (out, 0, 1);
   put_uint (out, out->len - map, width);
-  put_uint (out, (guint)(TYPE_MAP << 2 | log2_width), 1);
+  put_uint (out, (guint) (TYPE_MAP << 2 | log2_width), 1);
   put_uint (out, width, 1);
   return g_byte_array_free_to_bytes (out);
 }

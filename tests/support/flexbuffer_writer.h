@@ -7,13 +7,15 @@
 
 G_BEGIN_DECLS
 
-typedef enum {
+typedef enum
+{
   FLEX_INT,
   FLEX_FLOAT,
   FLEX_BOOL,
 } FlexKind;
 
-typedef struct {
+typedef struct
+{
   const char *key;
   FlexKind kind;
   gdouble value;

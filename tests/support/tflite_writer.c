@@ -15,27 +15,32 @@
 #define CUSTOM 32
 #define GREATER_OP_CODES 127
 
-typedef struct {
+typedef struct
+{
   SlTfliteTensor info; /* pointers inside are owned copies, @data NULL */
   guint buffer;
 } Tensor;
 
-typedef struct {
+typedef struct
+{
   gint32 builtin;
   char *custom;
 } Code;
 
-typedef struct {
+typedef struct
+{
   SlTfliteOp info; /* @custom NULL, @custom_options referenced */
   guint code;
 } Op;
 
-typedef struct {
+typedef struct
+{
   char *name;
   guint buffer;
 } Metadata;
 
-struct _SlTfliteWriter {
+struct _SlTfliteWriter
+{
   GArray *tensors, *codes, *ops, *metadata, *members;
   GPtrArray *buffers; /* GBytes; entry 0 is empty */
   GArray *inputs, *outputs;
@@ -43,7 +48,8 @@ struct _SlTfliteWriter {
 };
 
 /* Operator numbers and, in options, their union members: 0 = no options table. */
-static const struct {
+static const struct
+{
   guint8 builtin, options;
 } codes[SL_OP_COUNT] = {
   [SL_OP_ADD] = { 0, 11 },
@@ -85,28 +91,28 @@ static void
 tensor_clear (gpointer data)
 {
   Tensor *tensor = data;
-  g_free ((gpointer)tensor->info.name);
-  g_free ((gpointer)tensor->info.scales);
-  g_free ((gpointer)tensor->info.zero_points);
-  g_free ((gpointer)tensor->info.signature);
+  g_free ((gpointer) tensor->info.name);
+  g_free ((gpointer) tensor->info.scales);
+  g_free ((gpointer) tensor->info.zero_points);
+  g_free ((gpointer) tensor->info.signature);
 }
 
 static void
 code_clear (gpointer data)
 {
-  g_free (((Code *)data)->custom);
+  g_free (((Code *) data)->custom);
 }
 
 static void
 op_clear (gpointer data)
 {
-  g_clear_pointer (&((Op *)data)->info.custom_options, g_bytes_unref);
+  g_clear_pointer (&((Op *) data)->info.custom_options, g_bytes_unref);
 }
 
 static void
 metadata_clear (gpointer data)
 {
-  g_free (((Metadata *)data)->name);
+  g_free (((Metadata *) data)->name);
 }
 
 static void
@@ -155,12 +161,12 @@ detection_options (const SlDetectionParams *p)
     { "detections_per_class", FLEX_INT, p->detections_per_class },
     { "use_regular_nms", FLEX_BOOL, p->use_regular_nms },
     { "num_classes", FLEX_INT, p->num_classes },
-    { "nms_score_threshold", FLEX_FLOAT, (gdouble)p->nms_score_threshold },
-    { "nms_iou_threshold", FLEX_FLOAT, (gdouble)p->nms_iou_threshold },
-    { "y_scale", FLEX_FLOAT, (gdouble)p->scale_y },
-    { "x_scale", FLEX_FLOAT, (gdouble)p->scale_x },
-    { "h_scale", FLEX_FLOAT, (gdouble)p->scale_h },
-    { "w_scale", FLEX_FLOAT, (gdouble)p->scale_w },
+    { "nms_score_threshold", FLEX_FLOAT, (gdouble) p->nms_score_threshold },
+    { "nms_iou_threshold", FLEX_FLOAT, (gdouble) p->nms_iou_threshold },
+    { "y_scale", FLEX_FLOAT, (gdouble) p->scale_y },
+    { "x_scale", FLEX_FLOAT, (gdouble) p->scale_x },
+    { "h_scale", FLEX_FLOAT, (gdouble) p->scale_h },
+    { "w_scale", FLEX_FLOAT, (gdouble) p->scale_w },
   };
   return flex_map (entries, G_N_ELEMENTS (entries), 4);
 }
@@ -180,58 +186,58 @@ build_options (FbWriter *fb, const SlTfliteOp *op)
   FbNode *table = fb_table (fb);
 
   switch (op->op) {
-  case SL_OP_CONV_2D:
-  case SL_OP_DEPTHWISE_CONV_2D: {
-    guint shift = op->op == SL_OP_DEPTHWISE_CONV_2D ? 1 : 0;
-    fb_u8 (table, 0, w->padding == SL_PADDING_VALID);
-    fb_i32 (table, 1, w->stride_w);
-    fb_i32 (table, 2, w->stride_h);
-    if (shift)
-      fb_i32 (table, 3, w->depth_multiplier);
-    fb_u8 (table, 3 + shift, activations[w->activation]);
-    if (w->dilation_w > 1)
-      fb_i32 (table, 4 + shift, w->dilation_w);
-    if (w->dilation_h > 1)
-      fb_i32 (table, 5 + shift, w->dilation_h);
-    break;
-  }
-  case SL_OP_AVERAGE_POOL_2D:
-  case SL_OP_MAX_POOL_2D:
-    fb_u8 (table, 0, w->padding == SL_PADDING_VALID);
-    fb_i32 (table, 1, w->stride_w);
-    fb_i32 (table, 2, w->stride_h);
-    fb_i32 (table, 3, w->filter_w);
-    fb_i32 (table, 4, w->filter_h);
-    fb_u8 (table, 5, activations[w->activation]);
-    break;
-  case SL_OP_CONCATENATION:
-    fb_i32 (table, 0, p->concat.axis);
-    fb_u8 (table, 1, activations[p->concat.activation]);
-    break;
-  case SL_OP_FULLY_CONNECTED:
-    fb_u8 (table, 0, activations[p->fully_connected.activation]);
-    fb_u8 (table, 2, p->fully_connected.keep_dims != FALSE);
-    break;
-  case SL_OP_MEAN:
-    fb_u8 (table, 0, p->reduce.keep_dims != FALSE);
-    break;
-  case SL_OP_SOFTMAX:
-    fb_f32 (table, 0, p->softmax.beta);
-    break;
-  case SL_OP_RESHAPE:
-    if (p->reshape.count > 0)
-      fb_ref (table, 0, ints (fb, p->reshape.dims, p->reshape.count));
-    break;
-  case SL_OP_SQUEEZE:
-    fb_ref (table, 0, ints (fb, p->squeeze.axes, p->squeeze.count));
-    break;
-  case SL_OP_ADD:
-  case SL_OP_SUB:
-  case SL_OP_MUL:
-    fb_u8 (table, 0, activations[p->binary.activation]);
-    break;
-  default: /* an empty table */
-    break;
+    case SL_OP_CONV_2D:
+    case SL_OP_DEPTHWISE_CONV_2D: {
+      guint shift = op->op == SL_OP_DEPTHWISE_CONV_2D ? 1 : 0;
+      fb_u8 (table, 0, w->padding == SL_PADDING_VALID);
+      fb_i32 (table, 1, w->stride_w);
+      fb_i32 (table, 2, w->stride_h);
+      if (shift)
+        fb_i32 (table, 3, w->depth_multiplier);
+      fb_u8 (table, 3 + shift, activations[w->activation]);
+      if (w->dilation_w > 1)
+        fb_i32 (table, 4 + shift, w->dilation_w);
+      if (w->dilation_h > 1)
+        fb_i32 (table, 5 + shift, w->dilation_h);
+      break;
+    }
+    case SL_OP_AVERAGE_POOL_2D:
+    case SL_OP_MAX_POOL_2D:
+      fb_u8 (table, 0, w->padding == SL_PADDING_VALID);
+      fb_i32 (table, 1, w->stride_w);
+      fb_i32 (table, 2, w->stride_h);
+      fb_i32 (table, 3, w->filter_w);
+      fb_i32 (table, 4, w->filter_h);
+      fb_u8 (table, 5, activations[w->activation]);
+      break;
+    case SL_OP_CONCATENATION:
+      fb_i32 (table, 0, p->concat.axis);
+      fb_u8 (table, 1, activations[p->concat.activation]);
+      break;
+    case SL_OP_FULLY_CONNECTED:
+      fb_u8 (table, 0, activations[p->fully_connected.activation]);
+      fb_u8 (table, 2, p->fully_connected.keep_dims != FALSE);
+      break;
+    case SL_OP_MEAN:
+      fb_u8 (table, 0, p->reduce.keep_dims != FALSE);
+      break;
+    case SL_OP_SOFTMAX:
+      fb_f32 (table, 0, p->softmax.beta);
+      break;
+    case SL_OP_RESHAPE:
+      if (p->reshape.count > 0)
+        fb_ref (table, 0, ints (fb, p->reshape.dims, p->reshape.count));
+      break;
+    case SL_OP_SQUEEZE:
+      fb_ref (table, 0, ints (fb, p->squeeze.axes, p->squeeze.count));
+      break;
+    case SL_OP_ADD:
+    case SL_OP_SUB:
+    case SL_OP_MUL:
+      fb_u8 (table, 0, activations[p->binary.activation]);
+      break;
+    default: /* an empty table */
+      break;
   }
   return table;
 }
@@ -241,7 +247,7 @@ build_op (FbWriter *fb, const Op *op)
 {
   const SlTfliteOp *info = &op->info;
   FbNode *table = fb_table (fb);
-  fb_i32 (table, 0, (gint32)op->code);
+  fb_i32 (table, 0, (gint32) op->code);
   fb_ref (table, 1, ints (fb, info->inputs, info->n_inputs));
   fb_ref (table, 2, ints (fb, info->outputs, info->n_outputs));
   if (codes[info->op].options != 0 && !info->no_options) {
@@ -281,7 +287,7 @@ build_tensor (FbWriter *fb, const Tensor *tensor)
   FbNode *table = fb_table (fb);
   fb_ref (table, 0, ints (fb, t->dims, t->rank));
   fb_u8 (table, 1, t->raw_type != 0 ? t->raw_type : types[t->dtype]);
-  fb_i32 (table, 2, (gint32)tensor->buffer);
+  fb_i32 (table, 2, (gint32) tensor->buffer);
   fb_ref (table, 3, fb_string (fb, t->name));
   fb_ref (table, 4, build_quantisation (fb, t));
   if (t->variable)
@@ -301,7 +307,7 @@ build_codes (FbWriter *fb, const SlTfliteWriter *writer)
     const Code *code = &g_array_index (writer->codes, Code, i);
     FbNode *table = fb_table (fb);
     if (!writer->quirks.new_codes)
-      fb_u8 (table, 0, (guint8)MIN (code->builtin, GREATER_OP_CODES));
+      fb_u8 (table, 0, (guint8) MIN (code->builtin, GREATER_OP_CODES));
     fb_ref (table, 1, fb_string (fb, code->custom));
     fb_i32 (table, 2, 1);
     if (!writer->quirks.old_codes)
@@ -320,8 +326,8 @@ build_subgraph (FbWriter *fb, const SlTfliteWriter *writer)
   for (guint i = 0; i < writer->ops->len; i++)
     fb_push (ops, build_op (fb, &g_array_index (writer->ops, Op, i)));
   fb_ref (table, 0, tensors);
-  fb_ref (table, 1, ints (fb, (const gint32 *)writer->inputs->data, writer->inputs->len));
-  fb_ref (table, 2, ints (fb, (const gint32 *)writer->outputs->data, writer->outputs->len));
+  fb_ref (table, 1, ints (fb, (const gint32 *) writer->inputs->data, writer->inputs->len));
+  fb_ref (table, 2, ints (fb, (const gint32 *) writer->outputs->data, writer->outputs->len));
   fb_ref (table, 3, ops);
   fb_ref (table, 4, fb_string (fb, "main"));
   return table;
@@ -370,10 +376,10 @@ build_model (const SlTfliteWriter *writer, gsize outside)
     const Metadata *entry = &g_array_index (writer->metadata, Metadata, i);
     FbNode *table = fb_table (fb);
     fb_ref (table, 0, fb_string (fb, entry->name));
-    fb_i32 (table, 1, (gint32)entry->buffer);
+    fb_i32 (table, 1, (gint32) entry->buffer);
     fb_push (metadata, table);
   }
-  fb_i32 (model, 0, quirks->version != 0 ? (gint32)quirks->version : 3);
+  fb_i32 (model, 0, quirks->version != 0 ? (gint32) quirks->version : 3);
   fb_ref (model, 1, build_codes (fb, writer));
   fb_ref (model, 2, subgraphs);
   fb_ref (model, 3, fb_string (fb, "test model"));
@@ -392,9 +398,9 @@ append_outside (const SlTfliteWriter *writer, GByteArray *out)
     if (length == 0)
       continue;
     guint was = out->len;
-    g_byte_array_set_size (out, (guint)outside_offset (writer, out->len));
+    g_byte_array_set_size (out, (guint) outside_offset (writer, out->len));
     memset (out->data + was, 0, out->len - was);
-    g_byte_array_append (out, data, (guint)length);
+    g_byte_array_append (out, data, (guint) length);
   }
 }
 
@@ -409,7 +415,7 @@ sl_tflite_writer_new (void)
   writer->members = list_new (sizeof (ZipMember), member_clear);
   writer->inputs = list_new (sizeof (gint32), NULL);
   writer->outputs = list_new (sizeof (gint32), NULL);
-  writer->buffers = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+  writer->buffers = g_ptr_array_new_with_free_func ((GDestroyNotify) g_bytes_unref);
   add_buffer (writer, g_bytes_new (NULL, 0));
   return writer;
 }
@@ -443,18 +449,18 @@ sl_tflite_writer_tensor (SlTfliteWriter *writer, const SlTfliteTensor *tensor)
   if (tensor->data != NULL) {
     gsize bytes = sl_dtype_size (tensor->dtype);
     for (guint i = 0; i < tensor->rank; i++)
-      bytes *= (gsize)tensor->dims[i];
+      bytes *= (gsize) tensor->dims[i];
     copy.buffer = add_buffer (writer, g_bytes_new (tensor->data, tensor->bytes != 0 ? tensor->bytes : bytes));
   }
   g_array_append_val (writer->tensors, copy);
-  return (gint32)writer->tensors->len - 1;
+  return (gint32) writer->tensors->len - 1;
 }
 
 gint32
 sl_tflite_writer_const_i32 (SlTfliteWriter *writer, const char *name, guint n, const gint32 *values)
 {
   return sl_tflite_writer_tensor (
-      writer, &(SlTfliteTensor){ .name = name, .dtype = SL_DTYPE_I32, .rank = 1, .dims = { (gint32)n }, .data = values });
+    writer, &(SlTfliteTensor){ .name = name, .dtype = SL_DTYPE_I32, .rank = 1, .dims = { (gint32) n }, .data = values });
 }
 
 void
@@ -538,7 +544,7 @@ sl_tflite_writer_picture_metadata (SlTfliteWriter *writer, const SlTfliteMetadat
 void
 sl_tflite_writer_member (SlTfliteWriter *writer, const char *name, const char *data, gssize length, gboolean deflate)
 {
-  ZipMember member = { g_strdup (name), g_bytes_new (data, length < 0 ? strlen (data) : (gsize)length), deflate };
+  ZipMember member = { g_strdup (name), g_bytes_new (data, length < 0 ? strlen (data) : (gsize) length), deflate };
   g_array_append_val (writer->members, member);
 }
 
@@ -561,7 +567,7 @@ sl_tflite_writer_finish (SlTfliteWriter *writer)
     append_outside (writer, out);
   }
   if (writer->members->len > 0)
-    zip_append (out, (const ZipMember *)writer->members->data, writer->members->len);
+    zip_append (out, (const ZipMember *) writer->members->data, writer->members->len);
   return g_byte_array_free_to_bytes (out);
 }
 
@@ -572,7 +578,7 @@ sl_tflite_writer_save (SlTfliteWriter *writer, const char *path)
   g_autoptr (GError) error = NULL;
   gsize length;
   const char *data = g_bytes_get_data (bytes, &length);
-  g_file_set_contents (path, data, (gssize)length, &error);
+  g_file_set_contents (path, data, (gssize) length, &error);
   g_assert_no_error (error);
 }
 

@@ -42,7 +42,8 @@ G_BEGIN_DECLS
  * @signature: (nullable): @rank values of shape_signature
  * @variable, @sparse: set the field of that name
  */
-typedef struct {
+typedef struct
+{
   const char *name;
   SlDtype dtype;
   guint rank;
@@ -70,7 +71,8 @@ typedef struct {
  * @no_options: leave the options table away
  * @inputs: tensor indices, -1 = omitted
  */
-typedef struct {
+typedef struct
+{
   SlOpType op;
   SlOpParams params;
   gint32 builtin;
@@ -90,7 +92,8 @@ typedef struct {
  * @labels_file: (nullable): associated file of the first output; add it with sl_tflite_writer_member()
  * @labels_type: its AssociatedFileType; 0 = 2 (axis labels), 3 = value labels
  */
-typedef struct {
+typedef struct
+{
   const char *name, *description;
   guint n_mean;
   gfloat mean[3], std[3];
@@ -110,7 +113,8 @@ typedef struct {
  * @extra_subgraphs: empty subgraphs behind the first
  * @no_subgraph: no subgraph at all
  */
-typedef struct {
+typedef struct
+{
   guint32 version;
   const char *identifier;
   gboolean old_codes, new_codes;

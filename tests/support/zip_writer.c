@@ -8,15 +8,15 @@
 static void
 put16 (GByteArray *out, guint value)
 {
-  guint16 le = GUINT16_TO_LE ((guint16)value);
-  g_byte_array_append (out, (const guint8 *)&le, sizeof le);
+  guint16 le = GUINT16_TO_LE ((guint16) value);
+  g_byte_array_append (out, (const guint8 *) &le, sizeof le);
 }
 
 static void
 put32 (GByteArray *out, guint32 value)
 {
   guint32 le = GUINT32_TO_LE (value);
-  g_byte_array_append (out, (const guint8 *)&le, sizeof le);
+  g_byte_array_append (out, (const guint8 *) &le, sizeof le);
 }
 
 /* CRC-32 of ISO 3309, bit by bit. */
@@ -59,9 +59,9 @@ put_common (GByteArray *out, const ZipMember *member, GBytes *body)
   put16 (out, 0);
   put16 (out, 0x21);
   put32 (out, crc32_of (data, length));
-  put32 (out, (guint32)g_bytes_get_size (body));
-  put32 (out, (guint32)length);
-  put16 (out, (guint)strlen (member->name));
+  put32 (out, (guint32) g_bytes_get_size (body));
+  put32 (out, (guint32) length);
+  put16 (out, (guint) strlen (member->name));
   put16 (out, 0);
 }
 
@@ -77,8 +77,8 @@ zip_append (GByteArray *out, const ZipMember *members, guint n)
 
     put32 (out, 0x04034b50u);
     put_common (out, &members[i], body);
-    g_byte_array_append (out, (const guint8 *)members[i].name, (guint)strlen (members[i].name));
-    g_byte_array_append (out, data, (guint)length);
+    g_byte_array_append (out, (const guint8 *) members[i].name, (guint) strlen (members[i].name));
+    g_byte_array_append (out, data, (guint) length);
 
     put32 (directory, 0x02014b50u);
     put16 (directory, 20);
@@ -88,7 +88,7 @@ zip_append (GByteArray *out, const ZipMember *members, guint n)
     put16 (directory, 0);
     put32 (directory, 0);
     put32 (directory, at);
-    g_byte_array_append (directory, (const guint8 *)members[i].name, (guint)strlen (members[i].name));
+    g_byte_array_append (directory, (const guint8 *) members[i].name, (guint) strlen (members[i].name));
   }
   guint32 start = out->len;
   g_byte_array_append (out, directory->data, directory->len);

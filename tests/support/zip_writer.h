@@ -7,7 +7,8 @@
 
 G_BEGIN_DECLS
 
-typedef struct {
+typedef struct
+{
   char *name;
   GBytes *data;
   gboolean deflate;

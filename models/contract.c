@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Builds contracts. Four sources are laid over one another: the graph, the model's metadata, MODEL.modelinfo,
+ * properties. Each value remembers who stated it, so that a contradiction names its author. Then the numbers are
+ * worked out once: real = (byte - mean) / std, stored = real / scale + zero_point, both in gain and offset.
+ */
+#include "models/contract_build.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "models/numbers.h"
+
+#define MAX_SIDE 32768
+
+/* What has been stated so far; *_by = who said it, NULL = nobody. */
+typedef struct
+{
+  guint n_mean, n_std, n_ranges;
+  gdouble mean[3], std[3], lo[3], hi[3];
+  const char *mean_by, *std_by, *ranges_by, *colour_by, *fit_by, *layout_by;
+  SlColour colour;
+  SlFit fit;
+  SlLayout layout;
+  gint32 pad_value;
+} Draft;
+
+/* Where values of one layer come from: "property mean", "FILE: [sightline] mean". */
+typedef struct
+{
+  const char *mean, *std, *colour, *fit, *layout;
+  const char *author;
+} Layer;
+
+static const char *const colour_names[] = { [SL_COLOUR_RGB] = "RGB", [SL_COLOUR_BGR] = "BGR", [SL_COLOUR_GRAY] = "GRAY" };
+static const char *const layout_names[] = { [SL_LAYOUT_NHWC] = "NHWC", [SL_LAYOUT_NCHW] = "NCHW" };
+static const char *const fit_names[] = { [SL_FIT_STRETCH] = "stretch", [SL_FIT_LETTERBOX] = "letterbox", [SL_FIT_CROP] = "crop" };
+
+static gint
+find_name (const char *const *names, guint n, const char *name)
+{
+  for (guint i = 0; i < n && name != NULL; i++)
+    if (g_ascii_strcasecmp (names[i], name) == 0)
+      return (gint) i;
+  return -1;
+}
+
+const char *
+sl_colour_name (SlColour colour)
+{
+  return (guint) colour < G_N_ELEMENTS (colour_names) ? colour_names[colour] : "unknown";
+}
+
+const char *
+sl_layout_name (SlLayout layout)
+{
+  return (guint) layout < G_N_ELEMENTS (layout_names) ? layout_names[layout] : "unknown";
+}
+
+const char *
+sl_fit_name (SlFit fit)
+{
+  return (guint) fit < G_N_ELEMENTS (fit_names) ? fit_names[fit] : "unknown";
+}
+
+gboolean
+sl_colour_from_name (const char *name, SlColour *colour)
+{
+  const gint found = find_name (colour_names, G_N_ELEMENTS (colour_names), name);
+  if (found >= 0)
+    *colour = (SlColour) found;
+  return found >= 0;
+}
+
+gboolean
+sl_layout_from_name (const char *name, SlLayout *layout)
+{
+  const gint found = find_name (layout_names, G_N_ELEMENTS (layout_names), name);
+  if (found >= 0)
+    *layout = (SlLayout) found;
+  return found >= 0;
+}
+
+gboolean
+sl_fit_from_name (const char *name, SlFit *fit)
+{
+  const gint found = find_name (fit_names, G_N_ELEMENTS (fit_names), name);
+  if (found >= 0)
+    *fit = (SlFit) found;
+  return found >= 0;
+}
+
+static gboolean
+bad_value (GError **error, const char *author, const char *key, const char *expected, const char *got)
+{
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s %s: expected %s, got '%s'", author, key, expected, got);
+  return FALSE;
+}
+
+static gboolean
+stated (const char *value)
+{
+  return value != NULL && value[0] != '\0';
+}
+
+static gboolean
+read_means (const Layer *layer, Draft *draft, GError **error)
+{
+  if (stated (layer->mean)) {
+    draft->n_mean = sl_numbers_parse (layer->mean, draft->mean, 3);
+    if (draft->n_mean != 1 && draft->n_mean != 3)
+      return bad_value (error, layer->author, "mean", "1 or 3 finite numbers with ',' between", layer->mean);
+    draft->mean_by = layer->author;
+  }
+  if (stated (layer->std)) {
+    draft->n_std = sl_numbers_parse (layer->std, draft->std, 3);
+    gboolean good = draft->n_std == 1 || draft->n_std == 3;
+    for (guint i = 0; i < draft->n_std; i++)
+      good = good && draft->std[i] != 0;
+    if (!good)
+      return bad_value (error, layer->author, "std", "1 or 3 finite numbers, none of them 0, with ',' between", layer->std);
+    draft->std_by = layer->author;
+  }
+  return TRUE;
+}
+
+static gboolean
+apply_layer (const Layer *layer, Draft *draft, GError **error)
+{
+  if (!read_means (layer, draft, error))
+    return FALSE;
+  if (stated (layer->colour)) {
+    if (!sl_colour_from_name (layer->colour, &draft->colour))
+      return bad_value (error, layer->author, "colour", "RGB, BGR or GRAY", layer->colour);
+    draft->colour_by = layer->author;
+  }
+  if (stated (layer->fit)) {
+    if (!sl_fit_from_name (layer->fit, &draft->fit))
+      return bad_value (error, layer->author, "fit", "stretch, letterbox or crop", layer->fit);
+    draft->fit_by = layer->author;
+  }
+  if (stated (layer->layout)) {
+    if (!sl_layout_from_name (layer->layout, &draft->layout))
+      return bad_value (error, layer->author, "layout", "NHWC or NCHW", layer->layout);
+    draft->layout_by = layer->author;
+  }
+  return TRUE;
+}
+
+static void
+apply_metadata (const SlModelMetadata *metadata, Draft *draft)
+{
+  static const char author[] = "the model's metadata";
+  draft->n_mean = draft->n_std = metadata->n_mean;
+  memcpy (draft->mean, metadata->mean, sizeof draft->mean);
+  memcpy (draft->std, metadata->std, sizeof draft->std);
+  draft->mean_by = draft->std_by = metadata->n_mean > 0 ? author : NULL;
+  if (metadata->has_colour) {
+    draft->colour = metadata->colour_gray ? SL_COLOUR_GRAY : SL_COLOUR_RGB;
+    draft->colour_by = author;
+  }
+  if (metadata->fit_letterbox) {
+    draft->fit = SL_FIT_LETTERBOX;
+    draft->fit_by = author;
+  }
+}
+
+/* A range replaces the means of the layers below it; beside means of its own layer it is a contradiction. */
+static gboolean
+apply_ranges (const SlModelInfo *info, const char *input, Draft *draft, GError **error)
+{
+  const SlInfoTensor *tensor = sl_modelinfo_find (info, input);
+  if (tensor == NULL || tensor->n_ranges == 0)
+    return TRUE;
+  if (info->keys.mean != NULL || info->keys.std != NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: [%s] ranges: mean or std is stated too; expected one of the two ways", info->path,
+                 input);
+    return FALSE;
+  }
+  draft->n_ranges = tensor->n_ranges;
+  memcpy (draft->lo, tensor->lo, sizeof draft->lo);
+  memcpy (draft->hi, tensor->hi, sizeof draft->hi);
+  draft->ranges_by = info->path;
+  draft->n_mean = draft->n_std = 0;
+  draft->mean_by = draft->std_by = NULL;
+  return TRUE;
+}
+
+static gboolean
+apply_info (const SlModelInfo *info, const char *input, Draft *draft, GError **error)
+{
+  const SlInfoKeys *keys = &info->keys;
+  const Layer layer = {
+    .mean = keys->mean, .std = keys->std, .colour = keys->colour, .fit = keys->fit, .layout = keys->layout, info->path
+  };
+  if (keys->pad_value != NULL) {
+    gdouble value;
+    if (sl_numbers_parse (keys->pad_value, &value, 1) != 1 || value < 0 || value > 255 || value != floor (value))
+      return bad_value (error, info->path, "pad-value", "a whole number 0..255", keys->pad_value);
+    draft->pad_value = (gint32) value;
+  }
+  return apply_layer (&layer, draft, error) && apply_ranges (info, input, draft, error);
+}
+
+static gboolean
+apply_overrides (const SlContractOverrides *o, Draft *draft, GError **error)
+{
+  const Layer layer = { .mean = o->mean, .std = o->std, .colour = o->colour, .fit = o->fit, .layout = o->layout, "property" };
+  if (stated (o->mean) || stated (o->std))
+    draft->n_ranges = 0;
+  return apply_layer (&layer, draft, error);
+}
+
+static void
+copy_tensor (SlTensorContract *to, const SlTensor *from)
+{
+  to->name = g_strdup (from->name);
+  to->dtype = from->dtype;
+  to->rank = from->rank;
+  memcpy (to->dims, from->dims, sizeof to->dims);
+  to->bytes = from->bytes;
+  to->scale = sl_tensor_scale (from);
+  to->zero_point = sl_tensor_zero_point (from);
+}
+
+static char *
+describe_tensor (const SlTensorContract *t)
+{
+  SlTensor tensor = { .dtype = t->dtype, .rank = t->rank };
+  memcpy (tensor.dims, t->dims, sizeof tensor.dims);
+  return sl_tensor_describe (&tensor);
+}
+
+/* Size and layout of a picture of rank 3 or 4 with batch 1. FALSE when the shape is no picture in @layout. */
+static gboolean
+shape_as (const SlTensorContract *input, SlLayout layout, SlImageContract *image)
+{
+  const gint32 *d = input->dims + (input->rank == 4 ? 1 : 0);
+  const gint32 *size = layout == SL_LAYOUT_NHWC ? d : d + 1;
+  if ((input->rank != 3 && input->rank != 4) || (input->rank == 4 && input->dims[0] != 1))
+    return FALSE;
+  image->layout = layout;
+  image->height = size[0];
+  image->width = size[1];
+  image->channels = layout == SL_LAYOUT_NHWC ? d[2] : d[0];
+  return (image->channels == 1 || image->channels == 3) && image->width <= MAX_SIDE && image->height <= MAX_SIDE;
+}
+
+static gboolean
+find_shape (const SlTensorContract *input, const Draft *draft, SlImageContract *image, GError **error)
+{
+  if (input->dtype != SL_DTYPE_U8 && input->dtype != SL_DTYPE_I8 && input->dtype != SL_DTYPE_F32)
+    return TRUE;
+  image->valid = shape_as (input, draft->layout_by != NULL ? draft->layout : SL_LAYOUT_NHWC, image);
+  if (!image->valid && draft->layout_by == NULL)
+    image->valid = shape_as (input, SL_LAYOUT_NCHW, image);
+  if (image->valid || draft->layout_by == NULL)
+    return TRUE;
+  g_autofree char *text = describe_tensor (input);
+  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s layout=%s contradicts input '%s' %s: expected 1 or 3 channels in the %s dimension",
+               draft->layout_by, sl_layout_name (draft->layout), input->name, text,
+               draft->layout == SL_LAYOUT_NHWC ? "last" : "first after the batch");
+  return FALSE;
+}
+
+static gboolean
+settle_colour (const SlTensorContract *input, const Draft *draft, SlImageContract *image, GError **error)
+{
+  const gboolean gray = image->channels == 1;
+  image->colour = draft->colour_by != NULL ? draft->colour : gray ? SL_COLOUR_GRAY : SL_COLOUR_RGB;
+  if ((image->colour == SL_COLOUR_GRAY) == gray)
+    return TRUE;
+  g_autofree char *text = describe_tensor (input);
+  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s colour=%s contradicts input '%s' %s, which has %d channel%s: expected colour=%s",
+               draft->colour_by, sl_colour_name (image->colour), input->name, text, image->channels, gray ? "" : "s",
+               gray ? "GRAY" : "RGB or BGR");
+  return FALSE;
+}
+
+static gboolean
+check_count (guint n, const char *key, const char *author, const SlImageContract *image, GError **error)
+{
+  if (n <= 1 || n == (guint) image->channels)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s %s: %u values for a picture of %d channel%s; expected %s", author, key, n,
+               image->channels, image->channels == 1 ? "" : "s", image->channels == 1 ? "1" : "1 or 3");
+  return FALSE;
+}
+
+/* Mean and std of each channel, from a range of stored values or from what was stated. FALSE when nothing was. */
+static gboolean
+settle_means (const SlTensorContract *input, const Draft *draft, SlImageContract *image)
+{
+  const gdouble scale = input->scale > 0 ? (gdouble) input->scale : 1;
+  for (gint c = 0; c < 3; c++) {
+    if (draft->n_ranges > 0) {
+      const guint i = draft->n_ranges == 3 ? (guint) c : 0;
+      const gdouble codes = draft->hi[i] - draft->lo[i];
+      image->std[c] = 255 / (scale * codes);
+      image->mean[c] = (input->zero_point - draft->lo[i]) * 255 / codes;
+    } else {
+      image->mean[c] = draft->n_mean > 0 ? draft->mean[draft->n_mean == 3 ? c : 0] : 0;
+      image->std[c] = draft->n_std > 0 ? draft->std[draft->n_std == 3 ? c : 0] : 1;
+    }
+  }
+  return draft->n_ranges > 0 || draft->n_mean > 0 || draft->n_std > 0;
+}
+
+/* The picture's bytes as codes: what a quantised input takes unless something else is stated. */
+static void
+take_bytes (const SlTensorContract *input, SlImageContract *image)
+{
+  const gdouble offset = input->dtype == SL_DTYPE_I8 ? -128 : 0;
+  const gdouble scale = input->scale > 0 ? (gdouble) input->scale : 1;
+  for (gint c = 0; c < 3; c++) {
+    image->gain[c] = 1;
+    image->offset[c] = offset;
+    image->mean[c] = input->zero_point - offset;
+    image->std[c] = 1 / scale;
+  }
+}
+
+static gboolean
+near_bytes (const SlTensorContract *input, const SlImageContract *image)
+{
+  const gdouble offset = input->dtype == SL_DTYPE_I8 ? -128 : 0;
+  for (gint c = 0; c < image->channels; c++)
+    if (!(fabs (image->offset[c] - offset) <= 1) || !(fabs (image->gain[c] * 255 + image->offset[c] - (255 + offset)) <= 1))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+settle_range (const SlTensorContract *input, const Draft *draft, SlImageContract *image, GError **error)
+{
+  const gboolean quantised = input->dtype != SL_DTYPE_F32;
+  const gdouble scale = quantised && input->scale > 0 ? (gdouble) input->scale : 1;
+  const gdouble zero = quantised ? input->zero_point : 0;
+  if (!check_count (draft->n_mean, "mean", draft->mean_by, image, error) || !check_count (draft->n_std, "std", draft->std_by, image, error)
+      || !check_count (draft->n_ranges, "ranges", draft->ranges_by, image, error))
+    return FALSE;
+  image->range_known = settle_means (input, draft, image) || quantised;
+  if (quantised && draft->n_ranges == 0 && draft->n_mean == 0 && draft->n_std == 0) {
+    take_bytes (input, image);
+    return TRUE;
+  }
+  for (gint c = 0; c < 3; c++) {
+    image->gain[c] = 1 / (image->std[c] * scale);
+    image->offset[c] = zero - image->mean[c] / (image->std[c] * scale);
+    if (isfinite (image->gain[c]) && isfinite (image->offset[c]))
+      continue;
+    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "mean %g and std %g of channel %d give no finite value; expected moderate numbers",
+                 image->mean[c], image->std[c], c);
+    return FALSE;
+  }
+  if (quantised && near_bytes (input, image))
+    take_bytes (input, image);
+  return TRUE;
+}
+
+static gboolean
+settle_image (SlContract *contract, const Draft *draft, GError **error)
+{
+  const SlTensorContract *input = &contract->inputs[0];
+  SlImageContract *image = &contract->image;
+  if (!find_shape (input, draft, image, error))
+    return FALSE;
+  if (!image->valid) {
+    *image = (SlImageContract){ 0 };
+    const char *author = draft->colour_by != NULL ? draft->colour_by : draft->mean_by != NULL ? draft->mean_by : draft->fit_by;
+    if (g_strcmp0 (author, "property") != 0)
+      return TRUE;
+    g_autofree char *text = describe_tensor (input);
+    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+                 "properties describe a picture, but input '%s' is %s; expected uint8, int8 or float32 with 1 or 3 channels and batch 1",
+                 input->name, text);
+    return FALSE;
+  }
+  image->fit = draft->fit_by != NULL ? draft->fit : SL_FIT_STRETCH;
+  image->pad_value = draft->pad_value;
+  return settle_colour (input, draft, image, error) && settle_range (input, draft, image, error);
+}
+
+static gboolean
+ends_in_detection (const SlGraph *graph)
+{
+  for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
+    const SlNode *node = sl_graph_node (graph, i);
+    for (guint k = 0; k < node->n_outputs && node->op == SL_OP_DETECTION_POSTPROCESS; k++)
+      for (guint o = 0; o < sl_graph_n_outputs (graph); o++)
+        if (node->outputs[k] == sl_graph_output (graph, o))
+          return TRUE;
+  }
+  return FALSE;
+}
+
+static void
+add_params (SlContract *contract, GHashTable *params)
+{
+  GHashTableIter iter;
+  gpointer key, value;
+  if (params == NULL)
+    return;
+  if (contract->decoder_params == NULL)
+    contract->decoder_params = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  g_hash_table_iter_init (&iter, params);
+  while (g_hash_table_iter_next (&iter, &key, &value))
+    g_hash_table_replace (contract->decoder_params, g_strdup (key), g_strdup (value));
+}
+
+static void
+settle_decoder (SlContract *contract, const SlGraph *graph, const SlModelMetadata *metadata, const SlModelInfo *info,
+                const SlContractOverrides *overrides)
+{
+  const char *decoder = ends_in_detection (graph) ? "ssd" : NULL;
+  if (metadata->decoder != NULL)
+    decoder = metadata->decoder;
+  if (info != NULL && info->keys.decoder != NULL)
+    decoder = info->keys.decoder;
+  if (overrides != NULL && stated (overrides->decoder))
+    decoder = overrides->decoder;
+  contract->decoder = g_strdup (decoder);
+  add_params (contract, metadata->params);
+  if (info != NULL && g_hash_table_size (info->keys.params) > 0)
+    add_params (contract, info->keys.params);
+}
+
+static gboolean
+settle_labels (SlContract *contract, const SlModelMetadata *metadata, const SlModelInfo *info, const SlContractOverrides *overrides,
+               GError **error)
+{
+  const char *path = overrides != NULL && stated (overrides->labels) ? overrides->labels : info != NULL ? info->keys.labels : NULL;
+  if (path != NULL) {
+    contract->labels = sl_labels_load (path, error);
+    return contract->labels != NULL;
+  }
+  if (metadata->labels != NULL) {
+    contract->labels = sl_labels_ref (metadata->labels);
+    return TRUE;
+  }
+  if (metadata->missing_labels == NULL)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+               "its metadata names the labels file '%s', which is not in the archive behind the model: the file is truncated or lost its "
+               "archive; get a new copy, or state labels=FILE",
+               metadata->missing_labels);
+  return FALSE;
+}
+
+SlContract *
+sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *metadata, const SlModelInfo *info,
+                 const SlContractOverrides *overrides, GError **error)
+{
+  g_autoptr (SlContract) contract = g_new0 (SlContract, 1);
+  Draft draft = { .pad_value = 0 };
+
+  g_atomic_ref_count_init (&contract->refs);
+  contract->model = g_strdup (path);
+  contract->n_inputs = sl_graph_n_inputs (graph);
+  contract->n_outputs = sl_graph_n_outputs (graph);
+  for (guint i = 0; i < contract->n_inputs; i++)
+    copy_tensor (&contract->inputs[i], sl_graph_input_tensor (graph, i));
+  for (guint i = 0; i < contract->n_outputs; i++)
+    copy_tensor (&contract->outputs[i], sl_graph_output_tensor (graph, i));
+
+  apply_metadata (metadata, &draft);
+  if (metadata->fit_letterbox)
+    draft.pad_value = 114; /* the grey that Ultralytics trains with */
+  if (info != NULL && (!sl_modelinfo_check (info, graph, error) || !apply_info (info, contract->inputs[0].name, &draft, error)))
+    return NULL;
+  if (overrides != NULL && !apply_overrides (overrides, &draft, error))
+    return NULL;
+  if (!settle_image (contract, &draft, error) || !settle_labels (contract, metadata, info, overrides, error))
+    return NULL;
+  settle_decoder (contract, graph, metadata, info, overrides);
+  return g_steal_pointer (&contract);
+}
+
+SlContract *
+sl_contract_ref (SlContract *contract)
+{
+  g_atomic_ref_count_inc (&contract->refs);
+  return contract;
+}
+
+void
+sl_contract_unref (SlContract *contract)
+{
+  if (contract == NULL || !g_atomic_ref_count_dec (&contract->refs))
+    return;
+  for (guint i = 0; i < contract->n_inputs; i++)
+    g_free (contract->inputs[i].name);
+  for (guint i = 0; i < contract->n_outputs; i++)
+    g_free (contract->outputs[i].name);
+  g_clear_pointer (&contract->decoder_params, g_hash_table_unref);
+  g_clear_pointer (&contract->labels, sl_labels_unref);
+  g_free (contract->decoder);
+  g_free (contract->model);
+  g_free (contract);
+}
+
+gboolean
+sl_contract_require_range (const SlContract *contract, GError **error)
+{
+  if (!contract->image.valid || contract->image.range_known)
+    return TRUE;
+  const SlTensorContract *input = &contract->inputs[0];
+  g_autofree char *text = describe_tensor (input);
+  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+               "%s: input '%s' is %s and nothing states which values its pixels take; set mean= and std= of slinfer (mean=127.5 std=127.5 "
+               "for -1..1, mean=0 std=255 for 0..1), or write 'ranges=-1.0,1.0' or 'ranges=0.0,1.0' under [%s] of %s.modelinfo",
+               contract->model, input->name, text, input->name, contract->model);
+  return FALSE;
+}
+
+gboolean
+sl_contract_check_labels (const SlContract *contract, guint classes, GError **error)
+{
+  if (contract->labels == NULL || sl_labels_count (contract->labels) >= classes)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
+               "labels %s: %u names for the %u classes of %s; expected one a class: is it another model's?",
+               sl_labels_origin (contract->labels), sl_labels_count (contract->labels), classes, contract->model);
+  return FALSE;
+}
+
+char *
+sl_contract_summary (const SlContract *contract)
+{
+  const SlImageContract *image = &contract->image;
+  GString *text = g_string_new (NULL);
+  for (guint i = 0; i < contract->n_inputs; i++) {
+    g_autofree char *input = describe_tensor (&contract->inputs[i]);
+    g_string_append_printf (text, "%s%s", i > 0 ? " + " : "", input);
+  }
+  if (image->valid)
+    g_string_append_printf (text, " %s %s %s%s", sl_colour_name (image->colour), sl_layout_name (image->layout), sl_fit_name (image->fit),
+                            image->range_known ? "" : ", range unknown");
+  g_string_append_printf (text, ", decoder %s", contract->decoder != NULL ? contract->decoder : "by shape");
+  if (contract->labels != NULL)
+    g_string_append_printf (text, ", %u labels", sl_labels_count (contract->labels));
+  else
+    g_string_append (text, ", no labels");
+  return g_string_free (text, FALSE);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SlContract: what a model wants of its input and means by its output. Read from the model, completed by
+ * MODEL.modelinfo beside it, overridden by properties, in that order; then immutable and shared. slinfer
+ * offers it upstream in caps, slnormalize obeys it, slpostprocess decodes by it.
+ */
+#ifndef SL_MODELS_CONTRACT_H
+#define SL_MODELS_CONTRACT_H
+
+#include <glib.h>
+
+#include "core/graph.h"
+#include "models/labels.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  SL_LAYOUT_NHWC,
+  SL_LAYOUT_NCHW
+} SlLayout;
+
+typedef enum
+{
+  SL_COLOUR_RGB,
+  SL_COLOUR_BGR,
+  SL_COLOUR_GRAY
+} SlColour;
+
+typedef enum
+{
+  SL_FIT_STRETCH,   /* the whole frame, aspect ratio not kept */
+  SL_FIT_LETTERBOX, /* the whole frame, aspect ratio kept, borders of pad_value */
+  SL_FIT_CROP       /* the largest centred part of the frame with the tensor's aspect ratio */
+} SlFit;
+
+/** A tensor at the model's edge, copied from its graph. */
+typedef struct
+{
+  char *name;
+  SlDtype dtype;
+  guint rank;
+  gint32 dims[SL_MAX_RANK]; /* outermost first */
+  gsize bytes;
+  gfloat scale; /* 0 = not quantised */
+  gint32 zero_point;
+} SlTensorContract;
+
+/**
+ * SlImageContract: how the first input is made from a picture; only when @valid (rank 4 or 3, 1 or 3 channels).
+ * @mean, @std: real = (byte - mean) / std, in the tensor's channel order, byte in 0..255
+ * @gain, @offset: stored = byte * gain + offset, rounded half to even and clamped for integer types: mean, std
+ *   and quantisation in one. A quantised input whose mapping stays within one code of the picture's bytes
+ *   (uint8: byte, int8: byte - 128) gets exactly these.
+ * @range_known: FALSE for a float input whose mean and std nothing states
+ */
+typedef struct
+{
+  gboolean valid;
+  gint32 width, height, channels;
+  SlLayout layout;
+  SlColour colour;
+  SlFit fit;
+  gint32 pad_value; /* 0..255, letterbox borders, before normalisation */
+  gboolean range_known;
+  gdouble mean[3], std[3];
+  gdouble gain[3], offset[3];
+} SlImageContract;
+
+typedef struct _SlContract SlContract;
+struct _SlContract
+{
+  /*< private >*/
+  gatomicrefcount refs;
+  /*< public, read only >*/
+  char *model; /* path, for messages */
+  guint n_inputs, n_outputs;
+  SlTensorContract inputs[SL_MAX_IO];
+  SlTensorContract outputs[SL_MAX_IO];
+  SlImageContract image;
+  char *decoder;              /* (nullable): "labels", "ssd", ...; NULL = choose from the outputs' shapes */
+  GHashTable *decoder_params; /* (nullable): string -> string, the decoder's own parameters */
+  SlLabels *labels;           /* (nullable) */
+};
+
+/**
+ * SlContractOverrides: what properties say; zero/NULL members leave the contract alone.
+ * @mean, @std: "127.5" or "123.7,116.3,103.5"
+ * @colour: "RGB", "BGR" or "GRAY"; @fit: "stretch", "letterbox" or "crop"; @layout: "NHWC" or "NCHW"
+ */
+typedef struct
+{
+  const char *labels; /* path */
+  const char *mean, *std, *colour, *fit, *layout, *decoder;
+} SlContractOverrides;
+
+SlContract *sl_contract_ref (SlContract *contract);
+void sl_contract_unref (SlContract *contract);
+
+/** sl_contract_require_range: FALSE with SL_ERROR_CONTRACT when a float picture input has no known range; the
+ *  message names the property and the modelinfo line that would state it. */
+gboolean sl_contract_require_range (const SlContract *contract, GError **error);
+/** sl_contract_check_labels: FALSE with SL_ERROR_LABELS when @labels are fewer than @classes. NULL labels pass. */
+gboolean sl_contract_check_labels (const SlContract *contract, guint classes, GError **error);
+/** sl_contract_summary: (transfer full): one line: "uint8[1,224,224,3] RGB NHWC stretch, decoder labels, 1001 labels". */
+char *sl_contract_summary (const SlContract *contract);
+
+const char *sl_colour_name (SlColour colour);
+const char *sl_layout_name (SlLayout layout);
+const char *sl_fit_name (SlFit fit);
+/** sl_*_from_name: FALSE when @name is none of the names above (case-insensitive). */
+gboolean sl_colour_from_name (const char *name, SlColour *colour);
+gboolean sl_layout_from_name (const char *name, SlLayout *layout);
+gboolean sl_fit_from_name (const char *name, SlFit *fit);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlContract, sl_contract_unref)
+
+G_END_DECLS
+
+#endif

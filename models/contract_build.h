@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Making a contract out of what is known about a model. For sl_model_load() and tests; everyone else gets a
+ * finished contract from its SlModel.
+ */
+#ifndef SL_MODELS_CONTRACT_BUILD_H
+#define SL_MODELS_CONTRACT_BUILD_H
+
+#include "models/contract.h"
+#include "models/modelinfo.h"
+#include "models/reader.h"
+
+G_BEGIN_DECLS
+
+/**
+ * sl_contract_new:
+ * @path: the model file, for messages
+ * @graph: a prepared graph
+ * @metadata: what the model file says
+ * @info: (nullable): the key file beside it; wins over @metadata
+ * @overrides: (nullable): what properties say; win over both
+ *
+ * Returns: (transfer full): NULL with @error set when a value is malformed, contradicts the model, or labels cannot be read
+ */
+SlContract *sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *metadata, const SlModelInfo *info,
+                             const SlContractOverrides *overrides, GError **error);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Class names. A labels file is UTF-8 text, one class a line; LF or CRLF; a byte-order mark is skipped. Lines
+ * may be numbered ("0  person", "17 cat"): when every non-empty line starts with a number, these are the
+ * class indices and gaps get no name. Trailing empty lines are dropped. "???" marks an unused index.
+ */
+#ifndef SL_MODELS_LABELS_H
+#define SL_MODELS_LABELS_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct _SlLabels SlLabels;
+
+/** sl_labels_load: reads a file. Errors: missing, directory, empty, not UTF-8, over 16 MiB or 1,000,000 classes. */
+SlLabels *sl_labels_load (const char *path, GError **error);
+/** sl_labels_parse: the same from @length bytes at @text; @origin names them in messages. */
+SlLabels *sl_labels_parse (const char *text, gsize length, const char *origin, GError **error);
+SlLabels *sl_labels_ref (SlLabels *labels);
+void sl_labels_unref (SlLabels *labels);
+/** sl_labels_count: one more than the highest class index named. */
+guint sl_labels_count (const SlLabels *labels);
+/** sl_labels_get: (transfer none) (nullable): NULL past the end or where the file leaves a gap. */
+const char *sl_labels_get (const SlLabels *labels, guint index);
+/** sl_labels_origin: (transfer none): the file the names came from, for messages. */
+const char *sl_labels_origin (const SlLabels *labels);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlLabels, sl_labels_unref)
+
+G_END_DECLS
+
+#endif

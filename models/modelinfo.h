@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * MODEL.modelinfo: the key file beside a model that states what the model does not. GStreamer's convention, which
+ * its inference elements read too, and our own keys.
+ *
+ *   [modelinfo]
+ *   version=1.0                    required
+ *   group-id=my-detector           any text
+ *
+ *   [serving_default_input:0]      one group a tensor, named like it
+ *   dir=input                      input or output
+ *   type=float32                   element type
+ *   dims=1,224,224,3               -1 fits any size
+ *   dims-order=row-major           row-major: last dimension changes fastest; col-major: first
+ *   id=image                       any text
+ *   ranges=-1.0,1.0                what bytes 0..255 become in the tensor; one pair, or one a channel with ';' between
+ *
+ *   [sightline]                    our keys; also taken in the first input's group
+ *   mean=127.5  std=127.5          value = (byte - mean) / std; one number or one a channel; instead of ranges
+ *   colour=RGB                     RGB, BGR or GRAY
+ *   fit=stretch                    stretch, letterbox or crop
+ *   layout=NHWC                    NHWC or NCHW
+ *   pad-value=114                  0..255
+ *   decoder=ssd                    decoder-NAME=VALUE states its parameter NAME
+ *   labels=labels.txt              path, relative to this file
+ */
+#ifndef SL_MODELS_MODELINFO_H
+#define SL_MODELS_MODELINFO_H
+
+#include <glib.h>
+
+#include "models/contract.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  SL_INFO_ANY,
+  SL_INFO_INPUT,
+  SL_INFO_OUTPUT
+} SlInfoDir;
+
+/** One tensor's group; dtype SL_DTYPE_INVALID, rank 0 and n_ranges 0 = not stated. @dims are outermost first, -1 = any. */
+typedef struct
+{
+  char *name;
+  SlInfoDir dir;
+  SlDtype dtype;
+  guint rank;
+  gint32 dims[SL_MAX_RANK];
+  guint n_ranges;
+  gdouble lo[3], hi[3];
+} SlInfoTensor;
+
+/** Our keys; NULL = not stated. Values are text, checked by those who use them. */
+typedef struct
+{
+  char *mean, *std, *colour, *fit, *layout, *pad_value, *decoder;
+  char *labels;       /* absolute, or relative to the working directory like the file's own path */
+  GHashTable *params; /* (not nullable): string -> string */
+} SlInfoKeys;
+
+typedef struct
+{
+  char *path;
+  GArray *tensors; /* of SlInfoTensor */
+  SlInfoKeys keys;
+} SlModelInfo;
+
+/** sl_modelinfo_load: reads @path. Our keys are looked for in [sightline] and in the group @input. */
+SlModelInfo *sl_modelinfo_load (const char *path, const char *input, GError **error);
+void sl_modelinfo_free (SlModelInfo *info);
+/** sl_modelinfo_find: (nullable): the group of tensor @name. */
+const SlInfoTensor *sl_modelinfo_find (const SlModelInfo *info, const char *name);
+/** sl_modelinfo_check: FALSE with SL_ERROR_CONTRACT when a group names no input or output of @graph or contradicts it. */
+gboolean sl_modelinfo_check (const SlModelInfo *info, const SlGraph *graph, GError **error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlModelInfo, sl_modelinfo_free)
+
+G_END_DECLS
+
+#endif

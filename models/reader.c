@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The table of model formats, and a guess at what other files are, so that a wrong file is named in its message.
+ */
+#include "models/reader.h"
+
+#include <string.h>
+
+static const SlModelReader *const readers[] = {
+  &sl_reader_tflite,
+};
+
+#define SEARCHED ((gsize) 65536)
+
+/* First bytes of files that users take for models. @extra, when set, must occur near the start or the end. */
+static const struct
+{
+  const char *start;
+  gsize length;
+  const char *extra;
+  const char *what;
+} lookalikes[] = {
+  { "PK\x03\x04", 4, "data.pkl", "a PyTorch model (zip archive with data.pkl)" },
+  { "PK\x03\x04", 4, NULL, "a zip archive" },
+  { "<", 1, "html", "a web page, perhaps of a failed download" },
+  { "<", 1, "HTML", "a web page, perhaps of a failed download" },
+  { "version https://git-lfs", 23, NULL, "a Git LFS pointer; fetch the real file with 'git lfs pull'" },
+  { "\x89HDF", 4, NULL, "an HDF5 file (Keras); convert it to TensorFlow Lite" },
+  { "\x1f\x8b", 2, NULL, "a gzip file; unpack it first" },
+  { "\x89PNG", 4, NULL, "a PNG picture" },
+  { "\xff\xd8\xff", 3, NULL, "a JPEG picture" },
+  { "\x7f"
+    "ELF",
+    4, NULL, "a program or library" },
+  { "GGUF", 4, NULL, "a GGUF model" },
+};
+
+/* An ONNX file is a protocol buffer whose first field is the small number ir_version; one of the next is a name. */
+static gboolean
+looks_like_onnx (const guint8 *data, gsize size)
+{
+  return size >= 8 && data[0] == 0x08 && data[1] >= 1 && data[1] <= 32
+         && (data[2] == 0x12 || data[2] == 0x3a || data[2] == 0x1a || data[2] == 0x22 || data[2] == 0x42);
+}
+
+/* Looks through the file's first and last bytes: archives name their members in both places. */
+static gboolean
+contains (const guint8 *data, gsize size, const char *text)
+{
+  const gsize length = strlen (text);
+  for (gsize at = 0; at + length <= size; at++) {
+    if (at == SEARCHED && size > 2 * SEARCHED)
+      at = size - SEARCHED;
+    if (memcmp (data + at, text, length) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+const SlModelReader *
+sl_reader_find (GBytes *bytes)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (readers); i++)
+    if (readers[i]->probe (bytes))
+      return readers[i];
+  return NULL;
+}
+
+char *
+sl_reader_describe_unknown (GBytes *bytes)
+{
+  gsize size;
+  const guint8 *data = g_bytes_get_data (bytes, &size);
+  for (guint i = 0; i < G_N_ELEMENTS (lookalikes); i++) {
+    if (size < lookalikes[i].length || memcmp (data, lookalikes[i].start, lookalikes[i].length) != 0)
+      continue;
+    if (lookalikes[i].extra == NULL || contains (data, size, lookalikes[i].extra))
+      return g_strdup (lookalikes[i].what);
+  }
+  return looks_like_onnx (data, size) ? g_strdup ("an ONNX model") : NULL;
+}
+
+void
+sl_model_metadata_clear (SlModelMetadata *metadata)
+{
+  g_clear_pointer (&metadata->decoder, g_free);
+  g_clear_pointer (&metadata->params, g_hash_table_unref);
+  g_clear_pointer (&metadata->labels, sl_labels_unref);
+  g_clear_pointer (&metadata->missing_labels, g_free);
+  g_clear_pointer (&metadata->description, g_free);
+}

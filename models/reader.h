@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Model formats: bytes -> graph and what the file says about itself. One file and one table row a format.
+ */
+#ifndef SL_MODELS_READER_H
+#define SL_MODELS_READER_H
+
+#include <glib.h>
+
+#include "core/graph.h"
+#include "models/labels.h"
+
+G_BEGIN_DECLS
+
+/**
+ * SlModelMetadata: what a model file says beside its graph; zero where it says nothing.
+ * @n_mean: 0 = not stated, 1 or 3 values in @mean and @std (real = (byte - mean) / std)
+ * @decoder: (nullable): decoder implied by the file (last op, task)
+ * @params: (nullable): that decoder's parameters
+ * @fit_letterbox: the model was trained on letterboxed pictures (Ultralytics)
+ * @missing_labels: (nullable): a labels file that the metadata names and the model file does not contain
+ */
+typedef struct
+{
+  guint n_mean;
+  gdouble mean[3], std[3];
+  gboolean has_colour, colour_gray;
+  gboolean fit_letterbox;
+  char *decoder;
+  GHashTable *params;
+  SlLabels *labels;
+  char *missing_labels;
+  char *description; /* (nullable): name or description, for inspect */
+} SlModelMetadata;
+
+void sl_model_metadata_clear (SlModelMetadata *metadata);
+
+/**
+ * SlModelReader:
+ * @name: "tflite"
+ * @probe: whether @bytes look like this format
+ * @read: fills @graph (not yet prepared) and @metadata; @path for messages only
+ */
+typedef struct
+{
+  const char *name;
+  gboolean (*probe) (GBytes *bytes);
+  gboolean (*read) (GBytes *bytes, const char *path, SlGraph *graph, SlModelMetadata *metadata, GError **error);
+} SlModelReader;
+
+extern const SlModelReader sl_reader_tflite;
+
+/** sl_reader_find: (nullable): the reader whose format @bytes have. */
+const SlModelReader *sl_reader_find (GBytes *bytes);
+/** sl_reader_describe_unknown: (transfer full): what @bytes that no reader takes look like: "an ONNX model", ... */
+char *sl_reader_describe_unknown (GBytes *bytes);
+
+G_END_DECLS
+
+#endif

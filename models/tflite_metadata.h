@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a TFLite file says about itself beside its graph, for the TFLite reader: the TFLITE_METADATA buffer and
+ * the files in the appended zip.
+ */
+#ifndef SL_MODELS_TFLITE_METADATA_H
+#define SL_MODELS_TFLITE_METADATA_H
+
+#include "models/reader.h"
+
+G_BEGIN_DECLS
+
+/**
+ * tfl_metadata_read:
+ * @bytes: the whole file
+ * @buffer, @size: (nullable): the TFLITE_METADATA buffer inside it
+ *
+ * Fills @metadata. A damaged buffer or zip is an error; what the file does not say stays zero.
+ */
+gboolean tfl_metadata_read (GBytes *bytes, const guint8 *buffer, gsize size, SlModelMetadata *metadata, GError **error);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reads members of a zip archive, alone or appended to another file (models carry their labels so). Bounds-checked;
+ * stored and deflated members; no zip64, no encryption, no multiple disks.
+ */
+#ifndef SL_MODELS_ZIP_H
+#define SL_MODELS_ZIP_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/** Most members looked at, and most bytes one may have when unpacked. */
+#define SL_ZIP_MAX_MEMBERS 4096
+#define SL_ZIP_MAX_MEMBER_BYTES ((gsize) 16 << 20)
+
+typedef struct _SlZip SlZip;
+
+/** sl_zip_open: (nullable): NULL with @error unset when @bytes do not end in an archive, with it set when the archive
+ *  is damaged. Keeps a reference to @bytes. */
+SlZip *sl_zip_open (GBytes *bytes, GError **error);
+void sl_zip_free (SlZip *zip);
+guint sl_zip_count (const SlZip *zip);
+/** sl_zip_name: (transfer none): name of member @index, valid UTF-8. */
+const char *sl_zip_name (const SlZip *zip, guint index);
+/** sl_zip_find: index of the member of that name, -1 when there is none. */
+gint sl_zip_find (const SlZip *zip, const char *name);
+/** sl_zip_read: (transfer full): the unpacked member; NULL with @error set when it is damaged or too large. */
+GBytes *sl_zip_read (const SlZip *zip, guint index, GError **error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlZip, sl_zip_free)
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* See helpers.h. */
+#include "tests/models/helpers.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+void
+expect_error (GError **error, SlError code, ...)
+{
+  va_list texts;
+  const char *text;
+  g_assert_error (*error, SL_ERROR, (gint) code);
+  va_start (texts, code);
+  while ((text = va_arg (texts, const char *)) != NULL)
+    if (strstr ((*error)->message, text) == NULL)
+      g_error ("'%s' is not in the message '%s'", text, (*error)->message);
+  va_end (texts);
+  g_clear_error (error);
+}
+
+SlTfliteWriter *
+picture_model (SlDtype dtype, guint rank, const gint32 *dims, gfloat scale, gint64 zero_point)
+{
+  SlTfliteWriter *writer = sl_tflite_writer_new ();
+  SlTfliteTensor image = { .name = "image", .dtype = dtype, .rank = rank, .scale = scale, .zero_point = zero_point };
+  SlTfliteTensor flat = { .name = "flat", .dtype = dtype, .rank = 2, .scale = scale, .zero_point = zero_point };
+  gint32 elements = 1;
+  for (guint i = 0; i < rank; i++)
+    elements *= image.dims[i] = dims[i];
+  flat.dims[0] = 1;
+  flat.dims[1] = elements;
+  const gint32 x = sl_tflite_writer_tensor (writer, &image), y = sl_tflite_writer_tensor (writer, &flat);
+  SlTfliteOp op = { .op = SL_OP_RESHAPE, .n_inputs = 1, .inputs = { x }, .n_outputs = 1, .outputs = { y } };
+  op.params.reshape.count = 2;
+  op.params.reshape.dims[0] = 1;
+  op.params.reshape.dims[1] = -1;
+  sl_tflite_writer_op (writer, &op);
+  sl_tflite_writer_io (writer, 1, &x, 1, &y);
+  return writer;
+}
+
+SlGraph *
+read_graph (SlTfliteWriter *writer, SlModelMetadata *metadata, GError **error)
+{
+  SlModelMetadata own = { 0 };
+  g_autoptr (GBytes) bytes = sl_tflite_writer_finish (writer);
+  g_autoptr (SlGraph) graph = sl_graph_new (bytes);
+  const gboolean good = sl_reader_tflite.read (bytes, "memory", graph, metadata != NULL ? metadata : &own, error);
+  sl_model_metadata_clear (&own);
+  return good ? g_steal_pointer (&graph) : NULL;
+}
+
+char *
+write_temp (const char *name, const char *content, gssize length)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", &error);
+  g_assert_no_error (error);
+  char *path = g_build_filename (dir, name, NULL);
+  g_file_set_contents (path, content, length, &error);
+  g_assert_no_error (error);
+  return path;
+}
+
+SlModel *
+load_with_info (SlTfliteWriter *writer, const char *info, const SlContractOverrides *overrides, GError **error)
+{
+  g_autoptr (GError) failed = NULL;
+  g_autofree char *path = sl_tflite_writer_save_temp (writer, "model.tflite", NULL);
+  g_autofree char *info_path = g_strconcat (path, ".modelinfo", NULL);
+  if (info != NULL)
+    g_file_set_contents (info_path, info, -1, &failed);
+  g_assert_no_error (failed);
+  SlModel *model = sl_model_load (path, overrides, error);
+  g_unlink (info_path);
+  sl_tflite_remove_temp (path);
+  return model;
+}

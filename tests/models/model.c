@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sl_model_load(): what it says about files that are no models, which key file and labels it finds, who owns what,
+ * and facts of the real models as other tools print them.
+ */
+#include "models/model.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tests/models/helpers.h"
+#include "tests/models/tiny.h"
+#include "tests/support/testdata.h"
+
+static void
+test_paths (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = write_temp ("empty.tflite", "", 0);
+  g_autofree char *dir = g_path_get_dirname (path);
+  g_autofree char *missing = g_build_filename (dir, "missing.tflite", NULL), *pipe = g_build_filename (dir, "pipe", NULL);
+  g_autofree char *starts = g_strconcat (path, ": the file is empty; expected a TensorFlow Lite model", NULL);
+  g_assert_null (sl_model_load (path, NULL, &error));
+  expect_error (&error, SL_ERROR_OPEN, starts, NULL);
+  g_assert_null (sl_model_load (missing, NULL, &error));
+  expect_error (&error, SL_ERROR_OPEN, missing, ": no such file, check the path; expected a TensorFlow Lite model", NULL);
+  g_assert_null (sl_model_load (dir, NULL, &error));
+  expect_error (&error, SL_ERROR_OPEN, dir, ": is a directory; expected a TensorFlow Lite model", NULL);
+  g_assert_null (sl_model_load ("/dev/zero", NULL, &error));
+  expect_error (&error, SL_ERROR_OPEN, "/dev/zero: is not a regular file; expected a TensorFlow Lite model", NULL);
+  g_assert_cmpint (mkfifo (pipe, 0600), ==, 0);
+  g_assert_null (sl_model_load (pipe, NULL, &error));
+  expect_error (&error, SL_ERROR_OPEN, pipe, ": is not a regular file", NULL);
+  g_unlink (pipe);
+  g_assert_null (sl_model_load ("", NULL, &error));
+  expect_error (&error, SL_ERROR_OPEN, ": no such file", NULL);
+  sl_tflite_remove_temp (path);
+}
+
+/* The first bytes of files that users take for models. */
+static void
+test_other_formats (void)
+{
+  static const struct
+  {
+    const char *bytes;
+    gsize length;
+    const char *text;
+  } rows[] = {
+    { "\x08\x07\x12\x07pytorch:\x01", 13, "too few for a TensorFlow Lite model" },
+    { "\x08\x07\x12\x07pytorch:\x01\x32\x03", 15, "the file has 15 bytes, too few for a TensorFlow Lite model" },
+    { "\x08\x07\x12\x07pytorch\x1a\x05"
+      "1.7.0",
+      18, "looks like an ONNX model; expected a TensorFlow Lite model (bytes 4..7 'TFL3', found 'pyto')" },
+    { "PK\x03\x04\0\0\0\0\0\0model/data.pkl\0\0", 27, "looks like a PyTorch model (zip archive with data.pkl); expected" },
+    { "PK\x03\x04\0\0\0\0\0\0model/other.txt", 26, "looks like a zip archive; expected" },
+    { "<!DOCTYPE html><html>404", 24, "looks like a web page, perhaps of a failed download; expected" },
+    { "version https://git-lfs.github.com/spec/v1\n", 43, "looks like a Git LFS pointer; fetch the real file with 'git lfs pull'" },
+    { "\x89HDF\r\n\x1a\n\0\0\0\0\0\0\0\0", 16, "looks like an HDF5 file (Keras); convert it to TensorFlow Lite" },
+    { "\x1f\x8b\x08\0\0\0\0\0\0\0\0\0\0\0\0\0", 16, "looks like a gzip file; unpack it first" },
+    { "\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16, "looks like a PNG picture" },
+    { "\xff\xd8\xff\xe0\0\x10JFIF\0\1\1\0\0\1", 16, "looks like a JPEG picture" },
+    { "\x7f"
+      "ELF\2\1\1\0\0\0\0\0\0\0\0\0",
+      16, "looks like a program or library" },
+    { "GGUF\3\0\0\0\0\0\0\0\0\0\0\0", 16, "looks like a GGUF model" },
+    { "\x1c\0\0\0TFL2\0\0\0\0\0\0\0\0", 16,
+      "not a known model format; expected a TensorFlow Lite model (bytes 4..7 'TFL3', found 'TFL2')" },
+    { "\x1c\0\0\0\x01\x02\xff~\0\0\0\0\0\0\0\0", 16,
+      "not a known model format; expected a TensorFlow Lite model (bytes 4..7 'TFL3', found '...~')" },
+    { "\x1c\0\0\0TFL3\0\0\0\0\0\0\0\0", 16, "the FlatBuffer is damaged or truncated: at byte 0 of 16 an offset leads outside the file" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *path = write_temp ("m.tflite", rows[i].bytes, (gssize) rows[i].length);
+    g_autofree char *starts = g_strconcat (path, ": ", NULL);
+    g_assert_null (sl_model_load (path, NULL, &error));
+    g_assert_true (g_str_has_prefix (error->message, starts));
+    expect_error (&error, SL_ERROR_FORMAT, rows[i].text, NULL);
+    sl_tflite_remove_temp (path);
+  }
+}
+
+/* The name of an archive's member near the end of a file larger than what is searched from its start. */
+static void
+test_large_archive (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *content = g_strnfill (1000000, 'x');
+  memcpy (content, "PK\x03\x04", 4);
+  memcpy (content + 999000, "model/data.pkl", 14);
+  g_autofree char *path = write_temp ("m.pt", content, 1000000);
+  g_assert_null (sl_model_load (path, NULL, &error));
+  expect_error (&error, SL_ERROR_FORMAT, "looks like a PyTorch model", NULL);
+  sl_tflite_remove_temp (path);
+}
+
+/* Writes @text as @name beside @model. */
+static char *
+put_beside (const char *model, const char *name, const char *text)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *dir = g_path_get_dirname (model);
+  char *path = g_build_filename (dir, name, NULL);
+  g_file_set_contents (path, text, -1, &error);
+  g_assert_no_error (error);
+  return path;
+}
+
+static void
+expect_decoder (const char *path, const char *decoder)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlModel) model = sl_model_load (path, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (sl_model_contract (model)->decoder, ==, decoder);
+}
+
+/* model.tflite.modelinfo, else model.modelinfo; a directory of that name is refused. */
+static void
+test_key_file (void)
+{
+  static const char appended[] = "[modelinfo]\nversion=1.0\n[sightline]\ndecoder=labels\nlabels=l.txt\n";
+  static const char replaced[] = "[modelinfo]\nversion=1.0\n[sightline]\ndecoder=ssd\n";
+  g_autoptr (SlTfliteWriter) writer = tiny_float ();
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = sl_tflite_writer_save_temp (writer, "model.tflite", NULL);
+  expect_decoder (path, NULL);
+  g_autofree char *second = put_beside (path, "model.modelinfo", replaced);
+  expect_decoder (path, "ssd");
+  g_autofree char *labels = put_beside (path, "l.txt", "a\nb\n");
+  g_autofree char *first = put_beside (path, "model.tflite.modelinfo", appended);
+  expect_decoder (path, "labels");
+  g_unlink (labels);
+  g_assert_null (sl_model_load (path, NULL, &error));
+  expect_error (&error, SL_ERROR_OPEN, path, ": labels ", labels, ": no such file", NULL);
+  g_unlink (first);
+  g_assert_cmpint (g_mkdir (first, 0700), ==, 0);
+  g_assert_null (sl_model_load (path, NULL, &error));
+  expect_error (&error, SL_ERROR_OPEN, path, first, ": is a directory; expected a modelinfo key file", NULL);
+  g_rmdir (first);
+  g_unlink (second);
+  g_autofree char *third = put_beside (path, "model.modelinfo", "[sightline]\ndecoder=ssd\n");
+  g_assert_cmpstr (third, ==, second);
+  g_assert_null (sl_model_load (path, NULL, &error));
+  expect_error (&error, SL_ERROR_CONTRACT, path, second, ": [modelinfo] version: missing; write 'version=1.0' there", NULL);
+  g_unlink (second);
+  sl_tflite_remove_temp (path);
+}
+
+/* Labels named by a property, from the model's point of view. */
+static void
+test_labels (void)
+{
+  static const struct
+  {
+    const char *text;
+    guint count, classes, index;
+    const char *name;
+  } rows[] = { { "a\nb\nc\nd\n", 4, 4, 3, "d" },
+               { "a\r\nb\r\nc\r\nd\r\n", 4, 4, 1, "b" },
+               { "0  person\n1  bicycle\n3  car\n", 4, 4, 3, "car" },
+               { "\xef\xbb\xbf"
+                 "a\nb\n\n\n",
+                 2, 2, 0, "a" },
+               { "a\nb", 2, 1, 1, "b" } };
+  g_autoptr (SlTfliteWriter) writer = tiny_classifier ();
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *labels = write_temp ("labels.txt", rows[i].text, -1);
+    const SlContractOverrides overrides = { .labels = labels };
+    g_autoptr (SlModel) model = load_with_info (writer, NULL, &overrides, &error);
+    g_assert_no_error (error);
+    const SlContract *contract = sl_model_contract (model);
+    g_assert_cmpuint (sl_labels_count (contract->labels), ==, rows[i].count);
+    g_assert_cmpstr (sl_labels_get (contract->labels, rows[i].index), ==, rows[i].name);
+    g_assert_true (sl_contract_check_labels (contract, rows[i].classes, &error));
+    g_assert_false (sl_contract_check_labels (contract, rows[i].count + 1, &error));
+    g_autofree char *counts = g_strdup_printf (": %u names for the %u classes of ", rows[i].count, rows[i].count + 1);
+    expect_error (&error, SL_ERROR_LABELS, "labels ", labels, counts, "expected one a class: is it another model's?", NULL);
+    sl_tflite_remove_temp (labels);
+  }
+}
+
+static void
+test_bad_labels (void)
+{
+  g_autoptr (SlTfliteWriter) writer = tiny_classifier ();
+  g_autoptr (GError) error = NULL;
+  g_autofree char *labels = write_temp ("labels.txt", "\n\n", -1);
+  g_autofree char *dir = g_path_get_dirname (labels);
+  SlContractOverrides overrides = { .labels = labels };
+  g_assert_null (load_with_info (writer, NULL, &overrides, &error));
+  expect_error (&error, SL_ERROR_LABELS, "model.tflite: labels ", labels, ": the file is empty; expected one class name a line", NULL);
+  overrides.labels = dir;
+  g_assert_null (load_with_info (writer, NULL, &overrides, &error));
+  expect_error (&error, SL_ERROR_OPEN, "model.tflite: labels ", dir, ": is a directory; expected a text file", NULL);
+  sl_tflite_remove_temp (labels);
+  overrides.labels = labels;
+  g_assert_null (load_with_info (writer, NULL, &overrides, &error));
+  expect_error (&error, SL_ERROR_OPEN, "model.tflite: labels ", labels, ": no such file, check the path", NULL);
+  /* A property that says nothing leaves the model's own labels alone. */
+  overrides.labels = "";
+  g_autoptr (SlModel) model = load_with_info (writer, NULL, &overrides, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (sl_labels_get (sl_model_contract (model)->labels, 2), ==, "cat");
+}
+
+/* Graph and contract outlive the model, and the file may be gone. */
+static void
+test_ownership (void)
+{
+  g_autoptr (SlTfliteWriter) writer = tiny_channels ();
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = sl_tflite_writer_save_temp (writer, "model.tflite", NULL);
+  SlModel *model = sl_model_load (path, NULL, &error);
+  g_assert_no_error (error);
+  sl_tflite_remove_temp (path);
+  g_assert_cmpstr (sl_model_path (model), ==, path);
+  g_assert_cmpstr (sl_model_format (model), ==, "tflite");
+  SlModel *second = sl_model_ref (model);
+  g_assert_true (second == model);
+  sl_model_unref (model);
+  g_autoptr (SlGraph) graph = sl_graph_ref (sl_model_graph (second));
+  g_autoptr (SlContract) contract = sl_contract_ref (sl_model_contract (second));
+  sl_model_unref (second);
+  sl_model_unref (NULL);
+  g_assert_cmpstr (contract->model, ==, path);
+  g_assert_cmpstr (contract->inputs[0].name, ==, "image");
+  guint constants = 0, sum = 0;
+  for (guint i = 0; i < sl_graph_n_tensors (graph); i++) {
+    const SlTensor *tensor = sl_graph_tensor (graph, (gint32) i);
+    for (gsize k = 0; tensor->data != NULL && k < tensor->bytes; k++)
+      sum += ((const guint8 *) tensor->data)[k];
+    constants += tensor->data != NULL;
+  }
+  g_assert_cmpuint (constants, >=, 3);
+  g_assert_cmpuint (sum, >, 0);
+}
+
+static void
+test_real (void)
+{
+  static const struct
+  {
+    const char *file;
+    SlDtype dtype;
+    gint32 width, height, channels;
+    guint n_outputs, outputs, n_labels, index;
+    const char *label, *decoder;
+    gdouble offset;
+  } rows[] = {
+    { "models/mobilenet_v2_1.0_224_quant.tflite", SL_DTYPE_U8, 224, 224, 3, 1, 1001, 1001, 653, "military uniform", NULL, 0 },
+    { "models/mobilenet_v1_0.25_128_quant.tflite", SL_DTYPE_U8, 128, 128, 3, 1, 1001, 1001, 0, "background", NULL, 0 },
+    { "models/tf2_mobilenet_v2_1.0_224_ptq.tflite", SL_DTYPE_U8, 224, 224, 3, 1, 1001, 1001, 654, "milk can", NULL, 0 },
+    { "models/person_detect.tflite", SL_DTYPE_I8, 96, 96, 1, 1, 2, 0, 0, NULL, NULL, -128 },
+    { "models/ssd_mobilenet_v1.tflite", SL_DTYPE_U8, 300, 300, 3, 4, 40, 90, 0, "person", "ssd", 0 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *path = sl_test_data (rows[i].file);
+    g_autoptr (GError) error = NULL;
+    if (path == NULL)
+      return;
+    g_autoptr (SlModel) model = sl_model_load (path, NULL, &error);
+    g_assert_no_error (error);
+    const SlContract *contract = sl_model_contract (model);
+    const SlImageContract *image = &contract->image;
+    g_assert_cmpint (contract->inputs[0].dtype, ==, rows[i].dtype);
+    g_assert_true (image->valid);
+    g_assert_true (image->range_known);
+    g_assert_cmpint (image->width, ==, rows[i].width);
+    g_assert_cmpint (image->height, ==, rows[i].height);
+    g_assert_cmpint (image->channels, ==, rows[i].channels);
+    g_assert_cmpint (image->colour, ==, rows[i].channels == 1 ? SL_COLOUR_GRAY : SL_COLOUR_RGB);
+    g_assert_cmpint (image->fit, ==, SL_FIT_STRETCH);
+    g_assert_cmpfloat (image->gain[0], ==, 1);
+    g_assert_cmpfloat (image->offset[0], ==, rows[i].offset);
+    g_assert_cmpuint (contract->n_inputs, ==, 1);
+    g_assert_cmpuint (contract->n_outputs, ==, rows[i].n_outputs);
+    const SlTensorContract *output = &contract->outputs[0];
+    g_assert_cmpuint (output->bytes / (output->dtype == SL_DTYPE_F32 ? 4 : 1), ==, rows[i].outputs);
+    g_assert_cmpstr (contract->decoder, ==, rows[i].decoder);
+    if (rows[i].label == NULL) {
+      g_assert_null (contract->labels);
+      continue;
+    }
+    g_assert_cmpuint (sl_labels_count (contract->labels), ==, rows[i].n_labels);
+    g_assert_cmpstr (sl_labels_get (contract->labels, rows[i].index), ==, rows[i].label);
+  }
+}
+
+/* Real files of other formats, and the label file of another model. */
+static void
+test_real_others (void)
+{
+  static const struct
+  {
+    const char *file, *text;
+  } rows[] = { { "models/version-RFB-320.onnx", "looks like an ONNX model" },
+               { "models/mobilenet_v2_quant.onnx", "looks like an ONNX model" },
+               { "models/nanodet_m.onnx", "looks like an ONNX model" },
+               { "models/pytorch_lenet5.pt", "looks like a PyTorch model" },
+               { "models/asl.ptl", "looks like a PyTorch model" },
+               { "models/imagenet_labels.txt", "not a known model format" } };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *path = sl_test_data (rows[i].file);
+    g_autoptr (GError) error = NULL;
+    if (path == NULL)
+      return;
+    g_assert_null (sl_model_load (path, NULL, &error));
+    expect_error (&error, SL_ERROR_FORMAT, path, rows[i].text, "expected a TensorFlow Lite model", NULL);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/model/paths", test_paths);
+  g_test_add_func ("/model/other-formats", test_other_formats);
+  g_test_add_func ("/model/large-archive", test_large_archive);
+  g_test_add_func ("/model/key-file", test_key_file);
+  g_test_add_func ("/model/labels", test_labels);
+  g_test_add_func ("/model/bad-labels", test_bad_labels);
+  g_test_add_func ("/model/ownership", test_ownership);
+  g_test_add_func ("/model/real", test_real);
+  g_test_add_func ("/model/real-others", test_real_others);
+  return g_test_run ();
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The zip reader: an archive made by Python's zipfile behind ten foreign bytes, moved, damaged and cut. */
+#include "models/zip.h"
+
+#include <string.h>
+
+#include "tests/models/helpers.h"
+#include "tests/support/zip_writer.h"
+
+#define PREFIX 10
+
+/* "MODELBYTES", then a.txt (deflated, "person\n" eight times) and dir/b.txt (stored, "stored"). */
+static const guint8 sample[] = {
+  0x4d, 0x4f, 0x44, 0x45, 0x4c, 0x42, 0x59, 0x54, 0x45, 0x53, 0x50, 0x4b, 0x03, 0x04, 0x14, 0x00, 0x00, 0x00, 0x08, 0x00, 0x00, 0x00, 0x21,
+  0x00, 0x3b, 0xb3, 0x75, 0x3c, 0x0c, 0x00, 0x00, 0x00, 0x38, 0x00, 0x00, 0x00, 0x05, 0x00, 0x00, 0x00, 0x61, 0x2e, 0x74, 0x78, 0x74, 0x2b,
+  0x48, 0x2d, 0x2a, 0xce, 0xcf, 0xe3, 0x2a, 0x20, 0x95, 0x02, 0x00, 0x50, 0x4b, 0x03, 0x04, 0x14, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+  0x21, 0x00, 0x0b, 0xf9, 0x43, 0x56, 0x06, 0x00, 0x00, 0x00, 0x06, 0x00, 0x00, 0x00, 0x09, 0x00, 0x00, 0x00, 0x64, 0x69, 0x72, 0x2f, 0x62,
+  0x2e, 0x74, 0x78, 0x74, 0x73, 0x74, 0x6f, 0x72, 0x65, 0x64, 0x50, 0x4b, 0x01, 0x02, 0x14, 0x03, 0x14, 0x00, 0x00, 0x00, 0x08, 0x00, 0x00,
+  0x00, 0x21, 0x00, 0x3b, 0xb3, 0x75, 0x3c, 0x0c, 0x00, 0x00, 0x00, 0x38, 0x00, 0x00, 0x00, 0x05, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+  0x00, 0x00, 0x00, 0x00, 0x80, 0x01, 0x0a, 0x00, 0x00, 0x00, 0x61, 0x2e, 0x74, 0x78, 0x74, 0x50, 0x4b, 0x01, 0x02, 0x14, 0x03, 0x14, 0x00,
+  0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x21, 0x00, 0x0b, 0xf9, 0x43, 0x56, 0x06, 0x00, 0x00, 0x00, 0x06, 0x00, 0x00, 0x00, 0x09, 0x00, 0x00,
+  0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x80, 0x01, 0x39, 0x00, 0x00, 0x00, 0x64, 0x69, 0x72, 0x2f, 0x62, 0x2e, 0x74, 0x78,
+  0x74, 0x50, 0x4b, 0x05, 0x06, 0x00, 0x00, 0x00, 0x00, 0x02, 0x00, 0x02, 0x00, 0x6a, 0x00, 0x00, 0x00, 0x66, 0x00, 0x00, 0x00, 0x00, 0x00,
+};
+#define DEFLATED 45
+#define DIRECTORY 102
+#define END 208
+
+static void
+expect_member (const SlZip *zip, const char *name, const char *content)
+{
+  g_autoptr (GError) error = NULL;
+  const gint index = sl_zip_find (zip, name);
+  gsize length;
+  g_assert_cmpint (index, >=, 0);
+  g_assert_cmpstr (sl_zip_name (zip, (guint) index), ==, name);
+  g_autoptr (GBytes) bytes = sl_zip_read (zip, (guint) index, &error);
+  g_assert_no_error (error);
+  const void *data = g_bytes_get_data (bytes, &length);
+  g_assert_cmpmem (data, length, content, strlen (content));
+}
+
+static void
+expect_sample (const guint8 *data, gsize size)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = g_bytes_new (data, size);
+  g_autoptr (SlZip) zip = sl_zip_open (bytes, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (sl_zip_count (zip), ==, 2);
+  expect_member (zip, "a.txt", "person\nperson\nperson\nperson\nperson\nperson\nperson\nperson\n");
+  expect_member (zip, "dir/b.txt", "stored");
+  g_assert_cmpint (sl_zip_find (zip, "c.txt"), ==, -1);
+}
+
+static void
+test_read (void)
+{
+  guint8 moved[sizeof sample + PREFIX], commented[sizeof sample + 3];
+  /* Offsets from the file's start, from where the archive was before it was appended, and with a comment behind the end record. */
+  expect_sample (sample, sizeof sample);
+  memset (moved, 'M', PREFIX);
+  memcpy (moved + PREFIX, sample, sizeof sample);
+  expect_sample (moved, sizeof moved);
+  memcpy (commented, sample, sizeof sample);
+  memcpy (commented + sizeof sample, "abc", 3);
+  commented[sizeof sample - 2] = 3;
+  expect_sample (commented, sizeof commented);
+}
+
+static void
+test_no_zip (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = g_bytes_new (sample, END);
+  g_autoptr (GBytes) empty = g_bytes_new (NULL, 0);
+  g_assert_null (sl_zip_open (bytes, &error));
+  g_assert_no_error (error);
+  g_assert_null (sl_zip_open (empty, &error));
+  g_assert_no_error (error);
+}
+
+static void
+expect_damage (gsize at, guint8 value, SlError code, const char *text)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree guint8 *copy = g_memdup2 (sample, sizeof sample);
+  copy[at] = value;
+  g_autoptr (GBytes) bytes = g_bytes_new (copy, sizeof sample);
+  g_autoptr (SlZip) zip = sl_zip_open (bytes, &error);
+  if (zip != NULL)
+    g_assert_null (sl_zip_read (zip, 0, &error));
+  expect_error (&error, code, text, NULL);
+}
+
+static void
+test_messages (void)
+{
+  expect_damage (END + 13, 0x10, SL_ERROR_FORMAT, "the directory does not lie before the end record");
+  expect_damage (END + 11, 0xff, SL_ERROR_LIMIT, "65282 members; at most 4096 are read");
+  expect_damage (END + 10, 3, SL_ERROR_FORMAT, "no directory entry at byte 208");
+  expect_damage (DIRECTORY + 29, 0xff, SL_ERROR_FORMAT, "a directory entry is longer than the directory at byte 102");
+  expect_damage (DIRECTORY + 44, 0xff, SL_ERROR_FORMAT, "member 'a.txt': the zip archive in the file is damaged: no member header");
+  expect_damage (DIRECTORY + 22, 0xff, SL_ERROR_FORMAT, "a member is longer than the file");
+  expect_damage (DIRECTORY + 27, 0x7f, SL_ERROR_LIMIT, "at most 16777216 are read");
+  expect_damage (DIRECTORY + 10, 12, SL_ERROR_UNSUPPORTED, "member 'a.txt' is packed with method 12; expected stored (0) or deflated (8)");
+  expect_damage (DIRECTORY + 8, 1, SL_ERROR_UNSUPPORTED, "method 8, encrypted");
+  expect_damage (DIRECTORY + 16, 0, SL_ERROR_FORMAT, "the contents differ from their checksum or size");
+  expect_damage (DIRECTORY + 24, 57, SL_ERROR_FORMAT, "the contents differ from their checksum or size");
+  expect_damage (DIRECTORY + 24, 55, SL_ERROR_FORMAT, "the contents differ from their checksum or size");
+  expect_damage (DEFLATED + 2, 0xff, SL_ERROR_FORMAT, "the contents differ from their checksum or size");
+}
+
+static void
+read_all (const guint8 *data, gsize size)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = g_bytes_new (data, size);
+  g_autoptr (SlZip) zip = sl_zip_open (bytes, &error);
+  for (guint i = 0; zip != NULL && i < sl_zip_count (zip); i++) {
+    g_autoptr (GError) cause = NULL;
+    g_autoptr (GBytes) member = sl_zip_read (zip, i, &cause);
+    g_assert_true ((member == NULL) == (cause != NULL));
+  }
+}
+
+static void
+test_damage (void)
+{
+  static const guint8 values[] = { 0, 1, 0x7f, 0x80, 0xff };
+  for (gsize at = 0; at < sizeof sample; at++)
+    for (guint v = 0; v < G_N_ELEMENTS (values); v++) {
+      g_autofree guint8 *copy = g_memdup2 (sample, sizeof sample);
+      copy[at] = values[v];
+      read_all (copy, sizeof sample);
+    }
+  for (gsize size = 0; size < sizeof sample; size++) {
+    read_all (sample, size);
+    read_all (sample + sizeof sample - size, size);
+  }
+}
+
+static void
+test_large (void)
+{
+  g_autofree char *text = g_strnfill (3000000, 'z');
+  ZipMember members[] = { { (char *) "large", g_bytes_new_static (text, 3000000), TRUE },
+                          { (char *) "nothing", g_bytes_new_static ("", 0), FALSE },
+                          { (char *) "packed nothing", g_bytes_new_static ("", 0), TRUE } };
+  g_autoptr (GByteArray) out = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  zip_append (out, members, G_N_ELEMENTS (members));
+  g_autoptr (GBytes) bytes = g_bytes_new (out->data, out->len);
+  g_autoptr (SlZip) zip = sl_zip_open (bytes, &error);
+  g_assert_no_error (error);
+  expect_member (zip, "large", text);
+  expect_member (zip, "nothing", "");
+  expect_member (zip, "packed nothing", "");
+  for (guint i = 0; i < G_N_ELEMENTS (members); i++)
+    g_bytes_unref (members[i].data);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/zip/read", test_read);
+  g_test_add_func ("/zip/no-zip", test_no_zip);
+  g_test_add_func ("/zip/messages", test_messages);
+  g_test_add_func ("/zip/damage", test_damage);
+  g_test_add_func ("/zip/large", test_large);
+  return g_test_run ();
+}
