@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Decoder "ssd": what TFLite_Detection_PostProcess leaves, four float32 tensors: boxes[1,N,4] (y_min, x_min, y_max,
+ * x_max in 0..1 of the input), classes[1,N], scores[1,N] and count[1]. Non-maximum suppression is already done.
+ *
+ * Converters write them in one of two orders, told apart by where the boxes are: boxes, classes, scores, count
+ * (TensorFlow 1) or scores, boxes, count, classes (TensorFlow 2). Parameter "order" names any other one;
+ * "background-offset" is an integer added to every class, -1 where class 0 is a background.
+ * Rows with a NaN, an infinite corner, no area or an impossible class are never reported.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "postprocess/decoders.h"
+#include "postprocess/params.h"
+#include "postprocess/topk.h"
+
+typedef enum
+{
+  ROLE_BOXES,
+  ROLE_CLASSES,
+  ROLE_SCORES,
+  ROLE_COUNT,
+  N_ROLES
+} Role;
+
+static const char *const role_names[N_ROLES] = { "boxes", "classes", "scores", "count" };
+
+/* Tensor index of each role. */
+static const guint known_orders[][N_ROLES] = {
+  { 0, 1, 2, 3 },
+  { 1, 3, 0, 2 },
+};
+
+typedef struct
+{
+  guint tensor[N_ROLES];
+  guint n; /* rows */
+  gint offset;
+  gfloat threshold;
+  SlTopK top;
+} State;
+
+static gboolean
+order_fits (const SlDecoderConfig *config, const guint order[N_ROLES])
+{
+  const SlDecoderTensor *boxes = &config->tensors[order[ROLE_BOXES]];
+  guint n = sl_decoder_elements (&config->tensors[order[ROLE_SCORES]]);
+  return boxes->rank >= 2 && boxes->dims[boxes->rank - 1] == 4 && sl_decoder_elements (boxes) / 4 == n
+         && sl_decoder_elements (&config->tensors[order[ROLE_CLASSES]]) == n
+         && sl_decoder_elements (&config->tensors[order[ROLE_COUNT]]) == 1;
+}
+
+static gboolean
+parse_order (const char *text, guint order[N_ROLES])
+{
+  g_auto (GStrv) words = g_strsplit (text, ",", N_ROLES + 1);
+  guint seen = 0;
+  if (g_strv_length (words) != N_ROLES)
+    return FALSE;
+  for (guint w = 0; w < N_ROLES; w++)
+    for (guint role = 0; role < N_ROLES; role++)
+      if (g_ascii_strcasecmp (g_strstrip (words[w]), role_names[role]) == 0) {
+        order[role] = w;
+        seen |= 1u << role;
+      }
+  return seen == (1u << N_ROLES) - 1;
+}
+
+static gboolean
+all_floats (const SlDecoderConfig *config)
+{
+  for (guint t = 0; t < config->n_tensors; t++)
+    if (config->tensors[t].dtype != SL_DTYPE_F32)
+      return FALSE;
+  return config->n_tensors == N_ROLES;
+}
+
+static gboolean
+find_order (const SlDecoderConfig *config, guint order[N_ROLES])
+{
+  const char *text = sl_decoder_param (config, "order");
+  if (!all_floats (config))
+    return FALSE;
+  if (text != NULL)
+    return parse_order (text, order) && order_fits (config, order);
+  for (guint i = 0; i < G_N_ELEMENTS (known_orders); i++)
+    if (order_fits (config, known_orders[i])) {
+      memcpy (order, known_orders[i], sizeof known_orders[i]);
+      return TRUE;
+    }
+  return FALSE;
+}
+
+static gboolean
+matches (const SlDecoderConfig *config)
+{
+  guint order[N_ROLES];
+  return find_order (config, order);
+}
+
+static guint
+classes (const SlDecoderConfig *config)
+{
+  return 0;
+}
+
+static gpointer
+open_ssd (const SlDecoderConfig *config, GError **error)
+{
+  guint order[N_ROLES];
+  gint offset;
+  if (!find_order (config, order)) {
+    g_autofree char *got = sl_decoder_describe (config);
+    const char *text = sl_decoder_param (config, "order");
+    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+                 "decoder ssd: expected float32 tensors boxes[1,N,4], classes[1,N], scores[1,N], count[1], or the same in the order "
+                 "scores, boxes, count, classes, or in that of the parameter \"order\" (%s), got %s",
+                 text != NULL ? text : "not set", got);
+    return NULL;
+  }
+  if (!sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, error))
+    return NULL;
+  State *state = g_new0 (State, 1);
+  memcpy (state->tensor, order, sizeof order);
+  state->n = sl_decoder_elements (&config->tensors[order[ROLE_SCORES]]);
+  state->offset = offset;
+  state->threshold = config->threshold;
+  state->top.capacity = MIN (config->max_results, state->n);
+  state->top.items = g_new (SlRanked, state->top.capacity);
+  return state;
+}
+
+static inline gfloat
+load_float (const guint8 *bytes, gsize i)
+{
+  gfloat value;
+  memcpy (&value, bytes + i * sizeof value, sizeof value);
+  return value;
+}
+
+/* Rows that the count tensor declares, within those that exist. */
+static guint
+row_count (const State *state, const void *const *data)
+{
+  gfloat count = load_float (data[state->tensor[ROLE_COUNT]], 0);
+  if (!(count > 0))
+    return 0;
+  return count >= (gfloat) state->n ? state->n : (guint) count;
+}
+
+/* FALSE for a row that describes no object. */
+static gboolean
+read_row (const State *state, const void *const *data, guint row, SlDetection *found)
+{
+  const guint8 *boxes = data[state->tensor[ROLE_BOXES]];
+  gfloat class_id = load_float (data[state->tensor[ROLE_CLASSES]], row);
+  found->confidence = load_float (data[state->tensor[ROLE_SCORES]], row);
+  found->y_min = load_float (boxes, (gsize) row * 4);
+  found->x_min = load_float (boxes, (gsize) row * 4 + 1);
+  found->y_max = load_float (boxes, (gsize) row * 4 + 2);
+  found->x_max = load_float (boxes, (gsize) row * 4 + 3);
+  if (!(class_id > -0.5f && class_id < 1e6f) || !isfinite (found->confidence) || !(found->confidence >= state->threshold))
+    return FALSE;
+  found->label_id = (gint32) lrintf (class_id) + state->offset;
+  return found->label_id >= 0 && isfinite (found->x_min) && isfinite (found->y_min) && isfinite (found->x_max) && isfinite (found->y_max)
+         && found->x_max > found->x_min && found->y_max > found->y_min;
+}
+
+static void
+decode_ssd (gpointer opened, const void *const *data, SlResult *result)
+{
+  State *state = opened;
+  guint rows = row_count (state, data);
+  SlDetection found;
+  state->top.count = 0;
+  for (guint row = 0; row < rows; row++)
+    if (read_row (state, data, row, &found))
+      sl_top_k_push (&state->top, found.confidence, row);
+  sl_top_k_sort (&state->top);
+  for (guint i = 0; i < state->top.count; i++)
+    read_row (state, data, state->top.items[i].index, &result->detections[i]);
+  result->n_detections = state->top.count;
+}
+
+static void
+close_ssd (gpointer opened)
+{
+  State *state = opened;
+  g_free (state->top.items);
+  g_free (state);
+}
+
+const SlDecoder sl_decoder_ssd = {
+  .name = "ssd",
+  .description = "float32 tensors boxes[1,N,4], classes[1,N], scores[1,N], count[1] of TFLite_Detection_PostProcess",
+  .matches = matches,
+  .open = open_ssd,
+  .decode = decode_ssd,
+  .close = close_ssd,
+  .classes = classes,
+};

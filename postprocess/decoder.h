@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Decoders: tensors -> SlResult. Each is one file ending in one const SlDecoder, and one line in
+ * postprocess/decoders.c. Pure C: no caps, no drawing, no mapping to frames.
+ */
+#ifndef SL_POSTPROCESS_DECODER_H
+#define SL_POSTPROCESS_DECODER_H
+
+#include <glib.h>
+
+#include "core/graph.h"
+#include "postprocess/result.h"
+
+G_BEGIN_DECLS
+
+/** One tensor to decode: rank, dims, dtype and quantisation are set; @data changes every frame. */
+typedef struct
+{
+  SlDtype dtype;
+  guint rank;
+  gint32 dims[SL_MAX_RANK];
+  gfloat scale; /* 0 = not quantised */
+  gint32 zero_point;
+} SlDecoderTensor;
+
+/**
+ * SlDecoderConfig:
+ * @threshold: lowest confidence reported, 0..1
+ * @max_results: 1..SL_MAX_RESULTS
+ * @n_labels: number of class names known, 0 = unknown
+ * @params: (nullable): string -> string, the decoder's own parameters (documented in its file)
+ */
+typedef struct
+{
+  guint n_tensors;
+  SlDecoderTensor tensors[SL_MAX_IO];
+  gfloat threshold;
+  guint max_results;
+  guint n_labels;
+  GHashTable *params;
+} SlDecoderConfig;
+
+typedef struct _SlDecoder SlDecoder;
+typedef struct _SlDecoding SlDecoding;
+
+/**
+ * SlDecoder:
+ * @name: what the decoder property and modelinfo call it
+ * @description: one sentence for `sightline inspect` and messages: the shapes it takes
+ * @matches: whether it can decode these tensors without being named
+ * @open: checks @config and returns the decoder's state, or NULL with a message naming expected and got
+ * @decode: fills @result from @data (one pointer per tensor); tolerates NaN, infinities and any code
+ * @close: frees the state
+ */
+struct _SlDecoder
+{
+  const char *name;
+  const char *description;
+  gboolean (*matches) (const SlDecoderConfig *config);
+  gpointer (*open) (const SlDecoderConfig *config, GError **error);
+  void (*decode) (gpointer state, const void *const *data, SlResult *result);
+  void (*close) (gpointer state);
+  guint (*classes) (const SlDecoderConfig *config); /* number of classes the tensors have, 0 = they do not say */
+};
+
+/** sl_decoding_new: opens decoder @name, or the first that matches when NULL. @config is copied (params referenced). */
+SlDecoding *sl_decoding_new (const char *name, const SlDecoderConfig *config, GError **error);
+void sl_decoding_free (SlDecoding *decoding);
+/** sl_decoding_run: (transfer none): valid until the next run. One thread at a time; allocates nothing. */
+const SlResult *sl_decoding_run (SlDecoding *decoding, const void *const *data);
+const SlDecoder *sl_decoding_decoder (const SlDecoding *decoding);
+/** sl_decoder_names: (transfer full): every decoder, ", " between. */
+char *sl_decoder_names (void);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlDecoding, sl_decoding_free)
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Writing JSON by hand: strings and numbers that are valid whatever bytes come in and whatever the locale says.
+ */
+#ifndef SL_POSTPROCESS_JSON_H
+#define SL_POSTPROCESS_JSON_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/** sl_utf8_next: the character at *@text, which is not the end, and moves past it; U+FFFD for a byte that is not UTF-8. */
+gunichar sl_utf8_next (const char **text);
+/** sl_json_append_string: @text quoted and escaped; null for NULL. */
+void sl_json_append_string (GString *out, const char *text);
+/** sl_json_append_double: @digits (1..17) significant digits; null, JSON's only word for it, when @value is not finite. */
+void sl_json_append_double (GString *out, double value, guint digits);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Parameters and descriptions for decoders. Called when a decoder is opened, never per frame.
+ */
+#include "postprocess/params.h"
+
+#include "core/error.h"
+
+const char *
+sl_decoder_param (const SlDecoderConfig *config, const char *key)
+{
+  return config->params != NULL ? g_hash_table_lookup (config->params, key) : NULL;
+}
+
+gboolean
+sl_decoder_param_int (const SlDecoderConfig *config, const char *key, gint fallback, gint lo, gint hi, gint *value, GError **error)
+{
+  const char *text = sl_decoder_param (config, key);
+  *value = fallback;
+  if (text == NULL)
+    return TRUE;
+  gint64 number = 0;
+  g_autofree char *trimmed = g_strstrip (g_strdup (text));
+  if (!g_ascii_string_to_signed (trimmed, 10, lo, hi, &number, NULL)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder parameter %s: expected an integer %d..%d, got '%s'", key, lo, hi, text);
+    return FALSE;
+  }
+  *value = (gint) number;
+  return TRUE;
+}
+
+gboolean
+sl_decoder_param_choice (const SlDecoderConfig *config, const char *key, const char *const *choices, guint *value, GError **error)
+{
+  const char *text = sl_decoder_param (config, key);
+  *value = 0;
+  if (text == NULL)
+    return TRUE;
+  for (guint i = 0; choices[i] != NULL; i++)
+    if (g_ascii_strcasecmp (choices[i], text) == 0) {
+      *value = i;
+      return TRUE;
+    }
+  g_autofree char *all = g_strjoinv (", ", (char **) choices);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder parameter %s: expected one of %s, got '%s'", key, all, text);
+  return FALSE;
+}
+
+guint
+sl_decoder_elements (const SlDecoderTensor *tensor)
+{
+  guint64 elements = 1;
+  for (guint i = 0; i < tensor->rank && i < SL_MAX_RANK; i++) {
+    if (tensor->dims[i] <= 0)
+      return 0;
+    elements *= (guint64) tensor->dims[i];
+    if (elements > G_MAXINT32)
+      return 0;
+  }
+  return (guint) elements;
+}
+
+char *
+sl_decoder_describe (const SlDecoderConfig *config)
+{
+  GString *text = g_string_new (NULL);
+  for (guint t = 0; t < config->n_tensors && t < SL_MAX_IO; t++) {
+    const SlDecoderTensor *tensor = &config->tensors[t];
+    g_string_append_printf (text, "%s%s[", t > 0 ? ", " : "", sl_dtype_name (tensor->dtype));
+    for (guint i = 0; i < tensor->rank && i < SL_MAX_RANK; i++)
+      g_string_append_printf (text, "%s%d", i > 0 ? "," : "", tensor->dims[i]);
+    g_string_append_c (text, ']');
+  }
+  return g_string_free (text, FALSE);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The predictions of one frame, mapped to its pixels and named: what text, JSON and metas are written from.
+ */
+#ifndef SL_POSTPROCESS_PREDICTION_H
+#define SL_POSTPROCESS_PREDICTION_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/** An object; @x..@h whole pixels of the frame, clipped to it; @x_min..@y_max in 0..1 of the frame, clipped. */
+typedef struct
+{
+  gint x, y, w, h;
+  gdouble x_min, y_min, x_max, y_max;
+  gdouble confidence;
+  gint32 label_id;
+  const char *label; /* (not nullable): the class's name, or its number when it has none; owned elsewhere */
+} SlObject;
+
+typedef struct
+{
+  gint32 label_id;
+  gdouble confidence;
+  const char *label; /* (not nullable) */
+} SlLabelled;
+
+/**
+ * SlPrediction:
+ * @source: (nullable): where the frame came from (path or URI)
+ * @frame: number of the frame in its source, from 0
+ * @timestamp: nanoseconds of stream time, G_MAXUINT64 when unknown (JSON null)
+ * @width, @height: pixels of the original frame; of the tensor when there was none
+ */
+typedef struct
+{
+  const char *source;
+  guint64 frame;
+  guint64 timestamp;
+  gint width, height;
+  guint n_objects, n_labels;
+  const SlObject *objects;
+  const SlLabelled *labels;
+} SlPrediction;
+
+/** sl_prediction_append_json: one line without newline, UTF-8; shape documented in docs/predictions.md. */
+void sl_prediction_append_json (GString *out, const SlPrediction *prediction);
+/** sl_prediction_append_text: for reading and scripts: the best label alone, or one line an object
+ *  "label confidence x y w h"; newline after each; nothing for an empty prediction. */
+void sl_prediction_append_text (GString *out, const SlPrediction *prediction);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The decoder table: names, choice by shape, and what a configuration may not say. */
+#include <math.h>
+#include <string.h>
+
+#include "tests/postprocess/support.h"
+
+static SlDecoderConfig
+scores_config (void)
+{
+  SlDecoderConfig config = { .threshold = 0.5f, .max_results = 5 };
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 5), 0, 0);
+  return config;
+}
+
+static void
+test_names (void)
+{
+  g_autofree char *names = sl_decoder_names ();
+  SlDecoderConfig config = scores_config ();
+  g_assert_nonnull (strstr (names, "labels"));
+  g_assert_nonnull (strstr (names, "ssd"));
+  g_autoptr (SlDecoding) decoding = sl_decoding_new ("Labels", &config, NULL);
+  g_assert_cmpstr (sl_decoding_decoder (decoding)->name, ==, "labels");
+  assert_open_fails ("yolo9000", &config, SL_ERROR_ARGUMENT, "labels, got 'yolo9000'");
+  sl_decoding_free (NULL);
+}
+
+static void
+test_no_match (void)
+{
+  SlDecoderConfig config = { .threshold = 0.5f, .max_results = 5 };
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 84, 3549), 0, 0);
+  assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "no decoder takes the tensors float32[1,84,3549]; there are: ");
+}
+
+static void
+test_bad_config (void)
+{
+  static const gfloat thresholds[] = { -0.01f, 1.01f, NAN, INFINITY };
+  SlDecoderConfig config = scores_config ();
+  for (guint i = 0; i < G_N_ELEMENTS (thresholds); i++) {
+    config.threshold = thresholds[i];
+    assert_open_fails ("labels", &config, SL_ERROR_ARGUMENT, "threshold: expected 0..1, got ");
+  }
+  config = scores_config ();
+  config.max_results = 0;
+  assert_open_fails ("labels", &config, SL_ERROR_ARGUMENT, "max-results: expected 1..1000, got 0");
+  config.max_results = SL_MAX_RESULTS + 1;
+  assert_open_fails ("labels", &config, SL_ERROR_ARGUMENT, "max-results: expected 1..1000, got 1001");
+  config = scores_config ();
+  config.n_tensors = 0;
+  assert_open_fails (NULL, &config, SL_ERROR_ARGUMENT, "expected 1..16 tensors, got 0");
+  config.n_tensors = SL_MAX_IO + 1;
+  assert_open_fails (NULL, &config, SL_ERROR_ARGUMENT, "expected 1..16 tensors, got 17");
+}
+
+static void
+test_bad_dimensions (void)
+{
+  static const gint32 dims[] = { 0, -1, G_MININT32 };
+  for (guint i = 0; i < G_N_ELEMENTS (dims); i++) {
+    SlDecoderConfig config = scores_config ();
+    config.tensors[0].dims[1] = dims[i];
+    assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "tensor 0: expected a rank of at most 8, dimensions of at least 1");
+  }
+  SlDecoderConfig config = scores_config ();
+  for (guint i = 0; i < SL_MAX_RANK; i++)
+    config.tensors[0].dims[i] = G_MAXINT32;
+  config.tensors[0].rank = SL_MAX_RANK;
+  assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "fewer than 2^31 elements");
+  config.tensors[0].rank = SL_MAX_RANK + 1;
+  assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "a rank of at most 8");
+}
+
+/* The best k of all results the struct can hold. */
+static void
+test_most_results (void)
+{
+  SlDecoderConfig config = { .threshold = 0, .max_results = SL_MAX_RESULTS };
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 3000), 0, 0);
+  g_autoptr (SlDecoding) decoding = sl_decoding_new (NULL, &config, NULL);
+  g_autofree gfloat *scores = g_new (gfloat, 3000);
+  for (guint i = 0; i < 3000; i++)
+    scores[i] = (gfloat) ((i * 7919) % 3000) / 3000;
+  const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ scores });
+  g_assert_cmpuint (result->n_classes, ==, SL_MAX_RESULTS);
+  for (guint i = 0; i < SL_MAX_RESULTS; i++)
+    g_assert_cmpfloat_with_epsilon (result->classes[i].confidence, (2999 - i) / 3000.0, 1e-6);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/decoders/names", test_names);
+  g_test_add_func ("/decoders/no_match", test_no_match);
+  g_test_add_func ("/decoders/bad_config", test_bad_config);
+  g_test_add_func ("/decoders/bad_dimensions", test_bad_dimensions);
+  g_test_add_func ("/decoders/most_results", test_most_results);
+  return g_test_run ();
+}
