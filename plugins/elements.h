@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The elements' types: for plugin.c, which registers them, and for programs that carry the elements inside and so
+ * need no plugin search path.
+ */
+#ifndef SL_PLUGINS_ELEMENTS_H
+#define SL_PLUGINS_ELEMENTS_H
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+GType sl_normalize_get_type (void);
+GType sl_infer_get_type (void);
+GType sl_postprocess_get_type (void);
+GType sl_bmp_parse_get_type (void);
+
+/** sl_plugin_register_elements: registers every element with @plugin. */
+gboolean sl_plugin_register_elements (GstPlugin *plugin);
+/** sl_elements_register_static: registers every element with this process, after gst_init(); a plugin file of ours that
+ *  GStreamer found is forgotten, because the types in it are those of this process. */
+gboolean sl_elements_register_static (void);
+
+G_END_DECLS
+
+#endif

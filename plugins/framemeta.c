@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SlFrameMeta: registration, and the three things a GstMeta does. It is never pooled: a tensor buffer that goes back
+ * to its pool drops the frame it came from. Copying a buffer copies the meta (a reference to the same frame).
+ */
+#include "plugins/framemeta.h"
+
+static gboolean
+frame_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
+{
+  SlFrameMeta *self = (SlFrameMeta *) meta;
+  self->frame = NULL;
+  self->caps = NULL;
+  gst_video_info_init (&self->info);
+  sl_affine_identity (&self->map);
+  self->tensor_width = self->tensor_height = 0;
+  self->captured = self->preprocessed = self->inferred = self->decoded = 0;
+  return TRUE;
+}
+
+static void
+frame_meta_free (GstMeta *meta, GstBuffer *buffer)
+{
+  SlFrameMeta *self = (SlFrameMeta *) meta;
+  gst_clear_buffer (&self->frame);
+  gst_clear_caps (&self->caps);
+}
+
+static gboolean
+frame_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer, GQuark type, gpointer data)
+{
+  const SlFrameMeta *self = (const SlFrameMeta *) meta;
+  if (!GST_META_TRANSFORM_IS_COPY (type))
+    return FALSE;
+  SlFrameMeta *copy = sl_buffer_add_frame_meta (dest, self->frame, self->caps, &self->info);
+  if (copy == NULL)
+    return FALSE;
+  copy->map = self->map;
+  copy->tensor_width = self->tensor_width;
+  copy->tensor_height = self->tensor_height;
+  copy->captured = self->captured;
+  copy->preprocessed = self->preprocessed;
+  copy->inferred = self->inferred;
+  copy->decoded = self->decoded;
+  return TRUE;
+}
+
+GType
+sl_frame_meta_api_get_type (void)
+{
+  static GType type = 0;
+  static const gchar *tags[] = { NULL };
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, gst_meta_api_type_register ("SlFrameMetaAPI", tags));
+  return type;
+}
+
+const GstMetaInfo *
+sl_frame_meta_get_info (void)
+{
+  static const GstMetaInfo *info = NULL;
+  if (g_once_init_enter ((GstMetaInfo **) &info)) {
+    const GstMetaInfo *registered = gst_meta_register (sl_frame_meta_api_get_type (), "SlFrameMeta", sizeof (SlFrameMeta), frame_meta_init,
+                                                       frame_meta_free, frame_meta_transform);
+    g_once_init_leave ((GstMetaInfo **) &info, (GstMetaInfo *) registered);
+  }
+  return info;
+}
+
+SlFrameMeta *
+sl_buffer_add_frame_meta (GstBuffer *buffer, GstBuffer *frame, GstCaps *caps, const GstVideoInfo *info)
+{
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
+  SlFrameMeta *self = (SlFrameMeta *) gst_buffer_add_meta (buffer, sl_frame_meta_get_info (), NULL);
+  if (self == NULL)
+    return NULL;
+  self->frame = frame != NULL ? gst_buffer_ref (frame) : NULL;
+  self->caps = caps != NULL ? gst_caps_ref (caps) : NULL;
+  if (info != NULL)
+    self->info = *info;
+  return self;
+}
+
+SlFrameMeta *
+sl_buffer_get_frame_meta (GstBuffer *buffer)
+{
+  return (SlFrameMeta *) gst_buffer_get_meta (buffer, sl_frame_meta_api_get_type ());
+}

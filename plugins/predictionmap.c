@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Results mapped through the frame's affine, clipped, rounded and named.
+ */
+#include "plugins/predictionmap.h"
+
+#include <math.h>
+
+/* Pixels by which an edge may miss a whole number and still count as on it: floats of a box are this coarse. */
+#define EDGE_SLACK 1e-3
+/* Class numbers up to here are names of their own; beyond, a broken tensor could make up names without end. */
+#define MOST_NUMBERED 65535
+
+struct _SlPredictionMap
+{
+  SlObject objects[SL_MAX_RESULTS];
+  SlLabelled labels[SL_MAX_RESULTS];
+  char object_numbers[SL_MAX_RESULTS][8];
+  char label_numbers[SL_MAX_RESULTS][8];
+};
+
+SlPredictionMap *
+sl_prediction_map_new (void)
+{
+  return g_new0 (SlPredictionMap, 1);
+}
+
+void
+sl_prediction_map_free (SlPredictionMap *map)
+{
+  g_free (map);
+}
+
+static const char *
+name_class (const SlLabels *labels, gint32 id, char number[8])
+{
+  const char *name = labels != NULL && id >= 0 ? sl_labels_get (labels, (guint) id) : NULL;
+  if (name != NULL)
+    return name;
+  if (id < 0 || id > MOST_NUMBERED)
+    return "unknown";
+  g_snprintf (number, 8, "%d", id);
+  return number;
+}
+
+/* Smallest whole-pixel interval around [low, high], which lies inside [0, size]. */
+static void
+whole_pixels (double low, double high, gint size, gint *start, gint *length)
+{
+  gint first = (gint) floor (low + EDGE_SLACK);
+  gint end = (gint) ceil (high - EDGE_SLACK);
+  first = CLAMP (first, 0, size - 1);
+  *start = first;
+  *length = CLAMP (end, first + 1, size) - first;
+}
+
+/* FALSE when nothing of the box is inside the frame, or a corner is not a number. */
+static gboolean
+map_box (const SlDetection *box, const SlFrameGeometry *geometry, SlObject *object)
+{
+  const double in[4] = { box->x_min * (double) geometry->tensor_width, box->y_min * (double) geometry->tensor_height,
+                         box->x_max * (double) geometry->tensor_width, box->y_max * (double) geometry->tensor_height };
+  double out[4];
+  for (guint i = 0; i < 4; i++)
+    if (!isfinite (in[i]))
+      return FALSE;
+  sl_affine_box (&geometry->map, in, out);
+  double left = fmax (out[0], 0), top = fmax (out[1], 0);
+  double right = fmin (out[2], geometry->frame_width), bottom = fmin (out[3], geometry->frame_height);
+  if (!(box->x_max > box->x_min) || !(box->y_max > box->y_min) || !(right > left) || !(bottom > top))
+    return FALSE;
+  whole_pixels (left, right, geometry->frame_width, &object->x, &object->w);
+  whole_pixels (top, bottom, geometry->frame_height, &object->y, &object->h);
+  object->x_min = left / geometry->frame_width;
+  object->x_max = right / geometry->frame_width;
+  object->y_min = top / geometry->frame_height;
+  object->y_max = bottom / geometry->frame_height;
+  return TRUE;
+}
+
+void
+sl_prediction_map_fill (SlPredictionMap *map, const SlResult *result, const SlLabels *labels, const SlFrameGeometry *geometry,
+                        guint max_labels, SlPrediction *prediction)
+{
+  guint n = 0;
+  for (guint i = 0; i < MIN (result->n_detections, SL_MAX_RESULTS); i++) {
+    const SlDetection *box = &result->detections[i];
+    SlObject *object = &map->objects[n];
+    if (!map_box (box, geometry, object))
+      continue;
+    object->confidence = box->confidence;
+    object->label_id = box->label_id;
+    object->label = name_class (labels, box->label_id, map->object_numbers[n]);
+    n++;
+  }
+  guint n_labels = MIN (MIN (result->n_classes, max_labels), SL_MAX_RESULTS);
+  for (guint i = 0; i < n_labels; i++) {
+    map->labels[i].label_id = result->classes[i].label_id;
+    map->labels[i].confidence = result->classes[i].confidence;
+    map->labels[i].label = name_class (labels, result->classes[i].label_id, map->label_numbers[i]);
+  }
+  prediction->width = geometry->frame_width;
+  prediction->height = geometry->frame_height;
+  prediction->n_objects = n;
+  prediction->objects = map->objects;
+  prediction->n_labels = n_labels;
+  prediction->labels = map->labels;
+}

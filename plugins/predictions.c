@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Predictions as metas of a buffer: GstVideoRegionOfInterestMeta on every GStreamer, GstAnalyticsRelationMeta beside it
+ * where that library was found. Reading uses the region metas only, which are always there.
+ */
+#include "config.h"
+#include "plugins/predictions.h"
+
+#include <gst/video/video.h>
+#ifdef SL_HAVE_ANALYTICS
+#include <gst/analytics/analytics.h>
+#endif
+
+static void
+add_object_region (GstBuffer *buffer, const SlObject *object)
+{
+  GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta (
+    buffer, object->label, (guint) object->x, (guint) object->y, (guint) object->w, (guint) object->h);
+  GstStructure *detection =
+    gst_structure_new ("detection", "x_min", G_TYPE_DOUBLE, object->x_min, "x_max", G_TYPE_DOUBLE, object->x_max, "y_min", G_TYPE_DOUBLE,
+                       object->y_min, "y_max", G_TYPE_DOUBLE, object->y_max, "confidence", G_TYPE_DOUBLE, object->confidence, "label",
+                       G_TYPE_STRING, object->label, "label_id", G_TYPE_INT, object->label_id, NULL);
+  gst_video_region_of_interest_meta_add_param (region, detection);
+}
+
+static void
+add_label_region (GstBuffer *buffer, const SlLabelled *label, gint width, gint height)
+{
+  GstVideoRegionOfInterestMeta *region =
+    gst_buffer_add_video_region_of_interest_meta (buffer, label->label, 0, 0, (guint) width, (guint) height);
+  GstStructure *classification = gst_structure_new ("classification", "label", G_TYPE_STRING, label->label, "label_id", G_TYPE_INT,
+                                                    label->label_id, "confidence", G_TYPE_DOUBLE, label->confidence, NULL);
+  gst_video_region_of_interest_meta_add_param (region, classification);
+}
+
+#ifdef SL_HAVE_ANALYTICS
+static void
+add_relations (GstBuffer *buffer, const SlPrediction *prediction)
+{
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (buffer);
+  if (relations == NULL)
+    relations = gst_buffer_add_analytics_relation_meta (buffer);
+  if (relations == NULL)
+    return;
+  for (guint i = 0; i < prediction->n_objects; i++) {
+    const SlObject *object = &prediction->objects[i];
+    GstAnalyticsODMtd entry;
+    gst_analytics_relation_meta_add_od_mtd (relations, g_quark_from_string (object->label), object->x, object->y, object->w, object->h,
+                                            (gfloat) object->confidence, &entry);
+  }
+  if (prediction->n_labels > 0) {
+    g_autofree gfloat *confidences = g_new (gfloat, prediction->n_labels);
+    g_autofree GQuark *names = g_new (GQuark, prediction->n_labels);
+    GstAnalyticsClsMtd entry;
+    for (guint i = 0; i < prediction->n_labels; i++) {
+      confidences[i] = (gfloat) prediction->labels[i].confidence;
+      names[i] = g_quark_from_string (prediction->labels[i].label);
+    }
+    gst_analytics_relation_meta_add_cls_mtd (relations, prediction->n_labels, confidences, names, &entry);
+  }
+}
+#endif
+
+void
+sl_buffer_add_prediction (GstBuffer *buffer, const SlPrediction *prediction)
+{
+  g_return_if_fail (gst_buffer_is_writable (buffer));
+  for (guint i = 0; i < prediction->n_objects; i++)
+    add_object_region (buffer, &prediction->objects[i]);
+  for (guint i = 0; i < prediction->n_labels; i++)
+    add_label_region (buffer, &prediction->labels[i], prediction->width, prediction->height);
+#ifdef SL_HAVE_ANALYTICS
+  if (prediction->n_objects + prediction->n_labels > 0)
+    add_relations (buffer, prediction);
+#endif
+}
+
+void
+sl_prediction_reader_init (SlPredictionReader *reader)
+{
+  reader->objects = g_array_new (FALSE, TRUE, sizeof (SlObject));
+  reader->labels = g_array_new (FALSE, TRUE, sizeof (SlLabelled));
+}
+
+void
+sl_prediction_reader_clear (SlPredictionReader *reader)
+{
+  g_clear_pointer (&reader->objects, g_array_unref);
+  g_clear_pointer (&reader->labels, g_array_unref);
+}
+
+/* The label of @params, else the region's own type; both outlive the buffer. */
+static const char *
+read_label (const GstVideoRegionOfInterestMeta *region, const GstStructure *params)
+{
+  const char *label = params != NULL ? gst_structure_get_string (params, "label") : NULL;
+  if (label != NULL)
+    return g_intern_string (label);
+  label = g_quark_to_string (region->roi_type);
+  return label != NULL ? label : "unknown";
+}
+
+static void
+read_object (const GstVideoRegionOfInterestMeta *region, const GstStructure *detection, const SlPrediction *prediction, GArray *objects)
+{
+  const double width = MAX (prediction->width, 1), height = MAX (prediction->height, 1);
+  SlObject object = {
+    .x = (gint) MIN (region->x, G_MAXINT),
+    .y = (gint) MIN (region->y, G_MAXINT),
+    .w = (gint) MIN (region->w, G_MAXINT),
+    .h = (gint) MIN (region->h, G_MAXINT),
+    .x_min = region->x / width,
+    .x_max = ((double) region->x + region->w) / width,
+    .y_min = region->y / height,
+    .y_max = ((double) region->y + region->h) / height,
+    .confidence = 1,
+    .label_id = -1,
+    .label = read_label (region, detection),
+  };
+  if (detection != NULL) {
+    gst_structure_get_double (detection, "x_min", &object.x_min);
+    gst_structure_get_double (detection, "x_max", &object.x_max);
+    gst_structure_get_double (detection, "y_min", &object.y_min);
+    gst_structure_get_double (detection, "y_max", &object.y_max);
+    gst_structure_get_double (detection, "confidence", &object.confidence);
+    gst_structure_get_int (detection, "label_id", &object.label_id);
+  }
+  g_array_append_val (objects, object);
+}
+
+static void
+read_whole (const GstVideoRegionOfInterestMeta *region, const GstStructure *classification, GArray *labels)
+{
+  SlLabelled label = { .label_id = -1, .confidence = 1, .label = read_label (region, classification) };
+  gst_structure_get_double (classification, "confidence", &label.confidence);
+  gst_structure_get_int (classification, "label_id", &label.label_id);
+  g_array_append_val (labels, label);
+}
+
+void
+sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPrediction *prediction)
+{
+  gpointer state = NULL;
+  GstMeta *meta;
+  g_array_set_size (reader->objects, 0);
+  g_array_set_size (reader->labels, 0);
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
+    GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
+    const GstStructure *detection = gst_video_region_of_interest_meta_get_param (region, "detection");
+    const GstStructure *classification = gst_video_region_of_interest_meta_get_param (region, "classification");
+    if (detection == NULL && classification != NULL)
+      read_whole (region, classification, reader->labels);
+    else
+      read_object (region, detection, prediction, reader->objects);
+  }
+  prediction->n_objects = reader->objects->len;
+  prediction->objects = (const SlObject *) (gconstpointer) reader->objects->data;
+  prediction->n_labels = reader->labels->len;
+  prediction->labels = (const SlLabelled *) (gconstpointer) reader->labels->data;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Predictions on buffers: written as GstVideoRegionOfInterestMeta (and GstAnalyticsRelationMeta where found), and
+ * read back by whoever shows them.
+ */
+#ifndef SL_PLUGINS_PREDICTIONS_H
+#define SL_PLUGINS_PREDICTIONS_H
+
+#include <gst/gst.h>
+
+#include "postprocess/prediction.h"
+
+G_BEGIN_DECLS
+
+/** sl_buffer_add_prediction: attaches objects and labels to writable @buffer. An object is a region with a structure
+ *  "detection" (x_min y_min x_max y_max confidence: double; label: string; label_id: int); a label of the whole
+ *  frame is a region over all of it with a structure "classification" (label: string; label_id: int; confidence: double). */
+void sl_buffer_add_prediction (GstBuffer *buffer, const SlPrediction *prediction);
+
+/** Predictions read back from a buffer's region metas, whoever wrote them. */
+typedef struct
+{
+  GArray *objects; /* of SlObject; labels are static strings (quarks) */
+  GArray *labels;  /* of SlLabelled */
+} SlPredictionReader;
+
+void sl_prediction_reader_init (SlPredictionReader *reader);
+void sl_prediction_reader_clear (SlPredictionReader *reader);
+/** sl_prediction_reader_read: fills n_objects, objects, n_labels and labels of @prediction; valid until the next read.
+ *  width and height of @prediction must be set. */
+void sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPrediction *prediction);
+
+G_END_DECLS
+
+#endif

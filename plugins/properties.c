@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The property table helper and the enumerations that several elements' properties share.
+ */
+#include "plugins/properties.h"
+
+#include "models/contract.h"
+#include "preprocess/normalize.h"
+
+static GParamSpec *
+property_spec (const SlProperty *property)
+{
+  GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
+  flags |= property->live ? GST_PARAM_MUTABLE_PLAYING : GST_PARAM_MUTABLE_READY;
+  switch (property->kind) {
+    case SL_PROPERTY_INT:
+      return g_param_spec_int (property->name, property->nick, property->help, (gint) property->minimum, (gint) property->maximum,
+                               (gint) property->initial, flags);
+    case SL_PROPERTY_DOUBLE:
+      return g_param_spec_double (property->name, property->nick, property->help, property->minimum, property->maximum, property->initial,
+                                  flags);
+    case SL_PROPERTY_STRING:
+      return g_param_spec_string (property->name, property->nick, property->help, NULL, flags);
+    case SL_PROPERTY_CHOICE:
+      return g_param_spec_enum (property->name, property->nick, property->help, property->choices (), (gint) property->initial, flags);
+  }
+  g_assert_not_reached ();
+}
+
+void
+sl_properties_install (GObjectClass *klass, const SlProperty *table, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    g_object_class_install_property (klass, i + 1, property_spec (&table[i]));
+    if (table[i].kind == SL_PROPERTY_CHOICE)
+      gst_type_mark_as_plugin_api (table[i].choices (), 0);
+  }
+}
+
+void
+sl_properties_init (gpointer instance, const SlProperty *table, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    gpointer place = G_STRUCT_MEMBER_P (instance, table[i].offset);
+    switch (table[i].kind) {
+      case SL_PROPERTY_INT:
+      case SL_PROPERTY_CHOICE:
+        *(gint *) place = (gint) table[i].initial;
+        break;
+      case SL_PROPERTY_DOUBLE:
+        *(gdouble *) place = table[i].initial;
+        break;
+      case SL_PROPERTY_STRING:
+        *(char **) place = NULL;
+        break;
+    }
+  }
+}
+
+void
+sl_properties_clear (gpointer instance, const SlProperty *table, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    if (table[i].kind == SL_PROPERTY_STRING)
+      g_clear_pointer ((char **) G_STRUCT_MEMBER_P (instance, table[i].offset), g_free);
+}
+
+void
+sl_property_set (gpointer instance, const SlProperty *property, const GValue *value)
+{
+  gpointer place = G_STRUCT_MEMBER_P (instance, property->offset);
+  switch (property->kind) {
+    case SL_PROPERTY_INT:
+      *(gint *) place = g_value_get_int (value);
+      break;
+    case SL_PROPERTY_DOUBLE:
+      *(gdouble *) place = g_value_get_double (value);
+      break;
+    case SL_PROPERTY_STRING:
+      g_free (*(char **) place);
+      *(char **) place = g_value_dup_string (value);
+      break;
+    case SL_PROPERTY_CHOICE:
+      *(gint *) place = g_value_get_enum (value);
+      break;
+  }
+}
+
+void
+sl_property_get (gpointer instance, const SlProperty *property, GValue *value)
+{
+  gpointer place = G_STRUCT_MEMBER_P (instance, property->offset);
+  switch (property->kind) {
+    case SL_PROPERTY_INT:
+      g_value_set_int (value, *(gint *) place);
+      break;
+    case SL_PROPERTY_DOUBLE:
+      g_value_set_double (value, *(gdouble *) place);
+      break;
+    case SL_PROPERTY_STRING:
+      g_value_set_string (value, *(char **) place);
+      break;
+    case SL_PROPERTY_CHOICE:
+      g_value_set_enum (value, *(gint *) place);
+      break;
+  }
+}
+
+GType
+sl_colour_choice_get_type (void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    { SL_CHOICE_AUTO, "What the model wants", "auto" },
+    { 1 + SL_COLOUR_RGB, "Red, green, blue", "RGB" },
+    { 1 + SL_COLOUR_BGR, "Blue, green, red", "BGR" },
+    { 1 + SL_COLOUR_GRAY, "One channel of luma", "GRAY" },
+    { 0, NULL, NULL },
+  };
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_enum_register_static ("SlColourChoice", values));
+  return type;
+}
+
+GType
+sl_layout_choice_get_type (void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    { SL_CHOICE_AUTO, "What the model wants", "auto" },
+    { 1 + SL_LAYOUT_NHWC, "Channels of a pixel together (TensorFlow)", "NHWC" },
+    { 1 + SL_LAYOUT_NCHW, "One plane a channel (PyTorch)", "NCHW" },
+    { 0, NULL, NULL },
+  };
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_enum_register_static ("SlLayoutChoice", values));
+  return type;
+}
+
+GType
+sl_fit_choice_get_type (void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    { SL_CHOICE_AUTO, "What the model wants, stretch when it does not say", "auto" },
+    { 1 + SL_FIT_STRETCH, "The whole frame, aspect ratio not kept", "stretch" },
+    { 1 + SL_FIT_LETTERBOX, "The whole frame, aspect ratio kept, borders added", "letterbox" },
+    { 1 + SL_FIT_CROP, "The largest centred part with the tensor's aspect ratio", "crop" },
+    { 0, NULL, NULL },
+  };
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_enum_register_static ("SlFitChoice", values));
+  return type;
+}
+
+GType
+sl_type_choice_get_type (void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    { SL_CHOICE_AUTO, "What the model wants", "auto" },
+    { 1 + SL_OUT_U8, "Bytes 0..255", "uint8" },
+    { 1 + SL_OUT_I8, "Bytes minus 128", "int8" },
+    { 1 + SL_OUT_F32, "(byte - mean) / std", "float32" },
+    { 0, NULL, NULL },
+  };
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_enum_register_static ("SlTypeChoice", values));
+  return type;
+}
+
+GType
+sl_filter_get_type (void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    { SL_FILTER_NEAREST, "The nearest pixel: fast, jagged", "nearest" },
+    { SL_FILTER_BILINEAR, "Between the nearest four pixels, centres aligned", "bilinear" },
+    { 0, NULL, NULL },
+  };
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_enum_register_static ("SlFilter", values));
+  return type;
+}
+
+const char *
+sl_choice_nick (GType type, gint value)
+{
+  if (value == SL_CHOICE_AUTO)
+    return NULL;
+  GEnumClass *klass = g_type_class_ref (type);
+  const GEnumValue *entry = g_enum_get_value (klass, value);
+  const char *nick = entry != NULL ? entry->value_nick : NULL;
+  g_type_class_unref (klass);
+  return nick;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From GError to the bus: the sentence that the detector of an error wrote becomes the message's text.
+ */
+#ifndef SL_PLUGINS_REPORT_H
+#define SL_PLUGINS_REPORT_H
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/** sl_element_report: posts @error as an error message of @element, in the GStreamer domain that fits its code. */
+void sl_element_report (GstElement *element, const GError *error);
+/** sl_element_refuse: the same for negotiation, which GStreamer may repeat: posts only while *@refused is FALSE, sets it,
+ *  frees @error (transfer full) and returns FALSE. */
+gboolean sl_element_refuse (GstElement *element, gboolean *refused, GError *error);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slnormalize: video frames -> the tensor a model wants, in one pass: scale, colour matrix, normalise or quantise,
+ * channel order. The original frame rides along in an SlFrameMeta.
+ *
+ * A GstBaseTransform, because one frame gives one tensor: the base class brings caps and allocation negotiation, QoS,
+ * latency and flushing, and its transform() sees the input buffer while it is alive, so that the meta can reference it.
+ * Never in place, never passthrough. Invariant: a normalizer exists exactly while caps are accepted.
+ */
+#include "plugins/elements.h"
+
+#include <string.h>
+
+#include <gst/base/gstbasetransform.h>
+#include <gst/video/video.h>
+
+#include "core/error.h"
+#include "plugins/framemeta.h"
+#include "plugins/normalizespec.h"
+#include "plugins/properties.h"
+#include "plugins/report.h"
+#include "plugins/tensorcaps.h"
+#include "plugins/tensorpool.h"
+#include "plugins/videoinput.h"
+
+GST_DEBUG_CATEGORY_STATIC (sl_normalize_debug);
+#define GST_CAT_DEFAULT sl_normalize_debug
+
+#define SINK_CAPS GST_VIDEO_CAPS_MAKE (SL_VIDEO_INPUT_FORMATS)
+
+typedef struct
+{
+  GstBaseTransform parent;
+  SlNormalizeSettings settings; /* object lock */
+  GstVideoInfo video;
+  GstCaps *caps; /* of the frames */
+  SlTensorContract tensor;
+  SlNormalizer *normalizer;
+  SlNormalizeSpec spec;
+  gboolean refused;
+} SlNormalize;
+
+typedef GstBaseTransformClass SlNormalizeClass;
+
+G_DEFINE_TYPE (SlNormalize, sl_normalize, GST_TYPE_BASE_TRANSFORM)
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (SINK_CAPS));
+static GstStaticPadTemplate src_template =
+  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
+
+#define AT(member) G_STRUCT_OFFSET (SlNormalize, settings.member)
+
+static const SlProperty properties[] = {
+  { "width", "Width", "Width of the tensor in pixels; 0 = what the model wants, the frame's when nothing says", SL_PROPERTY_INT, AT (width),
+    0, 32768, 0 },
+  { "height", "Height", "Height of the tensor in pixels; 0 = what the model wants, the frame's when nothing says", SL_PROPERTY_INT,
+    AT (height), 0, 32768, 0 },
+  { "type", "Element type",
+    "Element type of the tensor; auto = what the model wants, uint8 when nothing says, float32 when mean or std is set", SL_PROPERTY_CHOICE,
+    AT (type), 0, 0, SL_CHOICE_AUTO, sl_type_choice_get_type },
+  { "colour", "Colour", "Channels and their order; auto = what the model wants, RGB when nothing says (GRAY for GRAY8 frames)",
+    SL_PROPERTY_CHOICE, AT (colour), 0, 0, SL_CHOICE_AUTO, sl_colour_choice_get_type },
+  { "layout", "Layout", "Order of the dimensions; auto = what the model wants, NHWC when nothing says", SL_PROPERTY_CHOICE, AT (layout), 0,
+    0, SL_CHOICE_AUTO, sl_layout_choice_get_type },
+  { "fit", "Fit", "How the frame is fitted into the tensor; results are mapped back accordingly", SL_PROPERTY_CHOICE, AT (fit), 0, 0,
+    SL_CHOICE_AUTO, sl_fit_choice_get_type },
+  { "filter", "Filter", "How pixels are made when the size changes", SL_PROPERTY_CHOICE, AT (filter), 0, 0, SL_FILTER_BILINEAR,
+    sl_filter_get_type },
+  { "mean", "Mean",
+    "For float32: value = (byte - mean) / std, byte in 0..255; one number or one a channel of the tensor, such as "
+    "mean=127.5 or mean=123.7,116.3,103.5; unset = what the model states, else 0 when std is set",
+    SL_PROPERTY_STRING, AT (mean) },
+  { "std", "Standard deviation",
+    "For float32: value = (byte - mean) / std; one number above 0 or one a channel, such as std=127.5; unset = what "
+    "the model states, else 1 when mean is set",
+    SL_PROPERTY_STRING, AT (std) },
+  { "pad-value", "Pad value", "Brightness of letterbox borders, 0..255; -1 = what the model wants, 0 when nothing says", SL_PROPERTY_INT,
+    AT (pad_value), -1, 255, -1 },
+};
+
+typedef enum
+{
+  FRAME_OK,
+  FRAME_BAD_INPUT,
+  FRAME_BAD_OUTPUT
+} FrameStatus;
+
+static GstFlowReturn
+fail (SlNormalize *self, FrameStatus status, GstBuffer *in, GstBuffer *out)
+{
+  if (status == FRAME_BAD_INPUT) {
+    g_autofree char *text = sl_video_input_complaint (&self->video, in);
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("%s", text), (NULL));
+  } else {
+    GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
+                       ("tensor buffer: expected %" G_GSIZE_FORMAT " writable bytes, got %" G_GSIZE_FORMAT
+                        "; the element after slnormalize proposed a buffer pool that does not fit its caps",
+                        self->tensor.bytes, gst_buffer_get_size (out)),
+                       (NULL));
+  }
+  return GST_FLOW_ERROR;
+}
+
+static FrameStatus
+convert (SlNormalize *self, GstBuffer *in, GstBuffer *out)
+{
+  GstVideoFrame frame;
+  GstMapInfo map;
+  SlImage image;
+  if (!sl_video_input_map (&frame, &image, &self->video, in))
+    return FRAME_BAD_INPUT;
+  if (!gst_buffer_map (out, &map, GST_MAP_WRITE)) {
+    sl_video_input_unmap (&frame);
+    return FRAME_BAD_OUTPUT;
+  }
+  gboolean fits = map.size == self->tensor.bytes;
+  if (fits)
+    sl_normalizer_run (self->normalizer, &image, map.data);
+  gst_buffer_unmap (out, &map);
+  sl_video_input_unmap (&frame);
+  return fits ? FRAME_OK : FRAME_BAD_OUTPUT;
+}
+
+static GstFlowReturn
+sl_normalize_transform (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
+{
+  SlNormalize *self = (SlNormalize *) base;
+  gint64 captured = g_get_monotonic_time ();
+  FrameStatus status = convert (self, in, out);
+  if (status != FRAME_OK)
+    return fail (self, status, in, out);
+  SlFrameMeta *meta = sl_buffer_add_frame_meta (out, in, self->caps, &self->video);
+  meta->map = *sl_normalizer_map (self->normalizer);
+  meta->tensor_width = self->spec.width;
+  meta->tensor_height = self->spec.height;
+  meta->captured = captured;
+  meta->preprocessed = g_get_monotonic_time ();
+  return GST_FLOW_OK;
+}
+
+/* Metas of the frame stay on the frame, which the tensor carries along. */
+static gboolean
+sl_normalize_transform_meta (GstBaseTransform *base, GstBuffer *out, GstMeta *meta, GstBuffer *in)
+{
+  return FALSE;
+}
+
+static gboolean
+sl_normalize_copy_metadata (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
+{
+  if (!GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->copy_metadata (base, in, out))
+    return FALSE;
+  GST_BUFFER_OFFSET (out) = GST_BUFFER_OFFSET (in);
+  GST_BUFFER_OFFSET_END (out) = GST_BUFFER_OFFSET_END (in);
+  return TRUE;
+}
+
+/* Tensors that can be made from frames of one rate. Sizes stay open: downstream's contract or fixate_caps() decides,
+ * and set_caps() refuses what properties contradict, with a sentence. */
+static GstCaps *
+tensor_caps (void)
+{
+  return gst_caps_from_string ("other/tensors, format=(string)static, num_tensors=(int)1, types=(string){ uint8, int8, float32 }, "
+                               "framerate=(fraction)[0/1, max]; "
+                               "other/tensor, type=(string){ uint8, int8, float32 }, framerate=(fraction)[0/1, max]");
+}
+
+static GstCaps *
+sl_normalize_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
+{
+  GstCaps *all = gst_caps_new_empty ();
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    const GValue *rate = gst_structure_get_value (gst_caps_get_structure (caps, i), "framerate");
+    GstCaps *other = direction == GST_PAD_SINK ? tensor_caps () : gst_static_pad_template_get_caps (&sink_template);
+    other = gst_caps_make_writable (other);
+    if (rate != NULL)
+      gst_caps_set_value (other, "framerate", rate);
+    all = gst_caps_merge (all, other);
+  }
+  if (filter != NULL) {
+    GstCaps *filtered = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref (all);
+    return filtered;
+  }
+  return all;
+}
+
+static gboolean
+list_has (const GValue *list, const char *text)
+{
+  for (guint i = 0; i < gst_value_list_get_size (list); i++)
+    if (g_strcmp0 (g_value_get_string (gst_value_list_get_value (list, i)), text) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Sets @field to @text where the caps leave it open. */
+static void
+prefer (GstStructure *structure, const char *field, const char *text)
+{
+  const GValue *value = gst_structure_get_value (structure, field);
+  if (value == NULL || (GST_VALUE_HOLDS_LIST (value) && list_has (value, text)))
+    gst_structure_set (structure, field, G_TYPE_STRING, text, NULL);
+}
+
+static GstCaps *
+sl_normalize_fixate_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps, GstCaps *othercaps)
+{
+  SlNormalize *self = (SlNormalize *) base;
+  GstVideoInfo video;
+  if (direction == GST_PAD_SINK && sl_tensor_caps_contract (othercaps) == NULL && gst_video_info_from_caps (&video, caps)) {
+    othercaps = gst_caps_make_writable (gst_caps_truncate (othercaps));
+    GstStructure *structure = gst_caps_get_structure (othercaps, 0);
+    gboolean single = gst_structure_has_name (structure, SL_TENSOR_CAPS_NAME);
+    SlTensorContract tensor;
+    GST_OBJECT_LOCK (self);
+    sl_normalize_spec_propose (&self->settings, GST_VIDEO_INFO_WIDTH (&video), GST_VIDEO_INFO_HEIGHT (&video),
+                               GST_VIDEO_INFO_IS_GRAY (&video), &tensor);
+    GST_OBJECT_UNLOCK (self);
+    g_autofree char *text = sl_tensors_describe (&tensor, 1);
+    prefer (structure, single ? "type" : "types", sl_dtype_name (tensor.dtype));
+    prefer (structure, single ? "dimension" : "dimensions", strchr (text, ' ') + 1);
+  }
+  return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->fixate_caps (base, direction, caps, othercaps);
+}
+
+/* Any raw video is let through to set_caps(), which can say what is wrong with it; the base class could not. */
+static gboolean
+sl_normalize_accept_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps)
+{
+  if (direction != GST_PAD_SINK)
+    return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->accept_caps (base, direction, caps);
+  return gst_caps_get_size (caps) == 1 && gst_structure_has_name (gst_caps_get_structure (caps, 0), "video/x-raw")
+         && gst_caps_features_is_equal (gst_caps_get_features (caps, 0), GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
+}
+
+static gboolean
+read_video (GstCaps *caps, GstVideoInfo *video, SlImageInfo *image, GError **error)
+{
+  if (!gst_video_info_from_caps (video, caps)) {
+    g_autofree char *text = gst_caps_to_string (caps);
+    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "frame caps: expected video/x-raw with format, width and height, got %s", text);
+    return FALSE;
+  }
+  return sl_video_input_info (video, image, error);
+}
+
+static gboolean
+configure (SlNormalize *self, GstCaps *incaps, GstCaps *outcaps, GError **error)
+{
+  SlImageInfo image;
+  SlTensorContract tensors[SL_MAX_IO];
+  if (!read_video (incaps, &self->video, &image, error))
+    return FALSE;
+  guint n = sl_tensor_caps_parse (outcaps, tensors, error);
+  if (n == 0)
+    return FALSE;
+  GST_OBJECT_LOCK (self);
+  gboolean good = sl_normalize_spec_choose (&self->settings, sl_tensor_caps_contract (outcaps), tensors, n, &self->spec, error);
+  GST_OBJECT_UNLOCK (self);
+  self->tensor = tensors[0];
+  self->tensor.name = NULL;
+  sl_tensor_contracts_clear (tensors, n);
+  if (!good)
+    return FALSE;
+  SlNormalizeStatus status = sl_normalizer_new (&self->normalizer, &image, &self->spec);
+  if (status == SL_NORMALIZE_OK)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frames of %dx%d to a tensor of %dx%d: %s", image.width, image.height, self->spec.width,
+               self->spec.height, sl_normalize_status_text (status));
+  return FALSE;
+}
+
+static void
+unconfigure (SlNormalize *self)
+{
+  g_clear_pointer (&self->normalizer, sl_normalizer_free);
+  gst_clear_caps (&self->caps);
+}
+
+static gboolean
+sl_normalize_set_caps (GstBaseTransform *base, GstCaps *incaps, GstCaps *outcaps)
+{
+  SlNormalize *self = (SlNormalize *) base;
+  GError *error = NULL;
+  unconfigure (self);
+  if (!configure (self, incaps, outcaps, &error))
+    return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
+  self->caps = gst_caps_ref (incaps);
+  self->refused = FALSE;
+  GST_INFO_OBJECT (self, "%" GST_PTR_FORMAT " -> %" GST_PTR_FORMAT, incaps, outcaps);
+  return TRUE;
+}
+
+static gboolean
+sl_normalize_decide_allocation (GstBaseTransform *base, GstQuery *query)
+{
+  SlNormalize *self = (SlNormalize *) base;
+  sl_tensor_pool_offer (query, &self->tensor, 1, 2);
+  return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->decide_allocation (base, query);
+}
+
+/* Upstream may use any strides, and should have a frame to spare: one is held while its tensor is in the model. */
+static gboolean
+sl_normalize_propose_allocation (GstBaseTransform *base, GstQuery *decide_query, GstQuery *query)
+{
+  GstCaps *caps = NULL;
+  GstVideoInfo video;
+  gst_query_parse_allocation (query, &caps, NULL);
+  if (caps == NULL || !gst_video_info_from_caps (&video, caps))
+    return FALSE;
+  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  gst_query_add_allocation_pool (query, NULL, (guint) GST_VIDEO_INFO_SIZE (&video), 2, 0);
+  return TRUE;
+}
+
+static gboolean
+sl_normalize_start (GstBaseTransform *base)
+{
+  ((SlNormalize *) base)->refused = FALSE;
+  return TRUE;
+}
+
+static gboolean
+sl_normalize_stop (GstBaseTransform *base)
+{
+  unconfigure ((SlNormalize *) base);
+  return TRUE;
+}
+
+static void
+sl_normalize_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GST_OBJECT_LOCK (object);
+  sl_property_set (object, &properties[id - 1], value);
+  GST_OBJECT_UNLOCK (object);
+}
+
+static void
+sl_normalize_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GST_OBJECT_LOCK (object);
+  sl_property_get (object, &properties[id - 1], value);
+  GST_OBJECT_UNLOCK (object);
+}
+
+static void
+sl_normalize_finalize (GObject *object)
+{
+  unconfigure ((SlNormalize *) object);
+  sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
+  G_OBJECT_CLASS (sl_normalize_parent_class)->finalize (object);
+}
+
+static void
+sl_normalize_class_init (SlNormalizeClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstBaseTransformClass *base_class = GST_BASE_TRANSFORM_CLASS (klass);
+  GST_DEBUG_CATEGORY_INIT (sl_normalize_debug, "slnormalize", 0, "frames to tensors");
+  object_class->set_property = sl_normalize_set_property;
+  object_class->get_property = sl_normalize_get_property;
+  object_class->finalize = sl_normalize_finalize;
+  sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_set_static_metadata (
+    element_class, "Sightline normalizer", "Filter/Converter/Video/Tensor",
+    "Turns video frames into the tensor that the model in the slinfer after it wants (size, element type, colour order, value range); "
+    "properties are only needed for other elements downstream, and must not contradict the model. The frame travels with the tensor. "
+    "Example: filesrc location=picture.jpg ! decodebin ! slnormalize ! slinfer model=ssd.tflite ! slpostprocess ! application/x-json ! fdsink",
+    "The Sightline authors");
+  base_class->transform_caps = sl_normalize_transform_caps;
+  base_class->fixate_caps = sl_normalize_fixate_caps;
+  base_class->accept_caps = sl_normalize_accept_caps;
+  base_class->set_caps = sl_normalize_set_caps;
+  base_class->decide_allocation = sl_normalize_decide_allocation;
+  base_class->propose_allocation = sl_normalize_propose_allocation;
+  base_class->copy_metadata = sl_normalize_copy_metadata;
+  base_class->transform_meta = sl_normalize_transform_meta;
+  base_class->transform = sl_normalize_transform;
+  base_class->start = sl_normalize_start;
+  base_class->stop = sl_normalize_stop;
+}
+
+static void
+sl_normalize_init (SlNormalize *self)
+{
+  sl_properties_init (self, properties, G_N_ELEMENTS (properties));
+  gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), FALSE);
+}

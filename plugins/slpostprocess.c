@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slpostprocess: output tensors -> predictions, as text, as JSON, or as metas on the original frame.
+ *
+ * A GstElement with its own chain function, not a GstBaseTransform: in video mode the caps of the source pad are those of
+ * the frame inside the first buffer's SlFrameMeta, which no caps event of the sink pad tells, and what is pushed is that
+ * frame, not a buffer made from the input. So sticky events wait until the first buffer has chosen the output.
+ * Invariant: nothing but STREAM_START (and EOS) leaves before the CAPS event.
+ */
+#include "plugins/elements.h"
+
+#include <string.h>
+
+#include "core/error.h"
+#include "plugins/framemeta.h"
+#include "plugins/predictionmap.h"
+#include "plugins/predictions.h"
+#include "plugins/properties.h"
+#include "plugins/report.h"
+#include "plugins/tensorcaps.h"
+#include "plugins/tensordecoding.h"
+
+GST_DEBUG_CATEGORY_STATIC (sl_postprocess_debug);
+#define GST_CAT_DEFAULT sl_postprocess_debug
+
+#define TEXT_CAPS "text/x-raw, format=(string)utf8"
+#define JSON_CAPS "application/x-json"
+
+typedef enum
+{
+  OUTPUT_NONE, /* not chosen yet */
+  OUTPUT_VIDEO,
+  OUTPUT_TEXT,
+  OUTPUT_JSON
+} Output;
+
+typedef struct
+{
+  gdouble threshold;
+  gint max_results, top_k;
+  char *decoder, *labels, *source;
+} Settings;
+
+typedef struct
+{
+  GstElement parent;
+  GstPad *sinkpad, *srcpad;
+  Settings settings; /* object lock */
+  gboolean stale;    /* object lock: settings changed since the decoder was opened */
+  /* The rest is the streaming thread's. */
+  GstSegment segment;
+  GstCaps *tensor_caps;
+  SlTensorDecoding tensors;
+  SlPredictionMap *predictions;
+  guint top_k;
+  char *source;
+  GString *line;
+  Output output;
+  GstCaps *output_caps;
+  GQueue held; /* sticky events waiting for the output's caps */
+  guint64 frame;
+  gboolean refused, warned;
+} SlPostprocess;
+
+typedef GstElementClass SlPostprocessClass;
+
+G_DEFINE_TYPE (SlPostprocess, sl_postprocess, GST_TYPE_ELEMENT)
+
+static GstStaticPadTemplate sink_template =
+  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
+static GstStaticPadTemplate src_template =
+  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw(ANY); " TEXT_CAPS "; " JSON_CAPS));
+
+#define AT(member) G_STRUCT_OFFSET (SlPostprocess, settings.member)
+
+static const SlProperty properties[] = {
+  { "threshold", "Threshold", "Lowest confidence reported, 0..1; -1 = 0.5 for objects, 0 for labels of the whole picture",
+    SL_PROPERTY_DOUBLE, AT (threshold), -1, 1, -1, NULL, TRUE },
+  { "max-results", "Most objects", "Most objects reported for a frame, best first", SL_PROPERTY_INT, AT (max_results), 1, SL_MAX_RESULTS,
+    100, NULL, TRUE },
+  { "top-k", "Most labels", "Most labels of the whole picture reported for a frame, best first; text output shows the best one",
+    SL_PROPERTY_INT, AT (top_k), 1, SL_MAX_RESULTS, 1, NULL, TRUE },
+  { "decoder", "Decoder", "What the tensors mean (labels, ssd); unset = what the model says, else told by their shapes", SL_PROPERTY_STRING,
+    AT (decoder) },
+  { "labels", "Labels", "Path of a text file with one class name a line; unset = the model's; classes without a name get their number",
+    SL_PROPERTY_STRING, AT (labels) },
+  { "source", "Source", "Text for \"source\" of JSON output, such as the name of the file or camera; unset = null", SL_PROPERTY_STRING,
+    AT (source), 0, 0, 0, NULL, TRUE },
+};
+
+/* Opens the decoder for the current caps and settings. */
+static gboolean
+open_decoding (SlPostprocess *self)
+{
+  GError *error = NULL;
+  GST_OBJECT_LOCK (self);
+  g_autofree char *decoder = g_strdup (self->settings.decoder);
+  g_autofree char *labels = g_strdup (self->settings.labels);
+  SlDecodingSettings settings = { self->settings.threshold, self->settings.max_results, decoder, labels };
+  g_free (self->source);
+  self->source = g_strdup (self->settings.source);
+  self->top_k = (guint) self->settings.top_k;
+  self->stale = FALSE;
+  GST_OBJECT_UNLOCK (self);
+  settings.max_results = MAX (settings.max_results, (gint) self->top_k);
+  if (!sl_tensor_decoding_open (&self->tensors, self->tensor_caps, &settings, &error))
+    return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
+  self->refused = FALSE;
+  GST_INFO_OBJECT (self, "decoder %s for %" GST_PTR_FORMAT, sl_decoding_decoder (self->tensors.decoding)->name, self->tensor_caps);
+  return TRUE;
+}
+
+static gboolean
+settings_changed (SlPostprocess *self)
+{
+  GST_OBJECT_LOCK (self);
+  gboolean stale = self->stale;
+  GST_OBJECT_UNLOCK (self);
+  return stale;
+}
+
+static GstFlowReturn
+fail_buffer (SlPostprocess *self, GstBuffer *buffer, SlTensorMapStatus status)
+{
+  g_autofree char *text = sl_tensor_map_complaint (&self->tensors.map, buffer, status);
+  GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("%s", text), (NULL));
+  return GST_FLOW_ERROR;
+}
+
+static GstFlowReturn
+fail_output (SlPostprocess *self, GstCaps *allowed, const SlFrameMeta *meta)
+{
+  g_autofree char *wanted = gst_caps_to_string (allowed);
+  if (meta == NULL || meta->frame == NULL) {
+    GST_ELEMENT_ERROR (
+      self, STREAM, FORMAT,
+      ("the element after slpostprocess wants %s, but the tensors bring no frame: expected frames from slnormalize, or ask for "
+       "text/x-raw or application/x-json after slpostprocess",
+       wanted),
+      (NULL));
+  } else {
+    g_autofree char *got = gst_caps_to_string (meta->caps);
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+                       ("the element after slpostprocess wants %s, but the frame is %s: put videoconvert after slpostprocess", wanted, got),
+                       (NULL));
+  }
+  return GST_FLOW_NOT_NEGOTIATED;
+}
+
+static void
+push_held (SlPostprocess *self)
+{
+  GstEvent *event;
+  while ((event = g_queue_pop_head (&self->held)) != NULL)
+    gst_pad_push_event (self->srcpad, event);
+}
+
+/* The first output that downstream takes, in its order, and that this frame allows. */
+static Output
+choose_output (GstCaps *allowed, const SlFrameMeta *meta, GstCaps **caps)
+{
+  g_autoptr (GstCaps) text = gst_caps_from_string (TEXT_CAPS);
+  g_autoptr (GstCaps) json = gst_caps_from_string (JSON_CAPS);
+  const struct
+  {
+    Output output;
+    GstCaps *caps;
+  } offers[] = {
+    { OUTPUT_VIDEO, meta != NULL && meta->frame != NULL ? meta->caps : NULL },
+    { OUTPUT_TEXT, text },
+    { OUTPUT_JSON, json },
+  };
+  guint n = gst_caps_is_any (allowed) ? 1 : gst_caps_get_size (allowed);
+  for (guint i = 0; i < n; i++) {
+    g_autoptr (GstCaps) one = gst_caps_is_any (allowed) ? gst_caps_new_any () : gst_caps_copy_nth (allowed, i);
+    for (guint o = 0; o < G_N_ELEMENTS (offers); o++) {
+      if (offers[o].caps != NULL && gst_caps_can_intersect (one, offers[o].caps)) {
+        *caps = gst_caps_ref (offers[o].caps);
+        return offers[o].output;
+      }
+    }
+  }
+  return OUTPUT_NONE;
+}
+
+/* Makes sure that downstream knows the caps of what comes next. */
+static GstFlowReturn
+negotiate (SlPostprocess *self, const SlFrameMeta *meta)
+{
+  gboolean frame_fits =
+    meta != NULL && meta->frame != NULL && self->output_caps != NULL && gst_caps_is_equal (self->output_caps, meta->caps);
+  gboolean current = self->output == OUTPUT_TEXT || self->output == OUTPUT_JSON || (self->output == OUTPUT_VIDEO && frame_fits);
+  if (!gst_pad_check_reconfigure (self->srcpad) && current)
+    return GST_FLOW_OK;
+  g_autoptr (GstCaps) allowed = gst_pad_peer_query_caps (self->srcpad, NULL);
+  g_autoptr (GstCaps) caps = NULL;
+  Output output = choose_output (allowed, meta, &caps);
+  if (output == OUTPUT_NONE)
+    return GST_PAD_IS_FLUSHING (self->srcpad) ? GST_FLOW_FLUSHING : fail_output (self, allowed, meta);
+  if (self->output == OUTPUT_NONE || !gst_caps_is_equal (caps, self->output_caps)) {
+    GST_INFO_OBJECT (self, "output %" GST_PTR_FORMAT, caps);
+    if (!gst_pad_push_event (self->srcpad, gst_event_new_caps (caps))) {
+      gst_pad_mark_reconfigure (self->srcpad);
+      return GST_PAD_IS_FLUSHING (self->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
+    }
+    gst_caps_replace (&self->output_caps, caps);
+  }
+  self->output = output;
+  push_held (self);
+  return GST_FLOW_OK;
+}
+
+static void
+find_geometry (SlPostprocess *self, const SlFrameMeta *meta, SlFrameGeometry *geometry)
+{
+  if (meta != NULL && meta->frame != NULL) {
+    geometry->map = meta->map;
+    geometry->tensor_width = meta->tensor_width;
+    geometry->tensor_height = meta->tensor_height;
+    geometry->frame_width = GST_VIDEO_INFO_WIDTH (&meta->info);
+    geometry->frame_height = GST_VIDEO_INFO_HEIGHT (&meta->info);
+    return;
+  }
+  sl_affine_identity (&geometry->map);
+  geometry->tensor_width = geometry->frame_width = self->tensors.tensor_width;
+  geometry->tensor_height = geometry->frame_height = self->tensors.tensor_height;
+  if (!self->warned) {
+    self->warned = TRUE;
+    GST_ELEMENT_WARNING (
+      self, STREAM, FORMAT,
+      ("the tensors bring no frame: results are in coordinates of the model's input, %dx%d; expected tensors from slnormalize",
+       geometry->tensor_width, geometry->tensor_height),
+      (NULL));
+  }
+}
+
+/* Decodes @buffer into @prediction; the strings are the element's until the next frame. */
+static SlTensorMapStatus
+decode (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlPrediction *prediction)
+{
+  SlFrameGeometry geometry;
+  SlTensorMapStatus status = sl_tensor_map_read (&self->tensors.map, buffer);
+  if (status != SL_TENSOR_MAP_OK)
+    return status;
+  const SlResult *result = sl_decoding_run (self->tensors.decoding, self->tensors.map.data);
+  sl_tensor_map_done (&self->tensors.map);
+  find_geometry (self, meta, &geometry);
+  sl_prediction_map_fill (self->predictions, result, self->tensors.labels, &geometry, self->top_k, prediction);
+  prediction->source = self->source;
+  prediction->frame = self->frame++;
+  prediction->timestamp = G_MAXUINT64;
+  if (self->segment.format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (buffer))
+    prediction->timestamp = gst_segment_to_stream_time (&self->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+  return SL_TENSOR_MAP_OK;
+}
+
+/* Timestamps of the stages travel on with the result; the frame itself does not, it may be the result. */
+static void
+stamp (GstBuffer *out, const SlFrameMeta *from)
+{
+  SlFrameMeta *meta = sl_buffer_get_frame_meta (out);
+  if (meta == NULL)
+    meta = sl_buffer_add_frame_meta (out, NULL, NULL, &from->info);
+  meta->map = from->map;
+  meta->tensor_width = from->tensor_width;
+  meta->tensor_height = from->tensor_height;
+  meta->captured = from->captured;
+  meta->preprocessed = from->preprocessed;
+  meta->inferred = from->inferred;
+  meta->decoded = g_get_monotonic_time ();
+}
+
+/* Takes @buffer. It is let go first: with it goes the last other reference to the frame, which then needs no copy. */
+static GstFlowReturn
+push_frame (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, const SlPrediction *prediction)
+{
+  SlFrameMeta times = *meta;
+  GstBuffer *frame = gst_buffer_ref (meta->frame);
+  gst_buffer_unref (buffer);
+  frame = gst_buffer_make_writable (frame);
+  sl_buffer_add_prediction (frame, prediction);
+  stamp (frame, &times);
+  return gst_pad_push (self->srcpad, frame);
+}
+
+/* Takes @buffer. */
+static GstFlowReturn
+push_line (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, const SlPrediction *prediction)
+{
+  g_string_truncate (self->line, 0);
+  if (self->output == OUTPUT_TEXT) {
+    sl_prediction_append_text (self->line, prediction);
+  } else {
+    sl_prediction_append_json (self->line, prediction);
+    g_string_append_c (self->line, '\n');
+  }
+  GstFlowReturn flow = GST_FLOW_OK;
+  if (self->line->len > 0) {
+    GstBuffer *out = gst_buffer_new_allocate (NULL, self->line->len, NULL);
+    gst_buffer_fill (out, 0, self->line->str, self->line->len);
+    gst_buffer_copy_into (out, buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
+    GST_BUFFER_OFFSET (out) = prediction->frame;
+    if (meta != NULL)
+      stamp (out, meta);
+    flow = gst_pad_push (self->srcpad, out);
+  } else if (GST_BUFFER_PTS_IS_VALID (buffer)) {
+    gst_pad_push_event (self->srcpad, gst_event_new_gap (GST_BUFFER_PTS (buffer), GST_BUFFER_DURATION (buffer)));
+  }
+  gst_buffer_unref (buffer);
+  return flow;
+}
+
+static GstFlowReturn
+sl_postprocess_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  SlPostprocess *self = (SlPostprocess *) parent;
+  SlPrediction prediction = { 0 };
+  if (self->tensors.decoding == NULL || (settings_changed (self) && !open_decoding (self))) {
+    gst_buffer_unref (buffer);
+    return GST_FLOW_NOT_NEGOTIATED;
+  }
+  const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
+  SlTensorMapStatus status = decode (self, buffer, meta, &prediction);
+  GstFlowReturn flow = status == SL_TENSOR_MAP_OK ? negotiate (self, meta) : fail_buffer (self, buffer, status);
+  if (flow != GST_FLOW_OK) {
+    gst_buffer_unref (buffer);
+    return flow;
+  }
+  return self->output == OUTPUT_VIDEO ? push_frame (self, buffer, meta, &prediction) : push_line (self, buffer, meta, &prediction);
+}
+
+static void
+forget_output (SlPostprocess *self)
+{
+  self->output = OUTPUT_NONE;
+  gst_clear_caps (&self->output_caps);
+  g_queue_clear_full (&self->held, (GDestroyNotify) gst_event_unref);
+}
+
+static gboolean
+take_caps (SlPostprocess *self, GstEvent *event)
+{
+  GstCaps *caps = NULL;
+  gst_event_parse_caps (event, &caps);
+  gst_caps_replace (&self->tensor_caps, caps);
+  gst_event_unref (event);
+  return open_decoding (self);
+}
+
+/* A flush drops the old segment wherever it is. */
+static void
+flush (SlPostprocess *self)
+{
+  for (GList *link = self->held.head; link != NULL;) {
+    GList *next = link->next;
+    if (GST_EVENT_TYPE (link->data) == GST_EVENT_SEGMENT) {
+      gst_event_unref (link->data);
+      g_queue_delete_link (&self->held, link);
+    }
+    link = next;
+  }
+  gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
+}
+
+/* A gap before the first buffer chooses the output when that cannot be video; else there is nothing to tell yet. */
+static gboolean
+take_gap (SlPostprocess *self, GstEvent *event)
+{
+  if (self->output == OUTPUT_NONE) {
+    g_autoptr (GstCaps) allowed = gst_pad_peer_query_caps (self->srcpad, NULL);
+    g_autoptr (GstCaps) video = gst_caps_from_string ("video/x-raw(ANY)");
+    g_autoptr (GstCaps) caps = NULL;
+    if (gst_caps_can_intersect (allowed, video) || choose_output (allowed, NULL, &caps) == OUTPUT_NONE
+        || negotiate (self, NULL) != GST_FLOW_OK) {
+      gst_event_unref (event);
+      return TRUE;
+    }
+  }
+  return gst_pad_push_event (self->srcpad, event);
+}
+
+static gboolean
+sl_postprocess_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  SlPostprocess *self = (SlPostprocess *) parent;
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_CAPS:
+      return take_caps (self, event);
+    case GST_EVENT_GAP:
+      return take_gap (self, event);
+    case GST_EVENT_STREAM_START:
+      self->frame = 0;
+      return gst_pad_push_event (self->srcpad, event);
+    case GST_EVENT_FLUSH_STOP:
+      flush (self);
+      break;
+    case GST_EVENT_EOS:
+      push_held (self);
+      break;
+    case GST_EVENT_SEGMENT:
+      gst_event_copy_segment (event, &self->segment);
+      break;
+    default:
+      break;
+  }
+  if (GST_EVENT_IS_STICKY (event) && GST_EVENT_TYPE (event) != GST_EVENT_EOS && self->output == OUTPUT_NONE) {
+    g_queue_push_tail (&self->held, event);
+    return TRUE;
+  }
+  return gst_pad_event_default (pad, parent, event);
+}
+
+static GstStateChangeReturn
+sl_postprocess_change_state (GstElement *element, GstStateChange transition)
+{
+  SlPostprocess *self = (SlPostprocess *) element;
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
+    self->refused = self->warned = FALSE;
+    self->frame = 0;
+    gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
+  }
+  GstStateChangeReturn result = GST_ELEMENT_CLASS (sl_postprocess_parent_class)->change_state (element, transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
+    forget_output (self);
+    sl_tensor_decoding_clear (&self->tensors);
+    gst_clear_caps (&self->tensor_caps);
+  }
+  return result;
+}
+
+static void
+sl_postprocess_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GST_OBJECT_LOCK (object);
+  sl_property_set (object, &properties[id - 1], value);
+  ((SlPostprocess *) object)->stale = TRUE;
+  GST_OBJECT_UNLOCK (object);
+}
+
+static void
+sl_postprocess_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GST_OBJECT_LOCK (object);
+  sl_property_get (object, &properties[id - 1], value);
+  GST_OBJECT_UNLOCK (object);
+}
+
+static void
+sl_postprocess_finalize (GObject *object)
+{
+  SlPostprocess *self = (SlPostprocess *) object;
+  forget_output (self);
+  sl_tensor_decoding_clear (&self->tensors);
+  gst_clear_caps (&self->tensor_caps);
+  sl_prediction_map_free (self->predictions);
+  g_string_free (self->line, TRUE);
+  g_free (self->source);
+  sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
+  G_OBJECT_CLASS (sl_postprocess_parent_class)->finalize (object);
+}
+
+static void
+sl_postprocess_class_init (SlPostprocessClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GST_DEBUG_CATEGORY_INIT (sl_postprocess_debug, "slpostprocess", 0, "tensors to predictions");
+  object_class->set_property = sl_postprocess_set_property;
+  object_class->get_property = sl_postprocess_get_property;
+  object_class->finalize = sl_postprocess_finalize;
+  sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_set_static_metadata (
+    element_class, "Sightline postprocessor", "Filter/Analyzer/Converter/Tensor",
+    "Decodes a model's output tensors and maps the results to pixels of the original frame. What is linked after it decides the output: "
+    "video/x-raw is the original frame with GstVideoRegionOfInterestMeta on it, text/x-raw one line an object (label confidence x y w h) or the "
+    "best label, application/x-json one line a frame. Example: slinfer model=ssd.tflite ! slpostprocess threshold=0.6 ! application/x-json ! fdsink",
+    "The Sightline authors");
+  element_class->change_state = sl_postprocess_change_state;
+}
+
+static void
+sl_postprocess_init (SlPostprocess *self)
+{
+  sl_properties_init (self, properties, G_N_ELEMENTS (properties));
+  self->predictions = sl_prediction_map_new ();
+  self->line = g_string_new (NULL);
+  g_queue_init (&self->held);
+  gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
+  self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
+  GST_PAD_SET_ACCEPT_INTERSECT (self->sinkpad);
+  GST_PAD_SET_ACCEPT_TEMPLATE (self->sinkpad);
+  gst_pad_set_chain_function (self->sinkpad, sl_postprocess_chain);
+  gst_pad_set_event_function (self->sinkpad, sl_postprocess_sink_event);
+  gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
+  self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
+  gst_pad_use_fixed_caps (self->srcpad);
+  gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
+}

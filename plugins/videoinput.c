@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The table of pixel formats, the reading of colorimetry, and the checked mapping of frames.
+ */
+#include "plugins/videoinput.h"
+
+#include "core/error.h"
+
+#include <string.h>
+
+static const struct
+{
+  GstVideoFormat video;
+  SlPixelFormat pixel;
+} formats[] = {
+  { GST_VIDEO_FORMAT_NV12, SL_PIXEL_NV12 }, { GST_VIDEO_FORMAT_NV21, SL_PIXEL_NV21 }, { GST_VIDEO_FORMAT_I420, SL_PIXEL_I420 },
+  { GST_VIDEO_FORMAT_YV12, SL_PIXEL_YV12 }, { GST_VIDEO_FORMAT_YUY2, SL_PIXEL_YUY2 }, { GST_VIDEO_FORMAT_UYVY, SL_PIXEL_UYVY },
+  { GST_VIDEO_FORMAT_Y42B, SL_PIXEL_Y42B }, { GST_VIDEO_FORMAT_Y444, SL_PIXEL_Y444 }, { GST_VIDEO_FORMAT_GRAY8, SL_PIXEL_GRAY8 },
+  { GST_VIDEO_FORMAT_RGB, SL_PIXEL_RGB },   { GST_VIDEO_FORMAT_BGR, SL_PIXEL_BGR },   { GST_VIDEO_FORMAT_RGBx, SL_PIXEL_RGBX },
+  { GST_VIDEO_FORMAT_RGBA, SL_PIXEL_RGBX }, { GST_VIDEO_FORMAT_BGRx, SL_PIXEL_BGRX }, { GST_VIDEO_FORMAT_BGRA, SL_PIXEL_BGRX },
+  { GST_VIDEO_FORMAT_xRGB, SL_PIXEL_XRGB }, { GST_VIDEO_FORMAT_ARGB, SL_PIXEL_XRGB }, { GST_VIDEO_FORMAT_xBGR, SL_PIXEL_XBGR },
+  { GST_VIDEO_FORMAT_ABGR, SL_PIXEL_XBGR },
+};
+
+static gboolean
+find_format (GstVideoFormat video, SlPixelFormat *pixel)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
+    if (formats[i].video == video) {
+      *pixel = formats[i].pixel;
+      return TRUE;
+    }
+  }
+  return FALSE;
+}
+
+/* A matrix that the caps leave open follows the convention of players: BT.601 up to standard definition. */
+static SlMatrix
+find_matrix (const GstVideoInfo *video)
+{
+  switch (video->colorimetry.matrix) {
+    case GST_VIDEO_COLOR_MATRIX_BT2020:
+      return SL_MATRIX_BT2020;
+    case GST_VIDEO_COLOR_MATRIX_BT709:
+    case GST_VIDEO_COLOR_MATRIX_SMPTE240M:
+      return SL_MATRIX_BT709;
+    case GST_VIDEO_COLOR_MATRIX_BT601:
+    case GST_VIDEO_COLOR_MATRIX_FCC:
+      return SL_MATRIX_BT601;
+    default:
+      return GST_VIDEO_INFO_HEIGHT (video) <= 576 ? SL_MATRIX_BT601 : SL_MATRIX_BT709;
+  }
+}
+
+/* Chroma sites that the caps leave open are those of MPEG-2, H.264 and H.265: left. */
+static void
+find_sites (const GstVideoInfo *video, SlImageInfo *image)
+{
+  GstVideoChromaSite site = video->chroma_site;
+  if (site == GST_VIDEO_CHROMA_SITE_UNKNOWN)
+    site = GST_VIDEO_CHROMA_SITE_MPEG2;
+  image->site_h = (site & GST_VIDEO_CHROMA_SITE_H_COSITED) != 0 ? SL_SITE_COSITED : SL_SITE_CENTRE;
+  image->site_v = (site & GST_VIDEO_CHROMA_SITE_V_COSITED) != 0 ? SL_SITE_COSITED : SL_SITE_CENTRE;
+}
+
+gboolean
+sl_video_input_info (const GstVideoInfo *video, SlImageInfo *image, GError **error)
+{
+  memset (image, 0, sizeof *image);
+  if (!find_format (GST_VIDEO_INFO_FORMAT (video), &image->format)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "pixel format %s is not supported; expected one of %s: put videoconvert before slnormalize",
+                 gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (video)), SL_VIDEO_INPUT_FORMATS);
+    return FALSE;
+  }
+  if (GST_VIDEO_INFO_IS_INTERLACED (video)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "interlaced video (interlace-mode=%s) is not supported; expected progressive: put deinterlace before slnormalize",
+                 gst_video_interlace_mode_to_string (GST_VIDEO_INFO_INTERLACE_MODE (video)));
+    return FALSE;
+  }
+  image->width = GST_VIDEO_INFO_WIDTH (video);
+  image->height = GST_VIDEO_INFO_HEIGHT (video);
+  if (image->width < 1 || image->width > 32768 || image->height < 1 || image->height > 32768) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "frames of %dx%d pixels: expected 1..32768 each way", image->width, image->height);
+    return FALSE;
+  }
+  image->matrix = find_matrix (video);
+  image->full_range = video->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255;
+  find_sites (video, image);
+  return TRUE;
+}
+
+/* Rows of plane @plane and the most bytes that a row of it needs. */
+static void
+plane_extent (const GstVideoInfo *video, guint plane, gsize *rows, gsize *row_bytes)
+{
+  const GstVideoFormatInfo *format = video->finfo;
+  *rows = *row_bytes = 0;
+  for (guint c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS (format); c++) {
+    if (GST_VIDEO_FORMAT_INFO_PLANE (format, c) != plane)
+      continue;
+    gsize bytes =
+      (gsize) GST_VIDEO_FORMAT_INFO_SCALE_WIDTH (format, c, GST_VIDEO_INFO_WIDTH (video)) * GST_VIDEO_FORMAT_INFO_PSTRIDE (format, c);
+    *row_bytes = MAX (*row_bytes, bytes);
+    *rows = MAX (*rows, (gsize) GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT (format, c, GST_VIDEO_INFO_HEIGHT (video)));
+  }
+}
+
+/* Whether every row of plane @plane lies inside the memory that was mapped for it. */
+static gboolean
+plane_inside (const GstVideoFrame *frame, const GstVideoInfo *video, guint plane)
+{
+  const GstMapInfo *map = frame->meta != NULL ? &frame->map[plane] : &frame->map[0];
+  gsize rows, row_bytes;
+  plane_extent (video, plane, &rows, &row_bytes);
+  gint64 start = (const guint8 *) GST_VIDEO_FRAME_PLANE_DATA (frame, plane) - map->data;
+  gint64 last = start + (gint64) (rows - 1) * GST_VIDEO_FRAME_PLANE_STRIDE (frame, plane);
+  return start >= 0 && last >= 0 && MAX (start, last) + (gint64) row_bytes <= (gint64) map->size;
+}
+
+static gboolean
+meta_agrees (const GstVideoMeta *meta, const GstVideoInfo *video)
+{
+  return meta == NULL
+         || (meta->format == GST_VIDEO_INFO_FORMAT (video) && meta->n_planes == GST_VIDEO_INFO_N_PLANES (video)
+             && meta->width >= (guint) GST_VIDEO_INFO_WIDTH (video) && meta->height >= (guint) GST_VIDEO_INFO_HEIGHT (video));
+}
+
+gboolean
+sl_video_input_map (GstVideoFrame *frame, SlImage *image, const GstVideoInfo *video, GstBuffer *buffer)
+{
+  if (!meta_agrees (gst_buffer_get_video_meta (buffer), video) || gst_buffer_get_size (buffer) == 0
+      || !gst_video_frame_map (frame, video, buffer, GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
+    return FALSE;
+  for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES (video); p++) {
+    if (!plane_inside (frame, video, p)) {
+      gst_video_frame_unmap (frame);
+      return FALSE;
+    }
+    image->plane[p] = GST_VIDEO_FRAME_PLANE_DATA (frame, p);
+    image->stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE (frame, p);
+  }
+  return TRUE;
+}
+
+void
+sl_video_input_unmap (GstVideoFrame *frame)
+{
+  gst_video_frame_unmap (frame);
+}
+
+char *
+sl_video_input_complaint (const GstVideoInfo *video, GstBuffer *buffer)
+{
+  const GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
+  const char *format = gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (video));
+  GString *text = g_string_new (NULL);
+  g_string_append_printf (text, "frame buffer: expected %" G_GSIZE_FORMAT " bytes (%s %dx%d), got %" G_GSIZE_FORMAT,
+                          GST_VIDEO_INFO_SIZE (video), format, GST_VIDEO_INFO_WIDTH (video), GST_VIDEO_INFO_HEIGHT (video),
+                          gst_buffer_get_size (buffer));
+  if (meta != NULL)
+    g_string_append_printf (
+      text, " with a GstVideoMeta of %s %ux%u, strides %d %d %d, offsets %" G_GSIZE_FORMAT " %" G_GSIZE_FORMAT " %" G_GSIZE_FORMAT,
+      gst_video_format_to_string (meta->format), meta->width, meta->height, meta->stride[0], meta->stride[1], meta->stride[2],
+      meta->offset[0], meta->offset[1], meta->offset[2]);
+  g_string_append (text, "; the element before slnormalize sends something else than its caps say");
+  return g_string_free (text, FALSE);
+}

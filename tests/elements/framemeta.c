@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SlFrameMeta and the prediction metas: what they hold, who keeps what alive, what survives a copy.
+ */
+#include "plugins/framemeta.h"
+
+#include "plugins/predictions.h"
+#include "tests/elements/support.h"
+
+#define FRAME_CAPS "video/x-raw,format=GRAY8,width=8,height=6,framerate=25/1"
+
+static void
+test_ownership (void)
+{
+  g_autoptr (GstCaps) caps = gst_caps_from_string (FRAME_CAPS);
+  GstVideoInfo info;
+  g_assert_true (gst_video_info_from_caps (&info, caps));
+  GstBuffer *frame = gst_buffer_new ();
+  GstBuffer *buffer = gst_buffer_new ();
+  g_assert_null (sl_buffer_get_frame_meta (buffer));
+  SlFrameMeta *meta = sl_buffer_add_frame_meta (buffer, frame, caps, &info);
+  g_assert_true (sl_buffer_get_frame_meta (buffer) == meta);
+  g_assert_cmpint (GST_MINI_OBJECT_REFCOUNT_VALUE (frame), ==, 2);
+  g_assert_cmpint (meta->info.width, ==, 8);
+  double x, y;
+  sl_affine_apply (&meta->map, 3, 4, &x, &y);
+  g_assert_cmpfloat (x, ==, 3);
+  g_assert_cmpfloat (y, ==, 4);
+  gst_buffer_unref (buffer);
+  g_assert_cmpint (GST_MINI_OBJECT_REFCOUNT_VALUE (frame), ==, 1);
+  gst_buffer_unref (frame);
+}
+
+static void
+test_copy (void)
+{
+  g_autoptr (GstCaps) caps = gst_caps_from_string (FRAME_CAPS);
+  GstVideoInfo info;
+  g_assert_true (gst_video_info_from_caps (&info, caps));
+  GstBuffer *frame = gst_buffer_new ();
+  GstBuffer *buffer = gst_buffer_new ();
+  SlFrameMeta *meta = sl_buffer_add_frame_meta (buffer, frame, caps, &info);
+  meta->map.x0 = 7;
+  meta->tensor_width = 300;
+  meta->tensor_height = 200;
+  meta->captured = 1;
+  meta->preprocessed = 2;
+  meta->inferred = 3;
+  meta->decoded = 4;
+  GstBuffer *copy = gst_buffer_copy (buffer);
+  gst_buffer_unref (buffer);
+  SlFrameMeta *copied = sl_buffer_get_frame_meta (copy);
+  g_assert_nonnull (copied);
+  g_assert_true (copied->frame == frame);
+  g_assert_true (gst_caps_is_equal (copied->caps, caps));
+  g_assert_cmpfloat (copied->map.x0, ==, 7);
+  g_assert_cmpint (copied->tensor_width, ==, 300);
+  g_assert_cmpint (copied->tensor_height, ==, 200);
+  g_assert_cmpint (copied->captured, ==, 1);
+  g_assert_cmpint (copied->preprocessed, ==, 2);
+  g_assert_cmpint (copied->inferred, ==, 3);
+  g_assert_cmpint (copied->decoded, ==, 4);
+  gst_buffer_unref (copy);
+  g_assert_cmpint (GST_MINI_OBJECT_REFCOUNT_VALUE (frame), ==, 1);
+  gst_buffer_unref (frame);
+}
+
+static void
+test_not_pooled (void)
+{
+  GstBufferPool *pool = gst_buffer_pool_new ();
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+  gst_buffer_pool_config_set_params (config, NULL, 16, 1, 1);
+  g_assert_true (gst_buffer_pool_set_config (pool, config));
+  g_assert_true (gst_buffer_pool_set_active (pool, TRUE));
+  GstBuffer *frame = gst_buffer_new (), *buffer = NULL;
+  g_assert_cmpint (gst_buffer_pool_acquire_buffer (pool, &buffer, NULL), ==, GST_FLOW_OK);
+  sl_buffer_add_frame_meta (buffer, frame, NULL, NULL);
+  gst_buffer_unref (buffer);
+  g_assert_cmpint (GST_MINI_OBJECT_REFCOUNT_VALUE (frame), ==, 1);
+  g_assert_cmpint (gst_buffer_pool_acquire_buffer (pool, &buffer, NULL), ==, GST_FLOW_OK);
+  g_assert_null (sl_buffer_get_frame_meta (buffer));
+  gst_buffer_unref (buffer);
+  gst_buffer_unref (frame);
+  gst_buffer_pool_set_active (pool, FALSE);
+  gst_object_unref (pool);
+}
+
+static void
+test_predictions (void)
+{
+  const SlObject object = { .x = 1,
+                            .y = 2,
+                            .w = 3,
+                            .h = 4,
+                            .x_min = 0.125,
+                            .y_min = 0.25,
+                            .x_max = 0.5,
+                            .y_max = 0.75,
+                            .confidence = 0.875,
+                            .label_id = 17,
+                            .label = "cat" };
+  const SlLabelled label = { .label_id = 3, .confidence = 0.5, .label = "indoors" };
+  SlPrediction prediction = { .width = 8, .height = 8, .n_objects = 1, .n_labels = 1, .objects = &object, .labels = &label };
+  GstBuffer *buffer = gst_buffer_new ();
+  sl_buffer_add_prediction (buffer, &prediction);
+
+  GstVideoRegionOfInterestMeta *region = gst_buffer_get_video_region_of_interest_meta_id (buffer, 0);
+  g_assert_nonnull (region);
+  g_assert_cmpstr (g_quark_to_string (region->roi_type), ==, "cat");
+  g_assert_cmpuint (region->x, ==, 1);
+  g_assert_cmpuint (region->h, ==, 4);
+  GstStructure *detection = gst_video_region_of_interest_meta_get_param (region, "detection");
+  gdouble x_max = 0;
+  g_assert_true (gst_structure_get_double (detection, "x_max", &x_max));
+  g_assert_cmpfloat (x_max, ==, 0.5);
+
+  SlPredictionReader reader;
+  SlPrediction read = { .width = 8, .height = 8 };
+  sl_prediction_reader_init (&reader);
+  sl_prediction_reader_read (&reader, buffer, &read);
+  gst_buffer_unref (buffer);
+  g_assert_cmpuint (read.n_objects, ==, 1);
+  g_assert_cmpuint (read.n_labels, ==, 1);
+  g_assert_cmpstr (read.objects[0].label, ==, "cat");
+  g_assert_cmpint (read.objects[0].label_id, ==, 17);
+  g_assert_cmpint (read.objects[0].w, ==, 3);
+  g_assert_cmpfloat (read.objects[0].y_max, ==, 0.75);
+  g_assert_cmpfloat (read.objects[0].confidence, ==, 0.875);
+  g_assert_cmpstr (read.labels[0].label, ==, "indoors");
+  g_assert_cmpint (read.labels[0].label_id, ==, 3);
+  g_assert_cmpfloat (read.labels[0].confidence, ==, 0.5);
+  sl_prediction_reader_clear (&reader);
+}
+
+/* A region that another element wrote, without parameters. */
+static void
+test_foreign_region (void)
+{
+  GstBuffer *buffer = gst_buffer_new ();
+  gst_buffer_add_video_region_of_interest_meta (buffer, "face", 2, 4, 6, 8);
+  SlPredictionReader reader;
+  SlPrediction read = { .width = 16, .height = 16 };
+  sl_prediction_reader_init (&reader);
+  for (guint i = 0; i < 2; i++) {
+    sl_prediction_reader_read (&reader, buffer, &read);
+    g_assert_cmpuint (read.n_objects, ==, 1);
+    g_assert_cmpuint (read.n_labels, ==, 0);
+    g_assert_cmpstr (read.objects[0].label, ==, "face");
+    g_assert_cmpint (read.objects[0].label_id, ==, -1);
+    g_assert_cmpfloat (read.objects[0].x_min, ==, 0.125);
+    g_assert_cmpfloat (read.objects[0].y_max, ==, 0.75);
+  }
+  sl_prediction_reader_clear (&reader);
+  gst_buffer_unref (buffer);
+}
+
+int
+main (int argc, char **argv)
+{
+  test_elements_init (&argc, &argv);
+  g_test_add_func ("/framemeta/ownership", test_ownership);
+  g_test_add_func ("/framemeta/copy", test_copy);
+  g_test_add_func ("/framemeta/not-pooled", test_not_pooled);
+  g_test_add_func ("/predictions/round-trip", test_predictions);
+  g_test_add_func ("/predictions/foreign-region", test_foreign_region);
+  return g_test_run ();
+}

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slpostprocess fed with tensors written out by hand: what it says in text, JSON and metas, where the boxes land, and
+ * what happens around caps, flushes and ends of streams.
+ */
+#include <string.h>
+
+#include "plugins/framemeta.h"
+#include "plugins/tensorcaps.h"
+#include "tests/elements/support.h"
+
+#define SSD_CAPS \
+  "other/tensors,format=static,num_tensors=4,dimensions=\"4:2:1,2:1,2:1,1\",types=\"float32,float32,float32,float32\",framerate=25/1"
+#define LABEL_CAPS "other/tensors,format=static,num_tensors=1,dimensions=(string)3:1,types=uint8,framerate=25/1"
+#define FRAME_CAPS "video/x-raw,format=RGB,width=400,height=200,framerate=25/1"
+#define TEXT_CAPS "text/x-raw,format=utf8"
+#define JSON_CAPS "application/x-json"
+
+typedef struct
+{
+  GstHarness *harness;
+  GstBus *bus;
+} Fixture;
+
+static Fixture
+setup (const char *element, const char *sink, const char *src)
+{
+  Fixture fixture;
+  fixture.harness = gst_harness_new_parse (element);
+  fixture.bus = test_watch (fixture.harness->element);
+  if (sink != NULL)
+    gst_harness_set_sink_caps_str (fixture.harness, sink);
+  gst_harness_set_src_caps_str (fixture.harness, src);
+  return fixture;
+}
+
+static void
+teardown (Fixture *fixture)
+{
+  gst_element_set_bus (fixture->harness->element, NULL);
+  gst_harness_teardown (fixture->harness);
+  gst_object_unref (fixture->bus);
+}
+
+/* Two detections: @box (y_min x_min y_max x_max, in 0..1 of the input) of class 1 with 0.9, and one below the threshold. */
+static GstBuffer *
+ssd_buffer (const gfloat box[4], GstClockTime pts)
+{
+  gfloat boxes[8] = { box[0], box[1], box[2], box[3], 0.1f, 0.1f, 0.2f, 0.2f };
+  static const gfloat classes[2] = { 1, 2 }, scores[2] = { 0.9f, 0.3f }, count[1] = { 2 };
+  const struct
+  {
+    const gfloat *data;
+    gsize bytes;
+  } tensors[4] = { { boxes, sizeof boxes }, { classes, sizeof classes }, { scores, sizeof scores }, { count, sizeof count } };
+  GstBuffer *buffer = gst_buffer_new ();
+  for (guint i = 0; i < 4; i++)
+    gst_buffer_append_memory (
+      buffer, gst_memory_new_wrapped (0, g_memdup2 (tensors[i].data, tensors[i].bytes), tensors[i].bytes, 0, tensors[i].bytes, NULL, NULL));
+  GST_BUFFER_PTS (buffer) = pts;
+  GST_BUFFER_DURATION (buffer) = 40 * GST_MSECOND;
+  return buffer;
+}
+
+static GstBuffer *
+label_buffer (guint8 a, guint8 b, guint8 c)
+{
+  const guint8 scores[3] = { a, b, c };
+  GstBuffer *buffer = test_tensor_buffer (scores, sizeof scores);
+  GST_BUFFER_PTS (buffer) = GST_SECOND;
+  return buffer;
+}
+
+static GstBuffer *
+add_frame (GstBuffer *buffer, const char *frame_caps, SlAffineFit fit, gint tensor_w, gint tensor_h)
+{
+  static const guint8 values[3] = { 1, 2, 3 };
+  g_autoptr (GstCaps) caps = gst_caps_from_string (frame_caps);
+  GstVideoInfo info;
+  g_assert_true (gst_video_info_from_caps (&info, caps));
+  GstBuffer *frame = test_frame (frame_caps, values, 5 * GST_SECOND);
+  SlFrameMeta *meta = sl_buffer_add_frame_meta (buffer, frame, caps, &info);
+  sl_affine_fit (&meta->map, fit, info.width, info.height, tensor_w, tensor_h);
+  meta->tensor_width = tensor_w;
+  meta->tensor_height = tensor_h;
+  meta->captured = 1;
+  gst_buffer_unref (frame);
+  return buffer;
+}
+
+/* The next buffer as text. */
+static char *
+pull_text (Fixture *fixture)
+{
+  test_assert_no_error (fixture->bus);
+  GstBuffer *buffer = gst_harness_pull (fixture->harness);
+  g_assert_nonnull (buffer);
+  GstMapInfo map;
+  g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_READ));
+  char *text = g_strndup ((const char *) map.data, map.size);
+  gst_buffer_unmap (buffer, &map);
+  gst_buffer_unref (buffer);
+  return text;
+}
+
+typedef struct
+{
+  const char *name;
+  SlAffineFit fit;
+  gint tensor_w, tensor_h;
+  gfloat box[4];   /* y_min x_min y_max x_max */
+  gint x, y, w, h; /* w 0 = nothing is reported */
+} MapCase;
+
+/* Frames are 400x200. Letterboxed into 100x100 they are scaled by 1/4 and lie in rows 25..75; cropped, the middle
+ * 200x200 pixels fill the tensor. */
+static const MapCase map_cases[] = {
+  { "stretch", SL_AFFINE_STRETCH, 300, 300, { 0.25f, 0.125f, 0.75f, 0.5f }, 50, 50, 150, 100 },
+  { "stretch-whole", SL_AFFINE_STRETCH, 1, 1, { 0, 0, 1, 1 }, 0, 0, 400, 200 },
+  { "stretch-outside", SL_AFFINE_STRETCH, 64, 32, { -0.5f, -1, 0.5f, 0.25f }, 0, 0, 100, 100 },
+  { "rounding", SL_AFFINE_STRETCH, 64, 32, { 0.001f, 0.001f, 0.002f, 0.002f }, 0, 0, 1, 1 },
+  { "letterbox", SL_AFFINE_LETTERBOX, 100, 100, { 0.25f, 0.25f, 0.75f, 0.5f }, 100, 0, 100, 200 },
+  { "letterbox-half", SL_AFFINE_LETTERBOX, 100, 100, { 0.5f, 0, 0.625f, 1 }, 0, 100, 400, 50 },
+  { "letterbox-border", SL_AFFINE_LETTERBOX, 100, 100, { 0.0f, 0.25f, 0.25f, 0.5f }, 0, 0, 0, 0 },
+  { "crop", SL_AFFINE_CROP, 100, 100, { 0, 0, 1, 0.5f }, 100, 0, 100, 200 },
+  { "infinite", SL_AFFINE_STRETCH, 64, 64, { 0, 0, 1, 1e38f * 10 }, 0, 0, 0, 0 },
+  { "empty", SL_AFFINE_STRETCH, 64, 64, { 0.5f, 0.5f, 0.5f, 0.75f }, 0, 0, 0, 0 },
+  { "outside", SL_AFFINE_STRETCH, 64, 64, { 1.25f, 0.5f, 1.5f, 0.75f }, 0, 0, 0, 0 },
+};
+
+static void
+test_map (gconstpointer data)
+{
+  const MapCase *test = data;
+  Fixture fixture = setup ("slpostprocess", "video/x-raw", SSD_CAPS);
+  GstBuffer *in = add_frame (ssd_buffer (test->box, 0), FRAME_CAPS, test->fit, test->tensor_w, test->tensor_h);
+  GstBuffer *frame = sl_buffer_get_frame_meta (in)->frame;
+  GstMemory *memory = gst_buffer_peek_memory (frame, 0);
+  g_assert_cmpint (gst_harness_push (fixture.harness, in), ==, GST_FLOW_OK);
+  test_assert_no_error (fixture.bus);
+  g_autoptr (GstBuffer) out = gst_harness_pull (fixture.harness);
+  g_assert_true (out == frame); /* the frame itself, not a copy */
+  g_assert_true (gst_buffer_peek_memory (out, 0) == memory);
+  g_assert_cmpuint (GST_BUFFER_PTS (out), ==, 5 * GST_SECOND);
+  GstVideoRegionOfInterestMeta *region = gst_buffer_get_video_region_of_interest_meta_id (out, 0);
+  if (test->w == 0) {
+    g_assert_null (region);
+  } else {
+    g_assert_nonnull (region);
+    g_assert_cmpint (region->x, ==, test->x);
+    g_assert_cmpint (region->y, ==, test->y);
+    g_assert_cmpint (region->w, ==, test->w);
+    g_assert_cmpint (region->h, ==, test->h);
+    g_assert_cmpstr (g_quark_to_string (region->roi_type), ==, "1");
+    gdouble confidence = 0;
+    GstStructure *detection = gst_video_region_of_interest_meta_get_param (region, "detection");
+    g_assert_true (gst_structure_get_double (detection, "confidence", &confidence));
+    g_assert_cmpfloat_with_epsilon (confidence, 0.9, 1e-6);
+  }
+  SlFrameMeta *meta = sl_buffer_get_frame_meta (out);
+  g_assert_null (meta->frame);
+  g_assert_cmpint (meta->captured, ==, 1);
+  g_assert_cmpint (meta->decoded, >, 1);
+  g_autoptr (GstCaps) caps = gst_pad_get_current_caps (fixture.harness->sinkpad);
+  g_autoptr (GstCaps) expected = gst_caps_from_string (FRAME_CAPS);
+  g_assert_true (gst_caps_is_equal (caps, expected));
+  teardown (&fixture);
+}
+
+static const gfloat half_box[4] = { 0.25f, 0.125f, 0.75f, 0.5f };
+
+static void
+test_text (void)
+{
+  g_autofree char *labels = test_text_file ("labels.txt", "nothing\ncat\ndog\n");
+  g_autofree char *launch = g_strdup_printf ("slpostprocess labels=%s", labels);
+  Fixture fixture = setup (launch, TEXT_CAPS, SSD_CAPS);
+  gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_AFFINE_STRETCH, 300, 300));
+  g_autofree char *text = pull_text (&fixture);
+  g_assert_cmpstr (text, ==, "cat 0.9 50 50 150 100\n");
+  teardown (&fixture);
+  test_remove_file (labels);
+}
+
+static void
+test_json (void)
+{
+  Fixture fixture = setup ("slpostprocess source=door threshold=0.2 max-results=2", JSON_CAPS, SSD_CAPS);
+  for (guint i = 0; i < 2; i++)
+    gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, i * GST_SECOND), FRAME_CAPS, SL_AFFINE_STRETCH, 300, 300));
+  g_autofree char *first = pull_text (&fixture);
+  g_autofree char *second = pull_text (&fixture);
+  g_assert_true (
+    g_str_has_prefix (first, "{\"source\":\"door\",\"frame\":0,\"timestamp\":0,\"resolution\":{\"width\":400,\"height\":200},"));
+  g_assert_nonnull (strstr (first, "{\"x\":50,\"y\":50,\"w\":150,\"h\":100,\"roi_type\":\"1\""));
+  g_assert_nonnull (strstr (first, "\"roi_type\":\"2\""));
+  g_assert_true (g_str_has_suffix (first, "\"labels\":[]}\n"));
+  g_assert_nonnull (strstr (second, "\"frame\":1,\"timestamp\":1000000000,"));
+  teardown (&fixture);
+}
+
+static void
+test_labels (void)
+{
+  g_autofree char *labels = test_text_file ("labels.txt", "red\ngreen\nblue\n");
+  g_autofree char *launch = g_strdup_printf ("slpostprocess top-k=2 labels=%s", labels);
+  Fixture text = setup ("slpostprocess", TEXT_CAPS, LABEL_CAPS), json = setup (launch, JSON_CAPS, LABEL_CAPS);
+  gst_harness_push (text.harness, label_buffer (10, 30, 20));
+  gst_harness_push (json.harness, label_buffer (10, 30, 20));
+  g_autofree char *line = pull_text (&text);
+  g_autofree char *object = pull_text (&json);
+  g_assert_cmpstr (line, ==, "1\n");
+  g_assert_nonnull (strstr (object, "\"labels\":[{\"label\":\"green\",\"label_id\":1,"));
+  g_assert_nonnull (strstr (object, "{\"label\":\"blue\",\"label_id\":2,"));
+  g_assert_null (strstr (object, "red"));
+  teardown (&text);
+  teardown (&json);
+  test_remove_file (labels);
+}
+
+/* A value of a playing pipeline's property changes what comes next. */
+static void
+test_threshold (void)
+{
+  Fixture fixture = setup ("slpostprocess name=p threshold=0.5", TEXT_CAPS, LABEL_CAPS);
+  gst_harness_push (fixture.harness, label_buffer (10, 200, 20));
+  g_autofree char *line = pull_text (&fixture);
+  g_assert_cmpstr (line, ==, "1\n");
+  gst_harness_set (fixture.harness, "slpostprocess", "threshold", 0.9, NULL);
+  g_assert_cmpint (gst_harness_push (fixture.harness, label_buffer (10, 200, 20)), ==, GST_FLOW_OK);
+  g_assert_null (gst_harness_try_pull (fixture.harness));
+  gboolean gap = FALSE;
+  GstEvent *event;
+  while ((event = gst_harness_try_pull_event (fixture.harness)) != NULL) {
+    GstClockTime at = 0;
+    if (GST_EVENT_TYPE (event) == GST_EVENT_GAP) {
+      gst_event_parse_gap (event, &at, NULL);
+      g_assert_cmpuint (at, ==, GST_SECOND);
+      gap = TRUE;
+    }
+    gst_event_unref (event);
+  }
+  g_assert_true (gap); /* nothing to say is said as a gap */
+  teardown (&fixture);
+}
+
+static void
+test_no_frame (void)
+{
+  Fixture fixture = setup ("slpostprocess", NULL, SSD_CAPS);
+  for (guint i = 0; i < 3; i++)
+    g_assert_cmpint (gst_harness_push (fixture.harness, ssd_buffer (half_box, 0)), ==, GST_FLOW_OK);
+  g_autoptr (GstMessage) warning = gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING);
+  g_autoptr (GError) error = NULL;
+  g_assert_nonnull (warning);
+  gst_message_parse_warning (warning, &error, NULL);
+  g_assert_nonnull (strstr (error->message, "bring no frame"));
+  g_assert_null (gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING)); /* said once */
+  g_autofree char *text = pull_text (&fixture);
+  g_assert_cmpstr (text, ==, "1 0.9 0 0 1 1\n"); /* nothing states the input's size: 1x1 */
+  teardown (&fixture);
+}
+
+static void
+test_video_without_frame (void)
+{
+  Fixture fixture = setup ("slpostprocess", "video/x-raw", SSD_CAPS);
+  g_assert_cmpint (gst_harness_push (fixture.harness, ssd_buffer (half_box, 0)), ==, GST_FLOW_NOT_NEGOTIATED);
+  test_assert_error (fixture.bus, "wants video/x-raw", "no frame", "text/x-raw", NULL);
+  teardown (&fixture);
+}
+
+static void
+test_wrong_video (void)
+{
+  Fixture fixture = setup ("slpostprocess", "video/x-raw,format=NV12", SSD_CAPS);
+  GstBuffer *in = add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_AFFINE_STRETCH, 300, 300);
+  g_assert_cmpint (gst_harness_push (fixture.harness, in), ==, GST_FLOW_NOT_NEGOTIATED);
+  test_assert_error (fixture.bus, "NV12", "frame is video/x-raw", "videoconvert", NULL);
+  teardown (&fixture);
+}
+
+/* Whatever downstream lists first is what it gets. */
+static void
+test_preference (void)
+{
+  Fixture fixture = setup ("slpostprocess", JSON_CAPS ";" TEXT_CAPS ";video/x-raw", SSD_CAPS);
+  gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_AFFINE_STRETCH, 300, 300));
+  g_autofree char *text = pull_text (&fixture);
+  g_assert_true (g_str_has_prefix (text, "{\"source\":null,"));
+  teardown (&fixture);
+}
+
+static void
+test_frame_caps_change (void)
+{
+  static const char *const caps[] = { FRAME_CAPS, "video/x-raw,format=GRAY8,width=64,height=48,framerate=25/1", FRAME_CAPS };
+  Fixture fixture = setup ("slpostprocess", NULL, SSD_CAPS);
+  for (guint i = 0; i < G_N_ELEMENTS (caps); i++) {
+    gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, 0), caps[i], SL_AFFINE_STRETCH, 300, 300));
+    test_assert_no_error (fixture.bus);
+    gst_buffer_unref (gst_harness_pull (fixture.harness));
+    g_autoptr (GstCaps) expected = gst_caps_from_string (caps[i]);
+    g_autoptr (GstCaps) got = gst_pad_get_current_caps (fixture.harness->sinkpad);
+    g_assert_true (gst_caps_is_equal (got, expected));
+  }
+  teardown (&fixture);
+}
+
+static void
+test_tensor_caps_change (void)
+{
+  Fixture fixture = setup ("slpostprocess", TEXT_CAPS, SSD_CAPS);
+  gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_AFFINE_STRETCH, 300, 300));
+  g_autofree char *first = pull_text (&fixture);
+  gst_harness_set_src_caps_str (fixture.harness, LABEL_CAPS);
+  gst_harness_push (fixture.harness, label_buffer (0, 0, 9));
+  g_autofree char *second = pull_text (&fixture);
+  g_assert_cmpstr (first, ==, "1 0.9 50 50 150 100\n");
+  g_assert_cmpstr (second, ==, "2\n");
+  teardown (&fixture);
+}
+
+typedef struct
+{
+  const char *name, *element, *caps;
+  gssize bytes;       /* -1 = the caps are refused */
+  const char *labels; /* written to a file for the labels property */
+  const char *has[4];
+} ErrorCase;
+
+static const ErrorCase error_cases[] = {
+  { "labels-short", "slpostprocess", LABEL_CAPS, -1, "red\ngreen\n", { "labels.txt", "3 class names", "got 2" } },
+  { "labels-missing", "slpostprocess labels=/nonexistent/names.txt", LABEL_CAPS, -1, NULL, { "/nonexistent/names.txt" } },
+  { "labels-empty", "slpostprocess", LABEL_CAPS, -1, "", { "labels.txt", "empty" } },
+  { "decoder", "slpostprocess decoder=horoscope", LABEL_CAPS, -1, NULL, { "horoscope", "labels", "ssd" } },
+  { "shape",
+    "slpostprocess",
+    "other/tensors,format=static,num_tensors=1,dimensions=3:4:5,types=uint8,framerate=5/1",
+    -1,
+    NULL,
+    { "no decoder", "uint8" } },
+  { "mismatch", "slpostprocess decoder=ssd", LABEL_CAPS, -1, NULL, { "ssd", "expected" } },
+  { "caps",
+    "slpostprocess",
+    "other/tensors,format=static,num_tensors=1,dimensions=3:x,types=uint8,framerate=5/1",
+    -1,
+    NULL,
+    { "\"3:x\"" } },
+  { "empty-buffer", "slpostprocess", LABEL_CAPS, 0, NULL, { "expected 3 bytes", "got 0 bytes" } },
+  { "short-buffer", "slpostprocess", LABEL_CAPS, 2, NULL, { "expected 3 bytes", "got 2 bytes" } },
+};
+
+static void
+test_error (gconstpointer data)
+{
+  const ErrorCase *test = data;
+  g_autofree char *labels = test->labels != NULL ? test_text_file ("labels.txt", test->labels) : NULL;
+  g_autofree char *launch = labels != NULL ? g_strdup_printf ("%s labels=%s", test->element, labels) : g_strdup (test->element);
+  Fixture fixture = setup (launch, TEXT_CAPS, test->caps);
+  GstBuffer *buffer = test->bytes > 0 ? gst_buffer_new_allocate (NULL, (gsize) test->bytes, NULL) : gst_buffer_new ();
+  g_assert_cmpint (gst_harness_push (fixture.harness, buffer), !=, GST_FLOW_OK);
+  test_assert_error (fixture.bus, test->has[0], test->has[1], test->has[2], test->has[3], NULL);
+  teardown (&fixture);
+  if (labels != NULL)
+    test_remove_file (labels);
+}
+
+/* Types of all events that came out so far, in order. */
+static char *
+event_types (GstHarness *harness)
+{
+  GString *types = g_string_new (NULL);
+  GstEvent *event;
+  while ((event = gst_harness_try_pull_event (harness)) != NULL) {
+    g_string_append_printf (types, "%s ", GST_EVENT_TYPE_NAME (event));
+    gst_event_unref (event);
+  }
+  return g_string_free (types, FALSE);
+}
+
+static void
+test_event_order (void)
+{
+  Fixture fixture = setup ("slpostprocess", TEXT_CAPS, LABEL_CAPS);
+  gst_harness_push_event (fixture.harness, gst_event_new_tag (gst_tag_list_new (GST_TAG_TITLE, "x", NULL)));
+  g_autofree char *before = event_types (fixture.harness);
+  g_assert_cmpstr (before, ==, "stream-start ");
+  gst_harness_push (fixture.harness, label_buffer (1, 2, 3));
+  gst_harness_push_event (fixture.harness, gst_event_new_eos ());
+  g_autofree char *after = event_types (fixture.harness);
+  g_assert_cmpstr (after, ==, "caps segment tag eos ");
+  teardown (&fixture);
+}
+
+static void
+test_eos_first (void)
+{
+  Fixture fixture = setup ("slpostprocess", NULL, LABEL_CAPS);
+  gst_harness_push_event (fixture.harness, gst_event_new_eos ());
+  g_autofree char *types = event_types (fixture.harness);
+  g_assert_cmpstr (types, ==, "stream-start segment eos ");
+  test_assert_no_error (fixture.bus);
+  teardown (&fixture);
+}
+
+static void
+test_gap_first (void)
+{
+  Fixture text = setup ("slpostprocess", TEXT_CAPS, LABEL_CAPS), any = setup ("slpostprocess", NULL, LABEL_CAPS);
+  gst_harness_push_event (text.harness, gst_event_new_gap (0, GST_SECOND));
+  gst_harness_push_event (any.harness, gst_event_new_gap (0, GST_SECOND));
+  g_autofree char *text_types = event_types (text.harness);
+  g_autofree char *any_types = event_types (any.harness);
+  g_assert_cmpstr (text_types, ==, "stream-start caps segment gap ");
+  g_assert_cmpstr (any_types, ==, "stream-start ");
+  teardown (&text);
+  teardown (&any);
+}
+
+static void
+test_flush (void)
+{
+  Fixture fixture = setup ("slpostprocess", TEXT_CAPS, LABEL_CAPS);
+  GstSegment segment;
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  for (guint i = 0; i < 2; i++) { /* before anything came out, and after */
+    gst_harness_push_event (fixture.harness, gst_event_new_flush_start ());
+    gst_harness_push_event (fixture.harness, gst_event_new_flush_stop (TRUE));
+    segment.start = (i + 1) * GST_MSECOND;
+    gst_harness_push_event (fixture.harness, gst_event_new_segment (&segment));
+    g_assert_cmpint (gst_harness_push (fixture.harness, label_buffer (1, 2, 3)), ==, GST_FLOW_OK);
+    g_autofree char *line = pull_text (&fixture);
+    g_assert_cmpstr (line, ==, "2\n");
+    GstEvent *sticky = gst_pad_get_sticky_event (fixture.harness->sinkpad, GST_EVENT_SEGMENT, 0);
+    const GstSegment *got;
+    gst_event_parse_segment (sticky, &got);
+    g_assert_cmpuint (got->start, ==, (i + 1) * GST_MSECOND);
+    gst_event_unref (sticky);
+  }
+  teardown (&fixture);
+}
+
+/* Tensors with numbers no decoder should trust. */
+static void
+test_hostile (void)
+{
+  const gfloat nan = 0.0f / 0.0f * 1.0f, inf = 1e38f * 10;
+  const gfloat boxes[][4] = {
+    { nan, nan, nan, nan }, { -inf, -inf, inf, inf }, { 1e30f, 1e30f, -1e30f, -1e30f }, { -1e30f, -1e30f, 1e30f, 1e30f }
+  };
+  Fixture fixture = setup ("slpostprocess", "video/x-raw", SSD_CAPS);
+  for (guint i = 0; i < G_N_ELEMENTS (boxes); i++) {
+    gst_harness_push (fixture.harness, add_frame (ssd_buffer (boxes[i], 0), FRAME_CAPS, SL_AFFINE_LETTERBOX, 300, 300));
+    test_assert_no_error (fixture.bus);
+    g_autoptr (GstBuffer) out = gst_harness_pull (fixture.harness);
+    GstVideoRegionOfInterestMeta *region = gst_buffer_get_video_region_of_interest_meta_id (out, 0);
+    if (region != NULL) {
+      g_assert_cmpuint (region->x + region->w, <=, 400);
+      g_assert_cmpuint (region->y + region->h, <=, 200);
+    }
+  }
+  teardown (&fixture);
+}
+
+static void
+test_cycle (void)
+{
+  Fixture fixture = setup ("slpostprocess", TEXT_CAPS, LABEL_CAPS);
+  for (guint i = 0; i < 3; i++) {
+    gst_harness_push (fixture.harness, label_buffer (1, 2, 3));
+    g_autofree char *line = pull_text (&fixture);
+    g_assert_cmpstr (line, ==, "2\n");
+    g_assert_cmpint (gst_element_set_state (fixture.harness->element, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
+    g_assert_cmpint (gst_element_set_state (fixture.harness->element, GST_STATE_PLAYING), ==, GST_STATE_CHANGE_SUCCESS);
+    gst_harness_push_event (fixture.harness, gst_event_new_stream_start ("again"));
+    g_autoptr (GstCaps) caps = gst_caps_from_string (LABEL_CAPS);
+    gst_harness_push_event (fixture.harness, gst_event_new_caps (caps));
+    GstSegment segment;
+    gst_segment_init (&segment, GST_FORMAT_TIME);
+    gst_harness_push_event (fixture.harness, gst_event_new_segment (&segment));
+  }
+  teardown (&fixture);
+}
+
+int
+main (int argc, char **argv)
+{
+  test_elements_init (&argc, &argv);
+  for (guint i = 0; i < G_N_ELEMENTS (map_cases); i++) {
+    g_autofree char *path = g_strdup_printf ("/slpostprocess/map/%s", map_cases[i].name);
+    g_test_add_data_func (path, &map_cases[i], test_map);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (error_cases); i++) {
+    g_autofree char *path = g_strdup_printf ("/slpostprocess/error/%s", error_cases[i].name);
+    g_test_add_data_func (path, &error_cases[i], test_error);
+  }
+  g_test_add_func ("/slpostprocess/text", test_text);
+  g_test_add_func ("/slpostprocess/json", test_json);
+  g_test_add_func ("/slpostprocess/labels", test_labels);
+  g_test_add_func ("/slpostprocess/threshold", test_threshold);
+  g_test_add_func ("/slpostprocess/no-frame", test_no_frame);
+  g_test_add_func ("/slpostprocess/video-without-frame", test_video_without_frame);
+  g_test_add_func ("/slpostprocess/wrong-video", test_wrong_video);
+  g_test_add_func ("/slpostprocess/preference", test_preference);
+  g_test_add_func ("/slpostprocess/frame-caps-change", test_frame_caps_change);
+  g_test_add_func ("/slpostprocess/tensor-caps-change", test_tensor_caps_change);
+  g_test_add_func ("/slpostprocess/event-order", test_event_order);
+  g_test_add_func ("/slpostprocess/eos-first", test_eos_first);
+  g_test_add_func ("/slpostprocess/gap-first", test_gap_first);
+  g_test_add_func ("/slpostprocess/flush", test_flush);
+  g_test_add_func ("/slpostprocess/hostile", test_hostile);
+  g_test_add_func ("/slpostprocess/cycle", test_cycle);
+  return g_test_run ();
+}

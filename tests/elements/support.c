@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Models, frames and buses for the element tests.
+ */
+#include "tests/elements/support.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "plugins/elements.h"
+#include "tests/support/tflite_writer.h"
+
+void
+test_elements_init (int *argc, char ***argv)
+{
+  gst_init (argc, argv);
+  g_test_init (argc, argv, NULL);
+  g_assert_true (gst_plugin_register_static (GST_VERSION_MAJOR, GST_VERSION_MINOR, "sightline", "elements under test",
+                                             sl_plugin_register_elements, "0", "LGPL", "sightline", "sightline", "unknown"));
+}
+
+static SlTfliteTensor
+tensor (const char *name, SlDtype dtype, guint rank, const gint32 *dims)
+{
+  SlTfliteTensor made = { .name = name, .dtype = dtype, .rank = rank };
+  memcpy (made.dims, dims, rank * sizeof *dims);
+  if (dtype == SL_DTYPE_U8 || dtype == SL_DTYPE_I8) {
+    made.scale = 1.0f / 255;
+    made.zero_point = dtype == SL_DTYPE_I8 ? -128 : 0;
+  }
+  return made;
+}
+
+static const gint32 picture_dims[] = { 1, 4, 4, 3 };
+static const gint32 pooled_dims[] = { 1, 1, 1, 3 };
+static const gint32 flat_dims[] = { 1, 3 };
+
+static void
+add_pool (SlTfliteWriter *writer, SlOpType op, gint32 input, gint32 output)
+{
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = op,
+                                              .params.window = { .padding = SL_PADDING_VALID,
+                                                                 .stride_h = 4,
+                                                                 .stride_w = 4,
+                                                                 .dilation_h = 1,
+                                                                 .dilation_w = 1,
+                                                                 .filter_h = 4,
+                                                                 .filter_w = 4 },
+                                              .n_inputs = 1,
+                                              .inputs = { input },
+                                              .n_outputs = 1,
+                                              .outputs = { output } });
+}
+
+static gint32
+add_flat (SlTfliteWriter *writer, SlDtype dtype, gint32 input, const char *name)
+{
+  SlTfliteTensor flat = tensor (name, dtype, 2, flat_dims);
+  gint32 output = sl_tflite_writer_tensor (writer, &flat);
+  gint32 shape = sl_tflite_writer_const_i32 (writer, "shape", 2, flat_dims);
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_RESHAPE,
+                                              .params.reshape = { .count = 2, .dims = { 1, 3 } },
+                                              .n_inputs = 2,
+                                              .inputs = { input, shape },
+                                              .n_outputs = 1,
+                                              .outputs = { output } });
+  return output;
+}
+
+char *
+test_colour_model (SlDtype dtype)
+{
+  g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+  SlTfliteTensor picture = tensor ("picture", dtype, 4, picture_dims), pooled = tensor ("pooled", dtype, 4, pooled_dims);
+  gint32 input = sl_tflite_writer_tensor (writer, &picture);
+  gint32 mean = sl_tflite_writer_tensor (writer, &pooled);
+  add_pool (writer, SL_OP_AVERAGE_POOL_2D, input, mean);
+  gint32 output = add_flat (writer, dtype, mean, "colour");
+  sl_tflite_writer_io (writer, 1, &input, 1, &output);
+  return sl_tflite_writer_save_temp (writer, "colour.tflite", NULL);
+}
+
+char *
+test_pair_model (void)
+{
+  g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+  SlTfliteTensor picture = tensor ("picture", SL_DTYPE_U8, 4, picture_dims);
+  SlTfliteTensor mean_tensor = tensor ("mean", SL_DTYPE_U8, 4, pooled_dims), max_tensor = tensor ("max", SL_DTYPE_U8, 4, pooled_dims);
+  gint32 input = sl_tflite_writer_tensor (writer, &picture);
+  gint32 outputs[2] = { sl_tflite_writer_tensor (writer, &mean_tensor), sl_tflite_writer_tensor (writer, &max_tensor) };
+  add_pool (writer, SL_OP_AVERAGE_POOL_2D, input, outputs[0]);
+  add_pool (writer, SL_OP_MAX_POOL_2D, input, outputs[1]);
+  sl_tflite_writer_io (writer, 1, &input, 2, outputs);
+  return sl_tflite_writer_save_temp (writer, "pair.tflite", NULL);
+}
+
+char *
+test_sum_model (void)
+{
+  static const gint32 dims[] = { 1, 4 };
+  g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+  SlTfliteTensor a = tensor ("a", SL_DTYPE_F32, 2, dims), b = tensor ("b", SL_DTYPE_F32, 2, dims),
+                 sum = tensor ("sum", SL_DTYPE_F32, 2, dims);
+  gint32 inputs[2] = { sl_tflite_writer_tensor (writer, &a), sl_tflite_writer_tensor (writer, &b) };
+  gint32 output = sl_tflite_writer_tensor (writer, &sum);
+  sl_tflite_writer_op (
+    writer, &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { inputs[0], inputs[1] }, .n_outputs = 1, .outputs = { output } });
+  sl_tflite_writer_io (writer, 2, inputs, 1, &output);
+  return sl_tflite_writer_save_temp (writer, "sum.tflite", NULL);
+}
+
+char *
+test_text_file (const char *name, const char *text)
+{
+  g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", NULL);
+  g_assert_nonnull (dir);
+  char *path = g_build_filename (dir, name, NULL);
+  g_assert_true (g_file_set_contents (path, text, -1, NULL));
+  return path;
+}
+
+void
+test_remove_file (const char *path)
+{
+  sl_tflite_remove_temp (path);
+}
+
+void
+test_fill_frame (GstBuffer *buffer, const GstVideoInfo *info, const guint8 values[3])
+{
+  GstVideoFrame frame;
+  g_assert_true (gst_video_frame_map (&frame, info, buffer, GST_MAP_WRITE));
+  for (guint c = 0; c < MIN (GST_VIDEO_FRAME_N_COMPONENTS (&frame), 3); c++) {
+    guint8 *data = GST_VIDEO_FRAME_COMP_DATA (&frame, c);
+    for (gint y = 0; y < GST_VIDEO_FRAME_COMP_HEIGHT (&frame, c); y++)
+      for (gint x = 0; x < GST_VIDEO_FRAME_COMP_WIDTH (&frame, c); x++)
+        data[y * GST_VIDEO_FRAME_COMP_STRIDE (&frame, c) + x * GST_VIDEO_FRAME_COMP_PSTRIDE (&frame, c)] = values[c];
+  }
+  gst_video_frame_unmap (&frame);
+}
+
+GstBuffer *
+test_frame (const char *caps, const guint8 values[3], GstClockTime pts)
+{
+  g_autoptr (GstCaps) parsed = gst_caps_from_string (caps);
+  GstVideoInfo info;
+  g_assert_true (gst_video_info_from_caps (&info, parsed));
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, GST_VIDEO_INFO_SIZE (&info), NULL);
+  gst_buffer_memset (buffer, 0, 0, GST_VIDEO_INFO_SIZE (&info));
+  test_fill_frame (buffer, &info, values);
+  GST_BUFFER_PTS (buffer) = pts;
+  GST_BUFFER_DURATION (buffer) = GST_SECOND / 25;
+  return buffer;
+}
+
+GstBuffer *
+test_tensor_buffer (gconstpointer data, gsize bytes)
+{
+  return gst_buffer_new_wrapped (g_memdup2 (data, bytes), bytes);
+}
+
+GstBus *
+test_watch (GstElement *element)
+{
+  GstBus *bus = gst_bus_new ();
+  gst_element_set_bus (element, bus);
+  return bus;
+}
+
+void
+test_assert_error (GstBus *bus, ...)
+{
+  g_autoptr (GstMessage) message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
+  g_autoptr (GError) error = NULL;
+  gst_message_parse_error (message, &error, NULL);
+  g_test_message ("%s", error->message);
+  va_list fragments;
+  va_start (fragments, bus);
+  const char *fragment;
+  while ((fragment = va_arg (fragments, const char *)) != NULL)
+    if (strstr (error->message, fragment) == NULL)
+      g_error ("\"%s\" is not in the message \"%s\"", fragment, error->message);
+  va_end (fragments);
+  test_assert_no_error (bus);
+}
+
+void
+test_assert_no_error (GstBus *bus)
+{
+  g_autoptr (GstMessage) message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  if (message != NULL) {
+    g_autoptr (GError) error = NULL;
+    gst_message_parse_error (message, &error, NULL);
+    g_error ("unexpected error: %s", error->message);
+  }
+}

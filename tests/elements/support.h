@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the element tests share: elements registered without a plugin file, tiny models with answers anyone can work
+ * out, frames of one colour, and errors read off a bus.
+ */
+#ifndef SL_TESTS_ELEMENTS_SUPPORT_H
+#define SL_TESTS_ELEMENTS_SUPPORT_H
+
+#include <gst/check/gstharness.h>
+#include <gst/gst.h>
+#include <gst/video/video.h>
+
+#include "core/dtype.h"
+
+G_BEGIN_DECLS
+
+/** test_elements_init: g_test and GStreamer, with the elements registered. */
+void test_elements_init (int *argc, char ***argv);
+
+/** test_colour_model: a new file: @dtype[1,4,4,3] -> the mean of each channel, @dtype[1,3]. uint8 and int8 are
+ *  quantised so that a byte b is b/255. */
+char *test_colour_model (SlDtype dtype);
+/** test_pair_model: uint8[1,4,4,3] -> two outputs, the mean of each channel and the largest value of each. */
+char *test_pair_model (void);
+/** test_sum_model: float32[1,4] + float32[1,4] -> float32[1,4]. */
+char *test_sum_model (void);
+/** test_text_file: a new file with @text. */
+char *test_text_file (const char *name, const char *text);
+/** test_remove_file: deletes what the functions above made. */
+void test_remove_file (const char *path);
+
+/** test_fill_frame: every pixel's components set to @values (R G B or Y U V). */
+void test_fill_frame (GstBuffer *buffer, const GstVideoInfo *info, const guint8 values[3]);
+/** test_frame: a filled buffer with timestamp @pts, for caps text @caps. */
+GstBuffer *test_frame (const char *caps, const guint8 values[3], GstClockTime pts);
+/** test_tensor_buffer: a buffer of one plain memory (unpadded) with a copy of @data. */
+GstBuffer *test_tensor_buffer (gconstpointer data, gsize bytes);
+
+/** test_watch: gives @element a bus of its own. */
+GstBus *test_watch (GstElement *element);
+/** test_assert_error: exactly one error waits on @bus and its text has each of the fragments, NULL-terminated. */
+void test_assert_error (GstBus *bus, ...) G_GNUC_NULL_TERMINATED;
+/** test_assert_no_error: no error waits on @bus. */
+void test_assert_no_error (GstBus *bus);
+
+G_END_DECLS
+
+#endif
