@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Runs functions named test_* and reports them as TAP; helpers to run the program and to write pictures.
+
+Standard library only. A test script ends with harness.main(globals()) and is called as
+SCRIPT PROGRAM MAKE_MODELS.
+"""
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import traceback
+import zlib
+
+PROGRAM = os.path.abspath(sys.argv[1])
+MAKE_MODELS = os.path.abspath(sys.argv[2])
+ROOT = os.environ.get("SIGHTLINE_SOURCE_ROOT", ".")
+DATA = os.environ.get("SIGHTLINE_TEST_DATA", os.path.join(ROOT, "..", "shared"))
+WORK = tempfile.TemporaryDirectory(prefix="sightline-cli-")
+
+
+class Skip(Exception):
+    """The test cannot run here; the message says why."""
+
+
+class Result:
+    """What a run of the program left: exit status, stdout and stderr as text."""
+
+    def __init__(self, status, out, err):
+        self.status, self.out, self.err = status, out, err
+
+    def __str__(self):
+        return "status %d\nstdout: %s\nstderr: %s" % (self.status, self.out, self.err)
+
+    def expect(self, status, *messages):
+        """Checks the status and that stderr holds every message; returns self."""
+        assert self.status == status, "expected status %d: %s" % (status, self)
+        for message in messages:
+            assert message in self.err, "expected '%s' in stderr: %s" % (message, self)
+        if status == 0:
+            assert self.err == "", "expected nothing on stderr: %s" % self
+        return self
+
+
+def run(*args, timeout=300, **more):
+    done = subprocess.run([PROGRAM] + [str(a) for a in args], stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, **more)
+    result = Result(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8", "replace"))
+    assert done.returncode >= 0, "killed by signal %d: %s" % (-done.returncode, result)
+    if "cannot be decoded: no " in result.err and "installed" in result.err:
+        raise Skip("a GStreamer decoder is missing: " + result.err.strip())
+    return result
+
+
+def work(name):
+    return os.path.join(WORK.name, name)
+
+
+def write(name, data):
+    path = work(name)
+    with open(path, "wb") as file:
+        file.write(data)
+    return path
+
+
+def data(*parts):
+    """A shared file; skips the test where it is not there."""
+    path = os.path.join(DATA, *parts)
+    if not os.path.exists(path):
+        raise Skip("/".join(parts) + " not found; set SIGHTLINE_TEST_DATA")
+    return path
+
+
+def model(name):
+    path = work(name)
+    if not os.path.exists(path):
+        subprocess.run([MAKE_MODELS, WORK.name], check=True)
+    return path
+
+
+def png(name, width, height, rgb):
+    """A picture of one colour as a PNG file."""
+
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    packer = zlib.compressobj(1)
+    rows = b"".join(packer.compress(b"\0" + bytes(rgb) * width) for _ in range(height)) + packer.flush()
+    return write(name, b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
+                 chunk(b"IDAT", rows) + chunk(b"IEND", b""))
+
+
+def main(names):
+    tests = [(name, test) for name, test in names.items() if name.startswith("test_")]
+    failed = 0
+    print("1..%d" % len(tests), flush=True)
+    for number, (name, test) in enumerate(tests, 1):
+        try:
+            test()
+            print("ok %d %s" % (number, name), flush=True)
+        except Skip as reason:
+            print("ok %d %s # SKIP %s" % (number, name, str(reason).replace("\n", " ")), flush=True)
+        except Exception:
+            failed += 1
+            print("not ok %d %s" % (number, name))
+            for line in traceback.format_exc().splitlines():
+                print("# " + line)
+            sys.stdout.flush()
+    WORK.cleanup()
+    sys.exit(1 if failed else 0)

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""sightline predict: pictures and videos, good and bad, and the reference answers of real models."""
+import json
+import os
+import signal
+import subprocess
+import time
+
+import harness
+from harness import Skip, data, model, png, run, work, write
+
+RED, GREEN, BLUE = (255, 0, 0), (0, 255, 0), (0, 0, 255)
+
+
+def lines(result):
+    return [json.loads(line) for line in result.out.splitlines()]
+
+
+def check_shape(frame):
+    """The documented shape, key by key and in order."""
+    assert list(frame) == ["source", "frame", "timestamp", "resolution", "objects", "labels"], frame
+    width, height = frame["resolution"]["width"], frame["resolution"]["height"]
+    assert frame["timestamp"] is None or isinstance(frame["timestamp"], int)
+    for found in frame["objects"]:
+        assert list(found) == ["x", "y", "w", "h", "roi_type", "detection"], found
+        detection, box = found["detection"], found["detection"]["bounding_box"]
+        assert list(detection) == ["bounding_box", "confidence", "label", "label_id"], detection
+        assert list(box) == ["x_min", "x_max", "y_min", "y_max"], box
+        assert all(isinstance(found[key], int) for key in "xywh"), found
+        assert 0 <= found["x"] and found["x"] + found["w"] <= width and 0 <= found["y"] and found["y"] + found["h"] <= height, found
+        assert 0 <= box["x_min"] <= box["x_max"] <= 1 and 0 <= box["y_min"] <= box["y_max"] <= 1, box
+        assert found["roi_type"] == detection["label"]
+    for label in frame["labels"]:
+        assert list(label) == ["label", "label_id", "confidence"], label
+
+
+def predict(*args, status=0):
+    result = run("predict", "--json", *args)
+    assert result.status == status, result
+    frames = lines(result)
+    for frame in frames:
+        check_shape(frame)
+    return frames
+
+
+def test_colours():
+    m = model("brightest_channel.tflite")
+    for name, colour, index in (("red", RED, 0), ("green", GREEN, 1), ("blue", BLUE, 2)):
+        picture = png(name + ".png", 31, 17, colour)
+        frame, = predict("--model", m, picture)
+        assert frame["source"] == picture and frame["frame"] == 0 and frame["resolution"] == {"width": 31, "height": 17}
+        assert frame["labels"][0]["label"] == name and frame["labels"][0]["label_id"] == index, frame
+        assert frame["labels"][0]["confidence"] > 0.98 and frame["objects"] == []
+
+
+def test_one_box():
+    picture = png("wide.png", 200, 100, (0, 51, 204))
+    frame, = predict("--model", model("one_box.tflite"), "--threshold", "0.5", picture)
+    found, = frame["objects"]
+    assert (found["x"], found["y"], found["w"], found["h"]) == (0, 25, 100, 50), found
+    assert found["roi_type"] == "blue" and found["detection"]["label_id"] == 1
+    assert abs(found["detection"]["confidence"] - 0.8) < 0.02, found
+    box = found["detection"]["bounding_box"]
+    assert (abs(box["x_min"]), abs(box["x_max"] - 0.5), abs(box["y_min"] - 0.25), abs(box["y_max"] - 0.75)) < (1e-5,) * 4, box
+
+
+def test_table():
+    picture = png("wide.png", 200, 100, (0, 51, 204))
+    out = run("predict", "--model", model("one_box.tflite"), picture).expect(0).out.splitlines()
+    assert out[0] == picture + " (200x100)", out
+    assert out[1].split() == ["confidence", "x", "y", "w", "h", "label"], out
+    assert out[2].split()[1:] == ["0", "25", "100", "50", "blue"], out
+    dark = png("dark.png", 8, 8, (0, 0, 0))
+    out = run("predict", "--model", model("one_box.tflite"), dark).expect(0).out.splitlines()
+    assert out[1].strip() == "nothing found above the threshold", out
+
+
+def test_top_and_threshold():
+    m, picture = model("brightest_channel.tflite"), png("mixed.png", 8, 8, (200, 150, 100))
+    names = [label["label"] for label in predict("--model", m, "--threshold", "0", picture)[0]["labels"]]
+    assert names == ["red", "green", "blue"], names
+    names = [label["label"] for label in predict("--model", m, "--threshold", "0", "--top", "2", picture)[0]["labels"]]
+    assert names == ["red", "green"], names
+    names = [label["label"] for label in predict("--model", m, "--threshold", "0.7", picture)[0]["labels"]]
+    assert names == ["red"], names
+    assert predict("--model", m, "--threshold", "0.9", picture)[0]["labels"] == []
+
+
+def test_broken_in_the_middle():
+    m = model("brightest_channel.tflite")
+    good, last = png("good.png", 9, 9, RED), png("last.png", 10, 10, BLUE)
+    with open(good, "rb") as file:
+        png_bytes = file.read()
+    bad = [write("noise.png", b"\x89PNG\r\n\x1a\n" + b"\x55" * 300), write("cut.png", png_bytes[:40]), write("text.png", b"no picture\n" * 20),
+           write("empty.png", b""), work("missing.png"), harness.WORK.name, "file:///no/such/file.png", "nosuchscheme://x/y"]
+    for path in bad:
+        result = run("predict", "--json", "--model", m, good, path, last).expect(1, path + ": ")
+        frames = lines(result)
+        assert [f["source"] for f in frames] == [good, last], result
+        assert [f["labels"][0]["label"] for f in frames] == ["red", "blue"], result
+    run("predict", "--model", m, work("missing.png")).expect(1, "missing.png: no such file")
+    run("predict", "--model", m, harness.WORK.name).expect(1, "got a directory")
+    run("predict", "--model", m, bad[3]).expect(1, "the file is empty")
+
+
+def test_no_video():
+    import struct
+    sound = write("sound.wav", b"RIFF" + struct.pack("<I", 36 + 8000) + b"WAVEfmt " + struct.pack("<IHHIIHH", 16, 1, 1, 8000, 16000, 2, 16) +
+                  b"data" + struct.pack("<I", 8000) + bytes(8000))
+    run("predict", "--model", model("brightest_channel.tflite"), sound).expect(1, "sound.wav: has no video in it")
+
+
+def test_sizes():
+    m = model("brightest_channel.tflite")
+    for width, height in ((1, 1), (1, 50), (50, 1), (3, 5), (8192, 8192)):
+        frame, = predict("--model", m, png("size.png", width, height, GREEN))
+        assert frame["resolution"] == {"width": width, "height": height}
+        assert frame["labels"][0]["label"] == "green" and frame["labels"][0]["confidence"] > 0.98, frame
+
+
+def test_odd_names():
+    for name in ("sp ace.png", "per%20cent.png", "üml\"aut.png", "new\nline.png", "-dash.png"):
+        picture = png(name, 5, 5, RED)
+        frame, = predict("--model", model("brightest_channel.tflite"), picture)
+        assert frame["source"] == picture
+    done = subprocess.run([harness.PROGRAM, "predict", "--json", "--model", model("brightest_channel.tflite"), "--", "-dash.png"],
+                          cwd=harness.WORK.name, capture_output=True)
+    assert done.returncode == 0 and json.loads(done.stdout)["source"] == "-dash.png", done
+
+
+def test_same_picture_many_times():
+    m, picture = model("brightest_channel.tflite"), png("p.png", 20, 20, RED)
+    assert len(predict("--model", m, *([picture] * 40))) == 40
+
+
+def make_video(frames):
+    """A Motion JPEG video of blue frames at 10 frames a second."""
+    path = work("video%d.avi" % frames)
+    made = subprocess.run(["gst-launch-1.0", "-q", "videotestsrc", "num-buffers=%d" % frames, "pattern=blue", "!",
+                           "video/x-raw,width=64,height=48,framerate=10/1", "!", "jpegenc", "!", "avimux", "!", "filesink",
+                           "location=" + path], capture_output=True)
+    if made.returncode != 0:
+        raise Skip("gst-launch-1.0, jpegenc or avimux is missing")
+    return path
+
+
+def test_video():
+    video, m = make_video(25), model("brightest_channel.tflite")
+    frames = predict("--model", m, video, video)
+    assert [f["frame"] for f in frames] == list(range(25)) * 2
+    for frame in frames:
+        assert abs(frame["timestamp"] - frame["frame"] * 100000000) < 1000000, frame
+        assert frame["labels"][0]["label"] == "blue"
+    out = run("predict", "--model", m, video).expect(0).out.splitlines()
+    assert out[1].split() == ["frame", "time", "confidence", "label"], out
+    assert out[-1].split()[:2] == ["24", "0:00:02.400"], out[-1]
+
+
+def test_interrupt():
+    video = make_video(3000)
+    child = subprocess.Popen([harness.PROGRAM, "predict", "--json", "--model", model("brightest_channel.tflite")] + [video] * 20,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+    child.stdout.readline()
+    child.send_signal(signal.SIGINT)
+    started = time.monotonic()
+    out, err = child.communicate(timeout=60)
+    assert child.returncode == 130, (child.returncode, err)
+    assert time.monotonic() - started < 30 and err == b"", err
+    assert out == b"" or out.endswith(b"}\n")
+
+
+def best(frame):
+    return frame["labels"][0]["label"], frame["labels"][0]["confidence"]
+
+
+def near(value, expected, tolerance=0.05):
+    assert abs(value - expected) <= tolerance, "%g is not within %g of %g" % (value, tolerance, expected)
+
+
+def test_shared_classes():
+    m, labels = data("models", "mobilenet_v2_1.0_224_quant.tflite"), data("models", "imagenet_labels.txt")
+    for more in ([], ["--labels", labels], ["--threads", "2"]):
+        hopper, cat = predict("--model", m, *more, data("images", "grace_hopper.bmp"), data("images", "cat.bmp"))
+        assert best(hopper)[0] == "military uniform" and best(hopper)[1] >= 220 / 256 - 0.05, hopper
+        assert best(cat)[0] == "Egyptian cat", cat
+        near(best(cat)[1], 202 / 256)
+    hopper, cat = predict("--filter", "nearest", "--model", m, data("images", "grace_hopper.bmp"), data("images", "cat.bmp"))
+    near(best(hopper)[1], 220 / 256, 0.01)
+    near(best(cat)[1], 202 / 256, 0.01)
+
+
+def test_shared_objects():
+    m = data("models", "ssd_mobilenet_v1.tflite")
+    wanted = {"bus.jpg": [("person", 0.83), ("person", 0.74), ("person", 0.62), ("truck", 0.56)],
+              "dog.jpg": [("bicycle", 0.73), ("car", 0.67), ("dog", 0.64)], "cat.bmp": [("cat", 0.74)]}
+    for name, expected in wanted.items():
+        frame, = predict("--model", m, "--threshold", "0.4", "--filter", "nearest", data("images", name))
+        found = [(o["roi_type"], o["detection"]["confidence"]) for o in frame["objects"]]
+        for label, confidence in expected:
+            match = [f for f in found if f[0] == label and abs(f[1] - confidence) <= 0.05]
+            assert match, "%s: expected %s %.2f, got %s" % (name, label, confidence, found)
+            found.remove(match[0])
+
+
+def test_shared_person():
+    m = data("models", "person_detect.tflite")
+    hopper, nobody = predict("--model", m, data("images", "grace_hopper.bmp"), data("images", "no_person.bmp"))
+    assert hopper["labels"][0]["label_id"] == 1 and nobody["labels"][0]["label_id"] == 0, (hopper, nobody)
+
+
+def test_shared_video():
+    frames = predict("--model", data("models", "mobilenet_v1_0.25_128_quant.tflite"), "--threshold", "0", "--top", "1",
+                     data("images", "video1.mp4"))
+    assert len(frames) > 10 and [f["frame"] for f in frames] == list(range(len(frames)))
+    times = [f["timestamp"] for f in frames]
+    assert times == sorted(times)
+
+
+harness.main(globals())

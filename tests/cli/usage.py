@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Command lines that make no sense, models that are none, and help."""
+import os
+
+import harness
+from harness import Skip, model, png, run, work, write
+
+
+def test_help():
+    for args in (["--help"], ["-h"], ["help"]):
+        result = run(*args).expect(0)
+        for command in ("predict", "inspect", "infer"):
+            assert command in result.out, result
+    for command in ("predict", "inspect", "infer"):
+        result = run(command, "--help").expect(0)
+        assert "sightline " + command in result.out, result
+
+
+def test_version():
+    result = run("--version").expect(0)
+    assert result.out.startswith("sightline ") and result.out.split()[1][0].isdigit(), result
+
+
+def test_no_command():
+    run().expect(2, "Usage: sightline COMMAND")
+    run("frobnicate").expect(2, "'frobnicate' is not a command; expected predict, inspect or infer")
+
+
+def test_missing_arguments():
+    run("predict", "x.png").expect(2, "--model FILE is required", "sightline predict --help")
+    run("predict", "--model", model("brightest_channel.tflite")).expect(2, "expected at least one SOURCE")
+    run("inspect").expect(2, "expected one MODEL, got 0")
+    run("inspect", "a", "b").expect(2, "expected one MODEL, got 2")
+    run("infer").expect(2, "--model FILE is required")
+    run("infer", "--model", "m").expect(2, "--input FILE is required")
+    run("infer", "--model", "m", "--input", "i").expect(2, "--output PREFIX is required")
+    run("infer", "--model", "m", "--input", "i", "--output", "o", "extra").expect(2, "unexpected argument 'extra'")
+
+
+def test_unknown_option():
+    for command in ("predict", "inspect", "infer"):
+        run(command, "--frobnicate").expect(2, "Unknown option --frobnicate", "--help")
+
+
+def test_numbers():
+    m = model("brightest_channel.tflite")
+    for value in ("0", "65", "10000", "-1", "two", "", "4294967297"):
+        run("predict", "--model", m, "--threads", value, "x.png").expect(2, "--threads: expected 1..64, got '%s'" % value)
+        run("infer", "--model", m, "--input", "x", "--output", "y", "--threads", value).expect(2, "--threads: expected 1..64")
+    for value in ("0", "1001", "-5"):
+        run("predict", "--model", m, "--top", value, "x.png").expect(2, "--top: expected 1..1000, got '%s'" % value)
+    for value in ("-0.1", "1.5", "nan", "inf", "high", "0.5x", ""):
+        run("predict", "--model", m, "--threshold", value, "x.png").expect(2, "--threshold: expected a number in 0..1, got '%s'" % value)
+
+
+def test_choices():
+    m = model("brightest_channel.tflite")
+    for option, expected in (("colour", "RGB, BGR, GRAY"), ("layout", "NHWC, NCHW"), ("fit", "stretch, letterbox, crop")):
+        for args in (["predict", "--model", m, "x.png"], ["inspect", m]):
+            run(*args, "--" + option, "purple").expect(2, "--%s: expected one of %s, got 'purple'" % (option, expected))
+
+
+def bad_models():
+    with open(model("brightest_channel.tflite"), "rb") as file:
+        good = file.read()
+    return [(work("missing.tflite"), "No such file"), (harness.WORK.name, "directory"), (write("empty.tflite", b""), "empty"),
+            (write("magic.tflite", good[:4] + b"XXXX" + good[8:]), "magic.tflite"), (write("cut.tflite", good[:len(good) // 2]), "cut.tflite"),
+            (write("text.tflite", b"this is a text file, not a model\n" * 10), "text.tflite"), (model("unknown_op.tflite"), "Frobnicate")]
+
+
+def test_bad_models():
+    picture = png("p.png", 4, 4, (255, 0, 0))
+    zeros = write("zeros.bin", bytes(192))
+    for path, message in bad_models():
+        for args in (["inspect", path], ["predict", "--model", path, picture],
+                     ["infer", "--model", path, "--input", zeros, "--output", work("none")]):
+            result = run(*args).expect(1, path)
+            assert message.lower() in result.err.lower(), result
+            assert result.out == "", result
+    assert not os.path.exists(work("none.0.bin"))
+
+
+def test_unknown_op_names_what_is_supported():
+    run("inspect", model("unknown_op.tflite")).expect(1, "Frobnicate", "is not supported; supported: ", "CONV_2D")
+
+
+def test_bad_model_is_told_before_sources():
+    result = run("predict", "--model", work("missing.tflite"), work("missing.png")).expect(1, "missing.tflite")
+    assert "missing.png" not in result.err, result
+
+
+def test_float_range_unknown():
+    picture = png("p.png", 4, 4, (255, 0, 0))
+    m = model("float_range.tflite")
+    run("predict", "--model", m, picture).expect(1, m, "mean", "std", "modelinfo")
+    run("predict", "--model", m, "--mean", "0", "--std", "255", picture).expect(0)
+
+
+def test_labels():
+    picture = png("p.png", 4, 4, (255, 0, 0))
+    m = model("brightest_channel.tflite")
+    cases = [(work("none.txt"), "No such file"), (harness.WORK.name, "directory"), (write("empty.txt", b""), "empty"),
+             (write("short.txt", b"red\ngreen\n"), "2")]
+    for path, message in cases:
+        result = run("predict", "--model", m, "--labels", path, picture).expect(1, path)
+        assert message.lower() in result.err.lower(), result
+    for name, text in (("crlf.txt", b"rot\r\ngruen\r\nblau\r\n"), ("numbered.txt", b"0  rot\n1  gruen\n2 blau\n"), ("bom.txt", b"\xef\xbb\xbfrot\na\nb")):
+        result = run("predict", "--model", m, "--labels", write(name, text), picture).expect(0)
+        assert result.out.splitlines()[-1].split()[-1] == "rot", result
+
+
+def test_decoder():
+    picture = png("p.png", 4, 4, (255, 0, 0))
+    m = model("brightest_channel.tflite")
+    run("predict", "--model", m, "--decoder", "yolo", picture).expect(1, "decoder", "labels", "got 'yolo'")
+    run("predict", "--model", m, "--decoder", "ssd", picture).expect(1, "boxes[1,N,4]", "got uint8[1,3]")
+
+
+def test_full_disk():
+    if not os.path.exists("/dev/full"):
+        raise Skip("no /dev/full")
+    with open("/dev/full", "w") as full:
+        import subprocess
+        done = subprocess.run([harness.PROGRAM, "inspect", model("add.tflite")], stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 1 and b"cannot write" in done.stderr, done
+
+
+harness.main(globals())

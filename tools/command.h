@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The program's sub-commands and its exit statuses. A command gets its own arguments with argv[0] = its name, prints
+ * results to stdout and everything else to stderr, and returns one of the statuses.
+ */
+#ifndef SL_TOOLS_COMMAND_H
+#define SL_TOOLS_COMMAND_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define SL_EXIT_OK 0
+/** Something could not be done; stderr says what. */
+#define SL_EXIT_FAILED 1
+/** The command line makes no sense. */
+#define SL_EXIT_USAGE 2
+/** Ended by Ctrl-C, as shells report it. */
+#define SL_EXIT_INTERRUPTED 130
+
+typedef struct
+{
+  const char *name;
+  const char *summary;
+  int (*run) (int argc, char **argv);
+} SlCommand;
+
+extern const SlCommand sl_command_predict;
+extern const SlCommand sl_command_inspect;
+extern const SlCommand sl_command_infer;
+
+/** sl_complain: "sightline COMMAND: message" on stderr, with a newline. */
+void sl_complain (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * `sightline inspect`: what a model takes and gives, what runs it, and what Sightline makes of it, for people or as
+ * one JSON object. Both are printed from the same Report.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/session.h"
+#include "models/model.h"
+#include "postprocess/json.h"
+#include "tools/command.h"
+#include "tools/decoding.h"
+#include "tools/options.h"
+
+#define SHOWN_LABELS 5
+
+typedef struct
+{
+  guint count, xnnpack, own, view;
+} OpCount;
+
+typedef struct
+{
+  SlModel *model;
+  SlSession *session;
+  SlSessionStats stats;
+  OpCount ops[SL_OP_COUNT];
+  const char *decoder;   /* (nullable): the one that will be used */
+  char *decoder_problem; /* (nullable): why there is none */
+  char *input_problem;   /* (nullable): why pictures cannot be given to it yet */
+} Report;
+
+static void
+report_clear (Report *report)
+{
+  g_clear_pointer (&report->session, sl_session_free);
+  g_clear_pointer (&report->model, sl_model_unref);
+  g_free (report->decoder_problem);
+  g_free (report->input_problem);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Report, report_clear)
+
+static void
+count_ops (Report *report)
+{
+  const SlGraph *graph = sl_model_graph (report->model);
+  for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
+    OpCount *op = &report->ops[sl_graph_node (graph, i)->op];
+    const char *backend = sl_session_backend (report->session, i);
+    op->count++;
+    op->xnnpack += strcmp (backend, "xnnpack") == 0;
+    op->view += strcmp (backend, "view") == 0;
+    op->own += strcmp (backend, "sightline") == 0;
+  }
+}
+
+static gboolean
+report_fill (Report *report, const SlModelOptions *options, GError **error)
+{
+  g_autoptr (GError) range = NULL;
+  g_autoptr (GError) outputs = NULL;
+  SlContractOverrides overrides = sl_model_options_overrides (options);
+  report->model = sl_model_load (options->model, &overrides, error);
+  if (report->model == NULL)
+    return FALSE;
+  report->session = sl_session_new (sl_model_graph (report->model), 1, error);
+  if (report->session == NULL) {
+    g_prefix_error (error, "%s: ", options->model);
+    return FALSE;
+  }
+  sl_session_stats (report->session, &report->stats);
+  count_ops (report);
+  const SlContract *contract = sl_model_contract (report->model);
+  const SlDecoder *decoder = sl_contract_find_decoder (contract, &outputs);
+  report->decoder = decoder != NULL ? decoder->name : NULL;
+  report->decoder_problem = outputs != NULL ? g_strdup (outputs->message) : NULL;
+  if (!sl_contract_require_range (contract, &range))
+    report->input_problem = g_strdup (range->message);
+  return TRUE;
+}
+
+static void
+print_tensors (const char *heading, const SlGraph *graph, guint n, const SlTensor *(*get) (const SlGraph *, guint))
+{
+  printf ("%s\n", heading);
+  for (guint i = 0; i < n; i++) {
+    const SlTensor *tensor = get (graph, i);
+    g_autofree char *described = sl_tensor_describe (tensor);
+    printf ("  %u  %s  %s", i, described, tensor->name);
+    if (tensor->quant.count > 1)
+      printf ("  %u scales along axis %d", tensor->quant.count, tensor->quant.axis);
+    else if (tensor->quant.count == 1)
+      printf ("  scale %.9g  zero point %d", (double) sl_tensor_scale (tensor), sl_tensor_zero_point (tensor));
+    printf ("  %" G_GSIZE_FORMAT " bytes\n", tensor->bytes);
+  }
+}
+
+static void
+print_triple (const char *name, const double *values, gint channels)
+{
+  printf ("  %-9s", name);
+  for (gint i = 0; i < channels; i++)
+    printf (" %.6g", values[i]);
+  printf ("\n");
+}
+
+static void
+print_picture (const Report *report)
+{
+  const SlImageContract *image = &sl_model_contract (report->model)->image;
+  printf ("picture\n");
+  if (!image->valid) {
+    printf ("  the first input is no picture (expected 1 or 3 channels and rank 3 or 4)\n");
+    return;
+  }
+  printf ("  size      %dx%d, %s %s\n", image->width, image->height, sl_colour_name (image->colour), sl_layout_name (image->layout));
+  printf ("  fit       %s\n", sl_fit_name (image->fit));
+  if (report->input_problem != NULL) {
+    printf ("  range     unknown: %s\n", report->input_problem);
+    return;
+  }
+  print_triple ("mean", image->mean, image->channels);
+  print_triple ("std", image->std, image->channels);
+  print_triple ("gain", image->gain, image->channels);
+  print_triple ("offset", image->offset, image->channels);
+}
+
+static void
+print_results (const Report *report)
+{
+  const SlLabels *labels = sl_model_contract (report->model)->labels;
+  guint n = labels != NULL ? sl_labels_count (labels) : 0;
+  printf ("results\n  decoder   %s\n", report->decoder != NULL ? report->decoder : "none");
+  if (report->decoder_problem != NULL)
+    printf ("  problem   %s\n", report->decoder_problem);
+  printf ("  labels    %u", n);
+  for (guint i = 0; i < MIN (n, SHOWN_LABELS); i++)
+    printf ("%s%s", i == 0 ? ": " : ", ", sl_labels_get (labels, i) != NULL ? sl_labels_get (labels, i) : "-");
+  printf ("%s\n", n > SHOWN_LABELS ? ", ..." : "");
+}
+
+static void
+print_text (const Report *report)
+{
+  const SlGraph *graph = sl_model_graph (report->model);
+  const SlSessionStats *stats = &report->stats;
+  printf ("model  %s (%s)\n", sl_model_path (report->model), sl_model_format (report->model));
+  print_tensors ("inputs", graph, sl_graph_n_inputs (graph), sl_graph_input_tensor);
+  print_tensors ("outputs", graph, sl_graph_n_outputs (graph), sl_graph_output_tensor);
+  print_picture (report);
+  print_results (report);
+  printf ("operators\n  %-28s %6s %8s %6s %6s\n", "", "count", "xnnpack", "own", "view");
+  for (guint i = 0; i < SL_OP_COUNT; i++)
+    if (report->ops[i].count > 0)
+      printf ("  %-28s %6u %8u %6u %6u\n", sl_op_name ((SlOpType) i), report->ops[i].count, report->ops[i].xnnpack, report->ops[i].own,
+              report->ops[i].view);
+  printf ("run\n  nodes     %u, of them %u by XNNPACK, in %u steps\n", stats->nodes, stats->xnnpack_nodes, stats->steps);
+  printf ("  weights   %" G_GSIZE_FORMAT " bytes\n", stats->weight_bytes);
+  printf ("  arena     %" G_GSIZE_FORMAT " bytes (at least %" G_GSIZE_FORMAT " are needed)\n", stats->arena_bytes,
+          stats->arena_lower_bound);
+}
+
+static void
+json_tensors (GString *out, const char *key, const SlGraph *graph, guint n, const SlTensor *(*get) (const SlGraph *, guint))
+{
+  g_string_append_printf (out, ",\"%s\":[", key);
+  for (guint i = 0; i < n; i++) {
+    const SlTensor *tensor = get (graph, i);
+    g_string_append (out, i > 0 ? ",{\"name\":" : "{\"name\":");
+    sl_json_append_string (out, tensor->name);
+    g_string_append_printf (out, ",\"dtype\":\"%s\",\"shape\":[", sl_dtype_name (tensor->dtype));
+    for (guint d = 0; d < tensor->rank; d++)
+      g_string_append_printf (out, "%s%d", d > 0 ? "," : "", tensor->dims[d]);
+    g_string_append (out, "],\"scales\":[");
+    for (guint q = 0; q < tensor->quant.count; q++) {
+      g_string_append (out, q > 0 ? "," : "");
+      sl_json_append_double (out, tensor->quant.scale[q], 9);
+    }
+    g_string_append (out, "],\"zero_points\":[");
+    for (guint q = 0; q < tensor->quant.count; q++)
+      g_string_append_printf (out, "%s%d", q > 0 ? "," : "", tensor->quant.zero_point[q]);
+    g_string_append_printf (out, "],\"bytes\":%" G_GSIZE_FORMAT "}", tensor->bytes);
+  }
+  g_string_append_c (out, ']');
+}
+
+static void
+json_numbers (GString *out, const char *key, const double *values, gint n)
+{
+  g_string_append_printf (out, ",\"%s\":[", key);
+  for (gint i = 0; i < n; i++) {
+    g_string_append (out, i > 0 ? "," : "");
+    sl_json_append_double (out, values[i], 9);
+  }
+  g_string_append_c (out, ']');
+}
+
+static void
+json_contract (GString *out, const Report *report)
+{
+  const SlContract *contract = sl_model_contract (report->model);
+  const SlImageContract *image = &contract->image;
+  g_string_append (out, ",\"picture\":");
+  if (image->valid) {
+    g_string_append_printf (out, "{\"width\":%d,\"height\":%d,\"channels\":%d,\"colour\":\"%s\",\"layout\":\"%s\",\"fit\":\"%s\"",
+                            image->width, image->height, image->channels, sl_colour_name (image->colour), sl_layout_name (image->layout),
+                            sl_fit_name (image->fit));
+    g_string_append_printf (out, ",\"range_known\":%s", report->input_problem == NULL ? "true" : "false");
+    gint n = report->input_problem == NULL ? image->channels : 0;
+    json_numbers (out, "mean", image->mean, n);
+    json_numbers (out, "std", image->std, n);
+    json_numbers (out, "gain", image->gain, n);
+    json_numbers (out, "offset", image->offset, n);
+    g_string_append_c (out, '}');
+  } else
+    g_string_append (out, "null");
+  g_string_append (out, ",\"decoder\":");
+  sl_json_append_string (out, report->decoder);
+  g_string_append (out, ",\"problem\":");
+  sl_json_append_string (out, report->input_problem != NULL ? report->input_problem : report->decoder_problem);
+  g_string_append (out, ",\"labels\":[");
+  for (guint i = 0; contract->labels != NULL && i < sl_labels_count (contract->labels); i++) {
+    g_string_append (out, i > 0 ? "," : "");
+    sl_json_append_string (out, sl_labels_get (contract->labels, i));
+  }
+  g_string_append_c (out, ']');
+}
+
+static void
+print_json (const Report *report)
+{
+  const SlGraph *graph = sl_model_graph (report->model);
+  const SlSessionStats *stats = &report->stats;
+  const char *separator = "";
+  GString *out = g_string_new ("{\"model\":");
+  sl_json_append_string (out, sl_model_path (report->model));
+  g_string_append_printf (out, ",\"format\":\"%s\"", sl_model_format (report->model));
+  json_tensors (out, "inputs", graph, sl_graph_n_inputs (graph), sl_graph_input_tensor);
+  json_tensors (out, "outputs", graph, sl_graph_n_outputs (graph), sl_graph_output_tensor);
+  json_contract (out, report);
+  g_string_append (out, ",\"operators\":[");
+  for (guint i = 0; i < SL_OP_COUNT; i++)
+    if (report->ops[i].count > 0) {
+      g_string_append_printf (out, "%s{\"name\":\"%s\",\"count\":%u,\"xnnpack\":%u,\"own\":%u,\"view\":%u}", separator,
+                              sl_op_name ((SlOpType) i), report->ops[i].count, report->ops[i].xnnpack, report->ops[i].own,
+                              report->ops[i].view);
+      separator = ",";
+    }
+  g_string_append_printf (out,
+                          "],\"nodes\":%u,\"xnnpack_nodes\":%u,\"steps\":%u,\"weight_bytes\":%" G_GSIZE_FORMAT
+                          ",\"arena_bytes\":%" G_GSIZE_FORMAT ",\"arena_lower_bound\":%" G_GSIZE_FORMAT "}\n",
+                          stats->nodes, stats->xnnpack_nodes, stats->steps, stats->weight_bytes, stats->arena_bytes,
+                          stats->arena_lower_bound);
+  fwrite (out->str, 1, out->len, stdout);
+  g_string_free (out, TRUE);
+}
+
+static int
+run_inspect (int argc, char **argv)
+{
+  SlModelOptions options = { 0 };
+  g_auto (GStrv) rest = NULL;
+  g_autoptr (GError) error = NULL;
+  g_auto (Report) report = { 0 };
+  gboolean json = FALSE;
+  const GOptionEntry entries[] = { { "json", 'j', 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL }, { NULL } };
+  g_autofree GOptionEntry *more = sl_model_options_entries (&options);
+  int status =
+    sl_options_parse ("inspect", "MODEL", "Shows what a model takes and gives, and what runs it.", NULL, argc, argv, entries, more, &rest);
+  if (status >= 0)
+    goto done;
+  if (g_strv_length (rest) != 1) {
+    status = sl_options_usage ("inspect", "expected one MODEL, got %u", g_strv_length (rest));
+    goto done;
+  }
+  if (!sl_model_options_check ("inspect", &options)) {
+    status = SL_EXIT_USAGE;
+    goto done;
+  }
+  options.model = g_strdup (rest[0]);
+  status = SL_EXIT_OK;
+  if (!report_fill (&report, &options, &error)) {
+    sl_complain ("inspect", "%s", error->message);
+    status = SL_EXIT_FAILED;
+  } else if (json)
+    print_json (&report);
+  else
+    print_text (&report);
+done:
+  sl_model_options_clear (&options);
+  return status;
+}
+
+const SlCommand sl_command_inspect = { "inspect", "show a model's inputs, outputs, operators and contract", run_inspect };

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Ctrl-C: the first asks loops to end, a second one kills as usual.
+ */
+#ifndef SL_TOOLS_INTERRUPT_H
+#define SL_TOOLS_INTERRUPT_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/** sl_interrupt_catch: from now on SIGINT and SIGTERM set the flag. */
+void sl_interrupt_catch (void);
+/** sl_interrupted: whether the program was asked to end. Any thread. */
+gboolean sl_interrupted (void);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Command-line parsing shared by the commands. Numbers are taken as text, so that a wrong one is answered with its
+ * range instead of being rounded or cut.
+ */
+#include "tools/options.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/session.h"
+#include "tools/command.h"
+
+void
+sl_model_options_clear (SlModelOptions *options)
+{
+  g_free (options->model);
+  g_free (options->threads_text);
+  g_free (options->labels);
+  g_free (options->mean);
+  g_free (options->std);
+  g_free (options->colour);
+  g_free (options->fit);
+  g_free (options->layout);
+  g_free (options->decoder);
+  memset (options, 0, sizeof *options);
+}
+
+GOptionEntry *
+sl_model_options_entries (SlModelOptions *options)
+{
+  const GOptionEntry entries[] = {
+    { "labels", 'l', 0, G_OPTION_ARG_FILENAME, &options->labels, "Class names, one a line (default: the model's own)", "FILE" },
+    { "mean", 0, 0, G_OPTION_ARG_STRING, &options->mean, "Mean of the input, one number or one a channel, in 0..255", "M[,M,M]" },
+    { "std", 0, 0, G_OPTION_ARG_STRING, &options->std, "Divisor of the input: value = (byte - mean) / std", "S[,S,S]" },
+    { "colour", 0, 0, G_OPTION_ARG_STRING, &options->colour, "Channel order of the input: RGB, BGR or GRAY", "ORDER" },
+    { "layout", 0, 0, G_OPTION_ARG_STRING, &options->layout, "Layout of the input: NHWC or NCHW", "LAYOUT" },
+    { "fit", 0, 0, G_OPTION_ARG_STRING, &options->fit, "How frames fill the input: stretch, letterbox or crop", "FIT" },
+    { "decoder", 0, 0, G_OPTION_ARG_STRING, &options->decoder, "What the outputs mean: labels or ssd", "NAME" },
+    { NULL },
+  };
+  return g_memdup2 (entries, sizeof entries);
+}
+
+SlContractOverrides
+sl_model_options_overrides (const SlModelOptions *options)
+{
+  return (SlContractOverrides){ .labels = options->labels,
+                                .mean = options->mean,
+                                .std = options->std,
+                                .colour = options->colour,
+                                .fit = options->fit,
+                                .layout = options->layout,
+                                .decoder = options->decoder };
+}
+
+int
+sl_options_parse (const char *command, const char *arguments, const char *summary, const char *details, int argc, char **argv,
+                  const GOptionEntry *entries, const GOptionEntry *more, GStrv *rest)
+{
+  g_autoptr (GOptionContext) context = g_option_context_new (arguments);
+  g_autoptr (GError) error = NULL;
+  g_auto (GStrv) copy = g_new0 (char *, (gsize) argc + 1);
+  gboolean help = FALSE;
+  const GOptionEntry own[] = { { "help", 'h', 0, G_OPTION_ARG_NONE, &help, "Show this help", NULL }, { NULL } };
+  g_autofree char *program = g_strdup_printf ("sightline %s", command);
+  for (int i = 0; i < argc; i++)
+    copy[i] = g_strdup (i == 0 ? program : argv[i]);
+  g_option_context_set_help_enabled (context, FALSE);
+  g_option_context_set_summary (context, summary);
+  g_option_context_set_description (context, details);
+  g_option_context_add_main_entries (context, entries, NULL);
+  if (more != NULL)
+    g_option_context_add_main_entries (context, more, NULL);
+  g_option_context_add_main_entries (context, own, NULL);
+  g_set_prgname (program);
+  if (!g_option_context_parse_strv (context, &copy, &error))
+    return sl_options_usage (command, "%s", error->message);
+  if (help) {
+    g_autofree char *text = g_option_context_get_help (context, TRUE, NULL);
+    fputs (text, stdout);
+    return SL_EXIT_OK;
+  }
+  GPtrArray *left = g_ptr_array_new ();
+  for (guint i = 1; copy[0] != NULL && copy[i] != NULL; i++)
+    if (i > 1 || strcmp (copy[i], "--") != 0)
+      g_ptr_array_add (left, g_strdup (copy[i]));
+  g_ptr_array_add (left, NULL);
+  *rest = (GStrv) g_ptr_array_free (left, FALSE);
+  return -1;
+}
+
+gboolean
+sl_options_integer (const char *command, const char *option, const char *text, guint lo, guint hi, guint *value)
+{
+  guint64 number;
+  if (text == NULL)
+    return TRUE;
+  if (!g_ascii_string_to_unsigned (text, 10, lo, hi, &number, NULL)) {
+    sl_complain (command, "%s: expected %u..%u, got '%s'", option, lo, hi, text);
+    return FALSE;
+  }
+  *value = (guint) number;
+  return TRUE;
+}
+
+gboolean
+sl_options_fraction (const char *command, const char *option, const char *text, double *value)
+{
+  char *end = NULL;
+  if (text == NULL)
+    return TRUE;
+  double number = g_ascii_strtod (text, &end);
+  if (end == text || *end != '\0' || !(number >= 0 && number <= 1)) {
+    sl_complain (command, "%s: expected a number in 0..1, got '%s'", option, text);
+    return FALSE;
+  }
+  *value = number;
+  return TRUE;
+}
+
+/* Replaces *@text by the choice's own spelling. */
+gboolean
+sl_options_choice (const char *command, const char *option, char **text, const char *const *choices)
+{
+  if (*text == NULL)
+    return TRUE;
+  for (guint i = 0; choices[i] != NULL; i++)
+    if (g_ascii_strcasecmp (*text, choices[i]) == 0) {
+      g_free (*text);
+      *text = g_strdup (choices[i]);
+      return TRUE;
+    }
+  g_autofree char *all = g_strjoinv (", ", (char **) choices);
+  sl_complain (command, "%s: expected one of %s, got '%s'", option, all, *text);
+  return FALSE;
+}
+
+gboolean
+sl_model_options_check (const char *command, SlModelOptions *options)
+{
+  const char *colours[] = { sl_colour_name (SL_COLOUR_RGB), sl_colour_name (SL_COLOUR_BGR), sl_colour_name (SL_COLOUR_GRAY), NULL };
+  const char *layouts[] = { sl_layout_name (SL_LAYOUT_NHWC), sl_layout_name (SL_LAYOUT_NCHW), NULL };
+  const char *fits[] = { sl_fit_name (SL_FIT_STRETCH), sl_fit_name (SL_FIT_LETTERBOX), sl_fit_name (SL_FIT_CROP), NULL };
+  return sl_options_integer (command, "--threads", options->threads_text, 1, SL_MAX_THREADS, &options->threads)
+         && sl_options_choice (command, "--colour", &options->colour, colours)
+         && sl_options_choice (command, "--layout", &options->layout, layouts) && sl_options_choice (command, "--fit", &options->fit, fits);
+}
+
+int
+sl_options_usage (const char *command, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_autofree char *message = g_strdup_vprintf (format, args);
+  va_end (args);
+  sl_complain (command, "%s (see sightline %s --help)", message, command);
+  return SL_EXIT_USAGE;
+}

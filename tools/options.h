@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the commands' options have in common: parsing, and the options that describe a model.
+ */
+#ifndef SL_TOOLS_OPTIONS_H
+#define SL_TOOLS_OPTIONS_H
+
+#include <glib.h>
+
+#include "models/contract.h"
+
+G_BEGIN_DECLS
+
+/** Options about the model; NULL and 0 = not given. */
+typedef struct
+{
+  char *model;
+  char *threads_text;
+  guint threads; /* 1..SL_MAX_THREADS once parsed, 0 = not given */
+  char *labels, *mean, *std, *colour, *fit, *layout, *decoder;
+} SlModelOptions;
+
+void sl_model_options_clear (SlModelOptions *options);
+/** sl_model_options_entries: (transfer full): entries for --labels and the contract's overrides; g_free() it. */
+GOptionEntry *sl_model_options_entries (SlModelOptions *options);
+/** sl_model_options_overrides: the same as the contract takes them; pointers are @options'. */
+SlContractOverrides sl_model_options_overrides (const SlModelOptions *options);
+
+/**
+ * sl_options_parse:
+ * @command: its name, for messages and usage
+ * @arguments: what follows the options in the usage line
+ * @summary: what the command does; @details: (nullable): shown after the options
+ * @entries, @more: (nullable) @more
+ * @rest: (out) (transfer full): arguments that are not options
+ *
+ * Prints help or complaints itself. Returns -1 to go on, else the exit status.
+ */
+int sl_options_parse (const char *command, const char *arguments, const char *summary, const char *details, int argc, char **argv,
+                      const GOptionEntry *entries, const GOptionEntry *more, GStrv *rest);
+
+/** sl_options_integer: *@value unchanged when @text is NULL; FALSE, having complained, unless it is an integer in @lo..@hi. */
+gboolean sl_options_integer (const char *command, const char *option, const char *text, guint lo, guint hi, guint *value);
+/** sl_options_fraction: likewise for a number in 0..1. */
+gboolean sl_options_fraction (const char *command, const char *option, const char *text, double *value);
+/** sl_options_choice: *@text becomes the spelling in @choices (NULL-terminated) that it equals in any case. */
+gboolean sl_options_choice (const char *command, const char *option, char **text, const char *const *choices);
+/** sl_model_options_check: numbers and choices of @options; FALSE, having complained, when one is wrong. */
+gboolean sl_model_options_check (const char *command, SlModelOptions *options);
+/** sl_options_usage: complains and returns SL_EXIT_USAGE. */
+int sl_options_usage (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+G_END_DECLS
+
+#endif

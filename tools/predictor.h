@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A model at work: one pipeline for the whole run of the program, fed frame by frame.
+ */
+#ifndef SL_TOOLS_PREDICTOR_H
+#define SL_TOOLS_PREDICTOR_H
+
+#include <gst/gst.h>
+
+#include "postprocess/prediction.h"
+#include "tools/options.h"
+
+G_BEGIN_DECLS
+
+/** NAN threshold and 0 top = the element's default. */
+typedef struct
+{
+  const SlModelOptions *model;
+  double threshold;
+  guint top;
+  const char *filter; /* (nullable) */
+} SlPredictorOptions;
+
+typedef struct _SlPredictor SlPredictor;
+
+/** sl_predictor_new: loads the model; every error about it comes from here. */
+SlPredictor *sl_predictor_new (const SlPredictorOptions *options, GError **error);
+void sl_predictor_free (SlPredictor *predictor);
+/** sl_predictor_caps: (transfer full): raw video that it takes. */
+GstCaps *sl_predictor_caps (SlPredictor *predictor);
+/** sl_predictor_run: fills width, height, timestamp, objects and labels of @prediction, valid until the next run. FALSE with
+ *  @error set, after which the next run starts afresh; FALSE without when the program was interrupted. */
+gboolean sl_predictor_run (SlPredictor *predictor, GstSample *frame, SlPrediction *prediction, GError **error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlPredictor, sl_predictor_free)
+
+G_END_DECLS
+
+#endif
