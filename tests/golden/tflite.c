@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Real models against the outputs of LiteRT with XNNPACK, byte for byte, on one thread and two. Models, inputs
+ * and outputs are not part of the project; each case is skipped where they are missing.
+ */
+#include <string.h>
+
+#include "core/session.h"
+#include "models/model.h"
+#include "tests/support/testdata.h"
+
+typedef struct
+{
+  const char *model, *picture;
+} Case;
+
+static const Case cases[] = {
+  { "mobilenet_v2_1.0_224_quant", "grace_hopper" },
+  { "mobilenet_v2_1.0_224_quant", "cat" },
+  { "mobilenet_v2_1.0_224_quant", "prng" },
+  { "mobilenet_v1_0.25_128_quant", "grace_hopper" },
+  { "mobilenet_v1_0.25_128_quant", "cat" },
+  { "mobilenet_v1_0.25_128_quant", "prng" },
+  { "tf2_mobilenet_v2_1.0_224_ptq", "grace_hopper" },
+  { "tf2_mobilenet_v2_1.0_224_ptq", "cat" },
+  { "tf2_mobilenet_v2_1.0_224_ptq", "prng" },
+  { "person_detect", "grace_hopper" },
+  { "person_detect", "cat" },
+  { "person_detect", "prng" },
+  { "ssd_mobilenet_v1", "bus" },
+  { "ssd_mobilenet_v1", "dog" },
+  { "ssd_mobilenet_v1", "cat" },
+};
+
+static void
+compare_output (const Case *c, guint i, const SlTensor *tensor, const void *data)
+{
+  g_autofree char *name = g_strdup_printf ("golden/%s.%s.xnn.out%u.bin", c->model, c->picture, i);
+  g_autofree char *path = sl_test_data (name);
+  g_autofree char *expected = NULL;
+  gsize bytes = 0;
+  g_assert_nonnull (path);
+  g_assert_true (g_file_get_contents (path, &expected, &bytes, NULL));
+  g_assert_cmpmem (data, tensor->bytes, expected, bytes);
+}
+
+static void
+run (const Case *c, SlGraph *graph, const char *input, gsize bytes, guint threads)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlSession) session = sl_session_new (graph, threads, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (sl_graph_input_tensor (graph, 0)->bytes, ==, bytes);
+  void *in = sl_tensor_buffer_new (bytes), *out[SL_MAX_IO];
+  memcpy (in, input, bytes);
+  for (guint i = 0; i < sl_graph_n_outputs (graph); i++)
+    out[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes);
+  for (guint k = 0; k < 2; k++)
+    g_assert_cmpint (sl_session_run (session, (const void *const *) &in, out), ==, SL_STATUS_OK);
+  for (guint i = 0; i < sl_graph_n_outputs (graph); i++) {
+    compare_output (c, i, sl_graph_output_tensor (graph, i), out[i]);
+    sl_tensor_buffer_free (out[i]);
+  }
+  sl_tensor_buffer_free (in);
+}
+
+static void
+test_case (gconstpointer data)
+{
+  const Case *c = data;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *model_name = g_strdup_printf ("models/%s.tflite", c->model);
+  g_autofree char *input_name = g_strdup_printf ("golden/%s.%s.in", c->model, c->picture);
+  g_autofree char *model_path = sl_test_data (model_name), *input_path = model_path != NULL ? sl_test_data (input_name) : NULL;
+  g_autofree char *input = NULL;
+  gsize bytes = 0;
+  if (input_path == NULL)
+    return;
+  g_autoptr (SlModel) model = sl_model_load (model_path, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_true (g_file_get_contents (input_path, &input, &bytes, NULL));
+  for (guint threads = 1; threads <= 2; threads++)
+    run (c, sl_model_graph (model), input, bytes, threads);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *path = g_strdup_printf ("/golden/%s/%s", cases[i].model, cases[i].picture);
+    g_test_add_data_func (path, &cases[i], test_case);
+  }
+  return g_test_run ();
+}
