@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# A thin front for meson; everything it does is in scripts/ and meson.build.
+#   make demo [MODEL=model.tflite INPUT=picture-or-video]    predict, from a release build
+#   make test | bench | install [PREFIX=/usr/local DESTDIR=] | setup | clean
+# Variables: BUILD (build folder), MESONFLAGS (for `meson setup`), SETUP=: (leave packages alone)
+
+BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+MESONFLAGS ?=
+MODEL ?=
+INPUT ?=
+SETUP ?= scripts/setup.sh
+RELEASE = $(BUILD)-release
+
+export MODEL INPUT DESTDIR
+
+.PHONY: all demo test bench install setup clean release
+
+all: release
+
+demo: release
+	@meson devenv -C $(RELEASE) --workdir $(CURDIR) scripts/demo.sh $(RELEASE)
+
+test: setup
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) $(MESONFLAGS)
+	@ninja -C $(BUILD)
+	@scripts/test.sh $(BUILD)
+
+bench: release
+	@meson test -C $(RELEASE) --benchmark --verbose --num-processes 1
+
+install: release
+	@meson configure $(RELEASE) -Dprefix=$(PREFIX)
+	@meson install -C $(RELEASE)
+
+setup:
+	@$(SETUP)
+
+release: setup
+	@test -f $(RELEASE)/build.ninja || meson setup $(RELEASE) --buildtype=release --prefix=$(PREFIX) $(MESONFLAGS)
+	@ninja -C $(RELEASE)
+
+clean:
+	rm -rf $(BUILD) $(RELEASE)

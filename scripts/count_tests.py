@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Prints "N passed, N failed, N skipped" for one run of `meson test`.
+
+Called by scripts/test.sh with meson's log folder. Counts TAP test cases where a program reported them, else the
+program as one; a program that failed without a failing case (it crashed or timed out) counts as one failure. Before
+that, shows what failing programs wrote to stdout: meson shows only their stderr, and TAP diagnostics are on stdout.
+"""
+import glob
+import json
+import os
+import sys
+import xml.etree.ElementTree as ET
+
+GOOD = {"OK", "EXPECTEDFAIL"}
+SHOWN_LINES = 60
+
+
+def cases_by_program(path):
+    """{program: [passed, failed, skipped]} from meson's JUnit file."""
+    programs = {}
+    for suite in ET.parse(path).getroot().iter("testsuite"):
+        for case in suite.iter("testcase"):
+            kinds = {child.tag for child in case}
+            column = 1 if kinds & {"failure", "error"} else 2 if "skipped" in kinds else 0
+            # A TAP program is the suite "PROJECT.PROGRAM"; any other program is a case of the suite "PROJECT".
+            program = suite.get("name").partition(".")[2] or case.get("name")
+            programs.setdefault(program, [0, 0, 0])[column] += 1
+    return programs
+
+
+def main():
+    logs = sys.argv[1]
+    junit = glob.glob(os.path.join(logs, "testlog*.junit.xml"))
+    records = glob.glob(os.path.join(logs, "testlog*.json"))
+    if not records:
+        print("0 passed, 1 failed, 0 skipped")
+        print("count_tests: %s has no test log: no test ran" % logs, file=sys.stderr)
+        return 1
+    cases = {}
+    for path in junit:
+        cases.update(cases_by_program(path))
+    total = [0, 0, 0]
+    for path in records:
+        with open(path, encoding="utf-8") as lines:
+            for line in filter(str.strip, lines):
+                record = json.loads(line)
+                counts = list(cases.get(record["name"], [0, 0, 0]))
+                good, skipped = record["result"] in GOOD, record["result"] == "SKIP"
+                if not good and not skipped:
+                    print("-- %s, end of its output:" % record["name"])
+                    print("\n".join(record.get("stdout", "").splitlines()[-SHOWN_LINES:]))
+                if not any(counts):
+                    counts[0 if good else 2 if skipped else 1] = 1
+                elif not good and not skipped and not counts[1]:
+                    counts[1] = 1
+                total = [a + b for a, b in zip(total, counts)]
+    print("%d passed, %d failed, %d skipped" % tuple(total))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
