@@ -22,6 +22,7 @@ sl_tensor_allocation_params (GstAllocationParams *params)
 {
   params->align |= SL_TENSOR_ALIGN - 1;
   params->padding = MAX (params->padding, SL_TENSOR_PADDING);
+  params->flags |= GST_MEMORY_FLAG_ZERO_PADDED; /* XNNPACK reads it, if only to multiply it by zero */
 }
 
 static gboolean

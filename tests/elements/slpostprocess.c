@@ -54,9 +54,10 @@ ssd_buffer (const gfloat box[4], GstClockTime pts)
     gsize bytes;
   } tensors[4] = { { boxes, sizeof boxes }, { classes, sizeof classes }, { scores, sizeof scores }, { count, sizeof count } };
   GstBuffer *buffer = gst_buffer_new ();
-  for (guint i = 0; i < 4; i++)
-    gst_buffer_append_memory (
-      buffer, gst_memory_new_wrapped (0, g_memdup2 (tensors[i].data, tensors[i].bytes), tensors[i].bytes, 0, tensors[i].bytes, NULL, NULL));
+  for (guint i = 0; i < 4; i++) {
+    gpointer copy = g_memdup2 (tensors[i].data, tensors[i].bytes);
+    gst_buffer_append_memory (buffer, gst_memory_new_wrapped (0, copy, tensors[i].bytes, 0, tensors[i].bytes, copy, g_free));
+  }
   GST_BUFFER_PTS (buffer) = pts;
   GST_BUFFER_DURATION (buffer) = 40 * GST_MSECOND;
   return buffer;
