@@ -34,6 +34,16 @@ static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST
 static GstStaticPadTemplate src_template =
   GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("image/bmp, parsed = (boolean) true"));
 
+/* Fields lie at odd addresses, where GST_READ_UINT32_LE would read a whole word. */
+static guint32
+read_le (const guint8 *bytes, guint n)
+{
+  guint32 value = 0;
+  for (guint i = n; i-- > 0;)
+    value = value << 8 | bytes[i];
+  return value;
+}
+
 static gboolean
 sl_bmp_parse_start (GstBaseParse *parse)
 {
@@ -47,12 +57,12 @@ static void
 set_caps (SlBmpParse *self, const guint8 *header)
 {
   gint width, height;
-  if (GST_READ_UINT32_LE (header + INFO_SIZE_AT) == CORE_INFO_SIZE) {
-    width = GST_READ_UINT16_LE (header + WIDTH_AT);
-    height = GST_READ_UINT16_LE (header + WIDTH_AT + 2);
+  if (read_le (header + INFO_SIZE_AT, 4) == CORE_INFO_SIZE) {
+    width = (gint) read_le (header + WIDTH_AT, 2);
+    height = (gint) read_le (header + WIDTH_AT + 2, 2);
   } else {
-    width = (gint) GST_READ_UINT32_LE (header + WIDTH_AT);
-    height = (gint) GST_READ_UINT32_LE (header + WIDTH_AT + 4); /* negative: rows from the top */
+    width = (gint) read_le (header + WIDTH_AT, 4);
+    height = (gint) read_le (header + WIDTH_AT + 4, 4); /* negative: rows from the top */
     height = height == G_MININT ? 0 : ABS (height);
   }
   if (width == self->width && height == self->height)
@@ -76,8 +86,8 @@ sl_bmp_parse_handle_frame (GstBaseParse *parse, GstBaseParseFrame *frame, gint *
     *skip = 1;
     return GST_FLOW_OK;
   }
-  gsize bytes = GST_READ_UINT32_LE (header + LENGTH_AT);
-  if (bytes <= GST_READ_UINT32_LE (header + PIXELS_AT) || bytes < sizeof header || bytes > MAX_BYTES)
+  gsize bytes = read_le (header + LENGTH_AT, 4);
+  if (bytes <= read_le (header + PIXELS_AT, 4) || bytes < sizeof header || bytes > MAX_BYTES)
     bytes = G_MAXSIZE;
   if (bytes > available) {
     if (!GST_BASE_PARSE_DRAINING (parse)) {

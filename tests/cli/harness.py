@@ -46,7 +46,7 @@ def run(*args, timeout=300, **more):
     done = subprocess.run([PROGRAM] + [str(a) for a in args], stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, **more)
     result = Result(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8", "replace"))
     assert done.returncode >= 0, "killed by signal %d: %s" % (-done.returncode, result)
-    if "cannot be decoded: no " in result.err and "installed" in result.err:
+    if "cannot be decoded: no " in result.err and "decoder is installed" in result.err:
         raise Skip("a GStreamer decoder is missing: " + result.err.strip())
     return result
 

@@ -209,7 +209,6 @@ run (const char *launch, gboolean *failed)
   GString *text = g_string_new (NULL);
   GstElement *pipeline = gst_parse_launch (launch, &error);
   g_assert_no_error (error);
-  g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   GstStateChangeReturn started = gst_element_set_state (pipeline, GST_STATE_PLAYING);
   *failed = started == GST_STATE_CHANGE_FAILURE;
