@@ -114,7 +114,7 @@ sl_bmp_parse_class_init (SlBmpParseClass *klass)
     element_class, "BMP parser", "Codec/Parser/Image",
     "Cuts a stream of bytes into whole BMP pictures, as decoders want them: decodebin uses it by itself, "
     "filesrc ! slbmpparse ! avdec_bmp by hand.",
-    "Sightline");
+    "The Sightline authors");
 }
 
 static void
