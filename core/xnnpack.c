@@ -277,6 +277,13 @@ define_pool (Builder *builder, const SlNode *node)
                                         (uint32_t) w->stride_w, limits.lo, limits.hi, in, out, 0);
 }
 
+/* Newer versions drop reduced dimensions unless told not to; older ones keep them and know no such flag. */
+#ifdef XNN_FLAG_KEEP_DIMS
+#define KEEP_DIMS XNN_FLAG_KEEP_DIMS
+#else
+#define KEEP_DIMS 0
+#endif
+
 /* MEAN over height and width that keeps four dimensions is global average pooling. */
 static enum xnn_status
 define_mean (Builder *builder, const SlNode *node)
@@ -289,7 +296,7 @@ define_mean (Builder *builder, const SlNode *node)
   const enum xnn_status status = io_values (builder, node, 1, &in, &out);
   if (status != xnn_status_success)
     return status;
-  return xnn_define_global_average_pooling_2d (builder->subgraph, -INFINITY, INFINITY, in, out, 0);
+  return xnn_define_global_average_pooling_2d (builder->subgraph, -INFINITY, INFINITY, in, out, KEEP_DIMS);
 }
 
 static enum xnn_status

@@ -149,6 +149,31 @@ test_plan (void)
   }
 }
 
+/* A convolution after a mean that keeps its dimensions: inside one XNNPACK subgraph the mean must say that it has four. */
+static void
+test_convolution_of_mean (void)
+{
+  static const gint32 axes[] = { 1, 2 }, x_dims[] = { 1, 3, 4, 64 }, w_dims[] = { 2, 1, 1, 64 };
+  gfloat weights[128];
+  double expected[2] = { 0, 0 };
+  Check check;
+  check_init (&check, 5);
+  check_random (&check, SL_DTYPE_F32, G_N_ELEMENTS (weights), weights);
+  const gint32 reduced[] = { check_input (&check, SL_DTYPE_F32, 4, x_dims, 0, 0), check_ints (&check, 2, axes) };
+  const gint32 mean = check_middle (&check, SL_DTYPE_F32, 0, 0);
+  const SlOpParams keep = { .reduce = { TRUE } };
+  const SlOpParams params = { .window = { .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
+  const gint32 convolved[] = { mean, check_constant (&check, SL_DTYPE_F32, 4, w_dims, NULL, 0, 0, 0, weights), -1 };
+  check_node (&check, SL_OP_MEAN, reduced, 2, mean, &keep);
+  check_node (&check, SL_OP_CONV_2D, convolved, 3, check_output (&check, SL_DTYPE_F32, 0, 0), &params);
+  check_prepare (&check);
+  for (guint k = 0; k < 3 * 4 * 64; k++)
+    for (guint o = 0; o < 2; o++)
+      expected[o] += check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0], k) / 12 * (double) weights[o * 64 + k % 64];
+  check_expect (&check, expected, 1e-5, 1e-5);
+  check_clear (&check);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -158,5 +183,6 @@ main (int argc, char **argv)
   g_test_add_func ("/core/session/changing-buffers", test_changing_buffers);
   g_test_add_func ("/core/session/two-outputs-of-one", test_two_outputs_of_one);
   g_test_add_func ("/core/session/plan", test_plan);
+  g_test_add_func ("/core/session/convolution-of-mean", test_convolution_of_mean);
   return g_test_run ();
 }
