@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fitting a frame into a tensor, and the algebra of the map between them. The normaliser samples with the exact
+ * Turning and fitting a frame into a tensor, and the algebra of the map between them. The normaliser samples with the exact
  * scale computed here and the decoders map boxes with its affine, so the two can never disagree.
  */
 #include "preprocess/affine.h"
@@ -54,6 +54,36 @@ sl_affine_fit (SlAffine *map, SlAffineFit fit, int frame_w, int frame_h, int ten
     .yy = ratio_value (y),
     .y0 = axis_origin (y, frame_h, tensor_h),
   };
+}
+
+SlTurn
+sl_affine_turn (SlOrientation orientation)
+{
+  static const SlTurn turns[] = {
+    [SL_ORIENTATION_IDENTITY] = { false, false, false }, [SL_ORIENTATION_90R] = { false, true, true },
+    [SL_ORIENTATION_180] = { true, true, false },        [SL_ORIENTATION_90L] = { true, false, true },
+    [SL_ORIENTATION_HORIZ] = { true, false, false },     [SL_ORIENTATION_VERT] = { false, true, false },
+    [SL_ORIENTATION_UL_LR] = { false, false, true },     [SL_ORIENTATION_UR_LL] = { true, true, true },
+  };
+  return turns[orientation];
+}
+
+void
+sl_affine_view (SlAffine *map, SlAffineFit fit, SlOrientation orientation, const SlRect *part, int tensor_w, int tensor_h)
+{
+  const SlTurn turn = sl_affine_turn (orientation);
+  const int width = turn.transpose ? tensor_h : tensor_w;
+  const int height = turn.transpose ? tensor_w : tensor_h;
+  SlAffine fitted;
+  sl_affine_fit (&fitted, fit, part->width, part->height, width, height);
+  const double x0 = part->x + (turn.flip_x ? fitted.x0 + fitted.xx * width : fitted.x0);
+  const double y0 = part->y + (turn.flip_y ? fitted.y0 + fitted.yy * height : fitted.y0);
+  const double xx = turn.flip_x ? -fitted.xx : fitted.xx;
+  const double yy = turn.flip_y ? -fitted.yy : fitted.yy;
+  if (turn.transpose)
+    *map = (SlAffine){ .xy = xx, .x0 = x0, .yx = yy, .y0 = y0 };
+  else
+    *map = (SlAffine){ .xx = xx, .x0 = x0, .yy = yy, .y0 = y0 };
 }
 
 void

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One axis of a resize as a table: for every output position the source samples to read and their weights.
- * Built once per stream by the normaliser, in exact integer arithmetic, so that no position is ever a rounding
- * error away from its neighbour. A filter with more taps changes this table and nothing else.
+ * One axis of a resize as a table: for every output position the source samples to read and their integer weights.
+ * Built once per stream from exact quotients, so that no position is ever a rounding error away from its neighbour.
+ * Columns get taps (every sample a weight), rows get spans (all samples between the ends weigh the same); a filter is
+ * what fills them.
  */
 #ifndef SL_PREPROCESS_AXIS_H
 #define SL_PREPROCESS_AXIS_H
@@ -13,39 +14,71 @@
 #include "preprocess/affine.h"
 #include "preprocess/normalize.h"
 
-/** Most taps a filter has; the normaliser keeps as many sampled rows of each component. */
-#define SL_AXIS_MAX_TAPS 2
+/** Weights of the taps of a position sum to this. */
+#define SL_TAP_ONE 16384
+/** Most taps of a position; columns that would need more have spans instead. */
+#define SL_AXIS_MAX_TAPS 64
+/** Tables are padded with weights of zero to a multiple of this many positions, weights of a position to a multiple of 8. */
+#define SL_AXIS_GROUP 16
+/** Samples past the last one of a row that kernels may read, weighing them zero. */
+#define SL_AXIS_SLACK 64
 
 /**
  * SlAxisSpec: a component along one axis.
  * @scale: frame pixels per tensor pixel
- * @frame, @tensor: lengths in pixels, 1..32768; their centres coincide
+ * @origin, @frame: the part of the frame that is fitted, in pixels; @origin + @frame at most 32768
+ * @tensor: length in pixels, 1..32768; its centre falls on the centre of the part
+ * @flip: the last position comes first
  * @chroma_shift: 1 when the component has one sample for two pixels of the frame
  * @site: where these samples lie; meaningless when @chroma_shift is 0
- * @step: factor on the sample number in SlAxis.offset
+ * @filter: any but SL_FILTER_AUTO
+ * @bits: of a sample, 8 or 10; 0 for columns, which get taps
  */
 typedef struct
 {
   SlRatio scale;
-  int frame, tensor;
+  int origin, frame, tensor;
+  bool flip;
   int chroma_shift;
   SlSite site;
   SlFilter filter;
-  int step;
+  int bits;
 } SlAxisSpec;
 
 /**
+ * SlSpan: what one position weighs: samples @first and @last, and all between equally. @last may be @first, then only
+ *   the first weight counts.
+ * @weight: of first, last and each one between, in units of 2^-30; they sum to 2^30
+ * @narrow, @shift: the same for 16-bit arithmetic, see SlBand; @shift is negative when there are too many between
+ */
+typedef struct
+{
+  int32_t first, last;
+  uint32_t weight[3];
+  uint16_t narrow[3];
+  int16_t shift;
+} SlSpan;
+
+/**
  * SlAxis:
- * @first, @count: the tensor positions whose centre lies in the frame; the table covers only these
- * @taps: samples per position
- * @offset, @weight: position-major, @count * @taps; weights of a position sum to 1, and taps of weight 0 come last
+ * @first, @count: the tensor positions whose centre lies in the part; the table covers only these
+ * @origin, @samples: the range of the component's samples that any position reads
+ * @taps: most samples of a position; 0 when the axis has spans
+ * @stride: weights per position, a multiple of 8
+ * @start: first tap of each position, relative to @origin
+ * @weight: @stride per position, 64-byte aligned; each position's sum to SL_TAP_ONE
+ * @span: one per position, or NULL; numbers of samples are absolute for rows and relative to @origin for columns
+ * @gather: (nullable): the taps as SlGather has them, for kernels that want it
  */
 typedef struct
 {
   int first, count;
-  int taps;
-  int32_t *offset;
-  float *weight;
+  int origin, samples;
+  int taps, stride;
+  int32_t *start;
+  int16_t *weight;
+  SlSpan *span;
+  struct SlGather *gather;
 } SlAxis;
 
 /** sl_axis_init: false when out of memory, @axis is then clear. @count may be 0. */

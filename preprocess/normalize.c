@@ -1,54 +1,37 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The normaliser: checks a spec, builds its tables once, then makes each tensor row from source rows:
+ * The normaliser: checks a spec, builds its tables once, then makes each tensor row from the component rows that
+ * source.c reads: colour matrix, gain, offset, clamp and store in one kernel, borders copied from a row made before.
  *
- *   sample (columns of a source row) -> blend (rows) -> mix (colour matrix, gain, offset, clamp) -> store
- *
- * Sampled rows are kept as long as the next output row may want them, so enlarging reads each source row once.
- * sl_normalizer_run() touches no memory but its own rows, the picture's samples and the tensor.
+ * Work goes by rows of the frame. Where the orientation exchanges rows and columns, sixteen of them are collected and
+ * stored as sixteen columns of the tensor.
  */
 #include "preprocess/normalize.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "preprocess/axis.h"
 #include "preprocess/colour.h"
-#include "preprocess/kernels.h"
+#include "preprocess/source.h"
 
 #define MAX_SIZE 32768
 #define MAX_FACTOR 1e30
-
-/* Components with the same sampling share a grid: luma (and all of RGB) in one, chroma in the other. */
-typedef struct
-{
-  SlAxis columns, rows;
-} Grid;
-
-/* One component of the source, and the rows of it that are sampled already: row r in slot r % taps. */
-typedef struct
-{
-  SlComponent layout;
-  const Grid *grid;
-  int slot_row[SL_AXIS_MAX_TAPS];
-  float *slot[SL_AXIS_MAX_TAPS];
-  float *blended;
-} Source;
+#define COLUMNS 16 /* of the tensor, stored together when rows and columns are exchanged */
 
 struct SlNormalizer
 {
   SlNormalizeSpec spec;
   SlAffine map;
-  const SlKernels *kernels;
-  Grid grids[2];
-  int inputs, channels;
-  Source source[3];
+  SlTurn turn;
+  SlSource source;
+  int channels, input[3]; /* input[i]: the component that is the i-th argument of the mixes */
   SlMix mix[3];
-  int mix_from[3]; /* the component that mix[i] reads when it reads one */
-  float *memory;
-  float *out[3]; /* the tensor row being made; its borders hold the pad value throughout */
-  float *pad[3];
+  SlStore store;
+  size_t element; /* bytes */
+  size_t row_ints;
+  uint8_t *pad; /* a row of border: channels in turn, or one after another for NCHW */
+  void *scratch;
 };
 
 static const struct
@@ -59,6 +42,7 @@ static const struct
   [SL_OUT_U8] = { sizeof (uint8_t), 0.0, 255.0 },
   [SL_OUT_I8] = { sizeof (int8_t), -128.0, 127.0 },
   [SL_OUT_F32] = { sizeof (float), -INFINITY, INFINITY },
+  [SL_OUT_F16] = { sizeof (uint16_t), -65504.0, 65504.0 },
 };
 
 static bool
@@ -71,9 +55,19 @@ static bool
 valid_enums (const SlImageInfo *image, const SlNormalizeSpec *spec)
 {
   return (unsigned int) image->matrix <= SL_MATRIX_BT2020 && (unsigned int) image->site_h <= SL_SITE_COSITED
-         && (unsigned int) image->site_v <= SL_SITE_COSITED && (unsigned int) spec->type <= SL_OUT_F32
+         && (unsigned int) image->site_v <= SL_SITE_COSITED && (unsigned int) spec->type <= SL_OUT_F16
          && (unsigned int) spec->layout <= SL_OUT_NCHW && (unsigned int) spec->colour <= SL_OUT_GRAY
-         && (unsigned int) spec->fit <= SL_AFFINE_CROP && (unsigned int) spec->filter <= SL_FILTER_BILINEAR;
+         && (unsigned int) spec->fit <= SL_AFFINE_CROP && (unsigned int) spec->filter <= SL_FILTER_AUTO
+         && (unsigned int) spec->orientation <= SL_ORIENTATION_UR_LL;
+}
+
+static bool
+valid_crop (const SlImageInfo *image, const SlRect *crop)
+{
+  if (crop->x == 0 && crop->y == 0 && crop->width == 0 && crop->height == 0)
+    return true;
+  return crop->x >= 0 && crop->y >= 0 && crop->width >= 1 && crop->height >= 1 && crop->width <= image->width
+         && crop->height <= image->height && crop->x <= image->width - crop->width && crop->y <= image->height - crop->height;
 }
 
 static SlNormalizeStatus
@@ -85,6 +79,8 @@ check (const SlImageInfo *image, const SlNormalizeSpec *spec)
     return SL_NORMALIZE_BAD_ENUM;
   if (!valid_size (image->width) || !valid_size (image->height) || !valid_size (spec->width) || !valid_size (spec->height))
     return SL_NORMALIZE_BAD_SIZE;
+  if (!valid_crop (image, &spec->crop))
+    return SL_NORMALIZE_BAD_CROP;
   const int channels = spec->colour == SL_OUT_GRAY ? 1 : 3;
   if ((uint64_t) spec->width * (uint64_t) spec->height * (uint64_t) channels * out_types[spec->type].bytes > PTRDIFF_MAX)
     return SL_NORMALIZE_BAD_SIZE;
@@ -98,114 +94,112 @@ check (const SlImageInfo *image, const SlNormalizeSpec *spec)
   return SL_NORMALIZE_OK;
 }
 
-static bool
-init_grid (Grid *grid, const SlImageInfo *image, const SlNormalizeSpec *spec, int shift_w, int shift_h, int step)
-{
-  SlRatio x, y;
-  sl_affine_scale (spec->fit, image->width, image->height, spec->width, spec->height, &x, &y);
-  const SlAxisSpec columns = {
-    .scale = x,
-    .frame = image->width,
-    .tensor = spec->width,
-    .chroma_shift = shift_w,
-    .site = image->site_h,
-    .filter = spec->filter,
-    .step = step,
-  };
-  const SlAxisSpec rows = {
-    .scale = y,
-    .frame = image->height,
-    .tensor = spec->height,
-    .chroma_shift = shift_h,
-    .site = image->site_v,
-    .filter = spec->filter,
-    .step = 1,
-  };
-  return sl_axis_init (&grid->columns, &columns) && sl_axis_init (&grid->rows, &rows);
-}
-
 static void
-init_mix (SlMix *mix, const SlColourRow row, int inputs, double gain, double offset, SlOutType type)
+init_mix (SlMix *mix, const SlColourRow row, int bits, double gain, double offset, SlOutType type)
 {
+  const double code = ldexp (1.0, bits - SL_ROW_BITS - SL_TAP_BITS);
   const double bounds[2] = { offset, 255.0 * gain + offset };
   double low = fmin (bounds[0], bounds[1]);
   double high = fmax (bounds[0], bounds[1]);
   low = fmin (fmax (low, out_types[type].low), out_types[type].high);
   high = fmin (fmax (high, out_types[type].low), out_types[type].high);
-  mix->inputs = inputs;
   for (int i = 0; i < 3; i++)
-    mix->m[i] = (float) (row[i] * gain);
+    mix->m[i] = (float) (row[i] * gain * code);
   mix->constant = (float) (row[3] * gain + offset);
   mix->low = (float) low;
   mix->high = (float) high;
 }
 
-/* The mix of each output channel, in the order stored. Channels that depend on one component read only that one. */
-static void
+/* The mix of each output channel, in the order stored; returns how many components it takes. */
+static int
 init_colours (SlNormalizer *self, const SlImageInfo *image)
 {
-  const SlComponents components = sl_pixel_layout (image->format)->components;
+  const SlPixelLayout *layout = sl_pixel_layout (image->format);
   const SlNormalizeSpec *spec = &self->spec;
   const bool gray = spec->colour == SL_OUT_GRAY;
-  SlColourRow rows[3] = { { 1.0 }, { 1.0 }, { 1.0 } };
-  int inputs = 1;
-  if (components == SL_COMPONENTS_YUV && !gray) {
-    sl_colour_yuv_to_rgb (image->matrix, image->full_range != 0, rows);
-    inputs = 3;
-  } else if (components == SL_COMPONENTS_RGB && gray) {
+  SlColourRow rows[3] = { { 1.0, 0.0, 0.0, 0.0 }, { 0.0, 1.0, 0.0, 0.0 }, { 0.0, 0.0, 1.0, 0.0 } };
+  int components = 3;
+  if (layout->components == SL_COMPONENTS_YUV && !gray) {
+    sl_colour_yuv_to_rgb (image->matrix, image->full_range != 0, layout->bits, rows);
+  } else if (layout->components == SL_COMPONENTS_RGB && gray) {
     sl_colour_rgb_to_gray (rows[0]);
-    inputs = 3;
-  } else if (components != SL_COMPONENTS_RGB) {
+  } else if (layout->components != SL_COMPONENTS_RGB) {
+    components = 1;
     for (int i = 0; i < 3; i++)
-      sl_colour_luma_to_gray (image->full_range != 0, rows[i]);
+      sl_colour_luma_to_gray (image->full_range != 0, layout->bits, rows[i]);
   }
   self->channels = gray ? 1 : 3;
-  self->inputs = components == SL_COMPONENTS_RGB || inputs == 3 ? 3 : 1;
-  for (int i = 0; i < self->channels; i++) {
-    int from = spec->colour == SL_OUT_BGR ? 2 - i : i;
-    init_mix (&self->mix[i], rows[from], inputs, spec->gain[i], spec->offset[i], spec->type);
-    self->mix_from[i] = components == SL_COMPONENTS_RGB ? from : 0;
+  for (int i = 0; i < 3; i++) {
+    const int from = spec->colour == SL_OUT_BGR ? 2 - i : i;
+    self->input[i] = components == 3 ? i : 0;
+    init_mix (&self->mix[i], rows[from], layout->bits, spec->gain[i], spec->offset[i], spec->type);
   }
-}
-
-static void
-init_sources (SlNormalizer *self, const SlPixelLayout *layout)
-{
-  for (int i = 0; i < self->inputs; i++) {
-    bool chroma = layout->components == SL_COMPONENTS_YUV && i > 0;
-    self->source[i].layout = layout->component[i];
-    self->source[i].grid = &self->grids[chroma];
-  }
+  return components;
 }
 
 static bool
-init_rows (SlNormalizer *self)
+interleaved (const SlNormalizer *self)
 {
-  const size_t floats_per_line = SL_ROW_ALIGN / sizeof (float);
-  const size_t length = ((size_t) self->spec.width + floats_per_line - 1) / floats_per_line * floats_per_line;
-  const size_t taps = (size_t) self->grids[0].rows.taps;
-  const size_t rows = (size_t) self->inputs * (taps + 1) + (size_t) self->channels * 2;
-  self->memory = aligned_alloc (SL_ROW_ALIGN, rows * length * sizeof (float));
-  if (self->memory == NULL)
-    return false;
+  return self->spec.layout == SL_OUT_NHWC && self->channels == 3;
+}
 
-  float *next = self->memory;
-  for (int i = 0; i < self->inputs; i++) {
-    for (size_t t = 0; t < taps; t++, next += length)
-      self->source[i].slot[t] = next;
-    self->source[i].blended = next;
-    next += length;
+/* The border goes through the same kernel: a row of pictures whose mix is the pad value whatever they hold. */
+static bool
+init_pad (SlNormalizer *self)
+{
+  const size_t width = (size_t) self->spec.width;
+  int32_t *zeros = calloc (width, sizeof *zeros);
+  self->pad = malloc (width * (size_t) self->channels * self->element);
+  if (zeros == NULL || self->pad == NULL) {
+    free (zeros);
+    return false;
   }
+  SlMix mix[3] = { { { 0.0f } } };
   for (int i = 0; i < self->channels; i++) {
-    const SlMix *mix = &self->mix[i];
-    double pad = self->spec.pad_value * self->spec.gain[i] + self->spec.offset[i];
-    self->out[i] = next;
-    self->pad[i] = next + length;
-    next += 2 * length;
-    for (size_t x = 0; x < length; x++)
-      self->out[i][x] = self->pad[i][x] = (float) fmin (fmax (pad, mix->low), mix->high);
+    mix[i] = (SlMix){ .low = self->mix[i].low, .high = self->mix[i].high };
+    mix[i].constant = (float) (self->spec.pad_value * self->spec.gain[i] + self->spec.offset[i]);
   }
+  const size_t plane = width * self->element;
+  const int32_t *const src[3] = { zeros, zeros, zeros };
+  void *const dst[3] = { self->pad, self->pad + (self->channels > 1 ? plane : 0), self->pad + (self->channels > 1 ? 2 * plane : 0) };
+  self->store (dst, src, mix, self->spec.width);
+  free (zeros);
   return true;
+}
+
+static bool
+init_source (SlNormalizer *self, const SlImageInfo *image, int components)
+{
+  const SlNormalizeSpec *spec = &self->spec;
+  SlSourceSpec wanted = {
+    .components = components,
+    .crop = spec->crop,
+    .columns = self->turn.transpose ? spec->height : spec->width,
+    .rows = self->turn.transpose ? spec->width : spec->height,
+    .flip_x = self->turn.flip_x,
+    .flip_y = self->turn.flip_y,
+    .filter = spec->filter,
+  };
+  sl_affine_scale (spec->fit, spec->crop.width, spec->crop.height, wanted.columns, wanted.rows, &wanted.x, &wanted.y);
+  const bool reduces = wanted.x.num > 2 * wanted.x.den || wanted.y.num > 2 * wanted.y.den;
+  if (spec->filter == SL_FILTER_AUTO)
+    wanted.filter = reduces ? SL_FILTER_AREA : SL_FILTER_BILINEAR;
+  return sl_source_init (&self->source, sl_kernels_get (), image, &wanted);
+}
+
+static bool
+init_memory (SlNormalizer *self)
+{
+  const SlStoreLayout layout = self->channels == 1 ? SL_STORE_ONE : interleaved (self) ? SL_STORE_INTERLEAVED : SL_STORE_PLANES;
+  const size_t columns = (size_t) self->source.grid[0].columns.count;
+  self->store = self->source.kernels->store[self->spec.type][layout];
+  self->element = out_types[self->spec.type].bytes;
+  self->row_ints = (columns + SL_AXIS_GROUP) / SL_AXIS_GROUP * SL_AXIS_GROUP;
+  self->scratch = aligned_alloc (SL_ROW_ALIGN, sl_normalizer_scratch_bytes (self));
+  if (self->scratch == NULL)
+    return false;
+  memset (self->scratch, 0, sl_normalizer_scratch_bytes (self));
+  return init_pad (self);
 }
 
 SlNormalizeStatus
@@ -219,16 +213,13 @@ sl_normalizer_new (SlNormalizer **out, const SlImageInfo *image, const SlNormali
   if (self == NULL)
     return SL_NORMALIZE_NO_MEMORY;
 
-  const SlPixelLayout *layout = sl_pixel_layout (image->format);
   self->spec = *spec;
-  self->kernels = &sl_kernels_c;
-  sl_affine_fit (&self->map, spec->fit, image->width, image->height, spec->width, spec->height);
-  init_colours (self, image);
-  init_sources (self, layout);
-  bool chroma = self->source[self->inputs - 1].grid == &self->grids[1];
-  if (!init_grid (&self->grids[0], image, spec, 0, 0, layout->component[0].step)
-      || (chroma && !init_grid (&self->grids[1], image, spec, layout->chroma_shift_w, layout->chroma_shift_h, layout->component[1].step))
-      || !init_rows (self)) {
+  if (spec->crop.width == 0)
+    self->spec.crop = (SlRect){ 0, 0, image->width, image->height };
+  self->turn = sl_affine_turn (spec->orientation);
+  sl_affine_view (&self->map, spec->fit, spec->orientation, &self->spec.crop, spec->width, spec->height);
+  const int components = init_colours (self, image);
+  if (!init_source (self, image, components) || !init_memory (self)) {
     sl_normalizer_free (self);
     return SL_NORMALIZE_NO_MEMORY;
   }
@@ -241,86 +232,150 @@ sl_normalizer_free (SlNormalizer *normalizer)
 {
   if (normalizer == NULL)
     return;
-  for (int i = 0; i < 2; i++) {
-    sl_axis_clear (&normalizer->grids[i].columns);
-    sl_axis_clear (&normalizer->grids[i].rows);
-  }
-  free (normalizer->memory);
+  sl_source_clear (&normalizer->source);
+  free (normalizer->pad);
+  free (normalizer->scratch);
   free (normalizer);
 }
 
-/* One component, scaled to the columns and the row @y of the content. */
-static const float *
-source_row (Source *source, const SlKernels *kernels, const SlImage *image, int y)
-{
-  const SlAxis *rows = &source->grid->rows;
-  const int32_t *number = rows->offset + y * rows->taps;
-  const float *weight = rows->weight + y * rows->taps;
-  int taps = rows->taps;
-  while (taps > 1 && weight[taps - 1] == 0.0f)
-    taps--;
-
-  const float *sampled[SL_AXIS_MAX_TAPS];
-  for (int t = 0; t < taps; t++) {
-    int slot = number[t] % rows->taps;
-    if (source->slot_row[slot] != number[t]) {
-      const uint8_t *row = image->plane[source->layout.plane] + image->stride[source->layout.plane] * number[t];
-      kernels->sample (source->slot[slot], row + source->layout.offset, &source->grid->columns);
-      source->slot_row[slot] = number[t];
-    }
-    sampled[t] = source->slot[slot];
-  }
-  if (taps == 1)
-    return sampled[0];
-  kernels->blend (source->blended, sampled, weight, taps, source->grid->columns.count);
-  return source->blended;
-}
-
+/* Where pixel (x, y) of the tensor starts, for each channel. */
 static void
-make_row (SlNormalizer *self, const SlImage *image, int y)
+locate (const SlNormalizer *self, uint8_t *tensor, int x, int y, uint8_t *at[3])
 {
-  const SlAxis *columns = &self->grids[0].columns;
-  const float *components[3] = { NULL };
-  for (int i = 0; i < self->inputs; i++)
-    components[i] = source_row (&self->source[i], self->kernels, image, y);
-  for (int i = 0; i < self->channels; i++) {
-    const SlMix *mix = &self->mix[i];
-    const float *const one[3] = { components[self->mix_from[i]] };
-    self->kernels->mix (self->out[i] + columns->first, mix->inputs == 1 ? one : components, mix, columns->count);
+  const size_t pixel = (size_t) y * (size_t) self->spec.width + (size_t) x;
+  const size_t plane = (size_t) self->spec.width * (size_t) self->spec.height;
+  for (int c = 0; c < 3; c++) {
+    if (interleaved (self))
+      at[c] = tensor + (pixel * 3 + (size_t) c) * self->element;
+    else
+      at[c] = tensor + (pixel + (c < self->channels ? (size_t) c * plane : 0)) * self->element;
   }
 }
 
+/* @n pixels of border from (x, y) to the right. */
 static void
-store_row (const SlNormalizer *self, float *const rows[3], uint8_t *tensor, int y)
+fill_border (const SlNormalizer *self, uint8_t *tensor, int x, int y, int n)
 {
-  const SlNormalizeSpec *spec = &self->spec;
-  const size_t row_bytes = (size_t) spec->width * out_types[spec->type].bytes;
-  if (spec->layout == SL_OUT_NHWC || self->channels == 1) {
-    const float *const all[3] = { rows[0], rows[1], rows[2] };
-    self->kernels->store[spec->type](tensor + row_bytes * (size_t) self->channels * (size_t) y, all, self->channels, spec->width);
+  const size_t bytes = (size_t) n * self->element;
+  uint8_t *at[3];
+  if (n == 0)
+    return;
+  locate (self, tensor, x, y, at);
+  if (interleaved (self)) {
+    memcpy (at[0], self->pad, 3 * bytes);
     return;
   }
-  for (int i = 0; i < self->channels; i++) {
-    const float *const one[3] = { rows[i] };
-    const size_t line = (size_t) i * (size_t) spec->height + (size_t) y;
-    self->kernels->store[spec->type](tensor + row_bytes * line, one, 1, spec->width);
+  for (int c = 0; c < self->channels; c++)
+    memcpy (at[c], self->pad + (size_t) c * (size_t) self->spec.width * self->element, bytes);
+}
+
+static void
+store_pixels (const SlNormalizer *self, uint8_t *tensor, int x, int y, int32_t *const rows[3], int n)
+{
+  const int32_t *const src[3] = { rows[self->input[0]], rows[self->input[1]], rows[self->input[2]] };
+  uint8_t *at[3];
+  locate (self, tensor, x, y, at);
+  self->store ((void *const[3]){ at[0], at[1], at[2] }, src, self->mix, n);
+}
+
+/* The 32-bit rows in the scratch memory, after what the source needs of it. */
+static void
+find_rows (const SlNormalizer *self, void *scratch, int32_t *rows[3])
+{
+  int32_t *first = (int32_t *) ((uint8_t *) scratch + sl_source_scratch_bytes (&self->source));
+  for (int c = 0; c < 3; c++)
+    rows[c] = first + (size_t) c * self->row_ints;
+}
+
+static bool
+has_content (const SlNormalizer *self, int y)
+{
+  const SlAxis *rows = &self->source.grid[0].rows;
+  return y >= rows->first && y < rows->first + rows->count && self->source.grid[0].columns.count > 0;
+}
+
+static void
+make_row (const SlNormalizer *self, const SlImage *image, uint8_t *tensor, int y, void *scratch)
+{
+  const SlAxis *columns = &self->source.grid[0].columns;
+  const int right = columns->first + columns->count;
+  int32_t *rows[3];
+  if (!has_content (self, y)) {
+    fill_border (self, tensor, 0, y, self->spec.width);
+    return;
+  }
+  find_rows (self, scratch, rows);
+  sl_source_row (&self->source, image, y - self->source.grid[0].rows.first, scratch, rows);
+  fill_border (self, tensor, 0, y, columns->first);
+  store_pixels (self, tensor, columns->first, y, rows, columns->count);
+  fill_border (self, tensor, right, y, self->spec.width - right);
+}
+
+/* Rows of the frame become the tensor's columns @x to @x + @n - 1, all of them content or all border. */
+static void
+make_columns (const SlNormalizer *self, const SlImage *image, uint8_t *tensor, int x, int n, void *scratch)
+{
+  const SlAxis *columns = &self->source.grid[0].columns;
+  const bool content = has_content (self, x);
+  int32_t *rows[3];
+  find_rows (self, scratch, rows);
+  int32_t *turned = rows[2] + self->row_ints;
+  const size_t plane = self->row_ints * COLUMNS;
+  for (int i = 0; content && i < n; i++) {
+    sl_source_row (&self->source, image, x + i - self->source.grid[0].rows.first, scratch, rows);
+    for (int c = 0; c < self->source.components; c++) {
+      int32_t *to = turned + (size_t) c * plane + i;
+      for (int k = 0; k < columns->count; k++)
+        to[k * COLUMNS] = rows[c][k];
+    }
+  }
+  for (int y = 0; y < self->spec.height; y++) {
+    const int k = y - columns->first;
+    if (!content || k < 0 || k >= columns->count) {
+      fill_border (self, tensor, x, y, n);
+      continue;
+    }
+    int32_t *at = turned + (size_t) k * COLUMNS;
+    store_pixels (self, tensor, x, y, (int32_t *const[3]){ at, at + plane, at + 2 * plane }, n);
+  }
+}
+
+int
+sl_normalizer_slices (const SlNormalizer *normalizer)
+{
+  const SlNormalizeSpec *spec = &normalizer->spec;
+  return normalizer->turn.transpose ? (spec->width + COLUMNS - 1) / COLUMNS : spec->height;
+}
+
+size_t
+sl_normalizer_scratch_bytes (const SlNormalizer *normalizer)
+{
+  const size_t rows = 3 + (normalizer->turn.transpose ? 3 * COLUMNS : 0);
+  return sl_source_scratch_bytes (&normalizer->source) + rows * normalizer->row_ints * sizeof (int32_t);
+}
+
+void
+sl_normalizer_run_slices (const SlNormalizer *normalizer, const SlImage *image, void *tensor, int first, int count, void *scratch)
+{
+  if (!normalizer->turn.transpose) {
+    for (int y = first; y < first + count; y++)
+      make_row (normalizer, image, tensor, y, scratch);
+    return;
+  }
+  const int end = (first + count) * COLUMNS < normalizer->spec.width ? (first + count) * COLUMNS : normalizer->spec.width;
+  for (int x = first * COLUMNS; x < end;) {
+    int n = 1;
+    while (n < COLUMNS && x + n < end && has_content (normalizer, x + n) == has_content (normalizer, x))
+      n++;
+    make_columns (normalizer, image, tensor, x, n, scratch);
+    x += n;
   }
 }
 
 void
 sl_normalizer_run (SlNormalizer *normalizer, const SlImage *image, void *tensor)
 {
-  const SlAxis *rows = &normalizer->grids[0].rows;
-  for (int i = 0; i < normalizer->inputs; i++) {
-    for (int t = 0; t < rows->taps; t++)
-      normalizer->source[i].slot_row[t] = -1;
-  }
-  for (int y = 0; y < normalizer->spec.height; y++) {
-    bool content = y >= rows->first && y < rows->first + rows->count && normalizer->grids[0].columns.count > 0;
-    if (content)
-      make_row (normalizer, image, y - rows->first);
-    store_row (normalizer, content ? normalizer->out : normalizer->pad, tensor, y);
-  }
+  sl_normalizer_run_slices (normalizer, image, tensor, 0, sl_normalizer_slices (normalizer), normalizer->scratch);
 }
 
 const SlAffine *
@@ -338,7 +393,9 @@ sl_normalize_status_text (SlNormalizeStatus status)
     [SL_NORMALIZE_BAD_SIZE] = "width and height of picture and tensor must be 1 to 32768 each, and the tensor must fit in memory",
     [SL_NORMALIZE_BAD_FORMAT] = "the pixel format is none that the normaliser reads",
     [SL_NORMALIZE_BAD_RANGE] = "gain and offset must be finite and at most 1e30 in size, the pad value 0 to 255",
-    [SL_NORMALIZE_BAD_ENUM] = "colour matrix, chroma site, tensor type, layout, colour, fit or filter is not a value of its enum",
+    [SL_NORMALIZE_BAD_ENUM] =
+      "colour matrix, chroma site, tensor type, layout, colour, fit, filter or orientation is not a value of its enum",
+    [SL_NORMALIZE_BAD_CROP] = "the crop rectangle must be at least 1x1 and lie inside the picture; all zero takes the whole picture",
   };
   return (unsigned int) status < sizeof texts / sizeof texts[0] ? texts[status] : "unknown status";
 }

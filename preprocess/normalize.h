@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Picture -> tensor: scale, colour matrix, normalisation or quantisation and channel order, one pass over the
- * output. Everything that depends on sizes is computed in sl_normalizer_new(); sl_normalizer_run() allocates
- * nothing. libc only.
+ * Picture -> tensor: crop, turn, scale, colour matrix, normalisation or quantisation and channel order, one pass over
+ * the pixels it needs. Everything that depends on sizes is computed in sl_normalizer_new(); running allocates nothing,
+ * locks nothing and divides nothing. libc only.
  */
 #ifndef SL_PREPROCESS_NORMALIZE_H
 #define SL_PREPROCESS_NORMALIZE_H
+
+#include <stddef.h>
 
 #include "preprocess/affine.h"
 #include "preprocess/image.h"
@@ -14,7 +16,8 @@ typedef enum
 {
   SL_OUT_U8,
   SL_OUT_I8,
-  SL_OUT_F32
+  SL_OUT_F32,
+  SL_OUT_F16 /* IEEE 754 binary16, native byte order */
 } SlOutType;
 
 typedef enum
@@ -30,22 +33,26 @@ typedef enum
   SL_OUT_GRAY
 } SlOutColour;
 
+/** How a tensor pixel is made of the frame's pixels. Nothing outside the fitted part is read. */
 typedef enum
 {
-  SL_FILTER_NEAREST,
-  SL_FILTER_BILINEAR
+  SL_FILTER_NEAREST,  /* the pixel its centre falls on, with the chroma sample that covers that pixel */
+  SL_FILTER_BILINEAR, /* between the four samples around its centre; aliases when reducing beyond 2 */
+  SL_FILTER_AREA,     /* mean of the area it covers, samples counting by the fraction covered; an axis that is not reduced is bilinear */
+  SL_FILTER_AUTO      /* area when either axis is reduced beyond 2, else bilinear */
 } SlFilter;
 
 /**
  * SlNormalizeSpec: the tensor wanted.
  * @fit: with letterbox, a tensor pixel is border when its centre falls outside the frame; a frame so thin that it holds
  *   no pixel centre leaves borders only
- * @filter: nearest takes the chroma sample that covers the luma pixel; bilinear places chroma by its site, and reads
- *   no pixel outside the fitted rectangle
+ * @filter: chroma is placed by its site for all but nearest
  * @gain, @offset: stored = byte * gain + offset per output channel (in the order stored: [0] is blue for SL_OUT_BGR),
- *   byte in 0..255 and not rounded after the colour matrix; rounded half to even and clamped for integer types;
- *   finite, at most 1e30 in size
+ *   byte in 0..255 and not rounded after the colour matrix; rounded half to even and clamped for integer types, clamped to
+ *   +-65504 for float16; finite, at most 1e30 in size
  * @pad_value: 0..255, colour of letterbox borders before gain and offset
+ * @orientation: how the frame, or its part, is turned before it is fitted
+ * @crop: the part of the frame to fit, inside the frame; all zero for the whole
  */
 typedef struct
 {
@@ -57,6 +64,8 @@ typedef struct
   SlFilter filter;
   int pad_value;
   double gain[3], offset[3];
+  SlOrientation orientation;
+  SlRect crop;
 } SlNormalizeSpec;
 
 typedef enum
@@ -67,6 +76,7 @@ typedef enum
   SL_NORMALIZE_BAD_FORMAT, /* not an SlPixelFormat */
   SL_NORMALIZE_BAD_RANGE,  /* gain or offset not finite or beyond 1e30, pad outside 0..255 */
   SL_NORMALIZE_BAD_ENUM,   /* another field holds no value of its enum */
+  SL_NORMALIZE_BAD_CROP,   /* crop empty or not inside the frame */
 } SlNormalizeStatus;
 
 typedef struct SlNormalizer SlNormalizer;
@@ -79,6 +89,21 @@ void sl_normalizer_free (SlNormalizer *normalizer);
 void sl_normalizer_run (SlNormalizer *normalizer, const SlImage *image, void *tensor);
 /** sl_normalizer_map: tensor -> frame, as fitted. */
 const SlAffine *sl_normalizer_map (const SlNormalizer *normalizer);
+
+/** sl_normalizer_slices: into how many slices the tensor can be divided at most, at least 1: its rows, or its columns in
+ *  sixteens when the orientation exchanges them. */
+int sl_normalizer_slices (const SlNormalizer *normalizer);
+/** sl_normalizer_scratch_bytes: what sl_normalizer_run_slices() needs of @scratch. */
+size_t sl_normalizer_scratch_bytes (const SlNormalizer *normalizer);
+/** sl_normalizer_run_slices: fills slices @first to @first + @count - 1 (0 <= @first, @first + @count <= slices) of @tensor. Any
+ *  number of threads may run with the same @normalizer and @tensor, each with a @scratch of its own, 64-byte aligned. What
+ *  several calls make is the same, bit by bit, as what one call makes. */
+void sl_normalizer_run_slices (const SlNormalizer *normalizer, const SlImage *image, void *tensor, int first, int count, void *scratch);
+
+/** sl_normalizer_cpu: name of the kernels in use: "c", "avx2", "avx512" or "neon". The environment's SIGHTLINE_CPU chooses. */
+const char *sl_normalizer_cpu (void);
+/** sl_normalizer_cpu_warning: (nullable): one line to log when SIGHTLINE_CPU names kernels that are not available. */
+const char *sl_normalizer_cpu_warning (void);
 /** sl_normalize_status_text: what is wrong and what was expected, without a full stop. */
 const char *sl_normalize_status_text (SlNormalizeStatus status);
 

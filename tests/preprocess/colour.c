@@ -41,10 +41,26 @@ test_known_values (void)
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     SlColourRow rows[3];
-    sl_colour_yuv_to_rgb (cases[i].matrix, cases[i].full, rows);
+    sl_colour_yuv_to_rgb (cases[i].matrix, cases[i].full, 8, rows);
     for (int c = 0; c < 3; c++)
       g_assert_cmpfloat_with_epsilon (row_apply (rows[c], cases[i].yuv), cases[i].rgb[c], cases[i].slack);
   }
+}
+
+/* Codes of ten bits as BT.2020 and BT.2100 print them. */
+static void
+test_ten_bits (void)
+{
+  SlColourRow rows[3];
+  sl_colour_yuv_to_rgb (SL_MATRIX_BT2020, false, 10, rows);
+  for (int c = 0; c < 3; c++) {
+    g_assert_cmpfloat_with_epsilon (row_apply (rows[c], (double[]){ 64, 512, 512 }), 0.0, 1e-9);
+    g_assert_cmpfloat_with_epsilon (row_apply (rows[c], (double[]){ 940, 512, 512 }), 255.0, 1e-9);
+  }
+  sl_colour_yuv_to_rgb (SL_MATRIX_BT709, true, 10, rows);
+  g_assert_cmpfloat_with_epsilon (row_apply (rows[1], (double[]){ 1023, 512, 512 }), 255.0, 1e-9);
+  sl_colour_luma_to_gray (false, 10, rows[0]);
+  g_assert_cmpfloat_with_epsilon (row_apply (rows[0], (double[]){ 940, 0, 0 }), 255.0, 1e-9);
 }
 
 static void
@@ -62,7 +78,7 @@ test_coefficients (void)
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     SlColourRow rows[3];
-    sl_colour_yuv_to_rgb (cases[i].matrix, true, rows);
+    sl_colour_yuv_to_rgb (cases[i].matrix, true, 8, rows);
     g_assert_cmpfloat_with_epsilon (rows[0][2], cases[i].v_red, 1e-6);
     g_assert_cmpfloat_with_epsilon (rows[2][1], cases[i].u_blue, 1e-6);
     g_assert_cmpfloat_with_epsilon (rows[1][1], cases[i].u_green, 1e-6);
@@ -76,10 +92,10 @@ static void
 test_gray (void)
 {
   SlColourRow row;
-  sl_colour_luma_to_gray (false, row);
+  sl_colour_luma_to_gray (false, 8, row);
   g_assert_cmpfloat_with_epsilon (row_apply (row, (double[]){ 16, 7, 9 }), 0.0, 1e-9);
   g_assert_cmpfloat_with_epsilon (row_apply (row, (double[]){ 235, 7, 9 }), 255.0, 1e-9);
-  sl_colour_luma_to_gray (true, row);
+  sl_colour_luma_to_gray (true, 8, row);
   g_assert_cmpfloat (row_apply (row, (double[]){ 77, 7, 9 }), ==, 77.0);
   sl_colour_rgb_to_gray (row);
   g_assert_cmpfloat_with_epsilon (row_apply (row, (double[]){ 100, 0, 0 }), 29.9, 1e-9);
@@ -92,6 +108,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/colour/known-values", test_known_values);
+  g_test_add_func ("/colour/ten-bits", test_ten_bits);
   g_test_add_func ("/colour/coefficients", test_coefficients);
   g_test_add_func ("/colour/gray", test_gray);
   return g_test_run ();

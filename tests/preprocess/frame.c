@@ -12,15 +12,27 @@ static const struct
   const char *components;
   gboolean halved_w, halved_h;
   const char *planes[3];
+  int low_bits; /* of 16-bit words: below the code; 8-bit formats have 0 */
+  int bits;     /* 0 stands for 8 */
 } patterns[SL_PIXEL_COUNT] = {
-  [SL_PIXEL_NV12] = { "YUV", TRUE, TRUE, { "Y", "UV" } },      [SL_PIXEL_NV21] = { "YUV", TRUE, TRUE, { "Y", "VU" } },
-  [SL_PIXEL_I420] = { "YUV", TRUE, TRUE, { "Y", "U", "V" } },  [SL_PIXEL_YV12] = { "YUV", TRUE, TRUE, { "Y", "V", "U" } },
-  [SL_PIXEL_YUY2] = { "YUV", TRUE, FALSE, { "YUYV" } },        [SL_PIXEL_UYVY] = { "YUV", TRUE, FALSE, { "UYVY" } },
-  [SL_PIXEL_Y42B] = { "YUV", TRUE, FALSE, { "Y", "U", "V" } }, [SL_PIXEL_Y444] = { "YUV", FALSE, FALSE, { "Y", "U", "V" } },
-  [SL_PIXEL_GRAY8] = { "G", FALSE, FALSE, { "G" } },           [SL_PIXEL_RGB] = { "RGB", FALSE, FALSE, { "RGB" } },
-  [SL_PIXEL_BGR] = { "RGB", FALSE, FALSE, { "BGR" } },         [SL_PIXEL_RGBX] = { "RGB", FALSE, FALSE, { "RGBx" } },
-  [SL_PIXEL_BGRX] = { "RGB", FALSE, FALSE, { "BGRx" } },       [SL_PIXEL_XRGB] = { "RGB", FALSE, FALSE, { "xRGB" } },
+  [SL_PIXEL_NV12] = { "YUV", TRUE, TRUE, { "Y", "UV" } },
+  [SL_PIXEL_NV21] = { "YUV", TRUE, TRUE, { "Y", "VU" } },
+  [SL_PIXEL_I420] = { "YUV", TRUE, TRUE, { "Y", "U", "V" } },
+  [SL_PIXEL_YV12] = { "YUV", TRUE, TRUE, { "Y", "V", "U" } },
+  [SL_PIXEL_YUY2] = { "YUV", TRUE, FALSE, { "YUYV" } },
+  [SL_PIXEL_UYVY] = { "YUV", TRUE, FALSE, { "UYVY" } },
+  [SL_PIXEL_Y42B] = { "YUV", TRUE, FALSE, { "Y", "U", "V" } },
+  [SL_PIXEL_Y444] = { "YUV", FALSE, FALSE, { "Y", "U", "V" } },
+  [SL_PIXEL_GRAY8] = { "G", FALSE, FALSE, { "G" } },
+  [SL_PIXEL_RGB] = { "RGB", FALSE, FALSE, { "RGB" } },
+  [SL_PIXEL_BGR] = { "RGB", FALSE, FALSE, { "BGR" } },
+  [SL_PIXEL_RGBX] = { "RGB", FALSE, FALSE, { "RGBx" } },
+  [SL_PIXEL_BGRX] = { "RGB", FALSE, FALSE, { "BGRx" } },
+  [SL_PIXEL_XRGB] = { "RGB", FALSE, FALSE, { "xRGB" } },
   [SL_PIXEL_XBGR] = { "RGB", FALSE, FALSE, { "xBGR" } },
+  [SL_PIXEL_RGBP] = { "RGB", FALSE, FALSE, { "R", "G", "B" } },
+  [SL_PIXEL_P010] = { "YUV", TRUE, TRUE, { "Y", "UV" }, 6, 10 },
+  [SL_PIXEL_I420_10] = { "YUV", TRUE, TRUE, { "Y", "U", "V" }, 0, 10 },
 };
 
 static void
@@ -30,9 +42,9 @@ fill_samples (TestFrame *frame, GRand *rand)
     frame->width[c] = c > 0 && frame->halved_w ? (frame->info.width + 1) / 2 : frame->info.width;
     frame->height[c] = c > 0 && frame->halved_h ? (frame->info.height + 1) / 2 : frame->info.height;
     gsize n = (gsize) frame->width[c] * (gsize) frame->height[c];
-    frame->sample[c] = g_malloc (n);
+    frame->sample[c] = g_new (guint16, n);
     for (gsize i = 0; i < n; i++)
-      frame->sample[c][i] = (guint8) g_rand_int (rand);
+      frame->sample[c][i] = (guint16) (g_rand_int (rand) & ((1U << frame->bits) - 1));
   }
 }
 
@@ -46,21 +58,32 @@ plane_size (const TestFrame *frame, const char *pattern, gsize *bytes, int *rows
   if (strlen (pattern) == 4 && frame->yuv)
     *bytes = (gsize) (frame->info.width + 1) / 2 * 4;
   else
-    *bytes = (gsize) frame->width[component] * strlen (pattern);
+    *bytes = (gsize) frame->width[component] * strlen (pattern) * (frame->bits > 8 ? 2 : 1);
+}
+
+/* A code as @bytes bytes; the bits of a word that it leaves free are random. */
+static void
+pack_code (guint8 *to, gsize bytes, GRand *rand, guint code, int low_bits, int bits)
+{
+  const guint mask = ((1U << bits) - 1) << low_bits;
+  const guint word = bytes == 1 ? code : (code << low_bits) | (g_rand_int (rand) & 0xffff & ~mask);
+  for (gsize i = 0; i < bytes; i++)
+    to[i] = (guint8) (word >> 8 * i);
 }
 
 static void
 pack_row (const TestFrame *frame, GRand *rand, const char *pattern, guint8 *row, gsize bytes, int y)
 {
   const char *names = patterns[frame->info.format].components;
+  const gsize size = frame->bits > 8 ? 2 : 1;
   int taken[3] = { 0 };
-  for (gsize i = 0; i < bytes; i++) {
+  for (gsize i = 0; i < bytes / size; i++) {
     const char *found = strchr (names, pattern[i % strlen (pattern)]);
     int c = found != NULL ? (int) (found - names) : -1;
+    guint code = g_rand_int (rand) & ((1U << frame->bits) - 1);
     if (c >= 0 && taken[c] < frame->width[c])
-      row[i] = frame->sample[c][(gsize) y * (gsize) frame->width[c] + (gsize) taken[c]++];
-    else
-      row[i] = (guint8) g_rand_int (rand);
+      code = frame->sample[c][(gsize) y * (gsize) frame->width[c] + (gsize) taken[c]++];
+    pack_code (row + i * size, size, rand, code, patterns[frame->info.format].low_bits, frame->bits);
   }
 }
 
@@ -92,6 +115,7 @@ test_frame_new (GRand *rand, const SlImageInfo *info, TestStride stride)
   frame->yuv = patterns[info->format].components[0] == 'Y';
   frame->halved_w = patterns[info->format].halved_w;
   frame->halved_h = patterns[info->format].halved_h;
+  frame->bits = patterns[info->format].bits > 0 ? patterns[info->format].bits : 8;
   fill_samples (frame, rand);
   for (int p = 0; p < 3 && patterns[info->format].planes[p] != NULL; p++)
     pack_plane (frame, rand, p, patterns[info->format].planes[p], stride);

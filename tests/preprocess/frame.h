@@ -17,6 +17,7 @@
  * @yuv: whether they are Y U V
  * @halved_w, @halved_h: whether components 1 and 2 have half the columns, rows
  * @width, @height: samples of each component
+ * @bits: of a sample
  * @sample: rows of @width without gaps
  * @image: the packed picture
  */
@@ -25,8 +26,9 @@ typedef struct
   SlImageInfo info;
   int components;
   gboolean yuv, halved_w, halved_h;
+  int bits;
   int width[3], height[3];
-  guint8 *sample[3];
+  guint16 *sample[3];
   guint8 *memory[3];
   SlImage image;
 } TestFrame;

@@ -15,10 +15,11 @@ test_table (void)
     const char *name;
     int planes;
   } cases[] = {
-    { SL_PIXEL_NV12, "NV12", 2 },   { SL_PIXEL_NV21, "NV21", 2 }, { SL_PIXEL_I420, "I420", 3 }, { SL_PIXEL_YV12, "YV12", 3 },
-    { SL_PIXEL_YUY2, "YUY2", 1 },   { SL_PIXEL_UYVY, "UYVY", 1 }, { SL_PIXEL_Y42B, "Y42B", 3 }, { SL_PIXEL_Y444, "Y444", 3 },
-    { SL_PIXEL_GRAY8, "GRAY8", 1 }, { SL_PIXEL_RGB, "RGB", 1 },   { SL_PIXEL_BGR, "BGR", 1 },   { SL_PIXEL_RGBX, "RGBx", 1 },
-    { SL_PIXEL_BGRX, "BGRx", 1 },   { SL_PIXEL_XRGB, "xRGB", 1 }, { SL_PIXEL_XBGR, "xBGR", 1 },
+    { SL_PIXEL_NV12, "NV12", 2 },      { SL_PIXEL_NV21, "NV21", 2 },         { SL_PIXEL_I420, "I420", 3 }, { SL_PIXEL_YV12, "YV12", 3 },
+    { SL_PIXEL_YUY2, "YUY2", 1 },      { SL_PIXEL_UYVY, "UYVY", 1 },         { SL_PIXEL_Y42B, "Y42B", 3 }, { SL_PIXEL_Y444, "Y444", 3 },
+    { SL_PIXEL_GRAY8, "GRAY8", 1 },    { SL_PIXEL_RGB, "RGB", 1 },           { SL_PIXEL_BGR, "BGR", 1 },   { SL_PIXEL_RGBX, "RGBx", 1 },
+    { SL_PIXEL_BGRX, "BGRx", 1 },      { SL_PIXEL_XRGB, "xRGB", 1 },         { SL_PIXEL_XBGR, "xBGR", 1 }, { SL_PIXEL_RGBP, "RGBP", 3 },
+    { SL_PIXEL_P010, "P010_10LE", 2 }, { SL_PIXEL_I420_10, "I420_10LE", 3 },
   };
   g_assert_cmpuint (G_N_ELEMENTS (cases), ==, SL_PIXEL_COUNT);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {

@@ -14,10 +14,10 @@
 #include "tests/preprocess/reference.h"
 
 #define GUARD 64
-/* Errors allowed, in bytes of 0..255 before gain: of floats, and the distance from a tie within which integers may
- * round the other way. */
-#define FLOAT_SLACK 2e-4
-#define TIE_SLACK 1e-3
+/* Errors allowed, in bytes of 0..255 before gain: of values that are not filtered, and of those that are, whose rows and
+ * columns are weighed in fixed point. Integers may round the other way within this distance of a tie. */
+#define EXACT_SLACK 2e-4
+#define FILTER_SLACK 0.25
 
 static const struct
 {
@@ -38,18 +38,33 @@ static double worst_error;
 static gsize
 element_size (SlOutType type)
 {
-  return type == SL_OUT_F32 ? sizeof (gfloat) : 1;
+  return type == SL_OUT_F32 ? sizeof (gfloat) : type == SL_OUT_F16 ? sizeof (guint16) : 1;
+}
+
+/* By the definition of binary16. */
+static double
+half_value (guint16 half)
+{
+  const int exponent = half >> 10 & 31;
+  const int fraction = half & 1023;
+  g_assert_cmpint (exponent, <, 31);
+  const double magnitude = exponent == 0 ? ldexp (fraction, -24) : ldexp (1024 + fraction, exponent - 25);
+  return half >> 15 ? -magnitude : magnitude;
 }
 
 static double
 element (const SlNormalizeSpec *spec, const guint8 *tensor, gsize index)
 {
   gfloat value;
+  guint16 half;
   switch (spec->type) {
     case SL_OUT_U8:
       return tensor[index];
     case SL_OUT_I8:
       return (gint8) tensor[index];
+    case SL_OUT_F16:
+      memcpy (&half, tensor + index * sizeof half, sizeof half);
+      return half_value (half);
     default:
       memcpy (&value, tensor + index * sizeof value, sizeof value);
       return value;
@@ -60,10 +75,12 @@ static void
 check_value (const SlNormalizeSpec *spec, int channel, double got, double value)
 {
   const double gain = fmax (fabs (spec->gain[channel]), 1e-3);
-  if (spec->type == SL_OUT_F32) {
-    const double slack = FLOAT_SLACK * gain + 1e-6 * fabs (spec->offset[channel]);
-    worst_error = fmax (worst_error, (fabs (got - value) - 1e-6 * fabs (spec->offset[channel])) / gain);
-    g_assert_cmpfloat (fabs (got - value), <=, slack);
+  const double error = spec->filter == SL_FILTER_NEAREST ? EXACT_SLACK : FILTER_SLACK;
+  if (spec->type == SL_OUT_F32 || spec->type == SL_OUT_F16) {
+    /* Half a unit in the last place of a half, and of the smallest. */
+    const double rounding = spec->type == SL_OUT_F16 ? fabs (value) / 2048 + 0x1p-25 : 1e-6 * fabs (spec->offset[channel]);
+    worst_error = fmax (worst_error, (fabs (got - value) - rounding) / gain);
+    g_assert_cmpfloat (fabs (got - value), <=, error * gain + rounding * 1.001 + 1e-6 * fabs (spec->offset[channel]));
     return;
   }
   const double low = spec->type == SL_OUT_U8 ? 0 : -128;
@@ -71,7 +88,7 @@ check_value (const SlNormalizeSpec *spec, int channel, double got, double value)
   if (got == rint (value))
     return;
   g_assert_cmpfloat (fabs (got - rint (value)), ==, 1.0);
-  g_assert_cmpfloat (fabs (value - floor (value) - 0.5), <=, TIE_SLACK * fmax (gain, 1.0));
+  g_assert_cmpfloat (fabs (value - floor (value) - 0.5), <=, fmax (error * gain, 1e-3));
 }
 
 static void
@@ -131,18 +148,30 @@ take (int *choice, int n)
   return taken;
 }
 
+/* Half of them the whole frame. */
+static SlRect
+random_crop (GRand *rand, int width, int height)
+{
+  if (g_rand_boolean (rand))
+    return (SlRect){ 0 };
+  SlRect crop = { .x = g_rand_int_range (rand, 0, width), .y = g_rand_int_range (rand, 0, height) };
+  crop.width = g_rand_int_range (rand, 1, width - crop.x + 1);
+  crop.height = g_rand_int_range (rand, 1, height - crop.y + 1);
+  return crop;
+}
+
 /* All tensors, fits and filters for one kind of picture. */
 static void
 check_tensors (GRand *rand, SlImageInfo *info)
 {
-  for (int i = 0; i < 3 * 2 * 3 * 3 * 2; i++) {
+  for (int i = 0; i < 4 * 2 * 3 * 3 * 4; i++) {
     int choice = i;
     SlNormalizeSpec spec = {
-      .type = take (&choice, 3),
+      .type = take (&choice, 4),
       .layout = take (&choice, 2),
       .colour = take (&choice, 3),
       .fit = take (&choice, 3),
-      .filter = take (&choice, 2),
+      .filter = take (&choice, 4),
       .width = random_size (rand),
       .height = random_size (rand),
       .pad_value = g_rand_int_range (rand, 0, 256),
@@ -153,6 +182,8 @@ check_tensors (GRand *rand, SlImageInfo *info)
       spec.width = info->width;
       spec.height = info->height;
     }
+    spec.orientation = g_rand_int_range (rand, 0, 8);
+    spec.crop = random_crop (rand, info->width, info->height);
     random_factors (rand, &spec);
     check_case (rand, info, &spec);
   }
@@ -198,7 +229,8 @@ test_long_axes (void)
     SlNormalizeSpec spec = {
       .type = SL_OUT_F32,
       .fit = g_rand_int_range (rand, 0, 3),
-      .filter = g_rand_int_range (rand, 0, 2),
+      .filter = g_rand_int_range (rand, 0, 4),
+      .orientation = g_rand_int_range (rand, 0, 8),
       .width = tensor[turn],
       .height = tensor[1 - turn],
     };
@@ -342,6 +374,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_message ("kernels: %s", sl_normalizer_cpu ());
   for (guint format = 0; format < SL_PIXEL_COUNT; format++) {
     g_autofree char *path = g_strdup_printf ("/normalize/reference/%s", sl_pixel_format_name (format));
     g_test_add_data_func (path, GUINT_TO_POINTER (format), test_format);

@@ -49,7 +49,7 @@ static void
 test_out_of_memory (void)
 {
   const SlImageInfo info = { .format = SL_PIXEL_NV12, .width = 64, .height = 48 };
-  const SlNormalizeSpec spec = { .width = 20, .height = 20, .filter = SL_FILTER_BILINEAR, .gain = { 1, 1, 1 } };
+  const SlNormalizeSpec spec = { .width = 20, .height = 20, .filter = SL_FILTER_AUTO, .gain = { 1, 1, 1 } };
   SlNormalizer *normalizer = NULL;
   SlNormalizeStatus status = SL_NORMALIZE_NO_MEMORY;
   guint failures = 0;
@@ -73,7 +73,7 @@ static void
 check_large (int frame, int tensor, gsize limit)
 {
   const SlImageInfo info = { .format = SL_PIXEL_NV12, .width = frame, .height = frame, .full_range = 1 };
-  const SlNormalizeSpec spec = { .width = tensor, .height = tensor, .filter = SL_FILTER_BILINEAR, .gain = { 1, 1, 1 } };
+  const SlNormalizeSpec spec = { .width = tensor, .height = tensor, .filter = SL_FILTER_AUTO, .gain = { 1, 1, 1 } };
   const gsize bytes = (gsize) tensor * (gsize) tensor * 3;
   g_autofree guint8 *row = g_malloc ((gsize) frame);
   g_autofree guint8 *tensor_bytes = g_malloc (bytes);
@@ -95,8 +95,8 @@ check_large (int frame, int tensor, gsize limit)
 static void
 test_large_frames (void)
 {
-  check_large (8192, 224, 64 * 1024);
-  check_large (32768, 300, 64 * 1024);
+  check_large (8192, 224, 256 * 1024);
+  check_large (32768, 300, 512 * 1024);
   check_large (16, 4096, 1024 * 1024);
   check_large (8192, 2048, 1024 * 1024);
 }

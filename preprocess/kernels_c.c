@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The normaliser's row functions in C: the definition that other instruction sets are tested against, and what they
+ * call for the ends of rows. Floats are computed operation by operation, without contraction.
+ */
+#include <string.h>
+
+#include "preprocess/kernels.h"
+#include "preprocess/normalize.h"
+
+static inline uint16_t
+scale (unsigned int value, uint16_t weight)
+{
+  return (uint16_t) ((value * (uint32_t) weight) >> 16);
+}
+
+static inline int16_t
+blend_byte (const SlBand *band, ptrdiff_t x)
+{
+  unsigned int sum = 0;
+  uint16_t value = scale ((unsigned int) band->first[x] << 8, band->weight[0]);
+  if (band->weight[1] != 0 || band->count > 0)
+    value = (uint16_t) (value + scale ((unsigned int) band->last[x] << 8, band->weight[1]));
+  for (int i = 0; i < band->count; i++)
+    sum += band->between[i * band->stride + x];
+  return (int16_t) (value + scale (sum << band->shift, band->weight[2]));
+}
+
+static void
+blend (int16_t *dst, const SlBand *band, int n)
+{
+  for (int x = 0; x < n; x++)
+    dst[x] = blend_byte (band, x);
+}
+
+static void
+blend_pairs (int16_t *even, int16_t *odd, const SlBand *band, int n)
+{
+  for (int x = 0; x < n; x++) {
+    even[x] = blend_byte (band, 2 * x);
+    odd[x] = blend_byte (band, 2 * x + 1);
+  }
+}
+
+/* The code in the high ten bits of sixteen. */
+static inline unsigned int
+read_word (const uint8_t *row, int x, int left)
+{
+  const unsigned int word = row[2 * x] | (unsigned int) row[2 * x + 1] << 8;
+  return (word << left) & 0xffc0;
+}
+
+static void
+blend_words (int16_t *dst, const SlBand *band, int left, int n)
+{
+  for (int x = 0; x < n; x++) {
+    unsigned int sum = 0;
+    uint16_t value = scale (read_word (band->first, x, left), band->weight[0]);
+    if (band->weight[1] != 0 || band->count > 0)
+      value = (uint16_t) (value + scale (read_word (band->last, x, left), band->weight[1]));
+    for (int i = 0; i < band->count; i++)
+      sum += read_word (band->between + i * band->stride, x, left) >> 6;
+    dst[x] = (int16_t) (value + scale (sum << band->shift, band->weight[2]));
+  }
+}
+
+static void
+split_pairs (int16_t *even, int16_t *odd, const int16_t *src, int n)
+{
+  for (int x = 0; x < n; x++) {
+    even[x] = src[2 * x];
+    odd[x] = src[2 * x + 1];
+  }
+}
+
+static void
+split_triples (int16_t *const dst[3], const int16_t *src, int n)
+{
+  for (int x = 0; x < n; x++) {
+    dst[0][x] = src[3 * x];
+    dst[1][x] = src[3 * x + 1];
+    dst[2][x] = src[3 * x + 2];
+  }
+}
+
+static void
+reduce (int32_t *dst, const int16_t *row, const SlAxis *columns)
+{
+  for (int i = 0; i < columns->count; i++) {
+    const int16_t *sample = row + columns->start[i];
+    const int16_t *weight = columns->weight + i * columns->stride;
+    int32_t sum = 0;
+    for (int t = 0; t < columns->taps; t++)
+      sum += sample[t] * weight[t];
+    dst[i] = sum;
+  }
+}
+
+static inline float
+mix_pixel (const SlMix *mix, const int32_t *const src[3], int x)
+{
+  const float a = (float) src[0][x] * mix->m[0];
+  const float b = (float) src[1][x] * mix->m[1];
+  const float c = (float) src[2][x] * mix->m[2];
+  float value = ((a + b) + c) + mix->constant;
+  value = value > mix->low ? value : mix->low;
+  return value < mix->high ? value : mix->high;
+}
+
+/* Half to even for |value| < 2^22: adding 1.5 * 2^23 leaves the rounded integer in the low bits of the significand. */
+static inline uint8_t
+to_byte (float value)
+{
+  const float biased = value + 12582912.0f;
+  uint32_t bits;
+  memcpy (&bits, &biased, sizeof bits);
+  return (uint8_t) bits;
+}
+
+/* IEEE 754 binary16. Below 2^-14 the sum with 0.5 rounds at the last place of a subnormal half. */
+static inline uint16_t
+to_half (float value)
+{
+  uint32_t bits;
+  memcpy (&bits, &value, sizeof bits);
+  const uint32_t sign = bits & 0x80000000u;
+  uint32_t magnitude = bits ^ sign;
+  if (magnitude < 0x38800000u) {
+    float small;
+    memcpy (&small, &magnitude, sizeof small);
+    small += 0.5f;
+    memcpy (&magnitude, &small, sizeof magnitude);
+    return (uint16_t) (sign >> 16 | (magnitude - 0x3f000000u));
+  }
+  magnitude += 0xc8000fffu + (magnitude >> 13 & 1);
+  return (uint16_t) (sign >> 16 | magnitude >> 13);
+}
+
+/* U8 and I8 share their low byte. */
+static inline __attribute__ ((always_inline)) void
+put (void *dst, SlOutType type, size_t at, float value)
+{
+  if (type == SL_OUT_F32)
+    ((float *) dst)[at] = value;
+  else if (type == SL_OUT_F16)
+    ((uint16_t *) dst)[at] = to_half (value);
+  else
+    ((uint8_t *) dst)[at] = to_byte (value);
+}
+
+static inline __attribute__ ((always_inline)) void
+store (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n, SlOutType type, SlStoreLayout layout)
+{
+  const int channels = layout == SL_STORE_ONE ? 1 : 3;
+  for (int x = 0; x < n; x++) {
+    for (int c = 0; c < channels; c++) {
+      const float value = mix_pixel (&mix[c], src, x);
+      if (layout == SL_STORE_INTERLEAVED)
+        put (dst[0], type, (size_t) x * 3 + (size_t) c, value);
+      else
+        put (dst[c], type, (size_t) x, value);
+    }
+  }
+}
+
+#define STORE(name, type, layout)                                                             \
+  static void name (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n) \
+  {                                                                                           \
+    store (dst, src, mix, n, type, layout);                                                   \
+  }
+
+STORE (store_byte_one, SL_OUT_U8, SL_STORE_ONE)
+STORE (store_byte_planes, SL_OUT_U8, SL_STORE_PLANES)
+STORE (store_byte_interleaved, SL_OUT_U8, SL_STORE_INTERLEAVED)
+STORE (store_float_one, SL_OUT_F32, SL_STORE_ONE)
+STORE (store_float_planes, SL_OUT_F32, SL_STORE_PLANES)
+STORE (store_float_interleaved, SL_OUT_F32, SL_STORE_INTERLEAVED)
+STORE (store_half_one, SL_OUT_F16, SL_STORE_ONE)
+STORE (store_half_planes, SL_OUT_F16, SL_STORE_PLANES)
+STORE (store_half_interleaved, SL_OUT_F16, SL_STORE_INTERLEAVED)
+
+const SlKernels sl_kernels_c = {
+  .name = "c",
+  .blend = blend,
+  .blend_pairs = blend_pairs,
+  .blend_words = blend_words,
+  .split_pairs = split_pairs,
+  .split_triples = split_triples,
+  .reduce = reduce,
+  .store = {
+    [SL_OUT_U8] = { store_byte_one, store_byte_planes, store_byte_interleaved },
+    [SL_OUT_I8] = { store_byte_one, store_byte_planes, store_byte_interleaved },
+    [SL_OUT_F32] = { store_float_one, store_float_planes, store_float_interleaved },
+    [SL_OUT_F16] = { store_half_one, store_half_planes, store_half_interleaved },
+  },
+};
