@@ -200,7 +200,7 @@ allocate (SlAxis *axis, bool spans)
     axis->span = calloc (positions, sizeof *axis->span);
     return axis->span != NULL;
   }
-  axis->stride = (axis->taps + 7) / 8 * 8;
+  axis->stride = axis->taps <= 4 ? 4 : axis->taps <= 8 ? 8 : (axis->taps + 15) / 16 * 16;
   const size_t bytes = (positions * (size_t) axis->stride * sizeof *axis->weight + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
   axis->start = calloc (positions, sizeof *axis->start);
   axis->weight = aligned_alloc (ALIGNMENT, bytes);

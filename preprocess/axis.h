@@ -18,7 +18,7 @@
 #define SL_TAP_ONE 16384
 /** Most taps of a position; columns that would need more have spans instead. */
 #define SL_AXIS_MAX_TAPS 64
-/** Tables are padded with weights of zero to a multiple of this many positions, weights of a position to a multiple of 8. */
+/** Tables are padded with weights of zero to a multiple of this many positions. */
 #define SL_AXIS_GROUP 16
 /** Samples past the last one of a row that kernels may read, weighing them zero. */
 #define SL_AXIS_SLACK 64
@@ -64,7 +64,7 @@ typedef struct
  * @first, @count: the tensor positions whose centre lies in the part; the table covers only these
  * @origin, @samples: the range of the component's samples that any position reads
  * @taps: most samples of a position; 0 when the axis has spans
- * @stride: weights per position, a multiple of 8
+ * @stride: weights per position: 4, 8 or a multiple of 16
  * @start: first tap of each position, relative to @origin
  * @weight: @stride per position, 64-byte aligned; each position's sum to SL_TAP_ONE
  * @span: one per position, or NULL; numbers of samples are absolute for rows and relative to @origin for columns

@@ -23,7 +23,7 @@ always (void)
   return true;
 }
 
-#ifdef SL_HAVE_AVX2
+#if defined(SL_HAVE_AVX2) || defined(SL_HAVE_AVX512)
 static bool
 has_avx2 (void)
 {

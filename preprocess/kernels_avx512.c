@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The normaliser's row functions for AVX-512 with VBMI and VNNI, as kernels.h defines them and kernels_c.c does them.
+ * Ends of rows repeat the last full block, or are left to C where there is none.
+ */
+#include <immintrin.h>
+
+#include "preprocess/gather.h"
+#include "preprocess/kernels.h"
+#include "preprocess/normalize.h"
+#include "preprocess/unroll.h"
+
+#define ALWAYS_INLINE inline __attribute__ ((always_inline))
+#define BYTES 64
+#define WORDS 32
+#define PIXELS 16
+#define RUNTIME -1 /* a count that is no constant */
+
+/* Where a lane takes its element from: of the pairs and triples of a 16-bit row, of two registers and then a third. */
+static const int16_t pair_order[64] __attribute__ ((aligned (64))) = {
+  0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30,
+  32, 34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54, 56, 58, 60, 62,
+  1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
+  33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63,
+};
+static const int16_t triple_order[3][WORDS] __attribute__ ((aligned (64))) = {
+  { 0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 33, 36, 39, 42, 45, 48, 51, 54, 57, 60, 63, 66, 69, 72, 75, 78, 81, 84, 87, 90, 93 },
+  { 1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 34, 37, 40, 43, 46, 49, 52, 55, 58, 61, 64, 67, 70, 73, 76, 79, 82, 85, 88, 91, 94 },
+  { 2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 32, 35, 38, 41, 44, 47, 50, 53, 56, 59, 62, 65, 68, 71, 74, 77, 80, 83, 86, 89, 92, 95 },
+};
+/* Element i of an interleaved row is channel i % 3 of pixel i / 3. */
+static const uint8_t byte_order[64] __attribute__ ((aligned (64))) = {
+  0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 16, 17, 18, 20, 21, 22, 24, 25, 26, 28, 29, 30,
+  32, 33, 34, 36, 37, 38, 40, 41, 42, 44, 45, 46, 48, 49, 50, 52, 53, 54, 56, 57, 58, 60, 61, 62,
+  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+};
+static const int16_t half_order[64] __attribute__ ((aligned (64))) = {
+  0, 16, 32, 1, 17, 33, 2, 18, 34, 3, 19, 35, 4, 20, 36, 5,
+  21, 37, 6, 22, 38, 7, 23, 39, 8, 24, 40, 9, 25, 41, 10, 26,
+  42, 11, 27, 43, 12, 28, 44, 13, 29, 45, 14, 30, 46, 15, 31, 47,
+  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+};
+static const int32_t float_order[3][PIXELS] __attribute__ ((aligned (64))) = {
+  { 0, 16, 0, 1, 17, 1, 2, 18, 2, 3, 19, 3, 4, 20, 4, 5 },
+  { 21, 5, 6, 22, 6, 7, 23, 7, 8, 24, 8, 9, 25, 9, 10, 26 },
+  { 10, 11, 27, 11, 12, 28, 12, 13, 29, 13, 14, 30, 14, 15, 31, 15 },
+};
+static const uint16_t float_thirds[3] = { 0x4924, 0x2492, 0x9249 };
+
+/* 64 sums of 16 bits, in two registers whatever their order. */
+typedef struct
+{
+  __m512i a, b;
+} Sums;
+
+/* A band's weights and addresses where the compiler can keep them. */
+typedef struct
+{
+  __m512i first, last, between;
+  __m512i unit;   /* 1 << shift in every byte */
+  __m128i shift;  /* of a single row between, from bit 8 down */
+  __m128i raise;  /* of sums */
+} Weights;
+
+static ALWAYS_INLINE Weights
+load_weights (const SlBand *band)
+{
+  return (Weights){
+    .first = _mm512_set1_epi16 ((int16_t) band->weight[0]),
+    .last = _mm512_set1_epi16 ((int16_t) band->weight[1]),
+    .between = _mm512_set1_epi16 ((int16_t) band->weight[2]),
+    .unit = _mm512_set1_epi8 ((char) (1 << (band->shift & 7))),
+    .shift = _mm_cvtsi32_si128 (8 - band->shift),
+    .raise = _mm_cvtsi32_si128 (band->shift),
+  };
+}
+
+static ALWAYS_INLINE void
+prefetch (const SlBand *band, ptrdiff_t x)
+{
+  for (int i = 0; i < band->next_count; i++)
+    _mm_prefetch ((const char *) (band->next + i * band->stride + x), _MM_HINT_T1);
+}
+
+static ALWAYS_INLINE Sums
+weigh (Sums sums, __m512i weight)
+{
+  return (Sums){ _mm512_mulhi_epu16 (sums.a, weight), _mm512_mulhi_epu16 (sums.b, weight) };
+}
+
+static ALWAYS_INLINE Sums
+add (Sums x, Sums y)
+{
+  return (Sums){ _mm512_add_epi16 (x.a, y.a), _mm512_add_epi16 (x.b, y.b) };
+}
+
+/* Bytes times 256: lanes' lower and upper halves. */
+static ALWAYS_INLINE Sums
+widen (const uint8_t *row)
+{
+  const __m512i bytes = _mm512_loadu_si512 (row);
+  const __m512i zero = _mm512_setzero_si512 ();
+  return (Sums){ _mm512_unpacklo_epi8 (zero, bytes), _mm512_unpackhi_epi8 (zero, bytes) };
+}
+
+/* The sum of @count rows, shifted. */
+static ALWAYS_INLINE Sums
+sum_rows (const uint8_t *row, ptrdiff_t stride, int count, const Weights *weights)
+{
+  Sums sums = { _mm512_setzero_si512 (), _mm512_setzero_si512 () };
+  int i = 0;
+  for (; i + 1 < count; i += 2, row += 2 * stride) {
+    const __m512i x = _mm512_loadu_si512 (row);
+    const __m512i y = _mm512_loadu_si512 (row + stride);
+    sums.a = _mm512_add_epi16 (sums.a, _mm512_maddubs_epi16 (_mm512_unpacklo_epi8 (x, y), weights->unit));
+    sums.b = _mm512_add_epi16 (sums.b, _mm512_maddubs_epi16 (_mm512_unpackhi_epi8 (x, y), weights->unit));
+  }
+  if (i < count) {
+    const Sums wide = widen (row);
+    sums.a = _mm512_add_epi16 (sums.a, _mm512_srl_epi16 (wide.a, weights->shift));
+    sums.b = _mm512_add_epi16 (sums.b, _mm512_srl_epi16 (wide.b, weights->shift));
+  }
+  return sums;
+}
+
+static ALWAYS_INLINE void
+blend_block (int16_t *dst, const SlBand *band, const Weights *weights, ptrdiff_t x, int count, bool single)
+{
+  const __m512i low = _mm512_setr_epi64 (0, 1, 8, 9, 2, 3, 10, 11);
+  const __m512i high = _mm512_setr_epi64 (4, 5, 12, 13, 6, 7, 14, 15);
+  Sums sums = weigh (widen (band->first + x), weights->first);
+  if (!single)
+    sums = add (sums, weigh (widen (band->last + x), weights->last));
+  if (count != 0)
+    sums = add (sums, weigh (sum_rows (band->between + x, band->stride, count, weights), weights->between));
+  _mm512_storeu_si512 (dst + x, _mm512_permutex2var_epi64 (sums.a, low, sums.b));
+  _mm512_storeu_si512 (dst + x + WORDS, _mm512_permutex2var_epi64 (sums.a, high, sums.b));
+}
+
+static ALWAYS_INLINE void
+blend_rows (int16_t *dst, const SlBand *band, int n, int fixed, bool single)
+{
+  const Weights weights = load_weights (band);
+  const SlBand local = *band;
+  const int count = fixed == RUNTIME ? band->count : fixed;
+  for (int x = 0; x + BYTES <= n; x += BYTES) {
+    prefetch (&local, x);
+    blend_block (dst, &local, &weights, x, count, single);
+  }
+  if (n % BYTES != 0)
+    blend_block (dst, &local, &weights, n - BYTES, count, single);
+}
+
+static void
+blend_avx512 (int16_t *dst, const SlBand *band, int n)
+{
+  if (n < BYTES) {
+    sl_kernels_c.blend (dst, band, n);
+    return;
+  }
+  switch (band->count) {
+    case 0:
+      if (band->weight[1] == 0)
+        blend_rows (dst, band, n, 0, true);
+      else
+        blend_rows (dst, band, n, 0, false);
+      break;
+    case 1:
+      blend_rows (dst, band, n, 1, false);
+      break;
+    case 2:
+      blend_rows (dst, band, n, 2, false);
+      break;
+    case 3:
+      blend_rows (dst, band, n, 3, false);
+      break;
+    case 4:
+      blend_rows (dst, band, n, 4, false);
+      break;
+    default:
+      blend_rows (dst, band, n, RUNTIME, false);
+      break;
+  }
+}
+
+/* Bytes times 256: those at even and at odd places. */
+static ALWAYS_INLINE Sums
+widen_pairs (const uint8_t *row)
+{
+  const __m512i bytes = _mm512_loadu_si512 (row);
+  return (Sums){ _mm512_slli_epi16 (bytes, 8), _mm512_and_si512 (bytes, _mm512_set1_epi16 ((int16_t) 0xff00)) };
+}
+
+static ALWAYS_INLINE Sums
+sum_pairs (const uint8_t *row, ptrdiff_t stride, int count, const Weights *weights)
+{
+  Sums sums = { _mm512_setzero_si512 (), _mm512_setzero_si512 () };
+  for (int i = 0; i < count; i++, row += stride) {
+    const __m512i bytes = _mm512_loadu_si512 (row);
+    sums.a = _mm512_add_epi16 (sums.a, _mm512_and_si512 (bytes, _mm512_set1_epi16 (0xff)));
+    sums.b = _mm512_add_epi16 (sums.b, _mm512_srli_epi16 (bytes, 8));
+  }
+  return (Sums){ _mm512_sll_epi16 (sums.a, weights->raise), _mm512_sll_epi16 (sums.b, weights->raise) };
+}
+
+static ALWAYS_INLINE void
+pair_block (int16_t *even, int16_t *odd, const SlBand *band, const Weights *weights, ptrdiff_t x, int count, bool single)
+{
+  Sums sums = weigh (widen_pairs (band->first + 2 * x), weights->first);
+  if (!single)
+    sums = add (sums, weigh (widen_pairs (band->last + 2 * x), weights->last));
+  if (count != 0)
+    sums = add (sums, weigh (sum_pairs (band->between + 2 * x, band->stride, count, weights), weights->between));
+  _mm512_storeu_si512 (even + x, sums.a);
+  _mm512_storeu_si512 (odd + x, sums.b);
+}
+
+static ALWAYS_INLINE void
+pair_rows (int16_t *even, int16_t *odd, const SlBand *band, int n, int fixed, bool single)
+{
+  const Weights weights = load_weights (band);
+  const SlBand local = *band;
+  const int count = fixed == RUNTIME ? band->count : fixed;
+  for (int x = 0; x + WORDS <= n; x += WORDS) {
+    prefetch (&local, 2 * x);
+    pair_block (even, odd, &local, &weights, x, count, single);
+  }
+  if (n % WORDS != 0)
+    pair_block (even, odd, &local, &weights, n - WORDS, count, single);
+}
+
+static void
+blend_pairs_avx512 (int16_t *even, int16_t *odd, const SlBand *band, int n)
+{
+  if (n < WORDS) {
+    sl_kernels_c.blend_pairs (even, odd, band, n);
+    return;
+  }
+  if (band->count == 0 && band->weight[1] == 0)
+    pair_rows (even, odd, band, n, 0, true);
+  else if (band->count == 0)
+    pair_rows (even, odd, band, n, 0, false);
+  else
+    pair_rows (even, odd, band, n, RUNTIME, false);
+}
+
+static ALWAYS_INLINE __m512i
+load_words (const uint8_t *row, __m128i left)
+{
+  return _mm512_and_si512 (_mm512_sll_epi16 (_mm512_loadu_si512 (row), left), _mm512_set1_epi16 ((int16_t) 0xffc0));
+}
+
+static ALWAYS_INLINE void
+word_block (int16_t *dst, const SlBand *band, const Weights *weights, __m128i left, ptrdiff_t x)
+{
+  const uint8_t *row = band->between + 2 * x;
+  __m512i value = _mm512_mulhi_epu16 (load_words (band->first + 2 * x, left), weights->first);
+  __m512i sum = _mm512_setzero_si512 ();
+  if (band->weight[1] != 0 || band->count > 0)
+    value = _mm512_add_epi16 (value, _mm512_mulhi_epu16 (load_words (band->last + 2 * x, left), weights->last));
+  for (int i = 0; i < band->count; i++, row += band->stride)
+    sum = _mm512_add_epi16 (sum, _mm512_srli_epi16 (load_words (row, left), 6));
+  sum = _mm512_mulhi_epu16 (_mm512_sll_epi16 (sum, weights->raise), weights->between);
+  _mm512_storeu_si512 (dst + x, _mm512_add_epi16 (value, sum));
+}
+
+static void
+blend_words_avx512 (int16_t *dst, const SlBand *band, int left, int n)
+{
+  const Weights weights = load_weights (band);
+  const SlBand local = *band;
+  const __m128i shift = _mm_cvtsi32_si128 (left);
+  if (n < WORDS) {
+    sl_kernels_c.blend_words (dst, band, left, n);
+    return;
+  }
+  for (int x = 0; x + WORDS <= n; x += WORDS) {
+    prefetch (&local, 2 * x);
+    word_block (dst, &local, &weights, shift, x);
+  }
+  if (n % WORDS != 0)
+    word_block (dst, &local, &weights, shift, n - WORDS);
+}
+
+static void
+split_pairs_avx512 (int16_t *even, int16_t *odd, const int16_t *src, int n)
+{
+  const __m512i pick_even = _mm512_load_si512 (pair_order);
+  const __m512i pick_odd = _mm512_load_si512 (pair_order + WORDS);
+  int x = 0;
+  for (; x + WORDS <= n; x += WORDS) {
+    const __m512i a = _mm512_loadu_si512 (src + 2 * x);
+    const __m512i b = _mm512_loadu_si512 (src + 2 * x + WORDS);
+    _mm512_storeu_si512 (even + x, _mm512_permutex2var_epi16 (a, pick_even, b));
+    _mm512_storeu_si512 (odd + x, _mm512_permutex2var_epi16 (a, pick_odd, b));
+  }
+  sl_kernels_c.split_pairs (even + x, odd + x, src + 2 * x, n - x);
+}
+
+/* Every third of 96 samples: from the first 64, then from the last 32 where the index is beyond. */
+static ALWAYS_INLINE __m512i
+pick_third (__m512i a, __m512i b, __m512i c, int first)
+{
+  const __m512i index = _mm512_load_si512 (triple_order[first]);
+  const __mmask32 beyond = _mm512_cmpge_epi16_mask (index, _mm512_set1_epi16 (2 * WORDS));
+  return _mm512_mask_permutexvar_epi16 (_mm512_permutex2var_epi16 (a, index, b), beyond, index, c);
+}
+
+static void
+split_triples_avx512 (int16_t *const dst[3], const int16_t *src, int n)
+{
+  int x = 0;
+  for (; x + WORDS <= n; x += WORDS) {
+    const __m512i a = _mm512_loadu_si512 (src + 3 * x);
+    const __m512i b = _mm512_loadu_si512 (src + 3 * x + WORDS);
+    const __m512i c = _mm512_loadu_si512 (src + 3 * x + 2 * WORDS);
+    _mm512_storeu_si512 (dst[0] + x, pick_third (a, b, c, 0));
+    _mm512_storeu_si512 (dst[1] + x, pick_third (a, b, c, 1));
+    _mm512_storeu_si512 (dst[2] + x, pick_third (a, b, c, 2));
+  }
+  sl_kernels_c.split_triples ((int16_t *const[3]){ dst[0] + x, dst[1] + x, dst[2] + x }, src + 3 * x, n - x);
+}
+
+/* The sums of one group of a gather; @steps is a constant where it is small. */
+static ALWAYS_INLINE __m512i
+gather_group (const int16_t *row, const SlGather *gather, int group, int steps)
+{
+  const int16_t *window = row + gather->base[group];
+  const __m512i a = _mm512_loadu_si512 (window);
+  const __m512i b = _mm512_loadu_si512 (window + WORDS);
+  const SlGatherStep *step = gather->step + (ptrdiff_t) group * gather->steps;
+  __m512i sum = _mm512_setzero_si512 ();
+  for (int i = 0; i < steps; i++) {
+    const __m512i samples = _mm512_permutex2var_epi16 (a, _mm512_load_si512 (step[i].index), b);
+    sum = _mm512_dpwssd_epi32 (sum, samples, _mm512_load_si512 (step[i].weight));
+  }
+  return sum;
+}
+
+/* Four registers of four adjacent lanes a position -> one lane a position. */
+static ALWAYS_INLINE __m512i
+add_fours (__m512i a, __m512i b, __m512i c, __m512i d)
+{
+  const __m512i order = _mm512_setr_epi32 (0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const __m512i ab = _mm512_add_epi32 (_mm512_unpacklo_epi32 (a, b), _mm512_unpackhi_epi32 (a, b));
+  const __m512i cd = _mm512_add_epi32 (_mm512_unpacklo_epi32 (c, d), _mm512_unpackhi_epi32 (c, d));
+  const __m512i sum = _mm512_add_epi32 (_mm512_unpacklo_epi64 (ab, cd), _mm512_unpackhi_epi64 (ab, cd));
+  return _mm512_permutexvar_epi32 (order, sum);
+}
+
+static ALWAYS_INLINE __m512i
+add_twos (__m512i a, __m512i b)
+{
+  const __m512i even = _mm512_setr_epi32 (0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  const __m512i odd = _mm512_add_epi32 (even, _mm512_set1_epi32 (1));
+  return _mm512_add_epi32 (_mm512_permutex2var_epi32 (a, even, b), _mm512_permutex2var_epi32 (a, odd, b));
+}
+
+static ALWAYS_INLINE void
+gather_columns (int32_t *dst, const int16_t *row, const SlGather *gather, int lanes, int steps)
+{
+  for (int group = 0; group < gather->groups; group += lanes, dst += PIXELS) {
+    __m512i sum[4];
+    SL_UNROLL
+    for (int i = 0; i < lanes; i++)
+      sum[i] = gather_group (row, gather, group + i, steps);
+    if (lanes == 1)
+      _mm512_storeu_si512 (dst, sum[0]);
+    else if (lanes == 2)
+      _mm512_storeu_si512 (dst, add_twos (sum[0], sum[1]));
+    else
+      _mm512_storeu_si512 (dst, add_fours (sum[0], sum[1], sum[2], sum[3]));
+  }
+}
+
+/* Columns too far apart for windows: 16 taps at a time from where each starts, four columns together. */
+static void
+reduce_far (int32_t *dst, const int16_t *row, const SlAxis *columns)
+{
+  const int stride = columns->stride;
+  for (int i = 0; i < columns->count; i += 4) {
+    __m512i sum[4];
+    SL_UNROLL
+    for (int k = 0; k < 4; k++) {
+      const int16_t *sample = row + columns->start[i + k];
+      const int16_t *weight = columns->weight + (ptrdiff_t) (i + k) * stride;
+      sum[k] = _mm512_setzero_si512 ();
+      for (int t = 0; t < stride; t += WORDS) {
+        const __mmask32 used = stride - t >= WORDS ? 0xffffffffu : (1u << (stride - t)) - 1;
+        sum[k] = _mm512_dpwssd_epi32 (sum[k], _mm512_maskz_loadu_epi16 (used, sample + t), _mm512_maskz_loadu_epi16 (used, weight + t));
+      }
+    }
+    const __m512i all = add_fours (sum[0], sum[1], sum[2], sum[3]);
+    /* Lane 4k + j is what quarter j of column k holds. */
+    const __m128i a = _mm_hadd_epi32 (_mm512_castsi512_si128 (all), _mm512_extracti32x4_epi32 (all, 1));
+    const __m128i b = _mm_hadd_epi32 (_mm512_extracti32x4_epi32 (all, 2), _mm512_extracti32x4_epi32 (all, 3));
+    _mm_storeu_si128 ((__m128i *) (dst + i), _mm_hadd_epi32 (a, b));
+  }
+}
+
+static void
+reduce_avx512 (int32_t *dst, const int16_t *row, const SlAxis *columns)
+{
+  const SlGather *gather = columns->gather;
+  if (gather == NULL)
+    reduce_far (dst, row, columns);
+  else if (gather->lanes == 4 && gather->steps == 2)
+    gather_columns (dst, row, gather, 4, 2);
+  else if (gather->lanes == 4)
+    gather_columns (dst, row, gather, 4, gather->steps);
+  else if (gather->lanes == 2 && gather->steps == 1)
+    gather_columns (dst, row, gather, 2, 1);
+  else if (gather->lanes == 2)
+    gather_columns (dst, row, gather, 2, gather->steps);
+  else if (gather->steps == 1)
+    gather_columns (dst, row, gather, 1, 1);
+  else
+    gather_columns (dst, row, gather, 1, gather->steps);
+}
+
+typedef struct
+{
+  __m512 m[3], constant, low, high;
+} Mix;
+
+static ALWAYS_INLINE Mix
+load_mix (const SlMix *mix)
+{
+  return (Mix){
+    .m = { _mm512_set1_ps (mix->m[0]), _mm512_set1_ps (mix->m[1]), _mm512_set1_ps (mix->m[2]) },
+    .constant = _mm512_set1_ps (mix->constant),
+    .low = _mm512_set1_ps (mix->low),
+    .high = _mm512_set1_ps (mix->high),
+  };
+}
+
+static ALWAYS_INLINE __m512
+apply (const Mix *mix, const __m512 in[3])
+{
+  const __m512 ab = _mm512_add_ps (_mm512_mul_ps (in[0], mix->m[0]), _mm512_mul_ps (in[1], mix->m[1]));
+  const __m512 sum = _mm512_add_ps (_mm512_add_ps (ab, _mm512_mul_ps (in[2], mix->m[2])), mix->constant);
+  return _mm512_min_ps (_mm512_max_ps (sum, mix->low), mix->high);
+}
+
+static ALWAYS_INLINE void
+interleave_bytes (uint8_t *dst, const __m512 value[3])
+{
+  const __m512i low = _mm512_set1_epi32 (0xff);
+  const __m512i a = _mm512_and_si512 (_mm512_cvtps_epi32 (value[0]), low);
+  const __m512i b = _mm512_slli_epi32 (_mm512_and_si512 (_mm512_cvtps_epi32 (value[1]), low), 8);
+  const __m512i c = _mm512_slli_epi32 (_mm512_cvtps_epi32 (value[2]), 16);
+  const __m512i packed = _mm512_permutexvar_epi8 (_mm512_load_si512 (byte_order), _mm512_or_si512 (_mm512_or_si512 (a, b), c));
+  _mm256_storeu_si256 ((__m256i *) dst, _mm512_castsi512_si256 (packed));
+  _mm_storeu_si128 ((__m128i *) (dst + 32), _mm512_extracti32x4_epi32 (packed, 2));
+}
+
+static ALWAYS_INLINE void
+interleave_halves (uint16_t *dst, const __m512 value[3])
+{
+  const __m512i a = _mm512_castsi256_si512 (_mm512_cvtps_ph (value[0], _MM_FROUND_TO_NEAREST_INT));
+  const __m512i ab = _mm512_inserti64x4 (a, _mm512_cvtps_ph (value[1], _MM_FROUND_TO_NEAREST_INT), 1);
+  const __m512i c = _mm512_castsi256_si512 (_mm512_cvtps_ph (value[2], _MM_FROUND_TO_NEAREST_INT));
+  const __m512i rest = _mm512_permutex2var_epi16 (ab, _mm512_load_si512 (half_order + WORDS), c);
+  _mm512_storeu_si512 (dst, _mm512_permutex2var_epi16 (ab, _mm512_load_si512 (half_order), c));
+  _mm256_storeu_si256 ((__m256i *) (dst + WORDS), _mm512_castsi512_si256 (rest));
+}
+
+static ALWAYS_INLINE void
+interleave_floats (float *dst, const __m512 value[3])
+{
+  SL_UNROLL
+  for (int q = 0; q < 3; q++) {
+    const __m512i order = _mm512_load_si512 (float_order[q]);
+    const __m512 ab = _mm512_permutex2var_ps (value[0], order, value[1]);
+    _mm512_storeu_ps (dst + q * PIXELS, _mm512_mask_permutexvar_ps (ab, float_thirds[q], order, value[2]));
+  }
+}
+
+static ALWAYS_INLINE void
+put (void *dst, SlOutType type, ptrdiff_t x, __m512 value)
+{
+  if (type == SL_OUT_F32)
+    _mm512_storeu_ps ((float *) dst + x, value);
+  else if (type == SL_OUT_F16)
+    _mm256_storeu_si256 ((__m256i *) ((uint16_t *) dst + x), _mm512_cvtps_ph (value, _MM_FROUND_TO_NEAREST_INT));
+  else
+    _mm_storeu_si128 ((__m128i *) ((uint8_t *) dst + x), _mm512_cvtepi32_epi8 (_mm512_cvtps_epi32 (value)));
+}
+
+static ALWAYS_INLINE void
+interleave (void *dst, SlOutType type, ptrdiff_t x, const __m512 value[3])
+{
+  if (type == SL_OUT_F32)
+    interleave_floats ((float *) dst + 3 * x, value);
+  else if (type == SL_OUT_F16)
+    interleave_halves ((uint16_t *) dst + 3 * x, value);
+  else
+    interleave_bytes ((uint8_t *) dst + 3 * x, value);
+}
+
+static ALWAYS_INLINE void
+store_avx512 (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n, SlOutType type, SlStoreLayout layout)
+{
+  const int channels = layout == SL_STORE_ONE ? 1 : 3;
+  const size_t element = type == SL_OUT_F32 ? 4 : type == SL_OUT_F16 ? 2 : 1;
+  Mix mixes[3];
+  int x = 0;
+  SL_UNROLL
+  for (int c = 0; c < channels; c++)
+    mixes[c] = load_mix (&mix[c]);
+  for (; x + PIXELS <= n; x += PIXELS) {
+    __m512 in[3], value[3];
+    SL_UNROLL
+    for (int c = 0; c < 3; c++)
+      in[c] = _mm512_cvtepi32_ps (_mm512_loadu_si512 (src[c] + x));
+    SL_UNROLL
+    for (int c = 0; c < channels; c++)
+      value[c] = apply (&mixes[c], in);
+    if (layout == SL_STORE_INTERLEAVED) {
+      interleave (dst[0], type, x, value);
+      continue;
+    }
+    SL_UNROLL
+    for (int c = 0; c < channels; c++)
+      put (dst[c], type, x, value[c]);
+  }
+  if (x == n)
+    return;
+  void *rest[3] = { NULL, NULL, NULL };
+  const size_t step = layout == SL_STORE_INTERLEAVED ? 3 * element : element;
+  for (int c = 0; c < (layout == SL_STORE_PLANES ? 3 : 1); c++)
+    rest[c] = (uint8_t *) dst[c] + (size_t) x * step;
+  sl_kernels_c.store[type][layout](rest, (const int32_t *const[3]){ src[0] + x, src[1] + x, src[2] + x }, mix, n - x);
+}
+
+#define STORE(name, type, layout)                                                                                                          \
+  static void name (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n)                                              \
+  {                                                                                                                                        \
+    store_avx512 (dst, src, mix, n, type, layout);                                                                                         \
+  }
+
+STORE (store_byte_one_avx512, SL_OUT_U8, SL_STORE_ONE)
+STORE (store_byte_planes_avx512, SL_OUT_U8, SL_STORE_PLANES)
+STORE (store_byte_interleaved_avx512, SL_OUT_U8, SL_STORE_INTERLEAVED)
+STORE (store_float_one_avx512, SL_OUT_F32, SL_STORE_ONE)
+STORE (store_float_planes_avx512, SL_OUT_F32, SL_STORE_PLANES)
+STORE (store_float_interleaved_avx512, SL_OUT_F32, SL_STORE_INTERLEAVED)
+STORE (store_half_one_avx512, SL_OUT_F16, SL_STORE_ONE)
+STORE (store_half_planes_avx512, SL_OUT_F16, SL_STORE_PLANES)
+STORE (store_half_interleaved_avx512, SL_OUT_F16, SL_STORE_INTERLEAVED)
+
+const SlKernels sl_kernels_avx512 = {
+  .name = "avx512",
+  .gathers = true,
+  .blend = blend_avx512,
+  .blend_pairs = blend_pairs_avx512,
+  .blend_words = blend_words_avx512,
+  .split_pairs = split_pairs_avx512,
+  .split_triples = split_triples_avx512,
+  .reduce = reduce_avx512,
+  .store = {
+    [SL_OUT_U8] = { store_byte_one_avx512, store_byte_planes_avx512, store_byte_interleaved_avx512 },
+    [SL_OUT_I8] = { store_byte_one_avx512, store_byte_planes_avx512, store_byte_interleaved_avx512 },
+    [SL_OUT_F32] = { store_float_one_avx512, store_float_planes_avx512, store_float_interleaved_avx512 },
+    [SL_OUT_F16] = { store_half_one_avx512, store_half_planes_avx512, store_half_interleaved_avx512 },
+  },
+};
