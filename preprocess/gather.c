@@ -27,7 +27,7 @@ window (const SlAxis *axis, int first, int n)
 static int
 find_lanes (const SlAxis *axis)
 {
-  for (int lanes = 1; lanes <= 4; lanes *= 2) {
+  for (int lanes = 1; lanes <= 2; lanes *= 2) {
     bool fits = true;
     for (int i = 0; i < axis->count && fits; i += SL_AXIS_GROUP / lanes)
       fits = window (axis, i, SL_AXIS_GROUP / lanes) >= 0;

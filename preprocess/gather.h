@@ -20,7 +20,7 @@ typedef struct
 
 /**
  * SlGather: positions in groups of 16 / @lanes; a group's sums over its @steps have @lanes adjacent 32-bit lanes a position.
- * @lanes: 1, 2 or 4: as few as keep the samples of a group inside one window
+ * @lanes: 1 or 2: as few as keep the samples of a group inside one window
  * @base: where each group's window starts in the row, at least 0
  * @step: 64-byte aligned, @steps per group
  */

@@ -69,7 +69,7 @@ typedef void (*SlStore) (void *const dst[3], const int32_t *const src[3], const 
  * @blend_words: @n samples of 10 bits in little-endian words, which @left (0 or 6) moves up to bit 15; the six bits below
  *   and, for 6, above the code are ignored
  * @split_pairs, @split_triples: @n groups of a 16-bit row into rows
- * @reduce: dst[i] = the sum of row[start[i] + t] * weight[i * stride + t] over the taps t of each column i; the axis has taps.
+ * @reduce: for each of 1 to 3 @rows, dst[i] = the sum of row[start[i] + t] * weight[i * stride + t] over the taps t of each column i; the axis has taps.
  *   Garbage beyond the last column is allowed up to a multiple of SL_AXIS_GROUP
  * @store: by SlOutType and SlStoreLayout
  */
@@ -82,7 +82,7 @@ typedef struct
   void (*blend_words) (int16_t *dst, const SlBand *band, int left, int n);
   void (*split_pairs) (int16_t *even, int16_t *odd, const int16_t *src, int n);
   void (*split_triples) (int16_t *const dst[3], const int16_t *src, int n);
-  void (*reduce) (int32_t *dst, const int16_t *row, const SlAxis *columns);
+  void (*reduce) (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows);
   SlStore store[4][SL_STORE_COUNT];
 } SlKernels;
 

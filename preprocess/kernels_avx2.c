@@ -424,16 +424,18 @@ reduce_more (int32_t *dst, const int16_t *row, const SlAxis *columns, int stride
 }
 
 static void
-reduce_avx2 (int32_t *dst, const int16_t *row, const SlAxis *columns)
+reduce_avx2 (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows)
 {
-  if (columns->stride == 4)
-    reduce_four (dst, row, columns);
-  else if (columns->stride == 8)
-    reduce_eight (dst, row, columns);
-  else if (columns->stride == 16)
-    reduce_more (dst, row, columns, 16);
-  else
-    reduce_more (dst, row, columns, columns->stride);
+  for (int r = 0; r < rows; r++) {
+    if (columns->stride == 4)
+      reduce_four (dst[r], row[r], columns);
+    else if (columns->stride == 8)
+      reduce_eight (dst[r], row[r], columns);
+    else if (columns->stride == 16)
+      reduce_more (dst[r], row[r], columns, 16);
+    else
+      reduce_more (dst[r], row[r], columns, columns->stride);
+  }
 }
 
 typedef struct

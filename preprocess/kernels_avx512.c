@@ -321,101 +321,184 @@ split_triples_avx512 (int16_t *const dst[3], const int16_t *src, int n)
   sl_kernels_c.split_triples ((int16_t *const[3]){ dst[0] + x, dst[1] + x, dst[2] + x }, src + 3 * x, n - x);
 }
 
-/* The sums of one group of a gather; @steps is a constant where it is small. */
+/* Lanes 4k to 4k + 3 of register i added up: lane 4i + k. */
 static ALWAYS_INLINE __m512i
-gather_group (const int16_t *row, const SlGather *gather, int group, int steps)
-{
-  const int16_t *window = row + gather->base[group];
-  const __m512i a = _mm512_loadu_si512 (window);
-  const __m512i b = _mm512_loadu_si512 (window + WORDS);
-  const SlGatherStep *step = gather->step + (ptrdiff_t) group * gather->steps;
-  __m512i sum = _mm512_setzero_si512 ();
-  for (int i = 0; i < steps; i++) {
-    const __m512i samples = _mm512_permutex2var_epi16 (a, _mm512_load_si512 (step[i].index), b);
-    sum = _mm512_dpwssd_epi32 (sum, samples, _mm512_load_si512 (step[i].weight));
-  }
-  return sum;
-}
-
-/* Four registers of four adjacent lanes a position -> one lane a position. */
-static ALWAYS_INLINE __m512i
-add_fours (__m512i a, __m512i b, __m512i c, __m512i d)
+add_fours (const __m512i in[4])
 {
   const __m512i order = _mm512_setr_epi32 (0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  const __m512i ab = _mm512_add_epi32 (_mm512_unpacklo_epi32 (a, b), _mm512_unpackhi_epi32 (a, b));
-  const __m512i cd = _mm512_add_epi32 (_mm512_unpacklo_epi32 (c, d), _mm512_unpackhi_epi32 (c, d));
+  const __m512i ab = _mm512_add_epi32 (_mm512_unpacklo_epi32 (in[0], in[1]), _mm512_unpackhi_epi32 (in[0], in[1]));
+  const __m512i cd = _mm512_add_epi32 (_mm512_unpacklo_epi32 (in[2], in[3]), _mm512_unpackhi_epi32 (in[2], in[3]));
   const __m512i sum = _mm512_add_epi32 (_mm512_unpacklo_epi64 (ab, cd), _mm512_unpackhi_epi64 (ab, cd));
   return _mm512_permutexvar_epi32 (order, sum);
 }
 
+/* Neighbouring lanes added up. */
 static ALWAYS_INLINE __m512i
 add_twos (__m512i a, __m512i b)
 {
   const __m512i even = _mm512_setr_epi32 (0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-  const __m512i odd = _mm512_add_epi32 (even, _mm512_set1_epi32 (1));
+  const __m512i odd = _mm512_setr_epi32 (1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
   return _mm512_add_epi32 (_mm512_permutex2var_epi32 (a, even, b), _mm512_permutex2var_epi32 (a, odd, b));
 }
 
+/* One group of a gather, of each row: @steps may be a constant. */
 static ALWAYS_INLINE void
-gather_columns (int32_t *dst, const int16_t *row, const SlGather *gather, int lanes, int steps)
+gather_group (__m512i sum[3], const int16_t *const row[3], const SlGather *gather, int group, int steps, int rows)
 {
-  for (int group = 0; group < gather->groups; group += lanes, dst += PIXELS) {
-    __m512i sum[4];
+  const SlGatherStep *step = gather->step + (ptrdiff_t) group * gather->steps;
+  const int32_t base = gather->base[group];
+  __m512i low[3], high[3];
+  SL_UNROLL
+  for (int r = 0; r < rows; r++) {
+    low[r] = _mm512_loadu_si512 (row[r] + base);
+    high[r] = _mm512_loadu_si512 (row[r] + base + WORDS);
+    sum[r] = _mm512_setzero_si512 ();
+  }
+  for (int i = 0; i < steps; i++) {
+    const __m512i index = _mm512_load_si512 (step[i].index);
+    const __m512i weight = _mm512_load_si512 (step[i].weight);
     SL_UNROLL
-    for (int i = 0; i < lanes; i++)
-      sum[i] = gather_group (row, gather, group + i, steps);
-    if (lanes == 1)
-      _mm512_storeu_si512 (dst, sum[0]);
-    else if (lanes == 2)
-      _mm512_storeu_si512 (dst, add_twos (sum[0], sum[1]));
-    else
-      _mm512_storeu_si512 (dst, add_fours (sum[0], sum[1], sum[2], sum[3]));
+    for (int r = 0; r < rows; r++)
+      sum[r] = _mm512_dpwssd_epi32 (sum[r], _mm512_permutex2var_epi16 (low[r], index, high[r]), weight);
   }
 }
 
-/* Columns too far apart for windows: 16 taps at a time from where each starts, four columns together. */
+static ALWAYS_INLINE void
+gather_columns (int32_t *const dst[3], const int16_t *const row[3], const SlGather *gather, int lanes, int steps, int rows)
+{
+  for (int group = 0; group < gather->groups; group += lanes) {
+    const ptrdiff_t x = group / lanes * PIXELS;
+    __m512i a[3], b[3];
+    gather_group (a, row, gather, group, steps, rows);
+    if (lanes == 2)
+      gather_group (b, row, gather, group + 1, steps, rows);
+    SL_UNROLL
+    for (int r = 0; r < rows; r++)
+      _mm512_storeu_si512 (dst[r] + x, lanes == 2 ? add_twos (a[r], b[r]) : a[r]);
+  }
+}
+
+static ALWAYS_INLINE void
+gather_rows (int32_t *const dst[3], const int16_t *const row[3], const SlGather *gather, int rows)
+{
+  if (gather->lanes == 1 && gather->steps == 2)
+    gather_columns (dst, row, gather, 1, 2, rows);
+  else if (gather->lanes == 1)
+    gather_columns (dst, row, gather, 1, gather->steps, rows);
+  else if (gather->steps == 2)
+    gather_columns (dst, row, gather, 2, 2, rows);
+  else
+    gather_columns (dst, row, gather, 2, gather->steps, rows);
+}
+
+static ALWAYS_INLINE __m128i
+load_eight (const int16_t *from)
+{
+  return _mm_loadu_si128 ((const __m128i *) from);
+}
+
+/* Four samples from each of four starts. */
+static ALWAYS_INLINE __m256i
+load_fours (const int16_t *row, const int32_t *start)
+{
+  const __m128i a = _mm_loadl_epi64 ((const __m128i *) (row + start[0]));
+  const __m128i b = _mm_loadl_epi64 ((const __m128i *) (row + start[2]));
+  const __m128i ab = _mm_unpacklo_epi64 (a, _mm_loadl_epi64 ((const __m128i *) (row + start[1])));
+  const __m128i cd = _mm_unpacklo_epi64 (b, _mm_loadl_epi64 ((const __m128i *) (row + start[3])));
+  return _mm256_inserti128_si256 (_mm256_castsi128_si256 (ab), cd, 1);
+}
+
+/* Up to four taps: eight columns a register. */
+static ALWAYS_INLINE __m512i
+reduce_fours (const int16_t *row, const SlAxis *columns, int i)
+{
+  const __m512i zero = _mm512_setzero_si512 ();
+  __m512i sum[2];
+  SL_UNROLL
+  for (int k = 0; k < 2; k++) {
+    const int32_t *start = columns->start + i + 8 * k;
+    const __m512i low = _mm512_castsi256_si512 (load_fours (row, start));
+    const __m512i samples = _mm512_inserti64x4 (low, load_fours (row, start + 4), 1);
+    sum[k] = _mm512_dpwssd_epi32 (zero, samples, _mm512_loadu_si512 (columns->weight + (i + 8 * k) * 4));
+  }
+  return add_twos (sum[0], sum[1]);
+}
+
+/* Up to eight taps: four columns a register. */
+static ALWAYS_INLINE __m512i
+reduce_eights (const int16_t *row, const SlAxis *columns, int i)
+{
+  const __m512i zero = _mm512_setzero_si512 ();
+  __m512i sum[4];
+  SL_UNROLL
+  for (int k = 0; k < 4; k++) {
+    const int32_t *start = columns->start + i + 4 * k;
+    __m512i samples = _mm512_castsi128_si512 (load_eight (row + start[0]));
+    samples = _mm512_inserti32x4 (samples, load_eight (row + start[1]), 1);
+    samples = _mm512_inserti32x4 (samples, load_eight (row + start[2]), 2);
+    samples = _mm512_inserti32x4 (samples, load_eight (row + start[3]), 3);
+    sum[k] = _mm512_dpwssd_epi32 (zero, samples, _mm512_loadu_si512 (columns->weight + (i + 4 * k) * 8));
+  }
+  return add_fours (sum);
+}
+
+static ALWAYS_INLINE __m512i
+load_two (const int16_t *low, const int16_t *high)
+{
+  return _mm512_inserti64x4 (_mm512_castsi256_si512 (_mm256_loadu_si256 ((const __m256i *) low)),
+                             _mm256_loadu_si256 ((const __m256i *) high), 1);
+}
+
+/* Multiples of sixteen taps: two columns a register. */
+static ALWAYS_INLINE __m512i
+reduce_sixteens (const int16_t *row, const SlAxis *columns, int i, int stride)
+{
+  __m512i sum[4];
+  SL_UNROLL
+  for (int k = 0; k < 4; k++) {
+    const int32_t *start = columns->start + i + 4 * k;
+    const int16_t *weight = columns->weight + (ptrdiff_t) (i + 4 * k) * stride;
+    __m512i a = _mm512_setzero_si512 ();
+    __m512i b = _mm512_setzero_si512 ();
+    for (int t = 0; t < stride; t += 16) {
+      const int16_t *at = weight + t;
+      const __m512i first = load_two (at, at + stride);
+      const __m512i second = load_two (at + 2 * stride, at + 3 * stride);
+      a = _mm512_dpwssd_epi32 (a, load_two (row + start[0] + t, row + start[1] + t), first);
+      b = _mm512_dpwssd_epi32 (b, load_two (row + start[2] + t, row + start[3] + t), second);
+    }
+    sum[k] = _mm512_add_epi32 (_mm512_shuffle_i32x4 (a, b, _MM_SHUFFLE (2, 0, 2, 0)), _mm512_shuffle_i32x4 (a, b, _MM_SHUFFLE (3, 1, 3, 1)));
+  }
+  return add_fours (sum);
+}
+
 static void
-reduce_far (int32_t *dst, const int16_t *row, const SlAxis *columns)
+reduce_row (int32_t *dst, const int16_t *row, const SlAxis *columns)
 {
   const int stride = columns->stride;
-  for (int i = 0; i < columns->count; i += 4) {
-    __m512i sum[4];
-    SL_UNROLL
-    for (int k = 0; k < 4; k++) {
-      const int16_t *sample = row + columns->start[i + k];
-      const int16_t *weight = columns->weight + (ptrdiff_t) (i + k) * stride;
-      sum[k] = _mm512_setzero_si512 ();
-      for (int t = 0; t < stride; t += WORDS) {
-        const __mmask32 used = stride - t >= WORDS ? 0xffffffffu : (1u << (stride - t)) - 1;
-        sum[k] = _mm512_dpwssd_epi32 (sum[k], _mm512_maskz_loadu_epi16 (used, sample + t), _mm512_maskz_loadu_epi16 (used, weight + t));
-      }
-    }
-    const __m512i all = add_fours (sum[0], sum[1], sum[2], sum[3]);
-    /* Lane 4k + j is what quarter j of column k holds. */
-    const __m128i a = _mm_hadd_epi32 (_mm512_castsi512_si128 (all), _mm512_extracti32x4_epi32 (all, 1));
-    const __m128i b = _mm_hadd_epi32 (_mm512_extracti32x4_epi32 (all, 2), _mm512_extracti32x4_epi32 (all, 3));
-    _mm_storeu_si128 ((__m128i *) (dst + i), _mm_hadd_epi32 (a, b));
-  }
+  for (int i = 0; i < columns->count && stride == 4; i += PIXELS)
+    _mm512_storeu_si512 (dst + i, reduce_fours (row, columns, i));
+  for (int i = 0; i < columns->count && stride == 8; i += PIXELS)
+    _mm512_storeu_si512 (dst + i, reduce_eights (row, columns, i));
+  for (int i = 0; i < columns->count && stride == 16; i += PIXELS)
+    _mm512_storeu_si512 (dst + i, reduce_sixteens (row, columns, i, 16));
+  for (int i = 0; i < columns->count && stride > 16; i += PIXELS)
+    _mm512_storeu_si512 (dst + i, reduce_sixteens (row, columns, i, stride));
 }
 
 static void
-reduce_avx512 (int32_t *dst, const int16_t *row, const SlAxis *columns)
+reduce_avx512 (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows)
 {
-  const SlGather *gather = columns->gather;
-  if (gather == NULL)
-    reduce_far (dst, row, columns);
-  else if (gather->lanes == 4 && gather->steps == 2)
-    gather_columns (dst, row, gather, 4, 2);
-  else if (gather->lanes == 4)
-    gather_columns (dst, row, gather, 4, gather->steps);
-  else if (gather->lanes == 2 && gather->steps == 1)
-    gather_columns (dst, row, gather, 2, 1);
-  else if (gather->lanes == 2)
-    gather_columns (dst, row, gather, 2, gather->steps);
-  else if (gather->steps == 1)
-    gather_columns (dst, row, gather, 1, 1);
-  else
-    gather_columns (dst, row, gather, 1, gather->steps);
+  if (columns->gather == NULL) {
+    for (int r = 0; r < rows; r++)
+      reduce_row (dst[r], row[r], columns);
+  } else if (rows == 1) {
+    gather_rows (dst, row, columns->gather, 1);
+  } else if (rows == 2) {
+    gather_rows (dst, row, columns->gather, 2);
+  } else {
+    gather_rows (dst, row, columns->gather, 3);
+  }
 }
 
 typedef struct

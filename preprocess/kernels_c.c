@@ -84,7 +84,7 @@ split_triples (int16_t *const dst[3], const int16_t *src, int n)
 }
 
 static void
-reduce (int32_t *dst, const int16_t *row, const SlAxis *columns)
+reduce_row (int32_t *dst, const int16_t *row, const SlAxis *columns)
 {
   for (int i = 0; i < columns->count; i++) {
     const int16_t *sample = row + columns->start[i];
@@ -94,6 +94,13 @@ reduce (int32_t *dst, const int16_t *row, const SlAxis *columns)
       sum += sample[t] * weight[t];
     dst[i] = sum;
   }
+}
+
+static void
+reduce (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows)
+{
+  for (int r = 0; r < rows; r++)
+    reduce_row (dst[r], row[r], columns);
 }
 
 static inline float

@@ -262,6 +262,21 @@ read_plane (const SlSource *source, const SlPlaneRead *plane, const SlImage *ima
   }
 }
 
+/* @n components from @first, which share @columns. */
+static void
+reduce_components (const SlSource *source, const SlAxis *columns, const Rows *from, int first, int n, int32_t *const out[3])
+{
+  const int16_t *row[3] = { NULL };
+  for (int c = 0; c < n; c++)
+    row[c] = from->component[first + c] + source->skew[first + c];
+  if (columns->span == NULL) {
+    source->kernels->reduce (out + first, row, columns, n);
+    return;
+  }
+  for (int c = 0; c < n; c++)
+    sl_reduce_wide (out[first + c], row[c], columns);
+}
+
 void
 sl_source_row (const SlSource *source, const SlImage *image, int y, void *scratch, int32_t *const out[3])
 {
@@ -273,12 +288,12 @@ sl_source_row (const SlSource *source, const SlImage *image, int y, void *scratc
     to.raw[i] = next;
   for (int p = 0; p < source->planes; p++)
     read_plane (source, &source->plane[p], image, y, &to);
-  for (int c = 0; c < source->components; c++) {
+  for (int c = 0, n; c < source->components; c += n) {
     const SlAxis *columns = &component_grid (source, c)->columns;
-    const int16_t *row = to.component[c] + source->skew[c];
-    if (columns->span != NULL)
-      sl_reduce_wide (out[c], row, columns);
-    else
-      source->kernels->reduce (out[c], row, columns);
+    n = c + 1;
+    while (n < source->components && component_grid (source, n) == component_grid (source, c))
+      n++;
+    n -= c;
+    reduce_components (source, columns, &to, c, n, out);
   }
 }
