@@ -14,7 +14,7 @@
 #define BYTES 32
 #define WORDS 16
 #define PIXELS 8
-#define RUNTIME -1 /* a count that is no constant */
+#define RUNTIME -1 /* a number of pairs of rows that is no constant */
 
 /* Bytes of 24 16-bit elements in three registers: what register [part] has of every third element from [first] on. */
 static const int8_t third_order[3][3][16] = {
@@ -63,9 +63,9 @@ typedef struct
 typedef struct
 {
   __m256i first, last, between;
-  __m256i unit;  /* 1 << shift in every byte */
-  __m128i shift; /* of a single row between, from bit 8 down */
-  __m128i raise; /* of sums */
+  __m256i unit, rest; /* what bytes of a pair of rows count, and of the last pair, whose second row may not count */
+  __m128i more;       /* the bits of the shift that unit cannot hold: a pair must stay below 2^15 */
+  __m128i raise;      /* the whole shift */
 } Weights;
 
 static ALWAYS_INLINE __m256i
@@ -83,12 +83,15 @@ keep (void *to, __m256i value)
 static ALWAYS_INLINE Weights
 load_weights (const SlBand *band)
 {
+  const int shift = band->shift < 6 ? band->shift : 6;
+  const int unit = 1 << shift;
   return (Weights){
     .first = _mm256_set1_epi16 ((int16_t) band->weight[0]),
     .last = _mm256_set1_epi16 ((int16_t) band->weight[1]),
     .between = _mm256_set1_epi16 ((int16_t) band->weight[2]),
-    .unit = _mm256_set1_epi8 ((char) (1 << (band->shift & 7))),
-    .shift = _mm_cvtsi32_si128 (8 - band->shift),
+    .unit = _mm256_set1_epi8 ((char) unit),
+    .rest = band->count % 2 == 0 ? _mm256_set1_epi8 ((char) unit) : _mm256_set1_epi16 ((int16_t) unit),
+    .more = _mm_cvtsi32_si128 (band->shift - shift),
     .raise = _mm_cvtsi32_si128 (band->shift),
   };
 }
@@ -123,34 +126,35 @@ widen (const uint8_t *row)
   return (Sums){ _mm256_unpacklo_epi8 (zero, bytes), _mm256_unpackhi_epi8 (zero, bytes) };
 }
 
-/* The sum of @count rows, shifted. */
 static ALWAYS_INLINE Sums
-sum_rows (const uint8_t *row, ptrdiff_t stride, int count, const Weights *weights)
+add_pair (Sums sums, const uint8_t *row, ptrdiff_t stride, __m256i unit)
 {
-  Sums sums = { _mm256_setzero_si256 (), _mm256_setzero_si256 () };
-  int i = 0;
-  for (; i + 1 < count; i += 2, row += 2 * stride) {
-    const __m256i x = load (row);
-    const __m256i y = load (row + stride);
-    sums.a = _mm256_add_epi16 (sums.a, _mm256_maddubs_epi16 (_mm256_unpacklo_epi8 (x, y), weights->unit));
-    sums.b = _mm256_add_epi16 (sums.b, _mm256_maddubs_epi16 (_mm256_unpackhi_epi8 (x, y), weights->unit));
-  }
-  if (i < count) {
-    const Sums wide = widen (row);
-    sums.a = _mm256_add_epi16 (sums.a, _mm256_srl_epi16 (wide.a, weights->shift));
-    sums.b = _mm256_add_epi16 (sums.b, _mm256_srl_epi16 (wide.b, weights->shift));
-  }
+  const __m256i x = load (row);
+  const __m256i y = load (row + stride);
+  sums.a = _mm256_add_epi16 (sums.a, _mm256_maddubs_epi16 (_mm256_unpacklo_epi8 (x, y), unit));
+  sums.b = _mm256_add_epi16 (sums.b, _mm256_maddubs_epi16 (_mm256_unpackhi_epi8 (x, y), unit));
   return sums;
 }
 
+/* The sum of the rows of @pairs, shifted. The row after the last one between exists: it is the band's last. */
+static ALWAYS_INLINE Sums
+sum_rows (const uint8_t *row, ptrdiff_t stride, int pairs, const Weights *weights)
+{
+  Sums sums = { _mm256_setzero_si256 (), _mm256_setzero_si256 () };
+  for (int i = 1; i < pairs; i++, row += 2 * stride)
+    sums = add_pair (sums, row, stride, weights->unit);
+  sums = add_pair (sums, row, stride, weights->rest);
+  return (Sums){ _mm256_sll_epi16 (sums.a, weights->more), _mm256_sll_epi16 (sums.b, weights->more) };
+}
+
 static ALWAYS_INLINE void
-blend_block (int16_t *dst, const SlBand *band, const Weights *weights, ptrdiff_t x, int count, bool single)
+blend_block (int16_t *dst, const SlBand *band, const Weights *weights, ptrdiff_t x, int pairs, bool single)
 {
   Sums sums = weigh (widen (band->first + x), weights->first);
   if (!single)
     sums = add (sums, weigh (widen (band->last + x), weights->last));
-  if (count != 0)
-    sums = add (sums, weigh (sum_rows (band->between + x, band->stride, count, weights), weights->between));
+  if (pairs != 0)
+    sums = add (sums, weigh (sum_rows (band->between + x, band->stride, pairs, weights), weights->between));
   keep (dst + x, _mm256_permute2x128_si256 (sums.a, sums.b, 0x20));
   keep (dst + x + WORDS, _mm256_permute2x128_si256 (sums.a, sums.b, 0x31));
 }
@@ -160,13 +164,13 @@ blend_rows (int16_t *dst, const SlBand *band, int n, int fixed, bool single)
 {
   const Weights weights = load_weights (band);
   const SlBand local = *band;
-  const int count = fixed == RUNTIME ? band->count : fixed;
+  const int pairs = fixed == RUNTIME ? (band->count + 1) / 2 : fixed;
   for (int x = 0; x + BYTES <= n; x += BYTES) {
     prefetch (&local, x);
-    blend_block (dst, &local, &weights, x, count, single);
+    blend_block (dst, &local, &weights, x, pairs, single);
   }
   if (n % BYTES != 0)
-    blend_block (dst, &local, &weights, n - BYTES, count, single);
+    blend_block (dst, &local, &weights, n - BYTES, pairs, single);
 }
 
 static void
@@ -184,16 +188,12 @@ blend_avx2 (int16_t *dst, const SlBand *band, int n)
         blend_rows (dst, band, n, 0, false);
       break;
     case 1:
+    case 2:
       blend_rows (dst, band, n, 1, false);
       break;
-    case 2:
-      blend_rows (dst, band, n, 2, false);
-      break;
     case 3:
-      blend_rows (dst, band, n, 3, false);
-      break;
     case 4:
-      blend_rows (dst, band, n, 4, false);
+      blend_rows (dst, band, n, 2, false);
       break;
     default:
       blend_rows (dst, band, n, RUNTIME, false);
@@ -209,26 +209,38 @@ widen_pairs (const uint8_t *row)
   return (Sums){ _mm256_slli_epi16 (bytes, 8), _mm256_and_si256 (bytes, _mm256_set1_epi16 ((int16_t) 0xff00)) };
 }
 
+/* The bytes at even places of two rows in turn, then those at odd places. */
 static ALWAYS_INLINE Sums
-sum_pairs (const uint8_t *row, ptrdiff_t stride, int count, const Weights *weights)
+add_split_pair (Sums sums, const uint8_t *row, ptrdiff_t stride, __m256i unit)
+{
+  const __m256i x = load (row);
+  const __m256i y = load (row + stride);
+  const __m256i low = _mm256_set1_epi16 (0xff);
+  const __m256i even = _mm256_blendv_epi8 (_mm256_slli_epi16 (y, 8), x, low);
+  const __m256i odd = _mm256_blendv_epi8 (y, _mm256_srli_epi16 (x, 8), low);
+  sums.a = _mm256_add_epi16 (sums.a, _mm256_maddubs_epi16 (even, unit));
+  sums.b = _mm256_add_epi16 (sums.b, _mm256_maddubs_epi16 (odd, unit));
+  return sums;
+}
+
+static ALWAYS_INLINE Sums
+sum_pairs (const uint8_t *row, ptrdiff_t stride, int pairs, const Weights *weights)
 {
   Sums sums = { _mm256_setzero_si256 (), _mm256_setzero_si256 () };
-  for (int i = 0; i < count; i++, row += stride) {
-    const __m256i bytes = load (row);
-    sums.a = _mm256_add_epi16 (sums.a, _mm256_and_si256 (bytes, _mm256_set1_epi16 (0xff)));
-    sums.b = _mm256_add_epi16 (sums.b, _mm256_srli_epi16 (bytes, 8));
-  }
-  return (Sums){ _mm256_sll_epi16 (sums.a, weights->raise), _mm256_sll_epi16 (sums.b, weights->raise) };
+  for (int i = 1; i < pairs; i++, row += 2 * stride)
+    sums = add_split_pair (sums, row, stride, weights->unit);
+  sums = add_split_pair (sums, row, stride, weights->rest);
+  return (Sums){ _mm256_sll_epi16 (sums.a, weights->more), _mm256_sll_epi16 (sums.b, weights->more) };
 }
 
 static ALWAYS_INLINE void
-pair_block (int16_t *even, int16_t *odd, const SlBand *band, const Weights *weights, ptrdiff_t x, int count, bool single)
+pair_block (int16_t *even, int16_t *odd, const SlBand *band, const Weights *weights, ptrdiff_t x, int pairs, bool single)
 {
   Sums sums = weigh (widen_pairs (band->first + 2 * x), weights->first);
   if (!single)
     sums = add (sums, weigh (widen_pairs (band->last + 2 * x), weights->last));
-  if (count != 0)
-    sums = add (sums, weigh (sum_pairs (band->between + 2 * x, band->stride, count, weights), weights->between));
+  if (pairs != 0)
+    sums = add (sums, weigh (sum_pairs (band->between + 2 * x, band->stride, pairs, weights), weights->between));
   keep (even + x, sums.a);
   keep (odd + x, sums.b);
 }
@@ -238,13 +250,13 @@ pair_rows (int16_t *even, int16_t *odd, const SlBand *band, int n, int fixed, bo
 {
   const Weights weights = load_weights (band);
   const SlBand local = *band;
-  const int count = fixed == RUNTIME ? band->count : fixed;
+  const int pairs = fixed == RUNTIME ? (band->count + 1) / 2 : fixed;
   for (int x = 0; x + WORDS <= n; x += WORDS) {
     prefetch (&local, 2 * x);
-    pair_block (even, odd, &local, &weights, x, count, single);
+    pair_block (even, odd, &local, &weights, x, pairs, single);
   }
   if (n % WORDS != 0)
-    pair_block (even, odd, &local, &weights, n - WORDS, count, single);
+    pair_block (even, odd, &local, &weights, n - WORDS, pairs, single);
 }
 
 static void
@@ -254,12 +266,21 @@ blend_pairs_avx2 (int16_t *even, int16_t *odd, const SlBand *band, int n)
     sl_kernels_c.blend_pairs (even, odd, band, n);
     return;
   }
-  if (band->count == 0 && band->weight[1] == 0)
-    pair_rows (even, odd, band, n, 0, true);
-  else if (band->count == 0)
-    pair_rows (even, odd, band, n, 0, false);
-  else
-    pair_rows (even, odd, band, n, RUNTIME, false);
+  switch (band->count) {
+    case 0:
+      if (band->weight[1] == 0)
+        pair_rows (even, odd, band, n, 0, true);
+      else
+        pair_rows (even, odd, band, n, 0, false);
+      break;
+    case 1:
+    case 2:
+      pair_rows (even, odd, band, n, 1, false);
+      break;
+    default:
+      pair_rows (even, odd, band, n, RUNTIME, false);
+      break;
+  }
 }
 
 static ALWAYS_INLINE __m256i
@@ -571,10 +592,10 @@ store_avx2 (void *const dst[3], const int32_t *const src[3], const SlMix *mix, i
   sl_kernels_c.store[type][layout](rest, (const int32_t *const[3]){ src[0] + x, src[1] + x, src[2] + x }, mix, n - x);
 }
 
-#define STORE(name, type, layout)                                                                                                          \
-  static void name (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n)                                              \
-  {                                                                                                                                        \
-    store_avx2 (dst, src, mix, n, type, layout);                                                                                           \
+#define STORE(name, type, layout)                                                             \
+  static void name (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n) \
+  {                                                                                           \
+    store_avx2 (dst, src, mix, n, type, layout);                                              \
   }
 
 STORE (store_byte_one_avx2, SL_OUT_U8, SL_STORE_ONE)

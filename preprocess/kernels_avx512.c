@@ -14,14 +14,13 @@
 #define BYTES 64
 #define WORDS 32
 #define PIXELS 16
-#define RUNTIME -1 /* a count that is no constant */
+#define ODD_BYTES 0xaaaaaaaaaaaaaaaaULL
+#define RUNTIME -1 /* a number of pairs of rows that is no constant */
 
 /* Where a lane takes its element from: of the pairs and triples of a 16-bit row, of two registers and then a third. */
 static const int16_t pair_order[64] __attribute__ ((aligned (64))) = {
-  0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30,
-  32, 34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54, 56, 58, 60, 62,
-  1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
-  33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63,
+  0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54, 56, 58, 60, 62,
+  1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63,
 };
 static const int16_t triple_order[3][WORDS] __attribute__ ((aligned (64))) = {
   { 0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 33, 36, 39, 42, 45, 48, 51, 54, 57, 60, 63, 66, 69, 72, 75, 78, 81, 84, 87, 90, 93 },
@@ -30,15 +29,12 @@ static const int16_t triple_order[3][WORDS] __attribute__ ((aligned (64))) = {
 };
 /* Element i of an interleaved row is channel i % 3 of pixel i / 3. */
 static const uint8_t byte_order[64] __attribute__ ((aligned (64))) = {
-  0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 16, 17, 18, 20, 21, 22, 24, 25, 26, 28, 29, 30,
-  32, 33, 34, 36, 37, 38, 40, 41, 42, 44, 45, 46, 48, 49, 50, 52, 53, 54, 56, 57, 58, 60, 61, 62,
-  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+  0,  1,  2,  4,  5,  6,  8,  9,  10, 12, 13, 14, 16, 17, 18, 20, 21, 22, 24, 25, 26, 28, 29, 30, 32, 33, 34, 36, 37, 38, 40, 41,
+  42, 44, 45, 46, 48, 49, 50, 52, 53, 54, 56, 57, 58, 60, 61, 62, 0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,
 };
 static const int16_t half_order[64] __attribute__ ((aligned (64))) = {
-  0, 16, 32, 1, 17, 33, 2, 18, 34, 3, 19, 35, 4, 20, 36, 5,
-  21, 37, 6, 22, 38, 7, 23, 39, 8, 24, 40, 9, 25, 41, 10, 26,
-  42, 11, 27, 43, 12, 28, 44, 13, 29, 45, 14, 30, 46, 15, 31, 47,
-  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+  0,  16, 32, 1,  17, 33, 2,  18, 34, 3,  19, 35, 4,  20, 36, 5,  21, 37, 6, 22, 38, 7, 23, 39, 8, 24, 40, 9, 25, 41, 10, 26,
+  42, 11, 27, 43, 12, 28, 44, 13, 29, 45, 14, 30, 46, 15, 31, 47, 0,  0,  0, 0,  0,  0, 0,  0,  0, 0,  0,  0, 0,  0,  0,  0,
 };
 static const int32_t float_order[3][PIXELS] __attribute__ ((aligned (64))) = {
   { 0, 16, 0, 1, 17, 1, 2, 18, 2, 3, 19, 3, 4, 20, 4, 5 },
@@ -53,24 +49,27 @@ typedef struct
   __m512i a, b;
 } Sums;
 
-/* A band's weights and addresses where the compiler can keep them. */
+/* A band's weights where the compiler can keep them. */
 typedef struct
 {
   __m512i first, last, between;
-  __m512i unit;   /* 1 << shift in every byte */
-  __m128i shift;  /* of a single row between, from bit 8 down */
-  __m128i raise;  /* of sums */
+  __m512i unit, rest; /* what bytes of a pair of rows count, and of the last pair, whose second row may not count */
+  __m128i more;       /* the bits of the shift that unit cannot hold: a pair must stay below 2^15 */
+  __m128i raise;      /* the whole shift */
 } Weights;
 
 static ALWAYS_INLINE Weights
 load_weights (const SlBand *band)
 {
+  const int shift = band->shift < 6 ? band->shift : 6;
+  const int unit = 1 << shift;
   return (Weights){
     .first = _mm512_set1_epi16 ((int16_t) band->weight[0]),
     .last = _mm512_set1_epi16 ((int16_t) band->weight[1]),
     .between = _mm512_set1_epi16 ((int16_t) band->weight[2]),
-    .unit = _mm512_set1_epi8 ((char) (1 << (band->shift & 7))),
-    .shift = _mm_cvtsi32_si128 (8 - band->shift),
+    .unit = _mm512_set1_epi8 ((char) unit),
+    .rest = band->count % 2 == 0 ? _mm512_set1_epi8 ((char) unit) : _mm512_set1_epi16 ((int16_t) unit),
+    .more = _mm_cvtsi32_si128 (band->shift - shift),
     .raise = _mm_cvtsi32_si128 (band->shift),
   };
 }
@@ -103,36 +102,37 @@ widen (const uint8_t *row)
   return (Sums){ _mm512_unpacklo_epi8 (zero, bytes), _mm512_unpackhi_epi8 (zero, bytes) };
 }
 
-/* The sum of @count rows, shifted. */
 static ALWAYS_INLINE Sums
-sum_rows (const uint8_t *row, ptrdiff_t stride, int count, const Weights *weights)
+add_pair (Sums sums, const uint8_t *row, ptrdiff_t stride, __m512i unit)
 {
-  Sums sums = { _mm512_setzero_si512 (), _mm512_setzero_si512 () };
-  int i = 0;
-  for (; i + 1 < count; i += 2, row += 2 * stride) {
-    const __m512i x = _mm512_loadu_si512 (row);
-    const __m512i y = _mm512_loadu_si512 (row + stride);
-    sums.a = _mm512_add_epi16 (sums.a, _mm512_maddubs_epi16 (_mm512_unpacklo_epi8 (x, y), weights->unit));
-    sums.b = _mm512_add_epi16 (sums.b, _mm512_maddubs_epi16 (_mm512_unpackhi_epi8 (x, y), weights->unit));
-  }
-  if (i < count) {
-    const Sums wide = widen (row);
-    sums.a = _mm512_add_epi16 (sums.a, _mm512_srl_epi16 (wide.a, weights->shift));
-    sums.b = _mm512_add_epi16 (sums.b, _mm512_srl_epi16 (wide.b, weights->shift));
-  }
+  const __m512i x = _mm512_loadu_si512 (row);
+  const __m512i y = _mm512_loadu_si512 (row + stride);
+  sums.a = _mm512_add_epi16 (sums.a, _mm512_maddubs_epi16 (_mm512_unpacklo_epi8 (x, y), unit));
+  sums.b = _mm512_add_epi16 (sums.b, _mm512_maddubs_epi16 (_mm512_unpackhi_epi8 (x, y), unit));
   return sums;
 }
 
+/* The sum of the rows of @pairs, shifted. The row after the last one between exists: it is the band's last. */
+static ALWAYS_INLINE Sums
+sum_rows (const uint8_t *row, ptrdiff_t stride, int pairs, const Weights *weights)
+{
+  Sums sums = { _mm512_setzero_si512 (), _mm512_setzero_si512 () };
+  for (int i = 1; i < pairs; i++, row += 2 * stride)
+    sums = add_pair (sums, row, stride, weights->unit);
+  sums = add_pair (sums, row, stride, weights->rest);
+  return (Sums){ _mm512_sll_epi16 (sums.a, weights->more), _mm512_sll_epi16 (sums.b, weights->more) };
+}
+
 static ALWAYS_INLINE void
-blend_block (int16_t *dst, const SlBand *band, const Weights *weights, ptrdiff_t x, int count, bool single)
+blend_block (int16_t *dst, const SlBand *band, const Weights *weights, ptrdiff_t x, int pairs, bool single)
 {
   const __m512i low = _mm512_setr_epi64 (0, 1, 8, 9, 2, 3, 10, 11);
   const __m512i high = _mm512_setr_epi64 (4, 5, 12, 13, 6, 7, 14, 15);
   Sums sums = weigh (widen (band->first + x), weights->first);
   if (!single)
     sums = add (sums, weigh (widen (band->last + x), weights->last));
-  if (count != 0)
-    sums = add (sums, weigh (sum_rows (band->between + x, band->stride, count, weights), weights->between));
+  if (pairs != 0)
+    sums = add (sums, weigh (sum_rows (band->between + x, band->stride, pairs, weights), weights->between));
   _mm512_storeu_si512 (dst + x, _mm512_permutex2var_epi64 (sums.a, low, sums.b));
   _mm512_storeu_si512 (dst + x + WORDS, _mm512_permutex2var_epi64 (sums.a, high, sums.b));
 }
@@ -142,13 +142,13 @@ blend_rows (int16_t *dst, const SlBand *band, int n, int fixed, bool single)
 {
   const Weights weights = load_weights (band);
   const SlBand local = *band;
-  const int count = fixed == RUNTIME ? band->count : fixed;
+  const int pairs = fixed == RUNTIME ? (band->count + 1) / 2 : fixed;
   for (int x = 0; x + BYTES <= n; x += BYTES) {
     prefetch (&local, x);
-    blend_block (dst, &local, &weights, x, count, single);
+    blend_block (dst, &local, &weights, x, pairs, single);
   }
   if (n % BYTES != 0)
-    blend_block (dst, &local, &weights, n - BYTES, count, single);
+    blend_block (dst, &local, &weights, n - BYTES, pairs, single);
 }
 
 static void
@@ -166,16 +166,12 @@ blend_avx512 (int16_t *dst, const SlBand *band, int n)
         blend_rows (dst, band, n, 0, false);
       break;
     case 1:
+    case 2:
       blend_rows (dst, band, n, 1, false);
       break;
-    case 2:
-      blend_rows (dst, band, n, 2, false);
-      break;
     case 3:
-      blend_rows (dst, band, n, 3, false);
-      break;
     case 4:
-      blend_rows (dst, band, n, 4, false);
+      blend_rows (dst, band, n, 2, false);
       break;
     default:
       blend_rows (dst, band, n, RUNTIME, false);
@@ -191,26 +187,37 @@ widen_pairs (const uint8_t *row)
   return (Sums){ _mm512_slli_epi16 (bytes, 8), _mm512_and_si512 (bytes, _mm512_set1_epi16 ((int16_t) 0xff00)) };
 }
 
+/* The bytes at even places of two rows in turn, then those at odd places. */
 static ALWAYS_INLINE Sums
-sum_pairs (const uint8_t *row, ptrdiff_t stride, int count, const Weights *weights)
+add_split_pair (Sums sums, const uint8_t *row, ptrdiff_t stride, __m512i unit)
+{
+  const __m512i x = _mm512_loadu_si512 (row);
+  const __m512i y = _mm512_loadu_si512 (row + stride);
+  const __m512i even = _mm512_mask_blend_epi8 (ODD_BYTES, x, _mm512_slli_epi16 (y, 8));
+  const __m512i odd = _mm512_mask_blend_epi8 (ODD_BYTES, _mm512_srli_epi16 (x, 8), y);
+  sums.a = _mm512_add_epi16 (sums.a, _mm512_maddubs_epi16 (even, unit));
+  sums.b = _mm512_add_epi16 (sums.b, _mm512_maddubs_epi16 (odd, unit));
+  return sums;
+}
+
+static ALWAYS_INLINE Sums
+sum_pairs (const uint8_t *row, ptrdiff_t stride, int pairs, const Weights *weights)
 {
   Sums sums = { _mm512_setzero_si512 (), _mm512_setzero_si512 () };
-  for (int i = 0; i < count; i++, row += stride) {
-    const __m512i bytes = _mm512_loadu_si512 (row);
-    sums.a = _mm512_add_epi16 (sums.a, _mm512_and_si512 (bytes, _mm512_set1_epi16 (0xff)));
-    sums.b = _mm512_add_epi16 (sums.b, _mm512_srli_epi16 (bytes, 8));
-  }
-  return (Sums){ _mm512_sll_epi16 (sums.a, weights->raise), _mm512_sll_epi16 (sums.b, weights->raise) };
+  for (int i = 1; i < pairs; i++, row += 2 * stride)
+    sums = add_split_pair (sums, row, stride, weights->unit);
+  sums = add_split_pair (sums, row, stride, weights->rest);
+  return (Sums){ _mm512_sll_epi16 (sums.a, weights->more), _mm512_sll_epi16 (sums.b, weights->more) };
 }
 
 static ALWAYS_INLINE void
-pair_block (int16_t *even, int16_t *odd, const SlBand *band, const Weights *weights, ptrdiff_t x, int count, bool single)
+pair_block (int16_t *even, int16_t *odd, const SlBand *band, const Weights *weights, ptrdiff_t x, int pairs, bool single)
 {
   Sums sums = weigh (widen_pairs (band->first + 2 * x), weights->first);
   if (!single)
     sums = add (sums, weigh (widen_pairs (band->last + 2 * x), weights->last));
-  if (count != 0)
-    sums = add (sums, weigh (sum_pairs (band->between + 2 * x, band->stride, count, weights), weights->between));
+  if (pairs != 0)
+    sums = add (sums, weigh (sum_pairs (band->between + 2 * x, band->stride, pairs, weights), weights->between));
   _mm512_storeu_si512 (even + x, sums.a);
   _mm512_storeu_si512 (odd + x, sums.b);
 }
@@ -220,13 +227,13 @@ pair_rows (int16_t *even, int16_t *odd, const SlBand *band, int n, int fixed, bo
 {
   const Weights weights = load_weights (band);
   const SlBand local = *band;
-  const int count = fixed == RUNTIME ? band->count : fixed;
+  const int pairs = fixed == RUNTIME ? (band->count + 1) / 2 : fixed;
   for (int x = 0; x + WORDS <= n; x += WORDS) {
     prefetch (&local, 2 * x);
-    pair_block (even, odd, &local, &weights, x, count, single);
+    pair_block (even, odd, &local, &weights, x, pairs, single);
   }
   if (n % WORDS != 0)
-    pair_block (even, odd, &local, &weights, n - WORDS, count, single);
+    pair_block (even, odd, &local, &weights, n - WORDS, pairs, single);
 }
 
 static void
@@ -236,12 +243,21 @@ blend_pairs_avx512 (int16_t *even, int16_t *odd, const SlBand *band, int n)
     sl_kernels_c.blend_pairs (even, odd, band, n);
     return;
   }
-  if (band->count == 0 && band->weight[1] == 0)
-    pair_rows (even, odd, band, n, 0, true);
-  else if (band->count == 0)
-    pair_rows (even, odd, band, n, 0, false);
-  else
-    pair_rows (even, odd, band, n, RUNTIME, false);
+  switch (band->count) {
+    case 0:
+      if (band->weight[1] == 0)
+        pair_rows (even, odd, band, n, 0, true);
+      else
+        pair_rows (even, odd, band, n, 0, false);
+      break;
+    case 1:
+    case 2:
+      pair_rows (even, odd, band, n, 1, false);
+      break;
+    default:
+      pair_rows (even, odd, band, n, RUNTIME, false);
+      break;
+  }
 }
 
 static ALWAYS_INLINE __m512i
@@ -467,7 +483,8 @@ reduce_sixteens (const int16_t *row, const SlAxis *columns, int i, int stride)
       a = _mm512_dpwssd_epi32 (a, load_two (row + start[0] + t, row + start[1] + t), first);
       b = _mm512_dpwssd_epi32 (b, load_two (row + start[2] + t, row + start[3] + t), second);
     }
-    sum[k] = _mm512_add_epi32 (_mm512_shuffle_i32x4 (a, b, _MM_SHUFFLE (2, 0, 2, 0)), _mm512_shuffle_i32x4 (a, b, _MM_SHUFFLE (3, 1, 3, 1)));
+    sum[k] =
+      _mm512_add_epi32 (_mm512_shuffle_i32x4 (a, b, _MM_SHUFFLE (2, 0, 2, 0)), _mm512_shuffle_i32x4 (a, b, _MM_SHUFFLE (3, 1, 3, 1)));
   }
   return add_fours (sum);
 }
@@ -616,10 +633,10 @@ store_avx512 (void *const dst[3], const int32_t *const src[3], const SlMix *mix,
   sl_kernels_c.store[type][layout](rest, (const int32_t *const[3]){ src[0] + x, src[1] + x, src[2] + x }, mix, n - x);
 }
 
-#define STORE(name, type, layout)                                                                                                          \
-  static void name (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n)                                              \
-  {                                                                                                                                        \
-    store_avx512 (dst, src, mix, n, type, layout);                                                                                         \
+#define STORE(name, type, layout)                                                             \
+  static void name (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n) \
+  {                                                                                           \
+    store_avx512 (dst, src, mix, n, type, layout);                                            \
   }
 
 STORE (store_byte_one_avx512, SL_OUT_U8, SL_STORE_ONE)

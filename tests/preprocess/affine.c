@@ -156,6 +156,72 @@ test_box (void)
     g_assert_cmpfloat (box[i], ==, turned[i]);
 }
 
+/* A worked example of each orientation: a 40x20 part at (10, 30) letterboxed into 100x100, so 2.5 pixels for one. */
+static void
+test_orientations (void)
+{
+  /* Where the tensor's points (0, 25) and (100, 75) (or (25, 0) and (75, 100) when turned) fall: corners of the part. */
+  static const struct
+  {
+    SlOrientation orientation;
+    gboolean turned;
+    double upper_left[2], lower_right[2];
+  } cases[] = {
+    { SL_ORIENTATION_IDENTITY, FALSE, { 10, 30 }, { 50, 50 } }, { SL_ORIENTATION_90R, TRUE, { 10, 50 }, { 50, 30 } },
+    { SL_ORIENTATION_180, FALSE, { 50, 50 }, { 10, 30 } },      { SL_ORIENTATION_90L, TRUE, { 50, 30 }, { 10, 50 } },
+    { SL_ORIENTATION_HORIZ, FALSE, { 50, 30 }, { 10, 50 } },    { SL_ORIENTATION_VERT, FALSE, { 10, 50 }, { 50, 30 } },
+    { SL_ORIENTATION_UL_LR, TRUE, { 10, 30 }, { 50, 50 } },     { SL_ORIENTATION_UR_LL, TRUE, { 50, 50 }, { 10, 30 } },
+  };
+  const SlRect part = { 10, 30, 40, 20 };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    const double a[2] = { cases[i].turned ? 25 : 0, cases[i].turned ? 0 : 25 };
+    SlAffine map;
+    sl_affine_view (&map, SL_AFFINE_LETTERBOX, cases[i].orientation, &part, 100, 100);
+    assert_point (&map, a[0], a[1], cases[i].upper_left[0], cases[i].upper_left[1]);
+    assert_point (&map, 100 - a[0], 100 - a[1], cases[i].lower_right[0], cases[i].lower_right[1]);
+  }
+}
+
+/* A box of the frame, on the tensor, rounded to its whole pixels and brought back, is off by at most half a tensor pixel a
+ * side; unrounded it is exact. */
+static void
+check_box_round_trip (GRand *rand, SlAffineFit fit, SlOrientation orientation)
+{
+  const SlRect part = { g_rand_int_range (rand, 0, 900), g_rand_int_range (rand, 0, 900), g_rand_int_range (rand, 1, 2000),
+                        g_rand_int_range (rand, 1, 2000) };
+  SlAffine map, inverse;
+  double box[4], tensor[4], back[4];
+  sl_affine_view (&map, fit, orientation, &part, g_rand_int_range (rand, 1, 700), g_rand_int_range (rand, 1, 700));
+  g_assert_true (sl_affine_invert (&map, &inverse));
+  for (int i = 0; i < 2; i++) {
+    const double length = i == 0 ? part.width : part.height;
+    box[i] = (i == 0 ? part.x : part.y) + g_rand_double_range (rand, 0, length);
+    box[i + 2] = box[i] + g_rand_double_range (rand, 0, length);
+  }
+  sl_affine_box (&inverse, box, tensor);
+  sl_affine_box (&map, tensor, back);
+  for (int i = 0; i < 4; i++)
+    g_assert_cmpfloat_with_epsilon (back[i], box[i], 1e-6);
+  for (int i = 0; i < 4; i++)
+    tensor[i] = rint (tensor[i]);
+  sl_affine_box (&map, tensor, back);
+  const double scale[2] = { fmax (fabs (map.xx), fabs (map.xy)), fmax (fabs (map.yy), fabs (map.yx)) };
+  for (int i = 0; i < 4; i++)
+    g_assert_cmpfloat (fabs (back[i] - box[i]), <=, 0.5 * scale[i % 2] + 1e-6);
+}
+
+static void
+test_box_round_trips (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (2);
+  for (int fit = SL_AFFINE_STRETCH; fit <= SL_AFFINE_CROP; fit++) {
+    for (int orientation = SL_ORIENTATION_IDENTITY; orientation <= SL_ORIENTATION_UR_LL; orientation++) {
+      for (int i = 0; i < 500; i++)
+        check_box_round_trip (rand, (SlAffineFit) fit, (SlOrientation) orientation);
+    }
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -166,5 +232,7 @@ main (int argc, char **argv)
   g_test_add_func ("/affine/round-trips", test_round_trips);
   g_test_add_func ("/affine/singular", test_singular);
   g_test_add_func ("/affine/box", test_box);
+  g_test_add_func ("/affine/orientations", test_orientations);
+  g_test_add_func ("/affine/box-round-trips", test_box_round_trips);
   return g_test_run ();
 }

@@ -95,9 +95,9 @@ pack_plane (TestFrame *frame, GRand *rand, int plane, const char *pattern, TestS
   plane_size (frame, pattern, &bytes, &rows);
   gsize stride = bytes + (layout == TEST_STRIDE_TIGHT ? 0 : (gsize) g_rand_int_range (rand, 0, 41));
   gsize total = stride * (gsize) (rows - 1) + bytes;
-  guint8 *memory = g_malloc (total);
+  test_guard_init (&frame->memory[plane], total, g_rand_boolean (rand));
+  guint8 *memory = frame->memory[plane].data;
   memset (memory, 0xa5, total);
-  frame->memory[plane] = memory;
   for (int y = 0; y < rows; y++) {
     gsize line = (gsize) (layout == TEST_STRIDE_NEGATIVE ? rows - 1 - y : y);
     pack_row (frame, rand, pattern, memory + line * stride, bytes, y);
@@ -127,7 +127,8 @@ test_frame_free (TestFrame *frame)
 {
   for (int i = 0; i < 3; i++) {
     g_free (frame->sample[i]);
-    g_free (frame->memory[i]);
+    if (frame->memory[i].map != NULL)
+      test_guard_clear (&frame->memory[i]);
   }
   g_free (frame);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Random pictures for tests: components as plain arrays, and the same samples packed into planes of exactly the
- * bytes a format has, so that AddressSanitizer sees any read beyond them. Packing goes by byte patterns
+ * bytes a format has, against an inaccessible page on one side, so that a read beyond them is seen. Packing goes by byte patterns
  * ("YUYV"), not by the library's table.
  */
 #ifndef SL_TESTS_FRAME_H
@@ -10,6 +10,7 @@
 #include <glib.h>
 
 #include "preprocess/image.h"
+#include "tests/preprocess/guard.h"
 
 /**
  * TestFrame:
@@ -29,7 +30,7 @@ typedef struct
   int bits;
   int width[3], height[3];
   guint16 *sample[3];
-  guint8 *memory[3];
+  TestGuard memory[3];
   SlImage image;
 } TestFrame;
 

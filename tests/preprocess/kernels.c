@@ -441,15 +441,22 @@ bench_best (Bench *bench, guint which)
 static void
 bench_init (Bench *bench, guint8 *rows, SlFilter filter)
 {
-  bench->band = (SlBand){ .first = rows, .between = rows + 2 * BENCH_WIDTH, .last = rows + 10 * BENCH_WIDTH, .stride = 2 * BENCH_WIDTH, .count = 4,
-                          .weight = { 6000, 6000, 20000 }, .shift = 4 };
+  bench->band = (SlBand){ .first = rows,
+                          .between = rows + 2 * BENCH_WIDTH,
+                          .last = rows + 10 * BENCH_WIDTH,
+                          .stride = 2 * BENCH_WIDTH,
+                          .count = 4,
+                          .weight = { 6000, 6000, 20000 },
+                          .shift = 4 };
   for (int i = 0; i < 4; i++)
     bench->row[i] = g_aligned_alloc0 (3 * BENCH_WIDTH + SL_AXIS_SLACK, 2, SL_ROW_ALIGN);
   for (int i = 0; i < 3; i++)
     bench->sum[i] = g_aligned_alloc0 (BENCH_TENSOR, 4, SL_ROW_ALIGN);
   bench->out = g_aligned_alloc0 (3 * BENCH_TENSOR, 4, SL_ROW_ALIGN);
   for (int i = 0; i < 2; i++) {
-    const SlAxisSpec spec = { .scale = { BENCH_WIDTH, BENCH_TENSOR }, .frame = BENCH_WIDTH, .tensor = BENCH_TENSOR, .chroma_shift = i, .filter = filter };
+    const SlAxisSpec spec = {
+      .scale = { BENCH_WIDTH, BENCH_TENSOR }, .frame = BENCH_WIDTH, .tensor = BENCH_TENSOR, .chroma_shift = i, .filter = filter
+    };
     g_assert_true (sl_axis_init (&bench->axis[i], &spec) && sl_gather_attach (&bench->axis[i]));
   }
 }

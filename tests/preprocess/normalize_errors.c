@@ -64,6 +64,48 @@ test_bad_ranges (void)
 }
 
 static void
+test_bad_crops (void)
+{
+  static const SlRect bad[] = {
+    { 1, 1, 0, 0 },
+    { 0, 0, 8, 0 },
+    { 0, 0, 0, 8 },
+    { -1, 0, 4, 4 },
+    { 0, -1, 4, 4 },
+    { 1, 0, 8, 8 },
+    { 0, 1, 8, 8 },
+    { 0, 0, 9, 8 },
+    { 0, 0, 8, 9 },
+    { 8, 8, 1, 1 },
+    { 0, 0, -4, 4 },
+    { 0, 0, 4, -4 },
+    { G_MAXINT, 0, 4, 4 },
+    { 0, G_MAXINT, 4, 4 },
+    { 4, 4, G_MAXINT, 4 },
+    { 4, 4, 4, G_MAXINT },
+    { G_MININT, G_MININT, G_MAXINT, G_MAXINT },
+  };
+  const SlImageInfo info = { .format = SL_PIXEL_NV12, .width = 8, .height = 8 };
+  SlNormalizeSpec spec = { .width = 8, .height = 8, .gain = { 1, 1, 1 } };
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    spec.crop = bad[i];
+    expect_status (&info, &spec, SL_NORMALIZE_BAD_CROP, "inside the picture");
+  }
+}
+
+/* What a standard deviation of zero, or of NaN, makes of a gain. */
+static void
+test_bad_standard_deviations (void)
+{
+  static const double bad[] = { 0.0, -0.0, NAN };
+  const SlImageInfo info = { .format = SL_PIXEL_NV12, .width = 8, .height = 8 };
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    const SlNormalizeSpec spec = { .width = 8, .height = 8, .type = SL_OUT_F32, .gain = { 1 / bad[i], 1 / bad[i], 1 / bad[i] } };
+    expect_status (&info, &spec, SL_NORMALIZE_BAD_RANGE, "finite");
+  }
+}
+
+static void
 test_bad_enums (void)
 {
   const SlImageInfo info = { .format = SL_PIXEL_NV12, .width = 8, .height = 8 };
@@ -71,7 +113,7 @@ test_bad_enums (void)
   static const int bad[] = { -1, 99 };
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
     SlImageInfo infos[4] = { info, info, info, info };
-    SlNormalizeSpec specs[5] = { spec, spec, spec, spec, spec };
+    SlNormalizeSpec specs[6] = { spec, spec, spec, spec, spec, spec };
     infos[0].format = bad[i];
     infos[1].matrix = bad[i];
     infos[2].site_h = bad[i];
@@ -81,6 +123,7 @@ test_bad_enums (void)
     specs[2].colour = bad[i];
     specs[3].fit = bad[i];
     specs[4].filter = bad[i];
+    specs[5].orientation = bad[i];
     expect_status (&infos[0], &spec, SL_NORMALIZE_BAD_FORMAT, "pixel format");
     for (guint k = 1; k < G_N_ELEMENTS (infos); k++)
       expect_status (&infos[k], &spec, SL_NORMALIZE_BAD_ENUM, "not a value of its enum");
@@ -97,6 +140,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/normalize/bad-sizes", test_bad_sizes);
   g_test_add_func ("/normalize/bad-ranges", test_bad_ranges);
+  g_test_add_func ("/normalize/bad-crops", test_bad_crops);
+  g_test_add_func ("/normalize/bad-standard-deviations", test_bad_standard_deviations);
   g_test_add_func ("/normalize/bad-enums", test_bad_enums);
   return g_test_run ();
 }
