@@ -478,8 +478,8 @@ reduce_sixteens (const int16_t *row, const SlAxis *columns, int i, int stride)
     __m512i b = _mm512_setzero_si512 ();
     for (int t = 0; t < stride; t += 16) {
       const int16_t *at = weight + t;
-      const __m512i first = load_two (at, at + stride);
-      const __m512i second = load_two (at + 2 * stride, at + 3 * stride);
+      const __m512i first = stride == 16 ? _mm512_loadu_si512 (at) : load_two (at, at + stride);
+      const __m512i second = stride == 16 ? _mm512_loadu_si512 (at + 32) : load_two (at + 2 * stride, at + 3 * stride);
       a = _mm512_dpwssd_epi32 (a, load_two (row + start[0] + t, row + start[1] + t), first);
       b = _mm512_dpwssd_epi32 (b, load_two (row + start[2] + t, row + start[3] + t), second);
     }

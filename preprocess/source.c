@@ -141,38 +141,33 @@ sl_source_scratch_bytes (const SlSource *source)
 
 /* Rows of the next position that this one has not read, going either way. */
 static void
-plan_prefetch (SlBand *band, const SlSpan *span, const SlSpan *next, const uint8_t *rows)
+plan_prefetch (SlBand *band, const SlSpan *span, const SlSpan *next, const uint8_t *rows, ptrdiff_t stride)
 {
   int32_t first = next->first, last = next->last;
   if (last > span->last)
     first = first > span->last ? first : span->last + 1;
   else
     last = last < span->first ? last : span->first - 1;
-  if (last < first)
-    return;
-  band->next = rows + first * band->stride;
-  band->next_count = last - first + 1;
+  band->next = rows + first * stride;
+  band->next_count = last < first ? 0 : last - first + 1;
 }
 
-static SlBand
-plan_band (const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_t stride, int y)
+/* Sets members one by one: a copy of the whole right after would wait until all of them have left the store queue. */
+static void
+plan_band (SlBand *band, const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_t stride, int y)
 {
   const SlSpan *span = &plane->rows->span[y];
-  SlBand band = {
-    .first = rows + span->first * stride,
-    .last = rows + span->last * stride,
-    .between = rows + span->first * stride,
-    .stride = stride,
-    .weight = { span->narrow[0], span->narrow[1], span->narrow[2] },
-    .shift = span->shift,
-  };
-  if (span->last - span->first > 1) {
-    band.count = span->last - span->first - 1;
-    band.between += stride;
-  }
-  if (y + 1 < plane->rows->count)
-    plan_prefetch (&band, span, span + 1, rows);
-  return band;
+  const int32_t count = span->last - span->first - 1;
+  const bool more = y + 1 < plane->rows->count;
+  band->first = rows + span->first * stride;
+  band->last = rows + span->last * stride;
+  band->between = count > 0 ? band->first + stride : band->first;
+  band->stride = stride;
+  band->count = count > 0 ? count : 0;
+  for (int i = 0; i < 3; i++)
+    band->weight[i] = span->narrow[i];
+  band->shift = span->shift;
+  plan_prefetch (band, span, more ? span + 1 : span, rows, stride);
 }
 
 /* A plane's samples as they come. */
@@ -186,7 +181,8 @@ blend_samples (const SlSource *source, const SlPlaneRead *plane, const uint8_t *
     sl_blend_tall (dst, rows, stride, span, layout->bits, layout->shift, n);
     return;
   }
-  const SlBand band = plan_band (plane, rows, stride, y);
+  SlBand band;
+  plan_band (&band, plane, rows, stride, y);
   if (layout->bits > 8)
     source->kernels->blend_words (dst, &band, layout->shift, n);
   else
@@ -204,7 +200,8 @@ blend_halves (const SlSource *source, const SlPlaneRead *plane, const uint8_t *r
     source->kernels->split_pairs (even, odd, to->raw[0], n);
     return;
   }
-  const SlBand band = plan_band (plane, rows, stride, y);
+  SlBand band;
+  plan_band (&band, plane, rows, stride, y);
   source->kernels->blend_pairs (even, odd, &band, n);
 }
 
