@@ -77,8 +77,9 @@ load_weights (const SlBand *band)
 static ALWAYS_INLINE void
 prefetch (const SlBand *band, ptrdiff_t x)
 {
-  for (int i = 0; i < band->next_count; i++)
-    _mm_prefetch ((const char *) (band->next + i * band->stride + x), _MM_HINT_T1);
+  const char *row = (const char *) band->next + x;
+  for (int i = band->next_count; i > 0; i--, row += band->stride)
+    _mm_prefetch (row, _MM_HINT_T1);
 }
 
 static ALWAYS_INLINE Sums

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the normaliser is measured against: other ways to the same tensor, and the copy of its bytes.
+ */
+#ifndef SL_TOOLS_BENCH_PEERS_H
+#define SL_TOOLS_BENCH_PEERS_H
+
+#include "tools/bench_picture.h"
+
+typedef struct SlBenchPeer SlBenchPeer;
+
+/** sl_bench_libyuv_new: (nullable): scale the planes, convert the small picture, loop over floats or codes; NULL when this
+ *  build lacks libyuv, or libyuv the conversion. Formats NV12, NV21 and I420, stretch, RGB, NHWC. */
+SlBenchPeer *sl_bench_libyuv_new (const SlBenchPicture *picture, const SlNormalizeSpec *spec);
+/** sl_bench_libyuv_run: one picture. */
+void sl_bench_libyuv_run (SlBenchPeer *peer, const SlImage *image, void *tensor);
+/** sl_bench_libyuv_free: NULL is legal. */
+void sl_bench_libyuv_free (SlBenchPeer *peer);
+
+#endif
