@@ -140,15 +140,14 @@ fill_taps (const Cover *cover, int16_t *weight)
   }
 }
 
-/* The most by which a sum of @n samples can be shifted left in 16 unsigned bits; a pair of bytes must stay below 2^15. */
+/* The most by which a sum of @n samples can be shifted left in 16 unsigned bits; that of two bytes must stay below 2^15. */
 static int
 sum_shift (int64_t n, int bits)
 {
   int shift = 16 - bits;
   while (shift >= 0 && (n << shift) > ((int64_t) 1 << (16 - bits)))
     shift--;
-  const int most = n == 1 ? 7 : 6;
-  return bits == 8 && shift > most ? most : shift;
+  return bits == 8 && n > 1 && shift > 6 ? 6 : shift;
 }
 
 /* Rounds down what is between and gives the rest to the ends, so that the weights never sum to more than one. */

@@ -24,7 +24,8 @@
 /**
  * SlBand: a weighted sum of rows of a plane:
  *   ((first << (16 - bits)) * weight[0] >> 16) + ((last << (16 - bits)) * weight[1] >> 16)
- *   + (((sum of the rows between) << shift) * weight[2] >> 16), every term an unsigned 16-bit number.
+ *   + (((sum of the rows between) << shift) * weight[2] >> 16), every term an unsigned 16-bit number; of more than one row
+ *   of 8 bits, @shift is at most 6.
  * @first, @last: a sample of these rows; @last is not read when @weight[1] and @count are 0
  * @between: @count rows, @stride bytes apart and followed by @last; not read when @count is 0
  * @next: (nullable): @next_count rows, @stride apart, that are wanted soon: kernels may prefetch them

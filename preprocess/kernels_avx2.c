@@ -14,7 +14,9 @@
 #define BYTES 32
 #define WORDS 16
 #define PIXELS 8
-#define RUNTIME -1 /* a number of pairs of rows that is no constant */
+/* Instead of a number of pairs of rows between: one that is no constant, and a single row. */
+#define RUNTIME -1
+#define LONE -2
 
 /* Bytes of 24 16-bit elements in three registers: what register [part] has of every third element from [first] on. */
 static const int8_t third_order[3][3][16] = {
@@ -63,9 +65,8 @@ typedef struct
 typedef struct
 {
   __m256i first, last, between;
-  __m256i unit, rest; /* what bytes of a pair of rows count, and of the last pair, whose second row may not count */
-  __m128i more;       /* the bits of the shift that unit cannot hold: a pair must stay below 2^15 */
-  __m128i raise;      /* the whole shift */
+  __m256i unit, rest; /* 1 << shift for the bytes of a pair of rows, and of the last pair, whose second row may not count */
+  __m128i raise;      /* the shift of a sum */
 } Weights;
 
 static ALWAYS_INLINE __m256i
@@ -83,15 +84,13 @@ keep (void *to, __m256i value)
 static ALWAYS_INLINE Weights
 load_weights (const SlBand *band)
 {
-  const int shift = band->shift < 6 ? band->shift : 6;
-  const int unit = 1 << shift;
+  const int unit = 1 << (band->shift & 7);
   return (Weights){
     .first = _mm256_set1_epi16 ((int16_t) band->weight[0]),
     .last = _mm256_set1_epi16 ((int16_t) band->weight[1]),
     .between = _mm256_set1_epi16 ((int16_t) band->weight[2]),
     .unit = _mm256_set1_epi8 ((char) unit),
     .rest = band->count % 2 == 0 ? _mm256_set1_epi8 ((char) unit) : _mm256_set1_epi16 ((int16_t) unit),
-    .more = _mm_cvtsi32_si128 (band->shift - shift),
     .raise = _mm_cvtsi32_si128 (band->shift),
   };
 }
@@ -143,8 +142,7 @@ sum_rows (const uint8_t *row, ptrdiff_t stride, int pairs, const Weights *weight
   Sums sums = { _mm256_setzero_si256 (), _mm256_setzero_si256 () };
   for (int i = 1; i < pairs; i++, row += 2 * stride)
     sums = add_pair (sums, row, stride, weights->unit);
-  sums = add_pair (sums, row, stride, weights->rest);
-  return (Sums){ _mm256_sll_epi16 (sums.a, weights->more), _mm256_sll_epi16 (sums.b, weights->more) };
+  return add_pair (sums, row, stride, weights->rest);
 }
 
 static ALWAYS_INLINE void
@@ -153,7 +151,9 @@ blend_block (int16_t *dst, const SlBand *band, const Weights *weights, ptrdiff_t
   Sums sums = weigh (widen (band->first + x), weights->first);
   if (!single)
     sums = add (sums, weigh (widen (band->last + x), weights->last));
-  if (pairs != 0)
+  if (pairs == LONE)
+    sums = add (sums, weigh (widen (band->between + x), weights->between));
+  else if (pairs != 0)
     sums = add (sums, weigh (sum_rows (band->between + x, band->stride, pairs, weights), weights->between));
   keep (dst + x, _mm256_permute2x128_si256 (sums.a, sums.b, 0x20));
   keep (dst + x + WORDS, _mm256_permute2x128_si256 (sums.a, sums.b, 0x31));
@@ -188,6 +188,8 @@ blend_avx2 (int16_t *dst, const SlBand *band, int n)
         blend_rows (dst, band, n, 0, false);
       break;
     case 1:
+      blend_rows (dst, band, n, LONE, false);
+      break;
     case 2:
       blend_rows (dst, band, n, 1, false);
       break;
@@ -229,8 +231,7 @@ sum_pairs (const uint8_t *row, ptrdiff_t stride, int pairs, const Weights *weigh
   Sums sums = { _mm256_setzero_si256 (), _mm256_setzero_si256 () };
   for (int i = 1; i < pairs; i++, row += 2 * stride)
     sums = add_split_pair (sums, row, stride, weights->unit);
-  sums = add_split_pair (sums, row, stride, weights->rest);
-  return (Sums){ _mm256_sll_epi16 (sums.a, weights->more), _mm256_sll_epi16 (sums.b, weights->more) };
+  return add_split_pair (sums, row, stride, weights->rest);
 }
 
 static ALWAYS_INLINE void
@@ -239,7 +240,9 @@ pair_block (int16_t *even, int16_t *odd, const SlBand *band, const Weights *weig
   Sums sums = weigh (widen_pairs (band->first + 2 * x), weights->first);
   if (!single)
     sums = add (sums, weigh (widen_pairs (band->last + 2 * x), weights->last));
-  if (pairs != 0)
+  if (pairs == LONE)
+    sums = add (sums, weigh (widen_pairs (band->between + 2 * x), weights->between));
+  else if (pairs != 0)
     sums = add (sums, weigh (sum_pairs (band->between + 2 * x, band->stride, pairs, weights), weights->between));
   keep (even + x, sums.a);
   keep (odd + x, sums.b);
@@ -274,6 +277,8 @@ blend_pairs_avx2 (int16_t *even, int16_t *odd, const SlBand *band, int n)
         pair_rows (even, odd, band, n, 0, false);
       break;
     case 1:
+      pair_rows (even, odd, band, n, LONE, false);
+      break;
     case 2:
       pair_rows (even, odd, band, n, 1, false);
       break;

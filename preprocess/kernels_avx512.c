@@ -15,7 +15,9 @@
 #define WORDS 32
 #define PIXELS 16
 #define ODD_BYTES 0xaaaaaaaaaaaaaaaaULL
-#define RUNTIME -1 /* a number of pairs of rows that is no constant */
+/* Instead of a number of pairs of rows between: one that is no constant, and a single row. */
+#define RUNTIME -1
+#define LONE -2
 
 /* Where a lane takes its element from: of the pairs and triples of a 16-bit row, of two registers and then a third. */
 static const int16_t pair_order[64] __attribute__ ((aligned (64))) = {
@@ -53,23 +55,20 @@ typedef struct
 typedef struct
 {
   __m512i first, last, between;
-  __m512i unit, rest; /* what bytes of a pair of rows count, and of the last pair, whose second row may not count */
-  __m128i more;       /* the bits of the shift that unit cannot hold: a pair must stay below 2^15 */
-  __m128i raise;      /* the whole shift */
+  __m512i unit, rest; /* 1 << shift for the bytes of a pair of rows, and of the last pair, whose second row may not count */
+  __m128i raise;      /* the shift of a sum */
 } Weights;
 
 static ALWAYS_INLINE Weights
 load_weights (const SlBand *band)
 {
-  const int shift = band->shift < 6 ? band->shift : 6;
-  const int unit = 1 << shift;
+  const int unit = 1 << (band->shift & 7);
   return (Weights){
     .first = _mm512_set1_epi16 ((int16_t) band->weight[0]),
     .last = _mm512_set1_epi16 ((int16_t) band->weight[1]),
     .between = _mm512_set1_epi16 ((int16_t) band->weight[2]),
     .unit = _mm512_set1_epi8 ((char) unit),
     .rest = band->count % 2 == 0 ? _mm512_set1_epi8 ((char) unit) : _mm512_set1_epi16 ((int16_t) unit),
-    .more = _mm_cvtsi32_si128 (band->shift - shift),
     .raise = _mm_cvtsi32_si128 (band->shift),
   };
 }
@@ -120,8 +119,7 @@ sum_rows (const uint8_t *row, ptrdiff_t stride, int pairs, const Weights *weight
   Sums sums = { _mm512_setzero_si512 (), _mm512_setzero_si512 () };
   for (int i = 1; i < pairs; i++, row += 2 * stride)
     sums = add_pair (sums, row, stride, weights->unit);
-  sums = add_pair (sums, row, stride, weights->rest);
-  return (Sums){ _mm512_sll_epi16 (sums.a, weights->more), _mm512_sll_epi16 (sums.b, weights->more) };
+  return add_pair (sums, row, stride, weights->rest);
 }
 
 static ALWAYS_INLINE void
@@ -132,7 +130,9 @@ blend_block (int16_t *dst, const SlBand *band, const Weights *weights, ptrdiff_t
   Sums sums = weigh (widen (band->first + x), weights->first);
   if (!single)
     sums = add (sums, weigh (widen (band->last + x), weights->last));
-  if (pairs != 0)
+  if (pairs == LONE)
+    sums = add (sums, weigh (widen (band->between + x), weights->between));
+  else if (pairs != 0)
     sums = add (sums, weigh (sum_rows (band->between + x, band->stride, pairs, weights), weights->between));
   _mm512_storeu_si512 (dst + x, _mm512_permutex2var_epi64 (sums.a, low, sums.b));
   _mm512_storeu_si512 (dst + x + WORDS, _mm512_permutex2var_epi64 (sums.a, high, sums.b));
@@ -167,6 +167,8 @@ blend_avx512 (int16_t *dst, const SlBand *band, int n)
         blend_rows (dst, band, n, 0, false);
       break;
     case 1:
+      blend_rows (dst, band, n, LONE, false);
+      break;
     case 2:
       blend_rows (dst, band, n, 1, false);
       break;
@@ -207,8 +209,7 @@ sum_pairs (const uint8_t *row, ptrdiff_t stride, int pairs, const Weights *weigh
   Sums sums = { _mm512_setzero_si512 (), _mm512_setzero_si512 () };
   for (int i = 1; i < pairs; i++, row += 2 * stride)
     sums = add_split_pair (sums, row, stride, weights->unit);
-  sums = add_split_pair (sums, row, stride, weights->rest);
-  return (Sums){ _mm512_sll_epi16 (sums.a, weights->more), _mm512_sll_epi16 (sums.b, weights->more) };
+  return add_split_pair (sums, row, stride, weights->rest);
 }
 
 static ALWAYS_INLINE void
@@ -217,7 +218,9 @@ pair_block (int16_t *even, int16_t *odd, const SlBand *band, const Weights *weig
   Sums sums = weigh (widen_pairs (band->first + 2 * x), weights->first);
   if (!single)
     sums = add (sums, weigh (widen_pairs (band->last + 2 * x), weights->last));
-  if (pairs != 0)
+  if (pairs == LONE)
+    sums = add (sums, weigh (widen_pairs (band->between + 2 * x), weights->between));
+  else if (pairs != 0)
     sums = add (sums, weigh (sum_pairs (band->between + 2 * x, band->stride, pairs, weights), weights->between));
   _mm512_storeu_si512 (even + x, sums.a);
   _mm512_storeu_si512 (odd + x, sums.b);
@@ -252,6 +255,8 @@ blend_pairs_avx512 (int16_t *even, int16_t *odd, const SlBand *band, int n)
         pair_rows (even, odd, band, n, 0, false);
       break;
     case 1:
+      pair_rows (even, odd, band, n, LONE, false);
+      break;
     case 2:
       pair_rows (even, odd, band, n, 1, false);
       break;

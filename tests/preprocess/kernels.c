@@ -71,14 +71,14 @@ random_n (GRand *rand)
   return g_rand_boolean (rand) ? g_rand_int_range (rand, 1, MAX_N) : g_rand_int_range (rand, 1, 40);
 }
 
-/* The largest shift that keeps the sum of @count samples in 16 bits, and pairs of bytes in 15. */
+/* The largest shift that keeps the sum of @count samples in 16 bits, and of two bytes in 15. */
 static int
 largest_shift (int count, int bits)
 {
   int shift = 16 - bits;
   while ((count << shift) > (1 << (16 - bits)))
     shift--;
-  return bits == 8 ? MIN (shift, count == 1 ? 7 : 6) : shift;
+  return bits == 8 && count > 1 ? MIN (shift, 6) : shift;
 }
 
 static void
