@@ -471,57 +471,73 @@ load_two (const int16_t *low, const int16_t *high)
                              _mm256_loadu_si256 ((const __m256i *) high), 1);
 }
 
-/* Multiples of sixteen taps: two columns a register. */
+/* Four columns of sixteen taps: the sums of each in the four lanes of a quarter. */
 static ALWAYS_INLINE __m512i
-reduce_sixteens (const int16_t *row, const SlAxis *columns, int i, int stride)
+multiply_sixteens (const int16_t *row, const int32_t *start, const int16_t *weight, int stride)
 {
-  __m512i sum[4];
-  SL_UNROLL
-  for (int k = 0; k < 4; k++) {
-    const int32_t *start = columns->start + i + 4 * k;
-    const int16_t *weight = columns->weight + (ptrdiff_t) (i + 4 * k) * stride;
-    __m512i a = _mm512_setzero_si512 ();
-    __m512i b = _mm512_setzero_si512 ();
-    for (int t = 0; t < stride; t += 16) {
-      const int16_t *at = weight + t;
-      const __m512i first = stride == 16 ? _mm512_loadu_si512 (at) : load_two (at, at + stride);
-      const __m512i second = stride == 16 ? _mm512_loadu_si512 (at + 32) : load_two (at + 2 * stride, at + 3 * stride);
-      a = _mm512_dpwssd_epi32 (a, load_two (row + start[0] + t, row + start[1] + t), first);
-      b = _mm512_dpwssd_epi32 (b, load_two (row + start[2] + t, row + start[3] + t), second);
-    }
-    sum[k] =
-      _mm512_add_epi32 (_mm512_shuffle_i32x4 (a, b, _MM_SHUFFLE (2, 0, 2, 0)), _mm512_shuffle_i32x4 (a, b, _MM_SHUFFLE (3, 1, 3, 1)));
+  __m512i a = _mm512_setzero_si512 ();
+  __m512i b = _mm512_setzero_si512 ();
+  for (int t = 0; t < stride; t += 16) {
+    const int16_t *at = weight + t;
+    const __m512i first = stride == 16 ? _mm512_loadu_si512 (at) : load_two (at, at + stride);
+    const __m512i second = stride == 16 ? _mm512_loadu_si512 (at + 32) : load_two (at + 2 * stride, at + 3 * stride);
+    a = _mm512_dpwssd_epi32 (a, load_two (row + start[0] + t, row + start[1] + t), first);
+    b = _mm512_dpwssd_epi32 (b, load_two (row + start[2] + t, row + start[3] + t), second);
   }
-  return add_fours (sum);
+  return _mm512_add_epi32 (_mm512_shuffle_i32x4 (a, b, _MM_SHUFFLE (2, 0, 2, 0)), _mm512_shuffle_i32x4 (a, b, _MM_SHUFFLE (3, 1, 3, 1)));
+}
+
+/* Multiples of sixteen taps: two columns a register; the weights serve all rows. */
+static ALWAYS_INLINE void
+reduce_sixteens (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int stride, int rows)
+{
+  for (int i = 0; i < columns->count; i += PIXELS) {
+    const int32_t *start = columns->start + i;
+    const int16_t *weight = columns->weight + (ptrdiff_t) i * stride;
+    __m512i sum[3][4];
+    SL_UNROLL
+    for (int k = 0; k < 4; k++) {
+      SL_UNROLL
+      for (int r = 0; r < rows; r++)
+        sum[r][k] = multiply_sixteens (row[r], start + 4 * k, weight + 4 * k * stride, stride);
+    }
+    SL_UNROLL
+    for (int r = 0; r < rows; r++)
+      _mm512_storeu_si512 (dst[r] + i, add_fours (sum[r]));
+  }
 }
 
 static void
-reduce_row (int32_t *dst, const int16_t *row, const SlAxis *columns)
+reduce_far (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows)
 {
   const int stride = columns->stride;
-  for (int i = 0; i < columns->count && stride == 4; i += PIXELS)
-    _mm512_storeu_si512 (dst + i, reduce_fours (row, columns, i));
-  for (int i = 0; i < columns->count && stride == 8; i += PIXELS)
-    _mm512_storeu_si512 (dst + i, reduce_eights (row, columns, i));
-  for (int i = 0; i < columns->count && stride == 16; i += PIXELS)
-    _mm512_storeu_si512 (dst + i, reduce_sixteens (row, columns, i, 16));
-  for (int i = 0; i < columns->count && stride > 16; i += PIXELS)
-    _mm512_storeu_si512 (dst + i, reduce_sixteens (row, columns, i, stride));
+  if (stride > 8) {
+    if (stride == 16 && rows == 1)
+      reduce_sixteens (dst, row, columns, 16, 1);
+    else if (stride == 16 && rows == 3)
+      reduce_sixteens (dst, row, columns, 16, 3);
+    else
+      for (int r = 0; r < rows; r++)
+        reduce_sixteens (dst + r, row + r, columns, stride, 1);
+    return;
+  }
+  for (int r = 0; r < rows; r++) {
+    for (int i = 0; i < columns->count; i += PIXELS)
+      _mm512_storeu_si512 (dst[r] + i, stride == 4 ? reduce_fours (row[r], columns, i) : reduce_eights (row[r], columns, i));
+  }
 }
 
 static void
 reduce_avx512 (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows)
 {
-  if (columns->gather == NULL) {
-    for (int r = 0; r < rows; r++)
-      reduce_row (dst[r], row[r], columns);
-  } else if (rows == 1) {
+  if (columns->gather == NULL)
+    reduce_far (dst, row, columns, rows);
+  else if (rows == 1)
     gather_rows (dst, row, columns->gather, 1);
-  } else if (rows == 2) {
+  else if (rows == 2)
     gather_rows (dst, row, columns->gather, 2);
-  } else {
+  else
     gather_rows (dst, row, columns->gather, 3);
-  }
 }
 
 typedef struct
