@@ -8,43 +8,56 @@
 #include "preprocess/kernels.h"
 #include "preprocess/normalize.h"
 
+/* Samples at a time, so that sums stay in the first cache and compilers see loops without branches. */
+#define CHUNK 128
+
 static inline uint16_t
 scale (unsigned int value, uint16_t weight)
 {
   return (uint16_t) ((value * (uint32_t) weight) >> 16);
 }
 
-static inline int16_t
-blend_byte (const SlBand *band, ptrdiff_t x)
+/* The last row, or the first for one that has no weight and may not be read. */
+static inline const uint8_t *
+last_row (const SlBand *band)
 {
-  unsigned int sum = 0;
-  uint16_t value = scale ((unsigned int) band->first[x] << 8, band->weight[0]);
-  if (band->weight[1] != 0 || band->count > 0)
-    value = (uint16_t) (value + scale ((unsigned int) band->last[x] << 8, band->weight[1]));
-  for (int i = 0; i < band->count; i++)
-    sum += band->between[i * band->stride + x];
-  return (int16_t) (value + scale (sum << band->shift, band->weight[2]));
+  return band->weight[1] != 0 || band->count > 0 ? band->last : band->first;
+}
+
+static inline int16_t
+weigh (const SlBand *band, unsigned int first, unsigned int last, unsigned int sum)
+{
+  const uint16_t ends = (uint16_t) (scale (first, band->weight[0]) + scale (last, band->weight[1]));
+  return (int16_t) (ends + scale ((uint16_t) (sum << band->shift), band->weight[2]));
+}
+
+/* At most CHUNK samples from byte @at of the rows. */
+static void
+blend_chunk (int16_t *restrict dst, const SlBand *band, ptrdiff_t at, int n)
+{
+  const SlBand local = *band;
+  const uint8_t *restrict first = band->first + at;
+  const uint8_t *restrict last = last_row (band) + at;
+  uint16_t sum[CHUNK] = { 0 };
+  for (int i = 0; i < band->count; i++) {
+    const uint8_t *restrict row = band->between + i * band->stride + at;
+    for (int x = 0; x < n; x++)
+      sum[x] = (uint16_t) (sum[x] + row[x]);
+  }
+  for (int x = 0; x < n; x++)
+    dst[x] = weigh (&local, (unsigned int) first[x] << 8, (unsigned int) last[x] << 8, sum[x]);
 }
 
 static void
 blend (int16_t *dst, const SlBand *band, int n)
 {
-  for (int x = 0; x < n; x++)
-    dst[x] = blend_byte (band, x);
-}
-
-static void
-blend_pairs (int16_t *even, int16_t *odd, const SlBand *band, int n)
-{
-  for (int x = 0; x < n; x++) {
-    even[x] = blend_byte (band, 2 * x);
-    odd[x] = blend_byte (band, 2 * x + 1);
-  }
+  for (int x = 0; x < n; x += CHUNK)
+    blend_chunk (dst + x, band, x, n - x < CHUNK ? n - x : CHUNK);
 }
 
 /* The code in the high ten bits of sixteen. */
 static inline unsigned int
-read_word (const uint8_t *row, int x, int left)
+read_word (const uint8_t *row, ptrdiff_t x, int left)
 {
   const unsigned int word = row[2 * x] | (unsigned int) row[2 * x + 1] << 8;
   return (word << left) & 0xffc0;
@@ -53,14 +66,16 @@ read_word (const uint8_t *row, int x, int left)
 static void
 blend_words (int16_t *dst, const SlBand *band, int left, int n)
 {
-  for (int x = 0; x < n; x++) {
-    unsigned int sum = 0;
-    uint16_t value = scale (read_word (band->first, x, left), band->weight[0]);
-    if (band->weight[1] != 0 || band->count > 0)
-      value = (uint16_t) (value + scale (read_word (band->last, x, left), band->weight[1]));
-    for (int i = 0; i < band->count; i++)
-      sum += read_word (band->between + i * band->stride, x, left) >> 6;
-    dst[x] = (int16_t) (value + scale (sum << band->shift, band->weight[2]));
+  const uint8_t *last = last_row (band);
+  for (int begin = 0; begin < n; begin += CHUNK) {
+    const int end = n - begin < CHUNK ? n : begin + CHUNK;
+    uint16_t sum[CHUNK] = { 0 };
+    for (int i = 0; i < band->count; i++) {
+      for (int x = begin; x < end; x++)
+        sum[x - begin] = (uint16_t) (sum[x - begin] + (read_word (band->between + i * band->stride, x, left) >> 6));
+    }
+    for (int x = begin; x < end; x++)
+      dst[x] = weigh (band, read_word (band->first, x, left), read_word (last, x, left), sum[x - begin]);
   }
 }
 
@@ -70,6 +85,17 @@ split_pairs (int16_t *even, int16_t *odd, const int16_t *src, int n)
   for (int x = 0; x < n; x++) {
     even[x] = src[2 * x];
     odd[x] = src[2 * x + 1];
+  }
+}
+
+static void
+blend_pairs (int16_t *even, int16_t *odd, const SlBand *band, int n)
+{
+  int16_t both[CHUNK];
+  for (int x = 0; x < n; x += CHUNK / 2) {
+    const int pairs = n - x < CHUNK / 2 ? n - x : CHUNK / 2;
+    blend_chunk (both, band, 2 * (ptrdiff_t) x, 2 * pairs);
+    split_pairs (even + x, odd + x, both, pairs);
   }
 }
 

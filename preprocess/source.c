@@ -148,7 +148,7 @@ plan_prefetch (SlBand *band, const SlSpan *span, const SlSpan *next, const uint8
     first = first > span->last ? first : span->last + 1;
   else
     last = last < span->first ? last : span->first - 1;
-  band->next = rows + first * stride;
+  band->next = last < first ? NULL : rows + first * stride;
   band->next_count = last < first ? 0 : last - first + 1;
 }
 
