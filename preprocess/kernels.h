@@ -14,6 +14,7 @@
 
 #include <stddef.h>
 
+#include "preprocess/ahead.h"
 #include "preprocess/axis.h"
 
 #define SL_ROW_ALIGN 64
@@ -28,7 +29,6 @@
  *   of 8 bits, @shift is at most 6.
  * @first, @last: a sample of these rows; @last is not read when @weight[1] and @count are 0
  * @between: @count rows, @stride bytes apart and followed by @last; not read when @count is 0
- * @next: (nullable): @next_count rows, @stride apart, that are wanted soon: kernels may prefetch them
  */
 typedef struct
 {
@@ -37,8 +37,6 @@ typedef struct
   int count;
   uint16_t weight[3];
   int shift;
-  const uint8_t *next;
-  int next_count;
 } SlBand;
 
 /** One output channel: clamp (((m[0] * src[0] + m[1] * src[1]) + m[2] * src[2]) + constant, low, high) in float32, each
@@ -63,7 +61,7 @@ typedef enum
 typedef void (*SlStore) (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n);
 
 /**
- * SlKernels:
+ * SlKernels: those that take @ahead may walk along it, by its pace.
  * @gathers: whether @reduce wants SlAxis.gather
  * @blend: @n samples of 8 bits
  * @blend_pairs: @n pairs of 8-bit samples; the first of each to @even, the second to @odd
@@ -78,12 +76,12 @@ typedef struct
 {
   const char *name;
   bool gathers;
-  void (*blend) (int16_t *dst, const SlBand *band, int n);
-  void (*blend_pairs) (int16_t *even, int16_t *odd, const SlBand *band, int n);
-  void (*blend_words) (int16_t *dst, const SlBand *band, int left, int n);
+  void (*blend) (int16_t *dst, const SlBand *band, int n, SlAhead *ahead);
+  void (*blend_pairs) (int16_t *even, int16_t *odd, const SlBand *band, int n, SlAhead *ahead);
+  void (*blend_words) (int16_t *dst, const SlBand *band, int left, int n, SlAhead *ahead);
   void (*split_pairs) (int16_t *even, int16_t *odd, const int16_t *src, int n);
   void (*split_triples) (int16_t *const dst[3], const int16_t *src, int n);
-  void (*reduce) (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows);
+  void (*reduce) (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows, SlAhead *ahead);
   SlStore store[4][SL_STORE_COUNT];
 } SlKernels;
 

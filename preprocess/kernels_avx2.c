@@ -95,15 +95,6 @@ load_weights (const SlBand *band)
   };
 }
 
-static ALWAYS_INLINE void
-prefetch (const SlBand *band, ptrdiff_t x)
-{
-  if (x % 64 != 0)
-    return;
-  for (int i = 0; i < band->next_count; i++)
-    _mm_prefetch ((const char *) (band->next + i * band->stride + x), _MM_HINT_T1);
-}
-
 static ALWAYS_INLINE Sums
 weigh (Sums sums, __m256i weight)
 {
@@ -160,45 +151,48 @@ blend_block (int16_t *dst, const SlBand *band, const Weights *weights, ptrdiff_t
 }
 
 static ALWAYS_INLINE void
-blend_rows (int16_t *dst, const SlBand *band, int n, int fixed, bool single)
+blend_rows (int16_t *dst, const SlBand *band, int n, SlAhead *ahead, int fixed, bool single)
 {
   const Weights weights = load_weights (band);
   const SlBand local = *band;
+  SlAhead lines = *ahead;
   const int pairs = fixed == RUNTIME ? (band->count + 1) / 2 : fixed;
   for (int x = 0; x + BYTES <= n; x += BYTES) {
-    prefetch (&local, x);
+    if (x % SL_CACHE_LINE == 0)
+      sl_ahead_step (&lines);
     blend_block (dst, &local, &weights, x, pairs, single);
   }
+  *ahead = lines;
   if (n % BYTES != 0)
     blend_block (dst, &local, &weights, n - BYTES, pairs, single);
 }
 
 static void
-blend_avx2 (int16_t *dst, const SlBand *band, int n)
+blend_avx2 (int16_t *dst, const SlBand *band, int n, SlAhead *ahead)
 {
   if (n < BYTES) {
-    sl_kernels_c.blend (dst, band, n);
+    sl_kernels_c.blend (dst, band, n, ahead);
     return;
   }
   switch (band->count) {
     case 0:
       if (band->weight[1] == 0)
-        blend_rows (dst, band, n, 0, true);
+        blend_rows (dst, band, n, ahead, 0, true);
       else
-        blend_rows (dst, band, n, 0, false);
+        blend_rows (dst, band, n, ahead, 0, false);
       break;
     case 1:
-      blend_rows (dst, band, n, LONE, false);
+      blend_rows (dst, band, n, ahead, LONE, false);
       break;
     case 2:
-      blend_rows (dst, band, n, 1, false);
+      blend_rows (dst, band, n, ahead, 1, false);
       break;
     case 3:
     case 4:
-      blend_rows (dst, band, n, 2, false);
+      blend_rows (dst, band, n, ahead, 2, false);
       break;
     default:
-      blend_rows (dst, band, n, RUNTIME, false);
+      blend_rows (dst, band, n, ahead, RUNTIME, false);
       break;
   }
 }
@@ -249,41 +243,44 @@ pair_block (int16_t *even, int16_t *odd, const SlBand *band, const Weights *weig
 }
 
 static ALWAYS_INLINE void
-pair_rows (int16_t *even, int16_t *odd, const SlBand *band, int n, int fixed, bool single)
+pair_rows (int16_t *even, int16_t *odd, const SlBand *band, int n, SlAhead *ahead, int fixed, bool single)
 {
   const Weights weights = load_weights (band);
   const SlBand local = *band;
+  SlAhead lines = *ahead;
   const int pairs = fixed == RUNTIME ? (band->count + 1) / 2 : fixed;
   for (int x = 0; x + WORDS <= n; x += WORDS) {
-    prefetch (&local, 2 * x);
+    if (2 * x % SL_CACHE_LINE == 0)
+      sl_ahead_step (&lines);
     pair_block (even, odd, &local, &weights, x, pairs, single);
   }
+  *ahead = lines;
   if (n % WORDS != 0)
     pair_block (even, odd, &local, &weights, n - WORDS, pairs, single);
 }
 
 static void
-blend_pairs_avx2 (int16_t *even, int16_t *odd, const SlBand *band, int n)
+blend_pairs_avx2 (int16_t *even, int16_t *odd, const SlBand *band, int n, SlAhead *ahead)
 {
   if (n < WORDS) {
-    sl_kernels_c.blend_pairs (even, odd, band, n);
+    sl_kernels_c.blend_pairs (even, odd, band, n, ahead);
     return;
   }
   switch (band->count) {
     case 0:
       if (band->weight[1] == 0)
-        pair_rows (even, odd, band, n, 0, true);
+        pair_rows (even, odd, band, n, ahead, 0, true);
       else
-        pair_rows (even, odd, band, n, 0, false);
+        pair_rows (even, odd, band, n, ahead, 0, false);
       break;
     case 1:
-      pair_rows (even, odd, band, n, LONE, false);
+      pair_rows (even, odd, band, n, ahead, LONE, false);
       break;
     case 2:
-      pair_rows (even, odd, band, n, 1, false);
+      pair_rows (even, odd, band, n, ahead, 1, false);
       break;
     default:
-      pair_rows (even, odd, band, n, RUNTIME, false);
+      pair_rows (even, odd, band, n, ahead, RUNTIME, false);
       break;
   }
 }
@@ -309,19 +306,22 @@ word_block (int16_t *dst, const SlBand *band, const Weights *weights, __m128i le
 }
 
 static void
-blend_words_avx2 (int16_t *dst, const SlBand *band, int left, int n)
+blend_words_avx2 (int16_t *dst, const SlBand *band, int left, int n, SlAhead *ahead)
 {
   const Weights weights = load_weights (band);
   const SlBand local = *band;
+  SlAhead lines = *ahead;
   const __m128i shift = _mm_cvtsi32_si128 (left);
   if (n < WORDS) {
-    sl_kernels_c.blend_words (dst, band, left, n);
+    sl_kernels_c.blend_words (dst, band, left, n, ahead);
     return;
   }
   for (int x = 0; x + WORDS <= n; x += WORDS) {
-    prefetch (&local, 2 * x);
+    if (2 * x % SL_CACHE_LINE == 0)
+      sl_ahead_step (&lines);
     word_block (dst, &local, &weights, shift, x);
   }
+  *ahead = lines;
   if (n % WORDS != 0)
     word_block (dst, &local, &weights, shift, n - WORDS);
 }
@@ -406,9 +406,11 @@ multiply_fours (const int16_t *row, const int32_t *start, const int16_t *weight)
 }
 
 static void
-reduce_four (int32_t *dst, const int16_t *row, const SlAxis *columns)
+reduce_four (int32_t *dst, const int16_t *row, const SlAxis *columns, SlAhead *ahead)
 {
   for (int i = 0; i < columns->count; i += 8) {
+    if (i % 16 == 0)
+      sl_ahead_step (ahead);
     const __m256i a = multiply_fours (row, columns->start + i, columns->weight + i * 4);
     const __m256i b = multiply_fours (row, columns->start + i + 4, columns->weight + i * 4 + 16);
     keep (dst + i, _mm256_permute4x64_epi64 (_mm256_hadd_epi32 (a, b), _MM_SHUFFLE (3, 1, 2, 0)));
@@ -417,9 +419,11 @@ reduce_four (int32_t *dst, const int16_t *row, const SlAxis *columns)
 
 /* Up to eight taps: columns i + k and i + 4 + k in the halves. */
 static void
-reduce_eight (int32_t *dst, const int16_t *row, const SlAxis *columns)
+reduce_eight (int32_t *dst, const int16_t *row, const SlAxis *columns, SlAhead *ahead)
 {
   for (int i = 0; i < columns->count; i += 8) {
+    if (i % 16 == 0)
+      sl_ahead_step (ahead);
     const int32_t *start = columns->start + i;
     const int16_t *weight = columns->weight + i * 8;
     __m256i product[4];
@@ -431,9 +435,11 @@ reduce_eight (int32_t *dst, const int16_t *row, const SlAxis *columns)
 }
 
 static ALWAYS_INLINE void
-reduce_more (int32_t *dst, const int16_t *row, const SlAxis *columns, int stride)
+reduce_more (int32_t *dst, const int16_t *row, const SlAxis *columns, int stride, SlAhead *ahead)
 {
   for (int i = 0; i < columns->count; i += 8) {
+    if (i % 16 == 0)
+      sl_ahead_step (ahead);
     __m256i product[8];
     SL_UNROLL
     for (int k = 0; k < 8; k++) {
@@ -450,17 +456,17 @@ reduce_more (int32_t *dst, const int16_t *row, const SlAxis *columns, int stride
 }
 
 static void
-reduce_avx2 (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows)
+reduce_avx2 (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows, SlAhead *ahead)
 {
   for (int r = 0; r < rows; r++) {
     if (columns->stride == 4)
-      reduce_four (dst[r], row[r], columns);
+      reduce_four (dst[r], row[r], columns, ahead);
     else if (columns->stride == 8)
-      reduce_eight (dst[r], row[r], columns);
+      reduce_eight (dst[r], row[r], columns, ahead);
     else if (columns->stride == 16)
-      reduce_more (dst[r], row[r], columns, 16);
+      reduce_more (dst[r], row[r], columns, 16, ahead);
     else
-      reduce_more (dst[r], row[r], columns, columns->stride);
+      reduce_more (dst[r], row[r], columns, columns->stride, ahead);
   }
 }
 

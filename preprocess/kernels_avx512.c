@@ -73,14 +73,6 @@ load_weights (const SlBand *band)
   };
 }
 
-static ALWAYS_INLINE void
-prefetch (const SlBand *band, ptrdiff_t x)
-{
-  const char *row = (const char *) band->next + x;
-  for (int i = band->next_count; i > 0; i--, row += band->stride)
-    _mm_prefetch (row, _MM_HINT_T1);
-}
-
 static ALWAYS_INLINE Sums
 weigh (Sums sums, __m512i weight)
 {
@@ -139,45 +131,47 @@ blend_block (int16_t *dst, const SlBand *band, const Weights *weights, ptrdiff_t
 }
 
 static ALWAYS_INLINE void
-blend_rows (int16_t *dst, const SlBand *band, int n, int fixed, bool single)
+blend_rows (int16_t *dst, const SlBand *band, int n, SlAhead *ahead, int fixed, bool single)
 {
   const Weights weights = load_weights (band);
   const SlBand local = *band;
+  SlAhead lines = *ahead;
   const int pairs = fixed == RUNTIME ? (band->count + 1) / 2 : fixed;
   for (int x = 0; x + BYTES <= n; x += BYTES) {
-    prefetch (&local, x);
+    sl_ahead_step (&lines);
     blend_block (dst, &local, &weights, x, pairs, single);
   }
+  *ahead = lines;
   if (n % BYTES != 0)
     blend_block (dst, &local, &weights, n - BYTES, pairs, single);
 }
 
 static void
-blend_avx512 (int16_t *dst, const SlBand *band, int n)
+blend_avx512 (int16_t *dst, const SlBand *band, int n, SlAhead *ahead)
 {
   if (n < BYTES) {
-    sl_kernels_c.blend (dst, band, n);
+    sl_kernels_c.blend (dst, band, n, ahead);
     return;
   }
   switch (band->count) {
     case 0:
       if (band->weight[1] == 0)
-        blend_rows (dst, band, n, 0, true);
+        blend_rows (dst, band, n, ahead, 0, true);
       else
-        blend_rows (dst, band, n, 0, false);
+        blend_rows (dst, band, n, ahead, 0, false);
       break;
     case 1:
-      blend_rows (dst, band, n, LONE, false);
+      blend_rows (dst, band, n, ahead, LONE, false);
       break;
     case 2:
-      blend_rows (dst, band, n, 1, false);
+      blend_rows (dst, band, n, ahead, 1, false);
       break;
     case 3:
     case 4:
-      blend_rows (dst, band, n, 2, false);
+      blend_rows (dst, band, n, ahead, 2, false);
       break;
     default:
-      blend_rows (dst, band, n, RUNTIME, false);
+      blend_rows (dst, band, n, ahead, RUNTIME, false);
       break;
   }
 }
@@ -227,41 +221,43 @@ pair_block (int16_t *even, int16_t *odd, const SlBand *band, const Weights *weig
 }
 
 static ALWAYS_INLINE void
-pair_rows (int16_t *even, int16_t *odd, const SlBand *band, int n, int fixed, bool single)
+pair_rows (int16_t *even, int16_t *odd, const SlBand *band, int n, SlAhead *ahead, int fixed, bool single)
 {
   const Weights weights = load_weights (band);
   const SlBand local = *band;
+  SlAhead lines = *ahead;
   const int pairs = fixed == RUNTIME ? (band->count + 1) / 2 : fixed;
   for (int x = 0; x + WORDS <= n; x += WORDS) {
-    prefetch (&local, 2 * x);
+    sl_ahead_step (&lines);
     pair_block (even, odd, &local, &weights, x, pairs, single);
   }
+  *ahead = lines;
   if (n % WORDS != 0)
     pair_block (even, odd, &local, &weights, n - WORDS, pairs, single);
 }
 
 static void
-blend_pairs_avx512 (int16_t *even, int16_t *odd, const SlBand *band, int n)
+blend_pairs_avx512 (int16_t *even, int16_t *odd, const SlBand *band, int n, SlAhead *ahead)
 {
   if (n < WORDS) {
-    sl_kernels_c.blend_pairs (even, odd, band, n);
+    sl_kernels_c.blend_pairs (even, odd, band, n, ahead);
     return;
   }
   switch (band->count) {
     case 0:
       if (band->weight[1] == 0)
-        pair_rows (even, odd, band, n, 0, true);
+        pair_rows (even, odd, band, n, ahead, 0, true);
       else
-        pair_rows (even, odd, band, n, 0, false);
+        pair_rows (even, odd, band, n, ahead, 0, false);
       break;
     case 1:
-      pair_rows (even, odd, band, n, LONE, false);
+      pair_rows (even, odd, band, n, ahead, LONE, false);
       break;
     case 2:
-      pair_rows (even, odd, band, n, 1, false);
+      pair_rows (even, odd, band, n, ahead, 1, false);
       break;
     default:
-      pair_rows (even, odd, band, n, RUNTIME, false);
+      pair_rows (even, odd, band, n, ahead, RUNTIME, false);
       break;
   }
 }
@@ -287,19 +283,21 @@ word_block (int16_t *dst, const SlBand *band, const Weights *weights, __m128i le
 }
 
 static void
-blend_words_avx512 (int16_t *dst, const SlBand *band, int left, int n)
+blend_words_avx512 (int16_t *dst, const SlBand *band, int left, int n, SlAhead *ahead)
 {
   const Weights weights = load_weights (band);
   const SlBand local = *band;
+  SlAhead lines = *ahead;
   const __m128i shift = _mm_cvtsi32_si128 (left);
   if (n < WORDS) {
-    sl_kernels_c.blend_words (dst, band, left, n);
+    sl_kernels_c.blend_words (dst, band, left, n, ahead);
     return;
   }
   for (int x = 0; x + WORDS <= n; x += WORDS) {
-    prefetch (&local, 2 * x);
+    sl_ahead_step (&lines);
     word_block (dst, &local, &weights, shift, x);
   }
+  *ahead = lines;
   if (n % WORDS != 0)
     word_block (dst, &local, &weights, shift, n - WORDS);
 }
@@ -386,11 +384,13 @@ gather_group (__m512i sum[3], const int16_t *const row[3], const SlGather *gathe
 }
 
 static ALWAYS_INLINE void
-gather_columns (int32_t *const dst[3], const int16_t *const row[3], const SlGather *gather, int lanes, int steps, int rows)
+gather_columns (int32_t *const dst[3], const int16_t *const row[3], const SlGather *gather, SlAhead *ahead, int lanes, int steps, int rows)
 {
+  SlAhead lines = *ahead;
   for (int group = 0; group < gather->groups; group += lanes) {
     const ptrdiff_t x = group / lanes * PIXELS;
     __m512i a[3], b[3];
+    sl_ahead_step (&lines);
     gather_group (a, row, gather, group, steps, rows);
     if (lanes == 2)
       gather_group (b, row, gather, group + 1, steps, rows);
@@ -398,19 +398,20 @@ gather_columns (int32_t *const dst[3], const int16_t *const row[3], const SlGath
     for (int r = 0; r < rows; r++)
       _mm512_storeu_si512 (dst[r] + x, lanes == 2 ? add_twos (a[r], b[r]) : a[r]);
   }
+  *ahead = lines;
 }
 
 static ALWAYS_INLINE void
-gather_rows (int32_t *const dst[3], const int16_t *const row[3], const SlGather *gather, int rows)
+gather_rows (int32_t *const dst[3], const int16_t *const row[3], const SlGather *gather, SlAhead *ahead, int rows)
 {
   if (gather->lanes == 1 && gather->steps == 2)
-    gather_columns (dst, row, gather, 1, 2, rows);
+    gather_columns (dst, row, gather, ahead, 1, 2, rows);
   else if (gather->lanes == 1)
-    gather_columns (dst, row, gather, 1, gather->steps, rows);
+    gather_columns (dst, row, gather, ahead, 1, gather->steps, rows);
   else if (gather->steps == 2)
-    gather_columns (dst, row, gather, 2, 2, rows);
+    gather_columns (dst, row, gather, ahead, 2, 2, rows);
   else
-    gather_columns (dst, row, gather, 2, gather->steps, rows);
+    gather_columns (dst, row, gather, ahead, 2, gather->steps, rows);
 }
 
 static ALWAYS_INLINE __m128i
@@ -489,12 +490,14 @@ multiply_sixteens (const int16_t *row, const int32_t *start, const int16_t *weig
 
 /* Multiples of sixteen taps: two columns a register; the weights serve all rows. */
 static ALWAYS_INLINE void
-reduce_sixteens (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int stride, int rows)
+reduce_sixteens (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, SlAhead *ahead, int stride, int rows)
 {
+  SlAhead lines = *ahead;
   for (int i = 0; i < columns->count; i += PIXELS) {
     const int32_t *start = columns->start + i;
     const int16_t *weight = columns->weight + (ptrdiff_t) i * stride;
     __m512i sum[3][4];
+    sl_ahead_step (&lines);
     SL_UNROLL
     for (int k = 0; k < 4; k++) {
       SL_UNROLL
@@ -505,39 +508,40 @@ reduce_sixteens (int32_t *const dst[3], const int16_t *const row[3], const SlAxi
     for (int r = 0; r < rows; r++)
       _mm512_storeu_si512 (dst[r] + i, add_fours (sum[r]));
   }
+  *ahead = lines;
 }
 
 static void
-reduce_far (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows)
+reduce_far (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows, SlAhead *ahead)
 {
   const int stride = columns->stride;
   if (stride > 8) {
     if (stride == 16 && rows == 1)
-      reduce_sixteens (dst, row, columns, 16, 1);
+      reduce_sixteens (dst, row, columns, ahead, 16, 1);
     else if (stride == 16 && rows == 3)
-      reduce_sixteens (dst, row, columns, 16, 3);
+      reduce_sixteens (dst, row, columns, ahead, 16, 3);
     else
       for (int r = 0; r < rows; r++)
-        reduce_sixteens (dst + r, row + r, columns, stride, 1);
+        reduce_sixteens (dst + r, row + r, columns, ahead, stride, 1);
     return;
   }
   for (int r = 0; r < rows; r++) {
-    for (int i = 0; i < columns->count; i += PIXELS)
+    for (int i = 0; i < columns->count; i += PIXELS, sl_ahead_step (ahead))
       _mm512_storeu_si512 (dst[r] + i, stride == 4 ? reduce_fours (row[r], columns, i) : reduce_eights (row[r], columns, i));
   }
 }
 
 static void
-reduce_avx512 (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows)
+reduce_avx512 (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows, SlAhead *ahead)
 {
   if (columns->gather == NULL)
-    reduce_far (dst, row, columns, rows);
+    reduce_far (dst, row, columns, rows, ahead);
   else if (rows == 1)
-    gather_rows (dst, row, columns->gather, 1);
+    gather_rows (dst, row, columns->gather, ahead, 1);
   else if (rows == 2)
-    gather_rows (dst, row, columns->gather, 2);
+    gather_rows (dst, row, columns->gather, ahead, 2);
   else
-    gather_rows (dst, row, columns->gather, 3);
+    gather_rows (dst, row, columns->gather, ahead, 3);
 }
 
 typedef struct

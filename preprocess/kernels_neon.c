@@ -66,15 +66,6 @@ has_last (const SlBand *band)
 }
 
 static ALWAYS_INLINE void
-prefetch (const SlBand *band, ptrdiff_t x)
-{
-  if (x % 64 != 0)
-    return;
-  for (int i = 0; i < band->next_count; i++)
-    __builtin_prefetch (band->next + i * band->stride + x, 0, 2);
-}
-
-static ALWAYS_INLINE void
 blend_block (int16_t *dst, const SlBand *band, ptrdiff_t x)
 {
   const Sums zero = { vdupq_n_u16 (0), vdupq_n_u16 (0) };
@@ -89,14 +80,15 @@ blend_block (int16_t *dst, const SlBand *band, ptrdiff_t x)
 }
 
 static void
-blend_neon (int16_t *dst, const SlBand *band, int n)
+blend_neon (int16_t *dst, const SlBand *band, int n, SlAhead *ahead)
 {
   if (n < BYTES) {
-    sl_kernels_c.blend (dst, band, n);
+    sl_kernels_c.blend (dst, band, n, ahead);
     return;
   }
   for (int x = 0; x + BYTES <= n; x += BYTES) {
-    prefetch (band, x);
+    if (x % SL_CACHE_LINE == 0)
+      sl_ahead_step (ahead);
     blend_block (dst, band, x);
   }
   if (n % BYTES != 0)
@@ -131,14 +123,15 @@ pair_block (int16_t *even, int16_t *odd, const SlBand *band, ptrdiff_t x)
 }
 
 static void
-blend_pairs_neon (int16_t *even, int16_t *odd, const SlBand *band, int n)
+blend_pairs_neon (int16_t *even, int16_t *odd, const SlBand *band, int n, SlAhead *ahead)
 {
   if (n < BYTES) {
-    sl_kernels_c.blend_pairs (even, odd, band, n);
+    sl_kernels_c.blend_pairs (even, odd, band, n, ahead);
     return;
   }
   for (int x = 0; x + BYTES <= n; x += BYTES) {
-    prefetch (band, 2 * x);
+    if (2 * x % SL_CACHE_LINE == 0)
+      sl_ahead_step (ahead);
     pair_block (even, odd, band, x);
   }
   if (n % BYTES != 0)
@@ -166,15 +159,16 @@ word_block (int16_t *dst, const SlBand *band, int16x8_t left, ptrdiff_t x)
 }
 
 static void
-blend_words_neon (int16_t *dst, const SlBand *band, int left, int n)
+blend_words_neon (int16_t *dst, const SlBand *band, int left, int n, SlAhead *ahead)
 {
   const int16x8_t shift = vdupq_n_s16 ((int16_t) left);
   if (n < WORDS) {
-    sl_kernels_c.blend_words (dst, band, left, n);
+    sl_kernels_c.blend_words (dst, band, left, n, ahead);
     return;
   }
   for (int x = 0; x + WORDS <= n; x += WORDS) {
-    prefetch (band, 2 * x);
+    if (2 * x % SL_CACHE_LINE == 0)
+      sl_ahead_step (ahead);
     word_block (dst, band, shift, x);
   }
   if (n % WORDS != 0)
@@ -235,7 +229,7 @@ reduce_row (int32_t *dst, const int16_t *row, const SlAxis *columns, int stride)
 }
 
 static void
-reduce_neon (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows)
+reduce_neon (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows, SlAhead *ahead)
 {
   for (int r = 0; r < rows; r++) {
     if (columns->stride == 4)

@@ -139,17 +139,34 @@ sl_source_scratch_bytes (const SlSource *source)
   return (3 * source->row_samples + RAW_ROWS * source->raw_samples) * sizeof (int16_t);
 }
 
-/* Rows of the next position that this one has not read, going either way. */
+/* The rows that position @y + 1 reads and @y does not, going either way. Blending asks for about half of their lines and
+ * leaves the rest to the columns; of three planes all, because some share their columns with another. */
 static void
-plan_prefetch (SlBand *band, const SlSpan *span, const SlSpan *next, const uint8_t *rows, ptrdiff_t stride)
+plan_ahead (SlAhead *ahead, const SlPlaneRead *plane, const SlPixelLayout *layout, const SlImage *image, int y)
 {
+  const SlSpan *span = &plane->rows->span[y];
+  const SlSpan *next = y + 1 < plane->rows->count ? span + 1 : span;
+  const ptrdiff_t stride = image->stride[plane->number];
+  const bool three_planes = layout->planes == 3;
   int32_t first = next->first, last = next->last;
   if (last > span->last)
     first = first > span->last ? first : span->last + 1;
   else
     last = last < span->first ? last : span->first - 1;
-  band->next = last < first ? NULL : rows + first * stride;
-  band->next_count = last < first ? 0 : last - first + 1;
+  ahead->rows = last < first ? 0 : last - first + 1;
+  ahead->pace = plane->number > 0 && three_planes ? ahead->rows : (ahead->rows + 1) / 2;
+  ahead->stride = stride;
+  ahead->bytes = (ptrdiff_t) plane->groups * group_samples (plane->packing) * (layout->bits > 8 ? 2 : 1);
+  ahead->at = ahead->rows > 0 ? image->plane[plane->number] + plane->offset + first * stride : NULL;
+  ahead->end = ahead->rows > 0 ? ahead->at + ahead->bytes : NULL;
+}
+
+/* What blending left, over the columns. */
+static void
+pace_columns (SlAhead *ahead, const SlAxis *columns)
+{
+  const int lines = (int) (ahead->bytes / SL_CACHE_LINE + 1) * ahead->rows;
+  ahead->pace = ahead->rows > 0 ? lines * SL_AXIS_GROUP / (columns->count + SL_AXIS_GROUP) + 1 : 0;
 }
 
 /* Sets members one by one: a copy of the whole right after would wait until all of them have left the store queue. */
@@ -158,7 +175,6 @@ plan_band (SlBand *band, const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_
 {
   const SlSpan *span = &plane->rows->span[y];
   const int32_t count = span->last - span->first - 1;
-  const bool more = y + 1 < plane->rows->count;
   band->first = rows + span->first * stride;
   band->last = rows + span->last * stride;
   band->between = count > 0 ? band->first + stride : band->first;
@@ -167,12 +183,11 @@ plan_band (SlBand *band, const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_
   for (int i = 0; i < 3; i++)
     band->weight[i] = span->narrow[i];
   band->shift = span->shift;
-  plan_prefetch (band, span, more ? span + 1 : span, rows, stride);
 }
 
 /* A plane's samples as they come. */
 static void
-blend_samples (const SlSource *source, const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_t stride, int y, int16_t *dst)
+blend_samples (const SlSource *source, const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_t stride, int y, int16_t *dst, SlAhead *ahead)
 {
   const SlPixelLayout *layout = source->layout;
   const SlSpan *span = &plane->rows->span[y];
@@ -184,25 +199,25 @@ blend_samples (const SlSource *source, const SlPlaneRead *plane, const uint8_t *
   SlBand band;
   plan_band (&band, plane, rows, stride, y);
   if (layout->bits > 8)
-    source->kernels->blend_words (dst, &band, layout->shift, n);
+    source->kernels->blend_words (dst, &band, layout->shift, n, ahead);
   else
-    source->kernels->blend (dst, &band, n);
+    source->kernels->blend (dst, &band, n, ahead);
 }
 
 /* Every other sample of a plane to @even, the others to @odd. */
 static void
 blend_halves (const SlSource *source, const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_t stride, int y, Rows *to, int16_t *even,
-              int16_t *odd)
+              int16_t *odd, SlAhead *ahead)
 {
   const int n = plane->groups * group_samples (plane->packing) / 2;
   if (source->layout->bits > 8 || plane->rows->span[y].shift < 0) {
-    blend_samples (source, plane, rows, stride, y, to->raw[0]);
+    blend_samples (source, plane, rows, stride, y, to->raw[0], ahead);
     source->kernels->split_pairs (even, odd, to->raw[0], n);
     return;
   }
   SlBand band;
   plan_band (&band, plane, rows, stride, y);
-  source->kernels->blend_pairs (even, odd, &band, n);
+  source->kernels->blend_pairs (even, odd, &band, n, ahead);
 }
 
 /* The component rows by lane of the plane's groups; a lane that is none of them gets a raw row to waste. */
@@ -218,19 +233,19 @@ find_lanes (const SlSource *source, int plane, const Rows *to, int16_t *lanes[4]
 }
 
 static void
-read_yuv422 (const SlSource *source, const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_t stride, int y, Rows *to)
+read_yuv422 (const SlSource *source, const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_t stride, int y, Rows *to, SlAhead *ahead)
 {
   const SlComponent *component = source->layout->component;
   int16_t *luma = to->component[0];
   int16_t *chroma = to->raw[1];
-  blend_halves (source, plane, rows, stride, y, to, component[0].lane == 0 ? luma : chroma, component[0].lane == 0 ? chroma : luma);
+  blend_halves (source, plane, rows, stride, y, to, component[0].lane == 0 ? luma : chroma, component[0].lane == 0 ? chroma : luma, ahead);
   if (source->components == 3)
     source->kernels->split_pairs (to->component[component[1].lane / 2 == 0 ? 1 : 2], to->component[component[1].lane / 2 == 0 ? 2 : 1],
                                   chroma, plane->groups);
 }
 
 static void
-read_plane (const SlSource *source, const SlPlaneRead *plane, const SlImage *image, int y, Rows *to)
+read_plane (const SlSource *source, const SlPlaneRead *plane, const SlImage *image, int y, Rows *to, SlAhead *ahead)
 {
   const SlKernels *kernels = source->kernels;
   const ptrdiff_t stride = image->stride[plane->number];
@@ -239,35 +254,35 @@ read_plane (const SlSource *source, const SlPlaneRead *plane, const SlImage *ima
   find_lanes (source, plane->number, to, lanes);
   switch (plane->packing) {
     case SL_PACKING_PLANAR:
-      blend_samples (source, plane, rows, stride, y, lanes[0]);
+      blend_samples (source, plane, rows, stride, y, lanes[0], ahead);
       break;
     case SL_PACKING_PAIR:
-      blend_halves (source, plane, rows, stride, y, to, lanes[0], lanes[1]);
+      blend_halves (source, plane, rows, stride, y, to, lanes[0], lanes[1], ahead);
       break;
     case SL_PACKING_TRIPLE:
-      blend_samples (source, plane, rows, stride, y, to->raw[1]);
+      blend_samples (source, plane, rows, stride, y, to->raw[1], ahead);
       kernels->split_triples (lanes, to->raw[1], plane->groups);
       break;
     case SL_PACKING_QUAD:
-      blend_halves (source, plane, rows, stride, y, to, to->raw[1], to->raw[2]);
+      blend_halves (source, plane, rows, stride, y, to, to->raw[1], to->raw[2], ahead);
       kernels->split_pairs (lanes[0], lanes[2], to->raw[1], plane->groups);
       kernels->split_pairs (lanes[1], lanes[3], to->raw[2], plane->groups);
       break;
     case SL_PACKING_YUV422:
-      read_yuv422 (source, plane, rows, stride, y, to);
+      read_yuv422 (source, plane, rows, stride, y, to, ahead);
       break;
   }
 }
 
 /* @n components from @first, which share @columns. */
 static void
-reduce_components (const SlSource *source, const SlAxis *columns, const Rows *from, int first, int n, int32_t *const out[3])
+reduce_components (const SlSource *source, const SlAxis *columns, const Rows *from, int first, int n, int32_t *const out[3], SlAhead *ahead)
 {
   const int16_t *row[3] = { NULL };
   for (int c = 0; c < n; c++)
     row[c] = from->component[first + c] + source->skew[first + c];
   if (columns->span == NULL) {
-    source->kernels->reduce (out + first, row, columns, n);
+    source->kernels->reduce (out + first, row, columns, n, ahead);
     return;
   }
   for (int c = 0; c < n; c++)
@@ -278,19 +293,24 @@ void
 sl_source_row (const SlSource *source, const SlImage *image, int y, void *scratch, int32_t *const out[3])
 {
   int16_t *next = scratch;
+  SlAhead ahead[3];
   Rows to;
   for (int c = 0; c < 3; c++, next += source->row_samples)
     to.component[c] = next;
   for (int i = 0; i < RAW_ROWS; i++, next += source->raw_samples)
     to.raw[i] = next;
-  for (int p = 0; p < source->planes; p++)
-    read_plane (source, &source->plane[p], image, y, &to);
+  for (int p = 0; p < source->planes; p++) {
+    plan_ahead (&ahead[p], &source->plane[p], source->layout, image, y);
+    read_plane (source, &source->plane[p], image, y, &to, &ahead[p]);
+  }
   for (int c = 0, n; c < source->components; c += n) {
     const SlAxis *columns = &component_grid (source, c)->columns;
     n = c + 1;
     while (n < source->components && component_grid (source, n) == component_grid (source, c))
       n++;
     n -= c;
-    reduce_components (source, columns, &to, c, n, out);
+    SlAhead *rest = &ahead[c < source->planes ? c : source->planes - 1];
+    pace_columns (rest, columns);
+    reduce_components (source, columns, &to, c, n, out, rest);
   }
 }

@@ -57,6 +57,7 @@ typedef struct
 {
   TestGuard rows;
   SlBand band;
+  SlAhead ahead;
 } Input;
 
 static int
@@ -102,10 +103,8 @@ input_init (Input *input, GRand *rand, gsize row_bytes, int bits)
     band->weight[1] = 0;
     band->last = input->rows.map; /* not to be read */
   }
-  if (g_rand_boolean (rand)) {
-    band->next = row;
-    band->next_count = g_rand_int_range (rand, 0, (int) rows + 1);
-  }
+  input->ahead = (SlAhead){ .at = row, .end = row + row_bytes, .stride = step, .bytes = (ptrdiff_t) row_bytes, .rows = (int) rows };
+  input->ahead.pace = g_rand_int_range (rand, 0, 4);
 }
 
 static void
@@ -116,8 +115,8 @@ check_blend (GRand *rand, const SlKernels *kernels)
   Output output;
   input_init (&input, rand, (gsize) n, 8);
   output_init (&output, rand, (gsize) n * 2, 2);
-  sl_kernels_c.blend ((gint16 *) output.data[0], &input.band, n);
-  kernels->blend ((gint16 *) output.data[1], &input.band, n);
+  sl_kernels_c.blend ((gint16 *) output.data[0], &input.band, n, &input.ahead);
+  kernels->blend ((gint16 *) output.data[1], &input.band, n, &input.ahead);
   output_check (&output);
   test_guard_clear (&input.rows);
 }
@@ -131,8 +130,8 @@ check_blend_pairs (GRand *rand, const SlKernels *kernels)
   input_init (&input, rand, (gsize) n * 2, 8);
   output_init (&even, rand, (gsize) n * 2, 2);
   output_init (&odd, rand, (gsize) n * 2, 2);
-  sl_kernels_c.blend_pairs ((gint16 *) even.data[0], (gint16 *) odd.data[0], &input.band, n);
-  kernels->blend_pairs ((gint16 *) even.data[1], (gint16 *) odd.data[1], &input.band, n);
+  sl_kernels_c.blend_pairs ((gint16 *) even.data[0], (gint16 *) odd.data[0], &input.band, n, &input.ahead);
+  kernels->blend_pairs ((gint16 *) even.data[1], (gint16 *) odd.data[1], &input.band, n, &input.ahead);
   output_check (&even);
   output_check (&odd);
   test_guard_clear (&input.rows);
@@ -147,8 +146,8 @@ check_blend_words (GRand *rand, const SlKernels *kernels)
   Output output;
   input_init (&input, rand, (gsize) n * 2, 10);
   output_init (&output, rand, (gsize) n * 2, 2);
-  sl_kernels_c.blend_words ((gint16 *) output.data[0], &input.band, left, n);
-  kernels->blend_words ((gint16 *) output.data[1], &input.band, left, n);
+  sl_kernels_c.blend_words ((gint16 *) output.data[0], &input.band, left, n, &input.ahead);
+  kernels->blend_words ((gint16 *) output.data[1], &input.band, left, n, &input.ahead);
   output_check (&output);
   test_guard_clear (&input.rows);
 }
@@ -223,6 +222,7 @@ check_reduce (GRand *rand, const SlKernels *kernels)
   TestGuard row[3];
   gint32 *dst[2][3];
   const gint16 *src[3];
+  SlAhead ahead = { 0 };
   random_axis (rand, kernels, &axis);
   const gsize room = (gsize) (axis.count / SL_AXIS_GROUP + 1) * SL_AXIS_GROUP;
   for (int r = 0; r < 3; r++) {
@@ -233,8 +233,8 @@ check_reduce (GRand *rand, const SlKernels *kernels)
     dst[1][r] = g_new0 (gint32, room);
   }
   if (axis.taps > 0) {
-    sl_kernels_c.reduce (dst[0], src, &axis, rows);
-    kernels->reduce (dst[1], src, &axis, rows);
+    sl_kernels_c.reduce (dst[0], src, &axis, rows, &ahead);
+    kernels->reduce (dst[1], src, &axis, rows, &ahead);
   }
   for (int r = 0; r < 3; r++) {
     g_assert_cmpmem (dst[0][r], (gsize) axis.count * 4, dst[1][r], (gsize) axis.count * 4);
@@ -346,6 +346,7 @@ typedef struct
 {
   const SlKernels *kernels;
   SlBand band;
+  SlAhead ahead; /* nothing */
   gint16 *row[4];
   gint32 *sum[3];
   SlAxis axis[2];
@@ -356,19 +357,19 @@ typedef struct
 static void
 bench_blend (Bench *bench)
 {
-  bench->kernels->blend (bench->row[0], &bench->band, BENCH_WIDTH);
+  bench->kernels->blend (bench->row[0], &bench->band, BENCH_WIDTH, &bench->ahead);
 }
 
 static void
 bench_pairs (Bench *bench)
 {
-  bench->kernels->blend_pairs (bench->row[0], bench->row[1], &bench->band, BENCH_WIDTH / 2);
+  bench->kernels->blend_pairs (bench->row[0], bench->row[1], &bench->band, BENCH_WIDTH / 2, &bench->ahead);
 }
 
 static void
 bench_words (Bench *bench)
 {
-  bench->kernels->blend_words (bench->row[0], &bench->band, 0, BENCH_WIDTH);
+  bench->kernels->blend_words (bench->row[0], &bench->band, 0, BENCH_WIDTH, &bench->ahead);
 }
 
 static void
@@ -386,13 +387,13 @@ bench_split_triples (Bench *bench)
 static void
 bench_reduce_luma (Bench *bench)
 {
-  bench->kernels->reduce (bench->sum, (const gint16 *const *) bench->row, &bench->axis[0], 1);
+  bench->kernels->reduce (bench->sum, (const gint16 *const *) bench->row, &bench->axis[0], 1, &bench->ahead);
 }
 
 static void
 bench_reduce_chroma (Bench *bench)
 {
-  bench->kernels->reduce (bench->sum, (const gint16 *const *) bench->row, &bench->axis[1], 2);
+  bench->kernels->reduce (bench->sum, (const gint16 *const *) bench->row, &bench->axis[1], 2, &bench->ahead);
 }
 
 static void
