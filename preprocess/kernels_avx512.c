@@ -511,23 +511,35 @@ reduce_sixteens (int32_t *const dst[3], const int16_t *const row[3], const SlAxi
   *ahead = lines;
 }
 
+static ALWAYS_INLINE void
+reduce_few (int32_t *dst, const int16_t *row, const SlAxis *columns, SlAhead *ahead, int stride)
+{
+  SlAhead lines = *ahead;
+  for (int i = 0; i < columns->count; i += PIXELS) {
+    sl_ahead_step (&lines);
+    _mm512_storeu_si512 (dst + i, stride == 4 ? reduce_fours (row, columns, i) : reduce_eights (row, columns, i));
+  }
+  *ahead = lines;
+}
+
+/* Columns too far apart for a gather. */
 static void
 reduce_far (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows, SlAhead *ahead)
 {
   const int stride = columns->stride;
-  if (stride > 8) {
-    if (stride == 16 && rows == 1)
-      reduce_sixteens (dst, row, columns, ahead, 16, 1);
-    else if (stride == 16 && rows == 3)
-      reduce_sixteens (dst, row, columns, ahead, 16, 3);
-    else
-      for (int r = 0; r < rows; r++)
-        reduce_sixteens (dst + r, row + r, columns, ahead, stride, 1);
+  if (stride == 16 && rows == 3) {
+    reduce_sixteens (dst, row, columns, ahead, 16, 3);
     return;
   }
   for (int r = 0; r < rows; r++) {
-    for (int i = 0; i < columns->count; i += PIXELS, sl_ahead_step (ahead))
-      _mm512_storeu_si512 (dst[r] + i, stride == 4 ? reduce_fours (row[r], columns, i) : reduce_eights (row[r], columns, i));
+    if (stride == 4)
+      reduce_few (dst[r], row[r], columns, ahead, 4);
+    else if (stride == 8)
+      reduce_few (dst[r], row[r], columns, ahead, 8);
+    else if (stride == 16)
+      reduce_sixteens (dst + r, row + r, columns, ahead, 16, 1);
+    else
+      reduce_sixteens (dst + r, row + r, columns, ahead, stride, 1);
   }
 }
 
