@@ -5,6 +5,7 @@
 #include "preprocess/source.h"
 
 #define RAW_ROWS 3
+#define MAX_AHEAD 32 /* rows; more would push each other out of the cache */
 
 /* The 16-bit rows of one row of the tensor: of the components, and packed ones on the way there. */
 typedef struct
@@ -153,7 +154,7 @@ plan_ahead (SlAhead *ahead, const SlPlaneRead *plane, const SlPixelLayout *layou
     first = first > span->last ? first : span->last + 1;
   else
     last = last < span->first ? last : span->first - 1;
-  ahead->rows = last < first ? 0 : last - first + 1;
+  ahead->rows = last < first ? 0 : last - first < MAX_AHEAD ? last - first + 1 : MAX_AHEAD;
   ahead->pace = plane->number > 0 && three_planes ? ahead->rows : (ahead->rows + 1) / 2;
   ahead->stride = stride;
   ahead->bytes = (ptrdiff_t) plane->groups * group_samples (plane->packing) * (layout->bits > 8 ? 2 : 1);
