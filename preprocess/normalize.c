@@ -3,8 +3,8 @@
  * The normaliser: checks a spec, builds its tables once, then makes each tensor row from the component rows that
  * source.c reads: colour matrix, gain, offset, clamp and store in one kernel, borders copied from a row made before.
  *
- * Work goes by rows of the frame. Where the orientation exchanges rows and columns, sixteen of them are collected and
- * stored as sixteen columns of the tensor.
+ * Work goes by rows of the frame. Where the orientation exchanges rows and columns, thirty-two of them are collected and
+ * stored as thirty-two columns of the tensor.
  */
 #include "preprocess/normalize.h"
 
@@ -17,7 +17,7 @@
 
 #define MAX_SIZE 32768
 #define MAX_FACTOR 1e30
-#define COLUMNS 16 /* of the tensor, stored together when rows and columns are exchanged */
+#define COLUMNS 32 /* of the tensor, stored together when rows and columns are exchanged */
 
 struct SlNormalizer
 {
