@@ -90,8 +90,8 @@ void sl_normalizer_run (SlNormalizer *normalizer, const SlImage *image, void *te
 /** sl_normalizer_map: tensor -> frame, as fitted. */
 const SlAffine *sl_normalizer_map (const SlNormalizer *normalizer);
 
-/** sl_normalizer_slices: into how many slices the tensor can be divided at most, at least 1: its rows, or its columns in
- *  sixteens when the orientation exchanges them. */
+/** sl_normalizer_slices: into how many slices the tensor can be divided at most, at least 1: its rows, or groups of 32
+ *  columns when the orientation exchanges them. */
 int sl_normalizer_slices (const SlNormalizer *normalizer);
 /** sl_normalizer_scratch_bytes: what sl_normalizer_run_slices() needs of @scratch. */
 size_t sl_normalizer_scratch_bytes (const SlNormalizer *normalizer);
