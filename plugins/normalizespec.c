@@ -13,7 +13,9 @@
 #include <math.h>
 #include <string.h>
 
-static const SlDtype out_dtypes[] = { [SL_OUT_U8] = SL_DTYPE_U8, [SL_OUT_I8] = SL_DTYPE_I8, [SL_OUT_F32] = SL_DTYPE_F32 };
+static const SlDtype out_dtypes[] = {
+  [SL_OUT_U8] = SL_DTYPE_U8, [SL_OUT_I8] = SL_DTYPE_I8, [SL_OUT_F32] = SL_DTYPE_F32, [SL_OUT_F16] = SL_DTYPE_F16
+};
 static const SlOutColour out_colours[] = { [SL_COLOUR_RGB] = SL_OUT_RGB, [SL_COLOUR_BGR] = SL_OUT_BGR, [SL_COLOUR_GRAY] = SL_OUT_GRAY };
 static const SlOutLayout out_layouts[] = { [SL_LAYOUT_NHWC] = SL_OUT_NHWC, [SL_LAYOUT_NCHW] = SL_OUT_NCHW };
 static const SlAffineFit out_fits[] = {
@@ -259,25 +261,26 @@ choose_alone (const SlNormalizeSettings *settings, const SlTensorContract *tenso
     g_autofree char *got = sl_tensors_describe (tensors, n);
     g_set_error (
       error, SL_ERROR, SL_ERROR_SHAPE,
-      "slnormalize makes one picture of uint8, int8 or float32 with 1 or 3 channels, such as uint8 3:224:224:1; the caps after it "
+      "slnormalize makes one picture of uint8, int8, float16 or float32 with 1 or 3 channels, such as uint8 3:224:224:1; the caps after it "
       "want %s%s",
       got, settings->layout != SL_CHOICE_AUTO ? " (mind the layout property)" : "");
     return FALSE;
   }
   if (!check_against_caps (settings, &tensors[0], spec, channels, error) || !parse_range (settings, (guint) channels, mean, std, error))
     return FALSE;
-  if (spec->type == SL_OUT_F32 && !ranged) {
+  gboolean real = spec->type == SL_OUT_F32 || spec->type == SL_OUT_F16;
+  if (real && !ranged) {
     g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "float32 tensors are wanted, but nothing states their range: set slnormalize's mean and std, value = (byte - mean) / std; "
-                 "mean=0 std=255 gives 0..1, mean=127.5 std=127.5 gives -1..1, mean=0 std=1 keeps 0..255");
+                 "%s tensors are wanted, but nothing states their range: set slnormalize's mean and std, value = (byte - mean) / std; "
+                 "mean=0 std=255 gives 0..1, mean=127.5 std=127.5 gives -1..1, mean=0 std=1 keeps 0..255",
+                 sl_dtype_name (tensors[0].dtype));
     return FALSE;
   }
-  if (spec->type != SL_OUT_F32 && ranged) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_CONTRACT,
-      "slnormalize's mean and std apply to float32 tensors, but %s is wanted, which takes the picture's bytes: remove them or set "
-      "type=float32",
-      sl_dtype_name (tensors[0].dtype));
+  if (!real && ranged) {
+    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+                 "slnormalize's mean and std apply to float tensors, but %s is wanted, which takes the picture's bytes: remove them or set "
+                 "type=float32",
+                 sl_dtype_name (tensors[0].dtype));
     return FALSE;
   }
   SlColour colour = settings->colour != SL_CHOICE_AUTO ? (SlColour) (settings->colour - 1) : SL_COLOUR_RGB;
@@ -290,6 +293,22 @@ choose_alone (const SlNormalizeSettings *settings, const SlTensorContract *tenso
     spec->offset[i] = spec->type == SL_OUT_I8 ? -128 : -mean[i] / std[i];
   }
   return TRUE;
+}
+
+gboolean
+sl_normalize_spec_crop (const SlNormalizeSettings *settings, gint width, gint height, SlRect *part, GError **error)
+{
+  const SlRect *wanted = &settings->crop;
+  const gint part_width = wanted->width > 0 ? wanted->width : width - wanted->x;
+  const gint part_height = wanted->height > 0 ? wanted->height : height - wanted->y;
+  if (wanted->x < width && wanted->y < height && part_width <= width - wanted->x && part_height <= height - wanted->y) {
+    *part = (SlRect){ wanted->x, wanted->y, part_width, part_height };
+    return TRUE;
+  }
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "crop-x=%d crop-y=%d crop-width=%d crop-height=%d is not inside the frame of %dx%d: expected a part of it", wanted->x,
+               wanted->y, wanted->width, wanted->height, width, height);
+  return FALSE;
 }
 
 gboolean

@@ -162,6 +162,7 @@ sl_type_choice_get_type (void)
     { 1 + SL_OUT_U8, "Bytes 0..255", "uint8" },
     { 1 + SL_OUT_I8, "Bytes minus 128", "int8" },
     { 1 + SL_OUT_F32, "(byte - mean) / std", "float32" },
+    { 1 + SL_OUT_F16, "(byte - mean) / std, half precision", "float16" },
     { 0, NULL, NULL },
   };
   if (g_once_init_enter (&type))
@@ -175,7 +176,9 @@ sl_filter_get_type (void)
   static GType type = 0;
   static const GEnumValue values[] = {
     { SL_FILTER_NEAREST, "The nearest pixel: fast, jagged", "nearest" },
-    { SL_FILTER_BILINEAR, "Between the nearest four pixels, centres aligned", "bilinear" },
+    { SL_FILTER_BILINEAR, "Between the nearest four pixels, centres aligned: aliases when reducing beyond 2", "bilinear" },
+    { SL_FILTER_AREA, "Mean of the area that a pixel of the result covers", "area" },
+    { SL_FILTER_AUTO, "area when reducing beyond 2, else bilinear", "auto" },
     { 0, NULL, NULL },
   };
   if (g_once_init_enter (&type))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slnormalize: video frames -> the tensor a model wants, in one pass: scale, colour matrix, normalise or quantise,
- * channel order. The original frame rides along in an SlFrameMeta.
+ * slnormalize: video frames -> the tensor a model wants, in one pass: crop, turn, scale, colour matrix, normalise or
+ * quantise, channel order. The original frame rides along in an SlFrameMeta.
  *
  * A GstBaseTransform, because one frame gives one tensor: the base class brings caps and allocation negotiation, QoS,
  * latency and flushing, and its transform() sees the input buffer while it is alive, so that the meta can reference it.
@@ -19,6 +19,7 @@
 #include "plugins/normalizespec.h"
 #include "plugins/properties.h"
 #include "plugins/report.h"
+#include "plugins/slicer.h"
 #include "plugins/tensorcaps.h"
 #include "plugins/tensorpool.h"
 #include "plugins/videoinput.h"
@@ -33,9 +34,12 @@ typedef struct
   GstBaseTransform parent;
   SlNormalizeSettings settings; /* object lock */
   GstVideoInfo video;
+  SlImageInfo image; /* of video */
+  GstVideoOrientationMethod tagged;
   GstCaps *caps; /* of the frames */
   SlTensorContract tensor;
   SlNormalizer *normalizer;
+  SlSlicer *slicer; /* (nullable): with more than one thread */
   SlNormalizeSpec spec;
   gboolean refused;
 } SlNormalize;
@@ -64,14 +68,27 @@ static const SlProperty properties[] = {
     0, SL_CHOICE_AUTO, sl_layout_choice_get_type },
   { "fit", "Fit", "How the frame is fitted into the tensor; results are mapped back accordingly", SL_PROPERTY_CHOICE, AT (fit), 0, 0,
     SL_CHOICE_AUTO, sl_fit_choice_get_type },
-  { "filter", "Filter", "How pixels are made when the size changes", SL_PROPERTY_CHOICE, AT (filter), 0, 0, SL_FILTER_BILINEAR,
+  { "filter", "Filter", "How pixels are made when the size changes", SL_PROPERTY_CHOICE, AT (filter), 0, 0, SL_FILTER_AUTO,
     sl_filter_get_type },
+  { "video-direction", "Video direction",
+    "How frames are turned before they are fitted; auto = as their image-orientation tag says. Results are mapped back to the frame as it "
+    "came",
+    SL_PROPERTY_CHOICE, AT (direction), 0, 0, GST_VIDEO_ORIENTATION_AUTO, gst_video_orientation_method_get_type },
+  { "crop-x", "Crop x", "Left edge of the part of the frame that is used, in pixels of the frame as it came", SL_PROPERTY_INT, AT (crop.x),
+    0, 32767, 0 },
+  { "crop-y", "Crop y", "Top edge of the part of the frame that is used", SL_PROPERTY_INT, AT (crop.y), 0, 32767, 0 },
+  { "crop-width", "Crop width", "Width of the part of the frame that is used; 0 = up to the right edge", SL_PROPERTY_INT, AT (crop.width),
+    0, 32768, 0 },
+  { "crop-height", "Crop height", "Height of the part of the frame that is used; 0 = down to the bottom edge", SL_PROPERTY_INT,
+    AT (crop.height), 0, 32768, 0 },
+  { "threads", "Threads", "CPU threads that fill the tensor; more than 1 pays for large tensors only", SL_PROPERTY_INT, AT (threads), 1, 64,
+    1 },
   { "mean", "Mean",
-    "For float32: value = (byte - mean) / std, byte in 0..255; one number or one a channel of the tensor, such as "
+    "For float types: value = (byte - mean) / std, byte in 0..255; one number or one a channel of the tensor, such as "
     "mean=127.5 or mean=123.7,116.3,103.5; unset = what the model states, else 0 when std is set",
     SL_PROPERTY_STRING, AT (mean) },
   { "std", "Standard deviation",
-    "For float32: value = (byte - mean) / std; one number above 0 or one a channel, such as std=127.5; unset = what "
+    "For float types: value = (byte - mean) / std; one number above 0 or one a channel, such as std=127.5; unset = what "
     "the model states, else 1 when mean is set",
     SL_PROPERTY_STRING, AT (std) },
   { "pad-value", "Pad value", "Brightness of letterbox borders, 0..255; -1 = what the model wants, 0 when nothing says", SL_PROPERTY_INT,
@@ -107,14 +124,16 @@ convert (SlNormalize *self, GstBuffer *in, GstBuffer *out)
   GstVideoFrame frame;
   GstMapInfo map;
   SlImage image;
-  if (!sl_video_input_map (&frame, &image, &self->video, in))
+  if (!sl_video_input_map (&frame, &image, &self->image, &self->video, in))
     return FRAME_BAD_INPUT;
   if (!gst_buffer_map (out, &map, GST_MAP_WRITE)) {
     sl_video_input_unmap (&frame);
     return FRAME_BAD_OUTPUT;
   }
   gboolean fits = map.size == self->tensor.bytes;
-  if (fits)
+  if (fits && self->slicer != NULL)
+    sl_slicer_run (self->slicer, &image, map.data);
+  else if (fits)
     sl_normalizer_run (self->normalizer, &image, map.data);
   gst_buffer_unmap (out, &map);
   sl_video_input_unmap (&frame);
@@ -126,6 +145,8 @@ sl_normalize_transform (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
 {
   SlNormalize *self = (SlNormalize *) base;
   gint64 captured = g_get_monotonic_time ();
+  if (self->normalizer == NULL)
+    return GST_FLOW_ERROR; /* said when it was turned */
   FrameStatus status = convert (self, in, out);
   if (status != FRAME_OK)
     return fail (self, status, in, out);
@@ -160,9 +181,9 @@ sl_normalize_copy_metadata (GstBaseTransform *base, GstBuffer *in, GstBuffer *ou
 static GstCaps *
 tensor_caps (void)
 {
-  return gst_caps_from_string ("other/tensors, format=(string)static, num_tensors=(int)1, types=(string){ uint8, int8, float32 }, "
+  return gst_caps_from_string ("other/tensors, format=(string)static, num_tensors=(int)1, types=(string){ uint8, int8, float16, float32 }, "
                                "framerate=(fraction)[0/1, max]; "
-                               "other/tensor, type=(string){ uint8, int8, float32 }, framerate=(fraction)[0/1, max]");
+                               "other/tensor, type=(string){ uint8, int8, float16, float32 }, framerate=(fraction)[0/1, max]");
 }
 
 static GstCaps *
@@ -203,6 +224,15 @@ prefer (GstStructure *structure, const char *field, const char *text)
     gst_structure_set (structure, field, G_TYPE_STRING, text, NULL);
 }
 
+/* With the object lock. */
+static SlOrientation
+orientation (const SlNormalize *self)
+{
+  const GstVideoOrientationMethod set = (GstVideoOrientationMethod) self->settings.direction;
+  const GstVideoOrientationMethod method = set == GST_VIDEO_ORIENTATION_AUTO ? self->tagged : set;
+  return method <= GST_VIDEO_ORIENTATION_UR_LL ? (SlOrientation) method : SL_ORIENTATION_IDENTITY;
+}
+
 static GstCaps *
 sl_normalize_fixate_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps, GstCaps *othercaps)
 {
@@ -213,8 +243,11 @@ sl_normalize_fixate_caps (GstBaseTransform *base, GstPadDirection direction, Gst
     GstStructure *structure = gst_caps_get_structure (othercaps, 0);
     gboolean single = gst_structure_has_name (structure, SL_TENSOR_CAPS_NAME);
     SlTensorContract tensor;
+    SlRect part = { 0, 0, GST_VIDEO_INFO_WIDTH (&video), GST_VIDEO_INFO_HEIGHT (&video) };
     GST_OBJECT_LOCK (self);
-    sl_normalize_spec_propose (&self->settings, GST_VIDEO_INFO_WIDTH (&video), GST_VIDEO_INFO_HEIGHT (&video),
+    sl_normalize_spec_crop (&self->settings, part.width, part.height, &part, NULL);
+    gboolean transposed = sl_affine_turn (orientation (self)).transpose;
+    sl_normalize_spec_propose (&self->settings, transposed ? part.height : part.width, transposed ? part.width : part.height,
                                GST_VIDEO_INFO_IS_GRAY (&video), &tensor);
     GST_OBJECT_UNLOCK (self);
     g_autofree char *text = sl_tensors_describe (&tensor, 1);
@@ -245,36 +278,57 @@ read_video (GstCaps *caps, GstVideoInfo *video, SlImageInfo *image, GError **err
   return sl_video_input_info (video, image, error);
 }
 
+static void
+drop_normalizer (SlNormalize *self)
+{
+  g_clear_pointer (&self->slicer, sl_slicer_free);
+  g_clear_pointer (&self->normalizer, sl_normalizer_free);
+}
+
+/* By image and spec. */
+static gboolean
+make_normalizer (SlNormalize *self, GError **error)
+{
+  const SlImageInfo *image = &self->image;
+  drop_normalizer (self);
+  SlNormalizeStatus status = sl_normalizer_new (&self->normalizer, image, &self->spec);
+  if (status != SL_NORMALIZE_OK) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frames of %dx%d to a tensor of %dx%d: %s", image->width, image->height,
+                 self->spec.width, self->spec.height, sl_normalize_status_text (status));
+    return FALSE;
+  }
+  GST_OBJECT_LOCK (self);
+  const guint threads = (guint) self->settings.threads;
+  GST_OBJECT_UNLOCK (self);
+  if (threads > 1)
+    self->slicer = sl_slicer_new (self->normalizer, threads);
+  return TRUE;
+}
+
 static gboolean
 configure (SlNormalize *self, GstCaps *incaps, GstCaps *outcaps, GError **error)
 {
-  SlImageInfo image;
   SlTensorContract tensors[SL_MAX_IO];
-  if (!read_video (incaps, &self->video, &image, error))
+  if (!read_video (incaps, &self->video, &self->image, error))
     return FALSE;
   guint n = sl_tensor_caps_parse (outcaps, tensors, error);
   if (n == 0)
     return FALSE;
   GST_OBJECT_LOCK (self);
-  gboolean good = sl_normalize_spec_choose (&self->settings, sl_tensor_caps_contract (outcaps), tensors, n, &self->spec, error);
+  gboolean good = sl_normalize_spec_choose (&self->settings, sl_tensor_caps_contract (outcaps), tensors, n, &self->spec, error)
+                  && sl_normalize_spec_crop (&self->settings, self->image.width, self->image.height, &self->spec.crop, error);
+  self->spec.orientation = orientation (self);
   GST_OBJECT_UNLOCK (self);
   self->tensor = tensors[0];
   self->tensor.name = NULL;
   sl_tensor_contracts_clear (tensors, n);
-  if (!good)
-    return FALSE;
-  SlNormalizeStatus status = sl_normalizer_new (&self->normalizer, &image, &self->spec);
-  if (status == SL_NORMALIZE_OK)
-    return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frames of %dx%d to a tensor of %dx%d: %s", image.width, image.height, self->spec.width,
-               self->spec.height, sl_normalize_status_text (status));
-  return FALSE;
+  return good && make_normalizer (self, error);
 }
 
 static void
 unconfigure (SlNormalize *self)
 {
-  g_clear_pointer (&self->normalizer, sl_normalizer_free);
+  drop_normalizer (self);
   gst_clear_caps (&self->caps);
 }
 
@@ -290,6 +344,38 @@ sl_normalize_set_caps (GstBaseTransform *base, GstCaps *incaps, GstCaps *outcaps
   self->refused = FALSE;
   GST_INFO_OBJECT (self, "%" GST_PTR_FORMAT " -> %" GST_PTR_FORMAT, incaps, outcaps);
   return TRUE;
+}
+
+/* A tag that turns the frames to come; a new stream starts without one. */
+static void
+follow_orientation (SlNormalize *self, GstVideoOrientationMethod tagged)
+{
+  g_autoptr (GError) error = NULL;
+  GST_OBJECT_LOCK (self);
+  self->tagged = tagged;
+  const SlOrientation turned = orientation (self);
+  GST_OBJECT_UNLOCK (self);
+  if (self->normalizer == NULL || self->spec.orientation == turned)
+    return;
+  self->spec.orientation = turned;
+  if (!make_normalizer (self, &error))
+    sl_element_report (GST_ELEMENT (self), error);
+}
+
+static gboolean
+sl_normalize_sink_event (GstBaseTransform *base, GstEvent *event)
+{
+  SlNormalize *self = (SlNormalize *) base;
+  GstVideoOrientationMethod method;
+  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START) {
+    follow_orientation (self, GST_VIDEO_ORIENTATION_IDENTITY);
+  } else if (GST_EVENT_TYPE (event) == GST_EVENT_TAG) {
+    GstTagList *tags = NULL;
+    gst_event_parse_tag (event, &tags);
+    if (gst_video_orientation_from_tag (tags, &method))
+      follow_orientation (self, method);
+  }
+  return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->sink_event (base, event);
 }
 
 static gboolean
@@ -317,7 +403,11 @@ sl_normalize_propose_allocation (GstBaseTransform *base, GstQuery *decide_query,
 static gboolean
 sl_normalize_start (GstBaseTransform *base)
 {
-  ((SlNormalize *) base)->refused = FALSE;
+  SlNormalize *self = (SlNormalize *) base;
+  self->refused = FALSE;
+  GST_INFO_OBJECT (self, "kernels: %s", sl_normalizer_cpu ());
+  if (sl_normalizer_cpu_warning () != NULL)
+    GST_WARNING_OBJECT (self, "%s", sl_normalizer_cpu_warning ());
   return TRUE;
 }
 
@@ -375,6 +465,7 @@ sl_normalize_class_init (SlNormalizeClass *klass)
   base_class->fixate_caps = sl_normalize_fixate_caps;
   base_class->accept_caps = sl_normalize_accept_caps;
   base_class->set_caps = sl_normalize_set_caps;
+  base_class->sink_event = sl_normalize_sink_event;
   base_class->decide_allocation = sl_normalize_decide_allocation;
   base_class->propose_allocation = sl_normalize_propose_allocation;
   base_class->copy_metadata = sl_normalize_copy_metadata;

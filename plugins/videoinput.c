@@ -13,12 +13,13 @@ static const struct
   GstVideoFormat video;
   SlPixelFormat pixel;
 } formats[] = {
-  { GST_VIDEO_FORMAT_NV12, SL_PIXEL_NV12 }, { GST_VIDEO_FORMAT_NV21, SL_PIXEL_NV21 }, { GST_VIDEO_FORMAT_I420, SL_PIXEL_I420 },
-  { GST_VIDEO_FORMAT_YV12, SL_PIXEL_YV12 }, { GST_VIDEO_FORMAT_YUY2, SL_PIXEL_YUY2 }, { GST_VIDEO_FORMAT_UYVY, SL_PIXEL_UYVY },
-  { GST_VIDEO_FORMAT_Y42B, SL_PIXEL_Y42B }, { GST_VIDEO_FORMAT_Y444, SL_PIXEL_Y444 }, { GST_VIDEO_FORMAT_GRAY8, SL_PIXEL_GRAY8 },
-  { GST_VIDEO_FORMAT_RGB, SL_PIXEL_RGB },   { GST_VIDEO_FORMAT_BGR, SL_PIXEL_BGR },   { GST_VIDEO_FORMAT_RGBx, SL_PIXEL_RGBX },
-  { GST_VIDEO_FORMAT_RGBA, SL_PIXEL_RGBX }, { GST_VIDEO_FORMAT_BGRx, SL_PIXEL_BGRX }, { GST_VIDEO_FORMAT_BGRA, SL_PIXEL_BGRX },
-  { GST_VIDEO_FORMAT_xRGB, SL_PIXEL_XRGB }, { GST_VIDEO_FORMAT_ARGB, SL_PIXEL_XRGB }, { GST_VIDEO_FORMAT_xBGR, SL_PIXEL_XBGR },
+  { GST_VIDEO_FORMAT_NV12, SL_PIXEL_NV12 },         { GST_VIDEO_FORMAT_NV21, SL_PIXEL_NV21 }, { GST_VIDEO_FORMAT_I420, SL_PIXEL_I420 },
+  { GST_VIDEO_FORMAT_YV12, SL_PIXEL_YV12 },         { GST_VIDEO_FORMAT_YUY2, SL_PIXEL_YUY2 }, { GST_VIDEO_FORMAT_UYVY, SL_PIXEL_UYVY },
+  { GST_VIDEO_FORMAT_Y42B, SL_PIXEL_Y42B },         { GST_VIDEO_FORMAT_Y444, SL_PIXEL_Y444 }, { GST_VIDEO_FORMAT_P010_10LE, SL_PIXEL_P010 },
+  { GST_VIDEO_FORMAT_I420_10LE, SL_PIXEL_I420_10 }, { GST_VIDEO_FORMAT_RGBP, SL_PIXEL_RGBP }, { GST_VIDEO_FORMAT_GRAY8, SL_PIXEL_GRAY8 },
+  { GST_VIDEO_FORMAT_RGB, SL_PIXEL_RGB },           { GST_VIDEO_FORMAT_BGR, SL_PIXEL_BGR },   { GST_VIDEO_FORMAT_RGBx, SL_PIXEL_RGBX },
+  { GST_VIDEO_FORMAT_RGBA, SL_PIXEL_RGBX },         { GST_VIDEO_FORMAT_BGRx, SL_PIXEL_BGRX }, { GST_VIDEO_FORMAT_BGRA, SL_PIXEL_BGRX },
+  { GST_VIDEO_FORMAT_xRGB, SL_PIXEL_XRGB },         { GST_VIDEO_FORMAT_ARGB, SL_PIXEL_XRGB }, { GST_VIDEO_FORMAT_xBGR, SL_PIXEL_XBGR },
   { GST_VIDEO_FORMAT_ABGR, SL_PIXEL_XBGR },
 };
 
@@ -91,34 +92,6 @@ sl_video_input_info (const GstVideoInfo *video, SlImageInfo *image, GError **err
   return TRUE;
 }
 
-/* Rows of plane @plane and the most bytes that a row of it needs. */
-static void
-plane_extent (const GstVideoInfo *video, guint plane, gsize *rows, gsize *row_bytes)
-{
-  const GstVideoFormatInfo *format = video->finfo;
-  *rows = *row_bytes = 0;
-  for (guint c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS (format); c++) {
-    if (GST_VIDEO_FORMAT_INFO_PLANE (format, c) != plane)
-      continue;
-    gsize bytes =
-      (gsize) GST_VIDEO_FORMAT_INFO_SCALE_WIDTH (format, c, GST_VIDEO_INFO_WIDTH (video)) * GST_VIDEO_FORMAT_INFO_PSTRIDE (format, c);
-    *row_bytes = MAX (*row_bytes, bytes);
-    *rows = MAX (*rows, (gsize) GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT (format, c, GST_VIDEO_INFO_HEIGHT (video)));
-  }
-}
-
-/* Whether every row of plane @plane lies inside the memory that was mapped for it. */
-static gboolean
-plane_inside (const GstVideoFrame *frame, const GstVideoInfo *video, guint plane)
-{
-  const GstMapInfo *map = frame->meta != NULL ? &frame->map[plane] : &frame->map[0];
-  gsize rows, row_bytes;
-  plane_extent (video, plane, &rows, &row_bytes);
-  gint64 start = (const guint8 *) GST_VIDEO_FRAME_PLANE_DATA (frame, plane) - map->data;
-  gint64 last = start + (gint64) (rows - 1) * GST_VIDEO_FRAME_PLANE_STRIDE (frame, plane);
-  return start >= 0 && last >= 0 && MAX (start, last) + (gint64) row_bytes <= (gint64) map->size;
-}
-
 static gboolean
 meta_agrees (const GstVideoMeta *meta, const GstVideoInfo *video)
 {
@@ -128,20 +101,22 @@ meta_agrees (const GstVideoMeta *meta, const GstVideoInfo *video)
 }
 
 gboolean
-sl_video_input_map (GstVideoFrame *frame, SlImage *image, const GstVideoInfo *video, GstBuffer *buffer)
+sl_video_input_map (GstVideoFrame *frame, SlImage *image, const SlImageInfo *info, const GstVideoInfo *video, GstBuffer *buffer)
 {
+  SlMemory memory[3] = { { NULL, 0 } };
   if (!meta_agrees (gst_buffer_get_video_meta (buffer), video) || gst_buffer_get_size (buffer) == 0
       || !gst_video_frame_map (frame, video, buffer, GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
     return FALSE;
   for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES (video); p++) {
-    if (!plane_inside (frame, video, p)) {
-      gst_video_frame_unmap (frame);
-      return FALSE;
-    }
+    const GstMapInfo *map = frame->meta != NULL ? &frame->map[p] : &frame->map[0];
+    memory[p] = (SlMemory){ map->data, map->size };
     image->plane[p] = GST_VIDEO_FRAME_PLANE_DATA (frame, p);
     image->stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE (frame, p);
   }
-  return TRUE;
+  if (sl_image_check (info, image, memory) == SL_IMAGE_OK)
+    return TRUE;
+  gst_video_frame_unmap (frame);
+  return FALSE;
 }
 
 void

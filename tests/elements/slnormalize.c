@@ -44,12 +44,13 @@ typedef struct
 } FormatCase;
 
 static const FormatCase format_cases[] = {
-  { "NV12", "bt601", 4, 4 },    { "NV21", "bt709", 5, 3 }, { "I420", "bt601", 7, 5 }, { "YV12", "bt709", 4, 4 },
-  { "YUY2", "bt601", 5, 3 },    { "UYVY", "bt709", 6, 2 }, { "Y42B", "bt601", 5, 3 }, { "Y444", "bt2020", 3, 3 },
-  { "GRAY8", "1:1:0:0", 5, 5 }, { "RGB", "sRGB", 5, 3 },   { "BGR", "sRGB", 5, 3 },   { "RGBx", "sRGB", 4, 4 },
-  { "BGRx", "sRGB", 4, 4 },     { "RGBA", "sRGB", 3, 3 },  { "BGRA", "sRGB", 3, 3 },  { "xRGB", "sRGB", 4, 1 },
-  { "ARGB", "sRGB", 1, 4 },     { "xBGR", "sRGB", 4, 4 },  { "ABGR", "sRGB", 2, 2 },  { "I420", "1:4:0:0", 4, 4 },
-  { "I420", "bt601", 1, 1 },    { "NV12", "bt709", 1, 1 },
+  { "NV12", "bt601", 4, 4 },       { "NV21", "bt709", 5, 3 },      { "I420", "bt601", 7, 5 }, { "YV12", "bt709", 4, 4 },
+  { "YUY2", "bt601", 5, 3 },       { "UYVY", "bt709", 6, 2 },      { "Y42B", "bt601", 5, 3 }, { "Y444", "bt2020", 3, 3 },
+  { "GRAY8", "1:1:0:0", 5, 5 },    { "RGB", "sRGB", 5, 3 },        { "BGR", "sRGB", 5, 3 },   { "RGBx", "sRGB", 4, 4 },
+  { "BGRx", "sRGB", 4, 4 },        { "RGBA", "sRGB", 3, 3 },       { "BGRA", "sRGB", 3, 3 },  { "xRGB", "sRGB", 4, 1 },
+  { "ARGB", "sRGB", 1, 4 },        { "xBGR", "sRGB", 4, 4 },       { "ABGR", "sRGB", 2, 2 },  { "I420", "1:4:0:0", 4, 4 },
+  { "P010_10LE", "bt2020", 5, 3 }, { "I420_10LE", "bt709", 4, 4 }, { "RGBP", "sRGB", 5, 3 },  { "I420", "bt601", 1, 1 },
+  { "NV12", "bt709", 1, 1 },
 };
 
 /* R, G and B of a pixel by the definition of each colour space. */
@@ -276,7 +277,7 @@ static const ErrorCase error_cases[] = {
   { "short-buffer", "slnormalize", NULL, FRAME, 15, { "expected 16 bytes", "got 15" } },
   { "float-unknown", "slnormalize", TENSOR ("3:4:4:1", "float32"), FRAME, 16, { "float32", "mean", "std" } },
   { "type-float-unknown", "slnormalize type=float32", NULL, FRAME, 16, { "float32", "mean", "std" } },
-  { "mean-bytes", "slnormalize mean=1", TENSOR ("3:4:4:1", "uint8"), FRAME, 16, { "mean and std apply to float32", "uint8" } },
+  { "mean-bytes", "slnormalize mean=1", TENSOR ("3:4:4:1", "uint8"), FRAME, 16, { "mean and std apply to float", "uint8" } },
   { "mean-words", "slnormalize mean=grey type=float32", NULL, FRAME, 16, { "mean=grey", "expected 1" } },
   { "mean-two", "slnormalize mean=1,2 colour=RGB type=float32", NULL, FRAME, 16, { "mean=1,2", "expected 1 or 3 numbers" } },
   { "std-zero", "slnormalize std=0", NULL, FRAME, 16, { "std=0", "above 0" } },

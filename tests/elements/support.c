@@ -125,6 +125,19 @@ test_remove_file (const char *path)
   sl_tflite_remove_temp (path);
 }
 
+/* Deeper samples than bytes get the byte in their upper bits; GStreamer counts their offset in a pixel in samples. */
+static void
+fill_sample (const GstVideoFrame *frame, guint component, guint8 *sample, guint8 value)
+{
+  const GstVideoFormatInfo *format = frame->info.finfo;
+  const guint depth = GST_VIDEO_FORMAT_INFO_DEPTH (format, component);
+  if (depth == 8)
+    *sample = value;
+  else
+    GST_WRITE_UINT16_LE (sample + GST_VIDEO_FORMAT_INFO_POFFSET (format, component),
+                         (guint16) (value << (depth - 8) << GST_VIDEO_FORMAT_INFO_SHIFT (format, component)));
+}
+
 void
 test_fill_frame (GstBuffer *buffer, const GstVideoInfo *info, const guint8 values[3])
 {
@@ -134,7 +147,8 @@ test_fill_frame (GstBuffer *buffer, const GstVideoInfo *info, const guint8 value
     guint8 *data = GST_VIDEO_FRAME_COMP_DATA (&frame, c);
     for (gint y = 0; y < GST_VIDEO_FRAME_COMP_HEIGHT (&frame, c); y++)
       for (gint x = 0; x < GST_VIDEO_FRAME_COMP_WIDTH (&frame, c); x++)
-        data[y * GST_VIDEO_FRAME_COMP_STRIDE (&frame, c) + x * GST_VIDEO_FRAME_COMP_PSTRIDE (&frame, c)] = values[c];
+        fill_sample (&frame, c, data + y * GST_VIDEO_FRAME_COMP_STRIDE (&frame, c) + x * GST_VIDEO_FRAME_COMP_PSTRIDE (&frame, c),
+                     values[c]);
   }
   gst_video_frame_unmap (&frame);
 }
