@@ -97,7 +97,7 @@ predict (const Options *options, char **sources)
 static int
 check_and_predict (Options *options, char **sources)
 {
-  const char *filters[] = { "nearest", "bilinear", NULL };
+  const char *filters[] = { "nearest", "bilinear", "area", "auto", NULL };
   options->threshold = NAN;
   if (options->model.model == NULL)
     return sl_options_usage ("predict", "--model FILE is required");
@@ -122,7 +122,7 @@ run_predict (int argc, char **argv)
     { "threshold", 0, 0, G_OPTION_ARG_STRING, &options.threshold_text, "Lowest confidence shown, 0..1", "X" },
     { "top", 'k', 0, G_OPTION_ARG_STRING, &options.top_text,
       "Most results shown for a frame, 1..1000 (default: 100 boxes; 1 label, 5 with --threshold)", "K" },
-    { "filter", 0, 0, G_OPTION_ARG_STRING, &options.filter, "How pictures are resized: nearest or bilinear (default)", "FILTER" },
+    { "filter", 0, 0, G_OPTION_ARG_STRING, &options.filter, "How pictures are resized: nearest, bilinear, area, or auto (default): area when reducing beyond 2", "FILTER" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.threads_text, "Threads to compute with, 1..64", "N" },
     { NULL },
   };

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""CPU time that elements add to a pipeline, a frame.
+
+    elements.py [RUNS]      inside `meson devenv`, so that GStreamer finds the plugin
+
+Each chain runs over raw 1080p NV12 frames for a short and a long while, in turn with the others; the slope between the two is
+its CPU time a frame without start-up, and what reading the frames costs is subtracted. Minimum and median of RUNS.
+"""
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+WIDTH, HEIGHT = 1920, 1080
+SHORT, LONG = 100, 500
+TENSOR = "other/tensors,format=static,num_tensors=1,dimensions=(string)3:224:224:1,types=(string)%s"
+CHAINS = {
+    "reading": [],
+    "slnormalize float32": ["slnormalize", "mean=127.5", "std=127.5", "!", TENSOR % "float32"],
+    "slnormalize uint8": ["slnormalize", "!", TENSOR % "uint8"],
+    "slresize 640x360": ["slresize", "!", "video/x-raw,width=640,height=360"],
+    "videoscale ! videoconvert, to 224x224 RGB": ["videoscale", "!", "video/x-raw,width=224,height=224", "!", "videoconvert", "!",
+                                                  "video/x-raw,format=RGB"],
+    "videoconvert ! videoscale, to 224x224 RGB": ["videoconvert", "!", "video/x-raw,format=RGB", "!", "videoscale", "!",
+                                                  "video/x-raw,width=224,height=224"],
+}
+
+
+def cpu_seconds(frame, chain, frames):
+    command = ["gst-launch-1.0", "-q", "multifilesrc", "location=" + frame, "loop=true", "num-buffers=%d" % frames, "!", "rawvideoparse",
+               "format=nv12", "width=%d" % WIDTH, "height=%d" % HEIGHT] + (["!"] + chain if chain else []) + ["!", "fakesink"]
+    # Without these, glibc returns every large frame to the kernel and the figures are those of page faults.
+    env = dict(os.environ, MALLOC_MMAP_THRESHOLD_="1073741824", MALLOC_TRIM_THRESHOLD_="4294967296")
+    child = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    if status != 0:
+        sys.exit("elements: the pipeline failed: " + " ".join(command))
+    return usage.ru_utime + usage.ru_stime
+
+
+def main():
+    runs = int(sys.argv[1]) if len(sys.argv) == 2 else 5
+    chains = {name: chain for name, chain in CHAINS.items()
+              if not chain or subprocess.run(["gst-inspect-1.0", "--exists", "--atleast-version=0.0", chain[0]], check=False).returncode == 0}
+    slopes = {name: [] for name in chains}
+    with tempfile.TemporaryDirectory() as work:
+        frame = os.path.join(work, "frame.nv12")
+        subprocess.run(["gst-launch-1.0", "-q", "videotestsrc", "num-buffers=1", "!",
+                        "video/x-raw,format=NV12,width=%d,height=%d" % (WIDTH, HEIGHT), "!", "filesink", "location=" + frame],
+                       check=True, stdin=subprocess.DEVNULL)
+        for _ in range(runs):
+            for name, chain in chains.items():
+                spent = cpu_seconds(frame, chain, LONG) - cpu_seconds(frame, chain, SHORT)
+                slopes[name].append(spent / (LONG - SHORT) * 1e3)
+    reading = slopes.pop("reading")
+    print("1080p NV12, CPU ms a frame beyond reading it (%.3f), %d runs" % (statistics.median(reading), runs))
+    for name, values in slopes.items():
+        added = [value - base for value, base in zip(values, reading)]
+        print("%-44s min %6.3f  median %6.3f" % (name, min(added), statistics.median(added)))
+
+
+main()
