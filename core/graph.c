@@ -84,10 +84,12 @@ check_indices (const SlGraph *graph, const char *what, const gint32 *indices, gu
 static gboolean
 check_arity (const SlOp *op, guint index, guint n_inputs, guint n_outputs, GError **error)
 {
-  if (n_inputs >= op->min_inputs && n_inputs <= op->max_inputs && n_outputs == op->n_outputs)
+  const guint most = MAX (op->n_outputs, op->max_outputs);
+  if (n_inputs >= op->min_inputs && n_inputs <= op->max_inputs && n_outputs >= op->n_outputs && n_outputs <= most)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "node %u %s: expected %u to %u inputs and %u outputs, got %u and %u", index, op->name,
-               op->min_inputs, op->max_inputs, op->n_outputs, n_inputs, n_outputs);
+  g_autofree char *outputs = op->n_outputs == most ? g_strdup_printf ("%u", most) : g_strdup_printf ("%u to %u", op->n_outputs, most);
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "node %u %s: expected %u to %u inputs and %s outputs, got %u and %u", index, op->name,
+               op->min_inputs, op->max_inputs, outputs, n_inputs, n_outputs);
   return FALSE;
 }
 

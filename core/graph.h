@@ -22,6 +22,8 @@ G_BEGIN_DECLS
 #define SL_MAX_NODES 65536
 #define SL_MAX_OPERANDS 256
 #define SL_MAX_IO 16
+/** Most outputs of one node. */
+#define SL_MAX_OUTPUTS 64
 /** Most bytes that all variable tensors of a graph may have together. */
 #define SL_MAX_TENSOR_BYTES ((gsize) 1 << 30)
 
@@ -82,6 +84,11 @@ const SlTensor *sl_graph_input_tensor (const SlGraph *graph, guint i);
 const SlTensor *sl_graph_output_tensor (const SlGraph *graph, guint i);
 /** sl_graph_constant_bytes: bytes of all constants (weights). */
 gsize sl_graph_constant_bytes (const SlGraph *graph);
+
+/** sl_graph_n_passes: rewrites that sl_graph_prepare() tries. */
+guint sl_graph_n_passes (const SlGraph *graph);
+/** sl_graph_pass: (transfer none): name of rewrite @i and in how many places it changed the graph. */
+const char *sl_graph_pass (const SlGraph *graph, guint i, guint *changes);
 
 /** sl_op_name: (transfer none): TensorFlow Lite's name of the operator, "CONV_2D". */
 const char *sl_op_name (SlOpType op);

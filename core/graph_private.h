@@ -5,6 +5,10 @@
 
 #include "core/graph.h"
 
+/* Row 0 of the pass table: it runs while the graph is verified, not after. */
+#define SL_PASS_CONSTANT_FOLD 0
+#define SL_MAX_PASSES 16
+
 struct _SlGraph
 {
   gatomicrefcount refs;
@@ -14,6 +18,7 @@ struct _SlGraph
   GArray *nodes;   /* of SlNode, execution order */
   guint n_inputs, n_outputs;
   gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
+  guint pass_changes[SL_MAX_PASSES]; /* by position in the pass table */
   gboolean prepared;
 };
 

@@ -21,24 +21,104 @@ typedef enum
   SL_OP_ADD,
   SL_OP_SUB,
   SL_OP_MUL,
+  SL_OP_DIV,
+  SL_OP_MAXIMUM,
+  SL_OP_MINIMUM,
+  SL_OP_SQUARED_DIFFERENCE,
+  SL_OP_POW,
+  SL_OP_FLOOR_DIV,
+  SL_OP_FLOOR_MOD,
+  SL_OP_EQUAL,
+  SL_OP_NOT_EQUAL,
+  SL_OP_LESS,
+  SL_OP_LESS_EQUAL,
+  SL_OP_GREATER,
+  SL_OP_GREATER_EQUAL,
+  SL_OP_LOGICAL_AND,
+  SL_OP_LOGICAL_OR,
+  SL_OP_LOGICAL_NOT,
+  SL_OP_SELECT,
+  SL_OP_WHERE,
   SL_OP_AVERAGE_POOL_2D,
   SL_OP_MAX_POOL_2D,
+  SL_OP_L2_POOL_2D,
   SL_OP_CONCATENATION,
   SL_OP_CONV_2D,
   SL_OP_DEPTHWISE_CONV_2D,
+  SL_OP_TRANSPOSE_CONV,
   SL_OP_FULLY_CONNECTED,
+  SL_OP_BATCH_MATMUL,
   SL_OP_DEQUANTIZE,
   SL_OP_QUANTIZE,
+  SL_OP_CAST,
   SL_OP_LOGISTIC,
-  SL_OP_MEAN,
-  SL_OP_PAD,
   SL_OP_RELU,
   SL_OP_RELU6,
+  SL_OP_RELU_N1_TO_1,
+  SL_OP_RELU_0_TO_1,
+  SL_OP_LEAKY_RELU,
+  SL_OP_PRELU,
+  SL_OP_ELU,
+  SL_OP_GELU,
+  SL_OP_HARD_SWISH,
+  SL_OP_TANH,
+  SL_OP_ABS,
+  SL_OP_NEG,
+  SL_OP_SIGN,
+  SL_OP_FLOOR,
+  SL_OP_CEIL,
+  SL_OP_ROUND,
+  SL_OP_EXP,
+  SL_OP_LOG,
+  SL_OP_SQRT,
+  SL_OP_RSQRT,
+  SL_OP_SQUARE,
+  SL_OP_SIN,
+  SL_OP_COS,
+  SL_OP_MEAN,
+  SL_OP_SUM,
+  SL_OP_REDUCE_MAX,
+  SL_OP_REDUCE_MIN,
+  SL_OP_REDUCE_PROD,
+  SL_OP_ARG_MAX,
+  SL_OP_ARG_MIN,
+  SL_OP_TOPK_V2,
+  SL_OP_PAD,
+  SL_OP_PADV2,
+  SL_OP_MIRROR_PAD,
   SL_OP_RESHAPE,
   SL_OP_SQUEEZE,
   SL_OP_EXPAND_DIMS,
+  SL_OP_SHAPE,
+  SL_OP_RANK,
+  SL_OP_FILL,
+  SL_OP_RANGE,
+  SL_OP_ZEROS_LIKE,
+  SL_OP_SLICE,
+  SL_OP_STRIDED_SLICE,
+  SL_OP_SPLIT,
+  SL_OP_SPLIT_V,
+  SL_OP_PACK,
+  SL_OP_UNPACK,
+  SL_OP_TRANSPOSE,
+  SL_OP_TILE,
+  SL_OP_BROADCAST_TO,
+  SL_OP_GATHER,
+  SL_OP_GATHER_ND,
+  SL_OP_RESIZE_BILINEAR,
+  SL_OP_RESIZE_NEAREST_NEIGHBOR,
+  SL_OP_SPACE_TO_DEPTH,
+  SL_OP_DEPTH_TO_SPACE,
+  SL_OP_SPACE_TO_BATCH_ND,
+  SL_OP_BATCH_TO_SPACE_ND,
   SL_OP_SOFTMAX,
+  SL_OP_LOG_SOFTMAX,
+  SL_OP_L2_NORMALIZATION,
+  SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM,
+  SL_OP_NON_MAX_SUPPRESSION_V4,
+  SL_OP_NON_MAX_SUPPRESSION_V5,
   SL_OP_DETECTION_POSTPROCESS,
+  SL_OP_LOOKUP, /* made by passes only: 8-bit codes through a constant table of 256 bytes */
   SL_OP_COUNT
 } SlOpType;
 
@@ -54,7 +134,8 @@ typedef enum
   SL_ACTIVATION_NONE,
   SL_ACTIVATION_RELU,
   SL_ACTIVATION_RELU_N1_TO_1,
-  SL_ACTIVATION_RELU6
+  SL_ACTIVATION_RELU6,
+  SL_ACTIVATION_RELU_0_TO_1
 } SlActivation;
 
 /** Window geometry shared by convolutions and pooling. Paddings count pixels; filled in by shape inference
@@ -89,7 +170,7 @@ typedef union
   struct
   {
     SlActivation activation;
-  } binary; /* ADD, SUB, MUL */
+  } binary; /* ADD, SUB, MUL, DIV */
   struct
   {
     gint32 axis;
@@ -103,7 +184,7 @@ typedef union
   struct
   {
     gboolean keep_dims;
-  } reduce; /* MEAN: axes are the second input, a constant */
+  } reduce; /* MEAN, SUM, REDUCE_*: axes are the second input, a constant */
   struct
   {
     gfloat beta;
@@ -118,6 +199,48 @@ typedef union
     guint count; /* axes to drop; 0 = every dimension of 1 */
     gint32 axes[SL_MAX_RANK];
   } squeeze;
+  struct
+  {
+    gint32 axis;
+    gint32 count;      /* SPLIT, SPLIT_V: outputs; PACK: inputs; UNPACK: outputs */
+    gint32 batch_dims; /* GATHER */
+  } axis;
+  struct
+  {
+    guint32 begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask; /* bit i = entry i */
+    gboolean end_is_size;                                                         /* ends count from the begins */
+  } slice;                                                                        /* STRIDED_SLICE */
+  struct
+  {
+    gboolean align_corners, half_pixel_centers;
+  } resize;
+  struct
+  {
+    gint32 size;
+  } block; /* SPACE_TO_DEPTH, DEPTH_TO_SPACE */
+  struct
+  {
+    gfloat alpha;
+  } leaky_relu;
+  struct
+  {
+    gboolean approximate;
+  } gelu;
+  struct
+  {
+    gboolean symmetric; /* the edge itself is repeated; otherwise it is the mirror's axis */
+  } mirror;
+  struct
+  {
+    gboolean transpose_a, transpose_b;
+  } matmul;
+  struct
+  {
+    SlActivation activation;
+    gboolean activation_is_tanh;
+    gfloat cell_clip, projection_clip; /* 0 = none */
+    gboolean time_major;
+  } lstm;
   SlDetectionParams detection;
 } SlOpParams;
 

@@ -106,8 +106,9 @@ finish_node_outputs (SlGraph *graph, const SlNode *node, GByteArray *defined, gs
   return TRUE;
 }
 
+/* @folded counts the nodes whose results are now constants: they are gone from the graph. */
 static gboolean
-verify (SlGraph *graph, GError **error)
+verify (SlGraph *graph, guint *folded, GError **error)
 {
   gsize total = 0;
   g_autoptr (GByteArray) defined = g_byte_array_new ();
@@ -126,7 +127,9 @@ verify (SlGraph *graph, GError **error)
     if (!check_node_inputs (graph, node, defined, error) || !op->check (graph, node, error) || !op->infer (graph, node, error)
         || !finish_node_outputs (graph, node, defined, &total, error))
       return FALSE;
+    *folded += sl_constant_fold (graph, node);
   }
+  sl_pass_remove_nodes (graph);
   for (guint i = 0; i < graph->n_outputs; i++) {
     if (defined->data[graph->outputs[i]])
       continue;
@@ -142,10 +145,14 @@ sl_graph_prepare (SlGraph *graph, GError **error)
 {
   if (graph->prepared)
     return TRUE;
-  if (!verify (graph, error))
-    return FALSE;
-  if (sl_passes_run (graph) > 0 && !verify (graph, error))
-    return FALSE;
+  guint changes;
+  do {
+    guint folded = 0;
+    if (!verify (graph, &folded, error))
+      return FALSE;
+    graph->pass_changes[SL_PASS_CONSTANT_FOLD] += folded;
+    changes = sl_passes_run (graph);
+  } while (changes > 0);
   graph->prepared = TRUE;
   return TRUE;
 }

@@ -169,6 +169,7 @@ ready_kernel (SlSession *session, ReadyStep *ready, const SlStep *step)
   ready->call = sl_arena_alloc (session->arena, sizeof *ready->call);
   ready->call->graph = session->graph;
   ready->call->node = node;
+  ready->call->pool = session->pool;
   if (ready->op->prepare != NULL)
     ready->call->state = ready->op->prepare (session->graph, node, session->arena);
   ready->roots = sl_arena_alloc (session->arena, (node->n_inputs + node->n_outputs) * sizeof ready->roots[0]);

@@ -7,7 +7,6 @@
 #include "core/xnn.h"
 
 #include <math.h>
-#include <pthreadpool.h>
 #include <xnnpack.h>
 
 #include "core/error.h"
@@ -169,10 +168,9 @@ static Limits
 limits_of (SlActivation activation)
 {
   static const Limits limits[] = {
-    [SL_ACTIVATION_NONE] = { -INFINITY, INFINITY },
-    [SL_ACTIVATION_RELU] = { 0.0f, INFINITY },
-    [SL_ACTIVATION_RELU_N1_TO_1] = { -1.0f, 1.0f },
-    [SL_ACTIVATION_RELU6] = { 0.0f, 6.0f },
+    [SL_ACTIVATION_NONE] = { -INFINITY, INFINITY }, [SL_ACTIVATION_RELU] = { 0.0f, INFINITY },
+    [SL_ACTIVATION_RELU_N1_TO_1] = { -1.0f, 1.0f }, [SL_ACTIVATION_RELU6] = { 0.0f, 6.0f },
+    [SL_ACTIVATION_RELU_0_TO_1] = { 0.0f, 1.0f },
   };
   return limits[activation];
 }
@@ -251,9 +249,68 @@ define_binary (Builder *builder, const SlNode *node)
       return xnn_define_add2 (builder->subgraph, limits.lo, limits.hi, in[0], in[1], out, 0);
     case SL_OP_SUB:
       return xnn_define_subtract (builder->subgraph, limits.lo, limits.hi, in[0], in[1], out, 0);
-    default:
+    case SL_OP_MUL:
       return xnn_define_multiply2 (builder->subgraph, limits.lo, limits.hi, in[0], in[1], out, 0);
+    default:
+      return xnn_define_divide (builder->subgraph, limits.lo, limits.hi, in[0], in[1], out, 0);
   }
+}
+
+static enum xnn_status
+define_plain_binary (Builder *builder, const SlNode *node)
+{
+  uint32_t in[2], out;
+  const enum xnn_status status = io_values (builder, node, 2, in, &out);
+  if (status != xnn_status_success)
+    return status;
+  switch (node->op) {
+    case SL_OP_MAXIMUM:
+      return xnn_define_maximum2 (builder->subgraph, in[0], in[1], out, 0);
+    case SL_OP_MINIMUM:
+      return xnn_define_minimum2 (builder->subgraph, in[0], in[1], out, 0);
+    default:
+      return xnn_define_squared_difference (builder->subgraph, in[0], in[1], out, 0);
+  }
+}
+
+/* One slope a channel only. */
+static enum xnn_status
+define_prelu (Builder *builder, const SlNode *node)
+{
+  const SlTensor *input = sl_node_input (builder->graph, node, 0), *slope = sl_node_input (builder->graph, node, 1);
+  const size_t channels = input->rank > 0 ? (size_t) input->dims[input->rank - 1] : 0;
+  uint32_t in, out, weights;
+  if (input->dtype != SL_DTYPE_F32 || slope->data == NULL || slope->bytes != channels * sizeof (float)
+      || slope->dims[slope->rank - 1] != input->dims[input->rank - 1] || slope->rank > input->rank)
+    return xnn_status_unsupported_parameter;
+  enum xnn_status status = io_values (builder, node, 1, &in, &out);
+  if (status == xnn_status_success)
+    status = xnn_define_tensor_value (builder->subgraph, xnn_datatype_fp32, 1, &channels, slope->data, XNN_INVALID_VALUE_ID, 0, &weights);
+  return status == xnn_status_success ? xnn_define_prelu (builder->subgraph, in, weights, out, 0) : status;
+}
+
+static enum xnn_status
+define_resize (Builder *builder, const SlNode *node)
+{
+  const SlTensor *output = sl_node_output (builder->graph, node, 0);
+  const uint32_t flags = node->params.resize.align_corners        ? XNN_FLAG_ALIGN_CORNERS
+                         : node->params.resize.half_pixel_centers ? 0
+                                                                  : XNN_FLAG_TENSORFLOW_LEGACY_MODE;
+  uint32_t in, out;
+  const enum xnn_status status = io_values (builder, node, 1, &in, &out);
+  if (status != xnn_status_success)
+    return status;
+  return xnn_define_static_resize_bilinear_2d (builder->subgraph, (size_t) output->dims[1], (size_t) output->dims[2], in, out, flags);
+}
+
+static enum xnn_status
+define_depth_to_space (Builder *builder, const SlNode *node)
+{
+  uint32_t in, out;
+  const enum xnn_status status = io_values (builder, node, 1, &in, &out);
+  if (status != xnn_status_success)
+    return status;
+  return xnn_define_depth_to_space (builder->subgraph, in, out, (uint32_t) node->params.block.size, 0);
 }
 
 /* Averages of codes round differently in TensorFlow Lite, so only float ones go to XNNPACK. */
@@ -299,10 +356,20 @@ define_mean (Builder *builder, const SlNode *node)
   return xnn_define_global_average_pooling_2d (builder->subgraph, -INFINITY, INFINITY, in, out, KEEP_DIMS);
 }
 
+/* Codes of these go through a table of our own, made once. */
+static gboolean
+floats_only (SlOpType op)
+{
+  return op == SL_OP_LEAKY_RELU || op == SL_OP_ELU || op == SL_OP_HARD_SWISH || op == SL_OP_ABS || op == SL_OP_NEG || op == SL_OP_FLOOR
+         || op == SL_OP_CEIL || op == SL_OP_ROUND || op == SL_OP_SQRT || op == SL_OP_SQUARE;
+}
+
 static enum xnn_status
 define_unary (Builder *builder, const SlNode *node)
 {
   uint32_t in, out;
+  if (floats_only (node->op) && sl_node_input (builder->graph, node, 0)->dtype != SL_DTYPE_F32)
+    return xnn_status_unsupported_parameter;
   const enum xnn_status status = io_values (builder, node, 1, &in, &out);
   if (status != xnn_status_success)
     return status;
@@ -313,6 +380,30 @@ define_unary (Builder *builder, const SlNode *node)
       return xnn_define_clamp (builder->subgraph, 0.0f, INFINITY, in, out, 0);
     case SL_OP_RELU6:
       return xnn_define_clamp (builder->subgraph, 0.0f, 6.0f, in, out, 0);
+    case SL_OP_RELU_N1_TO_1:
+      return xnn_define_clamp (builder->subgraph, -1.0f, 1.0f, in, out, 0);
+    case SL_OP_RELU_0_TO_1:
+      return xnn_define_clamp (builder->subgraph, 0.0f, 1.0f, in, out, 0);
+    case SL_OP_LEAKY_RELU:
+      return xnn_define_leaky_relu (builder->subgraph, node->params.leaky_relu.alpha, in, out, 0);
+    case SL_OP_ELU:
+      return xnn_define_elu (builder->subgraph, 1.0f, in, out, 0);
+    case SL_OP_HARD_SWISH:
+      return xnn_define_hardswish (builder->subgraph, in, out, 0);
+    case SL_OP_ABS:
+      return xnn_define_abs (builder->subgraph, in, out, 0);
+    case SL_OP_NEG:
+      return xnn_define_negate (builder->subgraph, in, out, 0);
+    case SL_OP_FLOOR:
+      return xnn_define_floor (builder->subgraph, in, out, 0);
+    case SL_OP_CEIL:
+      return xnn_define_ceiling (builder->subgraph, in, out, 0);
+    case SL_OP_ROUND:
+      return xnn_define_bankers_rounding (builder->subgraph, in, out, 0);
+    case SL_OP_SQRT:
+      return xnn_define_square_root (builder->subgraph, in, out, 0);
+    case SL_OP_SQUARE:
+      return xnn_define_square (builder->subgraph, in, out, 0);
     default:
       return xnn_define_convert (builder->subgraph, in, out, 0);
   }
@@ -363,6 +454,25 @@ static const DefineFunction define_functions[SL_OP_COUNT] = {
   [SL_OP_RELU] = define_unary,
   [SL_OP_RELU6] = define_unary,
   [SL_OP_SOFTMAX] = define_softmax,
+  [SL_OP_DIV] = define_binary,
+  [SL_OP_MAXIMUM] = define_plain_binary,
+  [SL_OP_MINIMUM] = define_plain_binary,
+  [SL_OP_SQUARED_DIFFERENCE] = define_plain_binary,
+  [SL_OP_PRELU] = define_prelu,
+  [SL_OP_RESIZE_BILINEAR] = define_resize,
+  [SL_OP_DEPTH_TO_SPACE] = define_depth_to_space,
+  [SL_OP_RELU_N1_TO_1] = define_unary,
+  [SL_OP_RELU_0_TO_1] = define_unary,
+  [SL_OP_LEAKY_RELU] = define_unary,
+  [SL_OP_ELU] = define_unary,
+  [SL_OP_HARD_SWISH] = define_unary,
+  [SL_OP_ABS] = define_unary,
+  [SL_OP_NEG] = define_unary,
+  [SL_OP_FLOOR] = define_unary,
+  [SL_OP_CEIL] = define_unary,
+  [SL_OP_ROUND] = define_unary,
+  [SL_OP_SQRT] = define_unary,
+  [SL_OP_SQUARE] = define_unary,
 };
 
 static gpointer
@@ -433,7 +543,9 @@ scales_fit (const SlGraph *graph, const SlNode *node)
       return ratio_within (in / out, 0x1p-8f, 0x1p+8f)
              && (a->rank != 4 || ratio_within (in / (out * (gfloat) a->dims[1] * (gfloat) a->dims[2]), 0x1p-32f, 0x1p+8f));
     case SL_OP_RELU:
-    case SL_OP_RELU6: /* clamps codes, whatever they stand for on the other side */
+    case SL_OP_RELU6:
+    case SL_OP_RELU_N1_TO_1:
+    case SL_OP_RELU_0_TO_1: /* clamps codes, whatever they stand for on the other side */
       return in == out && sl_tensor_zero_point (a) == sl_tensor_zero_point (output);
     case SL_OP_QUANTIZE:
       return ratio_within (in / out, 0x1p-8f, 0x1p+7f);
@@ -528,22 +640,4 @@ sl_xnn_runtime_run (SlXnnRuntime *runtime, void *const *memory)
     return SL_STATUS_BACKEND_FAILED;
   }
   return xnn_invoke_runtime (runtime->runtime) == xnn_status_success ? SL_STATUS_OK : SL_STATUS_BACKEND_FAILED;
-}
-
-SlThreadPool
-sl_thread_pool_new (guint threads, GError **error)
-{
-  if (threads <= 1)
-    return NULL;
-  SlThreadPool pool = pthreadpool_create (threads);
-  if (pool == NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "cannot start %u threads", threads);
-  return pool;
-}
-
-void
-sl_thread_pool_free (SlThreadPool pool)
-{
-  if (pool != NULL)
-    pthreadpool_destroy (pool);
 }

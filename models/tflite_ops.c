@@ -208,27 +208,177 @@ parse_detection (const TflOptions *o, SlOpParams *params, GError **error)
          && flex_float (&map, "h_scale", TRUE, &d->scale_h, error) && flex_float (&map, "w_scale", TRUE, &d->scale_w, error);
 }
 
+static gboolean
+parse_block (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  return read_positive (&o->options, 0, 0, "block_size", &params->block.size, error);
+}
+
+static gboolean
+parse_bilinear (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  params->resize.align_corners = sl_fb_u8 (&o->options, 2, 0) != 0;
+  params->resize.half_pixel_centers = sl_fb_u8 (&o->options, 3, 0) != 0;
+  return TRUE;
+}
+
+static gboolean
+parse_nearest (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  params->resize.align_corners = sl_fb_u8 (&o->options, 0, 0) != 0;
+  params->resize.half_pixel_centers = sl_fb_u8 (&o->options, 1, 0) != 0;
+  return TRUE;
+}
+
+static gboolean
+parse_gather (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  params->axis.axis = sl_fb_i32 (&o->options, 0, 0);
+  params->axis.batch_dims = sl_fb_i32 (&o->options, 1, 0);
+  return TRUE;
+}
+
+/* PACK and UNPACK: how many there are is counted, not believed. */
+static gboolean
+parse_pack (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  params->axis.count = sl_fb_i32 (&o->options, 0, 0);
+  params->axis.axis = sl_fb_i32 (&o->options, 1, 0);
+  return TRUE;
+}
+
+static gboolean
+parse_strided_slice (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  params->slice.begin_mask = (guint32) sl_fb_i32 (&o->options, 0, 0);
+  params->slice.end_mask = (guint32) sl_fb_i32 (&o->options, 1, 0);
+  params->slice.ellipsis_mask = (guint32) sl_fb_i32 (&o->options, 2, 0);
+  params->slice.new_axis_mask = (guint32) sl_fb_i32 (&o->options, 3, 0);
+  params->slice.shrink_axis_mask = (guint32) sl_fb_i32 (&o->options, 4, 0);
+  params->slice.end_is_size = sl_fb_u8 (&o->options, 5, 0) != 0;
+  return TRUE;
+}
+
+static gboolean
+parse_leaky_relu (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  params->leaky_relu.alpha = sl_fb_f32 (&o->options, 0, 0.0f);
+  return TRUE;
+}
+
+static gboolean
+parse_mirror (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  const guint8 mode = sl_fb_u8 (&o->options, 0, 0);
+  if (mode > 1)
+    return bad_option (error, SL_ERROR_FORMAT, "mode", mode, "0 REFLECT or 1 SYMMETRIC");
+  params->mirror.symmetric = mode == 1;
+  return TRUE;
+}
+
+static gboolean
+parse_gelu (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  params->gelu.approximate = sl_fb_u8 (&o->options, 0, 0) != 0;
+  return TRUE;
+}
+
 static const TflOp table[] = {
   { 0, NULL, SL_OP_ADD, 11, parse_binary },
   { 1, NULL, SL_OP_AVERAGE_POOL_2D, 5, parse_pool },
   { 2, NULL, SL_OP_CONCATENATION, 10, parse_concat },
   { 3, NULL, SL_OP_CONV_2D, 1, parse_conv },
   { 4, NULL, SL_OP_DEPTHWISE_CONV_2D, 2, parse_depthwise },
+  { 5, NULL, SL_OP_DEPTH_TO_SPACE, 94, parse_block },
   { 6, NULL, SL_OP_DEQUANTIZE, 0, NULL },
+  { 8, NULL, SL_OP_FLOOR, 0, NULL },
   { 9, NULL, SL_OP_FULLY_CONNECTED, 8, parse_fully_connected },
+  { 11, NULL, SL_OP_L2_NORMALIZATION, 0, NULL },
+  { 12, NULL, SL_OP_L2_POOL_2D, 5, parse_pool },
   { 14, NULL, SL_OP_LOGISTIC, 0, NULL },
   { 17, NULL, SL_OP_MAX_POOL_2D, 5, parse_pool },
   { 18, NULL, SL_OP_MUL, 21, parse_binary },
   { 19, NULL, SL_OP_RELU, 0, NULL },
+  { 20, NULL, SL_OP_RELU_N1_TO_1, 0, NULL },
   { 21, NULL, SL_OP_RELU6, 0, NULL },
   { 22, NULL, SL_OP_RESHAPE, 17, parse_reshape },
+  { 23, NULL, SL_OP_RESIZE_BILINEAR, 15, parse_bilinear },
   { 25, NULL, SL_OP_SOFTMAX, 9, parse_softmax },
+  { 26, NULL, SL_OP_SPACE_TO_DEPTH, 19, parse_block },
+  { 28, NULL, SL_OP_TANH, 0, NULL },
   { 34, NULL, SL_OP_PAD, 0, NULL },
+  { 36, NULL, SL_OP_GATHER, 23, parse_gather },
+  { 37, NULL, SL_OP_BATCH_TO_SPACE_ND, 0, NULL },
+  { 38, NULL, SL_OP_SPACE_TO_BATCH_ND, 0, NULL },
+  { 39, NULL, SL_OP_TRANSPOSE, 0, NULL },
   { 40, NULL, SL_OP_MEAN, 27, parse_reducer },
   { 41, NULL, SL_OP_SUB, 28, parse_binary },
+  { 42, NULL, SL_OP_DIV, 29, parse_binary },
   { 43, NULL, SL_OP_SQUEEZE, 30, parse_squeeze },
+  { 45, NULL, SL_OP_STRIDED_SLICE, 32, parse_strided_slice },
+  { 47, NULL, SL_OP_EXP, 0, NULL },
+  { 48, NULL, SL_OP_TOPK_V2, 0, NULL },
+  { 49, NULL, SL_OP_SPLIT, 0, NULL },
+  { 50, NULL, SL_OP_LOG_SOFTMAX, 0, NULL },
+  { 53, NULL, SL_OP_CAST, 0, NULL },
+  { 54, NULL, SL_OP_PRELU, 0, NULL },
+  { 55, NULL, SL_OP_MAXIMUM, 0, NULL },
+  { 56, NULL, SL_OP_ARG_MAX, 0, NULL },
+  { 57, NULL, SL_OP_MINIMUM, 0, NULL },
+  { 58, NULL, SL_OP_LESS, 0, NULL },
+  { 59, NULL, SL_OP_NEG, 0, NULL },
+  { 60, NULL, SL_OP_PADV2, 0, NULL },
+  { 61, NULL, SL_OP_GREATER, 0, NULL },
+  { 62, NULL, SL_OP_GREATER_EQUAL, 0, NULL },
+  { 63, NULL, SL_OP_LESS_EQUAL, 0, NULL },
+  { 64, NULL, SL_OP_SELECT, 0, NULL },
+  { 65, NULL, SL_OP_SLICE, 0, NULL },
+  { 66, NULL, SL_OP_SIN, 0, NULL },
+  { 69, NULL, SL_OP_TILE, 0, NULL },
   { 70, NULL, SL_OP_EXPAND_DIMS, 0, NULL },
+  { 71, NULL, SL_OP_EQUAL, 0, NULL },
+  { 72, NULL, SL_OP_NOT_EQUAL, 0, NULL },
+  { 73, NULL, SL_OP_LOG, 0, NULL },
+  { 74, NULL, SL_OP_SUM, 27, parse_reducer },
+  { 75, NULL, SL_OP_SQRT, 0, NULL },
+  { 76, NULL, SL_OP_RSQRT, 0, NULL },
+  { 77, NULL, SL_OP_SHAPE, 0, NULL },
+  { 78, NULL, SL_OP_POW, 0, NULL },
+  { 79, NULL, SL_OP_ARG_MIN, 0, NULL },
+  { 81, NULL, SL_OP_REDUCE_PROD, 27, parse_reducer },
+  { 82, NULL, SL_OP_REDUCE_MAX, 27, parse_reducer },
+  { 83, NULL, SL_OP_PACK, 59, parse_pack },
+  { 84, NULL, SL_OP_LOGICAL_OR, 0, NULL },
+  { 86, NULL, SL_OP_LOGICAL_AND, 0, NULL },
+  { 87, NULL, SL_OP_LOGICAL_NOT, 0, NULL },
+  { 88, NULL, SL_OP_UNPACK, 64, parse_pack },
+  { 89, NULL, SL_OP_REDUCE_MIN, 27, parse_reducer },
+  { 90, NULL, SL_OP_FLOOR_DIV, 0, NULL },
+  { 92, NULL, SL_OP_SQUARE, 0, NULL },
+  { 93, NULL, SL_OP_ZEROS_LIKE, 0, NULL },
+  { 94, NULL, SL_OP_FILL, 0, NULL },
+  { 95, NULL, SL_OP_FLOOR_MOD, 0, NULL },
+  { 96, NULL, SL_OP_RANGE, 0, NULL },
+  { 97, NULL, SL_OP_RESIZE_NEAREST_NEIGHBOR, 74, parse_nearest },
+  { 98, NULL, SL_OP_LEAKY_RELU, 75, parse_leaky_relu },
+  { 99, NULL, SL_OP_SQUARED_DIFFERENCE, 0, NULL },
+  { 100, NULL, SL_OP_MIRROR_PAD, 77, parse_mirror },
+  { 101, NULL, SL_OP_ABS, 0, NULL },
+  { 102, NULL, SL_OP_SPLIT_V, 0, NULL },
+  { 104, NULL, SL_OP_CEIL, 0, NULL },
+  { 107, NULL, SL_OP_GATHER_ND, 0, NULL },
+  { 108, NULL, SL_OP_COS, 0, NULL },
+  { 109, NULL, SL_OP_WHERE, 0, NULL },
+  { 110, NULL, SL_OP_RANK, 0, NULL },
+  { 111, NULL, SL_OP_ELU, 0, NULL },
   { 114, NULL, SL_OP_QUANTIZE, 0, NULL },
+  { 116, NULL, SL_OP_ROUND, 0, NULL },
+  { 117, NULL, SL_OP_HARD_SWISH, 0, NULL },
+  { 123, NULL, SL_OP_SELECT, 0, NULL },
+  { 130, NULL, SL_OP_BROADCAST_TO, 0, NULL },
+  { 150, NULL, SL_OP_GELU, 120, parse_gelu },
+  { 152, NULL, SL_OP_RELU_0_TO_1, 0, NULL },
+  { 158, NULL, SL_OP_SIGN, 0, NULL },
   { TFL_BUILTIN_CUSTOM, "TFLite_Detection_PostProcess", SL_OP_DETECTION_POSTPROCESS, 0, parse_detection },
 };
 

@@ -8,10 +8,9 @@ typedef struct
 } Range;
 
 static const Range ranges[] = {
-  [SL_ACTIVATION_NONE] = { -INFINITY, INFINITY },
-  [SL_ACTIVATION_RELU] = { 0.0f, INFINITY },
-  [SL_ACTIVATION_RELU_N1_TO_1] = { -1.0f, 1.0f },
-  [SL_ACTIVATION_RELU6] = { 0.0f, 6.0f },
+  [SL_ACTIVATION_NONE] = { -INFINITY, INFINITY }, [SL_ACTIVATION_RELU] = { 0.0f, INFINITY },
+  [SL_ACTIVATION_RELU_N1_TO_1] = { -1.0f, 1.0f }, [SL_ACTIVATION_RELU6] = { 0.0f, 6.0f },
+  [SL_ACTIVATION_RELU_0_TO_1] = { 0.0f, 1.0f },
 };
 
 static gint32

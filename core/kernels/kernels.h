@@ -39,6 +39,22 @@ sl_store_code (void *data, SlDtype dtype, gsize i, gint32 code)
     ((guint8 *) data)[i] = (guint8) code;
 }
 
+/** sl_load_wide, sl_store_wide: the same for int8, uint8 and int16. */
+static inline gint32
+sl_load_wide (const void *data, SlDtype dtype, gsize i)
+{
+  return dtype == SL_DTYPE_I16 ? ((const gint16 *) data)[i] : sl_load_code (data, dtype, i);
+}
+
+static inline void
+sl_store_wide (void *data, SlDtype dtype, gsize i, gint32 code)
+{
+  if (dtype == SL_DTYPE_I16)
+    ((gint16 *) data)[i] = (gint16) code;
+  else
+    sl_store_code (data, dtype, i, code);
+}
+
 /** sl_requantize: @value (already in units of the output's scale) to a code, half to even, clamped. NaN gives the lowest. */
 static inline gint32
 sl_requantize (gfloat value, gint32 zero_point, const SlClamp *clamp)
@@ -48,26 +64,49 @@ sl_requantize (gfloat value, gint32 zero_point, const SlClamp *clamp)
   return (gint32) lrintf (limited) + zero_point;
 }
 
+/** A table of 256 bytes by the input's byte: sl_kernel_lookup()'s state, for 8-bit operators of one operand. */
+typedef struct
+{
+  guint8 bytes[256];
+} SlTable;
+
+typedef gfloat (*SlRealFunction) (gfloat x, gfloat parameter);
+/** sl_table_fill: from the input's bytes to the output's, through @function of real numbers. */
+void sl_table_fill (SlTable *table, const SlTensor *input, const SlTensor *output, SlActivation activation, SlRealFunction function,
+                    gfloat parameter);
+/** sl_look_up: @n bytes through @table on the session's threads. */
+void sl_look_up (const SlKernelCall *call, const SlTable *table, const void *in, void *out, gsize n);
+
 void *sl_kernel_conv_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
 void sl_kernel_conv_2d (const SlKernelCall *call);
 void sl_kernel_depthwise_conv_2d (const SlKernelCall *call);
 void sl_kernel_fully_connected (const SlKernelCall *call);
-void sl_kernel_average_pool_2d (const SlKernelCall *call);
-void sl_kernel_max_pool_2d (const SlKernelCall *call);
-void sl_kernel_add (const SlKernelCall *call);
-void sl_kernel_sub (const SlKernelCall *call);
-void sl_kernel_mul (const SlKernelCall *call);
+void sl_kernel_pool_2d (const SlKernelCall *call);
+void *sl_kernel_binary_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_binary (const SlKernelCall *call);
+void *sl_kernel_compare_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_compare (const SlKernelCall *call);
+void *sl_kernel_select_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_select (const SlKernelCall *call);
+void *sl_kernel_unary_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_unary (const SlKernelCall *call);
+void sl_kernel_lookup (const SlKernelCall *call);
+void *sl_kernel_concatenation_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
 void sl_kernel_concatenation (const SlKernelCall *call);
+void *sl_kernel_quantize_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
 void sl_kernel_quantize (const SlKernelCall *call);
 void sl_kernel_dequantize (const SlKernelCall *call);
-void *sl_kernel_quantize_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
-void *sl_kernel_logistic_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
-void sl_kernel_logistic (const SlKernelCall *call);
-void *sl_kernel_relu_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
-void sl_kernel_relu (const SlKernelCall *call);
-void sl_kernel_mean (const SlKernelCall *call);
-void *sl_kernel_mean_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
-void sl_kernel_pad (const SlKernelCall *call);
+void sl_kernel_cast (const SlKernelCall *call);
+void *sl_kernel_reduce_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_reduce (const SlKernelCall *call);
+void sl_kernel_arg_max (const SlKernelCall *call);
+void *sl_kernel_topk_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_topk (const SlKernelCall *call);
+void sl_kernel_gather (const SlKernelCall *call);
+void sl_kernel_gather_nd (const SlKernelCall *call);
+void *sl_kernel_resize_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_resize_bilinear (const SlKernelCall *call);
+void sl_kernel_resize_nearest (const SlKernelCall *call);
 void *sl_kernel_softmax_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
 void sl_kernel_softmax (const SlKernelCall *call);
 void *sl_kernel_detection_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);

@@ -1,93 +1,125 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pooling. Averages of codes are rounded half away from zero, as TensorFlow Lite's integer kernels define
- * them; padding is left out of sums and counts.
+ * Pooling, a block of channels at a time. Averages of codes are rounded half away from zero, as TensorFlow Lite's
+ * integer kernels define them; padding is left out of sums and counts.
  */
 #include "core/kernels/kernels.h"
+#include "core/kernels/parallel.h"
+
+#define BLOCK 64
+
+/** The part of a window inside the input. */
+typedef struct
+{
+  gint32 y0, y1, x0, x1, count;
+} Cut;
 
 typedef struct
 {
-  gint32 y0, y1, x0, x1; /* the part of the window inside the input */
-} Cut;
+  const SlKernelCall *call;
+  const SlTensor *input, *output;
+  SlClamp clamp;
+} Pool;
 
 static Cut
 cut_window (const SlWindow *window, const SlTensor *input, gint32 y, gint32 x)
 {
   const gint32 top = y * window->stride_h - window->pad_top, left = x * window->stride_w - window->pad_left;
-  return (Cut){ MAX (top, 0), MIN (top + window->filter_h, input->dims[1]), MAX (left, 0), MIN (left + window->filter_w, input->dims[2]) };
+  Cut cut = { MAX (top, 0), MIN (top + window->filter_h, input->dims[1]), MAX (left, 0), MIN (left + window->filter_w, input->dims[2]), 0 };
+  cut.count = (cut.y1 - cut.y0) * (cut.x1 - cut.x0);
+  return cut;
 }
 
-static gfloat
-limit (gfloat value, const SlClamp *clamp)
+static gsize
+pixel (const SlTensor *input, gsize image, gint32 y, gint32 x)
 {
-  return value < clamp->lo_f ? clamp->lo_f : value > clamp->hi_f ? clamp->hi_f : value;
+  return ((image * (gsize) input->dims[1] + (gsize) y) * (gsize) input->dims[2] + (gsize) x) * (gsize) input->dims[3];
 }
 
-static void
-pool_codes (const SlKernelCall *call, const SlClamp *clamp, const Cut *cut, gsize image, gint32 c, gsize at)
+static inline __attribute__ ((always_inline)) void
+gather_codes (const Pool *pool, SlDtype dtype, gboolean highest, const Cut *cut, gsize image, gsize first, gsize n, gint32 *values)
 {
-  const SlTensor *input = sl_node_input (call->graph, call->node, 0);
-  const gint32 count = (cut->y1 - cut->y0) * (cut->x1 - cut->x0);
-  gint64 sum = 0;
-  gint32 highest = G_MININT32;
+  for (gsize c = 0; c < n; c++)
+    values[c] = highest ? G_MININT32 : 0;
   for (gint32 y = cut->y0; y < cut->y1; y++)
     for (gint32 x = cut->x0; x < cut->x1; x++) {
-      const gsize from = ((image * (gsize) input->dims[1] + (gsize) y) * (gsize) input->dims[2] + (gsize) x) * (gsize) input->dims[3];
-      const gint32 code = sl_load_code (call->inputs[0], input->dtype, from + (gsize) c);
-      sum += code;
-      highest = MAX (highest, code);
-    }
-  const gint64 half = sum >= 0 ? count / 2 : -(count / 2);
-  const gint32 code = call->node->op == SL_OP_MAX_POOL_2D ? highest : (gint32) ((sum + half) / count);
-  sl_store_code (call->outputs[0], input->dtype, at, CLAMP (code, clamp->lo, clamp->hi));
-}
-
-static void
-pool_floats (const SlKernelCall *call, const SlClamp *clamp, const Cut *cut, gsize image, gint32 c, gsize at)
-{
-  const SlTensor *input = sl_node_input (call->graph, call->node, 0);
-  const gint32 count = (cut->y1 - cut->y0) * (cut->x1 - cut->x0);
-  gfloat sum = 0, highest = -INFINITY;
-  for (gint32 y = cut->y0; y < cut->y1; y++)
-    for (gint32 x = cut->x0; x < cut->x1; x++) {
-      const gsize from = ((image * (gsize) input->dims[1] + (gsize) y) * (gsize) input->dims[2] + (gsize) x) * (gsize) input->dims[3];
-      const gfloat value = ((const gfloat *) call->inputs[0])[from + (gsize) c];
-      sum += value;
-      highest = value > highest ? value : highest;
-    }
-  const gfloat value = call->node->op == SL_OP_MAX_POOL_2D ? highest : sum / (gfloat) count;
-  ((gfloat *) call->outputs[0])[at] = limit (value, clamp);
-}
-
-static void
-pool (const SlKernelCall *call)
-{
-  const SlTensor *input = sl_node_input (call->graph, call->node, 0), *output = sl_node_output (call->graph, call->node, 0);
-  const SlWindow *window = &call->node->params.window;
-  SlClamp clamp;
-  gsize at = 0;
-  sl_clamp_for (&clamp, window->activation, output);
-  for (gint32 n = 0; n < output->dims[0]; n++)
-    for (gint32 y = 0; y < output->dims[1]; y++)
-      for (gint32 x = 0; x < output->dims[2]; x++) {
-        const Cut cut = cut_window (window, input, y, x);
-        for (gint32 c = 0; c < output->dims[3]; c++, at++) {
-          if (input->dtype == SL_DTYPE_F32)
-            pool_floats (call, &clamp, &cut, (gsize) n, c, at);
-          else
-            pool_codes (call, &clamp, &cut, (gsize) n, c, at);
-        }
+      const gsize at = pixel (pool->input, image, y, x) + first;
+      for (gsize c = 0; c < n; c++) {
+        const gint32 code = sl_load_code (pool->call->inputs[0], dtype, at + c);
+        values[c] = highest ? MAX (values[c], code) : values[c] + code;
       }
+    }
+}
+
+static void
+block_of_codes (const Pool *pool, const Cut *cut, gsize image, gsize first, gsize n, gsize at)
+{
+  const SlDtype dtype = pool->input->dtype;
+  const gboolean highest = pool->call->node->op == SL_OP_MAX_POOL_2D;
+  gint32 values[BLOCK];
+  if (dtype == SL_DTYPE_I8)
+    gather_codes (pool, SL_DTYPE_I8, highest, cut, image, first, n, values);
+  else
+    gather_codes (pool, SL_DTYPE_U8, highest, cut, image, first, n, values);
+  for (gsize c = 0; c < n; c++) {
+    const gint32 half = values[c] >= 0 ? cut->count / 2 : -(cut->count / 2);
+    const gint32 code = highest ? values[c] : (values[c] + half) / cut->count;
+    sl_store_code (pool->call->outputs[0], dtype, at + c, CLAMP (code, pool->clamp.lo, pool->clamp.hi));
+  }
+}
+
+static void
+block_of_floats (const Pool *pool, const Cut *cut, gsize image, gsize first, gsize n, gsize at)
+{
+  const SlOpType op = pool->call->node->op;
+  gfloat *out = (gfloat *) pool->call->outputs[0] + at, values[BLOCK];
+  for (gsize c = 0; c < n; c++)
+    values[c] = op == SL_OP_MAX_POOL_2D ? -INFINITY : 0;
+  for (gint32 y = cut->y0; y < cut->y1; y++)
+    for (gint32 x = cut->x0; x < cut->x1; x++) {
+      const gfloat *in = (const gfloat *) pool->call->inputs[0] + pixel (pool->input, image, y, x) + first;
+      if (op == SL_OP_MAX_POOL_2D)
+        for (gsize c = 0; c < n; c++)
+          values[c] = in[c] > values[c] ? in[c] : values[c];
+      else if (op == SL_OP_AVERAGE_POOL_2D)
+        for (gsize c = 0; c < n; c++)
+          values[c] += in[c];
+      else
+        for (gsize c = 0; c < n; c++)
+          values[c] += in[c] * in[c];
+    }
+  for (gsize c = 0; c < n; c++) {
+    const gfloat mean = values[c] / (gfloat) cut->count;
+    const gfloat value = op == SL_OP_MAX_POOL_2D ? values[c] : op == SL_OP_AVERAGE_POOL_2D ? mean : sqrtf (mean);
+    out[c] = value < pool->clamp.lo_f ? pool->clamp.lo_f : value > pool->clamp.hi_f ? pool->clamp.hi_f : value;
+  }
+}
+
+/* Rows of output pixels, counted over all images. */
+static void
+pool_rows (void *data, gsize first, gsize n)
+{
+  const Pool *pool = data;
+  const SlTensor *output = pool->output;
+  const gsize h = (gsize) output->dims[1], channels = (gsize) output->dims[3];
+  for (gsize row = first; row < first + n; row++)
+    for (gint32 x = 0; x < output->dims[2]; x++) {
+      const Cut cut = cut_window (&pool->call->node->params.window, pool->input, (gint32) (row % h), x);
+      const gsize at = (row * (gsize) output->dims[2] + (gsize) x) * channels;
+      for (gsize c = 0; c < channels; c += BLOCK) {
+        const gsize block = MIN (BLOCK, channels - c);
+        if (output->dtype == SL_DTYPE_F32)
+          block_of_floats (pool, &cut, row / h, c, block, at + c);
+        else
+          block_of_codes (pool, &cut, row / h, c, block, at + c);
+      }
+    }
 }
 
 void
-sl_kernel_average_pool_2d (const SlKernelCall *call)
+sl_kernel_pool_2d (const SlKernelCall *call)
 {
-  pool (call);
-}
-
-void
-sl_kernel_max_pool_2d (const SlKernelCall *call)
-{
-  pool (call);
+  Pool pool = { .call = call, .input = sl_node_input (call->graph, call->node, 0), .output = sl_node_output (call->graph, call->node, 0) };
+  sl_clamp_for (&pool.clamp, call->node->params.window.activation, pool.output);
+  sl_parallel (call, (gsize) pool.output->dims[0] * (gsize) pool.output->dims[1], 1, pool_rows, &pool);
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SOFTMAX over the last dimension. For 8-bit inputs exp() of every possible distance from the row's maximum is
+ * SOFTMAX, LOG_SOFTMAX and L2_NORMALIZATION over the last dimension. For 8-bit inputs exp() of every possible distance from the row's maximum is
  * tabled when the session is made; results are rounded half up, the arithmetic of TensorFlow Lite's kernel.
  */
 #include "core/kernels/kernels.h"
+#include "core/kernels/parallel.h"
+
+#define PART_ELEMENTS 8192
 
 typedef struct
 {
@@ -43,6 +46,31 @@ row_codes (const SlKernelCall *call, gsize first, gint32 n)
 }
 
 static void
+row_log_floats (const gfloat *in, gfloat *out, gint32 n)
+{
+  gfloat highest = -INFINITY;
+  gdouble sum = 0;
+  for (gint32 i = 0; i < n; i++)
+    highest = in[i] > highest ? in[i] : highest;
+  for (gint32 i = 0; i < n; i++)
+    sum += (gdouble) expf (in[i] - highest);
+  const gfloat rest = highest + (gfloat) log (sum);
+  for (gint32 i = 0; i < n; i++)
+    out[i] = in[i] - rest;
+}
+
+static void
+row_l2_floats (const gfloat *in, gfloat *out, gint32 n)
+{
+  gfloat sum = 0;
+  for (gint32 i = 0; i < n; i++)
+    sum += in[i] * in[i];
+  const gfloat inverse = 1.0f / sqrtf (MAX (sum, 1e-12f));
+  for (gint32 i = 0; i < n; i++)
+    out[i] = in[i] * inverse;
+}
+
+static void
 row_floats (const SlKernelCall *call, gsize first, gint32 n)
 {
   const gfloat *in = (const gfloat *) call->inputs[0] + first;
@@ -59,17 +87,66 @@ row_floats (const SlKernelCall *call, gsize first, gint32 n)
     out[i] /= sum;
 }
 
+/* LOG_SOFTMAX and L2_NORMALIZATION of codes, from double sums. */
+static void
+row_codes_as_real (const SlKernelCall *call, gsize first, gint32 n)
+{
+  const SlTensor *input = sl_node_input (call->graph, call->node, 0), *output = sl_node_output (call->graph, call->node, 0);
+  const gboolean logs = call->node->op == SL_OP_LOG_SOFTMAX;
+  const gfloat scale = sl_tensor_scale (input), inverse = 1.0f / sl_tensor_scale (output);
+  const gint32 zero = sl_tensor_zero_point (input);
+  gint32 highest = G_MININT32;
+  gdouble sum = 0;
+  SlClamp clamp;
+  sl_clamp_for (&clamp, SL_ACTIVATION_NONE, output);
+  for (gint32 i = 0; i < n; i++)
+    highest = MAX (highest, sl_load_code (call->inputs[0], input->dtype, first + (gsize) i));
+  for (gint32 i = 0; i < n; i++) {
+    const gint32 code = sl_load_code (call->inputs[0], input->dtype, first + (gsize) i);
+    sum += logs ? exp ((gdouble) scale * (code - highest)) : (gdouble) (code - zero) * (code - zero);
+  }
+  const gfloat rest = logs ? (gfloat) log (sum) : (gfloat) (1.0 / sqrt (MAX (sum, 1e-6)));
+  for (gint32 i = 0; i < n; i++) {
+    const gint32 code = sl_load_code (call->inputs[0], input->dtype, first + (gsize) i);
+    const gfloat value = logs ? (gfloat) (code - highest) * scale - rest : (gfloat) (code - zero) * rest;
+    sl_store_code (call->outputs[0], output->dtype, first + (gsize) i,
+                   sl_requantize (value * inverse, sl_tensor_zero_point (output), &clamp));
+  }
+}
+
+typedef struct
+{
+  const SlKernelCall *call;
+  gint32 n; /* elements in a row */
+} Rows;
+
+static void
+run_rows (void *data, gsize first, gsize n_rows)
+{
+  const Rows *rows = data;
+  const SlKernelCall *call = rows->call;
+  const gboolean floats = sl_node_input (call->graph, call->node, 0)->dtype == SL_DTYPE_F32;
+  for (gsize r = first; r < first + n_rows; r++) {
+    const gsize at = r * (gsize) rows->n;
+    if (call->node->op == SL_OP_SOFTMAX && floats)
+      row_floats (call, at, rows->n);
+    else if (call->node->op == SL_OP_SOFTMAX)
+      row_codes (call, at, rows->n);
+    else if (!floats)
+      row_codes_as_real (call, at, rows->n);
+    else if (call->node->op == SL_OP_LOG_SOFTMAX)
+      row_log_floats ((const gfloat *) call->inputs[0] + at, (gfloat *) call->outputs[0] + at, rows->n);
+    else
+      row_l2_floats ((const gfloat *) call->inputs[0] + at, (gfloat *) call->outputs[0] + at, rows->n);
+  }
+}
+
 void
 sl_kernel_softmax (const SlKernelCall *call)
 {
   const SlTensor *input = sl_node_input (call->graph, call->node, 0);
-  const gint32 n = input->dims[input->rank - 1];
+  Rows rows = { call, input->dims[input->rank - 1] };
   gsize elements = 0;
   sl_tensor_elements (input, &elements);
-  for (gsize first = 0; first < elements; first += (gsize) n) {
-    if (input->dtype == SL_DTYPE_F32)
-      row_floats (call, first, n);
-    else
-      row_codes (call, first, n);
-  }
+  sl_parallel (call, elements / (gsize) rows.n, PART_ELEMENTS / (gsize) rows.n + 1, run_rows, &rows);
 }

@@ -1,64 +1,60 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ADD, SUB and MUL with NumPy broadcasting and a fused activation. */
+/*
+ * Operators of two operands with NumPy broadcasting: float32, 8-bit and int16 codes, and whole numbers (int32, int64);
+ * ADD, SUB, MUL and DIV with a fused activation.
+ */
 #include "core/kernels/kernels.h"
 #include "core/ops/ops.h"
+
+#define TYPES (SL_DTYPES_ACTIVATION | SL_DTYPE_BIT (SL_DTYPE_I16) | SL_DTYPES_INDEX)
+#define REAL_TYPES (SL_DTYPES_ACTIVATION | SL_DTYPE_BIT (SL_DTYPE_I16))
 
 static gboolean
 check (SlGraph *graph, SlNode *node, GError **error)
 {
-  return sl_node_check_activations (graph, node, 2, error);
+  const SlTensor *tensors[] = { sl_node_input (graph, node, 0), sl_node_input (graph, node, 1), sl_node_output (graph, node, 0) };
+  const guint32 types = node->op == SL_OP_PRELU ? REAL_TYPES : TYPES;
+  for (guint i = 0; i < 3; i++) {
+    const char *role = i < 2 ? "input" : "output";
+    if (!sl_node_check_dtype (node, role, tensors[i], types, error) || !sl_node_check_same_dtype (node, tensors[0], tensors[i], error)
+        || !sl_node_check_quant (node, role, tensors[i], error))
+      return FALSE;
+  }
+  return TRUE;
 }
 
 static gboolean
 infer (SlGraph *graph, SlNode *node, GError **error)
 {
-  const SlTensor *a = sl_node_input (graph, node, 0), *b = sl_node_input (graph, node, 1);
-  const guint rank = MAX (a->rank, b->rank);
   gint32 dims[SL_MAX_RANK];
-  for (guint i = 0; i < rank; i++) {
-    const gint32 da = i + a->rank >= rank ? a->dims[i + a->rank - rank] : 1;
-    const gint32 db = i + b->rank >= rank ? b->dims[i + b->rank - rank] : 1;
-    if (da != db && da != 1 && db != 1) {
-      g_autofree char *text_a = sl_tensor_describe (a), *text_b = sl_tensor_describe (b);
-      return sl_node_error (error, node, SL_ERROR_SHAPE, "%s and %s do not broadcast", text_a, text_b);
-    }
-    dims[i] = MAX (da, db);
-  }
-  return sl_node_set_shape (graph, node, 0, rank, dims, error);
+  guint rank = 0;
+  return sl_node_broadcast (node, sl_node_input (graph, node, 0), sl_node_input (graph, node, 1), dims, &rank, error)
+         && sl_node_set_shape (graph, node, 0, rank, dims, error);
 }
 
-const SlOp sl_op_add = {
-  .type = SL_OP_ADD,
-  .name = "ADD",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
-  .check = check,
-  .infer = infer,
-  .run = sl_kernel_add,
-};
+#define BINARY(symbol, op_type, op_name) \
+  const SlOp symbol = {                  \
+    .type = op_type,                     \
+    .name = op_name,                     \
+    .min_inputs = 2,                     \
+    .max_inputs = 2,                     \
+    .required = 2,                       \
+    .n_outputs = 1,                      \
+    .in_place = TRUE,                    \
+    .check = check,                      \
+    .infer = infer,                      \
+    .prepare = sl_kernel_binary_prepare, \
+    .run = sl_kernel_binary,             \
+  }
 
-const SlOp sl_op_sub = {
-  .type = SL_OP_SUB,
-  .name = "SUB",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
-  .check = check,
-  .infer = infer,
-  .run = sl_kernel_sub,
-};
-
-const SlOp sl_op_mul = {
-  .type = SL_OP_MUL,
-  .name = "MUL",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
-  .check = check,
-  .infer = infer,
-  .run = sl_kernel_mul,
-};
+BINARY (sl_op_add, SL_OP_ADD, "ADD");
+BINARY (sl_op_sub, SL_OP_SUB, "SUB");
+BINARY (sl_op_mul, SL_OP_MUL, "MUL");
+BINARY (sl_op_div, SL_OP_DIV, "DIV");
+BINARY (sl_op_maximum, SL_OP_MAXIMUM, "MAXIMUM");
+BINARY (sl_op_minimum, SL_OP_MINIMUM, "MINIMUM");
+BINARY (sl_op_squared_difference, SL_OP_SQUARED_DIFFERENCE, "SQUARED_DIFFERENCE");
+BINARY (sl_op_pow, SL_OP_POW, "POW");
+BINARY (sl_op_floor_div, SL_OP_FLOOR_DIV, "FLOOR_DIV");
+BINARY (sl_op_floor_mod, SL_OP_FLOOR_MOD, "FLOOR_MOD");
+BINARY (sl_op_prelu, SL_OP_PRELU, "PRELU");

@@ -5,21 +5,33 @@
 #include "core/kernels/kernels.h"
 #include "core/ops/ops.h"
 
+/* 8-bit: quantised per tensor, or, like the output, not at all. */
+static gboolean
+check_codes (const SlGraph *graph, const SlNode *node, const SlTensor *input, GError **error)
+{
+  const SlTensor *output = sl_node_output (graph, node, 0);
+  if (input->quant.count == 0 && output->quant.count == 0)
+    return TRUE;
+  return sl_node_check_quant (node, "input", input, error) && sl_node_check_quant (node, "output", output, error);
+}
+
 static gboolean
 check (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *first = sl_node_input (graph, node, 0);
-  for (guint i = 0; i < node->n_inputs; i++)
-    if (node->inputs[i] < 0)
+  for (guint i = 0; i < node->n_inputs; i++) {
+    const SlTensor *input = sl_node_input (graph, node, i);
+    if (input == NULL)
       return sl_node_error (error, node, SL_ERROR_FORMAT, "input %u is missing", i);
-  if (!sl_node_check_activations (graph, node, node->n_inputs, error))
-    return FALSE;
-  gint32 *axis = &node->params.concat.axis;
-  if (*axis < -(gint32) first->rank || *axis >= (gint32) first->rank)
-    return sl_node_error (error, node, SL_ERROR_FORMAT, "axis %d is outside a tensor of %u dimensions", *axis, first->rank);
-  if (*axis < 0)
-    *axis += (gint32) first->rank;
-  return TRUE;
+    if (sl_dtype_size (input->dtype) != 1 || input->dtype == SL_DTYPE_BOOL) {
+      if (!sl_node_check_copy (graph, node, i, 0, error))
+        return FALSE;
+    } else if (!sl_node_check_same_dtype (node, input, sl_node_output (graph, node, 0), error)
+               || !check_codes (graph, node, input, error)) {
+      return FALSE;
+    }
+  }
+  return sl_node_axis (node, &node->params.concat.axis, first->rank, error);
 }
 
 static gboolean
@@ -53,5 +65,6 @@ const SlOp sl_op_concatenation = {
   .n_outputs = 1,
   .check = check,
   .infer = infer,
+  .prepare = sl_kernel_concatenation_prepare,
   .run = sl_kernel_concatenation,
 };

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED: weights with an optional bias. Float, or 8-bit with int8
- * weights per tensor or per channel, or uint8 weights per tensor (TensorFlow Lite 8-bit specification).
+ * CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED: weights with an optional bias. Float, with weights that may be
+ * stored as 8-bit codes (a pass makes them float), or 8-bit with int8 weights per tensor or per channel, or uint8
+ * weights per tensor (TensorFlow Lite 8-bit specification).
  */
 #include "core/kernels/kernels.h"
 #include "core/ops/ops.h"
 
-/* Weights: constant, the input's type, 8-bit ones quantised per tensor or along @axis. */
+/* Weights: constant, the input's type or, for a float input, 8-bit codes; 8-bit ones quantised per tensor or along @axis. */
 static gboolean
 check_weights (const SlGraph *graph, const SlNode *node, gint axis, guint rank, GError **error)
 {
@@ -15,7 +16,8 @@ check_weights (const SlGraph *graph, const SlNode *node, gint axis, guint rank, 
     return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "weights '%s' are not constant", weights->name);
   if (weights->rank != rank)
     return sl_node_error (error, node, SL_ERROR_SHAPE, "weights '%s' have %u dimensions; expected %u", weights->name, weights->rank, rank);
-  if (!sl_node_check_same_dtype (node, input, weights, error))
+  const gboolean hybrid = input->dtype == SL_DTYPE_F32 && (weights->dtype == SL_DTYPE_I8 || weights->dtype == SL_DTYPE_U8);
+  if (!hybrid && !sl_node_check_same_dtype (node, input, weights, error))
     return FALSE;
   if (weights->dtype == SL_DTYPE_F32)
     return TRUE;
@@ -48,19 +50,10 @@ check_bias (const SlGraph *graph, const SlNode *node, gint32 channels, GError **
 }
 
 static gboolean
-check_rank4 (const SlGraph *graph, const SlNode *node, GError **error)
-{
-  const SlTensor *input = sl_node_input (graph, node, 0);
-  if (input->rank == 4)
-    return TRUE;
-  g_autofree char *text = sl_tensor_describe (input);
-  return sl_node_error (error, node, SL_ERROR_SHAPE, "input '%s' is %s; expected 4 dimensions (NHWC)", input->name, text);
-}
-
-static gboolean
 conv_check (SlGraph *graph, SlNode *node, GError **error)
 {
-  if (!sl_node_check_activations (graph, node, 1, error) || !check_rank4 (graph, node, error) || !check_weights (graph, node, 0, 4, error))
+  if (!sl_node_check_activations (graph, node, 1, error) || !sl_node_check_rank4 (graph, node, 0, error)
+      || !check_weights (graph, node, 0, 4, error))
     return FALSE;
   const SlTensor *input = sl_node_input (graph, node, 0), *weights = sl_node_input (graph, node, 1);
   if (input->dims[3] % weights->dims[3] != 0 || weights->dims[0] % (input->dims[3] / weights->dims[3]) != 0)
@@ -82,7 +75,8 @@ conv_infer (SlGraph *graph, SlNode *node, GError **error)
 static gboolean
 depthwise_check (SlGraph *graph, SlNode *node, GError **error)
 {
-  if (!sl_node_check_activations (graph, node, 1, error) || !check_rank4 (graph, node, error) || !check_weights (graph, node, 3, 4, error))
+  if (!sl_node_check_activations (graph, node, 1, error) || !sl_node_check_rank4 (graph, node, 0, error)
+      || !check_weights (graph, node, 3, 4, error))
     return FALSE;
   const SlTensor *input = sl_node_input (graph, node, 0), *weights = sl_node_input (graph, node, 1);
   if (weights->dims[0] != 1 || weights->dims[3] % input->dims[3] != 0) {

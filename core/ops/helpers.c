@@ -67,7 +67,7 @@ sl_node_check_dtype (const SlNode *node, const char *role, const SlTensor *tenso
 gboolean
 sl_node_check_quant (const SlNode *node, const char *role, const SlTensor *tensor, GError **error)
 {
-  if (tensor->dtype != SL_DTYPE_I8 && tensor->dtype != SL_DTYPE_U8)
+  if (tensor->dtype != SL_DTYPE_I8 && tensor->dtype != SL_DTYPE_U8 && tensor->dtype != SL_DTYPE_I16)
     return TRUE;
   if (tensor->quant.count != 1)
     return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "%s '%s' is %s with %u scales; expected one scale and zero point", role,
@@ -115,6 +115,68 @@ sl_node_same_shape_infer (SlGraph *graph, SlNode *node, GError **error)
     if (!sl_node_set_shape (graph, node, i, input->rank, input->dims, error))
       return FALSE;
   return TRUE;
+}
+
+gboolean
+sl_node_check_copy (const SlGraph *graph, const SlNode *node, guint from, guint i, GError **error)
+{
+  const SlTensor *input = sl_node_input (graph, node, from), *output = sl_node_output (graph, node, i);
+  if (!sl_node_check_same_dtype (node, input, output, error))
+    return FALSE;
+  if (sl_tensor_scale (input) == sl_tensor_scale (output) && sl_tensor_zero_point (input) == sl_tensor_zero_point (output))
+    return TRUE;
+  return sl_node_error (error, node, SL_ERROR_UNSUPPORTED,
+                        "input and output are quantised differently (scale %g, zero point %d and %g, %d); this operator keeps codes",
+                        (double) sl_tensor_scale (input), sl_tensor_zero_point (input), (double) sl_tensor_scale (output),
+                        sl_tensor_zero_point (output));
+}
+
+gboolean
+sl_node_constant (const SlGraph *graph, const SlNode *node, guint i, const char *what, gint32 *values, guint max, guint *count,
+                  GError **error)
+{
+  const SlTensor *tensor = sl_node_input (graph, node, i);
+  if (sl_constant_ints (tensor, values, max, count))
+    return TRUE;
+  g_autofree char *text = tensor != NULL ? sl_tensor_describe (tensor) : g_strdup ("missing");
+  return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "the %s, input %u, must be a constant of at most %u int32 or int64; got %s%s",
+                        what, i, max, tensor != NULL && tensor->data == NULL ? "variable " : "", text);
+}
+
+gboolean
+sl_node_axis (const SlNode *node, gint32 *axis, guint rank, GError **error)
+{
+  if (*axis < -(gint32) rank || *axis >= (gint32) rank)
+    return sl_node_error (error, node, SL_ERROR_FORMAT, "axis %d is outside a tensor of %u dimensions", *axis, rank);
+  if (*axis < 0)
+    *axis += (gint32) rank;
+  return TRUE;
+}
+
+gboolean
+sl_node_broadcast (const SlNode *node, const SlTensor *a, const SlTensor *b, gint32 *dims, guint *rank, GError **error)
+{
+  *rank = MAX (a->rank, b->rank);
+  for (guint i = 0; i < *rank; i++) {
+    const gint32 da = i + a->rank >= *rank ? a->dims[i + a->rank - *rank] : 1;
+    const gint32 db = i + b->rank >= *rank ? b->dims[i + b->rank - *rank] : 1;
+    if (da != db && da != 1 && db != 1) {
+      g_autofree char *text_a = sl_tensor_describe (a), *text_b = sl_tensor_describe (b);
+      return sl_node_error (error, node, SL_ERROR_SHAPE, "%s and %s do not broadcast", text_a, text_b);
+    }
+    dims[i] = MAX (da, db);
+  }
+  return TRUE;
+}
+
+gboolean
+sl_node_check_rank4 (const SlGraph *graph, const SlNode *node, guint i, GError **error)
+{
+  const SlTensor *input = sl_node_input (graph, node, i);
+  if (input->rank == 4)
+    return TRUE;
+  g_autofree char *text = sl_tensor_describe (input);
+  return sl_node_error (error, node, SL_ERROR_SHAPE, "input '%s' is %s; expected 4 dimensions (NHWC)", input->name, text);
 }
 
 gboolean

@@ -18,12 +18,14 @@ typedef struct
   const SlNode *node;
   void *state; /* what prepare returned */
   const void *inputs[SL_MAX_OPERANDS];
-  void *outputs[SL_MAX_IO];
+  void *outputs[SL_MAX_OUTPUTS];
+  struct pthreadpool *pool; /* (nullable): see sl_parallel() */
 } SlKernelCall;
 
 /**
  * SlOp:
- * @min_inputs, @max_inputs, @n_outputs: arity; inputs past @required may be omitted (-1)
+ * @min_inputs, @max_inputs: arity; inputs past @required may be omitted (-1)
+ * @n_outputs, @max_outputs: how many outputs; @max_outputs 0 = exactly @n_outputs
  * @is_view: the output is the input's bytes under another shape; such a node never runs
  * @check: element types, ranks, constants and parameters; runs before @infer, trusts only the arity
  * @infer: sets the outputs' shapes (and resolves padding); may rely on @check
@@ -34,8 +36,10 @@ typedef struct
 {
   SlOpType type;
   const char *name;
-  guint min_inputs, max_inputs, required, n_outputs;
+  guint min_inputs, max_inputs, required, n_outputs, max_outputs;
   gboolean is_view;
+  gboolean is_static; /* the result follows from the inputs' shapes alone */
+  gboolean in_place;  /* @run may be given an input of the output's size as its output */
   gboolean (*check) (SlGraph *graph, SlNode *node, GError **error);
   gboolean (*infer) (SlGraph *graph, SlNode *node, GError **error);
   void *(*prepare) (const SlGraph *graph, const SlNode *node, SlArena *arena);
@@ -46,16 +50,22 @@ typedef struct
 const SlOp *sl_op_get (SlOpType type);
 
 /* One line for each row defined in core/ops; the table in table.c lists them. */
-extern const SlOp sl_op_add, sl_op_sub, sl_op_mul;
-extern const SlOp sl_op_average_pool_2d, sl_op_max_pool_2d;
-extern const SlOp sl_op_concatenation;
-extern const SlOp sl_op_conv_2d, sl_op_depthwise_conv_2d, sl_op_fully_connected;
-extern const SlOp sl_op_quantize, sl_op_dequantize;
-extern const SlOp sl_op_logistic, sl_op_relu, sl_op_relu6;
-extern const SlOp sl_op_mean, sl_op_pad;
-extern const SlOp sl_op_reshape, sl_op_squeeze, sl_op_expand_dims;
-extern const SlOp sl_op_softmax;
-extern const SlOp sl_op_detection_postprocess;
+extern const SlOp sl_op_add, sl_op_sub, sl_op_mul, sl_op_div, sl_op_maximum, sl_op_minimum, sl_op_squared_difference, sl_op_pow;
+extern const SlOp sl_op_floor_div, sl_op_floor_mod, sl_op_equal, sl_op_not_equal, sl_op_less, sl_op_less_equal, sl_op_greater;
+extern const SlOp sl_op_greater_equal, sl_op_logical_and, sl_op_logical_or, sl_op_logical_not, sl_op_select, sl_op_where;
+extern const SlOp sl_op_average_pool_2d, sl_op_max_pool_2d, sl_op_l2_pool_2d, sl_op_concatenation, sl_op_conv_2d;
+extern const SlOp sl_op_depthwise_conv_2d, sl_op_transpose_conv, sl_op_fully_connected, sl_op_batch_matmul, sl_op_dequantize;
+extern const SlOp sl_op_quantize, sl_op_cast, sl_op_logistic, sl_op_relu, sl_op_relu6, sl_op_relu_n1_to_1, sl_op_relu_0_to_1;
+extern const SlOp sl_op_leaky_relu, sl_op_prelu, sl_op_elu, sl_op_gelu, sl_op_hard_swish, sl_op_tanh, sl_op_abs, sl_op_neg, sl_op_sign;
+extern const SlOp sl_op_floor, sl_op_ceil, sl_op_round, sl_op_exp, sl_op_log, sl_op_sqrt, sl_op_rsqrt, sl_op_square, sl_op_sin;
+extern const SlOp sl_op_cos, sl_op_mean, sl_op_sum, sl_op_reduce_max, sl_op_reduce_min, sl_op_reduce_prod, sl_op_arg_max, sl_op_arg_min;
+extern const SlOp sl_op_topk_v2, sl_op_pad, sl_op_padv2, sl_op_mirror_pad, sl_op_reshape, sl_op_squeeze, sl_op_expand_dims, sl_op_shape;
+extern const SlOp sl_op_rank, sl_op_fill, sl_op_range, sl_op_zeros_like, sl_op_slice, sl_op_strided_slice, sl_op_split, sl_op_split_v;
+extern const SlOp sl_op_pack, sl_op_unpack, sl_op_transpose, sl_op_tile, sl_op_broadcast_to, sl_op_gather, sl_op_gather_nd;
+extern const SlOp sl_op_resize_bilinear, sl_op_resize_nearest_neighbor, sl_op_space_to_depth, sl_op_depth_to_space;
+extern const SlOp sl_op_space_to_batch_nd, sl_op_batch_to_space_nd, sl_op_softmax, sl_op_log_softmax, sl_op_l2_normalization;
+extern const SlOp sl_op_unidirectional_sequence_lstm, sl_op_non_max_suppression_v4, sl_op_non_max_suppression_v5;
+extern const SlOp sl_op_detection_postprocess, sl_op_lookup;
 
 /* Helpers for rows (core/ops/helpers.c). */
 
@@ -68,7 +78,7 @@ SlTensor *sl_node_output (const SlGraph *graph, const SlNode *node, guint i);
 gboolean sl_node_set_shape (SlGraph *graph, const SlNode *node, guint i, guint rank, const gint32 *dims, GError **error);
 /** sl_node_check_dtype: input or output @tensor must be one of the types in @mask (bits 1 << SlDtype). */
 gboolean sl_node_check_dtype (const SlNode *node, const char *role, const SlTensor *tensor, guint32 mask, GError **error);
-/** sl_node_check_quant: 8-bit tensors must be quantised per tensor; other types pass. */
+/** sl_node_check_quant: 8-bit and int16 tensors must be quantised per tensor; other types pass. */
 gboolean sl_node_check_quant (const SlNode *node, const char *role, const SlTensor *tensor, GError **error);
 /** sl_node_check_same_dtype: both must have the same element type. */
 gboolean sl_node_check_same_dtype (const SlNode *node, const SlTensor *a, const SlTensor *b, GError **error);
@@ -76,6 +86,17 @@ gboolean sl_node_check_same_dtype (const SlNode *node, const SlTensor *a, const 
 gboolean sl_node_check_activations (const SlGraph *graph, const SlNode *node, guint n_inputs, GError **error);
 /** sl_node_same_shape_infer: the outputs take the shape of input 0. */
 gboolean sl_node_same_shape_infer (SlGraph *graph, SlNode *node, GError **error);
+/** sl_node_check_copy: output @i holds elements of input @from unchanged: same type, same quantisation. */
+gboolean sl_node_check_copy (const SlGraph *graph, const SlNode *node, guint from, guint i, GError **error);
+/** sl_node_constant: input @i, named @what in messages, must be a constant of at most @max int32 or int64. */
+gboolean sl_node_constant (const SlGraph *graph, const SlNode *node, guint i, const char *what, gint32 *values, guint max, guint *count,
+                           GError **error);
+/** sl_node_axis: makes @axis, -rank..rank-1 as written, 0..rank-1. */
+gboolean sl_node_axis (const SlNode *node, gint32 *axis, guint rank, GError **error);
+/** sl_node_broadcast: the shape two tensors broadcast to by NumPy's rules. */
+gboolean sl_node_broadcast (const SlNode *node, const SlTensor *a, const SlTensor *b, gint32 *dims, guint *rank, GError **error);
+/** sl_node_check_rank4: input @i must have 4 dimensions. */
+gboolean sl_node_check_rank4 (const SlGraph *graph, const SlNode *node, guint i, GError **error);
 /** sl_constant_ints: reads an int32 or int64 constant of at most @max elements; FALSE when it is not one. */
 gboolean sl_constant_ints (const SlTensor *tensor, gint32 *values, guint max, guint *count);
 /** sl_window_resolve: output size and explicit paddings of a sliding window over @in_h x @in_w. */
@@ -83,6 +104,9 @@ gboolean sl_window_resolve (const SlNode *node, SlWindow *window, gint32 in_h, g
                             gint32 *out_w, GError **error);
 
 #define SL_DTYPE_BIT(dtype) (1u << (dtype))
+#define SL_DTYPES_8BIT (SL_DTYPE_BIT (SL_DTYPE_I8) | SL_DTYPE_BIT (SL_DTYPE_U8))
+#define SL_DTYPES_INDEX (SL_DTYPE_BIT (SL_DTYPE_I32) | SL_DTYPE_BIT (SL_DTYPE_I64))
+#define SL_DTYPES_ANY ((1u << SL_DTYPE_COUNT) - 2)
 #define SL_DTYPES_ACTIVATION (SL_DTYPE_BIT (SL_DTYPE_F32) | SL_DTYPE_BIT (SL_DTYPE_I8) | SL_DTYPE_BIT (SL_DTYPE_U8))
 
 G_END_DECLS

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* AVERAGE_POOL_2D and MAX_POOL_2D over NHWC; padding is not counted in averages. */
+/*
+ * AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D (the root of the mean square, float only) over NHWC; padding is not
+ * counted in averages.
+ */
 #include "core/kernels/kernels.h"
 #include "core/ops/ops.h"
+
+/* Sums of so many codes fit 32 bits. */
+#define MAX_WINDOW (1 << 22)
 
 static gboolean
 check (SlGraph *graph, SlNode *node, GError **error)
 {
-  if (!sl_node_check_activations (graph, node, 1, error))
+  if (!sl_node_check_activations (graph, node, 1, error) || !sl_node_check_rank4 (graph, node, 0, error))
     return FALSE;
   const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0);
-  if (input->rank != 4) {
-    g_autofree char *text = sl_tensor_describe (input);
-    return sl_node_error (error, node, SL_ERROR_SHAPE, "input '%s' is %s; expected 4 dimensions (NHWC)", input->name, text);
-  }
+  if (node->op == SL_OP_L2_POOL_2D && !sl_node_check_dtype (node, "input", input, SL_DTYPE_BIT (SL_DTYPE_F32), error))
+    return FALSE;
   if (sl_tensor_scale (input) != sl_tensor_scale (output) || sl_tensor_zero_point (input) != sl_tensor_zero_point (output))
     return sl_node_error (error, node, SL_ERROR_UNSUPPORTED,
                           "input and output are quantised differently (scale %g and %g); pooling keeps codes",
@@ -32,6 +36,9 @@ infer (SlGraph *graph, SlNode *node, GError **error)
   if (window->pad_top >= window->filter_h || window->pad_left >= window->filter_w || window->pad_bottom >= window->filter_h
       || window->pad_right >= window->filter_w)
     return sl_node_error (error, node, SL_ERROR_SHAPE, "a %dx%d window would lie in the padding alone", window->filter_h, window->filter_w);
+  if ((gint64) window->filter_h * window->filter_w > MAX_WINDOW)
+    return sl_node_error (error, node, SL_ERROR_LIMIT, "a %dx%d window is over the limit of %d pixels", window->filter_h, window->filter_w,
+                          MAX_WINDOW);
   return sl_node_set_shape (graph, node, 0, 4, dims, error);
 }
 
@@ -44,7 +51,7 @@ const SlOp sl_op_average_pool_2d = {
   .n_outputs = 1,
   .check = check,
   .infer = infer,
-  .run = sl_kernel_average_pool_2d,
+  .run = sl_kernel_pool_2d,
 };
 
 const SlOp sl_op_max_pool_2d = {
@@ -56,5 +63,17 @@ const SlOp sl_op_max_pool_2d = {
   .n_outputs = 1,
   .check = check,
   .infer = infer,
-  .run = sl_kernel_max_pool_2d,
+  .run = sl_kernel_pool_2d,
+};
+
+const SlOp sl_op_l2_pool_2d = {
+  .type = SL_OP_L2_POOL_2D,
+  .name = "L2_POOL_2D",
+  .min_inputs = 1,
+  .max_inputs = 1,
+  .required = 1,
+  .n_outputs = 1,
+  .check = check,
+  .infer = infer,
+  .run = sl_kernel_pool_2d,
 };

@@ -5,14 +5,7 @@
 static gboolean
 check (SlGraph *graph, SlNode *node, GError **error)
 {
-  const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0);
-  if (!sl_node_check_same_dtype (node, input, output, error))
-    return FALSE;
-  if (input->data != NULL)
-    return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "input '%s' is a constant", input->name);
-  if (sl_tensor_scale (input) != sl_tensor_scale (output) || sl_tensor_zero_point (input) != sl_tensor_zero_point (output))
-    return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "input and output are quantised differently; a new shape keeps codes");
-  return TRUE;
+  return sl_node_check_copy (graph, node, 0, 0, error);
 }
 
 /* The shape asked for: a constant second input, else the parameters, else what the file says of the output. */

@@ -4,7 +4,12 @@
 
 #include <string.h>
 
-static const SlPass *const passes[] = { &sl_pass_fold_pad, &sl_pass_fuse_activation, &sl_pass_dead_code };
+static const SlPass constant_fold = { "constant_fold", NULL };
+
+static const SlPass *const passes[] = { &constant_fold, &sl_pass_dequantize_weights, &sl_pass_fold_pad, &sl_pass_fuse_activation,
+                                        &sl_pass_dead_code };
+
+G_STATIC_ASSERT (G_N_ELEMENTS (passes) <= SL_MAX_PASSES);
 
 void
 sl_pass_index_init (SlPassIndex *index, const SlGraph *graph)
@@ -56,7 +61,23 @@ guint
 sl_passes_run (SlGraph *graph)
 {
   guint changes = 0;
-  for (guint i = 0; i < G_N_ELEMENTS (passes); i++)
-    changes += passes[i]->run (graph);
+  for (guint i = 0; i < G_N_ELEMENTS (passes); i++) {
+    const guint changed = passes[i]->run != NULL ? passes[i]->run (graph) : 0;
+    graph->pass_changes[i] += changed;
+    changes += changed;
+  }
   return changes;
+}
+
+guint
+sl_graph_n_passes (const SlGraph *graph)
+{
+  return G_N_ELEMENTS (passes);
+}
+
+const char *
+sl_graph_pass (const SlGraph *graph, guint i, guint *changes)
+{
+  *changes = graph->pass_changes[i];
+  return passes[i]->name;
 }

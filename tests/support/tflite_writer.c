@@ -81,10 +81,8 @@ static const guint8 types[SL_DTYPE_COUNT] = {
 };
 
 static const guint8 activations[] = {
-  [SL_ACTIVATION_NONE] = 0,
-  [SL_ACTIVATION_RELU] = 1,
-  [SL_ACTIVATION_RELU_N1_TO_1] = 2,
-  [SL_ACTIVATION_RELU6] = 3,
+  [SL_ACTIVATION_NONE] = 0,  [SL_ACTIVATION_RELU] = 1,        [SL_ACTIVATION_RELU_N1_TO_1] = 2,
+  [SL_ACTIVATION_RELU6] = 3, [SL_ACTIVATION_RELU_0_TO_1] = 3,
 };
 
 static void

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* MEAN over constant axes. */
+/* MEAN, SUM, REDUCE_MAX, REDUCE_MIN and REDUCE_PROD over constant axes. */
 #include "core/kernels/kernels.h"
 #include "core/ops/ops.h"
 
 /* Most averages of one node: the kernel keeps 8 bytes for each. */
 #define MAX_SUMS (1 << 26)
 
+#define TYPES (SL_DTYPES_ACTIVATION | SL_DTYPE_BIT (SL_DTYPE_I16) | SL_DTYPES_INDEX)
+
 static gboolean
 check (SlGraph *graph, SlNode *node, GError **error)
 {
   gint32 axes[SL_MAX_RANK];
   guint count = 0;
-  if (!sl_node_check_activations (graph, node, 1, error))
+  const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0);
+  if (!sl_node_check_dtype (node, "input", input, TYPES, error) || !sl_node_check_same_dtype (node, input, output, error)
+      || !sl_node_check_quant (node, "input", input, error) || !sl_node_check_quant (node, "output", output, error))
     return FALSE;
-  const SlTensor *input = sl_node_input (graph, node, 0);
   if (!sl_constant_ints (sl_node_input (graph, node, 1), axes, SL_MAX_RANK, &count))
     return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "the axes must be a constant of at most %d int32 or int64", SL_MAX_RANK);
   for (guint i = 0; i < count; i++)
@@ -45,15 +48,22 @@ infer (SlGraph *graph, SlNode *node, GError **error)
   return sl_node_set_shape (graph, node, 0, rank, dims, error);
 }
 
-const SlOp sl_op_mean = {
-  .type = SL_OP_MEAN,
-  .name = "MEAN",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
-  .check = check,
-  .infer = infer,
-  .prepare = sl_kernel_mean_prepare,
-  .run = sl_kernel_mean,
-};
+#define REDUCE(symbol, op_type, op_name) \
+  const SlOp symbol = {                  \
+    .type = op_type,                     \
+    .name = op_name,                     \
+    .min_inputs = 2,                     \
+    .max_inputs = 2,                     \
+    .required = 2,                       \
+    .n_outputs = 1,                      \
+    .check = check,                      \
+    .infer = infer,                      \
+    .prepare = sl_kernel_reduce_prepare, \
+    .run = sl_kernel_reduce,             \
+  }
+
+REDUCE (sl_op_mean, SL_OP_MEAN, "MEAN");
+REDUCE (sl_op_sum, SL_OP_SUM, "SUM");
+REDUCE (sl_op_reduce_max, SL_OP_REDUCE_MAX, "REDUCE_MAX");
+REDUCE (sl_op_reduce_min, SL_OP_REDUCE_MIN, "REDUCE_MIN");
+REDUCE (sl_op_reduce_prod, SL_OP_REDUCE_PROD, "REDUCE_PROD");

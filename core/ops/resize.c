@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR over NHWC to a constant height and width. */
+#include "core/kernels/kernels.h"
+#include "core/ops/ops.h"
+
+static gboolean
+check (SlGraph *graph, SlNode *node, GError **error)
+{
+  gint32 size[2];
+  guint count = 0;
+  if (!sl_node_check_copy (graph, node, 0, 0, error) || !sl_node_check_rank4 (graph, node, 0, error))
+    return FALSE;
+  if (node->op == SL_OP_RESIZE_BILINEAR
+      && !sl_node_check_dtype (node, "input", sl_node_input (graph, node, 0), SL_DTYPES_ACTIVATION, error))
+    return FALSE;
+  if (!sl_node_constant (graph, node, 1, "size", size, 2, &count, error))
+    return FALSE;
+  if (count != 2)
+    return sl_node_error (error, node, SL_ERROR_SHAPE, "the size has %u entries; expected height and width", count);
+  if (node->params.resize.align_corners && node->params.resize.half_pixel_centers)
+    return sl_node_error (error, node, SL_ERROR_FORMAT, "align_corners and half_pixel_centers exclude each other");
+  return TRUE;
+}
+
+static gboolean
+infer (SlGraph *graph, SlNode *node, GError **error)
+{
+  const SlTensor *input = sl_node_input (graph, node, 0);
+  gint32 size[2] = { 0 };
+  guint count = 0;
+  sl_constant_ints (sl_node_input (graph, node, 1), size, 2, &count);
+  const gint32 dims[4] = { input->dims[0], size[0], size[1], input->dims[3] };
+  return sl_node_set_shape (graph, node, 0, 4, dims, error);
+}
+
+const SlOp sl_op_resize_bilinear = {
+  .type = SL_OP_RESIZE_BILINEAR,
+  .name = "RESIZE_BILINEAR",
+  .min_inputs = 2,
+  .max_inputs = 2,
+  .required = 2,
+  .n_outputs = 1,
+  .check = check,
+  .infer = infer,
+  .prepare = sl_kernel_resize_prepare,
+  .run = sl_kernel_resize_bilinear,
+};
+
+const SlOp sl_op_resize_nearest_neighbor = {
+  .type = SL_OP_RESIZE_NEAREST_NEIGHBOR,
+  .name = "RESIZE_NEAREST_NEIGHBOR",
+  .min_inputs = 2,
+  .max_inputs = 2,
+  .required = 2,
+  .n_outputs = 1,
+  .check = check,
+  .infer = infer,
+  .prepare = sl_kernel_resize_prepare,
+  .run = sl_kernel_resize_nearest,
+};

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SLICE and STRIDED_SLICE with constant bounds. Both come down to a start, a step and a size along each dimension of
+ * the input; STRIDED_SLICE follows Python's rules for negative and open bounds, ellipsis and new axes.
+ */
+#include "core/kernels/moves.h"
+#include "core/ops/ops.h"
+
+/* Most entries of a specification: every dimension and a new axis beside each. */
+#define MAX_ENTRIES (2 * SL_MAX_RANK)
+
+typedef struct
+{
+  gint64 start[SL_MAX_RANK], step[SL_MAX_RANK], size[SL_MAX_RANK]; /* by dimension of the input */
+  gint32 dims[SL_MAX_RANK];                                        /* of the output */
+  guint rank;
+} Slice;
+
+static gboolean
+slice_check (SlGraph *graph, SlNode *node, GError **error)
+{
+  const SlTensor *input = sl_node_input (graph, node, 0);
+  gint32 values[SL_MAX_RANK];
+  guint n_begins = 0, n_sizes = 0;
+  if (!sl_node_check_copy (graph, node, 0, 0, error) || !sl_node_constant (graph, node, 1, "begins", values, SL_MAX_RANK, &n_begins, error)
+      || !sl_node_constant (graph, node, 2, "sizes", values, SL_MAX_RANK, &n_sizes, error))
+    return FALSE;
+  if (n_begins == input->rank && n_sizes == input->rank)
+    return TRUE;
+  return sl_node_error (error, node, SL_ERROR_SHAPE, "%u begins and %u sizes are given; expected %u of each", n_begins, n_sizes,
+                        input->rank);
+}
+
+static gboolean
+slice_resolve (const SlGraph *graph, const SlNode *node, Slice *slice, GError **error)
+{
+  const SlTensor *input = sl_node_input (graph, node, 0);
+  gint32 begins[SL_MAX_RANK], sizes[SL_MAX_RANK];
+  guint count = 0;
+  sl_constant_ints (sl_node_input (graph, node, 1), begins, SL_MAX_RANK, &count);
+  sl_constant_ints (sl_node_input (graph, node, 2), sizes, SL_MAX_RANK, &count);
+  slice->rank = input->rank;
+  for (guint i = 0; i < input->rank; i++) {
+    const gint64 size = sizes[i] == -1 ? (gint64) input->dims[i] - begins[i] : sizes[i];
+    if (begins[i] < 0 || size < 1 || begins[i] + size > input->dims[i])
+      return sl_node_error (error, node, SL_ERROR_SHAPE, "%d elements from %d are outside dimension %u of size %d", sizes[i], begins[i], i,
+                            input->dims[i]);
+    slice->start[i] = begins[i];
+    slice->step[i] = 1;
+    slice->size[i] = size;
+    slice->dims[i] = (gint32) size;
+  }
+  return TRUE;
+}
+
+static gboolean
+strided_check (SlGraph *graph, SlNode *node, GError **error)
+{
+  static const char *const names[] = { "begins", "ends", "strides" };
+  gint32 values[MAX_ENTRIES];
+  guint counts[3] = { 0 };
+  if (!sl_node_check_copy (graph, node, 0, 0, error))
+    return FALSE;
+  for (guint i = 0; i < 3; i++)
+    if (!sl_node_constant (graph, node, i + 1, names[i], values, MAX_ENTRIES, &counts[i], error))
+      return FALSE;
+  if (counts[0] != counts[1] || counts[0] != counts[2])
+    return sl_node_error (error, node, SL_ERROR_SHAPE, "%u begins, %u ends and %u strides are given; expected as many of each", counts[0],
+                          counts[1], counts[2]);
+  for (guint i = 0; i < counts[2]; i++)
+    if (values[i] == 0)
+      return sl_node_error (error, node, SL_ERROR_FORMAT, "stride %u is 0", i);
+  return TRUE;
+}
+
+/* One entry of the specification on a dimension of @dim elements: first element, and how many. */
+static void
+resolve_entry (gint64 dim, gint64 begin, gint64 end, gint64 step, gboolean open_begin, gboolean open_end, gboolean end_is_size,
+               gint64 *start, gint64 *size)
+{
+  const gint64 lowest = step > 0 ? 0 : -1, highest = step > 0 ? dim : dim - 1;
+  begin += begin < 0 ? dim : 0;
+  begin = open_begin ? (step > 0 ? 0 : dim - 1) : CLAMP (begin, lowest, highest);
+  if (end_is_size)
+    end += begin;
+  else
+    end += end < 0 ? dim : 0;
+  end = open_end ? (step > 0 ? dim : -1) : CLAMP (end, lowest, highest);
+  const gint64 length = step > 0 ? end - begin : begin - end, stride = step > 0 ? step : -step;
+  *start = begin;
+  *size = length > 0 ? (length + stride - 1) / stride : 0;
+}
+
+static gboolean
+take_whole (const SlNode *node, const SlTensor *input, Slice *slice, guint *dim, GError **error)
+{
+  if (*dim >= input->rank || slice->rank >= SL_MAX_RANK)
+    return sl_node_error (error, node, SL_ERROR_SHAPE, "the slice names more than the %u dimensions of the input", input->rank);
+  slice->start[*dim] = 0;
+  slice->step[*dim] = 1;
+  slice->size[*dim] = input->dims[*dim];
+  slice->dims[slice->rank++] = input->dims[(*dim)++];
+  return TRUE;
+}
+
+static gboolean
+strided_entry (const SlNode *node, const SlTensor *input, Slice *slice, guint *dim, guint i, const gint32 spec[3], GError **error)
+{
+  const guint32 bit = 1u << i;
+  const gboolean shrink = (node->params.slice.shrink_axis_mask & bit) != 0;
+  gint64 size = 0;
+  if (*dim >= input->rank)
+    return sl_node_error (error, node, SL_ERROR_SHAPE, "the slice names more than the %u dimensions of the input", input->rank);
+  if (shrink) {
+    const gint64 at = spec[0] + (spec[0] < 0 ? (gint64) input->dims[*dim] : 0);
+    if (at < 0 || at >= input->dims[*dim])
+      return sl_node_error (error, node, SL_ERROR_SHAPE, "element %d is outside dimension %u of size %d", spec[0], *dim, input->dims[*dim]);
+    slice->start[*dim] = at;
+    size = 1;
+  } else {
+    resolve_entry (input->dims[*dim], spec[0], spec[1], spec[2], (node->params.slice.begin_mask & bit) != 0,
+                   (node->params.slice.end_mask & bit) != 0, node->params.slice.end_is_size, &slice->start[*dim], &size);
+    if (slice->rank >= SL_MAX_RANK)
+      return sl_node_error (error, node, SL_ERROR_LIMIT, "the slice has more than %d dimensions", SL_MAX_RANK);
+    slice->dims[slice->rank++] = (gint32) size;
+  }
+  slice->step[*dim] = spec[2];
+  slice->size[(*dim)++] = size;
+  return TRUE;
+}
+
+static gboolean
+strided_resolve (const SlGraph *graph, const SlNode *node, Slice *slice, GError **error)
+{
+  const SlTensor *input = sl_node_input (graph, node, 0);
+  gint32 begins[MAX_ENTRIES], ends[MAX_ENTRIES], strides[MAX_ENTRIES];
+  guint count = 0, dim = 0, after = 0;
+  sl_constant_ints (sl_node_input (graph, node, 1), begins, MAX_ENTRIES, &count);
+  sl_constant_ints (sl_node_input (graph, node, 2), ends, MAX_ENTRIES, &count);
+  sl_constant_ints (sl_node_input (graph, node, 3), strides, MAX_ENTRIES, &count);
+  slice->rank = 0;
+  for (guint i = 0; i < count; i++) {
+    const gint32 spec[3] = { begins[i], ends[i], strides[i] };
+    if (node->params.slice.ellipsis_mask & (1u << i)) {
+      after = 0;
+      for (guint k = i + 1; k < count; k++)
+        after += !(node->params.slice.new_axis_mask & (1u << k));
+      while (dim + after < input->rank)
+        if (!take_whole (node, input, slice, &dim, error))
+          return FALSE;
+    } else if (node->params.slice.new_axis_mask & (1u << i)) {
+      if (slice->rank >= SL_MAX_RANK)
+        return sl_node_error (error, node, SL_ERROR_LIMIT, "the slice has more than %d dimensions", SL_MAX_RANK);
+      slice->dims[slice->rank++] = 1;
+    } else if (!strided_entry (node, input, slice, &dim, i, spec, error)) {
+      return FALSE;
+    }
+  }
+  while (dim < input->rank)
+    if (!take_whole (node, input, slice, &dim, error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+resolve (const SlGraph *graph, const SlNode *node, Slice *slice, GError **error)
+{
+  return node->op == SL_OP_SLICE ? slice_resolve (graph, node, slice, error) : strided_resolve (graph, node, slice, error);
+}
+
+static gboolean
+infer (SlGraph *graph, SlNode *node, GError **error)
+{
+  Slice slice = { 0 };
+  return resolve (graph, node, &slice, error) && sl_node_set_shape (graph, node, 0, slice.rank, slice.dims, error);
+}
+
+static void *
+prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
+{
+  const SlTensor *input = sl_node_input (graph, node, 0);
+  SlMoves *moves = sl_moves_new (arena, input->dtype, 1);
+  SlMove *move = sl_moves_add (moves, 0, 0);
+  Slice slice = { 0 };
+  gssize from[SL_MAX_RANK], to[SL_MAX_RANK], step = 1, at = 0;
+  resolve (graph, node, &slice, NULL);
+  sl_tensor_strides (input, from);
+  for (guint i = input->rank; i-- > 0;) {
+    to[i] = step;
+    step *= slice.size[i];
+    at += slice.start[i] * from[i];
+  }
+  move->from_at = (gsize) at;
+  for (guint i = 0; i < input->rank; i++)
+    sl_move_axis (move, (gsize) slice.size[i], from[i] * slice.step[i], to[i]);
+  sl_moves_done (moves);
+  return moves;
+}
+
+const SlOp sl_op_slice = {
+  .type = SL_OP_SLICE,
+  .name = "SLICE",
+  .min_inputs = 3,
+  .max_inputs = 3,
+  .required = 3,
+  .n_outputs = 1,
+  .check = slice_check,
+  .infer = infer,
+  .prepare = prepare,
+  .run = sl_kernel_moves,
+};
+
+const SlOp sl_op_strided_slice = {
+  .type = SL_OP_STRIDED_SLICE,
+  .name = "STRIDED_SLICE",
+  .min_inputs = 4,
+  .max_inputs = 4,
+  .required = 4,
+  .n_outputs = 1,
+  .check = strided_check,
+  .infer = infer,
+  .prepare = prepare,
+  .run = sl_kernel_moves,
+};

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* TRANSPOSE by a constant permutation; TILE and BROADCAST_TO repeat a tensor. All three only move elements. */
+#include "core/kernels/moves.h"
+#include "core/ops/ops.h"
+
+static gboolean
+transpose_check (SlGraph *graph, SlNode *node, GError **error)
+{
+  const SlTensor *input = sl_node_input (graph, node, 0);
+  gint32 order[SL_MAX_RANK];
+  guint count = 0, seen = 0;
+  if (!sl_node_check_copy (graph, node, 0, 0, error)
+      || !sl_node_constant (graph, node, 1, "permutation", order, SL_MAX_RANK, &count, error))
+    return FALSE;
+  if (count != input->rank)
+    return sl_node_error (error, node, SL_ERROR_SHAPE, "the permutation has %u entries; expected %u", count, input->rank);
+  for (guint i = 0; i < count; i++) {
+    if (!sl_node_axis (node, &order[i], input->rank, error))
+      return FALSE;
+    if (seen & (1u << order[i]))
+      return sl_node_error (error, node, SL_ERROR_FORMAT, "the permutation names dimension %d twice", order[i]);
+    seen |= 1u << order[i];
+  }
+  return TRUE;
+}
+
+static void
+transpose_order (const SlGraph *graph, const SlNode *node, gint32 order[SL_MAX_RANK])
+{
+  guint count = 0;
+  sl_constant_ints (sl_node_input (graph, node, 1), order, SL_MAX_RANK, &count);
+  for (guint i = 0; i < count; i++)
+    order[i] += order[i] < 0 ? (gint32) count : 0;
+}
+
+static gboolean
+transpose_infer (SlGraph *graph, SlNode *node, GError **error)
+{
+  const SlTensor *input = sl_node_input (graph, node, 0);
+  gint32 order[SL_MAX_RANK], dims[SL_MAX_RANK];
+  transpose_order (graph, node, order);
+  for (guint i = 0; i < input->rank; i++)
+    dims[i] = input->dims[order[i]];
+  return sl_node_set_shape (graph, node, 0, input->rank, dims, error);
+}
+
+static void *
+transpose_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
+{
+  const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0);
+  SlMoves *moves = sl_moves_new (arena, input->dtype, 1);
+  SlMove *move = sl_moves_add (moves, 0, 0);
+  gint32 order[SL_MAX_RANK];
+  gssize from[SL_MAX_RANK], to[SL_MAX_RANK];
+  transpose_order (graph, node, order);
+  sl_tensor_strides (input, from);
+  sl_tensor_strides (output, to);
+  for (guint i = 0; i < output->rank; i++)
+    sl_move_axis (move, (gsize) output->dims[i], from[order[i]], to[i]);
+  sl_moves_done (moves);
+  return moves;
+}
+
+static gboolean
+tile_check (SlGraph *graph, SlNode *node, GError **error)
+{
+  const SlTensor *input = sl_node_input (graph, node, 0);
+  gint32 times[SL_MAX_RANK];
+  guint count = 0;
+  if (!sl_node_check_copy (graph, node, 0, 0, error) || !sl_node_constant (graph, node, 1, "multiples", times, SL_MAX_RANK, &count, error))
+    return FALSE;
+  if (count != input->rank)
+    return sl_node_error (error, node, SL_ERROR_SHAPE, "%u multiples are given; expected %u", count, input->rank);
+  return TRUE;
+}
+
+static gboolean
+tile_infer (SlGraph *graph, SlNode *node, GError **error)
+{
+  const SlTensor *input = sl_node_input (graph, node, 0);
+  gint32 times[SL_MAX_RANK], dims[SL_MAX_RANK];
+  guint count = 0;
+  sl_constant_ints (sl_node_input (graph, node, 1), times, SL_MAX_RANK, &count);
+  for (guint i = 0; i < count; i++) {
+    const gint64 dim = (gint64) input->dims[i] * times[i];
+    if (dim > G_MAXINT32)
+      return sl_node_error (error, node, SL_ERROR_LIMIT, "dimension %u overflows", i);
+    dims[i] = (gint32) MAX (dim, -1);
+  }
+  return sl_node_set_shape (graph, node, 0, input->rank, dims, error);
+}
+
+static void *
+tile_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
+{
+  const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0);
+  SlMoves *moves = sl_moves_new (arena, input->dtype, 1);
+  SlMove *move = sl_moves_add (moves, 0, 0);
+  gssize from[SL_MAX_RANK], to[SL_MAX_RANK];
+  sl_tensor_strides (input, from);
+  sl_tensor_strides (output, to);
+  for (guint i = 0; i < output->rank; i++) {
+    sl_move_axis (move, (gsize) (output->dims[i] / input->dims[i]), 0, to[i] * input->dims[i]);
+    sl_move_axis (move, (gsize) input->dims[i], from[i], to[i]);
+  }
+  sl_moves_done (moves);
+  return moves;
+}
+
+static gboolean
+broadcast_check (SlGraph *graph, SlNode *node, GError **error)
+{
+  gint32 dims[SL_MAX_RANK];
+  guint count = 0;
+  return sl_node_check_copy (graph, node, 0, 0, error) && sl_node_constant (graph, node, 1, "shape", dims, SL_MAX_RANK, &count, error);
+}
+
+static gboolean
+broadcast_infer (SlGraph *graph, SlNode *node, GError **error)
+{
+  const SlTensor *input = sl_node_input (graph, node, 0);
+  gint32 dims[SL_MAX_RANK];
+  guint count = 0;
+  sl_constant_ints (sl_node_input (graph, node, 1), dims, SL_MAX_RANK, &count);
+  gboolean fits = count >= input->rank;
+  for (guint i = 0; fits && i < input->rank; i++)
+    fits = input->dims[i] == 1 || input->dims[i] == dims[count - input->rank + i];
+  if (!fits) {
+    g_autofree char *text = sl_tensor_describe (input);
+    return sl_node_error (error, node, SL_ERROR_SHAPE, "%s does not broadcast to the shape asked for", text);
+  }
+  return sl_node_set_shape (graph, node, 0, count, dims, error);
+}
+
+static void *
+broadcast_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
+{
+  const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0);
+  SlMoves *moves = sl_moves_new (arena, input->dtype, 1);
+  SlMove *move = sl_moves_add (moves, 0, 0);
+  gssize from[SL_MAX_RANK], to[SL_MAX_RANK];
+  sl_tensor_strides (input, from);
+  sl_tensor_strides (output, to);
+  for (guint i = 0; i < output->rank; i++) {
+    const gboolean repeats = i + input->rank < output->rank || input->dims[i + input->rank - output->rank] == 1;
+    sl_move_axis (move, (gsize) output->dims[i], repeats ? 0 : from[i + input->rank - output->rank], to[i]);
+  }
+  sl_moves_done (moves);
+  return moves;
+}
+
+const SlOp sl_op_transpose = {
+  .type = SL_OP_TRANSPOSE,
+  .name = "TRANSPOSE",
+  .min_inputs = 2,
+  .max_inputs = 2,
+  .required = 2,
+  .n_outputs = 1,
+  .check = transpose_check,
+  .infer = transpose_infer,
+  .prepare = transpose_prepare,
+  .run = sl_kernel_moves,
+};
+
+const SlOp sl_op_tile = {
+  .type = SL_OP_TILE,
+  .name = "TILE",
+  .min_inputs = 2,
+  .max_inputs = 2,
+  .required = 2,
+  .n_outputs = 1,
+  .check = tile_check,
+  .infer = tile_infer,
+  .prepare = tile_prepare,
+  .run = sl_kernel_moves,
+};
+
+const SlOp sl_op_broadcast_to = {
+  .type = SL_OP_BROADCAST_TO,
+  .name = "BROADCAST_TO",
+  .min_inputs = 2,
+  .max_inputs = 2,
+  .required = 2,
+  .n_outputs = 1,
+  .check = broadcast_check,
+  .infer = broadcast_infer,
+  .prepare = broadcast_prepare,
+  .run = sl_kernel_moves,
+};

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Constant folding: a node that reads constants only, or shapes only, is run once with its own kernel and its outputs
+ * become constants. It happens node by node while the graph is verified, since the shapes of later nodes may depend
+ * on the values; results much larger than what they are made of are left to be computed at run time.
+ */
+#include "core/ops/ops.h"
+#include "core/passes/passes.h"
+
+/* Results up to this size are folded whatever they are made of. */
+#define ALWAYS_BYTES 65536
+/* Larger ones may be this many times their inputs: int8 to float32. */
+#define GROWTH 4
+
+static gboolean
+worth_folding (const SlGraph *graph, const SlNode *node)
+{
+  gsize in = 0, out = 0;
+  const SlOp *op = sl_op_get (node->op);
+  if (op->run == NULL && !op->is_view)
+    return FALSE;
+  for (guint i = 0; i < node->n_inputs; i++) {
+    const SlTensor *input = sl_node_input (graph, node, i);
+    if (input == NULL || op->is_static)
+      continue;
+    if (input->data == NULL)
+      return FALSE;
+    in += input->bytes;
+  }
+  for (guint i = 0; i < node->n_outputs; i++)
+    out += sl_node_output (graph, node, i)->bytes;
+  return out <= ALWAYS_BYTES || out <= GROWTH * in;
+}
+
+static gboolean
+is_graph_output (const SlGraph *graph, const SlNode *node)
+{
+  for (guint k = 0; k < node->n_outputs; k++)
+    for (guint i = 0; i < graph->n_outputs; i++)
+      if (graph->outputs[i] == node->outputs[k])
+        return TRUE;
+  return FALSE;
+}
+
+guint
+sl_constant_fold (SlGraph *graph, SlNode *node)
+{
+  const SlOp *op = sl_op_get (node->op);
+  if (!worth_folding (graph, node) || is_graph_output (graph, node))
+    return 0;
+  if (op->is_view) {
+    sl_node_output (graph, node, 0)->data = sl_node_input (graph, node, 0)->data;
+    node->op = SL_OP_INVALID;
+    return 1;
+  }
+  g_autoptr (SlArena) scratch = sl_arena_new ();
+  SlKernelCall *call = g_new0 (SlKernelCall, 1);
+  call->graph = graph;
+  call->node = node;
+  for (guint i = 0; i < node->n_inputs; i++)
+    call->inputs[i] = node->inputs[i] < 0 ? NULL : sl_node_input (graph, node, i)->data;
+  for (guint i = 0; i < node->n_outputs; i++)
+    call->outputs[i] = sl_arena_alloc (graph->arena, sl_node_output (graph, node, i)->bytes + SL_TENSOR_PADDING);
+  if (op->prepare != NULL)
+    call->state = op->prepare (graph, node, scratch);
+  op->run (call);
+  for (guint i = 0; i < node->n_outputs; i++)
+    sl_node_output (graph, node, i)->data = call->outputs[i];
+  g_free (call);
+  node->op = SL_OP_INVALID;
+  return 1;
+}

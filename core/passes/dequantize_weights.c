@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Weights stored as 8-bit codes under float activations (dynamic-range quantisation) become float weights, once, so
+ * that such layers run as float ones: exact in the activations, where quantising those on the fly would not be.
+ */
+#include "core/ops/ops.h"
+#include "core/passes/passes.h"
+
+static gboolean
+is_layer (SlOpType op)
+{
+  return op == SL_OP_CONV_2D || op == SL_OP_DEPTHWISE_CONV_2D || op == SL_OP_FULLY_CONNECTED || op == SL_OP_TRANSPOSE_CONV
+         || op == SL_OP_BATCH_MATMUL;
+}
+
+static gint32
+dequantized (SlGraph *graph, gint32 index)
+{
+  SlTensor tensor = *sl_graph_tensor (graph, index);
+  const SlTensor codes = tensor;
+  gsize elements = 0, inner = 1;
+  sl_tensor_elements (&codes, &elements);
+  for (guint i = (guint) codes.quant.axis + 1; codes.quant.count > 1 && i < codes.rank; i++)
+    inner *= (gsize) codes.dims[i];
+  gfloat *data = sl_arena_alloc (graph->arena, elements * sizeof data[0] + SL_TENSOR_PADDING);
+  for (gsize i = 0; i < elements; i++) {
+    const gsize channel = codes.quant.count > 1 ? i / inner % codes.quant.count : 0;
+    const gint32 code = codes.dtype == SL_DTYPE_I8 ? ((const gint8 *) codes.data)[i] : ((const guint8 *) codes.data)[i];
+    data[i] = (gfloat) (code - codes.quant.zero_point[channel]) * codes.quant.scale[channel];
+  }
+  tensor.dtype = SL_DTYPE_F32;
+  tensor.quant = (SlQuant){ 0 };
+  tensor.data = data;
+  tensor.bytes = elements * sizeof data[0];
+  return sl_graph_add_tensor (graph, &tensor, NULL);
+}
+
+static guint
+run (SlGraph *graph)
+{
+  guint changes = 0;
+  for (guint i = 0; i < graph->nodes->len; i++) {
+    SlNode *node = &g_array_index (graph->nodes, SlNode, i);
+    if (!is_layer (node->op) || sl_node_input (graph, node, 0)->dtype != SL_DTYPE_F32)
+      continue;
+    const SlTensor *weights = sl_node_input (graph, node, 1);
+    if (weights->data == NULL || (weights->dtype != SL_DTYPE_I8 && weights->dtype != SL_DTYPE_U8) || weights->quant.count == 0)
+      continue;
+    const gint32 made = dequantized (graph, node->inputs[1]);
+    if (made < 0)
+      continue;
+    gint32 *inputs = sl_arena_memdup (graph->arena, node->inputs, node->n_inputs * sizeof inputs[0]);
+    inputs[1] = made;
+    node->inputs = inputs;
+    changes++;
+  }
+  return changes;
+}
+
+const SlPass sl_pass_dequantize_weights = { "dequantize_weights", run };
