@@ -304,6 +304,37 @@ define_resize (Builder *builder, const SlNode *node)
 }
 
 static enum xnn_status
+define_transpose_conv (Builder *builder, const SlNode *node)
+{
+  const SlTensor *weights = sl_node_input (builder->graph, node, 1), *input = sl_node_input (builder->graph, node, 2);
+  const SlTensor *bias = sl_node_input (builder->graph, node, 3);
+  const SlWindow *w = &node->params.window;
+  const Limits limits = limits_of (w->activation);
+  const size_t channels = (size_t) weights->dims[0];
+  uint32_t in, out, filter, add = XNN_INVALID_VALUE_ID;
+  if (input->dtype != SL_DTYPE_F32 || weights->dtype != SL_DTYPE_F32)
+    return xnn_status_unsupported_parameter;
+  enum xnn_status status = value_of (builder, node->inputs[2], &in);
+  if (status == xnn_status_success)
+    status = value_of (builder, node->outputs[0], &out);
+  if (status == xnn_status_success)
+    status = define_value (builder, weights, XNN_INVALID_VALUE_ID, 0, &filter);
+  if (status == xnn_status_success && bias != NULL)
+    status = xnn_define_tensor_value (builder->subgraph, xnn_datatype_fp32, 1, &channels, bias->data, XNN_INVALID_VALUE_ID, 0, &add);
+  if (status != xnn_status_success)
+    return status;
+  const gint32 *out_dims = sl_node_output (builder->graph, node, 0)->dims;
+  const gint32 rest_h = out_dims[1] - ((input->dims[1] - 1) * w->stride_h + weights->dims[1] - w->pad_top - w->pad_bottom);
+  const gint32 rest_w = out_dims[2] - ((input->dims[2] - 1) * w->stride_w + weights->dims[2] - w->pad_left - w->pad_right);
+  if (rest_h < 0 || rest_w < 0 || rest_h >= w->stride_h || rest_w >= w->stride_w)
+    return xnn_status_unsupported_parameter;
+  return xnn_define_deconvolution_2d (builder->subgraph, (uint32_t) w->pad_top, (uint32_t) w->pad_right, (uint32_t) w->pad_bottom,
+                                      (uint32_t) w->pad_left, (uint32_t) rest_h, (uint32_t) rest_w, (uint32_t) weights->dims[1],
+                                      (uint32_t) weights->dims[2], (uint32_t) w->stride_h, (uint32_t) w->stride_w, 1, 1, 1,
+                                      (size_t) weights->dims[3], channels, limits.lo, limits.hi, in, filter, add, out, 0);
+}
+
+static enum xnn_status
 define_depth_to_space (Builder *builder, const SlNode *node)
 {
   uint32_t in, out;
@@ -459,6 +490,7 @@ static const DefineFunction define_functions[SL_OP_COUNT] = {
   [SL_OP_MINIMUM] = define_plain_binary,
   [SL_OP_SQUARED_DIFFERENCE] = define_plain_binary,
   [SL_OP_PRELU] = define_prelu,
+  [SL_OP_TRANSPOSE_CONV] = define_transpose_conv,
   [SL_OP_RESIZE_BILINEAR] = define_resize,
   [SL_OP_DEPTH_TO_SPACE] = define_depth_to_space,
   [SL_OP_RELU_N1_TO_1] = define_unary,

@@ -181,7 +181,7 @@ read_codes (Reader *reader, const SlFbTable *model, GError **error)
 }
 
 static gboolean
-mark_used (Reader *reader, const SlFbVector *indices, const char *what, gint32 lowest, GError **error)
+mark_used (Reader *reader, const SlFbVector *indices, const TflOp *op, const char *what, gint32 lowest, GError **error)
 {
   for (guint32 i = 0; i < indices->count; i++) {
     const gint32 index = sl_fb_vector_i32 (indices, i);
@@ -189,7 +189,7 @@ mark_used (Reader *reader, const SlFbVector *indices, const char *what, gint32 l
       g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s %u is tensor %d; the model has %u tensors", what, i, index, reader->tensors.count);
       return FALSE;
     }
-    if (index >= 0)
+    if (index >= 0 && !tfl_op_is_state (op, i))
       reader->used[index] = 1;
   }
   return TRUE;
@@ -264,7 +264,8 @@ scan_operators (Reader *reader, GError **error)
                    inputs.count, outputs.count, reader->codes->len, SL_MAX_OPERANDS);
       return FALSE;
     }
-    if (!mark_used (reader, &inputs, "input", -1, error) || !mark_used (reader, &outputs, "output", 0, error)) {
+    const TflOp *op = g_array_index (reader->codes, Code, index).op;
+    if (!mark_used (reader, &inputs, op, "input", -1, error) || !mark_used (reader, &outputs, NULL, "output", 0, error)) {
       g_prefix_error (error, "node %u: ", i);
       return FALSE;
     }
@@ -284,7 +285,8 @@ scan_operators (Reader *reader, GError **error)
     report_unsupported (reader, (guint) first, &g_array_index (reader->codes, Code, first_code), others->str, error);
     return FALSE;
   }
-  return mark_used (reader, &reader->inputs, "model input", 0, error) && mark_used (reader, &reader->outputs, "model output", 0, error);
+  return mark_used (reader, &reader->inputs, NULL, "model input", 0, error)
+         && mark_used (reader, &reader->outputs, NULL, "model output", 0, error);
 }
 
 static gboolean
@@ -468,7 +470,7 @@ read_operator (Reader *reader, guint index, GError **error)
   TflOptions options = { 0 };
 
   for (guint i = 0; i < in.count; i++) {
-    inputs[i] = sl_fb_vector_i32 (&in, i);
+    inputs[i] = tfl_op_is_state (code->op, i) ? -1 : sl_fb_vector_i32 (&in, i);
     options.n_inputs += inputs[i] >= 0;
   }
   for (guint i = 0; i < out.count; i++)

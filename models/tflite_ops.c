@@ -277,6 +277,33 @@ parse_mirror (const TflOptions *o, SlOpParams *params, GError **error)
 }
 
 static gboolean
+parse_transpose_conv (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  SlWindow *w = &params->window;
+  w->dilation_w = w->dilation_h = 1;
+  return read_strides (&o->options, w, error) && read_activation (&o->options, 3, &w->activation, error);
+}
+
+static gboolean
+parse_matmul (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  params->matmul.transpose_a = sl_fb_u8 (&o->options, 0, 0) != 0;
+  params->matmul.transpose_b = sl_fb_u8 (&o->options, 1, 0) != 0;
+  return TRUE;
+}
+
+/* TANH, number 4, is an activation of LSTMs only. */
+static gboolean
+parse_lstm (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  params->lstm.activation_is_tanh = sl_fb_u8 (&o->options, 0, 0) == 4;
+  params->lstm.cell_clip = sl_fb_f32 (&o->options, 1, 0.0f);
+  params->lstm.projection_clip = sl_fb_f32 (&o->options, 2, 0.0f);
+  params->lstm.time_major = sl_fb_u8 (&o->options, 3, 0) != 0;
+  return params->lstm.activation_is_tanh || read_activation (&o->options, 0, &params->lstm.activation, error);
+}
+
+static gboolean
 parse_gelu (const TflOptions *o, SlOpParams *params, GError **error)
 {
   params->gelu.approximate = sl_fb_u8 (&o->options, 0, 0) != 0;
@@ -315,6 +342,7 @@ static const TflOp table[] = {
   { 41, NULL, SL_OP_SUB, 28, parse_binary },
   { 42, NULL, SL_OP_DIV, 29, parse_binary },
   { 43, NULL, SL_OP_SQUEEZE, 30, parse_squeeze },
+  { 44, NULL, SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM, 71, parse_lstm, 18, 2 },
   { 45, NULL, SL_OP_STRIDED_SLICE, 32, parse_strided_slice },
   { 47, NULL, SL_OP_EXP, 0, NULL },
   { 48, NULL, SL_OP_TOPK_V2, 0, NULL },
@@ -334,6 +362,7 @@ static const TflOp table[] = {
   { 64, NULL, SL_OP_SELECT, 0, NULL },
   { 65, NULL, SL_OP_SLICE, 0, NULL },
   { 66, NULL, SL_OP_SIN, 0, NULL },
+  { 67, NULL, SL_OP_TRANSPOSE_CONV, 49, parse_transpose_conv },
   { 69, NULL, SL_OP_TILE, 0, NULL },
   { 70, NULL, SL_OP_EXPAND_DIMS, 0, NULL },
   { 71, NULL, SL_OP_EQUAL, 0, NULL },
@@ -374,13 +403,22 @@ static const TflOp table[] = {
   { 114, NULL, SL_OP_QUANTIZE, 0, NULL },
   { 116, NULL, SL_OP_ROUND, 0, NULL },
   { 117, NULL, SL_OP_HARD_SWISH, 0, NULL },
+  { 120, NULL, SL_OP_NON_MAX_SUPPRESSION_V4, 0, NULL },
+  { 121, NULL, SL_OP_NON_MAX_SUPPRESSION_V5, 0, NULL },
   { 123, NULL, SL_OP_SELECT, 0, NULL },
+  { 126, NULL, SL_OP_BATCH_MATMUL, 101, parse_matmul },
   { 130, NULL, SL_OP_BROADCAST_TO, 0, NULL },
   { 150, NULL, SL_OP_GELU, 120, parse_gelu },
   { 152, NULL, SL_OP_RELU_0_TO_1, 0, NULL },
   { 158, NULL, SL_OP_SIGN, 0, NULL },
   { TFL_BUILTIN_CUSTOM, "TFLite_Detection_PostProcess", SL_OP_DETECTION_POSTPROCESS, 0, parse_detection },
 };
+
+gboolean
+tfl_op_is_state (const TflOp *op, guint i)
+{
+  return op != NULL && i >= op->first_state && i - op->first_state < op->n_states;
+}
 
 const TflOp *
 tfl_op_find (gint32 builtin, const char *custom)

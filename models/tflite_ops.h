@@ -26,6 +26,7 @@ typedef struct
  * TflOp:
  * @builtin: number in the schema, @custom the name of a custom operator (@builtin is then TFL_BUILTIN_CUSTOM)
  * @options_type: union member of the options table; 0 when no options are read
+ * @first_state, @n_states: inputs that are state kept by TFLite; they are left away, so every run starts anew
  * @parse: (nullable): fills @params; NULL = the operator has none
  */
 typedef struct
@@ -35,7 +36,11 @@ typedef struct
   SlOpType op;
   guint8 options_type;
   gboolean (*parse) (const TflOptions *options, SlOpParams *params, GError **error);
+  guint first_state, n_states;
 } TflOp;
+
+/** tfl_op_is_state: whether input @i of @op (nullable) is state. */
+gboolean tfl_op_is_state (const TflOp *op, guint i);
 
 /** tfl_op_find: (nullable): the row for a builtin operator or, with @custom, for a custom one. */
 const TflOp *tfl_op_find (gint32 builtin, const char *custom);

@@ -16,6 +16,8 @@ typedef struct
 void *
 sl_kernel_conv_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 {
+  if (sl_node_input (graph, node, 0)->dtype == SL_DTYPE_I16)
+    return sl_kernel_conv16_prepare (graph, node, arena);
   Conv *conv = sl_arena_alloc (arena, sizeof *conv);
   const SlTensor *input = sl_node_input (graph, node, 0), *weights = sl_node_input (graph, node, 1);
   const SlTensor *output = sl_node_output (graph, node, 0);
@@ -101,6 +103,10 @@ window_sum (const SlKernelCall *call, const Conv *conv, gsize image, gint32 y, g
 void
 sl_kernel_conv_2d (const SlKernelCall *call)
 {
+  if (sl_node_input (call->graph, call->node, 0)->dtype == SL_DTYPE_I16) {
+    sl_kernel_conv16 (call);
+    return;
+  }
   const Conv *conv = call->state;
   const SlTensor *input = sl_node_input (call->graph, call->node, 0), *weights = sl_node_input (call->graph, call->node, 1);
   const SlTensor *output = sl_node_output (call->graph, call->node, 0);
@@ -122,6 +128,10 @@ sl_kernel_conv_2d (const SlKernelCall *call)
 void
 sl_kernel_depthwise_conv_2d (const SlKernelCall *call)
 {
+  if (sl_node_input (call->graph, call->node, 0)->dtype == SL_DTYPE_I16) {
+    sl_kernel_conv16 (call);
+    return;
+  }
   const Conv *conv = call->state;
   const SlTensor *output = sl_node_output (call->graph, call->node, 0);
   const gint32 multiplier = call->node->params.window.depth_multiplier, channels = output->dims[3];
@@ -140,6 +150,10 @@ sl_kernel_depthwise_conv_2d (const SlKernelCall *call)
 void
 sl_kernel_fully_connected (const SlKernelCall *call)
 {
+  if (sl_node_input (call->graph, call->node, 0)->dtype == SL_DTYPE_I16) {
+    sl_kernel_conv16 (call);
+    return;
+  }
   const Conv *conv = call->state;
   const SlTensor *input = sl_node_input (call->graph, call->node, 0), *weights = sl_node_input (call->graph, call->node, 1);
   const gint32 depth = weights->dims[1], channels = weights->dims[0];

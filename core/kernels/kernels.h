@@ -81,6 +81,11 @@ void *sl_kernel_conv_prepare (const SlGraph *graph, const SlNode *node, SlArena 
 void sl_kernel_conv_2d (const SlKernelCall *call);
 void sl_kernel_depthwise_conv_2d (const SlKernelCall *call);
 void sl_kernel_fully_connected (const SlKernelCall *call);
+/** sl_kernel_conv16: all three of int16 activations with int8 weights. */
+void *sl_kernel_conv16_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_conv16 (const SlKernelCall *call);
+void *sl_kernel_transpose_conv_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_transpose_conv (const SlKernelCall *call);
 void sl_kernel_pool_2d (const SlKernelCall *call);
 void *sl_kernel_binary_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
 void sl_kernel_binary (const SlKernelCall *call);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED: weights with an optional bias. Float, with weights that may be
- * stored as 8-bit codes (a pass makes them float), or 8-bit with int8 weights per tensor or per channel, or uint8
- * weights per tensor (TensorFlow Lite 8-bit specification).
+ * stored as 8-bit codes (a pass makes them float); 8-bit with int8 weights per tensor or per channel, or uint8
+ * weights per tensor; int16 with int8 weights (TensorFlow Lite quantisation specification).
  */
 #include "core/kernels/kernels.h"
 #include "core/ops/ops.h"
@@ -17,7 +17,8 @@ check_weights (const SlGraph *graph, const SlNode *node, gint axis, guint rank, 
   if (weights->rank != rank)
     return sl_node_error (error, node, SL_ERROR_SHAPE, "weights '%s' have %u dimensions; expected %u", weights->name, weights->rank, rank);
   const gboolean hybrid = input->dtype == SL_DTYPE_F32 && (weights->dtype == SL_DTYPE_I8 || weights->dtype == SL_DTYPE_U8);
-  if (!hybrid && !sl_node_check_same_dtype (node, input, weights, error))
+  const gboolean wide = input->dtype == SL_DTYPE_I16 && weights->dtype == SL_DTYPE_I8;
+  if (!hybrid && !wide && !sl_node_check_same_dtype (node, input, weights, error))
     return FALSE;
   if (weights->dtype == SL_DTYPE_F32)
     return TRUE;
@@ -46,14 +47,30 @@ check_bias (const SlGraph *graph, const SlNode *node, gint32 channels, GError **
     g_autofree char *text = sl_tensor_describe (bias);
     return sl_node_error (error, node, SL_ERROR_SHAPE, "bias '%s' is %s; expected %d values", bias->name, text, channels);
   }
-  return sl_node_check_dtype (node, "bias", bias, SL_DTYPE_BIT (input->dtype == SL_DTYPE_F32 ? SL_DTYPE_F32 : SL_DTYPE_I32), error);
+  const guint32 whole = SL_DTYPE_BIT (SL_DTYPE_I32) | (input->dtype == SL_DTYPE_I16 ? SL_DTYPE_BIT (SL_DTYPE_I64) : 0);
+  return sl_node_check_dtype (node, "bias", bias, input->dtype == SL_DTYPE_F32 ? SL_DTYPE_BIT (SL_DTYPE_F32) : whole, error);
+}
+
+/* int16 codes are symmetric by specification: their zero points are 0. */
+static gboolean
+check_data (const SlGraph *graph, const SlNode *node, GError **error)
+{
+  const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0);
+  if (input->dtype != SL_DTYPE_I16)
+    return sl_node_check_activations (graph, node, 1, error);
+  if (!sl_node_check_same_dtype (node, input, output, error) || !sl_node_check_quant (node, "input", input, error)
+      || !sl_node_check_quant (node, "output", output, error))
+    return FALSE;
+  if (sl_tensor_zero_point (input) == 0 && sl_tensor_zero_point (output) == 0)
+    return TRUE;
+  return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "zero points of int16 are %d and %d; expected 0", sl_tensor_zero_point (input),
+                        sl_tensor_zero_point (output));
 }
 
 static gboolean
 conv_check (SlGraph *graph, SlNode *node, GError **error)
 {
-  if (!sl_node_check_activations (graph, node, 1, error) || !sl_node_check_rank4 (graph, node, 0, error)
-      || !check_weights (graph, node, 0, 4, error))
+  if (!check_data (graph, node, error) || !sl_node_check_rank4 (graph, node, 0, error) || !check_weights (graph, node, 0, 4, error))
     return FALSE;
   const SlTensor *input = sl_node_input (graph, node, 0), *weights = sl_node_input (graph, node, 1);
   if (input->dims[3] % weights->dims[3] != 0 || weights->dims[0] % (input->dims[3] / weights->dims[3]) != 0)
@@ -75,8 +92,7 @@ conv_infer (SlGraph *graph, SlNode *node, GError **error)
 static gboolean
 depthwise_check (SlGraph *graph, SlNode *node, GError **error)
 {
-  if (!sl_node_check_activations (graph, node, 1, error) || !sl_node_check_rank4 (graph, node, 0, error)
-      || !check_weights (graph, node, 3, 4, error))
+  if (!check_data (graph, node, error) || !sl_node_check_rank4 (graph, node, 0, error) || !check_weights (graph, node, 3, 4, error))
     return FALSE;
   const SlTensor *input = sl_node_input (graph, node, 0), *weights = sl_node_input (graph, node, 1);
   if (weights->dims[0] != 1 || weights->dims[3] % input->dims[3] != 0) {
@@ -101,7 +117,7 @@ static gboolean
 fully_connected_check (SlGraph *graph, SlNode *node, GError **error)
 {
   gsize elements = 0;
-  if (!sl_node_check_activations (graph, node, 1, error) || !check_weights (graph, node, 0, 2, error))
+  if (!check_data (graph, node, error) || !check_weights (graph, node, 0, 2, error))
     return FALSE;
   const SlTensor *input = sl_node_input (graph, node, 0), *weights = sl_node_input (graph, node, 1);
   if (!sl_tensor_elements (input, &elements) || elements % (gsize) weights->dims[1] != 0

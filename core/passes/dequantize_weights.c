@@ -6,11 +6,13 @@
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"
 
+/* Operands of a layer that may be such weights: input @data of the node says whether it computes in floats. */
 static gboolean
-is_layer (SlOpType op)
+is_layer (SlOpType op, guint *data)
 {
+  *data = op == SL_OP_TRANSPOSE_CONV ? 2 : 0;
   return op == SL_OP_CONV_2D || op == SL_OP_DEPTHWISE_CONV_2D || op == SL_OP_FULLY_CONNECTED || op == SL_OP_TRANSPOSE_CONV
-         || op == SL_OP_BATCH_MATMUL;
+         || op == SL_OP_BATCH_MATMUL || op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM;
 }
 
 static gint32
@@ -35,24 +37,31 @@ dequantized (SlGraph *graph, gint32 index)
   return sl_graph_add_tensor (graph, &tensor, NULL);
 }
 
+static gboolean
+is_codes (const SlTensor *tensor)
+{
+  return tensor != NULL && tensor->data != NULL && (tensor->dtype == SL_DTYPE_I8 || tensor->dtype == SL_DTYPE_U8)
+         && tensor->quant.count > 0;
+}
+
 static guint
 run (SlGraph *graph)
 {
   guint changes = 0;
   for (guint i = 0; i < graph->nodes->len; i++) {
     SlNode *node = &g_array_index (graph->nodes, SlNode, i);
-    if (!is_layer (node->op) || sl_node_input (graph, node, 0)->dtype != SL_DTYPE_F32)
+    guint data = 0;
+    if (!is_layer (node->op, &data) || sl_node_input (graph, node, data)->dtype != SL_DTYPE_F32)
       continue;
-    const SlTensor *weights = sl_node_input (graph, node, 1);
-    if (weights->data == NULL || (weights->dtype != SL_DTYPE_I8 && weights->dtype != SL_DTYPE_U8) || weights->quant.count == 0)
-      continue;
-    const gint32 made = dequantized (graph, node->inputs[1]);
-    if (made < 0)
-      continue;
-    gint32 *inputs = sl_arena_memdup (graph->arena, node->inputs, node->n_inputs * sizeof inputs[0]);
-    inputs[1] = made;
-    node->inputs = inputs;
-    changes++;
+    for (guint k = 0; k < node->n_inputs; k++) {
+      const gint32 made = is_codes (sl_node_input (graph, node, k)) ? dequantized (graph, node->inputs[k]) : -1;
+      if (made < 0)
+        continue;
+      gint32 *inputs = sl_arena_memdup (graph->arena, node->inputs, node->n_inputs * sizeof inputs[0]);
+      inputs[k] = made;
+      node->inputs = inputs;
+      changes++;
+    }
   }
   return changes;
 }

@@ -72,6 +72,85 @@ static const struct
   [SL_OP_SQUEEZE] = { 43, 30 },
   [SL_OP_EXPAND_DIMS] = { 70, 52 },
   [SL_OP_SOFTMAX] = { 25, 9 },
+  [SL_OP_DIV] = { 42, 29 },
+  [SL_OP_MAXIMUM] = { 55, 39 },
+  [SL_OP_MINIMUM] = { 57, 39 },
+  [SL_OP_SQUARED_DIFFERENCE] = { 99, 76 },
+  [SL_OP_POW] = { 78, 56 },
+  [SL_OP_FLOOR_DIV] = { 90, 66 },
+  [SL_OP_FLOOR_MOD] = { 95, 72 },
+  [SL_OP_EQUAL] = { 71, 53 },
+  [SL_OP_NOT_EQUAL] = { 72, 54 },
+  [SL_OP_LESS] = { 58, 44 },
+  [SL_OP_LESS_EQUAL] = { 63, 45 },
+  [SL_OP_GREATER] = { 61, 43 },
+  [SL_OP_GREATER_EQUAL] = { 62, 46 },
+  [SL_OP_LOGICAL_AND] = { 86, 62 },
+  [SL_OP_LOGICAL_OR] = { 84, 60 },
+  [SL_OP_LOGICAL_NOT] = { 87, 63 },
+  [SL_OP_SELECT] = { 123, 98 },
+  [SL_OP_WHERE] = { 109, 84 },
+  [SL_OP_L2_POOL_2D] = { 12, 5 },
+  [SL_OP_TRANSPOSE_CONV] = { 67, 49 },
+  [SL_OP_BATCH_MATMUL] = { 126, 101 },
+  [SL_OP_CAST] = { 53, 37 },
+  [SL_OP_RELU_N1_TO_1] = { 20, 0 },
+  [SL_OP_RELU_0_TO_1] = { 152, 0 },
+  [SL_OP_LEAKY_RELU] = { 98, 75 },
+  [SL_OP_PRELU] = { 54, 0 },
+  [SL_OP_ELU] = { 111, 0 },
+  [SL_OP_GELU] = { 150, 120 },
+  [SL_OP_HARD_SWISH] = { 117, 91 },
+  [SL_OP_TANH] = { 28, 0 },
+  [SL_OP_ABS] = { 101, 78 },
+  [SL_OP_NEG] = { 59, 42 },
+  [SL_OP_SIGN] = { 158, 0 },
+  [SL_OP_FLOOR] = { 8, 0 },
+  [SL_OP_CEIL] = { 104, 0 },
+  [SL_OP_ROUND] = { 116, 0 },
+  [SL_OP_EXP] = { 47, 33 },
+  [SL_OP_LOG] = { 73, 0 },
+  [SL_OP_SQRT] = { 75, 0 },
+  [SL_OP_RSQRT] = { 76, 0 },
+  [SL_OP_SQUARE] = { 92, 68 },
+  [SL_OP_SIN] = { 66, 0 },
+  [SL_OP_COS] = { 108, 81 },
+  [SL_OP_SUM] = { 74, 27 },
+  [SL_OP_REDUCE_MAX] = { 82, 27 },
+  [SL_OP_REDUCE_MIN] = { 89, 27 },
+  [SL_OP_REDUCE_PROD] = { 81, 27 },
+  [SL_OP_ARG_MAX] = { 56, 40 },
+  [SL_OP_ARG_MIN] = { 79, 57 },
+  [SL_OP_TOPK_V2] = { 48, 34 },
+  [SL_OP_PADV2] = { 60, 0 },
+  [SL_OP_MIRROR_PAD] = { 100, 77 },
+  [SL_OP_SHAPE] = { 77, 55 },
+  [SL_OP_RANK] = { 110, 85 },
+  [SL_OP_FILL] = { 94, 70 },
+  [SL_OP_RANGE] = { 96, 73 },
+  [SL_OP_ZEROS_LIKE] = { 93, 69 },
+  [SL_OP_SLICE] = { 65, 47 },
+  [SL_OP_STRIDED_SLICE] = { 45, 32 },
+  [SL_OP_SPLIT] = { 49, 35 },
+  [SL_OP_SPLIT_V] = { 102, 79 },
+  [SL_OP_PACK] = { 83, 59 },
+  [SL_OP_UNPACK] = { 88, 64 },
+  [SL_OP_TRANSPOSE] = { 39, 26 },
+  [SL_OP_TILE] = { 69, 51 },
+  [SL_OP_BROADCAST_TO] = { 130, 0 },
+  [SL_OP_GATHER] = { 36, 23 },
+  [SL_OP_GATHER_ND] = { 107, 83 },
+  [SL_OP_RESIZE_BILINEAR] = { 23, 15 },
+  [SL_OP_RESIZE_NEAREST_NEIGHBOR] = { 97, 74 },
+  [SL_OP_SPACE_TO_DEPTH] = { 26, 19 },
+  [SL_OP_DEPTH_TO_SPACE] = { 5, 94 },
+  [SL_OP_SPACE_TO_BATCH_ND] = { 38, 25 },
+  [SL_OP_BATCH_TO_SPACE_ND] = { 37, 24 },
+  [SL_OP_LOG_SOFTMAX] = { 50, 36 },
+  [SL_OP_L2_NORMALIZATION] = { 11, 11 },
+  [SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM] = { 44, 71 },
+  [SL_OP_NON_MAX_SUPPRESSION_V4] = { 120, 95 },
+  [SL_OP_NON_MAX_SUPPRESSION_V5] = { 121, 96 },
   [SL_OP_DETECTION_POSTPROCESS] = { CUSTOM, 0 },
 };
 
@@ -175,6 +254,70 @@ ints (FbWriter *fb, const gint32 *values, guint n)
   return fb_vector (fb, values, n, 4, 4, 0);
 }
 
+/* Operators whose options are plain numbers; the rest has an empty table. */
+static void
+build_more_options (FbNode *table, const SlTfliteOp *op)
+{
+  const SlOpParams *p = &op->params;
+  switch (op->op) {
+    case SL_OP_TRANSPOSE_CONV:
+      fb_u8 (table, 0, p->window.padding == SL_PADDING_VALID);
+      fb_i32 (table, 1, p->window.stride_w);
+      fb_i32 (table, 2, p->window.stride_h);
+      fb_u8 (table, 3, activations[p->window.activation]);
+      break;
+    case SL_OP_SPACE_TO_DEPTH:
+    case SL_OP_DEPTH_TO_SPACE:
+      fb_i32 (table, 0, p->block.size);
+      break;
+    case SL_OP_RESIZE_BILINEAR:
+    case SL_OP_RESIZE_NEAREST_NEIGHBOR: {
+      const guint first = op->op == SL_OP_RESIZE_BILINEAR ? 2 : 0;
+      fb_u8 (table, first, p->resize.align_corners != FALSE);
+      fb_u8 (table, first + 1, p->resize.half_pixel_centers != FALSE);
+      break;
+    }
+    case SL_OP_GATHER:
+      fb_i32 (table, 0, p->axis.axis);
+      fb_i32 (table, 1, p->axis.batch_dims);
+      break;
+    case SL_OP_PACK:
+    case SL_OP_UNPACK:
+      fb_i32 (table, 0, p->axis.count);
+      fb_i32 (table, 1, p->axis.axis);
+      break;
+    case SL_OP_STRIDED_SLICE:
+      fb_i32 (table, 0, (gint32) p->slice.begin_mask);
+      fb_i32 (table, 1, (gint32) p->slice.end_mask);
+      fb_i32 (table, 2, (gint32) p->slice.ellipsis_mask);
+      fb_i32 (table, 3, (gint32) p->slice.new_axis_mask);
+      fb_i32 (table, 4, (gint32) p->slice.shrink_axis_mask);
+      fb_u8 (table, 5, p->slice.end_is_size != FALSE);
+      break;
+    case SL_OP_LEAKY_RELU:
+      fb_f32 (table, 0, p->leaky_relu.alpha);
+      break;
+    case SL_OP_MIRROR_PAD:
+      fb_u8 (table, 0, p->mirror.symmetric != FALSE);
+      break;
+    case SL_OP_GELU:
+      fb_u8 (table, 0, p->gelu.approximate != FALSE);
+      break;
+    case SL_OP_BATCH_MATMUL:
+      fb_u8 (table, 0, p->matmul.transpose_a != FALSE);
+      fb_u8 (table, 1, p->matmul.transpose_b != FALSE);
+      break;
+    case SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM:
+      fb_u8 (table, 0, p->lstm.activation_is_tanh ? 4 : activations[p->lstm.activation]);
+      fb_f32 (table, 1, p->lstm.cell_clip);
+      fb_f32 (table, 2, p->lstm.projection_clip);
+      fb_u8 (table, 3, p->lstm.time_major != FALSE);
+      break;
+    default:
+      break;
+  }
+}
+
 /* The options table of an operator, NULL for none. Paddings are TFLite's: 0 SAME, 1 VALID. */
 static FbNode *
 build_options (FbWriter *fb, const SlTfliteOp *op)
@@ -201,6 +344,7 @@ build_options (FbWriter *fb, const SlTfliteOp *op)
     }
     case SL_OP_AVERAGE_POOL_2D:
     case SL_OP_MAX_POOL_2D:
+    case SL_OP_L2_POOL_2D:
       fb_u8 (table, 0, w->padding == SL_PADDING_VALID);
       fb_i32 (table, 1, w->stride_w);
       fb_i32 (table, 2, w->stride_h);
@@ -217,6 +361,10 @@ build_options (FbWriter *fb, const SlTfliteOp *op)
       fb_u8 (table, 2, p->fully_connected.keep_dims != FALSE);
       break;
     case SL_OP_MEAN:
+    case SL_OP_SUM:
+    case SL_OP_REDUCE_MAX:
+    case SL_OP_REDUCE_MIN:
+    case SL_OP_REDUCE_PROD:
       fb_u8 (table, 0, p->reduce.keep_dims != FALSE);
       break;
     case SL_OP_SOFTMAX:
@@ -232,9 +380,11 @@ build_options (FbWriter *fb, const SlTfliteOp *op)
     case SL_OP_ADD:
     case SL_OP_SUB:
     case SL_OP_MUL:
+    case SL_OP_DIV:
       fb_u8 (table, 0, activations[p->binary.activation]);
       break;
-    default: /* an empty table */
+    default:
+      build_more_options (table, op);
       break;
   }
   return table;

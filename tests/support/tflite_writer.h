@@ -25,7 +25,7 @@
 G_BEGIN_DECLS
 
 /** Most operands of one operator that the writer takes. */
-#define SL_TFLITE_OPERANDS 8
+#define SL_TFLITE_OPERANDS 24
 
 /** Numbers of TFLite's tensor types that SlDtype lacks, for @raw_type. */
 #define SL_TFLITE_TYPE_STRING 5

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* BATCH_MATMUL of float32 or int8 tensors; the dimensions before the last two broadcast. */
+#include <string.h>
+
+#include "core/kernels/kernels.h"
+#include "core/kernels/parallel.h"
+#include "core/ops/ops.h"
+
+/** One product of matrices: rows, columns and depth, and steps between elements of both operands. */
+typedef struct
+{
+  gsize rows, columns, depth;
+  gsize a_row, a_depth, b_depth, b_column;
+  const SlTensor *a, *b, *output;
+  gfloat scale; /* codes: of a product in units of the output */
+  SlClamp clamp;
+} MatMul;
+
+static gboolean
+check (SlGraph *graph, SlNode *node, GError **error)
+{
+  const guint32 types = SL_DTYPE_BIT (SL_DTYPE_F32) | SL_DTYPE_BIT (SL_DTYPE_I8);
+  const SlTensor *a = sl_node_input (graph, node, 0), *b = sl_node_input (graph, node, 1), *output = sl_node_output (graph, node, 0);
+  const gboolean hybrid = a->dtype == SL_DTYPE_F32 && b->data != NULL && b->dtype == SL_DTYPE_I8 && b->quant.count == 1;
+  if (!sl_node_check_dtype (node, "input", a, types, error) || (!hybrid && !sl_node_check_same_dtype (node, a, b, error))
+      || !sl_node_check_same_dtype (node, a, output, error) || !sl_node_check_quant (node, "input", a, error)
+      || !sl_node_check_quant (node, "input", b, error) || !sl_node_check_quant (node, "output", output, error))
+    return FALSE;
+  if (a->rank >= 2 && b->rank >= 2)
+    return TRUE;
+  g_autofree char *text_a = sl_tensor_describe (a), *text_b = sl_tensor_describe (b);
+  return sl_node_error (error, node, SL_ERROR_SHAPE, "%s times %s; expected at least 2 dimensions each", text_a, text_b);
+}
+
+static gboolean
+infer (SlGraph *graph, SlNode *node, GError **error)
+{
+  SlTensor a = *sl_node_input (graph, node, 0), b = *sl_node_input (graph, node, 1);
+  const gboolean ta = node->params.matmul.transpose_a, tb = node->params.matmul.transpose_b;
+  const gint32 rows = a.dims[a.rank - (ta ? 1 : 2)], depth = a.dims[a.rank - (ta ? 2 : 1)];
+  const gint32 columns = b.dims[b.rank - (tb ? 2 : 1)], depth_b = b.dims[b.rank - (tb ? 1 : 2)];
+  gint32 dims[SL_MAX_RANK];
+  guint rank = 0;
+  if (depth != depth_b)
+    return sl_node_error (error, node, SL_ERROR_SHAPE, "matrices of %dx%d and %dx%d do not multiply", rows, depth, depth_b, columns);
+  a.rank -= 2;
+  b.rank -= 2;
+  if (!sl_node_broadcast (node, &a, &b, dims, &rank, error))
+    return FALSE;
+  dims[rank] = rows;
+  dims[rank + 1] = columns;
+  return sl_node_set_shape (graph, node, 0, rank + 2, dims, error);
+}
+
+static void *
+prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
+{
+  MatMul *p = sl_arena_alloc (arena, sizeof *p);
+  const gboolean ta = node->params.matmul.transpose_a, tb = node->params.matmul.transpose_b;
+  p->a = sl_node_input (graph, node, 0);
+  p->b = sl_node_input (graph, node, 1);
+  p->output = sl_node_output (graph, node, 0);
+  p->rows = (gsize) p->output->dims[p->output->rank - 2];
+  p->columns = (gsize) p->output->dims[p->output->rank - 1];
+  p->depth = (gsize) p->a->dims[p->a->rank - (ta ? 2 : 1)];
+  p->a_row = ta ? 1 : p->depth;
+  p->a_depth = ta ? p->rows : 1;
+  p->b_depth = tb ? 1 : p->columns;
+  p->b_column = tb ? p->depth : 1;
+  sl_clamp_for (&p->clamp, SL_ACTIVATION_NONE, p->output);
+  if (p->a->dtype == SL_DTYPE_I8)
+    p->scale = sl_tensor_scale (p->a) * sl_tensor_scale (p->b) / sl_tensor_scale (p->output);
+  return p;
+}
+
+/* Number of the operand's matrix that matrix @i of the output is made of. */
+static gsize
+matrix_of (const SlTensor *operand, const SlTensor *output, gsize i)
+{
+  gsize at = 0, step = 1;
+  for (guint k = output->rank - 2; k-- > 0; i /= (gsize) output->dims[k]) {
+    if (k + operand->rank < output->rank)
+      continue;
+    const gsize dim = (gsize) operand->dims[k + operand->rank - output->rank];
+    at += dim > 1 ? i % (gsize) output->dims[k] * step : 0;
+    step *= dim;
+  }
+  return at;
+}
+
+static void
+row_of_floats (const MatMul *p, const gfloat *a, const gfloat *b, gfloat *out)
+{
+  if (p->b_column == 1) { /* whole rows of b at a time */
+    memset (out, 0, p->columns * sizeof out[0]);
+    for (gsize k = 0; k < p->depth; k++) {
+      const gfloat x = a[k * p->a_depth];
+      const gfloat *row = b + k * p->b_depth;
+      for (gsize j = 0; j < p->columns; j++)
+        out[j] += x * row[j];
+    }
+    return;
+  }
+  for (gsize j = 0; j < p->columns; j++) {
+    gfloat sum = 0;
+    for (gsize k = 0; k < p->depth; k++)
+      sum += a[k * p->a_depth] * b[j * p->b_column + k];
+    out[j] = sum;
+  }
+}
+
+static void
+row_of_codes (const MatMul *p, const gint8 *a, const gint8 *b, gint8 *out)
+{
+  const gint32 za = sl_tensor_zero_point (p->a), zb = sl_tensor_zero_point (p->b);
+  for (gsize j = 0; j < p->columns; j++) {
+    guint32 sum = 0;
+    for (gsize k = 0; k < p->depth; k++)
+      sum += (guint32) ((a[k * p->a_depth] - za) * (b[j * p->b_column + k * p->b_depth] - zb));
+    out[j] = (gint8) sl_requantize ((gfloat) (gint32) sum * p->scale, sl_tensor_zero_point (p->output), &p->clamp);
+  }
+}
+
+static void
+some_rows (void *data, gsize first, gsize n)
+{
+  const SlKernelCall *call = data;
+  const MatMul *p = call->state;
+  for (gsize r = first; r < first + n; r++) {
+    const gsize matrix = r / p->rows;
+    const gsize a = matrix_of (p->a, p->output, matrix) * p->rows * p->depth + r % p->rows * p->a_row;
+    const gsize b = matrix_of (p->b, p->output, matrix) * p->depth * p->columns;
+    if (p->a->dtype == SL_DTYPE_F32)
+      row_of_floats (p, (const gfloat *) call->inputs[0] + a, (const gfloat *) call->inputs[1] + b,
+                     (gfloat *) call->outputs[0] + r * p->columns);
+    else
+      row_of_codes (p, (const gint8 *) call->inputs[0] + a, (const gint8 *) call->inputs[1] + b,
+                    (gint8 *) call->outputs[0] + r * p->columns);
+  }
+}
+
+static void
+run (const SlKernelCall *call)
+{
+  const MatMul *p = call->state;
+  gsize elements = 0;
+  sl_tensor_elements (p->output, &elements);
+  sl_parallel (call, elements / p->columns, 1, some_rows, (void *) call);
+}
+
+const SlOp sl_op_batch_matmul = {
+  .type = SL_OP_BATCH_MATMUL,
+  .name = "BATCH_MATMUL",
+  .min_inputs = 2,
+  .max_inputs = 2,
+  .required = 2,
+  .n_outputs = 1,
+  .check = check,
+  .infer = infer,
+  .prepare = prepare,
+  .run = run,
+};

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * UNIDIRECTIONAL_SEQUENCE_LSTM in float32: peepholes, coupled input gate, projection and clipping as TensorFlow Lite
+ * defines them; no layer normalisation. The state starts from zero on every run, so that what one picture gives does
+ * not depend on the one before.
+ */
+#include <string.h>
+
+#include "core/kernels/kernels.h"
+#include "core/ops/ops.h"
+
+enum
+{
+  INPUT = 0,
+  INPUT_WEIGHTS = 1, /* gates: input, forget, cell, output */
+  RECURRENT_WEIGHTS = 5,
+  PEEPHOLES = 9, /* input, forget, output */
+  BIASES = 12,
+  PROJECTION = 16,
+  PROJECTION_BIAS = 17,
+  STATES = 18, /* the reader leaves both away */
+  LAYER_NORM = 20,
+  N_INPUTS = 24
+};
+
+enum
+{
+  GATE_INPUT,
+  GATE_FORGET,
+  GATE_CELL,
+  GATE_OUTPUT,
+  N_GATES
+};
+
+static gboolean
+check_operand (const SlGraph *graph, const SlNode *node, guint i, guint rank, gint32 rows, gint32 columns, gboolean required,
+               GError **error)
+{
+  const SlTensor *tensor = sl_node_input (graph, node, i);
+  if (tensor == NULL)
+    return !required || sl_node_error (error, node, SL_ERROR_FORMAT, "input %u is missing", i);
+  const gboolean codes = sl_dtype_size (tensor->dtype) == 1 && tensor->quant.count == 1;
+  if (tensor->data != NULL && tensor->rank == rank && tensor->dims[0] == rows && (rank == 1 || tensor->dims[1] == columns)
+      && (tensor->dtype == SL_DTYPE_F32 || codes))
+    return TRUE;
+  g_autofree char *text = sl_tensor_describe (tensor);
+  g_autofree char *expected = rank == 1 ? g_strdup_printf ("[%d]", rows) : g_strdup_printf ("[%d,%d]", rows, columns);
+  return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "input %u is %s%s; expected a constant float32%s", i,
+                        tensor->data == NULL ? "variable " : "", text, expected);
+}
+
+static gboolean
+check (SlGraph *graph, SlNode *node, GError **error)
+{
+  const SlTensor *input = sl_node_input (graph, node, INPUT), *recurrent = sl_node_input (graph, node, RECURRENT_WEIGHTS + GATE_OUTPUT);
+  const guint32 f32 = SL_DTYPE_BIT (SL_DTYPE_F32);
+  if (!sl_node_check_dtype (node, "input", input, f32, error)
+      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), f32, error))
+    return FALSE;
+  if (input->rank != 3 || recurrent == NULL || recurrent->rank != 2) {
+    g_autofree char *text = sl_tensor_describe (input);
+    return sl_node_error (error, node, SL_ERROR_SHAPE, "input is %s; expected 3 dimensions, and recurrent weights of 2", text);
+  }
+  for (guint i = LAYER_NORM; i < node->n_inputs; i++)
+    if (node->inputs[i] >= 0)
+      return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "layer normalisation, input %u, is not supported", i);
+  const gint32 cells = recurrent->dims[0], units = recurrent->dims[1];
+  const gboolean coupled = node->inputs[INPUT_WEIGHTS] < 0;
+  for (guint gate = 0; gate < N_GATES; gate++) {
+    const gboolean required = gate != GATE_INPUT || !coupled;
+    if (!check_operand (graph, node, INPUT_WEIGHTS + gate, 2, cells, input->dims[2], required, error)
+        || !check_operand (graph, node, RECURRENT_WEIGHTS + gate, 2, cells, units, required, error)
+        || !check_operand (graph, node, BIASES + gate, 1, cells, 0, required, error))
+      return FALSE;
+  }
+  for (guint i = 0; i < 3; i++)
+    if (!check_operand (graph, node, PEEPHOLES + i, 1, cells, 0, FALSE, error))
+      return FALSE;
+  return check_operand (graph, node, PROJECTION, 2, units, cells, units != cells, error)
+         && check_operand (graph, node, PROJECTION_BIAS, 1, units, 0, FALSE, error);
+}
+
+static gboolean
+infer (SlGraph *graph, SlNode *node, GError **error)
+{
+  const SlTensor *input = sl_node_input (graph, node, INPUT);
+  const gint32 dims[3] = { input->dims[0], input->dims[1], sl_node_input (graph, node, RECURRENT_WEIGHTS + GATE_OUTPUT)->dims[1] };
+  return sl_node_set_shape (graph, node, 0, 3, dims, error);
+}
+
+typedef struct
+{
+  gsize inputs, cells, units, steps, batch;
+  gfloat *gates[N_GATES], *cell, *hidden;
+} Lstm;
+
+static void *
+prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
+{
+  const SlTensor *input = sl_node_input (graph, node, INPUT), *recurrent = sl_node_input (graph, node, RECURRENT_WEIGHTS + GATE_OUTPUT);
+  const gboolean time_first = node->params.lstm.time_major;
+  Lstm *p = sl_arena_alloc (arena, sizeof *p);
+  p->inputs = (gsize) input->dims[2];
+  p->cells = (gsize) recurrent->dims[0];
+  p->units = (gsize) recurrent->dims[1];
+  p->steps = (gsize) input->dims[time_first ? 0 : 1];
+  p->batch = (gsize) input->dims[time_first ? 1 : 0];
+  for (guint i = 0; i < N_GATES; i++)
+    p->gates[i] = sl_arena_alloc (arena, p->cells * sizeof (gfloat));
+  p->cell = sl_arena_alloc (arena, p->cells * sizeof (gfloat));
+  p->hidden = sl_arena_alloc (arena, p->units * sizeof (gfloat));
+  return p;
+}
+
+/* out += matrix [rows, columns] * x */
+static void
+add_product (const gfloat *matrix, const gfloat *x, gfloat *out, gsize rows, gsize columns)
+{
+  for (gsize r = 0; r < rows; r++) {
+    gfloat sum = 0;
+    for (gsize c = 0; c < columns; c++)
+      sum += matrix[r * columns + c] * x[c];
+    out[r] += sum;
+  }
+}
+
+static gfloat
+clip (gfloat value, gfloat limit)
+{
+  return limit <= 0 ? value : value < -limit ? -limit : value > limit ? limit : value;
+}
+
+static gfloat
+squash (const SlNode *node, gfloat x)
+{
+  SlClamp clamp;
+  const SlTensor real = { .dtype = SL_DTYPE_F32 };
+  if (node->params.lstm.activation_is_tanh)
+    return tanhf (x);
+  sl_clamp_for (&clamp, node->params.lstm.activation, &real);
+  return x < clamp.lo_f ? clamp.lo_f : x > clamp.hi_f ? clamp.hi_f : x;
+}
+
+static void
+fill_gate (const SlKernelCall *call, const Lstm *p, guint gate, const gfloat *x)
+{
+  gfloat *out = p->gates[gate];
+  if (call->inputs[INPUT_WEIGHTS + gate] == NULL)
+    return;
+  memcpy (out, call->inputs[BIASES + gate], p->cells * sizeof out[0]);
+  add_product (call->inputs[INPUT_WEIGHTS + gate], x, out, p->cells, p->inputs);
+  add_product (call->inputs[RECURRENT_WEIGHTS + gate], p->hidden, out, p->cells, p->units);
+}
+
+static gfloat
+sigmoid (gfloat x)
+{
+  return 1.0f / (1.0f + expf (-x));
+}
+
+static void
+one_step (const SlKernelCall *call, const Lstm *p, const gfloat *x, gfloat *out)
+{
+  const SlNode *node = call->node;
+  const gfloat *peep[3] = { call->inputs[PEEPHOLES], call->inputs[PEEPHOLES + 1], call->inputs[PEEPHOLES + 2] };
+  for (guint gate = 0; gate < N_GATES; gate++)
+    fill_gate (call, p, gate, x);
+  for (gsize i = 0; i < p->cells; i++) {
+    const gfloat before = p->cell[i];
+    const gfloat forget = sigmoid (p->gates[GATE_FORGET][i] + (peep[1] != NULL ? peep[1][i] * before : 0));
+    const gfloat input =
+      call->inputs[INPUT_WEIGHTS] == NULL ? 1.0f - forget : sigmoid (p->gates[GATE_INPUT][i] + (peep[0] != NULL ? peep[0][i] * before : 0));
+    p->cell[i] = clip (forget * before + input * squash (node, p->gates[GATE_CELL][i]), node->params.lstm.cell_clip);
+    const gfloat output = sigmoid (p->gates[GATE_OUTPUT][i] + (peep[2] != NULL ? peep[2][i] * p->cell[i] : 0));
+    p->gates[GATE_OUTPUT][i] = output * squash (node, p->cell[i]);
+  }
+  if (call->inputs[PROJECTION] == NULL) {
+    memcpy (p->hidden, p->gates[GATE_OUTPUT], p->units * sizeof p->hidden[0]);
+  } else {
+    memset (p->hidden, 0, p->units * sizeof p->hidden[0]);
+    if (call->inputs[PROJECTION_BIAS] != NULL)
+      memcpy (p->hidden, call->inputs[PROJECTION_BIAS], p->units * sizeof p->hidden[0]);
+    add_product (call->inputs[PROJECTION], p->gates[GATE_OUTPUT], p->hidden, p->units, p->cells);
+    for (gsize i = 0; i < p->units; i++)
+      p->hidden[i] = clip (p->hidden[i], node->params.lstm.projection_clip);
+  }
+  memcpy (out, p->hidden, p->units * sizeof out[0]);
+}
+
+static void
+run (const SlKernelCall *call)
+{
+  const Lstm *p = call->state;
+  for (gsize b = 0; b < p->batch; b++) {
+    memset (p->cell, 0, p->cells * sizeof p->cell[0]);
+    memset (p->hidden, 0, p->units * sizeof p->hidden[0]);
+    for (gsize t = 0; t < p->steps; t++) {
+      const gsize at = call->node->params.lstm.time_major ? t * p->batch + b : b * p->steps + t;
+      one_step (call, p, (const gfloat *) call->inputs[INPUT] + at * p->inputs, (gfloat *) call->outputs[0] + at * p->units);
+    }
+  }
+}
+
+const SlOp sl_op_unidirectional_sequence_lstm = {
+  .type = SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM,
+  .name = "UNIDIRECTIONAL_SEQUENCE_LSTM",
+  .min_inputs = STATES,
+  .max_inputs = N_INPUTS,
+  .required = 1,
+  .n_outputs = 1,
+  .check = check,
+  .infer = infer,
+  .prepare = prepare,
+  .run = run,
+};
