@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One sweep assigns nodes to steps, a second finds which tensors cross their borders. A runtime of XNNPACK may
- * not read a view of what it writes itself, since it would see two values of unknown order; such a node opens
- * a new step.
+ * One sweep assigns nodes to steps, a second lists what each step reads and writes. Every variable tensor is external
+ * to the runtimes of XNNPACK, also where one of them writes and reads it: so all of them live in one arena with one
+ * plan, and a runtime, which runs its nodes in order, may read a view of what it wrote.
  */
 #include "core/partition.h"
 
@@ -11,9 +11,8 @@
 typedef struct
 {
   const SlGraph *graph;
-  const gint32 *roots;
+  gboolean single;
   gint32 *producer; /* step that writes each tensor, -1 = none */
-  guint8 *escapes;  /* whether a tensor is needed outside the step that writes it */
   GPtrArray *steps;
 } Partition;
 
@@ -52,17 +51,6 @@ sl_roots_new (const SlGraph *graph)
   return roots;
 }
 
-static gboolean
-reads_own_view (const Partition *p, const SlNode *node)
-{
-  for (guint k = 0; k < node->n_inputs; k++) {
-    const gint32 tensor = node->inputs[k];
-    if (tensor >= 0 && p->roots[tensor] != tensor && p->producer[p->roots[tensor]] == (gint32) p->steps->len - 1)
-      return TRUE;
-  }
-  return FALSE;
-}
-
 static void
 assign_steps (Partition *p, const guint8 *on_xnnpack)
 {
@@ -71,32 +59,14 @@ assign_steps (Partition *p, const guint8 *on_xnnpack)
     const SlNode *node = sl_graph_node (p->graph, i);
     if (sl_op_get (node->op)->is_view)
       continue;
-    if (!open || !on_xnnpack[i] || reads_own_view (p, node))
+    if (!open || !on_xnnpack[i] || p->single)
       g_ptr_array_add (p->steps, step_new (on_xnnpack[i]));
     open = on_xnnpack[i];
     SlStep *step = g_ptr_array_index (p->steps, p->steps->len - 1);
     g_array_append_val (step->nodes, i);
-    for (guint k = 0; k < node->n_outputs; k++) {
+    for (guint k = 0; k < node->n_outputs; k++)
       p->producer[node->outputs[k]] = (gint32) p->steps->len - 1;
-      p->escapes[node->outputs[k]] = !step->xnnpack;
-    }
   }
-}
-
-static void
-mark_escapes (Partition *p)
-{
-  for (guint s = 0; s < p->steps->len; s++) {
-    const SlStep *step = g_ptr_array_index (p->steps, s);
-    for (guint i = 0; i < step->nodes->len; i++) {
-      const SlNode *node = sl_graph_node (p->graph, g_array_index (step->nodes, guint, i));
-      for (guint k = 0; k < node->n_inputs; k++)
-        if (node->inputs[k] >= 0 && p->producer[node->inputs[k]] != (gint32) s)
-          p->escapes[p->roots[node->inputs[k]]] = TRUE;
-    }
-  }
-  for (guint i = 0; i < sl_graph_n_outputs (p->graph); i++)
-    p->escapes[p->roots[sl_graph_output (p->graph, i)]] = TRUE;
 }
 
 static void
@@ -122,26 +92,22 @@ collect_externals (Partition *p)
         add_external (step, tensor, FALSE);
       }
       for (guint k = 0; k < node->n_outputs; k++)
-        if (p->escapes[node->outputs[k]])
-          add_external (step, node->outputs[k], TRUE);
+        add_external (step, node->outputs[k], TRUE);
     }
   }
 }
 
 GPtrArray *
-sl_partition (const SlGraph *graph, const gint32 *roots, const guint8 *on_xnnpack)
+sl_partition (const SlGraph *graph, const guint8 *on_xnnpack, gboolean single)
 {
   const guint n = sl_graph_n_tensors (graph);
-  Partition p = { .graph = graph, .roots = roots };
+  Partition p = { .graph = graph, .single = single };
   p.steps = g_ptr_array_new_with_free_func (step_free);
   p.producer = g_new (gint32, n);
-  p.escapes = g_new0 (guint8, n);
   for (guint i = 0; i < n; i++)
     p.producer[i] = -1;
   assign_steps (&p, on_xnnpack);
-  mark_escapes (&p);
   collect_externals (&p);
   g_free (p.producer);
-  g_free (p.escapes);
   return p.steps;
 }

@@ -14,7 +14,7 @@ G_BEGIN_DECLS
  * SlStep:
  * @xnnpack: whether XNNPACK runs it; otherwise @nodes has one entry
  * @nodes: (element-type guint): positions in the graph
- * @externals: (element-type gint32): tensors in memory of the session's: read from or needed outside the step
+ * @externals: (element-type gint32): variable tensors that it reads or writes
  * @is_output: (element-type gboolean): for each external, whether this step produces it
  */
 typedef struct
@@ -25,8 +25,8 @@ typedef struct
 
 /** sl_roots_new: (transfer full): for each tensor the one whose bytes it shows: itself, or what it is a view of. */
 gint32 *sl_roots_new (const SlGraph *graph);
-/** sl_partition: (transfer full) (element-type SlStep): @on_xnnpack has one flag per node. */
-GPtrArray *sl_partition (const SlGraph *graph, const gint32 *roots, const guint8 *on_xnnpack);
+/** sl_partition: (transfer full) (element-type SlStep): @on_xnnpack has one flag per node; with @single every node is a step. */
+GPtrArray *sl_partition (const SlGraph *graph, const guint8 *on_xnnpack, gboolean single);
 
 G_END_DECLS
 

@@ -8,12 +8,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/error.h"
 #include "core/ops/ops.h"
+#include "core/memory.h"
 #include "core/partition.h"
-#include "core/plan.h"
 #include "core/xnn.h"
+
+/* More threads than this seldom help models of this size. */
+#define AUTO_THREADS 4
 
 /** A step made ready: exactly one of @runtime and @call is set. */
 typedef struct
@@ -50,6 +54,8 @@ struct _SlSession
   CopyOut copies[SL_MAX_IO];
   guint n_copies;
   SlSessionStats stats;
+  gint cancelled;   /* atomic */
+  guint64 *node_ns; /* by node: time spent in it; NULL unless profiling */
 };
 
 void *
@@ -76,6 +82,8 @@ sl_status_text (SlStatus status)
       return "ok";
     case SL_STATUS_BACKEND_FAILED:
       return "XNNPACK failed while running the model";
+    case SL_STATUS_CANCELLED:
+      return "the run was cancelled";
   }
   return "unknown status";
 }
@@ -109,7 +117,7 @@ drop_refused_nodes (SlSession *session, const SlStep *step)
     const guint node = g_array_index (step->nodes, guint, i);
     g_autofree guint8 *only = g_new0 (guint8, sl_graph_n_nodes (session->graph));
     only[node] = 1;
-    g_autoptr (GPtrArray) alone = sl_partition (session->graph, session->roots, only);
+    g_autoptr (GPtrArray) alone = sl_partition (session->graph, only, TRUE);
     for (guint s = 0; s < alone->len; s++) {
       const SlStep *candidate = g_ptr_array_index (alone, s);
       if (!candidate->xnnpack)
@@ -126,7 +134,7 @@ drop_refused_nodes (SlSession *session, const SlStep *step)
 static gboolean
 make_runtimes (SlSession *session, GError **error)
 {
-  session->partition = sl_partition (session->graph, session->roots, session->on_xnnpack);
+  session->partition = sl_partition (session->graph, session->on_xnnpack, session->node_ns != NULL);
   session->n_steps = session->partition->len;
   session->steps = g_new0 (ReadyStep, session->n_steps + 1);
   for (guint i = 0; i < session->n_steps; i++) {
@@ -203,38 +211,22 @@ plan_memory (SlSession *session, GError **error)
 {
   const guint n = sl_graph_n_tensors (session->graph);
   g_autofree guint8 *bound = g_new0 (guint8, n);
-  g_autofree gint32 *block_of = g_new (gint32, n);
-  g_autofree SlBlock *blocks = g_new0 (SlBlock, n + 1);
-  g_autofree gint32 *owner = g_new0 (gint32, n + 1);
-  guint n_blocks = 0;
-  memset (block_of, 0xff, n * sizeof block_of[0]);
+  g_autofree gssize *offsets = g_new (gssize, n);
+  SlMemoryPlan plan;
   bind_outputs (session, bound);
-  for (guint s = 0; s < session->n_steps; s++) {
-    const SlStep *step = g_ptr_array_index (session->partition, s);
-    for (guint i = 0; i < step->externals->len; i++) {
-      const gint32 root = session->roots[g_array_index (step->externals, gint32, i)];
-      if (bound[root])
-        continue;
-      if (block_of[root] < 0) {
-        block_of[root] = (gint32) n_blocks;
-        owner[n_blocks] = root;
-        blocks[n_blocks++] = (SlBlock){ .bytes = sl_graph_tensor (session->graph, root)->bytes, .first = s };
-      }
-      blocks[block_of[root]].last = s;
-    }
-  }
-  session->stats.arena_bytes = sl_plan (blocks, n_blocks, MAX (session->n_steps, 1), &session->stats.arena_lower_bound);
-  session->block = sl_tensor_buffer_new (session->stats.arena_bytes);
+  sl_memory_plan (session->graph, session->roots, bound, offsets, &plan);
+  session->stats.arena_bytes = plan.bytes;
+  session->stats.arena_lower_bound = plan.lower_bound;
+  session->stats.in_place_nodes = plan.in_place;
+  session->block = sl_tensor_buffer_new (plan.bytes);
   if (session->block == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no memory for %" G_GSIZE_FORMAT " bytes of intermediate tensors",
-                 session->stats.arena_bytes);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no memory for %" G_GSIZE_FORMAT " bytes of intermediate tensors", plan.bytes);
     return FALSE;
   }
-  for (guint i = 0; i < n_blocks; i++)
-    session->memory[owner[i]] = (guint8 *) session->block + blocks[i].offset;
-  for (guint i = 0; i < n; i++)
-    if (sl_graph_tensor (session->graph, (gint32) i)->data != NULL)
-      session->memory[i] = (void *) sl_graph_tensor (session->graph, (gint32) i)->data;
+  for (guint i = 0; i < n; i++) {
+    const SlTensor *tensor = sl_graph_tensor (session->graph, (gint32) i);
+    session->memory[i] = tensor->data != NULL ? (void *) tensor->data : offsets[i] < 0 ? NULL : (guint8 *) session->block + offsets[i];
+  }
   return TRUE;
 }
 
@@ -250,8 +242,20 @@ count_nodes (SlSession *session)
   }
 }
 
+guint
+sl_threads_auto (void)
+{
+  return CLAMP (g_get_num_processors (), 1, AUTO_THREADS);
+}
+
 SlSession *
 sl_session_new (SlGraph *graph, guint threads, GError **error)
+{
+  return sl_session_new_full (graph, threads, FALSE, error);
+}
+
+SlSession *
+sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **error)
 {
   if (threads < 1 || threads > SL_MAX_THREADS) {
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "threads is %u; expected 1..%d", threads, SL_MAX_THREADS);
@@ -266,6 +270,7 @@ sl_session_new (SlGraph *graph, guint threads, GError **error)
   session->roots = sl_roots_new (graph);
   session->on_xnnpack = g_new0 (guint8, sl_graph_n_nodes (graph) + 1);
   session->memory = g_new0 (void *, sl_graph_n_tensors (graph));
+  session->node_ns = profile ? g_new0 (guint64, sl_graph_n_nodes (graph) + 1) : NULL;
   session->pool = sl_thread_pool_new (threads, &failed);
   if (failed != NULL) {
     g_propagate_error (error, failed);
@@ -299,6 +304,7 @@ sl_session_free (SlSession *session)
   g_free (session->steps);
   g_free (session->memory);
   g_free (session->on_xnnpack);
+  g_free (session->node_ns);
   g_free (session->roots);
   sl_graph_unref (session->graph);
   g_free (session);
@@ -316,6 +322,37 @@ run_kernel (const SlSession *session, const ReadyStep *step)
   step->op->run (call);
 }
 
+static SlStatus
+run_step (SlSession *session, const ReadyStep *step)
+{
+  if (step->runtime == NULL) {
+    run_kernel (session, step);
+    return SL_STATUS_OK;
+  }
+  for (guint k = 0; k < step->n_externals; k++)
+    step->memory[k] = session->memory[step->roots[k]];
+  return sl_xnn_runtime_run (step->runtime, step->memory);
+}
+
+static guint64
+now_ns (void)
+{
+  struct timespec t;
+  clock_gettime (CLOCK_MONOTONIC, &t);
+  return (guint64) t.tv_sec * 1000000000u + (guint64) t.tv_nsec;
+}
+
+/* Steps are single nodes while profiling. */
+static SlStatus
+run_timed_step (SlSession *session, guint i)
+{
+  const SlStep *step = g_ptr_array_index (session->partition, i);
+  const guint64 start = now_ns ();
+  const SlStatus status = run_step (session, &session->steps[i]);
+  session->node_ns[g_array_index (step->nodes, guint, 0)] += now_ns () - start;
+  return status;
+}
+
 SlStatus
 sl_session_run (SlSession *session, const void *const *inputs, void *const *outputs)
 {
@@ -325,20 +362,27 @@ sl_session_run (SlSession *session, const void *const *inputs, void *const *outp
     if (session->output_root[i] >= 0)
       session->memory[session->output_root[i]] = outputs[i];
   for (guint i = 0; i < session->n_steps; i++) {
-    const ReadyStep *step = &session->steps[i];
-    if (step->runtime == NULL) {
-      run_kernel (session, step);
-      continue;
-    }
-    for (guint k = 0; k < step->n_externals; k++)
-      step->memory[k] = session->memory[step->roots[k]];
-    const SlStatus status = sl_xnn_runtime_run (step->runtime, step->memory);
+    if (g_atomic_int_get (&session->cancelled))
+      return SL_STATUS_CANCELLED;
+    const SlStatus status = session->node_ns != NULL ? run_timed_step (session, i) : run_step (session, &session->steps[i]);
     if (status != SL_STATUS_OK)
       return status;
   }
   for (guint i = 0; i < session->n_copies; i++)
     memcpy (outputs[session->copies[i].output], session->memory[session->copies[i].root], session->copies[i].bytes);
   return SL_STATUS_OK;
+}
+
+void
+sl_session_cancel (SlSession *session, gboolean cancelled)
+{
+  g_atomic_int_set (&session->cancelled, cancelled);
+}
+
+guint64
+sl_session_node_ns (const SlSession *session, guint node)
+{
+  return session->node_ns != NULL ? session->node_ns[node] : 0;
 }
 
 SlGraph *

@@ -20,6 +20,7 @@ typedef enum
 {
   SL_STATUS_OK = 0,
   SL_STATUS_BACKEND_FAILED, /* XNNPACK returned an error at run time */
+  SL_STATUS_CANCELLED,      /* sl_session_cancel() was called */
 } SlStatus;
 
 typedef struct _SlSession SlSession;
@@ -29,13 +30,14 @@ typedef struct _SlSession SlSession;
  * @nodes: nodes that run (views cost nothing and are not counted)
  * @xnnpack_nodes: those of them that XNNPACK runs
  * @steps: XNNPACK runtimes and own kernels run one after the other
+ * @in_place_nodes: nodes that write over one of their inputs
  * @arena_bytes: memory for intermediate tensors
  * @arena_lower_bound: largest sum of tensors alive at the same time
  * @weight_bytes: constants in the model file
  */
 typedef struct
 {
-  guint nodes, xnnpack_nodes, steps;
+  guint nodes, xnnpack_nodes, steps, in_place_nodes;
   gsize arena_bytes, arena_lower_bound, weight_bytes;
 } SlSessionStats;
 
@@ -47,7 +49,11 @@ typedef struct
  * Returns: (transfer full): NULL with @error set when memory, threads or a backend refuse
  */
 SlSession *sl_session_new (SlGraph *graph, guint threads, GError **error);
+/** sl_session_new_full: with @profile every node runs by itself and its time is kept; slower than without. */
+SlSession *sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **error);
 void sl_session_free (SlSession *session);
+/** sl_threads_auto: how many threads suit this machine: its processors, at most 4. */
+guint sl_threads_auto (void);
 
 /**
  * sl_session_run:
@@ -59,6 +65,11 @@ void sl_session_free (SlSession *session);
  */
 SlStatus sl_session_run (SlSession *session, const void *const *inputs, void *const *outputs);
 const char *sl_status_text (SlStatus status);
+/** sl_session_cancel: any thread: makes a run return SL_STATUS_CANCELLED before its next step, and later runs at once, until called with
+ *  FALSE. */
+void sl_session_cancel (SlSession *session, gboolean cancelled);
+/** sl_session_node_ns: nanoseconds spent in node @node over all runs; 0 unless profiling. */
+guint64 sl_session_node_ns (const SlSession *session, guint node);
 
 SlGraph *sl_session_graph (SlSession *session); /* (transfer none) */
 void sl_session_stats (const SlSession *session, SlSessionStats *stats);

@@ -14,6 +14,7 @@ static const SlCommand *const commands[] = {
   &sl_command_predict,
   &sl_command_inspect,
   &sl_command_infer,
+  &sl_command_bench,
 };
 
 void
@@ -60,6 +61,6 @@ main (int argc, char **argv)
       sl_complain (commands[i]->name, "cannot write to standard output");
       return status == SL_EXIT_OK ? SL_EXIT_FAILED : status;
     }
-  sl_complain (NULL, "'%s' is not a command; expected predict, inspect or infer (see sightline --help)", argv[1]);
+  sl_complain (NULL, "'%s' is not a command; expected predict, inspect, infer or bench (see sightline --help)", argv[1]);
   return SL_EXIT_USAGE;
 }

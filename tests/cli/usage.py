@@ -9,9 +9,9 @@ from harness import Skip, model, png, run, work, write
 def test_help():
     for args in (["--help"], ["-h"], ["help"]):
         result = run(*args).expect(0)
-        for command in ("predict", "inspect", "infer"):
+        for command in ("predict", "inspect", "infer", "bench"):
             assert command in result.out, result
-    for command in ("predict", "inspect", "infer"):
+    for command in ("predict", "inspect", "infer", "bench"):
         result = run(command, "--help").expect(0)
         assert "sightline " + command in result.out, result
 
@@ -23,7 +23,7 @@ def test_version():
 
 def test_no_command():
     run().expect(2, "Usage: sightline COMMAND")
-    run("frobnicate").expect(2, "'frobnicate' is not a command; expected predict, inspect or infer")
+    run("frobnicate").expect(2, "'frobnicate' is not a command; expected predict, inspect, infer or bench")
 
 
 def test_missing_arguments():
@@ -38,7 +38,7 @@ def test_missing_arguments():
 
 
 def test_unknown_option():
-    for command in ("predict", "inspect", "infer"):
+    for command in ("predict", "inspect", "infer", "bench"):
         run(command, "--frobnicate").expect(2, "Unknown option --frobnicate", "--help")
 
 
