@@ -5,6 +5,7 @@
  */
 #include "core/kernels/kernels.h"
 #include "core/kernels/parallel.h"
+#include "core/kernels/wide/wide.h"
 
 #define PART_ELEMENTS 16384
 
@@ -201,10 +202,7 @@ static void
 look_up_part (void *data, gsize first, gsize n)
 {
   const LookUp *job = data;
-  const guint8 *in = job->in + first, *bytes = job->table->bytes;
-  guint8 *out = job->out + first;
-  for (gsize i = 0; i < n; i++)
-    out[i] = bytes[in[i]];
+  sl_wide ()->look_up (job->table->bytes, job->in + first, job->out + first, n);
 }
 
 void

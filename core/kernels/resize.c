@@ -2,14 +2,19 @@
 /*
  * Resizing: for each row and column of the output the two source positions and the weight between them are tabled
  * when the session is made. 8-bit weights have 11 fractional bits and the sum is rounded once, half up, which is
- * XNNPACK's arithmetic; positions are computed in single precision like its own.
+ * XNNPACK's arithmetic; positions are computed in single precision like its own. A row of the source is blended
+ * across once, into 32-bit sums, and then down for all rows of the output that lie between it and the next.
  */
 #include <string.h>
 
 #include "core/kernels/kernels.h"
 #include "core/kernels/parallel.h"
+#include "core/kernels/wide/wide.h"
 
-#define FRACTION 11
+/* Rows of the output that one thread takes at least. */
+#define PART_ROWS 16
+/* Most parts: each has lines of its own. */
+#define MAX_PARTS 8
 
 /** A position along one dimension: between elements @low and @high, @weight of the way. */
 typedef struct
@@ -22,6 +27,8 @@ typedef struct
 {
   const SlTensor *input, *output;
   Place *rows, *columns;
+  gint32 *lines; /* 8-bit bilinear: two blended rows for each part */
+  gsize part;    /* rows of the output in a part */
 } Resize;
 
 static gfloat
@@ -38,7 +45,7 @@ place_bilinear (Place *place, gint32 i, gint32 in, gfloat scale, gboolean half_p
   place->low = (gint32) limited;
   place->high = MIN (place->low + 1, in - 1);
   place->weight = limited - (gfloat) place->low;
-  place->fixed = (gint32) lrintf (place->weight * (1 << FRACTION));
+  place->fixed = (gint32) lrintf (place->weight * (1 << SL_BLEND_BITS));
 }
 
 static void
@@ -71,23 +78,72 @@ sl_kernel_resize_prepare (const SlGraph *graph, const SlNode *node, SlArena *are
   p->output = sl_node_output (graph, node, 0);
   p->rows = places_new (node, p->input->dims[1], p->output->dims[1], arena);
   p->columns = places_new (node, p->input->dims[2], p->output->dims[2], arena);
+  if (node->op != SL_OP_RESIZE_BILINEAR || p->input->dtype == SL_DTYPE_F32)
+    return p;
+  const gsize rows = (gsize) p->output->dims[0] * (gsize) p->output->dims[1];
+  p->part = MAX (PART_ROWS, (rows + MAX_PARTS - 1) / MAX_PARTS);
+  p->lines = sl_arena_alloc (arena, (rows + p->part - 1) / p->part * 2 * (gsize) p->output->dims[2] * (gsize) p->output->dims[3]
+                                      * sizeof p->lines[0]);
   return p;
 }
 
-static inline __attribute__ ((always_inline)) void
-blend_codes (SlDtype dtype, const void *const corners[4], const Place *row, const Place *column, void *out, gsize n)
+/* Row @y of one image, blended across. */
+static void
+blend_line (const Resize *p, const guint8 *image, gint32 y, gint32 *line)
 {
-  for (gsize c = 0; c < n; c++) {
-    const gint32 tl = sl_load_code (corners[0], dtype, c), tr = sl_load_code (corners[1], dtype, c);
-    const gint32 bl = sl_load_code (corners[2], dtype, c), br = sl_load_code (corners[3], dtype, c);
-    const gint32 top = tl * (1 << FRACTION) + (tr - tl) * column->fixed, bottom = bl * (1 << FRACTION) + (br - bl) * column->fixed;
-    const gint32 sum = top * (1 << FRACTION) + (bottom - top) * row->fixed;
-    sl_store_code (out, dtype, c, (sum + (1 << (2 * FRACTION - 1))) >> (2 * FRACTION));
+  const SlWide *wide = sl_wide ();
+  const gsize channels = (gsize) p->output->dims[3];
+  const guint8 *row = image + (gsize) y * (gsize) p->input->dims[2] * channels;
+  for (gint32 x = 0; x < p->output->dims[2]; x++, line += channels) {
+    const Place *column = &p->columns[x];
+    const guint8 *left = row + (gsize) column->low * channels, *right = row + (gsize) column->high * channels;
+    if (p->input->dtype == SL_DTYPE_I8)
+      wide->across_i8 ((const gint8 *) left, (const gint8 *) right, column->fixed, line, channels);
+    else
+      wide->across_u8 (left, right, column->fixed, line, channels);
+  }
+}
+
+/* One part: its lines hold the source rows above and below, by @held; a row that moves up is not blended again. */
+static void
+codes_part (const SlKernelCall *call, gsize part)
+{
+  const Resize *p = call->state;
+  const gsize h = (gsize) p->output->dims[1], n = (gsize) p->output->dims[2] * (gsize) p->output->dims[3];
+  const gsize end = MIN ((part + 1) * p->part, (gsize) p->output->dims[0] * h);
+  gint32 *lines[2] = { p->lines + part * 2 * n, p->lines + (part * 2 + 1) * n };
+  gint64 held[2] = { -1, -1 };
+  for (gsize y = part * p->part; y < end; y++) {
+    const Place *row = &p->rows[y % h];
+    const gint64 first = (gint64) (y / h) * p->input->dims[1];
+    const gint64 wanted[2] = { first + row->low, first + row->high };
+    const guint8 *image = (const guint8 *) call->inputs[0] + (gsize) first * (gsize) p->input->dims[2] * (gsize) p->input->dims[3];
+    if (held[1] == wanted[0] && held[0] != wanted[0]) {
+      gint32 *line = lines[0];
+      lines[0] = lines[1];
+      lines[1] = line;
+      held[0] = held[1];
+      held[1] = -1;
+    }
+    if (held[0] != wanted[0])
+      blend_line (p, image, row->low, lines[0]);
+    if (held[1] != wanted[1] && wanted[1] != wanted[0])
+      blend_line (p, image, row->high, lines[1]);
+    held[0] = wanted[0];
+    held[1] = wanted[1] != wanted[0] ? wanted[1] : held[1] == wanted[1] ? held[1] : -1;
+    sl_wide ()->down (lines[0], wanted[1] != wanted[0] ? lines[1] : lines[0], row->fixed, (guint8 *) call->outputs[0] + y * n, n);
   }
 }
 
 static void
-blend_floats (const void *const corners[4], const Place *row, const Place *column, gfloat *out, gsize n)
+codes_parts (void *data, gsize first, gsize n)
+{
+  for (gsize part = first; part < first + n; part++)
+    codes_part (data, part);
+}
+
+static void
+blend_floats (const gfloat *const corners[4], const Place *row, const Place *column, gfloat *out, gsize n)
 {
   const gfloat *tl = corners[0], *tr = corners[1], *bl = corners[2], *br = corners[3];
   for (gsize c = 0; c < n; c++) {
@@ -98,28 +154,22 @@ blend_floats (const void *const corners[4], const Place *row, const Place *colum
 
 /* Rows of the output, counted over all images. */
 static void
-bilinear_rows (void *data, gsize first, gsize n)
+float_rows (void *data, gsize first, gsize n)
 {
   const SlKernelCall *call = data;
   const Resize *p = call->state;
-  const SlDtype dtype = p->input->dtype;
   const gsize h = (gsize) p->output->dims[1], w = (gsize) p->output->dims[2], channels = (gsize) p->output->dims[3];
-  const gsize size = sl_dtype_size (dtype), pixel = channels * size, line = (gsize) p->input->dims[2] * pixel;
+  const gsize line = (gsize) p->input->dims[2] * channels;
   for (gsize y = first; y < first + n; y++) {
     const Place *row = &p->rows[y % h];
-    const guint8 *image = (const guint8 *) call->inputs[0] + y / h * (gsize) p->input->dims[1] * line;
-    const guint8 *top = image + (gsize) row->low * line, *bottom = image + (gsize) row->high * line;
-    guint8 *out = (guint8 *) call->outputs[0] + y * w * pixel;
-    for (gsize x = 0; x < w; x++, out += pixel) {
+    const gfloat *image = (const gfloat *) call->inputs[0] + y / h * (gsize) p->input->dims[1] * line;
+    const gfloat *top = image + (gsize) row->low * line, *bottom = image + (gsize) row->high * line;
+    gfloat *out = (gfloat *) call->outputs[0] + y * w * channels;
+    for (gsize x = 0; x < w; x++, out += channels) {
       const Place *column = &p->columns[x];
-      const gsize left = (gsize) column->low * pixel, right = (gsize) column->high * pixel;
-      const void *const corners[4] = { top + left, top + right, bottom + left, bottom + right };
-      if (dtype == SL_DTYPE_F32)
-        blend_floats (corners, row, column, (gfloat *) (void *) out, channels);
-      else if (dtype == SL_DTYPE_I8)
-        blend_codes (SL_DTYPE_I8, corners, row, column, out, channels);
-      else
-        blend_codes (SL_DTYPE_U8, corners, row, column, out, channels);
+      const gsize left = (gsize) column->low * channels, right = (gsize) column->high * channels;
+      const gfloat *const corners[4] = { top + left, top + right, bottom + left, bottom + right };
+      blend_floats (corners, row, column, out, channels);
     }
   }
 }
@@ -128,7 +178,11 @@ void
 sl_kernel_resize_bilinear (const SlKernelCall *call)
 {
   const Resize *p = call->state;
-  sl_parallel (call, (gsize) p->output->dims[0] * (gsize) p->output->dims[1], 4, bilinear_rows, (void *) call);
+  const gsize rows = (gsize) p->output->dims[0] * (gsize) p->output->dims[1];
+  if (p->input->dtype == SL_DTYPE_F32)
+    sl_parallel (call, rows, PART_ROWS, float_rows, (void *) call);
+  else
+    sl_parallel (call, (rows + p->part - 1) / p->part, 1, codes_parts, (void *) call);
 }
 
 static void
