@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ARG_MAX, ARG_MIN (the first of equals wins, NaN never) and TOPK_V2. Along the last dimension of 8-bit codes, as
- * class maps have it, a row is searched 16 codes at a time.
+ * ARG_MAX, ARG_MIN (the first of equals wins, NaN never) and TOPK_V2. Codes along the last dimension, as class maps
+ * have them, are searched 16 at a time.
  */
 #include <string.h>
 
 #include "core/kernels/kernels.h"
 #include "core/kernels/parallel.h"
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
+#include "core/kernels/wide/wide.h"
 
 #define PART_ELEMENTS 32768
+/* Rows searched before their indices are widened. */
+#define BLOCK 512
 
 typedef struct
 {
@@ -63,50 +62,20 @@ search_floats (const gfloat *in, gsize n)
   return found;
 }
 
-/* @flip makes the order of codes that of unsigned bytes: 0x80 for signed ones, inverted for the lowest. */
-#if defined(__SSE2__)
-static gsize
-search_bytes (const guint8 *in, gsize n, guint8 flip)
+/* Rows of codes, a block at a time. The order of codes is that of unsigned bytes flipped: 0x80 for signed ones, all bits for the lowest. */
+static void
+search_bytes (const Search *s, gsize first, gsize n, gboolean wide)
 {
-  const __m128i flips = _mm_set1_epi8 ((char) flip);
-  __m128i most = _mm_setzero_si128 ();
-  gsize i = 0;
-  if (n < 16) {
-    gsize found = 0;
-    for (i = 1; i < n; i++)
-      found = (guint8) (in[i] ^ flip) > (guint8) (in[found] ^ flip) ? i : found;
-    return found;
+  const guint8 flip = (s->input->dtype == SL_DTYPE_I8 ? 0x80 : 0) ^ (s->lowest ? 0xff : 0);
+  gint32 block[BLOCK];
+  for (gsize k = first; k < first + n; k += BLOCK) {
+    const gsize rows = MIN (BLOCK, first + n - k);
+    gint32 *found = wide ? block : (gint32 *) s->call->outputs[0] + k;
+    sl_wide ()->arg_max ((const guint8 *) s->call->inputs[0] + k * s->n, s->n, rows, flip, found);
+    for (gsize i = 0; wide && i < rows; i++)
+      ((gint64 *) s->call->outputs[0])[k + i] = block[i];
   }
-  for (; i + 16 <= n; i += 16)
-    most = _mm_max_epu8 (most, _mm_xor_si128 (_mm_loadu_si128 ((const __m128i *) (in + i)), flips));
-  most = _mm_max_epu8 (most, _mm_xor_si128 (_mm_loadu_si128 ((const __m128i *) (in + n - 16)), flips));
-  most = _mm_max_epu8 (most, _mm_srli_si128 (most, 8));
-  most = _mm_max_epu8 (most, _mm_srli_si128 (most, 4));
-  most = _mm_max_epu8 (most, _mm_srli_si128 (most, 2));
-  most = _mm_max_epu8 (most, _mm_srli_si128 (most, 1));
-  const guint8 best = (guint8) (_mm_cvtsi128_si32 (most) & 0xff) ^ flip;
-  const __m128i bests = _mm_set1_epi8 ((char) best);
-  for (i = 0; i + 16 <= n; i += 16) {
-    const int equal = _mm_movemask_epi8 (_mm_cmpeq_epi8 (_mm_loadu_si128 ((const __m128i *) (in + i)), bests));
-    if (equal != 0)
-      return i + (gsize) __builtin_ctz ((guint) equal);
-  }
-  return n - 16
-         + (gsize) __builtin_ctz ((guint) _mm_movemask_epi8 (_mm_cmpeq_epi8 (_mm_loadu_si128 ((const __m128i *) (in + n - 16)), bests)));
 }
-#else
-static gsize
-search_bytes (const guint8 *in, gsize n, guint8 flip)
-{
-  guint8 best = 0;
-  gsize found = 0;
-  for (gsize i = 0; i < n; i++)
-    best = MAX (best, (guint8) (in[i] ^ flip));
-  while ((guint8) (in[found] ^ flip) != best)
-    found++;
-  return found;
-}
-#endif
 
 static void
 search_part (void *data, gsize first, gsize n)
@@ -114,14 +83,14 @@ search_part (void *data, gsize first, gsize n)
   const Search *s = data;
   const SlDtype dtype = s->input->dtype;
   const gboolean wide = sl_node_output (s->call->graph, s->call->node, 0)->dtype == SL_DTYPE_I64;
-  const gboolean bytes = s->inner == 1 && (dtype == SL_DTYPE_I8 || dtype == SL_DTYPE_U8);
-  const guint8 flip = (dtype == SL_DTYPE_I8 ? 0x80 : 0) ^ (s->lowest ? 0xff : 0);
+  if (s->inner == 1 && (dtype == SL_DTYPE_I8 || dtype == SL_DTYPE_U8)) {
+    search_bytes (s, first, n, wide);
+    return;
+  }
   for (gsize k = first; k < first + n; k++) {
     const gsize at = k / s->inner * s->inner * s->n + k % s->inner;
     gsize found;
-    if (bytes)
-      found = search_bytes ((const guint8 *) s->call->inputs[0] + at, s->n, flip);
-    else if (dtype == SL_DTYPE_F32 && s->inner == 1 && !s->lowest)
+    if (dtype == SL_DTYPE_F32 && s->inner == 1 && !s->lowest)
       found = search_floats ((const gfloat *) s->call->inputs[0] + at, s->n);
     else
       found = search_any (s, at);

@@ -13,6 +13,8 @@
 
 /* Rows of the output that one thread takes at least. */
 #define PART_ROWS 16
+/* Elements of both lines that stay in the first cache. */
+#define BLOCK 1024
 /* Most parts: each has lines of its own. */
 #define MAX_PARTS 8
 
@@ -104,6 +106,18 @@ blend_line (const Resize *p, const guint8 *image, gint32 y, gint32 *line)
   }
 }
 
+/* Rows @y .. @end-1 of the output, all between the same two rows of the source, a block of columns at a time. */
+static void
+blend_down (const SlKernelCall *call, gint32 *const lines[2], gsize y, gsize end, gsize n)
+{
+  const Resize *p = call->state;
+  const SlWide *wide = sl_wide ();
+  for (gsize at = 0; at < n; at += BLOCK)
+    for (gsize k = y; k < end; k++)
+      wide->down (lines[0] + at, lines[1] + at, p->rows[k % (gsize) p->output->dims[1]].fixed, (guint8 *) call->outputs[0] + k * n + at,
+                  MIN (BLOCK, n - at));
+}
+
 /* One part: its lines hold the source rows above and below, by @held; a row that moves up is not blended again. */
 static void
 codes_part (const SlKernelCall *call, gsize part)
@@ -112,26 +126,23 @@ codes_part (const SlKernelCall *call, gsize part)
   const gsize h = (gsize) p->output->dims[1], n = (gsize) p->output->dims[2] * (gsize) p->output->dims[3];
   const gsize end = MIN ((part + 1) * p->part, (gsize) p->output->dims[0] * h);
   gint32 *lines[2] = { p->lines + part * 2 * n, p->lines + (part * 2 + 1) * n };
-  gint64 held[2] = { -1, -1 };
-  for (gsize y = part * p->part; y < end; y++) {
+  gint64 held = -1; /* the source row that the second line holds */
+  for (gsize y = part * p->part, next; y < end; y = next) {
     const Place *row = &p->rows[y % h];
-    const gint64 first = (gint64) (y / h) * p->input->dims[1];
-    const gint64 wanted[2] = { first + row->low, first + row->high };
-    const guint8 *image = (const guint8 *) call->inputs[0] + (gsize) first * (gsize) p->input->dims[2] * (gsize) p->input->dims[3];
-    if (held[1] == wanted[0] && held[0] != wanted[0]) {
+    const gsize first = y / h * (gsize) p->input->dims[1];
+    const guint8 *image = (const guint8 *) call->inputs[0] + first * (gsize) p->input->dims[2] * (gsize) p->input->dims[3];
+    for (next = y + 1; next < end && next % h != 0 && p->rows[next % h].low == row->low; next++)
+      ;
+    if (held == (gint64) first + row->low) {
       gint32 *line = lines[0];
       lines[0] = lines[1];
       lines[1] = line;
-      held[0] = held[1];
-      held[1] = -1;
-    }
-    if (held[0] != wanted[0])
+    } else {
       blend_line (p, image, row->low, lines[0]);
-    if (held[1] != wanted[1] && wanted[1] != wanted[0])
-      blend_line (p, image, row->high, lines[1]);
-    held[0] = wanted[0];
-    held[1] = wanted[1] != wanted[0] ? wanted[1] : held[1] == wanted[1] ? held[1] : -1;
-    sl_wide ()->down (lines[0], wanted[1] != wanted[0] ? lines[1] : lines[0], row->fixed, (guint8 *) call->outputs[0] + y * n, n);
+    }
+    blend_line (p, image, row->high, lines[1]);
+    held = (gint64) first + row->high;
+    blend_down (call, lines, y, next, n);
   }
 }
 

@@ -24,25 +24,36 @@ sl_kernel_softmax_prepare (const SlGraph *graph, const SlNode *node, SlArena *ar
   return table;
 }
 
+/* Inlined once per type. */
+static inline __attribute__ ((always_inline)) void
+softmax_row (const Table *table, SlDtype dtype, const void *in, void *out, gint32 n, gfloat out_scale, gint32 zero, gint32 lo, gint32 hi)
+{
+  gint32 highest = G_MININT32;
+  gfloat sum = 0;
+  for (gint32 i = 0; i < n; i++)
+    highest = MAX (highest, sl_load_code (in, dtype, (gsize) i));
+  for (gint32 i = 0; i < n; i++)
+    sum += table->exp[highest - sl_load_code (in, dtype, (gsize) i)];
+  const gfloat inverse = 1.0f / (sum * out_scale);
+  for (gint32 i = 0; i < n; i++) {
+    const gfloat value = table->exp[highest - sl_load_code (in, dtype, (gsize) i)] * inverse + 0.5f;
+    const gint32 code = (gint32) (value < 65536.0f ? value : 65536.0f) + zero;
+    sl_store_code (out, dtype, (gsize) i, CLAMP (code, lo, hi));
+  }
+}
+
 static void
 row_codes (const SlKernelCall *call, gsize first, gint32 n)
 {
   const SlTensor *input = sl_node_input (call->graph, call->node, 0), *output = sl_node_output (call->graph, call->node, 0);
-  const Table *table = call->state;
-  const SlDtype dtype = input->dtype;
-  gint32 highest = G_MININT32, lo = 0, hi = 0;
-  gfloat sum = 0;
-  sl_dtype_code_range (dtype, &lo, &hi);
-  for (gint32 i = 0; i < n; i++)
-    highest = MAX (highest, sl_load_code (call->inputs[0], dtype, first + (gsize) i));
-  for (gint32 i = 0; i < n; i++)
-    sum += table->exp[highest - sl_load_code (call->inputs[0], dtype, first + (gsize) i)];
-  const gfloat inverse = 1.0f / (sum * sl_tensor_scale (output));
-  for (gint32 i = 0; i < n; i++) {
-    const gfloat value = table->exp[highest - sl_load_code (call->inputs[0], dtype, first + (gsize) i)] * inverse + 0.5f;
-    const gint32 code = (value < 65536.0f ? (gint32) value : 65536) + sl_tensor_zero_point (output);
-    sl_store_code (call->outputs[0], dtype, first + (gsize) i, CLAMP (code, lo, hi));
-  }
+  const guint8 *in = (const guint8 *) call->inputs[0] + first;
+  guint8 *out = (guint8 *) call->outputs[0] + first;
+  const gfloat scale = sl_tensor_scale (output);
+  const gint32 zero = sl_tensor_zero_point (output);
+  if (input->dtype == SL_DTYPE_I8)
+    softmax_row (call->state, SL_DTYPE_I8, in, out, n, scale, zero, G_MININT8, G_MAXINT8);
+  else
+    softmax_row (call->state, SL_DTYPE_U8, in, out, n, scale, zero, 0, G_MAXUINT8);
 }
 
 static void

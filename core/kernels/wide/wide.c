@@ -2,8 +2,10 @@
 /* Compiled once for each instruction set, named by SL_WIDE_NAME; plain loops that compilers make vectors of. */
 #include "core/kernels/wide/wide.h"
 
-#if defined(__AVX512VBMI__)
+#if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
 #endif
@@ -75,6 +77,84 @@ across_i8 (const gint8 *left, const gint8 *right, gint32 weight, gint32 *out, gs
     out[i] = left[i] * (1 << SL_BLEND_BITS) + (right[i] - left[i]) * weight;
 }
 
+/* One row of at least 16 bytes, and short ones. */
+#if defined(__SSE2__)
+static inline guint8
+largest_byte (__m128i bytes)
+{
+#if defined(__SSE4_1__)
+  const __m128i inverted = _mm_xor_si128 (bytes, _mm_set1_epi8 (-1));
+  return (guint8) ~_mm_cvtsi128_si32 (_mm_minpos_epu16 (_mm_min_epu8 (inverted, _mm_srli_epi16 (inverted, 8))));
+#else
+  bytes = _mm_max_epu8 (bytes, _mm_srli_si128 (bytes, 8));
+  bytes = _mm_max_epu8 (bytes, _mm_srli_si128 (bytes, 4));
+  bytes = _mm_max_epu8 (bytes, _mm_srli_si128 (bytes, 2));
+  return (guint8) _mm_cvtsi128_si32 (_mm_max_epu8 (bytes, _mm_srli_si128 (bytes, 1)));
+#endif
+}
+
+static inline guint
+equal_bytes (const guint8 *in, __m128i wanted)
+{
+  return (guint) _mm_movemask_epi8 (_mm_cmpeq_epi8 (_mm_loadu_si128 ((const __m128i *) (const void *) in), wanted));
+}
+
+static gint32
+arg_max_long (const guint8 *in, gsize n, guint8 flip)
+{
+  const __m128i flips = _mm_set1_epi8 ((char) flip);
+  __m128i most = _mm_xor_si128 (_mm_loadu_si128 ((const __m128i *) (const void *) (in + n - 16)), flips);
+  for (gsize i = 0; i + 16 < n; i += 16)
+    most = _mm_max_epu8 (most, _mm_xor_si128 (_mm_loadu_si128 ((const __m128i *) (const void *) (in + i)), flips));
+  const __m128i wanted = _mm_set1_epi8 ((char) (largest_byte (most) ^ flip));
+  for (gsize i = 0; i + 16 < n; i += 16) {
+    const guint equal = equal_bytes (in + i, wanted);
+    if (equal != 0)
+      return (gint32) i + __builtin_ctz (equal);
+  }
+  return (gint32) n - 16 + __builtin_ctz (equal_bytes (in + n - 16, wanted));
+}
+
+/* 17 to 32 bytes, without a branch. */
+static gint32
+arg_max_middle (const guint8 *in, gsize n, __m128i flips, guint8 flip)
+{
+  const __m128i head = _mm_loadu_si128 ((const __m128i *) (const void *) in);
+  const __m128i tail = _mm_loadu_si128 ((const __m128i *) (const void *) (in + n - 16));
+  const __m128i most = _mm_max_epu8 (_mm_xor_si128 (head, flips), _mm_xor_si128 (tail, flips));
+  const __m128i wanted = _mm_set1_epi8 ((char) (largest_byte (most) ^ flip));
+  const guint equal =
+    (guint) _mm_movemask_epi8 (_mm_cmpeq_epi8 (head, wanted)) | (guint) _mm_movemask_epi8 (_mm_cmpeq_epi8 (tail, wanted)) << (n - 16);
+  return __builtin_ctz (equal);
+}
+#endif
+
+static gint32
+arg_max_short (const guint8 *in, gsize n, guint8 flip)
+{
+  gsize found = 0;
+  for (gsize i = 1; i < n; i++)
+    found = (guint8) (in[i] ^ flip) > (guint8) (in[found] ^ flip) ? i : found;
+  return (gint32) found;
+}
+
+static void
+arg_max (const guint8 *in, gsize n, gsize rows, guint8 flip, gint32 *out)
+{
+#if defined(__SSE2__)
+  const __m128i flips = _mm_set1_epi8 ((char) flip);
+  for (gsize r = 0; n > 16 && n <= 32 && r < rows; r++)
+    out[r] = arg_max_middle (in + r * n, n, flips, flip);
+  for (gsize r = 0; (n == 16 || n > 32) && r < rows; r++)
+    out[r] = arg_max_long (in + r * n, n, flip);
+  for (gsize r = 0; n < 16 && r < rows; r++)
+    out[r] = arg_max_short (in + r * n, n, flip);
+#else
+  for (gsize r = 0; r < rows; r++)
+    out[r] = arg_max_short (in + r * n, n, flip);
+#endif
+}
+
 static void
 down (const gint32 *top, const gint32 *bottom, gint32 weight, guint8 *out, gsize n)
 {
@@ -84,4 +164,4 @@ down (const gint32 *top, const gint32 *bottom, gint32 weight, guint8 *out, gsize
   }
 }
 
-const SlWide TABLE (SL_WIDE_NAME) = { NAME (SL_WIDE_NAME), look_up, across_u8, across_i8, down };
+const SlWide TABLE (SL_WIDE_NAME) = { NAME (SL_WIDE_NAME), look_up, across_u8, across_i8, arg_max, down };

@@ -18,6 +18,7 @@ G_BEGIN_DECLS
  * SlWide:
  * @look_up: @out[i] = @table[@in[i]]
  * @across: @out[c] = @left[c] blended with @right[c], SL_BLEND_BITS fractional bits; unsigned or signed codes
+ * @arg_max: for each of @rows rows of @n bytes the first of the largest, by the order of (byte ^ @flip)
  * @down: @out[i] = @top[i] blended with @bottom[i], both with SL_BLEND_BITS fractional bits, rounded half up to a byte
  */
 typedef struct
@@ -26,6 +27,7 @@ typedef struct
   void (*look_up) (const guint8 *table, const guint8 *in, guint8 *out, gsize n);
   void (*across_u8) (const guint8 *left, const guint8 *right, gint32 weight, gint32 *out, gsize n);
   void (*across_i8) (const gint8 *left, const gint8 *right, gint32 weight, gint32 *out, gsize n);
+  void (*arg_max) (const guint8 *in, gsize n, gsize rows, guint8 flip, gint32 *out);
   void (*down) (const gint32 *top, const gint32 *bottom, gint32 weight, guint8 *out, gsize n);
 } SlWide;
 
