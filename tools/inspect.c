@@ -163,6 +163,32 @@ print_text (const Report *report)
 }
 
 static void
+print_passes (const Report *report)
+{
+  const SlGraph *graph = sl_model_graph (report->model);
+  printf ("passes\n");
+  for (guint i = 0; i < sl_graph_n_passes (graph); i++) {
+    guint changes;
+    const char *name = sl_graph_pass (graph, i, &changes);
+    printf ("  %-28s %6u change%s\n", name, changes, changes != 1 ? "s" : "");
+  }
+  printf ("  %-28s %6u node%s\n", "in_place", report->stats.in_place_nodes, report->stats.in_place_nodes != 1 ? "s" : "");
+}
+
+static void
+json_passes (GString *out, const Report *report)
+{
+  const SlGraph *graph = sl_model_graph (report->model);
+  g_string_append (out, ",\"passes\":{");
+  for (guint i = 0; i < sl_graph_n_passes (graph); i++) {
+    guint changes;
+    const char *name = sl_graph_pass (graph, i, &changes);
+    g_string_append_printf (out, "\"%s\":%u,", name, changes);
+  }
+  g_string_append_printf (out, "\"in_place\":%u}", report->stats.in_place_nodes);
+}
+
+static void
 json_tensors (GString *out, const char *key, const SlGraph *graph, guint n, const SlTensor *(*get) (const SlGraph *, guint))
 {
   g_string_append_printf (out, ",\"%s\":[", key);
@@ -240,6 +266,7 @@ print_json (const Report *report)
   json_tensors (out, "inputs", graph, sl_graph_n_inputs (graph), sl_graph_input_tensor);
   json_tensors (out, "outputs", graph, sl_graph_n_outputs (graph), sl_graph_output_tensor);
   json_contract (out, report);
+  json_passes (out, report);
   g_string_append (out, ",\"operators\":[");
   for (guint i = 0; i < SL_OP_COUNT; i++)
     if (report->ops[i].count > 0) {
@@ -264,8 +291,10 @@ run_inspect (int argc, char **argv)
   g_auto (GStrv) rest = NULL;
   g_autoptr (GError) error = NULL;
   g_auto (Report) report = { 0 };
-  gboolean json = FALSE;
-  const GOptionEntry entries[] = { { "json", 'j', 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL }, { NULL } };
+  gboolean json = FALSE, passes = FALSE;
+  const GOptionEntry entries[] = { { "json", 'j', 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL },
+                                   { "passes", 0, 0, G_OPTION_ARG_NONE, &passes, "Show what each rewrite of the graph changed", NULL },
+                                   { NULL } };
   g_autofree GOptionEntry *more = sl_model_options_entries (&options);
   int status =
     sl_options_parse ("inspect", "MODEL", "Shows what a model takes and gives, and what runs it.", NULL, argc, argv, entries, more, &rest);
@@ -286,8 +315,11 @@ run_inspect (int argc, char **argv)
     status = SL_EXIT_FAILED;
   } else if (json)
     print_json (&report);
-  else
+  else {
     print_text (&report);
+    if (passes)
+      print_passes (&report);
+  }
 done:
   sl_model_options_clear (&options);
   return status;

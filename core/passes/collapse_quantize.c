@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Pairs of QUANTIZE and DEQUANTIZE: codes made real and made the same codes again are the first codes; a QUANTIZE to
+ * the quantisation its input has already does nothing. What is not exact is left alone.
+ */
+#include "core/ops/ops.h"
+#include "core/passes/passes.h"
+
+static gboolean
+same_codes (const SlTensor *a, const SlTensor *b)
+{
+  return a->dtype == b->dtype && a->quant.count == 1 && b->quant.count == 1 && sl_tensor_scale (a) == sl_tensor_scale (b)
+         && sl_tensor_zero_point (a) == sl_tensor_zero_point (b);
+}
+
+/* The tensor whose codes the output of QUANTIZE @node repeats, -1 = none. */
+static gint32
+repeated (const SlPassIndex *index, SlGraph *graph, const SlNode *node)
+{
+  const SlTensor *output = sl_node_output (graph, node, 0);
+  if (same_codes (sl_node_input (graph, node, 0), output))
+    return node->inputs[0];
+  const SlNode *before = sl_pass_producer (index, graph, node->inputs[0]);
+  if (before != NULL && before->op == SL_OP_DEQUANTIZE && same_codes (sl_node_input (graph, before, 0), output))
+    return before->inputs[0];
+  return -1;
+}
+
+static guint
+run (SlGraph *graph)
+{
+  guint changes = 0;
+  SlPassIndex index;
+  sl_pass_index_init (&index, graph);
+  for (guint i = 0; i < graph->nodes->len; i++) {
+    SlNode *node = &g_array_index (graph->nodes, SlNode, i);
+    const gint32 from = node->op == SL_OP_QUANTIZE ? repeated (&index, graph, node) : -1;
+    if (from < 0)
+      continue;
+    const SlTensor *output = sl_node_output (graph, node, 0);
+    node->inputs = sl_arena_memdup (graph->arena, &from, sizeof from);
+    node->op = SL_OP_RESHAPE;
+    node->params = (SlOpParams){ .reshape = { .count = output->rank } };
+    for (guint k = 0; k < output->rank; k++)
+      node->params.reshape.dims[k] = output->dims[k];
+    changes++;
+  }
+  sl_pass_index_clear (&index);
+  return changes;
+}
+
+const SlPass sl_pass_collapse_quantize = { "collapse_quantize", run };

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Rewrites: how often each changed a graph, and that the graph still gives what double-precision maths says. */
+#include <math.h>
+#include <string.h>
+
+#include "tests/core/opcheck.h"
+
+#define N 300
+
+static guint
+changes_of (const SlGraph *graph, const char *pass)
+{
+  for (guint i = 0; i < sl_graph_n_passes (graph); i++) {
+    guint changes;
+    if (g_strcmp0 (sl_graph_pass (graph, i, &changes), pass) == 0)
+      return changes;
+  }
+  g_error ("no pass %s", pass);
+}
+
+static double
+code_of (double real, double scale, gint32 zero, gint32 lo, gint32 hi)
+{
+  return fmin (fmax (nearbyint (real / scale) + zero, lo), hi);
+}
+
+/* uint8 CAST to float, QUANTIZE, SUB a constant, TANH: one table. */
+static void
+test_table_chain (void)
+{
+  const gint32 dims[1] = { N };
+  const gfloat scale = 0.004f;
+  const gint8 constant = 100;
+  Check check;
+  gint32 t[4], in[2];
+  double expected[N];
+  check_init (&check, 3);
+  in[0] = check_input (&check, SL_DTYPE_U8, 1, dims, 0, 0);
+  t[0] = check_middle (&check, SL_DTYPE_F32, 0, 0);
+  t[1] = check_middle (&check, SL_DTYPE_I8, 1.0f, -128);
+  t[2] = check_middle (&check, SL_DTYPE_I8, 0.02f, -100);
+  t[3] = check_output (&check, SL_DTYPE_I8, 1 / 128.0f, 0);
+  check_node (&check, SL_OP_CAST, &in[0], 1, t[0], NULL);
+  check_node (&check, SL_OP_QUANTIZE, &t[0], 1, t[1], NULL);
+  in[0] = t[1];
+  in[1] = check_constant (&check, SL_DTYPE_I8, 0, NULL, &scale, 1, 0, 0, &constant);
+  check_node (&check, SL_OP_SUB, in, 2, t[2], NULL);
+  check_node (&check, SL_OP_TANH, &t[2], 1, t[3], NULL);
+  check_prepare (&check);
+  g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, 1);
+  g_assert_cmpint (sl_graph_node (check.graph, 0)->op, ==, SL_OP_LOOKUP);
+  g_assert_cmpuint (changes_of (check.graph, "fold_table"), >, 0);
+  g_assert_cmpuint (changes_of (check.graph, "dead_code"), >, 0);
+  for (gsize i = 0; i < N; i++) {
+    const double x = code_of (((const guint8 *) check.input_data[0])[i], 1, -128, -128, 127) + 128;
+    const double y = code_of (x - 100 * (double) 0.004f, 0.02, -100, -128, 127);
+    expected[i] = tanh ((y + 100) * (double) 0.02f);
+  }
+  check_expect (&check, expected, 0.51, 0.51);
+  check_clear (&check);
+}
+
+/* x * LOGISTIC (x) of codes: one table, rounded twice as the nodes would. */
+static void
+test_table_silu (void)
+{
+  const gint32 dims[1] = { N };
+  Check check;
+  gint32 in[2], middle;
+  double expected[N];
+  check_init (&check, 4);
+  in[0] = check_input (&check, SL_DTYPE_I8, 1, dims, 0.05f, 3);
+  in[1] = middle = check_middle (&check, SL_DTYPE_I8, 1 / 256.0f, -128);
+  check_node (&check, SL_OP_LOGISTIC, in, 1, middle, NULL);
+  check_node (&check, SL_OP_MUL, in, 2, check_output (&check, SL_DTYPE_I8, 0.04f, -120), NULL);
+  check_prepare (&check);
+  g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, 1);
+  for (gsize i = 0; i < N; i++) {
+    const double x = check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0], i);
+    expected[i] = x * (code_of (1 / (1 + exp (-x)), 1 / 256.0, -128, -128, 127) + 128) / 256;
+  }
+  check_expect (&check, expected, 0.51, 0.51);
+  check_clear (&check);
+}
+
+/* A constant that is not the same everywhere is no function of a byte. */
+static void
+test_table_refused (void)
+{
+  const gint32 dims[2] = { 4, 3 }, row[1] = { 3 };
+  const gfloat scale = 0.05f;
+  const gint8 constant[3] = { 1, 1, 2 };
+  Check check;
+  gint32 in[2], middle;
+  check_init (&check, 5);
+  in[0] = check_input (&check, SL_DTYPE_I8, 2, dims, 0.05f, 0);
+  in[1] = check_constant (&check, SL_DTYPE_I8, 1, row, &scale, 1, 0, 0, constant);
+  middle = check_middle (&check, SL_DTYPE_I8, 0.1f, 0);
+  check_node (&check, SL_OP_ADD, in, 2, middle, NULL);
+  check_node (&check, SL_OP_TANH, &middle, 1, check_output (&check, SL_DTYPE_I8, 1 / 128.0f, 0), NULL);
+  check_prepare (&check);
+  g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, 2);
+  g_assert_cmpint (sl_graph_node (check.graph, 0)->op, ==, SL_OP_ADD);
+  check_clear (&check);
+}
+
+/* Codes to float and back to the same codes, then two transpositions that undo each other: only views are left. */
+static void
+test_cancel (void)
+{
+  const gint32 dims[3] = { 4, 5, 6 };
+  Check check;
+  gint32 t[4], in[2];
+  double expected[120];
+  check_init (&check, 6);
+  in[0] = check_input (&check, SL_DTYPE_U8, 3, dims, 0.1f, 7);
+  for (guint i = 0; i < 3; i++)
+    t[i] = check_middle (&check, i == 0 ? SL_DTYPE_F32 : SL_DTYPE_U8, i == 0 ? 0 : 0.1f, i == 0 ? 0 : 7);
+  t[3] = check_output (&check, SL_DTYPE_U8, 0.1f, 7);
+  check_node (&check, SL_OP_DEQUANTIZE, &in[0], 1, t[0], NULL);
+  check_node (&check, SL_OP_QUANTIZE, &t[0], 1, t[1], NULL);
+  in[0] = t[1];
+  in[1] = check_ints (&check, 3, (gint32[]){ 2, 0, 1 });
+  check_node (&check, SL_OP_TRANSPOSE, in, 2, t[2], NULL);
+  in[0] = t[2];
+  in[1] = check_ints (&check, 3, (gint32[]){ 1, 2, 0 });
+  check_node (&check, SL_OP_TRANSPOSE, in, 2, t[3], NULL);
+  check_prepare (&check);
+  g_assert_cmpuint (changes_of (check.graph, "collapse_quantize"), ==, 1);
+  g_assert_cmpuint (changes_of (check.graph, "cancel_layout"), >=, 2);
+  for (guint i = 0; i < sl_graph_n_nodes (check.graph); i++)
+    g_assert_cmpint (sl_graph_node (check.graph, i)->op, ==, SL_OP_RESHAPE);
+  for (gsize i = 0; i < 120; i++)
+    expected[i] = check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0], i);
+  check_expect (&check, expected, 0, 0);
+  check_clear (&check);
+}
+
+/* float16 weights through DEQUANTIZE, and int8 weights under float activations. */
+static void
+test_weights (void)
+{
+  const gint32 dims[2] = { 2, 4 }, shape[2] = { 3, 4 };
+  const guint16 halves[12] = { 0x3c00, 0xc000, 0x0000, 0x3555, 0x3800, 0xbc00, 0x0001, 0x4200, 0x3c01, 0x8000, 0x7bff, 0x2e66 };
+  const double reals[12] = { 1, -2, 0, 0.333251953125, 0.5, -1, ldexp (1, -24), 3, 1.0009765625, 0, 65504, 0.0999755859375 };
+  const gint8 codes[12] = { 10, -20, 30, -40, 50, -60, 70, -80, 90, -100, 110, -120 };
+  const gfloat scales[3] = { 0.01f, 0.02f, 0.03f };
+  for (guint kind = 0; kind < 2; kind++) {
+    Check check;
+    gint32 in[2];
+    double expected[6];
+    check_init (&check, kind);
+    in[0] = check_input (&check, SL_DTYPE_F32, 2, dims, 0, 0);
+    if (kind == 0) {
+      const gint32 stored = check_constant (&check, SL_DTYPE_F16, 2, shape, NULL, 0, 0, 0, halves);
+      in[1] = check_middle (&check, SL_DTYPE_F32, 0, 0);
+      check_node (&check, SL_OP_DEQUANTIZE, &stored, 1, in[1], NULL);
+    } else {
+      in[1] = check_constant (&check, SL_DTYPE_I8, 2, shape, scales, 3, 0, 0, codes);
+    }
+    check_node (&check, SL_OP_FULLY_CONNECTED, in, 2, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
+    check_prepare (&check);
+    g_assert_cmpuint (changes_of (check.graph, kind == 0 ? "constant_fold" : "dequantize_weights"), ==, 1);
+    g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, 1);
+    for (gsize i = 0; i < 6; i++) {
+      expected[i] = 0;
+      for (gsize k = 0; k < 4; k++)
+        expected[i] += check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0], i / 3 * 4 + k)
+                       * (kind == 0 ? reals[i % 3 * 4 + k] : codes[i % 3 * 4 + k] * (double) scales[i % 3]);
+    }
+    check_expect (&check, expected, 2e-6, 2e-6);
+    check_clear (&check);
+  }
+}
+
+/* A shape computed from a shape: SHAPE, STRIDED_SLICE, PACK, RESHAPE leave a view. */
+static void
+test_shapes (void)
+{
+  const gint32 dims[4] = { 1, 3, 4, 6 };
+  Check check;
+  gint32 in[4], t[3];
+  check_init (&check, 8);
+  const gint32 x = check_input (&check, SL_DTYPE_F32, 4, dims, 0, 0);
+  for (guint i = 0; i < 3; i++)
+    t[i] = check_middle (&check, SL_DTYPE_I32, 0, 0);
+  check_node (&check, SL_OP_SHAPE, &x, 1, t[0], NULL);
+  in[0] = t[0];
+  in[1] = check_ints (&check, 1, (gint32[]){ 1 });
+  in[2] = check_ints (&check, 1, (gint32[]){ 2 });
+  in[3] = check_ints (&check, 1, (gint32[]){ 1 });
+  check_node (&check, SL_OP_STRIDED_SLICE, in, 4, t[1], &(SlOpParams){ .slice = { .shrink_axis_mask = 1 } });
+  const gint32 minus_one = -1;
+  in[0] = t[1];
+  in[1] = check_constant (&check, SL_DTYPE_I32, 0, NULL, NULL, 0, 0, 0, &minus_one);
+  check_node (&check, SL_OP_PACK, in, 2, t[2], NULL);
+  in[0] = x;
+  in[1] = t[2];
+  check_node (&check, SL_OP_RESHAPE, in, 2, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
+  check_prepare (&check);
+  g_assert_cmpuint (changes_of (check.graph, "constant_fold"), ==, 3);
+  g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, 1);
+  g_assert_cmpint (sl_graph_output_tensor (check.graph, 0)->dims[0], ==, 3);
+  g_assert_cmpint (sl_graph_output_tensor (check.graph, 0)->dims[1], ==, 24);
+  check_clear (&check);
+}
+
+/* Elementwise nodes write over what nothing reads any more: two tensors of three are enough. */
+static void
+test_in_place (void)
+{
+  const gint32 dims[1] = { 4096 };
+  Check check;
+  g_autoptr (GError) error = NULL;
+  gint32 in[2], t[4];
+  SlSessionStats stats;
+  check_init (&check, 9);
+  const gint32 x = check_input (&check, SL_DTYPE_F32, 1, dims, 0, 0);
+  for (guint i = 0; i < 4; i++)
+    t[i] = check_middle (&check, SL_DTYPE_F32, 0, 0);
+  check_node (&check, SL_OP_ABS, &x, 1, t[0], NULL);
+  check_node (&check, SL_OP_SQUARE, &t[0], 1, t[1], NULL);
+  check_node (&check, SL_OP_NEG, &t[1], 1, t[2], NULL);
+  in[0] = t[2];
+  in[1] = x;
+  check_node (&check, SL_OP_ADD, in, 2, t[3], NULL);
+  check_node (&check, SL_OP_EXP, &t[3], 1, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
+  check_prepare (&check);
+  g_autoptr (SlSession) session = sl_session_new (check.graph, 1, &error);
+  g_assert_no_error (error);
+  sl_session_stats (session, &stats);
+  g_assert_cmpuint (stats.in_place_nodes, ==, 3);
+  g_assert_cmpuint (stats.arena_bytes, ==, stats.arena_lower_bound);
+  g_assert_cmpuint (stats.arena_bytes, <=, 4096 * 4 + 128);
+  double expected[4096];
+  for (gsize i = 0; i < 4096; i++) {
+    const double value = check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0], i);
+    expected[i] = exp (value - value * value);
+  }
+  check_expect (&check, expected, 1e-5, 1e-5);
+  check_clear (&check);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/passes/table/chain", test_table_chain);
+  g_test_add_func ("/passes/table/silu", test_table_silu);
+  g_test_add_func ("/passes/table/refused", test_table_refused);
+  g_test_add_func ("/passes/cancel", test_cancel);
+  g_test_add_func ("/passes/weights", test_weights);
+  g_test_add_func ("/passes/shapes", test_shapes);
+  g_test_add_func ("/passes/in-place", test_in_place);
+  return g_test_run ();
+}
