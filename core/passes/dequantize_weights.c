@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Weights stored as 8-bit codes under float activations (dynamic-range quantisation) become float weights, once, so
- * that such layers run as float ones: exact in the activations, where quantising those on the fly would not be.
+ * that such layers run as float ones: exact in the activations, where quantising those on the fly, as other runtimes
+ * do, loses up to half a code in every layer.
  */
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Real models against the outputs of LiteRT with XNNPACK, on one thread and two: byte for byte where a model computes
- * in integers, within 1e-4 of the tensor's largest magnitude where it computes in floats. Models, inputs and outputs
- * are not part of the project; each case is skipped where they are missing.
+ * in integers, within 1e-4 of the tensor's largest magnitude where it computes in floats. A hybrid model (int8 weights
+ * under float activations) is quantised on the fly there and not here, and the rounding of that is chaotic: two runs of it
+ * that differ by one bit in the first layer end as far apart; there the mean must be within 2e-4. Models, inputs and
+ * outputs are not part of the project; each case is skipped where they are missing.
  */
 #include <math.h>
 #include <string.h>
@@ -14,7 +16,12 @@
 typedef struct
 {
   const char *model, *picture;
-  gboolean floats;
+  enum
+  {
+    EXACT,
+    FLOATS,
+    HYBRID
+  } kind;
 } Case;
 
 static const Case cases[] = {
@@ -40,7 +47,9 @@ static const Case cases[] = {
   { "yolov8n_full_integer_quant_224", "dog" },
   { "yolov8n_full_integer_quant_416", "bus" },
   { "yolov8n_full_integer_quant_416", "dog" },
-  { "version-RFB-320_without_postprocessing", "face", TRUE },
+  { "version-RFB-320_without_postprocessing", "face", FLOATS },
+  { "yolov8n_int8_224", "bus", HYBRID },
+  { "yolov8n_int8_224", "dog", HYBRID },
 };
 
 static void
@@ -52,18 +61,22 @@ compare_output (const Case *c, guint i, const SlTensor *tensor, const void *data
   gsize bytes = 0;
   g_assert_nonnull (path);
   g_assert_true (g_file_get_contents (path, &expected, &bytes, NULL));
-  if (!c->floats) {
+  if (c->kind == EXACT) {
     g_assert_cmpmem (data, tensor->bytes, expected, bytes);
     return;
   }
   g_assert_cmpuint (tensor->bytes, ==, bytes);
   const gfloat *got = data, *want = (const gfloat *) (gconstpointer) expected;
-  double most = 0, worst = 0;
+  double most = 0, worst = 0, sum = 0;
   for (gsize k = 0; k < bytes / sizeof (gfloat); k++) {
     most = fmax (most, fabs ((double) want[k]));
     worst = fmax (worst, fabs ((double) got[k] - (double) want[k]));
+    sum += fabs ((double) got[k] - (double) want[k]);
   }
-  g_assert_cmpfloat (worst, <=, 1e-4 * most);
+  if (c->kind == FLOATS)
+    g_assert_cmpfloat (worst, <=, 1e-4 * most);
+  else
+    g_assert_cmpfloat (sum / (double) (bytes / sizeof (gfloat)), <=, 2e-4 * most);
 }
 
 static void
