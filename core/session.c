@@ -353,6 +353,19 @@ run_timed_step (SlSession *session, guint i)
   return status;
 }
 
+static SlStatus
+run_steps (SlSession *session)
+{
+  for (guint i = 0; i < session->n_steps; i++) {
+    if (g_atomic_int_get (&session->cancelled))
+      return SL_STATUS_CANCELLED;
+    const SlStatus status = session->node_ns != NULL ? run_timed_step (session, i) : run_step (session, &session->steps[i]);
+    if (status != SL_STATUS_OK)
+      return status;
+  }
+  return SL_STATUS_OK;
+}
+
 SlStatus
 sl_session_run (SlSession *session, const void *const *inputs, void *const *outputs)
 {
@@ -361,13 +374,10 @@ sl_session_run (SlSession *session, const void *const *inputs, void *const *outp
   for (guint i = 0; i < sl_graph_n_outputs (session->graph); i++)
     if (session->output_root[i] >= 0)
       session->memory[session->output_root[i]] = outputs[i];
-  for (guint i = 0; i < session->n_steps; i++) {
-    if (g_atomic_int_get (&session->cancelled))
-      return SL_STATUS_CANCELLED;
-    const SlStatus status = session->node_ns != NULL ? run_timed_step (session, i) : run_step (session, &session->steps[i]);
-    if (status != SL_STATUS_OK)
-      return status;
-  }
+  const SlStatus status = run_steps (session);
+  sl_thread_pool_rest (session->pool);
+  if (status != SL_STATUS_OK)
+    return status;
   for (guint i = 0; i < session->n_copies; i++)
     memcpy (outputs[session->copies[i].output], session->memory[session->copies[i].root], session->copies[i].bytes);
   return SL_STATUS_OK;

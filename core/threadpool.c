@@ -51,3 +51,15 @@ sl_thread_pool_free (SlThreadPool pool)
   if (pool != NULL)
     pthreadpool_destroy (pool);
 }
+
+static void
+nothing (void *data, size_t i)
+{
+}
+
+void
+sl_thread_pool_rest (SlThreadPool pool)
+{
+  if (pool != NULL)
+    pthreadpool_parallelize_1d (pool, nothing, NULL, pthreadpool_get_threads_count (pool), PTHREADPOOL_FLAG_YIELD_WORKERS);
+}

@@ -36,6 +36,8 @@ SlStatus sl_xnn_runtime_run (SlXnnRuntime *runtime, void *const *memory);
 /** sl_thread_pool_new: NULL with @error set when threads cannot be started; @threads 1 gives NULL without error. */
 SlThreadPool sl_thread_pool_new (guint threads, GError **error);
 void sl_thread_pool_free (SlThreadPool pool);
+/** sl_thread_pool_rest: between parallel loops the threads spin, to be quick; this makes them sleep until the next one. (nullable) @pool */
+void sl_thread_pool_rest (SlThreadPool pool);
 
 G_END_DECLS
 

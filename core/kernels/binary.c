@@ -278,7 +278,7 @@ row_whole (const void *context, const void *const *inputs, const gsize *strides,
 static gboolean
 prepare_sum (Binary *p, gboolean subtract)
 {
-  const gfloat ratio_a = p->scale_a * p->scale, ratio_b = p->scale_b * p->scale, most = MAX (ratio_a, ratio_b);
+  const gfloat out = sl_tensor_scale (p->output), ratio_a = p->scale_a / out, ratio_b = p->scale_b / out, most = MAX (ratio_a, ratio_b);
   if (!(MIN (ratio_a, ratio_b) >= 0x1p-10f && most < 0x1p+8f))
     return FALSE;
   p->shift = 20 - ilogbf (most);
