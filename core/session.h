@@ -27,7 +27,8 @@ typedef struct _SlSession SlSession;
 /**
  * SlSessionStats:
  * @nodes: nodes that run (views cost nothing and are not counted)
- * @xnnpack_nodes: those of them that XNNPACK runs
+ * @xnnpack_nodes, @int8_nodes: those of them that XNNPACK runs, and the 8-bit kernels
+ * @int8_cpu: (transfer none): instruction set of the 8-bit kernels: "c", "avx2", "avxvnni", "avx512" or "neon"
  * @steps: XNNPACK runtimes and own kernels run one after the other
  * @arena_bytes: memory for intermediate tensors
  * @arena_lower_bound: largest sum of tensors alive at the same time
@@ -35,7 +36,8 @@ typedef struct _SlSession SlSession;
  */
 typedef struct
 {
-  guint nodes, xnnpack_nodes, steps;
+  guint nodes, xnnpack_nodes, int8_nodes, steps;
+  const char *int8_cpu;
   gsize arena_bytes, arena_lower_bound, weight_bytes;
 } SlSessionStats;
 
@@ -62,7 +64,8 @@ const char *sl_status_text (SlStatus status);
 
 SlGraph *sl_session_graph (SlSession *session); /* (transfer none) */
 void sl_session_stats (const SlSession *session, SlSessionStats *stats);
-/** sl_session_backend: (transfer none): who runs node @node: "xnnpack", "sightline" or "view". */
+/** sl_session_backend: (transfer none): who runs node @node: "xnnpack", "int8" (fast 8-bit kernels of our own), "sightline" (plain
+ *  ones) or "view". */
 const char *sl_session_backend (const SlSession *session, guint node);
 
 /** sl_tensor_buffer_new: zeroed memory for @bytes and padding, aligned; free with sl_tensor_buffer_free(). NULL when there is none. */

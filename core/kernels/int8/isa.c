@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which instruction sets this build and this processor have, and the one to use. */
+#include "core/kernels/int8/isa.h"
+
+#include <string.h>
+
+static gboolean
+always (void)
+{
+  return TRUE;
+}
+
+#ifdef SL_INT8_AVX512
+static gboolean
+has_avx512 (void)
+{
+  __builtin_cpu_init ();
+  return __builtin_cpu_supports ("avx512f") && __builtin_cpu_supports ("avx512bw") && __builtin_cpu_supports ("avx512vl")
+         && __builtin_cpu_supports ("avx512dq") && __builtin_cpu_supports ("avx512vnni");
+}
+#endif
+
+/* The best last. */
+static const struct
+{
+  const SlInt8Isa *isa;
+  gboolean (*available) (void);
+} rows[] = {
+  { &sl_int8_isa_c, always },
+#ifdef SL_INT8_AVX512
+  { &sl_int8_isa_avx512, has_avx512 },
+#endif
+};
+
+guint
+sl_int8_isas (const SlInt8Isa *isas[SL_INT8_MAX_ISAS])
+{
+  guint n = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (rows[i].available ())
+      isas[n++] = rows[i].isa;
+  return n;
+}
+
+const SlInt8Isa *
+sl_int8_isa (void)
+{
+  const SlInt8Isa *isas[SL_INT8_MAX_ISAS];
+  const guint n = sl_int8_isas (isas);
+  const char *wanted = g_getenv ("SIGHTLINE_CPU");
+  for (guint i = 0; wanted != NULL && i < n; i++)
+    if (strcmp (isas[i]->name, wanted) == 0)
+      return isas[i];
+  return isas[n - 1];
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Runs packed layers: cuts them into pieces for the pool, gathers windows into rows, and finds the pixels that
+ * depthwise windows cover.
+ */
+#include <string.h>
+
+#include "core/kernels/int8/layer.h"
+
+/** A layer and this run's memory. */
+typedef struct
+{
+  const SlInt8Layer *layer;
+  const guint8 *x;
+  guint8 *y;
+} Run;
+
+/* Copies in pieces of 16 bytes: reads up to 15 past the end, inside the padding of every tensor, and writes as many, which the next row
+ * overwrites. */
+static inline void
+copy_run (guint8 *to, const guint8 *from, gsize bytes)
+{
+  for (gsize i = 0; i < bytes; i += 16)
+    memcpy (to + i, from + i, 16);
+}
+
+/* A row of the window at input column @x0 where it crosses a border or skips pixels. */
+static void
+gather_taps (const SlInt8Layer *layer, const guint8 *line, gint32 x0, guint8 *to)
+{
+  const SlInt8Window *w = &layer->window;
+  for (gint32 fx = 0; fx < w->filter_w; fx++, to += w->channels) {
+    const gint32 x = x0 + fx * w->dilation_w;
+    if (x < 0 || x >= w->w)
+      memset (to, layer->zero_code, (gsize) w->channels);
+    else
+      copy_run (to, line + (gsize) x * (gsize) w->channels, (gsize) w->channels);
+  }
+}
+
+static void
+gather (const SlInt8Layer *layer, const guint8 *x, gint32 row, guint8 *to)
+{
+  const SlInt8Window *w = &layer->window;
+  const gint32 image = row / (w->out_h * w->out_w), y0 = row / w->out_w % w->out_h * w->stride_h - w->top;
+  const gint32 x0 = row % w->out_w * w->stride_w - w->left;
+  const gboolean inside = w->dilation_w == 1 && x0 >= 0 && x0 + w->filter_w <= w->w;
+  const gsize line_bytes = (gsize) w->w * (gsize) w->channels, run = (gsize) w->filter_w * (gsize) w->channels;
+  for (gint32 fy = 0; fy < w->filter_h; fy++, to += run) {
+    const gint32 y = y0 + fy * w->dilation_h;
+    if (y < 0 || y >= w->h) {
+      memset (to, layer->zero_code, run);
+      continue;
+    }
+    const guint8 *line = x + ((gsize) image * (gsize) w->h + (gsize) y) * line_bytes;
+    if (inside)
+      copy_run (to, line + (gsize) x0 * (gsize) w->channels, run);
+    else
+      gather_taps (layer, line, x0, to);
+  }
+}
+
+static void
+widen (gint16 *to, const guint8 *from, gsize n, gboolean is_signed)
+{
+  for (gsize i = 0; i < n; i++)
+    to[i] = is_signed ? (gint8) from[i] : from[i];
+}
+
+/* Rows @first.. as the instruction set reads them. */
+static const void *
+tile_of (const Run *run, gint32 first, gint32 rows, guint thread, gsize *stride)
+{
+  const SlInt8Layer *layer = run->layer;
+  guint8 *scratch = layer->scratch + layer->scratch_bytes * thread;
+  *stride = layer->direct ? (gsize) layer->depth : layer->row_bytes;
+  if (!layer->isa->wide) {
+    if (layer->direct)
+      return run->x + (gsize) first * *stride;
+    for (gint32 r = 0; r < rows; r++)
+      gather (layer, run->x, first + r, scratch + (gsize) r * *stride);
+    return scratch;
+  }
+  *stride = layer->row_bytes * 2;
+  guint8 *bytes = scratch + (gsize) rows * *stride;
+  for (gint32 r = 0; r < rows; r++) {
+    const guint8 *from = layer->direct ? run->x + (gsize) (first + r) * (gsize) layer->depth : bytes;
+    if (!layer->direct)
+      gather (layer, run->x, first + r, bytes);
+    widen ((gint16 *) (gpointer) (scratch + (gsize) r * *stride), from, (gsize) layer->depth, layer->is_signed);
+  }
+  return scratch;
+}
+
+static void
+run_gemm (const void *data, guint item, guint thread)
+{
+  const Run *run = data;
+  const SlInt8Layer *layer = run->layer;
+  const gint32 tiles = (layer->rows + layer->tile_rows - 1) / layer->tile_rows;
+  const gint32 first = (gint32) item % tiles * layer->tile_rows, panel = (gint32) item / tiles * layer->chunk_panels;
+  const gint32 rows = MIN (layer->tile_rows, layer->rows - first);
+  gsize stride = 0;
+  const void *a = tile_of (run, first, rows, thread, &stride);
+  layer->isa->gemm (&layer->gemm, panel, MIN (panel + layer->chunk_panels, layer->n_panels), a, stride, rows,
+                    run->y + (gsize) first * (gsize) layer->channels, (gsize) layer->channels);
+}
+
+static void
+run_depthwise_rows (const void *data, guint item, guint thread)
+{
+  const Run *run = data;
+  const SlInt8Layer *layer = run->layer;
+  const SlInt8Window *w = &layer->window;
+  const gint32 step = w->stride_h == 1 ? 2 : 1, bands = (w->out_h + step - 1) / step;
+  const gint32 image = (gint32) item / bands, y = (gint32) item % bands * step;
+  const gsize in_bytes = (gsize) w->w * (gsize) w->channels, out_bytes = (gsize) w->out_w * (gsize) w->channels;
+  SlInt8Rows rows = { .width = w->w, .out_width = w->out_w, .left = w->left, .stride = w->stride_h };
+  for (gint32 i = 0; i < 4; i++) {
+    const gint32 at = y * w->stride_h - w->top + i;
+    rows.rows[i] = at >= 0 && at < w->h ? run->x + ((gsize) image * (gsize) w->h + (gsize) at) * in_bytes : layer->pad;
+  }
+  rows.out[0] = run->y + ((gsize) image * (gsize) w->out_h + (gsize) y) * out_bytes;
+  rows.out[1] = step == 2 && y + 1 < w->out_h ? rows.out[0] + out_bytes : NULL;
+  layer->isa->depthwise_rows (&layer->dw, &rows);
+}
+
+/* The pixels of the window at (@y0, @x0) of an image, or the pad pixel. */
+static void
+find_taps (const SlInt8Layer *layer, const guint8 *image, gint32 y0, gint32 x0, const guint8 **taps)
+{
+  const SlInt8Window *w = &layer->window;
+  for (gint32 fy = 0; fy < w->filter_h; fy++) {
+    const gint32 y = y0 + fy * w->dilation_h;
+    for (gint32 fx = 0; fx < w->filter_w; fx++) {
+      const gint32 x = x0 + fx * w->dilation_w;
+      const gboolean inside = y >= 0 && y < w->h && x >= 0 && x < w->w;
+      *taps++ = inside ? image + ((gsize) y * (gsize) w->w + (gsize) x) * (gsize) w->channels : layer->pad;
+    }
+  }
+}
+
+static void
+run_depthwise (const void *data, guint item, guint thread)
+{
+  const Run *run = data;
+  const SlInt8Layer *layer = run->layer;
+  const SlInt8Window *w = &layer->window;
+  const gint32 image = (gint32) item / w->out_h, y = (gint32) item % w->out_h;
+  const guint8 *x = run->x + (gsize) image * (gsize) w->h * (gsize) w->w * (gsize) w->channels;
+  guint8 *out = run->y + (gsize) item * (gsize) w->out_w * (gsize) w->channels;
+  const guint8 *taps[SL_INT8_MAX_TAPS + SL_INT8_QUAD];
+  for (gint32 i = w->filter_h * w->filter_w; i < layer->dw.quads * SL_INT8_QUAD; i++)
+    taps[i] = layer->pad;
+  for (gint32 i = 0; i < w->out_w; i++, out += w->channels) {
+    find_taps (layer, x, y * w->stride_h - w->top, i * w->stride_w - w->left, taps);
+    layer->isa->depthwise (&layer->dw, taps, out);
+  }
+}
+
+void
+sl_int8_layer_run (const SlInt8Layer *layer, SlPool *pool, const void *const *inputs, void *output)
+{
+  const Run run = { layer, inputs[0], output };
+  const gint32 out_h = layer->window.out_h;
+  if (!layer->depthwise) {
+    const gint32 tiles = (layer->rows + layer->tile_rows - 1) / layer->tile_rows;
+    sl_pool_run (pool, run_gemm, &run, (guint) (tiles * ((layer->n_panels + layer->chunk_panels - 1) / layer->chunk_panels)));
+  } else if (layer->by_rows) {
+    sl_pool_run (pool, run_depthwise_rows, &run, (guint) (layer->images * (layer->window.stride_h == 1 ? (out_h + 1) / 2 : out_h)));
+  } else {
+    sl_pool_run (pool, run_depthwise, &run, (guint) (layer->images * out_h));
+  }
+}
