@@ -20,6 +20,7 @@ typedef enum
 {
   POINTWISE,
   WINDOW,
+  WIDE_WINDOW,
   DEPTHWISE,
   DEPTHWISE_3X3,
   ONE_CHANNEL,
@@ -93,11 +94,16 @@ random_case (GRand *rand, Kind kind, Shape shape, Case *c)
   c->window.stride_w = between (rand, 0, 2) ? c->window.stride_h : between (rand, 1, 3);
   c->window.dilation_h = c->window.stride_h == 1 ? between (rand, 1, 2) : 1;
   c->window.dilation_w = c->window.stride_w == 1 ? between (rand, 1, 2) : 1;
+  if (shape == WIDE_WINDOW) {
+    c->w = between (rand, 24, 60);
+    c->h = between (rand, 1, 5);
+    c->in = between (rand, 1, 7);
+  }
   if (shape == DEPTHWISE_3X3) {
     c->window.stride_w = c->window.stride_h = between (rand, 1, 2);
     c->window.dilation_h = c->window.dilation_w = 1;
-    c->h = between (rand, 3, 12);
-    c->w = between (rand, 3, 12);
+    c->h = between (rand, 3, 9);
+    c->w = between (rand, 3, 20);
   }
   if (shape == POINTWISE || shape == FULLY_CONNECTED)
     c->fh = c->fw = c->window.dilation_h = c->window.dilation_w = c->window.stride_h = c->window.stride_w = 1;
@@ -285,7 +291,9 @@ int
 main (int argc, char **argv)
 {
   static const char *const kinds[] = { "uint8", "int8", "int8-channel" };
-  static const char *const shapes[] = { "pointwise", "window", "depthwise", "depthwise-3x3", "one-channel", "fully-connected" };
+  static const char *const shapes[] = {
+    "pointwise", "window", "wide-window", "depthwise", "depthwise-3x3", "one-channel", "fully-connected"
+  };
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (shapes) * 3; i++) {
     g_autofree char *path = g_strdup_printf ("/core/int8/%s/%s", shapes[i / 3], kinds[i % 3]);

@@ -18,6 +18,7 @@ void sl_int8_gemm_avx512 (const SlInt8Gemm *gemm, gint32 first, gint32 end, cons
                           gsize c_stride);
 void sl_int8_depthwise_avx512 (const SlInt8Depthwise *layer, const guint8 *const *taps, guint8 *out);
 void sl_int8_depthwise_rows_avx512 (const SlInt8Depthwise *layer, const SlInt8Rows *rows);
+void sl_int8_depthwise_flat_avx512 (const SlInt8Depthwise *layer, const SlInt8Flat *flat);
 
 static inline SlInt8Narrow
 sl_int8_narrow (const SlInt8Output *output)

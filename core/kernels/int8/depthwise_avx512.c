@@ -105,16 +105,17 @@ column (const Walk *walk, gint32 x, const gboolean two)
   return interleave (r0, r1, r2, two ? load (&walk->block, walk->rows->rows[3] + at) : r2);
 }
 
-/* The outputs of the window over columns @a, @b, @c: one, or with @two that of the next row too. */
+/* The codes of the window over columns @a, @b, @c, and with @two those of the next output row. */
 static inline __attribute__ ((always_inline)) void
-window (const Walk *walk, const Quad *a, const Quad *b, const Quad *c, gint32 x, const gboolean two)
+window (const Block *block, const SlInt8Narrow *narrow, const Quad *a, const Quad *b, const Quad *c, guint8 *first, guint8 *second,
+        const gboolean two)
 {
-  __m512i first[4], second[4];
+  __m512i x[4], y[4];
   SL_UNROLL
   for (gint v = 0; v < 4; v++) {
-    const gint8 *weights = walk->block.weights + 64 * v;
-    __m512i s = _mm512_loadu_si512 (walk->block.bias + 16 * v), t = s;
-    for (gint pass = walk->block.passes; pass > 0; pass--, weights += 3 * 4 * BLOCK) {
+    const gint8 *weights = block->weights + 64 * v;
+    __m512i s = _mm512_loadu_si512 (block->bias + 16 * v), t = s;
+    for (gint pass = block->passes; pass > 0; pass--, weights += 3 * 4 * BLOCK) {
       const __m512i w0 = _mm512_load_si512 (weights), w1 = _mm512_load_si512 (weights + 4 * BLOCK);
       const __m512i w2 = _mm512_load_si512 (weights + 8 * BLOCK);
       s = _mm512_dpbusd_epi32 (_mm512_dpbusd_epi32 (_mm512_dpbusd_epi32 (s, a->q[v], w0), b->q[v], w1), c->q[v], w2);
@@ -124,15 +125,22 @@ window (const Walk *walk, const Quad *a, const Quad *b, const Quad *c, gint32 x,
         t = _mm512_dpbusd_epi32 (t, c->q[v], _mm512_slli_epi32 (w2, 8));
       }
     }
-    const __m512 scale = _mm512_loadu_ps (walk->block.scale + 16 * v);
-    first[v] = sl_int8_scale (s, scale);
+    const __m512 scale = _mm512_loadu_ps (block->scale + 16 * v);
+    x[v] = sl_int8_scale (s, scale);
     if (two)
-      second[v] = sl_int8_scale (t, scale);
+      y[v] = sl_int8_scale (t, scale);
   }
-  const gsize at = (gsize) x * (gsize) walk->channels + (gsize) walk->channel;
-  _mm512_mask_storeu_epi8 (walk->rows->out[0] + at, walk->block.mask, sl_int8_to_codes (&walk->narrow, first));
+  _mm512_mask_storeu_epi8 (first, block->mask, sl_int8_to_codes (narrow, x));
   if (two)
-    _mm512_mask_storeu_epi8 (walk->rows->out[1] + at, walk->block.mask, sl_int8_to_codes (&walk->narrow, second));
+    _mm512_mask_storeu_epi8 (second, block->mask, sl_int8_to_codes (narrow, y));
+}
+
+/* The outputs of the window at @x. */
+static inline __attribute__ ((always_inline)) void
+step (const Walk *walk, const Quad *a, const Quad *b, const Quad *c, gint32 x, const gboolean two)
+{
+  const gsize at = (gsize) x * (gsize) walk->channels + (gsize) walk->channel;
+  window (&walk->block, &walk->narrow, a, b, c, walk->rows->out[0] + at, walk->rows->out[two] + at, two);
 }
 
 static inline __attribute__ ((always_inline)) void
@@ -143,15 +151,15 @@ walk_stride1 (const Walk *walk, const gboolean two)
   gint32 x = 0;
   for (; x + 3 <= n; x += 3) {
     c = column (walk, x + 2 - left, two);
-    window (walk, &a, &b, &c, x, two);
+    step (walk, &a, &b, &c, x, two);
     a = column (walk, x + 3 - left, two);
-    window (walk, &b, &c, &a, x + 1, two);
+    step (walk, &b, &c, &a, x + 1, two);
     b = column (walk, x + 4 - left, two);
-    window (walk, &c, &a, &b, x + 2, two);
+    step (walk, &c, &a, &b, x + 2, two);
   }
   for (; x < n; x++) {
     c = column (walk, x + 2 - left, two);
-    window (walk, &a, &b, &c, x, two);
+    step (walk, &a, &b, &c, x, two);
     a = b;
     b = c;
   }
@@ -164,7 +172,7 @@ walk_stride2 (const Walk *walk)
   Quad a = column (walk, -left, FALSE);
   for (gint32 x = 0; x < walk->rows->out_width; x++) {
     const Quad b = column (walk, 2 * x + 1 - left, FALSE), c = column (walk, 2 * x + 2 - left, FALSE);
-    window (walk, &a, &b, &c, x, FALSE);
+    step (walk, &a, &b, &c, x, FALSE);
     a = c;
   }
 }
@@ -188,4 +196,37 @@ sl_int8_depthwise_rows_avx512 (const SlInt8Depthwise *layer, const SlInt8Rows *r
     else
       walk_stride1 (&walk, FALSE);
   }
+}
+
+static inline __attribute__ ((always_inline)) Quad
+flat_column (const Block *block, const SlInt8Flat *flat, gint column, gint32 at, const gboolean two)
+{
+  const __m512i r0 = load (block, flat->columns[0][column] + at), r1 = load (block, flat->columns[1][column] + at);
+  const __m512i r2 = load (block, flat->columns[2][column] + at);
+  return interleave (r0, r1, r2, two ? load (block, flat->columns[3][column] + at) : r2);
+}
+
+static inline __attribute__ ((always_inline)) void
+run_flat (const SlInt8Depthwise *layer, const SlInt8Flat *flat, const gboolean two)
+{
+  const SlInt8Narrow narrow = sl_int8_narrow (&layer->output);
+  gint32 channel = 0;
+  for (gint32 at = 0; at < flat->bytes; at += BLOCK) {
+    Block block = block_at (layer, channel);
+    if (flat->bytes - at < BLOCK)
+      block.mask = ((__mmask64) 1 << (flat->bytes - at)) - 1;
+    const Quad a = flat_column (&block, flat, 0, at, two), b = flat_column (&block, flat, 1, at, two);
+    const Quad c = flat_column (&block, flat, 2, at, two);
+    window (&block, &narrow, &a, &b, &c, flat->out[0] + at, flat->out[two] + at, two);
+    channel = channel + BLOCK < layer->channels ? channel + BLOCK : 0;
+  }
+}
+
+void
+sl_int8_depthwise_flat_avx512 (const SlInt8Depthwise *layer, const SlInt8Flat *flat)
+{
+  if (flat->out[1] != NULL)
+    run_flat (layer, flat, TRUE);
+  else
+    run_flat (layer, flat, FALSE);
 }

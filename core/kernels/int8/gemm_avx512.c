@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * AVX-512 VNNI: vpdpbusd multiplies unsigned activations, broadcast four at a time, with signed weights of sixteen
- * channels. Tiles of up to 12 rows and two groups keep 24 sums in registers; their results are packed four
- * registers at a time, which costs as much as several steps, so it counts where the depth is small.
+ * channels. Tiles of up to 13 rows and two groups keep 26 sums in registers; rows are shared out evenly, since
+ * short tiles wait for their sums. Results are packed four registers at a time, which costs as much as several steps, so it counts where the depth is small.
  */
 #include <immintrin.h>
 #include <string.h>
 
 #include "core/kernels/int8/avx512.h"
 
-#define MAX_SUMS 24
+#define MAX_ROWS 13
 
 /** Where a tile reads and writes. */
 typedef struct
@@ -79,7 +79,7 @@ finish (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, cons
 static inline __attribute__ ((always_inline)) void
 multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint rows, const gint groups)
 {
-  __m512i sums[MAX_SUMS];
+  __m512i sums[2 * MAX_ROWS];
   const __m512i flip = _mm512_set1_epi8 ((char) gemm->flip);
   const gint8 *weights = panel->weights;
   const guint8 *a = tile->a;
@@ -100,43 +100,55 @@ multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, co
   {                                                                                                           \
     multiply (gemm, panel, tile, rows, groups);                                                               \
   }
-DEFINE (12, 1)
-DEFINE (8, 1)
-DEFINE (4, 1)
-DEFINE (2, 1)
 DEFINE (1, 1)
-DEFINE (12, 2)
-DEFINE (8, 2)
-DEFINE (4, 2)
-DEFINE (2, 2)
 DEFINE (1, 2)
+DEFINE (2, 1)
+DEFINE (2, 2)
+DEFINE (3, 1)
+DEFINE (3, 2)
+DEFINE (4, 1)
+DEFINE (4, 2)
+DEFINE (5, 1)
+DEFINE (5, 2)
+DEFINE (6, 1)
+DEFINE (6, 2)
+DEFINE (7, 1)
+DEFINE (7, 2)
+DEFINE (8, 1)
+DEFINE (8, 2)
+DEFINE (9, 1)
+DEFINE (9, 2)
+DEFINE (10, 1)
+DEFINE (10, 2)
+DEFINE (11, 1)
+DEFINE (11, 2)
+DEFINE (12, 1)
+DEFINE (12, 2)
+DEFINE (13, 1)
+DEFINE (13, 2)
 
-static const struct
-{
-  gint32 rows;
-  void (*multiply[2]) (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile);
-} heights[] = {
-  { 12, { multiply_12_1, multiply_12_2 } }, { 8, { multiply_8_1, multiply_8_2 } }, { 4, { multiply_4_1, multiply_4_2 } },
-  { 2, { multiply_2_1, multiply_2_2 } },    { 1, { multiply_1_1, multiply_1_2 } },
+/* By rows less one and groups less one. */
+static void (*const multiply_functions[MAX_ROWS][2]) (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile) = {
+  { multiply_1_1, multiply_1_2 },   { multiply_2_1, multiply_2_2 },   { multiply_3_1, multiply_3_2 },   { multiply_4_1, multiply_4_2 },
+  { multiply_5_1, multiply_5_2 },   { multiply_6_1, multiply_6_2 },   { multiply_7_1, multiply_7_2 },   { multiply_8_1, multiply_8_2 },
+  { multiply_9_1, multiply_9_2 },   { multiply_10_1, multiply_10_2 }, { multiply_11_1, multiply_11_2 }, { multiply_12_1, multiply_12_2 },
+  { multiply_13_1, multiply_13_2 },
 };
 
 void
 sl_int8_gemm_avx512 (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride, gint32 rows, guint8 *c, gsize c_stride)
 {
   Tile tile = { a, stride, c, c_stride };
-  for (guint h = 0; rows > 0;) {
-    if (rows < heights[h].rows) {
-      h++;
-      continue;
-    }
+  for (gint32 tiles = (rows + MAX_ROWS - 1) / MAX_ROWS; tiles > 0; tiles--) {
+    const gint32 height = (rows + tiles - 1) / tiles;
     guint8 *row = tile.c;
     for (gint32 p = first; p < end; p++) {
       const SlInt8Panel *panel = &gemm->panels[p];
       tile.c = row + panel->channel;
-      heights[h].multiply[panel->groups - 1](gemm, panel, &tile);
+      multiply_functions[height - 1][panel->groups - 1](gemm, panel, &tile);
     }
-    tile.a += (gsize) heights[h].rows * stride;
-    tile.c = row + (gsize) heights[h].rows * c_stride;
-    rows -= heights[h].rows;
+    tile.a += (gsize) height * stride;
+    tile.c = row + (gsize) height * c_stride;
+    rows -= height;
   }
 }

@@ -20,7 +20,7 @@ G_BEGIN_DECLS
 #ifdef __clang__
 #define SL_UNROLL _Pragma ("clang loop unroll(full)")
 #else
-#define SL_UNROLL _Pragma ("GCC unroll 24")
+#define SL_UNROLL _Pragma ("GCC unroll 32")
 #endif
 
 /** Most activations that one step multiplies in each lane. */
@@ -41,8 +41,8 @@ typedef struct
 /**
  * SlInt8Panel: the weights of up to max_groups * lanes consecutive output channels.
  * @weights: [steps][groups][lanes][unit], 64-byte aligned; int8, or int16 for wide instruction sets
- * @extra: for each step past the first ones, which activations it reads, in elements from the row's start
- * @steps: units along the depth
+ * @steps: of consecutive units from the row's start
+ * @extra: for each of @n_extra more steps, where it reads, in elements from the row's start
  * @channel: first one; @channels of them exist, the other lanes hold zeros
  */
 typedef struct
@@ -63,7 +63,7 @@ typedef struct
 } SlInt8Gemm;
 
 /**
- * SlInt8Depthwise: a depthwise layer by blocks of @lanes channels.
+ * SlInt8Depthwise: a depthwise layer by blocks of dw_lanes channels.
  * @weights: [block][pass][quad][lane in the order of the instruction set][4 taps]; blocks are @block_bytes apart
  * @passes: for each block, how many passes its weights need
  * @pad: a code equal to the input's zero point, for pixels outside the image
@@ -94,6 +94,20 @@ typedef struct
 } SlInt8Rows;
 
 /**
+ * SlInt8Flat: one or two output rows of a 3x3 window over few channels, as runs of bytes in which blocks follow each other
+ * round and round, so that a block need not end at a pixel.
+ * @columns: for each input row (three, or four with two output rows) and each column of the window, the byte that the
+ *           first output byte reads
+ * @out: one or two output rows of @bytes bytes; the second may be NULL
+ */
+typedef struct
+{
+  const guint8 *columns[4][3];
+  guint8 *out[2];
+  gint32 bytes;
+} SlInt8Flat;
+
+/**
  * SlInt8Isa:
  * @lanes: output channels of a group; @unit: activations of a step; @max_groups: groups of a panel
  * @wide: weights and activations are int16
@@ -102,7 +116,7 @@ typedef struct
  * @gemm: @rows rows of activations at @a, @stride bytes apart, times the panels from @first to before @end, into rows
  *        at @c. Reads up to SL_INT8_MAX_UNIT - 1 elements past a row.
  * @depthwise: one output pixel; four pointers to a pixel for each quad
- * @depthwise_rows: (nullable)
+ * @depthwise_rows, @depthwise_flat: (nullable)
  * @dw_lanes: channels of a depthwise block; @dw_lane: position in a block's weights of a channel
  */
 typedef struct
@@ -114,6 +128,7 @@ typedef struct
   void (*gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride, gint32 rows, guint8 *c, gsize c_stride);
   void (*depthwise) (const SlInt8Depthwise *layer, const guint8 *const *taps, guint8 *out);
   void (*depthwise_rows) (const SlInt8Depthwise *layer, const SlInt8Rows *rows);
+  void (*depthwise_flat) (const SlInt8Depthwise *layer, const SlInt8Flat *flat);
   gint32 (*dw_lane) (gint32 channel);
 } SlInt8Isa;
 

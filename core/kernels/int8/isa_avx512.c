@@ -20,5 +20,6 @@ const SlInt8Isa sl_int8_isa_avx512 = {
   .gemm = sl_int8_gemm_avx512,
   .depthwise = sl_int8_depthwise_avx512,
   .depthwise_rows = sl_int8_depthwise_rows_avx512,
+  .depthwise_flat = sl_int8_depthwise_flat_avx512,
   .dw_lane = dw_lane,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What pack.c makes of a node and run.c runs. */
+/* What layer.c and pack.c make of a node, and run.c runs. */
 #ifndef SL_CORE_INT8_LAYER_H
 #define SL_CORE_INT8_LAYER_H
 
@@ -9,6 +9,24 @@ G_BEGIN_DECLS
 
 /** Most taps of a depthwise filter. */
 #define SL_INT8_MAX_TAPS 256
+
+/**
+ * SlInt8Mode: how activations reach the inner loops.
+ * @SL_INT8_DIRECT: rows of the multiplication are consecutive rows of the input
+ * @SL_INT8_BANDED: an output row at a time: the input rows under it are copied with their padding, and the windows of
+ *                  that row are rows of the multiplication which overlap
+ * @SL_INT8_GATHERED: each window is copied into a row
+ * @SL_INT8_DW_TAPS, @SL_INT8_DW_ROWS, @SL_INT8_DW_FLAT: the depthwise functions of SlInt8Isa
+ */
+typedef enum
+{
+  SL_INT8_DIRECT,
+  SL_INT8_BANDED,
+  SL_INT8_GATHERED,
+  SL_INT8_DW_TAPS,
+  SL_INT8_DW_ROWS,
+  SL_INT8_DW_FLAT,
+} SlInt8Mode;
 
 /** A window sliding over an NHWC tensor of single bytes. */
 typedef struct
@@ -20,25 +38,48 @@ typedef struct
 
 /**
  * SlInt8Layer:
- * @direct: rows of the multiplication are consecutive rows of the input; otherwise windows are gathered
- * @rows: output pixels of all images; @depth: activations of a row; @row_bytes: of a gathered one
- * @tile_rows, @chunk_panels: work items are @tile_rows rows by @chunk_panels panels
+ * @images: of the batch; @rows: output pixels of all images; @depth: activations of a window; @channels: of the output
+ * @row_bytes: codes of a gathered window with padding to whole units
+ * @line: codes of an input row with its padding, copied (banded, flat)
+ * @tile_rows, @chunk_panels: work items are this many rows by this many panels
  * @scratch: per thread, @scratch_bytes
- * @pad: (depthwise) a row of pixels, or one, of the input's zero point
+ * @pad: (depthwise) a row of pixels of the input's zero point
  */
 struct _SlInt8Layer
 {
   const SlInt8Isa *isa;
-  gboolean depthwise, by_rows, direct, is_signed;
+  SlInt8Mode mode;
+  gboolean is_signed;
   SlInt8Window window;
   gint32 images, rows, depth, channels;
-  gint32 n_panels, tile_rows, chunk_panels;
+  gint32 n_panels, tile_rows, chunk_panels, line;
   gsize row_bytes, scratch_bytes;
   guint8 *scratch, *pad;
   guint8 zero_code;
   SlInt8Gemm gemm;
   SlInt8Depthwise dw;
 };
+
+/** Weights of a node by output channel and position in its window. */
+typedef struct
+{
+  const void *data;
+  SlDtype dtype;
+  gint32 zero_point;
+  gint32 channels, depth;
+  gsize channel_stride, depth_stride;
+} SlInt8Weights;
+
+SlInt8Weights sl_int8_weights (const SlGraph *graph, const SlNode *node);
+/** sl_int8_weight: less the zero point. */
+gint32 sl_int8_weight (const SlInt8Weights *weights, gint32 channel, gint32 k);
+gfloat sl_int8_scale_of (const SlGraph *graph, const SlNode *node, gint32 channel);
+gint32 sl_int8_bias_of (const SlGraph *graph, const SlNode *node, gint32 channel);
+
+/** sl_int8_alloc: from @arena, aligned for every instruction set, with padding. */
+void *sl_int8_alloc (SlArena *arena, gsize bytes);
+/** sl_int8_pack: weights, bias and scale of a layer whose mode and geometry are set. */
+void sl_int8_pack (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena);
 
 G_END_DECLS
 

@@ -73,9 +73,9 @@ tile_of (const Run *run, gint32 first, gint32 rows, guint thread, gsize *stride)
 {
   const SlInt8Layer *layer = run->layer;
   guint8 *scratch = layer->scratch + layer->scratch_bytes * thread;
-  *stride = layer->direct ? (gsize) layer->depth : layer->row_bytes;
+  *stride = layer->mode == SL_INT8_DIRECT ? (gsize) layer->depth : layer->row_bytes;
   if (!layer->isa->wide) {
-    if (layer->direct)
+    if (layer->mode == SL_INT8_DIRECT)
       return run->x + (gsize) first * *stride;
     for (gint32 r = 0; r < rows; r++)
       gather (layer, run->x, first + r, scratch + (gsize) r * *stride);
@@ -84,8 +84,8 @@ tile_of (const Run *run, gint32 first, gint32 rows, guint thread, gsize *stride)
   *stride = layer->row_bytes * 2;
   guint8 *bytes = scratch + (gsize) rows * *stride;
   for (gint32 r = 0; r < rows; r++) {
-    const guint8 *from = layer->direct ? run->x + (gsize) (first + r) * (gsize) layer->depth : bytes;
-    if (!layer->direct)
+    const guint8 *from = layer->mode == SL_INT8_DIRECT ? run->x + (gsize) (first + r) * (gsize) layer->depth : bytes;
+    if (layer->mode != SL_INT8_DIRECT)
       gather (layer, run->x, first + r, bytes);
     widen ((gint16 *) (gpointer) (scratch + (gsize) r * *stride), from, (gsize) layer->depth, layer->is_signed);
   }
@@ -104,6 +104,79 @@ run_gemm (const void *data, guint item, guint thread)
   const void *a = tile_of (run, first, rows, thread, &stride);
   layer->isa->gemm (&layer->gemm, panel, MIN (panel + layer->chunk_panels, layer->n_panels), a, stride, rows,
                     run->y + (gsize) first * (gsize) layer->channels, (gsize) layer->channels);
+}
+
+/* Input row @y of an image with its padding left and right, or all padding: @pixels pixels. */
+static void
+copy_line (const SlInt8Layer *layer, const guint8 *image, gint32 y, gint32 pixels, guint8 *to)
+{
+  const SlInt8Window *w = &layer->window;
+  const gsize pixel = (gsize) w->channels;
+  const gint32 inside = y >= 0 && y < w->h ? MAX (MIN (w->w, pixels - w->left), 0) : 0, before = inside > 0 ? w->left : 0;
+  memset (to, layer->zero_code, (gsize) before * pixel);
+  if (inside > 0)
+    memcpy (to + (gsize) before * pixel, image + (gsize) y * (gsize) w->w * pixel, (gsize) inside * pixel);
+  memset (to + (gsize) (before + inside) * pixel, layer->zero_code, (gsize) (pixels - before - inside) * pixel);
+}
+
+static void
+run_banded (const void *data, guint item, guint thread)
+{
+  const Run *run = data;
+  const SlInt8Layer *layer = run->layer;
+  const SlInt8Window *w = &layer->window;
+  const gint32 bands = layer->images * w->out_h, band = (gint32) item % bands, panel = (gint32) item / bands * layer->chunk_panels;
+  const gint32 pixels = (w->out_w - 1) * w->stride_w + w->filter_w;
+  const gsize element = layer->isa->wide ? 2 : 1, line = (gsize) layer->line * element;
+  const guint8 *image = run->x + (gsize) (band / w->out_h) * (gsize) w->h * (gsize) w->w * (gsize) w->channels;
+  guint8 *lines = layer->scratch + layer->scratch_bytes * thread, *bytes = lines + (gsize) w->filter_h * line;
+  for (gint32 fy = 0; fy < w->filter_h; fy++) {
+    const gint32 y = band % w->out_h * w->stride_h - w->top + fy * w->dilation_h;
+    copy_line (layer, image, y, pixels, layer->isa->wide ? bytes : lines + (gsize) fy * line);
+    if (layer->isa->wide)
+      widen ((gint16 *) (gpointer) (lines + (gsize) fy * line), bytes, (gsize) pixels * (gsize) w->channels, layer->is_signed);
+  }
+  layer->isa->gemm (&layer->gemm, panel, MIN (panel + layer->chunk_panels, layer->n_panels), lines,
+                    (gsize) (w->stride_w * w->channels) * element, w->out_w,
+                    run->y + (gsize) band * (gsize) w->out_w * (gsize) layer->channels, (gsize) layer->channels);
+}
+
+/* Splits a line into its even pixels and, from @odd, its odd ones. */
+static void
+split_line (const SlInt8Layer *layer, const guint8 *line, guint8 *even, guint8 *odd)
+{
+  const gsize pixel = (gsize) layer->window.channels;
+  for (gint32 x = 0; x < layer->window.out_w; x++, line += 2 * pixel) {
+    copy_run (even + (gsize) x * pixel, line, pixel);
+    copy_run (odd + (gsize) x * pixel, line + pixel, pixel);
+  }
+  copy_run (even + (gsize) layer->window.out_w * pixel, line, pixel);
+}
+
+static void
+run_depthwise_flat (const void *data, guint item, guint thread)
+{
+  const Run *run = data;
+  const SlInt8Layer *layer = run->layer;
+  const SlInt8Window *w = &layer->window;
+  const gint32 step = w->stride_h == 1 ? 2 : 1, bands = (w->out_h + step - 1) / step, y = (gint32) item % bands * step;
+  const gint32 pixels = (w->out_w - 1) * w->stride_w + 3;
+  const gsize image = item / (guint) bands, pixel = (gsize) w->channels, out_bytes = (gsize) w->out_w * pixel;
+  const guint8 *x = run->x + image * (gsize) w->h * (gsize) w->w * pixel;
+  guint8 *lines = layer->scratch + layer->scratch_bytes * thread, *spare = lines + 3 * (gsize) layer->line;
+  SlInt8Flat flat = { .bytes = (gint32) out_bytes };
+  for (gint32 r = 0; r < 2 + step; r++) {
+    guint8 *line = lines + (gsize) r * (gsize) layer->line, *odd = line + out_bytes + pixel + 16;
+    copy_line (layer, x, y * w->stride_h - w->top + r, pixels, step == 1 ? spare : line);
+    if (step == 1)
+      split_line (layer, spare, line, odd);
+    flat.columns[r][0] = line;
+    flat.columns[r][1] = step == 1 ? odd : line + pixel;
+    flat.columns[r][2] = step == 1 ? line + pixel : line + 2 * pixel;
+  }
+  flat.out[0] = run->y + (image * (gsize) w->out_h + (gsize) y) * out_bytes;
+  flat.out[1] = step == 2 && y + 1 < w->out_h ? flat.out[0] + out_bytes : NULL;
+  layer->isa->depthwise_flat (&layer->dw, &flat);
 }
 
 static void
@@ -161,14 +234,18 @@ run_depthwise (const void *data, guint item, guint thread)
 void
 sl_int8_layer_run (const SlInt8Layer *layer, SlPool *pool, const void *const *inputs, void *output)
 {
+  static const SlPoolFunc functions[] = {
+    [SL_INT8_DIRECT] = run_gemm,       [SL_INT8_BANDED] = run_banded,          [SL_INT8_GATHERED] = run_gemm,
+    [SL_INT8_DW_TAPS] = run_depthwise, [SL_INT8_DW_ROWS] = run_depthwise_rows, [SL_INT8_DW_FLAT] = run_depthwise_flat,
+  };
   const Run run = { layer, inputs[0], output };
-  const gint32 out_h = layer->window.out_h;
-  if (!layer->depthwise) {
-    const gint32 tiles = (layer->rows + layer->tile_rows - 1) / layer->tile_rows;
-    sl_pool_run (pool, run_gemm, &run, (guint) (tiles * ((layer->n_panels + layer->chunk_panels - 1) / layer->chunk_panels)));
-  } else if (layer->by_rows) {
-    sl_pool_run (pool, run_depthwise_rows, &run, (guint) (layer->images * (layer->window.stride_h == 1 ? (out_h + 1) / 2 : out_h)));
-  } else {
-    sl_pool_run (pool, run_depthwise, &run, (guint) (layer->images * out_h));
+  const gint32 lines = layer->images * layer->window.out_h;
+  gint32 items = lines;
+  if (layer->mode < SL_INT8_DW_TAPS) {
+    const gint32 tiles = layer->mode == SL_INT8_BANDED ? lines : (layer->rows + layer->tile_rows - 1) / layer->tile_rows;
+    items = tiles * ((layer->n_panels + layer->chunk_panels - 1) / layer->chunk_panels);
+  } else if (layer->mode != SL_INT8_DW_TAPS && layer->window.stride_h == 1) {
+    items = layer->images * ((layer->window.out_h + 1) / 2);
   }
+  sl_pool_run (pool, functions[layer->mode], &run, (guint) items);
 }
