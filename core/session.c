@@ -323,7 +323,7 @@ sl_session_free (SlSession *session)
 static void
 run_layer (const SlSession *session, const ReadyStep *step)
 {
-  const void *inputs[2] = { session->memory[step->roots[0]], NULL };
+  const void *inputs[2] = { session->memory[step->roots[0]], step->roots[1] < 0 ? NULL : session->memory[step->roots[1]] };
   sl_int8_layer_run (step->layer, session->pool, inputs, session->memory[step->output]);
 }
 

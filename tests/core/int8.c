@@ -287,6 +287,38 @@ test_random (gconstpointer data)
   }
 }
 
+/* ADD has no integer definition to compare with but XNNPACK's. */
+static void
+test_add (gconstpointer data)
+{
+  const Kind kind = (Kind) GPOINTER_TO_UINT (data);
+  const SlDtype dtype = kind == U8_TENSOR ? SL_DTYPE_U8 : SL_DTYPE_I8;
+  const SlInt8Isa *isas[SL_INT8_MAX_ISAS];
+  const guint n_isas = sl_int8_isas (isas);
+  for (guint32 seed = 0; seed < 200; seed++) {
+    g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+    Graph graph = { .bias = NULL };
+    Case c = { .kind = kind };
+    gint32 inputs[2];
+    const gint32 dims[4] = { 1, between (rand, 1, 20), between (rand, 1, 20), between (rand, 1, 90) };
+    check_init (&graph.check, seed);
+    for (guint i = 0; i < 2; i++)
+      inputs[i] =
+        check_input (&graph.check, dtype, 4, dims, (gfloat) exp (g_rand_double_range (rand, -6, 4)) * 0.05f, zero_point (rand, kind));
+    const SlOpParams params = { .binary = { (SlActivation) between (rand, 0, 3) } };
+    const gint32 output = check_output (&graph.check, dtype, 0.05f * (gfloat) g_rand_double_range (rand, 0.3, 2), zero_point (rand, kind));
+    check_node (&graph.check, SL_OP_ADD, inputs, 2, output, &params);
+    check_prepare (&graph.check);
+    graph.y = sl_graph_output_tensor (graph.check.graph, 0);
+    guint8 *expected = run (&graph, "xnnpack", "c", 1);
+    for (guint i = 0; i < n_isas; i++)
+      for (guint threads = 1; threads <= 2; threads++)
+        expect (&graph, &c, expected, "sightline", isas[i]->name, threads);
+    sl_tensor_buffer_free (expected);
+    check_clear (&graph.check);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -298,6 +330,10 @@ main (int argc, char **argv)
   for (guint i = 0; i < G_N_ELEMENTS (shapes) * 3; i++) {
     g_autofree char *path = g_strdup_printf ("/core/int8/%s/%s", shapes[i / 3], kinds[i % 3]);
     g_test_add_data_func (path, GUINT_TO_POINTER (i), test_random);
+  }
+  for (guint kind = U8_TENSOR; kind <= I8_TENSOR; kind++) {
+    g_autofree char *path = g_strdup_printf ("/core/int8/add/%s", kinds[kind]);
+    g_test_add_data_func (path, GUINT_TO_POINTER (kind), test_add);
   }
   return g_test_run ();
 }

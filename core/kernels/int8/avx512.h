@@ -43,6 +43,13 @@ sl_int8_to_codes (const SlInt8Narrow *narrow, const __m512i x[4])
   return _mm512_xor_si512 (_mm512_min_epu8 (_mm512_max_epu8 (codes, narrow->lo), narrow->hi), narrow->flip);
 }
 
+/** sl_int8_in_order: what sl_int8_to_codes() gave, x[i] in 128-bit lane i. */
+static inline __m512i
+sl_int8_in_order (__m512i codes)
+{
+  return _mm512_permutexvar_epi32 (_mm512_setr_epi32 (0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), codes);
+}
+
 #endif
 
 #endif

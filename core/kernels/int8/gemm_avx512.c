@@ -52,14 +52,13 @@ finish (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, cons
 {
   const gint n = rows * groups;
   const SlInt8Narrow narrow = sl_int8_narrow (&gemm->output);
-  const __m512i order = _mm512_setr_epi32 (0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   const __m512 scale0 = _mm512_loadu_ps (gemm->scale + panel->channel);
   const __m512 scale1 = groups > 1 ? _mm512_loadu_ps (gemm->scale + panel->channel + 16) : scale0;
   SL_UNROLL
   for (gint i = 0; i < n; i += 4) {
     const __m512i x[4] = { sl_int8_scale (sums[i], scale0), sl_int8_scale (sums[MIN (i + 1, n - 1)], scale1),
                            sl_int8_scale (sums[MIN (i + 2, n - 1)], scale0), sl_int8_scale (sums[MIN (i + 3, n - 1)], scale1) };
-    const __m512i codes = _mm512_permutexvar_epi32 (order, sl_int8_to_codes (&narrow, x));
+    const __m512i codes = sl_int8_in_order (sl_int8_to_codes (&narrow, x));
     if (groups == 2 && panel->channels == 32) {
       _mm256_storeu_si256 ((__m256i *) (tile->c + (gsize) (i / 2) * tile->c_stride), _mm512_castsi512_si256 (codes));
       if (i + 2 < n)

@@ -107,6 +107,15 @@ typedef struct
   gint32 bytes;
 } SlInt8Flat;
 
+/** SlInt8Add: code = clamp ((@bias + u(a) * @a + u(b) * @b) >> @shift + zero point), u(x) being x ^ @flip, unsigned. */
+typedef struct
+{
+  gint32 bias, a, b;
+  gint shift;
+  guint8 flip;
+  SlInt8Output output;
+} SlInt8Add;
+
 /**
  * SlInt8Isa:
  * @lanes: output channels of a group; @unit: activations of a step; @max_groups: groups of a panel
@@ -129,6 +138,7 @@ typedef struct
   void (*depthwise) (const SlInt8Depthwise *layer, const guint8 *const *taps, guint8 *out);
   void (*depthwise_rows) (const SlInt8Depthwise *layer, const SlInt8Rows *rows);
   void (*depthwise_flat) (const SlInt8Depthwise *layer, const SlInt8Flat *flat);
+  void (*add) (const SlInt8Add *add, const guint8 *a, const guint8 *b, guint8 *out, gsize n);
   gint32 (*dw_lane) (gint32 channel);
 } SlInt8Isa;
 

@@ -62,6 +62,16 @@ depthwise_c (const SlInt8Depthwise *layer, const guint8 *const *taps, guint8 *ou
   }
 }
 
+static void
+add_c (const SlInt8Add *add, const guint8 *a, const guint8 *b, guint8 *out, gsize n)
+{
+  for (gsize i = 0; i < n; i++) {
+    const gint32 sum = add->bias + (guint8) (a[i] ^ add->flip) * add->a + (guint8) (b[i] ^ add->flip) * add->b;
+    const gint32 code = (sum >> add->shift) + add->output.zero_point;
+    out[i] = (guint8) CLAMP (code, add->output.lo, add->output.hi) ^ add->output.flip;
+  }
+}
+
 static gint32
 dw_lane (gint32 channel)
 {
@@ -76,5 +86,6 @@ const SlInt8Isa sl_int8_isa_c = {
   .dw_lanes = LANES,
   .gemm = gemm_c,
   .depthwise = depthwise_c,
+  .add = add_c,
   .dw_lane = dw_lane,
 };

@@ -38,6 +38,8 @@ sums_fit (const SlGraph *graph, const SlNode *node)
 gboolean
 sl_int8_supports (const SlGraph *graph, const SlNode *node)
 {
+  if (node->op == SL_OP_ADD)
+    return sl_int8_add_supports (graph, node);
   if (node->op != SL_OP_CONV_2D && node->op != SL_OP_DEPTHWISE_CONV_2D && node->op != SL_OP_FULLY_CONNECTED)
     return FALSE;
   const SlTensor *x = sl_node_input (graph, node, 0), *w = sl_node_input (graph, node, 1);
@@ -62,7 +64,10 @@ set_output (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
   SlClamp clamp;
   const SlTensor *output = sl_node_output (graph, node, 0);
   const gint32 shift = output->dtype == SL_DTYPE_I8 ? 128 : 0;
-  sl_clamp_for (&clamp, node->op == SL_OP_FULLY_CONNECTED ? node->params.fully_connected.activation : node->params.window.activation,
+  sl_clamp_for (&clamp,
+                node->op == SL_OP_ADD               ? node->params.binary.activation
+                : node->op == SL_OP_FULLY_CONNECTED ? node->params.fully_connected.activation
+                                                    : node->params.window.activation,
                 output);
   layer->gemm.output = layer->dw.output = (SlInt8Output){
     .zero_point = (gint16) (sl_tensor_zero_point (output) + shift),
@@ -193,8 +198,13 @@ sl_int8_layer_new (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *nod
   layer->isa = isa;
   layer->is_signed = input->dtype == SL_DTYPE_I8;
   layer->zero_code = (guint8) sl_tensor_zero_point (input);
-  set_window (layer, graph, node);
   set_output (layer, graph, node);
+  if (node->op == SL_OP_ADD) {
+    layer->mode = SL_INT8_ADD;
+    sl_int8_add_init (layer, graph, node);
+    return layer;
+  }
+  set_window (layer, graph, node);
   layer->mode = mode_of (layer, graph, node);
   if (layer->mode >= SL_INT8_DW_TAPS)
     set_depthwise (layer, arena);

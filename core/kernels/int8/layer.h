@@ -16,6 +16,7 @@ G_BEGIN_DECLS
  * @SL_INT8_BANDED: an output row at a time: the input rows under it are copied with their padding, and the windows of
  *                  that row are rows of the multiplication which overlap
  * @SL_INT8_GATHERED: each window is copied into a row
+ * @SL_INT8_ADD: no window at all
  * @SL_INT8_DW_TAPS, @SL_INT8_DW_ROWS, @SL_INT8_DW_FLAT: the depthwise functions of SlInt8Isa
  */
 typedef enum
@@ -23,6 +24,7 @@ typedef enum
   SL_INT8_DIRECT,
   SL_INT8_BANDED,
   SL_INT8_GATHERED,
+  SL_INT8_ADD,
   SL_INT8_DW_TAPS,
   SL_INT8_DW_ROWS,
   SL_INT8_DW_FLAT,
@@ -43,6 +45,7 @@ typedef struct
  * @line: codes of an input row with its padding, copied (banded, flat)
  * @tile_rows, @chunk_panels: work items are this many rows by this many panels
  * @scratch: per thread, @scratch_bytes
+ * @bytes: (add) of the output
  * @pad: (depthwise) a row of pixels of the input's zero point
  */
 struct _SlInt8Layer
@@ -58,6 +61,8 @@ struct _SlInt8Layer
   guint8 zero_code;
   SlInt8Gemm gemm;
   SlInt8Depthwise dw;
+  SlInt8Add add;
+  gsize bytes;
 };
 
 /** Weights of a node by output channel and position in its window. */
@@ -78,6 +83,13 @@ gint32 sl_int8_bias_of (const SlGraph *graph, const SlNode *node, gint32 channel
 
 /** sl_int8_alloc: from @arena, aligned for every instruction set, with padding. */
 void *sl_int8_alloc (SlArena *arena, gsize bytes);
+/** sl_int8_add_supports, sl_int8_add_init: as sl_int8_supports(), and the rest of a layer whose output is set. */
+gboolean sl_int8_add_supports (const SlGraph *graph, const SlNode *node);
+void sl_int8_add_init (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node);
+/** sl_int8_add_run: piece @item of @items. */
+void sl_int8_add_run (const SlInt8Layer *layer, const guint8 *a, const guint8 *b, guint8 *out, guint item);
+guint sl_int8_add_items (const SlInt8Layer *layer);
+
 /** sl_int8_pack: weights, bias and scale of a layer whose mode and geometry are set. */
 void sl_int8_pack (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena);
 

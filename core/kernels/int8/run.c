@@ -13,6 +13,7 @@ typedef struct
   const SlInt8Layer *layer;
   const guint8 *x;
   guint8 *y;
+  const guint8 *second; /* addend */
 } Run;
 
 /* Copies in pieces of 16 bytes: reads up to 15 past the end, inside the padding of every tensor, and writes as many, which the next row
@@ -231,17 +232,31 @@ run_depthwise (const void *data, guint item, guint thread)
   }
 }
 
+static void
+run_add (const void *data, guint item, guint thread)
+{
+  const Run *run = data;
+  sl_int8_add_run (run->layer, run->x, run->second, run->y, item);
+}
+
 void
 sl_int8_layer_run (const SlInt8Layer *layer, SlPool *pool, const void *const *inputs, void *output)
 {
   static const SlPoolFunc functions[] = {
-    [SL_INT8_DIRECT] = run_gemm,       [SL_INT8_BANDED] = run_banded,          [SL_INT8_GATHERED] = run_gemm,
-    [SL_INT8_DW_TAPS] = run_depthwise, [SL_INT8_DW_ROWS] = run_depthwise_rows, [SL_INT8_DW_FLAT] = run_depthwise_flat,
+    [SL_INT8_DIRECT] = run_gemm,
+    [SL_INT8_BANDED] = run_banded,
+    [SL_INT8_GATHERED] = run_gemm,
+    [SL_INT8_ADD] = run_add,
+    [SL_INT8_DW_TAPS] = run_depthwise,
+    [SL_INT8_DW_ROWS] = run_depthwise_rows,
+    [SL_INT8_DW_FLAT] = run_depthwise_flat,
   };
-  const Run run = { layer, inputs[0], output };
+  const Run run = { layer, inputs[0], output, inputs[1] };
   const gint32 lines = layer->images * layer->window.out_h;
   gint32 items = lines;
-  if (layer->mode < SL_INT8_DW_TAPS) {
+  if (layer->mode == SL_INT8_ADD) {
+    items = (gint32) sl_int8_add_items (layer);
+  } else if (layer->mode < SL_INT8_DW_TAPS) {
     const gint32 tiles = layer->mode == SL_INT8_BANDED ? lines : (layer->rows + layer->tile_rows - 1) / layer->tile_rows;
     items = tiles * ((layer->n_panels + layer->chunk_panels - 1) / layer->chunk_panels);
   } else if (layer->mode != SL_INT8_DW_TAPS && layer->window.stride_h == 1) {
