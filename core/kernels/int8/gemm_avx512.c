@@ -10,6 +10,8 @@
 #include "core/kernels/int8/avx512.h"
 
 #define MAX_ROWS 13
+/* Bytes of weights ahead: those of a whole model come from the third cache or from memory in every inference. */
+#define PREFETCH 2048
 
 /** Where a tile reads and writes. */
 typedef struct
@@ -23,6 +25,9 @@ typedef struct
 static inline __attribute__ ((always_inline)) void
 step (__m512i *sums, const gint rows, const gint groups, const guint8 *a, gsize stride, const gint8 *weights, __m512i flip)
 {
+  _mm_prefetch (weights + PREFETCH, _MM_HINT_T0);
+  if (groups > 1)
+    _mm_prefetch (weights + PREFETCH + 64, _MM_HINT_T0);
   const __m512i w0 = _mm512_load_si512 (weights), w1 = groups > 1 ? _mm512_load_si512 (weights + 64) : w0;
   SL_UNROLL
   for (gint m = 0; m < rows; m++) {
