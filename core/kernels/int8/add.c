@@ -35,6 +35,7 @@ sl_int8_add_init (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
   add->flip = layer->is_signed ? 0x80 : 0;
   add->output = layer->gemm.output;
   layer->bytes = y->bytes;
+  layer->cost_us = (guint) (y->bytes / 8192);
 }
 
 guint

@@ -58,6 +58,15 @@ sl_int8_faster (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node)
   return sl_node_input (graph, node, 0)->dtype == SL_DTYPE_U8 ? isa->faster_u8 : isa->faster_i8;
 }
 
+/* From what AVX-512 loops take; a slower instruction set gains more from threads than this says. */
+static guint
+cost_of (const SlInt8Layer *layer)
+{
+  const gint32 lanes = layer->mode == SL_INT8_DW_FLAT ? 1 : layer->mode >= SL_INT8_DW_TAPS ? layer->isa->dw_lanes : layer->isa->lanes;
+  const gdouble outputs = (gdouble) layer->rows * (gdouble) ((layer->channels + lanes - 1) / lanes * lanes);
+  return (guint) (layer->mode >= SL_INT8_DW_TAPS ? outputs * layer->depth / 45e3 : outputs * layer->depth / 200e3 + outputs / 20e3);
+}
+
 static void
 set_output (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
 {
@@ -143,7 +152,7 @@ set_tiles (SlInt8Layer *layer, guint threads, gsize element)
   const gboolean copies = layer->mode == SL_INT8_GATHERED || layer->isa->wide;
   const gint32 width = layer->isa->max_groups * layer->isa->lanes;
   const gsize panel_bytes = (gsize) layer->depth * (gsize) width * element;
-  const gint32 pieces = threads > 1 ? 4 * (gint32) threads : 1;
+  const gint32 pieces = threads > 1 ? CLAMP ((gint32) cost_of (layer), 1, 4 * (gint32) threads) : 1;
   layer->n_panels = (layer->channels + width - 1) / width;
   layer->row_bytes = ((gsize) layer->depth + SL_INT8_MAX_UNIT - 1) / SL_INT8_MAX_UNIT * SL_INT8_MAX_UNIT;
   layer->line = ((layer->window.out_w - 1) * layer->window.stride_w + layer->window.filter_w) * layer->window.channels + 16;
@@ -210,6 +219,7 @@ sl_int8_layer_new (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *nod
     set_depthwise (layer, arena);
   else
     set_tiles (layer, threads, element);
+  layer->cost_us = cost_of (layer);
   alloc_scratch (layer, threads, element, arena);
   sl_int8_pack (layer, graph, node, arena);
   return layer;

@@ -45,6 +45,7 @@ typedef struct
  * @line: codes of an input row with its padding, copied (banded, flat)
  * @tile_rows, @chunk_panels: work items are this many rows by this many panels
  * @scratch: per thread, @scratch_bytes
+ * @cost_us: about how long it takes one thread
  * @bytes: (add) of the output
  * @pad: (depthwise) a row of pixels of the input's zero point
  */
@@ -63,6 +64,7 @@ struct _SlInt8Layer
   SlInt8Depthwise dw;
   SlInt8Add add;
   gsize bytes;
+  guint cost_us;
 };
 
 /** Weights of a node by output channel and position in its window. */

@@ -7,8 +7,11 @@
 #include "core/kernels/int8/pool.h"
 
 /* How long threads spin for the next piece before they sleep, and the caller for the last one, microseconds. */
-#define SPIN_US 40
+#define SPIN_US 25
 #define SPINS_PER_LOOK 32
+/* Work that takes one thread less is not shared; threads that sleep take some 50 us to come. */
+#define SHARE_US 2
+#define WAKE_US 5
 
 struct _SlPool
 {
@@ -108,9 +111,9 @@ wake (SlPool *pool)
 }
 
 void
-sl_pool_run (SlPool *pool, SlPoolFunc func, const void *data, guint items)
+sl_pool_run (SlPool *pool, SlPoolFunc func, const void *data, guint items, guint cost_us)
 {
-  if (pool == NULL || items <= 1) {
+  if (pool == NULL || items <= 1 || cost_us < SHARE_US) {
     for (guint i = 0; i < items; i++)
       func (data, i, 0);
     return;
@@ -120,7 +123,7 @@ sl_pool_run (SlPool *pool, SlPoolFunc func, const void *data, guint items)
   pool->items = (gint) items;
   g_atomic_int_set (&pool->done, 0);
   g_atomic_int_set (&pool->left, (gint) items);
-  if (g_atomic_int_get (&pool->sleeping) > 0)
+  if (cost_us >= WAKE_US && g_atomic_int_get (&pool->sleeping) > 0)
     wake (pool);
   while (claim (pool, 0))
     continue;

@@ -20,8 +20,9 @@ SlPool *sl_pool_new (guint threads, GError **error);
 void sl_pool_free (SlPool *pool);
 /** sl_pool_threads: 1 for NULL. */
 guint sl_pool_threads (const SlPool *pool);
-/** sl_pool_run: pieces 0 .. @items - 1 in any order on all threads; returns when all are done. @pool (nullable): the caller does all. */
-void sl_pool_run (SlPool *pool, SlPoolFunc func, const void *data, guint items);
+/** sl_pool_run: pieces 0 .. @items - 1 in any order on all threads; returns when all are done. @pool (nullable): the caller does all.
+ *  @cost_us: about how long they take one thread; threads that sleep are not woken for little. */
+void sl_pool_run (SlPool *pool, SlPoolFunc func, const void *data, guint items, guint cost_us);
 
 G_END_DECLS
 

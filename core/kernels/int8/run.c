@@ -262,5 +262,5 @@ sl_int8_layer_run (const SlInt8Layer *layer, SlPool *pool, const void *const *in
   } else if (layer->mode != SL_INT8_DW_TAPS && layer->window.stride_h == 1) {
     items = layer->images * ((layer->window.out_h + 1) / 2);
   }
-  sl_pool_run (pool, functions[layer->mode], &run, (guint) items);
+  sl_pool_run (pool, functions[layer->mode], &run, (guint) items, layer->cost_us);
 }
