@@ -3,6 +3,9 @@
 #include "core/kernels/int8/isa.h"
 
 #include <string.h>
+#ifdef SL_INT8_AVXVNNI
+#include <cpuid.h>
+#endif
 
 static gboolean
 always (void)
@@ -10,7 +13,7 @@ always (void)
   return TRUE;
 }
 
-#ifdef SL_INT8_AVX512
+#if defined(SL_INT8_AVX512) || defined(SL_INT8_VNNI256)
 static gboolean
 has_avx512 (void)
 {
@@ -20,13 +23,41 @@ has_avx512 (void)
 }
 #endif
 
-/* The best last. */
+#ifdef SL_INT8_AVX2
+static gboolean
+has_avx2 (void)
+{
+  __builtin_cpu_init ();
+  return __builtin_cpu_supports ("avx2");
+}
+#endif
+
+#ifdef SL_INT8_AVXVNNI
+/* Leaf 7, subleaf 1, EAX bit 4; compilers' own test is newer than those we support. */
+static gboolean
+has_avxvnni (void)
+{
+  guint eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return has_avx2 () && __get_cpuid_count (7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & 1u << 4) != 0;
+}
+#endif
+
+/* The best last. 256-bit VNNI has two encodings and one name: a processor with AVX-512 takes the other. */
 static const struct
 {
   const SlInt8Isa *isa;
   gboolean (*available) (void);
 } rows[] = {
   { &sl_int8_isa_c, always },
+#ifdef SL_INT8_AVX2
+  { &sl_int8_isa_avx2, has_avx2 },
+#endif
+#ifdef SL_INT8_VNNI256
+  { &sl_int8_isa_vnni256, has_avx512 },
+#endif
+#ifdef SL_INT8_AVXVNNI
+  { &sl_int8_isa_avxvnni, has_avxvnni },
+#endif
 #ifdef SL_INT8_AVX512
   { &sl_int8_isa_avx512, has_avx512 },
 #endif

@@ -77,6 +77,7 @@ typedef struct
   const gint32 *bias;
   const gfloat *scale;
   guint8 flip, pad;
+  gboolean is_signed; /* of the input's codes, for wide instruction sets, which extend them */
   SlInt8Output output;
 } SlInt8Depthwise;
 
@@ -143,10 +144,10 @@ typedef struct
 } SlInt8Isa;
 
 /** Most instruction sets of one build. */
-#define SL_INT8_MAX_ISAS 4
+#define SL_INT8_MAX_ISAS 6
 
 /* A build has those that its SL_INT8_* definitions name. */
-extern const SlInt8Isa sl_int8_isa_c, sl_int8_isa_avx2, sl_int8_isa_avxvnni, sl_int8_isa_avx512, sl_int8_isa_neon;
+extern const SlInt8Isa sl_int8_isa_c, sl_int8_isa_avx2, sl_int8_isa_avxvnni, sl_int8_isa_vnni256, sl_int8_isa_avx512, sl_int8_isa_neon;
 
 /** sl_int8_isa: the best this machine has, or the one that the environment's SIGHTLINE_CPU names where it exists. */
 const SlInt8Isa *sl_int8_isa (void);

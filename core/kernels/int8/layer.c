@@ -175,6 +175,7 @@ set_depthwise (SlInt8Layer *layer, SlArena *arena)
   const gint32 pixels = layer->mode == SL_INT8_DW_ROWS ? w->w : 1;
   layer->dw.channels = w->channels;
   layer->dw.pad = layer->zero_code;
+  layer->dw.is_signed = layer->is_signed;
   while (layer->mode == SL_INT8_DW_FLAT && layer->dw.channels % layer->isa->dw_lanes != 0)
     layer->dw.channels += w->channels;
   layer->line = ((w->out_w - 1) * w->stride_w + w->filter_w + 1) * w->channels + 2 * SL_TENSOR_PADDING;

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Depthwise loops for AVX-512 VNNI, 64 channels at a time. Bytes of four taps of a channel are brought together by two
- * rounds of unpacking, which leaves channels in an order that packing the sums undoes; weights are stored in it.
+ * Depthwise loops for VNNI, a register of channels at a time. Bytes of four taps of a channel are brought together by
+ * two rounds of unpacking, which leaves channels in an order that packing the sums undoes; weights are stored in it.
  * In 3x3 windows the taps are the rows of a column, so a column is unpacked once for all windows that hold it, and
  * with stride 1 a fourth row serves a second output row: its weights are the same ones, shifted by a byte.
  */
-#include <immintrin.h>
+#include "core/kernels/int8/simd_x86.h"
 
-#include "core/kernels/int8/avx512.h"
+#define BLOCK VEC_BYTES
 
-#define BLOCK 64
-
-/** Four taps of 64 channels: channels 16 l + 4 v + i of lane l are dwords i of q[v]. */
+/** Four taps of a block: channels 16 l + 4 v + i of 128-bit lane l are dwords i of q[v]. */
 typedef struct
 {
-  __m512i q[4];
+  Vec q[4];
 } Quad;
 
 /** One block of channels of a layer. */
@@ -24,8 +22,8 @@ typedef struct
   const gint32 *bias;
   const gfloat *scale;
   gint passes;
-  __mmask64 mask;
-  __m512i flip;
+  Mask mask;
+  Vec flip;
 } Block;
 
 static inline Block
@@ -37,50 +35,50 @@ block_at (const SlInt8Depthwise *layer, gint32 channel)
     .bias = layer->bias + channel,
     .scale = layer->scale + channel,
     .passes = layer->passes[channel / BLOCK],
-    .mask = left >= BLOCK ? ~(__mmask64) 0 : ((__mmask64) 1 << left) - 1,
-    .flip = _mm512_set1_epi8 ((char) layer->flip),
+    .mask = mask_of (left),
+    .flip = V (set1_epi8) ((char) layer->flip),
   };
 }
 
 static inline __attribute__ ((always_inline)) Quad
-interleave (__m512i a, __m512i b, __m512i c, __m512i d)
+interleave (Vec a, Vec b, Vec c, Vec d)
 {
-  const __m512i ab0 = _mm512_unpacklo_epi8 (a, b), ab1 = _mm512_unpackhi_epi8 (a, b);
-  const __m512i cd0 = _mm512_unpacklo_epi8 (c, d), cd1 = _mm512_unpackhi_epi8 (c, d);
-  return (Quad){ { _mm512_unpacklo_epi16 (ab0, cd0), _mm512_unpackhi_epi16 (ab0, cd0), _mm512_unpacklo_epi16 (ab1, cd1),
-                   _mm512_unpackhi_epi16 (ab1, cd1) } };
+  const Vec ab0 = V (unpacklo_epi8) (a, b), ab1 = V (unpackhi_epi8) (a, b);
+  const Vec cd0 = V (unpacklo_epi8) (c, d), cd1 = V (unpackhi_epi8) (c, d);
+  return (
+    Quad){ { V (unpacklo_epi16) (ab0, cd0), V (unpackhi_epi16) (ab0, cd0), V (unpacklo_epi16) (ab1, cd1), V (unpackhi_epi16) (ab1, cd1) } };
 }
 
-static inline __attribute__ ((always_inline)) __m512i
-load (const Block *block, const guint8 *at)
+static inline __attribute__ ((always_inline)) Vec
+load_block (const Block *block, const guint8 *at)
 {
-  return _mm512_xor_si512 (_mm512_maskz_loadu_epi8 (block->mask, at), block->flip);
+  return V_SI (xor) (load_some (block->mask, at), block->flip);
 }
 
 void
-sl_int8_depthwise_avx512 (const SlInt8Depthwise *layer, const guint8 *const *taps, guint8 *out)
+SL_X86 (sl_int8_depthwise) (const SlInt8Depthwise *layer, const guint8 *const *taps, guint8 *out)
 {
-  const SlInt8Narrow narrow = sl_int8_narrow (&layer->output);
+  const Narrow narrow = narrow_of (&layer->output);
   for (gint32 channel = 0; channel < layer->channels; channel += BLOCK) {
     const Block block = block_at (layer, channel);
     const gint8 *weights = block.weights;
-    __m512i sums[4];
+    Vec sums[4];
     SL_UNROLL
     for (gint v = 0; v < 4; v++)
-      sums[v] = _mm512_loadu_si512 (block.bias + 16 * v);
+      sums[v] = load (block.bias + LANES * v);
     for (gint pass = 0; pass < block.passes; pass++)
       for (gint32 i = 0; i < layer->quads; i++, weights += 4 * BLOCK) {
         const guint8 *const *tap = taps + 4 * i;
-        const Quad quad = interleave (load (&block, tap[0] + channel), load (&block, tap[1] + channel), load (&block, tap[2] + channel),
-                                      load (&block, tap[3] + channel));
+        const Quad quad = interleave (load_block (&block, tap[0] + channel), load_block (&block, tap[1] + channel),
+                                      load_block (&block, tap[2] + channel), load_block (&block, tap[3] + channel));
         SL_UNROLL
         for (gint v = 0; v < 4; v++)
-          sums[v] = _mm512_dpbusd_epi32 (sums[v], quad.q[v], _mm512_load_si512 (weights + 64 * v));
+          sums[v] = dot (sums[v], quad.q[v], load (weights + VEC_BYTES * v));
       }
     SL_UNROLL
     for (gint v = 0; v < 4; v++)
-      sums[v] = sl_int8_scale (sums[v], _mm512_loadu_ps (block.scale + 16 * v));
-    _mm512_mask_storeu_epi8 (out + channel, block.mask, sl_int8_to_codes (&narrow, sums));
+      sums[v] = scaled (sums[v], V (loadu_ps) (block.scale + LANES * v));
+    store_some (out + channel, block.mask, to_codes (&narrow, sums));
   }
 }
 
@@ -89,8 +87,8 @@ typedef struct
 {
   const SlInt8Rows *rows;
   Block block;
-  SlInt8Narrow narrow;
-  __m512i pad;
+  Narrow narrow;
+  Vec pad;
   gint32 channel, channels;
 } Walk;
 
@@ -100,39 +98,39 @@ column (const Walk *walk, gint32 x, const gboolean two)
   if ((guint32) x >= (guint32) walk->rows->width)
     return (Quad){ { walk->pad, walk->pad, walk->pad, walk->pad } };
   const gsize at = (gsize) x * (gsize) walk->channels + (gsize) walk->channel;
-  const __m512i r0 = load (&walk->block, walk->rows->rows[0] + at), r1 = load (&walk->block, walk->rows->rows[1] + at);
-  const __m512i r2 = load (&walk->block, walk->rows->rows[2] + at);
-  return interleave (r0, r1, r2, two ? load (&walk->block, walk->rows->rows[3] + at) : r2);
+  const Vec r0 = load_block (&walk->block, walk->rows->rows[0] + at), r1 = load_block (&walk->block, walk->rows->rows[1] + at);
+  const Vec r2 = load_block (&walk->block, walk->rows->rows[2] + at);
+  return interleave (r0, r1, r2, two ? load_block (&walk->block, walk->rows->rows[3] + at) : r2);
 }
 
 /* The codes of the window over columns @a, @b, @c, and with @two those of the next output row. */
 static inline __attribute__ ((always_inline)) void
-window (const Block *block, const SlInt8Narrow *narrow, const Quad *a, const Quad *b, const Quad *c, guint8 *first, guint8 *second,
+window (const Block *block, const Narrow *narrow, const Quad *a, const Quad *b, const Quad *c, guint8 *first, guint8 *second,
         const gboolean two)
 {
-  __m512i x[4], y[4];
+  Vec x[4], y[4];
   SL_UNROLL
   for (gint v = 0; v < 4; v++) {
-    const gint8 *weights = block->weights + 64 * v;
-    __m512i s = _mm512_loadu_si512 (block->bias + 16 * v), t = s;
+    const gint8 *weights = block->weights + VEC_BYTES * v;
+    Vec s = load (block->bias + LANES * v), t = s;
     for (gint pass = block->passes; pass > 0; pass--, weights += 3 * 4 * BLOCK) {
-      const __m512i w0 = _mm512_load_si512 (weights), w1 = _mm512_load_si512 (weights + 4 * BLOCK);
-      const __m512i w2 = _mm512_load_si512 (weights + 8 * BLOCK);
-      s = _mm512_dpbusd_epi32 (_mm512_dpbusd_epi32 (_mm512_dpbusd_epi32 (s, a->q[v], w0), b->q[v], w1), c->q[v], w2);
+      const Vec w0 = load (weights), w1 = load (weights + 4 * BLOCK);
+      const Vec w2 = load (weights + 8 * BLOCK);
+      s = dot (dot (dot (s, a->q[v], w0), b->q[v], w1), c->q[v], w2);
       if (two) {
-        t = _mm512_dpbusd_epi32 (t, a->q[v], _mm512_slli_epi32 (w0, 8));
-        t = _mm512_dpbusd_epi32 (t, b->q[v], _mm512_slli_epi32 (w1, 8));
-        t = _mm512_dpbusd_epi32 (t, c->q[v], _mm512_slli_epi32 (w2, 8));
+        t = dot (t, a->q[v], V (slli_epi32) (w0, 8));
+        t = dot (t, b->q[v], V (slli_epi32) (w1, 8));
+        t = dot (t, c->q[v], V (slli_epi32) (w2, 8));
       }
     }
-    const __m512 scale = _mm512_loadu_ps (block->scale + 16 * v);
-    x[v] = sl_int8_scale (s, scale);
+    const VecF scale = V (loadu_ps) (block->scale + LANES * v);
+    x[v] = scaled (s, scale);
     if (two)
-      y[v] = sl_int8_scale (t, scale);
+      y[v] = scaled (t, scale);
   }
-  _mm512_mask_storeu_epi8 (first, block->mask, sl_int8_to_codes (narrow, x));
+  store_some (first, block->mask, to_codes (narrow, x));
   if (two)
-    _mm512_mask_storeu_epi8 (second, block->mask, sl_int8_to_codes (narrow, y));
+    store_some (second, block->mask, to_codes (narrow, y));
 }
 
 /* The outputs of the window at @x. */
@@ -178,14 +176,14 @@ walk_stride2 (const Walk *walk)
 }
 
 void
-sl_int8_depthwise_rows_avx512 (const SlInt8Depthwise *layer, const SlInt8Rows *rows)
+SL_X86 (sl_int8_depthwise_rows) (const SlInt8Depthwise *layer, const SlInt8Rows *rows)
 {
   for (gint32 channel = 0; channel < layer->channels; channel += BLOCK) {
     const Walk walk = {
       .rows = rows,
       .block = block_at (layer, channel),
-      .narrow = sl_int8_narrow (&layer->output),
-      .pad = _mm512_set1_epi8 ((char) (layer->pad ^ layer->flip)),
+      .narrow = narrow_of (&layer->output),
+      .pad = V (set1_epi8) ((char) (layer->pad ^ layer->flip)),
       .channel = channel,
       .channels = layer->channels,
     };
@@ -201,20 +199,20 @@ sl_int8_depthwise_rows_avx512 (const SlInt8Depthwise *layer, const SlInt8Rows *r
 static inline __attribute__ ((always_inline)) Quad
 flat_column (const Block *block, const SlInt8Flat *flat, gint column, gint32 at, const gboolean two)
 {
-  const __m512i r0 = load (block, flat->columns[0][column] + at), r1 = load (block, flat->columns[1][column] + at);
-  const __m512i r2 = load (block, flat->columns[2][column] + at);
-  return interleave (r0, r1, r2, two ? load (block, flat->columns[3][column] + at) : r2);
+  const Vec r0 = load_block (block, flat->columns[0][column] + at), r1 = load_block (block, flat->columns[1][column] + at);
+  const Vec r2 = load_block (block, flat->columns[2][column] + at);
+  return interleave (r0, r1, r2, two ? load_block (block, flat->columns[3][column] + at) : r2);
 }
 
 static inline __attribute__ ((always_inline)) void
 run_flat (const SlInt8Depthwise *layer, const SlInt8Flat *flat, const gboolean two)
 {
-  const SlInt8Narrow narrow = sl_int8_narrow (&layer->output);
+  const Narrow narrow = narrow_of (&layer->output);
   gint32 channel = 0;
   for (gint32 at = 0; at < flat->bytes; at += BLOCK) {
     Block block = block_at (layer, channel);
     if (flat->bytes - at < BLOCK)
-      block.mask = ((__mmask64) 1 << (flat->bytes - at)) - 1;
+      block.mask = mask_of (flat->bytes - at);
     const Quad a = flat_column (&block, flat, 0, at, two), b = flat_column (&block, flat, 1, at, two);
     const Quad c = flat_column (&block, flat, 2, at, two);
     window (&block, &narrow, &a, &b, &c, flat->out[0] + at, flat->out[two] + at, two);
@@ -223,7 +221,7 @@ run_flat (const SlInt8Depthwise *layer, const SlInt8Flat *flat, const gboolean t
 }
 
 void
-sl_int8_depthwise_flat_avx512 (const SlInt8Depthwise *layer, const SlInt8Flat *flat)
+SL_X86 (sl_int8_depthwise_flat) (const SlInt8Depthwise *layer, const SlInt8Flat *flat)
 {
   if (flat->out[1] != NULL)
     run_flat (layer, flat, TRUE);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The registers that the x86 loops are written in. They are compiled once for each instruction set: AVX-512 with VNNI,
+ * 256-bit VNNI in the encoding of AVX-VNNI, the same in that of AVX-512, and AVX2. AVX2 has no byte product that
+ * cannot overflow, so there weights and activations are int16.
+ */
+#ifndef SL_CORE_INT8_SIMD_X86_H
+#define SL_CORE_INT8_SIMD_X86_H
+
+#include "core/kernels/int8/isa.h"
+
+#ifdef __AVX2__
+#include <immintrin.h>
+#include <string.h>
+
+#if defined(SL_INT8_FOR_AVX512)
+#define SL_X86(name) name##_avx512
+#define LANES 16
+#define MAX_ROWS 13
+#define V(name) _mm512_##name
+#define V_SI(name) _mm512_##name##_si512
+typedef __m512i Vec;
+typedef __m512 VecF;
+typedef __mmask64 Mask;
+#else
+#define LANES 8
+#define MAX_ROWS 6
+#define V(name) _mm256_##name
+#define V_SI(name) _mm256_##name##_si256
+typedef __m256i Vec;
+typedef __m256 VecF;
+typedef gint32 Mask;
+#if defined(SL_INT8_FOR_AVXVNNI)
+#define SL_X86(name) name##_avxvnni
+#elif defined(SL_INT8_FOR_VNNI256)
+#define SL_X86(name) name##_vnni256
+#else
+#define SL_X86(name) name##_avx2
+#define WIDE
+#endif
+#endif
+
+/* Bytes of a register. */
+#define VEC_BYTES (4 * LANES)
+
+/** SlInt8Output in registers. */
+typedef struct
+{
+  Vec zero_point, lo, hi, flip;
+} Narrow;
+
+void SL_X86 (sl_int8_gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride, gint32 rows, guint8 *c,
+                            gsize c_stride);
+void SL_X86 (sl_int8_depthwise) (const SlInt8Depthwise *layer, const guint8 *const *taps, guint8 *out);
+void SL_X86 (sl_int8_depthwise_rows) (const SlInt8Depthwise *layer, const SlInt8Rows *rows);
+void SL_X86 (sl_int8_depthwise_flat) (const SlInt8Depthwise *layer, const SlInt8Flat *flat);
+
+static inline Vec
+load (const void *at)
+{
+  return V_SI (loadu) ((const Vec *) at);
+}
+
+/* Four bytes of activations in every lane. */
+static inline Vec
+broadcast (const guint8 *at)
+{
+  gint32 four;
+  memcpy (&four, at, sizeof four);
+  return V (set1_epi32) (four);
+}
+
+/* @sums + products of @codes, unsigned (AVX2: int16), and @weights, four (AVX2: two) to a lane. */
+static inline Vec
+dot (Vec sums, Vec codes, Vec weights)
+{
+#if defined(WIDE)
+  return _mm256_add_epi32 (sums, _mm256_madd_epi16 (codes, weights));
+#elif defined(SL_INT8_FOR_AVXVNNI)
+  return _mm256_dpbusd_avx_epi32 (sums, codes, weights);
+#else
+  return V (dpbusd_epi32) (sums, codes, weights);
+#endif
+}
+
+static inline Narrow
+narrow_of (const SlInt8Output *output)
+{
+  return (Narrow){ V (set1_epi16) (output->zero_point), V (set1_epi8) ((char) output->lo), V (set1_epi8) ((char) output->hi),
+                   V (set1_epi8) ((char) output->flip) };
+}
+
+/* Layers are refused whose scaled sums could reach 2^30, so that this never overflows. */
+static inline Vec
+scaled (Vec sums, VecF scale)
+{
+  return V (cvtps_epi32) (V (mul_ps) (V (cvtepi32_ps) (sums), scale));
+}
+
+/* Four registers of scaled sums as codes; each 128-bit lane holds four of x[0], of x[1], of x[2], of x[3]. */
+static inline Vec
+to_codes (const Narrow *narrow, const Vec x[4])
+{
+  const Vec x01 = V (adds_epi16) (V (packs_epi32) (x[0], x[1]), narrow->zero_point);
+  const Vec x23 = V (adds_epi16) (V (packs_epi32) (x[2], x[3]), narrow->zero_point);
+  const Vec codes = V (packus_epi16) (x01, x23);
+  return V_SI (xor) (V (min_epu8) (V (max_epu8) (codes, narrow->lo), narrow->hi), narrow->flip);
+}
+
+/* The same with those of x[0] first, then those of x[1] and so on. */
+static inline Vec
+in_order (Vec codes)
+{
+#ifdef SL_INT8_FOR_AVX512
+  return _mm512_permutexvar_epi32 (_mm512_setr_epi32 (0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), codes);
+#else
+  return _mm256_permutevar8x32_epi32 (codes, _mm256_setr_epi32 (0, 4, 1, 5, 2, 6, 3, 7));
+#endif
+}
+
+/* The first @n bytes of a register, and the loads and stores of as many. Without masks loads read a whole register, which the padding
+ * of tensors allows. */
+static inline Mask
+mask_of (gint32 n)
+{
+#ifdef SL_INT8_FOR_AVX512
+  return n >= VEC_BYTES ? ~(__mmask64) 0 : ((__mmask64) 1 << n) - 1;
+#else
+  return n;
+#endif
+}
+
+static inline Vec
+load_some (Mask mask, const guint8 *at)
+{
+#ifdef SL_INT8_FOR_AVX512
+  return _mm512_maskz_loadu_epi8 (mask, at);
+#else
+  return load (at);
+#endif
+}
+
+static inline void
+store_some (guint8 *at, Mask mask, Vec codes)
+{
+#ifdef SL_INT8_FOR_AVX512
+  _mm512_mask_storeu_epi8 (at, mask, codes);
+#else
+  guint8 bytes[VEC_BYTES];
+  if (mask >= VEC_BYTES) {
+    _mm256_storeu_si256 ((__m256i *) at, codes);
+    return;
+  }
+  _mm256_storeu_si256 ((__m256i *) bytes, codes);
+  memcpy (at, bytes, (gsize) mask);
+#endif
+}
+
+#endif
+
+#endif
