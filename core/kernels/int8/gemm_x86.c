@@ -33,7 +33,7 @@ step (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stri
   const Vec w0 = load (weights), w1 = groups > 1 ? load (weights + VEC_BYTES) : w0;
   SL_UNROLL
   for (gint m = 0; m < rows; m++) {
-    const Vec codes = V_SI (xor) (broadcast (a + (gsize) m * stride), flip);
+    const Vec codes = flipped (broadcast (a + (gsize) m * stride), flip);
     sums[m * groups] = dot (sums[m * groups], codes, w0);
     if (groups > 1)
       sums[m * groups + 1] = dot (sums[m * groups + 1], codes, w1);

@@ -36,6 +36,17 @@ add_x86 (const SlInt8Add *add, const guint8 *a, const guint8 *b, guint8 *out, gs
   }
 }
 
+#ifdef WIDE
+static void
+widen_x86 (gint16 *to, const guint8 *from, gsize n, gboolean is_signed)
+{
+  for (gsize i = 0; i < n; i += 16) {
+    const __m128i codes = _mm_loadu_si128 ((const __m128i *) (from + i));
+    _mm256_storeu_si256 ((__m256i *) (to + i), is_signed ? _mm256_cvtepi8_epi16 (codes) : _mm256_cvtepu8_epi16 (codes));
+  }
+}
+#endif
+
 /* Unpacking bytes and then pairs (AVX2: only pairs) leaves channel 16 l + 4 v + i at dword 4 l + i of register v. */
 static gint32
 dw_lane (gint32 channel)
@@ -60,6 +71,7 @@ const SlInt8Isa SL_X86 (sl_int8_isa) = {
 #ifdef WIDE
   .unit = 2,
   .wide = TRUE,
+  .widen = widen_x86,
   .dw_lanes = 2 * LANES,
 #else
   .unit = 4,

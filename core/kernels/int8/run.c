@@ -61,13 +61,6 @@ gather (const SlInt8Layer *layer, const guint8 *x, gint32 row, guint8 *to)
   }
 }
 
-static void
-widen (gint16 *to, const guint8 *from, gsize n, gboolean is_signed)
-{
-  for (gsize i = 0; i < n; i++)
-    to[i] = is_signed ? (gint8) from[i] : from[i];
-}
-
 /* Rows @first.. as the instruction set reads them. */
 static const void *
 tile_of (const Run *run, gint32 first, gint32 rows, guint thread, gsize *stride)
@@ -88,7 +81,7 @@ tile_of (const Run *run, gint32 first, gint32 rows, guint thread, gsize *stride)
     const guint8 *from = layer->mode == SL_INT8_DIRECT ? run->x + (gsize) (first + r) * (gsize) layer->depth : bytes;
     if (layer->mode != SL_INT8_DIRECT)
       gather (layer, run->x, first + r, bytes);
-    widen ((gint16 *) (gpointer) (scratch + (gsize) r * *stride), from, (gsize) layer->depth, layer->is_signed);
+    layer->isa->widen ((gint16 *) (gpointer) (scratch + (gsize) r * *stride), from, (gsize) layer->depth, layer->is_signed);
   }
   return scratch;
 }
@@ -135,7 +128,7 @@ run_banded (const void *data, guint item, guint thread)
     const gint32 y = band % w->out_h * w->stride_h - w->top + fy * w->dilation_h;
     copy_line (layer, image, y, pixels, layer->isa->wide ? bytes : lines + (gsize) fy * line);
     if (layer->isa->wide)
-      widen ((gint16 *) (gpointer) (lines + (gsize) fy * line), bytes, (gsize) pixels * (gsize) w->channels, layer->is_signed);
+      layer->isa->widen ((gint16 *) (gpointer) (lines + (gsize) fy * line), bytes, (gsize) pixels * (gsize) w->channels, layer->is_signed);
   }
   layer->isa->gemm (&layer->gemm, panel, MIN (panel + layer->chunk_panels, layer->n_panels), lines,
                     (gsize) (w->stride_w * w->channels) * element, w->out_w,

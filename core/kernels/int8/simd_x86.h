@@ -70,6 +70,17 @@ broadcast (const guint8 *at)
   return V (set1_epi32) (four);
 }
 
+/* int16 needs no flip. */
+static inline Vec
+flipped (Vec codes, Vec flip)
+{
+#ifdef WIDE
+  return codes;
+#else
+  return V_SI (xor) (codes, flip);
+#endif
+}
+
 /* @sums + products of @codes, unsigned (AVX2: int16), and @weights, four (AVX2: two) to a lane. */
 static inline Vec
 dot (Vec sums, Vec codes, Vec weights)
