@@ -269,7 +269,9 @@ check_case (const Case *c, GRand *rand, Spread spread, guint32 seed)
   for (guint i = 0; i < n_isas; i++)
     for (guint threads = 1; threads <= 2; threads++)
       expect (&graph, c, expected, "sightline", isas[i]->name, threads);
+#ifdef __x86_64__ /* elsewhere XNNPACK rounds in fixed point */
   expect (&graph, c, expected, "xnnpack", "c", 1);
+#endif
   expect (&graph, c, expected, "reference", "c", 1);
   check_clear (&graph.check);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Depthwise loop for AVX2, 16 channels at a time: taps widened to int16 and paired, two products to a lane. */
-#include "core/kernels/int8/simd_x86.h"
+#include "core/kernels/int8/simd.h"
 
 #define BLOCK 16
 

@@ -6,6 +6,10 @@
 #ifdef SL_INT8_AVXVNNI
 #include <cpuid.h>
 #endif
+#if defined(SL_INT8_NEON) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
 
 static gboolean
 always (void)
@@ -29,6 +33,18 @@ has_avx2 (void)
 {
   __builtin_cpu_init ();
   return __builtin_cpu_supports ("avx2");
+}
+#endif
+
+#ifdef SL_INT8_NEON
+static gboolean
+has_dot (void)
+{
+#if defined(__linux__)
+  return (getauxval (AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+#else
+  return TRUE;
+#endif
 }
 #endif
 
@@ -60,6 +76,9 @@ static const struct
 #endif
 #ifdef SL_INT8_AVX512
   { &sl_int8_isa_avx512, has_avx512 },
+#endif
+#ifdef SL_INT8_NEON
+  { &sl_int8_isa_neon, has_dot },
 #endif
 };
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #if defined(SL_INT8_FOR_AVX512)
-#define SL_X86(name) name##_avx512
+#define SL_SIMD(name) name##_avx512
 #define LANES 16
 #define MAX_ROWS 13
 #define V(name) _mm512_##name
@@ -31,11 +31,11 @@ typedef __m256i Vec;
 typedef __m256 VecF;
 typedef gint32 Mask;
 #if defined(SL_INT8_FOR_AVXVNNI)
-#define SL_X86(name) name##_avxvnni
+#define SL_SIMD(name) name##_avxvnni
 #elif defined(SL_INT8_FOR_VNNI256)
-#define SL_X86(name) name##_vnni256
+#define SL_SIMD(name) name##_vnni256
 #else
-#define SL_X86(name) name##_avx2
+#define SL_SIMD(name) name##_avx2
 #define WIDE
 #endif
 #endif
@@ -49,16 +49,60 @@ typedef struct
   Vec zero_point, lo, hi, flip;
 } Narrow;
 
-void SL_X86 (sl_int8_gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride, gint32 rows, guint8 *c,
-                            gsize c_stride);
-void SL_X86 (sl_int8_depthwise) (const SlInt8Depthwise *layer, const guint8 *const *taps, guint8 *out);
-void SL_X86 (sl_int8_depthwise_rows) (const SlInt8Depthwise *layer, const SlInt8Rows *rows);
-void SL_X86 (sl_int8_depthwise_flat) (const SlInt8Depthwise *layer, const SlInt8Flat *flat);
-
 static inline Vec
 load (const void *at)
 {
   return V_SI (loadu) ((const Vec *) at);
+}
+
+static inline VecF
+load_floats (const gfloat *at)
+{
+  return V (loadu_ps) (at);
+}
+
+static inline Vec
+set_bytes (guint8 byte)
+{
+  return V (set1_epi8) ((char) byte);
+}
+
+static inline Vec
+set_dwords (gint32 dword)
+{
+  return V (set1_epi32) (dword);
+}
+
+/* Bytes or pairs of bytes of two registers in turn, from the lower or upper half of each 128-bit lane. */
+static inline Vec
+zip_low8 (Vec a, Vec b)
+{
+  return V (unpacklo_epi8) (a, b);
+}
+
+static inline Vec
+zip_high8 (Vec a, Vec b)
+{
+  return V (unpackhi_epi8) (a, b);
+}
+
+static inline Vec
+zip_low16 (Vec a, Vec b)
+{
+  return V (unpacklo_epi16) (a, b);
+}
+
+static inline Vec
+zip_high16 (Vec a, Vec b)
+{
+  return V (unpackhi_epi16) (a, b);
+}
+
+/* The weights of rows 0, 1, 2 for rows 1, 2, 3. */
+static inline Vec
+next_row (Vec weights)
+{
+  return V (slli_epi32) (weights, 8);
 }
 
 /* Four bytes of activations in every lane. */
@@ -165,6 +209,53 @@ store_some (guint8 *at, Mask mask, Vec codes)
   _mm256_storeu_si256 ((__m256i *) bytes, codes);
   memcpy (at, bytes, (gsize) mask);
 #endif
+}
+
+/* The @k-th of the four parts of @codes that in_order() gave: one register's results, of which the first @left are wanted. */
+static inline __attribute__ ((always_inline)) void
+store_one (guint8 *c, gint32 left, const gint k, Vec codes)
+{
+#ifdef SL_INT8_FOR_AVX512
+  const __m128i bytes = _mm512_extracti32x4_epi32 (codes, k);
+  if (left >= LANES)
+    _mm_storeu_si128 ((__m128i *) c, bytes);
+  else if (left > 0)
+    _mm_mask_storeu_epi8 (c, (__mmask16) ((1u << left) - 1), bytes);
+#else
+  const gint64 bytes = _mm256_extract_epi64 (codes, k);
+  if (left > 0)
+    memcpy (c, &bytes, (gsize) MIN (left, LANES));
+#endif
+}
+
+/* Half of @codes: the results of two registers. */
+static inline __attribute__ ((always_inline)) void
+store_pair (guint8 *c, const gint half, Vec codes)
+{
+#ifdef SL_INT8_FOR_AVX512
+  _mm256_storeu_si256 ((__m256i *) c, _mm512_extracti64x4_epi64 (codes, half));
+#else
+  _mm_storeu_si128 ((__m128i *) c, _mm256_extracti128_si256 (codes, half));
+#endif
+}
+
+/* For addition: LANES codes of each side, weighted and shifted. */
+static inline Vec
+widened (const guint8 *at)
+{
+#ifdef SL_INT8_FOR_AVX512
+  return _mm512_cvtepu8_epi32 (_mm_loadu_si128 ((const __m128i *) at));
+#else
+  return _mm256_cvtepu8_epi32 (_mm_loadl_epi64 ((const __m128i *) at));
+#endif
+}
+
+static inline Vec
+weighted_sum (const SlInt8Add *add, const guint8 *a, const guint8 *b, Vec flip)
+{
+  const Vec x = V (mullo_epi32) (V_SI (xor) (widened (a), flip), V (set1_epi32) (add->a));
+  const Vec y = V (mullo_epi32) (V_SI (xor) (widened (b), flip), V (set1_epi32) (add->b));
+  return V (sra_epi32) (V (add_epi32) (V (add_epi32) (x, y), V (set1_epi32) (add->bias)), _mm_cvtsi32_si128 (add->shift));
 }
 
 #endif

@@ -5,7 +5,7 @@
  * In 3x3 windows the taps are the rows of a column, so a column is unpacked once for all windows that hold it, and
  * with stride 1 a fourth row serves a second output row: its weights are the same ones, shifted by a byte.
  */
-#include "core/kernels/int8/simd_x86.h"
+#include "core/kernels/int8/simd.h"
 
 #define BLOCK VEC_BYTES
 
@@ -36,27 +36,26 @@ block_at (const SlInt8Depthwise *layer, gint32 channel)
     .scale = layer->scale + channel,
     .passes = layer->passes[channel / BLOCK],
     .mask = mask_of (left),
-    .flip = V (set1_epi8) ((char) layer->flip),
+    .flip = set_bytes (layer->flip),
   };
 }
 
 static inline __attribute__ ((always_inline)) Quad
 interleave (Vec a, Vec b, Vec c, Vec d)
 {
-  const Vec ab0 = V (unpacklo_epi8) (a, b), ab1 = V (unpackhi_epi8) (a, b);
-  const Vec cd0 = V (unpacklo_epi8) (c, d), cd1 = V (unpackhi_epi8) (c, d);
-  return (
-    Quad){ { V (unpacklo_epi16) (ab0, cd0), V (unpackhi_epi16) (ab0, cd0), V (unpacklo_epi16) (ab1, cd1), V (unpackhi_epi16) (ab1, cd1) } };
+  const Vec ab0 = zip_low8 (a, b), ab1 = zip_high8 (a, b);
+  const Vec cd0 = zip_low8 (c, d), cd1 = zip_high8 (c, d);
+  return (Quad){ { zip_low16 (ab0, cd0), zip_high16 (ab0, cd0), zip_low16 (ab1, cd1), zip_high16 (ab1, cd1) } };
 }
 
 static inline __attribute__ ((always_inline)) Vec
 load_block (const Block *block, const guint8 *at)
 {
-  return V_SI (xor) (load_some (block->mask, at), block->flip);
+  return flipped (load_some (block->mask, at), block->flip);
 }
 
 void
-SL_X86 (sl_int8_depthwise) (const SlInt8Depthwise *layer, const guint8 *const *taps, guint8 *out)
+SL_SIMD (sl_int8_depthwise) (const SlInt8Depthwise *layer, const guint8 *const *taps, guint8 *out)
 {
   const Narrow narrow = narrow_of (&layer->output);
   for (gint32 channel = 0; channel < layer->channels; channel += BLOCK) {
@@ -77,7 +76,7 @@ SL_X86 (sl_int8_depthwise) (const SlInt8Depthwise *layer, const guint8 *const *t
       }
     SL_UNROLL
     for (gint v = 0; v < 4; v++)
-      sums[v] = scaled (sums[v], V (loadu_ps) (block.scale + LANES * v));
+      sums[v] = scaled (sums[v], load_floats (block.scale + LANES * v));
     store_some (out + channel, block.mask, to_codes (&narrow, sums));
   }
 }
@@ -118,12 +117,12 @@ window (const Block *block, const Narrow *narrow, const Quad *a, const Quad *b, 
       const Vec w2 = load (weights + 8 * BLOCK);
       s = dot (dot (dot (s, a->q[v], w0), b->q[v], w1), c->q[v], w2);
       if (two) {
-        t = dot (t, a->q[v], V (slli_epi32) (w0, 8));
-        t = dot (t, b->q[v], V (slli_epi32) (w1, 8));
-        t = dot (t, c->q[v], V (slli_epi32) (w2, 8));
+        t = dot (t, a->q[v], next_row (w0));
+        t = dot (t, b->q[v], next_row (w1));
+        t = dot (t, c->q[v], next_row (w2));
       }
     }
-    const VecF scale = V (loadu_ps) (block->scale + LANES * v);
+    const VecF scale = load_floats (block->scale + LANES * v);
     x[v] = scaled (s, scale);
     if (two)
       y[v] = scaled (t, scale);
@@ -176,14 +175,14 @@ walk_stride2 (const Walk *walk)
 }
 
 void
-SL_X86 (sl_int8_depthwise_rows) (const SlInt8Depthwise *layer, const SlInt8Rows *rows)
+SL_SIMD (sl_int8_depthwise_rows) (const SlInt8Depthwise *layer, const SlInt8Rows *rows)
 {
   for (gint32 channel = 0; channel < layer->channels; channel += BLOCK) {
     const Walk walk = {
       .rows = rows,
       .block = block_at (layer, channel),
       .narrow = narrow_of (&layer->output),
-      .pad = V (set1_epi8) ((char) (layer->pad ^ layer->flip)),
+      .pad = set_bytes (layer->pad ^ layer->flip),
       .channel = channel,
       .channels = layer->channels,
     };
@@ -221,7 +220,7 @@ run_flat (const SlInt8Depthwise *layer, const SlInt8Flat *flat, const gboolean t
 }
 
 void
-SL_X86 (sl_int8_depthwise_flat) (const SlInt8Depthwise *layer, const SlInt8Flat *flat)
+SL_SIMD (sl_int8_depthwise_flat) (const SlInt8Depthwise *layer, const SlInt8Flat *flat)
 {
   if (flat->out[1] != NULL)
     run_flat (layer, flat, TRUE);

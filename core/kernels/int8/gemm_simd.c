@@ -5,7 +5,7 @@
  * Results are packed four registers at a time, which costs as much as several steps, so it counts where the depth is
  * small.
  */
-#include "core/kernels/int8/simd_x86.h"
+#include "core/kernels/int8/simd.h"
 
 /* Bytes of weights ahead: those of a whole model come from the third cache or from memory in every inference. */
 #define PREFETCH 2048
@@ -27,9 +27,9 @@ typedef struct
 static inline __attribute__ ((always_inline)) void
 step (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stride, const guint8 *weights, Vec flip)
 {
-  _mm_prefetch ((const char *) weights + PREFETCH, _MM_HINT_T0);
+  __builtin_prefetch (weights + PREFETCH);
   if (groups * VEC_BYTES > 64)
-    _mm_prefetch ((const char *) weights + PREFETCH + 64, _MM_HINT_T0);
+    __builtin_prefetch (weights + PREFETCH + 64);
   const Vec w0 = load (weights), w1 = groups > 1 ? load (weights + VEC_BYTES) : w0;
   SL_UNROLL
   for (gint m = 0; m < rows; m++) {
@@ -38,34 +38,6 @@ step (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stri
     if (groups > 1)
       sums[m * groups + 1] = dot (sums[m * groups + 1], codes, w1);
   }
-}
-
-/* The codes of a register of sums, which are the @k-th of four in @codes. */
-static inline __attribute__ ((always_inline)) void
-store_one (guint8 *c, gint32 left, const gint k, Vec codes)
-{
-#ifdef SL_INT8_FOR_AVX512
-  const __m128i bytes = _mm512_extracti32x4_epi32 (codes, k);
-  if (left >= LANES)
-    _mm_storeu_si128 ((__m128i *) c, bytes);
-  else if (left > 0)
-    _mm_mask_storeu_epi8 (c, (__mmask16) ((1u << left) - 1), bytes);
-#else
-  const gint64 bytes = _mm256_extract_epi64 (codes, k);
-  if (left > 0)
-    memcpy (c, &bytes, (gsize) MIN (left, LANES));
-#endif
-}
-
-/* A row of two whole groups. */
-static inline __attribute__ ((always_inline)) void
-store_pair (guint8 *c, const gint half, Vec codes)
-{
-#ifdef SL_INT8_FOR_AVX512
-  _mm256_storeu_si256 ((__m256i *) c, _mm512_extracti64x4_epi64 (codes, half));
-#else
-  _mm_storeu_si128 ((__m128i *) c, _mm256_extracti128_si256 (codes, half));
-#endif
 }
 
 static inline __attribute__ ((always_inline)) void
@@ -95,8 +67,8 @@ finish (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, cons
 {
   const gint n = rows * groups;
   const Narrow narrow = narrow_of (&gemm->output);
-  const VecF scale0 = V (loadu_ps) (gemm->scale + panel->channel);
-  const VecF scale1 = groups > 1 ? V (loadu_ps) (gemm->scale + panel->channel + LANES) : scale0;
+  const VecF scale0 = load_floats (gemm->scale + panel->channel);
+  const VecF scale1 = groups > 1 ? load_floats (gemm->scale + panel->channel + LANES) : scale0;
   SL_UNROLL
   for (gint i = 0; i < n; i += 4) {
     const Vec x[4] = { scaled (sums[i], scale0), scaled (sums[MIN (i + 1, n - 1)], scale1), scaled (sums[MIN (i + 2, n - 1)], scale0),
@@ -109,7 +81,7 @@ static inline __attribute__ ((always_inline)) void
 multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint rows, const gint groups)
 {
   Vec sums[2 * MAX_ROWS];
-  const Vec flip = V (set1_epi8) ((char) gemm->flip);
+  const Vec flip = set_bytes (gemm->flip);
   const guint8 *weights = panel->weights, *a = tile->a;
   const Vec bias0 = load (gemm->bias + panel->channel), bias1 = groups > 1 ? load (gemm->bias + panel->channel + LANES) : bias0;
   SL_UNROLL
@@ -139,7 +111,7 @@ DEFINE (5, 1)
 DEFINE (5, 2)
 DEFINE (6, 1)
 DEFINE (6, 2)
-#ifdef SL_INT8_FOR_AVX512
+#if MAX_ROWS > 6
 DEFINE (7, 1)
 DEFINE (7, 2)
 DEFINE (8, 1)
@@ -152,6 +124,8 @@ DEFINE (11, 1)
 DEFINE (11, 2)
 DEFINE (12, 1)
 DEFINE (12, 2)
+#endif
+#if MAX_ROWS > 12
 DEFINE (13, 1)
 DEFINE (13, 2)
 #endif
@@ -160,15 +134,15 @@ DEFINE (13, 2)
 static void (*const multiply_functions[MAX_ROWS][2]) (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile) = {
   { multiply_1_1, multiply_1_2 },   { multiply_2_1, multiply_2_2 },   { multiply_3_1, multiply_3_2 },   { multiply_4_1, multiply_4_2 },
   { multiply_5_1, multiply_5_2 },   { multiply_6_1, multiply_6_2 },
-#ifdef SL_INT8_FOR_AVX512
+#if MAX_ROWS > 6
   { multiply_7_1, multiply_7_2 },   { multiply_8_1, multiply_8_2 },   { multiply_9_1, multiply_9_2 },   { multiply_10_1, multiply_10_2 },
   { multiply_11_1, multiply_11_2 }, { multiply_12_1, multiply_12_2 }, { multiply_13_1, multiply_13_2 },
 #endif
 };
 
 void
-SL_X86 (sl_int8_gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride, gint32 rows, guint8 *c,
-                       gsize c_stride)
+SL_SIMD (sl_int8_gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride, gint32 rows, guint8 *c,
+                        gsize c_stride)
 {
   Tile tile = { a, stride, c, c_stride };
   for (gint32 tiles = (rows + MAX_ROWS - 1) / MAX_ROWS; tiles > 0; tiles--) {
