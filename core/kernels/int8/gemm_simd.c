@@ -124,8 +124,6 @@ DEFINE (11, 1)
 DEFINE (11, 2)
 DEFINE (12, 1)
 DEFINE (12, 2)
-#endif
-#if MAX_ROWS > 12
 DEFINE (13, 1)
 DEFINE (13, 2)
 #endif

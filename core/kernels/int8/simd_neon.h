@@ -11,7 +11,7 @@
 
 #define SL_SIMD(name) name##_neon
 #define LANES 4
-#define MAX_ROWS 12
+#define MAX_ROWS 6
 #define VEC_BYTES 16
 
 typedef int32x4_t Vec;
@@ -172,10 +172,9 @@ store_some (guint8 *at, Mask mask, Vec codes)
 static inline __attribute__ ((always_inline)) void
 store_one (guint8 *c, gint32 left, const gint k, Vec codes)
 {
-  gint32 parts[LANES];
-  vst1q_s32 (parts, codes);
+  const gint32 part = vgetq_lane_s32 (codes, k);
   if (left > 0)
-    memcpy (c, &parts[k], (gsize) MIN (left, LANES));
+    memcpy (c, &part, (gsize) MIN (left, LANES));
 }
 
 /* Half of @codes: the results of two registers. */
