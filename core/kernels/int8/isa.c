@@ -98,8 +98,13 @@ sl_int8_isa (void)
   const SlInt8Isa *isas[SL_INT8_MAX_ISAS];
   const guint n = sl_int8_isas (isas);
   const char *wanted = g_getenv ("SIGHTLINE_CPU");
-  for (guint i = 0; wanted != NULL && i < n; i++)
+  if (wanted == NULL || wanted[0] == '\0')
+    return isas[n - 1];
+  for (guint i = 0; i < n; i++)
     if (strcmp (isas[i]->name, wanted) == 0)
       return isas[i];
+  static gint warned;
+  if (g_atomic_int_compare_and_exchange (&warned, 0, 1))
+    g_warning ("SIGHTLINE_CPU=%.16s is not available here, using %s; expected c, avx2, avxvnni, avx512 or neon", wanted, isas[n - 1]->name);
   return isas[n - 1];
 }
