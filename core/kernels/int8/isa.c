@@ -85,9 +85,16 @@ static const struct
 guint
 sl_int8_isas (const SlInt8Isa *isas[SL_INT8_MAX_ISAS])
 {
+  static gsize available; /* bit i: row i; asking the processor is slow in virtual machines */
   guint n = 0;
+  if (g_once_init_enter (&available)) {
+    gsize bits = 0;
+    for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+      bits |= (gsize) (rows[i].available () != FALSE) << i;
+    g_once_init_leave (&available, bits);
+  }
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (rows[i].available ())
+    if (available >> i & 1)
       isas[n++] = rows[i].isa;
   return n;
 }

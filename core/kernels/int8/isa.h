@@ -23,8 +23,9 @@ G_BEGIN_DECLS
 #define SL_UNROLL _Pragma ("GCC unroll 32")
 #endif
 
-/** Most activations that one step multiplies in each lane. */
+/** Most activations that one step multiplies in each lane, and the bytes they take, whether four of int8 or two of int16. */
 #define SL_INT8_MAX_UNIT 4
+#define SL_INT8_UNIT_BYTES 4
 /** Taps of a depthwise filter are grouped by four. */
 #define SL_INT8_QUAD 4
 

@@ -21,18 +21,35 @@ is_depthwise (const SlGraph *graph, const SlNode *node)
 
 /* Sums must fit 32 bits and scaled sums 30, for any input; XNNPACK's range of scales besides. */
 static gboolean
+sum_fits (gint64 most, gint32 bias, gfloat scale)
+{
+  most += ABS ((gint64) bias);
+  return most <= G_MAXINT32 && scale >= 0x1p-32f && scale < 0x1p+8f && (gdouble) most * (gdouble) scale <= 0x1p+30;
+}
+
+/* The largest weights decide, and only if they are too large for comfort the real ones. */
+static gboolean
 sums_fit (const SlGraph *graph, const SlNode *node)
 {
-  const SlInt8Weights w = sl_int8_weights (graph, node);
-  for (gint32 c = 0; c < w.channels; c++) {
-    const gfloat scale = sl_int8_scale_of (graph, node, c);
-    gint64 most = ABS ((gint64) sl_int8_bias_of (graph, node, c));
+  const SlTensor *tensor = sl_node_input (graph, node, 1);
+  const gint32 channels = tensor->dims[node->op == SL_OP_DEPTHWISE_CONV_2D ? 3 : 0];
+  gboolean fits = TRUE;
+  for (gint32 c = 0; fits && c < channels; c++)
+    fits = sum_fits (255 * 255 * (gint64) (tensor->bytes / (gsize) channels), sl_int8_bias_of (graph, node, c),
+                     sl_int8_scale_of (graph, node, c));
+  if (fits)
+    return TRUE;
+  SlInt8Weights w;
+  sl_int8_weights_init (&w, graph, node);
+  fits = TRUE;
+  for (gint32 c = 0; fits && c < channels; c++) {
+    gint64 most = 0;
     for (gint32 k = 0; k < w.depth; k++)
-      most += 255 * ABS (sl_int8_weight (&w, c, k));
-    if (most > G_MAXINT32 || !(scale >= 0x1p-32f && scale < 0x1p+8f) || (gdouble) most * (gdouble) scale > 0x1p+30)
-      return FALSE;
+      most += 255 * ABS ((gint32) w.values[(gsize) c * (gsize) w.depth + (gsize) k]);
+    fits = sum_fits (most, sl_int8_bias_of (graph, node, c), sl_int8_scale_of (graph, node, c));
   }
-  return TRUE;
+  sl_int8_weights_clear (&w);
+  return fits;
 }
 
 gboolean

@@ -67,19 +67,21 @@ struct _SlInt8Layer
   guint cost_us;
 };
 
-/** Weights of a node by output channel and position in its window. */
+/**
+ * SlInt8Weights: weights of a node less their zero point, by output channel and position in its window.
+ * @values: [@channels][@depth]; @low: the same limited to eight bits
+ * @steps: for each channel, how many terms of eight bits its weights take
+ */
 typedef struct
 {
-  const void *data;
-  SlDtype dtype;
-  gint32 zero_point;
   gint32 channels, depth;
-  gsize channel_stride, depth_stride;
+  gint16 *values;
+  gint8 *low;
+  guint8 *steps;
 } SlInt8Weights;
 
-SlInt8Weights sl_int8_weights (const SlGraph *graph, const SlNode *node);
-/** sl_int8_weight: less the zero point. */
-gint32 sl_int8_weight (const SlInt8Weights *weights, gint32 channel, gint32 k);
+void sl_int8_weights_init (SlInt8Weights *weights, const SlGraph *graph, const SlNode *node);
+void sl_int8_weights_clear (SlInt8Weights *weights);
 gfloat sl_int8_scale_of (const SlGraph *graph, const SlNode *node, gint32 channel);
 gint32 sl_int8_bias_of (const SlGraph *graph, const SlNode *node, gint32 channel);
 

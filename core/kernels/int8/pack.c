@@ -14,24 +14,72 @@ typedef struct
   gint32 k, count, offset;
 } Unit;
 
-/* A depthwise filter over one channel is an ordinary one. */
-SlInt8Weights
-sl_int8_weights (const SlGraph *graph, const SlNode *node)
+/* The weights of one channel, @stride apart in the file. */
+static void
+read_channel (const SlTensor *tensor, gint32 zero_point, gsize first, gsize stride, gint32 depth, gint16 *values)
 {
-  const SlTensor *tensor = sl_node_input (graph, node, 1);
-  SlInt8Weights w = { .data = tensor->data, .dtype = tensor->dtype };
-  w.zero_point = tensor->quant.count > 1 ? 0 : sl_tensor_zero_point (tensor);
-  w.channels = tensor->dims[node->op == SL_OP_DEPTHWISE_CONV_2D ? 3 : 0];
-  w.depth = (gint32) (tensor->bytes / (gsize) w.channels);
-  w.channel_stride = node->op == SL_OP_DEPTHWISE_CONV_2D ? 1 : (gsize) w.depth;
-  w.depth_stride = node->op == SL_OP_DEPTHWISE_CONV_2D ? (gsize) w.channels : 1;
-  return w;
+  const guint8 *u8 = (const guint8 *) tensor->data + first;
+  const gint8 *i8 = (const gint8 *) tensor->data + first;
+  if (tensor->dtype == SL_DTYPE_I8)
+    for (gint32 k = 0; k < depth; k++)
+      values[k] = (gint16) (i8[(gsize) k * stride] - zero_point);
+  else
+    for (gint32 k = 0; k < depth; k++)
+      values[k] = (gint16) (u8[(gsize) k * stride] - zero_point);
 }
 
-gint32
-sl_int8_weight (const SlInt8Weights *w, gint32 channel, gint32 k)
+/* Terms that a weight takes when each holds -128..127. */
+static gint32
+steps_for (gint32 weight)
 {
-  return sl_load_code (w->data, w->dtype, (gsize) channel * w->channel_stride + (gsize) k * w->depth_stride) - w->zero_point;
+  return weight > 254 ? 3 : weight > 127 || weight < -128 ? 2 : 1;
+}
+
+/* What term @step holds of @weight. */
+static gint32
+part_of (gint32 weight, gint32 step)
+{
+  for (; step > 0; step--)
+    weight -= CLAMP (weight, -128, 127);
+  return CLAMP (weight, -128, 127);
+}
+
+static void
+limit_channel (const gint16 *values, gint32 depth, gint8 *low, guint8 *steps)
+{
+  gint16 least = 0, most = 0;
+  for (gint32 k = 0; k < depth; k++) {
+    least = MIN (least, values[k]);
+    most = MAX (most, values[k]);
+    low[k] = (gint8) CLAMP (values[k], -128, 127);
+  }
+  *steps = (guint8) MAX (steps_for (least), steps_for (most));
+}
+
+void
+sl_int8_weights_init (SlInt8Weights *w, const SlGraph *graph, const SlNode *node)
+{
+  const SlTensor *tensor = sl_node_input (graph, node, 1);
+  const gint32 zero_point = tensor->quant.count > 1 ? 0 : sl_tensor_zero_point (tensor);
+  const gboolean by_depth = node->op == SL_OP_DEPTHWISE_CONV_2D;
+  w->channels = tensor->dims[by_depth ? 3 : 0];
+  w->depth = (gint32) (tensor->bytes / (gsize) w->channels);
+  w->values = g_new (gint16, tensor->bytes);
+  w->low = g_new (gint8, tensor->bytes);
+  w->steps = g_new (guint8, w->channels);
+  for (gsize c = 0; c < (gsize) w->channels; c++) {
+    const gsize at = c * (gsize) w->depth;
+    read_channel (tensor, zero_point, by_depth ? c : at, by_depth ? (gsize) w->channels : 1, w->depth, w->values + at);
+    limit_channel (w->values + at, w->depth, w->low + at, &w->steps[c]);
+  }
+}
+
+void
+sl_int8_weights_clear (SlInt8Weights *w)
+{
+  g_free (w->values);
+  g_free (w->low);
+  g_free (w->steps);
 }
 
 gfloat
@@ -56,22 +104,6 @@ sl_int8_alloc (SlArena *arena, gsize bytes)
   return memory + (SL_TENSOR_ALIGN - (gsize) memory % SL_TENSOR_ALIGN) % SL_TENSOR_ALIGN;
 }
 
-/* Steps that a weight takes when each holds -128..127. */
-static gint32
-steps_for (gint32 weight)
-{
-  return weight > 254 ? 3 : weight > 127 || weight < -128 ? 2 : 1;
-}
-
-/* What step @step holds of @weight. */
-static gint32
-part_of (gint32 weight, gint32 step)
-{
-  for (; step > 0; step--)
-    weight -= CLAMP (weight, -128, 127);
-  return CLAMP (weight, -128, 127);
-}
-
 /* Units of a window: in banded layers each of its rows begins a new one. */
 static Unit *
 units_new (const SlInt8Layer *layer, gint32 *n)
@@ -89,25 +121,40 @@ units_new (const SlInt8Layer *layer, gint32 *n)
 
 /* Steps that unit @unit needs in a panel. */
 static gint32
-steps_of_unit (const SlInt8Layer *layer, const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *unit)
+steps_of_unit (const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *unit)
 {
   gint32 most = 1;
-  for (gint32 c = 0; !layer->isa->wide && c < panel->channels; c++)
-    for (gint32 i = 0; i < unit->count; i++)
-      most = MAX (most, steps_for (sl_int8_weight (w, panel->channel + c, unit->k + i)));
+  for (gint32 c = panel->channel; c < panel->channel + panel->channels; c++) {
+    const gint16 *values = w->values + (gsize) c * (gsize) w->depth + unit->k;
+    for (gint32 i = 0; w->steps[c] > most && i < unit->count; i++)
+      most = MAX (most, steps_for (values[i]));
+  }
   return most;
 }
 
+/* @part 0 of all weights of a unit. */
 static void
-pack_step (const SlInt8Isa *isa, const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *unit, gint32 part, void *to)
+pack_step (const SlInt8Isa *isa, const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *unit, guint8 *to)
+{
+  const gsize element = isa->wide ? 2 : 1, bytes = (gsize) unit->count * element;
+  const guint8 *from = isa->wide ? (const guint8 *) w->values : (const guint8 *) w->low;
+  from += ((gsize) panel->channel * (gsize) w->depth + (gsize) unit->k) * element;
+  for (gint32 lane = 0; lane < panel->channels; lane++, from += (gsize) w->depth * element, to += SL_INT8_UNIT_BYTES) {
+    if (bytes == SL_INT8_UNIT_BYTES)
+      memcpy (to, from, SL_INT8_UNIT_BYTES);
+    else
+      memcpy (to, from, bytes);
+  }
+}
+
+/* What is left of them for @part 1 and 2. */
+static void
+pack_rest (const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *unit, gint32 part, gint8 *to)
 {
   for (gint32 lane = 0; lane < panel->channels; lane++)
     for (gint32 i = 0; i < unit->count; i++) {
-      const gint32 weight = sl_int8_weight (w, panel->channel + lane, unit->k + i);
-      if (isa->wide)
-        ((gint16 *) to)[lane * isa->unit + i] = (gint16) weight;
-      else
-        ((gint8 *) to)[lane * isa->unit + i] = (gint8) part_of (weight, part);
+      const gsize at = (gsize) (panel->channel + lane) * (gsize) w->depth + (gsize) (unit->k + i);
+      to[lane * SL_INT8_UNIT_BYTES + i] = (gint8) part_of (w->values[at], part);
     }
 }
 
@@ -115,25 +162,28 @@ static void
 pack_panel (const SlInt8Layer *layer, const SlInt8Weights *w, const Unit *units, gint32 n_units, SlInt8Panel *panel, SlArena *arena)
 {
   const SlInt8Isa *isa = layer->isa;
-  gint32 all = 0;
+  gint32 all = n_units;
+  gboolean split = FALSE;
   panel->channels = MIN (w->channels - panel->channel, isa->max_groups * isa->lanes);
   panel->groups = (panel->channels + isa->lanes - 1) / isa->lanes;
   panel->steps = layer->mode == SL_INT8_BANDED ? 0 : n_units;
-  for (gint32 u = 0; u < n_units; u++)
-    all += steps_of_unit (layer, w, panel, &units[u]);
+  for (gint32 lane = 0; !isa->wide && lane < panel->channels; lane++)
+    split |= w->steps[panel->channel + lane] > 1;
+  for (gint32 u = 0; split && u < n_units; u++)
+    all += steps_of_unit (w, panel, &units[u]) - 1;
   gint32 *extra = sl_arena_alloc (arena, (gsize) all * sizeof extra[0]);
-  const gsize step_bytes = (gsize) (panel->groups * isa->lanes * isa->unit) * (isa->wide ? 2 : 1);
+  const gsize step_bytes = (gsize) (panel->groups * isa->lanes) * SL_INT8_UNIT_BYTES;
   guint8 *weights = sl_int8_alloc (arena, step_bytes * (gsize) all);
   panel->weights = weights;
   panel->extra = extra;
   for (gint32 u = 0; u < n_units; u++, weights += step_bytes) {
-    pack_step (isa, w, panel, &units[u], 0, weights);
+    pack_step (isa, w, panel, &units[u], weights);
     if (panel->steps == 0)
       extra[panel->n_extra++] = units[u].offset;
   }
-  for (gint32 u = 0; u < n_units; u++)
-    for (gint32 part = 1, n = steps_of_unit (layer, w, panel, &units[u]); part < n; part++, weights += step_bytes) {
-      pack_step (isa, w, panel, &units[u], part, weights);
+  for (gint32 u = 0; split && u < n_units; u++)
+    for (gint32 part = 1, n = steps_of_unit (w, panel, &units[u]); part < n; part++, weights += step_bytes) {
+      pack_rest (w, panel, &units[u], part, (gint8 *) weights);
       extra[panel->n_extra++] = units[u].offset;
     }
 }
@@ -167,7 +217,7 @@ pack_block (SlInt8Layer *layer, const SlInt8Weights *w, gint32 first, gint32 pas
   const gint32 unit = isa->wide ? 2 : SL_INT8_QUAD;
   for (gint32 c = first; c < MIN (first + isa->dw_lanes, layer->dw.channels); c++)
     for (gint32 tap = 0; tap < w->depth; tap++) {
-      const gint32 slot = slot_of (layer, tap), weight = sl_int8_weight (w, c % w->channels, tap);
+      const gint32 slot = slot_of (layer, tap), weight = w->values[(gsize) (c % w->channels) * (gsize) w->depth + (gsize) tap];
       const gint32 at = (slot / unit * isa->dw_lanes + isa->dw_lane (c - first)) * unit + slot % unit;
       if (isa->wide)
         ((gint16 *) (gpointer) to)[at] = (gint16) weight;
@@ -184,12 +234,11 @@ pack_depthwise (SlInt8Layer *layer, const SlInt8Weights *w, SlArena *arena)
   layer->dw.quads = layer->mode != SL_INT8_DW_TAPS ? 3 : (w->depth + SL_INT8_QUAD - 1) / SL_INT8_QUAD;
   const gsize pass_bytes = (gsize) (isa->dw_lanes * layer->dw.quads) * SL_INT8_QUAD * (isa->wide ? 2 : 1);
   guint8 *passes = sl_arena_alloc (arena, (gsize) blocks), most = 1;
-  for (gint32 c = 0; c < layer->dw.channels; c++)
-    for (gint32 k = 0; k < w->depth; k++) {
-      const gint32 steps = isa->wide ? 1 : steps_for (sl_int8_weight (w, c % w->channels, k));
-      passes[c / isa->dw_lanes] = MAX (passes[c / isa->dw_lanes], (guint8) steps);
-      most = MAX (most, (guint8) steps);
-    }
+  for (gint32 c = 0; c < layer->dw.channels; c++) {
+    const guint8 steps = isa->wide ? 1 : w->steps[c % w->channels];
+    passes[c / isa->dw_lanes] = MAX (passes[c / isa->dw_lanes], steps);
+    most = MAX (most, steps);
+  }
   layer->dw.passes = passes;
   layer->dw.block_bytes = pass_bytes * most;
   guint8 *weights = sl_int8_alloc (arena, layer->dw.block_bytes * (gsize) blocks);
@@ -213,10 +262,10 @@ pack_channels (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, con
   gfloat *scale = sl_int8_alloc (arena, padded * sizeof scale[0]);
   for (gint32 i = 0; i < n; i++) {
     const gint32 c = i % w->channels, at = depthwise ? i - i % lanes + isa->dw_lane (i % lanes) : i;
-    guint32 sum = 0;
+    gint32 sum = 0;
     for (gint32 k = 0; k < w->depth; k++)
-      sum += (guint32) sl_int8_weight (w, c, k);
-    bias[at] = (gint32) ((guint32) sl_int8_bias_of (graph, node, c) - (guint32) zero_point * sum);
+      sum += w->values[(gsize) c * (gsize) w->depth + (gsize) k];
+    bias[at] = (gint32) ((guint32) sl_int8_bias_of (graph, node, c) - (guint32) zero_point * (guint32) sum);
     scale[at] = sl_int8_scale_of (graph, node, c);
   }
   layer->gemm.bias = layer->dw.bias = bias;
@@ -227,10 +276,12 @@ pack_channels (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, con
 void
 sl_int8_pack (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena)
 {
-  const SlInt8Weights w = sl_int8_weights (graph, node);
+  SlInt8Weights w;
+  sl_int8_weights_init (&w, graph, node);
   pack_channels (layer, graph, node, &w, arena);
   if (layer->mode >= SL_INT8_DW_TAPS)
     pack_depthwise (layer, &w, arena);
   else
     pack_gemm (layer, &w, arena);
+  sl_int8_weights_clear (&w);
 }

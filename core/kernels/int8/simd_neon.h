@@ -172,7 +172,10 @@ store_some (guint8 *at, Mask mask, Vec codes)
 static inline __attribute__ ((always_inline)) void
 store_one (guint8 *c, gint32 left, const gint k, Vec codes)
 {
-  const gint32 part = vgetq_lane_s32 (codes, k);
+  const gint32 part = k == 0   ? vgetq_lane_s32 (codes, 0)
+                      : k == 1 ? vgetq_lane_s32 (codes, 1)
+                      : k == 2 ? vgetq_lane_s32 (codes, 2)
+                               : vgetq_lane_s32 (codes, 3);
   if (left > 0)
     memcpy (c, &part, (gsize) MIN (left, LANES));
 }

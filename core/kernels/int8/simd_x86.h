@@ -216,13 +216,17 @@ static inline __attribute__ ((always_inline)) void
 store_one (guint8 *c, gint32 left, const gint k, Vec codes)
 {
 #ifdef SL_INT8_FOR_AVX512
-  const __m128i bytes = _mm512_extracti32x4_epi32 (codes, k);
+  const __m128i bytes = k == 0   ? _mm512_castsi512_si128 (codes)
+                        : k == 1 ? _mm512_extracti32x4_epi32 (codes, 1)
+                        : k == 2 ? _mm512_extracti32x4_epi32 (codes, 2)
+                                 : _mm512_extracti32x4_epi32 (codes, 3);
   if (left >= LANES)
     _mm_storeu_si128 ((__m128i *) c, bytes);
   else if (left > 0)
     _mm_mask_storeu_epi8 (c, (__mmask16) ((1u << left) - 1), bytes);
 #else
-  const gint64 bytes = _mm256_extract_epi64 (codes, k);
+  const __m128i pair = k < 2 ? _mm256_castsi256_si128 (codes) : _mm256_extracti128_si256 (codes, 1);
+  const gint64 bytes = k % 2 == 0 ? _mm_cvtsi128_si64 (pair) : _mm_extract_epi64 (pair, 1);
   if (left > 0)
     memcpy (c, &bytes, (gsize) MIN (left, LANES));
 #endif
@@ -233,9 +237,9 @@ static inline __attribute__ ((always_inline)) void
 store_pair (guint8 *c, const gint half, Vec codes)
 {
 #ifdef SL_INT8_FOR_AVX512
-  _mm256_storeu_si256 ((__m256i *) c, _mm512_extracti64x4_epi64 (codes, half));
+  _mm256_storeu_si256 ((__m256i *) c, half == 0 ? _mm512_castsi512_si256 (codes) : _mm512_extracti64x4_epi64 (codes, 1));
 #else
-  _mm_storeu_si128 ((__m128i *) c, _mm256_extracti128_si256 (codes, half));
+  _mm_storeu_si128 ((__m128i *) c, half == 0 ? _mm256_castsi256_si128 (codes) : _mm256_extracti128_si256 (codes, 1));
 #endif
 }
 
