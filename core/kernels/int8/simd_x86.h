@@ -47,6 +47,7 @@ typedef gint32 Mask;
 typedef struct
 {
   Vec zero_point, lo, hi, flip;
+  gboolean limited; /* to less than the whole type */
 } Narrow;
 
 static inline Vec
@@ -142,7 +143,7 @@ static inline Narrow
 narrow_of (const SlInt8Output *output)
 {
   return (Narrow){ V (set1_epi16) (output->zero_point), V (set1_epi8) ((char) output->lo), V (set1_epi8) ((char) output->hi),
-                   V (set1_epi8) ((char) output->flip) };
+                   V (set1_epi8) ((char) output->flip), output->lo > 0 || output->hi < 255 };
 }
 
 /* Layers are refused whose scaled sums could reach 2^30, so that this never overflows. */
@@ -158,8 +159,10 @@ to_codes (const Narrow *narrow, const Vec x[4])
 {
   const Vec x01 = V (adds_epi16) (V (packs_epi32) (x[0], x[1]), narrow->zero_point);
   const Vec x23 = V (adds_epi16) (V (packs_epi32) (x[2], x[3]), narrow->zero_point);
-  const Vec codes = V (packus_epi16) (x01, x23);
-  return V_SI (xor) (V (min_epu8) (V (max_epu8) (codes, narrow->lo), narrow->hi), narrow->flip);
+  Vec codes = V (packus_epi16) (x01, x23);
+  if (narrow->limited)
+    codes = V (min_epu8) (V (max_epu8) (codes, narrow->lo), narrow->hi);
+  return V_SI (xor) (codes, narrow->flip);
 }
 
 /* The same with those of x[0] first, then those of x[1] and so on. */
