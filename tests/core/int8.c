@@ -105,6 +105,14 @@ random_case (GRand *rand, Kind kind, Shape shape, Case *c)
     c->h = between (rand, 3, 9);
     c->w = between (rand, 3, 20);
   }
+  if (shape != POINTWISE && shape != FULLY_CONNECTED && between (rand, 0, 3) == 0) {
+    const gint32 most = between (rand, 0, 1) ? 3 : 40;
+    c->window.padding = SL_PADDING_EXPLICIT;
+    c->window.pad_top = between (rand, 0, MIN (most, 9));
+    c->window.pad_bottom = between (rand, 0, MIN (most, 9));
+    c->window.pad_left = between (rand, 0, most);
+    c->window.pad_right = between (rand, 0, most);
+  }
   if (shape == POINTWISE || shape == FULLY_CONNECTED)
     c->fh = c->fw = c->window.dilation_h = c->window.dilation_w = c->window.stride_h = c->window.stride_w = 1;
   for (gboolean fits = c->fh == 1; !fits;) {

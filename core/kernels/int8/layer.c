@@ -10,6 +10,9 @@
 
 /* Narrower outputs leave tiles of a banded layer half empty. */
 #define MIN_BAND 24
+/* Most bytes copied for a piece of work, and of a gathered window; larger ones are left to other modes, or to XNNPACK. */
+#define MAX_COPY (1 << 24)
+#define MAX_WINDOW (1 << 20)
 /* Most blocks after which channels of a flat layer repeat. */
 #define MAX_FLAT_BLOCKS 16
 
@@ -66,6 +69,8 @@ sl_int8_supports (const SlGraph *graph, const SlNode *node)
     return FALSE;
   if (is_depthwise (graph, node) && (node->params.window.depth_multiplier != 1 || w->dims[1] * w->dims[2] > SL_INT8_MAX_TAPS))
     return FALSE;
+  if (node->op != SL_OP_FULLY_CONNECTED && w->bytes / (gsize) w->dims[node->op == SL_OP_CONV_2D ? 0 : 3] > MAX_WINDOW)
+    return FALSE;
   return sums_fit (graph, node);
 }
 
@@ -81,7 +86,8 @@ cost_of (const SlInt8Layer *layer)
 {
   const gint32 lanes = layer->mode == SL_INT8_DW_FLAT ? 1 : layer->mode >= SL_INT8_DW_TAPS ? layer->isa->dw_lanes : layer->isa->lanes;
   const gdouble outputs = (gdouble) layer->rows * (gdouble) ((layer->channels + lanes - 1) / lanes * lanes);
-  return (guint) (layer->mode >= SL_INT8_DW_TAPS ? outputs * layer->depth / 45e3 : outputs * layer->depth / 200e3 + outputs / 20e3);
+  const gdouble us = layer->mode >= SL_INT8_DW_TAPS ? outputs * layer->depth / 45e3 : outputs * layer->depth / 200e3 + outputs / 20e3;
+  return (guint) MIN (us, 1e6);
 }
 
 static void
@@ -133,6 +139,13 @@ set_window (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
   };
 }
 
+/* Codes of an input row with the padding that its windows read, and some that copies may write. */
+static gint64
+line_of (const SlInt8Window *w)
+{
+  return (((gint64) w->out_w - 1) * w->stride_w + w->filter_w + 1) * w->channels + 2 * SL_TENSOR_PADDING;
+}
+
 static SlInt8Mode
 depthwise_mode (const SlInt8Layer *layer)
 {
@@ -141,11 +154,12 @@ depthwise_mode (const SlInt8Layer *layer)
   if (w->filter_h != 3 || w->filter_w != 3 || w->dilation_h != 1 || w->dilation_w != 1 || w->stride_h != w->stride_w || w->stride_h > 2)
     return SL_INT8_DW_TAPS;
   gint32 blocks = 1;
-  while (blocks * lanes % w->channels != 0)
+  while (w->channels < lanes && blocks * lanes % w->channels != 0)
     blocks++;
-  if (layer->isa->depthwise_flat != NULL && w->channels < lanes && blocks <= MAX_FLAT_BLOCKS && w->out_w * w->channels >= lanes)
+  if (layer->isa->depthwise_flat != NULL && w->channels < lanes && blocks <= MAX_FLAT_BLOCKS && w->out_w * w->channels >= lanes
+      && line_of (w) <= MAX_COPY)
     return SL_INT8_DW_FLAT;
-  return layer->isa->depthwise_rows != NULL ? SL_INT8_DW_ROWS : SL_INT8_DW_TAPS;
+  return layer->isa->depthwise_rows != NULL && (gint64) w->w * w->channels <= MAX_COPY ? SL_INT8_DW_ROWS : SL_INT8_DW_TAPS;
 }
 
 static SlInt8Mode
@@ -158,7 +172,7 @@ mode_of (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
       || (w->filter_h == 1 && w->filter_w == 1 && w->stride_h == 1 && w->stride_w == 1 && w->out_h == w->h && w->out_w == w->w
           && w->top == 0 && w->left == 0))
     return SL_INT8_DIRECT;
-  return w->dilation_w == 1 && w->out_w >= MIN_BAND ? SL_INT8_BANDED : SL_INT8_GATHERED;
+  return w->dilation_w == 1 && w->out_w >= MIN_BAND && w->filter_h * line_of (w) <= MAX_COPY ? SL_INT8_BANDED : SL_INT8_GATHERED;
 }
 
 /* Pieces of work: rows that stay in the first cache with their copies, and weights that stay in the second while rows pass; with
@@ -172,7 +186,6 @@ set_tiles (SlInt8Layer *layer, guint threads, gsize element)
   const gint32 pieces = threads > 1 ? CLAMP ((gint32) cost_of (layer), 1, 4 * (gint32) threads) : 1;
   layer->n_panels = (layer->channels + width - 1) / width;
   layer->row_bytes = ((gsize) layer->depth + SL_INT8_MAX_UNIT - 1) / SL_INT8_MAX_UNIT * SL_INT8_MAX_UNIT;
-  layer->line = ((layer->window.out_w - 1) * layer->window.stride_w + layer->window.filter_w) * layer->window.channels + 16;
   gint32 rows = copies ? (gint32) CLAMP (24576 / (layer->row_bytes * element) / 13, 1, 8) * 13 : 104;
   gint32 panels = (gint32) CLAMP (262144 / panel_bytes, 1, (gsize) layer->n_panels);
   while (rows > 13 && layer->rows / rows < pieces)
@@ -195,7 +208,6 @@ set_depthwise (SlInt8Layer *layer, SlArena *arena)
   layer->dw.is_signed = layer->is_signed;
   while (layer->mode == SL_INT8_DW_FLAT && layer->dw.channels % layer->isa->dw_lanes != 0)
     layer->dw.channels += w->channels;
-  layer->line = ((w->out_w - 1) * w->stride_w + w->filter_w + 1) * w->channels + 2 * SL_TENSOR_PADDING;
   layer->pad = sl_int8_alloc (arena, (gsize) (pixels * w->channels));
   memset (layer->pad, layer->zero_code, (gsize) (pixels * w->channels) + SL_TENSOR_PADDING);
 }
@@ -233,6 +245,8 @@ sl_int8_layer_new (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *nod
   }
   set_window (layer, graph, node);
   layer->mode = mode_of (layer, graph, node);
+  if (layer->mode == SL_INT8_BANDED || layer->mode == SL_INT8_DW_FLAT)
+    layer->line = (gint32) line_of (&layer->window);
   if (layer->mode >= SL_INT8_DW_TAPS)
     set_depthwise (layer, arena);
   else
