@@ -6,6 +6,7 @@
  */
 #include "core/partition.h"
 
+#include "core/backend.h"
 #include "core/ops/ops.h"
 
 typedef struct
@@ -52,16 +53,17 @@ sl_roots_new (const SlGraph *graph)
 }
 
 static void
-assign_steps (Partition *p, const guint8 *on_xnnpack)
+assign_steps (Partition *p, const guint8 *backends)
 {
   gboolean open = FALSE;
   for (guint i = 0; i < sl_graph_n_nodes (p->graph); i++) {
     const SlNode *node = sl_graph_node (p->graph, i);
     if (sl_op_get (node->op)->is_view)
       continue;
-    if (!open || !on_xnnpack[i] || p->single)
-      g_ptr_array_add (p->steps, step_new (on_xnnpack[i]));
-    open = on_xnnpack[i];
+    const gboolean on_xnnpack = backends[i] == SL_BACKEND_XNNPACK;
+    if (!open || !on_xnnpack || p->single)
+      g_ptr_array_add (p->steps, step_new (on_xnnpack));
+    open = on_xnnpack;
     SlStep *step = g_ptr_array_index (p->steps, p->steps->len - 1);
     g_array_append_val (step->nodes, i);
     for (guint k = 0; k < node->n_outputs; k++)
@@ -98,7 +100,7 @@ collect_externals (Partition *p)
 }
 
 GPtrArray *
-sl_partition (const SlGraph *graph, const guint8 *on_xnnpack, gboolean single)
+sl_partition (const SlGraph *graph, const guint8 *backends, gboolean single)
 {
   const guint n = sl_graph_n_tensors (graph);
   Partition p = { .graph = graph, .single = single };
@@ -106,7 +108,7 @@ sl_partition (const SlGraph *graph, const guint8 *on_xnnpack, gboolean single)
   p.producer = g_new (gint32, n);
   for (guint i = 0; i < n; i++)
     p.producer[i] = -1;
-  assign_steps (&p, on_xnnpack);
+  assign_steps (&p, backends);
   collect_externals (&p);
   g_free (p.producer);
   return p.steps;

@@ -25,8 +25,8 @@ typedef struct
 
 /** sl_roots_new: (transfer full): for each tensor the one whose bytes it shows: itself, or what it is a view of. */
 gint32 *sl_roots_new (const SlGraph *graph);
-/** sl_partition: (transfer full) (element-type SlStep): @on_xnnpack has one flag per node; with @single every node is a step. */
-GPtrArray *sl_partition (const SlGraph *graph, const guint8 *on_xnnpack, gboolean single);
+/** sl_partition: (transfer full) (element-type SlStep): @backends has one SlBackend per node; with @single every node is a step. */
+GPtrArray *sl_partition (const SlGraph *graph, const guint8 *backends, gboolean single);
 
 G_END_DECLS
 

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/backend.h"
 #include "core/error.h"
+#include "core/kernels/int8/int8.h"
 #include "core/ops/ops.h"
 #include "core/memory.h"
 #include "core/partition.h"
@@ -19,13 +21,15 @@
 /* More threads than this seldom help models of this size. */
 #define AUTO_THREADS 4
 
-/** A step made ready: exactly one of @runtime and @call is set. */
+/** A step made ready: exactly one of @runtime, @layer and @call is set. */
 typedef struct
 {
   SlXnnRuntime *runtime;
+  SlInt8Layer *layer;
   SlKernelCall *call;
   const SlOp *op;
-  gint32 *roots; /* root of each external (runtime) or of each input, then each output (call); -1 = omitted */
+  gint32 *roots; /* root of each external (runtime) or of each input, then each output (layer, call); -1 = omitted */
+  gint32 output; /* layer: root of the output */
   void **memory; /* runtime: one per external, filled at run time */
   guint n_externals;
 } ReadyStep;
@@ -41,11 +45,13 @@ typedef struct
 struct _SlSession
 {
   SlGraph *graph;
-  SlThreadPool pool;
-  SlArena *arena;       /* states of kernels and the arrays below */
+  SlThreadPool xnn_pool;
+  SlPool *pool; /* for layers and kernels */
+  guint threads;
+  SlArena *arena;       /* states of kernels, layers and the arrays below */
   void *block;          /* intermediate tensors */
   void **memory;        /* by root tensor */
-  guint8 *on_xnnpack;   /* by node */
+  guint8 *backends;     /* by node: SlBackend */
   gint32 *roots;        /* by tensor */
   GPtrArray *partition; /* of SlStep */
   ReadyStep *steps;
@@ -88,24 +94,12 @@ sl_status_text (SlStatus status)
   return "unknown status";
 }
 
-/* SIGHTLINE_BACKEND=reference keeps every node on the kernels of our own: slow, for comparing. */
-static void
-choose_backends (SlSession *session)
-{
-  if (g_strcmp0 (g_getenv ("SIGHTLINE_BACKEND"), "reference") == 0)
-    return;
-  for (guint i = 0; i < sl_graph_n_nodes (session->graph); i++) {
-    const SlNode *node = sl_graph_node (session->graph, i);
-    session->on_xnnpack[i] = !sl_op_get (node->op)->is_view && sl_xnn_supports (session->graph, node);
-  }
-}
-
 static SlXnnRuntime *
 runtime_for (const SlSession *session, const SlStep *step, GError **error)
 {
   return sl_xnn_runtime_new (session->graph, &g_array_index (step->nodes, guint, 0), step->nodes->len,
                              &g_array_index (step->externals, gint32, 0), &g_array_index (step->is_output, gboolean, 0),
-                             step->externals->len, session->pool, error);
+                             step->externals->len, session->xnn_pool, error);
 }
 
 /* Finds the nodes that XNNPACK accepted by definition but refuses to run, each in a runtime of its own. */
@@ -116,14 +110,14 @@ drop_refused_nodes (SlSession *session, const SlStep *step)
   for (guint i = 0; i < step->nodes->len; i++) {
     const guint node = g_array_index (step->nodes, guint, i);
     g_autofree guint8 *only = g_new0 (guint8, sl_graph_n_nodes (session->graph));
-    only[node] = 1;
+    only[node] = SL_BACKEND_XNNPACK;
     g_autoptr (GPtrArray) alone = sl_partition (session->graph, only, TRUE);
     for (guint s = 0; s < alone->len; s++) {
       const SlStep *candidate = g_ptr_array_index (alone, s);
       if (!candidate->xnnpack)
         continue;
       SlXnnRuntime *runtime = runtime_for (session, candidate, NULL);
-      session->on_xnnpack[node] = runtime != NULL;
+      session->backends[node] = runtime != NULL ? SL_BACKEND_XNNPACK : SL_BACKEND_PLAIN;
       dropped += runtime == NULL;
       sl_xnn_runtime_free (runtime);
     }
@@ -134,7 +128,7 @@ drop_refused_nodes (SlSession *session, const SlStep *step)
 static gboolean
 make_runtimes (SlSession *session, GError **error)
 {
-  session->partition = sl_partition (session->graph, session->on_xnnpack, session->node_ns != NULL);
+  session->partition = sl_partition (session->graph, session->backends, session->node_ns != NULL);
   session->n_steps = session->partition->len;
   session->steps = g_new0 (ReadyStep, session->n_steps + 1);
   for (guint i = 0; i < session->n_steps; i++) {
@@ -170,9 +164,8 @@ ready_runtime (SlSession *session, ReadyStep *ready, const SlStep *step)
 }
 
 static void
-ready_kernel (SlSession *session, ReadyStep *ready, const SlStep *step)
+ready_call (SlSession *session, ReadyStep *ready, const SlNode *node)
 {
-  const SlNode *node = sl_graph_node (session->graph, g_array_index (step->nodes, guint, 0));
   ready->op = sl_op_get (node->op);
   ready->call = sl_arena_alloc (session->arena, sizeof *ready->call);
   ready->call->graph = session->graph;
@@ -180,11 +173,23 @@ ready_kernel (SlSession *session, ReadyStep *ready, const SlStep *step)
   ready->call->pool = session->pool;
   if (ready->op->prepare != NULL)
     ready->call->state = ready->op->prepare (session->graph, node, session->arena);
+}
+
+static void
+ready_kernel (SlSession *session, ReadyStep *ready, const SlStep *step)
+{
+  const guint index = g_array_index (step->nodes, guint, 0);
+  const SlNode *node = sl_graph_node (session->graph, index);
+  if (session->backends[index] == SL_BACKEND_INT8)
+    ready->layer = sl_int8_layer_new (sl_int8_isa (), session->graph, node, session->threads, session->arena);
+  else
+    ready_call (session, ready, node);
   ready->roots = sl_arena_alloc (session->arena, (node->n_inputs + node->n_outputs) * sizeof ready->roots[0]);
   for (guint i = 0; i < node->n_inputs; i++)
     ready->roots[i] = node->inputs[i] < 0 ? -1 : session->roots[node->inputs[i]];
   for (guint i = 0; i < node->n_outputs; i++)
     ready->roots[node->n_inputs + i] = session->roots[node->outputs[i]];
+  ready->output = session->roots[node->outputs[0]];
 }
 
 /* Which outputs are written where the caller wants them, and which are copied there: those that show an input, a constant, or bytes
@@ -235,10 +240,12 @@ count_nodes (SlSession *session)
 {
   session->stats.weight_bytes = sl_graph_constant_bytes (session->graph);
   session->stats.steps = session->n_steps;
+  session->stats.int8_cpu = sl_int8_isa ()->name;
   for (guint i = 0; i < session->n_steps; i++) {
     const SlStep *step = g_ptr_array_index (session->partition, i);
     session->stats.nodes += step->nodes->len;
     session->stats.xnnpack_nodes += step->xnnpack ? step->nodes->len : 0;
+    session->stats.int8_nodes += session->steps[i].layer != NULL;
   }
 }
 
@@ -246,6 +253,21 @@ guint
 sl_threads_auto (void)
 {
   return CLAMP (g_get_num_processors (), 1, AUTO_THREADS);
+}
+
+static gboolean
+start_threads (SlSession *session, GError **error)
+{
+  GError *failed = NULL;
+  if (sl_backends_need_threads (session->graph, session->backends))
+    session->xnn_pool = sl_thread_pool_new (session->threads, &failed);
+  for (guint i = 0; failed == NULL && session->pool == NULL && session->threads > 1 && i < sl_graph_n_nodes (session->graph); i++)
+    if (session->backends[i] == SL_BACKEND_INT8 || session->backends[i] == SL_BACKEND_PLAIN)
+      session->pool = sl_pool_new (session->threads, &failed);
+  if (failed == NULL)
+    return TRUE;
+  g_propagate_error (error, failed);
+  return FALSE;
 }
 
 SlSession *
@@ -264,20 +286,14 @@ sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **e
   if (!sl_xnn_init (error))
     return NULL;
   g_autoptr (SlSession) session = g_new0 (SlSession, 1);
-  GError *failed = NULL;
   session->graph = sl_graph_ref (graph);
   session->arena = sl_arena_new ();
   session->roots = sl_roots_new (graph);
-  session->on_xnnpack = g_new0 (guint8, sl_graph_n_nodes (graph) + 1);
+  session->threads = threads;
+  session->backends = sl_backends_choose (graph);
   session->memory = g_new0 (void *, sl_graph_n_tensors (graph));
   session->node_ns = profile ? g_new0 (guint64, sl_graph_n_nodes (graph) + 1) : NULL;
-  session->pool = sl_thread_pool_new (threads, &failed);
-  if (failed != NULL) {
-    g_propagate_error (error, failed);
-    return NULL;
-  }
-  choose_backends (session);
-  if (!make_runtimes (session, error) || !plan_memory (session, error))
+  if (!start_threads (session, error) || !make_runtimes (session, error) || !plan_memory (session, error))
     return NULL;
   for (guint i = 0; i < session->n_steps; i++) {
     const SlStep *step = g_ptr_array_index (session->partition, i);
@@ -297,17 +313,25 @@ sl_session_free (SlSession *session)
     return;
   for (guint i = 0; i < session->n_steps; i++)
     sl_xnn_runtime_free (session->steps[i].runtime);
-  sl_thread_pool_free (session->pool);
+  sl_thread_pool_free (session->xnn_pool);
+  sl_pool_free (session->pool);
   g_clear_pointer (&session->partition, g_ptr_array_unref);
   sl_tensor_buffer_free (session->block);
   sl_arena_free (session->arena);
   g_free (session->steps);
   g_free (session->memory);
-  g_free (session->on_xnnpack);
+  g_free (session->backends);
   g_free (session->node_ns);
   g_free (session->roots);
   sl_graph_unref (session->graph);
   g_free (session);
+}
+
+static void
+run_layer (const SlSession *session, const ReadyStep *step)
+{
+  const void *inputs[2] = { session->memory[step->roots[0]], step->roots[1] < 0 ? NULL : session->memory[step->roots[1]] };
+  sl_int8_layer_run (step->layer, session->pool, inputs, session->memory[step->output]);
 }
 
 static void
@@ -325,6 +349,10 @@ run_kernel (const SlSession *session, const ReadyStep *step)
 static SlStatus
 run_step (SlSession *session, const ReadyStep *step)
 {
+  if (step->layer != NULL) {
+    run_layer (session, step);
+    return SL_STATUS_OK;
+  }
   if (step->runtime == NULL) {
     run_kernel (session, step);
     return SL_STATUS_OK;
@@ -375,7 +403,7 @@ sl_session_run (SlSession *session, const void *const *inputs, void *const *outp
     if (session->output_root[i] >= 0)
       session->memory[session->output_root[i]] = outputs[i];
   const SlStatus status = run_steps (session);
-  sl_thread_pool_rest (session->pool);
+  sl_thread_pool_rest (session->xnn_pool);
   if (status != SL_STATUS_OK)
     return status;
   for (guint i = 0; i < session->n_copies; i++)
@@ -410,7 +438,5 @@ sl_session_stats (const SlSession *session, SlSessionStats *stats)
 const char *
 sl_session_backend (const SlSession *session, guint node)
 {
-  if (sl_op_get (sl_graph_node (session->graph, node)->op)->is_view)
-    return "view";
-  return session->on_xnnpack[node] ? "xnnpack" : "sightline";
+  return sl_backend_name ((SlBackend) session->backends[node]);
 }

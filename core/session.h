@@ -28,7 +28,8 @@ typedef struct _SlSession SlSession;
 /**
  * SlSessionStats:
  * @nodes: nodes that run (views cost nothing and are not counted)
- * @xnnpack_nodes: those of them that XNNPACK runs
+ * @xnnpack_nodes, @int8_nodes: those of them that XNNPACK runs, and the 8-bit kernels
+ * @int8_cpu: (transfer none): instruction set of the 8-bit kernels: "c", "avx2", "avxvnni", "avx512" or "neon"
  * @steps: XNNPACK runtimes and own kernels run one after the other
  * @in_place_nodes: nodes that write over one of their inputs
  * @arena_bytes: memory for intermediate tensors
@@ -37,7 +38,8 @@ typedef struct _SlSession SlSession;
  */
 typedef struct
 {
-  guint nodes, xnnpack_nodes, steps, in_place_nodes;
+  guint nodes, xnnpack_nodes, int8_nodes, steps, in_place_nodes;
+  const char *int8_cpu;
   gsize arena_bytes, arena_lower_bound, weight_bytes;
 } SlSessionStats;
 
@@ -73,7 +75,8 @@ guint64 sl_session_node_ns (const SlSession *session, guint node);
 
 SlGraph *sl_session_graph (SlSession *session); /* (transfer none) */
 void sl_session_stats (const SlSession *session, SlSessionStats *stats);
-/** sl_session_backend: (transfer none): who runs node @node: "xnnpack", "sightline" or "view". */
+/** sl_session_backend: (transfer none): who runs node @node: "xnnpack", "int8" (fast 8-bit kernels of our own), "sightline" (plain
+ *  ones) or "view". */
 const char *sl_session_backend (const SlSession *session, guint node);
 
 /** sl_tensor_buffer_new: zeroed memory for @bytes and padding, aligned; free with sl_tensor_buffer_free(). NULL when there is none. */

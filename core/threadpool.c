@@ -1,38 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The threads of a session: XNNPACK's thread pool, on which kernels of our own run too. */
-#include "core/kernels/parallel.h"
-
+/* The threads of a session's XNNPACK runtimes: XNNPACK's own kind of pool. Kernels of ours run on core/pool.h. */
 #include <pthreadpool.h>
 
 #include "core/error.h"
 #include "core/xnn.h"
-
-typedef struct
-{
-  SlPart part;
-  void *data;
-} Work;
-
-static void
-run_tile (void *data, size_t first, size_t n)
-{
-  const Work *work = data;
-  work->part (work->data, first, n);
-}
-
-void
-sl_parallel (const SlKernelCall *call, gsize n, gsize tile, SlPart part, void *data)
-{
-  Work work = { part, data };
-  if (n == 0)
-    return;
-  if (call->pool == NULL || n <= tile) {
-    part (data, 0, n);
-    return;
-  }
-  const gsize threads = pthreadpool_get_threads_count (call->pool);
-  pthreadpool_parallelize_1d_tile_1d (call->pool, run_tile, &work, n, MAX (tile, (n + threads - 1) / threads), 0);
-}
 
 SlThreadPool
 sl_thread_pool_new (guint threads, GError **error)

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Slices on a pthreadpool, a contiguous run of them and a scratch a thread.
+ * Slices on a pool of threads, a contiguous run of them and a scratch each.
  */
 #include "plugins/slicer.h"
 
-#include <pthreadpool.h>
 #include <stdlib.h>
 
+#include "core/pool.h"
+
 #define SCRATCH_ALIGN 64
+/* Tensors worth threads take longer than this, microseconds. */
+#define COST_US 100
 
 struct _SlSlicer
 {
   const SlNormalizer *normalizer;
-  pthreadpool_t pool;
+  SlPool *pool;
   guint shares;
   gint slices;
   gsize scratch_bytes;
@@ -30,8 +33,9 @@ sl_slicer_new (const SlNormalizer *normalizer, guint threads)
   slicer->shares = MIN (threads, (guint) slicer->slices);
   slicer->scratch_bytes = (sl_normalizer_scratch_bytes (normalizer) + SCRATCH_ALIGN - 1) / SCRATCH_ALIGN * SCRATCH_ALIGN;
   slicer->scratch = aligned_alloc (SCRATCH_ALIGN, slicer->scratch_bytes * slicer->shares);
-  slicer->pool = pthreadpool_create (slicer->shares);
-  if (slicer->scratch != NULL && slicer->pool != NULL)
+  if (slicer->shares > 1)
+    slicer->pool = sl_pool_new (slicer->shares, NULL);
+  if (slicer->scratch != NULL)
     return slicer;
   sl_slicer_free (slicer);
   return NULL;
@@ -42,14 +46,13 @@ sl_slicer_free (SlSlicer *slicer)
 {
   if (slicer == NULL)
     return;
-  if (slicer->pool != NULL)
-    pthreadpool_destroy (slicer->pool);
+  sl_pool_free (slicer->pool);
   free (slicer->scratch);
   g_free (slicer);
 }
 
 static void
-fill_share (void *data, size_t share)
+fill_share (const void *data, guint share, guint thread)
 {
   const SlSlicer *slicer = data;
   const gint first = (gint) ((gint64) slicer->slices * (gint64) share / slicer->shares);
@@ -63,5 +66,5 @@ sl_slicer_run (SlSlicer *slicer, const SlImage *image, void *tensor)
 {
   slicer->image = image;
   slicer->tensor = tensor;
-  pthreadpool_parallelize_1d (slicer->pool, fill_share, slicer, slicer->shares, PTHREADPOOL_FLAG_YIELD_WORKERS);
+  sl_pool_run (slicer->pool, fill_share, slicer, slicer->shares, COST_US);
 }

@@ -17,7 +17,7 @@
 
 typedef struct
 {
-  guint count, xnnpack, own, view;
+  guint count, int8, xnnpack, own, view;
 } OpCount;
 
 typedef struct
@@ -50,6 +50,7 @@ count_ops (Report *report)
     OpCount *op = &report->ops[sl_graph_node (graph, i)->op];
     const char *backend = sl_session_backend (report->session, i);
     op->count++;
+    op->int8 += strcmp (backend, "int8") == 0;
     op->xnnpack += strcmp (backend, "xnnpack") == 0;
     op->view += strcmp (backend, "view") == 0;
     op->own += strcmp (backend, "sightline") == 0;
@@ -151,12 +152,13 @@ print_text (const Report *report)
   print_tensors ("outputs", graph, sl_graph_n_outputs (graph), sl_graph_output_tensor);
   print_picture (report);
   print_results (report);
-  printf ("operators\n  %-28s %6s %8s %6s %6s\n", "", "count", "xnnpack", "own", "view");
+  printf ("operators\n  %-28s %6s %6s %8s %6s %6s\n", "", "count", "int8", "xnnpack", "own", "view");
   for (guint i = 0; i < SL_OP_COUNT; i++)
     if (report->ops[i].count > 0)
-      printf ("  %-28s %6u %8u %6u %6u\n", sl_op_name ((SlOpType) i), report->ops[i].count, report->ops[i].xnnpack, report->ops[i].own,
-              report->ops[i].view);
-  printf ("run\n  nodes     %u, of them %u by XNNPACK, in %u steps\n", stats->nodes, stats->xnnpack_nodes, stats->steps);
+      printf ("  %-28s %6u %6u %8u %6u %6u\n", sl_op_name ((SlOpType) i), report->ops[i].count, report->ops[i].int8, report->ops[i].xnnpack,
+              report->ops[i].own, report->ops[i].view);
+  printf ("run\n  nodes     %u, of them %u by int8 kernels for %s and %u by XNNPACK, in %u steps\n", stats->nodes, stats->int8_nodes,
+          stats->int8_cpu, stats->xnnpack_nodes, stats->steps);
   printf ("  weights   %" G_GSIZE_FORMAT " bytes\n", stats->weight_bytes);
   printf ("  arena     %" G_GSIZE_FORMAT " bytes (at least %" G_GSIZE_FORMAT " are needed)\n", stats->arena_bytes,
           stats->arena_lower_bound);
@@ -270,16 +272,17 @@ print_json (const Report *report)
   g_string_append (out, ",\"operators\":[");
   for (guint i = 0; i < SL_OP_COUNT; i++)
     if (report->ops[i].count > 0) {
-      g_string_append_printf (out, "%s{\"name\":\"%s\",\"count\":%u,\"xnnpack\":%u,\"own\":%u,\"view\":%u}", separator,
-                              sl_op_name ((SlOpType) i), report->ops[i].count, report->ops[i].xnnpack, report->ops[i].own,
-                              report->ops[i].view);
+      g_string_append_printf (out, "%s{\"name\":\"%s\",\"count\":%u,\"int8\":%u,\"xnnpack\":%u,\"own\":%u,\"view\":%u}", separator,
+                              sl_op_name ((SlOpType) i), report->ops[i].count, report->ops[i].int8, report->ops[i].xnnpack,
+                              report->ops[i].own, report->ops[i].view);
       separator = ",";
     }
-  g_string_append_printf (out,
-                          "],\"nodes\":%u,\"xnnpack_nodes\":%u,\"steps\":%u,\"weight_bytes\":%" G_GSIZE_FORMAT
-                          ",\"arena_bytes\":%" G_GSIZE_FORMAT ",\"arena_lower_bound\":%" G_GSIZE_FORMAT "}\n",
-                          stats->nodes, stats->xnnpack_nodes, stats->steps, stats->weight_bytes, stats->arena_bytes,
-                          stats->arena_lower_bound);
+  g_string_append_printf (
+    out,
+    "],\"nodes\":%u,\"int8_nodes\":%u,\"int8_cpu\":\"%s\",\"xnnpack_nodes\":%u,\"steps\":%u,\"weight_bytes\":%" G_GSIZE_FORMAT
+    ",\"arena_bytes\":%" G_GSIZE_FORMAT ",\"arena_lower_bound\":%" G_GSIZE_FORMAT "}\n",
+    stats->nodes, stats->int8_nodes, stats->int8_cpu, stats->xnnpack_nodes, stats->steps, stats->weight_bytes, stats->arena_bytes,
+    stats->arena_lower_bound);
   fwrite (out->str, 1, out->len, stdout);
   g_string_free (out, TRUE);
 }

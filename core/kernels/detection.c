@@ -60,6 +60,24 @@ real_at (const SlKernelCall *call, guint input, gsize i)
 }
 
 static void
+dequantize_scores (const SlKernelCall *call, gfloat *scores, gsize n)
+{
+  const SlTensor *tensor = sl_node_input (call->graph, call->node, 1);
+  const gfloat scale = sl_tensor_scale (tensor);
+  const gint32 zero_point = sl_tensor_zero_point (tensor);
+  const guint8 *u8 = call->inputs[1];
+  const gint8 *i8 = call->inputs[1];
+  if (tensor->dtype == SL_DTYPE_F32)
+    memcpy (scores, call->inputs[1], n * sizeof scores[0]);
+  else if (tensor->dtype == SL_DTYPE_U8)
+    for (gsize i = 0; i < n; i++)
+      scores[i] = (gfloat) (u8[i] - zero_point) * scale;
+  else
+    for (gsize i = 0; i < n; i++)
+      scores[i] = (gfloat) (i8[i] - zero_point) * scale;
+}
+
+static void
 decode_boxes (const SlKernelCall *call, Detection *d)
 {
   const SlDetectionParams *p = &call->node->params.detection;
@@ -127,7 +145,12 @@ suppress (const SlKernelCall *call, Detection *d, gsize n, gint32 limit, Candida
 static void
 best_classes (const gfloat *scores, gint32 n_classes, gint32 *best, gint32 n)
 {
-  for (gint32 k = 0; k < n; k++) {
+  if (n > 0)
+    best[0] = 0;
+  for (gint32 c = 1; n > 0 && c < n_classes; c++)
+    if (scores[c] > scores[best[0]])
+      best[0] = c;
+  for (gint32 k = 1; k < n; k++) {
     gint32 top = -1;
     for (gint32 c = 0; c < n_classes; c++) {
       gboolean taken = FALSE;
@@ -207,9 +230,7 @@ sl_kernel_detection (const SlKernelCall *call)
   for (guint i = 0; i < 4; i++)
     memset (call->outputs[i], 0, sl_node_output (call->graph, call->node, i)->bytes);
   decode_boxes (call, d);
-  const gsize n = (gsize) d->n_boxes * (gsize) d->n_columns;
-  for (gsize i = 0; i < n; i++)
-    d->scores[i] = real_at (call, 1, i);
+  dequantize_scores (call, d->scores, (gsize) d->n_boxes * (gsize) d->n_columns);
   const gint32 found = call->node->params.detection.use_regular_nms ? run_regular (call, d) : run_fast (call, d);
   ((gfloat *) call->outputs[3])[0] = (gfloat) found;
 }

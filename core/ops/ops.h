@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/graph.h"
+#include "core/pool.h"
 
 G_BEGIN_DECLS
 
@@ -19,7 +20,7 @@ typedef struct
   void *state; /* what prepare returned */
   const void *inputs[SL_MAX_OPERANDS];
   void *outputs[SL_MAX_OUTPUTS];
-  struct pthreadpool *pool; /* (nullable): see sl_parallel() */
+  SlPool *pool; /* (nullable): see sl_parallel() */
 } SlKernelCall;
 
 /**

@@ -63,7 +63,7 @@ def test_inspect_json():
     assert described["decoder"] == "labels" and described["problem"] is None
     assert described["labels"] == ["red", "green", "blue"]
     for op in described["operators"]:
-        assert op["count"] == op["xnnpack"] + op["own"] + op["view"], op
+        assert op["count"] == op["int8"] + op["xnnpack"] + op["own"] + op["view"], op
     assert [op["name"] for op in described["operators"]] == ["MEAN"]
     assert described["arena_bytes"] >= described["arena_lower_bound"]
 
@@ -82,7 +82,7 @@ def test_inspect_shared():
     assert described["inputs"][0]["shape"] == [1, 300, 300, 3] and described["decoder"] == "ssd"
     assert described["labels"][0] == "person" and len(described["outputs"]) == 4
     ops = {op["name"]: op for op in described["operators"]}
-    assert ops["CONV_2D"]["xnnpack"] == ops["CONV_2D"]["count"] > 30
+    assert ops["CONV_2D"]["int8"] + ops["CONV_2D"]["xnnpack"] == ops["CONV_2D"]["count"] > 30
     described = json.loads(run("inspect", "--json", data("models", "person_detect.tflite")).expect(0).out)
     assert described["picture"]["colour"] == "GRAY" and described["inputs"][0]["dtype"] == "int8"
 

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Weights in the order in which the inner loops read them. Zero points are folded into the bias here, and weights
+ * that need nine bits are split over further steps.
+ */
+#include <string.h>
+
+#include "core/kernels/int8/layer.h"
+#include "core/kernels/kernels.h"
+
+/** Consecutive activations of a window that one step multiplies: @k of the window, @offset where they are read. */
+typedef struct
+{
+  gint32 k, count, offset;
+} Unit;
+
+/* The weights of one channel, @stride apart in the file. */
+static void
+read_channel (const SlTensor *tensor, gint32 zero_point, gsize first, gsize stride, gint32 depth, gint16 *values)
+{
+  const guint8 *u8 = (const guint8 *) tensor->data + first;
+  const gint8 *i8 = (const gint8 *) tensor->data + first;
+  if (tensor->dtype == SL_DTYPE_I8)
+    for (gint32 k = 0; k < depth; k++)
+      values[k] = (gint16) (i8[(gsize) k * stride] - zero_point);
+  else
+    for (gint32 k = 0; k < depth; k++)
+      values[k] = (gint16) (u8[(gsize) k * stride] - zero_point);
+}
+
+/* Terms that a weight takes when each holds -128..127. */
+static gint32
+steps_for (gint32 weight)
+{
+  return weight > 254 ? 3 : weight > 127 || weight < -128 ? 2 : 1;
+}
+
+/* What term @step holds of @weight. */
+static gint32
+part_of (gint32 weight, gint32 step)
+{
+  for (; step > 0; step--)
+    weight -= CLAMP (weight, -128, 127);
+  return CLAMP (weight, -128, 127);
+}
+
+static void
+limit_channel (const gint16 *values, gint32 depth, gint8 *low, guint8 *steps)
+{
+  gint16 least = 0, most = 0;
+  for (gint32 k = 0; k < depth; k++) {
+    least = MIN (least, values[k]);
+    most = MAX (most, values[k]);
+    low[k] = (gint8) CLAMP (values[k], -128, 127);
+  }
+  *steps = (guint8) MAX (steps_for (least), steps_for (most));
+}
+
+void
+sl_int8_weights_init (SlInt8Weights *w, const SlGraph *graph, const SlNode *node)
+{
+  const SlTensor *tensor = sl_node_input (graph, node, 1);
+  const gint32 zero_point = tensor->quant.count > 1 ? 0 : sl_tensor_zero_point (tensor);
+  const gboolean by_depth = node->op == SL_OP_DEPTHWISE_CONV_2D;
+  w->channels = tensor->dims[by_depth ? 3 : 0];
+  w->depth = (gint32) (tensor->bytes / (gsize) w->channels);
+  w->values = g_new (gint16, tensor->bytes);
+  w->low = g_new (gint8, tensor->bytes);
+  w->steps = g_new (guint8, w->channels);
+  for (gsize c = 0; c < (gsize) w->channels; c++) {
+    const gsize at = c * (gsize) w->depth;
+    read_channel (tensor, zero_point, by_depth ? c : at, by_depth ? (gsize) w->channels : 1, w->depth, w->values + at);
+    limit_channel (w->values + at, w->depth, w->low + at, &w->steps[c]);
+  }
+}
+
+void
+sl_int8_weights_clear (SlInt8Weights *w)
+{
+  g_free (w->values);
+  g_free (w->low);
+  g_free (w->steps);
+}
+
+gfloat
+sl_int8_scale_of (const SlGraph *graph, const SlNode *node, gint32 channel)
+{
+  const SlQuant *quant = &sl_node_input (graph, node, 1)->quant;
+  return sl_tensor_scale (sl_node_input (graph, node, 0)) * quant->scale[quant->count > 1 ? channel : 0]
+         / sl_tensor_scale (sl_node_output (graph, node, 0));
+}
+
+gint32
+sl_int8_bias_of (const SlGraph *graph, const SlNode *node, gint32 channel)
+{
+  const SlTensor *bias = sl_node_input (graph, node, 2);
+  return bias != NULL ? ((const gint32 *) bias->data)[channel] : 0;
+}
+
+void *
+sl_int8_alloc (SlArena *arena, gsize bytes)
+{
+  guint8 *memory = sl_arena_alloc (arena, bytes + SL_TENSOR_PADDING + SL_TENSOR_ALIGN);
+  return memory + (SL_TENSOR_ALIGN - (gsize) memory % SL_TENSOR_ALIGN) % SL_TENSOR_ALIGN;
+}
+
+/* Units of a window: in banded layers each of its rows begins a new one. */
+static Unit *
+units_new (const SlInt8Layer *layer, gint32 *n)
+{
+  const gint32 unit = layer->isa->unit, runs = layer->mode == SL_INT8_BANDED ? layer->window.filter_h : 1, run = layer->depth / runs;
+  const gint32 per_run = (run + unit - 1) / unit;
+  Unit *units = g_new (Unit, (gsize) runs * (gsize) per_run);
+  *n = runs * per_run;
+  for (gint32 i = 0; i < *n; i++) {
+    const gint32 at = i % per_run * unit;
+    units[i] = (Unit){ i / per_run * run + at, MIN (unit, run - at), i / per_run * layer->line + at };
+  }
+  return units;
+}
+
+/* Steps that unit @unit needs in a panel. */
+static gint32
+steps_of_unit (const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *unit)
+{
+  gint32 most = 1;
+  for (gint32 c = panel->channel; c < panel->channel + panel->channels; c++) {
+    const gint16 *values = w->values + (gsize) c * (gsize) w->depth + unit->k;
+    for (gint32 i = 0; w->steps[c] > most && i < unit->count; i++)
+      most = MAX (most, steps_for (values[i]));
+  }
+  return most;
+}
+
+/* @part 0 of all weights of a unit. */
+static void
+pack_step (const SlInt8Isa *isa, const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *unit, guint8 *to)
+{
+  const gsize element = isa->wide ? 2 : 1, bytes = (gsize) unit->count * element;
+  const guint8 *from = isa->wide ? (const guint8 *) w->values : (const guint8 *) w->low;
+  from += ((gsize) panel->channel * (gsize) w->depth + (gsize) unit->k) * element;
+  for (gint32 lane = 0; lane < panel->channels; lane++, from += (gsize) w->depth * element, to += SL_INT8_UNIT_BYTES) {
+    if (bytes == SL_INT8_UNIT_BYTES)
+      memcpy (to, from, SL_INT8_UNIT_BYTES);
+    else
+      memcpy (to, from, bytes);
+  }
+}
+
+/* What is left of them for @part 1 and 2. */
+static void
+pack_rest (const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *unit, gint32 part, gint8 *to)
+{
+  for (gint32 lane = 0; lane < panel->channels; lane++)
+    for (gint32 i = 0; i < unit->count; i++) {
+      const gsize at = (gsize) (panel->channel + lane) * (gsize) w->depth + (gsize) (unit->k + i);
+      to[lane * SL_INT8_UNIT_BYTES + i] = (gint8) part_of (w->values[at], part);
+    }
+}
+
+static void
+pack_panel (const SlInt8Layer *layer, const SlInt8Weights *w, const Unit *units, gint32 n_units, SlInt8Panel *panel, SlArena *arena)
+{
+  const SlInt8Isa *isa = layer->isa;
+  gint32 all = n_units;
+  gboolean split = FALSE;
+  panel->channels = MIN (w->channels - panel->channel, isa->max_groups * isa->lanes);
+  panel->groups = (panel->channels + isa->lanes - 1) / isa->lanes;
+  panel->steps = layer->mode == SL_INT8_BANDED ? 0 : n_units;
+  for (gint32 lane = 0; !isa->wide && lane < panel->channels; lane++)
+    split |= w->steps[panel->channel + lane] > 1;
+  for (gint32 u = 0; split && u < n_units; u++)
+    all += steps_of_unit (w, panel, &units[u]) - 1;
+  gint32 *extra = sl_arena_alloc (arena, (gsize) all * sizeof extra[0]);
+  const gsize step_bytes = (gsize) (panel->groups * isa->lanes) * SL_INT8_UNIT_BYTES;
+  guint8 *weights = sl_int8_alloc (arena, step_bytes * (gsize) all);
+  panel->weights = weights;
+  panel->extra = extra;
+  for (gint32 u = 0; u < n_units; u++, weights += step_bytes) {
+    pack_step (isa, w, panel, &units[u], weights);
+    if (panel->steps == 0)
+      extra[panel->n_extra++] = units[u].offset;
+  }
+  for (gint32 u = 0; split && u < n_units; u++)
+    for (gint32 part = 1, n = steps_of_unit (w, panel, &units[u]); part < n; part++, weights += step_bytes) {
+      pack_rest (w, panel, &units[u], part, (gint8 *) weights);
+      extra[panel->n_extra++] = units[u].offset;
+    }
+}
+
+static void
+pack_gemm (SlInt8Layer *layer, const SlInt8Weights *w, SlArena *arena)
+{
+  gint32 n_units = 0;
+  const gint32 width = layer->isa->max_groups * layer->isa->lanes;
+  g_autofree Unit *units = units_new (layer, &n_units);
+  SlInt8Panel *panels = sl_arena_alloc (arena, (gsize) layer->n_panels * sizeof panels[0]);
+  for (gint32 p = 0; p < layer->n_panels; p++) {
+    panels[p].channel = p * width;
+    pack_panel (layer, w, units, n_units, &panels[p], arena);
+  }
+  layer->gemm.panels = panels;
+}
+
+/* In which quad and slot tap @tap goes: a quad is a column of a 3x3 window, or else the next four taps. */
+static gint32
+slot_of (const SlInt8Layer *layer, gint32 tap)
+{
+  return layer->mode != SL_INT8_DW_TAPS ? tap % 3 * SL_INT8_QUAD + tap / 3 : tap;
+}
+
+/* Narrow: [quad][lane][4 taps]; wide: [pair of taps][lane][2 taps]. @first counts round and round in flat layers. */
+static void
+pack_block (SlInt8Layer *layer, const SlInt8Weights *w, gint32 first, gint32 pass, guint8 *to)
+{
+  const SlInt8Isa *isa = layer->isa;
+  const gint32 unit = isa->wide ? 2 : SL_INT8_QUAD;
+  for (gint32 c = first; c < MIN (first + isa->dw_lanes, layer->dw.channels); c++)
+    for (gint32 tap = 0; tap < w->depth; tap++) {
+      const gint32 slot = slot_of (layer, tap), weight = w->values[(gsize) (c % w->channels) * (gsize) w->depth + (gsize) tap];
+      const gint32 at = (slot / unit * isa->dw_lanes + isa->dw_lane (c - first)) * unit + slot % unit;
+      if (isa->wide)
+        ((gint16 *) (gpointer) to)[at] = (gint16) weight;
+      else
+        ((gint8 *) to)[at] = (gint8) part_of (weight, pass);
+    }
+}
+
+static void
+pack_depthwise (SlInt8Layer *layer, const SlInt8Weights *w, SlArena *arena)
+{
+  const SlInt8Isa *isa = layer->isa;
+  const gint32 blocks = (layer->dw.channels + isa->dw_lanes - 1) / isa->dw_lanes;
+  layer->dw.quads = layer->mode != SL_INT8_DW_TAPS ? 3 : (w->depth + SL_INT8_QUAD - 1) / SL_INT8_QUAD;
+  const gsize pass_bytes = (gsize) (isa->dw_lanes * layer->dw.quads) * SL_INT8_QUAD * (isa->wide ? 2 : 1);
+  guint8 *passes = sl_arena_alloc (arena, (gsize) blocks), most = 1;
+  for (gint32 c = 0; c < layer->dw.channels; c++) {
+    const guint8 steps = isa->wide ? 1 : w->steps[c % w->channels];
+    passes[c / isa->dw_lanes] = MAX (passes[c / isa->dw_lanes], steps);
+    most = MAX (most, steps);
+  }
+  layer->dw.passes = passes;
+  layer->dw.block_bytes = pass_bytes * most;
+  guint8 *weights = sl_int8_alloc (arena, layer->dw.block_bytes * (gsize) blocks);
+  layer->dw.weights = (const gint8 *) weights;
+  for (gint32 b = 0; b < blocks; b++)
+    for (gint32 pass = 0; pass < passes[b]; pass++)
+      pack_block (layer, w, b * isa->dw_lanes, pass, weights + (gsize) b * layer->dw.block_bytes + (gsize) pass * pass_bytes);
+}
+
+/* Bias and scale in the order of lanes, with zeros for those that no channel fills. */
+static void
+pack_channels (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, const SlInt8Weights *w, SlArena *arena)
+{
+  const SlInt8Isa *isa = layer->isa;
+  const gboolean depthwise = layer->mode >= SL_INT8_DW_TAPS;
+  const gint32 lanes = depthwise ? isa->dw_lanes : isa->max_groups * isa->lanes, n = depthwise ? layer->dw.channels : w->channels;
+  const gsize padded = ((gsize) n + (gsize) lanes - 1) / (gsize) lanes * (gsize) lanes;
+  const gint32 shift = isa->wide || isa->signed_codes == layer->is_signed ? 0 : layer->is_signed ? 128 : -128;
+  const gint32 zero_point = sl_tensor_zero_point (sl_node_input (graph, node, 0)) + shift;
+  gint32 *bias = sl_int8_alloc (arena, padded * sizeof bias[0]);
+  gfloat *scale = sl_int8_alloc (arena, padded * sizeof scale[0]);
+  for (gint32 i = 0; i < n; i++) {
+    const gint32 c = i % w->channels, at = depthwise ? i - i % lanes + isa->dw_lane (i % lanes) : i;
+    gint32 sum = 0;
+    for (gint32 k = 0; k < w->depth; k++)
+      sum += w->values[(gsize) c * (gsize) w->depth + (gsize) k];
+    bias[at] = (gint32) ((guint32) sl_int8_bias_of (graph, node, c) - (guint32) zero_point * (guint32) sum);
+    scale[at] = sl_int8_scale_of (graph, node, c);
+  }
+  layer->gemm.bias = layer->dw.bias = bias;
+  layer->gemm.scale = layer->dw.scale = scale;
+  layer->gemm.flip = layer->dw.flip = shift != 0 ? 0x80 : 0;
+}
+
+void
+sl_int8_pack (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena)
+{
+  SlInt8Weights w;
+  sl_int8_weights_init (&w, graph, node);
+  pack_channels (layer, graph, node, &w, arena);
+  if (layer->mode >= SL_INT8_DW_TAPS)
+    pack_depthwise (layer, &w, arena);
+  else
+    pack_gemm (layer, &w, arena);
+  sl_int8_weights_clear (&w);
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * 8-bit layers against integer arithmetic written here and against XNNPACK, code for code: every instruction set of
+ * this machine, one thread and two, over random sizes, windows, zero points and weights that saturate.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/kernels/int8/int8.h"
+#include "tests/core/opcheck.h"
+
+typedef enum
+{
+  U8_TENSOR,
+  I8_TENSOR,
+  I8_CHANNEL
+} Kind;
+
+typedef enum
+{
+  POINTWISE,
+  WINDOW,
+  WIDE_WINDOW,
+  DEPTHWISE,
+  DEPTHWISE_3X3,
+  ONE_CHANNEL,
+  FULLY_CONNECTED
+} Shape;
+
+/** What weights look like: any code; codes near the zero point but for a few; the extremes only. */
+typedef enum
+{
+  ANY,
+  TRAINED,
+  EXTREME
+} Spread;
+
+typedef struct
+{
+  Kind kind;
+  Shape shape;
+  gint32 n, h, w, in, out, fh, fw;
+  gint32 zero_x, zero_w, zero_y;
+  gfloat scale_y;
+  SlWindow window;
+} Case;
+
+static gint32
+code (SlDtype dtype, const void *data, gsize i)
+{
+  return dtype == SL_DTYPE_I8 ? ((const gint8 *) data)[i] : ((const guint8 *) data)[i];
+}
+
+static gint32
+between (GRand *rand, gint32 lo, gint32 hi)
+{
+  return g_rand_int_range (rand, lo, hi + 1);
+}
+
+/* One in three sizes is large enough for whole blocks of every instruction set. */
+static gint32
+channels (GRand *rand)
+{
+  return between (rand, 0, 2) == 0 ? between (rand, 30, 150) : between (rand, 1, 40);
+}
+
+static gint32
+zero_point (GRand *rand, Kind kind)
+{
+  static const gint32 corners[] = { 0, 1, 127, 128, 129, 255 };
+  const gint32 zero = between (rand, 0, 1) ? corners[between (rand, 0, 5)] : between (rand, 0, 255);
+  return kind == U8_TENSOR ? zero : zero - 128;
+}
+
+static void
+random_case (GRand *rand, Kind kind, Shape shape, Case *c)
+{
+  memset (c, 0, sizeof *c);
+  c->kind = kind;
+  c->shape = shape;
+  c->n = between (rand, 1, 2);
+  c->h = between (rand, 1, 14);
+  c->w = between (rand, 1, 14);
+  c->in = shape == ONE_CHANNEL ? 1 : channels (rand);
+  const gboolean depthwise = shape == DEPTHWISE || shape == DEPTHWISE_3X3;
+  c->out = depthwise ? c->in : channels (rand);
+  c->zero_x = zero_point (rand, kind);
+  c->zero_y = zero_point (rand, kind);
+  c->zero_w = kind == U8_TENSOR ? zero_point (rand, kind) : 0;
+  c->window = (SlWindow){ .padding = between (rand, 0, 1) ? SL_PADDING_SAME : SL_PADDING_VALID,
+                          .activation = (SlActivation) between (rand, 0, 3),
+                          .depth_multiplier = c->out / c->in };
+  c->window.stride_h = between (rand, 1, 3);
+  c->window.stride_w = between (rand, 0, 2) ? c->window.stride_h : between (rand, 1, 3);
+  c->window.dilation_h = c->window.stride_h == 1 ? between (rand, 1, 2) : 1;
+  c->window.dilation_w = c->window.stride_w == 1 ? between (rand, 1, 2) : 1;
+  if (shape == WIDE_WINDOW) {
+    c->w = between (rand, 24, 60);
+    c->h = between (rand, 1, 5);
+    c->in = between (rand, 1, 7);
+  }
+  if (shape == DEPTHWISE_3X3) {
+    c->window.stride_w = c->window.stride_h = between (rand, 1, 2);
+    c->window.dilation_h = c->window.dilation_w = 1;
+    c->h = between (rand, 3, 9);
+    c->w = between (rand, 3, 20);
+  }
+  if (shape != POINTWISE && shape != FULLY_CONNECTED && between (rand, 0, 3) == 0) {
+    const gint32 most = between (rand, 0, 1) ? 3 : 40;
+    c->window.padding = SL_PADDING_EXPLICIT;
+    c->window.pad_top = between (rand, 0, MIN (most, 9));
+    c->window.pad_bottom = between (rand, 0, MIN (most, 9));
+    c->window.pad_left = between (rand, 0, most);
+    c->window.pad_right = between (rand, 0, most);
+  }
+  if (shape == POINTWISE || shape == FULLY_CONNECTED)
+    c->fh = c->fw = c->window.dilation_h = c->window.dilation_w = c->window.stride_h = c->window.stride_w = 1;
+  for (gboolean fits = c->fh == 1; !fits;) {
+    c->fh = shape == DEPTHWISE_3X3 ? 3 : between (rand, 1, 5);
+    c->fw = shape == DEPTHWISE_3X3 ? 3 : between (rand, 1, 5);
+    fits = c->window.padding == SL_PADDING_SAME || ((c->fh - 1) * c->window.dilation_h < c->h && (c->fw - 1) * c->window.dilation_w < c->w);
+  }
+}
+
+static void
+fill_weights (GRand *rand, const Case *c, Spread spread, guint8 *codes, gsize n)
+{
+  for (gsize i = 0; i < n; i++) {
+    if (spread == ANY || (spread == TRAINED && between (rand, 0, 200) == 0))
+      codes[i] = (guint8) between (rand, 0, 255);
+    else if (spread == EXTREME)
+      codes[i] = c->kind == U8_TENSOR ? (guint8) (255 * between (rand, 0, 1)) : (guint8) between (rand, 127, 129);
+    else
+      codes[i] = (guint8) CLAMP (c->zero_w + between (rand, -100, 100), c->kind == U8_TENSOR ? 0 : -127, c->kind == U8_TENSOR ? 255 : 127);
+    if (c->kind != U8_TENSOR && codes[i] == 0x80)
+      codes[i] = 0x81; /* TensorFlow Lite's int8 weights are symmetric; XNNPACK requires it of none, but its tests assume it */
+  }
+}
+
+typedef struct
+{
+  Check check;
+  const SlTensor *x, *w, *y;
+  const gint32 *bias; /* nullable */
+} Graph;
+
+static void
+graph_init (Graph *graph, const Case *c, GRand *rand, Spread spread, guint32 seed)
+{
+  Check *check = &graph->check;
+  check_init (check, seed);
+  SlArena *arena = sl_graph_arena (check->graph);
+  const gboolean depthwise = c->shape == DEPTHWISE || c->shape == DEPTHWISE_3X3 || c->shape == ONE_CHANNEL,
+                 fc = c->shape == FULLY_CONNECTED;
+  const SlDtype dtype = c->kind == U8_TENSOR ? SL_DTYPE_U8 : SL_DTYPE_I8;
+  const gint32 x_dims[4] = { c->n, c->h, c->w, c->in };
+  const gint32 w_dims[4] = { fc ? c->out : depthwise ? 1 : c->out, fc ? c->in : c->fh, c->fw, depthwise ? c->out : c->in };
+  const gsize n = fc ? (gsize) (c->out * c->in) : (gsize) w_dims[0] * (gsize) w_dims[1] * (gsize) w_dims[2] * (gsize) w_dims[3];
+  guint8 *weights = sl_arena_alloc (arena, n + 64);
+  gint32 *bias = sl_arena_alloc (arena, (gsize) c->out * sizeof bias[0]), inputs[3];
+  gfloat *scales = sl_arena_alloc (arena, (gsize) c->out * sizeof scales[0]);
+  fill_weights (rand, c, spread, weights, n);
+  for (gint32 i = 0; i < c->out; i++) {
+    scales[i] = (gfloat) g_rand_double_range (rand, 0.002, 0.02);
+    bias[i] = between (rand, -20000, 20000);
+  }
+  const gboolean per_channel = c->kind == I8_CHANNEL && c->out > 1;
+  inputs[0] = check_input (check, dtype, 4, x_dims, 0.0157f, c->zero_x);
+  if (spread == EXTREME)
+    for (gsize i = 0; i < (gsize) (c->n * c->h * c->w * c->in); i++)
+      ((guint8 *) check->input_data[0])[i] =
+        dtype == SL_DTYPE_U8 ? (guint8) (255 * between (rand, 0, 1)) : (guint8) between (rand, 127, 128);
+  inputs[1] =
+    check_constant (check, dtype, fc ? 2 : 4, w_dims, scales, per_channel ? (guint) c->out : 1, depthwise ? 3 : 0, c->zero_w, weights);
+  inputs[2] = between (rand, 0, 3) ? check_constant (check, SL_DTYPE_I32, 1, &c->out, NULL, 0, 0, 0, bias) : -1;
+  graph->bias = inputs[2] >= 0 ? bias : NULL;
+  SlOpParams params = { .window = c->window };
+  if (fc)
+    params = (SlOpParams){ .fully_connected = { c->window.activation, FALSE } };
+  const SlOpType op = fc ? SL_OP_FULLY_CONNECTED : depthwise ? SL_OP_DEPTHWISE_CONV_2D : SL_OP_CONV_2D;
+  const gfloat steps = (gfloat) sqrt ((double) (fc ? c->in : c->fh * c->fw * (depthwise ? 1 : c->in)));
+  check_node (check, op, inputs, 3,
+              check_output (check, dtype, 0.0157f * steps * (gfloat) g_rand_double_range (rand, 0.05, 0.8), c->zero_y), &params);
+  check_prepare (check);
+  graph->x = sl_graph_input_tensor (check->graph, 0);
+  graph->w = sl_graph_tensor (check->graph, inputs[1]);
+  graph->y = sl_graph_output_tensor (check->graph, 0);
+}
+
+static gint32
+exact_sum (const Graph *graph, const Case *c, const SlWindow *window, gint32 n, gint32 oy, gint32 ox, gint32 channel)
+{
+  const gboolean depthwise = c->shape == DEPTHWISE || c->shape == DEPTHWISE_3X3 || c->shape == ONE_CHANNEL;
+  const gint32 first = depthwise ? channel / (c->out / c->in) : 0, last = depthwise ? first + 1 : c->in;
+  gint32 sum = graph->bias != NULL ? graph->bias[channel] : 0;
+  for (gint32 fy = 0; fy < c->fh; fy++)
+    for (gint32 fx = 0; fx < c->fw; fx++) {
+      const gint32 y = oy * window->stride_h - window->pad_top + fy * window->dilation_h;
+      const gint32 x = ox * window->stride_w - window->pad_left + fx * window->dilation_w;
+      if (y < 0 || y >= c->h || x < 0 || x >= c->w)
+        continue;
+      for (gint32 i = first; i < last; i++) {
+        const gsize at = (gsize) (depthwise ? (fy * c->fw + fx) * c->out + channel : ((channel * c->fh + fy) * c->fw + fx) * c->in + i);
+        sum += (code (graph->x->dtype, graph->check.input_data[0], (gsize) (((n * c->h + y) * c->w + x) * c->in + i)) - c->zero_x)
+               * (code (graph->w->dtype, graph->w->data, at) - c->zero_w);
+      }
+    }
+  return sum;
+}
+
+/* XNNPACK's arithmetic: one float multiplication, rounded half to even, limited. */
+static guint8
+exact_code (const Graph *graph, const Case *c, gint32 channel, gint32 sum)
+{
+  const SlTensor *y = graph->y;
+  const gfloat weight_scale = graph->w->quant.scale[graph->w->quant.count > 1 ? channel : 0];
+  const gfloat scale = sl_tensor_scale (graph->x) * weight_scale / sl_tensor_scale (y);
+  const double limits[][2] = { { -INFINITY, INFINITY }, { 0, INFINITY }, { -1, 1 }, { 0, 6 } };
+  const double type_lo = y->dtype == SL_DTYPE_U8 ? 0 : -128, type_hi = y->dtype == SL_DTYPE_U8 ? 255 : 127;
+  const double lo = rint ((double) ((gfloat) limits[c->window.activation][0] / sl_tensor_scale (y))) + c->zero_y;
+  const double hi = rint ((double) ((gfloat) limits[c->window.activation][1] / sl_tensor_scale (y))) + c->zero_y;
+  const double value = rint ((double) ((gfloat) sum * scale)) + c->zero_y;
+  return (guint8) (gint) fmin (fmax (fmin (fmax (value, lo), hi), type_lo), type_hi);
+}
+
+static void *
+run (const Graph *graph, const char *backend, const char *cpu, guint threads)
+{
+  g_autoptr (GError) error = NULL;
+  g_setenv ("SIGHTLINE_BACKEND", backend, TRUE);
+  g_setenv ("SIGHTLINE_CPU", cpu, TRUE);
+  g_autoptr (SlSession) session = sl_session_new (graph->check.graph, threads, &error);
+  g_assert_no_error (error);
+  if (strcmp (backend, "sightline") == 0)
+    g_assert_cmpstr (sl_session_backend (session, 0), ==, "int8");
+  const gsize bytes = graph->y->bytes;
+  guint8 *output = sl_tensor_buffer_new (bytes + 64);
+  memset (output + bytes, 0xa5, 64);
+  for (guint i = 0; i < 2; i++)
+    g_assert_cmpint (sl_session_run (session, (const void *const *) graph->check.input_data, (void *const *) &output), ==, SL_STATUS_OK);
+  if (strcmp (backend, "sightline") == 0)
+    for (guint i = 0; i < 64; i++)
+      g_assert_cmpuint (output[bytes + i], ==, 0xa5);
+  return output;
+}
+
+static void
+expect (const Graph *graph, const Case *c, const guint8 *expected, const char *backend, const char *cpu, guint threads)
+{
+  guint8 *got = run (graph, backend, cpu, threads);
+  for (gsize i = 0; i < graph->y->bytes; i++)
+    if (got[i] != expected[i])
+      g_error ("%s %s %u threads: byte %" G_GSIZE_FORMAT
+               " is %u; expected %u; input %dx%dx%dx%d, window %dx%d stride %dx%d dilation %dx%d, "
+               "%d outputs, zero points %d %d %d",
+               backend, cpu, threads, i, got[i], expected[i], c->n, c->h, c->w, c->in, c->fh, c->fw, c->window.stride_h, c->window.stride_w,
+               c->window.dilation_h, c->window.dilation_w, c->out, c->zero_x, c->zero_w, c->zero_y);
+  sl_tensor_buffer_free (got);
+}
+
+static void
+check_case (const Case *c, GRand *rand, Spread spread, guint32 seed)
+{
+  Graph graph;
+  const SlInt8Isa *isas[SL_INT8_MAX_ISAS];
+  const guint n_isas = sl_int8_isas (isas);
+  graph_init (&graph, c, rand, spread, seed);
+  const SlWindow none = { .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 };
+  const SlWindow *window = c->shape == FULLY_CONNECTED ? &none : &sl_graph_node (graph.check.graph, 0)->params.window;
+  const gint32 out_h = c->shape == FULLY_CONNECTED ? c->h : graph.y->dims[1], out_w = c->shape == FULLY_CONNECTED ? c->w : graph.y->dims[2];
+  g_autofree guint8 *expected = g_malloc (graph.y->bytes);
+  for (gsize i = 0; i < graph.y->bytes; i++) {
+    const gint32 channel = (gint32) (i % (gsize) c->out), pixel = (gint32) (i / (gsize) c->out);
+    const gint32 sum = exact_sum (&graph, c, window, pixel / (out_h * out_w), pixel / out_w % out_h, pixel % out_w, channel);
+    expected[i] = exact_code (&graph, c, channel, sum);
+  }
+  for (guint i = 0; i < n_isas; i++)
+    for (guint threads = 1; threads <= 2; threads++)
+      expect (&graph, c, expected, "sightline", isas[i]->name, threads);
+#ifdef __x86_64__ /* elsewhere XNNPACK rounds in fixed point */
+  expect (&graph, c, expected, "xnnpack", "c", 1);
+#endif
+  expect (&graph, c, expected, "reference", "c", 1);
+  check_clear (&graph.check);
+}
+
+static void
+test_random (gconstpointer data)
+{
+  const guint variant = GPOINTER_TO_UINT (data);
+  for (guint32 i = 0; i < 45; i++) {
+    const guint32 seed = variant * 1000 + i;
+    g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+    Case c;
+    random_case (rand, (Kind) (variant % 3), (Shape) (variant / 3), &c);
+    check_case (&c, rand, (Spread) (i % 3), seed);
+  }
+}
+
+/* ADD has no integer definition to compare with but XNNPACK's. */
+static void
+test_add (gconstpointer data)
+{
+  const Kind kind = (Kind) GPOINTER_TO_UINT (data);
+  const SlDtype dtype = kind == U8_TENSOR ? SL_DTYPE_U8 : SL_DTYPE_I8;
+  const SlInt8Isa *isas[SL_INT8_MAX_ISAS];
+  const guint n_isas = sl_int8_isas (isas);
+  for (guint32 seed = 0; seed < 200; seed++) {
+    g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+    Graph graph = { .bias = NULL };
+    Case c = { .kind = kind };
+    gint32 inputs[2];
+    const gint32 dims[4] = { 1, between (rand, 1, 20), between (rand, 1, 20), between (rand, 1, 90) };
+    check_init (&graph.check, seed);
+    for (guint i = 0; i < 2; i++)
+      inputs[i] =
+        check_input (&graph.check, dtype, 4, dims, (gfloat) exp (g_rand_double_range (rand, -6, 4)) * 0.05f, zero_point (rand, kind));
+    const SlOpParams params = { .binary = { (SlActivation) between (rand, 0, 3) } };
+    const gint32 output = check_output (&graph.check, dtype, 0.05f * (gfloat) g_rand_double_range (rand, 0.3, 2), zero_point (rand, kind));
+    check_node (&graph.check, SL_OP_ADD, inputs, 2, output, &params);
+    check_prepare (&graph.check);
+    graph.y = sl_graph_output_tensor (graph.check.graph, 0);
+    guint8 *expected = run (&graph, "xnnpack", "c", 1);
+    for (guint i = 0; i < n_isas; i++)
+      for (guint threads = 1; threads <= 2; threads++)
+        expect (&graph, &c, expected, "sightline", isas[i]->name, threads);
+    sl_tensor_buffer_free (expected);
+    check_clear (&graph.check);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  static const char *const kinds[] = { "uint8", "int8", "int8-channel" };
+  static const char *const shapes[] = {
+    "pointwise", "window", "wide-window", "depthwise", "depthwise-3x3", "one-channel", "fully-connected"
+  };
+  g_test_init (&argc, &argv, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (shapes) * 3; i++) {
+    g_autofree char *path = g_strdup_printf ("/core/int8/%s/%s", shapes[i / 3], kinds[i % 3]);
+    g_test_add_data_func (path, GUINT_TO_POINTER (i), test_random);
+  }
+  for (guint kind = U8_TENSOR; kind <= I8_TENSOR; kind++) {
+    g_autofree char *path = g_strdup_printf ("/core/int8/add/%s", kinds[kind]);
+    g_test_add_data_func (path, GUINT_TO_POINTER (kind), test_add);
+  }
+  return g_test_run ();
+}
