@@ -36,7 +36,7 @@ typedef enum
 
 typedef struct
 {
-  gdouble threshold;
+  gdouble threshold, iou_threshold;
   gint max_results, top_k;
   char *decoder, *labels, *source;
 } Settings;
@@ -74,14 +74,20 @@ static GstStaticPadTemplate src_template =
 #define AT(member) G_STRUCT_OFFSET (SlPostprocess, settings.member)
 
 static const SlProperty properties[] = {
-  { "threshold", "Threshold", "Lowest confidence reported, 0..1; -1 = 0.5 for objects, 0 for labels of the whole picture",
-    SL_PROPERTY_DOUBLE, AT (threshold), -1, 1, -1, NULL, TRUE },
+  { "threshold", "Threshold",
+    "Lowest confidence reported, 0..1; -1 = the decoder's own: 0.5 for most objects, 0 for labels of the whole picture", SL_PROPERTY_DOUBLE,
+    AT (threshold), -1, 1, -1, NULL, TRUE },
+  { "iou-threshold", "Overlap threshold",
+    "Overlap (intersection over union) above which the less confident of two boxes goes, 0..1; 0 = the decoder's own", SL_PROPERTY_DOUBLE,
+    AT (iou_threshold), 0, 1, 0, NULL, TRUE },
   { "max-results", "Most objects", "Most objects reported for a frame, best first", SL_PROPERTY_INT, AT (max_results), 1, SL_MAX_RESULTS,
     100, NULL, TRUE },
   { "top-k", "Most labels", "Most labels of the whole picture reported for a frame, best first; text output shows the best one",
     SL_PROPERTY_INT, AT (top_k), 1, SL_MAX_RESULTS, 1, NULL, TRUE },
-  { "decoder", "Decoder", "What the tensors mean (labels, ssd); unset = what the model says, else told by their shapes", SL_PROPERTY_STRING,
-    AT (decoder) },
+  { "decoder", "Decoder",
+    "What the tensors mean: labels, ssd, yolo, pose, ... with parameters, such as yolo,preset=v5; unset = what the model says, else told by "
+    "their shapes",
+    SL_PROPERTY_STRING, AT (decoder) },
   { "labels", "Labels", "Path of a text file with one class name a line; unset = the model's; classes without a name get their number",
     SL_PROPERTY_STRING, AT (labels) },
   { "source", "Source", "Text for \"source\" of JSON output, such as the name of the file or camera; unset = null", SL_PROPERTY_STRING,
@@ -96,7 +102,7 @@ open_decoding (SlPostprocess *self)
   GST_OBJECT_LOCK (self);
   g_autofree char *decoder = g_strdup (self->settings.decoder);
   g_autofree char *labels = g_strdup (self->settings.labels);
-  SlDecodingSettings settings = { self->settings.threshold, self->settings.max_results, decoder, labels };
+  SlDecodingSettings settings = { self->settings.threshold, self->settings.iou_threshold, self->settings.max_results, decoder, labels };
   g_free (self->source);
   self->source = g_strdup (self->settings.source);
   self->top_k = (guint) self->settings.top_k;

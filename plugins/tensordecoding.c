@@ -10,9 +10,8 @@
 
 #include <string.h>
 
-#define DEFAULT_OBJECT_THRESHOLD 0.5f
-/* The decoder whose results are ranked classes: the best one is an answer, however unsure. */
-#define RANKING_DECODER "labels"
+/* For finding out which decoder it is, whose own threshold then counts. */
+#define ANY_THRESHOLD 0.5f
 
 void
 sl_tensor_decoding_clear (SlTensorDecoding *self)
@@ -49,10 +48,9 @@ check_outputs (const SlContract *contract, const SlTensorContract *tensors, guin
 }
 
 static gboolean
-check_labels (const SlTensorDecoding *self, const SlContract *contract, const SlDecoderConfig *config, GError **error)
+check_labels (const SlTensorDecoding *self, const SlContract *contract, GError **error)
 {
-  const SlDecoder *decoder = sl_decoding_decoder (self->decoding);
-  guint classes = decoder->classes != NULL ? decoder->classes (config) : 0;
+  guint classes = sl_decoding_classes (self->decoding);
   if (self->labels == NULL || classes == 0)
     return TRUE;
   if (contract != NULL && self->labels == contract->labels)
@@ -69,12 +67,12 @@ check_labels (const SlTensorDecoding *self, const SlContract *contract, const Sl
 static SlDecoding *
 open_decoder (const char *name, SlDecoderConfig *config, gdouble threshold, GError **error)
 {
-  config->threshold = threshold < 0 ? DEFAULT_OBJECT_THRESHOLD : (gfloat) threshold;
+  config->threshold = threshold < 0 ? ANY_THRESHOLD : (gfloat) threshold;
   SlDecoding *decoding = sl_decoding_new (name, config, error);
-  if (decoding == NULL || threshold >= 0 || strcmp (sl_decoding_decoder (decoding)->name, RANKING_DECODER) != 0)
+  if (decoding == NULL || threshold >= 0 || sl_decoding_decoder (decoding)->threshold == config->threshold)
     return decoding;
+  config->threshold = sl_decoding_decoder (decoding)->threshold;
   sl_decoding_free (decoding);
-  config->threshold = 0;
   return sl_decoding_new (name, config, error);
 }
 
@@ -82,13 +80,15 @@ static gboolean
 open_tensors (SlTensorDecoding *self, SlContract *contract, const SlTensorContract *tensors, guint n, const SlDecodingSettings *settings,
               GError **error)
 {
-  SlDecoderConfig config = { .max_results = (guint) settings->max_results };
+  SlDecoderConfig config = { .max_results = (guint) settings->max_results, .iou_threshold = (gfloat) MAX (settings->iou_threshold, 0) };
   const char *decoder = settings->decoder;
   if (contract != NULL) {
     if (!check_outputs (contract, tensors, n, error))
       return FALSE;
     tensors = contract->outputs;
     config.params = contract->decoder_params;
+    config.input_width = contract->image.valid ? contract->image.width : 0;
+    config.input_height = contract->image.valid ? contract->image.height : 0;
     decoder = decoder != NULL ? decoder : contract->decoder;
   }
   if (settings->labels != NULL) {
@@ -101,7 +101,7 @@ open_tensors (SlTensorDecoding *self, SlContract *contract, const SlTensorContra
   describe_tensors (tensors, n, &config);
   config.n_labels = self->labels != NULL ? sl_labels_count (self->labels) : 0;
   self->decoding = open_decoder (decoder, &config, settings->threshold, error);
-  if (self->decoding == NULL || !check_labels (self, contract, &config, error))
+  if (self->decoding == NULL || !check_labels (self, contract, error))
     return FALSE;
   gboolean picture = contract != NULL && contract->image.valid;
   self->tensor_width = picture ? contract->image.width : 1;

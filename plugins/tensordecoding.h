@@ -15,13 +15,14 @@ G_BEGIN_DECLS
 
 /**
  * SlDecodingSettings:
- * @threshold: 0..1, below 0 = 0.5 for objects, 0 for labels of the whole picture
+ * @threshold: 0..1, below 0 = the decoder's own
+ * @iou_threshold: 0..1, 0 or below = the decoder's own
  * @max_results: 1..SL_MAX_RESULTS
  * @decoder, @labels: (nullable): override the contract's
  */
 typedef struct
 {
-  gdouble threshold;
+  gdouble threshold, iou_threshold;
   gint max_results;
   const char *decoder, *labels;
 } SlDecodingSettings;

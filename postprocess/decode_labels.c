@@ -29,6 +29,8 @@ static const char *const activations[] = { "none", "softmax", "sigmoid", NULL };
 /* Output quantisation that the 8-bit specification fixes for probabilities, for tensors that come without one. */
 #define PROBABILITY_SCALE (1.0 / 256)
 
+static const char *const params[] = { "activation", "background-offset", NULL };
+
 typedef struct
 {
   SlDtype dtype;
@@ -246,6 +248,8 @@ close_labels (gpointer opened)
 const SlDecoder sl_decoder_labels = {
   .name = "labels",
   .description = "one tensor of uint8, int8 or float32 with a score for each class, such as uint8[1,1001]",
+  .params = params,
+  .threshold = 0,
   .matches = matches,
   .open = open_labels,
   .decode = decode_labels,

@@ -33,6 +33,8 @@ static const guint known_orders[][N_ROLES] = {
   { 1, 3, 0, 2 },
 };
 
+static const char *const params[] = { "order", "background-offset", NULL };
+
 typedef struct
 {
   guint tensor[N_ROLES];
@@ -195,6 +197,8 @@ close_ssd (gpointer opened)
 const SlDecoder sl_decoder_ssd = {
   .name = "ssd",
   .description = "float32 tensors boxes[1,N,4], classes[1,N], scores[1,N], count[1] of TFLite_Detection_PostProcess",
+  .params = params,
+  .threshold = 0.5f,
   .matches = matches,
   .open = open_ssd,
   .decode = decode_ssd,

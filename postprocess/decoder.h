@@ -26,8 +26,11 @@ typedef struct
 /**
  * SlDecoderConfig:
  * @threshold: lowest confidence reported, 0..1
+ * @iou_threshold: overlap (intersection over union) above which the less confident of two boxes goes, 0..1; 0 = the
+ *   decoder's own, which its parameter "iou-threshold" overrides
  * @max_results: 1..SL_MAX_RESULTS
  * @n_labels: number of class names known, 0 = unknown
+ * @input_width, @input_height: pixels of the model's input, 0 = unknown
  * @params: (nullable): string -> string, the decoder's own parameters (documented in its file)
  */
 typedef struct
@@ -35,8 +38,10 @@ typedef struct
   guint n_tensors;
   SlDecoderTensor tensors[SL_MAX_IO];
   gfloat threshold;
+  gfloat iou_threshold;
   guint max_results;
   guint n_labels;
+  gint32 input_width, input_height;
   GHashTable *params;
 } SlDecoderConfig;
 
@@ -47,15 +52,21 @@ typedef struct _SlDecoding SlDecoding;
  * SlDecoder:
  * @name: what the decoder property and modelinfo call it
  * @description: one sentence for `sightline inspect` and messages: the shapes it takes
+ * @params: (nullable): names of the parameters it takes, NULL-terminated
+ * @names: (nullable): what its classes are called where no labels say so, NULL-terminated
+ * @threshold: used where the user states none
  * @matches: whether it can decode these tensors without being named
  * @open: checks @config and returns the decoder's state, or NULL with a message naming expected and got
- * @decode: fills @result from @data (one pointer per tensor); tolerates NaN, infinities and any code
+ * @decode: fills @result from @data (one pointer per tensor, aligned to its elements); tolerates NaN, infinities and any code
  * @close: frees the state
  */
 struct _SlDecoder
 {
   const char *name;
   const char *description;
+  const char *const *params;
+  const char *const *names;
+  gfloat threshold;
   gboolean (*matches) (const SlDecoderConfig *config);
   gpointer (*open) (const SlDecoderConfig *config, GError **error);
   void (*decode) (gpointer state, const void *const *data, SlResult *result);
@@ -63,12 +74,17 @@ struct _SlDecoder
   guint (*classes) (const SlDecoderConfig *config); /* number of classes the tensors have, 0 = they do not say */
 };
 
-/** sl_decoding_new: opens decoder @name, or the first that matches when NULL. @config is copied (params referenced). */
+/** sl_decoding_new: opens decoder @name, or the first that matches when NULL. Parameters may follow the name and win over
+ *  those of @config: "yolo,preset=v5,iou-threshold=0.6"; a value may hold commas. One that the decoder does not take is
+ *  SL_ERROR_ARGUMENT; one of @config that no decoder takes is, too. Those that exporters write into models ("task", "stride",
+ *  "imgsz", "kpt_shape") are always taken. */
 SlDecoding *sl_decoding_new (const char *name, const SlDecoderConfig *config, GError **error);
 void sl_decoding_free (SlDecoding *decoding);
 /** sl_decoding_run: (transfer none): valid until the next run. One thread at a time; allocates nothing. */
 const SlResult *sl_decoding_run (SlDecoding *decoding, const void *const *data);
 const SlDecoder *sl_decoding_decoder (const SlDecoding *decoding);
+/** sl_decoding_classes: number of classes the tensors have, 0 = they do not say. */
+guint sl_decoding_classes (const SlDecoding *decoding);
 /** sl_decoder_names: (transfer full): every decoder, ", " between. */
 char *sl_decoder_names (void);
 

@@ -5,6 +5,8 @@
  */
 #include "postprocess/decoders.h"
 
+#include <string.h>
+
 #include "core/error.h"
 #include "postprocess/params.h"
 
@@ -13,12 +15,16 @@ struct _SlDecoding
   const SlDecoder *decoder;
   gpointer state;
   SlResult *result;
+  guint classes;
 };
+
+/* What models say of themselves that no decoder needs to know. */
+static const char *const model_params[] = { "task", "stride", "imgsz", "kpt_shape", NULL };
 
 /* In the order in which they are tried when none is named: the most particular shapes first. */
 static const SlDecoder *const decoders[] = {
-  &sl_decoder_ssd,
-  &sl_decoder_labels,
+  &sl_decoder_ssd,  &sl_decoder_yunet,  &sl_decoder_ultraface,    &sl_decoder_nanodet, &sl_decoder_ssd_raw,
+  &sl_decoder_pose, &sl_decoder_labels, &sl_decoder_segmentation, &sl_decoder_image,   &sl_decoder_yolo,
 };
 
 static gboolean
@@ -30,6 +36,10 @@ check_config (const SlDecoderConfig *config, GError **error)
   }
   if (!(config->threshold >= 0 && config->threshold <= 1)) {
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "threshold: expected 0..1, got %g", config->threshold);
+    return FALSE;
+  }
+  if (!(config->iou_threshold >= 0 && config->iou_threshold <= 1)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "iou-threshold: expected 0..1, got %g", config->iou_threshold);
     return FALSE;
   }
   if (config->max_results == 0 || config->max_results > SL_MAX_RESULTS) {
@@ -66,16 +76,64 @@ find_decoder (const char *name, const SlDecoderConfig *config, GError **error)
   return NULL;
 }
 
-SlDecoding *
-sl_decoding_new (const char *name, const SlDecoderConfig *config, GError **error)
+/* Splits "NAME,KEY=VALUE,..." and adds the parameters to @params. A piece without '=' belongs to the value before it. */
+static char *
+parse_name (const char *text, GHashTable *params, GError **error)
 {
-  g_return_val_if_fail (config != NULL, NULL);
-  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
-  if (!check_config (config, error))
-    return NULL;
-  const SlDecoder *decoder = find_decoder (name, config, error);
-  if (decoder == NULL)
-    return NULL;
+  g_auto (GStrv) pieces = g_strsplit (text, ",", -1);
+  g_autofree char *key = NULL;
+  for (guint i = 1; pieces[0] != NULL && pieces[i] != NULL; i++) {
+    char *equals = strchr (pieces[i], '=');
+    if (equals == NULL && key == NULL) {
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder '%s': expected NAME or NAME,PARAMETER=VALUE,..., got '%s' after the name",
+                   text, pieces[i]);
+      return NULL;
+    }
+    if (equals == NULL) {
+      const char *before = g_hash_table_lookup (params, key);
+      g_hash_table_replace (params, g_strdup (key), g_strdup_printf ("%s,%s", before, g_strstrip (pieces[i])));
+      continue;
+    }
+    *equals = '\0';
+    g_free (key);
+    key = g_strdup (g_strstrip (pieces[i]));
+    g_hash_table_replace (params, g_strdup (key), g_strdup (g_strstrip (equals + 1)));
+  }
+  return g_strdup (pieces[0] != NULL ? g_strstrip (pieces[0]) : "");
+}
+
+static gboolean
+takes (const SlDecoder *decoder, const char *key)
+{
+  return decoder->params != NULL && g_strv_contains (decoder->params, key);
+}
+
+/* Refuses what @decoder does not take; of the model's parameters, which may be another decoder's, what none takes. */
+static gboolean
+check_params (const SlDecoder *decoder, GHashTable *params, gboolean of_model, GError **error)
+{
+  GHashTableIter iter;
+  gpointer key;
+  if (params == NULL)
+    return TRUE;
+  g_hash_table_iter_init (&iter, params);
+  while (g_hash_table_iter_next (&iter, &key, NULL)) {
+    gboolean known = g_strv_contains (model_params, key) || takes (decoder, key);
+    for (guint i = 0; i < G_N_ELEMENTS (decoders) && of_model; i++)
+      known = known || takes (decoders[i], key);
+    if (known)
+      continue;
+    g_autofree char *names = decoder->params != NULL ? g_strjoinv (", ", (char **) decoder->params) : g_strdup ("none");
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder %s: no parameter '%s'; there are: %s", decoder->name, (const char *) key,
+                 names);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static SlDecoding *
+open_decoding (const SlDecoder *decoder, const SlDecoderConfig *config, GError **error)
+{
   gpointer state = decoder->open (config, error);
   if (state == NULL)
     return NULL;
@@ -83,7 +141,42 @@ sl_decoding_new (const char *name, const SlDecoderConfig *config, GError **error
   decoding->decoder = decoder;
   decoding->state = state;
   decoding->result = g_new0 (SlResult, 1);
+  decoding->classes = decoder->classes != NULL ? decoder->classes (config) : 0;
   return decoding;
+}
+
+static void
+copy_params (GHashTable *from, GHashTable *to)
+{
+  GHashTableIter iter;
+  gpointer key, value;
+  if (from == NULL)
+    return;
+  g_hash_table_iter_init (&iter, from);
+  while (g_hash_table_iter_next (&iter, &key, &value))
+    g_hash_table_replace (to, g_strdup (key), g_strdup (value));
+}
+
+SlDecoding *
+sl_decoding_new (const char *name, const SlDecoderConfig *config, GError **error)
+{
+  g_return_val_if_fail (config != NULL, NULL);
+  g_return_val_if_fail (error == NULL || *error == NULL, NULL);
+  if (!check_config (config, error))
+    return NULL;
+  g_autoptr (GHashTable) stated = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  g_autoptr (GHashTable) params = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  g_autofree char *bare = NULL;
+  if (name != NULL && (bare = parse_name (name, stated, error)) == NULL)
+    return NULL;
+  copy_params (config->params, params);
+  copy_params (stated, params);
+  SlDecoderConfig with_params = *config;
+  with_params.params = params;
+  const SlDecoder *decoder = find_decoder (bare, &with_params, error);
+  if (decoder == NULL || !check_params (decoder, stated, FALSE, error) || !check_params (decoder, config->params, TRUE, error))
+    return NULL;
+  return open_decoding (decoder, &with_params, error);
 }
 
 void
@@ -101,6 +194,10 @@ sl_decoding_run (SlDecoding *decoding, const void *const *data)
 {
   decoding->result->n_detections = 0;
   decoding->result->n_classes = 0;
+  decoding->result->n_keypoints = 0;
+  decoding->result->skeleton = NULL;
+  decoding->result->mask = (SlMask){ 0 };
+  decoding->result->picture = (SlPicture){ 0 };
   decoding->decoder->decode (decoding->state, data, decoding->result);
   return decoding->result;
 }
@@ -109,6 +206,12 @@ const SlDecoder *
 sl_decoding_decoder (const SlDecoding *decoding)
 {
   return decoding->decoder;
+}
+
+guint
+sl_decoding_classes (const SlDecoding *decoding)
+{
+  return decoding->classes;
 }
 
 char *

@@ -7,8 +7,16 @@
 
 G_BEGIN_DECLS
 
+extern const SlDecoder sl_decoder_image;
 extern const SlDecoder sl_decoder_labels;
+extern const SlDecoder sl_decoder_nanodet;
+extern const SlDecoder sl_decoder_pose;
+extern const SlDecoder sl_decoder_segmentation;
 extern const SlDecoder sl_decoder_ssd;
+extern const SlDecoder sl_decoder_ssd_raw;
+extern const SlDecoder sl_decoder_ultraface;
+extern const SlDecoder sl_decoder_yolo;
+extern const SlDecoder sl_decoder_yunet;
 
 G_END_DECLS
 

@@ -4,6 +4,8 @@
  */
 #include "postprocess/params.h"
 
+#include <math.h>
+
 #include "core/error.h"
 
 const char *
@@ -44,6 +46,88 @@ sl_decoder_param_choice (const SlDecoderConfig *config, const char *key, const c
   g_autofree char *all = g_strjoinv (", ", (char **) choices);
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder parameter %s: expected one of %s, got '%s'", key, all, text);
   return FALSE;
+}
+
+gboolean
+sl_decoder_param_bool (const SlDecoderConfig *config, const char *key, gboolean fallback, gboolean *value, GError **error)
+{
+  static const char *const words[] = { "no", "false", "0", "yes", "true", "1", NULL };
+  guint choice;
+  *value = fallback;
+  if (sl_decoder_param (config, key) == NULL)
+    return TRUE;
+  if (!sl_decoder_param_choice (config, key, words, &choice, error))
+    return FALSE;
+  *value = choice >= 3;
+  return TRUE;
+}
+
+/* Numbers with ',' between; 0 when there are none, too many, or one is outside @lo..@hi. */
+static guint
+parse_numbers (const char *text, double lo, double hi, double *values, guint max)
+{
+  guint n = 0;
+  for (;;) {
+    char *end = NULL;
+    double value = g_ascii_strtod (text, &end);
+    if (end == text || n == max || !isfinite (value) || value < lo || value > hi)
+      return 0;
+    values[n++] = value;
+    while (g_ascii_isspace (*end))
+      end++;
+    if (*end == '\0')
+      return n;
+    if (*end != ',')
+      return 0;
+    text = end + 1;
+  }
+}
+
+gboolean
+sl_decoder_param_double (const SlDecoderConfig *config, const char *key, double fallback, double lo, double hi, double *value,
+                         GError **error)
+{
+  const char *text = sl_decoder_param (config, key);
+  *value = fallback;
+  if (text == NULL || parse_numbers (text, lo, hi, value, 1) == 1)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder parameter %s: expected a number %g..%g, got '%s'", key, lo, hi, text);
+  return FALSE;
+}
+
+gboolean
+sl_decoder_param_list (const SlDecoderConfig *config, const char *key, double lo, double hi, double *values, guint max, guint *n,
+                       GError **error)
+{
+  const char *text = sl_decoder_param (config, key);
+  if (text == NULL)
+    return TRUE;
+  *n = parse_numbers (text, lo, hi, values, max);
+  if (*n > 0)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder parameter %s: expected 1 to %u numbers %g..%g with ',' between, got '%s'", key,
+               max, lo, hi, text);
+  return FALSE;
+}
+
+gboolean
+sl_decoder_param_size (const SlDecoderConfig *config, gint32 *width, gint32 *height, GError **error)
+{
+  double size[2];
+  guint n = 0;
+  if (!sl_decoder_param_list (config, "imgsz", 1, 65536, size, 2, &n, error))
+    return FALSE;
+  *width = n > 0 ? (gint32) size[n - 1] : config->input_width;
+  *height = n > 0 ? (gint32) size[0] : config->input_height;
+  return TRUE;
+}
+
+gpointer
+sl_decoder_refuse (const SlDecoderConfig *config, const char *decoder, const char *expected, GError **error)
+{
+  g_autofree char *got = sl_decoder_describe (config);
+  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "decoder %s: expected %s, got %s", decoder, expected, got);
+  return NULL;
 }
 
 guint

@@ -17,6 +17,19 @@ gboolean sl_decoder_param_int (const SlDecoderConfig *config, const char *key, g
 /** sl_decoder_param_choice: index of the parameter's value in the NULL-terminated @choices, 0 when absent; FALSE with
  *  SL_ERROR_ARGUMENT naming the choices otherwise. */
 gboolean sl_decoder_param_choice (const SlDecoderConfig *config, const char *key, const char *const *choices, guint *value, GError **error);
+/** sl_decoder_param_bool: likewise for yes/no, true/false, 1/0. */
+gboolean sl_decoder_param_bool (const SlDecoderConfig *config, const char *key, gboolean fallback, gboolean *value, GError **error);
+/** sl_decoder_param_double: likewise for a finite number in @lo..@hi. */
+gboolean sl_decoder_param_double (const SlDecoderConfig *config, const char *key, double fallback, double lo, double hi, double *value,
+                                  GError **error);
+/** sl_decoder_param_list: "1,2.5" -> @values, at most @max finite numbers in @lo..@hi. *@n and @values stay when @key is absent. */
+gboolean sl_decoder_param_list (const SlDecoderConfig *config, const char *key, double lo, double hi, double *values, guint max, guint *n,
+                                GError **error);
+/** sl_decoder_param_size: pixels of the model's input: parameter "imgsz" ("height,width" or one number), else what @config
+ *  says; 0 x 0 when neither does. */
+gboolean sl_decoder_param_size (const SlDecoderConfig *config, gint32 *width, gint32 *height, GError **error);
+/** sl_decoder_refuse: (returns NULL): SL_ERROR_SHAPE: @expected, and which tensors @config has instead. */
+gpointer sl_decoder_refuse (const SlDecoderConfig *config, const char *decoder, const char *expected, GError **error);
 /** sl_decoder_elements: product of the dimensions; 0 when one is not positive or the product exceeds 2^31 - 1. */
 guint sl_decoder_elements (const SlDecoderTensor *tensor);
 /** sl_decoder_describe: (transfer full): "float32[1,10,4], float32[1,10]" of every tensor. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a decoder makes of tensors: boxes and whole-picture classes, in coordinates of the model's input
- * (0..1 over its width and height). Mapping to the frame is the caller's.
+ * What a decoder makes of tensors: boxes, keypoints, whole-picture classes, a map of classes, a picture; in coordinates
+ * of the model's input (0..1 over its width and height). Mapping to the frame is the caller's.
  */
 #ifndef SL_POSTPROCESS_RESULT_H
 #define SL_POSTPROCESS_RESULT_H
@@ -12,13 +12,33 @@ G_BEGIN_DECLS
 
 /** Most detections and most classes one result holds. */
 #define SL_MAX_RESULTS 1000
+/** Most keypoints one detection has, and all of a result together. */
+#define SL_MAX_KEYPOINTS 64
+#define SL_MAX_RESULT_KEYPOINTS (17 * SL_MAX_RESULTS)
+/** Class of a map's cell that nothing is known about. */
+#define SL_MASK_VOID 255
 
-/** A box; corners in 0..1 of the model's input, not clipped. */
+/** A point; @x, @y in 0..1 of the model's input, not clipped, never NaN; @confidence 0..1. */
+typedef struct
+{
+  gfloat x, y, confidence;
+} SlKeypoint;
+
+/** What the keypoints of a detection are called and which belong together; static tables. */
+typedef struct
+{
+  guint n_points, n_bones;
+  const char *const *names;
+  const guint8 (*bones)[2]; /* indices of two points */
+} SlSkeleton;
+
+/** A box; corners in 0..1 of the model's input, not clipped. Its keypoints are @n_keypoints from @first_keypoint on. */
 typedef struct
 {
   gfloat x_min, y_min, x_max, y_max;
   gfloat confidence;
   gint32 label_id;
+  guint32 first_keypoint, n_keypoints;
 } SlDetection;
 
 typedef struct
@@ -27,13 +47,35 @@ typedef struct
   gfloat confidence;
 } SlClass;
 
-/** Filled by a decoder, best first; the arrays are allocated once and reused for every frame. */
+/** A class for each cell of a grid over the whole input, row by row; 0 is the background. @width 0 = none. */
 typedef struct
 {
-  guint n_detections, n_classes;
+  guint width, height;
+  const guint8 *classes;
+} SlMask;
+
+/** A picture, rows without padding, @channels 1 (gray) or 3 (R, G, B) bytes a pixel. @width 0 = none. */
+typedef struct
+{
+  guint width, height, channels;
+  const guint8 *pixels;
+} SlPicture;
+
+/** Filled by a decoder, best first; memory is allocated once and reused for every frame. */
+typedef struct
+{
+  guint n_detections, n_classes, n_keypoints;
   SlDetection detections[SL_MAX_RESULTS];
   SlClass classes[SL_MAX_RESULTS];
+  SlKeypoint keypoints[SL_MAX_RESULT_KEYPOINTS];
+  const SlSkeleton *skeleton; /* (nullable): of all keypoints */
+  SlMask mask;
+  SlPicture picture;
 } SlResult;
+
+/** The 17 points of COCO's persons, and the 5 of face detectors (eyes, nose, corners of the mouth). */
+extern const SlSkeleton sl_skeleton_person;
+extern const SlSkeleton sl_skeleton_face;
 
 G_END_DECLS
 

@@ -15,6 +15,8 @@ sl_contract_find_decoder (const SlContract *contract, GError **error)
                              .threshold = 0.5f,
                              .max_results = 1,
                              .n_labels = contract->labels != NULL ? sl_labels_count (contract->labels) : 0,
+                             .input_width = contract->image.valid ? contract->image.width : 0,
+                             .input_height = contract->image.valid ? contract->image.height : 0,
                              .params = contract->decoder_params };
   for (guint i = 0; i < contract->n_outputs; i++) {
     const SlTensorContract *output = &contract->outputs[i];
@@ -28,7 +30,7 @@ sl_contract_find_decoder (const SlContract *contract, GError **error)
     return NULL;
   }
   const SlDecoder *decoder = sl_decoding_decoder (decoding);
-  return sl_contract_check_labels (contract, decoder->classes (&config), error) ? decoder : NULL;
+  return sl_contract_check_labels (contract, sl_decoding_classes (decoding), error) ? decoder : NULL;
 }
 
 gboolean

@@ -38,7 +38,8 @@ sl_model_options_entries (SlModelOptions *options)
     { "colour", 0, 0, G_OPTION_ARG_STRING, &options->colour, "Channel order of the input: RGB, BGR or GRAY", "ORDER" },
     { "layout", 0, 0, G_OPTION_ARG_STRING, &options->layout, "Layout of the input: NHWC or NCHW", "LAYOUT" },
     { "fit", 0, 0, G_OPTION_ARG_STRING, &options->fit, "How frames fill the input: stretch, letterbox or crop", "FIT" },
-    { "decoder", 0, 0, G_OPTION_ARG_STRING, &options->decoder, "What the outputs mean: labels or ssd", "NAME" },
+    { "decoder", 0, 0, G_OPTION_ARG_STRING, &options->decoder, "What the outputs mean: labels, ssd, yolo, ...",
+      "NAME[,PARAMETER=VALUE...]" },
     { NULL },
   };
   return g_memdup2 (entries, sizeof entries);

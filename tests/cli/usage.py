@@ -112,7 +112,9 @@ def test_labels():
 def test_decoder():
     picture = png("p.png", 4, 4, (255, 0, 0))
     m = model("brightest_channel.tflite")
-    run("predict", "--model", m, "--decoder", "yolo", picture).expect(1, "decoder", "labels", "got 'yolo'")
+    run("predict", "--model", m, "--decoder", "yolo9000", picture).expect(1, "decoder", "labels", "got 'yolo9000'")
+    run("predict", "--model", m, "--decoder", "yolo", picture).expect(1, "decoder yolo", "too few for 4 of a box")
+    run("predict", "--model", m, "--decoder", "labels,top=3", picture).expect(1, "decoder labels: no parameter 'top'")
     run("predict", "--model", m, "--decoder", "ssd", picture).expect(1, "boxes[1,N,4]", "got uint8[1,3]")
 
 

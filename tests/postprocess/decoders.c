@@ -22,7 +22,7 @@ test_names (void)
   g_assert_nonnull (strstr (names, "ssd"));
   g_autoptr (SlDecoding) decoding = sl_decoding_new ("Labels", &config, NULL);
   g_assert_cmpstr (sl_decoding_decoder (decoding)->name, ==, "labels");
-  assert_open_fails ("yolo9000", &config, SL_ERROR_ARGUMENT, "labels, got 'yolo9000'");
+  assert_open_fails ("yolo9000", &config, SL_ERROR_ARGUMENT, ", yolo, got 'yolo9000'");
   sl_decoding_free (NULL);
 }
 
@@ -30,8 +30,8 @@ static void
 test_no_match (void)
 {
   SlDecoderConfig config = { .threshold = 0.5f, .max_results = 5 };
-  config_add (&config, SL_DTYPE_F32, DIMS (1, 84, 3549), 0, 0);
-  assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "no decoder takes the tensors float32[1,84,3549]; there are: ");
+  config_add (&config, SL_DTYPE_F32, DIMS (2, 3, 5, 7, 11), 0, 0);
+  assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "no decoder takes the tensors float32[2,3,5,7,11]; there are: ");
 }
 
 static void
@@ -43,6 +43,9 @@ test_bad_config (void)
     config.threshold = thresholds[i];
     assert_open_fails ("labels", &config, SL_ERROR_ARGUMENT, "threshold: expected 0..1, got ");
   }
+  config = scores_config ();
+  config.iou_threshold = -1;
+  assert_open_fails ("labels", &config, SL_ERROR_ARGUMENT, "iou-threshold: expected 0..1, got -1");
   config = scores_config ();
   config.max_results = 0;
   assert_open_fails ("labels", &config, SL_ERROR_ARGUMENT, "max-results: expected 1..1000, got 0");
@@ -73,6 +76,28 @@ test_bad_dimensions (void)
   assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "a rank of at most 8");
 }
 
+/* Parameters behind the name win over those of the model, and unknown ones are refused. */
+static void
+test_params (void)
+{
+  SlDecoderConfig config = scores_config ();
+  const gfloat logits[5] = { 0, 1, 2, 3, 4 };
+  config_param (&config, "activation", "none");
+  config_param (&config, "task", "classify");
+  config.threshold = 0;
+  g_autoptr (SlDecoding) decoding = sl_decoding_new ("labels, activation = sigmoid,background-offset=-1", &config, NULL);
+  g_assert_nonnull (decoding);
+  const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ logits });
+  g_assert_cmpint (result->classes[0].label_id, ==, 3);
+  g_assert_cmpfloat_with_epsilon (result->classes[0].confidence, 1 / (1 + exp (-4)), 1e-6);
+  assert_open_fails ("labels,sigmoid", &config, SL_ERROR_ARGUMENT, "expected NAME or NAME,PARAMETER=VALUE,..., got 'sigmoid'");
+  config = scores_config ();
+  assert_open_fails ("labels,activaton=none", &config, SL_ERROR_ARGUMENT,
+                     "decoder labels: no parameter 'activaton'; there are: activation, background-offset");
+  assert_open_fails ("label,activation=none", &config, SL_ERROR_ARGUMENT, "got 'label'");
+  assert_open_fails ("", &config, SL_ERROR_ARGUMENT, "got ''");
+}
+
 /* The best k of all results the struct can hold. */
 static void
 test_most_results (void)
@@ -97,6 +122,7 @@ main (int argc, char **argv)
   g_test_add_func ("/decoders/no_match", test_no_match);
   g_test_add_func ("/decoders/bad_config", test_bad_config);
   g_test_add_func ("/decoders/bad_dimensions", test_bad_dimensions);
+  g_test_add_func ("/decoders/params", test_params);
   g_test_add_func ("/decoders/most_results", test_most_results);
   return g_test_run ();
 }

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Decoder "image": the tensor is a picture (style transfer, denoising, super-resolution): [1,H,W,C] or [1,C,H,W] with
+ * 1 or 3 channels.
+ *
+ * Parameters: "range" LO,HI: the numbers that are black and white, which float32 needs (0,1 or -1,1 or 0,255); codes of 8 bits
+ * are bytes unless it is stated; "colour" RGB or BGR: the order of channels. NaN is black.
+ */
+#include <math.h>
+
+#include "core/error.h"
+#include "postprocess/decoders.h"
+#include "postprocess/params.h"
+#include "postprocess/picture_shape.h"
+#include "postprocess/values.h"
+
+#define SMALLEST_SIDE 8
+#define MOST_BYTES (1u << 28)
+
+static const char *const params[] = { "range", "colour", NULL };
+
+typedef struct
+{
+  SlPictureShape shape;
+  SlValues values;
+  guint8 bytes[256]; /* of each rank */
+  gfloat gain, offset;
+  gboolean reversed;
+  guint8 *pixels;
+} State;
+
+static gboolean
+find_shape (const SlDecoderConfig *config, SlPictureShape *shape)
+{
+  return config->n_tensors == 1 && sl_values_readable (config->tensors[0].dtype) && config->tensors[0].rank == 4
+         && sl_picture_shape_find (shape, &config->tensors[0], 3) && (shape->channels == 1 || shape->channels == 3)
+         && (guint64) shape->width * shape->height * shape->channels <= MOST_BYTES;
+}
+
+static gboolean
+matches (const SlDecoderConfig *config)
+{
+  SlPictureShape shape;
+  return find_shape (config, &shape) && shape.channels == 3 && shape.width >= SMALLEST_SIDE && shape.height >= SMALLEST_SIDE;
+}
+
+static guint8
+to_byte (gfloat value)
+{
+  return value > 0 ? (guint8) (value < 255 ? lrintf (value) : 255) : 0;
+}
+
+static gpointer
+open_image (const SlDecoderConfig *config, GError **error)
+{
+  static const char *const colours[] = { "RGB", "BGR", NULL };
+  const SlDecoderTensor *tensor = &config->tensors[0];
+  SlPictureShape shape;
+  double range[2];
+  guint colour, n = 0;
+  if (!find_shape (config, &shape))
+    return sl_decoder_refuse (config, "image", "one tensor [1,H,W,3], [1,3,H,W], [1,H,W,1] or [1,1,H,W] of uint8, int8 or float32", error);
+  if (!sl_decoder_param_choice (config, "colour", colours, &colour, error)
+      || !sl_decoder_param_list (config, "range", -1e6, 1e6, range, 2, &n, error))
+    return NULL;
+  if (n == 1 || (n == 2 && range[0] == range[1]) || (n == 0 && tensor->dtype == SL_DTYPE_F32)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+                 "decoder image: nothing says which numbers are black and white: state range=0,1 or range=-1,1 or range=0,255");
+    return NULL;
+  }
+  State *state = g_new0 (State, 1);
+  state->shape = shape;
+  state->reversed = colour == 1 && shape.channels == 3;
+  sl_values_init (&state->values, tensor, SL_SCORES_PLAIN);
+  if (n == 2) {
+    state->gain = (gfloat) (255 / (range[1] - range[0]));
+    state->offset = (gfloat) (-255 * range[0] / (range[1] - range[0]));
+  }
+  for (guint rank = 0; rank < 256; rank++)
+    state->bytes[rank] = n == 2 ? to_byte (state->values.table[rank] * state->gain + state->offset) : (guint8) rank;
+  state->pixels = g_new (guint8, (gsize) shape.width * shape.height * shape.channels);
+  return state;
+}
+
+static void
+decode_image (gpointer opened, const void *const *data, SlResult *result)
+{
+  State *state = opened;
+  const SlPictureShape *shape = &state->shape;
+  const gsize n = (gsize) shape->width * shape->height;
+  for (gsize i = 0; i < n; i++)
+    for (guint c = 0; c < shape->channels; c++) {
+      const gsize at = i * shape->cell_step + c * shape->channel_step;
+      guint8 *pixel = &state->pixels[i * shape->channels + (state->reversed ? 2 - c : c)];
+      if (state->values.quantised)
+        *pixel = state->bytes[sl_values_rank (&state->values, data[0], at)];
+      else
+        *pixel = to_byte (sl_values_float (data[0], at) * state->gain + state->offset);
+    }
+  result->picture = (SlPicture){ shape->width, shape->height, shape->channels, state->pixels };
+}
+
+static void
+close_image (gpointer opened)
+{
+  State *state = opened;
+  g_free (state->pixels);
+  g_free (state);
+}
+
+const SlDecoder sl_decoder_image = {
+  .name = "image",
+  .description = "a picture such as uint8[1,384,384,3] or float32[1,3,224,224]",
+  .params = params,
+  .matches = matches,
+  .open = open_image,
+  .decode = decode_image,
+  .close = close_image,
+};

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Decoder "segmentation": a class for each cell of a grid over the input: a map of class numbers [1,H,W] or [1,H,W,1], or
+ * scores [1,H,W,C] or [1,C,H,W], of which the highest counts; one channel of scores means class 1 where it reaches the
+ * threshold.
+ *
+ * Parameters: "background-offset": an integer added to every class; "activation" none or sigmoid, for one channel of scores.
+ * Classes outside 0..254 and cells without a number become SL_MASK_VOID.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "postprocess/decoders.h"
+#include "postprocess/params.h"
+#include "postprocess/picture_shape.h"
+#include "postprocess/values.h"
+
+#define SMALLEST_SIDE 8
+#define MOST_CLASSES 255
+#define MOST_CELLS (1u << 26)
+
+static const char *const params[] = { "background-offset", "activation", NULL };
+
+typedef struct
+{
+  SlDtype dtype;
+  SlPictureShape shape;
+  gboolean is_map;
+  gint offset;
+  gfloat threshold;
+  SlValues values; /* scores only */
+  guint8 *classes;
+} State;
+
+/* Whether the numbers are classes, not scores. */
+static gboolean
+is_map (const SlDecoderTensor *tensor, const SlPictureShape *shape)
+{
+  return shape->channels == 1 && (tensor->dtype == SL_DTYPE_I64 || tensor->dtype == SL_DTYPE_I32 || tensor->scale <= 0)
+         && tensor->dtype != SL_DTYPE_F32;
+}
+
+static gboolean
+find_shape (const SlDecoderConfig *config, SlPictureShape *shape)
+{
+  const SlDecoderTensor *tensor = &config->tensors[0];
+  if (config->n_tensors != 1 || !sl_picture_shape_find (shape, tensor, config->n_labels > 1 ? config->n_labels : 1)
+      || (guint64) shape->width * shape->height > MOST_CELLS)
+    return FALSE;
+  return (tensor->dtype == SL_DTYPE_I64 || tensor->dtype == SL_DTYPE_I32)
+           ? shape->channels == 1
+           : sl_values_readable (tensor->dtype) && shape->channels <= MOST_CLASSES;
+}
+
+static gboolean
+matches (const SlDecoderConfig *config)
+{
+  SlPictureShape shape;
+  if (!find_shape (config, &shape) || shape.width < SMALLEST_SIDE || shape.height < SMALLEST_SIDE)
+    return FALSE;
+  if (shape.channels == 1)
+    return config->tensors[0].dtype == SL_DTYPE_I64 || config->tensors[0].dtype == SL_DTYPE_I32;
+  return shape.channels == config->n_labels || shape.channels != 3;
+}
+
+static guint
+classes (const SlDecoderConfig *config)
+{
+  SlPictureShape shape;
+  gint offset = 0;
+  if (!find_shape (config, &shape) || shape.channels < 2
+      || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, NULL))
+    return 0;
+  return (guint) MAX ((gint) shape.channels + offset, 0);
+}
+
+static gpointer
+open_segmentation (const SlDecoderConfig *config, GError **error)
+{
+  static const char *const activations[] = { "none", "sigmoid", NULL };
+  SlPictureShape shape;
+  guint activation;
+  gint offset;
+  if (!find_shape (config, &shape))
+    return sl_decoder_refuse (
+      config, "segmentation",
+      "one tensor: a map of classes [1,H,W] of int64, int32, uint8 or int8, or scores [1,H,W,classes] or [1,classes,H,W] of "
+      "uint8, int8 or float32 with at most 255 classes",
+      error);
+  if (!sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, error)
+      || !sl_decoder_param_choice (config, "activation", activations, &activation, error))
+    return NULL;
+  State *state = g_new0 (State, 1);
+  state->dtype = config->tensors[0].dtype;
+  state->shape = shape;
+  state->is_map = is_map (&config->tensors[0], &shape);
+  state->offset = offset;
+  state->threshold = config->threshold;
+  if (!state->is_map)
+    sl_values_init (&state->values, &config->tensors[0], activation == 1 ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
+  state->classes = g_new (guint8, (gsize) shape.width * shape.height);
+  return state;
+}
+
+static inline guint8
+to_class (const State *state, gint64 value)
+{
+  return value >= -1000 && value < 2000 && value + state->offset >= 0 && value + state->offset < SL_MASK_VOID
+           ? (guint8) (value + state->offset)
+           : SL_MASK_VOID;
+}
+
+static void
+copy_map (State *state, const guint8 *data, gsize n)
+{
+  for (gsize i = 0; i < n; i++) {
+    gint64 wide;
+    gint32 narrow;
+    switch (state->dtype) {
+      case SL_DTYPE_I64:
+        memcpy (&wide, data + i * sizeof wide, sizeof wide);
+        state->classes[i] = to_class (state, wide);
+        break;
+      case SL_DTYPE_I32:
+        memcpy (&narrow, data + i * sizeof narrow, sizeof narrow);
+        state->classes[i] = to_class (state, narrow);
+        break;
+      default:
+        state->classes[i] = to_class (state, state->dtype == SL_DTYPE_I8 ? (gint8) data[i] : data[i]);
+    }
+  }
+}
+
+static void
+split_scores (State *state, const void *data, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    state->classes[i] = to_class (state, sl_values_get (&state->values, data, i) >= state->threshold);
+}
+
+static void
+rank_codes (State *state, const guint8 *data, gsize n)
+{
+  const SlPictureShape *shape = &state->shape;
+  const guint8 flip = state->values.flip;
+  for (gsize i = 0; i < n; i++) {
+    const guint8 *cell = data + i * shape->cell_step;
+    guint best = 0;
+    guint8 highest = cell[0] ^ flip;
+    for (guint c = 1; c < shape->channels; c++) {
+      const guint8 rank = cell[c * shape->channel_step] ^ flip;
+      if (rank > highest) {
+        highest = rank;
+        best = c;
+      }
+    }
+    state->classes[i] = to_class (state, best);
+  }
+}
+
+static void
+rank_floats (State *state, const void *data, gsize n)
+{
+  const SlPictureShape *shape = &state->shape;
+  for (gsize i = 0; i < n; i++) {
+    gfloat highest = -INFINITY;
+    gint best = -2000;
+    for (guint c = 0; c < shape->channels; c++) {
+      const gfloat score = sl_values_float (data, i * shape->cell_step + c * shape->channel_step);
+      if (score > highest) {
+        highest = score;
+        best = (gint) c;
+      }
+    }
+    state->classes[i] = to_class (state, best);
+  }
+}
+
+static void
+decode_segmentation (gpointer opened, const void *const *data, SlResult *result)
+{
+  State *state = opened;
+  const gsize n = (gsize) state->shape.width * state->shape.height;
+  if (state->is_map)
+    copy_map (state, data[0], n);
+  else if (state->shape.channels == 1)
+    split_scores (state, data[0], n);
+  else if (state->values.quantised)
+    rank_codes (state, data[0], n);
+  else
+    rank_floats (state, data[0], n);
+  result->mask = (SlMask){ state->shape.width, state->shape.height, state->classes };
+}
+
+static void
+close_segmentation (gpointer opened)
+{
+  State *state = opened;
+  g_free (state->classes);
+  g_free (state);
+}
+
+const SlDecoder sl_decoder_segmentation = {
+  .name = "segmentation",
+  .description = "a map of classes such as int64[1,513,513], or scores such as uint8[1,257,257,21] or float32[1,21,512,512]",
+  .params = params,
+  .threshold = 0.5f,
+  .matches = matches,
+  .open = open_segmentation,
+  .decode = decode_segmentation,
+  .close = close_segmentation,
+  .classes = classes,
+};

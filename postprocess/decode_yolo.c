@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Decoder "yolo": every detector of that family, told apart by parameters. A row is
+ *
+ *   box (4) [objectness] class scores [keypoints or mask coefficients]         or, end to end,  corners (4) score class
+ *
+ * The best class of a row is its candidate; candidates of 8 bits without objectness are ranked as codes, and only
+ * survivors become floats. What shapes and labels leave open is stated by a preset or parameter by parameter; see
+ * yolo_shape.h for them.
+ */
+#include <math.h>
+
+#include "core/error.h"
+#include "postprocess/classmax.h"
+#include "postprocess/decoders.h"
+#include "postprocess/detector.h"
+#include "postprocess/params.h"
+#include "postprocess/yolo_shape.h"
+
+#define DEFAULT_IOU 0.45
+/* Coordinates beyond this cannot be fractions of the input. */
+#define LARGEST_FRACTION 2
+/* exp() of more than this is a box wider than any picture. */
+#define LARGEST_LOG 12
+
+/* One tensor's rows. */
+typedef struct
+{
+  SlValues values, scores; /* how boxes and how scores read */
+  guint first, n;
+} Part;
+
+typedef struct
+{
+  SlYoloShape shape;
+  Part parts[SL_MAX_IO];
+  SlDetector detector;
+  gfloat threshold, raw_threshold;
+} State;
+
+/* Number of @channel in row @i, as stored at that place of the part. */
+static gsize
+place (const State *state, const Part *part, guint i, guint channel)
+{
+  return state->shape.transposed ? (gsize) channel * part->n + i : (gsize) i * state->shape.channels + channel;
+}
+
+static gboolean
+matches (const SlDecoderConfig *config)
+{
+  SlYoloShape shape;
+  return sl_yolo_shape_find (&shape, config, NULL) && shape.certain;
+}
+
+static guint
+classes (const SlDecoderConfig *config)
+{
+  SlYoloShape shape;
+  return sl_yolo_shape_find (&shape, config, NULL) ? shape.classes : 0;
+}
+
+static void
+close_yolo (gpointer opened)
+{
+  State *state = opened;
+  sl_detector_clear (&state->detector);
+  g_free (state);
+}
+
+static gpointer
+open_yolo (const SlDecoderConfig *config, GError **error)
+{
+  State *state = g_new0 (State, 1);
+  if (!sl_yolo_shape_find (&state->shape, config, error)) {
+    g_free (state);
+    return NULL;
+  }
+  const SlYoloShape *shape = &state->shape;
+  guint first = 0;
+  for (guint t = 0; t < shape->n_parts; t++) {
+    Part *part = &state->parts[t];
+    part->first = first;
+    part->n = sl_decoder_elements (&config->tensors[t]) / shape->channels;
+    first += part->n;
+    sl_values_init (&part->values, &config->tensors[t], SL_SCORES_PLAIN);
+    sl_values_init (&part->scores, &config->tensors[t], shape->sigmoid ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
+  }
+  state->threshold = config->threshold;
+  state->raw_threshold = sl_values_raw_threshold (&state->parts[0].scores, config->threshold);
+  const gboolean ranked = state->parts[0].scores.quantised && shape->n_parts == 1 && !shape->objectness && !shape->end_to_end;
+  if (!sl_detector_init (&state->detector, config, first, ranked ? &state->parts[0].scores : NULL, DEFAULT_IOU, error)) {
+    close_yolo (state);
+    return NULL;
+  }
+  return state;
+}
+
+/* Highest class score of one row; -infinity when it is not a number. */
+static gfloat
+row_best (const State *state, const Part *part, const void *data, guint i, guint *label)
+{
+  const SlYoloShape *shape = &state->shape;
+  gfloat best = -INFINITY;
+  guint best_rank = 0;
+  *label = 0;
+  for (guint c = 0; c < shape->classes; c++) {
+    const gsize at = place (state, part, i, shape->first_class + c);
+    if (part->scores.quantised) {
+      const guint rank = sl_values_rank (&part->scores, data, at);
+      if (c == 0 || rank > best_rank) {
+        best_rank = rank;
+        *label = c;
+      }
+    } else {
+      const gfloat raw = sl_values_float (data, at);
+      if (raw > best) {
+        best = raw;
+        *label = c;
+      }
+    }
+  }
+  return part->scores.quantised ? part->scores.table[best_rank] : sl_values_activate (&part->scores, best);
+}
+
+/* Score of each row with objectness: rows whose objectness alone is too low are not looked into. */
+static void
+score_objects (State *state, const Part *part, const void *data, gfloat *scores)
+{
+  const guint lowest = part->scores.quantised ? sl_values_lowest (&part->scores, state->threshold) : 0;
+  guint label;
+  for (guint i = 0; i < part->n; i++) {
+    const gsize at = place (state, part, i, 4);
+    const gboolean passes =
+      part->scores.quantised ? sl_values_rank (&part->scores, data, at) >= lowest : sl_values_float (data, at) >= state->raw_threshold;
+    scores[i] = passes ? sl_values_get (&part->scores, data, at) * row_best (state, part, data, i, &label) : -INFINITY;
+  }
+}
+
+static void
+score_classes (State *state, const Part *part, const void *data, gfloat *scores)
+{
+  guint label;
+  const SlYoloShape *shape = &state->shape;
+  if (part->scores.quantised) {
+    for (guint i = 0; i < part->n; i++)
+      scores[i] = row_best (state, part, data, i, &label);
+    return;
+  }
+  const gsize class_step = shape->transposed ? part->n : 1, row_step = shape->transposed ? 1 : shape->channels;
+  sl_class_max_floats ((const gfloat *) data + place (state, part, 0, shape->first_class), part->n, shape->classes, class_step, row_step,
+                       scores);
+  for (guint i = 0; i < part->n && part->scores.sigmoid; i++)
+    scores[i] = scores[i] >= state->raw_threshold ? sl_values_activate (&part->scores, scores[i]) : -INFINITY;
+}
+
+static void
+score_rows (State *state, const void *const *data)
+{
+  const SlYoloShape *shape = &state->shape;
+  for (guint t = 0; t < shape->n_parts; t++) {
+    const Part *part = &state->parts[t];
+    gfloat *scores = state->detector.scores + part->first;
+    if (state->detector.ranks != NULL)
+      sl_class_max_codes ((const guint8 *) data[t] + place (state, part, 0, shape->first_class), part->n, shape->classes,
+                          shape->transposed ? part->n : 1, shape->transposed ? 1 : shape->channels, part->scores.flip,
+                          state->detector.ranks);
+    else if (shape->end_to_end)
+      for (guint i = 0; i < part->n; i++)
+        scores[i] = sl_values_get (&part->scores, data[t], place (state, part, i, 4));
+    else if (shape->objectness)
+      score_objects (state, part, data[t], scores);
+    else
+      score_classes (state, part, data[t], scores);
+  }
+}
+
+/* A box of a cell in pixels: offsets from the cell, sizes as exponents (YOLOX) or squares of sigmoids over anchors (v5). */
+static void
+place_in_cell (const SlYoloShape *shape, guint row, gfloat box[4])
+{
+  const SlLevel *level = sl_grid_level (&shape->grid, row);
+  const guint cells = level->width * level->height, local = row - level->first;
+  const guint cell = local % cells, anchor = local / cells;
+  const gfloat x = (gfloat) (cell % level->width), y = (gfloat) (cell / level->width), stride = (gfloat) level->stride;
+  if (shape->boxes == SL_YOLO_BOXES_GRID) {
+    box[0] = (box[0] + x) * stride;
+    box[1] = (box[1] + y) * stride;
+    box[2] = expf (MIN (box[2], LARGEST_LOG)) * stride;
+    box[3] = expf (MIN (box[3], LARGEST_LOG)) * stride;
+    return;
+  }
+  const guint at = ((guint) (level - shape->grid.levels) * shape->per_cell + anchor) * 2;
+  gfloat s[4];
+  for (guint k = 0; k < 4; k++)
+    s[k] = 1 / (1 + expf (-box[k]));
+  box[0] = (2 * s[0] - 0.5f + x) * stride;
+  box[1] = (2 * s[1] - 0.5f + y) * stride;
+  box[2] = 4 * s[2] * s[2] * (gfloat) shape->anchors[at];
+  box[3] = 4 * s[3] * s[3] * (gfloat) shape->anchors[at + 1];
+}
+
+static void
+read_box (const State *state, const Part *part, const void *data, guint i, gfloat corners[4])
+{
+  gfloat box[4];
+  for (guint k = 0; k < 4; k++)
+    box[k] = sl_values_get (&part->values, data, place (state, part, i, k));
+  if (state->shape.boxes != SL_YOLO_BOXES_DECODED)
+    place_in_cell (&state->shape, part->first + i, box);
+  const gboolean xyxy = state->shape.corners;
+  corners[0] = xyxy ? box[0] : box[0] - box[2] / 2;
+  corners[1] = xyxy ? box[1] : box[1] - box[3] / 2;
+  corners[2] = xyxy ? box[2] : box[0] + box[2] / 2;
+  corners[3] = xyxy ? box[3] : box[1] + box[3] / 2;
+}
+
+static const Part *
+find_part (const State *state, guint row)
+{
+  guint t = state->shape.n_parts - 1;
+  while (t > 0 && row < state->parts[t].first)
+    t--;
+  return &state->parts[t];
+}
+
+static void
+add_candidate (State *state, const void *const *data, const SlRanked *ranked)
+{
+  const Part *part = find_part (state, ranked->index);
+  const void *tensor = data[part - state->parts];
+  const guint i = ranked->index - part->first;
+  gfloat corners[4], confidence = ranked->key;
+  guint label = 0;
+  read_box (state, part, tensor, i, corners);
+  if (state->shape.end_to_end) {
+    const gfloat id = sl_values_get (&part->values, tensor, place (state, part, i, 5));
+    if (!(id > -0.5f && id < 1e6f))
+      return;
+    label = (guint) lrintf (fmaxf (id, 0));
+  } else {
+    gfloat best = row_best (state, part, tensor, i, &label);
+    confidence = state->detector.ranks != NULL ? best : confidence;
+  }
+  sl_detector_add (&state->detector, corners, confidence, (gint32) label, ranked->index);
+}
+
+/* Whether boxes are in pixels; where nothing says so, a coordinate that is no fraction does. */
+static gboolean
+in_pixels (const State *state)
+{
+  if (state->shape.units != SL_YOLO_UNITS_AUTO)
+    return state->shape.units == SL_YOLO_UNITS_PIXELS;
+  for (guint i = 0; i < state->detector.n_candidates; i++) {
+    const SlDetection *box = &state->detector.candidates[i];
+    if (box->x_max > LARGEST_FRACTION || box->y_max > LARGEST_FRACTION)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static void
+add_keypoints (State *state, const void *const *data, gfloat x_scale, gfloat y_scale, SlResult *result)
+{
+  const SlYoloShape *shape = &state->shape;
+  for (guint d = 0; d < result->n_detections; d++) {
+    SlKeypoint *points = sl_result_add_keypoints (result, &result->detections[d], shape->n_keypoints);
+    const guint row = state->detector.origins[state->detector.kept[d]];
+    const Part *part = find_part (state, row);
+    const void *tensor = data[part - state->parts];
+    for (guint k = 0; k < shape->n_keypoints && points != NULL; k++) {
+      const guint channel = shape->first_keypoint + k * shape->keypoint_size;
+      const gfloat x = sl_values_get (&part->values, tensor, place (state, part, row - part->first, channel)) * x_scale;
+      const gfloat y = sl_values_get (&part->values, tensor, place (state, part, row - part->first, channel + 1)) * y_scale;
+      gfloat confidence = 1;
+      if (shape->keypoint_size == 3)
+        confidence = sl_values_get (&part->values, tensor, place (state, part, row - part->first, channel + 2));
+      const gboolean good = isfinite (x) && isfinite (y) && confidence >= 0;
+      points[k] = good ? (SlKeypoint){ x, y, MIN (confidence, 1) } : (SlKeypoint){ 0, 0, 0 };
+    }
+  }
+  result->skeleton = shape->n_keypoints == sl_skeleton_person.n_points ? &sl_skeleton_person : NULL;
+}
+
+static void
+decode_yolo (gpointer opened, const void *const *data, SlResult *result)
+{
+  State *state = opened;
+  SlDetector *detector = &state->detector;
+  gfloat x_scale = 1, y_scale = 1;
+  score_rows (state, data);
+  sl_detector_select (detector);
+  for (guint i = 0; i < detector->top.count; i++)
+    add_candidate (state, data, &detector->top.items[i]);
+  if (in_pixels (state)) {
+    x_scale = 1.0f / (gfloat) state->shape.width;
+    y_scale = 1.0f / (gfloat) state->shape.height;
+    sl_detector_scale (detector, x_scale, y_scale);
+  }
+  sl_detector_finish (detector, !state->shape.end_to_end, result);
+  if (state->shape.n_keypoints > 0)
+    add_keypoints (state, data, x_scale, y_scale, result);
+}
+
+const SlDecoder sl_decoder_yolo = {
+  .name = "yolo",
+  .description = "boxes and class scores of the YOLO family, such as int8[1,84,3549], float32[1,25200,85] or float32[1,300,6]",
+  .params = sl_yolo_params,
+  .threshold = 0.5f,
+  .matches = matches,
+  .open = open_yolo,
+  .decode = decode_yolo,
+  .close = close_yolo,
+  .classes = classes,
+};

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The frame-by-frame steps of box decoders. Called by them only.
+ */
+#include "postprocess/detector.h"
+
+#include <math.h>
+
+#include "postprocess/params.h"
+#include "postprocess/select.h"
+
+/* Candidates that go into suppression: several for each result, and enough for a crowd. */
+#define CANDIDATES_PER_RESULT 4
+#define MOST_CANDIDATES 2048
+
+gboolean
+sl_detector_init (SlDetector *self, const SlDecoderConfig *config, guint n, const SlValues *ranked, double iou, GError **error)
+{
+  gboolean agnostic;
+  double stated = iou;
+  if (!sl_decoder_param_double (config, "iou-threshold", iou, 0, 1, &stated, error)
+      || !sl_decoder_param_bool (config, "agnostic", FALSE, &agnostic, error))
+    return FALSE;
+  const guint capacity = MIN (n, MAX (MOST_CANDIDATES, CANDIDATES_PER_RESULT * config->max_results));
+  self->n = n;
+  self->threshold = config->threshold;
+  if (ranked != NULL) {
+    self->ranks = g_new (guint8, n);
+    self->lowest = sl_values_lowest (ranked, config->threshold);
+  } else {
+    self->scores = g_new (gfloat, n);
+    self->bins = n > capacity ? g_new (guint32, SL_SELECT_BINS) : NULL;
+  }
+  self->top.capacity = capacity;
+  self->top.items = g_new (SlRanked, capacity);
+  self->candidates = g_new (SlDetection, capacity);
+  self->origins = g_new (guint32, capacity);
+  self->kept = g_new (guint, config->max_results);
+  sl_nms_init (&self->nms, config->iou_threshold > 0 ? config->iou_threshold : (gfloat) stated, agnostic, config->max_results);
+  return TRUE;
+}
+
+void
+sl_detector_clear (SlDetector *self)
+{
+  g_clear_pointer (&self->ranks, g_free);
+  g_clear_pointer (&self->scores, g_free);
+  g_clear_pointer (&self->bins, g_free);
+  g_clear_pointer (&self->top.items, g_free);
+  g_clear_pointer (&self->candidates, g_free);
+  g_clear_pointer (&self->origins, g_free);
+  g_clear_pointer (&self->kept, g_free);
+  sl_nms_clear (&self->nms);
+}
+
+void
+sl_detector_select (SlDetector *self)
+{
+  self->n_candidates = 0;
+  if (self->ranks != NULL)
+    sl_select_codes (self->ranks, self->n, self->lowest, &self->top);
+  else
+    sl_select_floats (self->scores, self->n, self->threshold, self->bins, &self->top);
+}
+
+gboolean
+sl_detector_add (SlDetector *self, const gfloat corners[4], gfloat confidence, gint32 label_id, guint32 origin)
+{
+  const SlDetection box = { corners[0], corners[1], corners[2], corners[3], confidence, label_id, 0, 0 };
+  if (self->n_candidates == self->top.capacity || !isfinite (box.x_min) || !isfinite (box.y_min) || !isfinite (box.x_max)
+      || !isfinite (box.y_max) || !isfinite (confidence) || !(box.x_max > box.x_min) || !(box.y_max > box.y_min))
+    return FALSE;
+  self->origins[self->n_candidates] = origin;
+  self->candidates[self->n_candidates++] = box;
+  return TRUE;
+}
+
+void
+sl_detector_scale (SlDetector *self, gfloat x, gfloat y)
+{
+  for (guint i = 0; i < self->n_candidates; i++) {
+    self->candidates[i].x_min *= x;
+    self->candidates[i].x_max *= x;
+    self->candidates[i].y_min *= y;
+    self->candidates[i].y_max *= y;
+  }
+}
+
+void
+sl_detector_finish (SlDetector *self, gboolean suppress, SlResult *result)
+{
+  guint n = MIN (self->n_candidates, self->nms.max_results);
+  if (suppress)
+    n = sl_nms_run (&self->nms, self->candidates, self->n_candidates, self->kept);
+  else
+    for (guint i = 0; i < n; i++)
+      self->kept[i] = i;
+  for (guint i = 0; i < n; i++)
+    result->detections[i] = self->candidates[self->kept[i]];
+  result->n_detections = n;
+}
+
+SlKeypoint *
+sl_result_add_keypoints (SlResult *result, SlDetection *detection, guint n)
+{
+  if (n > SL_MAX_RESULT_KEYPOINTS - result->n_keypoints)
+    return NULL;
+  detection->first_keypoint = result->n_keypoints;
+  detection->n_keypoints = n;
+  result->n_keypoints += n;
+  return &result->keypoints[detection->first_keypoint];
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What box decoders share: the best candidates by score, their boxes, suppression, the result. A frame goes
+ *
+ *   scores of all candidates into @ranks or @scores -> sl_detector_select() -> sl_detector_add() for each entry of @top,
+ *   best first -> sl_detector_finish()
+ *
+ * All memory is allocated by sl_detector_init(). Of more candidates than fit, the best go on, so that a frame costs little
+ * whatever a tensor holds.
+ */
+#ifndef SL_POSTPROCESS_DETECTOR_H
+#define SL_POSTPROCESS_DETECTOR_H
+
+#include "postprocess/decoder.h"
+#include "postprocess/nms.h"
+#include "postprocess/topk.h"
+#include "postprocess/values.h"
+
+G_BEGIN_DECLS
+
+/** Parameters that sl_detector_init() reads. */
+#define SL_DETECTOR_PARAMS "iou-threshold", "agnostic"
+
+/**
+ * SlDetector:
+ * @n: candidates in a frame
+ * @ranks: rank of each candidate's score, when it was opened by ranks; @lowest passes
+ * @scores: else the score; not a number or infinite = not there; @threshold passes
+ * @top: after sl_detector_select(): indices of the best, best first
+ * @candidates, @origins: boxes added, and the candidate each came from
+ * @kept: after sl_detector_finish(): index into @candidates of each detection of the result
+ */
+typedef struct
+{
+  guint n;
+  guint8 *ranks;
+  gfloat *scores;
+  guint lowest;
+  gfloat threshold;
+  SlTopK top;
+  SlDetection *candidates;
+  guint32 *origins;
+  guint n_candidates;
+  guint *kept;
+  guint32 *bins;
+  SlNms nms;
+} SlDetector;
+
+/** sl_detector_init: @ranked: (nullable): the scores' values when candidates compare by rank. @iou: where nobody states one. */
+gboolean sl_detector_init (SlDetector *self, const SlDecoderConfig *config, guint n, const SlValues *ranked, double iou, GError **error);
+/** sl_detector_clear: also for a zeroed struct. */
+void sl_detector_clear (SlDetector *self);
+void sl_detector_select (SlDetector *self);
+/** sl_detector_add: a box of candidate @origin; one that is not finite or has no area is left out. FALSE then. */
+gboolean sl_detector_add (SlDetector *self, const gfloat corners[4], gfloat confidence, gint32 label_id, guint32 origin);
+/** sl_detector_scale: multiplies the corners of all boxes added. */
+void sl_detector_scale (SlDetector *self, gfloat x, gfloat y);
+/** sl_detector_finish: suppresses, unless @suppress is FALSE, and fills @result. */
+void sl_detector_finish (SlDetector *self, gboolean suppress, SlResult *result);
+/** sl_result_add_keypoints: (nullable): room for @n more, as the keypoints of @detection. */
+SlKeypoint *sl_result_add_keypoints (SlResult *result, SlDetection *detection, guint n);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Non-maximum suppression, greedy: of boxes that overlap too much, the most confident stays. O(n k) for n sorted
+ * candidates of which k stay; both are bounded by whoever makes the candidates. Allocates only in sl_nms_init().
+ */
+#ifndef SL_POSTPROCESS_NMS_H
+#define SL_POSTPROCESS_NMS_H
+
+#include "postprocess/result.h"
+
+G_BEGIN_DECLS
+
+/**
+ * SlNms:
+ * @iou: overlap above which a box goes, 0..1
+ * @agnostic: whether boxes of different classes suppress each other
+ * @max_results: 1..SL_MAX_RESULTS
+ */
+typedef struct
+{
+  gfloat iou;
+  gboolean agnostic;
+  guint max_results;
+  /*< private: what has been kept, side by side >*/
+  gfloat *x_min, *y_min, *x_max, *y_max, *area;
+  gint32 *label;
+} SlNms;
+
+void sl_nms_init (SlNms *nms, gfloat iou, gboolean agnostic, guint max_results);
+void sl_nms_clear (SlNms *nms);
+/** sl_nms_run: @candidates best first, finite and not empty. Indices of those that stay go to @kept, which has room for
+ *  max_results. Returns how many. */
+guint sl_nms_run (SlNms *nms, const SlDetection *candidates, guint n, guint *kept);
+
+G_END_DECLS
+
+#endif

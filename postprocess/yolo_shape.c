@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From parameters, shapes and labels to the meaning of YOLO's tensors. Called when a decoder is opened or looked for.
+ */
+#include "postprocess/yolo_shape.h"
+
+#include <string.h>
+
+#include "core/error.h"
+#include "postprocess/detector.h"
+#include "postprocess/params.h"
+
+#define END_TO_END_CHANNELS 6
+#define MOST_END_TO_END_ROWS 1000
+/* Rows of a row's channels for the 80 classes of COCO, without and with objectness. */
+#define COCO_CLASSES 80
+/* A quantised coordinate that reaches beyond this is in pixels. */
+#define LARGEST_FRACTION 4
+
+const char *const sl_yolo_params[] = { "preset",    "transposed", "objectness",       "end-to-end", "box",
+                                       "boxes",     "anchors",    "strides",          "units",      "activation",
+                                       "keypoints", "kpt_shape",  SL_DETECTOR_PARAMS, NULL };
+
+typedef enum
+{
+  UNKNOWN = -1,
+  NO,
+  YES
+} Answer;
+
+/* What a model generation fixes. */
+static const struct
+{
+  const char *name;
+  Answer transposed, objectness, end_to_end;
+  SlYoloBoxes boxes;
+} presets[] = {
+  { "v3", NO, YES, NO, SL_YOLO_BOXES_DECODED },  { "v5", NO, YES, NO, SL_YOLO_BOXES_DECODED },
+  { "v7", NO, YES, NO, SL_YOLO_BOXES_DECODED },  { "v6", UNKNOWN, NO, NO, SL_YOLO_BOXES_DECODED },
+  { "v8", YES, NO, NO, SL_YOLO_BOXES_DECODED },  { "v9", YES, NO, NO, SL_YOLO_BOXES_DECODED },
+  { "v11", YES, NO, NO, SL_YOLO_BOXES_DECODED }, { "v10", NO, NO, YES, SL_YOLO_BOXES_DECODED },
+  { "v26", NO, NO, YES, SL_YOLO_BOXES_DECODED }, { "x", NO, YES, NO, SL_YOLO_BOXES_GRID },
+};
+
+/* Answers so far. */
+typedef struct
+{
+  Answer transposed, objectness, end_to_end;
+  guint extra; /* channels behind the classes */
+} Facts;
+
+static gboolean
+read_answer (const SlDecoderConfig *config, const char *key, Answer *answer, GError **error)
+{
+  gboolean value;
+  if (sl_decoder_param (config, key) == NULL)
+    return TRUE;
+  if (!sl_decoder_param_bool (config, key, FALSE, &value, error))
+    return FALSE;
+  *answer = value ? YES : NO;
+  return TRUE;
+}
+
+static gboolean
+read_preset (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GError **error)
+{
+  const char *name = sl_decoder_param (config, "preset");
+  for (guint i = 0; i < G_N_ELEMENTS (presets) && name != NULL; i++)
+    if (g_ascii_strcasecmp (presets[i].name, name) == 0) {
+      facts->transposed = presets[i].transposed;
+      facts->objectness = presets[i].objectness;
+      facts->end_to_end = presets[i].end_to_end;
+      shape->boxes = presets[i].boxes;
+      shape->certain = TRUE;
+      return TRUE;
+    }
+  if (name == NULL)
+    return TRUE;
+  GString *known = g_string_new (NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (presets); i++)
+    g_string_append_printf (known, "%s%s", i > 0 ? ", " : "", presets[i].name);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder parameter preset: expected one of %s, got '%s'", known->str, name);
+  g_string_free (known, TRUE);
+  return FALSE;
+}
+
+static gboolean
+read_keypoints (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GError **error)
+{
+  const char *key = sl_decoder_param (config, "keypoints") != NULL ? "keypoints" : "kpt_shape";
+  const char *task = sl_decoder_param (config, "task");
+  double size[2];
+  guint n = 0;
+  if (task != NULL && g_ascii_strcasecmp (task, "segment") == 0)
+    facts->extra = 32;
+  if (!sl_decoder_param_list (config, key, 1, SL_MAX_KEYPOINTS, size, 2, &n, error))
+    return FALSE;
+  if (n == 0)
+    return TRUE;
+  shape->n_keypoints = (guint) size[0];
+  shape->keypoint_size = n == 2 ? (guint) size[1] : 3;
+  facts->extra = shape->n_keypoints * shape->keypoint_size;
+  if (shape->keypoint_size == 2 || shape->keypoint_size == 3)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder parameter %s: expected a count and 2 or 3, such as 17,3, got '%s'", key,
+               sl_decoder_param (config, key));
+  return FALSE;
+}
+
+static gboolean
+read_parameters (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GError **error)
+{
+  static const char *const box_names[] = { "xywh", "xyxy", NULL };
+  static const char *const boxes_names[] = { "decoded", "grid", "anchors", NULL };
+  static const char *const unit_names[] = { "auto", "normalised", "pixels", NULL };
+  static const char *const activations[] = { "none", "sigmoid", NULL };
+  const char *task = sl_decoder_param (config, "task");
+  guint choice;
+  if (!read_preset (config, shape, facts, error) || !read_answer (config, "transposed", &facts->transposed, error)
+      || !read_answer (config, "objectness", &facts->objectness, error) || !read_answer (config, "end-to-end", &facts->end_to_end, error)
+      || !read_keypoints (config, shape, facts, error) || !sl_decoder_param_choice (config, "units", unit_names, &choice, error))
+    return FALSE;
+  shape->units = (SlYoloUnits) choice;
+  if (!sl_decoder_param_choice (config, "box", box_names, &choice, error))
+    return FALSE;
+  shape->corners = choice == 1;
+  if (!sl_decoder_param_choice (config, "activation", activations, &choice, error))
+    return FALSE;
+  shape->sigmoid = choice == 1;
+  if (!sl_decoder_param_choice (config, "boxes", boxes_names, &choice, error))
+    return FALSE;
+  if (sl_decoder_param (config, "boxes") != NULL)
+    shape->boxes = (SlYoloBoxes) choice;
+  if (task != NULL)
+    shape->certain = strcmp (task, "detect") == 0 || strcmp (task, "pose") == 0 || strcmp (task, "segment") == 0;
+  return sl_decoder_param_size (config, &shape->width, &shape->height, error);
+}
+
+/* The two dimensions of a tensor [1,a,b] or [a,b]. */
+static gboolean
+two_dims (const SlDecoderTensor *tensor, guint *a, guint *b)
+{
+  guint dims[2], n = 0;
+  for (guint i = 0; i < tensor->rank; i++)
+    if (i + 2 >= tensor->rank)
+      dims[n++] = (guint) tensor->dims[i];
+    else if (tensor->dims[i] != 1)
+      return FALSE;
+  if (n < 2)
+    return FALSE;
+  *a = dims[0];
+  *b = dims[1];
+  return TRUE;
+}
+
+static gboolean
+labels_fit (const SlDecoderConfig *config, guint channels, const Facts *facts)
+{
+  const guint boxes = channels - MIN (channels, 4 + facts->extra);
+  return config->n_labels > 0
+         && ((facts->objectness != YES && boxes == config->n_labels) || (facts->objectness != NO && boxes == config->n_labels + 1));
+}
+
+/* Decides what is left open about rows of @a x @b numbers. */
+static void
+settle (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, guint a, guint b)
+{
+  if (facts->end_to_end == UNKNOWN)
+    facts->end_to_end = b == END_TO_END_CHANNELS + (shape->n_keypoints > 0 ? facts->extra : 0) && a <= MOST_END_TO_END_ROWS && a > b
+                            && facts->objectness == UNKNOWN && facts->transposed != YES && shape->boxes == SL_YOLO_BOXES_DECODED
+                          ? YES
+                          : NO;
+  if (facts->end_to_end == YES)
+    facts->transposed = facts->transposed == UNKNOWN ? NO : facts->transposed;
+  if (facts->transposed == UNKNOWN)
+    facts->transposed = labels_fit (config, a, facts) == labels_fit (config, b, facts) ? a < b : labels_fit (config, a, facts);
+  shape->transposed = facts->transposed == YES;
+  shape->channels = shape->transposed ? a : b;
+  shape->rows = shape->transposed ? b : a;
+  if (facts->objectness == UNKNOWN) {
+    const guint boxes = shape->channels - MIN (shape->channels, 4 + facts->extra);
+    facts->objectness = config->n_labels > 0 && boxes == config->n_labels       ? NO
+                        : config->n_labels > 0 && boxes == config->n_labels + 1 ? YES
+                        : boxes == COCO_CLASSES                                 ? NO
+                        : boxes == COCO_CLASSES + 1 || !shape->transposed       ? YES
+                                                                                : NO;
+  }
+}
+
+static gboolean
+count_channels (const SlDecoderConfig *config, SlYoloShape *shape, const Facts *facts, GError **error)
+{
+  shape->end_to_end = facts->end_to_end == YES;
+  shape->objectness = facts->objectness == YES && !shape->end_to_end;
+  shape->first_class = 4 + (shape->objectness ? 1 : 0);
+  shape->corners = shape->corners || shape->end_to_end;
+  const guint extra = shape->end_to_end && shape->n_keypoints == 0 ? shape->channels - MIN (shape->channels, 6) : facts->extra;
+  const guint fixed = (shape->end_to_end ? END_TO_END_CHANNELS : shape->first_class) + extra;
+  if (shape->channels < fixed + (shape->end_to_end ? 0 : 1)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+                 "decoder yolo: %u channels are too few for 4 of a box%s, %u behind the classes and %s; state transposed=, objectness= or "
+                 "keypoints=",
+                 shape->channels, shape->objectness ? ", objectness" : "", extra, shape->end_to_end ? "score and class" : "a class");
+    return FALSE;
+  }
+  shape->classes = shape->end_to_end ? 0 : shape->channels - fixed;
+  shape->first_keypoint = shape->end_to_end ? END_TO_END_CHANNELS : shape->first_class + shape->classes;
+  return TRUE;
+}
+
+static gboolean
+read_grid (const SlDecoderConfig *config, SlYoloShape *shape, GError **error)
+{
+  double numbers[SL_MAX_LEVELS] = { 8, 16, 32 };
+  guint strides[SL_MAX_LEVELS], n = 3, n_anchors = 0;
+  if (!sl_decoder_param_list (config, "strides", 1, 4096, numbers, SL_MAX_LEVELS, &n, error)
+      || !sl_decoder_param_list (config, "anchors", 1, 65536, shape->anchors, G_N_ELEMENTS (shape->anchors), &n_anchors, error))
+    return FALSE;
+  for (guint i = 0; i < n; i++)
+    strides[i] = (guint) numbers[i];
+  const gboolean anchored = shape->boxes == SL_YOLO_BOXES_ANCHORS;
+  if (anchored && (n_anchors == 0 || n_anchors % (2 * n) != 0)) {
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "decoder parameter anchors: boxes=anchors needs a width and a height for each anchor of %u strides, the same number for each, "
+      "got %u numbers",
+      n, n_anchors);
+    return FALSE;
+  }
+  shape->per_cell = anchored ? n_anchors / (2 * n) : 1;
+  if (!sl_grid_init (&shape->grid, shape->width, shape->height, strides, n, shape->per_cell)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "decoder yolo: the size of the model's input is not known, which boxes in cells need: state imgsz=HEIGHT,WIDTH");
+    return FALSE;
+  }
+  if (shape->grid.n_rows == shape->rows)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "decoder yolo: an input of %dx%d and %u strides makes %u rows, the tensors have %u",
+               shape->width, shape->height, n, shape->grid.n_rows, shape->rows);
+  return FALSE;
+}
+
+static gboolean
+settle_units (const SlDecoderConfig *config, SlYoloShape *shape, GError **error)
+{
+  const SlDecoderTensor *tensor = &config->tensors[0];
+  if (shape->boxes != SL_YOLO_BOXES_DECODED)
+    shape->units = SL_YOLO_UNITS_PIXELS;
+  if (shape->units == SL_YOLO_UNITS_AUTO && tensor->dtype != SL_DTYPE_F32 && tensor->scale > 0)
+    shape->units = tensor->scale * 255 > LARGEST_FRACTION ? SL_YOLO_UNITS_PIXELS : SL_YOLO_UNITS_NORMALISED;
+  if (shape->units == SL_YOLO_UNITS_NORMALISED || (shape->width > 0 && shape->height > 0))
+    return TRUE;
+  if (shape->units == SL_YOLO_UNITS_AUTO && shape->width == 0) {
+    shape->units = SL_YOLO_UNITS_NORMALISED;
+    return TRUE;
+  }
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "decoder yolo: boxes are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
+  return FALSE;
+}
+
+/* Whether shapes alone are reason enough to take the tensors for YOLO's. */
+static gboolean
+looks_certain (const SlDecoderConfig *config, const SlYoloShape *shape, const Facts *facts)
+{
+  static const guint strides[] = { 8, 16, 32 };
+  SlGrid grid;
+  if (shape->certain)
+    return TRUE;
+  if (shape->end_to_end)
+    return shape->channels == END_TO_END_CHANNELS && shape->rows % 100 == 0;
+  if (labels_fit (config, shape->channels, facts) || shape->classes == COCO_CLASSES)
+    return shape->rows > 1;
+  return sl_grid_init (&grid, shape->width, shape->height, strides, 3, 1) && (shape->rows == grid.n_rows || shape->rows == 3 * grid.n_rows);
+}
+
+static gboolean
+find_rows (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GError **error)
+{
+  static const char expected[] = "boxes and scores as one tensor of uint8, int8 or float32, [1,channels,rows] or [1,rows,channels], or one "
+                                 "tensor [1,anchors,height,width,channels] for each stride";
+  guint a = 0, b = 0;
+  const gboolean proto = config->n_tensors == 2 && config->tensors[1].rank == 4 && facts->extra == 32;
+  shape->n_parts = proto ? 1 : config->n_tensors;
+  for (guint t = 0; t < shape->n_parts; t++)
+    if (!sl_values_readable (config->tensors[t].dtype) || config->tensors[t].dtype != config->tensors[0].dtype
+        || config->tensors[t].rank < 2)
+      return sl_decoder_refuse (config, "yolo", expected, error) != NULL;
+  if (shape->n_parts == 1 && two_dims (&config->tensors[0], &a, &b)) {
+    settle (config, shape, facts, a, b);
+    return TRUE;
+  }
+  if (shape->boxes == SL_YOLO_BOXES_DECODED)
+    return sl_decoder_refuse (config, "yolo", expected, error) != NULL;
+  facts->transposed = NO;
+  b = (guint) config->tensors[0].dims[config->tensors[0].rank - 1];
+  guint64 rows = 0;
+  for (guint t = 0; t < shape->n_parts; t++) {
+    const SlDecoderTensor *tensor = &config->tensors[t];
+    if ((guint) tensor->dims[tensor->rank - 1] != b)
+      return sl_decoder_refuse (config, "yolo", expected, error) != NULL;
+    rows += sl_decoder_elements (tensor) / b;
+  }
+  if (rows > G_MAXINT32)
+    return sl_decoder_refuse (config, "yolo", "fewer than 2^31 rows", error) != NULL;
+  settle (config, shape, facts, (guint) rows, b);
+  return TRUE;
+}
+
+gboolean
+sl_yolo_shape_find (SlYoloShape *shape, const SlDecoderConfig *config, GError **error)
+{
+  Facts facts = { UNKNOWN, UNKNOWN, UNKNOWN, 0 };
+  memset (shape, 0, sizeof *shape);
+  if (!read_parameters (config, shape, &facts, error) || !find_rows (config, shape, &facts, error)
+      || !count_channels (config, shape, &facts, error))
+    return FALSE;
+  if (shape->boxes != SL_YOLO_BOXES_DECODED && !read_grid (config, shape, error))
+    return FALSE;
+  shape->certain = looks_certain (config, shape, &facts);
+  return settle_units (config, shape, error);
+}

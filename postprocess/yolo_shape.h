@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the tensors of a YOLO detector mean: read from parameters, a preset, shapes and the number of labels, in that
+ * order. Used by decode_yolo.c alone.
+ *
+ * Parameters:
+ *   preset         v3, v5, v7: objectness, rows of channels; v6, v8, v9, v11: channels first, no objectness;
+ *                  v10, v26: end to end; x: objectness, boxes=grid
+ *   transposed     yes: [1,channels,rows]; no: [1,rows,channels]
+ *   objectness     whether a score that there is any object comes before the classes
+ *   end-to-end     rows are x_min, y_min, x_max, y_max, score, class; no suppression
+ *   box            xywh (centre and size) or xyxy (corners)
+ *   boxes          decoded; grid: offsets from cells, logarithms of sizes; anchors: sigmoids over "anchors"
+ *   anchors        width,height of each anchor in pixels, level by level ("anchors" as YAML of v5 has them)
+ *   strides        pixels between cells of each level, 8,16,32
+ *   units          normalised (0..1 of the input) or pixels; else told by scale or values
+ *   activation     none or sigmoid, of scores
+ *   keypoints      count,2 or count,3 behind the classes
+ *   iou-threshold, agnostic: suppression
+ * and "task", "stride", "imgsz", "kpt_shape" as Ultralytics' exporters write them into models.
+ */
+#ifndef SL_POSTPROCESS_YOLO_SHAPE_H
+#define SL_POSTPROCESS_YOLO_SHAPE_H
+
+#include "postprocess/decoder.h"
+#include "postprocess/grid.h"
+
+G_BEGIN_DECLS
+
+#define SL_YOLO_MOST_ANCHORS 32
+
+typedef enum
+{
+  SL_YOLO_BOXES_DECODED,
+  SL_YOLO_BOXES_GRID,
+  SL_YOLO_BOXES_ANCHORS
+} SlYoloBoxes;
+
+typedef enum
+{
+  SL_YOLO_UNITS_AUTO,
+  SL_YOLO_UNITS_NORMALISED,
+  SL_YOLO_UNITS_PIXELS
+} SlYoloUnits;
+
+/**
+ * SlYoloShape:
+ * @n_parts: tensors whose rows follow one another
+ * @channels: numbers of a row; @classes of them are scores from @first_class on
+ * @width, @height: of the input, 0 = unknown, which only coordinates known to be fractions allow
+ * @per_cell, @anchors: for SL_YOLO_BOXES_ANCHORS
+ * @certain: whether it is surely YOLO's, so that nobody needs to name the decoder
+ */
+typedef struct
+{
+  guint n_parts, rows, channels, classes, first_class;
+  gboolean transposed, objectness, end_to_end, corners, sigmoid, certain;
+  SlYoloBoxes boxes;
+  SlYoloUnits units;
+  guint n_keypoints, keypoint_size, first_keypoint;
+  gint32 width, height;
+  SlGrid grid;
+  guint per_cell;
+  double anchors[2 * SL_YOLO_MOST_ANCHORS];
+} SlYoloShape;
+
+extern const char *const sl_yolo_params[];
+
+/** sl_yolo_shape_find: FALSE with @error set when a parameter is wrong, contradicts the tensors, or says too little. */
+gboolean sl_yolo_shape_find (SlYoloShape *shape, const SlDecoderConfig *config, GError **error);
+
+G_END_DECLS
+
+#endif

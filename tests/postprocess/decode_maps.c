@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Class maps, poses and pictures: small tensors whose meaning can be read off them. */
+#include <math.h>
+
+#include "tests/postprocess/support.h"
+
+#define SIDE 8
+#define CELLS (SIDE * SIDE)
+
+static SlDecoderConfig
+new_config (SlDtype dtype, const gint32 *dims, gfloat scale, gint32 zero_point)
+{
+  SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .input_width = 64, .input_height = 32 };
+  config_add (&config, dtype, dims, scale, zero_point);
+  return config;
+}
+
+static SlDecoding *
+open_one (const char *name, const SlDecoderConfig *config, const char *expected)
+{
+  g_autoptr (GError) error = NULL;
+  SlDecoding *decoding = sl_decoding_new (name, config, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (sl_decoding_decoder (decoding)->name, ==, expected);
+  return decoding;
+}
+
+static void
+test_map (void)
+{
+  gint64 wide[CELLS];
+  gint32 narrow[CELLS];
+  for (gint i = 0; i < CELLS; i++)
+    wide[i] = narrow[i] = i % 21;
+  wide[3] = -1;
+  wide[4] = G_MAXINT64;
+  wide[5] = 255;
+  narrow[3] = G_MININT32;
+  narrow[4] = 256;
+  narrow[5] = 255;
+  for (guint k = 0; k < 2; k++) {
+    SlDecoderConfig config = new_config (k ? SL_DTYPE_I64 : SL_DTYPE_I32, DIMS (1, SIDE, SIDE), 0, 0);
+    g_autoptr (SlDecoding) decoding = open_one (NULL, &config, "segmentation");
+    const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ k ? (void *) wide : (void *) narrow });
+    g_assert_cmpuint (result->mask.width, ==, SIDE);
+    g_assert_cmpuint (result->mask.height, ==, SIDE);
+    for (guint i = 0; i < CELLS; i++)
+      g_assert_cmpuint (result->mask.classes[i], ==, i >= 3 && i <= 5 ? SL_MASK_VOID : i % 21);
+  }
+}
+
+/* The class (x + 2 y) % 5 wins at cell (x, y), in both layouts and three types. */
+static void
+test_scores (void)
+{
+  for (guint kind = 0; kind < 6; kind++) {
+    const gboolean planar = kind % 2;
+    const SlDtype dtype = kind < 2 ? SL_DTYPE_F32 : kind < 4 ? SL_DTYPE_U8 : SL_DTYPE_I8;
+    gfloat floats[CELLS * 5];
+    guint8 codes[CELLS * 5];
+    for (guint i = 0; i < CELLS; i++)
+      for (guint c = 0; c < 5; c++) {
+        const guint at = planar ? c * CELLS + i : i * 5 + c, wins = (i % SIDE + 2 * (i / SIDE)) % 5;
+        floats[at] = c == wins ? -1 : -2 - (gfloat) c;
+        codes[at] = dtype == SL_DTYPE_I8 ? (c == wins ? 5 : 0x80 + c) : (c == wins ? 200 : 100 + c);
+      }
+    floats[0] = NAN;
+    SlDecoderConfig config = planar ? new_config (dtype, DIMS (1, 5, SIDE, SIDE), 1, 0) : new_config (dtype, DIMS (1, SIDE, SIDE, 5), 1, 0);
+    g_autoptr (SlDecoding) decoding = open_one (NULL, &config, "segmentation");
+    g_assert_cmpuint (sl_decoding_classes (decoding), ==, 5);
+    const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ kind < 2 ? (void *) floats : (void *) codes });
+    for (guint i = 0; i < CELLS; i++)
+      if (kind >= 2 || i > 0)
+        g_assert_cmpuint (result->mask.classes[i], ==, (i % SIDE + 2 * (i / SIDE)) % 5);
+  }
+}
+
+static void
+test_one_channel (void)
+{
+  gfloat logits[CELLS];
+  for (guint i = 0; i < CELLS; i++)
+    logits[i] = i % 3 == 0 ? 0.1f : i % 3 == 1 ? -0.1f : NAN;
+  SlDecoderConfig config = new_config (SL_DTYPE_F32, DIMS (1, SIDE, SIDE, 1), 0, 0);
+  g_autoptr (SlDecoding) decoding = open_one ("segmentation,activation=sigmoid", &config, "segmentation");
+  const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ logits });
+  for (guint i = 0; i < CELLS; i++)
+    g_assert_cmpuint (result->mask.classes[i], ==, i % 3 == 0);
+  config.tensors[0].dtype = SL_DTYPE_U16;
+  assert_open_fails ("segmentation", &config, SL_ERROR_SHAPE, "decoder segmentation: expected one tensor: a map of classes [1,H,W]");
+}
+
+static void
+test_list (void)
+{
+  gfloat points[17 * 3];
+  for (guint k = 0; k < 17; k++) {
+    points[3 * k] = 0.25f + 0.01f * (gfloat) k;
+    points[3 * k + 1] = 0.5f + 0.02f * (gfloat) k;
+    points[3 * k + 2] = k == 16 ? 0.1f : 0.9f;
+  }
+  SlDecoderConfig config = new_config (SL_DTYPE_F32, DIMS (1, 1, 17, 3), 0, 0);
+  g_autoptr (SlDecoding) decoding = open_one (NULL, &config, "pose");
+  const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ points });
+  g_assert_cmpuint (result->n_detections, ==, 1);
+  const SlDetection *person = &result->detections[0];
+  g_assert_cmpfloat_with_epsilon (person->x_min, 0.5, 1e-6);
+  g_assert_cmpfloat_with_epsilon (person->x_max, 0.8, 1e-6); /* the last point is too unsure */
+  g_assert_cmpfloat_with_epsilon (person->y_max, 0.4, 1e-6);
+  g_assert_cmpfloat_with_epsilon (person->confidence, (16 * 0.9 + 0.1) / 17, 1e-6);
+  g_assert_cmpuint (person->n_keypoints, ==, 17);
+  g_assert_true (result->skeleton == &sl_skeleton_person);
+  for (guint k = 0; k < 17; k++)
+    points[3 * k + 2] = NAN;
+  g_assert_cmpuint (sl_decoding_run (decoding, (const void *const[]){ points })->n_detections, ==, 0);
+}
+
+static void
+test_persons (void)
+{
+  gfloat rows[6 * 56] = { 0 };
+  const gfloat box[5] = { 0.1f, 0.2f, 0.3f, 0.4f, 0.75f };
+  memcpy (&rows[2 * 56 + 51], box, sizeof box);
+  rows[2 * 56 + 3] = 0.125f;
+  rows[3 * 56 + 55] = 0.9f; /* no area */
+  SlDecoderConfig config = new_config (SL_DTYPE_F32, DIMS (1, 6, 56), 0, 0);
+  g_autoptr (SlDecoding) decoding = open_one (NULL, &config, "pose");
+  const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ rows });
+  g_assert_cmpuint (result->n_detections, ==, 1);
+  g_assert_cmpfloat (result->detections[0].x_min, ==, 0.2f);
+  g_assert_cmpfloat (result->detections[0].y_max, ==, 0.3f);
+  g_assert_cmpfloat (result->keypoints[1].y, ==, 0.125f);
+}
+
+/* Point k is hottest at column k % 9 of row k / 9; with offsets it lies 3 pixels right of and 2 over its cell. */
+static void
+test_heat_maps (void)
+{
+  enum
+  {
+    W = 9,
+    H = 5,
+    K = 17
+  };
+  gfloat heat[W * H * K], offsets[W * H * 2 * K];
+  for (guint i = 0; i < W * H; i++)
+    for (guint k = 0; k < K; k++) {
+      heat[i * K + k] = i == k ? 2 : -2;
+      offsets[i * 2 * K + k] = -2;
+      offsets[i * 2 * K + K + k] = 3;
+    }
+  SlDecoderConfig config = new_config (SL_DTYPE_F32, DIMS (1, H, W, K), 0, 0);
+  g_autoptr (SlDecoding) plain = open_one ("pose,activation=sigmoid", &config, "pose");
+  const SlResult *result = sl_decoding_run (plain, (const void *const[]){ heat });
+  g_assert_cmpuint (result->n_detections, ==, 1);
+  g_assert_cmpfloat_with_epsilon (result->detections[0].confidence, 1 / (1 + exp (-2)), 1e-6);
+  for (guint k = 0; k < K; k++) {
+    g_assert_cmpfloat_with_epsilon (result->keypoints[k].x, (k % W + 0.5) / W, 1e-6);
+    g_assert_cmpfloat_with_epsilon (result->keypoints[k].y, (k / W + 0.5) / H, 1e-6);
+  }
+  config_add (&config, SL_DTYPE_F32, DIMS (1, H, W, 2 * K), 0, 0);
+  g_autoptr (SlDecoding) moved = open_one (NULL, &config, "pose");
+  result = sl_decoding_run (moved, (const void *const[]){ heat, offsets });
+  for (guint k = 0; k < K; k++) {
+    g_assert_cmpfloat_with_epsilon (result->keypoints[k].x, k % W / 8.0 + 3 / 64.0, 1e-6);
+    g_assert_cmpfloat_with_epsilon (result->keypoints[k].y, k / W / 4.0 - 2 / 32.0, 1e-6);
+  }
+  config.input_width = 0;
+  assert_open_fails ("pose", &config, SL_ERROR_ARGUMENT, "decoder pose: points are in pixels");
+  config.tensors[1].dims[3] = K;
+  assert_open_fails ("pose", &config, SL_ERROR_SHAPE, "heat maps[1,H,W,K] with or without offsets[1,H,W,2*K]");
+}
+
+static void
+test_image (void)
+{
+  gfloat floats[CELLS * 3];
+  guint8 codes[CELLS * 3];
+  for (guint i = 0; i < CELLS; i++)
+    for (guint c = 0; c < 3; c++) {
+      floats[c * CELLS + i] = (gfloat) ((double) (i + 64 * c) / 191 * 2 - 1);
+      codes[i * 3 + c] = (guint8) (i + 64 * c);
+    }
+  floats[0] = NAN;
+  floats[1] = -INFINITY;
+  floats[2] = INFINITY;
+  SlDecoderConfig config = new_config (SL_DTYPE_F32, DIMS (1, 3, SIDE, SIDE), 0, 0);
+  g_autoptr (SlDecoding) planar = open_one ("image,range=-1,1", &config, "image");
+  const SlResult *result = sl_decoding_run (planar, (const void *const[]){ floats });
+  g_assert_cmpuint (result->picture.channels, ==, 3);
+  for (guint i = 3; i < CELLS; i++)
+    for (guint c = 0; c < 3; c++)
+      g_assert_cmpuint (result->picture.pixels[i * 3 + c], ==, (guint) lrint ((i + 64 * c) * 255.0 / 191));
+  g_assert_cmpuint (result->picture.pixels[0], ==, 0);
+  g_assert_cmpuint (result->picture.pixels[3], ==, 0);
+  g_assert_cmpuint (result->picture.pixels[6], ==, 255);
+  assert_open_fails (NULL, &config, SL_ERROR_CONTRACT, "nothing says which numbers are black and white: state range=0,1");
+  assert_open_fails ("image,range=1", &config, SL_ERROR_CONTRACT, "state range=0,1");
+  config = new_config (SL_DTYPE_U8, DIMS (1, SIDE, SIDE, 3), 1 / 255.0f, 0);
+  g_autoptr (SlDecoding) bytes = open_one ("image,colour=BGR", &config, "image");
+  result = sl_decoding_run (bytes, (const void *const[]){ codes });
+  for (guint i = 0; i < CELLS; i++)
+    for (guint c = 0; c < 3; c++)
+      g_assert_cmpuint (result->picture.pixels[i * 3 + 2 - c], ==, codes[i * 3 + c]);
+  config.tensors[0].dims[3] = 4;
+  assert_open_fails ("image", &config, SL_ERROR_SHAPE, "decoder image: expected one tensor [1,H,W,3]");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/maps/map", test_map);
+  g_test_add_func ("/maps/scores", test_scores);
+  g_test_add_func ("/maps/one_channel", test_one_channel);
+  g_test_add_func ("/maps/list", test_list);
+  g_test_add_func ("/maps/persons", test_persons);
+  g_test_add_func ("/maps/heat_maps", test_heat_maps);
+  g_test_add_func ("/maps/image", test_image);
+  return g_test_run ();
+}
