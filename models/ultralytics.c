@@ -12,6 +12,12 @@
 #define MAX_DEPTH 16
 #define MAX_NAMES 100000
 
+/* Decoders of the tasks that there is one for; of "segment" the boxes. */
+static const struct
+{
+  const char *task, *decoder;
+} tasks[] = { { "classify", "labels" }, { "detect", "yolo" }, { "pose", "yolo" }, { "segment", "yolo" } };
+
 typedef struct
 {
   const char *p, *end;
@@ -20,8 +26,9 @@ typedef struct
 typedef struct
 {
   char *task, *stride, *description;
-  GString *imgsz; /* "224,224" */
-  GString *names; /* "0 person\n1 bicycle\n" */
+  GString *imgsz;     /* "224,224" */
+  GString *keypoints; /* "17,3" */
+  GString *names;     /* "0 person\n1 bicycle\n" */
   guint n_names;
 } Facts;
 
@@ -32,6 +39,7 @@ facts_clear (Facts *facts)
   g_free (facts->stride);
   g_free (facts->description);
   g_string_free (facts->imgsz, TRUE);
+  g_string_free (facts->keypoints, TRUE);
   g_string_free (facts->names, TRUE);
 }
 
@@ -196,6 +204,8 @@ read_entry (Cursor *c, const char *key, GString *scratch, Facts *facts)
     return read_names (c, facts);
   if (strcmp (key, "imgsz") == 0 && facts->imgsz->len == 0)
     return read_sizes (c, facts->imgsz);
+  if (strcmp (key, "kpt_shape") == 0 && facts->keypoints->len == 0)
+    return read_sizes (c, facts->keypoints);
   if (strcmp (key, "task") == 0)
     return read_scalar_to (c, scratch, &facts->task);
   if (strcmp (key, "stride") == 0)
@@ -253,8 +263,10 @@ apply (const Facts *facts, const char *origin, SlModelMetadata *metadata, GError
   add_param (metadata, "task", facts->task);
   add_param (metadata, "stride", facts->stride);
   add_param (metadata, "imgsz", facts->imgsz->str);
-  if (classify && metadata->decoder == NULL)
-    metadata->decoder = g_strdup ("labels");
+  add_param (metadata, "kpt_shape", facts->keypoints->str);
+  for (guint i = 0; i < G_N_ELEMENTS (tasks) && metadata->decoder == NULL; i++)
+    if (strcmp (facts->task, tasks[i].task) == 0)
+      metadata->decoder = g_strdup (tasks[i].decoder);
   if (facts->description != NULL) {
     g_free (metadata->description);
     metadata->description = g_utf8_make_valid (facts->description, -1);
@@ -265,7 +277,7 @@ apply (const Facts *facts, const char *origin, SlModelMetadata *metadata, GError
 gboolean
 sl_ultralytics_read (const char *text, gsize length, const char *origin, SlModelMetadata *metadata, GError **error)
 {
-  g_auto (Facts) facts = { .imgsz = g_string_new (NULL), .names = g_string_new (NULL) };
+  g_auto (Facts) facts = { .imgsz = g_string_new (NULL), .keypoints = g_string_new (NULL), .names = g_string_new (NULL) };
   Cursor cursor = { text, text + length };
   if (!read_dictionary (&cursor, &facts)) {
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,

@@ -14,7 +14,7 @@ G_BEGIN_DECLS
  * sl_ultralytics_read:
  * @origin: name of the text, for messages
  *
- * Fills labels, normalisation (byte / 255), colour, fit, the decoder's "task", "stride" and "imgsz" parameters. A
+ * Fills labels, normalisation (byte / 255), colour, fit, the decoder for the task, its "task", "stride", "imgsz" and "kpt_shape". A
  * dictionary without a task is not Ultralytics' and changes nothing. Errors: not a dictionary, damaged names.
  */
 gboolean sl_ultralytics_read (const char *text, gsize length, const char *origin, SlModelMetadata *metadata, GError **error);

@@ -54,6 +54,28 @@ test_classify (void)
   sl_model_metadata_clear (&metadata);
 }
 
+static void
+test_tasks (void)
+{
+  static const struct
+  {
+    const char *text, *decoder, *keypoints;
+  } cases[] = {
+    { "{'task': 'detect', 'names': {0: 'a'}}", "yolo", NULL },
+    { "{'task': 'pose', 'kpt_shape': [17, 3], 'names': {0: 'person'}}", "yolo", "17,3" },
+    { "{'task': 'segment'}", "yolo", NULL },
+    { "{'task': 'obb'}", NULL, NULL },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GError) error = NULL;
+    SlModelMetadata metadata = { 0 };
+    g_assert_true (sl_ultralytics_read (cases[i].text, strlen (cases[i].text), "meta", &metadata, &error));
+    g_assert_cmpstr (metadata.decoder, ==, cases[i].decoder);
+    g_assert_cmpstr (g_hash_table_lookup (metadata.params, "kpt_shape"), ==, cases[i].keypoints);
+    sl_model_metadata_clear (&metadata);
+  }
+}
+
 /* Someone else's dictionary changes nothing. */
 static void
 test_foreign (void)
@@ -96,6 +118,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/ultralytics/good", test_good);
   g_test_add_func ("/ultralytics/classify", test_classify);
+  g_test_add_func ("/models/ultralytics/tasks", test_tasks);
   g_test_add_func ("/ultralytics/foreign", test_foreign);
   g_test_add_func ("/ultralytics/damage", test_damage);
   return g_test_run ();
