@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "plugins/maskmap.h"
+
 /* Pixels by which an edge may miss a whole number and still count as on it: floats of a box are this coarse. */
 #define EDGE_SLACK 1e-3
 /* Class numbers up to here are names of their own; beyond, a broken tensor could make up names without end. */
@@ -15,26 +17,37 @@ struct _SlPredictionMap
 {
   SlObject objects[SL_MAX_RESULTS];
   SlLabelled labels[SL_MAX_RESULTS];
+  SlPoint points[SL_MAX_RESULT_KEYPOINTS];
+  SlMaskClass mask_classes[256];
   char object_numbers[SL_MAX_RESULTS][8];
   char label_numbers[SL_MAX_RESULTS][8];
+  char mask_numbers[256][8];
+  SlMaskMap *mask;
 };
 
 SlPredictionMap *
 sl_prediction_map_new (void)
 {
-  return g_new0 (SlPredictionMap, 1);
+  SlPredictionMap *map = g_new0 (SlPredictionMap, 1);
+  map->mask = sl_mask_map_new ();
+  return map;
 }
 
 void
 sl_prediction_map_free (SlPredictionMap *map)
 {
+  if (map == NULL)
+    return;
+  sl_mask_map_free (map->mask);
   g_free (map);
 }
 
 static const char *
-name_class (const SlLabels *labels, gint32 id, char number[8])
+name_class (const SlLabels *labels, const char *const *names, gint32 id, char number[8])
 {
   const char *name = labels != NULL && id >= 0 ? sl_labels_get (labels, (guint) id) : NULL;
+  if (labels == NULL && names != NULL && id >= 0 && (guint) id < g_strv_length ((char **) names))
+    name = names[id];
   if (name != NULL)
     return name;
   if (id < 0 || id > MOST_NUMBERED)
@@ -78,9 +91,46 @@ map_box (const SlDetection *box, const SlFrameGeometry *geometry, SlObject *obje
   return TRUE;
 }
 
+/* The keypoints of @box, in the frame. */
+static void
+map_points (SlPredictionMap *map, const SlResult *result, const SlDetection *box, const SlFrameGeometry *geometry, SlObject *object)
+{
+  object->n_points = box->n_keypoints;
+  object->points = &map->points[box->first_keypoint];
+  for (guint i = 0; i < box->n_keypoints; i++) {
+    const SlKeypoint *from = &result->keypoints[box->first_keypoint + i];
+    SlPoint *to = &map->points[box->first_keypoint + i];
+    sl_affine_apply (&geometry->map, from->x * (double) geometry->tensor_width, from->y * (double) geometry->tensor_height, &to->x, &to->y);
+    to->x /= geometry->frame_width;
+    to->y /= geometry->frame_height;
+    to->confidence = from->confidence;
+  }
+}
+
+static void
+map_mask (SlPredictionMap *map, const SlResult *result, const SlLabels *labels, const char *const *names, const SlFrameGeometry *geometry,
+          SlPrediction *prediction)
+{
+  guint32 cells[256];
+  guint n = 0;
+  sl_mask_map_run (map->mask, &result->mask, geometry, &prediction->mask, cells);
+  const double total = (double) prediction->mask.width * prediction->mask.height;
+  for (guint i = 0; i < SL_MASK_VOID && prediction->mask.width > 0; i++) {
+    if (cells[i] == 0)
+      continue;
+    const SlMaskClass found = { (gint32) i, name_class (labels, names, (gint32) i, map->mask_numbers[i]), cells[i] / total };
+    guint at = n++;
+    for (; at > 0 && map->mask_classes[at - 1].fraction < found.fraction; at--)
+      map->mask_classes[at] = map->mask_classes[at - 1];
+    map->mask_classes[at] = found;
+  }
+  prediction->n_mask_classes = n;
+  prediction->mask_classes = map->mask_classes;
+}
+
 void
-sl_prediction_map_fill (SlPredictionMap *map, const SlResult *result, const SlLabels *labels, const SlFrameGeometry *geometry,
-                        guint max_labels, SlPrediction *prediction)
+sl_prediction_map_fill (SlPredictionMap *map, const SlResult *result, const SlLabels *labels, const char *const *names,
+                        const SlFrameGeometry *geometry, guint max_labels, SlPrediction *prediction)
 {
   guint n = 0;
   for (guint i = 0; i < MIN (result->n_detections, SL_MAX_RESULTS); i++) {
@@ -90,14 +140,15 @@ sl_prediction_map_fill (SlPredictionMap *map, const SlResult *result, const SlLa
       continue;
     object->confidence = box->confidence;
     object->label_id = box->label_id;
-    object->label = name_class (labels, box->label_id, map->object_numbers[n]);
+    object->label = name_class (labels, names, box->label_id, map->object_numbers[n]);
+    map_points (map, result, box, geometry, object);
     n++;
   }
   guint n_labels = MIN (MIN (result->n_classes, max_labels), SL_MAX_RESULTS);
   for (guint i = 0; i < n_labels; i++) {
     map->labels[i].label_id = result->classes[i].label_id;
     map->labels[i].confidence = result->classes[i].confidence;
-    map->labels[i].label = name_class (labels, result->classes[i].label_id, map->label_numbers[i]);
+    map->labels[i].label = name_class (labels, names, result->classes[i].label_id, map->label_numbers[i]);
   }
   prediction->width = geometry->frame_width;
   prediction->height = geometry->frame_height;
@@ -105,4 +156,6 @@ sl_prediction_map_fill (SlPredictionMap *map, const SlResult *result, const SlLa
   prediction->objects = map->objects;
   prediction->n_labels = n_labels;
   prediction->labels = map->labels;
+  prediction->skeleton = result->skeleton;
+  map_mask (map, result, labels, names, geometry, prediction);
 }

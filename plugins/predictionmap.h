@@ -8,37 +8,27 @@
 #include <glib.h>
 
 #include "models/labels.h"
+#include "plugins/geometry.h"
 #include "postprocess/prediction.h"
 #include "postprocess/result.h"
-#include "preprocess/affine.h"
 
 G_BEGIN_DECLS
-
-/**
- * SlFrameGeometry:
- * @map: tensor pixels -> frame pixels
- * @tensor_width, @tensor_height, @frame_width, @frame_height: all >= 1
- */
-typedef struct
-{
-  SlAffine map;
-  gint tensor_width, tensor_height;
-  gint frame_width, frame_height;
-} SlFrameGeometry;
 
 typedef struct _SlPredictionMap SlPredictionMap;
 
 SlPredictionMap *sl_prediction_map_new (void);
 void sl_prediction_map_free (SlPredictionMap *map);
 /**
- * sl_prediction_map_fill: sets sizes, objects and labels of @prediction, valid until the next call or until @labels die.
- * @labels (nullable); at most @max_labels labels. Allocates nothing.
+ * sl_prediction_map_fill: sets sizes, objects, labels and mask of @prediction, valid until the next call, until @labels die
+ * or until @result changes. @labels (nullable): names of classes; @names (nullable), NULL-terminated: those where there are
+ * no labels. At most @max_labels labels. Allocates nothing but the mask's grid, when its size changes.
  *
  * Boxes are clipped to the frame; those without area inside it are left out. Whole pixels are the smallest rectangle
- * around the box: x = floor (left), x + w = ceil (right), within a thousandth of a pixel.
+ * around the box: x = floor (left), x + w = ceil (right), within a thousandth of a pixel. Keypoints are not clipped. A mask
+ * becomes a grid over the frame with cells about as large as the model's, SL_MASK_VOID where the model did not look.
  */
-void sl_prediction_map_fill (SlPredictionMap *map, const SlResult *result, const SlLabels *labels, const SlFrameGeometry *geometry,
-                             guint max_labels, SlPrediction *prediction);
+void sl_prediction_map_fill (SlPredictionMap *map, const SlResult *result, const SlLabels *labels, const char *const *names,
+                             const SlFrameGeometry *geometry, guint max_labels, SlPrediction *prediction);
 
 G_END_DECLS
 

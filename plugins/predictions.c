@@ -7,12 +7,15 @@
 #include "plugins/predictions.h"
 
 #include <gst/video/video.h>
+#include <string.h>
+
+#include "plugins/maskmeta.h"
 #ifdef SL_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
 #endif
 
 static void
-add_object_region (GstBuffer *buffer, const SlObject *object)
+add_object_region (GstBuffer *buffer, const SlObject *object, const SlSkeleton *skeleton)
 {
   GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta (
     buffer, object->label, (guint) object->x, (guint) object->y, (guint) object->w, (guint) object->h);
@@ -21,6 +24,7 @@ add_object_region (GstBuffer *buffer, const SlObject *object)
                        object->y_min, "y_max", G_TYPE_DOUBLE, object->y_max, "confidence", G_TYPE_DOUBLE, object->confidence, "label",
                        G_TYPE_STRING, object->label, "label_id", G_TYPE_INT, object->label_id, NULL);
   gst_video_region_of_interest_meta_add_param (region, detection);
+  sl_region_add_points (region, object, skeleton);
 }
 
 static void
@@ -31,6 +35,16 @@ add_label_region (GstBuffer *buffer, const SlLabelled *label, gint width, gint h
   GstStructure *classification = gst_structure_new ("classification", "label", G_TYPE_STRING, label->label, "label_id", G_TYPE_INT,
                                                     label->label_id, "confidence", G_TYPE_DOUBLE, label->confidence, NULL);
   gst_video_region_of_interest_meta_add_param (region, classification);
+}
+
+static void
+add_mask (GstBuffer *buffer, const SlPrediction *prediction)
+{
+  const SlMask *mask = &prediction->mask;
+  g_autoptr (GBytes) classes = g_bytes_new (mask->classes, (gsize) mask->width * mask->height);
+  SlMaskMeta *meta = sl_buffer_add_mask_meta (buffer, mask->width, mask->height, classes);
+  for (guint i = 0; i < prediction->n_mask_classes && meta != NULL; i++)
+    meta->names[prediction->mask_classes[i].label_id & 0xff] = g_intern_string (prediction->mask_classes[i].label);
 }
 
 #ifdef SL_HAVE_ANALYTICS
@@ -66,9 +80,11 @@ sl_buffer_add_prediction (GstBuffer *buffer, const SlPrediction *prediction)
 {
   g_return_if_fail (gst_buffer_is_writable (buffer));
   for (guint i = 0; i < prediction->n_objects; i++)
-    add_object_region (buffer, &prediction->objects[i]);
+    add_object_region (buffer, &prediction->objects[i], prediction->skeleton);
   for (guint i = 0; i < prediction->n_labels; i++)
     add_label_region (buffer, &prediction->labels[i], prediction->width, prediction->height);
+  if (prediction->mask.width > 0)
+    add_mask (buffer, prediction);
 #ifdef SL_HAVE_ANALYTICS
   if (prediction->n_objects + prediction->n_labels > 0)
     add_relations (buffer, prediction);
@@ -80,6 +96,8 @@ sl_prediction_reader_init (SlPredictionReader *reader)
 {
   reader->objects = g_array_new (FALSE, TRUE, sizeof (SlObject));
   reader->labels = g_array_new (FALSE, TRUE, sizeof (SlLabelled));
+  reader->points = g_array_new (FALSE, TRUE, sizeof (SlPoint));
+  reader->mask_classes = g_array_new (FALSE, TRUE, sizeof (SlMaskClass));
 }
 
 void
@@ -87,6 +105,8 @@ sl_prediction_reader_clear (SlPredictionReader *reader)
 {
   g_clear_pointer (&reader->objects, g_array_unref);
   g_clear_pointer (&reader->labels, g_array_unref);
+  g_clear_pointer (&reader->points, g_array_unref);
+  g_clear_pointer (&reader->mask_classes, g_array_unref);
 }
 
 /* The label of @params, else the region's own type; both outlive the buffer. */
@@ -101,7 +121,8 @@ read_label (const GstVideoRegionOfInterestMeta *region, const GstStructure *para
 }
 
 static void
-read_object (const GstVideoRegionOfInterestMeta *region, const GstStructure *detection, const SlPrediction *prediction, GArray *objects)
+read_object (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, const GstStructure *detection,
+             const SlPrediction *prediction)
 {
   const double width = MAX (prediction->width, 1), height = MAX (prediction->height, 1);
   SlObject object = {
@@ -125,7 +146,8 @@ read_object (const GstVideoRegionOfInterestMeta *region, const GstStructure *det
     gst_structure_get_double (detection, "confidence", &object.confidence);
     gst_structure_get_int (detection, "label_id", &object.label_id);
   }
-  g_array_append_val (objects, object);
+  object.n_points = sl_region_read_points (region, &object, reader->points, &reader->skeleton);
+  g_array_append_val (reader->objects, object);
 }
 
 static void
@@ -137,6 +159,49 @@ read_whole (const GstVideoRegionOfInterestMeta *region, const GstStructure *clas
   g_array_append_val (labels, label);
 }
 
+static int
+larger_first (gconstpointer a, gconstpointer b)
+{
+  const SlMaskClass *x = a, *y = b;
+  return x->fraction > y->fraction ? -1 : x->fraction < y->fraction ? 1 : x->label_id - y->label_id;
+}
+
+static void
+read_mask (SlPredictionReader *reader, GstBuffer *buffer, SlPrediction *prediction)
+{
+  const SlMaskMeta *meta = sl_buffer_get_mask_meta (buffer);
+  guint32 cells[256] = { 0 };
+  g_array_set_size (reader->mask_classes, 0);
+  prediction->mask = (SlMask){ 0 };
+  if (meta != NULL) {
+    gsize n;
+    const guint8 *classes = g_bytes_get_data (meta->classes, &n);
+    prediction->mask = (SlMask){ meta->width, meta->height, classes };
+    for (gsize i = 0; i < n; i++)
+      cells[classes[i]]++;
+    for (guint i = 0; i < SL_MASK_VOID; i++) {
+      const SlMaskClass found = { (gint32) i, meta->names[i] != NULL ? meta->names[i] : "unknown", cells[i] / (double) n };
+      if (cells[i] > 0)
+        g_array_append_val (reader->mask_classes, found);
+    }
+    g_array_sort (reader->mask_classes, larger_first);
+  }
+  prediction->n_mask_classes = reader->mask_classes->len;
+  prediction->mask_classes = (const SlMaskClass *) (gconstpointer) reader->mask_classes->data;
+}
+
+/* Points are appended while objects are read, which may move them: only now have they an address. */
+static void
+place_points (SlPredictionReader *reader)
+{
+  const SlPoint *points = (const SlPoint *) (gconstpointer) reader->points->data;
+  for (guint i = 0; i < reader->objects->len; i++) {
+    SlObject *object = &g_array_index (reader->objects, SlObject, i);
+    object->points = points;
+    points += object->n_points;
+  }
+}
+
 void
 sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPrediction *prediction)
 {
@@ -144,6 +209,8 @@ sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPred
   GstMeta *meta;
   g_array_set_size (reader->objects, 0);
   g_array_set_size (reader->labels, 0);
+  g_array_set_size (reader->points, 0);
+  memset (&reader->skeleton.skeleton, 0, sizeof reader->skeleton.skeleton);
   while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
     GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
     const GstStructure *detection = gst_video_region_of_interest_meta_get_param (region, "detection");
@@ -151,8 +218,11 @@ sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPred
     if (detection == NULL && classification != NULL)
       read_whole (region, classification, reader->labels);
     else
-      read_object (region, detection, prediction, reader->objects);
+      read_object (reader, region, detection, prediction);
   }
+  place_points (reader);
+  read_mask (reader, buffer, prediction);
+  prediction->skeleton = reader->skeleton.skeleton.n_points > 0 ? &reader->skeleton.skeleton : NULL;
   prediction->n_objects = reader->objects->len;
   prediction->objects = (const SlObject *) (gconstpointer) reader->objects->data;
   prediction->n_labels = reader->labels->len;

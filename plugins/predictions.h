@@ -8,13 +8,15 @@
 
 #include <gst/gst.h>
 
+#include "plugins/keypoints.h"
 #include "postprocess/prediction.h"
 
 G_BEGIN_DECLS
 
-/** sl_buffer_add_prediction: attaches objects and labels to writable @buffer. An object is a region with a structure
+/** sl_buffer_add_prediction: attaches objects, labels and the mask to writable @buffer. An object is a region with a structure
  *  "detection" (x_min y_min x_max y_max confidence: double; label: string; label_id: int); a label of the whole
- *  frame is a region over all of it with a structure "classification" (label: string; label_id: int; confidence: double). */
+ *  frame is a region over all of it with a structure "classification" (label: string; label_id: int; confidence: double); keypoints
+ *  are a structure of keypoints.h on their object's region, a mask is an SlMaskMeta. */
 void sl_buffer_add_prediction (GstBuffer *buffer, const SlPrediction *prediction);
 
 /** Predictions read back from a buffer's region metas, whoever wrote them. */
@@ -22,11 +24,14 @@ typedef struct
 {
   GArray *objects; /* of SlObject; labels are static strings (quarks) */
   GArray *labels;  /* of SlLabelled */
+  GArray *points;  /* of SlPoint, all objects' */
+  GArray *mask_classes;
+  SlReadSkeleton skeleton;
 } SlPredictionReader;
 
 void sl_prediction_reader_init (SlPredictionReader *reader);
 void sl_prediction_reader_clear (SlPredictionReader *reader);
-/** sl_prediction_reader_read: fills n_objects, objects, n_labels and labels of @prediction; valid until the next read.
+/** sl_prediction_reader_read: fills objects, labels, skeleton and mask of @prediction; valid until the next read.
  *  width and height of @prediction must be set. */
 void sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPrediction *prediction);
 

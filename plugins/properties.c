@@ -13,6 +13,8 @@ property_spec (const SlProperty *property)
   GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
   flags |= property->live ? GST_PARAM_MUTABLE_PLAYING : GST_PARAM_MUTABLE_READY;
   switch (property->kind) {
+    case SL_PROPERTY_BOOL:
+      return g_param_spec_boolean (property->name, property->nick, property->help, property->initial != 0, flags);
     case SL_PROPERTY_INT:
       return g_param_spec_int (property->name, property->nick, property->help, (gint) property->minimum, (gint) property->maximum,
                                (gint) property->initial, flags);
@@ -43,6 +45,7 @@ sl_properties_init (gpointer instance, const SlProperty *table, guint n)
   for (guint i = 0; i < n; i++) {
     gpointer place = G_STRUCT_MEMBER_P (instance, table[i].offset);
     switch (table[i].kind) {
+      case SL_PROPERTY_BOOL:
       case SL_PROPERTY_INT:
       case SL_PROPERTY_CHOICE:
         *(gint *) place = (gint) table[i].initial;
@@ -70,6 +73,9 @@ sl_property_set (gpointer instance, const SlProperty *property, const GValue *va
 {
   gpointer place = G_STRUCT_MEMBER_P (instance, property->offset);
   switch (property->kind) {
+    case SL_PROPERTY_BOOL:
+      *(gboolean *) place = g_value_get_boolean (value);
+      break;
     case SL_PROPERTY_INT:
       *(gint *) place = g_value_get_int (value);
       break;
@@ -91,6 +97,9 @@ sl_property_get (gpointer instance, const SlProperty *property, GValue *value)
 {
   gpointer place = G_STRUCT_MEMBER_P (instance, property->offset);
   switch (property->kind) {
+    case SL_PROPERTY_BOOL:
+      g_value_set_boolean (value, *(gboolean *) place);
+      break;
     case SL_PROPERTY_INT:
       g_value_set_int (value, *(gint *) place);
       break;

@@ -12,6 +12,7 @@ G_BEGIN_DECLS
 
 typedef enum
 {
+  SL_PROPERTY_BOOL,   /* gboolean */
   SL_PROPERTY_INT,    /* gint */
   SL_PROPERTY_DOUBLE, /* gdouble */
   SL_PROPERTY_STRING, /* char *, owned, NULL at first */

@@ -39,6 +39,7 @@ typedef struct
   gdouble threshold, iou_threshold;
   gint max_results, top_k;
   char *decoder, *labels, *source;
+  gboolean post_messages;
 } Settings;
 
 typedef struct
@@ -54,7 +55,11 @@ typedef struct
   SlPredictionMap *predictions;
   guint top_k;
   char *source;
+  gboolean post_messages;
   GString *line;
+  GstCaps *picture_caps; /* (nullable): of the pictures that the decoder makes */
+  SlPicture picture;     /* the last one */
+  SlLatency latency;
   Output output;
   GstCaps *output_caps;
   GQueue held; /* sticky events waiting for the output's caps */
@@ -92,6 +97,9 @@ static const SlProperty properties[] = {
     SL_PROPERTY_STRING, AT (labels) },
   { "source", "Source", "Text for \"source\" of JSON output, such as the name of the file or camera; unset = null", SL_PROPERTY_STRING,
     AT (source), 0, 0, 0, NULL, TRUE },
+  { "post-messages", "Post messages",
+    "Post an element message \"prediction\" for each frame, with the fields frame and timestamp (uint64) and json (string)",
+    SL_PROPERTY_BOOL, AT (post_messages), 0, 0, FALSE, NULL, TRUE },
 };
 
 /* Opens the decoder for the current caps and settings. */
@@ -106,12 +114,14 @@ open_decoding (SlPostprocess *self)
   g_free (self->source);
   self->source = g_strdup (self->settings.source);
   self->top_k = (guint) self->settings.top_k;
+  self->post_messages = self->settings.post_messages;
   self->stale = FALSE;
   GST_OBJECT_UNLOCK (self);
   settings.max_results = MAX (settings.max_results, (gint) self->top_k);
   if (!sl_tensor_decoding_open (&self->tensors, self->tensor_caps, &settings, &error))
     return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
   self->refused = FALSE;
+  gst_clear_caps (&self->picture_caps);
   GST_INFO_OBJECT (self, "decoder %s for %" GST_PTR_FORMAT, sl_decoding_decoder (self->tensors.decoding)->name, self->tensor_caps);
   return TRUE;
 }
@@ -153,6 +163,15 @@ fail_output (SlPostprocess *self, GstCaps *allowed, const SlFrameMeta *meta)
   return GST_FLOW_NOT_NEGOTIATED;
 }
 
+/* Caps of what goes out as video: the picture that the decoder made, else the frame; NULL when there is neither. */
+static GstCaps *
+video_caps (const SlPostprocess *self, const SlFrameMeta *meta)
+{
+  if (self->picture_caps != NULL)
+    return self->picture_caps;
+  return meta != NULL && meta->frame != NULL ? meta->caps : NULL;
+}
+
 static void
 push_held (SlPostprocess *self)
 {
@@ -163,7 +182,7 @@ push_held (SlPostprocess *self)
 
 /* The first output that downstream takes, in its order, and that this frame allows. */
 static Output
-choose_output (GstCaps *allowed, const SlFrameMeta *meta, GstCaps **caps)
+choose_output (GstCaps *allowed, GstCaps *video, GstCaps **caps)
 {
   g_autoptr (GstCaps) text = gst_caps_from_string (TEXT_CAPS);
   g_autoptr (GstCaps) json = gst_caps_from_string (JSON_CAPS);
@@ -172,7 +191,7 @@ choose_output (GstCaps *allowed, const SlFrameMeta *meta, GstCaps **caps)
     Output output;
     GstCaps *caps;
   } offers[] = {
-    { OUTPUT_VIDEO, meta != NULL && meta->frame != NULL ? meta->caps : NULL },
+    { OUTPUT_VIDEO, video },
     { OUTPUT_TEXT, text },
     { OUTPUT_JSON, json },
   };
@@ -193,14 +212,14 @@ choose_output (GstCaps *allowed, const SlFrameMeta *meta, GstCaps **caps)
 static GstFlowReturn
 negotiate (SlPostprocess *self, const SlFrameMeta *meta)
 {
-  gboolean frame_fits =
-    meta != NULL && meta->frame != NULL && self->output_caps != NULL && gst_caps_is_equal (self->output_caps, meta->caps);
+  GstCaps *video = video_caps (self, meta);
+  gboolean frame_fits = video != NULL && self->output_caps != NULL && gst_caps_is_equal (self->output_caps, video);
   gboolean current = self->output == OUTPUT_TEXT || self->output == OUTPUT_JSON || (self->output == OUTPUT_VIDEO && frame_fits);
   if (!gst_pad_check_reconfigure (self->srcpad) && current)
     return GST_FLOW_OK;
   g_autoptr (GstCaps) allowed = gst_pad_peer_query_caps (self->srcpad, NULL);
   g_autoptr (GstCaps) caps = NULL;
-  Output output = choose_output (allowed, meta, &caps);
+  Output output = choose_output (allowed, video, &caps);
   if (output == OUTPUT_NONE)
     return GST_PAD_IS_FLUSHING (self->srcpad) ? GST_FLOW_FLUSHING : fail_output (self, allowed, meta);
   if (self->output == OUTPUT_NONE || !gst_caps_is_equal (caps, self->output_caps)) {
@@ -240,6 +259,34 @@ find_geometry (SlPostprocess *self, const SlFrameMeta *meta, SlFrameGeometry *ge
   }
 }
 
+/* A picture that the decoder made is what goes out as video. */
+static void
+take_picture (SlPostprocess *self, const SlResult *result)
+{
+  gint fps_n = 0, fps_d = 1;
+  self->picture = result->picture;
+  if (self->picture.width == 0 || self->picture_caps != NULL)
+    return;
+  gst_structure_get_fraction (gst_caps_get_structure (self->tensor_caps, 0), "framerate", &fps_n, &fps_d);
+  self->picture_caps = gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING, self->picture.channels == 1 ? "GRAY8" : "RGB", "width",
+                                            G_TYPE_INT, (gint) self->picture.width, "height", G_TYPE_INT, (gint) self->picture.height,
+                                            "framerate", GST_TYPE_FRACTION, fps_n, fps_d, NULL);
+}
+
+/* Ages as of now; NULL when nothing is known of the frame's way. */
+static const SlLatency *
+measure (SlPostprocess *self, const SlFrameMeta *meta)
+{
+  if (meta == NULL || meta->captured == 0)
+    return NULL;
+  const gint64 now = g_get_monotonic_time ();
+  self->latency.age = now - meta->captured;
+  self->latency.preprocess = meta->preprocessed > 0 ? meta->preprocessed - meta->captured : -1;
+  self->latency.inference = meta->inferred > 0 && meta->preprocessed > 0 ? meta->inferred - meta->preprocessed : -1;
+  self->latency.decode = meta->inferred > 0 ? now - meta->inferred : -1;
+  return &self->latency;
+}
+
 /* Decodes @buffer into @prediction; the strings are the element's until the next frame. */
 static SlTensorMapStatus
 decode (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlPrediction *prediction)
@@ -250,13 +297,16 @@ decode (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlPredi
     return status;
   const SlResult *result = sl_decoding_run (self->tensors.decoding, self->tensors.map.data);
   sl_tensor_map_done (&self->tensors.map);
+  take_picture (self, result);
   find_geometry (self, meta, &geometry);
-  sl_prediction_map_fill (self->predictions, result, self->tensors.labels, &geometry, self->top_k, prediction);
+  sl_prediction_map_fill (self->predictions, result, self->tensors.labels, sl_decoding_decoder (self->tensors.decoding)->names, &geometry,
+                          self->top_k, prediction);
   prediction->source = self->source;
   prediction->frame = self->frame++;
   prediction->timestamp = G_MAXUINT64;
   if (self->segment.format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (buffer))
     prediction->timestamp = gst_segment_to_stream_time (&self->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+  prediction->latency = measure (self, meta);
   return SL_TENSOR_MAP_OK;
 }
 
@@ -287,6 +337,38 @@ push_frame (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, con
   sl_buffer_add_prediction (frame, prediction);
   stamp (frame, &times);
   return gst_pad_push (self->srcpad, frame);
+}
+
+/* Takes @buffer. */
+static GstFlowReturn
+push_picture (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta)
+{
+  const guint bytes = self->picture.width * self->picture.channels;
+  GstVideoInfo info;
+  GstVideoFrame frame;
+  gst_video_info_from_caps (&info, self->picture_caps);
+  GstBuffer *out = gst_buffer_new_allocate (NULL, info.size, NULL);
+  if (gst_video_frame_map (&frame, &info, out, GST_MAP_WRITE)) {
+    for (guint y = 0; y < self->picture.height; y++)
+      memcpy ((guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0) + (gsize) y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0),
+              self->picture.pixels + (gsize) y * bytes, bytes);
+    gst_video_frame_unmap (&frame);
+  }
+  gst_buffer_copy_into (out, buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
+  if (meta != NULL)
+    stamp (out, meta);
+  gst_buffer_unref (buffer);
+  return gst_pad_push (self->srcpad, out);
+}
+
+static void
+post_prediction (SlPostprocess *self, const SlPrediction *prediction)
+{
+  g_string_truncate (self->line, 0);
+  sl_prediction_append_json (self->line, prediction);
+  GstStructure *structure = gst_structure_new ("prediction", "frame", G_TYPE_UINT64, prediction->frame, "timestamp", G_TYPE_UINT64,
+                                               prediction->timestamp, "json", G_TYPE_STRING, self->line->str, NULL);
+  gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), structure));
 }
 
 /* Takes @buffer. */
@@ -332,7 +414,11 @@ sl_postprocess_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
     gst_buffer_unref (buffer);
     return flow;
   }
-  return self->output == OUTPUT_VIDEO ? push_frame (self, buffer, meta, &prediction) : push_line (self, buffer, meta, &prediction);
+  if (self->post_messages)
+    post_prediction (self, &prediction);
+  if (self->output != OUTPUT_VIDEO)
+    return push_line (self, buffer, meta, &prediction);
+  return self->picture_caps != NULL ? push_picture (self, buffer, meta) : push_frame (self, buffer, meta, &prediction);
 }
 
 static void
@@ -340,6 +426,7 @@ forget_output (SlPostprocess *self)
 {
   self->output = OUTPUT_NONE;
   gst_clear_caps (&self->output_caps);
+  gst_clear_caps (&self->picture_caps);
   g_queue_clear_full (&self->held, (GDestroyNotify) gst_event_unref);
 }
 
@@ -480,7 +567,7 @@ sl_postprocess_class_init (SlPostprocessClass *klass)
   gst_element_class_set_static_metadata (
     element_class, "Sightline postprocessor", "Filter/Analyzer/Converter/Tensor",
     "Decodes a model's output tensors and maps the results to pixels of the original frame. What is linked after it decides the output: "
-    "video/x-raw is the original frame with GstVideoRegionOfInterestMeta on it, text/x-raw one line an object (label confidence x y w h) or the "
+    "video/x-raw is the original frame with GstVideoRegionOfInterestMeta on it (or the picture that the model made), text/x-raw one line an object (label confidence x y w h) or the "
     "best label, application/x-json one line a frame. Example: slinfer model=ssd.tflite ! slpostprocess threshold=0.6 ! application/x-json ! fdsink",
     "The Sightline authors");
   element_class->change_state = sl_postprocess_change_state;

@@ -31,7 +31,23 @@ append_field (GString *out, const char *name, double value)
 }
 
 static void
-append_object (GString *out, const SlObject *object)
+append_points (GString *out, const SlObject *object, const SlSkeleton *skeleton)
+{
+  g_string_append (out, ",\"keypoints\":[");
+  for (guint i = 0; i < object->n_points; i++) {
+    const SlPoint *point = &object->points[i];
+    g_string_append (out, i > 0 ? ",{\"name\":" : "{\"name\":");
+    sl_json_append_string (out, skeleton != NULL && i < skeleton->n_points ? skeleton->names[i] : NULL);
+    append_field (out, ",\"x\":", point->x);
+    append_field (out, ",\"y\":", point->y);
+    append_field (out, ",\"confidence\":", point->confidence);
+    g_string_append_c (out, '}');
+  }
+  g_string_append_c (out, ']');
+}
+
+static void
+append_object (GString *out, const SlObject *object, const SlSkeleton *skeleton)
 {
   g_string_append_printf (out, "{\"x\":%d,\"y\":%d,\"w\":%d,\"h\":%d,\"roi_type\":", object->x, object->y, object->w, object->h);
   sl_json_append_string (out, object->label);
@@ -42,7 +58,60 @@ append_object (GString *out, const SlObject *object)
   append_field (out, "},\"confidence\":", object->confidence);
   g_string_append (out, ",\"label\":");
   sl_json_append_string (out, object->label);
-  g_string_append_printf (out, ",\"label_id\":%d}}", object->label_id);
+  g_string_append_printf (out, ",\"label_id\":%d}", object->label_id);
+  if (object->n_points > 0)
+    append_points (out, object, skeleton);
+  g_string_append_c (out, '}');
+}
+
+/* Runs of equal cells, row after row: class, length, class, length, ... */
+static void
+append_runs (GString *out, const SlMask *mask)
+{
+  const gsize n = (gsize) mask->width * mask->height;
+  for (gsize start = 0, end; start < n; start = end) {
+    for (end = start + 1; end < n && mask->classes[end] == mask->classes[start];)
+      end++;
+    g_string_append_printf (out, "%s%u,%" G_GSIZE_FORMAT, start > 0 ? "," : "", mask->classes[start], end - start);
+  }
+}
+
+static void
+append_mask (GString *out, const SlPrediction *prediction)
+{
+  g_string_append_printf (out, ",\"mask\":{\"width\":%u,\"height\":%u,\"classes\":[", prediction->mask.width, prediction->mask.height);
+  for (guint i = 0; i < prediction->n_mask_classes; i++) {
+    const SlMaskClass *found = &prediction->mask_classes[i];
+    g_string_append (out, i > 0 ? ",{\"label\":" : "{\"label\":");
+    sl_json_append_string (out, found->label);
+    g_string_append_printf (out, ",\"label_id\":%d", found->label_id);
+    append_field (out, ",\"fraction\":", found->fraction);
+    g_string_append_c (out, '}');
+  }
+  g_string_append (out, "],\"runs\":[");
+  append_runs (out, &prediction->mask);
+  g_string_append (out, "]}");
+}
+
+static void
+append_latency (GString *out, const SlLatency *latency)
+{
+  const struct
+  {
+    const char *name;
+    gint64 us;
+  } times[] = {
+    { "age", latency->age }, { "preprocess", latency->preprocess }, { "inference", latency->inference }, { "decode", latency->decode }
+  };
+  g_string_append (out, ",\"latency\":");
+  for (guint i = 0; i < G_N_ELEMENTS (times); i++) {
+    g_string_append_printf (out, "%c\"%s\":", i > 0 ? ',' : '{', times[i].name);
+    if (times[i].us < 0)
+      g_string_append (out, "null");
+    else
+      g_string_append_printf (out, "%" G_GINT64_FORMAT, times[i].us);
+  }
+  g_string_append_c (out, '}');
 }
 
 static void
@@ -69,7 +138,7 @@ sl_prediction_append_json (GString *out, const SlPrediction *prediction)
   for (guint i = 0; i < prediction->n_objects; i++) {
     if (i > 0)
       g_string_append_c (out, ',');
-    append_object (out, &prediction->objects[i]);
+    append_object (out, &prediction->objects[i], prediction->skeleton);
   }
   g_string_append (out, "],\"labels\":[");
   for (guint i = 0; i < prediction->n_labels; i++) {
@@ -77,12 +146,33 @@ sl_prediction_append_json (GString *out, const SlPrediction *prediction)
       g_string_append_c (out, ',');
     append_label (out, &prediction->labels[i]);
   }
-  g_string_append (out, "]}");
+  g_string_append_c (out, ']');
+  if (prediction->mask.width > 0)
+    append_mask (out, prediction);
+  if (prediction->latency != NULL)
+    append_latency (out, prediction->latency);
+  g_string_append_c (out, '}');
+}
+
+/* Classes of the mask, the largest first, without the background. */
+static void
+append_shares (GString *out, const SlPrediction *prediction)
+{
+  for (guint i = 0; i < prediction->n_mask_classes; i++) {
+    const SlMaskClass *found = &prediction->mask_classes[i];
+    if (found->label_id == 0)
+      continue;
+    append_plain (out, found->label);
+    g_string_append_c (out, ' ');
+    append_double (out, found->fraction);
+    g_string_append_c (out, '\n');
+  }
 }
 
 void
 sl_prediction_append_text (GString *out, const SlPrediction *prediction)
 {
+  append_shares (out, prediction);
   if (prediction->n_objects == 0 && prediction->n_labels > 0) {
     append_plain (out, prediction->labels[0].label);
     g_string_append_c (out, '\n');

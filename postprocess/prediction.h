@@ -7,7 +7,15 @@
 
 #include <glib.h>
 
+#include "postprocess/result.h"
+
 G_BEGIN_DECLS
+
+/** A keypoint; @x, @y in 0..1 of the frame, outside of that where it lies outside. */
+typedef struct
+{
+  gdouble x, y, confidence;
+} SlPoint;
 
 /** An object; @x..@h whole pixels of the frame, clipped to it; @x_min..@y_max in 0..1 of the frame, clipped. */
 typedef struct
@@ -17,6 +25,8 @@ typedef struct
   gdouble confidence;
   gint32 label_id;
   const char *label; /* (not nullable): the class's name, or its number when it has none; owned elsewhere */
+  guint n_points;
+  const SlPoint *points; /* in the order of the prediction's skeleton */
 } SlObject;
 
 typedef struct
@@ -26,12 +36,29 @@ typedef struct
   const char *label; /* (not nullable) */
 } SlLabelled;
 
+/** A class that the mask has, and the share of its cells. */
+typedef struct
+{
+  gint32 label_id;
+  const char *label; /* (not nullable) */
+  gdouble fraction;
+} SlMaskClass;
+
+/** How long a frame took, in us, -1 = unknown: @age from its capture to now, of which the stages. */
+typedef struct
+{
+  gint64 age, preprocess, inference, decode;
+} SlLatency;
+
 /**
  * SlPrediction:
  * @source: (nullable): where the frame came from (path or URI)
  * @frame: number of the frame in its source, from 0
  * @timestamp: nanoseconds of stream time, G_MAXUINT64 when unknown (JSON null)
  * @width, @height: pixels of the original frame; of the tensor when there was none
+ * @skeleton: (nullable): names and bones of all objects' points
+ * @mask: a class for each cell of a grid over the whole frame; SL_MASK_VOID where the model did not see; @width 0 = none
+ * @latency: (nullable)
  */
 typedef struct
 {
@@ -42,6 +69,11 @@ typedef struct
   guint n_objects, n_labels;
   const SlObject *objects;
   const SlLabelled *labels;
+  const SlSkeleton *skeleton;
+  SlMask mask;
+  guint n_mask_classes;
+  const SlMaskClass *mask_classes;
+  const SlLatency *latency;
 } SlPrediction;
 
 /** sl_prediction_append_json: one line without newline, UTF-8; shape documented in docs/predictions.md. */

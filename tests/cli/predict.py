@@ -4,9 +4,12 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 
+sys.path.insert(0, os.path.join(os.environ.get("SIGHTLINE_SOURCE_ROOT", "."), "tests", "support"))
 import harness
+import schema
 from harness import Skip, data, model, png, run, work, write
 
 RED, GREEN, BLUE = (255, 0, 0), (0, 255, 0), (0, 0, 255)
@@ -16,13 +19,18 @@ def lines(result):
     return [json.loads(line) for line in result.out.splitlines()]
 
 
+with open(os.path.join(harness.ROOT, "docs", "predictions.schema.json"), encoding="utf-8") as file:
+    SCHEMA = json.load(file)
+
+
 def check_shape(frame):
-    """The documented shape, key by key and in order."""
-    assert list(frame) == ["source", "frame", "timestamp", "resolution", "objects", "labels"], frame
+    """The documented shape: its schema, the order of keys, and what a schema cannot say."""
+    assert not schema.problems(frame, SCHEMA, SCHEMA), frame
+    assert list(frame)[:6] == ["source", "frame", "timestamp", "resolution", "objects", "labels"], frame
     width, height = frame["resolution"]["width"], frame["resolution"]["height"]
     assert frame["timestamp"] is None or isinstance(frame["timestamp"], int)
     for found in frame["objects"]:
-        assert list(found) == ["x", "y", "w", "h", "roi_type", "detection"], found
+        assert list(found)[:6] == ["x", "y", "w", "h", "roi_type", "detection"], found
         detection, box = found["detection"], found["detection"]["bounding_box"]
         assert list(detection) == ["bounding_box", "confidence", "label", "label_id"], detection
         assert list(box) == ["x_min", "x_max", "y_min", "y_max"], box

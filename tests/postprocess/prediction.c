@@ -69,6 +69,41 @@ test_json_unknown (void)
                    "\"labels\":[]}");
 }
 
+/* What only some models give comes after what all do. */
+static void
+test_json_more (void)
+{
+  static const SlPoint points[] = { { 0.25, 0.5, 0.75 }, { 2, -1, 0 } };
+  static const SlObject object = { 1, 2, 3, 4, 0, 0, 1, 1, 0.5, 0, "face", 2, points };
+  static const char *const names[] = { "left", "right" };
+  static const SlSkeleton skeleton = { 2, 0, names, NULL };
+  static const guint8 cells[] = { 0, 7, 7, 7, 255, 0 };
+  static const SlMaskClass classes[] = { { 7, "cat", 0.5 }, { 0, "background", 1 / 3.0 } };
+  static const SlLatency latency = { 5000, 1000, -1, 30 };
+  const SlPrediction prediction = { .timestamp = 0,
+                                    .width = 9,
+                                    .height = 9,
+                                    .n_objects = 1,
+                                    .objects = &object,
+                                    .skeleton = &skeleton,
+                                    .mask = { 3, 2, cells },
+                                    .n_mask_classes = 2,
+                                    .mask_classes = classes,
+                                    .latency = &latency };
+  g_autofree char *json = json_of (&prediction);
+  g_assert_cmpstr (
+    json, ==,
+    "{\"source\":null,\"frame\":0,\"timestamp\":0,\"resolution\":{\"width\":9,\"height\":9},\"objects\":[{\"x\":1,\"y\":2,\"w\":3,"
+    "\"h\":4,\"roi_type\":\"face\",\"detection\":{\"bounding_box\":{\"x_min\":0,\"x_max\":1,\"y_min\":0,\"y_max\":1},"
+    "\"confidence\":0.5,\"label\":\"face\",\"label_id\":0},\"keypoints\":[{\"name\":\"left\",\"x\":0.25,\"y\":0.5,"
+    "\"confidence\":0.75},{\"name\":\"right\",\"x\":2,\"y\":-1,\"confidence\":0}]}],\"labels\":[],\"mask\":{\"width\":3,"
+    "\"height\":2,\"classes\":[{\"label\":\"cat\",\"label_id\":7,\"fraction\":0.5},{\"label\":\"background\",\"label_id\":0,"
+    "\"fraction\":0.333333}],\"runs\":[0,1,7,3,255,1,0,1]},\"latency\":{\"age\":5000,\"preprocess\":1000,\"inference\":null,"
+    "\"decode\":30}}");
+  g_autofree char *text = text_of (&prediction);
+  g_assert_cmpstr (text, ==, "cat 0.5\nface 0.5 1 2 3 4\n");
+}
+
 /* Bytes that JSON or UTF-8 forbid. */
 static void
 test_json_escapes (void)
@@ -172,6 +207,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/prediction/json", test_json);
   g_test_add_func ("/prediction/json_unknown", test_json_unknown);
+  g_test_add_func ("/prediction/json_more", test_json_more);
   g_test_add_func ("/prediction/json_escapes", test_json_escapes);
   g_test_add_func ("/prediction/json_not_finite", test_json_not_finite);
   g_test_add_func ("/prediction/locale", test_locale);

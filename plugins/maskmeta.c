@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SlMaskMeta: registration, and the three things a GstMeta does.
+ */
+#include "plugins/maskmeta.h"
+
+#include <string.h>
+
+static gboolean
+mask_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
+{
+  SlMaskMeta *self = (SlMaskMeta *) meta;
+  self->width = self->height = 0;
+  self->classes = NULL;
+  memset (self->names, 0, sizeof self->names);
+  return TRUE;
+}
+
+static void
+mask_meta_free (GstMeta *meta, GstBuffer *buffer)
+{
+  g_clear_pointer (&((SlMaskMeta *) meta)->classes, g_bytes_unref);
+}
+
+static gboolean
+mask_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer, GQuark type, gpointer data)
+{
+  const SlMaskMeta *self = (const SlMaskMeta *) meta;
+  if (!GST_META_TRANSFORM_IS_COPY (type))
+    return FALSE;
+  SlMaskMeta *copy = sl_buffer_add_mask_meta (dest, self->width, self->height, self->classes);
+  if (copy == NULL)
+    return FALSE;
+  memcpy (copy->names, self->names, sizeof copy->names);
+  return TRUE;
+}
+
+GType
+sl_mask_meta_api_get_type (void)
+{
+  static GType type = 0;
+  static const gchar *tags[] = { NULL };
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, gst_meta_api_type_register ("SlMaskMetaAPI", tags));
+  return type;
+}
+
+const GstMetaInfo *
+sl_mask_meta_get_info (void)
+{
+  static const GstMetaInfo *info = NULL;
+  if (g_once_init_enter ((GstMetaInfo **) &info)) {
+    const GstMetaInfo *registered = gst_meta_register (sl_mask_meta_api_get_type (), "SlMaskMeta", sizeof (SlMaskMeta), mask_meta_init,
+                                                       mask_meta_free, mask_meta_transform);
+    g_once_init_leave ((GstMetaInfo **) &info, (GstMetaInfo *) registered);
+  }
+  return info;
+}
+
+SlMaskMeta *
+sl_buffer_add_mask_meta (GstBuffer *buffer, guint width, guint height, GBytes *classes)
+{
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
+  g_return_val_if_fail (classes != NULL && g_bytes_get_size (classes) == (gsize) width * height, NULL);
+  SlMaskMeta *self = (SlMaskMeta *) gst_buffer_add_meta (buffer, sl_mask_meta_get_info (), NULL);
+  if (self == NULL)
+    return NULL;
+  self->width = width;
+  self->height = height;
+  self->classes = g_bytes_ref (classes);
+  return self;
+}
+
+SlMaskMeta *
+sl_buffer_get_mask_meta (GstBuffer *buffer)
+{
+  return (SlMaskMeta *) gst_buffer_get_meta (buffer, sl_mask_meta_api_get_type ());
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SlMaskMeta: a class for each cell of a grid over a video frame, as segmentation gives it. It says nothing about pixels,
+ * so a frame may be converted or scaled under it.
+ */
+#ifndef SL_PLUGINS_MASKMETA_H
+#define SL_PLUGINS_MASKMETA_H
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/**
+ * SlMaskMeta:
+ * @width, @height: cells
+ * @classes: width * height bytes, row by row: 0 background, SL_MASK_VOID unknown
+ * @names: of classes 0..254; NULL = none; interned strings
+ */
+typedef struct
+{
+  GstMeta meta;
+  guint width, height;
+  GBytes *classes;
+  const char *names[256];
+} SlMaskMeta;
+
+GType sl_mask_meta_api_get_type (void);
+const GstMetaInfo *sl_mask_meta_get_info (void);
+/** sl_buffer_add_mask_meta: @classes (transfer none) has @width * @height bytes. */
+SlMaskMeta *sl_buffer_add_mask_meta (GstBuffer *buffer, guint width, guint height, GBytes *classes);
+/** sl_buffer_get_mask_meta: (transfer none) (nullable) */
+SlMaskMeta *sl_buffer_get_mask_meta (GstBuffer *buffer);
+
+G_END_DECLS
+
+#endif
