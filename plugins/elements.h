@@ -13,6 +13,8 @@ G_BEGIN_DECLS
 GType sl_normalize_get_type (void);
 GType sl_infer_get_type (void);
 GType sl_postprocess_get_type (void);
+/** sl_overlay_get_type: only where SL_HAVE_OVERLAY is defined in config.h. */
+GType sl_overlay_get_type (void);
 GType sl_bmp_parse_get_type (void);
 
 /** sl_plugin_register_elements: registers every element with @plugin. */

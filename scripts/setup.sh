@@ -52,6 +52,7 @@ collect ()
   need libxnnpack-dev has_header xnnpack.h
   need libpthreadpool-dev has_header pthreadpool.h
   need libyuv-dev has_header libyuv.h
+  need libpango1.0-dev pkg-config --exists pangocairo
   need libjson-glib-dev pkg-config --exists json-glib-1.0
   need gstreamer1.0-tools command -v gst-launch-1.0
   need gstreamer1.0-plugins-base has_element videotestsrc

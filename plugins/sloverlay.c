@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sloverlay: draws the predictions that ride on video frames, in place, in the frame's own format. It reads
+ * GstVideoRegionOfInterestMeta, whoever wrote them, and SlMaskMeta. A frame without any goes through untouched and uncopied.
+ */
+#include "plugins/elements.h"
+
+#include <gst/base/gstbasetransform.h>
+#include <gst/video/video.h>
+
+#include "plugins/draw.h"
+#include "plugins/framemeta.h"
+#include "plugins/maskmeta.h"
+#include "plugins/predictions.h"
+#include "plugins/properties.h"
+
+GST_DEBUG_CATEGORY_STATIC (sl_overlay_debug);
+#define GST_CAT_DEFAULT sl_overlay_debug
+
+#define CAPS "video/x-raw, format=(string)" SL_CANVAS_FORMATS ", width=(int)[1,max], height=(int)[1,max]"
+/* Frames per second are those of about this long. */
+#define STATS_INTERVAL (G_USEC_PER_SEC / 2)
+
+typedef struct
+{
+  GstBaseTransform parent;
+  SlDrawStyle style; /* object lock */
+  gboolean stats;    /* object lock */
+  /* The rest is the streaming thread's. */
+  GstVideoInfo info;
+  SlTextCache *text;
+  SlPredictionReader reader;
+  gint64 since; /* start of the interval that is being counted, 0 = none yet */
+  guint frames;
+  double fps;
+} SlOverlay;
+
+typedef GstBaseTransformClass SlOverlayClass;
+
+G_DEFINE_TYPE (SlOverlay, sl_overlay, GST_TYPE_BASE_TRANSFORM)
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
+
+#define AT(member) G_STRUCT_OFFSET (SlOverlay, member)
+
+static const SlProperty properties[] = {
+  { "boxes", "Boxes", "Draw a box around each object", SL_PROPERTY_BOOL, AT (style.boxes), 0, 0, TRUE, NULL, TRUE },
+  { "labels", "Labels", "Write the name of each object, of the whole picture's labels and of the mask's classes", SL_PROPERTY_BOOL,
+    AT (style.labels), 0, 0, TRUE, NULL, TRUE },
+  { "scores", "Scores", "Write confidences behind names", SL_PROPERTY_BOOL, AT (style.scores), 0, 0, TRUE, NULL, TRUE },
+  { "masks", "Masks", "Colour what segmentation found", SL_PROPERTY_BOOL, AT (style.masks), 0, 0, TRUE, NULL, TRUE },
+  { "keypoints", "Keypoints", "Draw keypoints and the bones between them", SL_PROPERTY_BOOL, AT (style.keypoints), 0, 0, TRUE, NULL, TRUE },
+  { "stats", "Statistics", "Write frames per second, and the time since capture where it is known, in the top right corner",
+    SL_PROPERTY_BOOL, AT (stats), 0, 0, FALSE, NULL, TRUE },
+  { "mask-opacity", "Opacity of masks", "How much of a mask's colour covers the picture, 0..1", SL_PROPERTY_DOUBLE, AT (style.opacity), 0,
+    1, 0.5, NULL, TRUE },
+  { "point-threshold", "Point threshold", "Lowest confidence of keypoints drawn, 0..1", SL_PROPERTY_DOUBLE, AT (style.point_threshold), 0,
+    1, 0.2, NULL, TRUE },
+  { "thickness", "Thickness", "Thickness of lines in pixels; 0 = by the size of the frame", SL_PROPERTY_INT, AT (style.thickness), 0, 64, 0,
+    NULL, TRUE },
+  { "font-size", "Font size", "Height of letters in pixels; 0 = by the size of the frame", SL_PROPERTY_INT, AT (style.font_size), 0, 256, 0,
+    NULL, TRUE },
+};
+
+static gboolean
+has_predictions (GstBuffer *buffer)
+{
+  return gst_buffer_get_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL || sl_buffer_get_mask_meta (buffer) != NULL;
+}
+
+static gboolean
+wants_stats (SlOverlay *self)
+{
+  GST_OBJECT_LOCK (self);
+  const gboolean stats = self->stats;
+  GST_OBJECT_UNLOCK (self);
+  return stats;
+}
+
+static void
+count_frame (SlOverlay *self)
+{
+  const gint64 now = g_get_monotonic_time ();
+  if (self->since == 0)
+    self->since = now;
+  else
+    self->frames++;
+  if (now - self->since >= STATS_INTERVAL) {
+    self->fps = (double) self->frames * G_USEC_PER_SEC / (double) (now - self->since);
+    self->since = now;
+    self->frames = 0;
+  }
+}
+
+static void
+draw_stats (SlOverlay *self, GstBuffer *buffer, SlCanvas *canvas, const SlDrawStyle *style)
+{
+  const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
+  char note[64];
+  if (meta != NULL && meta->captured > 0)
+    g_snprintf (note, sizeof note, "%.1f fps %.1f ms", self->fps, (double) (g_get_monotonic_time () - meta->captured) / 1000);
+  else
+    g_snprintf (note, sizeof note, "%.1f fps", self->fps);
+  sl_draw_note (canvas, self->text, style, note);
+}
+
+static GstFlowReturn
+sl_overlay_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
+{
+  SlOverlay *self = (SlOverlay *) base;
+  GST_OBJECT_LOCK (self);
+  const SlDrawStyle style = self->style;
+  const gboolean stats = self->stats;
+  GST_OBJECT_UNLOCK (self);
+  SlPrediction prediction = { .width = GST_VIDEO_INFO_WIDTH (&self->info), .height = GST_VIDEO_INFO_HEIGHT (&self->info) };
+  const gboolean predicted = has_predictions (buffer);
+  GstVideoFrame frame;
+  SlCanvas canvas;
+  count_frame (self);
+  if (!predicted && !stats)
+    return GST_FLOW_OK;
+  if (!gst_video_frame_map (&frame, &self->info, buffer, GST_MAP_READWRITE | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+                       ("a video frame of %" G_GSIZE_FORMAT " bytes cannot be written to", gst_buffer_get_size (buffer)), (NULL));
+    return GST_FLOW_ERROR;
+  }
+  sl_canvas_init (&canvas, &frame);
+  if (predicted) {
+    sl_prediction_reader_read (&self->reader, buffer, &prediction);
+    sl_draw_prediction (&canvas, self->text, &style, &prediction);
+  }
+  if (stats)
+    draw_stats (self, buffer, &canvas, &style);
+  gst_video_frame_unmap (&frame);
+  return GST_FLOW_OK;
+}
+
+/* A frame with nothing to draw on need not be writable. */
+static GstFlowReturn
+sl_overlay_prepare_output_buffer (GstBaseTransform *base, GstBuffer *in, GstBuffer **out)
+{
+  if (has_predictions (in) || wants_stats ((SlOverlay *) base))
+    return GST_BASE_TRANSFORM_CLASS (sl_overlay_parent_class)->prepare_output_buffer (base, in, out);
+  *out = in;
+  return GST_FLOW_OK;
+}
+
+static gboolean
+sl_overlay_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
+{
+  return gst_video_info_from_caps (&((SlOverlay *) base)->info, in);
+}
+
+static gboolean
+sl_overlay_start (GstBaseTransform *base)
+{
+  SlOverlay *self = (SlOverlay *) base;
+  self->text = sl_text_cache_new ();
+  sl_prediction_reader_init (&self->reader);
+  self->since = 0;
+  self->frames = 0;
+  self->fps = 0;
+  return TRUE;
+}
+
+static gboolean
+sl_overlay_stop (GstBaseTransform *base)
+{
+  SlOverlay *self = (SlOverlay *) base;
+  g_clear_pointer (&self->text, sl_text_cache_free);
+  sl_prediction_reader_clear (&self->reader);
+  return TRUE;
+}
+
+static void
+sl_overlay_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GST_OBJECT_LOCK (object);
+  sl_property_set (object, &properties[id - 1], value);
+  GST_OBJECT_UNLOCK (object);
+}
+
+static void
+sl_overlay_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GST_OBJECT_LOCK (object);
+  sl_property_get (object, &properties[id - 1], value);
+  GST_OBJECT_UNLOCK (object);
+}
+
+static void
+sl_overlay_class_init (SlOverlayClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GST_DEBUG_CATEGORY_INIT (sl_overlay_debug, "sloverlay", 0, "predictions drawn on frames");
+  object_class->set_property = sl_overlay_set_property;
+  object_class->get_property = sl_overlay_get_property;
+  sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_set_static_metadata (
+    element_class, "Sightline overlay", "Filter/Effect/Video",
+    "Draws boxes, labels, masks and skeletons of predictions on YUV, RGB and gray frames, in place. Reads "
+    "GstVideoRegionOfInterestMeta with the fields of slpostprocess and of DL Streamer. "
+    "Example: slinfer model=ssd.tflite ! slpostprocess ! sloverlay ! videoconvert ! autovideosink",
+    "The Sightline authors");
+  klass->transform_ip = sl_overlay_transform_ip;
+  klass->prepare_output_buffer = sl_overlay_prepare_output_buffer;
+  klass->set_caps = sl_overlay_set_caps;
+  klass->start = sl_overlay_start;
+  klass->stop = sl_overlay_stop;
+}
+
+static void
+sl_overlay_init (SlOverlay *self)
+{
+  sl_properties_init (self, properties, G_N_ELEMENTS (properties));
+  gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
+}
