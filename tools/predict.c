@@ -10,6 +10,7 @@
 #include "plugins/elements.h"
 #include "postprocess/result.h"
 #include "tools/command.h"
+#include "tools/draw.h"
 #include "tools/frames.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"
@@ -20,7 +21,7 @@
 typedef struct
 {
   SlModelOptions model;
-  char *threshold_text, *top_text, *filter;
+  char *threshold_text, *top_text, *filter, *draw;
   double threshold; /* NAN = not given */
   guint top;        /* 0 = not given */
   gboolean json;
@@ -33,9 +34,17 @@ is_moving (GstSample *frame)
   return gst_video_info_from_caps (&info, gst_sample_get_caps (frame)) && GST_VIDEO_INFO_FPS_N (&info) > 0;
 }
 
+/* What one run of the program works with. */
+typedef struct
+{
+  SlPredictor *predictor;
+  SlDrawer *drawer; /* (nullable) */
+  SlReport report;
+} Run;
+
 /* Every frame of an open source; FALSE with @error set when it ends early for a reason other than Ctrl-C. */
 static gboolean
-predict_frames (SlPredictor *predictor, SlFrames *frames, const char *source, SlReport *report, GError **error)
+predict_frames (Run *run, SlFrames *frames, const char *source, GError **error)
 {
   GError *problem = NULL;
   SlProgress progress;
@@ -43,9 +52,11 @@ predict_frames (SlPredictor *predictor, SlFrames *frames, const char *source, Sl
   SlPrediction prediction = { .source = source };
   sl_progress_start (&progress);
   while (problem == NULL && (frame = sl_frames_next (frames, &problem)) != NULL) {
-    if (sl_predictor_run (predictor, frame, &prediction, &problem)) {
+    if (sl_predictor_run (run->predictor, frame, &prediction, &problem)) {
       sl_progress_hide (&progress);
-      sl_report_frame (report, &prediction, is_moving (frame));
+      sl_report_frame (&run->report, &prediction, is_moving (frame));
+      if (run->drawer != NULL)
+        sl_drawer_write (run->drawer, sl_predictor_result (run->predictor), &problem);
       if (sl_progress_due (&progress))
         sl_progress_show (&progress, source, prediction.timestamp, sl_frames_duration (frames));
       prediction.frame++;
@@ -53,7 +64,7 @@ predict_frames (SlPredictor *predictor, SlFrames *frames, const char *source, Sl
     gst_sample_unref (frame);
   }
   sl_progress_hide (&progress);
-  sl_report_end (report, prediction.frame);
+  sl_report_end (&run->report, prediction.frame);
   if (problem == NULL)
     return TRUE;
   g_propagate_error (error, problem);
@@ -61,36 +72,37 @@ predict_frames (SlPredictor *predictor, SlFrames *frames, const char *source, Sl
 }
 
 static gboolean
-predict_source (SlPredictor *predictor, const char *source, SlReport *report, GError **error)
+predict_source (Run *run, const char *source, GError **error)
 {
-  g_autoptr (GstCaps) caps = sl_predictor_caps (predictor);
+  g_autoptr (GstCaps) caps = sl_predictor_caps (run->predictor);
   g_autoptr (SlFrames) frames = sl_frames_open (source, caps, error);
-  return frames != NULL && predict_frames (predictor, frames, source, report, error);
+  return frames != NULL && predict_frames (run, frames, source, error);
 }
 
 static int
 predict (const Options *options, char **sources)
 {
   const SlPredictorOptions how = { &options->model, options->threshold, options->top, options->filter };
-  SlReport report = { .json = options->json };
   g_autoptr (GError) bad_model = NULL;
   int status = SL_EXIT_OK;
   gst_init (NULL, NULL);
   sl_elements_register_static ();
   sl_interrupt_catch ();
   g_autoptr (SlPredictor) predictor = sl_predictor_new (&how, &bad_model);
-  if (predictor == NULL) {
+  g_autoptr (SlDrawer) drawer = predictor != NULL && options->draw != NULL ? sl_drawer_new (options->draw, &bad_model) : NULL;
+  Run run = { predictor, drawer, { .json = options->json } };
+  if (bad_model != NULL) {
     sl_complain ("predict", "%s", bad_model->message);
     return SL_EXIT_FAILED;
   }
   for (guint i = 0; sources[i] != NULL && !sl_interrupted (); i++) {
     g_autoptr (GError) error = NULL;
-    if (!predict_source (predictor, sources[i], &report, &error)) {
+    if (!predict_source (&run, sources[i], &error)) {
       sl_complain ("predict", "%s: %s", sources[i], error->message);
       status = SL_EXIT_FAILED;
     }
   }
-  sl_report_clear (&report);
+  sl_report_clear (&run.report);
   return sl_interrupted () ? SL_EXIT_INTERRUPTED : status;
 }
 
@@ -122,7 +134,10 @@ run_predict (int argc, char **argv)
     { "threshold", 0, 0, G_OPTION_ARG_STRING, &options.threshold_text, "Lowest confidence shown, 0..1", "X" },
     { "top", 'k', 0, G_OPTION_ARG_STRING, &options.top_text,
       "Most results shown for a frame, 1..1000 (default: 100 boxes; 1 label, 5 with --threshold)", "K" },
-    { "filter", 0, 0, G_OPTION_ARG_STRING, &options.filter, "How pictures are resized: nearest, bilinear, area, or auto (default): area when reducing beyond 2", "FILTER" },
+    { "draw", 'd', 0, G_OPTION_ARG_FILENAME, &options.draw,
+      "Write each frame with its results drawn on it as a PNG picture: FILE, then FILE with -2, -3, ... before its extension", "FILE" },
+    { "filter", 0, 0, G_OPTION_ARG_STRING, &options.filter,
+      "How pictures are resized: nearest, bilinear, area, or auto (default): area when reducing beyond 2", "FILTER" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.threads_text, "Threads to compute with, 1..64", "N" },
     { NULL },
   };
@@ -135,6 +150,7 @@ run_predict (int argc, char **argv)
   g_free (options.threshold_text);
   g_free (options.top_text);
   g_free (options.filter);
+  g_free (options.draw);
   return status;
 }
 

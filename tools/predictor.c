@@ -183,6 +183,12 @@ read_result (SlPredictor *predictor, SlPrediction *prediction, GError **error)
   return TRUE;
 }
 
+GstSample *
+sl_predictor_result (SlPredictor *predictor)
+{
+  return predictor->result;
+}
+
 gboolean
 sl_predictor_run (SlPredictor *predictor, GstSample *frame, SlPrediction *prediction, GError **error)
 {

@@ -28,9 +28,12 @@ SlPredictor *sl_predictor_new (const SlPredictorOptions *options, GError **error
 void sl_predictor_free (SlPredictor *predictor);
 /** sl_predictor_caps: (transfer full): raw video that it takes. */
 GstCaps *sl_predictor_caps (SlPredictor *predictor);
-/** sl_predictor_run: fills width, height, timestamp, objects and labels of @prediction, valid until the next run. FALSE with
+/** sl_predictor_run: fills width, height, timestamp, objects, labels and mask of @prediction, valid until the next run. FALSE with
  *  @error set, after which the next run starts afresh; FALSE without when the program was interrupted. */
 gboolean sl_predictor_run (SlPredictor *predictor, GstSample *frame, SlPrediction *prediction, GError **error);
+
+/** sl_predictor_result: (transfer none): the last frame, with its predictions attached; valid until the next run. */
+GstSample *sl_predictor_result (SlPredictor *predictor);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlPredictor, sl_predictor_free)
 

@@ -32,7 +32,7 @@ static void
 write_columns (SlReport *report)
 {
   g_string_append (report->line, report->moving ? "    frame          time" : "");
-  g_string_append (report->line, "  confidence");
+  g_string_append (report->line, report->shares ? "       share" : "  confidence");
   g_string_append (report->line, report->boxes ? "      x      y      w      h" : "");
   g_string_append (report->line, "  label");
   write_line (report);
@@ -66,12 +66,21 @@ begin_row (SlReport *report, const SlPrediction *prediction, gboolean box, doubl
 static void
 print_table (SlReport *report, const SlPrediction *prediction, gboolean moving)
 {
+  report->shares = prediction->mask.width > 0;
   if (!report->headed)
     write_heading (report, prediction, moving);
   for (guint i = 0; i < prediction->n_objects; i++) {
     const SlObject *object = &prediction->objects[i];
     begin_row (report, prediction, TRUE, object->confidence);
     g_string_append_printf (report->line, " %6d %6d %6d %6d  %s", object->x, object->y, object->w, object->h, object->label);
+    write_line (report);
+  }
+  for (guint i = 0; i < prediction->n_mask_classes; i++) {
+    const SlMaskClass *found = &prediction->mask_classes[i];
+    if (found->label_id == 0)
+      continue;
+    begin_row (report, prediction, FALSE, found->fraction);
+    g_string_append_printf (report->line, "  %s", found->label);
     write_line (report);
   }
   for (guint i = 0; i < prediction->n_labels; i++) {

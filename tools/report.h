@@ -20,7 +20,7 @@ typedef struct
 {
   gboolean json;
   GString *line;
-  gboolean headed, boxes, moving;
+  gboolean headed, boxes, moving, shares;
   guint64 rows;
 } SlReport;
 

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -70,6 +71,23 @@ def test_one_box():
     assert abs(found["detection"]["confidence"] - 0.8) < 0.02, found
     box = found["detection"]["bounding_box"]
     assert (abs(box["x_min"]), abs(box["x_max"] - 0.5), abs(box["y_min"] - 0.25), abs(box["y_max"] - 0.75)) < (1e-5,) * 4, box
+
+
+def png_size(path):
+    with open(path, "rb") as file:
+        head = file.read(24)
+    assert head[:8] == b"\x89PNG\r\n\x1a\n", head
+    return struct.unpack(">II", head[16:24])
+
+
+def test_draw():
+    wide, small, drawn = png("wide.png", 200, 100, (0, 51, 204)), png("small.png", 31, 17, RED), work("drawn.png")
+    result = run("predict", "--model", model("one_box.tflite"), "--draw", drawn, wide, small)
+    if "made without Pango" in result.err or "pngenc" in result.err:
+        raise Skip(result.err.strip())
+    result.expect(0)
+    assert png_size(drawn) == (200, 100) and png_size(work("drawn-2.png")) == (31, 17)
+    run("predict", "--model", model("one_box.tflite"), "--draw", work("no/such/folder.png"), wide).expect(1, "no/such")
 
 
 def test_table():

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * appsrc ! sloverlay ! videoconvert ! pngenc ! appsink, one frame in flight. sloverlay draws in the frame's own format, so what
+ * the file shows is what a screen would.
+ */
+#include "config.h"
+#include "tools/draw.h"
+
+#include <gst/app/gstappsink.h>
+#include <gst/app/gstappsrc.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "plugins/elements.h"
+#include "tools/frames.h"
+
+struct _SlDrawer
+{
+  char *path;
+  guint written;
+  GstElement *pipeline, *source, *sink;
+  GstBus *bus;
+};
+
+#ifdef SL_HAVE_OVERLAY
+
+static GstElement *
+make_overlay (GstBin *bin, GError **error)
+{
+  GstElement *overlay = g_object_new (sl_overlay_get_type (), NULL);
+  gst_bin_add (bin, overlay);
+  return overlay;
+}
+
+#else
+
+static GstElement *
+make_overlay (GstBin *bin, GError **error)
+{
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "this build cannot draw: it was made without Pango (meson option overlay)");
+  return NULL;
+}
+
+#endif
+
+static GstElement *
+make_encoder (GstBin *bin, GError **error)
+{
+  GstElement *encoder = gst_element_factory_make ("pngenc", NULL);
+  if (encoder == NULL)
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "GStreamer has no element 'pngenc': install its good plugins (Debian: gstreamer1.0-plugins-good)");
+  else
+    gst_bin_add (bin, encoder);
+  return encoder;
+}
+
+static gboolean
+build (SlDrawer *drawer, GError **error)
+{
+  drawer->pipeline = gst_object_ref_sink (gst_pipeline_new (NULL));
+  drawer->bus = gst_element_get_bus (drawer->pipeline);
+  GstBin *bin = GST_BIN (drawer->pipeline);
+  GstElement *overlay = make_overlay (bin, error);
+  GstElement *encoder = overlay != NULL ? make_encoder (bin, error) : NULL;
+  GstElement *convert = encoder != NULL ? sl_make_element (bin, "videoconvert", error) : NULL;
+  drawer->source = convert != NULL ? sl_make_element (bin, "appsrc", error) : NULL;
+  drawer->sink = drawer->source != NULL ? sl_make_element (bin, "appsink", error) : NULL;
+  if (drawer->sink == NULL)
+    return FALSE;
+  g_object_set (drawer->source, "format", GST_FORMAT_TIME, NULL);
+  g_object_set (drawer->sink, "sync", FALSE, "async", FALSE, "enable-last-sample", FALSE, NULL);
+  if (gst_element_link_many (drawer->source, overlay, convert, encoder, drawer->sink, NULL)
+      && gst_element_set_state (drawer->pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the drawing pipeline does not start; GST_DEBUG=3 tells more");
+  return FALSE;
+}
+
+SlDrawer *
+sl_drawer_new (const char *path, GError **error)
+{
+  g_autoptr (SlDrawer) drawer = g_new0 (SlDrawer, 1);
+  drawer->path = g_strdup (path);
+  return build (drawer, error) ? g_steal_pointer (&drawer) : NULL;
+}
+
+void
+sl_drawer_free (SlDrawer *drawer)
+{
+  if (drawer == NULL)
+    return;
+  if (drawer->pipeline != NULL)
+    gst_element_set_state (drawer->pipeline, GST_STATE_NULL);
+  gst_clear_object (&drawer->bus);
+  gst_clear_object (&drawer->pipeline);
+  g_free (drawer->path);
+  g_free (drawer);
+}
+
+/* "a/b.png" -> "a/b-2.png" */
+static char *
+numbered (const char *path, guint number)
+{
+  const char *slash = strrchr (path, '/'), *dot = strrchr (path, '.');
+  if (number < 2)
+    return g_strdup (path);
+  if (dot == NULL || (slash != NULL && dot < slash))
+    return g_strdup_printf ("%s-%u", path, number);
+  return g_strdup_printf ("%.*s-%u%s", (int) (dot - path), path, number, dot);
+}
+
+/* The next encoded picture; NULL with @error set when the pipeline failed. */
+static GstSample *
+pull (SlDrawer *drawer, GError **error)
+{
+  for (;;) {
+    GstSample *sample = gst_app_sink_try_pull_sample (GST_APP_SINK (drawer->sink), 100 * GST_MSECOND);
+    GstMessage *message = sample == NULL ? gst_bus_pop_filtered (drawer->bus, GST_MESSAGE_ERROR) : NULL;
+    if (message != NULL) {
+      g_propagate_error (error, sl_bus_error (message));
+      gst_message_unref (message);
+      return NULL;
+    }
+    if (sample != NULL)
+      return sample;
+    if (gst_app_sink_is_eos (GST_APP_SINK (drawer->sink))) {
+      g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the drawing pipeline ended");
+      return NULL;
+    }
+  }
+}
+
+gboolean
+sl_drawer_write (SlDrawer *drawer, GstSample *frame, GError **error)
+{
+  GstMapInfo map;
+  gst_app_src_push_sample (GST_APP_SRC (drawer->source), frame);
+  GstSample *picture = pull (drawer, error);
+  if (picture == NULL)
+    return FALSE;
+  g_autofree char *path = numbered (drawer->path, ++drawer->written);
+  GstBuffer *buffer = gst_sample_get_buffer (picture);
+  gboolean good = gst_buffer_map (buffer, &map, GST_MAP_READ);
+  if (good) {
+    good = g_file_set_contents (path, (const char *) map.data, (gssize) map.size, error);
+    gst_buffer_unmap (buffer, &map);
+  } else {
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the picture cannot be read");
+  }
+  gst_sample_unref (picture);
+  return good;
+}
