@@ -146,7 +146,16 @@ sl_canvas_blend (SlCanvas *canvas, gint x, gint y, gint width, gint height, SlIn
 void
 sl_canvas_outline (SlCanvas *canvas, gint x, gint y, gint width, gint height, gint thickness, SlInk ink)
 {
+  /* Edges far outside are moved to just outside, where sums of coordinates are small. */
+  const gint64 left = CLAMP ((gint64) x, -thickness, canvas->width + thickness),
+               top = CLAMP ((gint64) y, -thickness, canvas->height + thickness);
+  const gint64 right = CLAMP ((gint64) x + width, -thickness, canvas->width + thickness);
+  const gint64 bottom = CLAMP ((gint64) y + height, -thickness, canvas->height + thickness);
   const gint t = MIN (thickness, MIN (width, height));
+  x = (gint) left;
+  y = (gint) top;
+  width = (gint) (right - left);
+  height = (gint) (bottom - top);
   sl_canvas_fill (canvas, x, y, width, t, ink);
   sl_canvas_fill (canvas, x, y + height - t, width, t, ink);
   sl_canvas_fill (canvas, x, y + t, t, height - 2 * t, ink);

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "core/error.h"
 #include "postprocess/params.h"
 #include "postprocess/select.h"
 
@@ -13,12 +14,28 @@
 #define CANDIDATES_PER_RESULT 4
 #define MOST_CANDIDATES 2048
 
+/* Codes mean nothing to boxes and confidences without their scale. */
+static gboolean
+check_scales (const SlDecoderConfig *config, GError **error)
+{
+  for (guint t = 0; t < config->n_tensors; t++) {
+    const SlDecoderTensor *tensor = &config->tensors[t];
+    if ((tensor->dtype == SL_DTYPE_U8 || tensor->dtype == SL_DTYPE_I8) && !(tensor->scale > 0)) {
+      g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+                   "decoder: tensor %u is %s and nothing states its scale; expected tensors right behind slinfer, or float32", t,
+                   sl_dtype_name (tensor->dtype));
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
 gboolean
 sl_detector_init (SlDetector *self, const SlDecoderConfig *config, guint n, const SlValues *ranked, double iou, GError **error)
 {
   gboolean agnostic;
   double stated = iou;
-  if (!sl_decoder_param_double (config, "iou-threshold", iou, 0, 1, &stated, error)
+  if (!check_scales (config, error) || !sl_decoder_param_double (config, "iou-threshold", iou, 0, 1, &stated, error)
       || !sl_decoder_param_bool (config, "agnostic", FALSE, &agnostic, error))
     return FALSE;
   const guint capacity = MIN (n, MAX (MOST_CANDIDATES, CANDIDATES_PER_RESULT * config->max_results));

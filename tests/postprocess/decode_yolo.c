@@ -325,6 +325,8 @@ test_errors (void)
   config.tensors[0].dims[0] = 2;
   assert_open_fails ("yolo", &config, SL_ERROR_SHAPE, "decoder yolo: expected boxes and scores as one tensor");
   config.tensors[0].dims[0] = 1;
+  config.tensors[0].dtype = SL_DTYPE_I8;
+  assert_open_fails ("yolo", &config, SL_ERROR_CONTRACT, "tensor 0 is int8 and nothing states its scale");
   config.tensors[0].dtype = SL_DTYPE_I64;
   assert_open_fails ("yolo", &config, SL_ERROR_SHAPE, "got int64[1,7,84]");
 }
