@@ -234,6 +234,80 @@ def test_shared_person():
     assert hopper["labels"][0]["label_id"] == 1 and nobody["labels"][0]["label_id"] == 0, (hopper, nobody)
 
 
+def predict_or_skip(*args):
+    """predict() for models with operators that not every build has."""
+    result = run("predict", "--json", *args)
+    if "not supported" in result.err or "unsupported" in result.err or "no kernel" in result.err:
+        raise Skip(result.err.strip())
+    frames = lines(result.expect(0))
+    for frame in frames:
+        check_shape(frame)
+    return frames
+
+
+def assert_objects(frame, expected, pixels):
+    """@expected: (label, confidence, x_min, y_min, x_max, y_max in 0..1), best first, to within @pixels of the frame."""
+    found = frame["objects"][: len(expected)]
+    assert len(found) == len(expected), frame
+    width, height = frame["resolution"]["width"], frame["resolution"]["height"]
+    for got, want in zip(found, expected):
+        box = got["detection"]["bounding_box"]
+        assert got["roi_type"] == want[0], (got, want)
+        near(got["detection"]["confidence"], want[1], 0.02)
+        for key, value, size in (("x_min", want[2], width), ("y_min", want[3], height), ("x_max", want[4], width), ("y_max", want[5], height)):
+            near(box[key] * size, min(max(value, 0), 1) * size, pixels)
+
+
+# Frames stretched and resized as those that the reference outputs were made from.
+AS_REFERENCE = ("--fit", "stretch", "--filter", "nearest")
+
+
+def test_shared_yolo():
+    # Rows of equal confidence compete for the person, four pixels a code apart: golden.py compares exactly.
+    frame, = predict_or_skip("--model", data("models", "yolov8n_full_integer_quant_416.tflite"), *AS_REFERENCE, data("images", "bus.jpg"))
+    assert_objects(frame, [("person", 0.9207, 0.07046, 0.37580, 0.29595, 0.84556), ("bus", 0.8878, 0.02819, 0.20199, 0.99588, 0.69994),
+                           ("person", 0.8878, 0.83147, 0.33822, 1, 0.79858)], 20)
+
+
+def test_shared_yolo_letterboxed():
+    for name in ("yolov8n_full_integer_quant_224", "yolov8n_full_integer_quant_416", "yolov8n_int8_224"):
+        bus, dog = predict_or_skip("--model", data("models", name + ".tflite"), data("images", "bus.jpg"), data("images", "dog.jpg"))
+        assert {o["roi_type"] for o in bus["objects"]} >= {"bus", "person"}, bus
+        assert [o["roi_type"] for o in dog["objects"]][0] == "dog", dog
+        animal = dog["objects"][0]
+        near(animal["x"], 131, 8)
+        near(animal["x"] + animal["w"], 313, 8)
+
+
+def test_shared_faces():
+    m = data("models", "version-RFB-320_without_postprocessing.tflite")
+    frame, = predict_or_skip("--model", m, "--mean", "127", "--std", "128", *AS_REFERENCE, data("images", "face.jpg"))
+    assert len(frame["objects"]) == 4, frame
+    assert_objects(frame, [("face", 0.99998, 0.260, 0.232, 0.437, 0.571)], 1)
+
+
+def test_shared_pose():
+    m = data("models", "movenet_single_pose_lightning_ptq.tflite")
+    frame, = predict_or_skip("--model", m, *AS_REFERENCE, data("images", "person.jpg"))
+    person, = frame["objects"]
+    assert person["roi_type"] == "person" and len(person["keypoints"]) == 17
+    points = {p["name"]: p for p in person["keypoints"]}
+    assert points["left_ankle"]["y"] > points["left_knee"]["y"] > points["left_hip"]["y"] > points["left_shoulder"]["y"], points
+    near(points["nose"]["x"], 0.3687, 0.03)
+    near(points["nose"]["y"], 0.3073, 0.03)
+
+
+def test_shared_segmentation():
+    m, labels = data("models", "deeplabv3_mnv2_dm05_pascal_quant.tflite"), data("models", "pascal_voc_segmentation_labels.txt")
+    frame, = predict_or_skip("--model", m, "--labels", labels, data("images", "dog_segmentation.bmp"))
+    mask = frame["mask"]
+    shares = {found["label"]: found["fraction"] for found in mask["classes"]}
+    assert shares["dog"] > 0.4 and shares["background"] > 0.4, shares
+    assert sum(mask["runs"][1::2]) == mask["width"] * mask["height"]
+    dog = sum(n for c, n in zip(mask["runs"][::2], mask["runs"][1::2]) if c == 12)
+    near(dog / (mask["width"] * mask["height"]), shares["dog"], 1e-5)
+
+
 def test_shared_video():
     frames = predict("--model", data("models", "mobilenet_v1_0.25_128_quant.tflite"), "--threshold", "0", "--top", "1",
                      data("images", "video1.mp4"))
