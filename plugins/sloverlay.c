@@ -33,6 +33,7 @@ typedef struct
   gint64 since; /* start of the interval that is being counted, 0 = none yet */
   guint frames;
   double fps;
+  gboolean fps_unknown; /* the first interval is not over */
 } SlOverlay;
 
 typedef GstBaseTransformClass SlOverlayClass;
@@ -86,8 +87,11 @@ count_frame (SlOverlay *self)
     self->since = now;
   else
     self->frames++;
-  if (now - self->since >= STATS_INTERVAL) {
-    self->fps = (double) self->frames * G_USEC_PER_SEC / (double) (now - self->since);
+  const gboolean over = now - self->since >= STATS_INTERVAL;
+  if (over || (self->fps_unknown && self->frames > 0))
+    self->fps = (double) self->frames * G_USEC_PER_SEC / (double) MAX (now - self->since, 1);
+  if (over) {
+    self->fps_unknown = FALSE;
     self->since = now;
     self->frames = 0;
   }
@@ -161,6 +165,7 @@ sl_overlay_start (GstBaseTransform *base)
   self->since = 0;
   self->frames = 0;
   self->fps = 0;
+  self->fps_unknown = TRUE;
   return TRUE;
 }
 

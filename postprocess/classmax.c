@@ -38,11 +38,16 @@ highest_code (const guint8 *scores, gsize n, guint8 flip)
   return best;
 }
 
-static gfloat
+static inline gfloat
 highest_float (const gfloat *scores, gsize n)
 {
   gfloat lanes[4] = { -INFINITY, -INFINITY, -INFINITY, -INFINITY };
   gsize c = 0;
+  if (n < 8) {
+    for (; c < n; c++)
+      lanes[0] = scores[c] > lanes[0] ? scores[c] : lanes[0];
+    return lanes[0];
+  }
   for (; c + 4 <= n; c += 4)
     for (gsize k = 0; k < 4; k++)
       lanes[k] = scores[c + k] > lanes[k] ? scores[c + k] : lanes[k];
@@ -78,4 +83,13 @@ sl_class_max_floats (const gfloat *data, gsize n, gsize classes, gsize class_ste
   for (gsize start = 0; start < n; start += BLOCK)
     for (gsize c = 0; c < classes; c++)
       raise_floats (data + c * class_step + start, MIN (n - start, BLOCK), best + start);
+}
+
+void
+sl_class_max_objects (const gfloat *data, gsize n, gsize classes, gsize row_step, gfloat lowest, gfloat *best)
+{
+  for (gsize i = 0; i < n; i++) {
+    const gfloat *row = data + i * row_step;
+    best[i] = row[0] >= lowest ? row[0] * highest_float (row + 1, classes) : -INFINITY;
+  }
 }

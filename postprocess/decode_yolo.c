@@ -122,17 +122,40 @@ row_best (const State *state, const Part *part, const void *data, guint i, guint
   return part->scores.quantised ? part->scores.table[best_rank] : sl_values_activate (&part->scores, best);
 }
 
+/* Highest class score of one row, without asking which class. */
+static gfloat
+row_highest (const State *state, const Part *part, const void *data, guint i)
+{
+  const gsize first = place (state, part, i, state->shape.first_class);
+  gfloat best;
+  if (part->scores.quantised) {
+    guint8 rank;
+    sl_class_max_codes ((const guint8 *) data + first, 1, state->shape.classes, 1, state->shape.channels, part->scores.flip, &rank);
+    return part->scores.table[rank];
+  }
+  sl_class_max_floats ((const gfloat *) data + first, 1, state->shape.classes, 1, state->shape.channels, &best);
+  return sl_values_activate (&part->scores, best);
+}
+
 /* Score of each row with objectness: rows whose objectness alone is too low are not looked into. */
 static void
 score_objects (State *state, const Part *part, const void *data, gfloat *scores)
 {
   const guint lowest = part->scores.quantised ? sl_values_lowest (&part->scores, state->threshold) : 0;
   guint label;
+  if (!part->scores.quantised && !part->scores.sigmoid && !state->shape.transposed) {
+    sl_class_max_objects ((const gfloat *) data + 4, part->n, state->shape.classes, state->shape.channels, state->threshold, scores);
+    return;
+  }
   for (guint i = 0; i < part->n; i++) {
     const gsize at = place (state, part, i, 4);
     const gboolean passes =
       part->scores.quantised ? sl_values_rank (&part->scores, data, at) >= lowest : sl_values_float (data, at) >= state->raw_threshold;
-    scores[i] = passes ? sl_values_get (&part->scores, data, at) * row_best (state, part, data, i, &label) : -INFINITY;
+    if (!passes)
+      scores[i] = -INFINITY;
+    else
+      scores[i] = sl_values_get (&part->scores, data, at)
+                  * (state->shape.transposed ? row_best (state, part, data, i, &label) : row_highest (state, part, data, i));
   }
 }
 
