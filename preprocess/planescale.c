@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Planes scaled and turned, by whichever does what the filter's name says in the least time:
+ *  - bytes: the normaliser's row functions, a plane being a gray picture. libyuv's ScalePlane() is slower for area and wrong at
+ *    its edges: its box is a box only beyond 2x on both axes, has its own edges on whole samples, darkens large boxes (its weight is
+ *    65536 / samples cut to a whole number) and overflows beyond 257 rows; enlarging, it puts the first and last samples on
+ *    the edges, so that a position would depend on both sizes;
+ *  - bytes, bilinear, 2x or more on both axes: ScalePlane(), which then reads only the samples it needs, and is right but for
+ *    3/8 on both axes, where it averages;
+ *  - 16-bit samples, which libyuv scales one by one: own loops over weights;
+ *  - bytes, nearest: ScalePlane(), but for 3/8 again, where it is a pixel off.
+ */
+#include "preprocess/planescale.h"
+
+#include <libyuv.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WEIGHT_BITS 14
+#define WEIGHT_ONE (1 << WEIGHT_BITS)
+
+static bool
+axis_alloc (SlPlaneAxis *axis, int dst, int taps)
+{
+  axis->stride = taps;
+  axis->first = calloc ((size_t) dst, sizeof *axis->first);
+  axis->count = calloc ((size_t) dst, sizeof *axis->count);
+  axis->weight = calloc ((size_t) dst * (size_t) taps, sizeof *axis->weight);
+  return axis->first != NULL && axis->count != NULL && axis->weight != NULL;
+}
+
+static void
+axis_clear (SlPlaneAxis *axis)
+{
+  free (axis->first);
+  free (axis->count);
+  free (axis->weight);
+  *axis = (SlPlaneAxis){ 0 };
+}
+
+static bool
+axis_nearest (SlPlaneAxis *axis, int src, int dst)
+{
+  axis->first = calloc ((size_t) dst, sizeof *axis->first);
+  if (axis->first == NULL)
+    return false;
+  for (int i = 0; i < dst; i++)
+    axis->first[i] = (int32_t) ((2 * (int64_t) i + 1) * src / (2 * (int64_t) dst));
+  return true;
+}
+
+static bool
+axis_bilinear (SlPlaneAxis *axis, int src, int dst)
+{
+  if (!axis_alloc (axis, dst, 2))
+    return false;
+  for (int i = 0; i < dst; i++) {
+    /* Centre, from that of sample 0, in units of 1 / (2 dst); clamped to the outermost centres. */
+    int64_t centre = (2 * (int64_t) i + 1) * src - dst;
+    const int64_t last = 2 * (int64_t) (src - 1) * dst;
+    centre = centre < 0 ? 0 : centre > last ? last : centre;
+    const int64_t k = centre / (2 * (int64_t) dst);
+    const int64_t rest = centre % (2 * (int64_t) dst);
+    const int weight = (int) ((rest * WEIGHT_ONE + dst) / (2 * (int64_t) dst));
+    axis->first[i] = (int32_t) k;
+    axis->count[i] = weight > 0 ? 2 : 1;
+    axis->weight[2 * i] = (uint16_t) (WEIGHT_ONE - weight);
+    axis->weight[2 * i + 1] = (uint16_t) weight;
+  }
+  return true;
+}
+
+/* Weights are differences of the rounded running sum, so that they add up to one whatever their number. */
+static bool
+axis_area (SlPlaneAxis *axis, int src, int dst)
+{
+  const int taps = (src + dst - 1) / dst + 1;
+  if (!axis_alloc (axis, dst, taps))
+    return false;
+  for (int i = 0; i < dst; i++) {
+    const int64_t from = (int64_t) i * src, to = from + src;
+    const int64_t first = from / dst, last = (to - 1) / dst;
+    int64_t before = 0;
+    for (int64_t k = first; k <= last; k++) {
+      const int64_t end = (k + 1) * dst < to ? (k + 1) * dst : to;
+      const int64_t sum = ((end - from) * WEIGHT_ONE + src / 2) / src;
+      axis->weight[(int64_t) i * taps + k - first] = (uint16_t) (sum - before);
+      before = sum;
+    }
+    axis->first[i] = (int32_t) first;
+    axis->count[i] = (int32_t) (last - first + 1);
+  }
+  return true;
+}
+
+static bool
+axis_taps (SlPlaneAxis *axis, int src, int dst, SlFilter filter)
+{
+  return filter == SL_FILTER_AREA && dst < src ? axis_area (axis, src, dst) : axis_bilinear (axis, src, dst);
+}
+
+static SlPlaneMethod
+choose_method (const SlPlaneScaler *s, SlFilter filter)
+{
+  if (s->src_w == s->dst_w && s->src_h == s->dst_h)
+    return SL_PLANE_COPY;
+  const bool special = 8 * s->dst_w == 3 * s->src_w && 8 * s->dst_h == 3 * s->src_h;
+  if (filter == SL_FILTER_NEAREST)
+    return s->bytes == 2 || special ? SL_PLANE_NEAREST : SL_PLANE_LIBYUV;
+  if (s->bytes == 2)
+    return SL_PLANE_TAPS;
+  if (filter == SL_FILTER_BILINEAR && !special && s->src_w >= 2 * s->dst_w && s->src_h >= 2 * s->dst_h)
+    return SL_PLANE_LIBYUV;
+  return SL_PLANE_NORMALIZER;
+}
+
+static bool
+init_normalizer (SlPlaneScaler *s, SlFilter filter)
+{
+  const SlImageInfo gray = { .format = SL_PIXEL_GRAY8, .width = s->src_w, .height = s->src_h, .full_range = 1 };
+  const SlNormalizeSpec same = {
+    .width = s->dst_w,
+    .height = s->dst_h,
+    .type = SL_OUT_U8,
+    .layout = SL_OUT_NHWC,
+    .colour = SL_OUT_GRAY,
+    .fit = SL_AFFINE_STRETCH,
+    .filter = filter,
+    .gain = { 1, 1, 1 },
+  };
+  s->tight = malloc ((size_t) s->dst_w * (size_t) s->dst_h);
+  return s->tight != NULL && sl_normalizer_new (&s->normalizer, &gray, &same) == SL_NORMALIZE_OK;
+}
+
+bool
+sl_plane_scaler_init (SlPlaneScaler *scaler, int src_w, int src_h, int dst_w, int dst_h, int bytes, SlFilter filter)
+{
+  *scaler = (SlPlaneScaler){ .src_w = src_w, .src_h = src_h, .dst_w = dst_w, .dst_h = dst_h, .bytes = bytes };
+  scaler->method = choose_method (scaler, filter);
+  scaler->nearest = filter == SL_FILTER_NEAREST;
+  bool good = true;
+  if (scaler->method == SL_PLANE_NEAREST) {
+    good = axis_nearest (&scaler->x, src_w, dst_w) && axis_nearest (&scaler->y, src_h, dst_h);
+  } else if (scaler->method == SL_PLANE_NORMALIZER) {
+    good = init_normalizer (scaler, filter);
+  } else if (scaler->method == SL_PLANE_TAPS) {
+    scaler->sums = calloc ((size_t) src_w, sizeof *scaler->sums);
+    scaler->row = calloc ((size_t) src_w, sizeof *scaler->row);
+    good = scaler->sums != NULL && scaler->row != NULL && axis_taps (&scaler->x, src_w, dst_w, filter)
+           && axis_taps (&scaler->y, src_h, dst_h, filter);
+  }
+  if (!good)
+    sl_plane_scaler_clear (scaler);
+  return good;
+}
+
+void
+sl_plane_scaler_clear (SlPlaneScaler *scaler)
+{
+  axis_clear (&scaler->x);
+  axis_clear (&scaler->y);
+  sl_normalizer_free (scaler->normalizer);
+  free (scaler->tight);
+  free (scaler->sums);
+  free (scaler->row);
+  *scaler = (SlPlaneScaler){ 0 };
+}
+
+static const uint8_t *
+row_at (SlPlane plane, int y)
+{
+  return plane.data + y * plane.stride;
+}
+
+void
+sl_plane_copy (SlPlane src, SlPlane dst, size_t row_bytes, int rows)
+{
+  for (int y = 0; y < rows; y++)
+    memcpy (dst.data + y * dst.stride, row_at (src, y), row_bytes);
+}
+
+static void
+run_nearest (const SlPlaneScaler *s, SlPlane src, SlPlane dst)
+{
+  for (int y = 0; y < s->dst_h; y++) {
+    const uint8_t *from = row_at (src, s->y.first[y]);
+    uint8_t *to = dst.data + y * dst.stride;
+    if (s->bytes == 1)
+      for (int x = 0; x < s->dst_w; x++)
+        to[x] = from[s->x.first[x]];
+    else
+      for (int x = 0; x < s->dst_w; x++)
+        ((uint16_t *) (void *) to)[x] = ((const uint16_t *) (const void *) from)[s->x.first[x]];
+  }
+}
+
+/* One row between rows. */
+static void
+blend_rows (SlPlaneScaler *s, SlPlane src, int y)
+{
+  const uint16_t *weight = s->y.weight + (size_t) y * (size_t) s->y.stride;
+  const int width = s->src_w;
+  uint32_t *restrict sums = s->sums;
+  for (int x = 0; x < width; x++)
+    sums[x] = WEIGHT_ONE / 2;
+  for (int k = 0; k < s->y.count[y]; k++) {
+    const uint16_t *row = (const uint16_t *) (const void *) row_at (src, s->y.first[y] + k);
+    const uint32_t w = weight[k];
+    for (int x = 0; x < width; x++)
+      sums[x] += w * row[x];
+  }
+  uint16_t *restrict out = s->row;
+  for (int x = 0; x < width; x++)
+    out[x] = (uint16_t) (sums[x] >> WEIGHT_BITS);
+}
+
+static void
+run_taps (SlPlaneScaler *s, SlPlane src, SlPlane dst)
+{
+  for (int y = 0; y < s->dst_h; y++) {
+    uint16_t *to = (uint16_t *) (void *) (dst.data + y * dst.stride);
+    blend_rows (s, src, y);
+    for (int x = 0; x < s->dst_w; x++) {
+      const uint16_t *weight = s->x.weight + (size_t) x * (size_t) s->x.stride;
+      const uint16_t *row = s->row + s->x.first[x];
+      uint32_t sum = WEIGHT_ONE / 2;
+      for (int k = 0; k < s->x.count[x]; k++)
+        sum += (uint32_t) weight[k] * row[k];
+      to[x] = (uint16_t) (sum >> WEIGHT_BITS);
+    }
+  }
+}
+
+/* The normaliser's pictures have no gaps between rows. */
+static void
+run_normalizer (SlPlaneScaler *s, SlPlane src, SlPlane dst)
+{
+  const SlImage gray = { .plane = { src.data }, .stride = { src.stride } };
+  const bool direct = dst.stride == s->dst_w;
+  sl_normalizer_run (s->normalizer, &gray, direct ? dst.data : s->tight);
+  if (!direct)
+    sl_plane_copy ((SlPlane){ s->tight, s->dst_w }, dst, (size_t) s->dst_w, s->dst_h);
+}
+
+void
+sl_plane_scaler_run (SlPlaneScaler *s, SlPlane src, SlPlane dst)
+{
+  switch (s->method) {
+    case SL_PLANE_COPY:
+      sl_plane_copy (src, dst, (size_t) s->src_w * (size_t) s->bytes, s->src_h);
+      break;
+    case SL_PLANE_NEAREST:
+      run_nearest (s, src, dst);
+      break;
+    case SL_PLANE_LIBYUV:
+      ScalePlane (src.data, (int) src.stride, s->src_w, s->src_h, dst.data, (int) dst.stride, s->dst_w, s->dst_h, kFilterBilinear);
+      break;
+    case SL_PLANE_NORMALIZER:
+      run_normalizer (s, src, dst);
+      break;
+    case SL_PLANE_TAPS:
+      run_taps (s, src, dst);
+      break;
+  }
+}
+
+void
+sl_plane_mirror (SlPlane src, SlPlane dst, int width, int height, int bytes)
+{
+  if (bytes == 1) {
+    MirrorPlane (src.data, (int) src.stride, dst.data, (int) dst.stride, width, height);
+    return;
+  }
+  for (int y = 0; y < height; y++) {
+    const uint16_t *from = (const uint16_t *) (const void *) row_at (src, y);
+    uint16_t *to = (uint16_t *) (void *) (dst.data + y * dst.stride);
+    for (int x = 0; x < width; x++)
+      to[x] = from[width - 1 - x];
+  }
+}
+
+void
+sl_plane_transpose (SlPlane src, SlPlane dst, int width, int height, int bytes)
+{
+  if (bytes == 1) {
+    TransposePlane (src.data, (int) src.stride, dst.data, (int) dst.stride, width, height);
+    return;
+  }
+  for (int y = 0; y < height; y++) {
+    const uint16_t *from = (const uint16_t *) (const void *) row_at (src, y);
+    for (int x = 0; x < width; x++)
+      memcpy (dst.data + x * dst.stride + 2 * y, &from[x], 2);
+  }
+}
+
+void
+sl_plane_split (SlPlane src, SlPlane u, SlPlane v, int width, int height, int bytes)
+{
+  if (bytes == 1) {
+    SplitUVPlane (src.data, (int) src.stride, u.data, (int) u.stride, v.data, (int) v.stride, width, height);
+    return;
+  }
+  for (int y = 0; y < height; y++) {
+    const uint16_t *from = (const uint16_t *) (const void *) (src.data + y * src.stride);
+    uint16_t *to_u = (uint16_t *) (void *) (u.data + y * u.stride), *to_v = (uint16_t *) (void *) (v.data + y * v.stride);
+    for (int x = 0; x < width; x++) {
+      to_u[x] = from[2 * x];
+      to_v[x] = from[2 * x + 1];
+    }
+  }
+}
+
+void
+sl_plane_merge (SlPlane u, SlPlane v, SlPlane dst, int width, int height, int bytes)
+{
+  if (bytes == 1) {
+    MergeUVPlane (u.data, (int) u.stride, v.data, (int) v.stride, dst.data, (int) dst.stride, width, height);
+    return;
+  }
+  for (int y = 0; y < height; y++) {
+    const uint16_t *from_u = (const uint16_t *) (const void *) (u.data + y * u.stride);
+    const uint16_t *from_v = (const uint16_t *) (const void *) (v.data + y * v.stride);
+    uint16_t *to = (uint16_t *) (void *) (dst.data + y * dst.stride);
+    for (int x = 0; x < width; x++) {
+      to[2 * x] = from_u[x];
+      to[2 * x + 1] = from_v[x];
+    }
+  }
+}
