@@ -13,8 +13,11 @@ static const struct
   guint rank;
   GType (*type) (void);
 } elements[] = {
-  { "slnormalize", GST_RANK_NONE, sl_normalize_get_type },     { "slinfer", GST_RANK_NONE, sl_infer_get_type },
-  { "slpostprocess", GST_RANK_NONE, sl_postprocess_get_type },
+  { "slnormalize", GST_RANK_NONE, sl_normalize_get_type },
+#ifdef SL_HAVE_LIBYUV
+  { "slresize", GST_RANK_NONE, sl_resize_get_type },
+#endif
+  { "slinfer", GST_RANK_NONE, sl_infer_get_type },           { "slpostprocess", GST_RANK_NONE, sl_postprocess_get_type },
 #ifdef SL_HAVE_OVERLAY
   { "sloverlay", GST_RANK_NONE, sl_overlay_get_type },
 #endif

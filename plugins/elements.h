@@ -11,6 +11,8 @@
 G_BEGIN_DECLS
 
 GType sl_normalize_get_type (void);
+/** sl_resize_get_type: only where libyuv was found. */
+GType sl_resize_get_type (void);
 GType sl_infer_get_type (void);
 GType sl_postprocess_get_type (void);
 /** sl_overlay_get_type: only where SL_HAVE_OVERLAY is defined in config.h. */

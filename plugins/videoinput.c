@@ -139,6 +139,6 @@ sl_video_input_complaint (const GstVideoInfo *video, GstBuffer *buffer)
       text, " with a GstVideoMeta of %s %ux%u, strides %d %d %d, offsets %" G_GSIZE_FORMAT " %" G_GSIZE_FORMAT " %" G_GSIZE_FORMAT,
       gst_video_format_to_string (meta->format), meta->width, meta->height, meta->stride[0], meta->stride[1], meta->stride[2],
       meta->offset[0], meta->offset[1], meta->offset[2]);
-  g_string_append (text, "; the element before slnormalize sends something else than its caps say");
+  g_string_append (text, "; the element upstream sends something else than its caps say");
   return g_string_free (text, FALSE);
 }
