@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A RELU or RELU6 that alone reads the output of a node with a fused activation moves into that node. For
+ * A clamping activation (RELU, RELU6 ...) that alone reads the output of a node with a fused activation moves into that node. For
  * 8-bit tensors only where both outputs are quantised alike, since the node would otherwise round once less.
  */
 #include "core/ops/ops.h"
@@ -18,11 +18,29 @@ activation_of (SlNode *node)
     case SL_OP_ADD:
     case SL_OP_SUB:
     case SL_OP_MUL:
+    case SL_OP_DIV:
       return &node->params.binary.activation;
     case SL_OP_FULLY_CONNECTED:
       return &node->params.fully_connected.activation;
     default:
       return NULL;
+  }
+}
+
+static SlActivation
+fused (SlOpType op)
+{
+  switch (op) {
+    case SL_OP_RELU:
+      return SL_ACTIVATION_RELU;
+    case SL_OP_RELU6:
+      return SL_ACTIVATION_RELU6;
+    case SL_OP_RELU_N1_TO_1:
+      return SL_ACTIVATION_RELU_N1_TO_1;
+    case SL_OP_RELU_0_TO_1:
+      return SL_ACTIVATION_RELU_0_TO_1;
+    default:
+      return SL_ACTIVATION_NONE;
   }
 }
 
@@ -34,7 +52,7 @@ run (SlGraph *graph)
   sl_pass_index_init (&index, graph);
   for (guint i = 0; i < graph->nodes->len; i++) {
     SlNode *relu = &g_array_index (graph->nodes, SlNode, i);
-    if (relu->op != SL_OP_RELU && relu->op != SL_OP_RELU6)
+    if (fused (relu->op) == SL_ACTIVATION_NONE)
       continue;
     SlNode *node = sl_pass_producer (&index, graph, relu->inputs[0]);
     SlActivation *activation = node != NULL ? activation_of (node) : NULL;
@@ -42,7 +60,7 @@ run (SlGraph *graph)
     if (activation == NULL || *activation != SL_ACTIVATION_NONE || index.consumers[relu->inputs[0]] != 1
         || sl_tensor_scale (in) != sl_tensor_scale (out) || sl_tensor_zero_point (in) != sl_tensor_zero_point (out))
       continue;
-    *activation = relu->op == SL_OP_RELU ? SL_ACTIVATION_RELU : SL_ACTIVATION_RELU6;
+    *activation = fused (relu->op);
     node->outputs = relu->outputs;
     node->name = relu->name;
     index.producer[relu->outputs[0]] = index.producer[relu->inputs[0]];

@@ -8,6 +8,8 @@
 #include "tools/allocations.h"
 
 #define RUNS 1000
+/* Fewer: on a busy machine threads wait for each other. */
+#define THREADED_RUNS 20
 
 static void
 count_runs (SlGraph *graph, guint threads, guint runs)
@@ -70,8 +72,8 @@ test_mixed (void)
   }
   memset (weights, 3, sizeof weights);
   SlGraph *graph = mixed_graph (&check, weights);
-  for (guint threads = 1; threads <= 2; threads++)
-    count_runs (graph, threads, RUNS);
+  count_runs (graph, 1, RUNS);
+  count_runs (graph, 2, THREADED_RUNS);
   check_clear (&check);
 }
 
@@ -93,7 +95,8 @@ test_real (void)
     g_autoptr (SlModel) model = sl_model_load (path, NULL, &error);
     g_assert_no_error (error);
     count_runs (sl_model_graph (model), 1, i < 2 ? RUNS : 30);
-    count_runs (sl_model_graph (model), 2, i < 2 ? RUNS : 30);
+    if (i == 0)
+      count_runs (sl_model_graph (model), 2, THREADED_RUNS);
   }
 }
 

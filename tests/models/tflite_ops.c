@@ -86,6 +86,12 @@ test_options (void)
     { 0, { 5 }, { 0 }, SL_ERROR_UNSUPPORTED, "option fused_activation_function is 5" },
     { 9, { 0, 1 }, { 0 }, SL_ERROR_UNSUPPORTED, "option weights_format is 1; expected 0 DEFAULT" },
     { 25, { 0 }, { 0x7fc00000 }, SL_ERROR_FORMAT, "option beta is not finite" },
+    { 5, { 0 }, { 0 }, SL_ERROR_FORMAT, "option block_size is 0; expected 1 or more" },
+    { 26, { 0 }, { -2 }, SL_ERROR_FORMAT, "option block_size is -2; expected 1 or more" },
+    { 67, { 1 }, { 0, 1, 0 }, SL_ERROR_FORMAT, "option stride_h is 0; expected 1 or more" },
+    { 100, { 2 }, { 0 }, SL_ERROR_FORMAT, "option mode is 2; expected 0 REFLECT or 1 SYMMETRIC" },
+    { 42, { 6 }, { 0 }, SL_ERROR_UNSUPPORTED, "option fused_activation_function is 6" },
+    { 44, { 5 }, { 0 }, SL_ERROR_UNSUPPORTED, "option fused_activation_function is 5" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GError) error = NULL;

@@ -142,6 +142,20 @@ om_output (OpModel *m, SlDtype dtype, guint rank, const gint32 *dims, gfloat sca
   m->op.outputs[m->op.n_outputs++] = m->outputs[at];
 }
 
+/* SIGHTLINE_DUMP_MODELS=FOLDER keeps every model once, as seeds for the fuzz target. */
+static void
+dump (const OpModel *m, GBytes *bytes)
+{
+  const char *folder = g_getenv ("SIGHTLINE_DUMP_MODELS");
+  if (folder == NULL)
+    return;
+  gsize size;
+  const char *data = g_bytes_get_data (bytes, &size);
+  g_autofree char *sum = g_compute_checksum_for_bytes (G_CHECKSUM_SHA1, bytes);
+  g_autofree char *path = g_strdup_printf ("%s/%s.tflite", folder, sum);
+  g_file_set_contents (path, data, (gssize) size, NULL);
+}
+
 static SlGraph *
 load (OpModel *m, GError **error)
 {
@@ -153,6 +167,7 @@ load (OpModel *m, GError **error)
   }
   g_autoptr (GBytes) bytes = sl_tflite_writer_finish (m->writer);
   g_autoptr (SlGraph) graph = sl_graph_new (bytes);
+  dump (m, bytes);
   const gboolean good = sl_reader_tflite.read (bytes, "memory", graph, &metadata, error) && sl_graph_prepare (graph, error);
   sl_model_metadata_clear (&metadata);
   return good ? g_steal_pointer (&graph) : NULL;
