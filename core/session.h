@@ -3,6 +3,9 @@
  * A session runs a prepared graph: its nodes split into XNNPACK runtimes and own kernels, its intermediate
  * tensors laid out in one block of memory, its threads started. Everything is decided in sl_session_new();
  * sl_session_run() only runs.
+ *
+ * Any number of sessions, on any threads, may share a graph: they share the file's mapping and every constant. Weights
+ * are packed for each session: XNNPACK's weights cache came after the oldest version supported.
  */
 #ifndef SL_CORE_SESSION_H
 #define SL_CORE_SESSION_H
