@@ -1,338 +1,63 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * `sightline bench model`: how long a model takes to load, to answer first and to answer again, on each number of
- * threads asked for, and with --profile which operators take the time and who runs them.
+ * `sightline bench`: hands over to the benchmark named.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <time.h>
-#include <unistd.h>
+#include "tools/bench.h"
 
-#include "core/error.h"
-#include "core/session.h"
-#include "models/model.h"
-#include "postprocess/json.h"
-#include "tools/allocations.h"
+#include <string.h>
+
+#include "tools/bench_preprocess.h"
 #include "tools/command.h"
 #include "tools/options.h"
 
-typedef struct
-{
-  const char *model;
-  guint runs, warm_up;
-  gboolean json, profile, all;
-} Settings;
-
-typedef struct
-{
-  double load_ms, first_ms, min_ms, median_ms, p95_ms, max_ms, rss_mb;
-  gint64 allocations; /* over all measured runs; -1 = not counted */
-  SlSessionStats stats;
-} Result;
-
-typedef struct
-{
-  SlGraph *graph;
-  SlSession *session;
-  void *inputs[SL_MAX_IO], *outputs[SL_MAX_IO];
-} Loop;
-
-static double
-now_ms (void)
-{
-  struct timespec t;
-  clock_gettime (CLOCK_MONOTONIC, &t);
-  return (double) t.tv_sec * 1e3 + (double) t.tv_nsec * 1e-6;
-}
+#define MOST_ROUNDS 100000
+#define MOST_FRAMES 200
 
 static int
-compare_doubles (const void *a, const void *b)
+bench_preprocess (int argc, char **argv)
 {
-  const double x = *(const double *) a, y = *(const double *) b;
-  return x < y ? -1 : x > y;
-}
-
-static void
-loop_clear (Loop *loop)
-{
-  g_clear_pointer (&loop->session, sl_session_free);
-  for (guint i = 0; i < SL_MAX_IO; i++) {
-    sl_tensor_buffer_free (loop->inputs[i]);
-    sl_tensor_buffer_free (loop->outputs[i]);
-  }
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Loop, loop_clear)
-
-/* Noise, so that no branch of a kernel always goes the same way: bytes, or floats in 0..1. */
-static void
-fill_noise (const SlTensor *tensor, void *buffer)
-{
-  guint32 state = 2654435761u;
-  for (gsize i = 0; i < tensor->bytes / (tensor->dtype == SL_DTYPE_F32 ? 4 : 1); i++) {
-    state = state * 1664525u + 1013904223u;
-    if (tensor->dtype == SL_DTYPE_F32)
-      ((gfloat *) buffer)[i] = (gfloat) (state >> 8) / 16777216.0f;
-    else
-      ((guint8 *) buffer)[i] = (guint8) (state >> 24);
-  }
-}
-
-static gboolean
-loop_start (Loop *loop, SlGraph *graph, guint threads, gboolean profile, GError **error)
-{
-  loop->graph = graph;
-  loop->session = sl_session_new_full (graph, threads, profile, error);
-  if (loop->session == NULL)
-    return FALSE;
-  for (guint i = 0; i < sl_graph_n_inputs (graph); i++) {
-    loop->inputs[i] = sl_tensor_buffer_new (sl_graph_input_tensor (graph, i)->bytes);
-    fill_noise (sl_graph_input_tensor (graph, i), loop->inputs[i]);
-  }
-  for (guint i = 0; i < sl_graph_n_outputs (graph); i++)
-    loop->outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes);
-  return TRUE;
-}
-
-static gboolean
-loop_run (Loop *loop, GError **error)
-{
-  const SlStatus status = sl_session_run (loop->session, (const void *const *) loop->inputs, loop->outputs);
-  if (status == SL_STATUS_OK)
-    return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s", sl_status_text (status));
-  return FALSE;
-}
-
-static void
-show_progress (guint done, guint all)
-{
-  static gboolean shown;
-  if (done < all && (!isatty (STDERR_FILENO) || done % MAX (all / 50, 1) != 0))
-    return;
-  if (done < all)
-    fprintf (stderr, "\r%3u %% ", done * 100 / all);
-  else if (shown)
-    fprintf (stderr, "\r\033[K");
-  shown = done < all;
-  fflush (stderr);
-}
-
-static gboolean
-measure (const Settings *settings, guint threads, Result *result, GError **error)
-{
-  g_auto (Loop) loop = { 0 };
-  const double start = now_ms ();
-  g_autoptr (SlModel) model = sl_model_load (settings->model, NULL, error);
-  if (model == NULL || !loop_start (&loop, sl_model_graph (model), threads, FALSE, error))
-    return FALSE;
-  const double loaded = now_ms ();
-  if (!loop_run (&loop, error))
-    return FALSE;
-  result->load_ms = loaded - start;
-  result->first_ms = now_ms () - loaded;
-  for (guint i = 0; i < settings->warm_up; i++)
-    loop_run (&loop, NULL);
-  g_autofree double *times = g_new (double, settings->runs);
-  const gint64 before = sl_allocations ();
-  for (guint i = 0; i < settings->runs; i++) {
-    const double at = now_ms ();
-    if (!loop_run (&loop, error))
-      return FALSE;
-    times[i] = now_ms () - at;
-    show_progress (i, settings->runs);
-  }
-  result->allocations = before < 0 ? -1 : sl_allocations () - before;
-  show_progress (settings->runs, settings->runs);
-  qsort (times, settings->runs, sizeof times[0], compare_doubles);
-  result->min_ms = times[0];
-  result->median_ms = times[settings->runs / 2];
-  result->p95_ms = times[settings->runs * 95 / 100];
-  result->max_ms = times[settings->runs - 1];
-  struct rusage usage;
-  getrusage (RUSAGE_SELF, &usage);
-  result->rss_mb = (double) usage.ru_maxrss / 1024.0;
-  sl_session_stats (loop.session, &result->stats);
-  return TRUE;
-}
-
-static const char *
-backend_of (const SlSessionStats *stats)
-{
-  return stats->xnnpack_nodes == 0 ? "sightline" : stats->xnnpack_nodes == stats->nodes ? "xnnpack" : "xnnpack+sightline";
-}
-
-static void
-print_json (const Settings *settings, guint threads, const Result *r)
-{
-  GString *out = g_string_new ("{\"model\":");
-  const struct
-  {
-    const char *name;
-    double value;
-    int digits;
-  } numbers[] = { { "min_ms", r->min_ms, 6 },     { "median_ms", r->median_ms, 6 }, { "p95_ms", r->p95_ms, 6 },
-                  { "max_ms", r->max_ms, 6 },     { "load_ms", r->load_ms, 6 },     { "first_ms", r->first_ms, 6 },
-                  { "peak_rss_mb", r->rss_mb, 6 } };
-  sl_json_append_string (out, settings->model);
-  g_string_append_printf (out, ",\"threads\":%u,\"backend\":\"%s\"", threads, backend_of (&r->stats));
-  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++) {
-    g_string_append_printf (out, ",\"%s\":", numbers[i].name);
-    sl_json_append_double (out, numbers[i].value, numbers[i].digits);
-  }
-  g_string_append_printf (out, ",\"arena_bytes\":%" G_GSIZE_FORMAT ",\"weight_bytes\":%" G_GSIZE_FORMAT ",\"allocations_per_run\":",
-                          r->stats.arena_bytes, r->stats.weight_bytes);
-  if (r->allocations < 0)
-    g_string_append (out, "null");
-  else
-    sl_json_append_double (out, (double) r->allocations / settings->runs, 6);
-  g_string_append (out, "}\n");
-  fwrite (out->str, 1, out->len, stdout);
-  g_string_free (out, TRUE);
-}
-
-static void
-print_text (guint threads, const Result *r, const Settings *settings, gboolean first)
-{
-  if (first)
-    printf ("%s, %u runs after %u, milliseconds\n%7s %9s %9s %9s %9s %9s %9s %9s %10s %6s\n", settings->model, settings->runs,
-            settings->warm_up, "threads", "min", "median", "p95", "max", "load", "first", "RSS MB", "arena KB", "alloc");
-  printf ("%7u %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f %9.1f %10.1f ", threads, r->min_ms, r->median_ms, r->p95_ms, r->max_ms, r->load_ms,
-          r->first_ms, r->rss_mb, (double) r->stats.arena_bytes / 1024.0);
-  if (r->allocations < 0)
-    printf ("%6s\n", "-");
-  else
-    printf ("%6.2f\n", (double) r->allocations / settings->runs);
-}
-
-/* One row of the profile: all nodes of one operator on one backend, or one node. */
-typedef struct
-{
-  const char *name, *backend, *tensor;
-  guint count;
-  guint64 ns;
-} Row;
-
-static int
-compare_rows (const void *a, const void *b)
-{
-  const Row *x = a, *y = b;
-  return x->ns < y->ns ? 1 : x->ns > y->ns ? -1 : 0;
-}
-
-static void
-add_row (GArray *rows, const Row *row, gboolean merge)
-{
-  for (guint i = 0; merge && i < rows->len; i++) {
-    Row *known = &g_array_index (rows, Row, i);
-    if (strcmp (known->name, row->name) == 0 && strcmp (known->backend, row->backend) == 0) {
-      known->count++;
-      known->ns += row->ns;
-      return;
-    }
-  }
-  g_array_append_val (rows, *row);
-}
-
-static gboolean
-print_profile (const Settings *settings, guint threads, GError **error)
-{
-  g_auto (Loop) loop = { 0 };
-  g_autoptr (SlModel) model = sl_model_load (settings->model, NULL, error);
-  if (model == NULL || !loop_start (&loop, sl_model_graph (model), threads, TRUE, error))
-    return FALSE;
-  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (Row));
-  g_autofree guint64 *before = g_new0 (guint64, sl_graph_n_nodes (loop.graph) + 1);
-  guint64 total = 0;
-  for (guint i = 0; i < settings->warm_up; i++)
-    loop_run (&loop, NULL);
-  for (guint i = 0; i < sl_graph_n_nodes (loop.graph); i++)
-    before[i] = sl_session_node_ns (loop.session, i);
-  for (guint i = 0; i < settings->runs; i++)
-    if (!loop_run (&loop, error))
-      return FALSE;
-  for (guint i = 0; i < sl_graph_n_nodes (loop.graph); i++) {
-    const SlNode *node = sl_graph_node (loop.graph, i);
-    const Row row = { sl_op_name (node->op), sl_session_backend (loop.session, i), node->name, 1,
-                      sl_session_node_ns (loop.session, i) - before[i] };
-    total += row.ns;
-    add_row (rows, &row, !settings->all);
-  }
-  qsort (rows->data, rows->len, sizeof (Row), compare_rows);
-  printf ("\n%u thread%s, node by node\n%9s %6s %6s  %-10s %s\n", threads, threads > 1 ? "s" : "", "us", "%", "nodes", "run by",
-          "operator");
-  for (guint i = 0; i < rows->len; i++) {
-    const Row *row = &g_array_index (rows, Row, i);
-    printf ("%9.1f %6.2f %6u  %-10s %s %s\n", (double) row->ns / 1e3 / settings->runs, 100.0 * (double) row->ns / (double) MAX (total, 1),
-            row->count, row->backend, row->name, settings->all ? row->tensor : "");
-  }
-  return TRUE;
-}
-
-static gboolean
-bench_all (const Settings *settings, char **threads, GError **error)
-{
-  for (guint i = 0; threads[i] != NULL; i++) {
-    Result result;
-    const guint n = strcmp (threads[i], "auto") == 0 ? sl_threads_auto () : (guint) atoi (threads[i]);
-    if (!measure (settings, n, &result, error))
-      return FALSE;
-    if (settings->json)
-      print_json (settings, n, &result);
-    else
-      print_text (n, &result, settings, i == 0);
-    fflush (stdout);
-    if (settings->profile && !print_profile (settings, n, error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
-static gboolean
-threads_check (char **threads)
-{
-  guint n;
-  for (guint i = 0; threads[i] != NULL; i++)
-    if (strcmp (threads[i], "auto") != 0 && !sl_options_integer ("bench", "--threads", threads[i], 1, SL_MAX_THREADS, &n))
-      return FALSE;
-  return TRUE;
+  g_auto (GStrv) rest = NULL;
+  g_autofree char *format = NULL, *rounds_text = NULL, *cold_text = NULL;
+  guint rounds = 200, cold = 48;
+  gboolean json = FALSE;
+  const GOptionEntry entries[] = {
+    { "format", 'f', 0, G_OPTION_ARG_STRING, &format, "Only this pixel format, such as NV12", "FORMAT" },
+    { "rounds", 'n', 0, G_OPTION_ARG_STRING, &rounds_text, "Measurements of each (default 200)", "N" },
+    { "cold", 'c', 0, G_OPTION_ARG_STRING, &cold_text, "Frames in rotation for figures without caches, 0 for none (default 48)", "N" },
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &json, "Print one JSON object a line", NULL },
+    { NULL },
+  };
+  const int status = sl_options_parse ("bench preprocess", "", "Measures frames to tensors, beside other ways to the same.",
+                                       "Times are microseconds on one thread; copy is memcpy() of the frame's bytes; error is the largest "
+                                       "difference from double precision, of 255.",
+                                       argc, argv, entries, NULL, &rest);
+  if (status >= 0)
+    return status;
+  if (rest[0] != NULL)
+    return sl_options_usage ("bench preprocess", "expected no argument, got '%s'", rest[0]);
+  if (!sl_options_integer ("bench preprocess", "--rounds", rounds_text, 1, MOST_ROUNDS, &rounds)
+      || !sl_options_integer ("bench preprocess", "--cold", cold_text, 0, MOST_FRAMES, &cold))
+    return SL_EXIT_USAGE;
+  const SlBenchPreprocess bench = { format, (int) rounds, (int) cold, json };
+  if (sl_bench_preprocess (&bench, stdout))
+    return SL_EXIT_OK;
+  return sl_options_usage ("bench preprocess", "--format: '%s' is none that is measured; expected GStreamer's name of one, such as NV12",
+                           format);
 }
 
 static int
 run_bench (int argc, char **argv)
 {
-  g_auto (GStrv) rest = NULL;
-  g_auto (GStrv) threads = NULL;
-  g_autofree char *threads_text = NULL, *runs_text = NULL, *warm_up_text = NULL;
-  g_autoptr (GError) error = NULL;
-  Settings settings = { .runs = 100, .warm_up = 10 };
-  const GOptionEntry entries[] = {
-    { "threads", 't', 0, G_OPTION_ARG_STRING, &threads_text, "Numbers of threads, 1..64 or auto (default 1)", "N[,N...]" },
-    { "runs", 'n', 0, G_OPTION_ARG_STRING, &runs_text, "Measured runs (default 100)", "N" },
-    { "warm-up", 'w', 0, G_OPTION_ARG_STRING, &warm_up_text, "Runs before them (default 10)", "N" },
-    { "json", 'j', 0, G_OPTION_ARG_NONE, &settings.json, "Print one JSON object a line", NULL },
-    { "profile", 'p', 0, G_OPTION_ARG_NONE, &settings.profile, "Show which operators take the time", NULL },
-    { "nodes", 0, 0, G_OPTION_ARG_NONE, &settings.all, "With --profile: every node by itself", NULL },
-    { NULL },
-  };
-  const int status = sl_options_parse ("bench", "model MODEL", "Measures how fast a model runs.", NULL, argc, argv, entries, NULL, &rest);
-  if (status >= 0)
-    return status;
-  if (g_strv_length (rest) != 2 || strcmp (rest[0], "model") != 0)
-    return sl_options_usage ("bench", "expected 'model MODEL'");
-  threads = g_strsplit (threads_text != NULL ? threads_text : "1", ",", -1);
-  if (!threads_check (threads) || !sl_options_integer ("bench", "--runs", runs_text, 1, 1000000, &settings.runs)
-      || !sl_options_integer ("bench", "--warm-up", warm_up_text, 0, 1000000, &settings.warm_up))
-    return SL_EXIT_USAGE;
-  if (settings.json && settings.profile)
-    return sl_options_usage ("bench", "--json and --profile exclude each other");
-  settings.model = rest[1];
-  if (bench_all (&settings, threads, &error))
+  if (argc > 1 && strcmp (argv[1], "model") == 0)
+    return sl_bench_model (argc - 1, argv + 1);
+  if (argc > 1 && strcmp (argv[1], "preprocess") == 0)
+    return bench_preprocess (argc - 1, argv + 1);
+  if (argc > 1 && (strcmp (argv[1], "--help") == 0 || strcmp (argv[1], "-h") == 0)) {
+    printf ("Usage:\n  sightline bench model MODEL      how fast a model runs\n  sightline bench preprocess       how fast frames become "
+            "tensors\n\nEach has --help.\n");
     return SL_EXIT_OK;
-  sl_complain ("bench", "%s", error->message);
-  return SL_EXIT_FAILED;
+  }
+  return sl_options_usage ("bench", "expected 'model MODEL' or 'preprocess'%s%s", argc > 1 ? ", got " : "", argc > 1 ? argv[1] : "");
 }
 
-const SlCommand sl_command_bench = { "bench", "measure a model's speed and memory", run_bench };
+const SlCommand sl_command_bench = { "bench", "measure a model or the preprocessing", run_bench };

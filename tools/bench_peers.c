@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "config.h"
+
 #ifdef SL_HAVE_LIBYUV
 
 #include <libyuv.h>

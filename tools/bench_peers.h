@@ -17,4 +17,14 @@ void sl_bench_libyuv_run (SlBenchPeer *peer, const SlImage *image, void *tensor)
 /** sl_bench_libyuv_free: NULL is legal. */
 void sl_bench_libyuv_free (SlBenchPeer *peer);
 
+typedef struct SlBenchConverter SlBenchConverter;
+
+/** sl_bench_converter_new: (nullable): what videoconvertscale runs, with its default filter, on one thread, and the same loop. Any
+ *  format it knows, stretch, RGB, NHWC. */
+SlBenchConverter *sl_bench_converter_new (const SlBenchPicture *picture, const SlNormalizeSpec *spec);
+/** sl_bench_converter_run: the packed picture at @memory. */
+void sl_bench_converter_run (SlBenchConverter *converter, const uint8_t *memory, void *tensor);
+/** sl_bench_converter_free: NULL is legal. */
+void sl_bench_converter_free (SlBenchConverter *converter);
+
 #endif

@@ -71,6 +71,7 @@ enum
 {
   OURS,
   LIBYUV,
+  GSTREAMER,
   COPY,
   SUBJECTS
 };
@@ -86,7 +87,8 @@ typedef struct
   SlNormalizeSpec spec;
   SlBenchPicture picture;
   SlNormalizer *normalizer;
-  SlBenchPeer *libyuv; /* NULL: none */
+  SlBenchPeer *libyuv;         /* NULL: none */
+  SlBenchConverter *gstreamer; /* NULL: none */
   uint8_t **frames;
   void *tensor;
   uint8_t *copy;
@@ -130,6 +132,7 @@ init_run (Run *run, const Case *test, int rounds, int frames)
   if (sl_normalizer_new (&run->normalizer, &run->picture.info, &run->spec) != SL_NORMALIZE_OK)
     exit (1);
   run->libyuv = sl_bench_libyuv_new (&run->picture, &run->spec);
+  run->gstreamer = sl_bench_converter_new (&run->picture, &run->spec);
   run->tensor = allocate (tensor * tensor * 3 * sizeof (float));
   run->copy = allocate (run->picture.bytes);
   run->frames = allocate ((size_t) frames * sizeof *run->frames);
@@ -152,6 +155,7 @@ clear_run (Run *run, int frames)
   free (run->copy);
   free (run->tensor);
   sl_bench_libyuv_free (run->libyuv);
+  sl_bench_converter_free (run->gstreamer);
   sl_normalizer_free (run->normalizer);
   sl_bench_picture_clear (&run->picture);
 }
@@ -165,6 +169,8 @@ run_subject (Run *run, int subject, const uint8_t *frame)
     sl_normalizer_run (run->normalizer, &image, run->tensor);
   else if (subject == LIBYUV && run->libyuv != NULL)
     sl_bench_libyuv_run (run->libyuv, &image, run->tensor);
+  else if (subject == GSTREAMER && run->gstreamer != NULL)
+    sl_bench_converter_run (run->gstreamer, frame, run->tensor);
   else if (subject == COPY)
     memcpy (run->copy, frame, run->picture.bytes);
 }
@@ -202,6 +208,24 @@ summarize (double *times, int n)
 }
 
 static void
+print_peer (FILE *out, bool measured, double us)
+{
+  if (measured)
+    fprintf (out, "%.1f", us);
+  else
+    fputs ("null", out);
+}
+
+static void
+print_column (FILE *out, bool measured, double us, double ours)
+{
+  if (measured)
+    fprintf (out, " %7.1f %5.2fx", us, us / ours);
+  else
+    fprintf (out, " %7s %6s", "-", "-");
+}
+
+static void
 print_json (FILE *out, const Run *run, const Figures figures[SUBJECTS], bool cold)
 {
   const Case *test = run->test;
@@ -213,10 +237,11 @@ print_json (FILE *out, const Run *run, const Figures figures[SUBJECTS], bool col
            "\"cache\":\"%s\",\"kernel\":\"%s\",\"min_us\":%.1f,\"median_us\":%.1f,\"p95_us\":%.1f,\"limit_us\":%.1f,\"max_error\":%.3f,",
            cold ? "cold" : "warm", sl_normalizer_cpu (), figures[OURS].min, figures[OURS].median, figures[OURS].p95, figures[COPY].min,
            run->error);
-  if (run->libyuv != NULL)
-    fprintf (out, "\"peers\":{\"libyuv\":%.1f,\"gstreamer\":null,\"opencv\":null}}\n", figures[LIBYUV].min);
-  else
-    fprintf (out, "\"peers\":{\"libyuv\":null,\"gstreamer\":null,\"opencv\":null}}\n");
+  fputs ("\"peers\":{\"libyuv\":", out);
+  print_peer (out, run->libyuv != NULL, figures[LIBYUV].min);
+  fputs (",\"gstreamer\":", out);
+  print_peer (out, run->gstreamer != NULL, figures[GSTREAMER].min);
+  fputs (",\"opencv\":null}}\n", out);
 }
 
 static void
@@ -229,8 +254,8 @@ print_line (FILE *out, const Run *run, const Figures figures[SUBJECTS], bool col
            test->tensor, fit_names[test->fit], filter_names[test->filter], type_names[test->type], layout_names[test->layout],
            cold ? "cold" : "warm", figures[OURS].min, figures[OURS].median, figures[OURS].p95, figures[COPY].min,
            figures[OURS].min / figures[COPY].min, run->error);
-  if (run->libyuv != NULL)
-    fprintf (out, " %7.1f %5.2fx", figures[LIBYUV].min, figures[LIBYUV].min / figures[OURS].min);
+  print_column (out, run->libyuv != NULL, figures[LIBYUV].min, figures[OURS].min);
+  print_column (out, run->gstreamer != NULL, figures[GSTREAMER].min, figures[OURS].min);
   fputc ('\n', out);
 }
 
@@ -261,8 +286,8 @@ sl_bench_preprocess (const SlBenchPreprocess *bench, FILE *out)
     if (bench->format != NULL && strcmp (bench->format, sl_pixel_format_name (cases[i].format)) != 0)
       continue;
     if (!found && !bench->json)
-      fprintf (out, "%-9s %-9s %3s %-9s %-8s %-7s %s %s %7s %7s %7s %7s %6s %6s %7s %6s\n", "format", "in", "out", "fit", "filter", "dtype",
-               "lay.", "    ", "min us", "median", "p95", "copy", "ratio", "error", "libyuv", "ratio");
+      fprintf (out, "%-9s %-9s %3s %-9s %-8s %-7s %s %s %7s %7s %7s %7s %6s %6s %7s %6s %7s %6s\n", "format", "in", "out", "fit", "filter",
+               "dtype", "lay.", "    ", "min us", "median", "p95", "copy", "ratio", "error", "libyuv", "ratio", "gst", "ratio");
     found = true;
     run_case (bench, &cases[i], out);
   }

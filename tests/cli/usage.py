@@ -2,6 +2,8 @@
 """Command lines that make no sense, models that are none, and help."""
 import os
 
+import json
+
 import harness
 from harness import Skip, model, png, run, work, write
 
@@ -94,6 +96,21 @@ def test_float_range_unknown():
     m = model("float_range.tflite")
     run("predict", "--model", m, picture).expect(1, m, "mean", "std", "modelinfo")
     run("predict", "--model", m, "--mean", "0", "--std", "255", picture).expect(0)
+
+
+def test_bench():
+    run("bench").expect(2, "expected 'model MODEL' or 'preprocess'")
+    run("bench", "camera").expect(2, "got camera")
+    run("bench", "preprocess", "--format", "XYZ").expect(2, "'XYZ' is none that is measured")
+    run("bench", "preprocess", "--rounds", "0").expect(2, "--rounds")
+    run("bench", "model").expect(2, "expected one MODEL")
+    lines = run("bench", "preprocess", "--format", "GRAY8", "--rounds", "2", "--cold", "2", "--json").expect(0).out.splitlines()
+    assert len(lines) == 2, lines
+    for line, cache in zip(lines, ("warm", "cold")):
+        measured = json.loads(line)
+        assert measured["format"] == "GRAY8" and measured["in"] == "1920x1080" and measured["cache"] == cache, measured
+        assert measured["max_error"] <= 0.5 and measured["min_us"] <= measured["median_us"], measured
+        assert set(measured["peers"]) == {"libyuv", "gstreamer", "opencv"}, measured
 
 
 def test_labels():
