@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Command lines that make no sense, models that are none, and help."""
-import os
-
 import json
+import os
 
 import harness
 from harness import Skip, model, png, run, work, write

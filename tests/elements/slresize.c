@@ -321,6 +321,69 @@ test_meta (void)
   }
 }
 
+/* Words at odd addresses. */
+static void
+test_odd_stride (void)
+{
+  Fixture fixture = setup ("slresize width=4 height=4", NULL, VIDEO ("P010_10LE", "8", "8"));
+  gsize offsets[GST_VIDEO_MAX_PLANES] = { 0, 8 * 17 };
+  gint strides[GST_VIDEO_MAX_PLANES] = { 17, 17 };
+  GstBuffer *in = gst_buffer_new_allocate (NULL, 12 * 17, NULL);
+  gst_buffer_add_video_meta_full (in, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_P010_10LE, 8, 8, 2, offsets, strides);
+  g_assert_cmpint (gst_harness_push (fixture.harness, in), ==, GST_FLOW_ERROR);
+  test_assert_error (fixture.bus, "even addresses", NULL);
+  teardown (&fixture);
+}
+
+/* The bytes of a pool that downstream offers are checked, too: it makes smaller buffers than its caps say. */
+static GstPadProbeReturn
+offer_small (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (info);
+  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION)
+    return GST_PAD_PROBE_OK;
+  gst_query_add_allocation_pool (query, data, 100, 0, 0);
+  return GST_PAD_PROBE_HANDLED;
+}
+
+static gboolean
+ignore_config (GstBufferPool *pool, GstStructure *config)
+{
+  g_autoptr (GstCaps) caps = gst_caps_from_string (VIDEO ("I420", "32", "24"));
+  gst_buffer_pool_config_set_params (config, caps, 100, 0, 0);
+  return GST_BUFFER_POOL_CLASS (g_type_class_peek (GST_TYPE_BUFFER_POOL))->set_config (pool, config);
+}
+
+typedef GstBufferPool SmallPool;
+typedef GstBufferPoolClass SmallPoolClass;
+GType small_pool_get_type (void);
+G_DEFINE_TYPE (SmallPool, small_pool, GST_TYPE_BUFFER_POOL)
+
+static void
+small_pool_class_init (SmallPoolClass *klass)
+{
+  klass->set_config = ignore_config;
+}
+
+static void
+small_pool_init (SmallPool *pool)
+{
+}
+
+static void
+test_small_pool (void)
+{
+  Fixture fixture = setup ("slresize width=32", NULL, NULL);
+  GstBufferPool *pool = g_object_new (small_pool_get_type (), NULL);
+  gst_object_ref_sink (pool);
+  gst_pad_add_probe (fixture.harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, offer_small, pool, NULL);
+  gst_harness_set_src_caps_str (fixture.harness, SMALL);
+  g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (SMALL, colour, 0)), ==, GST_FLOW_ERROR);
+  test_assert_error (fixture.bus, "output buffer: expected 1152 writable bytes, got 100", NULL);
+  teardown (&fixture);
+  gst_object_unref (pool);
+}
+
 /* Other caps in the middle of the stream, a flush, the end. */
 static void
 test_stream (void)
@@ -365,6 +428,8 @@ main (int argc, char **argv)
   g_test_add_func ("/slresize/region-crop", test_region_crop);
   g_test_add_func ("/slresize/small-buffer", test_small_buffer);
   g_test_add_func ("/slresize/meta", test_meta);
+  g_test_add_func ("/slresize/odd-stride", test_odd_stride);
+  g_test_add_func ("/slresize/small-pool", test_small_pool);
   g_test_add_func ("/slresize/stream", test_stream);
   return g_test_run ();
 }
