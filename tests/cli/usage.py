@@ -39,8 +39,8 @@ def test_missing_arguments():
 
 
 def test_unknown_option():
-    for command in ("predict", "inspect", "infer", "bench"):
-        run(command, "--frobnicate").expect(2, "Unknown option --frobnicate", "--help")
+    for command in ("predict",), ("inspect",), ("infer",), ("bench", "model"), ("bench", "preprocess"):
+        run(*command, "--frobnicate").expect(2, "Unknown option --frobnicate", "--help")
 
 
 def test_numbers():
