@@ -65,6 +65,7 @@ collect ()
     need clang command -v clang
     need valgrind command -v valgrind
     need make command -v make
+    need python3-numpy /usr/bin/python3 -c 'import numpy'
     if command -v dpkg-query >/dev/null 2>&1; then
       need libc6-dbg dpkg-query -W libc6-dbg
     fi
