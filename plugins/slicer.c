@@ -5,6 +5,7 @@
 #include "plugins/slicer.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/pool.h"
 
@@ -33,6 +34,8 @@ sl_slicer_new (const SlNormalizer *normalizer, guint threads)
   slicer->shares = MIN (threads, (guint) slicer->slices);
   slicer->scratch_bytes = (sl_normalizer_scratch_bytes (normalizer) + SCRATCH_ALIGN - 1) / SCRATCH_ALIGN * SCRATCH_ALIGN;
   slicer->scratch = aligned_alloc (SCRATCH_ALIGN, slicer->scratch_bytes * slicer->shares);
+  if (slicer->scratch != NULL)
+    memset (slicer->scratch, 0, slicer->scratch_bytes * slicer->shares);
   if (slicer->shares > 1)
     slicer->pool = sl_pool_new (slicer->shares, NULL);
   if (slicer->scratch != NULL)

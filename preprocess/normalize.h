@@ -96,8 +96,8 @@ int sl_normalizer_slices (const SlNormalizer *normalizer);
 /** sl_normalizer_scratch_bytes: what sl_normalizer_run_slices() needs of @scratch. */
 size_t sl_normalizer_scratch_bytes (const SlNormalizer *normalizer);
 /** sl_normalizer_run_slices: fills slices @first to @first + @count - 1 (0 <= @first, @first + @count <= slices) of @tensor. Any
- *  number of threads may run with the same @normalizer and @tensor, each with a @scratch of its own, 64-byte aligned. What
- *  several calls make is the same, bit by bit, as what one call makes. */
+ *  number of threads may run with the same @normalizer and @tensor, each with a @scratch of its own, 64-byte aligned and zero
+ *  before its first use. What several calls make is the same, bit by bit, as what one call makes. */
 void sl_normalizer_run_slices (const SlNormalizer *normalizer, const SlImage *image, void *tensor, int first, int count, void *scratch);
 
 /** sl_normalizer_cpu: name of the kernels in use: "c", "avx2", "avx512" or "neon". The environment's SIGHTLINE_CPU chooses. */
