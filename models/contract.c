@@ -453,7 +453,7 @@ sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *
                  const SlContractOverrides *overrides, GError **error)
 {
   g_autoptr (SlContract) contract = g_new0 (SlContract, 1);
-  Draft draft = { .pad_value = 0 };
+  Draft draft = { .pad_value = SL_PAD_VALUE };
 
   g_atomic_ref_count_init (&contract->refs);
   contract->model = g_strdup (path);
@@ -465,8 +465,6 @@ sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *
     copy_tensor (&contract->outputs[i], sl_graph_output_tensor (graph, i));
 
   apply_metadata (metadata, &draft);
-  if (metadata->fit_letterbox)
-    draft.pad_value = 114; /* the grey that Ultralytics trains with */
   if (info != NULL && (!sl_modelinfo_check (info, graph, error) || !apply_info (info, contract->inputs[0].name, &draft, error)))
     return NULL;
   if (overrides != NULL && !apply_overrides (overrides, &draft, error))

@@ -14,6 +14,9 @@
 
 G_BEGIN_DECLS
 
+/** Brightness of letterbox borders where nothing states it: the gray that YOLO models are trained with. */
+#define SL_PAD_VALUE 114
+
 typedef enum
 {
   SL_LAYOUT_NHWC,

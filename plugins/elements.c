@@ -18,9 +18,6 @@ static const struct
   { "slresize", GST_RANK_NONE, sl_resize_get_type },
 #endif
   { "slinfer", GST_RANK_NONE, sl_infer_get_type },           { "slpostprocess", GST_RANK_NONE, sl_postprocess_get_type },
-#ifdef SL_HAVE_OVERLAY
-  { "sloverlay", GST_RANK_NONE, sl_overlay_get_type },
-#endif
   { "slbmpparse", GST_RANK_PRIMARY, sl_bmp_parse_get_type },
 };
 

@@ -287,7 +287,7 @@ choose_alone (const SlNormalizeSettings *settings, const SlTensorContract *tenso
   spec->layout = out_layouts[layout];
   spec->colour = channels == 1 ? SL_OUT_GRAY : out_colours[colour];
   spec->fit = out_fits[settings->fit != SL_CHOICE_AUTO ? (SlFit) (settings->fit - 1) : SL_FIT_STRETCH];
-  spec->pad_value = MAX (settings->pad_value, 0);
+  spec->pad_value = settings->pad_value >= 0 ? settings->pad_value : SL_PAD_VALUE;
   for (guint i = 0; i < 3; i++) {
     spec->gain[i] = 1 / std[i];
     spec->offset[i] = spec->type == SL_OUT_I8 ? -128 : -mean[i] / std[i];

@@ -91,7 +91,7 @@ static const SlProperty properties[] = {
     "For float types: value = (byte - mean) / std; one number above 0 or one a channel, such as std=127.5; unset = what "
     "the model states, else 1 when mean is set",
     SL_PROPERTY_STRING, AT (std) },
-  { "pad-value", "Pad value", "Brightness of letterbox borders, 0..255; -1 = what the model wants, 0 when nothing says", SL_PROPERTY_INT,
+  { "pad-value", "Pad value", "Brightness of letterbox borders, 0..255; -1 = what the model wants, 114 when nothing says", SL_PROPERTY_INT,
     AT (pad_value), -1, 255, -1 },
 };
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "plugins/elements.h"
 #include "plugins/canvas.h"
 #include "plugins/draw.h"
 #include "plugins/maskmeta.h"
@@ -323,6 +324,7 @@ int
 main (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
+  g_assert_true (gst_element_register (NULL, "sloverlay", GST_RANK_NONE, sl_overlay_get_type ()));
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
     g_autofree char *box = g_strdup_printf ("/sloverlay/box/%s", formats[i]);
     g_autofree char *mask = g_strdup_printf ("/sloverlay/mask/%s", formats[i]);

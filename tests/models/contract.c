@@ -221,7 +221,7 @@ test_layers (void)
     g_assert_cmpfloat (image->std[2], ==, i == 0 ? 127.5 : 2);
     g_assert_cmpint (image->colour, ==, i == 1 ? SL_COLOUR_BGR : SL_COLOUR_RGB);
     g_assert_cmpint (image->fit, ==, i == 0 ? SL_FIT_STRETCH : i == 1 ? SL_FIT_LETTERBOX : SL_FIT_CROP);
-    g_assert_cmpint (image->pad_value, ==, i == 0 ? 0 : 7);
+    g_assert_cmpint (image->pad_value, ==, i == 0 ? 114 : 7);
     g_assert_cmpstr (contract->decoder, ==, i == 0 ? NULL : i == 1 ? "ssd" : "labels");
     if (i > 0)
       g_assert_cmpstr (g_hash_table_lookup (contract->decoder_params, "scale"), ==, "2");
