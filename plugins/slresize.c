@@ -80,22 +80,6 @@ resize_fit_get_type (void)
   return type;
 }
 
-static GType
-resize_filter_get_type (void)
-{
-  static const GEnumValue values[] = {
-    { SL_FILTER_NEAREST, "The nearest pixel", "nearest" },
-    { SL_FILTER_BILINEAR, "Between the four nearest pixels; aliases beyond 2x", "bilinear" },
-    { SL_FILTER_AREA, "Mean of the area covered; bilinear when enlarging", "area" },
-    { SL_FILTER_AUTO, "area when reducing beyond 2x, else bilinear", "auto" },
-    { 0, NULL, NULL },
-  };
-  static GType type = 0;
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("SlResizeFilter", values));
-  return type;
-}
-
 #define AT(member) G_STRUCT_OFFSET (SlResize, settings.member)
 
 static const SlProperty properties[] = {
@@ -117,7 +101,7 @@ static const SlProperty properties[] = {
     "How the picture is turned; auto = as the stream's image-orientation tag says, which then is no longer passed on. custom is refused",
     SL_PROPERTY_CHOICE, AT (direction), 0, 0, GST_VIDEO_ORIENTATION_AUTO, gst_video_orientation_method_get_type, TRUE },
   { "filter", "Filter", "How pixels are made when the size changes", SL_PROPERTY_CHOICE, AT (filter), 0, 0, SL_FILTER_AUTO,
-    resize_filter_get_type, TRUE },
+    sl_filter_get_type, TRUE },
   { "pad-value", "Pad value", "Luma of letterbox borders as stored in 8 bits, 0..255; their chroma is neutral", SL_PROPERTY_INT,
     AT (pad_value), 0, 255, 114, .live = TRUE },
 };
