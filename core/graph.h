@@ -68,6 +68,11 @@ gboolean sl_graph_add_node (SlGraph *graph, SlOpType op, guint index, const gint
 gboolean sl_graph_set_io (SlGraph *graph, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs, GError **error);
 /** sl_graph_prepare: checks nodes, infers shapes, runs the passes. Idempotent. */
 gboolean sl_graph_prepare (SlGraph *graph, GError **error);
+/** sl_graph_quantized_input: (transfer none) (nullable): what the QUANTIZE of a prepared graph's only input makes; NULL when
+ *  there is none, when something else reads the input too, and when its result is an output of the model. */
+const SlTensor *sl_graph_quantized_input (const SlGraph *graph);
+/** sl_graph_skip_input_quantize: makes that tensor the graph's input and drops the QUANTIZE. Before the graph is shared. */
+void sl_graph_skip_input_quantize (SlGraph *graph);
 
 /* Reading: any thread, after sl_graph_prepare(). */
 
@@ -82,6 +87,8 @@ gint32 sl_graph_output (const SlGraph *graph, guint i);
 /** sl_graph_input_tensor, sl_graph_output_tensor: the tensor behind the i-th input or output. */
 const SlTensor *sl_graph_input_tensor (const SlGraph *graph, guint i);
 const SlTensor *sl_graph_output_tensor (const SlGraph *graph, guint i);
+/** sl_graph_declared_input_tensor: the i-th input as the model file declares it, also after sl_graph_skip_input_quantize(). */
+const SlTensor *sl_graph_declared_input_tensor (const SlGraph *graph, guint i);
 /** sl_graph_constant_bytes: bytes of all constants (weights). */
 gsize sl_graph_constant_bytes (const SlGraph *graph);
 

@@ -20,6 +20,8 @@ struct _SlGraph
   gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
   guint pass_changes[SL_MAX_PASSES]; /* by position in the pass table */
   gboolean prepared;
+  gboolean skipped;      /* sl_graph_skip_input_quantize() was called */
+  gint32 declared_input; /* then: the model's own input */
 };
 
 #endif

@@ -71,7 +71,7 @@ find_info (const char *path)
 }
 
 static gboolean
-load (SlModel *model, const SlContractOverrides *overrides, GError **error)
+load (SlModel *model, const SlContractOverrides *overrides, gboolean direct, GError **error)
 {
   g_auto (SlModelMetadata) metadata = { 0 };
   g_autoptr (SlModelInfo) info = NULL;
@@ -92,21 +92,39 @@ load (SlModel *model, const SlContractOverrides *overrides, GError **error)
       return FALSE;
   }
   model->contract = sl_contract_new (model->path, model->graph, &metadata, info, overrides, error);
-  return model->contract != NULL;
+  if (model->contract == NULL)
+    return FALSE;
+  const SlTensor *codes = direct ? sl_graph_quantized_input (model->graph) : NULL;
+  if (codes != NULL && sl_contract_take_codes (model->contract, codes))
+    sl_graph_skip_input_quantize (model->graph);
+  return TRUE;
+}
+
+static SlModel *
+model_new (const char *path, const SlContractOverrides *overrides, gboolean direct, GError **error)
+{
+  g_autoptr (SlModel) model = g_new0 (SlModel, 1);
+  g_atomic_ref_count_init (&model->refs);
+  model->path = g_strdup (path);
+  if (!load (model, overrides, direct, error)) {
+    g_prefix_error (error, "%s: ", path);
+    return NULL;
+  }
+  return g_steal_pointer (&model);
 }
 
 SlModel *
 sl_model_load (const char *path, const SlContractOverrides *overrides, GError **error)
 {
   g_return_val_if_fail (path != NULL, NULL);
-  g_autoptr (SlModel) model = g_new0 (SlModel, 1);
-  g_atomic_ref_count_init (&model->refs);
-  model->path = g_strdup (path);
-  if (!load (model, overrides, error)) {
-    g_prefix_error (error, "%s: ", path);
-    return NULL;
-  }
-  return g_steal_pointer (&model);
+  return model_new (path, overrides, FALSE, error);
+}
+
+SlModel *
+sl_model_load_direct (const char *path, const SlContractOverrides *overrides, GError **error)
+{
+  g_return_val_if_fail (path != NULL, NULL);
+  return model_new (path, overrides, TRUE, error);
 }
 
 SlModel *

@@ -24,6 +24,13 @@ typedef struct _SlModel SlModel;
  * Every message starts with @path.
  */
 SlModel *sl_model_load (const char *path, const SlContractOverrides *overrides, GError **error);
+/**
+ * sl_model_load_direct: the same for whoever makes the input tensor by the contract. When the model starts by quantising its
+ * only input, a picture, and nothing else reads that, the contract asks for the codes behind the QUANTIZE and the graph starts
+ * there (@direct of the contract). Results are those of the whole model for uint8 made int8 of one scale, and otherwise of
+ * pixels at most one code away.
+ */
+SlModel *sl_model_load_direct (const char *path, const SlContractOverrides *overrides, GError **error);
 SlModel *sl_model_ref (SlModel *model);
 void sl_model_unref (SlModel *model);
 SlGraph *sl_model_graph (const SlModel *model);       /* (transfer none) */

@@ -6,6 +6,9 @@
  * answered by the model before anything flows. Its pools have the alignment and padding that kernels need; tensors from
  * elsewhere are copied once when they lack it. Invariant: model and session exist from READY on.
  *
+ * A model that starts by quantising its input is loaded without that step, and the contract asks for the codes behind it.
+ * Whoever offers the input that the model declares gets the whole model instead.
+ *
  * Latency: a synchronous element holds no frame back, but a live sink has to wait for the model all the same. So the
  * running mean of the model's time is added to upstream's latency, announced again when it moves by a quarter; the
  * mean, because one hiccup must not delay the pipeline for good.
@@ -37,6 +40,7 @@ typedef struct
 {
   GstBaseTransform parent;
   Settings settings;    /* object lock */
+  Settings used;        /* those that the model was loaded with */
   gboolean stale;       /* object lock: settings changed since the model was loaded */
   SlContract *contract; /* object lock; a reference of its own, for queries from any thread */
   SlModel *model;
@@ -195,6 +199,14 @@ get_contract (SlInfer *self)
   return contract;
 }
 
+/* What the sink pad takes: what the contract asks for, then what the model declares where that is another type. */
+static GstCaps *
+input_caps (SlContract *contract)
+{
+  GstCaps *caps = sl_tensor_caps_new (contract->inputs, contract->n_inputs, contract);
+  return contract->direct ? gst_caps_merge (caps, sl_tensor_caps_new (&contract->declared, 1, NULL)) : caps;
+}
+
 static GstCaps *
 sl_infer_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
 {
@@ -208,7 +220,7 @@ sl_infer_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstC
     else if (direction == GST_PAD_SINK)
       other = sl_tensor_caps_new (contract->outputs, contract->n_outputs, contract);
     else
-      other = sl_tensor_caps_new (contract->inputs, contract->n_inputs, contract);
+      other = input_caps (contract);
     if (rate != NULL)
       gst_caps_set_value (other, "framerate", rate);
     all = gst_caps_merge (all, other);
@@ -277,58 +289,6 @@ sl_infer_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *que
   return answered;
 }
 
-static gboolean
-check_caps (SlInfer *self, const GstCaps *caps, GError **error)
-{
-  const SlContract *contract = self->contract;
-  SlTensorContract tensors[SL_MAX_IO];
-  guint n = sl_tensor_caps_parse (caps, tensors, error);
-  if (n == 0)
-    return FALSE;
-  gboolean same = sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n);
-  if (!same) {
-    g_autofree char *expected = sl_tensors_describe (contract->inputs, contract->n_inputs);
-    g_autofree char *got = sl_tensors_describe (tensors, n);
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                 "%s: expected %s (innermost dimension first), got %s: let slnormalize make the tensor, or correct the caps before slinfer",
-                 contract->model, expected, got);
-  }
-  sl_tensor_contracts_clear (tensors, n);
-  return same;
-}
-
-static gboolean
-sl_infer_set_caps (GstBaseTransform *base, GstCaps *incaps, GstCaps *outcaps)
-{
-  SlInfer *self = (SlInfer *) base;
-  GError *error = NULL;
-  if (!check_caps (self, incaps, &error))
-    return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
-  self->refused = FALSE;
-  return TRUE;
-}
-
-/* Outputs go into a pool of our own: one aligned and padded memory each, which no other pool promises. */
-static gboolean
-sl_infer_decide_allocation (GstBaseTransform *base, GstQuery *query)
-{
-  SlInfer *self = (SlInfer *) base;
-  while (gst_query_get_n_allocation_pools (query) > 0)
-    gst_query_remove_nth_allocation_pool (query, 0);
-  while (gst_query_get_n_allocation_params (query) > 0)
-    gst_query_remove_nth_allocation_param (query, 0);
-  sl_tensor_pool_offer (query, self->contract->outputs, self->contract->n_outputs, 2);
-  return GST_BASE_TRANSFORM_CLASS (sl_infer_parent_class)->decide_allocation (base, query);
-}
-
-static gboolean
-sl_infer_propose_allocation (GstBaseTransform *base, GstQuery *decide_query, GstQuery *query)
-{
-  SlInfer *self = (SlInfer *) base;
-  sl_tensor_pool_offer (query, self->contract->inputs, self->contract->n_inputs, 2);
-  return TRUE;
-}
-
 static void
 unload (SlInfer *self)
 {
@@ -363,10 +323,11 @@ settings_clear (Settings *settings)
   g_free (settings->mean);
   g_free (settings->std);
   g_free (settings->decoder);
+  *settings = (Settings){ 0 };
 }
 
 static gboolean
-load_with (SlInfer *self, const Settings *settings, GError **error)
+check_settings (const Settings *settings, GError **error)
 {
   if (settings->model == NULL || *settings->model == '\0') {
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
@@ -378,7 +339,30 @@ load_with (SlInfer *self, const Settings *settings, GError **error)
                  settings->threads, SL_MAX_THREADS);
     return FALSE;
   }
-  SlContractOverrides overrides = {
+  return TRUE;
+}
+
+static void
+take_model (SlInfer *self, SlModel *model, SlSession *session)
+{
+  SlContract *contract = sl_model_contract (model);
+  unload (self);
+  self->model = model;
+  self->session = session;
+  sl_tensor_map_init (&self->inputs, contract->inputs, contract->n_inputs, SL_TENSOR_PADDING);
+  GST_OBJECT_LOCK (self);
+  self->contract = sl_contract_ref (contract);
+  GST_OBJECT_UNLOCK (self);
+  g_autofree char *summary = sl_contract_summary (contract);
+  GST_INFO_OBJECT (self, "%s: %s", sl_model_path (model), summary);
+}
+
+/* @direct: without the QUANTIZE of its input, where it starts with one. What was loaded stays when this fails. */
+static gboolean
+load (SlInfer *self, gboolean direct, GError **error)
+{
+  const Settings *settings = &self->used;
+  const SlContractOverrides overrides = {
     .labels = settings->labels,
     .mean = settings->mean,
     .std = settings->std,
@@ -387,11 +371,15 @@ load_with (SlInfer *self, const Settings *settings, GError **error)
     .layout = sl_choice_nick (sl_layout_choice_get_type (), settings->layout),
     .decoder = settings->decoder,
   };
-  self->model = sl_model_load (settings->model, &overrides, error);
-  if (self->model == NULL)
+  if (!check_settings (settings, error))
     return FALSE;
-  self->session = sl_session_new (sl_model_graph (self->model), (guint) settings->threads, error);
-  return self->session != NULL;
+  g_autoptr (SlModel) model =
+    direct ? sl_model_load_direct (settings->model, &overrides, error) : sl_model_load (settings->model, &overrides, error);
+  SlSession *session = model != NULL ? sl_session_new (sl_model_graph (model), (guint) settings->threads, error) : NULL;
+  if (session == NULL)
+    return FALSE;
+  take_model (self, g_steal_pointer (&model), session);
+  return TRUE;
 }
 
 /* Loads the model unless the one that the properties name is loaded already. */
@@ -403,24 +391,74 @@ ensure_model (SlInfer *self)
   GST_OBJECT_UNLOCK (self);
   if (ready)
     return TRUE;
-  unload (self);
-  Settings settings;
   g_autoptr (GError) error = NULL;
-  copy_settings (self, &settings);
-  gboolean loaded = load_with (self, &settings, &error);
-  settings_clear (&settings);
-  if (!loaded) {
-    sl_element_report (GST_ELEMENT (self), error);
-    unload (self);
+  unload (self);
+  settings_clear (&self->used);
+  copy_settings (self, &self->used);
+  if (load (self, TRUE, &error))
+    return TRUE;
+  sl_element_report (GST_ELEMENT (self), error);
+  return FALSE;
+}
+
+/* Whether these are the model's tensors; tensors of the input that it declares make it the whole model. */
+static gboolean
+fits (SlInfer *self, const SlTensorContract *tensors, guint n, GError **error)
+{
+  const SlContract *contract = self->contract;
+  if (sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n))
+    return TRUE;
+  if (contract->direct && sl_tensors_same (&contract->declared, 1, tensors, n))
+    return load (self, FALSE, error);
+  g_autofree char *expected = sl_tensors_describe (contract->inputs, contract->n_inputs);
+  g_autofree char *got = sl_tensors_describe (tensors, n);
+  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+               "%s: expected %s (innermost dimension first), got %s: let slnormalize make the tensor, or correct the caps before slinfer",
+               contract->model, expected, got);
+  return FALSE;
+}
+
+static gboolean
+check_caps (SlInfer *self, const GstCaps *caps, GError **error)
+{
+  SlTensorContract tensors[SL_MAX_IO];
+  guint n = sl_tensor_caps_parse (caps, tensors, error);
+  if (n == 0)
     return FALSE;
-  }
-  SlContract *contract = sl_model_contract (self->model);
-  sl_tensor_map_init (&self->inputs, contract->inputs, contract->n_inputs, SL_TENSOR_PADDING);
-  GST_OBJECT_LOCK (self);
-  self->contract = sl_contract_ref (contract);
-  GST_OBJECT_UNLOCK (self);
-  g_autofree char *summary = sl_contract_summary (contract);
-  GST_INFO_OBJECT (self, "%s: %s", sl_model_path (self->model), summary);
+  gboolean same = fits (self, tensors, n, error);
+  sl_tensor_contracts_clear (tensors, n);
+  return same;
+}
+
+static gboolean
+sl_infer_set_caps (GstBaseTransform *base, GstCaps *incaps, GstCaps *outcaps)
+{
+  SlInfer *self = (SlInfer *) base;
+  GError *error = NULL;
+  if (!check_caps (self, incaps, &error))
+    return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
+  self->refused = FALSE;
+  return TRUE;
+}
+
+/* Outputs go into a pool of our own: one aligned and padded memory each, which no other pool promises. */
+static gboolean
+sl_infer_decide_allocation (GstBaseTransform *base, GstQuery *query)
+{
+  SlInfer *self = (SlInfer *) base;
+  while (gst_query_get_n_allocation_pools (query) > 0)
+    gst_query_remove_nth_allocation_pool (query, 0);
+  while (gst_query_get_n_allocation_params (query) > 0)
+    gst_query_remove_nth_allocation_param (query, 0);
+  sl_tensor_pool_offer (query, self->contract->outputs, self->contract->n_outputs, 2);
+  return GST_BASE_TRANSFORM_CLASS (sl_infer_parent_class)->decide_allocation (base, query);
+}
+
+static gboolean
+sl_infer_propose_allocation (GstBaseTransform *base, GstQuery *decide_query, GstQuery *query)
+{
+  SlInfer *self = (SlInfer *) base;
+  sl_tensor_pool_offer (query, self->contract->inputs, self->contract->n_inputs, 2);
   return TRUE;
 }
 
@@ -470,6 +508,7 @@ static void
 sl_infer_finalize (GObject *object)
 {
   unload ((SlInfer *) object);
+  settings_clear (&((SlInfer *) object)->used);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
   G_OBJECT_CLASS (sl_infer_parent_class)->finalize (object);
 }

@@ -494,15 +494,22 @@ apply (const Mix *mix, const __m256 in[3])
   return _mm256_min_ps (_mm256_max_ps (sum, mix->low), mix->high);
 }
 
+/* Bytes as @type has them. */
+static ALWAYS_INLINE __m256i
+flip (__m256i bytes, SlOutType type)
+{
+  return type == SL_OUT_I8 ? _mm256_xor_si256 (bytes, _mm256_set1_epi8 ((char) 0x80)) : bytes;
+}
+
 static ALWAYS_INLINE void
-interleave_bytes (uint8_t *dst, const __m256 value[3])
+interleave_bytes (uint8_t *dst, SlOutType type, const __m256 value[3])
 {
   const __m256i order = _mm256_broadcastsi128_si256 (_mm_setr_epi8 (0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
   const __m256i low = _mm256_set1_epi32 (0xff);
   const __m256i a = _mm256_and_si256 (_mm256_cvtps_epi32 (value[0]), low);
   const __m256i b = _mm256_slli_epi32 (_mm256_and_si256 (_mm256_cvtps_epi32 (value[1]), low), 8);
   const __m256i c = _mm256_slli_epi32 (_mm256_cvtps_epi32 (value[2]), 16);
-  const __m256i packed = _mm256_shuffle_epi8 (_mm256_or_si256 (_mm256_or_si256 (a, b), c), order);
+  const __m256i packed = _mm256_shuffle_epi8 (flip (_mm256_or_si256 (_mm256_or_si256 (a, b), c), type), order);
   const __m128i rest = _mm256_extracti128_si256 (packed, 1);
   const int32_t last = _mm_extract_epi32 (rest, 2);
   _mm_storeu_si128 ((__m128i *) dst, _mm256_castsi256_si128 (packed));
@@ -551,7 +558,7 @@ put (void *dst, SlOutType type, ptrdiff_t x, __m256 value)
     _mm_storeu_si128 ((__m128i *) ((uint16_t *) dst + x), _mm256_cvtps_ph (value, _MM_FROUND_TO_NEAREST_INT));
   } else {
     const __m256i order = _mm256_broadcastsi128_si256 (_mm_setr_epi8 (0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1));
-    const __m256i packed = _mm256_shuffle_epi8 (_mm256_cvtps_epi32 (value), order);
+    const __m256i packed = _mm256_shuffle_epi8 (flip (_mm256_cvtps_epi32 (value), type), order);
     const __m128i both = _mm_unpacklo_epi32 (_mm256_castsi256_si128 (packed), _mm256_extracti128_si256 (packed, 1));
     _mm_storel_epi64 ((__m128i *) ((uint8_t *) dst + x), both);
   }
@@ -565,7 +572,7 @@ interleave (void *dst, SlOutType type, ptrdiff_t x, const __m256 value[3])
   else if (type == SL_OUT_F16)
     interleave_halves ((uint16_t *) dst + 3 * x, value);
   else
-    interleave_bytes ((uint8_t *) dst + 3 * x, value);
+    interleave_bytes ((uint8_t *) dst + 3 * x, type, value);
 }
 
 static ALWAYS_INLINE void
@@ -612,6 +619,9 @@ store_avx2 (void *const dst[3], const int32_t *const src[3], const SlMix *mix, i
 STORE (store_byte_one_avx2, SL_OUT_U8, SL_STORE_ONE)
 STORE (store_byte_planes_avx2, SL_OUT_U8, SL_STORE_PLANES)
 STORE (store_byte_interleaved_avx2, SL_OUT_U8, SL_STORE_INTERLEAVED)
+STORE (store_signed_one_avx2, SL_OUT_I8, SL_STORE_ONE)
+STORE (store_signed_planes_avx2, SL_OUT_I8, SL_STORE_PLANES)
+STORE (store_signed_interleaved_avx2, SL_OUT_I8, SL_STORE_INTERLEAVED)
 STORE (store_float_one_avx2, SL_OUT_F32, SL_STORE_ONE)
 STORE (store_float_planes_avx2, SL_OUT_F32, SL_STORE_PLANES)
 STORE (store_float_interleaved_avx2, SL_OUT_F32, SL_STORE_INTERLEAVED)
@@ -629,7 +639,7 @@ const SlKernels sl_kernels_avx2 = {
   .reduce = reduce_avx2,
   .store = {
     [SL_OUT_U8] = { store_byte_one_avx2, store_byte_planes_avx2, store_byte_interleaved_avx2 },
-    [SL_OUT_I8] = { store_byte_one_avx2, store_byte_planes_avx2, store_byte_interleaved_avx2 },
+    [SL_OUT_I8] = { store_signed_one_avx2, store_signed_planes_avx2, store_signed_interleaved_avx2 },
     [SL_OUT_F32] = { store_float_one_avx2, store_float_planes_avx2, store_float_interleaved_avx2 },
     [SL_OUT_F16] = { store_half_one_avx2, store_half_planes_avx2, store_half_interleaved_avx2 },
   },

@@ -580,14 +580,22 @@ apply (const Mix *mix, const __m512 in[3])
   return _mm512_min_ps (_mm512_max_ps (sum, mix->low), mix->high);
 }
 
+/* Bytes as @type has them. */
+static ALWAYS_INLINE __m512i
+flip (__m512i bytes, SlOutType type)
+{
+  return type == SL_OUT_I8 ? _mm512_xor_si512 (bytes, _mm512_set1_epi8 ((char) 0x80)) : bytes;
+}
+
 static ALWAYS_INLINE void
-interleave_bytes (uint8_t *dst, const __m512 value[3])
+interleave_bytes (uint8_t *dst, SlOutType type, const __m512 value[3])
 {
   const __m512i low = _mm512_set1_epi32 (0xff);
   const __m512i a = _mm512_and_si512 (_mm512_cvtps_epi32 (value[0]), low);
   const __m512i b = _mm512_slli_epi32 (_mm512_and_si512 (_mm512_cvtps_epi32 (value[1]), low), 8);
   const __m512i c = _mm512_slli_epi32 (_mm512_cvtps_epi32 (value[2]), 16);
-  const __m512i packed = _mm512_permutexvar_epi8 (_mm512_load_si512 (byte_order), _mm512_or_si512 (_mm512_or_si512 (a, b), c));
+  const __m512i abc = flip (_mm512_or_si512 (_mm512_or_si512 (a, b), c), type);
+  const __m512i packed = _mm512_permutexvar_epi8 (_mm512_load_si512 (byte_order), abc);
   _mm256_storeu_si256 ((__m256i *) dst, _mm512_castsi512_si256 (packed));
   _mm_storeu_si128 ((__m128i *) (dst + 32), _mm512_extracti32x4_epi32 (packed, 2));
 }
@@ -622,7 +630,7 @@ put (void *dst, SlOutType type, ptrdiff_t x, __m512 value)
   else if (type == SL_OUT_F16)
     _mm256_storeu_si256 ((__m256i *) ((uint16_t *) dst + x), _mm512_cvtps_ph (value, _MM_FROUND_TO_NEAREST_INT));
   else
-    _mm_storeu_si128 ((__m128i *) ((uint8_t *) dst + x), _mm512_cvtepi32_epi8 (_mm512_cvtps_epi32 (value)));
+    _mm_storeu_si128 ((__m128i *) ((uint8_t *) dst + x), _mm512_cvtepi32_epi8 (flip (_mm512_cvtps_epi32 (value), type)));
 }
 
 static ALWAYS_INLINE void
@@ -633,7 +641,7 @@ interleave (void *dst, SlOutType type, ptrdiff_t x, const __m512 value[3])
   else if (type == SL_OUT_F16)
     interleave_halves ((uint16_t *) dst + 3 * x, value);
   else
-    interleave_bytes ((uint8_t *) dst + 3 * x, value);
+    interleave_bytes ((uint8_t *) dst + 3 * x, type, value);
 }
 
 static ALWAYS_INLINE void
@@ -680,6 +688,9 @@ store_avx512 (void *const dst[3], const int32_t *const src[3], const SlMix *mix,
 STORE (store_byte_one_avx512, SL_OUT_U8, SL_STORE_ONE)
 STORE (store_byte_planes_avx512, SL_OUT_U8, SL_STORE_PLANES)
 STORE (store_byte_interleaved_avx512, SL_OUT_U8, SL_STORE_INTERLEAVED)
+STORE (store_signed_one_avx512, SL_OUT_I8, SL_STORE_ONE)
+STORE (store_signed_planes_avx512, SL_OUT_I8, SL_STORE_PLANES)
+STORE (store_signed_interleaved_avx512, SL_OUT_I8, SL_STORE_INTERLEAVED)
 STORE (store_float_one_avx512, SL_OUT_F32, SL_STORE_ONE)
 STORE (store_float_planes_avx512, SL_OUT_F32, SL_STORE_PLANES)
 STORE (store_float_interleaved_avx512, SL_OUT_F32, SL_STORE_INTERLEAVED)
@@ -698,7 +709,7 @@ const SlKernels sl_kernels_avx512 = {
   .reduce = reduce_avx512,
   .store = {
     [SL_OUT_U8] = { store_byte_one_avx512, store_byte_planes_avx512, store_byte_interleaved_avx512 },
-    [SL_OUT_I8] = { store_byte_one_avx512, store_byte_planes_avx512, store_byte_interleaved_avx512 },
+    [SL_OUT_I8] = { store_signed_one_avx512, store_signed_planes_avx512, store_signed_interleaved_avx512 },
     [SL_OUT_F32] = { store_float_one_avx512, store_float_planes_avx512, store_float_interleaved_avx512 },
     [SL_OUT_F16] = { store_half_one_avx512, store_half_planes_avx512, store_half_interleaved_avx512 },
   },

@@ -266,10 +266,11 @@ load_pixels (const int32_t *src)
 }
 
 static ALWAYS_INLINE uint8x8_t
-to_bytes (Pixels value)
+to_bytes (Pixels value, SlOutType type)
 {
   const int16x4_t low = vmovn_s32 (vcvtnq_s32_f32 (value.low));
-  return vmovn_u16 (vreinterpretq_u16_s16 (vmovn_high_s32 (low, vcvtnq_s32_f32 (value.high))));
+  const uint8x8_t bytes = vmovn_u16 (vreinterpretq_u16_s16 (vmovn_high_s32 (low, vcvtnq_s32_f32 (value.high))));
+  return type == SL_OUT_I8 ? veor_u8 (bytes, vdup_n_u8 (0x80)) : bytes;
 }
 
 static ALWAYS_INLINE uint16x8_t
@@ -287,7 +288,7 @@ put (void *dst, SlOutType type, ptrdiff_t x, Pixels value)
   } else if (type == SL_OUT_F16) {
     vst1q_u16 ((uint16_t *) dst + x, to_halves (value));
   } else {
-    vst1_u8 ((uint8_t *) dst + x, to_bytes (value));
+    vst1_u8 ((uint8_t *) dst + x, to_bytes (value, type));
   }
 }
 
@@ -300,7 +301,7 @@ interleave (void *dst, SlOutType type, ptrdiff_t x, const Pixels value[3])
   } else if (type == SL_OUT_F16) {
     vst3q_u16 ((uint16_t *) dst + 3 * x, (uint16x8x3_t){ { to_halves (value[0]), to_halves (value[1]), to_halves (value[2]) } });
   } else {
-    vst3_u8 ((uint8_t *) dst + 3 * x, (uint8x8x3_t){ { to_bytes (value[0]), to_bytes (value[1]), to_bytes (value[2]) } });
+    vst3_u8 ((uint8_t *) dst + 3 * x, (uint8x8x3_t){ { to_bytes (value[0], type), to_bytes (value[1], type), to_bytes (value[2], type) } });
   }
 }
 
@@ -344,6 +345,9 @@ store_neon (void *const dst[3], const int32_t *const src[3], const SlMix *mix, i
 STORE (store_byte_one_neon, SL_OUT_U8, SL_STORE_ONE)
 STORE (store_byte_planes_neon, SL_OUT_U8, SL_STORE_PLANES)
 STORE (store_byte_interleaved_neon, SL_OUT_U8, SL_STORE_INTERLEAVED)
+STORE (store_signed_one_neon, SL_OUT_I8, SL_STORE_ONE)
+STORE (store_signed_planes_neon, SL_OUT_I8, SL_STORE_PLANES)
+STORE (store_signed_interleaved_neon, SL_OUT_I8, SL_STORE_INTERLEAVED)
 STORE (store_float_one_neon, SL_OUT_F32, SL_STORE_ONE)
 STORE (store_float_planes_neon, SL_OUT_F32, SL_STORE_PLANES)
 STORE (store_float_interleaved_neon, SL_OUT_F32, SL_STORE_INTERLEAVED)
@@ -361,7 +365,7 @@ const SlKernels sl_kernels_neon = {
   .reduce = reduce_neon,
   .store = {
     [SL_OUT_U8] = { store_byte_one_neon, store_byte_planes_neon, store_byte_interleaved_neon },
-    [SL_OUT_I8] = { store_byte_one_neon, store_byte_planes_neon, store_byte_interleaved_neon },
+    [SL_OUT_I8] = { store_signed_one_neon, store_signed_planes_neon, store_signed_interleaved_neon },
     [SL_OUT_F32] = { store_float_one_neon, store_float_planes_neon, store_float_interleaved_neon },
     [SL_OUT_F16] = { store_half_one_neon, store_half_planes_neon, store_half_interleaved_neon },
   },
