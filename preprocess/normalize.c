@@ -185,7 +185,7 @@ init_source (SlNormalizer *self, const SlImageInfo *image, int components)
   const bool reduces = wanted.x.num > 2 * wanted.x.den || wanted.y.num > 2 * wanted.y.den;
   if (spec->filter == SL_FILTER_AUTO)
     wanted.filter = reduces ? SL_FILTER_AREA : SL_FILTER_BILINEAR;
-  return sl_source_init (&self->source, sl_kernels_get (), image, &wanted);
+  return sl_source_init (&self->source, sl_kernels_get (), sl_pixel_layout (image->format), image, &wanted);
 }
 
 static bool

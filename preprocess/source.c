@@ -102,9 +102,8 @@ init_plane (SlSource *source, int number, int component)
 }
 
 bool
-sl_source_init (SlSource *source, const SlKernels *kernels, const SlImageInfo *image, const SlSourceSpec *spec)
+sl_source_init (SlSource *source, const SlKernels *kernels, const SlPixelLayout *layout, const SlImageInfo *image, const SlSourceSpec *spec)
 {
-  const SlPixelLayout *layout = sl_pixel_layout (image->format);
   *source = (SlSource){ .kernels = kernels, .layout = layout, .components = spec->components };
   const bool chroma = spec->components == 3 && layout->components == SL_COMPONENTS_YUV;
   bool good = init_grid (&source->grid[0], image, spec, 0, 0, layout->bits)
