@@ -18,6 +18,7 @@ sl_graph_new (GBytes *bytes)
   g_atomic_ref_count_init (&graph->refs);
   graph->bytes = bytes != NULL ? g_bytes_ref (bytes) : NULL;
   graph->arena = sl_arena_new ();
+  graph->limit = SL_MAX_TENSOR_BYTES;
   graph->tensors = g_array_new (FALSE, TRUE, sizeof (SlTensor));
   graph->nodes = g_array_new (FALSE, TRUE, sizeof (SlNode));
   return graph;
@@ -40,6 +41,12 @@ sl_graph_unref (SlGraph *graph)
   sl_arena_free (graph->arena);
   g_clear_pointer (&graph->bytes, g_bytes_unref);
   g_free (graph);
+}
+
+void
+sl_graph_set_limit (SlGraph *graph, gsize bytes)
+{
+  graph->limit = bytes > 0 ? bytes : SL_MAX_TENSOR_BYTES;
 }
 
 SlArena *

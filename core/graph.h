@@ -24,7 +24,7 @@ G_BEGIN_DECLS
 #define SL_MAX_IO 16
 /** Most outputs of one node. */
 #define SL_MAX_OUTPUTS 64
-/** Most bytes that all variable tensors of a graph may have together. */
+/** Most bytes that all variable tensors of a graph may have together, unless sl_graph_set_limit() says otherwise. */
 #define SL_MAX_TENSOR_BYTES ((gsize) 1 << 30)
 
 /**
@@ -66,6 +66,8 @@ gboolean sl_graph_add_node (SlGraph *graph, SlOpType op, guint index, const gint
                             guint n_outputs, const SlOpParams *params, GError **error);
 /** sl_graph_set_io: which tensors are the graph's inputs and outputs, in the model's order, 1..SL_MAX_IO each. */
 gboolean sl_graph_set_io (SlGraph *graph, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs, GError **error);
+/** sl_graph_set_limit: most bytes of one tensor, and of all variable tensors together; 0 = SL_MAX_TENSOR_BYTES. */
+void sl_graph_set_limit (SlGraph *graph, gsize bytes);
 /** sl_graph_prepare: checks nodes, infers shapes, runs the passes. Idempotent. */
 gboolean sl_graph_prepare (SlGraph *graph, GError **error);
 

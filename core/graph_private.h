@@ -19,6 +19,7 @@ struct _SlGraph
   guint n_inputs, n_outputs;
   gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
   guint pass_changes[SL_MAX_PASSES]; /* by position in the pass table */
+  gsize limit;                       /* bytes */
   gboolean prepared;
 };
 

@@ -255,6 +255,19 @@ sl_threads_auto (void)
   return CLAMP (g_get_num_processors (), 1, AUTO_THREADS);
 }
 
+gboolean
+sl_threads_parse (const char *text, guint *threads)
+{
+  guint64 number;
+  if (strcmp (text, "auto") == 0)
+    *threads = sl_threads_auto ();
+  else if (g_ascii_string_to_unsigned (text, 10, 1, SL_MAX_THREADS, &number, NULL))
+    *threads = (guint) number;
+  else
+    return FALSE;
+  return TRUE;
+}
+
 static gboolean
 start_threads (SlSession *session, GError **error)
 {

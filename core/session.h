@@ -59,6 +59,8 @@ SlSession *sl_session_new_full (SlGraph *graph, guint threads, gboolean profile,
 void sl_session_free (SlSession *session);
 /** sl_threads_auto: how many threads suit this machine: its processors, at most 4. */
 guint sl_threads_auto (void);
+/** sl_threads_parse: FALSE unless @text is "auto" or a number in 1..SL_MAX_THREADS. */
+gboolean sl_threads_parse (const char *text, guint *threads);
 
 /**
  * sl_session_run:

@@ -71,7 +71,7 @@ find_info (const char *path)
 }
 
 static gboolean
-load (SlModel *model, const SlContractOverrides *overrides, GError **error)
+load (SlModel *model, const SlContractOverrides *overrides, gsize tensor_limit, GError **error)
 {
   g_auto (SlModelMetadata) metadata = { 0 };
   g_autoptr (SlModelInfo) info = NULL;
@@ -83,6 +83,7 @@ load (SlModel *model, const SlContractOverrides *overrides, GError **error)
     return unknown_format (bytes, error);
   model->format = reader->name;
   model->graph = sl_graph_new (bytes);
+  sl_graph_set_limit (model->graph, tensor_limit);
   if (!reader->read (bytes, model->path, model->graph, &metadata, error) || !sl_graph_prepare (model->graph, error))
     return FALSE;
   g_autofree char *info_path = find_info (model->path);
@@ -98,11 +99,17 @@ load (SlModel *model, const SlContractOverrides *overrides, GError **error)
 SlModel *
 sl_model_load (const char *path, const SlContractOverrides *overrides, GError **error)
 {
+  return sl_model_load_limited (path, overrides, 0, error);
+}
+
+SlModel *
+sl_model_load_limited (const char *path, const SlContractOverrides *overrides, gsize tensor_limit, GError **error)
+{
   g_return_val_if_fail (path != NULL, NULL);
   g_autoptr (SlModel) model = g_new0 (SlModel, 1);
   g_atomic_ref_count_init (&model->refs);
   model->path = g_strdup (path);
-  if (!load (model, overrides, error)) {
+  if (!load (model, overrides, tensor_limit, error)) {
     g_prefix_error (error, "%s: ", path);
     return NULL;
   }

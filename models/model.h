@@ -24,6 +24,8 @@ typedef struct _SlModel SlModel;
  * Every message starts with @path.
  */
 SlModel *sl_model_load (const char *path, const SlContractOverrides *overrides, GError **error);
+/** sl_model_load_limited: @tensor_limit: as for sl_graph_set_limit(). */
+SlModel *sl_model_load_limited (const char *path, const SlContractOverrides *overrides, gsize tensor_limit, GError **error);
 SlModel *sl_model_ref (SlModel *model);
 void sl_model_unref (SlModel *model);
 SlGraph *sl_model_graph (const SlModel *model);       /* (transfer none) */

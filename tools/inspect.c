@@ -63,7 +63,7 @@ report_fill (Report *report, const SlModelOptions *options, GError **error)
   g_autoptr (GError) range = NULL;
   g_autoptr (GError) outputs = NULL;
   SlContractOverrides overrides = sl_model_options_overrides (options);
-  report->model = sl_model_load (options->model, &overrides, error);
+  report->model = sl_model_load_limited (options->model, &overrides, sl_options_limit_bytes (options->tensor_limit), error);
   if (report->model == NULL)
     return FALSE;
   report->session = sl_session_new (sl_model_graph (report->model), 1, error);
