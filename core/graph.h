@@ -73,6 +73,9 @@ gboolean sl_graph_prepare (SlGraph *graph, GError **error);
 
 /* Reading: any thread, after sl_graph_prepare(). */
 
+/** sl_graph_share: takes @graph, prepared; returns (transfer full) the living graph that was shared under the same @identity
+ *  before, else @graph, found under it from now on. Sessions of one graph share its packed weights. */
+SlGraph *sl_graph_share (SlGraph *graph, const char *identity);
 guint sl_graph_n_tensors (const SlGraph *graph);
 guint sl_graph_n_nodes (const SlGraph *graph);
 const SlTensor *sl_graph_tensor (const SlGraph *graph, gint32 index);

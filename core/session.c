@@ -15,6 +15,7 @@
 #include "core/kernels/int8/int8.h"
 #include "core/ops/ops.h"
 #include "core/memory.h"
+#include "core/packs.h"
 #include "core/partition.h"
 #include "core/xnn.h"
 
@@ -239,6 +240,7 @@ static void
 count_nodes (SlSession *session)
 {
   session->stats.weight_bytes = sl_graph_constant_bytes (session->graph);
+  session->stats.packed_bytes = sl_packs_bytes (sl_graph_packs (session->graph));
   session->stats.steps = session->n_steps;
   session->stats.int8_cpu = sl_int8_isa ()->name;
   for (guint i = 0; i < session->n_steps; i++) {

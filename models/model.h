@@ -21,7 +21,7 @@ typedef struct _SlModel SlModel;
  *
  * Maps the file, reads it into a graph, prepares the graph and builds the contract (model metadata, then
  * @path.modelinfo or the path with its extension replaced by .modelinfo when one exists, then @overrides).
- * Every message starts with @path.
+ * Every message starts with @path. Models of one file, while it does not change, share one graph.
  */
 SlModel *sl_model_load (const char *path, const SlContractOverrides *overrides, GError **error);
 /** sl_model_load_limited: @tensor_limit: as for sl_graph_set_limit(). */

@@ -183,8 +183,10 @@ print_json (const Settings *settings, guint threads, const Result *r)
     g_string_append_printf (out, ",\"%s\":", numbers[i].name);
     sl_json_append_double (out, numbers[i].value, numbers[i].digits);
   }
-  g_string_append_printf (out, ",\"arena_bytes\":%" G_GSIZE_FORMAT ",\"weight_bytes\":%" G_GSIZE_FORMAT ",\"allocations_per_run\":",
-                          r->stats.arena_bytes, r->stats.weight_bytes);
+  g_string_append_printf (out,
+                          ",\"arena_bytes\":%" G_GSIZE_FORMAT ",\"weight_bytes\":%" G_GSIZE_FORMAT ",\"packed_bytes\":%" G_GSIZE_FORMAT
+                          ",\"allocations_per_run\":",
+                          r->stats.arena_bytes, r->stats.weight_bytes, r->stats.packed_bytes);
   if (r->allocations < 0)
     g_string_append (out, "null");
   else
