@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The codes behind a QUANTIZE instead of the input before it: gain and offset of the picture take its scale and zero point
- * in. sl_model_load_direct() calls it; what slnormalize then writes is what the QUANTIZE would have made, or a code beside
+ * in. sl_model_load_with() calls it; what slnormalize then writes is what the QUANTIZE would have made, or a code beside
  * it where the model would have rounded twice.
  */
 #include <math.h>

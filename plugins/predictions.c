@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "plugins/maskmeta.h"
+#include "postprocess/result.h"
 #ifdef SL_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
 #endif
@@ -63,14 +64,14 @@ add_relations (GstBuffer *buffer, const SlPrediction *prediction)
                                             (gfloat) object->confidence, &entry);
   }
   if (prediction->n_labels > 0) {
-    g_autofree gfloat *confidences = g_new (gfloat, prediction->n_labels);
-    g_autofree GQuark *names = g_new (GQuark, prediction->n_labels);
+    gfloat confidences[SL_MAX_RESULTS];
+    GQuark names[SL_MAX_RESULTS];
     GstAnalyticsClsMtd entry;
-    for (guint i = 0; i < prediction->n_labels; i++) {
+    for (guint i = 0; i < MIN (prediction->n_labels, SL_MAX_RESULTS); i++) {
       confidences[i] = (gfloat) prediction->labels[i].confidence;
       names[i] = g_quark_from_string (prediction->labels[i].label);
     }
-    gst_analytics_relation_meta_add_cls_mtd (relations, prediction->n_labels, confidences, names, &entry);
+    gst_analytics_relation_meta_add_cls_mtd (relations, MIN (prediction->n_labels, SL_MAX_RESULTS), confidences, names, &entry);
   }
 }
 #endif

@@ -32,8 +32,8 @@ GST_DEBUG_CATEGORY_STATIC (sl_infer_debug);
 
 typedef struct
 {
-  char *model, *labels, *mean, *std, *decoder;
-  gint threads, colour, fit, layout;
+  char *model, *labels, *threads, *mean, *std, *decoder;
+  gint tensor_limit, colour, fit, layout;
 } Settings;
 
 typedef struct
@@ -70,8 +70,11 @@ static const SlProperty properties[] = {
     SL_PROPERTY_STRING, AT (model) },
   { "labels", "Labels", "Path of a text file with one class name a line; unset = the names in the model file", SL_PROPERTY_STRING,
     AT (labels) },
-  /* The whole range of int, so that a wrong value is an error with a sentence and not clamped. */
-  { "threads", "Threads", "CPU threads that run the model, 1..64", SL_PROPERTY_INT, AT (threads), G_MININT, G_MAXINT, 1 },
+  /* Text, because of "auto"; and so that a wrong value is an error with a sentence and not clamped. */
+  { "threads", "Threads", "CPU threads that run the model: 1..64, or auto for the processors there are, at most 4; unset = 1",
+    SL_PROPERTY_STRING, AT (threads) },
+  { "tensor-limit", "Tensor limit", "Most memory that the model's tensors may take, in MiB; a file that declares more is refused",
+    SL_PROPERTY_INT, AT (tensor_limit), 1, 1048576, 1024 },
   { "mean", "Mean",
     "Overrides the model: real input = (byte - mean) / std, byte in 0..255; one number or one a channel, such as mean=127.5 or "
     "mean=123.7,116.3,103.5",
@@ -308,6 +311,7 @@ copy_settings (SlInfer *self, Settings *copy)
   *copy = self->settings;
   copy->model = g_strdup (copy->model);
   copy->labels = g_strdup (copy->labels);
+  copy->threads = g_strdup (copy->threads);
   copy->mean = g_strdup (copy->mean);
   copy->std = g_strdup (copy->std);
   copy->decoder = g_strdup (copy->decoder);
@@ -320,6 +324,7 @@ settings_clear (Settings *settings)
 {
   g_free (settings->model);
   g_free (settings->labels);
+  g_free (settings->threads);
   g_free (settings->mean);
   g_free (settings->std);
   g_free (settings->decoder);
@@ -327,16 +332,18 @@ settings_clear (Settings *settings)
 }
 
 static gboolean
-check_settings (const Settings *settings, GError **error)
+check_settings (const Settings *settings, guint *threads, GError **error)
 {
   if (settings->model == NULL || *settings->model == '\0') {
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
                  "slinfer's model property is not set; expected the path of a model: set model=FILE.tflite");
     return FALSE;
   }
-  if (settings->threads < 1 || settings->threads > SL_MAX_THREADS) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "threads=%d: expected 1..%d (CPU threads that run the model), such as threads=2",
-                 settings->threads, SL_MAX_THREADS);
+  *threads = 1;
+  if (settings->threads != NULL && !sl_threads_parse (settings->threads, threads)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "threads=%s: expected 1..%d (CPU threads that run the model) or auto, such as threads=2", settings->threads,
+                 SL_MAX_THREADS);
     return FALSE;
   }
   return TRUE;
@@ -371,11 +378,13 @@ load (SlInfer *self, gboolean direct, GError **error)
     .layout = sl_choice_nick (sl_layout_choice_get_type (), settings->layout),
     .decoder = settings->decoder,
   };
-  if (!check_settings (settings, error))
+  guint threads;
+  if (!check_settings (settings, &threads, error))
     return FALSE;
-  g_autoptr (SlModel) model =
-    direct ? sl_model_load_direct (settings->model, &overrides, error) : sl_model_load (settings->model, &overrides, error);
-  SlSession *session = model != NULL ? sl_session_new (sl_model_graph (model), (guint) settings->threads, error) : NULL;
+  const guint64 limit = (guint64) settings->tensor_limit << 20;
+  const SlModelLoadOptions options = { .direct = direct, .tensor_limit = (gsize) MIN (limit, G_MAXSIZE / 4) };
+  g_autoptr (SlModel) model = sl_model_load_with (settings->model, &overrides, &options, error);
+  SlSession *session = model != NULL ? sl_session_new (sl_model_graph (model), threads, error) : NULL;
   if (session == NULL)
     return FALSE;
   take_model (self, g_steal_pointer (&model), session);
@@ -530,7 +539,7 @@ sl_infer_class_init (SlInferClass *klass)
     element_class, "Sightline inference", "Filter/Analyzer/Tensor",
     "Runs a model on the CPU with XNNPACK. Tensors come from slnormalize, which learns what the model wants through the caps, or from any "
     "element that speaks other/tensors. On live sources set qos=true to skip frames that would be late. "
-    "Example: slnormalize ! slinfer model=mobilenet.tflite threads=2 ! slpostprocess ! text/x-raw ! fdsink",
+    "Example: slnormalize ! slinfer model=mobilenet.tflite threads=auto ! slpostprocess ! text/x-raw ! fdsink",
     "The Sightline authors");
   element_class->change_state = sl_infer_change_state;
   base_class->transform_caps = sl_infer_transform_caps;

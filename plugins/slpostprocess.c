@@ -13,6 +13,7 @@
 
 #include "core/error.h"
 #include "plugins/framemeta.h"
+#include "plugins/linepool.h"
 #include "plugins/predictionmap.h"
 #include "plugins/predictions.h"
 #include "plugins/properties.h"
@@ -57,6 +58,7 @@ typedef struct
   char *source;
   gboolean post_messages;
   GString *line;
+  SlLinePool lines;
   GstCaps *picture_caps; /* (nullable): of the pictures that the decoder makes */
   SlPicture picture;     /* the last one */
   SlLatency latency;
@@ -384,8 +386,7 @@ push_line (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, cons
   }
   GstFlowReturn flow = GST_FLOW_OK;
   if (self->line->len > 0) {
-    GstBuffer *out = gst_buffer_new_allocate (NULL, self->line->len, NULL);
-    gst_buffer_fill (out, 0, self->line->str, self->line->len);
+    GstBuffer *out = sl_line_pool_take (&self->lines, self->line);
     gst_buffer_copy_into (out, buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
     GST_BUFFER_OFFSET (out) = prediction->frame;
     if (meta != NULL)
@@ -515,6 +516,7 @@ sl_postprocess_change_state (GstElement *element, GstStateChange transition)
   GstStateChangeReturn result = GST_ELEMENT_CLASS (sl_postprocess_parent_class)->change_state (element, transition);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     forget_output (self);
+    sl_line_pool_clear (&self->lines);
     sl_tensor_decoding_clear (&self->tensors);
     gst_clear_caps (&self->tensor_caps);
   }
@@ -543,6 +545,7 @@ sl_postprocess_finalize (GObject *object)
 {
   SlPostprocess *self = (SlPostprocess *) object;
   forget_output (self);
+  sl_line_pool_clear (&self->lines);
   sl_tensor_decoding_clear (&self->tensors);
   gst_clear_caps (&self->tensor_caps);
   sl_prediction_map_free (self->predictions);

@@ -63,7 +63,8 @@ report_fill (Report *report, const SlModelOptions *options, GError **error)
   g_autoptr (GError) range = NULL;
   g_autoptr (GError) outputs = NULL;
   SlContractOverrides overrides = sl_model_options_overrides (options);
-  report->model = sl_model_load_direct (options->model, &overrides, error);
+  const SlModelLoadOptions how = { .direct = TRUE, .tensor_limit = sl_options_limit_bytes (options->tensor_limit) };
+  report->model = sl_model_load_with (options->model, &overrides, &how, error);
   if (report->model == NULL)
     return FALSE;
   report->session = sl_session_new (sl_model_graph (report->model), 1, error);
@@ -164,7 +165,8 @@ print_text (const Report *report)
               report->ops[i].own, report->ops[i].view);
   printf ("run\n  nodes     %u, of them %u by int8 kernels for %s and %u by XNNPACK, in %u steps\n", stats->nodes, stats->int8_nodes,
           stats->int8_cpu, stats->xnnpack_nodes, stats->steps);
-  printf ("  weights   %" G_GSIZE_FORMAT " bytes\n", stats->weight_bytes);
+  printf ("  weights   %" G_GSIZE_FORMAT " bytes, %" G_GSIZE_FORMAT " packed for 8-bit kernels\n", stats->weight_bytes,
+          stats->packed_bytes);
   printf ("  arena     %" G_GSIZE_FORMAT " bytes (at least %" G_GSIZE_FORMAT " are needed)\n", stats->arena_bytes,
           stats->arena_lower_bound);
 }
@@ -289,9 +291,9 @@ print_json (const Report *report)
   g_string_append_printf (
     out,
     "],\"nodes\":%u,\"int8_nodes\":%u,\"int8_cpu\":\"%s\",\"xnnpack_nodes\":%u,\"steps\":%u,\"weight_bytes\":%" G_GSIZE_FORMAT
-    ",\"arena_bytes\":%" G_GSIZE_FORMAT ",\"arena_lower_bound\":%" G_GSIZE_FORMAT "}\n",
-    stats->nodes, stats->int8_nodes, stats->int8_cpu, stats->xnnpack_nodes, stats->steps, stats->weight_bytes, stats->arena_bytes,
-    stats->arena_lower_bound);
+    ",\"packed_bytes\":%" G_GSIZE_FORMAT ",\"arena_bytes\":%" G_GSIZE_FORMAT ",\"arena_lower_bound\":%" G_GSIZE_FORMAT "}\n",
+    stats->nodes, stats->int8_nodes, stats->int8_cpu, stats->xnnpack_nodes, stats->steps, stats->weight_bytes, stats->packed_bytes,
+    stats->arena_bytes, stats->arena_lower_bound);
   fwrite (out->str, 1, out->len, stdout);
   g_string_free (out, TRUE);
 }

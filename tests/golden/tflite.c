@@ -109,7 +109,7 @@ static void
 run_direct (const Case *c, const char *path, const char *input, gsize bytes)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (SlModel) model = sl_model_load_direct (path, NULL, &error);
+  g_autoptr (SlModel) model = sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .direct = TRUE }, &error);
   g_assert_no_error (error);
   const SlContract *contract = sl_model_contract (model);
   if (!contract->direct)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sl_model_load_direct(): models that start by quantising their input, asked for the codes behind it. The codes of every
+ * @direct of sl_model_load_with(): models that start by quantising their input, asked for the codes behind it. The codes of every
  * byte are compared with those that the whole model makes of it, by arithmetic in the test and by running the model.
  */
 #include <math.h>
@@ -180,7 +180,7 @@ static void
 test_missing (void)
 {
   g_autoptr (GError) error = NULL;
-  g_assert_null (sl_model_load_direct ("/nowhere/model.tflite", NULL, &error));
+  g_assert_null (sl_model_load_with ("/nowhere/model.tflite", NULL, &(SlModelLoadOptions){ .direct = TRUE }, &error));
   expect_error (&error, SL_ERROR_OPEN, "/nowhere/model.tflite: ", NULL);
 }
 

@@ -64,8 +64,8 @@ write_temp (const char *name, const char *content, gssize length)
 }
 
 static SlModel *
-load_by (SlModel *(*load) (const char *path, const SlContractOverrides *overrides, GError **error), SlTfliteWriter *writer,
-         const char *info, const SlContractOverrides *overrides, GError **error)
+load_with_options (SlTfliteWriter *writer, const char *info, const SlContractOverrides *overrides, const SlModelLoadOptions *options,
+                   GError **error)
 {
   g_autoptr (GError) failed = NULL;
   g_autofree char *path = sl_tflite_writer_save_temp (writer, "model.tflite", NULL);
@@ -73,7 +73,7 @@ load_by (SlModel *(*load) (const char *path, const SlContractOverrides *override
   if (info != NULL)
     g_file_set_contents (info_path, info, -1, &failed);
   g_assert_no_error (failed);
-  SlModel *model = load (path, overrides, error);
+  SlModel *model = sl_model_load_with (path, overrides, options, error);
   g_unlink (info_path);
   sl_tflite_remove_temp (path);
   return model;
@@ -82,11 +82,11 @@ load_by (SlModel *(*load) (const char *path, const SlContractOverrides *override
 SlModel *
 load_with_info (SlTfliteWriter *writer, const char *info, const SlContractOverrides *overrides, GError **error)
 {
-  return load_by (sl_model_load, writer, info, overrides, error);
+  return load_with_options (writer, info, overrides, &(SlModelLoadOptions){ 0 }, error);
 }
 
 SlModel *
 load_direct_with_info (SlTfliteWriter *writer, const char *info, const SlContractOverrides *overrides, GError **error)
 {
-  return load_by (sl_model_load_direct, writer, info, overrides, error);
+  return load_with_options (writer, info, overrides, &(SlModelLoadOptions){ .direct = TRUE }, error);
 }
