@@ -19,6 +19,8 @@ GType sl_postprocess_get_type (void);
  *  its libraries for text would weigh on every process that infers. */
 GType sl_overlay_get_type (void);
 GType sl_bmp_parse_get_type (void);
+/** sl_publish_get_type: not among the elements registered below either, because of its libraries for networks. */
+GType sl_publish_get_type (void);
 
 /** sl_plugin_register_elements: registers every element with @plugin. */
 gboolean sl_plugin_register_elements (GstPlugin *plugin);

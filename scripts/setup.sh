@@ -53,6 +53,7 @@ collect ()
   need libpthreadpool-dev has_header pthreadpool.h
   need libyuv-dev has_header libyuv.h
   need libpango1.0-dev pkg-config --exists pangocairo
+  need libmosquitto-dev pkg-config --exists libmosquitto
   need libjson-glib-dev pkg-config --exists json-glib-1.0
   need gstreamer1.0-tools command -v gst-launch-1.0
   need gstreamer1.0-plugins-base has_element videotestsrc
@@ -65,6 +66,8 @@ collect ()
     need clang command -v clang
     need valgrind command -v valgrind
     need make command -v make
+    need mosquitto command -v mosquitto
+    need mosquitto-clients command -v mosquitto_sub
     need python3-numpy /usr/bin/python3 -c 'import numpy'
     if command -v dpkg-query >/dev/null 2>&1; then
       need libc6-dbg dpkg-query -W libc6-dbg
