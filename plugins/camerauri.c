@@ -125,7 +125,7 @@ char *
 sl_camera_uri_redact (const char *text)
 {
   g_auto (Parts) parts = { 0 };
-  return split (text, &parts) ? show (&parts, NULL) : redact_tail (text, NULL);
+  return split (text, &parts) ? show (&parts, NULL) : g_strdup (text);
 }
 
 /* A '%' that escapes nothing is part of the password. */
@@ -265,9 +265,12 @@ sl_camera_uri_parse (const char *text, GError **error)
   g_auto (Parts) parts = { 0 };
   g_autoptr (SlCameraUri) uri = g_new0 (SlCameraUri, 1);
   uri->secrets = g_ptr_array_new_with_free_func (g_free);
-  if (!split (text, &parts))
+  if (split (text, &parts)) {
+    uri->display = show (&parts, uri->secrets);
+  } else {
     plain_path (text, &parts);
-  uri->display = show (&parts, uri->secrets);
+    uri->display = g_strdup (text);
+  }
   return parse_kind (uri, &parts, error) ? g_steal_pointer (&uri) : NULL;
 }
 
