@@ -47,6 +47,20 @@ detail (const char *debug)
   return *g_strstrip (line) != '\0' ? line : (g_free (line), NULL);
 }
 
+/* What elements say in words of their own, where a better sentence is known. */
+static const char *
+sentence (const GError *error, const char *more)
+{
+  if (g_error_matches (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_AUTHORIZED))
+    return "the camera refuses user name and password: set user= and password=";
+  if (more != NULL && strstr (more, "not-negotiated") != NULL)
+    return "the picture's format or size is not what the elements after slcamera take: put videoscale behind it, or take the size out of the "
+           "caps there";
+  if (more != NULL && strstr (more, "streaming stopped, reason error") != NULL)
+    return "what the server sends is not what its address promises";
+  return NULL;
+}
+
 GError *
 sl_camera_message_fault (GstMessage *message, const SlCameraUri *uri)
 {
@@ -57,6 +71,9 @@ sl_camera_message_fault (GstMessage *message, const SlCameraUri *uri)
   else
     gst_message_parse_warning (message, &error, &debug);
   g_autofree char *more = detail (debug);
+  const char *better = sentence (error, more);
+  if (better != NULL)
+    return g_error_new_literal (error->domain, error->code, better);
   g_autofree char *text = more != NULL ? g_strdup_printf ("%s (%s)", error->message, more) : g_strdup (error->message);
   g_autofree char *clean = sl_camera_uri_scrub (uri, text);
   return g_error_new_literal (error->domain, error->code, clean);

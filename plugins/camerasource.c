@@ -121,8 +121,13 @@ static gboolean
 probe_file (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
 {
   g_autoptr (GFile) file = g_file_new_for_path (plan->uri->location);
+  g_autoptr (GError) missing = NULL;
   g_autoptr (GFileInfo) info =
-    g_file_query_info (file, G_FILE_ATTRIBUTE_STANDARD_TYPE "," G_FILE_ATTRIBUTE_ACCESS_CAN_READ, G_FILE_QUERY_INFO_NONE, cancel, error);
+    g_file_query_info (file, G_FILE_ATTRIBUTE_STANDARD_TYPE "," G_FILE_ATTRIBUTE_ACCESS_CAN_READ, G_FILE_QUERY_INFO_NONE, cancel, &missing);
+  if (g_error_matches (missing, G_IO_ERROR, G_IO_ERROR_NOT_FOUND))
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "there is no file %s", plan->uri->location);
+  else if (info == NULL)
+    g_propagate_error (error, g_steal_pointer (&missing));
   if (info == NULL)
     return FALSE;
   const char *wrong = NULL;

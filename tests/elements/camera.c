@@ -4,8 +4,9 @@
  */
 #include "tests/elements/camera.h"
 
-#include <stdlib.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #define PATIENCE_S 20
 #define STOP_S 2.0
@@ -15,6 +16,13 @@ test_is_slow (void)
 {
   const char *preload = g_getenv ("LD_PRELOAD");
   return preload != NULL && strstr (preload, "vgpreload") != NULL;
+}
+
+/* A test that fails leaves no server behind. */
+static void
+die_with_parent (gpointer data)
+{
+  prctl (PR_SET_PDEATHSIG, SIGKILL);
 }
 
 gboolean
@@ -28,6 +36,7 @@ test_server_start (TestServer *server, const char *program, guint port, const ch
   g_autofree char *command = g_strdup_printf ("%s --port %u %s", path, port, arguments);
   g_auto (GStrv) argv = g_strsplit (command, " ", -1);
   g_autoptr (GSubprocessLauncher) launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDOUT_PIPE);
+  g_subprocess_launcher_set_child_setup (launcher, die_with_parent, NULL, NULL);
   g_subprocess_launcher_unsetenv (launcher, "LD_PRELOAD");
   g_autoptr (GError) error = NULL;
   server->process = g_subprocess_launcher_spawnv (launcher, (const gchar *const *) argv, &error);
