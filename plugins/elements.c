@@ -13,6 +13,7 @@ static const struct
   guint rank;
   GType (*type) (void);
 } elements[] = {
+  { "slcamera", GST_RANK_NONE, sl_camera_get_type },
   { "slnormalize", GST_RANK_NONE, sl_normalize_get_type },
 #ifdef SL_HAVE_LIBYUV
   { "slresize", GST_RANK_NONE, sl_resize_get_type },

@@ -10,6 +10,7 @@
 
 G_BEGIN_DECLS
 
+GType sl_camera_get_type (void);
 GType sl_normalize_get_type (void);
 /** sl_resize_get_type: only where libyuv was found. */
 GType sl_resize_get_type (void);

@@ -59,6 +59,7 @@ collect ()
   need gstreamer1.0-plugins-base has_element videotestsrc
   need gstreamer1.0-plugins-good has_element jpegdec
   need gstreamer1.0-libav has_element avdec_bmp
+  need libgstrtspserver-1.0-dev pkg-config --exists gstreamer-rtsp-server-1.0
   if wants_analytics; then
     need libgstreamer-plugins-bad1.0-dev pkg-config --exists gstreamer-analytics-1.0
   fi
