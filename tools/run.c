@@ -154,12 +154,13 @@ on_tick (gpointer data)
 }
 
 static gboolean
-load (Run *run, char **files)
+load (Run *run, SlRunOptions *options, char **files)
 {
   gboolean good = TRUE;
   for (guint i = 0; files[i] != NULL; i++) {
     g_autoptr (GError) error = NULL;
-    SlWorker *worker = sl_worker_new (files[i], &run->options, &error);
+    g_autoptr (GHashTable) parameters = sl_run_options_parameters_for (options, files[i], files[1] == NULL, &error);
+    SlWorker *worker = parameters != NULL ? sl_worker_new (files[i], parameters, &run->options, &error) : NULL;
     if (worker == NULL) {
       sl_complain ("run", "%s", error->message);
       good = FALSE;
@@ -174,7 +175,7 @@ load (Run *run, char **files)
     }
     g_ptr_array_add (run->workers, worker);
   }
-  return good;
+  return good && sl_run_options_all_used ("run", options);
 }
 
 static int
@@ -199,9 +200,9 @@ supervise (Run *run)
 }
 
 static int
-run_files (const SlRunOptions *options, char **files)
+run_files (SlRunOptions *options, char **files)
 {
-  Run run = { .options = { .parameters = options->parameters, .dot = options->dot, .changed = on_changed } };
+  Run run = { .options = { .dot = options->dot, .changed = on_changed } };
   sl_run_log_init (options->json);
   gst_init (NULL, NULL);
   sl_run_register_elements ();
@@ -209,7 +210,7 @@ run_files (const SlRunOptions *options, char **files)
   run.workers = g_ptr_array_new ();
   run.loop = g_main_loop_new (NULL, FALSE);
   int status = SL_EXIT_FAILED;
-  if (load (&run, files)) {
+  if (load (&run, options, files)) {
     run.stats = options->stats ? sl_stats_new (run.workers) : NULL;
     status = supervise (&run);
   }

@@ -9,11 +9,11 @@
 
 G_BEGIN_DECLS
 
-/** @parameters: (element-type utf8 utf8): what @set says, once checked. */
+/** @parameters: (element-type utf8 utf8): what @set says, once checked; @used: names that a description took. */
 typedef struct
 {
   GStrv set;
-  GHashTable *parameters;
+  GHashTable *parameters, *used;
   char *dot;
   gboolean json, stats;
 } SlRunOptions;
@@ -26,6 +26,11 @@ typedef struct
 
 /** sl_run_options_check: fills parameters; FALSE, having complained, when a --set is malformed. */
 gboolean sl_run_options_check (const char *command, SlRunOptions *options);
+/** sl_run_options_parameters_for: (transfer full): those of the parameters that the description @path declares, all of them when it is
+ *  the @only one, so that a wrong name is its error; NULL with @error set when it cannot be read. */
+GHashTable *sl_run_options_parameters_for (SlRunOptions *options, const char *path, gboolean only, GError **error);
+/** sl_run_options_all_used: FALSE, having complained, when a --set was for none of the descriptions asked about. */
+gboolean sl_run_options_all_used (const char *command, SlRunOptions *options);
 void sl_run_options_clear (SlRunOptions *options);
 /** sl_run_register_elements: Sightline's elements, after gst_init(). */
 void sl_run_register_elements (void);

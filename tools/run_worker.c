@@ -28,6 +28,7 @@ typedef enum
 struct _SlWorker
 {
   char *path, *name;
+  GHashTable *parameters;
   const SlWorkerOptions *options;
   SlDescription *description;
   SlDescription *fallback; /* (nullable): goes on when @description fails before its first frame */
@@ -269,9 +270,9 @@ on_job (GstState state, gboolean good, gpointer data)
 }
 
 SlWorker *
-sl_worker_new (const char *path, const SlWorkerOptions *options, GError **error)
+sl_worker_new (const char *path, GHashTable *parameters, const SlWorkerOptions *options, GError **error)
 {
-  SlDescription *description = sl_description_load (path, options->parameters, error);
+  SlDescription *description = sl_description_load (path, parameters, error);
   GstElement *pipeline = description != NULL ? sl_description_build (description, error) : NULL;
   if (pipeline == NULL) {
     g_clear_pointer (&description, sl_description_unref);
@@ -280,6 +281,7 @@ sl_worker_new (const char *path, const SlWorkerOptions *options, GError **error)
   SlWorker *worker = g_new0 (SlWorker, 1);
   worker->path = g_strdup (path);
   worker->name = g_strdup (description->name);
+  worker->parameters = g_hash_table_ref (parameters);
   worker->options = options;
   worker->description = description;
   worker->state = SL_WORKER_ENDED;
@@ -295,6 +297,7 @@ sl_worker_free (SlWorker *worker)
   drop_pipeline (worker);
   sl_description_unref (worker->description);
   g_clear_pointer (&worker->fallback, sl_description_unref);
+  g_hash_table_unref (worker->parameters);
   g_free (worker->path);
   g_free (worker->name);
   g_free (worker);
@@ -360,7 +363,7 @@ void
 sl_worker_reload (SlWorker *worker)
 {
   g_autoptr (GError) error = NULL;
-  SlDescription *description = sl_description_load (worker->path, worker->options->parameters, &error);
+  SlDescription *description = sl_description_load (worker->path, worker->parameters, &error);
   GstElement *trial = description != NULL ? sl_description_build (description, &error) : NULL;
   if (trial == NULL) {
     sl_run_log (SL_LOG_ERROR, worker->name, "reload-failed", "%s; going on with the description before", error->message);

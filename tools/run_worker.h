@@ -25,21 +25,19 @@ typedef struct _SlWorker SlWorker;
 
 /**
  * SlWorkerOptions:
- * @parameters: (element-type utf8 utf8): of --set
  * @dot: (nullable): folder for graphs
  * @changed: called after every change of state
  */
 typedef struct
 {
-  GHashTable *parameters;
   const char *dot;
   void (*changed) (SlWorker *worker, gpointer data);
   gpointer data;
 } SlWorkerOptions;
 
 /** sl_worker_new: loads the description at @path and builds its pipeline once, so that every error in it comes from here; starts
- *  nothing. @options must live as long. @name: (nullable): instead of the description's. */
-SlWorker *sl_worker_new (const char *path, const SlWorkerOptions *options, GError **error);
+ *  nothing. @parameters: (element-type utf8 utf8): a reference is kept. @options must live as long. */
+SlWorker *sl_worker_new (const char *path, GHashTable *parameters, const SlWorkerOptions *options, GError **error);
 /** sl_worker_free: only of a worker that is at rest. */
 void sl_worker_free (SlWorker *worker);
 void sl_worker_start (SlWorker *worker);

@@ -257,6 +257,10 @@ test_includes (void)
   g_assert_cmpstr (g_array_index (d->overrides, SlElementOverride, 0).value, ==, "main");
   g_assert_cmpstr (g_array_index (d->overrides, SlElementOverride, 1).value, ==, "early");
   g_assert_cmpuint (d->files->len, ==, 5);
+  g_autoptr (GHashTable) declared = sl_description_declared (main_file, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (g_hash_table_size (declared), ==, 4);
+  g_assert_true (g_hash_table_contains (declared, "m") && g_hash_table_contains (declared, "c"));
 }
 
 static void
