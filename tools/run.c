@@ -162,7 +162,10 @@ load (Run *run, SlRunOptions *options, char **files)
     g_autoptr (GHashTable) parameters = sl_run_options_parameters_for (options, files[i], files[1] == NULL, &error);
     SlWorker *worker = parameters != NULL ? sl_worker_new (files[i], parameters, &run->options, &error) : NULL;
     if (worker == NULL) {
-      sl_complain ("run", "%s", error->message);
+      if (sl_run_log_json ())
+        sl_run_log (SL_LOG_ERROR, NULL, "bad-description", "%s", error->message);
+      else
+        sl_complain ("run", "%s", error->message);
       good = FALSE;
       continue;
     }

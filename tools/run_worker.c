@@ -114,16 +114,35 @@ log_warning (SlWorker *worker, GstMessage *message)
   sl_run_log (SL_LOG_WARNING, worker->name, "warning", "%s: %s", GST_MESSAGE_SRC_NAME (message), warning->message);
 }
 
+/* STARTING becomes RUNNING once a frame is through; told by the clock, and before the end where that was faster. */
+static void
+note_first_frame (SlWorker *worker)
+{
+  SlFlowCounts counts;
+  if (worker->state != SL_WORKER_STARTING)
+    return;
+  sl_flow_counts (worker->flow, &counts);
+  if (counts.first == 0)
+    return;
+  worker->running_since = counts.first;
+  g_clear_pointer (&worker->fallback, sl_description_unref);
+  sl_run_log (SL_LOG_INFO, worker->name, "running", "running; first frame after %.0f ms", (double) (counts.first - worker->started) / 1000);
+  write_dot (worker, "");
+  set_state (worker, SL_WORKER_RUNNING);
+}
+
 static void
 take_error (SlWorker *worker, GstMessage *message)
 {
   g_autoptr (GError) error = sl_bus_error (message);
+  note_first_frame (worker);
   fail (worker, "%s: %s", GST_MESSAGE_SRC_NAME (message), error->message);
 }
 
 static void
 take_end (SlWorker *worker)
 {
+  note_first_frame (worker);
   if (worker->draining) {
     tear_down (worker);
   } else if (worker->state == SL_WORKER_STARTING || worker->state == SL_WORKER_RUNNING) {
@@ -386,15 +405,8 @@ tick_alive (SlWorker *worker, gint64 now)
 {
   SlFlowCounts counts;
   const SlDescription *description = worker->description;
+  note_first_frame (worker);
   sl_flow_counts (worker->flow, &counts);
-  if (worker->state == SL_WORKER_STARTING && counts.first != 0) {
-    worker->running_since = counts.first;
-    g_clear_pointer (&worker->fallback, sl_description_unref);
-    sl_run_log (SL_LOG_INFO, worker->name, "running", "running; first frame after %.0f ms",
-                (double) (counts.first - worker->started) / 1000);
-    write_dot (worker, "");
-    set_state (worker, SL_WORKER_RUNNING);
-  }
   if (worker->state == SL_WORKER_RUNNING && now - worker->running_since > (gint64) description->backoff_max * 1000)
     worker->failures = 0;
   const gboolean first = worker->state == SL_WORKER_STARTING;
