@@ -16,6 +16,7 @@ static const SlCommand *const commands[] = {
   &sl_command_infer,
   &sl_command_bench,
   &sl_command_run,
+  &sl_command_check,
 };
 
 void
@@ -62,6 +63,6 @@ main (int argc, char **argv)
       sl_complain (commands[i]->name, "cannot write to standard output");
       return status == SL_EXIT_OK ? SL_EXIT_FAILED : status;
     }
-  sl_complain (NULL, "'%s' is not a command; expected predict, inspect, infer, bench or run (see sightline --help)", argv[1]);
+  sl_complain (NULL, "'%s' is not a command; expected predict, inspect, infer, bench, run or check (see sightline --help)", argv[1]);
   return SL_EXIT_USAGE;
 }

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A pipeline in READY knows what each link may carry: models are loaded and answer for their tensors, cameras for their formats. What
+ * it will carry is predicted as the first of that, completed to a common size where anything goes.
+ */
+#include <gst/video/video.h>
+#include <string.h>
+
+#include "tools/check_findings.h"
+#include "tools/frames.h"
+
+#define LONGEST_CAPS 200
+
+gboolean
+sl_check_ready (GstElement *pipeline, GArray *findings)
+{
+  if (gst_element_set_state (pipeline, GST_STATE_READY) != GST_STATE_CHANGE_FAILURE)
+    return TRUE;
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  if (message != NULL) {
+    g_autoptr (GError) error = sl_bus_error (message);
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_MESSAGE_SRC_NAME (message), "%s", error->message);
+    gst_message_unref (message);
+  } else {
+    sl_findings_add (findings, SL_FINDING_PROBLEM, "start", "an element cannot be opened and does not say why");
+  }
+  gst_object_unref (bus);
+  return FALSE;
+}
+
+/* (transfer full): the first of @caps, without fields that say nothing to people. */
+static char *
+describe_caps (GstCaps *caps)
+{
+  g_autoptr (GstCaps) first = gst_caps_truncate (gst_caps_copy (caps));
+  GstStructure *structure = gst_caps_get_structure (first, 0);
+  gst_structure_remove_fields (structure, "contract", "multiview-mode", "multiview-flags", "interlace-mode", "pixel-aspect-ratio", NULL);
+  const gboolean fixed = gst_caps_is_fixed (first);
+  if (!fixed)
+    first = gst_caps_fixate (first);
+  g_autofree char *text = gst_caps_to_string (first);
+  return g_strdup_printf ("%s%.*s", fixed ? "" : "such as ", LONGEST_CAPS, text);
+}
+
+static void
+describe_link (GstElement *element, GstPad *src, GArray *findings)
+{
+  GstPad *peer = gst_pad_get_peer (src);
+  g_autoptr (GstCaps) caps = peer != NULL ? gst_pad_get_allowed_caps (src) : NULL;
+  GstElement *next = peer != NULL ? gst_pad_get_parent_element (peer) : NULL;
+  if (next == NULL || GST_IS_BIN (next) || caps == NULL) {
+    /* the edge of a bin, or a pad that is linked while running */
+  } else if (gst_caps_is_empty (caps)) {
+    g_autofree char *about = g_strdup_printf ("%s ! %s", GST_OBJECT_NAME (element), GST_OBJECT_NAME (next));
+    g_autoptr (GstCaps) gives = gst_pad_query_caps (src, NULL), takes = gst_pad_query_caps (peer, NULL);
+    g_autofree char *given = gst_caps_to_string (gives), *taken = gst_caps_to_string (takes);
+    sl_findings_add (findings, SL_FINDING_PROBLEM, "caps", "%s: they have no format in common: %.*s gives %.*s, %s takes %.*s", about,
+                     LONGEST_CAPS, GST_OBJECT_NAME (element), LONGEST_CAPS, given, GST_OBJECT_NAME (next), LONGEST_CAPS, taken);
+  } else if (!gst_caps_is_any (caps)) {
+    g_autofree char *text = describe_caps (caps);
+    sl_findings_add (findings, SL_FINDING_FACT, "caps", "%s ! %s: %s", GST_OBJECT_NAME (element), GST_OBJECT_NAME (next), text);
+  }
+  gst_clear_object (&next);
+  gst_clear_object (&peer);
+}
+
+void
+sl_check_caps (GstElement *pipeline, GArray *findings)
+{
+  g_autoptr (GPtrArray) elements = sl_check_elements (pipeline);
+  for (guint i = 0; i < elements->len; i++) {
+    GstElement *element = elements->pdata[i];
+    for (GList *link = element->srcpads; link != NULL; link = link->next)
+      describe_link (element, link->data, findings);
+  }
+}
