@@ -13,9 +13,6 @@
 #include "tools/run_flow.h"
 
 #define FRAMES 24
-#define ASSUMED_WIDTH 1280
-#define ASSUMED_HEIGHT 720
-#define ASSUMED_FPS 30
 #define TIMEOUT (60 * GST_SECOND)
 
 /* (transfer full): the video that will come to @normalize, made definite. */
@@ -34,13 +31,10 @@ predict_frames (GstElement *normalize, gboolean *assumed)
   *assumed = !gst_caps_is_fixed (caps);
   gst_caps_set_features (caps, 0, NULL);
   if (!gst_structure_has_field (first, "width"))
-    gst_structure_set (first, "width", G_TYPE_INT, ASSUMED_WIDTH, "height", G_TYPE_INT, ASSUMED_HEIGHT, NULL);
+    gst_structure_set (first, "width", GST_TYPE_INT_RANGE, 1, G_MAXINT, "height", GST_TYPE_INT_RANGE, 1, G_MAXINT, NULL);
   if (!gst_structure_has_field (first, "framerate"))
-    gst_structure_set (first, "framerate", GST_TYPE_FRACTION, ASSUMED_FPS, 1, NULL);
-  gst_structure_fixate_field_nearest_int (first, "width", ASSUMED_WIDTH);
-  gst_structure_fixate_field_nearest_int (first, "height", ASSUMED_HEIGHT);
-  gst_structure_fixate_field_nearest_fraction (first, "framerate", ASSUMED_FPS, 1);
-  return gst_caps_fixate (caps);
+    gst_structure_set (first, "framerate", GST_TYPE_FRACTION_RANGE, 1, 1, G_MAXINT, 1, NULL);
+  return sl_check_fixate (caps);
 }
 
 /* Everything that was set on @from. */

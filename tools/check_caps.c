@@ -10,10 +10,39 @@
 #include "tools/frames.h"
 
 #define LONGEST_CAPS 200
+#define ASSUMED_WIDTH 1280
+#define ASSUMED_HEIGHT 720
+#define ASSUMED_FPS 30
+
+/* Sinks that write files create and empty them in READY. */
+static void
+keep_files (GstElement *pipeline)
+{
+  g_autoptr (GPtrArray) elements = sl_check_elements (pipeline);
+  for (guint i = 0; i < elements->len; i++)
+    if (GST_OBJECT_FLAG_IS_SET (elements->pdata[i], GST_ELEMENT_FLAG_SINK)
+        && g_object_class_find_property (G_OBJECT_GET_CLASS (elements->pdata[i]), "location") != NULL)
+      gst_element_set_locked_state (elements->pdata[i], TRUE);
+}
+
+GstCaps *
+sl_check_fixate (GstCaps *caps)
+{
+  caps = gst_caps_truncate (caps);
+  GstStructure *first = gst_caps_get_structure (caps, 0);
+  if (gst_structure_has_field (first, "width"))
+    gst_structure_fixate_field_nearest_int (first, "width", ASSUMED_WIDTH);
+  if (gst_structure_has_field (first, "height"))
+    gst_structure_fixate_field_nearest_int (first, "height", ASSUMED_HEIGHT);
+  if (gst_structure_has_field (first, "framerate"))
+    gst_structure_fixate_field_nearest_fraction (first, "framerate", ASSUMED_FPS, 1);
+  return gst_caps_fixate (caps);
+}
 
 gboolean
 sl_check_ready (GstElement *pipeline, GArray *findings)
 {
+  keep_files (pipeline);
   if (gst_element_set_state (pipeline, GST_STATE_READY) != GST_STATE_CHANGE_FAILURE)
     return TRUE;
   GstBus *bus = gst_element_get_bus (pipeline);
@@ -38,7 +67,7 @@ describe_caps (GstCaps *caps)
   gst_structure_remove_fields (structure, "contract", "multiview-mode", "multiview-flags", "interlace-mode", "pixel-aspect-ratio", NULL);
   const gboolean fixed = gst_caps_is_fixed (first);
   if (!fixed)
-    first = gst_caps_fixate (first);
+    first = sl_check_fixate (first);
   g_autofree char *text = gst_caps_to_string (first);
   return g_strdup_printf ("%s%.*s", fixed ? "" : "such as ", LONGEST_CAPS, text);
 }

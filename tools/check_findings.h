@@ -39,6 +39,9 @@ GstElement *sl_check_upstream (GstElement *element, gboolean skip);
 /** sl_check_elements: (transfer full): of GstElement, every element of @pipeline that is no bin, sources first as far as possible. */
 GPtrArray *sl_check_elements (GstElement *pipeline);
 
+/** sl_check_fixate: takes writable @caps; makes the first of them definite, 1280x720 at 30 frames/s where they leave it open. */
+GstCaps *sl_check_fixate (GstCaps *caps);
+
 /** sl_check_advise: looks at elements and their properties. */
 void sl_check_advise (GstElement *pipeline, GArray *findings);
 /** sl_check_ready: takes the pipeline to READY, which loads models and opens devices; FALSE, with a problem found, when it cannot. */
