@@ -141,6 +141,12 @@ def test_does_not_stop():
     assert "did not stop within 1.8 s" in running.wait_for("stuck")["message"]
 
 
+def test_does_not_stop_after_a_failure():
+    running = Running(describe("hang", FRAMES + " ! identity sleep-time=30000000 ! fakesink", "start-timeout=200ms\nrestart=always\n"))
+    running.ended()
+    assert running.status == 1 and "an element does not stop; ending" in running.wait_for("stuck")["message"]
+
+
 def test_failure_without_restart():
     running = Running(describe("once", "videotestsrc ! identity error-after=3 ! fakesink"))
     running.ended()
