@@ -24,7 +24,7 @@ def test_version():
 
 def test_no_command():
     run().expect(2, "Usage: sightline COMMAND")
-    run("frobnicate").expect(2, "'frobnicate' is not a command; expected predict, inspect, infer or bench")
+    run("frobnicate").expect(2, "'frobnicate' is not a command; expected predict, inspect, infer, bench, run or check")
 
 
 def test_missing_arguments():

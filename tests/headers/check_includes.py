@@ -21,11 +21,12 @@ ARROWS = {
     "models": (["core"], [GSTREAMER, XNNPACK]),
     "postprocess": (["core"], [GSTREAMER, XNNPACK]),
     "plugins": (["preprocess", "core", "models", "postprocess"], [XNNPACK]),
-    "tools": (["preprocess", "core", "models", "postprocess", "plugins"], [XNNPACK]),
+    "pipelines": (["core", "postprocess"], [XNNPACK]),
+    "tools": (["preprocess", "core", "models", "postprocess", "plugins", "pipelines"], [XNNPACK]),
 }
 # Of core, only these files know XNNPACK and its thread pool.
 XNNPACK_FILES = {"core/xnnpack.c", "core/session.c", "core/threadpool.c"}
-NEEDS_GSTREAMER = {"plugins", "tools"}
+NEEDS_GSTREAMER = {"plugins", "pipelines", "tools"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
