@@ -18,7 +18,8 @@
 #define LOST_SHARE 0.8
 #define NONE G_MAXUINT
 
-G_STATIC_ASSERT (SL_MAX_RESULTS <= SL_ASSIGNMENT_MOST);
+#define MOST_OBJECTS (2 * SL_TRACK_MOST)
+G_STATIC_ASSERT (MOST_OBJECTS <= SL_ASSIGNMENT_MOST);
 
 const SlTrackSettings sl_track_defaults = {
   .high = 0.5,
@@ -52,12 +53,12 @@ struct _SlTracker
   gboolean started;
   SlAssignment assignment;
   /* Of the frame in hand: indices of boxes and tracks that are still to be matched, and what matching needs. */
-  guint boxes[SL_MAX_RESULTS], waiting[SL_MAX_RESULTS];
+  guint boxes[SL_TRACK_MOST], waiting[MOST_OBJECTS];
   guint n_boxes, n_waiting;
-  guint late[SL_MAX_RESULTS]; /* boxes below the high threshold */
+  guint late[SL_TRACK_MOST]; /* boxes below the high threshold */
   guint n_late;
-  gfloat corners[SL_MAX_RESULTS][4];
-  gint32 pairs[SL_MAX_RESULTS];
+  gfloat corners[SL_TRACK_MOST][4];
+  gint32 pairs[MOST_OBJECTS];
   gint32 *gain;
   gsize room;
 };
@@ -263,7 +264,7 @@ confirm (SlTracker *tracker, Track *track)
 static void
 add_tracks (SlTracker *tracker, const SlTrackBox *boxes, guint64 time)
 {
-  for (guint i = 0; i < tracker->n_boxes && tracker->tracks->len < SL_MAX_RESULTS; i++) {
+  for (guint i = 0; i < tracker->n_boxes && tracker->tracks->len < MOST_OBJECTS; i++) {
     const SlTrackBox *box = &boxes[tracker->boxes[i]];
     Track track = {
       .confidence = box->confidence, .key = box->key, .label_id = box->label_id, .since = time, .hits = 1, .seen_as = tracker->boxes[i]
@@ -313,7 +314,7 @@ report (SlTracker *tracker, const SlTrackBox *boxes, guint n, SlTrackMatch *matc
 static void
 match_unsure (SlTracker *tracker, const SlTrackBox *boxes)
 {
-  guint rest[SL_MAX_RESULTS];
+  guint rest[SL_TRACK_MOST];
   const guint n_rest = tracker->n_boxes;
   memcpy (rest, tracker->boxes, n_rest * sizeof *rest);
   memcpy (tracker->boxes, tracker->late, tracker->n_late * sizeof *rest);
@@ -327,9 +328,9 @@ match_unsure (SlTracker *tracker, const SlTrackBox *boxes)
 void
 sl_tracker_update (SlTracker *tracker, const SlTrackBox *boxes, guint n, guint steps, guint64 time, SlTrackMatch *matches)
 {
-  for (guint b = SL_MAX_RESULTS; b < n; b++)
+  for (guint b = SL_TRACK_MOST; b < n; b++)
     matches[b] = (SlTrackMatch){ 0, 0 };
-  n = MIN (n, SL_MAX_RESULTS);
+  n = MIN (n, SL_TRACK_MOST);
   predict (tracker, MAX (steps, 1));
   sort_boxes (tracker, boxes, n);
   wait_for (tracker, TRUE, TRUE);

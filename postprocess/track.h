@@ -5,14 +5,17 @@
  * then unsure ones with objects that were seen until now and found nothing; only confident boxes make new objects. Used by
  * sltrack and slpostprocess.
  *
- * Memory grows to the largest frame seen and is bounded by SL_MAX_RESULTS.
+ * Memory grows to the largest frame seen and is bounded, as is time, by SL_TRACK_MOST.
  */
 #ifndef SL_POSTPROCESS_TRACK_H
 #define SL_POSTPROCESS_TRACK_H
 
-#include "postprocess/result.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
+
+/** Most boxes of a frame that are tracked, and twice as many objects, seen and lost. */
+#define SL_TRACK_MOST 256
 
 /** Coordinates beyond this are no box of a picture, in pixels. */
 #define SL_TRACK_FARTHEST 1e6
@@ -72,13 +75,13 @@ void sl_tracker_reset (SlTracker *tracker);
 /** sl_tracker_configure: from the next frame on. */
 void sl_tracker_configure (SlTracker *tracker, const SlTrackSettings *settings);
 /** sl_tracker_update: @n boxes of a frame, @steps frames (at least 1) after the last, at @time. Boxes that are not finite, have no
- *  area, lie beyond SL_TRACK_FARTHEST or come after the first SL_MAX_RESULTS get id 0 and are forgotten. */
+ *  area, lie beyond SL_TRACK_FARTHEST or come after the first SL_TRACK_MOST get id 0 and are forgotten. */
 void sl_tracker_update (SlTracker *tracker, const SlTrackBox *boxes, guint n, guint steps, guint64 time, SlTrackMatch *matches);
 /** sl_tracker_skip: a frame that nobody looked at. */
 void sl_tracker_skip (SlTracker *tracker, guint steps);
 /** sl_tracker_expect: objects with an id that were seen in the last update, at most @room. Returns how many. */
 guint sl_tracker_expect (const SlTracker *tracker, SlTracked *out, guint room);
-/** sl_tracker_size: objects known, for tests: never above SL_MAX_RESULTS. */
+/** sl_tracker_size: objects known, for tests: never above 2 * SL_TRACK_MOST. */
 guint sl_tracker_size (const SlTracker *tracker);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlTracker, sl_tracker_free)

@@ -248,7 +248,7 @@ test_broken (void)
 static void
 test_bounded (void)
 {
-  const guint n = SL_MAX_RESULTS + 50;
+  const guint n = SL_TRACK_MOST + 50;
   g_autofree SlTrackBox *boxes = g_new0 (SlTrackBox, n);
   g_autofree SlTrackMatch *matches = g_new (SlTrackMatch, n);
   g_autoptr (SlTracker) tracker = sl_tracker_new ();
@@ -256,7 +256,7 @@ test_bounded (void)
     for (guint b = 0; b < n; b++)
       boxes[b] = (SlTrackBox){ { 1000 * frame, 0, 1000 * frame + 100 + b, 100 }, 0.9, 0, 0 };
     sl_tracker_update (tracker, boxes, n, 1, 0, matches);
-    g_assert_cmpuint (sl_tracker_size (tracker), <=, SL_MAX_RESULTS);
+    g_assert_cmpuint (sl_tracker_size (tracker), <=, 2 * SL_TRACK_MOST);
     g_assert_cmpint (matches[n - 1].id, ==, 0);
   }
   sl_tracker_reset (tracker);
