@@ -65,11 +65,16 @@ draw_tag (const Pen *pen, gint x, gint y, const char *word, const char *number, 
 static void
 draw_label (const Pen *pen, const SlObject *object)
 {
-  char number[16] = "";
+  char number[32] = "", score[16] = "";
   gint height;
   const char *word = pen->style->labels ? object->label : NULL;
+  const gboolean named = pen->style->ids && object->object_id > 0;
   if (pen->style->scores && isfinite (object->confidence))
-    g_snprintf (number, sizeof number, "%s%.2f", word != NULL ? " " : "", CLAMP (object->confidence, -9, 9));
+    g_snprintf (score, sizeof score, "%s%.2f", word != NULL || named ? " " : "", CLAMP (object->confidence, -9, 9));
+  if (named)
+    g_snprintf (number, sizeof number, "%s#%d%s", word != NULL ? " " : "", object->object_id, score);
+  else
+    g_strlcpy (number, score, sizeof number);
   const gint width = sl_text_cache_measure (pen->text, word, number, &height) + 2 * pen->padding;
   gint x = MIN (object->x, pen->canvas->width - width), y = object->y - height;
   if (y < 0)
@@ -163,7 +168,7 @@ sl_draw_prediction (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *styl
   }
   for (guint i = 0; i < prediction->n_objects && style->keypoints; i++)
     draw_skeleton (&pen, &prediction->objects[i], prediction->skeleton);
-  for (guint i = prediction->n_objects; i > 0 && (style->labels || style->scores); i--)
+  for (guint i = prediction->n_objects; i > 0 && (style->labels || style->scores || style->ids); i--)
     draw_label (&pen, &prediction->objects[i - 1]);
   draw_notes (&pen, prediction);
 }

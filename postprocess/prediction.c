@@ -51,6 +51,8 @@ append_object (GString *out, const SlObject *object, const SlSkeleton *skeleton)
 {
   g_string_append_printf (out, "{\"x\":%d,\"y\":%d,\"w\":%d,\"h\":%d,\"roi_type\":", object->x, object->y, object->w, object->h);
   sl_json_append_string (out, object->label);
+  if (object->object_id > 0)
+    g_string_append_printf (out, ",\"id\":%d", object->object_id);
   append_field (out, ",\"detection\":{\"bounding_box\":{\"x_min\":", object->x_min);
   append_field (out, ",\"x_max\":", object->x_max);
   append_field (out, ",\"y_min\":", object->y_min);
@@ -182,6 +184,9 @@ sl_prediction_append_text (GString *out, const SlPrediction *prediction)
     append_plain (out, object->label);
     g_string_append_c (out, ' ');
     append_double (out, object->confidence);
-    g_string_append_printf (out, " %d %d %d %d\n", object->x, object->y, object->w, object->h);
+    g_string_append_printf (out, " %d %d %d %d", object->x, object->y, object->w, object->h);
+    if (object->object_id > 0)
+      g_string_append_printf (out, " %d", object->object_id);
+    g_string_append_c (out, '\n');
   }
 }

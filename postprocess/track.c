@@ -24,7 +24,7 @@ G_STATIC_ASSERT (MOST_OBJECTS <= SL_ASSIGNMENT_MOST);
 const SlTrackSettings sl_track_defaults = {
   .high = 0.5,
   .low = 0.1,
-  .fresh = 0.6,
+  .fresh = 0.5,
   .iou = 0.2,
   .low_iou = 0.5,
   .max_age = 30,
@@ -219,19 +219,26 @@ wait_for (SlTracker *tracker, gboolean confirmed, gboolean lost)
   }
 }
 
+/* Moves objects @steps frames on; those unseen for too long until now stay behind. */
 static void
 predict (SlTracker *tracker, guint steps)
 {
-  /* Further on nobody is left. */
-  const guint rounds = MIN (steps, (guint) tracker->settings.max_age + 1);
+  const guint most = (guint) tracker->settings.max_age + 1;
+  guint kept = 0;
   for (guint t = 0; t < tracker->tracks->len; t++) {
     Track *track = track_at (tracker, t);
-    for (guint i = 0; i < rounds; i++)
+    if (steps > most - MIN (track->unseen, most))
+      continue;
+    for (guint i = 0; i < steps; i++)
       sl_kalman_box_predict (&track->box, track->lost);
-    track->unseen += rounds;
+    track->unseen += steps;
     track->seen_as = NONE;
     set_corners (track);
+    if (kept != t)
+      *track_at (tracker, kept) = *track;
+    kept++;
   }
+  g_array_set_size (tracker->tracks, kept);
 }
 
 /* Lets go of those unseen for too long, and of new ones missed where somebody looked. */

@@ -38,7 +38,7 @@ typedef struct
   gboolean per_class;
 } SlTrackSettings;
 
-/** ByteTrack's own values. */
+/** ByteTrack's values; @fresh, which it has 0.1 above @high, is the same, so that whatever stays above @high gets an id. */
 extern const SlTrackSettings sl_track_defaults;
 
 /** A box; corners in pixels of the frame. @key: its class, any number. */

@@ -185,6 +185,7 @@ test_settings (void)
   SlTrackMatch matches[2];
   settings.min_hits = 3;
   settings.max_age = 2;
+  settings.fresh = 0.6;
   sl_tracker_configure (tracker, &settings);
   sl_tracker_update (tracker, boxes, 1, 1, 0, matches);
   g_assert_cmpint (matches[0].id, ==, 1); /* the first frame's */
