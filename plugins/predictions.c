@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "plugins/maskmeta.h"
+#include "plugins/objectmask.h"
 #include "plugins/relations.h"
 
 #define OBJECT_ID "object_id"
@@ -43,6 +44,7 @@ add_object_region (GstBuffer *buffer, const SlObject *object, const SlSkeleton *
                        G_TYPE_STRING, object->label, "label_id", G_TYPE_INT, object->label_id, NULL);
   gst_video_region_of_interest_meta_add_param (region, detection);
   sl_region_add_points (region, object, skeleton);
+  sl_region_add_mask (region, object);
   if (object->object_id > 0)
     sl_region_set_object_id (region, object->object_id);
 }
@@ -87,6 +89,7 @@ sl_prediction_reader_init (SlPredictionReader *reader)
   reader->labels = g_array_new (FALSE, TRUE, sizeof (SlLabelled));
   reader->points = g_array_new (FALSE, TRUE, sizeof (SlPoint));
   reader->mask_classes = g_array_new (FALSE, TRUE, sizeof (SlMaskClass));
+  reader->cells = g_byte_array_new ();
 }
 
 void
@@ -96,6 +99,7 @@ sl_prediction_reader_clear (SlPredictionReader *reader)
   g_clear_pointer (&reader->labels, g_array_unref);
   g_clear_pointer (&reader->points, g_array_unref);
   g_clear_pointer (&reader->mask_classes, g_array_unref);
+  g_clear_pointer (&reader->cells, g_byte_array_unref);
 }
 
 /* The label of @params, else the region's own type; both outlive the buffer. */
@@ -139,6 +143,7 @@ read_object (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, c
   if (object_id != NULL && (!gst_structure_get_int (object_id, "id", &object.object_id) || object.object_id < 0))
     object.object_id = 0;
   object.n_points = sl_region_read_points (region, &object, reader->points, &reader->skeleton);
+  sl_region_read_mask (region, reader->cells, &object.mask);
   g_array_append_val (reader->objects, object);
 }
 
@@ -182,15 +187,18 @@ read_mask (SlPredictionReader *reader, GstBuffer *buffer, SlPrediction *predicti
   prediction->mask_classes = (const SlMaskClass *) (gconstpointer) reader->mask_classes->data;
 }
 
-/* Points are appended while objects are read, which may move them: only now have they an address. */
+/* Points and cells are appended while objects are read, which may move them: only now have they an address. */
 static void
 place_points (SlPredictionReader *reader)
 {
+  const guint8 *cells = reader->cells->data;
   const SlPoint *points = (const SlPoint *) (gconstpointer) reader->points->data;
   for (guint i = 0; i < reader->objects->len; i++) {
     SlObject *object = &g_array_index (reader->objects, SlObject, i);
     object->points = points;
     points += object->n_points;
+    object->mask.cells = cells;
+    cells += (gsize) object->mask.width * object->mask.height;
   }
 }
 
@@ -202,6 +210,7 @@ sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPred
   g_array_set_size (reader->objects, 0);
   g_array_set_size (reader->labels, 0);
   g_array_set_size (reader->points, 0);
+  g_byte_array_set_size (reader->cells, 0);
   memset (&reader->skeleton.skeleton, 0, sizeof reader->skeleton.skeleton);
   while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
     GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;

@@ -17,7 +17,8 @@ G_BEGIN_DECLS
 /** sl_buffer_add_prediction: attaches objects, labels and the mask to writable @buffer. An object is a region with a structure
  *  "detection" (x_min y_min x_max y_max confidence: double; label: string; label_id: int); a label of the whole
  *  frame is a region over all of it with a structure "classification" (label: string; label_id: int; confidence: double); keypoints
- *  are a structure of keypoints.h on their object's region, a mask is an SlMaskMeta. Tracked objects have a structure
+ *  are a structure of keypoints.h on their object's region, an object's mask is one of
+ *  objectmask.h, that of the whole frame an SlMaskMeta. Tracked objects have a structure
  *  "object_id" (id: int). */
 void sl_buffer_add_prediction (GstBuffer *buffer, const SlPrediction *prediction);
 
@@ -34,6 +35,7 @@ typedef struct
   GArray *labels;  /* of SlLabelled */
   GArray *points;  /* of SlPoint, all objects' */
   GArray *mask_classes;
+  GByteArray *cells; /* of all objects' masks */
   SlReadSkeleton skeleton;
 } SlPredictionReader;
 

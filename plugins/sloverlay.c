@@ -51,7 +51,7 @@ static const SlProperty properties[] = {
     AT (style.labels), 0, 0, TRUE, NULL, TRUE },
   { "scores", "Scores", "Write confidences behind names", SL_PROPERTY_BOOL, AT (style.scores), 0, 0, TRUE, NULL, TRUE },
   { "ids", "Ids", "Write the ids of tracked objects behind their names", SL_PROPERTY_BOOL, AT (style.ids), 0, 0, TRUE, NULL, TRUE },
-  { "masks", "Masks", "Colour what segmentation found", SL_PROPERTY_BOOL, AT (style.masks), 0, 0, TRUE, NULL, TRUE },
+  { "masks", "Masks", "Colour what segmentation found, and the shapes of objects", SL_PROPERTY_BOOL, AT (style.masks), 0, 0, TRUE, NULL, TRUE },
   { "keypoints", "Keypoints", "Draw keypoints and the bones between them", SL_PROPERTY_BOOL, AT (style.keypoints), 0, 0, TRUE, NULL, TRUE },
   { "stats", "Statistics", "Write frames per second, and the time since capture where it is known, in the top right corner",
     SL_PROPERTY_BOOL, AT (stats), 0, 0, FALSE, NULL, TRUE },

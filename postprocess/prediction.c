@@ -46,6 +46,21 @@ append_points (GString *out, const SlObject *object, const SlSkeleton *skeleton)
   g_string_append_c (out, ']');
 }
 
+/* Lengths of runs, outside and inside in turn, beginning with outside. */
+static void
+append_object_mask (GString *out, const SlObjectMask *mask)
+{
+  const gsize n = (gsize) mask->width * mask->height;
+  gboolean inside = FALSE;
+  g_string_append_printf (out, ",\"mask\":{\"width\":%u,\"height\":%u,\"runs\":[", mask->width, mask->height);
+  for (gsize start = 0, end = 0; start < n; start = end, inside = !inside) {
+    while (end < n && (mask->cells[end] >= SL_OBJECT_CELL) == inside)
+      end++;
+    g_string_append_printf (out, "%s%" G_GSIZE_FORMAT, start > 0 || inside ? "," : "", end - start);
+  }
+  g_string_append (out, "]}");
+}
+
 static void
 append_object (GString *out, const SlObject *object, const SlSkeleton *skeleton)
 {
@@ -63,6 +78,8 @@ append_object (GString *out, const SlObject *object, const SlSkeleton *skeleton)
   g_string_append_printf (out, ",\"label_id\":%d}", object->label_id);
   if (object->n_points > 0)
     append_points (out, object, skeleton);
+  if (object->mask.width > 0)
+    append_object_mask (out, &object->mask);
   g_string_append_c (out, '}');
 }
 

@@ -16,7 +16,10 @@
 gboolean
 sl_prototypes_shape (const SlDecoderTensor *tensor, SlPictureShape *shape)
 {
-  return tensor->rank == 4 && sl_values_readable (tensor->dtype) && sl_picture_shape_find (shape, tensor, 32) && shape->channels >= 4
+  const gint32 *d = tensor->dims;
+  /* Two sides alike are those of the map; else 32 are the prototypes. */
+  const guint likely = tensor->rank != 4 ? 0 : d[1] == d[2] ? (guint) d[3] : d[2] == d[3] ? (guint) d[1] : 32;
+  return tensor->rank == 4 && sl_values_readable (tensor->dtype) && sl_picture_shape_find (shape, tensor, likely) && shape->channels >= 4
          && shape->channels <= SL_MAX_PROTOTYPES && shape->width > 1 && shape->height > 1;
 }
 
