@@ -46,11 +46,28 @@ append_points (GString *out, const SlObject *object, const SlSkeleton *skeleton)
   g_string_append_c (out, ']');
 }
 
+/* Lengths of runs, outside and inside in turn, beginning with outside. */
+static void
+append_object_mask (GString *out, const SlObjectMask *mask)
+{
+  const gsize n = (gsize) mask->width * mask->height;
+  gboolean inside = FALSE;
+  sl_json_append_printf (out, ",\"mask\":{\"width\":%u,\"height\":%u,\"runs\":[", mask->width, mask->height);
+  for (gsize start = 0, end = 0; start < n; start = end, inside = !inside) {
+    while (end < n && (mask->cells[end] >= SL_OBJECT_CELL) == inside)
+      end++;
+    sl_json_append_printf (out, "%s%" G_GSIZE_FORMAT, start > 0 || inside ? "," : "", end - start);
+  }
+  g_string_append (out, "]}");
+}
+
 static void
 append_object (GString *out, const SlObject *object, const SlSkeleton *skeleton)
 {
   sl_json_append_printf (out, "{\"x\":%d,\"y\":%d,\"w\":%d,\"h\":%d,\"roi_type\":", object->x, object->y, object->w, object->h);
   sl_json_append_string (out, object->label);
+  if (object->object_id > 0)
+    sl_json_append_printf (out, ",\"id\":%d", object->object_id);
   append_field (out, ",\"detection\":{\"bounding_box\":{\"x_min\":", object->x_min);
   append_field (out, ",\"x_max\":", object->x_max);
   append_field (out, ",\"y_min\":", object->y_min);
@@ -61,6 +78,8 @@ append_object (GString *out, const SlObject *object, const SlSkeleton *skeleton)
   sl_json_append_printf (out, ",\"label_id\":%d}", object->label_id);
   if (object->n_points > 0)
     append_points (out, object, skeleton);
+  if (object->mask.width > 0)
+    append_object_mask (out, &object->mask);
   g_string_append_c (out, '}');
 }
 
@@ -182,6 +201,9 @@ sl_prediction_append_text (GString *out, const SlPrediction *prediction)
     append_plain (out, object->label);
     g_string_append_c (out, ' ');
     append_double (out, object->confidence);
-    sl_json_append_printf (out, " %d %d %d %d\n", object->x, object->y, object->w, object->h);
+    sl_json_append_printf (out, " %d %d %d %d", object->x, object->y, object->w, object->h);
+    if (object->object_id > 0)
+      sl_json_append_printf (out, " %d", object->object_id);
+    g_string_append_c (out, '\n');
   }
 }
