@@ -13,12 +13,12 @@
 
 #include "core/error.h"
 #include "plugins/framemeta.h"
-#include "plugins/predictionmap.h"
 #include "plugins/predictions.h"
 #include "plugins/properties.h"
 #include "plugins/report.h"
 #include "plugins/tensorcaps.h"
 #include "plugins/tensordecoding.h"
+#include "predict/predictionmap.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_postprocess_debug);
 #define GST_CAT_DEFAULT sl_postprocess_debug

@@ -2,11 +2,11 @@
 /*
  * Results mapped through the frame's affine, clipped, rounded and named.
  */
-#include "plugins/predictionmap.h"
+#include "predict/predictionmap.h"
 
 #include <math.h>
 
-#include "plugins/maskmap.h"
+#include "predict/maskmap.h"
 
 /* Pixels by which an edge may miss a whole number and still count as on it: floats of a box are this coarse. */
 #define EDGE_SLACK 1e-3
