@@ -22,11 +22,12 @@ ARROWS = {
     "postprocess": (["core"], [GSTREAMER, XNNPACK]),
     "predict": (["preprocess", "core", "models", "postprocess"], [GSTREAMER, XNNPACK]),
     "plugins": (["preprocess", "core", "models", "postprocess", "predict"], [XNNPACK]),
-    "tools": (["preprocess", "core", "models", "postprocess", "predict", "plugins"], [XNNPACK]),
+    "pipelines": (["core", "postprocess", "predict"], [XNNPACK]),
+    "tools": (["preprocess", "core", "models", "postprocess", "predict", "plugins", "pipelines"], [XNNPACK]),
 }
 # Of core, only these files know XNNPACK and its thread pool.
 XNNPACK_FILES = {"core/xnnpack.c", "core/session.c", "core/threadpool.c"}
-NEEDS_GSTREAMER = {"plugins", "tools"}
+NEEDS_GSTREAMER = {"plugins", "pipelines", "tools"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
