@@ -2,4 +2,8 @@
 /* The library's GError domain. */
 #include "core/error.h"
 
-G_DEFINE_QUARK (sl - error - quark, sl_error)
+GQuark
+sl_error_quark (void)
+{
+  return g_quark_from_static_string ("sl-error-quark");
+}

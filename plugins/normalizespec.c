@@ -9,30 +9,15 @@
 #include "core/error.h"
 #include "plugins/properties.h"
 #include "plugins/tensorcaps.h"
+#include "predict/contractspec.h"
 
 #include <math.h>
 #include <string.h>
 
+/* By the choice of the type property. */
 static const SlDtype out_dtypes[] = {
   [SL_OUT_U8] = SL_DTYPE_U8, [SL_OUT_I8] = SL_DTYPE_I8, [SL_OUT_F32] = SL_DTYPE_F32, [SL_OUT_F16] = SL_DTYPE_F16
 };
-static const SlOutColour out_colours[] = { [SL_COLOUR_RGB] = SL_OUT_RGB, [SL_COLOUR_BGR] = SL_OUT_BGR, [SL_COLOUR_GRAY] = SL_OUT_GRAY };
-static const SlOutLayout out_layouts[] = { [SL_LAYOUT_NHWC] = SL_OUT_NHWC, [SL_LAYOUT_NCHW] = SL_OUT_NCHW };
-static const SlAffineFit out_fits[] = {
-  [SL_FIT_STRETCH] = SL_AFFINE_STRETCH, [SL_FIT_LETTERBOX] = SL_AFFINE_LETTERBOX, [SL_FIT_CROP] = SL_AFFINE_CROP
-};
-
-static gboolean
-find_type (SlDtype dtype, SlOutType *type)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (out_dtypes); i++) {
-    if (out_dtypes[i] == dtype) {
-      *type = (SlOutType) i;
-      return TRUE;
-    }
-  }
-  return FALSE;
-}
 
 void
 sl_normalize_spec_propose (const SlNormalizeSettings *settings, gint frame_width, gint frame_height, gboolean frame_gray,
@@ -160,8 +145,6 @@ choose_range (const SlNormalizeSettings *settings, const SlContract *contract, S
     }
     return TRUE;
   }
-  memcpy (spec->gain, image->gain, sizeof spec->gain);
-  memcpy (spec->offset, image->offset, sizeof spec->offset);
   return (settings->mean == NULL || check_values (contract, "mean", image->mean, mean, settings->mean, error))
          && (settings->std == NULL || check_values (contract, "std", image->std, std, settings->std, error));
 }
@@ -170,7 +153,6 @@ static gboolean
 choose_by_contract (const SlNormalizeSettings *settings, const SlContract *contract, const SlTensorContract *tensors, guint n,
                     SlNormalizeSpec *spec, GError **error)
 {
-  const SlImageContract *image = &contract->image;
   if (!sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n)) {
     g_autofree char *wanted = sl_tensors_describe (contract->inputs, contract->n_inputs);
     g_autofree char *got = sl_tensors_describe (tensors, n);
@@ -178,7 +160,7 @@ choose_by_contract (const SlNormalizeSettings *settings, const SlContract *contr
                  contract->model, wanted, got);
     return FALSE;
   }
-  if (!image->valid || !find_type (contract->inputs[0].dtype, &spec->type)) {
+  if (!sl_contract_spec (contract, spec)) {
     g_autofree char *wanted = sl_tensors_describe (contract->inputs, contract->n_inputs);
     g_set_error (
       error, SL_ERROR, SL_ERROR_CONTRACT,
@@ -189,12 +171,10 @@ choose_by_contract (const SlNormalizeSettings *settings, const SlContract *contr
   }
   if (!check_properties (settings, contract, error))
     return FALSE;
-  spec->width = image->width;
-  spec->height = image->height;
-  spec->layout = out_layouts[image->layout];
-  spec->colour = out_colours[image->colour];
-  spec->fit = out_fits[settings->fit != SL_CHOICE_AUTO ? (SlFit) (settings->fit - 1) : image->fit];
-  spec->pad_value = settings->pad_value >= 0 ? settings->pad_value : image->pad_value;
+  if (settings->fit != SL_CHOICE_AUTO)
+    spec->fit = sl_contract_out_fit ((SlFit) (settings->fit - 1));
+  if (settings->pad_value >= 0)
+    spec->pad_value = settings->pad_value;
   return choose_range (settings, contract, spec, error);
 }
 
@@ -256,7 +236,7 @@ choose_alone (const SlNormalizeSettings *settings, const SlTensorContract *tenso
   SlLayout layout = SL_LAYOUT_NHWC;
   gdouble mean[3], std[3];
   gboolean ranged = settings->mean != NULL || settings->std != NULL;
-  if (n != 1 || !find_type (tensors[0].dtype, &spec->type)
+  if (n != 1 || !sl_contract_out_type (tensors[0].dtype, &spec->type)
       || !choose_shape (settings, &tensors[0], &spec->width, &spec->height, &channels, &layout)) {
     g_autofree char *got = sl_tensors_describe (tensors, n);
     g_set_error (
@@ -284,9 +264,9 @@ choose_alone (const SlNormalizeSettings *settings, const SlTensorContract *tenso
     return FALSE;
   }
   SlColour colour = settings->colour != SL_CHOICE_AUTO ? (SlColour) (settings->colour - 1) : SL_COLOUR_RGB;
-  spec->layout = out_layouts[layout];
-  spec->colour = channels == 1 ? SL_OUT_GRAY : out_colours[colour];
-  spec->fit = out_fits[settings->fit != SL_CHOICE_AUTO ? (SlFit) (settings->fit - 1) : SL_FIT_STRETCH];
+  spec->layout = sl_contract_out_layout (layout);
+  spec->colour = channels == 1 ? SL_OUT_GRAY : sl_contract_out_colour (colour);
+  spec->fit = sl_contract_out_fit (settings->fit != SL_CHOICE_AUTO ? (SlFit) (settings->fit - 1) : SL_FIT_STRETCH);
   spec->pad_value = settings->pad_value >= 0 ? settings->pad_value : SL_PAD_VALUE;
   for (guint i = 0; i < 3; i++) {
     spec->gain[i] = 1 / std[i];

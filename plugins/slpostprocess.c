@@ -14,13 +14,14 @@
 #include "core/error.h"
 #include "plugins/framemeta.h"
 #include "plugins/linepool.h"
-#include "plugins/predictionmap.h"
 #include "plugins/predictions.h"
+#include "plugins/predictionsignal.h"
 #include "plugins/properties.h"
 #include "plugins/report.h"
 #include "plugins/tensorcaps.h"
 #include "plugins/tensordecoding.h"
 #include "plugins/tracking.h"
+#include "predict/predictionmap.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_postprocess_debug);
 #define GST_CAT_DEFAULT sl_postprocess_debug
@@ -74,6 +75,8 @@ typedef struct
 typedef GstElementClass SlPostprocessClass;
 
 G_DEFINE_TYPE (SlPostprocess, sl_postprocess, GST_TYPE_ELEMENT)
+
+static guint predictions_signal;
 
 static GstStaticPadTemplate sink_template =
   GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
@@ -440,6 +443,7 @@ sl_postprocess_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
     gst_buffer_unref (buffer);
     return flow;
   }
+  sl_prediction_signal_emit (self, predictions_signal, &prediction);
   if (self->post_messages)
     post_prediction (self, &prediction);
   if (self->output != OUTPUT_VIDEO)
@@ -595,6 +599,7 @@ sl_postprocess_class_init (SlPostprocessClass *klass)
   object_class->get_property = sl_postprocess_get_property;
   object_class->finalize = sl_postprocess_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
+  predictions_signal = sl_prediction_signal_add (object_class);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (

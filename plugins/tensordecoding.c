@@ -8,30 +8,12 @@
 #include "core/error.h"
 #include "plugins/tensorcaps.h"
 
-#include <string.h>
-
-/* For finding out which decoder it is, whose own threshold then counts. */
-#define ANY_THRESHOLD 0.5f
-
 void
 sl_tensor_decoding_clear (SlTensorDecoding *self)
 {
   g_clear_pointer (&self->decoding, sl_decoding_free);
   g_clear_pointer (&self->labels, sl_labels_unref);
   sl_tensor_map_clear (&self->map);
-}
-
-static void
-describe_tensors (const SlTensorContract *tensors, guint n, SlDecoderConfig *config)
-{
-  config->n_tensors = n;
-  for (guint i = 0; i < n; i++) {
-    config->tensors[i].dtype = tensors[i].dtype;
-    config->tensors[i].rank = tensors[i].rank;
-    memcpy (config->tensors[i].dims, tensors[i].dims, sizeof tensors[i].dims);
-    config->tensors[i].scale = tensors[i].scale;
-    config->tensors[i].zero_point = tensors[i].zero_point;
-  }
 }
 
 static gboolean
@@ -48,60 +30,14 @@ check_outputs (const SlContract *contract, const SlTensorContract *tensors, guin
 }
 
 static gboolean
-check_labels (const SlTensorDecoding *self, const SlContract *contract, GError **error)
-{
-  guint classes = sl_decoding_classes (self->decoding);
-  if (self->labels == NULL || classes == 0)
-    return TRUE;
-  if (contract != NULL && self->labels == contract->labels)
-    return sl_contract_check_labels (contract, classes, error);
-  if (sl_labels_count (self->labels) >= classes)
-    return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
-               "%s: expected at least %u class names, one for each class of the tensor, got %u: give the labels "
-               "file that belongs to the model",
-               sl_labels_origin (self->labels), classes, sl_labels_count (self->labels));
-  return FALSE;
-}
-
-static SlDecoding *
-open_decoder (const char *name, SlDecoderConfig *config, gdouble threshold, GError **error)
-{
-  config->threshold = threshold < 0 ? ANY_THRESHOLD : (gfloat) threshold;
-  SlDecoding *decoding = sl_decoding_new (name, config, error);
-  if (decoding == NULL || threshold >= 0 || sl_decoding_decoder (decoding)->threshold == config->threshold)
-    return decoding;
-  config->threshold = sl_decoding_decoder (decoding)->threshold;
-  sl_decoding_free (decoding);
-  return sl_decoding_new (name, config, error);
-}
-
-static gboolean
 open_tensors (SlTensorDecoding *self, SlContract *contract, const SlTensorContract *tensors, guint n, const SlDecodingSettings *settings,
               GError **error)
 {
-  SlDecoderConfig config = { .max_results = (guint) settings->max_results, .iou_threshold = (gfloat) MAX (settings->iou_threshold, 0) };
-  const char *decoder = settings->decoder;
-  if (contract != NULL) {
-    if (!check_outputs (contract, tensors, n, error))
-      return FALSE;
-    tensors = contract->outputs;
-    config.params = contract->decoder_params;
-    config.input_width = contract->image.valid ? contract->image.width : 0;
-    config.input_height = contract->image.valid ? contract->image.height : 0;
-    decoder = decoder != NULL ? decoder : contract->decoder;
-  }
-  if (settings->labels != NULL) {
-    self->labels = sl_labels_load (settings->labels, error);
-    if (self->labels == NULL)
-      return FALSE;
-  } else if (contract != NULL && contract->labels != NULL) {
-    self->labels = sl_labels_ref (contract->labels);
-  }
-  describe_tensors (tensors, n, &config);
-  config.n_labels = self->labels != NULL ? sl_labels_count (self->labels) : 0;
-  self->decoding = open_decoder (decoder, &config, settings->threshold, error);
-  if (self->decoding == NULL || !check_labels (self, contract, error))
+  if (contract != NULL && !check_outputs (contract, tensors, n, error))
+    return FALSE;
+  tensors = contract != NULL ? contract->outputs : tensors;
+  self->decoding = sl_decoding_open (contract, tensors, n, settings, &self->labels, error);
+  if (self->decoding == NULL)
     return FALSE;
   gboolean picture = contract != NULL && contract->image.valid;
   self->tensor_width = picture ? contract->image.width : 1;

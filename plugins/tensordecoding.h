@@ -10,22 +10,9 @@
 #include "models/contract.h"
 #include "plugins/tensormap.h"
 #include "postprocess/decoder.h"
+#include "predict/opendecoding.h"
 
 G_BEGIN_DECLS
-
-/**
- * SlDecodingSettings:
- * @threshold: 0..1, below 0 = the decoder's own
- * @iou_threshold: 0..1, 0 or below = the decoder's own
- * @max_results: 1..SL_MAX_RESULTS
- * @decoder, @labels: (nullable): override the contract's
- */
-typedef struct
-{
-  gdouble threshold, iou_threshold;
-  gint max_results;
-  const char *decoder, *labels;
-} SlDecodingSettings;
 
 /**
  * SlTensorDecoding:

@@ -11,7 +11,8 @@
 #include "plugins/elements.h"
 #include "plugins/framemeta.h"
 #include "plugins/objectmask.h"
-#include "plugins/predictionmap.h"
+#include "predict/objectgrid.h"
+#include "predict/predictionmap.h"
 #include "plugins/predictions.h"
 #include "tests/elements/support.h"
 

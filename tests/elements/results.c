@@ -8,8 +8,8 @@
 
 #include "plugins/framemeta.h"
 #include "plugins/maskmeta.h"
-#include "plugins/predictionmap.h"
 #include "plugins/predictions.h"
+#include "predict/predictionmap.h"
 #include "tests/elements/support.h"
 
 #define FRAME_CAPS "video/x-raw,format=RGB,width=400,height=200,framerate=25/1"

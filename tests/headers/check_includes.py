@@ -20,9 +20,10 @@ ARROWS = {
     "core": ([], [GSTREAMER]),
     "models": (["core"], [GSTREAMER, XNNPACK]),
     "postprocess": (["core"], [GSTREAMER, XNNPACK]),
-    "plugins": (["preprocess", "core", "models", "postprocess"], [XNNPACK]),
-    "pipelines": (["core", "postprocess"], [XNNPACK]),
-    "tools": (["preprocess", "core", "models", "postprocess", "plugins", "pipelines"], [XNNPACK]),
+    "predict": (["preprocess", "core", "models", "postprocess"], [GSTREAMER, XNNPACK]),
+    "plugins": (["preprocess", "core", "models", "postprocess", "predict"], [XNNPACK]),
+    "pipelines": (["core", "postprocess", "predict"], [XNNPACK]),
+    "tools": (["preprocess", "core", "models", "postprocess", "predict", "plugins", "pipelines"], [XNNPACK]),
 }
 # Of core, only these files know XNNPACK and its thread pool.
 XNNPACK_FILES = {"core/xnnpack.c", "core/session.c", "core/threadpool.c"}

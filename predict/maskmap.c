@@ -3,7 +3,7 @@
  * Resampling of class maps, nearest cell. Without rotation a column of the frame's grid always meets the same column of
  * the model's, so both are looked up in tables.
  */
-#include "plugins/maskmap.h"
+#include "predict/maskmap.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,12 +2,12 @@
 /*
  * Results mapped through the frame's affine, clipped, rounded and named.
  */
-#include "plugins/predictionmap.h"
+#include "predict/predictionmap.h"
 
 #include <math.h>
 
-#include "plugins/maskmap.h"
-#include "plugins/objectmask.h"
+#include "predict/maskmap.h"
+#include "predict/objectgrid.h"
 
 /* Pixels by which an edge may miss a whole number and still count as on it: floats of a box are this coarse. */
 #define EDGE_SLACK 1e-3

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Where a tensor lies in its frame. */
-#ifndef SL_PLUGINS_GEOMETRY_H
-#define SL_PLUGINS_GEOMETRY_H
+#ifndef SL_PREDICT_GEOMETRY_H
+#define SL_PREDICT_GEOMETRY_H
 
 #include <glib.h>
 

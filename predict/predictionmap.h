@@ -2,13 +2,13 @@
 /*
  * From a decoder's result (0..1 of the model's input) to predictions in pixels of the frame, named.
  */
-#ifndef SL_PLUGINS_PREDICTIONMAP_H
-#define SL_PLUGINS_PREDICTIONMAP_H
+#ifndef SL_PREDICT_PREDICTIONMAP_H
+#define SL_PREDICT_PREDICTIONMAP_H
 
 #include <glib.h>
 
 #include "models/labels.h"
-#include "plugins/geometry.h"
+#include "predict/geometry.h"
 #include "postprocess/prediction.h"
 #include "postprocess/result.h"
 

@@ -2,10 +2,10 @@
 /*
  * A map of classes over the model's input -> one over the frame. Used by predictionmap.c, one thread at a time.
  */
-#ifndef SL_PLUGINS_MASKMAP_H
-#define SL_PLUGINS_MASKMAP_H
+#ifndef SL_PREDICT_MASKMAP_H
+#define SL_PREDICT_MASKMAP_H
 
-#include "plugins/geometry.h"
+#include "predict/geometry.h"
 #include "postprocess/result.h"
 
 G_BEGIN_DECLS

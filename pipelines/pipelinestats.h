@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How fast predictions come and how old they are: the last ones of a running pipeline. Its owner locks.
+ */
+#ifndef SL_PIPELINES_PIPELINESTATS_H
+#define SL_PIPELINES_PIPELINESTATS_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/** Predictions looked back at. */
+#define SL_PIPELINE_STATS_WINDOW 512
+
+/**
+ * SlPipelineStats:
+ * @total: predictions since the start
+ * @times: monotonic us at which the last ones came
+ * @ages: us from their frames' arrival, -1 = unknown
+ */
+typedef struct
+{
+  gint64 started;
+  guint64 total;
+  gint64 times[SL_PIPELINE_STATS_WINDOW];
+  gint64 ages[SL_PIPELINE_STATS_WINDOW];
+} SlPipelineStats;
+
+void sl_pipeline_stats_reset (SlPipelineStats *stats, gint64 now);
+void sl_pipeline_stats_add (SlPipelineStats *stats, gint64 now, gint64 age);
+/** sl_pipeline_stats_rate: predictions a second, of the last two seconds or since the start. */
+gdouble sl_pipeline_stats_rate (const SlPipelineStats *stats, gint64 now);
+/** sl_pipeline_stats_age: the age that @share (0..1) of the last predictions did not exceed; -1 = none known. */
+gint64 sl_pipeline_stats_age (const SlPipelineStats *stats, gdouble share);
+/** sl_pipeline_stats_write: seconds, predictions, rate, age-p50 and age-p95 as entries {sv}. */
+void sl_pipeline_stats_write (const SlPipelineStats *stats, gint64 now, GVariantBuilder *builder);
+
+G_END_DECLS
+
+#endif

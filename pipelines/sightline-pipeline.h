@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * All that an application needs that runs camera pipelines: #include <sightline-pipeline.h>.
+ */
+#ifndef SL_SIGHTLINE_PIPELINE_H
+#define SL_SIGHTLINE_PIPELINE_H
+
+#include "core/error.h"
+#include "pipelines/slpipeline.h"
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The signal "predictions" of elements that make or change predictions, for applications and for SlPipeline, which takes those of the
+ * last such element of a chain. Costs nothing while nobody listens.
+ */
+#ifndef SL_PLUGINS_PREDICTIONSIGNAL_H
+#define SL_PLUGINS_PREDICTIONSIGNAL_H
+
+#include <glib-object.h>
+
+#include "postprocess/prediction.h"
+
+G_BEGIN_DECLS
+
+/** sl_prediction_signal_add: for class_init; the signal has one argument, an SlPredictions. Returns its id. */
+guint sl_prediction_signal_add (GObjectClass *klass);
+/** sl_prediction_signal_emit: in the streaming thread, before the frame is pushed. Copies @prediction if anybody listens. */
+void sl_prediction_signal_emit (gpointer element, guint signal, const SlPrediction *prediction);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Opening a decoder. Without a contract only the tensors' own types and dimensions are known.
+ */
+#include "predict/opendecoding.h"
+
+#include <string.h>
+
+#include "core/error.h"
+
+/* For finding out which decoder it is, whose own threshold then counts. */
+#define ANY_THRESHOLD 0.5f
+
+static void
+describe_tensors (const SlTensorContract *tensors, guint n, SlDecoderConfig *config)
+{
+  config->n_tensors = n;
+  for (guint i = 0; i < n; i++) {
+    config->tensors[i].dtype = tensors[i].dtype;
+    config->tensors[i].rank = tensors[i].rank;
+    memcpy (config->tensors[i].dims, tensors[i].dims, sizeof tensors[i].dims);
+    config->tensors[i].scale = tensors[i].scale;
+    config->tensors[i].zero_point = tensors[i].zero_point;
+  }
+}
+
+static gboolean
+check_labels (SlDecoding *decoding, const SlLabels *labels, const SlContract *contract, GError **error)
+{
+  guint classes = sl_decoding_classes (decoding);
+  if (labels == NULL || classes == 0)
+    return TRUE;
+  if (contract != NULL && labels == contract->labels)
+    return sl_contract_check_labels (contract, classes, error);
+  if (sl_labels_count (labels) >= classes)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
+               "%s: expected at least %u class names, one for each class of the tensor, got %u: give the labels "
+               "file that belongs to the model",
+               sl_labels_origin (labels), classes, sl_labels_count (labels));
+  return FALSE;
+}
+
+static SlDecoding *
+open_decoder (const char *name, SlDecoderConfig *config, gdouble threshold, GError **error)
+{
+  config->threshold = threshold < 0 ? ANY_THRESHOLD : (gfloat) threshold;
+  SlDecoding *decoding = sl_decoding_new (name, config, error);
+  if (decoding == NULL || threshold >= 0 || sl_decoding_decoder (decoding)->threshold == config->threshold)
+    return decoding;
+  config->threshold = sl_decoding_decoder (decoding)->threshold;
+  sl_decoding_free (decoding);
+  return sl_decoding_new (name, config, error);
+}
+
+SlDecoding *
+sl_decoding_open (SlContract *contract, const SlTensorContract *tensors, guint n, const SlDecodingSettings *settings, SlLabels **labels,
+                  GError **error)
+{
+  SlDecoderConfig config = { .max_results = (guint) settings->max_results, .iou_threshold = (gfloat) MAX (settings->iou_threshold, 0) };
+  const char *decoder = settings->decoder;
+  g_autoptr (SlLabels) names = NULL;
+  *labels = NULL;
+  if (contract != NULL) {
+    config.params = contract->decoder_params;
+    config.input_width = contract->image.valid ? contract->image.width : 0;
+    config.input_height = contract->image.valid ? contract->image.height : 0;
+    decoder = decoder != NULL ? decoder : contract->decoder;
+  }
+  if (settings->labels != NULL) {
+    names = sl_labels_load (settings->labels, error);
+    if (names == NULL)
+      return NULL;
+  } else if (contract != NULL && contract->labels != NULL) {
+    names = sl_labels_ref (contract->labels);
+  }
+  describe_tensors (tensors, n, &config);
+  config.n_labels = names != NULL ? sl_labels_count (names) : 0;
+  g_autoptr (SlDecoding) decoding = open_decoder (decoder, &config, settings->threshold, error);
+  if (decoding == NULL || !check_labels (decoding, names, contract, error))
+    return NULL;
+  *labels = g_steal_pointer (&names);
+  return g_steal_pointer (&decoding);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SlPredictions: what a model saw in one frame, kept for as long as somebody wants it. Made by SlPredictor and by slpostprocess;
+ * read through typed getters, or as JSON.
+ */
+#ifndef SL_PREDICT_PREDICTIONS_H
+#define SL_PREDICT_PREDICTIONS_H
+
+#include <glib-object.h>
+
+#include "postprocess/prediction.h"
+
+G_BEGIN_DECLS
+
+#define SL_TYPE_PREDICTIONS (sl_predictions_get_type ())
+
+/**
+ * SlPredictions:
+ *
+ * The predictions of one frame: objects (boxes, with keypoints), labels of the whole frame, a mask. Best first. Immutable;
+ * any thread may read it, take and drop references.
+ */
+typedef struct _SlPredictions SlPredictions;
+
+GType sl_predictions_get_type (void);
+
+SlPredictions *sl_predictions_new (const SlPrediction *prediction);
+SlPredictions *sl_predictions_ref (SlPredictions *predictions);
+void sl_predictions_unref (SlPredictions *predictions);
+
+const char *sl_predictions_get_source (const SlPredictions *predictions);
+guint64 sl_predictions_get_frame_number (const SlPredictions *predictions);
+guint64 sl_predictions_get_timestamp (const SlPredictions *predictions);
+guint sl_predictions_get_width (const SlPredictions *predictions);
+guint sl_predictions_get_height (const SlPredictions *predictions);
+gboolean sl_predictions_get_latency (const SlPredictions *predictions, gint64 *age, gint64 *preprocess, gint64 *inference, gint64 *decode);
+
+guint sl_predictions_get_n_objects (const SlPredictions *predictions);
+const char *sl_predictions_get_object_label (const SlPredictions *predictions, guint object);
+gint sl_predictions_get_object_label_id (const SlPredictions *predictions, guint object);
+gdouble sl_predictions_get_object_confidence (const SlPredictions *predictions, guint object);
+void sl_predictions_get_object_box (const SlPredictions *predictions, guint object, gdouble *x, gdouble *y, gdouble *width,
+                                    gdouble *height);
+void sl_predictions_get_object_relative_box (const SlPredictions *predictions, guint object, gdouble *x_min, gdouble *y_min, gdouble *x_max,
+                                             gdouble *y_max);
+
+guint sl_predictions_get_n_keypoints (const SlPredictions *predictions, guint object);
+void sl_predictions_get_keypoint (const SlPredictions *predictions, guint object, guint keypoint, gdouble *x, gdouble *y,
+                                  gdouble *confidence);
+const char *sl_predictions_get_keypoint_name (const SlPredictions *predictions, guint keypoint);
+guint sl_predictions_get_n_bones (const SlPredictions *predictions);
+void sl_predictions_get_bone (const SlPredictions *predictions, guint bone, guint *from, guint *to);
+
+guint sl_predictions_get_n_labels (const SlPredictions *predictions);
+const char *sl_predictions_get_label (const SlPredictions *predictions, guint label);
+gint sl_predictions_get_label_id (const SlPredictions *predictions, guint label);
+gdouble sl_predictions_get_label_confidence (const SlPredictions *predictions, guint label);
+
+GBytes *sl_predictions_get_mask (const SlPredictions *predictions, guint *width, guint *height);
+guint sl_predictions_get_n_mask_classes (const SlPredictions *predictions);
+const char *sl_predictions_get_mask_class (const SlPredictions *predictions, guint mask_class, gint *label_id, gdouble *fraction);
+
+char *sl_predictions_to_json (const SlPredictions *predictions);
+char *sl_predictions_to_text (const SlPredictions *predictions);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlPredictions, sl_predictions_unref)
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SlPredictor: normaliser, session and decoder in a row, for applications that hold frames in memory.
+ *
+ * One mutex guards everything, so that bindings may call from any thread. Two flags say what the properties have outdated: the
+ * model, or only its decoder. Invariant: with @session come @model, @input, @outputs and @decoding, and @spec fits them.
+ */
+#include "predict/predictor.h"
+
+#include <string.h>
+
+#include "core/error.h"
+#include "core/session.h"
+#include "models/model.h"
+#include "predict/contractspec.h"
+#include "predict/opendecoding.h"
+#include "predict/predictionmap.h"
+
+typedef enum
+{
+  TEXT_MODEL,
+  TEXT_LABELS,
+  TEXT_DECODER,
+  TEXT_MEAN,
+  TEXT_STD,
+  TEXT_COLOUR,
+  TEXT_LAYOUT,
+  TEXT_FIT,
+  TEXT_FILTER,
+  TEXT_SOURCE,
+  N_TEXTS
+} Text;
+
+enum
+{
+  PROP_THRESHOLD = N_TEXTS + 1, /* texts come first, from 1 on */
+  PROP_IOU_THRESHOLD,
+  PROP_MAX_RESULTS,
+  PROP_TOP_K,
+  PROP_THREADS,
+  N_PROPERTIES
+};
+
+typedef struct
+{
+  char *texts[N_TEXTS]; /* (nullable) each */
+  gdouble threshold, iou_threshold;
+  guint max_results, top_k, threads;
+} Settings;
+
+struct _SlPredictor
+{
+  GObject parent;
+  GMutex lock; /* of all below */
+  Settings settings;
+  gboolean model_stale, decoding_stale;
+  SlModel *model;
+  SlSession *session;
+  SlNormalizeSpec spec;
+  SlNormalizer *normalizer; /* (nullable): for frames like @image */
+  SlImageInfo image;
+  void *input;
+  void *outputs[SL_MAX_IO];
+  SlDecoding *decoding;
+  SlLabels *labels; /* (nullable) */
+  SlPredictionMap *map;
+  guint64 frame;
+};
+
+G_DEFINE_FINAL_TYPE (SlPredictor, sl_predictor, G_TYPE_OBJECT)
+
+static const struct
+{
+  const char *name, *nick, *blurb;
+} texts[N_TEXTS] = {
+  [TEXT_MODEL] = { "model", "Model", "Path of the model file (.tflite)" },
+  [TEXT_LABELS] = { "labels", "Labels", "Path of a text file with one class name a line; unset = the names in the model file" },
+  [TEXT_DECODER] = { "decoder", "Decoder",
+                     "What the model's outputs mean: labels, ssd, yolo, ... with parameters, such as yolo,preset=v5; unset = what the model "
+                     "says, else told by their shapes" },
+  [TEXT_MEAN] = { "mean", "Mean",
+                  "Overrides the model: real input = (byte - mean) / std, byte in 0..255; one number or one a channel, such as "
+                  "123.7,116.3,103.5" },
+  [TEXT_STD] = { "std", "Standard deviation",
+                 "Overrides the model: real input = (byte - mean) / std; one number above 0 or one a channel, such as 127.5" },
+  [TEXT_COLOUR] = { "colour", "Colour", "Overrides the model: channels of its input and their order: RGB, BGR or GRAY" },
+  [TEXT_LAYOUT] = { "layout", "Layout", "Overrides the model: order of its input's dimensions: NHWC or NCHW" },
+  [TEXT_FIT] = { "fit", "Fit", "Overrides the model: how a frame is fitted into its input: stretch, letterbox or crop" },
+  [TEXT_FILTER] = { "filter", "Filter",
+                    "How pixels are made when the size changes: nearest, bilinear, area or auto; unset = auto: area when reducing beyond 2" },
+  [TEXT_SOURCE] = { "source", "Source", "Text that the predictions carry as their source, such as the name of the camera" },
+};
+
+static gboolean
+find_filter (const char *name, SlFilter *filter, GError **error)
+{
+  static const char *const names[] = {
+    [SL_FILTER_NEAREST] = "nearest", [SL_FILTER_BILINEAR] = "bilinear", [SL_FILTER_AREA] = "area", [SL_FILTER_AUTO] = "auto"
+  };
+  *filter = SL_FILTER_AUTO;
+  for (guint i = 0; name != NULL && i < G_N_ELEMENTS (names); i++) {
+    if (g_ascii_strcasecmp (name, names[i]) == 0) {
+      *filter = (SlFilter) i;
+      return TRUE;
+    }
+  }
+  if (name != NULL)
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "filter=%s: expected nearest, bilinear, area or auto", name);
+  return name == NULL;
+}
+
+static gboolean
+check_choices (const Settings *settings, GError **error)
+{
+  SlColour colour;
+  SlLayout layout;
+  SlFit fit;
+  const struct
+  {
+    Text text;
+    gboolean good;
+    const char *expected;
+  } choices[] = {
+    { TEXT_COLOUR, settings->texts[TEXT_COLOUR] == NULL || sl_colour_from_name (settings->texts[TEXT_COLOUR], &colour),
+      "RGB, BGR or GRAY" },
+    { TEXT_LAYOUT, settings->texts[TEXT_LAYOUT] == NULL || sl_layout_from_name (settings->texts[TEXT_LAYOUT], &layout), "NHWC or NCHW" },
+    { TEXT_FIT, settings->texts[TEXT_FIT] == NULL || sl_fit_from_name (settings->texts[TEXT_FIT], &fit), "stretch, letterbox or crop" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (choices); i++) {
+    const Text text = choices[i].text;
+    if (!choices[i].good) {
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s=%s: expected %s", texts[text].name, settings->texts[text], choices[i].expected);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static void
+unload (SlPredictor *self)
+{
+  g_clear_pointer (&self->normalizer, sl_normalizer_free);
+  g_clear_pointer (&self->decoding, sl_decoding_free);
+  g_clear_pointer (&self->labels, sl_labels_unref);
+  g_clear_pointer (&self->session, sl_session_free);
+  g_clear_pointer (&self->model, sl_model_unref);
+  g_clear_pointer (&self->input, sl_tensor_buffer_free);
+  for (guint i = 0; i < SL_MAX_IO; i++)
+    g_clear_pointer (&self->outputs[i], sl_tensor_buffer_free);
+  self->model_stale = TRUE;
+}
+
+/* Whether pictures can be given to the model: what it wants, in the preprocessor's words. */
+static gboolean
+choose_spec (SlPredictor *self, const SlContract *contract, GError **error)
+{
+  memset (&self->spec, 0, sizeof self->spec);
+  if (!find_filter (self->settings.texts[TEXT_FILTER], &self->spec.filter, error))
+    return FALSE;
+  if (contract->n_inputs != 1 || !sl_contract_spec (contract, &self->spec)) {
+    g_autofree char *summary = sl_contract_summary (contract);
+    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+                 "%s: expected a model with one input, a picture (uint8, int8, float16 or float32; 1 or 3 channels), got %u input%s: %s",
+                 contract->model, contract->n_inputs, contract->n_inputs > 1 ? "s" : "", summary);
+    return FALSE;
+  }
+  return sl_contract_require_range (contract, error);
+}
+
+static gboolean
+allocate (SlPredictor *self, const SlContract *contract, GError **error)
+{
+  gboolean complete = (self->input = sl_tensor_buffer_new (contract->inputs[0].bytes)) != NULL;
+  for (guint i = 0; complete && i < contract->n_outputs; i++)
+    complete = (self->outputs[i] = sl_tensor_buffer_new (contract->outputs[i].bytes)) != NULL;
+  if (!complete)
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: no memory for the model's input and output", contract->model);
+  return complete;
+}
+
+static gboolean
+open_decoding (SlPredictor *self, GError **error)
+{
+  SlContract *contract = sl_model_contract (self->model);
+  const Settings *settings = &self->settings;
+  const SlDecodingSettings how = { .threshold = settings->threshold,
+                                   .iou_threshold = settings->iou_threshold,
+                                   .max_results = (gint) MAX (settings->max_results, settings->top_k) };
+  SlLabels *labels = NULL;
+  g_autoptr (SlDecoding) decoding = sl_decoding_open (contract, contract->outputs, contract->n_outputs, &how, &labels, error);
+  if (decoding == NULL) {
+    g_prefix_error (error, "%s: ", contract->model);
+    return FALSE;
+  }
+  g_clear_pointer (&self->decoding, sl_decoding_free);
+  g_clear_pointer (&self->labels, sl_labels_unref);
+  self->decoding = g_steal_pointer (&decoding);
+  self->labels = labels;
+  self->decoding_stale = FALSE;
+  return TRUE;
+}
+
+/* Makes ready for @model. */
+static gboolean
+use_model (SlPredictor *self, SlModel *model, GError **error)
+{
+  const SlContract *contract = sl_model_contract (model);
+  self->model = sl_model_ref (model);
+  if (!choose_spec (self, contract, error) || !open_decoding (self, error))
+    return FALSE;
+  const guint threads = self->settings.threads > 0 ? self->settings.threads : sl_threads_auto ();
+  self->session = sl_session_new (sl_model_graph (model), threads, error);
+  if (self->session == NULL || !allocate (self, contract, error))
+    return FALSE;
+  self->model_stale = FALSE;
+  return TRUE;
+}
+
+static SlModel *
+load_model (const Settings *settings, GError **error)
+{
+  const SlContractOverrides overrides = {
+    .labels = settings->texts[TEXT_LABELS],
+    .mean = settings->texts[TEXT_MEAN],
+    .std = settings->texts[TEXT_STD],
+    .colour = settings->texts[TEXT_COLOUR],
+    .fit = settings->texts[TEXT_FIT],
+    .layout = settings->texts[TEXT_LAYOUT],
+    .decoder = settings->texts[TEXT_DECODER],
+  };
+  if (settings->texts[TEXT_MODEL] == NULL || settings->texts[TEXT_MODEL][0] == '\0') {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "the predictor's model property is not set; expected the path of a model");
+    return NULL;
+  }
+  return check_choices (settings, error) ? sl_model_load (settings->texts[TEXT_MODEL], &overrides, error) : NULL;
+}
+
+/* Loads what the properties say unless that is loaded already. */
+static gboolean
+ensure_loaded (SlPredictor *self, GError **error)
+{
+  if (!self->model_stale)
+    return !self->decoding_stale || open_decoding (self, error);
+  unload (self);
+  g_autoptr (SlModel) model = load_model (&self->settings, error);
+  if (model != NULL && use_model (self, model, error))
+    return TRUE;
+  unload (self);
+  return FALSE;
+}
+
+static gboolean
+same_image (const SlImageInfo *a, const SlImageInfo *b)
+{
+  return a->format == b->format && a->width == b->width && a->height == b->height && a->matrix == b->matrix
+         && a->full_range == b->full_range && a->site_h == b->site_h && a->site_v == b->site_v;
+}
+
+static gboolean
+ensure_normalizer (SlPredictor *self, const SlImageInfo *image, GError **error)
+{
+  if (self->normalizer != NULL && same_image (&self->image, image))
+    return TRUE;
+  g_clear_pointer (&self->normalizer, sl_normalizer_free);
+  const SlNormalizeStatus status = sl_normalizer_new (&self->normalizer, image, &self->spec);
+  self->image = *image;
+  if (status == SL_NORMALIZE_OK)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: frames of %s %dx%d: %s", sl_model_path (self->model),
+               sl_pixel_format_name (image->format), image->width, image->height, sl_normalize_status_text (status));
+  return FALSE;
+}
+
+/* Names, places and counts what the decoder found. */
+static SlPredictions *
+collect (SlPredictor *self, const SlResult *result, const SlFrame *frame, const SlLatency *latency)
+{
+  SlPrediction prediction = {
+    .source = self->settings.texts[TEXT_SOURCE], .frame = self->frame++, .timestamp = sl_frame_get_timestamp (frame), .latency = latency
+  };
+  const SlFrameGeometry geometry = { .map = *sl_normalizer_map (self->normalizer),
+                                     .tensor_width = self->spec.width,
+                                     .tensor_height = self->spec.height,
+                                     .frame_width = self->image.width,
+                                     .frame_height = self->image.height };
+  sl_prediction_map_fill (self->map, result, self->labels, sl_decoding_decoder (self->decoding)->names, &geometry, self->settings.top_k,
+                          &prediction);
+  return sl_predictions_new (&prediction);
+}
+
+static SlPredictions *
+predict (SlPredictor *self, const SlFrame *frame, GError **error)
+{
+  SlImageInfo info;
+  SlImage image;
+  if (!ensure_loaded (self, error))
+    return NULL;
+  sl_frame_get_image (frame, &info, &image);
+  if (!ensure_normalizer (self, &info, error))
+    return NULL;
+  const gint64 start = g_get_monotonic_time ();
+  sl_normalizer_run (self->normalizer, &image, self->input);
+  const gint64 made = g_get_monotonic_time ();
+  const void *input = self->input;
+  const SlStatus status = sl_session_run (self->session, &input, self->outputs);
+  if (status != SL_STATUS_OK) {
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", sl_model_path (self->model), sl_status_text (status));
+    return NULL;
+  }
+  const gint64 run = g_get_monotonic_time ();
+  const SlResult *result = sl_decoding_run (self->decoding, (const void *const *) self->outputs);
+  const gint64 end = g_get_monotonic_time ();
+  const SlLatency latency = { .age = end - start, .preprocess = made - start, .inference = run - made, .decode = end - run };
+  return collect (self, result, frame, &latency);
+}
+
+/**
+ * sl_predictor_new: (constructor)
+ * @model: path of a model file
+ * @error: where an error goes
+ *
+ * Makes a predictor with default properties and loads the model. To set properties first, make one with g_object_new() and
+ * call sl_predictor_load().
+ *
+ * Returns: (transfer full): %NULL with @error set when the model cannot be loaded
+ */
+SlPredictor *
+sl_predictor_new (const char *model, GError **error)
+{
+  g_return_val_if_fail (model != NULL, NULL);
+  g_autoptr (SlPredictor) self = g_object_new (SL_TYPE_PREDICTOR, "model", model, NULL);
+  return sl_predictor_load (self, error) ? g_steal_pointer (&self) : NULL;
+}
+
+static void
+copy_settings (Settings *to, const Settings *from)
+{
+  for (guint i = 0; i < N_TEXTS; i++)
+    g_free (to->texts[i]);
+  *to = *from;
+  for (guint i = 0; i < N_TEXTS; i++)
+    to->texts[i] = g_strdup (from->texts[i]);
+}
+
+/**
+ * sl_predictor_new_shared: (constructor)
+ * @other: a predictor
+ * @error: where an error goes
+ *
+ * Makes a predictor with the properties of @other that shares its model, for another thread. Labels, contract and constants are
+ * in memory once; working memory and threads are its own. The model of @other is loaded if it is not yet.
+ *
+ * Returns: (transfer full): %NULL with @error set when the model cannot be loaded
+ */
+SlPredictor *
+sl_predictor_new_shared (SlPredictor *other, GError **error)
+{
+  g_return_val_if_fail (SL_IS_PREDICTOR (other), NULL);
+  g_autoptr (SlPredictor) self = g_object_new (SL_TYPE_PREDICTOR, NULL);
+  g_mutex_lock (&other->lock);
+  gboolean shared = ensure_loaded (other, error);
+  if (shared) {
+    copy_settings (&self->settings, &other->settings);
+    shared = use_model (self, other->model, error);
+  }
+  g_mutex_unlock (&other->lock);
+  return shared ? g_steal_pointer (&self) : NULL;
+}
+
+/**
+ * sl_predictor_load:
+ * @self: a predictor
+ * @error: where an error goes
+ *
+ * Loads the model that the properties name, unless it is loaded. Without it, the first prediction does.
+ *
+ * Returns: %FALSE with @error set when the model or a property is not as it should be
+ */
+gboolean
+sl_predictor_load (SlPredictor *self, GError **error)
+{
+  g_return_val_if_fail (SL_IS_PREDICTOR (self), FALSE);
+  g_mutex_lock (&self->lock);
+  const gboolean loaded = ensure_loaded (self, error);
+  g_mutex_unlock (&self->lock);
+  return loaded;
+}
+
+/**
+ * sl_predictor_predict:
+ * @self: a predictor
+ * @frame: the frame; formats and sizes may change from frame to frame
+ * @error: where an error goes
+ *
+ * Runs the model on @frame, in the calling thread, and waits for it. A predictor stays usable after an error.
+ *
+ * Returns: (transfer full): %NULL with @error set when the model cannot be loaded or fails
+ */
+SlPredictions *
+sl_predictor_predict (SlPredictor *self, SlFrame *frame, GError **error)
+{
+  g_return_val_if_fail (SL_IS_PREDICTOR (self) && frame != NULL, NULL);
+  g_mutex_lock (&self->lock);
+  SlPredictions *predictions = predict (self, frame, error);
+  g_mutex_unlock (&self->lock);
+  return predictions;
+}
+
+/**
+ * sl_predictor_predict_bytes:
+ * @self: a predictor
+ * @format: name of the pixel format, see sl_frame_new()
+ * @width: pixels, 1..32768
+ * @height: pixels, 1..32768
+ * @data: the pixels, rows and planes without padding
+ * @error: where an error goes
+ *
+ * sl_frame_new() and sl_predictor_predict() in one.
+ *
+ * Returns: (transfer full): %NULL with @error set
+ */
+SlPredictions *
+sl_predictor_predict_bytes (SlPredictor *self, const char *format, guint width, guint height, GBytes *data, GError **error)
+{
+  g_return_val_if_fail (SL_IS_PREDICTOR (self) && format != NULL && data != NULL, NULL);
+  g_autoptr (SlFrame) frame = sl_frame_new (format, width, height, data, error);
+  return frame != NULL ? sl_predictor_predict (self, frame, error) : NULL;
+}
+
+/**
+ * sl_predictor_get_input_size:
+ * @self: a predictor
+ * @width: (out): pixels of the model's input
+ * @height: (out): pixels of the model's input
+ *
+ * Frames of any size are taken; those of this size need no scaling.
+ *
+ * Returns: %FALSE, and 0 for both, when no model is loaded
+ */
+gboolean
+sl_predictor_get_input_size (SlPredictor *self, guint *width, guint *height)
+{
+  g_return_val_if_fail (SL_IS_PREDICTOR (self) && width != NULL && height != NULL, FALSE);
+  g_mutex_lock (&self->lock);
+  const gboolean loaded = self->session != NULL;
+  *width = loaded ? (guint) self->spec.width : 0;
+  *height = loaded ? (guint) self->spec.height : 0;
+  g_mutex_unlock (&self->lock);
+  return loaded;
+}
+
+/**
+ * sl_predictor_dup_summary:
+ * @self: a predictor
+ *
+ * Returns: (transfer full) (nullable): one line that says what the model takes and means, such as
+ *   "uint8[1,224,224,3] RGB NHWC stretch, decoder labels, 1001 labels"; %NULL when no model is loaded
+ */
+char *
+sl_predictor_dup_summary (SlPredictor *self)
+{
+  g_return_val_if_fail (SL_IS_PREDICTOR (self), NULL);
+  g_mutex_lock (&self->lock);
+  char *summary = self->session != NULL ? sl_contract_summary (sl_model_contract (self->model)) : NULL;
+  g_mutex_unlock (&self->lock);
+  return summary;
+}
+
+static void
+set_text (SlPredictor *self, Text text, const char *value)
+{
+  if (g_strcmp0 (self->settings.texts[text], value) == 0)
+    return;
+  g_free (self->settings.texts[text]);
+  self->settings.texts[text] = g_strdup (value);
+  if (text != TEXT_SOURCE)
+    self->model_stale = TRUE;
+}
+
+static void
+sl_predictor_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  SlPredictor *self = SL_PREDICTOR (object);
+  Settings *settings = &self->settings;
+  g_mutex_lock (&self->lock);
+  if (id <= N_TEXTS)
+    set_text (self, (Text) (id - 1), g_value_get_string (value));
+  else if (id == PROP_THRESHOLD)
+    settings->threshold = g_value_get_double (value);
+  else if (id == PROP_IOU_THRESHOLD)
+    settings->iou_threshold = g_value_get_double (value);
+  else if (id == PROP_MAX_RESULTS)
+    settings->max_results = g_value_get_uint (value);
+  else if (id == PROP_TOP_K)
+    settings->top_k = g_value_get_uint (value);
+  else {
+    self->model_stale = self->model_stale || settings->threads != g_value_get_uint (value);
+    settings->threads = g_value_get_uint (value);
+  }
+  self->decoding_stale = TRUE;
+  g_mutex_unlock (&self->lock);
+}
+
+static void
+sl_predictor_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  SlPredictor *self = SL_PREDICTOR (object);
+  const Settings *settings = &self->settings;
+  g_mutex_lock (&self->lock);
+  if (id <= N_TEXTS)
+    g_value_set_string (value, settings->texts[id - 1]);
+  else if (id == PROP_THRESHOLD)
+    g_value_set_double (value, settings->threshold);
+  else if (id == PROP_IOU_THRESHOLD)
+    g_value_set_double (value, settings->iou_threshold);
+  else
+    g_value_set_uint (value, id == PROP_MAX_RESULTS ? settings->max_results : id == PROP_TOP_K ? settings->top_k : settings->threads);
+  g_mutex_unlock (&self->lock);
+}
+
+static void
+sl_predictor_finalize (GObject *object)
+{
+  SlPredictor *self = SL_PREDICTOR (object);
+  unload (self);
+  for (guint i = 0; i < N_TEXTS; i++)
+    g_free (self->settings.texts[i]);
+  sl_prediction_map_free (self->map);
+  g_mutex_clear (&self->lock);
+  G_OBJECT_CLASS (sl_predictor_parent_class)->finalize (object);
+}
+
+static void
+sl_predictor_class_init (SlPredictorClass *klass)
+{
+  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_STATIC_STRINGS;
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  object_class->set_property = sl_predictor_set_property;
+  object_class->get_property = sl_predictor_get_property;
+  object_class->finalize = sl_predictor_finalize;
+  for (guint i = 0; i < N_TEXTS; i++)
+    g_object_class_install_property (object_class, i + 1, g_param_spec_string (texts[i].name, texts[i].nick, texts[i].blurb, NULL, flags));
+  g_object_class_install_property (
+    object_class, PROP_THRESHOLD,
+    g_param_spec_double (
+      "threshold", "Threshold",
+      "Lowest confidence reported, 0..1; -1 = the decoder's own: 0.5 for most objects, 0 for labels of the whole picture", -1, 1, -1,
+      flags));
+  g_object_class_install_property (
+    object_class, PROP_IOU_THRESHOLD,
+    g_param_spec_double ("iou-threshold", "Overlap threshold",
+                         "Overlap (intersection over union) above which the less confident of two boxes goes, 0..1; 0 = the decoder's own",
+                         0, 1, 0, flags));
+  g_object_class_install_property (
+    object_class, PROP_MAX_RESULTS,
+    g_param_spec_uint ("max-results", "Most objects", "Most objects reported for a frame, best first", 1, SL_MAX_RESULTS, 100, flags));
+  g_object_class_install_property (object_class, PROP_TOP_K,
+                                   g_param_spec_uint ("top-k", "Most labels",
+                                                      "Most labels of the whole picture reported for a frame, best first", 1,
+                                                      SL_MAX_RESULTS, 1, flags));
+  g_object_class_install_property (object_class, PROP_THREADS,
+                                   g_param_spec_uint ("threads", "Threads",
+                                                      "CPU threads that run the model; 0 = the machine's processors, at most 4", 0,
+                                                      SL_MAX_THREADS, 1, flags));
+}
+
+static void
+sl_predictor_init (SlPredictor *self)
+{
+  g_mutex_init (&self->lock);
+  self->map = sl_prediction_map_new ();
+  self->model_stale = TRUE;
+}

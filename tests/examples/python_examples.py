@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The Python examples, run with the Python that this script runs with. Arguments: PREDICT_PICTURE MAKE_MODELS."""
+import json
+import os
+import signal
+import subprocess
+import sys
+
+ROOT = os.environ["SIGHTLINE_SOURCE_ROOT"]
+sys.path[:0] = [os.path.join(ROOT, "tests", "cli")]
+import harness
+from harness import data, model, run, work, write
+from pictures import ppm, ppm_of_bmp
+
+
+def command(name, *args):
+    return [sys.executable, "-B", os.path.join(ROOT, "examples", "python", name), *args]
+
+
+def example(name, *args, timeout=60):
+    done = subprocess.run(command(name, *args), stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout)
+    return harness.Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def test_predict_picture():
+    picture = ppm("p.ppm", 200, 100, (0, 51, 204))
+    for name in ("brightest_channel.tflite", "one_box.tflite"):
+        assert example("predict_picture.py", model(name), picture).expect(0).out == run(model(name), picture).expect(0).out != ""
+
+
+def test_predict_picture_real():
+    m = data("models", "ssd_mobilenet_v1.tflite")
+    picture = ppm_of_bmp("cat.ppm", data("images", "cat.bmp"))
+    assert example("predict_picture.py", m, picture).expect(0).out == run(m, picture).expect(0).out != ""
+
+
+def test_predict_picture_errors():
+    m = model("brightest_channel.tflite")
+    example("predict_picture.py").expect(1, "usage: ")
+    example("predict_picture.py", work("none.tflite"), m).expect(1, "predict_picture.py: ", "none.tflite: no such file")
+    example("predict_picture.py", m, work("none.ppm")).expect(1, "none.ppm")
+    example("predict_picture.py", m, write("text.ppm", b"P5 1 1 255 x")).expect(1, "expected a binary PPM picture that begins with P6")
+    example("predict_picture.py", m, write("short.ppm", b"P6\n9 9\n255\nabc")).expect(1, "frame RGB 9x9: expected 243 bytes")
+
+
+def test_watch():
+    result = example("watch.py", "--no-window", "--frames", "4", model("one_box.tflite"),
+                     "videotestsrc pattern=blue num-buffers=4 ! video/x-raw,width=64,height=64,framerate=30/1").expect(0)
+    frames = [json.loads(line) for line in result.out.splitlines()]
+    assert [f["frame"] for f in frames] == [0, 1, 2, 3], result
+    assert all(f["objects"][0]["roi_type"] == "blue" for f in frames), result
+
+
+def test_watch_errors():
+    example("watch.py", "--no-window", work("none.tflite")).expect(1, "watch.py: ", "none.tflite: no such file")
+    example("watch.py", "--no-window", model("one_box.tflite"), "nosuchsrc").expect(1, "nosuchsrc")
+    example("watch.py", "--no-window", model("one_box.tflite"), "videotestsrc ! identity name=fragile error-after=3").expect(1, "fragile: ")
+
+
+def test_watch_interrupted():
+    child = subprocess.Popen(command("watch.py", "--no-window", model("one_box.tflite"), "videotestsrc is-live=true pattern=blue"),
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    child.stdout.readline()
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=30)
+    assert child.returncode in (0, 130) and b"Traceback" not in err, (child.returncode, err)
+
+
+harness.main(globals())

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SlPredictions: every getter against the values put in, after the memory they came from is gone.
+ */
+#include "predict/sightline.h"
+
+#include <string.h>
+
+/* A prediction with everything, whose memory is overwritten before it returns. */
+static SlPredictions *
+everything (void)
+{
+  static const char *const names[] = { "nose", NULL };
+  static const guint8 bones[][2] = { { 0, 1 } };
+  char label[] = "cat", whole[] = "indoor", sky[] = "sky", source[] = "camera 1";
+  SlPoint points[] = { { 0.25, 0.5, 0.9 }, { 0.5, -0.125, 0.1 } };
+  SlObject objects[] = {
+    { 10, 20, 30, 40, 0.1, 0.2, 0.4, 0.6, 0.75, 17, label, 2, points },
+    { 0, 0, 100, 100, 0, 0, 1, 1, 0.5, -1, "unknown", 0, NULL },
+  };
+  SlLabelled labels[] = { { 3, 0.875, whole } };
+  guint8 cells[] = { 0, 1, 1, 255, 1, 0 };
+  SlMaskClass classes[] = { { 1, sky, 0.5 }, { 0, "background", 1.0 / 3 } };
+  SlLatency latency = { 100, 20, 60, 5 };
+  SlSkeleton skeleton = { 2, 1, names, bones };
+  SlPrediction prediction = { .source = source,
+                              .frame = 7,
+                              .timestamp = 40000000,
+                              .width = 100,
+                              .height = 100,
+                              .n_objects = 2,
+                              .objects = objects,
+                              .n_labels = 1,
+                              .labels = labels,
+                              .skeleton = &skeleton,
+                              .mask = { 3, 2, cells },
+                              .n_mask_classes = 2,
+                              .mask_classes = classes,
+                              .latency = &latency };
+  SlPredictions *predictions = sl_predictions_new (&prediction);
+  memset (label, 'x', sizeof label - 1);
+  memset (whole, 'x', sizeof whole - 1);
+  memset (sky, 'x', sizeof sky - 1);
+  memset (source, 'x', sizeof source - 1);
+  memset (points, 0, sizeof points);
+  memset (objects, 0, sizeof objects);
+  memset (labels, 0, sizeof labels);
+  memset (cells, 9, sizeof cells);
+  memset (classes, 0, sizeof classes);
+  memset (&latency, 0, sizeof latency);
+  memset (&skeleton, 0, sizeof skeleton);
+  return predictions;
+}
+
+static void
+test_frame (void)
+{
+  g_autoptr (SlPredictions) p = everything ();
+  gint64 age, preprocess, inference, decode;
+  g_assert_cmpstr (sl_predictions_get_source (p), ==, "camera 1");
+  g_assert_cmpuint (sl_predictions_get_frame_number (p), ==, 7);
+  g_assert_cmpuint (sl_predictions_get_timestamp (p), ==, 40000000);
+  g_assert_cmpuint (sl_predictions_get_width (p), ==, 100);
+  g_assert_cmpuint (sl_predictions_get_height (p), ==, 100);
+  g_assert_true (sl_predictions_get_latency (p, &age, &preprocess, &inference, &decode));
+  g_assert_cmpint (age, ==, 100);
+  g_assert_cmpint (preprocess, ==, 20);
+  g_assert_cmpint (inference, ==, 60);
+  g_assert_cmpint (decode, ==, 5);
+}
+
+static void
+test_objects (void)
+{
+  g_autoptr (SlPredictions) p = everything ();
+  gdouble x, y, w, h;
+  g_assert_cmpuint (sl_predictions_get_n_objects (p), ==, 2);
+  g_assert_cmpstr (sl_predictions_get_object_label (p, 0), ==, "cat");
+  g_assert_cmpint (sl_predictions_get_object_label_id (p, 0), ==, 17);
+  g_assert_cmpfloat (sl_predictions_get_object_confidence (p, 0), ==, 0.75);
+  sl_predictions_get_object_box (p, 0, &x, &y, &w, &h);
+  g_assert_cmpfloat_with_epsilon (x, 10, 1e-9);
+  g_assert_cmpfloat_with_epsilon (y, 20, 1e-9);
+  g_assert_cmpfloat_with_epsilon (w, 30, 1e-9);
+  g_assert_cmpfloat_with_epsilon (h, 40, 1e-9);
+  sl_predictions_get_object_relative_box (p, 0, &x, &y, &w, &h);
+  g_assert_cmpfloat (x, ==, 0.1);
+  g_assert_cmpfloat (y, ==, 0.2);
+  g_assert_cmpfloat (w, ==, 0.4);
+  g_assert_cmpfloat (h, ==, 0.6);
+  g_assert_cmpstr (sl_predictions_get_object_label (p, 1), ==, "unknown");
+  g_assert_cmpint (sl_predictions_get_object_label_id (p, 1), ==, -1);
+}
+
+static void
+test_keypoints (void)
+{
+  g_autoptr (SlPredictions) p = everything ();
+  gdouble x, y, confidence;
+  guint from, to;
+  g_assert_cmpuint (sl_predictions_get_n_keypoints (p, 0), ==, 2);
+  g_assert_cmpuint (sl_predictions_get_n_keypoints (p, 1), ==, 0);
+  sl_predictions_get_keypoint (p, 0, 1, &x, &y, &confidence);
+  g_assert_cmpfloat (x, ==, 50);
+  g_assert_cmpfloat (y, ==, -12.5);
+  g_assert_cmpfloat (confidence, ==, 0.1);
+  g_assert_cmpstr (sl_predictions_get_keypoint_name (p, 0), ==, "nose");
+  g_assert_null (sl_predictions_get_keypoint_name (p, 1));
+  g_assert_null (sl_predictions_get_keypoint_name (p, 2));
+  g_assert_cmpuint (sl_predictions_get_n_bones (p), ==, 1);
+  sl_predictions_get_bone (p, 0, &from, &to);
+  g_assert_cmpuint (from, ==, 0);
+  g_assert_cmpuint (to, ==, 1);
+}
+
+static void
+test_labels_and_mask (void)
+{
+  SlPredictions *p = everything ();
+  const guint8 expected[] = { 0, 1, 1, 255, 1, 0 };
+  guint width, height;
+  gint id;
+  gdouble fraction;
+  g_assert_cmpuint (sl_predictions_get_n_labels (p), ==, 1);
+  g_assert_cmpstr (sl_predictions_get_label (p, 0), ==, "indoor");
+  g_assert_cmpint (sl_predictions_get_label_id (p, 0), ==, 3);
+  g_assert_cmpfloat (sl_predictions_get_label_confidence (p, 0), ==, 0.875);
+  g_assert_cmpuint (sl_predictions_get_n_mask_classes (p), ==, 2);
+  g_assert_cmpstr (sl_predictions_get_mask_class (p, 0, &id, &fraction), ==, "sky");
+  g_assert_cmpint (id, ==, 1);
+  g_assert_cmpfloat (fraction, ==, 0.5);
+  g_assert_cmpstr (sl_predictions_get_mask_class (p, 1, NULL, NULL), ==, "background");
+  g_autoptr (GBytes) mask = g_bytes_ref (sl_predictions_get_mask (p, &width, &height));
+  sl_predictions_unref (p);
+  g_assert_cmpuint (width, ==, 3);
+  g_assert_cmpuint (height, ==, 2);
+  g_assert_cmpmem (g_bytes_get_data (mask, NULL), g_bytes_get_size (mask), expected, sizeof expected);
+}
+
+static void
+test_written (void)
+{
+  g_autoptr (SlPredictions) p = everything ();
+  g_autofree char *json = sl_predictions_to_json (p);
+  g_autofree char *text = sl_predictions_to_text (p);
+  g_assert_true (g_str_has_prefix (json, "{\"source\":\"camera 1\",\"frame\":7,\"timestamp\":40000000,"));
+  g_assert_nonnull (strstr (json, "\"runs\":[0,1,1,2,255,1,1,1,0,1]"));
+  g_assert_nonnull (strstr (json, "\"latency\":{\"age\":100,\"preprocess\":20,\"inference\":60,\"decode\":5}"));
+  g_assert_cmpstr (text, ==, "sky 0.5\ncat 0.75 10 20 30 40\nunknown 0.5 0 0 100 100\n");
+}
+
+static void
+test_nothing (void)
+{
+  const SlPrediction none = { .timestamp = G_MAXUINT64, .width = 4, .height = 4 };
+  g_autoptr (SlPredictions) p = sl_predictions_new (&none);
+  gint64 age;
+  guint width, height;
+  g_assert_null (sl_predictions_get_source (p));
+  g_assert_cmpuint (sl_predictions_get_n_objects (p) + sl_predictions_get_n_labels (p) + sl_predictions_get_n_mask_classes (p), ==, 0);
+  g_assert_cmpuint (sl_predictions_get_n_bones (p), ==, 0);
+  g_assert_null (sl_predictions_get_keypoint_name (p, 0));
+  g_assert_null (sl_predictions_get_mask (p, &width, &height));
+  g_assert_cmpuint (width + height, ==, 0);
+  g_assert_false (sl_predictions_get_latency (p, &age, NULL, NULL, NULL));
+  g_assert_cmpint (age, ==, -1);
+  SlPredictions *again = g_boxed_copy (SL_TYPE_PREDICTIONS, p);
+  g_assert_true (again == p);
+  g_boxed_free (SL_TYPE_PREDICTIONS, again);
+}
+
+static void
+test_out_of_range (void)
+{
+  g_autoptr (SlPredictions) p = everything ();
+  g_test_expect_message (NULL, G_LOG_LEVEL_CRITICAL, "*sl_predictions_get_object_label*");
+  g_assert_null (sl_predictions_get_object_label (p, 2));
+  g_test_expect_message (NULL, G_LOG_LEVEL_CRITICAL, "*sl_predictions_get_label_confidence*");
+  g_assert_cmpfloat (sl_predictions_get_label_confidence (p, 1), ==, 0);
+  g_test_expect_message (NULL, G_LOG_LEVEL_CRITICAL, "*sl_predictions_get_keypoint*");
+  sl_predictions_get_keypoint (p, 0, 2, NULL, NULL, NULL);
+  g_test_assert_expected_messages ();
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/predictions/frame", test_frame);
+  g_test_add_func ("/predictions/objects", test_objects);
+  g_test_add_func ("/predictions/keypoints", test_keypoints);
+  g_test_add_func ("/predictions/labels-and-mask", test_labels_and_mask);
+  g_test_add_func ("/predictions/written", test_written);
+  g_test_add_func ("/predictions/nothing", test_nothing);
+  g_test_add_func ("/predictions/out-of-range", test_out_of_range);
+  return g_test_run ();
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SlPredictor on models whose answers follow from the picture: properties, formats, errors with their messages.
+ */
+#include "tests/predict/models.h"
+
+#include <glib/gstdio.h>
+
+static SlPredictor *
+new_predictor (const char *model)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = tiny_model (model);
+  SlPredictor *predictor = sl_predictor_new (path, &error);
+  g_assert_no_error (error);
+  return predictor;
+}
+
+static SlPredictions *
+predict (SlPredictor *predictor, SlFrame *frame)
+{
+  g_autoptr (GError) error = NULL;
+  SlPredictions *predictions = sl_predictor_predict (predictor, frame, &error);
+  g_assert_no_error (error);
+  g_assert_nonnull (predictions);
+  return predictions;
+}
+
+static void
+test_labels (void)
+{
+  g_autoptr (SlPredictor) predictor = new_predictor ("brightest_channel.tflite");
+  const guint sizes[][2] = { { 8, 8 }, { 1, 1 }, { 31, 17 }, { 3, 500 }, { 1920, 1080 } };
+  g_object_set (predictor, "top-k", 3u, "source", "test", NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    g_autoptr (SlFrame) frame = plain_frame (sizes[i][0], sizes[i][1], 51, 204, 102);
+    sl_frame_set_timestamp (frame, 1000 * i);
+    g_autoptr (SlPredictions) p = predict (predictor, frame);
+    g_assert_cmpuint (sl_predictions_get_n_labels (p), ==, 3);
+    g_assert_cmpstr (sl_predictions_get_label (p, 0), ==, "green");
+    g_assert_cmpstr (sl_predictions_get_label (p, 1), ==, "blue");
+    g_assert_cmpstr (sl_predictions_get_label (p, 2), ==, "red");
+    g_assert_cmpfloat_with_epsilon (sl_predictions_get_label_confidence (p, 0), 0.8, 0.005);
+    g_assert_cmpfloat_with_epsilon (sl_predictions_get_label_confidence (p, 2), 0.2, 0.005);
+    g_assert_cmpuint (sl_predictions_get_frame_number (p), ==, i);
+    g_assert_cmpuint (sl_predictions_get_timestamp (p), ==, 1000 * i);
+    g_assert_cmpuint (sl_predictions_get_width (p), ==, sizes[i][0]);
+    g_assert_cmpuint (sl_predictions_get_height (p), ==, sizes[i][1]);
+    g_assert_cmpstr (sl_predictions_get_source (p), ==, "test");
+    gint64 age, preprocess, inference, decode;
+    g_assert_true (sl_predictions_get_latency (p, &age, &preprocess, &inference, &decode));
+    g_assert_cmpint (preprocess, >=, 0);
+    g_assert_cmpint (age, ==, preprocess + inference + decode);
+  }
+}
+
+/* A frame of 200x100: the box over x 0..0.5, y 0.25..0.75 of the picture. */
+static void
+test_box (void)
+{
+  g_autoptr (SlPredictor) predictor = new_predictor ("one_box.tflite");
+  g_autoptr (SlFrame) frame = plain_frame (200, 100, 0, 51, 204);
+  g_autoptr (SlPredictions) p = predict (predictor, frame);
+  gdouble x, y, w, h;
+  g_assert_cmpuint (sl_predictions_get_n_objects (p), ==, 1);
+  g_assert_cmpstr (sl_predictions_get_object_label (p, 0), ==, "blue");
+  g_assert_cmpint (sl_predictions_get_object_label_id (p, 0), ==, 1);
+  g_assert_cmpfloat_with_epsilon (sl_predictions_get_object_confidence (p, 0), 0.8, 0.02);
+  sl_predictions_get_object_box (p, 0, &x, &y, &w, &h);
+  g_assert_cmpfloat_with_epsilon (x, 0, 1e-3);
+  g_assert_cmpfloat_with_epsilon (y, 25, 1e-3);
+  g_assert_cmpfloat_with_epsilon (w, 100, 1e-3);
+  g_assert_cmpfloat_with_epsilon (h, 50, 1e-3);
+}
+
+/* Letterboxed into a square, 200x100 has borders above and below: the box covers y -0.5..1.5 of half its height more. */
+static void
+test_fit (void)
+{
+  g_autofree char *path = tiny_model ("one_box.tflite");
+  g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, "fit", "letterbox", "threshold", 0.1, NULL);
+  g_autoptr (SlFrame) frame = plain_frame (200, 100, 0, 51, 204);
+  g_autoptr (SlPredictions) p = predict (predictor, frame);
+  gdouble y, h;
+  sl_predictions_get_object_box (p, 0, NULL, &y, NULL, &h);
+  g_assert_cmpfloat_with_epsilon (y, 0, 1e-3);
+  g_assert_cmpfloat_with_epsilon (h, 100, 1e-3);
+}
+
+/* What a property changes counts for the next frame. */
+static void
+test_properties (void)
+{
+  g_autoptr (SlPredictor) predictor = new_predictor ("one_box.tflite");
+  g_autoptr (SlFrame) frame = plain_frame (20, 10, 0, 51, 204);
+  g_autofree char *other = tiny_model ("brightest_channel.tflite");
+  g_autofree char *model = NULL, *labels = NULL, *names = NULL;
+  gdouble threshold, overlap;
+  guint top, most, threads;
+  g_object_set (predictor, "threshold", 0.9, "iou-threshold", 0.3, "max-results", 5u, "threads", 0u, NULL);
+  g_autoptr (SlPredictions) nothing = predict (predictor, frame);
+  g_assert_cmpuint (sl_predictions_get_n_objects (nothing), ==, 0);
+  g_object_set (predictor, "model", other, "threshold", -1.0, NULL);
+  g_autoptr (SlPredictions) label = predict (predictor, frame);
+  g_assert_cmpstr (sl_predictions_get_label (label, 0), ==, "blue");
+  g_assert_true (g_file_open_tmp ("labelsXXXXXX", &names, NULL) >= 0);
+  g_assert_true (g_file_set_contents (names, "a\nb\nc\n", -1, NULL));
+  g_object_set (predictor, "labels", names, NULL);
+  g_autoptr (SlPredictions) renamed = predict (predictor, frame);
+  g_assert_cmpstr (sl_predictions_get_label (renamed, 0), ==, "c");
+  g_object_get (predictor, "model", &model, "labels", &labels, "threshold", &threshold, "iou-threshold", &overlap, "max-results", &most,
+                "top-k", &top, "threads", &threads, NULL);
+  g_assert_cmpstr (model, ==, other);
+  g_assert_cmpstr (labels, ==, names);
+  g_assert_cmpfloat (threshold, ==, -1);
+  g_assert_cmpfloat (overlap, ==, 0.3);
+  g_assert_cmpuint (most, ==, 5);
+  g_assert_cmpuint (top, ==, 1);
+  g_assert_cmpuint (threads, ==, 0);
+  g_assert_cmpint (g_remove (names), ==, 0);
+}
+
+static void
+test_information (void)
+{
+  g_autoptr (SlPredictor) predictor = new_predictor ("brightest_channel.tflite");
+  g_autoptr (SlPredictor) empty = g_object_new (SL_TYPE_PREDICTOR, NULL);
+  g_autofree char *summary = sl_predictor_dup_summary (predictor);
+  guint width, height;
+  g_assert_true (sl_predictor_get_input_size (predictor, &width, &height));
+  g_assert_cmpuint (width, ==, 8);
+  g_assert_cmpuint (height, ==, 8);
+  g_assert_nonnull (strstr (summary, "uint8[1,8,8,3] RGB"));
+  g_assert_false (sl_predictor_get_input_size (empty, &width, &height));
+  g_assert_cmpuint (width + height, ==, 0);
+  g_assert_null (sl_predictor_dup_summary (empty));
+}
+
+/* The same gray in every format: all channels equal 126 by BT.601 and BT.709, limited and full range. */
+static void
+test_formats (void)
+{
+  g_autoptr (SlPredictor) predictor = new_predictor ("brightest_channel.tflite");
+  g_autofree char *list = sl_frame_list_formats ();
+  g_auto (GStrv) names = g_strsplit (list, ", ", -1);
+  g_object_set (predictor, "top-k", 3u, NULL);
+  for (guint i = 0; names[i] != NULL; i++) {
+    const gsize n = sl_frame_packed_size (names[i], 12, 10);
+    const gboolean wide = g_str_has_suffix (names[i], "10LE");
+    const gboolean yuv = wide || strchr ("NIYU", names[i][0]) != NULL;
+    guint8 *bytes = g_malloc (n);
+    for (gsize k = 0; k < n; k++) /* 128 in 8 bits, 512 in 10 */
+      bytes[k] = !wide ? 128 : k % 2 == 0 ? 0 : strcmp (names[i], "P010_10LE") == 0 ? 128 : 2;
+    g_autoptr (GBytes) data = g_bytes_new_take (bytes, n);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlPredictions) p = sl_predictor_predict_bytes (predictor, names[i], 12, 10, data, &error);
+    g_assert_no_error (error);
+    const double expected = yuv ? (128 - 16) / 219.0 : 128 / 255.0;
+    for (guint k = 0; k < 3; k++)
+      g_assert_cmpfloat_with_epsilon (sl_predictions_get_label_confidence (p, k), expected, 0.005);
+  }
+}
+
+/* A picture stored upside down, as in BMP files, with padding between rows that must not be read. */
+static void
+test_upside_down (void)
+{
+  g_autofree char *path = tiny_model ("one_box.tflite");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlPredictor) predictor = sl_predictor_new (path, &error);
+  g_autofree guint8 *rows = g_malloc (4 * 16);
+  memset (rows, 255, 4 * 16);
+  for (guint y = 0; y < 4; y++)
+    for (guint x = 0; x < 4; x++) {
+      rows[16 * y + 3 * x] = 204; /* blue, in BGR */
+      rows[16 * y + 3 * x + 1] = rows[16 * y + 3 * x + 2] = 0;
+    }
+  g_autoptr (GBytes) data = g_bytes_new_static (rows, 4 * 16);
+  g_autoptr (SlFrame) frame = sl_frame_new_with_layout ("BGR", 4, 4, data, (const gsize[]){ 3 * 16 }, (const gssize[]){ -16 }, 1, &error);
+  g_assert_no_error (error);
+  g_autoptr (SlPredictions) p = predict (predictor, frame);
+  g_assert_cmpstr (sl_predictions_get_object_label (p, 0), ==, "blue");
+  g_assert_cmpfloat_with_epsilon (sl_predictions_get_object_confidence (p, 0), 0.8, 0.005);
+}
+
+static void
+expect_load_error (const char *model, const char *property, const char *value, int code, const char *text)
+{
+  g_autofree char *path = model != NULL ? tiny_model (model) : NULL;
+  g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, NULL);
+  g_autoptr (SlFrame) frame = plain_frame (8, 8, 1, 2, 3);
+  GError *error = NULL;
+  if (property != NULL)
+    g_object_set (predictor, property, value, NULL);
+  g_assert_false (sl_predictor_load (predictor, &error));
+  expect_message (&error, code, text);
+  g_assert_null (sl_predictor_predict (predictor, frame, &error));
+  expect_message (&error, code, text);
+}
+
+static void
+test_errors (void)
+{
+  expect_load_error (NULL, NULL, NULL, SL_ERROR_ARGUMENT, "the predictor's model property is not set");
+  expect_load_error (NULL, "model", "", SL_ERROR_ARGUMENT, "the predictor's model property is not set");
+  expect_load_error ("missing.tflite", NULL, NULL, SL_ERROR_OPEN, "missing.tflite");
+  expect_load_error ("add.tflite", NULL, NULL, SL_ERROR_CONTRACT, "expected a model with one input, a picture");
+  expect_load_error ("add.tflite", NULL, NULL, SL_ERROR_CONTRACT, "got 2 inputs");
+  expect_load_error ("unknown_op.tflite", NULL, NULL, SL_ERROR_UNSUPPORTED, "Frobnicate");
+  expect_load_error ("float_range.tflite", NULL, NULL, SL_ERROR_CONTRACT, "mean");
+  expect_load_error ("one_box.tflite", "labels", "/nowhere/labels.txt", SL_ERROR_OPEN, "/nowhere/labels.txt");
+  expect_load_error ("one_box.tflite", "decoder", "nosuch", SL_ERROR_ARGUMENT, "nosuch");
+  expect_load_error ("one_box.tflite", "fit", "squash", SL_ERROR_ARGUMENT, "fit=squash: expected stretch, letterbox or crop");
+  expect_load_error ("one_box.tflite", "colour", "CMYK", SL_ERROR_ARGUMENT, "colour=CMYK: expected RGB, BGR or GRAY");
+  expect_load_error ("one_box.tflite", "layout", "CHWN", SL_ERROR_ARGUMENT, "layout=CHWN: expected NHWC or NCHW");
+  expect_load_error ("one_box.tflite", "filter", "lanczos", SL_ERROR_ARGUMENT, "filter=lanczos: expected nearest, bilinear, area or auto");
+}
+
+static void
+test_recovers (void)
+{
+  g_autofree char *good = tiny_model ("brightest_channel.tflite"), *bad = tiny_model ("unknown_op.tflite");
+  g_autoptr (SlPredictor) predictor = new_predictor ("brightest_channel.tflite");
+  g_autoptr (SlFrame) frame = plain_frame (8, 8, 200, 0, 0);
+  g_autoptr (GBytes) few = g_bytes_new_static ("abc", 3);
+  GError *error = NULL;
+  g_assert_null (sl_predictor_new (bad, &error));
+  expect_message (&error, SL_ERROR_UNSUPPORTED, "Frobnicate");
+  g_object_set (predictor, "model", bad, NULL);
+  g_assert_null (sl_predictor_predict (predictor, frame, &error));
+  expect_message (&error, SL_ERROR_UNSUPPORTED, "Frobnicate");
+  g_assert_null (sl_predictor_new_shared (predictor, &error));
+  expect_message (&error, SL_ERROR_UNSUPPORTED, "Frobnicate");
+  g_object_set (predictor, "model", good, NULL);
+  g_assert_null (sl_predictor_predict_bytes (predictor, "RGB", 8, 8, few, &error));
+  expect_message (&error, SL_ERROR_SHAPE, "expected 192 bytes");
+  g_autoptr (SlPredictions) p = predict (predictor, frame);
+  g_assert_cmpstr (sl_predictions_get_label (p, 0), ==, "red");
+}
+
+/* A range that the model does not state, from properties: 0..1, so that the brightest channel is 200 / 255. */
+static void
+test_range (void)
+{
+  g_autofree char *path = tiny_model ("float_range.tflite");
+  g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, "mean", "0", "std", "255", "top-k", 1u, NULL);
+  g_autoptr (SlFrame) frame = plain_frame (8, 8, 0, 0, 200);
+  g_autoptr (SlPredictions) p = predict (predictor, frame);
+  g_assert_cmpint (sl_predictions_get_label_id (p, 0), ==, 2);
+  g_assert_cmpstr (sl_predictions_get_label (p, 0), ==, "2");
+  g_assert_cmpfloat_with_epsilon (sl_predictions_get_label_confidence (p, 0), 200 / 255.0, 1e-5);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/predictor/labels", test_labels);
+  g_test_add_func ("/predictor/box", test_box);
+  g_test_add_func ("/predictor/fit", test_fit);
+  g_test_add_func ("/predictor/properties", test_properties);
+  g_test_add_func ("/predictor/information", test_information);
+  g_test_add_func ("/predictor/formats", test_formats);
+  g_test_add_func ("/predictor/upside-down", test_upside_down);
+  g_test_add_func ("/predictor/errors", test_errors);
+  g_test_add_func ("/predictor/recovers", test_recovers);
+  g_test_add_func ("/predictor/range", test_range);
+  return g_test_run ();
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SlPredictor on real models against LiteRT's outputs: frames of the model's own size are what LiteRT was given, so labels, boxes,
+ * keypoints and masks follow from its output files by the definition of each model's tensors. Skipped without shared data.
+ */
+#include "tests/predict/models.h"
+#include "tests/support/testdata.h"
+
+typedef struct
+{
+  SlPredictor *predictor;
+  SlPredictions *predictions;
+} Fixture;
+
+static char *
+shared (const char *folder, const char *name, const char *ending)
+{
+  g_autofree char *relative = g_strdup_printf ("%s/%s%s", folder, name, ending);
+  return sl_test_data (relative);
+}
+
+/* The golden output @index of @name; asserted to have @bytes, unless these are 0. */
+static guint8 *
+output (const char *name, guint index, gsize bytes)
+{
+  g_autofree char *ending = g_strdup_printf (".xnn.out%u.bin", index);
+  g_autofree char *path = shared ("golden", name, ending);
+  char *data = NULL;
+  gsize n;
+  g_assert_true (g_file_get_contents (path, &data, &n, NULL));
+  g_assert_cmpuint (n, ==, bytes);
+  return (guint8 *) data;
+}
+
+/* Predicts on golden input @name with its model's default settings; FALSE when the data is not there. */
+static gboolean
+predict (Fixture *f, const char *model, const char *picture, const char *format, guint side)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *name = g_strdup_printf ("%s.%s", model, picture);
+  g_autofree char *model_path = shared ("models", model, ".tflite");
+  g_autofree char *input_path = model_path != NULL ? shared ("golden", name, ".in") : NULL;
+  char *pixels = NULL;
+  gsize n;
+  if (input_path == NULL)
+    return FALSE;
+  g_assert_true (g_file_get_contents (input_path, &pixels, &n, NULL));
+  g_autoptr (GBytes) data = g_bytes_new_take (pixels, n);
+  f->predictor = sl_predictor_new (model_path, &error);
+  g_assert_no_error (error);
+  g_object_set (f->predictor, "fit", "stretch", "threshold", 0.0, "top-k", 2u, NULL);
+  f->predictions = sl_predictor_predict_bytes (f->predictor, format, side, side, data, &error);
+  g_assert_no_error (error);
+  return TRUE;
+}
+
+static void
+clear (Fixture *f)
+{
+  g_clear_pointer (&f->predictions, sl_predictions_unref);
+  g_clear_object (&f->predictor);
+}
+
+static void
+test_classes (void)
+{
+  const char *const pictures[] = { "grace_hopper", "cat", "prng" };
+  for (guint i = 0; i < G_N_ELEMENTS (pictures); i++) {
+    Fixture f = { 0 };
+    if (!predict (&f, "mobilenet_v2_1.0_224_quant", pictures[i], "RGB", 224))
+      return;
+    g_autofree char *name = g_strdup_printf ("mobilenet_v2_1.0_224_quant.%s", pictures[i]);
+    g_autofree guint8 *codes = output (name, 0, 1001);
+    guint best = 0;
+    for (guint k = 1; k < 1001; k++)
+      best = codes[k] > codes[best] ? k : best;
+    g_assert_cmpuint (sl_predictions_get_n_labels (f.predictions), ==, 2);
+    g_assert_cmpfloat_with_epsilon (sl_predictions_get_label_confidence (f.predictions, 0), codes[best] / 256.0, 1e-6);
+    g_assert_cmpuint (codes[sl_predictions_get_label_id (f.predictions, 0)], ==, codes[best]);
+    if (i < 2)
+      g_assert_cmpstr (sl_predictions_get_label (f.predictions, 0), ==, i == 0 ? "military uniform" : "Egyptian cat");
+    clear (&f);
+  }
+}
+
+static double
+clip (float value)
+{
+  return CLAMP ((double) value, 0, 1);
+}
+
+/* Boxes of a detector, best first, as its last operator wrote them: y0 x0 y1 x1, class, score. */
+static void
+test_objects (void)
+{
+  const char *const pictures[] = { "bus", "dog", "cat" };
+  for (guint i = 0; i < G_N_ELEMENTS (pictures); i++) {
+    Fixture f = { 0 };
+    if (!predict (&f, "ssd_mobilenet_v1", pictures[i], "RGB", 300))
+      return;
+    g_autofree char *name = g_strdup_printf ("ssd_mobilenet_v1.%s", pictures[i]);
+    g_autofree guint8 *boxes = output (name, 0, 160), *classes = output (name, 1, 40), *scores = output (name, 2, 40);
+    g_assert_cmpuint (sl_predictions_get_n_objects (f.predictions), ==, 10);
+    for (guint k = 0; k < 10; k++) {
+      const float *box = (const float *) (gconstpointer) boxes + 4 * k;
+      gdouble x0, y0, x1, y1, x, y, w, h;
+      sl_predictions_get_object_relative_box (f.predictions, k, &x0, &y0, &x1, &y1);
+      sl_predictions_get_object_box (f.predictions, k, &x, &y, &w, &h);
+      g_assert_cmpfloat_with_epsilon (y0, clip (box[0]), 1e-6);
+      g_assert_cmpfloat_with_epsilon (x0, clip (box[1]), 1e-6);
+      g_assert_cmpfloat_with_epsilon (y1, clip (box[2]), 1e-6);
+      g_assert_cmpfloat_with_epsilon (x1, clip (box[3]), 1e-6);
+      g_assert_cmpfloat_with_epsilon (x, 300 * x0, 1e-6);
+      g_assert_cmpfloat_with_epsilon (h, 300 * (y1 - y0), 1e-6);
+      g_assert_cmpfloat_with_epsilon (sl_predictions_get_object_confidence (f.predictions, k), ((const float *) (gconstpointer) scores)[k],
+                                      1e-6);
+      g_assert_cmpint (sl_predictions_get_object_label_id (f.predictions, k), ==, (gint) ((const float *) (gconstpointer) classes)[k]);
+    }
+    g_assert_cmpstr (sl_predictions_get_object_label (f.predictions, 0), ==, i == 0 ? "person" : i == 1 ? "bicycle" : "cat");
+    clear (&f);
+  }
+}
+
+/* Seventeen points y, x, score. */
+static void
+test_keypoints (void)
+{
+  Fixture f = { 0 };
+  if (!predict (&f, "movenet_single_pose_lightning_ptq", "person", "RGB", 192))
+    return;
+  g_autofree guint8 *data = output ("movenet_single_pose_lightning_ptq.person", 0, 204);
+  const float *points = (const float *) (gconstpointer) data;
+  g_assert_cmpuint (sl_predictions_get_n_objects (f.predictions), ==, 1);
+  g_assert_cmpuint (sl_predictions_get_n_keypoints (f.predictions, 0), ==, 17);
+  for (guint k = 0; k < 17; k++) {
+    gdouble x, y, confidence;
+    sl_predictions_get_keypoint (f.predictions, 0, k, &x, &y, &confidence);
+    g_assert_cmpfloat_with_epsilon (y, 192 * (double) points[3 * k], 1e-3);
+    g_assert_cmpfloat_with_epsilon (x, 192 * (double) points[3 * k + 1], 1e-3);
+    g_assert_cmpfloat_with_epsilon (confidence, (double) points[3 * k + 2], 1e-5);
+  }
+  g_assert_cmpstr (sl_predictions_get_keypoint_name (f.predictions, 0), ==, "nose");
+  g_assert_cmpuint (sl_predictions_get_n_bones (f.predictions), >, 10);
+  clear (&f);
+}
+
+/* The class of every pixel, as 64-bit integers. */
+static void
+test_mask (void)
+{
+  const guint side = 513;
+  Fixture f = { 0 };
+  if (!predict (&f, "deeplabv3_mnv2_dm05_pascal_quant", "dog_segmentation", "RGB", side))
+    return;
+  g_autofree guint8 *data = output ("deeplabv3_mnv2_dm05_pascal_quant.dog_segmentation", 0, (gsize) side * side * 8);
+  const gint64 *classes = (const gint64 *) (gconstpointer) data;
+  guint width, height;
+  GBytes *mask = sl_predictions_get_mask (f.predictions, &width, &height);
+  const guint8 *cells = g_bytes_get_data (mask, NULL);
+  g_assert_cmpuint (width, ==, side);
+  g_assert_cmpuint (height, ==, side);
+  gsize dog = 0;
+  for (gsize k = 0; k < (gsize) side * side; k++) {
+    g_assert_cmpint (cells[k], ==, classes[k]);
+    dog += classes[k] == 12;
+  }
+  for (guint k = 0; k < sl_predictions_get_n_mask_classes (f.predictions); k++) {
+    gint id;
+    gdouble fraction;
+    sl_predictions_get_mask_class (f.predictions, k, &id, &fraction);
+    if (id == 12)
+      g_assert_cmpfloat_with_epsilon (fraction, (double) dog / side / side, 1e-9);
+  }
+  clear (&f);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/predictor/golden/classes", test_classes);
+  g_test_add_func ("/predictor/golden/objects", test_objects);
+  g_test_add_func ("/predictor/golden/keypoints", test_keypoints);
+  g_test_add_func ("/predictor/golden/mask", test_mask);
+  return g_test_run ();
+}
