@@ -417,10 +417,11 @@ reduce_four (int32_t *dst, const int16_t *row, const SlAxis *columns, SlAhead *a
   }
 }
 
-/* Up to eight taps: columns i + k and i + 4 + k in the halves. */
+/* Up to eight taps: columns i + 2k and i + 2k + 1 in the halves. */
 static void
 reduce_eight (int32_t *dst, const int16_t *row, const SlAxis *columns, SlAhead *ahead)
 {
+  const __m256i order = _mm256_setr_epi32 (0, 4, 1, 5, 2, 6, 3, 7);
   for (int i = 0; i < columns->count; i += 8) {
     if (i % 16 == 0)
       sl_ahead_step (ahead);
@@ -429,8 +430,8 @@ reduce_eight (int32_t *dst, const int16_t *row, const SlAxis *columns, SlAhead *
     __m256i product[4];
     SL_UNROLL
     for (int k = 0; k < 4; k++)
-      product[k] = _mm256_madd_epi16 (load_two (row + start[k], row + start[k + 4]), load_two (weight + 8 * k, weight + 8 * (k + 4)));
-    keep (dst + i, add_fours (product));
+      product[k] = _mm256_madd_epi16 (load_two (row + start[2 * k], row + start[2 * k + 1]), load (weight + 16 * k));
+    keep (dst + i, _mm256_permutevar8x32_epi32 (add_fours (product), order));
   }
 }
 
