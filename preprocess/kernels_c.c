@@ -7,6 +7,7 @@
 
 #include "preprocess/kernels.h"
 #include "preprocess/normalize.h"
+#include "preprocess/store_table.h"
 
 /* Samples at a time, so that sums stay in the first cache and compilers see loops without branches. */
 #define CHUNK 128
@@ -195,24 +196,7 @@ store (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n,
   }
 }
 
-#define STORE(name, type, layout)                                                             \
-  static void name (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n) \
-  {                                                                                           \
-    store (dst, src, mix, n, type, layout);                                                   \
-  }
-
-STORE (store_byte_one, SL_OUT_U8, SL_STORE_ONE)
-STORE (store_byte_planes, SL_OUT_U8, SL_STORE_PLANES)
-STORE (store_byte_interleaved, SL_OUT_U8, SL_STORE_INTERLEAVED)
-STORE (store_signed_one, SL_OUT_I8, SL_STORE_ONE)
-STORE (store_signed_planes, SL_OUT_I8, SL_STORE_PLANES)
-STORE (store_signed_interleaved, SL_OUT_I8, SL_STORE_INTERLEAVED)
-STORE (store_float_one, SL_OUT_F32, SL_STORE_ONE)
-STORE (store_float_planes, SL_OUT_F32, SL_STORE_PLANES)
-STORE (store_float_interleaved, SL_OUT_F32, SL_STORE_INTERLEAVED)
-STORE (store_half_one, SL_OUT_F16, SL_STORE_ONE)
-STORE (store_half_planes, SL_OUT_F16, SL_STORE_PLANES)
-STORE (store_half_interleaved, SL_OUT_F16, SL_STORE_INTERLEAVED)
+SL_STORES
 
 const SlKernels sl_kernels_c = {
   .name = "c",
@@ -222,10 +206,5 @@ const SlKernels sl_kernels_c = {
   .split_pairs = split_pairs,
   .split_triples = split_triples,
   .reduce = reduce,
-  .store = {
-    [SL_OUT_U8] = { store_byte_one, store_byte_planes, store_byte_interleaved },
-    [SL_OUT_I8] = { store_signed_one, store_signed_planes, store_signed_interleaved },
-    [SL_OUT_F32] = { store_float_one, store_float_planes, store_float_interleaved },
-    [SL_OUT_F16] = { store_half_one, store_half_planes, store_half_interleaved },
-  },
+  .store = SL_STORE_TABLE,
 };

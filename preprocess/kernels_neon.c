@@ -248,8 +248,16 @@ typedef struct
   float32x4_t low, high;
 } Pixels;
 
+typedef SlMix Mix;
+
+static ALWAYS_INLINE Mix
+load_mix (const SlMix *mix)
+{
+  return *mix;
+}
+
 static ALWAYS_INLINE float32x4_t
-apply (const SlMix *mix, float32x4_t x, float32x4_t y, float32x4_t z)
+apply_half (const Mix *mix, float32x4_t x, float32x4_t y, float32x4_t z)
 {
   const float32x4_t low = vdupq_n_f32 (mix->low);
   const float32x4_t high = vdupq_n_f32 (mix->high);
@@ -263,6 +271,12 @@ static ALWAYS_INLINE Pixels
 load_pixels (const int32_t *src)
 {
   return (Pixels){ vcvtq_f32_s32 (vld1q_s32 (src)), vcvtq_f32_s32 (vld1q_s32 (src + 4)) };
+}
+
+static ALWAYS_INLINE Pixels
+apply (const Mix *mix, const Pixels in[3])
+{
+  return (Pixels){ apply_half (mix, in[0].low, in[1].low, in[2].low), apply_half (mix, in[0].high, in[1].high, in[2].high) };
 }
 
 static ALWAYS_INLINE uint8x8_t
@@ -305,55 +319,7 @@ interleave (void *dst, SlOutType type, ptrdiff_t x, const Pixels value[3])
   }
 }
 
-static ALWAYS_INLINE void
-store_neon (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n, SlOutType type, SlStoreLayout layout)
-{
-  const int channels = layout == SL_STORE_ONE ? 1 : 3;
-  const size_t element = type == SL_OUT_F32 ? 4 : type == SL_OUT_F16 ? 2 : 1;
-  int x = 0;
-  for (; x + PIXELS <= n; x += PIXELS) {
-    const Pixels a = load_pixels (src[0] + x);
-    const Pixels b = load_pixels (src[1] + x);
-    const Pixels c = load_pixels (src[2] + x);
-    Pixels value[3];
-    SL_UNROLL
-    for (int i = 0; i < channels; i++)
-      value[i] = (Pixels){ apply (&mix[i], a.low, b.low, c.low), apply (&mix[i], a.high, b.high, c.high) };
-    if (layout == SL_STORE_INTERLEAVED) {
-      interleave (dst[0], type, x, value);
-      continue;
-    }
-    SL_UNROLL
-    for (int i = 0; i < channels; i++)
-      put (dst[i], type, x, value[i]);
-  }
-  if (x == n)
-    return;
-  void *rest[3] = { NULL, NULL, NULL };
-  const size_t step = layout == SL_STORE_INTERLEAVED ? 3 * element : element;
-  for (int c = 0; c < (layout == SL_STORE_PLANES ? 3 : 1); c++)
-    rest[c] = (uint8_t *) dst[c] + (size_t) x * step;
-  sl_kernels_c.store[type][layout](rest, (const int32_t *const[3]){ src[0] + x, src[1] + x, src[2] + x }, mix, n - x);
-}
-
-#define STORE(name, type, layout)                                                             \
-  static void name (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n) \
-  {                                                                                           \
-    store_neon (dst, src, mix, n, type, layout);                                              \
-  }
-
-STORE (store_byte_one_neon, SL_OUT_U8, SL_STORE_ONE)
-STORE (store_byte_planes_neon, SL_OUT_U8, SL_STORE_PLANES)
-STORE (store_byte_interleaved_neon, SL_OUT_U8, SL_STORE_INTERLEAVED)
-STORE (store_signed_one_neon, SL_OUT_I8, SL_STORE_ONE)
-STORE (store_signed_planes_neon, SL_OUT_I8, SL_STORE_PLANES)
-STORE (store_signed_interleaved_neon, SL_OUT_I8, SL_STORE_INTERLEAVED)
-STORE (store_float_one_neon, SL_OUT_F32, SL_STORE_ONE)
-STORE (store_float_planes_neon, SL_OUT_F32, SL_STORE_PLANES)
-STORE (store_float_interleaved_neon, SL_OUT_F32, SL_STORE_INTERLEAVED)
-STORE (store_half_one_neon, SL_OUT_F16, SL_STORE_ONE)
-STORE (store_half_planes_neon, SL_OUT_F16, SL_STORE_PLANES)
-STORE (store_half_interleaved_neon, SL_OUT_F16, SL_STORE_INTERLEAVED)
+#include "preprocess/store_simd.h"
 
 const SlKernels sl_kernels_neon = {
   .name = "neon",
@@ -363,10 +329,5 @@ const SlKernels sl_kernels_neon = {
   .split_pairs = split_pairs_neon,
   .split_triples = split_triples_neon,
   .reduce = reduce_neon,
-  .store = {
-    [SL_OUT_U8] = { store_byte_one_neon, store_byte_planes_neon, store_byte_interleaved_neon },
-    [SL_OUT_I8] = { store_signed_one_neon, store_signed_planes_neon, store_signed_interleaved_neon },
-    [SL_OUT_F32] = { store_float_one_neon, store_float_planes_neon, store_float_interleaved_neon },
-    [SL_OUT_F16] = { store_half_one_neon, store_half_planes_neon, store_half_interleaved_neon },
-  },
+  .store = SL_STORE_TABLE,
 };
