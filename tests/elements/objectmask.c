@@ -104,7 +104,7 @@ test_room (void)
     SlPrediction prediction = { 0 };
     sl_prediction_map_fill (map, result, NULL, NULL, &g, 1, &prediction);
     for (guint i = 0; i < 10; i++)
-      g_assert_cmpuint (prediction.objects[i].mask.width, ==, i < 4 ? 512 : 0);
+      g_assert_cmpuint (prediction.objects[i].mask.width, ==, i < 2 ? 512 : 0);
   }
   sl_prediction_map_free (map);
 }
