@@ -66,7 +66,7 @@ extern const SlOp sl_op_pack, sl_op_unpack, sl_op_transpose, sl_op_tile, sl_op_b
 extern const SlOp sl_op_resize_bilinear, sl_op_resize_nearest_neighbor, sl_op_space_to_depth, sl_op_depth_to_space;
 extern const SlOp sl_op_space_to_batch_nd, sl_op_batch_to_space_nd, sl_op_softmax, sl_op_log_softmax, sl_op_l2_normalization;
 extern const SlOp sl_op_unidirectional_sequence_lstm, sl_op_non_max_suppression_v4, sl_op_non_max_suppression_v5;
-extern const SlOp sl_op_detection_postprocess, sl_op_lookup;
+extern const SlOp sl_op_detection_postprocess, sl_op_lookup, sl_op_resize_arg_max;
 
 /* Helpers for rows (core/ops/helpers.c). */
 

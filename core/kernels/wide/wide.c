@@ -2,6 +2,8 @@
 /* Compiled once for each instruction set, named by SL_WIDE_NAME; plain loops that compilers make vectors of. */
 #include "core/kernels/wide/wide.h"
 
+#include <string.h>
+
 #if defined(__AVX2__)
 #include <immintrin.h>
 #elif defined(__SSE2__)
@@ -164,4 +166,41 @@ down (const gint32 *top, const gint32 *bottom, gint32 weight, guint8 *out, gsize
   }
 }
 
-const SlWide TABLE (SL_WIDE_NAME) = { NAME (SL_WIDE_NAME), look_up, across_u8, across_i8, arg_max, down };
+#if defined(__AVX512F__)
+#define PIXELS 16
+#elif defined(__AVX2__)
+#define PIXELS 8
+#else
+#define PIXELS 4
+#endif
+G_STATIC_ASSERT (SL_SEARCH_VECTOR % PIXELS == 0);
+typedef gint32 Pixels __attribute__ ((vector_size (PIXELS * sizeof (gint32))));
+
+#define VECTORS (SL_SEARCH_VECTOR / PIXELS)
+
+/* All channels of a few vectors of pixels, so that what is largest stays in registers; one alone would wait for itself. */
+static void
+search (const gint32 *top, const gint32 *bottom, gsize stride, gsize channels, gint32 weight, gint32 *found, gsize n)
+{
+  for (gsize x = 0; x < n; x += SL_SEARCH_VECTOR) {
+    Pixels largest[VECTORS], where[VECTORS] = { { 0 } }, index = { 0 };
+    for (gsize v = 0; v < VECTORS; v++)
+      largest[v] = (Pixels){ 0 } + G_MININT32;
+    for (gsize c = 0; c < channels; c++, index += 1) {
+      const gint32 *t = top + c * stride + x, *b = bottom + c * stride + x;
+      for (gsize v = 0; v < VECTORS; v++) {
+        Pixels upper, lower;
+        memcpy (&upper, t + v * PIXELS, sizeof upper);
+        memcpy (&lower, b + v * PIXELS, sizeof lower);
+        const Pixels code =
+          (upper * (1 << SL_BLEND_BITS) + (lower - upper) * weight + (1 << (2 * SL_BLEND_BITS - 1))) >> (2 * SL_BLEND_BITS);
+        const Pixels more = code > largest[v];
+        largest[v] = (code & more) | (largest[v] & ~more);
+        where[v] = (index & more) | (where[v] & ~more);
+      }
+    }
+    memcpy (found + x, where, sizeof where);
+  }
+}
+
+const SlWide TABLE (SL_WIDE_NAME) = { NAME (SL_WIDE_NAME), look_up, across_u8, across_i8, arg_max, down, search };
