@@ -85,6 +85,8 @@ gboolean sl_node_check_quant (const SlNode *node, const char *role, const SlTens
 gboolean sl_node_check_same_dtype (const SlNode *node, const SlTensor *a, const SlTensor *b, GError **error);
 /** sl_node_check_activations: input 0 .. @n_inputs-1 and every output float32, int8 or uint8, one type, quantised per tensor. */
 gboolean sl_node_check_activations (const SlGraph *graph, const SlNode *node, guint n_inputs, GError **error);
+/** sl_node_check_typed: the same with other element types, SL_DTYPE_BIT()s. */
+gboolean sl_node_check_typed (const SlGraph *graph, const SlNode *node, guint n_inputs, guint32 types, GError **error);
 /** sl_node_same_shape_infer: the outputs take the shape of input 0. */
 gboolean sl_node_same_shape_infer (SlGraph *graph, SlNode *node, GError **error);
 /** sl_node_check_copy: output @i holds elements of input @from unchanged: same type, same quantisation. */
