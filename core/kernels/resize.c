@@ -16,8 +16,6 @@
 #define PART_ROWS 16
 /* Elements of both lines that stay in the first cache. */
 #define BLOCK 1024
-/* Pixels whose channels are compared before the next row is; 21 channels of both lines take 10 KB. */
-#define SEARCHED 64
 /* Blended across in vectors of this many, which there may run over into the next pixel's. */
 #define VECTOR 16
 /* Pixels whose channels are put apart at a time. */
@@ -165,16 +163,19 @@ static void
 search_down (const SlKernelCall *call, gint32 *const lines[2], gsize y, gsize end)
 {
   const Resize *p = call->state;
-  const SlWide *wide = sl_wide ();
-  const gsize w = (gsize) p->output->dims[2];
-  gint32 found[SEARCHED];
-  for (gsize x = 0; x < w; x += SEARCHED)
-    for (gsize k = y; k < end; k++) {
-      const gsize n = MIN (SEARCHED, w - x);
-      wide->search (lines[0] + x, lines[1] + x, p->channel, (gsize) p->input->dims[3], p->rows[k % (gsize) p->output->dims[1]].fixed, found,
-                    n);
-      store_indices (call, p, k * w + x, found, n);
+  const gsize w = (gsize) p->output->dims[2], h = (gsize) p->output->dims[1];
+  gint32 found[SL_SEARCH_ROWS * SL_SEARCHED], weights[SL_SEARCH_ROWS];
+  for (; y < end; y += SL_SEARCH_ROWS) {
+    const gsize rows = MIN (SL_SEARCH_ROWS, end - y);
+    for (gsize k = 0; k < rows; k++)
+      weights[k] = p->rows[(y + k) % h].fixed;
+    for (gsize x = 0; x < w; x += SL_SEARCHED) {
+      const gsize n = MIN (SL_SEARCHED, w - x);
+      sl_wide ()->search (lines[0] + x, lines[1] + x, p->channel, (gsize) p->input->dims[3], weights, rows, found, n);
+      for (gsize k = 0; k < rows; k++)
+        store_indices (call, p, (y + k) * w + x, found + k * SL_SEARCHED, n);
     }
+  }
 }
 
 /* Row @y of one image, blended across. */
