@@ -25,6 +25,13 @@ die_with_parent (gpointer data)
   prctl (PR_SET_PDEATHSIG, SIGKILL);
 }
 
+/* rtspsrc ends streams that have not begun, when a server dies in the middle of its answers, without a sequence number. */
+static gboolean
+is_fatal (const char *domain, GLogLevelFlags level, const char *text, gpointer data)
+{
+  return strstr (text, "seqnum != GST_SEQNUM_INVALID") == NULL;
+}
+
 gboolean
 test_server_start (TestServer *server, const char *program, guint port, const char *arguments)
 {
@@ -33,6 +40,7 @@ test_server_start (TestServer *server, const char *program, guint port, const ch
     g_test_skip ("this test's server was not built");
     return FALSE;
   }
+  g_test_log_set_fatal_handler (is_fatal, NULL);
   g_autofree char *command = g_strdup_printf ("%s --port %u %s", path, port, arguments);
   g_auto (GStrv) argv = g_strsplit (command, " ", -1);
   g_autoptr (GSubprocessLauncher) launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDOUT_PIPE);
