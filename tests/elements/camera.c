@@ -11,9 +11,17 @@
 #define PATIENCE_S 20
 #define STOP_S 2.0
 
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED TRUE
+#else
+#define SANITIZED FALSE
+#endif
+
 gboolean
 test_is_slow (void)
 {
+  if (SANITIZED)
+    return TRUE;
   const char *preload = g_getenv ("LD_PRELOAD");
   return preload != NULL && strstr (preload, "vgpreload") != NULL;
 }
@@ -25,7 +33,7 @@ die_with_parent (gpointer data)
   prctl (PR_SET_PDEATHSIG, SIGKILL);
 }
 
-/* rtspsrc ends streams that have not begun, when a server dies in the middle of its answers, without a sequence number. */
+/* GStreamer 1.22's RTSP elements may complain of this, and go on, when a server dies in the middle of an answer. */
 static gboolean
 is_fatal (const char *domain, GLogLevelFlags level, const char *text, gpointer data)
 {

@@ -54,7 +54,7 @@ test_timestamps (void)
   g_assert_false (camera->backwards);
   const gdouble seconds = (gdouble) (camera->last - camera->first) / GST_SECOND, expected = (camera->frames - 1) / 30.0;
   g_test_message ("%u frames in %.3f s", camera->frames, seconds);
-  g_assert_cmpfloat (seconds, >, expected * 0.9);
+  g_assert_cmpfloat (seconds, >, expected * 0.5);
 }
 
 static void
@@ -177,8 +177,8 @@ test_stop (void)
   stop_when ("--mode garbage", "connecting");
   stop_when ("--size 160x120 --mode slow --after 3000", "connecting");
   stop_when ("--size 160x120", "playing");
-  stop_when ("--size 160x120 --mode stall --after 200", "stalled");
-  stop_when ("--size 160x120 --mode stall --after 200", "reconnecting");
+  stop_when ("--size 160x120 --mode stall --after 400", "stalled");
+  stop_when ("--size 160x120 --mode stall --after 400", "reconnecting");
 }
 
 static guint
