@@ -3,6 +3,7 @@
  * SlPredictor on models whose answers follow from the picture: properties, formats, errors with their messages.
  */
 #include "tests/predict/models.h"
+#include "tests/support/tflite_writer.h"
 
 #include <glib/gstdio.h>
 
@@ -216,6 +217,31 @@ test_errors (void)
   expect_load_error ("one_box.tflite", "filter", "lanczos", SL_ERROR_ARGUMENT, "filter=lanczos: expected nearest, bilinear, area or auto");
 }
 
+/* A model that only reshapes, called one that makes pictures. */
+static void
+test_pictures (void)
+{
+  g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+  SlTfliteTensor tensor = { .name = "in", .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 1, 4, 4, 3 }, .scale = 1 / 255.f };
+  const gint32 in = sl_tflite_writer_tensor (writer, &tensor);
+  tensor.name = "out";
+  tensor.dims[1] = 2;
+  tensor.dims[2] = 8;
+  const gint32 out = sl_tflite_writer_tensor (writer, &tensor);
+  const gint32 shape = sl_tflite_writer_const_i32 (writer, "shape", 4, (const gint32[]){ 1, 2, 8, 3 });
+  sl_tflite_writer_op (writer,
+                       &(SlTfliteOp){ .op = SL_OP_RESHAPE, .n_inputs = 2, .inputs = { in, shape }, .n_outputs = 1, .outputs = { out } });
+  sl_tflite_writer_io (writer, 1, &in, 1, &out);
+  g_autofree char *folder = g_dir_make_tmp ("modelXXXXXX", NULL), *path = g_build_filename (folder, "pictures.tflite", NULL);
+  sl_tflite_writer_save (writer, path);
+  g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, "decoder", "image", NULL);
+  GError *error = NULL;
+  g_assert_false (sl_predictor_load (predictor, &error));
+  expect_message (&error, SL_ERROR_UNSUPPORTED, "pictures.tflite: makes pictures; expected a model that finds or names something");
+  g_remove (path);
+  g_rmdir (folder);
+}
+
 static void
 test_recovers (void)
 {
@@ -263,6 +289,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictor/formats", test_formats);
   g_test_add_func ("/predictor/upside-down", test_upside_down);
   g_test_add_func ("/predictor/errors", test_errors);
+  g_test_add_func ("/predictor/pictures", test_pictures);
   g_test_add_func ("/predictor/recovers", test_recovers);
   g_test_add_func ("/predictor/range", test_range);
   return g_test_run ();
