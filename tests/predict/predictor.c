@@ -184,6 +184,37 @@ test_upside_down (void)
   g_assert_cmpfloat_with_epsilon (sl_predictions_get_object_confidence (p, 0), 0.8, 0.005);
 }
 
+/* Layouts by chance: what is taken can be read to the last byte, as sanitizers and valgrind see. */
+static void
+test_random_layouts (void)
+{
+  g_autoptr (SlPredictor) predictor = new_predictor ("brightest_channel.tflite");
+  g_autofree char *list = sl_frame_list_formats ();
+  g_auto (GStrv) names = g_strsplit (list, ", ", -1);
+  GRand *chance = g_rand_new_with_seed (1);
+  guint taken = 0;
+  for (guint i = 0; i < 5000; i++) {
+    const char *format = names[g_rand_int_range (chance, 0, (gint) g_strv_length (names))];
+    const guint width = (guint) g_rand_int_range (chance, 1, 20), height = (guint) g_rand_int_range (chance, 1, 12);
+    const gsize n = sl_frame_packed_size (format, width, height) + (gsize) g_rand_int_range (chance, 0, 200);
+    g_autoptr (GBytes) data = g_bytes_new_take (g_malloc0 (n), n);
+    gsize offsets[3];
+    gssize strides[3];
+    for (guint p = 0; p < 3; p++) {
+      offsets[p] = (gsize) g_rand_int_range (chance, 0, (gint) n + 2);
+      strides[p] = g_rand_int_range (chance, -80, 80);
+    }
+    for (guint planes = 1; planes <= 3; planes++) {
+      g_autoptr (SlFrame) frame = sl_frame_new_with_layout (format, width, height, data, offsets, strides, planes, NULL);
+      if (frame != NULL)
+        sl_predictions_unref (predict (predictor, frame));
+      taken += frame != NULL;
+    }
+  }
+  g_assert_cmpuint (taken, >, 100);
+  g_rand_free (chance);
+}
+
 static void
 expect_load_error (const char *model, const char *property, const char *value, int code, const char *text)
 {
@@ -288,6 +319,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictor/information", test_information);
   g_test_add_func ("/predictor/formats", test_formats);
   g_test_add_func ("/predictor/upside-down", test_upside_down);
+  g_test_add_func ("/predictor/random-layouts", test_random_layouts);
   g_test_add_func ("/predictor/errors", test_errors);
   g_test_add_func ("/predictor/pictures", test_pictures);
   g_test_add_func ("/predictor/recovers", test_recovers);
