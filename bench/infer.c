@@ -62,7 +62,8 @@ compare_doubles (const void *a, const void *b)
 static void
 element_init (Bench *bench, const char *model, guint threads)
 {
-  GstElement *element = g_object_new (sl_infer_get_type (), "model", model, "threads", (gint) threads, NULL);
+  g_autofree char *threads_text = g_strdup_printf ("%u", threads);
+  GstElement *element = g_object_new (sl_infer_get_type (), "model", model, "threads", threads_text, NULL);
   bench->harness = gst_harness_new_with_element (element, "sink", "src");
   gst_object_unref (element);
   GstCaps *caps = gst_pad_peer_query_caps (bench->harness->srcpad, NULL);

@@ -18,13 +18,21 @@ struct _Chunk
 struct _SlArena
 {
   Chunk *head;
-  gsize used;
+  gsize chunk_bytes, used;
 };
 
 SlArena *
 sl_arena_new (void)
 {
-  return g_new0 (SlArena, 1);
+  return sl_arena_new_sized (CHUNK_BYTES);
+}
+
+SlArena *
+sl_arena_new_sized (gsize chunk)
+{
+  SlArena *arena = g_new0 (SlArena, 1);
+  arena->chunk_bytes = chunk;
+  return arena;
 }
 
 void
@@ -49,10 +57,12 @@ sl_arena_alloc (SlArena *arena, gsize bytes)
   Chunk *chunk = arena->head;
   if (chunk == NULL || chunk->size - chunk->used < need) {
     chunk = g_new0 (Chunk, 1);
-    chunk->size = MAX (need, CHUNK_BYTES);
+    chunk->size = MAX (need, arena->chunk_bytes);
     chunk->data = g_malloc0 (chunk->size);
-    chunk->next = arena->head;
-    arena->head = chunk;
+    /* A large request leaves the rest of the chunk at hand to those after it. */
+    const gboolean behind = need > arena->chunk_bytes && arena->head != NULL;
+    chunk->next = behind ? arena->head->next : arena->head;
+    *(behind ? &arena->head->next : &arena->head) = chunk;
   }
   void *memory = chunk->data + chunk->used;
   chunk->used += need;

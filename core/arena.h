@@ -12,6 +12,8 @@ G_BEGIN_DECLS
 typedef struct _SlArena SlArena;
 
 SlArena *sl_arena_new (void);
+/** sl_arena_new_sized: one that asks the heap for @chunk bytes at a time; for few and small or for large requests. */
+SlArena *sl_arena_new_sized (gsize chunk);
 void sl_arena_free (SlArena *arena);
 /** sl_arena_alloc: zeroed memory, aligned to 16 bytes, valid until the arena is freed. Never NULL. */
 void *sl_arena_alloc (SlArena *arena, gsize bytes);

@@ -18,6 +18,8 @@ sl_graph_new (GBytes *bytes)
   g_atomic_ref_count_init (&graph->refs);
   graph->bytes = bytes != NULL ? g_bytes_ref (bytes) : NULL;
   graph->arena = sl_arena_new ();
+  graph->packs = sl_packs_new ();
+  graph->limit = SL_MAX_TENSOR_BYTES;
   graph->tensors = g_array_new (FALSE, TRUE, sizeof (SlTensor));
   graph->nodes = g_array_new (FALSE, TRUE, sizeof (SlNode));
   return graph;
@@ -30,16 +32,65 @@ sl_graph_ref (SlGraph *graph)
   return graph;
 }
 
+/* Graphs by identity; the table holds no reference to them, and goes with its last entry. */
+static GMutex shared_mutex;
+static GHashTable *shared;
+
+SlGraph *
+sl_graph_share (SlGraph *graph, const char *identity)
+{
+  g_return_val_if_fail (graph->prepared && graph->identity == NULL, graph);
+  g_mutex_lock (&shared_mutex);
+  if (shared == NULL)
+    shared = g_hash_table_new (g_str_hash, g_str_equal);
+  SlGraph *known = g_hash_table_lookup (shared, identity);
+  if (known != NULL) {
+    sl_graph_ref (known);
+  } else {
+    graph->identity = g_strdup (identity);
+    g_hash_table_insert (shared, graph->identity, graph);
+  }
+  g_mutex_unlock (&shared_mutex);
+  if (known == NULL)
+    return graph;
+  sl_graph_unref (graph);
+  return known;
+}
+
+/* The last reference goes under the lock, so that nobody finds the graph meanwhile. */
+static gboolean
+drop_reference (SlGraph *graph)
+{
+  if (graph->identity == NULL)
+    return g_atomic_ref_count_dec (&graph->refs);
+  g_mutex_lock (&shared_mutex);
+  const gboolean last = g_atomic_ref_count_dec (&graph->refs);
+  if (last)
+    g_hash_table_remove (shared, graph->identity);
+  if (last && g_hash_table_size (shared) == 0)
+    g_clear_pointer (&shared, g_hash_table_unref);
+  g_mutex_unlock (&shared_mutex);
+  return last;
+}
+
 void
 sl_graph_unref (SlGraph *graph)
 {
-  if (graph == NULL || !g_atomic_ref_count_dec (&graph->refs))
+  if (graph == NULL || !drop_reference (graph))
     return;
+  sl_packs_free (graph->packs);
+  g_free (graph->identity);
   g_array_unref (graph->tensors);
   g_array_unref (graph->nodes);
   sl_arena_free (graph->arena);
   g_clear_pointer (&graph->bytes, g_bytes_unref);
   g_free (graph);
+}
+
+void
+sl_graph_set_limit (SlGraph *graph, gsize bytes)
+{
+  graph->limit = bytes > 0 ? bytes : SL_MAX_TENSOR_BYTES;
 }
 
 SlArena *
@@ -198,6 +249,12 @@ const SlTensor *
 sl_graph_output_tensor (const SlGraph *graph, guint i)
 {
   return sl_graph_tensor (graph, graph->outputs[i]);
+}
+
+SlPacks *
+sl_graph_packs (const SlGraph *graph)
+{
+  return graph->packs;
 }
 
 gsize

@@ -24,7 +24,7 @@ G_BEGIN_DECLS
 #define SL_MAX_IO 16
 /** Most outputs of one node. */
 #define SL_MAX_OUTPUTS 64
-/** Most bytes that all variable tensors of a graph may have together. */
+/** Most bytes that all variable tensors of a graph may have together, unless sl_graph_set_limit() says otherwise. */
 #define SL_MAX_TENSOR_BYTES ((gsize) 1 << 30)
 
 /**
@@ -66,11 +66,21 @@ gboolean sl_graph_add_node (SlGraph *graph, SlOpType op, guint index, const gint
                             guint n_outputs, const SlOpParams *params, GError **error);
 /** sl_graph_set_io: which tensors are the graph's inputs and outputs, in the model's order, 1..SL_MAX_IO each. */
 gboolean sl_graph_set_io (SlGraph *graph, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs, GError **error);
+/** sl_graph_set_limit: most bytes of one tensor, and of all variable tensors together; 0 = SL_MAX_TENSOR_BYTES. */
+void sl_graph_set_limit (SlGraph *graph, gsize bytes);
 /** sl_graph_prepare: checks nodes, infers shapes, runs the passes. Idempotent. */
 gboolean sl_graph_prepare (SlGraph *graph, GError **error);
+/** sl_graph_quantized_input: (transfer none) (nullable): what the QUANTIZE of a prepared graph's only input makes; NULL when
+ *  there is none, when something else reads the input too, and when its result is an output of the model. */
+const SlTensor *sl_graph_quantized_input (const SlGraph *graph);
+/** sl_graph_skip_input_quantize: makes that tensor the graph's input and drops the QUANTIZE. Before the graph is shared. */
+void sl_graph_skip_input_quantize (SlGraph *graph);
 
 /* Reading: any thread, after sl_graph_prepare(). */
 
+/** sl_graph_share: takes @graph, prepared; returns (transfer full) the living graph that was shared under the same @identity
+ *  before, else @graph, found under it from now on. Sessions of one graph share its packed weights. */
+SlGraph *sl_graph_share (SlGraph *graph, const char *identity);
 guint sl_graph_n_tensors (const SlGraph *graph);
 guint sl_graph_n_nodes (const SlGraph *graph);
 const SlTensor *sl_graph_tensor (const SlGraph *graph, gint32 index);
@@ -82,6 +92,8 @@ gint32 sl_graph_output (const SlGraph *graph, guint i);
 /** sl_graph_input_tensor, sl_graph_output_tensor: the tensor behind the i-th input or output. */
 const SlTensor *sl_graph_input_tensor (const SlGraph *graph, guint i);
 const SlTensor *sl_graph_output_tensor (const SlGraph *graph, guint i);
+/** sl_graph_declared_input_tensor: the i-th input as the model file declares it, also after sl_graph_skip_input_quantize(). */
+const SlTensor *sl_graph_declared_input_tensor (const SlGraph *graph, guint i);
 /** sl_graph_constant_bytes: bytes of all constants (weights). */
 gsize sl_graph_constant_bytes (const SlGraph *graph);
 

@@ -4,6 +4,7 @@
 #define SL_CORE_GRAPH_PRIVATE_H
 
 #include "core/graph.h"
+#include "core/packs.h"
 
 /* Row 0 of the pass table: it runs while the graph is verified, not after. */
 #define SL_PASS_CONSTANT_FOLD 0
@@ -19,7 +20,12 @@ struct _SlGraph
   guint n_inputs, n_outputs;
   gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
   guint pass_changes[SL_MAX_PASSES]; /* by position in the pass table */
+  gsize limit;                       /* bytes */
+  SlPacks *packs;
+  char *identity; /* (nullable): sl_graph_share() */
   gboolean prepared;
+  gboolean skipped;      /* sl_graph_skip_input_quantize() was called */
+  gint32 declared_input; /* then: the model's own input */
 };
 
 #endif

@@ -11,8 +11,10 @@
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"
 
+#define RAISE_LIMIT "; set tensor-limit (MiB) higher if the model is meant to be that large"
+
 static gboolean
-finish_tensor (const char *role, SlTensor *tensor, GError **error)
+finish_tensor (const SlGraph *graph, const char *role, SlTensor *tensor, GError **error)
 {
   gsize elements = 0;
   const gsize size = sl_dtype_size (tensor->dtype);
@@ -28,23 +30,21 @@ finish_tensor (const char *role, SlTensor *tensor, GError **error)
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s '%s' has no known element type", role, tensor->name);
     return FALSE;
   }
-  if (!sl_tensor_elements (tensor, &elements) || !g_size_checked_mul (&tensor->bytes, elements, size)
-      || tensor->bytes > SL_MAX_TENSOR_BYTES) {
+  if (!sl_tensor_elements (tensor, &elements) || !g_size_checked_mul (&tensor->bytes, elements, size) || tensor->bytes > graph->limit) {
     g_autofree char *text = sl_tensor_describe (tensor);
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s '%s' is %s: over the limit of %" G_GSIZE_FORMAT " bytes", role, tensor->name, text,
-                 SL_MAX_TENSOR_BYTES);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s '%s' is %s: over the limit of %" G_GSIZE_FORMAT " bytes" RAISE_LIMIT, role,
+                 tensor->name, text, graph->limit);
     return FALSE;
   }
   return TRUE;
 }
 
 static gboolean
-add_bytes (gsize *total, const SlTensor *tensor, GError **error)
+add_bytes (const SlGraph *graph, gsize *total, const SlTensor *tensor, GError **error)
 {
-  *total += tensor->bytes;
-  if (*total <= SL_MAX_TENSOR_BYTES)
+  if (g_size_checked_add (total, *total, tensor->bytes) && *total <= graph->limit)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model's tensors need more than %" G_GSIZE_FORMAT " bytes", SL_MAX_TENSOR_BYTES);
+  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model's tensors need more than %" G_GSIZE_FORMAT " bytes" RAISE_LIMIT, graph->limit);
   return FALSE;
 }
 
@@ -55,7 +55,7 @@ start_tensors (SlGraph *graph, GByteArray *defined, gsize *total, GError **error
     SlTensor *tensor = &g_array_index (graph->tensors, SlTensor, i);
     if (tensor->data == NULL)
       continue;
-    if (!finish_tensor ("constant", tensor, error))
+    if (!finish_tensor (graph, "constant", tensor, error))
       return FALSE;
     defined->data[i] = 1;
   }
@@ -65,7 +65,7 @@ start_tensors (SlGraph *graph, GByteArray *defined, gsize *total, GError **error
       g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "model input %u '%s' is a constant or listed twice", i, tensor->name);
       return FALSE;
     }
-    if (!finish_tensor ("input", tensor, error) || !add_bytes (total, tensor, error))
+    if (!finish_tensor (graph, "input", tensor, error) || !add_bytes (graph, total, tensor, error))
       return FALSE;
     defined->data[graph->inputs[i]] = 1;
   }
@@ -98,7 +98,7 @@ finish_node_outputs (SlGraph *graph, const SlNode *node, GByteArray *defined, gs
       return sl_node_error (error, node, SL_ERROR_FORMAT, "output %u, tensor %d '%s', already has a producer or is a constant", i,
                             node->outputs[i], tensor->name);
     defined->data[node->outputs[i]] = 1;
-    if (!finish_tensor ("tensor", tensor, error) || !add_bytes (total, tensor, error)) {
+    if (!finish_tensor (graph, "tensor", tensor, error) || !add_bytes (graph, total, tensor, error)) {
       g_prefix_error (error, "node %u %s: ", node->index, sl_op_name (node->op));
       return FALSE;
     }

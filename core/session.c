@@ -15,6 +15,7 @@
 #include "core/kernels/int8/int8.h"
 #include "core/ops/ops.h"
 #include "core/memory.h"
+#include "core/packs.h"
 #include "core/partition.h"
 #include "core/xnn.h"
 
@@ -239,6 +240,7 @@ static void
 count_nodes (SlSession *session)
 {
   session->stats.weight_bytes = sl_graph_constant_bytes (session->graph);
+  session->stats.packed_bytes = sl_packs_bytes (sl_graph_packs (session->graph));
   session->stats.steps = session->n_steps;
   session->stats.int8_cpu = sl_int8_isa ()->name;
   for (guint i = 0; i < session->n_steps; i++) {
@@ -253,6 +255,19 @@ guint
 sl_threads_auto (void)
 {
   return CLAMP (g_get_num_processors (), 1, AUTO_THREADS);
+}
+
+gboolean
+sl_threads_parse (const char *text, guint *threads)
+{
+  guint64 number;
+  if (strcmp (text, "auto") == 0)
+    *threads = sl_threads_auto ();
+  else if (g_ascii_string_to_unsigned (text, 10, 1, SL_MAX_THREADS, &number, NULL))
+    *threads = (guint) number;
+  else
+    return FALSE;
+  return TRUE;
 }
 
 static gboolean

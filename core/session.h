@@ -4,8 +4,8 @@
  * tensors laid out in one block of memory, its threads started. Everything is decided in sl_session_new();
  * sl_session_run() only runs.
  *
- * Any number of sessions, on any threads, may share a graph: they share the file's mapping and every constant. Weights
- * are packed for each session: XNNPACK's weights cache came after the oldest version supported.
+ * Any number of sessions, on any threads, may share a graph: they share the file's mapping, every constant and the packed
+ * weights of 8-bit kernels. XNNPACK packs for each session: its weights cache came after the oldest version supported.
  */
 #ifndef SL_CORE_SESSION_H
 #define SL_CORE_SESSION_H
@@ -38,12 +38,13 @@ typedef struct _SlSession SlSession;
  * @arena_bytes: memory for intermediate tensors
  * @arena_lower_bound: largest sum of tensors alive at the same time
  * @weight_bytes: constants in the model file
+ * @packed_bytes: weights packed for 8-bit kernels, shared by all sessions of the graph
  */
 typedef struct
 {
   guint nodes, xnnpack_nodes, int8_nodes, steps, in_place_nodes;
   const char *int8_cpu;
-  gsize arena_bytes, arena_lower_bound, weight_bytes;
+  gsize arena_bytes, arena_lower_bound, weight_bytes, packed_bytes;
 } SlSessionStats;
 
 /**
@@ -59,6 +60,8 @@ SlSession *sl_session_new_full (SlGraph *graph, guint threads, gboolean profile,
 void sl_session_free (SlSession *session);
 /** sl_threads_auto: how many threads suit this machine: its processors, at most 4. */
 guint sl_threads_auto (void);
+/** sl_threads_parse: FALSE unless @text is "auto" or a number in 1..SL_MAX_THREADS. */
+gboolean sl_threads_parse (const char *text, guint *threads);
 
 /**
  * sl_session_run:

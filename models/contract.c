@@ -491,6 +491,7 @@ sl_contract_unref (SlContract *contract)
     g_free (contract->inputs[i].name);
   for (guint i = 0; i < contract->n_outputs; i++)
     g_free (contract->outputs[i].name);
+  g_free (contract->declared.name);
   g_clear_pointer (&contract->decoder_params, g_hash_table_unref);
   g_clear_pointer (&contract->labels, sl_labels_unref);
   g_free (contract->decoder);
@@ -535,6 +536,8 @@ sl_contract_summary (const SlContract *contract)
   if (image->valid)
     g_string_append_printf (text, " %s %s %s%s", sl_colour_name (image->colour), sl_layout_name (image->layout), sl_fit_name (image->fit),
                             image->range_known ? "" : ", range unknown");
+  if (contract->direct)
+    g_string_append (text, ", already quantised");
   g_string_append_printf (text, ", decoder %s", contract->decoder != NULL ? contract->decoder : "by shape");
   if (contract->labels != NULL)
     g_string_append_printf (text, ", %u labels", sl_labels_count (contract->labels));

@@ -81,6 +81,8 @@ struct _SlContract
   SlTensorContract inputs[SL_MAX_IO];
   SlTensorContract outputs[SL_MAX_IO];
   SlImageContract image;
+  gboolean direct;            /* inputs[0] is what the model's first operator, a QUANTIZE, would have made of its input */
+  SlTensorContract declared;  /* that input, when @direct */
   char *decoder;              /* (nullable): "labels", "ssd", ...; NULL = choose from the outputs' shapes */
   GHashTable *decoder_params; /* (nullable): string -> string, the decoder's own parameters */
   SlLabels *labels;           /* (nullable) */

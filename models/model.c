@@ -5,6 +5,7 @@
  */
 #include "models/model.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -70,8 +71,19 @@ find_info (const char *path)
   return g_file_test (replaced, G_FILE_TEST_EXISTS) ? g_steal_pointer (&replaced) : NULL;
 }
 
+/* The same text for the same file, unchanged, and the same graph made of it. */
+static char *
+identity_of (const GStatBuf *file, const SlGraph *graph)
+{
+  return g_strdup_printf ("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " bytes, %" G_GINT64_FORMAT
+                          ".%09ld, changed %" G_GINT64_FORMAT ".%09ld, %u nodes from %d",
+                          (guint64) file->st_dev, (guint64) file->st_ino, (gint64) file->st_size, (gint64) file->st_mtim.tv_sec,
+                          file->st_mtim.tv_nsec, (gint64) file->st_ctim.tv_sec, file->st_ctim.tv_nsec, sl_graph_n_nodes (graph),
+                          sl_graph_input (graph, 0));
+}
+
 static gboolean
-load (SlModel *model, const SlContractOverrides *overrides, GError **error)
+load (SlModel *model, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
 {
   g_auto (SlModelMetadata) metadata = { 0 };
   g_autoptr (SlModelInfo) info = NULL;
@@ -83,6 +95,7 @@ load (SlModel *model, const SlContractOverrides *overrides, GError **error)
     return unknown_format (bytes, error);
   model->format = reader->name;
   model->graph = sl_graph_new (bytes);
+  sl_graph_set_limit (model->graph, options->tensor_limit);
   if (!reader->read (bytes, model->path, model->graph, &metadata, error) || !sl_graph_prepare (model->graph, error))
     return FALSE;
   g_autofree char *info_path = find_info (model->path);
@@ -92,19 +105,36 @@ load (SlModel *model, const SlContractOverrides *overrides, GError **error)
       return FALSE;
   }
   model->contract = sl_contract_new (model->path, model->graph, &metadata, info, overrides, error);
-  return model->contract != NULL;
+  if (model->contract == NULL)
+    return FALSE;
+  const SlTensor *codes = options->direct ? sl_graph_quantized_input (model->graph) : NULL;
+  if (codes != NULL && sl_contract_take_codes (model->contract, codes))
+    sl_graph_skip_input_quantize (model->graph);
+  return TRUE;
 }
 
 SlModel *
 sl_model_load (const char *path, const SlContractOverrides *overrides, GError **error)
 {
+  return sl_model_load_with (path, overrides, &(SlModelLoadOptions){ 0 }, error);
+}
+
+SlModel *
+sl_model_load_with (const char *path, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
+{
   g_return_val_if_fail (path != NULL, NULL);
   g_autoptr (SlModel) model = g_new0 (SlModel, 1);
   g_atomic_ref_count_init (&model->refs);
   model->path = g_strdup (path);
-  if (!load (model, overrides, error)) {
+  GStatBuf file;
+  const gboolean known = g_stat (path, &file) == 0;
+  if (!load (model, overrides, options, error)) {
     g_prefix_error (error, "%s: ", path);
     return NULL;
+  }
+  if (known) {
+    g_autofree char *identity = identity_of (&file, model->graph);
+    model->graph = sl_graph_share (model->graph, identity);
   }
   return g_steal_pointer (&model);
 }

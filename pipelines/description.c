@@ -258,6 +258,24 @@ sl_description_new_from_string (const char *text, gssize length, const char *pat
   return g_steal_pointer (&self);
 }
 
+GHashTable *
+sl_description_declared (const char *path, GError **error)
+{
+  g_autoptr (GHashTable) names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GPtrArray) files = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GArray) entries = sl_key_entries_new ();
+  if (!sl_sources_load (path, entries, files, error))
+    return NULL;
+  for (guint i = 0; i < entries->len; i++) {
+    const SlKeyEntry *entry = &g_array_index (entries, SlKeyEntry, i);
+    if (strcmp (entry->group, SL_PARAMETERS_GROUP) == 0)
+      g_hash_table_add (names, g_strdup (entry->key));
+    else if (is_named_group (entry, SL_PARAMETER_PREFIX))
+      g_hash_table_add (names, g_strdup (entry->group + strlen (SL_PARAMETER_PREFIX)));
+  }
+  return g_steal_pointer (&names);
+}
+
 SlDescription *
 sl_description_ref (SlDescription *description)
 {

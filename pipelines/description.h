@@ -102,6 +102,9 @@ SlDescription *sl_description_load (const char *path, GHashTable *parameters, GE
 /** sl_description_new_from_string: the same of @length bytes (-1: up to the NUL) that stand for a file called @path, without drop-ins;
  *  includes and relative paths are relative to its folder. */
 SlDescription *sl_description_new_from_string (const char *text, gssize length, const char *path, GHashTable *parameters, GError **error);
+/** sl_description_declared: (transfer full) (element-type utf8): the names of the parameters of the file at @path, as a set; NULL with
+ *  @error set when it cannot be read. */
+GHashTable *sl_description_declared (const char *path, GError **error);
 SlDescription *sl_description_ref (SlDescription *description);
 void sl_description_unref (SlDescription *description);
 /** sl_description_find: (transfer none) (nullable): the parameter @name. */

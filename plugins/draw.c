@@ -65,11 +65,16 @@ draw_tag (const Pen *pen, gint x, gint y, const char *word, const char *number, 
 static void
 draw_label (const Pen *pen, const SlObject *object)
 {
-  char number[16] = "";
+  char number[32] = "", score[16] = "";
   gint height;
   const char *word = pen->style->labels ? object->label : NULL;
+  const gboolean named = pen->style->ids && object->object_id > 0;
   if (pen->style->scores && isfinite (object->confidence))
-    g_snprintf (number, sizeof number, "%s%.2f", word != NULL ? " " : "", CLAMP (object->confidence, -9, 9));
+    g_snprintf (score, sizeof score, "%s%.2f", word != NULL || named ? " " : "", CLAMP (object->confidence, -9, 9));
+  if (named)
+    g_snprintf (number, sizeof number, "%s#%d%s", word != NULL ? " " : "", object->object_id, score);
+  else
+    g_strlcpy (number, score, sizeof number);
   const gint width = sl_text_cache_measure (pen->text, word, number, &height) + 2 * pen->padding;
   gint x = MIN (object->x, pen->canvas->width - width), y = object->y - height;
   if (y < 0)
@@ -124,6 +129,66 @@ draw_mask (const Pen *pen, const SlMask *mask)
   }
 }
 
+/* A row of an object's mask, between the rows above and below; the first and last cell count beyond their middles. */
+static void
+mix_rows (const SlObjectMask *mask, double row, guint8 *shares)
+{
+  const double at = CLAMP (row, 0, mask->height - 1);
+  const guint top = (guint) at;
+  const guint part = (guint) lrint ((at - top) * 256);
+  const guint8 *upper = mask->cells + (gsize) top * mask->width;
+  const guint8 *lower = top + 1 < mask->height ? upper + mask->width : upper;
+  for (guint i = 0; i < mask->width; i++)
+    shares[i] = (guint8) ((upper[i] * (256 - part) + lower[i] * part + 128) >> 8);
+}
+
+/* Where the object begins or ends between the middles of cells @i and @i + 1, in cells. */
+static double
+edge_between (const guint8 *shares, guint i)
+{
+  return i + 0.5 + (SL_OBJECT_CELL - 0.5 - shares[i]) / (double) (shares[i + 1] - shares[i]);
+}
+
+/* The object's shape between its cells, row by row of the frame. */
+static void
+draw_object_mask (const Pen *pen, const SlObject *object, guint8 *shares)
+{
+  const SlObjectMask *mask = &object->mask;
+  const guint alpha = (guint) lrint (CLAMP (pen->style->opacity, 0, 1) * 256);
+  const SlInk ink = sl_canvas_ink (pen->canvas, sl_draw_colour (object->label_id, object->label));
+  const double pixels = (double) object->w / mask->width;
+  const gint top = MAX (object->y, 0), bottom = (gint) MIN ((gint64) object->y + object->h, pen->canvas->height);
+  for (gint y = top; y < bottom; y++) {
+    mix_rows (mask, ((double) y - object->y + 0.5) * mask->height / object->h - 0.5, shares);
+    double start = 0;
+    for (guint i = 0; i < mask->width; i++) {
+      const gboolean inside = shares[i] >= SL_OBJECT_CELL, last = i + 1 == mask->width;
+      if (!last && inside == (shares[i + 1] >= SL_OBJECT_CELL))
+        continue;
+      const double end = last ? mask->width : edge_between (shares, i);
+      const gint left = (gint) lrint (CLAMP (object->x + start * pixels, 0, pen->canvas->width));
+      const gint right = (gint) lrint (CLAMP (object->x + end * pixels, 0, pen->canvas->width));
+      if (inside)
+        sl_canvas_blend (pen->canvas, left, y, right - left, 1, ink, alpha);
+      start = end;
+    }
+  }
+}
+
+static void
+draw_object_masks (const Pen *pen, const SlPrediction *prediction)
+{
+  guint widest = 0;
+  for (guint i = 0; i < prediction->n_objects; i++)
+    widest = MAX (widest, prediction->objects[i].mask.width);
+  if (widest == 0)
+    return;
+  g_autofree guint8 *shares = g_malloc (widest);
+  for (guint i = prediction->n_objects; i > 0; i--)
+    if (prediction->objects[i - 1].mask.width > 0 && prediction->objects[i - 1].w > 0 && prediction->objects[i - 1].h > 0)
+      draw_object_mask (pen, &prediction->objects[i - 1], shares);
+}
+
 /* Labels of the whole picture, and classes of its mask, in the top left corner. */
 static void
 draw_notes (const Pen *pen, const SlPrediction *prediction)
@@ -156,6 +221,8 @@ sl_draw_prediction (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *styl
   const Pen pen = make_pen (canvas, text, style);
   if (style->masks && prediction->mask.width > 0)
     draw_mask (&pen, &prediction->mask);
+  if (style->masks)
+    draw_object_masks (&pen, prediction);
   for (guint i = 0; i < prediction->n_objects && style->boxes; i++) {
     const SlObject *object = &prediction->objects[i];
     sl_canvas_outline (canvas, object->x, object->y, object->w, object->h, pen.thickness,
@@ -163,7 +230,7 @@ sl_draw_prediction (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *styl
   }
   for (guint i = 0; i < prediction->n_objects && style->keypoints; i++)
     draw_skeleton (&pen, &prediction->objects[i], prediction->skeleton);
-  for (guint i = prediction->n_objects; i > 0 && (style->labels || style->scores); i--)
+  for (guint i = prediction->n_objects; i > 0 && (style->labels || style->scores || style->ids); i--)
     draw_label (&pen, &prediction->objects[i - 1]);
   draw_notes (&pen, prediction);
 }

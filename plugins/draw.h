@@ -20,7 +20,7 @@ G_BEGIN_DECLS
  */
 typedef struct
 {
-  gboolean boxes, labels, scores, masks, keypoints;
+  gboolean boxes, labels, scores, ids, masks, keypoints;
   double opacity, point_threshold;
   gint thickness, font_size;
 } SlDrawStyle;

@@ -10,15 +10,19 @@
 
 G_BEGIN_DECLS
 
+GType sl_camera_get_type (void);
 GType sl_normalize_get_type (void);
 /** sl_resize_get_type: only where libyuv was found. */
 GType sl_resize_get_type (void);
 GType sl_infer_get_type (void);
 GType sl_postprocess_get_type (void);
+GType sl_track_get_type (void);
 /** sl_overlay_get_type: only where SL_HAVE_OVERLAY is defined in config.h; not among the elements registered below, because
  *  its libraries for text would weigh on every process that infers. */
 GType sl_overlay_get_type (void);
 GType sl_bmp_parse_get_type (void);
+/** sl_publish_get_type: not among the elements registered below either, because of its libraries for networks. */
+GType sl_publish_get_type (void);
 
 /** sl_plugin_register_elements: registers every element with @plugin. */
 gboolean sl_plugin_register_elements (GstPlugin *plugin);

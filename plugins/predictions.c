@@ -1,18 +1,37 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Predictions as metas of a buffer: GstVideoRegionOfInterestMeta on every GStreamer, GstAnalyticsRelationMeta beside it
- * where that library was found. Reading uses the region metas only, which are always there.
+ * Predictions as metas of a buffer: GstVideoRegionOfInterestMeta on every GStreamer, and what relations.c adds. Reading uses
+ * the region metas only, which are always there.
  */
-#include "config.h"
 #include "plugins/predictions.h"
 
 #include <gst/video/video.h>
 #include <string.h>
 
 #include "plugins/maskmeta.h"
-#ifdef SL_HAVE_ANALYTICS
-#include <gst/analytics/analytics.h>
-#endif
+#include "plugins/objectmask.h"
+#include "plugins/relations.h"
+
+#define OBJECT_ID "object_id"
+
+void
+sl_region_set_object_id (GstVideoRegionOfInterestMeta *region, gint32 id)
+{
+  GstStructure *object_id = gst_video_region_of_interest_meta_get_param (region, OBJECT_ID);
+  if (object_id != NULL)
+    gst_structure_set (object_id, "id", G_TYPE_INT, id, NULL);
+  else
+    gst_video_region_of_interest_meta_add_param (region, gst_structure_new (OBJECT_ID, "id", G_TYPE_INT, id, NULL));
+  if (region->id <= 0)
+    region->id = id;
+}
+
+gboolean
+sl_region_is_object (GstVideoRegionOfInterestMeta *region)
+{
+  return gst_video_region_of_interest_meta_get_param (region, "detection") != NULL
+         || gst_video_region_of_interest_meta_get_param (region, "classification") == NULL;
+}
 
 static void
 add_object_region (GstBuffer *buffer, const SlObject *object, const SlSkeleton *skeleton)
@@ -25,6 +44,9 @@ add_object_region (GstBuffer *buffer, const SlObject *object, const SlSkeleton *
                        G_TYPE_STRING, object->label, "label_id", G_TYPE_INT, object->label_id, NULL);
   gst_video_region_of_interest_meta_add_param (region, detection);
   sl_region_add_points (region, object, skeleton);
+  sl_region_add_mask (region, object);
+  if (object->object_id > 0)
+    sl_region_set_object_id (region, object->object_id);
 }
 
 static void
@@ -47,34 +69,6 @@ add_mask (GstBuffer *buffer, const SlPrediction *prediction)
     meta->names[prediction->mask_classes[i].label_id & 0xff] = g_intern_string (prediction->mask_classes[i].label);
 }
 
-#ifdef SL_HAVE_ANALYTICS
-static void
-add_relations (GstBuffer *buffer, const SlPrediction *prediction)
-{
-  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (buffer);
-  if (relations == NULL)
-    relations = gst_buffer_add_analytics_relation_meta (buffer);
-  if (relations == NULL)
-    return;
-  for (guint i = 0; i < prediction->n_objects; i++) {
-    const SlObject *object = &prediction->objects[i];
-    GstAnalyticsODMtd entry;
-    gst_analytics_relation_meta_add_od_mtd (relations, g_quark_from_string (object->label), object->x, object->y, object->w, object->h,
-                                            (gfloat) object->confidence, &entry);
-  }
-  if (prediction->n_labels > 0) {
-    g_autofree gfloat *confidences = g_new (gfloat, prediction->n_labels);
-    g_autofree GQuark *names = g_new (GQuark, prediction->n_labels);
-    GstAnalyticsClsMtd entry;
-    for (guint i = 0; i < prediction->n_labels; i++) {
-      confidences[i] = (gfloat) prediction->labels[i].confidence;
-      names[i] = g_quark_from_string (prediction->labels[i].label);
-    }
-    gst_analytics_relation_meta_add_cls_mtd (relations, prediction->n_labels, confidences, names, &entry);
-  }
-}
-#endif
-
 void
 sl_buffer_add_prediction (GstBuffer *buffer, const SlPrediction *prediction)
 {
@@ -85,10 +79,7 @@ sl_buffer_add_prediction (GstBuffer *buffer, const SlPrediction *prediction)
     add_label_region (buffer, &prediction->labels[i], prediction->width, prediction->height);
   if (prediction->mask.width > 0)
     add_mask (buffer, prediction);
-#ifdef SL_HAVE_ANALYTICS
-  if (prediction->n_objects + prediction->n_labels > 0)
-    add_relations (buffer, prediction);
-#endif
+  sl_buffer_relate_prediction (buffer, prediction);
 }
 
 void
@@ -98,6 +89,7 @@ sl_prediction_reader_init (SlPredictionReader *reader)
   reader->labels = g_array_new (FALSE, TRUE, sizeof (SlLabelled));
   reader->points = g_array_new (FALSE, TRUE, sizeof (SlPoint));
   reader->mask_classes = g_array_new (FALSE, TRUE, sizeof (SlMaskClass));
+  reader->cells = g_byte_array_new ();
 }
 
 void
@@ -107,6 +99,7 @@ sl_prediction_reader_clear (SlPredictionReader *reader)
   g_clear_pointer (&reader->labels, g_array_unref);
   g_clear_pointer (&reader->points, g_array_unref);
   g_clear_pointer (&reader->mask_classes, g_array_unref);
+  g_clear_pointer (&reader->cells, g_byte_array_unref);
 }
 
 /* The label of @params, else the region's own type; both outlive the buffer. */
@@ -146,7 +139,11 @@ read_object (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, c
     gst_structure_get_double (detection, "confidence", &object.confidence);
     gst_structure_get_int (detection, "label_id", &object.label_id);
   }
+  const GstStructure *object_id = gst_video_region_of_interest_meta_get_param (region, OBJECT_ID);
+  if (object_id != NULL && (!gst_structure_get_int (object_id, "id", &object.object_id) || object.object_id < 0))
+    object.object_id = 0;
   object.n_points = sl_region_read_points (region, &object, reader->points, &reader->skeleton);
+  sl_region_read_mask (region, reader->cells, &object.mask);
   g_array_append_val (reader->objects, object);
 }
 
@@ -190,15 +187,18 @@ read_mask (SlPredictionReader *reader, GstBuffer *buffer, SlPrediction *predicti
   prediction->mask_classes = (const SlMaskClass *) (gconstpointer) reader->mask_classes->data;
 }
 
-/* Points are appended while objects are read, which may move them: only now have they an address. */
+/* Points and cells are appended while objects are read, which may move them: only now have they an address. */
 static void
 place_points (SlPredictionReader *reader)
 {
+  const guint8 *cells = reader->cells->data;
   const SlPoint *points = (const SlPoint *) (gconstpointer) reader->points->data;
   for (guint i = 0; i < reader->objects->len; i++) {
     SlObject *object = &g_array_index (reader->objects, SlObject, i);
     object->points = points;
     points += object->n_points;
+    object->mask.cells = cells;
+    cells += (gsize) object->mask.width * object->mask.height;
   }
 }
 
@@ -210,15 +210,14 @@ sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPred
   g_array_set_size (reader->objects, 0);
   g_array_set_size (reader->labels, 0);
   g_array_set_size (reader->points, 0);
+  g_byte_array_set_size (reader->cells, 0);
   memset (&reader->skeleton.skeleton, 0, sizeof reader->skeleton.skeleton);
   while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
     GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
-    const GstStructure *detection = gst_video_region_of_interest_meta_get_param (region, "detection");
-    const GstStructure *classification = gst_video_region_of_interest_meta_get_param (region, "classification");
-    if (detection == NULL && classification != NULL)
-      read_whole (region, classification, reader->labels);
+    if (sl_region_is_object (region))
+      read_object (reader, region, gst_video_region_of_interest_meta_get_param (region, "detection"), prediction);
     else
-      read_object (reader, region, detection, prediction);
+      read_whole (region, gst_video_region_of_interest_meta_get_param (region, "classification"), reader->labels);
   }
   place_points (reader);
   read_mask (reader, buffer, prediction);

@@ -7,6 +7,7 @@
 #define SL_PLUGINS_PREDICTIONS_H
 
 #include <gst/gst.h>
+#include <gst/video/video.h>
 
 #include "plugins/keypoints.h"
 #include "postprocess/prediction.h"
@@ -16,8 +17,16 @@ G_BEGIN_DECLS
 /** sl_buffer_add_prediction: attaches objects, labels and the mask to writable @buffer. An object is a region with a structure
  *  "detection" (x_min y_min x_max y_max confidence: double; label: string; label_id: int); a label of the whole
  *  frame is a region over all of it with a structure "classification" (label: string; label_id: int; confidence: double); keypoints
- *  are a structure of keypoints.h on their object's region, a mask is an SlMaskMeta. */
+ *  are a structure of keypoints.h on their object's region, an object's mask is one of
+ *  objectmask.h, that of the whole frame an SlMaskMeta. Tracked objects have a structure
+ *  "object_id" (id: int). */
 void sl_buffer_add_prediction (GstBuffer *buffer, const SlPrediction *prediction);
+
+/** sl_region_set_object_id: a structure "object_id" with the field id (int), as DL Streamer's elements write it; and the region's own id
+ *  where nobody gave it one. */
+void sl_region_set_object_id (GstVideoRegionOfInterestMeta *region, gint32 id);
+/** sl_region_is_object: whether @region is a found object; else it stands for the labels of the whole frame. */
+gboolean sl_region_is_object (GstVideoRegionOfInterestMeta *region);
 
 /** Predictions read back from a buffer's region metas, whoever wrote them. */
 typedef struct
@@ -26,6 +35,7 @@ typedef struct
   GArray *labels;  /* of SlLabelled */
   GArray *points;  /* of SlPoint, all objects' */
   GArray *mask_classes;
+  GByteArray *cells; /* of all objects' masks */
   SlReadSkeleton skeleton;
 } SlPredictionReader;
 

@@ -6,6 +6,9 @@
  * answered by the model before anything flows. Its pools have the alignment and padding that kernels need; tensors from
  * elsewhere are copied once when they lack it. Invariant: model and session exist from READY on.
  *
+ * A model that starts by quantising its input is loaded without that step, and the contract asks for the codes behind it.
+ * Whoever offers the input that the model declares gets the whole model instead.
+ *
  * Latency: a synchronous element holds no frame back, but a live sink has to wait for the model all the same. So the
  * running mean of the model's time is added to upstream's latency, announced again when it moves by a quarter; the
  * mean, because one hiccup must not delay the pipeline for good.
@@ -29,14 +32,15 @@ GST_DEBUG_CATEGORY_STATIC (sl_infer_debug);
 
 typedef struct
 {
-  char *model, *labels, *mean, *std, *decoder;
-  gint threads, colour, fit, layout;
+  char *model, *labels, *threads, *mean, *std, *decoder;
+  gint tensor_limit, colour, fit, layout;
 } Settings;
 
 typedef struct
 {
   GstBaseTransform parent;
   Settings settings;    /* object lock */
+  Settings used;        /* those that the model was loaded with */
   gboolean stale;       /* object lock: settings changed since the model was loaded */
   SlContract *contract; /* object lock; a reference of its own, for queries from any thread */
   SlModel *model;
@@ -66,8 +70,11 @@ static const SlProperty properties[] = {
     SL_PROPERTY_STRING, AT (model) },
   { "labels", "Labels", "Path of a text file with one class name a line; unset = the names in the model file", SL_PROPERTY_STRING,
     AT (labels) },
-  /* The whole range of int, so that a wrong value is an error with a sentence and not clamped. */
-  { "threads", "Threads", "CPU threads that run the model, 1..64", SL_PROPERTY_INT, AT (threads), G_MININT, G_MAXINT, 1 },
+  /* Text, because of "auto"; and so that a wrong value is an error with a sentence and not clamped. */
+  { "threads", "Threads", "CPU threads that run the model: 1..64, or auto for the processors there are, at most 4; unset = 1",
+    SL_PROPERTY_STRING, AT (threads) },
+  { "tensor-limit", "Tensor limit", "Most memory that the model's tensors may take, in MiB; a file that declares more is refused",
+    SL_PROPERTY_INT, AT (tensor_limit), 1, 1048576, 1024 },
   { "mean", "Mean",
     "Overrides the model: real input = (byte - mean) / std, byte in 0..255; one number or one a channel, such as mean=127.5 or "
     "mean=123.7,116.3,103.5",
@@ -195,6 +202,14 @@ get_contract (SlInfer *self)
   return contract;
 }
 
+/* What the sink pad takes: what the contract asks for, then what the model declares where that is another type. */
+static GstCaps *
+input_caps (SlContract *contract)
+{
+  GstCaps *caps = sl_tensor_caps_new (contract->inputs, contract->n_inputs, contract);
+  return contract->direct ? gst_caps_merge (caps, sl_tensor_caps_new (&contract->declared, 1, NULL)) : caps;
+}
+
 static GstCaps *
 sl_infer_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
 {
@@ -208,7 +223,7 @@ sl_infer_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstC
     else if (direction == GST_PAD_SINK)
       other = sl_tensor_caps_new (contract->outputs, contract->n_outputs, contract);
     else
-      other = sl_tensor_caps_new (contract->inputs, contract->n_inputs, contract);
+      other = input_caps (contract);
     if (rate != NULL)
       gst_caps_set_value (other, "framerate", rate);
     all = gst_caps_merge (all, other);
@@ -277,22 +292,149 @@ sl_infer_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *que
   return answered;
 }
 
+static void
+unload (SlInfer *self)
+{
+  GST_OBJECT_LOCK (self);
+  SlContract *contract = g_steal_pointer (&self->contract);
+  GST_OBJECT_UNLOCK (self);
+  g_clear_pointer (&contract, sl_contract_unref);
+  sl_tensor_map_clear (&self->inputs);
+  g_clear_pointer (&self->session, sl_session_free);
+  g_clear_pointer (&self->model, sl_model_unref);
+}
+
+static void
+copy_settings (SlInfer *self, Settings *copy)
+{
+  GST_OBJECT_LOCK (self);
+  *copy = self->settings;
+  copy->model = g_strdup (copy->model);
+  copy->labels = g_strdup (copy->labels);
+  copy->threads = g_strdup (copy->threads);
+  copy->mean = g_strdup (copy->mean);
+  copy->std = g_strdup (copy->std);
+  copy->decoder = g_strdup (copy->decoder);
+  self->stale = FALSE;
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+settings_clear (Settings *settings)
+{
+  g_free (settings->model);
+  g_free (settings->labels);
+  g_free (settings->threads);
+  g_free (settings->mean);
+  g_free (settings->std);
+  g_free (settings->decoder);
+  *settings = (Settings){ 0 };
+}
+
+static gboolean
+check_settings (const Settings *settings, guint *threads, GError **error)
+{
+  if (settings->model == NULL || *settings->model == '\0') {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "slinfer's model property is not set; expected the path of a model: set model=FILE.tflite");
+    return FALSE;
+  }
+  *threads = 1;
+  if (settings->threads != NULL && !sl_threads_parse (settings->threads, threads)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "threads=%s: expected 1..%d (CPU threads that run the model) or auto, such as threads=2", settings->threads,
+                 SL_MAX_THREADS);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+take_model (SlInfer *self, SlModel *model, SlSession *session)
+{
+  SlContract *contract = sl_model_contract (model);
+  unload (self);
+  self->model = model;
+  self->session = session;
+  sl_tensor_map_init (&self->inputs, contract->inputs, contract->n_inputs, SL_TENSOR_PADDING);
+  GST_OBJECT_LOCK (self);
+  self->contract = sl_contract_ref (contract);
+  GST_OBJECT_UNLOCK (self);
+  g_autofree char *summary = sl_contract_summary (contract);
+  GST_INFO_OBJECT (self, "%s: %s", sl_model_path (model), summary);
+}
+
+/* @direct: without the QUANTIZE of its input, where it starts with one. What was loaded stays when this fails. */
+static gboolean
+load (SlInfer *self, gboolean direct, GError **error)
+{
+  const Settings *settings = &self->used;
+  const SlContractOverrides overrides = {
+    .labels = settings->labels,
+    .mean = settings->mean,
+    .std = settings->std,
+    .colour = sl_choice_nick (sl_colour_choice_get_type (), settings->colour),
+    .fit = sl_choice_nick (sl_fit_choice_get_type (), settings->fit),
+    .layout = sl_choice_nick (sl_layout_choice_get_type (), settings->layout),
+    .decoder = settings->decoder,
+  };
+  guint threads;
+  if (!check_settings (settings, &threads, error))
+    return FALSE;
+  const guint64 limit = (guint64) settings->tensor_limit << 20;
+  const SlModelLoadOptions options = { .direct = direct, .tensor_limit = (gsize) MIN (limit, G_MAXSIZE / 4) };
+  g_autoptr (SlModel) model = sl_model_load_with (settings->model, &overrides, &options, error);
+  SlSession *session = model != NULL ? sl_session_new (sl_model_graph (model), threads, error) : NULL;
+  if (session == NULL)
+    return FALSE;
+  take_model (self, g_steal_pointer (&model), session);
+  return TRUE;
+}
+
+/* Loads the model unless the one that the properties name is loaded already. */
+static gboolean
+ensure_model (SlInfer *self)
+{
+  GST_OBJECT_LOCK (self);
+  gboolean ready = self->session != NULL && !self->stale;
+  GST_OBJECT_UNLOCK (self);
+  if (ready)
+    return TRUE;
+  g_autoptr (GError) error = NULL;
+  unload (self);
+  settings_clear (&self->used);
+  copy_settings (self, &self->used);
+  if (load (self, TRUE, &error))
+    return TRUE;
+  sl_element_report (GST_ELEMENT (self), error);
+  return FALSE;
+}
+
+/* Whether these are the model's tensors; tensors of the input that it declares make it the whole model. */
+static gboolean
+fits (SlInfer *self, const SlTensorContract *tensors, guint n, GError **error)
+{
+  const SlContract *contract = self->contract;
+  if (sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n))
+    return TRUE;
+  if (contract->direct && sl_tensors_same (&contract->declared, 1, tensors, n))
+    return load (self, FALSE, error);
+  g_autofree char *expected = sl_tensors_describe (contract->inputs, contract->n_inputs);
+  g_autofree char *got = sl_tensors_describe (tensors, n);
+  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+               "%s: expected %s (innermost dimension first), got %s: let slnormalize make the tensor, or correct the caps before slinfer",
+               contract->model, expected, got);
+  return FALSE;
+}
+
 static gboolean
 check_caps (SlInfer *self, const GstCaps *caps, GError **error)
 {
-  const SlContract *contract = self->contract;
   SlTensorContract tensors[SL_MAX_IO];
   guint n = sl_tensor_caps_parse (caps, tensors, error);
   if (n == 0)
     return FALSE;
-  gboolean same = sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n);
-  if (!same) {
-    g_autofree char *expected = sl_tensors_describe (contract->inputs, contract->n_inputs);
-    g_autofree char *got = sl_tensors_describe (tensors, n);
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                 "%s: expected %s (innermost dimension first), got %s: let slnormalize make the tensor, or correct the caps before slinfer",
-                 contract->model, expected, got);
-  }
+  gboolean same = fits (self, tensors, n, error);
   sl_tensor_contracts_clear (tensors, n);
   return same;
 }
@@ -326,101 +468,6 @@ sl_infer_propose_allocation (GstBaseTransform *base, GstQuery *decide_query, Gst
 {
   SlInfer *self = (SlInfer *) base;
   sl_tensor_pool_offer (query, self->contract->inputs, self->contract->n_inputs, 2);
-  return TRUE;
-}
-
-static void
-unload (SlInfer *self)
-{
-  GST_OBJECT_LOCK (self);
-  SlContract *contract = g_steal_pointer (&self->contract);
-  GST_OBJECT_UNLOCK (self);
-  g_clear_pointer (&contract, sl_contract_unref);
-  sl_tensor_map_clear (&self->inputs);
-  g_clear_pointer (&self->session, sl_session_free);
-  g_clear_pointer (&self->model, sl_model_unref);
-}
-
-static void
-copy_settings (SlInfer *self, Settings *copy)
-{
-  GST_OBJECT_LOCK (self);
-  *copy = self->settings;
-  copy->model = g_strdup (copy->model);
-  copy->labels = g_strdup (copy->labels);
-  copy->mean = g_strdup (copy->mean);
-  copy->std = g_strdup (copy->std);
-  copy->decoder = g_strdup (copy->decoder);
-  self->stale = FALSE;
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-settings_clear (Settings *settings)
-{
-  g_free (settings->model);
-  g_free (settings->labels);
-  g_free (settings->mean);
-  g_free (settings->std);
-  g_free (settings->decoder);
-}
-
-static gboolean
-load_with (SlInfer *self, const Settings *settings, GError **error)
-{
-  if (settings->model == NULL || *settings->model == '\0') {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "slinfer's model property is not set; expected the path of a model: set model=FILE.tflite");
-    return FALSE;
-  }
-  if (settings->threads < 1 || settings->threads > SL_MAX_THREADS) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "threads=%d: expected 1..%d (CPU threads that run the model), such as threads=2",
-                 settings->threads, SL_MAX_THREADS);
-    return FALSE;
-  }
-  SlContractOverrides overrides = {
-    .labels = settings->labels,
-    .mean = settings->mean,
-    .std = settings->std,
-    .colour = sl_choice_nick (sl_colour_choice_get_type (), settings->colour),
-    .fit = sl_choice_nick (sl_fit_choice_get_type (), settings->fit),
-    .layout = sl_choice_nick (sl_layout_choice_get_type (), settings->layout),
-    .decoder = settings->decoder,
-  };
-  self->model = sl_model_load (settings->model, &overrides, error);
-  if (self->model == NULL)
-    return FALSE;
-  self->session = sl_session_new (sl_model_graph (self->model), (guint) settings->threads, error);
-  return self->session != NULL;
-}
-
-/* Loads the model unless the one that the properties name is loaded already. */
-static gboolean
-ensure_model (SlInfer *self)
-{
-  GST_OBJECT_LOCK (self);
-  gboolean ready = self->session != NULL && !self->stale;
-  GST_OBJECT_UNLOCK (self);
-  if (ready)
-    return TRUE;
-  unload (self);
-  Settings settings;
-  g_autoptr (GError) error = NULL;
-  copy_settings (self, &settings);
-  gboolean loaded = load_with (self, &settings, &error);
-  settings_clear (&settings);
-  if (!loaded) {
-    sl_element_report (GST_ELEMENT (self), error);
-    unload (self);
-    return FALSE;
-  }
-  SlContract *contract = sl_model_contract (self->model);
-  sl_tensor_map_init (&self->inputs, contract->inputs, contract->n_inputs, SL_TENSOR_PADDING);
-  GST_OBJECT_LOCK (self);
-  self->contract = sl_contract_ref (contract);
-  GST_OBJECT_UNLOCK (self);
-  g_autofree char *summary = sl_contract_summary (contract);
-  GST_INFO_OBJECT (self, "%s: %s", sl_model_path (self->model), summary);
   return TRUE;
 }
 
@@ -470,6 +517,7 @@ static void
 sl_infer_finalize (GObject *object)
 {
   unload ((SlInfer *) object);
+  settings_clear (&((SlInfer *) object)->used);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
   G_OBJECT_CLASS (sl_infer_parent_class)->finalize (object);
 }
@@ -491,7 +539,7 @@ sl_infer_class_init (SlInferClass *klass)
     element_class, "Sightline inference", "Filter/Analyzer/Tensor",
     "Runs a model on the CPU with XNNPACK. Tensors come from slnormalize, which learns what the model wants through the caps, or from any "
     "element that speaks other/tensors. On live sources set qos=true to skip frames that would be late. "
-    "Example: slnormalize ! slinfer model=mobilenet.tflite threads=2 ! slpostprocess ! text/x-raw ! fdsink",
+    "Example: slnormalize ! slinfer model=mobilenet.tflite threads=auto ! slpostprocess ! text/x-raw ! fdsink",
     "The Sightline authors");
   element_class->change_state = sl_infer_change_state;
   base_class->transform_caps = sl_infer_transform_caps;

@@ -71,8 +71,8 @@ static const SlProperty properties[] = {
   { "filter", "Filter", "How pixels are made when the size changes", SL_PROPERTY_CHOICE, AT (filter), 0, 0, SL_FILTER_AUTO,
     sl_filter_get_type },
   { "video-direction", "Video direction",
-    "How frames are turned before they are fitted; auto = as their image-orientation tag says. Results are mapped back to the frame as it "
-    "came",
+    "How frames are turned before they are fitted; auto = as their image-orientation tag says; custom is refused. Results are "
+    "mapped back to the frame as it came",
     SL_PROPERTY_CHOICE, AT (direction), 0, 0, GST_VIDEO_ORIENTATION_AUTO, gst_video_orientation_method_get_type },
   { "crop-x", "Crop x", "Left edge of the part of the frame that is used, in pixels of the frame as it came", SL_PROPERTY_INT, AT (crop.x),
     0, 32767, 0 },
@@ -315,7 +315,8 @@ configure (SlNormalize *self, GstCaps *incaps, GstCaps *outcaps, GError **error)
   if (n == 0)
     return FALSE;
   GST_OBJECT_LOCK (self);
-  gboolean good = sl_normalize_spec_choose (&self->settings, sl_tensor_caps_contract (outcaps), tensors, n, &self->spec, error)
+  gboolean good = sl_video_direction_check (self->settings.direction, error)
+                  && sl_normalize_spec_choose (&self->settings, sl_tensor_caps_contract (outcaps), tensors, n, &self->spec, error)
                   && sl_normalize_spec_crop (&self->settings, self->image.width, self->image.height, &self->spec.crop, error);
   self->spec.orientation = orientation (self);
   GST_OBJECT_UNLOCK (self);

@@ -13,12 +13,14 @@
 
 #include "core/error.h"
 #include "plugins/framemeta.h"
+#include "plugins/linepool.h"
 #include "plugins/predictions.h"
 #include "plugins/predictionsignal.h"
 #include "plugins/properties.h"
 #include "plugins/report.h"
 #include "plugins/tensorcaps.h"
 #include "plugins/tensordecoding.h"
+#include "plugins/tracking.h"
 #include "predict/predictionmap.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_postprocess_debug);
@@ -40,7 +42,7 @@ typedef struct
   gdouble threshold, iou_threshold;
   gint max_results, top_k;
   char *decoder, *labels, *source;
-  gboolean post_messages;
+  gboolean post_messages, track;
 } Settings;
 
 typedef struct
@@ -56,8 +58,10 @@ typedef struct
   SlPredictionMap *predictions;
   guint top_k;
   char *source;
-  gboolean post_messages;
+  gboolean post_messages, track;
+  SlTracking tracking;
   GString *line;
+  SlLinePool lines;
   GstCaps *picture_caps; /* (nullable): of the pictures that the decoder makes */
   SlPicture picture;     /* the last one */
   SlLatency latency;
@@ -103,7 +107,26 @@ static const SlProperty properties[] = {
   { "post-messages", "Post messages",
     "Post an element message \"prediction\" for each frame, with the fields frame and timestamp (uint64) and json (string)",
     SL_PROPERTY_BOOL, AT (post_messages), 0, 0, FALSE, NULL, TRUE },
+  { "track", "Track",
+    "Give objects ids that stay with them from frame to frame, in every output. Boxes below threshold, down to 0.1, are then reported "
+    "where they continue an object; sltrack does the same on video with more to choose",
+    SL_PROPERTY_BOOL, AT (track), 0, 0, FALSE, NULL, TRUE },
 };
+
+/* Tracking also wants the boxes that are too unsure to be reported by themselves. */
+static gboolean
+open_tracking (SlPostprocess *self, SlDecodingSettings *settings, GError **error)
+{
+  SlTrackSettings track = sl_track_defaults;
+  gint fps_n = 0, fps_d = 1;
+  track.high = track.fresh = settings->threshold >= 0 ? settings->threshold : sl_decoding_decoder (self->tensors.decoding)->threshold;
+  track.low = MIN (track.low, track.high);
+  gst_structure_get_fraction (gst_caps_get_structure (self->tensor_caps, 0), "framerate", &fps_n, &fps_d);
+  sl_tracking_set_rate (&self->tracking, fps_n, fps_d);
+  sl_tracker_configure (self->tracking.tracker, &track);
+  settings->threshold = track.low;
+  return sl_tensor_decoding_open (&self->tensors, self->tensor_caps, settings, error);
+}
 
 /* Opens the decoder for the current caps and settings. */
 static gboolean
@@ -118,10 +141,12 @@ open_decoding (SlPostprocess *self)
   self->source = g_strdup (self->settings.source);
   self->top_k = (guint) self->settings.top_k;
   self->post_messages = self->settings.post_messages;
+  self->track = self->settings.track;
   self->stale = FALSE;
   GST_OBJECT_UNLOCK (self);
   settings.max_results = MAX (settings.max_results, (gint) self->top_k);
-  if (!sl_tensor_decoding_open (&self->tensors, self->tensor_caps, &settings, &error))
+  if (!sl_tensor_decoding_open (&self->tensors, self->tensor_caps, &settings, &error)
+      || (self->track && !open_tracking (self, &settings, &error)))
     return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
   self->refused = FALSE;
   gst_clear_caps (&self->picture_caps);
@@ -309,6 +334,8 @@ decode (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlPredi
   prediction->timestamp = G_MAXUINT64;
   if (self->segment.format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (buffer))
     prediction->timestamp = gst_segment_to_stream_time (&self->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+  if (self->track)
+    sl_tracking_run (&self->tracking, prediction, GST_BUFFER_PTS (buffer));
   prediction->latency = measure (self, meta);
   return SL_TENSOR_MAP_OK;
 }
@@ -387,8 +414,7 @@ push_line (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, cons
   }
   GstFlowReturn flow = GST_FLOW_OK;
   if (self->line->len > 0) {
-    GstBuffer *out = gst_buffer_new_allocate (NULL, self->line->len, NULL);
-    gst_buffer_fill (out, 0, self->line->str, self->line->len);
+    GstBuffer *out = sl_line_pool_take (&self->lines, self->line);
     gst_buffer_copy_into (out, buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
     GST_BUFFER_OFFSET (out) = prediction->frame;
     if (meta != NULL)
@@ -457,6 +483,7 @@ flush (SlPostprocess *self)
     link = next;
   }
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
+  sl_tracking_reset (&self->tracking);
 }
 
 /* A gap before the first buffer chooses the output when that cannot be video; else there is nothing to tell yet. */
@@ -487,6 +514,7 @@ sl_postprocess_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
       return take_gap (self, event);
     case GST_EVENT_STREAM_START:
       self->frame = 0;
+      sl_tracking_reset (&self->tracking);
       return gst_pad_push_event (self->srcpad, event);
     case GST_EVENT_FLUSH_STOP:
       flush (self);
@@ -515,10 +543,13 @@ sl_postprocess_change_state (GstElement *element, GstStateChange transition)
     self->refused = self->warned = FALSE;
     self->frame = 0;
     gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
+    sl_tracking_clear (&self->tracking);
+    sl_tracking_init (&self->tracking);
   }
   GstStateChangeReturn result = GST_ELEMENT_CLASS (sl_postprocess_parent_class)->change_state (element, transition);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     forget_output (self);
+    sl_line_pool_clear (&self->lines);
     sl_tensor_decoding_clear (&self->tensors);
     gst_clear_caps (&self->tensor_caps);
   }
@@ -547,9 +578,11 @@ sl_postprocess_finalize (GObject *object)
 {
   SlPostprocess *self = (SlPostprocess *) object;
   forget_output (self);
+  sl_line_pool_clear (&self->lines);
   sl_tensor_decoding_clear (&self->tensors);
   gst_clear_caps (&self->tensor_caps);
   sl_prediction_map_free (self->predictions);
+  sl_tracking_clear (&self->tracking);
   g_string_free (self->line, TRUE);
   g_free (self->source);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
@@ -583,6 +616,7 @@ sl_postprocess_init (SlPostprocess *self)
 {
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
   self->predictions = sl_prediction_map_new ();
+  sl_tracking_init (&self->tracking);
   self->line = g_string_new (NULL);
   g_queue_init (&self->held);
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);

@@ -314,11 +314,8 @@ configure (SlResize *self, GstCaps *incaps, GstCaps *outcaps, GError **error)
   const GstVideoOrientationMethod direction = direction_of (self);
   if (!read_video (incaps, &self->from, &self->from_image, error) || !read_video (outcaps, &self->to, &self->to_image, error))
     return FALSE;
-  if (direction > GST_VIDEO_ORIENTATION_UR_LL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "video-direction=custom is not supported; expected auto or one of the eight turns and flips");
+  if (!sl_video_direction_check ((gint) direction, error))
     return FALSE;
-  }
   const SlResizeSpec spec = {
     .width = self->to_image.width,
     .height = self->to_image.height,

@@ -101,6 +101,16 @@ meta_agrees (const GstVideoMeta *meta, const GstVideoInfo *video)
 }
 
 gboolean
+sl_video_direction_check (gint direction, GError **error)
+{
+  if (direction != GST_VIDEO_ORIENTATION_CUSTOM)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "video-direction=custom is not supported; expected auto or one of the eight turns and flips");
+  return FALSE;
+}
+
+gboolean
 sl_video_input_map (GstVideoFrame *frame, SlImage *image, const SlImageInfo *info, const GstVideoInfo *video, GstBuffer *buffer)
 {
   SlMemory memory[3] = { { NULL, 0 } };

@@ -19,6 +19,8 @@ G_BEGIN_DECLS
 
 /** sl_video_input_info: FALSE with @error set for a format, size or interlacing that slnormalize does not take. */
 gboolean sl_video_input_info (const GstVideoInfo *video, SlImageInfo *image, GError **error);
+/** sl_video_direction_check: FALSE with @error set when @direction, a GstVideoOrientationMethod, is custom. */
+gboolean sl_video_direction_check (gint direction, GError **error);
 /** sl_video_input_map: maps @buffer for reading and fills @image. FALSE, with nothing mapped, when the buffer or its
  *  GstVideoMeta does not hold a frame of @video, of which @info came; undone by sl_video_input_unmap(). */
 gboolean sl_video_input_map (GstVideoFrame *frame, SlImage *image, const SlImageInfo *info, const GstVideoInfo *video, GstBuffer *buffer);

@@ -15,6 +15,7 @@
 #include "postprocess/decoders.h"
 #include "postprocess/detector.h"
 #include "postprocess/params.h"
+#include "postprocess/prototypes.h"
 #include "postprocess/yolo_shape.h"
 
 #define DEFAULT_IOU 0.45
@@ -35,6 +36,7 @@ typedef struct
   SlYoloShape shape;
   Part parts[SL_MAX_IO];
   SlDetector detector;
+  SlPrototypes prototypes;
   gfloat threshold, raw_threshold;
 } State;
 
@@ -64,6 +66,7 @@ close_yolo (gpointer opened)
 {
   State *state = opened;
   sl_detector_clear (&state->detector);
+  sl_prototypes_clear (&state->prototypes);
   g_free (state);
 }
 
@@ -78,12 +81,13 @@ open_yolo (const SlDecoderConfig *config, GError **error)
   const SlYoloShape *shape = &state->shape;
   guint first = 0;
   for (guint t = 0; t < shape->n_parts; t++) {
+    const SlDecoderTensor *tensor = &config->tensors[shape->first_part + t];
     Part *part = &state->parts[t];
     part->first = first;
-    part->n = sl_decoder_elements (&config->tensors[t]) / shape->channels;
+    part->n = sl_decoder_elements (tensor) / shape->channels;
     first += part->n;
-    sl_values_init (&part->values, &config->tensors[t], SL_SCORES_PLAIN);
-    sl_values_init (&part->scores, &config->tensors[t], shape->sigmoid ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
+    sl_values_init (&part->values, tensor, SL_SCORES_PLAIN);
+    sl_values_init (&part->scores, tensor, shape->sigmoid ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
   }
   state->threshold = config->threshold;
   state->raw_threshold = sl_values_raw_threshold (&state->parts[0].scores, config->threshold);
@@ -92,6 +96,8 @@ open_yolo (const SlDecoderConfig *config, GError **error)
     close_yolo (state);
     return NULL;
   }
+  if (shape->n_coefficients > 0)
+    sl_prototypes_init (&state->prototypes, &config->tensors[shape->prototypes], config->max_results);
   return state;
 }
 
@@ -304,10 +310,29 @@ add_keypoints (State *state, const void *const *data, gfloat x_scale, gfloat y_s
   result->skeleton = shape->n_keypoints == sl_skeleton_person.n_points ? &sl_skeleton_person : NULL;
 }
 
+/* Of what was kept; @prototypes: that tensor. */
 static void
-decode_yolo (gpointer opened, const void *const *data, SlResult *result)
+add_masks (State *state, const void *const *data, const void *prototypes, SlResult *result)
+{
+  const SlYoloShape *shape = &state->shape;
+  sl_prototypes_begin (&state->prototypes);
+  for (guint d = 0; d < result->n_detections; d++) {
+    const guint row = state->detector.origins[state->detector.kept[d]];
+    const Part *part = find_part (state, row);
+    gfloat coefficients[SL_MAX_PROTOTYPES];
+    for (guint k = 0; k < shape->n_coefficients; k++)
+      coefficients[k] =
+        sl_values_get (&part->values, data[part - state->parts], place (state, part, row - part->first, shape->first_coefficient + k));
+    sl_prototypes_cut (&state->prototypes, prototypes, coefficients, &result->detections[d], d);
+  }
+  result->masks = state->prototypes.masks;
+}
+
+static void
+decode_yolo (gpointer opened, const void *const *tensors, SlResult *result)
 {
   State *state = opened;
+  const void *const *data = tensors + state->shape.first_part;
   SlDetector *detector = &state->detector;
   gfloat x_scale = 1, y_scale = 1;
   score_rows (state, data);
@@ -322,6 +347,8 @@ decode_yolo (gpointer opened, const void *const *data, SlResult *result)
   sl_detector_finish (detector, !state->shape.end_to_end, result);
   if (state->shape.n_keypoints > 0)
     add_keypoints (state, data, x_scale, y_scale, result);
+  if (state->shape.n_coefficients > 0)
+    add_masks (state, data, tensors[state->shape.prototypes], result);
 }
 
 const SlDecoder sl_decoder_yolo = {

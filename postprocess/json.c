@@ -21,6 +21,17 @@ sl_utf8_next (const char **text)
   return c;
 }
 
+void
+sl_json_append_printf (GString *out, const char *format, ...)
+{
+  char text[256];
+  va_list args;
+  va_start (args, format);
+  g_vsnprintf (text, sizeof text, format, args);
+  va_end (args);
+  g_string_append (out, text);
+}
+
 static void
 append_escaped (GString *out, gunichar c)
 {
@@ -42,7 +53,7 @@ append_escaped (GString *out, gunichar c)
       break;
     default:
       if (c < 0x20 || c == 0x7f)
-        g_string_append_printf (out, "\\u%04x", (guint) c);
+        sl_json_append_printf (out, "\\u%04x", (guint) c);
       else
         g_string_append_unichar (out, c);
   }

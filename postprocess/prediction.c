@@ -46,11 +46,28 @@ append_points (GString *out, const SlObject *object, const SlSkeleton *skeleton)
   g_string_append_c (out, ']');
 }
 
+/* Lengths of runs, outside and inside in turn, beginning with outside. */
+static void
+append_object_mask (GString *out, const SlObjectMask *mask)
+{
+  const gsize n = (gsize) mask->width * mask->height;
+  gboolean inside = FALSE;
+  sl_json_append_printf (out, ",\"mask\":{\"width\":%u,\"height\":%u,\"runs\":[", mask->width, mask->height);
+  for (gsize start = 0, end = 0; start < n; start = end, inside = !inside) {
+    while (end < n && (mask->cells[end] >= SL_OBJECT_CELL) == inside)
+      end++;
+    sl_json_append_printf (out, "%s%" G_GSIZE_FORMAT, start > 0 || inside ? "," : "", end - start);
+  }
+  g_string_append (out, "]}");
+}
+
 static void
 append_object (GString *out, const SlObject *object, const SlSkeleton *skeleton)
 {
-  g_string_append_printf (out, "{\"x\":%d,\"y\":%d,\"w\":%d,\"h\":%d,\"roi_type\":", object->x, object->y, object->w, object->h);
+  sl_json_append_printf (out, "{\"x\":%d,\"y\":%d,\"w\":%d,\"h\":%d,\"roi_type\":", object->x, object->y, object->w, object->h);
   sl_json_append_string (out, object->label);
+  if (object->object_id > 0)
+    sl_json_append_printf (out, ",\"id\":%d", object->object_id);
   append_field (out, ",\"detection\":{\"bounding_box\":{\"x_min\":", object->x_min);
   append_field (out, ",\"x_max\":", object->x_max);
   append_field (out, ",\"y_min\":", object->y_min);
@@ -58,9 +75,11 @@ append_object (GString *out, const SlObject *object, const SlSkeleton *skeleton)
   append_field (out, "},\"confidence\":", object->confidence);
   g_string_append (out, ",\"label\":");
   sl_json_append_string (out, object->label);
-  g_string_append_printf (out, ",\"label_id\":%d}", object->label_id);
+  sl_json_append_printf (out, ",\"label_id\":%d}", object->label_id);
   if (object->n_points > 0)
     append_points (out, object, skeleton);
+  if (object->mask.width > 0)
+    append_object_mask (out, &object->mask);
   g_string_append_c (out, '}');
 }
 
@@ -72,19 +91,19 @@ append_runs (GString *out, const SlMask *mask)
   for (gsize start = 0, end; start < n; start = end) {
     for (end = start + 1; end < n && mask->classes[end] == mask->classes[start];)
       end++;
-    g_string_append_printf (out, "%s%u,%" G_GSIZE_FORMAT, start > 0 ? "," : "", mask->classes[start], end - start);
+    sl_json_append_printf (out, "%s%u,%" G_GSIZE_FORMAT, start > 0 ? "," : "", mask->classes[start], end - start);
   }
 }
 
 static void
 append_mask (GString *out, const SlPrediction *prediction)
 {
-  g_string_append_printf (out, ",\"mask\":{\"width\":%u,\"height\":%u,\"classes\":[", prediction->mask.width, prediction->mask.height);
+  sl_json_append_printf (out, ",\"mask\":{\"width\":%u,\"height\":%u,\"classes\":[", prediction->mask.width, prediction->mask.height);
   for (guint i = 0; i < prediction->n_mask_classes; i++) {
     const SlMaskClass *found = &prediction->mask_classes[i];
     g_string_append (out, i > 0 ? ",{\"label\":" : "{\"label\":");
     sl_json_append_string (out, found->label);
-    g_string_append_printf (out, ",\"label_id\":%d", found->label_id);
+    sl_json_append_printf (out, ",\"label_id\":%d", found->label_id);
     append_field (out, ",\"fraction\":", found->fraction);
     g_string_append_c (out, '}');
   }
@@ -105,11 +124,11 @@ append_latency (GString *out, const SlLatency *latency)
   };
   g_string_append (out, ",\"latency\":");
   for (guint i = 0; i < G_N_ELEMENTS (times); i++) {
-    g_string_append_printf (out, "%c\"%s\":", i > 0 ? ',' : '{', times[i].name);
+    sl_json_append_printf (out, "%c\"%s\":", i > 0 ? ',' : '{', times[i].name);
     if (times[i].us < 0)
       g_string_append (out, "null");
     else
-      g_string_append_printf (out, "%" G_GINT64_FORMAT, times[i].us);
+      sl_json_append_printf (out, "%" G_GINT64_FORMAT, times[i].us);
   }
   g_string_append_c (out, '}');
 }
@@ -119,7 +138,7 @@ append_label (GString *out, const SlLabelled *label)
 {
   g_string_append (out, "{\"label\":");
   sl_json_append_string (out, label->label);
-  g_string_append_printf (out, ",\"label_id\":%d", label->label_id);
+  sl_json_append_printf (out, ",\"label_id\":%d", label->label_id);
   append_field (out, ",\"confidence\":", label->confidence);
   g_string_append_c (out, '}');
 }
@@ -129,12 +148,12 @@ sl_prediction_append_json (GString *out, const SlPrediction *prediction)
 {
   g_string_append (out, "{\"source\":");
   sl_json_append_string (out, prediction->source);
-  g_string_append_printf (out, ",\"frame\":%" G_GUINT64_FORMAT ",\"timestamp\":", prediction->frame);
+  sl_json_append_printf (out, ",\"frame\":%" G_GUINT64_FORMAT ",\"timestamp\":", prediction->frame);
   if (prediction->timestamp == G_MAXUINT64)
     g_string_append (out, "null");
   else
-    g_string_append_printf (out, "%" G_GUINT64_FORMAT, prediction->timestamp);
-  g_string_append_printf (out, ",\"resolution\":{\"width\":%d,\"height\":%d},\"objects\":[", prediction->width, prediction->height);
+    sl_json_append_printf (out, "%" G_GUINT64_FORMAT, prediction->timestamp);
+  sl_json_append_printf (out, ",\"resolution\":{\"width\":%d,\"height\":%d},\"objects\":[", prediction->width, prediction->height);
   for (guint i = 0; i < prediction->n_objects; i++) {
     if (i > 0)
       g_string_append_c (out, ',');
@@ -182,6 +201,9 @@ sl_prediction_append_text (GString *out, const SlPrediction *prediction)
     append_plain (out, object->label);
     g_string_append_c (out, ' ');
     append_double (out, object->confidence);
-    g_string_append_printf (out, " %d %d %d %d\n", object->x, object->y, object->w, object->h);
+    sl_json_append_printf (out, " %d %d %d %d", object->x, object->y, object->w, object->h);
+    if (object->object_id > 0)
+      sl_json_append_printf (out, " %d", object->object_id);
+    g_string_append_c (out, '\n');
   }
 }

@@ -17,6 +17,15 @@ typedef struct
   gdouble x, y, confidence;
 } SlPoint;
 
+/** Which part of an object's pixels x, y, w, h is the object: a grid over them, row by row, of the share 0..255 of sureness that a
+ *  cell belongs to it; from SL_OBJECT_CELL on it does. @width 0 = unknown. */
+typedef struct
+{
+  guint width, height;
+  const guint8 *cells;
+} SlObjectMask;
+#define SL_OBJECT_CELL 128
+
 /** An object; @x..@h whole pixels of the frame, clipped to it; @x_min..@y_max in 0..1 of the frame, clipped. */
 typedef struct
 {
@@ -27,6 +36,9 @@ typedef struct
   const char *label; /* (not nullable): the class's name, or its number when it has none; owned elsewhere */
   guint n_points;
   const SlPoint *points; /* in the order of the prediction's skeleton */
+  gint32 object_id;      /* from 1 on, the same in every frame of a stream; 0 = not tracked */
+  guint64 tracked_since; /* nanoseconds of the frame with this object's first box; where there is an object_id */
+  SlObjectMask mask;
 } SlObject;
 
 typedef struct
@@ -79,7 +91,7 @@ typedef struct
 /** sl_prediction_append_json: one line without newline, UTF-8; shape documented in docs/predictions.md. */
 void sl_prediction_append_json (GString *out, const SlPrediction *prediction);
 /** sl_prediction_append_text: for reading and scripts: the best label alone, or one line an object
- *  "label confidence x y w h"; newline after each; nothing for an empty prediction. */
+ *  "label confidence x y w h", and the id of objects that have one; newline after each; nothing for an empty prediction. */
 void sl_prediction_append_text (GString *out, const SlPrediction *prediction);
 
 G_END_DECLS

@@ -54,6 +54,19 @@ typedef struct
   const guint8 *classes;
 } SlMask;
 
+/** Most cells of the masks of all objects of a result together. */
+#define SL_MAX_OBJECT_CELLS (1u << 20)
+
+/** Which part of a detection's box is the object: a grid, row by row, of the share 0..255 of sureness that a cell belongs to it,
+ *  128 and more meaning that it does. Corners of the grid in 0..1 of the model's input; it may reach beyond the box, where it means
+ *  nothing. @width 0 = none. */
+typedef struct
+{
+  gfloat x_min, y_min, x_max, y_max;
+  guint width, height;
+  const guint8 *cells;
+} SlInstanceMask;
+
 /** A picture, rows without padding, @channels 1 (gray) or 3 (R, G, B) bytes a pixel. @width 0 = none. */
 typedef struct
 {
@@ -68,7 +81,8 @@ typedef struct
   SlDetection detections[SL_MAX_RESULTS];
   SlClass classes[SL_MAX_RESULTS];
   SlKeypoint keypoints[SL_MAX_RESULT_KEYPOINTS];
-  const SlSkeleton *skeleton; /* (nullable): of all keypoints */
+  const SlSkeleton *skeleton;  /* (nullable): of all keypoints */
+  const SlInstanceMask *masks; /* (nullable): one a detection */
   SlMask mask;
   SlPicture picture;
 } SlResult;

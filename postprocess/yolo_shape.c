@@ -9,17 +9,20 @@
 #include "core/error.h"
 #include "postprocess/detector.h"
 #include "postprocess/params.h"
+#include "postprocess/prototypes.h"
 
 #define END_TO_END_CHANNELS 6
 #define MOST_END_TO_END_ROWS 1000
 /* Rows of a row's channels for the 80 classes of COCO, without and with objectness. */
 #define COCO_CLASSES 80
+/* Coefficients of masks of every model of the family so far. */
+#define LIKELY_COEFFICIENTS 32
 /* A quantised coordinate that reaches beyond this is in pixels. */
 #define LARGEST_FRACTION 4
 
-const char *const sl_yolo_params[] = { "preset",    "transposed", "objectness",       "end-to-end", "box",
-                                       "boxes",     "anchors",    "strides",          "units",      "activation",
-                                       "keypoints", "kpt_shape",  SL_DETECTOR_PARAMS, NULL };
+const char *const sl_yolo_params[] = { "preset",  "transposed",       "objectness", "end-to-end", "box",       "boxes",
+                                       "anchors", "strides",          "units",      "activation", "keypoints", "kpt_shape",
+                                       "masks",   SL_DETECTOR_PARAMS, NULL };
 
 typedef enum
 {
@@ -88,11 +91,8 @@ static gboolean
 read_keypoints (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GError **error)
 {
   const char *key = sl_decoder_param (config, "keypoints") != NULL ? "keypoints" : "kpt_shape";
-  const char *task = sl_decoder_param (config, "task");
   double size[2];
   guint n = 0;
-  if (task != NULL && g_ascii_strcasecmp (task, "segment") == 0)
-    facts->extra = 32;
   if (!sl_decoder_param_list (config, key, 1, SL_MAX_KEYPOINTS, size, 2, &n, error))
     return FALSE;
   if (n == 0)
@@ -105,6 +105,37 @@ read_keypoints (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts,
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder parameter %s: expected a count and 2 or 3, such as 17,3, got '%s'", key,
                sl_decoder_param (config, key));
   return FALSE;
+}
+
+/* Which of two tensors are prototypes, if one is. */
+static gboolean
+find_prototypes (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GError **error)
+{
+  const char *task = sl_decoder_param (config, "task");
+  SlPictureShape picture;
+  gboolean wanted;
+  if (!sl_decoder_param_bool (config, "masks", TRUE, &wanted, error))
+    return FALSE;
+  if (shape->n_keypoints > 0 || shape->boxes != SL_YOLO_BOXES_DECODED)
+    return TRUE;
+  if (task != NULL && g_ascii_strcasecmp (task, "segment") == 0)
+    facts->extra = LIKELY_COEFFICIENTS;
+  for (guint t = 0; t < 2 && config->n_tensors == 2; t++)
+    if (config->tensors[1 - t].rank <= 3 && sl_prototypes_shape (&config->tensors[t], &picture)) {
+      shape->prototypes = t;
+      shape->first_part = 1 - t;
+      shape->n_parts = 1;
+      shape->n_coefficients = wanted ? picture.channels : 0;
+      facts->extra = picture.channels;
+      return TRUE;
+    }
+  if (sl_decoder_param (config, "masks") == NULL || !wanted)
+    return TRUE;
+  return sl_decoder_refuse (config, "yolo",
+                            "for masks=yes two tensors, boxes [1,channels,rows] or [1,rows,channels] and prototypes [1,H,W,K] or "
+                            "[1,K,H,W] with K in 4..64",
+                            error)
+         != NULL;
 }
 
 static gboolean
@@ -131,6 +162,8 @@ read_parameters (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts
     return FALSE;
   if (sl_decoder_param (config, "boxes") != NULL)
     shape->boxes = (SlYoloBoxes) choice;
+  if (!find_prototypes (config, shape, facts, error))
+    return FALSE;
   if (task != NULL)
     shape->certain = strcmp (task, "detect") == 0 || strcmp (task, "pose") == 0 || strcmp (task, "segment") == 0;
   return sl_decoder_param_size (config, &shape->width, &shape->height, error);
@@ -166,8 +199,8 @@ static void
 settle (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, guint a, guint b)
 {
   if (facts->end_to_end == UNKNOWN)
-    facts->end_to_end = b == END_TO_END_CHANNELS + (shape->n_keypoints > 0 ? facts->extra : 0) && a <= MOST_END_TO_END_ROWS && a > b
-                            && facts->objectness == UNKNOWN && facts->transposed != YES && shape->boxes == SL_YOLO_BOXES_DECODED
+    facts->end_to_end = b == END_TO_END_CHANNELS + facts->extra && a <= MOST_END_TO_END_ROWS && a > b && facts->objectness == UNKNOWN
+                            && facts->transposed != YES && shape->boxes == SL_YOLO_BOXES_DECODED
                           ? YES
                           : NO;
   if (facts->end_to_end == YES)
@@ -194,17 +227,18 @@ count_channels (const SlDecoderConfig *config, SlYoloShape *shape, const Facts *
   shape->objectness = facts->objectness == YES && !shape->end_to_end;
   shape->first_class = 4 + (shape->objectness ? 1 : 0);
   shape->corners = shape->corners || shape->end_to_end;
-  const guint extra = shape->end_to_end && shape->n_keypoints == 0 ? shape->channels - MIN (shape->channels, 6) : facts->extra;
+  const guint extra = shape->end_to_end && facts->extra == 0 ? shape->channels - MIN (shape->channels, 6) : facts->extra;
   const guint fixed = (shape->end_to_end ? END_TO_END_CHANNELS : shape->first_class) + extra;
   if (shape->channels < fixed + (shape->end_to_end ? 0 : 1)) {
     g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                 "decoder yolo: %u channels are too few for 4 of a box%s, %u behind the classes and %s; state transposed=, objectness= or "
-                 "keypoints=",
+                 "decoder yolo: %u channels are too few for 4 of a box%s, %u behind the classes and %s; state transposed=, objectness=, "
+                 "keypoints= or masks=",
                  shape->channels, shape->objectness ? ", objectness" : "", extra, shape->end_to_end ? "score and class" : "a class");
     return FALSE;
   }
   shape->classes = shape->end_to_end ? 0 : shape->channels - fixed;
   shape->first_keypoint = shape->end_to_end ? END_TO_END_CHANNELS : shape->first_class + shape->classes;
+  shape->first_coefficient = shape->first_keypoint;
   return TRUE;
 }
 
@@ -243,7 +277,7 @@ read_grid (const SlDecoderConfig *config, SlYoloShape *shape, GError **error)
 static gboolean
 settle_units (const SlDecoderConfig *config, SlYoloShape *shape, GError **error)
 {
-  const SlDecoderTensor *tensor = &config->tensors[0];
+  const SlDecoderTensor *tensor = &config->tensors[shape->first_part];
   if (shape->boxes != SL_YOLO_BOXES_DECODED)
     shape->units = SL_YOLO_UNITS_PIXELS;
   if (shape->units == SL_YOLO_UNITS_AUTO && tensor->dtype != SL_DTYPE_F32 && tensor->scale > 0)
@@ -280,23 +314,23 @@ find_rows (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GErr
   static const char expected[] = "boxes and scores as one tensor of uint8, int8 or float32, [1,channels,rows] or [1,rows,channels], or one "
                                  "tensor [1,anchors,height,width,channels] for each stride";
   guint a = 0, b = 0;
-  const gboolean proto = config->n_tensors == 2 && config->tensors[1].rank == 4 && facts->extra == 32;
-  shape->n_parts = proto ? 1 : config->n_tensors;
+  const SlDecoderTensor *parts = &config->tensors[shape->first_part];
+  if (shape->n_parts == 0)
+    shape->n_parts = config->n_tensors;
   for (guint t = 0; t < shape->n_parts; t++)
-    if (!sl_values_readable (config->tensors[t].dtype) || config->tensors[t].dtype != config->tensors[0].dtype
-        || config->tensors[t].rank < 2)
+    if (!sl_values_readable (parts[t].dtype) || parts[t].dtype != parts[0].dtype || parts[t].rank < 2)
       return sl_decoder_refuse (config, "yolo", expected, error) != NULL;
-  if (shape->n_parts == 1 && two_dims (&config->tensors[0], &a, &b)) {
+  if (shape->n_parts == 1 && two_dims (&parts[0], &a, &b)) {
     settle (config, shape, facts, a, b);
     return TRUE;
   }
   if (shape->boxes == SL_YOLO_BOXES_DECODED)
     return sl_decoder_refuse (config, "yolo", expected, error) != NULL;
   facts->transposed = NO;
-  b = (guint) config->tensors[0].dims[config->tensors[0].rank - 1];
+  b = (guint) parts[0].dims[parts[0].rank - 1];
   guint64 rows = 0;
   for (guint t = 0; t < shape->n_parts; t++) {
-    const SlDecoderTensor *tensor = &config->tensors[t];
+    const SlDecoderTensor *tensor = &parts[t];
     if ((guint) tensor->dims[tensor->rank - 1] != b)
       return sl_decoder_refuse (config, "yolo", expected, error) != NULL;
     rows += sl_decoder_elements (tensor) / b;

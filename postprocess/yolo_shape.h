@@ -16,6 +16,8 @@
  *   units          normalised (0..1 of the input) or pixels; else told by scale or values
  *   activation     none or sigmoid, of scores
  *   keypoints      count,2 or count,3 behind the classes
+ *   masks          whether one of two tensors, [1,H,W,K] or [1,K,H,W], is prototypes of masks, whose K coefficients are behind the
+ *                  classes; yes where shapes allow it
  *   iou-threshold, agnostic: suppression
  * and "task", "stride", "imgsz", "kpt_shape" as Ultralytics' exporters write them into models.
  */
@@ -45,7 +47,8 @@ typedef enum
 
 /**
  * SlYoloShape:
- * @n_parts: tensors whose rows follow one another
+ * @n_parts: tensors whose rows follow one another, from the @first_part-th on
+ * @n_coefficients: of masks, behind the classes; the prototypes are tensor @prototypes
  * @channels: numbers of a row; @classes of them are scores from @first_class on
  * @width, @height: of the input, 0 = unknown, which only coordinates known to be fractions allow
  * @per_cell, @anchors: for SL_YOLO_BOXES_ANCHORS
@@ -58,6 +61,7 @@ typedef struct
   SlYoloBoxes boxes;
   SlYoloUnits units;
   guint n_keypoints, keypoint_size, first_keypoint;
+  guint first_part, n_coefficients, prototypes, first_coefficient;
   gint32 width, height;
   SlGrid grid;
   guint per_cell;

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "predict/maskmap.h"
+#include "predict/objectgrid.h"
 
 /* Pixels by which an edge may miss a whole number and still count as on it: floats of a box are this coarse. */
 #define EDGE_SLACK 1e-3
@@ -23,6 +24,7 @@ struct _SlPredictionMap
   char label_numbers[SL_MAX_RESULTS][8];
   char mask_numbers[256][8];
   SlMaskMap *mask;
+  SlObjectMaskMap object_masks;
 };
 
 SlPredictionMap *
@@ -39,6 +41,7 @@ sl_prediction_map_free (SlPredictionMap *map)
   if (map == NULL)
     return;
   sl_mask_map_free (map->mask);
+  sl_object_mask_map_clear (&map->object_masks);
   g_free (map);
 }
 
@@ -133,6 +136,7 @@ sl_prediction_map_fill (SlPredictionMap *map, const SlResult *result, const SlLa
                         const SlFrameGeometry *geometry, guint max_labels, SlPrediction *prediction)
 {
   guint n = 0;
+  map->object_masks.used = 0;
   for (guint i = 0; i < MIN (result->n_detections, SL_MAX_RESULTS); i++) {
     const SlDetection *box = &result->detections[i];
     SlObject *object = &map->objects[n];
@@ -142,6 +146,9 @@ sl_prediction_map_fill (SlPredictionMap *map, const SlResult *result, const SlLa
     object->label_id = box->label_id;
     object->label = name_class (labels, names, box->label_id, map->object_numbers[n]);
     map_points (map, result, box, geometry, object);
+    object->mask = (SlObjectMask){ 0 };
+    if (result->masks != NULL)
+      sl_object_mask_map_run (&map->object_masks, &result->masks[i], box, geometry, object, &object->mask);
     n++;
   }
   guint n_labels = MIN (MIN (result->n_classes, max_labels), SL_MAX_RESULTS);

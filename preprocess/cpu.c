@@ -90,10 +90,17 @@ sl_kernels_find (const char *name)
   return NULL;
 }
 
+/* The int8 kernels have a set between AVX2 and AVX-512, for which AVX2 is the best here. */
+static const char *
+translate (const char *wanted)
+{
+  return wanted != NULL && strcmp (wanted, "avxvnni") == 0 ? "avx2" : wanted;
+}
+
 static void
 choose (void)
 {
-  const char *wanted = getenv ("SIGHTLINE_CPU");
+  const char *wanted = translate (getenv ("SIGHTLINE_CPU"));
   for (size_t i = 0; chosen == NULL; i++)
     chosen = tables[i].available () ? tables[i].kernels : NULL;
   if (wanted == NULL || wanted[0] == '\0')

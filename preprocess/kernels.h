@@ -57,7 +57,8 @@ typedef enum
 } SlStoreLayout;
 
 /** Stores @n pixels of src[0..2] through one or three mixes. Integers are rounded half to even, float16 to nearest even;
- *  the mixes' bounds are those of the type or tighter. */
+ *  the mixes' bounds are those of the type or tighter. Mixes for int8 make a number from 0 to 255 too, and 128 is taken off the
+ *  rounded one: so int8 is uint8 less 128 always, where a constant of 128 less could round the other way. */
 typedef void (*SlStore) (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n);
 
 /**

@@ -417,10 +417,11 @@ reduce_four (int32_t *dst, const int16_t *row, const SlAxis *columns, SlAhead *a
   }
 }
 
-/* Up to eight taps: columns i + k and i + 4 + k in the halves. */
+/* Up to eight taps: columns i + 2k and i + 2k + 1 in the halves. */
 static void
 reduce_eight (int32_t *dst, const int16_t *row, const SlAxis *columns, SlAhead *ahead)
 {
+  const __m256i order = _mm256_setr_epi32 (0, 4, 1, 5, 2, 6, 3, 7);
   for (int i = 0; i < columns->count; i += 8) {
     if (i % 16 == 0)
       sl_ahead_step (ahead);
@@ -429,8 +430,8 @@ reduce_eight (int32_t *dst, const int16_t *row, const SlAxis *columns, SlAhead *
     __m256i product[4];
     SL_UNROLL
     for (int k = 0; k < 4; k++)
-      product[k] = _mm256_madd_epi16 (load_two (row + start[k], row + start[k + 4]), load_two (weight + 8 * k, weight + 8 * (k + 4)));
-    keep (dst + i, add_fours (product));
+      product[k] = _mm256_madd_epi16 (load_two (row + start[2 * k], row + start[2 * k + 1]), load (weight + 16 * k));
+    keep (dst + i, _mm256_permutevar8x32_epi32 (add_fours (product), order));
   }
 }
 
@@ -470,9 +471,11 @@ reduce_avx2 (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *c
   }
 }
 
+typedef __m256 Pixels;
+
 typedef struct
 {
-  __m256 m[3], constant, low, high;
+  Pixels m[3], constant, low, high;
 } Mix;
 
 static ALWAYS_INLINE Mix
@@ -486,23 +489,36 @@ load_mix (const SlMix *mix)
   };
 }
 
-static ALWAYS_INLINE __m256
-apply (const Mix *mix, const __m256 in[3])
+static ALWAYS_INLINE Pixels
+load_pixels (const int32_t *src)
+{
+  return _mm256_cvtepi32_ps (load (src));
+}
+
+static ALWAYS_INLINE Pixels
+apply (const Mix *mix, const Pixels in[3])
 {
   const __m256 ab = _mm256_add_ps (_mm256_mul_ps (in[0], mix->m[0]), _mm256_mul_ps (in[1], mix->m[1]));
   const __m256 sum = _mm256_add_ps (_mm256_add_ps (ab, _mm256_mul_ps (in[2], mix->m[2])), mix->constant);
   return _mm256_min_ps (_mm256_max_ps (sum, mix->low), mix->high);
 }
 
+/* Bytes as @type has them. */
+static ALWAYS_INLINE __m256i
+flip (__m256i bytes, SlOutType type)
+{
+  return type == SL_OUT_I8 ? _mm256_xor_si256 (bytes, _mm256_set1_epi8 ((char) 0x80)) : bytes;
+}
+
 static ALWAYS_INLINE void
-interleave_bytes (uint8_t *dst, const __m256 value[3])
+interleave_bytes (uint8_t *dst, SlOutType type, const Pixels value[3])
 {
   const __m256i order = _mm256_broadcastsi128_si256 (_mm_setr_epi8 (0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
   const __m256i low = _mm256_set1_epi32 (0xff);
   const __m256i a = _mm256_and_si256 (_mm256_cvtps_epi32 (value[0]), low);
   const __m256i b = _mm256_slli_epi32 (_mm256_and_si256 (_mm256_cvtps_epi32 (value[1]), low), 8);
   const __m256i c = _mm256_slli_epi32 (_mm256_cvtps_epi32 (value[2]), 16);
-  const __m256i packed = _mm256_shuffle_epi8 (_mm256_or_si256 (_mm256_or_si256 (a, b), c), order);
+  const __m256i packed = _mm256_shuffle_epi8 (flip (_mm256_or_si256 (_mm256_or_si256 (a, b), c), type), order);
   const __m128i rest = _mm256_extracti128_si256 (packed, 1);
   const int32_t last = _mm_extract_epi32 (rest, 2);
   _mm_storeu_si128 ((__m128i *) dst, _mm256_castsi256_si128 (packed));
@@ -511,7 +527,7 @@ interleave_bytes (uint8_t *dst, const __m256 value[3])
 }
 
 static ALWAYS_INLINE void
-interleave_halves (uint16_t *dst, const __m256 value[3])
+interleave_halves (uint16_t *dst, const Pixels value[3])
 {
   __m128i half[3];
   SL_UNROLL
@@ -529,7 +545,7 @@ interleave_halves (uint16_t *dst, const __m256 value[3])
 
 /* Halves of the three results hold pixels 0..3 and 4..7: a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3. */
 static ALWAYS_INLINE void
-interleave_floats (float *dst, const __m256 value[3])
+interleave_floats (float *dst, const Pixels value[3])
 {
   const __m256 ab = _mm256_shuffle_ps (value[0], value[1], _MM_SHUFFLE (2, 0, 2, 0)); /* a0 a2 b0 b2 */
   const __m256 bc = _mm256_shuffle_ps (value[1], value[2], _MM_SHUFFLE (3, 1, 3, 1)); /* b1 b3 c1 c3 */
@@ -543,7 +559,7 @@ interleave_floats (float *dst, const __m256 value[3])
 }
 
 static ALWAYS_INLINE void
-put (void *dst, SlOutType type, ptrdiff_t x, __m256 value)
+put (void *dst, SlOutType type, ptrdiff_t x, Pixels value)
 {
   if (type == SL_OUT_F32) {
     _mm256_storeu_ps ((float *) dst + x, value);
@@ -551,73 +567,24 @@ put (void *dst, SlOutType type, ptrdiff_t x, __m256 value)
     _mm_storeu_si128 ((__m128i *) ((uint16_t *) dst + x), _mm256_cvtps_ph (value, _MM_FROUND_TO_NEAREST_INT));
   } else {
     const __m256i order = _mm256_broadcastsi128_si256 (_mm_setr_epi8 (0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1));
-    const __m256i packed = _mm256_shuffle_epi8 (_mm256_cvtps_epi32 (value), order);
+    const __m256i packed = _mm256_shuffle_epi8 (flip (_mm256_cvtps_epi32 (value), type), order);
     const __m128i both = _mm_unpacklo_epi32 (_mm256_castsi256_si128 (packed), _mm256_extracti128_si256 (packed, 1));
     _mm_storel_epi64 ((__m128i *) ((uint8_t *) dst + x), both);
   }
 }
 
 static ALWAYS_INLINE void
-interleave (void *dst, SlOutType type, ptrdiff_t x, const __m256 value[3])
+interleave (void *dst, SlOutType type, ptrdiff_t x, const Pixels value[3])
 {
   if (type == SL_OUT_F32)
     interleave_floats ((float *) dst + 3 * x, value);
   else if (type == SL_OUT_F16)
     interleave_halves ((uint16_t *) dst + 3 * x, value);
   else
-    interleave_bytes ((uint8_t *) dst + 3 * x, value);
+    interleave_bytes ((uint8_t *) dst + 3 * x, type, value);
 }
 
-static ALWAYS_INLINE void
-store_avx2 (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n, SlOutType type, SlStoreLayout layout)
-{
-  const int channels = layout == SL_STORE_ONE ? 1 : 3;
-  const size_t element = type == SL_OUT_F32 ? 4 : type == SL_OUT_F16 ? 2 : 1;
-  Mix mixes[3];
-  int x = 0;
-  SL_UNROLL
-  for (int c = 0; c < channels; c++)
-    mixes[c] = load_mix (&mix[c]);
-  for (; x + PIXELS <= n; x += PIXELS) {
-    __m256 in[3], value[3];
-    SL_UNROLL
-    for (int c = 0; c < 3; c++)
-      in[c] = _mm256_cvtepi32_ps (load (src[c] + x));
-    SL_UNROLL
-    for (int c = 0; c < channels; c++)
-      value[c] = apply (&mixes[c], in);
-    if (layout == SL_STORE_INTERLEAVED) {
-      interleave (dst[0], type, x, value);
-      continue;
-    }
-    SL_UNROLL
-    for (int c = 0; c < channels; c++)
-      put (dst[c], type, x, value[c]);
-  }
-  if (x == n)
-    return;
-  void *rest[3] = { NULL, NULL, NULL };
-  const size_t step = layout == SL_STORE_INTERLEAVED ? 3 * element : element;
-  for (int c = 0; c < (layout == SL_STORE_PLANES ? 3 : 1); c++)
-    rest[c] = (uint8_t *) dst[c] + (size_t) x * step;
-  sl_kernels_c.store[type][layout](rest, (const int32_t *const[3]){ src[0] + x, src[1] + x, src[2] + x }, mix, n - x);
-}
-
-#define STORE(name, type, layout)                                                             \
-  static void name (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n) \
-  {                                                                                           \
-    store_avx2 (dst, src, mix, n, type, layout);                                              \
-  }
-
-STORE (store_byte_one_avx2, SL_OUT_U8, SL_STORE_ONE)
-STORE (store_byte_planes_avx2, SL_OUT_U8, SL_STORE_PLANES)
-STORE (store_byte_interleaved_avx2, SL_OUT_U8, SL_STORE_INTERLEAVED)
-STORE (store_float_one_avx2, SL_OUT_F32, SL_STORE_ONE)
-STORE (store_float_planes_avx2, SL_OUT_F32, SL_STORE_PLANES)
-STORE (store_float_interleaved_avx2, SL_OUT_F32, SL_STORE_INTERLEAVED)
-STORE (store_half_one_avx2, SL_OUT_F16, SL_STORE_ONE)
-STORE (store_half_planes_avx2, SL_OUT_F16, SL_STORE_PLANES)
-STORE (store_half_interleaved_avx2, SL_OUT_F16, SL_STORE_INTERLEAVED)
+#include "preprocess/store_simd.h"
 
 const SlKernels sl_kernels_avx2 = {
   .name = "avx2",
@@ -627,10 +594,5 @@ const SlKernels sl_kernels_avx2 = {
   .split_pairs = split_pairs_avx2,
   .split_triples = split_triples_avx2,
   .reduce = reduce_avx2,
-  .store = {
-    [SL_OUT_U8] = { store_byte_one_avx2, store_byte_planes_avx2, store_byte_interleaved_avx2 },
-    [SL_OUT_I8] = { store_byte_one_avx2, store_byte_planes_avx2, store_byte_interleaved_avx2 },
-    [SL_OUT_F32] = { store_float_one_avx2, store_float_planes_avx2, store_float_interleaved_avx2 },
-    [SL_OUT_F16] = { store_half_one_avx2, store_half_planes_avx2, store_half_interleaved_avx2 },
-  },
+  .store = SL_STORE_TABLE,
 };

@@ -556,9 +556,11 @@ reduce_avx512 (int32_t *const dst[3], const int16_t *const row[3], const SlAxis 
     gather_rows (dst, row, columns->gather, ahead, 3);
 }
 
+typedef __m512 Pixels;
+
 typedef struct
 {
-  __m512 m[3], constant, low, high;
+  Pixels m[3], constant, low, high;
 } Mix;
 
 static ALWAYS_INLINE Mix
@@ -572,28 +574,42 @@ load_mix (const SlMix *mix)
   };
 }
 
-static ALWAYS_INLINE __m512
-apply (const Mix *mix, const __m512 in[3])
+static ALWAYS_INLINE Pixels
+load_pixels (const int32_t *src)
+{
+  return _mm512_cvtepi32_ps (_mm512_loadu_si512 (src));
+}
+
+static ALWAYS_INLINE Pixels
+apply (const Mix *mix, const Pixels in[3])
 {
   const __m512 ab = _mm512_add_ps (_mm512_mul_ps (in[0], mix->m[0]), _mm512_mul_ps (in[1], mix->m[1]));
   const __m512 sum = _mm512_add_ps (_mm512_add_ps (ab, _mm512_mul_ps (in[2], mix->m[2])), mix->constant);
   return _mm512_min_ps (_mm512_max_ps (sum, mix->low), mix->high);
 }
 
+/* Bytes as @type has them. */
+static ALWAYS_INLINE __m512i
+flip (__m512i bytes, SlOutType type)
+{
+  return type == SL_OUT_I8 ? _mm512_xor_si512 (bytes, _mm512_set1_epi8 ((char) 0x80)) : bytes;
+}
+
 static ALWAYS_INLINE void
-interleave_bytes (uint8_t *dst, const __m512 value[3])
+interleave_bytes (uint8_t *dst, SlOutType type, const Pixels value[3])
 {
   const __m512i low = _mm512_set1_epi32 (0xff);
   const __m512i a = _mm512_and_si512 (_mm512_cvtps_epi32 (value[0]), low);
   const __m512i b = _mm512_slli_epi32 (_mm512_and_si512 (_mm512_cvtps_epi32 (value[1]), low), 8);
   const __m512i c = _mm512_slli_epi32 (_mm512_cvtps_epi32 (value[2]), 16);
-  const __m512i packed = _mm512_permutexvar_epi8 (_mm512_load_si512 (byte_order), _mm512_or_si512 (_mm512_or_si512 (a, b), c));
+  const __m512i abc = flip (_mm512_or_si512 (_mm512_or_si512 (a, b), c), type);
+  const __m512i packed = _mm512_permutexvar_epi8 (_mm512_load_si512 (byte_order), abc);
   _mm256_storeu_si256 ((__m256i *) dst, _mm512_castsi512_si256 (packed));
   _mm_storeu_si128 ((__m128i *) (dst + 32), _mm512_extracti32x4_epi32 (packed, 2));
 }
 
 static ALWAYS_INLINE void
-interleave_halves (uint16_t *dst, const __m512 value[3])
+interleave_halves (uint16_t *dst, const Pixels value[3])
 {
   const __m512i a = _mm512_castsi256_si512 (_mm512_cvtps_ph (value[0], _MM_FROUND_TO_NEAREST_INT));
   const __m512i ab = _mm512_inserti64x4 (a, _mm512_cvtps_ph (value[1], _MM_FROUND_TO_NEAREST_INT), 1);
@@ -604,7 +620,7 @@ interleave_halves (uint16_t *dst, const __m512 value[3])
 }
 
 static ALWAYS_INLINE void
-interleave_floats (float *dst, const __m512 value[3])
+interleave_floats (float *dst, const Pixels value[3])
 {
   SL_UNROLL
   for (int q = 0; q < 3; q++) {
@@ -615,77 +631,28 @@ interleave_floats (float *dst, const __m512 value[3])
 }
 
 static ALWAYS_INLINE void
-put (void *dst, SlOutType type, ptrdiff_t x, __m512 value)
+put (void *dst, SlOutType type, ptrdiff_t x, Pixels value)
 {
   if (type == SL_OUT_F32)
     _mm512_storeu_ps ((float *) dst + x, value);
   else if (type == SL_OUT_F16)
     _mm256_storeu_si256 ((__m256i *) ((uint16_t *) dst + x), _mm512_cvtps_ph (value, _MM_FROUND_TO_NEAREST_INT));
   else
-    _mm_storeu_si128 ((__m128i *) ((uint8_t *) dst + x), _mm512_cvtepi32_epi8 (_mm512_cvtps_epi32 (value)));
+    _mm_storeu_si128 ((__m128i *) ((uint8_t *) dst + x), _mm512_cvtepi32_epi8 (flip (_mm512_cvtps_epi32 (value), type)));
 }
 
 static ALWAYS_INLINE void
-interleave (void *dst, SlOutType type, ptrdiff_t x, const __m512 value[3])
+interleave (void *dst, SlOutType type, ptrdiff_t x, const Pixels value[3])
 {
   if (type == SL_OUT_F32)
     interleave_floats ((float *) dst + 3 * x, value);
   else if (type == SL_OUT_F16)
     interleave_halves ((uint16_t *) dst + 3 * x, value);
   else
-    interleave_bytes ((uint8_t *) dst + 3 * x, value);
+    interleave_bytes ((uint8_t *) dst + 3 * x, type, value);
 }
 
-static ALWAYS_INLINE void
-store_avx512 (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n, SlOutType type, SlStoreLayout layout)
-{
-  const int channels = layout == SL_STORE_ONE ? 1 : 3;
-  const size_t element = type == SL_OUT_F32 ? 4 : type == SL_OUT_F16 ? 2 : 1;
-  Mix mixes[3];
-  int x = 0;
-  SL_UNROLL
-  for (int c = 0; c < channels; c++)
-    mixes[c] = load_mix (&mix[c]);
-  for (; x + PIXELS <= n; x += PIXELS) {
-    __m512 in[3], value[3];
-    SL_UNROLL
-    for (int c = 0; c < 3; c++)
-      in[c] = _mm512_cvtepi32_ps (_mm512_loadu_si512 (src[c] + x));
-    SL_UNROLL
-    for (int c = 0; c < channels; c++)
-      value[c] = apply (&mixes[c], in);
-    if (layout == SL_STORE_INTERLEAVED) {
-      interleave (dst[0], type, x, value);
-      continue;
-    }
-    SL_UNROLL
-    for (int c = 0; c < channels; c++)
-      put (dst[c], type, x, value[c]);
-  }
-  if (x == n)
-    return;
-  void *rest[3] = { NULL, NULL, NULL };
-  const size_t step = layout == SL_STORE_INTERLEAVED ? 3 * element : element;
-  for (int c = 0; c < (layout == SL_STORE_PLANES ? 3 : 1); c++)
-    rest[c] = (uint8_t *) dst[c] + (size_t) x * step;
-  sl_kernels_c.store[type][layout](rest, (const int32_t *const[3]){ src[0] + x, src[1] + x, src[2] + x }, mix, n - x);
-}
-
-#define STORE(name, type, layout)                                                             \
-  static void name (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n) \
-  {                                                                                           \
-    store_avx512 (dst, src, mix, n, type, layout);                                            \
-  }
-
-STORE (store_byte_one_avx512, SL_OUT_U8, SL_STORE_ONE)
-STORE (store_byte_planes_avx512, SL_OUT_U8, SL_STORE_PLANES)
-STORE (store_byte_interleaved_avx512, SL_OUT_U8, SL_STORE_INTERLEAVED)
-STORE (store_float_one_avx512, SL_OUT_F32, SL_STORE_ONE)
-STORE (store_float_planes_avx512, SL_OUT_F32, SL_STORE_PLANES)
-STORE (store_float_interleaved_avx512, SL_OUT_F32, SL_STORE_INTERLEAVED)
-STORE (store_half_one_avx512, SL_OUT_F16, SL_STORE_ONE)
-STORE (store_half_planes_avx512, SL_OUT_F16, SL_STORE_PLANES)
-STORE (store_half_interleaved_avx512, SL_OUT_F16, SL_STORE_INTERLEAVED)
+#include "preprocess/store_simd.h"
 
 const SlKernels sl_kernels_avx512 = {
   .name = "avx512",
@@ -696,10 +663,5 @@ const SlKernels sl_kernels_avx512 = {
   .split_pairs = split_pairs_avx512,
   .split_triples = split_triples_avx512,
   .reduce = reduce_avx512,
-  .store = {
-    [SL_OUT_U8] = { store_byte_one_avx512, store_byte_planes_avx512, store_byte_interleaved_avx512 },
-    [SL_OUT_I8] = { store_byte_one_avx512, store_byte_planes_avx512, store_byte_interleaved_avx512 },
-    [SL_OUT_F32] = { store_float_one_avx512, store_float_planes_avx512, store_float_interleaved_avx512 },
-    [SL_OUT_F16] = { store_half_one_avx512, store_half_planes_avx512, store_half_interleaved_avx512 },
-  },
+  .store = SL_STORE_TABLE,
 };

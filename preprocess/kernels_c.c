@@ -7,6 +7,7 @@
 
 #include "preprocess/kernels.h"
 #include "preprocess/normalize.h"
+#include "preprocess/store_table.h"
 
 /* Samples at a time, so that sums stay in the first cache and compilers see loops without branches. */
 #define CHUNK 128
@@ -169,7 +170,6 @@ to_half (float value)
   return (uint16_t) (sign >> 16 | magnitude >> 13);
 }
 
-/* U8 and I8 share their low byte. */
 static inline __attribute__ ((always_inline)) void
 put (void *dst, SlOutType type, size_t at, float value)
 {
@@ -178,7 +178,7 @@ put (void *dst, SlOutType type, size_t at, float value)
   else if (type == SL_OUT_F16)
     ((uint16_t *) dst)[at] = to_half (value);
   else
-    ((uint8_t *) dst)[at] = to_byte (value);
+    ((uint8_t *) dst)[at] = to_byte (value) ^ (type == SL_OUT_I8 ? 0x80 : 0);
 }
 
 static inline __attribute__ ((always_inline)) void
@@ -196,21 +196,7 @@ store (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n,
   }
 }
 
-#define STORE(name, type, layout)                                                             \
-  static void name (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n) \
-  {                                                                                           \
-    store (dst, src, mix, n, type, layout);                                                   \
-  }
-
-STORE (store_byte_one, SL_OUT_U8, SL_STORE_ONE)
-STORE (store_byte_planes, SL_OUT_U8, SL_STORE_PLANES)
-STORE (store_byte_interleaved, SL_OUT_U8, SL_STORE_INTERLEAVED)
-STORE (store_float_one, SL_OUT_F32, SL_STORE_ONE)
-STORE (store_float_planes, SL_OUT_F32, SL_STORE_PLANES)
-STORE (store_float_interleaved, SL_OUT_F32, SL_STORE_INTERLEAVED)
-STORE (store_half_one, SL_OUT_F16, SL_STORE_ONE)
-STORE (store_half_planes, SL_OUT_F16, SL_STORE_PLANES)
-STORE (store_half_interleaved, SL_OUT_F16, SL_STORE_INTERLEAVED)
+SL_STORES
 
 const SlKernels sl_kernels_c = {
   .name = "c",
@@ -220,10 +206,5 @@ const SlKernels sl_kernels_c = {
   .split_pairs = split_pairs,
   .split_triples = split_triples,
   .reduce = reduce,
-  .store = {
-    [SL_OUT_U8] = { store_byte_one, store_byte_planes, store_byte_interleaved },
-    [SL_OUT_I8] = { store_byte_one, store_byte_planes, store_byte_interleaved },
-    [SL_OUT_F32] = { store_float_one, store_float_planes, store_float_interleaved },
-    [SL_OUT_F16] = { store_half_one, store_half_planes, store_half_interleaved },
-  },
+  .store = SL_STORE_TABLE,
 };

@@ -248,8 +248,16 @@ typedef struct
   float32x4_t low, high;
 } Pixels;
 
+typedef SlMix Mix;
+
+static ALWAYS_INLINE Mix
+load_mix (const SlMix *mix)
+{
+  return *mix;
+}
+
 static ALWAYS_INLINE float32x4_t
-apply (const SlMix *mix, float32x4_t x, float32x4_t y, float32x4_t z)
+apply_half (const Mix *mix, float32x4_t x, float32x4_t y, float32x4_t z)
 {
   const float32x4_t low = vdupq_n_f32 (mix->low);
   const float32x4_t high = vdupq_n_f32 (mix->high);
@@ -265,11 +273,18 @@ load_pixels (const int32_t *src)
   return (Pixels){ vcvtq_f32_s32 (vld1q_s32 (src)), vcvtq_f32_s32 (vld1q_s32 (src + 4)) };
 }
 
+static ALWAYS_INLINE Pixels
+apply (const Mix *mix, const Pixels in[3])
+{
+  return (Pixels){ apply_half (mix, in[0].low, in[1].low, in[2].low), apply_half (mix, in[0].high, in[1].high, in[2].high) };
+}
+
 static ALWAYS_INLINE uint8x8_t
-to_bytes (Pixels value)
+to_bytes (Pixels value, SlOutType type)
 {
   const int16x4_t low = vmovn_s32 (vcvtnq_s32_f32 (value.low));
-  return vmovn_u16 (vreinterpretq_u16_s16 (vmovn_high_s32 (low, vcvtnq_s32_f32 (value.high))));
+  const uint8x8_t bytes = vmovn_u16 (vreinterpretq_u16_s16 (vmovn_high_s32 (low, vcvtnq_s32_f32 (value.high))));
+  return type == SL_OUT_I8 ? veor_u8 (bytes, vdup_n_u8 (0x80)) : bytes;
 }
 
 static ALWAYS_INLINE uint16x8_t
@@ -287,7 +302,7 @@ put (void *dst, SlOutType type, ptrdiff_t x, Pixels value)
   } else if (type == SL_OUT_F16) {
     vst1q_u16 ((uint16_t *) dst + x, to_halves (value));
   } else {
-    vst1_u8 ((uint8_t *) dst + x, to_bytes (value));
+    vst1_u8 ((uint8_t *) dst + x, to_bytes (value, type));
   }
 }
 
@@ -300,56 +315,11 @@ interleave (void *dst, SlOutType type, ptrdiff_t x, const Pixels value[3])
   } else if (type == SL_OUT_F16) {
     vst3q_u16 ((uint16_t *) dst + 3 * x, (uint16x8x3_t){ { to_halves (value[0]), to_halves (value[1]), to_halves (value[2]) } });
   } else {
-    vst3_u8 ((uint8_t *) dst + 3 * x, (uint8x8x3_t){ { to_bytes (value[0]), to_bytes (value[1]), to_bytes (value[2]) } });
+    vst3_u8 ((uint8_t *) dst + 3 * x, (uint8x8x3_t){ { to_bytes (value[0], type), to_bytes (value[1], type), to_bytes (value[2], type) } });
   }
 }
 
-static ALWAYS_INLINE void
-store_neon (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n, SlOutType type, SlStoreLayout layout)
-{
-  const int channels = layout == SL_STORE_ONE ? 1 : 3;
-  const size_t element = type == SL_OUT_F32 ? 4 : type == SL_OUT_F16 ? 2 : 1;
-  int x = 0;
-  for (; x + PIXELS <= n; x += PIXELS) {
-    const Pixels a = load_pixels (src[0] + x);
-    const Pixels b = load_pixels (src[1] + x);
-    const Pixels c = load_pixels (src[2] + x);
-    Pixels value[3];
-    SL_UNROLL
-    for (int i = 0; i < channels; i++)
-      value[i] = (Pixels){ apply (&mix[i], a.low, b.low, c.low), apply (&mix[i], a.high, b.high, c.high) };
-    if (layout == SL_STORE_INTERLEAVED) {
-      interleave (dst[0], type, x, value);
-      continue;
-    }
-    SL_UNROLL
-    for (int i = 0; i < channels; i++)
-      put (dst[i], type, x, value[i]);
-  }
-  if (x == n)
-    return;
-  void *rest[3] = { NULL, NULL, NULL };
-  const size_t step = layout == SL_STORE_INTERLEAVED ? 3 * element : element;
-  for (int c = 0; c < (layout == SL_STORE_PLANES ? 3 : 1); c++)
-    rest[c] = (uint8_t *) dst[c] + (size_t) x * step;
-  sl_kernels_c.store[type][layout](rest, (const int32_t *const[3]){ src[0] + x, src[1] + x, src[2] + x }, mix, n - x);
-}
-
-#define STORE(name, type, layout)                                                             \
-  static void name (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n) \
-  {                                                                                           \
-    store_neon (dst, src, mix, n, type, layout);                                              \
-  }
-
-STORE (store_byte_one_neon, SL_OUT_U8, SL_STORE_ONE)
-STORE (store_byte_planes_neon, SL_OUT_U8, SL_STORE_PLANES)
-STORE (store_byte_interleaved_neon, SL_OUT_U8, SL_STORE_INTERLEAVED)
-STORE (store_float_one_neon, SL_OUT_F32, SL_STORE_ONE)
-STORE (store_float_planes_neon, SL_OUT_F32, SL_STORE_PLANES)
-STORE (store_float_interleaved_neon, SL_OUT_F32, SL_STORE_INTERLEAVED)
-STORE (store_half_one_neon, SL_OUT_F16, SL_STORE_ONE)
-STORE (store_half_planes_neon, SL_OUT_F16, SL_STORE_PLANES)
-STORE (store_half_interleaved_neon, SL_OUT_F16, SL_STORE_INTERLEAVED)
+#include "preprocess/store_simd.h"
 
 const SlKernels sl_kernels_neon = {
   .name = "neon",
@@ -359,10 +329,5 @@ const SlKernels sl_kernels_neon = {
   .split_pairs = split_pairs_neon,
   .split_triples = split_triples_neon,
   .reduce = reduce_neon,
-  .store = {
-    [SL_OUT_U8] = { store_byte_one_neon, store_byte_planes_neon, store_byte_interleaved_neon },
-    [SL_OUT_I8] = { store_byte_one_neon, store_byte_planes_neon, store_byte_interleaved_neon },
-    [SL_OUT_F32] = { store_float_one_neon, store_float_planes_neon, store_float_interleaved_neon },
-    [SL_OUT_F16] = { store_half_one_neon, store_half_planes_neon, store_half_interleaved_neon },
-  },
+  .store = SL_STORE_TABLE,
 };

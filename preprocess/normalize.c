@@ -37,12 +37,12 @@ struct SlNormalizer
 static const struct
 {
   size_t bytes;
-  double low, high;
+  double low, high, bias; /* what mixes make is @bias above what is stored: see SlStore */
 } out_types[] = {
-  [SL_OUT_U8] = { sizeof (uint8_t), 0.0, 255.0 },
-  [SL_OUT_I8] = { sizeof (int8_t), -128.0, 127.0 },
-  [SL_OUT_F32] = { sizeof (float), -INFINITY, INFINITY },
-  [SL_OUT_F16] = { sizeof (uint16_t), -65504.0, 65504.0 },
+  [SL_OUT_U8] = { sizeof (uint8_t), 0.0, 255.0, 0.0 },
+  [SL_OUT_I8] = { sizeof (int8_t), 0.0, 255.0, 128.0 },
+  [SL_OUT_F32] = { sizeof (float), -INFINITY, INFINITY, 0.0 },
+  [SL_OUT_F16] = { sizeof (uint16_t), -65504.0, 65504.0, 0.0 },
 };
 
 static bool
@@ -95,9 +95,10 @@ check (const SlImageInfo *image, const SlNormalizeSpec *spec)
 }
 
 static void
-init_mix (SlMix *mix, const SlColourRow row, int bits, double gain, double offset, SlOutType type)
+init_mix (SlMix *mix, const SlColourRow row, int bits, double gain, double stored_offset, SlOutType type)
 {
   const double code = ldexp (1.0, bits - SL_ROW_BITS - SL_TAP_BITS);
+  const double offset = stored_offset + out_types[type].bias;
   const double bounds[2] = { offset, 255.0 * gain + offset };
   double low = fmin (bounds[0], bounds[1]);
   double high = fmax (bounds[0], bounds[1]);
@@ -157,7 +158,7 @@ init_pad (SlNormalizer *self)
   SlMix mix[3] = { { { 0.0f } } };
   for (int i = 0; i < self->channels; i++) {
     mix[i] = (SlMix){ .low = self->mix[i].low, .high = self->mix[i].high };
-    mix[i].constant = (float) (self->spec.pad_value * self->spec.gain[i] + self->spec.offset[i]);
+    mix[i].constant = (float) (self->spec.pad_value * self->spec.gain[i] + (self->spec.offset[i] + out_types[self->spec.type].bias));
   }
   const size_t plane = width * self->element;
   const int32_t *const src[3] = { zeros, zeros, zeros };
@@ -184,7 +185,7 @@ init_source (SlNormalizer *self, const SlImageInfo *image, int components)
   const bool reduces = wanted.x.num > 2 * wanted.x.den || wanted.y.num > 2 * wanted.y.den;
   if (spec->filter == SL_FILTER_AUTO)
     wanted.filter = reduces ? SL_FILTER_AREA : SL_FILTER_BILINEAR;
-  return sl_source_init (&self->source, sl_kernels_get (), image, &wanted);
+  return sl_source_init (&self->source, sl_kernels_get (), sl_pixel_layout (image->format), image, &wanted);
 }
 
 static bool

@@ -7,7 +7,7 @@
  *    the edges, so that a position would depend on both sizes;
  *  - bytes, bilinear, 2x or more on both axes: ScalePlane(), which then reads only the samples it needs, and is right but for
  *    3/8 on both axes, where it averages;
- *  - 16-bit samples, which libyuv scales one by one: own loops over weights;
+ *  - 16-bit samples, which libyuv scales one by one: the row functions again, into words;
  *  - bytes, nearest: ScalePlane(), but for 3/8 again, where it is a pixel off.
  */
 #include "preprocess/planescale.h"
@@ -16,87 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WEIGHT_BITS 14
-#define WEIGHT_ONE (1 << WEIGHT_BITS)
-
 static bool
-axis_alloc (SlPlaneAxis *axis, int dst, int taps)
+positions_nearest (int32_t **positions, int src, int dst)
 {
-  axis->stride = taps;
-  axis->first = calloc ((size_t) dst, sizeof *axis->first);
-  axis->count = calloc ((size_t) dst, sizeof *axis->count);
-  axis->weight = calloc ((size_t) dst * (size_t) taps, sizeof *axis->weight);
-  return axis->first != NULL && axis->count != NULL && axis->weight != NULL;
-}
-
-static void
-axis_clear (SlPlaneAxis *axis)
-{
-  free (axis->first);
-  free (axis->count);
-  free (axis->weight);
-  *axis = (SlPlaneAxis){ 0 };
-}
-
-static bool
-axis_nearest (SlPlaneAxis *axis, int src, int dst)
-{
-  axis->first = calloc ((size_t) dst, sizeof *axis->first);
-  if (axis->first == NULL)
-    return false;
-  for (int i = 0; i < dst; i++)
-    axis->first[i] = (int32_t) ((2 * (int64_t) i + 1) * src / (2 * (int64_t) dst));
-  return true;
-}
-
-static bool
-axis_bilinear (SlPlaneAxis *axis, int src, int dst)
-{
-  if (!axis_alloc (axis, dst, 2))
-    return false;
-  for (int i = 0; i < dst; i++) {
-    /* Centre, from that of sample 0, in units of 1 / (2 dst); clamped to the outermost centres. */
-    int64_t centre = (2 * (int64_t) i + 1) * src - dst;
-    const int64_t last = 2 * (int64_t) (src - 1) * dst;
-    centre = centre < 0 ? 0 : centre > last ? last : centre;
-    const int64_t k = centre / (2 * (int64_t) dst);
-    const int64_t rest = centre % (2 * (int64_t) dst);
-    const int weight = (int) ((rest * WEIGHT_ONE + dst) / (2 * (int64_t) dst));
-    axis->first[i] = (int32_t) k;
-    axis->count[i] = weight > 0 ? 2 : 1;
-    axis->weight[2 * i] = (uint16_t) (WEIGHT_ONE - weight);
-    axis->weight[2 * i + 1] = (uint16_t) weight;
-  }
-  return true;
-}
-
-/* Weights are differences of the rounded running sum, so that they add up to one whatever their number. */
-static bool
-axis_area (SlPlaneAxis *axis, int src, int dst)
-{
-  const int taps = (src + dst - 1) / dst + 1;
-  if (!axis_alloc (axis, dst, taps))
-    return false;
-  for (int i = 0; i < dst; i++) {
-    const int64_t from = (int64_t) i * src, to = from + src;
-    const int64_t first = from / dst, last = (to - 1) / dst;
-    int64_t before = 0;
-    for (int64_t k = first; k <= last; k++) {
-      const int64_t end = (k + 1) * dst < to ? (k + 1) * dst : to;
-      const int64_t sum = ((end - from) * WEIGHT_ONE + src / 2) / src;
-      axis->weight[(int64_t) i * taps + k - first] = (uint16_t) (sum - before);
-      before = sum;
-    }
-    axis->first[i] = (int32_t) first;
-    axis->count[i] = (int32_t) (last - first + 1);
-  }
-  return true;
-}
-
-static bool
-axis_taps (SlPlaneAxis *axis, int src, int dst, SlFilter filter)
-{
-  return filter == SL_FILTER_AREA && dst < src ? axis_area (axis, src, dst) : axis_bilinear (axis, src, dst);
+  *positions = calloc ((size_t) dst, sizeof **positions);
+  for (int i = 0; *positions != NULL && i < dst; i++)
+    (*positions)[i] = (int32_t) ((2 * (int64_t) i + 1) * src / (2 * (int64_t) dst));
+  return *positions != NULL;
 }
 
 static SlPlaneMethod
@@ -108,7 +34,7 @@ choose_method (const SlPlaneScaler *s, SlFilter filter)
   if (filter == SL_FILTER_NEAREST)
     return s->bytes == 2 || special ? SL_PLANE_NEAREST : SL_PLANE_LIBYUV;
   if (s->bytes == 2)
-    return SL_PLANE_TAPS;
+    return SL_PLANE_WORDS;
   if (filter == SL_FILTER_BILINEAR && !special && s->src_w >= 2 * s->dst_w && s->src_h >= 2 * s->dst_h)
     return SL_PLANE_LIBYUV;
   return SL_PLANE_NORMALIZER;
@@ -132,23 +58,31 @@ init_normalizer (SlPlaneScaler *s, SlFilter filter)
   return s->tight != NULL && sl_normalizer_new (&s->normalizer, &gray, &same) == SL_NORMALIZE_OK;
 }
 
-bool
-sl_plane_scaler_init (SlPlaneScaler *scaler, int src_w, int src_h, int dst_w, int dst_h, int bytes, SlFilter filter)
+static bool
+init_words (SlPlaneScaler *s, const SlPixelLayout *layout, bool pairs, SlFilter filter)
 {
+  SlWordSpec spec = { s->src_w, s->src_h, s->dst_w, s->dst_h, 1, layout->shift, filter };
+  s->words = sl_word_scaler_new (&spec);
+  spec.lanes = 2;
+  s->pairs = s->words != NULL && pairs ? sl_word_scaler_new (&spec) : NULL;
+  return s->words != NULL && (!pairs || s->pairs != NULL);
+}
+
+bool
+sl_plane_scaler_init (SlPlaneScaler *scaler, int src_w, int src_h, int dst_w, int dst_h, const SlPixelLayout *layout, bool pairs,
+                      SlFilter filter)
+{
+  const int bytes = layout->bits > 8 ? 2 : 1;
   *scaler = (SlPlaneScaler){ .src_w = src_w, .src_h = src_h, .dst_w = dst_w, .dst_h = dst_h, .bytes = bytes };
   scaler->method = choose_method (scaler, filter);
   scaler->nearest = filter == SL_FILTER_NEAREST;
   bool good = true;
-  if (scaler->method == SL_PLANE_NEAREST) {
-    good = axis_nearest (&scaler->x, src_w, dst_w) && axis_nearest (&scaler->y, src_h, dst_h);
-  } else if (scaler->method == SL_PLANE_NORMALIZER) {
+  if (scaler->method == SL_PLANE_NEAREST)
+    good = positions_nearest (&scaler->x, src_w, dst_w) && positions_nearest (&scaler->y, src_h, dst_h);
+  else if (scaler->method == SL_PLANE_NORMALIZER)
     good = init_normalizer (scaler, filter);
-  } else if (scaler->method == SL_PLANE_TAPS) {
-    scaler->sums = calloc ((size_t) src_w, sizeof *scaler->sums);
-    scaler->row = calloc ((size_t) src_w, sizeof *scaler->row);
-    good = scaler->sums != NULL && scaler->row != NULL && axis_taps (&scaler->x, src_w, dst_w, filter)
-           && axis_taps (&scaler->y, src_h, dst_h, filter);
-  }
+  else if (scaler->method == SL_PLANE_WORDS)
+    good = init_words (scaler, layout, pairs, filter);
   if (!good)
     sl_plane_scaler_clear (scaler);
   return good;
@@ -157,12 +91,12 @@ sl_plane_scaler_init (SlPlaneScaler *scaler, int src_w, int src_h, int dst_w, in
 void
 sl_plane_scaler_clear (SlPlaneScaler *scaler)
 {
-  axis_clear (&scaler->x);
-  axis_clear (&scaler->y);
+  free (scaler->x);
+  free (scaler->y);
   sl_normalizer_free (scaler->normalizer);
   free (scaler->tight);
-  free (scaler->sums);
-  free (scaler->row);
+  sl_word_scaler_free (scaler->words);
+  sl_word_scaler_free (scaler->pairs);
   *scaler = (SlPlaneScaler){ 0 };
 }
 
@@ -183,51 +117,14 @@ static void
 run_nearest (const SlPlaneScaler *s, SlPlane src, SlPlane dst)
 {
   for (int y = 0; y < s->dst_h; y++) {
-    const uint8_t *from = row_at (src, s->y.first[y]);
+    const uint8_t *from = row_at (src, s->y[y]);
     uint8_t *to = dst.data + y * dst.stride;
     if (s->bytes == 1)
       for (int x = 0; x < s->dst_w; x++)
-        to[x] = from[s->x.first[x]];
+        to[x] = from[s->x[x]];
     else
       for (int x = 0; x < s->dst_w; x++)
-        ((uint16_t *) (void *) to)[x] = ((const uint16_t *) (const void *) from)[s->x.first[x]];
-  }
-}
-
-/* One row between rows. */
-static void
-blend_rows (SlPlaneScaler *s, SlPlane src, int y)
-{
-  const uint16_t *weight = s->y.weight + (size_t) y * (size_t) s->y.stride;
-  const int width = s->src_w;
-  uint32_t *restrict sums = s->sums;
-  for (int x = 0; x < width; x++)
-    sums[x] = WEIGHT_ONE / 2;
-  for (int k = 0; k < s->y.count[y]; k++) {
-    const uint16_t *row = (const uint16_t *) (const void *) row_at (src, s->y.first[y] + k);
-    const uint32_t w = weight[k];
-    for (int x = 0; x < width; x++)
-      sums[x] += w * row[x];
-  }
-  uint16_t *restrict out = s->row;
-  for (int x = 0; x < width; x++)
-    out[x] = (uint16_t) (sums[x] >> WEIGHT_BITS);
-}
-
-static void
-run_taps (SlPlaneScaler *s, SlPlane src, SlPlane dst)
-{
-  for (int y = 0; y < s->dst_h; y++) {
-    uint16_t *to = (uint16_t *) (void *) (dst.data + y * dst.stride);
-    blend_rows (s, src, y);
-    for (int x = 0; x < s->dst_w; x++) {
-      const uint16_t *weight = s->x.weight + (size_t) x * (size_t) s->x.stride;
-      const uint16_t *row = s->row + s->x.first[x];
-      uint32_t sum = WEIGHT_ONE / 2;
-      for (int k = 0; k < s->x.count[x]; k++)
-        sum += (uint32_t) weight[k] * row[k];
-      to[x] = (uint16_t) (sum >> WEIGHT_BITS);
-    }
+        ((uint16_t *) (void *) to)[x] = ((const uint16_t *) (const void *) from)[s->x[x]];
   }
 }
 
@@ -258,8 +155,8 @@ sl_plane_scaler_run (SlPlaneScaler *s, SlPlane src, SlPlane dst)
     case SL_PLANE_NORMALIZER:
       run_normalizer (s, src, dst);
       break;
-    case SL_PLANE_TAPS:
-      run_taps (s, src, dst);
+    case SL_PLANE_WORDS:
+      sl_word_scaler_run (s->words, src.data, src.stride, dst.data, dst.stride);
       break;
   }
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "preprocess/normalize.h"
+#include "preprocess/words.h"
 
 typedef enum
 {
@@ -20,23 +21,15 @@ typedef enum
   SL_PLANE_NEAREST,
   SL_PLANE_LIBYUV,
   SL_PLANE_NORMALIZER,
-  SL_PLANE_TAPS
+  SL_PLANE_WORDS
 } SlPlaneMethod;
-
-/** SlPlaneAxis: what each position reads: @count samples from @first, weights at i * @stride; NULL but @first for nearest. */
-typedef struct
-{
-  int32_t *first, *count;
-  uint16_t *weight;
-  int stride;
-} SlPlaneAxis;
 
 /**
  * SlPlaneScaler:
  * @bytes: of a sample, 1 or 2 (a word in native order)
  * @normalizer, @tight: for SL_PLANE_NORMALIZER; its result when it cannot go where it belongs directly
- * @x, @y: for SL_PLANE_NEAREST and SL_PLANE_TAPS
- * @sums, @row: one source row each, for SL_PLANE_TAPS
+ * @x, @y: the sample that each position takes, for SL_PLANE_NEAREST
+ * @words, @pairs: for SL_PLANE_WORDS; two components in turn, where they are
  */
 typedef struct
 {
@@ -45,9 +38,8 @@ typedef struct
   bool nearest;
   SlNormalizer *normalizer;
   uint8_t *tight;
-  SlPlaneAxis x, y;
-  uint32_t *sums;
-  uint16_t *row;
+  int32_t *x, *y;
+  SlWordScaler *words, *pairs;
 } SlPlaneScaler;
 
 /** SlPlane: a rectangle of samples; @stride in bytes, negative allowed. */
@@ -57,8 +49,10 @@ typedef struct
   ptrdiff_t stride;
 } SlPlane;
 
-/** sl_plane_scaler_init: sizes 1..16384, @filter any but auto. False when out of memory, @scaler is then clear. */
-bool sl_plane_scaler_init (SlPlaneScaler *scaler, int src_w, int src_h, int dst_w, int dst_h, int bytes, SlFilter filter);
+/** sl_plane_scaler_init: sizes 1..16384, samples as @layout has them, with @pairs two components in turn; @filter any but auto.
+ *  False when out of memory, @scaler is then clear. */
+bool sl_plane_scaler_init (SlPlaneScaler *scaler, int src_w, int src_h, int dst_w, int dst_h, const SlPixelLayout *layout, bool pairs,
+                           SlFilter filter);
 /** sl_plane_scaler_clear: legal on zeroed memory, and twice. */
 void sl_plane_scaler_clear (SlPlaneScaler *scaler);
 /** sl_plane_scaler_run: one thread at a time; @src is only read. */

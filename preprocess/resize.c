@@ -156,7 +156,8 @@ init_scalers (SlResizer *self, SlFilter filter)
     const SlRect content = component_rect (self->layout, self->content, i);
     const int width = self->turn.transpose ? content.height : content.width;
     const int height = self->turn.transpose ? content.width : content.height;
-    if (!sl_plane_scaler_init (&self->scaler[i], part.width, part.height, width, height, sample_bytes (self->layout), filter))
+    const bool pairs = i > 0 && self->layout->packing[1] == SL_PACKING_PAIR;
+    if (!sl_plane_scaler_init (&self->scaler[i], part.width, part.height, width, height, self->layout, pairs, filter))
       return false;
   }
   return true;
@@ -393,8 +394,13 @@ static void
 run_pair (SlResizer *self, SlPlane src, SlPlane dst)
 {
   const SlPlaneScaler *scaler = &self->scaler[1];
-  if (pair_scales_whole (scaler) && !self->turn.transpose && !self->turn.flip_x) {
-    const SlPlane from = self->turn.flip_y ? upside_down (src, scaler->src_h) : src;
+  const bool upright = !self->turn.transpose && !self->turn.flip_x;
+  const SlPlane from = self->turn.flip_y ? upside_down (src, scaler->src_h) : src;
+  if (upright && scaler->method == SL_PLANE_WORDS) {
+    sl_word_scaler_run (scaler->pairs, from.data, from.stride, dst.data, dst.stride);
+    return;
+  }
+  if (upright && pair_scales_whole (scaler)) {
     UVScale (from.data, (int) from.stride, scaler->src_w, scaler->src_h, dst.data, (int) dst.stride, scaler->dst_w, scaler->dst_h,
              kFilterBilinear);
     return;

@@ -5,6 +5,7 @@
 #include "preprocess/source.h"
 
 #define RAW_ROWS 3
+#define TRIPLES 512  /* blended and split at a time */
 #define MAX_AHEAD 32 /* rows; more would push each other out of the cache */
 
 /* The 16-bit rows of one row of the tensor: of the components, and packed ones on the way there. */
@@ -102,9 +103,8 @@ init_plane (SlSource *source, int number, int component)
 }
 
 bool
-sl_source_init (SlSource *source, const SlKernels *kernels, const SlImageInfo *image, const SlSourceSpec *spec)
+sl_source_init (SlSource *source, const SlKernels *kernels, const SlPixelLayout *layout, const SlImageInfo *image, const SlSourceSpec *spec)
 {
-  const SlPixelLayout *layout = sl_pixel_layout (image->format);
   *source = (SlSource){ .kernels = kernels, .layout = layout, .components = spec->components };
   const bool chroma = spec->components == 3 && layout->components == SL_COMPONENTS_YUV;
   bool good = init_grid (&source->grid[0], image, spec, 0, 0, layout->bits)
@@ -245,6 +245,20 @@ read_yuv422 (const SlSource *source, const SlPlaneRead *plane, const uint8_t *ro
                                   chroma, plane->groups);
 }
 
+/* In parts that stay in the first cache between blending and splitting. */
+static void
+read_triples (const SlSource *source, const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_t stride, int y, Rows *to,
+              int16_t *const lanes[3], SlAhead *ahead)
+{
+  SlPlaneRead part = *plane;
+  for (int x = 0; x < plane->groups; x += part.groups) {
+    const int left = plane->groups - x;
+    part.groups = left < 2 * TRIPLES ? left : TRIPLES;
+    blend_samples (source, &part, rows + 3 * x, stride, y, to->raw[1], ahead);
+    source->kernels->split_triples ((int16_t *const[3]){ lanes[0] + x, lanes[1] + x, lanes[2] + x }, to->raw[1], part.groups);
+  }
+}
+
 static void
 read_plane (const SlSource *source, const SlPlaneRead *plane, const SlImage *image, int y, Rows *to, SlAhead *ahead)
 {
@@ -261,8 +275,7 @@ read_plane (const SlSource *source, const SlPlaneRead *plane, const SlImage *ima
       blend_halves (source, plane, rows, stride, y, to, lanes[0], lanes[1], ahead);
       break;
     case SL_PACKING_TRIPLE:
-      blend_samples (source, plane, rows, stride, y, to->raw[1], ahead);
-      kernels->split_triples (lanes, to->raw[1], plane->groups);
+      read_triples (source, plane, rows, stride, y, to, lanes, ahead);
       break;
     case SL_PACKING_QUAD:
       blend_halves (source, plane, rows, stride, y, to, to->raw[1], to->raw[2], ahead);

@@ -28,7 +28,7 @@ typedef struct
 
 /**
  * SlSourceSpec: the part of the picture wanted.
- * @components: 1 or 3
+ * @components: 1 or 3, or 2 that share a grid
  * @crop: in pixels, inside the picture
  * @columns, @rows: of the tensor, before rows and columns are exchanged
  * @x, @y: frame pixels per tensor pixel
@@ -61,8 +61,10 @@ typedef struct
   size_t row_samples, raw_samples;
 } SlSource;
 
-/** sl_source_init: false when out of memory, @source is then clear. It must stay where it is. */
-bool sl_source_init (SlSource *source, const SlKernels *kernels, const SlImageInfo *image, const SlSourceSpec *spec);
+/** sl_source_init: false when out of memory, @source is then clear. It must stay where it is, and so must @layout, by which,
+ *  and not by its format, pictures of @image are read. */
+bool sl_source_init (SlSource *source, const SlKernels *kernels, const SlPixelLayout *layout, const SlImageInfo *image,
+                     const SlSourceSpec *spec);
 /** sl_source_clear: frees the tables; legal on zeroed memory. */
 void sl_source_clear (SlSource *source);
 /** sl_source_scratch_bytes: a multiple of SL_ROW_ALIGN. */

@@ -56,11 +56,13 @@ collect ()
   need gobject-introspection command -v g-ir-scanner
   need libgirepository1.0-dev pkg-config --exists gobject-introspection-1.0
   need python3-gi /usr/bin/python3 -c 'import gi'
+  need libmosquitto-dev pkg-config --exists libmosquitto
   need libjson-glib-dev pkg-config --exists json-glib-1.0
   need gstreamer1.0-tools command -v gst-launch-1.0
   need gstreamer1.0-plugins-base has_element videotestsrc
   need gstreamer1.0-plugins-good has_element jpegdec
   need gstreamer1.0-libav has_element avdec_bmp
+  need libgstrtspserver-1.0-dev pkg-config --exists gstreamer-rtsp-server-1.0
   if wants_analytics; then
     need libgstreamer-plugins-bad1.0-dev pkg-config --exists gstreamer-analytics-1.0
   fi
@@ -68,6 +70,8 @@ collect ()
     need clang command -v clang
     need valgrind command -v valgrind
     need make command -v make
+    need mosquitto command -v mosquitto
+    need mosquitto-clients command -v mosquitto_sub
     need python3-numpy /usr/bin/python3 -c 'import numpy'
     if command -v dpkg-query >/dev/null 2>&1; then
       need libc6-dbg dpkg-query -W libc6-dbg

@@ -19,11 +19,15 @@ extern void *__libc_realloc (void *memory, size_t bytes);
 extern void *__libc_memalign (size_t alignment, size_t bytes);
 
 static gint64 count;
+static void (*watcher) (void);
 
 static void
 add_one (void)
 {
   __atomic_fetch_add (&count, 1, __ATOMIC_RELAXED);
+  void (*seen) (void) = __atomic_load_n (&watcher, __ATOMIC_RELAXED);
+  if (seen != NULL)
+    seen ();
 }
 
 void *
@@ -67,10 +71,21 @@ sl_allocations (void)
 {
   return __atomic_load_n (&count, __ATOMIC_RELAXED);
 }
+
+void
+sl_allocations_watch (void (*seen) (void))
+{
+  __atomic_store_n (&watcher, seen, __ATOMIC_RELAXED);
+}
 #else
 gint64
 sl_allocations (void)
 {
   return -1;
+}
+
+void
+sl_allocations_watch (void (*seen) (void))
+{
 }
 #endif

@@ -22,7 +22,7 @@
 typedef struct
 {
   const char *model;
-  guint runs, warm_up;
+  guint runs, warm_up, tensor_limit;
   gboolean json, profile, all;
 } Settings;
 
@@ -126,7 +126,8 @@ measure (const Settings *settings, guint threads, Result *result, GError **error
 {
   g_auto (Loop) loop = { 0 };
   const double start = now_ms ();
-  g_autoptr (SlModel) model = sl_model_load (settings->model, NULL, error);
+  g_autoptr (SlModel) model = sl_model_load_with (
+    settings->model, NULL, &(SlModelLoadOptions){ .tensor_limit = sl_options_limit_bytes (settings->tensor_limit) }, error);
   if (model == NULL || !loop_start (&loop, sl_model_graph (model), threads, FALSE, error))
     return FALSE;
   const double loaded = now_ms ();
@@ -183,8 +184,10 @@ print_json (const Settings *settings, guint threads, const Result *r)
     g_string_append_printf (out, ",\"%s\":", numbers[i].name);
     sl_json_append_double (out, numbers[i].value, numbers[i].digits);
   }
-  g_string_append_printf (out, ",\"arena_bytes\":%" G_GSIZE_FORMAT ",\"weight_bytes\":%" G_GSIZE_FORMAT ",\"allocations_per_run\":",
-                          r->stats.arena_bytes, r->stats.weight_bytes);
+  g_string_append_printf (out,
+                          ",\"arena_bytes\":%" G_GSIZE_FORMAT ",\"weight_bytes\":%" G_GSIZE_FORMAT ",\"packed_bytes\":%" G_GSIZE_FORMAT
+                          ",\"allocations_per_run\":",
+                          r->stats.arena_bytes, r->stats.weight_bytes, r->stats.packed_bytes);
   if (r->allocations < 0)
     g_string_append (out, "null");
   else
@@ -241,7 +244,8 @@ static gboolean
 print_profile (const Settings *settings, guint threads, GError **error)
 {
   g_auto (Loop) loop = { 0 };
-  g_autoptr (SlModel) model = sl_model_load (settings->model, NULL, error);
+  g_autoptr (SlModel) model = sl_model_load_with (
+    settings->model, NULL, &(SlModelLoadOptions){ .tensor_limit = sl_options_limit_bytes (settings->tensor_limit) }, error);
   if (model == NULL || !loop_start (&loop, sl_model_graph (model), threads, TRUE, error))
     return FALSE;
   g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (Row));
@@ -277,8 +281,8 @@ bench_all (const Settings *settings, char **threads, GError **error)
 {
   for (guint i = 0; threads[i] != NULL; i++) {
     Result result;
-    const guint n = strcmp (threads[i], "auto") == 0 ? sl_threads_auto () : (guint) atoi (threads[i]);
-    if (!measure (settings, n, &result, error))
+    guint n = 1;
+    if (!sl_options_threads ("bench model", "--threads", threads[i], &n) || !measure (settings, n, &result, error))
       return FALSE;
     if (settings->json)
       print_json (settings, n, &result);
@@ -296,7 +300,7 @@ threads_check (char **threads)
 {
   guint n;
   for (guint i = 0; threads[i] != NULL; i++)
-    if (strcmp (threads[i], "auto") != 0 && !sl_options_integer ("bench model", "--threads", threads[i], 1, SL_MAX_THREADS, &n))
+    if (!sl_options_threads ("bench model", "--threads", threads[i], &n))
       return FALSE;
   return TRUE;
 }
@@ -306,13 +310,14 @@ sl_bench_model (int argc, char **argv)
 {
   g_auto (GStrv) rest = NULL;
   g_auto (GStrv) threads = NULL;
-  g_autofree char *threads_text = NULL, *runs_text = NULL, *warm_up_text = NULL;
+  g_autofree char *threads_text = NULL, *runs_text = NULL, *warm_up_text = NULL, *limit_text = NULL;
   g_autoptr (GError) error = NULL;
   Settings settings = { .runs = 100, .warm_up = 10 };
   const GOptionEntry entries[] = {
     { "threads", 't', 0, G_OPTION_ARG_STRING, &threads_text, "Numbers of threads, 1..64 or auto (default 1)", "N[,N...]" },
     { "runs", 'n', 0, G_OPTION_ARG_STRING, &runs_text, "Measured runs (default 100)", "N" },
     { "warm-up", 'w', 0, G_OPTION_ARG_STRING, &warm_up_text, "Runs before them (default 10)", "N" },
+    SL_OPTION_LIMIT (&limit_text),
     { "json", 'j', 0, G_OPTION_ARG_NONE, &settings.json, "Print one JSON object a line", NULL },
     { "profile", 'p', 0, G_OPTION_ARG_NONE, &settings.profile, "Show which operators take the time", NULL },
     { "nodes", 0, 0, G_OPTION_ARG_NONE, &settings.all, "With --profile: every node by itself", NULL },
@@ -325,7 +330,8 @@ sl_bench_model (int argc, char **argv)
     return sl_options_usage ("bench model", "expected one MODEL");
   threads = g_strsplit (threads_text != NULL ? threads_text : "1", ",", -1);
   if (!threads_check (threads) || !sl_options_integer ("bench model", "--runs", runs_text, 1, 1000000, &settings.runs)
-      || !sl_options_integer ("bench model", "--warm-up", warm_up_text, 0, 1000000, &settings.warm_up))
+      || !sl_options_integer ("bench model", "--warm-up", warm_up_text, 0, 1000000, &settings.warm_up)
+      || !sl_options_integer ("bench model", "--tensor-limit", limit_text, 1, SL_MAX_LIMIT, &settings.tensor_limit))
     return SL_EXIT_USAGE;
   if (settings.json && settings.profile)
     return sl_options_usage ("bench model", "--json and --profile exclude each other");

@@ -29,6 +29,8 @@ extern const SlCommand sl_command_predict;
 extern const SlCommand sl_command_inspect;
 extern const SlCommand sl_command_infer;
 extern const SlCommand sl_command_bench;
+extern const SlCommand sl_command_run;
+extern const SlCommand sl_command_check;
 
 /** sl_complain: "sightline COMMAND: message" on stderr, with a newline. */
 void sl_complain (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);

@@ -144,7 +144,8 @@ static gboolean
 infer (const SlModelOptions *options, char **inputs, const char *prefix, GError **error)
 {
   g_auto (Io) io = { 0 };
-  g_autoptr (SlModel) model = sl_model_load (options->model, NULL, error);
+  g_autoptr (SlModel) model = sl_model_load_with (
+    options->model, NULL, &(SlModelLoadOptions){ .tensor_limit = sl_options_limit_bytes (options->tensor_limit) }, error);
   if (model == NULL)
     return FALSE;
   SlGraph *graph = sl_model_graph (model);
@@ -177,7 +178,8 @@ run_infer (int argc, char **argv)
     { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model, "The model", "FILE" },
     { "input", 'i', 0, G_OPTION_ARG_FILENAME_ARRAY, &inputs, "Bytes of an input, once for each in the model's order", "FILE" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &prefix, "Writes PREFIX.0.bin, PREFIX.1.bin, ...", "PREFIX" },
-    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.threads_text, "Threads to compute with, 1..64 (default 1)", "N" },
+    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.threads_text, "Threads to compute with, 1..64 or auto (default 1)", "N" },
+    SL_OPTION_LIMIT (&options.limit_text),
     { NULL },
   };
   int status = sl_options_parse ("infer", "", "Runs a model on raw tensors.",

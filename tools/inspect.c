@@ -63,7 +63,8 @@ report_fill (Report *report, const SlModelOptions *options, GError **error)
   g_autoptr (GError) range = NULL;
   g_autoptr (GError) outputs = NULL;
   SlContractOverrides overrides = sl_model_options_overrides (options);
-  report->model = sl_model_load (options->model, &overrides, error);
+  const SlModelLoadOptions how = { .direct = TRUE, .tensor_limit = sl_options_limit_bytes (options->tensor_limit) };
+  report->model = sl_model_load_with (options->model, &overrides, &how, error);
   if (report->model == NULL)
     return FALSE;
   report->session = sl_session_new (sl_model_graph (report->model), 1, error);
@@ -110,7 +111,9 @@ print_triple (const char *name, const double *values, gint channels)
 static void
 print_picture (const Report *report)
 {
-  const SlImageContract *image = &sl_model_contract (report->model)->image;
+  const SlContract *contract = sl_model_contract (report->model);
+  const SlTensorContract *input = &contract->inputs[0];
+  const SlImageContract *image = &contract->image;
   printf ("picture\n");
   if (!image->valid) {
     printf ("  the first input is no picture (expected 1 or 3 channels and rank 3 or 4)\n");
@@ -118,6 +121,9 @@ print_picture (const Report *report)
   }
   printf ("  size      %dx%d, %s %s\n", image->width, image->height, sl_colour_name (image->colour), sl_layout_name (image->layout));
   printf ("  fit       %s\n", sl_fit_name (image->fit));
+  if (contract->direct)
+    printf ("  given as  %s  scale %.9g  zero point %d, behind the model's own QUANTIZE of its input, which is left out\n",
+            sl_dtype_name (input->dtype), (double) input->scale, input->zero_point);
   if (report->input_problem != NULL) {
     printf ("  range     unknown: %s\n", report->input_problem);
     return;
@@ -148,7 +154,7 @@ print_text (const Report *report)
   const SlGraph *graph = sl_model_graph (report->model);
   const SlSessionStats *stats = &report->stats;
   printf ("model  %s (%s)\n", sl_model_path (report->model), sl_model_format (report->model));
-  print_tensors ("inputs", graph, sl_graph_n_inputs (graph), sl_graph_input_tensor);
+  print_tensors ("inputs", graph, sl_graph_n_inputs (graph), sl_graph_declared_input_tensor);
   print_tensors ("outputs", graph, sl_graph_n_outputs (graph), sl_graph_output_tensor);
   print_picture (report);
   print_results (report);
@@ -159,7 +165,8 @@ print_text (const Report *report)
               report->ops[i].own, report->ops[i].view);
   printf ("run\n  nodes     %u, of them %u by int8 kernels for %s and %u by XNNPACK, in %u steps\n", stats->nodes, stats->int8_nodes,
           stats->int8_cpu, stats->xnnpack_nodes, stats->steps);
-  printf ("  weights   %" G_GSIZE_FORMAT " bytes\n", stats->weight_bytes);
+  printf ("  weights   %" G_GSIZE_FORMAT " bytes, %" G_GSIZE_FORMAT " packed for 8-bit kernels\n", stats->weight_bytes,
+          stats->packed_bytes);
   printf ("  arena     %" G_GSIZE_FORMAT " bytes (at least %" G_GSIZE_FORMAT " are needed)\n", stats->arena_bytes,
           stats->arena_lower_bound);
 }
@@ -229,12 +236,16 @@ static void
 json_contract (GString *out, const Report *report)
 {
   const SlContract *contract = sl_model_contract (report->model);
+  const SlTensorContract *input = &contract->inputs[0];
   const SlImageContract *image = &contract->image;
   g_string_append (out, ",\"picture\":");
   if (image->valid) {
     g_string_append_printf (out, "{\"width\":%d,\"height\":%d,\"channels\":%d,\"colour\":\"%s\",\"layout\":\"%s\",\"fit\":\"%s\"",
                             image->width, image->height, image->channels, sl_colour_name (image->colour), sl_layout_name (image->layout),
                             sl_fit_name (image->fit));
+    g_string_append_printf (out, ",\"dtype\":\"%s\",\"scale\":", sl_dtype_name (input->dtype));
+    sl_json_append_double (out, (double) input->scale, 9);
+    g_string_append_printf (out, ",\"zero_point\":%d,\"already_quantised\":%s", input->zero_point, contract->direct ? "true" : "false");
     g_string_append_printf (out, ",\"range_known\":%s", report->input_problem == NULL ? "true" : "false");
     gint n = report->input_problem == NULL ? image->channels : 0;
     json_numbers (out, "mean", image->mean, n);
@@ -265,7 +276,7 @@ print_json (const Report *report)
   GString *out = g_string_new ("{\"model\":");
   sl_json_append_string (out, sl_model_path (report->model));
   g_string_append_printf (out, ",\"format\":\"%s\"", sl_model_format (report->model));
-  json_tensors (out, "inputs", graph, sl_graph_n_inputs (graph), sl_graph_input_tensor);
+  json_tensors (out, "inputs", graph, sl_graph_n_inputs (graph), sl_graph_declared_input_tensor);
   json_tensors (out, "outputs", graph, sl_graph_n_outputs (graph), sl_graph_output_tensor);
   json_contract (out, report);
   json_passes (out, report);
@@ -280,9 +291,9 @@ print_json (const Report *report)
   g_string_append_printf (
     out,
     "],\"nodes\":%u,\"int8_nodes\":%u,\"int8_cpu\":\"%s\",\"xnnpack_nodes\":%u,\"steps\":%u,\"weight_bytes\":%" G_GSIZE_FORMAT
-    ",\"arena_bytes\":%" G_GSIZE_FORMAT ",\"arena_lower_bound\":%" G_GSIZE_FORMAT "}\n",
-    stats->nodes, stats->int8_nodes, stats->int8_cpu, stats->xnnpack_nodes, stats->steps, stats->weight_bytes, stats->arena_bytes,
-    stats->arena_lower_bound);
+    ",\"packed_bytes\":%" G_GSIZE_FORMAT ",\"arena_bytes\":%" G_GSIZE_FORMAT ",\"arena_lower_bound\":%" G_GSIZE_FORMAT "}\n",
+    stats->nodes, stats->int8_nodes, stats->int8_cpu, stats->xnnpack_nodes, stats->steps, stats->weight_bytes, stats->packed_bytes,
+    stats->arena_bytes, stats->arena_lower_bound);
   fwrite (out->str, 1, out->len, stdout);
   g_string_free (out, TRUE);
 }

@@ -15,6 +15,8 @@ static const SlCommand *const commands[] = {
   &sl_command_inspect,
   &sl_command_infer,
   &sl_command_bench,
+  &sl_command_run,
+  &sl_command_check,
 };
 
 void
@@ -61,6 +63,6 @@ main (int argc, char **argv)
       sl_complain (commands[i]->name, "cannot write to standard output");
       return status == SL_EXIT_OK ? SL_EXIT_FAILED : status;
     }
-  sl_complain (NULL, "'%s' is not a command; expected predict, inspect, infer or bench (see sightline --help)", argv[1]);
+  sl_complain (NULL, "'%s' is not a command; expected predict, inspect, infer, bench, run or check (see sightline --help)", argv[1]);
   return SL_EXIT_USAGE;
 }

@@ -18,6 +18,7 @@ sl_model_options_clear (SlModelOptions *options)
 {
   g_free (options->model);
   g_free (options->threads_text);
+  g_free (options->limit_text);
   g_free (options->labels);
   g_free (options->mean);
   g_free (options->std);
@@ -40,6 +41,7 @@ sl_model_options_entries (SlModelOptions *options)
     { "fit", 0, 0, G_OPTION_ARG_STRING, &options->fit, "How frames fill the input: stretch, letterbox or crop", "FIT" },
     { "decoder", 0, 0, G_OPTION_ARG_STRING, &options->decoder, "What the outputs mean: labels, ssd, yolo, ...",
       "NAME[,PARAMETER=VALUE...]" },
+    SL_OPTION_LIMIT (&options->limit_text),
     { NULL },
   };
   return g_memdup2 (entries, sizeof entries);
@@ -108,6 +110,21 @@ sl_options_integer (const char *command, const char *option, const char *text, g
 }
 
 gboolean
+sl_options_threads (const char *command, const char *option, const char *text, guint *threads)
+{
+  if (text == NULL || sl_threads_parse (text, threads))
+    return TRUE;
+  sl_complain (command, "%s: expected 1..%d or auto, got '%s'", option, SL_MAX_THREADS, text);
+  return FALSE;
+}
+
+gsize
+sl_options_limit_bytes (guint mib)
+{
+  return (gsize) MIN ((guint64) mib << 20, G_MAXSIZE / 4);
+}
+
+gboolean
 sl_options_fraction (const char *command, const char *option, const char *text, double *value)
 {
   char *end = NULL;
@@ -145,7 +162,8 @@ sl_model_options_check (const char *command, SlModelOptions *options)
   const char *colours[] = { sl_colour_name (SL_COLOUR_RGB), sl_colour_name (SL_COLOUR_BGR), sl_colour_name (SL_COLOUR_GRAY), NULL };
   const char *layouts[] = { sl_layout_name (SL_LAYOUT_NHWC), sl_layout_name (SL_LAYOUT_NCHW), NULL };
   const char *fits[] = { sl_fit_name (SL_FIT_STRETCH), sl_fit_name (SL_FIT_LETTERBOX), sl_fit_name (SL_FIT_CROP), NULL };
-  return sl_options_integer (command, "--threads", options->threads_text, 1, SL_MAX_THREADS, &options->threads)
+  return sl_options_threads (command, "--threads", options->threads_text, &options->threads)
+         && sl_options_integer (command, "--tensor-limit", options->limit_text, 1, SL_MAX_LIMIT, &options->tensor_limit)
          && sl_options_choice (command, "--colour", &options->colour, colours)
          && sl_options_choice (command, "--layout", &options->layout, layouts) && sl_options_choice (command, "--fit", &options->fit, fits);
 }

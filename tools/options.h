@@ -17,6 +17,8 @@ typedef struct
   char *model;
   char *threads_text;
   guint threads; /* 1..SL_MAX_THREADS once parsed, 0 = not given */
+  char *limit_text;
+  guint tensor_limit; /* MiB once parsed, 0 = not given */
   char *labels, *mean, *std, *colour, *fit, *layout, *decoder;
 } SlModelOptions;
 
@@ -41,10 +43,20 @@ int sl_options_parse (const char *command, const char *arguments, const char *su
 
 /** sl_options_integer: *@value unchanged when @text is NULL; FALSE, having complained, unless it is an integer in @lo..@hi. */
 gboolean sl_options_integer (const char *command, const char *option, const char *text, guint lo, guint hi, guint *value);
+/** sl_options_threads: likewise for "auto" or 1..SL_MAX_THREADS. */
+gboolean sl_options_threads (const char *command, const char *option, const char *text, guint *threads);
 /** sl_options_fraction: likewise for a number in 0..1. */
 gboolean sl_options_fraction (const char *command, const char *option, const char *text, double *value);
 /** sl_options_choice: *@text becomes the spelling in @choices (NULL-terminated) that it equals in any case. */
 gboolean sl_options_choice (const char *command, const char *option, char **text, const char *const *choices);
+/** SL_OPTION_LIMIT: an entry for --tensor-limit that puts its text into @text. */
+#define SL_OPTION_LIMIT(text)                                                                                                         \
+  {                                                                                                                                   \
+    "tensor-limit", 0, 0, G_OPTION_ARG_STRING, (text), "Most MiB that the model's tensors may take, 1..1048576 (default 1024)", "MIB" \
+  }
+#define SL_MAX_LIMIT 1048576
+/** sl_options_limit_bytes: @mib as SlModelLoadOptions takes it. */
+gsize sl_options_limit_bytes (guint mib);
 /** sl_model_options_check: numbers and choices of @options; FALSE, having complained, when one is wrong. */
 gboolean sl_model_options_check (const char *command, SlModelOptions *options);
 /** sl_options_usage: complains and returns SL_EXIT_USAGE. */

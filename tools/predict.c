@@ -138,7 +138,7 @@ run_predict (int argc, char **argv)
       "Write each frame with its results drawn on it as a PNG picture: FILE, then FILE with -2, -3, ... before its extension", "FILE" },
     { "filter", 0, 0, G_OPTION_ARG_STRING, &options.filter,
       "How pictures are resized: nearest, bilinear, area, or auto (default): area when reducing beyond 2", "FILTER" },
-    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.threads_text, "Threads to compute with, 1..64", "N" },
+    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.threads_text, "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { NULL },
   };
   g_autofree GOptionEntry *more = sl_model_options_entries (&options.model);

@@ -51,9 +51,9 @@ set_properties (SlFramePredictor *predictor, const SlFramePredictorOptions *opti
 {
   const SlModelOptions *model = options->model;
   g_object_set (predictor->infer, "model", model->model, "labels", model->labels, "mean", model->mean, "std", model->std, "decoder",
-                model->decoder, NULL);
-  if (model->threads > 0)
-    g_object_set (predictor->infer, "threads", model->threads, NULL);
+                model->decoder, "threads", model->threads_text, NULL);
+  if (model->tensor_limit > 0)
+    g_object_set (predictor->infer, "tensor-limit", (gint) model->tensor_limit, NULL);
   set_choice (predictor->infer, "colour", model->colour);
   set_choice (predictor->infer, "layout", model->layout);
   set_choice (predictor->infer, "fit", model->fit);

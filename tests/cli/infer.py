@@ -87,6 +87,19 @@ def test_inspect_shared():
     assert described["picture"]["colour"] == "GRAY" and described["inputs"][0]["dtype"] == "int8"
 
 
+def test_inspect_direct():
+    m = data("models", "tf2_mobilenet_v2_1.0_224_ptq.tflite")
+    described = json.loads(run("inspect", "--json", m).expect(0).out)
+    assert described["inputs"][0]["dtype"] == "uint8" and described["inputs"][0]["zero_points"] == [127]
+    picture = described["picture"]
+    assert (picture["dtype"], picture["zero_point"], picture["already_quantised"]) == ("int8", -1, True)
+    assert picture["gain"] == [1, 1, 1] and picture["offset"] == [-128, -128, -128]
+    assert [op["count"] for op in described["operators"] if op["name"] == "QUANTIZE"] == [1]
+    assert "given as  int8 " in run("inspect", m).expect(0).out
+    picture = json.loads(run("inspect", "--json", model("brightest_channel.tflite")).expect(0).out)["picture"]
+    assert (picture["dtype"], picture["already_quantised"]) == ("uint8", False)
+
+
 def test_infer_golden():
     cases = (("mobilenet_v2_1.0_224_quant", "grace_hopper", 1), ("tf2_mobilenet_v2_1.0_224_ptq", "cat", 1), ("person_detect", "cat", 1),
              ("ssd_mobilenet_v1", "bus", 4))

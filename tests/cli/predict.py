@@ -273,8 +273,7 @@ def test_shared_yolo_letterboxed():
     for name in ("yolov8n_full_integer_quant_224", "yolov8n_full_integer_quant_416", "yolov8n_int8_224"):
         bus, dog = predict_or_skip("--model", data("models", name + ".tflite"), data("images", "bus.jpg"), data("images", "dog.jpg"))
         assert {o["roi_type"] for o in bus["objects"]} >= {"bus", "person"}, bus
-        assert [o["roi_type"] for o in dog["objects"]][0] == "dog", dog
-        animal = dog["objects"][0]
+        animal, = [o for o in dog["objects"] if o["roi_type"] == "dog"]  # in int8 it and the bicycle may be as sure
         near(animal["x"], 131, 8)
         near(animal["x"] + animal["w"], 313, 8)
 

@@ -24,7 +24,7 @@ def test_version():
 
 def test_no_command():
     run().expect(2, "Usage: sightline COMMAND")
-    run("frobnicate").expect(2, "'frobnicate' is not a command; expected predict, inspect, infer or bench")
+    run("frobnicate").expect(2, "'frobnicate' is not a command; expected predict, inspect, infer, bench, run or check")
 
 
 def test_missing_arguments():
@@ -46,8 +46,12 @@ def test_unknown_option():
 def test_numbers():
     m = model("brightest_channel.tflite")
     for value in ("0", "65", "10000", "-1", "two", "", "4294967297"):
-        run("predict", "--model", m, "--threads", value, "x.png").expect(2, "--threads: expected 1..64, got '%s'" % value)
+        run("predict", "--model", m, "--threads", value, "x.png").expect(2, "--threads: expected 1..64 or auto, got '%s'" % value)
         run("infer", "--model", m, "--input", "x", "--output", "y", "--threads", value).expect(2, "--threads: expected 1..64")
+    for value in ("0", "1048577", "-1", "1G"):
+        for command in (["predict", "--model", m, "x.png"], ["inspect", m], ["bench", "model", m],
+                        ["infer", "--model", m, "--input", "x", "--output", "y"]):
+            run(*command, "--tensor-limit", value).expect(2, "--tensor-limit: expected 1..1048576, got '%s'" % value)
     for value in ("0", "1001", "-5"):
         run("predict", "--model", m, "--top", value, "x.png").expect(2, "--top: expected 1..1000, got '%s'" % value)
     for value in ("-0.1", "1.5", "nan", "inf", "high", "0.5x", ""):

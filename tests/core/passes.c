@@ -241,6 +241,63 @@ test_in_place (void)
   check_clear (&check);
 }
 
+/* What starts with the QUANTIZE of the only input, read by nothing else, can start behind it. */
+static void
+test_skip_quantize (void)
+{
+  const gint32 dims[1] = { 256 };
+  Check check;
+  double expected[256];
+  check_init (&check, 10);
+  const gint32 x = check_input (&check, SL_DTYPE_U8, 1, dims, 0.02f, 127), q = check_middle (&check, SL_DTYPE_I8, 0.02f, -1);
+  check_node (&check, SL_OP_QUANTIZE, &x, 1, q, NULL);
+  check_node (&check, SL_OP_DEQUANTIZE, &q, 1, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
+  g_assert_null (sl_graph_quantized_input (check.graph)); /* not prepared */
+  check_prepare (&check);
+  const SlTensor *codes = sl_graph_quantized_input (check.graph);
+  g_assert_cmpint (codes->dtype, ==, SL_DTYPE_I8);
+  g_assert_true (sl_graph_declared_input_tensor (check.graph, 0) == sl_graph_input_tensor (check.graph, 0));
+  sl_graph_skip_input_quantize (check.graph);
+  g_assert_true (sl_graph_input_tensor (check.graph, 0) == codes);
+  g_assert_cmpint (sl_graph_declared_input_tensor (check.graph, 0)->dtype, ==, SL_DTYPE_U8);
+  g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, 1);
+  g_assert_null (sl_graph_quantized_input (check.graph));
+  for (gint i = 0; i < 256; i++) {
+    ((gint8 *) check.input_data[0])[i] = (gint8) (i - 128);
+    expected[i] = (i - 127) * (double) 0.02f;
+  }
+  check_expect (&check, expected, 1e-6, 1e-6);
+  check_clear (&check);
+}
+
+static void
+test_skip_quantize_refused (void)
+{
+  const gint32 dims[1] = { 16 };
+  for (guint kind = 0; kind < 4; kind++) {
+    Check check;
+    gint32 in[2];
+    check_init (&check, 11);
+    const gint32 x = check_input (&check, SL_DTYPE_F32, 1, dims, 0, 0), q = check_middle (&check, SL_DTYPE_I8, 0.02f, -1);
+    in[0] = x;
+    if (kind == 3)
+      check_node (&check, SL_OP_ABS, &x, 1, in[0] = check_middle (&check, SL_DTYPE_F32, 0, 0), NULL);
+    check_node (&check, SL_OP_QUANTIZE, in, 1, kind == 2 ? check_output (&check, SL_DTYPE_I8, 0.02f, -1) : q, NULL);
+    if (kind != 2)
+      check_node (&check, SL_OP_DEQUANTIZE, &q, 1, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
+    in[0] = x;
+    if (kind == 0) /* another reader */
+      check_node (&check, SL_OP_ABS, in, 1, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
+    if (kind == 1) { /* another input */
+      in[1] = check_input (&check, SL_DTYPE_F32, 1, dims, 0, 0);
+      check_node (&check, SL_OP_ABS, in + 1, 1, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
+    }
+    check_prepare (&check);
+    g_assert_null (sl_graph_quantized_input (check.graph));
+    check_clear (&check);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -252,5 +309,7 @@ main (int argc, char **argv)
   g_test_add_func ("/passes/weights", test_weights);
   g_test_add_func ("/passes/shapes", test_shapes);
   g_test_add_func ("/passes/in-place", test_in_place);
+  g_test_add_func ("/passes/skip-quantize", test_skip_quantize);
+  g_test_add_func ("/passes/skip-quantize-refused", test_skip_quantize_refused);
   return g_test_run ();
 }

@@ -64,6 +64,82 @@ test_stats (void)
   check_clear (&check);
 }
 
+typedef struct
+{
+  SlGraph *graph;
+  const guint8 *input;
+  guint8 *output;
+  gsize packed;
+} Sharer;
+
+static gpointer
+run_sharer (gpointer data)
+{
+  Sharer *sharer = data;
+  SlSessionStats stats;
+  g_autoptr (SlSession) session = sl_session_new (sharer->graph, 1, NULL);
+  const void *inputs[] = { sharer->input };
+  void *outputs[] = { sharer->output };
+  g_assert_cmpint (sl_session_run (session, inputs, outputs), ==, SL_STATUS_OK);
+  sl_session_stats (session, &stats);
+  sharer->packed = stats.packed_bytes;
+  return NULL;
+}
+
+/* Sessions made by several threads at the same time pack a layer's weights once, and all compute what a lone one does. */
+static void
+test_shared_weights (void)
+{
+  enum
+  {
+    SIDE = 12,
+    CHANNELS = 48,
+    BYTES = SIDE * SIDE * CHANNELS,
+    THREADS = 6
+  };
+  const gint32 dims[4] = { 1, SIDE, SIDE, CHANNELS }, kernel[4] = { CHANNELS, 1, 1, CHANNELS };
+  const SlOpParams params = { .window = { .padding = SL_PADDING_SAME, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
+  const gfloat scale = 0.01f;
+  g_autofree guint8 *weights = g_malloc (CHANNELS * CHANNELS);
+  Sharer sharers[THREADS + 1];
+  GThread *threads[THREADS];
+  Check check, lone;
+  guint8 *input = sl_tensor_buffer_new (BYTES);
+  for (guint i = 0; i < CHANNELS * CHANNELS; i++)
+    weights[i] = (guint8) (i * 2654435761u >> 24);
+  for (guint i = 0; i < BYTES; i++)
+    input[i] = (guint8) (i * 2246822519u >> 24);
+  g_setenv ("SIGHTLINE_BACKEND", "sightline", TRUE);
+  for (guint k = 0; k < 2; k++) {
+    Check *made = k == 0 ? &check : &lone;
+    check_init (made, 3);
+    gint32 tensor = check_input (made, SL_DTYPE_U8, 4, dims, 0.05f, 128);
+    for (guint i = 0; i < 4; i++) {
+      const gint32 in[2] = { tensor, check_constant (made, SL_DTYPE_U8, 4, kernel, &scale, 1, 0, 128, weights) };
+      tensor = i < 3 ? check_middle (made, SL_DTYPE_U8, 0.05f, 128) : check_output (made, SL_DTYPE_U8, 0.05f, 128);
+      check_node (made, SL_OP_CONV_2D, in, 2, tensor, &params);
+    }
+    check_prepare (made);
+  }
+  for (guint i = 0; i <= THREADS; i++)
+    sharers[i] = (Sharer){ i < THREADS ? check.graph : lone.graph, input, sl_tensor_buffer_new (BYTES), 0 };
+  for (guint i = 0; i < THREADS; i++)
+    threads[i] = g_thread_new ("sharer", run_sharer, &sharers[i]);
+  for (guint i = 0; i < THREADS; i++)
+    g_thread_join (threads[i]);
+  run_sharer (&sharers[THREADS]);
+  g_unsetenv ("SIGHTLINE_BACKEND");
+  for (guint i = 0; i <= THREADS; i++) {
+    g_assert_cmpuint (sharers[i].packed, >=, 4 * CHANNELS * CHANNELS);
+    g_assert_cmpuint (sharers[i].packed, ==, sharers[THREADS].packed);
+    g_assert_cmpmem (sharers[i].output, BYTES, sharers[THREADS].output, BYTES);
+    sl_tensor_buffer_free (sharers[i].output);
+  }
+  sl_tensor_buffer_free (input);
+  check_clear (&check);
+  check_clear (&lone);
+}
+
 /* Moving the caller's buffers between runs must not leave a runtime reading the old ones. */
 static void
 test_changing_buffers (void)
@@ -180,6 +256,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/core/session/threads-range", test_threads_range);
   g_test_add_func ("/core/session/stats", test_stats);
+  g_test_add_func ("/core/session/shared-weights", test_shared_weights);
   g_test_add_func ("/core/session/changing-buffers", test_changing_buffers);
   g_test_add_func ("/core/session/two-outputs-of-one", test_two_outputs_of_one);
   g_test_add_func ("/core/session/plan", test_plan);

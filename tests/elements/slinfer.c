@@ -9,6 +9,7 @@
 #include "plugins/framemeta.h"
 #include "plugins/tensorcaps.h"
 #include "tests/elements/support.h"
+#include "tests/support/tflite_writer.h"
 
 #define PICTURE_BYTES 48
 #define PICTURE_CAPS "other/tensors,format=static,num_tensors=1,dimensions=3:4:4:1,types=uint8,framerate=25/1"
@@ -322,7 +323,7 @@ test_states (void)
   g_autofree char *sum = test_sum_model ();
   GstElement *element = gst_object_ref_sink (gst_element_factory_make ("slinfer", NULL));
   GstPad *sink = gst_element_get_static_pad (element, "sink");
-  g_object_set (element, "model", path, "threads", 2, NULL);
+  g_object_set (element, "model", path, "threads", "auto", NULL);
   for (guint i = 0; i < 3; i++) {
     g_assert_cmpint (gst_element_set_state (element, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
     GstCaps *caps = gst_pad_query_caps (sink, NULL);
@@ -360,6 +361,7 @@ static const BadSetting bad_settings[] = {
   { "threads-0", "", "threads", "0", { "threads=0", "1..64" } },
   { "threads-10000", "", "threads", "10000", { "threads=10000", "1..64" } },
   { "threads-negative", "", "threads", "-1", { "threads=-1", "1..64" } },
+  { "threads-many", "", "threads", "many", { "threads=many", "1..64", "auto" } },
   { "labels", "", "labels", "/nonexistent/labels.txt", { "/nonexistent/labels.txt" } },
   { "mean", "", "mean", "grey", { "mean", "grey" } },
 };
@@ -382,6 +384,30 @@ test_bad_setting (gconstpointer data)
   gst_object_unref (bus);
   gst_object_unref (element);
   test_remove_file (good);
+}
+
+/* 1.2 MB to itself. */
+static void
+test_tensor_limit (void)
+{
+  const SlTfliteTensor large = { .name = "large", .dtype = SL_DTYPE_U8, .scale = 1, .rank = 2, .dims = { 1, 1200000 } };
+  g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+  const gint32 in = sl_tflite_writer_tensor (writer, &large), out = sl_tflite_writer_tensor (writer, &large);
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_RELU, .n_inputs = 1, .inputs = { in }, .n_outputs = 1, .outputs = { out } });
+  sl_tflite_writer_io (writer, 1, &in, 1, &out);
+  g_autofree char *path = sl_tflite_writer_save_temp (writer, "large.tflite", NULL);
+  GstElement *element = gst_object_ref_sink (gst_element_factory_make ("slinfer", NULL));
+  GstBus *bus = test_watch (element);
+  g_object_set (element, "model", path, "tensor-limit", 1, NULL);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_READY), ==, GST_STATE_CHANGE_FAILURE);
+  test_assert_error (bus, path, "'large' is uint8[1,1200000]: over the limit of 1048576 bytes; set tensor-limit (MiB) higher", NULL);
+  g_object_set (element, "tensor-limit", 3, NULL);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_element_set_bus (element, NULL);
+  gst_object_unref (bus);
+  gst_object_unref (element);
+  test_remove_file (path);
 }
 
 static void
@@ -449,6 +475,7 @@ main (int argc, char **argv)
     g_autofree char *path = g_strdup_printf ("/slinfer/bad-setting/%s", bad_settings[i].name);
     g_test_add_data_func (path, &bad_settings[i], test_bad_setting);
   }
+  g_test_add_func ("/slinfer/tensor-limit", test_tensor_limit);
   g_test_add_func ("/slinfer/meta", test_meta);
   g_test_add_func ("/slinfer/latency", test_latency);
   return g_test_run ();

@@ -63,8 +63,9 @@ write_temp (const char *name, const char *content, gssize length)
   return path;
 }
 
-SlModel *
-load_with_info (SlTfliteWriter *writer, const char *info, const SlContractOverrides *overrides, GError **error)
+static SlModel *
+load_with_options (SlTfliteWriter *writer, const char *info, const SlContractOverrides *overrides, const SlModelLoadOptions *options,
+                   GError **error)
 {
   g_autoptr (GError) failed = NULL;
   g_autofree char *path = sl_tflite_writer_save_temp (writer, "model.tflite", NULL);
@@ -72,8 +73,20 @@ load_with_info (SlTfliteWriter *writer, const char *info, const SlContractOverri
   if (info != NULL)
     g_file_set_contents (info_path, info, -1, &failed);
   g_assert_no_error (failed);
-  SlModel *model = sl_model_load (path, overrides, error);
+  SlModel *model = sl_model_load_with (path, overrides, options, error);
   g_unlink (info_path);
   sl_tflite_remove_temp (path);
   return model;
+}
+
+SlModel *
+load_with_info (SlTfliteWriter *writer, const char *info, const SlContractOverrides *overrides, GError **error)
+{
+  return load_with_options (writer, info, overrides, &(SlModelLoadOptions){ 0 }, error);
+}
+
+SlModel *
+load_direct_with_info (SlTfliteWriter *writer, const char *info, const SlContractOverrides *overrides, GError **error)
+{
+  return load_with_options (writer, info, overrides, &(SlModelLoadOptions){ .direct = TRUE }, error);
 }

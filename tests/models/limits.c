@@ -89,7 +89,18 @@ test_total (void)
     from = to;
   }
   sl_tflite_writer_io (w, 1, &x, 1, &from);
-  expect_refused (w, "RELU: the model's tensors need more than 1073741824 bytes");
+  expect_refused (w, "RELU: the model's tensors need more than 1073741824 bytes; set tensor-limit");
+
+  /* Under another limit. */
+  g_autofree char *path = sl_tflite_writer_save_temp (w, "model.tflite", NULL);
+  g_autoptr (GError) error = NULL;
+  g_assert_null (sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .tensor_limit = 700000000 }, &error));
+  expect_error (&error, SL_ERROR_LIMIT, path, "node 1 RELU", "need more than 700000000 bytes; set tensor-limit (MiB) higher", NULL);
+  g_assert_null (sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .tensor_limit = 1000 }, &error));
+  expect_error (&error, SL_ERROR_LIMIT, "input 'x' is uint8[1,300000000]: over the limit of 1000 bytes; set tensor-limit", NULL);
+  g_autoptr (SlModel) model = sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .tensor_limit = 1500000000 }, &error);
+  g_assert_no_error (error);
+  sl_tflite_remove_temp (path);
 }
 
 /* One operator over the codes 0, 127, 128, 255 with zero point 128; @scale of input, @out of output. */

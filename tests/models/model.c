@@ -313,6 +313,39 @@ test_real_others (void)
   }
 }
 
+/* Models of one file share a graph until the file changes. */
+static void
+test_shared (void)
+{
+  static const gint32 dims[] = { 1, 4, 4, 3 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlTfliteWriter) writer = picture_model (SL_DTYPE_U8, 4, dims, 1, 0);
+  g_autofree char *path = sl_tflite_writer_save_temp (writer, "model.tflite", NULL),
+                  *copy = sl_tflite_writer_save_temp (writer, "copy.tflite", NULL);
+  g_autofree char *content = NULL;
+  gsize bytes = 0;
+  g_autoptr (SlModel) a = sl_model_load (path, NULL, &error);
+  g_assert_no_error (error);
+  g_autoptr (SlModel) b = sl_model_load (path, &(SlContractOverrides){ .fit = "crop" }, &error);
+  g_assert_no_error (error);
+  g_autoptr (SlModel) other = sl_model_load (copy, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_true (sl_model_graph (a) == sl_model_graph (b));
+  g_assert_true (sl_model_graph (a) != sl_model_graph (other));
+  g_assert_true (sl_model_contract (a) != sl_model_contract (b));
+  g_assert_cmpint (sl_model_contract (b)->image.fit, ==, SL_FIT_CROP);
+  g_clear_pointer (&a, sl_model_unref);
+  a = sl_model_load (path, NULL, &error);
+  g_assert_true (sl_model_graph (a) == sl_model_graph (b));
+  g_assert_true (g_file_get_contents (path, &content, &bytes, NULL));
+  g_assert_true (g_file_set_contents (path, content, (gssize) bytes, NULL));
+  g_autoptr (SlModel) changed = sl_model_load (path, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_true (sl_model_graph (changed) != sl_model_graph (b));
+  sl_tflite_remove_temp (path);
+  sl_tflite_remove_temp (copy);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -324,6 +357,7 @@ main (int argc, char **argv)
   g_test_add_func ("/model/labels", test_labels);
   g_test_add_func ("/model/bad-labels", test_bad_labels);
   g_test_add_func ("/model/ownership", test_ownership);
+  g_test_add_func ("/model/shared", test_shared);
   g_test_add_func ("/model/real", test_real);
   g_test_add_func ("/model/real-others", test_real_others);
   return g_test_run ();

@@ -213,6 +213,30 @@ test_mistakes (void)
     expect (mistakes[i].text, NULL, NULL, mistakes[i].message);
 }
 
+/* The manual's list of messages is the list above. */
+static void
+test_documented (void)
+{
+  const char *root = g_getenv ("SIGHTLINE_SOURCE_ROOT");
+  g_autofree char *path = g_build_filename (root != NULL ? root : ".", "docs", "pipelines.md", NULL), *text = NULL;
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  const char *list = strstr (text, "## Messages");
+  g_assert_nonnull (list);
+  for (guint i = 0; i < G_N_ELEMENTS (mistakes); i++) {
+    g_autofree char *line = g_strdup_printf ("\n    %s\n", mistakes[i].message);
+    if (strstr (list, line) == NULL)
+      g_error ("%s lacks:%s", path, line);
+  }
+  g_auto (GStrv) lines = g_strsplit (list, "\n", -1);
+  for (guint l = 0; lines[l] != NULL; l++) {
+    gboolean known = !g_str_has_prefix (lines[l], "    ");
+    for (guint i = 0; !known && i < G_N_ELEMENTS (mistakes); i++)
+      known = strcmp (lines[l] + 4, mistakes[i].message) == 0;
+    if (!known)
+      g_error ("%s has a message that no test produces: %s", path, lines[l]);
+  }
+}
+
 static void
 test_given_values (void)
 {
@@ -257,6 +281,10 @@ test_includes (void)
   g_assert_cmpstr (g_array_index (d->overrides, SlElementOverride, 0).value, ==, "main");
   g_assert_cmpstr (g_array_index (d->overrides, SlElementOverride, 1).value, ==, "early");
   g_assert_cmpuint (d->files->len, ==, 5);
+  g_autoptr (GHashTable) declared = sl_description_declared (main_file, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (g_hash_table_size (declared), ==, 4);
+  g_assert_true (g_hash_table_contains (declared, "m") && g_hash_table_contains (declared, "c"));
 }
 
 static void
@@ -378,6 +406,7 @@ main (int argc, char **argv)
   g_test_add_func ("/description/parameters", test_parameters);
   g_test_add_func ("/description/values-are-words", test_values_are_words);
   g_test_add_func ("/description/mistakes", test_mistakes);
+  g_test_add_func ("/description/documented", test_documented);
   g_test_add_func ("/description/given-values", test_given_values);
   g_test_add_func ("/description/includes", test_includes);
   g_test_add_func ("/description/include-limits", test_include_limits);

@@ -38,6 +38,16 @@ print_mask (const SlMask *mask)
   printf ("mask %u %u %s\n", mask->width, mask->height, sum);
 }
 
+/* Corners, cells and their shares as hexadecimal digits; 0 x 0 where there is none. */
+static void
+print_instance (const SlInstanceMask *mask)
+{
+  printf ("instance %.9g %.9g %.9g %.9g %u %u ", mask->x_min, mask->y_min, mask->x_max, mask->y_max, mask->width, mask->height);
+  for (guint i = 0; i < mask->width * mask->height; i++)
+    printf ("%02x", mask->cells[i]);
+  printf ("\n");
+}
+
 static void
 print_result (const SlResult *result)
 {
@@ -50,6 +60,8 @@ print_result (const SlResult *result)
     }
     printf ("\n");
   }
+  for (guint i = 0; i < result->n_detections && result->masks != NULL; i++)
+    print_instance (&result->masks[i]);
   for (guint i = 0; i < result->n_classes; i++)
     printf ("class %.9g %d\n", result->classes[i].confidence, result->classes[i].label_id);
   if (result->mask.width > 0)

@@ -293,6 +293,56 @@ test_million (void)
   g_free (codes);
 }
 
+/* Masks of boxes that are everywhere and nowhere, from numbers that are none; and how long a crowd of whole pictures takes. */
+static void
+test_hostile_masks (void)
+{
+  enum
+  {
+    SEG_ROWS = 2000,
+    PROTOTYPES = 32,
+    MAP = 160,
+    CHANNELS = 4 + CLASSES + PROTOTYPES
+  };
+  static const gfloat odd[] = { NAN, INFINITY, -INFINITY, 0, 0.5f, 1, -1, 1e30f, -1e30f, 2, 0.9f };
+  g_autofree gfloat *rows = g_new (gfloat, SEG_ROWS * CHANNELS), *maps = g_new (gfloat, MAP * MAP * PROTOTYPES);
+  gint64 best = G_MAXINT64;
+  for (guint round = 0; round < 12; round++) {
+    SlDecoderConfig config = new_config (CLASSES);
+    g_autoptr (GError) error = NULL;
+    guint cells = 0;
+    config.max_results = 300;
+    config_add (&config, SL_DTYPE_F32, DIMS (1, SEG_ROWS, CHANNELS), 0, 0);
+    if (round % 2 == 0)
+      config_add (&config, SL_DTYPE_F32, DIMS (1, MAP, MAP, PROTOTYPES), 0, 0);
+    else
+      config_add (&config, SL_DTYPE_F32, DIMS (1, PROTOTYPES, MAP, MAP), 0, 0);
+    const gboolean crowd = round >= 6;
+    for (guint i = 0; i < SEG_ROWS * CHANNELS; i++)
+      rows[i] = crowd ? (i % CHANNELS < 2 ? 0.5f : i % CHANNELS < 4 ? 1 : 0.8f) : odd[g_test_rand_int_range (0, G_N_ELEMENTS (odd))];
+    for (guint i = 0; i < MAP * MAP * PROTOTYPES; i++)
+      maps[i] = crowd ? (gfloat) (i % 7) - 3 : odd[g_test_rand_int_range (0, G_N_ELEMENTS (odd))];
+    g_autoptr (SlDecoding) decoding =
+      sl_decoding_new ("yolo,transposed=no,objectness=no,units=normalised,iou-threshold=1", &config, &error);
+    g_assert_no_error (error);
+    const gint64 start = g_get_monotonic_time ();
+    const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ rows, maps });
+    if (crowd)
+      best = MIN (best, g_get_monotonic_time () - start);
+    g_assert_nonnull (result->masks);
+    for (guint i = 0; i < result->n_detections; i++) {
+      const SlInstanceMask *mask = &result->masks[i];
+      g_assert_cmpuint (mask->width, <=, MAP);
+      g_assert_cmpuint (mask->height, <=, MAP);
+      cells += mask->width * mask->height;
+    }
+    g_assert_cmpuint (cells, <=, SL_MAX_OBJECT_CELLS);
+    g_assert_true (!crowd || cells == SL_MAX_OBJECT_CELLS / (MAP * MAP) * MAP * MAP);
+  }
+  g_test_message ("masks of as many whole pictures as there is room for in %" G_GINT64_FORMAT " us", best);
+  g_assert_cmpint (best, <, 1000000);
+}
+
 static void
 test_errors (void)
 {
@@ -307,6 +357,8 @@ test_errors (void)
     { "yolo,units=inches", "decoder parameter units: expected one of auto, normalised, pixels", SL_ERROR_ARGUMENT },
     { "yolo,iou-threshold=2", "decoder parameter iou-threshold: expected a number 0..1, got '2'", SL_ERROR_ARGUMENT },
     { "yolo,keypoints=17,5", "expected a count and 2 or 3, such as 17,3, got '17,5'", SL_ERROR_ARGUMENT },
+    { "yolo,masks=perhaps", "decoder parameter masks: expected one of no, false, 0, yes, true, 1, got 'perhaps'", SL_ERROR_ARGUMENT },
+    { "yolo,masks=yes", "expected for masks=yes two tensors, boxes [1,channels,rows] or [1,rows,channels] and prototypes", SL_ERROR_SHAPE },
     { "yolo,keypoints=17,3", "are too few for 4 of a box, 51 behind the classes", SL_ERROR_SHAPE },
     { "yolo,boxes=grid,strides=8,16", "64x64 and 2 strides makes 80 rows, the tensors have 84", SL_ERROR_SHAPE },
     { "yolo,boxes=anchors", "boxes=anchors needs a width and a height for each anchor of 3 strides", SL_ERROR_ARGUMENT },
@@ -345,5 +397,6 @@ main (int argc, char **argv)
   g_test_add_func ("/yolo/not_finite", test_not_finite);
   g_test_add_func ("/yolo/million", test_million);
   g_test_add_func ("/yolo/errors", test_errors);
+  g_test_add_func ("/decode_yolo/hostile_masks", test_hostile_masks);
   return g_test_run ();
 }

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 try:
     import numpy as np
@@ -141,6 +142,73 @@ def test_yolo_hybrid_dog():
 
 def test_yolo_low_threshold():
     check_yolo("yolov8n_full_integer_quant_416", "bus", 0.05)
+
+
+def written(folder, name, values, dtype, zero=0):
+    """@values as a tensor file of @dtype: (the values that its numbers stand for, spec)."""
+    scale = 0.0 if dtype == np.float32 else float(np.float32(np.ptp(values) / 250))
+    codes = values.astype(np.float32) if not scale else np.clip(np.round(values / scale) + zero, np.iinfo(dtype).min, np.iinfo(dtype).max).astype(dtype)
+    path = os.path.join(folder, name)
+    codes.tofile(path)
+    spec = "%s:%.9g:%d:%s:%s" % (np.dtype(dtype).name, scale, zero, "x".join(map(str, codes.shape)), path)
+    return (codes.astype(np.float64) - zero) * scale if scale else codes.astype(np.float64), spec
+
+
+def check_masks(dtype, zero, planes, swapped, end_to_end):
+    """Six objects over prototypes that are waves: each mask is its sigmoid of the weighted sum, cell by cell."""
+    side, classes, rows, most = 40, 3, 6, 32
+    random = np.random.default_rng(7)
+    y, x = np.mgrid[0:side, 0:side]
+    waves = np.stack([np.sin(x * random.uniform(0, 0.5) + y * random.uniform(0, 0.5) + random.uniform(0, 6)) for _ in range(most)])
+    boxes = np.array([[0.3, 0.3, 0.2, 0.3], [0.7, 0.3, 0.5, 0.4], [0.2, 0.8, 0.5, 0.5], [0.8, 0.8, 0.1, 0.02], [0.5, 0.5, 1.0, 1.0], [0.95, 0.1, 0.3, 0.2]])
+    coefficients = random.uniform(-1, 1, (rows, most))
+    labels = np.arange(rows) % classes
+    scores = np.linspace(0.9, 0.6, rows)
+    if end_to_end:
+        table = np.concatenate([centred(*boxes.T), scores[:, None], labels[:, None], coefficients], 1)[None]
+    else:
+        table = np.concatenate([boxes, np.eye(classes)[labels] * scores[:, None], coefficients], 1).T[None]
+    with tempfile.TemporaryDirectory() as folder:
+        detections = written(folder, "boxes", table, dtype, zero)
+        prototypes = written(folder, "prototypes", (waves if planes else waves.transpose(1, 2, 0))[None], dtype, zero)
+        tensors = [prototypes, detections] if swapped else [detections, prototypes]
+        parameters = "yolo,units=normalised,iou-threshold=1" + (",end-to-end=yes" if end_to_end else ",preset=v8")
+        lines = decode(parameters, 160, 160, 0.5, tensors, classes)
+        without = decode(parameters + ",masks=no", 160, 160, 0.5, tensors, classes)
+    maps = prototypes[0][0] if planes else prototypes[0][0].transpose(2, 0, 1)
+    weights = detections[0][0][:, 6:] if end_to_end else detections[0][0][4 + classes :].T
+    order = np.argsort(-(detections[0][0][:, 4] if end_to_end else detections[0][0][4 : 4 + classes].max(0)), kind="stable")
+    found = [line for line in lines if line[0] == "box"]
+    instances = [line for line in lines if line[0] == "instance"]
+    assert len(found) == len(instances) == rows, lines
+    assert [line for line in without if line[0] == "box"] == found and len(without) == rows, without
+    both = 0
+    for box, line, row in zip(found, instances, order):
+        x0, y0, x1, y1 = (int(round(float(v) * side)) for v in line[1:5])
+        width, height = int(line[5]), int(line[6])
+        assert (x1 - x0, y1 - y0) == (width, height), line[:7]
+        corners = np.array(box[1:5], float) * side
+        assert x0 <= max(corners[0], 0) and y0 <= max(corners[1], 0) and x1 >= min(corners[2], side) and y1 >= min(corners[3], side), (line[:7], corners)
+        sums = np.tensordot(weights[row], maps, 1)[y0:y1, x0:x1]
+        got = np.frombuffer(bytes.fromhex(line[7]), np.uint8).reshape(height, width)
+        assert abs(got - 255 / (1 + np.exp(-sums))).max() < 1.6, abs(got - 255 / (1 + np.exp(-sums))).max()
+        assert ((got >= 128) == (sums >= 0))[abs(sums) > 2e-3].all()
+        both += got.min() < 100 and got.max() > 150
+    assert both >= 4, "nothing to tell apart"
+
+
+def test_yolo_masks_float():
+    for planes in (False, True):
+        for swapped in (False, True):
+            check_masks(np.float32, 0, planes, swapped, False)
+    check_masks(np.float32, 0, False, False, True)
+
+
+def test_yolo_masks_codes():
+    for planes in (False, True):
+        check_masks(np.int8, 0, planes, False, False)
+        check_masks(np.int8, -20, planes, True, False)
+        check_masks(np.uint8, 110, planes, False, False)
 
 
 def ultraface_priors(width, height):

@@ -104,6 +104,28 @@ test_json_more (void)
   g_assert_cmpstr (text, ==, "cat 0.5\nface 0.5 1 2 3 4\n");
 }
 
+/* Ids behind the type and at the end of the line; runs begin with what is outside, if only none of it. */
+static void
+test_tracked (void)
+{
+  static const guint8 shares[2][6] = { { 0, 127, 128, 255, 200, 0 }, { 255, 128, 0, 0, 0, 0 } };
+  const SlObject objects_with[] = {
+    { 1, 2, 3, 4, 0, 0, 1, 1, 0.5, 0, "cat", 0, NULL, 12, 5, { 3, 2, shares[0] } },
+    { 1, 2, 3, 4, 0, 0, 1, 1, 0.5, 0, "cat", 0, NULL, 0, 0, { 2, 3, shares[1] } },
+  };
+  const SlPrediction prediction = { .timestamp = 0, .width = 9, .height = 9, .n_objects = 2, .objects = objects_with };
+  g_autofree char *json = json_of (&prediction), *text = text_of (&prediction);
+  static const char detection[] = "\"detection\":{\"bounding_box\":{\"x_min\":0,\"x_max\":1,\"y_min\":0,\"y_max\":1},\"confidence\":0.5,"
+                                  "\"label\":\"cat\",\"label_id\":0}";
+  g_autofree char *expected = g_strdup_printf (
+    "\"roi_type\":\"cat\",\"id\":12,%s,\"mask\":{\"width\":3,\"height\":2,\"runs\":[2,3,1]}},{\"x\":1,\"y\":2,\"w\":3,\"h\":4,"
+    "\"roi_type\":\"cat\",%s,\"mask\":{\"width\":2,\"height\":3,\"runs\":[0,2,4]}}]",
+    detection, detection);
+  if (strstr (json, expected) == NULL)
+    g_error ("'%s' does not contain '%s'", json, expected);
+  g_assert_cmpstr (text, ==, "cat 0.5 1 2 3 4 12\ncat 0.5 1 2 3 4\n");
+}
+
 /* Bytes that JSON or UTF-8 forbid. */
 static void
 test_json_escapes (void)
@@ -208,6 +230,7 @@ main (int argc, char **argv)
   g_test_add_func ("/prediction/json", test_json);
   g_test_add_func ("/prediction/json_unknown", test_json_unknown);
   g_test_add_func ("/prediction/json_more", test_json_more);
+  g_test_add_func ("/prediction/tracked", test_tracked);
   g_test_add_func ("/prediction/json_escapes", test_json_escapes);
   g_test_add_func ("/prediction/json_not_finite", test_json_not_finite);
   g_test_add_func ("/prediction/locale", test_locale);

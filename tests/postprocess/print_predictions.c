@@ -6,8 +6,9 @@
 #include "postprocess/prediction.h"
 
 static const SlPoint points[] = { { 0.25, 0.5, 0.9 }, { -0.125, 1.5, 0 } };
+static const guint8 shares[] = { 200, 0, 127, 128, 255, 0 };
 static const SlObject objects[] = {
-  { 10, 20, 30, 40, 0.0123457, 0.1, 0.5, 1, 0.83, 0, "person", 2, points },
+  { 10, 20, 30, 40, 0.0123457, 0.1, 0.5, 1, 0.83, 0, "person", 2, points, 7, 0, { 3, 2, shares } },
   { 0, 0, 1, 1, 0, 0, 1e-7, 0.333333333, NAN, -1, "traffic \"light\"\\ \xff", 0, NULL },
 };
 static const SlLabelled labels[] = { { 653, 220 / 256.0, "military uniform" } };

@@ -77,6 +77,24 @@ test_names (gconstpointer data)
   g_assert_true (available == (strcmp (sl_normalizer_cpu (), name) == 0));
 }
 
+/* A name of the int8 kernels alone. */
+static void
+test_avxvnni (void)
+{
+  if (emulated ())
+    return;
+  if (!g_test_subprocess ()) {
+    g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_INHERIT_STDERR);
+    g_test_trap_assert_passed ();
+    return;
+  }
+  g_setenv ("SIGHTLINE_CPU", "avxvnni", TRUE);
+  if (sl_kernels_find ("avx2") == NULL)
+    return;
+  g_assert_null (sl_normalizer_cpu_warning ());
+  g_assert_cmpstr (sl_normalizer_cpu (), ==, "avx2");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -90,5 +108,6 @@ main (int argc, char **argv)
     g_autofree char *path = g_strdup_printf ("/cpu/names/%s", names[i]);
     g_test_add_data_func (path, names[i], test_names);
   }
+  g_test_add_func ("/cpu/avxvnni", test_avxvnni);
   return g_test_run ();
 }

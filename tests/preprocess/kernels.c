@@ -252,8 +252,8 @@ random_mix (GRand *rand, SlMix *mix, SlOutType type)
   for (int i = 0; i < 3; i++)
     mix->m[i] = (float) (gain * g_rand_double_range (rand, -2.2, 2.2) / (1 << 21));
   mix->constant = (float) g_rand_double_range (rand, -300, 300);
-  mix->low = type == SL_OUT_U8 ? 0 : type == SL_OUT_I8 ? -128 : (float) g_rand_double_range (rand, -70, 0);
-  mix->high = type == SL_OUT_U8 ? 255 : type == SL_OUT_I8 ? 127 : (float) g_rand_double_range (rand, 0, 300);
+  mix->low = type <= SL_OUT_I8 ? 0 : (float) g_rand_double_range (rand, -70, 0);
+  mix->high = type <= SL_OUT_I8 ? 255 : (float) g_rand_double_range (rand, 0, 300);
   if (type == SL_OUT_F16 && g_rand_boolean (rand)) {
     const float tiny = 1e-5f;
     mix->constant *= tiny;

@@ -307,6 +307,43 @@ test_half_to_even (void)
   }
 }
 
+/* Whatever is rounded on the way, a tensor of int8 is that of uint8 less 128. */
+static void
+test_int8_is_uint8 (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (9);
+  for (int i = 0; i < 200; i++) {
+    SlImageInfo info = { .format = g_rand_int_range (rand, 0, SL_PIXEL_COUNT),
+                         .width = g_rand_int_range (rand, 1, 400),
+                         .height = g_rand_int_range (rand, 1, 200) };
+    SlNormalizeSpec spec = { .width = g_rand_int_range (rand, 1, 150),
+                             .height = g_rand_int_range (rand, 1, 150),
+                             .layout = (SlOutLayout) (i % 2),
+                             .colour = (SlOutColour) (i / 2 % 3),
+                             .fit = (SlAffineFit) (i / 6 % 3),
+                             .filter = (SlFilter) (i / 18 % 3),
+                             .pad_value = 114 };
+    for (int c = 0; c < 3; c++) {
+      spec.gain[c] = i % 5 == 0 ? g_rand_double_range (rand, -2, 2) : 1;
+      spec.offset[c] = i % 5 == 0 ? g_rand_double_range (rand, -50, 300) : 0;
+    }
+    const gsize bytes = (gsize) spec.width * (gsize) spec.height * 3;
+    g_autofree guint8 *tensors = g_malloc0 (2 * bytes);
+    g_autoptr (TestFrame) frame = test_frame_new (rand, &info, TEST_STRIDE_RANDOM);
+    for (spec.type = SL_OUT_U8; spec.type <= SL_OUT_I8; spec.type++) {
+      SlNormalizer *normalizer;
+      g_assert_cmpint (sl_normalizer_new (&normalizer, &info, &spec), ==, SL_NORMALIZE_OK);
+      sl_normalizer_run (normalizer, &frame->image, tensors + (spec.type == SL_OUT_I8 ? bytes : 0));
+      sl_normalizer_free (normalizer);
+      for (int c = 0; c < 3; c++)
+        spec.offset[c] -= 128;
+    }
+    const gsize made = spec.colour == SL_OUT_GRAY ? bytes / 3 : bytes;
+    for (gsize k = 0; k < made; k++)
+      g_assert_cmpint (tensors[k] - 128, ==, (gint8) tensors[bytes + k]);
+  }
+}
+
 /* A worked letterbox: 4x2 into 4x6 leaves two rows above and below; a stripe too thin to hold a pixel centre vanishes. */
 static void
 test_letterbox_borders (void)
@@ -447,6 +484,7 @@ main (int argc, char **argv)
   g_test_add_func ("/normalize/long-axes", test_long_axes);
   g_test_add_func ("/normalize/identity-is-exact", test_identity_is_exact);
   g_test_add_func ("/normalize/half-to-even", test_half_to_even);
+  g_test_add_func ("/normalize/int8-is-uint8", test_int8_is_uint8);
   g_test_add_func ("/normalize/letterbox-borders", test_letterbox_borders);
   g_test_add_func ("/normalize/threads", test_threads);
   g_test_add_func ("/normalize/runs-are-independent", test_runs_are_independent);

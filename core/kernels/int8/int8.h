@@ -19,7 +19,8 @@ typedef struct _SlInt8Layer SlInt8Layer;
 gboolean sl_int8_supports (const SlGraph *graph, const SlNode *node);
 /** sl_int8_faster: whether @isa beats XNNPACK on @node, which sl_int8_supports(). */
 gboolean sl_int8_faster (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node);
-/** sl_int8_layer_new: packs @node for @isa into @arena; sl_int8_supports() must hold. @threads: of the pool it will run on. */
+/** sl_int8_layer_new: @node for @isa, in @arena; its weights are packed once for all layers of the node. sl_int8_supports() must
+ *  hold. @threads: of the pool it will run on. */
 SlInt8Layer *sl_int8_layer_new (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node, guint threads, SlArena *arena);
 /** sl_int8_layer_run: @inputs and @output as for sl_session_run(). @pool (nullable): at most the threads it was packed for. */
 void sl_int8_layer_run (const SlInt8Layer *layer, SlPool *pool, const void *const *inputs, void *output);

@@ -7,6 +7,7 @@
 
 #include "core/kernels/int8/layer.h"
 #include "core/kernels/kernels.h"
+#include "core/packs.h"
 
 /* Narrower outputs leave tiles of a banded layer half empty. */
 #define MIN_BAND 24
@@ -43,12 +44,13 @@ sums_fit (const SlGraph *graph, const SlNode *node)
   if (fits)
     return TRUE;
   SlInt8Weights w;
-  sl_int8_weights_init (&w, graph, node);
+  sl_int8_weights_init (&w, graph, node, 1);
   fits = TRUE;
   for (gint32 c = 0; fits && c < channels; c++) {
     gint64 most = 0;
+    sl_int8_weights_read (&w, c, 1);
     for (gint32 k = 0; k < w.depth; k++)
-      most += 255 * ABS ((gint32) w.values[(gsize) c * (gsize) w.depth + (gsize) k]);
+      most += 255 * ABS ((gint32) w.values[k]);
     fits = sum_fits (most, sl_int8_bias_of (graph, node, c), sl_int8_scale_of (graph, node, c));
   }
   sl_int8_weights_clear (&w);
@@ -228,6 +230,29 @@ alloc_scratch (SlInt8Layer *layer, guint threads, gsize element, SlArena *arena)
   layer->scratch = sl_int8_alloc (arena, layer->scratch_bytes * threads);
 }
 
+/** What a pack holds: the layer's fields that point into it. */
+typedef struct
+{
+  SlInt8Gemm gemm;
+  SlInt8Depthwise dw;
+} Packed;
+
+typedef struct
+{
+  SlInt8Layer *layer;
+  const SlGraph *graph;
+  const SlNode *node;
+} Packing;
+
+static void *
+pack (SlArena *arena, gpointer data)
+{
+  const Packing *packing = data;
+  sl_int8_pack (packing->layer, packing->graph, packing->node, arena);
+  const Packed packed = { packing->layer->gemm, packing->layer->dw };
+  return sl_arena_memdup (arena, &packed, sizeof packed);
+}
+
 SlInt8Layer *
 sl_int8_layer_new (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node, guint threads, SlArena *arena)
 {
@@ -253,6 +278,8 @@ sl_int8_layer_new (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *nod
     set_tiles (layer, threads, element);
   layer->cost_us = cost_of (layer);
   alloc_scratch (layer, threads, element, arena);
-  sl_int8_pack (layer, graph, node, arena);
+  const Packed *packed = sl_packs_get (sl_graph_packs (graph), node, isa, pack, &(Packing){ layer, graph, node });
+  layer->gemm = packed->gemm;
+  layer->dw = packed->dw;
   return layer;
 }

@@ -68,19 +68,25 @@ struct _SlInt8Layer
 };
 
 /**
- * SlInt8Weights: weights of a node less their zero point, by output channel and position in its window.
- * @values: [@channels][@depth]; @low: the same limited to eight bits
- * @steps: for each channel, how many terms of eight bits its weights take
+ * SlInt8Weights: weights of some output channels of a node less their zero point, by channel and position in its window.
+ * @channels: of the node; those held begin with @first
+ * @values: [channel held][@depth]; @low: the same limited to eight bits
+ * @steps: for each channel held, how many terms of eight bits its weights take; @sums: of its @values
  */
 typedef struct
 {
-  gint32 channels, depth;
+  const SlTensor *tensor;
+  gboolean by_depth;
+  gint32 channels, depth, first;
   gint16 *values;
   gint8 *low;
   guint8 *steps;
+  gint32 *sums;
 } SlInt8Weights;
 
-void sl_int8_weights_init (SlInt8Weights *weights, const SlGraph *graph, const SlNode *node);
+/** sl_int8_weights_init: room for @most channels, or all if that is fewer; sl_int8_weights_read() fills it. */
+void sl_int8_weights_init (SlInt8Weights *weights, const SlGraph *graph, const SlNode *node, gint32 most);
+void sl_int8_weights_read (SlInt8Weights *weights, gint32 first, gint32 count);
 void sl_int8_weights_clear (SlInt8Weights *weights);
 gfloat sl_int8_scale_of (const SlGraph *graph, const SlNode *node, gint32 channel);
 gint32 sl_int8_bias_of (const SlGraph *graph, const SlNode *node, gint32 channel);

@@ -16,16 +16,19 @@ typedef struct
 
 /* The weights of one channel, @stride apart in the file. */
 static void
-read_channel (const SlTensor *tensor, gint32 zero_point, gsize first, gsize stride, gint32 depth, gint16 *values)
+read_channel (const SlTensor *tensor, gint16 zero_point, gsize first, gsize stride, gint32 depth, gint16 *values)
 {
   const guint8 *u8 = (const guint8 *) tensor->data + first;
   const gint8 *i8 = (const gint8 *) tensor->data + first;
-  if (tensor->dtype == SL_DTYPE_I8)
+  if (stride == 1 && tensor->dtype == SL_DTYPE_I8)
     for (gint32 k = 0; k < depth; k++)
-      values[k] = (gint16) (i8[(gsize) k * stride] - zero_point);
+      values[k] = (gint16) (i8[k] - zero_point);
+  else if (stride == 1)
+    for (gint32 k = 0; k < depth; k++)
+      values[k] = (gint16) (u8[k] - zero_point);
   else
-    for (gint32 k = 0; k < depth; k++)
-      values[k] = (gint16) (u8[(gsize) k * stride] - zero_point);
+    for (gsize k = 0; k < (gsize) depth; k++)
+      values[k] = (gint16) ((tensor->dtype == SL_DTYPE_I8 ? i8[k * stride] : u8[k * stride]) - zero_point);
 }
 
 /* Terms that a weight takes when each holds -128..127. */
@@ -45,32 +48,47 @@ part_of (gint32 weight, gint32 step)
 }
 
 static void
-limit_channel (const gint16 *values, gint32 depth, gint8 *low, guint8 *steps)
+limit_channel (const gint16 *values, gint32 depth, gint8 *low, guint8 *steps, gint32 *sum)
 {
   gint16 least = 0, most = 0;
+  gint32 total = 0;
   for (gint32 k = 0; k < depth; k++) {
     least = MIN (least, values[k]);
     most = MAX (most, values[k]);
+  }
+  for (gint32 k = 0; k < depth; k++) {
+    total += values[k];
     low[k] = (gint8) CLAMP (values[k], -128, 127);
   }
   *steps = (guint8) MAX (steps_for (least), steps_for (most));
+  *sum = total;
 }
 
 void
-sl_int8_weights_init (SlInt8Weights *w, const SlGraph *graph, const SlNode *node)
+sl_int8_weights_init (SlInt8Weights *w, const SlGraph *graph, const SlNode *node, gint32 most)
 {
   const SlTensor *tensor = sl_node_input (graph, node, 1);
-  const gint32 zero_point = tensor->quant.count > 1 ? 0 : sl_tensor_zero_point (tensor);
-  const gboolean by_depth = node->op == SL_OP_DEPTHWISE_CONV_2D;
-  w->channels = tensor->dims[by_depth ? 3 : 0];
+  w->tensor = tensor;
+  w->by_depth = node->op == SL_OP_DEPTHWISE_CONV_2D;
+  w->channels = tensor->dims[w->by_depth ? 3 : 0];
   w->depth = (gint32) (tensor->bytes / (gsize) w->channels);
-  w->values = g_new (gint16, tensor->bytes);
-  w->low = g_new (gint8, tensor->bytes);
-  w->steps = g_new (guint8, w->channels);
-  for (gsize c = 0; c < (gsize) w->channels; c++) {
-    const gsize at = c * (gsize) w->depth;
-    read_channel (tensor, zero_point, by_depth ? c : at, by_depth ? (gsize) w->channels : 1, w->depth, w->values + at);
-    limit_channel (w->values + at, w->depth, w->low + at, &w->steps[c]);
+  const gsize n = (gsize) MIN (most, w->channels);
+  w->values = g_new (gint16, n * (gsize) w->depth);
+  w->low = g_new (gint8, n * (gsize) w->depth);
+  w->steps = g_new (guint8, n);
+  w->sums = g_new (gint32, n);
+}
+
+void
+sl_int8_weights_read (SlInt8Weights *w, gint32 first, gint32 count)
+{
+  const gint16 zero_point = (gint16) (w->tensor->quant.count > 1 ? 0 : sl_tensor_zero_point (w->tensor));
+  w->first = first;
+  for (gsize i = 0; i < (gsize) count; i++) {
+    const gsize at = i * (gsize) w->depth, c = (gsize) first + i;
+    read_channel (w->tensor, zero_point, w->by_depth ? c : c * (gsize) w->depth, w->by_depth ? (gsize) w->channels : 1, w->depth,
+                  w->values + at);
+    limit_channel (w->values + at, w->depth, w->low + at, &w->steps[i], &w->sums[i]);
   }
 }
 
@@ -80,6 +98,7 @@ sl_int8_weights_clear (SlInt8Weights *w)
   g_free (w->values);
   g_free (w->low);
   g_free (w->steps);
+  g_free (w->sums);
 }
 
 gfloat
@@ -119,14 +138,14 @@ units_new (const SlInt8Layer *layer, gint32 *n)
   return units;
 }
 
-/* Steps that unit @unit needs in a panel. */
+/* Steps that unit @unit needs in a panel, whose channels @w holds. */
 static gint32
 steps_of_unit (const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *unit)
 {
   gint32 most = 1;
-  for (gint32 c = panel->channel; c < panel->channel + panel->channels; c++) {
-    const gint16 *values = w->values + (gsize) c * (gsize) w->depth + unit->k;
-    for (gint32 i = 0; w->steps[c] > most && i < unit->count; i++)
+  for (gint32 lane = 0; lane < panel->channels; lane++) {
+    const gint16 *values = w->values + (gsize) lane * (gsize) w->depth + unit->k;
+    for (gint32 i = 0; w->steps[lane] > most && i < unit->count; i++)
       most = MAX (most, steps_for (values[i]));
   }
   return most;
@@ -134,16 +153,36 @@ steps_of_unit (const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *uni
 
 /* @part 0 of all weights of a unit. */
 static void
-pack_step (const SlInt8Isa *isa, const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *unit, guint8 *to)
+pack_step (const SlInt8Weights *w, gsize element, const SlInt8Panel *panel, const Unit *unit, guint8 *to)
 {
-  const gsize element = isa->wide ? 2 : 1, bytes = (gsize) unit->count * element;
-  const guint8 *from = isa->wide ? (const guint8 *) w->values : (const guint8 *) w->low;
-  from += ((gsize) panel->channel * (gsize) w->depth + (gsize) unit->k) * element;
-  for (gint32 lane = 0; lane < panel->channels; lane++, from += (gsize) w->depth * element, to += SL_INT8_UNIT_BYTES) {
-    if (bytes == SL_INT8_UNIT_BYTES)
-      memcpy (to, from, SL_INT8_UNIT_BYTES);
+  const gsize bytes = (gsize) unit->count * element;
+  const guint8 *from = (element == 2 ? (const guint8 *) w->values : (const guint8 *) w->low) + (gsize) unit->k * element;
+  for (gint32 lane = 0; lane < panel->channels; lane++, from += (gsize) w->depth * element, to += SL_INT8_UNIT_BYTES)
+    memcpy (to, from, bytes);
+}
+
+/* The same for SL_INT8_QUAD whole units that follow each other. */
+static void
+pack_quad (const SlInt8Weights *w, gsize element, const SlInt8Panel *panel, const Unit *units, guint8 *to, gsize step_bytes)
+{
+  const guint8 *from = (element == 2 ? (const guint8 *) w->values : (const guint8 *) w->low) + (gsize) units->k * element;
+  for (gint32 lane = 0; lane < panel->channels; lane++, from += (gsize) w->depth * element, to += SL_INT8_UNIT_BYTES)
+    for (gsize u = 0; u < SL_INT8_QUAD; u++)
+      memcpy (to + u * step_bytes, from + u * SL_INT8_UNIT_BYTES, SL_INT8_UNIT_BYTES);
+}
+
+static void
+pack_steps (const SlInt8Isa *isa, const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *units, gint32 n, guint8 *to,
+            gsize step_bytes)
+{
+  const gsize element = isa->wide ? 2 : 1;
+  for (gint32 u = 0; u < n;) {
+    const gboolean whole = u + SL_INT8_QUAD <= n && units[u + 3].count == isa->unit && units[u + 3].k == units[u].k + 3 * isa->unit;
+    if (whole)
+      pack_quad (w, element, panel, &units[u], to + (gsize) u * step_bytes, step_bytes);
     else
-      memcpy (to, from, bytes);
+      pack_step (w, element, panel, &units[u], to + (gsize) u * step_bytes);
+    u += whole ? SL_INT8_QUAD : 1;
   }
 }
 
@@ -152,23 +191,21 @@ static void
 pack_rest (const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *unit, gint32 part, gint8 *to)
 {
   for (gint32 lane = 0; lane < panel->channels; lane++)
-    for (gint32 i = 0; i < unit->count; i++) {
-      const gsize at = (gsize) (panel->channel + lane) * (gsize) w->depth + (gsize) (unit->k + i);
-      to[lane * SL_INT8_UNIT_BYTES + i] = (gint8) part_of (w->values[at], part);
-    }
+    for (gint32 i = 0; i < unit->count; i++)
+      to[lane * SL_INT8_UNIT_BYTES + i] = (gint8) part_of (w->values[(gsize) lane * (gsize) w->depth + (gsize) (unit->k + i)], part);
 }
 
+/* @w holds its channels. */
 static void
 pack_panel (const SlInt8Layer *layer, const SlInt8Weights *w, const Unit *units, gint32 n_units, SlInt8Panel *panel, SlArena *arena)
 {
   const SlInt8Isa *isa = layer->isa;
   gint32 all = n_units;
   gboolean split = FALSE;
-  panel->channels = MIN (w->channels - panel->channel, isa->max_groups * isa->lanes);
   panel->groups = (panel->channels + isa->lanes - 1) / isa->lanes;
   panel->steps = layer->mode == SL_INT8_BANDED ? 0 : n_units;
   for (gint32 lane = 0; !isa->wide && lane < panel->channels; lane++)
-    split |= w->steps[panel->channel + lane] > 1;
+    split |= w->steps[lane] > 1;
   for (gint32 u = 0; split && u < n_units; u++)
     all += steps_of_unit (w, panel, &units[u]) - 1;
   gint32 *extra = sl_arena_alloc (arena, (gsize) all * sizeof extra[0]);
@@ -176,30 +213,15 @@ pack_panel (const SlInt8Layer *layer, const SlInt8Weights *w, const Unit *units,
   guint8 *weights = sl_int8_alloc (arena, step_bytes * (gsize) all);
   panel->weights = weights;
   panel->extra = extra;
-  for (gint32 u = 0; u < n_units; u++, weights += step_bytes) {
-    pack_step (isa, w, panel, &units[u], weights);
-    if (panel->steps == 0)
-      extra[panel->n_extra++] = units[u].offset;
-  }
+  pack_steps (isa, w, panel, units, n_units, weights, step_bytes);
+  for (gint32 u = 0; panel->steps == 0 && u < n_units; u++)
+    extra[panel->n_extra++] = units[u].offset;
+  weights += (gsize) n_units * step_bytes;
   for (gint32 u = 0; split && u < n_units; u++)
     for (gint32 part = 1, n = steps_of_unit (w, panel, &units[u]); part < n; part++, weights += step_bytes) {
       pack_rest (w, panel, &units[u], part, (gint8 *) weights);
       extra[panel->n_extra++] = units[u].offset;
     }
-}
-
-static void
-pack_gemm (SlInt8Layer *layer, const SlInt8Weights *w, SlArena *arena)
-{
-  gint32 n_units = 0;
-  const gint32 width = layer->isa->max_groups * layer->isa->lanes;
-  g_autofree Unit *units = units_new (layer, &n_units);
-  SlInt8Panel *panels = sl_arena_alloc (arena, (gsize) layer->n_panels * sizeof panels[0]);
-  for (gint32 p = 0; p < layer->n_panels; p++) {
-    panels[p].channel = p * width;
-    pack_panel (layer, w, units, n_units, &panels[p], arena);
-  }
-  layer->gemm.panels = panels;
 }
 
 /* In which quad and slot tap @tap goes: a quad is a column of a 3x3 window, or else the next four taps. */
@@ -227,7 +249,7 @@ pack_block (SlInt8Layer *layer, const SlInt8Weights *w, gint32 first, gint32 pas
 }
 
 static void
-pack_depthwise (SlInt8Layer *layer, const SlInt8Weights *w, SlArena *arena)
+pack_blocks (SlInt8Layer *layer, const SlInt8Weights *w, SlArena *arena)
 {
   const SlInt8Isa *isa = layer->isa;
   const gint32 blocks = (layer->dw.channels + isa->dw_lanes - 1) / isa->dw_lanes;
@@ -249,39 +271,81 @@ pack_depthwise (SlInt8Layer *layer, const SlInt8Weights *w, SlArena *arena)
 }
 
 /* Bias and scale in the order of lanes, with zeros for those that no channel fills. */
+typedef struct
+{
+  gint32 *bias;
+  gfloat *scale;
+  gint32 zero_point;
+} Channels;
+
 static void
-pack_channels (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, const SlInt8Weights *w, SlArena *arena)
+channels_init (Channels *channels, SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, gint32 n, gint32 lanes, SlArena *arena)
 {
   const SlInt8Isa *isa = layer->isa;
-  const gboolean depthwise = layer->mode >= SL_INT8_DW_TAPS;
-  const gint32 lanes = depthwise ? isa->dw_lanes : isa->max_groups * isa->lanes, n = depthwise ? layer->dw.channels : w->channels;
   const gsize padded = ((gsize) n + (gsize) lanes - 1) / (gsize) lanes * (gsize) lanes;
   const gint32 shift = isa->wide || isa->signed_codes == layer->is_signed ? 0 : layer->is_signed ? 128 : -128;
-  const gint32 zero_point = sl_tensor_zero_point (sl_node_input (graph, node, 0)) + shift;
-  gint32 *bias = sl_int8_alloc (arena, padded * sizeof bias[0]);
-  gfloat *scale = sl_int8_alloc (arena, padded * sizeof scale[0]);
-  for (gint32 i = 0; i < n; i++) {
-    const gint32 c = i % w->channels, at = depthwise ? i - i % lanes + isa->dw_lane (i % lanes) : i;
-    gint32 sum = 0;
-    for (gint32 k = 0; k < w->depth; k++)
-      sum += w->values[(gsize) c * (gsize) w->depth + (gsize) k];
-    bias[at] = (gint32) ((guint32) sl_int8_bias_of (graph, node, c) - (guint32) zero_point * (guint32) sum);
-    scale[at] = sl_int8_scale_of (graph, node, c);
-  }
-  layer->gemm.bias = layer->dw.bias = bias;
-  layer->gemm.scale = layer->dw.scale = scale;
+  channels->bias = sl_int8_alloc (arena, padded * sizeof channels->bias[0]);
+  channels->scale = sl_int8_alloc (arena, padded * sizeof channels->scale[0]);
+  channels->zero_point = sl_tensor_zero_point (sl_node_input (graph, node, 0)) + shift;
+  layer->gemm.bias = layer->dw.bias = channels->bias;
+  layer->gemm.scale = layer->dw.scale = channels->scale;
   layer->gemm.flip = layer->dw.flip = shift != 0 ? 0x80 : 0;
+}
+
+/* Channel @c, whose weights have this sum, at place @at. */
+static void
+channels_set (Channels *channels, gint32 at, const SlGraph *graph, const SlNode *node, gint32 c, gint32 sum)
+{
+  channels->bias[at] = (gint32) ((guint32) sl_int8_bias_of (graph, node, c) - (guint32) channels->zero_point * (guint32) sum);
+  channels->scale[at] = sl_int8_scale_of (graph, node, c);
+}
+
+/* A panel at a time, so that its weights are still in the cache when they are packed. */
+static void
+pack_gemm (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena)
+{
+  const gint32 width = layer->isa->max_groups * layer->isa->lanes;
+  gint32 n_units = 0;
+  SlInt8Weights w;
+  Channels channels;
+  sl_int8_weights_init (&w, graph, node, width);
+  channels_init (&channels, layer, graph, node, w.channels, width, arena);
+  g_autofree Unit *units = units_new (layer, &n_units);
+  SlInt8Panel *panels = sl_arena_alloc (arena, (gsize) layer->n_panels * sizeof panels[0]);
+  for (gint32 p = 0; p < layer->n_panels; p++) {
+    panels[p].channel = p * width;
+    panels[p].channels = MIN (w.channels - panels[p].channel, width);
+    sl_int8_weights_read (&w, panels[p].channel, panels[p].channels);
+    pack_panel (layer, &w, units, n_units, &panels[p], arena);
+    for (gint32 lane = 0; lane < panels[p].channels; lane++)
+      channels_set (&channels, panels[p].channel + lane, graph, node, panels[p].channel + lane, w.sums[lane]);
+  }
+  layer->gemm.panels = panels;
+  sl_int8_weights_clear (&w);
+}
+
+static void
+pack_depthwise (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena)
+{
+  const gint32 lanes = layer->isa->dw_lanes;
+  SlInt8Weights w;
+  Channels channels;
+  sl_int8_weights_init (&w, graph, node, G_MAXINT32);
+  sl_int8_weights_read (&w, 0, w.channels);
+  channels_init (&channels, layer, graph, node, layer->dw.channels, lanes, arena);
+  for (gint32 i = 0; i < layer->dw.channels; i++) {
+    const gint32 c = i % w.channels;
+    channels_set (&channels, i - i % lanes + layer->isa->dw_lane (i % lanes), graph, node, c, w.sums[c]);
+  }
+  pack_blocks (layer, &w, arena);
+  sl_int8_weights_clear (&w);
 }
 
 void
 sl_int8_pack (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena)
 {
-  SlInt8Weights w;
-  sl_int8_weights_init (&w, graph, node);
-  pack_channels (layer, graph, node, &w, arena);
   if (layer->mode >= SL_INT8_DW_TAPS)
-    pack_depthwise (layer, &w, arena);
+    pack_depthwise (layer, graph, node, arena);
   else
-    pack_gemm (layer, &w, arena);
-  sl_int8_weights_clear (&w);
+    pack_gemm (layer, graph, node, arena);
 }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Predictions as GstAnalyticsRelationMeta, beside the region metas. Without gstreamer-analytics these functions do nothing.
+ */
+#ifndef SL_PLUGINS_RELATIONS_H
+#define SL_PLUGINS_RELATIONS_H
+
+#include <gst/gst.h>
+#include <gst/video/video.h>
+
+#include "postprocess/prediction.h"
+
+G_BEGIN_DECLS
+
+/** sl_buffer_relate_prediction: adds to writable @buffer an object detection for each object, related to a tracking where it has an
+ *  object_id, and one classification with all labels of the whole frame. */
+void sl_buffer_relate_prediction (GstBuffer *buffer, const SlPrediction *prediction);
+/** sl_buffer_relate_track: relates the object detection of writable @buffer that has the place and type of @region, when there is
+ *  one, to a tracking. */
+void sl_buffer_relate_track (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *region, gint32 id, GstClockTime since,
+                             GstClockTime now);
+
+G_END_DECLS
+
+#endif

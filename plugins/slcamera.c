@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slcamera: frames of a camera, told by its URI; when the camera goes away it comes back.
+ *
+ * A GstBin with one appsrc in it. The camera itself runs in a pipeline of its own (camerafeed.c), so nothing that happens
+ * to it (errors, ends, new caps, a peer that stopped talking in the middle of a handshake) reaches this pipeline other than as
+ * frames, caps and messages. Live cameras hold one frame, the newest; files wait for whoever reads them.
+ * Invariant: a feed runs from PAUSED, where frames are live from the first PLAYING (it needs the clock), until READY.
+ */
+#include "plugins/elements.h"
+
+#include <gst/app/gstappsrc.h>
+
+#include "core/error.h"
+#include "plugins/camerafeed.h"
+#include "plugins/camerareport.h"
+#include "plugins/plainvideo.h"
+#include "plugins/properties.h"
+#include "plugins/report.h"
+
+#define FILE_FRAMES 2
+
+typedef struct
+{
+  GstBin parent;
+  SlCameraSettings settings; /* object lock */
+  GstAppSrc *output;         /* owned by the bin; NULL where appsrc is missing */
+  SlCameraFeed *feed;        /* object lock */
+  SlCameraUri *uri;          /* checked; NULL once the feed took it */
+  gboolean live;
+} SlCamera;
+
+typedef GstBinClass SlCameraClass;
+
+G_DEFINE_TYPE (SlCamera, sl_camera, GST_TYPE_BIN)
+
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw"));
+
+#define AT(member) G_STRUCT_OFFSET (SlCamera, settings.member)
+#define MAX_MS (24 * 3600 * 1000.0)
+
+static const SlProperty properties[] = {
+  { "uri", "URI",
+    "Where the camera is; required: v4l2:///dev/video0, rtsp://USER:PASSWORD@HOST:PORT/PATH, rtsps://, http:// or https:// (MJPEG), "
+    "file:///PATH, test://?pattern=ball. Reads back without the password",
+    SL_PROPERTY_STRING, AT (uri) },
+  { "user", "User name", "User name for the camera; overrides the one in the URI", SL_PROPERTY_STRING, AT (user) },
+  { "password", "Password", "Password for the camera; overrides the one in the URI. Never shown: reads back as unset", SL_PROPERTY_STRING,
+    AT (password) },
+  { "width", "Width",
+    "Pixels a row wanted of cameras that offer several sizes (v4l2://, test://); 0 = what the model downstream wants, 1280 without one",
+    SL_PROPERTY_INT, AT (width), 0, G_MAXINT, 0 },
+  { "height", "Height", "Rows wanted, as width; 0 = what the model downstream wants, 720 without one", SL_PROPERTY_INT, AT (height), 0,
+    G_MAXINT, 0 },
+  { "framerate", "Frame rate", "Frames a second wanted, at least (v4l2://, test://); 0 = 25", SL_PROPERTY_DOUBLE, AT (framerate), 0, 1000,
+    0 },
+  { "latency", "Latency", "rtsp://: how long to wait for late or reordered packets, ms", SL_PROPERTY_INT, AT (latency), 0, 60000, 100 },
+  { "drop-on-latency", "Drop on latency", "rtsp://: never buffer more than latency, drop the oldest packets", SL_PROPERTY_BOOL,
+    AT (drop_on_latency), 0, 1, TRUE },
+  { "protocols", "Protocols", "rtsp://: how packets travel", SL_PROPERTY_CHOICE, AT (protocols), 0, 0, SL_CAMERA_TCP,
+    sl_camera_protocols_get_type },
+  { "tls-verify", "Verify TLS",
+    "rtsps:// and https://: refuse certificates that no authority signed; false for a camera that signed its own", SL_PROPERTY_BOOL,
+    AT (tls_verify), 0, 1, TRUE },
+  { "loop", "Loop", "file://: begin again at the end, timestamps go on", SL_PROPERTY_BOOL, AT (loop), 0, 1, FALSE },
+  { "realtime", "Real time",
+    "file://: at the file's own speed, dropping frames that come too late, as a camera would; false = as fast as they are taken, none dropped",
+    SL_PROPERTY_BOOL, AT (realtime), 0, 1, FALSE },
+  { "connect-timeout", "Connect timeout", "ms from the beginning of an attempt to its first frame; 0 = no limit", SL_PROPERTY_INT,
+    AT (connect_timeout), 0, MAX_MS, 15000 },
+  { "stall-timeout", "Stall timeout", "ms without a frame after which the camera counts as gone though connected; 0 = never",
+    SL_PROPERTY_INT, AT (stall_timeout), 0, MAX_MS, 5000 },
+  { "reconnect-min", "Shortest delay", "ms before the second attempt; doubled for each further one, and varied by a quarter",
+    SL_PROPERTY_INT, AT (reconnect_min), 10, MAX_MS, 500 },
+  { "reconnect-max", "Longest delay", "ms between attempts at most; at once after a wrong password", SL_PROPERTY_INT, AT (reconnect_max),
+    10, MAX_MS, 10000 },
+  { "max-attempts", "Attempts", "Give up with an error after so many attempts in a row; 0 = never", SL_PROPERTY_INT, AT (max_attempts), 0,
+    G_MAXINT, 0 },
+};
+
+enum
+{
+  PROP_STATE = G_N_ELEMENTS (properties) + 1,
+  PROP_AGE,
+};
+
+/* The element was made without appsrc: said when it is started, since a constructor cannot. */
+static gboolean
+check_output (SlCamera *self, GError **error)
+{
+  if (self->output != NULL)
+    return TRUE;
+  g_set_error (error, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN,
+               "GStreamer's element 'appsrc' is missing, which slcamera needs: install gstreamer1.0-plugins-base (Debian's name)");
+  return FALSE;
+}
+
+static gboolean
+prepare (SlCamera *self)
+{
+  g_autoptr (GError) error = NULL;
+  GST_OBJECT_LOCK (self);
+  SlCameraUri *uri = sl_camera_uri_parse (self->settings.uri, &error);
+  if (uri != NULL) {
+    sl_camera_uri_set_credentials (uri, self->settings.user, self->settings.password);
+    self->live = sl_camera_is_live (uri, &self->settings);
+  }
+  GST_OBJECT_UNLOCK (self);
+  if (uri == NULL || !check_output (self, &error) || !sl_camera_check (uri, &error)) {
+    if (error->domain == SL_ERROR)
+      sl_element_report (GST_ELEMENT (self), error);
+    else
+      sl_camera_post (GST_ELEMENT (self), GST_MESSAGE_ERROR, error, error->message);
+    sl_camera_uri_free (uri);
+    return FALSE;
+  }
+  sl_camera_uri_free (self->uri);
+  self->uri = uri;
+  g_object_set (self->output, "is-live", self->live, "format", GST_FORMAT_TIME, "block", !self->live, "leaky-type",
+                self->live ? GST_APP_LEAKY_TYPE_DOWNSTREAM : GST_APP_LEAKY_TYPE_NONE, "max-bytes", G_GUINT64_CONSTANT (0), "max-buffers",
+                (guint64) (self->live ? 1 : FILE_FRAMES), NULL);
+  return TRUE;
+}
+
+static void
+start (SlCamera *self)
+{
+  if (self->uri == NULL) /* the feed is running */
+    return;
+  GST_OBJECT_LOCK (self);
+  SlCameraSettings settings = self->settings;
+  GST_OBJECT_UNLOCK (self);
+  SlCameraFeed *feed = sl_camera_feed_start (GST_ELEMENT (self), self->output, g_steal_pointer (&self->uri), &settings);
+  GST_OBJECT_LOCK (self);
+  self->feed = feed;
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+stop (SlCamera *self)
+{
+  GST_OBJECT_LOCK (self);
+  SlCameraFeed *feed = g_steal_pointer (&self->feed);
+  GST_OBJECT_UNLOCK (self);
+  g_clear_pointer (&feed, sl_camera_feed_stop);
+}
+
+static GstStateChangeReturn
+sl_camera_change_state (GstElement *element, GstStateChange transition)
+{
+  SlCamera *self = (SlCamera *) element;
+  if ((transition == GST_STATE_CHANGE_NULL_TO_READY || transition == GST_STATE_CHANGE_READY_TO_PAUSED) && !prepare (self))
+    return GST_STATE_CHANGE_FAILURE;
+  GstStateChangeReturn result = GST_ELEMENT_CLASS (sl_camera_parent_class)->change_state (element, transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY || transition == GST_STATE_CHANGE_READY_TO_NULL)
+    stop (self);
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL)
+    g_clear_pointer (&self->uri, sl_camera_uri_free);
+  if (result == GST_STATE_CHANGE_FAILURE)
+    return result;
+  if (transition == (self->live ? GST_STATE_CHANGE_PAUSED_TO_PLAYING : GST_STATE_CHANGE_READY_TO_PAUSED))
+    start (self);
+  return result;
+}
+
+/* Whoever reads the properties is not told the password: pipeline dumps and logs print them. */
+static void
+sl_camera_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  SlCamera *self = (SlCamera *) object;
+  GST_OBJECT_LOCK (self);
+  if (id == PROP_STATE)
+    g_value_set_string (value, self->feed != NULL ? sl_camera_feed_state (self->feed) : "stopped");
+  else if (id == PROP_AGE)
+    g_value_set_int64 (value, self->feed != NULL ? sl_camera_feed_age (self->feed) : -1);
+  else if (properties[id - 1].offset == AT (uri) && self->settings.uri != NULL)
+    g_value_take_string (value, sl_camera_uri_redact (self->settings.uri));
+  else if (properties[id - 1].offset != AT (password))
+    sl_property_get (self, &properties[id - 1], value);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+sl_camera_set_property (GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  SlCamera *self = (SlCamera *) object;
+  GST_OBJECT_LOCK (self);
+  sl_property_set (self, &properties[id - 1], value);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+sl_camera_finalize (GObject *object)
+{
+  SlCamera *self = (SlCamera *) object;
+  sl_camera_uri_free (self->uri);
+  sl_properties_clear (self, properties, G_N_ELEMENTS (properties));
+  G_OBJECT_CLASS (sl_camera_parent_class)->finalize (object);
+}
+
+static void
+sl_camera_class_init (SlCameraClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  object_class->get_property = sl_camera_get_property;
+  object_class->set_property = sl_camera_set_property;
+  object_class->finalize = sl_camera_finalize;
+  element_class->change_state = sl_camera_change_state;
+  sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
+  g_object_class_install_property (object_class, PROP_STATE,
+                                   g_param_spec_string ("state", "State", "stopped, connecting, playing, stalled, reconnecting or ended",
+                                                        "stopped", G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (object_class, PROP_AGE,
+                                   g_param_spec_int64 ("last-frame-age", "Age of the last frame",
+                                                       "ms since the last frame came, -1 before the first: how stale predictions are", -1,
+                                                       G_MAXINT64, -1, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_set_static_metadata (
+    element_class, "Camera", "Source/Video",
+    "Frames of the camera at uri (v4l2://, rtsp://, http:// MJPEG, file://, test://), the newest always first; connects again for ever when "
+    "it goes away or stops talking, and posts 'slcamera' messages about it",
+    "The Sightline authors");
+}
+
+static void
+sl_camera_init (SlCamera *self)
+{
+  sl_properties_init (self, properties, G_N_ELEMENTS (properties));
+  GST_OBJECT_FLAG_SET (self, GST_ELEMENT_FLAG_SOURCE);
+  gst_bin_set_suppressed_flags (GST_BIN (self), GST_ELEMENT_FLAG_SOURCE | GST_ELEMENT_FLAG_SINK);
+  GstElement *output = gst_element_factory_make ("appsrc", "output");
+  GstPad *inner = NULL;
+  if (output != NULL) {
+    gst_bin_add (GST_BIN (self), output);
+    self->output = GST_APP_SRC (output);
+    inner = gst_element_get_static_pad (output, "src");
+    sl_plain_video_guard (inner);
+  }
+  GstPadTemplate *template = gst_static_pad_template_get (&src_template);
+  gst_element_add_pad (GST_ELEMENT (self), inner != NULL ? gst_ghost_pad_new_from_template ("src", inner, template)
+                                                         : gst_ghost_pad_new_no_target_from_template ("src", template));
+  gst_object_unref (template);
+  gst_clear_object (&inner);
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sltrack: gives the regions of interest of video frames ids that stay with their objects. Pixels are neither read nor
+ * copied; a frame without regions goes through as it is.
+ *
+ * A frame was looked at when it has regions, or an SlFrameMeta, which slpostprocess leaves on every frame that went through
+ * a model. In any other frame objects move on as they moved before, and none is missed.
+ */
+#include "plugins/elements.h"
+
+#include <gst/base/gstbasetransform.h>
+#include <gst/video/video.h>
+#include <math.h>
+
+#include "plugins/framemeta.h"
+#include "plugins/predictions.h"
+#include "plugins/properties.h"
+#include "plugins/relations.h"
+#include "plugins/tracking.h"
+
+GST_DEBUG_CATEGORY_STATIC (sl_track_debug);
+#define GST_CAT_DEFAULT sl_track_debug
+
+typedef struct
+{
+  GstBaseTransform parent;
+  SlTrackSettings settings;          /* object lock */
+  gboolean interpolate, drop_unsure; /* object lock */
+  /* The rest is the streaming thread's. */
+  gint width, height;
+  SlTracking tracking;
+  GPtrArray *regions; /* of the frame in hand */
+  GArray *boxes, *matches;
+  SlTracked expected[SL_TRACK_MOST];
+  SlObject objects[SL_TRACK_MOST];
+} SlTrack;
+
+typedef GstBaseTransformClass SlTrackClass;
+
+G_DEFINE_TYPE (SlTrack, sl_track, GST_TYPE_BASE_TRANSFORM)
+
+#define CAPS "video/x-raw(ANY)"
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
+
+#define AT(member) G_STRUCT_OFFSET (SlTrack, member)
+
+static const SlProperty properties[] = {
+  { "high-threshold", "High threshold", "Confidence from which a box counts as found, 0..1", SL_PROPERTY_DOUBLE, AT (settings.high), 0, 1,
+    0.5, NULL, TRUE },
+  { "low-threshold", "Low threshold",
+    "Confidence from which a box may continue an object that was found before, 0..1. The element that finds boxes must let them through: "
+    "slpostprocess threshold=0.1",
+    SL_PROPERTY_DOUBLE, AT (settings.low), 0, 1, 0.1, NULL, TRUE },
+  { "new-threshold", "Threshold of new objects", "Confidence from which a box may be a new object, 0..1; at least high-threshold counts",
+    SL_PROPERTY_DOUBLE, AT (settings.fresh), 0, 1, 0.5, NULL, TRUE },
+  { "iou-threshold", "Overlap threshold",
+    "Lowest overlap (intersection over union) of a box with where its object was expected, 0..1; lower = faster objects",
+    SL_PROPERTY_DOUBLE, AT (settings.iou), 0, 1, 0.2, NULL, TRUE },
+  { "low-iou-threshold", "Overlap threshold of unsure boxes", "The same for boxes below high-threshold, 0..1", SL_PROPERTY_DOUBLE,
+    AT (settings.low_iou), 0, 1, 0.5, NULL, TRUE },
+  { "max-age", "Longest absence",
+    "Frames that an object may be unseen and still be the same when it is back; at the stream's frame rate, so lost frames count",
+    SL_PROPERTY_INT, AT (settings.max_age), 0, 10000, 30, NULL, TRUE },
+  { "min-hits", "Hits before an id",
+    "Frames in a row in which an object is found before it gets an id; those of the first frame get theirs at once", SL_PROPERTY_INT,
+    AT (settings.min_hits), 1, 1000, 2, NULL, TRUE },
+  { "per-class", "Per class", "An object keeps its class; false = a box may continue an object of another class", SL_PROPERTY_BOOL,
+    AT (settings.per_class), 0, 0, TRUE, NULL, TRUE },
+  { "interpolate", "Interpolate",
+    "Add regions where objects are expected to frames that nobody looked at, such as those that slpredict inference-interval leaves out; "
+    "their structure \"detection\" has predicted=true",
+    SL_PROPERTY_BOOL, AT (interpolate), 0, 0, FALSE, NULL, TRUE },
+  { "drop-unsure", "Drop unsure boxes", "Remove regions below high-threshold that continue no object", SL_PROPERTY_BOOL, AT (drop_unsure),
+    0, 0, TRUE, NULL, TRUE },
+};
+
+static gboolean
+was_looked_at (GstBuffer *buffer)
+{
+  return gst_buffer_get_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL || sl_buffer_get_frame_meta (buffer) != NULL;
+}
+
+static gboolean
+interpolates (SlTrack *self)
+{
+  GST_OBJECT_LOCK (self);
+  const gboolean interpolate = self->interpolate;
+  GST_OBJECT_UNLOCK (self);
+  return interpolate;
+}
+
+/* The region's box: exact where it has a detection with all four edges, else in whole pixels. */
+static SlTrackBox
+read_box (SlTrack *self, GstVideoRegionOfInterestMeta *region)
+{
+  const GstStructure *detection = gst_video_region_of_interest_meta_get_param (region, "detection");
+  const double width = self->width, height = self->height;
+  SlTrackBox box = { { region->x, region->y, (double) region->x + region->w, (double) region->y + region->h }, 1, region->roi_type, -1 };
+  double edges[4];
+  if (detection == NULL)
+    return box;
+  if (gst_structure_get (detection, "x_min", G_TYPE_DOUBLE, &edges[0], "y_min", G_TYPE_DOUBLE, &edges[1], "x_max", G_TYPE_DOUBLE, &edges[2],
+                         "y_max", G_TYPE_DOUBLE, &edges[3], NULL))
+    for (guint i = 0; i < 4; i++)
+      box.corners[i] = edges[i] * (i % 2 == 0 ? width : height);
+  gst_structure_get_double (detection, "confidence", &box.confidence);
+  gst_structure_get_int (detection, "label_id", &box.label_id);
+  return box;
+}
+
+static void
+collect_regions (SlTrack *self, GstBuffer *buffer)
+{
+  gpointer state = NULL;
+  GstMeta *meta;
+  g_ptr_array_set_size (self->regions, 0);
+  g_array_set_size (self->boxes, 0);
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
+    GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
+    if (!sl_region_is_object (region))
+      continue;
+    const SlTrackBox box = read_box (self, region);
+    g_ptr_array_add (self->regions, region);
+    g_array_append_val (self->boxes, box);
+  }
+  g_array_set_size (self->matches, self->boxes->len);
+}
+
+static void
+track_regions (SlTrack *self, GstBuffer *buffer, guint steps, gboolean drop_unsure)
+{
+  collect_regions (self, buffer);
+  const SlTrackMatch *matches = (const SlTrackMatch *) (gconstpointer) self->matches->data;
+  sl_tracker_update (self->tracking.tracker, (const SlTrackBox *) (gconstpointer) self->boxes->data, self->boxes->len, steps,
+                     GST_BUFFER_PTS (buffer), (SlTrackMatch *) (gpointer) self->matches->data);
+  for (guint i = 0; i < self->regions->len; i++) {
+    GstVideoRegionOfInterestMeta *region = g_ptr_array_index (self->regions, i);
+    if (matches[i].id > 0) {
+      sl_region_set_object_id (region, matches[i].id);
+      sl_buffer_relate_track (buffer, region, matches[i].id, matches[i].since, GST_BUFFER_PTS (buffer));
+    } else if (matches[i].id == SL_TRACK_UNSURE && drop_unsure) {
+      gst_buffer_remove_meta (buffer, &region->meta);
+    }
+  }
+}
+
+/* What of @expected is inside the frame, as an object; FALSE when nothing is. */
+static gboolean
+to_object (SlTrack *self, const SlTracked *expected, SlObject *object)
+{
+  const double width = self->width, height = self->height;
+  const double *corners = expected->box.corners;
+  const double left = MAX (corners[0], 0), top = MAX (corners[1], 0), right = MIN (corners[2], width), bottom = MIN (corners[3], height);
+  const char *label = g_quark_to_string (expected->box.key);
+  if (!(right > left) || !(bottom > top))
+    return FALSE;
+  *object = (SlObject){ .x = (gint) floor (left),
+                        .y = (gint) floor (top),
+                        .x_min = left / width,
+                        .y_min = top / height,
+                        .x_max = right / width,
+                        .y_max = bottom / height,
+                        .confidence = expected->box.confidence,
+                        .label_id = expected->box.label_id,
+                        .label = label != NULL ? label : "unknown",
+                        .object_id = expected->match.id,
+                        .tracked_since = expected->match.since };
+  object->w = (gint) ceil (right) - object->x;
+  object->h = (gint) ceil (bottom) - object->y;
+  return TRUE;
+}
+
+static void
+mark_predicted (GstBuffer *buffer)
+{
+  gpointer state = NULL;
+  GstMeta *meta;
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
+    GstStructure *detection = gst_video_region_of_interest_meta_get_param ((GstVideoRegionOfInterestMeta *) meta, "detection");
+    if (detection != NULL)
+      gst_structure_set (detection, "predicted", G_TYPE_BOOLEAN, TRUE, NULL);
+  }
+}
+
+static void
+add_expected (SlTrack *self, GstBuffer *buffer)
+{
+  SlPrediction prediction = { .width = self->width, .height = self->height, .objects = self->objects };
+  const guint n = sl_tracker_expect (self->tracking.tracker, self->expected, SL_TRACK_MOST);
+  for (guint i = 0; i < n; i++)
+    prediction.n_objects += to_object (self, &self->expected[i], &self->objects[prediction.n_objects]);
+  sl_buffer_add_prediction (buffer, &prediction);
+  mark_predicted (buffer);
+}
+
+static GstFlowReturn
+sl_track_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
+{
+  SlTrack *self = (SlTrack *) base;
+  GST_OBJECT_LOCK (self);
+  const SlTrackSettings settings = self->settings;
+  const gboolean interpolate = self->interpolate, drop_unsure = self->drop_unsure;
+  GST_OBJECT_UNLOCK (self);
+  sl_tracker_configure (self->tracking.tracker, &settings);
+  const guint steps = sl_tracking_advance (&self->tracking, GST_BUFFER_PTS (buffer));
+  if (was_looked_at (buffer)) {
+    track_regions (self, buffer, steps, drop_unsure);
+    return GST_FLOW_OK;
+  }
+  sl_tracker_skip (self->tracking.tracker, steps);
+  if (interpolate && gst_buffer_is_writable (buffer))
+    add_expected (self, buffer);
+  return GST_FLOW_OK;
+}
+
+/* A frame that gets nothing need not be writable. */
+static GstFlowReturn
+sl_track_prepare_output_buffer (GstBaseTransform *base, GstBuffer *in, GstBuffer **out)
+{
+  const gboolean regions = gst_buffer_get_meta (in, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL;
+  if (regions || (interpolates ((SlTrack *) base) && !was_looked_at (in)))
+    return GST_BASE_TRANSFORM_CLASS (sl_track_parent_class)->prepare_output_buffer (base, in, out);
+  *out = in;
+  return GST_FLOW_OK;
+}
+
+static gboolean
+sl_track_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
+{
+  SlTrack *self = (SlTrack *) base;
+  const GstStructure *structure = gst_caps_get_structure (in, 0);
+  gint width = 0, height = 0, fps_n = 0, fps_d = 1;
+  if (!gst_structure_get_int (structure, "width", &width) || !gst_structure_get_int (structure, "height", &height))
+    return FALSE;
+  gst_structure_get_fraction (structure, "framerate", &fps_n, &fps_d);
+  /* Boxes of a frame of another size are elsewhere. */
+  if (width != self->width || height != self->height)
+    sl_tracking_reset (&self->tracking);
+  self->width = width;
+  self->height = height;
+  sl_tracking_set_rate (&self->tracking, fps_n, fps_d);
+  return TRUE;
+}
+
+static gboolean
+sl_track_sink_event (GstBaseTransform *base, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+    sl_tracking_reset (&((SlTrack *) base)->tracking);
+  return GST_BASE_TRANSFORM_CLASS (sl_track_parent_class)->sink_event (base, event);
+}
+
+static gboolean
+sl_track_start (GstBaseTransform *base)
+{
+  sl_tracking_clear (&((SlTrack *) base)->tracking);
+  sl_tracking_init (&((SlTrack *) base)->tracking);
+  return TRUE;
+}
+
+static void
+sl_track_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GST_OBJECT_LOCK (object);
+  sl_property_set (object, &properties[id - 1], value);
+  GST_OBJECT_UNLOCK (object);
+}
+
+static void
+sl_track_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GST_OBJECT_LOCK (object);
+  sl_property_get (object, &properties[id - 1], value);
+  GST_OBJECT_UNLOCK (object);
+}
+
+static void
+sl_track_finalize (GObject *object)
+{
+  SlTrack *self = (SlTrack *) object;
+  sl_tracking_clear (&self->tracking);
+  g_ptr_array_unref (self->regions);
+  g_array_unref (self->boxes);
+  g_array_unref (self->matches);
+  G_OBJECT_CLASS (sl_track_parent_class)->finalize (object);
+}
+
+static void
+sl_track_class_init (SlTrackClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GST_DEBUG_CATEGORY_INIT (sl_track_debug, "sltrack", 0, "objects followed from frame to frame");
+  object_class->set_property = sl_track_set_property;
+  object_class->get_property = sl_track_get_property;
+  object_class->finalize = sl_track_finalize;
+  sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_set_static_metadata (
+    element_class, "Sightline tracker", "Filter/Analyzer/Video",
+    "Gives regions of interest, whoever wrote them, ids that stay with their objects from frame to frame (ByteTrack): a structure "
+    "\"object_id\" with the field id, as DL Streamer's elements have it. "
+    "Example: slinfer model=ssd.tflite ! slpostprocess threshold=0.1 ! sltrack ! sloverlay ! videoconvert ! autovideosink",
+    "The Sightline authors");
+  klass->transform_ip = sl_track_transform_ip;
+  klass->prepare_output_buffer = sl_track_prepare_output_buffer;
+  klass->set_caps = sl_track_set_caps;
+  klass->sink_event = sl_track_sink_event;
+  klass->start = sl_track_start;
+}
+
+static void
+sl_track_init (SlTrack *self)
+{
+  sl_properties_init (self, properties, G_N_ELEMENTS (properties));
+  sl_tracking_init (&self->tracking);
+  self->regions = g_ptr_array_new ();
+  self->boxes = g_array_new (FALSE, FALSE, sizeof (SlTrackBox));
+  self->matches = g_array_new (FALSE, FALSE, sizeof (SlTrackMatch));
+  gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
+}

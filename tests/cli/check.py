@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""sightline check: facts, advice and problems; and the ready descriptions, checked and run with test sources."""
+import json
+import os
+import subprocess
+import time
+
+import harness
+from harness import Skip, model, run, work, write
+
+READY = os.path.join(harness.ROOT, "pipelines", "ready")
+
+
+def check(text, *args, status=0):
+    """Findings as (kind, about, text) of a description."""
+    path = write("check.pipeline", text.encode())
+    result = run("check", "--json", path, *args)
+    assert result.status == status and result.err == "", result
+    answer = json.loads(result.out)
+    assert answer["file"] == path and answer["good"] == (status == 0), answer
+    return [(f["kind"], f["about"], f["text"]) for f in answer["findings"]]
+
+
+def has(findings, kind, about, *words):
+    found = [text for k, a, text in findings if k == kind and a == about and all(word in text for word in words)]
+    assert found, "no %s about %s with %s in %s" % (kind, about, words, findings)
+
+
+def described(launch, more=""):
+    return "[parameters]\nmodel=%s\n[pipeline]\nlaunch=%s\n%s" % (model("brightest_channel.tflite"), launch, more)
+
+
+SOURCE = "videotestsrc name=s ! video/x-raw,format=NV12,width=320,height=240,framerate=25/1"
+TAIL = "slnormalize name=n ! slinfer name=m model=${model} ! slpostprocess ! application/x-json ! fakesink"
+
+
+def test_usage():
+    run("check").expect(2, "expected one FILE")
+    run("check", "a", "b").expect(2, "expected one FILE")
+    run("check", "--set", "=1", "a").expect(2, "--set: expected NAME=VALUE, got '=1'")
+    missing = run("check", work("missing.pipeline"))
+    assert missing.status == 1 and "missing.pipeline: no such file" in missing.out, missing
+
+
+def test_good():
+    findings = check(described(SOURCE + " ! " + TAIL, "description=All is well\n"))
+    assert not [f for f in findings if f[0] != "fact"], findings
+    has(findings, "fact", "pipeline", "check: All is well")
+    has(findings, "fact", "restart", "no, back-off 0.5 to 30 s, watchdog 10 s")
+    has(findings, "fact", "m", "brightest_channel.tflite: uint8[1,8,8,3] RGB NHWC stretch", "3 labels")
+    has(findings, "fact", "caps", "! n: video/x-raw, format=(string)NV12, width=(int)320, height=(int)240, framerate=(fraction)25/1")
+    has(findings, "fact", "caps", "n ! m: ", "other/tensors", "types=(string)uint8")
+    has(findings, "fact", "copies", "no element copies whole frames")
+    has(findings, "fact", "memory", "m: ", "MiB of weights")
+    has(findings, "fact", "time", "m: ", "preprocessing", "inference", "decoding")
+    has(findings, "fact", "budget", "40.0 ms between frames at 25 frames/s")
+
+
+def test_nothing_is_played():
+    out = work("untouched.json")
+    check(described(SOURCE + " ! " + TAIL.replace("fakesink", "filesink location=" + out)))
+    assert not os.path.exists(out)
+
+
+def test_advice():
+    findings = check(described(SOURCE + " ! queue name=q max-size-buffers=0 max-size-bytes=0 max-size-time=0 ! videoconvert name=c ! videoscale name=v ! " + TAIL,
+                               "restart=always\nwatchdog=0\n"))
+    has(findings, "advice", "q", "unbounded: it grows until memory ends")
+    has(findings, "advice", "c", "unnecessary before n")
+    has(findings, "advice", "v", "unnecessary before n")
+    has(findings, "advice", "restart", "watchdog=0: a camera that stalls without closing is never noticed")
+    has(findings, "fact", "copies", "2 of each frame", "c, v")
+    findings = check(described(SOURCE + " ! slnormalize ! slinfer name=m model=${model} threads=64 ! fakesink"))
+    has(findings, "advice", "m", "no slpostprocess in the pipeline")
+    if os.cpu_count() < 64:
+        has(findings, "advice", "m", "threads=64 on %d processors" % os.cpu_count())
+
+
+def test_too_slow():
+    findings = check(described(SOURCE.replace("25/1", "1000000/1") + " ! " + TAIL))
+    has(findings, "advice", "budget", "frames/s will be predicted; more threads, a smaller model, or a leaky queue")
+
+
+def test_camera_advice():
+    findings = check(described("v4l2src name=cam device=/dev/null ! image/jpeg ! jpegdec name=j ! queue name=q ! " + TAIL), status=1)
+    has(findings, "problem", "cam", "/dev/null")
+    has(findings, "advice", "j", "where cam gives YUV")
+    has(findings, "advice", "q", "set max-size-buffers=1 max-size-bytes=0 max-size-time=0 leaky=downstream")
+    findings = check(described("v4l2src name=cam device=%s ! " % work("video9") + TAIL), status=1)
+    has(findings, "problem", "cam", work("video9") + ": no such device; is the camera plugged in?")
+    findings = check(described("v4l2src name=cam device=%s ! " % write("file", b"") + TAIL), status=1)
+    has(findings, "problem", "cam", "expected a camera's device, got another kind of file")
+
+
+def test_problems():
+    findings = check("[pipeline]\nlaunch=fakesrc ! fakesnk\n", status=1)
+    has(findings, "problem", "description", "check.pipeline:2: [pipeline] launch: no element")
+    findings = check(described(SOURCE + " ! " + TAIL), "--set", "model=" + work("gone.tflite"), status=1)
+    has(findings, "problem", "m", work("gone.tflite") + ": no such file")
+    has(findings, "fact", "parameter", "model=" + work("gone.tflite") + " (--set)")
+    findings = check(described(SOURCE + " ! slnormalize ! slinfer name=m ! fakesink"), status=1)
+    has(findings, "problem", "m", "no model: set model=FILE")
+    findings = check(described(SOURCE + " ! " + TAIL.replace("model=${model}", "model=${model} labels=" + work("no.txt"))), status=1)
+    has(findings, "problem", "m", work("no.txt"))
+    findings = check(described("filesrc name=f location=%s ! fakesink" % work("gone")), status=1)
+    has(findings, "problem", "f", work("gone") + ": cannot be read")
+    findings = check(described("filesrc name=f ! fakesink"), status=1)
+    has(findings, "problem", "f", "no file: set location=FILE")
+    findings = check(described("fakesrc ! filesink name=f location=%s" % work("no/such/folder")), status=1)
+    has(findings, "problem", "f", work("no/such/folder") + ": cannot be written")
+    findings = check(described("fakesrc ! filesink name=f"), status=1)
+    has(findings, "problem", "f", "no file: set location=FILE")
+
+
+def test_caps_that_disagree():
+    findings = check(described(SOURCE + " ! slnormalize ! slinfer name=m model=${model} ! capsfilter name=c caps=other/tensors,types=float64 ! fakesink"), status=1)
+    has(findings, "problem", "caps", "m ! c: they have no format in common: m gives other/tensors", "types=(string)uint8", "c takes other/tensors", "float64")
+
+
+def test_text():
+    path = write("text.pipeline", described(SOURCE + " ! videoconvert ! " + TAIL).encode())
+    out = run("check", path).expect(0).out.splitlines()
+    assert out[-1] == path + ": 0 problems (!), 1 piece of advice (*)", out
+    assert len([line for line in out if line.startswith("* videoconvert0 unnecessary")]) == 1, out
+
+
+def wrapped(name, more):
+    """A description that includes a ready one."""
+    return write("my-" + name, ("[pipeline]\ninclude=%s\n%s" % (os.path.join(READY, name), more)).encode())
+
+
+def launch(*words):
+    made = subprocess.run(["gst-launch-1.0", "-q"] + list(words), capture_output=True)
+    if made.returncode != 0:
+        raise Skip("gst-launch-1.0 or an element is missing: " + made.stderr.decode())
+
+
+def ready(path, *args):
+    """Checks a ready description, runs it to the end of its stream, and returns what it printed."""
+    result = run("check", path, *args)
+    if 'no element "' in result.out:
+        raise Skip(result.out)
+    result.expect(0)
+    result = run("run", path, *args)
+    assert result.status == 0 and "running; first frame" in result.err and "end of stream" in result.err, result
+    return result.out.splitlines()
+
+
+TEST = "[element source]\nnum-buffers=6\npattern=blue\n"
+
+
+def test_ready_labels():
+    lines = ready(wrapped("usb-camera-labels.pipeline", TEST + "[element newest]\nleaky=no\n"), "--set", "source=videotestsrc", "--set",
+                  "model=" + model("brightest_channel.tflite"))
+    assert lines == ["blue"] * 6, lines
+
+
+def test_ready_boxes():
+    ready(wrapped("usb-camera-boxes.pipeline", TEST), "--set", "source=videotestsrc", "--set", "sink=fakesink", "--set", "model=" + model("one_box.tflite"))
+
+
+def frames_of(path):
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def test_ready_rtsp():
+    video, out = work("camera.avi"), work("rtsp.json")
+    launch("videotestsrc", "num-buffers=12", "pattern=blue", "!", "video/x-raw,width=64,height=48,framerate=10/1", "!", "jpegenc", "!", "avimux", "!",
+           "filesink", "location=" + video)
+    ready(wrapped("rtsp-boxes-json.pipeline", "[element newest]\nleaky=no\n"), "--set", "source=file://" + video, "--set", "output=" + out, "--set",
+          "model=" + model("one_box.tflite"))
+    frames = frames_of(out)
+    assert len(frames) == 12 and frames[0]["source"] == "file://" + video and frames[0]["objects"][0]["roi_type"] == "blue", frames
+
+
+def test_ready_folder():
+    out = work("folder.json")
+    launch("videotestsrc", "num-buffers=5", "pattern=red", "!", "video/x-raw,width=40,height=30", "!", "jpegenc", "!", "multifilesink", "location=" +
+           work("picture-%03d.jpg"), "index=1")
+    ready(os.path.join(READY, "picture-folder.pipeline"), "--set", "source=" + work("picture-%03d.jpg"), "--set", "first=1", "--set", "output=" + out, "--set",
+          "model=" + model("brightest_channel.tflite"))
+    assert [f["labels"][0]["label"] for f in frames_of(out)] == ["red"] * 5
+
+
+def test_ready_kiosk():
+    out = work("kiosk.json")
+    path = wrapped("headless-kiosk.pipeline", "[element source]\npattern=blue\nis-live=true\n")
+    args = ["--set", "source=videotestsrc", "--set", "output=" + out, "--set", "model=" + model("one_box.tflite")]
+    run("check", path, *args).expect(0)
+    child = subprocess.Popen([harness.PROGRAM, "run", path] + args, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 30
+    while (not os.path.exists(out) or os.path.getsize(out) < 2000) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    child.terminate()
+    _, err = child.communicate(timeout=10)
+    assert child.returncode == 0, err
+    assert frames_of(out)[0]["source"] == "kiosk"
+
+
+def test_ready_without_model():
+    result = run("run", os.path.join(READY, "headless-kiosk.pipeline"))
+    result.expect(1, "common.conf:4: parameter model has no default and no value: give one with --set model=VALUE")
+
+
+harness.main(globals())

@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""sightline run: pipelines that end, fail, stall, change and do not stop; signals; what a service manager hears."""
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import harness
+from harness import model, run, work, write
+
+FRAMES = "videotestsrc is-live=true pattern=blue ! video/x-raw,format=RGB,width=32,height=24,framerate=50/1"
+MODEL = "slnormalize ! slinfer model=${model} ! slpostprocess ! application/x-json"
+
+
+def describe(name, launch, more=""):
+    """A description file; the model's path is its parameter."""
+    text = "[parameters]\nmodel=%s\n[pipeline]\nlaunch=%s\n%s" % (model("brightest_channel.tflite"), launch, more)
+    return write(name + ".pipeline", text.encode())
+
+
+class Running:
+    """The program at work, its log read line by line as JSON."""
+
+    def __init__(self, *args, json_log=True, env=None, stdin=subprocess.DEVNULL):
+        command = [harness.PROGRAM, "run"] + (["--json"] if json_log else []) + [str(a) for a in args]
+        self.child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ, **(env or {})))
+        self.lines, self.changed = [], threading.Condition()
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def read(self):
+        for line in self.child.stderr:
+            with self.changed:
+                self.lines.append(line.decode())
+                self.changed.notify_all()
+        with self.changed:
+            self.lines.append(None)
+            self.changed.notify_all()
+
+    def events(self):
+        return [json.loads(line) for line in self.lines if line is not None]
+
+    def wait_for(self, event, count=1, timeout=60):
+        """The count-th event of that name."""
+        deadline = time.monotonic() + timeout
+        with self.changed:
+            while True:
+                found = [e for e in self.events() if e["event"] == event]
+                if len(found) >= count:
+                    return found[count - 1]
+                left = deadline - time.monotonic()
+                assert left > 0 and None not in self.lines, "no event %s (%d), last %s" % (event, count, self.lines[-6:])
+                self.changed.wait(left)
+
+    def stop(self, number=signal.SIGTERM):
+        """Seconds until the program was gone."""
+        self.child.send_signal(number)
+        return self.ended()
+
+    def ended(self, timeout=60):
+        started = time.monotonic()
+        self.child.wait(timeout)
+        self.reader.join()
+        self.out = self.child.stdout.read()
+        self.child.stdout.close()
+        self.child.stderr.close()
+        return time.monotonic() - started
+
+    @property
+    def status(self):
+        return self.child.returncode
+
+
+def test_usage():
+    run("run").expect(2, "expected at least one FILE")
+    run("run", "--set", "x", "a.pipeline").expect(2, "--set: expected NAME=VALUE, got 'x'")
+    run("run", "--dot", work("nowhere"), "a.pipeline").expect(2, "--dot: expected a folder, got '" + work("nowhere"))
+    run("run", work("missing.pipeline")).expect(1, work("missing.pipeline") + ": no such file")
+    run("run", harness.WORK.name).expect(1, "expected a pipeline description, got a directory")
+    assert "--stats" in run("run", "--help").expect(0).out
+
+
+def test_errors_in_files():
+    good = describe("good", "fakesrc num-buffers=1 ! fakesink")
+    bad = describe("bad", "fakesrc ! fakesnk")
+    worse = describe("worse", "fakesrc ! fakesink", "watchdog=soon\n")
+    result = run("run", good, bad, worse).expect(1, bad + ":4: [pipeline] launch: no element \"fakesnk\"; did you mean 'fakesink'?",
+                                                 worse + ":5: [pipeline] watchdog: expected a time")
+    assert "running" not in result.err
+    event, = [json.loads(line) for line in run("run", "--json", bad).err.splitlines()]
+    assert event["event"] == "bad-description" and event["message"].startswith(bad + ":4: "), event
+
+
+def test_end_of_stream():
+    path = describe("ends", FRAMES.replace("videotestsrc", "videotestsrc num-buffers=20") + " ! " + MODEL + " ! filesink location=${out}",
+                    "[parameters]\nout=x\n")
+    running = Running(path, "--set", "out=" + work("lines.json"))
+    running.ended()
+    assert running.status == 0 and [e["event"] for e in running.events()] == ["running", "end-of-stream"], running.lines
+    with open(work("lines.json"), encoding="utf-8") as file:
+        frames = [json.loads(line) for line in file]
+    assert len(frames) == 20 and frames[0]["labels"][0]["label"] == "blue", frames
+
+
+def test_log_for_people():
+    path = describe("people", "videotestsrc num-buffers=2 ! fakesink")
+    result = run("run", path)
+    assert result.status == 0
+    lines = result.err.splitlines()
+    assert len(lines) == 2 and " people: running; first frame after " in lines[0] and lines[1].endswith(" people: end of stream"), lines
+    journal = run("run", path, env=dict(os.environ, JOURNAL_STREAM="1:2"))
+    assert journal.err.startswith("<6>people: "), journal
+
+
+def test_stop_signals():
+    for number in (signal.SIGTERM, signal.SIGINT):
+        running = Running(describe("live", FRAMES + " ! fakesink"))
+        running.wait_for("running")
+        assert running.stop(number) < 2 and running.status == 0, running.lines
+
+
+def test_stop_finishes_files():
+    path = work("film.avi")
+    running = Running(describe("film", FRAMES.replace("RGB", "I420") + " ! avimux ! filesink location=" + path))
+    running.wait_for("running")
+    time.sleep(0.5)
+    assert running.stop() < 2 and running.status == 0, running.lines
+    with open(path, "rb") as file:
+        data = file.read()
+    assert int.from_bytes(data[4:8], "little") == len(data) - 8 and b"idx1" in data, "the file was not finished"
+
+
+def test_does_not_stop():
+    running = Running(describe("deaf", FRAMES + " ! identity sleep-time=20000000 ! fakesink"))
+    time.sleep(0.7)
+    seconds = running.stop()
+    assert running.status == 1 and seconds < 3, seconds
+    assert "did not stop within 1.8 s" in running.wait_for("stuck")["message"]
+
+
+def test_does_not_stop_after_a_failure():
+    running = Running(describe("hang", FRAMES + " ! identity sleep-time=30000000 ! fakesink", "start-timeout=200ms\nrestart=always\n"))
+    running.ended()
+    assert running.status == 1 and "an element does not stop; ending" in running.wait_for("stuck")["message"]
+
+
+def test_failure_without_restart():
+    running = Running(describe("once", "videotestsrc ! identity error-after=3 ! fakesink"))
+    running.ended()
+    assert running.status == 1 and running.events()[-1]["event"] == "failed" and "identity0: " in running.events()[-1]["message"]
+    running = Running(describe("model", FRAMES + " ! " + MODEL + " ! fakesink"), "--set", "model=" + work("no.tflite"))
+    running.ended()
+    assert running.status == 1 and work("no.tflite") in running.events()[-1]["message"], running.lines
+
+
+def delay(event):
+    return float(event["message"].split()[-2])
+
+
+def test_restart_on_failure():
+    running = Running(describe("again", "videotestsrc ! identity error-after=3 ! fakesink", "restart=on-failure\nbackoff-min=100ms\nbackoff-max=500ms\n"))
+    delays = [delay(running.wait_for("waiting", n)) for n in range(1, 6)]
+    assert running.stop() < 2 and running.status == 0
+    for got, least in zip(delays, (0.1, 0.2, 0.4, 0.5, 0.5)):
+        assert least <= got <= least * 1.1 + 0.1, delays
+    assert "starts again in" in running.wait_for("waiting")["message"]
+
+
+def test_restart_always():
+    running = Running(describe("ever", "videotestsrc num-buffers=3 ! fakesink", "restart=always\nbackoff-min=10ms\nbackoff-max=20ms\n"))
+    running.wait_for("running", 3)
+    assert running.stop() < 2 and running.status == 0
+    one = Running(describe("eos", "videotestsrc num-buffers=3 ! fakesink", "restart=on-failure\n"))
+    one.ended()
+    assert one.status == 0 and not [e for e in one.events() if e["event"] == "waiting"]
+
+
+def test_watchdog():
+    path = describe("stall", "fdsrc fd=0 blocksize=192 ! rawvideoparse width=8 height=8 format=rgb ! fakesink sync=false",
+                    "watchdog=500ms\nrestart=on-failure\nbackoff-min=50ms\n")
+    running = Running(path, stdin=subprocess.PIPE)
+    running.child.stdin.write(bytes(192 * 3))
+    running.child.stdin.flush()
+    running.wait_for("running")
+    assert "no frame for 0.5 s (watchdog)" in running.wait_for("failed")["message"]
+    running.wait_for("waiting")
+    running.child.stdin.write(bytes(192 * 3))
+    running.child.stdin.flush()
+    running.wait_for("running", 2)
+    running.stop()
+    running.child.stdin.close()
+    assert running.status == 0
+
+
+def test_start_timeout():
+    running = Running(describe("never", FRAMES + " ! valve drop=true ! fakesink async=false", "start-timeout=300ms\n"))
+    running.ended()
+    assert running.status == 1 and "no frame within 0.3 s of its start (start-timeout)" in running.wait_for("failed")["message"]
+
+
+def test_reload():
+    path = describe("reload", FRAMES + " ! fakesink")
+    running = Running(path)
+    running.wait_for("running")
+    running.child.send_signal(signal.SIGHUP)
+    assert "the same pipeline" in running.wait_for("reloaded")["message"]
+    write("reload.pipeline", b"[pipeline]\nlaunch=fakesrc ! fakesnk\n")
+    running.child.send_signal(signal.SIGHUP)
+    why = running.wait_for("reload-failed")["message"]
+    assert "reload.pipeline:2: [pipeline] launch: no element" in why and "going on with the description before" in why, why
+    describe("reload", FRAMES + " ! identity ! fakesink")
+    running.child.send_signal(signal.SIGHUP)
+    assert "starting the new pipeline" in running.wait_for("reloaded", 2)["message"]
+    running.wait_for("running", 2)
+    describe("reload", FRAMES + " ! slnormalize ! slinfer model=/no/such.tflite ! fakesink")
+    running.child.send_signal(signal.SIGHUP)
+    assert "/no/such.tflite" in running.wait_for("failed")["message"]
+    assert "going on with the one before" in running.wait_for("reload-failed", 2)["message"]
+    running.wait_for("running", 3)
+    assert running.stop() < 2 and running.status == 0
+
+
+class Manager:
+    """A service manager's socket."""
+
+    def __init__(self, name, **more):
+        path = work(name)
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(path)
+        self.socket.settimeout(30)
+        self.env = dict(NOTIFY_SOCKET=path, **more)
+        self.heard = []
+
+    def wait_for(self, word):
+        while not any(word in text for text in self.heard):
+            self.heard.append(self.socket.recv(4096).decode())
+
+
+def test_service_manager():
+    manager = Manager("notify", WATCHDOG_USEC="400000")
+    path = describe("service", FRAMES + " ! fakesink")
+    running = Running(path, env=manager.env)
+    manager.wait_for("READY=1")
+    assert "STATUS=1 running" in manager.heard[-1], manager.heard
+    manager.wait_for("WATCHDOG=1")
+    running.child.send_signal(signal.SIGHUP)
+    manager.heard.clear()
+    manager.wait_for("RELOADING=1\nMONOTONIC_USEC=")
+    manager.wait_for("READY=1")
+    running.child.send_signal(signal.SIGTERM)
+    manager.wait_for("STOPPING=1")
+    running.ended()
+    assert running.status == 0
+    nobody = Running(path, env=dict(NOTIFY_SOCKET=work("nobody")))
+    assert "No such file" in nobody.wait_for("notify")["message"]
+    nobody.wait_for("running")
+    nobody.stop()
+    assert nobody.status == 0 and len([e for e in nobody.events() if e["event"] == "notify"]) == 1
+
+
+def test_not_ready_too_early():
+    manager = Manager("early")
+    running = Running(describe("early", FRAMES + " ! valve drop=true ! fakesink async=false", "start-timeout=1s\nrestart=on-failure\n"), env=manager.env)
+    manager.wait_for("STATUS=1 starting")
+    assert not any("READY" in text for text in manager.heard)
+    manager.wait_for("READY=1")  # a camera that is away does not keep a machine from booting
+    assert running.wait_for("failed")
+    running.stop()
+    assert running.status == 0
+
+
+def test_several():
+    one, two = describe("one", FRAMES + " ! fakesink"), describe("two", "videotestsrc ! identity error-after=2 ! fakesink")
+    running = Running(one, two, one)
+    running.wait_for("failed")
+    running.wait_for("running", 2)
+    names = {e["pipeline"] for e in running.events()}
+    assert names == {"one", "two", "one-3"}, names
+    running.stop()
+    assert running.status == 1
+    result = run("run", one, two, "--set", "modle=x").expect(1, "--set modle: none of the descriptions has a parameter of that name")
+    assert "running" not in result.err
+
+
+def test_stats():
+    running = Running(describe("stats", FRAMES + " ! " + MODEL + " ! fakesink"), "--stats")
+    stats = running.wait_for("stats", 2)
+    running.stop()
+    pipeline, = stats["pipelines"]
+    assert pipeline["name"] == "stats" and pipeline["state"] == "running" and pipeline["restarts"] == 0
+    assert 10 < pipeline["fps_in"] < 100 and 10 < pipeline["fps_out"] < 100 and pipeline["dropped"] <= 2, pipeline
+    for stage in ("preprocess", "inference", "decode", "age"):
+        assert 0 <= pipeline[stage + "_us"]["p50"] <= pipeline[stage + "_us"]["p95"], pipeline
+    assert stats["rss_mib"] > 1 and stats["threads"] > 1 and stats["cpu_percent"] >= 0
+
+
+def test_stats_table():
+    import pty
+    main, child = pty.openpty()
+    process = subprocess.Popen([harness.PROGRAM, "run", "--stats", describe("table", FRAMES + " ! " + MODEL + " ! fakesink")],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=child)
+    os.close(child)
+    shown, deadline = b"", time.monotonic() + 30
+    while shown.count(b"fps out") < 3 and time.monotonic() < deadline:
+        shown += os.read(main, 65536)
+    process.terminate()
+    assert process.wait(10) == 0
+    os.close(main)
+    assert b"pipeline" in shown and b"table            running" in shown and b"\033[" in shown and b" MiB, " in shown, shown
+
+
+def test_dot():
+    folder = work("graphs")
+    os.mkdir(folder)
+    running = Running("--dot", folder, describe("graph", FRAMES + " ! identity error-after=20 ! fakesink"))
+    running.ended()
+    with open(os.path.join(folder, "graph.dot"), encoding="utf-8") as file:
+        assert file.read().startswith("digraph pipeline")
+    assert os.path.exists(os.path.join(folder, "graph-failed.dot"))
+
+
+def test_values_add_no_elements():
+    target = work("stolen")
+    running = Running(describe("inject", "videotestsrc num-buffers=3 ! identity name=${model} ! fakesink"), "--set",
+                      "model=x ! filesink location=" + target)
+    running.ended()
+    assert not os.path.exists(target)
+
+
+harness.main(globals())

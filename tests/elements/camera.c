@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Servers and pipelines for the tests of slcamera. Every wait has an end, and says what it got instead.
+ */
+#include "tests/elements/camera.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#define PATIENCE_S 20
+#define STOP_S 2.0
+
+gboolean
+test_is_slow (void)
+{
+  const char *preload = g_getenv ("LD_PRELOAD");
+  return preload != NULL && strstr (preload, "vgpreload") != NULL;
+}
+
+/* A test that fails leaves no server behind. */
+static void
+die_with_parent (gpointer data)
+{
+  prctl (PR_SET_PDEATHSIG, SIGKILL);
+}
+
+gboolean
+test_server_start (TestServer *server, const char *program, guint port, const char *arguments)
+{
+  const char *path = g_getenv (program);
+  if (path == NULL || *path == '\0') {
+    g_test_skip ("this test's server was not built");
+    return FALSE;
+  }
+  g_autofree char *command = g_strdup_printf ("%s --port %u %s", path, port, arguments);
+  g_auto (GStrv) argv = g_strsplit (command, " ", -1);
+  g_autoptr (GSubprocessLauncher) launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDOUT_PIPE);
+  g_subprocess_launcher_set_child_setup (launcher, die_with_parent, NULL, NULL);
+  g_subprocess_launcher_unsetenv (launcher, "LD_PRELOAD");
+  g_autoptr (GError) error = NULL;
+  server->process = g_subprocess_launcher_spawnv (launcher, (const gchar *const *) argv, &error);
+  g_assert_no_error (error);
+  g_autoptr (GDataInputStream) out = g_data_input_stream_new (g_subprocess_get_stdout_pipe (server->process));
+  server->uri = g_data_input_stream_read_line_utf8 (out, NULL, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_nonnull (server->uri);
+  g_autoptr (GUri) uri = g_uri_parse (server->uri, G_URI_FLAGS_NONE, NULL);
+  server->port = (guint) g_uri_get_port (uri);
+  return TRUE;
+}
+
+void
+test_server_kill (TestServer *server)
+{
+  g_subprocess_force_exit (server->process);
+  g_subprocess_wait (server->process, NULL, NULL);
+  g_clear_object (&server->process);
+  g_clear_pointer (&server->uri, g_free);
+}
+
+void
+test_server_signal (TestServer *server, gint signal)
+{
+  g_subprocess_send_signal (server->process, signal);
+}
+
+guint
+test_free_port (void)
+{
+  g_autoptr (GSocketListener) listener = g_socket_listener_new ();
+  guint port = g_socket_listener_add_any_inet_port (listener, NULL, NULL);
+  g_socket_listener_close (listener);
+  return port;
+}
+
+static GstPadProbeReturn
+record (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  TestCamera *camera = data;
+  g_mutex_lock (&camera->lock);
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
+    const GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
+    const GstClockTime pts = GST_BUFFER_PTS (buffer);
+    camera->backwards |= !GST_CLOCK_TIME_IS_VALID (pts) || (camera->frames > 0 && pts <= camera->last);
+    camera->first = camera->frames == 0 ? pts : camera->first;
+    camera->last = pts;
+    camera->disconts += GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DISCONT) ? 1 : 0;
+    camera->frames++;
+    g_cond_broadcast (&camera->cond);
+  } else if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_CAPS) {
+    GstCaps *caps;
+    gst_event_parse_caps (GST_PAD_PROBE_INFO_EVENT (info), &caps);
+    gst_structure_get (gst_caps_get_structure (caps, 0), "width", G_TYPE_INT, &camera->width, "height", G_TYPE_INT, &camera->height, NULL);
+    camera->caps_changes++;
+  }
+  g_mutex_unlock (&camera->lock);
+  return GST_PAD_PROBE_OK;
+}
+
+TestCamera *
+test_camera_new (const char *uri, const char *properties, const char *downstream)
+{
+  TestCamera *camera = g_new0 (TestCamera, 1);
+  g_mutex_init (&camera->lock);
+  g_cond_init (&camera->cond);
+  g_autofree char *launch = g_strdup_printf ("slcamera name=camera %s ! %s ! fakesink name=sink", properties != NULL ? properties : "",
+                                             downstream != NULL ? downstream : "identity");
+  g_autoptr (GError) error = NULL;
+  camera->pipeline = gst_parse_launch (launch, &error);
+  g_assert_no_error (error);
+  camera->camera = gst_bin_get_by_name (GST_BIN (camera->pipeline), "camera");
+  g_object_set (camera->camera, "uri", uri, NULL);
+  camera->bus = gst_element_get_bus (camera->pipeline);
+  g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (camera->pipeline), "sink");
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (sink, "sink");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, record, camera, NULL);
+  return camera;
+}
+
+void
+test_camera_play (TestCamera *camera, GstState state)
+{
+  g_assert_cmpint (gst_element_set_state (camera->pipeline, state), !=, GST_STATE_CHANGE_FAILURE);
+}
+
+GstStructure *
+test_camera_wait (TestCamera *camera, const char *state)
+{
+  const gint64 deadline = g_get_monotonic_time () + PATIENCE_S * G_USEC_PER_SEC;
+  g_autoptr (GString) seen = g_string_new (NULL);
+  while (g_get_monotonic_time () < deadline) {
+    g_autoptr (GstMessage) message =
+      gst_bus_timed_pop_filtered (camera->bus, GST_SECOND / 10, GST_MESSAGE_ELEMENT | GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+    const GstStructure *structure = message != NULL ? gst_message_get_structure (message) : NULL;
+    if (structure == NULL)
+      continue;
+    g_autofree char *text = gst_structure_to_string (structure);
+    g_string_append_printf (seen, "\n  %s", text);
+    if (gst_structure_has_name (structure, "slcamera") && g_str_equal (gst_structure_get_string (structure, "state"), state))
+      return gst_structure_copy (structure);
+  }
+  g_error ("no message 'slcamera' with state %s; got%s", state, seen->str);
+}
+
+void
+test_camera_expect (TestCamera *camera, const char *state, const char *fragment)
+{
+  g_autoptr (GstStructure) structure = test_camera_wait (camera, state);
+  const char *reason = gst_structure_get_string (structure, "reason");
+  g_test_message ("%s: %s", state, reason);
+  if (strstr (reason, fragment) == NULL)
+    g_error ("\"%s\" is not in the reason \"%s\"", fragment, reason);
+}
+
+void
+test_camera_wait_frames (TestCamera *camera, guint n)
+{
+  const gint64 deadline = g_get_monotonic_time () + PATIENCE_S * G_USEC_PER_SEC;
+  g_mutex_lock (&camera->lock);
+  const guint goal = camera->frames + n;
+  while (camera->frames < goal)
+    if (!g_cond_wait_until (&camera->cond, &camera->lock, deadline))
+      g_error ("%u frames within %d s, expected %u", camera->frames, PATIENCE_S, goal);
+  g_mutex_unlock (&camera->lock);
+}
+
+void
+test_camera_wait_text (TestCamera *camera, GstMessageType type, const char *fragment)
+{
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (camera->bus, PATIENCE_S * GST_SECOND, type);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *debug = NULL;
+  g_assert_nonnull (message);
+  if (type == GST_MESSAGE_ERROR)
+    gst_message_parse_error (message, &error, &debug);
+  else if (type == GST_MESSAGE_WARNING)
+    gst_message_parse_warning (message, &error, &debug);
+  else
+    gst_message_parse_info (message, &error, &debug);
+  g_test_message ("%s", error->message);
+  if (strstr (error->message, fragment) == NULL)
+    g_error ("\"%s\" is not in the message \"%s\"", fragment, error->message);
+}
+
+void
+test_camera_wait_eos (TestCamera *camera)
+{
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (camera->bus, PATIENCE_S * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  g_assert_nonnull (message);
+  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
+}
+
+void
+test_camera_stop (TestCamera *camera)
+{
+  g_autoptr (GTimer) timer = g_timer_new ();
+  gst_element_set_state (camera->pipeline, GST_STATE_NULL);
+  const gdouble seconds = g_timer_elapsed (timer, NULL);
+  g_test_message ("stopped in %.3f s", seconds);
+  if (!test_is_slow ())
+    g_assert_cmpfloat (seconds, <, STOP_S);
+}
+
+void
+test_camera_free (TestCamera *camera)
+{
+  test_camera_stop (camera);
+  gst_object_unref (camera->bus);
+  gst_object_unref (camera->camera);
+  gst_object_unref (camera->pipeline);
+  g_mutex_clear (&camera->lock);
+  g_cond_clear (&camera->cond);
+  g_free (camera);
+}

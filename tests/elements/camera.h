@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the tests of slcamera share: camera servers as processes of their own, and a pipeline that records the frames and
+ * messages of an slcamera.
+ */
+#ifndef SL_TESTS_ELEMENTS_CAMERA_H
+#define SL_TESTS_ELEMENTS_CAMERA_H
+
+#include <gio/gio.h>
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/** TestServer: @uri is what the server printed; its port is free before and after. */
+typedef struct
+{
+  GSubprocess *process;
+  char *uri;
+  guint port;
+} TestServer;
+
+/** test_server_start: runs the program that environment variable @program names with @arguments (separated by spaces) on @port
+ *  (0 = any) and waits until it listens. FALSE, and the test is marked as skipped, where the variable is not set. */
+gboolean test_server_start (TestServer *server, const char *program, guint port, const char *arguments);
+/** test_server_kill: with SIGKILL; the struct may be started again. */
+void test_server_kill (TestServer *server);
+/** test_server_signal: SIGSTOP, SIGCONT. */
+void test_server_signal (TestServer *server, gint signal);
+/** test_free_port: a port that nobody listens on. */
+guint test_free_port (void);
+
+/** TestCamera: members below @lock belong to the streaming thread. */
+typedef struct
+{
+  GstElement *pipeline, *camera;
+  GstBus *bus;
+  GMutex lock;
+  GCond cond;
+  guint frames, disconts, caps_changes;
+  gint width, height;
+  gboolean backwards; /* a timestamp was not larger than the one before it */
+  GstClockTime first, last;
+} TestCamera;
+
+/** test_camera_new: "slcamera @properties ! @downstream (nullable) ! fakesink", not started. */
+TestCamera *test_camera_new (const char *uri, const char *properties, const char *downstream);
+/** test_camera_play: @state is GST_STATE_PLAYING or GST_STATE_PAUSED. */
+void test_camera_play (TestCamera *camera, GstState state);
+/** test_camera_wait: (transfer full): the next slcamera message with @state; fails the test after 20 s. */
+GstStructure *test_camera_wait (TestCamera *camera, const char *state);
+/** test_camera_expect: the same for its reason, which has @fragment in it. */
+void test_camera_expect (TestCamera *camera, const char *state, const char *fragment);
+/** test_camera_wait_frames: for @n further frames, 20 s at most. */
+void test_camera_wait_frames (TestCamera *camera, guint n);
+/** test_camera_wait_text: the next error, warning or info has @fragment in it. */
+void test_camera_wait_text (TestCamera *camera, GstMessageType type, const char *fragment);
+/** test_camera_wait_eos: fails on an error. */
+void test_camera_wait_eos (TestCamera *camera);
+/** test_camera_stop: to NULL; within 2 s, outside valgrind. */
+void test_camera_stop (TestCamera *camera);
+/** test_camera_free: stops it, too. */
+void test_camera_free (TestCamera *camera);
+/** test_is_slow: TRUE under valgrind. */
+gboolean test_is_slow (void);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (TestCamera, test_camera_free)
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * URIs of cameras: what is taken, what is refused with which words, and that no secret is in anything shown.
+ */
+#include "plugins/camerauri.h"
+
+#include <string.h>
+
+static const struct
+{
+  const char *text;
+  SlCameraKind kind;
+  const char *location, *display, *user, *password;
+  guint16 port;
+} good[] = {
+  { "v4l2:///dev/video0", SL_CAMERA_V4L2, "/dev/video0", "v4l2:///dev/video0", NULL, NULL, 0 },
+  { "/dev/video2", SL_CAMERA_V4L2, "/dev/video2", "/dev/video2", NULL, NULL, 0 },
+  { "rtsp://cam/1", SL_CAMERA_RTSP, "rtsp://cam/1", "rtsp://cam/1", NULL, NULL, 554 },
+  { "RTSP://cam/1", SL_CAMERA_RTSP, "rtsp://cam/1", "rtsp://cam/1", NULL, NULL, 554 },
+  { "rtsps://cam", SL_CAMERA_RTSP, "rtsps://cam", "rtsps://cam", NULL, NULL, 322 },
+  { "rtsp://joe:pw1@cam:8554/1", SL_CAMERA_RTSP, "rtsp://cam:8554/1", "rtsp://joe:***@cam:8554/1", "joe", "pw1", 8554 },
+  { "rtsp://joe:p%40%2Fss@cam/1", SL_CAMERA_RTSP, "rtsp://cam/1", "rtsp://joe:***@cam/1", "joe", "p@/ss", 554 },
+  { "rtsp://joe:p@:#?s%s@cam/1", SL_CAMERA_RTSP, "rtsp://cam/1", "rtsp://joe:***@cam/1", "joe", "p@:#?s%s", 554 },
+  { "rtsp://joe:a/b@cam/1", SL_CAMERA_RTSP, "rtsp://cam/1", "rtsp://joe:***@cam/1", "joe", "a/b", 554 },
+  { "rtsp://joe@[fe80::1]:554/1", SL_CAMERA_RTSP, "rtsp://[fe80::1]:554/1", "rtsp://joe@[fe80::1]:554/1", "joe", NULL, 554 },
+  { "rtsp://cam/live@2", SL_CAMERA_RTSP, "rtsp://cam/live@2", "rtsp://cam/live@2", NULL, NULL, 554 },
+  { "http://cam/a.cgi?loginuse=joe&loginpas=hush&x=1", SL_CAMERA_HTTP, "http://cam/a.cgi?loginuse=joe&loginpas=hush&x=1",
+    "http://cam/a.cgi?loginuse=joe&loginpas=***&x=1", NULL, NULL, 80 },
+  { "https://cam?token=a/b_c", SL_CAMERA_HTTP, "https://cam?token=a/b_c", "https://cam?token=***", NULL, NULL, 443 },
+  { "rtsp://cam/user=joe_password=hush_channel=1.sdp", SL_CAMERA_RTSP, "rtsp://cam/user=joe_password=hush_channel=1.sdp",
+    "rtsp://cam/user=joe_password=***", NULL, NULL, 554 },
+  { "file:///a%20b.mp4", SL_CAMERA_FILE, "/a b.mp4", "file:///a%20b.mp4", NULL, NULL, 0 },
+  { "/a=b %41.mp4", SL_CAMERA_FILE, "/a=b %41.mp4", "/a=b %41.mp4", NULL, NULL, 0 },
+  { "test://", SL_CAMERA_TEST, "test://", "test://", NULL, NULL, 0 },
+};
+
+static void
+test_good (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (good); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlCameraUri) uri = sl_camera_uri_parse (good[i].text, &error);
+    g_test_message ("%s", good[i].text);
+    g_assert_no_error (error);
+    g_assert_cmpint (uri->kind, ==, good[i].kind);
+    g_assert_cmpstr (uri->location, ==, good[i].location);
+    g_assert_cmpstr (uri->display, ==, good[i].display);
+    g_assert_cmpstr (uri->user, ==, good[i].user);
+    g_assert_cmpstr (uri->password, ==, good[i].password);
+    g_assert_cmpuint (uri->port, ==, good[i].port);
+    g_autofree char *redacted = sl_camera_uri_redact (good[i].text);
+    g_assert_cmpstr (redacted, ==, good[i].display);
+  }
+}
+
+static const struct
+{
+  const char *text, *message;
+} bad[] = {
+  { NULL, "slcamera's uri property is not set: expected v4l2:///dev/video0, rtsp://HOST/PATH, http://HOST/PATH, file:///PATH or test://" },
+  { "", "slcamera's uri property is not set" },
+  { "ftp://cam/1", "uri=ftp://cam/1: slcamera has no scheme 'ftp': expected v4l2:///dev/video0, rtsp://" },
+  { "rtsp://", "uri=rtsp://: expected rtsp://HOST/PATH or rtsp://USER:PASSWORD@HOST:PORT/PATH, got no host or a wrong port in ''" },
+  { "http://cam:99999/", "got no host or a wrong port in 'cam:99999'" },
+  { "rtsp://joe:hush@:x/1", "in '***'; in a password write '/' as %2F" },
+  { "v4l2://video0", "uri=v4l2://video0: expected an absolute path after v4l2://, got 'video0': such as uri=v4l2:///dev/video0" },
+  { "file://", "expected an absolute path after file://, got '': such as uri=file:///home/user/video.mp4" },
+  { "test://?pattern=ball&speed=2", "'speed=2' is no option of test://: expected pattern=NAME, live=true, live=false or frames=NUMBER" },
+  { "test://?frames=-1", "'frames=-1' is no option of test://" },
+  { "test://?live=maybe", "'live=maybe' is no option of test://" },
+};
+
+static void
+test_bad (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    g_autoptr (GError) error = NULL;
+    g_assert_null (sl_camera_uri_parse (bad[i].text, &error));
+    g_test_message ("%s", error->message);
+    if (strstr (error->message, bad[i].message) == NULL)
+      g_error ("\"%s\" is not in the message \"%s\"", bad[i].message, error->message);
+    g_assert_null (strstr (error->message, "hush"));
+  }
+}
+
+static void
+test_options (void)
+{
+  g_autoptr (SlCameraUri) uri = sl_camera_uri_parse ("test://?pattern=ball&live=false&frames=7&", NULL);
+  g_assert_cmpstr (uri->pattern, ==, "ball");
+  g_assert_false (uri->test_live);
+  g_assert_cmpint (uri->test_frames, ==, 7);
+}
+
+static void
+test_scrub (void)
+{
+  g_autoptr (SlCameraUri) uri = sl_camera_uri_parse ("http://joe:h%40sh@cam/?token=tick", NULL);
+  sl_camera_uri_set_credentials (uri, "ann", "other");
+  g_autofree char *clean = sl_camera_uri_scrub (uri, "h%40sh, h@sh, tick, other, http://cam/?token=tick");
+  g_assert_cmpstr (clean, ==, "***, ***, ***, ***, http://cam/?token=***");
+  g_assert_cmpstr (uri->user, ==, "ann");
+  g_assert_cmpstr (uri->password, ==, "other");
+  sl_camera_uri_set_credentials (uri, "", NULL);
+  g_assert_cmpstr (uri->user, ==, "ann");
+}
+
+/* Any bytes: no crash, no leak, and what follows a ':' before the last '@' is in no message. */
+static void
+test_noise (void)
+{
+  static const char alphabet[] = ":/@?#%[]&=.a1\xff";
+  g_autoptr (GRand) rand = g_rand_new_with_seed (7);
+  for (guint i = 0; i < 3000; i++) {
+    char text[40] = "rtsp://";
+    for (gsize k = strlen ("rtsp://"); k < sizeof text - 1; k++)
+      text[k] = alphabet[g_rand_int_range (rand, 0, sizeof alphabet - 1)];
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlCameraUri) uri = sl_camera_uri_parse (text, &error);
+    g_autofree char *redacted = sl_camera_uri_redact (text);
+    g_assert_true ((uri == NULL) == (error != NULL));
+    g_assert_nonnull (redacted);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/camerauri/good", test_good);
+  g_test_add_func ("/camerauri/bad", test_bad);
+  g_test_add_func ("/camerauri/options", test_options);
+  g_test_add_func ("/camerauri/scrub", test_scrub);
+  g_test_add_func ("/camerauri/noise", test_noise);
+  return g_test_run ();
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slcamera without a camera: test:// and file://, properties, refusals, states. What needs a network peer is in
+ * slcamera_http.c and slcamera_rtsp.c, devices in slcamera_v4l2.c.
+ */
+#include <glib/gstdio.h>
+
+#include "tests/elements/camera.h"
+#include "tests/elements/support.h"
+
+#define FILE_FRAMES 10
+
+/* (transfer full): a video of 10 frames of 64x48 at 25 a second, by elements of others. */
+static char *
+make_video (void)
+{
+  g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", NULL);
+  char *path = g_build_filename (dir, "video.mkv", NULL);
+  g_autofree char *launch = g_strdup_printf ("videotestsrc num-buffers=%d ! video/x-raw,format=I420,width=64,height=48,framerate=25/1 ! "
+                                             "jpegenc ! matroskamux ! filesink location=%s",
+                                             FILE_FRAMES, path);
+  g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  return path;
+}
+
+static void
+test_frames (void)
+{
+  g_autoptr (TestCamera) camera = test_camera_new ("test://?pattern=ball&live=false&frames=12", "width=48 height=32 framerate=10", NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  g_autoptr (GstStructure) playing = test_camera_wait (camera, "playing");
+  g_autoptr (GstStructure) ended = test_camera_wait (camera, "ended");
+  test_camera_wait_eos (camera);
+  g_assert_cmpuint (camera->frames, ==, 12);
+  g_assert_cmpint (camera->width, ==, 48);
+  g_assert_cmpint (camera->height, ==, 32);
+  g_assert_false (camera->backwards);
+  g_assert_cmpuint (camera->disconts, ==, 1);
+  g_assert_cmpuint (camera->last, ==, 11 * GST_SECOND / 10);
+}
+
+static void
+test_live (void)
+{
+  g_autoptr (TestCamera) camera = test_camera_new ("test://?pattern=ball", "width=48 height=32", NULL);
+  g_autofree char *before = NULL, *after = NULL;
+  gint64 age = 0;
+  g_object_get (camera->camera, "state", &before, "last-frame-age", &age, NULL);
+  g_assert_cmpstr (before, ==, "stopped");
+  g_assert_cmpint (age, ==, -1);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  g_autoptr (GstStructure) connecting = test_camera_wait (camera, "connecting");
+  g_autoptr (GstStructure) playing = test_camera_wait (camera, "playing");
+  g_assert_cmpstr (gst_structure_get_string (playing, "uri"), ==, "test://?pattern=ball");
+  guint attempt = 0;
+  GstCaps *caps = NULL;
+  g_assert_true (gst_structure_get (playing, "attempt", G_TYPE_UINT, &attempt, "caps", GST_TYPE_CAPS, &caps, NULL));
+  g_assert_cmpuint (attempt, ==, 1);
+  g_assert_cmpuint (gst_caps_get_size (caps), ==, 1);
+  gst_caps_unref (caps);
+  test_camera_wait_frames (camera, 3);
+  g_object_get (camera->camera, "state", &after, "last-frame-age", &age, NULL);
+  g_assert_cmpstr (after, ==, "playing");
+  g_assert_cmpint (age, >=, 0);
+  g_autoptr (GstQuery) query = gst_query_new_latency ();
+  gboolean live = FALSE;
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (camera->camera, "src");
+  g_assert_true (gst_pad_query (pad, query));
+  gst_query_parse_latency (query, &live, NULL, NULL);
+  g_assert_true (live);
+}
+
+/* Nothing flows while paused; timestamps go on growing after it. */
+static void
+test_states (void)
+{
+  g_autoptr (TestCamera) camera = test_camera_new ("test://", "width=48 height=32", NULL);
+  g_assert_cmpint (gst_element_set_state (camera->pipeline, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_NO_PREROLL);
+  for (guint i = 0; i < 3; i++) {
+    test_camera_play (camera, GST_STATE_PLAYING);
+    test_camera_wait_frames (camera, 3);
+    gst_element_set_state (camera->pipeline, GST_STATE_PAUSED);
+  }
+  g_assert_false (camera->backwards);
+  gst_element_set_state (camera->pipeline, GST_STATE_READY);
+  g_autofree char *state = NULL;
+  g_object_get (camera->camera, "state", &state, NULL);
+  g_assert_cmpstr (state, ==, "stopped");
+  camera->frames = 0;
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_frames (camera, 3);
+  g_assert_false (camera->backwards);
+  test_camera_stop (camera);
+  test_camera_stop (camera);
+}
+
+static const struct
+{
+  const char *name, *uri, *message;
+} refusals[] = {
+  { "unset", NULL, "slcamera's uri property is not set: expected v4l2:///dev/video0" },
+  { "scheme", "ftp://cam/1", "uri=ftp://cam/1: slcamera has no scheme 'ftp': expected v4l2:///dev/video0" },
+  { "pattern", "test://?pattern=bal", "uri=test://?pattern=bal: 'bal' is no pattern: expected one of smpte, snow, black" },
+};
+
+static void
+test_refusal (gconstpointer data)
+{
+  const guint i = GPOINTER_TO_UINT (data);
+  g_autoptr (TestCamera) camera = test_camera_new (refusals[i].uri, NULL, NULL);
+  g_assert_cmpint (gst_element_set_state (camera->pipeline, GST_STATE_PLAYING), ==, GST_STATE_CHANGE_FAILURE);
+  test_assert_error (camera->bus, refusals[i].message, NULL);
+}
+
+static const struct
+{
+  const char *element, *uri, *message;
+} missing[] = {
+  { "v4l2src", "/dev/video0", "element 'v4l2src' is missing, which slcamera needs for v4l2://: install gstreamer1.0-plugins-good" },
+  { "rtspsrc", "rtsp://127.0.0.1/", "element 'rtspsrc' is missing, which slcamera needs for rtsp://: install gstreamer1.0-plugins-good" },
+  { "souphttpsrc", "http://127.0.0.1/",
+    "element 'souphttpsrc' is missing, which slcamera needs for http://: install gstreamer1.0-plugins-good" },
+  { "decodebin", "file:///a.mp4", "element 'decodebin' is missing, which slcamera needs for file://: install gstreamer1.0-plugins-base" },
+  { "videoconvert", "test://", "element 'videoconvert' is missing, which slcamera needs for test://: install gstreamer1.0-plugins-base" },
+  { "appsrc", "test://", "element 'appsrc' is missing, which slcamera needs: install gstreamer1.0-plugins-base" },
+};
+
+static void
+test_missing (gconstpointer data)
+{
+  const guint i = GPOINTER_TO_UINT (data);
+  GstRegistry *registry = gst_registry_get ();
+  g_autoptr (GstPluginFeature) feature = gst_registry_lookup_feature (registry, missing[i].element);
+  if (feature == NULL) {
+    g_test_skip ("not installed, so it cannot be taken away");
+    return;
+  }
+  gst_registry_remove_feature (registry, feature);
+  g_autoptr (GstElement) camera = gst_object_ref_sink (gst_element_factory_make ("slcamera", NULL));
+  g_autoptr (GstBus) bus = test_watch (camera);
+  g_object_set (camera, "uri", missing[i].uri, NULL);
+  g_assert_cmpint (gst_element_set_state (camera, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  test_assert_error (bus, missing[i].message, NULL);
+  gst_element_set_bus (camera, NULL);
+  gst_element_set_state (camera, GST_STATE_NULL);
+  gst_registry_add_feature (registry, feature);
+}
+
+static void
+test_secrets (void)
+{
+  g_autoptr (TestCamera) camera = test_camera_new ("rtsp://joe:hush@127.0.0.1:9/1?token=hush", "password=hush2", NULL);
+  g_autofree char *uri = NULL, *password = NULL;
+  g_object_get (camera->camera, "uri", &uri, "password", &password, NULL);
+  g_assert_cmpstr (uri, ==, "rtsp://joe:***@127.0.0.1:9/1?token=***");
+  g_assert_null (password);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  g_autoptr (GstStructure) structure = test_camera_wait (camera, "reconnecting");
+  g_autofree char *text = gst_structure_to_string (structure);
+  g_autofree char *dot =
+    gst_debug_bin_to_dot_data (GST_BIN (camera->pipeline), GST_DEBUG_GRAPH_SHOW_ALL | GST_DEBUG_GRAPH_SHOW_FULL_PARAMS);
+  g_assert_null (strstr (text, "hush"));
+  g_assert_null (strstr (dot, "hush"));
+}
+
+static void
+test_file_once (void)
+{
+  g_autofree char *path = make_video ();
+  g_autoptr (TestCamera) camera = test_camera_new (path, NULL, NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_eos (camera);
+  g_assert_cmpuint (camera->frames, ==, FILE_FRAMES);
+  g_assert_cmpint (camera->width, ==, 64);
+  g_assert_false (camera->backwards);
+  test_camera_stop (camera);
+  test_remove_file (path);
+}
+
+/* Paused, a file waits with its first frame; a second round needs no new pipeline. */
+static void
+test_file_preroll (void)
+{
+  g_autofree char *path = make_video ();
+  g_autofree char *uri = gst_filename_to_uri (path, NULL);
+  g_autoptr (TestCamera) camera = test_camera_new (uri, NULL, NULL);
+  for (guint i = 0; i < 2; i++) {
+    camera->frames = 0;
+    test_camera_play (camera, GST_STATE_PAUSED);
+    g_assert_cmpint (gst_element_get_state (camera->pipeline, NULL, NULL, 20 * GST_SECOND), ==, GST_STATE_CHANGE_SUCCESS);
+    g_assert_cmpuint (camera->frames, ==, 1);
+    test_camera_play (camera, GST_STATE_PLAYING);
+    test_camera_wait_eos (camera);
+    g_assert_cmpuint (camera->frames, ==, FILE_FRAMES);
+    test_camera_stop (camera);
+  }
+  test_remove_file (path);
+}
+
+static void
+test_file_loop (void)
+{
+  g_autofree char *path = make_video ();
+  g_autoptr (TestCamera) camera = test_camera_new (path, "loop=true", NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_frames (camera, 5 * FILE_FRAMES / 2);
+  g_autoptr (GstStructure) connecting = test_camera_wait (camera, "connecting");
+  test_camera_stop (camera);
+  g_assert_false (camera->backwards);
+  g_assert_cmpuint (camera->last, >=, (5 * FILE_FRAMES / 2 - 1) * GST_SECOND / 25);
+  test_remove_file (path);
+}
+
+static void
+test_file_realtime (void)
+{
+  g_autofree char *path = make_video ();
+  g_autoptr (TestCamera) camera = test_camera_new (path, "realtime=true", NULL);
+  g_autoptr (GTimer) timer = g_timer_new ();
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_eos (camera);
+  g_assert_cmpfloat (g_timer_elapsed (timer, NULL), >=, (FILE_FRAMES - 1) / 25.0);
+  g_assert_false (camera->backwards);
+  test_camera_stop (camera);
+  test_remove_file (path);
+}
+
+static void
+expect_file_error (const char *uri, const char *downstream, const char *message)
+{
+  g_autoptr (TestCamera) camera = test_camera_new (uri, NULL, downstream);
+  test_camera_play (camera, GST_STATE_PAUSED);
+  test_camera_wait_text (camera, GST_MESSAGE_ERROR, message);
+}
+
+static void
+test_file_errors (void)
+{
+  expect_file_error ("file:///nonexistent/a.mp4", NULL, "file:///nonexistent/a.mp4: there is no file /nonexistent/a.mp4");
+  expect_file_error ("file:///usr", NULL, "file:///usr: /usr is a folder, expected a video or a picture");
+  g_autofree char *text = test_text_file ("text.mp4", "These are words, not pictures. They are quite enough of them to tell, too.\n");
+  expect_file_error (text, NULL, "text.mp4: Could not determine type of stream");
+  test_remove_file (text);
+  g_autofree char *empty = test_text_file ("empty.mp4", "");
+  expect_file_error (empty, NULL, "empty.mp4: ");
+  test_remove_file (empty);
+  g_autofree char *video = make_video ();
+  expect_file_error (video, "video/x-raw,width=32", "video.mkv: the picture's format or size is not what the elements after slcamera take");
+  test_remove_file (video);
+}
+
+int
+main (int argc, char **argv)
+{
+  test_elements_init (&argc, &argv);
+  g_test_add_func ("/slcamera/frames", test_frames);
+  g_test_add_func ("/slcamera/live", test_live);
+  g_test_add_func ("/slcamera/states", test_states);
+  for (guint i = 0; i < G_N_ELEMENTS (refusals); i++) {
+    g_autofree char *path = g_strdup_printf ("/slcamera/refusal/%s", refusals[i].name);
+    g_test_add_data_func (path, GUINT_TO_POINTER (i), test_refusal);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (missing); i++) {
+    g_autofree char *path = g_strdup_printf ("/slcamera/missing/%s", missing[i].element);
+    g_test_add_data_func (path, GUINT_TO_POINTER (i), test_missing);
+  }
+  g_test_add_func ("/slcamera/secrets", test_secrets);
+  g_test_add_func ("/slcamera/file/once", test_file_once);
+  g_test_add_func ("/slcamera/file/preroll", test_file_preroll);
+  g_test_add_func ("/slcamera/file/loop", test_file_loop);
+  g_test_add_func ("/slcamera/file/realtime", test_file_realtime);
+  g_test_add_func ("/slcamera/file/errors", test_file_errors);
+  return g_test_run ();
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slcamera against an HTTP server in another process: it serves, stops serving, breaks off, sends nonsense, says no.
+ */
+#include <signal.h>
+
+#include "tests/elements/camera.h"
+#include "tests/elements/support.h"
+
+#define SERVER "SIGHTLINE_MJPEG_SERVER"
+#define FAST "reconnect-min=50 reconnect-max=200 stall-timeout=600 connect-timeout=3000"
+/* For servers that never get as far as a frame. */
+#define HASTY "reconnect-min=50 reconnect-max=200 stall-timeout=600 connect-timeout=400"
+
+static void
+test_restart (void)
+{
+  TestServer server;
+  if (!test_server_start (&server, SERVER, 0, "--size 320x240"))
+    return;
+  g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST, NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  g_autoptr (GstStructure) playing = test_camera_wait (camera, "playing");
+  test_camera_wait_frames (camera, 5);
+  g_assert_cmpint (camera->width, ==, 320);
+  test_server_kill (&server);
+  g_autoptr (GstStructure) reconnecting = test_camera_wait (camera, "reconnecting");
+  test_camera_expect (camera, "reconnecting", "Connection refused");
+  g_assert_true (test_server_start (&server, SERVER, server.port, "--size 160x120"));
+  g_autoptr (GstStructure) again = test_camera_wait (camera, "playing");
+  test_camera_wait_frames (camera, 5);
+  g_assert_cmpint (camera->width, ==, 160);
+  g_assert_cmpuint (camera->caps_changes, ==, 2);
+  g_assert_cmpuint (camera->disconts, >=, 2);
+  g_assert_false (camera->backwards);
+  test_camera_wait_text (camera, GST_MESSAGE_INFO, "back after ");
+  test_server_kill (&server);
+}
+
+/* Connected, and then nothing: by the server's choice, and by stopping its process. */
+static void
+test_stall (void)
+{
+  TestServer server;
+  if (!test_server_start (&server, SERVER, 0, "--mode stall --frames 5"))
+    return;
+  g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST, NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr (GstStructure) playing = test_camera_wait (camera, "playing");
+    g_autoptr (GstStructure) stalled = test_camera_wait (camera, "stalled");
+    gint64 age = 0;
+    g_assert_true (gst_structure_get_int64 (stalled, "last-frame-age-ms", &age));
+    g_assert_cmpint (age, >=, 600);
+    g_assert_cmpstr (gst_structure_get_string (stalled, "reason"), ==, "no frame for 0.6 s");
+  }
+  g_assert_false (camera->backwards);
+  test_server_kill (&server);
+}
+
+static void
+test_frozen (void)
+{
+  TestServer server;
+  if (!test_server_start (&server, SERVER, 0, ""))
+    return;
+  g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST, NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_frames (camera, 3);
+  test_server_signal (&server, SIGSTOP);
+  test_camera_expect (camera, "stalled", "no frame for 0.6 s");
+  test_server_signal (&server, SIGCONT);
+  test_camera_wait_frames (camera, 3);
+  test_server_kill (&server);
+}
+
+static const struct
+{
+  const char *name, *mode, *properties, *reason;
+} faults[] = {
+  { "close", "--mode close --frames 3", FAST, "the camera ended the stream" },
+  { "corrupt", "--mode corrupt", HASTY, "connected, but no frame within 0.4 s" },
+  { "snapshot", "--mode snapshot", FAST,
+    "the server answers image/jpeg, expected multipart/x-mixed-replace (MJPEG): use the camera's MJPEG address" },
+  { "silent", "--mode silent", HASTY, "connected, but no frame within 0.4 s" },
+  { "garbage", "--mode garbage", FAST, "what the server sends is not what its address promises" },
+  { "login", "--login joe:right", FAST, "the camera refuses user name and password: set user= and password=" },
+};
+
+/* Every fault is told, and is followed by further attempts. */
+static void
+test_fault (gconstpointer data)
+{
+  const guint i = GPOINTER_TO_UINT (data);
+  TestServer server;
+  if (!test_server_start (&server, SERVER, 0, faults[i].mode))
+    return;
+  g_autoptr (TestCamera) camera = test_camera_new (server.uri, faults[i].properties, NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_text (camera, GST_MESSAGE_WARNING, faults[i].reason);
+  test_camera_expect (camera, "reconnecting", faults[i].reason);
+  test_camera_expect (camera, "reconnecting", faults[i].reason);
+  g_autoptr (GstStructure) again = test_camera_wait (camera, "connecting");
+  guint attempt = 0;
+  g_assert_true (gst_structure_get_uint (again, "attempt", &attempt));
+  g_assert_cmpuint (attempt, >=, 3);
+  test_server_kill (&server);
+}
+
+static void
+test_boundary (void)
+{
+  TestServer server;
+  if (!test_server_start (&server, SERVER, 0, "--mode boundary"))
+    return;
+  g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST, NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_frames (camera, 5);
+  test_server_kill (&server);
+}
+
+static void
+test_login (void)
+{
+  TestServer server;
+  if (!test_server_start (&server, SERVER, 0, "--login joe:h@sh#1"))
+    return;
+  g_autofree char *uri = g_strdup_printf ("http://joe:h@sh#1@127.0.0.1:%u/video", server.port);
+  g_autoptr (TestCamera) camera = test_camera_new (uri, FAST, NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_frames (camera, 3);
+  g_autoptr (TestCamera) other = test_camera_new (server.uri, FAST " user=joe password=h@sh#1", NULL);
+  test_camera_play (other, GST_STATE_PLAYING);
+  test_camera_wait_frames (other, 3);
+  test_server_kill (&server);
+}
+
+static void
+test_nobody (void)
+{
+  g_autofree char *uri = g_strdup_printf ("http://127.0.0.1:%u/video", test_free_port ());
+  g_autoptr (TestCamera) closed = test_camera_new (uri, FAST, NULL);
+  test_camera_play (closed, GST_STATE_PLAYING);
+  test_camera_expect (closed, "reconnecting", "Could not connect to 127.0.0.1: Connection refused");
+  g_autoptr (TestCamera) unknown = test_camera_new ("http://nobody.invalid/", FAST, NULL);
+  test_camera_play (unknown, GST_STATE_PLAYING);
+  test_camera_expect (unknown, "reconnecting", "nobody.invalid");
+}
+
+/* Delays grow to the longest, each within a quarter of what it should be. */
+static void
+test_delays (void)
+{
+  static const guint expected[] = { 20, 40, 80, 160, 200, 200 };
+  g_autofree char *uri = g_strdup_printf ("http://127.0.0.1:%u/video", test_free_port ());
+  g_autoptr (TestCamera) camera = test_camera_new (uri, "reconnect-min=20 reconnect-max=200", NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  for (guint i = 0; i < G_N_ELEMENTS (expected); i++) {
+    g_autoptr (GstStructure) structure = test_camera_wait (camera, "reconnecting");
+    guint delay = 0;
+    g_assert_true (gst_structure_get_uint (structure, "next-delay-ms", &delay));
+    g_assert_cmpuint (delay + 1, >=, expected[i] * 3 / 4);
+    g_assert_cmpuint (delay, <=, MIN (expected[i] * 5 / 4, 200));
+  }
+}
+
+static void
+test_attempts (void)
+{
+  g_autofree char *uri = g_strdup_printf ("http://127.0.0.1:%u/video", test_free_port ());
+  g_autoptr (TestCamera) camera = test_camera_new (uri, FAST " max-attempts=2", NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_text (camera, GST_MESSAGE_ERROR, "Connection refused; gave up after 2 attempts (max-attempts)");
+}
+
+int
+main (int argc, char **argv)
+{
+  test_elements_init (&argc, &argv);
+  g_test_add_func ("/slcamera/http/restart", test_restart);
+  g_test_add_func ("/slcamera/http/stall", test_stall);
+  g_test_add_func ("/slcamera/http/frozen", test_frozen);
+  for (guint i = 0; i < G_N_ELEMENTS (faults); i++) {
+    g_autofree char *path = g_strdup_printf ("/slcamera/http/fault/%s", faults[i].name);
+    g_test_add_data_func (path, GUINT_TO_POINTER (i), test_fault);
+  }
+  g_test_add_func ("/slcamera/http/boundary", test_boundary);
+  g_test_add_func ("/slcamera/http/login", test_login);
+  g_test_add_func ("/slcamera/http/nobody", test_nobody);
+  g_test_add_func ("/slcamera/http/delays", test_delays);
+  g_test_add_func ("/slcamera/http/attempts", test_attempts);
+  return g_test_run ();
+}

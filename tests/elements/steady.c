@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The element chain asks the heap for nothing of its own once it runs: each allocation of 1,000 frames is traced to the
+ * library that asked for it. Those that GStreamer makes inside its own functions (buffers outside pools, metas and their
+ * structures, events) are excepted; they are counted and bounded.
+ */
+#define _GNU_SOURCE /* dladdr() */
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <glib/gstdio.h>
+#include <gst/gst.h>
+#include <string.h>
+
+#include "tests/elements/support.h"
+#include "tools/allocations.h"
+
+#define WARM_UP 50
+#define FRAMES 1000
+#define MAX_DEPTH 24
+/* Backtraces printed on failure. */
+#define TRACES 3
+
+/* Allocations by who asked. */
+static struct
+{
+  gint ours, theirs;
+} heap;
+static __thread gboolean inside;
+static void *self; /* this file in memory */
+static char *models;
+
+static gboolean
+starts (const char *path, const char *name)
+{
+  const char *slash = strrchr (path, '/');
+  return g_str_has_prefix (slash != NULL ? slash + 1 : path, name);
+}
+
+/* GLib and the C library allocate for whoever called them. */
+static gboolean
+is_servant (const char *path)
+{
+  return starts (path, "libc.") || starts (path, "libglib-") || starts (path, "libgobject-") || starts (path, "ld-linux");
+}
+
+/* The test's own file holds the elements too; the frames up to the interposed malloc are skipped by the caller. */
+static void
+trace (void)
+{
+  void *frames[MAX_DEPTH];
+  if (inside)
+    return;
+  inside = TRUE;
+  const int depth = backtrace (frames, MAX_DEPTH);
+  for (int i = 3; i < depth; i++) {
+    Dl_info info;
+    if (dladdr (frames[i], &info) == 0 || info.dli_fname == NULL || is_servant (info.dli_fname))
+      continue;
+    const gboolean ours = info.dli_fbase == self || starts (info.dli_fname, "libsightline");
+    g_atomic_int_inc (ours ? &heap.ours : &heap.theirs);
+    if (ours && heap.ours <= TRACES)
+      backtrace_symbols_fd (frames, depth, 2);
+    break;
+  }
+  inside = FALSE;
+}
+
+static GstPadProbeReturn
+count_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  gint *frames = data;
+  if (++*frames == WARM_UP)
+    sl_allocations_watch (trace);
+  else if (*frames == WARM_UP + FRAMES)
+    sl_allocations_watch (NULL);
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+run_chain (const char *launch, gint *frames)
+{
+  g_autoptr (GError) error = NULL;
+  GstElement *pipeline = gst_parse_launch (launch, &error);
+  g_assert_no_error (error);
+  g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (sink, "sink");
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_frame, frames, NULL);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
+  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+}
+
+typedef struct
+{
+  const char *name, *model, *output;
+  gint most; /* allocations of GStreamer for a frame */
+} Case;
+
+/* What a frame costs GStreamer: the source's buffer comes from a pool; the tensors' metas, the picture's metas with
+ * their structures of six or three fields. */
+static const Case cases[] = {
+  { "labels/text", "brightest_channel.tflite", "text/x-raw", 8 },    { "labels/json", "brightest_channel.tflite", "application/x-json", 8 },
+  { "labels/video", "brightest_channel.tflite", "video/x-raw", 16 }, { "boxes/text", "one_box.tflite", "text/x-raw", 8 },
+  { "boxes/json", "one_box.tflite", "application/x-json", 8 },       { "boxes/video", "one_box.tflite", "video/x-raw", 16 },
+};
+
+static void
+test_case (gconstpointer data)
+{
+  const Case *c = data;
+  gint frames = 0;
+  if (sl_allocations () < 0) {
+    g_test_skip ("allocations cannot be counted in this build");
+    return;
+  }
+  memset (&heap, 0, sizeof heap);
+  g_autofree char *launch =
+    g_strdup_printf ("videotestsrc pattern=green num-buffers=%d ! video/x-raw,format=RGB,width=64,height=48 ! slnormalize ! slinfer "
+                     "model=%s/%s ! slpostprocess ! %s ! fakesink name=sink sync=false enable-last-sample=false",
+                     WARM_UP + FRAMES + 1, models, c->model, c->output);
+  run_chain (launch, &frames);
+  g_test_message ("GStreamer: %.2f allocations a frame", heap.theirs / (double) FRAMES);
+  g_assert_cmpint (frames, ==, WARM_UP + FRAMES + 1);
+  g_assert_cmpint (heap.ours, ==, 0);
+  g_assert_cmpint (heap.theirs, <=, c->most * FRAMES);
+}
+
+/* Files of make_models, which is argument 1. */
+static void
+make_models (char **argv)
+{
+  g_autoptr (GError) error = NULL;
+  int status = 0;
+  models = g_dir_make_tmp ("sightline-XXXXXX", &error);
+  g_assert_no_error (error);
+  char *command[] = { argv[1], models, NULL };
+  g_spawn_sync (NULL, command, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, NULL, &status, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (status, ==, 0);
+}
+
+static void
+remove_models (void)
+{
+  const char *name;
+  GDir *dir = g_dir_open (models, 0, NULL);
+  while ((name = g_dir_read_name (dir)) != NULL) {
+    g_autofree char *path = g_build_filename (models, name, NULL);
+    g_remove (path);
+  }
+  g_dir_close (dir);
+  g_rmdir (models);
+  g_free (models);
+}
+
+int
+main (int argc, char **argv)
+{
+  void *frames[MAX_DEPTH];
+  Dl_info info;
+  test_elements_init (&argc, &argv);
+  g_assert_cmpint (argc, ==, 2);
+  make_models (argv);
+  backtrace (frames, MAX_DEPTH); /* loads the unwinder */
+  g_assert_true (dladdr ((void *) (gsize) main, &info) != 0);
+  self = info.dli_fbase;
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *path = g_strdup_printf ("/steady/%s", cases[i].name);
+    g_test_add_data_func (path, &cases[i], test_case);
+  }
+  const int result = g_test_run ();
+  remove_models ();
+  return result;
+}

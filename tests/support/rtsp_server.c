@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * An RTSP camera for tests: gst-rtsp-server on 127.0.0.1 with a moving test picture, and ways to misbehave. Tests and
+ * soak runs start it as a process of its own, kill it with any signal and start it again on the same port.
+ *   rtsp_server [--port 8554] [--size 640x480] [--fps 15] [--mode ok|stall|slow|silent|garbage] ...
+ * Prints the URI on standard output, one line, once it listens. Port 0 takes a free one.
+ */
+#include <gio/gio.h>
+#include <glib-unix.h>
+#include <gst/rtsp-server/rtsp-server.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PATH "/stream"
+#define GARBAGE_BYTES 4096
+
+typedef struct
+{
+  gint port, fps, after_ms;
+  char *size, *mode, *payload, *user, *password;
+} Options;
+
+/* Everything before the payloader must be there wherever the base and good plugins are; h264 needs an encoder. */
+static const struct
+{
+  const char *name, *format, *chain;
+} payloads[] = {
+  { "jpeg", "I420", "jpegenc ! rtpjpegpay name=pay0 pt=26" },
+  { "raw", "UYVY", "rtpvrawpay name=pay0 pt=96" },
+  { "h264", "I420", "openh264enc ! h264parse config-interval=-1 ! rtph264pay name=pay0 pt=96" },
+};
+
+static GstPadProbeReturn
+drop_late (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  const Options *options = data;
+  const GstClockTime pts = GST_BUFFER_PTS (GST_PAD_PROBE_INFO_BUFFER (info));
+  const GstClockTime limit = (GstClockTime) options->after_ms * GST_MSECOND;
+  return pts < limit ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
+}
+
+/* Shared media start anew when the first client comes, so every connection of a lone client gets @after_ms of frames. */
+static void
+configure_stall (GstRTSPMediaFactory *factory, GstRTSPMedia *media, gpointer data)
+{
+  GstElement *bin = gst_rtsp_media_get_element (media);
+  GstElement *source = gst_bin_get_by_name (GST_BIN (bin), "source");
+  GstPad *pad = gst_element_get_static_pad (source, "src");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, drop_late, data, NULL);
+  gst_object_unref (pad);
+  gst_object_unref (source);
+  gst_object_unref (bin);
+}
+
+static GstRTSPStatusCode
+answer_late (GstRTSPClient *client, GstRTSPContext *context, gpointer data)
+{
+  const Options *options = data;
+  g_usleep ((gulong) options->after_ms * 1000);
+  return GST_RTSP_STS_OK;
+}
+
+static void
+slow_client (GstRTSPServer *server, GstRTSPClient *client, gpointer data)
+{
+  g_signal_connect (client, "pre-describe-request", G_CALLBACK (answer_late), data);
+}
+
+static char *
+launch_line (const Options *options)
+{
+  gint width, height;
+  if (sscanf (options->size, "%dx%d", &width, &height) != 2)
+    return NULL;
+  for (guint i = 0; i < G_N_ELEMENTS (payloads); i++)
+    if (g_str_equal (payloads[i].name, options->payload))
+      return g_strdup_printf ("( videotestsrc name=source is-live=true pattern=ball ! "
+                              "video/x-raw,format=%s,width=%d,height=%d,framerate=%d/1 ! %s )",
+                              payloads[i].format, width, height, options->fps, payloads[i].chain);
+  return NULL;
+}
+
+static void
+require_password (GstRTSPServer *server, GstRTSPMediaFactory *factory, const Options *options)
+{
+  GstRTSPAuth *auth = gst_rtsp_auth_new ();
+  GstRTSPToken *token = gst_rtsp_token_new (GST_RTSP_TOKEN_MEDIA_FACTORY_ROLE, G_TYPE_STRING, "user", NULL);
+  g_autofree char *basic = gst_rtsp_auth_make_basic (options->user, options->password);
+  gst_rtsp_auth_add_basic (auth, basic, token);
+  gst_rtsp_server_set_auth (server, auth);
+  gst_rtsp_media_factory_add_role (factory, "user", GST_RTSP_PERM_MEDIA_FACTORY_ACCESS, G_TYPE_BOOLEAN, TRUE,
+                                   GST_RTSP_PERM_MEDIA_FACTORY_CONSTRUCT, G_TYPE_BOOLEAN, TRUE, NULL);
+  gst_rtsp_token_unref (token);
+  g_object_unref (auth);
+}
+
+static gint
+serve_rtsp (const Options *options)
+{
+  g_autofree char *launch = launch_line (options);
+  if (launch == NULL) {
+    fprintf (stderr, "rtsp_server: --size %s --payload %s: expected WIDTHxHEIGHT and jpeg, raw or h264\n", options->size, options->payload);
+    return -1;
+  }
+  GstRTSPServer *server = gst_rtsp_server_new ();
+  g_autofree char *service = g_strdup_printf ("%d", options->port);
+  gst_rtsp_server_set_address (server, "127.0.0.1");
+  gst_rtsp_server_set_service (server, service);
+  GstRTSPMediaFactory *factory = gst_rtsp_media_factory_new ();
+  gst_rtsp_media_factory_set_launch (factory, launch);
+  gst_rtsp_media_factory_set_shared (factory, TRUE);
+  if (g_str_equal (options->mode, "stall"))
+    g_signal_connect (factory, "media-configure", G_CALLBACK (configure_stall), (gpointer) options);
+  if (g_str_equal (options->mode, "slow"))
+    g_signal_connect (server, "client-connected", G_CALLBACK (slow_client), (gpointer) options);
+  if (options->user != NULL && options->password != NULL)
+    require_password (server, factory, options);
+  GstRTSPMountPoints *mounts = gst_rtsp_server_get_mount_points (server);
+  gst_rtsp_mount_points_add_factory (mounts, PATH, factory);
+  g_object_unref (mounts);
+  return gst_rtsp_server_attach (server, NULL) != 0 ? gst_rtsp_server_get_bound_port (server) : -1;
+}
+
+/* A thread a connection: noise until the client gives up, or nothing. */
+static gboolean
+talk_nonsense (GThreadedSocketService *service, GSocketConnection *connection, GObject *source, gpointer data)
+{
+  const Options *options = data;
+  GInputStream *in = g_io_stream_get_input_stream (G_IO_STREAM (connection));
+  GOutputStream *out = g_io_stream_get_output_stream (G_IO_STREAM (connection));
+  guint8 bytes[GARBAGE_BYTES];
+  if (g_str_equal (options->mode, "garbage")) {
+    do {
+      for (guint i = 0; i < sizeof bytes; i++)
+        bytes[i] = (guint8) g_random_int ();
+      g_usleep (10000);
+    } while (g_output_stream_write_all (out, bytes, sizeof bytes, NULL, NULL, NULL));
+  }
+  while (g_input_stream_read (in, bytes, sizeof bytes, NULL, NULL) > 0)
+    continue;
+  return TRUE;
+}
+
+static gint
+serve_nonsense (const Options *options)
+{
+  GSocketService *service = g_threaded_socket_service_new (16);
+  g_autoptr (GInetAddress) loopback = g_inet_address_new_loopback (G_SOCKET_FAMILY_IPV4);
+  g_autoptr (GSocketAddress) address = g_inet_socket_address_new (loopback, (guint16) options->port);
+  g_autoptr (GSocketAddress) bound = NULL;
+  g_autoptr (GError) error = NULL;
+  if (!g_socket_listener_add_address (G_SOCKET_LISTENER (service), address, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL, &bound,
+                                      &error)) {
+    fprintf (stderr, "rtsp_server: %s\n", error->message);
+    return -1;
+  }
+  g_signal_connect (service, "run", G_CALLBACK (talk_nonsense), (gpointer) options);
+  g_socket_service_start (service);
+  return g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (bound));
+}
+
+static gboolean
+quit (gpointer loop)
+{
+  g_main_loop_quit (loop);
+  return G_SOURCE_REMOVE;
+}
+
+int
+main (int argc, char **argv)
+{
+  Options options = { .port = 8554, .fps = 15, .after_ms = 2000 };
+  const GOptionEntry entries[] = {
+    { "port", 'p', 0, G_OPTION_ARG_INT, &options.port, "TCP port, 0 = a free one (8554)", "PORT" },
+    { "size", 's', 0, G_OPTION_ARG_STRING, &options.size, "size of the picture (640x480)", "WIDTHxHEIGHT" },
+    { "fps", 'f', 0, G_OPTION_ARG_INT, &options.fps, "frames a second (15)", "N" },
+    { "mode", 'm', 0, G_OPTION_ARG_STRING, &options.mode,
+      "ok; stall: frames stop after --after, the connection stays; slow: DESCRIBE is answered after --after; "
+      "silent: connects and never answers; garbage: answers with noise",
+      "MODE" },
+    { "after", 'a', 0, G_OPTION_ARG_INT, &options.after_ms, "for stall and slow (2000)", "MS" },
+    { "payload", 0, 0, G_OPTION_ARG_STRING, &options.payload, "jpeg, raw or h264 (jpeg)", "NAME" },
+    { "user", 0, 0, G_OPTION_ARG_STRING, &options.user, "ask for this user name and --password", "NAME" },
+    { "password", 0, 0, G_OPTION_ARG_STRING, &options.password, NULL, "TEXT" },
+    { 0 },
+  };
+  gst_init (&argc, &argv);
+  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
+  g_autoptr (GError) error = NULL;
+  g_option_context_add_main_entries (context, entries, NULL);
+  if (!g_option_context_parse (context, &argc, &argv, &error)) {
+    fprintf (stderr, "rtsp_server: %s\n", error->message);
+    return 2;
+  }
+  options.size = options.size != NULL ? options.size : g_strdup ("640x480");
+  options.mode = options.mode != NULL ? options.mode : g_strdup ("ok");
+  options.payload = options.payload != NULL ? options.payload : g_strdup ("jpeg");
+  static const char *const rtsp_modes[] = { "ok", "stall", "slow", NULL }, *const other_modes[] = { "silent", "garbage", NULL };
+  gint port = -1;
+  if (g_strv_contains (rtsp_modes, options.mode))
+    port = serve_rtsp (&options);
+  else if (g_strv_contains (other_modes, options.mode))
+    port = serve_nonsense (&options);
+  else
+    fprintf (stderr, "rtsp_server: --mode %s: expected ok, stall, slow, silent or garbage\n", options.mode);
+  if (port < 0) {
+    fprintf (stderr, "rtsp_server: cannot serve on port %d\n", options.port);
+    return 1;
+  }
+  printf ("rtsp://127.0.0.1:%d" PATH "\n", port);
+  fflush (stdout);
+  GMainLoop *loop = g_main_loop_new (NULL, FALSE);
+  g_unix_signal_add (SIGTERM, quit, loop);
+  g_unix_signal_add (SIGINT, quit, loop);
+  g_main_loop_run (loop);
+  return 0;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Advice from what a pipeline is made of, before anything is opened. A rule is a function of one element; the table says of which.
+ */
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/session.h"
+#include "models/model.h"
+#include "tools/check_findings.h"
+#include "tools/decoding.h"
+
+static gboolean
+is_converter (GstElement *element)
+{
+  return sl_check_is (element, "videoconvert") || sl_check_is (element, "videoscale") || sl_check_is (element, "videoconvertscale");
+}
+
+/* What stands between the source and slnormalize that slnormalize does itself. */
+static void
+advise_converter (GstElement *element, GArray *findings)
+{
+  GstElement *source = sl_check_upstream (element, TRUE);
+  while (source != NULL && is_converter (source)) {
+    sl_findings_add (
+      findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (source),
+      "unnecessary before %s, which reads YUV, RGB and gray of any size in one pass; without it a copy of each frame is saved",
+      GST_OBJECT_NAME (element));
+    GstElement *next = sl_check_upstream (source, TRUE);
+    gst_object_unref (source);
+    source = next;
+  }
+  GstElement *camera = source != NULL ? sl_check_upstream (source, TRUE) : NULL;
+  if (camera != NULL && sl_check_is (source, "jpegdec") && sl_check_is (camera, "v4l2src"))
+    sl_findings_add (findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (source),
+                     "decoding JPEG often costs more than the model; where %s gives YUV (video/x-raw in place of image/jpeg) take that",
+                     GST_OBJECT_NAME (camera));
+  gst_clear_object (&camera);
+  gst_clear_object (&source);
+}
+
+/* slnormalize in front of slinfer, slpostprocess behind it. */
+static void
+check_model (GstElement *element, GArray *findings)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = NULL, *labels = NULL, *mean = NULL, *std = NULL, *decoder = NULL;
+  gint threads = 1;
+  g_object_get (element, "model", &path, "labels", &labels, "mean", &mean, "std", &std, "decoder", &decoder, "threads", &threads, NULL);
+  const char *name = GST_OBJECT_NAME (element);
+  if (path == NULL) {
+    sl_findings_add (findings, SL_FINDING_PROBLEM, name, "no model: set model=FILE");
+    return;
+  }
+  const SlContractOverrides overrides = { .labels = labels, .mean = mean, .std = std, .decoder = decoder };
+  g_autoptr (SlModel) model = sl_model_load (path, &overrides, &error);
+  if (model == NULL) {
+    sl_findings_add (findings, SL_FINDING_PROBLEM, name, "%s", error->message);
+    return;
+  }
+  g_autofree char *summary = sl_contract_summary (sl_model_contract (model));
+  sl_findings_add (findings, SL_FINDING_FACT, name, "%s: %s", path, summary);
+  if (sl_contract_find_decoder (sl_model_contract (model), &error) == NULL)
+    sl_findings_add (findings, SL_FINDING_ADVICE, name, "%s", error->message);
+  if (threads > (gint) g_get_num_processors ())
+    sl_findings_add (findings, SL_FINDING_ADVICE, name, "threads=%d on %u processors: more threads than processors make each frame slower",
+                     threads, g_get_num_processors ());
+}
+
+static gboolean
+leads_to_model (GstElement *queue, GPtrArray *elements)
+{
+  for (guint i = 0; i < elements->len; i++) {
+    GstElement *normalize = elements->pdata[i];
+    if (!sl_check_is (normalize, "slnormalize"))
+      continue;
+    GstElement *at = sl_check_upstream (normalize, FALSE);
+    while (at != NULL && at != queue) {
+      GstElement *next = sl_check_upstream (at, FALSE);
+      gst_object_unref (at);
+      at = next;
+    }
+    if (at == queue) {
+      gst_object_unref (at);
+      return TRUE;
+    }
+  }
+  return FALSE;
+}
+
+static gboolean
+has_live_source (GPtrArray *elements)
+{
+  static const char *const cameras[] = { "v4l2src", "rtspsrc", "libcamerasrc", "udpsrc", "slcamera", "nvarguscamerasrc" };
+  for (guint i = 0; i < elements->len; i++)
+    for (guint c = 0; c < G_N_ELEMENTS (cameras); c++)
+      if (sl_check_is (elements->pdata[i], cameras[c]))
+        return TRUE;
+  return FALSE;
+}
+
+static void
+check_queue (GstElement *element, GPtrArray *elements, GArray *findings)
+{
+  guint buffers = 0, bytes = 0;
+  guint64 time = 0;
+  gint leaky = 0;
+  g_object_get (element, "max-size-buffers", &buffers, "max-size-bytes", &bytes, "max-size-time", &time, "leaky", &leaky, NULL);
+  if (buffers == 0 && bytes == 0 && time == 0)
+    sl_findings_add (findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (element),
+                     "unbounded: it grows until memory ends when what follows is too slow; set max-size-buffers");
+  else if (leaky == 0 && has_live_source (elements) && leads_to_model (element, elements))
+    sl_findings_add (findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (element),
+                     "before a model, behind a camera: when the model is too slow its frames grow old; for the newest frame always set "
+                     "max-size-buffers=1 max-size-bytes=0 max-size-time=0 leaky=downstream");
+}
+
+static void
+check_device (GstElement *element, GArray *findings)
+{
+  g_autofree char *device = NULL;
+  struct stat info;
+  g_object_get (element, "device", &device, NULL);
+  if (device == NULL)
+    return;
+  if (stat (device, &info) != 0)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: no such device; is the camera plugged in?", device);
+  else if (!S_ISCHR (info.st_mode))
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: expected a camera's device, got another kind of file",
+                     device);
+  else if (access (device, R_OK | W_OK) != 0)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: no permission; is the user in the group video?", device);
+}
+
+static void
+check_read (GstElement *element, GArray *findings)
+{
+  g_autofree char *location = NULL;
+  g_object_get (element, "location", &location, NULL);
+  if (location == NULL)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "no file: set location=FILE");
+  else if (access (location, R_OK) != 0)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: cannot be read; no such file, or no permission",
+                     location);
+}
+
+static void
+check_written (GstElement *element, GArray *findings)
+{
+  g_autofree char *location = NULL;
+  g_object_get (element, "location", &location, NULL);
+  g_autofree char *folder = location != NULL ? g_path_get_dirname (location) : NULL;
+  if (location == NULL)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "no file: set location=FILE");
+  else if (access (location, F_OK) == 0 ? access (location, W_OK) != 0 : access (folder, W_OK | X_OK) != 0)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: cannot be written; no such folder, or no permission",
+                     location);
+}
+
+static void
+check_decoded (GstElement *element, GPtrArray *elements, GArray *findings)
+{
+  for (guint i = 0; i < elements->len; i++)
+    if (sl_check_is (elements->pdata[i], "slpostprocess"))
+      return;
+  sl_findings_add (findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (element),
+                   "no slpostprocess in the pipeline: its tensors stay tensors; put slpostprocess behind it for labels and boxes");
+}
+
+/* Rules by factory. */
+static const struct
+{
+  const char *factory;
+  void (*check) (GstElement *, GArray *);
+} rules[] = {
+  { "slnormalize", advise_converter }, { "slinfer", check_model },    { "v4l2src", check_device },
+  { "filesrc", check_read },           { "filesink", check_written },
+};
+
+void
+sl_check_advise (GstElement *pipeline, GArray *findings)
+{
+  g_autoptr (GPtrArray) elements = sl_check_elements (pipeline);
+  for (guint i = 0; i < elements->len; i++) {
+    GstElement *element = elements->pdata[i];
+    for (guint r = 0; r < G_N_ELEMENTS (rules); r++)
+      if (sl_check_is (element, rules[r].factory))
+        rules[r].check (element, findings);
+    if (sl_check_is (element, "queue"))
+      check_queue (element, elements, findings);
+    if (sl_check_is (element, "slinfer"))
+      check_decoded (element, elements, findings);
+  }
+}

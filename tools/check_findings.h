@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What `sightline check` found out: facts, advice and problems, each about one part of the pipeline.
+ */
+#ifndef SL_TOOLS_CHECK_FINDINGS_H
+#define SL_TOOLS_CHECK_FINDINGS_H
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  SL_FINDING_FACT,
+  SL_FINDING_ADVICE, /* it works, but could be better */
+  SL_FINDING_PROBLEM /* it will not work */
+} SlFindingKind;
+
+typedef struct
+{
+  SlFindingKind kind;
+  char *about, *text;
+} SlFinding;
+
+/** sl_findings_new: (transfer full): of SlFinding. */
+GArray *sl_findings_new (void);
+/** sl_findings_add: @about: a word such as "caps", or an element's name. */
+void sl_findings_add (GArray *findings, SlFindingKind kind, const char *about, const char *format, ...) G_GNUC_PRINTF (4, 5);
+/** sl_findings_have_problems: whether one of them is a problem. */
+gboolean sl_findings_have_problems (const GArray *findings);
+/** sl_findings_print: on standard output, as lines or as one JSON object. */
+void sl_findings_print (const GArray *findings, const char *path, gboolean json);
+
+/** sl_check_is: whether @element was made by @factory. */
+gboolean sl_check_is (GstElement *element, const char *factory);
+/** sl_check_upstream: (transfer full) (nullable): the element before the first sink pad of @element, other than those that only pass frames
+ *  on (queue, capsfilter, identity, tee) when @skip. */
+GstElement *sl_check_upstream (GstElement *element, gboolean skip);
+/** sl_check_elements: (transfer full): of GstElement, every element of @pipeline that is no bin, sources first as far as possible. */
+GPtrArray *sl_check_elements (GstElement *pipeline);
+
+/** sl_check_fixate: takes writable @caps; makes the first of them definite, 1280x720 at 30 frames/s where they leave it open. */
+GstCaps *sl_check_fixate (GstCaps *caps);
+
+/** sl_check_advise: looks at elements and their properties. */
+void sl_check_advise (GstElement *pipeline, GArray *findings);
+/** sl_check_ready: takes the pipeline to READY, which loads models and opens devices; FALSE, with a problem found, when it cannot. */
+gboolean sl_check_ready (GstElement *pipeline, GArray *findings);
+/** sl_check_caps: what each link will carry, in READY. */
+void sl_check_caps (GstElement *pipeline, GArray *findings);
+/** sl_check_budget: memory, and time measured on frames like those predicted. */
+void sl_check_budget (GstElement *pipeline, GArray *findings);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Frames through a running pipeline, counted by pad probes, and how long each stage takes them, read from SlFrameMeta. Streaming
+ * threads write, the supervisor reads.
+ */
+#ifndef SL_TOOLS_RUN_FLOW_H
+#define SL_TOOLS_RUN_FLOW_H
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  SL_STAGE_PREPROCESS, /* capture to tensor */
+  SL_STAGE_INFERENCE,
+  SL_STAGE_DECODE,
+  SL_STAGE_AGE, /* capture to prediction */
+  SL_N_STAGES
+} SlStage;
+
+/**
+ * SlFlowCounts:
+ * @in: frames that sources, or decoders where there are some, gave
+ * @out: the most that one sink got
+ * @predictions: frames that slpostprocess decoded
+ * @dropped: frames of @in that gave no prediction, frames still on their way among them; 0 in a pipeline without a model
+ * @first: monotonic microseconds of the first at a sink; 0 = none yet
+ * @last: of the last
+ */
+typedef struct
+{
+  guint64 in, out, predictions, dropped;
+  gint64 first, last;
+} SlFlowCounts;
+
+typedef struct _SlFlow SlFlow;
+
+/** sl_flow_new: counts in @pipeline, elements that come later included. */
+SlFlow *sl_flow_new (GstElement *pipeline);
+/** sl_flow_free: @pipeline must be in NULL. */
+void sl_flow_free (SlFlow *flow);
+void sl_flow_counts (SlFlow *flow, SlFlowCounts *counts);
+/** sl_flow_latency: microseconds that half and 95 % of the last 512 frames stayed below; FALSE while there are none. */
+gboolean sl_flow_latency (SlFlow *flow, SlStage stage, gint64 *p50, gint64 *p95);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A thread that changes the state of a pipeline, because elements may take their time over it, or never finish.
+ */
+#ifndef SL_TOOLS_RUN_JOB_H
+#define SL_TOOLS_RUN_JOB_H
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+typedef struct _SlJobs SlJobs;
+
+/** Called on the main thread when a change is done; @good: FALSE when the pipeline refused. */
+typedef void (*SlJobDone) (GstState state, gboolean good, gpointer data);
+
+SlJobs *sl_jobs_new (SlJobDone done, gpointer data);
+/** sl_jobs_push: changes happen one after the other, in order. */
+void sl_jobs_push (SlJobs *jobs, GstElement *pipeline, GstState state);
+/** sl_jobs_free: joins the thread. Nothing is called afterwards. */
+void sl_jobs_free (SlJobs *jobs);
+
+G_END_DECLS
+
+#endif

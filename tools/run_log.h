@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Lines about what happens to pipelines, on standard error: for people, or one JSON object each.
+ */
+#ifndef SL_TOOLS_RUN_LOG_H
+#define SL_TOOLS_RUN_LOG_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  SL_LOG_ERROR,
+  SL_LOG_WARNING,
+  SL_LOG_INFO
+} SlLogLevel;
+
+/** sl_run_log_init: @json: one object a line. Under systemd's journal lines carry their level and no time, which it adds. */
+void sl_run_log_init (gboolean json);
+/** sl_run_log_json: whether lines are JSON. */
+gboolean sl_run_log_json (void);
+/** sl_run_log: @pipeline: (nullable): its name; @event: a word for machines, such as "running". Main thread. */
+void sl_run_log (SlLogLevel level, const char *pipeline, const char *event, const char *format, ...) G_GNUC_PRINTF (4, 5);
+/** sl_run_log_raw: finished lines. Main thread. */
+void sl_run_log_raw (const char *text);
+/** sl_run_log_set_before: called before each line, to take a table off the terminal; NULL for none. */
+void sl_run_log_set_before (void (*before) (gpointer), gpointer data);
+
+G_END_DECLS
+
+#endif

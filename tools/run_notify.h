@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a service manager is told: one datagram of VARIABLE=VALUE lines to the socket in $NOTIFY_SOCKET, sd_notify(3)'s protocol.
+ */
+#ifndef SL_TOOLS_RUN_NOTIFY_H
+#define SL_TOOLS_RUN_NOTIFY_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/** sl_notify: sends @state, such as "READY=1\nSTATUS=2 running"; nothing, and TRUE, without $NOTIFY_SOCKET. FALSE with @error set when
+ *  the socket cannot be reached. Never blocks. */
+gboolean sl_notify (const char *state, GError **error);
+/** sl_notify_watchdog_interval: microseconds between two WATCHDOG=1, half of $WATCHDOG_USEC; 0 when nobody waits for them. */
+guint64 sl_notify_watchdog_interval (void);
+
+G_END_DECLS
+
+#endif
