@@ -43,6 +43,8 @@ SlEvent *sl_events_take (SlEvents *events, gboolean predictions);
 /** sl_events_take_predictions: (transfer full) (nullable): the first ones. */
 SlPredictions *sl_events_take_predictions (SlEvents *events);
 void sl_event_free (SlEvent *event);
+/** sl_pipeline_state_name: (transfer none): "stopped", ... */
+const char *sl_pipeline_state_name (SlPipelineState state);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlEvent, sl_event_free)
 

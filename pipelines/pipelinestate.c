@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* SlPipelineState as a GType. */
-#include "pipelines/slpipeline.h"
+/* SlPipelineState as a GType, and by name. */
+#include "pipelines/events.h"
 
 GType
 sl_pipeline_state_get_type (void)
@@ -18,4 +18,11 @@ sl_pipeline_state_get_type (void)
   if (g_once_init_enter (&type))
     g_once_init_leave (&type, g_enum_register_static ("SlPipelineState", values));
   return type;
+}
+
+const char *
+sl_pipeline_state_name (SlPipelineState state)
+{
+  g_autoptr (GEnumClass) names = g_type_class_ref (SL_TYPE_PIPELINE_STATE);
+  return g_enum_get_value (names, (gint) state)->value_nick;
 }

@@ -10,14 +10,12 @@
 #include "pipelines/slpipeline.h"
 
 #include "core/error.h"
-#include "pipelines/description.h"
 #include "pipelines/engine.h"
 #include "pipelines/events.h"
 #include "pipelines/pipelinestats.h"
-#include "pipelines/substitute.h"
+#include "pipelines/recipe.h"
 
 #define MOST_PREDICTIONS 1000
-#define LAUNCH_NAME "launch line"
 
 enum
 {
@@ -44,9 +42,7 @@ struct _SlPipeline
   GObject parent;
   GMainContext *context;
   GMutex control; /* of the next ones */
-  char *path, *text;
-  GHashTable *parameters; /* what the application set */
-  SlDescription *description;
+  SlRecipe *recipe;
   SlEngine *engine; /* (nullable) */
   gboolean used;    /* @engine has been started before */
   GMutex lock;      /* of the rest */
@@ -54,7 +50,7 @@ struct _SlPipeline
   SlFrameSource *source; /* (nullable); pushes hold a count in @pushing */
   guint pushing;
   SlPipelineState state;
-  gboolean starting; /* sl_pipeline_start() is at work and will report errors itself */
+  gboolean starting; /* go_to() is at work and reports errors itself */
   GError *error;     /* (nullable): why the state is failed */
   char *element;     /* (nullable): where */
   SlEvents events;
@@ -225,42 +221,6 @@ static const SlEngineEvents engine_events = {
   .predictions = take_predictions, .failed = take_failure, .reached = take_state, .ended = take_end
 };
 
-/* A launch line as a description; parameters that are set are declared. */
-static char *
-describe_line (SlPipeline *self, const char *line)
-{
-  GString *text = g_string_new ("[pipeline]\nlaunch=");
-  GHashTableIter names;
-  gpointer name;
-  for (const char *c = line; *c != '\0'; c++)
-    g_string_append_c (text, *c == '\n' || *c == '\r' ? ' ' : *c);
-  g_string_append (text, "\n[parameters]\n");
-  g_hash_table_iter_init (&names, self->parameters);
-  while (g_hash_table_iter_next (&names, &name, NULL))
-    if (sl_parameter_name_valid (name))
-      g_string_append_printf (text, "%s=\n", (const char *) name);
-  return g_string_free (text, FALSE);
-}
-
-/* With @control: reads the description anew, with the parameters as they are. */
-static gboolean
-read_description (SlPipeline *self, GError **error)
-{
-  SlDescription *description;
-  if (self->path != NULL) {
-    description = sl_description_load (self->path, self->parameters, error);
-  } else {
-    const gboolean whole = g_str_has_prefix (self->text, "[");
-    g_autofree char *text = whole ? g_strdup (self->text) : describe_line (self, self->text);
-    description = sl_description_new_from_string (text, -1, whole ? "description" : LAUNCH_NAME, self->parameters, error);
-  }
-  if (description == NULL)
-    return FALSE;
-  g_clear_pointer (&self->description, sl_description_unref);
-  self->description = description;
-  return TRUE;
-}
-
 /* With @control: stops and forgets the engine, all its threads with it. */
 static void
 tear_down (SlPipeline *self)
@@ -288,9 +248,7 @@ ensure_built (SlPipeline *self, GError **error)
   if (self->engine != NULL && !self->used)
     return TRUE;
   tear_down (self);
-  if (self->description == NULL && !read_description (self, error))
-    return FALSE;
-  self->engine = sl_engine_new (self->description, &engine_events, self, error);
+  self->engine = sl_engine_new (sl_recipe_description (self->recipe), &engine_events, self, error);
   if (self->engine == NULL)
     return FALSE;
   g_mutex_lock (&self->lock);
@@ -302,18 +260,12 @@ ensure_built (SlPipeline *self, GError **error)
 static SlPipeline *
 new_pipeline (const char *path, const char *text, GHashTable *parameters, GError **error)
 {
-  GHashTableIter entries;
-  gpointer name, value;
   if (!sl_engine_init (error))
     return NULL;
   g_autoptr (SlPipeline) self = g_object_new (SL_TYPE_PIPELINE, NULL);
-  self->path = g_strdup (path);
-  self->text = g_strdup (text);
-  if (parameters != NULL) {
-    g_hash_table_iter_init (&entries, parameters);
-    while (g_hash_table_iter_next (&entries, &name, &value))
-      g_hash_table_replace (self->parameters, g_strdup (name), g_strdup (value));
-  }
+  self->recipe = sl_recipe_new (path, text, parameters, error);
+  if (self->recipe == NULL)
+    return NULL;
   g_mutex_lock (&self->control);
   const gboolean built = ensure_built (self, error);
   g_mutex_unlock (&self->control);
@@ -356,30 +308,6 @@ sl_pipeline_new_from_string (const char *text, GHashTable *parameters, GError **
   return new_pipeline (NULL, text, parameters, error);
 }
 
-static gboolean
-is_idle (SlPipeline *self)
-{
-  return !is_alive (sl_pipeline_get_state (self));
-}
-
-/* With @control: @value in place of @name's, or the old one again when the description cannot be read with it. */
-static gboolean
-replace_parameter (SlPipeline *self, const char *name, const char *value, GError **error)
-{
-  char *before = g_strdup (g_hash_table_lookup (self->parameters, name));
-  g_hash_table_replace (self->parameters, g_strdup (name), g_strdup (value));
-  const gboolean good = read_description (self, error);
-  if (good) {
-    tear_down (self);
-    g_free (before);
-  } else if (before != NULL) {
-    g_hash_table_replace (self->parameters, g_strdup (name), before);
-  } else {
-    g_hash_table_remove (self->parameters, name);
-  }
-  return good;
-}
-
 /**
  * sl_pipeline_set_parameter:
  * @self: a pipeline that does not run
@@ -397,10 +325,12 @@ sl_pipeline_set_parameter (SlPipeline *self, const char *name, const char *value
   g_return_val_if_fail (SL_IS_PIPELINE (self) && name != NULL && value != NULL, FALSE);
   gboolean good = FALSE;
   g_mutex_lock (&self->control);
-  if (is_idle (self))
-    good = replace_parameter (self, name, value, error);
+  if (!is_alive (sl_pipeline_get_state (self)))
+    good = sl_recipe_set (self->recipe, name, value, error);
   else
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "parameter %s: the pipeline runs; stop it before parameters are set", name);
+  if (good)
+    tear_down (self);
   g_mutex_unlock (&self->control);
   return good;
 }
@@ -417,7 +347,7 @@ sl_pipeline_dup_parameter (SlPipeline *self, const char *name)
 {
   g_return_val_if_fail (SL_IS_PIPELINE (self) && name != NULL, NULL);
   g_mutex_lock (&self->control);
-  const SlParameter *parameter = sl_description_find (self->description, name);
+  const SlParameter *parameter = sl_description_find (sl_recipe_description (self->recipe), name);
   char *value = parameter != NULL ? g_strdup (parameter->value) : NULL;
   g_mutex_unlock (&self->control);
   return value;
@@ -434,7 +364,7 @@ sl_pipeline_list_parameters (SlPipeline *self)
 {
   g_return_val_if_fail (SL_IS_PIPELINE (self), NULL);
   g_mutex_lock (&self->control);
-  const GArray *parameters = self->description->parameters;
+  const GArray *parameters = sl_recipe_description (self->recipe)->parameters;
   char **names = g_new0 (char *, parameters->len + 1);
   for (guint i = 0; i < parameters->len; i++)
     names[i] = g_strdup (g_array_index (parameters, SlParameter, i).name);
@@ -459,7 +389,7 @@ sl_pipeline_dup_element (SlPipeline *self, const char *name, GError **error)
   g_return_val_if_fail (SL_IS_PIPELINE (self) && name != NULL, NULL);
   GstElement *element = NULL;
   g_mutex_lock (&self->control);
-  if (!is_idle (self) || ensure_built (self, error)) {
+  if (is_alive (sl_pipeline_get_state (self)) || ensure_built (self, error)) {
     element = sl_engine_find (self->engine, name);
     if (element == NULL)
       g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "the pipeline has no element with name=%s", name);
@@ -491,7 +421,6 @@ begin_run (SlPipeline *self)
   g_clear_pointer (&self->element, g_free);
   sl_pipeline_stats_reset (&self->stats, g_get_monotonic_time ());
   self->dropped = 0;
-  self->starting = TRUE;
   set_state (self, SL_PIPELINE_STATE_STARTING);
   if (self->stats_interval > 0)
     self->timer = attach (self, g_timeout_source_new (self->stats_interval), emit_stats);
@@ -502,6 +431,9 @@ begin_run (SlPipeline *self)
 static gboolean
 go_to (SlPipeline *self, GstState target, GError **error)
 {
+  g_mutex_lock (&self->lock);
+  self->starting = TRUE;
+  g_mutex_unlock (&self->lock);
   const gboolean failed = !sl_engine_go_to (self->engine, target);
   g_mutex_lock (&self->lock);
   self->starting = FALSE;
@@ -523,17 +455,12 @@ go_to (SlPipeline *self, GstState target, GError **error)
 static gboolean
 run (SlPipeline *self, GstState target, GError **error)
 {
-  gboolean good;
   g_mutex_lock (&self->control);
-  if (!is_idle (self)) {
-    good = go_to (self, target, error);
-  } else {
-    good = ensure_built (self, error);
-    if (good) {
-      begin_run (self);
-      good = go_to (self, target, error);
-    }
-  }
+  const gboolean fresh = !is_alive (sl_pipeline_get_state (self));
+  gboolean good = !fresh || ensure_built (self, error);
+  if (good && fresh)
+    begin_run (self);
+  good = good && go_to (self, target, error);
   g_mutex_unlock (&self->control);
   return good;
 }
@@ -608,13 +535,6 @@ sl_pipeline_get_state (SlPipeline *self)
   return state;
 }
 
-static const char *
-state_nick (SlPipelineState state)
-{
-  g_autoptr (GEnumClass) names = g_type_class_ref (SL_TYPE_PIPELINE_STATE);
-  return g_enum_get_value (names, (gint) state)->value_nick;
-}
-
 /* (nullable): the frame source, which stays until release_source(). */
 static SlFrameSource *
 borrow_source (SlPipeline *self, GError **error)
@@ -626,7 +546,8 @@ borrow_source (SlPipeline *self, GError **error)
   if (source != NULL)
     self->pushing++;
   else if (!alive)
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frames can be pushed while a pipeline runs; this one is %s", state_nick (state));
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frames can be pushed while a pipeline runs; this one is %s",
+                 sl_pipeline_state_name (state));
   else
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
                  "the pipeline takes no frames from the application: expected an appsrc in it, such as 'appsrc name=source ! ...'");
@@ -743,7 +664,7 @@ sl_pipeline_get_stats (SlPipeline *self)
   g_mutex_lock (&self->lock);
   if (self->source != NULL)
     sl_frame_source_counts (self->source, &pushed, &displaced);
-  g_variant_builder_add (&builder, "{sv}", "state", g_variant_new_string (state_nick (self->state)));
+  g_variant_builder_add (&builder, "{sv}", "state", g_variant_new_string (sl_pipeline_state_name (self->state)));
   g_variant_builder_add (&builder, "{sv}", "frames-pushed", g_variant_new_uint64 (pushed));
   g_variant_builder_add (&builder, "{sv}", "frames-displaced", g_variant_new_uint64 (displaced));
   g_variant_builder_add (&builder, "{sv}", "predictions-dropped", g_variant_new_uint64 (self->dropped));
@@ -796,15 +717,12 @@ sl_pipeline_finalize (GObject *object)
   SlPipeline *self = SL_PIPELINE (object);
   sl_events_clear (&self->events);
   g_clear_error (&self->error);
-  g_clear_pointer (&self->description, sl_description_unref);
-  g_hash_table_unref (self->parameters);
+  sl_recipe_free (self->recipe);
   g_main_context_unref (self->context);
   g_mutex_clear (&self->control);
   g_mutex_clear (&self->lock);
   g_cond_clear (&self->changed);
   g_free (self->element);
-  g_free (self->path);
-  g_free (self->text);
   G_OBJECT_CLASS (sl_pipeline_parent_class)->finalize (object);
 }
 
@@ -875,6 +793,5 @@ sl_pipeline_init (SlPipeline *self)
   g_mutex_init (&self->lock);
   g_cond_init (&self->changed);
   sl_events_init (&self->events);
-  self->parameters = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   self->context = g_main_context_ref_thread_default ();
 }

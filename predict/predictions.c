@@ -30,10 +30,22 @@ copy (SlPredictions *self, const void *data, guint n, gsize size)
 static void
 copy_objects (SlPredictions *self, const SlPrediction *from)
 {
-  SlObject *objects = copy (self, from->objects, from->n_objects, sizeof *from->objects);
+  SlObject *objects = sl_arena_alloc (self->arena, from->n_objects * sizeof *objects);
   for (guint i = 0; i < from->n_objects; i++) {
-    objects[i].label = sl_arena_strdup (self->arena, from->objects[i].label);
-    objects[i].points = copy (self, from->objects[i].points, from->objects[i].n_points, sizeof (SlPoint));
+    const SlObject *object = &from->objects[i];
+    objects[i] = (SlObject){ .x = object->x,
+                             .y = object->y,
+                             .w = object->w,
+                             .h = object->h,
+                             .x_min = object->x_min,
+                             .y_min = object->y_min,
+                             .x_max = object->x_max,
+                             .y_max = object->y_max,
+                             .confidence = object->confidence,
+                             .label_id = object->label_id,
+                             .label = sl_arena_strdup (self->arena, object->label),
+                             .n_points = object->n_points,
+                             .points = copy (self, object->points, object->n_points, sizeof *object->points) };
   }
   self->value.objects = objects;
 }

@@ -192,6 +192,13 @@ open_decoding (SlPredictor *self, GError **error)
     g_prefix_error (error, "%s: ", contract->model);
     return FALSE;
   }
+  if (strcmp (sl_decoding_decoder (decoding)->name, "image") == 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "%s: makes pictures; expected a model that finds or names something. slpostprocess gives pictures as video",
+                 contract->model);
+    g_clear_pointer (&labels, sl_labels_unref);
+    return FALSE;
+  }
   g_clear_pointer (&self->decoding, sl_decoding_free);
   g_clear_pointer (&self->labels, sl_labels_unref);
   self->decoding = g_steal_pointer (&decoding);

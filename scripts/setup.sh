@@ -53,6 +53,9 @@ collect ()
   need libpthreadpool-dev has_header pthreadpool.h
   need libyuv-dev has_header libyuv.h
   need libpango1.0-dev pkg-config --exists pangocairo
+  need gobject-introspection command -v g-ir-scanner
+  need libgirepository1.0-dev pkg-config --exists gobject-introspection-1.0
+  need python3-gi /usr/bin/python3 -c 'import gi'
   need libmosquitto-dev pkg-config --exists libmosquitto
   need libjson-glib-dev pkg-config --exists json-glib-1.0
   need gstreamer1.0-tools command -v gst-launch-1.0

@@ -37,7 +37,7 @@ is_moving (GstSample *frame)
 /* What one run of the program works with. */
 typedef struct
 {
-  SlPredictor *predictor;
+  SlFramePredictor *predictor;
   SlDrawer *drawer; /* (nullable) */
   SlReport report;
 } Run;
@@ -52,11 +52,11 @@ predict_frames (Run *run, SlFrames *frames, const char *source, GError **error)
   SlPrediction prediction = { .source = source };
   sl_progress_start (&progress);
   while (problem == NULL && (frame = sl_frames_next (frames, &problem)) != NULL) {
-    if (sl_predictor_run (run->predictor, frame, &prediction, &problem)) {
+    if (sl_frame_predictor_run (run->predictor, frame, &prediction, &problem)) {
       sl_progress_hide (&progress);
       sl_report_frame (&run->report, &prediction, is_moving (frame));
       if (run->drawer != NULL)
-        sl_drawer_write (run->drawer, sl_predictor_result (run->predictor), &problem);
+        sl_drawer_write (run->drawer, sl_frame_predictor_result (run->predictor), &problem);
       if (sl_progress_due (&progress))
         sl_progress_show (&progress, source, prediction.timestamp, sl_frames_duration (frames));
       prediction.frame++;
@@ -74,7 +74,7 @@ predict_frames (Run *run, SlFrames *frames, const char *source, GError **error)
 static gboolean
 predict_source (Run *run, const char *source, GError **error)
 {
-  g_autoptr (GstCaps) caps = sl_predictor_caps (run->predictor);
+  g_autoptr (GstCaps) caps = sl_frame_predictor_caps (run->predictor);
   g_autoptr (SlFrames) frames = sl_frames_open (source, caps, error);
   return frames != NULL && predict_frames (run, frames, source, error);
 }
@@ -82,13 +82,13 @@ predict_source (Run *run, const char *source, GError **error)
 static int
 predict (const Options *options, char **sources)
 {
-  const SlPredictorOptions how = { &options->model, options->threshold, options->top, options->filter };
+  const SlFramePredictorOptions how = { &options->model, options->threshold, options->top, options->filter };
   g_autoptr (GError) bad_model = NULL;
   int status = SL_EXIT_OK;
   gst_init (NULL, NULL);
   sl_elements_register_static ();
   sl_interrupt_catch ();
-  g_autoptr (SlPredictor) predictor = sl_predictor_new (&how, &bad_model);
+  g_autoptr (SlFramePredictor) predictor = sl_frame_predictor_new (&how, &bad_model);
   g_autoptr (SlDrawer) drawer = predictor != NULL && options->draw != NULL ? sl_drawer_new (options->draw, &bad_model) : NULL;
   Run run = { predictor, drawer, { .json = options->json } };
   if (bad_model != NULL) {

@@ -22,7 +22,7 @@
 #define LABELS_ABOVE_THRESHOLD 5
 #define POLL_INTERVAL (100 * GST_MSECOND)
 
-struct _SlPredictor
+struct _SlFramePredictor
 {
   GstElement *pipeline, *source, *normalize, *infer, *postprocess, *sink;
   GstBus *bus;
@@ -32,7 +32,7 @@ struct _SlPredictor
 };
 
 static GstElement *
-add_own (SlPredictor *predictor, GType type)
+add_own (SlFramePredictor *predictor, GType type)
 {
   GstElement *element = g_object_new (type, NULL);
   gst_bin_add (GST_BIN (predictor->pipeline), element);
@@ -47,7 +47,7 @@ set_choice (GstElement *element, const char *property, const char *value)
 }
 
 static void
-set_properties (SlPredictor *predictor, const SlPredictorOptions *options)
+set_properties (SlFramePredictor *predictor, const SlFramePredictorOptions *options)
 {
   const SlModelOptions *model = options->model;
   g_object_set (predictor->infer, "model", model->model, "labels", model->labels, "mean", model->mean, "std", model->std, "decoder",
@@ -67,7 +67,7 @@ set_properties (SlPredictor *predictor, const SlPredictorOptions *options)
 }
 
 static gboolean
-build (SlPredictor *predictor, const SlPredictorOptions *options, GError **error)
+build (SlFramePredictor *predictor, const SlFramePredictorOptions *options, GError **error)
 {
   predictor->pipeline = gst_object_ref_sink (gst_pipeline_new (NULL));
   predictor->bus = gst_element_get_bus (predictor->pipeline);
@@ -92,7 +92,7 @@ build (SlPredictor *predictor, const SlPredictorOptions *options, GError **error
 
 /* Moves the first error on the bus to @error; TRUE when there was one. */
 static gboolean
-take_error (SlPredictor *predictor, GError **error)
+take_error (SlFramePredictor *predictor, GError **error)
 {
   GstMessage *message = gst_bus_pop_filtered (predictor->bus, GST_MESSAGE_ERROR);
   if (message == NULL)
@@ -104,7 +104,7 @@ take_error (SlPredictor *predictor, GError **error)
 }
 
 static gboolean
-start (SlPredictor *predictor, GError **error)
+start (SlFramePredictor *predictor, GError **error)
 {
   GstMessage *stale;
   gst_element_set_state (predictor->pipeline, GST_STATE_NULL);
@@ -121,7 +121,7 @@ start (SlPredictor *predictor, GError **error)
 
 /* What else is wrong with the model, while no source has been touched yet. */
 static gboolean
-check_model (SlPredictor *predictor, GError **error)
+check_model (SlFramePredictor *predictor, GError **error)
 {
   g_autoptr (GstPad) pad = gst_element_get_static_pad (predictor->infer, "sink");
   g_autoptr (GstCaps) caps = gst_pad_query_caps (pad, NULL);
@@ -129,10 +129,10 @@ check_model (SlPredictor *predictor, GError **error)
   return contract == NULL || sl_contract_check_pictures (contract, error);
 }
 
-SlPredictor *
-sl_predictor_new (const SlPredictorOptions *options, GError **error)
+SlFramePredictor *
+sl_frame_predictor_new (const SlFramePredictorOptions *options, GError **error)
 {
-  g_autoptr (SlPredictor) predictor = g_new0 (SlPredictor, 1);
+  g_autoptr (SlFramePredictor) predictor = g_new0 (SlFramePredictor, 1);
   sl_prediction_reader_init (&predictor->reader);
   if (!build (predictor, options, error) || !start (predictor, error) || !check_model (predictor, error))
     return NULL;
@@ -140,7 +140,7 @@ sl_predictor_new (const SlPredictorOptions *options, GError **error)
 }
 
 void
-sl_predictor_free (SlPredictor *predictor)
+sl_frame_predictor_free (SlFramePredictor *predictor)
 {
   if (predictor == NULL)
     return;
@@ -154,7 +154,7 @@ sl_predictor_free (SlPredictor *predictor)
 }
 
 GstCaps *
-sl_predictor_caps (SlPredictor *predictor)
+sl_frame_predictor_caps (SlFramePredictor *predictor)
 {
   return gst_pad_template_get_caps (gst_element_class_get_pad_template (GST_ELEMENT_GET_CLASS (predictor->normalize), "sink"));
 }
@@ -170,7 +170,7 @@ stream_time (GstSample *frame)
 }
 
 static gboolean
-read_result (SlPredictor *predictor, SlPrediction *prediction, GError **error)
+read_result (SlFramePredictor *predictor, SlPrediction *prediction, GError **error)
 {
   GstVideoInfo info;
   if (!gst_video_info_from_caps (&info, gst_sample_get_caps (predictor->result))) {
@@ -184,13 +184,13 @@ read_result (SlPredictor *predictor, SlPrediction *prediction, GError **error)
 }
 
 GstSample *
-sl_predictor_result (SlPredictor *predictor)
+sl_frame_predictor_result (SlFramePredictor *predictor)
 {
   return predictor->result;
 }
 
 gboolean
-sl_predictor_run (SlPredictor *predictor, GstSample *frame, SlPrediction *prediction, GError **error)
+sl_frame_predictor_run (SlFramePredictor *predictor, GstSample *frame, SlPrediction *prediction, GError **error)
 {
   if (predictor->broken && !start (predictor, error))
     return FALSE;

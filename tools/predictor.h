@@ -19,23 +19,23 @@ typedef struct
   double threshold;
   guint top;
   const char *filter; /* (nullable) */
-} SlPredictorOptions;
+} SlFramePredictorOptions;
 
-typedef struct _SlPredictor SlPredictor;
+typedef struct _SlFramePredictor SlFramePredictor;
 
-/** sl_predictor_new: loads the model; every error about it comes from here. */
-SlPredictor *sl_predictor_new (const SlPredictorOptions *options, GError **error);
-void sl_predictor_free (SlPredictor *predictor);
-/** sl_predictor_caps: (transfer full): raw video that it takes. */
-GstCaps *sl_predictor_caps (SlPredictor *predictor);
-/** sl_predictor_run: fills width, height, timestamp, objects, labels and mask of @prediction, valid until the next run. FALSE with
+/** sl_frame_predictor_new: loads the model; every error about it comes from here. */
+SlFramePredictor *sl_frame_predictor_new (const SlFramePredictorOptions *options, GError **error);
+void sl_frame_predictor_free (SlFramePredictor *predictor);
+/** sl_frame_predictor_caps: (transfer full): raw video that it takes. */
+GstCaps *sl_frame_predictor_caps (SlFramePredictor *predictor);
+/** sl_frame_predictor_run: fills width, height, timestamp, objects, labels and mask of @prediction, valid until the next run. FALSE with
  *  @error set, after which the next run starts afresh; FALSE without when the program was interrupted. */
-gboolean sl_predictor_run (SlPredictor *predictor, GstSample *frame, SlPrediction *prediction, GError **error);
+gboolean sl_frame_predictor_run (SlFramePredictor *predictor, GstSample *frame, SlPrediction *prediction, GError **error);
 
-/** sl_predictor_result: (transfer none): the last frame, with its predictions attached; valid until the next run. */
-GstSample *sl_predictor_result (SlPredictor *predictor);
+/** sl_frame_predictor_result: (transfer none): the last frame, with its predictions attached; valid until the next run. */
+GstSample *sl_frame_predictor_result (SlFramePredictor *predictor);
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlPredictor, sl_predictor_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlFramePredictor, sl_frame_predictor_free)
 
 G_END_DECLS
 

@@ -396,7 +396,7 @@ static void
 test_push_errors (void)
 {
   g_autoptr (SlPipeline) none = blue_pipeline (-1, "fakesink");
-  g_autoptr (SlPipeline) some = new_pipeline ("appsrc ! " CHAIN " ! fakesink");
+  g_autoptr (SlPipeline) some = new_pipeline ("appsrc ! identity sleep-time=300000 ! " CHAIN " ! fakesink");
   g_autoptr (SlFrame) frame = camera_frame (4, 4, 100);
   GError *error = NULL;
   g_assert_false (sl_pipeline_push_frame (some, frame, &error));
@@ -409,9 +409,13 @@ test_push_errors (void)
   g_assert_false (sl_pipeline_set_parameter (none, "model", "x", &error));
   expect_message (&error, SL_ERROR_ARGUMENT, "parameter model: the pipeline runs; stop it before");
   start (some);
+  g_assert_true (sl_pipeline_push_frame (some, frame, &error)); /* on its way when the next ones come */
   g_assert_true (sl_pipeline_end_frames (some, &error));
   g_assert_false (sl_pipeline_push_frame (some, frame, &error));
   expect_message (&error, SL_ERROR_ARGUMENT, "the frame was not taken");
+  wait_for_state (some, SL_PIPELINE_STATE_ENDED);
+  g_assert_false (sl_pipeline_push_frame (some, frame, &error));
+  expect_message (&error, SL_ERROR_ARGUMENT, "this one is ended");
 }
 
 typedef struct

@@ -3,6 +3,7 @@
  * SlPredictor on models whose answers follow from the picture: properties, formats, errors with their messages.
  */
 #include "tests/predict/models.h"
+#include "tests/support/tflite_writer.h"
 
 #include <glib/gstdio.h>
 
@@ -183,6 +184,37 @@ test_upside_down (void)
   g_assert_cmpfloat_with_epsilon (sl_predictions_get_object_confidence (p, 0), 0.8, 0.005);
 }
 
+/* Layouts by chance: what is taken can be read to the last byte, as sanitizers and valgrind see. */
+static void
+test_random_layouts (void)
+{
+  g_autoptr (SlPredictor) predictor = new_predictor ("brightest_channel.tflite");
+  g_autofree char *list = sl_frame_list_formats ();
+  g_auto (GStrv) names = g_strsplit (list, ", ", -1);
+  GRand *chance = g_rand_new_with_seed (1);
+  guint taken = 0;
+  for (guint i = 0; i < 5000; i++) {
+    const char *format = names[g_rand_int_range (chance, 0, (gint) g_strv_length (names))];
+    const guint width = (guint) g_rand_int_range (chance, 1, 20), height = (guint) g_rand_int_range (chance, 1, 12);
+    const gsize n = sl_frame_packed_size (format, width, height) + (gsize) g_rand_int_range (chance, 0, 200);
+    g_autoptr (GBytes) data = g_bytes_new_take (g_malloc0 (n), n);
+    gsize offsets[3];
+    gssize strides[3];
+    for (guint p = 0; p < 3; p++) {
+      offsets[p] = (gsize) g_rand_int_range (chance, 0, (gint) n + 2);
+      strides[p] = g_rand_int_range (chance, -80, 80);
+    }
+    for (guint planes = 1; planes <= 3; planes++) {
+      g_autoptr (SlFrame) frame = sl_frame_new_with_layout (format, width, height, data, offsets, strides, planes, NULL);
+      if (frame != NULL)
+        sl_predictions_unref (predict (predictor, frame));
+      taken += frame != NULL;
+    }
+  }
+  g_assert_cmpuint (taken, >, 100);
+  g_rand_free (chance);
+}
+
 static void
 expect_load_error (const char *model, const char *property, const char *value, int code, const char *text)
 {
@@ -214,6 +246,31 @@ test_errors (void)
   expect_load_error ("one_box.tflite", "colour", "CMYK", SL_ERROR_ARGUMENT, "colour=CMYK: expected RGB, BGR or GRAY");
   expect_load_error ("one_box.tflite", "layout", "CHWN", SL_ERROR_ARGUMENT, "layout=CHWN: expected NHWC or NCHW");
   expect_load_error ("one_box.tflite", "filter", "lanczos", SL_ERROR_ARGUMENT, "filter=lanczos: expected nearest, bilinear, area or auto");
+}
+
+/* A model that only reshapes, called one that makes pictures. */
+static void
+test_pictures (void)
+{
+  g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+  SlTfliteTensor tensor = { .name = "in", .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 1, 4, 4, 3 }, .scale = 1 / 255.f };
+  const gint32 in = sl_tflite_writer_tensor (writer, &tensor);
+  tensor.name = "out";
+  tensor.dims[1] = 2;
+  tensor.dims[2] = 8;
+  const gint32 out = sl_tflite_writer_tensor (writer, &tensor);
+  const gint32 shape = sl_tflite_writer_const_i32 (writer, "shape", 4, (const gint32[]){ 1, 2, 8, 3 });
+  sl_tflite_writer_op (writer,
+                       &(SlTfliteOp){ .op = SL_OP_RESHAPE, .n_inputs = 2, .inputs = { in, shape }, .n_outputs = 1, .outputs = { out } });
+  sl_tflite_writer_io (writer, 1, &in, 1, &out);
+  g_autofree char *folder = g_dir_make_tmp ("modelXXXXXX", NULL), *path = g_build_filename (folder, "pictures.tflite", NULL);
+  sl_tflite_writer_save (writer, path);
+  g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, "decoder", "image", NULL);
+  GError *error = NULL;
+  g_assert_false (sl_predictor_load (predictor, &error));
+  expect_message (&error, SL_ERROR_UNSUPPORTED, "pictures.tflite: makes pictures; expected a model that finds or names something");
+  g_remove (path);
+  g_rmdir (folder);
 }
 
 static void
@@ -262,7 +319,9 @@ main (int argc, char **argv)
   g_test_add_func ("/predictor/information", test_information);
   g_test_add_func ("/predictor/formats", test_formats);
   g_test_add_func ("/predictor/upside-down", test_upside_down);
+  g_test_add_func ("/predictor/random-layouts", test_random_layouts);
   g_test_add_func ("/predictor/errors", test_errors);
+  g_test_add_func ("/predictor/pictures", test_pictures);
   g_test_add_func ("/predictor/recovers", test_recovers);
   g_test_add_func ("/predictor/range", test_range);
   return g_test_run ();
