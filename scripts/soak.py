@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """`sightline run` for a long time with a camera that keeps going away: does it come back, and does it grow?
 
-    soak.py SIGHTLINE MODEL [--minutes 30] [--source rtsp|failing|steady] [--server RTSP_SERVER] [--report FILE]
+    soak.py SIGHTLINE MODEL [--minutes 30] [--source rtsp|failing|steady] [--server RTSP_SERVER] [--every 20,60]
+            [--report FILE]
 
-Sources: rtsp, a real RTSP server (tests/support/rtsp_server) that is killed every 20 to 60 seconds and started again
+Sources: rtsp, a real RTSP server (tests/support/rtsp_server) that is killed every 20 to 60 seconds (--every) and started again
 some seconds later; failing, a source that fails every 2 to 6 seconds, so that the supervisor has to start it again; steady,
 nothing fails. Without --source it is rtsp where --server exists, else failing.
 
@@ -92,7 +93,7 @@ class Soak:
 
     def __init__(self, args, work):
         self.args, self.arrivals, self.ages, self.back, self.samples = args, [], [], [], []
-        self.server = Server(args.server, (20, 60)) if args.source == "rtsp" else None
+        self.server = Server(args.server, [float(s) for s in args.every.split(",")]) if args.source == "rtsp" else None
         path = os.path.join(work, "soak.pipeline")
         with open(path, "w", encoding="utf-8") as file:
             file.write("[pipeline]\nlaunch=%s%s\n%s[parameters]\nmodel=%s\nsource=%s\nframes=%d\n" %
@@ -182,6 +183,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--source", choices=sorted(LAUNCH))
     parser.add_argument("--server", default="")
+    parser.add_argument("--every", default="20,60", help="seconds between two kills of the server, at least and at most")
     parser.add_argument("--report", help="file for the figures as JSON")
     args = parser.parse_args()
     if args.source is None:
