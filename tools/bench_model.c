@@ -340,7 +340,8 @@ compare_with (const Settings *settings, guint threads, SlPeerKind kind, const ch
   g_auto (Loop) loop = { 0 };
   g_autofree double *ours = g_new0 (double, settings->runs + settings->warm_up),
                     *theirs = g_new0 (double, settings->runs + settings->warm_up);
-  g_autoptr (SlModel) model = sl_model_load_limited (settings->model, NULL, sl_options_limit_bytes (settings->tensor_limit), error);
+  g_autoptr (SlModel) model = sl_model_load_with (
+    settings->model, NULL, &(SlModelLoadOptions){ .tensor_limit = sl_options_limit_bytes (settings->tensor_limit) }, error);
   if (model == NULL || !loop_start (&loop, sl_model_graph (model), threads, FALSE, error))
     return FALSE;
   g_autoptr (SlPeer) peer = sl_peer_new (kind, file, threads, error);
