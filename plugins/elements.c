@@ -17,8 +17,8 @@ static const struct
 #ifdef SL_HAVE_LIBYUV
   { "slresize", GST_RANK_NONE, sl_resize_get_type },
 #endif
-  { "slinfer", GST_RANK_NONE, sl_infer_get_type },           { "slpostprocess", GST_RANK_NONE, sl_postprocess_get_type },
-  { "slbmpparse", GST_RANK_PRIMARY, sl_bmp_parse_get_type },
+  { "slinfer", GST_RANK_NONE, sl_infer_get_type },         { "slpostprocess", GST_RANK_NONE, sl_postprocess_get_type },
+  { "slpredict", GST_RANK_NONE, sl_predict_get_type },     { "slbmpparse", GST_RANK_PRIMARY, sl_bmp_parse_get_type },
 };
 
 gboolean

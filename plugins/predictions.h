@@ -7,6 +7,7 @@
 #define SL_PLUGINS_PREDICTIONS_H
 
 #include <gst/gst.h>
+#include <gst/video/video.h>
 
 #include "plugins/keypoints.h"
 #include "postprocess/prediction.h"
@@ -16,8 +17,20 @@ G_BEGIN_DECLS
 /** sl_buffer_add_prediction: attaches objects, labels and the mask to writable @buffer. An object is a region with a structure
  *  "detection" (x_min y_min x_max y_max confidence: double; label: string; label_id: int); a label of the whole
  *  frame is a region over all of it with a structure "classification" (label: string; label_id: int; confidence: double); keypoints
- *  are a structure of keypoints.h on their object's region, a mask is an SlMaskMeta. */
+ *  are a structure of keypoints.h on their object's region, a mask is an SlMaskMeta. What a further model says of an object is one more
+ *  structure "classification" on the object's region, with the string model_name; what it finds inside it are regions whose
+ *  parent_id is that region's id. */
 void sl_buffer_add_prediction (GstBuffer *buffer, const SlPrediction *prediction);
+
+/** sl_buffer_add_object, sl_region_add_label: one of these objects; one of these labels, of whatever @region is. */
+GstVideoRegionOfInterestMeta *sl_buffer_add_object (GstBuffer *buffer, const SlObject *object, const SlSkeleton *skeleton);
+void sl_region_add_label (GstVideoRegionOfInterestMeta *region, const SlLabelled *label);
+
+typedef struct
+{
+  gint id, parent_id;
+  guint depth;
+} SlRegionIds;
 
 /** Predictions read back from a buffer's region metas, whoever wrote them. */
 typedef struct
@@ -26,6 +39,8 @@ typedef struct
   GArray *labels;  /* of SlLabelled */
   GArray *points;  /* of SlPoint, all objects' */
   GArray *mask_classes;
+  GArray *object_labels; /* of SlLabelled, all objects' */
+  GArray *ids;           /* of SlRegionIds, one an object */
   SlReadSkeleton skeleton;
 } SlPredictionReader;
 

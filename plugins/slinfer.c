@@ -169,6 +169,16 @@ sl_infer_transform (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
   return GST_FLOW_OK;
 }
 
+/* A frame without a tensor passes by. */
+static GstFlowReturn
+sl_infer_generate_output (GstBaseTransform *base, GstBuffer **out)
+{
+  if (base->queued_buf == NULL || !sl_buffer_is_empty_frame (base->queued_buf))
+    return GST_BASE_TRANSFORM_CLASS (sl_infer_parent_class)->generate_output (base, out);
+  *out = g_steal_pointer (&base->queued_buf);
+  return GST_FLOW_OK;
+}
+
 static gboolean
 sl_infer_transform_meta (GstBaseTransform *base, GstBuffer *out, GstMeta *meta, GstBuffer *in)
 {
@@ -370,7 +380,8 @@ load_with (SlInfer *self, const Settings *settings, GError **error)
 {
   if (settings->model == NULL || *settings->model == '\0') {
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "slinfer's model property is not set; expected the path of a model: set model=FILE.tflite");
+                 "there is no model: the model property is not set; expected the path of a model file: set model=FILE.tflite, and "
+                 "labels=FILE where the model brings no names of its classes");
     return FALSE;
   }
   if (settings->threads < 1 || settings->threads > SL_MAX_THREADS) {
@@ -502,6 +513,7 @@ sl_infer_class_init (SlInferClass *klass)
   base_class->propose_allocation = sl_infer_propose_allocation;
   base_class->copy_metadata = sl_infer_copy_metadata;
   base_class->transform_meta = sl_infer_transform_meta;
+  base_class->generate_output = sl_infer_generate_output;
   base_class->transform = sl_infer_transform;
   base_class->start = sl_infer_start;
 }
