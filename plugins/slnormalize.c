@@ -24,6 +24,7 @@
 #include "plugins/slicer.h"
 #include "plugins/tensorcaps.h"
 #include "plugins/tensorpool.h"
+#include "plugins/trycaps.h"
 #include "plugins/videoinput.h"
 #include "postprocess/result.h"
 
@@ -510,6 +511,33 @@ sl_normalize_sink_event (GstBaseTransform *base, GstEvent *event)
   return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->sink_event (base, event);
 }
 
+/* Whether a tensor of @caps could be made with these properties. */
+static void
+answer_try (SlNormalize *self, GstCaps *caps, GstQuery *query)
+{
+  g_autoptr (GError) error = NULL;
+  SlTensorContract tensors[SL_MAX_IO];
+  SlNormalizeSpec spec;
+  const guint n = sl_tensor_caps_parse (caps, tensors, &error);
+  if (n > 0) {
+    GST_OBJECT_LOCK (self);
+    sl_normalize_spec_choose (&self->settings, sl_tensor_caps_contract (caps), tensors, n, &spec, &error);
+    GST_OBJECT_UNLOCK (self);
+    sl_tensor_contracts_clear (tensors, n);
+  }
+  sl_try_caps_answer (query, error);
+}
+
+static gboolean
+sl_normalize_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *query)
+{
+  GstCaps *caps = direction == GST_PAD_SRC ? sl_try_caps_asked (query) : NULL;
+  if (caps == NULL)
+    return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->query (base, direction, query);
+  answer_try ((SlNormalize *) base, caps, query);
+  return TRUE;
+}
+
 /* What is wanted downstream changes what is made of frames, never the frames: upstream need not hear of it. */
 static gboolean
 sl_normalize_src_event (GstBaseTransform *base, GstEvent *event)
@@ -612,6 +640,7 @@ sl_normalize_class_init (SlNormalizeClass *klass)
   base_class->set_caps = sl_normalize_set_caps;
   base_class->sink_event = sl_normalize_sink_event;
   base_class->src_event = sl_normalize_src_event;
+  base_class->query = sl_normalize_query;
   base_class->decide_allocation = sl_normalize_decide_allocation;
   base_class->propose_allocation = sl_normalize_propose_allocation;
   base_class->copy_metadata = sl_normalize_copy_metadata;

@@ -20,6 +20,7 @@
 #include "plugins/report.h"
 #include "plugins/tensorcaps.h"
 #include "plugins/tensordecoding.h"
+#include "plugins/trycaps.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_postprocess_debug);
 #define GST_CAT_DEFAULT sl_postprocess_debug
@@ -106,27 +107,50 @@ static const SlProperty properties[] = {
     SL_PROPERTY_BOOL, AT (post_messages), 0, 0, FALSE, NULL, TRUE },
 };
 
+/* Opens a decoder for @caps by what is set now. @stale: (out) (nullable): cleared when it is opened for good */
+static gboolean
+open_for (SlPostprocess *self, SlTensorDecoding *tensors, GstCaps *caps, gboolean *stale, GError **error)
+{
+  GST_OBJECT_LOCK (self);
+  g_autofree char *decoder = g_strdup (self->settings.decoder);
+  g_autofree char *labels = g_strdup (self->settings.labels);
+  SlDecodingSettings settings = { self->settings.threshold, self->settings.iou_threshold,
+                                  MAX (self->settings.max_results, self->settings.top_k), decoder, labels };
+  if (stale != NULL) {
+    g_free (self->source);
+    self->source = g_strdup (self->settings.source);
+    self->top_k = (guint) self->settings.top_k;
+    self->post_messages = self->settings.post_messages;
+    *stale = FALSE;
+  }
+  GST_OBJECT_UNLOCK (self);
+  return sl_tensor_decoding_open (tensors, caps, &settings, error);
+}
+
 /* Opens the decoder for the current caps and settings. */
 static gboolean
 open_decoding (SlPostprocess *self)
 {
   GError *error = NULL;
-  GST_OBJECT_LOCK (self);
-  g_autofree char *decoder = g_strdup (self->settings.decoder);
-  g_autofree char *labels = g_strdup (self->settings.labels);
-  SlDecodingSettings settings = { self->settings.threshold, self->settings.iou_threshold, self->settings.max_results, decoder, labels };
-  g_free (self->source);
-  self->source = g_strdup (self->settings.source);
-  self->top_k = (guint) self->settings.top_k;
-  self->post_messages = self->settings.post_messages;
-  self->stale = FALSE;
-  GST_OBJECT_UNLOCK (self);
-  settings.max_results = MAX (settings.max_results, (gint) self->top_k);
-  if (!sl_tensor_decoding_open (&self->tensors, self->tensor_caps, &settings, &error))
+  if (!open_for (self, &self->tensors, self->tensor_caps, &self->stale, &error))
     return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
   self->refused = FALSE;
   gst_clear_caps (&self->picture_caps);
   GST_INFO_OBJECT (self, "decoder %s for %" GST_PTR_FORMAT, sl_decoding_decoder (self->tensors.decoding)->name, self->tensor_caps);
+  return TRUE;
+}
+
+static gboolean
+sl_postprocess_sink_query (GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  GstCaps *caps = sl_try_caps_asked (query);
+  g_autoptr (GError) error = NULL;
+  SlTensorDecoding tensors = { 0 };
+  if (caps == NULL)
+    return gst_pad_query_default (pad, parent, query);
+  open_for ((SlPostprocess *) parent, &tensors, caps, NULL, &error);
+  sl_tensor_decoding_clear (&tensors);
+  sl_try_caps_answer (query, error);
   return TRUE;
 }
 
@@ -695,6 +719,7 @@ sl_postprocess_init (SlPostprocess *self)
   GST_PAD_SET_ACCEPT_TEMPLATE (self->sinkpad);
   gst_pad_set_chain_function (self->sinkpad, sl_postprocess_chain);
   gst_pad_set_event_function (self->sinkpad, sl_postprocess_sink_event);
+  gst_pad_set_query_function (self->sinkpad, sl_postprocess_sink_query);
   gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
   self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
   gst_pad_use_fixed_caps (self->srcpad);
