@@ -231,12 +231,12 @@ contracts_equal (SlContract *a, SlContract *b)
 
 /* Whether tensors of @caps (one structure) are what the model of @contract wants: made for it, or just alike. */
 static gboolean
-caps_suit (const GstCaps *caps, const SlContract *contract)
+caps_suit (const GstCaps *caps, SlContract *contract)
 {
   SlTensorContract tensors[SL_MAX_IO];
-  const SlContract *made_for = sl_tensor_caps_contract (caps);
+  SlContract *made_for = sl_tensor_caps_contract (caps);
   if (made_for != NULL)
-    return made_for == contract;
+    return made_for == contract || contracts_equal (made_for, contract);
   const guint n = gst_caps_is_fixed (caps) ? sl_tensor_caps_parse (caps, tensors, NULL) : 0;
   const gboolean suit = n > 0 && sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n);
   sl_tensor_contracts_clear (tensors, n);
