@@ -57,8 +57,11 @@ sl_frame_meta_api_get_type (void)
 {
   static GType type = 0;
   static const gchar *tags[] = { NULL };
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, gst_meta_api_type_register ("SlFrameMetaAPI", tags));
+  if (g_once_init_enter (&type)) {
+    /* Every plugin file of ours has this code; the first one registers. */
+    const GType known = g_type_from_name ("SlFrameMetaAPI");
+    g_once_init_leave (&type, known != 0 ? known : gst_meta_api_type_register ("SlFrameMetaAPI", tags));
+  }
   return type;
 }
 
@@ -67,8 +70,10 @@ sl_frame_meta_get_info (void)
 {
   static const GstMetaInfo *info = NULL;
   if (g_once_init_enter ((GstMetaInfo **) &info)) {
-    const GstMetaInfo *registered = gst_meta_register (sl_frame_meta_api_get_type (), "SlFrameMeta", sizeof (SlFrameMeta), frame_meta_init,
-                                                       frame_meta_free, frame_meta_transform);
+    const GstMetaInfo *registered = gst_meta_get_info ("SlFrameMeta");
+    if (registered == NULL)
+      registered = gst_meta_register (sl_frame_meta_api_get_type (), "SlFrameMeta", sizeof (SlFrameMeta), frame_meta_init, frame_meta_free,
+                                      frame_meta_transform);
     g_once_init_leave ((GstMetaInfo **) &info, (GstMetaInfo *) registered);
   }
   return info;

@@ -40,8 +40,11 @@ sl_mask_meta_api_get_type (void)
 {
   static GType type = 0;
   static const gchar *tags[] = { NULL };
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, gst_meta_api_type_register ("SlMaskMetaAPI", tags));
+  if (g_once_init_enter (&type)) {
+    /* Every plugin file of ours has this code; the first one registers. */
+    const GType known = g_type_from_name ("SlMaskMetaAPI");
+    g_once_init_leave (&type, known != 0 ? known : gst_meta_api_type_register ("SlMaskMetaAPI", tags));
+  }
   return type;
 }
 
@@ -50,8 +53,10 @@ sl_mask_meta_get_info (void)
 {
   static const GstMetaInfo *info = NULL;
   if (g_once_init_enter ((GstMetaInfo **) &info)) {
-    const GstMetaInfo *registered = gst_meta_register (sl_mask_meta_api_get_type (), "SlMaskMeta", sizeof (SlMaskMeta), mask_meta_init,
-                                                       mask_meta_free, mask_meta_transform);
+    const GstMetaInfo *registered = gst_meta_get_info ("SlMaskMeta");
+    if (registered == NULL)
+      registered = gst_meta_register (sl_mask_meta_api_get_type (), "SlMaskMeta", sizeof (SlMaskMeta), mask_meta_init, mask_meta_free,
+                                      mask_meta_transform);
     g_once_init_leave ((GstMetaInfo **) &info, (GstMetaInfo *) registered);
   }
   return info;
