@@ -113,9 +113,9 @@ static const SlProperty properties[] = {
     "frame; slpostprocess puts what the model says of a region under that region",
     SL_PROPERTY_BOOL, G_STRUCT_OFFSET (SlNormalize, objects), 0, 0, FALSE },
   { "object-class", "Object classes",
-    "With objects: labels of the regions that are looked at, separated by commas, such as face,person; unset = all regions",
+    "Where regions of interest are looked at: labels of those that are, separated by commas, such as face,person; unset = all",
     SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, object_class) },
-  { "max-objects", "Most objects", "With objects: most regions of one frame that are looked at, in the order in which they were found",
+  { "max-objects", "Most objects", "Where regions of interest are looked at: most of one frame, in the order in which they were found",
     SL_PROPERTY_INT, G_STRUCT_OFFSET (SlNormalize, max_objects), 1, SL_MAX_RESULTS, 16, NULL, TRUE },
 };
 

@@ -142,12 +142,16 @@ apply_region (SlPredict *self)
   GST_OBJECT_LOCK (self);
   g_autofree char *text = g_strdup (self->region);
   GST_OBJECT_UNLOCK (self);
-  if (!parse_region (text, &part, &objects, &error)) {
+  g_object_get (self->children[NORMALIZE], "object-class", &classes, NULL);
+  const gboolean by_class = classes != NULL && *classes != '\0';
+  if (parse_region (text, &part, &objects, &error) && by_class && part.width > 0)
+    g_set_error (&error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "inference-region=%s and object-class=%s: expected one of them, a rectangle or objects: remove the other", text, classes);
+  if (error != NULL) {
     sl_element_report (GST_ELEMENT (self), error);
     return FALSE;
   }
-  g_object_get (self->children[NORMALIZE], "object-class", &classes, NULL);
-  objects |= classes != NULL && *classes != '\0' && part.width == 0;
+  objects |= by_class;
   g_object_set (self->children[NORMALIZE], "objects", objects, "crop-x", part.x, "crop-y", part.y, "crop-width", part.width, "crop-height",
                 part.height, NULL);
   return TRUE;

@@ -413,6 +413,18 @@ test_properties (void)
   g_assert_cmpstr (region, ==, "full-frame");
 }
 
+/* A rectangle and objects cannot both be looked at. */
+static void
+test_contradiction (void)
+{
+  Fixture fixture = setup (FALSE, TEXT_CAPS);
+  gst_element_set_state (fixture.element, GST_STATE_READY);
+  g_object_set (fixture.element, "inference-region", "1,2,3,4", "object-class", "face", NULL);
+  g_assert_cmpint (gst_element_set_state (fixture.element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  test_assert_error (fixture.bus, "inference-region=1,2,3,4", "object-class=face", "expected one of them", NULL);
+  teardown (&fixture);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -433,6 +445,7 @@ main (int argc, char **argv)
     g_autofree char *name = g_strdup_printf ("/slpredict/bad/%s", bad_settings[i].name);
     g_test_add_data_func (name, GUINT_TO_POINTER (i), test_bad_setting);
   }
+  g_test_add_func ("/slpredict/contradiction", test_contradiction);
   g_test_add_func ("/slpredict/properties", test_properties);
   return g_test_run ();
 }
