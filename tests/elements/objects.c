@@ -3,11 +3,12 @@
  * A model that looks at objects which someone found before: patches of colour under regions that this test lays out, means of noise
  * in double precision, tensors written by hand.
  */
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "plugins/framemeta.h"
 #include "tests/elements/support.h"
+#include "tests/support/testdata.h"
 
 #define WIDTH 32
 #define HEIGHT 16
@@ -350,6 +351,64 @@ test_boxes_text (void)
   gst_harness_teardown (harness);
 }
 
+/* What @launch, which ends in JSON, writes. */
+static char *
+json_of_pipeline (const char *launch)
+{
+  g_autofree char *path = test_text_file ("lines.json", "");
+  g_autofree char *line = g_strdup_printf ("%s ! application/x-json ! filesink location=%s", launch, path);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GstElement) pipeline = gst_parse_launch (line, &error);
+  g_assert_no_error (error);
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  char *json = NULL;
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  g_assert_true (g_file_get_contents (path, &json, NULL, NULL));
+  test_remove_file (path);
+  return json;
+}
+
+/* Real models: the bus in a photograph is, to the last digit, what it is in that part of the photograph cut out by GStreamer. */
+static void
+test_real (void)
+{
+  g_autofree char *photo = sl_test_data ("images/bus.jpg"), *detector = sl_test_data ("models/ssd_mobilenet_v1.tflite");
+  g_autofree char *classifier = sl_test_data ("models/mobilenet_v2_1.0_224_quant.tflite");
+  g_autoptr (GstElementFactory) crop = gst_element_factory_find ("videocrop");
+  g_autoptr (GstElementFactory) decode = gst_element_factory_find ("jpegdec");
+  guint x, y, w, h;
+  if (photo == NULL || detector == NULL || classifier == NULL)
+    return;
+  if (crop == NULL || decode == NULL) {
+    g_test_skip ("GStreamer has no videocrop or no jpegdec");
+    return;
+  }
+  g_autofree char *source = g_strdup_printf ("filesrc location=%s ! jpegdec ! videoconvert ! video/x-raw,format=RGB", photo);
+  g_autofree char *both =
+    g_strdup_printf ("%s ! slpredict model=%s ! slpredict object-class=bus top-k=3 model=%s", source, detector, classifier);
+  g_autofree char *json = json_of_pipeline (both);
+  const char *bus = strstr (json, "\"roi_type\":\"bus\"");
+  g_assert_nonnull (bus);
+  const char *start = g_strrstr_len (json, bus - json, "{\"x\":");
+  g_assert_cmpint (sscanf (start, "{\"x\":%u,\"y\":%u,\"w\":%u,\"h\":%u", &x, &y, &w, &h), ==, 4);
+  g_autofree char *alone =
+    g_strdup_printf ("%s ! videocrop left=%u top=%u right=%u bottom=%u ! slnormalize ! slinfer model=%s ! slpostprocess top-k=3", source, x,
+                     y, 810 - x - w, 1080 - y - h, classifier);
+  g_autofree char *expected = json_of_pipeline (alone);
+  const char *labels = strstr (expected, "\"labels\":["), *said = strstr (bus, "\"labels\":[");
+  for (guint i = 0; i < 3; i++) {
+    const char *end = strstr (labels = strstr (labels, "{\"label\":"), "}");
+    said = strstr (said, "{\"label\":");
+    g_assert_cmpmem (said, (gsize) (end - labels), labels, (gsize) (end - labels));
+    g_assert_true (g_str_has_prefix (said + (end - labels), ",\"model\":\"mobilenet_v2_1.0_224_quant.tflite\"}"));
+    labels++;
+    said++;
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -364,5 +423,6 @@ main (int argc, char **argv)
   g_test_add_func ("/objects/interval", test_interval);
   g_test_add_func ("/objects/boxes", test_boxes);
   g_test_add_func ("/objects/boxes-text", test_boxes_text);
+  g_test_add_func ("/objects/real", test_real);
   return g_test_run ();
 }
