@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """CPU time that elements add to a pipeline, a frame.
 
-    elements.py [RUNS]      inside `meson devenv`, so that GStreamer finds the plugin
+    elements.py [RUNS [MODEL]]      inside `meson devenv`, so that GStreamer finds the plugin
 
 Each chain runs over raw 1080p NV12 frames for a short and a long while, in turn with the others; the slope between the two is
 its CPU time a frame without start-up, and what reading the frames costs is subtracted. Minimum and median of RUNS.
+With a MODEL, chains that run it, too; the model's own time is in them (`sightline bench model MODEL` says how long it is).
 """
 import os
 import statistics
@@ -26,6 +27,12 @@ CHAINS = {
     "videoconvert ! videoscale, to 224x224 RGB": ["videoconvert", "!", "video/x-raw,format=RGB", "!", "videoscale", "!",
                                                   "video/x-raw,width=224,height=224"],
 }
+MODEL_CHAINS = {
+    "slnormalize ! slinfer": ["slnormalize", "!", "slinfer", "model=MODEL"],
+    "slpredict": ["slpredict", "model=MODEL", "!", "video/x-raw"],
+    "slpredict ! sloverlay": ["slpredict", "model=MODEL", "!", "sloverlay"],
+    "slpredict to JSON": ["slpredict", "model=MODEL", "!", "application/x-json"],
+}
 
 
 def cpu_seconds(frame, chain, frames):
@@ -41,8 +48,11 @@ def cpu_seconds(frame, chain, frames):
 
 
 def main():
-    runs = int(sys.argv[1]) if len(sys.argv) == 2 else 5
-    chains = {name: chain for name, chain in CHAINS.items()
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    wanted = dict(CHAINS)
+    if len(sys.argv) > 2:
+        wanted.update({name: [word.replace("MODEL", os.path.abspath(sys.argv[2])) for word in chain] for name, chain in MODEL_CHAINS.items()})
+    chains = {name: chain for name, chain in wanted.items()
               if not chain or subprocess.run(["gst-inspect-1.0", "--exists", "--atleast-version=0.0", chain[0]], check=False).returncode == 0}
     slopes = {name: [] for name in chains}
     with tempfile.TemporaryDirectory() as work:

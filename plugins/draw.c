@@ -80,6 +80,12 @@ draw_label (const Pen *pen, const SlObject *object)
   if (y < 0)
     y = object->y;
   draw_tag (pen, MAX (x, 0), y, word, number, sl_draw_colour (object->label_id, object->label));
+  for (guint i = 0; i < object->n_labels && i < MOST_NOTES && pen->style->labels; i++) {
+    const SlLabelled *said = &object->labels[i];
+    y += height;
+    g_snprintf (number, sizeof number, " %.2f", isfinite (said->confidence) ? CLAMP (said->confidence, -9, 9) : 0);
+    draw_tag (pen, MAX (x, 0), y, said->label, pen->style->scores ? number : NULL, sl_draw_colour (said->label_id, said->label));
+  }
 }
 
 static void

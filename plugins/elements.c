@@ -13,13 +13,13 @@ static const struct
   guint rank;
   GType (*type) (void);
 } elements[] = {
-  { "slcamera", GST_RANK_NONE, sl_camera_get_type },
-  { "slnormalize", GST_RANK_NONE, sl_normalize_get_type },
+  { "slcamera", GST_RANK_NONE, sl_camera_get_type },         { "slnormalize", GST_RANK_NONE, sl_normalize_get_type },
 #ifdef SL_HAVE_LIBYUV
   { "slresize", GST_RANK_NONE, sl_resize_get_type },
 #endif
-  { "slinfer", GST_RANK_NONE, sl_infer_get_type },         { "slpostprocess", GST_RANK_NONE, sl_postprocess_get_type },
-  { "sltrack", GST_RANK_NONE, sl_track_get_type },         { "slbmpparse", GST_RANK_PRIMARY, sl_bmp_parse_get_type },
+  { "slinfer", GST_RANK_NONE, sl_infer_get_type },           { "slpostprocess", GST_RANK_NONE, sl_postprocess_get_type },
+  { "slpredict", GST_RANK_NONE, sl_predict_get_type },       { "sltrack", GST_RANK_NONE, sl_track_get_type },
+  { "slbmpparse", GST_RANK_PRIMARY, sl_bmp_parse_get_type },
 };
 
 gboolean

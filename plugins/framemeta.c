@@ -16,7 +16,10 @@ frame_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
   gst_video_info_init (&self->info);
   sl_affine_identity (&self->map);
   self->tensor_width = self->tensor_height = 0;
-  self->captured = self->preprocessed = self->inferred = self->decoded = 0;
+  self->captured = self->started = self->preprocessed = self->inferred = self->decoded = 0;
+  self->content = SL_FRAME_WHOLE;
+  self->region = 0;
+  self->serial = 0;
   return TRUE;
 }
 
@@ -41,9 +44,13 @@ frame_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer, GQuark 
   copy->tensor_width = self->tensor_width;
   copy->tensor_height = self->tensor_height;
   copy->captured = self->captured;
+  copy->started = self->started;
   copy->preprocessed = self->preprocessed;
   copy->inferred = self->inferred;
   copy->decoded = self->decoded;
+  copy->content = self->content;
+  copy->region = self->region;
+  copy->serial = self->serial;
   return TRUE;
 }
 
@@ -80,4 +87,11 @@ SlFrameMeta *
 sl_buffer_get_frame_meta (GstBuffer *buffer)
 {
   return (SlFrameMeta *) gst_buffer_get_meta (buffer, sl_frame_meta_api_get_type ());
+}
+
+gboolean
+sl_buffer_is_empty_frame (GstBuffer *buffer)
+{
+  const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
+  return meta != NULL && meta->frame != NULL && (meta->content == SL_FRAME_SKIPPED || meta->content == SL_FRAME_NO_OBJECTS);
 }

@@ -13,6 +13,16 @@
 
 G_BEGIN_DECLS
 
+/** What the buffer that carries the meta holds of its frame. */
+typedef enum
+{
+  SL_FRAME_WHOLE,       /* a tensor of the frame or of the part that is looked at */
+  SL_FRAME_OBJECT,      /* a tensor of one region, more regions of the same frame follow */
+  SL_FRAME_LAST_OBJECT, /* a tensor of the last one */
+  SL_FRAME_SKIPPED,     /* no tensor: it is not this frame's turn */
+  SL_FRAME_NO_OBJECTS   /* no tensor: the frame has no region that is looked at */
+} SlFrameContent;
+
 /**
  * SlFrameMeta:
  * @frame: (nullable): the original full-resolution buffer, one reference
@@ -20,7 +30,11 @@ G_BEGIN_DECLS
  * @info: parsed @caps
  * @map: tensor pixels -> frame pixels
  * @tensor_width, @tensor_height: size of the picture in the tensor
- * @captured, @preprocessed, @inferred, @decoded: g_get_monotonic_time() in us when the stage ended; 0 = not yet
+ * @captured: g_get_monotonic_time () in us when the frame came in; @started: when slnormalize began with it; @preprocessed,
+ *   @inferred, @decoded: when the stage ended; 0 = not yet
+ * @content: what the buffer holds
+ * @region: with SL_FRAME_OBJECT and SL_FRAME_LAST_OBJECT: which of the frame's region metas, counted from 0
+ * @serial: number that slpredict gives each frame that it takes
  */
 typedef struct
 {
@@ -30,7 +44,10 @@ typedef struct
   GstVideoInfo info;
   SlAffine map;
   gint tensor_width, tensor_height;
-  gint64 captured, preprocessed, inferred, decoded;
+  gint64 captured, started, preprocessed, inferred, decoded;
+  SlFrameContent content;
+  guint region;
+  guint64 serial;
 } SlFrameMeta;
 
 GType sl_frame_meta_api_get_type (void);
@@ -39,6 +56,8 @@ const GstMetaInfo *sl_frame_meta_get_info (void);
 SlFrameMeta *sl_buffer_add_frame_meta (GstBuffer *buffer, GstBuffer *frame, GstCaps *caps, const GstVideoInfo *info);
 /** sl_buffer_get_frame_meta: (transfer none) (nullable) */
 SlFrameMeta *sl_buffer_get_frame_meta (GstBuffer *buffer);
+/** sl_buffer_is_empty_frame: whether @buffer holds no tensor, only a frame that passes by. */
+gboolean sl_buffer_is_empty_frame (GstBuffer *buffer);
 
 G_END_DECLS
 

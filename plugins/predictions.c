@@ -10,6 +10,7 @@
 
 #include "plugins/maskmeta.h"
 #include "plugins/objectmask.h"
+#include "plugins/objectregions.h"
 #include "plugins/relations.h"
 
 #define OBJECT_ID "object_id"
@@ -26,15 +27,13 @@ sl_region_set_object_id (GstVideoRegionOfInterestMeta *region, gint32 id)
     region->id = id;
 }
 
-gboolean
-sl_region_is_object (GstVideoRegionOfInterestMeta *region)
-{
-  return gst_video_region_of_interest_meta_get_param (region, "detection") != NULL
-         || gst_video_region_of_interest_meta_get_param (region, "classification") == NULL;
-}
+/* Name of the structure with a label, of the whole frame or of an object. */
+#define LABEL "classification"
+/* Objects inside objects inside ... deeper than this lie flat. */
+#define MOST_DEPTH 8
 
-static void
-add_object_region (GstBuffer *buffer, const SlObject *object, const SlSkeleton *skeleton)
+GstVideoRegionOfInterestMeta *
+sl_buffer_add_object (GstBuffer *buffer, const SlObject *object, const SlSkeleton *skeleton)
 {
   GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta (
     buffer, object->label, (guint) object->x, (guint) object->y, (guint) object->w, (guint) object->h);
@@ -47,15 +46,16 @@ add_object_region (GstBuffer *buffer, const SlObject *object, const SlSkeleton *
   sl_region_add_mask (region, object);
   if (object->object_id > 0)
     sl_region_set_object_id (region, object->object_id);
+  return region;
 }
 
-static void
-add_label_region (GstBuffer *buffer, const SlLabelled *label, gint width, gint height)
+void
+sl_region_add_label (GstVideoRegionOfInterestMeta *region, const SlLabelled *label)
 {
-  GstVideoRegionOfInterestMeta *region =
-    gst_buffer_add_video_region_of_interest_meta (buffer, label->label, 0, 0, (guint) width, (guint) height);
-  GstStructure *classification = gst_structure_new ("classification", "label", G_TYPE_STRING, label->label, "label_id", G_TYPE_INT,
-                                                    label->label_id, "confidence", G_TYPE_DOUBLE, label->confidence, NULL);
+  GstStructure *classification = gst_structure_new (LABEL, "label", G_TYPE_STRING, label->label, "label_id", G_TYPE_INT, label->label_id,
+                                                    "confidence", G_TYPE_DOUBLE, label->confidence, NULL);
+  if (label->model != NULL)
+    gst_structure_set (classification, "model_name", G_TYPE_STRING, label->model, NULL);
   gst_video_region_of_interest_meta_add_param (region, classification);
 }
 
@@ -74,9 +74,11 @@ sl_buffer_add_prediction (GstBuffer *buffer, const SlPrediction *prediction)
 {
   g_return_if_fail (gst_buffer_is_writable (buffer));
   for (guint i = 0; i < prediction->n_objects; i++)
-    add_object_region (buffer, &prediction->objects[i], prediction->skeleton);
+    sl_buffer_add_object (buffer, &prediction->objects[i], prediction->skeleton);
   for (guint i = 0; i < prediction->n_labels; i++)
-    add_label_region (buffer, &prediction->labels[i], prediction->width, prediction->height);
+    sl_region_add_label (gst_buffer_add_video_region_of_interest_meta (buffer, prediction->labels[i].label, 0, 0, (guint) prediction->width,
+                                                                       (guint) prediction->height),
+                         &prediction->labels[i]);
   if (prediction->mask.width > 0)
     add_mask (buffer, prediction);
   sl_buffer_relate_prediction (buffer, prediction);
@@ -90,6 +92,8 @@ sl_prediction_reader_init (SlPredictionReader *reader)
   reader->points = g_array_new (FALSE, TRUE, sizeof (SlPoint));
   reader->mask_classes = g_array_new (FALSE, TRUE, sizeof (SlMaskClass));
   reader->cells = g_byte_array_new ();
+  reader->object_labels = g_array_new (FALSE, TRUE, sizeof (SlLabelled));
+  reader->ids = g_array_new (FALSE, TRUE, sizeof (SlRegionIds));
 }
 
 void
@@ -100,6 +104,8 @@ sl_prediction_reader_clear (SlPredictionReader *reader)
   g_clear_pointer (&reader->points, g_array_unref);
   g_clear_pointer (&reader->mask_classes, g_array_unref);
   g_clear_pointer (&reader->cells, g_byte_array_unref);
+  g_clear_pointer (&reader->object_labels, g_array_unref);
+  g_clear_pointer (&reader->ids, g_array_unref);
 }
 
 /* The label of @params, else the region's own type; both outlive the buffer. */
@@ -111,6 +117,29 @@ read_label (const GstVideoRegionOfInterestMeta *region, const GstStructure *para
     return g_intern_string (label);
   label = g_quark_to_string (region->roi_type);
   return label != NULL ? label : "unknown";
+}
+
+/* The label that @classification states. */
+static void
+read_labelled (const GstVideoRegionOfInterestMeta *region, const GstStructure *classification, GArray *labels)
+{
+  const char *model = gst_structure_get_string (classification, "model_name");
+  SlLabelled label = {
+    .label_id = -1, .confidence = 1, .label = read_label (region, classification), .model = model != NULL ? g_intern_string (model) : NULL
+  };
+  gst_structure_get_double (classification, "confidence", &label.confidence);
+  gst_structure_get_int (classification, "label_id", &label.label_id);
+  g_array_append_val (labels, label);
+}
+
+static guint
+read_object_labels (const GstVideoRegionOfInterestMeta *region, GArray *labels)
+{
+  const guint before = labels->len;
+  for (const GList *l = region->params; l != NULL; l = l->next)
+    if (gst_structure_has_name (l->data, LABEL))
+      read_labelled (region, l->data, labels);
+  return labels->len - before;
 }
 
 static void
@@ -142,18 +171,12 @@ read_object (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, c
   const GstStructure *object_id = gst_video_region_of_interest_meta_get_param (region, OBJECT_ID);
   if (object_id != NULL && (!gst_structure_get_int (object_id, "id", &object.object_id) || object.object_id < 0))
     object.object_id = 0;
-  object.n_points = sl_region_read_points (region, &object, reader->points, &reader->skeleton);
   sl_region_read_mask (region, reader->cells, &object.mask);
+  const SlRegionIds ids = { region->id, region->parent_id, 0 };
+  object.n_points = sl_region_read_points (region, &object, reader->points, &reader->skeleton);
+  object.n_labels = read_object_labels (region, reader->object_labels);
   g_array_append_val (reader->objects, object);
-}
-
-static void
-read_whole (const GstVideoRegionOfInterestMeta *region, const GstStructure *classification, GArray *labels)
-{
-  SlLabelled label = { .label_id = -1, .confidence = 1, .label = read_label (region, classification) };
-  gst_structure_get_double (classification, "confidence", &label.confidence);
-  gst_structure_get_int (classification, "label_id", &label.label_id);
-  g_array_append_val (labels, label);
+  g_array_append_val (reader->ids, ids);
 }
 
 static int
@@ -187,18 +210,40 @@ read_mask (SlPredictionReader *reader, GstBuffer *buffer, SlPrediction *predicti
   prediction->mask_classes = (const SlMaskClass *) (gconstpointer) reader->mask_classes->data;
 }
 
-/* Points and cells are appended while objects are read, which may move them: only now have they an address. */
+/* Points, labels and cells are appended while objects are read, which may move them: only now have they an address. */
 static void
-place_points (SlPredictionReader *reader)
+place_parts (SlPredictionReader *reader)
 {
   const guint8 *cells = reader->cells->data;
   const SlPoint *points = (const SlPoint *) (gconstpointer) reader->points->data;
+  const SlLabelled *labels = (const SlLabelled *) (gconstpointer) reader->object_labels->data;
   for (guint i = 0; i < reader->objects->len; i++) {
     SlObject *object = &g_array_index (reader->objects, SlObject, i);
     object->points = points;
+    object->labels = labels;
     points += object->n_points;
+    labels += object->n_labels;
     object->mask.cells = cells;
     cells += (gsize) object->mask.width * object->mask.height;
+  }
+}
+
+/* An object belongs to the nearest one before it that has the id it names as its parent's. */
+static void
+find_parents (SlPredictionReader *reader)
+{
+  for (guint i = 0; i < reader->ids->len; i++) {
+    SlRegionIds *ids = &g_array_index (reader->ids, SlRegionIds, i);
+    for (guint k = i; ids->parent_id > 0 && k > 0; k--) {
+      const SlRegionIds *other = &g_array_index (reader->ids, SlRegionIds, k - 1);
+      if (other->id != ids->parent_id)
+        continue;
+      if (other->depth < MOST_DEPTH) {
+        ids->depth = other->depth + 1;
+        g_array_index (reader->objects, SlObject, i).parent = k;
+      }
+      break;
+    }
   }
 }
 
@@ -211,15 +256,19 @@ sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPred
   g_array_set_size (reader->labels, 0);
   g_array_set_size (reader->points, 0);
   g_byte_array_set_size (reader->cells, 0);
+  g_array_set_size (reader->object_labels, 0);
+  g_array_set_size (reader->ids, 0);
   memset (&reader->skeleton.skeleton, 0, sizeof reader->skeleton.skeleton);
   while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
     GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
-    if (sl_region_is_object (region))
-      read_object (reader, region, gst_video_region_of_interest_meta_get_param (region, "detection"), prediction);
+    const GstStructure *detection = gst_video_region_of_interest_meta_get_param (region, "detection");
+    if (sl_region_is_label (region, prediction->width, prediction->height))
+      read_labelled (region, gst_video_region_of_interest_meta_get_param (region, LABEL), reader->labels);
     else
-      read_whole (region, gst_video_region_of_interest_meta_get_param (region, "classification"), reader->labels);
+      read_object (reader, region, detection, prediction);
   }
-  place_points (reader);
+  place_parts (reader);
+  find_parents (reader);
   read_mask (reader, buffer, prediction);
   prediction->skeleton = reader->skeleton.skeleton.n_points > 0 ? &reader->skeleton.skeleton : NULL;
   prediction->n_objects = reader->objects->len;

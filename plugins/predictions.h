@@ -19,14 +19,24 @@ G_BEGIN_DECLS
  *  frame is a region over all of it with a structure "classification" (label: string; label_id: int; confidence: double); keypoints
  *  are a structure of keypoints.h on their object's region, an object's mask is one of
  *  objectmask.h, that of the whole frame an SlMaskMeta. Tracked objects have a structure
- *  "object_id" (id: int). */
+ *  "object_id" (id: int). What a further model says of an object is one more
+ *  structure "classification" on the object's region, with the string model_name; what it finds inside it are regions whose
+ *  parent_id is that region's id. */
 void sl_buffer_add_prediction (GstBuffer *buffer, const SlPrediction *prediction);
 
 /** sl_region_set_object_id: a structure "object_id" with the field id (int), as DL Streamer's elements write it; and the region's own id
  *  where nobody gave it one. */
 void sl_region_set_object_id (GstVideoRegionOfInterestMeta *region, gint32 id);
-/** sl_region_is_object: whether @region is a found object; else it stands for the labels of the whole frame. */
-gboolean sl_region_is_object (GstVideoRegionOfInterestMeta *region);
+
+/** sl_buffer_add_object, sl_region_add_label: one of these objects; one of these labels, of whatever @region is. */
+GstVideoRegionOfInterestMeta *sl_buffer_add_object (GstBuffer *buffer, const SlObject *object, const SlSkeleton *skeleton);
+void sl_region_add_label (GstVideoRegionOfInterestMeta *region, const SlLabelled *label);
+
+typedef struct
+{
+  gint id, parent_id;
+  guint depth;
+} SlRegionIds;
 
 /** Predictions read back from a buffer's region metas, whoever wrote them. */
 typedef struct
@@ -35,7 +45,9 @@ typedef struct
   GArray *labels;  /* of SlLabelled */
   GArray *points;  /* of SlPoint, all objects' */
   GArray *mask_classes;
-  GByteArray *cells; /* of all objects' masks */
+  GByteArray *cells;     /* of all objects' masks */
+  GArray *object_labels; /* of SlLabelled, all objects' */
+  GArray *ids;           /* of SlRegionIds, one an object */
   SlReadSkeleton skeleton;
 } SlPredictionReader;
 

@@ -12,6 +12,9 @@
  * Latency: a synchronous element holds no frame back, but a live sink has to wait for the model all the same. So the
  * running mean of the model's time is added to upstream's latency, announced again when it moves by a quarter; the
  * mean, because one hiccup must not delay the pipeline for good.
+ *
+ * Another model set while frames flow is loaded beside (modelswap.h) and then offered upstream next to the one that runs. The
+ * CAPS event that takes up the offer is the switch; frames before it are the old model's, whatever waits in between.
  */
 #include "plugins/elements.h"
 
@@ -21,11 +24,13 @@
 #include "core/session.h"
 #include "models/model.h"
 #include "plugins/framemeta.h"
+#include "plugins/modelswap.h"
 #include "plugins/properties.h"
 #include "plugins/report.h"
 #include "plugins/tensorcaps.h"
 #include "plugins/tensormap.h"
 #include "plugins/tensorpool.h"
+#include "plugins/trycaps.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_infer_debug);
 #define GST_CAT_DEFAULT sl_infer_debug
@@ -39,9 +44,12 @@ typedef struct
 typedef struct
 {
   GstBaseTransform parent;
-  Settings settings;    /* object lock */
-  Settings used;        /* those that the model was loaded with */
-  gboolean stale;       /* object lock: settings changed since the model was loaded */
+  Settings settings; /* object lock */
+  gboolean stale;    /* object lock: settings changed since the model was loaded */
+  gboolean playing;  /* object lock: PAUSED or PLAYING, where new settings are loaded beside */
+  Settings active;   /* object lock: those that the model was loaded with */
+  Settings offered;  /* object lock: those of the model that waits to be taken */
+  SlModelSwap *swap;
   SlContract *contract; /* object lock; a reference of its own, for queries from any thread */
   SlModel *model;
   SlSession *session;
@@ -66,32 +74,33 @@ static GstStaticPadTemplate src_template =
 static const SlProperty properties[] = {
   { "model", "Model",
     "Path of the model file (.tflite); required, such as model=ssd.tflite. What it does not say about its input and output is "
-    "read from MODEL.modelinfo beside it",
-    SL_PROPERTY_STRING, AT (model) },
+    "read from MODEL.modelinfo beside it. While frames flow, another model is loaded beside and takes over between two frames; when "
+    "it cannot, a warning says why and the old one goes on",
+    SL_PROPERTY_STRING, AT (model), 0, 0, 0, NULL, TRUE },
   { "labels", "Labels", "Path of a text file with one class name a line; unset = the names in the model file", SL_PROPERTY_STRING,
-    AT (labels) },
+    AT (labels), 0, 0, 0, NULL, TRUE },
   /* Text, because of "auto"; and so that a wrong value is an error with a sentence and not clamped. */
   { "threads", "Threads", "CPU threads that run the model: 1..64, or auto for the processors there are, at most 4; unset = 1",
-    SL_PROPERTY_STRING, AT (threads) },
+    SL_PROPERTY_STRING, AT (threads), 0, 0, 0, NULL, TRUE },
   { "tensor-limit", "Tensor limit", "Most memory that the model's tensors may take, in MiB; a file that declares more is refused",
-    SL_PROPERTY_INT, AT (tensor_limit), 1, 1048576, 1024 },
+    SL_PROPERTY_INT, AT (tensor_limit), 1, 1048576, 1024, NULL, TRUE },
   { "mean", "Mean",
     "Overrides the model: real input = (byte - mean) / std, byte in 0..255; one number or one a channel, such as mean=127.5 or "
     "mean=123.7,116.3,103.5",
-    SL_PROPERTY_STRING, AT (mean) },
+    SL_PROPERTY_STRING, AT (mean), 0, 0, 0, NULL, TRUE },
   { "std", "Standard deviation",
     "Overrides the model: real input = (byte - mean) / std; one number above 0 or one a channel, such as std=127.5", SL_PROPERTY_STRING,
-    AT (std) },
+    AT (std), 0, 0, 0, NULL, TRUE },
   { "colour", "Colour", "Overrides the model: channels of its input and their order", SL_PROPERTY_CHOICE, AT (colour), 0, 0, SL_CHOICE_AUTO,
-    sl_colour_choice_get_type },
+    sl_colour_choice_get_type, TRUE },
   { "fit", "Fit", "Overrides the model: how a frame is fitted into its input", SL_PROPERTY_CHOICE, AT (fit), 0, 0, SL_CHOICE_AUTO,
-    sl_fit_choice_get_type },
+    sl_fit_choice_get_type, TRUE },
   { "layout", "Layout", "Overrides the model: order of its input's dimensions", SL_PROPERTY_CHOICE, AT (layout), 0, 0, SL_CHOICE_AUTO,
-    sl_layout_choice_get_type },
+    sl_layout_choice_get_type, TRUE },
   { "decoder", "Decoder",
     "Overrides the model: what its outputs mean (labels, ssd), for the slpostprocess downstream; unset = what the model "
     "says, else told by the outputs' shapes",
-    SL_PROPERTY_STRING, AT (decoder) },
+    SL_PROPERTY_STRING, AT (decoder), 0, 0, 0, NULL, TRUE },
 };
 
 typedef enum
@@ -176,6 +185,16 @@ sl_infer_transform (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
   return GST_FLOW_OK;
 }
 
+/* A frame without a tensor passes by. */
+static GstFlowReturn
+sl_infer_generate_output (GstBaseTransform *base, GstBuffer **out)
+{
+  if (base->queued_buf == NULL || !sl_buffer_is_empty_frame (base->queued_buf))
+    return GST_BASE_TRANSFORM_CLASS (sl_infer_parent_class)->generate_output (base, out);
+  *out = g_steal_pointer (&base->queued_buf);
+  return GST_FLOW_OK;
+}
+
 static gboolean
 sl_infer_transform_meta (GstBaseTransform *base, GstBuffer *out, GstMeta *meta, GstBuffer *in)
 {
@@ -202,6 +221,28 @@ get_contract (SlInfer *self)
   return contract;
 }
 
+static gboolean
+contracts_equal (SlContract *a, SlContract *b)
+{
+  GValue left = G_VALUE_INIT, right = G_VALUE_INIT;
+  g_value_init (&left, SL_TYPE_CONTRACT);
+  g_value_init (&right, SL_TYPE_CONTRACT);
+  g_value_set_boxed (&left, a);
+  g_value_set_boxed (&right, b);
+  const gboolean equal = gst_value_compare (&left, &right) == GST_VALUE_EQUAL;
+  g_value_unset (&left);
+  g_value_unset (&right);
+  return equal;
+}
+
+/* Whether these are the tensors that the model of @contract is fed with, or those that it declares where these are others. */
+static gboolean
+tensors_suit (const SlContract *contract, const SlTensorContract *tensors, guint n)
+{
+  return sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n)
+         || (contract->direct && sl_tensors_same (&contract->declared, 1, tensors, n));
+}
+
 /* What the sink pad takes: what the contract asks for, then what the model declares where that is another type. */
 static GstCaps *
 input_caps (SlContract *contract)
@@ -210,20 +251,52 @@ input_caps (SlContract *contract)
   return contract->direct ? gst_caps_merge (caps, sl_tensor_caps_new (&contract->declared, 1, NULL)) : caps;
 }
 
+/* Whether tensors of @caps (one structure) are what the model of @contract wants: made for it, or just alike. */
+static gboolean
+caps_suit (const GstCaps *caps, SlContract *contract)
+{
+  SlTensorContract tensors[SL_MAX_IO];
+  SlContract *made_for = sl_tensor_caps_contract (caps);
+  if (made_for != NULL)
+    return made_for == contract || contracts_equal (made_for, contract);
+  const guint n = gst_caps_is_fixed (caps) ? sl_tensor_caps_parse (caps, tensors, NULL) : 0;
+  const gboolean suit = n > 0 && tensors_suit (contract, tensors, n);
+  sl_tensor_contracts_clear (tensors, n);
+  return suit;
+}
+
+/* The other side's caps for @one structure on the side of @direction. Input that suits one of two models gives that one's
+ * output; what leaves both open gets both, the new one first. */
+static GstCaps *
+other_side (const GstCaps *one, GstPadDirection direction, SlContract *contracts[2])
+{
+  const gboolean sink = direction == GST_PAD_SINK;
+  GstCaps *all = gst_caps_new_empty ();
+  gboolean chosen[2];
+  for (guint i = 0; i < 2; i++)
+    chosen[i] = contracts[i] != NULL && sink && caps_suit (one, contracts[i]);
+  for (guint i = 0; i < 2; i++) {
+    SlContract *contract = contracts[i];
+    if (contract == NULL || ((chosen[0] || chosen[1]) && !chosen[i]) || (chosen[0] && i > 0))
+      continue;
+    all = gst_caps_merge (all, sink ? sl_tensor_caps_new (contract->outputs, contract->n_outputs, contract) : input_caps (contract));
+  }
+  if (contracts[0] == NULL && contracts[1] == NULL)
+    all = gst_caps_merge (all, gst_static_pad_template_get_caps (&sink_template));
+  return gst_caps_make_writable (all);
+}
+
 static GstCaps *
 sl_infer_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
 {
-  g_autoptr (SlContract) contract = get_contract ((SlInfer *) base);
+  SlInfer *self = (SlInfer *) base;
+  g_autoptr (SlContract) offered = sl_model_swap_offer (self->swap);
+  g_autoptr (SlContract) contract = get_contract (self);
   GstCaps *all = gst_caps_new_empty ();
   for (guint i = 0; i < gst_caps_get_size (caps); i++) {
     const GValue *rate = gst_structure_get_value (gst_caps_get_structure (caps, i), "framerate");
-    GstCaps *other;
-    if (contract == NULL)
-      other = gst_caps_make_writable (gst_static_pad_template_get_caps (&sink_template));
-    else if (direction == GST_PAD_SINK)
-      other = sl_tensor_caps_new (contract->outputs, contract->n_outputs, contract);
-    else
-      other = input_caps (contract);
+    g_autoptr (GstCaps) one = gst_caps_copy_nth (caps, i);
+    GstCaps *other = other_side (one, direction, (SlContract *[2]){ offered, contract });
     if (rate != NULL)
       gst_caps_set_value (other, "framerate", rate);
     all = gst_caps_merge (all, other);
@@ -293,42 +366,35 @@ sl_infer_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *que
 }
 
 static void
-unload (SlInfer *self)
-{
-  GST_OBJECT_LOCK (self);
-  SlContract *contract = g_steal_pointer (&self->contract);
-  GST_OBJECT_UNLOCK (self);
-  g_clear_pointer (&contract, sl_contract_unref);
-  sl_tensor_map_clear (&self->inputs);
-  g_clear_pointer (&self->session, sl_session_free);
-  g_clear_pointer (&self->model, sl_model_unref);
-}
-
-static void
-copy_settings (SlInfer *self, Settings *copy)
-{
-  GST_OBJECT_LOCK (self);
-  *copy = self->settings;
-  copy->model = g_strdup (copy->model);
-  copy->labels = g_strdup (copy->labels);
-  copy->threads = g_strdup (copy->threads);
-  copy->mean = g_strdup (copy->mean);
-  copy->std = g_strdup (copy->std);
-  copy->decoder = g_strdup (copy->decoder);
-  self->stale = FALSE;
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
 settings_clear (Settings *settings)
 {
-  g_free (settings->model);
-  g_free (settings->labels);
-  g_free (settings->threads);
-  g_free (settings->mean);
-  g_free (settings->std);
-  g_free (settings->decoder);
-  *settings = (Settings){ 0 };
+  g_clear_pointer (&settings->model, g_free);
+  g_clear_pointer (&settings->labels, g_free);
+  g_clear_pointer (&settings->threads, g_free);
+  g_clear_pointer (&settings->mean, g_free);
+  g_clear_pointer (&settings->std, g_free);
+  g_clear_pointer (&settings->decoder, g_free);
+}
+
+/* The model that was loaded becomes the one that runs. */
+static void
+use_model (SlInfer *self, SlLoadedModel *loaded)
+{
+  SlContract *contract = sl_model_contract (loaded->model);
+  SlLoadedModel old = { self->model, self->session };
+  self->model = g_steal_pointer (&loaded->model);
+  self->session = g_steal_pointer (&loaded->session);
+  sl_tensor_map_clear (&self->inputs);
+  sl_tensor_map_init (&self->inputs, contract->inputs, contract->n_inputs, SL_TENSOR_PADDING);
+  self->mean_time = 0;
+  GST_OBJECT_LOCK (self);
+  SlContract *before = self->contract;
+  self->contract = sl_contract_ref (contract);
+  GST_OBJECT_UNLOCK (self);
+  g_clear_pointer (&before, sl_contract_unref);
+  sl_loaded_model_clear (&old);
+  g_autofree char *summary = sl_contract_summary (contract);
+  GST_INFO_OBJECT (self, "%s: %s", sl_model_path (self->model), summary);
 }
 
 static gboolean
@@ -336,7 +402,8 @@ check_settings (const Settings *settings, guint *threads, GError **error)
 {
   if (settings->model == NULL || *settings->model == '\0') {
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "slinfer's model property is not set; expected the path of a model: set model=FILE.tflite");
+                 "there is no model: the model property is not set; expected the path of a model file: set model=FILE.tflite, and "
+                 "labels=FILE where the model brings no names of its classes");
     return FALSE;
   }
   *threads = 1;
@@ -349,26 +416,10 @@ check_settings (const Settings *settings, guint *threads, GError **error)
   return TRUE;
 }
 
-static void
-take_model (SlInfer *self, SlModel *model, SlSession *session)
-{
-  SlContract *contract = sl_model_contract (model);
-  unload (self);
-  self->model = model;
-  self->session = session;
-  sl_tensor_map_init (&self->inputs, contract->inputs, contract->n_inputs, SL_TENSOR_PADDING);
-  GST_OBJECT_LOCK (self);
-  self->contract = sl_contract_ref (contract);
-  GST_OBJECT_UNLOCK (self);
-  g_autofree char *summary = sl_contract_summary (contract);
-  GST_INFO_OBJECT (self, "%s: %s", sl_model_path (model), summary);
-}
-
-/* @direct: without the QUANTIZE of its input, where it starts with one. What was loaded stays when this fails. */
+/* @direct: without the QUANTIZE of its input, where it starts with one. */
 static gboolean
-load (SlInfer *self, gboolean direct, GError **error)
+load_with (const Settings *settings, gboolean direct, SlLoadedModel *loaded, GError **error)
 {
-  const Settings *settings = &self->used;
   const SlContractOverrides overrides = {
     .labels = settings->labels,
     .mean = settings->mean,
@@ -378,36 +429,47 @@ load (SlInfer *self, gboolean direct, GError **error)
     .layout = sl_choice_nick (sl_layout_choice_get_type (), settings->layout),
     .decoder = settings->decoder,
   };
+  const guint64 limit = (guint64) settings->tensor_limit << 20;
+  const SlModelLoadOptions options = { .direct = direct, .tensor_limit = (gsize) MIN (limit, G_MAXSIZE / 4) };
   guint threads;
   if (!check_settings (settings, &threads, error))
     return FALSE;
-  const guint64 limit = (guint64) settings->tensor_limit << 20;
-  const SlModelLoadOptions options = { .direct = direct, .tensor_limit = (gsize) MIN (limit, G_MAXSIZE / 4) };
-  g_autoptr (SlModel) model = sl_model_load_with (settings->model, &overrides, &options, error);
-  SlSession *session = model != NULL ? sl_session_new (sl_model_graph (model), threads, error) : NULL;
-  if (session == NULL)
-    return FALSE;
-  take_model (self, g_steal_pointer (&model), session);
-  return TRUE;
+  loaded->model = sl_model_load_with (settings->model, &overrides, &options, error);
+  if (loaded->model != NULL)
+    loaded->session = sl_session_new (sl_model_graph (loaded->model), threads, error);
+  if (loaded->session == NULL)
+    sl_loaded_model_clear (loaded);
+  return loaded->session != NULL;
 }
 
-/* Loads the model unless the one that the properties name is loaded already. */
-static gboolean
-ensure_model (SlInfer *self)
+/* Takes the model that was loaded beside. Between two frames, in the streaming thread. */
+static void
+switch_model (SlInfer *self)
 {
+  SlLoadedModel loaded;
+  if (!sl_model_swap_take (self->swap, &loaded))
+    return;
+  g_autofree char *before = g_strdup (sl_model_path (self->model));
+  use_model (self, &loaded);
   GST_OBJECT_LOCK (self);
-  gboolean ready = self->session != NULL && !self->stale;
+  settings_clear (&self->active);
+  self->active = self->offered;
+  self->offered = (Settings){ 0 };
   GST_OBJECT_UNLOCK (self);
-  if (ready)
-    return TRUE;
-  g_autoptr (GError) error = NULL;
-  unload (self);
-  settings_clear (&self->used);
-  copy_settings (self, &self->used);
-  if (load (self, TRUE, &error))
-    return TRUE;
-  sl_element_report (GST_ELEMENT (self), error);
-  return FALSE;
+  GstStructure *structure =
+    gst_structure_new ("model-changed", "model", G_TYPE_STRING, sl_model_path (self->model), "before", G_TYPE_STRING, before, NULL);
+  gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), structure));
+}
+
+/* A model that is read anew and wants the same as before changes no caps, so it is taken here. */
+static GstFlowReturn
+sl_infer_submit_input_buffer (GstBaseTransform *base, gboolean discont, GstBuffer *in)
+{
+  SlInfer *self = (SlInfer *) base;
+  g_autoptr (SlContract) offered = sl_model_swap_offer (self->swap);
+  if (offered != NULL && self->contract != NULL && contracts_equal (offered, self->contract))
+    switch_model (self);
+  return GST_BASE_TRANSFORM_CLASS (sl_infer_parent_class)->submit_input_buffer (base, discont, in);
 }
 
 /* Whether these are the model's tensors; tensors of the input that it declares make it the whole model. */
@@ -417,8 +479,13 @@ fits (SlInfer *self, const SlTensorContract *tensors, guint n, GError **error)
   const SlContract *contract = self->contract;
   if (sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n))
     return TRUE;
-  if (contract->direct && sl_tensors_same (&contract->declared, 1, tensors, n))
-    return load (self, FALSE, error);
+  if (tensors_suit (contract, tensors, n)) {
+    SlLoadedModel whole = { NULL, NULL };
+    if (!load_with (&self->active, FALSE, &whole, error))
+      return FALSE;
+    use_model (self, &whole);
+    return TRUE;
+  }
   g_autofree char *expected = sl_tensors_describe (contract->inputs, contract->n_inputs);
   g_autofree char *got = sl_tensors_describe (tensors, n);
   g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
@@ -444,6 +511,9 @@ sl_infer_set_caps (GstBaseTransform *base, GstCaps *incaps, GstCaps *outcaps)
 {
   SlInfer *self = (SlInfer *) base;
   GError *error = NULL;
+  g_autoptr (SlContract) offered = sl_model_swap_offer (self->swap);
+  if (offered != NULL && sl_tensor_caps_contract (outcaps) == offered)
+    switch_model (self);
   if (!check_caps (self, incaps, &error))
     return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
   self->refused = FALSE;
@@ -471,13 +541,167 @@ sl_infer_propose_allocation (GstBaseTransform *base, GstQuery *decide_query, Gst
   return TRUE;
 }
 
+static void
+unload (SlInfer *self)
+{
+  SlLoadedModel old = { g_steal_pointer (&self->model), g_steal_pointer (&self->session) };
+  GST_OBJECT_LOCK (self);
+  SlContract *contract = g_steal_pointer (&self->contract);
+  GST_OBJECT_UNLOCK (self);
+  g_clear_pointer (&contract, sl_contract_unref);
+  sl_tensor_map_clear (&self->inputs);
+  sl_loaded_model_clear (&old);
+}
+
+/* @to: what it was is freed. */
+static void
+settings_copy (const Settings *from, Settings *to)
+{
+  settings_clear (to);
+  *to = *from;
+  to->model = g_strdup (from->model);
+  to->labels = g_strdup (from->labels);
+  to->threads = g_strdup (from->threads);
+  to->mean = g_strdup (from->mean);
+  to->std = g_strdup (from->std);
+  to->decoder = g_strdup (from->decoder);
+}
+
+/* Loads the model unless the one that the properties name is loaded already. */
+static gboolean
+ensure_model (SlInfer *self)
+{
+  GST_OBJECT_LOCK (self);
+  gboolean ready = self->session != NULL && !self->stale;
+  if (!ready)
+    settings_copy (&self->settings, &self->active);
+  self->stale = FALSE;
+  GST_OBJECT_UNLOCK (self);
+  if (ready)
+    return TRUE;
+  g_autoptr (GError) error = NULL;
+  SlLoadedModel loaded = { NULL, NULL };
+  unload (self);
+  if (load_with (&self->active, TRUE, &loaded, &error)) {
+    use_model (self, &loaded);
+    return TRUE;
+  }
+  sl_element_report (GST_ELEMENT (self), error);
+  return FALSE;
+}
+
+/* Whether whoever is linked to @pad could go on with @tensors. */
+static gboolean
+try_side (GstPad *pad, const SlTensorContract *tensors, guint n, SlContract *contract, GError **error)
+{
+  g_autoptr (GstCaps) caps = sl_tensor_caps_new (tensors, n, contract);
+  g_autoptr (GstCaps) possible = gst_pad_peer_query_caps (pad, caps);
+  if (gst_caps_is_empty (possible)) {
+    g_autofree char *expected = sl_tensors_describe (tensors, n);
+    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+                 "%s: it has tensors of %s, which the elements %s slinfer do not take: correct the caps there", contract->model, expected,
+                 GST_PAD_IS_SINK (pad) ? "before" : "after");
+    return FALSE;
+  }
+  caps = gst_caps_fixate (g_steal_pointer (&caps));
+  return sl_try_caps (pad, caps, error);
+}
+
+/* In the swap's thread: loads what the properties say now, and asks around whether the pipeline can go on with it. */
+static gboolean
+load_beside (gpointer user, SlLoadedModel *loaded, GError **error)
+{
+  SlInfer *self = user;
+  GstBaseTransform *base = user;
+  Settings settings = { 0 };
+  GST_OBJECT_LOCK (self);
+  settings_copy (&self->settings, &settings);
+  self->stale = FALSE;
+  GST_OBJECT_UNLOCK (self);
+  gboolean good = load_with (&settings, TRUE, loaded, error);
+  if (good) {
+    SlContract *contract = sl_model_contract (loaded->model);
+    good = try_side (base->sinkpad, contract->inputs, contract->n_inputs, contract, error)
+           && try_side (base->srcpad, contract->outputs, contract->n_outputs, contract, error);
+  }
+  GST_OBJECT_LOCK (self);
+  settings_clear (&self->offered);
+  self->offered = settings;
+  GST_OBJECT_UNLOCK (self);
+  return good;
+}
+
+/* In the swap's thread: offers the new model to upstream, or says what was wrong with it and has the properties say what runs. */
+static void
+loaded_beside (gpointer user, const GError *error)
+{
+  SlInfer *self = user;
+  if (error == NULL) {
+    gst_base_transform_reconfigure_sink (GST_BASE_TRANSFORM (self));
+    gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  g_autofree char *kept = g_strdup (self->active.model);
+  if (!self->stale)
+    settings_copy (&self->active, &self->settings);
+  GST_OBJECT_UNLOCK (self);
+  GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("the model was not changed, %s goes on: %s", kept, error->message), (NULL));
+  g_object_notify (G_OBJECT (self), "model");
+}
+
+/* What was set together is loaded together. */
+static void
+sl_infer_dispatch_properties_changed (GObject *object, guint n, GParamSpec **pspecs)
+{
+  SlInfer *self = (SlInfer *) object;
+  GST_OBJECT_LOCK (self);
+  const gboolean load = self->playing && self->stale;
+  GST_OBJECT_UNLOCK (self);
+  if (load)
+    sl_model_swap_request (self->swap);
+  G_OBJECT_CLASS (sl_infer_parent_class)->dispatch_properties_changed (object, n, pspecs);
+}
+
+static void
+set_playing (SlInfer *self, gboolean playing)
+{
+  GST_OBJECT_LOCK (self);
+  self->playing = playing;
+  GST_OBJECT_UNLOCK (self);
+}
+
+/* A model that was loaded, but not taken, is loaded again at the next start. */
+static void
+forget_swap (SlInfer *self, gboolean given_up)
+{
+  SlLoadedModel loaded;
+  if (!sl_model_swap_take (self->swap, &loaded) && !given_up)
+    return;
+  sl_loaded_model_clear (&loaded);
+  GST_OBJECT_LOCK (self);
+  self->stale = TRUE;
+  GST_OBJECT_UNLOCK (self);
+}
+
 static GstStateChangeReturn
 sl_infer_change_state (GstElement *element, GstStateChange transition)
 {
   SlInfer *self = (SlInfer *) element;
   if ((transition == GST_STATE_CHANGE_NULL_TO_READY || transition == GST_STATE_CHANGE_READY_TO_PAUSED) && !ensure_model (self))
     return GST_STATE_CHANGE_FAILURE;
+  gboolean given_up = FALSE;
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED || transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    set_playing (self, transition == GST_STATE_CHANGE_READY_TO_PAUSED);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    given_up = sl_model_swap_stop (self->swap);
   GstStateChangeReturn result = GST_ELEMENT_CLASS (sl_infer_parent_class)->change_state (element, transition);
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && result == GST_STATE_CHANGE_FAILURE) {
+    set_playing (self, FALSE);
+    given_up = sl_model_swap_stop (self->swap);
+  }
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY || given_up)
+    forget_swap (self, given_up);
   if (transition == GST_STATE_CHANGE_READY_TO_NULL)
     unload (self);
   return result;
@@ -516,8 +740,12 @@ sl_infer_get_property (GObject *object, guint id, GValue *value, GParamSpec *psp
 static void
 sl_infer_finalize (GObject *object)
 {
-  unload ((SlInfer *) object);
-  settings_clear (&((SlInfer *) object)->used);
+  SlInfer *self = (SlInfer *) object;
+  unload (self);
+  sl_model_swap_stop (self->swap);
+  sl_model_swap_free (self->swap);
+  settings_clear (&self->active);
+  settings_clear (&self->offered);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
   G_OBJECT_CLASS (sl_infer_parent_class)->finalize (object);
 }
@@ -531,6 +759,7 @@ sl_infer_class_init (SlInferClass *klass)
   GST_DEBUG_CATEGORY_INIT (sl_infer_debug, "slinfer", 0, "runs a model");
   object_class->set_property = sl_infer_set_property;
   object_class->get_property = sl_infer_get_property;
+  object_class->dispatch_properties_changed = sl_infer_dispatch_properties_changed;
   object_class->finalize = sl_infer_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   gst_element_class_add_static_pad_template (element_class, &sink_template);
@@ -539,7 +768,7 @@ sl_infer_class_init (SlInferClass *klass)
     element_class, "Sightline inference", "Filter/Analyzer/Tensor",
     "Runs a model on the CPU with XNNPACK. Tensors come from slnormalize, which learns what the model wants through the caps, or from any "
     "element that speaks other/tensors. On live sources set qos=true to skip frames that would be late. "
-    "Example: slnormalize ! slinfer model=mobilenet.tflite threads=auto ! slpostprocess ! text/x-raw ! fdsink",
+    "Example: slnormalize ! slinfer model=mobilenet.tflite threads=2 ! slpostprocess ! text/x-raw ! fdsink",
     "The Sightline authors");
   element_class->change_state = sl_infer_change_state;
   base_class->transform_caps = sl_infer_transform_caps;
@@ -550,6 +779,8 @@ sl_infer_class_init (SlInferClass *klass)
   base_class->propose_allocation = sl_infer_propose_allocation;
   base_class->copy_metadata = sl_infer_copy_metadata;
   base_class->transform_meta = sl_infer_transform_meta;
+  base_class->submit_input_buffer = sl_infer_submit_input_buffer;
+  base_class->generate_output = sl_infer_generate_output;
   base_class->transform = sl_infer_transform;
   base_class->start = sl_infer_start;
 }
@@ -558,4 +789,5 @@ static void
 sl_infer_init (SlInfer *self)
 {
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
+  self->swap = sl_model_swap_new (load_beside, loaded_beside, self);
 }

@@ -3,9 +3,10 @@
  * slnormalize: video frames -> the tensor a model wants, in one pass: crop, turn, scale, colour matrix, normalise or
  * quantise, channel order. The original frame rides along in an SlFrameMeta.
  *
- * A GstBaseTransform, because one frame gives one tensor: the base class brings caps and allocation negotiation, QoS,
- * latency and flushing, and its transform() sees the input buffer while it is alive, so that the meta can reference it.
- * Never in place, never passthrough. Invariant: a normalizer exists exactly while caps are accepted.
+ * A GstBaseTransform: the base class brings caps and allocation negotiation, QoS, latency and flushing, and its transform()
+ * sees the input buffer while it is alive, so that the meta can reference it. Never in place, never passthrough. A frame gives
+ * one tensor, or with objects=true one for each region on it, one after the other; a frame that gives none travels on in an
+ * empty buffer, so that order is kept. Invariant: a normalizer exists exactly while caps are accepted.
  */
 #include "plugins/elements.h"
 
@@ -17,12 +18,15 @@
 #include "core/error.h"
 #include "plugins/framemeta.h"
 #include "plugins/normalizespec.h"
+#include "plugins/objectregions.h"
 #include "plugins/properties.h"
 #include "plugins/report.h"
 #include "plugins/slicer.h"
 #include "plugins/tensorcaps.h"
 #include "plugins/tensorpool.h"
+#include "plugins/trycaps.h"
 #include "plugins/videoinput.h"
+#include "postprocess/result.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_normalize_debug);
 #define GST_CAT_DEFAULT sl_normalize_debug
@@ -33,6 +37,10 @@ typedef struct
 {
   GstBaseTransform parent;
   SlNormalizeSettings settings; /* object lock */
+  gint interval;                /* object lock */
+  gboolean objects;             /* object lock */
+  char *object_class;           /* object lock */
+  gint max_objects;             /* object lock */
   GstVideoInfo video;
   SlImageInfo image; /* of video */
   GstVideoOrientationMethod tagged;
@@ -42,6 +50,10 @@ typedef struct
   SlSlicer *slicer; /* (nullable): with more than one thread */
   SlNormalizeSpec spec;
   gboolean refused;
+  guint waited;   /* frames since the last one that became a tensor */
+  GArray *chosen; /* of SlObjectRegion: what @frame still becomes, from @next on */
+  guint next;
+  GstBuffer *frame; /* (nullable) */
 } SlNormalize;
 
 typedef GstBaseTransformClass SlNormalizeClass;
@@ -93,6 +105,18 @@ static const SlProperty properties[] = {
     SL_PROPERTY_STRING, AT (std) },
   { "pad-value", "Pad value", "Brightness of letterbox borders, 0..255; -1 = what the model wants, 114 when nothing says", SL_PROPERTY_INT,
     AT (pad_value), -1, 255, -1 },
+  { "inference-interval", "Inference interval",
+    "Every how many frames one becomes a tensor, the first one first; those in between pass slinfer and slpostprocess as they are",
+    SL_PROPERTY_INT, G_STRUCT_OFFSET (SlNormalize, interval), 1, G_MAXINT, 1, NULL, TRUE },
+  { "objects", "Objects",
+    "Make a tensor of each region of interest on the frame (found by a model or anything else upstream) in place of one of the whole "
+    "frame; slpostprocess puts what the model says of a region under that region",
+    SL_PROPERTY_BOOL, G_STRUCT_OFFSET (SlNormalize, objects), 0, 0, FALSE },
+  { "object-class", "Object classes",
+    "Where regions of interest are looked at: labels of those that are, separated by commas, such as face,person; unset = all",
+    SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, object_class) },
+  { "max-objects", "Most objects", "Where regions of interest are looked at: most of one frame, in the order in which they were found",
+    SL_PROPERTY_INT, G_STRUCT_OFFSET (SlNormalize, max_objects), 1, SL_MAX_RESULTS, 16, NULL, TRUE },
 };
 
 typedef enum
@@ -118,8 +142,9 @@ fail (SlNormalize *self, FrameStatus status, GstBuffer *in, GstBuffer *out)
   return GST_FLOW_ERROR;
 }
 
+/* @slicer: (nullable) */
 static FrameStatus
-convert (SlNormalize *self, GstBuffer *in, GstBuffer *out)
+convert (SlNormalize *self, SlNormalizer *normalizer, SlSlicer *slicer, GstBuffer *in, GstBuffer *out)
 {
   GstVideoFrame frame;
   GstMapInfo map;
@@ -131,32 +156,140 @@ convert (SlNormalize *self, GstBuffer *in, GstBuffer *out)
     return FRAME_BAD_OUTPUT;
   }
   gboolean fits = map.size == self->tensor.bytes;
-  if (fits && self->slicer != NULL)
-    sl_slicer_run (self->slicer, &image, map.data);
+  if (fits && slicer != NULL)
+    sl_slicer_run (slicer, &image, map.data);
   else if (fits)
-    sl_normalizer_run (self->normalizer, &image, map.data);
+    sl_normalizer_run (normalizer, &image, map.data);
   gst_buffer_unmap (out, &map);
   sl_video_input_unmap (&frame);
   return fits ? FRAME_OK : FRAME_BAD_OUTPUT;
 }
 
+/* @frame rides on @out. It came in now, or when the meta that slpredict or an earlier model left on it says. */
+static SlFrameMeta *
+attach_frame (SlNormalize *self, GstBuffer *out, GstBuffer *frame, SlFrameContent content, gint64 started)
+{
+  const SlFrameMeta *earlier = sl_buffer_get_frame_meta (frame);
+  SlFrameMeta *meta = sl_buffer_add_frame_meta (out, frame, self->caps, &self->video);
+  meta->captured = earlier != NULL && earlier->captured > 0 ? earlier->captured : started;
+  meta->started = started;
+  meta->content = content;
+  return meta;
+}
+
+/* @region: (nullable): the part of the frame that @out shows */
+static GstFlowReturn
+fill_tensor (SlNormalize *self, const SlObjectRegion *region, SlFrameContent content, GstBuffer *in, GstBuffer *out)
+{
+  const gint64 started = g_get_monotonic_time ();
+  SlNormalizer *normalizer = self->normalizer;
+  if (normalizer == NULL)
+    return GST_FLOW_ERROR; /* said when it was turned */
+  if (region != NULL) {
+    SlNormalizeSpec spec = self->spec;
+    spec.crop = region->part;
+    const SlNormalizeStatus made = sl_normalizer_new (&normalizer, &self->image, &spec);
+    if (made != SL_NORMALIZE_OK) {
+      GST_ELEMENT_ERROR (self, RESOURCE, FAILED,
+                         ("an object of %dx%d pixels to a tensor of %dx%d: %s", region->part.width, region->part.height, spec.width,
+                          spec.height, sl_normalize_status_text (made)),
+                         (NULL));
+      return GST_FLOW_ERROR;
+    }
+  }
+  const FrameStatus status = convert (self, normalizer, region != NULL ? NULL : self->slicer, in, out);
+  const SlAffine map = *sl_normalizer_map (normalizer);
+  if (region != NULL)
+    sl_normalizer_free (normalizer);
+  if (status != FRAME_OK)
+    return fail (self, status, in, out);
+  SlFrameMeta *meta = attach_frame (self, out, in, content, started);
+  meta->map = map;
+  meta->tensor_width = self->spec.width;
+  meta->tensor_height = self->spec.height;
+  meta->region = region != NULL ? region->index : 0;
+  meta->preprocessed = g_get_monotonic_time ();
+  return GST_FLOW_OK;
+}
+
 static GstFlowReturn
 sl_normalize_transform (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
 {
+  return fill_tensor ((SlNormalize *) base, NULL, SL_FRAME_WHOLE, in, out);
+}
+
+/* Takes @frame: an empty buffer with it. */
+static GstBuffer *
+pass_frame (SlNormalize *self, GstBuffer *frame, SlFrameContent content)
+{
+  GstBuffer *out = gst_buffer_new ();
+  gst_buffer_copy_into (out, frame, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
+  attach_frame (self, out, frame, content, g_get_monotonic_time ());
+  gst_buffer_unref (frame);
+  return out;
+}
+
+/* Whether this frame becomes a tensor. */
+static gboolean
+is_due (SlNormalize *self)
+{
+  GST_OBJECT_LOCK (self);
+  const guint interval = (guint) self->interval;
+  GST_OBJECT_UNLOCK (self);
+  const gboolean due = self->waited == 0 || self->waited >= interval;
+  self->waited = due ? 1 : self->waited + 1;
+  return due;
+}
+
+/* Whether tensors are made of regions; @chosen gets those of @frame. */
+static gboolean
+choose_objects (SlNormalize *self, GstBuffer *frame)
+{
+  GST_OBJECT_LOCK (self);
+  const gboolean objects = self->objects;
+  g_auto (GStrv) classes = objects && self->object_class != NULL ? g_strsplit (self->object_class, ",", -1) : NULL;
+  const guint most = (guint) self->max_objects;
+  GST_OBJECT_UNLOCK (self);
+  self->next = 0;
+  if (objects)
+    sl_object_regions_choose (frame, &self->video, (const char *const *) classes, most, self->chosen);
+  return objects;
+}
+
+static GstFlowReturn
+next_object (SlNormalize *self, GstBuffer **out)
+{
+  GstBaseTransform *base = GST_BASE_TRANSFORM (self);
+  const SlObjectRegion *region = &g_array_index (self->chosen, SlObjectRegion, self->next);
+  const gboolean last = ++self->next == self->chosen->len;
+  GstBuffer *frame = last ? g_steal_pointer (&self->frame) : gst_buffer_ref (self->frame);
+  GstFlowReturn flow = GST_BASE_TRANSFORM_GET_CLASS (base)->prepare_output_buffer (base, frame, out);
+  if (flow == GST_FLOW_OK)
+    flow = fill_tensor (self, region, last ? SL_FRAME_LAST_OBJECT : SL_FRAME_OBJECT, frame, *out);
+  gst_buffer_unref (frame);
+  return flow;
+}
+
+/* Called until there is nothing more to come of a frame. */
+static GstFlowReturn
+sl_normalize_generate_output (GstBaseTransform *base, GstBuffer **out)
+{
   SlNormalize *self = (SlNormalize *) base;
-  gint64 captured = g_get_monotonic_time ();
-  if (self->normalizer == NULL)
-    return GST_FLOW_ERROR; /* said when it was turned */
-  FrameStatus status = convert (self, in, out);
-  if (status != FRAME_OK)
-    return fail (self, status, in, out);
-  SlFrameMeta *meta = sl_buffer_add_frame_meta (out, in, self->caps, &self->video);
-  meta->map = *sl_normalizer_map (self->normalizer);
-  meta->tensor_width = self->spec.width;
-  meta->tensor_height = self->spec.height;
-  meta->captured = captured;
-  meta->preprocessed = g_get_monotonic_time ();
-  return GST_FLOW_OK;
+  if (base->queued_buf != NULL) {
+    gst_clear_buffer (&self->frame);
+    if (!is_due (self)) {
+      *out = pass_frame (self, g_steal_pointer (&base->queued_buf), SL_FRAME_SKIPPED);
+      return GST_FLOW_OK;
+    }
+    if (!choose_objects (self, base->queued_buf))
+      return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->generate_output (base, out);
+    self->frame = g_steal_pointer (&base->queued_buf);
+    if (self->chosen->len == 0)
+      *out = pass_frame (self, g_steal_pointer (&self->frame), SL_FRAME_NO_OBJECTS);
+  }
+  if (*out != NULL || self->frame == NULL)
+    return GST_FLOW_OK;
+  return next_object (self, out);
 }
 
 /* Metas of the frame stay on the frame, which the tensor carries along. */
@@ -379,6 +512,43 @@ sl_normalize_sink_event (GstBaseTransform *base, GstEvent *event)
   return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->sink_event (base, event);
 }
 
+/* Whether a tensor of @caps could be made with these properties. */
+static void
+answer_try (SlNormalize *self, GstCaps *caps, GstQuery *query)
+{
+  g_autoptr (GError) error = NULL;
+  SlTensorContract tensors[SL_MAX_IO];
+  SlNormalizeSpec spec;
+  const guint n = sl_tensor_caps_parse (caps, tensors, &error);
+  if (n > 0) {
+    GST_OBJECT_LOCK (self);
+    sl_normalize_spec_choose (&self->settings, sl_tensor_caps_contract (caps), tensors, n, &spec, &error);
+    GST_OBJECT_UNLOCK (self);
+    sl_tensor_contracts_clear (tensors, n);
+  }
+  sl_try_caps_answer (query, error);
+}
+
+static gboolean
+sl_normalize_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *query)
+{
+  GstCaps *caps = direction == GST_PAD_SRC ? sl_try_caps_asked (query) : NULL;
+  if (caps == NULL)
+    return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->query (base, direction, query);
+  answer_try ((SlNormalize *) base, caps, query);
+  return TRUE;
+}
+
+/* What is wanted downstream changes what is made of frames, never the frames: upstream need not hear of it. */
+static gboolean
+sl_normalize_src_event (GstBaseTransform *base, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) != GST_EVENT_RECONFIGURE)
+    return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->src_event (base, event);
+  gst_event_unref (event);
+  return TRUE;
+}
+
 static gboolean
 sl_normalize_decide_allocation (GstBaseTransform *base, GstQuery *query)
 {
@@ -406,6 +576,7 @@ sl_normalize_start (GstBaseTransform *base)
 {
   SlNormalize *self = (SlNormalize *) base;
   self->refused = FALSE;
+  self->waited = 0;
   GST_INFO_OBJECT (self, "kernels: %s", sl_normalizer_cpu ());
   if (sl_normalizer_cpu_warning () != NULL)
     GST_WARNING_OBJECT (self, "%s", sl_normalizer_cpu_warning ());
@@ -416,6 +587,7 @@ static gboolean
 sl_normalize_stop (GstBaseTransform *base)
 {
   unconfigure ((SlNormalize *) base);
+  gst_clear_buffer (&((SlNormalize *) base)->frame);
   return TRUE;
 }
 
@@ -439,6 +611,7 @@ static void
 sl_normalize_finalize (GObject *object)
 {
   unconfigure ((SlNormalize *) object);
+  g_array_unref (((SlNormalize *) object)->chosen);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
   G_OBJECT_CLASS (sl_normalize_parent_class)->finalize (object);
 }
@@ -467,10 +640,13 @@ sl_normalize_class_init (SlNormalizeClass *klass)
   base_class->accept_caps = sl_normalize_accept_caps;
   base_class->set_caps = sl_normalize_set_caps;
   base_class->sink_event = sl_normalize_sink_event;
+  base_class->src_event = sl_normalize_src_event;
+  base_class->query = sl_normalize_query;
   base_class->decide_allocation = sl_normalize_decide_allocation;
   base_class->propose_allocation = sl_normalize_propose_allocation;
   base_class->copy_metadata = sl_normalize_copy_metadata;
   base_class->transform_meta = sl_normalize_transform_meta;
+  base_class->generate_output = sl_normalize_generate_output;
   base_class->transform = sl_normalize_transform;
   base_class->start = sl_normalize_start;
   base_class->stop = sl_normalize_stop;
@@ -480,5 +656,6 @@ static void
 sl_normalize_init (SlNormalize *self)
 {
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
+  self->chosen = g_array_new (FALSE, FALSE, sizeof (SlObjectRegion));
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), FALSE);
 }

@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "plugins/framemeta.h"
 #include "plugins/linepool.h"
+#include "plugins/nested.h"
 #include "plugins/predictions.h"
 #include "plugins/predictionsignal.h"
 #include "plugins/properties.h"
@@ -21,6 +22,7 @@
 #include "plugins/tensorcaps.h"
 #include "plugins/tensordecoding.h"
 #include "plugins/tracking.h"
+#include "plugins/trycaps.h"
 #include "predict/predictionmap.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_postprocess_debug);
@@ -56,6 +58,9 @@ typedef struct
   GstCaps *tensor_caps;
   SlTensorDecoding tensors;
   SlPredictionMap *predictions;
+  SlNested *nested;          /* what was said of objects of @gathering */
+  GstBuffer *gathering;      /* (nullable): the frame whose objects are coming in */
+  SlPredictionReader reader; /* of frames with objects */
   guint top_k;
   char *source;
   gboolean post_messages, track;
@@ -128,29 +133,52 @@ open_tracking (SlPostprocess *self, SlDecodingSettings *settings, GError **error
   return sl_tensor_decoding_open (&self->tensors, self->tensor_caps, settings, error);
 }
 
+/* Opens a decoder for @caps by what is set now. @stale: (out) (nullable): cleared when it is opened for good */
+static gboolean
+open_for (SlPostprocess *self, SlTensorDecoding *tensors, GstCaps *caps, gboolean *stale, GError **error)
+{
+  GST_OBJECT_LOCK (self);
+  g_autofree char *decoder = g_strdup (self->settings.decoder);
+  g_autofree char *labels = g_strdup (self->settings.labels);
+  SlDecodingSettings settings = { self->settings.threshold, self->settings.iou_threshold,
+                                  MAX (self->settings.max_results, self->settings.top_k), decoder, labels };
+  if (stale != NULL) {
+    g_free (self->source);
+    self->source = g_strdup (self->settings.source);
+    self->top_k = (guint) self->settings.top_k;
+    self->post_messages = self->settings.post_messages;
+    self->track = self->settings.track;
+    *stale = FALSE;
+  }
+  GST_OBJECT_UNLOCK (self);
+  return sl_tensor_decoding_open (tensors, caps, &settings, error)
+         && (stale == NULL || !self->track || open_tracking (self, &settings, error));
+}
+
 /* Opens the decoder for the current caps and settings. */
 static gboolean
 open_decoding (SlPostprocess *self)
 {
   GError *error = NULL;
-  GST_OBJECT_LOCK (self);
-  g_autofree char *decoder = g_strdup (self->settings.decoder);
-  g_autofree char *labels = g_strdup (self->settings.labels);
-  SlDecodingSettings settings = { self->settings.threshold, self->settings.iou_threshold, self->settings.max_results, decoder, labels };
-  g_free (self->source);
-  self->source = g_strdup (self->settings.source);
-  self->top_k = (guint) self->settings.top_k;
-  self->post_messages = self->settings.post_messages;
-  self->track = self->settings.track;
-  self->stale = FALSE;
-  GST_OBJECT_UNLOCK (self);
-  settings.max_results = MAX (settings.max_results, (gint) self->top_k);
-  if (!sl_tensor_decoding_open (&self->tensors, self->tensor_caps, &settings, &error)
-      || (self->track && !open_tracking (self, &settings, &error)))
+  if (!open_for (self, &self->tensors, self->tensor_caps, &self->stale, &error))
     return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
   self->refused = FALSE;
   gst_clear_caps (&self->picture_caps);
   GST_INFO_OBJECT (self, "decoder %s for %" GST_PTR_FORMAT, sl_decoding_decoder (self->tensors.decoding)->name, self->tensor_caps);
+  return TRUE;
+}
+
+static gboolean
+sl_postprocess_sink_query (GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  GstCaps *caps = sl_try_caps_asked (query);
+  g_autoptr (GError) error = NULL;
+  SlTensorDecoding tensors = { 0 };
+  if (caps == NULL)
+    return gst_pad_query_default (pad, parent, query);
+  open_for ((SlPostprocess *) parent, &tensors, caps, NULL, &error);
+  sl_tensor_decoding_clear (&tensors);
+  sl_try_caps_answer (query, error);
   return TRUE;
 }
 
@@ -309,10 +337,22 @@ measure (SlPostprocess *self, const SlFrameMeta *meta)
     return NULL;
   const gint64 now = g_get_monotonic_time ();
   self->latency.age = now - meta->captured;
-  self->latency.preprocess = meta->preprocessed > 0 ? meta->preprocessed - meta->captured : -1;
+  self->latency.preprocess = meta->preprocessed > 0 ? meta->preprocessed - MAX (meta->captured, meta->started) : -1;
   self->latency.inference = meta->inferred > 0 && meta->preprocessed > 0 ? meta->inferred - meta->preprocessed : -1;
   self->latency.decode = meta->inferred > 0 ? now - meta->inferred : -1;
   return &self->latency;
+}
+
+/* What @prediction says about its frame as such. */
+static void
+name_frame (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlPrediction *prediction)
+{
+  prediction->source = self->source;
+  prediction->frame = self->frame;
+  prediction->timestamp = G_MAXUINT64;
+  if (self->segment.format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (buffer))
+    prediction->timestamp = gst_segment_to_stream_time (&self->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+  prediction->latency = measure (self, meta);
 }
 
 /* Decodes @buffer into @prediction; the strings are the element's until the next frame. */
@@ -329,14 +369,7 @@ decode (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlPredi
   find_geometry (self, meta, &geometry);
   sl_prediction_map_fill (self->predictions, result, self->tensors.labels, sl_decoding_decoder (self->tensors.decoding)->names, &geometry,
                           self->top_k, prediction);
-  prediction->source = self->source;
-  prediction->frame = self->frame++;
-  prediction->timestamp = G_MAXUINT64;
-  if (self->segment.format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (buffer))
-    prediction->timestamp = gst_segment_to_stream_time (&self->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
-  if (self->track)
-    sl_tracking_run (&self->tracking, prediction, GST_BUFFER_PTS (buffer));
-  prediction->latency = measure (self, meta);
+  name_frame (self, buffer, meta, prediction);
   return SL_TENSOR_MAP_OK;
 }
 
@@ -351,22 +384,41 @@ stamp (GstBuffer *out, const SlFrameMeta *from)
   meta->tensor_width = from->tensor_width;
   meta->tensor_height = from->tensor_height;
   meta->captured = from->captured;
+  meta->started = from->started;
   meta->preprocessed = from->preprocessed;
   meta->inferred = from->inferred;
   meta->decoded = g_get_monotonic_time ();
 }
 
-/* Takes @buffer. It is let go first: with it goes the last other reference to the frame, which then needs no copy. */
-static GstFlowReturn
-push_frame (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, const SlPrediction *prediction)
+/* Takes @buffer, and returns the frame in it, writable. It is let go first: with it goes the last other reference to the frame,
+ * which then needs no copy. */
+static GstBuffer *
+unwrap_frame (GstBuffer *buffer)
 {
-  SlFrameMeta times = *meta;
-  GstBuffer *frame = gst_buffer_ref (meta->frame);
+  GstBuffer *frame = gst_buffer_ref (sl_buffer_get_frame_meta (buffer)->frame);
   gst_buffer_unref (buffer);
-  frame = gst_buffer_make_writable (frame);
+  return gst_buffer_make_writable (frame);
+}
+
+/* Takes @buffer. */
+static GstFlowReturn
+push_frame (SlPostprocess *self, GstBuffer *buffer, const SlPrediction *prediction)
+{
+  const SlFrameMeta times = *sl_buffer_get_frame_meta (buffer);
+  GstBuffer *frame = unwrap_frame (buffer);
   sl_buffer_add_prediction (frame, prediction);
   stamp (frame, &times);
   return gst_pad_push (self->srcpad, frame);
+}
+
+/* Takes @buffer. */
+static GstFlowReturn
+push_gap (SlPostprocess *self, GstBuffer *buffer)
+{
+  if (GST_BUFFER_PTS_IS_VALID (buffer))
+    gst_pad_push_event (self->srcpad, gst_event_new_gap (GST_BUFFER_PTS (buffer), GST_BUFFER_DURATION (buffer)));
+  gst_buffer_unref (buffer);
+  return GST_FLOW_OK;
 }
 
 /* Takes @buffer. */
@@ -412,30 +464,77 @@ push_line (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, cons
     sl_prediction_append_json (self->line, prediction);
     g_string_append_c (self->line, '\n');
   }
-  GstFlowReturn flow = GST_FLOW_OK;
-  if (self->line->len > 0) {
-    GstBuffer *out = sl_line_pool_take (&self->lines, self->line);
-    gst_buffer_copy_into (out, buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
-    GST_BUFFER_OFFSET (out) = prediction->frame;
-    if (meta != NULL)
-      stamp (out, meta);
-    flow = gst_pad_push (self->srcpad, out);
-  } else if (GST_BUFFER_PTS_IS_VALID (buffer)) {
-    gst_pad_push_event (self->srcpad, gst_event_new_gap (GST_BUFFER_PTS (buffer), GST_BUFFER_DURATION (buffer)));
-  }
+  if (self->line->len == 0)
+    return push_gap (self, buffer);
+  GstBuffer *out = sl_line_pool_take (&self->lines, self->line);
+  gst_buffer_copy_into (out, buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
+  GST_BUFFER_OFFSET (out) = prediction->frame;
+  if (meta != NULL)
+    stamp (out, meta);
   gst_buffer_unref (buffer);
-  return flow;
+  return gst_pad_push (self->srcpad, out);
 }
 
+/* Takes @buffer, of a frame that it was not the turn of: video goes on as it came, else there is nothing to tell. */
 static GstFlowReturn
-sl_postprocess_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+push_skipped (SlPostprocess *self, GstBuffer *buffer)
 {
-  SlPostprocess *self = (SlPostprocess *) parent;
-  SlPrediction prediction = { 0 };
-  if (self->tensors.decoding == NULL || (settings_changed (self) && !open_decoding (self))) {
-    gst_buffer_unref (buffer);
-    return GST_FLOW_NOT_NEGOTIATED;
+  self->frame++;
+  if (self->output != OUTPUT_VIDEO || self->picture_caps != NULL)
+    return push_gap (self, buffer);
+  GstBuffer *frame = gst_buffer_ref (sl_buffer_get_frame_meta (buffer)->frame);
+  gst_buffer_unref (buffer);
+  return gst_pad_push (self->srcpad, frame);
+}
+
+/* Takes @buffer, the last of a frame whose objects were looked at: what was said of them goes onto the frame, and what the frame
+ * then carries goes out. */
+static GstFlowReturn
+push_objects (SlPostprocess *self, GstBuffer *buffer)
+{
+  const SlFrameMeta times = *sl_buffer_get_frame_meta (buffer);
+  SlPrediction prediction = { .width = GST_VIDEO_INFO_WIDTH (&times.info), .height = GST_VIDEO_INFO_HEIGHT (&times.info) };
+  if (self->gathering != times.frame)
+    sl_nested_clear (self->nested);
+  gst_clear_buffer (&self->gathering);
+  GstBuffer *frame = unwrap_frame (buffer);
+  sl_nested_attach (self->nested, frame);
+  name_frame (self, frame, &times, &prediction);
+  self->frame++;
+  sl_prediction_reader_read (&self->reader, frame, &prediction);
+  sl_prediction_signal_emit (self, predictions_signal, &prediction);
+  if (self->post_messages)
+    post_prediction (self, &prediction);
+  if (self->output != OUTPUT_VIDEO)
+    return push_line (self, frame, &times, &prediction);
+  stamp (frame, &times);
+  return gst_pad_push (self->srcpad, frame);
+}
+
+/* Keeps what was said of one object of a frame. */
+static void
+gather (SlPostprocess *self, const SlFrameMeta *meta, const SlPrediction *prediction)
+{
+  const SlContract *contract = sl_tensor_caps_contract (self->tensor_caps);
+  g_autofree char *model = contract != NULL ? g_path_get_basename (contract->model) : NULL;
+  if (self->gathering != meta->frame)
+    sl_nested_clear (self->nested);
+  gst_buffer_replace (&self->gathering, meta->frame);
+  sl_nested_add (self->nested, meta->region, prediction, model);
+  if ((prediction->mask.width > 0 || self->picture.width > 0) && !self->warned) {
+    self->warned = TRUE;
+    GST_ELEMENT_WARNING (self, STREAM, NOT_IMPLEMENTED,
+                         ("masks and pictures of single objects are left out; expected a model that gives labels, objects or poses; run "
+                          "this one on whole frames"),
+                         (NULL));
   }
+}
+
+/* Takes @buffer, which holds tensors. */
+static GstFlowReturn
+take_tensors (SlPostprocess *self, GstBuffer *buffer)
+{
+  SlPrediction prediction = { 0 };
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
   SlTensorMapStatus status = decode (self, buffer, meta, &prediction);
   GstFlowReturn flow = status == SL_TENSOR_MAP_OK ? negotiate (self, meta) : fail_buffer (self, buffer, status);
@@ -443,12 +542,40 @@ sl_postprocess_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
     gst_buffer_unref (buffer);
     return flow;
   }
+  if (meta != NULL && meta->content != SL_FRAME_WHOLE) {
+    gather (self, meta, &prediction);
+    if (meta->content == SL_FRAME_LAST_OBJECT)
+      return push_objects (self, buffer);
+    gst_buffer_unref (buffer);
+    return GST_FLOW_OK;
+  }
+  self->frame++;
+  if (self->track)
+    sl_tracking_run (&self->tracking, &prediction, GST_BUFFER_PTS (buffer));
   sl_prediction_signal_emit (self, predictions_signal, &prediction);
   if (self->post_messages)
     post_prediction (self, &prediction);
   if (self->output != OUTPUT_VIDEO)
     return push_line (self, buffer, meta, &prediction);
-  return self->picture_caps != NULL ? push_picture (self, buffer, meta) : push_frame (self, buffer, meta, &prediction);
+  return self->picture_caps != NULL ? push_picture (self, buffer, meta) : push_frame (self, buffer, &prediction);
+}
+
+static GstFlowReturn
+sl_postprocess_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  SlPostprocess *self = (SlPostprocess *) parent;
+  if (self->tensors.decoding == NULL || (settings_changed (self) && !open_decoding (self))) {
+    gst_buffer_unref (buffer);
+    return GST_FLOW_NOT_NEGOTIATED;
+  }
+  if (!sl_buffer_is_empty_frame (buffer))
+    return take_tensors (self, buffer);
+  const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
+  GstFlowReturn flow = meta->frame != NULL ? negotiate (self, meta) : GST_FLOW_ERROR;
+  if (flow == GST_FLOW_OK)
+    return meta->content == SL_FRAME_SKIPPED ? push_skipped (self, buffer) : push_objects (self, buffer);
+  gst_buffer_unref (buffer);
+  return flow;
 }
 
 static void
@@ -482,6 +609,7 @@ flush (SlPostprocess *self)
     }
     link = next;
   }
+  gst_clear_buffer (&self->gathering);
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
   sl_tracking_reset (&self->tracking);
 }
@@ -550,6 +678,7 @@ sl_postprocess_change_state (GstElement *element, GstStateChange transition)
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     forget_output (self);
     sl_line_pool_clear (&self->lines);
+    gst_clear_buffer (&self->gathering);
     sl_tensor_decoding_clear (&self->tensors);
     gst_clear_caps (&self->tensor_caps);
   }
@@ -583,6 +712,9 @@ sl_postprocess_finalize (GObject *object)
   gst_clear_caps (&self->tensor_caps);
   sl_prediction_map_free (self->predictions);
   sl_tracking_clear (&self->tracking);
+  gst_clear_buffer (&self->gathering);
+  sl_nested_free (self->nested);
+  sl_prediction_reader_clear (&self->reader);
   g_string_free (self->line, TRUE);
   g_free (self->source);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
@@ -617,6 +749,8 @@ sl_postprocess_init (SlPostprocess *self)
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
   self->predictions = sl_prediction_map_new ();
   sl_tracking_init (&self->tracking);
+  self->nested = sl_nested_new ();
+  sl_prediction_reader_init (&self->reader);
   self->line = g_string_new (NULL);
   g_queue_init (&self->held);
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
@@ -625,6 +759,7 @@ sl_postprocess_init (SlPostprocess *self)
   GST_PAD_SET_ACCEPT_TEMPLATE (self->sinkpad);
   gst_pad_set_chain_function (self->sinkpad, sl_postprocess_chain);
   gst_pad_set_event_function (self->sinkpad, sl_postprocess_sink_event);
+  gst_pad_set_query_function (self->sinkpad, sl_postprocess_sink_query);
   gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
   self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
   gst_pad_use_fixed_caps (self->srcpad);

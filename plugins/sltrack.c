@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "plugins/framemeta.h"
+#include "plugins/objectregions.h"
 #include "plugins/predictions.h"
 #include "plugins/properties.h"
 #include "plugins/relations.h"
@@ -118,7 +119,7 @@ collect_regions (SlTrack *self, GstBuffer *buffer)
   g_array_set_size (self->boxes, 0);
   while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
     GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
-    if (!sl_region_is_object (region))
+    if (sl_region_is_label (region, self->width, self->height))
       continue;
     const SlTrackBox box = read_box (self, region);
     g_ptr_array_add (self->regions, region);

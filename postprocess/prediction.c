@@ -62,6 +62,51 @@ append_object_mask (GString *out, const SlObjectMask *mask)
 }
 
 static void
+append_label (GString *out, const SlLabelled *label)
+{
+  g_string_append (out, "{\"label\":");
+  sl_json_append_string (out, label->label);
+  sl_json_append_printf (out, ",\"label_id\":%d", label->label_id);
+  append_field (out, ",\"confidence\":", label->confidence);
+  if (label->model != NULL) {
+    g_string_append (out, ",\"model\":");
+    sl_json_append_string (out, label->model);
+  }
+  g_string_append_c (out, '}');
+}
+
+static void
+append_labels (GString *out, const SlLabelled *labels, guint n)
+{
+  g_string_append (out, ",\"labels\":[");
+  for (guint i = 0; i < n; i++) {
+    if (i > 0)
+      g_string_append_c (out, ',');
+    append_label (out, &labels[i]);
+  }
+  g_string_append_c (out, ']');
+}
+
+/* The next object from @at on that was found inside @parent (1 + its place, 0 = the frame); n_objects when there is none. */
+static guint
+next_inside (const SlPrediction *prediction, guint parent, guint at)
+{
+  while (at < prediction->n_objects && prediction->objects[at].parent != parent)
+    at++;
+  return at;
+}
+
+/* Whether a further model found objects inside of some. */
+static gboolean
+is_nested (const SlPrediction *prediction)
+{
+  for (guint i = 0; i < prediction->n_objects; i++)
+    if (prediction->objects[i].parent > 0)
+      return TRUE;
+  return FALSE;
+}
+
+static void
 append_object (GString *out, const SlObject *object, const SlSkeleton *skeleton)
 {
   sl_json_append_printf (out, "{\"x\":%d,\"y\":%d,\"w\":%d,\"h\":%d,\"roi_type\":", object->x, object->y, object->w, object->h);
@@ -80,7 +125,28 @@ append_object (GString *out, const SlObject *object, const SlSkeleton *skeleton)
     append_points (out, object, skeleton);
   if (object->mask.width > 0)
     append_object_mask (out, &object->mask);
-  g_string_append_c (out, '}');
+  if (object->n_labels > 0)
+    append_labels (out, object->labels, object->n_labels);
+}
+
+/* Objects inside @parent (1 + its place, 0 = the frame). Those inside an object come behind it in the list, so this ends. */
+static void
+append_objects (GString *out, const SlPrediction *prediction, guint parent, gboolean nested)
+{
+  gboolean first = TRUE;
+  g_string_append_c (out, '[');
+  for (guint i = next_inside (prediction, parent, parent); i < prediction->n_objects; i = next_inside (prediction, parent, i + 1)) {
+    if (!first)
+      g_string_append_c (out, ',');
+    first = FALSE;
+    append_object (out, &prediction->objects[i], prediction->skeleton);
+    if (nested && next_inside (prediction, i + 1, i + 1) < prediction->n_objects) {
+      g_string_append (out, ",\"objects\":");
+      append_objects (out, prediction, i + 1, nested);
+    }
+    g_string_append_c (out, '}');
+  }
+  g_string_append_c (out, ']');
 }
 
 /* Runs of equal cells, row after row: class, length, class, length, ... */
@@ -133,16 +199,6 @@ append_latency (GString *out, const SlLatency *latency)
   g_string_append_c (out, '}');
 }
 
-static void
-append_label (GString *out, const SlLabelled *label)
-{
-  g_string_append (out, "{\"label\":");
-  sl_json_append_string (out, label->label);
-  sl_json_append_printf (out, ",\"label_id\":%d", label->label_id);
-  append_field (out, ",\"confidence\":", label->confidence);
-  g_string_append_c (out, '}');
-}
-
 void
 sl_prediction_append_json (GString *out, const SlPrediction *prediction)
 {
@@ -153,19 +209,9 @@ sl_prediction_append_json (GString *out, const SlPrediction *prediction)
     g_string_append (out, "null");
   else
     sl_json_append_printf (out, "%" G_GUINT64_FORMAT, prediction->timestamp);
-  sl_json_append_printf (out, ",\"resolution\":{\"width\":%d,\"height\":%d},\"objects\":[", prediction->width, prediction->height);
-  for (guint i = 0; i < prediction->n_objects; i++) {
-    if (i > 0)
-      g_string_append_c (out, ',');
-    append_object (out, &prediction->objects[i], prediction->skeleton);
-  }
-  g_string_append (out, "],\"labels\":[");
-  for (guint i = 0; i < prediction->n_labels; i++) {
-    if (i > 0)
-      g_string_append_c (out, ',');
-    append_label (out, &prediction->labels[i]);
-  }
-  g_string_append_c (out, ']');
+  sl_json_append_printf (out, ",\"resolution\":{\"width\":%d,\"height\":%d},\"objects\":", prediction->width, prediction->height);
+  append_objects (out, prediction, 0, is_nested (prediction));
+  append_labels (out, prediction->labels, prediction->n_labels);
   if (prediction->mask.width > 0)
     append_mask (out, prediction);
   if (prediction->latency != NULL)
@@ -188,6 +234,35 @@ append_shares (GString *out, const SlPrediction *prediction)
   }
 }
 
+static void
+append_words (GString *out, guint depth, const char *label, double confidence)
+{
+  sl_json_append_printf (out, "%*s", (int) (2 * depth), "");
+  append_plain (out, label);
+  g_string_append_c (out, ' ');
+  append_double (out, confidence);
+}
+
+/* One line an object inside @parent; what is said of it, and what is inside it, below it and further in. */
+static void
+append_lines (GString *out, const SlPrediction *prediction, guint parent, guint depth, gboolean nested)
+{
+  for (guint i = next_inside (prediction, parent, parent); i < prediction->n_objects; i = next_inside (prediction, parent, i + 1)) {
+    const SlObject *object = &prediction->objects[i];
+    append_words (out, depth, object->label, object->confidence);
+    sl_json_append_printf (out, " %d %d %d %d", object->x, object->y, object->w, object->h);
+    if (object->object_id > 0)
+      sl_json_append_printf (out, " %d", object->object_id);
+    g_string_append_c (out, '\n');
+    for (guint k = 0; k < object->n_labels; k++) {
+      append_words (out, depth + 1, object->labels[k].label, object->labels[k].confidence);
+      g_string_append_c (out, '\n');
+    }
+    if (nested)
+      append_lines (out, prediction, i + 1, depth + 1, nested);
+  }
+}
+
 void
 sl_prediction_append_text (GString *out, const SlPrediction *prediction)
 {
@@ -196,14 +271,5 @@ sl_prediction_append_text (GString *out, const SlPrediction *prediction)
     append_plain (out, prediction->labels[0].label);
     g_string_append_c (out, '\n');
   }
-  for (guint i = 0; i < prediction->n_objects; i++) {
-    const SlObject *object = &prediction->objects[i];
-    append_plain (out, object->label);
-    g_string_append_c (out, ' ');
-    append_double (out, object->confidence);
-    sl_json_append_printf (out, " %d %d %d %d", object->x, object->y, object->w, object->h);
-    if (object->object_id > 0)
-      sl_json_append_printf (out, " %d", object->object_id);
-    g_string_append_c (out, '\n');
-  }
+  append_lines (out, prediction, 0, 0, is_nested (prediction));
 }

@@ -26,6 +26,14 @@ typedef struct
 } SlObjectMask;
 #define SL_OBJECT_CELL 128
 
+typedef struct
+{
+  gint32 label_id;
+  gdouble confidence;
+  const char *label; /* (not nullable) */
+  const char *model; /* (nullable): of an object's label: name of the model that gave it */
+} SlLabelled;
+
 /** An object; @x..@h whole pixels of the frame, clipped to it; @x_min..@y_max in 0..1 of the frame, clipped. */
 typedef struct
 {
@@ -39,14 +47,10 @@ typedef struct
   gint32 object_id;      /* from 1 on, the same in every frame of a stream; 0 = not tracked */
   guint64 tracked_since; /* nanoseconds of the frame with this object's first box; where there is an object_id */
   SlObjectMask mask;
+  guint n_labels;
+  const SlLabelled *labels; /* what other models said of the object */
+  guint parent;             /* the object inside which a further model found this one: 1 + its place; 0 = none */
 } SlObject;
-
-typedef struct
-{
-  gint32 label_id;
-  gdouble confidence;
-  const char *label; /* (not nullable) */
-} SlLabelled;
 
 /** A class that the mask has, and the share of its cells. */
 typedef struct
@@ -91,7 +95,8 @@ typedef struct
 /** sl_prediction_append_json: one line without newline, UTF-8; shape documented in docs/predictions.md. */
 void sl_prediction_append_json (GString *out, const SlPrediction *prediction);
 /** sl_prediction_append_text: for reading and scripts: the best label alone, or one line an object
- *  "label confidence x y w h", and the id of objects that have one; newline after each; nothing for an empty prediction. */
+ *  "label confidence x y w h", and the id of objects that have one, below it and indented by two more spaces what other models said
+ *  of it and found inside it; newline after each; nothing for an empty prediction. */
 void sl_prediction_append_text (GString *out, const SlPrediction *prediction);
 
 G_END_DECLS

@@ -19,6 +19,9 @@ test_elements_init (int *argc, char ***argv)
                                              sl_plugin_register_elements, "0", "LGPL", "sightline", "sightline", "unknown"));
 }
 
+/* Pixels along a side of the models' pictures. */
+#define SIDE 4
+
 static SlTfliteTensor
 tensor (const char *name, SlDtype dtype, guint rank, const gint32 *dims)
 {
@@ -31,21 +34,21 @@ tensor (const char *name, SlDtype dtype, guint rank, const gint32 *dims)
   return made;
 }
 
-static const gint32 picture_dims[] = { 1, 4, 4, 3 };
+static const gint32 picture_dims[] = { 1, SIDE, SIDE, 3 };
 static const gint32 pooled_dims[] = { 1, 1, 1, 3 };
 static const gint32 flat_dims[] = { 1, 3 };
 
 static void
-add_pool (SlTfliteWriter *writer, SlOpType op, gint32 input, gint32 output)
+add_pool (SlTfliteWriter *writer, SlOpType op, gint32 side, gint32 input, gint32 output)
 {
   sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = op,
                                               .params.window = { .padding = SL_PADDING_VALID,
-                                                                 .stride_h = 4,
-                                                                 .stride_w = 4,
+                                                                 .stride_h = side,
+                                                                 .stride_w = side,
                                                                  .dilation_h = 1,
                                                                  .dilation_w = 1,
-                                                                 .filter_h = 4,
-                                                                 .filter_w = 4 },
+                                                                 .filter_h = side,
+                                                                 .filter_w = side },
                                               .n_inputs = 1,
                                               .inputs = { input },
                                               .n_outputs = 1,
@@ -68,16 +71,23 @@ add_flat (SlTfliteWriter *writer, SlDtype dtype, gint32 input, const char *name)
 }
 
 char *
-test_colour_model (SlDtype dtype)
+test_sized_colour_model (SlDtype dtype, gint32 side)
 {
+  const gint32 dims[] = { 1, side, side, 3 };
   g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
-  SlTfliteTensor picture = tensor ("picture", dtype, 4, picture_dims), pooled = tensor ("pooled", dtype, 4, pooled_dims);
+  SlTfliteTensor picture = tensor ("picture", dtype, 4, dims), pooled = tensor ("pooled", dtype, 4, pooled_dims);
   gint32 input = sl_tflite_writer_tensor (writer, &picture);
   gint32 mean = sl_tflite_writer_tensor (writer, &pooled);
-  add_pool (writer, SL_OP_AVERAGE_POOL_2D, input, mean);
+  add_pool (writer, SL_OP_AVERAGE_POOL_2D, side, input, mean);
   gint32 output = add_flat (writer, dtype, mean, "colour");
   sl_tflite_writer_io (writer, 1, &input, 1, &output);
   return sl_tflite_writer_save_temp (writer, "colour.tflite", NULL);
+}
+
+char *
+test_colour_model (SlDtype dtype)
+{
+  return test_sized_colour_model (dtype, SIDE);
 }
 
 char *
@@ -88,8 +98,8 @@ test_pair_model (void)
   SlTfliteTensor mean_tensor = tensor ("mean", SL_DTYPE_U8, 4, pooled_dims), max_tensor = tensor ("max", SL_DTYPE_U8, 4, pooled_dims);
   gint32 input = sl_tflite_writer_tensor (writer, &picture);
   gint32 outputs[2] = { sl_tflite_writer_tensor (writer, &mean_tensor), sl_tflite_writer_tensor (writer, &max_tensor) };
-  add_pool (writer, SL_OP_AVERAGE_POOL_2D, input, outputs[0]);
-  add_pool (writer, SL_OP_MAX_POOL_2D, input, outputs[1]);
+  add_pool (writer, SL_OP_AVERAGE_POOL_2D, SIDE, input, outputs[0]);
+  add_pool (writer, SL_OP_MAX_POOL_2D, SIDE, input, outputs[1]);
   sl_tflite_writer_io (writer, 1, &input, 2, outputs);
   return sl_tflite_writer_save_temp (writer, "pair.tflite", NULL);
 }

@@ -20,6 +20,8 @@ void test_elements_init (int *argc, char ***argv);
 /** test_colour_model: a new file: @dtype[1,4,4,3] -> the mean of each channel, @dtype[1,3]. uint8 and int8 are
  *  quantised so that a byte b is b/255. */
 char *test_colour_model (SlDtype dtype);
+/** test_sized_colour_model: the same for a picture of @side x @side. */
+char *test_sized_colour_model (SlDtype dtype, gint32 side);
 /** test_pair_model: uint8[1,4,4,3] -> two outputs, the mean of each channel and the largest value of each. */
 char *test_pair_model (void);
 /** test_sum_model: float32[1,4] + float32[1,4] -> float32[1,4]. */

@@ -126,6 +126,33 @@ test_tracked (void)
   g_assert_cmpstr (text, ==, "cat 0.5 1 2 3 4 12\ncat 0.5 1 2 3 4\n");
 }
 
+/* What further models said of objects, and found inside them, is inside them. */
+static void
+test_nested (void)
+{
+  static const SlLabelled said[] = { { 1, 0.5, "smiles", "mood.tflite" }, { 30, 0.25, "30", "age.tflite" } };
+  const SlObject found[] = {
+    { 0, 0, 9, 9, 0, 0, 1, 1, 0.5, 0, "person" },
+    { 1, 1, 2, 2, 0, 0, 1, 1, 0.5, 3, "dog" },
+    { 1, 2, 3, 4, 0, 0, 1, 1, 0.75, 1, "face", .n_labels = 2, .labels = said, .parent = 1 },
+    { 2, 2, 1, 1, 0, 0, 1, 1, 1, 2, "eye", .parent = 3 },
+  };
+  const SlPrediction prediction = { .width = 9, .height = 9, .n_objects = 4, .objects = found };
+  g_autofree char *json = json_of (&prediction);
+#define BOX "\"detection\":{\"bounding_box\":{\"x_min\":0,\"x_max\":1,\"y_min\":0,\"y_max\":1},\"confidence\":"
+  g_assert_cmpstr (json, ==,
+                   "{\"source\":null,\"frame\":0,\"timestamp\":0,\"resolution\":{\"width\":9,\"height\":9},\"objects\":["
+                   "{\"x\":0,\"y\":0,\"w\":9,\"h\":9,\"roi_type\":\"person\"," BOX "0.5,\"label\":\"person\",\"label_id\":0},\"objects\":["
+                   "{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"roi_type\":\"face\"," BOX "0.75,\"label\":\"face\",\"label_id\":1},\"labels\":["
+                   "{\"label\":\"smiles\",\"label_id\":1,\"confidence\":0.5,\"model\":\"mood.tflite\"},"
+                   "{\"label\":\"30\",\"label_id\":30,\"confidence\":0.25,\"model\":\"age.tflite\"}],\"objects\":["
+                   "{\"x\":2,\"y\":2,\"w\":1,\"h\":1,\"roi_type\":\"eye\"," BOX "1,\"label\":\"eye\",\"label_id\":2}}]}]},"
+                   "{\"x\":1,\"y\":1,\"w\":2,\"h\":2,\"roi_type\":\"dog\"," BOX "0.5,\"label\":\"dog\",\"label_id\":3}}],\"labels\":[]}");
+#undef BOX
+  g_autofree char *text = text_of (&prediction);
+  g_assert_cmpstr (text, ==, "person 0.5 0 0 9 9\n  face 0.75 1 2 3 4\n    smiles 0.5\n    30 0.25\n    eye 1 2 2 1 1\ndog 0.5 1 1 2 2\n");
+}
+
 /* Bytes that JSON or UTF-8 forbid. */
 static void
 test_json_escapes (void)
@@ -231,6 +258,7 @@ main (int argc, char **argv)
   g_test_add_func ("/prediction/json_unknown", test_json_unknown);
   g_test_add_func ("/prediction/json_more", test_json_more);
   g_test_add_func ("/prediction/tracked", test_tracked);
+  g_test_add_func ("/prediction/nested", test_nested);
   g_test_add_func ("/prediction/json_escapes", test_json_escapes);
   g_test_add_func ("/prediction/json_not_finite", test_json_not_finite);
   g_test_add_func ("/prediction/locale", test_locale);

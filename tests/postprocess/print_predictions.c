@@ -11,6 +11,12 @@ static const SlObject objects[] = {
   { 10, 20, 30, 40, 0.0123457, 0.1, 0.5, 1, 0.83, 0, "person", 2, points, 7, 0, { 3, 2, shares } },
   { 0, 0, 1, 1, 0, 0, 1e-7, 0.333333333, NAN, -1, "traffic \"light\"\\ \xff", 0, NULL },
 };
+static const SlLabelled said[] = { { 1, 0.5, "smiles", "mood.tflite" }, { -1, NAN, "?", NULL } };
+static const SlObject nested[] = {
+  { 10, 20, 30, 40, 0.25, 0.1, 0.5, 1, 0.83, 0, "person" },
+  { 11, 21, 3, 4, 0.3, 0.1, 0.4, 1, 0.5, 1, "face", 2, points, 2, said, 1 },
+  { 11, 21, 1, 1, 0.3, 0.1, 0.4, 1, 0.5, 2, "eye", .parent = 2 },
+};
 static const SlLabelled labels[] = { { 653, 220 / 256.0, "military uniform" } };
 static const guint8 cells[] = { 0, 0, 12, 255, 255, 12 };
 static const SlMaskClass mask_classes[] = { { 0, "background", 1 / 3.0 }, { 12, "dog", 1 / 3.0 } };
@@ -34,6 +40,7 @@ static const SlPrediction predictions[] = {
     .n_mask_classes = 2,
     .mask_classes = mask_classes,
     .latency = &latency },
+  { .source = "nested", .timestamp = 0, .width = 99, .height = 99, .n_objects = 3, .objects = nested },
   { .source = "x", .timestamp = 0, .width = 2, .height = 2, .n_objects = 1, .objects = objects, .latency = &latency },
 };
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which regions of interest of a frame a second model looks at.
+ */
+#ifndef SL_PLUGINS_OBJECTREGIONS_H
+#define SL_PLUGINS_OBJECTREGIONS_H
+
+#include <gst/gst.h>
+#include <gst/video/video.h>
+
+#include "preprocess/affine.h"
+
+G_BEGIN_DECLS
+
+/** A region: its place among the frame's region metas, from 0, and its pixels, inside the frame. */
+typedef struct
+{
+  guint index;
+  SlRect part;
+} SlObjectRegion;
+
+/** sl_object_regions_choose: fills @chosen (of SlObjectRegion) with at most @most regions, in their order on @frame, a frame of
+ *  @video. @classes (nullable), NULL-terminated: labels that count, spaces around them do not. Regions of no area inside the frame
+ *  are left out, and so are labels of the whole frame. */
+void sl_object_regions_choose (GstBuffer *frame, const GstVideoInfo *video, const char *const *classes, guint most, GArray *chosen);
+/** sl_region_is_label: whether a region stands for a label of the whole frame of @width x @height, and not for an object. */
+gboolean sl_region_is_label (GstVideoRegionOfInterestMeta *region, gint width, gint height);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slpredict: one element from frames to predictions: a bin of queue ! slnormalize ! slinfer ! slpostprocess, with the properties
+ * of these that people need.
+ *
+ * Threads: whoever captures or decodes puts frames into the queue; the queue's thread does the rest (the model may use more).
+ * The queue comes first, so that a frame that is dropped has cost nothing, and a tensor is read while it is in the cache. It holds
+ * one frame. On live input a newer frame takes its place, so what the model gets is never older than a frame, however slow the
+ * model is; otherwise upstream waits, and every frame comes out, in order.
+ * Invariant: serials count the frames that came in; a gap in them behind the queue is what was dropped.
+ */
+#include "plugins/elements.h"
+
+#include <gst/video/video.h>
+#include <stdio.h>
+
+#include "core/error.h"
+#include "plugins/framemeta.h"
+#include "plugins/properties.h"
+#include "plugins/report.h"
+
+GST_DEBUG_CATEGORY_STATIC (sl_predict_debug);
+#define GST_CAT_DEFAULT sl_predict_debug
+
+typedef enum
+{
+  DROP_AUTO,
+  DROP_ALWAYS,
+  DROP_NEVER
+} Drop;
+
+/* Values of the queue's property "leaky". */
+#define LEAKY_NO 0
+#define LEAKY_DOWNSTREAM 2
+
+typedef enum
+{
+  NORMALIZE,
+  INFER,
+  POSTPROCESS,
+  N_CHILDREN
+} Child;
+
+typedef struct
+{
+  GstBin parent;
+  GstPad *sinkpad;   /* (nullable) when GStreamer has no queue */
+  GstElement *queue; /* (nullable) */
+  GstElement *children[N_CHILDREN];
+  char *region;        /* object lock */
+  gint drop;           /* object lock */
+  gboolean live_known; /* object lock: upstream has said whether it is live */
+  guint64 taken;       /* object lock: serial of the last frame that came in */
+  guint64 passed;      /* object lock: serial of the last frame that left the queue; 0 = none since the start or a flush */
+  guint64 processed;   /* object lock */
+  guint64 dropped;     /* object lock */
+  guint held;          /* object lock: how often notifications of slinfer are held back */
+} SlPredict;
+
+typedef GstBinClass SlPredictClass;
+
+G_DEFINE_TYPE (SlPredict, sl_predict, GST_TYPE_BIN)
+
+/* Properties of the elements inside, in the order shown. */
+static const struct
+{
+  Child child;
+  const char *name;
+} forwarded[] = {
+  { INFER, "model" },
+  { INFER, "labels" },
+  { INFER, "decoder" },
+  { POSTPROCESS, "threshold" },
+  { POSTPROCESS, "iou-threshold" },
+  { POSTPROCESS, "max-results" },
+  { POSTPROCESS, "top-k" },
+  { INFER, "threads" },
+  { NORMALIZE, "inference-interval" },
+  { NORMALIZE, "object-class" },
+  { NORMALIZE, "max-objects" },
+  { INFER, "fit" },
+  { NORMALIZE, "filter" },
+  { NORMALIZE, "video-direction" },
+  { INFER, "colour" },
+  { INFER, "layout" },
+  { INFER, "mean" },
+  { INFER, "std" },
+  { NORMALIZE, "pad-value" },
+  { POSTPROCESS, "source" },
+  { POSTPROCESS, "post-messages" },
+};
+
+enum
+{
+  PROP_REGION = 1 + G_N_ELEMENTS (forwarded),
+  PROP_DROP,
+  PROP_DROPPED,
+};
+
+static GType
+drop_get_type (void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    { DROP_AUTO, "On live sources (cameras, network streams), not on files", "auto" },
+    { DROP_ALWAYS, "Always: the newest frame counts", "always" },
+    { DROP_NEVER, "Never: every frame is looked at, a camera has to wait", "never" },
+    { 0, NULL, NULL },
+  };
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_enum_register_static ("SlPredictDrop", values));
+  return type;
+}
+
+/* inference-region as rectangle and objects; FALSE with @error set when it is neither. */
+static gboolean
+parse_region (const char *text, SlRect *part, gboolean *objects, GError **error)
+{
+  int end = 0;
+  *part = (SlRect){ 0 };
+  *objects = g_strcmp0 (text, "roi-list") == 0;
+  if (text == NULL || *text == '\0' || *objects || g_str_equal (text, "full-frame"))
+    return TRUE;
+  if (sscanf (text, "%5d,%5d,%5d,%5d%n", &part->x, &part->y, &part->width, &part->height, &end) == 4 && text[end] == '\0' && part->x >= 0
+      && part->y >= 0 && part->width > 0 && part->height > 0 && MAX (part->x, part->y) <= 32767 && MAX (part->width, part->height) <= 32768)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "inference-region=%s: expected full-frame, roi-list (each object found upstream), or X,Y,WIDTH,HEIGHT in pixels of the "
+               "frame, such as inference-region=0,120,640,360",
+               text);
+  return FALSE;
+}
+
+/* Tells slnormalize which part of a frame to look at. */
+static gboolean
+apply_region (SlPredict *self)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *classes = NULL;
+  SlRect part;
+  gboolean objects;
+  GST_OBJECT_LOCK (self);
+  g_autofree char *text = g_strdup (self->region);
+  GST_OBJECT_UNLOCK (self);
+  g_object_get (self->children[NORMALIZE], "object-class", &classes, NULL);
+  const gboolean by_class = classes != NULL && *classes != '\0';
+  if (parse_region (text, &part, &objects, &error) && by_class && part.width > 0)
+    g_set_error (&error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "inference-region=%s and object-class=%s: expected one of them, a rectangle or objects: remove the other", text, classes);
+  if (error != NULL) {
+    sl_element_report (GST_ELEMENT (self), error);
+    return FALSE;
+  }
+  objects |= by_class;
+  g_object_set (self->children[NORMALIZE], "objects", objects, "crop-x", part.x, "crop-y", part.y, "crop-width", part.width, "crop-height",
+                part.height, NULL);
+  return TRUE;
+}
+
+/* Whether upstream is live, when it says. */
+static gboolean
+query_live (SlPredict *self, gboolean *live)
+{
+  GstQuery *query = gst_query_new_latency ();
+  const gboolean known = gst_pad_peer_query (self->sinkpad, query);
+  if (known)
+    gst_query_parse_latency (query, live, NULL, NULL);
+  gst_query_unref (query);
+  return known;
+}
+
+static void
+choose_queueing (SlPredict *self)
+{
+  gboolean live = FALSE;
+  const gboolean known = query_live (self, &live);
+  GST_OBJECT_LOCK (self);
+  const gint drop = self->drop;
+  self->live_known = known || drop != DROP_AUTO;
+  GST_OBJECT_UNLOCK (self);
+  const gboolean leaky = drop == DROP_ALWAYS || (drop == DROP_AUTO && live);
+  g_object_set (self->queue, "leaky", leaky ? LEAKY_DOWNSTREAM : LEAKY_NO, NULL);
+}
+
+/* Notes when the frame came, and the how-manieth it is. Metas of a frame that others hold, too, are written to a copy of its
+ * buffer, which shares the pixels. */
+static GstBuffer *
+stamp (SlPredict *self, GstBuffer *frame)
+{
+  frame = gst_buffer_make_writable (frame);
+  SlFrameMeta *meta = sl_buffer_get_frame_meta (frame);
+  if (meta == NULL)
+    meta = sl_buffer_add_frame_meta (frame, NULL, NULL, NULL);
+  if (meta->captured == 0)
+    meta->captured = g_get_monotonic_time ();
+  GST_OBJECT_LOCK (self);
+  meta->serial = ++self->taken;
+  GST_OBJECT_UNLOCK (self);
+  return frame;
+}
+
+static GstPadProbeReturn
+frame_in (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  SlPredict *self = data;
+  if ((info->type & GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) != 0) {
+    if (GST_EVENT_TYPE (info->data) == GST_EVENT_SEGMENT)
+      choose_queueing (self);
+    return GST_PAD_PROBE_OK;
+  }
+  GST_OBJECT_LOCK (self);
+  const gboolean known = self->live_known;
+  GST_OBJECT_UNLOCK (self);
+  if (!known)
+    choose_queueing (self);
+  info->data = stamp (self, info->data);
+  return GST_PAD_PROBE_OK;
+}
+
+/* @frame is the first behind dropped ones. */
+static void
+post_qos (SlPredict *self, GstPad *pad, GstBuffer *frame, guint64 processed, guint64 dropped)
+{
+  GstClockTime running = GST_CLOCK_TIME_NONE, stream = GST_CLOCK_TIME_NONE;
+  GstEvent *event = gst_pad_get_sticky_event (pad, GST_EVENT_SEGMENT, 0);
+  if (event != NULL) {
+    const GstSegment *segment;
+    gst_event_parse_segment (event, &segment);
+    running = gst_segment_to_running_time (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (frame));
+    stream = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (frame));
+    gst_event_unref (event);
+  }
+  GstMessage *message = gst_message_new_qos (GST_OBJECT (self), TRUE, running, stream, GST_BUFFER_PTS (frame), GST_BUFFER_DURATION (frame));
+  gst_message_set_qos_stats (message, GST_FORMAT_BUFFERS, processed, dropped);
+  gst_element_post_message (GST_ELEMENT (self), message);
+}
+
+static GstPadProbeReturn
+frame_out (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  SlPredict *self = data;
+  if ((info->type & GST_PAD_PROBE_TYPE_EVENT_FLUSH) != 0) {
+    GST_OBJECT_LOCK (self);
+    self->passed = 0;
+    GST_OBJECT_UNLOCK (self);
+    return GST_PAD_PROBE_OK;
+  }
+  const SlFrameMeta *meta = sl_buffer_get_frame_meta (info->data);
+  if (meta == NULL)
+    return GST_PAD_PROBE_OK;
+  GST_OBJECT_LOCK (self);
+  const guint64 missing = self->passed > 0 && meta->serial > self->passed ? meta->serial - self->passed - 1 : 0;
+  self->passed = meta->serial;
+  self->dropped += missing;
+  const guint64 processed = ++self->processed, dropped = self->dropped;
+  GST_OBJECT_UNLOCK (self);
+  if (missing > 0)
+    post_qos (self, pad, info->data, processed, dropped);
+  return GST_PAD_PROBE_OK;
+}
+
+/* The time between two frames, 0 when caps do not say. */
+static GstClockTime
+frame_interval (SlPredict *self)
+{
+  g_autoptr (GstCaps) caps = gst_pad_get_current_caps (self->sinkpad);
+  GstVideoInfo video;
+  if (caps == NULL || !gst_video_info_from_caps (&video, caps) || GST_VIDEO_INFO_FPS_N (&video) <= 0)
+    return 0;
+  return gst_util_uint64_scale (GST_SECOND, (guint64) GST_VIDEO_INFO_FPS_D (&video), (guint64) GST_VIDEO_INFO_FPS_N (&video));
+}
+
+/* The elements inside add the model's time. When that is longer than a frame's, a frame also waits for it, until the next one
+ * takes its place. */
+static void
+add_waiting (SlPredict *self, GstQuery *query)
+{
+  gboolean live, upstream_live;
+  GstClockTime min, max, upstream_min;
+  GstQuery *upstream = gst_query_new_latency ();
+  gst_query_parse_latency (query, &live, &min, &max);
+  if (live && gst_pad_peer_query (self->sinkpad, upstream)) {
+    gst_query_parse_latency (upstream, &upstream_live, &upstream_min, NULL);
+    const GstClockTime interval = frame_interval (self);
+    if (min > upstream_min + interval)
+      min += interval;
+    if (GST_CLOCK_TIME_IS_VALID (max))
+      max = MAX (max + interval, min);
+    gst_query_set_latency (query, live, min, max);
+  }
+  gst_query_unref (upstream);
+}
+
+static gboolean
+src_query (GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  const gboolean answered = gst_pad_query_default (pad, parent, query);
+  if (answered && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY)
+    add_waiting ((SlPredict *) parent, query);
+  return answered;
+}
+
+static GstStateChangeReturn
+sl_predict_change_state (GstElement *element, GstStateChange transition)
+{
+  SlPredict *self = (SlPredict *) element;
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY && self->queue == NULL) {
+    GST_ELEMENT_ERROR (self, CORE, MISSING_PLUGIN,
+                       ("there is no queue element; expected GStreamer's coreelements plugin, which has it: reinstall GStreamer"), (NULL));
+    return GST_STATE_CHANGE_FAILURE;
+  }
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
+    if (!apply_region (self))
+      return GST_STATE_CHANGE_FAILURE;
+    GST_OBJECT_LOCK (self);
+    self->live_known = FALSE;
+    self->taken = self->passed = self->processed = self->dropped = 0;
+    GST_OBJECT_UNLOCK (self);
+  }
+  return GST_ELEMENT_CLASS (sl_predict_parent_class)->change_state (element, transition);
+}
+
+/* What is set together is passed on together: slinfer sees one change, not a model with the labels of another. */
+static void
+sl_predict_dispatch_properties_changed (GObject *object, guint n, GParamSpec **pspecs)
+{
+  SlPredict *self = (SlPredict *) object;
+  GST_OBJECT_LOCK (self);
+  guint held = self->held;
+  self->held = 0;
+  GST_OBJECT_UNLOCK (self);
+  for (; held > 0; held--)
+    g_object_thaw_notify (G_OBJECT (self->children[INFER]));
+  G_OBJECT_CLASS (sl_predict_parent_class)->dispatch_properties_changed (object, n, pspecs);
+}
+
+static void
+set_forwarded (SlPredict *self, guint row, const GValue *value)
+{
+  GObject *child = G_OBJECT (self->children[forwarded[row].child]);
+  if (forwarded[row].child == INFER) {
+    g_object_freeze_notify (child);
+    GST_OBJECT_LOCK (self);
+    self->held++;
+    GST_OBJECT_UNLOCK (self);
+  }
+  g_object_set_property (child, forwarded[row].name, value);
+}
+
+static void
+sl_predict_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  SlPredict *self = (SlPredict *) object;
+  if (id <= G_N_ELEMENTS (forwarded)) {
+    set_forwarded (self, id - 1, value);
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  if (id == PROP_REGION) {
+    g_free (self->region);
+    self->region = g_value_dup_string (value);
+  } else {
+    self->drop = g_value_get_enum (value);
+    self->live_known = FALSE;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+sl_predict_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  SlPredict *self = (SlPredict *) object;
+  if (id <= G_N_ELEMENTS (forwarded)) {
+    g_object_get_property (G_OBJECT (self->children[forwarded[id - 1].child]), forwarded[id - 1].name, value);
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  if (id == PROP_REGION)
+    g_value_set_string (value, self->region);
+  else if (id == PROP_DROP)
+    g_value_set_enum (value, self->drop);
+  else
+    g_value_set_uint64 (value, self->dropped);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+sl_predict_finalize (GObject *object)
+{
+  g_free (((SlPredict *) object)->region);
+  G_OBJECT_CLASS (sl_predict_parent_class)->finalize (object);
+}
+
+/* A property like @from: what is documented there is documented here. */
+static GParamSpec *
+like (GParamSpec *from)
+{
+  const char *name = from->name, *nick = g_param_spec_get_nick (from), *help = g_param_spec_get_blurb (from);
+  if (G_IS_PARAM_SPEC_INT (from)) {
+    const GParamSpecInt *spec = G_PARAM_SPEC_INT (from);
+    return g_param_spec_int (name, nick, help, spec->minimum, spec->maximum, spec->default_value, from->flags);
+  }
+  if (G_IS_PARAM_SPEC_DOUBLE (from)) {
+    const GParamSpecDouble *spec = G_PARAM_SPEC_DOUBLE (from);
+    return g_param_spec_double (name, nick, help, spec->minimum, spec->maximum, spec->default_value, from->flags);
+  }
+  if (G_IS_PARAM_SPEC_ENUM (from))
+    return g_param_spec_enum (name, nick, help, from->value_type, G_PARAM_SPEC_ENUM (from)->default_value, from->flags);
+  if (G_IS_PARAM_SPEC_BOOLEAN (from))
+    return g_param_spec_boolean (name, nick, help, G_PARAM_SPEC_BOOLEAN (from)->default_value, from->flags);
+  g_assert (G_IS_PARAM_SPEC_STRING (from));
+  return g_param_spec_string (name, nick, help, G_PARAM_SPEC_STRING (from)->default_value, from->flags);
+}
+
+static void
+install_properties (GObjectClass *object_class, GstElementClass *const children[N_CHILDREN])
+{
+  for (guint i = 0; i < G_N_ELEMENTS (forwarded); i++)
+    g_object_class_install_property (
+      object_class, i + 1, like (g_object_class_find_property (G_OBJECT_CLASS (children[forwarded[i].child]), forwarded[i].name)));
+  g_object_class_install_property (
+    object_class, PROP_REGION,
+    g_param_spec_string (
+      "inference-region", "Inference region",
+      "What the model looks at: full-frame; roi-list = each region of interest on the frame, found by an slpredict before "
+      "this one or by anything else; or a rectangle X,Y,WIDTH,HEIGHT in pixels of the frame, such as 0,120,640,360. "
+      "Results are always in pixels of the whole frame",
+      "full-frame", G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property (object_class, PROP_DROP,
+                                   g_param_spec_enum ("drop", "Drop frames", "When frames that wait for the model give way to newer ones",
+                                                      drop_get_type (), DROP_AUTO,
+                                                      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property (
+    object_class, PROP_DROPPED,
+    g_param_spec_uint64 ("dropped", "Dropped frames",
+                         "Frames since the start that gave way to newer ones before the model saw them; a QoS message tells of each time",
+                         0, G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  gst_type_mark_as_plugin_api (drop_get_type (), 0);
+}
+
+static void
+add_template (GstElementClass *element_class, GstElementClass *child, const char *name)
+{
+  GstPadTemplate *like_it = gst_element_class_get_pad_template (child, name);
+  gst_element_class_add_pad_template (
+    element_class, gst_pad_template_new (name, GST_PAD_TEMPLATE_DIRECTION (like_it), GST_PAD_ALWAYS, GST_PAD_TEMPLATE_CAPS (like_it)));
+}
+
+static GType
+child_type (Child child)
+{
+  GType (*const types[N_CHILDREN]) (void) = { sl_normalize_get_type, sl_infer_get_type, sl_postprocess_get_type };
+  return types[child]();
+}
+
+static void
+sl_predict_class_init (SlPredictClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstElementClass *children[N_CHILDREN];
+  GST_DEBUG_CATEGORY_INIT (sl_predict_debug, "slpredict", 0, "frames to predictions");
+  object_class->set_property = sl_predict_set_property;
+  object_class->get_property = sl_predict_get_property;
+  object_class->dispatch_properties_changed = sl_predict_dispatch_properties_changed;
+  object_class->finalize = sl_predict_finalize;
+  for (guint i = 0; i < N_CHILDREN; i++)
+    children[i] = g_type_class_ref (child_type (i));
+  install_properties (object_class, children);
+  add_template (element_class, children[NORMALIZE], "sink");
+  add_template (element_class, children[POSTPROCESS], "src");
+  for (guint i = 0; i < N_CHILDREN; i++)
+    g_type_class_unref (children[i]);
+  gst_element_class_set_static_metadata (
+    element_class, "Sightline predictor", "Filter/Analyzer/Video",
+    "Runs a model on video frames. What is linked after it decides what comes out: video/x-raw is the frame with the predictions on it as "
+    "metas, text/x-raw one line an object or the best label, application/x-json one line a frame. On live sources the newest frame "
+    "counts and the model never falls behind; of files every frame is looked at. A second slpredict with object-class=LABEL runs its model "
+    "on each such object that the first one found. Example: v4l2src ! slpredict model=ssd.tflite ! sloverlay ! videoconvert ! autovideosink",
+    "The Sightline authors");
+  element_class->change_state = sl_predict_change_state;
+}
+
+static void
+add_pad (SlPredict *self, GstElement *inner, const char *name)
+{
+  g_autoptr (GstPad) target = gst_element_get_static_pad (inner, name);
+  GstPadTemplate *template = gst_element_class_get_pad_template (GST_ELEMENT_GET_CLASS (self), name);
+  GstPad *pad = gst_ghost_pad_new_from_template (name, target, template);
+  if (GST_PAD_IS_SRC (pad))
+    gst_pad_set_query_function (pad, src_query);
+  else
+    self->sinkpad = pad;
+  gst_element_add_pad (GST_ELEMENT (self), pad);
+}
+
+static void
+watch (SlPredict *self, const char *name, GstPadProbeType what, GstPadProbeCallback callback)
+{
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (self->queue, name);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | what, callback, self, NULL);
+}
+
+static void
+sl_predict_init (SlPredict *self)
+{
+  static const char *const names[N_CHILDREN] = { "normalize", "infer", "postprocess" };
+  self->region = g_strdup ("full-frame");
+  for (guint i = 0; i < N_CHILDREN; i++) {
+    self->children[i] = g_object_new (child_type (i), "name", names[i], NULL);
+    gst_bin_add (GST_BIN (self), self->children[i]);
+  }
+  self->queue = gst_element_factory_make ("queue", "queue");
+  if (self->queue == NULL)
+    return;
+  g_object_set (self->queue, "max-size-buffers", 1, "max-size-bytes", 0, "max-size-time", (guint64) 0, "silent", TRUE, NULL);
+  gst_bin_add (GST_BIN (self), self->queue);
+  gst_element_link_many (self->queue, self->children[NORMALIZE], self->children[INFER], self->children[POSTPROCESS], NULL);
+  watch (self, "sink", GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, frame_in);
+  watch (self, "src", GST_PAD_PROBE_TYPE_EVENT_FLUSH, frame_out);
+  add_pad (self, self->queue, "sink");
+  add_pad (self, self->children[POSTPROCESS], "src");
+}

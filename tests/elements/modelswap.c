@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Another model while frames flow: tiny models of several sizes and types, told apart by the language of their labels. Each frame
+ * in gives one answer out; answers change once, between two frames, and only when the new model is good.
+ */
+#include <string.h>
+
+#include "tests/elements/support.h"
+
+#define CAPS "video/x-raw,format=RGB,width=40,height=30,framerate=25/1"
+#define MOST_FRAMES 20000
+
+typedef struct
+{
+  GstHarness *harness;
+  GstElement *infer; /* slpredict or slinfer */
+  GstBus *bus;
+  char *english, *french, *models[3]; /* uint8 of 4x4, uint8 of 8x8, float32 of 6x6 */
+} Fixture;
+
+/* @launch: with one %s for the properties of the element whose name is "it". */
+static Fixture
+setup (const char *launch)
+{
+  Fixture fixture = {
+    .english = test_text_file ("english.txt", "red\ngreen\nblue\n"),
+    .french = test_text_file ("french.txt", "rouge\nvert\nbleu\n"),
+    .models = { test_sized_colour_model (SL_DTYPE_U8, 4), test_sized_colour_model (SL_DTYPE_U8, 8),
+                test_sized_colour_model (SL_DTYPE_F32, 6) },
+  };
+  g_autofree char *first = g_strdup_printf ("name=it model=%s labels=%s", fixture.models[0], fixture.english);
+  g_autofree char *line = g_strdup_printf (launch, first);
+  fixture.harness = gst_harness_new_parse (line);
+  fixture.bus = test_watch (fixture.harness->element);
+  fixture.infer = gst_bin_get_by_name (GST_BIN (fixture.harness->element), "it");
+  gst_harness_set_live (fixture.harness, FALSE);
+  gst_harness_set_sink_caps_str (fixture.harness, "text/x-raw,format=utf8");
+  gst_harness_set_src_caps_str (fixture.harness, CAPS);
+  return fixture;
+}
+
+static void
+teardown (Fixture *fixture)
+{
+  gst_element_set_bus (fixture->harness->element, NULL);
+  gst_object_unref (fixture->infer);
+  gst_harness_teardown (fixture->harness);
+  gst_object_unref (fixture->bus);
+  char *files[] = { fixture->english, fixture->french, fixture->models[0], fixture->models[1], fixture->models[2] };
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
+    test_remove_file (files[i]);
+    g_free (files[i]);
+  }
+}
+
+/* One green frame in, one word out. */
+static void
+see_green (Fixture *fixture, char word[16])
+{
+  static const guint8 green[3] = { 0, 255, 0 };
+  g_assert_cmpint (gst_harness_push (fixture->harness, test_frame (CAPS, green, 0)), ==, GST_FLOW_OK);
+  g_autoptr (GstBuffer) out = gst_harness_pull (fixture->harness);
+  g_assert_nonnull (out);
+  memset (word, 0, 16);
+  g_assert_cmpuint (gst_buffer_extract (out, 0, word, 15), >, 0);
+}
+
+static void
+assert_green (Fixture *fixture, const char *expected)
+{
+  char word[16];
+  see_green (fixture, word);
+  g_assert_cmpstr (word, ==, expected);
+}
+
+/* Frames flow until the answer is @after; before that it is @before, and afterwards it stays. */
+static void
+see_switch (Fixture *fixture, const char *before, const char *after)
+{
+  char word[16];
+  for (guint i = 0; i < MOST_FRAMES; i++) {
+    see_green (fixture, word);
+    if (strcmp (word, after) == 0)
+      break;
+    g_assert_cmpstr (word, ==, before);
+    g_usleep (1000);
+  }
+  for (guint i = 0; i < 20; i++)
+    assert_green (fixture, after);
+}
+
+/* The message of the change from model @before to @after. */
+static void
+assert_changed (Fixture *fixture, const char *before, const char *after)
+{
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (fixture->bus, 10 * GST_SECOND, GST_MESSAGE_ELEMENT | GST_MESSAGE_WARNING);
+  g_assert_nonnull (message);
+  const GstStructure *structure = gst_message_get_structure (message);
+  g_assert_true (gst_structure_has_name (structure, "model-changed"));
+  g_assert_cmpstr (gst_structure_get_string (structure, "model"), ==, after);
+  g_assert_cmpstr (gst_structure_get_string (structure, "before"), ==, before);
+}
+
+static const char *const chains[] = {
+  "slpredict %s",
+  "slnormalize ! slinfer %s ! slpostprocess",
+  "slnormalize ! queue ! slinfer %s ! queue ! slpostprocess",
+};
+
+/* To another size, to another type, and back. */
+static void
+test_switch (gconstpointer chain)
+{
+  Fixture fixture = setup (chain);
+  assert_green (&fixture, "green\n");
+  g_object_set (fixture.infer, "model", fixture.models[1], "labels", fixture.french, NULL);
+  see_switch (&fixture, "green\n", "vert\n");
+  assert_changed (&fixture, fixture.models[0], fixture.models[1]);
+  g_object_set (fixture.infer, "labels", fixture.english, "mean", "0", "std", "255", "model", fixture.models[2], NULL);
+  see_switch (&fixture, "vert\n", "green\n");
+  assert_changed (&fixture, fixture.models[1], fixture.models[2]);
+  g_object_set (fixture.infer, "model", fixture.models[0], "mean", NULL, "std", NULL, "labels", fixture.french, NULL);
+  see_switch (&fixture, "green\n", "vert\n");
+  teardown (&fixture);
+}
+
+/* The file was written anew: read again, though its name and all it wants are the same. */
+static void
+test_same_file (void)
+{
+  Fixture fixture = setup (chains[0]);
+  assert_green (&fixture, "green\n");
+  g_object_set (fixture.infer, "model", fixture.models[0], NULL);
+  g_autoptr (GstMessage) message = NULL;
+  for (guint i = 0; i < MOST_FRAMES && message == NULL; i++) {
+    assert_green (&fixture, "green\n");
+    message = gst_bus_timed_pop_filtered (fixture.bus, GST_MSECOND, GST_MESSAGE_ELEMENT);
+  }
+  g_assert_nonnull (message);
+  teardown (&fixture);
+}
+
+typedef struct
+{
+  const char *name, *chain, *property, *value, *has[3]; /* @value NULL: the model of 8x8 */
+} BadCase;
+
+static const BadCase bad_cases[] = {
+  { "missing", "slpredict %s", "model", "/nowhere/a.tflite", { "/nowhere/a.tflite" } },
+  { "broken", "slpredict %s", "model", "broken.tflite", { "broken.tflite" } },
+  { "unset", "slpredict %s", "model", "", { "there is no model" } },
+  { "labels", "slpredict %s", "labels", "/nowhere/labels.txt", { "/nowhere/labels.txt" } },
+  { "few-labels", "slpredict %s", "labels", "few.txt", { "few.txt", "2 names for the 3 classes" } },
+  { "decoder", "slpredict %s", "decoder", "ssd", { "ssd" } },
+  { "threads", "slpredict %s", "threads", "-1", { "threads=-1" } },
+  { "before", "slnormalize width=4 height=4 ! slinfer %s ! slpostprocess", "model", NULL, { "wants width=8", "width=4" } },
+  { "caps",
+    "slnormalize ! other/tensors,format=static,num_tensors=1,dimensions=(string)3:4:4:1,types=uint8 ! slinfer %s ! slpostprocess",
+    "model",
+    NULL,
+    { "uint8 3:8:8:1", "the elements before slinfer" } },
+};
+
+/* The warning that tells why, and what goes on. */
+static void
+assert_warning (Fixture *fixture, const char *const has[3])
+{
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (fixture->bus, 60 * GST_SECOND, GST_MESSAGE_WARNING | GST_MESSAGE_ELEMENT);
+  g_autoptr (GError) error = NULL;
+  g_assert_nonnull (message);
+  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_WARNING);
+  gst_message_parse_warning (message, &error, NULL);
+  g_test_message ("%s", error->message);
+  g_assert_nonnull (strstr (error->message, "the model was not changed"));
+  g_assert_nonnull (strstr (error->message, fixture->models[0]));
+  for (guint i = 0; i < 3 && has[i] != NULL; i++)
+    g_assert_nonnull (strstr (error->message, has[i]));
+}
+
+/* What cannot run is not switched to: the old model goes on, and so do the properties that say what runs. */
+static void
+test_bad (gconstpointer data)
+{
+  const BadCase *test = data;
+  Fixture fixture = setup (test->chain);
+  const gboolean named = test->value != NULL && strchr (test->value, '.') != NULL && test->value[0] != '/';
+  g_autofree char *file = named ? test_text_file (test->value, "TFL3\nnot a model") : NULL;
+  for (guint round = 0; round < 2; round++) {
+    g_autofree char *model = NULL, *labels = NULL;
+    assert_green (&fixture, "green\n");
+    gst_util_set_object_arg (G_OBJECT (fixture.infer), test->property,
+                             file != NULL          ? file
+                             : test->value != NULL ? test->value
+                                                   : fixture.models[1]);
+    assert_warning (&fixture, test->has);
+    for (guint i = 0; i < 5; i++)
+      assert_green (&fixture, "green\n");
+    g_object_get (fixture.infer, "model", &model, "labels", &labels, NULL);
+    g_assert_cmpstr (model, ==, fixture.models[0]);
+    g_assert_cmpstr (labels, ==, fixture.english);
+  }
+  test_assert_no_error (fixture.bus);
+  if (file != NULL)
+    test_remove_file (file);
+  teardown (&fixture);
+}
+
+/* A model that wants a float picture of a range that nothing states. */
+static void
+test_range (void)
+{
+  static const char *const has[3] = { "mean", "std" };
+  Fixture fixture = setup (chains[0]);
+  assert_green (&fixture, "green\n");
+  g_object_set (fixture.infer, "model", fixture.models[2], NULL);
+  assert_warning (&fixture, has);
+  assert_green (&fixture, "green\n");
+  teardown (&fixture);
+}
+
+/* Many changes at once: the last one counts, and nothing is lost. */
+static void
+test_many (void)
+{
+  Fixture fixture = setup (chains[0]);
+  char word[16];
+  for (guint i = 0; i < 200; i++) {
+    g_object_set (fixture.infer, "model", fixture.models[i % 2], "labels", i % 2 != 0 ? fixture.french : fixture.english, NULL);
+    see_green (&fixture, word);
+    g_assert_true (strcmp (word, "green\n") == 0 || strcmp (word, "vert\n") == 0);
+  }
+  for (guint i = 0; i < MOST_FRAMES && strcmp (word, "vert\n") != 0; i++)
+    see_green (&fixture, word);
+  g_assert_cmpstr (word, ==, "vert\n");
+  test_assert_no_error (fixture.bus);
+  teardown (&fixture);
+}
+
+/* Stopping while a model is being loaded, or waits to be taken; the next start has it. */
+static void
+test_stop (void)
+{
+  Fixture fixture = setup (chains[0]);
+  for (guint i = 0; i < 30; i++) {
+    const gboolean french = i % 2 == 0;
+    assert_green (&fixture, french ? "green\n" : "vert\n");
+    g_object_set (fixture.infer, "model", fixture.models[french ? 1 : 0], "labels", french ? fixture.french : fixture.english, NULL);
+    g_usleep (i % 3 * 1000);
+    gst_element_set_state (fixture.harness->element, i % 4 < 2 ? GST_STATE_READY : GST_STATE_NULL);
+    gst_harness_play (fixture.harness);
+    gst_harness_set_src_caps_str (fixture.harness, CAPS);
+  }
+  test_assert_no_error (fixture.bus);
+  teardown (&fixture);
+}
+
+int
+main (int argc, char **argv)
+{
+  test_elements_init (&argc, &argv);
+  for (guint i = 0; i < G_N_ELEMENTS (chains); i++) {
+    g_autofree char *name = g_strdup_printf ("/modelswap/switch/%u", i);
+    g_test_add_data_func (name, chains[i], test_switch);
+  }
+  g_test_add_func ("/modelswap/same-file", test_same_file);
+  for (guint i = 0; i < G_N_ELEMENTS (bad_cases); i++) {
+    g_autofree char *name = g_strdup_printf ("/modelswap/bad/%s", bad_cases[i].name);
+    g_test_add_data_func (name, &bad_cases[i], test_bad);
+  }
+  g_test_add_func ("/modelswap/range", test_range);
+  g_test_add_func ("/modelswap/many", test_many);
+  g_test_add_func ("/modelswap/stop", test_stop);
+  return g_test_run ();
+}

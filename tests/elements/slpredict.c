@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slpredict with the tiny model whose classes are the primary colours: what comes out, in which order and how old, for files and
+ * for live sources with a model that is slower than they are; parts of frames, every how many frames, and errors.
+ */
+#include <string.h>
+
+#include "plugins/framemeta.h"
+#include "tests/elements/support.h"
+
+#define TEXT_CAPS "text/x-raw,format=utf8"
+#define JSON_CAPS "application/x-json"
+#define RGB_CAPS "video/x-raw,format=RGB,width=32,height=16,framerate=25/1"
+#define WIDTH 32
+#define HEIGHT 16
+
+static const guint8 red[3] = { 255, 0, 0 }, green[3] = { 0, 255, 0 }, blue[3] = { 0, 0, 255 };
+
+typedef struct
+{
+  GstHarness *harness;
+  GstElement *element;
+  GstBus *bus;
+  char *model, *labels;
+} Fixture;
+
+static Fixture
+setup (gboolean live, const char *sink)
+{
+  Fixture fixture = { .model = test_colour_model (SL_DTYPE_U8), .labels = test_text_file ("labels.txt", "red\ngreen\nblue\n") };
+  fixture.element = gst_element_factory_make ("slpredict", NULL);
+  g_object_set (fixture.element, "model", fixture.model, "labels", fixture.labels, NULL);
+  fixture.bus = test_watch (fixture.element);
+  fixture.harness = gst_harness_new_with_element (fixture.element, "sink", "src");
+  gst_harness_set_live (fixture.harness, live);
+  gst_harness_set_sink_caps_str (fixture.harness, sink);
+  return fixture;
+}
+
+static void
+teardown (Fixture *fixture)
+{
+  gst_element_set_bus (fixture->element, NULL);
+  gst_harness_teardown (fixture->harness);
+  gst_object_unref (fixture->element);
+  gst_object_unref (fixture->bus);
+  test_remove_file (fixture->model);
+  test_remove_file (fixture->labels);
+  g_free (fixture->model);
+  g_free (fixture->labels);
+}
+
+/* The model waits at a gate until it is let through. */
+typedef struct
+{
+  GMutex lock;
+  GCond changed;
+  guint arrived, allowed;
+  GstClockTime last; /* timestamp of the frame that arrived last */
+} Gate;
+
+static GstPadProbeReturn
+wait_at_gate (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Gate *gate = data;
+  g_mutex_lock (&gate->lock);
+  gate->arrived++;
+  gate->last = GST_BUFFER_PTS (GST_PAD_PROBE_INFO_BUFFER (info));
+  g_cond_broadcast (&gate->changed);
+  while (gate->allowed < gate->arrived)
+    g_cond_wait (&gate->changed, &gate->lock);
+  g_mutex_unlock (&gate->lock);
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+close_gate (Fixture *fixture, Gate *gate)
+{
+  g_autoptr (GstElement) infer = gst_bin_get_by_name (GST_BIN (fixture->element), "infer");
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (infer, "sink");
+  g_mutex_init (&gate->lock);
+  g_cond_init (&gate->changed);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, wait_at_gate, gate, NULL);
+}
+
+/* Waits until frame @n, counted from 1, has come to the gate, and returns its timestamp. */
+static GstClockTime
+await_frame (Gate *gate, guint n)
+{
+  g_mutex_lock (&gate->lock);
+  while (gate->arrived < n)
+    g_cond_wait (&gate->changed, &gate->lock);
+  const GstClockTime last = gate->last;
+  g_mutex_unlock (&gate->lock);
+  return last;
+}
+
+static void
+allow_frames (Gate *gate, guint n)
+{
+  g_mutex_lock (&gate->lock);
+  gate->allowed = n;
+  g_cond_broadcast (&gate->changed);
+  g_mutex_unlock (&gate->lock);
+}
+
+static void
+clear_gate (Gate *gate)
+{
+  g_mutex_clear (&gate->lock);
+  g_cond_clear (&gate->changed);
+}
+
+static char *
+pull_text (GstHarness *harness)
+{
+  GstMapInfo map;
+  g_autoptr (GstBuffer) buffer = gst_harness_pull (harness);
+  g_assert_nonnull (buffer);
+  g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_READ));
+  char *text = g_strndup ((const char *) map.data, map.size);
+  gst_buffer_unmap (buffer, &map);
+  return text;
+}
+
+static void
+push_frame (Fixture *fixture, const guint8 colour[3], GstClockTime pts)
+{
+  g_assert_cmpint (gst_harness_push (fixture->harness, test_frame (RGB_CAPS, colour, pts)), ==, GST_FLOW_OK);
+}
+
+static guint64
+dropped (Fixture *fixture)
+{
+  guint64 count;
+  g_object_get (fixture->element, "dropped", &count, NULL);
+  return count;
+}
+
+static const guint8 *const colours[] = { red, green, blue };
+static const char *const answers[] = { "red\n", "green\n", "blue\n" };
+
+/* From a file, every frame comes out in order, with its own answer, however many. */
+static void
+test_file (void)
+{
+  Fixture fixture = setup (FALSE, TEXT_CAPS);
+  gst_harness_set_src_caps_str (fixture.harness, RGB_CAPS);
+  for (guint i = 0; i < 60; i++)
+    push_frame (&fixture, colours[i * i % 3], i * GST_SECOND);
+  for (guint i = 0; i < 60; i++) {
+    g_autofree char *text = pull_text (fixture.harness);
+    g_assert_cmpstr (text, ==, answers[i * i % 3]);
+  }
+  g_assert_cmpuint (dropped (&fixture), ==, 0);
+  test_assert_no_error (fixture.bus);
+  teardown (&fixture);
+}
+
+/* The next QoS message, and what it says. */
+static void
+assert_qos (Fixture *fixture, GstClockTime pts, guint64 processed, guint64 gone)
+{
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (fixture->bus, 10 * GST_SECOND, GST_MESSAGE_QOS);
+  g_assert_nonnull (message);
+  g_assert_true (GST_MESSAGE_SRC (message) == GST_OBJECT (fixture->element));
+  gboolean live;
+  guint64 running, stream, timestamp, duration, told_processed, told_dropped;
+  GstFormat format;
+  gst_message_parse_qos (message, &live, &running, &stream, &timestamp, &duration);
+  gst_message_parse_qos_stats (message, &format, &told_processed, &told_dropped);
+  g_assert_true (live);
+  g_assert_cmpuint (timestamp, ==, pts);
+  g_assert_cmpuint (running, ==, pts);
+  g_assert_cmpint (format, ==, GST_FORMAT_BUFFERS);
+  g_assert_cmpuint (told_processed, ==, processed);
+  g_assert_cmpuint (told_dropped, ==, gone);
+}
+
+/* A live source brings ten frames while the model looks at one: whenever it is done it gets the newest, for as long as this goes
+ * on; so the age of a prediction does not grow. All others are dropped and counted. */
+static void
+test_newest_first (void)
+{
+  Fixture fixture = setup (TRUE, TEXT_CAPS);
+  Gate gate = { 0 };
+  guint64 pushed = 0, gone = 0;
+  close_gate (&fixture, &gate);
+  gst_harness_set_src_caps_str (fixture.harness, RGB_CAPS);
+  push_frame (&fixture, red, pushed++ * GST_MSECOND);
+  for (guint round = 1; round <= 20; round++) {
+    const GstClockTime newest = (pushed - 1) * GST_MSECOND;
+    g_assert_cmpuint (await_frame (&gate, round), ==, newest);
+    g_assert_cmpuint (dropped (&fixture), ==, gone);
+    if (round > 1)
+      assert_qos (&fixture, newest, round, gone);
+    for (guint i = 0; i < 10; i++)
+      push_frame (&fixture, colours[round % 3], pushed++ * GST_MSECOND);
+    gone += 9;
+    allow_frames (&gate, round);
+    g_autofree char *text = pull_text (fixture.harness);
+    g_assert_cmpstr (text, ==, answers[(round - 1) % 3]);
+  }
+  allow_frames (&gate, G_MAXUINT);
+  g_assert_cmpuint (await_frame (&gate, 21), ==, 200 * GST_MSECOND);
+  g_free (pull_text (fixture.harness));
+  g_assert_cmpuint (dropped (&fixture), ==, 20 * 9);
+  test_assert_no_error (fixture.bus);
+  teardown (&fixture);
+  clear_gate (&gate);
+}
+
+/* What is seen of a flush is not counted as dropped. */
+static void
+test_flush (void)
+{
+  Fixture fixture = setup (TRUE, TEXT_CAPS);
+  gst_harness_set_src_caps_str (fixture.harness, RGB_CAPS);
+  GstSegment segment;
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  for (guint round = 0; round < 5; round++) {
+    push_frame (&fixture, green, 0);
+    g_autofree char *text = pull_text (fixture.harness);
+    g_assert_cmpstr (text, ==, "green\n");
+    push_frame (&fixture, red, GST_SECOND); /* may or may not get through */
+    g_assert_true (gst_harness_push_event (fixture.harness, gst_event_new_flush_start ()));
+    g_assert_true (gst_harness_push_event (fixture.harness, gst_event_new_flush_stop (TRUE)));
+    g_assert_true (gst_harness_push_event (fixture.harness, gst_event_new_segment (&segment)));
+    while (gst_harness_buffers_in_queue (fixture.harness) > 0)
+      gst_buffer_unref (gst_harness_pull (fixture.harness));
+  }
+  g_assert_cmpuint (dropped (&fixture), ==, 0);
+  test_assert_no_error (fixture.bus);
+  teardown (&fixture);
+}
+
+/* "drop" overrules what the source says. */
+static void
+test_drop (gconstpointer data)
+{
+  const gboolean always = GPOINTER_TO_INT (data);
+  Fixture fixture = setup (!always, TEXT_CAPS);
+  Gate gate = { 0 };
+  gst_util_set_object_arg (G_OBJECT (fixture.element), "drop", always ? "always" : "never");
+  close_gate (&fixture, &gate);
+  gst_harness_set_src_caps_str (fixture.harness, RGB_CAPS);
+  push_frame (&fixture, red, 0);
+  await_frame (&gate, 1);
+  push_frame (&fixture, green, 1);
+  if (always) {
+    push_frame (&fixture, blue, 2);
+    allow_frames (&gate, G_MAXUINT);
+    g_assert_cmpuint (await_frame (&gate, 2), ==, 2);
+  } else {
+    allow_frames (&gate, G_MAXUINT);
+    push_frame (&fixture, blue, 2); /* waits for a place */
+    g_assert_cmpuint (await_frame (&gate, 3), ==, 2);
+  }
+  for (guint i = 0; i < (always ? 2 : 3); i++)
+    g_free (pull_text (fixture.harness));
+  g_assert_cmpuint (dropped (&fixture), ==, always ? 1 : 0);
+  teardown (&fixture);
+  clear_gate (&gate);
+}
+
+/* What is held back is upstream's latency and the model's time, which is far below one frame of an hour. */
+static void
+test_latency (void)
+{
+  Fixture fixture = setup (TRUE, TEXT_CAPS);
+  gst_harness_set_upstream_latency (fixture.harness, 7 * GST_MSECOND);
+  gst_harness_set_src_caps_str (fixture.harness, "video/x-raw,format=RGB,width=32,height=16,framerate=1/3600");
+  g_assert_cmpuint (gst_harness_query_latency (fixture.harness), ==, 7 * GST_MSECOND);
+  push_frame (&fixture, red, 0);
+  g_free (pull_text (fixture.harness));
+  const GstClockTime latency = gst_harness_query_latency (fixture.harness);
+  g_assert_cmpuint (latency, >=, 7 * GST_MSECOND);
+  g_assert_cmpuint (latency, <, 3600 * GST_SECOND);
+  teardown (&fixture);
+}
+
+/* Video: frames that it is not the turn of come out untouched and in order, those that it is with a prediction. */
+static void
+test_interval_video (void)
+{
+  Fixture fixture = setup (FALSE, RGB_CAPS);
+  g_object_set (fixture.element, "inference-interval", 3, NULL);
+  gst_harness_set_src_caps_str (fixture.harness, RGB_CAPS);
+  for (guint i = 0; i < 10; i++) {
+    GstBuffer *frame = test_frame (RGB_CAPS, red, i * GST_SECOND);
+    GstMemory *pixels = gst_buffer_peek_memory (frame, 0);
+    g_assert_cmpint (gst_harness_push (fixture.harness, frame), ==, GST_FLOW_OK);
+    g_autoptr (GstBuffer) out = gst_harness_pull (fixture.harness);
+    g_assert_cmpuint (GST_BUFFER_PTS (out), ==, i * GST_SECOND);
+    g_assert_true (gst_buffer_peek_memory (out, 0) == pixels);
+    g_assert_cmpuint (gst_buffer_get_n_meta (out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE), ==, i % 3 == 0 ? 1 : 0);
+  }
+  teardown (&fixture);
+}
+
+/* JSON: a line for those that it is the turn of, with their own numbers. */
+static void
+test_interval_json (void)
+{
+  Fixture fixture = setup (FALSE, JSON_CAPS);
+  g_object_set (fixture.element, "inference-interval", 4, NULL);
+  gst_harness_set_src_caps_str (fixture.harness, RGB_CAPS);
+  for (guint i = 0; i < 9; i++)
+    push_frame (&fixture, blue, i * GST_SECOND);
+  for (guint i = 0; i < 9; i += 4) {
+    g_autofree char *line = pull_text (fixture.harness);
+    g_autofree char *start = g_strdup_printf ("{\"source\":null,\"frame\":%u,\"timestamp\":%" G_GUINT64_FORMAT ",", i, i * GST_SECOND);
+    g_assert_true (g_str_has_prefix (line, start));
+    g_assert_nonnull (strstr (line, "\"label\":\"blue\""));
+  }
+  teardown (&fixture);
+}
+
+/* Left half red, right half green, the lowest four rows blue. */
+static GstBuffer *
+striped_frame (GstClockTime pts)
+{
+  GstBuffer *frame = test_frame (RGB_CAPS, red, pts);
+  GstMapInfo map;
+  g_assert_true (gst_buffer_map (frame, &map, GST_MAP_WRITE));
+  for (guint y = 0; y < HEIGHT; y++)
+    for (guint x = 0; x < WIDTH; x++)
+      memcpy (map.data + (y * WIDTH + x) * 3, y >= 12 ? blue : x >= 16 ? green : red, 3);
+  gst_buffer_unmap (frame, &map);
+  return frame;
+}
+
+typedef struct
+{
+  const char *name, *region, *answer;
+} RegionCase;
+
+static const RegionCase region_cases[] = {
+  { "left", "0,0,16,12", "red\n" },
+  { "right", "17,1,15,11", "green\n" },
+  { "bottom", "0,12,32,4", "blue\n" },
+  { "pixel", "31,11,1,1", "green\n" },
+};
+
+static void
+test_region (gconstpointer data)
+{
+  const RegionCase *test = data;
+  Fixture fixture = setup (FALSE, TEXT_CAPS);
+  gst_element_set_state (fixture.element, GST_STATE_READY);
+  g_object_set (fixture.element, "inference-region", test->region, NULL);
+  gst_element_set_state (fixture.element, GST_STATE_PLAYING);
+  gst_harness_set_src_caps_str (fixture.harness, RGB_CAPS);
+  g_assert_cmpint (gst_harness_push (fixture.harness, striped_frame (0)), ==, GST_FLOW_OK);
+  g_autofree char *text = pull_text (fixture.harness);
+  g_assert_cmpstr (text, ==, test->answer);
+  teardown (&fixture);
+}
+
+static const struct
+{
+  const char *name, *property, *value, *has[3];
+} bad_settings[] = {
+  { "model", "model", "", { "there is no model", "model=FILE.tflite", "labels=FILE" } },
+  { "no-such-model", "model", "/nowhere/a.tflite", { "/nowhere/a.tflite" } },
+  { "region-words", "inference-region", "left half", { "inference-region=left half: expected full-frame, roi-list", "0,120,640,360" } },
+  { "region-more", "inference-region", "1,2,3,4,5", { "inference-region=1,2,3,4,5" } },
+  { "region-empty", "inference-region", "1,2,0,4", { "X,Y,WIDTH,HEIGHT" } },
+  { "region-negative", "inference-region", "-1,2,3,4", { "X,Y,WIDTH,HEIGHT" } },
+  { "region-huge", "inference-region", "0,0,99999,4", { "X,Y,WIDTH,HEIGHT" } },
+  { "threads", "threads", "-3", { "threads=-3", "1..64" } },
+};
+
+static void
+test_bad_setting (gconstpointer data)
+{
+  const guint i = GPOINTER_TO_UINT (data);
+  g_autofree char *model = test_colour_model (SL_DTYPE_U8);
+  g_autoptr (GstElement) element = gst_object_ref_sink (gst_element_factory_make ("slpredict", NULL));
+  g_autoptr (GstBus) bus = test_watch (element);
+  g_object_set (element, "model", model, NULL);
+  gst_util_set_object_arg (G_OBJECT (element), bad_settings[i].property, bad_settings[i].value);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  test_assert_error (bus, bad_settings[i].has[0], bad_settings[i].has[1], bad_settings[i].has[2], NULL);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_element_set_bus (element, NULL);
+  test_remove_file (model);
+}
+
+/* Every property is that of the element inside, both ways. */
+static void
+test_properties (void)
+{
+  g_autoptr (GstElement) element = gst_object_ref_sink (gst_element_factory_make ("slpredict", NULL));
+  g_autoptr (GstElement) normalize = gst_bin_get_by_name (GST_BIN (element), "normalize");
+  g_autoptr (GstElement) infer = gst_bin_get_by_name (GST_BIN (element), "infer");
+  g_autoptr (GstElement) postprocess = gst_bin_get_by_name (GST_BIN (element), "postprocess");
+  g_autofree char *model = NULL, *region = NULL;
+  gint most = 0, filter = -1, pad = -1;
+  double threshold = 0;
+  g_object_set (element, "model", "a.tflite", "max-results", 7, "filter", 1, NULL);
+  g_object_get (infer, "model", &model, NULL);
+  g_object_get (postprocess, "max-results", &most, NULL);
+  g_object_get (normalize, "filter", &filter, NULL);
+  g_assert_cmpstr (model, ==, "a.tflite");
+  g_assert_cmpint (most, ==, 7);
+  g_assert_cmpint (filter, ==, 1);
+  g_object_set (postprocess, "threshold", 0.25, NULL);
+  g_object_set (normalize, "pad-value", 9, NULL);
+  g_object_get (element, "threshold", &threshold, "pad-value", &pad, "inference-region", &region, NULL);
+  g_assert_cmpfloat (threshold, ==, 0.25);
+  g_assert_cmpint (pad, ==, 9);
+  g_assert_cmpstr (region, ==, "full-frame");
+}
+
+/* A rectangle and objects cannot both be looked at. */
+static void
+test_contradiction (void)
+{
+  Fixture fixture = setup (FALSE, TEXT_CAPS);
+  gst_element_set_state (fixture.element, GST_STATE_READY);
+  g_object_set (fixture.element, "inference-region", "1,2,3,4", "object-class", "face", NULL);
+  g_assert_cmpint (gst_element_set_state (fixture.element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  test_assert_error (fixture.bus, "inference-region=1,2,3,4", "object-class=face", "expected one of them", NULL);
+  teardown (&fixture);
+}
+
+int
+main (int argc, char **argv)
+{
+  test_elements_init (&argc, &argv);
+  g_test_add_func ("/slpredict/file", test_file);
+  g_test_add_func ("/slpredict/newest-first", test_newest_first);
+  g_test_add_func ("/slpredict/flush", test_flush);
+  g_test_add_data_func ("/slpredict/drop/always", GINT_TO_POINTER (TRUE), test_drop);
+  g_test_add_data_func ("/slpredict/drop/never", GINT_TO_POINTER (FALSE), test_drop);
+  g_test_add_func ("/slpredict/latency", test_latency);
+  g_test_add_func ("/slpredict/interval/video", test_interval_video);
+  g_test_add_func ("/slpredict/interval/json", test_interval_json);
+  for (guint i = 0; i < G_N_ELEMENTS (region_cases); i++) {
+    g_autofree char *name = g_strdup_printf ("/slpredict/region/%s", region_cases[i].name);
+    g_test_add_data_func (name, &region_cases[i], test_region);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (bad_settings); i++) {
+    g_autofree char *name = g_strdup_printf ("/slpredict/bad/%s", bad_settings[i].name);
+    g_test_add_data_func (name, GUINT_TO_POINTER (i), test_bad_setting);
+  }
+  g_test_add_func ("/slpredict/contradiction", test_contradiction);
+  g_test_add_func ("/slpredict/properties", test_properties);
+  return g_test_run ();
+}
