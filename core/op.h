@@ -118,7 +118,8 @@ typedef enum
   SL_OP_NON_MAX_SUPPRESSION_V4,
   SL_OP_NON_MAX_SUPPRESSION_V5,
   SL_OP_DETECTION_POSTPROCESS,
-  SL_OP_LOOKUP, /* made by passes only: 8-bit codes through a constant table of 256 bytes */
+  SL_OP_RESIZE_ARG_MAX, /* made by passes only: RESIZE_BILINEAR of 8-bit codes, then ARG_MAX of its channels */
+  SL_OP_LOOKUP,         /* made by passes only: 8-bit codes through a constant table of 256 bytes */
   SL_OP_COUNT
 } SlOpType;
 

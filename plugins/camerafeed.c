@@ -407,10 +407,15 @@ wait_for (SlCameraFeed *feed, guint ms)
 {
   const gint64 deadline = g_get_monotonic_time () + ms * G_GINT64_CONSTANT (1000);
   const char *device = feed->uri->kind == SL_CAMERA_V4L2 ? feed->uri->location : NULL;
-  const gboolean unplugged = device != NULL && !g_file_test (device, G_FILE_TEST_EXISTS);
+  gboolean unplugged = FALSE, back = FALSE;
   g_mutex_lock (&feed->lock);
-  while (!feed->stop && g_get_monotonic_time () < deadline && !(unplugged && g_file_test (device, G_FILE_TEST_EXISTS)))
-    g_cond_wait_until (&feed->cond, &feed->lock, unplugged ? MIN (deadline, g_get_monotonic_time () + DEVICE_POLL_US) : deadline);
+  while (!feed->stop && !back && g_get_monotonic_time () < deadline) {
+    const gboolean there = device == NULL || g_file_test (device, G_FILE_TEST_EXISTS);
+    back = unplugged && there;
+    unplugged |= !there;
+    if (!back)
+      g_cond_wait_until (&feed->cond, &feed->lock, device != NULL ? MIN (deadline, g_get_monotonic_time () + DEVICE_POLL_US) : deadline);
+  }
   const gboolean stopped = feed->stop;
   g_mutex_unlock (&feed->lock);
   return !stopped;

@@ -5,6 +5,8 @@
  */
 #include "plugins/framemeta.h"
 
+#include "plugins/metatype.h"
+
 static gboolean
 frame_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
 {
@@ -49,22 +51,15 @@ GType
 sl_frame_meta_api_get_type (void)
 {
   static GType type = 0;
-  static const gchar *tags[] = { NULL };
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, gst_meta_api_type_register ("SlFrameMetaAPI", tags));
-  return type;
+  return sl_meta_api_type (&type, "SlFrameMetaAPI");
 }
 
 const GstMetaInfo *
 sl_frame_meta_get_info (void)
 {
   static const GstMetaInfo *info = NULL;
-  if (g_once_init_enter ((GstMetaInfo **) &info)) {
-    const GstMetaInfo *registered = gst_meta_register (sl_frame_meta_api_get_type (), "SlFrameMeta", sizeof (SlFrameMeta), frame_meta_init,
-                                                       frame_meta_free, frame_meta_transform);
-    g_once_init_leave ((GstMetaInfo **) &info, (GstMetaInfo *) registered);
-  }
-  return info;
+  return sl_meta_info (&info, sl_frame_meta_api_get_type (), "SlFrameMeta", sizeof (SlFrameMeta), frame_meta_init, frame_meta_free,
+                       frame_meta_transform);
 }
 
 SlFrameMeta *

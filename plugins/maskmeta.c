@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "plugins/metatype.h"
+
 static gboolean
 mask_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
 {
@@ -39,22 +41,15 @@ GType
 sl_mask_meta_api_get_type (void)
 {
   static GType type = 0;
-  static const gchar *tags[] = { NULL };
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, gst_meta_api_type_register ("SlMaskMetaAPI", tags));
-  return type;
+  return sl_meta_api_type (&type, "SlMaskMetaAPI");
 }
 
 const GstMetaInfo *
 sl_mask_meta_get_info (void)
 {
   static const GstMetaInfo *info = NULL;
-  if (g_once_init_enter ((GstMetaInfo **) &info)) {
-    const GstMetaInfo *registered = gst_meta_register (sl_mask_meta_api_get_type (), "SlMaskMeta", sizeof (SlMaskMeta), mask_meta_init,
-                                                       mask_meta_free, mask_meta_transform);
-    g_once_init_leave ((GstMetaInfo **) &info, (GstMetaInfo *) registered);
-  }
-  return info;
+  return sl_meta_info (&info, sl_mask_meta_api_get_type (), "SlMaskMeta", sizeof (SlMaskMeta), mask_meta_init, mask_meta_free,
+                       mask_meta_transform);
 }
 
 SlMaskMeta *

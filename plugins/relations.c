@@ -22,14 +22,71 @@ add_tracking (GstAnalyticsRelationMeta *relations, guint object, gint32 id, GstC
   gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object, tracking.id);
 }
 
+#ifdef SL_HAVE_SEGMENTATION_MTD
+/* A mask as a gray picture whose pixels are indices of regions; the index of a region is its id. Takes @pixels. */
+static gboolean
+add_segmentation (GstAnalyticsRelationMeta *relations, GstSegmentationType type, guint8 *pixels, guint width, guint height, guint n_regions,
+                  const gint place[4], GstAnalyticsSegmentationMtd *entry)
+{
+  const gsize bytes = (gsize) width * height;
+  const gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
+  const gint stride[GST_VIDEO_MAX_PLANES] = { (gint) width };
+  guint ids[256];
+  GstBuffer *picture = gst_buffer_new_wrapped (pixels, bytes);
+  gst_buffer_add_video_meta_full (picture, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, width, height, 1, offset, stride);
+  for (guint i = 0; i < G_N_ELEMENTS (ids); i++)
+    ids[i] = i;
+  return gst_analytics_relation_meta_add_segmentation_mtd (relations, picture, type, n_regions, ids, place[0], place[1], (guint) place[2],
+                                                           (guint) place[3], entry);
+}
+
+static void
+add_object_mask (GstAnalyticsRelationMeta *relations, const SlObject *object, guint detection)
+{
+  const gsize n = (gsize) object->mask.width * object->mask.height;
+  const gint place[4] = { object->x, object->y, object->w, object->h };
+  GstAnalyticsSegmentationMtd entry;
+  if (n == 0)
+    return;
+  guint8 *pixels = g_malloc (n);
+  for (gsize i = 0; i < n; i++)
+    pixels[i] = object->mask.cells[i] >= SL_OBJECT_CELL;
+  if (add_segmentation (relations, GST_SEGMENTATION_TYPE_INSTANCE, pixels, object->mask.width, object->mask.height, 2, place, &entry))
+    gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, detection, entry.id);
+}
+
+static void
+add_mask (GstAnalyticsRelationMeta *relations, const SlPrediction *prediction)
+{
+  const SlMask *mask = &prediction->mask;
+  const gint place[4] = { 0, 0, prediction->width, prediction->height };
+  GstAnalyticsSegmentationMtd entry;
+  if (mask->width > 0)
+    add_segmentation (relations, GST_SEGMENTATION_TYPE_SEMANTIC, g_memdup2 (mask->classes, (gsize) mask->width * mask->height), mask->width,
+                      mask->height, 256, place, &entry);
+}
+#else
+static void
+add_object_mask (GstAnalyticsRelationMeta *relations, const SlObject *object, guint detection)
+{
+}
+
+static void
+add_mask (GstAnalyticsRelationMeta *relations, const SlPrediction *prediction)
+{
+}
+#endif
+
 static void
 add_object (GstAnalyticsRelationMeta *relations, const SlObject *object, GstClockTime now)
 {
   GstAnalyticsODMtd entry;
-  if (gst_analytics_relation_meta_add_od_mtd (relations, g_quark_from_string (object->label), object->x, object->y, object->w, object->h,
-                                              (gfloat) object->confidence, &entry)
-      && object->object_id > 0)
+  if (!gst_analytics_relation_meta_add_od_mtd (relations, g_quark_from_string (object->label), object->x, object->y, object->w, object->h,
+                                               (gfloat) object->confidence, &entry))
+    return;
+  if (object->object_id > 0)
     add_tracking (relations, entry.id, object->object_id, object->tracked_since, now);
+  add_object_mask (relations, object, entry.id);
 }
 
 static void
@@ -50,7 +107,7 @@ void
 sl_buffer_relate_prediction (GstBuffer *buffer, const SlPrediction *prediction)
 {
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (buffer);
-  if (prediction->n_objects + prediction->n_labels == 0)
+  if (prediction->n_objects + prediction->n_labels + prediction->mask.width == 0)
     return;
   if (relations == NULL)
     relations = gst_buffer_add_analytics_relation_meta (buffer);
@@ -60,6 +117,7 @@ sl_buffer_relate_prediction (GstBuffer *buffer, const SlPrediction *prediction)
     add_object (relations, &prediction->objects[i], GST_BUFFER_PTS (buffer));
   if (prediction->n_labels > 0)
     add_labels (relations, prediction);
+  add_mask (relations, prediction);
 }
 
 void

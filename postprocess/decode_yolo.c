@@ -323,8 +323,9 @@ add_masks (State *state, const void *const *data, const void *prototypes, SlResu
     for (guint k = 0; k < shape->n_coefficients; k++)
       coefficients[k] =
         sl_values_get (&part->values, data[part - state->parts], place (state, part, row - part->first, shape->first_coefficient + k));
-    sl_prototypes_cut (&state->prototypes, prototypes, coefficients, &result->detections[d], d);
+    sl_prototypes_cut (&state->prototypes, coefficients, &result->detections[d], d);
   }
+  sl_prototypes_run (&state->prototypes, prototypes);
   result->masks = state->prototypes.masks;
 }
 

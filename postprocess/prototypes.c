@@ -11,7 +11,6 @@
 #define RANGE 8
 #define STEPS 128
 #define LARGEST_WEIGHT 32767
-#define LANES 8
 
 gboolean
 sl_prototypes_shape (const SlDecoderTensor *tensor, SlPictureShape *shape)
@@ -35,7 +34,9 @@ sl_prototypes_init (SlPrototypes *self, const SlDecoderTensor *tensor, guint max
     self->shares[i] = (guint8) lrint (255 / (1 + exp (-((i + 0.5) / STEPS - RANGE))));
   self->cells = g_new (guint8, SL_MAX_OBJECT_CELLS);
   self->masks = g_new0 (SlInstanceMask, max_results);
+  self->sums = g_new0 (SlPrototypeSum, max_results);
   self->row = g_new (gfloat, self->shape.width);
+  self->whole = g_new (gint32, self->shape.width);
 }
 
 void
@@ -44,13 +45,26 @@ sl_prototypes_clear (SlPrototypes *self)
   g_clear_pointer (&self->shares, g_free);
   g_clear_pointer (&self->cells, g_free);
   g_clear_pointer (&self->masks, g_free);
+  g_clear_pointer (&self->sums, g_free);
   g_clear_pointer (&self->row, g_free);
+  g_clear_pointer (&self->whole, g_free);
 }
 
 void
 sl_prototypes_begin (SlPrototypes *self)
 {
-  self->used = 0;
+  self->used = self->n = 0;
+}
+
+typedef gfloat Lanes __attribute__ ((vector_size (16)));
+#define LANES 4
+
+static inline Lanes
+load_lanes (const void *from)
+{
+  Lanes lanes;
+  memcpy (&lanes, from, sizeof lanes);
+  return lanes;
 }
 
 /* One row, numbers of a cell side by side. */
@@ -58,19 +72,17 @@ static void
 sum_floats (const guint8 *data, guint n, guint channels, const gfloat *weights, gfloat *row)
 {
   for (guint x = 0; x < n; x++) {
-    gfloat lanes[LANES] = { 0 }, sum = 0;
     const guint8 *cell = data + (gsize) x * channels * sizeof (gfloat);
+    Lanes even = { 0 }, odd = { 0 };
     guint k = 0;
-    for (; k + LANES <= channels; k += LANES) {
-      gfloat values[LANES];
-      memcpy (values, cell + k * sizeof (gfloat), sizeof values);
-      for (guint i = 0; i < LANES; i++)
-        lanes[i] += weights[k + i] * values[i];
+    for (; k + 2 * LANES <= channels; k += 2 * LANES) {
+      even += load_lanes (weights + k) * load_lanes (cell + k * sizeof (gfloat));
+      odd += load_lanes (weights + k + LANES) * load_lanes (cell + (k + LANES) * sizeof (gfloat));
     }
+    even += odd;
+    gfloat sum = (even[0] + even[1]) + (even[2] + even[3]);
     for (; k < channels; k++)
       sum += weights[k] * sl_values_float (cell, k);
-    for (guint i = 0; i < LANES; i++)
-      sum += lanes[i];
     row[x] = sum;
   }
 }
@@ -88,33 +100,54 @@ sum_codes (const guint8 *restrict data, guint n, guint channels, guint8 flip, co
   }
 }
 
-/* One row of the map from column @first on, when each prototype is a plane of its own. */
 static void
-sum_planes (const SlPrototypes *self, const guint8 *data, gsize first, guint n, const gfloat *weights, gfloat bias, gfloat *row)
+add_floats (const guint8 *restrict data, guint n, gfloat weight, gfloat *restrict row)
+{
+  guint x = 0;
+  for (; x + LANES <= n; x += LANES) {
+    const Lanes sum = load_lanes (row + x) + weight * load_lanes (data + x * sizeof (gfloat));
+    memcpy (row + x, &sum, sizeof sum);
+  }
+  for (; x < n; x++)
+    row[x] += weight * sl_values_float (data, x);
+}
+
+static void
+add_codes (const guint8 *restrict data, guint n, guint8 flip, gint16 weight, gint32 *restrict row)
 {
   for (guint x = 0; x < n; x++)
-    row[x] = bias;
+    row[x] += weight * (gint16) (guint8) (data[x] ^ flip);
+}
+
+/* One row of the map from column @first on, when each prototype is a plane of its own. */
+static void
+sum_planes (SlPrototypes *self, const guint8 *data, gsize first, const SlPrototypeSum *sum)
+{
+  const guint n = sum->width;
+  memset (self->row, 0, n * sizeof *self->row);
+  memset (self->whole, 0, n * sizeof *self->whole);
   for (guint k = 0; k < self->shape.channels; k++) {
     const gsize at = first + k * self->shape.channel_step;
-    const gfloat weight = weights[k];
     if (self->values.quantised)
-      for (guint x = 0; x < n; x++)
-        row[x] += weight * (gfloat) (data[at + x] ^ self->values.flip);
+      add_codes (data + at, n, self->values.flip, sum->codes[k], self->whole);
     else
-      for (guint x = 0; x < n; x++)
-        row[x] += weight * sl_values_float (data, at + x);
+      add_floats (data + at * sizeof (gfloat), n, sum->weights[k], self->row);
   }
+  for (guint x = 0; x < n && self->values.quantised; x++)
+    self->row[x] = (gfloat) self->whole[x] * sum->scale + sum->bias;
 }
 
 /* Sums to shares; a sum that is not a number is none. */
 static void
-to_shares (const SlPrototypes *self, const gfloat *row, guint n, guint8 *cells)
+to_shares (const SlPrototypes *self, gfloat *row, guint n, guint8 *cells)
 {
+  const gfloat last = 2 * RANGE * STEPS - 1;
   for (guint x = 0; x < n; x++) {
-    const gfloat limited = row[x] > -RANGE ? (row[x] < RANGE ? row[x] : RANGE) : -RANGE;
-    const gint at = (gint) floorf ((limited + RANGE) * STEPS);
-    cells[x] = self->shares[at < 2 * RANGE * STEPS ? at : 2 * RANGE * STEPS - 1];
+    const gfloat at = (row[x] + RANGE) * STEPS;
+    row[x] = at > 0 ? (at < last ? at : last) : 0;
   }
+  for (guint x = 0; x < n; x++)
+    cells[x] = self->shares[(gint) row[x]];
 }
 
 /* Cells from @low to @high, in 0..1, with one more at each end; FALSE when none of the map's @n is among them. */
@@ -146,43 +179,59 @@ to_weights (const gfloat *coefficients, guint n, gint16 *weights, gfloat *unit)
 }
 
 void
-sl_prototypes_cut (SlPrototypes *self, const void *data, const gfloat *coefficients, const SlDetection *box, guint i)
+sl_prototypes_cut (SlPrototypes *self, const gfloat *coefficients, const SlDetection *box, guint i)
 {
   const SlPictureShape *shape = &self->shape;
-  const guint channels = shape->channels;
+  SlPrototypeSum *sum = &self->sums[i];
   SlInstanceMask *mask = &self->masks[i];
-  gint16 weights[SL_MAX_PROTOTYPES];
-  gfloat scaled[SL_MAX_PROTOTYPES], unit, sum = 0;
-  guint x, y, w, h;
+  gfloat unit;
+  gint32 total = 0;
   *mask = (SlInstanceMask){ 0 };
-  if (!to_weights (coefficients, channels, weights, &unit) || !cover (box->x_min, box->x_max, shape->width, &x, &w)
-      || !cover (box->y_min, box->y_max, shape->height, &y, &h) || (guint64) w * h > SL_MAX_OBJECT_CELLS - self->used)
+  sum->height = 0;
+  self->n = i + 1;
+  if (!to_weights (coefficients, shape->channels, sum->codes, &unit) || !cover (box->x_min, box->x_max, shape->width, &sum->x, &sum->width)
+      || !cover (box->y_min, box->y_max, shape->height, &sum->y, &sum->height)
+      || (guint64) sum->width * sum->height > SL_MAX_OBJECT_CELLS - self->used) {
+    sum->height = 0;
     return;
+  }
   const gint32 zero = self->zero_point + (self->values.flip != 0 ? 128 : 0);
-  const gboolean planes = shape->channel_step != 1, quantised = self->values.quantised;
-  for (guint k = 0; k < channels; k++) {
-    scaled[k] = coefficients[k] * (quantised ? self->scale : 1);
-    sum += planes ? scaled[k] : (gfloat) weights[k] * unit * self->scale;
+  for (guint k = 0; k < shape->channels; k++) {
+    sum->weights[k] = coefficients[k];
+    total += sum->codes[k];
   }
-  const gfloat bias = quantised ? -sum * (gfloat) zero : 0;
-  guint8 *cells = self->cells + self->used;
-  for (guint row = 0; row < h; row++) {
-    const gsize first = (gsize) (y + row) * shape->width + x;
-    const guint8 *bytes = (const guint8 *) data + first * channels * (quantised ? 1 : sizeof (gfloat));
-    if (planes)
-      sum_planes (self, data, first, w, scaled, bias, self->row);
-    else if (quantised)
-      sum_codes (bytes, w, channels, self->values.flip, weights, unit * self->scale, bias, self->row);
-    else
-      sum_floats (bytes, w, channels, coefficients, self->row);
-    to_shares (self, self->row, w, cells + (gsize) row * w);
-  }
-  self->used += w * h;
-  *mask = (SlInstanceMask){ (gfloat) x / (gfloat) shape->width,
-                            (gfloat) y / (gfloat) shape->height,
-                            (gfloat) (x + w) / (gfloat) shape->width,
-                            (gfloat) (y + h) / (gfloat) shape->height,
-                            w,
-                            h,
-                            cells };
+  sum->scale = unit * self->scale;
+  sum->bias = -(gfloat) total * (gfloat) zero * sum->scale;
+  sum->cells = self->cells + self->used;
+  self->used += sum->width * sum->height;
+  *mask = (SlInstanceMask){ (gfloat) sum->x / (gfloat) shape->width,
+                            (gfloat) sum->y / (gfloat) shape->height,
+                            (gfloat) (sum->x + sum->width) / (gfloat) shape->width,
+                            (gfloat) (sum->y + sum->height) / (gfloat) shape->height,
+                            sum->width,
+                            sum->height,
+                            sum->cells };
+}
+
+static void
+sum_row (SlPrototypes *self, const guint8 *data, const SlPrototypeSum *sum, guint y)
+{
+  const guint channels = self->shape.channels;
+  const gsize first = (gsize) y * self->shape.width + sum->x;
+  if (self->shape.channel_step != 1)
+    sum_planes (self, data, first, sum);
+  else if (self->values.quantised)
+    sum_codes (data + first * channels, sum->width, channels, self->values.flip, sum->codes, sum->scale, sum->bias, self->row);
+  else
+    sum_floats (data + first * channels * sizeof (gfloat), sum->width, channels, sum->weights, self->row);
+  to_shares (self, self->row, sum->width, sum->cells + (gsize) (y - sum->y) * sum->width);
+}
+
+void
+sl_prototypes_run (SlPrototypes *self, const void *data)
+{
+  for (guint y = 0; y < self->shape.height; y++)
+    for (guint i = 0; i < self->n; i++)
+      if (y >= self->sums[i].y && y - self->sums[i].y < self->sums[i].height)
+        sum_row (self, data, &self->sums[i], y);
 }

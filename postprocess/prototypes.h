@@ -15,6 +15,17 @@ G_BEGIN_DECLS
 /** Most prototypes. */
 #define SL_MAX_PROTOTYPES 64
 
+/** One object's mask to be: which cells, what each prototype counts, as a number, and as a code whose sums
+ *  @scale and @bias make numbers of. */
+typedef struct
+{
+  guint x, y, width, height;
+  gfloat weights[SL_MAX_PROTOTYPES];
+  gint16 codes[SL_MAX_PROTOTYPES];
+  gfloat scale, bias;
+  guint8 *cells;
+} SlPrototypeSum;
+
 typedef struct
 {
   SlPictureShape shape;
@@ -25,7 +36,10 @@ typedef struct
   guint8 *cells;
   guint used; /* of SL_MAX_OBJECT_CELLS */
   SlInstanceMask *masks;
-  gfloat *row;
+  SlPrototypeSum *sums;
+  guint n;
+  gfloat *row;   /* sums of a row of cells */
+  gint32 *whole; /* the same of codes */
 } SlPrototypes;
 
 /** sl_prototypes_shape: whether @tensor can be prototypes: [1,H,W,K] or [1,K,H,W] of uint8, int8 or float32, K in 4..SL_MAX_PROTOTYPES. */
@@ -36,10 +50,12 @@ void sl_prototypes_init (SlPrototypes *self, const SlDecoderTensor *tensor, guin
 void sl_prototypes_clear (SlPrototypes *self);
 /** sl_prototypes_begin: forgets the masks of the frame before. */
 void sl_prototypes_begin (SlPrototypes *self);
-/** sl_prototypes_cut: the mask of the @i-th detection, @box, into masks[@i]; none where a coefficient is not finite or the cells of all
- *  masks together would be more than SL_MAX_OBJECT_CELLS. Its grid has the cells that the box touches and one more around, where
- *  the map has one. */
-void sl_prototypes_cut (SlPrototypes *self, const void *data, const gfloat *coefficients, const SlDetection *box, guint i);
+/** sl_prototypes_cut: which mask the @i-th detection, @box, will have in masks[@i], detections in order; none where a coefficient is not
+ *  finite or the cells of all masks together would be more than SL_MAX_OBJECT_CELLS. Its grid has the cells that the box touches
+ *  and one more around, where the map has one. */
+void sl_prototypes_cut (SlPrototypes *self, const gfloat *coefficients, const SlDetection *box, guint i);
+/** sl_prototypes_run: fills all masks from the tensor at @data, which is read once, whatever their number. */
+void sl_prototypes_run (SlPrototypes *self, const void *data);
 
 G_END_DECLS
 

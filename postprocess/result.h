@@ -55,7 +55,7 @@ typedef struct
 } SlMask;
 
 /** Most cells of the masks of all objects of a result together. */
-#define SL_MAX_OBJECT_CELLS (1u << 20)
+#define SL_MAX_OBJECT_CELLS (1u << 19)
 
 /** Which part of a detection's box is the object: a grid, row by row, of the share 0..255 of sureness that a cell belongs to it,
  *  128 and more meaning that it does. Corners of the grid in 0..1 of the model's input; it may reach beyond the box, where it means

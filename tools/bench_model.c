@@ -16,14 +16,19 @@
 #include "postprocess/json.h"
 #include "tools/allocations.h"
 #include "tools/bench.h"
+#include "tools/bench_compare.h"
 #include "tools/command.h"
 #include "tools/options.h"
+
+/* Runs of ours before the other runtime's turn, and of its own. */
+#define TURN 5
 
 typedef struct
 {
   const char *model;
   guint runs, warm_up, tensor_limit;
-  gboolean json, profile, all;
+  gboolean json, profile, all, compare;
+  char *onnx; /* (nullable) */
 } Settings;
 
 typedef struct
@@ -276,6 +281,88 @@ print_profile (const Settings *settings, guint threads, GError **error)
   return TRUE;
 }
 
+/* Ours and theirs in turn, a few runs each, so that whatever else the machine does meets both. */
+static gboolean
+run_in_turn (const Settings *settings, Loop *loop, SlPeer *peer, double *ours, double *theirs, GError **error)
+{
+  for (guint done = 0; done < settings->runs; done += TURN) {
+    const guint n = MIN (TURN, settings->runs - done);
+    for (guint i = 0; i < n; i++) {
+      const double at = now_ms ();
+      if (!loop_run (loop, error))
+        return FALSE;
+      ours[done + i] = now_ms () - at;
+    }
+    if (!sl_peer_run (peer, n, theirs + done, error))
+      return FALSE;
+    show_progress (done, settings->runs);
+  }
+  show_progress (settings->runs, settings->runs);
+  qsort (ours, settings->runs, sizeof ours[0], compare_doubles);
+  qsort (theirs, settings->runs, sizeof theirs[0], compare_doubles);
+  return TRUE;
+}
+
+static void
+print_comparison (const Settings *settings, guint threads, const SlPeer *peer, const double *ours, const double *theirs)
+{
+  const guint middle = settings->runs / 2;
+  if (!settings->json) {
+    printf ("%7u %9.3f %9.3f  %s; ratio of ours to it: %.3f of minima, %.3f of medians\n", threads, theirs[0], theirs[middle],
+            sl_peer_name (peer), ours[0] / theirs[0], ours[middle] / theirs[middle]);
+    return;
+  }
+  const struct
+  {
+    const char *name;
+    double value;
+  } numbers[] = { { "min_ms", theirs[0] },
+                  { "median_ms", theirs[middle] },
+                  { "ratio_min", ours[0] / theirs[0] },
+                  { "ratio_median", ours[middle] / theirs[middle] } };
+  GString *out = g_string_new ("{\"model\":");
+  sl_json_append_string (out, settings->model);
+  g_string_append (out, ",\"peer\":");
+  sl_json_append_string (out, sl_peer_name (peer));
+  g_string_append_printf (out, ",\"threads\":%u", threads);
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++) {
+    g_string_append_printf (out, ",\"%s\":", numbers[i].name);
+    sl_json_append_double (out, numbers[i].value, 6);
+  }
+  g_string_append (out, "}\n");
+  fwrite (out->str, 1, out->len, stdout);
+  g_string_free (out, TRUE);
+}
+
+static gboolean
+compare_with (const Settings *settings, guint threads, SlPeerKind kind, const char *file, GError **error)
+{
+  g_auto (Loop) loop = { 0 };
+  g_autofree double *ours = g_new0 (double, settings->runs + settings->warm_up),
+                    *theirs = g_new0 (double, settings->runs + settings->warm_up);
+  g_autoptr (SlModel) model = sl_model_load_with (
+    settings->model, NULL, &(SlModelLoadOptions){ .tensor_limit = sl_options_limit_bytes (settings->tensor_limit) }, error);
+  if (model == NULL || !loop_start (&loop, sl_model_graph (model), threads, FALSE, error))
+    return FALSE;
+  g_autoptr (SlPeer) peer = sl_peer_new (kind, file, threads, error);
+  if (peer == NULL)
+    return FALSE;
+  for (guint i = 0; i < settings->warm_up; i++)
+    loop_run (&loop, NULL);
+  if (!sl_peer_run (peer, settings->warm_up, theirs, error) || !run_in_turn (settings, &loop, peer, ours, theirs, error))
+    return FALSE;
+  print_comparison (settings, threads, peer, ours, theirs);
+  return TRUE;
+}
+
+static gboolean
+compare (const Settings *settings, guint threads, GError **error)
+{
+  if (settings->compare && !compare_with (settings, threads, SL_PEER_TFLITE, settings->model, error))
+    return FALSE;
+  return settings->onnx == NULL || compare_with (settings, threads, SL_PEER_ONNX, settings->onnx, error);
+}
+
 static gboolean
 bench_all (const Settings *settings, char **threads, GError **error)
 {
@@ -289,6 +376,8 @@ bench_all (const Settings *settings, char **threads, GError **error)
     else
       print_text (n, &result, settings, i == 0);
     fflush (stdout);
+    if (!compare (settings, n, error))
+      return FALSE;
     if (settings->profile && !print_profile (settings, n, error))
       return FALSE;
   }
@@ -310,7 +399,7 @@ sl_bench_model (int argc, char **argv)
 {
   g_auto (GStrv) rest = NULL;
   g_auto (GStrv) threads = NULL;
-  g_autofree char *threads_text = NULL, *runs_text = NULL, *warm_up_text = NULL, *limit_text = NULL;
+  g_autofree char *threads_text = NULL, *runs_text = NULL, *warm_up_text = NULL, *limit_text = NULL, *onnx = NULL;
   g_autoptr (GError) error = NULL;
   Settings settings = { .runs = 100, .warm_up = 10 };
   const GOptionEntry entries[] = {
@@ -321,6 +410,8 @@ sl_bench_model (int argc, char **argv)
     { "json", 'j', 0, G_OPTION_ARG_NONE, &settings.json, "Print one JSON object a line", NULL },
     { "profile", 'p', 0, G_OPTION_ARG_NONE, &settings.profile, "Show which operators take the time", NULL },
     { "nodes", 0, 0, G_OPTION_ARG_NONE, &settings.all, "With --profile: every node by itself", NULL },
+    { "compare", 0, 0, G_OPTION_ARG_NONE, &settings.compare, "Run it in TensorFlow Lite too, in turn, if python3 has that", NULL },
+    { "compare-onnx", 0, 0, G_OPTION_ARG_FILENAME, &onnx, "Run FILE in ONNX Runtime too, in turn, if python3 or node has that", "FILE" },
     { NULL },
   };
   const int status = sl_options_parse ("bench model", "MODEL", "Measures how fast a model runs.", NULL, argc, argv, entries, NULL, &rest);
@@ -336,6 +427,7 @@ sl_bench_model (int argc, char **argv)
   if (settings.json && settings.profile)
     return sl_options_usage ("bench model", "--json and --profile exclude each other");
   settings.model = rest[0];
+  settings.onnx = onnx;
   if (bench_all (&settings, threads, &error))
     return SL_EXIT_OK;
   sl_complain ("bench model", "%s", error->message);

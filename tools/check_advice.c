@@ -45,9 +45,10 @@ static void
 check_model (GstElement *element, GArray *findings)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *path = NULL, *labels = NULL, *mean = NULL, *std = NULL, *decoder = NULL;
-  gint threads = 1;
-  g_object_get (element, "model", &path, "labels", &labels, "mean", &mean, "std", &std, "decoder", &decoder, "threads", &threads, NULL);
+  g_autofree char *path = NULL, *labels = NULL, *mean = NULL, *std = NULL, *decoder = NULL, *threads_text = NULL;
+  guint threads = 1;
+  g_object_get (element, "model", &path, "labels", &labels, "mean", &mean, "std", &std, "decoder", &decoder, "threads", &threads_text,
+                NULL);
   const char *name = GST_OBJECT_NAME (element);
   if (path == NULL) {
     sl_findings_add (findings, SL_FINDING_PROBLEM, name, "no model: set model=FILE");
@@ -63,8 +64,10 @@ check_model (GstElement *element, GArray *findings)
   sl_findings_add (findings, SL_FINDING_FACT, name, "%s: %s", path, summary);
   if (sl_contract_find_decoder (sl_model_contract (model), &error) == NULL)
     sl_findings_add (findings, SL_FINDING_ADVICE, name, "%s", error->message);
-  if (threads > (gint) g_get_num_processors ())
-    sl_findings_add (findings, SL_FINDING_ADVICE, name, "threads=%d on %u processors: more threads than processors make each frame slower",
+  if (threads_text != NULL && !sl_threads_parse (threads_text, &threads))
+    sl_findings_add (findings, SL_FINDING_PROBLEM, name, "threads=%s: expected 1..%d or auto", threads_text, SL_MAX_THREADS);
+  if (threads > g_get_num_processors ())
+    sl_findings_add (findings, SL_FINDING_ADVICE, name, "threads=%u on %u processors: more threads than processors make each frame slower",
                      threads, g_get_num_processors ());
 }
 
@@ -100,6 +103,16 @@ has_live_source (GPtrArray *elements)
   return FALSE;
 }
 
+/* slpredict looks after its queue itself. */
+static gboolean
+is_inside (GstElement *element, const char *factory)
+{
+  GstObject *parent = gst_object_get_parent (GST_OBJECT (element));
+  const gboolean inside = parent != NULL && GST_IS_ELEMENT (parent) && sl_check_is (GST_ELEMENT (parent), factory);
+  gst_clear_object (&parent);
+  return inside;
+}
+
 static void
 check_queue (GstElement *element, GPtrArray *elements, GArray *findings)
 {
@@ -110,20 +123,16 @@ check_queue (GstElement *element, GPtrArray *elements, GArray *findings)
   if (buffers == 0 && bytes == 0 && time == 0)
     sl_findings_add (findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (element),
                      "unbounded: it grows until memory ends when what follows is too slow; set max-size-buffers");
-  else if (leaky == 0 && has_live_source (elements) && leads_to_model (element, elements))
+  else if (leaky == 0 && !is_inside (element, "slpredict") && has_live_source (elements) && leads_to_model (element, elements))
     sl_findings_add (findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (element),
                      "before a model, behind a camera: when the model is too slow its frames grow old; for the newest frame always set "
                      "max-size-buffers=1 max-size-bytes=0 max-size-time=0 leaky=downstream");
 }
 
 static void
-check_device (GstElement *element, GArray *findings)
+check_device_file (GstElement *element, const char *device, GArray *findings)
 {
-  g_autofree char *device = NULL;
   struct stat info;
-  g_object_get (element, "device", &device, NULL);
-  if (device == NULL)
-    return;
   if (stat (device, &info) != 0)
     sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: no such device; is the camera plugged in?", device);
   else if (!S_ISCHR (info.st_mode))
@@ -131,6 +140,26 @@ check_device (GstElement *element, GArray *findings)
                      device);
   else if (access (device, R_OK | W_OK) != 0)
     sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: no permission; is the user in the group video?", device);
+}
+
+static void
+check_device (GstElement *element, GArray *findings)
+{
+  g_autofree char *device = NULL;
+  g_object_get (element, "device", &device, NULL);
+  if (device != NULL)
+    check_device_file (element, device, findings);
+}
+
+static void
+check_camera (GstElement *element, GArray *findings)
+{
+  g_autofree char *uri = NULL;
+  g_object_get (element, "uri", &uri, NULL);
+  if (uri == NULL)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "no camera: set uri=v4l2:///dev/video0 or another address");
+  else if (g_str_has_prefix (uri, "v4l2:///"))
+    check_device_file (element, uri + strlen ("v4l2://"), findings);
 }
 
 static void
@@ -174,8 +203,8 @@ static const struct
   const char *factory;
   void (*check) (GstElement *, GArray *);
 } rules[] = {
-  { "slnormalize", advise_converter }, { "slinfer", check_model },    { "v4l2src", check_device },
-  { "filesrc", check_read },           { "filesink", check_written },
+  { "slnormalize", advise_converter }, { "slinfer", check_model }, { "v4l2src", check_device },
+  { "slcamera", check_camera },        { "filesrc", check_read },  { "filesink", check_written },
 };
 
 void

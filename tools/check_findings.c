@@ -128,7 +128,7 @@ sl_check_upstream (GstElement *element, gboolean skip)
   return found;
 }
 
-/* In the order of the stream as far as there is one, bins in place of themselves. */
+/* In the order of the stream as far as there is one, the elements of bins in place of these. */
 static void
 collect (GstBin *bin, GPtrArray *elements)
 {
@@ -142,11 +142,12 @@ collect (GstBin *bin, GPtrArray *elements)
   if (G_IS_VALUE (&item))
     g_value_unset (&item);
   gst_iterator_free (sorted);
-  for (guint i = 0; i < own->len; i++)
+  for (guint i = 0; i < own->len; i++) {
+    if (!GST_IS_BIN (own->pdata[i]) || sl_check_is (own->pdata[i], "slcamera"))
+      g_ptr_array_add (elements, gst_object_ref (own->pdata[i]));
     if (GST_IS_BIN (own->pdata[i]))
       collect (own->pdata[i], elements);
-    else
-      g_ptr_array_add (elements, gst_object_ref (own->pdata[i]));
+  }
 }
 
 GPtrArray *

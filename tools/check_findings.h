@@ -36,7 +36,7 @@ gboolean sl_check_is (GstElement *element, const char *factory);
 /** sl_check_upstream: (transfer full) (nullable): the element before the first sink pad of @element, other than those that only pass frames
  *  on (queue, capsfilter, identity, tee) when @skip. */
 GstElement *sl_check_upstream (GstElement *element, gboolean skip);
-/** sl_check_elements: (transfer full): of GstElement, every element of @pipeline that is no bin, sources first as far as possible. */
+/** sl_check_elements: (transfer full): of GstElement, every element of @pipeline that is no bin, and slcamera, sources first as far as possible. */
 GPtrArray *sl_check_elements (GstElement *pipeline);
 
 /** sl_check_fixate: takes writable @caps; makes the first of them definite, 1280x720 at 30 frames/s where they leave it open. */

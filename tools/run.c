@@ -13,6 +13,7 @@
 #include "tools/command.h"
 #include "tools/options.h"
 #include "tools/run_log.h"
+#include "tools/run_memory.h"
 #include "tools/run_notify.h"
 #include "tools/run_options.h"
 #include "tools/run_stats.h"
@@ -206,6 +207,7 @@ static int
 run_files (SlRunOptions *options, char **files)
 {
   Run run = { .options = { .dot = options->dot, .changed = on_changed } };
+  sl_memory_few_arenas ();
   sl_run_log_init (options->json);
   gst_init (NULL, NULL);
   sl_run_register_elements ();

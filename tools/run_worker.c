@@ -12,6 +12,7 @@
 #include "tools/frames.h"
 #include "tools/run_job.h"
 #include "tools/run_log.h"
+#include "tools/run_memory.h"
 
 /* Longest wait for the end of stream to go through a pipeline that is to stop, and for its elements to stop after that. */
 #define END_TIMEOUT (G_USEC_PER_SEC)
@@ -266,6 +267,7 @@ on_stopped (SlWorker *worker)
 {
   const SlRestart restart = worker->description->restart;
   drop_pipeline (worker);
+  sl_memory_trim ();
   if (worker->end == END_STOPPED || worker->stop_asked)
     set_state (worker, SL_WORKER_ENDED);
   else if (worker->end == END_REPLACED)

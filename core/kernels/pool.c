@@ -45,7 +45,7 @@ gather_codes (const Pool *pool, SlDtype dtype, gboolean highest, const Cut *cut,
     for (gint32 x = cut->x0; x < cut->x1; x++) {
       const gsize at = pixel (pool->input, image, y, x) + first;
       for (gsize c = 0; c < n; c++) {
-        const gint32 code = sl_load_code (pool->call->inputs[0], dtype, at + c);
+        const gint32 code = sl_load_wide (pool->call->inputs[0], dtype, at + c);
         values[c] = highest ? MAX (values[c], code) : values[c] + code;
       }
     }
@@ -59,12 +59,14 @@ block_of_codes (const Pool *pool, const Cut *cut, gsize image, gsize first, gsiz
   gint32 values[BLOCK];
   if (dtype == SL_DTYPE_I8)
     gather_codes (pool, SL_DTYPE_I8, highest, cut, image, first, n, values);
+  else if (dtype == SL_DTYPE_I16)
+    gather_codes (pool, SL_DTYPE_I16, highest, cut, image, first, n, values);
   else
     gather_codes (pool, SL_DTYPE_U8, highest, cut, image, first, n, values);
   for (gsize c = 0; c < n; c++) {
     const gint32 half = values[c] >= 0 ? cut->count / 2 : -(cut->count / 2);
     const gint32 code = highest ? values[c] : (values[c] + half) / cut->count;
-    sl_store_code (pool->call->outputs[0], dtype, at + c, CLAMP (code, pool->clamp.lo, pool->clamp.hi));
+    sl_store_wide (pool->call->outputs[0], dtype, at + c, CLAMP (code, pool->clamp.lo, pool->clamp.hi));
   }
 }
 

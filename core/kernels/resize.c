@@ -3,7 +3,8 @@
  * Resizing: for each row and column of the output the two source positions and the weight between them are tabled
  * when the session is made. 8-bit weights have 11 fractional bits and the sum is rounded once, half up, which is
  * XNNPACK's arithmetic; positions are computed in single precision like its own. A row of the source is blended
- * across once, into 32-bit sums, and then down for all rows of the output that lie between it and the next.
+ * across once, into 32-bit sums, and then down for all rows of the output that lie between it and the next. Where only
+ * the largest channel of each pixel is asked for, the channels of a row are kept apart and compared as they are made.
  */
 #include <string.h>
 
@@ -15,6 +16,10 @@
 #define PART_ROWS 16
 /* Elements of both lines that stay in the first cache. */
 #define BLOCK 1024
+/* Blended across in vectors of this many, which there may run over into the next pixel's. */
+#define VECTOR 16
+/* Pixels whose channels are put apart at a time. */
+#define TURNED 16
 /* Most parts: each has lines of its own. */
 #define MAX_PARTS 8
 
@@ -29,8 +34,11 @@ typedef struct
 {
   const SlTensor *input, *output;
   Place *rows, *columns;
-  gint32 *lines; /* 8-bit bilinear: two blended rows for each part */
-  gsize part;    /* rows of the output in a part */
+  gint32 *lines;  /* 8-bit bilinear: two blended rows for each part, @line_elements apart */
+  gint32 *pixels; /* RESIZE_ARG_MAX: TURNED blended pixels for each part */
+  gsize channel;  /* RESIZE_ARG_MAX: elements of a blended row in each channel */
+  gsize line_elements;
+  gsize part; /* rows of the output in a part */
 } Resize;
 
 static gfloat
@@ -61,10 +69,11 @@ static Place *
 places_new (const SlNode *node, gint32 in, gint32 out, SlArena *arena)
 {
   const gboolean align = node->params.resize.align_corners, half = node->params.resize.half_pixel_centers;
+  const gboolean nearest = node->op == SL_OP_RESIZE_NEAREST_NEIGHBOR;
   const gfloat scale = scale_of (in, out, align);
   Place *places = sl_arena_alloc (arena, (gsize) out * sizeof places[0]);
   for (gint32 i = 0; i < out; i++) {
-    if (node->op == SL_OP_RESIZE_BILINEAR)
+    if (!nearest)
       place_bilinear (&places[i], i, in, scale, half);
     else
       place_nearest (&places[i], i, in, scale, align, half);
@@ -80,42 +89,105 @@ sl_kernel_resize_prepare (const SlGraph *graph, const SlNode *node, SlArena *are
   p->output = sl_node_output (graph, node, 0);
   p->rows = places_new (node, p->input->dims[1], p->output->dims[1], arena);
   p->columns = places_new (node, p->input->dims[2], p->output->dims[2], arena);
-  if (node->op != SL_OP_RESIZE_BILINEAR || p->input->dtype == SL_DTYPE_F32)
+  if (node->op == SL_OP_RESIZE_NEAREST_NEIGHBOR || p->input->dtype == SL_DTYPE_F32)
     return p;
   const gsize rows = (gsize) p->output->dims[0] * (gsize) p->output->dims[1];
   p->part = MAX (PART_ROWS, (rows + MAX_PARTS - 1) / MAX_PARTS);
-  p->lines = sl_arena_alloc (arena, (rows + p->part - 1) / p->part * 2 * (gsize) p->output->dims[2] * (gsize) p->output->dims[3]
-                                      * sizeof p->lines[0]);
+  const gsize parts = (rows + p->part - 1) / p->part, w = (gsize) p->output->dims[2], channels = (gsize) p->input->dims[3];
+  p->channel = (w + SL_SEARCH_VECTOR - 1) / SL_SEARCH_VECTOR * SL_SEARCH_VECTOR;
+  p->line_elements = (node->op == SL_OP_RESIZE_ARG_MAX ? p->channel : w) * channels;
+  p->lines = sl_arena_alloc (arena, parts * 2 * p->line_elements * sizeof p->lines[0]);
+  if (node->op == SL_OP_RESIZE_ARG_MAX)
+    p->pixels = sl_arena_alloc (arena, parts * (TURNED * channels + VECTOR) * sizeof p->pixels[0]);
   return p;
 }
 
-/* Row @y of one image, blended across. */
+/* Columns @x .. @end-1 of a row of the source, blended across. */
 static void
-blend_line (const Resize *p, const guint8 *image, gint32 y, gint32 *line)
+blend_across (const Resize *p, const guint8 *row, gint32 x, gint32 end, gint32 *out)
 {
   const SlWide *wide = sl_wide ();
-  const gsize channels = (gsize) p->output->dims[3];
-  const guint8 *row = image + (gsize) y * (gsize) p->input->dims[2] * channels;
-  for (gint32 x = 0; x < p->output->dims[2]; x++, line += channels) {
+  const gsize channels = (gsize) p->input->dims[3];
+  const gsize most = p->pixels != NULL && channels > VECTOR / 2 ? (channels + VECTOR - 1) / VECTOR * VECTOR : channels;
+  for (; x < end; x++, out += channels) {
     const Place *column = &p->columns[x];
     const guint8 *left = row + (gsize) column->low * channels, *right = row + (gsize) column->high * channels;
     if (p->input->dtype == SL_DTYPE_I8)
-      wide->across_i8 ((const gint8 *) left, (const gint8 *) right, column->fixed, line, channels);
+      wide->across_i8 ((const gint8 *) left, (const gint8 *) right, column->fixed, out, most);
     else
-      wide->across_u8 (left, right, column->fixed, line, channels);
+      wide->across_u8 (left, right, column->fixed, out, most);
+  }
+}
+
+/* The same for all of a row, with channels apart. */
+static void
+blend_channels (const Resize *p, const guint8 *row, gint32 *line, gint32 *pixels)
+{
+  const gsize channels = (gsize) p->input->dims[3];
+  const gint32 w = p->output->dims[2];
+  for (gint32 x = 0; x < w; x += TURNED, line += TURNED) {
+    const gint32 n = MIN (TURNED, w - x);
+    blend_across (p, row, x, x + n, pixels);
+    for (gsize c = 0; c < channels; c++)
+      for (gint32 i = 0; i < n; i++)
+        line[c * p->channel + (gsize) i] = pixels[(gsize) i * channels + c];
   }
 }
 
 /* Rows @y .. @end-1 of the output, all between the same two rows of the source, a block of columns at a time. */
 static void
-blend_down (const SlKernelCall *call, gint32 *const lines[2], gsize y, gsize end, gsize n)
+blend_down (const SlKernelCall *call, gint32 *const lines[2], gsize y, gsize end)
 {
   const Resize *p = call->state;
   const SlWide *wide = sl_wide ();
+  const gsize n = p->line_elements;
   for (gsize at = 0; at < n; at += BLOCK)
     for (gsize k = y; k < end; k++)
       wide->down (lines[0] + at, lines[1] + at, p->rows[k % (gsize) p->output->dims[1]].fixed, (guint8 *) call->outputs[0] + k * n + at,
                   MIN (BLOCK, n - at));
+}
+
+static void
+store_indices (const SlKernelCall *call, const Resize *p, gsize at, const gint32 *found, gsize n)
+{
+  if (p->output->dtype == SL_DTYPE_I32)
+    memcpy ((gint32 *) call->outputs[0] + at, found, n * sizeof found[0]);
+  else
+    for (gsize i = 0; i < n; i++)
+      ((gint64 *) call->outputs[0])[at + i] = found[i];
+}
+
+/* The same rows, of which only the place of each pixel's largest channel is kept; a few columns at a time, whose channels stay in
+ * the first cache. */
+static void
+search_down (const SlKernelCall *call, gint32 *const lines[2], gsize y, gsize end)
+{
+  const Resize *p = call->state;
+  const gsize w = (gsize) p->output->dims[2], h = (gsize) p->output->dims[1];
+  gint32 found[SL_SEARCH_ROWS * SL_SEARCHED], weights[SL_SEARCH_ROWS];
+  for (; y < end; y += SL_SEARCH_ROWS) {
+    const gsize rows = MIN (SL_SEARCH_ROWS, end - y);
+    for (gsize k = 0; k < rows; k++)
+      weights[k] = p->rows[(y + k) % h].fixed;
+    for (gsize x = 0; x < w; x += SL_SEARCHED) {
+      const gsize n = MIN (SL_SEARCHED, w - x);
+      sl_wide ()->search (lines[0] + x, lines[1] + x, p->channel, (gsize) p->input->dims[3], weights, rows, found, n);
+      for (gsize k = 0; k < rows; k++)
+        store_indices (call, p, (y + k) * w + x, found + k * SL_SEARCHED, n);
+    }
+  }
+}
+
+/* Row @y of one image, blended across. */
+static void
+make_line (const Resize *p, const guint8 *image, gint32 y, gint32 *line, gsize part)
+{
+  const gsize channels = (gsize) p->input->dims[3];
+  const guint8 *row = image + (gsize) y * (gsize) p->input->dims[2] * channels;
+  if (p->pixels != NULL)
+    blend_channels (p, row, line, p->pixels + part * (TURNED * channels + VECTOR));
+  else
+    blend_across (p, row, 0, p->output->dims[2], line);
 }
 
 /* One part: its lines hold the source rows above and below, by @held; a row that moves up is not blended again. */
@@ -123,9 +195,9 @@ static void
 codes_part (const SlKernelCall *call, gsize part)
 {
   const Resize *p = call->state;
-  const gsize h = (gsize) p->output->dims[1], n = (gsize) p->output->dims[2] * (gsize) p->output->dims[3];
+  const gsize h = (gsize) p->output->dims[1];
   const gsize end = MIN ((part + 1) * p->part, (gsize) p->output->dims[0] * h);
-  gint32 *lines[2] = { p->lines + part * 2 * n, p->lines + (part * 2 + 1) * n };
+  gint32 *lines[2] = { p->lines + part * 2 * p->line_elements, p->lines + (part * 2 + 1) * p->line_elements };
   gint64 held = -1; /* the source row that the second line holds */
   for (gsize y = part * p->part, next; y < end; y = next) {
     const Place *row = &p->rows[y % h];
@@ -138,11 +210,14 @@ codes_part (const SlKernelCall *call, gsize part)
       lines[0] = lines[1];
       lines[1] = line;
     } else {
-      blend_line (p, image, row->low, lines[0]);
+      make_line (p, image, row->low, lines[0], part);
     }
-    blend_line (p, image, row->high, lines[1]);
+    make_line (p, image, row->high, lines[1], part);
     held = (gint64) first + row->high;
-    blend_down (call, lines, y, next, n);
+    if (p->pixels != NULL)
+      search_down (call, lines, y, next);
+    else
+      blend_down (call, lines, y, next);
   }
 }
 

@@ -98,6 +98,28 @@ row_floats (const SlKernelCall *call, gsize first, gint32 n)
     out[i] /= sum;
 }
 
+/* SOFTMAX of int16. */
+static void
+row_wide (const SlKernelCall *call, gsize first, gint32 n)
+{
+  const SlTensor *output = sl_node_output (call->graph, call->node, 0);
+  const gint16 *in = (const gint16 *) call->inputs[0] + first;
+  const gdouble scale = (gdouble) sl_tensor_scale (sl_node_input (call->graph, call->node, 0)) * (gdouble) call->node->params.softmax.beta;
+  gint16 highest = G_MININT16;
+  gdouble sum = 0;
+  SlClamp clamp;
+  sl_clamp_for (&clamp, SL_ACTIVATION_NONE, output);
+  for (gint32 i = 0; i < n; i++)
+    highest = MAX (highest, in[i]);
+  for (gint32 i = 0; i < n; i++)
+    sum += exp (scale * (in[i] - highest));
+  for (gint32 i = 0; i < n; i++) {
+    const gdouble value = exp (scale * (in[i] - highest)) / sum / (gdouble) sl_tensor_scale (output);
+    sl_store_wide (call->outputs[0], SL_DTYPE_I16, first + (gsize) i,
+                   sl_requantize ((gfloat) value, sl_tensor_zero_point (output), &clamp));
+  }
+}
+
 /* LOG_SOFTMAX and L2_NORMALIZATION of codes, from double sums. */
 static void
 row_codes_as_real (const SlKernelCall *call, gsize first, gint32 n)
@@ -141,6 +163,8 @@ run_rows (void *data, gsize first, gsize n_rows)
     const gsize at = r * (gsize) rows->n;
     if (call->node->op == SL_OP_SOFTMAX && floats)
       row_floats (call, at, rows->n);
+    else if (call->node->op == SL_OP_SOFTMAX && sl_node_input (call->graph, call->node, 0)->dtype == SL_DTYPE_I16)
+      row_wide (call, at, rows->n);
     else if (call->node->op == SL_OP_SOFTMAX)
       row_codes (call, at, rows->n);
     else if (!floats)

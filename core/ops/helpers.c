@@ -92,10 +92,16 @@ sl_node_check_same_dtype (const SlNode *node, const SlTensor *a, const SlTensor 
 gboolean
 sl_node_check_activations (const SlGraph *graph, const SlNode *node, guint n_inputs, GError **error)
 {
+  return sl_node_check_typed (graph, node, n_inputs, SL_DTYPES_ACTIVATION, error);
+}
+
+gboolean
+sl_node_check_typed (const SlGraph *graph, const SlNode *node, guint n_inputs, guint32 types, GError **error)
+{
   const SlTensor *first = sl_node_input (graph, node, 0);
   for (guint i = 0; i < n_inputs; i++) {
     const SlTensor *input = sl_node_input (graph, node, i);
-    if (!sl_node_check_dtype (node, "input", input, SL_DTYPES_ACTIVATION, error) || !sl_node_check_same_dtype (node, first, input, error)
+    if (!sl_node_check_dtype (node, "input", input, types, error) || !sl_node_check_same_dtype (node, first, input, error)
         || !sl_node_check_quant (node, "input", input, error))
       return FALSE;
   }

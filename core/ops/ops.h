@@ -66,7 +66,7 @@ extern const SlOp sl_op_pack, sl_op_unpack, sl_op_transpose, sl_op_tile, sl_op_b
 extern const SlOp sl_op_resize_bilinear, sl_op_resize_nearest_neighbor, sl_op_space_to_depth, sl_op_depth_to_space;
 extern const SlOp sl_op_space_to_batch_nd, sl_op_batch_to_space_nd, sl_op_softmax, sl_op_log_softmax, sl_op_l2_normalization;
 extern const SlOp sl_op_unidirectional_sequence_lstm, sl_op_non_max_suppression_v4, sl_op_non_max_suppression_v5;
-extern const SlOp sl_op_detection_postprocess, sl_op_lookup;
+extern const SlOp sl_op_detection_postprocess, sl_op_lookup, sl_op_resize_arg_max;
 
 /* Helpers for rows (core/ops/helpers.c). */
 
@@ -85,6 +85,8 @@ gboolean sl_node_check_quant (const SlNode *node, const char *role, const SlTens
 gboolean sl_node_check_same_dtype (const SlNode *node, const SlTensor *a, const SlTensor *b, GError **error);
 /** sl_node_check_activations: input 0 .. @n_inputs-1 and every output float32, int8 or uint8, one type, quantised per tensor. */
 gboolean sl_node_check_activations (const SlGraph *graph, const SlNode *node, guint n_inputs, GError **error);
+/** sl_node_check_typed: the same with other element types, SL_DTYPE_BIT()s. */
+gboolean sl_node_check_typed (const SlGraph *graph, const SlNode *node, guint n_inputs, guint32 types, GError **error);
 /** sl_node_same_shape_infer: the outputs take the shape of input 0. */
 gboolean sl_node_same_shape_infer (SlGraph *graph, SlNode *node, GError **error);
 /** sl_node_check_copy: output @i holds elements of input @from unchanged: same type, same quantisation. */

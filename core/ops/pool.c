@@ -8,11 +8,13 @@
 
 /* Sums of so many codes fit 32 bits. */
 #define MAX_WINDOW (1 << 22)
+#define MAX_WINDOW_I16 (1 << 15)
 
 static gboolean
 check (SlGraph *graph, SlNode *node, GError **error)
 {
-  if (!sl_node_check_activations (graph, node, 1, error) || !sl_node_check_rank4 (graph, node, 0, error))
+  if (!sl_node_check_typed (graph, node, 1, SL_DTYPES_ACTIVATION | SL_DTYPE_BIT (SL_DTYPE_I16), error)
+      || !sl_node_check_rank4 (graph, node, 0, error))
     return FALSE;
   const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0);
   if (node->op == SL_OP_L2_POOL_2D && !sl_node_check_dtype (node, "input", input, SL_DTYPE_BIT (SL_DTYPE_F32), error))
@@ -36,9 +38,10 @@ infer (SlGraph *graph, SlNode *node, GError **error)
   if (window->pad_top >= window->filter_h || window->pad_left >= window->filter_w || window->pad_bottom >= window->filter_h
       || window->pad_right >= window->filter_w)
     return sl_node_error (error, node, SL_ERROR_SHAPE, "a %dx%d window would lie in the padding alone", window->filter_h, window->filter_w);
-  if ((gint64) window->filter_h * window->filter_w > MAX_WINDOW)
+  const gint32 most = input->dtype == SL_DTYPE_I16 ? MAX_WINDOW_I16 : MAX_WINDOW;
+  if ((gint64) window->filter_h * window->filter_w > most)
     return sl_node_error (error, node, SL_ERROR_LIMIT, "a %dx%d window is over the limit of %d pixels", window->filter_h, window->filter_w,
-                          MAX_WINDOW);
+                          most);
   return sl_node_set_shape (graph, node, 0, 4, dims, error);
 }
 

@@ -46,6 +46,37 @@ const SlOp sl_op_resize_bilinear = {
   .run = sl_kernel_resize_bilinear,
 };
 
+/* Inputs: the picture, the size, the axis, which is the last. */
+static gboolean
+arg_max_check (SlGraph *graph, SlNode *node, GError **error)
+{
+  const SlDtype dtype = sl_node_input (graph, node, 0)->dtype;
+  g_assert (dtype == SL_DTYPE_U8 || dtype == SL_DTYPE_I8);
+  return sl_node_check_rank4 (graph, node, 0, error);
+}
+
+static gboolean
+arg_max_infer (SlGraph *graph, SlNode *node, GError **error)
+{
+  gint32 dims[3] = { sl_node_input (graph, node, 0)->dims[0] };
+  guint count = 0;
+  sl_constant_ints (sl_node_input (graph, node, 1), dims + 1, 2, &count);
+  return sl_node_set_shape (graph, node, 0, 3, dims, error);
+}
+
+const SlOp sl_op_resize_arg_max = {
+  .type = SL_OP_RESIZE_ARG_MAX,
+  .name = "RESIZE_BILINEAR+ARG_MAX",
+  .min_inputs = 3,
+  .max_inputs = 3,
+  .required = 3,
+  .n_outputs = 1,
+  .check = arg_max_check,
+  .infer = arg_max_infer,
+  .prepare = sl_kernel_resize_prepare,
+  .run = sl_kernel_resize_bilinear,
+};
+
 const SlOp sl_op_resize_nearest_neighbor = {
   .type = SL_OP_RESIZE_NEAREST_NEIGHBOR,
   .name = "RESIZE_NEAREST_NEIGHBOR",

@@ -105,6 +105,7 @@ static const SlOp *const rows[SL_OP_COUNT] = {
   [SL_OP_NON_MAX_SUPPRESSION_V4] = &sl_op_non_max_suppression_v4,
   [SL_OP_NON_MAX_SUPPRESSION_V5] = &sl_op_non_max_suppression_v5,
   [SL_OP_DETECTION_POSTPROCESS] = &sl_op_detection_postprocess,
+  [SL_OP_RESIZE_ARG_MAX] = &sl_op_resize_arg_max,
   [SL_OP_LOOKUP] = &sl_op_lookup,
 };
 
@@ -133,7 +134,7 @@ sl_op_supported_names (void)
   const char *names[SL_OP_COUNT + 1];
   guint n = 0;
   for (guint i = 0; i < SL_OP_COUNT; i++)
-    if (rows[i] != NULL && i != SL_OP_LOOKUP)
+    if (rows[i] != NULL && i != SL_OP_LOOKUP && i != SL_OP_RESIZE_ARG_MAX)
       names[n++] = rows[i]->name;
   qsort (names, n, sizeof names[0], compare_names);
   names[n] = NULL;

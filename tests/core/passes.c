@@ -298,6 +298,61 @@ test_skip_quantize_refused (void)
   }
 }
 
+/* The code of one channel of a picture enlarged four times, corners aligned: its weights are exact. */
+static double
+enlarged (const SlTensor *in, const void *data, gint32 y, gint32 x, gint32 c)
+{
+  const gint32 top = y / 4, left = x / 4, bottom = MIN (top + 1, in->dims[1] - 1), right = MIN (left + 1, in->dims[2] - 1);
+  const double v = y % 4 / 4.0, h = x % 4 / 4.0;
+  const gint32 corners[4][2] = { { top, left }, { top, right }, { bottom, left }, { bottom, right } };
+  const double weights[4] = { (1 - v) * (1 - h), (1 - v) * h, v * (1 - h), v * h };
+  double sum = 0;
+  for (guint i = 0; i < 4; i++) {
+    const gsize at = (gsize) ((corners[i][0] * in->dims[2] + corners[i][1]) * in->dims[3] + c);
+    sum += weights[i] * (in->dtype == SL_DTYPE_I8 ? ((const gint8 *) data)[at] : ((const guint8 *) data)[at]);
+  }
+  return floor (sum + 0.5);
+}
+
+/* @wide: indices of 64 bits. */
+static void
+check_arg_max (SlDtype dtype, gint32 channels, gboolean wide, guint threads)
+{
+  const gint32 dims[4] = { 1, 6, 31, channels }, size[2] = { 21, 121 };
+  const SlOpParams params = { .resize = { TRUE, FALSE } };
+  Check check;
+  check_init (&check, (guint32) channels);
+  const gint32 input = check_input (&check, dtype, 4, dims, 0.1f, 0), middle = check_middle (&check, dtype, 0.1f, 0);
+  check_node (&check, SL_OP_RESIZE_BILINEAR, (gint32[]){ input, check_ints (&check, 2, size) }, 2, middle, &params);
+  check_node (&check, SL_OP_ARG_MAX, (gint32[]){ middle, check_ints (&check, 1, (gint32[]){ 3 }) }, 2,
+              check_output (&check, wide ? SL_DTYPE_I64 : SL_DTYPE_I32, 0, 0), NULL);
+  check_prepare (&check);
+  g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, 1);
+  g_assert_cmpuint (changes_of (check.graph, "fuse_arg_max"), ==, 1);
+  const SlTensor *in = sl_graph_input_tensor (check.graph, 0);
+  void *out = check_run (&check, FALSE, threads);
+  for (gint32 i = 0; i < size[0] * size[1]; i++) {
+    gint64 found = 0;
+    for (gint32 c = 1; c < channels; c++)
+      if (enlarged (in, check.input_data[0], i / size[1], i % size[1], c)
+          > enlarged (in, check.input_data[0], i / size[1], i % size[1], (gint32) found))
+        found = c;
+    g_assert_cmpint (wide ? ((gint64 *) out)[i] : ((gint32 *) out)[i], ==, found);
+  }
+  sl_tensor_buffer_free (out);
+  check_clear (&check);
+}
+
+static void
+test_arg_max (void)
+{
+  static const gint32 channels[] = { 1, 2, 9, 16, 21, 33, 1100 };
+  for (guint i = 0; i < G_N_ELEMENTS (channels); i++) {
+    check_arg_max (SL_DTYPE_U8, channels[i], i % 2 == 0, 1);
+    check_arg_max (SL_DTYPE_I8, channels[i], i % 2 != 0, 2);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -311,5 +366,6 @@ main (int argc, char **argv)
   g_test_add_func ("/passes/in-place", test_in_place);
   g_test_add_func ("/passes/skip-quantize", test_skip_quantize);
   g_test_add_func ("/passes/skip-quantize-refused", test_skip_quantize_refused);
+  g_test_add_func ("/passes/arg-max", test_arg_max);
   return g_test_run ();
 }

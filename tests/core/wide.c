@@ -28,6 +28,38 @@ check_look_up (const SlWide *wide, gsize n, gsize offset)
     g_assert_cmpuint (out[offset + n + i], ==, 0xa5);
 }
 
+/* @n pixels of a few channels, with many equal codes, or with a channel above most others. */
+static void
+check_search (const SlWide *wide, gsize n, gsize rows)
+{
+  enum
+  {
+    CHANNELS = 9,
+    STRIDE = SL_SEARCHED
+  };
+  gint32 lines[2][CHANNELS * STRIDE] = { 0 }, found[SL_SEARCH_ROWS * SL_SEARCHED], weights[SL_SEARCH_ROWS];
+  const gint32 above = g_test_rand_int_range (0, 5) * 2048, best_of = g_test_rand_int_range (0, CHANNELS);
+  for (gsize r = 0; r < rows; r++)
+    weights[r] = g_test_rand_int_range (0, 2049);
+  for (guint k = 0; k < 2; k++)
+    for (gint32 i = 0; i < CHANNELS * STRIDE; i++)
+      lines[k][i] = g_test_rand_int_range (-3 * 2048, 3 * 2048) + (i / STRIDE == best_of ? above : 0);
+  wide->search (lines[0], lines[1], STRIDE, CHANNELS, weights, rows, found, n);
+  for (gsize i = 0; i < rows * n; i++) {
+    const gint32 x = (gint32) (i % n);
+    gint64 best = G_MININT64;
+    gint32 where = 0;
+    for (gint32 c = 0; c < CHANNELS; c++) {
+      const gint64 t = lines[0][c * STRIDE + x], b = lines[1][c * STRIDE + x],
+                   sum = t * (2048 - weights[i / n]) + b * weights[i / n] + (1 << 21);
+      const gint64 code = sum >= 0 ? sum / (1 << 22) : -((-sum + (1 << 22) - 1) / (1 << 22));
+      where = code > best ? c : where;
+      best = MAX (best, code);
+    }
+    g_assert_cmpint (found[i / n * SL_SEARCHED + (gsize) x], ==, where);
+  }
+}
+
 static void
 check_blend (const SlWide *wide, gsize n)
 {
@@ -91,6 +123,7 @@ test_all (void)
     for (gsize n = 1; n < LONGEST - GUARD; n += n < 70 ? 1 : 13) {
       check_look_up (sets[s], n, n % 7);
       check_blend (sets[s], n);
+      check_search (sets[s], MIN (n, SL_SEARCHED), 1 + n % SL_SEARCH_ROWS);
       check_arg_max (sets[s], n, 0);
       check_arg_max (sets[s], n, 0x80);
       check_arg_max (sets[s], n, 0x7f);

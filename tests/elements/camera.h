@@ -56,11 +56,11 @@ void test_camera_wait_frames (TestCamera *camera, guint n);
 void test_camera_wait_text (TestCamera *camera, GstMessageType type, const char *fragment);
 /** test_camera_wait_eos: fails on an error. */
 void test_camera_wait_eos (TestCamera *camera);
-/** test_camera_stop: to NULL; within 2 s, outside valgrind. */
+/** test_camera_stop: to NULL; within 2 s, unless test_is_slow(). */
 void test_camera_stop (TestCamera *camera);
 /** test_camera_free: stops it, too. */
 void test_camera_free (TestCamera *camera);
-/** test_is_slow: TRUE under valgrind. */
+/** test_is_slow: TRUE under valgrind and the address sanitizer. */
 gboolean test_is_slow (void);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TestCamera, test_camera_free)

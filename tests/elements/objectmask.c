@@ -15,6 +15,9 @@
 #include "predict/predictionmap.h"
 #include "plugins/predictions.h"
 #include "tests/elements/support.h"
+#ifdef SL_HAVE_SEGMENTATION_MTD
+#include <gst/analytics/analytics.h>
+#endif
 
 #define GRID 64
 #define CAPS "video/x-raw,format=RGB,width=320,height=160,framerate=25/1"
@@ -105,7 +108,7 @@ test_room (void)
     SlPrediction prediction = { 0 };
     sl_prediction_map_fill (map, result, NULL, NULL, &g, 1, &prediction);
     for (guint i = 0; i < 10; i++)
-      g_assert_cmpuint (prediction.objects[i].mask.width, ==, i < 4 ? 512 : 0);
+      g_assert_cmpuint (prediction.objects[i].mask.width, ==, i < 2 ? 512 : 0);
   }
   sl_prediction_map_free (map);
 }
@@ -283,6 +286,72 @@ test_drawn (void)
 }
 #endif
 
+#ifdef SL_HAVE_SEGMENTATION_MTD
+/* The segmentation of the one object, and its pixels against the disc. */
+static void
+test_relations (void)
+{
+  GstBuffer *out = run (POSTPROCESS, CAPS);
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (out);
+  GstAnalyticsODMtd object;
+  GstAnalyticsSegmentationMtd segmentation;
+  gpointer state = NULL, inner = NULL;
+  gint x, y;
+  guint w, h;
+  gsize index;
+  GstMapInfo map;
+  g_assert_nonnull (relations);
+  g_assert_true (
+    gst_analytics_relation_meta_iterate (relations, &state, gst_analytics_od_mtd_get_mtd_type (), (GstAnalyticsMtd *) &object));
+  g_assert_true (gst_analytics_relation_meta_get_direct_related (relations, object.id, GST_ANALYTICS_REL_TYPE_RELATE_TO,
+                                                                 gst_analytics_segmentation_mtd_get_mtd_type (), &inner,
+                                                                 (GstAnalyticsMtd *) &segmentation));
+  g_assert_cmpuint (gst_analytics_segmentation_mtd_get_region_count (&segmentation), ==, 2);
+  g_assert_true (gst_analytics_segmentation_mtd_get_region_index (&segmentation, &index, 1) && index == 1);
+  GstBuffer *mask = gst_analytics_segmentation_mtd_get_mask (&segmentation, &x, &y, &w, &h);
+  g_assert_cmpint (x, ==, 80);
+  g_assert_cmpint (y, ==, 40);
+  g_assert_cmpuint (w, ==, 160);
+  g_assert_cmpuint (h, ==, 80);
+  const GstVideoMeta *video = gst_buffer_get_video_meta (mask);
+  g_assert_cmpuint (video->width, ==, 16);
+  g_assert_cmpuint (video->height, ==, 16);
+  g_assert_true (gst_buffer_map (mask, &map, GST_MAP_READ));
+  for (guint i = 0; i < 256; i++) {
+    const double distance = hypot (i % 16 + 0.5 - 8, i / 16 + 0.5 - 8) - 6;
+    if (fabs (distance) > 0.1)
+      g_assert_cmpuint (map.data[i], ==, distance < 0);
+  }
+  gst_buffer_unmap (mask, &map);
+  gst_buffer_unref (mask);
+  gst_buffer_unref (out);
+}
+
+/* A map of classes becomes a picture of them over the whole frame. */
+static void
+test_semantic (void)
+{
+  static const guint8 cells[6] = { 0, 1, 2, 255, 254, 7 };
+  const SlPrediction prediction = { .width = 320, .height = 160, .mask = { 3, 2, cells } };
+  GstBuffer *frame = new_frame ();
+  sl_buffer_add_prediction (frame, &prediction);
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (frame);
+  GstAnalyticsSegmentationMtd segmentation;
+  gpointer state = NULL;
+  gint x, y;
+  guint w, h;
+  g_assert_nonnull (relations);
+  g_assert_true (gst_analytics_relation_meta_iterate (relations, &state, gst_analytics_segmentation_mtd_get_mtd_type (),
+                                                      (GstAnalyticsMtd *) &segmentation));
+  g_assert_cmpuint (gst_analytics_segmentation_mtd_get_region_id (&segmentation, 254), ==, 254);
+  GstBuffer *mask = gst_analytics_segmentation_mtd_get_mask (&segmentation, &x, &y, &w, &h);
+  g_assert_cmpint (gst_buffer_memcmp (mask, 0, cells, sizeof cells), ==, 0);
+  g_assert_true (x == 0 && y == 0 && w == 320 && h == 160);
+  gst_buffer_unref (mask);
+  gst_buffer_unref (frame);
+}
+#endif
+
 int
 main (int argc, char **argv)
 {
@@ -296,5 +365,9 @@ main (int argc, char **argv)
   g_test_add_func ("/objectmask/meta", test_meta);
   g_test_add_func ("/objectmask/strangers", test_strangers);
   g_test_add_func ("/objectmask/json", test_json);
+#ifdef SL_HAVE_SEGMENTATION_MTD
+  g_test_add_func ("/objectmask/relations", test_relations);
+  g_test_add_func ("/objectmask/semantic", test_semantic);
+#endif
   return g_test_run ();
 }

@@ -96,6 +96,30 @@ test_v8 (void)
     }
 }
 
+/* Each preset of decoded boxes reads its generation's rows, without any labels to go by. */
+static void
+test_presets (void)
+{
+  static const struct
+  {
+    const char *name;
+    gboolean transposed, objectness;
+  } presets[] = { { "yolo,preset=v3", FALSE, TRUE }, { "yolo,preset=v5", FALSE, TRUE }, { "yolo,preset=v6", FALSE, FALSE },
+                  { "yolo,preset=v7", FALSE, TRUE }, { "yolo,preset=v8", TRUE, FALSE }, { "yolo,preset=v9", TRUE, FALSE },
+                  { "yolo,preset=v11", TRUE, FALSE } };
+  for (guint i = 0; i < G_N_ELEMENTS (presets); i++) {
+    gfloat data[ROWS * (5 + CLASSES)];
+    const gint32 channels = (presets[i].objectness ? 5 : 4) + CLASSES;
+    SlDecoderConfig config = new_config (0);
+    write_rows (data, presets[i].transposed, presets[i].objectness, FALSE, 1);
+    if (presets[i].transposed)
+      config_add (&config, SL_DTYPE_F32, DIMS (1, channels, ROWS), 0, 0);
+    else
+      config_add (&config, SL_DTYPE_F32, DIMS (1, ROWS, channels), 0, 0);
+    run_and_check (presets[i].name, &config, data, 1e-5);
+  }
+}
+
 static void
 test_v5 (void)
 {
@@ -389,6 +413,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/yolo/v8", test_v8);
   g_test_add_func ("/yolo/v5", test_v5);
+  g_test_add_func ("/yolo/presets", test_presets);
   g_test_add_func ("/yolo/codes", test_codes);
   g_test_add_func ("/yolo/end_to_end", test_end_to_end);
   g_test_add_func ("/yolo/grid", test_grid);
@@ -397,6 +422,6 @@ main (int argc, char **argv)
   g_test_add_func ("/yolo/not_finite", test_not_finite);
   g_test_add_func ("/yolo/million", test_million);
   g_test_add_func ("/yolo/errors", test_errors);
-  g_test_add_func ("/decode_yolo/hostile_masks", test_hostile_masks);
+  g_test_add_func ("/yolo/hostile_masks", test_hostile_masks);
   return g_test_run ();
 }

@@ -30,23 +30,24 @@ static const struct
   { "h264", "I420", "openh264enc ! h264parse config-interval=-1 ! rtph264pay name=pay0 pt=96" },
 };
 
+/* Frames are counted, not timed: a slow machine begins late, but gives as many. */
 static GstPadProbeReturn
-drop_late (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+drop_after (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
-  const Options *options = data;
-  const GstClockTime pts = GST_BUFFER_PTS (GST_PAD_PROBE_INFO_BUFFER (info));
-  const GstClockTime limit = (GstClockTime) options->after_ms * GST_MSECOND;
-  return pts < limit ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
+  gint *left = data;
+  return (*left)-- > 0 ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
 }
 
-/* Shared media start anew when the first client comes, so every connection of a lone client gets @after_ms of frames. */
+/* Shared media start anew when the first client comes, so every connection of a lone client gets its share of frames. */
 static void
 configure_stall (GstRTSPMediaFactory *factory, GstRTSPMedia *media, gpointer data)
 {
+  const Options *options = data;
   GstElement *bin = gst_rtsp_media_get_element (media);
   GstElement *source = gst_bin_get_by_name (GST_BIN (bin), "source");
   GstPad *pad = gst_element_get_static_pad (source, "src");
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, drop_late, data, NULL);
+  const gint frames = MAX (options->after_ms * options->fps / 1000, 2);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, drop_after, g_memdup2 (&frames, sizeof frames), g_free);
   gst_object_unref (pad);
   gst_object_unref (source);
   gst_object_unref (bin);
@@ -175,7 +176,7 @@ main (int argc, char **argv)
     { "size", 's', 0, G_OPTION_ARG_STRING, &options.size, "size of the picture (640x480)", "WIDTHxHEIGHT" },
     { "fps", 'f', 0, G_OPTION_ARG_INT, &options.fps, "frames a second (15)", "N" },
     { "mode", 'm', 0, G_OPTION_ARG_STRING, &options.mode,
-      "ok; stall: frames stop after --after, the connection stays; slow: DESCRIBE is answered after --after; "
+      "ok; stall: after --after of frames no more come, the connection stays; slow: DESCRIBE is answered after --after; "
       "silent: connects and never answers; garbage: answers with noise",
       "MODE" },
     { "after", 'a', 0, G_OPTION_ARG_INT, &options.after_ms, "for stall and slow (2000)", "MS" },

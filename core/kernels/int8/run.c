@@ -66,7 +66,7 @@ static const void *
 tile_of (const Run *run, gint32 first, gint32 rows, guint thread, gsize *stride)
 {
   const SlInt8Layer *layer = run->layer;
-  guint8 *scratch = layer->scratch + layer->scratch_bytes * thread;
+  guint8 *scratch = layer->scratch != NULL ? layer->scratch + layer->scratch_bytes * thread : NULL;
   *stride = layer->mode == SL_INT8_DIRECT ? (gsize) layer->depth : layer->row_bytes;
   if (!layer->isa->wide) {
     if (layer->mode == SL_INT8_DIRECT)

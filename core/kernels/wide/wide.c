@@ -2,6 +2,8 @@
 /* Compiled once for each instruction set, named by SL_WIDE_NAME; plain loops that compilers make vectors of. */
 #include "core/kernels/wide/wide.h"
 
+#include <string.h>
+
 #if defined(__AVX2__)
 #include <immintrin.h>
 #elif defined(__SSE2__)
@@ -164,4 +166,100 @@ down (const gint32 *top, const gint32 *bottom, gint32 weight, guint8 *out, gsize
   }
 }
 
-const SlWide TABLE (SL_WIDE_NAME) = { NAME (SL_WIDE_NAME), look_up, across_u8, across_i8, arg_max, down };
+#if defined(__AVX512F__)
+#define PIXELS 16
+#elif defined(__AVX2__)
+#define PIXELS 8
+#else
+#define PIXELS 4
+#endif
+G_STATIC_ASSERT (SL_SEARCH_VECTOR % PIXELS == 0);
+typedef gint32 Pixels __attribute__ ((vector_size (PIXELS * sizeof (gint32))));
+
+#define VECTORS (SL_SEARCH_VECTOR / PIXELS)
+
+static inline Pixels
+code_of (Pixels upper, Pixels lower, gint32 weight)
+{
+  return (upper * (1 << SL_BLEND_BITS) + (lower - upper) * weight + (1 << (2 * SL_BLEND_BITS - 1))) >> (2 * SL_BLEND_BITS);
+}
+
+/* The larger of both, or with @smaller the other. */
+static inline Pixels
+choose (Pixels a, Pixels b, gboolean smaller)
+{
+  const Pixels more = smaller ? a < b : a > b;
+  return (a & more) | (b & ~more);
+}
+
+static inline Pixels
+load_pixels (const gint32 *at, gsize v)
+{
+  Pixels pixels;
+  memcpy (&pixels, at + v * PIXELS, sizeof pixels);
+  return pixels;
+}
+
+/* Most channels of which those that could be the largest are picked out before. */
+#define MOST_PICKED 256
+
+/* A blend lies between what is blended: channels below what another reaches at its least, in all pixels, are left out. */
+static gsize
+pick (const gint32 *top, const gint32 *bottom, gsize stride, gsize channels, guint16 *picked)
+{
+  Pixels least[VECTORS];
+  gsize n = 0;
+  for (gsize v = 0; v < VECTORS; v++)
+    least[v] = (Pixels){ 0 } + G_MININT32;
+  for (gsize c = 0; c < channels; c++)
+    for (gsize v = 0; v < VECTORS; v++)
+      least[v] = choose (least[v], choose (load_pixels (top + c * stride, v), load_pixels (bottom + c * stride, v), TRUE), FALSE);
+  for (gsize c = 0; c < channels; c++) {
+    gint64 lanes[sizeof (Pixels) / sizeof (gint64)], any = 0;
+    Pixels reached = { 0 };
+    for (gsize v = 0; v < VECTORS; v++) {
+      const Pixels most = choose (load_pixels (top + c * stride, v), load_pixels (bottom + c * stride, v), FALSE);
+      reached |= code_of (most, most, 0) >= code_of (least[v], least[v], 0);
+    }
+    memcpy (lanes, &reached, sizeof lanes);
+    for (gsize i = 0; i < sizeof lanes / sizeof lanes[0]; i++)
+      any |= lanes[i];
+    picked[n] = (guint16) c;
+    n += any != 0;
+  }
+  return n;
+}
+
+/* All channels of a few vectors of pixels, so that what is largest stays in registers; one alone would wait for itself. */
+static void
+search_row (const gint32 *top, const gint32 *bottom, gsize stride, const guint16 *picked, gsize channels, gint32 weight, gint32 *found)
+{
+  Pixels largest[VECTORS], where[VECTORS] = { { 0 } };
+  for (gsize v = 0; v < VECTORS; v++)
+    largest[v] = (Pixels){ 0 } + G_MININT32;
+  for (gsize k = 0; k < channels; k++) {
+    const gsize c = picked != NULL ? picked[k] : k;
+    const Pixels index = (Pixels){ 0 } + (gint32) c;
+    for (gsize v = 0; v < VECTORS; v++) {
+      const Pixels code = code_of (load_pixels (top + c * stride, v), load_pixels (bottom + c * stride, v), weight);
+      const Pixels more = code > largest[v];
+      largest[v] = (code & more) | (largest[v] & ~more);
+      where[v] = (index & more) | (where[v] & ~more);
+    }
+  }
+  memcpy (found, where, sizeof where);
+}
+
+static void
+search (const gint32 *top, const gint32 *bottom, gsize stride, gsize channels, const gint32 *weights, gsize rows, gint32 *found, gsize n)
+{
+  guint16 picked[MOST_PICKED + 1];
+  for (gsize x = 0; x < n; x += SL_SEARCH_VECTOR) {
+    const gboolean few = channels <= MOST_PICKED;
+    const gsize left = few ? pick (top + x, bottom + x, stride, channels, picked) : channels;
+    for (gsize r = 0; r < rows; r++)
+      search_row (top + x, bottom + x, stride, few ? picked : NULL, left, weights[r], found + r * SL_SEARCHED + x);
+  }
+}
+
+const SlWide TABLE (SL_WIDE_NAME) = { NAME (SL_WIDE_NAME), look_up, across_u8, across_i8, arg_max, down, search };

@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""`sightline run` for a long time with a camera that keeps going away: does it come back, and does it grow?
+
+    soak.py SIGHTLINE MODEL [--minutes 30] [--source rtsp|failing|steady] [--server RTSP_SERVER] [--every 20,60]
+            [--report FILE]
+
+Sources: rtsp, a real RTSP server (tests/support/rtsp_server) that is killed every 20 to 60 seconds (--every) and started again
+some seconds later; failing, a source that fails every 2 to 6 seconds, so that the supervisor has to start it again; steady,
+nothing fails. Without --source it is rtsp where --server exists, else failing.
+
+Bars: each time the source is back, predictions are back within the longest delay between attempts + 2 s; the resident set
+grows by less than 1 MB an hour after a warm-up (in runs under 20 minutes: by less than 1 MB in all, since a slope says little
+there); as many file descriptors and threads at the end as after the warm-up; the age of predictions stays below 3
+frames for 99 %. Exit status 1 when one is not met. A line a minute says how it goes.
+"""
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+FPS = 15
+BACKOFF_S = 2.0
+ALLOWED_S = BACKOFF_S * 1.25 + 2.0
+CHAIN = (" ! queue max-size-buffers=1 max-size-bytes=0 max-size-time=0 leaky=downstream ! slnormalize ! slinfer model=${model} "
+         "! slpostprocess ! application/x-json ! fdsink fd=1 sync=false")
+LAUNCH = {
+    "rtsp": "slcamera uri=${source} reconnect-min=250 reconnect-max=%d" % (BACKOFF_S * 1000),
+    "failing": "videotestsrc is-live=true ! video/x-raw,format=NV12,width=640,height=480,framerate=%d/1 ! identity name=fails error-after=%s" %
+               (FPS, "${frames}"),
+    "steady": "videotestsrc is-live=true ! video/x-raw,format=NV12,width=640,height=480,framerate=%d/1" % FPS,
+}
+POLICY = "restart=always\nbackoff-min=250ms\nbackoff-max=%ds\nwatchdog=20s\nstart-timeout=60s\n" % BACKOFF_S
+
+
+class Server:
+    """The RTSP camera, killed and started again by a thread of its own."""
+
+    def __init__(self, path, pauses):
+        self.path, self.pauses, self.port, self.back = path, pauses, 0, []
+        self.stopped = threading.Event()
+        self.start()
+        self.thread = threading.Thread(target=self.keep_killing, daemon=True)
+
+    def start(self):
+        self.child = subprocess.Popen([self.path, "--port", str(self.port), "--fps", str(FPS)], stdout=subprocess.PIPE)
+        self.uri = self.child.stdout.readline().decode().strip()
+        self.port = int(self.uri.split(":")[2].split("/")[0])
+
+    def keep_killing(self):
+        while not self.stopped.wait(random.uniform(*self.pauses)):
+            self.child.send_signal(random.choice((signal.SIGKILL, signal.SIGTERM)))
+            self.child.wait()
+            self.child.stdout.close()
+            if self.stopped.wait(random.uniform(1, 5)):
+                return
+            self.start()
+            self.back.append(time.monotonic())
+
+    def stop(self):
+        self.stopped.set()
+        self.thread.join()
+        self.child.kill()
+
+
+def sample(pid):
+    """Resident set in bytes, file descriptors, threads."""
+    with open("/proc/%d/status" % pid, encoding="ascii", errors="replace") as file:
+        status = dict(line.split(":", 1) for line in file if ":" in line)
+    return int(status["VmRSS"].split()[0]) * 1024, len(os.listdir("/proc/%d/fd" % pid)), int(status["Threads"])
+
+
+def slope(points):
+    """Least squares of (seconds, bytes), in bytes a second."""
+    n = len(points)
+    mean_x, mean_y = sum(x for x, _ in points) / n, sum(y for _, y in points) / n
+    spread = sum((x - mean_x) ** 2 for x, _ in points)
+    return sum((x - mean_x) * (y - mean_y) for x, y in points) / spread if spread > 0 else 0.0
+
+
+def percentile(values, part):
+    return sorted(values)[min(len(values) - 1, int(len(values) * part))] if values else 0.0
+
+
+class Soak:
+    """What one run showed: when predictions came and how old they were, when pipelines started again, what the process held."""
+
+    def __init__(self, args, work):
+        self.args, self.arrivals, self.ages, self.back, self.samples = args, [], [], [], []
+        self.server = Server(args.server, [float(s) for s in args.every.split(",")]) if args.source == "rtsp" else None
+        path = os.path.join(work, "soak.pipeline")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("[pipeline]\nlaunch=%s%s\n%s[parameters]\nmodel=%s\nsource=%s\nframes=%d\n" %
+                       (LAUNCH[args.source], CHAIN, POLICY, os.path.abspath(args.model), self.server.uri if self.server else "", FPS * 4))
+        self.child = subprocess.Popen([args.sightline, "run", "--json", "--stats", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.readers = [threading.Thread(target=reader, daemon=True) for reader in (self.read_predictions, self.read_log)]
+
+    def read_predictions(self):
+        for line in self.child.stdout:
+            self.arrivals.append(time.monotonic())
+            age = (json.loads(line).get("latency") or {}).get("age")
+            if age is not None:
+                self.ages.append(age / 1e6)
+
+    def read_log(self):
+        for line in self.child.stderr:
+            event = json.loads(line)
+            if event["event"] == "failed" and self.args.source == "failing":
+                self.back.append(time.monotonic())
+
+    def watch(self, seconds):
+        began = said = time.monotonic()
+        for reader in self.readers:
+            reader.start()
+        if self.server is not None:
+            self.server.thread.start()
+        while time.monotonic() - began < seconds and self.child.poll() is None:
+            time.sleep(1)
+            self.samples.append((time.monotonic() - began,) + sample(self.child.pid))
+            if time.monotonic() - said >= 60:
+                said = time.monotonic()
+                print("%5.1f min: %d predictions, RSS %.1f MB, %d fds, %d threads" %
+                      ((said - began) / 60, len(self.arrivals), self.samples[-1][1] / 1e6, self.samples[-1][2], self.samples[-1][3]), flush=True)
+
+    def stop(self):
+        if self.server is not None:
+            self.back = list(self.server.back)
+            self.server.stop()
+        asked = time.monotonic()
+        alive = self.child.poll() is None
+        self.child.terminate()
+        status = self.child.wait(30)
+        for reader in self.readers:
+            reader.join(10)
+        return alive and status == 0, time.monotonic() - asked
+
+    def recoveries(self, until):
+        """Seconds from each return of the source to the next prediction; times too close to the end left out."""
+        waits = []
+        for back in self.back:
+            after = [t for t in self.arrivals if t > back]
+            if after or until - back > ALLOWED_S:
+                waits.append(after[0] - back if after else float("inf"))
+        return waits
+
+
+def judge(soak, seconds, clean, stop_s):
+    """The figures, and the names of the bars that were not met."""
+    until = time.monotonic()
+    settled = [s for s in soak.samples if s[0] > max(10, seconds * 0.2)]
+    quarter = max(1, len(settled) // 4)
+    first, last = settled[:quarter], settled[-quarter:]
+    waits = soak.recoveries(until)
+    figures = {
+        "minutes": seconds / 60, "source": soak.args.source, "predictions": len(soak.arrivals), "returns": len(waits),
+        "slowest_return_s": max(waits, default=0.0), "age_p50_s": percentile(soak.ages, 0.5), "age_p99_s": percentile(soak.ages, 0.99),
+        "rss_mb": last[-1][1] / 1e6, "rss_slope_mb_per_h": slope([s[:2] for s in settled]) * 3600 / 1e6,
+        "rss_growth_mb": (percentile([s[1] for s in last], 0.5) - percentile([s[1] for s in first], 0.5)) / 1e6,
+        "fds_first": max(s[2] for s in first), "fds_last": max(s[2] for s in last),
+        "threads_first": max(s[3] for s in first), "threads_last": max(s[3] for s in last), "stop_s": stop_s,
+    }
+    grew = figures["rss_slope_mb_per_h"] >= 1 if seconds >= 1200 else figures["rss_growth_mb"] >= 1
+    bars = {
+        "it ran to the end and stopped with status 0": clean, "stopped within 2 s": stop_s < 2.2,
+        "predictions came": len(soak.arrivals) > seconds, "back in time after each failure": all(w <= ALLOWED_S for w in waits),
+        "memory flat": not grew, "no more file descriptors": figures["fds_last"] <= figures["fds_first"],
+        "no more threads": figures["threads_last"] <= figures["threads_first"],
+        "99 % of predictions younger than 3 frames": figures["age_p99_s"] < 3 / FPS,
+    }
+    return figures, [name for name, met in bars.items() if not met]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sightline")
+    parser.add_argument("model")
+    parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--source", choices=sorted(LAUNCH))
+    parser.add_argument("--server", default="")
+    parser.add_argument("--every", default="20,60", help="seconds between two kills of the server, at least and at most")
+    parser.add_argument("--report", help="file for the figures as JSON")
+    args = parser.parse_args()
+    if args.source is None:
+        args.source = "rtsp" if os.path.exists(args.server) else "failing"
+    if args.source == "rtsp" and not os.path.exists(args.server):
+        sys.exit("soak: --source rtsp needs --server, the path of rtsp_server")
+    with tempfile.TemporaryDirectory() as work:
+        soak = Soak(args, work)
+        soak.watch(args.minutes * 60)
+        clean, stop_s = soak.stop()
+    if len(soak.samples) < 20:
+        sys.exit("soak: ended after %d s; see sightline run's messages" % len(soak.samples))
+    figures, missed = judge(soak, args.minutes * 60, clean, stop_s)
+    print(json.dumps(figures, indent=2))
+    if args.report:
+        with open(args.report, "w", encoding="utf-8") as file:
+            json.dump(figures, file)
+    for name in missed:
+        print("not met: " + name)
+    sys.exit(1 if missed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slcamera against gst-rtsp-server in another process: killed, restarted with another picture, stalled, slow, silent,
+ * talking noise; and what it leaves behind after many reconnections.
+ */
+#include "tests/elements/camera.h"
+#include "tests/elements/support.h"
+
+#include <signal.h>
+
+#define SERVER "SIGHTLINE_RTSP_SERVER"
+#define FAST "reconnect-min=50 reconnect-max=200 stall-timeout=800 connect-timeout=8000"
+/* For servers that never get as far as a frame. */
+#define HASTY "reconnect-min=50 reconnect-max=200 stall-timeout=800 connect-timeout=500"
+/* The longer the server's lease of frames, the fewer fit into a test's time. */
+#define RECONNECTIONS 50
+#define RECONNECTIONS_RTSP 20
+#define RECONNECTIONS_SLOW 5
+
+static void
+test_restart (void)
+{
+  TestServer server;
+  if (!test_server_start (&server, SERVER, 0, "--size 320x240 --fps 30"))
+    return;
+  g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST, NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_frames (camera, 10);
+  g_assert_cmpint (camera->width, ==, 320);
+  test_server_kill (&server);
+  g_autoptr (GstStructure) lost = test_camera_wait (camera, "reconnecting");
+  test_camera_expect (camera, "reconnecting", "Could not connect to 127.0.0.1: Connection refused");
+  g_assert_true (test_server_start (&server, SERVER, server.port, "--size 160x120 --fps 30 --payload raw"));
+  g_autoptr (GstStructure) again = test_camera_wait (camera, "playing");
+  test_camera_wait_frames (camera, 10);
+  g_assert_cmpint (camera->width, ==, 160);
+  g_assert_cmpuint (camera->disconts, >=, 2);
+  g_assert_false (camera->backwards);
+  test_server_kill (&server);
+}
+
+/* Between two frames of a camera of 30 frames a second: timestamps are its own, not those of a scheduler. */
+static void
+test_timestamps (void)
+{
+  TestServer server;
+  if (!test_server_start (&server, SERVER, 0, "--size 160x120 --fps 30"))
+    return;
+  g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST, NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_frames (camera, 30);
+  test_camera_stop (camera);
+  test_server_kill (&server);
+  g_assert_false (camera->backwards);
+  const gdouble seconds = (gdouble) (camera->last - camera->first) / GST_SECOND, expected = (camera->frames - 1) / 30.0;
+  g_test_message ("%u frames in %.3f s", camera->frames, seconds);
+  g_assert_cmpfloat (seconds, >, expected * 0.5);
+}
+
+static void
+test_stall (void)
+{
+  TestServer server;
+  if (!test_server_start (&server, SERVER, 0, "--size 160x120 --mode stall --after 600"))
+    return;
+  g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST, NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr (GstStructure) playing = test_camera_wait (camera, "playing");
+    test_camera_expect (camera, "stalled", "no frame for 0.8 s");
+  }
+  test_server_kill (&server);
+}
+
+static void
+test_frozen (void)
+{
+  TestServer server;
+  if (!test_server_start (&server, SERVER, 0, "--size 160x120"))
+    return;
+  g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST, NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_frames (camera, 3);
+  test_server_signal (&server, SIGSTOP);
+  test_camera_expect (camera, "stalled", "no frame for 0.8 s");
+  test_camera_stop (camera);
+  test_server_kill (&server);
+}
+
+static void
+test_slow (void)
+{
+  TestServer server;
+  if (!test_server_start (&server, SERVER, 0, "--size 160x120 --mode slow --after 1000"))
+    return;
+  g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST, NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  g_autoptr (GstStructure) playing = test_camera_wait (camera, "playing");
+  guint attempt = 0;
+  g_assert_true (gst_structure_get_uint (playing, "attempt", &attempt));
+  g_assert_cmpuint (attempt, ==, 1);
+  test_server_kill (&server);
+}
+
+static const struct
+{
+  const char *name, *arguments, *path, *properties, *reason;
+} faults[] = {
+  { "silent", "--mode silent", "/stream", HASTY, "connected, but no frame within 0.5 s" },
+  { "garbage", "--mode garbage", "/stream", HASTY, "" },
+  { "no-such-path", "", "/other", FAST, "Not found" },
+  { "login", "--user joe --password right", "/stream", FAST " user=joe password=wrong",
+    "the camera refuses user name and password: set user= and password=" },
+};
+
+static void
+test_fault (gconstpointer data)
+{
+  const guint i = GPOINTER_TO_UINT (data);
+  TestServer server;
+  if (!test_server_start (&server, SERVER, 0, faults[i].arguments))
+    return;
+  g_autofree char *uri = g_strdup_printf ("rtsp://127.0.0.1:%u%s", server.port, faults[i].path);
+  g_autoptr (TestCamera) camera = test_camera_new (uri, faults[i].properties, NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_text (camera, GST_MESSAGE_WARNING, faults[i].reason);
+  test_camera_expect (camera, "reconnecting", faults[i].reason);
+  test_camera_expect (camera, "reconnecting", faults[i].reason);
+  test_server_kill (&server);
+}
+
+static void
+test_login (void)
+{
+  TestServer server;
+  if (!test_server_start (&server, SERVER, 0, "--size 160x120 --user joe --password h@sh"))
+    return;
+  g_autofree char *uri = g_strdup_printf ("rtsp://joe:h@sh@127.0.0.1:%u/stream", server.port);
+  g_autoptr (TestCamera) camera = test_camera_new (uri, FAST, NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_frames (camera, 3);
+  test_server_kill (&server);
+}
+
+static void
+test_udp (void)
+{
+  TestServer server;
+  if (!test_server_start (&server, SERVER, 0, "--size 160x120"))
+    return;
+  g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST " protocols=udp latency=50", NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_frames (camera, 5);
+  g_assert_false (camera->backwards);
+  test_server_kill (&server);
+}
+
+/* Whatever it is doing, it stops at once; test_camera_stop() measures. */
+static void
+stop_when (const char *arguments, const char *state)
+{
+  TestServer server;
+  if (!test_server_start (&server, SERVER, 0, arguments))
+    return;
+  g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST, NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  g_autoptr (GstStructure) reached = test_camera_wait (camera, state);
+  g_usleep (200000);
+  test_camera_stop (camera);
+  test_server_kill (&server);
+}
+
+static void
+test_stop (void)
+{
+  stop_when ("--mode silent", "connecting");
+  stop_when ("--mode garbage", "connecting");
+  stop_when ("--size 160x120 --mode slow --after 3000", "connecting");
+  stop_when ("--size 160x120", "playing");
+  stop_when ("--size 160x120 --mode stall --after 400", "stalled");
+  stop_when ("--size 160x120 --mode stall --after 400", "reconnecting");
+}
+
+static guint
+count_entries (const char *path)
+{
+  guint n = 0;
+  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
+  while (dir != NULL && g_dir_read_name (dir) != NULL)
+    n++;
+  return n;
+}
+
+/* A server that ends each connection soon; descriptors and threads after the first ones are those after the last. */
+static void
+test_leaks (void)
+{
+  TestServer server;
+  if (!test_server_start (&server, "SIGHTLINE_MJPEG_SERVER", 0, "--mode close --frames 2 --fps 100 --size 64x48"))
+    return;
+  TestServer rtsp;
+  if (!test_server_start (&rtsp, SERVER, 0, "--size 64x48 --fps 30 --mode stall --after 300"))
+    return;
+  const char *uris[] = { server.uri, rtsp.uri };
+  const guint counts[] = { RECONNECTIONS, RECONNECTIONS_RTSP };
+  for (guint u = 0; u < G_N_ELEMENTS (uris); u++) {
+    g_autoptr (TestCamera) camera = test_camera_new (uris[u], "reconnect-min=10 reconnect-max=10 stall-timeout=60", NULL);
+    test_camera_play (camera, GST_STATE_PLAYING);
+    const guint n = test_is_slow () ? RECONNECTIONS_SLOW : counts[u];
+    guint files = 0, threads = 0;
+    for (guint i = 0; i < n; i++) {
+      g_autoptr (GstStructure) playing = test_camera_wait (camera, "playing");
+      g_autoptr (GstStructure) lost = test_camera_wait (camera, "reconnecting");
+      if (i == 2) {
+        files = count_entries ("/proc/self/fd");
+        threads = count_entries ("/proc/self/task");
+      }
+    }
+    g_test_message ("%s: descriptors %u then %u, threads %u then %u", uris[u], files, count_entries ("/proc/self/fd"), threads,
+                    count_entries ("/proc/self/task"));
+    g_assert_cmpuint (count_entries ("/proc/self/fd"), <=, files + 2);
+    g_assert_cmpuint (count_entries ("/proc/self/task"), <=, threads + 2);
+    g_assert_false (camera->backwards);
+  }
+  test_server_kill (&rtsp);
+  test_server_kill (&server);
+}
+
+int
+main (int argc, char **argv)
+{
+  test_elements_init (&argc, &argv);
+  g_test_add_func ("/slcamera/rtsp/restart", test_restart);
+  g_test_add_func ("/slcamera/rtsp/timestamps", test_timestamps);
+  g_test_add_func ("/slcamera/rtsp/stall", test_stall);
+  g_test_add_func ("/slcamera/rtsp/frozen", test_frozen);
+  g_test_add_func ("/slcamera/rtsp/slow", test_slow);
+  for (guint i = 0; i < G_N_ELEMENTS (faults); i++) {
+    g_autofree char *path = g_strdup_printf ("/slcamera/rtsp/fault/%s", faults[i].name);
+    g_test_add_data_func (path, GUINT_TO_POINTER (i), test_fault);
+  }
+  g_test_add_func ("/slcamera/rtsp/login", test_login);
+  g_test_add_func ("/slcamera/rtsp/udp", test_udp);
+  g_test_add_func ("/slcamera/rtsp/stop", test_stop);
+  g_test_add_func ("/slcamera/rtsp/leaks", test_leaks);
+  return g_test_run ();
+}
