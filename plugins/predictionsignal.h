@@ -6,9 +6,9 @@
 #ifndef SL_PLUGINS_PREDICTIONSIGNAL_H
 #define SL_PLUGINS_PREDICTIONSIGNAL_H
 
-#include <glib-object.h>
+#include <gst/gst.h>
 
-#include "postprocess/prediction.h"
+#include "plugins/predictions.h"
 
 G_BEGIN_DECLS
 
@@ -16,6 +16,10 @@ G_BEGIN_DECLS
 guint sl_prediction_signal_add (GObjectClass *klass);
 /** sl_prediction_signal_emit: in the streaming thread, before the frame is pushed. Copies @prediction if anybody listens. */
 void sl_prediction_signal_emit (gpointer element, guint signal, const SlPrediction *prediction);
+/** sl_prediction_signal_emit_buffer: the same of what the metas of @buffer say. Width, height, frame and timestamp of @prediction must be
+ *  set; nothing is read if nobody listens. */
+void sl_prediction_signal_emit_buffer (gpointer element, guint signal, SlPredictionReader *reader, GstBuffer *buffer,
+                                       SlPrediction *prediction);
 
 G_END_DECLS
 

@@ -15,6 +15,7 @@
 #include "plugins/framemeta.h"
 #include "plugins/objectregions.h"
 #include "plugins/predictions.h"
+#include "plugins/predictionsignal.h"
 #include "plugins/properties.h"
 #include "plugins/relations.h"
 #include "plugins/tracking.h"
@@ -32,6 +33,8 @@ typedef struct
   SlTracking tracking;
   GPtrArray *regions; /* of the frame in hand */
   GArray *boxes, *matches;
+  SlPredictionReader reader; /* for the signal */
+  guint64 frame;
   SlTracked expected[SL_TRACK_MOST];
   SlObject objects[SL_TRACK_MOST];
 } SlTrack;
@@ -39,6 +42,8 @@ typedef struct
 typedef GstBaseTransformClass SlTrackClass;
 
 G_DEFINE_TYPE (SlTrack, sl_track, GST_TYPE_BASE_TRANSFORM)
+
+static guint predictions_signal;
 
 #define CAPS "video/x-raw(ANY)"
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
@@ -195,6 +200,17 @@ add_expected (SlTrack *self, GstBuffer *buffer)
   mark_predicted (buffer);
 }
 
+/* To who listens: the frame with its ids. */
+static void
+tell (SlTrack *self, GstBuffer *buffer)
+{
+  SlPrediction prediction = { .width = self->width, .height = self->height, .frame = self->frame - 1, .timestamp = G_MAXUINT64 };
+  const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
+  if (segment->format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (buffer))
+    prediction.timestamp = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+  sl_prediction_signal_emit_buffer (self, predictions_signal, &self->reader, buffer, &prediction);
+}
+
 static GstFlowReturn
 sl_track_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 {
@@ -205,13 +221,17 @@ sl_track_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   GST_OBJECT_UNLOCK (self);
   sl_tracker_configure (self->tracking.tracker, &settings);
   const guint steps = sl_tracking_advance (&self->tracking, GST_BUFFER_PTS (buffer));
+  self->frame++;
   if (was_looked_at (buffer)) {
     track_regions (self, buffer, steps, drop_unsure);
+    tell (self, buffer);
     return GST_FLOW_OK;
   }
   sl_tracker_skip (self->tracking.tracker, steps);
   if (interpolate && gst_buffer_is_writable (buffer))
     add_expected (self, buffer);
+  if (interpolate)
+    tell (self, buffer);
   return GST_FLOW_OK;
 }
 
@@ -257,6 +277,7 @@ sl_track_start (GstBaseTransform *base)
 {
   sl_tracking_clear (&((SlTrack *) base)->tracking);
   sl_tracking_init (&((SlTrack *) base)->tracking);
+  ((SlTrack *) base)->frame = 0;
   return TRUE;
 }
 
@@ -284,6 +305,7 @@ sl_track_finalize (GObject *object)
   g_ptr_array_unref (self->regions);
   g_array_unref (self->boxes);
   g_array_unref (self->matches);
+  sl_prediction_reader_clear (&((SlTrack *) object)->reader);
   G_OBJECT_CLASS (sl_track_parent_class)->finalize (object);
 }
 
@@ -297,6 +319,7 @@ sl_track_class_init (SlTrackClass *klass)
   object_class->get_property = sl_track_get_property;
   object_class->finalize = sl_track_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
+  predictions_signal = sl_prediction_signal_add (object_class);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (
@@ -317,6 +340,7 @@ sl_track_init (SlTrack *self)
 {
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
   sl_tracking_init (&self->tracking);
+  sl_prediction_reader_init (&self->reader);
   self->regions = g_ptr_array_new ();
   self->boxes = g_array_new (FALSE, FALSE, sizeof (SlTrackBox));
   self->matches = g_array_new (FALSE, FALSE, sizeof (SlTrackMatch));

@@ -44,6 +44,10 @@ copy_objects (SlPredictions *self, const SlPrediction *from)
                              .confidence = object->confidence,
                              .label_id = object->label_id,
                              .label = sl_arena_strdup (self->arena, object->label),
+                             .object_id = object->object_id,
+                             .tracked_since = object->tracked_since,
+                             .mask = { object->mask.width, object->mask.height,
+                                       copy (self, object->mask.cells, object->mask.width * object->mask.height, 1) },
                              .n_points = object->n_points,
                              .points = copy (self, object->points, object->n_points, sizeof *object->points) };
   }
@@ -348,6 +352,55 @@ sl_predictions_get_object_relative_box (const SlPredictions *predictions, guint 
   set_number (y_min, found->y_min);
   set_number (x_max, found->x_max);
   set_number (y_max, found->y_max);
+}
+
+/**
+ * sl_predictions_get_object_id:
+ * @predictions: predictions
+ * @object: 0 to sl_predictions_get_n_objects() - 1
+ *
+ * Returns: a number from 1 on that stays with the object from frame to frame; 0 where objects are not tracked
+ */
+gint
+sl_predictions_get_object_id (const SlPredictions *predictions, guint object)
+{
+  const SlObject *found = get_object (predictions, object);
+  g_return_val_if_fail (found != NULL, 0);
+  return found->object_id;
+}
+
+/**
+ * sl_predictions_get_object_mask:
+ * @predictions: predictions
+ * @object: 0 to sl_predictions_get_n_objects() - 1
+ * @x: (out) (optional): left edge of the grid in pixels of the frame
+ * @y: (out) (optional): top edge of the grid
+ * @pixel_width: (out) (optional): width of the grid in pixels
+ * @pixel_height: (out) (optional): height of the grid in pixels
+ * @width: (out) (optional): cells in a row
+ * @height: (out) (optional): rows
+ *
+ * Which part of its box the object is: a grid over the box's whole pixels with a byte a cell, row by row, of how sure it is that the cell
+ * belongs to the object, 0..255; from 128 on it does.
+ *
+ * Returns: (transfer full) (nullable): @width times @height bytes, %NULL when the model makes no masks of objects
+ */
+GBytes *
+sl_predictions_get_object_mask (const SlPredictions *predictions, guint object, gint *x, gint *y, gint *pixel_width, gint *pixel_height,
+                                guint *width, guint *height)
+{
+  const SlObject *found = get_object (predictions, object);
+  g_return_val_if_fail (found != NULL, NULL);
+  gint *const box[] = { x, y, pixel_width, pixel_height };
+  const gint values[] = { found->x, found->y, found->w, found->h };
+  for (guint i = 0; i < G_N_ELEMENTS (box); i++)
+    if (box[i] != NULL)
+      *box[i] = values[i];
+  if (width != NULL)
+    *width = found->mask.width;
+  if (height != NULL)
+    *height = found->mask.height;
+  return found->mask.width > 0 ? g_bytes_new (found->mask.cells, (gsize) found->mask.width * found->mask.height) : NULL;
 }
 
 /**

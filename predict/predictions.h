@@ -44,6 +44,10 @@ void sl_predictions_get_object_box (const SlPredictions *predictions, guint obje
 void sl_predictions_get_object_relative_box (const SlPredictions *predictions, guint object, gdouble *x_min, gdouble *y_min, gdouble *x_max,
                                              gdouble *y_max);
 
+gint sl_predictions_get_object_id (const SlPredictions *predictions, guint object);
+GBytes *sl_predictions_get_object_mask (const SlPredictions *predictions, guint object, gint *x, gint *y, gint *pixel_width,
+                                        gint *pixel_height, guint *width, guint *height);
+
 guint sl_predictions_get_n_keypoints (const SlPredictions *predictions, guint object);
 void sl_predictions_get_keypoint (const SlPredictions *predictions, guint object, guint keypoint, gdouble *x, gdouble *y,
                                   gdouble *confidence);

@@ -45,6 +45,7 @@ def test_predictor():
     known, age, preprocess, inference, decode = found.get_latency()
     assert known and age == preprocess + inference + decode
     assert found.get_mask() == (None, 0, 0) and found.get_n_mask_classes() == 0
+    assert found.get_object_id(0) == 0 and found.get_object_mask(0)[0] is None
     assert found.get_n_keypoints(0) == 0 and found.get_n_bones() == 0 and found.get_source() is None
 
 

@@ -506,6 +506,29 @@ test_last_emits (void)
   g_assert_null (sl_pipeline_pull_predictions (pipeline, 10 * SECOND, NULL));
 }
 
+/* A tracker behind the model: its predictions, which have ids, are the ones told. */
+static void
+test_tracker_emits (void)
+{
+  g_autoptr (GHashTable) table = parameters ("one_box.tflite");
+  g_autoptr (GError) error = NULL;
+  g_autofree char *launch = g_strdup_printf (BLUE CHAIN " ! sltrack ! fakesink", 5);
+  g_autoptr (SlPipeline) pipeline = sl_pipeline_new_from_string (launch, table, &error);
+  g_assert_no_error (error);
+  g_object_set (pipeline, "max-predictions", 100u, NULL);
+  start (pipeline);
+  for (guint i = 0; i < 5; i++) {
+    g_autoptr (SlPredictions) p = pull (pipeline);
+    gint64 age;
+    g_assert_cmpuint (sl_predictions_get_frame_number (p), ==, i);
+    g_assert_cmpuint (sl_predictions_get_timestamp (p), ==, i * G_GUINT64_CONSTANT (10000000));
+    g_assert_cmpuint (sl_predictions_get_n_objects (p), ==, 1);
+    g_assert_cmpint (sl_predictions_get_object_id (p, 0), ==, 1);
+    g_assert_true (sl_predictions_get_latency (p, &age, NULL, NULL, NULL));
+  }
+  g_assert_null (sl_pipeline_pull_predictions (pipeline, 10 * SECOND, NULL));
+}
+
 static void
 test_file (void)
 {
@@ -604,6 +627,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slpipeline/pull-ends", test_pull_ends);
   g_test_add_func ("/slpipeline/pause", test_pause);
   g_test_add_func ("/slpipeline/last-emits", test_last_emits);
+  g_test_add_func ("/slpipeline/tracker-emits", test_tracker_emits);
   g_test_add_func ("/slpipeline/file", test_file);
   g_test_add_func ("/slpipeline/element", test_element);
   g_test_add_func ("/slpipeline/let-go", test_let_go);

@@ -14,8 +14,9 @@ everything (void)
   static const guint8 bones[][2] = { { 0, 1 } };
   char label[] = "cat", whole[] = "indoor", sky[] = "sky", source[] = "camera 1";
   SlPoint points[] = { { 0.25, 0.5, 0.9 }, { 0.5, -0.125, 0.1 } };
+  guint8 outline[] = { 0, 255, 130, 7 };
   SlObject objects[] = {
-    { 10, 20, 30, 40, 0.1, 0.2, 0.4, 0.6, 0.75, 17, label, 2, points },
+    { 10, 20, 30, 40, 0.1, 0.2, 0.4, 0.6, 0.75, 17, label, 2, points, .object_id = 12, .tracked_since = 99, .mask = { 2, 2, outline } },
     { 0, 0, 100, 100, 0, 0, 1, 1, 0.5, -1, "unknown", 0, NULL },
   };
   SlLabelled labels[] = { { 3, 0.875, whole } };
@@ -42,6 +43,7 @@ everything (void)
   memset (whole, 'x', sizeof whole - 1);
   memset (sky, 'x', sizeof sky - 1);
   memset (source, 'x', sizeof source - 1);
+  memset (outline, 1, sizeof outline);
   memset (points, 0, sizeof points);
   memset (objects, 0, sizeof objects);
   memset (labels, 0, sizeof labels);
@@ -90,6 +92,22 @@ test_objects (void)
   g_assert_cmpfloat (h, ==, 0.6);
   g_assert_cmpstr (sl_predictions_get_object_label (p, 1), ==, "unknown");
   g_assert_cmpint (sl_predictions_get_object_label_id (p, 1), ==, -1);
+}
+
+static void
+test_tracked (void)
+{
+  g_autoptr (SlPredictions) p = everything ();
+  const guint8 expected[] = { 0, 255, 130, 7 };
+  gint x, y, w, h;
+  guint width, height;
+  g_assert_cmpint (sl_predictions_get_object_id (p, 0), ==, 12);
+  g_assert_cmpint (sl_predictions_get_object_id (p, 1), ==, 0);
+  g_autoptr (GBytes) mask = sl_predictions_get_object_mask (p, 0, &x, &y, &w, &h, &width, &height);
+  g_assert_true (x == 10 && y == 20 && w == 30 && h == 40 && width == 2 && height == 2);
+  g_assert_cmpmem (g_bytes_get_data (mask, NULL), g_bytes_get_size (mask), expected, sizeof expected);
+  g_assert_null (sl_predictions_get_object_mask (p, 1, NULL, NULL, NULL, NULL, &width, NULL));
+  g_assert_cmpuint (width, ==, 0);
 }
 
 static void
@@ -146,7 +164,7 @@ test_written (void)
   g_assert_true (g_str_has_prefix (json, "{\"source\":\"camera 1\",\"frame\":7,\"timestamp\":40000000,"));
   g_assert_nonnull (strstr (json, "\"runs\":[0,1,1,2,255,1,1,1,0,1]"));
   g_assert_nonnull (strstr (json, "\"latency\":{\"age\":100,\"preprocess\":20,\"inference\":60,\"decode\":5}"));
-  g_assert_cmpstr (text, ==, "sky 0.5\ncat 0.75 10 20 30 40\nunknown 0.5 0 0 100 100\n");
+  g_assert_cmpstr (text, ==, "sky 0.5\ncat 0.75 10 20 30 40 12\nunknown 0.5 0 0 100 100\n");
 }
 
 static void
@@ -188,6 +206,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/predictions/frame", test_frame);
   g_test_add_func ("/predictions/objects", test_objects);
+  g_test_add_func ("/predictions/tracked", test_tracked);
   g_test_add_func ("/predictions/keypoints", test_keypoints);
   g_test_add_func ("/predictions/labels-and-mask", test_labels_and_mask);
   g_test_add_func ("/predictions/written", test_written);
