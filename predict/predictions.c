@@ -27,6 +27,17 @@ copy (SlPredictions *self, const void *data, guint n, gsize size)
   return n > 0 ? sl_arena_memdup (self->arena, data, n * size) : NULL;
 }
 
+static SlLabelled *
+copy_labels (SlPredictions *self, const SlLabelled *from, guint n)
+{
+  SlLabelled *labels = copy (self, from, n, sizeof *from);
+  for (guint i = 0; i < n; i++) {
+    labels[i].label = sl_arena_strdup (self->arena, from[i].label);
+    labels[i].model = from[i].model != NULL ? sl_arena_strdup (self->arena, from[i].model) : NULL;
+  }
+  return labels;
+}
+
 static void
 copy_objects (SlPredictions *self, const SlPrediction *from)
 {
@@ -48,19 +59,13 @@ copy_objects (SlPredictions *self, const SlPrediction *from)
                              .tracked_since = object->tracked_since,
                              .mask = { object->mask.width, object->mask.height,
                                        copy (self, object->mask.cells, object->mask.width * object->mask.height, 1) },
+                             .n_labels = object->n_labels,
+                             .labels = copy_labels (self, object->labels, object->n_labels),
+                             .parent = object->parent,
                              .n_points = object->n_points,
                              .points = copy (self, object->points, object->n_points, sizeof *object->points) };
   }
   self->value.objects = objects;
-}
-
-static void
-copy_labels (SlPredictions *self, const SlPrediction *from)
-{
-  SlLabelled *labels = copy (self, from->labels, from->n_labels, sizeof *from->labels);
-  for (guint i = 0; i < from->n_labels; i++)
-    labels[i].label = sl_arena_strdup (self->arena, from->labels[i].label);
-  self->value.labels = labels;
 }
 
 static void
@@ -102,7 +107,7 @@ sl_predictions_new (const SlPrediction *prediction)
   self->value = *prediction;
   self->value.source = prediction->source != NULL ? sl_arena_strdup (self->arena, prediction->source) : NULL;
   copy_objects (self, prediction);
-  copy_labels (self, prediction);
+  self->value.labels = copy_labels (self, prediction->labels, prediction->n_labels);
   if (prediction->skeleton != NULL)
     copy_skeleton (self, prediction->skeleton);
   if (prediction->mask.width > 0)
@@ -401,6 +406,61 @@ sl_predictions_get_object_mask (const SlPredictions *predictions, guint object, 
   if (height != NULL)
     *height = found->mask.height;
   return found->mask.width > 0 ? g_bytes_new (found->mask.cells, (gsize) found->mask.width * found->mask.height) : NULL;
+}
+
+/**
+ * sl_predictions_get_object_parent:
+ * @predictions: predictions
+ * @object: 0 to sl_predictions_get_n_objects() - 1
+ *
+ * Returns: the object, of those before it, inside which a further model found this one; -1 = none
+ */
+gint
+sl_predictions_get_object_parent (const SlPredictions *predictions, guint object)
+{
+  const SlObject *found = get_object (predictions, object);
+  g_return_val_if_fail (found != NULL, -1);
+  return (gint) found->parent - 1;
+}
+
+/**
+ * sl_predictions_get_n_object_details:
+ * @predictions: predictions
+ * @object: 0 to sl_predictions_get_n_objects() - 1
+ *
+ * Returns: number of labels that further models gave to the object
+ */
+guint
+sl_predictions_get_n_object_details (const SlPredictions *predictions, guint object)
+{
+  const SlObject *found = get_object (predictions, object);
+  g_return_val_if_fail (found != NULL, 0);
+  return found->n_labels;
+}
+
+/**
+ * sl_predictions_get_object_detail:
+ * @predictions: predictions
+ * @object: 0 to sl_predictions_get_n_objects() - 1
+ * @detail: 0 to sl_predictions_get_n_object_details() - 1
+ * @label_id: (out) (optional): number of the label's class in its model, -1 = unknown
+ * @confidence: (out) (optional): 0..1
+ * @model: (out) (optional) (nullable) (transfer none): name of the model that gave it
+ *
+ * Returns: (transfer none): the label
+ */
+const char *
+sl_predictions_get_object_detail (const SlPredictions *predictions, guint object, guint detail, gint *label_id, gdouble *confidence,
+                                  const char **model)
+{
+  const SlObject *found = get_object (predictions, object);
+  g_return_val_if_fail (found != NULL && detail < found->n_labels, NULL);
+  if (label_id != NULL)
+    *label_id = found->labels[detail].label_id;
+  if (model != NULL)
+    *model = found->labels[detail].model;
+  set_number (confidence, found->labels[detail].confidence);
+  return found->labels[detail].label;
 }
 
 /**

@@ -47,6 +47,10 @@ void sl_predictions_get_object_relative_box (const SlPredictions *predictions, g
 gint sl_predictions_get_object_id (const SlPredictions *predictions, guint object);
 GBytes *sl_predictions_get_object_mask (const SlPredictions *predictions, guint object, gint *x, gint *y, gint *pixel_width,
                                         gint *pixel_height, guint *width, guint *height);
+gint sl_predictions_get_object_parent (const SlPredictions *predictions, guint object);
+guint sl_predictions_get_n_object_details (const SlPredictions *predictions, guint object);
+const char *sl_predictions_get_object_detail (const SlPredictions *predictions, guint object, guint detail, gint *label_id,
+                                              gdouble *confidence, const char **model);
 
 guint sl_predictions_get_n_keypoints (const SlPredictions *predictions, guint object);
 void sl_predictions_get_keypoint (const SlPredictions *predictions, guint object, guint keypoint, gdouble *x, gdouble *y,

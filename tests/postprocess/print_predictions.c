@@ -14,7 +14,7 @@ static const SlObject objects[] = {
 static const SlLabelled said[] = { { 1, 0.5, "smiles", "mood.tflite" }, { -1, NAN, "?", NULL } };
 static const SlObject nested[] = {
   { 10, 20, 30, 40, 0.25, 0.1, 0.5, 1, 0.83, 0, "person" },
-  { 11, 21, 3, 4, 0.3, 0.1, 0.4, 1, 0.5, 1, "face", 2, points, 2, said, 1 },
+  { 11, 21, 3, 4, 0.3, 0.1, 0.4, 1, 0.5, 1, "face", 2, points, .n_labels = 2, .labels = said, .parent = 1 },
   { 11, 21, 1, 1, 0.3, 0.1, 0.4, 1, 0.5, 2, "eye", .parent = 2 },
 };
 static const SlLabelled labels[] = { { 653, 220 / 256.0, "military uniform" } };

@@ -14,12 +14,15 @@ everything (void)
   static const guint8 bones[][2] = { { 0, 1 } };
   char label[] = "cat", whole[] = "indoor", sky[] = "sky", source[] = "camera 1";
   SlPoint points[] = { { 0.25, 0.5, 0.9 }, { 0.5, -0.125, 0.1 } };
+  char breed[] = "tabby", model[] = "breeds.tflite";
   guint8 outline[] = { 0, 255, 130, 7 };
+  SlLabelled details[] = { { 5, 0.625, breed, model } };
   SlObject objects[] = {
-    { 10, 20, 30, 40, 0.1, 0.2, 0.4, 0.6, 0.75, 17, label, 2, points, .object_id = 12, .tracked_since = 99, .mask = { 2, 2, outline } },
-    { 0, 0, 100, 100, 0, 0, 1, 1, 0.5, -1, "unknown", 0, NULL },
+    { 10, 20, 30, 40, 0.1, 0.2, 0.4, 0.6, 0.75, 17, label, 2, points, .object_id = 12, .tracked_since = 99, .mask = { 2, 2, outline },
+      .n_labels = 1, .labels = details },
+    { 0, 0, 100, 100, 0, 0, 1, 1, 0.5, -1, "unknown", 0, NULL, .parent = 1 },
   };
-  SlLabelled labels[] = { { 3, 0.875, whole } };
+  SlLabelled labels[] = { { 3, 0.875, whole, NULL } };
   guint8 cells[] = { 0, 1, 1, 255, 1, 0 };
   SlMaskClass classes[] = { { 1, sky, 0.5 }, { 0, "background", 1.0 / 3 } };
   SlLatency latency = { 100, 20, 60, 5 };
@@ -44,6 +47,9 @@ everything (void)
   memset (sky, 'x', sizeof sky - 1);
   memset (source, 'x', sizeof source - 1);
   memset (outline, 1, sizeof outline);
+  memset (breed, 'x', sizeof breed - 1);
+  memset (model, 'x', sizeof model - 1);
+  memset (details, 0, sizeof details);
   memset (points, 0, sizeof points);
   memset (objects, 0, sizeof objects);
   memset (labels, 0, sizeof labels);
@@ -111,6 +117,23 @@ test_tracked (void)
 }
 
 static void
+test_nested (void)
+{
+  g_autoptr (SlPredictions) p = everything ();
+  gint id;
+  gdouble confidence;
+  const char *model;
+  g_assert_cmpint (sl_predictions_get_object_parent (p, 0), ==, -1);
+  g_assert_cmpint (sl_predictions_get_object_parent (p, 1), ==, 0);
+  g_assert_cmpuint (sl_predictions_get_n_object_details (p, 0), ==, 1);
+  g_assert_cmpuint (sl_predictions_get_n_object_details (p, 1), ==, 0);
+  g_assert_cmpstr (sl_predictions_get_object_detail (p, 0, 0, &id, &confidence, &model), ==, "tabby");
+  g_assert_cmpint (id, ==, 5);
+  g_assert_cmpfloat (confidence, ==, 0.625);
+  g_assert_cmpstr (model, ==, "breeds.tflite");
+}
+
+static void
 test_keypoints (void)
 {
   g_autoptr (SlPredictions) p = everything ();
@@ -164,7 +187,7 @@ test_written (void)
   g_assert_true (g_str_has_prefix (json, "{\"source\":\"camera 1\",\"frame\":7,\"timestamp\":40000000,"));
   g_assert_nonnull (strstr (json, "\"runs\":[0,1,1,2,255,1,1,1,0,1]"));
   g_assert_nonnull (strstr (json, "\"latency\":{\"age\":100,\"preprocess\":20,\"inference\":60,\"decode\":5}"));
-  g_assert_cmpstr (text, ==, "sky 0.5\ncat 0.75 10 20 30 40 12\nunknown 0.5 0 0 100 100\n");
+  g_assert_cmpstr (text, ==, "sky 0.5\ncat 0.75 10 20 30 40 12\n  tabby 0.625\n  unknown 0.5 0 0 100 100\n");
 }
 
 static void
@@ -207,6 +230,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictions/frame", test_frame);
   g_test_add_func ("/predictions/objects", test_objects);
   g_test_add_func ("/predictions/tracked", test_tracked);
+  g_test_add_func ("/predictions/nested", test_nested);
   g_test_add_func ("/predictions/keypoints", test_keypoints);
   g_test_add_func ("/predictions/labels-and-mask", test_labels_and_mask);
   g_test_add_func ("/predictions/written", test_written);
