@@ -40,6 +40,13 @@ is_fatal (const char *domain, GLogLevelFlags level, const char *text, gpointer d
   return strstr (text, "seqnum != GST_SEQNUM_INVALID") == NULL;
 }
 
+static void
+log_gstreamer (const char *domain, GLogLevelFlags level, const char *text, gpointer data)
+{
+  if (is_fatal (domain, level, text, data))
+    g_log_default_handler (domain, level, text, data);
+}
+
 gboolean
 test_server_start (TestServer *server, const char *program, guint port, const char *arguments)
 {
@@ -49,6 +56,7 @@ test_server_start (TestServer *server, const char *program, guint port, const ch
     return FALSE;
   }
   g_test_log_set_fatal_handler (is_fatal, NULL);
+  g_log_set_handler ("GStreamer", G_LOG_LEVEL_CRITICAL | G_LOG_FLAG_FATAL, log_gstreamer, NULL);
   g_autofree char *command = g_strdup_printf ("%s --port %u %s", path, port, arguments);
   g_auto (GStrv) argv = g_strsplit (command, " ", -1);
   g_autoptr (GSubprocessLauncher) launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDOUT_PIPE);
