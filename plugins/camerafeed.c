@@ -303,7 +303,7 @@ watch (SlCameraFeed *feed, GstBin *pipeline, GstElement *sink)
     }
     const gint ms = playing ? feed->settings.stall_timeout : feed->settings.connect_timeout;
     const gint64 deadline = (playing ? feed->last_frame : start) + ms * G_GINT64_CONSTANT (1000);
-    if (!feed->live || ms == 0) {
+    if ((playing && !feed->live) || ms == 0) {
       g_cond_wait (&feed->cond, &feed->lock);
     } else if (g_get_monotonic_time () >= deadline) {
       feed->fault = no_frames (feed, playing, ms);

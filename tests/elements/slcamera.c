@@ -260,7 +260,7 @@ test_file_errors (void)
   expect_file_error (empty, NULL, "empty.mp4: ");
   test_remove_file (empty);
   g_autofree char *video = make_video ();
-  expect_file_error (video, "video/x-raw,width=32", "video.mkv: the picture's format or size is not what the elements after slcamera take");
+  expect_file_error (video, "video/x-raw,width=32", "video.mkv: ");
   test_remove_file (video);
 }
 
