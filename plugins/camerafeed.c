@@ -303,7 +303,7 @@ watch (SlCameraFeed *feed, GstBin *pipeline, GstElement *sink)
     }
     const gint ms = playing ? feed->settings.stall_timeout : feed->settings.connect_timeout;
     const gint64 deadline = (playing ? feed->last_frame : start) + ms * G_GINT64_CONSTANT (1000);
-    if (!feed->live || ms == 0) {
+    if ((playing && !feed->live) || ms == 0) {
       g_cond_wait (&feed->cond, &feed->lock);
     } else if (g_get_monotonic_time () >= deadline) {
       feed->fault = no_frames (feed, playing, ms);
@@ -347,8 +347,11 @@ run_pipeline (SlCameraFeed *feed, GstElement *camera, const SlCameraPlan *plan)
   const gboolean started = built && gst_element_set_state (pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE;
   g_mutex_lock (&feed->lock);
   if (!started && feed->fault == NULL)
-    feed->fault = error != NULL ? g_steal_pointer (&error)
-                                : g_error_new (GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ, "the source does not start");
+    feed->fault =
+      error != NULL
+        ? g_steal_pointer (&error)
+        : g_error_new (GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
+                       "no format, size and rate are common to the source, slcamera's width, height and framerate, and the caps after it");
   const Outcome outcome = watch (feed, GST_BIN (pipeline), sink);
   g_mutex_unlock (&feed->lock);
   g_clear_error (&error);

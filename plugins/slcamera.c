@@ -37,6 +37,8 @@ G_DEFINE_TYPE (SlCamera, sl_camera, GST_TYPE_BIN)
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw"));
 
 #define AT(member) G_STRUCT_OFFSET (SlCamera, settings.member)
+/* GStreamer's converters take no more. */
+#define MAX_SIZE 32767
 #define MAX_MS (24 * 3600 * 1000.0)
 
 static const SlProperty properties[] = {
@@ -49,9 +51,9 @@ static const SlProperty properties[] = {
     AT (password) },
   { "width", "Width",
     "Pixels a row wanted of cameras that offer several sizes (v4l2://, test://); 0 = what the model downstream wants, 1280 without one",
-    SL_PROPERTY_INT, AT (width), 0, G_MAXINT, 0 },
+    SL_PROPERTY_INT, AT (width), 0, MAX_SIZE, 0 },
   { "height", "Height", "Rows wanted, as width; 0 = what the model downstream wants, 720 without one", SL_PROPERTY_INT, AT (height), 0,
-    G_MAXINT, 0 },
+    MAX_SIZE, 0 },
   { "framerate", "Frame rate", "Frames a second wanted, at least (v4l2://, test://); 0 = 25", SL_PROPERTY_DOUBLE, AT (framerate), 0, 1000,
     0 },
   { "latency", "Latency", "rtsp://: how long to wait for late or reordered packets, ms", SL_PROPERTY_INT, AT (latency), 0, 60000, 100 },

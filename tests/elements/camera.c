@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#define PATIENCE_S 20
+#define PATIENCE_S 30
 #define STOP_S 2.0
 
 #ifdef __SANITIZE_ADDRESS__
@@ -40,6 +40,13 @@ is_fatal (const char *domain, GLogLevelFlags level, const char *text, gpointer d
   return strstr (text, "seqnum != GST_SEQNUM_INVALID") == NULL;
 }
 
+static void
+log_gstreamer (const char *domain, GLogLevelFlags level, const char *text, gpointer data)
+{
+  if (is_fatal (domain, level, text, data))
+    g_log_default_handler (domain, level, text, data);
+}
+
 gboolean
 test_server_start (TestServer *server, const char *program, guint port, const char *arguments)
 {
@@ -49,6 +56,7 @@ test_server_start (TestServer *server, const char *program, guint port, const ch
     return FALSE;
   }
   g_test_log_set_fatal_handler (is_fatal, NULL);
+  g_log_set_handler ("GStreamer", G_LOG_LEVEL_CRITICAL | G_LOG_FLAG_FATAL, log_gstreamer, NULL);
   g_autofree char *command = g_strdup_printf ("%s --port %u %s", path, port, arguments);
   g_auto (GStrv) argv = g_strsplit (command, " ", -1);
   g_autoptr (GSubprocessLauncher) launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDOUT_PIPE);
@@ -140,8 +148,8 @@ test_camera_play (TestCamera *camera, GstState state)
   g_assert_cmpint (gst_element_set_state (camera->pipeline, state), !=, GST_STATE_CHANGE_FAILURE);
 }
 
-GstStructure *
-test_camera_wait (TestCamera *camera, const char *state)
+static GstStructure *
+wait_for (TestCamera *camera, const char *state, const char *reason)
 {
   const gint64 deadline = g_get_monotonic_time () + PATIENCE_S * G_USEC_PER_SEC;
   g_autoptr (GString) seen = g_string_new (NULL);
@@ -152,21 +160,25 @@ test_camera_wait (TestCamera *camera, const char *state)
     if (structure == NULL)
       continue;
     g_autofree char *text = gst_structure_to_string (structure);
-    g_string_append_printf (seen, "\n  %s", text);
-    if (gst_structure_has_name (structure, "slcamera") && g_str_equal (gst_structure_get_string (structure, "state"), state))
+    g_string_append_printf (seen, "; %s", text);
+    if (gst_structure_has_name (structure, "slcamera") && g_str_equal (gst_structure_get_string (structure, "state"), state)
+        && strstr (gst_structure_get_string (structure, "reason"), reason) != NULL)
       return gst_structure_copy (structure);
   }
-  g_error ("no message 'slcamera' with state %s; got%s", state, seen->str);
+  g_error ("no message 'slcamera' with state %s and reason '%s'; got%s", state, reason, seen->str);
+}
+
+GstStructure *
+test_camera_wait (TestCamera *camera, const char *state)
+{
+  return wait_for (camera, state, "");
 }
 
 void
 test_camera_expect (TestCamera *camera, const char *state, const char *fragment)
 {
-  g_autoptr (GstStructure) structure = test_camera_wait (camera, state);
-  const char *reason = gst_structure_get_string (structure, "reason");
-  g_test_message ("%s: %s", state, reason);
-  if (strstr (reason, fragment) == NULL)
-    g_error ("\"%s\" is not in the reason \"%s\"", fragment, reason);
+  g_autoptr (GstStructure) structure = wait_for (camera, state, fragment);
+  g_test_message ("%s: %s", state, gst_structure_get_string (structure, "reason"));
 }
 
 void

@@ -46,11 +46,11 @@ typedef struct
 TestCamera *test_camera_new (const char *uri, const char *properties, const char *downstream);
 /** test_camera_play: @state is GST_STATE_PLAYING or GST_STATE_PAUSED. */
 void test_camera_play (TestCamera *camera, GstState state);
-/** test_camera_wait: (transfer full): the next slcamera message with @state; fails the test after 20 s. */
+/** test_camera_wait: (transfer full): the next slcamera message with @state; fails the test after 30 s. */
 GstStructure *test_camera_wait (TestCamera *camera, const char *state);
-/** test_camera_expect: the same for its reason, which has @fragment in it. */
+/** test_camera_expect: the same, of those whose reason has @fragment in it. */
 void test_camera_expect (TestCamera *camera, const char *state, const char *fragment);
-/** test_camera_wait_frames: for @n further frames, 20 s at most. */
+/** test_camera_wait_frames: for @n further frames, 30 s at most. */
 void test_camera_wait_frames (TestCamera *camera, guint n);
 /** test_camera_wait_text: the next error, warning or info has @fragment in it. */
 void test_camera_wait_text (TestCamera *camera, GstMessageType type, const char *fragment);

@@ -176,6 +176,8 @@ test_attempts (void)
 int
 main (int argc, char **argv)
 {
+  g_unsetenv ("http_proxy");
+  g_unsetenv ("https_proxy");
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slcamera/http/restart", test_restart);
   g_test_add_func ("/slcamera/http/stall", test_stall);
