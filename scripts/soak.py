@@ -6,7 +6,7 @@
             [--report FILE]
 
 Sources: rtsp, a real RTSP server (tests/support/rtsp_server) that is killed every 20 to 60 seconds (--every) and started again
-some seconds later; failing, a source that fails every 2 to 6 seconds, so that the supervisor has to start it again; steady,
+some seconds later; failing, a source that fails every 4 seconds, so that the supervisor has to start it again; steady,
 nothing fails. Without --source it is rtsp where --server exists, else failing.
 
 Bars: each time the source is back, predictions are back within the longest delay between attempts + 2 s; the resident set
