@@ -187,9 +187,6 @@ supervise (Run *run)
 {
   const guint64 watchdog = sl_notify_watchdog_interval ();
   int status = SL_EXIT_OK;
-  g_unix_signal_add (SIGTERM, on_stop_signal, run);
-  g_unix_signal_add (SIGINT, on_stop_signal, run);
-  g_unix_signal_add (SIGHUP, on_reload_signal, run);
   g_timeout_add (TICK_MS, on_tick, run);
   if (watchdog > 0)
     g_timeout_add ((guint) MAX (watchdog / 1000, 1), on_watchdog, run);
@@ -215,6 +212,9 @@ run_files (SlRunOptions *options, char **files)
   run.workers = g_ptr_array_new ();
   run.loop = g_main_loop_new (NULL, FALSE);
   int status = SL_EXIT_FAILED;
+  g_unix_signal_add (SIGTERM, on_stop_signal, &run);
+  g_unix_signal_add (SIGINT, on_stop_signal, &run);
+  g_unix_signal_add (SIGHUP, on_reload_signal, &run);
   if (load (&run, options, files)) {
     run.stats = options->stats ? sl_stats_new (run.workers) : NULL;
     status = supervise (&run);

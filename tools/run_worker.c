@@ -268,7 +268,8 @@ on_stopped (SlWorker *worker)
   const SlRestart restart = worker->description->restart;
   drop_pipeline (worker);
   sl_memory_trim ();
-  if (worker->end == END_STOPPED || worker->stop_asked)
+  const gboolean for_good = worker->end == END_FAILED && restart == SL_RESTART_NO && worker->fallback == NULL;
+  if (worker->end == END_STOPPED || (worker->stop_asked && !for_good))
     set_state (worker, SL_WORKER_ENDED);
   else if (worker->end == END_REPLACED)
     begin (worker);

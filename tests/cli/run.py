@@ -276,7 +276,7 @@ def test_several():
     one, two = describe("one", FRAMES + " ! fakesink"), describe("two", "videotestsrc ! identity error-after=2 ! fakesink")
     running = Running(one, two, one)
     running.wait_for("failed")
-    running.wait_for("running", 2)
+    running.wait_for("running", 3)
     names = {e["pipeline"] for e in running.events()}
     assert names == {"one", "two", "one-3"}, names
     running.stop()

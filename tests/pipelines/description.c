@@ -261,15 +261,15 @@ static void
 test_includes (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *base = save ("sub/base.conf", "[parameters]\na=1\nb=1\nc=1\n[parameter m]\ntype=path\ndefault=m.tflite\n[pipeline]\n"
-                                                 "launch=base ${a}\nwatchdog=1s\n[element e]\np=base\nq=base\n");
+  g_free (save ("sub/base.conf", "[parameters]\na=1\nb=1\nc=1\n[parameter m]\ntype=path\ndefault=m.tflite\n[pipeline]\n"
+                                 "launch=base ${a}\nwatchdog=1s\n[element e]\np=base\nq=base\n"));
   g_autofree char *main_file =
     save ("main.pipeline", "[pipeline]\ninclude=sub/base.conf\nlaunch=main ${a}${b}${c}\n[parameters]\nb=2\nc=2\n"
                            "[element e]\np=main\n");
-  g_autofree char *late = save ("main.pipeline.d/90-late.conf", "[parameters]\nc=4\n");
-  g_autofree char *early = save ("main.pipeline.d/10-early.conf", "[parameters]\nc=3\n[element e]\nq=early\n");
-  g_autofree char *hidden = save ("main.pipeline.d/.hidden.conf", "nonsense");
-  g_autofree char *other = save ("main.pipeline.d/README", "nonsense");
+  g_free (save ("main.pipeline.d/90-late.conf", "[parameters]\nc=4\n"));
+  g_free (save ("main.pipeline.d/10-early.conf", "[parameters]\nc=3\n[element e]\nq=early\n"));
+  g_free (save ("main.pipeline.d/.hidden.conf", "nonsense"));
+  g_free (save ("main.pipeline.d/README", "nonsense"));
   g_autofree char *model = g_build_filename (folder, "sub", "m.tflite", NULL);
   g_autoptr (SlDescription) d = sl_description_load (main_file, NULL, &error);
   g_assert_no_error (error);
@@ -292,9 +292,9 @@ test_include_limits (void)
 {
   g_autofree char *self = save ("self.pipeline", "[pipeline]\ninclude=self.pipeline\nlaunch=a\n");
   g_autofree char *there = save ("there.pipeline", "[pipeline]\ninclude=back.pipeline\nlaunch=a\n");
-  g_autofree char *back = save ("back.pipeline", "[pipeline]\ninclude=./there.pipeline\n");
+  g_free (save ("back.pipeline", "[pipeline]\ninclude=./there.pipeline\n"));
   g_autofree char *bad = save ("bad.pipeline", "[pipeline]\ninclude=worse.conf\nlaunch=a\n");
-  g_autofree char *worse = save ("worse.conf", "[pipeline]\nname=x\nlaunhc=a\n");
+  g_free (save ("worse.conf", "[pipeline]\nname=x\nlaunhc=a\n"));
   g_autofree char *many = save ("many.pipeline", "[pipeline]\ninclude=double0.conf\nlaunch=a\n");
   expect_file (self, "self.pipeline:2: [pipeline] include: ");
   expect_file (self, "self.pipeline: includes itself");
