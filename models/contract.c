@@ -416,12 +416,16 @@ settle_decoder (SlContract *contract, const SlGraph *graph, const SlModelMetadat
   const char *decoder = ends_in_detection (graph) ? "ssd" : NULL;
   if (metadata->decoder != NULL)
     decoder = metadata->decoder;
+  if (metadata->info != NULL && metadata->info->keys.decoder != NULL)
+    decoder = metadata->info->keys.decoder;
   if (info != NULL && info->keys.decoder != NULL)
     decoder = info->keys.decoder;
   if (overrides != NULL && stated (overrides->decoder))
     decoder = overrides->decoder;
   contract->decoder = g_strdup (decoder);
   add_params (contract, metadata->params);
+  if (metadata->info != NULL && g_hash_table_size (metadata->info->keys.params) > 0)
+    add_params (contract, metadata->info->keys.params);
   if (info != NULL && g_hash_table_size (info->keys.params) > 0)
     add_params (contract, info->keys.params);
 }
@@ -465,6 +469,9 @@ sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *
     copy_tensor (&contract->outputs[i], sl_graph_output_tensor (graph, i));
 
   apply_metadata (metadata, &draft);
+  if (metadata->info != NULL
+      && (!sl_modelinfo_check (metadata->info, graph, error) || !apply_info (metadata->info, contract->inputs[0].name, &draft, error)))
+    return NULL;
   if (info != NULL && (!sl_modelinfo_check (info, graph, error) || !apply_info (info, contract->inputs[0].name, &draft, error)))
     return NULL;
   if (overrides != NULL && !apply_overrides (overrides, &draft, error))

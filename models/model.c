@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "models/contract_build.h"
+#include "models/default.h"
 #include "models/file.h"
 #include "models/reader.h"
 
@@ -122,7 +123,13 @@ sl_model_load (const char *path, const SlContractOverrides *overrides, GError **
 SlModel *
 sl_model_load_with (const char *path, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
 {
-  g_return_val_if_fail (path != NULL, NULL);
+  g_autofree char *found = NULL;
+  if (path == NULL || *path == '\0') {
+    found = sl_default_model_find (error);
+    if (found == NULL)
+      return NULL;
+    path = found;
+  }
   g_autoptr (SlModel) model = g_new0 (SlModel, 1);
   g_atomic_ref_count_init (&model->refs);
   model->path = g_strdup (path);

@@ -215,22 +215,17 @@ read_groups (GKeyFile *file, SlModelInfo *info, const char *input, GError **erro
 }
 
 SlModelInfo *
-sl_modelinfo_load (const char *path, const char *input, GError **error)
+sl_modelinfo_parse (GBytes *bytes, const char *path, const char *input, GError **error)
 {
   g_autoptr (GKeyFile) file = g_key_file_new ();
   g_autoptr (SlModelInfo) info = g_new0 (SlModelInfo, 1);
   g_autoptr (GError) cause = NULL;
-  g_autoptr (GBytes) bytes = sl_file_map (path, "a modelinfo key file", error);
   gsize length;
 
   info->path = g_strdup (path);
   info->tensors = g_array_new (FALSE, TRUE, sizeof (SlInfoTensor));
   g_array_set_clear_func (info->tensors, tensor_clear);
   info->keys.params = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
-  if (bytes == NULL) {
-    g_prefix_error (error, "%s: ", path);
-    return NULL;
-  }
   const char *text = g_bytes_get_data (bytes, &length);
   if (length > MAX_BYTES) {
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: %" G_GSIZE_FORMAT " bytes; a modelinfo file has at most %" G_GSIZE_FORMAT, path,
@@ -244,6 +239,16 @@ sl_modelinfo_load (const char *path, const char *input, GError **error)
   if (!read_groups (file, info, input, error))
     return NULL;
   return g_steal_pointer (&info);
+}
+
+SlModelInfo *
+sl_modelinfo_load (const char *path, const char *input, GError **error)
+{
+  g_autoptr (GBytes) bytes = sl_file_map (path, "a modelinfo key file", error);
+  if (bytes != NULL)
+    return sl_modelinfo_parse (bytes, path, input, error);
+  g_prefix_error (error, "%s: ", path);
+  return NULL;
 }
 
 void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * MODEL.modelinfo: the key file beside a model that states what the model does not. GStreamer's convention, which
- * its inference elements read too, and our own keys.
+ * its inference elements read too, and our own keys. A .tflite may also carry one in the zip behind it.
  *
  *   [modelinfo]
  *   version=1.0                    required
@@ -69,6 +69,8 @@ typedef struct
 
 /** sl_modelinfo_load: reads @path. Our keys are looked for in [sightline] and in the group @input. */
 SlModelInfo *sl_modelinfo_load (const char *path, const char *input, GError **error);
+/** sl_modelinfo_parse: the same of @bytes; @path for messages, and for what the key labels is relative to. */
+SlModelInfo *sl_modelinfo_parse (GBytes *bytes, const char *path, const char *input, GError **error);
 void sl_modelinfo_free (SlModelInfo *info);
 /** sl_modelinfo_find: (nullable): the group of tensor @name. */
 const SlInfoTensor *sl_modelinfo_find (const SlModelInfo *info, const char *name);

@@ -9,6 +9,7 @@
 
 #include "core/graph.h"
 #include "models/labels.h"
+#include "models/modelinfo.h"
 
 G_BEGIN_DECLS
 
@@ -18,6 +19,7 @@ G_BEGIN_DECLS
  * @decoder: (nullable): decoder implied by the file (last op, task)
  * @params: (nullable): that decoder's parameters
  * @fit_letterbox: the model was trained on letterboxed pictures (Ultralytics)
+ * @info: (nullable): a description file inside the model file
  * @missing_labels: (nullable): a labels file that the metadata names and the model file does not contain
  */
 typedef struct
@@ -29,6 +31,7 @@ typedef struct
   char *decoder;
   GHashTable *params;
   SlLabels *labels;
+  SlModelInfo *info;
   char *missing_labels;
   char *description; /* (nullable): name or description, for inspect */
 } SlModelMetadata;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * TFLite Metadata: a FlatBuffer of its own ("M001") that states normalisation, colour space and names files in
- * the zip behind the model. Ultralytics puts its text into the same zip. Only the first input and the labels of
- * the outputs matter here.
+ * the zip behind the model. Ultralytics puts its text into the same zip, and so do we: the member sightline.modelinfo is
+ * what a file beside the model would be. Only the first input and the labels of the outputs matter here.
  */
 #include "models/tflite_metadata.h"
 
@@ -174,6 +174,26 @@ read_ultralytics (const SlZip *zip, SlModelMetadata *metadata, GError **error)
   return TRUE;
 }
 
+/* Files that a description inside a model names are not there when the model is moved; it has labels in its own way. */
+static gboolean
+read_modelinfo (const SlZip *zip, SlModelMetadata *metadata, GError **error)
+{
+  static const char member[] = "sightline.modelinfo";
+  const gint index = zip != NULL ? sl_zip_find (zip, member) : -1;
+  if (index < 0)
+    return TRUE;
+  g_autoptr (GBytes) text = sl_zip_read (zip, (guint) index, error);
+  if (text == NULL)
+    return FALSE;
+  metadata->info = sl_modelinfo_parse (text, "sightline.modelinfo inside the model", "", error);
+  if (metadata->info == NULL || metadata->info->keys.labels == NULL)
+    return metadata->info != NULL;
+  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+               "%s: [sightline] labels: names the file %s, which is not inside the model; expected labels to be a file of the metadata",
+               metadata->info->path, metadata->info->keys.labels);
+  return FALSE;
+}
+
 gboolean
 tfl_metadata_read (GBytes *bytes, const guint8 *buffer, gsize size, SlModelMetadata *metadata, GError **error)
 {
@@ -188,5 +208,7 @@ tfl_metadata_read (GBytes *bytes, const guint8 *buffer, gsize size, SlModelMetad
     return FALSE;
   if (labels_file != NULL && !read_labels (zip, labels_file, metadata, error))
     return FALSE;
-  return zip == NULL || read_ultralytics (zip, metadata, error);
+  if (zip != NULL && !read_ultralytics (zip, metadata, error))
+    return FALSE;
+  return read_modelinfo (zip, metadata, error);
 }

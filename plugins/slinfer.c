@@ -73,9 +73,9 @@ static GstStaticPadTemplate src_template =
 
 static const SlProperty properties[] = {
   { "model", "Model",
-    "Path of the model file (.tflite); required, such as model=ssd.tflite. What it does not say about its input and output is "
-    "read from MODEL.modelinfo beside it. While frames flow, another model is loaded beside and takes over between two frames; when "
-    "it cannot, a warning says why and the old one goes on",
+    "Path of the model file (.tflite), such as model=ssd.tflite; unset = the finder of codes (QR, barcodes) that comes with Sightline. "
+    "What it does not say about its input and output is read from MODEL.modelinfo beside it. While frames flow, another model is loaded "
+    "beside and takes over between two frames; when it cannot, a warning says why and the old one goes on",
     SL_PROPERTY_STRING, AT (model), 0, 0, 0, NULL, TRUE },
   { "labels", "Labels", "Path of a text file with one class name a line; unset = the names in the model file", SL_PROPERTY_STRING,
     AT (labels), 0, 0, 0, NULL, TRUE },
@@ -400,12 +400,6 @@ use_model (SlInfer *self, SlLoadedModel *loaded)
 static gboolean
 check_settings (const Settings *settings, guint *threads, GError **error)
 {
-  if (settings->model == NULL || *settings->model == '\0') {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "there is no model: the model property is not set; expected the path of a model file: set model=FILE.tflite, and "
-                 "labels=FILE where the model brings no names of its classes");
-    return FALSE;
-  }
   *threads = 1;
   if (settings->threads != NULL && !sl_threads_parse (settings->threads, threads)) {
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,

@@ -75,6 +75,8 @@ static const struct
   { POSTPROCESS, "max-results" },
   { POSTPROCESS, "top-k" },
   { INFER, "threads" },
+  { INFER, "tensor-limit" },
+  { POSTPROCESS, "track" },
   { NORMALIZE, "inference-interval" },
   { NORMALIZE, "object-class" },
   { NORMALIZE, "max-objects" },

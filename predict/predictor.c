@@ -73,7 +73,8 @@ static const struct
 {
   const char *name, *nick, *blurb;
 } texts[N_TEXTS] = {
-  [TEXT_MODEL] = { "model", "Model", "Path of the model file (.tflite)" },
+  [TEXT_MODEL] = { "model", "Model",
+                   "Path of the model file (.tflite); unset = the finder of codes (QR, barcodes) that comes with Sightline" },
   [TEXT_LABELS] = { "labels", "Labels", "Path of a text file with one class name a line; unset = the names in the model file" },
   [TEXT_DECODER] = { "decoder", "Decoder",
                      "What the model's outputs mean: labels, ssd, yolo, ... with parameters, such as yolo,preset=v5; unset = what the model "
@@ -235,11 +236,8 @@ load_model (const Settings *settings, GError **error)
     .layout = settings->texts[TEXT_LAYOUT],
     .decoder = settings->texts[TEXT_DECODER],
   };
-  if (settings->texts[TEXT_MODEL] == NULL || settings->texts[TEXT_MODEL][0] == '\0') {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "the predictor's model property is not set; expected the path of a model");
-    return NULL;
-  }
-  return check_choices (settings, error) ? sl_model_load (settings->texts[TEXT_MODEL], &overrides, error) : NULL;
+  const SlModelLoadOptions options = { .direct = TRUE };
+  return check_choices (settings, error) ? sl_model_load_with (settings->texts[TEXT_MODEL], &overrides, &options, error) : NULL;
 }
 
 /* Loads what the properties say unless that is loaded already. */

@@ -50,10 +50,6 @@ check_model (GstElement *element, GArray *findings)
   g_object_get (element, "model", &path, "labels", &labels, "mean", &mean, "std", &std, "decoder", &decoder, "threads", &threads_text,
                 NULL);
   const char *name = GST_OBJECT_NAME (element);
-  if (path == NULL) {
-    sl_findings_add (findings, SL_FINDING_PROBLEM, name, "no model: set model=FILE");
-    return;
-  }
   const SlContractOverrides overrides = { .labels = labels, .mean = mean, .std = std, .decoder = decoder };
   g_autoptr (SlModel) model = sl_model_load (path, &overrides, &error);
   if (model == NULL) {
@@ -61,7 +57,7 @@ check_model (GstElement *element, GArray *findings)
     return;
   }
   g_autofree char *summary = sl_contract_summary (sl_model_contract (model));
-  sl_findings_add (findings, SL_FINDING_FACT, name, "%s: %s", path, summary);
+  sl_findings_add (findings, SL_FINDING_FACT, name, "%s: %s", sl_model_path (model), summary);
   if (sl_contract_find_decoder (sl_model_contract (model), &error) == NULL)
     sl_findings_add (findings, SL_FINDING_ADVICE, name, "%s", error->message);
   if (threads_text != NULL && !sl_threads_parse (threads_text, &threads))

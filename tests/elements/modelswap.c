@@ -148,7 +148,6 @@ typedef struct
 static const BadCase bad_cases[] = {
   { "missing", "slpredict %s", "model", "/nowhere/a.tflite", { "/nowhere/a.tflite" } },
   { "broken", "slpredict %s", "model", "broken.tflite", { "broken.tflite" } },
-  { "unset", "slpredict %s", "model", "", { "there is no model" } },
   { "labels", "slpredict %s", "labels", "/nowhere/labels.txt", { "/nowhere/labels.txt" } },
   { "few-labels", "slpredict %s", "labels", "few.txt", { "few.txt", "2 names for the 3 classes" } },
   { "decoder", "slpredict %s", "decoder", "ssd", { "ssd" } },

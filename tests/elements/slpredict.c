@@ -361,7 +361,6 @@ static const struct
 {
   const char *name, *property, *value, *has[3];
 } bad_settings[] = {
-  { "model", "model", "", { "there is no model", "model=FILE.tflite", "labels=FILE" } },
   { "no-such-model", "model", "/nowhere/a.tflite", { "/nowhere/a.tflite" } },
   { "region-words", "inference-region", "left half", { "inference-region=left half: expected full-frame, roi-list", "0,120,640,360" } },
   { "region-more", "inference-region", "1,2,3,4,5", { "inference-region=1,2,3,4,5" } },

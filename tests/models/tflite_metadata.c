@@ -249,6 +249,57 @@ test_both (void)
                   "unexpected text at byte 0");
 }
 
+/* A description inside the model says what one beside it would; one beside it wins. */
+static void
+test_info_inside (void)
+{
+  static const char inside[] = "[modelinfo]\nversion=1.0\n[sightline]\nmean=127.5\nstd=127.5\nfit=letterbox\npad-value=9\ndecoder=yolo\n"
+                               "decoder-boxes=grid\ndecoder-strides=8,16\n";
+  static const char beside[] = "[modelinfo]\nversion=1.0\n[sightline]\nfit=crop\ndecoder-strides=4\n";
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr (SlTfliteWriter) writer = picture (3);
+    g_autoptr (GError) error = NULL;
+    sl_tflite_writer_member (writer, "sightline.modelinfo", inside, -1, i == 1);
+    g_autoptr (SlModel) model = load_with_info (writer, i == 0 ? NULL : beside, NULL, &error);
+    g_assert_no_error (error);
+    const SlContract *contract = sl_model_contract (model);
+    g_assert_true (contract->image.range_known);
+    g_assert_cmpfloat (contract->image.mean[1], ==, 127.5);
+    g_assert_cmpint (contract->image.fit, ==, i == 0 ? SL_FIT_LETTERBOX : SL_FIT_CROP);
+    g_assert_cmpint (contract->image.pad_value, ==, 9);
+    g_assert_cmpstr (contract->decoder, ==, "yolo");
+    g_assert_cmpstr (g_hash_table_lookup (contract->decoder_params, "boxes"), ==, "grid");
+    g_assert_cmpstr (g_hash_table_lookup (contract->decoder_params, "strides"), ==, i == 0 ? "8,16" : "4");
+  }
+}
+
+static void
+test_bad_info_inside (void)
+{
+  static const struct
+  {
+    const char *text;
+    SlError code;
+    const char *message;
+  } rows[] = {
+    { "fit=crop", SL_ERROR_CONTRACT, "sightline.modelinfo inside the model: not a key file" },
+    { "[sightline]\nfit=crop\n", SL_ERROR_CONTRACT, "sightline.modelinfo inside the model: [modelinfo] version: missing" },
+    { "[modelinfo]\nversion=1.0\n[sightline]\nfits=crop\n", SL_ERROR_CONTRACT,
+      "sightline.modelinfo inside the model: [sightline] fits: unknown key" },
+    { "[modelinfo]\nversion=1.0\n[sightline]\nfit=wide\n", SL_ERROR_ARGUMENT,
+      "sightline.modelinfo inside the model fit: expected stretch, letterbox or crop, got 'wide'" },
+    { "[modelinfo]\nversion=1.0\n[sightline]\nlabels=/l.txt\n", SL_ERROR_CONTRACT,
+      "sightline.modelinfo inside the model: [sightline] labels: names the file /l.txt, which is not inside the model" },
+    { "[modelinfo]\nversion=1.0\n[other]\ndir=input\n", SL_ERROR_CONTRACT,
+      "sightline.modelinfo inside the model: [other]: the model has no input of that name" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (SlTfliteWriter) writer = picture (3);
+    sl_tflite_writer_member (writer, "sightline.modelinfo", rows[i].text, -1, FALSE);
+    expect_refused (writer, rows[i].code, rows[i].message, NULL);
+  }
+}
+
 /* A metadata entry whose buffer does not exist. */
 static void
 test_missing_buffer (void)
@@ -291,6 +342,8 @@ main (int argc, char **argv)
   g_test_add_func ("/tflite-metadata/damaged-archive", test_damaged_archive);
   g_test_add_func ("/tflite-metadata/ultralytics", test_ultralytics);
   g_test_add_func ("/tflite-metadata/both", test_both);
+  g_test_add_func ("/tflite-metadata/info-inside", test_info_inside);
+  g_test_add_func ("/tflite-metadata/bad-info-inside", test_bad_info_inside);
   g_test_add_func ("/tflite-metadata/missing-buffer", test_missing_buffer);
   return g_test_run ();
 }

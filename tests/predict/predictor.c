@@ -233,8 +233,14 @@ expect_load_error (const char *model, const char *property, const char *value, i
 static void
 test_errors (void)
 {
-  expect_load_error (NULL, NULL, NULL, SL_ERROR_ARGUMENT, "the predictor's model property is not set");
-  expect_load_error (NULL, "model", "", SL_ERROR_ARGUMENT, "the predictor's model property is not set");
+  g_autofree char *stated = g_strdup (g_getenv ("SIGHTLINE_MODEL"));
+  g_setenv ("SIGHTLINE_MODEL", "/nowhere.tflite", TRUE);
+  expect_load_error (NULL, NULL, NULL, SL_ERROR_OPEN, "no model is named, and /nowhere.tflite");
+  expect_load_error (NULL, "model", "", SL_ERROR_OPEN, "no model is named, and /nowhere.tflite");
+  if (stated != NULL)
+    g_setenv ("SIGHTLINE_MODEL", stated, TRUE);
+  else
+    g_unsetenv ("SIGHTLINE_MODEL");
   expect_load_error ("missing.tflite", NULL, NULL, SL_ERROR_OPEN, "missing.tflite");
   expect_load_error ("add.tflite", NULL, NULL, SL_ERROR_CONTRACT, "expected a model with one input, a picture");
   expect_load_error ("add.tflite", NULL, NULL, SL_ERROR_CONTRACT, "got 2 inputs");
