@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # A thin front for meson; everything it does is in scripts/ and meson.build.
-#   make demo [MODEL=model.tflite INPUT=picture-or-video]    predict, from a release build
+#   make demo [MODEL=model.tflite] [INPUT=picture-or-video]  predict, from a release build
+#   make train-codes [MINUTES=90]       make the model that comes with Sightline again (models/codes/README.md)
 #   make test | bench | install [PREFIX=/usr/local DESTDIR=] | setup | clean
 # Variables: BUILD (build folder), MESONFLAGS (for `meson setup`), SETUP=: (leave packages alone)
 
@@ -10,17 +11,21 @@ DESTDIR ?=
 MESONFLAGS ?=
 MODEL ?=
 INPUT ?=
+MINUTES ?= 90
 SETUP ?= scripts/setup.sh
 RELEASE = $(BUILD)-release
 
 export MODEL INPUT DESTDIR
 
-.PHONY: all demo test bench install setup clean release
+.PHONY: all train-codes demo test bench install setup clean release
 
 all: release
 
 demo: release
 	@meson devenv -C $(RELEASE) --workdir $(CURDIR) scripts/demo.sh $(RELEASE)
+
+train-codes: release
+	@models/codes/train.sh build-codes $(CURDIR)/$(RELEASE)/libsightline-1.0.so.0 $(MINUTES)
 
 test: setup
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) $(MESONFLAGS)

@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "models/contract_build.h"
+#include "models/default.h"
 #include "models/file.h"
 #include "models/reader.h"
 
@@ -98,7 +99,13 @@ load (SlModel *model, const SlContractOverrides *overrides, GError **error)
 SlModel *
 sl_model_load (const char *path, const SlContractOverrides *overrides, GError **error)
 {
-  g_return_val_if_fail (path != NULL, NULL);
+  g_autofree char *found = NULL;
+  if (path == NULL) {
+    found = sl_default_model_find (error);
+    if (found == NULL)
+      return NULL;
+    path = found;
+  }
   g_autoptr (SlModel) model = g_new0 (SlModel, 1);
   g_atomic_ref_count_init (&model->refs);
   model->path = g_strdup (path);

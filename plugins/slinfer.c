@@ -61,8 +61,8 @@ static GstStaticPadTemplate src_template =
 
 static const SlProperty properties[] = {
   { "model", "Model",
-    "Path of the model file (.tflite); required, such as model=ssd.tflite. What it does not say about its input and output is "
-    "read from MODEL.modelinfo beside it",
+    "Path of the model file (.tflite), such as model=ssd.tflite; unset = the finder of codes (QR, barcodes) that comes with Sightline. "
+    "What it does not say about its input and output is read from MODEL.modelinfo beside it",
     SL_PROPERTY_STRING, AT (model) },
   { "labels", "Labels", "Path of a text file with one class name a line; unset = the names in the model file", SL_PROPERTY_STRING,
     AT (labels) },
@@ -368,11 +368,6 @@ settings_clear (Settings *settings)
 static gboolean
 load_with (SlInfer *self, const Settings *settings, GError **error)
 {
-  if (settings->model == NULL || *settings->model == '\0') {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "slinfer's model property is not set; expected the path of a model: set model=FILE.tflite");
-    return FALSE;
-  }
   if (settings->threads < 1 || settings->threads > SL_MAX_THREADS) {
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "threads=%d: expected 1..%d (CPU threads that run the model), such as threads=2",
                  settings->threads, SL_MAX_THREADS);

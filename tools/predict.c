@@ -111,8 +111,6 @@ check_and_predict (Options *options, char **sources)
 {
   const char *filters[] = { "nearest", "bilinear", "area", "auto", NULL };
   options->threshold = NAN;
-  if (options->model.model == NULL)
-    return sl_options_usage ("predict", "--model FILE is required");
   if (sources[0] == NULL)
     return sl_options_usage ("predict", "expected at least one SOURCE: a picture, a video or a URI");
   if (!sl_model_options_check ("predict", &options->model)
@@ -129,7 +127,8 @@ run_predict (int argc, char **argv)
   Options options = { 0 };
   g_auto (GStrv) rest = NULL;
   const GOptionEntry entries[] = {
-    { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model.model, "The model", "FILE" },
+    { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model.model, "The model (default: the finder of codes that comes with Sightline)",
+      "FILE" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print a JSON object a frame", NULL },
     { "threshold", 0, 0, G_OPTION_ARG_STRING, &options.threshold_text, "Lowest confidence shown, 0..1", "X" },
     { "top", 'k', 0, G_OPTION_ARG_STRING, &options.top_text,

@@ -354,7 +354,6 @@ typedef struct
 } BadSetting;
 
 static const BadSetting bad_settings[] = {
-  { "no-model", NULL, NULL, NULL, { "model property is not set", "model=FILE.tflite" } },
   { "missing", "/nonexistent/model.tflite", NULL, NULL, { "/nonexistent/model.tflite" } },
   { "directory", "/", NULL, NULL, { "/", "directory" } },
   { "threads-0", "", "threads", "0", { "threads=0", "1..64" } },

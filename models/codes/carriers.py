@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Flat things that carry codes: labels, documents, packages, screens, cartons, shelf edges, and the same without a code.
+# A carrier is a picture and, for each code on it, its class and corners in that picture.
+import cv2
+import numpy as np
+
+from textures import colour
+
+
+def draw_symbol(rng, symbol, width, height, dots):
+    """Coverage with ink (0..1) of a symbol at width x height pixels; as a print of round dots if `dots`."""
+    ink = symbol.astype(np.float32)
+    rows, columns = symbol.shape
+    if dots:
+        y, x = np.mgrid[0:5, 0:5] - 2.0
+        ink = np.kron(ink, (x * x + y * y <= rng.uniform(3.2, 6.0)).astype(np.float32))
+    sx, sy = max(1, int(np.ceil(width / ink.shape[1]))), max(1, int(np.ceil(height / ink.shape[0])))
+    if sx > 1 or sy > 1:
+        ink = ink.repeat(sx, 1).repeat(sy, 0)
+    if max(sx, sy) >= 3 and rng.random() < 0.15:
+        kernel = np.ones((2, 2), np.uint8)
+        ink = cv2.dilate(ink, kernel) if rng.random() < 0.5 else cv2.erode(ink, kernel)
+    return cv2.resize(ink, (width, height), interpolation=cv2.INTER_AREA if rng.random() < 0.85 else cv2.INTER_LINEAR)
+
+
+def paint(picture, x, y, mask, ink):
+    """Blends the colour `ink` where mask (0..1) says, at x, y, cut at the picture's edges."""
+    h, w = picture.shape[:2]
+    x0, y0, x1, y1 = max(x, 0), max(y, 0), min(x + mask.shape[1], w), min(y + mask.shape[0], h)
+    if x0 >= x1 or y0 >= y1:
+        return
+    m = mask[y0 - y:y1 - y, x0 - x:x1 - x, None]
+    part = picture[y0:y1, x0:x1]
+    part += (ink - part) * m
+
+
+class Stock:
+    """What all carriers draw from."""
+
+    def __init__(self, symbols, lines, pictures):
+        self.symbols, self.lines, self.pictures = symbols, lines, pictures
+
+    def line(self, rng, height, width=None):
+        mask = self.lines[rng.integers(0, len(self.lines))]
+        w = max(2, int(mask.shape[1] * height / mask.shape[0]))
+        mask = cv2.resize(mask, (w, max(2, int(height))), interpolation=cv2.INTER_AREA if height < mask.shape[0] else cv2.INTER_LINEAR)
+        return mask[:, :width].astype(np.float32) / 255
+
+    def text(self, rng, picture, box, ink, height=None):
+        x, y, w, h = box
+        size = height or max(3, rng.choice([h, h / 2, h / 4, h / 8, 6, 9]) * rng.uniform(0.6, 1))
+        size = min(size, h)
+        top = y
+        indent = rng.choice([0, 0, 0, 0.5])
+        while top + size <= y + h + 1:
+            mask = self.line(rng, size, int(w))
+            paint(picture, int(x + (w - mask.shape[1]) * indent), int(top), mask, ink)
+            top += size * rng.choice([1.0, 1.05, 1.3])
+
+    def photo(self, rng, w, h):
+        source = self.pictures[rng.integers(0, len(self.pictures))]
+        s = source.shape[0]
+        a = int(rng.uniform(0.3, 1) * s)
+        y, x = rng.integers(0, s - a + 1, 2)
+        return cv2.resize(source[y:y + a, x:x + a], (max(1, int(w)), max(1, int(h))), interpolation=cv2.INTER_AREA).astype(np.float32)
+
+
+def table(rng, stock, picture, box, ink):
+    x, y, w, h = [int(v) for v in box]
+    columns, rows = int(rng.integers(1, 9)), int(rng.integers(2, 14))
+    for i in range(columns + 1):
+        cv2.line(picture, (x + i * w // columns, y), (x + i * w // columns, y + h), ink.tolist(), 1)
+    for i in range(rows + 1):
+        cv2.line(picture, (x, y + i * h // rows), (x + w, y + i * h // rows), ink.tolist(), 1)
+    for i in range(min(rows * columns, 40)):
+        if rng.random() < 0.7 and h // rows > 4 and w // columns > 6:
+            cell = (x + (i % columns) * w // columns + 1, y + (i // columns) * h // rows + 1, w // columns - 2, h // rows - 2)
+            stock.text(rng, picture, cell, ink, cell[3] * 0.8)
+
+
+def crossword(rng, stock, picture, box, ink):
+    """A coarse grid with some cells filled: puzzles, calendars, keyboards, boards."""
+    x, y, w, h = [int(v) for v in box]
+    n = int(rng.integers(4, 16))
+    step = max(10, min(w, h) // n)
+    gap = int(rng.integers(0, max(1, step // 4) + 1))
+    share = rng.uniform(0, 0.45)
+    for r in range(h // step):
+        for c in range(w // step):
+            p, q = (x + c * step + gap, y + r * step + gap), (x + (c + 1) * step - 1, y + (r + 1) * step - 1)
+            filled = rng.random() < share
+            cv2.rectangle(picture, p, q, (ink if filled else ink * 0.7).tolist(), -1 if filled else 1)
+            if not filled and step > 8 and rng.random() < 0.6:
+                mask = stock.line(rng, step * 0.6, int(step * 0.7))
+                paint(picture, p[0] + 2, p[1] + step // 6, mask, ink)
+
+
+def keyboard(rng, stock, picture, box, ink):
+    x, y, w, h = [int(v) for v in box]
+    rows = int(rng.integers(3, 7))
+    step = max(5, h // rows)
+    key = colour(rng, 0, 90) if rng.random() < 0.6 else colour(rng, 170, 255)
+    mark = 255 - key
+    for r in range(rows):
+        at = x + int(rng.integers(0, step))
+        while at < x + w:
+            wide = int(step * rng.choice([1, 1, 1, 1, 1.5, 2.2]))
+            cv2.rectangle(picture, (at + 1, y + r * step + 1), (min(at + wide - 2, x + w), y + (r + 1) * step - 2), (key * rng.uniform(0.9, 1.1)).tolist(), -1)
+            if step > 9:
+                paint(picture, at + 3, y + r * step + 3, stock.line(rng, step * 0.45, max(2, int(step * 0.5))), mark)
+            at += wide
+
+
+def bars(rng, stock, picture, box, ink):
+    """Rulers, grilles, equalizers, colour bars, few wide stripes: not barcodes, since regular, few or of many colours."""
+    x, y, w, h = [int(v) for v in box]
+    kind = rng.integers(0, 4)
+    if kind == 0:
+        step = int(rng.integers(3, 12))
+        for i, at in enumerate(range(x, x + w, step)):
+            cv2.line(picture, (at, y), (at, y + int(h * (0.9 if i % 10 == 0 else 0.6 if i % 5 == 0 else 0.35))), ink.tolist(), 1)
+    elif kind == 1:
+        n = int(rng.integers(3, 7))
+        for i in range(n):
+            cv2.rectangle(picture, (x + i * w // n, y), (x + (i + 1) * w // n, y + h), colour(rng).tolist(), -1)
+    elif kind == 2:
+        step = int(rng.integers(4, 20))
+        for at in range(x, x + w, step):
+            cv2.rectangle(picture, (at, y), (at + step // 2 - 1, y + h), ink.tolist(), -1)
+    else:
+        n = int(rng.integers(5, 20))
+        for i in range(n):
+            top = y + h - int(rng.uniform(0.05, 1) * h)
+            cv2.rectangle(picture, (x + i * w // n, top), (x + (i + 1) * w // n - 2, y + h), ink.tolist(), -1)
+
+
+def logo(rng, stock, picture, box, ink):
+    x, y, w, h = box
+    c = colour(rng)
+    for _ in range(int(rng.integers(1, 5))):
+        at, size = (int(x + rng.uniform(0.2, 0.8) * w), int(y + rng.uniform(0.2, 0.8) * h)), int(min(w, h) * rng.uniform(0.1, 0.45)) + 1
+        if rng.random() < 0.5:
+            cv2.circle(picture, at, size, c.tolist(), -1 if rng.random() < 0.6 else int(rng.integers(1, 6)), cv2.LINE_AA)
+        else:
+            cv2.rectangle(picture, (at[0] - size, at[1] - size), (at[0] + size, at[1] + size), c.tolist(), -1 if rng.random() < 0.6 else int(rng.integers(1, 6)))
+        c = colour(rng)
+
+
+def code(rng, stock, picture, box, label, surface):
+    """A code of class `label` in the box with its quiet zone; its corners, or None when the box is too small."""
+    x, y, w, h = box
+    symbology, symbol = stock.symbols[label][rng.integers(0, len(stock.symbols[label]))]
+    rows, columns = symbol.shape
+    ratio = columns / rows
+    if label == 'linear':
+        ratio = rng.uniform(1.1, 4.5) if symbology in (13, 34, 37) else rng.uniform(1.3, 9)
+    elif label == 'stacked':
+        ratio *= rng.uniform(0.75, 1.3)
+    if rng.random() < 0.12 and label in ('linear', 'stacked'):
+        symbol, ratio = np.rot90(symbol), 1 / ratio
+        rows, columns = symbol.shape
+    width = min(w, h * ratio)
+    height = width / ratio
+    if min(width, height) < 5:
+        return None
+    module = width / columns
+    quiet = rng.choice([0.5, 1, 2, 4, 10]) * max(module, 0.5) + 1
+    width, height = int(max(5, width - 2 * quiet)), int(max(5, height - 2 * min(quiet, height / 6)))
+    left, top = int(x + (w - width) * rng.uniform(0.3, 0.7)), int(y + (h - height) * rng.uniform(0.3, 0.7))
+    paper, ink = surface
+    darkness = rng.random()
+    if darkness < 0.5 or paper.mean() < 110:
+        patch = colour(rng, 215, 255) if rng.random() < 0.85 else colour(rng, 120, 255)
+        q = int(quiet) + int(rng.integers(0, 4))
+        if np.abs(patch - paper).max() > 6:
+            cv2.rectangle(picture, (left - q, top - q), (left + width + q - 1, top + height + q - 1 + int(rng.choice([0, 0, 0.15 * height]))), patch.tolist(), -1)
+        paper = patch
+    ink = colour(rng, 0, 45) if rng.random() < 0.8 else colour(rng, 0, 110)
+    ink = np.minimum(ink, paper * 0.62)
+    if rng.random() < 0.06:
+        ink = paper + (ink - paper) * rng.uniform(0.35, 0.6)
+    if rng.random() < 0.05 and label in ('qr', 'matrix', 'linear'):
+        q = int(quiet) + 2
+        cv2.rectangle(picture, (left - q, top - q), (left + width + q - 1, top + height + q - 1), ink.tolist(), -1)
+        ink = paper
+    if label != 'linear' and rng.random() < 0.5:
+        symbol = np.rot90(symbol, int(rng.choice([0, 2])))
+    mask = draw_symbol(rng, symbol, width, height, label in ('qr', 'matrix') and rng.random() < 0.07)
+    if rng.random() < 0.04:
+        mask = mask * (cv2.resize(rng.random((12, 12), np.float32), (width, height)) > 0.15)
+    paint(picture, left, top, mask, ink)
+    if label == 'qr' and symbology == 58 and rng.random() < 0.15:
+        s = int(width * rng.uniform(0.15, 0.3))
+        spot = (int(left + width / 2 - s / 2), int(top + height / 2 - s / 2))
+        cv2.rectangle(picture, spot, (spot[0] + s, spot[1] + s), paper.tolist(), -1)
+        logo(rng, stock, picture, (*spot, s, s), ink)
+    if label == 'linear' and ratio > 1 and rng.random() < 0.75:
+        size = max(3, height * rng.uniform(0.12, 0.24))
+        text = stock.line(rng, size, width)
+        paint(picture, left + max(0, (width - text.shape[1]) // 2), top + height + 1, text, ink)
+    return [(left, top), (left + width, top), (left + width, top + height), (left, top + height)]
+
+
+FILLERS = [(table, 2), (crossword, 1), (keyboard, 1), (bars, 2), (logo, 3)]
+
+
+def divide(rng, box, depth):
+    """Cuts a rectangle into a few by straight cuts."""
+    x, y, w, h = box
+    if depth == 0 or rng.random() < 0.15 or min(w, h) < 24:
+        return [box]
+    part = rng.uniform(0.25, 0.75)
+    if (w > h) != (rng.random() < 0.2):
+        return divide(rng, (x, y, w * part, h), depth - 1) + divide(rng, (x + w * part, y, w * (1 - part), h), depth - 1)
+    return divide(rng, (x, y, w, h * part), depth - 1) + divide(rng, (x, y + h * part, w, h * (1 - part)), depth - 1)
+
+
+def surface_of(rng, stock, w, h):
+    """Base picture with its paper and ink."""
+    kind = rng.choice(['paper', 'pack', 'screen', 'carton', 'metal', 'photo'], p=[0.42, 0.25, 0.1, 0.08, 0.06, 0.09])
+    paper = {'paper': lambda: colour(rng, 200, 255), 'pack': lambda: rng.uniform(0, 255, 3).astype(np.float32),
+             'screen': lambda: colour(rng, 0, 60) if rng.random() < 0.5 else colour(rng, 225, 255),
+             'carton': lambda: np.array([rng.uniform(70, 130), rng.uniform(110, 170), rng.uniform(150, 215)], np.float32),
+             'metal': lambda: colour(rng, 90, 200) * 0.3 + rng.uniform(60, 160), 'photo': lambda: colour(rng, 60, 255)}[kind]()
+    paper = np.asarray(paper, np.float32)
+    ink = colour(rng, 0, 70) if paper.mean() > 120 else colour(rng, 190, 255)
+    if kind == 'photo':
+        picture = stock.photo(rng, w, h)
+    else:
+        picture = np.empty((h, w, 3), np.float32)
+        picture[:] = paper
+    if kind in ('carton', 'metal'):
+        streak = rng.random((h, 1) if rng.random() < 0.5 else (1, w), np.float32)[..., None] - 0.5
+        picture += streak * rng.uniform(5, 40)
+    if kind == 'pack' and rng.random() < 0.5:
+        ramp = np.linspace(0, 1, w, dtype=np.float32)[None, :, None] if rng.random() < 0.5 else np.linspace(0, 1, h, dtype=np.float32)[:, None, None]
+        picture += (rng.uniform(0, 255, 3).astype(np.float32) - picture) * ramp
+    if kind == 'screen' and rng.random() < 0.6:
+        edge = max(2, int(min(w, h) * rng.uniform(0.01, 0.06)))
+        cv2.rectangle(picture, (0, 0), (w - 1, h - 1), colour(rng, 0, 60).tolist(), edge)
+    return picture, paper, ink
+
+
+def fill(rng, stock, picture, cell, surface):
+    paper, ink = surface
+    x, y, w, h = cell
+    margin = min(w, h) * 0.06
+    inner = (x + margin, y + margin, w - 2 * margin, h - 2 * margin)
+    if min(inner[2:]) < 4:
+        return
+    if rng.random() < 0.2:
+        block = colour(rng)
+        cv2.rectangle(picture, (int(x), int(y)), (int(x + w), int(y + h)), block.tolist(), -1)
+        ink = colour(rng, 0, 60) if block.mean() > 120 else colour(rng, 190, 255)
+    pick = rng.random()
+    if pick < 0.58:
+        stock.text(rng, picture, inner, ink)
+    elif pick < 0.68:
+        part = stock.photo(rng, inner[2], inner[3])
+        paint(picture, int(inner[0]), int(inner[1]), np.ones(part.shape[:2], np.float32), part)
+    elif pick < 0.93:
+        makers = [m for m, share in FILLERS for _ in range(share)]
+        makers[rng.integers(0, len(makers))](rng, stock, picture, inner, ink)
+
+
+def carrier(rng, stock, w, h, codes, main=None):
+    """
+    A carrier of w x h pixels with `codes` codes; with `main`, the first one has that share (0..1) of it.
+    Returns the picture (float, BGR) and [(class, corners)].
+    """
+    picture, paper, ink = surface_of(rng, stock, w, h)
+    found = []
+    names = list(stock.symbols)
+    spots = []
+    if codes and main:
+        cw, ch = w * main, h * main
+        x, y = rng.uniform(0, w - cw), rng.uniform(0, h - ch)
+        spots.append((x, y, cw, ch))
+        around = [(0, 0, w, y), (0, y + ch, w, h - y - ch), (0, y, x, ch), (x + cw, y, w - x - cw, ch)]
+        cells = [c for a in around if min(a[2:]) > 12 for c in divide(rng, a, int(rng.integers(0, 3)))]
+    else:
+        cells = divide(rng, (0, 0, w, h), int(rng.integers(1, 5)))
+    rng.shuffle(cells)
+    cells = [tuple(c) for c in cells]
+    while len(spots) < codes and cells:
+        spots.append(cells.pop())
+    for cell in cells:
+        if rng.random() < 0.85:
+            fill(rng, stock, picture, cell, (paper, ink))
+    same = names[rng.integers(0, len(names))] if rng.random() < 0.4 else None
+    for spot in spots:
+        label = same or names[rng.integers(0, len(names))]
+        corners = code(rng, stock, picture, spot, label, (paper, ink))
+        if corners:
+            found.append((label, corners))
+    if rng.random() < 0.3:
+        cv2.rectangle(picture, (0, 0), (w - 1, h - 1), ink.tolist(), int(rng.integers(1, 4)))
+    return picture, found
