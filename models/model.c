@@ -124,7 +124,7 @@ SlModel *
 sl_model_load_with (const char *path, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
 {
   g_autofree char *found = NULL;
-  if (path == NULL || *path == '\0') {
+  if (path == NULL) {
     found = sl_default_model_find (error);
     if (found == NULL)
       return NULL;

@@ -16,7 +16,7 @@ typedef struct _SlModel SlModel;
 
 /**
  * sl_model_load:
- * @path: (nullable): the model file; its format is told by its bytes; NULL or "" = the one that comes with Sightline
+ * @path: (nullable): the model file; its format is told by its bytes; NULL = the one that comes with Sightline
  * @overrides: (nullable): what properties say about the contract
  *
  * Maps the file, reads it into a graph, prepares the graph and builds the contract (model metadata, then

@@ -34,7 +34,7 @@ test_named_missing (void)
   g_assert_null (sl_default_model_find (&error));
   expect_error (&error, SL_ERROR_OPEN, "/nonexistent/m.tflite, which the environment variable SIGHTLINE_MODEL names",
                 "does not exist; name a model (model=FILE.tflite of the element, --model FILE of the program)", NULL);
-  g_assert_null (sl_model_load ("", NULL, &error));
+  g_assert_null (sl_model_load (NULL, NULL, &error));
   expect_error (&error, SL_ERROR_OPEN, "/nonexistent/m.tflite", NULL);
 }
 
