@@ -72,6 +72,9 @@ sl_run_options_clear (SlRunOptions *options)
 void
 sl_run_register_elements (void)
 {
+  g_autoptr (GstElementFactory) publisher = gst_element_factory_find ("slpublish");
+  if (publisher == NULL) /* a plugin file of its own, in a folder that GStreamer may not look into */
+    gst_registry_scan_path (gst_registry_get (), SL_PLUGIN_DIR);
   sl_elements_register_static ();
 #ifdef SL_HAVE_OVERLAY
   gst_element_register (NULL, "sloverlay", GST_RANK_NONE, sl_overlay_get_type ());
