@@ -28,10 +28,10 @@ test_restart (void)
   test_camera_wait_frames (camera, 10);
   g_assert_cmpint (camera->width, ==, 320);
   test_server_kill (&server);
-  g_autoptr (GstStructure) lost = test_camera_wait (camera, "reconnecting");
+  gst_structure_free (test_camera_wait (camera, "reconnecting"));
   test_camera_expect (camera, "reconnecting", "Could not connect to 127.0.0.1: Connection refused");
   g_assert_true (test_server_start (&server, SERVER, server.port, "--size 160x120 --fps 30 --payload raw"));
-  g_autoptr (GstStructure) again = test_camera_wait (camera, "playing");
+  gst_structure_free (test_camera_wait (camera, "playing"));
   test_camera_wait_frames (camera, 10);
   g_assert_cmpint (camera->width, ==, 160);
   g_assert_cmpuint (camera->disconts, >=, 2);
@@ -66,7 +66,7 @@ test_stall (void)
   g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST, NULL);
   test_camera_play (camera, GST_STATE_PLAYING);
   for (guint i = 0; i < 2; i++) {
-    g_autoptr (GstStructure) playing = test_camera_wait (camera, "playing");
+    gst_structure_free (test_camera_wait (camera, "playing"));
     test_camera_expect (camera, "stalled", "no frame for 0.8 s");
   }
   test_server_kill (&server);
@@ -164,7 +164,7 @@ stop_when (const char *arguments, const char *state)
     return;
   g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST, NULL);
   test_camera_play (camera, GST_STATE_PLAYING);
-  g_autoptr (GstStructure) reached = test_camera_wait (camera, state);
+  gst_structure_free (test_camera_wait (camera, state));
   g_usleep (200000);
   test_camera_stop (camera);
   test_server_kill (&server);
@@ -209,8 +209,8 @@ test_leaks (void)
     const guint n = test_is_slow () ? RECONNECTIONS_SLOW : counts[u];
     guint files = 0, threads = 0;
     for (guint i = 0; i < n; i++) {
-      g_autoptr (GstStructure) playing = test_camera_wait (camera, "playing");
-      g_autoptr (GstStructure) lost = test_camera_wait (camera, "reconnecting");
+      gst_structure_free (test_camera_wait (camera, "playing"));
+      gst_structure_free (test_camera_wait (camera, "reconnecting"));
       if (i == 2) {
         files = count_entries ("/proc/self/fd");
         threads = count_entries ("/proc/self/task");

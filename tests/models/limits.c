@@ -98,7 +98,8 @@ test_total (void)
   expect_error (&error, SL_ERROR_LIMIT, path, "node 1 RELU", "need more than 700000000 bytes; set tensor-limit (MiB) higher", NULL);
   g_assert_null (sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .tensor_limit = 1000 }, &error));
   expect_error (&error, SL_ERROR_LIMIT, "input 'x' is uint8[1,300000000]: over the limit of 1000 bytes; set tensor-limit", NULL);
-  g_autoptr (SlModel) model = sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .tensor_limit = 1500000000 }, &error);
+  SlModel *model = sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .tensor_limit = 1500000000 }, &error);
+  sl_model_unref (model);
   g_assert_no_error (error);
   sl_tflite_remove_temp (path);
 }

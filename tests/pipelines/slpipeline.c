@@ -442,7 +442,7 @@ test_stop_while_pushing (void)
   Pusher pusher = { pipeline, 0 };
   start (pipeline);
   GThread *thread = g_thread_new ("pusher", push_for_ever, &pusher);
-  g_autoptr (SlPredictions) first = pull (pipeline);
+  sl_predictions_unref (pull (pipeline));
   sl_pipeline_stop (pipeline);
   g_thread_join (thread);
   g_assert_cmpuint (pusher.taken, >=, 1);

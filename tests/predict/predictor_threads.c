@@ -105,7 +105,6 @@ change (gpointer data)
 static void
 test_one_for_all (void)
 {
-  g_autoptr (GError) error = NULL;
   g_autofree char *path = tiny_model ("one_box.tflite");
   g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, "threshold", 0.1, NULL);
   Worker workers[THREADS];
