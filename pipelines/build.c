@@ -41,6 +41,7 @@ as_pipeline (GstElement *parsed)
     return parsed;
   GstElement *pipeline = gst_pipeline_new (NULL);
   gst_bin_add (GST_BIN (pipeline), parsed);
+  gst_object_unref (parsed); /* sunk, so the bin took a reference of its own */
   return pipeline;
 }
 

@@ -49,6 +49,8 @@ start (const char *location, const char *more, GstBus **bus)
 static void
 finish (GstHarness *harness, GstBus *bus)
 {
+  /* Messages on the bus hold the element that holds the bus. */
+  gst_element_set_bus (harness->element, NULL);
   gst_harness_teardown (harness);
   gst_object_unref (bus);
 }
