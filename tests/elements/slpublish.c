@@ -418,6 +418,7 @@ static void
 wait_listening (guint port)
 {
   g_autoptr (GSocketClient) client = g_socket_client_new ();
+  g_socket_client_set_enable_proxy (client, FALSE);
   const gint64 until = g_get_monotonic_time () + PATIENCE;
   for (;;) {
     g_autoptr (GSocketConnection) connection = g_socket_client_connect_to_host (client, "127.0.0.1", (guint16) port, NULL, NULL);
