@@ -9,7 +9,7 @@ import threading
 import time
 
 import harness
-from harness import model, run, work, write
+from harness import Skip, model, run, work, write
 
 FRAMES = "videotestsrc is-live=true pattern=blue ! video/x-raw,format=RGB,width=32,height=24,framerate=50/1"
 MODEL = "slnormalize ! slinfer model=${model} ! slpostprocess ! application/x-json"
@@ -299,7 +299,10 @@ def test_stats():
 
 def test_stats_table():
     import pty
-    main, child = pty.openpty()
+    try:
+        main, child = pty.openpty()
+    except OSError as error:
+        raise Skip(str(error))
     process = subprocess.Popen([harness.PROGRAM, "run", "--stats", describe("table", FRAMES + " ! " + MODEL + " ! fakesink")],
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=child)
     os.close(child)
