@@ -30,45 +30,6 @@ property_spec (const SlProperty *property)
 }
 
 void
-sl_properties_install (GObjectClass *klass, const SlProperty *table, guint n)
-{
-  for (guint i = 0; i < n; i++) {
-    g_object_class_install_property (klass, i + 1, property_spec (&table[i]));
-    if (table[i].kind == SL_PROPERTY_CHOICE)
-      gst_type_mark_as_plugin_api (table[i].choices (), 0);
-  }
-}
-
-void
-sl_properties_init (gpointer instance, const SlProperty *table, guint n)
-{
-  for (guint i = 0; i < n; i++) {
-    gpointer place = G_STRUCT_MEMBER_P (instance, table[i].offset);
-    switch (table[i].kind) {
-      case SL_PROPERTY_BOOL:
-      case SL_PROPERTY_INT:
-      case SL_PROPERTY_CHOICE:
-        *(gint *) place = (gint) table[i].initial;
-        break;
-      case SL_PROPERTY_DOUBLE:
-        *(gdouble *) place = table[i].initial;
-        break;
-      case SL_PROPERTY_STRING:
-        *(char **) place = NULL;
-        break;
-    }
-  }
-}
-
-void
-sl_properties_clear (gpointer instance, const SlProperty *table, guint n)
-{
-  for (guint i = 0; i < n; i++)
-    if (table[i].kind == SL_PROPERTY_STRING)
-      g_clear_pointer ((char **) G_STRUCT_MEMBER_P (instance, table[i].offset), g_free);
-}
-
-void
 sl_property_set (gpointer instance, const SlProperty *property, const GValue *value)
 {
   gpointer place = G_STRUCT_MEMBER_P (instance, property->offset);
@@ -113,6 +74,72 @@ sl_property_get (gpointer instance, const SlProperty *property, GValue *value)
       g_value_set_enum (value, *(gint *) place);
       break;
   }
+}
+
+/* Of a parameter's specification: its row of the table. */
+static GQuark
+row_quark (void)
+{
+  return g_quark_from_static_string ("sl-property");
+}
+
+static void
+set_locked (GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  GST_OBJECT_LOCK (object);
+  sl_property_set (object, g_param_spec_get_qdata (spec, row_quark ()), value);
+  GST_OBJECT_UNLOCK (object);
+}
+
+static void
+get_locked (GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  GST_OBJECT_LOCK (object);
+  sl_property_get (object, g_param_spec_get_qdata (spec, row_quark ()), value);
+  GST_OBJECT_UNLOCK (object);
+}
+
+void
+sl_properties_install (GObjectClass *klass, const SlProperty *table, guint n)
+{
+  klass->set_property = set_locked;
+  klass->get_property = get_locked;
+  for (guint i = 0; i < n; i++) {
+    GParamSpec *spec = property_spec (&table[i]);
+    g_param_spec_set_qdata (spec, row_quark (), (gpointer) &table[i]);
+    g_object_class_install_property (klass, i + 1, spec);
+    if (table[i].kind == SL_PROPERTY_CHOICE)
+      gst_type_mark_as_plugin_api (table[i].choices (), 0);
+  }
+}
+
+void
+sl_properties_init (gpointer instance, const SlProperty *table, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    gpointer place = G_STRUCT_MEMBER_P (instance, table[i].offset);
+    switch (table[i].kind) {
+      case SL_PROPERTY_BOOL:
+      case SL_PROPERTY_INT:
+      case SL_PROPERTY_CHOICE:
+        *(gint *) place = (gint) table[i].initial;
+        break;
+      case SL_PROPERTY_DOUBLE:
+        *(gdouble *) place = table[i].initial;
+        break;
+      case SL_PROPERTY_STRING:
+        *(char **) place = NULL;
+        break;
+    }
+  }
+}
+
+void
+sl_properties_clear (gpointer instance, const SlProperty *table, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    if (table[i].kind == SL_PROPERTY_STRING)
+      g_clear_pointer ((char **) G_STRUCT_MEMBER_P (instance, table[i].offset), g_free);
 }
 
 GType

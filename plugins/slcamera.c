@@ -183,15 +183,6 @@ sl_camera_get_property (GObject *object, guint id, GValue *value, GParamSpec *sp
 }
 
 static void
-sl_camera_set_property (GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-  SlCamera *self = (SlCamera *) object;
-  GST_OBJECT_LOCK (self);
-  sl_property_set (self, &properties[id - 1], value);
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
 sl_camera_finalize (GObject *object)
 {
   SlCamera *self = (SlCamera *) object;
@@ -205,11 +196,10 @@ sl_camera_class_init (SlCameraClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
-  object_class->get_property = sl_camera_get_property;
-  object_class->set_property = sl_camera_set_property;
   object_class->finalize = sl_camera_finalize;
   element_class->change_state = sl_camera_change_state;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
+  object_class->get_property = sl_camera_get_property;
   g_object_class_install_property (object_class, PROP_STATE,
                                    g_param_spec_string ("state", "State", "stopped, connecting, playing, stalled, reconnecting or ended",
                                                         "stopped", G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));

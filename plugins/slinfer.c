@@ -724,14 +724,6 @@ sl_infer_set_property (GObject *object, guint id, const GValue *value, GParamSpe
 }
 
 static void
-sl_infer_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  GST_OBJECT_LOCK (object);
-  sl_property_get (object, &properties[id - 1], value);
-  GST_OBJECT_UNLOCK (object);
-}
-
-static void
 sl_infer_finalize (GObject *object)
 {
   SlInfer *self = (SlInfer *) object;
@@ -751,11 +743,10 @@ sl_infer_class_init (SlInferClass *klass)
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *base_class = GST_BASE_TRANSFORM_CLASS (klass);
   GST_DEBUG_CATEGORY_INIT (sl_infer_debug, "slinfer", 0, "runs a model");
-  object_class->set_property = sl_infer_set_property;
-  object_class->get_property = sl_infer_get_property;
   object_class->dispatch_properties_changed = sl_infer_dispatch_properties_changed;
   object_class->finalize = sl_infer_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
+  object_class->set_property = sl_infer_set_property;
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (

@@ -592,22 +592,6 @@ sl_normalize_stop (GstBaseTransform *base)
 }
 
 static void
-sl_normalize_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  GST_OBJECT_LOCK (object);
-  sl_property_set (object, &properties[id - 1], value);
-  GST_OBJECT_UNLOCK (object);
-}
-
-static void
-sl_normalize_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  GST_OBJECT_LOCK (object);
-  sl_property_get (object, &properties[id - 1], value);
-  GST_OBJECT_UNLOCK (object);
-}
-
-static void
 sl_normalize_finalize (GObject *object)
 {
   unconfigure ((SlNormalize *) object);
@@ -623,8 +607,6 @@ sl_normalize_class_init (SlNormalizeClass *klass)
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *base_class = GST_BASE_TRANSFORM_CLASS (klass);
   GST_DEBUG_CATEGORY_INIT (sl_normalize_debug, "slnormalize", 0, "frames to tensors");
-  object_class->set_property = sl_normalize_set_property;
-  object_class->get_property = sl_normalize_get_property;
   object_class->finalize = sl_normalize_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   gst_element_class_add_static_pad_template (element_class, &sink_template);

@@ -181,29 +181,11 @@ sl_overlay_stop (GstBaseTransform *base)
 }
 
 static void
-sl_overlay_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  GST_OBJECT_LOCK (object);
-  sl_property_set (object, &properties[id - 1], value);
-  GST_OBJECT_UNLOCK (object);
-}
-
-static void
-sl_overlay_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  GST_OBJECT_LOCK (object);
-  sl_property_get (object, &properties[id - 1], value);
-  GST_OBJECT_UNLOCK (object);
-}
-
-static void
 sl_overlay_class_init (SlOverlayClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GST_DEBUG_CATEGORY_INIT (sl_overlay_debug, "sloverlay", 0, "predictions drawn on frames");
-  object_class->set_property = sl_overlay_set_property;
-  object_class->get_property = sl_overlay_get_property;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);

@@ -695,14 +695,6 @@ sl_postprocess_set_property (GObject *object, guint id, const GValue *value, GPa
 }
 
 static void
-sl_postprocess_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  GST_OBJECT_LOCK (object);
-  sl_property_get (object, &properties[id - 1], value);
-  GST_OBJECT_UNLOCK (object);
-}
-
-static void
 sl_postprocess_finalize (GObject *object)
 {
   SlPostprocess *self = (SlPostprocess *) object;
@@ -727,10 +719,9 @@ sl_postprocess_class_init (SlPostprocessClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GST_DEBUG_CATEGORY_INIT (sl_postprocess_debug, "slpostprocess", 0, "tensors to predictions");
-  object_class->set_property = sl_postprocess_set_property;
-  object_class->get_property = sl_postprocess_get_property;
   object_class->finalize = sl_postprocess_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
+  object_class->set_property = sl_postprocess_set_property;
   predictions_signal = sl_prediction_signal_add (object_class);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);

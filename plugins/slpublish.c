@@ -273,14 +273,6 @@ sl_publish_event (GstBaseSink *sink, GstEvent *event)
 }
 
 static void
-sl_publish_set_property (GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-  GST_OBJECT_LOCK (object);
-  sl_property_set (object, &properties[id - 1], value);
-  GST_OBJECT_UNLOCK (object);
-}
-
-static void
 sl_publish_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
   SlPublish *self = (SlPublish *) object;
@@ -326,10 +318,9 @@ sl_publish_class_init (SlPublishClass *klass)
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseSinkClass *sink_class = GST_BASE_SINK_CLASS (klass);
   GST_DEBUG_CATEGORY_INIT (sl_publish_debug, "slpublish", 0, "predictions published");
-  object_class->set_property = sl_publish_set_property;
-  object_class->get_property = sl_publish_get_property;
   object_class->finalize = sl_publish_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
+  object_class->get_property = sl_publish_get_property;
   install_counts (object_class);
   sink_class->start = sl_publish_start;
   sink_class->stop = sl_publish_stop;

@@ -573,14 +573,6 @@ sl_resize_set_property (GObject *object, guint id, const GValue *value, GParamSp
 }
 
 static void
-sl_resize_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  GST_OBJECT_LOCK (object);
-  sl_property_get (object, &properties[id - 1], value);
-  GST_OBJECT_UNLOCK (object);
-}
-
-static void
 sl_resize_finalize (GObject *object)
 {
   g_clear_pointer (&((SlResize *) object)->resizer, sl_resizer_free);
@@ -594,10 +586,9 @@ sl_resize_class_init (SlResizeClass *klass)
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *base_class = GST_BASE_TRANSFORM_CLASS (klass);
   GST_DEBUG_CATEGORY_INIT (sl_resize_debug, "slresize", 0, "YUV frames to smaller ones");
-  object_class->set_property = sl_resize_set_property;
-  object_class->get_property = sl_resize_get_property;
   object_class->finalize = sl_resize_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
+  object_class->set_property = sl_resize_set_property;
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (

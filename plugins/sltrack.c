@@ -282,22 +282,6 @@ sl_track_start (GstBaseTransform *base)
 }
 
 static void
-sl_track_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  GST_OBJECT_LOCK (object);
-  sl_property_set (object, &properties[id - 1], value);
-  GST_OBJECT_UNLOCK (object);
-}
-
-static void
-sl_track_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  GST_OBJECT_LOCK (object);
-  sl_property_get (object, &properties[id - 1], value);
-  GST_OBJECT_UNLOCK (object);
-}
-
-static void
 sl_track_finalize (GObject *object)
 {
   SlTrack *self = (SlTrack *) object;
@@ -315,8 +299,6 @@ sl_track_class_init (SlTrackClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GST_DEBUG_CATEGORY_INIT (sl_track_debug, "sltrack", 0, "objects followed from frame to frame");
-  object_class->set_property = sl_track_set_property;
-  object_class->get_property = sl_track_get_property;
   object_class->finalize = sl_track_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   predictions_signal = sl_prediction_signal_add (object_class);
