@@ -2,12 +2,21 @@
 /*
  * Launch lines and element groups to pipelines, with GStreamer's errors completed by file, line and the name probably meant.
  */
+#include "config.h"
 #include "pipelines/build.h"
 
 #include <string.h>
 
 #include "core/error.h"
 #include "pipelines/suggest.h"
+
+void
+sl_find_installed_elements (const char *element)
+{
+  g_autoptr (GstElementFactory) factory = gst_element_factory_find (element);
+  if (factory == NULL)
+    gst_registry_scan_path (gst_registry_get (), SL_PLUGIN_DIR);
+}
 
 /* (transfer full): "; did you mean 'X'?" when an element of nearly that name is installed. */
 static char *

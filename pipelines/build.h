@@ -11,6 +11,10 @@
 
 G_BEGIN_DECLS
 
+/** sl_find_installed_elements: unless GStreamer knows @element, has it look into the folder that Sightline's plugin files are
+ *  installed in, which need not be one of its own. After gst_init(). */
+void sl_find_installed_elements (const char *element);
+
 /**
  * sl_description_build:
  * @description: its launch line is parsed, its [element NAME] properties are set

@@ -3,7 +3,6 @@
  * The bus is read where messages are posted, so nothing waits for a main loop and nothing piles up; what would wait for other
  * threads is done in one of GStreamer's own. Handlers are taken off before the pipeline is let go.
  */
-#include "config.h"
 #include "pipelines/engine.h"
 
 #include "core/error.h"
@@ -26,9 +25,7 @@ sl_engine_init (GError **error)
   if (!gst_init_check (NULL, NULL, error))
     return FALSE;
   if (g_once_init_enter (&looked)) {
-    g_autoptr (GstElementFactory) factory = gst_element_factory_find ("slpostprocess");
-    if (factory == NULL) /* GStreamer does not look into the folder that they are installed in */
-      gst_registry_scan_path (gst_registry_get (), SL_PLUGIN_DIR);
+    sl_find_installed_elements ("slpostprocess");
     g_once_init_leave (&looked, 1);
   }
   return TRUE;

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "config.h"
-#include "plugins/elements.h"
+#include "pipelines/build.h"
 #include "pipelines/description.h"
+#include "plugins/elements.h"
 #include "tools/command.h"
 #include "tools/options.h"
 
@@ -72,9 +73,7 @@ sl_run_options_clear (SlRunOptions *options)
 void
 sl_run_register_elements (void)
 {
-  g_autoptr (GstElementFactory) publisher = gst_element_factory_find ("slpublish");
-  if (publisher == NULL) /* a plugin file of its own, in a folder that GStreamer may not look into */
-    gst_registry_scan_path (gst_registry_get (), SL_PLUGIN_DIR);
+  sl_find_installed_elements ("slpublish"); /* a plugin file of its own */
   sl_elements_register_static ();
 #ifdef SL_HAVE_OVERLAY
   gst_element_register (NULL, "sloverlay", GST_RANK_NONE, sl_overlay_get_type ());
