@@ -42,10 +42,8 @@ setup (const char *launch)
 static void
 teardown (Fixture *fixture)
 {
-  gst_element_set_bus (fixture->harness->element, NULL);
   gst_object_unref (fixture->infer);
-  gst_harness_teardown (fixture->harness);
-  gst_object_unref (fixture->bus);
+  test_line_close (fixture->harness, fixture->bus);
   char *files[] = { fixture->english, fixture->french, fixture->models[0], fixture->models[1], fixture->models[2] };
   for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
     test_remove_file (files[i]);
@@ -262,10 +260,7 @@ main (int argc, char **argv)
     g_test_add_data_func (name, chains[i], test_switch);
   }
   g_test_add_func ("/modelswap/same-file", test_same_file);
-  for (guint i = 0; i < G_N_ELEMENTS (bad_cases); i++) {
-    g_autofree char *name = g_strdup_printf ("/modelswap/bad/%s", bad_cases[i].name);
-    g_test_add_data_func (name, &bad_cases[i], test_bad);
-  }
+  TEST_ADD_CASES ("/modelswap/bad", bad_cases, test_bad);
   g_test_add_func ("/modelswap/range", test_range);
   g_test_add_func ("/modelswap/many", test_many);
   g_test_add_func ("/modelswap/stop", test_stop);

@@ -225,30 +225,14 @@ segmentation_tensors (void)
 static GstBuffer *
 run (const char *launch, const char *sink)
 {
-  GstHarness *harness = gst_harness_new_parse (launch);
-  GstBus *bus = test_watch (harness->element);
-  gst_harness_set_sink_caps_str (harness, sink);
-  gst_harness_set_src_caps_str (harness, TENSORS);
-  const GstFlowReturn flow = gst_harness_push (harness, segmentation_tensors ());
-  test_assert_no_error (bus);
-  g_assert_cmpint (flow, ==, GST_FLOW_OK);
-  GstBuffer *out = gst_harness_pull (harness);
-  gst_element_set_bus (harness->element, NULL);
-  gst_harness_teardown (harness);
-  gst_object_unref (bus);
-  return out;
+  return test_line_run (launch, sink, TENSORS, segmentation_tensors ());
 }
 
 /* The runs of the JSON line, set against the disc's rows: centre 80,40 of the region, radii 60 and 30 pixels. */
 static void
 test_json (void)
 {
-  GstBuffer *out = run (POSTPROCESS, "application/x-json");
-  GstMapInfo map;
-  g_assert_true (gst_buffer_map (out, &map, GST_MAP_READ));
-  g_autofree char *line = g_strndup ((const char *) map.data, map.size);
-  gst_buffer_unmap (out, &map);
-  gst_buffer_unref (out);
+  g_autofree char *line = test_take_text (run (POSTPROCESS, "application/x-json"));
   g_assert_nonnull (strstr (line, "\"x\":80,\"y\":40,\"w\":160,\"h\":80,"));
   const char *mask = strstr (line, "\"mask\":{\"width\":16,\"height\":16,\"runs\":[");
   g_assert_nonnull (mask);

@@ -43,9 +43,7 @@ setup (const char *classes, gint most, guint labels, const char *sink)
 static void
 teardown (Fixture *fixture)
 {
-  gst_element_set_bus (fixture->element, NULL);
-  gst_harness_teardown (fixture->harness);
-  gst_object_unref (fixture->bus);
+  test_line_close (fixture->harness, fixture->bus);
   test_remove_file (fixture->model);
   test_remove_file (fixture->labels);
   g_free (fixture->model);
@@ -154,17 +152,6 @@ test_choice (gconstpointer data)
   teardown (&fixture);
 }
 
-static char *
-pull_line (GstHarness *harness)
-{
-  GstMapInfo map;
-  g_autoptr (GstBuffer) buffer = gst_harness_pull (harness);
-  g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_READ));
-  char *line = g_strndup ((const char *) map.data, map.size);
-  gst_buffer_unmap (buffer, &map);
-  return line;
-}
-
 /* A line a frame, with all objects on it, and what is said of those that were looked at inside them. */
 static void
 test_json (void)
@@ -173,7 +160,7 @@ test_json (void)
   Fixture fixture = setup ("person", 16, 1, "application/x-json");
   g_assert_cmpint (gst_harness_push (fixture.harness, patched_frame (0)), ==, GST_FLOW_OK);
   g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (RGB_CAPS, blue, GST_SECOND)), ==, GST_FLOW_OK);
-  g_autofree char *line = pull_line (fixture.harness);
+  g_autofree char *line = test_take_text (gst_harness_pull (fixture.harness));
   g_assert_true (g_str_has_prefix (line, "{\"source\":null,\"frame\":0,\"timestamp\":0,\"resolution\":{\"width\":32,\"height\":16},"
                                          "\"objects\":[{\"x\":4,\"y\":2,\"w\":8,\"h\":8,\"roi_type\":\"face\",\"detection\":{"));
   g_assert_nonnull (strstr (line, "{\"x\":20,\"y\":4,\"w\":8,\"h\":8,\"roi_type\":\"person\",\"detection\":{\"bounding_box\":"
@@ -182,7 +169,7 @@ test_json (void)
                                   "\"model\":\"colour.tflite\"}]}"));
   g_assert_nonnull (strstr (line, "\"labels\":[{\"label\":\"outdoors\",\"label_id\":7,\"confidence\":0.5}],\"latency\":"));
   g_assert_null (strstr (line, "red"));
-  g_autofree char *empty = pull_line (fixture.harness);
+  g_autofree char *empty = test_take_text (gst_harness_pull (fixture.harness));
   g_assert_true (g_str_has_prefix (empty,
                                    "{\"source\":null,\"frame\":1,\"timestamp\":1000000000,\"resolution\":{\"width\":32,\"height\":16},"
                                    "\"objects\":[],\"labels\":[]"));
@@ -194,7 +181,7 @@ test_text (void)
 {
   Fixture fixture = setup ("face", 1, 1, "text/x-raw,format=utf8");
   g_assert_cmpint (gst_harness_push (fixture.harness, patched_frame (0)), ==, GST_FLOW_OK);
-  g_autofree char *text = pull_line (fixture.harness);
+  g_autofree char *text = test_take_text (gst_harness_pull (fixture.harness));
   g_assert_true (g_str_has_prefix (text, "face 0.5 4 2 8 8\n  red 1\nperson 1 20 4 8 8\nface 0.5 30 14 "));
   teardown (&fixture);
 }
@@ -345,7 +332,7 @@ test_boxes_text (void)
   GstBuffer *tensors = box_buffer (frame, 0, SL_FRAME_LAST_OBJECT, &face);
   gst_buffer_unref (frame);
   g_assert_cmpint (gst_harness_push (harness, tensors), ==, GST_FLOW_OK);
-  g_autofree char *text = pull_line (harness);
+  g_autofree char *text = test_take_text (gst_harness_pull (harness));
   g_assert_true (g_str_has_prefix (text, "face 0.5 4 2 8 8\n  3 0.75 8 6 4 4\nperson 1 20 4 8 8\n"));
   g_assert_nonnull (strstr (text, "\nself 1 1 1 1 1\norphan 1 1 1 1 1\n"));
   gst_harness_teardown (harness);
@@ -413,10 +400,7 @@ int
 main (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
-  for (guint i = 0; i < G_N_ELEMENTS (choice_cases); i++) {
-    g_autofree char *name = g_strdup_printf ("/objects/choice/%s", choice_cases[i].name);
-    g_test_add_data_func (name, &choice_cases[i], test_choice);
-  }
+  TEST_ADD_CASES ("/objects/choice", choice_cases, test_choice);
   g_test_add_func ("/objects/json", test_json);
   g_test_add_func ("/objects/text", test_text);
   g_test_add_func ("/objects/means", test_means);

@@ -34,25 +34,11 @@ setup (SlDtype dtype, const char *normalize, const char *infer, const char *sink
 static void
 teardown (Fixture *fixture)
 {
-  gst_element_set_bus (fixture->harness->element, NULL);
-  gst_harness_teardown (fixture->harness);
-  gst_object_unref (fixture->bus);
+  test_line_close (fixture->harness, fixture->bus);
   test_remove_file (fixture->model);
   test_remove_file (fixture->labels);
   g_free (fixture->model);
   g_free (fixture->labels);
-}
-
-static char *
-buffer_text (GstBuffer *buffer)
-{
-  GstMapInfo map;
-  g_assert_nonnull (buffer);
-  g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_READ));
-  char *text = g_strndup ((const char *) map.data, map.size);
-  gst_buffer_unmap (buffer, &map);
-  gst_buffer_unref (buffer);
-  return text;
 }
 
 #define RGB_CAPS "video/x-raw,format=RGB,width=20,height=12,framerate=25/1"
@@ -94,7 +80,7 @@ test_colour (gconstpointer data)
   gst_harness_set_src_caps_str (fixture.harness, test->caps);
   g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (test->caps, test->values, 0)), ==, GST_FLOW_OK);
   test_assert_no_error (fixture.bus);
-  g_autofree char *text = buffer_text (gst_harness_pull (fixture.harness));
+  g_autofree char *text = test_take_text (gst_harness_pull (fixture.harness));
   g_assert_cmpstr (text, ==, test->answer);
   teardown (&fixture);
 }
@@ -140,14 +126,10 @@ test_capsfilter (void)
     g_strdup_printf ("slnormalize mean=0 std=1 ! other/tensors,format=static,num_tensors=1,dimensions=3:4:4:1,types=float32 "
                      "! slinfer model=%s ! slpostprocess",
                      model);
-  GstHarness *harness = gst_harness_new_parse (launch);
-  GstBus *bus = test_watch (harness->element);
-  gst_harness_set_src_caps_str (harness, RGB_CAPS);
-  g_assert_cmpint (gst_harness_push (harness, test_frame (RGB_CAPS, red, 0)), !=, GST_FLOW_OK);
-  test_assert_error (bus, "expected uint8 3:4:4:1", "got float32 3:4:4:1", NULL);
-  gst_element_set_bus (harness->element, NULL);
-  gst_harness_teardown (harness);
-  gst_object_unref (bus);
+  TestLine line = test_line_open (launch, NULL, RGB_CAPS);
+  g_assert_cmpint (gst_harness_push (line.harness, test_frame (RGB_CAPS, red, 0)), !=, GST_FLOW_OK);
+  test_assert_error (line.bus, "expected uint8 3:4:4:1", "got float32 3:4:4:1", NULL);
+  test_line_close (line.harness, line.bus);
   test_remove_file (model);
 }
 
@@ -334,14 +316,8 @@ int
 main (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
-  for (guint i = 0; i < G_N_ELEMENTS (colour_cases); i++) {
-    g_autofree char *path = g_strdup_printf ("/pipeline/colour/%s", colour_cases[i].name);
-    g_test_add_data_func (path, &colour_cases[i], test_colour);
-  }
-  for (guint i = 0; i < G_N_ELEMENTS (refusal_cases); i++) {
-    g_autofree char *path = g_strdup_printf ("/pipeline/refusal/%s", refusal_cases[i].name);
-    g_test_add_data_func (path, &refusal_cases[i], test_refusal);
-  }
+  TEST_ADD_CASES ("/pipeline/colour", colour_cases, test_colour);
+  TEST_ADD_CASES ("/pipeline/refusal", refusal_cases, test_refusal);
   g_test_add_func ("/pipeline/capsfilter", test_capsfilter);
   g_test_add_func ("/pipeline/video", test_video);
   g_test_add_func ("/pipeline/caps-change", test_caps_change);

@@ -164,38 +164,10 @@ pose_buffer (void)
   return with_frame (test_tensor_buffer (points, sizeof points));
 }
 
-static GstBuffer *
-run (const char *launch, const char *sink, const char *src, GstBuffer *in)
-{
-  GstHarness *harness = gst_harness_new_parse (launch);
-  GstBus *bus = test_watch (harness->element);
-  gst_harness_set_sink_caps_str (harness, sink);
-  gst_harness_set_src_caps_str (harness, src);
-  g_assert_cmpint (gst_harness_push (harness, in), ==, GST_FLOW_OK);
-  test_assert_no_error (bus);
-  GstBuffer *out = gst_harness_pull (harness);
-  gst_element_set_bus (harness->element, NULL);
-  gst_harness_teardown (harness);
-  gst_object_unref (bus);
-  g_assert_nonnull (out);
-  return out;
-}
-
-static char *
-text_of (GstBuffer *buffer)
-{
-  GstMapInfo map;
-  gst_buffer_map (buffer, &map, GST_MAP_READ);
-  char *text = g_strndup ((const char *) map.data, map.size);
-  gst_buffer_unmap (buffer, &map);
-  gst_buffer_unref (buffer);
-  return text;
-}
-
 static void
 test_points (void)
 {
-  GstBuffer *out = run ("slpostprocess", "video/x-raw", POSE_CAPS, pose_buffer ());
+  GstBuffer *out = test_line_run ("slpostprocess", "video/x-raw", POSE_CAPS, pose_buffer ());
   GstVideoRegionOfInterestMeta *region = gst_buffer_get_video_region_of_interest_meta_id (out, 0);
   g_assert_nonnull (region);
   g_assert_cmpstr (g_quark_to_string (region->roi_type), ==, "person");
@@ -271,7 +243,7 @@ test_mask (void)
     classes[i] = i % 8 >= 4 ? 2 : 0;
   g_autofree char *labels = test_text_file ("classes.txt", "background\nsky\nroad\n");
   g_autofree char *launch = g_strdup_printf ("slpostprocess labels=%s", labels);
-  GstBuffer *out = run (launch, "video/x-raw", MAP_CAPS, with_frame (test_tensor_buffer (classes, sizeof classes)));
+  GstBuffer *out = test_line_run (launch, "video/x-raw", MAP_CAPS, with_frame (test_tensor_buffer (classes, sizeof classes)));
   g_autoptr (GstBuffer) copy = gst_buffer_copy (out);
   gst_buffer_unref (out);
   const SlMaskMeta *meta = sl_buffer_get_mask_meta (copy);
@@ -291,7 +263,7 @@ test_mask (void)
   g_assert_cmpstr (prediction.mask_classes[1].label, ==, "road");
   sl_prediction_reader_clear (&reader);
   g_autofree char *text =
-    text_of (run (launch, "text/x-raw,format=utf8", MAP_CAPS, with_frame (test_tensor_buffer (classes, sizeof classes))));
+    test_take_text (test_line_run (launch, "text/x-raw,format=utf8", MAP_CAPS, with_frame (test_tensor_buffer (classes, sizeof classes))));
   g_assert_cmpstr (text, ==, "road 0.5\n");
   test_remove_file (labels);
 }
@@ -302,7 +274,8 @@ test_picture (void)
   guint8 pixels[8 * 10 * 3];
   for (guint i = 0; i < sizeof pixels; i++)
     pixels[i] = (guint8) (i * 7);
-  g_autoptr (GstBuffer) out = run ("slpostprocess", "video/x-raw", PICTURE_CAPS, with_frame (test_tensor_buffer (pixels, sizeof pixels)));
+  g_autoptr (GstBuffer) out =
+    test_line_run ("slpostprocess", "video/x-raw", PICTURE_CAPS, with_frame (test_tensor_buffer (pixels, sizeof pixels)));
   g_autoptr (GstCaps) caps = gst_caps_from_string ("video/x-raw,format=RGB,width=10,height=8,framerate=25/1");
   GstVideoInfo info;
   GstVideoFrame frame;
@@ -317,7 +290,7 @@ test_picture (void)
 static void
 test_latency (void)
 {
-  g_autofree char *json = text_of (run ("slpostprocess", "application/x-json", POSE_CAPS, pose_buffer ()));
+  g_autofree char *json = test_take_text (test_line_run ("slpostprocess", "application/x-json", POSE_CAPS, pose_buffer ()));
   g_assert_nonnull (strstr (json, "\"keypoints\":[{\"name\":\"nose\",\"x\":0.5,\"y\":0.25,\"confidence\":0.75},"));
   const char *latency = strstr (json, "\"latency\":{\"age\":");
   g_assert_nonnull (latency);
@@ -330,12 +303,9 @@ test_latency (void)
 static void
 test_message (void)
 {
-  GstHarness *harness = gst_harness_new_parse ("slpostprocess post-messages=true");
-  GstBus *bus = test_watch (harness->element);
-  gst_harness_set_sink_caps_str (harness, "video/x-raw");
-  gst_harness_set_src_caps_str (harness, POSE_CAPS);
-  g_assert_cmpint (gst_harness_push (harness, pose_buffer ()), ==, GST_FLOW_OK);
-  GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT);
+  TestLine line = test_line_open ("slpostprocess post-messages=true", "video/x-raw", POSE_CAPS);
+  g_assert_cmpint (gst_harness_push (line.harness, pose_buffer ()), ==, GST_FLOW_OK);
+  GstMessage *message = gst_bus_pop_filtered (line.bus, GST_MESSAGE_ELEMENT);
   g_assert_nonnull (message);
   const GstStructure *structure = gst_message_get_structure (message);
   guint64 frame = 7;
@@ -344,13 +314,11 @@ test_message (void)
   g_assert_cmpuint (frame, ==, 0);
   g_assert_true (g_str_has_prefix (gst_structure_get_string (structure, "json"), "{\"source\":null,\"frame\":0,"));
   gst_message_unref (message);
-  g_autoptr (GstElement) element = gst_harness_find_element (harness, "slpostprocess");
+  g_autoptr (GstElement) element = gst_harness_find_element (line.harness, "slpostprocess");
   g_object_set (element, "post-messages", FALSE, NULL);
-  g_assert_cmpint (gst_harness_push (harness, pose_buffer ()), ==, GST_FLOW_OK);
-  g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT));
-  gst_element_set_bus (harness->element, NULL);
-  gst_harness_teardown (harness);
-  gst_object_unref (bus);
+  g_assert_cmpint (gst_harness_push (line.harness, pose_buffer ()), ==, GST_FLOW_OK);
+  g_assert_null (gst_bus_pop_filtered (line.bus, GST_MESSAGE_ELEMENT));
+  test_line_close (line.harness, line.bus);
 }
 
 int

@@ -38,9 +38,7 @@ setup (char *path)
 static void
 teardown (Fixture *fixture)
 {
-  gst_element_set_bus (fixture->harness->element, NULL);
-  gst_harness_teardown (fixture->harness);
-  gst_object_unref (fixture->bus);
+  test_line_close (fixture->harness, fixture->bus);
   test_remove_file (fixture->path);
   g_free (fixture->path);
 }
@@ -462,18 +460,12 @@ main (int argc, char **argv)
   g_test_add_data_func ("/slinfer/two-inputs/wrong-cut", GSIZE_TO_POINTER (7), test_two_inputs);
   g_test_add_func ("/slinfer/pool", test_pool);
   g_test_add_func ("/slinfer/caps-query", test_caps_query);
-  for (guint i = 0; i < G_N_ELEMENTS (bad_inputs); i++) {
-    g_autofree char *path = g_strdup_printf ("/slinfer/bad-input/%s", bad_inputs[i].name);
-    g_test_add_data_func (path, &bad_inputs[i], test_bad_input);
-  }
+  TEST_ADD_CASES ("/slinfer/bad-input", bad_inputs, test_bad_input);
   g_test_add_func ("/slinfer/bad-input/float-to-int8", test_float_to_int8);
   g_test_add_func ("/slinfer/recover", test_recover);
   g_test_add_func ("/slinfer/flush", test_flush);
   g_test_add_func ("/slinfer/states", test_states);
-  for (guint i = 0; i < G_N_ELEMENTS (bad_settings); i++) {
-    g_autofree char *path = g_strdup_printf ("/slinfer/bad-setting/%s", bad_settings[i].name);
-    g_test_add_data_func (path, &bad_settings[i], test_bad_setting);
-  }
+  TEST_ADD_CASES ("/slinfer/bad-setting", bad_settings, test_bad_setting);
   g_test_add_func ("/slinfer/tensor-limit", test_tensor_limit);
   g_test_add_func ("/slinfer/meta", test_meta);
   g_test_add_func ("/slinfer/latency", test_latency);

@@ -8,33 +8,6 @@
 #include "plugins/framemeta.h"
 #include "tests/elements/support.h"
 
-typedef struct
-{
-  GstHarness *harness;
-  GstBus *bus;
-} Fixture;
-
-/* @element: launch text; @sink: caps that downstream allows, NULL = anything. */
-static Fixture
-setup (const char *element, const char *sink)
-{
-  Fixture fixture;
-  fixture.harness = gst_harness_new_parse (element);
-  fixture.bus = test_watch (fixture.harness->element);
-  if (sink != NULL)
-    gst_harness_set_sink_caps_str (fixture.harness, sink);
-  gst_harness_set_live (fixture.harness, FALSE);
-  return fixture;
-}
-
-static void
-teardown (Fixture *fixture)
-{
-  gst_element_set_bus (fixture->harness->element, NULL);
-  gst_harness_teardown (fixture->harness);
-  gst_object_unref (fixture->bus);
-}
-
 #define TENSOR(dims, type) "other/tensors,format=static,num_tensors=1,dimensions=" dims ",types=" type ",framerate=25/1"
 
 typedef struct
@@ -86,7 +59,7 @@ test_format (gconstpointer data)
   g_autofree char *caps = g_strdup_printf ("video/x-raw,format=%s,width=%d,height=%d,framerate=25/1,colorimetry=%s", test->format,
                                            test->width, test->height, test->colorimetry);
   g_autofree char *tensor = g_strdup_printf (TENSOR ("3:%d:%d:1", "uint8"), test->width, test->height);
-  Fixture fixture = setup ("slnormalize", tensor);
+  TestLine fixture = test_line_open ("slnormalize", tensor, NULL);
   gst_harness_set_src_caps_str (fixture.harness, caps);
   g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (caps, values, 0)), ==, GST_FLOW_OK);
   test_assert_no_error (fixture.bus);
@@ -103,7 +76,7 @@ test_format (gconstpointer data)
     if (fabs (map.data[i] - rgb[i % 3]) > 1.0)
       g_error ("%s byte %zu: expected %.2f, got %u", caps, i, rgb[i % 3], map.data[i]);
   gst_buffer_unmap (out, &map);
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 /* A 4x2 RGB picture in which byte i is i * 10; GStreamer pads its rows to multiples of 4, and these are. */
@@ -145,7 +118,7 @@ static void
 test_layout (gconstpointer data)
 {
   const LayoutCase *test = data;
-  Fixture fixture = setup (test->element, test->sink);
+  TestLine fixture = test_line_open (test->element, test->sink, NULL);
   gst_harness_set_src_caps_str (fixture.harness, RAMP_CAPS);
   GstBuffer *in = ramp ();
   GST_BUFFER_PTS (in) = 7 * GST_SECOND;
@@ -174,7 +147,7 @@ test_layout (gconstpointer data)
     }
   }
   gst_buffer_unmap (out, &map);
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 /* The same picture with rows far apart, planes in odd places and rubbish between. */
@@ -183,7 +156,7 @@ test_strides (void)
 {
   static const guint8 values[3] = { 200, 60, 190 };
   static const char caps[] = "video/x-raw,format=I420,width=5,height=3,framerate=25/1,colorimetry=bt601";
-  Fixture fixture = setup ("slnormalize", NULL);
+  TestLine fixture = test_line_open ("slnormalize", NULL, NULL);
   gst_harness_set_src_caps_str (fixture.harness, caps);
   g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (caps, values, 0)), ==, GST_FLOW_OK);
   g_autoptr (GstBuffer) plain = gst_harness_pull (fixture.harness);
@@ -204,7 +177,7 @@ test_strides (void)
   g_assert_cmpuint (map.size, ==, 45);
   g_assert_cmpint (gst_buffer_memcmp (plain, 0, map.data, map.size), ==, 0);
   gst_buffer_unmap (strided, &map);
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 static void
@@ -212,7 +185,7 @@ test_meta (void)
 {
   static const guint8 values[3] = { 10, 20, 30 };
   static const char caps[] = "video/x-raw,format=RGB,width=16,height=8,framerate=25/1";
-  Fixture fixture = setup ("slnormalize fit=letterbox pad-value=99", TENSOR ("3:8:8:1", "uint8"));
+  TestLine fixture = test_line_open ("slnormalize fit=letterbox pad-value=99", TENSOR ("3:8:8:1", "uint8"), NULL);
   gst_harness_set_src_caps_str (fixture.harness, caps);
   GstBuffer *in = gst_buffer_ref (test_frame (caps, values, 0));
   g_assert_cmpint (gst_harness_push (fixture.harness, in), ==, GST_FLOW_OK);
@@ -241,7 +214,7 @@ test_meta (void)
   gst_buffer_unref (out);
   g_assert_cmpint (GST_MINI_OBJECT_REFCOUNT_VALUE (in), ==, 1);
   gst_buffer_unref (in);
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 typedef struct
@@ -307,12 +280,12 @@ static void
 test_error (gconstpointer data)
 {
   const ErrorCase *test = data;
-  Fixture fixture = setup (test->element, test->sink);
+  TestLine fixture = test_line_open (test->element, test->sink, NULL);
   gst_harness_set_src_caps_str (fixture.harness, test->caps);
   GstBuffer *buffer = test->bytes > 0 ? gst_buffer_new_allocate (NULL, (gsize) test->bytes, NULL) : gst_buffer_new ();
   g_assert_cmpint (gst_harness_push (fixture.harness, buffer), !=, GST_FLOW_OK);
   test_assert_error (fixture.bus, test->has[0], test->has[1], test->has[2], test->has[3], NULL);
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 typedef struct
@@ -336,13 +309,13 @@ test_bad_meta (gconstpointer data)
   const BadMetaCase *test = data;
   gsize offsets[GST_VIDEO_MAX_PLANES] = { test->offset };
   gint strides[GST_VIDEO_MAX_PLANES] = { test->stride };
-  Fixture fixture = setup ("slnormalize", NULL);
+  TestLine fixture = test_line_open ("slnormalize", NULL, NULL);
   gst_harness_set_src_caps_str (fixture.harness, FRAME);
   GstBuffer *buffer = gst_buffer_new_allocate (NULL, 16, NULL);
   gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, test->format, test->width, 4, 1, offsets, strides);
   g_assert_cmpint (gst_harness_push (fixture.harness, buffer), ==, GST_FLOW_ERROR);
   test_assert_error (fixture.bus, "expected 16 bytes", "GstVideoMeta", NULL);
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 static void
@@ -350,14 +323,14 @@ test_large (void)
 {
   static const guint8 values[3] = { 77, 0, 0 };
   static const char caps[] = GRAY ("width=8192,height=8192");
-  Fixture fixture = setup ("slnormalize width=2 height=2", NULL);
+  TestLine fixture = test_line_open ("slnormalize width=2 height=2", NULL, NULL);
   gst_harness_set_src_caps_str (fixture.harness, caps);
   g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (caps, values, 0)), ==, GST_FLOW_OK);
   g_autoptr (GstBuffer) out = gst_harness_pull (fixture.harness);
   static const guint8 expected[4] = { 77, 77, 77, 77 };
   g_assert_cmpuint (gst_buffer_get_size (out), ==, 4);
   g_assert_cmpint (gst_buffer_memcmp (out, 0, expected, 4), ==, 0);
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 /* One pixel to a large tensor, then a caps change in the middle of the stream. */
@@ -367,7 +340,7 @@ test_resize (void)
   static const guint8 small[3] = { 1, 2, 3 }, large[3] = { 4, 5, 6 };
   static const char one[] = "video/x-raw,format=RGB,width=1,height=1,framerate=25/1";
   static const char more[] = "video/x-raw,format=BGR,width=33,height=17,framerate=25/1";
-  Fixture fixture = setup ("slnormalize", TENSOR ("3:64:48:1", "uint8"));
+  TestLine fixture = test_line_open ("slnormalize", TENSOR ("3:64:48:1", "uint8"), NULL);
   for (guint round = 0; round < 2; round++) {
     const guint8 *values = round == 0 ? small : large;
     gst_harness_set_src_caps_str (fixture.harness, round == 0 ? one : more);
@@ -381,20 +354,20 @@ test_resize (void)
       g_assert_cmpuint (map.data[i], ==, values[i % 3]);
     gst_buffer_unmap (out, &map);
   }
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 static void
 test_allocation (void)
 {
-  Fixture fixture = setup ("slnormalize", NULL);
+  TestLine fixture = test_line_open ("slnormalize", NULL, NULL);
   gst_harness_set_src_caps_str (fixture.harness, FRAME);
   g_autoptr (GstCaps) caps = gst_caps_from_string (FRAME);
   GstQuery *query = gst_query_new_allocation (caps, TRUE);
   g_assert_true (gst_pad_peer_query (fixture.harness->srcpad, query));
   g_assert_true (gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL));
   gst_query_unref (query);
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 static void

@@ -43,25 +43,11 @@ static const Case cases[] = {
   { "nearest", "filter=nearest width=1 height=1", NULL, NULL, { 60 }, 1, { 0, 0 } },
 };
 
-static GstHarness *
-setup (const char *properties, const char *sink, GstBus **bus)
+static TestLine
+setup (const char *properties, const char *sink)
 {
   g_autofree char *launch = g_strdup_printf ("slnormalize %s", properties);
-  GstHarness *harness = gst_harness_new_parse (launch);
-  *bus = test_watch (harness->element);
-  if (sink != NULL)
-    gst_harness_set_sink_caps_str (harness, sink);
-  gst_harness_set_live (harness, FALSE);
-  gst_harness_set_src_caps_str (harness, PICTURE_CAPS);
-  return harness;
-}
-
-static void
-teardown (GstHarness *harness, GstBus *bus)
-{
-  gst_element_set_bus (harness->element, NULL);
-  gst_harness_teardown (harness);
-  gst_object_unref (bus);
+  return test_line_open (launch, sink, PICTURE_CAPS);
 }
 
 static GstBuffer *
@@ -75,13 +61,12 @@ static void
 test_case (gconstpointer data)
 {
   const Case *test = data;
-  GstBus *bus;
-  GstHarness *harness = setup (test->element, test->sink, &bus);
+  TestLine line = setup (test->element, test->sink);
   if (test->tag != NULL)
-    gst_harness_push_event (harness, gst_event_new_tag (gst_tag_list_new (GST_TAG_IMAGE_ORIENTATION, test->tag, NULL)));
-  g_assert_cmpint (gst_harness_push (harness, picture ()), ==, GST_FLOW_OK);
-  test_assert_no_error (bus);
-  g_autoptr (GstBuffer) out = gst_harness_pull (harness);
+    gst_harness_push_event (line.harness, gst_event_new_tag (gst_tag_list_new (GST_TAG_IMAGE_ORIENTATION, test->tag, NULL)));
+  g_assert_cmpint (gst_harness_push (line.harness, picture ()), ==, GST_FLOW_OK);
+  test_assert_no_error (line.bus);
+  g_autoptr (GstBuffer) out = gst_harness_pull (line.harness);
   GstMapInfo map;
   g_assert_true (gst_buffer_map (out, &map, GST_MAP_READ));
   g_assert_cmpmem (map.data, map.size, test->expected, test->n);
@@ -92,7 +77,7 @@ test_case (gconstpointer data)
   sl_affine_apply (&meta->map, 0, 0, &x, &y);
   g_assert_cmpfloat_with_epsilon (x, test->corner[0], 1e-9);
   g_assert_cmpfloat_with_epsilon (y, test->corner[1], 1e-9);
-  teardown (harness, bus);
+  test_line_close (line.harness, line.bus);
 }
 
 /* A normal number or zero of IEEE 754 binary16. */
@@ -106,11 +91,10 @@ half (guint16 bits)
 static void
 test_float16 (void)
 {
-  GstBus *bus;
-  GstHarness *harness = setup ("type=float16 std=10", NULL, &bus);
-  g_assert_cmpint (gst_harness_push (harness, picture ()), ==, GST_FLOW_OK);
-  test_assert_no_error (bus);
-  g_autoptr (GstBuffer) out = gst_harness_pull (harness);
+  TestLine line = setup ("type=float16 std=10", NULL);
+  g_assert_cmpint (gst_harness_push (line.harness, picture ()), ==, GST_FLOW_OK);
+  test_assert_no_error (line.bus);
+  g_autoptr (GstBuffer) out = gst_harness_pull (line.harness);
   g_assert_cmpuint (gst_buffer_get_size (out), ==, 16);
   GstMapInfo map;
   g_assert_true (gst_buffer_map (out, &map, GST_MAP_READ));
@@ -120,7 +104,7 @@ test_float16 (void)
     g_assert_cmpfloat_with_epsilon (half (got), i, 0.01);
   }
   gst_buffer_unmap (out, &map);
-  teardown (harness, bus);
+  test_line_close (line.harness, line.bus);
 }
 
 /* The same tensor by three threads and by one, of rows that all differ. */
@@ -132,16 +116,9 @@ test_threads (void)
   GstBuffer *tensors[2];
   for (guint i = 0; i < sizeof bytes; i++)
     bytes[i] = (guint8) (i * 2654435761u >> 24);
-  for (guint i = 0; i < 2; i++) {
-    GstHarness *harness = gst_harness_new_parse (elements[i]);
-    gst_harness_set_sink_caps_str (harness, TENSOR ("1:50:50:1", "uint8"));
-    gst_harness_set_live (harness, FALSE);
-    gst_harness_set_src_caps_str (harness, "video/x-raw,format=GRAY8,width=97,height=61,framerate=25/1");
-    g_assert_cmpint (gst_harness_push (harness, test_tensor_buffer (bytes, sizeof bytes)), ==, GST_FLOW_OK);
-    tensors[i] = gst_harness_pull (harness);
-    g_assert_nonnull (tensors[i]);
-    gst_harness_teardown (harness);
-  }
+  for (guint i = 0; i < 2; i++)
+    tensors[i] = test_line_run (elements[i], TENSOR ("1:50:50:1", "uint8"), "video/x-raw,format=GRAY8,width=97,height=61,framerate=25/1",
+                                test_tensor_buffer (bytes, sizeof bytes));
   GstMapInfo map;
   g_assert_true (gst_buffer_map (tensors[1], &map, GST_MAP_READ));
   g_assert_cmpuint (map.size, ==, 50 * 50);
@@ -156,11 +133,10 @@ test_crop_outside (void)
 {
   static const char *const elements[] = { "crop-x=3 crop-width=2", "crop-y=2", "crop-height=3", "crop-x=30000 crop-width=30000" };
   for (guint i = 0; i < G_N_ELEMENTS (elements); i++) {
-    GstBus *bus;
-    GstHarness *harness = setup (elements[i], NULL, &bus);
-    g_assert_cmpint (gst_harness_push (harness, picture ()), !=, GST_FLOW_OK);
-    test_assert_error (bus, "is not inside the frame of 4x2", "crop-x=", NULL);
-    teardown (harness, bus);
+    TestLine line = setup (elements[i], NULL);
+    g_assert_cmpint (gst_harness_push (line.harness, picture ()), !=, GST_FLOW_OK);
+    test_assert_error (line.bus, "is not inside the frame of 4x2", "crop-x=", NULL);
+    test_line_close (line.harness, line.bus);
   }
 }
 
@@ -168,10 +144,7 @@ int
 main (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    g_autofree char *path = g_strdup_printf ("/slnormalize/geometry/%s", cases[i].name);
-    g_test_add_data_func (path, &cases[i], test_case);
-  }
+  TEST_ADD_CASES ("/slnormalize/geometry", cases, test_case);
   g_test_add_func ("/slnormalize/geometry/float16", test_float16);
   g_test_add_func ("/slnormalize/geometry/threads", test_threads);
   g_test_add_func ("/slnormalize/geometry/crop-outside", test_crop_outside);

@@ -46,13 +46,7 @@ draw (GstBuffer *frame, const char *caps, const char *properties, gint width, gi
 {
   g_autofree char *launch = g_strdup_printf ("sloverlay %s ! videoconvert dither=none chroma-resampler=nearest", properties);
   g_autofree char *rgb = g_strdup_printf ("video/x-raw,format=RGB,width=%d,height=%d,framerate=25/1", width, height);
-  GstHarness *harness = gst_harness_new_parse (launch);
-  GstBus *bus = test_watch (harness->element);
-  gst_harness_set_src_caps_str (harness, caps);
-  gst_harness_set_sink_caps_str (harness, rgb);
-  g_assert_cmpint (gst_harness_push (harness, frame), ==, GST_FLOW_OK);
-  test_assert_no_error (bus);
-  GstBuffer *out = gst_harness_pull (harness);
+  GstBuffer *out = test_line_run (launch, rgb, caps, frame);
   g_autoptr (GstCaps) parsed = gst_caps_from_string (rgb);
   GstVideoInfo info;
   GstVideoFrame mapped;
@@ -64,9 +58,6 @@ draw (GstBuffer *frame, const char *caps, const char *properties, gint width, gi
             (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&mapped, 0) + (gssize) y * GST_VIDEO_FRAME_PLANE_STRIDE (&mapped, 0), (gsize) width * 3);
   gst_video_frame_unmap (&mapped);
   gst_buffer_unref (out);
-  gst_element_set_bus (harness->element, NULL);
-  gst_harness_teardown (harness);
-  gst_object_unref (bus);
   return pixels;
 }
 

@@ -16,32 +16,6 @@
 #define TEXT_CAPS "text/x-raw,format=utf8"
 #define JSON_CAPS "application/x-json"
 
-typedef struct
-{
-  GstHarness *harness;
-  GstBus *bus;
-} Fixture;
-
-static Fixture
-setup (const char *element, const char *sink, const char *src)
-{
-  Fixture fixture;
-  fixture.harness = gst_harness_new_parse (element);
-  fixture.bus = test_watch (fixture.harness->element);
-  if (sink != NULL)
-    gst_harness_set_sink_caps_str (fixture.harness, sink);
-  gst_harness_set_src_caps_str (fixture.harness, src);
-  return fixture;
-}
-
-static void
-teardown (Fixture *fixture)
-{
-  gst_element_set_bus (fixture->harness->element, NULL);
-  gst_harness_teardown (fixture->harness);
-  gst_object_unref (fixture->bus);
-}
-
 /* Two detections: @box (y_min x_min y_max x_max, in 0..1 of the input) of class 1 with 0.9, and one below the threshold. */
 static GstBuffer *
 ssd_buffer (const gfloat box[4], GstClockTime pts)
@@ -91,17 +65,10 @@ add_frame (GstBuffer *buffer, const char *frame_caps, SlAffineFit fit, gint tens
 
 /* The next buffer as text. */
 static char *
-pull_text (Fixture *fixture)
+pull_text (TestLine *fixture)
 {
   test_assert_no_error (fixture->bus);
-  GstBuffer *buffer = gst_harness_pull (fixture->harness);
-  g_assert_nonnull (buffer);
-  GstMapInfo map;
-  g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_READ));
-  char *text = g_strndup ((const char *) map.data, map.size);
-  gst_buffer_unmap (buffer, &map);
-  gst_buffer_unref (buffer);
-  return text;
+  return test_take_text (gst_harness_pull (fixture->harness));
 }
 
 typedef struct
@@ -133,7 +100,7 @@ static void
 test_map (gconstpointer data)
 {
   const MapCase *test = data;
-  Fixture fixture = setup ("slpostprocess", "video/x-raw", SSD_CAPS);
+  TestLine fixture = test_line_open ("slpostprocess", "video/x-raw", SSD_CAPS);
   GstBuffer *in = add_frame (ssd_buffer (test->box, 0), FRAME_CAPS, test->fit, test->tensor_w, test->tensor_h);
   GstBuffer *frame = sl_buffer_get_frame_meta (in)->frame;
   GstMemory *memory = gst_buffer_peek_memory (frame, 0);
@@ -165,7 +132,7 @@ test_map (gconstpointer data)
   g_autoptr (GstCaps) caps = gst_pad_get_current_caps (fixture.harness->sinkpad);
   g_autoptr (GstCaps) expected = gst_caps_from_string (FRAME_CAPS);
   g_assert_true (gst_caps_is_equal (caps, expected));
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 static const gfloat half_box[4] = { 0.25f, 0.125f, 0.75f, 0.5f };
@@ -175,18 +142,18 @@ test_text (void)
 {
   g_autofree char *labels = test_text_file ("labels.txt", "nothing\ncat\ndog\n");
   g_autofree char *launch = g_strdup_printf ("slpostprocess labels=%s", labels);
-  Fixture fixture = setup (launch, TEXT_CAPS, SSD_CAPS);
+  TestLine fixture = test_line_open (launch, TEXT_CAPS, SSD_CAPS);
   gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_AFFINE_STRETCH, 300, 300));
   g_autofree char *text = pull_text (&fixture);
   g_assert_cmpstr (text, ==, "cat 0.9 50 50 150 100\n");
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
   test_remove_file (labels);
 }
 
 static void
 test_json (void)
 {
-  Fixture fixture = setup ("slpostprocess source=door threshold=0.2 max-results=2", JSON_CAPS, SSD_CAPS);
+  TestLine fixture = test_line_open ("slpostprocess source=door threshold=0.2 max-results=2", JSON_CAPS, SSD_CAPS);
   for (guint i = 0; i < 2; i++)
     gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, i * GST_SECOND), FRAME_CAPS, SL_AFFINE_STRETCH, 300, 300));
   g_autofree char *first = pull_text (&fixture);
@@ -197,7 +164,7 @@ test_json (void)
   g_assert_nonnull (strstr (first, "\"roi_type\":\"2\""));
   g_assert_nonnull (strstr (first, "\"labels\":[],\"latency\":{\"age\":"));
   g_assert_nonnull (strstr (second, "\"frame\":1,\"timestamp\":1000000000,"));
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 static void
@@ -205,7 +172,7 @@ test_labels (void)
 {
   g_autofree char *labels = test_text_file ("labels.txt", "red\ngreen\nblue\n");
   g_autofree char *launch = g_strdup_printf ("slpostprocess top-k=2 labels=%s", labels);
-  Fixture text = setup ("slpostprocess", TEXT_CAPS, LABEL_CAPS), json = setup (launch, JSON_CAPS, LABEL_CAPS);
+  TestLine text = test_line_open ("slpostprocess", TEXT_CAPS, LABEL_CAPS), json = test_line_open (launch, JSON_CAPS, LABEL_CAPS);
   gst_harness_push (text.harness, label_buffer (10, 30, 20));
   gst_harness_push (json.harness, label_buffer (10, 30, 20));
   g_autofree char *line = pull_text (&text);
@@ -214,8 +181,8 @@ test_labels (void)
   g_assert_nonnull (strstr (object, "\"labels\":[{\"label\":\"green\",\"label_id\":1,"));
   g_assert_nonnull (strstr (object, "{\"label\":\"blue\",\"label_id\":2,"));
   g_assert_null (strstr (object, "red"));
-  teardown (&text);
-  teardown (&json);
+  test_line_close (text.harness, text.bus);
+  test_line_close (json.harness, json.bus);
   test_remove_file (labels);
 }
 
@@ -223,7 +190,7 @@ test_labels (void)
 static void
 test_threshold (void)
 {
-  Fixture fixture = setup ("slpostprocess name=p threshold=0.5", TEXT_CAPS, LABEL_CAPS);
+  TestLine fixture = test_line_open ("slpostprocess name=p threshold=0.5", TEXT_CAPS, LABEL_CAPS);
   gst_harness_push (fixture.harness, label_buffer (10, 200, 20));
   g_autofree char *line = pull_text (&fixture);
   g_assert_cmpstr (line, ==, "1\n");
@@ -242,13 +209,13 @@ test_threshold (void)
     gst_event_unref (event);
   }
   g_assert_true (gap); /* nothing to say is said as a gap */
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 static void
 test_no_frame (void)
 {
-  Fixture fixture = setup ("slpostprocess", NULL, SSD_CAPS);
+  TestLine fixture = test_line_open ("slpostprocess", NULL, SSD_CAPS);
   for (guint i = 0; i < 3; i++)
     g_assert_cmpint (gst_harness_push (fixture.harness, ssd_buffer (half_box, 0)), ==, GST_FLOW_OK);
   g_autoptr (GstMessage) warning = gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING);
@@ -259,44 +226,44 @@ test_no_frame (void)
   g_assert_null (gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING)); /* said once */
   g_autofree char *text = pull_text (&fixture);
   g_assert_cmpstr (text, ==, "1 0.9 0 0 1 1\n"); /* nothing states the input's size: 1x1 */
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 static void
 test_video_without_frame (void)
 {
-  Fixture fixture = setup ("slpostprocess", "video/x-raw", SSD_CAPS);
+  TestLine fixture = test_line_open ("slpostprocess", "video/x-raw", SSD_CAPS);
   g_assert_cmpint (gst_harness_push (fixture.harness, ssd_buffer (half_box, 0)), ==, GST_FLOW_NOT_NEGOTIATED);
   test_assert_error (fixture.bus, "wants video/x-raw", "no frame", "text/x-raw", NULL);
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 static void
 test_wrong_video (void)
 {
-  Fixture fixture = setup ("slpostprocess", "video/x-raw,format=NV12", SSD_CAPS);
+  TestLine fixture = test_line_open ("slpostprocess", "video/x-raw,format=NV12", SSD_CAPS);
   GstBuffer *in = add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_AFFINE_STRETCH, 300, 300);
   g_assert_cmpint (gst_harness_push (fixture.harness, in), ==, GST_FLOW_NOT_NEGOTIATED);
   test_assert_error (fixture.bus, "NV12", "frame is video/x-raw", "videoconvert", NULL);
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 /* Whatever downstream lists first is what it gets. */
 static void
 test_preference (void)
 {
-  Fixture fixture = setup ("slpostprocess", JSON_CAPS ";" TEXT_CAPS ";video/x-raw", SSD_CAPS);
+  TestLine fixture = test_line_open ("slpostprocess", JSON_CAPS ";" TEXT_CAPS ";video/x-raw", SSD_CAPS);
   gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_AFFINE_STRETCH, 300, 300));
   g_autofree char *text = pull_text (&fixture);
   g_assert_true (g_str_has_prefix (text, "{\"source\":null,"));
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 static void
 test_frame_caps_change (void)
 {
   static const char *const caps[] = { FRAME_CAPS, "video/x-raw,format=GRAY8,width=64,height=48,framerate=25/1", FRAME_CAPS };
-  Fixture fixture = setup ("slpostprocess", NULL, SSD_CAPS);
+  TestLine fixture = test_line_open ("slpostprocess", NULL, SSD_CAPS);
   for (guint i = 0; i < G_N_ELEMENTS (caps); i++) {
     gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, 0), caps[i], SL_AFFINE_STRETCH, 300, 300));
     test_assert_no_error (fixture.bus);
@@ -305,13 +272,13 @@ test_frame_caps_change (void)
     g_autoptr (GstCaps) got = gst_pad_get_current_caps (fixture.harness->sinkpad);
     g_assert_true (gst_caps_is_equal (got, expected));
   }
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 static void
 test_tensor_caps_change (void)
 {
-  Fixture fixture = setup ("slpostprocess", TEXT_CAPS, SSD_CAPS);
+  TestLine fixture = test_line_open ("slpostprocess", TEXT_CAPS, SSD_CAPS);
   gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_AFFINE_STRETCH, 300, 300));
   g_autofree char *first = pull_text (&fixture);
   gst_harness_set_src_caps_str (fixture.harness, LABEL_CAPS);
@@ -319,7 +286,7 @@ test_tensor_caps_change (void)
   g_autofree char *second = pull_text (&fixture);
   g_assert_cmpstr (first, ==, "1 0.9 50 50 150 100\n");
   g_assert_cmpstr (second, ==, "2\n");
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 typedef struct
@@ -358,11 +325,11 @@ test_error (gconstpointer data)
   const ErrorCase *test = data;
   g_autofree char *labels = test->labels != NULL ? test_text_file ("labels.txt", test->labels) : NULL;
   g_autofree char *launch = labels != NULL ? g_strdup_printf ("%s labels=%s", test->element, labels) : g_strdup (test->element);
-  Fixture fixture = setup (launch, TEXT_CAPS, test->caps);
+  TestLine fixture = test_line_open (launch, TEXT_CAPS, test->caps);
   GstBuffer *buffer = test->bytes > 0 ? gst_buffer_new_allocate (NULL, (gsize) test->bytes, NULL) : gst_buffer_new ();
   g_assert_cmpint (gst_harness_push (fixture.harness, buffer), !=, GST_FLOW_OK);
   test_assert_error (fixture.bus, test->has[0], test->has[1], test->has[2], test->has[3], NULL);
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
   if (labels != NULL)
     test_remove_file (labels);
 }
@@ -383,7 +350,7 @@ event_types (GstHarness *harness)
 static void
 test_event_order (void)
 {
-  Fixture fixture = setup ("slpostprocess", TEXT_CAPS, LABEL_CAPS);
+  TestLine fixture = test_line_open ("slpostprocess", TEXT_CAPS, LABEL_CAPS);
   gst_harness_push_event (fixture.harness, gst_event_new_tag (gst_tag_list_new (GST_TAG_TITLE, "x", NULL)));
   g_autofree char *before = event_types (fixture.harness);
   g_assert_cmpstr (before, ==, "stream-start ");
@@ -391,38 +358,38 @@ test_event_order (void)
   gst_harness_push_event (fixture.harness, gst_event_new_eos ());
   g_autofree char *after = event_types (fixture.harness);
   g_assert_cmpstr (after, ==, "caps segment tag eos ");
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 static void
 test_eos_first (void)
 {
-  Fixture fixture = setup ("slpostprocess", NULL, LABEL_CAPS);
+  TestLine fixture = test_line_open ("slpostprocess", NULL, LABEL_CAPS);
   gst_harness_push_event (fixture.harness, gst_event_new_eos ());
   g_autofree char *types = event_types (fixture.harness);
   g_assert_cmpstr (types, ==, "stream-start segment eos ");
   test_assert_no_error (fixture.bus);
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 static void
 test_gap_first (void)
 {
-  Fixture text = setup ("slpostprocess", TEXT_CAPS, LABEL_CAPS), any = setup ("slpostprocess", NULL, LABEL_CAPS);
+  TestLine text = test_line_open ("slpostprocess", TEXT_CAPS, LABEL_CAPS), any = test_line_open ("slpostprocess", NULL, LABEL_CAPS);
   gst_harness_push_event (text.harness, gst_event_new_gap (0, GST_SECOND));
   gst_harness_push_event (any.harness, gst_event_new_gap (0, GST_SECOND));
   g_autofree char *text_types = event_types (text.harness);
   g_autofree char *any_types = event_types (any.harness);
   g_assert_cmpstr (text_types, ==, "stream-start caps segment gap ");
   g_assert_cmpstr (any_types, ==, "stream-start ");
-  teardown (&text);
-  teardown (&any);
+  test_line_close (text.harness, text.bus);
+  test_line_close (any.harness, any.bus);
 }
 
 static void
 test_flush (void)
 {
-  Fixture fixture = setup ("slpostprocess", TEXT_CAPS, LABEL_CAPS);
+  TestLine fixture = test_line_open ("slpostprocess", TEXT_CAPS, LABEL_CAPS);
   GstSegment segment;
   gst_segment_init (&segment, GST_FORMAT_TIME);
   for (guint i = 0; i < 2; i++) { /* before anything came out, and after */
@@ -439,7 +406,7 @@ test_flush (void)
     g_assert_cmpuint (got->start, ==, (i + 1) * GST_MSECOND);
     gst_event_unref (sticky);
   }
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 /* Tensors with numbers no decoder should trust. */
@@ -450,7 +417,7 @@ test_hostile (void)
   const gfloat boxes[][4] = {
     { nan, nan, nan, nan }, { -inf, -inf, inf, inf }, { 1e30f, 1e30f, -1e30f, -1e30f }, { -1e30f, -1e30f, 1e30f, 1e30f }
   };
-  Fixture fixture = setup ("slpostprocess", "video/x-raw", SSD_CAPS);
+  TestLine fixture = test_line_open ("slpostprocess", "video/x-raw", SSD_CAPS);
   for (guint i = 0; i < G_N_ELEMENTS (boxes); i++) {
     gst_harness_push (fixture.harness, add_frame (ssd_buffer (boxes[i], 0), FRAME_CAPS, SL_AFFINE_LETTERBOX, 300, 300));
     test_assert_no_error (fixture.bus);
@@ -461,13 +428,13 @@ test_hostile (void)
       g_assert_cmpuint (region->y + region->h, <=, 200);
     }
   }
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 static void
 test_cycle (void)
 {
-  Fixture fixture = setup ("slpostprocess", TEXT_CAPS, LABEL_CAPS);
+  TestLine fixture = test_line_open ("slpostprocess", TEXT_CAPS, LABEL_CAPS);
   for (guint i = 0; i < 3; i++) {
     gst_harness_push (fixture.harness, label_buffer (1, 2, 3));
     g_autofree char *line = pull_text (&fixture);
@@ -481,21 +448,15 @@ test_cycle (void)
     gst_segment_init (&segment, GST_FORMAT_TIME);
     gst_harness_push_event (fixture.harness, gst_event_new_segment (&segment));
   }
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 int
 main (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
-  for (guint i = 0; i < G_N_ELEMENTS (map_cases); i++) {
-    g_autofree char *path = g_strdup_printf ("/slpostprocess/map/%s", map_cases[i].name);
-    g_test_add_data_func (path, &map_cases[i], test_map);
-  }
-  for (guint i = 0; i < G_N_ELEMENTS (error_cases); i++) {
-    g_autofree char *path = g_strdup_printf ("/slpostprocess/error/%s", error_cases[i].name);
-    g_test_add_data_func (path, &error_cases[i], test_error);
-  }
+  TEST_ADD_CASES ("/slpostprocess/map", map_cases, test_map);
+  TEST_ADD_CASES ("/slpostprocess/error", error_cases, test_error);
   g_test_add_func ("/slpostprocess/text", test_text);
   g_test_add_func ("/slpostprocess/json", test_json);
   g_test_add_func ("/slpostprocess/labels", test_labels);

@@ -40,10 +40,8 @@ setup (gboolean live, const char *sink)
 static void
 teardown (Fixture *fixture)
 {
-  gst_element_set_bus (fixture->element, NULL);
-  gst_harness_teardown (fixture->harness);
   gst_object_unref (fixture->element);
-  gst_object_unref (fixture->bus);
+  test_line_close (fixture->harness, fixture->bus);
   test_remove_file (fixture->model);
   test_remove_file (fixture->labels);
   g_free (fixture->model);
@@ -111,18 +109,6 @@ clear_gate (Gate *gate)
   g_cond_clear (&gate->changed);
 }
 
-static char *
-pull_text (GstHarness *harness)
-{
-  GstMapInfo map;
-  g_autoptr (GstBuffer) buffer = gst_harness_pull (harness);
-  g_assert_nonnull (buffer);
-  g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_READ));
-  char *text = g_strndup ((const char *) map.data, map.size);
-  gst_buffer_unmap (buffer, &map);
-  return text;
-}
-
 static void
 push_frame (Fixture *fixture, const guint8 colour[3], GstClockTime pts)
 {
@@ -149,7 +135,7 @@ test_file (void)
   for (guint i = 0; i < 60; i++)
     push_frame (&fixture, colours[i * i % 3], i * GST_SECOND);
   for (guint i = 0; i < 60; i++) {
-    g_autofree char *text = pull_text (fixture.harness);
+    g_autofree char *text = test_take_text (gst_harness_pull (fixture.harness));
     g_assert_cmpstr (text, ==, answers[i * i % 3]);
   }
   g_assert_cmpuint (dropped (&fixture), ==, 0);
@@ -198,12 +184,12 @@ test_newest_first (void)
       push_frame (&fixture, colours[round % 3], pushed++ * GST_MSECOND);
     gone += 9;
     allow_frames (&gate, round);
-    g_autofree char *text = pull_text (fixture.harness);
+    g_autofree char *text = test_take_text (gst_harness_pull (fixture.harness));
     g_assert_cmpstr (text, ==, answers[(round - 1) % 3]);
   }
   allow_frames (&gate, G_MAXUINT);
   g_assert_cmpuint (await_frame (&gate, 21), ==, 200 * GST_MSECOND);
-  g_free (pull_text (fixture.harness));
+  g_free (test_take_text (gst_harness_pull (fixture.harness)));
   g_assert_cmpuint (dropped (&fixture), ==, 20 * 9);
   test_assert_no_error (fixture.bus);
   teardown (&fixture);
@@ -220,7 +206,7 @@ test_flush (void)
   gst_segment_init (&segment, GST_FORMAT_TIME);
   for (guint round = 0; round < 5; round++) {
     push_frame (&fixture, green, 0);
-    g_autofree char *text = pull_text (fixture.harness);
+    g_autofree char *text = test_take_text (gst_harness_pull (fixture.harness));
     g_assert_cmpstr (text, ==, "green\n");
     push_frame (&fixture, red, GST_SECOND); /* may or may not get through */
     g_assert_true (gst_harness_push_event (fixture.harness, gst_event_new_flush_start ()));
@@ -257,7 +243,7 @@ test_drop (gconstpointer data)
     g_assert_cmpuint (await_frame (&gate, 3), ==, 2);
   }
   for (guint i = 0; i < (always ? 2 : 3); i++)
-    g_free (pull_text (fixture.harness));
+    g_free (test_take_text (gst_harness_pull (fixture.harness)));
   g_assert_cmpuint (dropped (&fixture), ==, always ? 1 : 0);
   teardown (&fixture);
   clear_gate (&gate);
@@ -272,7 +258,7 @@ test_latency (void)
   gst_harness_set_src_caps_str (fixture.harness, "video/x-raw,format=RGB,width=32,height=16,framerate=1/3600");
   g_assert_cmpuint (gst_harness_query_latency (fixture.harness), ==, 7 * GST_MSECOND);
   push_frame (&fixture, red, 0);
-  g_free (pull_text (fixture.harness));
+  g_free (test_take_text (gst_harness_pull (fixture.harness)));
   const GstClockTime latency = gst_harness_query_latency (fixture.harness);
   g_assert_cmpuint (latency, >=, 7 * GST_MSECOND);
   g_assert_cmpuint (latency, <, 3600 * GST_SECOND);
@@ -308,7 +294,7 @@ test_interval_json (void)
   for (guint i = 0; i < 9; i++)
     push_frame (&fixture, blue, i * GST_SECOND);
   for (guint i = 0; i < 9; i += 4) {
-    g_autofree char *line = pull_text (fixture.harness);
+    g_autofree char *line = test_take_text (gst_harness_pull (fixture.harness));
     g_autofree char *start = g_strdup_printf ("{\"source\":null,\"frame\":%u,\"timestamp\":%" G_GUINT64_FORMAT ",", i, i * GST_SECOND);
     g_assert_true (g_str_has_prefix (line, start));
     g_assert_nonnull (strstr (line, "\"label\":\"blue\""));
@@ -352,7 +338,7 @@ test_region (gconstpointer data)
   gst_element_set_state (fixture.element, GST_STATE_PLAYING);
   gst_harness_set_src_caps_str (fixture.harness, RGB_CAPS);
   g_assert_cmpint (gst_harness_push (fixture.harness, striped_frame (0)), ==, GST_FLOW_OK);
-  g_autofree char *text = pull_text (fixture.harness);
+  g_autofree char *text = test_take_text (gst_harness_pull (fixture.harness));
   g_assert_cmpstr (text, ==, test->answer);
   teardown (&fixture);
 }
@@ -436,10 +422,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slpredict/latency", test_latency);
   g_test_add_func ("/slpredict/interval/video", test_interval_video);
   g_test_add_func ("/slpredict/interval/json", test_interval_json);
-  for (guint i = 0; i < G_N_ELEMENTS (region_cases); i++) {
-    g_autofree char *name = g_strdup_printf ("/slpredict/region/%s", region_cases[i].name);
-    g_test_add_data_func (name, &region_cases[i], test_region);
-  }
+  TEST_ADD_CASES ("/slpredict/region", region_cases, test_region);
   for (guint i = 0; i < G_N_ELEMENTS (bad_settings); i++) {
     g_autofree char *name = g_strdup_printf ("/slpredict/bad/%s", bad_settings[i].name);
     g_test_add_data_func (name, GUINT_TO_POINTER (i), test_bad_setting);

@@ -10,34 +10,6 @@
 
 #define VIDEO(format, width, height) "video/x-raw,format=" format ",width=" width ",height=" height ",framerate=25/1"
 
-typedef struct
-{
-  GstHarness *harness;
-  GstBus *bus;
-} Fixture;
-
-static Fixture
-setup (const char *element, const char *sink, const char *src)
-{
-  Fixture fixture;
-  fixture.harness = gst_harness_new_parse (element);
-  fixture.bus = test_watch (fixture.harness->element);
-  if (sink != NULL)
-    gst_harness_set_sink_caps_str (fixture.harness, sink);
-  gst_harness_set_live (fixture.harness, FALSE);
-  if (src != NULL)
-    gst_harness_set_src_caps_str (fixture.harness, src);
-  return fixture;
-}
-
-static void
-teardown (Fixture *fixture)
-{
-  gst_element_set_bus (fixture->harness->element, NULL);
-  gst_harness_teardown (fixture->harness);
-  gst_object_unref (fixture->bus);
-}
-
 static const guint8 colour[3] = { 90, 60, 200 };
 
 /* @par: pixel-aspect-ratio expected, 0 = none or 1/1. */
@@ -73,7 +45,7 @@ static void
 test_caps (gconstpointer data)
 {
   const CapsCase *test = data;
-  Fixture fixture = setup (test->element, test->sink, test->src);
+  TestLine fixture = test_line_open (test->element, test->sink, test->src);
   g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (test->src, colour, 0)), ==, GST_FLOW_OK);
   test_assert_no_error (fixture.bus);
   g_autoptr (GstBuffer) out = gst_harness_pull (fixture.harness);
@@ -85,14 +57,14 @@ test_caps (gconstpointer data)
   g_assert_cmpint (info.par_n, ==, test->par_n);
   g_assert_cmpint (info.par_d, ==, test->par_d);
   g_assert_cmpuint (gst_buffer_get_size (out), >=, GST_VIDEO_INFO_SIZE (&info));
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 /* One colour stays that colour; the borders are luma 114 and neutral. */
 static void
 test_pixels (void)
 {
-  Fixture fixture = setup ("slresize width=64 height=64 fit=letterbox", NULL, VIDEO ("NV12", "320", "160"));
+  TestLine fixture = test_line_open ("slresize width=64 height=64 fit=letterbox", NULL, VIDEO ("NV12", "320", "160"));
   g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (VIDEO ("NV12", "320", "160"), colour, 7)), ==, GST_FLOW_OK);
   g_autoptr (GstBuffer) out = gst_harness_pull (fixture.harness);
   g_autoptr (GstCaps) caps = gst_pad_get_current_caps (fixture.harness->sinkpad);
@@ -110,13 +82,13 @@ test_pixels (void)
         g_assert_cmpuint (row[x * GST_VIDEO_FRAME_COMP_PSTRIDE (&frame, c)], ==, expected);
     }
   gst_video_frame_unmap (&frame);
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 #define SMALL VIDEO ("I420", "64", "48")
 
 static GstBuffer *
-push_pull (Fixture *fixture, const char *caps)
+push_pull (TestLine *fixture, const char *caps)
 {
   g_assert_cmpint (gst_harness_push (fixture->harness, test_frame (caps, colour, 0)), ==, GST_FLOW_OK);
   test_assert_no_error (fixture->bus);
@@ -126,7 +98,7 @@ push_pull (Fixture *fixture, const char *caps)
 static void
 test_passthrough (void)
 {
-  Fixture fixture = setup ("slresize", NULL, SMALL);
+  TestLine fixture = test_line_open ("slresize", NULL, SMALL);
   g_autoptr (GstElement) element = gst_harness_find_element (fixture.harness, "slresize");
   GstBuffer *in = test_frame (SMALL, colour, 0);
   gst_buffer_add_video_region_of_interest_meta (in, "cat", 1, 2, 3, 4);
@@ -147,11 +119,11 @@ test_passthrough (void)
   out = gst_harness_pull (fixture.harness);
   g_assert_true (out == in);
   gst_buffer_unref (out);
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 static void
-assert_size (Fixture *fixture, gint width, gint height)
+assert_size (TestLine *fixture, gint width, gint height)
 {
   g_autoptr (GstCaps) caps = gst_pad_get_current_caps (fixture->harness->sinkpad);
   GstVideoInfo info;
@@ -163,7 +135,7 @@ assert_size (Fixture *fixture, gint width, gint height)
 static void
 test_tag (void)
 {
-  Fixture fixture = setup ("slresize", NULL, SMALL);
+  TestLine fixture = test_line_open ("slresize", NULL, SMALL);
   gst_buffer_unref (push_pull (&fixture, SMALL));
   GstTagList *tags = gst_tag_list_new (GST_TAG_IMAGE_ORIENTATION, "rotate-90", GST_TAG_TITLE, "t", NULL);
   g_assert_true (gst_harness_push_event (fixture.harness, gst_event_new_tag (tags)));
@@ -180,7 +152,7 @@ test_tag (void)
     told = TRUE;
   }
   g_assert_true (told);
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 /* Where a box of the frame (64x48, box 8,4 to 24,12) lies after each turn, by hand. */
@@ -204,7 +176,7 @@ test_region (gconstpointer data)
   const double width = exchanged ? 48 : 64, height = exchanged ? 64 : 48;
   g_autofree char *element =
     g_strdup_printf ("slresize width=%d height=%d video-direction=%s", exchanged ? 24 : 32, exchanged ? 32 : 24, test->direction);
-  Fixture fixture = setup (element, NULL, SMALL);
+  TestLine fixture = test_line_open (element, NULL, SMALL);
   GstBuffer *in = test_frame (SMALL, colour, 0);
   GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta (in, "cat", 8, 4, 16, 8);
   gst_video_region_of_interest_meta_add_param (
@@ -232,14 +204,14 @@ test_region (gconstpointer data)
   g_assert_cmpfloat (confidence, ==, 0.5);
   g_assert_nonnull (sl_buffer_get_frame_meta (out));
   g_assert_null (gst_buffer_iterate_meta_filtered (out, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE));
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 /* A crop cuts regions off, and drops those outside. */
 static void
 test_region_crop (void)
 {
-  Fixture fixture = setup ("slresize crop-x=16 crop-y=16 crop-width=32 crop-height=16", NULL, SMALL);
+  TestLine fixture = test_line_open ("slresize crop-x=16 crop-y=16 crop-width=32 crop-height=16", NULL, SMALL);
   GstBuffer *in = test_frame (SMALL, colour, 0);
   gst_buffer_add_video_region_of_interest_meta (in, "outside", 0, 0, 16, 48);
   gst_buffer_add_video_region_of_interest_meta (in, "cut", 8, 8, 16, 16);
@@ -259,7 +231,7 @@ test_region_crop (void)
     g_assert_cmpuint (region->h, ==, cut ? 8 : 16);
   }
   g_assert_cmpuint (seen, ==, 2);
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 typedef struct
@@ -280,20 +252,20 @@ static void
 test_error (gconstpointer data)
 {
   const ErrorCase *test = data;
-  Fixture fixture = setup (test->element, NULL, test->src);
+  TestLine fixture = test_line_open (test->element, NULL, test->src);
   const GstFlowReturn flow = gst_harness_push (fixture.harness, gst_buffer_new_allocate (NULL, 64 * 48 * 3, NULL));
   g_assert_cmpint (flow, ==, GST_FLOW_NOT_NEGOTIATED);
   test_assert_error (fixture.bus, test->words[0], test->words[1], NULL);
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 static void
 test_small_buffer (void)
 {
-  Fixture fixture = setup ("slresize width=32", NULL, SMALL);
+  TestLine fixture = test_line_open ("slresize width=32", NULL, SMALL);
   g_assert_cmpint (gst_harness_push (fixture.harness, gst_buffer_new_allocate (NULL, 100, NULL)), ==, GST_FLOW_ERROR);
   test_assert_error (fixture.bus, "expected 4608 bytes (I420 64x48), got 100", NULL);
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 /* Strides and offsets of a GstVideoMeta are followed, and refused when they leave the buffer. */
@@ -301,7 +273,7 @@ static void
 test_meta (void)
 {
   for (guint good = 0; good < 2; good++) {
-    Fixture fixture = setup ("slresize width=4 height=4", NULL, VIDEO ("GRAY8", "8", "8"));
+    TestLine fixture = test_line_open ("slresize width=4 height=4", NULL, VIDEO ("GRAY8", "8", "8"));
     gsize offsets[GST_VIDEO_MAX_PLANES] = { 5 };
     gint strides[GST_VIDEO_MAX_PLANES] = { 11 };
     GstBuffer *in = gst_buffer_new_allocate (NULL, good ? 90 : 89, NULL);
@@ -317,7 +289,7 @@ test_meta (void)
     } else {
       test_assert_error (fixture.bus, "strides 11", NULL);
     }
-    teardown (&fixture);
+    test_line_close (fixture.harness, fixture.bus);
   }
 }
 
@@ -325,14 +297,14 @@ test_meta (void)
 static void
 test_odd_stride (void)
 {
-  Fixture fixture = setup ("slresize width=4 height=4", NULL, VIDEO ("P010_10LE", "8", "8"));
+  TestLine fixture = test_line_open ("slresize width=4 height=4", NULL, VIDEO ("P010_10LE", "8", "8"));
   gsize offsets[GST_VIDEO_MAX_PLANES] = { 0, 8 * 17 };
   gint strides[GST_VIDEO_MAX_PLANES] = { 17, 17 };
   GstBuffer *in = gst_buffer_new_allocate (NULL, 12 * 17, NULL);
   gst_buffer_add_video_meta_full (in, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_P010_10LE, 8, 8, 2, offsets, strides);
   g_assert_cmpint (gst_harness_push (fixture.harness, in), ==, GST_FLOW_ERROR);
   test_assert_error (fixture.bus, "even addresses", NULL);
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 /* The bytes of a pool that downstream offers are checked, too: it makes smaller buffers than its caps say. */
@@ -373,14 +345,14 @@ small_pool_init (SmallPool *pool)
 static void
 test_small_pool (void)
 {
-  Fixture fixture = setup ("slresize width=32", NULL, NULL);
+  TestLine fixture = test_line_open ("slresize width=32", NULL, NULL);
   GstBufferPool *pool = g_object_new (small_pool_get_type (), NULL);
   gst_object_ref_sink (pool);
   gst_pad_add_probe (fixture.harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, offer_small, pool, NULL);
   gst_harness_set_src_caps_str (fixture.harness, SMALL);
   g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (SMALL, colour, 0)), ==, GST_FLOW_ERROR);
   test_assert_error (fixture.bus, "output buffer: expected 1152 writable bytes, got 100", NULL);
-  teardown (&fixture);
+  test_line_close (fixture.harness, fixture.bus);
   gst_object_unref (pool);
 }
 
@@ -388,7 +360,7 @@ test_small_pool (void)
 static void
 test_stream (void)
 {
-  Fixture fixture = setup ("slresize width=32", NULL, SMALL);
+  TestLine fixture = test_line_open ("slresize width=32", NULL, SMALL);
   gst_buffer_unref (push_pull (&fixture, SMALL));
   assert_size (&fixture, 32, 24);
   gst_harness_set_src_caps_str (fixture.harness, VIDEO ("NV12", "128", "64"));
@@ -402,26 +374,16 @@ test_stream (void)
   gst_buffer_unref (push_pull (&fixture, VIDEO ("NV12", "128", "64")));
   g_assert_true (gst_harness_push_event (fixture.harness, gst_event_new_eos ()));
   test_assert_no_error (fixture.bus);
-  teardown (&fixture);
-}
-
-static void
-add_cases (const char *prefix, const void *cases, gsize size, guint n, GTestDataFunc function)
-{
-  for (guint i = 0; i < n; i++) {
-    const char *const *named = (const char *const *) (const void *) ((const guint8 *) cases + i * size);
-    g_autofree char *path = g_strdup_printf ("/slresize/%s/%s", prefix, *named);
-    g_test_add_data_func (path, named, function);
-  }
+  test_line_close (fixture.harness, fixture.bus);
 }
 
 int
 main (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
-  add_cases ("caps", caps_cases, sizeof *caps_cases, G_N_ELEMENTS (caps_cases), test_caps);
-  add_cases ("region", turn_cases, sizeof *turn_cases, G_N_ELEMENTS (turn_cases), test_region);
-  add_cases ("error", error_cases, sizeof *error_cases, G_N_ELEMENTS (error_cases), test_error);
+  TEST_ADD_CASES ("/slresize/caps", caps_cases, test_caps);
+  TEST_ADD_CASES ("/slresize/region", turn_cases, test_region);
+  TEST_ADD_CASES ("/slresize/error", error_cases, test_error);
   g_test_add_func ("/slresize/pixels", test_pixels);
   g_test_add_func ("/slresize/passthrough", test_passthrough);
   g_test_add_func ("/slresize/tag", test_tag);

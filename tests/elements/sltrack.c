@@ -19,31 +19,11 @@
 #define TENSOR_CAPS "other/tensors,format=static,num_tensors=1,dimensions=(string)6:2:1,types=float32,framerate=25/1"
 #define FRAME (40 * GST_MSECOND)
 
-typedef struct
-{
-  GstHarness *harness;
-  GstBus *bus;
-} Fixture;
-
-static Fixture
-setup (const char *element, const char *sink, const char *src)
-{
-  Fixture fixture;
-  fixture.harness = gst_harness_new_parse (element);
-  fixture.bus = test_watch (fixture.harness->element);
-  if (sink != NULL)
-    gst_harness_set_sink_caps_str (fixture.harness, sink);
-  gst_harness_set_src_caps_str (fixture.harness, src);
-  return fixture;
-}
-
 static void
-teardown (Fixture *fixture)
+teardown (TestLine *fixture)
 {
   test_assert_no_error (fixture->bus);
-  gst_element_set_bus (fixture->harness->element, NULL);
-  gst_harness_teardown (fixture->harness);
-  gst_object_unref (fixture->bus);
+  test_line_close (fixture->harness, fixture->bus);
 }
 
 static GstBuffer *
@@ -65,7 +45,7 @@ add_region (GstBuffer *buffer, const char *type, guint x, guint y, double confid
 }
 
 static GstBuffer *
-push_pull (Fixture *fixture, GstBuffer *buffer)
+push_pull (TestLine *fixture, GstBuffer *buffer)
 {
   g_assert_cmpint (gst_harness_push (fixture->harness, buffer), ==, GST_FLOW_OK);
   return gst_harness_pull (fixture->harness);
@@ -100,7 +80,7 @@ count_regions (GstBuffer *buffer)
 static void
 test_crossing (void)
 {
-  Fixture fixture = setup ("sltrack", NULL, CAPS);
+  TestLine fixture = test_line_open ("sltrack", NULL, CAPS);
   for (guint i = 0; i < 60; i++) {
     GstBuffer *in = new_frame (i * FRAME);
     const GstMemory *memory = gst_buffer_peek_memory (in, 0);
@@ -127,7 +107,7 @@ test_crossing (void)
 static void
 test_shared (void)
 {
-  Fixture fixture = setup ("sltrack", NULL, CAPS);
+  TestLine fixture = test_line_open ("sltrack", NULL, CAPS);
   GstBuffer *in = new_frame (0);
   add_region (in, "cat", 10, 10, 0.9);
   GstBuffer *out = push_pull (&fixture, gst_buffer_ref (in));
@@ -148,7 +128,7 @@ test_shared (void)
 static void
 test_unsure (void)
 {
-  Fixture fixture = setup ("sltrack", NULL, CAPS);
+  TestLine fixture = test_line_open ("sltrack", NULL, CAPS);
   g_autoptr (GstElement) element = gst_harness_find_element (fixture.harness, "sltrack");
   for (guint i = 0; i < 4; i++) {
     GstBuffer *in = new_frame (i * FRAME);
@@ -168,7 +148,7 @@ test_unsure (void)
 static void
 test_interpolate (void)
 {
-  Fixture fixture = setup ("sltrack interpolate=true", NULL, CAPS);
+  TestLine fixture = test_line_open ("sltrack interpolate=true", NULL, CAPS);
   for (guint i = 0; i < 40; i++) {
     GstBuffer *in = new_frame (i * FRAME);
     const gboolean looked = i % 3 == 0, found = looked && i < 36;
@@ -197,7 +177,7 @@ test_interpolate (void)
 }
 
 static gint
-id_of_one (Fixture *fixture, GstClockTime pts)
+id_of_one (TestLine *fixture, GstClockTime pts)
 {
   GstBuffer *in = new_frame (pts);
   add_region (in, "cat", 100, 100, 0.9);
@@ -211,7 +191,7 @@ id_of_one (Fixture *fixture, GstClockTime pts)
 static void
 test_anew (void)
 {
-  Fixture fixture = setup ("sltrack max-age=10", NULL, CAPS);
+  TestLine fixture = test_line_open ("sltrack max-age=10", NULL, CAPS);
   g_assert_cmpint (id_of_one (&fixture, 0), ==, 1);
   g_assert_cmpint (id_of_one (&fixture, 10 * FRAME), ==, 1);
   g_assert_cmpint (id_of_one (&fixture, 5 * FRAME), ==, 2);
@@ -233,7 +213,7 @@ static void
 test_hostile (void)
 {
   static const double odd[] = { NAN, INFINITY, -INFINITY, -1, 0.5, 1e300 };
-  Fixture fixture = setup ("sltrack interpolate=true low-threshold=0 high-threshold=0", NULL, CAPS);
+  TestLine fixture = test_line_open ("sltrack interpolate=true low-threshold=0 high-threshold=0", NULL, CAPS);
   for (guint i = 0; i < 200; i++) {
     GstBuffer *in = new_frame (i % 50 == 0 ? GST_CLOCK_TIME_NONE : i * FRAME);
     for (guint k = 0; k < 20 && i % 3 > 0; k++) {
@@ -277,14 +257,9 @@ static void
 test_lines (gconstpointer data)
 {
   const gboolean json = strcmp (data, "application/x-json") == 0;
-  Fixture fixture = setup (YOLO "track=true", data, TENSOR_CAPS);
+  TestLine fixture = test_line_open (YOLO "track=true", data, TENSOR_CAPS);
   for (guint i = 0; i < 30; i++) {
-    GstBuffer *out = push_pull (&fixture, tensor (i));
-    GstMapInfo map;
-    g_assert_true (gst_buffer_map (out, &map, GST_MAP_READ));
-    g_autofree char *line = g_strndup ((const char *) map.data, map.size);
-    gst_buffer_unmap (out, &map);
-    gst_buffer_unref (out);
+    g_autofree char *line = test_take_text (push_pull (&fixture, tensor (i)));
     /* Nothing but the one object, also where it is below the threshold. */
     if (json)
       g_assert_true (strstr (line, "\"roi_type\":\"3\",\"id\":1,\"detection\"") != NULL && strstr (line, "\"roi_type\":\"1\"") == NULL);
@@ -297,7 +272,7 @@ test_lines (gconstpointer data)
 static void
 test_metas (void)
 {
-  Fixture fixture = setup (YOLO "track=true", CAPS, TENSOR_CAPS);
+  TestLine fixture = test_line_open (YOLO "track=true", CAPS, TENSOR_CAPS);
   for (guint i = 0; i < 20; i++) {
     GstBuffer *out = push_pull (&fixture, tensor (i));
     GstVideoRegionOfInterestMeta *region =
@@ -350,7 +325,7 @@ assert_tracking (GstBuffer *buffer, gint x, guint64 id, GstClockTime first, GstC
 static void
 test_relations (void)
 {
-  Fixture fixture = setup (YOLO "track=true", CAPS, TENSOR_CAPS);
+  TestLine fixture = test_line_open (YOLO "track=true", CAPS, TENSOR_CAPS);
   for (guint i = 0; i < 5; i++) {
     GstBuffer *out = push_pull (&fixture, tensor (i));
     GstVideoRegionOfInterestMeta *region =
@@ -359,7 +334,7 @@ test_relations (void)
     gst_buffer_unref (out);
   }
   teardown (&fixture);
-  fixture = setup (YOLO "! sltrack", CAPS, TENSOR_CAPS);
+  fixture = test_line_open (YOLO "! sltrack", CAPS, TENSOR_CAPS);
   for (guint i = 0; i < 5; i++) {
     GstBuffer *out = push_pull (&fixture, tensor (i));
     GstVideoRegionOfInterestMeta *region =

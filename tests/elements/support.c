@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Models, frames and buses for the element tests.
+ * Models, frames, buses and harnesses for the element tests.
  */
 #include "tests/elements/support.h"
 
@@ -17,6 +17,16 @@ test_elements_init (int *argc, char ***argv)
   g_test_init (argc, argv, NULL);
   g_assert_true (gst_plugin_register_static (GST_VERSION_MAJOR, GST_VERSION_MINOR, "sightline", "elements under test",
                                              sl_plugin_register_elements, "0", "LGPL", "sightline", "sightline", "unknown"));
+}
+
+void
+test_add_cases (const char *prefix, gconstpointer cases, gsize size, guint n, GTestDataFunc function)
+{
+  for (guint i = 0; i < n; i++) {
+    const char *const *row = (const char *const *) (gconstpointer) ((const guint8 *) cases + i * size);
+    g_autofree char *path = g_strdup_printf ("%s/%s", prefix, *row);
+    g_test_add_data_func (path, row, function);
+  }
 }
 
 /* Pixels along a side of the models' pictures. */
@@ -218,4 +228,50 @@ test_assert_no_error (GstBus *bus)
     gst_message_parse_error (message, &error, NULL);
     g_error ("unexpected error: %s", error->message);
   }
+}
+
+TestLine
+test_line_open (const char *launch, const char *sink, const char *src)
+{
+  TestLine line = { .harness = gst_harness_new_parse (launch) };
+  line.bus = test_watch (line.harness->element);
+  gst_harness_set_live (line.harness, FALSE);
+  if (sink != NULL)
+    gst_harness_set_sink_caps_str (line.harness, sink);
+  if (src != NULL)
+    gst_harness_set_src_caps_str (line.harness, src);
+  return line;
+}
+
+void
+test_line_close (GstHarness *harness, GstBus *bus)
+{
+  gst_element_set_bus (harness->element, NULL); /* whose messages hold the element that holds it */
+  gst_harness_teardown (harness);
+  gst_object_unref (bus);
+}
+
+GstBuffer *
+test_line_run (const char *launch, const char *sink, const char *src, GstBuffer *in)
+{
+  TestLine line = test_line_open (launch, sink, src);
+  const GstFlowReturn flow = gst_harness_push (line.harness, in);
+  test_assert_no_error (line.bus);
+  g_assert_cmpint (flow, ==, GST_FLOW_OK);
+  GstBuffer *out = gst_harness_pull (line.harness);
+  g_assert_nonnull (out);
+  test_line_close (line.harness, line.bus);
+  return out;
+}
+
+char *
+test_take_text (GstBuffer *buffer)
+{
+  GstMapInfo map;
+  g_assert_nonnull (buffer);
+  g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_READ));
+  char *text = g_strndup ((const char *) map.data, map.size);
+  gst_buffer_unmap (buffer, &map);
+  gst_buffer_unref (buffer);
+  return text;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the element tests share: elements registered without a plugin file, tiny models with answers anyone can work
- * out, frames of one colour, and errors read off a bus.
+ * out, frames of one colour, errors read off a bus, and launch lines in a harness.
  */
 #ifndef SL_TESTS_ELEMENTS_SUPPORT_H
 #define SL_TESTS_ELEMENTS_SUPPORT_H
@@ -16,6 +16,9 @@ G_BEGIN_DECLS
 
 /** test_elements_init: g_test and GStreamer, with the elements registered. */
 void test_elements_init (int *argc, char ***argv);
+/** TEST_ADD_CASES: a test "@prefix/NAME" for each row of the array @cases; a row begins with its name. */
+#define TEST_ADD_CASES(prefix, cases, function) test_add_cases (prefix, cases, sizeof *(cases), G_N_ELEMENTS (cases), function)
+void test_add_cases (const char *prefix, gconstpointer cases, gsize size, guint n, GTestDataFunc function);
 
 /** test_colour_model: a new file: @dtype[1,4,4,3] -> the mean of each channel, @dtype[1,3]. uint8 and int8 are
  *  quantised so that a byte b is b/255. */
@@ -44,6 +47,22 @@ GstBus *test_watch (GstElement *element);
 void test_assert_error (GstBus *bus, ...) G_GNUC_NULL_TERMINATED;
 /** test_assert_no_error: no error waits on @bus. */
 void test_assert_no_error (GstBus *bus);
+
+/** A launch line in a harness, with a bus of its own. */
+typedef struct
+{
+  GstHarness *harness;
+  GstBus *bus;
+} TestLine;
+
+/** test_line_open: not live. @sink: (nullable): caps that downstream allows; @src: (nullable): caps of the buffers to come. */
+TestLine test_line_open (const char *launch, const char *sink, const char *src);
+/** test_line_close: @harness and @bus, also of other makers. */
+void test_line_close (GstHarness *harness, GstBus *bus);
+/** test_line_run: (transfer full): what comes out of a line of its own for @in, without an error. */
+GstBuffer *test_line_run (const char *launch, const char *sink, const char *src, GstBuffer *in);
+/** test_take_text: the bytes of @buffer, which is taken. */
+char *test_take_text (GstBuffer *buffer);
 
 G_END_DECLS
 

@@ -184,14 +184,8 @@ int
 main (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
-  for (guint i = 0; i < G_N_ELEMENTS (picture_spellings); i++) {
-    g_autofree char *path = g_strdup_printf ("/tensorcaps/spelling/%s", picture_spellings[i].name);
-    g_test_add_data_func (path, &picture_spellings[i], test_spelling);
-  }
-  for (guint i = 0; i < G_N_ELEMENTS (parse_cases); i++) {
-    g_autofree char *path = g_strdup_printf ("/tensorcaps/parse/%s", parse_cases[i].name);
-    g_test_add_data_func (path, &parse_cases[i], test_parse);
-  }
+  TEST_ADD_CASES ("/tensorcaps/spelling", picture_spellings, test_spelling);
+  TEST_ADD_CASES ("/tensorcaps/parse", parse_cases, test_parse);
   g_test_add_func ("/tensorcaps/parse-order", test_parse_order);
   g_test_add_func ("/tensorcaps/several", test_several);
   g_test_add_func ("/tensorcaps/same", test_same);
