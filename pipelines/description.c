@@ -225,7 +225,6 @@ static SlDescription *
 description_new (const char *path)
 {
   SlDescription *self = g_new0 (SlDescription, 1);
-  g_atomic_ref_count_init (&self->refs);
   self->path = g_strdup (path);
   self->backoff_min = DEFAULT_BACKOFF_MIN;
   self->backoff_max = DEFAULT_BACKOFF_MAX;
@@ -276,18 +275,9 @@ sl_description_declared (const char *path, GError **error)
   return g_steal_pointer (&names);
 }
 
-SlDescription *
-sl_description_ref (SlDescription *description)
-{
-  g_atomic_ref_count_inc (&description->refs);
-  return description;
-}
-
 void
-sl_description_unref (SlDescription *description)
+sl_description_free (SlDescription *description)
 {
-  if (!g_atomic_ref_count_dec (&description->refs))
-    return;
   g_free (description->path);
   g_free (description->name);
   g_free (description->description);

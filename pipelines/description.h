@@ -78,7 +78,6 @@ typedef struct
 typedef struct
 {
   /*< private >*/
-  gatomicrefcount refs;
   /*< public, read only >*/
   char *path, *name, *description, *launch;
   char *launch_file;
@@ -105,15 +104,13 @@ SlDescription *sl_description_new_from_string (const char *text, gssize length, 
 /** sl_description_declared: (transfer full) (element-type utf8): the names of the parameters of the file at @path, as a set; NULL with
  *  @error set when it cannot be read. */
 GHashTable *sl_description_declared (const char *path, GError **error);
-SlDescription *sl_description_ref (SlDescription *description);
-void sl_description_unref (SlDescription *description);
+void sl_description_free (SlDescription *description);
 /** sl_description_find: (transfer none) (nullable): the parameter @name. */
 const SlParameter *sl_description_find (const SlDescription *description, const char *name);
 /** sl_restart_name: "no", "on-failure", "always". */
 const char *sl_restart_name (SlRestart restart);
-const char *sl_parameter_type_name (SlParameterType type);
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlDescription, sl_description_unref)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlDescription, sl_description_free)
 
 G_END_DECLS
 

@@ -44,8 +44,8 @@ struct _SlParameterSet
 
 static const char *const type_names[] = { "string", "integer", "number", "boolean", "path", "choice" };
 
-const char *
-sl_parameter_type_name (SlParameterType type)
+static const char *
+type_name (SlParameterType type)
 {
   return type_names[type];
 }
@@ -342,10 +342,9 @@ check_declaration (const Declared *declared, GError **error)
   for (guint i = 0; i < 2; i++)
     if (declared->limit_at[i].key != NULL && !numeric)
       return sl_key_fail (&declared->limit_at[i], error, "only for type=integer and type=number; this parameter is a %s",
-                          sl_parameter_type_name (parameter->type));
+                          type_name (parameter->type));
   if (parameter->choices != NULL && parameter->type != SL_PARAMETER_CHOICE)
-    return sl_key_fail (&declared->choices_at, error, "only without type; this parameter is a %s",
-                        sl_parameter_type_name (parameter->type));
+    return sl_key_fail (&declared->choices_at, error, "only without type; this parameter is a %s", type_name (parameter->type));
   return TRUE;
 }
 

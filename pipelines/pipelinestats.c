@@ -27,8 +27,9 @@ kept (const SlPipelineStats *stats)
   return (guint) MIN (stats->total, SL_PIPELINE_STATS_WINDOW);
 }
 
-gdouble
-sl_pipeline_stats_rate (const SlPipelineStats *stats, gint64 now)
+/* Predictions a second, of the last two seconds or since the start. */
+static gdouble
+rate (const SlPipelineStats *stats, gint64 now)
 {
   const guint n = kept (stats);
   gint64 since = MAX (stats->started, now - LOOK_BACK);
@@ -47,8 +48,9 @@ compare (const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-gint64
-sl_pipeline_stats_age (const SlPipelineStats *stats, gdouble share)
+/* The age that @share (0..1) of the last predictions did not exceed; -1 = none known. */
+static gint64
+age_of (const SlPipelineStats *stats, gdouble share)
 {
   gint64 ages[SL_PIPELINE_STATS_WINDOW];
   guint n = 0;
@@ -68,7 +70,7 @@ sl_pipeline_stats_write (const SlPipelineStats *stats, gint64 now, GVariantBuild
   const gdouble seconds = stats->started > 0 ? (gdouble) (now - stats->started) / G_USEC_PER_SEC : 0;
   g_variant_builder_add (builder, "{sv}", "seconds", g_variant_new_double (seconds));
   g_variant_builder_add (builder, "{sv}", "predictions", g_variant_new_uint64 (stats->total));
-  g_variant_builder_add (builder, "{sv}", "rate", g_variant_new_double (sl_pipeline_stats_rate (stats, now)));
-  g_variant_builder_add (builder, "{sv}", "age-p50", g_variant_new_int64 (sl_pipeline_stats_age (stats, 0.5)));
-  g_variant_builder_add (builder, "{sv}", "age-p95", g_variant_new_int64 (sl_pipeline_stats_age (stats, 0.95)));
+  g_variant_builder_add (builder, "{sv}", "rate", g_variant_new_double (rate (stats, now)));
+  g_variant_builder_add (builder, "{sv}", "age-p50", g_variant_new_int64 (age_of (stats, 0.5)));
+  g_variant_builder_add (builder, "{sv}", "age-p95", g_variant_new_int64 (age_of (stats, 0.95)));
 }

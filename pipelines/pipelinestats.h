@@ -28,10 +28,6 @@ typedef struct
 
 void sl_pipeline_stats_reset (SlPipelineStats *stats, gint64 now);
 void sl_pipeline_stats_add (SlPipelineStats *stats, gint64 now, gint64 age);
-/** sl_pipeline_stats_rate: predictions a second, of the last two seconds or since the start. */
-gdouble sl_pipeline_stats_rate (const SlPipelineStats *stats, gint64 now);
-/** sl_pipeline_stats_age: the age that @share (0..1) of the last predictions did not exceed; -1 = none known. */
-gint64 sl_pipeline_stats_age (const SlPipelineStats *stats, gdouble share);
 /** sl_pipeline_stats_write: seconds, predictions, rate, age-p50 and age-p95 as entries {sv}. */
 void sl_pipeline_stats_write (const SlPipelineStats *stats, gint64 now, GVariantBuilder *builder);
 

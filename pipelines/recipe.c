@@ -41,7 +41,7 @@ read_description (SlRecipe *recipe, GError **error)
   }
   if (description == NULL)
     return FALSE;
-  g_clear_pointer (&recipe->description, sl_description_unref);
+  g_clear_pointer (&recipe->description, sl_description_free);
   recipe->description = description;
   return TRUE;
 }
@@ -68,7 +68,7 @@ sl_recipe_free (SlRecipe *recipe)
 {
   if (recipe == NULL)
     return;
-  g_clear_pointer (&recipe->description, sl_description_unref);
+  g_clear_pointer (&recipe->description, sl_description_free);
   g_hash_table_unref (recipe->parameters);
   g_free (recipe->path);
   g_free (recipe->text);

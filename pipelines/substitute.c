@@ -19,8 +19,9 @@ is_plain (char c)
   return g_ascii_isalnum (c) || (guint8) c >= 0x80 || strchr ("_-./:,%+@~#?&*^", c) != NULL;
 }
 
-gboolean
-sl_launch_escape (GString *to, const char *value, GError **error)
+/* Appends @value to @to as one word of gst-launch's grammar. FALSE with @error set when the grammar cannot say it. */
+static gboolean
+launch_escape (GString *to, const char *value, GError **error)
 {
   const gsize length = strlen (value);
   for (gsize i = 0; i < length; i++) {
@@ -84,7 +85,7 @@ append_value (GString *out, const char *at, gboolean launch, SlLookup lookup, gp
     g_string_append (out, value);
   } else if (value[0] == '\0' && is_word_of_its_own (out, close + 1)) {
     g_string_append (out, "\"\"");
-  } else if (!sl_launch_escape (out, value, error)) {
+  } else if (!launch_escape (out, value, error)) {
     g_prefix_error (error, "${%s}: ", name);
     return NULL;
   }

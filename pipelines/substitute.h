@@ -25,9 +25,6 @@ typedef const char *(*SlLookup) (const char *name, gpointer data, GError **error
  * Returns: (transfer full): NULL with @error set; the message has no file and line, which the caller knows.
  */
 char *sl_substitute (const char *text, gboolean launch, SlLookup lookup, gpointer data, GError **error);
-/** sl_launch_escape: appends @value to @to as one word of gst-launch's grammar. FALSE with @error set when the grammar cannot say it: a
- *  control character, or a backslash at its end. */
-gboolean sl_launch_escape (GString *to, const char *value, GError **error);
 /** sl_parameter_name_valid: a letter or _, then letters, digits, _ and -; at most SL_PARAMETER_NAME_MAX. */
 gboolean sl_parameter_name_valid (const char *name);
 

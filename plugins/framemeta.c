@@ -61,8 +61,8 @@ sl_frame_meta_api_get_type (void)
   return sl_meta_api_type (&type, "SlFrameMetaAPI");
 }
 
-const GstMetaInfo *
-sl_frame_meta_get_info (void)
+static const GstMetaInfo *
+frame_meta_info (void)
 {
   static const GstMetaInfo *info = NULL;
   return sl_meta_info (&info, sl_frame_meta_api_get_type (), "SlFrameMeta", sizeof (SlFrameMeta), frame_meta_init, frame_meta_free,
@@ -73,7 +73,7 @@ SlFrameMeta *
 sl_buffer_add_frame_meta (GstBuffer *buffer, GstBuffer *frame, GstCaps *caps, const GstVideoInfo *info)
 {
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
-  SlFrameMeta *self = (SlFrameMeta *) gst_buffer_add_meta (buffer, sl_frame_meta_get_info (), NULL);
+  SlFrameMeta *self = (SlFrameMeta *) gst_buffer_add_meta (buffer, frame_meta_info (), NULL);
   if (self == NULL)
     return NULL;
   self->frame = frame != NULL ? gst_buffer_ref (frame) : NULL;

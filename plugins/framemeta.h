@@ -51,7 +51,6 @@ typedef struct
 } SlFrameMeta;
 
 GType sl_frame_meta_api_get_type (void);
-const GstMetaInfo *sl_frame_meta_get_info (void);
 /** sl_buffer_add_frame_meta: @frame and @caps (transfer none). */
 SlFrameMeta *sl_buffer_add_frame_meta (GstBuffer *buffer, GstBuffer *frame, GstCaps *caps, const GstVideoInfo *info);
 /** sl_buffer_get_frame_meta: (transfer none) (nullable) */

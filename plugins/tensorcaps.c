@@ -288,18 +288,6 @@ sl_tensors_describe (const SlTensorContract *tensors, guint n)
   return g_string_free (text, FALSE);
 }
 
-char *
-sl_tensor_caps_describe (const GstCaps *caps)
-{
-  SlTensorContract tensors[SL_MAX_IO];
-  guint n = sl_tensor_caps_parse (caps, tensors, NULL);
-  if (n == 0)
-    return gst_caps_to_string (caps);
-  char *text = sl_tensors_describe (tensors, n);
-  sl_tensor_contracts_clear (tensors, n);
-  return text;
-}
-
 gboolean
 sl_tensors_same (const SlTensorContract *a, guint n_a, const SlTensorContract *b, guint n_b)
 {

@@ -33,9 +33,7 @@ guint sl_tensor_caps_parse (const GstCaps *caps, SlTensorContract tensors[SL_MAX
 void sl_tensor_contracts_clear (SlTensorContract *tensors, guint n);
 /** sl_tensor_caps_contract: (transfer none) (nullable): the contract in @caps. */
 SlContract *sl_tensor_caps_contract (const GstCaps *caps);
-/** sl_tensor_caps_describe: (transfer full): "uint8 3:224:224:1" of each tensor, for messages. */
-char *sl_tensor_caps_describe (const GstCaps *caps);
-/** sl_tensors_describe: (transfer full): the same for contracts. */
+/** sl_tensors_describe: (transfer full): "uint8 3:224:224:1" of each tensor, for messages. */
 char *sl_tensors_describe (const SlTensorContract *tensors, guint n);
 /** sl_tensors_same: whether types and shapes agree, trailing (outermost) ones ignored. */
 gboolean sl_tensors_same (const SlTensorContract *a, guint n_a, const SlTensorContract *b, guint n_b);

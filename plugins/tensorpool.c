@@ -5,20 +5,24 @@
  */
 #include "plugins/tensorpool.h"
 
+#define SL_TYPE_TENSOR_POOL (sl_tensor_pool_get_type ())
+G_DECLARE_FINAL_TYPE (SlTensorPool, sl_tensor_pool, SL, TENSOR_POOL, GstBufferPool)
+
 struct _SlTensorPool
 {
   GstBufferPool parent;
   guint n;
   gsize bytes[SL_MAX_IO];
-  guint size;
+  guint size; /* of all tensors of one buffer, padding not counted */
   GstAllocator *allocator;
   GstAllocationParams params;
 };
 
 G_DEFINE_FINAL_TYPE (SlTensorPool, sl_tensor_pool, GST_TYPE_BUFFER_POOL)
 
-void
-sl_tensor_allocation_params (GstAllocationParams *params)
+/* Raises @params to the alignment and padding of tensor memory. */
+static void
+raise_params (GstAllocationParams *params)
 {
   params->align |= SL_TENSOR_ALIGN - 1;
   params->padding = MAX (params->padding, SL_TENSOR_PADDING);
@@ -33,7 +37,7 @@ sl_tensor_pool_set_config (GstBufferPool *pool, GstStructure *config)
   GstAllocationParams params;
   if (!gst_buffer_pool_config_get_allocator (config, &allocator, &params))
     gst_allocation_params_init (&params);
-  sl_tensor_allocation_params (&params);
+  raise_params (&params);
   self->params = params;
   gst_object_replace ((GstObject **) &self->allocator, (GstObject *) allocator);
   gst_buffer_pool_config_set_allocator (config, allocator, &params);
@@ -78,11 +82,11 @@ static void
 sl_tensor_pool_init (SlTensorPool *self)
 {
   gst_allocation_params_init (&self->params);
-  sl_tensor_allocation_params (&self->params);
+  raise_params (&self->params);
 }
 
-GstBufferPool *
-sl_tensor_pool_new (const SlTensorContract *tensors, guint n)
+static SlTensorPool *
+new_pool (const SlTensorContract *tensors, guint n)
 {
   g_return_val_if_fail (n >= 1 && n <= SL_MAX_IO, NULL);
   SlTensorPool *self = gst_object_ref_sink (g_object_new (SL_TYPE_TENSOR_POOL, NULL));
@@ -93,13 +97,7 @@ sl_tensor_pool_new (const SlTensorContract *tensors, guint n)
     size += tensors[i].bytes;
   }
   self->size = (guint) MIN (size, G_MAXUINT);
-  return GST_BUFFER_POOL (self);
-}
-
-guint
-sl_tensor_pool_size (SlTensorPool *pool)
-{
-  return pool->size;
+  return self;
 }
 
 void
@@ -110,22 +108,22 @@ sl_tensor_pool_offer (GstQuery *query, const SlTensorContract *tensors, guint n,
   gst_allocation_params_init (&params);
   if (gst_query_get_n_allocation_params (query) > 0) {
     gst_query_parse_nth_allocation_param (query, 0, &allocator, &params);
-    sl_tensor_allocation_params (&params);
+    raise_params (&params);
     gst_query_set_nth_allocation_param (query, 0, allocator, &params);
   } else {
-    sl_tensor_allocation_params (&params);
+    raise_params (&params);
     gst_query_add_allocation_param (query, NULL, &params);
   }
   if (gst_query_get_n_allocation_pools (query) == 0) {
     GstCaps *caps = NULL;
     gst_query_parse_allocation (query, &caps, NULL);
-    GstBufferPool *pool = sl_tensor_pool_new (tensors, n);
-    guint size = sl_tensor_pool_size (SL_TENSOR_POOL (pool));
+    SlTensorPool *own = new_pool (tensors, n);
+    GstBufferPool *pool = GST_BUFFER_POOL (own);
     GstStructure *config = gst_buffer_pool_get_config (pool);
-    gst_buffer_pool_config_set_params (config, caps, size, min, 0);
+    gst_buffer_pool_config_set_params (config, caps, own->size, min, 0);
     gst_buffer_pool_config_set_allocator (config, allocator, &params);
     if (gst_buffer_pool_set_config (pool, config))
-      gst_query_add_allocation_pool (query, pool, size, min, 0);
+      gst_query_add_allocation_pool (query, pool, own->size, min, 0);
     gst_object_unref (pool);
   }
   gst_clear_object (&allocator);

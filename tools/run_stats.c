@@ -42,8 +42,9 @@ typedef struct
   gint64 p50[SL_N_STAGES], p95[SL_N_STAGES];
 } Figures;
 
-gboolean
-sl_stats_process (double *cpu, guint64 *rss, guint *threads)
+/* Processor time and memory of this process. @cpu: seconds so far; @rss: bytes; FALSE where /proc does not tell. */
+static gboolean
+read_process (double *cpu, guint64 *rss, guint *threads)
 {
   struct rusage usage;
   g_autofree char *text = NULL;
@@ -80,7 +81,7 @@ sl_stats_new (GPtrArray *workers)
   stats->before = g_new0 (Before, workers->len);
   stats->shown = g_get_monotonic_time ();
   stats->terminal = !sl_run_log_json () && isatty (STDERR_FILENO);
-  sl_stats_process (&stats->cpu, &rss, &threads);
+  read_process (&stats->cpu, &rss, &threads);
   if (stats->terminal)
     sl_run_log_set_before (erase, stats);
   return stats;
@@ -173,7 +174,7 @@ show (SlStats *stats, double seconds)
     else
       append_row (out, stats->workers->pdata[i], &figures);
   }
-  sl_stats_process (&cpu, &rss, &threads);
+  read_process (&cpu, &rss, &threads);
   const double percent = 100 * (cpu - stats->cpu) / seconds;
   stats->cpu = cpu;
   g_string_append_printf (out,

@@ -16,8 +16,6 @@ SlStats *sl_stats_new (GPtrArray *workers);
 void sl_stats_free (SlStats *stats);
 /** sl_stats_tick: shows when it is time: every second on a terminal and as JSON, every ten as lines. */
 void sl_stats_tick (SlStats *stats);
-/** sl_stats_process: processor time and memory of this process. @cpu: seconds so far; @rss: bytes; FALSE where /proc does not tell. */
-gboolean sl_stats_process (double *cpu, guint64 *rss, guint *threads);
 
 G_END_DECLS
 

@@ -126,7 +126,7 @@ note_first_frame (SlWorker *worker)
   if (counts.first == 0)
     return;
   worker->running_since = counts.first;
-  g_clear_pointer (&worker->fallback, sl_description_unref);
+  g_clear_pointer (&worker->fallback, sl_description_free);
   sl_run_log (SL_LOG_INFO, worker->name, "running", "running; first frame after %.0f ms", (double) (counts.first - worker->started) / 1000);
   write_dot (worker, "");
   set_state (worker, SL_WORKER_RUNNING);
@@ -255,7 +255,7 @@ begin (SlWorker *worker)
 static void
 fall_back (SlWorker *worker)
 {
-  sl_description_unref (worker->description);
+  sl_description_free (worker->description);
   worker->description = g_steal_pointer (&worker->fallback);
   sl_run_log (SL_LOG_WARNING, worker->name, "reload-failed", "the new description did not start; going on with the one before");
   begin (worker);
@@ -308,7 +308,7 @@ sl_worker_new (const char *path, GHashTable *parameters, const SlWorkerOptions *
   SlDescription *description = sl_description_load (path, parameters, error);
   GstElement *pipeline = description != NULL ? sl_description_build (description, error) : NULL;
   if (pipeline == NULL) {
-    g_clear_pointer (&description, sl_description_unref);
+    g_clear_pointer (&description, sl_description_free);
     return NULL;
   }
   SlWorker *worker = g_new0 (SlWorker, 1);
@@ -328,8 +328,8 @@ sl_worker_free (SlWorker *worker)
 {
   sl_jobs_free (worker->jobs);
   drop_pipeline (worker);
-  sl_description_unref (worker->description);
-  g_clear_pointer (&worker->fallback, sl_description_unref);
+  sl_description_free (worker->description);
+  g_clear_pointer (&worker->fallback, sl_description_free);
   g_hash_table_unref (worker->parameters);
   g_free (worker->path);
   g_free (worker->name);
@@ -376,11 +376,11 @@ static void
 replace (SlWorker *worker, SlDescription *description)
 {
   const gboolean alive = worker->state == SL_WORKER_RUNNING;
-  g_clear_pointer (&worker->fallback, sl_description_unref);
+  g_clear_pointer (&worker->fallback, sl_description_free);
   if (alive)
     worker->fallback = worker->description;
   else
-    sl_description_unref (worker->description);
+    sl_description_free (worker->description);
   worker->description = description;
   worker->failures = 0;
   sl_run_log (SL_LOG_INFO, worker->name, "reloaded", "%s: changed; starting the new pipeline", worker->path);
@@ -400,13 +400,13 @@ sl_worker_reload (SlWorker *worker)
   GstElement *trial = description != NULL ? sl_description_build (description, &error) : NULL;
   if (trial == NULL) {
     sl_run_log (SL_LOG_ERROR, worker->name, "reload-failed", "%s; going on with the description before", error->message);
-    g_clear_pointer (&description, sl_description_unref);
+    g_clear_pointer (&description, sl_description_free);
     return;
   }
   gst_object_unref (trial);
   const gboolean same = strcmp (description->launch, worker->description->launch) == 0 && same_overrides (description, worker->description);
   if (same && !sl_worker_at_rest (worker)) {
-    sl_description_unref (worker->description);
+    sl_description_free (worker->description);
     worker->description = description;
     sl_run_log (SL_LOG_INFO, worker->name, "reloaded", "%s: the same pipeline; it goes on", worker->path);
   } else {

@@ -134,8 +134,11 @@ test_two_outputs (void)
   assert_bytes (out, 0, mean_of_160, 3);
   assert_bytes (out, 1, maxima, 3);
   g_autoptr (GstCaps) caps = gst_pad_get_current_caps (fixture.harness->sinkpad);
-  g_autofree char *text = sl_tensor_caps_describe (caps);
+  SlTensorContract tensors[SL_MAX_IO];
+  const guint n = sl_tensor_caps_parse (caps, tensors, NULL);
+  g_autofree char *text = sl_tensors_describe (tensors, n);
   g_assert_cmpstr (text, ==, "uint8 3:1:1:1, uint8 3:1:1:1");
+  sl_tensor_contracts_clear (tensors, n);
   teardown (&fixture);
 }
 

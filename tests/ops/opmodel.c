@@ -182,8 +182,9 @@ om_refuse (OpModel *m, const char *text)
     g_error ("expected '%s' in: %s", text, error->message);
 }
 
-void
-om_run (OpModel *m, gboolean reference, guint threads)
+/* Reads, prepares and runs; on own kernels alone with @reference. */
+static void
+run_model (OpModel *m, gboolean reference, guint threads)
 {
   g_autoptr (GError) error = NULL;
   drop_results (m);
@@ -258,9 +259,9 @@ void
 om_expect (OpModel *m, guint output, const double *expected, double tolerance)
 {
   for (guint threads = 1; threads <= 2; threads++) {
-    om_run (m, FALSE, threads);
+    run_model (m, FALSE, threads);
     compare (m, output, expected, tolerance, "xnnpack");
-    om_run (m, TRUE, threads);
+    run_model (m, TRUE, threads);
     compare (m, output, expected, tolerance, "reference");
   }
 }

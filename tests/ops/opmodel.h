@@ -18,7 +18,7 @@ typedef struct
   GRand *rand;
   guint n_inputs, n_outputs; /* of the model: variable operands */
   gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
-  void *data[SL_MAX_IO]; /* of the inputs; random, may be overwritten before om_run() */
+  void *data[SL_MAX_IO]; /* of the inputs; random, may be overwritten before the model runs */
   SlTfliteTensor in[SL_MAX_IO], out[SL_MAX_IO];
   void *results[SL_MAX_IO];
   SlGraph *graph;
@@ -39,8 +39,6 @@ void om_scalar (OpModel *m, gint32 value);
 void om_omitted (OpModel *m);
 /** om_output: @dims is what must be inferred. */
 void om_output (OpModel *m, SlDtype dtype, guint rank, const gint32 *dims, gfloat scale, gint32 zero_point);
-/** om_run: reads, prepares and runs; on own kernels alone with @reference. */
-void om_run (OpModel *m, gboolean reference, guint threads);
 /** om_refuse: reading or preparing must fail with this in the message. */
 void om_refuse (OpModel *m, const char *text);
 /** om_real: element @i of input @input as a real number. */
