@@ -396,19 +396,18 @@ sl_normalize_accept_caps (GstBaseTransform *base, GstPadDirection direction, Gst
 {
   if (direction != GST_PAD_SINK)
     return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->accept_caps (base, direction, caps);
-  return gst_caps_get_size (caps) == 1 && gst_structure_has_name (gst_caps_get_structure (caps, 0), "video/x-raw")
-         && gst_caps_features_is_equal (gst_caps_get_features (caps, 0), GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
+  return sl_video_input_is_raw (caps);
 }
 
 static gboolean
 read_video (GstCaps *caps, GstVideoInfo *video, SlImageInfo *image, GError **error)
 {
-  if (!gst_video_info_from_caps (video, caps)) {
-    g_autofree char *text = gst_caps_to_string (caps);
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "frame caps: expected video/x-raw with format, width and height, got %s", text);
+  if (!sl_video_input_read (caps, "slnormalize", SL_VIDEO_INPUT_FORMATS, video, image, error))
     return FALSE;
-  }
-  return sl_video_input_info (video, image, error);
+  if (image->width >= 1 && image->width <= 32768 && image->height >= 1 && image->height <= 32768)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "frames of %dx%d pixels: expected 1..32768 each way", image->width, image->height);
+  return FALSE;
 }
 
 static void

@@ -9,7 +9,6 @@
 #include "plugins/elements.h"
 
 #include <math.h>
-#include <string.h>
 
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
@@ -26,19 +25,6 @@ GST_DEBUG_CATEGORY_STATIC (sl_resize_debug);
 
 #define FORMATS "{ NV12, NV21, I420, YV12, YUY2, UYVY, Y42B, Y444, GRAY8, P010_10LE, I420_10LE }"
 #define CAPS GST_VIDEO_CAPS_MAKE (FORMATS)
-
-static const struct
-{
-  GstVideoFormat gst;
-  SlPixelFormat pixel;
-} formats[] = {
-  { GST_VIDEO_FORMAT_NV12, SL_PIXEL_NV12 },         { GST_VIDEO_FORMAT_NV21, SL_PIXEL_NV21 },
-  { GST_VIDEO_FORMAT_I420, SL_PIXEL_I420 },         { GST_VIDEO_FORMAT_YV12, SL_PIXEL_YV12 },
-  { GST_VIDEO_FORMAT_YUY2, SL_PIXEL_YUY2 },         { GST_VIDEO_FORMAT_UYVY, SL_PIXEL_UYVY },
-  { GST_VIDEO_FORMAT_Y42B, SL_PIXEL_Y42B },         { GST_VIDEO_FORMAT_Y444, SL_PIXEL_Y444 },
-  { GST_VIDEO_FORMAT_GRAY8, SL_PIXEL_GRAY8 },       { GST_VIDEO_FORMAT_P010_10LE, SL_PIXEL_P010 },
-  { GST_VIDEO_FORMAT_I420_10LE, SL_PIXEL_I420_10 },
-};
 
 typedef struct
 {
@@ -264,37 +250,13 @@ sl_resize_accept_caps (GstBaseTransform *base, GstPadDirection direction, GstCap
 {
   if (direction != GST_PAD_SINK)
     return GST_BASE_TRANSFORM_CLASS (sl_resize_parent_class)->accept_caps (base, direction, caps);
-  return gst_caps_get_size (caps) == 1 && gst_structure_has_name (gst_caps_get_structure (caps, 0), "video/x-raw")
-         && gst_caps_features_is_equal (gst_caps_get_features (caps, 0), GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
+  return sl_video_input_is_raw (caps);
 }
 
 static gboolean
 read_video (GstCaps *caps, GstVideoInfo *video, SlImageInfo *image, GError **error)
 {
-  *image = (SlImageInfo){ .format = SL_PIXEL_COUNT };
-  if (!gst_video_info_from_caps (video, caps)) {
-    g_autofree char *text = gst_caps_to_string (caps);
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "frame caps: expected video/x-raw with format, width and height, got %s", text);
-    return FALSE;
-  }
-  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
-    if (formats[i].gst == GST_VIDEO_INFO_FORMAT (video))
-      image->format = formats[i].pixel;
-  image->width = GST_VIDEO_INFO_WIDTH (video);
-  image->height = GST_VIDEO_INFO_HEIGHT (video);
-  if (image->format == SL_PIXEL_COUNT) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "pixel format %s is not supported; expected one of %s: put videoconvert before slresize",
-                 gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (video)), FORMATS);
-    return FALSE;
-  }
-  if (GST_VIDEO_INFO_IS_INTERLACED (video)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "interlaced video (interlace-mode=%s) is not supported; expected progressive: put deinterlace before slresize",
-                 gst_video_interlace_mode_to_string (GST_VIDEO_INFO_INTERLACE_MODE (video)));
-    return FALSE;
-  }
-  return TRUE;
+  return sl_video_input_read (caps, "slresize", FORMATS, video, image, error);
 }
 
 static gboolean

@@ -23,9 +23,13 @@ static const struct
   { GST_VIDEO_FORMAT_ABGR, SL_PIXEL_XBGR },
 };
 
+/* @taken: the formats that the element takes. */
 static gboolean
-find_format (GstVideoFormat video, SlPixelFormat *pixel)
+find_format (GstVideoFormat video, const char *taken, SlPixelFormat *pixel)
 {
+  g_auto (GStrv) names = g_strsplit_set (taken, "{}, ", -1);
+  if (!g_strv_contains ((const char *const *) names, gst_video_format_to_string (video)))
+    return FALSE;
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
     if (formats[i].video == video) {
       *pixel = formats[i].pixel;
@@ -65,27 +69,34 @@ find_sites (const GstVideoInfo *video, SlImageInfo *image)
 }
 
 gboolean
-sl_video_input_info (const GstVideoInfo *video, SlImageInfo *image, GError **error)
+sl_video_input_is_raw (GstCaps *caps)
+{
+  return gst_caps_get_size (caps) == 1 && gst_structure_has_name (gst_caps_get_structure (caps, 0), "video/x-raw")
+         && gst_caps_features_is_equal (gst_caps_get_features (caps, 0), GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
+}
+
+gboolean
+sl_video_input_read (GstCaps *caps, const char *element, const char *taken, GstVideoInfo *video, SlImageInfo *image, GError **error)
 {
   memset (image, 0, sizeof *image);
-  if (!find_format (GST_VIDEO_INFO_FORMAT (video), &image->format)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "pixel format %s is not supported; expected one of %s: put videoconvert before slnormalize",
-                 gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (video)), SL_VIDEO_INPUT_FORMATS);
+  if (!gst_video_info_from_caps (video, caps)) {
+    g_autofree char *text = gst_caps_to_string (caps);
+    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "frame caps: expected video/x-raw with format, width and height, got %s", text);
+    return FALSE;
+  }
+  if (!find_format (GST_VIDEO_INFO_FORMAT (video), taken, &image->format)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "pixel format %s is not supported; expected one of %s: put videoconvert before %s",
+                 gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (video)), taken, element);
     return FALSE;
   }
   if (GST_VIDEO_INFO_IS_INTERLACED (video)) {
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "interlaced video (interlace-mode=%s) is not supported; expected progressive: put deinterlace before slnormalize",
-                 gst_video_interlace_mode_to_string (GST_VIDEO_INFO_INTERLACE_MODE (video)));
+                 "interlaced video (interlace-mode=%s) is not supported; expected progressive: put deinterlace before %s",
+                 gst_video_interlace_mode_to_string (GST_VIDEO_INFO_INTERLACE_MODE (video)), element);
     return FALSE;
   }
   image->width = GST_VIDEO_INFO_WIDTH (video);
   image->height = GST_VIDEO_INFO_HEIGHT (video);
-  if (image->width < 1 || image->width > 32768 || image->height < 1 || image->height > 32768) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "frames of %dx%d pixels: expected 1..32768 each way", image->width, image->height);
-    return FALSE;
-  }
   image->matrix = find_matrix (video);
   image->full_range = video->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255;
   find_sites (video, image);

@@ -13,12 +13,16 @@
 
 G_BEGIN_DECLS
 
-/** Every GStreamer format that sl_video_input_info() takes. */
+/** Every GStreamer format that has an SlPixelFormat. */
 #define SL_VIDEO_INPUT_FORMATS \
   "{ NV12, NV21, I420, YV12, YUY2, UYVY, Y42B, Y444, P010_10LE, I420_10LE, GRAY8, RGB, BGR, RGBx, BGRx, RGBA, BGRA, xRGB, ARGB, xBGR, ABGR, RGBP }"
 
-/** sl_video_input_info: FALSE with @error set for a format, size or interlacing that slnormalize does not take. */
-gboolean sl_video_input_info (const GstVideoInfo *video, SlImageInfo *image, GError **error);
+/** sl_video_input_is_raw: whether @caps are of raw video in system memory, of any format: what sl_video_input_read() explains. */
+gboolean sl_video_input_is_raw (GstCaps *caps);
+/** sl_video_input_read: frames of @caps for @element, which takes @formats, a list as in SL_VIDEO_INPUT_FORMATS and of these only. FALSE
+ *  with @error set for caps that are incomplete, another format, and interlaced video. */
+gboolean sl_video_input_read (GstCaps *caps, const char *element, const char *formats, GstVideoInfo *video, SlImageInfo *image,
+                              GError **error);
 /** sl_video_direction_check: FALSE with @error set when @direction, a GstVideoOrientationMethod, is custom. */
 gboolean sl_video_direction_check (gint direction, GError **error);
 /** sl_video_input_map: maps @buffer for reading and fills @image. FALSE, with nothing mapped, when the buffer or its
