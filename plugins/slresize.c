@@ -8,8 +8,6 @@
  */
 #include "plugins/elements.h"
 
-#include <math.h>
-
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 

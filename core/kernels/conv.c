@@ -49,15 +49,6 @@ dot_codes (const void *x, gsize x0, const void *w, gsize w0, gint32 n, SlDtype d
   return (gint32) sum;
 }
 
-static gfloat
-dot_floats (const gfloat *x, const gfloat *w, gint32 n)
-{
-  gfloat sum = 0;
-  for (gint32 i = 0; i < n; i++)
-    sum += x[i] * w[i];
-  return sum;
-}
-
 static void
 store (const SlKernelCall *call, const Conv *conv, gint32 channel, gsize at, gint32 acc, gfloat acc_f)
 {
@@ -91,7 +82,7 @@ window_sum (const SlKernelCall *call, const Conv *conv, gsize image, gint32 y, g
       const gsize x0 = ((image * (gsize) h + (gsize) iy) * (gsize) w + (gsize) ix) * (gsize) channels + (gsize) first;
       const gsize at = w0 + (gsize) (fy * weights->dims[2] + fx) * w_pixel;
       if (conv->scale == NULL)
-        sum_f += dot_floats ((const gfloat *) call->inputs[0] + x0, (const gfloat *) call->inputs[1] + at, n);
+        sum_f += sl_dot_floats ((const gfloat *) call->inputs[0] + x0, (const gfloat *) call->inputs[1] + at, n);
       else
         sum += (guint32) dot_codes (call->inputs[0], x0, call->inputs[1], at, n, input->dtype, conv);
     }
@@ -166,7 +157,7 @@ sl_kernel_fully_connected (const SlKernelCall *call)
       gint32 acc = 0;
       gfloat acc_f = 0;
       if (conv->scale == NULL)
-        acc_f = dot_floats ((const gfloat *) call->inputs[0] + x0, (const gfloat *) call->inputs[1] + w0, depth);
+        acc_f = sl_dot_floats ((const gfloat *) call->inputs[0] + x0, (const gfloat *) call->inputs[1] + w0, depth);
       else
         acc = dot_codes (call->inputs[0], x0, call->inputs[1], w0, depth, input->dtype, conv);
       store (call, conv, c, r * (gsize) channels + (gsize) c, acc, acc_f);

@@ -159,24 +159,6 @@ static const SlRealFunction functions[SL_OP_COUNT] = {
   [SL_OP_RELU_0_TO_1] = real_identity,
 };
 
-/* The activations that only clamp. */
-static SlActivation
-limits_of (SlOpType op)
-{
-  switch (op) {
-    case SL_OP_RELU:
-      return SL_ACTIVATION_RELU;
-    case SL_OP_RELU6:
-      return SL_ACTIVATION_RELU6;
-    case SL_OP_RELU_N1_TO_1:
-      return SL_ACTIVATION_RELU_N1_TO_1;
-    case SL_OP_RELU_0_TO_1:
-      return SL_ACTIVATION_RELU_0_TO_1;
-    default:
-      return SL_ACTIVATION_NONE;
-  }
-}
-
 void
 sl_table_fill (SlTable *table, const SlTensor *input, const SlTensor *output, SlActivation activation, SlRealFunction function,
                gfloat parameter)
@@ -240,9 +222,9 @@ sl_kernel_unary_prepare (const SlGraph *graph, const SlNode *node, SlArena *aren
   else if (node->op == SL_OP_GELU)
     p->parameter = node->params.gelu.approximate ? 1.0f : 0.0f;
   sl_tensor_elements (p->output, &p->elements);
-  sl_clamp_for (&p->clamp, limits_of (node->op), p->output);
+  sl_clamp_for (&p->clamp, sl_op_clamp (node->op), p->output);
   if (sl_dtype_size (p->input->dtype) == 1)
-    sl_table_fill (&p->table, p->input, p->output, limits_of (node->op), p->function, p->parameter);
+    sl_table_fill (&p->table, p->input, p->output, sl_op_clamp (node->op), p->function, p->parameter);
   return p;
 }
 

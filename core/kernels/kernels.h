@@ -55,6 +55,15 @@ sl_store_wide (void *data, SlDtype dtype, gsize i, gint32 code)
     sl_store_code (data, dtype, i, code);
 }
 
+static inline gfloat
+sl_dot_floats (const gfloat *x, const gfloat *w, gint32 n)
+{
+  gfloat sum = 0;
+  for (gint32 i = 0; i < n; i++)
+    sum += x[i] * w[i];
+  return sum;
+}
+
 /** sl_requantize: @value (already in units of the output's scale) to a code, half to even, clamped. NaN gives the lowest. */
 static inline gint32
 sl_requantize (gfloat value, gint32 zero_point, const SlClamp *clamp)

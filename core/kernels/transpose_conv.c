@@ -32,15 +32,6 @@ sl_kernel_transpose_conv_prepare (const SlGraph *graph, const SlNode *node, SlAr
   return p;
 }
 
-static gfloat
-dot_floats (const gfloat *x, const gfloat *w, gint32 n)
-{
-  gfloat sum = 0;
-  for (gint32 i = 0; i < n; i++)
-    sum += x[i] * w[i];
-  return sum;
-}
-
 static guint32
 dot_codes (const Deconv *p, const void *x, gsize x0, const void *w, gsize w0, gint32 n)
 {
@@ -90,7 +81,7 @@ one_pixel (const SlKernelCall *call, const Deconv *p, gsize image, gint32 y, gin
         const gsize x0 = ((image * (gsize) p->input->dims[1] + (gsize) iy) * (gsize) p->input->dims[2] + (gsize) ix) * (gsize) depth;
         const gsize w0 = (((gsize) c * (gsize) fh + (gsize) fy) * (gsize) fw + (gsize) fx) * (gsize) depth;
         if (p->scale == NULL)
-          real += dot_floats ((const gfloat *) call->inputs[2] + x0, (const gfloat *) call->inputs[1] + w0, depth);
+          real += sl_dot_floats ((const gfloat *) call->inputs[2] + x0, (const gfloat *) call->inputs[1] + w0, depth);
         else
           whole += dot_codes (p, call->inputs[2], x0, call->inputs[1], w0, depth);
       }

@@ -255,3 +255,20 @@ sl_window_resolve (const SlNode *node, SlWindow *window, gint32 in_h, gint32 in_
                           filter_w, *out_h, *out_w, MAX_READS);
   return TRUE;
 }
+
+SlActivation
+sl_op_clamp (SlOpType op)
+{
+  switch (op) {
+    case SL_OP_RELU:
+      return SL_ACTIVATION_RELU;
+    case SL_OP_RELU6:
+      return SL_ACTIVATION_RELU6;
+    case SL_OP_RELU_N1_TO_1:
+      return SL_ACTIVATION_RELU_N1_TO_1;
+    case SL_OP_RELU_0_TO_1:
+      return SL_ACTIVATION_RELU_0_TO_1;
+    default:
+      return SL_ACTIVATION_NONE;
+  }
+}

@@ -100,6 +100,8 @@ gboolean sl_node_axis (const SlNode *node, gint32 *axis, guint rank, GError **er
 gboolean sl_node_broadcast (const SlNode *node, const SlTensor *a, const SlTensor *b, gint32 *dims, guint *rank, GError **error);
 /** sl_node_check_rank4: input @i must have 4 dimensions. */
 gboolean sl_node_check_rank4 (const SlGraph *graph, const SlNode *node, guint i, GError **error);
+/** sl_op_clamp: the activation that @op is when it only clamps, else SL_ACTIVATION_NONE. */
+SlActivation sl_op_clamp (SlOpType op);
 /** sl_constant_ints: reads an int32 or int64 constant of at most @max elements; FALSE when it is not one. */
 gboolean sl_constant_ints (const SlTensor *tensor, gint32 *values, guint max, guint *count);
 /** sl_window_resolve: output size and explicit paddings of a sliding window over @in_h x @in_w. */

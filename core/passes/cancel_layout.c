@@ -99,27 +99,21 @@ merge_transposes (SlGraph *graph, SlNode *node, const SlNode *before)
 }
 
 static guint
-run (SlGraph *graph)
+step (SlGraph *graph, SlPassIndex *index, SlNode *node)
 {
   guint changes = 0;
-  SlPassIndex index;
-  sl_pass_index_init (&index, graph);
-  for (guint i = 0; i < graph->nodes->len; i++) {
-    SlNode *node = &g_array_index (graph->nodes, SlNode, i);
-    const SlNode *before = node->n_inputs > 0 && node->inputs[0] >= 0 ? sl_pass_producer (&index, graph, node->inputs[0]) : NULL;
-    if (node->op == SL_OP_TRANSPOSE && before != NULL && before->op == SL_OP_TRANSPOSE && merge_transposes (graph, node, before))
-      changes++;
-    if (changes_nothing (graph, node)) {
-      make_reshape (graph, node);
-      changes++;
-    }
-    if (node->op == SL_OP_RESHAPE && before != NULL && before->op == SL_OP_RESHAPE && node->inputs[0] == before->outputs[0]) {
-      set_input (graph, node, 0, before->inputs[0]);
-      changes++;
-    }
+  const SlNode *before = node->n_inputs > 0 && node->inputs[0] >= 0 ? sl_pass_producer (index, graph, node->inputs[0]) : NULL;
+  if (node->op == SL_OP_TRANSPOSE && before != NULL && before->op == SL_OP_TRANSPOSE && merge_transposes (graph, node, before))
+    changes++;
+  if (changes_nothing (graph, node)) {
+    make_reshape (graph, node);
+    changes++;
   }
-  sl_pass_index_clear (&index);
+  if (node->op == SL_OP_RESHAPE && before != NULL && before->op == SL_OP_RESHAPE && node->inputs[0] == before->outputs[0]) {
+    set_input (graph, node, 0, before->inputs[0]);
+    changes++;
+  }
   return changes;
 }
 
-const SlPass sl_pass_cancel_layout = { "cancel_layout", run };
+const SlPass sl_pass_cancel_layout = { "cancel_layout", .step = step };

@@ -27,26 +27,18 @@ repeated (const SlPassIndex *index, SlGraph *graph, const SlNode *node)
 }
 
 static guint
-run (SlGraph *graph)
+step (SlGraph *graph, SlPassIndex *index, SlNode *node)
 {
-  guint changes = 0;
-  SlPassIndex index;
-  sl_pass_index_init (&index, graph);
-  for (guint i = 0; i < graph->nodes->len; i++) {
-    SlNode *node = &g_array_index (graph->nodes, SlNode, i);
-    const gint32 from = node->op == SL_OP_QUANTIZE ? repeated (&index, graph, node) : -1;
-    if (from < 0)
-      continue;
-    const SlTensor *output = sl_node_output (graph, node, 0);
-    node->inputs = sl_arena_memdup (graph->arena, &from, sizeof from);
-    node->op = SL_OP_RESHAPE;
-    node->params = (SlOpParams){ .reshape = { .count = output->rank } };
-    for (guint k = 0; k < output->rank; k++)
-      node->params.reshape.dims[k] = output->dims[k];
-    changes++;
-  }
-  sl_pass_index_clear (&index);
-  return changes;
+  const gint32 from = node->op == SL_OP_QUANTIZE ? repeated (index, graph, node) : -1;
+  if (from < 0)
+    return 0;
+  const SlTensor *output = sl_node_output (graph, node, 0);
+  node->inputs = sl_arena_memdup (graph->arena, &from, sizeof from);
+  node->op = SL_OP_RESHAPE;
+  node->params = (SlOpParams){ .reshape = { .count = output->rank } };
+  for (guint k = 0; k < output->rank; k++)
+    node->params.reshape.dims[k] = output->dims[k];
+  return 1;
 }
 
-const SlPass sl_pass_collapse_quantize = { "collapse_quantize", run };
+const SlPass sl_pass_collapse_quantize = { "collapse_quantize", .step = step };

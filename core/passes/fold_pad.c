@@ -19,34 +19,25 @@ spatial_padding (const SlGraph *graph, const SlNode *pad, gint32 amounts[8])
 }
 
 static guint
-run (SlGraph *graph)
+step (SlGraph *graph, SlPassIndex *index, SlNode *conv)
 {
-  guint changes = 0;
-  SlPassIndex index;
-  sl_pass_index_init (&index, graph);
-  for (guint i = 0; i < graph->nodes->len; i++) {
-    SlNode *conv = &g_array_index (graph->nodes, SlNode, i);
-    gint32 amounts[8];
-    if ((conv->op != SL_OP_CONV_2D && conv->op != SL_OP_DEPTHWISE_CONV_2D) || conv->params.window.padding != SL_PADDING_VALID)
-      continue;
-    SlNode *pad = sl_pass_producer (&index, graph, conv->inputs[0]);
-    if (pad == NULL || pad->op != SL_OP_PAD || index.consumers[conv->inputs[0]] != 1 || !spatial_padding (graph, pad, amounts))
-      continue;
-    gint32 *inputs = sl_arena_memdup (graph->arena, conv->inputs, conv->n_inputs * sizeof conv->inputs[0]);
-    inputs[0] = pad->inputs[0];
-    conv->inputs = inputs;
-    SlWindow *window = &conv->params.window;
-    window->padding = SL_PADDING_EXPLICIT;
-    window->pad_top = amounts[2];
-    window->pad_bottom = amounts[3];
-    window->pad_left = amounts[4];
-    window->pad_right = amounts[5];
-    pad->op = SL_OP_INVALID;
-    changes++;
-  }
-  sl_pass_index_clear (&index);
-  sl_pass_remove_nodes (graph);
-  return changes;
+  gint32 amounts[8];
+  if ((conv->op != SL_OP_CONV_2D && conv->op != SL_OP_DEPTHWISE_CONV_2D) || conv->params.window.padding != SL_PADDING_VALID)
+    return 0;
+  SlNode *pad = sl_pass_producer (index, graph, conv->inputs[0]);
+  if (pad == NULL || pad->op != SL_OP_PAD || index->consumers[conv->inputs[0]] != 1 || !spatial_padding (graph, pad, amounts))
+    return 0;
+  gint32 *inputs = sl_arena_memdup (graph->arena, conv->inputs, conv->n_inputs * sizeof conv->inputs[0]);
+  inputs[0] = pad->inputs[0];
+  conv->inputs = inputs;
+  SlWindow *window = &conv->params.window;
+  window->padding = SL_PADDING_EXPLICIT;
+  window->pad_top = amounts[2];
+  window->pad_bottom = amounts[3];
+  window->pad_left = amounts[4];
+  window->pad_right = amounts[5];
+  pad->op = SL_OP_INVALID;
+  return 1;
 }
 
-const SlPass sl_pass_fold_pad = { "fold_pad", run };
+const SlPass sl_pass_fold_pad = { "fold_pad", .step = step };

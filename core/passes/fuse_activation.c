@@ -27,49 +27,23 @@ activation_of (SlNode *node)
   }
 }
 
-static SlActivation
-fused (SlOpType op)
-{
-  switch (op) {
-    case SL_OP_RELU:
-      return SL_ACTIVATION_RELU;
-    case SL_OP_RELU6:
-      return SL_ACTIVATION_RELU6;
-    case SL_OP_RELU_N1_TO_1:
-      return SL_ACTIVATION_RELU_N1_TO_1;
-    case SL_OP_RELU_0_TO_1:
-      return SL_ACTIVATION_RELU_0_TO_1;
-    default:
-      return SL_ACTIVATION_NONE;
-  }
-}
-
 static guint
-run (SlGraph *graph)
+step (SlGraph *graph, SlPassIndex *index, SlNode *relu)
 {
-  guint changes = 0;
-  SlPassIndex index;
-  sl_pass_index_init (&index, graph);
-  for (guint i = 0; i < graph->nodes->len; i++) {
-    SlNode *relu = &g_array_index (graph->nodes, SlNode, i);
-    if (fused (relu->op) == SL_ACTIVATION_NONE)
-      continue;
-    SlNode *node = sl_pass_producer (&index, graph, relu->inputs[0]);
-    SlActivation *activation = node != NULL ? activation_of (node) : NULL;
-    const SlTensor *in = sl_node_input (graph, relu, 0), *out = sl_node_output (graph, relu, 0);
-    if (activation == NULL || *activation != SL_ACTIVATION_NONE || index.consumers[relu->inputs[0]] != 1
-        || sl_tensor_scale (in) != sl_tensor_scale (out) || sl_tensor_zero_point (in) != sl_tensor_zero_point (out))
-      continue;
-    *activation = fused (relu->op);
-    node->outputs = relu->outputs;
-    node->name = relu->name;
-    index.producer[relu->outputs[0]] = index.producer[relu->inputs[0]];
-    relu->op = SL_OP_INVALID;
-    changes++;
-  }
-  sl_pass_index_clear (&index);
-  sl_pass_remove_nodes (graph);
-  return changes;
+  if (sl_op_clamp (relu->op) == SL_ACTIVATION_NONE)
+    return 0;
+  SlNode *node = sl_pass_producer (index, graph, relu->inputs[0]);
+  SlActivation *activation = node != NULL ? activation_of (node) : NULL;
+  const SlTensor *in = sl_node_input (graph, relu, 0), *out = sl_node_output (graph, relu, 0);
+  if (activation == NULL || *activation != SL_ACTIVATION_NONE || index->consumers[relu->inputs[0]] != 1
+      || sl_tensor_scale (in) != sl_tensor_scale (out) || sl_tensor_zero_point (in) != sl_tensor_zero_point (out))
+    return 0;
+  *activation = sl_op_clamp (relu->op);
+  node->outputs = relu->outputs;
+  node->name = relu->name;
+  index->producer[relu->outputs[0]] = index->producer[relu->inputs[0]];
+  relu->op = SL_OP_INVALID;
+  return 1;
 }
 
-const SlPass sl_pass_fuse_activation = { "fuse_activation", run };
+const SlPass sl_pass_fuse_activation = { "fuse_activation", .step = step };

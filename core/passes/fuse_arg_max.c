@@ -15,29 +15,20 @@ along_channels (const SlGraph *graph, const SlNode *node)
 }
 
 static guint
-run (SlGraph *graph)
+step (SlGraph *graph, SlPassIndex *index, SlNode *node)
 {
-  guint changes = 0;
-  SlPassIndex index;
-  sl_pass_index_init (&index, graph);
-  for (guint i = 0; i < graph->nodes->len; i++) {
-    SlNode *node = &g_array_index (graph->nodes, SlNode, i);
-    if (node->op != SL_OP_ARG_MAX || index.consumers[node->inputs[0]] != 1 || !along_channels (graph, node))
-      continue;
-    SlNode *resize = sl_pass_producer (&index, graph, node->inputs[0]);
-    if (resize == NULL || resize->op != SL_OP_RESIZE_BILINEAR || sl_node_input (graph, resize, 0)->dtype == SL_DTYPE_F32)
-      continue;
-    const gint32 inputs[3] = { resize->inputs[0], resize->inputs[1], node->inputs[1] };
-    node->op = SL_OP_RESIZE_ARG_MAX;
-    node->params = resize->params;
-    node->inputs = sl_arena_memdup (graph->arena, inputs, sizeof inputs);
-    node->n_inputs = 3;
-    resize->op = SL_OP_INVALID;
-    changes++;
-  }
-  sl_pass_index_clear (&index);
-  sl_pass_remove_nodes (graph);
-  return changes;
+  if (node->op != SL_OP_ARG_MAX || index->consumers[node->inputs[0]] != 1 || !along_channels (graph, node))
+    return 0;
+  SlNode *resize = sl_pass_producer (index, graph, node->inputs[0]);
+  if (resize == NULL || resize->op != SL_OP_RESIZE_BILINEAR || sl_node_input (graph, resize, 0)->dtype == SL_DTYPE_F32)
+    return 0;
+  const gint32 inputs[3] = { resize->inputs[0], resize->inputs[1], node->inputs[1] };
+  node->op = SL_OP_RESIZE_ARG_MAX;
+  node->params = resize->params;
+  node->inputs = sl_arena_memdup (graph->arena, inputs, sizeof inputs);
+  node->n_inputs = 3;
+  resize->op = SL_OP_INVALID;
+  return 1;
 }
 
-const SlPass sl_pass_fuse_arg_max = { "fuse_arg_max", run };
+const SlPass sl_pass_fuse_arg_max = { "fuse_arg_max", .step = step };

@@ -59,12 +59,33 @@ sl_pass_remove_nodes (SlGraph *graph)
   g_array_set_size (graph->nodes, kept);
 }
 
+static guint
+run_steps (const SlPass *pass, SlGraph *graph)
+{
+  guint changes = 0;
+  SlPassIndex index;
+  sl_pass_index_init (&index, graph);
+  for (guint i = 0; i < graph->nodes->len; i++)
+    changes += pass->step (graph, &index, &g_array_index (graph->nodes, SlNode, i));
+  sl_pass_index_clear (&index);
+  sl_pass_remove_nodes (graph);
+  return changes;
+}
+
+static guint
+run (const SlPass *pass, SlGraph *graph)
+{
+  if (pass->step != NULL)
+    return run_steps (pass, graph);
+  return pass->run != NULL ? pass->run (graph) : 0;
+}
+
 guint
 sl_passes_run (SlGraph *graph)
 {
   guint changes = 0;
   for (guint i = 0; i < G_N_ELEMENTS (passes); i++) {
-    const guint changed = passes[i]->run != NULL ? passes[i]->run (graph) : 0;
+    const guint changed = run (passes[i], graph);
     graph->pass_changes[i] += changed;
     changes += changed;
   }

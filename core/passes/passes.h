@@ -11,24 +11,6 @@
 G_BEGIN_DECLS
 
 /**
- * SlPass:
- * @run: rewrites @graph once over; returns how many places it changed
- */
-typedef struct
-{
-  const char *name;
-  guint (*run) (SlGraph *graph);
-} SlPass;
-
-extern const SlPass sl_pass_cancel_layout, sl_pass_collapse_quantize, sl_pass_dead_code, sl_pass_dequantize_weights, sl_pass_fold_pad,
-  sl_pass_fold_table, sl_pass_fuse_activation, sl_pass_fuse_arg_max;
-
-/** sl_constant_fold: 1 when @node, just verified, was replaced by constants (its op is then SL_OP_INVALID), else 0. */
-guint sl_constant_fold (SlGraph *graph, SlNode *node);
-/** sl_passes_run: every pass in the table's order, counted in the graph; returns the number of changes. */
-guint sl_passes_run (SlGraph *graph);
-
-/**
  * SlPassIndex: who makes and who reads each tensor, built once a pass.
  * @consumers: how many times each tensor is read: inputs of nodes, and the model's outputs
  * @producer: position of the node that makes each tensor, -1 = none
@@ -38,6 +20,26 @@ typedef struct
   guint *consumers;
   gint32 *producer;
 } SlPassIndex;
+
+/**
+ * SlPass: has one of
+ * @run: rewrites @graph once over; returns how many places it changed
+ * @step: the same for one node after another, in order; those whose op it makes SL_OP_INVALID are removed in the end
+ */
+typedef struct
+{
+  const char *name;
+  guint (*run) (SlGraph *graph);
+  guint (*step) (SlGraph *graph, SlPassIndex *index, SlNode *node);
+} SlPass;
+
+extern const SlPass sl_pass_cancel_layout, sl_pass_collapse_quantize, sl_pass_dead_code, sl_pass_dequantize_weights, sl_pass_fold_pad,
+  sl_pass_fold_table, sl_pass_fuse_activation, sl_pass_fuse_arg_max;
+
+/** sl_constant_fold: 1 when @node, just verified, was replaced by constants (its op is then SL_OP_INVALID), else 0. */
+guint sl_constant_fold (SlGraph *graph, SlNode *node);
+/** sl_passes_run: every pass in the table's order, counted in the graph; returns the number of changes. */
+guint sl_passes_run (SlGraph *graph);
 
 void sl_pass_index_init (SlPassIndex *index, const SlGraph *graph);
 void sl_pass_index_clear (SlPassIndex *index);
