@@ -14,9 +14,6 @@
 #define BYTES 32
 #define WORDS 16
 #define PIXELS 8
-/* Instead of a number of pairs of rows between: one that is no constant, and a single row. */
-#define RUNTIME -1
-#define LONE -2
 
 /* Bytes of 24 16-bit elements in three registers: what register [part] has of every third element from [first] on. */
 static const int8_t third_order[3][3][16] = {
@@ -126,75 +123,18 @@ add_pair (Sums sums, const uint8_t *row, ptrdiff_t stride, __m256i unit)
   return sums;
 }
 
-/* The sum of the rows of @pairs, shifted. The row after the last one between exists: it is the band's last. */
 static ALWAYS_INLINE Sums
-sum_rows (const uint8_t *row, ptrdiff_t stride, int pairs, const Weights *weights)
+no_sums (void)
 {
-  Sums sums = { _mm256_setzero_si256 (), _mm256_setzero_si256 () };
-  for (int i = 1; i < pairs; i++, row += 2 * stride)
-    sums = add_pair (sums, row, stride, weights->unit);
-  return add_pair (sums, row, stride, weights->rest);
+  return (Sums){ _mm256_setzero_si256 (), _mm256_setzero_si256 () };
 }
 
+/* @sums of widened bytes, in their order. */
 static ALWAYS_INLINE void
-blend_block (int16_t *dst, const SlBand *band, const Weights *weights, ptrdiff_t x, int pairs, bool single)
+keep_sums (int16_t *dst, Sums sums)
 {
-  Sums sums = weigh (widen (band->first + x), weights->first);
-  if (!single)
-    sums = add (sums, weigh (widen (band->last + x), weights->last));
-  if (pairs == LONE)
-    sums = add (sums, weigh (widen (band->between + x), weights->between));
-  else if (pairs != 0)
-    sums = add (sums, weigh (sum_rows (band->between + x, band->stride, pairs, weights), weights->between));
-  keep (dst + x, _mm256_permute2x128_si256 (sums.a, sums.b, 0x20));
-  keep (dst + x + WORDS, _mm256_permute2x128_si256 (sums.a, sums.b, 0x31));
-}
-
-static ALWAYS_INLINE void
-blend_rows (int16_t *dst, const SlBand *band, int n, SlAhead *ahead, int fixed, bool single)
-{
-  const Weights weights = load_weights (band);
-  const SlBand local = *band;
-  SlAhead lines = *ahead;
-  const int pairs = fixed == RUNTIME ? (band->count + 1) / 2 : fixed;
-  for (int x = 0; x + BYTES <= n; x += BYTES) {
-    if (x % SL_CACHE_LINE == 0)
-      sl_ahead_step (&lines);
-    blend_block (dst, &local, &weights, x, pairs, single);
-  }
-  *ahead = lines;
-  if (n % BYTES != 0)
-    blend_block (dst, &local, &weights, n - BYTES, pairs, single);
-}
-
-static void
-blend_avx2 (int16_t *dst, const SlBand *band, int n, SlAhead *ahead)
-{
-  if (n < BYTES) {
-    sl_kernels_c.blend (dst, band, n, ahead);
-    return;
-  }
-  switch (band->count) {
-    case 0:
-      if (band->weight[1] == 0)
-        blend_rows (dst, band, n, ahead, 0, true);
-      else
-        blend_rows (dst, band, n, ahead, 0, false);
-      break;
-    case 1:
-      blend_rows (dst, band, n, ahead, LONE, false);
-      break;
-    case 2:
-      blend_rows (dst, band, n, ahead, 1, false);
-      break;
-    case 3:
-    case 4:
-      blend_rows (dst, band, n, ahead, 2, false);
-      break;
-    default:
-      blend_rows (dst, band, n, ahead, RUNTIME, false);
-      break;
-  }
+  keep (dst, _mm256_permute2x128_si256 (sums.a, sums.b, 0x20));
+  keep (dst + WORDS, _mm256_permute2x128_si256 (sums.a, sums.b, 0x31));
 }
 
 /* Bytes times 256: those at even and at odd places. */
@@ -219,72 +159,6 @@ add_split_pair (Sums sums, const uint8_t *row, ptrdiff_t stride, __m256i unit)
   return sums;
 }
 
-static ALWAYS_INLINE Sums
-sum_pairs (const uint8_t *row, ptrdiff_t stride, int pairs, const Weights *weights)
-{
-  Sums sums = { _mm256_setzero_si256 (), _mm256_setzero_si256 () };
-  for (int i = 1; i < pairs; i++, row += 2 * stride)
-    sums = add_split_pair (sums, row, stride, weights->unit);
-  return add_split_pair (sums, row, stride, weights->rest);
-}
-
-static ALWAYS_INLINE void
-pair_block (int16_t *even, int16_t *odd, const SlBand *band, const Weights *weights, ptrdiff_t x, int pairs, bool single)
-{
-  Sums sums = weigh (widen_pairs (band->first + 2 * x), weights->first);
-  if (!single)
-    sums = add (sums, weigh (widen_pairs (band->last + 2 * x), weights->last));
-  if (pairs == LONE)
-    sums = add (sums, weigh (widen_pairs (band->between + 2 * x), weights->between));
-  else if (pairs != 0)
-    sums = add (sums, weigh (sum_pairs (band->between + 2 * x, band->stride, pairs, weights), weights->between));
-  keep (even + x, sums.a);
-  keep (odd + x, sums.b);
-}
-
-static ALWAYS_INLINE void
-pair_rows (int16_t *even, int16_t *odd, const SlBand *band, int n, SlAhead *ahead, int fixed, bool single)
-{
-  const Weights weights = load_weights (band);
-  const SlBand local = *band;
-  SlAhead lines = *ahead;
-  const int pairs = fixed == RUNTIME ? (band->count + 1) / 2 : fixed;
-  for (int x = 0; x + WORDS <= n; x += WORDS) {
-    if (2 * x % SL_CACHE_LINE == 0)
-      sl_ahead_step (&lines);
-    pair_block (even, odd, &local, &weights, x, pairs, single);
-  }
-  *ahead = lines;
-  if (n % WORDS != 0)
-    pair_block (even, odd, &local, &weights, n - WORDS, pairs, single);
-}
-
-static void
-blend_pairs_avx2 (int16_t *even, int16_t *odd, const SlBand *band, int n, SlAhead *ahead)
-{
-  if (n < WORDS) {
-    sl_kernels_c.blend_pairs (even, odd, band, n, ahead);
-    return;
-  }
-  switch (band->count) {
-    case 0:
-      if (band->weight[1] == 0)
-        pair_rows (even, odd, band, n, ahead, 0, true);
-      else
-        pair_rows (even, odd, band, n, ahead, 0, false);
-      break;
-    case 1:
-      pair_rows (even, odd, band, n, ahead, LONE, false);
-      break;
-    case 2:
-      pair_rows (even, odd, band, n, ahead, 1, false);
-      break;
-    default:
-      pair_rows (even, odd, band, n, ahead, RUNTIME, false);
-      break;
-  }
-}
-
 static ALWAYS_INLINE __m256i
 load_words (const uint8_t *row, __m128i left)
 {
@@ -305,26 +179,7 @@ word_block (int16_t *dst, const SlBand *band, const Weights *weights, __m128i le
   keep (dst + x, _mm256_add_epi16 (value, sum));
 }
 
-static void
-blend_words_avx2 (int16_t *dst, const SlBand *band, int left, int n, SlAhead *ahead)
-{
-  const Weights weights = load_weights (band);
-  const SlBand local = *band;
-  SlAhead lines = *ahead;
-  const __m128i shift = _mm_cvtsi32_si128 (left);
-  if (n < WORDS) {
-    sl_kernels_c.blend_words (dst, band, left, n, ahead);
-    return;
-  }
-  for (int x = 0; x + WORDS <= n; x += WORDS) {
-    if (2 * x % SL_CACHE_LINE == 0)
-      sl_ahead_step (&lines);
-    word_block (dst, &local, &weights, shift, x);
-  }
-  *ahead = lines;
-  if (n % WORDS != 0)
-    word_block (dst, &local, &weights, shift, n - WORDS);
-}
+#include "preprocess/blend_simd.h"
 
 static void
 split_pairs_avx2 (int16_t *even, int16_t *odd, const int16_t *src, int n)
@@ -588,9 +443,9 @@ interleave (void *dst, SlOutType type, ptrdiff_t x, const Pixels value[3])
 
 const SlKernels sl_kernels_avx2 = {
   .name = "avx2",
-  .blend = blend_avx2,
-  .blend_pairs = blend_pairs_avx2,
-  .blend_words = blend_words_avx2,
+  .blend = blend,
+  .blend_pairs = blend_pairs,
+  .blend_words = blend_words,
   .split_pairs = split_pairs_avx2,
   .split_triples = split_triples_avx2,
   .reduce = reduce_avx2,

@@ -15,9 +15,6 @@
 #define WORDS 32
 #define PIXELS 16
 #define ODD_BYTES 0xaaaaaaaaaaaaaaaaULL
-/* Instead of a number of pairs of rows between: one that is no constant, and a single row. */
-#define RUNTIME -1
-#define LONE -2
 
 /* Where a lane takes its element from: of the pairs and triples of a 16-bit row, of two registers and then a third. */
 static const int16_t pair_order[64] __attribute__ ((aligned (64))) = {
@@ -104,76 +101,26 @@ add_pair (Sums sums, const uint8_t *row, ptrdiff_t stride, __m512i unit)
   return sums;
 }
 
-/* The sum of the rows of @pairs, shifted. The row after the last one between exists: it is the band's last. */
-static ALWAYS_INLINE Sums
-sum_rows (const uint8_t *row, ptrdiff_t stride, int pairs, const Weights *weights)
+static ALWAYS_INLINE void
+keep (void *to, __m512i value)
 {
-  Sums sums = { _mm512_setzero_si512 (), _mm512_setzero_si512 () };
-  for (int i = 1; i < pairs; i++, row += 2 * stride)
-    sums = add_pair (sums, row, stride, weights->unit);
-  return add_pair (sums, row, stride, weights->rest);
+  _mm512_storeu_si512 (to, value);
 }
 
+static ALWAYS_INLINE Sums
+no_sums (void)
+{
+  return (Sums){ _mm512_setzero_si512 (), _mm512_setzero_si512 () };
+}
+
+/* @sums of widened bytes, in their order. */
 static ALWAYS_INLINE void
-blend_block (int16_t *dst, const SlBand *band, const Weights *weights, ptrdiff_t x, int pairs, bool single)
+keep_sums (int16_t *dst, Sums sums)
 {
   const __m512i low = _mm512_setr_epi64 (0, 1, 8, 9, 2, 3, 10, 11);
   const __m512i high = _mm512_setr_epi64 (4, 5, 12, 13, 6, 7, 14, 15);
-  Sums sums = weigh (widen (band->first + x), weights->first);
-  if (!single)
-    sums = add (sums, weigh (widen (band->last + x), weights->last));
-  if (pairs == LONE)
-    sums = add (sums, weigh (widen (band->between + x), weights->between));
-  else if (pairs != 0)
-    sums = add (sums, weigh (sum_rows (band->between + x, band->stride, pairs, weights), weights->between));
-  _mm512_storeu_si512 (dst + x, _mm512_permutex2var_epi64 (sums.a, low, sums.b));
-  _mm512_storeu_si512 (dst + x + WORDS, _mm512_permutex2var_epi64 (sums.a, high, sums.b));
-}
-
-static ALWAYS_INLINE void
-blend_rows (int16_t *dst, const SlBand *band, int n, SlAhead *ahead, int fixed, bool single)
-{
-  const Weights weights = load_weights (band);
-  const SlBand local = *band;
-  SlAhead lines = *ahead;
-  const int pairs = fixed == RUNTIME ? (band->count + 1) / 2 : fixed;
-  for (int x = 0; x + BYTES <= n; x += BYTES) {
-    sl_ahead_step (&lines);
-    blend_block (dst, &local, &weights, x, pairs, single);
-  }
-  *ahead = lines;
-  if (n % BYTES != 0)
-    blend_block (dst, &local, &weights, n - BYTES, pairs, single);
-}
-
-static void
-blend_avx512 (int16_t *dst, const SlBand *band, int n, SlAhead *ahead)
-{
-  if (n < BYTES) {
-    sl_kernels_c.blend (dst, band, n, ahead);
-    return;
-  }
-  switch (band->count) {
-    case 0:
-      if (band->weight[1] == 0)
-        blend_rows (dst, band, n, ahead, 0, true);
-      else
-        blend_rows (dst, band, n, ahead, 0, false);
-      break;
-    case 1:
-      blend_rows (dst, band, n, ahead, LONE, false);
-      break;
-    case 2:
-      blend_rows (dst, band, n, ahead, 1, false);
-      break;
-    case 3:
-    case 4:
-      blend_rows (dst, band, n, ahead, 2, false);
-      break;
-    default:
-      blend_rows (dst, band, n, ahead, RUNTIME, false);
-      break;
-  }
+  keep (dst, _mm512_permutex2var_epi64 (sums.a, low, sums.b));
+  keep (dst + WORDS, _mm512_permutex2var_epi64 (sums.a, high, sums.b));
 }
 
 /* Bytes times 256: those at even and at odd places. */
@@ -197,71 +144,6 @@ add_split_pair (Sums sums, const uint8_t *row, ptrdiff_t stride, __m512i unit)
   return sums;
 }
 
-static ALWAYS_INLINE Sums
-sum_pairs (const uint8_t *row, ptrdiff_t stride, int pairs, const Weights *weights)
-{
-  Sums sums = { _mm512_setzero_si512 (), _mm512_setzero_si512 () };
-  for (int i = 1; i < pairs; i++, row += 2 * stride)
-    sums = add_split_pair (sums, row, stride, weights->unit);
-  return add_split_pair (sums, row, stride, weights->rest);
-}
-
-static ALWAYS_INLINE void
-pair_block (int16_t *even, int16_t *odd, const SlBand *band, const Weights *weights, ptrdiff_t x, int pairs, bool single)
-{
-  Sums sums = weigh (widen_pairs (band->first + 2 * x), weights->first);
-  if (!single)
-    sums = add (sums, weigh (widen_pairs (band->last + 2 * x), weights->last));
-  if (pairs == LONE)
-    sums = add (sums, weigh (widen_pairs (band->between + 2 * x), weights->between));
-  else if (pairs != 0)
-    sums = add (sums, weigh (sum_pairs (band->between + 2 * x, band->stride, pairs, weights), weights->between));
-  _mm512_storeu_si512 (even + x, sums.a);
-  _mm512_storeu_si512 (odd + x, sums.b);
-}
-
-static ALWAYS_INLINE void
-pair_rows (int16_t *even, int16_t *odd, const SlBand *band, int n, SlAhead *ahead, int fixed, bool single)
-{
-  const Weights weights = load_weights (band);
-  const SlBand local = *band;
-  SlAhead lines = *ahead;
-  const int pairs = fixed == RUNTIME ? (band->count + 1) / 2 : fixed;
-  for (int x = 0; x + WORDS <= n; x += WORDS) {
-    sl_ahead_step (&lines);
-    pair_block (even, odd, &local, &weights, x, pairs, single);
-  }
-  *ahead = lines;
-  if (n % WORDS != 0)
-    pair_block (even, odd, &local, &weights, n - WORDS, pairs, single);
-}
-
-static void
-blend_pairs_avx512 (int16_t *even, int16_t *odd, const SlBand *band, int n, SlAhead *ahead)
-{
-  if (n < WORDS) {
-    sl_kernels_c.blend_pairs (even, odd, band, n, ahead);
-    return;
-  }
-  switch (band->count) {
-    case 0:
-      if (band->weight[1] == 0)
-        pair_rows (even, odd, band, n, ahead, 0, true);
-      else
-        pair_rows (even, odd, band, n, ahead, 0, false);
-      break;
-    case 1:
-      pair_rows (even, odd, band, n, ahead, LONE, false);
-      break;
-    case 2:
-      pair_rows (even, odd, band, n, ahead, 1, false);
-      break;
-    default:
-      pair_rows (even, odd, band, n, ahead, RUNTIME, false);
-      break;
-  }
-}
-
 static ALWAYS_INLINE __m512i
 load_words (const uint8_t *row, __m128i left)
 {
@@ -279,28 +161,10 @@ word_block (int16_t *dst, const SlBand *band, const Weights *weights, __m128i le
   for (int i = 0; i < band->count; i++, row += band->stride)
     sum = _mm512_add_epi16 (sum, _mm512_srli_epi16 (load_words (row, left), 6));
   sum = _mm512_mulhi_epu16 (_mm512_sll_epi16 (sum, weights->raise), weights->between);
-  _mm512_storeu_si512 (dst + x, _mm512_add_epi16 (value, sum));
+  keep (dst + x, _mm512_add_epi16 (value, sum));
 }
 
-static void
-blend_words_avx512 (int16_t *dst, const SlBand *band, int left, int n, SlAhead *ahead)
-{
-  const Weights weights = load_weights (band);
-  const SlBand local = *band;
-  SlAhead lines = *ahead;
-  const __m128i shift = _mm_cvtsi32_si128 (left);
-  if (n < WORDS) {
-    sl_kernels_c.blend_words (dst, band, left, n, ahead);
-    return;
-  }
-  for (int x = 0; x + WORDS <= n; x += WORDS) {
-    sl_ahead_step (&lines);
-    word_block (dst, &local, &weights, shift, x);
-  }
-  *ahead = lines;
-  if (n % WORDS != 0)
-    word_block (dst, &local, &weights, shift, n - WORDS);
-}
+#include "preprocess/blend_simd.h"
 
 static void
 split_pairs_avx512 (int16_t *even, int16_t *odd, const int16_t *src, int n)
@@ -657,9 +521,9 @@ interleave (void *dst, SlOutType type, ptrdiff_t x, const Pixels value[3])
 const SlKernels sl_kernels_avx512 = {
   .name = "avx512",
   .gathers = true,
-  .blend = blend_avx512,
-  .blend_pairs = blend_pairs_avx512,
-  .blend_words = blend_words_avx512,
+  .blend = blend,
+  .blend_pairs = blend_pairs,
+  .blend_words = blend_words,
   .split_pairs = split_pairs_avx512,
   .split_triples = split_triples_avx512,
   .reduce = reduce_avx512,
