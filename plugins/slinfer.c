@@ -24,6 +24,7 @@
 #include "core/session.h"
 #include "models/model.h"
 #include "plugins/framemeta.h"
+#include "plugins/modelcaps.h"
 #include "plugins/modelswap.h"
 #include "plugins/properties.h"
 #include "plugins/report.h"
@@ -221,92 +222,13 @@ get_contract (SlInfer *self)
   return contract;
 }
 
-static gboolean
-contracts_equal (SlContract *a, SlContract *b)
-{
-  GValue left = G_VALUE_INIT, right = G_VALUE_INIT;
-  g_value_init (&left, SL_TYPE_CONTRACT);
-  g_value_init (&right, SL_TYPE_CONTRACT);
-  g_value_set_boxed (&left, a);
-  g_value_set_boxed (&right, b);
-  const gboolean equal = gst_value_compare (&left, &right) == GST_VALUE_EQUAL;
-  g_value_unset (&left);
-  g_value_unset (&right);
-  return equal;
-}
-
-/* Whether these are the tensors that the model of @contract is fed with, or those that it declares where these are others. */
-static gboolean
-tensors_suit (const SlContract *contract, const SlTensorContract *tensors, guint n)
-{
-  return sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n)
-         || (contract->direct && sl_tensors_same (&contract->declared, 1, tensors, n));
-}
-
-/* What the sink pad takes: what the contract asks for, then what the model declares where that is another type. */
-static GstCaps *
-input_caps (SlContract *contract)
-{
-  GstCaps *caps = sl_tensor_caps_new (contract->inputs, contract->n_inputs, contract);
-  return contract->direct ? gst_caps_merge (caps, sl_tensor_caps_new (&contract->declared, 1, NULL)) : caps;
-}
-
-/* Whether tensors of @caps (one structure) are what the model of @contract wants: made for it, or just alike. */
-static gboolean
-caps_suit (const GstCaps *caps, SlContract *contract)
-{
-  SlTensorContract tensors[SL_MAX_IO];
-  SlContract *made_for = sl_tensor_caps_contract (caps);
-  if (made_for != NULL)
-    return made_for == contract || contracts_equal (made_for, contract);
-  const guint n = gst_caps_is_fixed (caps) ? sl_tensor_caps_parse (caps, tensors, NULL) : 0;
-  const gboolean suit = n > 0 && tensors_suit (contract, tensors, n);
-  sl_tensor_contracts_clear (tensors, n);
-  return suit;
-}
-
-/* The other side's caps for @one structure on the side of @direction. Input that suits one of two models gives that one's
- * output; what leaves both open gets both, the new one first. */
-static GstCaps *
-other_side (const GstCaps *one, GstPadDirection direction, SlContract *contracts[2])
-{
-  const gboolean sink = direction == GST_PAD_SINK;
-  GstCaps *all = gst_caps_new_empty ();
-  gboolean chosen[2];
-  for (guint i = 0; i < 2; i++)
-    chosen[i] = contracts[i] != NULL && sink && caps_suit (one, contracts[i]);
-  for (guint i = 0; i < 2; i++) {
-    SlContract *contract = contracts[i];
-    if (contract == NULL || ((chosen[0] || chosen[1]) && !chosen[i]) || (chosen[0] && i > 0))
-      continue;
-    all = gst_caps_merge (all, sink ? sl_tensor_caps_new (contract->outputs, contract->n_outputs, contract) : input_caps (contract));
-  }
-  if (contracts[0] == NULL && contracts[1] == NULL)
-    all = gst_caps_merge (all, gst_static_pad_template_get_caps (&sink_template));
-  return gst_caps_make_writable (all);
-}
-
 static GstCaps *
 sl_infer_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
 {
   SlInfer *self = (SlInfer *) base;
   g_autoptr (SlContract) offered = sl_model_swap_offer (self->swap);
   g_autoptr (SlContract) contract = get_contract (self);
-  GstCaps *all = gst_caps_new_empty ();
-  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
-    const GValue *rate = gst_structure_get_value (gst_caps_get_structure (caps, i), "framerate");
-    g_autoptr (GstCaps) one = gst_caps_copy_nth (caps, i);
-    GstCaps *other = other_side (one, direction, (SlContract *[2]){ offered, contract });
-    if (rate != NULL)
-      gst_caps_set_value (other, "framerate", rate);
-    all = gst_caps_merge (all, other);
-  }
-  if (filter != NULL) {
-    GstCaps *filtered = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref (all);
-    return filtered;
-  }
-  return all;
+  return sl_model_caps_transform (direction, caps, filter, (SlContract *[2]){ offered, contract });
 }
 
 /* Caps of other elements lack the contract's field, so they are no subset of ours; and tensors of any kind are let
@@ -461,7 +383,7 @@ sl_infer_submit_input_buffer (GstBaseTransform *base, gboolean discont, GstBuffe
 {
   SlInfer *self = (SlInfer *) base;
   g_autoptr (SlContract) offered = sl_model_swap_offer (self->swap);
-  if (offered != NULL && self->contract != NULL && contracts_equal (offered, self->contract))
+  if (offered != NULL && self->contract != NULL && sl_contracts_equal (offered, self->contract))
     switch_model (self);
   return GST_BASE_TRANSFORM_CLASS (sl_infer_parent_class)->submit_input_buffer (base, discont, in);
 }
@@ -473,7 +395,7 @@ fits (SlInfer *self, const SlTensorContract *tensors, guint n, GError **error)
   const SlContract *contract = self->contract;
   if (sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n))
     return TRUE;
-  if (tensors_suit (contract, tensors, n)) {
+  if (sl_contract_suits (contract, tensors, n)) {
     SlLoadedModel whole = { NULL, NULL };
     if (!load_with (&self->active, FALSE, &whole, error))
       return FALSE;
