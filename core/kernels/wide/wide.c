@@ -166,100 +166,99 @@ down (const gint32 *top, const gint32 *bottom, gint32 weight, guint8 *out, gsize
   }
 }
 
-#if defined(__AVX512F__)
-#define PIXELS 16
-#elif defined(__AVX2__)
-#define PIXELS 8
-#else
-#define PIXELS 4
-#endif
-G_STATIC_ASSERT (SL_SEARCH_VECTOR % PIXELS == 0);
-typedef gint32 Pixels __attribute__ ((vector_size (PIXELS * sizeof (gint32))));
+/* Channels that are picked out at a time; channels and pixels of a loop that compilers make vectors of. */
+#define PICKED 256
+#define BYTES SL_SEARCH_OVER
+#define LANES 8
 
-#define VECTORS (SL_SEARCH_VECTOR / PIXELS)
+/* What is searched for: the code, and below it the channel, counted down so that the first of equals is the largest. */
+#define CODE_BITS (2 * SL_BLEND_BITS)
+#define CHANNELS_MASK ((1 << CODE_BITS) - 1)
 
-static inline Pixels
-code_of (Pixels upper, Pixels lower, gint32 weight)
+/* The least and the most of BYTES channels over all pixels of a tile. */
+static void
+range_of (const SlSearchTile *tile, gsize first, guint8 *least, guint8 *most)
 {
-  return (upper * (1 << SL_BLEND_BITS) + (lower - upper) * weight + (1 << (2 * SL_BLEND_BITS - 1))) >> (2 * SL_BLEND_BITS);
+  const guint8 *const rows[2] = { tile->top + first, tile->bottom + first };
+  guint8 lo[BYTES], hi[BYTES];
+  memset (lo, 0xff, sizeof lo);
+  memset (hi, 0, sizeof hi);
+  for (gsize r = 0; r < 2 * tile->n_runs; r++) {
+    const SlSearchRun *run = &tile->runs[r / 2];
+    const gint32 at = r % 2 ? run->right : run->left;
+    for (gsize k = 0; k < 2; k++)
+      for (gsize i = 0; i < BYTES; i++) {
+        const guint8 code = rows[k][(gsize) at + i] ^ tile->flip;
+        lo[i] = MIN (lo[i], code);
+        hi[i] = MAX (hi[i], code);
+      }
+  }
+  memcpy (least, lo, sizeof lo);
+  memcpy (most, hi, sizeof hi);
 }
 
-/* The larger of both, or with @smaller the other. */
-static inline Pixels
-choose (Pixels a, Pixels b, gboolean smaller)
-{
-  const Pixels more = smaller ? a < b : a > b;
-  return (a & more) | (b & ~more);
-}
-
-static inline Pixels
-load_pixels (const gint32 *at, gsize v)
-{
-  Pixels pixels;
-  memcpy (&pixels, at + v * PIXELS, sizeof pixels);
-  return pixels;
-}
-
-/* Most channels of which those that could be the largest are picked out before. */
-#define MOST_PICKED 256
-
-/* A blend lies between what is blended: channels below what another reaches at its least, in all pixels, are left out. */
+/* A blend lies between what is blended: channels below what another reaches at its least, in the whole tile, are left out. */
 static gsize
-pick (const gint32 *top, const gint32 *bottom, gsize stride, gsize channels, guint16 *picked)
+pick (const SlSearchTile *tile, gsize first, guint16 *picked)
 {
-  Pixels least[VECTORS];
+  guint8 least[PICKED], most[PICKED], reach = 0;
+  const gsize channels = MIN (PICKED, tile->channels - first);
   gsize n = 0;
-  for (gsize v = 0; v < VECTORS; v++)
-    least[v] = (Pixels){ 0 } + G_MININT32;
+  for (gsize c = 0; c < channels; c += BYTES)
+    range_of (tile, first + c, least + c, most + c);
   for (gsize c = 0; c < channels; c++)
-    for (gsize v = 0; v < VECTORS; v++)
-      least[v] = choose (least[v], choose (load_pixels (top + c * stride, v), load_pixels (bottom + c * stride, v), TRUE), FALSE);
+    reach = MAX (reach, least[c]);
   for (gsize c = 0; c < channels; c++) {
-    gint64 lanes[sizeof (Pixels) / sizeof (gint64)], any = 0;
-    Pixels reached = { 0 };
-    for (gsize v = 0; v < VECTORS; v++) {
-      const Pixels most = choose (load_pixels (top + c * stride, v), load_pixels (bottom + c * stride, v), FALSE);
-      reached |= code_of (most, most, 0) >= code_of (least[v], least[v], 0);
-    }
-    memcpy (lanes, &reached, sizeof lanes);
-    for (gsize i = 0; i < sizeof lanes / sizeof lanes[0]; i++)
-      any |= lanes[i];
     picked[n] = (guint16) c;
-    n += any != 0;
+    n += most[c] >= reach;
   }
   return n;
 }
 
-/* All channels of a few vectors of pixels, so that what is largest stays in registers; one alone would wait for itself. */
+/* One channel: blended across in both rows, then down to each row of the output. */
 static void
-search_row (const gint32 *top, const gint32 *bottom, gsize stride, const guint16 *picked, gsize channels, gint32 weight, gint32 *found)
+search_channel (const SlSearchTile *tile, gsize channel, const gint32 *weights, gsize rows, gint32 (*keys)[SL_SEARCHED])
 {
-  Pixels largest[VECTORS], where[VECTORS] = { { 0 } };
-  for (gsize v = 0; v < VECTORS; v++)
-    largest[v] = (Pixels){ 0 } + G_MININT32;
-  for (gsize k = 0; k < channels; k++) {
-    const gsize c = picked != NULL ? picked[k] : k;
-    const Pixels index = (Pixels){ 0 } + (gint32) c;
-    for (gsize v = 0; v < VECTORS; v++) {
-      const Pixels code = code_of (load_pixels (top + c * stride, v), load_pixels (bottom + c * stride, v), weight);
-      const Pixels more = code > largest[v];
-      largest[v] = (code & more) | (largest[v] & ~more);
-      where[v] = (index & more) | (where[v] & ~more);
-    }
+  gint32 base[SL_SEARCHED + LANES], slope[SL_SEARCHED + LANES];
+  const guint8 *top = tile->top + channel, *bottom = tile->bottom + channel;
+  const gint32 below = CHANNELS_MASK - (gint32) channel;
+  for (gsize r = 0; r < tile->n_runs; r++) {
+    const SlSearchRun *run = &tile->runs[r];
+    const gint32 end = r + 1 < tile->n_runs ? run[1].x : SL_SEARCHED;
+    const gint32 t = top[run->left] ^ tile->flip, b = bottom[run->left] ^ tile->flip;
+    const gint32 t_step = (top[run->right] ^ tile->flip) - t, b_step = (bottom[run->right] ^ tile->flip) - b;
+    for (gint32 x = run->x; x < end; x += LANES)
+      for (gint32 i = x; i < x + LANES; i++) {
+        const gint32 upper = t * (1 << SL_BLEND_BITS) + t_step * tile->across[i];
+        base[i] = upper * (1 << SL_BLEND_BITS) + (1 << (CODE_BITS - 1));
+        slope[i] = b * (1 << SL_BLEND_BITS) + b_step * tile->across[i] - upper;
+      }
   }
-  memcpy (found, where, sizeof where);
+  for (gsize r = 0; r < rows; r++)
+    for (gsize i = 0; i < SL_SEARCHED; i++) {
+      const gint32 key = ((base[i] + slope[i] * weights[r]) & ~CHANNELS_MASK) | below;
+      keys[r][i] = MAX (keys[r][i], key);
+    }
 }
 
 static void
-search (const gint32 *top, const gint32 *bottom, gsize stride, gsize channels, const gint32 *weights, gsize rows, gint32 *found, gsize n)
+search (const SlSearchTile *tile, const gint32 *weights, gsize rows, gint32 *found)
 {
-  guint16 picked[MOST_PICKED + 1];
-  for (gsize x = 0; x < n; x += SL_SEARCH_VECTOR) {
-    const gboolean few = channels <= MOST_PICKED;
-    const gsize left = few ? pick (top + x, bottom + x, stride, channels, picked) : channels;
-    for (gsize r = 0; r < rows; r++)
-      search_row (top + x, bottom + x, stride, few ? picked : NULL, left, weights[r], found + r * SL_SEARCHED + x);
+  guint16 picked[PICKED + 1];
+  gint32 keys[SL_SEARCH_ROWS][SL_SEARCHED] = { 0 };
+  for (gsize first = 0; first < tile->channels; first += PICKED) {
+    const gsize n = pick (tile, first, picked);
+    if (n == 1 && tile->channels <= PICKED) {
+      for (gsize i = 0; i < rows * SL_SEARCHED; i++)
+        found[i] = picked[0];
+      return;
+    }
+    for (gsize k = 0; k < n; k++)
+      search_channel (tile, first + picked[k], weights, rows, keys);
   }
+  for (gsize r = 0; r < rows; r++)
+    for (gsize i = 0; i < SL_SEARCHED; i++)
+      found[r * SL_SEARCHED + i] = CHANNELS_MASK - (keys[r][i] & CHANNELS_MASK);
 }
 
 const SlWide TABLE (SL_WIDE_NAME) = { NAME (SL_WIDE_NAME), look_up, across_u8, across_i8, arg_max, down, search };
