@@ -7,6 +7,7 @@
 
 #include "core/kernels/kernels.h"
 #include "core/kernels/parallel.h"
+#include "core/kernels/wide/wide.h"
 
 #define PART_BYTES 65536
 
@@ -74,8 +75,7 @@ copy_rows (void *data, gsize first, gsize n)
       if (p->tables[k] == NULL)
         memcpy (out, in, row);
       else
-        for (gsize i = 0; i < row; i++)
-          out[i] = p->tables[k]->bytes[in[i]];
+        sl_wide ()->look_up (p->tables[k]->bytes, in, out, row);
     }
   }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Every instruction set of the wide loops this machine has, against loops of the test's own, byte for byte. */
+#include <math.h>
 #include <string.h>
 
 #include "core/kernels/wide/wide.h"
@@ -122,6 +123,63 @@ check_arg_max (const SlWide *wide, gsize n, guint8 flip)
   g_assert_cmpint (out[ROWS], ==, 77);
 }
 
+/* Rows as TensorFlow Lite's kernel makes them: a table of exponentials, a sum in order, rounded half up. */
+static void
+check_softmax (const SlWide *wide, gsize n, gsize rows)
+{
+  gfloat table[256];
+  const guint8 flip = n % 2 ? 0x80 : 0;
+  const SlSoftmax softmax = { n, flip, table, 1.0f / (n % 5 ? 256.0f : 90.0f), n % 4 ? 0 : 7 };
+  g_autofree guint8 *in = g_new (guint8, rows * n), *out = g_new (guint8, rows * n + 1);
+  random_bytes (in, rows * n);
+  for (gint i = 0; i < 256; i++)
+    table[i] = expf (-0.02f * (gfloat) i);
+  out[rows * n] = 0xa5;
+  wide->softmax (&softmax, in, out, rows);
+  for (gsize r = 0; r < rows; r++) {
+    gint32 highest = 0;
+    gfloat sum = 0;
+    for (gsize i = 0; i < n; i++)
+      highest = MAX (highest, in[r * n + i] ^ flip);
+    for (gsize i = 0; i < n; i++)
+      sum += table[highest - (in[r * n + i] ^ flip)];
+    for (gsize i = 0; i < n; i++) {
+      const gfloat scaled = table[highest - (in[r * n + i] ^ flip)] * (1.0f / (sum * softmax.scale));
+      const gint32 code = (gint32) floorf (scaled + 0.5f) + softmax.zero_point;
+      g_assert_cmpuint (out[r * n + i] ^ flip, ==, MIN (code, 255));
+    }
+  }
+  g_assert_cmpuint (out[rows * n], ==, 0xa5);
+}
+
+static void
+check_sums (const SlWide *wide, gsize n)
+{
+  guint8 in[LONGEST];
+  gint32 sums[2][LONGEST];
+  random_bytes (in, n);
+  for (gsize i = 0; i < n; i++)
+    sums[0][i] = sums[1][i] = (gint32) i - 9;
+  wide->add_u8 (in, sums[0], n);
+  wide->add_i8 ((const gint8 *) in, sums[1], n);
+  for (gsize i = 0; i < n; i++) {
+    g_assert_cmpint (sums[0][i], ==, (gint32) i - 9 + in[i]);
+    g_assert_cmpint (sums[1][i], ==, (gint32) i - 9 + in[i] - (in[i] > 127 ? 256 : 0));
+  }
+}
+
+static void
+check_turn (const SlWide *wide, gsize from_stride, gsize to_stride)
+{
+  guint8 from[SL_TURNED * 40], to[SL_TURNED * 40];
+  random_bytes (from, sizeof from);
+  memset (to, 0xa5, sizeof to);
+  wide->turn (from, (gssize) from_stride, to, (gssize) to_stride);
+  for (gsize y = 0; y < SL_TURNED; y++)
+    for (gsize x = 0; x < to_stride; x++)
+      g_assert_cmpuint (to[y * to_stride + x], ==, x < SL_TURNED ? from[x * from_stride + y] : 0xa5);
+}
+
 static void
 test_all (void)
 {
@@ -130,6 +188,8 @@ test_all (void)
   g_assert_true (sl_wide () == sets[n_sets - 1]);
   for (guint s = 0; s < n_sets; s++) {
     g_test_message ("%s", sets[s]->name);
+    check_turn (sets[s], SL_TURNED, SL_TURNED);
+    check_turn (sets[s], 37, 23);
     for (gsize n = 1; n < LONGEST - GUARD; n += n < 70 ? 1 : 13) {
       check_look_up (sets[s], n, n % 7);
       check_blend (sets[s], n);
@@ -137,6 +197,8 @@ test_all (void)
       check_arg_max (sets[s], n, 0);
       check_arg_max (sets[s], n, 0x80);
       check_arg_max (sets[s], n, 0x7f);
+      check_softmax (sets[s], n, 1 + n % 11);
+      check_sums (sets[s], n);
     }
   }
 }

@@ -261,4 +261,91 @@ search (const SlSearchTile *tile, const gint32 *weights, gsize rows, gint32 *fou
       found[r * SL_SEARCHED + i] = CHANNELS_MASK - (keys[r][i] & CHANNELS_MASK);
 }
 
-const SlWide TABLE (SL_WIDE_NAME) = { NAME (SL_WIDE_NAME), look_up, across_u8, across_i8, arg_max, down, search };
+static void
+add_u8 (const guint8 *in, gint32 *sums, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    sums[i] += in[i];
+}
+
+static void
+add_i8 (const gint8 *in, gint32 *sums, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    sums[i] += in[i];
+}
+
+/* A few rows at once: each row's sum is made in order, one after the other would wait for itself. */
+#define SOFTMAX_ROWS 8
+#define SOFTMAX_BLOCK 64
+
+/* At most SOFTMAX_BLOCK codes of each row from @in on, @highest being the row's: what they stand for, added to its sum. */
+static void
+exponents (const SlSoftmax *s, const guint8 *in, gsize rows, gsize n, const guint8 *highest, gfloat (*e)[SOFTMAX_BLOCK], gfloat *sums)
+{
+  for (gsize r = 0; r < rows; r++)
+    for (gsize i = 0; i < n; i++)
+      e[r][i] = s->exp[highest[r] - (in[r * s->n + i] ^ s->flip)];
+  for (gsize i = 0; i < n; i++)
+    for (gsize r = 0; r < SOFTMAX_ROWS; r++)
+      sums[r] += e[r][i];
+}
+
+static void
+softmax_codes (const SlSoftmax *s, const gfloat *e, gfloat inverse, guint8 *out, gsize n)
+{
+  for (gsize i = 0; i < n; i++) {
+    const gfloat value = e[i] * inverse + 0.5f;
+    const gint32 code = (gint32) (value < 65536.0f ? value : 65536.0f) + s->zero_point;
+    out[i] = (guint8) (code < 0 ? 0 : code > 255 ? 255 : code) ^ s->flip;
+  }
+}
+
+static void
+softmax_few (const SlSoftmax *s, const guint8 *in, guint8 *out, gsize rows)
+{
+  gfloat e[SOFTMAX_ROWS][SOFTMAX_BLOCK] = { { 0 } }, sums[SOFTMAX_ROWS] = { 0 }, rest[SOFTMAX_ROWS];
+  guint8 highest[SOFTMAX_ROWS] = { 0 };
+  for (gsize r = 0; r < rows; r++)
+    for (gsize i = 0; i < s->n; i++)
+      highest[r] = MAX (highest[r], in[r * s->n + i] ^ s->flip);
+  for (gsize at = 0; at < s->n; at += SOFTMAX_BLOCK)
+    exponents (s, in + at, rows, MIN (SOFTMAX_BLOCK, s->n - at), highest, e, sums);
+  for (gsize at = 0; at < s->n; at += SOFTMAX_BLOCK) {
+    const gsize n = MIN (SOFTMAX_BLOCK, s->n - at);
+    if (s->n > SOFTMAX_BLOCK)
+      exponents (s, in + at, rows, n, highest, e, rest);
+    for (gsize r = 0; r < rows; r++)
+      softmax_codes (s, e[r], 1.0f / (sums[r] * s->scale), out + r * s->n + at, n);
+  }
+}
+
+static void
+softmax (const SlSoftmax *s, const guint8 *in, guint8 *out, gsize rows)
+{
+  for (gsize r = 0; r < rows; r += SOFTMAX_ROWS)
+    softmax_few (s, in + r * s->n, out + r * s->n, MIN (SOFTMAX_ROWS, rows - r));
+}
+
+typedef guint8 Line __attribute__ ((vector_size (SL_TURNED)));
+
+/* Four times halves are dealt together like cards, which leaves rows where columns were. */
+static void
+turn (const guint8 *from, gssize from_stride, guint8 *to, gssize to_stride)
+{
+  Line a[SL_TURNED], b[SL_TURNED];
+  for (gint i = 0; i < SL_TURNED; i++)
+    memcpy (&a[i], from + i * from_stride, sizeof a[i]);
+  for (gint round = 0; round < 4; round++) {
+    for (gint i = 0; i < SL_TURNED / 2; i++) {
+      b[2 * i] = __builtin_shufflevector (a[i], a[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+      b[2 * i + 1] = __builtin_shufflevector (a[i], a[i + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    }
+    memcpy (a, b, sizeof a);
+  }
+  for (gint i = 0; i < SL_TURNED; i++)
+    memcpy (to + i * to_stride, &a[i], sizeof a[i]);
+}
+
+const SlWide
+  TABLE (SL_WIDE_NAME) = { NAME (SL_WIDE_NAME), look_up, across_u8, across_i8, arg_max, down, search, add_u8, add_i8, softmax, turn };
