@@ -145,7 +145,7 @@ copy_plane (const SlMove *move, const guint8 *from, guint8 *to, gsize size, gsiz
     return;
   }
   for (gsize i = 0; i < rows; i++)
-    memcpy (to + (gssize) i * to_step[0], from + (gssize) i * from_step[0], columns * size);
+    sl_copy_row (to + (gssize) i * to_step[0], from + (gssize) i * from_step[0], columns * size);
 }
 
 typedef struct

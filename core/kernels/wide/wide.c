@@ -17,20 +17,20 @@
 #define STRING(name) #name
 #define NAME(name) STRING (name)
 
-/* Whole vectors of a look-up; returns how many bytes are done. */
+/* As much of a look-up as vectors do; returns how many bytes that is. */
 #if defined(__AVX512VBMI__)
 static gsize
 look_up_vectors (const guint8 *table, const guint8 *in, guint8 *out, gsize n)
 {
   const __m512i t0 = _mm512_loadu_si512 (table), t1 = _mm512_loadu_si512 (table + 64);
   const __m512i t2 = _mm512_loadu_si512 (table + 128), t3 = _mm512_loadu_si512 (table + 192);
-  gsize i = 0;
-  for (; i + 64 <= n; i += 64) {
-    const __m512i x = _mm512_loadu_si512 (in + i);
+  for (gsize i = 0; i < n; i += 64) {
+    const __mmask64 some = n - i >= 64 ? ~(__mmask64) 0 : ((__mmask64) 1 << (n - i)) - 1;
+    const __m512i x = _mm512_maskz_loadu_epi8 (some, in + i);
     const __m512i low = _mm512_permutex2var_epi8 (t0, x, t1), high = _mm512_permutex2var_epi8 (t2, x, t3);
-    _mm512_storeu_si512 (out + i, _mm512_mask_blend_epi8 (_mm512_movepi8_mask (x), low, high));
+    _mm512_mask_storeu_epi8 (out + i, some, _mm512_mask_blend_epi8 (_mm512_movepi8_mask (x), low, high));
   }
-  return i;
+  return n;
 }
 #elif defined(__aarch64__)
 static gsize
@@ -278,45 +278,114 @@ add_i8 (const gint8 *in, gint32 *sums, gsize n)
 /* A few rows at once: each row's sum is made in order, one after the other would wait for itself. */
 #define SOFTMAX_ROWS 8
 #define SOFTMAX_BLOCK 64
+#define SOFTMAX_LANES 16
+typedef gfloat Exponents[SOFTMAX_ROWS][SOFTMAX_BLOCK];
 
-/* At most SOFTMAX_BLOCK codes of each row from @in on, @highest being the row's: what they stand for, added to its sum. */
+/* At most SOFTMAX_BLOCK codes of each row from @in on, of rows @stride apart; @tables end at the rows' highest. */
 static void
-exponents (const SlSoftmax *s, const guint8 *in, gsize rows, gsize n, const guint8 *highest, gfloat (*e)[SOFTMAX_BLOCK], gfloat *sums)
+look_up_exponents (const gfloat *const *tables, guint8 flip, const guint8 *in, gsize stride, gsize rows, gsize n, Exponents e)
 {
-  for (gsize r = 0; r < rows; r++)
-    for (gsize i = 0; i < n; i++)
-      e[r][i] = s->exp[highest[r] - (in[r * s->n + i] ^ s->flip)];
-  for (gsize i = 0; i < n; i++)
-    for (gsize r = 0; r < SOFTMAX_ROWS; r++)
-      sums[r] += e[r][i];
+  for (gsize r = 0; r < rows; r++, in += stride) {
+    const gfloat *table = tables[r];
+    gfloat *out = e[r];
+    gsize i = 0;
+    for (; i + 4 <= n; i += 4) {
+      const guint8 a = in[i] ^ flip, b = in[i + 1] ^ flip, c = in[i + 2] ^ flip, d = in[i + 3] ^ flip;
+      out[i] = table[-(gssize) a];
+      out[i + 1] = table[-(gssize) b];
+      out[i + 2] = table[-(gssize) c];
+      out[i + 3] = table[-(gssize) d];
+    }
+    for (; i < n; i++)
+      out[i] = table[-(gssize) (in[i] ^ flip)];
+  }
 }
 
-static void
-softmax_codes (const SlSoftmax *s, const gfloat *e, gfloat inverse, guint8 *out, gsize n)
+#if defined(__SSE2__)
+/* SOFTMAX_LANES codes. */
+static inline void
+softmax_lanes (const gfloat *e, gfloat inverse, gint32 zero, guint8 flip, guint8 *codes)
 {
-  for (gsize i = 0; i < n; i++) {
-    const gfloat value = e[i] * inverse + 0.5f;
-    const gint32 code = (gint32) (value < 65536.0f ? value : 65536.0f) + s->zero_point;
-    out[i] = (guint8) (code < 0 ? 0 : code > 255 ? 255 : code) ^ s->flip;
+  __m128i parts[4];
+  for (guint k = 0; k < 4; k++) {
+    const __m128 value = _mm_add_ps (_mm_mul_ps (_mm_loadu_ps (e + 4 * k), _mm_set1_ps (inverse)), _mm_set1_ps (0.5f));
+    parts[k] = _mm_add_epi32 (_mm_cvttps_epi32 (_mm_min_ps (value, _mm_set1_ps (256.0f))), _mm_set1_epi32 (zero));
   }
+  const __m128i all = _mm_packus_epi16 (_mm_packs_epi32 (parts[0], parts[1]), _mm_packs_epi32 (parts[2], parts[3]));
+  _mm_storeu_si128 ((__m128i *) (void *) codes, _mm_xor_si128 (all, _mm_set1_epi8 ((char) flip)));
+}
+
+static guint8
+highest_code (const guint8 *in, gsize n, guint8 flip)
+{
+  const __m128i flips = _mm_set1_epi8 ((char) flip);
+  __m128i most = _mm_setzero_si128 ();
+  guint8 highest = 0;
+  gsize i = 0;
+  for (; i + 16 <= n; i += 16)
+    most = _mm_max_epu8 (most, _mm_xor_si128 (_mm_loadu_si128 ((const __m128i *) (const void *) (in + i)), flips));
+  for (; i < n; i++)
+    highest = MAX (highest, in[i] ^ flip);
+  return MAX (highest, largest_byte (most));
+}
+#else
+static inline void
+softmax_lanes (const gfloat *e, gfloat inverse, gint32 zero, guint8 flip, guint8 *codes)
+{
+  for (gsize k = 0; k < SOFTMAX_LANES; k++) {
+    const gfloat value = e[k] * inverse + 0.5f;
+    const gint32 code = (gint32) (value < 256.0f ? value : 256.0f) + zero;
+    codes[k] = (guint8) MIN (code, 255) ^ flip;
+  }
+}
+
+static guint8
+highest_code (const guint8 *in, gsize n, guint8 flip)
+{
+  guint8 highest = 0;
+  for (gsize i = 0; i < n; i++)
+    highest = MAX (highest, in[i] ^ flip);
+  return highest;
+}
+#endif
+
+static void
+softmax_codes (const gfloat *e, gfloat inverse, gint32 zero, guint8 flip, guint8 *out, gsize n)
+{
+  guint8 last[SOFTMAX_LANES];
+  gsize i = 0;
+  for (; i + SOFTMAX_LANES <= n; i += SOFTMAX_LANES)
+    softmax_lanes (e + i, inverse, zero, flip, out + i);
+  if (i == n)
+    return;
+  softmax_lanes (e + i, inverse, zero, flip, last);
+  memcpy (out + i, last, n - i);
 }
 
 static void
 softmax_few (const SlSoftmax *s, const guint8 *in, guint8 *out, gsize rows)
 {
-  gfloat e[SOFTMAX_ROWS][SOFTMAX_BLOCK] = { { 0 } }, sums[SOFTMAX_ROWS] = { 0 }, rest[SOFTMAX_ROWS];
-  guint8 highest[SOFTMAX_ROWS] = { 0 };
+  const gsize n = s->n;
+  const gfloat *tables[SOFTMAX_ROWS];
+  gfloat sums[SOFTMAX_ROWS] = { 0 };
+  Exponents e;
+  if (rows < SOFTMAX_ROWS || n % SOFTMAX_LANES != 0)
+    memset (e, 0, sizeof e);
   for (gsize r = 0; r < rows; r++)
-    for (gsize i = 0; i < s->n; i++)
-      highest[r] = MAX (highest[r], in[r * s->n + i] ^ s->flip);
-  for (gsize at = 0; at < s->n; at += SOFTMAX_BLOCK)
-    exponents (s, in + at, rows, MIN (SOFTMAX_BLOCK, s->n - at), highest, e, sums);
-  for (gsize at = 0; at < s->n; at += SOFTMAX_BLOCK) {
-    const gsize n = MIN (SOFTMAX_BLOCK, s->n - at);
-    if (s->n > SOFTMAX_BLOCK)
-      exponents (s, in + at, rows, n, highest, e, rest);
+    tables[r] = s->exp + highest_code (in + r * n, n, s->flip);
+  for (gsize at = 0; at < n; at += SOFTMAX_BLOCK) {
+    const gsize block = MIN (SOFTMAX_BLOCK, n - at);
+    look_up_exponents (tables, s->flip, in + at, n, rows, block, e);
+    for (gsize i = 0; i < block; i++)
+      for (gsize r = 0; r < SOFTMAX_ROWS; r++)
+        sums[r] += e[r][i];
+  }
+  for (gsize at = 0; at < n; at += SOFTMAX_BLOCK) {
+    const gsize block = MIN (SOFTMAX_BLOCK, n - at);
+    if (n > SOFTMAX_BLOCK)
+      look_up_exponents (tables, s->flip, in + at, n, rows, block, e);
     for (gsize r = 0; r < rows; r++)
-      softmax_codes (s, e[r], 1.0f / (sums[r] * s->scale), out + r * s->n + at, n);
+      softmax_codes (e[r], 1.0f / (sums[r] * s->scale), s->zero_point, s->flip, out + r * n + at, block);
   }
 }
 
