@@ -632,7 +632,7 @@ sl_xnn_runtime_new (const SlGraph *graph, const guint *nodes, guint n_nodes, con
   if (status == xnn_status_success)
     status = define_all (&builder, nodes, n_nodes, externals, is_output, n_externals);
   if (status == xnn_status_success)
-    status = xnn_create_runtime_v2 (builder.subgraph, pool, 0, &handle);
+    status = (enum xnn_status) sl_xnn_weights_make_runtime (sl_graph_xnn_weights (graph), builder.subgraph, pool, &handle);
   if (status != xnn_status_success) {
     const SlNode *first = sl_graph_node (graph, nodes[0]);
     g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "XNNPACK refused %u nodes from node %u %s '%s' on: %s", n_nodes, first->index,
