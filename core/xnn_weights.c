@@ -68,13 +68,14 @@ reserve_space (void *context, size_t n)
   return weights->reserved;
 }
 
+/* Some operators ask for what look_up() has found once more, without @data. */
 static size_t
 look_up_or_insert (void *context, const struct xnn_weights_cache_look_up_key *key, void *data, size_t size)
 {
   SlXnnWeights *weights = context;
   for (guint i = 0; i < weights->all->len; i++) {
     const Packed *packed = &g_array_index (weights->all, Packed, i);
-    if (packed->size == size && same_key (&packed->key, key) && memcmp (packed->data, data, size) == 0)
+    if (packed->size == size && same_key (&packed->key, key) && (data == NULL || memcmp (packed->data, data, size) == 0))
       return (size_t) packed->data;
   }
   const Packed packed = { *key, data, size };
