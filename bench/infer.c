@@ -12,6 +12,7 @@
 #include "core/session.h"
 #include "models/model.h"
 #include "plugins/elements.h"
+#include "tools/timing.h"
 
 #define WARM_UP 20
 
@@ -25,38 +26,40 @@ typedef struct
   void *inputs[SL_MAX_IO], *outputs[SL_MAX_IO];
 } Bench;
 
-static double
-now_us (void)
-{
-  struct timespec t;
-  clock_gettime (CLOCK_MONOTONIC, &t);
-  return (double) t.tv_sec * 1e6 + (double) t.tv_nsec * 1e-3;
-}
-
 static void
-run_bare (Bench *bench)
+run_bare (gpointer data)
 {
+  Bench *bench = data;
   bare_loop_run (bench->loop);
 }
 
 static void
-run_session (Bench *bench)
+run_session (gpointer data)
 {
+  Bench *bench = data;
   sl_session_run (bench->session, (const void *const *) bench->inputs, bench->outputs);
 }
 
 static void
-run_element (Bench *bench)
+run_element (gpointer data)
 {
+  Bench *bench = data;
   gst_harness_push (bench->harness, gst_buffer_ref (bench->frame));
   gst_buffer_unref (gst_harness_pull (bench->harness));
 }
 
-static int
-compare_doubles (const void *a, const void *b)
+typedef struct
 {
-  const double x = *(const double *) a, y = *(const double *) b;
-  return x < y ? -1 : x > y;
+  Bench *bench;
+  void (*run) (gpointer bench);
+} Runner;
+
+static gboolean
+turn (gpointer data, guint n, double *ms, GError **error)
+{
+  const Runner *runner = data;
+  sl_timing_each (runner->run, runner->bench, n, ms);
+  return TRUE;
 }
 
 static void
@@ -76,11 +79,6 @@ element_init (Bench *bench, const char *model, guint threads)
 int
 main (int argc, char **argv)
 {
-  static const struct
-  {
-    const char *name;
-    void (*run) (Bench *bench);
-  } rows[] = { { "bare XNNPACK loop", run_bare }, { "sl_session_run", run_session }, { "slinfer", run_element } };
   g_autoptr (GError) error = NULL;
   Bench bench = { 0 };
   const guint runs = argc > 2 ? (guint) atoi (argv[2]) : 400, threads = argc > 3 ? (guint) atoi (argv[3]) : 1;
@@ -105,30 +103,26 @@ main (int argc, char **argv)
   bench.loop = bare_loop_new (bench.graph, threads);
   element_init (&bench, argv[1], threads);
 
-  double *times[G_N_ELEMENTS (rows)];
+  const guint first = bench.loop == NULL;
+  Runner runners[] = { { &bench, run_bare }, { &bench, run_session }, { &bench, run_element } };
+  SlTimed rows[] = { { "bare XNNPACK loop", turn, &runners[0], NULL },
+                     { "sl_session_run", turn, &runners[1], NULL },
+                     { "slinfer", turn, &runners[2], NULL } };
   for (guint k = 0; k < G_N_ELEMENTS (rows); k++)
-    times[k] = g_new0 (double, runs);
-  for (guint i = 0; i < runs + WARM_UP; i++)
-    for (guint k = bench.loop == NULL; k < G_N_ELEMENTS (rows); k++) {
-      const double start = now_us ();
-      rows[k].run (&bench);
-      if (i >= WARM_UP)
-        times[k][i - WARM_UP] = now_us () - start;
-    }
+    rows[k].ms = g_new (double, MAX (runs, WARM_UP));
+  sl_timing_in_turn (rows + first, G_N_ELEMENTS (rows) - first, WARM_UP, 1, 0, NULL, NULL);
+  sl_timing_in_turn (rows + first, G_N_ELEMENTS (rows) - first, runs, 1, 0, NULL, NULL);
   printf ("%s, %u thread%s, %u runs, microseconds\n", argv[1], threads, threads > 1 ? "s" : "", runs);
-  const guint base = bench.loop == NULL;
-  for (guint k = base; k < G_N_ELEMENTS (rows); k++)
-    qsort (times[k], runs, sizeof times[k][0], compare_doubles);
-  for (guint k = base; k < G_N_ELEMENTS (rows); k++)
-    printf ("%-18s min %8.1f  median %8.1f  p95 %8.1f  ratio of medians %.3f\n", rows[k].name, times[k][0], times[k][runs / 2],
-            times[k][runs * 95 / 100], times[k][runs / 2] / times[base][runs / 2]);
+  for (guint k = first; k < G_N_ELEMENTS (rows); k++)
+    printf ("%-18s min %8.1f  median %8.1f  p95 %8.1f  ratio of medians %.3f\n", rows[k].name, rows[k].ms[0] * 1e3,
+            rows[k].ms[runs / 2] * 1e3, rows[k].ms[runs * 95 / 100] * 1e3, rows[k].ms[runs / 2] / rows[first].ms[runs / 2]);
 
   gst_buffer_unref (bench.frame);
   gst_harness_teardown (bench.harness);
   sl_session_free (bench.session);
   g_clear_pointer (&bench.loop, bare_loop_free);
   for (guint k = 0; k < G_N_ELEMENTS (rows); k++)
-    g_free (times[k]);
+    g_free (rows[k].ms);
   for (guint i = 0; i < SL_MAX_IO; i++) {
     sl_tensor_buffer_free (bench.inputs[i]);
     sl_tensor_buffer_free (bench.outputs[i]);

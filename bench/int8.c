@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "bench/bare_xnnpack.h"
 #include "core/session.h"
 #include "models/model.h"
+#include "tools/timing.h"
 
 #define RUNS 8
 #define PACED_RUNS 40
@@ -22,25 +22,17 @@
 
 typedef struct
 {
-  const char *name;
-  BareLoop *loop;
-  SlSession *session;
-  GArray *times;
-  double cpu;
-} Row;
-
-typedef struct
-{
   void *inputs[SL_MAX_IO], *outputs[SL_MAX_IO];
 } Buffers;
 
-static double
-now_us (void)
+typedef struct
 {
-  struct timespec t;
-  clock_gettime (CLOCK_MONOTONIC, &t);
-  return (double) t.tv_sec * 1e6 + (double) t.tv_nsec * 1e-3;
-}
+  const char *name;
+  BareLoop *loop;
+  SlSession *session;
+  Buffers *buffers;
+  double cpu;
+} Row;
 
 static double
 cpu_us (void)
@@ -50,43 +42,32 @@ cpu_us (void)
   return (double) (r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1e6 + (double) (r.ru_utime.tv_usec + r.ru_stime.tv_usec);
 }
 
-static int
-compare (const void *a, const void *b)
-{
-  const double x = *(const double *) a, y = *(const double *) b;
-  return x < y ? -1 : x > y;
-}
-
 static void
-run (const Row *row, Buffers *buffers)
+run (gpointer data)
 {
+  const Row *row = data;
   if (row->loop != NULL)
     bare_loop_run (row->loop);
   else
-    sl_session_run (row->session, (const void *const *) buffers->inputs, buffers->outputs);
+    sl_session_run (row->session, (const void *const *) row->buffers->inputs, row->buffers->outputs);
 }
 
-static void
-run_block (Row *row, Buffers *buffers)
+static gboolean
+run_block (gpointer data, guint n, double *ms, GError **error)
 {
-  g_usleep (PAUSE_US);
-  for (guint i = 0; i <= RUNS; i++) {
-    const double start = now_us ();
-    run (row, buffers);
-    const double time = now_us () - start;
-    if (i > 0)
-      g_array_append_val (row->times, time);
-  }
+  run (data);
+  sl_timing_each (run, data, n, ms);
+  return TRUE;
 }
 
 static void
-run_paced (Row *row, Buffers *buffers)
+run_paced (Row *row)
 {
   g_usleep (PAUSE_US);
   const double start = cpu_us ();
   for (guint i = 0; i < PACED_RUNS; i++) {
     g_usleep (PACE_US);
-    run (row, buffers);
+    run (row);
   }
   row->cpu = (cpu_us () - start) / PACED_RUNS;
 }
@@ -105,13 +86,10 @@ session_new (SlGraph *graph, guint threads, const char *backend)
 }
 
 static void
-print (Row *row, const Row *base)
+print (const Row *row, const double *ms, const double *base, guint n)
 {
-  double *times = (double *) (gpointer) row->times->data, *first = (double *) (gpointer) base->times->data;
-  const guint n = row->times->len;
-  qsort (times, n, sizeof times[0], compare);
-  printf ("%-18s min %8.1f (%.3f)  median %8.1f (%.3f)  p95 %8.1f  processor time paced %8.1f\n", row->name, times[0], times[0] / first[0],
-          times[n / 2], times[n / 2] / first[n / 2], times[n * 95 / 100], row->cpu);
+  printf ("%-18s min %8.1f (%.3f)  median %8.1f (%.3f)  p95 %8.1f  processor time paced %8.1f\n", row->name, ms[0] * 1e3, ms[0] / base[0],
+          ms[n / 2] * 1e3, ms[n / 2] / base[n / 2], ms[n * 95 / 100] * 1e3, row->cpu);
 }
 
 int
@@ -134,24 +112,23 @@ main (int argc, char **argv)
     buffers.inputs[i] = sl_tensor_buffer_new (sl_graph_input_tensor (graph, i)->bytes);
   for (guint i = 0; i < sl_graph_n_outputs (graph); i++)
     buffers.outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes);
-  Row rows[] = { { "bare XNNPACK loop", bare_loop_new (graph, threads), NULL, NULL, 0 },
-                 { "session, XNNPACK", NULL, session_new (graph, threads, "xnnpack"), NULL, 0 },
-                 { "session", NULL, session_new (graph, threads, NULL), NULL, 0 } };
-  const guint first = rows[0].loop == NULL;
+  Row rows[] = { { "bare XNNPACK loop", bare_loop_new (graph, threads), NULL, &buffers, 0 },
+                 { "session, XNNPACK", NULL, session_new (graph, threads, "xnnpack"), &buffers, 0 },
+                 { "session", NULL, session_new (graph, threads, NULL), &buffers, 0 } };
+  SlTimed timed[G_N_ELEMENTS (rows)];
+  const guint first = rows[0].loop == NULL, n = blocks * RUNS;
   for (guint k = 0; k < G_N_ELEMENTS (rows); k++)
-    rows[k].times = g_array_new (FALSE, FALSE, sizeof (double));
-  for (guint i = 0; i < blocks; i++)
-    for (guint k = first; k < G_N_ELEMENTS (rows); k++)
-      run_block (&rows[k], &buffers);
+    timed[k] = (SlTimed){ rows[k].name, run_block, &rows[k], g_new (double, n) };
+  sl_timing_in_turn (timed + first, G_N_ELEMENTS (rows) - first, n, RUNS, PAUSE_US, NULL, NULL);
   for (guint k = first; k < G_N_ELEMENTS (rows); k++)
-    run_paced (&rows[k], &buffers);
+    run_paced (&rows[k]);
   printf ("%s, %u thread%s, microseconds (ratio to the first row)\n", argv[1], threads, threads > 1 ? "s" : "");
   for (guint k = first; k < G_N_ELEMENTS (rows); k++)
-    print (&rows[k], &rows[first]);
+    print (&rows[k], timed[k].ms, timed[first].ms, n);
   for (guint k = 0; k < G_N_ELEMENTS (rows); k++) {
     g_clear_pointer (&rows[k].loop, bare_loop_free);
     sl_session_free (rows[k].session);
-    g_array_unref (rows[k].times);
+    g_free (timed[k].ms);
   }
   for (guint i = 0; i < SL_MAX_IO; i++) {
     sl_tensor_buffer_free (buffers.inputs[i]);

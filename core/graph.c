@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/graph_private.h"
 #include "core/ops/ops.h"
+#include "core/xnn.h"
 
 SlGraph *
 sl_graph_new (GBytes *bytes)
@@ -19,6 +20,7 @@ sl_graph_new (GBytes *bytes)
   graph->bytes = bytes != NULL ? g_bytes_ref (bytes) : NULL;
   graph->arena = sl_arena_new ();
   graph->packs = sl_packs_new ();
+  graph->xnn_weights = sl_xnn_weights_new (graph);
   graph->limit = SL_MAX_TENSOR_BYTES;
   graph->tensors = g_array_new (FALSE, TRUE, sizeof (SlTensor));
   graph->nodes = g_array_new (FALSE, TRUE, sizeof (SlNode));
@@ -79,6 +81,7 @@ sl_graph_unref (SlGraph *graph)
   if (graph == NULL || !drop_reference (graph))
     return;
   sl_packs_free (graph->packs);
+  sl_xnn_weights_free (graph->xnn_weights);
   g_free (graph->identity);
   g_array_unref (graph->tensors);
   g_array_unref (graph->nodes);
@@ -255,6 +258,12 @@ SlPacks *
 sl_graph_packs (const SlGraph *graph)
 {
   return graph->packs;
+}
+
+SlXnnWeights *
+sl_graph_xnn_weights (const SlGraph *graph)
+{
+  return graph->xnn_weights;
 }
 
 gsize

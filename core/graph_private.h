@@ -22,6 +22,7 @@ struct _SlGraph
   guint pass_changes[SL_MAX_PASSES]; /* by position in the pass table */
   gsize limit;                       /* bytes */
   SlPacks *packs;
+  struct _SlXnnWeights *xnn_weights; /* (nullable) */
   char *identity; /* (nullable): sl_graph_share() */
   gboolean prepared;
   gboolean skipped;      /* sl_graph_skip_input_quantize() was called */

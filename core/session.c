@@ -240,7 +240,8 @@ static void
 count_nodes (SlSession *session)
 {
   session->stats.weight_bytes = sl_graph_constant_bytes (session->graph);
-  session->stats.packed_bytes = sl_packs_bytes (sl_graph_packs (session->graph));
+  session->stats.packed_bytes =
+    sl_packs_bytes (sl_graph_packs (session->graph)) + sl_xnn_weights_bytes (sl_graph_xnn_weights (session->graph));
   session->stats.steps = session->n_steps;
   session->stats.int8_cpu = sl_int8_isa ()->name;
   for (guint i = 0; i < session->n_steps; i++) {

@@ -38,7 +38,7 @@ typedef struct _SlSession SlSession;
  * @arena_bytes: memory for intermediate tensors
  * @arena_lower_bound: largest sum of tensors alive at the same time
  * @weight_bytes: constants in the model file
- * @packed_bytes: weights packed for 8-bit kernels, shared by all sessions of the graph
+ * @packed_bytes: weights packed for 8-bit kernels, and by XNNPACK where it can share them; all sessions of the graph share these
  */
 typedef struct
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * XNNPACK behind a small interface (internal to core): which nodes it takes, and runtimes over runs of nodes.
- * xnnpack.c is the only file that includes xnnpack.h; only the subgraph API common to 2022-02 and later is used.
+ * xnnpack.c and xnn_weights.c alone include xnnpack.h; the subgraph API common to 2022-02 and later is used, and later ones' cache of
+ * weights where it is.
  */
 #ifndef SL_CORE_XNN_H
 #define SL_CORE_XNN_H
@@ -32,6 +33,21 @@ SlXnnRuntime *sl_xnn_runtime_new (const SlGraph *graph, const guint *nodes, guin
 void sl_xnn_runtime_free (SlXnnRuntime *runtime);
 /** sl_xnn_runtime_run: @memory holds one pointer per external, in their order; set up again only when one changed. */
 SlStatus sl_xnn_runtime_run (SlXnnRuntime *runtime, void *const *memory);
+
+/** SlXnnWeights: what XNNPACK packed for the runtimes of a graph; NULL where each runtime packs for itself. */
+typedef struct _SlXnnWeights SlXnnWeights;
+struct xnn_subgraph;
+struct xnn_runtime;
+
+/** sl_xnn_weights_new: (nullable): @graph outlives them, and they outlive its runtimes. */
+SlXnnWeights *sl_xnn_weights_new (const SlGraph *graph);
+void sl_xnn_weights_free (SlXnnWeights *weights);
+/** sl_xnn_weights_bytes: what is packed so far; any thread. */
+gsize sl_xnn_weights_bytes (SlXnnWeights *weights);
+/** sl_xnn_weights_make_runtime: returns an enum xnn_status; any thread. (nullable) @weights */
+int sl_xnn_weights_make_runtime (SlXnnWeights *weights, struct xnn_subgraph *subgraph, SlThreadPool pool, struct xnn_runtime **runtime);
+/** sl_graph_xnn_weights: (transfer none) (nullable): those of a graph. */
+SlXnnWeights *sl_graph_xnn_weights (const SlGraph *graph);
 
 /** sl_thread_pool_new: NULL with @error set when threads cannot be started; @threads 1 gives NULL without error. */
 SlThreadPool sl_thread_pool_new (guint threads, GError **error);

@@ -510,17 +510,13 @@ static const DefineFunction define_functions[SL_OP_COUNT] = {
   [SL_OP_SQUARE] = define_unary,
 };
 
-static gpointer
-initialize_once (gpointer data)
-{
-  return GINT_TO_POINTER ((int) xnn_initialize (NULL));
-}
-
 gboolean
 sl_xnn_init (GError **error)
 {
-  static GOnce once = G_ONCE_INIT;
-  const enum xnn_status status = (enum xnn_status) GPOINTER_TO_INT (g_once (&once, initialize_once, NULL));
+  static gsize known; /* the status, and one */
+  if (g_once_init_enter (&known))
+    g_once_init_leave (&known, (gsize) xnn_initialize (NULL) + 1);
+  const enum xnn_status status = (enum xnn_status) (known - 1);
   if (status == xnn_status_success)
     return TRUE;
   g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "XNNPACK cannot run on this machine: %s", status_text (status));
@@ -632,7 +628,7 @@ sl_xnn_runtime_new (const SlGraph *graph, const guint *nodes, guint n_nodes, con
   if (status == xnn_status_success)
     status = define_all (&builder, nodes, n_nodes, externals, is_output, n_externals);
   if (status == xnn_status_success)
-    status = xnn_create_runtime_v2 (builder.subgraph, pool, 0, &handle);
+    status = (enum xnn_status) sl_xnn_weights_make_runtime (sl_graph_xnn_weights (graph), builder.subgraph, pool, &handle);
   if (status != xnn_status_success) {
     const SlNode *first = sl_graph_node (graph, nodes[0]);
     g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "XNNPACK refused %u nodes from node %u %s '%s' on: %s", n_nodes, first->index,

@@ -4,10 +4,8 @@
  * threads asked for, and with --profile which operators take the time and who runs them.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/error.h"
@@ -19,6 +17,7 @@
 #include "tools/bench_compare.h"
 #include "tools/command.h"
 #include "tools/options.h"
+#include "tools/timing.h"
 
 /* Runs of ours before the other runtime's turn, and of its own. */
 #define TURN 5
@@ -44,21 +43,6 @@ typedef struct
   SlSession *session;
   void *inputs[SL_MAX_IO], *outputs[SL_MAX_IO];
 } Loop;
-
-static double
-now_ms (void)
-{
-  struct timespec t;
-  clock_gettime (CLOCK_MONOTONIC, &t);
-  return (double) t.tv_sec * 1e3 + (double) t.tv_nsec * 1e-6;
-}
-
-static int
-compare_doubles (const void *a, const void *b)
-{
-  const double x = *(const double *) a, y = *(const double *) b;
-  return x < y ? -1 : x > y;
-}
 
 static void
 loop_clear (Loop *loop)
@@ -112,6 +96,19 @@ loop_run (Loop *loop, GError **error)
   return FALSE;
 }
 
+/* SlTurn of a Loop. */
+static gboolean
+turn_of_ours (gpointer data, guint n, double *ms, GError **error)
+{
+  for (guint i = 0; i < n; i++) {
+    const double at = sl_timing_now_ms ();
+    if (!loop_run (data, error))
+      return FALSE;
+    ms[i] = sl_timing_now_ms () - at;
+  }
+  return TRUE;
+}
+
 static void
 show_progress (guint done, guint all)
 {
@@ -130,30 +127,24 @@ static gboolean
 measure (const Settings *settings, guint threads, Result *result, GError **error)
 {
   g_auto (Loop) loop = { 0 };
-  const double start = now_ms ();
+  const double start = sl_timing_now_ms ();
   g_autoptr (SlModel) model = sl_model_load_with (
     settings->model, NULL, &(SlModelLoadOptions){ .tensor_limit = sl_options_limit_bytes (settings->tensor_limit) }, error);
   if (model == NULL || !loop_start (&loop, sl_model_graph (model), threads, FALSE, error))
     return FALSE;
-  const double loaded = now_ms ();
+  const double loaded = sl_timing_now_ms ();
   if (!loop_run (&loop, error))
     return FALSE;
   result->load_ms = loaded - start;
-  result->first_ms = now_ms () - loaded;
+  result->first_ms = sl_timing_now_ms () - loaded;
   for (guint i = 0; i < settings->warm_up; i++)
     loop_run (&loop, NULL);
   g_autofree double *times = g_new (double, settings->runs);
   const gint64 before = sl_allocations ();
-  for (guint i = 0; i < settings->runs; i++) {
-    const double at = now_ms ();
-    if (!loop_run (&loop, error))
-      return FALSE;
-    times[i] = now_ms () - at;
-    show_progress (i, settings->runs);
-  }
+  const SlTimed row = { "ours", turn_of_ours, &loop, times };
+  if (!sl_timing_in_turn (&row, 1, settings->runs, TURN, 0, show_progress, error))
+    return FALSE;
   result->allocations = before < 0 ? -1 : sl_allocations () - before;
-  show_progress (settings->runs, settings->runs);
-  qsort (times, settings->runs, sizeof times[0], compare_doubles);
   result->min_ms = times[0];
   result->median_ms = times[settings->runs / 2];
   result->p95_ms = times[settings->runs * 95 / 100];
@@ -281,26 +272,11 @@ print_profile (const Settings *settings, guint threads, GError **error)
   return TRUE;
 }
 
-/* Ours and theirs in turn, a few runs each, so that whatever else the machine does meets both. */
+/* SlTurn of a SlPeer. */
 static gboolean
-run_in_turn (const Settings *settings, Loop *loop, SlPeer *peer, double *ours, double *theirs, GError **error)
+turn_of_theirs (gpointer data, guint n, double *ms, GError **error)
 {
-  for (guint done = 0; done < settings->runs; done += TURN) {
-    const guint n = MIN (TURN, settings->runs - done);
-    for (guint i = 0; i < n; i++) {
-      const double at = now_ms ();
-      if (!loop_run (loop, error))
-        return FALSE;
-      ours[done + i] = now_ms () - at;
-    }
-    if (!sl_peer_run (peer, n, theirs + done, error))
-      return FALSE;
-    show_progress (done, settings->runs);
-  }
-  show_progress (settings->runs, settings->runs);
-  qsort (ours, settings->runs, sizeof ours[0], compare_doubles);
-  qsort (theirs, settings->runs, sizeof theirs[0], compare_doubles);
-  return TRUE;
+  return sl_peer_run (data, n, ms, error);
 }
 
 static void
@@ -349,7 +325,9 @@ compare_with (const Settings *settings, guint threads, SlPeerKind kind, const ch
     return FALSE;
   for (guint i = 0; i < settings->warm_up; i++)
     loop_run (&loop, NULL);
-  if (!sl_peer_run (peer, settings->warm_up, theirs, error) || !run_in_turn (settings, &loop, peer, ours, theirs, error))
+  const SlTimed rows[] = { { "ours", turn_of_ours, &loop, ours }, { sl_peer_name (peer), turn_of_theirs, peer, theirs } };
+  if (!sl_peer_run (peer, settings->warm_up, theirs, error)
+      || !sl_timing_in_turn (rows, G_N_ELEMENTS (rows), settings->runs, TURN, 0, show_progress, error))
     return FALSE;
   print_comparison (settings, threads, peer, ours, theirs);
   return TRUE;

@@ -3,10 +3,10 @@
  * Concatenation: rows of each input copied in turn. An 8-bit input quantised unlike the output goes through a table,
  * rounded half away from zero as TensorFlow Lite does.
  */
-#include <string.h>
-
 #include "core/kernels/kernels.h"
+#include "core/kernels/moves.h"
 #include "core/kernels/parallel.h"
+#include "core/kernels/wide/wide.h"
 
 #define PART_BYTES 65536
 
@@ -72,10 +72,9 @@ copy_rows (void *data, gsize first, gsize n)
     guint8 *out = (guint8 *) call->outputs[0] + first * p->out_row + p->at[k];
     for (gsize r = 0; r < n; r++, in += row, out += p->out_row) {
       if (p->tables[k] == NULL)
-        memcpy (out, in, row);
+        sl_copy_row (out, in, row);
       else
-        for (gsize i = 0; i < row; i++)
-          out[i] = p->tables[k]->bytes[in[i]];
+        sl_wide ()->look_up (p->tables[k]->bytes, in, out, row);
     }
   }
 }

@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "core/kernels/parallel.h"
+#include "core/kernels/wide/wide.h"
 
-#define TILE 16
+#define TILE SL_TURNED
 
 /* Enough bytes to be worth waking another thread for. */
 #define PART_BYTES 65536
@@ -115,7 +116,11 @@ copy_turned (const guint8 *from, guint8 *to, gsize size, gsize rows, gsize colum
       const guint8 *in = from + (gssize) r * from_step[0] + (gssize) c * from_step[1];
       guint8 *out = to + (gssize) r * to_step[0] + (gssize) c * to_step[1];
       const gsize n = MIN (TILE, rows - r), m = MIN (TILE, columns - c);
-      if (size == 1)
+      if (size == 1 && n == TILE && m == TILE && from_step[0] == 1 && to_step[1] == 1)
+        sl_wide ()->turn (in, from_step[1], out, to_step[0]);
+      else if (size == 1 && n == TILE && m == TILE && from_step[1] == 1 && to_step[0] == 1)
+        sl_wide ()->turn (in, from_step[0], out, to_step[1]);
+      else if (size == 1)
         copy_tile (in, out, 1, n, m, from_step[0], from_step[1], to_step[0], to_step[1]);
       else if (size == 2)
         copy_tile (in, out, 2, n, m, from_step[0], from_step[1], to_step[0], to_step[1]);
@@ -140,7 +145,7 @@ copy_plane (const SlMove *move, const guint8 *from, guint8 *to, gsize size, gsiz
     return;
   }
   for (gsize i = 0; i < rows; i++)
-    memcpy (to + (gssize) i * to_step[0], from + (gssize) i * from_step[0], columns * size);
+    sl_copy_row (to + (gssize) i * to_step[0], from + (gssize) i * from_step[0], columns * size);
 }
 
 typedef struct

@@ -5,6 +5,7 @@
  */
 #include "core/kernels/kernels.h"
 #include "core/kernels/parallel.h"
+#include "core/kernels/wide/wide.h"
 
 #define BLOCK 64
 
@@ -44,7 +45,11 @@ gather_codes (const Pool *pool, SlDtype dtype, gboolean highest, const Cut *cut,
   for (gint32 y = cut->y0; y < cut->y1; y++)
     for (gint32 x = cut->x0; x < cut->x1; x++) {
       const gsize at = pixel (pool->input, image, y, x) + first;
-      for (gsize c = 0; c < n; c++) {
+      if (!highest && dtype == SL_DTYPE_U8)
+        sl_wide ()->add_u8 ((const guint8 *) pool->call->inputs[0] + at, values, n);
+      else if (!highest && dtype == SL_DTYPE_I8)
+        sl_wide ()->add_i8 ((const gint8 *) pool->call->inputs[0] + at, values, n);
+      for (gsize c = 0; (highest || dtype == SL_DTYPE_I16) && c < n; c++) {
         const gint32 code = sl_load_wide (pool->call->inputs[0], dtype, at + c);
         values[c] = highest ? MAX (values[c], code) : values[c] + code;
       }

@@ -4,7 +4,7 @@
  * when the session is made. 8-bit weights have 11 fractional bits and the sum is rounded once, half up, which is
  * XNNPACK's arithmetic; positions are computed in single precision like its own. A row of the source is blended
  * across once, into 32-bit sums, and then down for all rows of the output that lie between it and the next. Where only
- * the largest channel of each pixel is asked for, the channels of a row are kept apart and compared as they are made.
+ * the largest channel of each pixel is asked for, tiles of the output are searched in what they lie between.
  */
 #include <string.h>
 
@@ -16,10 +16,6 @@
 #define PART_ROWS 16
 /* Elements of both lines that stay in the first cache. */
 #define BLOCK 1024
-/* Blended across in vectors of this many, which there may run over into the next pixel's. */
-#define VECTOR 16
-/* Pixels whose channels are put apart at a time. */
-#define TURNED 16
 /* Most parts: each has lines of its own. */
 #define MAX_PARTS 8
 
@@ -34,11 +30,13 @@ typedef struct
 {
   const SlTensor *input, *output;
   Place *rows, *columns;
-  gint32 *lines;  /* 8-bit bilinear: two blended rows for each part, @line_elements apart */
-  gint32 *pixels; /* RESIZE_ARG_MAX: TURNED blended pixels for each part */
-  gsize channel;  /* RESIZE_ARG_MAX: elements of a blended row in each channel */
+  gint32 *lines; /* 8-bit bilinear: two blended rows for each part, @line_elements apart */
   gsize line_elements;
   gsize part; /* rows of the output in a part */
+  /* RESIZE_ARG_MAX: */
+  SlSearchRun *runs; /* of all tiles of a row */
+  gsize *first_run;  /* by tile, and one more */
+  gint32 *across;    /* weights of all columns */
 } Resize;
 
 static gfloat
@@ -81,6 +79,28 @@ places_new (const SlNode *node, gint32 in, gint32 out, SlArena *arena)
   return places;
 }
 
+/* Columns between the same two of the source, a tile at a time. */
+static void
+tiles_new (Resize *p, SlArena *arena)
+{
+  const gsize w = (gsize) p->output->dims[2], tiles = (w + SL_SEARCHED - 1) / SL_SEARCHED;
+  const gint32 channels = p->input->dims[3];
+  gsize n = 0;
+  p->runs = sl_arena_alloc (arena, w * sizeof p->runs[0]);
+  p->first_run = sl_arena_alloc (arena, (tiles + 1) * sizeof p->first_run[0]);
+  p->across = sl_arena_alloc (arena, (tiles * SL_SEARCHED + SL_SEARCH_OVER) * sizeof p->across[0]);
+  for (gsize x = 0; x < w; x++) {
+    const Place *column = &p->columns[x];
+    p->across[x] = column->fixed;
+    if (x % SL_SEARCHED == 0)
+      p->first_run[x / SL_SEARCHED] = n;
+    else if (column->low == column[-1].low)
+      continue;
+    p->runs[n++] = (SlSearchRun){ (gint32) (x % SL_SEARCHED), column->low * channels, column->high * channels };
+  }
+  p->first_run[tiles] = n;
+}
+
 void *
 sl_kernel_resize_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 {
@@ -93,44 +113,29 @@ sl_kernel_resize_prepare (const SlGraph *graph, const SlNode *node, SlArena *are
     return p;
   const gsize rows = (gsize) p->output->dims[0] * (gsize) p->output->dims[1];
   p->part = MAX (PART_ROWS, (rows + MAX_PARTS - 1) / MAX_PARTS);
-  const gsize parts = (rows + p->part - 1) / p->part, w = (gsize) p->output->dims[2], channels = (gsize) p->input->dims[3];
-  p->channel = (w + SL_SEARCH_VECTOR - 1) / SL_SEARCH_VECTOR * SL_SEARCH_VECTOR;
-  p->line_elements = (node->op == SL_OP_RESIZE_ARG_MAX ? p->channel : w) * channels;
+  if (node->op == SL_OP_RESIZE_ARG_MAX) {
+    tiles_new (p, arena);
+    return p;
+  }
+  const gsize parts = (rows + p->part - 1) / p->part;
+  p->line_elements = (gsize) p->output->dims[2] * (gsize) p->input->dims[3];
   p->lines = sl_arena_alloc (arena, parts * 2 * p->line_elements * sizeof p->lines[0]);
-  if (node->op == SL_OP_RESIZE_ARG_MAX)
-    p->pixels = sl_arena_alloc (arena, parts * (TURNED * channels + VECTOR) * sizeof p->pixels[0]);
   return p;
 }
 
-/* Columns @x .. @end-1 of a row of the source, blended across. */
+/* A row of the source, blended across. */
 static void
-blend_across (const Resize *p, const guint8 *row, gint32 x, gint32 end, gint32 *out)
+blend_across (const Resize *p, const guint8 *row, gint32 *out)
 {
   const SlWide *wide = sl_wide ();
   const gsize channels = (gsize) p->input->dims[3];
-  const gsize most = p->pixels != NULL && channels > VECTOR / 2 ? (channels + VECTOR - 1) / VECTOR * VECTOR : channels;
-  for (; x < end; x++, out += channels) {
+  for (gint32 x = 0; x < p->output->dims[2]; x++, out += channels) {
     const Place *column = &p->columns[x];
     const guint8 *left = row + (gsize) column->low * channels, *right = row + (gsize) column->high * channels;
     if (p->input->dtype == SL_DTYPE_I8)
-      wide->across_i8 ((const gint8 *) left, (const gint8 *) right, column->fixed, out, most);
+      wide->across_i8 ((const gint8 *) left, (const gint8 *) right, column->fixed, out, channels);
     else
-      wide->across_u8 (left, right, column->fixed, out, most);
-  }
-}
-
-/* The same for all of a row, with channels apart. */
-static void
-blend_channels (const Resize *p, const guint8 *row, gint32 *line, gint32 *pixels)
-{
-  const gsize channels = (gsize) p->input->dims[3];
-  const gint32 w = p->output->dims[2];
-  for (gint32 x = 0; x < w; x += TURNED, line += TURNED) {
-    const gint32 n = MIN (TURNED, w - x);
-    blend_across (p, row, x, x + n, pixels);
-    for (gsize c = 0; c < channels; c++)
-      for (gint32 i = 0; i < n; i++)
-        line[c * p->channel + (gsize) i] = pixels[(gsize) i * channels + c];
+      wide->across_u8 (left, right, column->fixed, out, channels);
   }
 }
 
@@ -157,75 +162,89 @@ store_indices (const SlKernelCall *call, const Resize *p, gsize at, const gint32
       ((gint64 *) call->outputs[0])[at + i] = found[i];
 }
 
-/* The same rows, of which only the place of each pixel's largest channel is kept; a few columns at a time, whose channels stay in
- * the first cache. */
+/* Rows @y .. @end-1 of the output, all between rows @top and @bottom of the source: only the place of each pixel's largest channel. */
 static void
-search_down (const SlKernelCall *call, gint32 *const lines[2], gsize y, gsize end)
+search_rows (const SlKernelCall *call, const guint8 *top, const guint8 *bottom, gsize y, gsize end)
 {
   const Resize *p = call->state;
   const gsize w = (gsize) p->output->dims[2], h = (gsize) p->output->dims[1];
   gint32 found[SL_SEARCH_ROWS * SL_SEARCHED], weights[SL_SEARCH_ROWS];
+  SlSearchTile tile = { .top = top, .bottom = bottom, .channels = (gsize) p->input->dims[3] };
+  tile.flip = p->input->dtype == SL_DTYPE_I8 ? 0x80 : 0;
   for (; y < end; y += SL_SEARCH_ROWS) {
     const gsize rows = MIN (SL_SEARCH_ROWS, end - y);
     for (gsize k = 0; k < rows; k++)
       weights[k] = p->rows[(y + k) % h].fixed;
-    for (gsize x = 0; x < w; x += SL_SEARCHED) {
-      const gsize n = MIN (SL_SEARCHED, w - x);
-      sl_wide ()->search (lines[0] + x, lines[1] + x, p->channel, (gsize) p->input->dims[3], weights, rows, found, n);
+    for (gsize t = 0; t * SL_SEARCHED < w; t++) {
+      const gsize x = t * SL_SEARCHED, n = MIN (SL_SEARCHED, w - x);
+      tile.runs = p->runs + p->first_run[t];
+      tile.n_runs = p->first_run[t + 1] - p->first_run[t];
+      tile.across = p->across + x;
+      sl_wide ()->search (&tile, weights, rows, found);
       for (gsize k = 0; k < rows; k++)
         store_indices (call, p, (y + k) * w + x, found + k * SL_SEARCHED, n);
     }
   }
 }
 
-/* Row @y of one image, blended across. */
-static void
-make_line (const Resize *p, const guint8 *image, gint32 y, gint32 *line, gsize part)
+/* Where the rows end that lie between the same two rows of the source as @y does, or the part ends. */
+static gsize
+rows_alike (const Resize *p, gsize y, gsize end)
 {
-  const gsize channels = (gsize) p->input->dims[3];
-  const guint8 *row = image + (gsize) y * (gsize) p->input->dims[2] * channels;
-  if (p->pixels != NULL)
-    blend_channels (p, row, line, p->pixels + part * (TURNED * channels + VECTOR));
-  else
-    blend_across (p, row, 0, p->output->dims[2], line);
+  const gsize h = (gsize) p->output->dims[1];
+  gsize next = y + 1;
+  while (next < end && next % h != 0 && p->rows[next % h].low == p->rows[y % h].low)
+    next++;
+  return next;
 }
 
 /* One part: its lines hold the source rows above and below, by @held; a row that moves up is not blended again. */
 static void
-codes_part (const SlKernelCall *call, gsize part)
+blend_part (const SlKernelCall *call, gsize part, gsize end)
 {
   const Resize *p = call->state;
-  const gsize h = (gsize) p->output->dims[1];
-  const gsize end = MIN ((part + 1) * p->part, (gsize) p->output->dims[0] * h);
+  const gsize h = (gsize) p->output->dims[1], source_row = (gsize) p->input->dims[2] * (gsize) p->input->dims[3];
   gint32 *lines[2] = { p->lines + part * 2 * p->line_elements, p->lines + (part * 2 + 1) * p->line_elements };
   gint64 held = -1; /* the source row that the second line holds */
   for (gsize y = part * p->part, next; y < end; y = next) {
     const Place *row = &p->rows[y % h];
     const gsize first = y / h * (gsize) p->input->dims[1];
-    const guint8 *image = (const guint8 *) call->inputs[0] + first * (gsize) p->input->dims[2] * (gsize) p->input->dims[3];
-    for (next = y + 1; next < end && next % h != 0 && p->rows[next % h].low == row->low; next++)
-      ;
+    const guint8 *image = (const guint8 *) call->inputs[0] + first * source_row;
+    next = rows_alike (p, y, end);
     if (held == (gint64) first + row->low) {
       gint32 *line = lines[0];
       lines[0] = lines[1];
       lines[1] = line;
     } else {
-      make_line (p, image, row->low, lines[0], part);
+      blend_across (p, image + (gsize) row->low * source_row, lines[0]);
     }
-    make_line (p, image, row->high, lines[1], part);
+    blend_across (p, image + (gsize) row->high * source_row, lines[1]);
     held = (gint64) first + row->high;
-    if (p->pixels != NULL)
-      search_down (call, lines, y, next);
-    else
-      blend_down (call, lines, y, next);
+    blend_down (call, lines, y, next);
+  }
+}
+
+static void
+search_part (const SlKernelCall *call, gsize part, gsize end)
+{
+  const Resize *p = call->state;
+  const gsize h = (gsize) p->output->dims[1], source_row = (gsize) p->input->dims[2] * (gsize) p->input->dims[3];
+  for (gsize y = part * p->part, next; y < end; y = next) {
+    const Place *row = &p->rows[y % h];
+    const guint8 *image = (const guint8 *) call->inputs[0] + y / h * (gsize) p->input->dims[1] * source_row;
+    next = rows_alike (p, y, end);
+    search_rows (call, image + (gsize) row->low * source_row, image + (gsize) row->high * source_row, y, next);
   }
 }
 
 static void
 codes_parts (void *data, gsize first, gsize n)
 {
+  const SlKernelCall *call = data;
+  const Resize *p = call->state;
+  const gsize rows = (gsize) p->output->dims[0] * (gsize) p->output->dims[1];
   for (gsize part = first; part < first + n; part++)
-    codes_part (data, part);
+    (p->runs != NULL ? search_part : blend_part) (call, part, MIN ((part + 1) * p->part, rows));
 }
 
 static void

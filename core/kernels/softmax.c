@@ -5,55 +5,31 @@
  */
 #include "core/kernels/kernels.h"
 #include "core/kernels/parallel.h"
+#include "core/kernels/wide/wide.h"
 
 #define PART_ELEMENTS 8192
 
 typedef struct
 {
+  SlSoftmax codes;
   gfloat exp[256]; /* exp (-beta * scale * (maximum - code)), by maximum - code */
-} Table;
+} State;
 
 void *
 sl_kernel_softmax_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 {
   const SlTensor *input = sl_node_input (graph, node, 0);
-  Table *table = sl_arena_alloc (arena, sizeof *table);
+  const SlTensor *output = sl_node_output (graph, node, 0);
+  State *state = sl_arena_alloc (arena, sizeof *state);
   const gfloat scale = -sl_tensor_scale (input) * node->params.softmax.beta;
   for (gint i = 0; i < 256; i++)
-    table->exp[i] = expf (scale * (gfloat) i);
-  return table;
-}
-
-/* Inlined once per type. */
-static inline __attribute__ ((always_inline)) void
-softmax_row (const Table *table, SlDtype dtype, const void *in, void *out, gint32 n, gfloat out_scale, gint32 zero, gint32 lo, gint32 hi)
-{
-  gint32 highest = G_MININT32;
-  gfloat sum = 0;
-  for (gint32 i = 0; i < n; i++)
-    highest = MAX (highest, sl_load_code (in, dtype, (gsize) i));
-  for (gint32 i = 0; i < n; i++)
-    sum += table->exp[highest - sl_load_code (in, dtype, (gsize) i)];
-  const gfloat inverse = 1.0f / (sum * out_scale);
-  for (gint32 i = 0; i < n; i++) {
-    const gfloat value = table->exp[highest - sl_load_code (in, dtype, (gsize) i)] * inverse + 0.5f;
-    const gint32 code = (gint32) (value < 65536.0f ? value : 65536.0f) + zero;
-    sl_store_code (out, dtype, (gsize) i, CLAMP (code, lo, hi));
-  }
-}
-
-static void
-row_codes (const SlKernelCall *call, gsize first, gint32 n)
-{
-  const SlTensor *input = sl_node_input (call->graph, call->node, 0), *output = sl_node_output (call->graph, call->node, 0);
-  const guint8 *in = (const guint8 *) call->inputs[0] + first;
-  guint8 *out = (guint8 *) call->outputs[0] + first;
-  const gfloat scale = sl_tensor_scale (output);
-  const gint32 zero = sl_tensor_zero_point (output);
-  if (input->dtype == SL_DTYPE_I8)
-    softmax_row (call->state, SL_DTYPE_I8, in, out, n, scale, zero, G_MININT8, G_MAXINT8);
-  else
-    softmax_row (call->state, SL_DTYPE_U8, in, out, n, scale, zero, 0, G_MAXUINT8);
+    state->exp[i] = expf (scale * (gfloat) i);
+  state->codes.n = (gsize) input->dims[input->rank - 1];
+  state->codes.flip = input->dtype == SL_DTYPE_I8 ? 0x80 : 0;
+  state->codes.exp = state->exp;
+  state->codes.scale = sl_tensor_scale (output);
+  state->codes.zero_point = sl_tensor_zero_point (output) + state->codes.flip;
+  return state;
 }
 
 static void
@@ -158,15 +134,20 @@ run_rows (void *data, gsize first, gsize n_rows)
 {
   const Rows *rows = data;
   const SlKernelCall *call = rows->call;
-  const gboolean floats = sl_node_input (call->graph, call->node, 0)->dtype == SL_DTYPE_F32;
+  const SlDtype dtype = sl_node_input (call->graph, call->node, 0)->dtype;
+  const gboolean floats = dtype == SL_DTYPE_F32;
+  if (call->node->op == SL_OP_SOFTMAX && (dtype == SL_DTYPE_U8 || dtype == SL_DTYPE_I8)) {
+    const gsize at = first * (gsize) rows->n;
+    const State *state = call->state;
+    sl_wide ()->softmax (&state->codes, (const guint8 *) call->inputs[0] + at, (guint8 *) call->outputs[0] + at, n_rows);
+    return;
+  }
   for (gsize r = first; r < first + n_rows; r++) {
     const gsize at = r * (gsize) rows->n;
     if (call->node->op == SL_OP_SOFTMAX && floats)
       row_floats (call, at, rows->n);
-    else if (call->node->op == SL_OP_SOFTMAX && sl_node_input (call->graph, call->node, 0)->dtype == SL_DTYPE_I16)
-      row_wide (call, at, rows->n);
     else if (call->node->op == SL_OP_SOFTMAX)
-      row_codes (call, at, rows->n);
+      row_wide (call, at, rows->n);
     else if (!floats)
       row_codes_as_real (call, at, rows->n);
     else if (call->node->op == SL_OP_LOG_SOFTMAX)

@@ -14,13 +14,21 @@ along_channels (const SlGraph *graph, const SlNode *node)
   return sl_constant_ints (sl_node_input (graph, node, 1), &axis, 1, &count) && (axis == 3 || axis == -1);
 }
 
+/* The kernel counts bytes of a row in 31 bits, and channels in 22. */
+static gboolean
+small_enough (const SlTensor *input)
+{
+  return input->dims[3] < 1 << 22 && (gint64) input->dims[2] * input->dims[3] <= G_MAXINT32;
+}
+
 static guint
 step (SlGraph *graph, SlPassIndex *index, SlNode *node)
 {
   if (node->op != SL_OP_ARG_MAX || index->consumers[node->inputs[0]] != 1 || !along_channels (graph, node))
     return 0;
   SlNode *resize = sl_pass_producer (index, graph, node->inputs[0]);
-  if (resize == NULL || resize->op != SL_OP_RESIZE_BILINEAR || sl_node_input (graph, resize, 0)->dtype == SL_DTYPE_F32)
+  if (resize == NULL || resize->op != SL_OP_RESIZE_BILINEAR || sl_node_input (graph, resize, 0)->dtype == SL_DTYPE_F32
+      || !small_enough (sl_node_input (graph, resize, 0)))
     return 0;
   const gint32 inputs[3] = { resize->inputs[0], resize->inputs[1], node->inputs[1] };
   node->op = SL_OP_RESIZE_ARG_MAX;

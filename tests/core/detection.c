@@ -39,9 +39,16 @@ add_tensor (SlGraph *graph, const char *name, guint rank, gint32 d0, gint32 d1, 
   sl_graph_add_tensor (graph, &tensor, NULL);
 }
 
+/* Scores of @dtype; codes are steps of 0.05 from @zero_point, which the graph refers to. */
 static gboolean
-scene_init (Scene *scene, const SlDetectionParams *detection, gint32 columns, GError **error)
+scene_init_typed (Scene *scene, const SlDetectionParams *detection, gint32 columns, SlDtype dtype, const gint32 *zero_point, GError **error)
 {
+  static const gfloat step = 0.05f;
+  const SlTensor codes = { .name = "scores",
+                           .dtype = dtype,
+                           .rank = 3,
+                           .dims = { 1, N, columns },
+                           .quant = { .scale = &step, .zero_point = zero_point, .count = dtype == SL_DTYPE_F32 ? 0 : 1 } };
   static const gint32 inputs[] = { 0, 1, 2 }, outputs[] = { 3, 4, 5, 6 };
   const SlOpParams params = { .detection = *detection };
   scene->graph = sl_graph_new (NULL);
@@ -50,12 +57,18 @@ scene_init (Scene *scene, const SlDetectionParams *detection, gint32 columns, GE
   for (guint i = 0; i < 4; i++)
     scene->out[i] = sl_tensor_buffer_new (256 * sizeof (gfloat));
   add_tensor (scene->graph, "boxes", 3, 1, N, 4, NULL);
-  add_tensor (scene->graph, "scores", 3, 1, N, columns, NULL);
+  sl_graph_add_tensor (scene->graph, &codes, NULL);
   add_tensor (scene->graph, "anchors", 2, N, 4, 0, anchors);
   for (guint i = 0; i < 4; i++)
     add_tensor (scene->graph, "out", 0, 0, 0, 0, NULL);
   return sl_graph_add_node (scene->graph, SL_OP_DETECTION_POSTPROCESS, 0, inputs, 3, outputs, 4, &params, error)
          && sl_graph_set_io (scene->graph, inputs, 2, outputs, 4, error) && sl_graph_prepare (scene->graph, error);
+}
+
+static gboolean
+scene_init (Scene *scene, const SlDetectionParams *detection, gint32 columns, GError **error)
+{
+  return scene_init_typed (scene, detection, columns, SL_DTYPE_F32, NULL, error);
 }
 
 static void
@@ -106,6 +119,25 @@ test_fast (void)
   expect (&scene, 2, 5, 1, 0.35);
   g_assert_cmpfloat (scene.out[2][3], ==, 0);
   scene_clear (&scene);
+}
+
+/* The same scores as codes. */
+static void
+test_codes (void)
+{
+  for (guint k = 0; k < 2; k++) {
+    Scene scene;
+    const gint32 zero_point = k ? -20 : 3;
+    g_assert_true (scene_init_typed (&scene, &defaults, 3, k ? SL_DTYPE_I8 : SL_DTYPE_U8, &zero_point, NULL));
+    for (gsize i = 0; i < N * 3; i++)
+      ((guint8 *) scene.scores)[i] = (guint8) ((gint32) lroundf (with_background[i / 3][i % 3] * 20) + zero_point);
+    scene_run (&scene);
+    g_assert_cmpfloat (scene.out[3][0], ==, 3);
+    expect (&scene, 0, 1, 0, 0.7);
+    expect (&scene, 1, 2, 0, 0.5);
+    expect (&scene, 2, 5, 1, 0.35);
+    scene_clear (&scene);
+  }
 }
 
 static void
@@ -206,6 +238,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/core/detection/fast", test_fast);
+  g_test_add_func ("/core/detection/codes", test_codes);
   g_test_add_func ("/core/detection/regular", test_regular);
   g_test_add_func ("/core/detection/two-classes", test_two_classes);
   g_test_add_func ("/core/detection/deltas", test_deltas);

@@ -26,7 +26,7 @@ ARROWS = {
     "tools": (["preprocess", "core", "models", "postprocess", "predict", "plugins", "pipelines"], [XNNPACK]),
 }
 # Of core, only these files know XNNPACK and its thread pool.
-XNNPACK_FILES = {"core/xnnpack.c", "core/session.c", "core/threadpool.c"}
+XNNPACK_FILES = {"core/xnnpack.c", "core/xnn_weights.c", "core/session.c", "core/threadpool.c"}
 NEEDS_GSTREAMER = {"plugins", "pipelines", "tools"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 

@@ -17,20 +17,20 @@
 #define STRING(name) #name
 #define NAME(name) STRING (name)
 
-/* Whole vectors of a look-up; returns how many bytes are done. */
+/* As much of a look-up as vectors do; returns how many bytes that is. */
 #if defined(__AVX512VBMI__)
 static gsize
 look_up_vectors (const guint8 *table, const guint8 *in, guint8 *out, gsize n)
 {
   const __m512i t0 = _mm512_loadu_si512 (table), t1 = _mm512_loadu_si512 (table + 64);
   const __m512i t2 = _mm512_loadu_si512 (table + 128), t3 = _mm512_loadu_si512 (table + 192);
-  gsize i = 0;
-  for (; i + 64 <= n; i += 64) {
-    const __m512i x = _mm512_loadu_si512 (in + i);
+  for (gsize i = 0; i < n; i += 64) {
+    const __mmask64 some = n - i >= 64 ? ~(__mmask64) 0 : ((__mmask64) 1 << (n - i)) - 1;
+    const __m512i x = _mm512_maskz_loadu_epi8 (some, in + i);
     const __m512i low = _mm512_permutex2var_epi8 (t0, x, t1), high = _mm512_permutex2var_epi8 (t2, x, t3);
-    _mm512_storeu_si512 (out + i, _mm512_mask_blend_epi8 (_mm512_movepi8_mask (x), low, high));
+    _mm512_mask_storeu_epi8 (out + i, some, _mm512_mask_blend_epi8 (_mm512_movepi8_mask (x), low, high));
   }
-  return i;
+  return n;
 }
 #elif defined(__aarch64__)
 static gsize
@@ -166,100 +166,255 @@ down (const gint32 *top, const gint32 *bottom, gint32 weight, guint8 *out, gsize
   }
 }
 
-#if defined(__AVX512F__)
-#define PIXELS 16
-#elif defined(__AVX2__)
-#define PIXELS 8
-#else
-#define PIXELS 4
-#endif
-G_STATIC_ASSERT (SL_SEARCH_VECTOR % PIXELS == 0);
-typedef gint32 Pixels __attribute__ ((vector_size (PIXELS * sizeof (gint32))));
+/* Channels that are picked out at a time; channels and pixels of a loop that compilers make vectors of. */
+#define PICKED 256
+#define BYTES SL_SEARCH_OVER
+#define LANES 8
 
-#define VECTORS (SL_SEARCH_VECTOR / PIXELS)
+/* What is searched for: the code, and below it the channel, counted down so that the first of equals is the largest. */
+#define CODE_BITS (2 * SL_BLEND_BITS)
+#define CHANNELS_MASK ((1 << CODE_BITS) - 1)
 
-static inline Pixels
-code_of (Pixels upper, Pixels lower, gint32 weight)
+/* The least and the most of BYTES channels over all pixels of a tile. */
+static void
+range_of (const SlSearchTile *tile, gsize first, guint8 *least, guint8 *most)
 {
-  return (upper * (1 << SL_BLEND_BITS) + (lower - upper) * weight + (1 << (2 * SL_BLEND_BITS - 1))) >> (2 * SL_BLEND_BITS);
+  const guint8 *const rows[2] = { tile->top + first, tile->bottom + first };
+  guint8 lo[BYTES], hi[BYTES];
+  memset (lo, 0xff, sizeof lo);
+  memset (hi, 0, sizeof hi);
+  for (gsize r = 0; r < 2 * tile->n_runs; r++) {
+    const SlSearchRun *run = &tile->runs[r / 2];
+    const gint32 at = r % 2 ? run->right : run->left;
+    for (gsize k = 0; k < 2; k++)
+      for (gsize i = 0; i < BYTES; i++) {
+        const guint8 code = rows[k][(gsize) at + i] ^ tile->flip;
+        lo[i] = MIN (lo[i], code);
+        hi[i] = MAX (hi[i], code);
+      }
+  }
+  memcpy (least, lo, sizeof lo);
+  memcpy (most, hi, sizeof hi);
 }
 
-/* The larger of both, or with @smaller the other. */
-static inline Pixels
-choose (Pixels a, Pixels b, gboolean smaller)
-{
-  const Pixels more = smaller ? a < b : a > b;
-  return (a & more) | (b & ~more);
-}
-
-static inline Pixels
-load_pixels (const gint32 *at, gsize v)
-{
-  Pixels pixels;
-  memcpy (&pixels, at + v * PIXELS, sizeof pixels);
-  return pixels;
-}
-
-/* Most channels of which those that could be the largest are picked out before. */
-#define MOST_PICKED 256
-
-/* A blend lies between what is blended: channels below what another reaches at its least, in all pixels, are left out. */
+/* A blend lies between what is blended: channels below what another reaches at its least, in the whole tile, are left out. */
 static gsize
-pick (const gint32 *top, const gint32 *bottom, gsize stride, gsize channels, guint16 *picked)
+pick (const SlSearchTile *tile, gsize first, guint16 *picked)
 {
-  Pixels least[VECTORS];
+  guint8 least[PICKED], most[PICKED], reach = 0;
+  const gsize channels = MIN (PICKED, tile->channels - first);
   gsize n = 0;
-  for (gsize v = 0; v < VECTORS; v++)
-    least[v] = (Pixels){ 0 } + G_MININT32;
+  for (gsize c = 0; c < channels; c += BYTES)
+    range_of (tile, first + c, least + c, most + c);
   for (gsize c = 0; c < channels; c++)
-    for (gsize v = 0; v < VECTORS; v++)
-      least[v] = choose (least[v], choose (load_pixels (top + c * stride, v), load_pixels (bottom + c * stride, v), TRUE), FALSE);
+    reach = MAX (reach, least[c]);
   for (gsize c = 0; c < channels; c++) {
-    gint64 lanes[sizeof (Pixels) / sizeof (gint64)], any = 0;
-    Pixels reached = { 0 };
-    for (gsize v = 0; v < VECTORS; v++) {
-      const Pixels most = choose (load_pixels (top + c * stride, v), load_pixels (bottom + c * stride, v), FALSE);
-      reached |= code_of (most, most, 0) >= code_of (least[v], least[v], 0);
-    }
-    memcpy (lanes, &reached, sizeof lanes);
-    for (gsize i = 0; i < sizeof lanes / sizeof lanes[0]; i++)
-      any |= lanes[i];
     picked[n] = (guint16) c;
-    n += any != 0;
+    n += most[c] >= reach;
   }
   return n;
 }
 
-/* All channels of a few vectors of pixels, so that what is largest stays in registers; one alone would wait for itself. */
+/* One channel: blended across in both rows, then down to each row of the output. */
 static void
-search_row (const gint32 *top, const gint32 *bottom, gsize stride, const guint16 *picked, gsize channels, gint32 weight, gint32 *found)
+search_channel (const SlSearchTile *tile, gsize channel, const gint32 *weights, gsize rows, gint32 (*keys)[SL_SEARCHED])
 {
-  Pixels largest[VECTORS], where[VECTORS] = { { 0 } };
-  for (gsize v = 0; v < VECTORS; v++)
-    largest[v] = (Pixels){ 0 } + G_MININT32;
-  for (gsize k = 0; k < channels; k++) {
-    const gsize c = picked != NULL ? picked[k] : k;
-    const Pixels index = (Pixels){ 0 } + (gint32) c;
-    for (gsize v = 0; v < VECTORS; v++) {
-      const Pixels code = code_of (load_pixels (top + c * stride, v), load_pixels (bottom + c * stride, v), weight);
-      const Pixels more = code > largest[v];
-      largest[v] = (code & more) | (largest[v] & ~more);
-      where[v] = (index & more) | (where[v] & ~more);
+  gint32 base[SL_SEARCHED + LANES], slope[SL_SEARCHED + LANES];
+  const guint8 *top = tile->top + channel, *bottom = tile->bottom + channel;
+  const gint32 below = CHANNELS_MASK - (gint32) channel;
+  for (gsize r = 0; r < tile->n_runs; r++) {
+    const SlSearchRun *run = &tile->runs[r];
+    const gint32 end = r + 1 < tile->n_runs ? run[1].x : SL_SEARCHED;
+    const gint32 t = top[run->left] ^ tile->flip, b = bottom[run->left] ^ tile->flip;
+    const gint32 t_step = (top[run->right] ^ tile->flip) - t, b_step = (bottom[run->right] ^ tile->flip) - b;
+    for (gint32 x = run->x; x < end; x += LANES)
+      for (gint32 i = x; i < x + LANES; i++) {
+        const gint32 upper = t * (1 << SL_BLEND_BITS) + t_step * tile->across[i];
+        base[i] = upper * (1 << SL_BLEND_BITS) + (1 << (CODE_BITS - 1));
+        slope[i] = b * (1 << SL_BLEND_BITS) + b_step * tile->across[i] - upper;
+      }
+  }
+  for (gsize r = 0; r < rows; r++)
+    for (gsize i = 0; i < SL_SEARCHED; i++) {
+      const gint32 key = ((base[i] + slope[i] * weights[r]) & ~CHANNELS_MASK) | below;
+      keys[r][i] = MAX (keys[r][i], key);
     }
-  }
-  memcpy (found, where, sizeof where);
 }
 
 static void
-search (const gint32 *top, const gint32 *bottom, gsize stride, gsize channels, const gint32 *weights, gsize rows, gint32 *found, gsize n)
+search (const SlSearchTile *tile, const gint32 *weights, gsize rows, gint32 *found)
 {
-  guint16 picked[MOST_PICKED + 1];
-  for (gsize x = 0; x < n; x += SL_SEARCH_VECTOR) {
-    const gboolean few = channels <= MOST_PICKED;
-    const gsize left = few ? pick (top + x, bottom + x, stride, channels, picked) : channels;
-    for (gsize r = 0; r < rows; r++)
-      search_row (top + x, bottom + x, stride, few ? picked : NULL, left, weights[r], found + r * SL_SEARCHED + x);
+  guint16 picked[PICKED + 1];
+  gint32 keys[SL_SEARCH_ROWS][SL_SEARCHED] = { 0 };
+  for (gsize first = 0; first < tile->channels; first += PICKED) {
+    const gsize n = pick (tile, first, picked);
+    if (n == 1 && tile->channels <= PICKED) {
+      for (gsize i = 0; i < rows * SL_SEARCHED; i++)
+        found[i] = picked[0];
+      return;
+    }
+    for (gsize k = 0; k < n; k++)
+      search_channel (tile, first + picked[k], weights, rows, keys);
+  }
+  for (gsize r = 0; r < rows; r++)
+    for (gsize i = 0; i < SL_SEARCHED; i++)
+      found[r * SL_SEARCHED + i] = CHANNELS_MASK - (keys[r][i] & CHANNELS_MASK);
+}
+
+static void
+add_u8 (const guint8 *in, gint32 *sums, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    sums[i] += in[i];
+}
+
+static void
+add_i8 (const gint8 *in, gint32 *sums, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    sums[i] += in[i];
+}
+
+/* A few rows at once: each row's sum is made in order, one after the other would wait for itself. */
+#define SOFTMAX_ROWS 8
+#define SOFTMAX_BLOCK 64
+#define SOFTMAX_LANES 16
+typedef gfloat Exponents[SOFTMAX_ROWS][SOFTMAX_BLOCK];
+
+/* At most SOFTMAX_BLOCK codes of each row from @in on, of rows @stride apart; @tables end at the rows' highest. */
+static void
+look_up_exponents (const gfloat *const *tables, guint8 flip, const guint8 *in, gsize stride, gsize rows, gsize n, Exponents e)
+{
+  for (gsize r = 0; r < rows; r++, in += stride) {
+    const gfloat *table = tables[r];
+    gfloat *out = e[r];
+    gsize i = 0;
+    for (; i + 4 <= n; i += 4) {
+      const guint8 a = in[i] ^ flip, b = in[i + 1] ^ flip, c = in[i + 2] ^ flip, d = in[i + 3] ^ flip;
+      out[i] = table[-(gssize) a];
+      out[i + 1] = table[-(gssize) b];
+      out[i + 2] = table[-(gssize) c];
+      out[i + 3] = table[-(gssize) d];
+    }
+    for (; i < n; i++)
+      out[i] = table[-(gssize) (in[i] ^ flip)];
   }
 }
 
-const SlWide TABLE (SL_WIDE_NAME) = { NAME (SL_WIDE_NAME), look_up, across_u8, across_i8, arg_max, down, search };
+#if defined(__SSE2__)
+/* SOFTMAX_LANES codes. */
+static inline void
+softmax_lanes (const gfloat *e, gfloat inverse, gint32 zero, guint8 flip, guint8 *codes)
+{
+  __m128i parts[4];
+  for (guint k = 0; k < 4; k++) {
+    const __m128 value = _mm_add_ps (_mm_mul_ps (_mm_loadu_ps (e + 4 * k), _mm_set1_ps (inverse)), _mm_set1_ps (0.5f));
+    parts[k] = _mm_add_epi32 (_mm_cvttps_epi32 (_mm_min_ps (value, _mm_set1_ps (256.0f))), _mm_set1_epi32 (zero));
+  }
+  const __m128i all = _mm_packus_epi16 (_mm_packs_epi32 (parts[0], parts[1]), _mm_packs_epi32 (parts[2], parts[3]));
+  _mm_storeu_si128 ((__m128i *) (void *) codes, _mm_xor_si128 (all, _mm_set1_epi8 ((char) flip)));
+}
+
+static guint8
+highest_code (const guint8 *in, gsize n, guint8 flip)
+{
+  const __m128i flips = _mm_set1_epi8 ((char) flip);
+  __m128i most = _mm_setzero_si128 ();
+  guint8 highest = 0;
+  gsize i = 0;
+  for (; i + 16 <= n; i += 16)
+    most = _mm_max_epu8 (most, _mm_xor_si128 (_mm_loadu_si128 ((const __m128i *) (const void *) (in + i)), flips));
+  for (; i < n; i++)
+    highest = MAX (highest, in[i] ^ flip);
+  return MAX (highest, largest_byte (most));
+}
+#else
+static inline void
+softmax_lanes (const gfloat *e, gfloat inverse, gint32 zero, guint8 flip, guint8 *codes)
+{
+  for (gsize k = 0; k < SOFTMAX_LANES; k++) {
+    const gfloat value = e[k] * inverse + 0.5f;
+    const gint32 code = (gint32) (value < 256.0f ? value : 256.0f) + zero;
+    codes[k] = (guint8) MIN (code, 255) ^ flip;
+  }
+}
+
+static guint8
+highest_code (const guint8 *in, gsize n, guint8 flip)
+{
+  guint8 highest = 0;
+  for (gsize i = 0; i < n; i++)
+    highest = MAX (highest, in[i] ^ flip);
+  return highest;
+}
+#endif
+
+static void
+softmax_codes (const gfloat *e, gfloat inverse, gint32 zero, guint8 flip, guint8 *out, gsize n)
+{
+  guint8 last[SOFTMAX_LANES];
+  gsize i = 0;
+  for (; i + SOFTMAX_LANES <= n; i += SOFTMAX_LANES)
+    softmax_lanes (e + i, inverse, zero, flip, out + i);
+  if (i == n)
+    return;
+  softmax_lanes (e + i, inverse, zero, flip, last);
+  memcpy (out + i, last, n - i);
+}
+
+static void
+softmax_few (const SlSoftmax *s, const guint8 *in, guint8 *out, gsize rows)
+{
+  const gsize n = s->n;
+  const gfloat *tables[SOFTMAX_ROWS];
+  gfloat sums[SOFTMAX_ROWS] = { 0 };
+  Exponents e;
+  if (rows < SOFTMAX_ROWS || n % SOFTMAX_LANES != 0)
+    memset (e, 0, sizeof e);
+  for (gsize r = 0; r < rows; r++)
+    tables[r] = s->exp + highest_code (in + r * n, n, s->flip);
+  for (gsize at = 0; at < n; at += SOFTMAX_BLOCK) {
+    const gsize block = MIN (SOFTMAX_BLOCK, n - at);
+    look_up_exponents (tables, s->flip, in + at, n, rows, block, e);
+    for (gsize i = 0; i < block; i++)
+      for (gsize r = 0; r < SOFTMAX_ROWS; r++)
+        sums[r] += e[r][i];
+  }
+  for (gsize at = 0; at < n; at += SOFTMAX_BLOCK) {
+    const gsize block = MIN (SOFTMAX_BLOCK, n - at);
+    if (n > SOFTMAX_BLOCK)
+      look_up_exponents (tables, s->flip, in + at, n, rows, block, e);
+    for (gsize r = 0; r < rows; r++)
+      softmax_codes (e[r], 1.0f / (sums[r] * s->scale), s->zero_point, s->flip, out + r * n + at, block);
+  }
+}
+
+static void
+softmax (const SlSoftmax *s, const guint8 *in, guint8 *out, gsize rows)
+{
+  for (gsize r = 0; r < rows; r += SOFTMAX_ROWS)
+    softmax_few (s, in + r * s->n, out + r * s->n, MIN (SOFTMAX_ROWS, rows - r));
+}
+
+typedef guint8 Line __attribute__ ((vector_size (SL_TURNED)));
+
+/* Four times halves are dealt together like cards, which leaves rows where columns were. */
+static void
+turn (const guint8 *from, gssize from_stride, guint8 *to, gssize to_stride)
+{
+  Line a[SL_TURNED], b[SL_TURNED];
+  for (gint i = 0; i < SL_TURNED; i++)
+    memcpy (&a[i], from + i * from_stride, sizeof a[i]);
+  for (gint round = 0; round < 4; round++) {
+    for (gint i = 0; i < SL_TURNED / 2; i++) {
+      b[2 * i] = __builtin_shufflevector (a[i], a[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+      b[2 * i + 1] = __builtin_shufflevector (a[i], a[i + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    }
+    memcpy (a, b, sizeof a);
+  }
+  for (gint i = 0; i < SL_TURNED; i++)
+    memcpy (to + i * to_stride, &a[i], sizeof a[i]);
+}
+
+const SlWide
+  TABLE (SL_WIDE_NAME) = { NAME (SL_WIDE_NAME), look_up, across_u8, across_i8, arg_max, down, search, add_u8, add_i8, softmax, turn };
