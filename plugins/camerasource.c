@@ -66,13 +66,20 @@ add (GstBin *bin, const char *name)
   return element;
 }
 
+/* Told in the words that sl_camera_message_fault() has a sentence for. */
+static void
+refuse_caps (GstElement *element)
+{
+  GST_ELEMENT_ERROR (element, STREAM, FORMAT, ("Caps do not fit."), ("not-negotiated"));
+}
+
 /* A pad left unlinked would end a short file without a word. */
 static void
 link_pad (GstPad *pad, GstElement *to)
 {
   g_autoptr (GstPad) sink = gst_element_get_static_pad (to, "sink");
   if (!gst_pad_is_linked (sink) && GST_PAD_LINK_FAILED (gst_pad_link (pad, sink)))
-    GST_ELEMENT_ERROR (to, STREAM, FORMAT, ("Cannot link."), ("not-negotiated"));
+    refuse_caps (to);
 }
 
 static void
@@ -388,10 +395,28 @@ sl_camera_probe (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
   return kind->probe == NULL || kind->probe (plan, cancel, error);
 }
 
+/* Refused caps are an error at once: a demuxer may have read all of a short file by then, and nobody else would tell. */
+static GstPadProbeReturn
+check_caps (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
+  GstCaps *caps;
+  if (GST_EVENT_TYPE (event) != GST_EVENT_CAPS)
+    return GST_PAD_PROBE_OK;
+  gst_event_parse_caps (event, &caps);
+  if (!gst_pad_query_accept_caps (pad, caps)) {
+    g_autoptr (GstElement) convert = gst_pad_get_parent_element (pad);
+    refuse_caps (convert);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
 gboolean
 sl_camera_build (const SlCameraPlan *plan, GstBin *pipeline, GstElement *sink, GError **error)
 {
   GstElement *convert = add (pipeline, "videoconvert");
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (convert, "sink");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, check_caps, NULL, NULL);
   if (plan->settings->realtime && plan->uri->kind == SL_CAMERA_FILE)
     g_object_set (sink, "sync", TRUE, "async", TRUE, NULL);
   return gst_element_link (convert, sink) && kinds[plan->uri->kind].build (plan, pipeline, convert, error);
