@@ -33,7 +33,7 @@ die_with_parent (gpointer data)
   prctl (PR_SET_PDEATHSIG, SIGKILL);
 }
 
-/* GStreamer 1.22's RTSP elements may complain of this, and go on, when a server dies in the middle of an answer. */
+/* The task inside GStreamer 1.22's rtspsrc complains of this, and goes on, when it is stopped before the server has answered. */
 static gboolean
 is_fatal (const char *domain, GLogLevelFlags level, const char *text, gpointer data)
 {
