@@ -158,6 +158,13 @@ build_file (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError *
 
 /* rtsp:// and http:// */
 
+/* Seconds, more than connect-timeout, so that it is the feed who notices and tells; 0 = never. */
+static guint
+element_timeout (const SlCameraSettings *settings)
+{
+  return settings->connect_timeout > 0 ? (guint) settings->connect_timeout / 1000 + 5 : 0;
+}
+
 /* Cameras are near: no proxy is asked for the way to them, except where the environment names one for HTTP. */
 static gboolean
 probe_port (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
@@ -206,7 +213,7 @@ build_rtsp (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError *
   GstElement *source = add (bin, "rtspsrc"), *decoder = add_decoder (bin, convert);
   g_object_set (source, "location", plan->uri->location, "user-id", plan->uri->user, "user-pw", plan->uri->password, "latency",
                 (guint) settings->latency, "drop-on-latency", settings->drop_on_latency, "tcp-timeout",
-                (guint64) settings->connect_timeout * 1000, NULL);
+                (guint64) element_timeout (settings) * G_USEC_PER_SEC, NULL);
   gst_util_set_object_arg (G_OBJECT (source), "protocols", transports[settings->protocols]);
   if (!settings->tls_verify)
     gst_util_set_object_arg (G_OBJECT (source), "tls-validation-flags", "0");
@@ -252,8 +259,8 @@ build_http (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError *
 {
   GstElement *source = add (bin, "souphttpsrc"), *demuxer = add (bin, "multipartdemux"), *decoder = add (bin, "jpegdec");
   g_object_set (source, "location", plan->uri->location, "user-id", plan->uri->user, "user-pw", plan->uri->password, "is-live", TRUE,
-                "do-timestamp", TRUE, "retries", 0, "timeout", (guint) MAX (plan->settings->connect_timeout / 1000, 1), "ssl-strict",
-                plan->settings->tls_verify, NULL);
+                "do-timestamp", TRUE, "retries", 0, "timeout", element_timeout (plan->settings), "ssl-strict", plan->settings->tls_verify,
+                NULL);
   g_object_set (demuxer, "single-stream", TRUE, NULL);
   g_autoptr (GstPad) pad = gst_element_get_static_pad (source, "src");
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, check_content_type, NULL, NULL);

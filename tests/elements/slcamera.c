@@ -22,7 +22,7 @@ make_video (void)
   g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, 100 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   return path;
@@ -202,7 +202,7 @@ test_file_preroll (void)
   for (guint i = 0; i < 2; i++) {
     camera->frames = 0;
     test_camera_play (camera, GST_STATE_PAUSED);
-    g_assert_cmpint (gst_element_get_state (camera->pipeline, NULL, NULL, 20 * GST_SECOND), ==, GST_STATE_CHANGE_SUCCESS);
+    g_assert_cmpint (gst_element_get_state (camera->pipeline, NULL, NULL, 100 * GST_SECOND), ==, GST_STATE_CHANGE_SUCCESS);
     g_assert_cmpuint (camera->frames, ==, 1);
     test_camera_play (camera, GST_STATE_PLAYING);
     test_camera_wait_eos (camera);

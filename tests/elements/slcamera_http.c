@@ -8,7 +8,7 @@
 #include "tests/elements/support.h"
 
 #define SERVER "SIGHTLINE_MJPEG_SERVER"
-#define FAST "reconnect-min=50 reconnect-max=200 stall-timeout=600 connect-timeout=3000"
+#define FAST "reconnect-min=50 reconnect-max=200 stall-timeout=600"
 /* For servers that never get as far as a frame. */
 #define HASTY "reconnect-min=50 reconnect-max=200 stall-timeout=600 connect-timeout=400"
 
