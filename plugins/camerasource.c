@@ -171,11 +171,23 @@ probe_port (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
 {
   if (plan->uri->kind == SL_CAMERA_HTTP && (g_getenv ("http_proxy") != NULL || g_getenv ("https_proxy") != NULL))
     return TRUE;
+  const gboolean tls = g_str_has_prefix (plan->uri->location, "https://") || g_str_has_prefix (plan->uri->location, "rtsps://");
+  g_autoptr (GError) reason = NULL;
   g_autoptr (GSocketClient) client = g_socket_client_new ();
   g_socket_client_set_enable_proxy (client, FALSE);
+  g_socket_client_set_tls (client, tls && plan->settings->tls_verify); /* the elements do not say what they have against it */
   g_socket_client_set_timeout (client, (guint) MAX (plan->settings->connect_timeout / 1000, 1));
-  g_autoptr (GSocketConnection) connection = g_socket_client_connect_to_uri (client, plan->uri->location, plan->uri->port, cancel, error);
-  return connection != NULL;
+  g_autoptr (GSocketConnection) connection = g_socket_client_connect_to_uri (client, plan->uri->location, plan->uri->port, cancel, &reason);
+  if (connection != NULL)
+    return TRUE;
+  if (g_error_matches (reason, G_TLS_ERROR, G_TLS_ERROR_BAD_CERTIFICATE))
+    g_set_error_literal (
+      error, SL_ERROR, SL_ERROR_OPEN,
+      "this machine does not trust the camera's certificate: install the authority that signed it, use the name it is made "
+      "for, or set tls-verify=false for a camera that signed its own");
+  else
+    g_propagate_error (error, g_steal_pointer (&reason));
+  return FALSE;
 }
 
 static gboolean

@@ -104,7 +104,8 @@ static const struct
   const char *name, *uri, *message;
 } refusals[] = {
   { "unset", NULL, "slcamera's uri property is not set: expected v4l2:///dev/video0" },
-  { "scheme", "ftp://cam/1", "uri=ftp://cam/1: slcamera has no scheme 'ftp': expected v4l2:///dev/video0" },
+  { "scheme", "ftp://cam/1",
+    "uri=ftp://cam/1: slcamera has no scheme 'ftp': expected v4l2:///dev/video0, rtsp://HOST/PATH, http://HOST/PATH, file:///PATH or test://" },
   { "pattern", "test://?pattern=bal", "uri=test://?pattern=bal: 'bal' is no pattern: expected one of smpte, snow, black" },
 };
 

@@ -109,7 +109,7 @@ static const struct
 } faults[] = {
   { "silent", "--mode silent", "/stream", HASTY, "connected, but no frame within 0.5 s" },
   { "garbage", "--mode garbage", "/stream", HASTY, "" },
-  { "no-such-path", "", "/other", FAST, "Not found" },
+  { "no-such-path", "", "/other", FAST, "Not found (Not Found (404))" },
   { "login", "--user joe --password right", "/stream", FAST " user=joe password=wrong",
     "the camera refuses user name and password: set user= and password=" },
 };
