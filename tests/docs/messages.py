@@ -33,7 +33,7 @@ def sources():
         if path.endswith((".c", ".py")) and not os.path.samefile(path, __file__):
             with open(path, encoding="utf-8") as file:
                 text = re.sub(r'(?<!\\)"\s*f?"', "", file.read())
-            yield text.replace(r"\"", '"').replace(r"\'", "'").replace(r"\x01", "").replace("\\\\", "\\")
+            yield text.replace(r"\"", '"').replace(r"\'", "'").replace("\\\\", "\\")
 
 
 def main():

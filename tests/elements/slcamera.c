@@ -268,6 +268,34 @@ test_file_errors (void)
   test_remove_file (video);
 }
 
+/* A file of JPEG pictures where nothing decodes JPEG. */
+static void
+test_file_decoder (void)
+{
+  g_autofree char *video = make_video ();
+  g_autoptr (GstCaps) jpeg = gst_caps_from_string ("image/jpeg");
+  GstRegistry *registry = gst_registry_get ();
+  GList *all = gst_element_factory_list_get_elements (GST_ELEMENT_FACTORY_TYPE_DECODER, GST_RANK_NONE);
+  GList *decoders = gst_element_factory_list_filter (all, jpeg, GST_PAD_SINK, FALSE), *next;
+  for (GList *at = decoders; at != NULL; at = next) {
+    next = at->next;
+    if (gst_element_factory_can_sink_all_caps (at->data, GST_CAPS_ANY)) { /* decodebin is one of them */
+      gst_object_unref (at->data);
+      decoders = g_list_delete_link (decoders, at);
+    } else {
+      gst_registry_remove_feature (registry, at->data);
+    }
+  }
+  expect_file_error (video, NULL,
+                     "video.mkv: no element is installed for JPEG decoder: install gstreamer1.0-libav (decoders) or "
+                     "gstreamer1.0-plugins-good (RTP), by Debian's names");
+  for (GList *at = decoders; at != NULL; at = at->next)
+    gst_registry_add_feature (registry, at->data);
+  gst_plugin_feature_list_free (decoders);
+  gst_plugin_feature_list_free (all);
+  test_remove_file (video);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -290,5 +318,6 @@ main (int argc, char **argv)
   g_test_add_func ("/slcamera/file/loop", test_file_loop);
   g_test_add_func ("/slcamera/file/realtime", test_file_realtime);
   g_test_add_func ("/slcamera/file/errors", test_file_errors);
+  g_test_add_func ("/slcamera/file/decoder", test_file_decoder);
   return g_test_run ();
 }
