@@ -66,13 +66,20 @@ add (GstBin *bin, const char *name)
   return element;
 }
 
+/* Told in the words that sl_camera_message_fault() has a sentence for. */
+static void
+refuse_caps (GstElement *element)
+{
+  GST_ELEMENT_ERROR (element, STREAM, FORMAT, ("Caps do not fit."), ("not-negotiated"));
+}
+
 /* A pad left unlinked would end a short file without a word. */
 static void
 link_pad (GstPad *pad, GstElement *to)
 {
   g_autoptr (GstPad) sink = gst_element_get_static_pad (to, "sink");
   if (!gst_pad_is_linked (sink) && GST_PAD_LINK_FAILED (gst_pad_link (pad, sink)))
-    GST_ELEMENT_ERROR (to, STREAM, FORMAT, ("Cannot link."), ("not-negotiated"));
+    refuse_caps (to);
 }
 
 static void
@@ -151,17 +158,36 @@ build_file (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError *
 
 /* rtsp:// and http:// */
 
+/* Seconds, more than connect-timeout, so that it is the feed who notices and tells; 0 = never. */
+static guint
+element_timeout (const SlCameraSettings *settings)
+{
+  return settings->connect_timeout > 0 ? (guint) settings->connect_timeout / 1000 + 5 : 0;
+}
+
 /* Cameras are near: no proxy is asked for the way to them, except where the environment names one for HTTP. */
 static gboolean
 probe_port (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
 {
   if (plan->uri->kind == SL_CAMERA_HTTP && (g_getenv ("http_proxy") != NULL || g_getenv ("https_proxy") != NULL))
     return TRUE;
+  const gboolean tls = g_str_has_prefix (plan->uri->location, "https://") || g_str_has_prefix (plan->uri->location, "rtsps://");
+  g_autoptr (GError) reason = NULL;
   g_autoptr (GSocketClient) client = g_socket_client_new ();
   g_socket_client_set_enable_proxy (client, FALSE);
+  g_socket_client_set_tls (client, tls && plan->settings->tls_verify); /* the elements do not say what they have against it */
   g_socket_client_set_timeout (client, (guint) MAX (plan->settings->connect_timeout / 1000, 1));
-  g_autoptr (GSocketConnection) connection = g_socket_client_connect_to_uri (client, plan->uri->location, plan->uri->port, cancel, error);
-  return connection != NULL;
+  g_autoptr (GSocketConnection) connection = g_socket_client_connect_to_uri (client, plan->uri->location, plan->uri->port, cancel, &reason);
+  if (connection != NULL)
+    return TRUE;
+  if (g_error_matches (reason, G_TLS_ERROR, G_TLS_ERROR_BAD_CERTIFICATE))
+    g_set_error_literal (
+      error, SL_ERROR, SL_ERROR_OPEN,
+      "this machine does not trust the camera's certificate: install the authority that signed it, use the name it is made "
+      "for, or set tls-verify=false for a camera that signed its own");
+  else
+    g_propagate_error (error, g_steal_pointer (&reason));
+  return FALSE;
 }
 
 static gboolean
@@ -199,7 +225,7 @@ build_rtsp (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError *
   GstElement *source = add (bin, "rtspsrc"), *decoder = add_decoder (bin, convert);
   g_object_set (source, "location", plan->uri->location, "user-id", plan->uri->user, "user-pw", plan->uri->password, "latency",
                 (guint) settings->latency, "drop-on-latency", settings->drop_on_latency, "tcp-timeout",
-                (guint64) settings->connect_timeout * 1000, NULL);
+                (guint64) element_timeout (settings) * G_USEC_PER_SEC, NULL);
   gst_util_set_object_arg (G_OBJECT (source), "protocols", transports[settings->protocols]);
   if (!settings->tls_verify)
     gst_util_set_object_arg (G_OBJECT (source), "tls-validation-flags", "0");
@@ -245,8 +271,8 @@ build_http (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError *
 {
   GstElement *source = add (bin, "souphttpsrc"), *demuxer = add (bin, "multipartdemux"), *decoder = add (bin, "jpegdec");
   g_object_set (source, "location", plan->uri->location, "user-id", plan->uri->user, "user-pw", plan->uri->password, "is-live", TRUE,
-                "do-timestamp", TRUE, "retries", 0, "timeout", (guint) MAX (plan->settings->connect_timeout / 1000, 1), "ssl-strict",
-                plan->settings->tls_verify, NULL);
+                "do-timestamp", TRUE, "retries", 0, "timeout", element_timeout (plan->settings), "ssl-strict", plan->settings->tls_verify,
+                NULL);
   g_object_set (demuxer, "single-stream", TRUE, NULL);
   g_autoptr (GstPad) pad = gst_element_get_static_pad (source, "src");
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, check_content_type, NULL, NULL);
@@ -388,10 +414,28 @@ sl_camera_probe (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
   return kind->probe == NULL || kind->probe (plan, cancel, error);
 }
 
+/* Refused caps are an error at once: a demuxer may have read all of a short file by then, and nobody else would tell. */
+static GstPadProbeReturn
+check_caps (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
+  GstCaps *caps;
+  if (GST_EVENT_TYPE (event) != GST_EVENT_CAPS)
+    return GST_PAD_PROBE_OK;
+  gst_event_parse_caps (event, &caps);
+  if (!gst_pad_query_accept_caps (pad, caps)) {
+    g_autoptr (GstElement) convert = gst_pad_get_parent_element (pad);
+    refuse_caps (convert);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
 gboolean
 sl_camera_build (const SlCameraPlan *plan, GstBin *pipeline, GstElement *sink, GError **error)
 {
   GstElement *convert = add (pipeline, "videoconvert");
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (convert, "sink");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, check_caps, NULL, NULL);
   if (plan->settings->realtime && plan->uri->kind == SL_CAMERA_FILE)
     g_object_set (sink, "sync", TRUE, "async", TRUE, NULL);
   return gst_element_link (convert, sink) && kinds[plan->uri->kind].build (plan, pipeline, convert, error);

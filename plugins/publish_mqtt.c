@@ -33,6 +33,7 @@ typedef struct
   guint n_on_the_way;
   gboolean answered; /* the broker answered the connection with @answer */
   gint answer;
+  GError *broken; /* the connection broke with a line that the library has taken (nullable) */
 } Mqtt;
 
 static void
@@ -63,6 +64,7 @@ mqtt_close (gpointer state)
     mosquitto_destroy (self->client);
   sl_mqtt_target_clear (&self->target);
   sl_label_counts_free (self->labels);
+  g_clear_error (&self->broken);
   g_free (self->availability);
   g_free (self->discovery_topic);
   g_free (self->discovery);
@@ -196,6 +198,10 @@ step (Mqtt *self, gint wake_fd, gint timeout_ms, GError **error)
     { .fd = wake_fd, .events = POLLIN },
   };
   gint code = MOSQ_ERR_SUCCESS;
+  if (self->broken != NULL) {
+    g_propagate_error (error, g_steal_pointer (&self->broken));
+    return FALSE;
+  }
   if (pollers[0].fd < 0)
     return fail_with (self, MOSQ_ERR_NO_CONN, error);
   poll (pollers, G_N_ELEMENTS (pollers), timeout_ms);
@@ -235,6 +241,7 @@ mqtt_connect (gpointer state, GCancellable *cancellable, GError **error)
   Mqtt *self = state;
   const gint64 until = g_get_monotonic_time () + CONNECT_US;
   self->answered = FALSE;
+  g_clear_error (&self->broken);
   const gint code = mosquitto_connect (self->client, self->target.host, (int) self->target.port, self->keep_alive);
   if (code != MOSQ_ERR_SUCCESS)
     return fail_with (self, code, error);
@@ -260,18 +267,30 @@ mqtt_connect (gpointer state, GCancellable *cancellable, GError **error)
   return TRUE;
 }
 
+/* The library keeps a line of QoS 1 or 2 before it writes to the socket: one that the socket then refuses is sent again
+ * by the library, and must not be handed to it a second time. */
+static gboolean
+takes (const Mqtt *self, gint code)
+{
+  return code == MOSQ_ERR_SUCCESS
+         || (self->qos > 0 && (code == MOSQ_ERR_ERRNO || code == MOSQ_ERR_CONN_LOST || code == MOSQ_ERR_NO_CONN || code == MOSQ_ERR_TLS));
+}
+
 static gboolean
 mqtt_send (gpointer state, const char *line, gsize bytes, GCancellable *cancellable, GError **error)
 {
   Mqtt *self = state;
   gint id = 0;
-  while (self->n_on_the_way == WINDOW)
+  while (self->broken != NULL || self->n_on_the_way == WINDOW)
     if (g_cancellable_set_error_if_cancelled (cancellable, error) || !step (self, -1, STEP_MS, error))
       return FALSE;
   /* A message ends where its length says: no newline. */
   const gint code = mosquitto_publish (self->client, &id, self->target.topic, (int) bytes - 1, line, self->qos, self->retain);
+  const gboolean taken = takes (self, code);
   if (code != MOSQ_ERR_SUCCESS)
-    return fail_with (self, code, error);
+    fail_with (self, code, taken ? &self->broken : error);
+  if (!taken)
+    return FALSE;
   for (guint i = 0; self->qos > 0 && i < WINDOW; i++)
     if (self->on_the_way[i] == 0) {
       self->on_the_way[i] = id;

@@ -42,17 +42,17 @@ typedef struct
   GstClockTime first, last;
 } TestCamera;
 
-/** test_camera_new: "slcamera @properties ! @downstream (nullable) ! fakesink", not started. */
+/** test_camera_new: "slcamera connect-timeout=60000 @properties ! @downstream (nullable) ! fakesink", not started. */
 TestCamera *test_camera_new (const char *uri, const char *properties, const char *downstream);
 /** test_camera_play: @state is GST_STATE_PLAYING or GST_STATE_PAUSED. */
 void test_camera_play (TestCamera *camera, GstState state);
-/** test_camera_wait: (transfer full): the next slcamera message with @state; fails the test after 30 s. */
+/** test_camera_wait: (transfer full): the next slcamera message with @state; fails the test after 100 s. */
 GstStructure *test_camera_wait (TestCamera *camera, const char *state);
 /** test_camera_expect: the same, of those whose reason has @fragment in it. */
 void test_camera_expect (TestCamera *camera, const char *state, const char *fragment);
-/** test_camera_wait_frames: for @n further frames, 30 s at most. */
+/** test_camera_wait_frames: for @n further frames, 100 s at most. */
 void test_camera_wait_frames (TestCamera *camera, guint n);
-/** test_camera_wait_text: the next error, warning or info has @fragment in it. */
+/** test_camera_wait_text: the next error, or one of the next warnings or infos, has @fragment in it: a busy machine may stall a camera too. */
 void test_camera_wait_text (TestCamera *camera, GstMessageType type, const char *fragment);
 /** test_camera_wait_eos: fails on an error. */
 void test_camera_wait_eos (TestCamera *camera);
@@ -60,7 +60,7 @@ void test_camera_wait_eos (TestCamera *camera);
 void test_camera_stop (TestCamera *camera);
 /** test_camera_free: stops it, too. */
 void test_camera_free (TestCamera *camera);
-/** test_is_slow: TRUE under valgrind and the address sanitizer. */
+/** test_is_slow: TRUE under valgrind and the address sanitizer, and on a machine with more to do than it can. */
 gboolean test_is_slow (void);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TestCamera, test_camera_free)

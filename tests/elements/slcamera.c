@@ -22,7 +22,7 @@ make_video (void)
   g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, 100 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   return path;
@@ -104,7 +104,8 @@ static const struct
   const char *name, *uri, *message;
 } refusals[] = {
   { "unset", NULL, "slcamera's uri property is not set: expected v4l2:///dev/video0" },
-  { "scheme", "ftp://cam/1", "uri=ftp://cam/1: slcamera has no scheme 'ftp': expected v4l2:///dev/video0" },
+  { "scheme", "ftp://cam/1",
+    "uri=ftp://cam/1: slcamera has no scheme 'ftp': expected v4l2:///dev/video0, rtsp://HOST/PATH, http://HOST/PATH, file:///PATH or test://" },
   { "pattern", "test://?pattern=bal", "uri=test://?pattern=bal: 'bal' is no pattern: expected one of smpte, snow, black" },
 };
 
@@ -202,7 +203,7 @@ test_file_preroll (void)
   for (guint i = 0; i < 2; i++) {
     camera->frames = 0;
     test_camera_play (camera, GST_STATE_PAUSED);
-    g_assert_cmpint (gst_element_get_state (camera->pipeline, NULL, NULL, 20 * GST_SECOND), ==, GST_STATE_CHANGE_SUCCESS);
+    g_assert_cmpint (gst_element_get_state (camera->pipeline, NULL, NULL, 100 * GST_SECOND), ==, GST_STATE_CHANGE_SUCCESS);
     g_assert_cmpuint (camera->frames, ==, 1);
     test_camera_play (camera, GST_STATE_PLAYING);
     test_camera_wait_eos (camera);
@@ -260,7 +261,38 @@ test_file_errors (void)
   expect_file_error (empty, NULL, "empty.mp4: ");
   test_remove_file (empty);
   g_autofree char *video = make_video ();
-  expect_file_error (video, "video/x-raw,width=32", "video.mkv: ");
+  expect_file_error (
+    video, "video/x-raw,width=32",
+    "video.mkv: the picture's format or size is not what the elements after slcamera take: put videoscale behind it, or take "
+    "the size out of the caps there");
+  test_remove_file (video);
+}
+
+/* A file of JPEG pictures where nothing decodes JPEG. */
+static void
+test_file_decoder (void)
+{
+  g_autofree char *video = make_video ();
+  g_autoptr (GstCaps) jpeg = gst_caps_from_string ("image/jpeg");
+  GstRegistry *registry = gst_registry_get ();
+  GList *all = gst_element_factory_list_get_elements (GST_ELEMENT_FACTORY_TYPE_DECODER, GST_RANK_NONE);
+  GList *decoders = gst_element_factory_list_filter (all, jpeg, GST_PAD_SINK, FALSE), *next;
+  for (GList *at = decoders; at != NULL; at = next) {
+    next = at->next;
+    if (gst_element_factory_can_sink_all_caps (at->data, GST_CAPS_ANY)) { /* decodebin is one of them */
+      gst_object_unref (at->data);
+      decoders = g_list_delete_link (decoders, at);
+    } else {
+      gst_registry_remove_feature (registry, at->data);
+    }
+  }
+  expect_file_error (video, NULL,
+                     "video.mkv: no element is installed for JPEG decoder: install gstreamer1.0-libav (decoders) or "
+                     "gstreamer1.0-plugins-good (RTP), by Debian's names");
+  for (GList *at = decoders; at != NULL; at = at->next)
+    gst_registry_add_feature (registry, at->data);
+  gst_plugin_feature_list_free (decoders);
+  gst_plugin_feature_list_free (all);
   test_remove_file (video);
 }
 
@@ -286,5 +318,6 @@ main (int argc, char **argv)
   g_test_add_func ("/slcamera/file/loop", test_file_loop);
   g_test_add_func ("/slcamera/file/realtime", test_file_realtime);
   g_test_add_func ("/slcamera/file/errors", test_file_errors);
+  g_test_add_func ("/slcamera/file/decoder", test_file_decoder);
   return g_test_run ();
 }

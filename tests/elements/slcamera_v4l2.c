@@ -69,7 +69,7 @@ make_jpeg (void)
   g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
   g_autoptr (GstSample) sample = NULL;
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  gst_element_get_state (pipeline, NULL, NULL, 20 * GST_SECOND);
+  gst_element_get_state (pipeline, NULL, NULL, 100 * GST_SECOND);
   g_object_get (sink, "last-sample", &sample, NULL);
   GstBuffer *jpeg = gst_buffer_copy_deep (gst_sample_get_buffer (sample));
   gst_element_set_state (pipeline, GST_STATE_NULL);
@@ -207,7 +207,7 @@ test_replug (void)
     g_assert_cmpint (g_rename (path, other), ==, 0);
     test_camera_wait_text (camera, GST_MESSAGE_WARNING, "Could not read from resource. (poll error 1: No such device (19))");
     gst_structure_free (test_camera_wait (camera, "reconnecting"));
-    g_usleep (300000);
+    g_usleep (G_USEC_PER_SEC);
     g_assert_cmpint (g_rename (other, path), ==, 0);
   }
   test_camera_wait_frames (camera, 3);

@@ -139,6 +139,28 @@ test_text_file (const char *name, const char *text)
   return path;
 }
 
+gboolean
+test_certificate (char **certificate, char **key)
+{
+  g_autofree char *openssl = g_find_program_in_path ("openssl");
+  gint status = -1;
+  if (openssl == NULL) {
+    g_test_skip ("needs the program openssl");
+    return FALSE;
+  }
+  *certificate = test_text_file ("certificate.pem", "");
+  *key = test_text_file ("key.pem", "");
+  const char *argv[] = { openssl,    "req",           "-x509",   "-newkey",
+                         "rsa:2048", "-nodes",        "-days",   "2",
+                         "-subj",    "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+                         "-out",     *certificate,    "-keyout", *key,
+                         NULL };
+  g_assert_true (g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_STDERR_TO_DEV_NULL | G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, NULL,
+                               &status, NULL));
+  g_assert_cmpint (status, ==, 0);
+  return TRUE;
+}
+
 void
 test_remove_file (const char *path)
 {

@@ -31,6 +31,9 @@ char *test_pair_model (void);
 char *test_sum_model (void);
 /** test_text_file: a new file with @text. */
 char *test_text_file (const char *name, const char *text);
+/** test_certificate: FALSE, and the test is marked as skipped, where there is no program openssl. @certificate is signed by its own @key and
+ *  made for "localhost"; both are new files. */
+gboolean test_certificate (char **certificate, char **key);
 /** test_remove_file: deletes what the functions above made. */
 void test_remove_file (const char *path);
 

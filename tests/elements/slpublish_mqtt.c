@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slpublish to a real MQTT broker that is stopped, killed and started again, wants a password, or speaks TLS. What a subscriber hears is
+ * compared with what was pushed, line by line.
+ */
+#include "config.h"
+
+#include <fcntl.h>
+#include <gio/gio.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/elements/publish.h"
+#include "tests/elements/support.h"
+
+typedef struct
+{
+  guint port;
+  char *config, *heard;
+  GPid broker, reader;
+} Broker;
+
+/* In the child: a test that fails leaves nothing running. */
+static void
+die_with_parent (gpointer data)
+{
+#ifdef PR_SET_PDEATHSIG
+  prctl (PR_SET_PDEATHSIG, SIGKILL);
+#endif
+}
+
+static GPid
+spawn (const char *const *argv, const char *output)
+{
+  g_autoptr (GError) error = NULL;
+  const GSpawnFlags flags =
+    G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDERR_TO_DEV_NULL | (output == NULL ? G_SPAWN_STDOUT_TO_DEV_NULL : 0);
+  GPid pid = 0;
+  gint out = -1;
+  if (output != NULL)
+    out = g_open (output, O_WRONLY | O_CREAT | O_APPEND, 0600);
+  g_assert_true (g_spawn_async_with_fds (NULL, (char **) argv, NULL, flags, die_with_parent, NULL, &pid, -1, out, -1, &error));
+  if (out >= 0)
+    close (out);
+  return pid;
+}
+
+static void
+kill_wait (GPid *pid, gint with)
+{
+  gint status;
+  if (*pid == 0)
+    return;
+  kill (*pid, with);
+  waitpid (*pid, &status, 0);
+  g_spawn_close_pid (*pid);
+  *pid = 0;
+}
+
+static void
+wait_listening (guint port)
+{
+  g_autoptr (GSocketClient) client = g_socket_client_new ();
+  g_socket_client_set_enable_proxy (client, FALSE);
+  const gint64 until = g_get_monotonic_time () + PUBLISH_PATIENCE;
+  for (;;) {
+    g_autoptr (GSocketConnection) connection = g_socket_client_connect_to_host (client, "127.0.0.1", (guint16) port, NULL, NULL);
+    if (connection != NULL)
+      return;
+    g_assert_cmpint (g_get_monotonic_time (), <, until);
+    g_usleep (20000);
+  }
+}
+
+static void
+start_broker (Broker *broker)
+{
+  const char *argv[] = { "mosquitto", "-c", broker->config, NULL };
+  broker->broker = spawn (argv, NULL);
+  wait_listening (broker->port);
+}
+
+/* A broker of our own on a free port, that keeps sessions on disk, and a reader that remembers its session too. */
+static gboolean
+open_broker (Broker *broker, const char *name, const char *more)
+{
+  g_autofree char *program = g_find_program_in_path ("mosquitto"), *reader = g_find_program_in_path ("mosquitto_sub");
+  if (program == NULL || reader == NULL) {
+    g_test_skip ("needs the programs mosquitto and mosquitto_sub");
+    return FALSE;
+  }
+  *broker = (Broker){ .port = publish_free_port () };
+  g_autofree char *folder = publish_path (""), *config_name = g_strconcat (name, ".conf", NULL),
+                  *heard_name = g_strconcat (name, ".heard", NULL);
+  g_autofree char *config =
+    g_strdup_printf ("listener %u 127.0.0.1\npersistence true\npersistence_location %s/\npersistence_file %s.db\nuser root\n"
+                     "max_queued_messages 0\n%s",
+                     broker->port, folder, name, more);
+  broker->config = publish_path (config_name);
+  broker->heard = publish_path (heard_name);
+  g_assert_true (g_file_set_contents (broker->config, config, -1, NULL));
+  start_broker (broker);
+  return TRUE;
+}
+
+static void
+start_reader (Broker *broker)
+{
+  g_autofree char *port = g_strdup_printf ("%u", broker->port);
+  const char *argv[] = { "mosquitto_sub", "-h", "127.0.0.1", "-p", port, "-q", "2", "-c", "-i", "reader", "-v", "-t", "#", NULL };
+  broker->reader = spawn (argv, broker->heard);
+}
+
+static void
+close_broker (Broker *broker)
+{
+  kill_wait (&broker->reader, SIGKILL);
+  kill_wait (&broker->broker, SIGKILL);
+  g_free (broker->config);
+  g_free (broker->heard);
+}
+
+/* Waits until the reader heard @needle. */
+static char *
+hear (Broker *broker, const char *needle)
+{
+  const gint64 until = g_get_monotonic_time () + PUBLISH_PATIENCE;
+  for (;;) {
+    char *text = NULL;
+    if (g_file_get_contents (broker->heard, &text, NULL, NULL) && strstr (text, needle) != NULL)
+      return text;
+    if (g_get_monotonic_time () > until)
+      g_error ("\"%s\" was never heard, only: %s", needle, text);
+    g_free (text);
+    g_usleep (20000);
+  }
+}
+
+static guint
+occurrences (const char *text, const char *needle)
+{
+  guint n = 0;
+  for (const char *at = text; (at = strstr (at, needle)) != NULL; at += strlen (needle))
+    n++;
+  return n;
+}
+
+/* QoS 2 and a broker that is ended and started again in the middle, twice: each line is heard once, in order. */
+static void
+test_broker_restarts (void)
+{
+  Broker broker;
+  GstBus *bus;
+  if (!open_broker (&broker, "restarts", "allow_anonymous true\n"))
+    return;
+  start_reader (&broker);
+  g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/shop/{element}", broker.port);
+  GstHarness *harness = publish_start (location, "name=door qos=2 client-id=publisher", &bus);
+  g_free (hear (&broker, "shop/door/available online"));
+  publish_push_lines (harness, 0, 200);
+  for (guint round = 1; round <= 2; round++) {
+    g_free (hear (&broker, "\"frame\":50,"));
+    kill_wait (&broker.broker, SIGTERM);
+    gst_structure_free (publish_wait_for_state (bus, "disconnected"));
+    publish_push_lines (harness, round * 200, round * 200 + 200);
+    start_broker (&broker);
+  }
+  for (guint i = 0; i < 600; i++) {
+    g_autofree char *part = g_strdup_printf ("\"frame\":%u,", i);
+    g_free (hear (&broker, part));
+  }
+  g_assert_true (gst_harness_push_event (harness, gst_event_new_eos ()));
+  g_assert_cmpuint (publish_count (harness, "published"), ==, 600);
+  g_assert_cmpuint (publish_count (harness, "dropped"), ==, 0);
+  publish_finish (harness, bus);
+  g_autofree char *heard = hear (&broker, "shop/door/available offline");
+  const char *at = heard;
+  for (guint i = 0; i < 600; i++) {
+    g_autofree char *line = publish_line (i), *whole = g_strdup_printf ("shop/door %s\n", line);
+    g_assert_cmpuint (occurrences (heard, whole), ==, 1);
+    const char *found = strstr (heard, whole);
+    g_assert_true (found >= at);
+    at = found;
+  }
+  close_broker (&broker);
+}
+
+/* A broker that is killed without a word: the queue's bound is all that is lost, and the last will is heard. */
+static void
+test_broker_killed (void)
+{
+  Broker broker;
+  GstBus *bus;
+  if (!open_broker (&broker, "killed", "allow_anonymous true\n"))
+    return;
+  g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/gate", broker.port);
+  GstHarness *harness = publish_start (location, "qos=1 max-queue-bytes=4096", &bus);
+  gst_structure_free (publish_wait_for_state (bus, "connected"));
+  kill_wait (&broker.broker, SIGKILL);
+  gst_structure_free (publish_wait_for_state (bus, "disconnected"));
+  publish_push_lines (harness, 0, 1000);
+  const guint64 dropped = publish_count (harness, "dropped");
+  g_assert_cmpuint (dropped, >, 900);
+  g_assert_cmpuint (dropped, <, 1000);
+  start_broker (&broker);
+  start_reader (&broker);
+  gst_structure_free (publish_wait_for_state (bus, "connected"));
+  g_assert_true (gst_harness_push_event (harness, gst_event_new_eos ()));
+  g_assert_cmpuint (publish_count (harness, "published"), ==, 1000 - dropped);
+  g_assert_cmpuint (publish_count (harness, "dropped"), ==, dropped);
+  publish_finish (harness, bus);
+  close_broker (&broker);
+}
+
+static void
+test_counts (void)
+{
+  Broker broker;
+  GstBus *bus;
+#ifndef SL_HAVE_JSON_GLIB
+  g_test_skip ("needs JSON-GLib");
+  return;
+#endif
+  if (!open_broker (&broker, "counts", "allow_anonymous true\n"))
+    return;
+  start_reader (&broker);
+  g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/yard/{source}", broker.port);
+  GstHarness *harness = publish_start (location, "source=a/b counts=true discovery-prefix=homeassistant", &bus);
+  g_free (hear (&broker, "yard/a_b/available online"));
+  publish_push_text (harness, "{\"objects\":[{\"roi_type\":\"cat\"},{\"roi_type\":\"traffic/light\"},{\"roi_type\":\"cat\"}]}");
+  publish_push_text (harness, "{\"objects\":[{\"roi_type\":\"cat\"},{\"roi_type\":\"cat\"}]}");
+  publish_push_text (harness, "{\"objects\":[]}");
+  publish_push_text (harness, "not JSON at all");
+  gst_harness_push_event (harness, gst_event_new_eos ());
+  g_autofree char *heard = hear (&broker, "not JSON at all");
+  publish_finish (harness, bus);
+  g_assert_cmpuint (occurrences (heard, "yard/a_b/cat 2\n"), ==, 1);
+  g_assert_cmpuint (occurrences (heard, "yard/a_b/traffic_light 1\n"), ==, 1);
+  g_assert_cmpuint (occurrences (heard, "yard/a_b/traffic_light 0\n"), ==, 1);
+  g_assert_cmpuint (occurrences (heard, "yard/a_b/cat 0\n"), ==, 1);
+  g_assert_cmpuint (occurrences (heard, "yard/a_b/cat 1\n"), ==, 0);
+  g_assert_nonnull (strstr (heard, "homeassistant/sensor/sightline-"));
+  g_assert_nonnull (strstr (heard, "\"state_topic\":\"yard/a_b\""));
+  g_assert_nonnull (strstr (heard, "\"availability_topic\":\"yard/a_b/available\""));
+  g_assert_nonnull (strstr (heard, "yard/a_b/available online"));
+  close_broker (&broker);
+}
+
+/* A broker that wants a password: without, it says so and goes on trying; with it, lines get through. */
+static void
+test_password (void)
+{
+  Broker broker;
+  GstBus *bus;
+  g_autofree char *passwords = publish_path ("passwords"), *more = g_strdup_printf ("allow_anonymous false\npassword_file %s\n", passwords);
+  g_autofree char *tool = g_find_program_in_path ("mosquitto_passwd");
+  if (tool == NULL) {
+    g_test_skip ("needs the program mosquitto_passwd");
+    return;
+  }
+  const char *argv[] = { tool, "-b", "-c", passwords, "me", "secret", NULL };
+  g_assert_true (g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, NULL, NULL, NULL));
+  if (!open_broker (&broker, "password", more))
+    return;
+  g_autofree char *without = g_strdup_printf ("mqtt://me:wrong@127.0.0.1:%u/a", broker.port);
+  GstHarness *harness = publish_start (without, "", &bus);
+  g_autoptr (GstStructure) said = publish_wait_for_state (bus, "disconnected");
+  g_assert_nonnull (strstr (gst_structure_get_string (said, "reason"), "check username and password"));
+  g_assert_null (strstr (gst_structure_get_string (said, "location"), "wrong"));
+  publish_finish (harness, bus);
+  g_autofree char *with = g_strdup_printf ("mqtt://me:secret@127.0.0.1:%u/a", broker.port);
+  harness = publish_start (with, "", &bus);
+  publish_push_lines (harness, 0, 10);
+  g_assert_true (gst_harness_push_event (harness, gst_event_new_eos ()));
+  g_assert_cmpuint (publish_count (harness, "published"), ==, 10);
+  publish_finish (harness, bus);
+  close_broker (&broker);
+}
+
+/* A broker that signed its own certificate: refused without it, taken with it. */
+static void
+test_tls (void)
+{
+  Broker broker;
+  GstBus *bus;
+  g_autofree char *certificate = NULL, *key = NULL;
+  if (!test_certificate (&certificate, &key))
+    return;
+  g_autofree char *more = g_strdup_printf ("allow_anonymous true\ncertfile %s\nkeyfile %s\n", certificate, key);
+  if (open_broker (&broker, "tls", more)) {
+    g_autofree char *location = g_strdup_printf ("mqtts://localhost:%u/a", broker.port);
+    g_autofree char *with = g_strdup_printf ("ca-file=%s", certificate);
+    g_autofree char *expected =
+      g_strdup_printf ("MQTT broker localhost:%u: A TLS error occurred. Is its certificate made for this host name, "
+                       "and signed by ca-file or the system's authorities?",
+                       broker.port);
+    GstHarness *harness = publish_start (location, "", &bus);
+    g_autoptr (GstStructure) said = publish_wait_for_state (bus, "disconnected");
+    g_assert_cmpstr (gst_structure_get_string (said, "reason"), ==, expected);
+    publish_finish (harness, bus);
+    harness = publish_start (location, with, &bus);
+    publish_push_lines (harness, 0, 10);
+    g_assert_true (gst_harness_push_event (harness, gst_event_new_eos ()));
+    g_assert_cmpuint (publish_count (harness, "published"), ==, 10);
+    publish_finish (harness, bus);
+    close_broker (&broker);
+  }
+  test_remove_file (certificate);
+  test_remove_file (key);
+}
+
+int
+main (int argc, char **argv)
+{
+  publish_init (&argc, &argv);
+  g_test_add_func ("/slpublish/mqtt/broker-restarts", test_broker_restarts);
+  g_test_add_func ("/slpublish/mqtt/broker-killed", test_broker_killed);
+  g_test_add_func ("/slpublish/mqtt/counts", test_counts);
+  g_test_add_func ("/slpublish/mqtt/password", test_password);
+  g_test_add_func ("/slpublish/mqtt/tls", test_tls);
+  return publish_run ();
+}
