@@ -50,8 +50,8 @@ sl_bus_error (GstMessage *message)
   const char *reason = debug != NULL ? strstr (debug, "reason ") : NULL;
   if (g_error_matches (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED) && reason != NULL)
     return g_error_new (error->domain, error->code, "%s (%s)", error->message, reason + strlen ("reason "));
-  /* The message says that it could not be opened, the last line of the details why. */
-  const char *why = debug != NULL && error->domain == GST_RESOURCE_ERROR ? strrchr (debug, '\n') : NULL;
+  /* Where the message itself is general, the last line of the details says why. */
+  const char *why = debug != NULL ? strrchr (debug, '\n') : NULL;
   if (why != NULL && why[1] != '\0' && strcmp (why + 1, error->message) != 0)
     return g_error_new (error->domain, error->code, "%s (%s)", error->message, why + 1);
   return g_steal_pointer (&error);
