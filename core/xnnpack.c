@@ -519,7 +519,8 @@ sl_xnn_init (GError **error)
   const enum xnn_status status = (enum xnn_status) (known - 1);
   if (status == xnn_status_success)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "XNNPACK cannot run on this machine: %s", status_text (status));
+  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "XNNPACK cannot run on this machine: %s",
+               status == xnn_status_out_of_memory ? "it has no memory, or cannot read /proc/cpuinfo" : status_text (status));
   return FALSE;
 }
 

@@ -513,10 +513,11 @@ sl_contract_require_range (const SlContract *contract, GError **error)
     return TRUE;
   const SlTensorContract *input = &contract->inputs[0];
   g_autofree char *text = describe_tensor (input);
-  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-               "%s: input '%s' is %s and nothing states which values its pixels take; set mean= and std= of slinfer (mean=127.5 std=127.5 "
-               "for -1..1, mean=0 std=255 for 0..1), or write 'ranges=-1.0,1.0' or 'ranges=0.0,1.0' under [%s] of %s.modelinfo",
-               contract->model, input->name, text, input->name, contract->model);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_CONTRACT,
+    "%s: input '%s' is %s and nothing states which values its pixels take; give mean and std, as properties or options (127.5 and "
+    "127.5 for -1..1, 0 and 255 for 0..1), or write 'ranges=-1.0,1.0' or 'ranges=0.0,1.0' under [%s] of %s.modelinfo",
+    contract->model, input->name, text, input->name, contract->model);
   return FALSE;
 }
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/error.h"
 
@@ -32,6 +33,6 @@ sl_file_map (const char *path, const char *expected, GError **error)
     return refuse (error, "is not a regular file", expected);
   g_autoptr (GMappedFile) map = g_mapped_file_new (path, FALSE, &cause);
   if (map == NULL)
-    return refuse (error, cause->message, expected);
+    return refuse (error, g_access (path, R_OK) != 0 ? g_strerror (errno) : cause->message, expected);
   return g_mapped_file_get_bytes (map);
 }

@@ -52,8 +52,11 @@ unknown_format (GBytes *bytes, GError **error)
   char found[5] = { 0 };
   for (guint i = 0; i < 4; i++)
     found[i] = g_ascii_isprint (data[4 + i]) ? (char) data[4 + i] : '.';
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s%s; expected a TensorFlow Lite model (bytes 4..7 'TFL3', found '%s')",
-               what != NULL ? "looks like " : "not a known model format", what != NULL ? what : "", found);
+  if (what != NULL)
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "looks like %s; expected a TensorFlow Lite model", what);
+  else
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "not a known model format; expected a TensorFlow Lite model (bytes 4..7 'TFL3', found '%s')", found);
   return FALSE;
 }
 

@@ -20,8 +20,11 @@ static const struct
   const char *extra;
   const char *what;
 } lookalikes[] = {
-  { "PK\x03\x04", 4, "data.pkl", "a PyTorch model (zip archive with data.pkl)" },
+  { "PK\x03\x04", 4, "data.pkl",
+    "a PyTorch model (zip archive with data.pkl); export it to TensorFlow Lite from Python, with litert-torch "
+    "or, for Ultralytics' models, 'yolo export format=tflite'" },
   { "PK\x03\x04", 4, NULL, "a zip archive" },
+  { "<?xml", 5, "<net ", "an OpenVINO model; convert the model that it was made from to TensorFlow Lite" },
   { "<", 1, "html", "a web page, perhaps of a failed download" },
   { "<", 1, "HTML", "a web page, perhaps of a failed download" },
   { "version https://git-lfs", 23, NULL, "a Git LFS pointer; fetch the real file with 'git lfs pull'" },
@@ -77,7 +80,8 @@ sl_reader_describe_unknown (GBytes *bytes)
     if (lookalikes[i].extra == NULL || contains (data, size, lookalikes[i].extra))
       return g_strdup (lookalikes[i].what);
   }
-  return looks_like_onnx (data, size) ? g_strdup ("an ONNX model") : NULL;
+  return looks_like_onnx (data, size) ? g_strdup ("an ONNX model; convert it to TensorFlow Lite, for example with 'onnx2tf -i MODEL.onnx'")
+                                      : NULL;
 }
 
 void

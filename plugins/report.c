@@ -56,6 +56,18 @@ sl_element_report (GstElement *element, const GError *error)
 }
 
 gboolean
+sl_element_has_format (GstElement *element, GstPad *pad)
+{
+  if (gst_pad_has_current_caps (pad))
+    return TRUE;
+  g_autoptr (GError) error = g_error_new (
+    SL_ERROR, SL_ERROR_ARGUMENT, "got bytes that nothing states the format of (no caps), expected raw video: put decodebin before %s",
+    GST_OBJECT_NAME (gst_element_get_factory (element)));
+  sl_element_report (element, error);
+  return FALSE;
+}
+
+gboolean
 sl_element_refuse (GstElement *element, gboolean *refused, GError *error)
 {
   if (!*refused)

@@ -99,7 +99,7 @@ static const SlProperty properties[] = {
   { "layout", "Layout", "Overrides the model: order of its input's dimensions", SL_PROPERTY_CHOICE, AT (layout), 0, 0, SL_CHOICE_AUTO,
     sl_layout_choice_get_type, TRUE },
   { "decoder", "Decoder",
-    "Overrides the model: what its outputs mean (labels, ssd), for the slpostprocess downstream; unset = what the model "
+    "Overrides the model: what its outputs mean (labels, ssd, yolo, pose, ... with parameters, such as yolo,preset=v5), for the slpostprocess downstream; unset = what the model "
     "says, else told by the outputs' shapes",
     SL_PROPERTY_STRING, AT (decoder), 0, 0, 0, NULL, TRUE },
 };

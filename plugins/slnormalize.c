@@ -270,6 +270,15 @@ next_object (SlNormalize *self, GstBuffer **out)
   return flow;
 }
 
+static GstFlowReturn
+sl_normalize_submit_input_buffer (GstBaseTransform *base, gboolean discont, GstBuffer *frame)
+{
+  if (sl_element_has_format (GST_ELEMENT (base), base->sinkpad))
+    return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->submit_input_buffer (base, discont, frame);
+  gst_buffer_unref (frame);
+  return GST_FLOW_NOT_NEGOTIATED;
+}
+
 /* Called until there is nothing more to come of a frame. */
 static GstFlowReturn
 sl_normalize_generate_output (GstBaseTransform *base, GstBuffer **out)
@@ -627,6 +636,7 @@ sl_normalize_class_init (SlNormalizeClass *klass)
   base_class->propose_allocation = sl_normalize_propose_allocation;
   base_class->copy_metadata = sl_normalize_copy_metadata;
   base_class->transform_meta = sl_normalize_transform_meta;
+  base_class->submit_input_buffer = sl_normalize_submit_input_buffer;
   base_class->generate_output = sl_normalize_generate_output;
   base_class->transform = sl_normalize_transform;
   base_class->start = sl_normalize_start;

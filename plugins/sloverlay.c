@@ -13,6 +13,7 @@
 #include "plugins/maskmeta.h"
 #include "plugins/predictions.h"
 #include "plugins/properties.h"
+#include "plugins/report.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_overlay_debug);
 #define GST_CAT_DEFAULT sl_overlay_debug
@@ -152,6 +153,15 @@ sl_overlay_prepare_output_buffer (GstBaseTransform *base, GstBuffer *in, GstBuff
   return GST_FLOW_OK;
 }
 
+static GstFlowReturn
+sl_overlay_submit_input_buffer (GstBaseTransform *base, gboolean discont, GstBuffer *frame)
+{
+  if (sl_element_has_format (GST_ELEMENT (base), base->sinkpad))
+    return GST_BASE_TRANSFORM_CLASS (sl_overlay_parent_class)->submit_input_buffer (base, discont, frame);
+  gst_buffer_unref (frame);
+  return GST_FLOW_NOT_NEGOTIATED;
+}
+
 static gboolean
 sl_overlay_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
 {
@@ -198,6 +208,7 @@ sl_overlay_class_init (SlOverlayClass *klass)
   klass->transform_ip = sl_overlay_transform_ip;
   klass->prepare_output_buffer = sl_overlay_prepare_output_buffer;
   klass->set_caps = sl_overlay_set_caps;
+  klass->submit_input_buffer = sl_overlay_submit_input_buffer;
   klass->start = sl_overlay_start;
   klass->stop = sl_overlay_stop;
 }

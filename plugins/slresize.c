@@ -315,6 +315,10 @@ static GstFlowReturn
 sl_resize_submit_input_buffer (GstBaseTransform *base, gboolean is_discont, GstBuffer *in)
 {
   SlResize *self = (SlResize *) base;
+  if (!sl_element_has_format (GST_ELEMENT (base), base->sinkpad)) {
+    gst_buffer_unref (in);
+    return GST_FLOW_NOT_NEGOTIATED;
+  }
   if (take_changed (self) && self->resizer != NULL) {
     g_autoptr (GstCaps) incaps = gst_pad_get_current_caps (base->sinkpad);
     g_autoptr (GstCaps) outcaps = gst_pad_get_current_caps (base->srcpad);

@@ -30,6 +30,14 @@ check_labels (SlDecoding *decoding, const SlLabels *labels, const SlContract *co
   guint classes = sl_decoding_classes (decoding);
   if (labels == NULL || classes == 0)
     return TRUE;
+  if (g_str_equal (sl_decoding_decoder (decoding)->name, "labels") && sl_labels_count (labels) > classes) {
+    /* A list with one name more, or less, mostly differs from the model in the class "background", which shifts every name. */
+    g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "labels %s: %u names for %u classes; expected one a class: %s",
+                 sl_labels_origin (labels), sl_labels_count (labels), classes,
+                 sl_labels_count (labels) == classes + 1 ? "remove the name that the model does not have, often the first, 'background'"
+                                                         : "is it another model's?");
+    return FALSE;
+  }
   if (contract != NULL && labels == contract->labels)
     return sl_contract_check_labels (contract, classes, error);
   if (sl_labels_count (labels) >= classes)

@@ -6,8 +6,11 @@
 #include "config.h"
 #include "tools/draw.h"
 
+#include <errno.h>
+#include <glib/gstdio.h>
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -131,6 +134,45 @@ pull (SlDrawer *drawer, GError **error)
   }
 }
 
+/* Pictures take the place of older ones at once and whole; what is no regular file, such as /dev/stdout or a pipe, is written to. */
+static gboolean
+write_file (const char *path, const guint8 *data, gsize size, GError **error)
+{
+  GStatBuf status;
+  g_autoptr (GError) cause = NULL;
+  if (g_stat (path, &status) != 0 || S_ISREG (status.st_mode)) {
+    if (g_file_set_contents (path, (const char *) data, (gssize) size, &cause))
+      return TRUE;
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--draw %s: cannot be written: %s", path, cause->message);
+    return FALSE;
+  }
+  FILE *file = g_fopen (path, "wb");
+  const gboolean written = file != NULL && fwrite (data, 1, size, file) == size && fflush (file) == 0;
+  if (!written)
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--draw %s: cannot be written: %s", path, g_strerror (errno));
+  if (file != NULL)
+    fclose (file);
+  return written;
+}
+
+/* Before a model is loaded and a source decoded for nothing. */
+gboolean
+sl_drawer_check (const char *path, GError **error)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+  const char *dot = strrchr (path, '.');
+  if (dot != NULL && strchr (dot, '/') == NULL && dot[1] != '\0' && g_ascii_strcasecmp (dot, ".png") != 0)
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "--draw %s: pictures are written as PNG; expected a file name that ends in .png",
+                 path);
+  else if (path[0] == '\0' || g_file_test (path, G_FILE_TEST_IS_DIR))
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "--draw '%s': expected the name of a file that ends in .png", path);
+  else if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--draw %s: there is no folder %s; make it first", path, folder);
+  else
+    return TRUE;
+  return FALSE;
+}
+
 gboolean
 sl_drawer_write (SlDrawer *drawer, GstSample *frame, GError **error)
 {
@@ -143,7 +185,7 @@ sl_drawer_write (SlDrawer *drawer, GstSample *frame, GError **error)
   GstBuffer *buffer = gst_sample_get_buffer (picture);
   gboolean good = gst_buffer_map (buffer, &map, GST_MAP_READ);
   if (good) {
-    good = g_file_set_contents (path, (const char *) map.data, (gssize) map.size, error);
+    good = write_file (path, map.data, map.size, error);
     gst_buffer_unmap (buffer, &map);
   } else {
     g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the picture cannot be read");

@@ -11,6 +11,8 @@ G_BEGIN_DECLS
 
 typedef struct _SlDrawer SlDrawer;
 
+/** sl_drawer_check: whether pictures can be written to @path, as far as its name tells. */
+gboolean sl_drawer_check (const char *path, GError **error);
 /** sl_drawer_new: the first frame is written to @path, others to @path with -2, -3, ... before its extension. */
 SlDrawer *sl_drawer_new (const char *path, GError **error);
 void sl_drawer_free (SlDrawer *drawer);

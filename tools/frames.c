@@ -50,6 +50,10 @@ sl_bus_error (GstMessage *message)
   const char *reason = debug != NULL ? strstr (debug, "reason ") : NULL;
   if (g_error_matches (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED) && reason != NULL)
     return g_error_new (error->domain, error->code, "%s (%s)", error->message, reason + strlen ("reason "));
+  /* Where the message itself is general, the last line of the details says why. */
+  const char *why = debug != NULL ? strrchr (debug, '\n') : NULL;
+  if (why != NULL && why[1] != '\0' && strcmp (why + 1, error->message) != 0)
+    return g_error_new (error->domain, error->code, "%s (%s)", error->message, why + 1);
   return g_steal_pointer (&error);
 }
 
@@ -194,7 +198,8 @@ set_decode_error (SlFrames *frames, GstMessage *message, GError **error)
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "decoding stopped after %" G_GUINT64_FORMAT " frames: %s", frames->delivered,
                  cause->message);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "cannot be decoded: %s", cause->message);
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "cannot be %s: %s", cause->domain == GST_RESOURCE_ERROR ? "read" : "decoded",
+                 cause->message);
 }
 
 /* FALSE with @error set when a message ends the source. */

@@ -2,21 +2,21 @@
 /*
  * The sightline program: finds the sub-command and hands its arguments over.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config.h"
+#include "pipelines/suggest.h"
 #include "tools/command.h"
 
 static const SlCommand *const commands[] = {
-  &sl_command_predict,
-  &sl_command_inspect,
-  &sl_command_infer,
-  &sl_command_bench,
-  &sl_command_run,
-  &sl_command_check,
+  &sl_command_predict, &sl_command_inspect, &sl_command_infer, &sl_command_bench, &sl_command_run, &sl_command_check,
 };
 
 void
@@ -39,30 +39,70 @@ print_help (FILE *to)
                "Exit status: 0 done, 1 something failed, 2 wrong usage, 130 interrupted.\n");
 }
 
+/* A file that a library opens must not become standard output, nor results go into it: what is closed stays unusable, but taken. */
+static void
+keep_standard_streams (void)
+{
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+    if (fcntl (fd, F_GETFD) < 0 && errno == EBADF && open ("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+      exit (SL_EXIT_FAILED);
+}
+
+static const SlCommand *
+find_command (const char *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
+    if (strcmp (name, commands[i]->name) == 0)
+      return commands[i];
+  return NULL;
+}
+
+static int
+refuse_command (const char *name)
+{
+  const char *names[G_N_ELEMENTS (commands)];
+  for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
+    names[i] = commands[i]->name;
+  const char *near = sl_suggest (name, names, G_N_ELEMENTS (names));
+  if (name[0] == '-')
+    sl_complain (NULL, "'%s' is not an option; expected --help, --version or a command first (see sightline --help)", name);
+  else if (near != NULL)
+    sl_complain (NULL, "'%s' is not a command; did you mean '%s'? (see sightline --help)", name, near);
+  else
+    sl_complain (NULL, "'%s' is not a command; expected predict, inspect, infer, bench, run or check (see sightline --help)", name);
+  return SL_EXIT_USAGE;
+}
+
+static int
+run_command (const char *name, const SlCommand *command, int argc, char **argv)
+{
+  if (command != NULL)
+    return command->run (argc - 1, argv + 1);
+  if (strcmp (name, "--help") == 0 || strcmp (name, "-h") == 0 || strcmp (name, "help") == 0)
+    print_help (stdout);
+  else if (strcmp (name, "--version") == 0)
+    printf ("sightline %s\n", SL_VERSION);
+  else
+    return refuse_command (name);
+  return SL_EXIT_OK;
+}
+
 int
 main (int argc, char **argv)
 {
   setlocale (LC_CTYPE, "");
+  keep_standard_streams ();
   if (argc < 2) {
     print_help (stderr);
     return SL_EXIT_USAGE;
   }
-  if (strcmp (argv[1], "--help") == 0 || strcmp (argv[1], "-h") == 0 || strcmp (argv[1], "help") == 0) {
-    print_help (stdout);
-    return SL_EXIT_OK;
-  }
-  if (strcmp (argv[1], "--version") == 0) {
-    printf ("sightline %s\n", SL_VERSION);
-    return SL_EXIT_OK;
-  }
-  for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
-    if (strcmp (argv[1], commands[i]->name) == 0) {
-      int status = commands[i]->run (argc - 1, argv + 1);
-      if (fflush (stdout) == 0 && !ferror (stdout))
-        return status;
-      sl_complain (commands[i]->name, "cannot write to standard output");
-      return status == SL_EXIT_OK ? SL_EXIT_FAILED : status;
-    }
-  sl_complain (NULL, "'%s' is not a command; expected predict, inspect, infer, bench, run or check (see sightline --help)", argv[1]);
-  return SL_EXIT_USAGE;
+  const SlCommand *command = find_command (argv[1]);
+  const int status = run_command (argv[1], command, argc, argv);
+  errno = 0;
+  const gboolean written = fflush (stdout) == 0;
+  if (written && !ferror (stdout))
+    return status;
+  sl_complain (command != NULL ? command->name : NULL, "cannot write to standard output%s%s", written ? "" : ": ",
+               written ? "" : g_strerror (errno));
+  return status == SL_EXIT_OK ? SL_EXIT_FAILED : status;
 }

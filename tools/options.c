@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/session.h"
+#include "pipelines/suggest.h"
 #include "tools/command.h"
 
 void
@@ -59,6 +60,26 @@ sl_model_options_overrides (const SlModelOptions *options)
                                 .decoder = options->decoder };
 }
 
+/* (transfer full): "; did you mean --threads?" for an option that is nearly one of @lists, which may be NULL; else "". */
+static char *
+suggest_option (int argc, char **argv, const GOptionEntry *const *lists, guint n_lists)
+{
+  const char *names[64];
+  guint n = 0;
+  for (guint i = 0; i < n_lists; i++)
+    for (const GOptionEntry *entry = lists[i]; entry != NULL && entry->long_name != NULL && n < G_N_ELEMENTS (names); entry++)
+      names[n++] = entry->long_name;
+  for (int i = 1; i < argc && strcmp (argv[i], "--") != 0; i++) {
+    if (!g_str_has_prefix (argv[i], "--"))
+      continue;
+    g_autofree char *name = g_strndup (argv[i] + 2, strcspn (argv[i] + 2, "="));
+    const char *near = sl_suggest (name, names, n);
+    if (near != NULL && strcmp (near, name) != 0)
+      return g_strdup_printf ("; did you mean --%s?", near);
+  }
+  return g_strdup ("");
+}
+
 int
 sl_options_parse (const char *command, const char *arguments, const char *summary, const char *details, int argc, char **argv,
                   const GOptionEntry *entries, const GOptionEntry *more, GStrv *rest)
@@ -79,8 +100,13 @@ sl_options_parse (const char *command, const char *arguments, const char *summar
     g_option_context_add_main_entries (context, more, NULL);
   g_option_context_add_main_entries (context, own, NULL);
   g_set_prgname (program);
-  if (!g_option_context_parse_strv (context, &copy, &error))
-    return sl_options_usage (command, "%s", error->message);
+  if (!g_option_context_parse_strv (context, &copy, &error)) {
+    const GOptionEntry *const lists[] = { entries, more };
+    g_autofree char *hint = g_error_matches (error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION)
+                              ? suggest_option (argc, argv, lists, G_N_ELEMENTS (lists))
+                              : g_strdup ("");
+    return sl_options_usage (command, "%s%s", error->message, hint);
+  }
   if (help) {
     g_autofree char *text = g_option_context_get_help (context, TRUE, NULL);
     fputs (text, stdout);

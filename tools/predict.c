@@ -7,6 +7,7 @@
 #include <gst/video/video.h>
 #include <math.h>
 
+#include "core/error.h"
 #include "plugins/elements.h"
 #include "postprocess/result.h"
 #include "tools/command.h"
@@ -110,6 +111,7 @@ static int
 check_and_predict (Options *options, char **sources)
 {
   const char *filters[] = { "nearest", "bilinear", "area", "auto", NULL };
+  g_autoptr (GError) bad_path = NULL;
   options->threshold = NAN;
   if (sources[0] == NULL)
     return sl_options_usage ("predict", "expected at least one SOURCE: a picture, a video or a URI");
@@ -118,6 +120,10 @@ check_and_predict (Options *options, char **sources)
       || !sl_options_choice ("predict", "--filter", &options->filter, filters)
       || !sl_options_fraction ("predict", "--threshold", options->threshold_text, &options->threshold))
     return SL_EXIT_USAGE;
+  if (options->draw != NULL && !sl_drawer_check (options->draw, &bad_path)) {
+    sl_complain ("predict", "%s", bad_path->message);
+    return g_error_matches (bad_path, SL_ERROR, SL_ERROR_ARGUMENT) ? SL_EXIT_USAGE : SL_EXIT_FAILED;
+  }
   return predict (options, sources);
 }
 

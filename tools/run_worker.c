@@ -132,23 +132,12 @@ note_first_frame (SlWorker *worker)
   set_state (worker, SL_WORKER_RUNNING);
 }
 
-/* The last line of GStreamer's debug text, where the cause stands when the message itself is general; "" when there is none. */
-static char *
-cause (GstMessage *message)
-{
-  g_autofree char *debug = NULL;
-  gst_message_parse_error (message, NULL, &debug);
-  const char *line = debug != NULL ? strrchr (debug, '\n') : NULL;
-  return line != NULL && line[1] != '\0' ? g_strdup_printf (" (%s)", line + 1) : g_strdup ("");
-}
-
 static void
 take_error (SlWorker *worker, GstMessage *message)
 {
   g_autoptr (GError) error = sl_bus_error (message);
-  g_autofree char *why = cause (message);
   note_first_frame (worker);
-  fail (worker, "%s: %s%s", GST_MESSAGE_SRC_NAME (message), error->message, why);
+  fail (worker, "%s: %s", GST_MESSAGE_SRC_NAME (message), error->message);
 }
 
 static void

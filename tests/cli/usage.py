@@ -2,6 +2,8 @@
 """Command lines that make no sense, models that are none, and help."""
 import json
 import os
+import stat
+import subprocess
 
 import harness
 from harness import Skip, model, png, run, work, write
@@ -24,6 +26,8 @@ def test_version():
 
 def test_no_command():
     run().expect(2, "Usage: sightline COMMAND")
+    run("predct").expect(2, "'predct' is not a command; did you mean 'predict'?")
+    run("--josn").expect(2, "'--josn' is not an option; expected --help, --version or a command first")
     run("frobnicate").expect(2, "'frobnicate' is not a command; expected predict, inspect, infer, bench, run or check")
 
 
@@ -40,6 +44,8 @@ def test_missing_arguments():
 def test_unknown_option():
     for command in ("predict",), ("inspect",), ("infer",), ("bench", "model"), ("bench", "preprocess"):
         run(*command, "--frobnicate").expect(2, "Unknown option --frobnicate", "--help")
+    for slip in ("--modle", "--modle=x"):
+        run("predict", slip, "x").expect(2, "Unknown option " + slip + "; did you mean --model?")
 
 
 def test_numbers():
@@ -123,6 +129,9 @@ def test_labels():
     for path, message in cases:
         result = run("predict", "--model", m, "--labels", path, picture).expect(1, path)
         assert message.lower() in result.err.lower(), result
+    for names, message in ((4, "4 names for 3 classes; expected one a class: remove the name that the model does not have"),
+                           (5, "5 names for 3 classes; expected one a class: is it another model's?")):
+        run("predict", "--model", m, "--labels", write("long.txt", b"x\n" * names), picture).expect(1, message)
     for name, text in (("crlf.txt", b"rot\r\ngruen\r\nblau\r\n"), ("numbered.txt", b"0  rot\n1  gruen\n2 blau\n"), ("bom.txt", b"\xef\xbb\xbfrot\na\nb")):
         result = run("predict", "--model", m, "--labels", write(name, text), picture).expect(0)
         assert result.out.splitlines()[-1].split()[-1] == "rot", result
@@ -140,10 +149,42 @@ def test_decoder():
 def test_full_disk():
     if not os.path.exists("/dev/full"):
         raise Skip("no /dev/full")
-    with open("/dev/full", "w") as full:
-        import subprocess
-        done = subprocess.run([harness.PROGRAM, "inspect", model("add.tflite")], stdout=full, stderr=subprocess.PIPE)
-    assert done.returncode == 1 and b"cannot write" in done.stderr, done
+    for args in (["inspect", model("add.tflite")], ["--help"], ["--version"], ["predict", "--help"]):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([harness.PROGRAM] + args, stdout=full, stderr=subprocess.PIPE)
+        assert done.returncode == 1 and b"cannot write to standard output: No space left on device" in done.stderr, done
+
+
+def test_closed_output():
+    """Results must not end up in a file that was opened in the place of standard output."""
+    picture = png("p.png", 4, 4, (255, 0, 0))
+    for args in (["inspect", model("add.tflite")], ["predict", "--model", model("brightest_channel.tflite"), picture]):
+        done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", harness.PROGRAM] + args, stderr=subprocess.PIPE)
+        assert done.returncode == 1 and b"cannot write to standard output" in done.stderr, done
+
+
+def test_draw_paths():
+    picture, m = png("p.png", 4, 4, (255, 0, 0)), model("brightest_channel.tflite")
+    draw = ["predict", "--model", m, picture, "--draw"]
+    run(*draw, work("p.jpg")).expect(2, "p.jpg: pictures are written as PNG; expected a file name that ends in .png")
+    run(*draw, "").expect(2, "--draw '': expected the name of a file that ends in .png")
+    run(*draw, harness.WORK.name).expect(2, "expected the name of a file that ends in .png")
+    run(*draw, work("none/p.png")).expect(1, "there is no folder " + work("none") + "; make it first")
+    if os.path.exists("/dev/full") and not os.access("/dev", os.W_OK):
+        run(*draw, "/dev/full").expect(1, "--draw /dev/full: cannot be written: No space left on device")
+
+
+def test_draw_to_a_pipe():
+    """What is no file stays what it is."""
+    pipe = work("pipe")
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["head", "-c", "8", pipe], stdout=subprocess.PIPE)
+    drawn = run("predict", "--model", model("brightest_channel.tflite"), png("p.png", 4, 4, (255, 0, 0)), "--draw", pipe)
+    if "made without Pango" in drawn.err:
+        reader.kill()
+        raise Skip("no sloverlay")
+    assert reader.communicate(timeout=60)[0] == b"\x89PNG\r\n\x1a\n"
+    assert stat.S_ISFIFO(os.stat(pipe).st_mode)
 
 
 harness.main(globals())

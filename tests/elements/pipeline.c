@@ -258,6 +258,24 @@ test_launch_errors (void)
   test_remove_file (model);
 }
 
+/* A source of bytes where video is wanted: a decoder was forgotten. */
+static void
+test_launch_without_caps (void)
+{
+  static const char *const elements[] = { "slnormalize", "slresize", "sloverlay" };
+  for (guint i = 0; i < G_N_ELEMENTS (elements); i++) {
+    gboolean failed = FALSE;
+    g_autoptr (GstElementFactory) factory = gst_element_factory_find (elements[i]);
+    if (factory == NULL)
+      continue;
+    g_autofree char *launch = g_strdup_printf ("fakesrc num-buffers=1 sizetype=fixed filltype=zero ! %s ! fakesink name=sink", elements[i]);
+    g_autofree char *expected = g_strdup_printf ("(no caps), expected raw video: put decodebin before %s", elements[i]);
+    g_autofree char *problem = run (launch, &failed);
+    g_assert_true (failed);
+    g_assert_nonnull (strstr (problem, expected));
+  }
+}
+
 static void
 test_real_label (void)
 {
@@ -323,6 +341,7 @@ main (int argc, char **argv)
   g_test_add_func ("/pipeline/caps-change", test_caps_change);
   g_test_add_func ("/pipeline/launch", test_launch);
   g_test_add_func ("/pipeline/launch-errors", test_launch_errors);
+  g_test_add_func ("/pipeline/launch-without-caps", test_launch_without_caps);
   g_test_add_func ("/pipeline/real/label", test_real_label);
   g_test_add_func ("/pipeline/real/boxes", test_real_boxes);
   g_test_add_func ("/pipeline/real/person", test_real_person);

@@ -87,7 +87,7 @@ test_float_without_range (void)
   g_assert_true (contract->image.valid);
   g_assert_false (contract->image.range_known);
   g_assert_false (sl_contract_require_range (contract, &error));
-  expect_error (&error, SL_ERROR_CONTRACT, contract->model, "input 'image' is float32[1,4,6,3]", "set mean= and std= of slinfer",
+  expect_error (&error, SL_ERROR_CONTRACT, contract->model, "input 'image' is float32[1,4,6,3]", "give mean and std, as properties or options",
                 "or write 'ranges=-1.0,1.0' or 'ranges=0.0,1.0' under [image] of ", ".modelinfo", NULL);
 }
 

@@ -52,8 +52,11 @@ test_other_formats (void)
     { "\x08\x07\x12\x07pytorch:\x01\x32\x03", 15, "the file has 15 bytes, too few for a TensorFlow Lite model" },
     { "\x08\x07\x12\x07pytorch\x1a\x05"
       "1.7.0",
-      18, "looks like an ONNX model; expected a TensorFlow Lite model (bytes 4..7 'TFL3', found 'pyto')" },
-    { "PK\x03\x04\0\0\0\0\0\0model/data.pkl\0\0", 27, "looks like a PyTorch model (zip archive with data.pkl); expected" },
+      18,
+      "looks like an ONNX model; convert it to TensorFlow Lite, for example with 'onnx2tf -i MODEL.onnx'; expected a TensorFlow Lite model" },
+    { "PK\x03\x04\0\0\0\0\0\0model/data.pkl\0\0", 27,
+      "looks like a PyTorch model (zip archive with data.pkl); export it to TensorFlow Lite" },
+    { "<?xml version=\"1.0\"?>\n<net name=\"a\">", 35, "looks like an OpenVINO model; convert the model that it was made from" },
     { "PK\x03\x04\0\0\0\0\0\0model/other.txt", 26, "looks like a zip archive; expected" },
     { "<!DOCTYPE html><html>404", 24, "looks like a web page, perhaps of a failed download; expected" },
     { "version https://git-lfs.github.com/spec/v1\n", 43, "looks like a Git LFS pointer; fetch the real file with 'git lfs pull'" },
