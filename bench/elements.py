@@ -29,6 +29,7 @@ CHAINS = {
 }
 MODEL_CHAINS = {
     "slnormalize ! slinfer": ["slnormalize", "!", "slinfer", "model=MODEL"],
+    "slnormalize ! queue ! slinfer": ["slnormalize", "!", "queue", "max-size-buffers=1", "!", "slinfer", "model=MODEL"],
     "slpredict": ["slpredict", "model=MODEL", "!", "video/x-raw"],
     "slpredict ! sloverlay": ["slpredict", "model=MODEL", "!", "sloverlay"],
     "slpredict to JSON": ["slpredict", "model=MODEL", "!", "application/x-json"],

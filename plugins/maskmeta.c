@@ -13,7 +13,8 @@ mask_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
 {
   SlMaskMeta *self = (SlMaskMeta *) meta;
   self->width = self->height = 0;
-  self->classes = NULL;
+  self->cells = NULL;
+  self->buffer = NULL;
   memset (self->names, 0, sizeof self->names);
   return TRUE;
 }
@@ -21,7 +22,10 @@ mask_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
 static void
 mask_meta_free (GstMeta *meta, GstBuffer *buffer)
 {
-  g_clear_pointer (&((SlMaskMeta *) meta)->classes, g_bytes_unref);
+  SlMaskMeta *self = (SlMaskMeta *) meta;
+  if (self->buffer != NULL)
+    gst_buffer_unmap (self->buffer, &self->map);
+  gst_clear_buffer (&self->buffer);
 }
 
 static gboolean
@@ -30,7 +34,7 @@ mask_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer, GQuark t
   const SlMaskMeta *self = (const SlMaskMeta *) meta;
   if (!GST_META_TRANSFORM_IS_COPY (type))
     return FALSE;
-  SlMaskMeta *copy = sl_buffer_add_mask_meta (dest, self->width, self->height, self->classes);
+  SlMaskMeta *copy = sl_buffer_add_mask_meta (dest, self->width, self->height, self->buffer);
   if (copy == NULL)
     return FALSE;
   memcpy (copy->names, self->names, sizeof copy->names);
@@ -53,16 +57,23 @@ sl_mask_meta_get_info (void)
 }
 
 SlMaskMeta *
-sl_buffer_add_mask_meta (GstBuffer *buffer, guint width, guint height, GBytes *classes)
+sl_buffer_add_mask_meta (GstBuffer *buffer, guint width, guint height, GstBuffer *cells)
 {
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
-  g_return_val_if_fail (classes != NULL && g_bytes_get_size (classes) == (gsize) width * height, NULL);
-  SlMaskMeta *self = (SlMaskMeta *) gst_buffer_add_meta (buffer, sl_mask_meta_get_info (), NULL);
-  if (self == NULL)
+  g_return_val_if_fail (GST_IS_BUFFER (cells) && gst_buffer_get_size (cells) == (gsize) width * height, NULL);
+  GstMapInfo map;
+  if (!gst_buffer_map (cells, &map, GST_MAP_READ))
     return NULL;
+  SlMaskMeta *self = (SlMaskMeta *) gst_buffer_add_meta (buffer, sl_mask_meta_get_info (), NULL);
+  if (self == NULL) {
+    gst_buffer_unmap (cells, &map);
+    return NULL;
+  }
   self->width = width;
   self->height = height;
-  self->classes = g_bytes_ref (classes);
+  self->cells = map.data;
+  self->buffer = gst_buffer_ref (cells);
+  self->map = map;
   return self;
 }
 

@@ -13,21 +13,25 @@ G_BEGIN_DECLS
 /**
  * SlMaskMeta:
  * @width, @height: cells
- * @classes: width * height bytes, row by row: 0 background, SL_MASK_VOID unknown
+ * @cells: width * height classes, row by row: 0 background, SL_MASK_VOID unknown
+ * @buffer: where @cells are, one reference; mapped as @map for as long as the meta lives
  * @names: of classes 0..254; NULL = none; interned strings
  */
 typedef struct
 {
   GstMeta meta;
   guint width, height;
-  GBytes *classes;
+  const guint8 *cells;
+  GstBuffer *buffer;
+  GstMapInfo map;
   const char *names[256];
 } SlMaskMeta;
 
 GType sl_mask_meta_api_get_type (void);
 const GstMetaInfo *sl_mask_meta_get_info (void);
-/** sl_buffer_add_mask_meta: @classes (transfer none) has @width * @height bytes. */
-SlMaskMeta *sl_buffer_add_mask_meta (GstBuffer *buffer, guint width, guint height, GBytes *classes);
+/** sl_buffer_add_mask_meta: @cells (transfer none) has @width * @height bytes, which nobody writes to any more. (nullable): NULL when it
+ *  cannot be mapped */
+SlMaskMeta *sl_buffer_add_mask_meta (GstBuffer *buffer, guint width, guint height, GstBuffer *cells);
 /** sl_buffer_get_mask_meta: (transfer none) (nullable) */
 SlMaskMeta *sl_buffer_get_mask_meta (GstBuffer *buffer);
 

@@ -60,17 +60,17 @@ sl_region_add_label (GstVideoRegionOfInterestMeta *region, const SlLabelled *lab
 }
 
 static void
-add_mask (GstBuffer *buffer, const SlPrediction *prediction)
+add_mask (GstBuffer *buffer, const SlPrediction *prediction, SlBytePool *pool)
 {
   const SlMask *mask = &prediction->mask;
-  g_autoptr (GBytes) classes = g_bytes_new (mask->classes, (gsize) mask->width * mask->height);
-  SlMaskMeta *meta = sl_buffer_add_mask_meta (buffer, mask->width, mask->height, classes);
+  g_autoptr (GstBuffer) cells = sl_byte_pool_take (pool, mask->classes, (gsize) mask->width * mask->height);
+  SlMaskMeta *meta = sl_buffer_add_mask_meta (buffer, mask->width, mask->height, cells);
   for (guint i = 0; i < prediction->n_mask_classes && meta != NULL; i++)
     meta->names[prediction->mask_classes[i].label_id & 0xff] = g_intern_string (prediction->mask_classes[i].label);
 }
 
 void
-sl_buffer_add_prediction (GstBuffer *buffer, const SlPrediction *prediction)
+sl_buffer_add_prediction (GstBuffer *buffer, const SlPrediction *prediction, SlBytePool *pool)
 {
   g_return_if_fail (gst_buffer_is_writable (buffer));
   for (guint i = 0; i < prediction->n_objects; i++)
@@ -80,8 +80,8 @@ sl_buffer_add_prediction (GstBuffer *buffer, const SlPrediction *prediction)
                                                                        (guint) prediction->height),
                          &prediction->labels[i]);
   if (prediction->mask.width > 0)
-    add_mask (buffer, prediction);
-  sl_buffer_relate_prediction (buffer, prediction);
+    add_mask (buffer, prediction, pool);
+  sl_buffer_relate_prediction (buffer, prediction, pool);
 }
 
 void
@@ -194,11 +194,10 @@ read_mask (SlPredictionReader *reader, GstBuffer *buffer, SlPrediction *predicti
   g_array_set_size (reader->mask_classes, 0);
   prediction->mask = (SlMask){ 0 };
   if (meta != NULL) {
-    gsize n;
-    const guint8 *classes = g_bytes_get_data (meta->classes, &n);
-    prediction->mask = (SlMask){ meta->width, meta->height, classes };
+    const gsize n = (gsize) meta->width * meta->height;
+    prediction->mask = (SlMask){ meta->width, meta->height, meta->cells };
     for (gsize i = 0; i < n; i++)
-      cells[classes[i]]++;
+      cells[meta->cells[i]]++;
     for (guint i = 0; i < SL_MASK_VOID; i++) {
       const SlMaskClass found = { (gint32) i, meta->names[i] != NULL ? meta->names[i] : "unknown", cells[i] / (double) n };
       if (cells[i] > 0)

@@ -9,6 +9,7 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
+#include "plugins/bytepool.h"
 #include "plugins/keypoints.h"
 #include "postprocess/prediction.h"
 
@@ -21,8 +22,8 @@ G_BEGIN_DECLS
  *  objectmask.h, that of the whole frame an SlMaskMeta. Tracked objects have a structure
  *  "object_id" (id: int). What a further model says of an object is one more
  *  structure "classification" on the object's region, with the string model_name; what it finds inside it are regions whose
- *  parent_id is that region's id. */
-void sl_buffer_add_prediction (GstBuffer *buffer, const SlPrediction *prediction);
+ *  parent_id is that region's id. @pool: (nullable): where the cells of masks come from */
+void sl_buffer_add_prediction (GstBuffer *buffer, const SlPrediction *prediction, SlBytePool *pool);
 
 /** sl_region_set_object_id: a structure "object_id" with the field id (int), as DL Streamer's elements write it; and the region's own id
  *  where nobody gave it one. */

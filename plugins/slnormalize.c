@@ -5,8 +5,9 @@
  *
  * A GstBaseTransform: the base class brings caps and allocation negotiation, QoS, latency and flushing, and its transform()
  * sees the input buffer while it is alive, so that the meta can reference it. Never in place, never passthrough. A frame gives
- * one tensor, or with objects=true one for each region on it, one after the other; a frame that gives none travels on in an
- * empty buffer, so that order is kept. Invariant: a normalizer exists exactly while caps are accepted.
+ * one tensor, or with objects=true one for each region on it, in one buffer list, so that a queue that drops what is old drops all
+ * of a frame or nothing; a frame that gives none travels on in an empty buffer, so that order is kept.
+ * Invariant: a normalizer exists exactly while caps are accepted.
  */
 #include "plugins/elements.h"
 
@@ -51,9 +52,7 @@ typedef struct
   SlNormalizeSpec spec;
   gboolean refused;
   guint waited;   /* frames since the last one that became a tensor */
-  GArray *chosen; /* of SlObjectRegion: what @frame still becomes, from @next on */
-  guint next;
-  GstBuffer *frame; /* (nullable) */
+  GArray *chosen; /* of SlObjectRegion: of the frame at hand */
 } SlNormalize;
 
 typedef GstBaseTransformClass SlNormalizeClass;
@@ -115,7 +114,9 @@ static const SlProperty properties[] = {
   { "object-class", "Object classes",
     "Where regions of interest are looked at: labels of those that are, separated by commas, such as face,person; unset = all",
     SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, object_class) },
-  { "max-objects", "Most objects", "Where regions of interest are looked at: most of one frame, in the order in which they were found",
+  { "max-objects", "Most objects",
+    "Where regions of interest are looked at: most of one frame, in the order in which they were found; tensors of all of them are in memory "
+    "at once",
     SL_PROPERTY_INT, G_STRUCT_OFFSET (SlNormalize, max_objects), 1, SL_MAX_RESULTS, 16, NULL, TRUE },
 };
 
@@ -174,6 +175,7 @@ attach_frame (SlNormalize *self, GstBuffer *out, GstBuffer *frame, SlFrameConten
   meta->captured = earlier != NULL && earlier->captured > 0 ? earlier->captured : started;
   meta->started = started;
   meta->content = content;
+  meta->serial = earlier != NULL ? earlier->serial : 0;
   return meta;
 }
 
@@ -250,23 +252,40 @@ choose_objects (SlNormalize *self, GstBuffer *frame)
   g_auto (GStrv) classes = objects && self->object_class != NULL ? g_strsplit (self->object_class, ",", -1) : NULL;
   const guint most = (guint) self->max_objects;
   GST_OBJECT_UNLOCK (self);
-  self->next = 0;
   if (objects)
     sl_object_regions_choose (frame, &self->video, (const char *const *) classes, most, self->chosen);
   return objects;
 }
 
+/* Adds the tensor of the @i-th chosen region of @frame to @tensors. */
 static GstFlowReturn
-next_object (SlNormalize *self, GstBuffer **out)
+add_object (SlNormalize *self, GstBuffer *frame, guint i, GstBufferList *tensors)
 {
   GstBaseTransform *base = GST_BASE_TRANSFORM (self);
-  const SlObjectRegion *region = &g_array_index (self->chosen, SlObjectRegion, self->next);
-  const gboolean last = ++self->next == self->chosen->len;
-  GstBuffer *frame = last ? g_steal_pointer (&self->frame) : gst_buffer_ref (self->frame);
-  GstFlowReturn flow = GST_BASE_TRANSFORM_GET_CLASS (base)->prepare_output_buffer (base, frame, out);
+  const SlFrameContent content = i + 1 == self->chosen->len ? SL_FRAME_LAST_OBJECT : SL_FRAME_OBJECT;
+  GstBuffer *out = NULL;
+  GstFlowReturn flow = GST_BASE_TRANSFORM_GET_CLASS (base)->prepare_output_buffer (base, frame, &out);
   if (flow == GST_FLOW_OK)
-    flow = fill_tensor (self, region, last ? SL_FRAME_LAST_OBJECT : SL_FRAME_OBJECT, frame, *out);
+    flow = fill_tensor (self, &g_array_index (self->chosen, SlObjectRegion, i), content, frame, out);
+  if (flow == GST_FLOW_OK)
+    gst_buffer_list_insert (tensors, -1, out);
+  else
+    gst_clear_buffer (&out);
+  return flow;
+}
+
+/* Takes @frame, which has a chosen region. */
+static GstFlowReturn
+push_objects (SlNormalize *self, GstBuffer *frame)
+{
+  GstBufferList *tensors = gst_buffer_list_new_sized (self->chosen->len);
+  GstFlowReturn flow = GST_FLOW_OK;
+  for (guint i = 0; flow == GST_FLOW_OK && i < self->chosen->len; i++)
+    flow = add_object (self, frame, i, tensors);
   gst_buffer_unref (frame);
+  if (flow == GST_FLOW_OK)
+    return gst_pad_push_list (GST_BASE_TRANSFORM_SRC_PAD (self), tensors);
+  gst_buffer_list_unref (tensors);
   return flow;
 }
 
@@ -284,21 +303,19 @@ static GstFlowReturn
 sl_normalize_generate_output (GstBaseTransform *base, GstBuffer **out)
 {
   SlNormalize *self = (SlNormalize *) base;
-  if (base->queued_buf != NULL) {
-    gst_clear_buffer (&self->frame);
-    if (!is_due (self)) {
-      *out = pass_frame (self, g_steal_pointer (&base->queued_buf), SL_FRAME_SKIPPED);
-      return GST_FLOW_OK;
-    }
-    if (!choose_objects (self, base->queued_buf))
-      return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->generate_output (base, out);
-    self->frame = g_steal_pointer (&base->queued_buf);
-    if (self->chosen->len == 0)
-      *out = pass_frame (self, g_steal_pointer (&self->frame), SL_FRAME_NO_OBJECTS);
-  }
-  if (*out != NULL || self->frame == NULL)
+  if (base->queued_buf == NULL)
     return GST_FLOW_OK;
-  return next_object (self, out);
+  if (!is_due (self)) {
+    *out = pass_frame (self, g_steal_pointer (&base->queued_buf), SL_FRAME_SKIPPED);
+    return GST_FLOW_OK;
+  }
+  if (!choose_objects (self, base->queued_buf))
+    return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->generate_output (base, out);
+  GstBuffer *frame = g_steal_pointer (&base->queued_buf);
+  if (self->chosen->len > 0)
+    return push_objects (self, frame);
+  *out = pass_frame (self, frame, SL_FRAME_NO_OBJECTS);
+  return GST_FLOW_OK;
 }
 
 /* Metas of the frame stay on the frame, which the tensor carries along. */
@@ -595,7 +612,6 @@ static gboolean
 sl_normalize_stop (GstBaseTransform *base)
 {
   unconfigure ((SlNormalize *) base);
-  gst_clear_buffer (&((SlNormalize *) base)->frame);
   return TRUE;
 }
 

@@ -13,7 +13,7 @@
 
 #include "core/error.h"
 #include "plugins/framemeta.h"
-#include "plugins/linepool.h"
+#include "plugins/bytepool.h"
 #include "plugins/nested.h"
 #include "plugins/predictions.h"
 #include "plugins/predictionsignal.h"
@@ -64,9 +64,10 @@ typedef struct
   guint top_k;
   char *source;
   gboolean post_messages, track;
+  double lowest; /* with track: what is reported without following an object */
   SlTracking tracking;
   GString *line;
-  SlLinePool lines;
+  SlBytePool bytes;      /* of lines and masks */
   GstCaps *picture_caps; /* (nullable): of the pictures that the decoder makes */
   SlPicture picture;     /* the last one */
   SlLatency latency;
@@ -114,7 +115,7 @@ static const SlProperty properties[] = {
     SL_PROPERTY_BOOL, AT (post_messages), 0, 0, FALSE, NULL, TRUE },
   { "track", "Track",
     "Give objects ids that stay with them from frame to frame, in every output. Boxes below threshold, down to 0.1, are then reported "
-    "where they continue an object; sltrack does the same on video with more to choose",
+    "where they continue an object; sltrack does the same on video with more to choose. Objects inside objects are not followed",
     SL_PROPERTY_BOOL, AT (track), 0, 0, FALSE, NULL, TRUE },
 };
 
@@ -126,6 +127,7 @@ open_tracking (SlPostprocess *self, SlDecodingSettings *settings, GError **error
   gint fps_n = 0, fps_d = 1;
   track.high = track.fresh = settings->threshold >= 0 ? settings->threshold : sl_decoding_decoder (self->tensors.decoding)->threshold;
   track.low = MIN (track.low, track.high);
+  self->lowest = track.high;
   gst_structure_get_fraction (gst_caps_get_structure (self->tensor_caps, 0), "framerate", &fps_n, &fps_d);
   sl_tracking_set_rate (&self->tracking, fps_n, fps_d);
   sl_tracker_configure (self->tracking.tracker, &track);
@@ -406,7 +408,7 @@ push_frame (SlPostprocess *self, GstBuffer *buffer, const SlPrediction *predicti
 {
   const SlFrameMeta times = *sl_buffer_get_frame_meta (buffer);
   GstBuffer *frame = unwrap_frame (buffer);
-  sl_buffer_add_prediction (frame, prediction);
+  sl_buffer_add_prediction (frame, prediction, &self->bytes);
   stamp (frame, &times);
   return gst_pad_push (self->srcpad, frame);
 }
@@ -466,7 +468,7 @@ push_line (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, cons
   }
   if (self->line->len == 0)
     return push_gap (self, buffer);
-  GstBuffer *out = sl_line_pool_take (&self->lines, self->line);
+  GstBuffer *out = sl_byte_pool_take (&self->bytes, self->line->str, self->line->len);
   gst_buffer_copy_into (out, buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
   GST_BUFFER_OFFSET (out) = prediction->frame;
   if (meta != NULL)
@@ -520,13 +522,14 @@ gather (SlPostprocess *self, const SlFrameMeta *meta, const SlPrediction *predic
   if (self->gathering != meta->frame)
     sl_nested_clear (self->nested);
   gst_buffer_replace (&self->gathering, meta->frame);
-  sl_nested_add (self->nested, meta->region, prediction, model);
+  sl_nested_add (self->nested, meta->region, prediction, self->track ? self->lowest : 0, model);
   if ((prediction->mask.width > 0 || self->picture.width > 0) && !self->warned) {
     self->warned = TRUE;
-    GST_ELEMENT_WARNING (self, STREAM, NOT_IMPLEMENTED,
-                         ("masks and pictures of single objects are left out; expected a model that gives labels, objects or poses; run "
-                          "this one on whole frames"),
-                         (NULL));
+    GST_ELEMENT_WARNING (
+      self, STREAM, NOT_IMPLEMENTED,
+      ("maps of classes and pictures made of single objects are left out; expected a model that gives labels, objects or poses; "
+       "run this one on whole frames"),
+      (NULL));
   }
 }
 
@@ -677,7 +680,7 @@ sl_postprocess_change_state (GstElement *element, GstStateChange transition)
   GstStateChangeReturn result = GST_ELEMENT_CLASS (sl_postprocess_parent_class)->change_state (element, transition);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     forget_output (self);
-    sl_line_pool_clear (&self->lines);
+    sl_byte_pool_clear (&self->bytes);
     gst_clear_buffer (&self->gathering);
     sl_tensor_decoding_clear (&self->tensors);
     gst_clear_caps (&self->tensor_caps);
@@ -699,7 +702,7 @@ sl_postprocess_finalize (GObject *object)
 {
   SlPostprocess *self = (SlPostprocess *) object;
   forget_output (self);
-  sl_line_pool_clear (&self->lines);
+  sl_byte_pool_clear (&self->bytes);
   sl_tensor_decoding_clear (&self->tensors);
   gst_clear_caps (&self->tensor_caps);
   sl_prediction_map_free (self->predictions);

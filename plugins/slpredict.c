@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slpredict: one element from frames to predictions: a bin of queue ! slnormalize ! slinfer ! slpostprocess, with the properties
+ * slpredict: one element from frames to predictions: a bin of slnormalize ! queue ! slinfer ! slpostprocess, with the properties
  * of these that people need.
  *
- * Threads: whoever captures or decodes puts frames into the queue; the queue's thread does the rest (the model may use more).
- * The queue comes first, so that a frame that is dropped has cost nothing, and a tensor is read while it is in the cache. It holds
- * one frame. On live input a newer frame takes its place, so what the model gets is never older than a frame, however slow the
- * model is; otherwise upstream waits, and every frame comes out, in order.
+ * Threads: whoever captures or decodes makes the tensor, while the frame is in its cache, and puts it into the queue; the queue's
+ * thread does the rest (the model may use more). The queue holds one frame: its tensor, or the list of those of its objects. On
+ * live input a newer frame takes its place, so what the model gets is never older than a frame, however slow the model is;
+ * otherwise upstream waits, and every frame comes out, in order. A frame that is dropped has cost its tensor, a small part of what
+ * capturing it cost; in return the model's thread never waits for one.
  * Invariant: serials count the frames that came in; a gap in them behind the queue is what was dropped.
  */
 #include "plugins/elements.h"
@@ -247,7 +248,9 @@ frame_out (GstPad *pad, GstPadProbeInfo *info, gpointer data)
     GST_OBJECT_UNLOCK (self);
     return GST_PAD_PROBE_OK;
   }
-  const SlFrameMeta *meta = sl_buffer_get_frame_meta (info->data);
+  const gboolean list = (info->type & GST_PAD_PROBE_TYPE_BUFFER_LIST) != 0;
+  GstBuffer *buffer = list ? gst_buffer_list_get (info->data, 0) : info->data;
+  const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
   if (meta == NULL)
     return GST_PAD_PROBE_OK;
   GST_OBJECT_LOCK (self);
@@ -257,7 +260,7 @@ frame_out (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   const guint64 processed = ++self->processed, dropped = self->dropped;
   GST_OBJECT_UNLOCK (self);
   if (missing > 0)
-    post_qos (self, pad, info->data, processed, dropped);
+    post_qos (self, pad, buffer, processed, dropped);
   return GST_PAD_PROBE_OK;
 }
 
@@ -497,9 +500,9 @@ add_pad (SlPredict *self, GstElement *inner, const char *name)
 }
 
 static void
-watch (SlPredict *self, const char *name, GstPadProbeType what, GstPadProbeCallback callback)
+watch (SlPredict *self, GstElement *inner, const char *name, GstPadProbeType what, GstPadProbeCallback callback)
 {
-  g_autoptr (GstPad) pad = gst_element_get_static_pad (self->queue, name);
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (inner, name);
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | what, callback, self, NULL);
 }
 
@@ -517,9 +520,9 @@ sl_predict_init (SlPredict *self)
     return;
   g_object_set (self->queue, "max-size-buffers", 1, "max-size-bytes", 0, "max-size-time", (guint64) 0, "silent", TRUE, NULL);
   gst_bin_add (GST_BIN (self), self->queue);
-  gst_element_link_many (self->queue, self->children[NORMALIZE], self->children[INFER], self->children[POSTPROCESS], NULL);
-  watch (self, "sink", GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, frame_in);
-  watch (self, "src", GST_PAD_PROBE_TYPE_EVENT_FLUSH, frame_out);
-  add_pad (self, self->queue, "sink");
+  gst_element_link_many (self->children[NORMALIZE], self->queue, self->children[INFER], self->children[POSTPROCESS], NULL);
+  watch (self, self->children[NORMALIZE], "sink", GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, frame_in);
+  watch (self, self->queue, "src", GST_PAD_PROBE_TYPE_BUFFER_LIST | GST_PAD_PROBE_TYPE_EVENT_FLUSH, frame_out);
+  add_pad (self, self->children[NORMALIZE], "sink");
   add_pad (self, self->children[POSTPROCESS], "src");
 }

@@ -197,7 +197,7 @@ add_expected (SlTrack *self, GstBuffer *buffer)
   const guint n = sl_tracker_expect (self->tracking.tracker, self->expected, SL_TRACK_MOST);
   for (guint i = 0; i < n; i++)
     prediction.n_objects += to_object (self, &self->expected[i], &self->objects[prediction.n_objects]);
-  sl_buffer_add_prediction (buffer, &prediction);
+  sl_buffer_add_prediction (buffer, &prediction, NULL);
   mark_predicted (buffer);
 }
 

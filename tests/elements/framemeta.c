@@ -103,7 +103,7 @@ test_predictions (void)
   const SlLabelled label = { .label_id = 3, .confidence = 0.5, .label = "indoors" };
   SlPrediction prediction = { .width = 8, .height = 8, .n_objects = 1, .n_labels = 1, .objects = &object, .labels = &label };
   GstBuffer *buffer = gst_buffer_new ();
-  sl_buffer_add_prediction (buffer, &prediction);
+  sl_buffer_add_prediction (buffer, &prediction, NULL);
 
   GstVideoRegionOfInterestMeta *region = gst_buffer_get_video_region_of_interest_meta_id (buffer, 0);
   g_assert_nonnull (region);

@@ -134,7 +134,7 @@ test_meta (void)
   objects[0].mask = (SlObjectMask){ 4, 3, cells[0] };
   objects[2].mask = (SlObjectMask){ 2, 6, cells[1] };
   GstBuffer *frame = new_frame ();
-  sl_buffer_add_prediction (frame, &prediction);
+  sl_buffer_add_prediction (frame, &prediction, NULL);
   GstVideoRegionOfInterestMeta *region = gst_buffer_get_video_region_of_interest_meta_id (frame, 7);
   g_assert_nonnull (region);
   const GstStructure *mask = gst_video_region_of_interest_meta_get_param (region, "mask");
@@ -198,13 +198,14 @@ test_strangers (void)
 #define K 4
 #define TENSORS "other/tensors,format=static,num_tensors=2,dimensions=\"1:11:1,4:32:32:1\",types=\"float32,float32\",framerate=25/1"
 
+/* @radius of the disc, in cells of the prototypes. */
 static GstBuffer *
-segmentation_tensors (void)
+segmentation_tensors (double radius)
 {
   gfloat row[4 + 3 + K] = { 0.5f, 0.5f, 0.5f, 0.5f, 0.1f, 0.9f, 0, 1, 0, 0, 0 };
   g_autofree gfloat *prototypes = g_new0 (gfloat, SIDE * SIDE * K);
   for (guint i = 0; i < SIDE * SIDE; i++)
-    prototypes[i * K] = (gfloat) (6 - hypot (i % SIDE + 0.5 - 16, i / SIDE + 0.5 - 16));
+    prototypes[i * K] = (gfloat) (radius - hypot (i % SIDE + 0.5 - 16, i / SIDE + 0.5 - 16));
   GstBuffer *buffer = test_tensor_buffer (row, sizeof row);
   GstBuffer *second = test_tensor_buffer (prototypes, SIDE * SIDE * K * sizeof *prototypes);
   gst_buffer_append_memory (buffer, gst_buffer_get_memory (second, 0));
@@ -225,7 +226,7 @@ segmentation_tensors (void)
 static GstBuffer *
 run (const char *launch, const char *sink)
 {
-  return test_line_run (launch, sink, TENSORS, segmentation_tensors ());
+  return test_line_run (launch, sink, TENSORS, segmentation_tensors (6));
 }
 
 /* The runs of the JSON line, set against the disc's rows: centre 80,40 of the region, radii 60 and 30 pixels. */
@@ -246,6 +247,46 @@ test_json (void)
         g_assert_true (inside == (distance < 0));
     }
   g_assert_cmpuint (at, ==, 256);
+}
+
+/* Of the parts of two objects each has its own mask: discs of two sizes. */
+static void
+test_parts (void)
+{
+  static const double radii[2] = { 6, 3 };
+  GstHarness *harness = gst_harness_new_parse (POSTPROCESS);
+  gst_harness_set_sink_caps_str (harness, CAPS);
+  gst_harness_set_src_caps_str (harness, TENSORS);
+  g_autoptr (GstBuffer) frame = new_frame ();
+  for (guint i = 0; i < 2; i++)
+    gst_buffer_add_video_region_of_interest_meta (frame, "thing", 100 * i, 0, 100, 100);
+  for (guint i = 0; i < 2; i++) {
+    GstBuffer *tensors = segmentation_tensors (radii[i]);
+    SlFrameMeta *meta = sl_buffer_get_frame_meta (tensors);
+    gst_buffer_replace (&meta->frame, frame);
+    meta->region = i;
+    meta->content = i == 0 ? SL_FRAME_OBJECT : SL_FRAME_LAST_OBJECT;
+    g_assert_cmpint (gst_harness_push (harness, tensors), ==, GST_FLOW_OK);
+  }
+  g_autoptr (GstBuffer) out = gst_harness_pull (harness);
+  SlPrediction prediction = { .width = 320, .height = 160 };
+  SlPredictionReader reader;
+  sl_prediction_reader_init (&reader);
+  sl_prediction_reader_read (&reader, out, &prediction);
+  g_assert_cmpuint (prediction.n_objects, ==, 4);
+  for (guint part = 0; part < 2; part++) {
+    const SlObject *object = &prediction.objects[2 + part];
+    g_assert_cmpuint (object->parent, ==, part + 1);
+    g_assert_cmpuint (object->mask.width, ==, 16);
+    g_assert_cmpuint (object->mask.height, ==, 16);
+    for (guint i = 0; i < 256; i++) {
+      const double distance = hypot (i % 16 + 0.5 - 8, i / 16 + 0.5 - 8) - radii[part];
+      if (fabs (distance) > 0.1)
+        g_assert_true ((object->mask.cells[i] >= SL_OBJECT_CELL) == (distance < 0));
+    }
+  }
+  sl_prediction_reader_clear (&reader);
+  gst_harness_teardown (harness);
 }
 
 #ifdef SL_HAVE_OVERLAY
@@ -318,7 +359,7 @@ test_semantic (void)
   static const guint8 cells[6] = { 0, 1, 2, 255, 254, 7 };
   const SlPrediction prediction = { .width = 320, .height = 160, .mask = { 3, 2, cells } };
   GstBuffer *frame = new_frame ();
-  sl_buffer_add_prediction (frame, &prediction);
+  sl_buffer_add_prediction (frame, &prediction, NULL);
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (frame);
   GstAnalyticsSegmentationMtd segmentation;
   gpointer state = NULL;
@@ -349,6 +390,7 @@ main (int argc, char **argv)
   g_test_add_func ("/objectmask/meta", test_meta);
   g_test_add_func ("/objectmask/strangers", test_strangers);
   g_test_add_func ("/objectmask/json", test_json);
+  g_test_add_func ("/objectmask/parts", test_parts);
 #ifdef SL_HAVE_SEGMENTATION_MTD
   g_test_add_func ("/objectmask/relations", test_relations);
   g_test_add_func ("/objectmask/semantic", test_semantic);

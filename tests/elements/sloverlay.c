@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "plugins/elements.h"
+#include "plugins/bytepool.h"
 #include "plugins/canvas.h"
 #include "plugins/draw.h"
 #include "plugins/maskmeta.h"
@@ -133,7 +134,7 @@ test_mask (gconstpointer data)
   g_autofree char *caps = NULL;
   GstBuffer *plain = gray_frame (format, WIDTH, HEIGHT, &caps);
   GstBuffer *frame = gst_buffer_copy_deep (plain);
-  g_autoptr (GBytes) classes = g_bytes_new_static (cells, sizeof cells);
+  g_autoptr (GstBuffer) classes = sl_byte_pool_take (NULL, cells, sizeof cells);
   sl_buffer_add_mask_meta (frame, 2, 2, classes);
   g_autofree guint8 *before = draw (plain, caps, "", WIDTH, HEIGHT);
   g_autofree guint8 *after = draw (frame, caps, "labels=false mask-opacity=0.25", WIDTH, HEIGHT);
@@ -233,7 +234,7 @@ test_skeleton (void)
   const SlPrediction prediction = { .width = WIDTH, .height = HEIGHT, .n_objects = 1, .objects = &object, .skeleton = &skeleton };
   g_autofree char *caps = NULL;
   GstBuffer *frame = gray_frame ("RGB", WIDTH, HEIGHT, &caps);
-  sl_buffer_add_prediction (frame, &prediction);
+  sl_buffer_add_prediction (frame, &prediction, NULL);
   g_autofree guint8 *pixels = draw (frame, caps, "boxes=false labels=false scores=false thickness=4", WIDTH, HEIGHT);
   const guint32 colour = sl_draw_colour (4, "person");
   for (gint x = 32; x < 64; x++) /* between the joints */
@@ -260,8 +261,8 @@ test_strangers (void)
       g_autofree char *caps = NULL;
       g_autofree char *longest = g_strnfill (5000, 'W');
       GstBuffer *frame = gray_frame (formats[f], sizes[s][0], sizes[s][1], &caps);
-      g_autoptr (GBytes) classes = g_bytes_new_static (cells, sizeof cells);
-      sl_buffer_add_prediction (frame, &prediction);
+      g_autoptr (GstBuffer) classes = sl_byte_pool_take (NULL, cells, sizeof cells);
+      sl_buffer_add_prediction (frame, &prediction, NULL);
       sl_buffer_add_mask_meta (frame, 3, 2, classes);
       add_region (frame, longest, G_MAXINT, G_MAXUINT, G_MAXUINT, G_MAXUINT, G_MAXUINT);
       add_region (frame, "line\nbreak", G_MININT, 0, 0, 0, 0);

@@ -196,6 +196,97 @@ test_newest_first (void)
   clear_gate (&gate);
 }
 
+#define PUSHED 200
+#define SLOW_US 10000
+
+static GstPadProbeReturn
+take_time (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  g_usleep (SLOW_US);
+  return GST_PAD_PROBE_OK;
+}
+
+/* On the clock on the wall: a frame goes to the model before the next one is in, and is then alone with it. So its age, when it has
+ * been decoded, is at most the time until the next one had been pushed, and that since the prediction before it. This holds on
+ * a machine of any load; were frames to wait in a row, ages would grow past it after a few. */
+static void
+test_age (void)
+{
+  Fixture fixture = setup (TRUE, TEXT_CAPS);
+  g_autoptr (GstElement) infer = gst_bin_get_by_name (GST_BIN (fixture.element), "infer");
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (infer, "sink");
+  gint64 before[PUSHED], after[PUSHED], last = 0;
+  guint predictions = 0;
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, take_time, NULL, NULL);
+  gst_harness_set_src_caps_str (fixture.harness, RGB_CAPS);
+  for (guint i = 0; i < PUSHED; i++) {
+    before[i] = g_get_monotonic_time ();
+    push_frame (&fixture, green, i * GST_MSECOND);
+    after[i] = g_get_monotonic_time ();
+    g_usleep (SLOW_US / 10);
+  }
+  for (guint i = 0; i + 1 < PUSHED; predictions++) {
+    g_autoptr (GstBuffer) out = gst_harness_pull (fixture.harness);
+    g_assert_nonnull (out);
+    i = (guint) (GST_BUFFER_PTS (out) / GST_MSECOND);
+    const SlFrameMeta *meta = sl_buffer_get_frame_meta (out);
+    g_assert_cmpint (meta->captured, >=, before[i]);
+    g_assert_cmpint (meta->captured, <=, after[i]);
+    if (last > 0 && i + 1 < PUSHED)
+      g_assert_cmpint (meta->decoded - meta->captured, <=, after[i + 1] - before[i] + meta->decoded - last);
+    last = meta->decoded;
+  }
+  g_test_message ("%u predictions of %u frames", predictions, PUSHED);
+  g_assert_cmpuint (predictions + dropped (&fixture), ==, PUSHED);
+  test_assert_no_error (fixture.bus);
+  teardown (&fixture);
+}
+
+#define OBJECTS 3
+
+/* How many of the objects of @frame have a label from the model. */
+static guint
+count_looked_at (GstBuffer *frame)
+{
+  gpointer state = NULL;
+  guint n = 0;
+  GstMeta *meta;
+  while ((meta = gst_buffer_iterate_meta_filtered (frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL)
+    n += gst_video_region_of_interest_meta_get_param ((GstVideoRegionOfInterestMeta *) meta, "classification") != NULL;
+  return n;
+}
+
+/* Of a frame with objects, all of them give way to those of a newer one, or none. */
+static void
+test_newest_objects (void)
+{
+  Fixture fixture = setup (TRUE, RGB_CAPS);
+  Gate gate = { 0 };
+  gst_element_set_state (fixture.element, GST_STATE_READY);
+  g_object_set (fixture.element, "object-class", "face", NULL);
+  gst_element_set_state (fixture.element, GST_STATE_PLAYING);
+  close_gate (&fixture, &gate);
+  gst_harness_set_src_caps_str (fixture.harness, RGB_CAPS);
+  for (guint i = 0; i < 6; i++) {
+    GstBuffer *frame = test_frame (RGB_CAPS, red, i * GST_SECOND);
+    for (guint k = 0; k < OBJECTS; k++)
+      gst_buffer_add_video_region_of_interest_meta (frame, "face", 4 * k, 2, 4, 8);
+    g_assert_cmpint (gst_harness_push (fixture.harness, frame), ==, GST_FLOW_OK);
+    if (i == 0)
+      await_frame (&gate, 1);
+  }
+  allow_frames (&gate, G_MAXUINT);
+  for (guint i = 0; i < 6; i += 5) {
+    g_autoptr (GstBuffer) out = gst_harness_pull (fixture.harness);
+    g_assert_cmpuint (GST_BUFFER_PTS (out), ==, i * GST_SECOND);
+    g_assert_cmpuint (count_looked_at (out), ==, OBJECTS);
+  }
+  g_assert_cmpuint (dropped (&fixture), ==, 4);
+  assert_qos (&fixture, 5 * GST_SECOND, 2, 4);
+  teardown (&fixture);
+  clear_gate (&gate);
+}
+
 /* What is seen of a flush is not counted as dropped. */
 static void
 test_flush (void)
@@ -416,6 +507,8 @@ main (int argc, char **argv)
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slpredict/file", test_file);
   g_test_add_func ("/slpredict/newest-first", test_newest_first);
+  g_test_add_func ("/slpredict/age", test_age);
+  g_test_add_func ("/slpredict/newest-objects", test_newest_objects);
   g_test_add_func ("/slpredict/flush", test_flush);
   g_test_add_data_func ("/slpredict/drop/always", GINT_TO_POINTER (TRUE), test_drop);
   g_test_add_data_func ("/slpredict/drop/never", GINT_TO_POINTER (FALSE), test_drop);

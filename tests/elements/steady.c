@@ -100,12 +100,19 @@ typedef struct
   gint most; /* allocations of GStreamer for a frame */
 } Case;
 
+#define SEGMENTATION "brightest_quarter.tflite decoder=segmentation"
+
 /* What a frame costs GStreamer: the source's buffer comes from a pool; the tensors' metas, the picture's metas with
  * their structures of six or three fields. */
 static const Case cases[] = {
-  { "labels/text", "brightest_channel.tflite", "text/x-raw", 8 },    { "labels/json", "brightest_channel.tflite", "application/x-json", 8 },
-  { "labels/video", "brightest_channel.tflite", "video/x-raw", 16 }, { "boxes/text", "one_box.tflite", "text/x-raw", 8 },
-  { "boxes/json", "one_box.tflite", "application/x-json", 8 },       { "boxes/video", "one_box.tflite", "video/x-raw", 16 },
+  { "labels/text", "brightest_channel.tflite", "text/x-raw", 8 },
+  { "labels/json", "brightest_channel.tflite", "application/x-json", 8 },
+  { "labels/video", "brightest_channel.tflite", "video/x-raw", 16 },
+  { "boxes/text", "one_box.tflite", "text/x-raw", 8 },
+  { "boxes/json", "one_box.tflite", "application/x-json", 8 },
+  { "boxes/video", "one_box.tflite", "video/x-raw", 16 },
+  { "mask/json", SEGMENTATION, "application/x-json", 8 },
+  { "mask/video", SEGMENTATION, "video/x-raw", 16 },
 };
 
 static void

@@ -6,6 +6,7 @@
  *   brightest_channel.tflite  uint8[1,8,8,3] -> the mean of red, green and blue, named so
  *   one_box.tflite            uint8[1,8,8,3] -> one box over x 0..0.5, y 0.25..0.75 of the picture: "green" or "blue",
  *                             whichever is brighter, with that brightness as confidence
+ *   brightest_quarter.tflite  uint8[1,8,8,3] -> the brightest red, green and blue of each 2 x 2 pixels, [1,4,4,3]
  *   float_range.tflite        float32[1,8,8,3] -> likewise brightest_channel, but nothing says what range it wants
  *   add.tflite                float32[1,4] + float32[1,4]
  *   unknown_op.tflite         an operator that nobody has
@@ -70,6 +71,24 @@ make_brightest_channel (const char *directory, const char *name, SlDtype dtype, 
   if (labels != NULL)
     add_labels (writer, labels);
   save (writer, directory, name);
+}
+
+static void
+make_brightest_quarter (const char *directory)
+{
+  g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+  const gint32 picture = add_tensor (writer, "picture", SL_DTYPE_U8, 4, (const gint32[]){ 1, SIDE, SIDE, 3 });
+  const gint32 quarter = add_tensor (writer, "quarter", SL_DTYPE_U8, 4, (const gint32[]){ 1, SIDE / 2, SIDE / 2, 3 });
+  sl_tflite_writer_op (
+    writer, &(SlTfliteOp){ .op = SL_OP_MAX_POOL_2D,
+                           .params.window = { .padding = SL_PADDING_VALID, .filter_h = 2, .filter_w = 2, .stride_h = 2, .stride_w = 2 },
+                           .n_inputs = 1,
+                           .inputs = { picture },
+                           .n_outputs = 1,
+                           .outputs = { quarter } });
+  sl_tflite_writer_io (writer, 1, &picture, 1, &quarter);
+  add_labels (writer, "red\ngreen\nblue\n");
+  save (writer, directory, "brightest_quarter.tflite");
 }
 
 static void
@@ -145,6 +164,7 @@ main (int argc, char **argv)
   }
   make_brightest_channel (argv[1], "brightest_channel.tflite", SL_DTYPE_U8, "red\ngreen\nblue\n");
   make_brightest_channel (argv[1], "float_range.tflite", SL_DTYPE_F32, NULL);
+  make_brightest_quarter (argv[1]);
   make_one_box (argv[1]);
   make_add (argv[1]);
   make_unknown_op (argv[1]);
