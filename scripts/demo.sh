@@ -15,14 +15,17 @@ say ()
   "$@"
 }
 
+samples=$root/models/codes/samples
+samples=${samples#"$PWD"/}
+
 rm -rf "$out"
 mkdir -p "$out"
 # INPUT may name several files.
 # shellcheck disable=SC2086
 if [ -n "${MODEL-}" ]; then
-  say sightline predict --model "$MODEL" --draw "$out/annotated.png" ${INPUT:-"$root"/models/codes/samples/*.jpg}
+  say sightline predict --model "$MODEL" --draw "$out/annotated.png" ${INPUT:-"$samples"/*.jpg}
 else
-  say sightline predict --draw "$out/annotated.png" ${INPUT:-"$root"/models/codes/samples/*.jpg}
+  say sightline predict --draw "$out/annotated.png" ${INPUT:-"$samples"/*.jpg}
 fi
 echo
 echo "The same with the predictions drawn:"
