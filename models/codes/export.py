@@ -186,6 +186,7 @@ decoder-transposed=no
 decoder-activation=sigmoid
 decoder-strides=8,16,32
 decoder-iou-threshold=0.45
+decoder-agnostic=yes
 '''
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Scenes: carriers (carriers.py) bent, turned and put into perspective on a background (textures.py), lit, partly covered,
 # and seen through a camera: blur, noise, glare, low light, JPEG. `Renderer.scene(seed)` gives the picture and, for each
-# code, its class, its outline and whether it counts (False: too small, too hidden or too far outside to be asked for).
+# code, its class, its outline and whether it counts (False: too small, too hidden, too far outside or too faint to be asked for).
 import cv2
 import numpy as np
 
@@ -13,6 +13,7 @@ SIDE = 384
 OUTLINE = 16
 SMALLEST = 24   # pixels of a code's longer side that counts, and NARROWEST of its shorter one
 NARROWEST = 7
+CONTRAST = 10   # standard deviation of its gray levels
 
 
 def outline(corners):
@@ -20,6 +21,13 @@ def outline(corners):
     corners = np.asarray(corners, np.float32)
     steps = np.linspace(0, 1, OUTLINE // 4, endpoint=False, dtype=np.float32)[:, None]
     return np.concatenate([corners[i] + (corners[(i + 1) % 4] - corners[i]) * steps for i in range(4)])
+
+
+def legible(gray, points):
+    """Whether gray levels within an outline differ by CONTRAST or more in standard deviation."""
+    mask = np.zeros(gray.shape, np.uint8)
+    cv2.fillPoly(mask, [points.astype(np.int32)], 255)
+    return bool(cv2.meanStdDev(gray, mask=mask)[1][0, 0] >= CONTRAST)
 
 
 def bend(rng, picture, points):
@@ -92,7 +100,7 @@ class Renderer:
     def __init__(self, store, seed, n_backgrounds=300):
         rng = np.random.default_rng(seed)
         self.pictures = backgrounds(rng, n_backgrounds, 480)
-        self.stock = Stock(symbol_store.load(store), text_lines(rng), self.pictures)
+        self.stock = Stock(symbol_store.load(store), text_lines(rng), text_lines(rng, 60, digits=6), self.pictures)
         self.noise = rng.normal(0, 1, (700, 700, 3)).astype(np.float32)
 
     def background(self, rng):
@@ -260,7 +268,7 @@ class Renderer:
             self.finger(rng, scene, hidden)
             covers.append((len(placed), hidden))
         known = [(label, p, self.counts(i, p, covers)) for i, (label, p) in enumerate(placed) if self.visible(p)]
-        return self.camera(rng, self.light(rng, scene), known), known
+        return self.seen(self.camera(rng, self.light(rng, scene), known), known)
 
     def close(self, rng, scene):
         """One code that fills the picture, or nearly: on paper held before the camera, or a picture made by a program."""
@@ -289,8 +297,14 @@ class Renderer:
         p = cv2.perspectiveTransform(points[0][None], matrix)[0]
         known = [(label, p, self.counts(0, p, []))] if self.visible(p) else []
         if rng.random() < 0.35:
-            return np.clip(scene, 0, 255).astype(np.uint8), known
-        return self.camera(rng, self.light(rng, scene), known), known
+            return self.seen(np.clip(scene, 0, 255).astype(np.uint8), known)
+        return self.seen(self.camera(rng, self.light(rng, scene), known), known)
+
+    @staticmethod
+    def seen(picture, known):
+        """The scene, with codes whose dark and light differ too little in it not counting."""
+        gray = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
+        return picture, [(label, p, counts and legible(gray, p)) for label, p, counts in known]
 
     @staticmethod
     def visible(p):
