@@ -37,11 +37,12 @@ def paint(picture, x, y, mask, ink):
 class Stock:
     """What all carriers draw from."""
 
-    def __init__(self, symbols, lines, pictures):
-        self.symbols, self.lines, self.pictures = symbols, lines, pictures
+    def __init__(self, symbols, lines, digits, pictures):
+        self.symbols, self.lines, self.digits, self.pictures = symbols, lines, digits, pictures
 
-    def line(self, rng, height, width=None):
-        mask = self.lines[rng.integers(0, len(self.lines))]
+    def line(self, rng, height, width=None, digits=False):
+        lines = self.digits if digits else self.lines
+        mask = lines[rng.integers(0, len(lines))]
         w = max(2, int(mask.shape[1] * height / mask.shape[0]))
         mask = cv2.resize(mask, (w, max(2, int(height))), interpolation=cv2.INTER_AREA if height < mask.shape[0] else cv2.INTER_LINEAR)
         return mask[:, :width].astype(np.float32) / 255
@@ -146,6 +147,28 @@ def logo(rng, stock, picture, box, ink):
         c = colour(rng)
 
 
+def retail_digits(rng, stock, picture, place, symbol, paper, ink):
+    """What stands under EAN and UPC codes: guard bars that go on, digits between them and beside."""
+    left, top, width, height = place
+    size = max(3, height * rng.uniform(0.1, 0.22))
+    row = symbol[-1].astype(np.float32)
+    n = len(row)
+    keep = np.zeros(n, np.float32)
+    for a, b in ((0, 3), (n // 2 - 2, n // 2 + 3), (n - 3, n)):
+        keep[a:b] = 1
+    below = int(height + size * rng.uniform(0.4, 0.9)) - height
+    if below > 0:
+        guards = cv2.resize((row * keep)[None], (width, below), interpolation=cv2.INTER_AREA)
+        cv2.rectangle(picture, (left, top + height), (left + width - 1, top + height + int(size)), paper.tolist(), -1)
+        paint(picture, left, top + height, guards, ink)
+    for start in (0.06, 0.55):
+        digits = stock.line(rng, size, int(width * 0.4), True)
+        paint(picture, int(left + start * width), top + height + 1, digits, ink)
+    if rng.random() < 0.8:
+        for x in (left - size * 0.9, left + width + size * 0.3):
+            paint(picture, int(x), int(top + height - size * 0.2), stock.line(rng, size, max(2, int(size * 0.6)), True), ink)
+
+
 def code(rng, stock, picture, box, label, surface):
     """A code of class `label` in the box with its quiet zone; its corners, or None when the box is too small."""
     x, y, w, h = box
@@ -189,12 +212,18 @@ def code(rng, stock, picture, box, label, surface):
     if rng.random() < 0.04:
         mask = mask * (cv2.resize(rng.random((12, 12), np.float32), (width, height)) > 0.15)
     paint(picture, left, top, mask, ink)
+    if symbology in (3, 89) and rng.random() < 0.4:
+        bearer = max(1, int(min(width, height) * rng.uniform(0.03, 0.1)))
+        for y in (top, top + height - bearer):
+            cv2.rectangle(picture, (left, y), (left + width - 1, y + bearer - 1), ink.tolist(), -1)
     if label == 'qr' and symbology == 58 and rng.random() < 0.15:
         s = int(width * rng.uniform(0.15, 0.3))
         spot = (int(left + width / 2 - s / 2), int(top + height / 2 - s / 2))
         cv2.rectangle(picture, spot, (spot[0] + s, spot[1] + s), paper.tolist(), -1)
         logo(rng, stock, picture, (*spot, s, s), ink)
-    if label == 'linear' and ratio > 1 and rng.random() < 0.75:
+    if label == 'linear' and ratio > 1 and symbology == 13 and rng.random() < 0.6 or symbology == 34 and ratio > 1:
+        retail_digits(rng, stock, picture, (left, top, width, height), symbol, paper, ink)
+    elif label == 'linear' and ratio > 1 and rng.random() < 0.75:
         size = max(3, height * rng.uniform(0.12, 0.24))
         text = stock.line(rng, size, width)
         paint(picture, left + max(0, (width - text.shape[1]) // 2), top + height + 1, text, ink)

@@ -9,6 +9,7 @@ import torch
 import scenes
 
 MOST = 24      # codes of a picture
+SMALLEST = 18  # pixels of a code's longer side that is asked for while training
 BORDER = 114   # what the elements fill letterbox borders with
 
 
@@ -79,8 +80,8 @@ class Augment:
         rng = self.rng
         low, high = points.min(0), points.max(0)
         long = (high - low).max()
-        step = np.clip(long / np.exp(rng.uniform(np.log(13 if rng.random() < 0.35 else 30), np.log(size * 0.92))), 0.5, side * 1.1 / size)
-        free = max(size * step - long, 0) / 2
+        step = np.clip(long / np.exp(rng.uniform(np.log(24), np.log(size * 1.1))), 0.5, side * 1.1 / size)
+        free = max(size * step - long, 0) / 2 + 0.08 * long
         return step, (low + high) / 2 + rng.uniform(-0.95, 0.95, 2) * free
 
     def __call__(self, picture, codes, size, tile=False):
@@ -90,7 +91,7 @@ class Augment:
         wide = 1 if tile else rng.choice([1, 1, 4 / 3, 16 / 9, 3 / 4, 9 / 16])
         w, h = size * min(1, wide), size * min(1, 1 / wide)
         step, middle = self.whole(side, size, wide)
-        if len(points) and (tile or rng.random() < 0.4):
+        if len(points) and (tile or rng.random() < 0.5):
             step, middle = self.near(side, min(w, h), points[rng.integers(0, len(points))])
         angle = rng.integers(0, 4) * np.pi / 2 + (rng.normal(0, 0.1) if rng.random() < 0.35 else 0)
         turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) / step
@@ -111,7 +112,7 @@ class Augment:
         low = np.clip(points.min(1), [x0, y0], [size - x0, size - y0]) if len(points) else np.zeros((0, 2))
         high = np.clip(points.max(1), [x0, y0], [size - x0, size - y0]) if len(points) else np.zeros((0, 2))
         boxes = np.concatenate([low, high], 1).astype(np.float32)
-        counts = counts[keep] & (share > 0.6) & ((boxes[:, 2:] - boxes[:, :2]).max(1) > 9)
+        counts = counts[keep] & (share > 0.6) & ((boxes[:, 2:] - boxes[:, :2]).max(1) > SMALLEST)
         return view, labels, counts, boxes
 
     def light(self, view):
@@ -184,8 +185,8 @@ class Batches(torch.utils.data.IterableDataset):
 
             for b in range(self.batch):
                 pick = augment.rng.random()
-                if pick < 0.8:
-                    pictures[b], l, c, corners = augment.mosaic(draw, size, 3 if pick < 0.2 and size > 300 else 2)
+                if pick < 0.3:
+                    pictures[b], l, c, corners = augment.mosaic(draw, size, 2)
                 else:
                     pictures[b], l, c, corners = augment(*draw(), size)
                 k = min(len(l), MOST)

@@ -15,7 +15,7 @@ def iou(a, b):
 
 
 def decode(rows, grid, low=0.05, overlap=0.45, most=100):
-    """Boxes, scores, labels of one picture's rows (tensor); suppression within a class."""
+    """Boxes, scores, labels of one picture's rows (tensor); suppression across classes, for a code has one."""
     best, label = rows[:, 4:].max(1)
     keep = torch.nonzero(best.sigmoid() > low)[:, 0]
     keep = keep[best[keep].argsort(descending=True)][:300]
@@ -24,7 +24,7 @@ def decode(rows, grid, low=0.05, overlap=0.45, most=100):
     scores, labels = best[keep].sigmoid().numpy(), label[keep].numpy()
     kept, over = [], iou(boxes, boxes)
     for i in range(len(boxes)):
-        if all(labels[j] != labels[i] or over[i, j] <= overlap for j in kept):
+        if all(over[i, j] <= overlap for j in kept):
             kept.append(i)
     kept = kept[:most]
     return boxes[kept], scores[kept], labels[kept]

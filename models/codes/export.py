@@ -20,7 +20,7 @@ LOGIT_SCALE = 1 / 32      # of the output: -4 .. 3.97
 
 
 def fold(conv):
-    """Weight, bias and whether ReLU6 follows, of a net.Conv or a plain convolution; kernels turned by 180 degrees."""
+    """Weight, bias and whether ReLU follows, of a net.Conv or a plain convolution; kernels turned by 180 degrees."""
     if isinstance(conv, torch.nn.Conv2d):
         return conv.weight.detach().double().flip(2, 3), conv.bias.detach().double(), False
     w, norm = conv[0].weight.detach().double(), conv[1]
@@ -33,26 +33,23 @@ class Graph:
 
     def __init__(self, model, shift=0.0):
         self.nodes = []
-        x = 'image'
-        for i, conv in enumerate(model.stem):
-            x = self.conv(f'stem{i}', x, conv)
-        c8 = self.stage('stage8', x, model.stage8)
-        c16 = self.stage('stage16', c8, model.stage16)
-        c32 = self.stage('stage32', c16, model.stage32)
-        p32 = self.conv('lateral32', c32, model.lateral[2])
-        p16 = self.merge('16', c16, p32, model.lateral[1], model.smooth[1])
-        p8 = self.merge('8', c8, p16, model.lateral[0], model.smooth[0])
+        x, levels = 'image', []
+        for i, (first, *blocks) in enumerate(model.stages):
+            x = self.conv(f'stage{i}', x, first)
+            for k, block in enumerate(blocks):
+                y = self.conv(f'stage{i}.{k}.expand', self.conv(f'stage{i}.{k}.reduce', x, block.reduce), block.expand)
+                x = self.add('add', f'stage{i}.{k}', [x, y])
+            levels.append(x)
+        p32 = self.conv('lateral32', levels[4], model.lateral[2])
+        p16 = self.merge('16', levels[3], p32, model.lateral[1])
+        p8 = self.merge('8', levels[2], p16, model.lateral[0])
         parts = []
         for stride, p, head in zip(net.STRIDES, (p8, p16, p32), model.heads):
-            box = self.separable(f'boxes{stride}', p, head.boxes[0])
-            score = self.separable(f'scores{stride}', p, head.scores[0])
-            w, b, _ = fold(head.box)
-            turn = torch.tensor([-1.0, -1, 1, 1]).double()
-            box = self.add_conv(f'box{stride}', box, w * turn[:, None, None, None], b * turn + torch.tensor([1.0, 1, 0, 0]), False, 1)
-            w, b, _ = fold(head.score)
-            score = self.add_conv(f'score{stride}', score, w, b + shift, False, 1)
-            joined = self.add('concat', f'joined{stride}', [box, score], axis=3)
-            parts.append(self.add('reshape', f'rows{stride}', [joined]))
+            w, b, _ = fold(head.row)
+            turn = torch.tensor([-1.0, -1] + [1] * (len(b) - 2)).double()
+            offset = torch.tensor([1.0, 1, 0, 0] + [shift] * (len(b) - 4)).double()
+            row = self.add_conv(f'row{stride}', self.conv(f'tower{stride}', p, head.tower), w * turn[:, None, None, None], b * turn + offset, False, 1)
+            parts.append(self.add('reshape', f'rows{stride}', [row]))
         self.output = self.add('concat', 'predictions', parts, axis=1)
 
     def add(self, kind, name, inputs, **more):
@@ -60,28 +57,13 @@ class Graph:
         return name
 
     def add_conv(self, name, x, weight, bias, act, stride):
-        depthwise = weight.shape[1] == 1 and weight.shape[0] > 1
-        return self.add('depthwise' if depthwise else 'conv', name, [x], weight=weight, bias=bias, act=act, stride=stride)
+        return self.add('conv', name, [x], weight=weight, bias=bias, act=act, stride=stride)
 
     def conv(self, name, x, conv):
-        plain = conv if isinstance(conv, torch.nn.Conv2d) else conv[0]
-        return self.add_conv(name, x, *fold(conv), plain.stride[0])
+        return self.add_conv(name, x, *fold(conv), conv[0].stride[0])
 
-    def stage(self, name, x, blocks):
-        for i, block in enumerate(blocks):
-            y = self.conv(f'{name}.{i}.expand', x, block.expand)
-            y = self.conv(f'{name}.{i}.depthwise', y, block.depthwise)
-            y = self.conv(f'{name}.{i}.project', y, block.project)
-            x = self.add('add', f'{name}.{i}', [x, y]) if block.shortcut else y
-        return x
-
-    def separable(self, name, x, block):
-        return self.conv(f'{name}.pointwise', self.conv(f'{name}.depthwise', x, block.depthwise), block.pointwise)
-
-    def merge(self, name, fine, coarse, lateral, smooth):
-        a = self.conv(f'lateral{name}', fine, lateral)
-        b = self.add('nearest', f'up{name}', [coarse])
-        return self.separable(f'smooth{name}', self.add('add', f'sum{name}', [a, b]), smooth)
+    def merge(self, name, fine, coarse, lateral):
+        return self.add('add', f'sum{name}', [self.conv(f'lateral{name}', fine, lateral), self.add('nearest', f'up{name}', [coarse])])
 
     def run(self, images, see=lambda name, x: x):
         """Rows for (n,3,h,w) in -1..1; `see` is shown every tensor and may change it."""
@@ -89,11 +71,11 @@ class Graph:
         values = {'image': see('image', images)}
         for node in self.nodes:
             x = [values[i] for i in node['inputs']]
-            if node['kind'] in ('conv', 'depthwise'):
+            if node['kind'] == 'conv':
                 w, k, s = node['weight'].float(), node['weight'].shape[2], node['stride']
                 padded = F.pad(x[0], (0, 1, 0, 1)) if s == 2 else F.pad(x[0], (k // 2,) * 4)
-                y = F.conv2d(padded, w, node['bias'].float(), s, groups=w.shape[0] if node['kind'] == 'depthwise' else 1)
-                y = y.clamp(0, 6) if node['act'] else y
+                y = F.conv2d(padded, w, node['bias'].float(), s)
+                y = y.relu() if node['act'] else y
             elif node['kind'] == 'add':
                 y = x[0] + x[1]
             elif node['kind'] == 'nearest':
@@ -127,7 +109,7 @@ class Ranges:
 def quantise(graph, ranges):
     """{tensor: (scale, zero point)}; what only moves values keeps its input's."""
     found = {'image': (1 / 127.5, 0)}
-    final = ('box', 'score', 'joined', 'rows', 'predictions')
+    final = ('row', 'rows', 'predictions')
     for node in graph.nodes:
         name = node['name']
         if name.rstrip('0123456789') in final:
@@ -135,8 +117,7 @@ def quantise(graph, ranges):
         elif node['kind'] == 'nearest':
             found[name] = found[node['inputs'][0]]
         elif node.get('act'):
-            high = min(6.0, max(ranges.of(name)[1], 0.1))
-            found[name] = (high / 255, -128)
+            found[name] = (max(ranges.of(name)[1], 0.1) / 255, -128)
         else:
             low, high = ranges.of(name)
             scale = max(high - low, 1e-3) / 255
@@ -151,9 +132,8 @@ def quantised_weights(node, input_scale):
     # A channel whose bias does not fit 32 bits at that scale would overflow.
     scales = np.maximum(scales, np.abs(b) / input_scale / 2 ** 30).astype(np.float32)
     codes = np.clip(np.rint(w / scales[:, None, None, None]), -127, 127).astype(np.int8)
-    order = codes.transpose(1, 2, 3, 0) if node['kind'] == 'depthwise' else codes.transpose(0, 2, 3, 1)
     bias = np.rint(b / (np.float64(np.float32(input_scale)) * scales)).astype(np.int64).clip(-2 ** 31, 2 ** 31 - 1).astype(np.int32)
-    return order, scales, bias
+    return codes.transpose(0, 2, 3, 1), scales, bias
 
 
 def write(graph, quant, size, labels, info):
@@ -165,16 +145,13 @@ def write(graph, quant, size, labels, info):
         h, w, *c = shapes[node['inputs'][0]]
         inputs = [index[i] for i in node['inputs']]
         options = {}
-        if kind in ('conv', 'depthwise'):
+        if kind == 'conv':
             weights, scales, bias = quantised_weights(node, quant[node['inputs'][0]][0])
-            axis = 3 if kind == 'depthwise' else 0
-            inputs += [model.tensor(name + '/weights', list(weights.shape), np.int8, scales, 0, axis, weights),
+            inputs += [model.tensor(name + '/weights', list(weights.shape), np.int8, scales, 0, 0, weights),
                        model.tensor(name + '/bias', [len(bias)], np.int32, data=bias)]
             s = node['stride']
             shape = (h // s, w // s, len(bias))
-            step = {0: U8(0), 1: I32(s), 2: I32(s)}
-            act = U8(tflite.RELU6 if node['act'] else 0)
-            options = {**step, 3: I32(1), 4: act} if kind == 'depthwise' else {**step, 3: act}
+            options = {0: U8(0), 1: I32(s), 2: I32(s), 3: U8(tflite.RELU if node['act'] else 0)}
         elif kind == 'add':
             shape = (h, w, c[0])
         elif kind == 'nearest':
@@ -184,10 +161,8 @@ def write(graph, quant, size, labels, info):
             shape = (h * w, c[0])
             options = {0: ints([1, *shape])}
         else:
-            axis = node['axis']
-            parts = [shapes[i] for i in node['inputs']]
-            shape = (h, w, sum(p[2] for p in parts)) if axis == 3 else (sum(p[0] for p in parts), w)
-            options = {0: I32(axis)}
+            shape = (sum(shapes[i][0] for i in node['inputs']), w)
+            options = {0: I32(node['axis'])}
         shapes[name] = shape
         index[name] = model.tensor(name, [1, *shape], np.int8, *quant[name])
         model.operator(kind, inputs, index[name], options)
@@ -211,6 +186,7 @@ decoder-transposed=no
 decoder-activation=sigmoid
 decoder-strides=8,16,32
 decoder-iou-threshold=0.45
+decoder-agnostic=yes
 '''
 
 

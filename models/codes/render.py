@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Scenes: carriers (carriers.py) bent, turned and put into perspective on a background (textures.py), lit, partly covered,
 # and seen through a camera: blur, noise, glare, low light, JPEG. `Renderer.scene(seed)` gives the picture and, for each
-# code, its class, its outline and whether it counts (False: too small, too hidden or too far outside to be asked for).
+# code, its class, its outline and whether it counts (False: too small, too hidden, too far outside or too faint to be asked for).
 import cv2
 import numpy as np
 
 import symbols as symbol_store
-from carriers import Stock, carrier
+from carriers import Stock, carrier, code
 from textures import backgrounds, colour, octaves, text_lines
 
 SIDE = 384
 OUTLINE = 16
-SMALLEST = 11
+SMALLEST = 24   # pixels of a code's longer side that counts, and NARROWEST of its shorter one
+NARROWEST = 7
+CONTRAST = 10   # standard deviation of its gray levels
 
 
 def outline(corners):
@@ -19,6 +21,13 @@ def outline(corners):
     corners = np.asarray(corners, np.float32)
     steps = np.linspace(0, 1, OUTLINE // 4, endpoint=False, dtype=np.float32)[:, None]
     return np.concatenate([corners[i] + (corners[(i + 1) % 4] - corners[i]) * steps for i in range(4)])
+
+
+def legible(gray, points):
+    """Whether gray levels within an outline differ by CONTRAST or more in standard deviation."""
+    mask = np.zeros(gray.shape, np.uint8)
+    cv2.fillPoly(mask, [points.astype(np.int32)], 255)
+    return bool(cv2.meanStdDev(gray, mask=mask)[1][0, 0] >= CONTRAST)
 
 
 def bend(rng, picture, points):
@@ -74,7 +83,7 @@ def pose(rng, w, h, size, centre, anchor):
     """Homography of a carrier of w x h turned in space; `anchor` comes to lie on `centre`; `size` scales it."""
     turn = rng.choice([0, 0, 0, 1, 2, 3]) * np.pi / 2 + rng.normal(0, 0.12) if rng.random() < 0.6 else rng.uniform(0, 2 * np.pi)
     tilt = rng.choice([0.12, 0.35, 0.6])
-    ax, ay = np.clip(rng.normal(0, tilt, 2), -1.1, 1.1)
+    ax, ay = np.clip(rng.normal(0, tilt, 2), -0.95, 0.95)
     rx = np.array([[1, 0, 0], [0, np.cos(ax), -np.sin(ax)], [0, np.sin(ax), np.cos(ax)]])
     ry = np.array([[np.cos(ay), 0, np.sin(ay)], [0, 1, 0], [-np.sin(ay), 0, np.cos(ay)]])
     rz = np.array([[np.cos(turn), -np.sin(turn), 0], [np.sin(turn), np.cos(turn), 0], [0, 0, 1]])
@@ -91,7 +100,7 @@ class Renderer:
     def __init__(self, store, seed, n_backgrounds=300):
         rng = np.random.default_rng(seed)
         self.pictures = backgrounds(rng, n_backgrounds, 480)
-        self.stock = Stock(symbol_store.load(store), text_lines(rng), self.pictures)
+        self.stock = Stock(symbol_store.load(store), text_lines(rng), text_lines(rng, 60, digits=6), self.pictures)
         self.noise = rng.normal(0, 1, (700, 700, 3)).astype(np.float32)
 
     def background(self, rng):
@@ -111,7 +120,7 @@ class Renderer:
         """One carrier onto the scene; what it covers of earlier codes is counted in `hidden`."""
         stock = self.stock
         if codes == 1 and rng.random() < 0.85:
-            long = float(np.exp(rng.uniform(np.log(22), np.log(400))))
+            long = float(np.exp(rng.uniform(np.log(32), np.log(400))))
             share = rng.uniform(0.15, 0.95) if long < 200 else rng.uniform(0.5, 0.98)
             ratio = np.exp(rng.normal(0, 0.35))
             w, h = long / share * min(1, ratio), long / share * min(1, 1 / ratio)
@@ -119,7 +128,7 @@ class Renderer:
             long, share = 0, None
             w, h = np.exp(rng.uniform(np.log(60), np.log(520), 2))
             if codes:
-                w, h = max(w, 90), max(h, 90)
+                w, h = np.exp(rng.uniform(np.log(80 * codes ** 0.5), np.log(560), 2))
         limit = 620 / max(w, h)
         if limit < 1:
             w, h = w * limit, h * limit
@@ -188,29 +197,33 @@ class Renderer:
                 shade = np.clip((shade - 0.5) * rng.uniform(3, 20) + 0.5, 0, 1)
                 shade = cv2.GaussianBlur(shade, (0, 0), float(rng.uniform(0.7, 4)))
             scene *= (1 - rng.uniform(0.2, 0.65) * shade)[..., None]
-        if rng.random() < 0.14:
+        if rng.random() < 0.1:
             y, x = np.mgrid[0:SIDE, 0:SIDE].astype(np.float32)
             at, radius = rng.uniform(0, SIDE, 2), rng.uniform(8, 90, 2)
             glow = np.exp(-(((x - at[0]) / radius[0]) ** 2 + ((y - at[1]) / radius[1]) ** 2))
             scene += glow[..., None] * rng.uniform(60, 330)
         return scene
 
-    def camera(self, rng, scene):
+    def camera(self, rng, scene, known):
+        """What optics, sensor and compression do; blur goes with the size of the smallest code, so that most stay what they are."""
+        narrow = min((min(cv2.minAreaRect(p)[1]) for _, p, counts in known if counts), default=SIDE / 3)
+        soft = float(np.clip(narrow / 36, 0.5, 4))
         if rng.random() < 0.5:
             scene *= (1 + rng.normal(0, 0.09, 3)).astype(np.float32)
-        scene *= rng.uniform(0.7, 1.25) if rng.random() < 0.93 else rng.uniform(0.15, 0.5)
+        dim = rng.uniform(0.7, 1.25) if rng.random() < 0.93 else rng.uniform(0.2, 0.5)
+        scene *= dim
         pick = rng.random()
         if pick < 0.2:
-            scene = cv2.GaussianBlur(scene, (0, 0), float(np.exp(rng.uniform(np.log(0.4), np.log(2.6)))))
+            scene = cv2.GaussianBlur(scene, (0, 0), soft * float(np.exp(rng.uniform(np.log(0.3), 0))))
         elif pick < 0.34:
-            n = int(rng.integers(3, 14))
+            n = int(rng.uniform(2, 1 + 4 * soft)) + 1
             kernel = np.zeros((n, n), np.float32)
             a = rng.uniform(0, np.pi)
             d = np.array([np.cos(a), np.sin(a)]) * n / 2
             cv2.line(kernel, (n / 2 - d).astype(int).tolist(), (n / 2 + d).astype(int).tolist(), 1)
             scene = cv2.filter2D(scene, -1, kernel / max(kernel.sum(), 1))
         elif pick < 0.44:
-            f = rng.uniform(0.4, 0.9)
+            f = rng.uniform(max(0.3, 0.9 - 0.25 * soft), 0.95)
             small = cv2.resize(scene, None, fx=f, fy=f, interpolation=rng.choice([cv2.INTER_NEAREST, cv2.INTER_LINEAR, cv2.INTER_AREA]))
             scene = cv2.resize(small, (SIDE, SIDE), interpolation=cv2.INTER_LINEAR)
         elif pick < 0.58:
@@ -220,7 +233,7 @@ class Renderer:
             noise = self.noise[y:y + SIDE, x:x + SIDE]
             if rng.random() < 0.5:
                 noise = cv2.GaussianBlur(noise, (0, 0), 0.8) * 1.7
-            scene = scene + noise * rng.uniform(1, 14) * (1 if rng.random() < 0.8 else 2)
+            scene = scene + noise * rng.uniform(1, 14) * min(dim, 1) * (1 if rng.random() < 0.85 else 2)
         if rng.random() < 0.25:
             scene = 255 * (np.clip(scene, 0, 255) / 255) ** rng.uniform(0.6, 1.6)
         if rng.random() < 0.06:
@@ -236,10 +249,12 @@ class Renderer:
         rng = np.random.default_rng(seed)
         scene = self.background(rng)
         mood = rng.random()
+        if mood > 0.86:
+            return self.close(rng, scene)
         carriers = [0] * int(rng.integers(0, 5))
-        if mood > 0.18:
+        if mood > 0.16:
             carriers = [0] * int(rng.integers(0, 3)) + [1] * int(rng.choice([1, 1, 1, 2, 2, 3, 4, 5]))
-        if mood > 0.82:
+        if mood > 0.74:
             carriers = [0] * int(rng.integers(0, 2)) + [int(rng.integers(2, 8))]
         rng.shuffle(carriers)
         placed, covers = [], []
@@ -248,12 +263,48 @@ class Renderer:
             fresh = self.place(rng, scene, int(codes), hidden)
             covers.append((len(placed), hidden))
             placed += fresh
-        if rng.random() < 0.25:
+        if rng.random() < 0.16:
             hidden = np.zeros((SIDE, SIDE), bool)
             self.finger(rng, scene, hidden)
             covers.append((len(placed), hidden))
-        picture = self.camera(rng, self.light(rng, scene))
-        return picture, [(label, p, self.counts(i, p, covers)) for i, (label, p) in enumerate(placed) if self.visible(p)]
+        known = [(label, p, self.counts(i, p, covers)) for i, (label, p) in enumerate(placed) if self.visible(p)]
+        return self.seen(self.camera(rng, self.light(rng, scene), known), known)
+
+    def close(self, rng, scene):
+        """One code that fills the picture, or nearly: on paper held before the camera, or a picture made by a program."""
+        names = list(self.stock.symbols)
+        label = names[rng.integers(0, len(names))]
+        surface = colour(rng, 190, 255), colour(rng, 0, 60)
+        if rng.random() < 0.7:
+            scene[:] = surface[0]
+        w, h = np.array([SIDE, SIDE]) * np.exp(rng.uniform(np.log(0.35), np.log(1.05), 2))
+        if label in ('qr', 'matrix'):
+            w = h = max(w, h)
+        texture = np.empty((int(h), int(w), 3), np.float32)
+        texture[:] = surface[0]
+        corners = code(rng, self.stock, texture, (0, 0, w, h), label, surface)
+        if corners is None:
+            return self.camera(rng, scene, []), []
+        points = [outline(corners)]
+        if rng.random() < 0.4:
+            centre = np.array([SIDE, SIDE]) / 2 + rng.uniform(-0.5, 0.5, 2) * np.abs(SIDE - np.array([w, h])) * 0.8
+            matrix = np.array([[1, 0, centre[0] - w / 2], [0, 1, centre[1] - h / 2], [0, 0, 1]])
+        else:
+            if rng.random() < 0.4:
+                texture, points = bend(rng, texture, points)
+            matrix, _ = pose(rng, w, h, 1, np.array([SIDE, SIDE]) / 2 + rng.normal(0, SIDE * 0.06, 2), np.array([w, h]) / 2)
+        cv2.warpPerspective(texture, matrix, (SIDE, SIDE), dst=scene, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_TRANSPARENT)
+        p = cv2.perspectiveTransform(points[0][None], matrix)[0]
+        known = [(label, p, self.counts(0, p, []))] if self.visible(p) else []
+        if rng.random() < 0.35:
+            return self.seen(np.clip(scene, 0, 255).astype(np.uint8), known)
+        return self.seen(self.camera(rng, self.light(rng, scene), known), known)
+
+    @staticmethod
+    def seen(picture, known):
+        """The scene, with codes whose dark and light differ too little in it not counting."""
+        gray = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
+        return picture, [(label, p, counts and legible(gray, p)) for label, p, counts in known]
 
     @staticmethod
     def visible(p):
@@ -265,7 +316,7 @@ class Renderer:
         """Whether at least six tenths of the code are there to see, and enough of it."""
         low, high = points.min(0), points.max(0)
         area = cv2.contourArea(points)
-        if area < 40 or (high - low).max() < SMALLEST or cv2.minAreaRect(points)[1][0] < 3 or cv2.minAreaRect(points)[1][1] < 3:
+        if area < 40 or (high - low).max() < SMALLEST or min(cv2.minAreaRect(points)[1]) < NARROWEST:
             return False
         mask = np.zeros((SIDE, SIDE), np.uint8)
         cv2.fillPoly(mask, [points.astype(np.int32)], 1)

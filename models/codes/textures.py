@@ -20,12 +20,14 @@ def fonts():
     return found
 
 
-def text_lines(rng, n=500, height=26):
-    """Masks (0..255) of lines of text, `height` pixels tall."""
+def text_lines(rng, n=500, height=26, digits=0):
+    """Masks (0..255) of lines of text, `height` pixels tall; of so many digits, if given."""
     lines, faces = [], [ImageFont.truetype(path, 20) for path in fonts()]
     for i in range(n):
         kind = rng.integers(0, 8)
-        if kind < 4:
+        if digits:
+            text = ''.join(str(d) for d in rng.integers(0, 10, digits))
+        elif kind < 4:
             text = ' '.join(rng.choice(WORDS, rng.integers(1, 9)))
         elif kind == 4:
             text = ' '.join(str(rng.integers(0, 10 ** rng.integers(1, 9))) for _ in range(rng.integers(1, 6)))

@@ -9,8 +9,8 @@ from flatbuffer import Bytes, I32, Table, U32, U8, Vector, finish, floats, ints,
 
 TYPES = {np.dtype(np.float32): 0, np.dtype(np.int32): 2, np.dtype(np.uint8): 3, np.dtype(np.int8): 9}
 # name: (operator, member of the union of options)
-OPERATORS = {'add': (0, 11), 'concat': (2, 10), 'conv': (3, 1), 'depthwise': (4, 2), 'reshape': (22, 17), 'nearest': (97, 74)}
-RELU6 = 3
+OPERATORS = {'add': (0, 11), 'concat': (2, 10), 'conv': (3, 1), 'reshape': (22, 17), 'nearest': (97, 74)}
+RELU = 1
 
 
 class Model:
