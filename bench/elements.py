@@ -32,6 +32,8 @@ MODEL_CHAINS = {
     "slnormalize ! queue ! slinfer": ["slnormalize", "!", "queue", "max-size-buffers=1", "!", "slinfer", "model=MODEL"],
     "slpredict": ["slpredict", "model=MODEL", "!", "video/x-raw"],
     "slpredict ! sloverlay": ["slpredict", "model=MODEL", "!", "sloverlay"],
+    "queue ! slnormalize ! ... ! sloverlay": ["queue", "max-size-buffers=1", "!", "slnormalize", "!", "slinfer", "model=MODEL", "!",
+                                               "slpostprocess", "!", "sloverlay"],
     "slpredict to JSON": ["slpredict", "model=MODEL", "!", "application/x-json"],
 }
 

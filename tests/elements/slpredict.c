@@ -143,6 +143,26 @@ test_file (void)
   teardown (&fixture);
 }
 
+/* Frames of another size and format in the middle: each is its own, in order, and nothing is lost. */
+static void
+test_caps_change (void)
+{
+  static const char *const caps[] = { RGB_CAPS, "video/x-raw,format=BGRx,width=640,height=480,framerate=25/1" };
+  Fixture fixture = setup (FALSE, TEXT_CAPS);
+  for (guint i = 0; i < 24; i++) {
+    const char *now = caps[i / 4 % 2];
+    if (i % 4 == 0)
+      gst_harness_set_src_caps_str (fixture.harness, now);
+    g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (now, colours[i * i % 3], i * GST_SECOND)), ==, GST_FLOW_OK);
+  }
+  for (guint i = 0; i < 24; i++) {
+    g_autofree char *text = pull_text (fixture.harness);
+    g_assert_cmpstr (text, ==, answers[i * i % 3]);
+  }
+  test_assert_no_error (fixture.bus);
+  teardown (&fixture);
+}
+
 /* The next QoS message, and what it says. */
 static void
 assert_qos (Fixture *fixture, GstClockTime pts, guint64 processed, guint64 gone)
@@ -506,6 +526,7 @@ main (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slpredict/file", test_file);
+  g_test_add_func ("/slpredict/caps-change", test_caps_change);
   g_test_add_func ("/slpredict/newest-first", test_newest_first);
   g_test_add_func ("/slpredict/age", test_age);
   g_test_add_func ("/slpredict/newest-objects", test_newest_objects);

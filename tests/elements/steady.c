@@ -87,8 +87,7 @@ run_chain (const char *launch, gint *frames)
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_frame, frames, NULL);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  g_assert_nonnull (message);
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (pipeline);
