@@ -32,7 +32,7 @@ run (SlGraph *graph)
     if (node->op != SL_OP_ARG_MAX || index.consumers[node->inputs[0]] != 1 || !along_channels (graph, node))
       continue;
     SlNode *resize = sl_pass_producer (&index, graph, node->inputs[0]);
-    if (resize == NULL || resize->op != SL_OP_RESIZE_BILINEAR || sl_node_input (graph, resize, 0)->dtype == SL_DTYPE_F32
+    if (resize == NULL || resize->op != SL_OP_RESIZE_BILINEAR || sl_dtype_size (sl_node_input (graph, resize, 0)->dtype) != 1
         || !small_enough (sl_node_input (graph, resize, 0)))
       continue;
     const gint32 inputs[3] = { resize->inputs[0], resize->inputs[1], node->inputs[1] };
