@@ -6,6 +6,8 @@
 #include "core/graph.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "core/error.h"
 #include "core/graph_private.h"
@@ -252,6 +254,24 @@ const SlTensor *
 sl_graph_output_tensor (const SlGraph *graph, guint i)
 {
   return sl_graph_tensor (graph, graph->outputs[i]);
+}
+
+void
+sl_graph_set_mapped (SlGraph *graph)
+{
+  graph->mapped = graph->bytes != NULL;
+}
+
+void
+sl_graph_let_go (const SlGraph *graph, const SlTensor *tensor)
+{
+  gsize size = 0;
+  const guintptr page = (guintptr) sysconf (_SC_PAGESIZE), data = (guintptr) tensor->data;
+  const guintptr file = graph->mapped ? (guintptr) g_bytes_get_data (graph->bytes, &size) : 0;
+  if (size == 0 || data < file || data - file >= size)
+    return;
+  const guintptr start = MAX (data & ~(page - 1), file), end = MIN ((data + tensor->bytes + page - 1) & ~(page - 1), file + size);
+  madvise ((void *) start, end - start, MADV_DONTNEED);
 }
 
 SlPacks *

@@ -68,6 +68,8 @@ gboolean sl_graph_add_node (SlGraph *graph, SlOpType op, guint index, const gint
 gboolean sl_graph_set_io (SlGraph *graph, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs, GError **error);
 /** sl_graph_set_limit: most bytes of one tensor, and of all variable tensors together; 0 = SL_MAX_TENSOR_BYTES. */
 void sl_graph_set_limit (SlGraph *graph, gsize bytes);
+/** sl_graph_set_mapped: the model file's bytes are a mapping of a file that nobody writes to, so its pages can be had again. */
+void sl_graph_set_mapped (SlGraph *graph);
 /** sl_graph_prepare: checks nodes, infers shapes, runs the passes. Idempotent. */
 gboolean sl_graph_prepare (SlGraph *graph, GError **error);
 /** sl_graph_quantized_input: (transfer none) (nullable): what the QUANTIZE of a prepared graph's only input makes; NULL when

@@ -24,6 +24,7 @@ struct _SlGraph
   SlPacks *packs;
   struct _SlXnnWeights *xnn_weights; /* (nullable) */
   char *identity; /* (nullable): sl_graph_share() */
+  gboolean mapped;
   gboolean prepared;
   gboolean skipped;      /* sl_graph_skip_input_quantize() was called */
   gint32 declared_input; /* then: the model's own input */

@@ -154,6 +154,15 @@ make_runtimes (SlSession *session, GError **error)
   return TRUE;
 }
 
+/* Weights of layers are read from packs, once these are made. */
+static void
+let_weights_go (const SlSession *session, const SlNode *node)
+{
+  const gboolean layer = node->op == SL_OP_CONV_2D || node->op == SL_OP_DEPTHWISE_CONV_2D || node->op == SL_OP_FULLY_CONNECTED;
+  if (layer && sl_node_input (session->graph, node, 1)->data != NULL)
+    sl_graph_let_go (session->graph, sl_node_input (session->graph, node, 1));
+}
+
 static void
 ready_runtime (SlSession *session, ReadyStep *ready, const SlStep *step)
 {
@@ -162,6 +171,8 @@ ready_runtime (SlSession *session, ReadyStep *ready, const SlStep *step)
   ready->roots = sl_arena_alloc (session->arena, ready->n_externals * sizeof ready->roots[0]);
   for (guint i = 0; i < ready->n_externals; i++)
     ready->roots[i] = session->roots[g_array_index (step->externals, gint32, i)];
+  for (guint i = 0; i < step->nodes->len; i++)
+    let_weights_go (session, sl_graph_node (session->graph, g_array_index (step->nodes, guint, i)));
 }
 
 static void
@@ -181,10 +192,12 @@ ready_kernel (SlSession *session, ReadyStep *ready, const SlStep *step)
 {
   const guint index = g_array_index (step->nodes, guint, 0);
   const SlNode *node = sl_graph_node (session->graph, index);
-  if (session->backends[index] == SL_BACKEND_INT8)
+  if (session->backends[index] == SL_BACKEND_INT8) {
     ready->layer = sl_int8_layer_new (sl_int8_isa (), session->graph, node, session->threads, session->arena);
-  else
+    let_weights_go (session, node);
+  } else {
     ready_call (session, ready, node);
+  }
   ready->roots = sl_arena_alloc (session->arena, (node->n_inputs + node->n_outputs) * sizeof ready->roots[0]);
   for (guint i = 0; i < node->n_inputs; i++)
     ready->roots[i] = node->inputs[i] < 0 ? -1 : session->roots[node->inputs[i]];

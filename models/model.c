@@ -99,6 +99,7 @@ load (SlModel *model, const SlContractOverrides *overrides, const SlModelLoadOpt
     return unknown_format (bytes, error);
   model->format = reader->name;
   model->graph = sl_graph_new (bytes);
+  sl_graph_set_mapped (model->graph);
   sl_graph_set_limit (model->graph, options->tensor_limit);
   if (!reader->read (bytes, model->path, model->graph, &metadata, error) || !sl_graph_prepare (model->graph, error))
     return FALSE;

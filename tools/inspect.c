@@ -165,7 +165,7 @@ print_text (const Report *report)
               report->ops[i].own, report->ops[i].view);
   printf ("run\n  nodes     %u, of them %u by int8 kernels for %s and %u by XNNPACK, in %u steps\n", stats->nodes, stats->int8_nodes,
           stats->int8_cpu, stats->xnnpack_nodes, stats->steps);
-  printf ("  weights   %" G_GSIZE_FORMAT " bytes, %" G_GSIZE_FORMAT " packed for 8-bit kernels\n", stats->weight_bytes,
+  printf ("  weights   %" G_GSIZE_FORMAT " bytes, %" G_GSIZE_FORMAT " packed\n", stats->weight_bytes,
           stats->packed_bytes);
   printf ("  arena     %" G_GSIZE_FORMAT " bytes (at least %" G_GSIZE_FORMAT " are needed)\n", stats->arena_bytes,
           stats->arena_lower_bound);

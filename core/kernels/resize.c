@@ -109,7 +109,7 @@ sl_kernel_resize_prepare (const SlGraph *graph, const SlNode *node, SlArena *are
   p->output = sl_node_output (graph, node, 0);
   p->rows = places_new (node, p->input->dims[1], p->output->dims[1], arena);
   p->columns = places_new (node, p->input->dims[2], p->output->dims[2], arena);
-  if (node->op == SL_OP_RESIZE_NEAREST_NEIGHBOR || p->input->dtype == SL_DTYPE_F32)
+  if (node->op == SL_OP_RESIZE_NEAREST_NEIGHBOR || sl_dtype_size (p->input->dtype) != 1)
     return p;
   const gsize rows = (gsize) p->output->dims[0] * (gsize) p->output->dims[1];
   p->part = MAX (PART_ROWS, (rows + MAX_PARTS - 1) / MAX_PARTS);
@@ -257,6 +257,17 @@ blend_floats (const gfloat *const corners[4], const Place *row, const Place *col
   }
 }
 
+/* Weights of 11 bits would be too coarse for 16-bit codes. */
+static void
+blend_words (const gint16 *const corners[4], const Place *row, const Place *column, gint16 *out, gsize n)
+{
+  const gdouble x = (gdouble) column->weight, y = (gdouble) row->weight;
+  for (gsize c = 0; c < n; c++) {
+    const gdouble top = corners[0][c] + (corners[1][c] - corners[0][c]) * x, bottom = corners[2][c] + (corners[3][c] - corners[2][c]) * x;
+    out[c] = (gint16) floor (top + (bottom - top) * y + 0.5);
+  }
+}
+
 /* Rows of the output, counted over all images. */
 static void
 float_rows (void *data, gsize first, gsize n)
@@ -279,6 +290,25 @@ float_rows (void *data, gsize first, gsize n)
   }
 }
 
+static void
+word_rows (void *data, gsize first, gsize n)
+{
+  const SlKernelCall *call = data;
+  const Resize *p = call->state;
+  const gsize h = (gsize) p->output->dims[1], w = (gsize) p->output->dims[2], channels = (gsize) p->output->dims[3];
+  const gsize line = (gsize) p->input->dims[2] * channels;
+  for (gsize y = first; y < first + n; y++) {
+    const Place *row = &p->rows[y % h];
+    const gint16 *image = (const gint16 *) call->inputs[0] + y / h * (gsize) p->input->dims[1] * line;
+    const gint16 *top = image + (gsize) row->low * line, *bottom = image + (gsize) row->high * line;
+    for (gsize x = 0; x < w; x++) {
+      const gsize left = (gsize) p->columns[x].low * channels, right = (gsize) p->columns[x].high * channels;
+      const gint16 *const corners[4] = { top + left, top + right, bottom + left, bottom + right };
+      blend_words (corners, row, &p->columns[x], (gint16 *) call->outputs[0] + (y * w + x) * channels, channels);
+    }
+  }
+}
+
 void
 sl_kernel_resize_bilinear (const SlKernelCall *call)
 {
@@ -286,6 +316,8 @@ sl_kernel_resize_bilinear (const SlKernelCall *call)
   const gsize rows = (gsize) p->output->dims[0] * (gsize) p->output->dims[1];
   if (p->input->dtype == SL_DTYPE_F32)
     sl_parallel (call, rows, PART_ROWS, float_rows, (void *) call);
+  else if (p->input->dtype == SL_DTYPE_I16)
+    sl_parallel (call, rows, PART_ROWS, word_rows, (void *) call);
   else
     sl_parallel (call, (rows + p->part - 1) / p->part, 1, codes_parts, (void *) call);
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * TRANSPOSE_CONV: each output pixel gathers the input pixels whose windows cover it. Codes: int32 sums times input
- * scale * weight scale / output scale in single precision.
+ * scale * weight scale / output scale in single precision; of int16 data 64-bit sums, in double precision.
  */
 #include "core/kernels/kernels.h"
 #include "core/kernels/parallel.h"
 
 typedef struct
 {
-  const SlTensor *weights, *input, *output;
+  const SlTensor *weights, *input, *output, *bias;
   gfloat *scale; /* per output channel; NULL for float */
+  gdouble *wide_scale;
   gint32 input_zero, weight_zero;
   SlClamp clamp;
 } Deconv;
@@ -21,29 +22,34 @@ sl_kernel_transpose_conv_prepare (const SlGraph *graph, const SlNode *node, SlAr
   p->weights = sl_node_input (graph, node, 1);
   p->input = sl_node_input (graph, node, 2);
   p->output = sl_node_output (graph, node, 0);
+  p->bias = sl_node_input (graph, node, 3);
   sl_clamp_for (&p->clamp, node->params.window.activation, p->output);
   if (p->input->dtype == SL_DTYPE_F32)
     return p;
   p->scale = sl_arena_alloc (arena, (gsize) p->output->dims[3] * sizeof p->scale[0]);
-  for (gint32 i = 0; i < p->output->dims[3]; i++)
-    p->scale[i] = sl_tensor_scale (p->input) * p->weights->quant.scale[p->weights->quant.count > 1 ? i : 0] / sl_tensor_scale (p->output);
+  p->wide_scale = sl_arena_alloc (arena, (gsize) p->output->dims[3] * sizeof p->wide_scale[0]);
+  for (gint32 i = 0; i < p->output->dims[3]; i++) {
+    const gfloat weight = p->weights->quant.scale[p->weights->quant.count > 1 ? i : 0];
+    p->wide_scale[i] = (gdouble) sl_tensor_scale (p->input) * (gdouble) weight / (gdouble) sl_tensor_scale (p->output);
+    p->scale[i] = sl_tensor_scale (p->input) * weight / sl_tensor_scale (p->output);
+  }
   p->input_zero = sl_tensor_zero_point (p->input);
   p->weight_zero = p->weights->quant.count > 1 ? 0 : sl_tensor_zero_point (p->weights);
   return p;
 }
 
-static guint32
+static gint64
 dot_codes (const Deconv *p, const void *x, gsize x0, const void *w, gsize w0, gint32 n)
 {
-  guint32 sum = 0;
+  gint64 sum = 0;
   for (gint32 i = 0; i < n; i++)
-    sum += (guint32) ((sl_load_code (x, p->input->dtype, x0 + (gsize) i) - p->input_zero)
-                      * (sl_load_code (w, p->weights->dtype, w0 + (gsize) i) - p->weight_zero));
+    sum += ((sl_load_wide (x, p->input->dtype, x0 + (gsize) i) - p->input_zero)
+            * (sl_load_code (w, p->weights->dtype, w0 + (gsize) i) - p->weight_zero));
   return sum;
 }
 
 static void
-store (const SlKernelCall *call, const Deconv *p, gint32 channel, gsize at, gfloat real, guint32 whole)
+store (const SlKernelCall *call, const Deconv *p, gint32 channel, gsize at, gfloat real, gint64 whole)
 {
   const void *bias = call->inputs[3];
   if (p->scale == NULL) {
@@ -51,9 +57,15 @@ store (const SlKernelCall *call, const Deconv *p, gint32 channel, gsize at, gflo
     ((gfloat *) call->outputs[0])[at] = value < p->clamp.lo_f ? p->clamp.lo_f : value > p->clamp.hi_f ? p->clamp.hi_f : value;
     return;
   }
-  const gint32 sum = (gint32) (whole + (bias != NULL ? (guint32) ((const gint32 *) bias)[channel] : 0));
+  if (bias != NULL)
+    whole += p->bias->dtype == SL_DTYPE_I64 ? ((const gint64 *) bias)[channel] : ((const gint32 *) bias)[channel];
+  if (p->input->dtype == SL_DTYPE_I16) {
+    sl_store_wide (call->outputs[0], SL_DTYPE_I16, at,
+                   sl_requantize ((gfloat) ((gdouble) whole * p->wide_scale[channel]), sl_tensor_zero_point (p->output), &p->clamp));
+    return;
+  }
   sl_store_code (call->outputs[0], p->output->dtype, at,
-                 sl_requantize ((gfloat) sum * p->scale[channel], sl_tensor_zero_point (p->output), &p->clamp));
+                 sl_requantize ((gfloat) (gint32) whole * p->scale[channel], sl_tensor_zero_point (p->output), &p->clamp));
 }
 
 /* The input row or column that window position @f of an output at @at belongs to, -1 = none. */
@@ -71,7 +83,7 @@ one_pixel (const SlKernelCall *call, const Deconv *p, gsize image, gint32 y, gin
   const gint32 fh = p->weights->dims[1], fw = p->weights->dims[2], depth = p->input->dims[3];
   for (gint32 c = 0; c < p->output->dims[3]; c++) {
     gfloat real = 0;
-    guint32 whole = 0;
+    gint64 whole = 0;
     for (gint32 fy = 0; fy < fh; fy++) {
       const gint32 iy = source (y, window->pad_top, fy, window->stride_h, p->input->dims[1]);
       for (gint32 fx = 0; fx < fw && iy >= 0; fx++) {

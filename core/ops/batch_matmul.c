@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* BATCH_MATMUL of float32 or int8 tensors; the dimensions before the last two broadcast. */
+/* BATCH_MATMUL of float32, int8 or int16 tensors; the dimensions before the last two broadcast. */
 #include <string.h>
 
 #include "core/kernels/kernels.h"
@@ -19,7 +19,7 @@ typedef struct
 static gboolean
 check (SlGraph *graph, SlNode *node, GError **error)
 {
-  const guint32 types = SL_DTYPE_BIT (SL_DTYPE_F32) | SL_DTYPE_BIT (SL_DTYPE_I8);
+  const guint32 types = SL_DTYPE_BIT (SL_DTYPE_F32) | SL_DTYPE_BIT (SL_DTYPE_I8) | SL_DTYPE_BIT (SL_DTYPE_I16);
   const SlTensor *a = sl_node_input (graph, node, 0), *b = sl_node_input (graph, node, 1), *output = sl_node_output (graph, node, 0);
   const gboolean hybrid = a->dtype == SL_DTYPE_F32 && b->data != NULL && b->dtype == SL_DTYPE_I8 && b->quant.count == 1;
   if (!sl_node_check_dtype (node, "input", a, types, error) || (!hybrid && !sl_node_check_same_dtype (node, a, b, error))
@@ -68,7 +68,7 @@ prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
   p->b_depth = tb ? 1 : p->columns;
   p->b_column = tb ? p->depth : 1;
   sl_clamp_for (&p->clamp, SL_ACTIVATION_NONE, p->output);
-  if (p->a->dtype == SL_DTYPE_I8)
+  if (p->a->dtype != SL_DTYPE_F32)
     p->scale = sl_tensor_scale (p->a) * sl_tensor_scale (p->b) / sl_tensor_scale (p->output);
   return p;
 }
@@ -122,6 +122,18 @@ row_of_codes (const MatMul *p, const gint8 *a, const gint8 *b, gint8 *out)
 }
 
 static void
+row_of_words (const MatMul *p, const gint16 *a, const gint16 *b, gint16 *out)
+{
+  const gint32 za = sl_tensor_zero_point (p->a), zb = sl_tensor_zero_point (p->b);
+  for (gsize j = 0; j < p->columns; j++) {
+    gint64 sum = 0;
+    for (gsize k = 0; k < p->depth; k++)
+      sum += (gint64) (a[k * p->a_depth] - za) * (b[j * p->b_column + k * p->b_depth] - zb);
+    out[j] = (gint16) sl_requantize ((gfloat) ((gdouble) sum * (gdouble) p->scale), sl_tensor_zero_point (p->output), &p->clamp);
+  }
+}
+
+static void
 some_rows (void *data, gsize first, gsize n)
 {
   const SlKernelCall *call = data;
@@ -133,6 +145,9 @@ some_rows (void *data, gsize first, gsize n)
     if (p->a->dtype == SL_DTYPE_F32)
       row_of_floats (p, (const gfloat *) call->inputs[0] + a, (const gfloat *) call->inputs[1] + b,
                      (gfloat *) call->outputs[0] + r * p->columns);
+    else if (p->a->dtype == SL_DTYPE_I16)
+      row_of_words (p, (const gint16 *) call->inputs[0] + a, (const gint16 *) call->inputs[1] + b,
+                    (gint16 *) call->outputs[0] + r * p->columns);
     else
       row_of_codes (p, (const gint8 *) call->inputs[0] + a, (const gint8 *) call->inputs[1] + b,
                     (gint8 *) call->outputs[0] + r * p->columns);

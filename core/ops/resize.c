@@ -11,7 +11,7 @@ check (SlGraph *graph, SlNode *node, GError **error)
   if (!sl_node_check_copy (graph, node, 0, 0, error) || !sl_node_check_rank4 (graph, node, 0, error))
     return FALSE;
   if (node->op == SL_OP_RESIZE_BILINEAR
-      && !sl_node_check_dtype (node, "input", sl_node_input (graph, node, 0), SL_DTYPES_ACTIVATION, error))
+      && !sl_node_check_dtype (node, "input", sl_node_input (graph, node, 0), SL_DTYPES_ACTIVATION | SL_DTYPE_BIT (SL_DTYPE_I16), error))
     return FALSE;
   if (!sl_node_constant (graph, node, 1, "size", size, 2, &count, error))
     return FALSE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * TRANSPOSE_CONV: inputs are the output's shape (constant), weights [out, height, width, in], the data and an
- * optional bias. Float, or 8-bit with weights of the same type, per tensor or, int8, per channel.
+ * optional bias. Float, or 8-bit with weights of the same type, per tensor or, int8, per channel; int16 with int8 weights.
  */
 #include "core/kernels/kernels.h"
 #include "core/ops/ops.h"
@@ -16,7 +16,9 @@ check_weights (const SlGraph *graph, const SlNode *node, GError **error)
     return sl_node_error (error, node, SL_ERROR_SHAPE, "weights '%s' are %s%s; expected a constant [out,height,width,%d]", weights->name,
                           weights->data == NULL ? "variable " : "", text, input->dims[3]);
   }
-  if (!hybrid && !sl_node_check_same_dtype (node, input, weights, error))
+  const gboolean words = input->dtype == SL_DTYPE_I16;
+  if (words ? !sl_node_check_dtype (node, "weights", weights, SL_DTYPE_BIT (SL_DTYPE_I8), error)
+            : !hybrid && !sl_node_check_same_dtype (node, input, weights, error))
     return FALSE;
   if (weights->dtype == SL_DTYPE_F32 || weights->quant.count <= 1)
     return sl_node_check_quant (node, "weights", weights, error);
@@ -33,10 +35,10 @@ check (SlGraph *graph, SlNode *node, GError **error)
   const SlTensor *input = sl_node_input (graph, node, 2), *output = sl_node_output (graph, node, 0), *bias = sl_node_input (graph, node, 3);
   gint32 shape[4];
   guint count = 0;
-  if (!sl_node_check_dtype (node, "input", input, SL_DTYPES_ACTIVATION, error) || !sl_node_check_same_dtype (node, input, output, error)
-      || !sl_node_check_quant (node, "input", input, error) || !sl_node_check_quant (node, "output", output, error)
-      || !sl_node_check_rank4 (graph, node, 2, error) || !check_weights (graph, node, error)
-      || !sl_node_constant (graph, node, 0, "output shape", shape, 4, &count, error))
+  if (!sl_node_check_dtype (node, "input", input, SL_DTYPES_ACTIVATION | SL_DTYPE_BIT (SL_DTYPE_I16), error)
+      || !sl_node_check_same_dtype (node, input, output, error) || !sl_node_check_quant (node, "input", input, error)
+      || !sl_node_check_quant (node, "output", output, error) || !sl_node_check_rank4 (graph, node, 2, error)
+      || !check_weights (graph, node, error) || !sl_node_constant (graph, node, 0, "output shape", shape, 4, &count, error))
     return FALSE;
   if (count != 4)
     return sl_node_error (error, node, SL_ERROR_SHAPE, "the output shape has %u entries; expected 4", count);
@@ -45,7 +47,8 @@ check (SlGraph *graph, SlNode *node, GError **error)
   gsize elements = 0;
   if (bias->data == NULL || !sl_tensor_elements (bias, &elements) || elements != (gsize) sl_node_input (graph, node, 1)->dims[0])
     return sl_node_error (error, node, SL_ERROR_SHAPE, "the bias must be a constant of %d values", sl_node_input (graph, node, 1)->dims[0]);
-  return sl_node_check_dtype (node, "bias", bias, SL_DTYPE_BIT (input->dtype == SL_DTYPE_F32 ? SL_DTYPE_F32 : SL_DTYPE_I32), error);
+  const guint32 whole = SL_DTYPE_BIT (SL_DTYPE_I32) | (input->dtype == SL_DTYPE_I16 ? SL_DTYPE_BIT (SL_DTYPE_I64) : 0);
+  return sl_node_check_dtype (node, "bias", bias, input->dtype == SL_DTYPE_F32 ? SL_DTYPE_BIT (SL_DTYPE_F32) : whole, error);
 }
 
 /* The forward convolution from the output must give the input back: that fixes the paddings. */

@@ -27,7 +27,7 @@ step (SlGraph *graph, SlPassIndex *index, SlNode *node)
   if (node->op != SL_OP_ARG_MAX || index->consumers[node->inputs[0]] != 1 || !along_channels (graph, node))
     return 0;
   SlNode *resize = sl_pass_producer (index, graph, node->inputs[0]);
-  if (resize == NULL || resize->op != SL_OP_RESIZE_BILINEAR || sl_node_input (graph, resize, 0)->dtype == SL_DTYPE_F32
+  if (resize == NULL || resize->op != SL_OP_RESIZE_BILINEAR || sl_dtype_size (sl_node_input (graph, resize, 0)->dtype) != 1
       || !small_enough (sl_node_input (graph, resize, 0)))
     return 0;
   const gint32 inputs[3] = { resize->inputs[0], resize->inputs[1], node->inputs[1] };
