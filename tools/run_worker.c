@@ -6,7 +6,10 @@
  */
 #include "tools/run_worker.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pipelines/build.h"
 #include "tools/frames.h"
@@ -40,6 +43,7 @@ struct _SlWorker
   SlWorkerState state;
   End end;
   gboolean stop_asked, draining, settled, stuck;
+  gboolean unread;          /* nobody reads standard output any more, which no second start mends */
   guint restarts, failures; /* failures in a row, for the back-off */
   gint64 started, running_since, stop_since, next_start;
 };
@@ -142,12 +146,20 @@ cause (GstMessage *message)
   return line != NULL && line[1] != '\0' ? g_strdup_printf (" (%s)", line + 1) : g_strdup ("");
 }
 
+static gboolean
+is_unread_output (const char *message)
+{
+  struct pollfd output = { .fd = STDOUT_FILENO };
+  return strstr (message, g_strerror (EPIPE)) != NULL && poll (&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;
+}
+
 static void
 take_error (SlWorker *worker, GstMessage *message)
 {
   g_autoptr (GError) error = sl_bus_error (message);
   g_autofree char *why = cause (message);
   note_first_frame (worker);
+  worker->unread = worker->unread || is_unread_output (error->message) || is_unread_output (why);
   fail (worker, "%s: %s%s", GST_MESSAGE_SRC_NAME (message), error->message, why);
 }
 
@@ -275,6 +287,8 @@ on_stopped (SlWorker *worker)
     begin (worker);
   else if (worker->end == END_FAILED && worker->fallback != NULL)
     fall_back (worker);
+  else if (worker->unread)
+    set_state (worker, SL_WORKER_FAILED);
   else if (restart == SL_RESTART_ALWAYS || (restart == SL_RESTART_ON_FAILURE && worker->end == END_FAILED))
     wait_for_start (worker);
   else
