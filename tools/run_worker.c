@@ -299,6 +299,11 @@ static void
 on_job (GstState state, gboolean good, gpointer data)
 {
   SlWorker *worker = data;
+  if (state == GST_STATE_VOID_PENDING) {
+    if (!good && worker->draining)
+      tear_down (worker);
+    return;
+  }
   if (state == GST_STATE_NULL && worker->state == SL_WORKER_STOPPING) {
     on_stopped (worker);
     return;
@@ -368,7 +373,9 @@ sl_worker_stop (SlWorker *worker)
   worker->stop_since = g_get_monotonic_time ();
   worker->draining = worker->state == SL_WORKER_RUNNING;
   set_state (worker, SL_WORKER_STOPPING);
-  if (!worker->draining || !gst_element_send_event (worker->pipeline, gst_event_new_eos ()))
+  if (worker->draining)
+    sl_jobs_push_end (worker->jobs, worker->pipeline);
+  else
     tear_down (worker);
 }
 
