@@ -5,6 +5,7 @@
  */
 #include <glib-unix.h>
 #include <gst/gst.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -212,6 +213,7 @@ run_files (SlRunOptions *options, char **files)
   run.workers = g_ptr_array_new ();
   run.loop = g_main_loop_new (NULL, FALSE);
   int status = SL_EXIT_FAILED;
+  signal (SIGPIPE, SIG_IGN); /* a pipeline's reader that goes away is that pipeline's failure */
   g_unix_signal_add (SIGTERM, on_stop_signal, &run);
   g_unix_signal_add (SIGINT, on_stop_signal, &run);
   g_unix_signal_add (SIGHUP, on_reload_signal, &run);

@@ -54,6 +54,15 @@ keep_latency (SlFlow *flow, GstBuffer *buffer)
   g_mutex_unlock (&flow->lock);
 }
 
+static void
+note_arrival (SlFlow *flow)
+{
+  const gint64 now = g_get_monotonic_time ();
+  int_least64_t none = 0;
+  atomic_store_explicit (&flow->last, now, memory_order_relaxed);
+  atomic_compare_exchange_strong (&flow->first, &none, now);
+}
+
 static GstPadProbeReturn
 on_data (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
@@ -62,12 +71,17 @@ on_data (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   const gboolean is_list = (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_BUFFER_LIST) != 0;
   atomic_fetch_add_explicit (&point->count, is_list ? gst_buffer_list_length (GST_PAD_PROBE_INFO_BUFFER_LIST (info)) : 1,
                              memory_order_relaxed);
-  if (point->kind == POINT_SINK) {
-    const gint64 now = g_get_monotonic_time ();
-    int_least64_t none = 0;
-    atomic_store_explicit (&flow->last, now, memory_order_relaxed);
-    atomic_compare_exchange_strong (&flow->first, &none, now);
-  }
+  if (point->kind == POINT_SINK)
+    note_arrival (flow);
+  return GST_PAD_PROBE_OK;
+}
+
+/* A frame on which there is nothing to tell comes as a gap: the pipeline works all the same. */
+static GstPadProbeReturn
+on_event (GstPad *pad, GstPadProbeInfo *info, gpointer flow)
+{
+  if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_GAP)
+    note_arrival (flow);
   return GST_PAD_PROBE_OK;
 }
 
@@ -82,6 +96,8 @@ static void
 watch_pad (GstPad *pad, Point *point)
 {
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, on_data, point, NULL);
+  if (point->kind == POINT_SINK)
+    gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, on_event, point->flow, NULL);
 }
 
 static void

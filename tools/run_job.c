@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* State changes on a thread of their own; answers come back through the default main context. */
+/* State changes and ends of streams on a thread of their own; answers come back through the default main context. */
 #include "tools/run_job.h"
+
+/* For a pipeline that is asked to end while it still starts. */
+#define START_PATIENCE (GST_SECOND / 2)
 
 struct _SlJobs
 {
@@ -16,7 +19,7 @@ typedef struct
 {
   SlJobs *jobs;
   GstElement *pipeline; /* NULL = end of the thread */
-  GstState state;
+  GstState state;       /* GST_STATE_VOID_PENDING = the end of the stream */
   gboolean good;
   GSource *answer;
 } Job;
@@ -55,13 +58,31 @@ post_answer (Job *job)
   g_source_unref (source);
 }
 
+/* On the way to PLAYING the source would wait for the sink, the sink for the pipeline, and the pipeline for this call. */
+static gboolean
+send_end (GstElement *pipeline)
+{
+  GstState state;
+  const GstStateChangeReturn change = gst_element_get_state (pipeline, &state, NULL, START_PATIENCE);
+  return (change == GST_STATE_CHANGE_SUCCESS || change == GST_STATE_CHANGE_NO_PREROLL) && state == GST_STATE_PLAYING
+         && gst_element_send_event (pipeline, gst_event_new_eos ());
+}
+
+static gboolean
+do_job (const Job *job)
+{
+  if (job->state == GST_STATE_VOID_PENDING)
+    return send_end (job->pipeline);
+  return gst_element_set_state (job->pipeline, job->state) != GST_STATE_CHANGE_FAILURE;
+}
+
 static gpointer
 run (gpointer data)
 {
   SlJobs *jobs = data;
   Job *job;
   while ((job = g_async_queue_pop (jobs->queue))->pipeline != NULL) {
-    job->good = gst_element_set_state (job->pipeline, job->state) != GST_STATE_CHANGE_FAILURE;
+    job->good = do_job (job);
     post_answer (job);
   }
   job_free (job);
@@ -88,6 +109,12 @@ sl_jobs_push (SlJobs *jobs, GstElement *pipeline, GstState state)
   job->pipeline = pipeline != NULL ? gst_object_ref (pipeline) : NULL;
   job->state = state;
   g_async_queue_push (jobs->queue, job);
+}
+
+void
+sl_jobs_push_end (SlJobs *jobs, GstElement *pipeline)
+{
+  sl_jobs_push (jobs, pipeline, GST_STATE_VOID_PENDING);
 }
 
 void

@@ -6,7 +6,10 @@
  */
 #include "tools/run_worker.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pipelines/build.h"
 #include "tools/frames.h"
@@ -40,6 +43,7 @@ struct _SlWorker
   SlWorkerState state;
   End end;
   gboolean stop_asked, draining, settled, stuck;
+  gboolean unread;          /* nobody reads standard output any more, which no second start mends */
   guint restarts, failures; /* failures in a row, for the back-off */
   gint64 started, running_since, stop_since, next_start;
 };
@@ -132,11 +136,19 @@ note_first_frame (SlWorker *worker)
   set_state (worker, SL_WORKER_RUNNING);
 }
 
+static gboolean
+is_unread_output (const char *message)
+{
+  struct pollfd output = { .fd = STDOUT_FILENO };
+  return strstr (message, g_strerror (EPIPE)) != NULL && poll (&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;
+}
+
 static void
 take_error (SlWorker *worker, GstMessage *message)
 {
   g_autoptr (GError) error = sl_bus_error (message);
   note_first_frame (worker);
+  worker->unread = worker->unread || is_unread_output (error->message);
   fail (worker, "%s: %s", GST_MESSAGE_SRC_NAME (message), error->message);
 }
 
@@ -264,6 +276,8 @@ on_stopped (SlWorker *worker)
     begin (worker);
   else if (worker->end == END_FAILED && worker->fallback != NULL)
     fall_back (worker);
+  else if (worker->unread)
+    set_state (worker, SL_WORKER_FAILED);
   else if (restart == SL_RESTART_ALWAYS || (restart == SL_RESTART_ON_FAILURE && worker->end == END_FAILED))
     wait_for_start (worker);
   else
@@ -274,6 +288,11 @@ static void
 on_job (GstState state, gboolean good, gpointer data)
 {
   SlWorker *worker = data;
+  if (state == GST_STATE_VOID_PENDING) {
+    if (!good && worker->draining)
+      tear_down (worker);
+    return;
+  }
   if (state == GST_STATE_NULL && worker->state == SL_WORKER_STOPPING) {
     on_stopped (worker);
     return;
@@ -343,7 +362,9 @@ sl_worker_stop (SlWorker *worker)
   worker->stop_since = g_get_monotonic_time ();
   worker->draining = worker->state == SL_WORKER_RUNNING;
   set_state (worker, SL_WORKER_STOPPING);
-  if (!worker->draining || !gst_element_send_event (worker->pipeline, gst_event_new_eos ()))
+  if (worker->draining)
+    sl_jobs_push_end (worker->jobs, worker->pipeline);
+  else
     tear_down (worker);
 }
 

@@ -116,7 +116,7 @@ def test_log_for_people():
 
 
 def test_stop_signals():
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in (signal.SIGTERM, signal.SIGINT) * 5:  # at its first frame a pipeline is still on its way to playing
         running = Running(describe("live", FRAMES + " ! fakesink"))
         running.wait_for("running")
         assert prompt(running.stop(number)) and running.status == 0, running.lines
@@ -171,6 +171,17 @@ def test_restart_on_failure():
     assert "starts again in" in running.wait_for("waiting")["message"]
 
 
+def test_nobody_reads():
+    for sink in ("application/x-json ! slpublish location=-", "fdsink fd=1"):
+        running = Running(describe("unread", FRAMES + " ! " + MODEL.replace("application/x-json", sink), "restart=always\n"))
+        running.child.stdout.read(1)
+        running.child.stdout.close()
+        running.child.wait(60)
+        running.reader.join()
+        last = running.events()[-1]
+        assert running.status == 1 and last["event"] == "failed" and "Broken pipe" in last["message"], running.lines
+
+
 def test_restart_always():
     running = Running(describe("ever", "videotestsrc num-buffers=3 ! fakesink", "restart=always\nbackoff-min=10ms\nbackoff-max=20ms\n"))
     running.wait_for("running", 3)
@@ -195,6 +206,15 @@ def test_watchdog():
     running.stop()
     running.child.stdin.close()
     assert running.status == 0
+
+
+def test_nothing_to_tell_is_no_stall():
+    text = FRAMES + " ! " + MODEL.replace("slpostprocess ! application/x-json", "slpostprocess threshold=1 ! text/x-raw") + " ! fakesink name=sink"
+    running = Running(describe("quiet", text.replace("blue", "smpte"), "watchdog=500ms\n"))
+    running.wait_for("running")
+    time.sleep(2)
+    running.stop()
+    assert running.status == 0 and "failed" not in [e["event"] for e in running.events()], running.lines
 
 
 def test_start_timeout():

@@ -242,6 +242,48 @@ test_failure (void)
   heard_clear (&heard);
 }
 
+typedef struct
+{
+  GMainLoop *loop;
+  guint errors;
+} Restarter;
+
+static gboolean
+start_again (gpointer pipeline)
+{
+  return sl_pipeline_start (pipeline, NULL) ? G_SOURCE_REMOVE : G_SOURCE_CONTINUE;
+}
+
+static void
+restart_or_quit (SlPipeline *pipeline, GError *error, const char *element, Restarter *restarter)
+{
+  if (++restarter->errors == 3)
+    g_main_loop_quit (restarter->loop);
+  else
+    g_timeout_add_full (G_PRIORITY_DEFAULT, 10, start_again, g_object_ref (pipeline), g_object_unref);
+}
+
+/* As docs/embedding.md shows it; what the description says of restarts does nothing. */
+static void
+test_starts_again (void)
+{
+  g_autoptr (GMainLoop) loop = g_main_loop_new (NULL, FALSE);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GHashTable) table = parameters ("brightest_channel.tflite");
+  g_autoptr (SlPipeline) pipeline = sl_pipeline_new_from_string (
+    "[pipeline]\nrestart=always\nbackoff-min=1ms\nlaunch=videotestsrc ! video/x-raw,format=RGB ! identity error-after=5 ! " CHAIN
+    " ! fakesink\n[parameter model]\ntype=path\n",
+    table, &error);
+  g_assert_no_error (error);
+  Restarter restarter = { loop, 0 };
+  g_signal_connect (pipeline, "error", G_CALLBACK (restart_or_quit), &restarter);
+  start (pipeline);
+  g_main_loop_run (loop);
+  g_usleep (100000);
+  g_assert_cmpint (sl_pipeline_get_state (pipeline), ==, SL_PIPELINE_STATE_FAILED);
+  g_signal_handlers_disconnect_by_data (pipeline, &restarter);
+}
+
 /* Where a failure is started: the error is returned, not told as well. */
 static void
 test_start_failure (void)
@@ -617,6 +659,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slpipeline/newest-wins", test_newest_wins);
   g_test_add_func ("/slpipeline/signals", test_signals);
   g_test_add_func ("/slpipeline/failure", test_failure);
+  g_test_add_func ("/slpipeline/starts-again", test_starts_again);
   g_test_add_func ("/slpipeline/start-failure", test_start_failure);
   g_test_add_func ("/slpipeline/bad-descriptions", test_bad_descriptions);
   g_test_add_func ("/slpipeline/push", test_push);
