@@ -80,7 +80,8 @@ class Augment:
         rng = self.rng
         low, high = points.min(0), points.max(0)
         long = (high - low).max()
-        step = np.clip(long / np.exp(rng.uniform(np.log(24), np.log(size * 1.1))), 0.5, side * 1.1 / size)
+        wanted = size * rng.uniform(0.6, 1.2) if rng.random() < 0.3 else np.exp(rng.uniform(np.log(24), np.log(size)))
+        step = np.clip(long / wanted, 0.3, side * 1.1 / size)
         free = max(size * step - long, 0) / 2 + 0.08 * long
         return step, (low + high) / 2 + rng.uniform(-0.95, 0.95, 2) * free
 
