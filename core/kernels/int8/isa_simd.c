@@ -19,6 +19,16 @@ add_simd (const SlInt8Add *add, const guint8 *a, const guint8 *b, guint8 *out, g
   }
 }
 
+#ifndef WIDE
+static void
+flip_simd (guint8 *to, const guint8 *from, gsize n)
+{
+  const Vec flip = set_bytes (0x80);
+  for (gsize i = 0; i < n; i += VEC_BYTES)
+    store_some (to + i, mask_of (VEC_BYTES), flipped (load (from + i), flip));
+}
+#endif
+
 #ifdef WIDE
 static void
 widen_simd (gint16 *to, const guint8 *from, gsize n, gboolean is_signed)
@@ -62,6 +72,10 @@ const SlInt8Isa SL_SIMD (sl_int8_isa) = {
 #else
   .unit = 4,
   .dw_lanes = VEC_BYTES,
+  .flip = flip_simd,
+#ifdef MAX_SHALLOW
+  .shallow = 4 * MAX_SHALLOW,
+#endif
   .depthwise_rows = SL_SIMD (sl_int8_depthwise_rows),
   .depthwise_flat = SL_SIMD (sl_int8_depthwise_flat),
 #endif

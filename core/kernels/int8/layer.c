@@ -177,12 +177,19 @@ mode_of (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
   return w->dilation_w == 1 && w->out_w >= MIN_BAND && w->filter_h * line_of (w) <= MAX_COPY ? SL_INT8_BANDED : SL_INT8_GATHERED;
 }
 
+/* Whether rows are flipped before they are multiplied: a copy, which pays where it serves many channels but is not deep. */
+static gboolean
+flips_rows (const SlInt8Layer *layer)
+{
+  return layer->flip != 0 && layer->mode != SL_INT8_BANDED && layer->depth <= layer->isa->shallow && layer->channels > layer->isa->lanes;
+}
+
 /* Pieces of work: rows that stay in the first cache with their copies, and weights that stay in the second while rows pass; with
  * threads, enough of them to share out evenly. */
 static void
 set_tiles (SlInt8Layer *layer, guint threads, gsize element)
 {
-  const gboolean copies = layer->mode == SL_INT8_GATHERED || layer->isa->wide;
+  const gboolean copies = layer->mode == SL_INT8_GATHERED || layer->isa->wide || flips_rows (layer);
   const gint32 width = layer->isa->max_groups * layer->isa->lanes;
   const gsize panel_bytes = (gsize) layer->depth * (gsize) width * element;
   const gint32 pieces = threads > 1 ? CLAMP ((gint32) cost_of (layer), 1, 4 * (gint32) threads) : 1;
@@ -215,19 +222,17 @@ set_depthwise (SlInt8Layer *layer, SlArena *arena)
 }
 
 static void
-alloc_scratch (SlInt8Layer *layer, guint threads, gsize element, SlArena *arena)
+set_scratch (SlInt8Layer *layer, gsize element)
 {
   gsize codes = 0;
-  if (layer->mode == SL_INT8_GATHERED || (layer->mode == SL_INT8_DIRECT && layer->isa->wide))
+  if (layer->mode == SL_INT8_GATHERED || (layer->mode == SL_INT8_DIRECT && layer->isa->wide) || flips_rows (layer))
     codes = (gsize) (layer->tile_rows + 1) * layer->row_bytes;
   else if (layer->mode == SL_INT8_BANDED)
     codes = (gsize) (layer->window.filter_h + 1) * (gsize) layer->line;
   else if (layer->mode == SL_INT8_DW_FLAT)
     codes = 4 * (gsize) layer->line;
-  if (codes == 0)
-    return;
-  layer->scratch_bytes = (codes * element + 2 * SL_TENSOR_PADDING) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN;
-  layer->scratch = sl_int8_alloc (arena, layer->scratch_bytes * threads);
+  if (codes > 0)
+    layer->scratch_bytes = (codes * element + 2 * SL_TENSOR_PADDING) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN;
 }
 
 /** What a pack holds: the layer's fields that point into it. */
@@ -262,6 +267,7 @@ sl_int8_layer_new (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *nod
   layer->isa = isa;
   layer->is_signed = input->dtype == SL_DTYPE_I8;
   layer->zero_code = (guint8) sl_tensor_zero_point (input);
+  layer->flip = isa->wide || isa->signed_codes == layer->is_signed ? 0 : 0x80;
   set_output (layer, graph, node);
   if (node->op == SL_OP_ADD) {
     layer->mode = SL_INT8_ADD;
@@ -276,10 +282,25 @@ sl_int8_layer_new (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *nod
     set_depthwise (layer, arena);
   else
     set_tiles (layer, threads, element);
+  layer->gemm.flip = flips_rows (layer) ? 0 : layer->flip;
   layer->cost_us = cost_of (layer);
-  alloc_scratch (layer, threads, element, arena);
+  set_scratch (layer, element);
   const Packed *packed = sl_packs_get (sl_graph_packs (graph), node, isa, pack, &(Packing){ layer, graph, node });
   layer->gemm = packed->gemm;
   layer->dw = packed->dw;
   return layer;
+}
+
+void
+sl_int8_layers_set_scratch (SlInt8Layer *const *layers, guint n, guint threads, SlArena *arena)
+{
+  gsize bytes = 0;
+  for (guint i = 0; i < n; i++)
+    bytes = layers[i] != NULL ? MAX (bytes, layers[i]->scratch_bytes) : bytes;
+  guint8 *scratch = sl_int8_alloc (arena, bytes * threads);
+  for (guint i = 0; i < n; i++)
+    if (layers[i] != NULL) {
+      layers[i]->scratch = scratch;
+      layers[i]->scratch_bytes = bytes;
+    }
 }

@@ -281,15 +281,14 @@ typedef struct
 static void
 channels_init (Channels *channels, SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, gint32 n, gint32 lanes, SlArena *arena)
 {
-  const SlInt8Isa *isa = layer->isa;
   const gsize padded = ((gsize) n + (gsize) lanes - 1) / (gsize) lanes * (gsize) lanes;
-  const gint32 shift = isa->wide || isa->signed_codes == layer->is_signed ? 0 : layer->is_signed ? 128 : -128;
+  const gint32 shift = layer->flip == 0 ? 0 : layer->is_signed ? 128 : -128;
   channels->bias = sl_int8_alloc (arena, padded * sizeof channels->bias[0]);
   channels->scale = sl_int8_alloc (arena, padded * sizeof channels->scale[0]);
   channels->zero_point = sl_tensor_zero_point (sl_node_input (graph, node, 0)) + shift;
   layer->gemm.bias = layer->dw.bias = channels->bias;
   layer->gemm.scale = layer->dw.scale = channels->scale;
-  layer->gemm.flip = layer->dw.flip = shift != 0 ? 0x80 : 0;
+  layer->dw.flip = layer->flip;
 }
 
 /* Channel @c, whose weights have this sum, at place @at. */
