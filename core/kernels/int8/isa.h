@@ -66,7 +66,8 @@ typedef struct
 /**
  * SlInt8Depthwise: a depthwise layer by blocks of dw_lanes channels.
  * @weights: [block][pass][quad][lane in the order of the instruction set][4 taps]; blocks are @block_bytes apart
- * @passes: for each block, how many passes its weights need
+ * @passes: for each block, how many passes its weights need; in rows and flat layers of wide instruction sets the second one holds the
+ *          weights a tap later, for the next output row
  * @pad: a code equal to the input's zero point, for pixels outside the image
  */
 typedef struct
@@ -78,7 +79,6 @@ typedef struct
   const gint32 *bias;
   const gfloat *scale;
   guint8 flip, pad;
-  gboolean is_signed; /* of the input's codes, for wide instruction sets, which extend them */
   SlInt8Output output;
 } SlInt8Depthwise;
 

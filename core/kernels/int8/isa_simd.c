@@ -76,13 +76,13 @@ const SlInt8Isa SL_SIMD (sl_int8_isa) = {
 #ifdef MAX_SHALLOW
   .shallow = 4 * MAX_SHALLOW,
 #endif
-  .depthwise_rows = SL_SIMD (sl_int8_depthwise_rows),
-  .depthwise_flat = SL_SIMD (sl_int8_depthwise_flat),
 #endif
   .faster_u8 = TRUE,
   .faster_i8 = TRUE,
   .gemm = SL_SIMD (sl_int8_gemm),
   .depthwise = SL_SIMD (sl_int8_depthwise),
+  .depthwise_rows = SL_SIMD (sl_int8_depthwise_rows),
+  .depthwise_flat = SL_SIMD (sl_int8_depthwise_flat),
   .add = add_simd,
   .dw_lane = dw_lane,
 };

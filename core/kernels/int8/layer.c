@@ -214,7 +214,6 @@ set_depthwise (SlInt8Layer *layer, SlArena *arena)
   const gint32 pixels = layer->mode == SL_INT8_DW_ROWS ? w->w : 1;
   layer->dw.channels = w->channels;
   layer->dw.pad = layer->zero_code;
-  layer->dw.is_signed = layer->is_signed;
   while (layer->mode == SL_INT8_DW_FLAT && layer->dw.channels % layer->isa->dw_lanes != 0)
     layer->dw.channels += w->channels;
   layer->pad = sl_int8_alloc (arena, (gsize) (pixels * w->channels));
@@ -267,7 +266,7 @@ sl_int8_layer_new (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *nod
   layer->isa = isa;
   layer->is_signed = input->dtype == SL_DTYPE_I8;
   layer->zero_code = (guint8) sl_tensor_zero_point (input);
-  layer->flip = isa->wide || isa->signed_codes == layer->is_signed ? 0 : 0x80;
+  layer->flip = (isa->wide && !is_depthwise (graph, node)) || isa->signed_codes == layer->is_signed ? 0 : 0x80;
   set_output (layer, graph, node);
   if (node->op == SL_OP_ADD) {
     layer->mode = SL_INT8_ADD;
