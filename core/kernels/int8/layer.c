@@ -14,6 +14,8 @@
 /* Most bytes copied for a piece of work, and of a gathered window; larger ones are left to other modes, or to XNNPACK. */
 #define MAX_COPY (1 << 24)
 #define MAX_WINDOW (1 << 20)
+/* Fewer rows than this share weights of int16 too seldom: reading them takes longest, and XNNPACK reads half as many bytes. */
+#define MIN_WIDE_ROWS 17
 /* Most blocks after which channels of a flat layer repeat. */
 #define MAX_FLAT_BLOCKS 16
 
@@ -79,6 +81,10 @@ sl_int8_supports (const SlGraph *graph, const SlNode *node)
 gboolean
 sl_int8_faster (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node)
 {
+  const SlTensor *y = sl_node_output (graph, node, 0);
+  const gboolean multiplies = node->op == SL_OP_FULLY_CONNECTED || node->op == SL_OP_CONV_2D;
+  if (isa->wide && multiplies && y->bytes < MIN_WIDE_ROWS * (gsize) y->dims[y->rank - 1])
+    return FALSE;
   return sl_node_input (graph, node, 0)->dtype == SL_DTYPE_U8 ? isa->faster_u8 : isa->faster_i8;
 }
 
