@@ -32,17 +32,20 @@ sl_backends_choose (const SlGraph *graph)
   return backends;
 }
 
-/* Beside layers of our own, whose pool sleeps between frames, XNNPACK gets threads only for what is as large: its pool spins. */
+/* Beside layers of our own, whose pool sleeps between frames, XNNPACK gets threads only for what is as large: its pool spins. Layers that
+ * could run here and do not are small. */
 gboolean
 sl_backends_need_threads (const SlGraph *graph, const guint8 *backends)
 {
   gboolean int8 = FALSE, heavy = FALSE, any = FALSE;
   for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
-    const SlOpType op = sl_graph_node (graph, i)->op;
+    const SlNode *node = sl_graph_node (graph, i);
+    const SlOpType op = node->op;
     const gboolean here = backends[i] == SL_BACKEND_XNNPACK;
     int8 |= backends[i] == SL_BACKEND_INT8;
     any |= here;
-    heavy |= here && (op == SL_OP_CONV_2D || op == SL_OP_DEPTHWISE_CONV_2D || op == SL_OP_FULLY_CONNECTED);
+    heavy |=
+      here && (op == SL_OP_CONV_2D || op == SL_OP_DEPTHWISE_CONV_2D || op == SL_OP_FULLY_CONNECTED) && !sl_int8_supports (graph, node);
   }
   return int8 ? heavy : any;
 }

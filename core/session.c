@@ -206,6 +206,15 @@ ready_kernel (SlSession *session, ReadyStep *ready, const SlStep *step)
   ready->output = session->roots[node->outputs[0]];
 }
 
+static void
+share_scratch (SlSession *session)
+{
+  g_autofree SlInt8Layer **layers = g_new (SlInt8Layer *, session->n_steps + 1);
+  for (guint i = 0; i < session->n_steps; i++)
+    layers[i] = session->steps[i].layer;
+  sl_int8_layers_set_scratch (layers, session->n_steps, session->threads, session->arena);
+}
+
 /* Which outputs are written where the caller wants them, and which are copied there: those that show an input, a constant, or bytes
  * that another output already shows. */
 static void
@@ -331,6 +340,7 @@ sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **e
     else
       ready_kernel (session, &session->steps[i], step);
   }
+  share_scratch (session);
   count_nodes (session);
   return g_steal_pointer (&session);
 }

@@ -1,15 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Depthwise loops for VNNI, a register of channels at a time. Bytes of four taps of a channel are brought together by
- * two rounds of unpacking, which leaves channels in an order that packing the sums undoes; weights are stored in it.
- * In 3x3 windows the taps are the rows of a column, so a column is unpacked once for all windows that hold it, and
- * with stride 1 a fourth row serves a second output row: its weights are the same ones, shifted by a byte.
+ * Depthwise loops, a register of channels at a time. Bytes of four taps of a channel are brought together by two rounds
+ * of unpacking, which leaves channels in an order that packing the sums undoes; weights are stored in it. In 3x3 windows
+ * the taps are the rows of a column, so a column is unpacked once for all windows that hold it, and with stride 1 a
+ * fourth row serves a second output row: its weights are the same ones, shifted by a byte.
+ * With AVX2 taps are widened to int16 and paired, and the second output row has weights of its own.
  */
 #include "core/kernels/int8/simd.h"
 
+#ifdef WIDE
+#define BLOCK (2 * LANES)
+#else
 #define BLOCK VEC_BYTES
+#endif
+/* Registers of sums. */
+#define SUMS (BLOCK / LANES)
+/* Bytes of weights for four taps. */
+#define QUAD_BYTES (4 * VEC_BYTES)
 
-/** Four taps of a block: channels 16 l + 4 v + i of 128-bit lane l are dwords i of q[v]. */
+/** Four taps of a block: channels 16 l + 4 v + i of 128-bit lane l are dwords i of q[v]. AVX2: channels 8 l + 4 v + i, of the first two
+ *  taps in q[v], of the others in q[2 + v]. */
 typedef struct
 {
   Vec q[4];
@@ -40,6 +50,49 @@ block_at (const SlInt8Depthwise *layer, gint32 channel)
   };
 }
 
+#ifdef WIDE
+static inline __attribute__ ((always_inline)) Quad
+interleave (Vec a, Vec b, Vec c, Vec d)
+{
+  return (Quad){ { zip_low16 (a, b), zip_high16 (a, b), zip_low16 (c, d), zip_high16 (c, d) } };
+}
+
+static inline __attribute__ ((always_inline)) Vec
+load_block (const Block *block, const guint8 *at)
+{
+  return _mm256_cvtepu8_epi16 (_mm_xor_si128 (_mm_loadu_si128 ((const __m128i *) at), _mm256_castsi256_si128 (block->flip)));
+}
+
+static inline Vec
+set_codes (guint8 code)
+{
+  return _mm256_set1_epi16 (code);
+}
+
+static inline __attribute__ ((always_inline)) void
+store_half (guint8 *out, gint32 left, __m128i codes)
+{
+  guint8 bytes[BLOCK];
+  if (left >= BLOCK) {
+    _mm_storeu_si128 ((__m128i *) out, codes);
+    return;
+  }
+  _mm_storeu_si128 ((__m128i *) bytes, codes);
+  memcpy (out, bytes, (gsize) left);
+}
+
+/* Codes of the sums of one output, or of two. */
+static inline __attribute__ ((always_inline)) void
+store_codes (const Narrow *narrow, gint32 left, const Vec *s, const Vec *t, guint8 *first, guint8 *second)
+{
+  const Vec x[4] = { s[0], s[1], t[0], t[1] };
+  /* Each 128-bit lane holds eight channels of both. */
+  const Vec codes = _mm256_permute4x64_epi64 (to_codes (narrow, x), 0xd8);
+  store_half (first, left, _mm256_castsi256_si128 (codes));
+  if (t != s)
+    store_half (second, left, _mm256_extracti128_si256 (codes, 1));
+}
+#else
 static inline __attribute__ ((always_inline)) Quad
 interleave (Vec a, Vec b, Vec c, Vec d)
 {
@@ -54,6 +107,21 @@ load_block (const Block *block, const guint8 *at)
   return flipped (load_some (block->mask, at), block->flip);
 }
 
+static inline Vec
+set_codes (guint8 code)
+{
+  return set_bytes (code);
+}
+
+static inline __attribute__ ((always_inline)) void
+store_codes (const Narrow *narrow, Mask mask, const Vec *s, const Vec *t, guint8 *first, guint8 *second)
+{
+  store_some (first, mask, to_codes (narrow, s));
+  if (t != s)
+    store_some (second, mask, to_codes (narrow, t));
+}
+#endif
+
 void
 SL_SIMD (sl_int8_depthwise) (const SlInt8Depthwise *layer, const guint8 *const *taps, guint8 *out)
 {
@@ -61,23 +129,23 @@ SL_SIMD (sl_int8_depthwise) (const SlInt8Depthwise *layer, const guint8 *const *
   for (gint32 channel = 0; channel < layer->channels; channel += BLOCK) {
     const Block block = block_at (layer, channel);
     const gint8 *weights = block.weights;
-    Vec sums[4];
+    Vec sums[SUMS];
     SL_UNROLL
-    for (gint v = 0; v < 4; v++)
+    for (gint v = 0; v < SUMS; v++)
       sums[v] = load (block.bias + LANES * v);
     for (gint pass = 0; pass < block.passes; pass++)
-      for (gint32 i = 0; i < layer->quads; i++, weights += 4 * BLOCK) {
+      for (gint32 i = 0; i < layer->quads; i++, weights += QUAD_BYTES) {
         const guint8 *const *tap = taps + 4 * i;
         const Quad quad = interleave (load_block (&block, tap[0] + channel), load_block (&block, tap[1] + channel),
                                       load_block (&block, tap[2] + channel), load_block (&block, tap[3] + channel));
         SL_UNROLL
         for (gint v = 0; v < 4; v++)
-          sums[v] = dot (sums[v], quad.q[v], load (weights + VEC_BYTES * v));
+          sums[v % SUMS] = dot (sums[v % SUMS], quad.q[v], load (weights + VEC_BYTES * v));
       }
     SL_UNROLL
-    for (gint v = 0; v < 4; v++)
+    for (gint v = 0; v < SUMS; v++)
       sums[v] = scaled (sums[v], load_floats (block.scale + LANES * v));
-    store_some (out + channel, block.mask, to_codes (&narrow, sums));
+    store_codes (&narrow, block.mask, sums, sums, out + channel, NULL);
   }
 }
 
@@ -102,19 +170,37 @@ column (const Walk *walk, gint32 x, const gboolean two)
   return interleave (r0, r1, r2, two ? load_block (&walk->block, walk->rows->rows[3] + at) : r2);
 }
 
+#ifdef WIDE
+/* Scaled sums of part @v of the window over three columns; its weights begin at @weights. */
+static inline __attribute__ ((always_inline)) Vec
+window_sum (const Block *block, const gint v, const Quad *a, const Quad *b, const Quad *c, const gint8 *weights)
+{
+  const gint8 *w = weights + VEC_BYTES * v, *last = w + 2 * VEC_BYTES;
+  const Vec first = dot (dot (load (block->bias + LANES * v), a->q[v], load (w)), a->q[2 + v], load (last));
+  const Vec second = dot (dot (first, b->q[v], load (w + QUAD_BYTES)), b->q[2 + v], load (last + QUAD_BYTES));
+  const Vec sum = dot (dot (second, c->q[v], load (w + 2 * QUAD_BYTES)), c->q[2 + v], load (last + 2 * QUAD_BYTES));
+  return scaled (sum, load_floats (block->scale + LANES * v));
+}
+#endif
+
 /* The codes of the window over columns @a, @b, @c, and with @two those of the next output row. */
 static inline __attribute__ ((always_inline)) void
 window (const Block *block, const Narrow *narrow, const Quad *a, const Quad *b, const Quad *c, guint8 *first, guint8 *second,
         const gboolean two)
 {
-  Vec x[4], y[4];
+  Vec x[SUMS], y[SUMS];
   SL_UNROLL
-  for (gint v = 0; v < 4; v++) {
+  for (gint v = 0; v < SUMS; v++) {
+#ifdef WIDE
+    x[v] = window_sum (block, v, a, b, c, block->weights);
+    if (two)
+      y[v] = window_sum (block, v, a, b, c, block->weights + 3 * QUAD_BYTES);
+#else
     const gint8 *weights = block->weights + VEC_BYTES * v;
     Vec s = load (block->bias + LANES * v), t = s;
-    for (gint pass = block->passes; pass > 0; pass--, weights += 3 * 4 * BLOCK) {
-      const Vec w0 = load (weights), w1 = load (weights + 4 * BLOCK);
-      const Vec w2 = load (weights + 8 * BLOCK);
+    for (gint pass = block->passes; pass > 0; pass--, weights += 3 * QUAD_BYTES) {
+      const Vec w0 = load (weights), w1 = load (weights + QUAD_BYTES);
+      const Vec w2 = load (weights + 2 * QUAD_BYTES);
       s = dot (dot (dot (s, a->q[v], w0), b->q[v], w1), c->q[v], w2);
       if (two) {
         t = dot (t, a->q[v], next_row (w0));
@@ -126,10 +212,9 @@ window (const Block *block, const Narrow *narrow, const Quad *a, const Quad *b, 
     x[v] = scaled (s, scale);
     if (two)
       y[v] = scaled (t, scale);
+#endif
   }
-  store_some (first, block->mask, to_codes (narrow, x));
-  if (two)
-    store_some (second, block->mask, to_codes (narrow, y));
+  store_codes (narrow, block->mask, x, two ? y : x, first, second);
 }
 
 /* The outputs of the window at @x. */
@@ -182,7 +267,7 @@ SL_SIMD (sl_int8_depthwise_rows) (const SlInt8Depthwise *layer, const SlInt8Rows
       .rows = rows,
       .block = block_at (layer, channel),
       .narrow = narrow_of (&layer->output),
-      .pad = set_bytes (layer->pad ^ layer->flip),
+      .pad = set_codes (layer->pad ^ layer->flip),
       .channel = channel,
       .channels = layer->channels,
     };

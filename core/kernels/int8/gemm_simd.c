@@ -2,8 +2,8 @@
 /*
  * A tile of a matrix product: activations broadcast four bytes at a time, times the weights of one or two registers of
  * channels. Sums stay in registers; rows are shared out evenly among tiles, since short ones wait for their sums.
- * Results are packed four registers at a time, which costs as much as several steps, so it counts where the depth is
- * small.
+ * Results are packed four registers at a time, which costs as much as several steps: where the depth is small and there
+ * are registers enough, a tile's results are packed between the steps of the next one.
  */
 #include "core/kernels/int8/simd.h"
 
@@ -24,8 +24,9 @@ typedef struct
   gsize c_stride;
 } Tile;
 
+/* @flip: (nullable) exclusive or for activations */
 static inline __attribute__ ((always_inline)) void
-step (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stride, const guint8 *weights, Vec flip)
+step (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stride, const guint8 *weights, const Vec *flip)
 {
   __builtin_prefetch (weights + PREFETCH);
   if (groups * VEC_BYTES > 64)
@@ -33,7 +34,7 @@ step (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stri
   const Vec w0 = load (weights), w1 = groups > 1 ? load (weights + VEC_BYTES) : w0;
   SL_UNROLL
   for (gint m = 0; m < rows; m++) {
-    const Vec codes = flipped (broadcast (a + (gsize) m * stride), flip);
+    const Vec codes = flip != NULL ? flipped (broadcast (a + (gsize) m * stride), *flip) : broadcast (a + (gsize) m * stride);
     sums[m * groups] = dot (sums[m * groups], codes, w0);
     if (groups > 1)
       sums[m * groups + 1] = dot (sums[m * groups + 1], codes, w1);
@@ -62,26 +63,39 @@ store_four (const SlInt8Panel *panel, const Tile *tile, const gint i, const gint
     store_one (c + third + second, left, 3, codes);
 }
 
-static inline __attribute__ ((always_inline)) void
-finish (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const Vec *sums, const gint rows, const gint groups)
+/** What turns a panel's sums into codes: the scales of its groups. */
+typedef struct
 {
-  const gint n = rows * groups;
-  const Narrow narrow = narrow_of (&gemm->output);
-  const VecF scale0 = load_floats (gemm->scale + panel->channel);
-  const VecF scale1 = groups > 1 ? load_floats (gemm->scale + panel->channel + LANES) : scale0;
-  SL_UNROLL
-  for (gint i = 0; i < n; i += 4) {
-    const Vec x[4] = { scaled (sums[i], scale0), scaled (sums[MIN (i + 1, n - 1)], scale1), scaled (sums[MIN (i + 2, n - 1)], scale0),
-                       scaled (sums[MIN (i + 3, n - 1)], scale1) };
-    store_four (panel, tile, i, n, groups, in_order (to_codes (&narrow, x)));
-  }
+  Narrow narrow;
+  VecF scale[2];
+} Finish;
+
+static inline __attribute__ ((always_inline)) Finish
+finish_of (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const gint groups)
+{
+  const gfloat *scale = gemm->scale + panel->channel;
+  return (Finish){ narrow_of (&gemm->output), { load_floats (scale), load_floats (groups > 1 ? scale + LANES : scale) } };
+}
+
+/* Sums @i to @i + 3 of @n. */
+static inline __attribute__ ((always_inline)) void
+finish_four (const Finish *finish, const SlInt8Panel *panel, const Tile *tile, const Vec *sums, const gint i, const gint n,
+             const gint groups)
+{
+  const Vec x[4] = { scaled (sums[i], finish->scale[0]), scaled (sums[MIN (i + 1, n - 1)], finish->scale[1]),
+                     scaled (sums[MIN (i + 2, n - 1)], finish->scale[0]), scaled (sums[MIN (i + 3, n - 1)], finish->scale[1]) };
+  store_four (panel, tile, i, n, groups, in_order (to_codes (&finish->narrow, x)));
 }
 
 static inline __attribute__ ((always_inline)) void
 multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint rows, const gint groups)
 {
   Vec sums[2 * MAX_ROWS];
-  const Vec flip = set_bytes (gemm->flip);
+#ifdef WIDE
+  const Vec *const flip = NULL;
+#else
+  const Vec flips = set_bytes (gemm->flip), *const flip = &flips;
+#endif
   const guint8 *weights = panel->weights, *a = tile->a;
   const Vec bias0 = load (gemm->bias + panel->channel), bias1 = groups > 1 ? load (gemm->bias + panel->channel + LANES) : bias0;
   SL_UNROLL
@@ -91,7 +105,10 @@ multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, co
     step (sums, rows, groups, a, tile->stride, weights, flip);
   for (gint32 k = 0; k < panel->n_extra; k++, weights += VEC_BYTES * groups)
     step (sums, rows, groups, tile->a + (gssize) panel->extra[k] * ELEMENT, tile->stride, weights, flip);
-  finish (gemm, panel, tile, sums, rows, groups);
+  const Finish finish = finish_of (gemm, panel, groups);
+  SL_UNROLL
+  for (gint i = 0; i < rows * groups; i += 4)
+    finish_four (&finish, panel, tile, sums, i, rows * groups, groups);
 }
 
 #define DEFINE(rows, groups)                                                                                  \
@@ -138,11 +155,103 @@ static void (*const multiply_functions[MAX_ROWS][2]) (const SlInt8Gemm *gemm, co
 #endif
 };
 
+#ifdef MAX_SHALLOW
+/* Rows of a tile of which there are two at a time, two groups wide. */
+#define PAIR_ROWS 6
+
+/* @rows of one panel. */
+static void
+run_panel (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Tile tile, gint32 rows)
+{
+  for (gint32 tiles = (rows + MAX_ROWS - 1) / MAX_ROWS; tiles > 0; tiles--) {
+    const gint32 height = (rows + tiles - 1) / tiles;
+    multiply_functions[height - 1][panel->groups - 1](gemm, panel, &tile);
+    tile.a += (gsize) height * tile.stride;
+    tile.c += (gsize) height * tile.c_stride;
+    rows -= height;
+  }
+}
+
+static inline __attribute__ ((always_inline)) void
+start (Vec *sums, Vec bias0, Vec bias1)
+{
+  SL_UNROLL
+  for (gint i = 0; i < 2 * PAIR_ROWS; i++)
+    sums[i] = i % 2 == 0 ? bias0 : bias1;
+}
+
+static inline __attribute__ ((always_inline)) void
+steps (Vec *sums, const SlInt8Panel *panel, const Tile *tile, gint32 first, gint32 n)
+{
+  const guint8 *a = tile->a + (gsize) first * 4, *weights = (const guint8 *) panel->weights + (gsize) first * 2 * VEC_BYTES;
+  for (; n > 0; n--, a += 4, weights += 2 * VEC_BYTES)
+    step (sums, PAIR_ROWS, 2, a, tile->stride, weights, NULL);
+}
+
+/* @tiles of PAIR_ROWS. */
+static void
+run_shallow (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Tile tile, gint32 tiles)
+{
+  const gint n = 2 * PAIR_ROWS;
+  const Finish finish = finish_of (gemm, panel, 2);
+  const Vec bias0 = load (gemm->bias + panel->channel), bias1 = load (gemm->bias + panel->channel + LANES);
+  const gint32 third = panel->steps / 3;
+  Vec ready[2 * PAIR_ROWS], sums[2 * PAIR_ROWS];
+  start (ready, bias0, bias1);
+  steps (ready, panel, &tile, 0, panel->steps);
+  while (--tiles > 0) {
+    tile.a += PAIR_ROWS * tile.stride;
+    start (sums, bias0, bias1);
+    steps (sums, panel, &tile, 0, third);
+    finish_four (&finish, panel, &tile, ready, 0, n, 2);
+    steps (sums, panel, &tile, third, third);
+    finish_four (&finish, panel, &tile, ready, 4, n, 2);
+    steps (sums, panel, &tile, 2 * third, panel->steps - 2 * third);
+    finish_four (&finish, panel, &tile, ready, 8, n, 2);
+    tile.c += PAIR_ROWS * tile.c_stride;
+    SL_UNROLL
+    for (gint i = 0; i < n; i++)
+      ready[i] = sums[i];
+  }
+  SL_UNROLL
+  for (gint i = 0; i < n; i += 4)
+    finish_four (&finish, panel, &tile, ready, i, n, 2);
+}
+
+/* All rows a panel at a time: its weights are few. FALSE when the panels are not shallow or codes need a flip; in deeper ones there is less to gain than the
+ * weights cost that smaller tiles read more often. */
+static gboolean
+run_panels (const SlInt8Gemm *gemm, gint32 first, gint32 end, Tile tile, gint32 rows)
+{
+  guint8 *const c = tile.c;
+  if (gemm->flip != 0 || gemm->panels[first].steps == 0 || gemm->panels[first].steps > MAX_SHALLOW || rows < PAIR_ROWS)
+    return FALSE;
+  const gint32 tiles = rows / PAIR_ROWS, done = tiles * PAIR_ROWS;
+  for (gint32 p = first; p < end; p++) {
+    const SlInt8Panel *panel = &gemm->panels[p];
+    tile.c = c + panel->channel;
+    if (panel->groups < 2 || panel->n_extra > 0) {
+      run_panel (gemm, panel, tile, rows);
+      continue;
+    }
+    run_shallow (gemm, panel, tile, tiles);
+    run_panel (gemm, panel,
+               (Tile){ tile.a + (gsize) done * tile.stride, tile.stride, tile.c + (gsize) done * tile.c_stride, tile.c_stride },
+               rows - done);
+  }
+  return TRUE;
+}
+#endif
+
 void
 SL_SIMD (sl_int8_gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride, gint32 rows, guint8 *c,
                         gsize c_stride)
 {
   Tile tile = { a, stride, c, c_stride };
+#ifdef MAX_SHALLOW
+  if (run_panels (gemm, first, end, tile, rows))
+    return;
+#endif
   for (gint32 tiles = (rows + MAX_ROWS - 1) / MAX_ROWS; tiles > 0; tiles--) {
     const gint32 height = (rows + tiles - 1) / tiles;
     guint8 *row = tile.c;

@@ -22,6 +22,8 @@ gboolean sl_int8_faster (const SlInt8Isa *isa, const SlGraph *graph, const SlNod
 /** sl_int8_layer_new: @node for @isa, in @arena; its weights are packed once for all layers of the node. sl_int8_supports() must
  *  hold. @threads: of the pool it will run on. */
 SlInt8Layer *sl_int8_layer_new (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node, guint threads, SlArena *arena);
+/** sl_int8_layers_set_scratch: memory that these @n layers (nullable) share, since they take turns. Before the first run. */
+void sl_int8_layers_set_scratch (SlInt8Layer *const *layers, guint n, guint threads, SlArena *arena);
 /** sl_int8_layer_run: @inputs and @output as for sl_session_run(). @pool (nullable): at most the threads it was packed for. */
 void sl_int8_layer_run (const SlInt8Layer *layer, SlPool *pool, const void *const *inputs, void *output);
 

@@ -66,7 +66,8 @@ typedef struct
 /**
  * SlInt8Depthwise: a depthwise layer by blocks of dw_lanes channels.
  * @weights: [block][pass][quad][lane in the order of the instruction set][4 taps]; blocks are @block_bytes apart
- * @passes: for each block, how many passes its weights need
+ * @passes: for each block, how many passes its weights need; in rows and flat layers of wide instruction sets the second one holds the
+ *          weights a tap later, for the next output row
  * @pad: a code equal to the input's zero point, for pixels outside the image
  */
 typedef struct
@@ -78,7 +79,6 @@ typedef struct
   const gint32 *bias;
   const gfloat *scale;
   guint8 flip, pad;
-  gboolean is_signed; /* of the input's codes, for wide instruction sets, which extend them */
   SlInt8Output output;
 } SlInt8Depthwise;
 
@@ -125,6 +125,8 @@ typedef struct
  * @signed_codes: u(a) is int8 rather than uint8
  * @faster: whether these loops beat XNNPACK's for uint8 and for int8 tensors
  * @widen: (wide only) codes to int16; reads and writes up to 15 past the last
+ * @shallow: of no more activations than this rows of the multiplication are brought to u(a) before it, rather than by @flip
+ * @flip: (not wide) codes of the other signedness to u(a), in place or not; reads and writes up to 63 past the last
  * @gemm: @rows rows of activations at @a, @stride bytes apart, times the panels from @first to before @end, into rows
  *        at @c. Reads up to SL_INT8_MAX_UNIT - 1 elements past a row.
  * @depthwise: one output pixel; four pointers to a pixel for each quad
@@ -134,10 +136,11 @@ typedef struct
 typedef struct
 {
   const char *name;
-  gint32 lanes, unit, max_groups, dw_lanes;
+  gint32 lanes, unit, max_groups, dw_lanes, shallow;
   gboolean wide, signed_codes;
   gboolean faster_u8, faster_i8;
   void (*widen) (gint16 *to, const guint8 *from, gsize n, gboolean is_signed);
+  void (*flip) (guint8 *to, const guint8 *from, gsize n);
   void (*gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride, gint32 rows, guint8 *c, gsize c_stride);
   void (*depthwise) (const SlInt8Depthwise *layer, const guint8 *const *taps, guint8 *out);
   void (*depthwise_rows) (const SlInt8Depthwise *layer, const SlInt8Rows *rows);

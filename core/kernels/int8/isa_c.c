@@ -14,6 +14,13 @@ to_code (gint32 sum, gfloat scale, const SlInt8Output *output)
   return (guint8) CLAMP (code, output->lo, output->hi) ^ output->flip;
 }
 
+static void
+flip_c (guint8 *to, const guint8 *from, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    to[i] = from[i] ^ 0x80;
+}
+
 static gint32
 dot (const guint8 *a, const gint8 *weights, guint8 flip)
 {
@@ -84,6 +91,7 @@ const SlInt8Isa sl_int8_isa_c = {
   .unit = UNIT,
   .max_groups = 1,
   .dw_lanes = LANES,
+  .flip = flip_c,
   .gemm = gemm_c,
   .depthwise = depthwise_c,
   .add = add_c,

@@ -19,6 +19,16 @@ add_simd (const SlInt8Add *add, const guint8 *a, const guint8 *b, guint8 *out, g
   }
 }
 
+#ifndef WIDE
+static void
+flip_simd (guint8 *to, const guint8 *from, gsize n)
+{
+  const Vec flip = set_bytes (0x80);
+  for (gsize i = 0; i < n; i += VEC_BYTES)
+    store_some (to + i, mask_of (VEC_BYTES), flipped (load (from + i), flip));
+}
+#endif
+
 #ifdef WIDE
 static void
 widen_simd (gint16 *to, const guint8 *from, gsize n, gboolean is_signed)
@@ -62,13 +72,17 @@ const SlInt8Isa SL_SIMD (sl_int8_isa) = {
 #else
   .unit = 4,
   .dw_lanes = VEC_BYTES,
-  .depthwise_rows = SL_SIMD (sl_int8_depthwise_rows),
-  .depthwise_flat = SL_SIMD (sl_int8_depthwise_flat),
+  .flip = flip_simd,
+#ifdef MAX_SHALLOW
+  .shallow = 4 * MAX_SHALLOW,
+#endif
 #endif
   .faster_u8 = TRUE,
   .faster_i8 = TRUE,
   .gemm = SL_SIMD (sl_int8_gemm),
   .depthwise = SL_SIMD (sl_int8_depthwise),
+  .depthwise_rows = SL_SIMD (sl_int8_depthwise_rows),
+  .depthwise_flat = SL_SIMD (sl_int8_depthwise_flat),
   .add = add_simd,
   .dw_lane = dw_lane,
 };

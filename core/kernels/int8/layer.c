@@ -14,6 +14,8 @@
 /* Most bytes copied for a piece of work, and of a gathered window; larger ones are left to other modes, or to XNNPACK. */
 #define MAX_COPY (1 << 24)
 #define MAX_WINDOW (1 << 20)
+/* Fewer rows than this share weights of int16 too seldom: reading them takes longest, and XNNPACK reads half as many bytes. */
+#define MIN_WIDE_ROWS 17
 /* Most blocks after which channels of a flat layer repeat. */
 #define MAX_FLAT_BLOCKS 16
 
@@ -79,6 +81,10 @@ sl_int8_supports (const SlGraph *graph, const SlNode *node)
 gboolean
 sl_int8_faster (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node)
 {
+  const SlTensor *y = sl_node_output (graph, node, 0);
+  const gboolean multiplies = node->op == SL_OP_FULLY_CONNECTED || node->op == SL_OP_CONV_2D;
+  if (isa->wide && multiplies && y->bytes < MIN_WIDE_ROWS * (gsize) y->dims[y->rank - 1])
+    return FALSE;
   return sl_node_input (graph, node, 0)->dtype == SL_DTYPE_U8 ? isa->faster_u8 : isa->faster_i8;
 }
 
@@ -177,12 +183,19 @@ mode_of (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
   return w->dilation_w == 1 && w->out_w >= MIN_BAND && w->filter_h * line_of (w) <= MAX_COPY ? SL_INT8_BANDED : SL_INT8_GATHERED;
 }
 
+/* Whether rows are flipped before they are multiplied: a copy, which pays where it serves many channels but is not deep. */
+static gboolean
+flips_rows (const SlInt8Layer *layer)
+{
+  return layer->flip != 0 && layer->mode != SL_INT8_BANDED && layer->depth <= layer->isa->shallow && layer->channels > layer->isa->lanes;
+}
+
 /* Pieces of work: rows that stay in the first cache with their copies, and weights that stay in the second while rows pass; with
  * threads, enough of them to share out evenly. */
 static void
 set_tiles (SlInt8Layer *layer, guint threads, gsize element)
 {
-  const gboolean copies = layer->mode == SL_INT8_GATHERED || layer->isa->wide;
+  const gboolean copies = layer->mode == SL_INT8_GATHERED || layer->isa->wide || flips_rows (layer);
   const gint32 width = layer->isa->max_groups * layer->isa->lanes;
   const gsize panel_bytes = (gsize) layer->depth * (gsize) width * element;
   const gint32 pieces = threads > 1 ? CLAMP ((gint32) cost_of (layer), 1, 4 * (gint32) threads) : 1;
@@ -207,7 +220,6 @@ set_depthwise (SlInt8Layer *layer, SlArena *arena)
   const gint32 pixels = layer->mode == SL_INT8_DW_ROWS ? w->w : 1;
   layer->dw.channels = w->channels;
   layer->dw.pad = layer->zero_code;
-  layer->dw.is_signed = layer->is_signed;
   while (layer->mode == SL_INT8_DW_FLAT && layer->dw.channels % layer->isa->dw_lanes != 0)
     layer->dw.channels += w->channels;
   layer->pad = sl_int8_alloc (arena, (gsize) (pixels * w->channels));
@@ -215,19 +227,17 @@ set_depthwise (SlInt8Layer *layer, SlArena *arena)
 }
 
 static void
-alloc_scratch (SlInt8Layer *layer, guint threads, gsize element, SlArena *arena)
+set_scratch (SlInt8Layer *layer, gsize element)
 {
   gsize codes = 0;
-  if (layer->mode == SL_INT8_GATHERED || (layer->mode == SL_INT8_DIRECT && layer->isa->wide))
+  if (layer->mode == SL_INT8_GATHERED || (layer->mode == SL_INT8_DIRECT && layer->isa->wide) || flips_rows (layer))
     codes = (gsize) (layer->tile_rows + 1) * layer->row_bytes;
   else if (layer->mode == SL_INT8_BANDED)
     codes = (gsize) (layer->window.filter_h + 1) * (gsize) layer->line;
   else if (layer->mode == SL_INT8_DW_FLAT)
     codes = 4 * (gsize) layer->line;
-  if (codes == 0)
-    return;
-  layer->scratch_bytes = (codes * element + 2 * SL_TENSOR_PADDING) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN;
-  layer->scratch = sl_int8_alloc (arena, layer->scratch_bytes * threads);
+  if (codes > 0)
+    layer->scratch_bytes = (codes * element + 2 * SL_TENSOR_PADDING) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN;
 }
 
 /** What a pack holds: the layer's fields that point into it. */
@@ -262,6 +272,7 @@ sl_int8_layer_new (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *nod
   layer->isa = isa;
   layer->is_signed = input->dtype == SL_DTYPE_I8;
   layer->zero_code = (guint8) sl_tensor_zero_point (input);
+  layer->flip = (isa->wide && !is_depthwise (graph, node)) || isa->signed_codes == layer->is_signed ? 0 : 0x80;
   set_output (layer, graph, node);
   if (node->op == SL_OP_ADD) {
     layer->mode = SL_INT8_ADD;
@@ -276,10 +287,25 @@ sl_int8_layer_new (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *nod
     set_depthwise (layer, arena);
   else
     set_tiles (layer, threads, element);
+  layer->gemm.flip = flips_rows (layer) ? 0 : layer->flip;
   layer->cost_us = cost_of (layer);
-  alloc_scratch (layer, threads, element, arena);
+  set_scratch (layer, element);
   const Packed *packed = sl_packs_get (sl_graph_packs (graph), node, isa, pack, &(Packing){ layer, graph, node });
   layer->gemm = packed->gemm;
   layer->dw = packed->dw;
   return layer;
+}
+
+void
+sl_int8_layers_set_scratch (SlInt8Layer *const *layers, guint n, guint threads, SlArena *arena)
+{
+  gsize bytes = 0;
+  for (guint i = 0; i < n; i++)
+    bytes = layers[i] != NULL ? MAX (bytes, layers[i]->scratch_bytes) : bytes;
+  guint8 *scratch = sl_int8_alloc (arena, bytes * threads);
+  for (guint i = 0; i < n; i++)
+    if (layers[i] != NULL) {
+      layers[i]->scratch = scratch;
+      layers[i]->scratch_bytes = bytes;
+    }
 }

@@ -44,7 +44,8 @@ typedef struct
  * @row_bytes: codes of a gathered window with padding to whole units
  * @line: codes of an input row with its padding, copied (banded, flat)
  * @tile_rows, @chunk_panels: work items are this many rows by this many panels
- * @scratch: per thread, @scratch_bytes
+ * @flip: what brings the input's codes to the instruction set's signedness, 0 or 0x80
+ * @scratch: per thread, @scratch_bytes; layers run one after the other and share it
  * @cost_us: about how long it takes one thread
  * @bytes: (add) of the output
  * @pad: (depthwise) a row of pixels of the input's zero point
@@ -59,7 +60,7 @@ struct _SlInt8Layer
   gint32 n_panels, tile_rows, chunk_panels, line;
   gsize row_bytes, scratch_bytes;
   guint8 *scratch, *pad;
-  guint8 zero_code;
+  guint8 zero_code, flip;
   SlInt8Gemm gemm;
   SlInt8Depthwise dw;
   SlInt8Add add;

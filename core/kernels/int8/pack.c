@@ -231,7 +231,7 @@ slot_of (const SlInt8Layer *layer, gint32 tap)
   return layer->mode != SL_INT8_DW_TAPS ? tap % 3 * SL_INT8_QUAD + tap / 3 : tap;
 }
 
-/* Narrow: [quad][lane][4 taps]; wide: [pair of taps][lane][2 taps]. @first counts round and round in flat layers. */
+/* Narrow: [quad][lane][4 taps]; wide: [pair of taps][lane][2 taps], in the second pass a tap later. @first counts round and round in flat layers. */
 static void
 pack_block (SlInt8Layer *layer, const SlInt8Weights *w, gint32 first, gint32 pass, guint8 *to)
 {
@@ -239,7 +239,8 @@ pack_block (SlInt8Layer *layer, const SlInt8Weights *w, gint32 first, gint32 pas
   const gint32 unit = isa->wide ? 2 : SL_INT8_QUAD;
   for (gint32 c = first; c < MIN (first + isa->dw_lanes, layer->dw.channels); c++)
     for (gint32 tap = 0; tap < w->depth; tap++) {
-      const gint32 slot = slot_of (layer, tap), weight = w->values[(gsize) (c % w->channels) * (gsize) w->depth + (gsize) tap];
+      const gint32 slot = slot_of (layer, tap) + (isa->wide ? pass : 0),
+                   weight = w->values[(gsize) (c % w->channels) * (gsize) w->depth + (gsize) tap];
       const gint32 at = (slot / unit * isa->dw_lanes + isa->dw_lane (c - first)) * unit + slot % unit;
       if (isa->wide)
         ((gint16 *) (gpointer) to)[at] = (gint16) weight;
@@ -257,7 +258,7 @@ pack_blocks (SlInt8Layer *layer, const SlInt8Weights *w, SlArena *arena)
   const gsize pass_bytes = (gsize) (isa->dw_lanes * layer->dw.quads) * SL_INT8_QUAD * (isa->wide ? 2 : 1);
   guint8 *passes = sl_arena_alloc (arena, (gsize) blocks), most = 1;
   for (gint32 c = 0; c < layer->dw.channels; c++) {
-    const guint8 steps = isa->wide ? 1 : w->steps[c % w->channels];
+    const guint8 steps = isa->wide ? 1 + (layer->mode != SL_INT8_DW_TAPS) : w->steps[c % w->channels];
     passes[c / isa->dw_lanes] = MAX (passes[c / isa->dw_lanes], steps);
     most = MAX (most, steps);
   }
@@ -281,15 +282,14 @@ typedef struct
 static void
 channels_init (Channels *channels, SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, gint32 n, gint32 lanes, SlArena *arena)
 {
-  const SlInt8Isa *isa = layer->isa;
   const gsize padded = ((gsize) n + (gsize) lanes - 1) / (gsize) lanes * (gsize) lanes;
-  const gint32 shift = isa->wide || isa->signed_codes == layer->is_signed ? 0 : layer->is_signed ? 128 : -128;
+  const gint32 shift = layer->flip == 0 ? 0 : layer->is_signed ? 128 : -128;
   channels->bias = sl_int8_alloc (arena, padded * sizeof channels->bias[0]);
   channels->scale = sl_int8_alloc (arena, padded * sizeof channels->scale[0]);
   channels->zero_point = sl_tensor_zero_point (sl_node_input (graph, node, 0)) + shift;
   layer->gemm.bias = layer->dw.bias = channels->bias;
   layer->gemm.scale = layer->dw.scale = channels->scale;
-  layer->gemm.flip = layer->dw.flip = shift != 0 ? 0x80 : 0;
+  layer->dw.flip = layer->flip;
 }
 
 /* Channel @c, whose weights have this sum, at place @at. */

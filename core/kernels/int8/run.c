@@ -69,11 +69,13 @@ tile_of (const Run *run, gint32 first, gint32 rows, guint thread, gsize *stride)
   guint8 *scratch = layer->scratch != NULL ? layer->scratch + layer->scratch_bytes * thread : NULL;
   *stride = layer->mode == SL_INT8_DIRECT ? (gsize) layer->depth : layer->row_bytes;
   if (!layer->isa->wide) {
-    if (layer->mode == SL_INT8_DIRECT)
-      return run->x + (gsize) first * *stride;
-    for (gint32 r = 0; r < rows; r++)
+    const gboolean flip = layer->flip != layer->gemm.flip;
+    const guint8 *codes = layer->mode == SL_INT8_DIRECT ? run->x + (gsize) first * *stride : scratch;
+    for (gint32 r = 0; layer->mode != SL_INT8_DIRECT && r < rows; r++)
       gather (layer, run->x, first + r, scratch + (gsize) r * *stride);
-    return scratch;
+    if (flip)
+      layer->isa->flip (scratch, codes, (gsize) rows * *stride);
+    return flip ? scratch : codes;
   }
   *stride = layer->row_bytes * 2;
   guint8 *bytes = scratch + (gsize) rows * *stride;

@@ -17,6 +17,8 @@
 #define SL_SIMD(name) name##_avx512
 #define LANES 16
 #define MAX_ROWS 13
+/* Steps of the deepest layers whose results are packed between the steps of the next tile; their activations need no flip. */
+#define MAX_SHALLOW 24
 #define V(name) _mm512_##name
 #define V_SI(name) _mm512_##name##_si512
 typedef __m512i Vec;
@@ -47,7 +49,7 @@ typedef gint32 Mask;
 typedef struct
 {
   Vec zero_point, lo, hi, flip;
-  gboolean limited; /* to less than the whole type */
+  gboolean plain, limited; /* zero point 0 and all codes; not all codes */
 } Narrow;
 
 static inline Vec
@@ -115,15 +117,10 @@ broadcast (const guint8 *at)
   return V (set1_epi32) (four);
 }
 
-/* int16 needs no flip. */
 static inline Vec
 flipped (Vec codes, Vec flip)
 {
-#ifdef WIDE
-  return codes;
-#else
   return V_SI (xor) (codes, flip);
-#endif
 }
 
 /* @sums + products of @codes, unsigned (AVX2: int16), and @weights, four (AVX2: two) to a lane. */
@@ -142,8 +139,12 @@ dot (Vec sums, Vec codes, Vec weights)
 static inline Narrow
 narrow_of (const SlInt8Output *output)
 {
-  return (Narrow){ V (set1_epi16) (output->zero_point), V (set1_epi8) ((char) output->lo), V (set1_epi8) ((char) output->hi),
-                   V (set1_epi8) ((char) output->flip), output->lo > 0 || output->hi < 255 };
+  return (Narrow){ V (set1_epi16) (output->zero_point),
+                   V (set1_epi8) ((char) output->lo),
+                   V (set1_epi8) ((char) output->hi),
+                   V (set1_epi8) ((char) output->flip),
+                   output->zero_point == 0 && output->lo == 0 && output->hi == 255,
+                   output->lo > 0 || output->hi < 255 };
 }
 
 /* Layers are refused whose scaled sums could reach 2^30, so that this never overflows. */
@@ -157,9 +158,10 @@ scaled (Vec sums, VecF scale)
 static inline Vec
 to_codes (const Narrow *narrow, const Vec x[4])
 {
-  const Vec x01 = V (adds_epi16) (V (packs_epi32) (x[0], x[1]), narrow->zero_point);
-  const Vec x23 = V (adds_epi16) (V (packs_epi32) (x[2], x[3]), narrow->zero_point);
-  Vec codes = V (packus_epi16) (x01, x23);
+  const Vec x01 = V (packs_epi32) (x[0], x[1]), x23 = V (packs_epi32) (x[2], x[3]);
+  if (narrow->plain)
+    return V_SI (xor) (V (packus_epi16) (x01, x23), narrow->flip);
+  Vec codes = V (packus_epi16) (V (adds_epi16) (x01, narrow->zero_point), V (adds_epi16) (x23, narrow->zero_point));
   if (narrow->limited)
     codes = V (min_epu8) (V (max_epu8) (codes, narrow->lo), narrow->hi);
   return V_SI (xor) (codes, narrow->flip);
