@@ -156,7 +156,7 @@ test_caps_change (void)
     g_assert_cmpint (gst_harness_push (fixture.harness, test_frame (now, colours[i * i % 3], i * GST_SECOND)), ==, GST_FLOW_OK);
   }
   for (guint i = 0; i < 24; i++) {
-    g_autofree char *text = pull_text (fixture.harness);
+    g_autofree char *text = test_take_text (gst_harness_pull (fixture.harness));
     g_assert_cmpstr (text, ==, answers[i * i % 3]);
   }
   test_assert_no_error (fixture.bus);
