@@ -72,6 +72,7 @@ collect ()
     need make command -v make
     need mosquitto command -v mosquitto
     need mosquitto-clients command -v mosquitto_sub
+    need openssl command -v openssl
     need python3-numpy /usr/bin/python3 -c 'import numpy'
     if command -v dpkg-query >/dev/null 2>&1; then
       need libc6-dbg dpkg-query -W libc6-dbg
