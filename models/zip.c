@@ -228,9 +228,11 @@ sl_zip_read (const SlZip *zip, guint index, GError **error)
     g_prefix_error (error, "member '%s': ", member->name);
     return NULL;
   }
-  if (member->unpacked > SL_ZIP_MAX_MEMBER_BYTES) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "member '%s' has %u bytes; at most %" G_GSIZE_FORMAT " are read", member->name,
-                 member->unpacked, SL_ZIP_MAX_MEMBER_BYTES);
+  const gsize most = MIN (SL_ZIP_MAX_MEMBER_BYTES, 4 * zip->size + SL_ZIP_SMALL_BYTES);
+  if (member->unpacked > most) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "member '%s' has %u bytes; of a file of %" G_GSIZE_FORMAT " bytes at most %" G_GSIZE_FORMAT " are read", member->name,
+                 member->unpacked, zip->size, most);
     return NULL;
   }
   if ((member->method != METHOD_STORED && member->method != METHOD_DEFLATED) || (member->flags & FLAG_ENCRYPTED) != 0) {

@@ -13,6 +13,8 @@ G_BEGIN_DECLS
 /** Most members looked at, and most bytes one may have when unpacked. */
 #define SL_ZIP_MAX_MEMBERS 4096
 #define SL_ZIP_MAX_MEMBER_BYTES ((gsize) 16 << 20)
+/** A member may have this many bytes, and four times the file's: a small file shall not take much memory. */
+#define SL_ZIP_SMALL_BYTES ((gsize) 16384)
 
 typedef struct _SlZip SlZip;
 
