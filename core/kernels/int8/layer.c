@@ -187,7 +187,8 @@ mode_of (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
 static gboolean
 flips_rows (const SlInt8Layer *layer)
 {
-  return layer->flip != 0 && layer->mode != SL_INT8_BANDED && layer->depth <= layer->isa->shallow && layer->channels > layer->isa->lanes;
+  const gboolean by_rows = layer->mode == SL_INT8_DIRECT || layer->mode == SL_INT8_GATHERED;
+  return layer->flip != 0 && by_rows && layer->depth <= layer->isa->shallow && layer->channels > layer->isa->lanes;
 }
 
 /* Pieces of work: rows that stay in the first cache with their copies, and weights that stay in the second while rows pass; with
