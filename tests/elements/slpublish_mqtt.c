@@ -22,7 +22,7 @@
 typedef struct
 {
   guint port;
-  char *config, *heard;
+  char *config, *heard, *log;
   GPid broker, reader;
 } Broker;
 
@@ -97,11 +97,12 @@ open_broker (Broker *broker, const char *name, const char *more)
   }
   *broker = (Broker){ .port = publish_free_port () };
   g_autofree char *folder = publish_path (""), *config_name = g_strconcat (name, ".conf", NULL),
-                  *heard_name = g_strconcat (name, ".heard", NULL);
+                  *heard_name = g_strconcat (name, ".heard", NULL), *log_name = g_strconcat (name, ".log", NULL);
+  broker->log = publish_path (log_name);
   g_autofree char *config =
     g_strdup_printf ("listener %u 127.0.0.1\npersistence true\npersistence_location %s/\npersistence_file %s.db\nuser root\n"
-                     "max_queued_messages 0\n%s",
-                     broker->port, folder, name, more);
+                     "max_queued_messages 0\nlog_type all\nlog_dest file %s\n%s",
+                     broker->port, folder, name, broker->log, more);
   broker->config = publish_path (config_name);
   broker->heard = publish_path (heard_name);
   g_assert_true (g_file_set_contents (broker->config, config, -1, NULL));
@@ -124,6 +125,7 @@ close_broker (Broker *broker)
   kill_wait (&broker->broker, SIGKILL);
   g_free (broker->config);
   g_free (broker->heard);
+  g_free (broker->log);
 }
 
 /* Waits until the reader heard @needle. */
@@ -142,6 +144,22 @@ hear (Broker *broker, const char *needle)
   }
 }
 
+/* How many messages the broker took on @topic: one that comes again has the number it had. */
+static guint
+messages_taken (Broker *broker, const char *topic)
+{
+  g_autofree char *text = NULL, *named = g_strdup_printf (", '%s', ", topic);
+  g_autoptr (GHashTable) numbers = g_hash_table_new (NULL, NULL);
+  g_assert_true (g_file_get_contents (broker->log, &text, NULL, NULL));
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  for (guint i = 0; lines[i] != NULL; i++) {
+    const char *number = strstr (lines[i], ", m");
+    if (strstr (lines[i], "Received PUBLISH from publisher") != NULL && strstr (lines[i], named) != NULL && number != NULL)
+      g_hash_table_add (numbers, GUINT_TO_POINTER (g_ascii_strtoull (number + strlen (", m"), NULL, 10)));
+  }
+  return g_hash_table_size (numbers);
+}
+
 static guint
 occurrences (const char *text, const char *needle)
 {
@@ -152,9 +170,8 @@ occurrences (const char *text, const char *needle)
 }
 
 /*
- * QoS 2 and a broker that is ended and started again in the middle, twice: each line is heard, in order. A broker's end also falls
- * between it and the reader, so a line that is heard twice need not have been published twice: that none is, publish_mqtt.c sees
- * from the broker's side. It stays a handful here.
+ * QoS 2 and a broker that is ended and started again in the middle, twice: each line is one message to the broker, and heard, in
+ * order. The broker's end also falls between it and the reader, and mosquitto_sub may then tell a line twice.
  */
 static void
 test_broker_restarts (void)
@@ -185,15 +202,13 @@ test_broker_restarts (void)
   publish_finish (harness, bus);
   g_autofree char *heard = hear (&broker, "shop/door/available offline");
   const char *at = heard;
-  guint again = 0;
   for (guint i = 0; i < 600; i++) {
     g_autofree char *line = publish_line (i), *whole = g_strdup_printf ("shop/door %s\n", line);
     const char *found = strstr (heard, whole);
     g_assert_true (found != NULL && found >= at);
     at = found;
-    again += occurrences (heard, whole) - 1;
   }
-  g_assert_cmpuint (again, <=, 4);
+  g_assert_cmpuint (messages_taken (&broker, "shop/door"), ==, 600);
   close_broker (&broker);
 }
 
