@@ -87,5 +87,5 @@ main (int argc, char **argv)
   test_elements_init (&argc, &argv);
   g_test_add_func ("/cameraformat/choose", test_choose);
   g_test_add_func ("/cameraformat/model-size", test_model_size);
-  return g_test_run ();
+  return test_elements_run ();
 }

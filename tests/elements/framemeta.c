@@ -164,5 +164,5 @@ main (int argc, char **argv)
   g_test_add_func ("/framemeta/not-pooled", test_not_pooled);
   g_test_add_func ("/predictions/round-trip", test_predictions);
   g_test_add_func ("/predictions/foreign-region", test_foreign_region);
-  return g_test_run ();
+  return test_elements_run ();
 }

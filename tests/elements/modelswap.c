@@ -264,5 +264,5 @@ main (int argc, char **argv)
   g_test_add_func ("/modelswap/range", test_range);
   g_test_add_func ("/modelswap/many", test_many);
   g_test_add_func ("/modelswap/stop", test_stop);
-  return g_test_run ();
+  return test_elements_run ();
 }

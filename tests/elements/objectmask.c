@@ -395,5 +395,5 @@ main (int argc, char **argv)
   g_test_add_func ("/objectmask/relations", test_relations);
   g_test_add_func ("/objectmask/semantic", test_semantic);
 #endif
-  return g_test_run ();
+  return test_elements_run ();
 }

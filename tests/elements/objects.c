@@ -512,5 +512,5 @@ main (int argc, char **argv)
   g_test_add_func ("/objects/boxes", test_boxes);
   g_test_add_func ("/objects/boxes-text", test_boxes_text);
   g_test_add_func ("/objects/real", test_real);
-  return g_test_run ();
+  return test_elements_run ();
 }

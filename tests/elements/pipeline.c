@@ -345,5 +345,5 @@ main (int argc, char **argv)
   g_test_add_func ("/pipeline/real/label", test_real_label);
   g_test_add_func ("/pipeline/real/boxes", test_real_boxes);
   g_test_add_func ("/pipeline/real/person", test_real_person);
-  return g_test_run ();
+  return test_elements_run ();
 }

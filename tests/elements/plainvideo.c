@@ -80,5 +80,5 @@ main (int argc, char **argv)
   test_elements_init (&argc, &argv);
   g_test_add_func ("/plainvideo/straightened", test_straightened);
   g_test_add_func ("/plainvideo/untouched", test_untouched);
-  return g_test_run ();
+  return test_elements_run ();
 }

@@ -332,5 +332,5 @@ main (int argc, char **argv)
   g_test_add_func ("/results/picture", test_picture);
   g_test_add_func ("/results/latency", test_latency);
   g_test_add_func ("/results/message", test_message);
-  return g_test_run ();
+  return test_elements_run ();
 }

@@ -319,5 +319,5 @@ main (int argc, char **argv)
   g_test_add_func ("/slcamera/file/realtime", test_file_realtime);
   g_test_add_func ("/slcamera/file/errors", test_file_errors);
   g_test_add_func ("/slcamera/file/decoder", test_file_decoder);
-  return g_test_run ();
+  return test_elements_run ();
 }

@@ -225,5 +225,5 @@ main (int argc, char **argv)
   g_test_add_func ("/slcamera/http/certificates", test_certificates);
   g_test_add_func ("/slcamera/http/delays", test_delays);
   g_test_add_func ("/slcamera/http/attempts", test_attempts);
-  return g_test_run ();
+  return test_elements_run ();
 }

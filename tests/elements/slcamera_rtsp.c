@@ -254,5 +254,5 @@ main (int argc, char **argv)
   g_test_add_func ("/slcamera/rtsp/udp", test_udp);
   g_test_add_func ("/slcamera/rtsp/stop", test_stop);
   g_test_add_func ("/slcamera/rtsp/leaks", test_leaks);
-  return g_test_run ();
+  return test_elements_run ();
 }

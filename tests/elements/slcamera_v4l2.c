@@ -262,5 +262,5 @@ main (int argc, char **argv)
     g_test_add_func ("/slcamera/v4l2/replug", test_replug);
     g_test_add_func ("/slcamera/v4l2/errors", test_errors);
   }
-  return g_test_run ();
+  return test_elements_run ();
 }

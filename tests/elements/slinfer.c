@@ -472,5 +472,5 @@ main (int argc, char **argv)
   g_test_add_func ("/slinfer/tensor-limit", test_tensor_limit);
   g_test_add_func ("/slinfer/meta", test_meta);
   g_test_add_func ("/slinfer/latency", test_latency);
-  return g_test_run ();
+  return test_elements_run ();
 }

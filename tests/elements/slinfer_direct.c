@@ -178,5 +178,5 @@ main (int argc, char **argv)
   g_test_add_func ("/slinfer-direct/real", test_real);
   g_test_add_func ("/slinfer-direct/declared", test_declared);
   g_test_add_func ("/slinfer-direct/gone", test_gone);
-  return g_test_run ();
+  return test_elements_run ();
 }

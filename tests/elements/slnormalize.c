@@ -393,5 +393,5 @@ main (int argc, char **argv)
   g_test_add_func ("/slnormalize/large", test_large);
   g_test_add_func ("/slnormalize/resize", test_resize);
   g_test_add_func ("/slnormalize/allocation", test_allocation);
-  return g_test_run ();
+  return test_elements_run ();
 }

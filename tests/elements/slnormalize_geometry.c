@@ -148,5 +148,5 @@ main (int argc, char **argv)
   g_test_add_func ("/slnormalize/geometry/float16", test_float16);
   g_test_add_func ("/slnormalize/geometry/threads", test_threads);
   g_test_add_func ("/slnormalize/geometry/crop-outside", test_crop_outside);
-  return g_test_run ();
+  return test_elements_run ();
 }

@@ -330,5 +330,5 @@ main (int argc, char **argv)
   g_test_add_func ("/sloverlay/strangers", test_strangers);
   g_test_add_func ("/sloverlay/colours", test_colours);
   g_test_add_func ("/sloverlay/time", test_time);
-  return g_test_run ();
+  return test_elements_run ();
 }

@@ -473,5 +473,5 @@ main (int argc, char **argv)
   g_test_add_func ("/slpostprocess/flush", test_flush);
   g_test_add_func ("/slpostprocess/hostile", test_hostile);
   g_test_add_func ("/slpostprocess/cycle", test_cycle);
-  return g_test_run ();
+  return test_elements_run ();
 }

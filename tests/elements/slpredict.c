@@ -543,5 +543,5 @@ main (int argc, char **argv)
   }
   g_test_add_func ("/slpredict/contradiction", test_contradiction);
   g_test_add_func ("/slpredict/properties", test_properties);
-  return g_test_run ();
+  return test_elements_run ();
 }

@@ -393,5 +393,5 @@ main (int argc, char **argv)
   g_test_add_func ("/slresize/odd-stride", test_odd_stride);
   g_test_add_func ("/slresize/small-pool", test_small_pool);
   g_test_add_func ("/slresize/stream", test_stream);
-  return g_test_run ();
+  return test_elements_run ();
 }

@@ -362,5 +362,5 @@ main (int argc, char **argv)
 #ifdef SL_HAVE_ANALYTICS
   g_test_add_func ("/sltrack/relations", test_relations);
 #endif
-  return g_test_run ();
+  return test_elements_run ();
 }

@@ -19,6 +19,15 @@ test_elements_init (int *argc, char ***argv)
                                              sl_plugin_register_elements, "0", "LGPL", "sightline", "sightline", "unknown"));
 }
 
+int
+test_elements_run (void)
+{
+  const int status = g_test_run ();
+  g_thread_pool_stop_unused_threads ();
+  g_usleep (100000);
+  return status;
+}
+
 void
 test_add_cases (const char *prefix, gconstpointer cases, gsize size, guint n, GTestDataFunc function)
 {

@@ -16,6 +16,9 @@ G_BEGIN_DECLS
 
 /** test_elements_init: g_test and GStreamer, with the elements registered. */
 void test_elements_init (int *argc, char ***argv);
+
+/** test_elements_run: g_test_run(), after which threads have a moment to end: LeakSanitizer stumbles over one that is just ending. */
+int test_elements_run (void);
 /** TEST_ADD_CASES: a test "@prefix/NAME" for each row of the array @cases; a row begins with its name. */
 #define TEST_ADD_CASES(prefix, cases, function) test_add_cases (prefix, cases, sizeof *(cases), G_N_ELEMENTS (cases), function)
 void test_add_cases (const char *prefix, gconstpointer cases, gsize size, guint n, GTestDataFunc function);

@@ -188,5 +188,5 @@ main (int argc, char **argv)
   g_test_add_func ("/tensorcaps/several", test_several);
   g_test_add_func ("/tensorcaps/same", test_same);
   g_test_add_func ("/tensorcaps/contract", test_contract);
-  return g_test_run ();
+  return test_elements_run ();
 }
