@@ -244,7 +244,7 @@ frame_out (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   SlPredict *self = data;
   if ((info->type & GST_PAD_PROBE_TYPE_EVENT_FLUSH) != 0) {
     GST_OBJECT_LOCK (self);
-    self->passed = 0;
+    self->passed = self->taken;
     GST_OBJECT_UNLOCK (self);
     return GST_PAD_PROBE_OK;
   }
@@ -254,7 +254,7 @@ frame_out (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   if (meta == NULL)
     return GST_PAD_PROBE_OK;
   GST_OBJECT_LOCK (self);
-  const guint64 missing = self->passed > 0 && meta->serial > self->passed ? meta->serial - self->passed - 1 : 0;
+  const guint64 missing = meta->serial > self->passed ? meta->serial - self->passed - 1 : 0;
   self->passed = meta->serial;
   self->dropped += missing;
   const guint64 processed = ++self->processed, dropped = self->dropped;

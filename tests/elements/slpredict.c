@@ -216,6 +216,42 @@ test_newest_first (void)
   clear_gate (&gate);
 }
 
+static GstPadProbeReturn
+wait_with_segment (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_SEGMENT) {
+    GMutex *closed = data;
+    g_mutex_lock (closed);
+    g_mutex_unlock (closed);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+/* The model's thread comes to its first frame when four have been dropped before it: they count, too. */
+static void
+test_first_dropped (void)
+{
+  Fixture fixture = setup (TRUE, TEXT_CAPS);
+  g_autoptr (GstElement) queue = gst_bin_get_by_name (GST_BIN (fixture.element), "queue");
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (queue, "src");
+  GMutex closed;
+  g_mutex_init (&closed);
+  g_mutex_lock (&closed);
+  const gulong probe = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, wait_with_segment, &closed, NULL);
+  gst_harness_set_src_caps_str (fixture.harness, RGB_CAPS);
+  for (guint i = 0; i < 5; i++)
+    push_frame (&fixture, colours[i % 3], i * GST_MSECOND);
+  g_mutex_unlock (&closed);
+  g_autofree char *text = test_take_text (gst_harness_pull (fixture.harness));
+  g_assert_cmpstr (text, ==, answers[4 % 3]);
+  g_assert_cmpuint (dropped (&fixture), ==, 4);
+  assert_qos (&fixture, 4 * GST_MSECOND, 1, 4);
+  gst_pad_remove_probe (pad, probe);
+  g_mutex_clear (&closed);
+  test_assert_no_error (fixture.bus);
+  teardown (&fixture);
+}
+
 #define PUSHED 200
 #define SLOW_US 10000
 
@@ -528,6 +564,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slpredict/file", test_file);
   g_test_add_func ("/slpredict/caps-change", test_caps_change);
   g_test_add_func ("/slpredict/newest-first", test_newest_first);
+  g_test_add_func ("/slpredict/first-dropped", test_first_dropped);
   g_test_add_func ("/slpredict/age", test_age);
   g_test_add_func ("/slpredict/newest-objects", test_newest_objects);
   g_test_add_func ("/slpredict/flush", test_flush);
