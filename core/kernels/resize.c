@@ -248,8 +248,9 @@ codes_parts (void *data, gsize first, gsize n)
 }
 
 static void
-blend_floats (const gfloat *const corners[4], const Place *row, const Place *column, gfloat *out, gsize n)
+blend_floats (const void *const corners[4], const Place *row, const Place *column, void *to, gsize n)
 {
+  gfloat *out = to;
   const gfloat *tl = corners[0], *tr = corners[1], *bl = corners[2], *br = corners[3];
   for (gsize c = 0; c < n; c++) {
     const gfloat top = tl[c] + (tr[c] - tl[c]) * column->weight, bottom = bl[c] + (br[c] - bl[c]) * column->weight;
@@ -259,54 +260,50 @@ blend_floats (const gfloat *const corners[4], const Place *row, const Place *col
 
 /* Weights of 11 bits would be too coarse for 16-bit codes. */
 static void
-blend_words (const gint16 *const corners[4], const Place *row, const Place *column, gint16 *out, gsize n)
+blend_words (const void *const corners[4], const Place *row, const Place *column, void *to, gsize n)
 {
+  const gint16 *tl = corners[0], *tr = corners[1], *bl = corners[2], *br = corners[3];
+  gint16 *out = to;
   const gdouble x = (gdouble) column->weight, y = (gdouble) row->weight;
   for (gsize c = 0; c < n; c++) {
-    const gdouble top = corners[0][c] + (corners[1][c] - corners[0][c]) * x, bottom = corners[2][c] + (corners[3][c] - corners[2][c]) * x;
+    const gdouble top = tl[c] + (tr[c] - tl[c]) * x, bottom = bl[c] + (br[c] - bl[c]) * x;
     out[c] = (gint16) floor (top + (bottom - top) * y + 0.5);
   }
 }
 
-/* Rows of the output, counted over all images. */
+typedef void (*Blend) (const void *const corners[4], const Place *row, const Place *column, void *out, gsize n);
+
+/* Rows of the output, counted over all images, of elements of @size bytes. */
+static inline void
+blend_rows (const SlKernelCall *call, gsize first, gsize n, gsize size, Blend blend)
+{
+  const Resize *p = call->state;
+  const gsize h = (gsize) p->output->dims[1], w = (gsize) p->output->dims[2], channels = (gsize) p->output->dims[3];
+  const gsize pixel = channels * size, line = (gsize) p->input->dims[2] * pixel;
+  for (gsize y = first; y < first + n; y++) {
+    const Place *row = &p->rows[y % h];
+    const guint8 *image = (const guint8 *) call->inputs[0] + y / h * (gsize) p->input->dims[1] * line;
+    const guint8 *top = image + (gsize) row->low * line, *bottom = image + (gsize) row->high * line;
+    guint8 *out = (guint8 *) call->outputs[0] + y * w * pixel;
+    for (gsize x = 0; x < w; x++, out += pixel) {
+      const Place *column = &p->columns[x];
+      const gsize left = (gsize) column->low * pixel, right = (gsize) column->high * pixel;
+      const void *const corners[4] = { top + left, top + right, bottom + left, bottom + right };
+      blend (corners, row, column, out, channels);
+    }
+  }
+}
+
 static void
 float_rows (void *data, gsize first, gsize n)
 {
-  const SlKernelCall *call = data;
-  const Resize *p = call->state;
-  const gsize h = (gsize) p->output->dims[1], w = (gsize) p->output->dims[2], channels = (gsize) p->output->dims[3];
-  const gsize line = (gsize) p->input->dims[2] * channels;
-  for (gsize y = first; y < first + n; y++) {
-    const Place *row = &p->rows[y % h];
-    const gfloat *image = (const gfloat *) call->inputs[0] + y / h * (gsize) p->input->dims[1] * line;
-    const gfloat *top = image + (gsize) row->low * line, *bottom = image + (gsize) row->high * line;
-    gfloat *out = (gfloat *) call->outputs[0] + y * w * channels;
-    for (gsize x = 0; x < w; x++, out += channels) {
-      const Place *column = &p->columns[x];
-      const gsize left = (gsize) column->low * channels, right = (gsize) column->high * channels;
-      const gfloat *const corners[4] = { top + left, top + right, bottom + left, bottom + right };
-      blend_floats (corners, row, column, out, channels);
-    }
-  }
+  blend_rows (data, first, n, sizeof (gfloat), blend_floats);
 }
 
 static void
 word_rows (void *data, gsize first, gsize n)
 {
-  const SlKernelCall *call = data;
-  const Resize *p = call->state;
-  const gsize h = (gsize) p->output->dims[1], w = (gsize) p->output->dims[2], channels = (gsize) p->output->dims[3];
-  const gsize line = (gsize) p->input->dims[2] * channels;
-  for (gsize y = first; y < first + n; y++) {
-    const Place *row = &p->rows[y % h];
-    const gint16 *image = (const gint16 *) call->inputs[0] + y / h * (gsize) p->input->dims[1] * line;
-    const gint16 *top = image + (gsize) row->low * line, *bottom = image + (gsize) row->high * line;
-    for (gsize x = 0; x < w; x++) {
-      const gsize left = (gsize) p->columns[x].low * channels, right = (gsize) p->columns[x].high * channels;
-      const gint16 *const corners[4] = { top + left, top + right, bottom + left, bottom + right };
-      blend_words (corners, row, &p->columns[x], (gint16 *) call->outputs[0] + (y * w + x) * channels, channels);
-    }
-  }
+  blend_rows (data, first, n, sizeof (gint16), blend_words);
 }
 
 void
