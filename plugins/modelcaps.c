@@ -49,23 +49,30 @@ caps_suit (const GstCaps *caps, SlContract *contract)
   return suit;
 }
 
+typedef struct
+{
+  GstPadDirection direction;
+  SlContract **contracts;
+} Sides;
+
 /* The other side's caps for @one structure on the side of @direction. Input that suits one of two models gives that one's
  * output; what leaves both open gets both, the new one first. */
 static GstCaps *
-other_side (const GstCaps *one, GstPadDirection direction, SlContract *contracts[2])
+other_side (const GstCaps *one, gpointer data)
 {
-  const gboolean sink = direction == GST_PAD_SINK;
+  const Sides *sides = data;
+  const gboolean sink = sides->direction == GST_PAD_SINK;
   GstCaps *all = gst_caps_new_empty ();
   gboolean chosen[2];
   for (guint i = 0; i < 2; i++)
-    chosen[i] = contracts[i] != NULL && sink && caps_suit (one, contracts[i]);
+    chosen[i] = sides->contracts[i] != NULL && sink && caps_suit (one, sides->contracts[i]);
   for (guint i = 0; i < 2; i++) {
-    SlContract *contract = contracts[i];
+    SlContract *contract = sides->contracts[i];
     if (contract == NULL || ((chosen[0] || chosen[1]) && !chosen[i]) || (chosen[0] && i > 0))
       continue;
     all = gst_caps_merge (all, sink ? sl_tensor_caps_new (contract->outputs, contract->n_outputs, contract) : input_caps (contract));
   }
-  if (contracts[0] == NULL && contracts[1] == NULL)
+  if (sides->contracts[0] == NULL && sides->contracts[1] == NULL)
     all = gst_caps_merge (all, gst_caps_from_string (SL_TENSOR_TEMPLATE_CAPS));
   return gst_caps_make_writable (all);
 }
@@ -73,19 +80,5 @@ other_side (const GstCaps *one, GstPadDirection direction, SlContract *contracts
 GstCaps *
 sl_model_caps_transform (GstPadDirection direction, GstCaps *caps, GstCaps *filter, SlContract *contracts[2])
 {
-  GstCaps *all = gst_caps_new_empty ();
-  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
-    const GValue *rate = gst_structure_get_value (gst_caps_get_structure (caps, i), "framerate");
-    g_autoptr (GstCaps) one = gst_caps_copy_nth (caps, i);
-    GstCaps *other = other_side (one, direction, contracts);
-    if (rate != NULL)
-      gst_caps_set_value (other, "framerate", rate);
-    all = gst_caps_merge (all, other);
-  }
-  if (filter != NULL) {
-    GstCaps *filtered = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref (all);
-    return filtered;
-  }
-  return all;
+  return sl_caps_transform (caps, filter, other_side, &(Sides){ direction, contracts });
 }

@@ -346,23 +346,16 @@ tensor_caps (void)
 }
 
 static GstCaps *
+other_side (const GstCaps *one, gpointer direction)
+{
+  const gboolean sink = *(const GstPadDirection *) direction == GST_PAD_SINK;
+  return gst_caps_make_writable (sink ? tensor_caps () : gst_static_pad_template_get_caps (&sink_template));
+}
+
+static GstCaps *
 sl_normalize_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
 {
-  GstCaps *all = gst_caps_new_empty ();
-  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
-    const GValue *rate = gst_structure_get_value (gst_caps_get_structure (caps, i), "framerate");
-    GstCaps *other = direction == GST_PAD_SINK ? tensor_caps () : gst_static_pad_template_get_caps (&sink_template);
-    other = gst_caps_make_writable (other);
-    if (rate != NULL)
-      gst_caps_set_value (other, "framerate", rate);
-    all = gst_caps_merge (all, other);
-  }
-  if (filter != NULL) {
-    GstCaps *filtered = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref (all);
-    return filtered;
-  }
-  return all;
+  return sl_caps_transform (caps, filter, other_side, &direction);
 }
 
 static gboolean

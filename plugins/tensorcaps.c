@@ -306,3 +306,23 @@ sl_tensors_same (const SlTensorContract *a, guint n_a, const SlTensorContract *b
   }
   return TRUE;
 }
+
+GstCaps *
+sl_caps_transform (GstCaps *caps, GstCaps *filter, SlCapsMap map, gpointer data)
+{
+  GstCaps *all = gst_caps_new_empty ();
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    const GValue *rate = gst_structure_get_value (gst_caps_get_structure (caps, i), "framerate");
+    g_autoptr (GstCaps) one = gst_caps_copy_nth (caps, i);
+    GstCaps *other = map (one, data);
+    if (rate != NULL)
+      gst_caps_set_value (other, "framerate", rate);
+    all = gst_caps_merge (all, other);
+  }
+  if (filter != NULL) {
+    GstCaps *filtered = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref (all);
+    return filtered;
+  }
+  return all;
+}

@@ -37,6 +37,11 @@ SlContract *sl_tensor_caps_contract (const GstCaps *caps);
 char *sl_tensors_describe (const SlTensorContract *tensors, guint n);
 /** sl_tensors_same: whether types and shapes agree, trailing (outermost) ones ignored. */
 gboolean sl_tensors_same (const SlTensorContract *a, guint n_a, const SlTensorContract *b, guint n_b);
+/** SlCapsMap: (transfer full): writable caps of a pad that go with @one structure on the other. */
+typedef GstCaps *(*SlCapsMap) (const GstCaps *one, gpointer data);
+/** sl_caps_transform: (transfer full): what @map makes of each structure of @caps, at its frame rate; of that, in its order, what @filter
+ *  (nullable) lets through. */
+GstCaps *sl_caps_transform (GstCaps *caps, GstCaps *filter, SlCapsMap map, gpointer data);
 
 G_END_DECLS
 
