@@ -118,14 +118,14 @@ class Augment:
 
     def light(self, view):
         rng = self.rng
-        view = view[:, :, ::-1]
+        view = cv2.cvtColor(view, cv2.COLOR_BGR2RGB)
         curve = np.arange(256, dtype=np.float32)
         if rng.random() < 0.4:
             curve = 255 * (curve / 255) ** rng.uniform(0.6, 1.6)
         gain = rng.uniform(0.75, 1.5) * (1 + rng.normal(0, 0.06, 3))
         offset = rng.normal(0, 12)
         table = np.clip(curve[:, None] * gain + offset, 0, 255).astype(np.uint8)
-        view = cv2.LUT(np.ascontiguousarray(view), table[:, None, :].transpose(1, 0, 2))
+        view = cv2.LUT(view, table[None])
         pick = rng.random()
         if pick < 0.1:
             view = cv2.GaussianBlur(view, (0, 0), float(rng.uniform(0.4, 1.4)))
@@ -160,7 +160,8 @@ class Batches(torch.utils.data.IterableDataset):
     def __iter__(self):
         cv2.setNumThreads(1)
         torch.set_num_threads(1)
-        augment, n, names, at = Augment(self.seed), 0, [], 0
+        worker = torch.utils.data.get_worker_info()
+        augment, n, names, at = Augment(self.seed + (worker.id if worker else 0)), 0, [], 0
         while True:
             if n % 300 == 0:
                 fresh = sorted(p[:-len('.codes.npz')] for p in glob.glob(self.pattern + '.codes.npz'))
@@ -192,7 +193,8 @@ class Batches(torch.utils.data.IterableDataset):
                     pictures[b], l, c, corners = augment(*draw(), size)
                 k = min(len(l), MOST)
                 labels[b, :k], counts[b, :k], boxes[b, :k] = l[:k], c[:k], corners[:k]
-            yield torch.from_numpy(pictures), torch.from_numpy(labels), torch.from_numpy(counts), torch.from_numpy(boxes)
+            most = max(1, (labels >= 0).sum(1).max())
+            yield tuple(torch.from_numpy(x) for x in (pictures, labels[:, :most], counts[:, :most], boxes[:, :most]))
 
 
 def to_input(pictures):

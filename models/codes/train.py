@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Trains net.py on sets of scenes.
-#   train.py SETS(pattern) VALIDATION OUT.pt [--minutes N | --steps N] [--seed N] [--start WEIGHTS.pt]
-# First at 224x224, then at 320x320, in bfloat16 where the CPU has it. The cells around the middle of a code are asked for
+#   train.py SETS(pattern) VALIDATION OUT.pt [--minutes N | --steps N] [--start WEIGHTS.pt]
+# First at 224x224, then at 320x320, in bfloat16 where the CPU has it; on a GPU when there is one, else each core has a part of
+# every batch, for which it draws the views, too, and gradients are averaged. The cells around the middle of a code are asked for
 # it, at the strides that suit its size; the loss is binary cross entropy, cross entropy between classes where there is a
 # code, and complete IoU. Averaged weights are what is kept.
 import argparse
 import copy
-import multiprocessing
+import math
+import os
 import time
 
 import torch
+import torch.multiprocessing as multiprocessing
 import torch.nn.functional as F
 
 import data
 import evaluate
+import muon
 import net
 import scenes
 
@@ -51,12 +55,12 @@ def assign(grid, labels, counts, truth):
     known = labels >= 0
     middle, half = (truth[..., :2] + truth[..., 2:]) / 2, (truth[..., 2:] - truth[..., :2]) / 2
     long = 2 * half.amax(2)[:, :, None]
-    low, high = (torch.tensor([RANGES[int(s)][i] for s in stride]) for i in (0, 1))
+    low, high = (torch.tensor([RANGES[int(s)][i] for s in stride], device=stride.device) for i in (0, 1))
     apart = (centres - middle[:, :, None]).abs()
     near = (apart < torch.minimum(half[:, :, None] * 0.9, 1.5 * stride[:, None]).maximum(0.75 * stride[:, None])).all(-1)
     own = near & (long > low) & (long <= high) & (known & counts)[..., None]
-    owner = torch.where(own, (half[..., 0] * half[..., 1])[..., None], torch.tensor(1e9)).argmin(1)
-    owner = torch.where(own.any(1), owner, torch.tensor(-1))
+    owner = torch.where(own, (half[..., 0] * half[..., 1])[..., None], 1e9).argmin(1)
+    owner = owner.masked_fill(~own.any(1), -1)
     # Codes that do not count are neither wanted nor wrong. Everything else is: a cell that were left out would show its code
     # with a box that nobody taught it.
     aside = inside(centres, truth) & (known & ~counts)[..., None]
@@ -84,10 +88,106 @@ def has_bfloat16():
         return 'avx512_bf16' in file.read()
 
 
-def groups(model, decay):
-    dense = [p for p in model.parameters() if p.ndim > 1]
-    rest = [p for p in model.parameters() if p.ndim <= 1]
-    return [{'params': dense, 'weight_decay': decay}, {'params': rest, 'weight_decay': 0}]
+class Team:
+    """The processes that train one model: the mean of their gradients, the same for all."""
+
+    def __init__(self, members, size):
+        self.members = members
+        self.barrier = multiprocessing.get_context('spawn').Barrier(members)
+        self.parts = torch.zeros(members, size).share_memory_()
+        self.progress = torch.zeros(1, dtype=torch.float64).share_memory_()
+
+    def average(self, rank, parameters, done):
+        """Gradients of @parameters become the team's means; returns the first member's @done."""
+        if self.members == 1:
+            return done
+        flat = torch.cat([p.grad.reshape(-1) for p in parameters])
+        self.parts[rank].copy_(flat)
+        if rank == 0:
+            self.progress[0] = done
+        self.barrier.wait()
+        mean, told = self.parts.mean(0), self.progress.item()
+        self.barrier.wait()
+        for p, part in zip(parameters, mean.split([p.numel() for p in parameters])):
+            p.grad.copy_(part.view_as(p))
+        return told
+
+
+class Optimizer:
+    """Muon for convolutions; AdamW for biases, for normalisation and for the rows of the output."""
+
+    def __init__(self, model, rate, dtype):
+        dense = [p for n, p in model.named_parameters() if p.ndim > 1 and 'row' not in n]
+        rest = [p for n, p in model.named_parameters() if p.ndim <= 1 or 'row' in n]
+        self.parts = [muon.Muon(dense, rate, dtype=dtype), torch.optim.AdamW(rest, lr=rate, betas=(0.9, 0.99), weight_decay=0)]
+
+    def step(self, rate):
+        for part in self.parts:
+            for group in part.param_groups:
+                group['lr'] = rate
+            part.step()
+
+
+def draw(options, rank, members, size, device):
+    """Endless batches of this member's share; for a GPU the cores draw them."""
+    views = data.Batches(options.sets, options.batch // members, size, options.seed + 1000 * rank)
+    if device == 'cpu':
+        return iter(views)
+    return iter(torch.utils.data.DataLoader(views, batch_size=None, num_workers=os.cpu_count(), prefetch_factor=4))
+
+
+def train(rank, team, options):
+    device = 'cuda' if torch.cuda.is_available() else 'cpu'
+    dtype = torch.bfloat16 if device == 'cuda' or has_bfloat16() else torch.float32
+    torch.set_num_threads(1)
+    torch.manual_seed(options.seed)
+    model = net.Codes().to(device, memory_format=torch.channels_last)
+    if options.start:
+        model.load_state_dict(torch.load(options.start, map_location=device))
+    average, parameters = copy.deepcopy(model), list(model.parameters())
+    optimizer = Optimizer(model, options.rate, dtype)
+    size = multiprocessing.Value('i', 224 if options.small > 0 else 320)
+    batches = draw(options, rank, team.members, size, device)
+    grids = {s: net.cells(s).to(device) for s in (224, 320)}
+    start, step, done, sums, checked = time.time(), 0, 0, torch.zeros(4), time.time()
+    while done < 1:
+        size.value = 224 if done < options.small else 320
+        rate = options.rate * min(1, (step + 1) / options.warm) * (0.02 + 0.98 * 0.5 * (1 + math.cos(done * math.pi)))
+        images, labels, counts, truth = (x.to(device) for x in next(batches))
+        with torch.autocast(device, dtype=torch.bfloat16, enabled=dtype == torch.bfloat16):
+            rows = model(data.to_input(images))
+        scores, fit, kind = loss_of(rows, grids[images.shape[1]], labels, counts, truth)
+        model.zero_grad(set_to_none=True)
+        (scores + 2 * fit + options.kinds * kind).backward()
+        step += 1
+        done = team.average(rank, parameters, step / options.steps if options.steps else (time.time() - start) / 60 / options.minutes)
+        torch.nn.utils.clip_grad_norm_(parameters, 10)
+        optimizer.step(rate)
+        if rank > 0:
+            continue
+        follow(average, model, min(0.998, (1 + step) / (20 + step)))
+        sums += torch.tensor([scores.item(), fit.item(), kind.item(), 1])
+        if step % 100 == 0:
+            mean = sums / sums[3]
+            print(f'{(time.time() - start) / 60:.1f} min, step {step}, {images.shape[1]}: scores {mean[0]:.3f} boxes {mean[1]:.3f} kinds {mean[2]:.3f} rate {rate:.5f}', flush=True)
+            sums.zero_()
+        if time.time() - checked > 600:
+            checked = time.time()
+            torch.save(average.state_dict(), options.out)
+            report(average, options.validation, 400)
+    if rank == 0:
+        torch.save(average.cpu().state_dict(), options.out)
+        print(f'{step} steps of {options.batch}, {(time.time() - start) / 60:.0f} minutes')
+        report(average, options.validation, None)
+
+
+@torch.no_grad()
+def follow(average, model, keep):
+    for a, b in zip(average.state_dict().values(), model.state_dict().values()):
+        if a.dtype.is_floating_point:
+            a.lerp_(b, 1 - keep)
+        else:
+            a.copy_(b)
 
 
 def main():
@@ -100,65 +200,23 @@ def main():
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--batch', type=int, default=32)
     parser.add_argument('--rate', type=float, default=2e-3)
+    parser.add_argument('--warm', type=int, default=200, help='steps until the rate is reached')
     parser.add_argument('--small', type=float, default=0.4, help='share of the time at 224x224')
     parser.add_argument('--kinds', type=float, default=1, help='weight of telling one class from another')
     parser.add_argument('--start')
     options = parser.parse_args()
-    torch.manual_seed(options.seed)
-    fast = has_bfloat16()
-    model = net.Codes().to(memory_format=torch.channels_last)
-    if options.start:
-        model.load_state_dict(torch.load(options.start))
-    average = copy.deepcopy(model)
-    optimizer = torch.optim.AdamW(groups(model, 0.03), lr=options.rate, betas=(0.9, 0.99))
-    size = multiprocessing.Value('i', 224 if options.small > 0 else 320)
-    loader = iter(torch.utils.data.DataLoader(data.Batches(options.sets, options.batch, size, options.seed), batch_size=None, num_workers=1, prefetch_factor=4))
-    grids = {s: net.cells(s) for s in (224, 320)}
-    pictures, codes = scenes.load(options.validation)
-    start, step, sums, checked = time.time(), 0, torch.zeros(4), time.time()
-    while True:
-        done = step / options.steps if options.steps else (time.time() - start) / 60 / options.minutes
-        if done >= 1:
-            break
-        size.value = 224 if done < options.small else 320
-        warm = min(1, (step + 1) / 200)
-        rate = options.rate * warm * (0.02 + 0.98 * 0.5 * (1 + torch.cos(torch.tensor(done * 3.14159)).item()))
-        for group in optimizer.param_groups:
-            group['lr'] = rate
-        images, labels, counts, truth = next(loader)
-        with torch.autocast('cpu', dtype=torch.bfloat16, enabled=fast):
-            rows = model(data.to_input(images))
-        scores, fit, kind = loss_of(rows, grids[images.shape[1]], labels, counts, truth)
-        optimizer.zero_grad(set_to_none=True)
-        (scores + 2 * fit + options.kinds * kind).backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 10)
-        optimizer.step()
-        step += 1
-        keep = min(0.998, (1 + step) / (20 + step))
-        with torch.no_grad():
-            for a, b in zip(average.state_dict().values(), model.state_dict().values()):
-                if a.dtype.is_floating_point:
-                    a.lerp_(b, 1 - keep)
-                else:
-                    a.copy_(b)
-        sums += torch.tensor([scores.item(), fit.item(), kind.item(), 1])
-        if step % 100 == 0:
-            mean = sums / sums[3]
-            print(f'{(time.time() - start) / 60:.1f} min, step {step}, {images.shape[1]}: scores {mean[0]:.3f} boxes {mean[1]:.3f} kinds {mean[2]:.3f} rate {rate:.5f}', flush=True)
-            sums.zero_()
-        if time.time() - checked > 420:
-            checked = time.time()
-            torch.save(average.state_dict(), options.out)
-            report(average, pictures, codes, 400)
-    torch.save(average.state_dict(), options.out)
-    print(f'{step} steps of {options.batch}, {(time.time() - start) / 60:.0f} minutes')
-    report(average, pictures, codes, None)
+    # Each normalises over its own part of a batch, which must not be too small for that.
+    members = 1 if torch.cuda.is_available() else min(os.cpu_count(), max(1, options.batch // 8))
+    team = Team(members, sum(p.numel() for p in net.Codes().parameters()))
+    multiprocessing.spawn(train, (team, options), members)
 
 
-def report(model, pictures, codes, limit):
+def report(model, validation, limit):
+    device = next(model.parameters()).device
+    pictures, codes = scenes.load(validation)
     model.eval()
     with torch.no_grad():
-        rows, totals, alarms = evaluate.run(lambda x: model(data.to_input(x)), pictures, codes, limit=limit)
+        rows, totals, alarms = evaluate.run(lambda x: model(data.to_input(x.to(device))).cpu(), pictures, codes, limit=limit)
     print('  ' + evaluate.line(evaluate.summary(rows, totals), alarms), flush=True)
 
 
