@@ -23,6 +23,9 @@ guint sl_pool_threads (const SlPool *pool);
 /** sl_pool_run: pieces 0 .. @items - 1 in any order on all threads; returns when all are done. @pool (nullable): the caller does all.
  *  @cost_us: about how long they take one thread; threads that sleep are not woken for little. */
 void sl_pool_run (SlPool *pool, SlPoolFunc func, const void *data, guint items, guint cost_us);
+/** sl_pool_rest: the last of a row of works is done. Threads that spin for more sleep now, unless the row before was followed by this one at
+ *  once. @pool (nullable). */
+void sl_pool_rest (SlPool *pool);
 
 G_END_DECLS
 

@@ -443,6 +443,7 @@ sl_session_run (SlSession *session, const void *const *inputs, void *const *outp
       session->memory[session->output_root[i]] = outputs[i];
   const SlStatus status = run_steps (session);
   sl_thread_pool_rest (session->xnn_pool);
+  sl_pool_rest (session->pool);
   if (status != SL_STATUS_OK)
     return status;
   for (guint i = 0; i < session->n_copies; i++)

@@ -37,13 +37,16 @@ test_pieces (gconstpointer data)
 {
   const guint threads = GPOINTER_TO_UINT (data);
   static const guint items[] = { 0, 1, 2, 3, 7, 64, PIECES };
+  static const guint costs[] = { 0, 4, 7, 1000 }; /* not shared; shared with who is awake; with few, woken; with all */
   g_autoptr (GError) error = NULL;
   SlPool *pool = threads > 1 ? sl_pool_new (threads, &error) : NULL;
   g_assert_no_error (error);
   g_assert_cmpuint (sl_pool_threads (pool), ==, threads);
   for (guint round = 0; round < 200; round++)
     for (guint i = 0; i < G_N_ELEMENTS (items); i++) {
-      run (pool, threads, items[i], round % 3 * 50, round % 2 * 1000);
+      run (pool, threads, items[i], round % 3 * 50, costs[round % G_N_ELEMENTS (costs)]);
+      if (round % 8 > 5)
+        sl_pool_rest (pool); /* the next work follows at once */
       if (round % 40 == 39)
         g_usleep (1000); /* long enough to fall asleep */
     }
@@ -67,6 +70,25 @@ test_free (void)
   sl_pool_free (NULL);
 }
 
+/* Rows of works with a pause after each, and before any work. */
+static void
+test_rest (void)
+{
+  g_autoptr (GError) error = NULL;
+  SlPool *pool = sl_pool_new (3, &error);
+  g_assert_no_error (error);
+  sl_pool_rest (NULL);
+  sl_pool_rest (pool);
+  for (guint row = 0; row < 60; row++) {
+    for (guint work = 0; work < 20; work++)
+      run (pool, 3, 9, row % 4 * 40, work % 3 > 0 ? 50 : 4);
+    sl_pool_rest (pool);
+    sl_pool_rest (pool);
+    g_usleep (row % 3 * 300);
+  }
+  sl_pool_free (pool);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -76,6 +98,7 @@ main (int argc, char **argv)
     g_autofree char *path = g_strdup_printf ("/core/pool/%u", threads[i]);
     g_test_add_data_func (path, GUINT_TO_POINTER (threads[i]), test_pieces);
   }
+  g_test_add_func ("/core/pool/rest", test_rest);
   g_test_add_func ("/core/pool/free", test_free);
   return g_test_run ();
 }

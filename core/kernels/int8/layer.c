@@ -16,6 +16,8 @@
 #define MAX_WINDOW (1 << 20)
 /* Fewer rows than this share weights of int16 too seldom: reading them takes longest, and XNNPACK reads half as many bytes. */
 #define MIN_WIDE_ROWS 17
+/* Rows that tiles of every instruction set divide evenly. */
+#define TILE 12
 /* Most blocks after which channels of a flat layer repeat. */
 #define MAX_FLAT_BLOCKS 16
 
@@ -192,7 +194,7 @@ flips_rows (const SlInt8Layer *layer)
 }
 
 /* Pieces of work: rows that stay in the first cache with their copies, and weights that stay in the second while rows pass; with
- * threads, enough of them to share out evenly. */
+ * threads, enough of them to share out evenly: of whichever of rows and channels there are more, so that threads read little twice. */
 static void
 set_tiles (SlInt8Layer *layer, guint threads, gsize element)
 {
@@ -202,10 +204,10 @@ set_tiles (SlInt8Layer *layer, guint threads, gsize element)
   const gint32 pieces = threads > 1 ? CLAMP ((gint32) cost_of (layer), 1, 4 * (gint32) threads) : 1;
   layer->n_panels = (layer->channels + width - 1) / width;
   layer->row_bytes = ((gsize) layer->depth + SL_INT8_MAX_UNIT - 1) / SL_INT8_MAX_UNIT * SL_INT8_MAX_UNIT;
-  gint32 rows = copies ? (gint32) CLAMP (24576 / (layer->row_bytes * element) / 13, 1, 8) * 13 : 104;
+  gint32 rows = copies ? (gint32) CLAMP (24576 / (layer->row_bytes * element) / TILE, 1, 8) * TILE : 8 * TILE;
   gint32 panels = (gint32) CLAMP (262144 / panel_bytes, 1, (gsize) layer->n_panels);
-  while (rows > 13 && layer->rows / rows < pieces)
-    rows -= 13;
+  if (layer->channels <= layer->rows)
+    rows = CLAMP (layer->rows / pieces / TILE * TILE, TILE, rows);
   if (layer->mode == SL_INT8_BANDED)
     rows = layer->window.out_w;
   while (panels > 1 && (layer->rows + rows - 1) / rows * (layer->n_panels / panels) < pieces)
