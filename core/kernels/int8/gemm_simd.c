@@ -24,12 +24,14 @@ typedef struct
   gsize c_stride;
 } Tile;
 
-/* @flip: (nullable) exclusive or for activations */
+/* @flip: (nullable) exclusive or for activations; @ahead: whether weights come from beyond the first cache */
 static inline __attribute__ ((always_inline)) void
-step (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stride, const guint8 *weights, const Vec *flip)
+step (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stride, const guint8 *weights, const Vec *flip,
+      const gboolean ahead)
 {
-  __builtin_prefetch (weights + PREFETCH);
-  if (groups * VEC_BYTES > 64)
+  if (ahead)
+    __builtin_prefetch (weights + PREFETCH);
+  if (ahead && groups * VEC_BYTES > 64)
     __builtin_prefetch (weights + PREFETCH + 64);
   const Vec w0 = load (weights), w1 = groups > 1 ? load (weights + VEC_BYTES) : w0;
   SL_UNROLL
@@ -102,9 +104,9 @@ multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, co
   for (gint i = 0; i < rows * groups; i++)
     sums[i] = i % groups == 0 ? bias0 : bias1;
   for (gint32 k = panel->steps; k > 0; k--, a += 4, weights += VEC_BYTES * groups)
-    step (sums, rows, groups, a, tile->stride, weights, flip);
+    step (sums, rows, groups, a, tile->stride, weights, flip, TRUE);
   for (gint32 k = 0; k < panel->n_extra; k++, weights += VEC_BYTES * groups)
-    step (sums, rows, groups, tile->a + (gssize) panel->extra[k] * ELEMENT, tile->stride, weights, flip);
+    step (sums, rows, groups, tile->a + (gssize) panel->extra[k] * ELEMENT, tile->stride, weights, flip, TRUE);
   const Finish finish = finish_of (gemm, panel, groups);
   SL_UNROLL
   for (gint i = 0; i < rows * groups; i += 4)
@@ -156,8 +158,8 @@ static void (*const multiply_functions[MAX_ROWS][2]) (const SlInt8Gemm *gemm, co
 };
 
 #ifdef MAX_SHALLOW
-/* Rows of a tile of which there are two at a time, two groups wide. */
-#define PAIR_ROWS 6
+/* Sums of a tile of which there are two at a time. */
+#define SHALLOW_SUMS 12
 
 /* @rows of one panel. */
 static void
@@ -173,71 +175,86 @@ run_panel (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Tile tile, gint32 r
 }
 
 static inline __attribute__ ((always_inline)) void
-start (Vec *sums, Vec bias0, Vec bias1)
+start (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Vec *sums, const gint groups)
 {
+  const Vec bias0 = load (gemm->bias + panel->channel), bias1 = groups > 1 ? load (gemm->bias + panel->channel + LANES) : bias0;
   SL_UNROLL
-  for (gint i = 0; i < 2 * PAIR_ROWS; i++)
-    sums[i] = i % 2 == 0 ? bias0 : bias1;
+  for (gint i = 0; i < SHALLOW_SUMS; i++)
+    sums[i] = i % groups == 0 ? bias0 : bias1;
 }
 
+/* Steps from @first to before @end, those at offsets of their own being the last ones. */
 static inline __attribute__ ((always_inline)) void
-steps (Vec *sums, const SlInt8Panel *panel, const Tile *tile, gint32 first, gint32 n)
+steps (Vec *sums, const SlInt8Panel *panel, const guint8 *a, gsize stride, gint32 first, gint32 end, const gint groups)
 {
-  const guint8 *a = tile->a + (gsize) first * 4, *weights = (const guint8 *) panel->weights + (gsize) first * 2 * VEC_BYTES;
-  for (; n > 0; n--, a += 4, weights += 2 * VEC_BYTES)
-    step (sums, PAIR_ROWS, 2, a, tile->stride, weights, NULL);
+  const guint8 *weights = (const guint8 *) panel->weights + (gsize) first * (gsize) (groups * VEC_BYTES);
+  for (gint32 k = first; k < end; k++, weights += groups * VEC_BYTES)
+    step (sums, SHALLOW_SUMS / groups, groups, a + (k < panel->steps ? 4 * k : panel->extra[k - panel->steps]), stride, weights, NULL,
+          FALSE);
 }
 
-/* @tiles of PAIR_ROWS. */
-static void
-run_shallow (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Tile tile, gint32 tiles)
+/* @rows of one panel, at least those of a tile. The last tile may overlap the one before, whose results it then writes again. */
+static inline __attribute__ ((always_inline)) void
+run_shallow (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Tile tile, gint32 rows, const gint groups)
 {
-  const gint n = 2 * PAIR_ROWS;
-  const Finish finish = finish_of (gemm, panel, 2);
-  const Vec bias0 = load (gemm->bias + panel->channel), bias1 = load (gemm->bias + panel->channel + LANES);
-  const gint32 third = panel->steps / 3;
-  Vec ready[2 * PAIR_ROWS], sums[2 * PAIR_ROWS];
-  start (ready, bias0, bias1);
-  steps (ready, panel, &tile, 0, panel->steps);
-  while (--tiles > 0) {
-    tile.a += PAIR_ROWS * tile.stride;
-    start (sums, bias0, bias1);
-    steps (sums, panel, &tile, 0, third);
-    finish_four (&finish, panel, &tile, ready, 0, n, 2);
-    steps (sums, panel, &tile, third, third);
-    finish_four (&finish, panel, &tile, ready, 4, n, 2);
-    steps (sums, panel, &tile, 2 * third, panel->steps - 2 * third);
-    finish_four (&finish, panel, &tile, ready, 8, n, 2);
-    tile.c += PAIR_ROWS * tile.c_stride;
+  const gint n = SHALLOW_SUMS, height = n / groups;
+  const Finish finish = finish_of (gemm, panel, groups);
+  const gint32 all = panel->steps + panel->n_extra, third = all / 3;
+  gint32 left = rows - height;
+  const guint8 *a = tile.a;
+  Vec ready[SHALLOW_SUMS], sums[SHALLOW_SUMS];
+  start (gemm, panel, ready, groups);
+  steps (ready, panel, a, tile.stride, 0, all, groups);
+  while (left > 0) {
+    const gint32 next = MIN (left, height);
+    a += (gsize) next * tile.stride;
+    start (gemm, panel, sums, groups);
+    steps (sums, panel, a, tile.stride, 0, third, groups);
+    finish_four (&finish, panel, &tile, ready, 0, n, groups);
+    steps (sums, panel, a, tile.stride, third, 2 * third, groups);
+    finish_four (&finish, panel, &tile, ready, 4, n, groups);
+    steps (sums, panel, a, tile.stride, 2 * third, all, groups);
+    finish_four (&finish, panel, &tile, ready, 8, n, groups);
+    tile.c += (gsize) next * tile.c_stride;
+    left -= next;
     SL_UNROLL
     for (gint i = 0; i < n; i++)
       ready[i] = sums[i];
   }
   SL_UNROLL
   for (gint i = 0; i < n; i += 4)
-    finish_four (&finish, panel, &tile, ready, i, n, 2);
+    finish_four (&finish, panel, &tile, ready, i, n, groups);
 }
 
-/* All rows a panel at a time: its weights are few. FALSE when the panels are not shallow or codes need a flip; in deeper ones there is less to gain than the
- * weights cost that smaller tiles read more often. */
+static void
+run_shallow_1 (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Tile tile, gint32 rows)
+{
+  run_shallow (gemm, panel, tile, rows, 1);
+}
+
+static void
+run_shallow_2 (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Tile tile, gint32 rows)
+{
+  run_shallow (gemm, panel, tile, rows, 2);
+}
+
+/* All rows a panel at a time: its weights are few. FALSE when the panels are not shallow or codes need a flip; in deeper ones there is less to
+ * gain than the weights cost that smaller tiles read more often. One group gains only where steps have offsets of their own. */
 static gboolean
 run_panels (const SlInt8Gemm *gemm, gint32 first, gint32 end, Tile tile, gint32 rows)
 {
   guint8 *const c = tile.c;
-  if (gemm->flip != 0 || gemm->panels[first].steps == 0 || gemm->panels[first].steps > MAX_SHALLOW || rows < PAIR_ROWS)
+  if (gemm->flip != 0 || gemm->panels[first].steps + gemm->panels[first].n_extra > MAX_SHALLOW)
     return FALSE;
-  const gint32 tiles = rows / PAIR_ROWS, done = tiles * PAIR_ROWS;
   for (gint32 p = first; p < end; p++) {
     const SlInt8Panel *panel = &gemm->panels[p];
     tile.c = c + panel->channel;
-    if (panel->groups < 2 || panel->n_extra > 0) {
+    if (rows < SHALLOW_SUMS / panel->groups || (panel->groups == 1 && panel->steps > 0))
       run_panel (gemm, panel, tile, rows);
-      continue;
-    }
-    run_shallow (gemm, panel, tile, tiles);
-    run_panel (gemm, panel,
-               (Tile){ tile.a + (gsize) done * tile.stride, tile.stride, tile.c + (gsize) done * tile.c_stride, tile.c_stride },
-               rows - done);
+    else if (panel->groups == 1)
+      run_shallow_1 (gemm, panel, tile, rows);
+    else
+      run_shallow_2 (gemm, panel, tile, rows);
   }
   return TRUE;
 }

@@ -185,12 +185,15 @@ mode_of (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
   return w->dilation_w == 1 && w->out_w >= MIN_BAND && w->filter_h * line_of (w) <= MAX_COPY ? SL_INT8_BANDED : SL_INT8_GATHERED;
 }
 
-/* Whether rows are flipped before they are multiplied: a copy, which pays where it serves many channels but is not deep. */
+/* Whether rows are flipped before they are multiplied: a copy, which pays where one is made anyway, and where it serves many channels but is
+ * not deep. */
 static gboolean
 flips_rows (const SlInt8Layer *layer)
 {
   const gboolean by_rows = layer->mode == SL_INT8_DIRECT || layer->mode == SL_INT8_GATHERED;
-  return layer->flip != 0 && by_rows && layer->depth <= layer->isa->shallow && layer->channels > layer->isa->lanes;
+  const gboolean pays =
+    layer->mode == SL_INT8_BANDED || (by_rows && layer->depth <= layer->isa->shallow && layer->channels > layer->isa->lanes);
+  return layer->flip != 0 && pays;
 }
 
 /* Pieces of work: rows that stay in the first cache with their copies, and weights that stay in the second while rows pass; with
@@ -233,10 +236,10 @@ static void
 set_scratch (SlInt8Layer *layer, gsize element)
 {
   gsize codes = 0;
-  if (layer->mode == SL_INT8_GATHERED || (layer->mode == SL_INT8_DIRECT && layer->isa->wide) || flips_rows (layer))
-    codes = (gsize) (layer->tile_rows + 1) * layer->row_bytes;
-  else if (layer->mode == SL_INT8_BANDED)
+  if (layer->mode == SL_INT8_BANDED)
     codes = (gsize) (layer->window.filter_h + 1) * (gsize) layer->line;
+  else if (layer->mode == SL_INT8_GATHERED || (layer->mode == SL_INT8_DIRECT && layer->isa->wide) || flips_rows (layer))
+    codes = (gsize) (layer->tile_rows + 1) * layer->row_bytes;
   else if (layer->mode == SL_INT8_DW_FLAT)
     codes = 4 * (gsize) layer->line;
   if (codes > 0)

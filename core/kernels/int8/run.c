@@ -102,17 +102,19 @@ run_gemm (const void *data, guint item, guint thread)
                     run->y + (gsize) first * (gsize) layer->channels, (gsize) layer->channels);
 }
 
-/* Input row @y of an image with its padding left and right, or all padding: @pixels pixels. */
+/* Input row @y of an image with its padding left and right, or all padding: @pixels pixels, with @flip of the other signedness. */
 static void
-copy_line (const SlInt8Layer *layer, const guint8 *image, gint32 y, gint32 pixels, guint8 *to)
+copy_line (const SlInt8Layer *layer, const guint8 *image, gint32 y, gint32 pixels, guint8 flip, guint8 *to)
 {
   const SlInt8Window *w = &layer->window;
   const gsize pixel = (gsize) w->channels;
   const gint32 inside = y >= 0 && y < w->h ? MAX (MIN (w->w, pixels - w->left), 0) : 0, before = inside > 0 ? w->left : 0;
-  memset (to, layer->zero_code, (gsize) before * pixel);
-  if (inside > 0)
+  memset (to, layer->zero_code ^ flip, (gsize) before * pixel);
+  if (inside > 0 && flip != 0)
+    layer->isa->flip (to + (gsize) before * pixel, image + (gsize) y * (gsize) w->w * pixel, (gsize) inside * pixel);
+  else if (inside > 0)
     memcpy (to + (gsize) before * pixel, image + (gsize) y * (gsize) w->w * pixel, (gsize) inside * pixel);
-  memset (to + (gsize) (before + inside) * pixel, layer->zero_code, (gsize) (pixels - before - inside) * pixel);
+  memset (to + (gsize) (before + inside) * pixel, layer->zero_code ^ flip, (gsize) (pixels - before - inside) * pixel);
 }
 
 static void
@@ -128,7 +130,7 @@ run_banded (const void *data, guint item, guint thread)
   guint8 *lines = layer->scratch + layer->scratch_bytes * thread, *bytes = lines + (gsize) w->filter_h * line;
   for (gint32 fy = 0; fy < w->filter_h; fy++) {
     const gint32 y = band % w->out_h * w->stride_h - w->top + fy * w->dilation_h;
-    copy_line (layer, image, y, pixels, layer->isa->wide ? bytes : lines + (gsize) fy * line);
+    copy_line (layer, image, y, pixels, layer->flip ^ layer->gemm.flip, layer->isa->wide ? bytes : lines + (gsize) fy * line);
     if (layer->isa->wide)
       layer->isa->widen ((gint16 *) (gpointer) (lines + (gsize) fy * line), bytes, (gsize) pixels * (gsize) w->channels, layer->is_signed);
   }
@@ -163,7 +165,7 @@ run_depthwise_flat (const void *data, guint item, guint thread)
   SlInt8Flat flat = { .bytes = (gint32) out_bytes };
   for (gint32 r = 0; r < 2 + step; r++) {
     guint8 *line = lines + (gsize) r * (gsize) layer->line, *odd = line + out_bytes + pixel + 16;
-    copy_line (layer, x, y * w->stride_h - w->top + r, pixels, step == 1 ? spare : line);
+    copy_line (layer, x, y * w->stride_h - w->top + r, pixels, 0, step == 1 ? spare : line);
     if (step == 1)
       split_line (layer, spare, line, odd);
     flat.columns[r][0] = line;

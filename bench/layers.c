@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * 8-bit layers one by one, int8 per channel, one thread: the int8 kernels in turn with XNNPACK. Multiplications and additions count as one
+ * operation each. The peak is what the dot product instruction of the kernels' instruction set reaches with all operands in registers.
+ *   bench-layers [BLOCKS [TEXT]]
+ * times only the layers whose line begins with TEXT.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/session.h"
+#include "tests/core/opcheck.h"
+#include "tools/timing.h"
+
+#if defined(__x86_64__) && (defined(__clang__) || __GNUC__ >= 11)
+#define HAVE_PEAK
+#include <immintrin.h>
+#endif
+
+#define RUNS 10
+#define PEAK_ROUNDS 2000
+/* Independent sums, more than the instruction's latency needs. */
+#define PEAK_SUMS 12
+
+typedef struct
+{
+  gint32 size, in, out, filter, stride;
+  gboolean depthwise;
+} Layer;
+
+/* 3x3 and 1x1 of detectors; then the first blocks of mobilenet_v2, and the same layers of images that fit the second cache. */
+static const Layer layers[] = {
+  { 320, 3, 16, 3, 2, FALSE },  { 160, 16, 32, 3, 2, FALSE },  { 80, 48, 48, 3, 1, FALSE },  { 40, 64, 64, 3, 1, FALSE },
+  { 20, 96, 96, 3, 1, FALSE },  { 10, 128, 128, 3, 1, FALSE }, { 40, 16, 64, 1, 1, FALSE },  { 40, 32, 64, 1, 1, FALSE },
+  { 40, 48, 96, 1, 1, FALSE },  { 40, 64, 64, 1, 1, FALSE },   { 224, 3, 32, 3, 2, FALSE },  { 112, 32, 32, 3, 1, TRUE },
+  { 28, 32, 32, 3, 1, TRUE },   { 112, 32, 16, 1, 1, FALSE },  { 28, 32, 16, 1, 1, FALSE },  { 112, 16, 96, 1, 1, FALSE },
+  { 28, 16, 96, 1, 1, FALSE },  { 112, 96, 96, 3, 2, TRUE },   { 28, 96, 96, 3, 2, TRUE },   { 56, 96, 24, 1, 1, FALSE },
+  { 28, 96, 24, 1, 1, FALSE },  { 56, 24, 144, 1, 1, FALSE },  { 28, 24, 144, 1, 1, FALSE }, { 56, 144, 144, 3, 1, TRUE },
+  { 28, 144, 144, 3, 1, TRUE }, { 56, 144, 24, 1, 1, FALSE },  { 28, 144, 24, 1, 1, FALSE },
+};
+
+typedef struct
+{
+  SlSession *session;
+  const void *input;
+  void *output;
+} Runner;
+
+#ifdef HAVE_PEAK
+#define DEFINE_PEAK(name, isa, Vec, set, dot)                                                                  \
+  __attribute__ ((target (isa))) static gint32 name (guint rounds)                                             \
+  {                                                                                                            \
+    Vec sums[PEAK_SUMS], all = set (0);                                                                        \
+    const Vec codes = set (0x01020304), weights = set (0x05060708);                                            \
+    for (guint i = 0; i < PEAK_SUMS; i++)                                                                      \
+      sums[i] = set ((gint32) i);                                                                              \
+    for (; rounds > 0; rounds--)                                                                               \
+      _Pragma ("GCC unroll 12") for (guint i = 0; i < PEAK_SUMS; i++) sums[i] = dot (sums[i], codes, weights); \
+    for (guint i = 0; i < PEAK_SUMS; i++)                                                                      \
+      all = dot (all, sums[i], weights);                                                                       \
+    gint32 lanes[sizeof (Vec) / sizeof (gint32)];                                                              \
+    memcpy (lanes, &all, sizeof all);                                                                          \
+    return lanes[0];                                                                                           \
+  }
+DEFINE_PEAK (dot_512, "avx512f,avx512vnni", __m512i, _mm512_set1_epi32, _mm512_dpbusd_epi32)
+DEFINE_PEAK (dot_256, "avx512f,avx512vl,avx512vnni", __m256i, _mm256_set1_epi32, _mm256_dpbusd_epi32)
+DEFINE_PEAK (dot_256_vex, "avx2,avxvnni", __m256i, _mm256_set1_epi32, _mm256_dpbusd_avx_epi32)
+#endif
+
+/* Operations a microsecond, or 0 where the kernels do not use the instruction. */
+static double
+measure_peak (const char *cpu)
+{
+  double best = 0;
+#ifdef HAVE_PEAK
+  G_GNUC_UNUSED volatile gint32 sink;
+  gint32 (*const dots) (guint) = strcmp (cpu, "avx512") == 0             ? dot_512
+                                 : strcmp (cpu, "avxvnni") != 0          ? NULL
+                                 : __builtin_cpu_supports ("avx512vnni") ? dot_256
+                                                                         : dot_256_vex;
+  const double operations = PEAK_ROUNDS * PEAK_SUMS * (dots == dot_512 ? 128.0 : 64.0);
+  for (guint i = 0; dots != NULL && i < 200; i++) {
+    const double start = sl_timing_now_ms ();
+    sink = dots (PEAK_ROUNDS);
+    best = MAX (best, operations / (sl_timing_now_ms () - start) / 1e3);
+  }
+#endif
+  return best;
+}
+
+/* Sums spread over some of the codes, as in trained layers. */
+static void
+layer_init (const Layer *layer, Check *check)
+{
+  check_init (check, 1);
+  SlArena *arena = sl_graph_arena (check->graph);
+  const gint32 x_dims[] = { 1, layer->size, layer->size, layer->in };
+  const gint32 w_dims[] = { layer->depthwise ? 1 : layer->out, layer->filter, layer->filter, layer->depthwise ? layer->out : layer->in };
+  const gsize weights = (gsize) (w_dims[0] * w_dims[1] * w_dims[2] * w_dims[3]);
+  gint8 *w = sl_arena_alloc (arena, weights);
+  gint32 *bias = sl_arena_alloc (arena, (gsize) layer->out * sizeof bias[0]);
+  gfloat *scales = sl_arena_alloc (arena, (gsize) layer->out * sizeof scales[0]);
+  for (gsize i = 0; i < weights; i++)
+    w[i] = (gint8) g_rand_int_range (check->rand, -127, 128);
+  for (gint32 c = 0; c < layer->out; c++) {
+    bias[c] = g_rand_int_range (check->rand, -2000, 2000);
+    scales[c] = (gfloat) g_rand_double_range (check->rand, 0.002, 0.004);
+  }
+  const gint32 inputs[] = { check_input (check, SL_DTYPE_I8, 4, x_dims, 0.02f, -128),
+                            check_constant (check, SL_DTYPE_I8, 4, w_dims, scales, (guint) layer->out, layer->depthwise ? 3 : 0, 0, w),
+                            check_constant (check, SL_DTYPE_I32, 1, &layer->out, NULL, 0, 0, 0, bias) };
+  const SlOpParams params = {
+    .window = { .padding = SL_PADDING_SAME,
+                .stride_h = layer->stride,
+                .stride_w = layer->stride,
+                .dilation_h = 1,
+                .dilation_w = 1,
+                .depth_multiplier = 1,
+                .activation = SL_ACTIVATION_RELU6 },
+  };
+  check_node (check, layer->depthwise ? SL_OP_DEPTHWISE_CONV_2D : SL_OP_CONV_2D, inputs, 3,
+              check_output (check, SL_DTYPE_I8, 6.0f / 255, -128), &params);
+  check_prepare (check);
+}
+
+static void
+run (gpointer data)
+{
+  const Runner *runner = data;
+  sl_session_run (runner->session, &runner->input, (void *const *) &runner->output);
+}
+
+static gboolean
+run_block (gpointer data, guint n, double *ms, GError **error)
+{
+  run (data);
+  sl_timing_each (run, data, n, ms);
+  return TRUE;
+}
+
+static void
+runner_init (Runner *runner, Check *check, const char *backend)
+{
+  g_autoptr (GError) error = NULL;
+  g_setenv ("SIGHTLINE_BACKEND", backend, TRUE);
+  runner->session = sl_session_new (check->graph, 1, &error);
+  g_assert_no_error (error);
+  runner->input = check->input_data[0];
+  runner->output = sl_tensor_buffer_new (sl_graph_output_tensor (check->graph, 0)->bytes);
+}
+
+static void
+time_layer (const Layer *layer, const char *name, guint runs, double peak)
+{
+  Check check;
+  Runner runners[2];
+  layer_init (layer, &check);
+  runner_init (&runners[0], &check, "sightline");
+  runner_init (&runners[1], &check, "xnnpack");
+  g_autofree double *ours = g_new (double, runs), *theirs = g_new (double, runs);
+  const SlTimed rows[] = { { name, run_block, &runners[0], ours }, { name, run_block, &runners[1], theirs } };
+  sl_timing_in_turn (rows, 2, runs, RUNS, 0, NULL, NULL);
+  const gsize bytes = sl_graph_output_tensor (check.graph, 0)->bytes;
+  if (memcmp (runners[0].output, runners[1].output, bytes) != 0)
+    printf ("%s: results differ\n", name);
+  const double operations = 2.0 * (double) bytes * layer->filter * layer->filter * (layer->depthwise ? 1 : layer->in);
+  printf ("%-36s %8.1f us  %5.0f GOP/s", name, ours[0] * 1e3, operations / ours[0] / 1e6);
+  if (peak > 0)
+    printf ("  %.2f of the peak", operations / ours[0] / 1e3 / peak);
+  printf ("  %.3f of XNNPACK's time\n", ours[0] / theirs[0]);
+  for (guint i = 0; i < 2; i++) {
+    sl_session_free (runners[i].session);
+    sl_tensor_buffer_free (runners[i].output);
+  }
+  check_clear (&check);
+}
+
+static char *
+name_of (const Layer *layer)
+{
+  const gint32 out = (layer->size + layer->stride - 1) / layer->stride;
+  return g_strdup_printf ("%dx%dx%d to %dx%dx%d, %s%dx%d", layer->size, layer->size, layer->in, out, out, layer->out,
+                          layer->depthwise ? "depthwise " : "", layer->filter, layer->filter);
+}
+
+static const char *
+cpu_name (void)
+{
+  Check check;
+  Runner runner;
+  SlSessionStats stats;
+  layer_init (&(Layer){ 8, 8, 8, 1, 1, FALSE }, &check);
+  runner_init (&runner, &check, "sightline");
+  sl_session_stats (runner.session, &stats);
+  sl_session_free (runner.session);
+  sl_tensor_buffer_free (runner.output);
+  check_clear (&check);
+  return stats.int8_cpu;
+}
+
+int
+main (int argc, char **argv)
+{
+  const guint blocks = argc > 1 ? (guint) atoi (argv[1]) : 20;
+  if (blocks < 1) {
+    fprintf (stderr, "usage: %s [BLOCKS [TEXT]]\n", argv[0]);
+    return 2;
+  }
+  const char *cpu = cpu_name ();
+  const double peak = measure_peak (cpu);
+  printf ("int8 kernels for %s, one thread, least of %u runs", cpu, blocks * RUNS);
+  if (peak > 0)
+    printf ("; vpdpbusd alone reaches %.0f GOP/s", peak / 1e3);
+  printf ("\n");
+  for (guint i = 0; i < G_N_ELEMENTS (layers); i++) {
+    g_autofree char *name = name_of (&layers[i]);
+    if (argc < 3 || g_str_has_prefix (name, argv[2]))
+      time_layer (&layers[i], name, blocks * RUNS, peak);
+  }
+  return 0;
+}
