@@ -11,8 +11,10 @@
 #define SPIN_US 25
 #define SPINS_PER_LOOK 32
 /* Each thread's part of the work takes at least this long; threads that sleep take some 50 us to come. */
-#define SHARE_US 2
+#define SHARE_US 1
 #define WAKE_US 5
+/* Rows of works that take less than this are nearly done when threads that sleep have come and have read what they need. */
+#define ROW_US 200
 /* No two threads write to one line of a cache. */
 #define LINE 64
 /* What SlShare says to a thread that need not spin for more. */
@@ -34,8 +36,10 @@ struct _SlPool
   SlPoolFunc func;
   const void *data;
   guint items, parts; /* pieces, and how many threads have a share of them */
-  gint64 rested;      /* when the last work before a rest ended */
-  gboolean close;     /* work has followed a rest within SPIN_US */
+  /* Works between two rests are a row. */
+  gint64 rested;         /* when the last row ended; 0 within one */
+  guint64 row_us;        /* what shared works of this row take, or of the last one */
+  gboolean close, wakes; /* whether this row followed the last one within SPIN_US, and else whether it takes long */
   guint8 apart[LINE];
   gint done; /* atomic: pieces done by others than the caller */
   guint8 apart_too[LINE];
@@ -185,8 +189,11 @@ sl_pool_run (SlPool *pool, SlPoolFunc func, const void *data, guint items, guint
   }
   if (pool->rested != 0) {
     pool->close = g_get_monotonic_time () - pool->rested < SPIN_US;
+    pool->wakes = pool->row_us >= ROW_US;
     pool->rested = 0;
+    pool->row_us = 0;
   }
+  pool->row_us += cost_us;
   pool->func = func;
   pool->data = data;
   pool->items = items;
@@ -194,7 +201,7 @@ sl_pool_run (SlPool *pool, SlPoolFunc func, const void *data, guint items, guint
   g_atomic_int_set (&pool->done, 0);
   for (guint i = 0; i < pool->n_threads; i++)
     g_atomic_int_set (&pool->shares[i].left, i < parts ? (gint) (share_start (items, parts, i + 1) - share_start (items, parts, i)) : 0);
-  if (cost_us >= WAKE_US && g_atomic_int_get (&pool->asleep))
+  if ((pool->close || (pool->wakes && cost_us >= WAKE_US)) && g_atomic_int_get (&pool->asleep))
     wake (pool);
   wait_for_others (pool, (gint) (items - work (pool, 0)));
 }
@@ -216,6 +223,7 @@ sl_pool_new (guint threads, GError **error)
   pool->threads = g_new0 (GThread *, threads);
   pool->shares = g_aligned_alloc0 (threads, sizeof pool->shares[0], LINE);
   pool->n_threads = threads;
+  pool->wakes = TRUE;
   g_mutex_init (&pool->mutex);
   g_cond_init (&pool->work);
   g_cond_init (&pool->finished);

@@ -23,8 +23,8 @@ guint sl_pool_threads (const SlPool *pool);
 /** sl_pool_run: pieces 0 .. @items - 1 in any order on all threads; returns when all are done. @pool (nullable): the caller does all.
  *  @cost_us: about how long they take one thread; threads that sleep are not woken for little. */
 void sl_pool_run (SlPool *pool, SlPoolFunc func, const void *data, guint items, guint cost_us);
-/** sl_pool_rest: the last of a row of works is done. Threads that spin for more sleep now, unless the row before was followed by this one at
- *  once. @pool (nullable). */
+/** sl_pool_rest: ends a row of works, such as a model's layers. Where rows do not follow each other at once, threads sleep now, and the next
+ *  row wakes them only if this one took long. @pool (nullable). */
 void sl_pool_rest (SlPool *pool);
 
 G_END_DECLS
