@@ -239,7 +239,7 @@ run_shallow_2 (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Tile tile, gint
 }
 
 /* All rows a panel at a time: its weights are few. FALSE when the panels are not shallow or codes need a flip; in deeper ones there is less to
- * gain than the weights cost that smaller tiles read more often. One group gains only where steps have offsets of their own. */
+ * gain than the weights cost that smaller tiles read more often. */
 static gboolean
 run_panels (const SlInt8Gemm *gemm, gint32 first, gint32 end, Tile tile, gint32 rows)
 {
@@ -249,7 +249,7 @@ run_panels (const SlInt8Gemm *gemm, gint32 first, gint32 end, Tile tile, gint32 
   for (gint32 p = first; p < end; p++) {
     const SlInt8Panel *panel = &gemm->panels[p];
     tile.c = c + panel->channel;
-    if (rows < SHALLOW_SUMS / panel->groups || (panel->groups == 1 && panel->steps > 0))
+    if (rows < SHALLOW_SUMS / panel->groups)
       run_panel (gemm, panel, tile, rows);
     else if (panel->groups == 1)
       run_shallow_1 (gemm, panel, tile, rows);
