@@ -90,17 +90,22 @@ sl_kernels_find (const char *name)
   return NULL;
 }
 
-/* The int8 kernels have a set between AVX2 and AVX-512, for which AVX2 is the best here. */
+/* The int8 kernels have sets of their own; what is used here beside each of them. */
 static const char *
 translate (const char *wanted)
 {
-  return wanted != NULL && strcmp (wanted, "avxvnni") == 0 ? "avx2" : wanted;
+  static const char *const names[][2] = { { "avxvnni", "avx2" }, { "dotprod", "neon" }, { "i8mm", "neon" } };
+  for (size_t i = 0; wanted != NULL && i < sizeof names / sizeof names[0]; i++) {
+    if (strcmp (wanted, names[i][0]) == 0)
+      return names[i][1];
+  }
+  return wanted;
 }
 
 static void
 choose (void)
 {
-  const char *wanted = translate (getenv ("SIGHTLINE_CPU"));
+  const char *asked = getenv ("SIGHTLINE_CPU"), *wanted = translate (asked);
   for (size_t i = 0; chosen == NULL; i++)
     chosen = tables[i].available () ? tables[i].kernels : NULL;
   if (wanted == NULL || wanted[0] == '\0')
@@ -109,7 +114,7 @@ choose (void)
   if (kernels != NULL)
     chosen = kernels;
   else
-    snprintf (warning, sizeof warning, "SIGHTLINE_CPU=%.16s is not available here, using %s; expected c, avx2, avx512 or neon", wanted,
+    snprintf (warning, sizeof warning, "SIGHTLINE_CPU=%.16s is not available here, using %s; expected c, avx2, avx512 or neon", asked,
               chosen->name);
 }
 

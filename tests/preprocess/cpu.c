@@ -77,10 +77,13 @@ test_names (gconstpointer data)
   g_assert_true (available == (strcmp (sl_normalizer_cpu (), name) == 0));
 }
 
-/* A name of the int8 kernels alone. */
+/* Names of the int8 kernels alone, and what they mean here. */
+static const char *const int8_names[][2] = { { "avxvnni", "avx2" }, { "dotprod", "neon" }, { "i8mm", "neon" } };
+
 static void
-test_avxvnni (void)
+test_int8_name (gconstpointer data)
 {
+  const char *const *name = data;
   if (emulated ())
     return;
   if (!g_test_subprocess ()) {
@@ -88,11 +91,11 @@ test_avxvnni (void)
     g_test_trap_assert_passed ();
     return;
   }
-  g_setenv ("SIGHTLINE_CPU", "avxvnni", TRUE);
-  if (sl_kernels_find ("avx2") == NULL)
+  g_setenv ("SIGHTLINE_CPU", name[0], TRUE);
+  if (sl_kernels_find (name[1]) == NULL)
     return;
   g_assert_null (sl_normalizer_cpu_warning ());
-  g_assert_cmpstr (sl_normalizer_cpu (), ==, "avx2");
+  g_assert_cmpstr (sl_normalizer_cpu (), ==, name[1]);
 }
 
 int
@@ -108,6 +111,9 @@ main (int argc, char **argv)
     g_autofree char *path = g_strdup_printf ("/cpu/names/%s", names[i]);
     g_test_add_data_func (path, names[i], test_names);
   }
-  g_test_add_func ("/cpu/avxvnni", test_avxvnni);
+  for (guint i = 0; i < G_N_ELEMENTS (int8_names); i++) {
+    g_autofree char *path = g_strdup_printf ("/cpu/int8/%s", int8_names[i][0]);
+    g_test_add_data_func (path, int8_names[i], test_int8_name);
+  }
   return g_test_run ();
 }

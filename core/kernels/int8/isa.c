@@ -9,6 +9,9 @@
 #if defined(SL_INT8_NEON) && defined(__linux__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
+#ifndef HWCAP2_I8MM /* before Linux 5.10 */
+#define HWCAP2_I8MM (1 << 13)
+#endif
 #endif
 
 static gboolean
@@ -36,14 +39,31 @@ has_avx2 (void)
 }
 #endif
 
-#ifdef SL_INT8_NEON
+/* Where the system does not tell, the compiler's own target says what every processor has. */
+#ifdef SL_INT8_DOTPROD
 static gboolean
-has_dot (void)
+has_dotprod (void)
 {
 #if defined(__linux__)
   return (getauxval (AT_HWCAP) & HWCAP_ASIMDDP) != 0;
-#else
+#elif defined(__ARM_FEATURE_DOTPROD)
   return TRUE;
+#else
+  return FALSE;
+#endif
+}
+#endif
+
+#ifdef SL_INT8_I8MM
+static gboolean
+has_i8mm (void)
+{
+#if defined(__linux__)
+  return has_dotprod () && (getauxval (AT_HWCAP2) & HWCAP2_I8MM) != 0;
+#elif defined(__ARM_FEATURE_MATMUL_INT8)
+  return TRUE;
+#else
+  return FALSE;
 #endif
 }
 #endif
@@ -78,7 +98,13 @@ static const struct
   { &sl_int8_isa_avx512, has_avx512 },
 #endif
 #ifdef SL_INT8_NEON
-  { &sl_int8_isa_neon, has_dot },
+  { &sl_int8_isa_neon, always },
+#endif
+#ifdef SL_INT8_DOTPROD
+  { &sl_int8_isa_dotprod, has_dotprod },
+#endif
+#ifdef SL_INT8_I8MM
+  { &sl_int8_isa_i8mm, has_i8mm },
 #endif
 };
 
@@ -112,6 +138,7 @@ sl_int8_isa (void)
       return isas[i];
   static gint warned;
   if (g_atomic_int_compare_and_exchange (&warned, 0, 1))
-    g_warning ("SIGHTLINE_CPU=%.16s is not available here, using %s; expected c, avx2, avxvnni, avx512 or neon", wanted, isas[n - 1]->name);
+    g_warning ("SIGHTLINE_CPU=%.16s is not available here, using %s; expected c, avx2, avxvnni, avx512, neon, dotprod or i8mm", wanted,
+               isas[n - 1]->name);
   return isas[n - 1];
 }

@@ -23,9 +23,6 @@ G_BEGIN_DECLS
 #define SL_UNROLL _Pragma ("GCC unroll 32")
 #endif
 
-/** Most activations that one step multiplies in each lane, and the bytes they take, whether four of int8 or two of int16. */
-#define SL_INT8_MAX_UNIT 4
-#define SL_INT8_UNIT_BYTES 4
 /** Taps of a depthwise filter are grouped by four. */
 #define SL_INT8_QUAD 4
 
@@ -59,7 +56,8 @@ typedef struct
   const SlInt8Panel *panels;
   const gint32 *bias;
   const gfloat *scale;
-  guint8 flip; /* 0 or 0x80: exclusive or for activations */
+  guint8 flip;        /* 0 or 0x80: exclusive or for activations */
+  gboolean is_signed; /* the input's codes */
   SlInt8Output output;
 } SlInt8Gemm;
 
@@ -123,12 +121,14 @@ typedef struct
  * @lanes: output channels of a group; @unit: activations of a step; @max_groups: groups of a panel
  * @wide: weights and activations are int16
  * @signed_codes: u(a) is int8 rather than uint8
+ * @either: the multiplication takes codes of both signednesses as they are
+ * @symmetric: a step or a pass takes weights of -127..127 rather than -128..127
  * @faster: whether these loops beat XNNPACK's for uint8 and for int8 tensors
  * @widen: (wide only) codes to int16; reads and writes up to 15 past the last
  * @shallow: of no more activations than this rows of the multiplication are brought to u(a) before it, rather than by @flip
  * @flip: (not wide) codes of the other signedness to u(a), in place or not; reads and writes up to 63 past the last
  * @gemm: @rows rows of activations at @a, @stride bytes apart, times the panels from @first to before @end, into rows
- *        at @c. Reads up to SL_INT8_MAX_UNIT - 1 elements past a row.
+ *        at @c. Reads up to @unit - 1 elements past a row.
  * @depthwise: one output pixel; four pointers to a pixel for each quad
  * @depthwise_rows, @depthwise_flat: (nullable)
  * @dw_lanes: channels of a depthwise block; @dw_lane: position in a block's weights of a channel
@@ -137,7 +137,7 @@ typedef struct
 {
   const char *name;
   gint32 lanes, unit, max_groups, dw_lanes, shallow;
-  gboolean wide, signed_codes;
+  gboolean wide, signed_codes, either, symmetric;
   gboolean faster_u8, faster_i8;
   void (*widen) (gint16 *to, const guint8 *from, gsize n, gboolean is_signed);
   void (*flip) (guint8 *to, const guint8 *from, gsize n);
@@ -153,7 +153,8 @@ typedef struct
 #define SL_INT8_MAX_ISAS 6
 
 /* A build has those that its SL_INT8_* definitions name. */
-extern const SlInt8Isa sl_int8_isa_c, sl_int8_isa_avx2, sl_int8_isa_avxvnni, sl_int8_isa_vnni256, sl_int8_isa_avx512, sl_int8_isa_neon;
+extern const SlInt8Isa sl_int8_isa_c, sl_int8_isa_avx2, sl_int8_isa_avxvnni, sl_int8_isa_vnni256, sl_int8_isa_avx512;
+extern const SlInt8Isa sl_int8_isa_neon, sl_int8_isa_dotprod, sl_int8_isa_i8mm;
 
 /** sl_int8_isa: the best this machine has, or the one that the environment's SIGHTLINE_CPU names where it exists. */
 const SlInt8Isa *sl_int8_isa (void);

@@ -5,6 +5,15 @@
  */
 #include "core/kernels/int8/simd.h"
 
+/* What a step of the multiplication takes. */
+#ifdef SL_INT8_FOR_I8MM
+#define GEMM_LANES 8
+#define GEMM_UNIT 8
+#else
+#define GEMM_LANES LANES
+#define GEMM_UNIT 4
+#endif
+
 /* Reads a whole register past the last ones, which the padding of tensors allows. */
 static void
 add_simd (const SlInt8Add *add, const guint8 *a, const guint8 *b, guint8 *out, gsize n)
@@ -54,15 +63,23 @@ dw_lane (gint32 channel)
 const SlInt8Isa SL_SIMD (sl_int8_isa) = {
 #if defined(SL_INT8_FOR_AVX512)
   .name = "avx512",
+#elif defined(SL_INT8_FOR_I8MM)
+  .name = "i8mm",
+  .signed_codes = TRUE,
+  .either = TRUE,
+#elif defined(SL_INT8_FOR_DOTPROD)
+  .name = "dotprod",
+  .signed_codes = TRUE,
 #elif defined(SL_INT8_FOR_NEON)
   .name = "neon",
   .signed_codes = TRUE,
+  .symmetric = TRUE,
 #elif defined(WIDE)
   .name = "avx2",
 #else
   .name = "avxvnni",
 #endif
-  .lanes = LANES,
+  .lanes = GEMM_LANES,
   .max_groups = 2,
 #ifdef WIDE
   .unit = 2,
@@ -70,7 +87,7 @@ const SlInt8Isa SL_SIMD (sl_int8_isa) = {
   .widen = widen_simd,
   .dw_lanes = 2 * LANES,
 #else
-  .unit = 4,
+  .unit = GEMM_UNIT,
   .dw_lanes = VEC_BYTES,
   .flip = flip_simd,
 #ifdef MAX_SHALLOW

@@ -48,7 +48,7 @@ sums_fit (const SlGraph *graph, const SlNode *node)
   if (fits)
     return TRUE;
   SlInt8Weights w;
-  sl_int8_weights_init (&w, graph, node, 1);
+  sl_int8_weights_init (&w, NULL, graph, node, 1);
   fits = TRUE;
   for (gint32 c = 0; fits && c < channels; c++) {
     gint64 most = 0;
@@ -206,7 +206,8 @@ set_tiles (SlInt8Layer *layer, guint threads, gsize element)
   const gsize panel_bytes = (gsize) layer->depth * (gsize) width * element;
   const gint32 pieces = threads > 1 ? CLAMP ((gint32) cost_of (layer), 1, 4 * (gint32) threads) : 1;
   layer->n_panels = (layer->channels + width - 1) / width;
-  layer->row_bytes = ((gsize) layer->depth + SL_INT8_MAX_UNIT - 1) / SL_INT8_MAX_UNIT * SL_INT8_MAX_UNIT;
+  const gsize unit = (gsize) layer->isa->unit;
+  layer->row_bytes = ((gsize) layer->depth + unit - 1) / unit * unit;
   gint32 rows = copies ? (gint32) CLAMP (24576 / (layer->row_bytes * element) / TILE, 1, 8) * TILE : 8 * TILE;
   gint32 panels = (gint32) CLAMP (262144 / panel_bytes, 1, (gsize) layer->n_panels);
   if (layer->channels <= layer->rows)
@@ -278,7 +279,7 @@ sl_int8_layer_new (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *nod
   layer->isa = isa;
   layer->is_signed = input->dtype == SL_DTYPE_I8;
   layer->zero_code = (guint8) sl_tensor_zero_point (input);
-  layer->flip = (isa->wide && !is_depthwise (graph, node)) || isa->signed_codes == layer->is_signed ? 0 : 0x80;
+  layer->flip = ((isa->wide || isa->either) && !is_depthwise (graph, node)) || isa->signed_codes == layer->is_signed ? 0 : 0x80;
   set_output (layer, graph, node);
   if (node->op == SL_OP_ADD) {
     layer->mode = SL_INT8_ADD;
@@ -294,6 +295,7 @@ sl_int8_layer_new (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *nod
   else
     set_tiles (layer, threads, element);
   layer->gemm.flip = flips_rows (layer) ? 0 : layer->flip;
+  layer->gemm.is_signed = layer->is_signed;
   layer->cost_us = cost_of (layer);
   set_scratch (layer, element);
   const Packed *packed = sl_packs_get (sl_graph_packs (graph), node, isa, pack, &(Packing){ layer, graph, node });

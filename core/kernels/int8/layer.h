@@ -71,22 +71,22 @@ struct _SlInt8Layer
 /**
  * SlInt8Weights: weights of some output channels of a node less their zero point, by channel and position in its window.
  * @channels: of the node; those held begin with @first
- * @values: [channel held][@depth]; @low: the same limited to eight bits
+ * @values: [channel held][@depth]; @low: the same limited to @least..127
  * @steps: for each channel held, how many terms of eight bits its weights take; @sums: of its @values
  */
 typedef struct
 {
   const SlTensor *tensor;
   gboolean by_depth;
-  gint32 channels, depth, first;
+  gint32 channels, depth, first, least;
   gint16 *values;
   gint8 *low;
   guint8 *steps;
   gint32 *sums;
 } SlInt8Weights;
 
-/** sl_int8_weights_init: room for @most channels, or all if that is fewer; sl_int8_weights_read() fills it. */
-void sl_int8_weights_init (SlInt8Weights *weights, const SlGraph *graph, const SlNode *node, gint32 most);
+/** sl_int8_weights_init: room for @most channels, or all if that is fewer; sl_int8_weights_read() fills it. @isa: (nullable) */
+void sl_int8_weights_init (SlInt8Weights *weights, const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node, gint32 most);
 void sl_int8_weights_read (SlInt8Weights *weights, gint32 first, gint32 count);
 void sl_int8_weights_clear (SlInt8Weights *weights);
 gfloat sl_int8_scale_of (const SlGraph *graph, const SlNode *node, gint32 channel);

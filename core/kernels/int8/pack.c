@@ -31,24 +31,24 @@ read_channel (const SlTensor *tensor, gint16 zero_point, gsize first, gsize stri
       values[k] = (gint16) ((tensor->dtype == SL_DTYPE_I8 ? i8[k * stride] : u8[k * stride]) - zero_point);
 }
 
-/* Terms that a weight takes when each holds -128..127. */
+/* Terms that a weight takes when each holds @least..127. */
 static gint32
-steps_for (gint32 weight)
+steps_for (gint32 weight, gint32 least)
 {
-  return weight > 254 ? 3 : weight > 127 || weight < -128 ? 2 : 1;
+  return weight > 254 || weight < 2 * least ? 3 : weight > 127 || weight < least ? 2 : 1;
 }
 
 /* What term @step holds of @weight. */
 static gint32
-part_of (gint32 weight, gint32 step)
+part_of (gint32 weight, gint32 step, gint32 least)
 {
   for (; step > 0; step--)
-    weight -= CLAMP (weight, -128, 127);
-  return CLAMP (weight, -128, 127);
+    weight -= CLAMP (weight, least, 127);
+  return CLAMP (weight, least, 127);
 }
 
 static void
-limit_channel (const gint16 *values, gint32 depth, gint8 *low, guint8 *steps, gint32 *sum)
+limit_channel (const gint16 *values, gint32 depth, gint32 limit, gint8 *low, guint8 *steps, gint32 *sum)
 {
   gint16 least = 0, most = 0;
   gint32 total = 0;
@@ -58,17 +58,18 @@ limit_channel (const gint16 *values, gint32 depth, gint8 *low, guint8 *steps, gi
   }
   for (gint32 k = 0; k < depth; k++) {
     total += values[k];
-    low[k] = (gint8) CLAMP (values[k], -128, 127);
+    low[k] = (gint8) CLAMP (values[k], limit, 127);
   }
-  *steps = (guint8) MAX (steps_for (least), steps_for (most));
+  *steps = (guint8) MAX (steps_for (least, limit), steps_for (most, limit));
   *sum = total;
 }
 
 void
-sl_int8_weights_init (SlInt8Weights *w, const SlGraph *graph, const SlNode *node, gint32 most)
+sl_int8_weights_init (SlInt8Weights *w, const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node, gint32 most)
 {
   const SlTensor *tensor = sl_node_input (graph, node, 1);
   w->tensor = tensor;
+  w->least = isa != NULL && isa->symmetric ? -127 : -128;
   w->by_depth = node->op == SL_OP_DEPTHWISE_CONV_2D;
   w->channels = tensor->dims[w->by_depth ? 3 : 0];
   w->depth = (gint32) (tensor->bytes / (gsize) w->channels);
@@ -88,7 +89,7 @@ sl_int8_weights_read (SlInt8Weights *w, gint32 first, gint32 count)
     const gsize at = i * (gsize) w->depth, c = (gsize) first + i;
     read_channel (w->tensor, zero_point, w->by_depth ? c : c * (gsize) w->depth, w->by_depth ? (gsize) w->channels : 1, w->depth,
                   w->values + at);
-    limit_channel (w->values + at, w->depth, w->low + at, &w->steps[i], &w->sums[i]);
+    limit_channel (w->values + at, w->depth, w->least, w->low + at, &w->steps[i], &w->sums[i]);
   }
 }
 
@@ -146,53 +147,56 @@ steps_of_unit (const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *uni
   for (gint32 lane = 0; lane < panel->channels; lane++) {
     const gint16 *values = w->values + (gsize) lane * (gsize) w->depth + unit->k;
     for (gint32 i = 0; w->steps[lane] > most && i < unit->count; i++)
-      most = MAX (most, steps_for (values[i]));
+      most = MAX (most, steps_for (values[i], w->least));
   }
   return most;
 }
 
 /* @part 0 of all weights of a unit. */
 static void
-pack_step (const SlInt8Weights *w, gsize element, const SlInt8Panel *panel, const Unit *unit, guint8 *to)
+pack_step (const SlInt8Weights *w, gsize element, gsize unit_bytes, const SlInt8Panel *panel, const Unit *unit, guint8 *to)
 {
   const gsize bytes = (gsize) unit->count * element;
   const guint8 *from = (element == 2 ? (const guint8 *) w->values : (const guint8 *) w->low) + (gsize) unit->k * element;
-  for (gint32 lane = 0; lane < panel->channels; lane++, from += (gsize) w->depth * element, to += SL_INT8_UNIT_BYTES)
+  for (gint32 lane = 0; lane < panel->channels; lane++, from += (gsize) w->depth * element, to += unit_bytes)
     memcpy (to, from, bytes);
 }
 
 /* The same for SL_INT8_QUAD whole units that follow each other. */
-static void
-pack_quad (const SlInt8Weights *w, gsize element, const SlInt8Panel *panel, const Unit *units, guint8 *to, gsize step_bytes)
+static inline __attribute__ ((always_inline)) void
+pack_quad (const SlInt8Weights *w, gsize element, const gsize unit_bytes, const SlInt8Panel *panel, const Unit *units, guint8 *to,
+           gsize step_bytes)
 {
   const guint8 *from = (element == 2 ? (const guint8 *) w->values : (const guint8 *) w->low) + (gsize) units->k * element;
-  for (gint32 lane = 0; lane < panel->channels; lane++, from += (gsize) w->depth * element, to += SL_INT8_UNIT_BYTES)
+  for (gint32 lane = 0; lane < panel->channels; lane++, from += (gsize) w->depth * element, to += unit_bytes)
     for (gsize u = 0; u < SL_INT8_QUAD; u++)
-      memcpy (to + u * step_bytes, from + u * SL_INT8_UNIT_BYTES, SL_INT8_UNIT_BYTES);
+      memcpy (to + u * step_bytes, from + u * unit_bytes, unit_bytes);
 }
 
 static void
 pack_steps (const SlInt8Isa *isa, const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *units, gint32 n, guint8 *to,
             gsize step_bytes)
 {
-  const gsize element = isa->wide ? 2 : 1;
+  const gsize element = isa->wide ? 2 : 1, unit_bytes = element * (gsize) isa->unit;
   for (gint32 u = 0; u < n;) {
     const gboolean whole = u + SL_INT8_QUAD <= n && units[u + 3].count == isa->unit && units[u + 3].k == units[u].k + 3 * isa->unit;
-    if (whole)
-      pack_quad (w, element, panel, &units[u], to + (gsize) u * step_bytes, step_bytes);
+    if (whole && unit_bytes == 4)
+      pack_quad (w, element, 4, panel, &units[u], to + (gsize) u * step_bytes, step_bytes);
+    else if (whole)
+      pack_quad (w, element, unit_bytes, panel, &units[u], to + (gsize) u * step_bytes, step_bytes);
     else
-      pack_step (w, element, panel, &units[u], to + (gsize) u * step_bytes);
+      pack_step (w, element, unit_bytes, panel, &units[u], to + (gsize) u * step_bytes);
     u += whole ? SL_INT8_QUAD : 1;
   }
 }
 
 /* What is left of them for @part 1 and 2. */
 static void
-pack_rest (const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *unit, gint32 part, gint8 *to)
+pack_rest (const SlInt8Weights *w, gint32 unit_bytes, const SlInt8Panel *panel, const Unit *unit, gint32 part, gint8 *to)
 {
   for (gint32 lane = 0; lane < panel->channels; lane++)
     for (gint32 i = 0; i < unit->count; i++)
-      to[lane * SL_INT8_UNIT_BYTES + i] = (gint8) part_of (w->values[(gsize) lane * (gsize) w->depth + (gsize) (unit->k + i)], part);
+      to[lane * unit_bytes + i] = (gint8) part_of (w->values[(gsize) lane * (gsize) w->depth + (gsize) (unit->k + i)], part, w->least);
 }
 
 /* @w holds its channels. */
@@ -209,7 +213,8 @@ pack_panel (const SlInt8Layer *layer, const SlInt8Weights *w, const Unit *units,
   for (gint32 u = 0; split && u < n_units; u++)
     all += steps_of_unit (w, panel, &units[u]) - 1;
   gint32 *extra = sl_arena_alloc (arena, (gsize) all * sizeof extra[0]);
-  const gsize step_bytes = (gsize) (panel->groups * isa->lanes) * SL_INT8_UNIT_BYTES;
+  const gint32 unit_bytes = isa->unit * (isa->wide ? 2 : 1);
+  const gsize step_bytes = (gsize) (panel->groups * isa->lanes) * (gsize) unit_bytes;
   guint8 *weights = sl_int8_alloc (arena, step_bytes * (gsize) all);
   panel->weights = weights;
   panel->extra = extra;
@@ -219,7 +224,7 @@ pack_panel (const SlInt8Layer *layer, const SlInt8Weights *w, const Unit *units,
   weights += (gsize) n_units * step_bytes;
   for (gint32 u = 0; split && u < n_units; u++)
     for (gint32 part = 1, n = steps_of_unit (w, panel, &units[u]); part < n; part++, weights += step_bytes) {
-      pack_rest (w, panel, &units[u], part, (gint8 *) weights);
+      pack_rest (w, unit_bytes, panel, &units[u], part, (gint8 *) weights);
       extra[panel->n_extra++] = units[u].offset;
     }
 }
@@ -245,7 +250,7 @@ pack_block (SlInt8Layer *layer, const SlInt8Weights *w, gint32 first, gint32 pas
       if (isa->wide)
         ((gint16 *) (gpointer) to)[at] = (gint16) weight;
       else
-        ((gint8 *) to)[at] = (gint8) part_of (weight, pass);
+        ((gint8 *) to)[at] = (gint8) part_of (weight, pass, w->least);
     }
 }
 
@@ -308,7 +313,7 @@ pack_gemm (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena
   gint32 n_units = 0;
   SlInt8Weights w;
   Channels channels;
-  sl_int8_weights_init (&w, graph, node, width);
+  sl_int8_weights_init (&w, layer->isa, graph, node, width);
   channels_init (&channels, layer, graph, node, w.channels, width, arena);
   g_autofree Unit *units = units_new (layer, &n_units);
   SlInt8Panel *panels = sl_arena_alloc (arena, (gsize) layer->n_panels * sizeof panels[0]);
@@ -330,7 +335,7 @@ pack_depthwise (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, Sl
   const gint32 lanes = layer->isa->dw_lanes;
   SlInt8Weights w;
   Channels channels;
-  sl_int8_weights_init (&w, graph, node, G_MAXINT32);
+  sl_int8_weights_init (&w, layer->isa, graph, node, G_MAXINT32);
   sl_int8_weights_read (&w, 0, w.channels);
   channels_init (&channels, layer, graph, node, layer->dw.channels, lanes, arena);
   for (gint32 i = 0; i < layer->dw.channels; i++) {

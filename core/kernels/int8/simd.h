@@ -6,7 +6,7 @@
 #ifndef SL_CORE_INT8_SIMD_H
 #define SL_CORE_INT8_SIMD_H
 
-#ifdef SL_INT8_FOR_NEON
+#if defined(SL_INT8_FOR_NEON) || defined(SL_INT8_FOR_DOTPROD) || defined(SL_INT8_FOR_I8MM)
 #include "core/kernels/int8/simd_neon.h"
 #else
 #include "core/kernels/int8/simd_x86.h"

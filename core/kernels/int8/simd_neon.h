@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The registers that the loops are written in, for Arm's dot products of signed bytes. */
+/* The registers that the loops are written in, for Arm: with its dot products of signed bytes, and without. */
 #ifndef SL_CORE_INT8_SIMD_NEON_H
 #define SL_CORE_INT8_SIMD_NEON_H
 
 #include "core/kernels/int8/isa.h"
 
-#ifdef __ARM_FEATURE_DOTPROD
+#ifdef __aarch64__
 #include <arm_neon.h>
 #include <string.h>
 
+#if defined(SL_INT8_FOR_I8MM)
+#define SL_SIMD(name) name##_i8mm
+#elif defined(SL_INT8_FOR_DOTPROD)
+#define SL_SIMD(name) name##_dotprod
+#else
 #define SL_SIMD(name) name##_neon
+#endif
 #define LANES 4
 #define MAX_ROWS 6
 #define VEC_BYTES 16
@@ -108,11 +114,17 @@ flipped (Vec codes, Vec flip)
   return veorq_s32 (codes, flip);
 }
 
-/* @sums + products of signed @codes and @weights, four to a lane. */
+/* @sums + products of signed @codes and @weights, four to a lane. Two products fit 16 bits where weights are -127..127. */
 static inline Vec
 dot (Vec sums, Vec codes, Vec weights)
 {
-  return vdotq_s32 (sums, vreinterpretq_s8_s32 (codes), vreinterpretq_s8_s32 (weights));
+  const int8x16_t a = vreinterpretq_s8_s32 (codes), w = vreinterpretq_s8_s32 (weights);
+#ifdef __ARM_FEATURE_DOTPROD
+  return vdotq_s32 (sums, a, w);
+#else
+  const int16x8_t low = vmull_s8 (vget_low_s8 (a), vget_low_s8 (w)), high = vmull_high_s8 (a, w);
+  return vpadalq_s16 (sums, vpaddq_s16 (low, high));
+#endif
 }
 
 static inline Narrow
