@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The multiplication of every instruction set by itself: against integer arithmetic written here, and with everything
+ * it reads or writes against an inaccessible page, so that nothing outside is touched but what isa.h allows.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/kernels/int8/isa.h"
+#include "tests/preprocess/guard.h"
+
+#define MAX_PANELS 3
+#define MAX_EXTRA 3
+
+/** A multiplication: @n panels of channels, of rows @stride bytes apart. */
+typedef struct
+{
+  const SlInt8Isa *isa;
+  SlInt8Gemm gemm;
+  SlInt8Panel panels[MAX_PANELS];
+  gint32 extra[MAX_EXTRA];
+  gint32 n, rows, channels;
+  gsize stride;
+  TestGuard a, c, weights[MAX_PANELS], bias, scale;
+} Product;
+
+static gint32
+between (GRand *rand, gint32 lo, gint32 hi)
+{
+  return g_rand_int_range (rand, lo, hi + 1);
+}
+
+/* What of wide instruction sets are codes as int16, of others codes of bytes; one in three is an extreme. */
+static void
+fill_activations (GRand *rand, Product *p)
+{
+  const gboolean is_signed = p->gemm.is_signed;
+  const gsize n = p->isa->wide ? p->a.bytes / 2 : p->a.bytes;
+  for (gsize i = 0; i < n; i++) {
+    const gint32 code = between (rand, 0, 2) == 0 ? 255 * between (rand, 0, 1) : between (rand, 0, 255);
+    if (p->isa->wide)
+      ((gint16 *) (gpointer) p->a.data)[i] = (gint16) (is_signed ? code - 128 : code);
+    else
+      p->a.data[i] = (guint8) (is_signed ? code - 128 : code);
+  }
+}
+
+static void
+fill_weights (GRand *rand, const SlInt8Isa *isa, TestGuard *weights)
+{
+  const gsize n = isa->wide ? weights->bytes / 2 : weights->bytes;
+  const gint32 lo = isa->wide ? -255 : isa->symmetric ? -127 : -128, hi = isa->wide ? 255 : 127;
+  for (gsize i = 0; i < n; i++) {
+    const gint32 weight = between (rand, 0, 2) == 0 ? (between (rand, 0, 1) ? lo : hi) : between (rand, lo, hi);
+    if (isa->wide)
+      ((gint16 *) (gpointer) weights->data)[i] = (gint16) weight;
+    else
+      ((gint8 *) weights->data)[i] = (gint8) weight;
+  }
+}
+
+static void
+init_panels (GRand *rand, Product *p, gint32 steps)
+{
+  const SlInt8Isa *isa = p->isa;
+  const gint32 width = isa->max_groups * isa->lanes, element = isa->wide ? 2 : 1;
+  const gint32 n_extra = between (rand, 0, 1) ? between (rand, 0, MAX_EXTRA) : 0;
+  for (gint32 i = 0; i < n_extra; i++)
+    p->extra[i] = between (rand, 0, (steps - 1) * isa->unit);
+  for (gint32 i = 0; i < p->n; i++) {
+    SlInt8Panel *panel = &p->panels[i];
+    panel->channel = i * width;
+    panel->channels = MIN (p->channels - panel->channel, width);
+    panel->groups = (panel->channels + isa->lanes - 1) / isa->lanes;
+    panel->steps = steps;
+    panel->n_extra = n_extra;
+    panel->extra = p->extra;
+    test_guard_init (&p->weights[i], (gsize) ((steps + n_extra) * panel->groups * isa->lanes * isa->unit * element), TRUE);
+    fill_weights (rand, isa, &p->weights[i]);
+    panel->weights = p->weights[i].data;
+  }
+}
+
+static void
+product_init (GRand *rand, const SlInt8Isa *isa, Product *p)
+{
+  const gint32 width = isa->max_groups * isa->lanes, element = isa->wide ? 2 : 1;
+  const gint32 steps = between (rand, 1, between (rand, 0, 1) ? 5 : 40), row = steps * isa->unit;
+  memset (p, 0, sizeof *p);
+  p->isa = isa;
+  p->channels = between (rand, 1, between (rand, 1, MAX_PANELS) * width);
+  p->n = (p->channels + width - 1) / width;
+  p->rows = between (rand, 1, 40);
+  p->stride = (gsize) (between (rand, 1, 2 * row) * element);
+  p->gemm.is_signed = between (rand, 0, 1);
+  p->gemm.flip = isa->wide || isa->either || isa->signed_codes == p->gemm.is_signed ? 0 : 0x80;
+  p->gemm.output.zero_point = (gint16) between (rand, 0, 255);
+  p->gemm.output.lo = (guint8) (between (rand, 0, 1) ? between (rand, 0, 100) : 0);
+  p->gemm.output.hi = (guint8) (between (rand, 0, 1) ? between (rand, 101, 255) : 255);
+  p->gemm.output.flip = between (rand, 0, 1) ? 0x80 : 0;
+  init_panels (rand, p, steps);
+  test_guard_init (&p->a, (gsize) (p->rows - 1) * p->stride + (gsize) (row * element), TRUE);
+  test_guard_init (&p->c, (gsize) (p->rows * p->channels), TRUE);
+  test_guard_init (&p->bias, (gsize) (p->n * width) * sizeof (gint32), TRUE);
+  test_guard_init (&p->scale, (gsize) (p->n * width) * sizeof (gfloat), TRUE);
+  fill_activations (rand, p);
+  for (gint32 i = 0; i < p->n * width; i++) {
+    ((gint32 *) (gpointer) p->bias.data)[i] = between (rand, -20000, 20000);
+    ((gfloat *) (gpointer) p->scale.data)[i] = (gfloat) g_rand_double_range (rand, 0.2, 2) / (gfloat) (64 * row);
+  }
+  p->gemm.panels = p->panels;
+  p->gemm.bias = (const gint32 *) (gpointer) p->bias.data;
+  p->gemm.scale = (const gfloat *) (gpointer) p->scale.data;
+}
+
+static void
+product_clear (Product *p)
+{
+  for (gint32 i = 0; i < p->n; i++)
+    test_guard_clear (&p->weights[i]);
+  test_guard_clear (&p->a);
+  test_guard_clear (&p->c);
+  test_guard_clear (&p->bias);
+  test_guard_clear (&p->scale);
+}
+
+/* u(a) of the @i-th activation from the start of row @r. */
+static gint32
+activation (const Product *p, gint32 r, gint32 i)
+{
+  const guint8 *row = p->a.data + (gsize) r * p->stride;
+  if (p->isa->wide)
+    return ((const gint16 *) (gconstpointer) row)[i];
+  const gboolean is_signed = p->isa->either ? p->gemm.is_signed : p->isa->signed_codes;
+  const guint8 code = row[i] ^ p->gemm.flip;
+  return is_signed ? (gint8) code : code;
+}
+
+static guint8
+expected_code (const Product *p, const SlInt8Panel *panel, gint32 row, gint32 lane)
+{
+  const SlInt8Isa *isa = p->isa;
+  const SlInt8Output *output = &p->gemm.output;
+  gint64 sum = p->gemm.bias[panel->channel + lane];
+  for (gint32 s = 0; s < panel->steps + panel->n_extra; s++) {
+    const gint32 from = s < panel->steps ? s * isa->unit : panel->extra[s - panel->steps];
+    for (gint32 i = 0; i < isa->unit; i++) {
+      const gint32 at = (s * panel->groups * isa->lanes + lane) * isa->unit + i;
+      const gint32 weight = isa->wide ? ((const gint16 *) panel->weights)[at] : ((const gint8 *) panel->weights)[at];
+      sum += activation (p, row, from + i) * weight;
+    }
+  }
+  const double value = rint ((double) ((gfloat) sum * p->gemm.scale[panel->channel + lane])) + output->zero_point;
+  return (guint8) fmin (fmax (value, output->lo), output->hi) ^ output->flip;
+}
+
+static void
+test_gemm (gconstpointer data)
+{
+  const SlInt8Isa *isa = data;
+  g_autoptr (GRand) rand = g_rand_new_with_seed (7);
+  for (guint i = 0; i < 150; i++) {
+    Product p;
+    product_init (rand, isa, &p);
+    isa->gemm (&p.gemm, 0, p.n, p.a.data, p.stride, p.rows, p.c.data, (gsize) p.channels);
+    for (gint32 row = 0; row < p.rows; row++)
+      for (gint32 channel = 0; channel < p.channels; channel++) {
+        const SlInt8Panel *panel = &p.panels[channel / (isa->max_groups * isa->lanes)];
+        const guint8 got = p.c.data[row * p.channels + channel], expected = expected_code (&p, panel, row, channel - panel->channel);
+        if (got != expected)
+          g_error ("%s: code %d,%d is %u; expected %u; %d rows, %d channels, %d steps and %d, signed %d", isa->name, row, channel, got,
+                   expected, p.rows, p.channels, panel->steps, panel->n_extra, p.gemm.is_signed);
+      }
+    product_clear (&p);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  const SlInt8Isa *isas[SL_INT8_MAX_ISAS];
+  g_test_init (&argc, &argv, NULL);
+  const guint n = sl_int8_isas (isas);
+  for (guint i = 0; i < n; i++) {
+    /* Two encodings share a name. */
+    g_autofree char *path = g_strdup_printf ("/core/int8-gemm/%u-%s", i, isas[i]->name);
+    g_test_add_data_func (path, isas[i], test_gemm);
+  }
+  return g_test_run ();
+}
