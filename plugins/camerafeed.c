@@ -119,6 +119,16 @@ stamp (SlCameraFeed *feed, GstElement *camera, GstClockTime running, GstClockTim
                                  TRUST + (GstClockTime) feed->settings.latency * GST_MSECOND);
 }
 
+/* Or on its way there. Time stands still in PAUSED, so what comes then could not be stamped. */
+static gboolean
+is_playing (GstElement *camera)
+{
+  GST_OBJECT_LOCK (camera);
+  const gboolean playing = GST_STATE_TARGET (camera) == GST_STATE_PLAYING;
+  GST_OBJECT_UNLOCK (camera);
+  return playing;
+}
+
 static GstFlowReturn
 take_frame (gpointer data, GstBuffer *buffer, GstClockTime running, GstClockTime base)
 {
@@ -135,6 +145,8 @@ take_frame (gpointer data, GstBuffer *buffer, GstClockTime running, GstClockTime
     g_cond_broadcast (&feed->cond);
   }
   g_mutex_unlock (&feed->lock);
+  if (feed->live && !is_playing (camera))
+    return GST_FLOW_OK;
   GstBuffer *frame = gst_buffer_is_writable (buffer) ? gst_buffer_ref (buffer) : gst_buffer_copy (buffer);
   GST_BUFFER_PTS (frame) = stamp (feed, camera, running, base, GST_BUFFER_DURATION (buffer));
   GST_BUFFER_DTS (frame) = GST_CLOCK_TIME_NONE;

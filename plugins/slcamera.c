@@ -148,6 +148,14 @@ stop (SlCamera *self)
   g_clear_pointer (&feed, sl_camera_feed_stop);
 }
 
+/* On its way to PAUSED a live appsrc begins to refuse frames, which would end the feed, and with GStreamer 1.26 its thread ends for good
+ * where PLAYING comes before that has noticed. */
+static void
+keep_taking (SlCamera *self)
+{
+  GST_BASE_SRC_GET_CLASS (self->output)->unlock_stop (GST_BASE_SRC (self->output));
+}
+
 static GstStateChangeReturn
 sl_camera_change_state (GstElement *element, GstStateChange transition)
 {
@@ -161,6 +169,8 @@ sl_camera_change_state (GstElement *element, GstStateChange transition)
     g_clear_pointer (&self->uri, sl_camera_uri_free);
   if (result == GST_STATE_CHANGE_FAILURE)
     return result;
+  if (transition == GST_STATE_CHANGE_PLAYING_TO_PAUSED && self->live)
+    keep_taking (self);
   if (transition == (self->live ? GST_STATE_CHANGE_PAUSED_TO_PLAYING : GST_STATE_CHANGE_READY_TO_PAUSED))
     start (self);
   return result;
