@@ -23,6 +23,8 @@ G_BEGIN_DECLS
 #define SL_UNROLL _Pragma ("GCC unroll 32")
 #endif
 
+/** Most activations that one step multiplies in each lane. */
+#define SL_INT8_MAX_UNIT 8
 /** Taps of a depthwise filter are grouped by four. */
 #define SL_INT8_QUAD 4
 

@@ -206,8 +206,7 @@ set_tiles (SlInt8Layer *layer, guint threads, gsize element)
   const gsize panel_bytes = (gsize) layer->depth * (gsize) width * element;
   const gint32 pieces = threads > 1 ? CLAMP ((gint32) cost_of (layer), 1, 4 * (gint32) threads) : 1;
   layer->n_panels = (layer->channels + width - 1) / width;
-  const gsize unit = (gsize) layer->isa->unit;
-  layer->row_bytes = ((gsize) layer->depth + unit - 1) / unit * unit;
+  layer->row_bytes = ((gsize) layer->depth + SL_INT8_MAX_UNIT - 1) / SL_INT8_MAX_UNIT * SL_INT8_MAX_UNIT;
   gint32 rows = copies ? (gint32) CLAMP (24576 / (layer->row_bytes * element) / TILE, 1, 8) * TILE : 8 * TILE;
   gint32 panels = (gint32) CLAMP (262144 / panel_bytes, 1, (gsize) layer->n_panels);
   if (layer->channels <= layer->rows)
