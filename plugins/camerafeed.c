@@ -103,6 +103,13 @@ get_output (SlCameraFeed *feed)
   return output;
 }
 
+/* With the lock held. */
+static gint64
+age_of (const SlCameraFeed *feed)
+{
+  return feed->last_frame > 0 ? (g_get_monotonic_time () - feed->last_frame) / 1000 : -1;
+}
+
 /* Frames: called by the sink of the inner pipeline. */
 
 static GstClockTime
@@ -230,7 +237,7 @@ take_message (GstBus *bus, GstMessage *message, gpointer data)
 /* The thread. */
 
 static void
-tell (SlCameraFeed *feed, const char *state, const char *reason, guint next_delay)
+tell_aged (SlCameraFeed *feed, const char *state, const char *reason, guint next_delay, gint64 age)
 {
   g_autoptr (GstElement) camera = get_camera (feed);
   if (camera == NULL)
@@ -240,13 +247,15 @@ tell (SlCameraFeed *feed, const char *state, const char *reason, guint next_dela
   g_autoptr (GstCaps) caps = feed->caps != NULL && g_str_equal (state, "playing") ? gst_caps_ref (feed->caps) : NULL;
   g_mutex_unlock (&feed->lock);
   GST_INFO_OBJECT (camera, "%s: %s %s", feed->uri->display, state, reason != NULL ? reason : "");
-  sl_camera_post_status (camera, feed->uri,
-                         &(SlCameraStatus){ .state = state,
-                                            .reason = reason,
-                                            .attempt = feed->attempt,
-                                            .next_delay = next_delay,
-                                            .age = sl_camera_feed_age (feed),
-                                            .caps = caps });
+  sl_camera_post_status (
+    camera, feed->uri,
+    &(SlCameraStatus){ .state = state, .reason = reason, .attempt = feed->attempt, .next_delay = next_delay, .age = age, .caps = caps });
+}
+
+static void
+tell (SlCameraFeed *feed, const char *state, const char *reason, guint next_delay)
+{
+  tell_aged (feed, state, reason, next_delay, sl_camera_feed_age (feed));
 }
 
 static void
@@ -318,10 +327,11 @@ watch (SlCameraFeed *feed, GstBin *pipeline, GstElement *sink)
     if ((playing && !feed->live) || ms == 0) {
       g_cond_wait (&feed->cond, &feed->lock);
     } else if (g_get_monotonic_time () >= deadline) {
+      const gint64 age = age_of (feed); /* of now: the next frame may come while this is told */
       feed->fault = no_frames (feed, playing, ms);
       g_mutex_unlock (&feed->lock);
       if (playing)
-        tell (feed, "stalled", feed->fault->message, 0);
+        tell_aged (feed, "stalled", feed->fault->message, 0, age);
       g_mutex_lock (&feed->lock);
     } else {
       g_cond_wait_until (&feed->cond, &feed->lock, deadline);
@@ -566,9 +576,9 @@ gint64
 sl_camera_feed_age (SlCameraFeed *feed)
 {
   g_mutex_lock (&feed->lock);
-  const gint64 last = feed->last_frame;
+  const gint64 age = age_of (feed);
   g_mutex_unlock (&feed->lock);
-  return last > 0 ? (g_get_monotonic_time () - last) / 1000 : -1;
+  return age;
 }
 
 const char *
