@@ -33,6 +33,7 @@ struct _SlPublisher
   gsize queue_bytes;
   guint retry_min_ms, retry_max_ms;
   GCancellable *cancellable;
+  GThread *thread;
   gint wake[2];
   GMutex lock;
   GCond changed;
@@ -319,7 +320,7 @@ sl_publisher_new (const SlPublishSettings *settings, SlPublishNotify notify, gpo
   g_mutex_init (&self->lock);
   g_cond_init (&self->changed);
   g_atomic_ref_count_inc (&self->refs);
-  g_thread_unref (g_thread_new ("sl-publish", publish_thread, self));
+  self->thread = g_thread_new ("sl-publish", publish_thread, self);
   return self;
 }
 
@@ -424,8 +425,13 @@ sl_publisher_stop (SlPublisher *self, SlPublishCounts *counts)
   g_mutex_lock (&self->lock);
   while (!self->ended && g_cond_wait_until (&self->changed, &self->lock, until))
     continue;
+  const gboolean ended = self->ended;
   self->counts.dropped += g_queue_get_length (&self->lines) + (self->sending != NULL);
   *counts = self->counts;
   g_mutex_unlock (&self->lock);
+  if (ended)
+    g_thread_join (self->thread);
+  else
+    g_thread_unref (self->thread);
   unref_publisher (self);
 }
