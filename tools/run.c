@@ -23,6 +23,8 @@
 #define TICK_MS 100
 /* From SIGTERM to the end, whatever the pipelines do. */
 #define STOP_MS 1800
+/* Bytes that wait for a service manager that does not read. */
+#define MOST_UNTOLD 4096
 
 typedef struct
 {
@@ -34,16 +36,35 @@ typedef struct
   gboolean stopping;
   gboolean overdue; /* pipelines did not stop in time */
   gboolean deaf;    /* the service manager cannot be told */
+  GString *untold;  /* lines that it had no room for yet */
 } Run;
+
+/* A busy machine's manager may be behind by more than its socket holds: what it could not take is told with the next tick. */
+static void
+tell_rest (Run *run)
+{
+  g_autoptr (GError) error = NULL;
+  if (run->deaf || run->untold->len == 0)
+    return;
+  const gboolean told = sl_notify (run->untold->str, &error);
+  if (!told && g_error_matches (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK))
+    return;
+  g_string_truncate (run->untold, 0);
+  if (!told) {
+    run->deaf = TRUE;
+    sl_run_log (SL_LOG_WARNING, NULL, "notify", "%s", error->message);
+  }
+}
 
 static void
 tell (Run *run, const char *state)
 {
-  g_autoptr (GError) error = NULL;
-  if (!run->deaf && !sl_notify (state, &error)) {
-    run->deaf = TRUE;
-    sl_run_log (SL_LOG_WARNING, NULL, "notify", "%s", error->message);
-  }
+  if (run->untold->len > MOST_UNTOLD)
+    return;
+  if (run->untold->len > 0)
+    g_string_append_c (run->untold, '\n');
+  g_string_append (run->untold, state);
+  tell_rest (run);
 }
 
 /* "2 running, 1 waiting" */
@@ -152,6 +173,7 @@ on_tick (gpointer data)
   }
   if (run->stats != NULL)
     sl_stats_tick (run->stats);
+  tell_rest (run);
   return G_SOURCE_CONTINUE;
 }
 
@@ -210,6 +232,7 @@ run_files (SlRunOptions *options, char **files)
   gst_init (NULL, NULL);
   sl_run_register_elements ();
   run.options.data = &run;
+  run.untold = g_string_new (NULL);
   run.workers = g_ptr_array_new ();
   run.loop = g_main_loop_new (NULL, FALSE);
   int status = SL_EXIT_FAILED;
@@ -228,6 +251,7 @@ run_files (SlRunOptions *options, char **files)
     sl_worker_free (run.workers->pdata[i]);
   g_ptr_array_unref (run.workers);
   g_main_loop_unref (run.loop);
+  g_string_free (run.untold, TRUE);
   return status;
 }
 

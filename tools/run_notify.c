@@ -15,7 +15,10 @@
 static gboolean
 fail (const char *path, int number, GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "NOTIFY_SOCKET=%s: %s", path, g_strerror (number));
+  if (number == EAGAIN)
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK, "NOTIFY_SOCKET=%s: the service manager does not read", path);
+  else
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "NOTIFY_SOCKET=%s: %s", path, g_strerror (number));
   return FALSE;
 }
 

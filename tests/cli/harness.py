@@ -42,11 +42,6 @@ class Result:
         return self
 
 
-def prompt(seconds, limit=2):
-    """Whether something took less than limit, which a machine with more to do than it can is not asked for."""
-    return seconds < limit or os.getloadavg()[0] > 2 * os.cpu_count()
-
-
 def run(*args, timeout=300, **more):
     done = subprocess.run([PROGRAM] + [str(a) for a in args], stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, **more)
     result = Result(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8", "replace"))

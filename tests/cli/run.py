@@ -9,8 +9,10 @@ import threading
 import time
 
 import harness
-from harness import Skip, model, prompt, run, work, write
+from harness import Skip, model, run, work, write
 
+PATIENCE = 200  # seconds that a busy machine may take for anything
+STOPPED = 10  # within 2 seconds, which a busy machine stretches; what would hold a pipeline up here lasts a minute
 FRAMES = "videotestsrc is-live=true pattern=blue ! video/x-raw,format=RGB,width=32,height=24,framerate=50/1"
 MODEL = "slnormalize ! slinfer model=${model} ! slpostprocess ! application/x-json"
 
@@ -43,7 +45,7 @@ class Running:
     def events(self):
         return [json.loads(line) for line in self.lines if line is not None]
 
-    def wait_for(self, event, count=1, timeout=60):
+    def wait_for(self, event, count=1, timeout=PATIENCE):
         """The count-th event of that name."""
         deadline = time.monotonic() + timeout
         with self.changed:
@@ -60,7 +62,7 @@ class Running:
         self.child.send_signal(number)
         return self.ended()
 
-    def ended(self, timeout=60):
+    def ended(self, timeout=PATIENCE):
         started = time.monotonic()
         self.child.wait(timeout)
         self.reader.join()
@@ -119,7 +121,7 @@ def test_stop_signals():
     for number in (signal.SIGTERM, signal.SIGINT) * 5:  # at its first frame a pipeline is still on its way to playing
         running = Running(describe("live", FRAMES + " ! fakesink"))
         running.wait_for("running")
-        assert prompt(running.stop(number)) and running.status == 0, running.lines
+        assert running.stop(number) < STOPPED and running.status == 0, running.lines
 
 
 def test_stop_finishes_files():
@@ -127,7 +129,7 @@ def test_stop_finishes_files():
     running = Running(describe("film", FRAMES.replace("RGB", "I420") + " ! avimux ! filesink location=" + path))
     running.wait_for("running")
     time.sleep(0.5)
-    assert prompt(running.stop()) and running.status == 0, running.lines
+    assert running.stop() < STOPPED and running.status == 0, running.lines
     with open(path, "rb") as file:
         data = file.read()
     assert int.from_bytes(data[4:8], "little") == len(data) - 8 and b"idx1" in data, "the file was not finished"
@@ -135,11 +137,12 @@ def test_stop_finishes_files():
 
 def test_does_not_stop():
     running = Running(describe("deaf", FRAMES + " ! tee name=t t. ! queue ! fakesink async=false "
-                               "t. ! queue ! identity sleep-time=60000000 ! fakesink async=false"))
+                               "t. ! queue ! identity dump=true sleep-time=60000000 ! fakesink async=false"))
     running.wait_for("running")
+    running.child.stdout.read(1)  # it shows a frame and goes to sleep
     time.sleep(1)
     seconds = running.stop()
-    assert running.status == 1 and prompt(seconds, 3), seconds
+    assert running.status == 1 and seconds < STOPPED, seconds
     assert "did not stop within 1.8 s" in running.wait_for("stuck")["message"]
 
 
@@ -165,7 +168,7 @@ def delay(event):
 def test_restart_on_failure():
     running = Running(describe("again", "videotestsrc ! identity error-after=3 ! fakesink", "restart=on-failure\nbackoff-min=100ms\nbackoff-max=500ms\n"))
     delays = [delay(running.wait_for("waiting", n)) for n in range(1, 6)]
-    assert prompt(running.stop()) and running.status == 0
+    assert running.stop() < STOPPED and running.status == 0
     for got, least in zip(delays, (0.1, 0.2, 0.4, 0.5, 0.5)):
         assert least <= got <= least * 1.1 + 0.1, delays
     assert "starts again in" in running.wait_for("waiting")["message"]
@@ -176,7 +179,7 @@ def test_nobody_reads():
         running = Running(describe("unread", FRAMES + " ! " + MODEL.replace("application/x-json", sink), "restart=always\n"))
         running.child.stdout.read(1)
         running.child.stdout.close()
-        running.child.wait(60)
+        running.child.wait(PATIENCE)
         running.reader.join()
         last = running.events()[-1]
         assert running.status == 1 and last["event"] == "failed" and "Broken pipe" in last["message"], running.lines
@@ -185,7 +188,7 @@ def test_nobody_reads():
 def test_restart_always():
     running = Running(describe("ever", "videotestsrc num-buffers=3 ! fakesink", "restart=always\nbackoff-min=10ms\nbackoff-max=20ms\n"))
     running.wait_for("running", 3)
-    assert prompt(running.stop()) and running.status == 0
+    assert running.stop() < STOPPED and running.status == 0
     one = Running(describe("eos", "videotestsrc num-buffers=3 ! fakesink", "restart=on-failure\n"))
     one.ended()
     assert one.status == 0 and not [e for e in one.events() if e["event"] == "waiting"]
@@ -210,9 +213,9 @@ def test_watchdog():
 
 def test_nothing_to_tell_is_no_stall():
     text = FRAMES + " ! " + MODEL.replace("slpostprocess ! application/x-json", "slpostprocess threshold=1 ! text/x-raw") + " ! fakesink name=sink"
-    running = Running(describe("quiet", text.replace("blue", "smpte"), "watchdog=500ms\n"))
+    running = Running(describe("quiet", text.replace("blue", "smpte"), "watchdog=5s\n"))
     running.wait_for("running")
-    time.sleep(2)
+    time.sleep(7)
     running.stop()
     assert running.status == 0 and "failed" not in [e["event"] for e in running.events()], running.lines
 
@@ -242,7 +245,7 @@ def test_reload():
     assert "/no/such.tflite" in running.wait_for("failed")["message"]
     assert "going on with the one before" in running.wait_for("reload-failed", 2)["message"]
     running.wait_for("running", 3)
-    assert prompt(running.stop()) and running.status == 0
+    assert running.stop() < STOPPED and running.status == 0
 
 
 class Manager:
@@ -252,7 +255,7 @@ class Manager:
         path = work(name)
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(path)
-        self.socket.settimeout(30)
+        self.socket.settimeout(PATIENCE)
         self.env = dict(NOTIFY_SOCKET=path, **more)
         self.heard = []
 
@@ -281,6 +284,24 @@ def test_service_manager():
     nobody.wait_for("running")
     nobody.stop()
     assert nobody.status == 0 and len([e for e in nobody.events() if e["event"] == "notify"]) == 1
+
+
+def test_service_manager_is_behind():
+    manager = Manager("behind", WATCHDOG_USEC="400000")
+    crowd = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    crowd.setblocking(False)
+    try:
+        while True:
+            crowd.sendto(b"another service", manager.env["NOTIFY_SOCKET"])
+    except BlockingIOError:
+        crowd.close()
+    running = Running(describe("behind", FRAMES + " ! fakesink"), env=manager.env)
+    running.wait_for("running")
+    manager.wait_for("READY=1")
+    manager.heard.clear()
+    manager.wait_for("WATCHDOG=1")
+    running.stop()
+    assert running.status == 0 and "notify" not in [e["event"] for e in running.events()], running.lines
 
 
 def test_not_ready_too_early():
@@ -331,11 +352,11 @@ def test_stats_table():
     process = subprocess.Popen([harness.PROGRAM, "run", "--stats", describe("table", FRAMES + " ! " + MODEL + " ! fakesink")],
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=child)
     os.close(child)
-    shown, deadline = b"", time.monotonic() + 100
-    while shown.count(b"fps out") < 3 and time.monotonic() < deadline:
+    shown, deadline = b"", time.monotonic() + PATIENCE
+    while (shown.count(b"fps out") < 3 or b" running" not in shown) and time.monotonic() < deadline:
         shown += os.read(main, 65536)
     process.terminate()
-    assert process.wait(60) == 0
+    assert process.wait(PATIENCE) == 0
     os.close(main)
     assert b"pipeline" in shown and b"table            running" in shown and b"\033[" in shown and b" MiB, " in shown, shown
 
