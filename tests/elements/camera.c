@@ -9,7 +9,8 @@
 #include <sys/prctl.h>
 
 #define PATIENCE_S 100
-#define STOP_S 2.0
+/* It takes 2 s at most; whatever a camera may be waiting for lasts 20 s and more. Between them, since other processes run, too. */
+#define STOP_S 10.0
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
@@ -31,11 +32,8 @@ __lsan_is_turned_off (void)
 gboolean
 test_is_slow (void)
 {
-  if (SANITIZED)
-    return TRUE;
   const char *preload = g_getenv ("LD_PRELOAD");
-  gdouble load = 0;
-  return (preload != NULL && strstr (preload, "vgpreload") != NULL) || getloadavg (&load, 1) != 1 || load > 2 * g_get_num_processors ();
+  return SANITIZED || (preload != NULL && strstr (preload, "vgpreload") != NULL);
 }
 
 /* A test that fails leaves no server behind. */
@@ -99,15 +97,6 @@ void
 test_server_signal (TestServer *server, gint signal)
 {
   g_subprocess_send_signal (server->process, signal);
-}
-
-guint
-test_free_port (void)
-{
-  g_autoptr (GSocketListener) listener = g_socket_listener_new ();
-  guint port = g_socket_listener_add_any_inet_port (listener, NULL, NULL);
-  g_socket_listener_close (listener);
-  return port;
 }
 
 static GstPadProbeReturn
@@ -244,8 +233,7 @@ test_camera_stop (TestCamera *camera)
   gst_element_set_state (camera->pipeline, GST_STATE_NULL);
   const gdouble seconds = g_timer_elapsed (timer, NULL);
   g_test_message ("stopped in %.3f s", seconds);
-  if (!test_is_slow ())
-    g_assert_cmpfloat (seconds, <, STOP_S);
+  g_assert_cmpfloat (seconds, <, STOP_S);
 }
 
 void

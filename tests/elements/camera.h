@@ -26,8 +26,6 @@ gboolean test_server_start (TestServer *server, const char *program, guint port,
 void test_server_kill (TestServer *server);
 /** test_server_signal: SIGSTOP, SIGCONT. */
 void test_server_signal (TestServer *server, gint signal);
-/** test_free_port: a port that nobody listens on. */
-guint test_free_port (void);
 
 /** TestCamera: members below @lock belong to the streaming thread. */
 typedef struct
@@ -56,11 +54,11 @@ void test_camera_wait_frames (TestCamera *camera, guint n);
 void test_camera_wait_text (TestCamera *camera, GstMessageType type, const char *fragment);
 /** test_camera_wait_eos: fails on an error. */
 void test_camera_wait_eos (TestCamera *camera);
-/** test_camera_stop: to NULL; within 2 s, unless test_is_slow(). */
+/** test_camera_stop: to NULL, without waiting for a camera. */
 void test_camera_stop (TestCamera *camera);
 /** test_camera_free: stops it, too. */
 void test_camera_free (TestCamera *camera);
-/** test_is_slow: TRUE under valgrind and the address sanitizer, and on a machine with more to do than it can. */
+/** test_is_slow: TRUE under valgrind and the address sanitizer. */
 gboolean test_is_slow (void);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TestCamera, test_camera_free)

@@ -4,7 +4,6 @@
  */
 #include "tests/elements/publish.h"
 
-#include <gio/gio.h>
 #include <glib/gstdio.h>
 #include <string.h>
 
@@ -26,7 +25,7 @@ publish_init (int *argc, char ***argv)
 int
 publish_run (void)
 {
-  const int status = g_test_run ();
+  const int status = test_elements_run ();
   GDir *dir = g_dir_open (folder, 0, NULL);
   const char *name;
   while ((name = g_dir_read_name (dir)) != NULL) {
@@ -123,11 +122,4 @@ publish_wait_for_text (GstBus *bus, GstMessageType type)
   else
     gst_message_parse_warning (message, &error, NULL);
   return g_strdup (error->message);
-}
-
-guint
-publish_free_port (void)
-{
-  g_autoptr (GSocketListener) listener = g_socket_listener_new ();
-  return g_socket_listener_add_any_inet_port (listener, NULL, NULL);
 }

@@ -15,12 +15,10 @@ G_BEGIN_DECLS
 
 /** publish_init: before the first test. */
 void publish_init (int *argc, char ***argv);
-/** publish_run: g_test_run(), and the folder is removed. */
+/** publish_run: test_elements_run(), and the folder is removed. */
 int publish_run (void);
 /** publish_path: (transfer full): of a file in the folder. */
 char *publish_path (const char *name);
-/** publish_free_port: a TCP port that nobody listens on. */
-guint publish_free_port (void);
 
 /** publish_start: "slpublish location=@location @more", taking JSON. @bus: (out) (transfer full). */
 GstHarness *publish_start (const char *location, const char *more, GstBus **bus);

@@ -16,7 +16,7 @@ static void
 test_restart (void)
 {
   TestServer server;
-  if (!test_server_start (&server, SERVER, 0, "--size 320x240"))
+  if (!test_server_start (&server, SERVER, test_reserve_port (), "--size 320x240"))
     return;
   g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST, NULL);
   test_camera_play (camera, GST_STATE_PLAYING);
@@ -138,7 +138,7 @@ test_login (void)
 static void
 test_nobody (void)
 {
-  g_autofree char *uri = g_strdup_printf ("http://127.0.0.1:%u/video", test_free_port ());
+  g_autofree char *uri = g_strdup_printf ("http://127.0.0.1:%u/video", test_reserve_port ());
   g_autoptr (TestCamera) closed = test_camera_new (uri, FAST, NULL);
   test_camera_play (closed, GST_STATE_PLAYING);
   test_camera_expect (closed, "reconnecting", "Could not connect to 127.0.0.1: Connection refused");
@@ -154,7 +154,7 @@ test_certificates (void)
   g_autofree char *certificate = NULL, *key = NULL;
   if (!test_certificate (&certificate, &key))
     return;
-  g_autofree char *port = g_strdup_printf ("%u", test_free_port ());
+  g_autofree char *port = g_strdup_printf ("%u", test_reserve_port ());
   g_autoptr (GError) error = NULL;
   g_autoptr (GSubprocess) server =
     g_subprocess_new (G_SUBPROCESS_FLAGS_STDIN_PIPE | G_SUBPROCESS_FLAGS_STDOUT_SILENCE | G_SUBPROCESS_FLAGS_STDERR_SILENCE, &error,
@@ -185,7 +185,7 @@ static void
 test_delays (void)
 {
   static const guint expected[] = { 20, 40, 80, 160, 200, 200 };
-  g_autofree char *uri = g_strdup_printf ("http://127.0.0.1:%u/video", test_free_port ());
+  g_autofree char *uri = g_strdup_printf ("http://127.0.0.1:%u/video", test_reserve_port ());
   g_autoptr (TestCamera) camera = test_camera_new (uri, "reconnect-min=20 reconnect-max=200", NULL);
   test_camera_play (camera, GST_STATE_PLAYING);
   for (guint i = 0; i < G_N_ELEMENTS (expected); i++) {
@@ -200,7 +200,7 @@ test_delays (void)
 static void
 test_attempts (void)
 {
-  g_autofree char *uri = g_strdup_printf ("http://127.0.0.1:%u/video", test_free_port ());
+  g_autofree char *uri = g_strdup_printf ("http://127.0.0.1:%u/video", test_reserve_port ());
   g_autoptr (TestCamera) camera = test_camera_new (uri, FAST " max-attempts=2", NULL);
   test_camera_play (camera, GST_STATE_PLAYING);
   test_camera_wait_text (camera, GST_MESSAGE_ERROR, "Connection refused; gave up after 2 attempts (max-attempts)");

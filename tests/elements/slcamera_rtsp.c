@@ -22,7 +22,7 @@ static void
 test_restart (void)
 {
   TestServer server;
-  if (!test_server_start (&server, SERVER, 0, "--size 320x240 --fps 30"))
+  if (!test_server_start (&server, SERVER, test_reserve_port (), "--size 320x240 --fps 30"))
     return;
   g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST, NULL);
   test_camera_play (camera, GST_STATE_PLAYING);

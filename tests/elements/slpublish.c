@@ -91,6 +91,8 @@ test_age (void)
   GstBus *bus;
   GstHarness *harness = publish_start (path, "max-file-age=1", &bus);
   publish_push_lines (harness, 0, 1);
+  while (publish_count (harness, "published") < 1)
+    g_usleep (1000);
   g_usleep (G_USEC_PER_SEC * 11 / 10);
   publish_push_lines (harness, 1, 2);
   gst_harness_push_event (harness, gst_event_new_eos ());
@@ -279,7 +281,8 @@ test_broken_pipe (void)
   assert_served (&server, 0, 10);
   drop_peer (&server);
   g_autoptr (GstStructure) said = publish_wait_for_state (bus, "disconnected");
-  g_assert_nonnull (strstr (gst_structure_get_string (said, "reason"), "Broken pipe"));
+  const char *reason = gst_structure_get_string (said, "reason"); /* the second where the peer goes while the system takes a line */
+  g_assert_true (strstr (reason, "Broken pipe") != NULL || strstr (reason, "Connection reset by peer") != NULL);
   take_peer (&server);
   g_autofree char *first = g_data_input_stream_read_line (server.lines, NULL, NULL, NULL);
   guint number = 0;
@@ -319,23 +322,19 @@ static void
 test_tcp (void)
 {
   Server server;
-  const guint port = publish_free_port ();
+  const guint port = test_reserve_port ();
   g_autofree char *location = g_strdup_printf ("tcp://127.0.0.1:%u", port);
   serve_at (&server, g_inet_socket_address_new_from_string ("127.0.0.1", port));
   check_socket (location, &server);
 }
 
-/* Nobody there, for all the port is taken: the bound holds, the newest lines are those kept, the end does not wait for ever, and
+/* Nobody there: the bound holds, the newest lines are those kept, the end does not wait for ever, and
  * stopping neither. */
 static void
 test_nobody (void)
 {
   GstBus *bus;
-  g_autoptr (GSocket) taken = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL);
-  g_autoptr (GSocketAddress) any = g_inet_socket_address_new_from_string ("127.0.0.1", 0);
-  g_assert_true (g_socket_bind (taken, any, FALSE, NULL));
-  g_autoptr (GSocketAddress) address = g_socket_get_local_address (taken, NULL);
-  g_autofree char *location = g_strdup_printf ("tcp://127.0.0.1:%u", g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (address)));
+  g_autofree char *location = g_strdup_printf ("tcp://127.0.0.1:%u", test_reserve_port ());
   GstHarness *harness = publish_start (location, "max-queue-bytes=2048 drain-timeout=100", &bus);
   g_autoptr (GstStructure) said = publish_wait_for_state (bus, "disconnected");
   g_assert_nonnull (strstr (gst_structure_get_string (said, "reason"), "Connection refused"));

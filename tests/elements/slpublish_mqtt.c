@@ -86,7 +86,7 @@ start_broker (Broker *broker)
   wait_listening (broker->port);
 }
 
-/* A broker of our own on a free port, that keeps sessions on disk, and a reader that remembers its session too. */
+/* A broker of our own, that keeps sessions on disk, and a reader that remembers its session too. */
 static gboolean
 open_broker (Broker *broker, const char *name, const char *more)
 {
@@ -95,7 +95,7 @@ open_broker (Broker *broker, const char *name, const char *more)
     g_test_skip ("needs the programs mosquitto and mosquitto_sub");
     return FALSE;
   }
-  *broker = (Broker){ .port = publish_free_port () };
+  *broker = (Broker){ .port = test_reserve_port () };
   g_autofree char *folder = publish_path (""), *config_name = g_strconcat (name, ".conf", NULL),
                   *heard_name = g_strconcat (name, ".heard", NULL), *log_name = g_strconcat (name, ".log", NULL);
   broker->log = publish_path (log_name);

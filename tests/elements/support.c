@@ -4,8 +4,10 @@
  */
 #include "tests/elements/support.h"
 
+#include <gio/gio.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "plugins/elements.h"
 #include "tests/support/tflite_writer.h"
@@ -19,12 +21,32 @@ test_elements_init (int *argc, char ***argv)
                                              sl_plugin_register_elements, "0", "LGPL", "sightline", "sightline", "unknown"));
 }
 
+/* Threads beside this one and those that GLib keeps to the end. */
+static guint
+count_threads (void)
+{
+  static const char *const lasting[] = { "pool-spawner\n", "gmain\n", "gdbus\n", NULL };
+  guint n = 0;
+  const char *id;
+  g_autofree char *self = g_strdup_printf ("%d", (int) getpid ());
+  g_autoptr (GDir) tasks = g_dir_open ("/proc/self/task", 0, NULL);
+  while (tasks != NULL && (id = g_dir_read_name (tasks)) != NULL) {
+    g_autofree char *path = g_build_filename ("/proc/self/task", id, "comm", NULL), *name = NULL;
+    if (!g_str_equal (id, self) && g_file_get_contents (path, &name, NULL, NULL))
+      n += !g_strv_contains (lasting, name);
+  }
+  return n;
+}
+
 int
 test_elements_run (void)
 {
   const int status = g_test_run ();
-  g_thread_pool_stop_unused_threads ();
-  g_usleep (100000);
+  const gint64 deadline = g_get_monotonic_time () + 10 * G_USEC_PER_SEC;
+  while (count_threads () > 0 && g_get_monotonic_time () < deadline) {
+    g_thread_pool_stop_unused_threads (); /* those that have come back to it by now */
+    g_usleep (1000);
+  }
   return status;
 }
 
@@ -146,6 +168,24 @@ test_text_file (const char *name, const char *text)
   char *path = g_build_filename (dir, name, NULL);
   g_assert_true (g_file_set_contents (path, text, -1, NULL));
   return path;
+}
+
+guint
+test_reserve_port (void)
+{
+  static GPtrArray *held;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GSocketAddress) any = g_inet_socket_address_new_from_string ("127.0.0.1", 0);
+  GSocket *socket = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, &error);
+  g_assert_no_error (error);
+  g_socket_bind (socket, any, TRUE, &error);
+  g_assert_no_error (error);
+  g_autoptr (GSocketAddress) address = g_socket_get_local_address (socket, &error);
+  g_assert_no_error (error);
+  if (held == NULL)
+    held = g_ptr_array_new_with_free_func (g_object_unref);
+  g_ptr_array_add (held, socket);
+  return g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (address));
 }
 
 gboolean

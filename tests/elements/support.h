@@ -17,7 +17,7 @@ G_BEGIN_DECLS
 /** test_elements_init: g_test and GStreamer, with the elements registered. */
 void test_elements_init (int *argc, char ***argv);
 
-/** test_elements_run: g_test_run(), after which threads have a moment to end: LeakSanitizer stumbles over one that is just ending. */
+/** test_elements_run: g_test_run(), after which threads come to their end: LeakSanitizer stumbles over one that is just ending. */
 int test_elements_run (void);
 /** TEST_ADD_CASES: a test "@prefix/NAME" for each row of the array @cases; a row begins with its name. */
 #define TEST_ADD_CASES(prefix, cases, function) test_add_cases (prefix, cases, sizeof *(cases), G_N_ELEMENTS (cases), function)
@@ -34,6 +34,9 @@ char *test_pair_model (void);
 char *test_sum_model (void);
 /** test_text_file: a new file with @text. */
 char *test_text_file (const char *name, const char *text);
+/** test_reserve_port: a TCP port of 127.0.0.1 that is this process's until it ends: nobody listens on it, nobody else is given it, and
+ *  servers that are started on it, as servers do with SO_REUSEADDR, may. */
+guint test_reserve_port (void);
 /** test_certificate: FALSE, and the test is marked as skipped, where there is no program openssl. @certificate is signed by its own @key and
  *  made for "localhost"; both are new files. */
 gboolean test_certificate (char **certificate, char **key);
