@@ -413,34 +413,60 @@ test_push_upside_down (void)
   g_assert_cmpfloat_with_epsilon (sl_predictions_get_label_confidence (p, 0), 0.8, 0.005);
 }
 
+#define GATE "identity name=gate signal-handoffs=true"
+
+static void
+wait_at_gate (GObject *element, gpointer buffer, GMutex *gate)
+{
+  g_mutex_lock (gate);
+  g_mutex_unlock (gate);
+}
+
+/* Frames wait at the GATE of @pipeline, which has not been started yet, until @gate is unlocked. */
+static void
+close_gate (SlPipeline *pipeline, GMutex *gate)
+{
+  g_autoptr (GObject) element = sl_pipeline_dup_element (pipeline, "gate", NULL);
+  g_mutex_init (gate);
+  g_mutex_lock (gate);
+  g_signal_connect (element, "handoff", G_CALLBACK (wait_at_gate), gate);
+}
+
 /* Faster than the pipeline: every frame is either predicted on or counted. */
 static void
 test_push_displaces (void)
 {
-  g_autoptr (SlPipeline) pipeline = new_pipeline ("appsrc name=source ! identity sleep-time=20000 ! " CHAIN " ! fakesink");
+  g_autoptr (SlPipeline) pipeline = new_pipeline ("appsrc name=source ! " GATE " ! " CHAIN " ! fakesink");
   g_autoptr (SlFrame) frame = camera_frame (16, 16, 100);
   guint64 pushed, displaced, predictions;
+  GMutex gate;
+  close_gate (pipeline, &gate);
   start (pipeline);
   for (guint i = 0; i < 30; i++)
     g_assert_true (sl_pipeline_push_frame (pipeline, frame, NULL));
   g_assert_true (sl_pipeline_end_frames (pipeline, NULL));
+  g_mutex_unlock (&gate);
   wait_for_state (pipeline, SL_PIPELINE_STATE_ENDED);
   g_autoptr (GVariant) stats = sl_pipeline_get_stats (pipeline);
   g_assert_true (g_variant_lookup (stats, "frames-pushed", "t", &pushed));
   g_assert_true (g_variant_lookup (stats, "frames-displaced", "t", &displaced));
   g_assert_true (g_variant_lookup (stats, "predictions", "t", &predictions));
   g_assert_cmpuint (pushed, ==, 30);
-  g_assert_cmpuint (displaced, >, 0);
+  g_assert_cmpuint (displaced, >, 20);
   g_assert_cmpuint (predictions + displaced, ==, 30);
+  sl_pipeline_stop (pipeline);
+  g_mutex_clear (&gate);
 }
 
 static void
 test_push_errors (void)
 {
   g_autoptr (SlPipeline) none = blue_pipeline (-1, "fakesink");
-  g_autoptr (SlPipeline) some = new_pipeline ("appsrc ! identity sleep-time=300000 ! " CHAIN " ! fakesink");
+  g_autoptr (SlPipeline) some = new_pipeline ("appsrc ! " GATE " ! " CHAIN " ! fakesink");
   g_autoptr (SlFrame) frame = camera_frame (4, 4, 100);
   GError *error = NULL;
+  GMutex gate;
+  close_gate (some, &gate);
   g_assert_false (sl_pipeline_push_frame (some, frame, &error));
   expect_message (&error, SL_ERROR_ARGUMENT, "frames can be pushed while a pipeline runs; this one is stopped");
   start (none);
@@ -455,9 +481,12 @@ test_push_errors (void)
   g_assert_true (sl_pipeline_end_frames (some, &error));
   g_assert_false (sl_pipeline_push_frame (some, frame, &error));
   expect_message (&error, SL_ERROR_ARGUMENT, "the frame was not taken");
+  g_mutex_unlock (&gate);
   wait_for_state (some, SL_PIPELINE_STATE_ENDED);
   g_assert_false (sl_pipeline_push_frame (some, frame, &error));
   expect_message (&error, SL_ERROR_ARGUMENT, "this one is ended");
+  sl_pipeline_stop (some);
+  g_mutex_clear (&gate);
 }
 
 typedef struct
