@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include "plugins/elements.h"
 #include "plugins/bytepool.h"
@@ -289,26 +290,26 @@ test_colours (void)
   g_assert_cmphex (sl_draw_colour (-1, "a"), ==, sl_draw_colour (-1, "a"));
 }
 
-/* Printed: what twenty boxes cost at 1080p. Only a time that no machine needs fails. */
+/* Printed: what twenty boxes cost at 1080p, in processor time. Only one that no machine needs fails. */
 static void
 test_time (void)
 {
   g_autofree char *caps = NULL;
   GstHarness *harness = gst_harness_new ("sloverlay");
   g_autoptr (GstBuffer) frame = gray_frame ("NV12", 1920, 1080, &caps);
-  gint64 best = G_MAXINT64;
+  clock_t best = G_MAXINT32;
   for (guint i = 0; i < 20; i++)
     add_region (frame, "traffic light", (gint) i, 90 * i, 40 + 37 * i, 300, 260);
   gst_harness_set_src_caps_str (harness, caps);
   for (guint round = 0; round < 50; round++) {
     GstBuffer *in = gst_buffer_copy_deep (frame);
-    const gint64 start = g_get_monotonic_time ();
+    const clock_t start = clock ();
     g_assert_cmpint (gst_harness_push (harness, in), ==, GST_FLOW_OK);
-    best = MIN (best, g_get_monotonic_time () - start);
+    best = MIN (best, clock () - start);
     gst_buffer_unref (gst_harness_pull (harness));
   }
-  g_test_message ("20 boxes on 1920x1080 NV12 in %" G_GINT64_FORMAT " us", best);
-  g_assert_cmpint (best, <, 100000);
+  g_test_message ("20 boxes on 1920x1080 NV12 in %ld us", (long) best);
+  g_assert_cmpint (best, <, CLOCKS_PER_SEC / 10);
   gst_harness_teardown (harness);
 }
 

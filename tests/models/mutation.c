@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/session.h"
@@ -96,7 +97,7 @@ static void
 try_mutant (Victim *victim, gboolean run)
 {
   g_autoptr (GError) error = NULL;
-  const gint64 start = g_get_monotonic_time ();
+  const clock_t start = clock ();
   g_autoptr (SlModel) model = sl_model_load (victim->path, NULL, &error);
   g_autoptr (SlSession) session = model != NULL ? sl_session_new (sl_model_graph (model), 1, &error) : NULL;
   if (session == NULL) {
@@ -112,7 +113,7 @@ try_mutant (Victim *victim, gboolean run)
     if (run)
       run_once (victim, sl_model_graph (model), session);
   }
-  g_assert_cmpint (g_get_monotonic_time () - start, <, LONGEST_S * G_USEC_PER_SEC);
+  g_assert_cmpint (clock () - start, <, LONGEST_S * CLOCKS_PER_SEC);
 }
 
 static guint32

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The same three objects written in every way the family writes them, and what it may not say. */
 #include <math.h>
+#include <time.h>
 
 #include "tests/postprocess/support.h"
 
@@ -304,16 +305,16 @@ test_million (void)
   }
   config_add (&config, SL_DTYPE_U8, DIMS (1, 7, (gint) n), 1 / 255.0f, 0);
   g_autoptr (SlDecoding) decoding = sl_decoding_new ("yolo", &config, NULL);
-  gint64 best = G_MAXINT64;
+  clock_t best = G_MAXINT32; /* of the processor: other processes run, too */
   for (guint round = 0; round < 3; round++) {
-    const gint64 start = g_get_monotonic_time ();
+    const clock_t start = clock ();
     const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ codes });
-    best = MIN (best, g_get_monotonic_time () - start);
+    best = MIN (best, clock () - start);
     g_assert_cmpuint (result->n_detections, >, 50);
     g_assert_cmpfloat_with_epsilon (result->detections[0].confidence, 249 / 255.0, 1e-6);
   }
-  g_test_message ("a million candidates in %" G_GINT64_FORMAT " us", best);
-  g_assert_cmpint (best, <, 1000000);
+  g_test_message ("a million candidates in %ld us", (long) best);
+  g_assert_cmpint (best, <, CLOCKS_PER_SEC);
   g_free (codes);
 }
 
@@ -330,7 +331,7 @@ test_hostile_masks (void)
   };
   static const gfloat odd[] = { NAN, INFINITY, -INFINITY, 0, 0.5f, 1, -1, 1e30f, -1e30f, 2, 0.9f };
   g_autofree gfloat *rows = g_new (gfloat, SEG_ROWS * CHANNELS), *maps = g_new (gfloat, MAP * MAP * PROTOTYPES);
-  gint64 best = G_MAXINT64;
+  clock_t best = G_MAXINT32; /* of the processor: other processes run, too */
   for (guint round = 0; round < 12; round++) {
     SlDecoderConfig config = new_config (CLASSES);
     g_autoptr (GError) error = NULL;
@@ -349,10 +350,10 @@ test_hostile_masks (void)
     g_autoptr (SlDecoding) decoding =
       sl_decoding_new ("yolo,transposed=no,objectness=no,units=normalised,iou-threshold=1", &config, &error);
     g_assert_no_error (error);
-    const gint64 start = g_get_monotonic_time ();
+    const clock_t start = clock ();
     const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ rows, maps });
     if (crowd)
-      best = MIN (best, g_get_monotonic_time () - start);
+      best = MIN (best, clock () - start);
     g_assert_nonnull (result->masks);
     for (guint i = 0; i < result->n_detections; i++) {
       const SlInstanceMask *mask = &result->masks[i];
@@ -363,8 +364,8 @@ test_hostile_masks (void)
     g_assert_cmpuint (cells, <=, SL_MAX_OBJECT_CELLS);
     g_assert_true (!crowd || cells == SL_MAX_OBJECT_CELLS / (MAP * MAP) * MAP * MAP);
   }
-  g_test_message ("masks of as many whole pictures as there is room for in %" G_GINT64_FORMAT " us", best);
-  g_assert_cmpint (best, <, 1000000);
+  g_test_message ("masks of as many whole pictures as there is room for in %ld us", (long) best);
+  g_assert_cmpint (best, <, CLOCKS_PER_SEC);
 }
 
 static void

@@ -2,6 +2,7 @@
 /* Selection and suppression against the plainest way to write them, and what a million candidates cost. */
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "postprocess/nms.h"
 #include "postprocess/select.h"
@@ -144,7 +145,7 @@ test_nms (void)
   }
 }
 
-/* A million candidates above the threshold, the best ones last. Printed; only a time that no machine needs fails. */
+/* A million candidates above the threshold, the best ones last. Printed; only a processor time that no machine needs fails. */
 static void
 test_million (void)
 {
@@ -153,19 +154,19 @@ test_million (void)
   g_autofree guint32 *bins = g_new (guint32, SL_SELECT_BINS);
   g_autofree SlRanked *items = g_new (SlRanked, k);
   SlTopK top = { items, 0, k };
-  gint64 best = G_MAXINT64;
+  clock_t best = G_MAXINT32;
   for (guint i = 0; i < n; i++)
     scores[i] = 0.5f + 0.25f * (gfloat) i / (gfloat) n;
   for (guint round = 0; round < 3; round++) {
-    const gint64 start = g_get_monotonic_time ();
+    const clock_t start = clock ();
     sl_select_floats (scores, n, 0.5f, bins, &top);
-    best = MIN (best, g_get_monotonic_time () - start);
+    best = MIN (best, clock () - start);
   }
-  g_test_message ("%u of a million selected in %" G_GINT64_FORMAT " us", k, best);
+  g_test_message ("%u of a million selected in %ld us", k, (long) best);
   g_assert_cmpuint (top.count, ==, k);
   g_assert_cmpfloat (top.items[0].key, ==, scores[n - 1]);
   g_assert_cmpfloat (top.items[k - 1].key, <=, top.items[0].key);
-  g_assert_cmpint (best, <, 500000);
+  g_assert_cmpint (best, <, CLOCKS_PER_SEC / 2);
 }
 
 int
