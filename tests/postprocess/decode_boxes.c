@@ -62,7 +62,7 @@ test_ssd_raw (void)
   const gfloat offsets[8] = { 1, -2, (gfloat) (5 * log (2)), (gfloat) (5 * log (0.5)), 0, 0, 0, 0 };
   const gfloat scores[6] = { 9, 2, 3, 9, -9, -9 };
   static const char priors[] = "0.5 0.2\n0.5 0.2\n0.4,0.1\n0.2 0.1\n";
-  g_autofree char *path = g_build_filename (g_get_tmp_dir (), "sightline-box-priors.txt", NULL);
+  g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", NULL), *path = g_build_filename (folder, "box-priors.txt", NULL);
   g_assert_true (g_file_set_contents (path, priors, -1, NULL));
   g_autofree char *name = g_strdup_printf ("ssd-raw,anchors-file=%s", path);
   SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .n_labels = 3 };
@@ -86,6 +86,7 @@ test_ssd_raw (void)
   g_assert_true (g_file_set_contents (path, "1 2\n1\n", -1, NULL));
   assert_open_fails (name, &config, SL_ERROR_FORMAT, "expected four lines of equally many numbers");
   g_remove (path);
+  g_rmdir (folder);
   assert_open_fails (name, &config, SL_ERROR_OPEN, "decoder parameter anchors-file: ");
 }
 
