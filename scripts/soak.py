@@ -13,12 +13,17 @@ Bars: each time the source is back, predictions are back within the longest dela
 grows by less than 1 MB an hour after a warm-up (in runs under 20 minutes: by less than 1 MB in all, since a slope says little
 there); no more file descriptors and threads at the end (median) than after the warm-up (most); the age of predictions stays below 3
 frames for 99 %. Exit status 1 when one is not met. A line a minute says how it goes.
+
+Times are those of a machine that has a processor free. How much longer than its processor time a little work takes is measured all
+the while, and times may be longer by that factor: nothing on a quiet machine.
 """
 import argparse
+import hashlib
 import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -27,7 +32,7 @@ import time
 
 FPS = 15
 BACKOFF_S = 2.0
-ALLOWED_S = BACKOFF_S * 1.25 + 2.0
+ALLOWED_S = 2.0
 CHAIN = (" ! queue max-size-buffers=1 max-size-bytes=0 max-size-time=0 leaky=downstream ! slnormalize ! slinfer model=${model} "
          "! slpostprocess ! application/x-json ! fdsink fd=1 sync=false")
 LAUNCH = {
@@ -43,7 +48,11 @@ class Server:
     """The RTSP camera, killed and started again by a thread of its own."""
 
     def __init__(self, path, pauses):
-        self.path, self.pauses, self.port, self.back = path, pauses, 0, []
+        self.path, self.pauses, self.back = path, pauses, []
+        self.held = socket.socket()  # the port is ours while the server is away, too; servers may take what only so is held
+        self.held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.held.bind(("127.0.0.1", 0))
+        self.port = self.held.getsockname()[1]
         self.stopped = threading.Event()
         self.start()
         self.thread = threading.Thread(target=self.keep_killing, daemon=True)
@@ -51,7 +60,6 @@ class Server:
     def start(self):
         self.child = subprocess.Popen([self.path, "--port", str(self.port), "--fps", str(FPS)], stdout=subprocess.PIPE)
         self.uri = self.child.stdout.readline().decode().strip()
-        self.port = int(self.uri.split(":")[2].split("/")[0])
 
     def keep_killing(self):
         while not self.stopped.wait(random.uniform(*self.pauses)):
@@ -67,6 +75,28 @@ class Server:
         self.stopped.set()
         self.thread.join()
         self.child.kill()
+        self.held.close()
+
+
+class Stretch:
+    """A thread that works a little twice a second: how much longer that takes than it has the processor."""
+
+    def __init__(self):
+        self.factors, self.ended = [], threading.Event()
+        self.thread = threading.Thread(target=self.work, daemon=True)
+        self.thread.start()
+
+    def work(self):
+        block = bytes(4 << 20)
+        while not self.ended.wait(0.5):
+            wall, own = time.monotonic(), time.thread_time()
+            hashlib.sha256(block)
+            self.factors.append((time.monotonic() - wall) / max(time.thread_time() - own, 1e-4))
+
+    def end(self):
+        self.ended.set()
+        self.thread.join()
+        return max(1.0, percentile(self.factors, 0.95))
 
 
 def sample(pid):
@@ -93,6 +123,7 @@ class Soak:
 
     def __init__(self, args, work):
         self.args, self.arrivals, self.ages, self.back, self.samples = args, [], [], [], []
+        self.stretch = Stretch()
         self.server = Server(args.server, [float(s) for s in args.every.split(",")]) if args.source == "rtsp" else None
         path = os.path.join(work, "soak.pipeline")
         with open(path, "w", encoding="utf-8") as file:
@@ -135,17 +166,17 @@ class Soak:
         asked = time.monotonic()
         alive = self.child.poll() is None
         self.child.terminate()
-        status = self.child.wait(30)
+        status = self.child.wait(100)
         for reader in self.readers:
             reader.join(10)
         return alive and status == 0, time.monotonic() - asked
 
-    def recoveries(self, until):
+    def recoveries(self, until, allowed):
         """Seconds from each return of the source to the next prediction; times too close to the end left out."""
         waits = []
         for back in self.back:
             after = [t for t in self.arrivals if t > back]
-            if after or until - back > ALLOWED_S:
+            if after or until - back > allowed:
                 waits.append(after[0] - back if after else float("inf"))
         return waits
 
@@ -156,7 +187,9 @@ def judge(soak, seconds, clean, stop_s):
     settled = [s for s in soak.samples if s[0] > max(10, seconds * 0.2)]
     quarter = max(1, len(settled) // 4)
     first, last = settled[:quarter], settled[-quarter:]
-    waits = soak.recoveries(until)
+    stretch = soak.stretch.end()
+    allowed = BACKOFF_S * 1.25 + ALLOWED_S * stretch
+    waits = soak.recoveries(until, allowed)
     figures = {
         "minutes": seconds / 60, "source": soak.args.source, "predictions": len(soak.arrivals), "returns": len(waits),
         "slowest_return_s": max(waits, default=0.0), "age_p50_s": percentile(soak.ages, 0.5), "age_p99_s": percentile(soak.ages, 0.99),
@@ -164,14 +197,15 @@ def judge(soak, seconds, clean, stop_s):
         "rss_growth_mb": (percentile([s[1] for s in last], 0.5) - percentile([s[1] for s in first], 0.5)) / 1e6,
         "fds_first": max(s[2] for s in first), "fds_last": percentile([s[2] for s in last], 0.5),
         "threads_first": max(s[3] for s in first), "threads_last": percentile([s[3] for s in last], 0.5), "stop_s": stop_s,
+        "stretch": stretch,
     }
     grew = figures["rss_slope_mb_per_h"] >= 1 if seconds >= 1200 else figures["rss_growth_mb"] >= 1
     bars = {
-        "it ran to the end and stopped with status 0": clean, "stopped within 2 s": stop_s < 2.2,
-        "predictions came": len(soak.arrivals) > seconds, "back in time after each failure": all(w <= ALLOWED_S for w in waits),
+        "it ran to the end and stopped with status 0": clean, "stopped within 2 s": stop_s < 2.2 * stretch,
+        "predictions came": len(soak.arrivals) > seconds, "back in time after each failure": all(w <= allowed for w in waits),
         "memory flat": not grew, "no more file descriptors": figures["fds_last"] <= figures["fds_first"],
         "no more threads": figures["threads_last"] <= figures["threads_first"],
-        "99 % of predictions younger than 3 frames": figures["age_p99_s"] < 3 / FPS,
+        "99 % of predictions younger than 3 frames": figures["age_p99_s"] < 3 / FPS * stretch,
     }
     return figures, [name for name, met in bars.items() if not met]
 
