@@ -200,11 +200,11 @@ def test_ready_kiosk():
     if 'no element "' in run("check", path, *args).out:
         raise Skip("an element is missing")
     child = subprocess.Popen([harness.PROGRAM, "run", path] + args, stderr=subprocess.PIPE)
-    deadline = time.monotonic() + 100
+    deadline = time.monotonic() + 200
     while (not os.path.exists(out) or os.path.getsize(out) < 2000) and time.monotonic() < deadline:
         time.sleep(0.05)
     child.terminate()
-    _, err = child.communicate(timeout=60)
+    _, err = child.communicate(timeout=200)
     assert child.returncode == 0, err
     assert frames_of(out)[0]["source"] == "kiosk"
 

@@ -189,9 +189,9 @@ def test_interrupt():
     child.stdout.readline()
     child.send_signal(signal.SIGINT)
     started = time.monotonic()
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate(timeout=200)
     assert child.returncode == 130, (child.returncode, err)
-    assert time.monotonic() - started < 30 and err == b"", err
+    assert time.monotonic() - started < 100 and err == b"", err
     assert out == b"" or out.endswith(b"}\n")
 
 

@@ -183,7 +183,7 @@ def test_draw_to_a_pipe():
     if "made without Pango" in drawn.err:
         reader.kill()
         raise Skip("no sloverlay")
-    assert reader.communicate(timeout=60)[0] == b"\x89PNG\r\n\x1a\n"
+    assert reader.communicate(timeout=200)[0] == b"\x89PNG\r\n\x1a\n"
     assert stat.S_ISFIFO(os.stat(pipe).st_mode)
 
 

@@ -15,7 +15,7 @@ ALONE = {name: value for name, value in os.environ.items() if name != "GST_PLUGI
 EXAMPLES = {os.path.basename(path): os.path.abspath(path) for path in sys.argv[3:]}
 
 
-def example(name, *args, timeout=60):
+def example(name, *args, timeout=200):
     if name not in EXAMPLES:
         raise Skip(name + " was not built")
     done = subprocess.run([EXAMPLES[name], *args], stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout)

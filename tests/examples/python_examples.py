@@ -17,7 +17,7 @@ def command(name, *args):
     return [sys.executable, "-B", os.path.join(ROOT, "examples", "python", name), *args]
 
 
-def example(name, *args, timeout=60):
+def example(name, *args, timeout=200):
     done = subprocess.run(command(name, *args), stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout)
     return harness.Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
@@ -62,7 +62,7 @@ def test_watch_interrupted():
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     child.stdout.readline()
     child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=30)
+    out, err = child.communicate(timeout=200)
     assert child.returncode in (0, 130) and b"Traceback" not in err, (child.returncode, err)
 
 
