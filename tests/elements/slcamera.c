@@ -4,6 +4,7 @@
  * slcamera_http.c and slcamera_rtsp.c, devices in slcamera_v4l2.c.
  */
 #include <glib/gstdio.h>
+#include <gst/video/gstvideodecoder.h>
 
 #include "tests/elements/camera.h"
 #include "tests/elements/support.h"
@@ -249,6 +250,10 @@ expect_file_error (const char *uri, const char *downstream, const char *message)
   test_camera_wait_text (camera, GST_MESSAGE_ERROR, message);
 }
 
+#define UNWANTED_SIZE                                                                                                        \
+  "video.mkv: the picture's format or size is not what the elements after slcamera take: put videoscale behind it, or take " \
+  "the size out of the caps there"
+
 static void
 test_file_errors (void)
 {
@@ -261,10 +266,35 @@ test_file_errors (void)
   expect_file_error (empty, NULL, "empty.mp4: ");
   test_remove_file (empty);
   g_autofree char *video = make_video ();
-  expect_file_error (
-    video, "video/x-raw,width=32",
-    "video.mkv: the picture's format or size is not what the elements after slcamera take: put videoscale behind it, or take "
-    "the size out of the caps there");
+  expect_file_error (video, "video/x-raw,width=32", UNWANTED_SIZE);
+  test_remove_file (video);
+}
+
+static GstFlowReturn (*decode) (GstVideoDecoder *decoder, GstVideoCodecFrame *frame);
+
+static GstFlowReturn
+decode_silently (GstVideoDecoder *decoder, GstVideoCodecFrame *frame)
+{
+  decode (decoder, frame);
+  return GST_FLOW_OK;
+}
+
+/* The demuxer's error may get lost: decodebin drops those of elements that it has not done connecting yet. Here there is none at all. */
+static void
+test_file_silent_decoder (void)
+{
+  g_autoptr (GstElement) decoder = gst_element_factory_make ("jpegdec", NULL);
+  if (decoder == NULL) {
+    g_test_skip ("needs the element jpegdec");
+    return;
+  }
+  gst_object_ref_sink (decoder);
+  g_autofree char *video = make_video ();
+  GstVideoDecoderClass *klass = GST_VIDEO_DECODER_GET_CLASS (decoder);
+  decode = klass->handle_frame;
+  klass->handle_frame = decode_silently;
+  expect_file_error (video, "video/x-raw,width=32", UNWANTED_SIZE);
+  klass->handle_frame = decode;
   test_remove_file (video);
 }
 
@@ -318,6 +348,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slcamera/file/loop", test_file_loop);
   g_test_add_func ("/slcamera/file/realtime", test_file_realtime);
   g_test_add_func ("/slcamera/file/errors", test_file_errors);
+  g_test_add_func ("/slcamera/file/silent-decoder", test_file_silent_decoder);
   g_test_add_func ("/slcamera/file/decoder", test_file_decoder);
   return test_elements_run ();
 }
