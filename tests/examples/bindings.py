@@ -118,7 +118,7 @@ def test_pull():
     pipeline.dup_element("results").props.top_k = 2
     assert pipeline.start()
     found = []
-    while (predictions := pipeline.pull_predictions(10000000)) is not None:
+    while (predictions := pipeline.pull_predictions(100000000)) is not None:
         found.append((predictions.get_label(0), predictions.get_n_labels()))
     assert found == [("blue", 2)] * 5 and pipeline.get_state() == State.ENDED
     stats = pipeline.get_stats().unpack()
