@@ -38,10 +38,31 @@ is_wanted (const GstVideoRegionOfInterestMeta *region, const char *const *classe
   return FALSE;
 }
 
+/* What of @region is inside the frame; FALSE when nothing is. */
+static gboolean
+clip (const GstVideoRegionOfInterestMeta *region, const GstVideoInfo *video, SlRect *part)
+{
+  const guint width = (guint) GST_VIDEO_INFO_WIDTH (video), height = (guint) GST_VIDEO_INFO_HEIGHT (video);
+  if (region->x >= width || region->y >= height || region->w == 0 || region->h == 0)
+    return FALSE;
+  *part = (SlRect){ (int) region->x, (int) region->y, (int) MIN (region->w, width - region->x), (int) MIN (region->h, height - region->y) };
+  return TRUE;
+}
+
+gboolean
+sl_object_region_find (GstBuffer *frame, const GstVideoInfo *video, guint index, SlRect *part)
+{
+  gpointer state = NULL;
+  GstMeta *meta;
+  for (guint i = 0; (meta = gst_buffer_iterate_meta_filtered (frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL; i++)
+    if (i == index)
+      return clip ((const GstVideoRegionOfInterestMeta *) meta, video, part);
+  return FALSE;
+}
+
 void
 sl_object_regions_choose (GstBuffer *frame, const GstVideoInfo *video, const char *const *classes, guint most, GArray *chosen)
 {
-  const guint width = (guint) GST_VIDEO_INFO_WIDTH (video), height = (guint) GST_VIDEO_INFO_HEIGHT (video);
   gpointer state = NULL;
   GstMeta *meta;
   g_array_set_size (chosen, 0);
@@ -50,12 +71,10 @@ sl_object_regions_choose (GstBuffer *frame, const GstVideoInfo *video, const cha
     if (meta == NULL)
       return;
     GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
-    if (region->x >= width || region->y >= height || region->w == 0 || region->h == 0
-        || sl_region_is_label (region, (gint) width, (gint) height) || !is_wanted (region, classes))
+    SlObjectRegion object = { .index = i };
+    if (!clip (region, video, &object.part) || sl_region_is_label (region, GST_VIDEO_INFO_WIDTH (video), GST_VIDEO_INFO_HEIGHT (video))
+        || !is_wanted (region, classes))
       continue;
-    const SlObjectRegion object = {
-      i, { (int) region->x, (int) region->y, (int) MIN (region->w, width - region->x), (int) MIN (region->h, height - region->y) }
-    };
     g_array_append_val (chosen, object);
   }
 }

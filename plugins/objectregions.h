@@ -23,6 +23,8 @@ typedef struct
  *  @video. @classes (nullable), NULL-terminated: labels that count, spaces around them do not. Regions of no area inside the frame
  *  are left out, and so are labels of the whole frame. */
 void sl_object_regions_choose (GstBuffer *frame, const GstVideoInfo *video, const char *const *classes, guint most, GArray *chosen);
+/** sl_object_region_find: the pixels, inside a frame of @video, of the region meta @index of @frame; FALSE when it has none there. */
+gboolean sl_object_region_find (GstBuffer *frame, const GstVideoInfo *video, guint index, SlRect *part);
 /** sl_region_is_label: whether a region stands for a label of the whole frame of @width x @height, and not for an object. */
 gboolean sl_region_is_label (GstVideoRegionOfInterestMeta *region, gint width, gint height);
 

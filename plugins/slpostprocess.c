@@ -15,6 +15,7 @@
 #include "plugins/framemeta.h"
 #include "plugins/bytepool.h"
 #include "plugins/nested.h"
+#include "plugins/objectregions.h"
 #include "plugins/predictions.h"
 #include "plugins/predictionsignal.h"
 #include "plugins/properties.h"
@@ -24,6 +25,7 @@
 #include "plugins/tracking.h"
 #include "plugins/trycaps.h"
 #include "predict/predictionmap.h"
+#include "predict/predictionparts.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_postprocess_debug);
 #define GST_CAT_DEFAULT sl_postprocess_debug
@@ -58,10 +60,11 @@ typedef struct
   GstCaps *tensor_caps;
   SlTensorDecoding tensors;
   SlPredictionMap *predictions;
+  SlPredictionParts *parts;  /* (nullable): of objects whose model made a map of classes */
   SlNested *nested;          /* what was said of objects of @gathering */
   GstBuffer *gathering;      /* (nullable): the frame whose objects are coming in */
   SlPredictionReader reader; /* of frames with objects */
-  guint top_k;
+  guint top_k, max_results;
   char *source;
   gboolean post_messages, track;
   double lowest; /* with track: what is reported without following an object */
@@ -148,6 +151,7 @@ open_for (SlPostprocess *self, SlTensorDecoding *tensors, GstCaps *caps, gboolea
     g_free (self->source);
     self->source = g_strdup (self->settings.source);
     self->top_k = (guint) self->settings.top_k;
+    self->max_results = (guint) self->settings.max_results;
     self->post_messages = self->settings.post_messages;
     self->track = self->settings.track;
     *stale = FALSE;
@@ -357,6 +361,22 @@ name_frame (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlP
   prediction->latency = measure (self, meta);
 }
 
+/* A map of classes over one object is parts of it; FALSE when the tensors are about something else. */
+static gboolean
+decode_parts (SlPostprocess *self, const SlFrameMeta *meta, const SlResult *result, const SlFrameGeometry *geometry,
+              SlPrediction *prediction)
+{
+  SlRect region;
+  if (result->mask.width == 0 || meta == NULL || meta->content == SL_FRAME_WHOLE || meta->frame == NULL
+      || !sl_object_region_find (meta->frame, &meta->info, meta->region, &region))
+    return FALSE;
+  if (self->parts == NULL)
+    self->parts = sl_prediction_parts_new ();
+  sl_prediction_parts_run (self->parts, &result->mask, geometry, &region, self->tensors.labels,
+                           sl_decoding_decoder (self->tensors.decoding)->names, self->max_results, prediction);
+  return TRUE;
+}
+
 /* Decodes @buffer into @prediction; the strings are the element's until the next frame. */
 static SlTensorMapStatus
 decode (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlPrediction *prediction)
@@ -369,8 +389,9 @@ decode (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlPredi
   sl_tensor_map_done (&self->tensors.map);
   take_picture (self, result);
   find_geometry (self, meta, &geometry);
-  sl_prediction_map_fill (self->predictions, result, self->tensors.labels, sl_decoding_decoder (self->tensors.decoding)->names, &geometry,
-                          self->top_k, prediction);
+  if (!decode_parts (self, meta, result, &geometry, prediction))
+    sl_prediction_map_fill (self->predictions, result, self->tensors.labels, sl_decoding_decoder (self->tensors.decoding)->names, &geometry,
+                            self->top_k, prediction);
   name_frame (self, buffer, meta, prediction);
   return SL_TENSOR_MAP_OK;
 }
@@ -523,12 +544,12 @@ gather (SlPostprocess *self, const SlFrameMeta *meta, const SlPrediction *predic
     sl_nested_clear (self->nested);
   gst_buffer_replace (&self->gathering, meta->frame);
   sl_nested_add (self->nested, meta->region, prediction, self->track ? self->lowest : 0, model);
-  if ((prediction->mask.width > 0 || self->picture.width > 0) && !self->warned) {
+  if (self->picture.width > 0 && !self->warned) {
     self->warned = TRUE;
     GST_ELEMENT_WARNING (
       self, STREAM, NOT_IMPLEMENTED,
-      ("maps of classes and pictures made of single objects are left out; expected a model that gives labels, objects or poses; "
-       "run this one on whole frames"),
+      ("pictures made of single objects are left out; expected a model that gives labels, objects, poses or a map of classes; run this "
+       "one on whole frames"),
       (NULL));
   }
 }
@@ -706,6 +727,7 @@ sl_postprocess_finalize (GObject *object)
   sl_tensor_decoding_clear (&self->tensors);
   gst_clear_caps (&self->tensor_caps);
   sl_prediction_map_free (self->predictions);
+  sl_prediction_parts_free (self->parts);
   sl_tracking_clear (&self->tracking);
   gst_clear_buffer (&self->gathering);
   sl_nested_free (self->nested);
