@@ -66,7 +66,8 @@ def test_advice():
     findings = check(described(SOURCE + " ! queue name=q max-size-buffers=0 max-size-bytes=0 max-size-time=0 ! videoconvert name=c ! videoscale name=v ! " + TAIL,
                                "restart=always\nwatchdog=0\n"))
     has(findings, "advice", "q", "unbounded: it grows until memory ends")
-    has(findings, "advice", "c", "unnecessary before n")
+    has(findings, "advice", "c", "unnecessary before n, which reads YUV, RGB and gray of any size in one pass; "
+                                 "without it a copy of each frame is saved")
     has(findings, "advice", "v", "unnecessary before n")
     has(findings, "advice", "restart", "watchdog=0: a camera that stalls without closing is never noticed")
     has(findings, "fact", "copies", "2 of each frame", "c, v")

@@ -102,7 +102,10 @@ def test_bad_model_is_told_before_sources():
 def test_float_range_unknown():
     picture = png("p.png", 4, 4, (255, 0, 0))
     m = model("float_range.tflite")
-    run("predict", "--model", m, picture).expect(1, m, "mean", "std", "modelinfo")
+    told = run("predict", "--model", m, picture).expect(1).err
+    assert told == ("sightline predict: " + m + ": input 'picture' is float32[1,8,8,3] and nothing states which values its pixels take; "
+                    "give mean and std, as properties or options (127.5 and 127.5 for -1..1, 0 and 255 for 0..1), or write "
+                    "'ranges=-1.0,1.0' or 'ranges=0.0,1.0' under [picture] of " + m + ".modelinfo\n"), told
     run("predict", "--model", m, "--mean", "0", "--std", "255", picture).expect(0)
 
 

@@ -50,7 +50,7 @@ GstStructure *test_camera_wait (TestCamera *camera, const char *state);
 void test_camera_expect (TestCamera *camera, const char *state, const char *fragment);
 /** test_camera_wait_frames: for @n further frames, 100 s at most. */
 void test_camera_wait_frames (TestCamera *camera, guint n);
-/** test_camera_wait_text: the next error, or one of the next warnings or infos, has @fragment in it: a busy machine may stall a camera too. */
+/** test_camera_wait_text: the next error, or one of the next warnings or infos, has @fragment in it, or is what that says with * and ? for anything: a busy machine may stall a camera too. */
 void test_camera_wait_text (TestCamera *camera, GstMessageType type, const char *fragment);
 /** test_camera_wait_eos: fails on an error. */
 void test_camera_wait_eos (TestCamera *camera);

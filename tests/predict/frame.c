@@ -72,6 +72,11 @@ test_packed_errors (void)
   g_autoptr (GBytes) data = zeros (44), empty = zeros (0);
   g_assert_null (sl_frame_new ("RGB", 5, 3, data, &error));
   expect (&error, SL_ERROR_SHAPE, "frame RGB 5x3: expected 45 bytes (rows of 15 bytes without padding), got 44");
+  g_autoptr (GBytes) few = zeros (3);
+  g_assert_null (sl_frame_new ("RGB", 9, 9, few, &error));
+  expect (
+    &error, SL_ERROR_SHAPE,
+    "frame RGB 9x9: expected 243 bytes (rows of 27 bytes without padding), got 3: correct format and size, or give offsets and strides");
   g_assert_null (sl_frame_new ("RGB", 5, 2, data, &error));
   expect (&error, SL_ERROR_SHAPE, "expected 30 bytes");
   g_assert_null (sl_frame_new ("RGB", 5, 3, empty, &error));
