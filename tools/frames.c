@@ -22,6 +22,7 @@ struct _SlFrames
 {
   GstElement *pipeline, *convert, *sink;
   GstBus *bus;
+  char *path;        /* (nullable): of a local file */
   char *missing;     /* (nullable): what no decoder was found for */
   char *warning;     /* (nullable): last complaint of a decoder that went on */
   guint64 delivered; /* frames */
@@ -87,6 +88,19 @@ element_added (GstBin *bin, GstBin *sub_bin, GstElement *element, gpointer data)
     gst_util_set_object_arg (G_OBJECT (element), "idct-method", "islow");
 }
 
+static gboolean
+check_scheme (const char *uri, GError **error)
+{
+  g_autofree char *scheme = gst_uri_get_protocol (uri);
+  if (gst_uri_protocol_is_supported (GST_URI_SRC, scheme))
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+               "GStreamer has no element that reads '%s://'; expected a path, file://, http://, https://, rtsp:// or v4l2://, and for the "
+               "last four that their plugins are installed (Debian: gstreamer1.0-plugins-good)",
+               scheme);
+  return FALSE;
+}
+
 /* Complains about paths early and in plain words; GStreamer's own come late and vary with the version. */
 static char *
 source_uri (const char *source, GError **error)
@@ -96,20 +110,22 @@ source_uri (const char *source, GError **error)
   if (g_stat (source, &status) != 0) {
     int missing = errno;
     if (!gst_uri_is_valid (source) || strstr (source, ":/") == NULL) {
-      g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s", missing == ENOENT ? "no such file" : g_strerror (missing));
+      g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s; expected a picture, a video or a URI%s",
+                   missing == ENOENT ? "no such file, check the path" : g_strerror (missing),
+                   g_str_equal (source, "-") ? "; standard input is /dev/stdin" : "");
       return NULL;
     }
     if (!gst_uri_has_protocol (source, "file"))
-      return g_strdup (source);
+      return check_scheme (source, error) ? g_strdup (source) : NULL;
     local = g_filename_from_uri (source, NULL, error);
     return local != NULL ? source_uri (local, error) : NULL;
   }
   if (S_ISDIR (status.st_mode))
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "expected a picture or video, got a directory: name the files in it");
   else if (S_ISREG (status.st_mode) && status.st_size == 0)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "the file is empty");
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "the file is empty; expected a picture or video");
   else if (g_access (source, R_OK) != 0)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s", g_strerror (errno));
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s; expected a file that may be read", g_strerror (errno));
   else
     return gst_filename_to_uri (source, error);
   return NULL;
@@ -143,6 +159,8 @@ sl_frames_open (const char *source, GstCaps *caps, GError **error)
   if (uri == NULL)
     return NULL;
   g_autoptr (SlFrames) frames = g_new0 (SlFrames, 1);
+  if (gst_uri_has_protocol (uri, "file"))
+    frames->path = g_filename_from_uri (uri, NULL, NULL);
   if (!build (frames, uri, caps, error))
     return NULL;
   /* Live sources are not waited for: the newest frame counts. */
@@ -160,6 +178,7 @@ sl_frames_close (SlFrames *frames)
     gst_element_set_state (frames->pipeline, GST_STATE_NULL);
   gst_clear_object (&frames->bus);
   gst_clear_object (&frames->pipeline);
+  g_free (frames->path);
   g_free (frames->missing);
   g_free (frames->warning);
   g_free (frames);
@@ -198,8 +217,10 @@ set_decode_error (SlFrames *frames, GstMessage *message, GError **error)
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "decoding stopped after %" G_GUINT64_FORMAT " frames: %s", frames->delivered,
                  cause->message);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "cannot be %s: %s", cause->domain == GST_RESOURCE_ERROR ? "read" : "decoded",
-                 cause->message);
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "cannot be %s: %s; %s",
+                 cause->domain == GST_RESOURCE_ERROR || frames->path == NULL ? "read" : "decoded", cause->message,
+                 frames->path != NULL ? "it is damaged or cut short"
+                                      : "check the address, and that what it names is there and switched on");
 }
 
 /* FALSE with @error set when a message ends the source. */
@@ -232,6 +253,25 @@ read_messages (SlFrames *frames, GError **error)
   return going;
 }
 
+/* Whether a JPEG file has no end of image behind the beginning of its pixels; decoders fill up with gray and say nothing. */
+static gboolean
+jpeg_is_cut_short (const char *path)
+{
+  g_autoptr (GMappedFile) file = g_mapped_file_new (path, FALSE, NULL);
+  const guint8 *bytes = file != NULL ? (const guint8 *) g_mapped_file_get_contents (file) : NULL;
+  const gsize n = file != NULL ? g_mapped_file_get_length (file) : 0;
+  gsize at = 2;
+  if (n < 4 || bytes[0] != 0xff || bytes[1] != 0xd8)
+    return FALSE;
+  /* Segments before the pixels may hold a smaller picture with an end of its own. */
+  while (at + 4 <= n && bytes[at] == 0xff && bytes[at + 1] != 0xda)
+    at += bytes[at + 1] == 0xff ? 1 : 2 + (gsize) (bytes[at + 2] << 8 | bytes[at + 3]);
+  for (; at + 2 <= n; at++)
+    if (bytes[at] == 0xff && bytes[at + 1] == 0xd9)
+      return FALSE;
+  return TRUE;
+}
+
 GstSample *
 sl_frames_next (SlFrames *frames, GError **error)
 {
@@ -246,6 +286,9 @@ sl_frames_next (SlFrames *frames, GError **error)
       return NULL;
     if (!gst_app_sink_is_eos (sink))
       continue;
+    if (frames->delivered > 0 && frames->path != NULL && jpeg_is_cut_short (frames->path))
+      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                   "the JPEG picture is cut short: what is missing of it was gray to the model; get a new copy of the file");
     if (frames->delivered == 0)
       g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "cannot be decoded: %s",
                    frames->warning != NULL ? frames->warning : "no frame could be read; it is damaged or cut short");

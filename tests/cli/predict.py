@@ -124,9 +124,39 @@ def test_broken_in_the_middle():
         frames = lines(result)
         assert [f["source"] for f in frames] == [good, last], result
         assert [f["labels"][0]["label"] for f in frames] == ["red", "blue"], result
-    run("predict", "--model", m, work("missing.png")).expect(1, "missing.png: no such file")
+    run("predict", "--model", m, work("missing.png")).expect(1, "missing.png: no such file, check the path; expected a picture, a video or a URI\n")
+    run("predict", "--model", m, "-").expect(1, "-: no such file, check the path; expected a picture, a video or a URI; standard input is /dev/stdin")
+    run("predict", "--model", m, bad[7]).expect(1, "GStreamer has no element that reads 'nosuchscheme://'; expected a path, file://, ")
+    run("predict", "--model", m, bad[1]).expect(1, "cut.png: cannot be decoded: ", "; it is damaged or cut short")
     run("predict", "--model", m, harness.WORK.name).expect(1, "got a directory")
-    run("predict", "--model", m, bad[3]).expect(1, "the file is empty")
+    run("predict", "--model", m, bad[3]).expect(1, "empty.png: the file is empty; expected a picture or video")
+
+
+def test_nobody_there():
+    m = model("brightest_channel.tflite")
+    told = run("predict", "--model", m, "http://127.0.0.1:1/a.jpg").expect(1).err
+    assert "cannot be read: " in told and "; check the address, and that what it names is there and switched on" in told or "no element that reads" in told, told
+
+
+def test_cut_jpeg():
+    """A frame comes of it, gray where bytes are missing, and the exit status says that it is not whole."""
+    whole, small = work("whole.jpg"), work("thumbnail.jpg")
+    made = subprocess.run(["gst-launch-1.0", "-q", "videotestsrc", "num-buffers=1", "pattern=snow", "!", "video/x-raw,width=64,height=64", "!", "jpegenc", "!",
+                           "filesink", "location=" + whole], capture_output=True)
+    if made.returncode != 0:
+        return
+    with open(whole, "rb") as file:
+        data = file.read()
+    with open(small, "wb") as file:  # a whole picture inside a segment in front, as cameras write
+        file.write(data[:2] + b"\xff\xe1" + (len(data) + 2).to_bytes(2, "big") + data + data[2:len(data) // 2])
+    run("predict", "--model", model("brightest_channel.tflite"), whole).expect(0)
+    run("predict", "--model", model("brightest_channel.tflite"), write("trailer.jpg", data + b"more")).expect(0)
+    for cut in (write("cut.jpg", data[:len(data) // 2]), small):
+        result = run("predict", "--json", "--model", model("brightest_channel.tflite"), cut)
+        if lines(result):
+            result.expect(1, cut + ": the JPEG picture is cut short: what is missing of it was gray to the model; get a new copy of the file")
+        else:
+            result.expect(1, cut + ": cannot be decoded: ")
 
 
 def test_no_video():
