@@ -7,13 +7,25 @@
 #include "core/kernels/kernels.h"
 #include "core/ops/ops.h"
 
+static gboolean
+check_constant (const SlNode *node, const char *role, const SlTensor *tensor, GError **error)
+{
+  if (tensor->data != NULL)
+    return TRUE;
+  g_autofree char *text = sl_tensor_describe (tensor);
+  return sl_node_error (error, node, SL_ERROR_UNSUPPORTED,
+                        "%s '%s' is %s that is computed or given for each run; expected a constant in the file: export the model for "
+                        "inference, with its weights frozen",
+                        role, tensor->name, text);
+}
+
 /* Weights: constant, the input's type or, for a float input, 8-bit codes; 8-bit ones quantised per tensor or along @axis. */
 static gboolean
 check_weights (const SlGraph *graph, const SlNode *node, gint axis, guint rank, GError **error)
 {
   const SlTensor *input = sl_node_input (graph, node, 0), *weights = sl_node_input (graph, node, 1);
-  if (weights->data == NULL)
-    return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "weights '%s' are not constant", weights->name);
+  if (!check_constant (node, "the tensor of weights", weights, error))
+    return FALSE;
   if (weights->rank != rank)
     return sl_node_error (error, node, SL_ERROR_SHAPE, "weights '%s' have %u dimensions; expected %u", weights->name, weights->rank, rank);
   const gboolean hybrid = input->dtype == SL_DTYPE_F32 && (weights->dtype == SL_DTYPE_I8 || weights->dtype == SL_DTYPE_U8);
@@ -41,8 +53,8 @@ check_bias (const SlGraph *graph, const SlNode *node, gint32 channels, GError **
   gsize elements = 0;
   if (bias == NULL)
     return TRUE;
-  if (bias->data == NULL)
-    return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "bias '%s' is not constant", bias->name);
+  if (!check_constant (node, "bias", bias, error))
+    return FALSE;
   if (!sl_tensor_elements (bias, &elements) || elements != (gsize) channels) {
     g_autofree char *text = sl_tensor_describe (bias);
     return sl_node_error (error, node, SL_ERROR_SHAPE, "bias '%s' is %s; expected %d values", bias->name, text, channels);

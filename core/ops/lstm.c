@@ -49,13 +49,24 @@ check_operand (const SlGraph *graph, const SlNode *node, guint i, guint rank, gi
                         tensor->data == NULL ? "variable " : "", text, expected);
 }
 
+/* Weights may be 8-bit codes; what flows may not. */
+static gboolean
+check_float (const SlNode *node, const char *role, const SlTensor *tensor, GError **error)
+{
+  if (tensor->dtype == SL_DTYPE_F32)
+    return TRUE;
+  g_autofree char *text = sl_tensor_describe (tensor);
+  return sl_node_error (error, node, SL_ERROR_UNSUPPORTED,
+                        "%s '%s' is %s; expected float32: integer LSTMs do not run here, convert the model with dynamic range "
+                        "quantisation, which keeps weights of 8 bits, or without any",
+                        role, tensor->name, text);
+}
+
 static gboolean
 check (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *input = sl_node_input (graph, node, INPUT), *recurrent = sl_node_input (graph, node, RECURRENT_WEIGHTS + GATE_OUTPUT);
-  const guint32 f32 = SL_DTYPE_BIT (SL_DTYPE_F32);
-  if (!sl_node_check_dtype (node, "input", input, f32, error)
-      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), f32, error))
+  if (!check_float (node, "input", input, error) || !check_float (node, "output", sl_node_output (graph, node, 0), error))
     return FALSE;
   if (input->rank != 3 || recurrent == NULL || recurrent->rank != 2) {
     g_autofree char *text = sl_tensor_describe (input);

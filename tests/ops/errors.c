@@ -19,7 +19,7 @@ typedef struct
     guint rank;
     gint32 dims[8];
     gfloat scale;
-  } in[5];
+  } in[18];
   SlDtype out;
   gfloat out_scale;
   guint n_out;
@@ -235,6 +235,23 @@ static const Row rows[] = {
     1,
     "expected 18 to 24 inputs and 1 outputs, got 1 and 1",
     { { 0 } } },
+  { SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM,
+    { U8 (1, 2, 3), CONSTANT (1), CONSTANT (1), CONSTANT (1), CONSTANT (1), CONSTANT (1), CONSTANT (1), CONSTANT (1), CONSTANT (1),
+      CONSTANT (1), CONSTANT (1), CONSTANT (1), CONSTANT (1), CONSTANT (1), CONSTANT (1), CONSTANT (1), CONSTANT (1), CONSTANT (1) },
+    SL_DTYPE_U8,
+    0.5f,
+    1,
+    "is uint8[1,2,3]; expected float32: integer LSTMs do not run here, convert the model with dynamic range quantisation, which keeps "
+    "weights of 8 bits, or without any",
+    { { 0 } } },
+  { SL_OP_CONV_2D,
+    { F32 (1, 4, 4, 2), F32 (3, 1, 1, 2) },
+    SL_DTYPE_F32,
+    0,
+    1,
+    "weights 't' is float32[3,1,1,2] that is computed or given for each run; expected a constant in the file: export the model for inference, with "
+    "its weights frozen",
+    { .window = { .stride_w = 1, .stride_h = 1, .dilation_w = 1, .dilation_h = 1 } } },
 };
 
 static void
