@@ -409,6 +409,7 @@ sl_publisher_counts (SlPublisher *self, SlPublishCounts *counts)
 {
   g_mutex_lock (&self->lock);
   *counts = self->counts;
+  counts->waiting = g_queue_get_length (&self->lines) + (self->sending != NULL);
   g_mutex_unlock (&self->lock);
 }
 

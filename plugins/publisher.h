@@ -68,7 +68,7 @@ typedef void (*SlPublishNotify) (gpointer user_data, SlPublishState state, const
 
 typedef struct
 {
-  guint64 published, dropped;
+  guint64 published, dropped, waiting; /* lines */
   gsize queued_bytes;
   gboolean connected;
 } SlPublishCounts;

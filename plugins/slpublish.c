@@ -31,6 +31,9 @@ typedef struct
   SlPublisher *publisher; /* object lock, as a pointer */
   SlPublishCounts counts; /* object lock: of the publisher that was stopped last */
   gboolean warned;        /* publisher's thread */
+  guint64 warned_at;      /* publisher's thread: lines that were published then */
+  gboolean loses;         /* streaming thread: it was told that lines are lost */
+  guint64 told_published; /* streaming thread: lines that were published then */
   gboolean refused;       /* streaming thread */
 } SlPublish;
 
@@ -106,6 +109,15 @@ read_counts (SlPublish *self)
   return counts;
 }
 
+static char *
+dup_display_location (SlPublish *self)
+{
+  GST_OBJECT_LOCK (self);
+  char *location = sl_publish_display_location (self->settings.location);
+  GST_OBJECT_UNLOCK (self);
+  return location;
+}
+
 /* Publisher's thread. */
 static void
 notify (gpointer user_data, SlPublishState state, const char *reason, guint retry_ms)
@@ -117,20 +129,18 @@ notify (gpointer user_data, SlPublishState state, const char *reason, guint retr
   };
   SlPublish *self = user_data;
   const SlPublishCounts counts = read_counts (self);
-  GST_OBJECT_LOCK (self);
-  g_autofree char *location = sl_publish_display_location (self->settings.location);
-  GST_OBJECT_UNLOCK (self);
+  g_autofree char *location = dup_display_location (self);
   GST_INFO_OBJECT (self, "%s: %s %s", location, names[state], reason != NULL ? reason : "");
   GstStructure *structure = gst_structure_new ("slpublish", "state", G_TYPE_STRING, names[state], "location", G_TYPE_STRING, location,
                                                "reason", G_TYPE_STRING, reason, "retry-ms", G_TYPE_UINT, retry_ms, "published",
                                                G_TYPE_UINT64, counts.published, "dropped", G_TYPE_UINT64, counts.dropped, NULL);
   gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), structure));
-  if (state == SL_PUBLISH_CONNECTED) {
-    self->warned = FALSE;
-  } else if (state == SL_PUBLISH_FAILED) {
+  if (state == SL_PUBLISH_FAILED) {
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE, ("%s: nothing can be published any more", reason), (NULL));
-  } else if (!self->warned) {
+  } else if (state == SL_PUBLISH_DISCONNECTED && (!self->warned || counts.published > self->warned_at)) {
+    /* A full disk can be opened each time: only a line that got through ends what was warned of. */
     self->warned = TRUE;
+    self->warned_at = counts.published;
     GST_ELEMENT_WARNING (self, RESOURCE, WRITE, ("%s; trying again, lines are kept meanwhile up to max-queue-bytes", reason), (NULL));
   }
 }
@@ -184,7 +194,7 @@ sl_publish_start (GstBaseSink *sink)
   }
   GST_OBJECT_LOCK (self);
   self->publisher = publisher;
-  self->refused = FALSE;
+  self->refused = self->warned = self->loses = FALSE;
   GST_OBJECT_UNLOCK (self);
   return TRUE;
 }
@@ -238,10 +248,30 @@ sl_publish_set_caps (GstBaseSink *sink, GstCaps *caps)
       "counts and discovery-prefix need predictions as JSON, and the input is text: ask for application/x-json before slpublish"));
 }
 
+/* Says once that lines are lost, and once how many it were when lines go out again. */
+static void
+tell_losses (SlPublish *self, guint64 dropped_before)
+{
+  const SlPublishCounts counts = read_counts (self);
+  if (self->loses ? counts.published == self->told_published : counts.dropped == dropped_before)
+    return;
+  g_autofree char *location = dup_display_location (self);
+  if (self->loses)
+    GST_ELEMENT_WARNING (self, RESOURCE, WRITE,
+                         ("%s: lines go out again; %" G_GUINT64_FORMAT " were lost so far", location, counts.dropped), (NULL));
+  else
+    GST_ELEMENT_WARNING (
+      self, RESOURCE, WRITE,
+      ("%s: the queue (max-queue-bytes) is full, from now on the oldest lines are lost and counted in dropped", location), (NULL));
+  self->loses = !self->loses;
+  self->told_published = counts.published;
+}
+
 static GstFlowReturn
 sl_publish_render (GstBaseSink *sink, GstBuffer *buffer)
 {
   SlPublish *self = (SlPublish *) sink;
+  const guint64 dropped = read_counts (self).dropped;
   GstMapInfo map;
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ)) {
     GST_ELEMENT_ERROR (self, RESOURCE, READ, ("a buffer of %" G_GSIZE_FORMAT " bytes cannot be read", gst_buffer_get_size (buffer)),
@@ -255,7 +285,25 @@ sl_publish_render (GstBaseSink *sink, GstBuffer *buffer)
          && (put = sl_publisher_put (self->publisher, (const char *) map.data, map.size)) == SL_PUT_UNLOCKED)
     flow = gst_base_sink_wait_preroll (sink);
   gst_buffer_unmap (buffer, &map);
+  tell_losses (self, dropped);
   return put == SL_PUT_FAILED ? GST_FLOW_ERROR : flow;
+}
+
+/* At the end of the stream: what did not get through. */
+static void
+tell_end (SlPublish *self, gint64 timeout)
+{
+  const gboolean drained = sl_publisher_drain (self->publisher, timeout);
+  const SlPublishCounts counts = read_counts (self);
+  const guint64 lost = counts.dropped + (drained ? 0 : counts.waiting);
+  if (lost == 0)
+    return;
+  g_autofree char *location = dup_display_location (self);
+  GST_ELEMENT_WARNING (self, RESOURCE, WRITE,
+                       ("%s: at the end of the stream %" G_GUINT64_FORMAT " lines are published and %" G_GUINT64_FORMAT
+                        " are lost, %" G_GUINT64_FORMAT " of them because they could not be sent within drain-timeout",
+                        location, counts.published, lost, lost - counts.dropped),
+                       (NULL));
 }
 
 static gboolean
@@ -266,8 +314,7 @@ sl_publish_event (GstBaseSink *sink, GstEvent *event)
     GST_OBJECT_LOCK (self);
     const gint64 timeout = (gint64) self->settings.drain_ms * G_TIME_SPAN_MILLISECOND;
     GST_OBJECT_UNLOCK (self);
-    if (!sl_publisher_drain (self->publisher, timeout))
-      GST_WARNING_OBJECT (self, "not all lines could be sent before the end");
+    tell_end (self, timeout);
   }
   return GST_BASE_SINK_CLASS (sl_publish_parent_class)->event (sink, event);
 }

@@ -111,7 +111,7 @@ test_full_disk (void)
     g_test_skip ("no /dev/full here");
     return;
   }
-  GstHarness *harness = publish_start ("/dev/full", "max-queue-bytes=4096", &bus);
+  GstHarness *harness = publish_start ("/dev/full", "max-queue-bytes=4096 drain-timeout=50", &bus);
   publish_push_lines (harness, 0, 1);
   g_autofree char *warning = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
   g_assert_true (g_str_has_prefix (warning, "/dev/full: cannot be written to: No space left on device; trying again"));
@@ -119,6 +119,18 @@ test_full_disk (void)
   g_assert_nonnull (strstr (gst_structure_get_string (said, "reason"), "/dev/full: cannot be written to: No space left on device"));
   publish_push_lines (harness, 1, 1000);
   g_assert_cmpuint (publish_count (harness, "dropped"), >, 900);
+  /* The same is not said again with each attempt: what comes next is that lines are lost, and then the end. */
+  g_autofree char *full = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
+  g_assert_cmpstr (full, ==,
+                   "/dev/full: the queue (max-queue-bytes) is full, from now on the oldest lines are lost and counted in dropped");
+  gst_structure_free (publish_wait_for_state (bus, "disconnected"));
+  gst_harness_push_event (harness, gst_event_new_eos ());
+  g_autofree char *end = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
+  const char *dropped = strstr (end, "lines are published and ");
+  g_assert_true (g_str_has_prefix (end, "/dev/full: at the end of the stream 0 lines are published and "));
+  g_assert_cmpuint (g_ascii_strtoull (strstr (dropped, "and ") + 4, NULL, 10), ==, 1000);
+  g_assert_nonnull (strstr (end, " are lost, "));
+  g_assert_nonnull (strstr (end, " of them because they could not be sent within drain-timeout"));
   publish_finish (harness, bus);
 }
 
@@ -290,6 +302,40 @@ assert_long_lines (Server *server, guint from, guint to)
   }
 }
 
+/* Nobody listens until lines are lost: that, how many when lines go out again, and the same at the end. */
+static void
+test_losses (void)
+{
+  Server server;
+  GstBus *bus;
+  g_autofree char *path = publish_path ("late"), *location = g_strconcat ("unix:", path, NULL);
+  GstHarness *harness = publish_start (location, "max-queue-bytes=4096 retry-max=200", &bus);
+  g_free (publish_wait_for_text (bus, GST_MESSAGE_WARNING));
+  publish_push_lines (harness, 0, 1000);
+  const guint64 dropped = publish_count (harness, "dropped");
+  g_autofree char *full = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
+  g_assert_nonnull (strstr (full, ": the queue (max-queue-bytes) is full, from now on the oldest lines are lost and counted in dropped"));
+  serve_at (&server, g_unix_socket_address_new (path));
+  take_peer (&server);
+  assert_served (&server, (guint) dropped, 1000);
+  while (publish_count (harness, "published") < 1000 - dropped)
+    g_usleep (1000);
+  publish_push_lines (harness, 1000, 1001);
+  g_autofree char *again = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
+  g_autofree char *lost = g_strdup_printf ("%s: lines go out again; %" G_GUINT64_FORMAT " were lost so far", location, dropped);
+  g_assert_cmpstr (again, ==, lost);
+  assert_served (&server, 1000, 1001);
+  g_assert_true (gst_harness_push_event (harness, gst_event_new_eos ()));
+  g_autofree char *end = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
+  g_autofree char *sum = g_strdup_printf ("%s: at the end of the stream %" G_GUINT64_FORMAT " lines are published and %" G_GUINT64_FORMAT
+                                          " are lost, 0 of them because they could not be sent within drain-timeout",
+                                          location, 1001 - dropped, dropped);
+  g_assert_cmpstr (end, ==, sum);
+  publish_finish (harness, bus);
+  drop_peer (&server);
+  g_clear_object (&server.listener);
+}
+
 /* The peer goes with more lines on their way than the system takes: the next one's first line is a whole one. */
 static void
 test_broken_pipe (void)
@@ -388,6 +434,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slpublish/errors", test_errors);
   g_test_add_func ("/slpublish/unset", test_unset);
   g_test_add_func ("/slpublish/unix", test_unix);
+  g_test_add_func ("/slpublish/losses", test_losses);
   g_test_add_func ("/slpublish/broken-pipe", test_broken_pipe);
   g_test_add_func ("/slpublish/stdout", test_stdout);
   g_test_add_func ("/slpublish/tcp", test_tcp);
