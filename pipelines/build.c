@@ -32,12 +32,41 @@ suggest_element (const char *name)
   return hint;
 }
 
+/* (transfer full): @message has the property's name in its first quotes, and the element's kind or name in the second. */
+static char *
+suggest_property (const char *message)
+{
+  g_auto (GStrv) quoted = g_strsplit (message, "\"", 5);
+  GstElement *element = g_strv_length (quoted) == 5 ? gst_element_factory_make (quoted[3], NULL) : NULL;
+  if (element == NULL)
+    return g_strdup ("; gst-inspect-1.0 ELEMENT lists an element's properties");
+  g_autoptr (GError) unknown = NULL;
+  char *hint = NULL;
+  gst_object_ref_sink (element);
+  if (!sl_property_from_text (G_OBJECT (element), quoted[1], "", &unknown) && strchr (unknown->message, ';') != NULL)
+    hint = g_strdup (strchr (unknown->message, ';'));
+  gst_object_unref (element);
+  return hint != NULL ? hint : g_strdup ("");
+}
+
+static char *
+suggest (GstParseContext *context, const GError *problem)
+{
+  g_auto (GStrv) missing = gst_parse_context_get_missing_elements (context);
+  if (g_error_matches (problem, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_ELEMENT) && missing != NULL)
+    return suggest_element (missing[0]);
+  if (g_error_matches (problem, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_PROPERTY))
+    return suggest_property (problem->message);
+  if (g_error_matches (problem, GST_PARSE_ERROR, GST_PARSE_ERROR_SYNTAX))
+    return g_strdup ("; expected ELEMENT PROPERTY=VALUE ... ! ELEMENT ..., with one '!' between two elements and none at the ends");
+  return g_strdup ("");
+}
+
 static void
 launch_error (const SlDescription *description, GstParseContext *context, const GError *problem, GError **error)
 {
   const gboolean unknown = g_error_matches (problem, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_ELEMENT);
-  g_auto (GStrv) missing = gst_parse_context_get_missing_elements (context);
-  g_autofree char *hint = unknown && missing != NULL ? suggest_element (missing[0]) : g_strdup ("");
+  g_autofree char *hint = suggest (context, problem);
   g_set_error (error, SL_ERROR, unknown ? SL_ERROR_UNSUPPORTED : SL_ERROR_FORMAT, "%s:%u: [pipeline] launch: %s%s",
                description->launch_file, description->launch_line, problem->message, hint);
 }

@@ -113,10 +113,12 @@ unknown_property (GObject *object, const char *name, GError **error)
   for (guint i = 0; i < n; i++)
     names[i] = (all[i]->flags & G_PARAM_WRITABLE) != 0 ? all[i]->name : NULL;
   g_autofree char *hint = sl_suggest_text (name, names, n);
+  const gboolean near = *hint != '\0';
   const char *kind = GST_IS_ELEMENT (object) && gst_element_get_factory (GST_ELEMENT (object)) != NULL
                        ? GST_OBJECT_NAME (gst_element_get_factory (GST_ELEMENT (object)))
                        : G_OBJECT_TYPE_NAME (object);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s has no such property%s", kind, hint);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s has no such property%s%s%s", kind, hint,
+               near ? "" : "; all of them: gst-inspect-1.0 ", near ? "" : kind);
   return FALSE;
 }
 

@@ -168,6 +168,19 @@ check_read (GstElement *element, GArray *findings)
   else if (access (location, R_OK) != 0)
     sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: cannot be read; no such file, or no permission",
                      location);
+  else if (g_file_test (location, G_FILE_TEST_IS_DIR))
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: is a directory; expected a file", location);
+}
+
+static void
+check_written_file (GstElement *element, const char *location, GArray *findings)
+{
+  g_autofree char *folder = g_path_get_dirname (location);
+  if (g_file_test (location, G_FILE_TEST_IS_DIR))
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: is a directory; expected a file", location);
+  else if (access (location, F_OK) == 0 ? access (location, W_OK) != 0 : access (folder, W_OK | X_OK) != 0)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: cannot be written; no such folder, or no permission",
+                     location);
 }
 
 static void
@@ -175,12 +188,67 @@ check_written (GstElement *element, GArray *findings)
 {
   g_autofree char *location = NULL;
   g_object_get (element, "location", &location, NULL);
-  g_autofree char *folder = location != NULL ? g_path_get_dirname (location) : NULL;
   if (location == NULL)
     sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "no file: set location=FILE");
-  else if (access (location, F_OK) == 0 ? access (location, W_OK) != 0 : access (folder, W_OK | X_OK) != 0)
-    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: cannot be written; no such folder, or no permission",
-                     location);
+  else
+    check_written_file (element, location, findings);
+}
+
+/* Peers may come and go; only files can be judged before. */
+static void
+check_published (GstElement *element, GArray *findings)
+{
+  g_autofree char *location = NULL;
+  g_object_get (element, "location", &location, NULL);
+  g_autofree char *scheme = location != NULL ? g_uri_parse_scheme (location) : NULL;
+  g_autofree char *path = g_strcmp0 (scheme, "file") == 0 ? g_filename_from_uri (location, NULL, NULL) : g_strdup (location);
+  if (location == NULL || *location == '\0')
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "no place for lines: set location=, such as location=-");
+  else if (path != NULL && (scheme == NULL || g_str_equal (scheme, "file")) && !g_str_equal (location, "-"))
+    check_written_file (element, path, findings);
+}
+
+/* The first of @pads that is always there, when none of them is linked. */
+static GstPad *
+find_loose (GList *pads)
+{
+  GstPad *loose = NULL;
+  for (; pads != NULL; pads = pads->next) {
+    GstPadTemplate *template = GST_PAD_PAD_TEMPLATE (pads->data);
+    if (gst_pad_is_linked (pads->data))
+      return NULL;
+    if (template != NULL && GST_PAD_TEMPLATE_PRESENCE (template) == GST_PAD_ALWAYS && loose == NULL)
+      loose = pads->data;
+  }
+  return loose;
+}
+
+/* Whether pads of some element come only while it plays, so that what they will be linked to cannot be seen yet. */
+static gboolean
+links_later (GstElement *pipeline)
+{
+  for (GList *link = GST_BIN_CHILDREN (pipeline); link != NULL; link = link->next)
+    for (GList *pads = gst_element_get_pad_template_list (link->data); pads != NULL; pads = pads->next)
+      if (GST_PAD_TEMPLATE_DIRECTION (pads->data) == GST_PAD_SRC && GST_PAD_TEMPLATE_PRESENCE (pads->data) == GST_PAD_SOMETIMES)
+        return TRUE;
+  return FALSE;
+}
+
+/* Elements of the launch line itself; those inside bins are their bin's concern. */
+static void
+check_links (GstElement *pipeline, GArray *findings)
+{
+  const gboolean later = links_later (pipeline);
+  for (GList *link = GST_BIN_CHILDREN (pipeline); link != NULL; link = link->next) {
+    GstElement *element = link->data;
+    if (find_loose (element->srcpads) != NULL)
+      sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+                       "nothing is behind it, so its first frame ends the pipeline with an error; expected '! ELEMENT' and at last a sink, "
+                       "such as fakesink");
+    if (!later && find_loose (element->sinkpads) != NULL)
+      sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+                       "nothing is before it, so no frame ever comes; expected a source and '!' before it, such as videotestsrc");
+  }
 }
 
 static void
@@ -199,14 +267,15 @@ static const struct
   const char *factory;
   void (*check) (GstElement *, GArray *);
 } rules[] = {
-  { "slnormalize", advise_converter }, { "slinfer", check_model }, { "v4l2src", check_device },
-  { "slcamera", check_camera },        { "filesrc", check_read },  { "filesink", check_written },
+  { "slnormalize", advise_converter }, { "slinfer", check_model },    { "v4l2src", check_device },      { "slcamera", check_camera },
+  { "filesrc", check_read },           { "filesink", check_written }, { "slpublish", check_published },
 };
 
 void
 sl_check_advise (GstElement *pipeline, GArray *findings)
 {
   g_autoptr (GPtrArray) elements = sl_check_elements (pipeline);
+  check_links (pipeline, findings);
   for (guint i = 0; i < elements->len; i++) {
     GstElement *element = elements->pdata[i];
     for (guint r = 0; r < G_N_ELEMENTS (rules); r++)

@@ -117,8 +117,34 @@ def test_problems():
     has(findings, "problem", "f", "no file: set location=FILE")
     findings = check(described("fakesrc ! filesink name=f location=%s" % work("no/such/folder")), status=1)
     has(findings, "problem", "f", work("no/such/folder") + ": cannot be written")
+    findings = check(described("fakesrc ! filesink name=f location=" + harness.WORK.name), status=1)
+    has(findings, "problem", "f", harness.WORK.name + ": is a directory; expected a file")
+    findings = check(described("filesrc name=f location=%s ! fakesink" % harness.WORK.name), status=1)
+    has(findings, "problem", "f", harness.WORK.name + ": is a directory; expected a file")
     findings = check(described("fakesrc ! filesink name=f"), status=1)
     has(findings, "problem", "f", "no file: set location=FILE")
+
+
+def test_loose_ends():
+    findings = check(described("videotestsrc ! slpredict name=p model=${model}"), status=1)
+    has(findings, "problem", "p", "nothing is behind it, so its first frame ends the pipeline with an error; expected '! ELEMENT' and at last a sink, such as fakesink")
+    findings = check(described("fakesrc ! fakesink fakesink name=f"), status=1)
+    has(findings, "problem", "f", "nothing is before it, so no frame ever comes; expected a source and '!' before it, such as videotestsrc")
+    check(described("fakesrc ! tee name=t t. ! fakesink t. ! fakesink"))
+    check(described("filesrc location=%s ! decodebin ! videoconvert ! fakesink" % write("any", b"x")))
+
+
+def test_published():
+    launch = SOURCE + " ! " + TAIL.replace("fakesink", "slpublish name=p ")
+    text = described(launch + "location=" + work("no/such/folder"))
+    if 'no element "' in run("check", write("publish.pipeline", text.encode())).out:
+        raise Skip("slpublish is missing")
+    has(check(text, status=1), "problem", "p", work("no/such/folder") + ": cannot be written; no such folder, or no permission")
+    has(check(described(launch + "location=file://" + harness.WORK.name), status=1), "problem", "p", ": is a directory; expected a file")
+    has(check(described(launch), status=1), "problem", "p", "no place for lines: set location=, such as location=-")
+    for location in "-", work("lines.json"), "file://" + work("lines.json"), "tcp://localhost:1", "unix:/no/where":
+        check(described(launch + "location=" + location))
+    assert not os.path.exists(work("lines.json"))
 
 
 def test_caps_that_disagree():
