@@ -55,6 +55,19 @@ set_io_error (GError **error, const char *path, const char *what, gint code)
   return FALSE;
 }
 
+/* A program that was killed, or a machine without power, may have left half a line: it ends here, and no new one joins it. */
+static void
+end_last_line (Stream *self)
+{
+  const gint fd = open (self->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  char last = '\n';
+  if (fd < 0)
+    return;
+  if (pread (fd, &last, 1, self->size - 1) == 1 && last != '\n' && write (self->fd, "\n", 1) == 1)
+    self->size++;
+  close (fd);
+}
+
 static gboolean
 stream_connect (gpointer state, GCancellable *cancellable, GError **error)
 {
@@ -66,6 +79,8 @@ stream_connect (gpointer state, GCancellable *cancellable, GError **error)
   self->regular = fstat (self->fd, &about) == 0 && S_ISREG (about.st_mode);
   self->size = self->regular ? about.st_size : 0;
   self->opened = g_get_monotonic_time ();
+  if (self->size > 0 && self->path != NULL)
+    end_last_line (self);
   return TRUE;
 }
 

@@ -41,6 +41,22 @@ test_file (void)
   assert_lines (lines, 0, 200);
 }
 
+/* What a killed program left of a line stays a line of its own. */
+static void
+test_half_line (void)
+{
+  g_autofree char *path = publish_path ("half.json"), *text = NULL, *line = publish_line (0);
+  g_autofree char *expected = g_strconcat ("{\"whole\":1}\n{\"fra\n", line, "\n", NULL);
+  GstBus *bus;
+  g_assert_true (g_file_set_contents (path, "{\"whole\":1}\n{\"fra", -1, NULL));
+  GstHarness *harness = publish_start (path, "", &bus);
+  publish_push_lines (harness, 0, 1);
+  g_assert_true (gst_harness_push_event (harness, gst_event_new_eos ()));
+  publish_finish (harness, bus);
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  g_assert_cmpstr (text, ==, expected);
+}
+
 /* Text of several lines stays as it is, and a frame with nothing on it leaves no line. */
 static void
 test_text (void)
@@ -427,6 +443,7 @@ main (int argc, char **argv)
 {
   publish_init (&argc, &argv);
   g_test_add_func ("/slpublish/file", test_file);
+  g_test_add_func ("/slpublish/half-line", test_half_line);
   g_test_add_func ("/slpublish/text", test_text);
   g_test_add_func ("/slpublish/rotation", test_rotation);
   g_test_add_func ("/slpublish/age", test_age);
