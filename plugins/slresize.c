@@ -288,9 +288,15 @@ configure (SlResize *self, GstCaps *incaps, GstCaps *outcaps, GError **error)
   const SlResizeStatus status = sl_resizer_new (&self->resizer, &self->from_image, &spec);
   if (status == SL_RESIZE_OK)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frames of %dx%d to %dx%d, crop %dx%d at %d,%d: %s", self->from_image.width,
-               self->from_image.height, spec.width, spec.height, spec.crop.width, spec.crop.height, spec.crop.x, spec.crop.y,
-               sl_resize_status_text (status));
+  if (status == SL_RESIZE_BAD_CROP)
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "crop-x=%d crop-y=%d crop-width=%d crop-height=%d is not inside the frame of %dx%d: expected a part of it (a size of 0 "
+                 "is all the rest); where the frame should be larger, put caps with its size before slresize",
+                 settings.crop_x, settings.crop_y, settings.crop_width, settings.crop_height, self->from_image.width,
+                 self->from_image.height);
+  else
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frames of %dx%d to %dx%d: %s", self->from_image.width, self->from_image.height,
+                 spec.width, spec.height, sl_resize_status_text (status));
   return FALSE;
 }
 

@@ -242,8 +242,12 @@ typedef struct
 static const ErrorCase error_cases[] = {
   { "rgb", "slresize width=8", VIDEO ("RGB", "16", "16"), { "RGB is not supported", "videoconvert" } },
   { "interlaced", "slresize width=8", SMALL ",interlace-mode=interleaved", { "interlaced", "deinterlace" } },
-  { "crop-outside", "slresize crop-x=64 crop-width=2", SMALL, { "crop 2x48 at 64,0", "not inside the frame" } },
-  { "crop-over", "slresize crop-height=49", SMALL, { "crop 64x49", "not inside the frame" } },
+  { "crop-outside",
+    "slresize crop-x=64 crop-width=2",
+    SMALL,
+    { "crop-x=64 crop-y=0 crop-width=2 crop-height=0 is not inside the frame of 64x48: expected a part of it (a size of 0 is all the rest)",
+      "put caps with its size before slresize" } },
+  { "crop-over", "slresize crop-height=49", SMALL, { "crop-x=0 crop-y=0 crop-width=0 crop-height=49 is not inside the frame of 64x48" } },
   { "custom", "slresize video-direction=custom", SMALL, { "custom", "expected auto" } },
   { "large", "slresize width=8 height=8", VIDEO ("GRAY8", "16385", "2"), { "16385x2", "1 to 16384" } },
 };
