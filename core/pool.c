@@ -17,7 +17,7 @@
 #define ROW_US 200
 /* No two threads write to one line of a cache. */
 #define LINE 64
-/* What SlShare says to a thread that need not spin for more. */
+/* What a share says to a thread that need not spin for more. */
 #define REST -1
 
 /** What is left of one thread's share: pieces not claimed, or REST. */
