@@ -71,11 +71,18 @@ wait_at_gate (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
+/* A pad of an element inside. */
+static GstPad *
+inner_pad (Fixture *fixture, const char *element, const char *pad)
+{
+  g_autoptr (GstElement) inner = gst_bin_get_by_name (GST_BIN (fixture->element), element);
+  return gst_element_get_static_pad (inner, pad);
+}
+
 static void
 close_gate (Fixture *fixture, Gate *gate)
 {
-  g_autoptr (GstElement) infer = gst_bin_get_by_name (GST_BIN (fixture->element), "infer");
-  g_autoptr (GstPad) pad = gst_element_get_static_pad (infer, "sink");
+  g_autoptr (GstPad) pad = inner_pad (fixture, "infer", "sink");
   g_mutex_init (&gate->lock);
   g_cond_init (&gate->changed);
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, wait_at_gate, gate, NULL);
@@ -232,8 +239,7 @@ static void
 test_first_dropped (void)
 {
   Fixture fixture = setup (TRUE, TEXT_CAPS);
-  g_autoptr (GstElement) queue = gst_bin_get_by_name (GST_BIN (fixture.element), "queue");
-  g_autoptr (GstPad) pad = gst_element_get_static_pad (queue, "src");
+  g_autoptr (GstPad) pad = inner_pad (&fixture, "queue", "src");
   GMutex closed;
   g_mutex_init (&closed);
   g_mutex_lock (&closed);
@@ -269,8 +275,7 @@ static void
 test_age (void)
 {
   Fixture fixture = setup (TRUE, TEXT_CAPS);
-  g_autoptr (GstElement) infer = gst_bin_get_by_name (GST_BIN (fixture.element), "infer");
-  g_autoptr (GstPad) pad = gst_element_get_static_pad (infer, "sink");
+  g_autoptr (GstPad) pad = inner_pad (&fixture, "infer", "sink");
   gint64 before[PUSHED], after[PUSHED], last = 0;
   guint predictions = 0;
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, take_time, NULL, NULL);
