@@ -208,17 +208,16 @@ check_published (GstElement *element, GArray *findings)
     check_written_file (element, path, findings);
 }
 
-/* The first of @pads that is always there, when none of them is linked. */
-static GstPad *
-find_loose (GList *pads)
+/* Whether none of @pads is linked, though one of them is always there. */
+static gboolean
+are_loose (GList *pads)
 {
-  GstPad *loose = NULL;
+  gboolean loose = FALSE;
   for (; pads != NULL; pads = pads->next) {
     GstPadTemplate *template = GST_PAD_PAD_TEMPLATE (pads->data);
     if (gst_pad_is_linked (pads->data))
-      return NULL;
-    if (template != NULL && GST_PAD_TEMPLATE_PRESENCE (template) == GST_PAD_ALWAYS && loose == NULL)
-      loose = pads->data;
+      return FALSE;
+    loose = loose || (template != NULL && GST_PAD_TEMPLATE_PRESENCE (template) == GST_PAD_ALWAYS);
   }
   return loose;
 }
@@ -241,11 +240,11 @@ check_links (GstElement *pipeline, GArray *findings)
   const gboolean later = links_later (pipeline);
   for (GList *link = GST_BIN_CHILDREN (pipeline); link != NULL; link = link->next) {
     GstElement *element = link->data;
-    if (find_loose (element->srcpads) != NULL)
+    if (are_loose (element->srcpads))
       sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
                        "nothing is behind it, so its first frame ends the pipeline with an error; expected '! ELEMENT' and at last a sink, "
                        "such as fakesink");
-    if (!later && find_loose (element->sinkpads) != NULL)
+    if (!later && are_loose (element->sinkpads))
       sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
                        "nothing is before it, so no frame ever comes; expected a source and '!' before it, such as videotestsrc");
   }
