@@ -55,8 +55,8 @@ static const SlProperty properties[] = {
   { "high-threshold", "High threshold", "Confidence from which a box counts as found, 0..1", SL_PROPERTY_DOUBLE, AT (settings.high), 0, 1,
     0.5, NULL, TRUE },
   { "low-threshold", "Low threshold",
-    "Confidence from which a box may continue an object that was found before, 0..1. The element that finds boxes must let them through: "
-    "slpostprocess threshold=0.1",
+    "Confidence from which a box may continue an object that was found before, 0..1; high-threshold or more = only boxes that count do. "
+    "The element that finds boxes must let them through: slpostprocess threshold=0.1",
     SL_PROPERTY_DOUBLE, AT (settings.low), 0, 1, 0.1, NULL, TRUE },
   { "new-threshold", "Threshold of new objects", "Confidence from which a box may be a new object, 0..1; at least high-threshold counts",
     SL_PROPERTY_DOUBLE, AT (settings.fresh), 0, 1, 0.5, NULL, TRUE },
