@@ -135,6 +135,54 @@ def bars(rng, stock, picture, box, ink):
             cv2.rectangle(picture, (x + i * w // n, top), (x + (i + 1) * w // n - 2, y + h), ink.tolist(), -1)
 
 
+def chessboard(rng, stock, picture, box, ink):
+    """Regular squares of two colours: boards, tiles, what cameras are calibrated with."""
+    x, y, w, h = box
+    columns = int(rng.integers(3, 13))
+    rows = max(2, int(np.clip(columns * h / w if rng.random() < 0.5 else rng.integers(3, 13), 2, 16)))
+    other = 255 - ink if rng.random() < 0.7 else colour(rng)
+    at_x, at_y = np.linspace(x, x + w, columns + 1).astype(int), np.linspace(y, y + h, rows + 1).astype(int)
+    for r in range(rows):
+        for c in range(columns):
+            cv2.rectangle(picture, (int(at_x[c]), int(at_y[r])), (int(at_x[c + 1]) - 1, int(at_y[r + 1]) - 1), (ink if (r + c) % 2 else other).tolist(), -1)
+
+
+def marker(rng, stock, picture, box, ink):
+    """A square marker of augmented reality: few large cells in a closed dark frame."""
+    x, y, w, h = box
+    n = int(rng.integers(4, 9))
+    cells = np.ones((n + 2, n + 2), np.float32)
+    cells[1:-1, 1:-1] = rng.integers(0, 2, (n, n)) if rng.random() < 0.8 else 0
+    side = max(4, int(min(w, h)))
+    paint(picture, int(x), int(y), cv2.resize(cells, (side, side), interpolation=cv2.INTER_NEAREST), np.minimum(ink, 60))
+
+
+def sign(rng, stock, picture, box, ink):
+    """One to three lines of large letters in a frame."""
+    x, y, w, h = [int(v) for v in box]
+    ground = colour(rng)
+    letters = colour(rng, 200, 255) if ground.mean() < 130 else colour(rng, 0, 70)
+    cv2.rectangle(picture, (x, y), (x + w, y + h), ground.tolist(), -1)
+    if rng.random() < 0.6:
+        cv2.rectangle(picture, (x + 2, y + 2), (x + w - 2, y + h - 2), letters.tolist(), max(1, min(w, h) // 30))
+    lines = int(rng.integers(1, 5))
+    for i in range(lines):
+        mask = stock.line(rng, max(3, h * 0.85 / lines))
+        if mask.shape[1] > w * 0.9:
+            mask = cv2.resize(mask, (max(2, int(w * 0.9)), mask.shape[0]), interpolation=cv2.INTER_AREA)
+        thick = cv2.dilate(mask, np.ones((2, 2), np.uint8)) if rng.random() < 0.5 else mask
+        paint(picture, x + (w - mask.shape[1]) // 2, int(y + h * (0.07 + 0.86 * i / lines)), thick, letters)
+
+
+def paragraph(rng, stock, picture, box, ink):
+    stock.text(rng, picture, box, ink, max(3, box[3] / int(rng.integers(4, 24))))
+
+
+def patch(rng, stock, picture, box, ink):
+    part = stock.photo(rng, box[2], box[3])
+    paint(picture, int(box[0]), int(box[1]), np.ones(part.shape[:2], np.float32), part)
+
+
 def logo(rng, stock, picture, box, ink):
     x, y, w, h = box
     c = colour(rng)
@@ -230,7 +278,13 @@ def code(rng, stock, picture, box, label, surface):
     return [(left, top), (left + width, top), (left + width, top + height), (left, top + height)]
 
 
-FILLERS = [(table, 2), (crossword, 1), (keyboard, 1), (bars, 2), (logo, 3)]
+FILLERS = [(table, 2), (crossword, 1), (keyboard, 1), (bars, 2), (logo, 3), (chessboard, 1), (marker, 1), (sign, 2)]
+DECOYS = [(table, 1), (crossword, 1), (keyboard, 1), (bars, 2), (logo, 1), (chessboard, 3), (marker, 2), (sign, 2),
+          (paragraph, 2), (patch, 3)]
+
+
+def one_of(rng, makers):
+    return rng.choice([m for m, share in makers for _ in range(share)])
 
 
 def divide(rng, box, depth):
@@ -285,23 +339,21 @@ def fill(rng, stock, picture, cell, surface):
     if pick < 0.58:
         stock.text(rng, picture, inner, ink)
     elif pick < 0.68:
-        part = stock.photo(rng, inner[2], inner[3])
-        paint(picture, int(inner[0]), int(inner[1]), np.ones(part.shape[:2], np.float32), part)
+        patch(rng, stock, picture, inner, ink)
     elif pick < 0.93:
-        makers = [m for m, share in FILLERS for _ in range(share)]
-        makers[rng.integers(0, len(makers))](rng, stock, picture, inner, ink)
+        one_of(rng, FILLERS)(rng, stock, picture, inner, ink)
 
 
 def carrier(rng, stock, w, h, codes, main=None):
     """
-    A carrier of w x h pixels with `codes` codes; with `main`, the first one has that share (0..1) of it.
+    A carrier of w x h pixels with `codes` codes; with `main`, the first one, or what may be taken for one, has that share (0..1) of it.
     Returns the picture (float, BGR) and [(class, corners)].
     """
     picture, paper, ink = surface_of(rng, stock, w, h)
     found = []
     names = list(stock.symbols)
     spots = []
-    if codes and main:
+    if main:
         cw, ch = w * main, h * main
         x, y = rng.uniform(0, w - cw), rng.uniform(0, h - ch)
         spots.append((x, y, cw, ch))
@@ -317,6 +369,8 @@ def carrier(rng, stock, w, h, codes, main=None):
         if rng.random() < 0.85:
             fill(rng, stock, picture, cell, (paper, ink))
     same = names[rng.integers(0, len(names))] if rng.random() < 0.4 else None
+    if main and not codes:
+        one_of(rng, DECOYS)(rng, stock, picture, spots.pop(), ink)
     for spot in spots:
         label = same or names[rng.integers(0, len(names))]
         corners = code(rng, stock, picture, spot, label, (paper, ink))

@@ -7,7 +7,7 @@ import numpy as np
 
 import symbols as symbol_store
 from carriers import Stock, carrier, code
-from textures import backgrounds, colour, octaves, text_lines
+from textures import CALM, backgrounds, colour, octaves, text_lines
 
 SIDE = 384
 OUTLINE = 16
@@ -97,10 +97,12 @@ def pose(rng, w, h, size, centre, anchor):
 
 
 class Renderer:
-    def __init__(self, store, seed, n_backgrounds=300):
+    def __init__(self, store, seed, n_backgrounds=500):
         rng = np.random.default_rng(seed)
         self.pictures = backgrounds(rng, n_backgrounds, 480)
-        self.stock = Stock(symbol_store.load(store), text_lines(rng), text_lines(rng, 60, digits=6), self.pictures)
+        # No stripes and random squares on carriers: a piece of them may look like a code in every way.
+        patches = backgrounds(rng, n_backgrounds // 2, 320, CALM)
+        self.stock = Stock(symbol_store.load(store), text_lines(rng), text_lines(rng, 60, digits=6), patches)
         self.noise = rng.normal(0, 1, (700, 700, 3)).astype(np.float32)
 
     def background(self, rng):
@@ -119,7 +121,7 @@ class Renderer:
     def place(self, rng, scene, codes, hidden):
         """One carrier onto the scene; what it covers of earlier codes is counted in `hidden`."""
         stock = self.stock
-        if codes == 1 and rng.random() < 0.85:
+        if codes == 1 and rng.random() < 0.85 or codes == 0 and rng.random() < 0.4:
             long = float(np.exp(rng.uniform(np.log(32), np.log(400))))
             share = rng.uniform(0.15, 0.95) if long < 200 else rng.uniform(0.5, 0.98)
             ratio = np.exp(rng.normal(0, 0.35))
@@ -251,8 +253,8 @@ class Renderer:
         mood = rng.random()
         if mood > 0.86:
             return self.close(rng, scene)
-        carriers = [0] * int(rng.integers(0, 5))
-        if mood > 0.16:
+        carriers = [0] * int(rng.choice([0, 0, 1, 2, 3, 4]))
+        if mood > 0.2:
             carriers = [0] * int(rng.integers(0, 3)) + [1] * int(rng.choice([1, 1, 1, 2, 2, 3, 4, 5]))
         if mood > 0.74:
             carriers = [0] * int(rng.integers(0, 2)) + [int(rng.integers(2, 8))]

@@ -204,12 +204,124 @@ def sky(rng, s):
     return blend(colour(rng), colour(rng), np.clip(ramp + (octaves(rng, s, 3, 4) - 0.5) * rng.uniform(0, 0.8), 0, 1))
 
 
-KINDS = [(smooth, 2), (grain, 3), (wood, 4), (cloth, 3), (checks, 1), (stripes, 2), (bricks, 1), (grid, 1), (leaves, 2), (shapes, 6), (bokeh, 4), (shelf, 3), (sky, 1)]
+def clumps(rng, s):
+    """Fractal noise with hard or soft steps: rock, lichen, rust, crowns of trees, crowds."""
+    noise = octaves(rng, s, rng.integers(4, 60), 5, rng.uniform(0.5, 0.9))
+    mask = np.clip((noise - rng.uniform(0.35, 0.65)) * np.exp(rng.uniform(0, 3)) + 0.5, 0, 1)
+    return blend(colour(rng), colour(rng), mask) * (0.6 + 0.8 * octaves(rng, s, 3, 3)[..., None])
 
 
-def backgrounds(rng, n, size):
+def strands(rng, s):
+    """Noise drawn out along one direction: bark, fur, hair, grass, straw."""
+    noise = octaves(rng, s, s // int(rng.integers(2, 10)), 2)
+    n, bow = int(rng.integers(9, 60)), rng.uniform(-0.4, 0.4)
+    kernel = np.zeros((n, n), np.float32)
+    a = rng.uniform(0, np.pi)
+    t = np.linspace(-0.5, 0.5, 4 * n)
+    u, v = t, bow * (t * t * 4 - 0.5)
+    x, y = (u * np.cos(a) - v * np.sin(a) + 0.5) * (n - 1), (u * np.sin(a) + v * np.cos(a) + 0.5) * (n - 1)
+    kernel[np.clip(np.rint(y), 0, n - 1).astype(int), np.clip(np.rint(x), 0, n - 1).astype(int)] = 1
+    mask = cv2.normalize(cv2.filter2D(noise, -1, kernel / kernel.sum(), borderType=cv2.BORDER_REFLECT), None, 0, 1, cv2.NORM_MINMAX)
+    mask = np.clip((mask - 0.5) * rng.uniform(1, 4) + 0.5, 0, 1)
+    return blend(colour(rng), colour(rng), mask) * (0.6 + 0.8 * octaves(rng, s, 4, 3)[..., None])
+
+
+def collage(rng, s):
+    """Bodies of all sizes before one another, whose edges are spread as those of photographs are (dead leaves: Lee, Mumford, Huang, 2001)."""
+    side, n = 2 * s, int(rng.integers(500, 2500))
+    palette = np.array([colour(rng) for _ in range(int(rng.integers(2, 8)))])
+    picture = np.full((side, side, 3), palette[0], np.float32)
+    sizes = np.minimum(rng.uniform(3, 14) / np.sqrt(rng.uniform(0, 1, n)), side * 0.3)
+    where, shade, tint = rng.uniform(0, side, (n, 2)), rng.uniform(0.4, 1.5, n), rng.normal(0, 10, (n, 3))
+    kinds = rng.choice(3, n, p=rng.dirichlet(np.ones(3)))
+    flat, lean, spread = np.exp(rng.normal(0, 0.5, n)), rng.uniform(0, 180), rng.choice([10, 60, 180])
+    paint = np.clip(palette[rng.integers(0, len(palette), n)] * shade[:, None] + tint, 0, 255)
+    for size, at, kind, a, b, c in zip(sizes, where, kinds, flat, lean + rng.normal(0, spread, n), paint):
+        if kind == 0:
+            cv2.ellipse(picture, at.astype(int).tolist(), [max(1, int(size * a)), max(1, int(size / a))], float(b), 0, 360, c.tolist(), -1)
+        elif kind == 1:
+            corners = at + rng.normal(0, size, (int(rng.integers(3, 7)), 2)) * [a, 1 / a]
+            cv2.fillPoly(picture, [corners.astype(np.int32)], c.tolist())
+        else:
+            reach = np.array([np.cos(np.radians(b)), np.sin(np.radians(b))]) * size * 2.5
+            cv2.line(picture, (at - reach).astype(int).tolist(), (at + reach).astype(int).tolist(), c.tolist(), max(1, int(size * 0.25)))
+    return cv2.resize(picture, (s, s), interpolation=cv2.INTER_AREA) * (0.6 + 0.8 * octaves(rng, s, 3, 5)[..., None])
+
+
+def things(rng, s):
+    """Bodies with a surface before something calmer: trees, animals, heads, stones, coins, cushions."""
+    picture = np.ascontiguousarray([smooth, sky, bokeh, grain, shapes][rng.integers(0, 5)](rng, s), np.float32)
+    surface = [clumps, strands, leaves, grain, collage, collage][rng.integers(0, 6)](rng, s)
+    alike, n = rng.random() < 0.3, int(rng.choice([1, 1, 2, 3, 6, 20]))
+    size = s * np.exp(rng.uniform(np.log(0.06), np.log(0.35)))
+    y, x = np.mgrid[0:s, 0:s].astype(np.float32)
+    ragged = octaves(rng, s, rng.integers(3, 12), 4)
+    for i in range(n):
+        at, axes = rng.uniform(0.1, 0.9, 2) * s, size * (1 if alike else np.exp(rng.normal(0, 0.4))) * np.exp(rng.normal(0, 0.02 if alike else 0.25, 2))
+        if n == 20:
+            at = (np.array([i % 5, i // 5]) + 0.5) / [5, 4] * s + rng.normal(0, 0.01 * s, 2)
+            axes = np.minimum(axes, s / 11)
+        d = 1 - np.hypot((x - at[0]) / axes[0], (y - at[1]) / axes[1])
+        mask = np.clip((d + (0 if alike else (ragged - 0.5) * 0.7)) * size / rng.uniform(1, 8), 0, 1)
+        lit = surface * (0.75 + 0.5 * np.clip(((x - at[0]) * np.cos(i) + (y - at[1]) * np.sin(i)) / size, -1, 1))[..., None]
+        picture = blend(picture, lit, mask)
+        surface = np.roll(surface, int(s * 0.37), i % 2)
+    return picture
+
+
+def facade(rng, s):
+    """Rows of windows, some lit, between ledges and pillars."""
+    wall = colour(rng, 10, 230)
+    picture = np.full((s, s, 3), wall, np.float32) + (octaves(rng, s, 8, 4)[..., None] - 0.5) * 40
+    w, h = rng.uniform(10, 70, 2)
+    gap = rng.uniform(0.15, 1.2, 2)
+    dark, lit, share, arch = colour(rng, 0, 110), colour(rng, 60, 255), rng.choice([0, 0.1, 0.5]), rng.random() < 0.3
+    for y in np.arange(rng.uniform(-h, h), s, h * (1 + gap[1])):
+        for x in np.arange(rng.uniform(-w, 0), s, w * (1 + gap[0])):
+            c = (lit if rng.random() < share else dark) * rng.uniform(0.7, 1.3)
+            a, b = (int(x), int(y)), (int(x + w), int(y + h))
+            cv2.rectangle(picture, a, b, c.tolist(), -1)
+            if arch:
+                cv2.ellipse(picture, (int(x + w / 2), int(y)), (int(w / 2), int(w / 2)), 0, 180, 360, c.tolist(), -1)
+            if w > 16 and share < 0.5:
+                cv2.line(picture, (int(x + w / 2), a[1]), (int(x + w / 2), b[1]), (wall * 1.2).tolist(), 1 + int(w > 30))
+        if gap[1] > 0.5:
+            cv2.line(picture, (0, int(y + h * 1.2)), (s, int(y + h * 1.2)), (wall * 0.6).tolist(), 2)
+    corners = np.float32([[0, 0], [s, 0], [s, s], [0, s]])
+    turn = cv2.getPerspectiveTransform(corners, (corners + rng.normal(0, s * 0.12, (4, 2))).astype(np.float32))
+    return cv2.warpPerspective(picture, turn, (s, s), borderMode=cv2.BORDER_REFLECT)
+
+
+def circuit(rng, s):
+    """Tracks, pads and parts."""
+    base = colour(rng, 20, 140)
+    picture = np.full((s, s, 3), base, np.float32)
+    track = (base * rng.uniform(1.2, 1.9)).tolist()
+    for _ in range(int(rng.integers(20, 120))):
+        at, turn = rng.uniform(0, s, 2), rng.integers(0, 8) * np.pi / 4
+        end = at + np.array([np.cos(turn), np.sin(turn)]) * rng.uniform(10, 200)
+        cv2.line(picture, at.astype(int).tolist(), end.astype(int).tolist(), track, int(rng.integers(1, 4)))
+        cv2.circle(picture, end.astype(int).tolist(), int(rng.integers(2, 6)), colour(rng, 120, 255).tolist(), -1)
+    for _ in range(int(rng.integers(10, 80))):
+        at, size = rng.uniform(0, s, 2), np.exp(rng.uniform(np.log(5), np.log(70), 2))
+        a, b = at.astype(int), (at + size).astype(int)
+        body = colour(rng, 0, 90) if rng.random() < 0.6 else colour(rng, 60, 255)
+        pins = max(3, int(size[0] / 8))
+        if min(size) > 12:
+            for x in range(int(a[0]) + 1, int(b[0]), pins):
+                cv2.line(picture, (x, int(a[1]) - 4), (x, int(b[1]) + 4), (205, 210, 215), max(1, pins // 3))
+        cv2.rectangle(picture, a.tolist(), b.tolist(), body.tolist(), -1)
+    return picture * (0.75 + 0.4 * octaves(rng, s, 3, 2)[..., None])
+
+
+CALM = [(smooth, 2), (grain, 3), (wood, 4), (cloth, 3), (bricks, 1), (leaves, 2), (shapes, 6), (bokeh, 4), (shelf, 3), (sky, 1),
+        (clumps, 2), (strands, 3), (collage, 6), (things, 10), (facade, 3), (circuit, 1)]
+KINDS = CALM + [(checks, 1), (stripes, 2), (grid, 1)]
+
+
+def backgrounds(rng, n, size, kinds=KINDS):
     """`n` pictures of size x size, BGR bytes; a third are two kinds with an edge between."""
-    makers = [m for m, share in KINDS for _ in range(share)]
+    makers = [m for m, share in kinds for _ in range(share)]
     found = []
     for _ in range(n):
         picture = makers[rng.integers(0, len(makers))](rng, size)
