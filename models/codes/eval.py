@@ -29,15 +29,6 @@ def letterbox(path):
     return np.ascontiguousarray(view[:, :, ::-1])
 
 
-def large(codes, share=0.05):
-    """The same codes, of which only those whose boxes take `share` of the picture count."""
-    kept = []
-    for labels, counts, points in codes:
-        sides = points.max(1) - points.min(1) if len(points) else np.zeros((0, 2))
-        kept.append((labels, counts & (sides.prod(1) >= share * net.SIZE ** 2), points))
-    return kept
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('set')
@@ -69,7 +60,7 @@ def main():
     print('int8:  ' + evaluate.line(result, alarms))
     for name, v in result.items():
         print(f"  {name:8} {v['codes']:5} codes  precision {v['precision']:.3f}  recall {v['recall']:.3f}  AP50 {v['ap']:.3f}")
-    rows, totals, alarms = evaluate.run(runtime, pictures, large(codes), limit=options.limit)
+    rows, totals, alarms = evaluate.run(runtime, pictures, codes, limit=options.limit, smallest=0.05 * net.SIZE ** 2)
     print('int8, codes of 5 % of the picture and more:  ' + evaluate.line(evaluate.summary(rows, totals), alarms))
     for path in options.pictures:
         _, scores, labels = evaluate.decode(runtime(torch.from_numpy(letterbox(path))[None])[0], grid)

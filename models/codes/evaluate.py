@@ -7,10 +7,13 @@ import data
 import net
 
 
+def area(boxes):
+    return np.clip(boxes[:, 2:] - boxes[:, :2], 0, None).prod(1)
+
+
 def iou(a, b):
     low, high = np.maximum(a[:, None, :2], b[None, :, :2]), np.minimum(a[:, None, 2:], b[None, :, 2:])
     both = np.clip(high - low, 0, None).prod(2)
-    area = lambda x: np.clip(x[:, 2:] - x[:, :2], 0, None).prod(1)
     return both / np.maximum(area(a)[:, None] + area(b)[None] - both, 1e-9)
 
 
@@ -30,10 +33,14 @@ def decode(rows, grid, low=0.05, overlap=0.45, most=100):
     return boxes[kept], scores[kept], labels[kept]
 
 
-def match(found, truth, at=0.5):
-    """[(score, label, hit)] and the number of codes of each class; what falls on codes that do not count is left out."""
+def match(found, truth, at=0.5, smallest=0):
+    """
+    [(score, label, hit)] and the number of codes of each class; what falls on codes that do not count is left out. Codes of less than
+    `smallest` square pixels do not count, nor do boxes so small that find none (as COCO's evaluation by area has it).
+    """
     boxes, scores, labels = found
     wanted, counts, corners = truth
+    counts = counts & (area(corners) >= smallest)
     rows, taken = [], np.zeros(len(wanted), bool)
     over = iou(boxes, corners) if len(wanted) and len(boxes) else np.zeros((len(boxes), len(wanted)))
     for i in range(len(boxes)):
@@ -46,8 +53,9 @@ def match(found, truth, at=0.5):
             continue
         # On a code that does not count, of any class: neither right nor wrong.
         low, high = np.maximum(boxes[i, :2], corners[:, :2]), np.minimum(boxes[i, 2:], corners[:, 2:])
-        cover = np.clip(high - low, 0, None).prod(1) / max((boxes[i, 2:] - boxes[i, :2]).prod(), 1e-9)
-        if not (cover[~counts] > 0.5).any():
+        own = area(boxes[i:i + 1])[0]
+        cover = np.clip(high - low, 0, None).prod(1) / max(own, 1e-9)
+        if not (cover[~counts] > 0.5).any() and own >= smallest:
             rows.append((scores[i], labels[i], False))
     return rows, np.bincount(wanted[counts], minlength=len(net.CLASSES))
 
@@ -80,8 +88,8 @@ def best_threshold(rows, totals):
     return order[int(f.argmax())][0]
 
 
-def run(forward, pictures, codes, size=net.SIZE, limit=None, batch=16):
-    """`forward` takes bytes (n,h,w,3) and gives rows; every scene's middle is looked at."""
+def run(forward, pictures, codes, size=net.SIZE, limit=None, batch=16, smallest=0):
+    """`forward` takes bytes (n,h,w,3) and gives rows; every scene's middle is looked at. `smallest`: see match()."""
     grid = net.cells(size)
     rows, totals, false_alarms, empty = [], np.zeros(len(net.CLASSES), int), 0, 0
     n = min(limit or len(pictures), len(pictures))
@@ -90,7 +98,7 @@ def run(forward, pictures, codes, size=net.SIZE, limit=None, batch=16):
         output = forward(torch.from_numpy(np.stack([v[0] for v in views])))
         for rows_of, (_, *truth) in zip(output, views):
             found = decode(rows_of, grid)
-            more, count = match(found, truth)
+            more, count = match(found, truth, smallest=smallest)
             rows += more
             totals += count
             if len(truth[0]) == 0:
