@@ -152,10 +152,11 @@ class Augment:
 
 
 class Batches(torch.utils.data.IterableDataset):
-    """Endless batches of every set that matches `pattern`; sets that appear later join in. `size` is shared with the trainer."""
+    """Endless batches of every set that matches `pattern`; sets that appear later join in. `size` and `mosaics`, the share
+    of views made of four scenes, are shared with the trainer."""
 
-    def __init__(self, pattern, batch, size, seed):
-        self.pattern, self.batch, self.size, self.seed = pattern, batch, size, seed
+    def __init__(self, pattern, batch, size, mosaics, seed):
+        self.pattern, self.batch, self.size, self.mosaics, self.seed = pattern, batch, size, mosaics, seed
 
     def __iter__(self):
         cv2.setNumThreads(1)
@@ -187,7 +188,7 @@ class Batches(torch.utils.data.IterableDataset):
 
             for b in range(self.batch):
                 pick = augment.rng.random()
-                if pick < 0.3:
+                if pick < self.mosaics.value:
                     pictures[b], l, c, corners = augment.mosaic(draw, size, 2)
                 else:
                     pictures[b], l, c, corners = augment(*draw(), size)

@@ -51,7 +51,7 @@ def stage(inputs, outputs, blocks):
 
 
 class Codes(nn.Module):
-    def __init__(self, widths=(16, 32, 48, 80, 112), blocks=(0, 1, 2, 3, 2), pyramid=64, classes=len(CLASSES)):
+    def __init__(self, widths=(16, 32, 64, 80, 112), blocks=(0, 2, 3, 4, 1), pyramid=64, classes=len(CLASSES)):
         super().__init__()
         self.stages = nn.ModuleList(stage(i, o, n) for i, o, n in zip((3, *widths), widths, blocks))
         self.lateral = nn.ModuleList(Conv(n, pyramid, act=False) for n in widths[2:])
@@ -68,6 +68,25 @@ class Codes(nn.Module):
         p8 = self.lateral[0](levels[2]) + F.interpolate(p16, scale_factor=2.0, mode='nearest')
         rows = [head(p).flatten(2) for head, p in zip(self.heads, (p8, p16, p32))]
         return torch.cat(rows, 2).transpose(1, 2).float()
+
+
+@torch.no_grad()
+def grow(model, weights):
+    """Takes over `weights` of a network with other widths or numbers of blocks: channels that are new have no influence yet, and
+    added blocks little."""
+    state = model.state_dict()
+    for name, value in state.items():
+        old = weights.get(name)
+        if old is None:
+            if name.endswith('expand.1.weight'):
+                value.mul_(0.1)
+        elif value.ndim == 0:
+            value.copy_(old)
+        else:
+            part = tuple(slice(min(a, b)) for a, b in zip(value.shape, old.shape))
+            if value.ndim == 4:
+                value[:part[0].stop, part[1].stop:] = 0
+            value[part] = old[part]
 
 
 def cells(size):

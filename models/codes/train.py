@@ -4,7 +4,7 @@
 # First at 224x224, then at 320x320, in bfloat16 where the CPU has it; on a GPU when there is one, else each core has a part of
 # every batch, for which it draws the views, too, and gradients are averaged. The cells around the middle of a code are asked for
 # it, at the strides that suit its size; the loss is binary cross entropy, cross entropy between classes where there is a
-# code, and complete IoU. Averaged weights are what is kept.
+# code, and complete IoU. No mosaics towards the end (Ge et al., YOLOX, 2021). Averaged weights are what is kept.
 import argparse
 import copy
 import math
@@ -128,9 +128,9 @@ class Optimizer:
             part.step()
 
 
-def draw(options, rank, members, size, device):
+def draw(options, rank, members, size, mosaics, device):
     """Endless batches of this member's share; for a GPU the cores draw them."""
-    views = data.Batches(options.sets, options.batch // members, size, options.seed + 1000 * rank)
+    views = data.Batches(options.sets, options.batch // members, size, mosaics, options.seed + 1000 * rank)
     if device == 'cpu':
         return iter(views)
     return iter(torch.utils.data.DataLoader(views, batch_size=None, num_workers=os.cpu_count(), prefetch_factor=4))
@@ -143,15 +143,17 @@ def train(rank, team, options):
     torch.manual_seed(options.seed)
     model = net.Codes().to(device, memory_format=torch.channels_last)
     if options.start:
-        model.load_state_dict(torch.load(options.start, map_location=device))
+        net.grow(model, torch.load(options.start, map_location=device))
     average, parameters = copy.deepcopy(model), list(model.parameters())
     optimizer = Optimizer(model, options.rate, dtype)
     size = multiprocessing.Value('i', 224 if options.small > 0 else 320)
-    batches = draw(options, rank, team.members, size, device)
+    mosaics = multiprocessing.Value('d', 0)
+    batches = draw(options, rank, team.members, size, mosaics, device)
     grids = {s: net.cells(s).to(device) for s in (224, 320)}
     start, step, done, sums, checked = time.time(), 0, 0, torch.zeros(4), time.time()
     while done < 1:
         size.value = 224 if done < options.small else 320
+        mosaics.value = options.mosaics if done < 0.8 else 0
         rate = options.rate * min(1, (step + 1) / options.warm) * (0.02 + 0.98 * 0.5 * (1 + math.cos(done * math.pi)))
         images, labels, counts, truth = (x.to(device) for x in next(batches))
         with torch.autocast(device, dtype=torch.bfloat16, enabled=dtype == torch.bfloat16):
@@ -202,6 +204,7 @@ def main():
     parser.add_argument('--rate', type=float, default=2e-3)
     parser.add_argument('--warm', type=int, default=200, help='steps until the rate is reached')
     parser.add_argument('--small', type=float, default=0.4, help='share of the time at 224x224')
+    parser.add_argument('--mosaics', type=float, default=0.3, help='share of views made of four scenes, until the last fifth of the time')
     parser.add_argument('--kinds', type=float, default=1, help='weight of telling one class from another')
     parser.add_argument('--start')
     options = parser.parse_args()

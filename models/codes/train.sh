@@ -33,10 +33,9 @@ scenes ()
 [ -f "$work/symbols.npz" ] || "$python" symbols.py "$work/symbols.npz" 1
 scenes val 202 800
 scenes test 909 2000
-scenes train-2 303 8000
-scenes train-3 404 8000
-scenes train-4 606 8000
-scenes train-5 707 8000
+scenes train-707 707 8000
+scenes train-808 808 12000
+scenes train-1010 1010 8000
 # shellcheck disable=SC2086
 "$python" train.py "$work/train-*" "$work/val" "$work/weights.pt" --minutes "$minutes" $start
 said=$("$python" export.py "$work/weights.pt" "$work/val" codes.tflite)
