@@ -158,7 +158,7 @@ def marker(rng, stock, picture, box, ink):
 
 
 def sign(rng, stock, picture, box, ink):
-    """One to three lines of large letters in a frame."""
+    """One to four lines of large letters, often in a frame."""
     x, y, w, h = [int(v) for v in box]
     ground = colour(rng)
     letters = colour(rng, 200, 255) if ground.mean() < 130 else colour(rng, 0, 70)
