@@ -4,7 +4,7 @@
 import cv2
 import numpy as np
 
-from textures import colour
+from textures import colour, one_of
 
 
 def draw_symbol(rng, symbol, width, height, dots):
@@ -281,10 +281,6 @@ def code(rng, stock, picture, box, label, surface):
 FILLERS = [(table, 2), (crossword, 1), (keyboard, 1), (bars, 2), (logo, 3), (chessboard, 1), (marker, 1), (sign, 2)]
 DECOYS = [(table, 1), (crossword, 1), (keyboard, 1), (bars, 2), (logo, 1), (chessboard, 3), (marker, 2), (sign, 2),
           (paragraph, 2), (patch, 3)]
-
-
-def one_of(rng, makers):
-    return rng.choice([m for m, share in makers for _ in range(share)])
 
 
 def divide(rng, box, depth):

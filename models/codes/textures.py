@@ -319,14 +319,18 @@ CALM = [(smooth, 2), (grain, 3), (wood, 4), (cloth, 3), (bricks, 1), (leaves, 2)
 KINDS = CALM + [(checks, 1), (stripes, 2), (grid, 1)]
 
 
+def one_of(rng, makers):
+    """One of [(function, share)]."""
+    return rng.choice([m for m, share in makers for _ in range(share)])
+
+
 def backgrounds(rng, n, size, kinds=KINDS):
     """`n` pictures of size x size, BGR bytes; a third are two kinds with an edge between."""
-    makers = [m for m, share in kinds for _ in range(share)]
     found = []
     for _ in range(n):
-        picture = makers[rng.integers(0, len(makers))](rng, size)
+        picture = one_of(rng, kinds)(rng, size)
         if rng.random() < 0.35:
-            other = makers[rng.integers(0, len(makers))](rng, size)
+            other = one_of(rng, kinds)(rng, size)
             a, b = rng.uniform(0, 6.28), rng.uniform(-0.25, 0.25) * size
             y, x = np.mgrid[0:size, 0:size].astype(np.float32) - size / 2
             picture = blend(picture, other, np.clip((x * np.cos(a) + y * np.sin(a) - b) * 0.7, 0, 1).astype(np.float32))

@@ -147,7 +147,7 @@ def train(rank, team, options):
     average, parameters = copy.deepcopy(model), list(model.parameters())
     optimizer = Optimizer(model, options.rate, dtype)
     size = multiprocessing.Value('i', 224 if options.small > 0 else 320)
-    mosaics = multiprocessing.Value('d', 0)
+    mosaics = multiprocessing.Value('d', options.mosaics)
     batches = draw(options, rank, team.members, size, mosaics, device)
     grids = {s: net.cells(s).to(device) for s in (224, 320)}
     start, step, done, sums, checked = time.time(), 0, 0, torch.zeros(4), time.time()
