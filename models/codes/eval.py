@@ -55,12 +55,13 @@ def main():
                 apart.append((graph.run(data.to_input(view)).clamp(-4, 127 / 32) - runtime(view)).abs().flatten(0, 1).numpy())
             apart = np.concatenate(apart)
             print('float and int8 are apart, box x y w h and scores, mean:', apart.mean(0).round(3).tolist())
-    rows, totals, alarms = evaluate.run(runtime, pictures, codes, limit=options.limit)
+    seen = evaluate.look(runtime, pictures, codes, limit=options.limit)
+    rows, totals, alarms = evaluate.score(seen)
     result = evaluate.summary(rows, totals)
     print('int8:  ' + evaluate.line(result, alarms))
     for name, v in result.items():
         print(f"  {name:8} {v['codes']:5} codes  precision {v['precision']:.3f}  recall {v['recall']:.3f}  AP50 {v['ap']:.3f}")
-    rows, totals, alarms = evaluate.run(runtime, pictures, codes, limit=options.limit, smallest=0.05 * net.SIZE ** 2)
+    rows, totals, alarms = evaluate.score(seen, smallest=0.05 * net.SIZE ** 2)
     print('int8, codes of 5 % of the picture and more:  ' + evaluate.line(evaluate.summary(rows, totals), alarms))
     for path in options.pictures:
         _, scores, labels = evaluate.decode(runtime(torch.from_numpy(letterbox(path))[None])[0], grid)

@@ -88,23 +88,32 @@ def best_threshold(rows, totals):
     return order[int(f.argmax())][0]
 
 
-def run(forward, pictures, codes, size=net.SIZE, limit=None, batch=16, smallest=0):
-    """`forward` takes bytes (n,h,w,3) and gives rows; every scene's middle is looked at. `smallest`: see match()."""
-    grid = net.cells(size)
-    rows, totals, false_alarms, empty = [], np.zeros(len(net.CLASSES), int), 0, 0
+def look(forward, pictures, codes, limit=None, batch=16):
+    """What is found and the truth of each scene; `forward` takes bytes (n,h,w,3) and gives rows; every scene's middle is looked at."""
+    grid, seen = net.cells(net.SIZE), []
     n = min(limit or len(pictures), len(pictures))
     for first in range(0, n, batch):
-        views = [data.centre(np.asarray(pictures[i]), codes[i], size) for i in range(first, min(first + batch, n))]
+        views = [data.centre(np.asarray(pictures[i]), codes[i], net.SIZE) for i in range(first, min(first + batch, n))]
         output = forward(torch.from_numpy(np.stack([v[0] for v in views])))
-        for rows_of, (_, *truth) in zip(output, views):
-            found = decode(rows_of, grid)
-            more, count = match(found, truth, smallest=smallest)
-            rows += more
-            totals += count
-            if len(truth[0]) == 0:
-                empty += 1
-                false_alarms += bool((found[1] >= 0.5).any())
+        seen += [(decode(rows, grid), truth) for rows, (_, *truth) in zip(output, views)]
+    return seen
+
+
+def score(seen, smallest=0):
+    """Rows and totals of all scenes, and false alarms among those without codes. `smallest`: see match()."""
+    rows, totals, false_alarms, empty = [], np.zeros(len(net.CLASSES), int), 0, 0
+    for found, truth in seen:
+        more, count = match(found, truth, smallest=smallest)
+        rows += more
+        totals += count
+        if len(truth[0]) == 0:
+            empty += 1
+            false_alarms += bool((found[1] >= 0.5).any())
     return rows, totals, (false_alarms, empty)
+
+
+def run(forward, pictures, codes, limit=None):
+    return score(look(forward, pictures, codes, limit=limit))
 
 
 def line(result, alarms):
