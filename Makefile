@@ -2,6 +2,7 @@
 # A thin front for meson; everything it does is in scripts/ and meson.build.
 #   make demo [MODEL=model.tflite] [INPUT=picture-or-video]  predict, from a release build
 #   make train-codes [MINUTES=90]       make the model that comes with Sightline again (models/codes/README.md)
+#   make format                        clang-format over the C files
 #   make test | bench | install [PREFIX=/usr/local DESTDIR=] | setup | clean
 # Variables: BUILD (build folder), MESONFLAGS (for `meson setup`), SETUP=: (leave packages alone)
 
@@ -17,7 +18,7 @@ RELEASE = $(BUILD)-release
 
 export MODEL INPUT DESTDIR
 
-.PHONY: all train-codes demo test bench install setup clean release
+.PHONY: all train-codes demo format test bench install setup clean release
 
 all: release
 
@@ -26,6 +27,9 @@ demo: release
 
 train-codes: release
 	@models/codes/train.sh build-codes $(CURDIR)/$(RELEASE)/libsightline-1.0.so.0 $(MINUTES)
+
+format:
+	@scripts/format.sh
 
 test: setup
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) $(MESONFLAGS)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/percentile.h"
 #include "bench/bare_xnnpack.h"
 #include "core/session.h"
 #include "models/model.h"
@@ -113,9 +114,10 @@ main (int argc, char **argv)
   sl_timing_in_turn (rows + first, G_N_ELEMENTS (rows) - first, WARM_UP, 1, 0, NULL, NULL);
   sl_timing_in_turn (rows + first, G_N_ELEMENTS (rows) - first, runs, 1, 0, NULL, NULL);
   printf ("%s, %u thread%s, %u runs, microseconds\n", argv[1], threads, threads > 1 ? "s" : "", runs);
+  const gsize median = sl_percentile_index (runs, 50);
   for (guint k = first; k < G_N_ELEMENTS (rows); k++)
     printf ("%-18s min %8.1f  median %8.1f  p95 %8.1f  ratio of medians %.3f\n", rows[k].name, rows[k].ms[0] * 1e3,
-            rows[k].ms[runs / 2] * 1e3, rows[k].ms[runs * 95 / 100] * 1e3, rows[k].ms[runs / 2] / rows[first].ms[runs / 2]);
+            rows[k].ms[median] * 1e3, rows[k].ms[sl_percentile_index (runs, 95)] * 1e3, rows[k].ms[median] / rows[first].ms[median]);
 
   gst_buffer_unref (bench.frame);
   gst_harness_teardown (bench.harness);

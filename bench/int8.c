@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "base/percentile.h"
 #include "bench/bare_xnnpack.h"
 #include "core/session.h"
 #include "models/model.h"
@@ -88,8 +89,9 @@ session_new (SlGraph *graph, guint threads, const char *backend)
 static void
 print (const Row *row, const double *ms, const double *base, guint n)
 {
+  const double median = ms[sl_percentile_index (n, 50)], base_median = base[sl_percentile_index (n, 50)];
   printf ("%-18s min %8.1f (%.3f)  median %8.1f (%.3f)  p95 %8.1f  processor time paced %8.1f\n", row->name, ms[0] * 1e3, ms[0] / base[0],
-          ms[n / 2] * 1e3, ms[n / 2] / base[n / 2], ms[n * 95 / 100] * 1e3, row->cpu);
+          median * 1e3, median / base_median, ms[sl_percentile_index (n, 95)] * 1e3, row->cpu);
 }
 
 int

@@ -6,12 +6,11 @@
 #include "core/graph.h"
 
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "core/error.h"
 #include "core/graph_private.h"
 #include "core/ops/ops.h"
+#include "core/work.h"
 #include "core/xnn.h"
 
 SlGraph *
@@ -24,6 +23,7 @@ sl_graph_new (GBytes *bytes)
   graph->packs = sl_packs_new ();
   graph->xnn_weights = sl_xnn_weights_new (graph);
   graph->limit = SL_MAX_TENSOR_BYTES;
+  graph->work_limit = SL_MAX_WORK;
   graph->tensors = g_array_new (FALSE, TRUE, sizeof (SlTensor));
   graph->nodes = g_array_new (FALSE, TRUE, sizeof (SlNode));
   return graph;
@@ -61,6 +61,17 @@ sl_graph_share (SlGraph *graph, const char *identity)
   return known;
 }
 
+SlGraph *
+sl_graph_find_shared (const char *identity)
+{
+  g_mutex_lock (&shared_mutex);
+  SlGraph *graph = shared != NULL ? g_hash_table_lookup (shared, identity) : NULL;
+  if (graph != NULL)
+    sl_graph_ref (graph);
+  g_mutex_unlock (&shared_mutex);
+  return graph;
+}
+
 /* The last reference goes under the lock, so that nobody finds the graph meanwhile. */
 static gboolean
 drop_reference (SlGraph *graph)
@@ -88,7 +99,10 @@ sl_graph_unref (SlGraph *graph)
   g_array_unref (graph->tensors);
   g_array_unref (graph->nodes);
   sl_arena_free (graph->arena);
+  if (graph->source != NULL && graph->destroy_source != NULL)
+    graph->destroy_source (graph->source);
   g_clear_pointer (&graph->bytes, g_bytes_unref);
+  sl_file_image_unref (graph->file);
   g_free (graph);
 }
 
@@ -96,6 +110,12 @@ void
 sl_graph_set_limit (SlGraph *graph, gsize bytes)
 {
   graph->limit = bytes > 0 ? bytes : SL_MAX_TENSOR_BYTES;
+}
+
+void
+sl_graph_set_work_limit (SlGraph *graph, guint64 multiply_adds)
+{
+  graph->work_limit = multiply_adds > 0 ? multiply_adds : SL_MAX_WORK;
 }
 
 SlArena *
@@ -257,21 +277,30 @@ sl_graph_output_tensor (const SlGraph *graph, guint i)
 }
 
 void
-sl_graph_set_mapped (SlGraph *graph)
+sl_graph_set_file (SlGraph *graph, SlFileImage *file)
 {
-  graph->mapped = graph->bytes != NULL;
+  g_return_if_fail (graph->file == NULL);
+  graph->file = sl_file_image_ref (file);
+}
+
+SlFileImage *
+sl_graph_file (const SlGraph *graph)
+{
+  return graph->file;
 }
 
 void
-sl_graph_let_go (const SlGraph *graph, const SlTensor *tensor)
+sl_graph_set_source (SlGraph *graph, gpointer source, GDestroyNotify destroy)
 {
-  gsize size = 0;
-  const guintptr page = (guintptr) sysconf (_SC_PAGESIZE), data = (guintptr) tensor->data;
-  const guintptr file = graph->mapped ? (guintptr) g_bytes_get_data (graph->bytes, &size) : 0;
-  if (size == 0 || data < file || data - file >= size)
-    return;
-  const guintptr start = MAX (data & ~(page - 1), file), end = MIN ((data + tensor->bytes + page - 1) & ~(page - 1), file + size);
-  madvise ((void *) start, end - start, MADV_DONTNEED);
+  g_return_if_fail (graph->source == NULL);
+  graph->source = source;
+  graph->destroy_source = destroy;
+}
+
+gpointer
+sl_graph_source (const SlGraph *graph)
+{
+  return graph->source;
 }
 
 SlPacks *

@@ -12,6 +12,7 @@
 #include <glib.h>
 
 #include "core/arena.h"
+#include "core/fileimage.h"
 #include "core/op.h"
 #include "core/tensor.h"
 
@@ -24,6 +25,8 @@ G_BEGIN_DECLS
 #define SL_MAX_IO 16
 /** Most outputs of one node. */
 #define SL_MAX_OUTPUTS 64
+/** Most multiply-adds that a run of a graph may take, or as much other work, unless sl_graph_set_work_limit() says otherwise. */
+#define SL_MAX_WORK (G_GUINT64_CONSTANT (250) * 1000000000)
 /** Most bytes that all variable tensors of a graph may have together, unless sl_graph_set_limit() says otherwise. */
 #define SL_MAX_TENSOR_BYTES ((gsize) 1 << 30)
 
@@ -68,8 +71,12 @@ gboolean sl_graph_add_node (SlGraph *graph, SlOpType op, guint index, const gint
 gboolean sl_graph_set_io (SlGraph *graph, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs, GError **error);
 /** sl_graph_set_limit: most bytes of one tensor, and of all variable tensors together; 0 = SL_MAX_TENSOR_BYTES. */
 void sl_graph_set_limit (SlGraph *graph, gsize bytes);
-/** sl_graph_set_mapped: the model file's bytes are a mapping of a file that nobody writes to, so its pages can be had again. */
-void sl_graph_set_mapped (SlGraph *graph);
+/** sl_graph_set_work_limit: most multiply-adds a run, or as much other work; 0 = SL_MAX_WORK. */
+void sl_graph_set_work_limit (SlGraph *graph, guint64 multiply_adds);
+/** sl_graph_set_file: (transfer none): what the model file's bytes are of; sessions give back the pages of weights that they packed. */
+void sl_graph_set_file (SlGraph *graph, SlFileImage *file);
+/** sl_graph_set_source: what a reader learned of the file beside the graph; @destroy (nullable) frees it with the graph. */
+void sl_graph_set_source (SlGraph *graph, gpointer source, GDestroyNotify destroy);
 /** sl_graph_prepare: checks nodes, infers shapes, runs the passes. Idempotent. */
 gboolean sl_graph_prepare (SlGraph *graph, GError **error);
 /** sl_graph_quantized_input: (transfer none) (nullable): what the QUANTIZE of a prepared graph's only input makes; NULL when
@@ -83,6 +90,14 @@ void sl_graph_skip_input_quantize (SlGraph *graph);
 /** sl_graph_share: takes @graph, prepared; returns (transfer full) the living graph that was shared under the same @identity
  *  before, else @graph, found under it from now on. Sessions of one graph share its packed weights. */
 SlGraph *sl_graph_share (SlGraph *graph, const char *identity);
+/** sl_graph_find_shared: (transfer full) (nullable): the living graph that was shared under @identity. */
+SlGraph *sl_graph_find_shared (const char *identity);
+/** sl_graph_file: (transfer none) (nullable): see sl_graph_set_file(). */
+SlFileImage *sl_graph_file (const SlGraph *graph);
+/** sl_graph_source: (transfer none) (nullable): see sl_graph_set_source(). */
+gpointer sl_graph_source (const SlGraph *graph);
+/** sl_graph_skips_input_quantize: whether sl_graph_skip_input_quantize() was called. */
+gboolean sl_graph_skips_input_quantize (const SlGraph *graph);
 guint sl_graph_n_tensors (const SlGraph *graph);
 guint sl_graph_n_nodes (const SlGraph *graph);
 const SlTensor *sl_graph_tensor (const SlGraph *graph, gint32 index);
@@ -106,8 +121,8 @@ const char *sl_graph_pass (const SlGraph *graph, guint i, guint *changes);
 
 /** sl_op_name: (transfer none): TensorFlow Lite's name of the operator, "CONV_2D". */
 const char *sl_op_name (SlOpType op);
-/** sl_op_supported_names: (transfer full): every supported operator, sorted, ", " between, for messages. */
-char *sl_op_supported_names (void);
+/** sl_op_supported_names: (transfer container): every supported operator, sorted, NULL-terminated. */
+const char **sl_op_supported_names (void);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlGraph, sl_graph_unref)
 

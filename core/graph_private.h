@@ -3,6 +3,7 @@
 #ifndef SL_CORE_GRAPH_PRIVATE_H
 #define SL_CORE_GRAPH_PRIVATE_H
 
+#include "core/fileimage.h"
 #include "core/graph.h"
 #include "core/packs.h"
 
@@ -21,10 +22,14 @@ struct _SlGraph
   gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
   guint pass_changes[SL_MAX_PASSES]; /* by position in the pass table */
   gsize limit;                       /* bytes */
+  guint64 work_limit;                /* multiply-adds a run */
+  guint64 folding;                   /* work that constant folding has taken */
   SlPacks *packs;
   struct _SlXnnWeights *xnn_weights; /* (nullable) */
-  char *identity; /* (nullable): sl_graph_share() */
-  gboolean mapped;
+  char *identity;                    /* (nullable): sl_graph_share() */
+  SlFileImage *file;                 /* (nullable): what @bytes are of */
+  gpointer source;                   /* (nullable): sl_graph_set_source() */
+  GDestroyNotify destroy_source;
   gboolean prepared;
   gboolean skipped;      /* sl_graph_skip_input_quantize() was called */
   gint32 declared_input; /* then: the model's own input */

@@ -25,9 +25,6 @@ gsize sl_packs_bytes (SlPacks *packs);
 
 /** sl_graph_packs: (transfer none): those of a prepared graph. */
 SlPacks *sl_graph_packs (const SlGraph *graph);
-/** sl_graph_let_go: @tensor, a constant, has been packed and will hardly be read again: pages of a mapped file that it is in leave
- *  memory until then. */
-void sl_graph_let_go (const SlGraph *graph, const SlTensor *tensor);
 
 G_END_DECLS
 

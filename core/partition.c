@@ -17,14 +17,19 @@ typedef struct
   GPtrArray *steps;
 } Partition;
 
-static void
-step_free (gpointer data)
+void
+sl_step_free (SlStep *step)
 {
-  SlStep *step = data;
   g_array_unref (step->nodes);
   g_array_unref (step->externals);
   g_array_unref (step->is_output);
   g_free (step);
+}
+
+static void
+step_free (gpointer data)
+{
+  sl_step_free (data);
 }
 
 static SlStep *
@@ -112,4 +117,27 @@ sl_partition (const SlGraph *graph, const guint8 *backends, gboolean single)
   collect_externals (&p);
   g_free (p.producer);
   return p.steps;
+}
+
+static gboolean
+has_external (const SlStep *step, gint32 tensor)
+{
+  for (guint i = 0; i < step->externals->len; i++)
+    if (g_array_index (step->externals, gint32, i) == tensor)
+      return TRUE;
+  return FALSE;
+}
+
+SlStep *
+sl_step_new_alone (const SlGraph *graph, guint index)
+{
+  const SlNode *node = sl_graph_node (graph, index);
+  SlStep *step = step_new (TRUE);
+  g_array_append_val (step->nodes, index);
+  for (guint k = 0; k < node->n_inputs; k++)
+    if (node->inputs[k] >= 0 && sl_graph_tensor (graph, node->inputs[k])->data == NULL && !has_external (step, node->inputs[k]))
+      add_external (step, node->inputs[k], FALSE);
+  for (guint k = 0; k < node->n_outputs; k++)
+    add_external (step, node->outputs[k], TRUE);
+  return step;
 }

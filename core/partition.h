@@ -27,6 +27,11 @@ typedef struct
 gint32 *sl_roots_new (const SlGraph *graph);
 /** sl_partition: (transfer full) (element-type SlStep): @backends has one SlBackend per node; with @single every node is a step. */
 GPtrArray *sl_partition (const SlGraph *graph, const guint8 *backends, gboolean single);
+/** sl_step_new_alone: (transfer full): node @index by itself on XNNPACK. */
+SlStep *sl_step_new_alone (const SlGraph *graph, guint index);
+void sl_step_free (SlStep *step);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlStep, sl_step_free)
 
 G_END_DECLS
 

@@ -233,7 +233,7 @@ sl_pool_new (guint threads, GError **error)
     GThread *thread = g_thread_try_new ("sl-pool", worker_main, worker, error);
     if (thread == NULL) {
       g_free (worker);
-      g_prefix_error (error, "cannot start %u threads: ", threads);
+      g_prefix_error (error, "cannot start %u threads, for want of memory or by a limit on threads: ", threads);
       sl_pool_free (pool);
       return NULL;
     }

@@ -10,8 +10,13 @@
 #include "core/graph_private.h"
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"
+#include "core/work.h"
 
 #define RAISE_LIMIT "; set tensor-limit (MiB) higher if the model is meant to be that large"
+#define RAISE_WORK_LIMIT "; set work-limit (billions) higher if the model is meant to be that slow"
+
+/* Rounds of all passes. Each may make work for the others; real models need a few, and what is left undone costs time only. */
+#define MOST_ROUNDS 32
 
 static gboolean
 finish_tensor (const SlGraph *graph, const char *role, SlTensor *tensor, GError **error)
@@ -106,11 +111,31 @@ finish_node_outputs (SlGraph *graph, const SlNode *node, GByteArray *defined, gs
   return TRUE;
 }
 
+/* Weights that several layers read are packed for each of them: what all layers read together beyond what a file may hold, four times
+ * its size as floats, counts as tensors do. */
+static gboolean
+add_weights (const SlGraph *graph, const SlNode *node, gsize *weights, gsize total, GError **error)
+{
+  const gsize held = graph->bytes != NULL ? 4 * g_bytes_get_size (graph->bytes) : 0;
+  if (node->op == SL_OP_INVALID || sl_node_multiply_adds (graph, node) == 0)
+    return TRUE;
+  for (guint i = 0; i < node->n_inputs; i++) {
+    const SlTensor *tensor = sl_node_input (graph, node, i);
+    if (tensor != NULL && tensor->data != NULL && !g_size_checked_add (weights, *weights, tensor->bytes))
+      *weights = G_MAXSIZE;
+  }
+  if (*weights <= held || *weights - held <= graph->limit - total)
+    return TRUE;
+  return sl_node_error (error, node, SL_ERROR_LIMIT,
+                        "the model's tensors, and weights that layers share, need more than %" G_GSIZE_FORMAT " bytes" RAISE_LIMIT,
+                        graph->limit);
+}
+
 /* @folded counts the nodes whose results are now constants: they are gone from the graph. */
 static gboolean
 verify (SlGraph *graph, guint *folded, GError **error)
 {
-  gsize total = 0;
+  gsize total = 0, weights = 0;
   g_autoptr (GByteArray) defined = g_byte_array_new ();
   g_byte_array_set_size (defined, graph->tensors->len);
   memset (defined->data, 0, defined->len);
@@ -128,6 +153,8 @@ verify (SlGraph *graph, guint *folded, GError **error)
         || !finish_node_outputs (graph, node, defined, &total, error))
       return FALSE;
     *folded += sl_constant_fold (graph, node);
+    if (!add_weights (graph, node, &weights, total, error))
+      return FALSE;
   }
   sl_pass_remove_nodes (graph);
   for (guint i = 0; i < graph->n_outputs; i++) {
@@ -140,19 +167,33 @@ verify (SlGraph *graph, guint *folded, GError **error)
   return TRUE;
 }
 
+static gboolean
+check_work (const SlGraph *graph, GError **error)
+{
+  const guint64 work = sl_graph_work (graph);
+  if (work <= graph->work_limit)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+               "a frame takes about %.4g billion multiply-adds, or as much other work: over the limit of %.4g" RAISE_WORK_LIMIT,
+               (gdouble) work / 1e9, (gdouble) graph->work_limit / 1e9);
+  return FALSE;
+}
+
 gboolean
 sl_graph_prepare (SlGraph *graph, GError **error)
 {
   if (graph->prepared)
     return TRUE;
-  guint changes;
-  do {
+  guint changes = 1;
+  for (guint round = 0; changes > 0; round++) {
     guint folded = 0;
     if (!verify (graph, &folded, error))
       return FALSE;
     graph->pass_changes[SL_PASS_CONSTANT_FOLD] += folded;
-    changes = sl_passes_run (graph);
-  } while (changes > 0);
+    changes = round < MOST_ROUNDS ? sl_passes_run (graph) : 0;
+  }
+  if (!check_work (graph, error))
+    return FALSE;
   graph->prepared = TRUE;
   return TRUE;
 }

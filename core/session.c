@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/show.h"
 #include "core/backend.h"
 #include "core/error.h"
 #include "core/kernels/int8/int8.h"
@@ -110,25 +111,32 @@ drop_refused_nodes (SlSession *session, const SlStep *step)
   guint dropped = 0;
   for (guint i = 0; i < step->nodes->len; i++) {
     const guint node = g_array_index (step->nodes, guint, i);
-    g_autofree guint8 *only = g_new0 (guint8, sl_graph_n_nodes (session->graph));
-    only[node] = SL_BACKEND_XNNPACK;
-    g_autoptr (GPtrArray) alone = sl_partition (session->graph, only, TRUE);
-    for (guint s = 0; s < alone->len; s++) {
-      const SlStep *candidate = g_ptr_array_index (alone, s);
-      if (!candidate->xnnpack)
-        continue;
-      SlXnnRuntime *runtime = runtime_for (session, candidate, NULL);
-      session->backends[node] = runtime != NULL ? SL_BACKEND_XNNPACK : SL_BACKEND_PLAIN;
-      dropped += runtime == NULL;
-      sl_xnn_runtime_free (runtime);
+    g_autoptr (SlStep) alone = sl_step_new_alone (session->graph, node);
+    SlXnnRuntime *runtime = runtime_for (session, alone, NULL);
+    if (runtime == NULL) {
+      session->backends[node] = SL_BACKEND_PLAIN;
+      dropped++;
     }
+    sl_xnn_runtime_free (runtime);
   }
   return dropped;
 }
 
-static gboolean
-make_runtimes (SlSession *session, GError **error)
+static void
+clear_steps (SlSession *session)
 {
+  for (guint i = 0; i < session->n_steps; i++)
+    sl_xnn_runtime_free (session->steps[i].runtime);
+  g_clear_pointer (&session->steps, g_free);
+  g_clear_pointer (&session->partition, g_ptr_array_unref);
+  session->n_steps = 0;
+}
+
+/* Makes a runtime for each step of XNNPACK. *@dropped counts the nodes of refused ones that are now the plain kernels'. */
+static gboolean
+try_runtimes (SlSession *session, guint *dropped, GError **error)
+{
+  *dropped = 0;
   session->partition = sl_partition (session->graph, session->backends, session->node_ns != NULL);
   session->n_steps = session->partition->len;
   session->steps = g_new0 (ReadyStep, session->n_steps + 1);
@@ -138,29 +146,86 @@ make_runtimes (SlSession *session, GError **error)
     if (!step->xnnpack)
       continue;
     session->steps[i].runtime = runtime_for (session, step, &refused);
-    if (session->steps[i].runtime != NULL)
-      continue;
-    if (drop_refused_nodes (session, step) == 0) {
+    const guint refused_nodes = session->steps[i].runtime == NULL ? drop_refused_nodes (session, step) : 0;
+    *dropped += refused_nodes;
+    if (session->steps[i].runtime == NULL && refused_nodes == 0) {
       g_propagate_error (error, g_steal_pointer (&refused));
       return FALSE;
     }
-    for (guint k = 0; k < i; k++)
-      sl_xnn_runtime_free (session->steps[k].runtime);
-    g_clear_pointer (&session->steps, g_free);
-    g_clear_pointer (&session->partition, g_ptr_array_unref);
-    session->n_steps = 0;
-    return make_runtimes (session, error);
   }
   return TRUE;
 }
 
-/* Weights of layers are read from packs, once these are made. */
-static void
-let_weights_go (const SlSession *session, const SlNode *node)
+/* Every node that is refused is found in the first round, and a second one does without them. */
+static gboolean
+make_runtimes (SlSession *session, GError **error)
 {
+  guint dropped;
+  while (try_runtimes (session, &dropped, error)) {
+    if (dropped == 0)
+      return TRUE;
+    clear_steps (session);
+  }
+  return FALSE;
+}
+
+/* (nullable): the weights of node @index, when it reads a packed copy of them and not the model file's. */
+static const SlTensor *
+packed_weights (const SlSession *session, guint index)
+{
+  const SlNode *node = sl_graph_node (session->graph, index);
   const gboolean layer = node->op == SL_OP_CONV_2D || node->op == SL_OP_DEPTHWISE_CONV_2D || node->op == SL_OP_FULLY_CONNECTED;
-  if (layer && sl_node_input (session->graph, node, 1)->data != NULL)
-    sl_graph_let_go (session->graph, sl_node_input (session->graph, node, 1));
+  const gboolean packs = session->backends[index] == SL_BACKEND_INT8 || session->backends[index] == SL_BACKEND_XNNPACK;
+  const SlTensor *weights = layer && packs ? sl_node_input (session->graph, node, 1) : NULL;
+  return weights != NULL && weights->data != NULL ? weights : NULL;
+}
+
+/* Constants that runs of this session read where they are in the model file. */
+static void
+keep_constants (const SlSession *session, SlFileImage *file)
+{
+  for (guint i = 0; i < sl_graph_n_nodes (session->graph); i++) {
+    const SlNode *node = sl_graph_node (session->graph, i);
+    const SlTensor *weights = packed_weights (session, i);
+    for (guint k = 0; k < node->n_inputs; k++) {
+      const SlTensor *input = sl_node_input (session->graph, node, k);
+      if (input != NULL && input->data != NULL && (k != 1 || weights == NULL))
+        sl_file_image_keep (file, input->data, input->bytes);
+    }
+  }
+  for (guint i = 0; i < sl_graph_n_outputs (session->graph); i++) {
+    const SlTensor *root = sl_graph_tensor (session->graph, session->roots[sl_graph_output (session->graph, i)]);
+    if (root->data != NULL)
+      sl_file_image_keep (file, root->data, root->bytes);
+  }
+}
+
+/* (transfer full): for the data of weights, one more than the last step that packs them. */
+static GHashTable *
+find_last_packers (const SlSession *session)
+{
+  GHashTable *last = g_hash_table_new (NULL, NULL);
+  for (guint i = 0; i < session->n_steps; i++) {
+    const SlStep *step = g_ptr_array_index (session->partition, i);
+    for (guint k = 0; k < step->nodes->len; k++) {
+      const SlTensor *weights = packed_weights (session, g_array_index (step->nodes, guint, k));
+      if (weights != NULL)
+        g_hash_table_insert (last, (gpointer) weights->data, GUINT_TO_POINTER (i + 1));
+    }
+  }
+  return last;
+}
+
+/* Step @i has packed its weights. */
+static void
+spare_weights (const SlSession *session, SlFileImage *file, GHashTable *last, guint i)
+{
+  const SlStep *step = g_ptr_array_index (session->partition, i);
+  for (guint k = 0; k < step->nodes->len; k++) {
+    const SlTensor *weights = packed_weights (session, g_array_index (step->nodes, guint, k));
+    if (weights != NULL && GPOINTER_TO_UINT (g_hash_table_lookup (last, weights->data)) == i + 1)
+      sl_file_image_spare (file, weights->data, weights->bytes);
+  }
 }
 
 static void
@@ -171,8 +236,6 @@ ready_runtime (SlSession *session, ReadyStep *ready, const SlStep *step)
   ready->roots = sl_arena_alloc (session->arena, ready->n_externals * sizeof ready->roots[0]);
   for (guint i = 0; i < ready->n_externals; i++)
     ready->roots[i] = session->roots[g_array_index (step->externals, gint32, i)];
-  for (guint i = 0; i < step->nodes->len; i++)
-    let_weights_go (session, sl_graph_node (session->graph, g_array_index (step->nodes, guint, i)));
 }
 
 static void
@@ -194,7 +257,6 @@ ready_kernel (SlSession *session, ReadyStep *ready, const SlStep *step)
   const SlNode *node = sl_graph_node (session->graph, index);
   if (session->backends[index] == SL_BACKEND_INT8) {
     ready->layer = sl_int8_layer_new (sl_int8_isa (), session->graph, node, session->threads, session->arena);
-    let_weights_go (session, node);
   } else {
     ready_call (session, ready, node);
   }
@@ -204,6 +266,24 @@ ready_kernel (SlSession *session, ReadyStep *ready, const SlStep *step)
   for (guint i = 0; i < node->n_outputs; i++)
     ready->roots[node->n_inputs + i] = session->roots[node->outputs[i]];
   ready->output = session->roots[node->outputs[0]];
+}
+
+static void
+ready_steps (SlSession *session)
+{
+  SlFileImage *file = sl_graph_file (session->graph);
+  g_autoptr (GHashTable) last = find_last_packers (session);
+  if (file != NULL)
+    keep_constants (session, file);
+  for (guint i = 0; i < session->n_steps; i++) {
+    const SlStep *step = g_ptr_array_index (session->partition, i);
+    if (step->xnnpack)
+      ready_runtime (session, &session->steps[i], step);
+    else
+      ready_kernel (session, &session->steps[i], step);
+    if (file != NULL)
+      spare_weights (session, file, last, i);
+  }
 }
 
 static void
@@ -308,6 +388,19 @@ start_threads (SlSession *session, GError **error)
   return FALSE;
 }
 
+/* While every byte of the model file is there. */
+static gboolean
+make (SlSession *session, GError **error)
+{
+  session->backends = sl_backends_choose (session->graph);
+  if (!start_threads (session, error) || !make_runtimes (session, error) || !plan_memory (session, error))
+    return FALSE;
+  ready_steps (session);
+  share_scratch (session);
+  count_nodes (session);
+  return TRUE;
+}
+
 SlSession *
 sl_session_new (SlGraph *graph, guint threads, GError **error)
 {
@@ -328,21 +421,16 @@ sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **e
   session->arena = sl_arena_new ();
   session->roots = sl_roots_new (graph);
   session->threads = threads;
-  session->backends = sl_backends_choose (graph);
   session->memory = g_new0 (void *, sl_graph_n_tensors (graph));
   session->node_ns = profile ? g_new0 (guint64, sl_graph_n_nodes (graph) + 1) : NULL;
-  if (!start_threads (session, error) || !make_runtimes (session, error) || !plan_memory (session, error))
-    return NULL;
-  for (guint i = 0; i < session->n_steps; i++) {
-    const SlStep *step = g_ptr_array_index (session->partition, i);
-    if (step->xnnpack)
-      ready_runtime (session, &session->steps[i], step);
-    else
-      ready_kernel (session, &session->steps[i], step);
-  }
-  share_scratch (session);
-  count_nodes (session);
-  return g_steal_pointer (&session);
+  SlFileImage *file = sl_graph_file (graph);
+  const gboolean used = file == NULL || sl_file_image_use (file, error);
+  const gboolean made = used && make (session, error);
+  if (file != NULL && used)
+    sl_file_image_done (file);
+  if (!made)
+    sl_show_error (error);
+  return made ? g_steal_pointer (&session) : NULL;
 }
 
 void
@@ -350,14 +438,11 @@ sl_session_free (SlSession *session)
 {
   if (session == NULL)
     return;
-  for (guint i = 0; i < session->n_steps; i++)
-    sl_xnn_runtime_free (session->steps[i].runtime);
+  clear_steps (session);
   sl_thread_pool_free (session->xnn_pool);
   sl_pool_free (session->pool);
-  g_clear_pointer (&session->partition, g_ptr_array_unref);
   sl_tensor_buffer_free (session->block);
   sl_arena_free (session->arena);
-  g_free (session->steps);
   g_free (session->memory);
   g_free (session->backends);
   g_free (session->node_ns);

@@ -4,7 +4,7 @@
  * tensors laid out in one block of memory, its threads started. Everything is decided in sl_session_new();
  * sl_session_run() only runs.
  *
- * Any number of sessions, on any threads, may share a graph: they share the file's mapping, every constant and the packed
+ * Any number of sessions, on any threads, may share a graph: they share the file's bytes, every constant and the packed
  * weights of 8-bit kernels. XNNPACK packs for each session: its weights cache came after the oldest version supported.
  */
 #ifndef SL_CORE_SESSION_H
@@ -32,7 +32,8 @@ typedef struct _SlSession SlSession;
  * SlSessionStats:
  * @nodes: nodes that run (views cost nothing and are not counted)
  * @xnnpack_nodes, @int8_nodes: those of them that XNNPACK runs, and the 8-bit kernels
- * @int8_cpu: (transfer none): instruction set of the 8-bit kernels: "c", "avx2", "avxvnni", "avx512" or "neon"
+ * @int8_cpu: (transfer none): instruction set of the 8-bit kernels: "c", "avx2", "avxvnni", "avx512", "neon", "dotprod" or
+ *   "i8mm"
  * @steps: XNNPACK runtimes and own kernels run one after the other
  * @in_place_nodes: nodes that write over one of their inputs
  * @arena_bytes: memory for intermediate tensors

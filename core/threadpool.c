@@ -12,7 +12,7 @@ sl_thread_pool_new (guint threads, GError **error)
     return NULL;
   SlThreadPool pool = pthreadpool_create (threads);
   if (pool == NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "cannot start %u threads", threads);
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "cannot start %u threads, for want of memory or by a limit on threads", threads);
   return pool;
 }
 

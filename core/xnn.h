@@ -17,6 +17,9 @@ typedef struct pthreadpool *SlThreadPool;
 
 /** sl_xnn_init: FALSE with @error set when XNNPACK cannot run on this machine. Call once before the rest; thread-safe. */
 gboolean sl_xnn_init (GError **error);
+/** sl_xnn_start_problem: (transfer full): why XNNPACK does not start: the files it cannot read below @root, "" but in tests, on an
+ *  @arm processor or another; where it can read them, what its status says, @otherwise. */
+char *sl_xnn_start_problem (const char *root, gboolean arm, const char *otherwise);
 /** sl_xnn_supports: whether XNNPACK has an operator for @node with its types and parameters. Exact for the definition; creating the
  *  runtime may still refuse unusual scales. */
 gboolean sl_xnn_supports (const SlGraph *graph, const SlNode *node);

@@ -12,6 +12,12 @@
 #include "core/error.h"
 #include "core/ops/ops.h"
 
+#if defined(__aarch64__) || defined(__arm__)
+#define ON_ARM TRUE
+#else
+#define ON_ARM FALSE
+#endif
+
 G_STATIC_ASSERT (XNN_EXTRA_BYTES <= SL_TENSOR_PADDING);
 
 /** A subgraph being built. */
@@ -519,8 +525,9 @@ sl_xnn_init (GError **error)
   const enum xnn_status status = (enum xnn_status) (known - 1);
   if (status == xnn_status_success)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "XNNPACK cannot run on this machine: %s",
-               status == xnn_status_out_of_memory ? "it has no memory, or cannot read /proc/cpuinfo" : status_text (status));
+  const char *otherwise = status == xnn_status_out_of_memory ? "it has no memory" : status_text (status);
+  g_autofree char *problem = sl_xnn_start_problem ("", ON_ARM, otherwise);
+  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "XNNPACK cannot run on this machine: %s", problem);
   return FALSE;
 }
 

@@ -117,9 +117,9 @@ read_means (const Layer *layer, Draft *draft, GError **error)
     draft->n_std = sl_numbers_parse (layer->std, draft->std, 3);
     gboolean good = draft->n_std == 1 || draft->n_std == 3;
     for (guint i = 0; i < draft->n_std; i++)
-      good = good && draft->std[i] != 0;
+      good = good && sl_std_is_valid (draft->std[i]);
     if (!good)
-      return bad_value (error, layer->author, "std", "1 or 3 finite numbers, none of them 0, with ',' between", layer->std);
+      return bad_value (error, layer->author, "std", "1 or 3 finite numbers above 0 with ',' between", layer->std);
     draft->std_by = layer->author;
   }
   return TRUE;
@@ -464,9 +464,12 @@ sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *
   contract->n_inputs = sl_graph_n_inputs (graph);
   contract->n_outputs = sl_graph_n_outputs (graph);
   for (guint i = 0; i < contract->n_inputs; i++)
-    copy_tensor (&contract->inputs[i], sl_graph_input_tensor (graph, i));
-  for (guint i = 0; i < contract->n_outputs; i++)
+    copy_tensor (&contract->inputs[i], sl_graph_declared_input_tensor (graph, i));
+  for (guint i = 0; i < contract->n_outputs; i++) {
     copy_tensor (&contract->outputs[i], sl_graph_output_tensor (graph, i));
+    contract->outputs[i].values = sl_graph_value_kind (graph, sl_graph_output (graph, i));
+    contract->outputs[i].classes = sl_graph_class_count (graph, sl_graph_output (graph, i));
+  }
 
   apply_metadata (metadata, &draft);
   if (metadata->info != NULL

@@ -10,6 +10,7 @@
 #include <glib.h>
 
 #include "core/graph.h"
+#include "core/valuekind.h"
 #include "models/labels.h"
 
 G_BEGIN_DECLS
@@ -47,6 +48,8 @@ typedef struct
   gsize bytes;
   gfloat scale; /* 0 = not quantised */
   gint32 zero_point;
+  SlValueKind values; /* of an output */
+  guint classes;      /* that the numbers of an output are chosen from, by ARG_MAX; 0 = unknown */
 } SlTensorContract;
 
 /**

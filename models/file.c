@@ -5,34 +5,75 @@
 #include "models/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/error.h"
 
-static GBytes *
+static int
 refuse (GError **error, const char *problem, const char *expected)
 {
   g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s; expected %s", problem, expected);
-  return NULL;
+  return -1;
+}
+
+static int
+refuse_errno (GError **error, int code, const char *expected)
+{
+  return refuse (error, code == ENOENT ? "no such file, check the path" : g_strerror (code), expected);
+}
+
+/* What is no regular file; NULL for what is. */
+static const char *
+complaint (const struct stat *info)
+{
+  return S_ISREG (info->st_mode) ? NULL : S_ISDIR (info->st_mode) ? "is a directory" : "is not a regular file";
+}
+
+int
+sl_file_open (const char *path, const char *expected, SlFileStamp *stamp, GError **error)
+{
+  struct stat info;
+  if (stat (path, &info) != 0)
+    return refuse_errno (error, errno, expected);
+  if (complaint (&info) != NULL)
+    return refuse (error, complaint (&info), expected);
+  const int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0)
+    return refuse_errno (error, errno, expected);
+  /* Another file may have the name by now. */
+  const int failed = fstat (fd, &info) != 0 ? errno : 0;
+  if (failed == 0 && complaint (&info) == NULL) {
+    sl_file_stamp_init (stamp, &info);
+    return fd;
+  }
+  close (fd);
+  return failed != 0 ? refuse_errno (error, failed, expected) : refuse (error, complaint (&info), expected);
 }
 
 GBytes *
-sl_file_map (const char *path, const char *expected, GError **error)
+sl_file_read (const char *path, const char *expected, gsize most, GError **error)
 {
-  g_autoptr (GError) cause = NULL;
-  GStatBuf info;
-  if (g_stat (path, &info) != 0) {
-    const int saved = errno;
-    return refuse (error, saved == ENOENT ? "no such file, check the path" : g_strerror (saved), expected);
+  SlFileStamp stamp;
+  const int fd = sl_file_open (path, expected, &stamp, error);
+  if (fd < 0)
+    return NULL;
+  /* One byte more than the file has, to see its end without growing. */
+  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  gssize n = 1;
+  for (gsize got = 0; n != 0 && got <= most; got = bytes->len) {
+    const gsize room = got < (guint64) stamp.size ? (gsize) stamp.size - got + 1 : 4096;
+    g_byte_array_set_size (bytes, (guint) (got + MIN (room, most + 1 - got)));
+    n = read (fd, bytes->data + got, bytes->len - got);
+    g_byte_array_set_size (bytes, (guint) (got + (gsize) MAX (n, 0)));
+    if (n < 0 && errno != EINTR) {
+      refuse_errno (error, errno, expected);
+      close (fd);
+      return NULL;
+    }
   }
-  if (S_ISDIR (info.st_mode))
-    return refuse (error, "is a directory", expected);
-  if (!S_ISREG (info.st_mode))
-    return refuse (error, "is not a regular file", expected);
-  g_autoptr (GMappedFile) map = g_mapped_file_new (path, FALSE, &cause);
-  if (map == NULL)
-    return refuse (error, g_access (path, R_OK) != 0 ? g_strerror (errno) : cause->message, expected);
-  return g_mapped_file_get_bytes (map);
+  close (fd);
+  return g_byte_array_free_to_bytes (g_steal_pointer (&bytes));
 }

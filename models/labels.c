@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/show.h"
 #include "core/error.h"
 #include "models/file.h"
 
@@ -175,13 +176,17 @@ SlLabels *
 sl_labels_load (const char *path, GError **error)
 {
   gsize length;
-  g_autoptr (GBytes) bytes = sl_file_map (path, "a text file with one class name a line", error);
+  g_autoptr (GBytes) bytes = sl_file_read (path, "a text file with one class name a line", MAX_BYTES, error);
   if (bytes == NULL) {
     g_prefix_error (error, "labels %s: ", path);
+    sl_show_error (error);
     return NULL;
   }
   const char *text = g_bytes_get_data (bytes, &length);
-  return sl_labels_parse (text, length, path, error);
+  SlLabels *labels = sl_labels_parse (text, length, path, error);
+  if (labels == NULL)
+    sl_show_error (error);
+  return labels;
 }
 
 SlLabels *

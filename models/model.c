@@ -1,50 +1,83 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sl_model_load(): file -> prepared graph and contract. The file is mapped, not read, and stays mapped as long as
- * the graph lives, because its constants point into it.
+ * sl_model_load(): file -> prepared graph and contract. The file is read into memory of our own, which lives as long as the graph,
+ * because its constants point into it. A graph that some other model of the same file has already is taken as it is.
  */
 #include "models/model.h"
 
-#include <glib/gstdio.h>
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/show.h"
 #include "core/error.h"
 #include "models/contract_build.h"
 #include "models/default.h"
 #include "models/file.h"
 #include "models/reader.h"
 
-#define INFO_SUFFIX ".modelinfo"
+#define EXPECTED "a TensorFlow Lite model"
 #define SHORTEST 16
+/* Bytes at the start and at the end that tell what a file is. */
+#define TELLING ((gsize) 65536)
+/* A program that updates the file may be writing it: how often it is read before that is an error, and the pause between, in us. */
+#define ATTEMPTS 5
+#define PAUSE 50000
+/* FlatBuffers have at most 2 GiB; what is behind them is data of the largest models. */
+#define LARGEST MIN (G_GUINT64_CONSTANT (4) << 30, (guint64) G_MAXSIZE / 2)
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlModelMetadata, sl_model_metadata_clear)
+/** What a file says beside its graph, kept with the graph. */
+typedef struct
+{
+  SlModelMetadata metadata;
+  const char *format;
+} Source;
 
 struct _SlModel
 {
   gatomicrefcount refs;
   char *path;
-  const char *format;
+  SlFileStamp stamp;
   SlGraph *graph;
   SlContract *contract;
 };
 
-static GBytes *
-open_file (const char *path, GError **error)
+static void
+source_free (gpointer data)
 {
-  g_autoptr (GBytes) bytes = sl_file_map (path, "a TensorFlow Lite model", error);
-  if (bytes == NULL)
-    return NULL;
-  const gsize size = g_bytes_get_size (bytes);
-  if (size >= SHORTEST)
-    return g_steal_pointer (&bytes);
-  if (size == 0)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "the file is empty; expected a TensorFlow Lite model");
-  else
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the file has %" G_GSIZE_FORMAT " bytes, too few for a TensorFlow Lite model", size);
-  return NULL;
+  Source *source = data;
+  sl_model_metadata_clear (&source->metadata);
+  g_free (source);
 }
 
 static gboolean
+check_size (gint64 size, GError **error)
+{
+  if (size >= SHORTEST && (guint64) size <= LARGEST)
+    return TRUE;
+  if (size == 0)
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "the file is empty; expected " EXPECTED);
+  else if (size < SHORTEST)
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the file has %" G_GINT64_FORMAT " bytes, too few for " EXPECTED, size);
+  else
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the file has %" G_GINT64_FORMAT " bytes; at most %" G_GUINT64_FORMAT " are read", size,
+                 LARGEST);
+  return FALSE;
+}
+
+/* (transfer full): the first and the last bytes of a file, in one piece. */
+static GBytes *
+read_ends (int fd, gsize size)
+{
+  guint8 *bytes = g_malloc (2 * TELLING);
+  const gsize head = MIN (size, TELLING), tail = MIN (size - head, TELLING);
+  gssize got = pread (fd, bytes, head, 0);
+  if (got == (gssize) head && tail > 0)
+    got += MAX (pread (fd, bytes + head, tail, (off_t) (size - tail)), 0);
+  return g_bytes_new_take (bytes, (gsize) MAX (got, 0));
+}
+
+static const SlModelReader *
 unknown_format (GBytes *bytes, GError **error)
 {
   g_autofree char *what = sl_reader_describe_unknown (bytes);
@@ -53,69 +86,174 @@ unknown_format (GBytes *bytes, GError **error)
   for (guint i = 0; i < 4; i++)
     found[i] = g_ascii_isprint (data[4 + i]) ? (char) data[4 + i] : '.';
   if (what != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "looks like %s; expected a TensorFlow Lite model", what);
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "looks like %s; expected " EXPECTED, what);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "not a known model format; expected a TensorFlow Lite model (bytes 4..7 'TFL3', found '%s')", found);
-  return FALSE;
-}
-
-/* MODEL.modelinfo beside the model, else the model's name with .modelinfo for its extension; NULL for neither. */
-static char *
-find_info (const char *path)
-{
-  g_autofree char *appended = g_strconcat (path, INFO_SUFFIX, NULL);
-  if (g_file_test (appended, G_FILE_TEST_EXISTS))
-    return g_steal_pointer (&appended);
-  const char *slash = strrchr (path, '/'), *dot = strrchr (path, '.');
-  if (dot == NULL || (slash != NULL && dot < slash))
-    return NULL;
-  g_autofree char *stem = g_strndup (path, (gsize) (dot - path));
-  g_autofree char *replaced = g_strconcat (stem, INFO_SUFFIX, NULL);
-  return g_file_test (replaced, G_FILE_TEST_EXISTS) ? g_steal_pointer (&replaced) : NULL;
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "not a known model format; expected " EXPECTED " (bytes 4..7 'TFL3', found '%s')",
+                 found);
+  return NULL;
 }
 
 /* The same text for the same file, unchanged, and the same graph made of it. */
 static char *
-identity_of (const GStatBuf *file, const SlGraph *graph)
+identity_of (const SlFileStamp *file, const SlModelLoadOptions *options, gboolean codes)
 {
-  return g_strdup_printf ("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " bytes, %" G_GINT64_FORMAT
-                          ".%09ld, changed %" G_GINT64_FORMAT ".%09ld, %u nodes from %d",
-                          (guint64) file->st_dev, (guint64) file->st_ino, (gint64) file->st_size, (gint64) file->st_mtim.tv_sec,
-                          file->st_mtim.tv_nsec, (gint64) file->st_ctim.tv_sec, file->st_ctim.tv_nsec, sl_graph_n_nodes (graph),
-                          sl_graph_input (graph, 0));
+  return g_strdup_printf ("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " bytes, written %" G_GINT64_FORMAT
+                          ", changed %" G_GINT64_FORMAT ", limits %" G_GSIZE_FORMAT " %" G_GUINT64_FORMAT ", %s",
+                          file->device, file->inode, file->size, file->written, file->changed,
+                          options->tensor_limit > 0 ? options->tensor_limit : SL_MAX_TENSOR_BYTES,
+                          options->work_limit > 0 ? options->work_limit : SL_MAX_WORK, codes ? "codes" : "whole");
+}
+
+/* The reader of a file whose first bytes say what it is, before the rest of it is in memory. */
+static const SlModelReader *
+find_reader (int fd, gint64 size, GError **error)
+{
+  if (!check_size (size, error))
+    return NULL;
+  g_autoptr (GBytes) ends = read_ends (fd, (gsize) size);
+  if (g_bytes_get_size (ends) < SHORTEST) {
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "cannot read its first bytes: %s", g_strerror (errno));
+    return NULL;
+  }
+  const SlModelReader *reader = sl_reader_find (ends);
+  return reader != NULL ? reader : unknown_format (ends, error);
+}
+
+/* (transfer full): what has the path now, read as one piece; *@fd is closed. */
+static SlFileImage *
+read_file (SlModel *model, int *fd, const SlModelReader **reader, GError **error)
+{
+  gboolean torn = TRUE;
+  for (guint attempt = 1; torn; attempt++) {
+    g_autoptr (GError) failed = NULL;
+    SlFileImage *image = NULL;
+    if (*fd < 0)
+      *fd = sl_file_open (model->path, EXPECTED, &model->stamp, error);
+    if (*fd < 0)
+      return NULL;
+    *reader = find_reader (*fd, model->stamp.size, &failed);
+    torn = FALSE;
+    if (*reader != NULL)
+      image = sl_file_image_new (g_steal_fd (fd), &model->stamp, &torn, &failed);
+    else
+      close (g_steal_fd (fd));
+    if (image != NULL)
+      return image;
+    if (!torn || attempt == ATTEMPTS) {
+      g_propagate_error (error, g_steal_pointer (&failed));
+      return NULL;
+    }
+    g_usleep (PAUSE);
+  }
+  return NULL;
+}
+
+/* (transfer full): a prepared graph of the file, its Source with it; *@fd is closed. */
+static SlGraph *
+read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError **error)
+{
+  const SlModelReader *reader = NULL;
+  g_autoptr (SlFileImage) image = read_file (model, fd, &reader, error);
+  if (image == NULL)
+    return NULL;
+  g_autoptr (GBytes) bytes = sl_file_image_bytes (image);
+  g_autoptr (SlGraph) graph = sl_graph_new (bytes);
+  Source *source = g_new0 (Source, 1);
+  source->format = reader->name;
+  sl_graph_set_source (graph, source, source_free);
+  sl_graph_set_file (graph, image);
+  sl_graph_set_limit (graph, options->tensor_limit);
+  sl_graph_set_work_limit (graph, options->work_limit);
+  if (!reader->read (bytes, model->path, graph, &source->metadata, error) || !sl_graph_prepare (graph, error))
+    return NULL;
+  return g_steal_pointer (&graph);
+}
+
+/* (transfer full): the contract of @graph; *@codes: whether it asks for what is behind the model's own QUANTIZE. */
+static SlContract *
+make_contract (const SlModel *model, const SlGraph *graph, const SlContractOverrides *overrides, const SlModelLoadOptions *options,
+               gboolean *codes, GError **error)
+{
+  const Source *source = sl_graph_source (graph);
+  *codes = FALSE;
+  g_autoptr (SlModelInfo) info = NULL;
+  g_autofree char *info_path = sl_modelinfo_find_file (model->path);
+  if (info_path != NULL) {
+    info = sl_modelinfo_load (info_path, sl_graph_declared_input_tensor (graph, 0)->name, error);
+    if (info == NULL)
+      return NULL;
+  }
+  SlContract *contract = sl_contract_new (model->path, graph, &source->metadata, info, overrides, error);
+  if (contract == NULL || !options->direct)
+    return contract;
+  const SlTensor *quantized = sl_graph_skips_input_quantize (graph) ? sl_graph_input_tensor (graph, 0) : sl_graph_quantized_input (graph);
+  *codes = quantized != NULL && sl_contract_take_codes (contract, quantized);
+  return contract;
+}
+
+/* A living graph of the same file. TRUE with none where there is none that suits, or that could be of another state of the file. */
+static gboolean
+find_shared (SlModel *model, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
+{
+  const gboolean fresh = sl_file_stamp_is_fresh (&model->stamp);
+  for (gint codes = options->direct ? 1 : 0; codes >= 0 && !fresh; codes--) {
+    g_autofree char *identity = identity_of (&model->stamp, options, codes);
+    g_autoptr (SlGraph) graph = sl_graph_find_shared (identity);
+    gboolean wanted = FALSE;
+    if (graph == NULL)
+      continue;
+    g_autoptr (SlContract) contract = make_contract (model, graph, overrides, options, &wanted, error);
+    if (contract == NULL)
+      return FALSE;
+    if (wanted != codes)
+      continue;
+    model->graph = g_steal_pointer (&graph);
+    model->contract = g_steal_pointer (&contract);
+    return TRUE;
+  }
+  return TRUE;
+}
+
+static gboolean
+load_new (SlModel *model, int *fd, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
+{
+  gboolean codes = FALSE;
+  model->graph = read_graph (model, fd, options, error);
+  if (model->graph != NULL)
+    model->contract = make_contract (model, model->graph, overrides, options, &codes, error);
+  if (model->contract == NULL)
+    return FALSE;
+  if (codes)
+    sl_graph_skip_input_quantize (model->graph);
+  if (sl_file_stamp_is_fresh (&model->stamp))
+    return TRUE;
+  g_autofree char *identity = identity_of (&model->stamp, options, codes);
+  model->graph = sl_graph_share (model->graph, identity);
+  return TRUE;
 }
 
 static gboolean
 load (SlModel *model, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
 {
-  g_auto (SlModelMetadata) metadata = { 0 };
-  g_autoptr (SlModelInfo) info = NULL;
-  g_autoptr (GBytes) bytes = open_file (model->path, error);
-  if (bytes == NULL)
+  int fd = sl_file_open (model->path, EXPECTED, &model->stamp, error);
+  if (fd < 0)
     return FALSE;
-  const SlModelReader *reader = sl_reader_find (bytes);
-  if (reader == NULL)
-    return unknown_format (bytes, error);
-  model->format = reader->name;
-  model->graph = sl_graph_new (bytes);
-  sl_graph_set_mapped (model->graph);
-  sl_graph_set_limit (model->graph, options->tensor_limit);
-  if (!reader->read (bytes, model->path, model->graph, &metadata, error) || !sl_graph_prepare (model->graph, error))
-    return FALSE;
-  g_autofree char *info_path = find_info (model->path);
-  if (info_path != NULL) {
-    info = sl_modelinfo_load (info_path, sl_graph_input_tensor (model->graph, 0)->name, error);
-    if (info == NULL)
-      return FALSE;
-  }
-  model->contract = sl_contract_new (model->path, model->graph, &metadata, info, overrides, error);
-  if (model->contract == NULL)
-    return FALSE;
-  const SlTensor *codes = options->direct ? sl_graph_quantized_input (model->graph) : NULL;
-  if (codes != NULL && sl_contract_take_codes (model->contract, codes))
-    sl_graph_skip_input_quantize (model->graph);
-  return TRUE;
+  const gboolean good =
+    find_shared (model, overrides, options, error) && (model->graph != NULL || load_new (model, &fd, overrides, options, error));
+  if (fd >= 0)
+    close (fd);
+  return good;
+}
+
+gboolean
+sl_model_probe (const char *path)
+{
+  SlFileStamp stamp;
+  const int fd = sl_file_open (path, EXPECTED, &stamp, NULL);
+  const gboolean good = fd >= 0 && find_reader (fd, stamp.size, NULL) != NULL;
+  if (fd >= 0)
+    close (fd);
+  return good;
 }
 
 SlModel *
@@ -137,17 +275,25 @@ sl_model_load_with (const char *path, const SlContractOverrides *overrides, cons
   g_autoptr (SlModel) model = g_new0 (SlModel, 1);
   g_atomic_ref_count_init (&model->refs);
   model->path = g_strdup (path);
-  GStatBuf file;
-  const gboolean known = g_stat (path, &file) == 0;
   if (!load (model, overrides, options, error)) {
     g_prefix_error (error, "%s: ", path);
+    sl_show_error (error);
     return NULL;
   }
-  if (known) {
-    g_autofree char *identity = identity_of (&file, model->graph);
-    model->graph = sl_graph_share (model->graph, identity);
-  }
   return g_steal_pointer (&model);
+}
+
+GStrv
+sl_model_files (const char *path)
+{
+  g_autoptr (GStrvBuilder) files = g_strv_builder_new ();
+  g_autofree char *model = path != NULL ? g_strdup (path) : sl_default_model_find (NULL);
+  g_autofree char *info = model != NULL ? sl_modelinfo_find_file (model) : NULL;
+  if (model != NULL)
+    g_strv_builder_add (files, model);
+  if (info != NULL)
+    g_strv_builder_add (files, info);
+  return g_strv_builder_end (files);
 }
 
 SlModel *
@@ -189,5 +335,19 @@ sl_model_path (const SlModel *model)
 const char *
 sl_model_format (const SlModel *model)
 {
-  return model->format;
+  const Source *source = sl_graph_source (model->graph);
+  return source->format;
+}
+
+const SlFileStamp *
+sl_model_stamp (const SlModel *model)
+{
+  return &model->stamp;
+}
+
+gboolean
+sl_model_file_changed (const SlModel *model)
+{
+  SlFileStamp now;
+  return sl_file_stamp_read (model->path, &now) && !sl_file_stamp_same_content (&now, &model->stamp);
 }

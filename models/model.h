@@ -7,6 +7,7 @@
 
 #include <glib.h>
 
+#include "core/fileimage.h"
 #include "core/graph.h"
 #include "models/contract.h"
 
@@ -19,9 +20,10 @@ typedef struct _SlModel SlModel;
  * @path: (nullable): the model file; its format is told by its bytes; NULL = the one that comes with Sightline
  * @overrides: (nullable): what properties say about the contract
  *
- * Maps the file, reads it into a graph, prepares the graph and builds the contract (model metadata, then
+ * Reads the file into memory of its own, so that it may be overwritten or deleted from then on, and that into a graph, prepares the graph and builds the contract (model metadata, then
  * @path.modelinfo or the path with its extension replaced by .modelinfo when one exists, then @overrides).
- * Every message starts with @path. Models of one file, while it does not change, share one graph.
+ * Every message starts with @path. Models of one file, while it does not change and was not written a moment ago, share one graph and
+ * its bytes. A file that is written to while it is read is read again, a few times, and then refused.
  */
 SlModel *sl_model_load (const char *path, const SlContractOverrides *overrides, GError **error);
 /**
@@ -30,21 +32,33 @@ SlModel *sl_model_load (const char *path, const SlContractOverrides *overrides, 
  *   nothing else reads that, the contract asks for the codes behind the QUANTIZE and the graph starts there (@direct of the
  *   contract). Results are those of the whole model for uint8 made int8 of one scale, and otherwise of pixels at most one code away
  * @tensor_limit: as for sl_graph_set_limit(); 0 = its default
+ * @work_limit: as for sl_graph_set_work_limit(); 0 = its default
  */
 typedef struct
 {
   gboolean direct;
   gsize tensor_limit;
+  guint64 work_limit;
 } SlModelLoadOptions;
 
 /** sl_model_load_with: sl_model_load() with @options. */
 SlModel *sl_model_load_with (const char *path, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error);
+/** sl_model_probe: whether the file @path begins as a model does that could be loaded; no file, and one of another kind, does not. */
+gboolean sl_model_probe (const char *path);
+/** sl_model_files: (transfer full): what sl_model_load() of @path would read: the model file, and the key file where there is one;
+ *  none when @path is NULL and no model comes with Sightline. */
+GStrv sl_model_files (const char *path);
 SlModel *sl_model_ref (SlModel *model);
 void sl_model_unref (SlModel *model);
 SlGraph *sl_model_graph (const SlModel *model);       /* (transfer none) */
 SlContract *sl_model_contract (const SlModel *model); /* (transfer none) */
 const char *sl_model_path (const SlModel *model);     /* (transfer none) */
 const char *sl_model_format (const SlModel *model);   /* (transfer none): "tflite" */
+/** sl_model_stamp: (transfer none): the state of the file that was read. */
+const SlFileStamp *sl_model_stamp (const SlModel *model);
+/** sl_model_file_changed: whether another file has the model's path by now, or something was written to it; FALSE when there is none.
+ *  The model is what it was. */
+gboolean sl_model_file_changed (const SlModel *model);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlModel, sl_model_unref)
 

@@ -11,6 +11,7 @@
 #include "models/file.h"
 #include "models/numbers.h"
 
+#define SUFFIX ".modelinfo"
 #define MAX_BYTES ((gsize) 1 << 20)
 #define HEADER "modelinfo"
 #define OURS "sightline"
@@ -241,10 +242,24 @@ sl_modelinfo_parse (GBytes *bytes, const char *path, const char *input, GError *
   return g_steal_pointer (&info);
 }
 
+char *
+sl_modelinfo_find_file (const char *model)
+{
+  g_autofree char *appended = g_strconcat (model, SUFFIX, NULL);
+  if (g_file_test (appended, G_FILE_TEST_EXISTS))
+    return g_steal_pointer (&appended);
+  const char *slash = strrchr (model, '/'), *dot = strrchr (model, '.');
+  if (dot == NULL || (slash != NULL && dot < slash))
+    return NULL;
+  g_autofree char *stem = g_strndup (model, (gsize) (dot - model));
+  g_autofree char *replaced = g_strconcat (stem, SUFFIX, NULL);
+  return g_file_test (replaced, G_FILE_TEST_EXISTS) ? g_steal_pointer (&replaced) : NULL;
+}
+
 SlModelInfo *
 sl_modelinfo_load (const char *path, const char *input, GError **error)
 {
-  g_autoptr (GBytes) bytes = sl_file_map (path, "a modelinfo key file", error);
+  g_autoptr (GBytes) bytes = sl_file_read (path, "a modelinfo key file", MAX_BYTES, error);
   if (bytes != NULL)
     return sl_modelinfo_parse (bytes, path, input, error);
   g_prefix_error (error, "%s: ", path);
@@ -281,8 +296,8 @@ find_edge (const SlGraph *graph, const SlInfoTensor *wanted, SlInfoDir *dir)
 {
   for (guint i = 0; i < sl_graph_n_inputs (graph) && wanted->dir != SL_INFO_OUTPUT; i++) {
     *dir = SL_INFO_INPUT;
-    if (strcmp (sl_graph_input_tensor (graph, i)->name, wanted->name) == 0)
-      return sl_graph_input_tensor (graph, i);
+    if (strcmp (sl_graph_declared_input_tensor (graph, i)->name, wanted->name) == 0)
+      return sl_graph_declared_input_tensor (graph, i);
   }
   for (guint i = 0; i < sl_graph_n_outputs (graph) && wanted->dir != SL_INFO_INPUT; i++) {
     *dir = SL_INFO_OUTPUT;
@@ -297,7 +312,7 @@ no_such_tensor (const SlModelInfo *info, const SlInfoTensor *group, const SlGrap
 {
   g_autoptr (GString) names = g_string_new (NULL);
   for (guint i = 0; i < sl_graph_n_inputs (graph); i++)
-    g_string_append_printf (names, "%s'%s' (input)", i > 0 ? ", " : "", sl_graph_input_tensor (graph, i)->name);
+    g_string_append_printf (names, "%s'%s' (input)", i > 0 ? ", " : "", sl_graph_declared_input_tensor (graph, i)->name);
   for (guint i = 0; i < sl_graph_n_outputs (graph); i++)
     g_string_append_printf (names, ", '%s' (output)", sl_graph_output_tensor (graph, i)->name);
   g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: [%s]: the model has no %s of that name; it has %s", info->path, group->name,

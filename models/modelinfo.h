@@ -67,6 +67,9 @@ typedef struct
   SlInfoKeys keys;
 } SlModelInfo;
 
+/** sl_modelinfo_find_file: (transfer full) (nullable): the key file of the model file @model: its path with .modelinfo behind it, else
+ *  in place of its extension; NULL when there is neither. */
+char *sl_modelinfo_find_file (const char *model);
 /** sl_modelinfo_load: reads @path. Our keys are looked for in [sightline] and in the group @input. */
 SlModelInfo *sl_modelinfo_load (const char *path, const char *input, GError **error);
 /** sl_modelinfo_parse: the same of @bytes; @path for messages, and for what the key labels is relative to. */

@@ -32,3 +32,9 @@ sl_numbers_parse (const char *text, gdouble *values, guint max)
       return 0;
   }
 }
+
+gboolean
+sl_std_is_valid (gdouble std)
+{
+  return isfinite (std) && std > 0;
+}

@@ -85,6 +85,14 @@ sl_reader_describe_unknown (GBytes *bytes)
 }
 
 void
+sl_model_metadata_set_param (SlModelMetadata *metadata, const char *key, const char *value)
+{
+  if (metadata->params == NULL)
+    metadata->params = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  g_hash_table_replace (metadata->params, g_strdup (key), g_strdup (value));
+}
+
+void
 sl_model_metadata_clear (SlModelMetadata *metadata)
 {
   g_clear_pointer (&metadata->decoder, g_free);

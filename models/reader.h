@@ -36,6 +36,8 @@ typedef struct
   char *description; /* (nullable): name or description, for inspect */
 } SlModelMetadata;
 
+/** sl_model_metadata_set_param: a parameter of the decoder; copies both. */
+void sl_model_metadata_set_param (SlModelMetadata *metadata, const char *key, const char *value);
 void sl_model_metadata_clear (SlModelMetadata *metadata);
 
 /**

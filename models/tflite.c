@@ -14,6 +14,7 @@
 #include "models/flatbuffer.h"
 #include "models/reader.h"
 #include "models/tflite_metadata.h"
+#include "models/tflite_missing.h"
 #include "models/tflite_ops.h"
 #include "models/tflite_schema.h"
 
@@ -37,10 +38,10 @@ typedef struct
   SlGraph *graph;
   SlArena *arena;
   SlFbVector buffers, tensors, operators, inputs, outputs;
-  guint n_subgraphs;
   guint64 copied;
   GArray *codes;
-  guint8 *used; /* one flag a tensor: some operator, input or output refers to it */
+  gint32 *signed_copies; /* of each tensor: the tensor that reads its bytes as int8, 0 = none */
+  guint8 *used;          /* one flag a tensor: some operator, input or output refers to it */
 } Reader;
 
 /* TensorType by number. Types without a dtype are named for the message. */
@@ -67,6 +68,7 @@ static void
 reader_clear (Reader *reader)
 {
   g_clear_pointer (&reader->codes, g_array_unref);
+  g_clear_pointer (&reader->signed_copies, g_free);
   g_clear_pointer (&reader->used, g_free);
 }
 
@@ -141,7 +143,6 @@ open_model (Reader *reader, SlFbTable *model, GError **error)
     return FALSE;
   }
   const SlFbTable subgraph = sl_fb_vector_table (&subgraphs, 0);
-  reader->n_subgraphs = subgraphs.count;
   reader->buffers = sl_fb_vector (model, TFL_MODEL_BUFFERS, 4);
   reader->tensors = sl_fb_vector (&subgraph, TFL_SUBGRAPH_TENSORS, 4);
   reader->operators = sl_fb_vector (&subgraph, TFL_SUBGRAPH_OPERATORS, 4);
@@ -206,51 +207,22 @@ node_name (Reader *reader, const SlFbTable *node)
   return dup_name (&tensor, TFL_TENSOR_NAME);
 }
 
-/* "op 37 FOO" or "custom op 'Foo'" */
-static char *
-describe_code (const Code *code)
-{
-  if (code->custom != NULL)
-    return g_strdup_printf ("custom op '%s'", code->custom);
-  return g_strdup_printf ("op %d %s", code->builtin, tfl_builtin_name (code->builtin));
-}
-
-static gboolean
-runs_subgraphs (gint32 builtin)
-{
-  static const char *const control[] = { "CALL", "IF", "WHILE", "CALL_ONCE" };
-  for (guint i = 0; i < G_N_ELEMENTS (control); i++)
-    if (strcmp (tfl_builtin_name (builtin), control[i]) == 0)
-      return TRUE;
-  return FALSE;
-}
-
-/* One sentence for all operators that are missing: the first with its place, the others by name. */
+/* One sentence for all operators that are missing. */
 static void
-report_unsupported (Reader *reader, guint first_node, Code *first, const char *others, GError **error)
+report_missing (Reader *reader, const GArray *missing, GError **error)
 {
-  const SlFbTable node = sl_fb_vector_table (&reader->operators, first_node);
+  const TflMissing *all = (const TflMissing *) (gconstpointer) missing->data;
+  const guint chosen = tfl_missing_choose (all, missing->len);
+  const SlFbTable node = sl_fb_vector_table (&reader->operators, all[chosen].node);
   g_autofree char *name = node_name (reader, &node);
-  g_autofree char *what = describe_code (first);
-  g_autofree char *supported = sl_op_supported_names ();
-  if (first->custom == NULL && runs_subgraphs (first->builtin)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "%s at node %u '%s' runs another of the model's %u subgraphs: control flow is not supported; export the model without "
-                 "loops, conditions and calls",
-                 what, first_node, name, reader->n_subgraphs);
-    return;
-  }
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s at node %u '%s' is not supported%s%s%s; supported: %s", what, first_node, name,
-               others[0] != '\0' ? " (nor " : "", others, others[0] != '\0' ? ")" : "", supported);
+  tfl_missing_report (all, missing->len, chosen, name, error);
 }
 
 /* Looks at every operator before any is built: codes, operands, and whether all of them are supported. */
 static gboolean
 scan_operators (Reader *reader, GError **error)
 {
-  g_autoptr (GString) others = g_string_new (NULL);
-  gint first = -1;
-  guint first_code = 0;
+  g_autoptr (GArray) missing = g_array_new (FALSE, FALSE, sizeof (TflMissing));
   for (guint i = 0; i < reader->operators.count; i++) {
     const SlFbTable node = sl_fb_vector_table (&reader->operators, i);
     const guint32 index = sl_fb_u32 (&node, TFL_OPERATOR_CODE, 0);
@@ -273,16 +245,11 @@ scan_operators (Reader *reader, GError **error)
     if (code->op != NULL || code->reported)
       continue;
     code->reported = TRUE;
-    if (first < 0) {
-      first = (gint) i;
-      first_code = index;
-    } else if (others->len < 400) {
-      g_string_append_printf (others, "%s%s", others->len > 0 ? ", " : "",
-                              code->custom != NULL ? code->custom : tfl_builtin_name (code->builtin));
-    }
+    const TflMissing entry = { i, code->builtin, code->custom };
+    g_array_append_val (missing, entry);
   }
-  if (first >= 0) {
-    report_unsupported (reader, (guint) first, &g_array_index (reader->codes, Code, first_code), others->str, error);
+  if (missing->len > 0) {
+    report_missing (reader, missing, error);
     return FALSE;
   }
   return mark_used (reader, &reader->inputs, NULL, "model input", 0, error)
@@ -459,6 +426,37 @@ read_options (Reader *reader, const SlFbTable *node, const TflOp *op, TflOptions
   return TRUE;
 }
 
+/* Whether converters of the time before TensorType INT8 wrote symmetric int8 weights of this operator as UINT8 with zero point 0. */
+static gboolean
+had_signed_weights (SlOpType op)
+{
+  return op == SL_OP_CONV_2D || op == SL_OP_FULLY_CONNECTED || op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM;
+}
+
+/* Such weights as int8. Only under float activations: there TensorFlow Lite reads them so, and no other meaning was ever written. */
+static gboolean
+read_signed_weights (Reader *reader, SlOpType op, gint32 *inputs, guint n, GError **error)
+{
+  if (!had_signed_weights (op) || n < 2 || inputs[0] < 0 || sl_graph_tensor (reader->graph, inputs[0])->dtype != SL_DTYPE_F32)
+    return TRUE;
+  for (guint i = 1; i < n; i++) {
+    const SlTensor *tensor = inputs[i] < 0 ? NULL : sl_graph_tensor (reader->graph, inputs[i]);
+    if (tensor == NULL || tensor->dtype != SL_DTYPE_U8 || tensor->data == NULL || tensor->quant.count != 1
+        || tensor->quant.zero_point[0] != 0)
+      continue;
+    gint32 *copy = &reader->signed_copies[inputs[i]];
+    if (*copy == 0) {
+      SlTensor codes = *tensor;
+      codes.dtype = SL_DTYPE_I8;
+      *copy = sl_graph_add_tensor (reader->graph, &codes, error);
+      if (*copy < 0)
+        return FALSE;
+    }
+    inputs[i] = *copy;
+  }
+  return TRUE;
+}
+
 static gboolean
 read_operator (Reader *reader, guint index, GError **error)
 {
@@ -481,7 +479,7 @@ read_operator (Reader *reader, guint index, GError **error)
     g_prefix_error (error, "node %u %s '%s': ", index, sl_op_name (code->op->op), name);
     return FALSE;
   }
-  return sl_fb_check (&reader->fb, error)
+  return sl_fb_check (&reader->fb, error) && read_signed_weights (reader, code->op->op, inputs, in.count, error)
          && sl_graph_add_node (reader->graph, code->op->op, index, inputs, in.count, outputs, out.count, &params, error);
 }
 
@@ -566,6 +564,7 @@ read_model (GBytes *bytes, const char *path, SlGraph *graph, SlModelMetadata *me
   if (!open_model (&reader, &model, error) || !read_codes (&reader, &model, error))
     return FALSE;
   reader.used = g_new0 (guint8, MAX (reader.tensors.count, 1));
+  reader.signed_copies = g_new0 (gint32, MAX (reader.tensors.count, 1));
   if (!scan_operators (&reader, error))
     return FALSE;
   for (guint i = 0; i < reader.tensors.count; i++)

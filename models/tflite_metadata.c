@@ -2,7 +2,8 @@
 /*
  * TFLite Metadata: a FlatBuffer of its own ("M001") that states normalisation, colour space and names files in
  * the zip behind the model. Ultralytics puts its text into the same zip, and so do we: the member sightline.modelinfo is
- * what a file beside the model would be. Only the first input and the labels of the outputs matter here.
+ * what a file beside the model would be. Only the first input, the labels of the outputs and the calibration of their
+ * scores matter here.
  */
 #include "models/tflite_metadata.h"
 
@@ -11,6 +12,7 @@
 
 #include "core/error.h"
 #include "models/flatbuffer.h"
+#include "models/numbers.h"
 #include "models/tflite_schema.h"
 #include "models/ultralytics.h"
 #include "models/zip.h"
@@ -42,10 +44,10 @@ read_normalisation (const SlFbTable *options, SlModelMetadata *metadata, GError 
   for (guint i = 0; i < n; i++) {
     metadata->mean[i] = (gdouble) sl_fb_vector_f32 (&mean, mean.count == n ? i : 0);
     metadata->std[i] = (gdouble) sl_fb_vector_f32 (&std, std.count == n ? i : 0);
-    if (isfinite (metadata->mean[i]) && isfinite (metadata->std[i]) && metadata->std[i] != 0)
+    if (isfinite (metadata->mean[i]) && sl_std_is_valid (metadata->std[i]))
       continue;
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "the metadata states mean %g and standard deviation %g; expected finite numbers, the second not 0", metadata->mean[i],
+                 "the metadata states mean %g and standard deviation %g; expected finite numbers, the second above 0", metadata->mean[i],
                  metadata->std[i]);
     return FALSE;
   }
@@ -74,17 +76,62 @@ read_input (const SlFbTable *tensor, SlModelMetadata *metadata, GError **error)
   return TRUE;
 }
 
-/* Name of the first labels file in @files, NULL for none. */
+/* Members of the zip that the FlatBuffer names, and what it says of them. */
+typedef struct
+{
+  char *labels, *calibration; /* (nullable) */
+  guint8 transformation;      /* of calibrated scores */
+  gfloat default_score;
+  gboolean calibrated;
+} Files;
+
+static void
+files_clear (Files *files)
+{
+  g_free (files->labels);
+  g_free (files->calibration);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Files, files_clear)
+
+/* Name of the first file in @files of one of the types, NULL for none. */
 static char *
-find_labels_file (const SlFbVector *files)
+find_file (const SlFbVector *files, guint8 type, guint8 other)
 {
   for (guint i = 0; i < MIN (files->count, MAX_ENTRIES); i++) {
     const SlFbTable file = sl_fb_vector_table (files, i);
-    const guint8 type = sl_fb_u8 (&file, TFM_FILE_TYPE, 0);
-    if (type == TFM_FILE_AXIS_LABELS || type == TFM_FILE_VALUE_LABELS)
+    const guint8 got = sl_fb_u8 (&file, TFM_FILE_TYPE, 0);
+    if (got == type || got == other)
       return dup_string (&file, TFM_FILE_NAME);
   }
   return NULL;
+}
+
+static char *
+find_labels_file (const SlFbVector *files)
+{
+  return find_file (files, TFM_FILE_AXIS_LABELS, TFM_FILE_VALUE_LABELS);
+}
+
+/* Of the first output that has it. */
+static void
+find_calibration (const SlFbTable *subgraph, Files *names)
+{
+  const SlFbVector outputs = sl_fb_vector (subgraph, TFM_SUBGRAPH_OUTPUTS, 4);
+  for (guint i = 0; i < MIN (outputs.count, MAX_ENTRIES) && !names->calibrated; i++) {
+    const SlFbTable output = sl_fb_vector_table (&outputs, i);
+    const SlFbVector units = sl_fb_vector (&output, TFM_TENSOR_PROCESS_UNITS, 4), files = sl_fb_vector (&output, TFM_TENSOR_FILES, 4);
+    for (guint k = 0; k < MIN (units.count, MAX_ENTRIES) && !names->calibrated; k++) {
+      const SlFbTable unit = sl_fb_vector_table (&units, k);
+      if (sl_fb_u8 (&unit, TFM_UNIT_TYPE, 0) != TFM_UNIT_SCORE_CALIBRATION)
+        continue;
+      const SlFbTable options = sl_fb_table (&unit, TFM_UNIT_OPTIONS);
+      names->calibrated = TRUE;
+      names->transformation = sl_fb_u8 (&options, TFM_CALIBRATION_TRANSFORMATION, 0);
+      names->default_score = sl_fb_f32 (&options, TFM_CALIBRATION_DEFAULT, 0.0f);
+      names->calibration = find_file (&files, TFM_FILE_SCORE_CALIBRATION, TFM_FILE_SCORE_CALIBRATION);
+    }
+  }
 }
 
 static char *
@@ -108,9 +155,8 @@ find_labels_name (const SlFbTable *model, const SlFbTable *subgraph)
   return name;
 }
 
-/* Reads the FlatBuffer; *labels_file is the name of a member of the zip, NULL for none. */
 static gboolean
-read_buffer (const guint8 *buffer, gsize size, SlModelMetadata *metadata, char **labels_file, GError **error)
+read_buffer (const guint8 *buffer, gsize size, SlModelMetadata *metadata, Files *files, GError **error)
 {
   SlFlatBuffer fb;
   gboolean good = TRUE;
@@ -129,7 +175,8 @@ read_buffer (const guint8 *buffer, gsize size, SlModelMetadata *metadata, char *
       const SlFbTable input = sl_fb_vector_table (&inputs, 0);
       good = read_input (&input, metadata, error);
     }
-    *labels_file = find_labels_name (&model, &subgraph);
+    files->labels = find_labels_name (&model, &subgraph);
+    find_calibration (&subgraph, files);
   }
   if (good && !sl_fb_check (&fb, error)) {
     g_prefix_error (error, "metadata: ");
@@ -154,6 +201,33 @@ read_labels (const SlZip *zip, const char *name, SlModelMetadata *metadata, GErr
   g_autofree char *origin = g_strdup_printf ("%s inside the model", name);
   metadata->labels = sl_labels_parse (data, length, origin, error);
   return metadata->labels != NULL;
+}
+
+/* As the decoders' parameter takes it: the transformation and the default score, then the file's lines. */
+static gboolean
+read_calibration (const SlZip *zip, const Files *files, SlModelMetadata *metadata, GError **error)
+{
+  static const char *const transformations[] = { "identity", "log", "inverse-logistic" };
+  const gint index = zip != NULL && files->calibration != NULL ? sl_zip_find (zip, files->calibration) : -1;
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+  gsize length;
+  if (index < 0 || files->transformation >= G_N_ELEMENTS (transformations) || !isfinite (files->default_score)) {
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_FORMAT,
+      "the metadata calibrates scores with transformation %u, default score %g and the file '%s'; expected transformation 0..2, a "
+      "finite score and a file in the archive behind the model: get a new copy of the model",
+      files->transformation, (gdouble) files->default_score, files->calibration != NULL ? files->calibration : "");
+    return FALSE;
+  }
+  g_autoptr (GBytes) text = sl_zip_read (zip, (guint) index, error);
+  if (text == NULL)
+    return FALSE;
+  const char *data = g_bytes_get_data (text, &length);
+  g_autofree char *lines = g_strndup (length > 0 ? data : "", length);
+  g_ascii_formatd (number, sizeof number, "%.9g", (gdouble) files->default_score);
+  g_autofree char *value = g_strdup_printf ("%s,%s\n%s", transformations[files->transformation], number, lines);
+  sl_model_metadata_set_param (metadata, "score-calibration", value);
+  return TRUE;
 }
 
 /* Ultralytics calls its member temp_meta.txt or metadata.json. */
@@ -197,16 +271,18 @@ read_modelinfo (const SlZip *zip, SlModelMetadata *metadata, GError **error)
 gboolean
 tfl_metadata_read (GBytes *bytes, const guint8 *buffer, gsize size, SlModelMetadata *metadata, GError **error)
 {
-  g_autofree char *labels_file = NULL;
+  g_auto (Files) files = { 0 };
   g_autoptr (GError) cause = NULL;
   g_autoptr (SlZip) zip = sl_zip_open (bytes, &cause);
   if (cause != NULL) {
     g_propagate_error (error, g_steal_pointer (&cause));
     return FALSE;
   }
-  if (buffer != NULL && !read_buffer (buffer, size, metadata, &labels_file, error))
+  if (buffer != NULL && !read_buffer (buffer, size, metadata, &files, error))
     return FALSE;
-  if (labels_file != NULL && !read_labels (zip, labels_file, metadata, error))
+  if (files.labels != NULL && !read_labels (zip, files.labels, metadata, error))
+    return FALSE;
+  if (files.calibrated && !read_calibration (zip, &files, metadata, error))
     return FALSE;
   if (zip != NULL && !read_ultralytics (zip, metadata, error))
     return FALSE;

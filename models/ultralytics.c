@@ -234,10 +234,8 @@ read_dictionary (Cursor *c, Facts *facts)
 static void
 add_param (SlModelMetadata *metadata, const char *key, const char *value)
 {
-  if (metadata->params == NULL)
-    metadata->params = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   if (value != NULL && value[0] != '\0')
-    g_hash_table_replace (metadata->params, g_strdup (key), g_strdup (value));
+    sl_model_metadata_set_param (metadata, key, value);
 }
 
 static gboolean

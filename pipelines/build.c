@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/show.h"
 #include "core/error.h"
 #include "pipelines/suggest.h"
 
@@ -141,6 +142,7 @@ sl_description_build (const SlDescription *description, GError **error)
   for (guint i = 0; good && i < description->overrides->len; i++)
     good = apply (pipeline, &g_array_index (description->overrides, SlElementOverride, i), error);
   if (!good) {
+    sl_show_error (error);
     gst_clear_object (&pipeline);
     return NULL;
   }

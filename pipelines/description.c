@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/show.h"
 #include "core/error.h"
 #include "pipelines/keytext.h"
 #include "pipelines/parameters.h"
@@ -241,9 +242,10 @@ sl_description_load (const char *path, GHashTable *parameters, GError **error)
 {
   g_autoptr (SlDescription) self = description_new (path);
   g_autoptr (GArray) entries = sl_key_entries_new ();
-  if (!sl_sources_load (path, entries, self->files, error) || !interpret (self, entries, parameters, error))
-    return NULL;
-  return g_steal_pointer (&self);
+  if (sl_sources_load (path, entries, self->files, error) && interpret (self, entries, parameters, error))
+    return g_steal_pointer (&self);
+  sl_show_error (error);
+  return NULL;
 }
 
 SlDescription *
@@ -251,10 +253,11 @@ sl_description_new_from_string (const char *text, gssize length, const char *pat
 {
   g_autoptr (SlDescription) self = description_new (path);
   g_autoptr (GArray) entries = sl_key_entries_new ();
-  if (!sl_sources_parse (text, length < 0 ? strlen (text) : (gsize) length, path, entries, self->files, error)
-      || !interpret (self, entries, parameters, error))
-    return NULL;
-  return g_steal_pointer (&self);
+  if (sl_sources_parse (text, length < 0 ? strlen (text) : (gsize) length, path, entries, self->files, error)
+      && interpret (self, entries, parameters, error))
+    return g_steal_pointer (&self);
+  sl_show_error (error);
+  return NULL;
 }
 
 GHashTable *

@@ -39,15 +39,16 @@ typedef enum
 /**
  * SlParameter:
  * @value: what is substituted
- * @is_default: @value is the file's, not the caller's
+ * @is_default: @value is the file's, not the caller's, nor the environment's
+ * @environment: (nullable): the environment's variable that has its value, where it is set and the caller gives none
  * @description: (nullable)
  * @choices: (nullable): of SL_PARAMETER_CHOICE
  * @minimum, @maximum: of integers and numbers
  */
 typedef struct
 {
-  char *name, *value, *description;
-  gboolean is_default;
+  char *name, *value, *description, *environment;
+  gboolean is_default, from_environment;
   SlParameterType type;
   GStrv choices;
   gdouble minimum, maximum;

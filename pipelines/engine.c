@@ -5,6 +5,7 @@
  */
 #include "pipelines/engine.h"
 
+#include "base/show.h"
 #include "core/error.h"
 #include "pipelines/build.h"
 #include "pipelines/emitters.h"
@@ -43,6 +44,7 @@ take_error (SlEngine *engine, GstMessage *message)
   g_autoptr (GError) error = NULL;
   gst_message_parse_error (message, &error, NULL);
   g_prefix_error (&error, "%s: ", GST_MESSAGE_SRC_NAME (message));
+  sl_show_error (&error);
   engine->events->failed (engine->owner, error, GST_MESSAGE_SRC_NAME (message));
 }
 

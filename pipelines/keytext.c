@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/redact.h"
 #include "core/error.h"
 
 #define MAX_NAME 128
@@ -103,8 +104,9 @@ join_lines (Reader *reader, char *line)
 static char *
 shown (const char *text)
 {
-  g_autofree char *cut = g_utf8_substring (text, 0, MIN (g_utf8_strlen (text, -1), 60));
-  return g_strdup_printf ("'%s'%s", cut, strlen (cut) < strlen (text) ? "..." : "");
+  g_autofree char *safe = sl_redact (text);
+  g_autofree char *cut = g_utf8_substring (safe, 0, MIN (g_utf8_strlen (safe, -1), 60));
+  return g_strdup_printf ("'%s'%s", cut, strlen (cut) < strlen (safe) ? "..." : "");
 }
 
 static gboolean

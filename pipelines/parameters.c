@@ -57,6 +57,7 @@ parameter_clear (gpointer data)
   g_free (parameter->name);
   g_free (parameter->value);
   g_free (parameter->description);
+  g_free (parameter->environment);
   g_strfreev (parameter->choices);
 }
 
@@ -130,6 +131,17 @@ take_description (Declared *declared, const SlKeyEntry *entry, GError **error)
 }
 
 static gboolean
+take_environment (Declared *declared, const SlKeyEntry *entry, GError **error)
+{
+  const char *name = entry->value;
+  if (name[0] == '\0' || g_ascii_isdigit (name[0]) || name[strspn (name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_")] != '\0')
+    return sl_key_fail (entry, error, "expected the name of a variable (letters, digits and _), got '%s'", name);
+  g_free (declared->parameter.environment);
+  declared->parameter.environment = g_strdup (name);
+  return TRUE;
+}
+
+static gboolean
 take_type (Declared *declared, const SlKeyEntry *entry, GError **error)
 {
   guint type = 0;
@@ -170,8 +182,9 @@ static const struct
   const char *key;
   gboolean (*take) (Declared *, const SlKeyEntry *, GError **);
 } details[] = {
-  { "default", take_default }, { "description", take_description }, { "type", take_type },
-  { "choices", take_choices }, { "minimum", take_limit },           { "maximum", take_limit },
+  { "default", take_default },         { "description", take_description }, { "type", take_type },
+  { "choices", take_choices },         { "minimum", take_limit },           { "maximum", take_limit },
+  { "environment", take_environment },
 };
 
 gboolean
@@ -247,7 +260,9 @@ take_value (SlParameterSet *set, Declared *declared, const char *value, GError *
   else
     wrong = complaint (&declared->parameter, value);
   if (wrong != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: parameter %s: %s", set->path, declared->parameter.name, wrong);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: parameter %s%s%s: %s", set->path, declared->parameter.name,
+                 declared->parameter.from_environment ? ", from the environment's " : "",
+                 declared->parameter.from_environment ? declared->parameter.environment : "", wrong);
   declared->parameter.value = g_strdup (value);
   return wrong == NULL;
 }
@@ -280,7 +295,9 @@ take_text (SlParameterSet *set, Declared *declared, GError **error)
 static gboolean
 resolve (SlParameterSet *set, Declared *declared, GError **error)
 {
+  const char *variable = declared->parameter.environment;
   const char *value = set->values != NULL ? g_hash_table_lookup (set->values, declared->parameter.name) : NULL;
+  declared->parameter.from_environment = value == NULL && variable != NULL && (value = g_getenv (variable)) != NULL;
   gboolean good = FALSE;
   declared->progress = OPEN;
   set->nesting++;
@@ -289,8 +306,9 @@ resolve (SlParameterSet *set, Declared *declared, GError **error)
   else if (declared->text != NULL)
     good = take_text (set, declared, error);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s:%u: parameter %s has no default and no value: give one with --set %s=VALUE",
-                 declared->at.file, declared->at.line, declared->parameter.name, declared->parameter.name);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s:%u: parameter %s has no default and no value: give one with --set %s=VALUE%s%s",
+                 declared->at.file, declared->at.line, declared->parameter.name, declared->parameter.name,
+                 variable != NULL ? ", or in the environment as " : "", variable != NULL ? variable : "");
   set->nesting--;
   declared->progress = RESOLVED;
   return good;

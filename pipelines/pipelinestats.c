@@ -2,8 +2,9 @@
 /* A ring of the last predictions' times and ages. */
 #include "pipelines/pipelinestats.h"
 
-#include <math.h>
 #include <stdlib.h>
+
+#include "base/percentile.h"
 
 #define LOOK_BACK (2 * G_USEC_PER_SEC)
 
@@ -48,9 +49,9 @@ compare (const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* The age that @share (0..1) of the last predictions did not exceed; -1 = none known. */
+/* The percentile of the last predictions' ages; -1 = none known. */
 static gint64
-age_of (const SlPipelineStats *stats, gdouble share)
+age_of (const SlPipelineStats *stats, guint percent)
 {
   gint64 ages[SL_PIPELINE_STATS_WINDOW];
   guint n = 0;
@@ -60,8 +61,7 @@ age_of (const SlPipelineStats *stats, gdouble share)
   if (n == 0)
     return -1;
   qsort (ages, n, sizeof *ages, compare);
-  const gdouble rank = ceil (share * n) - 1;
-  return ages[(guint) CLAMP (rank, 0, n - 1)];
+  return ages[sl_percentile_index (n, percent)];
 }
 
 void
@@ -71,6 +71,6 @@ sl_pipeline_stats_write (const SlPipelineStats *stats, gint64 now, GVariantBuild
   g_variant_builder_add (builder, "{sv}", "seconds", g_variant_new_double (seconds));
   g_variant_builder_add (builder, "{sv}", "predictions", g_variant_new_uint64 (stats->total));
   g_variant_builder_add (builder, "{sv}", "rate", g_variant_new_double (rate (stats, now)));
-  g_variant_builder_add (builder, "{sv}", "age-p50", g_variant_new_int64 (age_of (stats, 0.5)));
-  g_variant_builder_add (builder, "{sv}", "age-p95", g_variant_new_int64 (age_of (stats, 0.95)));
+  g_variant_builder_add (builder, "{sv}", "age-p50", g_variant_new_int64 (age_of (stats, 50)));
+  g_variant_builder_add (builder, "{sv}", "age-p95", g_variant_new_int64 (age_of (stats, 95)));
 }

@@ -7,6 +7,7 @@
  */
 #include "plugins/camerafeed.h"
 
+#include "base/backoff.h"
 #include "core/error.h"
 #include "plugins/cameraformat.h"
 #include "plugins/camerareport.h"
@@ -20,9 +21,12 @@ GST_DEBUG_CATEGORY_STATIC (sl_camera_feed_debug);
 #define STEADY_US (5 * G_USEC_PER_SEC)
 #define STOP_PATIENCE_US (3 * G_USEC_PER_SEC / 2)
 #define DEVICE_POLL_US (G_USEC_PER_SEC / 5)
+/* How often the bytes of a connection are counted, and how long an element may take to stop before its connection is cut. */
+#define TRAFFIC_POLL_US (G_USEC_PER_SEC / 10)
+/* Of RTSP before the first packet, and between two. */
+#define HANDSHAKE_BYTES (64 * 1024)
+#define END_PATIENCE_US G_USEC_PER_SEC
 #define TRUST (5 * GST_SECOND)
-/* Delays differ by that part from one camera to the next, so that a rebooted switch is not stormed. */
-#define JITTER 0.25
 
 typedef enum
 {
@@ -46,14 +50,15 @@ struct _SlCameraFeed
   GstAppSrc *output;
   gboolean stop, finished;
   GError *fault, *remark; /* of this connection: what ended it; the last warning */
-  gboolean ended, latency_changed;
+  gboolean ended, latency_changed, torn_down;
   guint64 frames;      /* of this connection */
   gint64 last_frame;   /* monotonic us, 0 before the first */
   gint64 steady_since; /* monotonic us of this connection's first frame */
   GstCaps *caps;
   const char *state;
 
-  SlCameraStamper stamper; /* inner streaming thread */
+  SlCameraSockets *sockets; /* (nullable): of rtsp:// */
+  SlCameraStamper stamper;  /* inner streaming thread */
 
   guint attempt; /* these are the thread's own */
   gint64 down_since;
@@ -75,6 +80,7 @@ feed_unref (gpointer data)
     return;
   sl_camera_uri_free (feed->uri);
   g_object_unref (feed->cancel);
+  g_clear_pointer (&feed->sockets, sl_camera_sockets_unref);
   g_clear_error (&feed->fault);
   g_clear_error (&feed->remark);
   gst_clear_caps (&feed->caps);
@@ -200,6 +206,16 @@ missing_decoder (const GstStructure *structure)
                       name != NULL ? name : "this stream");
 }
 
+/* rtspsrc says so in the thread that connects. */
+static void
+claim_connection (SlCameraFeed *feed, GstMessage *message)
+{
+  g_autofree char *code = NULL;
+  gst_message_parse_progress (message, NULL, &code, NULL);
+  if (feed->sockets != NULL && g_strcmp0 (code, "connect") == 0)
+    sl_camera_sockets_claim (feed->sockets);
+}
+
 static GstBusSyncReply
 take_message (GstBus *bus, GstMessage *message, gpointer data)
 {
@@ -224,6 +240,9 @@ take_message (GstBus *bus, GstMessage *message, gpointer data)
       break;
     case GST_MESSAGE_LATENCY:
       feed->latency_changed = TRUE;
+      break;
+    case GST_MESSAGE_PROGRESS:
+      claim_connection (feed, message);
       break;
     default:
       break;
@@ -304,6 +323,36 @@ no_frames (SlCameraFeed *feed, gboolean playing, gint ms)
                       remark != NULL ? "; the last warning was: " : "", remark != NULL ? remark : "");
 }
 
+/* With the lock held. */
+static void
+check_traffic (SlCameraFeed *feed)
+{
+  const guint64 held = feed->sockets != NULL ? sl_camera_sockets_held (feed->sockets) : 0;
+  const guint64 most = (guint64) feed->settings.max_part_bytes + HANDSHAKE_BYTES;
+  if (held <= most || feed->fault != NULL)
+    return;
+  feed->fault =
+    g_error_new (GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
+                 "the RTSP connection: expected a packet within %" G_GUINT64_FORMAT " bytes (max-part-bytes and %d), got %" G_GUINT64_FORMAT
+                 " without one; where the camera has such pictures, raise max-part-bytes",
+                 most, HANDSHAKE_BYTES, held);
+  sl_camera_sockets_cut (feed->sockets);
+}
+
+/* With the lock held, until something happens, or @deadline, -1 = never. */
+static void
+wait_until (SlCameraFeed *feed, gint64 deadline)
+{
+  const gint64 poll = feed->sockets != NULL ? g_get_monotonic_time () + TRAFFIC_POLL_US : -1;
+  if (deadline < 0 || (poll > 0 && poll < deadline))
+    deadline = poll;
+  if (deadline < 0)
+    g_cond_wait (&feed->cond, &feed->lock);
+  else
+    g_cond_wait_until (&feed->cond, &feed->lock, deadline);
+  check_traffic (feed);
+}
+
 /* Called with the lock held, which it gives up while it works. */
 static Outcome
 watch (SlCameraFeed *feed, GstBin *pipeline, GstElement *sink)
@@ -325,7 +374,7 @@ watch (SlCameraFeed *feed, GstBin *pipeline, GstElement *sink)
     const gint ms = playing ? feed->settings.stall_timeout : feed->settings.connect_timeout;
     const gint64 deadline = (playing ? feed->last_frame : start) + ms * G_GINT64_CONSTANT (1000);
     if ((playing && !feed->live) || ms == 0) {
-      g_cond_wait (&feed->cond, &feed->lock);
+      wait_until (feed, -1);
     } else if (g_get_monotonic_time () >= deadline) {
       const gint64 age = age_of (feed); /* of now: the next frame may come while this is told */
       feed->fault = no_frames (feed, playing, ms);
@@ -334,7 +383,7 @@ watch (SlCameraFeed *feed, GstBin *pipeline, GstElement *sink)
         tell_aged (feed, "stalled", feed->fault->message, 0, age);
       g_mutex_lock (&feed->lock);
     } else {
-      g_cond_wait_until (&feed->cond, &feed->lock, deadline);
+      wait_until (feed, deadline);
     }
   }
   return feed->stop ? STOPPED : feed->fault != NULL ? FAILED : ENDED;
@@ -345,12 +394,44 @@ plan_init (SlCameraFeed *feed, GstElement *camera, SlCameraPlan *plan)
 {
   g_autoptr (GstPad) src = gst_element_get_static_pad (camera, "src");
   g_autoptr (GstCaps) raw = gst_caps_new_empty_simple ("video/x-raw");
-  *plan = (SlCameraPlan){ .uri = feed->uri, .settings = &feed->settings, .downstream = gst_pad_peer_query_caps (src, raw) };
+  *plan = (SlCameraPlan){
+    .uri = feed->uri, .settings = &feed->settings, .sockets = feed->sockets, .downstream = gst_pad_peer_query_caps (src, raw)
+  };
   if (gst_caps_is_empty (plan->downstream)) {
     gst_caps_unref (plan->downstream);
     plan->downstream = g_steal_pointer (&raw);
   }
   sl_camera_model_size (src, &plan->model_width, &plan->model_height);
+}
+
+static void
+tear_down (GstElement *pipeline, gpointer data)
+{
+  SlCameraFeed *feed = data;
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  g_mutex_lock (&feed->lock);
+  feed->torn_down = TRUE;
+  g_cond_broadcast (&feed->cond);
+  g_mutex_unlock (&feed->lock);
+}
+
+/* To NULL. rtspsrc says good-bye to the camera, and cannot be stopped while that goes on talking. */
+static void
+end_pipeline (SlCameraFeed *feed, GstElement *pipeline)
+{
+  if (feed->sockets == NULL) {
+    tear_down (pipeline, feed);
+    return;
+  }
+  gint64 deadline = g_get_monotonic_time () + END_PATIENCE_US;
+  gst_element_call_async (pipeline, tear_down, feed_ref (feed), feed_unref);
+  g_mutex_lock (&feed->lock);
+  while (!feed->torn_down)
+    if (!g_cond_wait_until (&feed->cond, &feed->lock, deadline)) {
+      sl_camera_sockets_cut (feed->sockets);
+      deadline += END_PATIENCE_US;
+    }
+  g_mutex_unlock (&feed->lock);
 }
 
 static Outcome
@@ -377,7 +458,7 @@ run_pipeline (SlCameraFeed *feed, GstElement *camera, const SlCameraPlan *plan)
   const Outcome outcome = watch (feed, GST_BIN (pipeline), sink);
   g_mutex_unlock (&feed->lock);
   g_clear_error (&error);
-  gst_element_set_state (pipeline, GST_STATE_NULL);
+  end_pipeline (feed, pipeline);
   gst_bus_set_sync_handler (bus, NULL, NULL, NULL);
   gst_object_unref (bus);
   gst_object_unref (pipeline);
@@ -393,9 +474,11 @@ connect_once (SlCameraFeed *feed)
   g_mutex_lock (&feed->lock);
   g_clear_error (&feed->fault);
   g_clear_error (&feed->remark);
-  feed->ended = feed->latency_changed = FALSE;
+  feed->ended = feed->latency_changed = feed->torn_down = FALSE;
   feed->frames = 0;
   g_mutex_unlock (&feed->lock);
+  if (feed->sockets != NULL)
+    sl_camera_sockets_forget (feed->sockets);
   SlCameraPlan plan;
   plan_init (feed, camera, &plan);
   GError *error = NULL;
@@ -417,13 +500,8 @@ static guint
 next_delay (SlCameraFeed *feed)
 {
   const SlCameraSettings *settings = &feed->settings;
-  const gint longest = MAX (settings->reconnect_max, settings->reconnect_min);
-  gdouble delay = settings->reconnect_min;
-  for (guint i = 1; i < feed->attempt && delay < longest; i++)
-    delay *= 2;
-  if (sl_camera_fault_is_login (feed->fault))
-    delay = longest;
-  return (guint) MIN (delay * g_random_double_range (1 - JITTER, 1 + JITTER), longest);
+  const guint failures = sl_camera_fault_is_login (feed->fault) ? G_MAXUINT : feed->attempt;
+  return sl_backoff_delay ((guint) settings->reconnect_min, (guint) settings->reconnect_max, failures);
 }
 
 /* A device that was unplugged is opened as soon as it is back; FALSE when stopped. */
@@ -533,9 +611,10 @@ sl_camera_feed_start (GstElement *camera, GstAppSrc *output, SlCameraUri *uri, c
   g_cond_init (&feed->cond);
   feed->uri = uri;
   feed->settings = *settings;
-  feed->settings.uri = feed->settings.user = feed->settings.password = NULL;
+  feed->settings.uri = feed->settings.user = feed->settings.password = feed->settings.password_file = NULL;
   feed->live = sl_camera_is_live (uri, settings);
   feed->cancel = g_cancellable_new ();
+  feed->sockets = uri->kind == SL_CAMERA_RTSP ? sl_camera_sockets_new () : NULL;
   feed->camera = gst_object_ref (camera);
   feed->output = gst_object_ref (output);
   feed->state = "stopped";

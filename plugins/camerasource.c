@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "plugins/camerademux.h"
 #include "plugins/cameraformat.h"
+#include "plugins/cameralimits.h"
 
 /* Without a model downstream a camera is asked for this much. */
 #define DEFAULT_WIDTH 1280
@@ -33,11 +35,15 @@ static const struct
 {
   const char *element, *package;
 } packages[] = {
-  { "v4l2src", "gstreamer1.0-plugins-good" },      { "rtspsrc", "gstreamer1.0-plugins-good" },
-  { "souphttpsrc", "gstreamer1.0-plugins-good" },  { "multipartdemux", "gstreamer1.0-plugins-good" },
-  { "jpegdec", "gstreamer1.0-plugins-good" },      { "decodebin", "gstreamer1.0-plugins-base" },
-  { "videotestsrc", "gstreamer1.0-plugins-base" }, { "videoconvert", "gstreamer1.0-plugins-base" },
-  { "appsrc", "gstreamer1.0-plugins-base" },       { "filesrc", "libgstreamer1.0-0" },
+  { "v4l2src", "gstreamer1.0-plugins-good" },
+  { "rtspsrc", "gstreamer1.0-plugins-good" },
+  { "souphttpsrc", "gstreamer1.0-plugins-good" },
+  { "jpegdec", "gstreamer1.0-plugins-good" },
+  { "decodebin", "gstreamer1.0-plugins-base" },
+  { "videotestsrc", "gstreamer1.0-plugins-base" },
+  { "videoconvert", "gstreamer1.0-plugins-base" },
+  { "appsrc", "gstreamer1.0-plugins-base" },
+  { "filesrc", "libgstreamer1.0-0" },
   { "capsfilter", "libgstreamer1.0-0" },
 };
 
@@ -88,9 +94,16 @@ decoded_pad (GstElement *decoder, GstPad *pad, gpointer convert)
   link_pad (pad, convert);
 }
 
-static GstElement *
-add_decoder (GstBin *bin, GstElement *convert)
+static SlCameraLimits
+limits_of (const SlCameraPlan *plan)
 {
+  return (SlCameraLimits){ .max_part_bytes = (guint) plan->settings->max_part_bytes, .max_pixels = (guint) plan->settings->max_pixels };
+}
+
+static GstElement *
+add_decoder (GstBin *bin, GstElement *convert, const SlCameraLimits *limits)
+{
+  sl_camera_limit_decoding (bin, limits);
   GstElement *decoder = add (bin, "decodebin");
   g_autoptr (GstCaps) raw = gst_caps_from_string ("video/x-raw(ANY)");
   g_object_set (decoder, "caps", raw, "expose-all-streams", FALSE, NULL);
@@ -151,7 +164,9 @@ probe_file (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
 static gboolean
 build_file (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError **error)
 {
-  GstElement *source = add (bin, "filesrc"), *decoder = add_decoder (bin, convert);
+  SlCameraLimits limits = limits_of (plan);
+  limits.max_part_bytes = G_MAXUINT; /* the file is as large as it is */
+  GstElement *source = add (bin, "filesrc"), *decoder = add_decoder (bin, convert, &limits);
   g_object_set (source, "location", plan->uri->location, NULL);
   return gst_element_link (source, decoder);
 }
@@ -201,6 +216,26 @@ select_video (GstElement *source, guint number, GstCaps *caps, gpointer data)
   return TRUE;
 }
 
+static GstPadProbeReturn
+note_packet (GstPad *pad, GstPadProbeInfo *info, gpointer sockets)
+{
+  sl_camera_sockets_give (sockets);
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+watch_packets (GstElement *source, GstPad *pad, gpointer sockets)
+{
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, note_packet, sl_camera_sockets_ref (sockets),
+                     sl_camera_sockets_unref);
+}
+
+static void
+unref_sockets (gpointer sockets, GClosure *closure)
+{
+  sl_camera_sockets_unref (sockets);
+}
+
 static void
 rtsp_pad (GstElement *source, GstPad *pad, gpointer decoder)
 {
@@ -222,7 +257,8 @@ build_rtsp (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError *
                                             [SL_CAMERA_UDP_MULTICAST] = "udp-mcast",
                                             [SL_CAMERA_ANY_TRANSPORT] = "udp+udp-mcast+tcp" };
   const SlCameraSettings *settings = plan->settings;
-  GstElement *source = add (bin, "rtspsrc"), *decoder = add_decoder (bin, convert);
+  const SlCameraLimits limits = limits_of (plan);
+  GstElement *source = add (bin, "rtspsrc"), *decoder = add_decoder (bin, convert, &limits);
   g_object_set (source, "location", plan->uri->location, "user-id", plan->uri->user, "user-pw", plan->uri->password, "latency",
                 (guint) settings->latency, "drop-on-latency", settings->drop_on_latency, "tcp-timeout",
                 (guint64) element_timeout (settings) * G_USEC_PER_SEC, NULL);
@@ -230,54 +266,67 @@ build_rtsp (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError *
   if (!settings->tls_verify)
     gst_util_set_object_arg (G_OBJECT (source), "tls-validation-flags", "0");
   g_signal_connect (source, "select-stream", G_CALLBACK (select_video), NULL);
+  g_signal_connect_data (source, "pad-added", G_CALLBACK (watch_packets), sl_camera_sockets_ref (plan->sockets), unref_sockets, 0);
   g_signal_connect_object (source, "pad-added", G_CALLBACK (rtsp_pad), decoder, 0);
   g_signal_connect (source, "no-more-pads", G_CALLBACK (rtsp_pads_done), NULL);
   return TRUE;
 }
 
-/* souphttpsrc tells the type of the answer in an event before its first bytes. */
+/* souphttpsrc tells the headers of the answer in an event before its first bytes. */
+const char *
+sl_camera_content_type (GstEvent *event)
+{
+  const GstStructure *headers = gst_event_get_structure (event);
+  const GValue *value =
+    headers != NULL && gst_structure_has_name (headers, "http-headers") ? gst_structure_get_value (headers, "response-headers") : NULL;
+  const GstStructure *response = value != NULL && GST_VALUE_HOLDS_STRUCTURE (value) ? gst_value_get_structure (value) : NULL;
+  for (gint i = 0; response != NULL && i < gst_structure_n_fields (response); i++) {
+    const char *name = gst_structure_nth_field_name (response, (guint) i);
+    if (g_ascii_strcasecmp (name, "Content-Type") == 0)
+      return gst_structure_get_string (response, name);
+  }
+  return NULL;
+}
+
+gboolean
+sl_camera_type_is_mjpeg (const char *type)
+{
+  return type != NULL && g_ascii_strncasecmp (type, "multipart/", strlen ("multipart/")) == 0;
+}
+
 static GstPadProbeReturn
 check_content_type (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
-  const GstStructure *headers = gst_event_get_structure (GST_PAD_PROBE_INFO_EVENT (info));
-  const GstStructure *response = NULL;
-  if (headers == NULL || !gst_structure_has_name (headers, "http-headers"))
+  const char *type = sl_camera_content_type (GST_PAD_PROBE_INFO_EVENT (info));
+  if (type == NULL || sl_camera_type_is_mjpeg (type))
     return GST_PAD_PROBE_OK;
-  const GValue *value = gst_structure_get_value (headers, "response-headers");
-  if (value != NULL && GST_VALUE_HOLDS_STRUCTURE (value))
-    response = gst_value_get_structure (value);
-  for (gint i = 0; response != NULL && i < gst_structure_n_fields (response); i++) {
-    const char *name = gst_structure_nth_field_name (response, (guint) i);
-    const char *type = g_ascii_strcasecmp (name, "Content-Type") == 0 ? gst_structure_get_string (response, name) : NULL;
-    if (type != NULL && g_ascii_strncasecmp (type, "multipart/", strlen ("multipart/")) != 0) {
-      g_autoptr (GstElement) source = gst_pad_get_parent_element (pad);
-      GST_ELEMENT_ERROR (source, STREAM, WRONG_TYPE,
-                         ("the server answers %s, expected multipart/x-mixed-replace (MJPEG): use the camera's MJPEG address", type),
-                         (NULL));
-      return GST_PAD_PROBE_REMOVE;
-    }
-  }
-  return GST_PAD_PROBE_OK;
+  g_autoptr (GstElement) source = gst_pad_get_parent_element (pad);
+  GST_ELEMENT_ERROR (source, STREAM, WRONG_TYPE,
+                     ("the server answers %s, expected multipart/x-mixed-replace (MJPEG): use the camera's MJPEG address", type), (NULL));
+  return GST_PAD_PROBE_REMOVE;
 }
 
-static void
-multipart_pad (GstElement *demuxer, GstPad *pad, gpointer decoder)
+/* A jpegdec that gets pictures within the limits. */
+static GstElement *
+add_jpeg_decoder (const SlCameraPlan *plan, GstBin *bin)
 {
-  link_pad (pad, decoder);
+  const SlCameraLimits limits = limits_of (plan);
+  GstElement *decoder = add (bin, "jpegdec");
+  sl_camera_limit_jpeg (decoder, &limits);
+  return decoder;
 }
 
 static gboolean
 build_http (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError **error)
 {
-  GstElement *source = add (bin, "souphttpsrc"), *demuxer = add (bin, "multipartdemux"), *decoder = add (bin, "jpegdec");
+  GstElement *source = add (bin, "souphttpsrc"), *demuxer = sl_camera_demux_new ((guint) plan->settings->max_part_bytes);
+  gst_bin_add (bin, demuxer);
   g_object_set (source, "location", plan->uri->location, "user-id", plan->uri->user, "user-pw", plan->uri->password, "is-live", TRUE,
                 "do-timestamp", TRUE, "retries", 0, "timeout", element_timeout (plan->settings), "ssl-strict", plan->settings->tls_verify,
                 NULL);
-  g_object_set (demuxer, "single-stream", TRUE, NULL);
   g_autoptr (GstPad) pad = gst_element_get_static_pad (source, "src");
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, check_content_type, NULL, NULL);
-  g_signal_connect_object (demuxer, "pad-added", G_CALLBACK (multipart_pad), decoder, 0);
-  return gst_element_link (source, demuxer) && gst_element_link (decoder, convert);
+  return gst_element_link_many (source, demuxer, add_jpeg_decoder (plan, bin), convert, NULL);
 }
 
 /* v4l2:// */
@@ -334,13 +383,13 @@ build_v4l2 (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError *
   g_object_set (filter, "caps", chosen, NULL);
   if (!gst_structure_has_name (gst_caps_get_structure (chosen, 0), "image/jpeg"))
     return gst_element_link_many (source, filter, convert, NULL);
-  return gst_element_link_many (source, filter, add (bin, "jpegdec"), convert, NULL);
+  return gst_element_link_many (source, filter, add_jpeg_decoder (plan, bin), convert, NULL);
 }
 
 static const Kind kinds[] = {
   [SL_CAMERA_V4L2] = { "v4l2://", { "v4l2src", "capsfilter", "jpegdec" }, probe_device, build_v4l2 },
   [SL_CAMERA_RTSP] = { "rtsp://", { "rtspsrc", "decodebin" }, probe_port, build_rtsp },
-  [SL_CAMERA_HTTP] = { "http://", { "souphttpsrc", "multipartdemux", "jpegdec" }, probe_port, build_http },
+  [SL_CAMERA_HTTP] = { "http://", { "souphttpsrc", "jpegdec" }, probe_port, build_http },
   [SL_CAMERA_FILE] = { "file://", { "filesrc", "decodebin" }, probe_file, build_file },
   [SL_CAMERA_TEST] = { "test://", { "videotestsrc", "capsfilter" }, NULL, build_test },
 };
@@ -443,6 +492,8 @@ sl_camera_build (const SlCameraPlan *plan, GstBin *pipeline, GstElement *sink, G
 {
   GstElement *convert = add (pipeline, "videoconvert");
   g_autoptr (GstPad) pad = gst_element_get_static_pad (convert, "sink");
+  const SlCameraLimits limits = limits_of (plan);
+  sl_camera_limit_frames (convert, &limits);
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, check_caps, NULL, NULL);
   if (plan->settings->realtime && plan->uri->kind == SL_CAMERA_FILE)
     g_object_set (sink, "sync", TRUE, "async", TRUE, NULL);

@@ -8,6 +8,7 @@
 #include <gio/gio.h>
 #include <gst/gst.h>
 
+#include "plugins/camerasockets.h"
 #include "plugins/camerauri.h"
 
 G_BEGIN_DECLS
@@ -25,18 +26,20 @@ GType sl_camera_protocols_get_type (void);
 /** SlCameraSettings: values of slcamera's properties; times in ms. */
 typedef struct
 {
-  char *uri, *user, *password;
+  char *uri, *user, *password, *password_file;
   gint width, height;
   gdouble framerate;
   gint latency, protocols;
   gboolean drop_on_latency, tls_verify, loop, realtime;
   gint connect_timeout, stall_timeout, reconnect_min, reconnect_max, max_attempts;
+  gint max_part_bytes, max_pixels;
 } SlCameraSettings;
 
 /**
  * SlCameraPlan: what a pipeline is built from; does not change while it exists.
  * @downstream: caps that frames must have
  * @model_width, @model_height: 0 where no model is known
+ * @sockets: (nullable): told of each packet that came over the connections it watches
  */
 typedef struct
 {
@@ -44,6 +47,7 @@ typedef struct
   const SlCameraSettings *settings;
   GstCaps *downstream;
   gint model_width, model_height;
+  SlCameraSockets *sockets;
 } SlCameraPlan;
 
 /** sl_camera_is_live: whether frames come at their own pace, so that late ones are dropped and a silent source is a fault. */
@@ -59,6 +63,10 @@ gboolean sl_camera_probe (const SlCameraPlan *plan, GCancellable *cancel, GError
 /** sl_camera_build: (transfer floating) (nullable): puts the source into @pipeline and links it to @sink, which @pipeline owns.
  *  May block on a device. Errors of elements are messages of @pipeline. */
 gboolean sl_camera_build (const SlCameraPlan *plan, GstBin *pipeline, GstElement *sink, GError **error);
+/** sl_camera_content_type: (transfer none) (nullable): the type of what a web server sends, where @event tells it. */
+const char *sl_camera_content_type (GstEvent *event);
+/** sl_camera_type_is_mjpeg: whether @type (nullable) is that of pictures without end. */
+gboolean sl_camera_type_is_mjpeg (const char *type);
 
 G_END_DECLS
 

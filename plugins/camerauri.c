@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * URIs of cameras. Credentials are cut out by hand before anything parses the rest: people paste passwords with '@'
- * and '#' in them, and no text of a library may show them. So the user information ends at the last '@' before the
- * path, and cameras that want their password in path or query (password=..., token=...) have it hidden by its name.
+ * and '#' in them, and no text of a library may show them. So the user information ends at the last '@' before the path.
  */
 #include "plugins/camerauri.h"
 
 #include <string.h>
 
+#include "base/redact.h"
 #include "core/error.h"
 
 #define SCHEMES "v4l2:///dev/video0, rtsp://HOST/PATH, http://HOST/PATH, file:///PATH or test://"
-#define HIDDEN "***"
-/* Shorter ones would garble messages and hide nothing. */
-#define MIN_SECRET 3
 
 static const struct
 {
@@ -24,34 +21,6 @@ static const struct
   { "v4l2", SL_CAMERA_V4L2, 0 },    { "rtsp", SL_CAMERA_RTSP, 554 }, { "rtsps", SL_CAMERA_RTSP, 322 }, { "http", SL_CAMERA_HTTP, 80 },
   { "https", SL_CAMERA_HTTP, 443 }, { "file", SL_CAMERA_FILE, 0 },   { "test", SL_CAMERA_TEST, 0 },
 };
-
-/* name=value where the name tells a secret; a path ends the value at '/', a query does not. */
-#define SECRET_NAME "((?:pas|pwd|token|secret|key|auth)[a-z0-9_-]*=|\\bpw=)"
-#define PATH_SECRET SECRET_NAME "([^&;/?#]+)"
-#define QUERY_SECRET SECRET_NAME "([^&;#]+)"
-
-/* @text with the values that @pattern finds hidden, and added to @secrets (nullable). */
-static char *
-hide (const char *text, const char *pattern, GPtrArray *secrets)
-{
-  g_autoptr (GRegex) regex = g_regex_new (pattern, G_REGEX_CASELESS | G_REGEX_RAW, 0, NULL);
-  g_autoptr (GMatchInfo) match = NULL;
-  for (g_regex_match (regex, text, 0, &match); g_match_info_matches (match); g_match_info_next (match, NULL))
-    if (secrets != NULL)
-      g_ptr_array_add (secrets, g_match_info_fetch (match, 2));
-  return g_regex_replace (regex, text, -1, 0, "\\1" HIDDEN, 0, NULL);
-}
-
-/* Path and query, secrets hidden. */
-static char *
-redact_tail (const char *tail, GPtrArray *secrets)
-{
-  const char *query = strchr (tail, '?');
-  g_autofree char *path = query != NULL ? g_strndup (tail, (gsize) (query - tail)) : g_strdup (tail);
-  g_autofree char *shown_path = hide (path, PATH_SECRET, secrets);
-  g_autofree char *shown_query = query != NULL ? hide (query, QUERY_SECRET, secrets) : g_strdup ("");
-  return g_strconcat (shown_path, shown_query, NULL);
-}
 
 typedef struct
 {
@@ -113,21 +82,6 @@ split (const char *text, Parts *parts)
   return TRUE;
 }
 
-static char *
-show (const Parts *parts, GPtrArray *secrets)
-{
-  g_autofree char *tail = redact_tail (parts->tail, secrets);
-  const char *user = parts->user != NULL ? parts->user : "", *at = parts->user != NULL ? "@" : "";
-  return g_strconcat (parts->scheme, "://", user, parts->password != NULL ? ":" HIDDEN : "", at, parts->authority, tail, NULL);
-}
-
-char *
-sl_camera_uri_redact (const char *text)
-{
-  g_auto (Parts) parts = { 0 };
-  return split (text, &parts) ? show (&parts, NULL) : g_strdup (text);
-}
-
 /* A '%' that escapes nothing is part of the password. */
 static char *
 unescape (const char *text)
@@ -157,7 +111,7 @@ parse_network (SlCameraUri *uri, const Parts *parts, guint16 port, GError **erro
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
                  "uri=%s: expected %s://HOST/PATH or %s://USER:PASSWORD@HOST:PORT/PATH, got no host or a wrong port in '%s'; in a password "
                  "write '/' as %%2F",
-                 uri->display, parts->scheme, parts->scheme, parts->password != NULL ? HIDDEN : parts->authority);
+                 uri->display, parts->scheme, parts->scheme, parts->password != NULL ? SL_HIDDEN : parts->authority);
     return FALSE;
   }
   uri->port = g_uri_get_port (parsed) > 0 ? (guint16) g_uri_get_port (parsed) : port;
@@ -239,7 +193,8 @@ parse_kind (SlCameraUri *uri, const Parts *parts, GError **error)
   while (i < G_N_ELEMENTS (schemes) && !g_str_equal (schemes[i].name, parts->scheme))
     i++;
   if (i == G_N_ELEMENTS (schemes)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "uri=%s: slcamera has no scheme '%s': expected " SCHEMES, uri->display, parts->scheme);
+    g_autofree char *scheme = sl_redact_uri (parts->scheme, NULL);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "uri=%s: slcamera has no scheme '%s': expected " SCHEMES, uri->display, scheme);
     return FALSE;
   }
   uri->kind = schemes[i].kind;
@@ -265,11 +220,13 @@ sl_camera_uri_parse (const char *text, GError **error)
   g_auto (Parts) parts = { 0 };
   g_autoptr (SlCameraUri) uri = g_new0 (SlCameraUri, 1);
   uri->secrets = g_ptr_array_new_with_free_func (g_free);
-  if (split (text, &parts)) {
-    uri->display = show (&parts, uri->secrets);
-  } else {
+  uri->display = sl_redact_uri (text, uri->secrets);
+  if (!split (text, &parts)) {
+    if (uri->secrets->len > 0) {
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "uri=%s: an address without a scheme: expected " SCHEMES, uri->display);
+      return NULL;
+    }
     plain_path (text, &parts);
-    uri->display = g_strdup (text);
   }
   return parse_kind (uri, &parts, error) ? g_steal_pointer (&uri) : NULL;
 }
@@ -300,16 +257,4 @@ sl_camera_uri_free (SlCameraUri *uri)
   g_free (uri->pattern);
   g_ptr_array_unref (uri->secrets);
   g_free (uri);
-}
-
-char *
-sl_camera_uri_scrub (const SlCameraUri *uri, const char *text)
-{
-  g_autoptr (GString) clean = g_string_new (text);
-  for (guint i = 0; i < uri->secrets->len; i++) {
-    const char *secret = g_ptr_array_index (uri->secrets, i);
-    if (strlen (secret) >= MIN_SECRET)
-      g_string_replace (clean, secret, HIDDEN, 0);
-  }
-  return g_string_free (g_steal_pointer (&clean), FALSE);
 }

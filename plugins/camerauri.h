@@ -22,7 +22,7 @@ typedef enum
 /**
  * SlCameraUri:
  * @location: for the GStreamer element: device, path of the file, or the URI without user name and password
- * @display: for messages: the URI with "***" in place of all that looks like a secret
+ * @display: for messages: the URI as sl_redact_uri() shows it
  * @user, @password: (nullable): decoded
  * @pattern, @test_live, @test_frames: test:// only; 0 frames = for ever
  * @port: the scheme's where the URI names none
@@ -36,8 +36,7 @@ typedef struct
   gboolean test_live;
   gint test_frames;
   guint16 port;
-  /*< private >*/
-  GPtrArray *secrets; /* of char *, as they are spelt in @location or decoded */
+  GPtrArray *secrets; /* of char *, as they are spelt in the URI or decoded: for sl_redact_secrets() */
 } SlCameraUri;
 
 /** sl_camera_uri_parse: (nullable): NULL with SL_ERROR_ARGUMENT, whose message shows no secret. A path without a scheme is
@@ -46,10 +45,6 @@ SlCameraUri *sl_camera_uri_parse (const char *text, GError **error);
 /** sl_camera_uri_set_credentials: each overrides the URI's unless NULL or empty. */
 void sl_camera_uri_set_credentials (SlCameraUri *uri, const char *user, const char *password);
 void sl_camera_uri_free (SlCameraUri *uri);
-/** sl_camera_uri_scrub: (transfer full): @text, of whatever library, with the secrets of @uri replaced by "***". */
-char *sl_camera_uri_scrub (const SlCameraUri *uri, const char *text);
-/** sl_camera_uri_redact: (transfer full): @text as SlCameraUri.display would be, for a text that may be no valid URI. */
-char *sl_camera_uri_redact (const char *text);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlCameraUri, sl_camera_uri_free)
 

@@ -126,7 +126,7 @@ draw_mask (const Pen *pen, const SlMask *mask)
     for (guint start = 0, end; start < mask->width; start = end) {
       for (end = start + 1; end < mask->width && cells[end] == cells[start];)
         end++;
-      if (cells[start] == 0 || cells[start] == SL_MASK_VOID)
+      if (cells[start] == mask->background || cells[start] == SL_MASK_VOID)
         continue;
       const gint left = (gint) ((guint64) start * (guint) pen->canvas->width / mask->width);
       const gint right = (gint) ((guint64) end * (guint) pen->canvas->width / mask->width);
@@ -211,7 +211,7 @@ draw_notes (const Pen *pen, const SlPrediction *prediction)
   }
   for (guint i = 0; i < prediction->n_mask_classes && lines < MOST_NOTES && pen->style->labels && pen->style->masks; i++) {
     const SlMaskClass *found = &prediction->mask_classes[i];
-    if (found->label_id == 0)
+    if (found->label_id == prediction->mask.background)
       continue;
     g_snprintf (number, sizeof number, " %.0f%%", CLAMP (found->fraction, 0, 1) * 100);
     draw_tag (pen, 0, y, found->label, pen->style->scores ? number : NULL, sl_draw_colour (found->label_id, found->label));

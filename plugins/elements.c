@@ -1,43 +1,60 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table of elements.
+ * The table of elements, and their registration by the plugin files and by what carries the elements inside. A process can have
+ * the code of an element twice, in a program and in a plugin file that GStreamer loads into it; a type is there once, and
+ * whoever registers the element second takes it as it is.
  */
 #include "config.h"
 #include "plugins/elements.h"
 
-#define NAME "sightline"
-
 static const struct
 {
-  const char *name;
+  const char *name, *type_name;
   guint rank;
   GType (*type) (void);
 } elements[] = {
-  { "slcamera", GST_RANK_NONE, sl_camera_get_type },         { "slnormalize", GST_RANK_NONE, sl_normalize_get_type },
+  { "slcamera", "SlCamera", GST_RANK_NONE, sl_camera_get_type },
+  { "slnormalize", "SlNormalize", GST_RANK_NONE, sl_normalize_get_type },
 #ifdef SL_HAVE_LIBYUV
-  { "slresize", GST_RANK_NONE, sl_resize_get_type },
+  { "slresize", "SlResize", GST_RANK_NONE, sl_resize_get_type },
 #endif
-  { "slinfer", GST_RANK_NONE, sl_infer_get_type },           { "slpostprocess", GST_RANK_NONE, sl_postprocess_get_type },
-  { "slpredict", GST_RANK_NONE, sl_predict_get_type },       { "sltrack", GST_RANK_NONE, sl_track_get_type },
-  { "slbmpparse", GST_RANK_PRIMARY, sl_bmp_parse_get_type },
+  { "slinfer", "SlInfer", GST_RANK_NONE, sl_infer_get_type },
+  { "slpostprocess", "SlPostprocess", GST_RANK_NONE, sl_postprocess_get_type },
+  { "slpredict", "SlPredict", GST_RANK_NONE, sl_predict_get_type },
+  { "sltrack", "SlTrack", GST_RANK_NONE, sl_track_get_type },
+  { "slbmpparse", "SlBmpParse", GST_RANK_PRIMARY, sl_bmp_parse_get_type },
+  { "slexifparse", "SlExifParse", GST_RANK_PRIMARY, sl_exif_parse_get_type },
 };
+
+static gboolean
+is_registered (const char *name, GType type)
+{
+  g_autoptr (GstElementFactory) factory = gst_element_factory_find (name);
+  return factory != NULL && gst_element_factory_get_element_type (factory) == type;
+}
+
+/* A class points to its first factory for ever, so that must not be replaced. */
+gboolean
+sl_plugin_register_element (GstPlugin *plugin, const char *name, const char *type_name, guint rank, GType (*type) (void))
+{
+  const GType known = g_type_from_name (type_name);
+  if (known == G_TYPE_INVALID)
+    return gst_element_register (plugin, name, rank, type ());
+  return is_registered (name, known) || gst_element_register (plugin, name, rank, known);
+}
 
 gboolean
 sl_plugin_register_elements (GstPlugin *plugin)
 {
   for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
-    if (!gst_element_register (plugin, elements[i].name, elements[i].rank, elements[i].type ()))
+    if (!sl_plugin_register_element (plugin, elements[i].name, elements[i].type_name, elements[i].rank, elements[i].type))
       return FALSE;
   return TRUE;
 }
 
-gboolean
-sl_elements_register_static (void)
+void
+sl_elements_ensure_types (void)
 {
-  GstRegistry *registry = gst_registry_get ();
-  g_autoptr (GstPlugin) found = gst_registry_find_plugin (registry, NAME);
-  if (found != NULL)
-    gst_registry_remove_plugin (registry, found);
-  return gst_plugin_register_static (GST_VERSION_MAJOR, GST_VERSION_MINOR, NAME, "Sightline's elements", sl_plugin_register_elements,
-                                     SL_VERSION, "LGPL", NAME, "Sightline", "unknown");
+  for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
+    g_type_ensure (elements[i].type ());
 }

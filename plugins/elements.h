@@ -22,13 +22,22 @@ GType sl_track_get_type (void);
  *  its libraries for text would weigh on every process that infers. */
 GType sl_overlay_get_type (void);
 GType sl_bmp_parse_get_type (void);
+GType sl_exif_parse_get_type (void);
 /** sl_publish_get_type: not among the elements registered below either, because of its libraries for networks. */
 GType sl_publish_get_type (void);
 
+/** sl_plugin_register_element: registers an element with @plugin (nullable): of the type called @type_name where the process has
+ *  one, else of @type(). */
+gboolean sl_plugin_register_element (GstPlugin *plugin, const char *name, const char *type_name, guint rank, GType (*type) (void));
 /** sl_plugin_register_elements: registers every element with @plugin. */
 gboolean sl_plugin_register_elements (GstPlugin *plugin);
-/** sl_elements_register_static: registers every element with this process, after gst_init(); a plugin file of ours that
- *  GStreamer found is forgotten, because the types in it are those of this process. */
+/** sl_elements_ensure_types: makes the types of those elements, of the caller's code. */
+void sl_elements_ensure_types (void);
+/** sl_elements_init: gst_init() for programs that carry the elements inside; plugin files of ours that it may load find the
+ *  program's types there and use them. */
+void sl_elements_init (int *argc, char ***argv);
+/** sl_elements_register_static: registers every element with this process, after sl_elements_init(); a plugin file of ours that
+ *  GStreamer knows of, and has not loaded into this process, is forgotten, because it has the same elements. */
 gboolean sl_elements_register_static (void);
 
 G_END_DECLS

@@ -20,6 +20,7 @@ frame_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
   self->content = SL_FRAME_WHOLE;
   self->region = 0;
   self->serial = 0;
+  self->number = SL_NO_NUMBER;
   return TRUE;
 }
 
@@ -51,6 +52,7 @@ frame_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer, GQuark 
   copy->content = self->content;
   copy->region = self->region;
   copy->serial = self->serial;
+  copy->number = self->number;
   return TRUE;
 }
 
@@ -89,9 +91,43 @@ sl_buffer_get_frame_meta (GstBuffer *buffer)
   return (SlFrameMeta *) gst_buffer_get_meta (buffer, sl_frame_meta_api_get_type ());
 }
 
+/* -1 when one of the two is not known. */
+static gint64
+time_between (gint64 from, gint64 to)
+{
+  return from > 0 && to > 0 ? to - from : -1;
+}
+
+gboolean
+sl_frame_meta_latency (const SlFrameMeta *meta, gint64 now, SlLatency *latency)
+{
+  *latency = (SlLatency){ -1, -1, -1, -1 };
+  if (meta == NULL || meta->captured == 0)
+    return FALSE;
+  latency->age = now - meta->captured;
+  latency->preprocess = time_between (MAX (meta->captured, meta->started), meta->preprocessed);
+  latency->inference = time_between (meta->preprocessed, meta->inferred);
+  latency->decode = time_between (meta->inferred, meta->decoded > 0 ? meta->decoded : now);
+  return TRUE;
+}
+
+SlFrameMeta *
+sl_buffer_ensure_frame_meta (GstBuffer *buffer, const GstVideoInfo *info)
+{
+  SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
+  return meta != NULL ? meta : sl_buffer_add_frame_meta (buffer, NULL, NULL, info);
+}
+
 gboolean
 sl_buffer_is_empty_frame (GstBuffer *buffer)
 {
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
-  return meta != NULL && meta->frame != NULL && (meta->content == SL_FRAME_SKIPPED || meta->content == SL_FRAME_NO_OBJECTS);
+  return meta != NULL && meta->frame != NULL && meta->content >= SL_FRAME_SKIPPED;
+}
+
+gboolean
+sl_buffer_was_looked_at (GstBuffer *buffer)
+{
+  const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
+  return meta != NULL && meta->decoded > 0 && meta->content != SL_FRAME_SKIPPED;
 }

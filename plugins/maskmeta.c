@@ -14,6 +14,7 @@ mask_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
   SlMaskMeta *self = (SlMaskMeta *) meta;
   self->width = self->height = 0;
   self->cells = NULL;
+  self->background = 0;
   self->buffer = NULL;
   memset (self->names, 0, sizeof self->names);
   return TRUE;
@@ -37,6 +38,7 @@ mask_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer, GQuark t
   SlMaskMeta *copy = sl_buffer_add_mask_meta (dest, self->width, self->height, self->buffer);
   if (copy == NULL)
     return FALSE;
+  copy->background = self->background;
   memcpy (copy->names, self->names, sizeof copy->names);
   return TRUE;
 }

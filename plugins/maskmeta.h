@@ -13,7 +13,8 @@ G_BEGIN_DECLS
 /**
  * SlMaskMeta:
  * @width, @height: cells
- * @cells: width * height classes, row by row: 0 background, SL_MASK_VOID unknown
+ * @cells: width * height classes, row by row; SL_MASK_VOID unknown
+ * @background: the class that is the background, -1 = none is
  * @buffer: where @cells are, one reference; mapped as @map for as long as the meta lives
  * @names: of classes 0..254; NULL = none; interned strings
  */
@@ -22,6 +23,7 @@ typedef struct
   GstMeta meta;
   guint width, height;
   const guint8 *cells;
+  gint background;
   GstBuffer *buffer;
   GstMapInfo map;
   const char *names[256];

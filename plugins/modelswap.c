@@ -20,6 +20,7 @@ struct _SlModelSwap
   GThread *thread; /* (nullable): running, or ended and not joined */
   gboolean busy;   /* the thread runs */
   gboolean wanted; /* a request that nobody works on yet */
+  gboolean taking; /* a model was taken, and who took it has not said go on */
   gboolean stopping;
   SlSession *trying; /* (nullable): being tried */
   SlLoadedModel ready;
@@ -30,6 +31,9 @@ sl_loaded_model_clear (SlLoadedModel *loaded)
 {
   g_clear_pointer (&loaded->session, sl_session_free);
   g_clear_pointer (&loaded->model, sl_model_unref);
+  if (loaded->settings != NULL && loaded->free_settings != NULL)
+    loaded->free_settings (loaded->settings);
+  loaded->settings = NULL;
 }
 
 /* How many values of a float tensor are not finite. */
@@ -111,12 +115,12 @@ work (gpointer data)
   SlModelSwap *swap = data;
   g_mutex_lock (&swap->lock);
   while (swap->wanted && !swap->stopping) {
-    if (swap->ready.model != NULL) {
+    if (swap->ready.model != NULL || swap->taking) {
       g_cond_wait (&swap->changed, &swap->lock);
       continue;
     }
     g_autoptr (GError) error = NULL;
-    SlLoadedModel loaded = { NULL, NULL };
+    SlLoadedModel loaded = { 0 };
     swap->wanted = FALSE;
     g_mutex_unlock (&swap->lock);
     load_one (swap, &loaded, &error);
@@ -165,15 +169,21 @@ sl_model_swap_free (SlModelSwap *swap)
 void
 sl_model_swap_request (SlModelSwap *swap)
 {
+  g_autoptr (GError) cause = NULL;
   g_mutex_lock (&swap->lock);
   swap->wanted = TRUE;
   if (!swap->busy && !swap->stopping) {
     if (swap->thread != NULL)
       g_thread_join (swap->thread);
-    swap->busy = TRUE;
-    swap->thread = g_thread_new ("sl-model", work, swap);
+    swap->thread = g_thread_try_new ("sl-model", work, swap, &cause);
+    swap->busy = swap->wanted = swap->thread != NULL;
   }
   g_mutex_unlock (&swap->lock);
+  if (cause == NULL)
+    return;
+  g_autoptr (GError) error = g_error_new (
+    SL_ERROR, SL_ERROR_LIMIT, "cannot start a thread to load it, for want of memory or by a limit on threads: %s", cause->message);
+  swap->done (swap->user, error);
 }
 
 SlContract *
@@ -190,10 +200,28 @@ sl_model_swap_take (SlModelSwap *swap, SlLoadedModel *loaded)
 {
   g_mutex_lock (&swap->lock);
   *loaded = swap->ready;
-  swap->ready = (SlLoadedModel){ NULL, NULL };
-  g_cond_broadcast (&swap->changed);
+  swap->ready = (SlLoadedModel){ 0 };
+  swap->taking = loaded->model != NULL;
   g_mutex_unlock (&swap->lock);
   return loaded->model != NULL;
+}
+
+void
+sl_model_swap_go_on (SlModelSwap *swap)
+{
+  g_mutex_lock (&swap->lock);
+  swap->taking = FALSE;
+  g_cond_broadcast (&swap->changed);
+  g_mutex_unlock (&swap->lock);
+}
+
+gboolean
+sl_model_swap_is_pending (SlModelSwap *swap)
+{
+  g_mutex_lock (&swap->lock);
+  const gboolean pending = swap->busy || swap->wanted || swap->ready.model != NULL || swap->taking;
+  g_mutex_unlock (&swap->lock);
+  return pending;
 }
 
 gboolean

@@ -12,11 +12,13 @@
 
 G_BEGIN_DECLS
 
-/** A model and a session that runs it; zeroed = none. */
+/** A model, a session that runs it, and what it was loaded by; zeroed = none. */
 typedef struct
 {
   SlModel *model;
   SlSession *session;
+  gpointer settings; /* (nullable): the loader's */
+  GDestroyNotify free_settings;
 } SlLoadedModel;
 
 void sl_loaded_model_clear (SlLoadedModel *loaded);
@@ -25,7 +27,8 @@ typedef struct _SlModelSwap SlModelSwap;
 
 /** SlModelSwapLoad: loads what is wanted now into @loaded; in the swap's thread. */
 typedef gboolean (*SlModelSwapLoad) (gpointer user, SlLoadedModel *loaded, GError **error);
-/** SlModelSwapDone: a model is ready, or failed with @error; in the swap's thread, with nothing locked. */
+/** SlModelSwapDone: a model is ready, or @error says why none is; in the swap's thread, or, where that cannot be started, in the
+ *  requesting one; with nothing locked. */
 typedef void (*SlModelSwapDone) (gpointer user, const GError *error);
 
 SlModelSwap *sl_model_swap_new (SlModelSwapLoad load, SlModelSwapDone done, gpointer user);
@@ -36,8 +39,12 @@ void sl_model_swap_free (SlModelSwap *swap);
 void sl_model_swap_request (SlModelSwap *swap);
 /** sl_model_swap_offer: (transfer full) (nullable): the contract of the model that is ready; from any thread. */
 SlContract *sl_model_swap_offer (SlModelSwap *swap);
-/** sl_model_swap_take: (out): hands over the model that is ready; FALSE when none is. */
+/** sl_model_swap_take: (out): hands over the model that is ready; FALSE when none is. The next one waits for sl_model_swap_go_on(). */
 gboolean sl_model_swap_take (SlModelSwap *swap, SlLoadedModel *loaded);
+/** sl_model_swap_go_on: after sl_model_swap_take() gave a model, when the caller has noted what it runs now. */
+void sl_model_swap_go_on (SlModelSwap *swap);
+/** sl_model_swap_is_pending: whether a model is being loaded, or is ready and not taken. */
+gboolean sl_model_swap_is_pending (SlModelSwap *swap);
 /** sl_model_swap_stop: waits for the thread to end, as soon as it can. A model that is ready stays. Returns whether a request was
  *  given up. */
 gboolean sl_model_swap_stop (SlModelSwap *swap);

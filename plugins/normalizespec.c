@@ -7,6 +7,7 @@
 #include "plugins/normalizespec.h"
 
 #include "core/error.h"
+#include "models/numbers.h"
 #include "plugins/properties.h"
 #include "plugins/tensorcaps.h"
 #include "predict/contractspec.h"
@@ -44,14 +45,11 @@ sl_normalize_spec_propose (const SlNormalizeSettings *settings, gint frame_width
 static gboolean
 parse_values (const char *name, const char *text, guint channels, gboolean positive, gdouble values[3], GError **error)
 {
-  g_auto (GStrv) words = g_strsplit (text, ",", -1);
-  guint n = g_strv_length (words);
+  const guint n = sl_numbers_parse (text, values, 3);
   gboolean good = n == 1 || n == channels;
   for (guint i = 0; good && i < channels; i++) {
-    const char *word = g_strstrip (words[n == 1 ? 0 : i]);
-    char *end = NULL;
-    values[i] = g_ascii_strtod (word, &end);
-    good = end != word && *end == '\0' && isfinite (values[i]) && (!positive || values[i] > 0);
+    values[i] = values[n == 1 ? 0 : i];
+    good = !positive || sl_std_is_valid (values[i]);
   }
   if (!good)
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s=%s: expected 1 or %u numbers%s with ',' between, such as %s=127.5", name, text,

@@ -9,10 +9,10 @@
 static gboolean
 plugin_init (GstPlugin *plugin)
 {
-  return gst_element_register (plugin, "sloverlay", GST_RANK_NONE, sl_overlay_get_type ());
+  return sl_plugin_register_element (plugin, "sloverlay", "SlOverlay", GST_RANK_NONE, sl_overlay_get_type);
 }
 
 #define PACKAGE "sightline"
 
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, sightlineoverlay, "Draws predictions on frames", plugin_init, SL_VERSION, "LGPL",
-                   "Sightline", "unknown")
+                   "Sightline", SL_DOCS_URI)

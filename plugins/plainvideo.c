@@ -5,11 +5,12 @@
  */
 #include "plugins/plainvideo.h"
 
-#include <gst/video/video.h>
+#include "plugins/videoframe.h"
 
 typedef struct
 {
-  gboolean meta_welcome;
+  GstElement *element;
+  gboolean meta_welcome, warned;
 } Guard;
 
 static gboolean
@@ -21,61 +22,73 @@ is_plain (const GstVideoMeta *meta, const GstVideoInfo *info)
   return TRUE;
 }
 
-/* (transfer full) (nullable) */
+/* (transfer full) (nullable): NULL with @error set when @buffer is not the frame that it says */
 static GstBuffer *
-copy_plain (GstBuffer *buffer, GstVideoInfo *info)
+copy_plain (GstBuffer *buffer, const GstVideoInfo *info, GError **error)
 {
   GstVideoFrame from, to;
-  if (!gst_video_frame_map (&from, info, buffer, GST_MAP_READ))
+  if (!sl_video_frame_map (&from, info, buffer, GST_MAP_READ, error))
     return NULL;
   GstBuffer *plain = gst_buffer_new_allocate (NULL, GST_VIDEO_INFO_SIZE (info), NULL);
-  gboolean copied = FALSE;
-  if (plain != NULL && gst_video_frame_map (&to, info, plain, GST_MAP_WRITE)) {
-    copied = gst_video_frame_copy (&to, &from);
+  if (sl_video_frame_map (&to, info, plain, GST_MAP_WRITE, error)) {
+    gst_video_frame_copy (&to, &from);
     gst_video_frame_unmap (&to);
+    gst_buffer_copy_into (plain, buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
+  } else {
+    gst_clear_buffer (&plain);
   }
   gst_video_frame_unmap (&from);
-  if (copied)
-    gst_buffer_copy_into (plain, buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
-  else
-    gst_clear_buffer (&plain);
   return plain;
 }
 
-static void
-straighten (GstPad *pad, GstPadProbeInfo *probe)
+/* A camera goes on after a bad frame. */
+static GstPadProbeReturn
+drop (Guard *guard, const GError *error)
+{
+  if (!guard->warned)
+    GST_ELEMENT_WARNING (guard->element, STREAM, FORMAT,
+                         ("frame dropped: %s; the camera or its decoder sends something else than its caps say", error->message), (NULL));
+  guard->warned = TRUE;
+  return GST_PAD_PROBE_DROP;
+}
+
+static GstPadProbeReturn
+straighten (Guard *guard, GstPad *pad, GstPadProbeInfo *probe)
 {
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (probe);
   const GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
   g_autoptr (GstCaps) caps = meta != NULL ? gst_pad_get_current_caps (pad) : NULL;
+  g_autoptr (GError) error = NULL;
   GstVideoInfo info;
   if (caps == NULL || !gst_video_info_from_caps (&info, caps) || is_plain (meta, &info))
-    return;
-  GstBuffer *plain = copy_plain (buffer, &info);
+    return GST_PAD_PROBE_OK;
+  GstBuffer *plain = copy_plain (buffer, &info, &error);
   if (plain == NULL)
-    return;
+    return drop (guard, error);
   gst_buffer_unref (buffer);
   GST_PAD_PROBE_INFO_DATA (probe) = plain;
+  return GST_PAD_PROBE_OK;
 }
 
 static GstPadProbeReturn
 guard_probe (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 {
   Guard *guard = data;
-  if (probe->type & GST_PAD_PROBE_TYPE_BUFFER) {
-    if (!guard->meta_welcome)
-      straighten (pad, probe);
-    return GST_PAD_PROBE_OK;
-  }
+  if (probe->type & GST_PAD_PROBE_TYPE_BUFFER)
+    return guard->meta_welcome ? GST_PAD_PROBE_OK : straighten (guard, pad, probe);
   GstQuery *query = GST_PAD_PROBE_INFO_QUERY (probe);
-  if (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION)
+  if (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION) {
     guard->meta_welcome =
       (probe->type & GST_PAD_PROBE_TYPE_PULL) != 0 && gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+    guard->warned = FALSE;
+  }
   return GST_PAD_PROBE_OK;
 }
 
 void
-sl_plain_video_guard (GstPad *src)
+sl_plain_video_guard (GstPad *src, GstElement *element)
 {
-  gst_pad_add_probe (src, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, guard_probe, g_new0 (Guard, 1), g_free);
+  Guard *guard = g_new0 (Guard, 1);
+  guard->element = element;
+  gst_pad_add_probe (src, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, guard_probe, guard, g_free);
 }

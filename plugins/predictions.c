@@ -65,6 +65,8 @@ add_mask (GstBuffer *buffer, const SlPrediction *prediction, SlBytePool *pool)
   const SlMask *mask = &prediction->mask;
   g_autoptr (GstBuffer) cells = sl_byte_pool_take (pool, mask->classes, (gsize) mask->width * mask->height);
   SlMaskMeta *meta = sl_buffer_add_mask_meta (buffer, mask->width, mask->height, cells);
+  if (meta != NULL)
+    meta->background = mask->background;
   for (guint i = 0; i < prediction->n_mask_classes && meta != NULL; i++)
     meta->names[prediction->mask_classes[i].label_id & 0xff] = g_intern_string (prediction->mask_classes[i].label);
 }
@@ -82,6 +84,12 @@ sl_buffer_add_prediction (GstBuffer *buffer, const SlPrediction *prediction, SlB
   if (prediction->mask.width > 0)
     add_mask (buffer, prediction, pool);
   sl_buffer_relate_prediction (buffer, prediction, pool);
+}
+
+gboolean
+sl_buffer_has_predictions (GstBuffer *buffer)
+{
+  return gst_buffer_get_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL || sl_buffer_get_mask_meta (buffer) != NULL;
 }
 
 void
@@ -195,7 +203,7 @@ read_mask (SlPredictionReader *reader, GstBuffer *buffer, SlPrediction *predicti
   prediction->mask = (SlMask){ 0 };
   if (meta != NULL) {
     const gsize n = (gsize) meta->width * meta->height;
-    prediction->mask = (SlMask){ meta->width, meta->height, meta->cells };
+    prediction->mask = (SlMask){ meta->width, meta->height, meta->cells, meta->background };
     for (gsize i = 0; i < n; i++)
       cells[meta->cells[i]]++;
     for (guint i = 0; i < SL_MASK_VOID; i++) {
@@ -274,4 +282,24 @@ sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPred
   prediction->objects = (const SlObject *) (gconstpointer) reader->objects->data;
   prediction->n_labels = reader->labels->len;
   prediction->labels = (const SlLabelled *) (gconstpointer) reader->labels->data;
+}
+
+void
+sl_prediction_set_times (SlPrediction *prediction, GstBuffer *buffer, const GstSegment *segment, const SlFrameMeta *meta,
+                         SlLatency *latency)
+{
+  prediction->timestamp = G_MAXUINT64;
+  if (segment->format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (buffer))
+    prediction->timestamp = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+  prediction->latency = sl_frame_meta_latency (meta, g_get_monotonic_time (), latency) ? latency : NULL;
+}
+
+void
+sl_prediction_reader_read_frame (SlPredictionReader *reader, GstBuffer *buffer, const GstSegment *segment, guint64 counted,
+                                 SlPrediction *prediction)
+{
+  const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
+  prediction->frame = meta != NULL && meta->number != SL_NO_NUMBER ? meta->number : counted;
+  sl_prediction_set_times (prediction, buffer, segment, meta, &reader->latency);
+  sl_prediction_reader_read (reader, buffer, prediction);
 }

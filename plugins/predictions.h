@@ -10,6 +10,7 @@
 #include <gst/video/video.h>
 
 #include "plugins/bytepool.h"
+#include "plugins/framemeta.h"
 #include "plugins/keypoints.h"
 #include "postprocess/prediction.h"
 
@@ -24,6 +25,9 @@ G_BEGIN_DECLS
  *  structure "classification" on the object's region, with the string model_name; what it finds inside it are regions whose
  *  parent_id is that region's id. @pool: (nullable): where the cells of masks come from */
 void sl_buffer_add_prediction (GstBuffer *buffer, const SlPrediction *prediction, SlBytePool *pool);
+
+/** sl_buffer_has_predictions: whether there is a region or a mask on the frame @buffer, whoever wrote it. */
+gboolean sl_buffer_has_predictions (GstBuffer *buffer);
 
 /** sl_region_set_object_id: a structure "object_id" with the field id (int), as DL Streamer's elements write it; and the region's own id
  *  where nobody gave it one. */
@@ -50,6 +54,7 @@ typedef struct
   GArray *object_labels; /* of SlLabelled, all objects' */
   GArray *ids;           /* of SlRegionIds, one an object */
   SlReadSkeleton skeleton;
+  SlLatency latency;
 } SlPredictionReader;
 
 void sl_prediction_reader_init (SlPredictionReader *reader);
@@ -57,6 +62,14 @@ void sl_prediction_reader_clear (SlPredictionReader *reader);
 /** sl_prediction_reader_read: fills objects, labels, skeleton and mask of @prediction; valid until the next read.
  *  width and height of @prediction must be set. */
 void sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPrediction *prediction);
+/** sl_prediction_set_times: sets timestamp and latency of @prediction, of a frame that @buffer of @segment is or holds. @meta: (nullable):
+ *  that frame's; @latency: where the latency is kept */
+void sl_prediction_set_times (SlPrediction *prediction, GstBuffer *buffer, const GstSegment *segment, const SlFrameMeta *meta,
+                              SlLatency *latency);
+/** sl_prediction_reader_read_frame: sl_prediction_reader_read(), and also frame, timestamp and latency of @prediction. @counted: number of
+ *  the frame where its meta does not know it */
+void sl_prediction_reader_read_frame (SlPredictionReader *reader, GstBuffer *buffer, const GstSegment *segment, guint64 counted,
+                                      SlPrediction *prediction);
 
 G_END_DECLS
 

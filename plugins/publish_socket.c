@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <string.h>
 
+#include "base/redact.h"
 #include "core/error.h"
 #include "plugins/publisher.h"
 
@@ -21,7 +22,7 @@
 
 typedef struct
 {
-  char *location;
+  char *location; /* as it is shown */
   GSocketConnectable *address;
   GSocketClient *client;
   GSocketConnection *connection;
@@ -48,26 +49,24 @@ socket_close (gpointer state)
 static GSocketConnectable *
 parse_address (const char *location, GError **error)
 {
-  g_autoptr (GError) reason = NULL;
+  g_autofree char *shown = sl_redact_uri (location, NULL);
   if (g_str_has_prefix (location, "unix:")) {
     const char *path = location + strlen ("unix:");
     if (g_str_has_prefix (path, "//"))
       path += 2;
     if (*path == '/' && strlen (path) < sizeof (((struct sockaddr_un *) NULL)->sun_path))
       return G_SOCKET_CONNECTABLE (g_unix_socket_address_new (path));
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "location=%s: expected unix:/path with an absolute path of at most 107 bytes",
-                 location);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "location=%s: expected unix:/path with an absolute path of at most 107 bytes", shown);
     return NULL;
   }
   const char *host = location + strlen ("tcp://");
-  GSocketConnectable *address = g_network_address_parse (host, DEFAULT_PORT, &reason);
+  GSocketConnectable *address = g_network_address_parse (host, DEFAULT_PORT, NULL);
   if (address != NULL && g_network_address_get_port (G_NETWORK_ADDRESS (address)) != DEFAULT_PORT
       && *g_network_address_get_hostname (G_NETWORK_ADDRESS (address)) != '\0')
     return address;
   g_clear_object (&address);
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "location=%s: expected tcp://host:port with a port of 1 to 65535, such as tcp://localhost:9000%s%s", location,
-               reason != NULL ? ": " : "", reason != NULL ? reason->message : "");
+               "location=%s: expected tcp://host:port with a port of 1 to 65535, such as tcp://localhost:9000", shown);
   return NULL;
 }
 
@@ -78,7 +77,7 @@ socket_open (const SlPublishSettings *settings, GError **error)
   if (address == NULL)
     return NULL;
   Socket *self = g_new0 (Socket, 1);
-  self->location = g_strdup (settings->location);
+  self->location = sl_redact_uri (settings->location, NULL);
   self->address = address;
   self->client = g_socket_client_new ();
   g_socket_client_set_timeout (self->client, STALL_SECONDS);

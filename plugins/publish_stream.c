@@ -3,7 +3,8 @@
  * Transports to a file and to standard output.
  *
  * A file is appended to, and renamed to FILE.1, FILE.2, ... when it is full or old. Invariant: a file ends with a whole line
- * after every failure: what a full disk cut short is taken back.
+ * after every failure: what a full disk cut short is taken back. A symbolic link in place of the file is not followed: whoever may write to
+ * the folder could have put it there, and choose what is written to.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/redact.h"
 #include "core/error.h"
 #include "plugins/publisher.h"
 
@@ -23,6 +25,7 @@ typedef struct
   guint64 limit;
   gint64 age_us;
   guint keep;
+  mode_t mode; /* of files that are made here */
   gint fd;
   gboolean regular;
   off_t size; /* of whole lines, of a regular file */
@@ -50,8 +53,14 @@ stream_close (gpointer state)
 static gboolean
 set_io_error (GError **error, const char *path, const char *what, gint code)
 {
-  g_set_error (error, G_IO_ERROR, (gint) g_io_error_from_errno (code), "%s: %s: %s", path != NULL ? path : "standard output", what,
-               g_strerror (code));
+  g_autofree char *shown = path != NULL ? sl_redact_uri (path, NULL) : g_strdup ("standard output");
+  if (code == ELOOP)
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_TOO_MANY_LINKS,
+                 "%s: %s: it is a symbolic link, which is not followed: give the path that it leads to, or remove it (standard output is "
+                 "location=-)",
+                 shown, what);
+  else
+    g_set_error (error, G_IO_ERROR, (gint) g_io_error_from_errno (code), "%s: %s: %s", shown, what, g_strerror (code));
   return FALSE;
 }
 
@@ -59,7 +68,7 @@ set_io_error (GError **error, const char *path, const char *what, gint code)
 static void
 end_last_line (Stream *self)
 {
-  const gint fd = open (self->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const gint fd = open (self->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
   char last = '\n';
   if (fd < 0)
     return;
@@ -68,12 +77,29 @@ end_last_line (Stream *self)
   close (fd);
 }
 
+/* A file that is there keeps its permissions; a new one gets those asked for, whatever the process's mask. */
+static gint
+open_file (const Stream *self)
+{
+  const gint flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
+  gint fd = open (self->path, flags | O_CREAT | O_EXCL, self->mode);
+  if (fd >= 0) {
+    (void) !fchmod (fd, self->mode); /* some file systems have no permissions */
+    return fd;
+  }
+  if (errno != EEXIST)
+    return fd;
+  fd = open (self->path, flags);
+  /* It was moved away in between. */
+  return fd < 0 && errno == ENOENT ? open (self->path, flags | O_CREAT, self->mode) : fd;
+}
+
 static gboolean
 stream_connect (gpointer state, GCancellable *cancellable, GError **error)
 {
   Stream *self = state;
   struct stat about;
-  self->fd = self->path == NULL ? STDOUT_FILENO : open (self->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644);
+  self->fd = self->path == NULL ? STDOUT_FILENO : open_file (self);
   if (self->fd < 0)
     return set_io_error (error, self->path, "cannot be opened for writing", errno);
   self->regular = fstat (self->fd, &about) == 0 && S_ISREG (about.st_mode);
@@ -95,13 +121,15 @@ stream_open (const SlPublishSettings *settings, GError **error)
   self->limit = settings->file_bytes;
   self->age_us = (gint64) settings->file_seconds * G_USEC_PER_SEC;
   self->keep = settings->keep_files;
+  self->mode = (mode_t) settings->file_mode;
   if (g_str_has_prefix (path, "file://"))
     self->path = g_filename_from_uri (path, NULL, &reason);
   else
     self->path = g_strdup (path);
   if (self->path != NULL && stream_connect (self, NULL, &reason))
     return self;
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "location=%s: %s: expected a file in a folder that exists and may be written to", path,
+  g_autofree char *shown = sl_redact_uri (path, NULL);
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "location=%s: %s: expected a file in a folder that exists and may be written to", shown,
                reason->message);
   stream_close (self);
   return NULL;
@@ -115,6 +143,15 @@ stdout_open (const SlPublishSettings *settings, GError **error)
   return self;
 }
 
+static gboolean
+cannot_rename (const char *from, const char *to, gint code, GError **error)
+{
+  g_set_error (error, G_IO_ERROR, (gint) g_io_error_from_errno (code), "%s: cannot be renamed to %s: %s: %s", from, to, g_strerror (code),
+               code == EISDIR || code == ENOTEMPTY || code == EEXIST ? "move that folder away"
+                                                                     : "give this user the right to write to the folder");
+  return FALSE;
+}
+
 /* FILE.2 -> FILE.3, FILE.1 -> FILE.2, FILE -> FILE.1; with no files to keep, FILE begins anew. */
 static gboolean
 rotate (Stream *self, GError **error)
@@ -124,7 +161,7 @@ rotate (Stream *self, GError **error)
     g_autofree char *from = i > 1 ? g_strdup_printf ("%s.%u", self->path, i - 1) : g_strdup (self->path);
     g_autofree char *to = g_strdup_printf ("%s.%u", self->path, i);
     if (g_rename (from, to) != 0 && errno != ENOENT)
-      return set_io_error (error, from, "cannot be renamed", errno);
+      return cannot_rename (from, to, errno, error);
   }
   if (self->keep == 0 && g_unlink (self->path) != 0 && errno != ENOENT)
     return set_io_error (error, self->path, "cannot be removed", errno);

@@ -12,22 +12,27 @@
 #include <json-glib/json-glib.h>
 #endif
 
+#include "base/redact.h"
+#include "base/show.h"
 #include "core/error.h"
 
 #define MQTT_PORT 1883
 #define MQTTS_PORT 8883
 #define MAX_LABELS 256
 
-/* One level of a topic out of any text: no separators, wildcards or control characters. */
+/* One level of a topic out of any text: no separators or wildcards, and only what MQTT takes, UTF-8 without control characters. */
 static void
 append_level (GString *topic, const char *text)
 {
-  for (const char *c = text; *c != '\0'; c++)
-    g_string_append_c (topic, *c == '/' || *c == '+' || *c == '#' || g_ascii_iscntrl (*c) ? '_' : *c);
+  while (*text != '\0') {
+    const gunichar c = sl_utf8_next (&text);
+    g_string_append_unichar (topic, c == '/' || c == '+' || c == '#' || !sl_is_plain (c) ? '_' : c);
+  }
 }
 
+/* @shown: the location, for messages: it has as much of the template as may be told. */
 static gboolean
-expand_topic (const char *template, const SlPublishSettings *settings, char **expanded, GError **error)
+expand_topic (const char *template, const char *shown, const SlPublishSettings *settings, char **expanded, GError **error)
 {
   const struct
   {
@@ -46,8 +51,10 @@ expand_topic (const char *template, const SlPublishSettings *settings, char **ex
       append_level (topic, known[i].value != NULL ? known[i].value : "unnamed");
       c += strlen (known[i].placeholder);
     } else if (*c == '{' || *c == '+' || *c == '#') {
+      const gsize told = strstr (shown, SL_HIDDEN) != NULL ? 1 : strlen (c);
       g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                   "topic \"%s\": expected levels with {host}, {element} or {source} in them and no wildcards, got \"%s\"", template, c);
+                   "location=%s: in the topic expected levels with {host}, {element} or {source} in them and no wildcards, got \"%.*s\"",
+                   shown, (gint) told, c);
       return FALSE;
     } else {
       g_string_append_c (topic, *c++);
@@ -61,25 +68,31 @@ gboolean
 sl_mqtt_target_parse (SlMqttTarget *target, const SlPublishSettings *settings, GError **error)
 {
   const char *location = settings->location;
-  g_autofree char *shown = sl_publish_display_location (location);
-  g_autoptr (GError) reason = NULL;
+  g_autoptr (GPtrArray) secrets = g_ptr_array_new_with_free_func (g_free);
+  g_autofree char *shown = sl_redact_uri (location, secrets);
   /* Braces are no part of URIs; they are what the placeholders are written with. */
-  g_autoptr (GUri) uri = g_uri_parse (location, G_URI_FLAGS_HAS_PASSWORD | G_URI_FLAGS_PARSE_RELAXED | G_URI_FLAGS_NON_DNS, &reason);
+  g_autoptr (GUri) uri = g_uri_parse (location, G_URI_FLAGS_HAS_PASSWORD | G_URI_FLAGS_PARSE_RELAXED | G_URI_FLAGS_NON_DNS, NULL);
   const char *path = uri != NULL ? g_uri_get_path (uri) : "";
+  /* What the parser has to say of a location quotes it. */
+  if (secrets->len > 0 && (uri == NULL || g_uri_get_fragment (uri) != NULL || g_uri_get_query (uri) != NULL)) {
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "location=%s: expected mqtt://[user[:password]@]host[:port]/topic, with %%23 for '#', %%2F for '/', %%3A for ':', %%3F for "
+      "'?', %%40 for '@' and %%25 for '%%' in user and password; or take password= or password-file= for it",
+      shown);
+    return FALSE;
+  }
   if (uri == NULL || g_uri_get_host (uri) == NULL || *g_uri_get_host (uri) == '\0' || path[0] != '/' || path[1] == '\0') {
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "location=%s: expected mqtt://[user[:password]@]host[:port]/topic, such as mqtt://localhost/sightline/door%s%s", shown,
-                 reason != NULL ? ": " : "", reason != NULL ? reason->message : "");
+                 "location=%s: expected mqtt://[user[:password]@]host[:port]/topic, such as mqtt://localhost/sightline/door", shown);
     return FALSE;
   }
   if (g_uri_get_fragment (uri) != NULL || g_uri_get_query (uri) != NULL) {
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "location=%s: a topic to publish to has no \"#\" or \"?\" in it", shown);
     return FALSE;
   }
-  if (!expand_topic (path + 1, settings, &target->topic, error)) {
-    g_prefix_error (error, "location=%s: ", shown);
+  if (!expand_topic (path + 1, shown, settings, &target->topic, error))
     return FALSE;
-  }
   target->tls = g_str_equal (g_uri_get_scheme (uri), "mqtts");
   target->host = g_strdup (g_uri_get_host (uri));
   target->port = g_uri_get_port (uri) > 0 ? (guint) g_uri_get_port (uri) : target->tls ? MQTTS_PORT : MQTT_PORT;

@@ -15,6 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/backoff.h"
+#include "base/redact.h"
+#include "base/show.h"
 #include "core/error.h"
 
 /* What a queued line weighs beside its bytes. */
@@ -53,19 +56,16 @@ static const SlTransport *const transports[] = {
   &sl_transport_file,
 };
 
-char *
-sl_publish_display_location (const char *location)
+/* "mqtt:host/t", "tcp:host:1", and whatever has a password in it: a path like that is a URI that went wrong, and a file of that name would
+ * show the password. */
+static gboolean
+is_mistyped (const char *location, const char *shown)
 {
-  const char *slashes = strstr (location, "://");
-  if (slashes == NULL)
-    return g_strdup (location);
-  const char *authority = slashes + 3;
-  const char *end = authority + strcspn (authority, "/");
-  const char *at = g_strrstr_len (authority, end - authority, "@");
-  const char *colon = at != NULL ? memchr (authority, ':', (gsize) (at - authority)) : NULL;
-  if (colon == NULL)
-    return g_strdup (location);
-  return g_strdup_printf ("%.*s:***%s", (gint) (colon - location), location, at);
+  static const char *const begins[] = { "mqtt:", "mqtts:", "tcp:" };
+  for (guint i = 0; i < G_N_ELEMENTS (begins); i++)
+    if (g_ascii_strncasecmp (location, begins[i], strlen (begins[i])) == 0)
+      return TRUE;
+  return strstr (location, "://") != NULL || strcmp (location, shown) != 0;
 }
 
 /* A location without a scheme is a file's path, so the file's row comes last and takes what no other does. */
@@ -78,21 +78,19 @@ find_transport (const char *location, GError **error)
         return transports[i];
   if (strcmp (location, "-") == 0)
     return &sl_transport_stdout;
+  g_autofree char *shown = sl_redact_uri (location, NULL);
   if (g_str_has_prefix (location, "mqtt://") || g_str_has_prefix (location, "mqtts://")) {
-    g_autofree char *shown = sl_publish_display_location (location);
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "location=%s: this build has no MQTT: install libmosquitto-dev and build again",
                  shown);
     return NULL;
   }
-  const char *slashes = strstr (location, "://");
-  if (slashes == NULL)
+  if (!is_mistyped (location, shown))
     return &sl_transport_file;
-  g_autofree char *shown = sl_publish_display_location (location);
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
-    "location=%s: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt://host/topic or mqtts://host/topic, got scheme "
-    "\"%.*s\"",
-    shown, (gint) (slashes - location), location);
+  const char *slashes = strstr (shown, "://");
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "location=%s: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt://host/topic or mqtts://host/topic, got "
+               "scheme \"%.*s\"",
+               shown, slashes != NULL ? (gint) (slashes - shown) : 0, shown);
   return NULL;
 }
 
@@ -192,11 +190,11 @@ back_off (SlPublisher *self, guint delay_ms)
   g_mutex_unlock (&self->lock);
 }
 
-/* The connection is gone or was not to be had: says so and waits, twice as long each time, with a tenth of jitter. */
+/* The connection is gone or was not to be had, the @failures-th time in a row: says so and waits. */
 static void
-lose (SlPublisher *self, guint *delay_ms, GError *error)
+lose (SlPublisher *self, guint failures, GError *error)
 {
-  const guint delay = *delay_ms + (guint) g_random_int_range (0, (gint32) (*delay_ms / 10 + 1));
+  const guint delay = sl_backoff_delay (self->retry_min_ms, self->retry_max_ms, failures);
   self->transport->disconnect (self->state);
   set_connected (self, FALSE);
   g_mutex_lock (&self->lock);
@@ -205,11 +203,11 @@ lose (SlPublisher *self, guint *delay_ms, GError *error)
   self->failed |= failed && !stopping;
   g_mutex_unlock (&self->lock);
   if (!stopping) {
-    self->notify (self->user_data, failed ? SL_PUBLISH_FAILED : SL_PUBLISH_DISCONNECTED, error->message, failed ? 0 : delay);
+    g_autofree char *reason = sl_show_message (error->message);
+    self->notify (self->user_data, failed ? SL_PUBLISH_FAILED : SL_PUBLISH_DISCONNECTED, reason, failed ? 0 : delay);
     if (!failed)
       back_off (self, delay);
   }
-  *delay_ms = MIN (*delay_ms * 2, self->retry_max_ms);
   g_error_free (error);
 }
 
@@ -248,7 +246,7 @@ static gpointer
 publish_thread (gpointer data)
 {
   SlPublisher *self = data;
-  guint delay_ms = self->retry_min_ms;
+  guint failures = 0;
   gboolean connected = FALSE;
   sigset_t pipe_signal;
   sigemptyset (&pipe_signal);
@@ -262,11 +260,11 @@ publish_thread (gpointer data)
       self->notify (self->user_data, SL_PUBLISH_CONNECTED, NULL, 0);
     }
     if (connected && serve (self, &error)) {
-      delay_ms = self->retry_min_ms;
+      failures = 0;
       continue;
     }
     connected = FALSE;
-    lose (self, &delay_ms, error);
+    lose (self, ++failures, error);
   }
   const guint unheard = unacknowledged (self);
   if (connected)

@@ -22,6 +22,7 @@ typedef struct
   guint64 file_bytes; /* 0: never rotated by size */
   guint file_seconds; /* 0: never rotated by time */
   guint keep_files;
+  guint file_mode; /* permissions of new files */
   guint qos, keep_alive;
   gboolean retain, counts;
   const char *client_id, *username, *password, *ca_file, *certificate, *key, *availability, *discovery;
@@ -74,9 +75,6 @@ typedef struct
 } SlPublishCounts;
 
 typedef struct _SlPublisher SlPublisher;
-
-/** sl_publish_display_location: (transfer full): @location without its password. */
-char *sl_publish_display_location (const char *location);
 
 /** sl_publisher_new: checks the location and starts the thread. Errors: SL_ERROR_ARGUMENT, SL_ERROR_OPEN, SL_ERROR_UNSUPPORTED.
  *  @user_data is let go with @destroy when no notification can come any more. */

@@ -9,10 +9,10 @@
 static gboolean
 plugin_init (GstPlugin *plugin)
 {
-  return gst_element_register (plugin, "slpublish", GST_RANK_NONE, sl_publish_get_type ());
+  return sl_plugin_register_element (plugin, "slpublish", "SlPublish", GST_RANK_NONE, sl_publish_get_type);
 }
 
 #define PACKAGE "sightline"
 
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, sightlinepublish, "Publishes predictions", plugin_init, SL_VERSION, "LGPL",
-                   "Sightline", "unknown")
+                   "Sightline", SL_DOCS_URI)

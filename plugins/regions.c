@@ -5,7 +5,6 @@
 #include "plugins/regions.h"
 
 #include <math.h>
-#include <string.h>
 
 /* @box from the frame to the picture, cut off at its edges; FALSE when nothing is left. */
 static gboolean
@@ -38,28 +37,37 @@ map_param (const GstStructure *param, const SlAffine *inverse, const GstVideoInf
   return copy;
 }
 
+gboolean
+sl_region_map (const SlAffine *map, const double box[4], const GstVideoInfo *to, SlRect *mapped)
+{
+  SlAffine inverse;
+  double corners[4];
+  if (!sl_affine_invert (map, &inverse) || !map_box (&inverse, box, to, corners))
+    return FALSE;
+  mapped->x = (int) MIN (floor (corners[0] + 0.5), GST_VIDEO_INFO_WIDTH (to) - 1);
+  mapped->y = (int) MIN (floor (corners[1] + 0.5), GST_VIDEO_INFO_HEIGHT (to) - 1);
+  mapped->width = MAX ((int) floor (corners[2] + 0.5) - mapped->x, 1);
+  mapped->height = MAX ((int) floor (corners[3] + 0.5) - mapped->y, 1);
+  return TRUE;
+}
+
 void
 sl_buffer_add_mapped_region (GstBuffer *out, const GstVideoRegionOfInterestMeta *region, const SlAffine *map, const GstVideoInfo *from,
                              const GstVideoInfo *to)
 {
   SlAffine inverse;
   const double box[4] = { region->x, region->y, (double) region->x + region->w, (double) region->y + region->h };
-  double mapped[4];
-  if (!sl_affine_invert (map, &inverse) || !map_box (&inverse, box, to, mapped))
+  SlRect mapped;
+  if (!sl_affine_invert (map, &inverse) || !sl_region_map (map, box, to, &mapped))
     return;
-  /* A region keeps at least one pixel. */
-  const guint x = (guint) MIN (floor (mapped[0] + 0.5), GST_VIDEO_INFO_WIDTH (to) - 1);
-  const guint y = (guint) MIN (floor (mapped[1] + 0.5), GST_VIDEO_INFO_HEIGHT (to) - 1);
-  const guint right = (guint) floor (mapped[2] + 0.5), bottom = (guint) floor (mapped[3] + 0.5);
-  GstVideoRegionOfInterestMeta *copy =
-    gst_buffer_add_video_region_of_interest_meta_id (out, region->roi_type, x, y, right > x ? right - x : 1, bottom > y ? bottom - y : 1);
+  GstVideoRegionOfInterestMeta *copy = gst_buffer_add_video_region_of_interest_meta_id (
+    out, region->roi_type, (guint) mapped.x, (guint) mapped.y, (guint) mapped.width, (guint) mapped.height);
   copy->id = region->id;
   copy->parent_id = region->parent_id;
   for (GList *l = region->params; l != NULL; l = l->next)
     gst_video_region_of_interest_meta_add_param (copy, map_param (l->data, &inverse, from, to));
 }
 
-/* Relations carry pixel positions but no tag that says so. */
 gboolean
 sl_meta_api_has_positions (GType api)
 {
@@ -67,5 +75,5 @@ sl_meta_api_has_positions (GType api)
   for (guint i = 0; i < G_N_ELEMENTS (tags); i++)
     if (gst_meta_api_type_has_tag (api, g_quark_from_string (tags[i])))
       return TRUE;
-  return strcmp (g_type_name (api), "GstAnalyticsRelationMetaAPI") == 0;
+  return FALSE;
 }

@@ -12,6 +12,9 @@
 
 G_BEGIN_DECLS
 
+/** sl_region_map: @box (x0, y0, x1, y1 in pixels of a frame) in whole pixels of the picture @to; @map: points of @to -> points of the
+ *  frame. What sticks out is cut off, at least a pixel is left; FALSE when all of it lies outside. */
+gboolean sl_region_map (const SlAffine *map, const double box[4], const GstVideoInfo *to, SlRect *mapped);
 /** sl_buffer_add_mapped_region: @region of a frame of @from, on writable @out of @to; @map: points of @to -> points of @from.
  *  Nothing is added when the region lies outside the picture; what sticks out is cut off. Parameters are copied, of those with
  *  x_min x_max y_min y_max (0..1 of the frame) these four are mapped and cut off, too. */

@@ -4,6 +4,7 @@
  */
 #include "plugins/report.h"
 
+#include "base/show.h"
 #include "core/error.h"
 
 typedef enum
@@ -51,8 +52,18 @@ sl_element_report (GstElement *element, const GError *error)
     domain = gst_errors[error->code].domain;
     code = gst_errors[error->code].code;
   }
-  gst_element_message_full (element, GST_MESSAGE_ERROR, domain_quark (domain), code, g_strdup (error->message), NULL, __FILE__,
+  gst_element_message_full (element, GST_MESSAGE_ERROR, domain_quark (domain), code, sl_show_message (error->message), NULL, __FILE__,
                             GST_FUNCTION, __LINE__);
+}
+
+const char *
+sl_element_shown_name (GstElement *element)
+{
+  GstObject *parent = gst_object_get_parent (GST_OBJECT (element));
+  const gboolean inside =
+    parent != NULL && g_str_equal (G_OBJECT_TYPE_NAME (parent), "SlPredict"); /* whose code need not be in this file */
+  gst_clear_object (&parent);
+  return inside ? "slpredict" : GST_OBJECT_NAME (gst_element_get_factory (element));
 }
 
 gboolean
@@ -62,7 +73,7 @@ sl_element_has_format (GstElement *element, GstPad *pad)
     return TRUE;
   g_autoptr (GError) error = g_error_new (
     SL_ERROR, SL_ERROR_ARGUMENT, "got bytes that nothing states the format of (no caps), expected raw video: put decodebin before %s",
-    GST_OBJECT_NAME (gst_element_get_factory (element)));
+    sl_element_shown_name (element));
   sl_element_report (element, error);
   return FALSE;
 }

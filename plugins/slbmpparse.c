@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "plugins/elements.h"
+#include "plugins/describe.h"
 
 /* Signature, length of file, two reserved words, offset of pixels; the bytes of all headers up to the height. */
 #define LENGTH_AT 2
@@ -110,11 +111,12 @@ sl_bmp_parse_class_init (SlBmpParseClass *klass)
   parse_class->handle_frame = sl_bmp_parse_handle_frame;
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_element_class_set_static_metadata (
+  sl_element_class_describe (
     element_class, "BMP parser", "Codec/Parser/Image",
-    "Cuts a stream of bytes into whole BMP pictures, as decoders want them: decodebin uses it by itself, "
-    "filesrc ! slbmpparse ! avdec_bmp by hand.",
-    "The Sightline authors");
+    "Cuts a stream of bytes into whole BMP pictures, as decoders want them; decodebin uses it by itself.",
+    "gst-launch-1.0 filesrc location=picture.bmp ! slbmpparse ! avdec_bmp ! videoconvert ! slpredict model=ssd.tflite ! "
+    "text/x-raw ! fdsink",
+    "architecture.md");
 }
 
 static void

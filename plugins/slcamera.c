@@ -11,9 +11,12 @@
 
 #include <gst/app/gstappsrc.h>
 
+#include "base/redact.h"
+#include "base/secretfile.h"
 #include "core/error.h"
 #include "plugins/camerafeed.h"
 #include "plugins/camerareport.h"
+#include "plugins/describe.h"
 #include "plugins/plainvideo.h"
 #include "plugins/properties.h"
 #include "plugins/report.h"
@@ -28,6 +31,7 @@ typedef struct
   SlCameraFeed *feed;        /* object lock */
   SlCameraUri *uri;          /* checked; NULL once the feed took it */
   gboolean live;
+  gboolean warned; /* of a password file that others may read */
 } SlCamera;
 
 typedef GstBinClass SlCameraClass;
@@ -49,6 +53,9 @@ static const SlProperty properties[] = {
   { "user", "User name", "User name for the camera; overrides the one in the URI", SL_PROPERTY_STRING, AT (user) },
   { "password", "Password", "Password for the camera; overrides the one in the URI. Never shown: reads back as unset", SL_PROPERTY_STRING,
     AT (password) },
+  { "password-file", "Password file",
+    "File whose one line is the password for the camera, read at each start; in place of password and the one in the URI",
+    SL_PROPERTY_STRING, AT (password_file) },
   { "width", "Width",
     "Pixels a row wanted of cameras that offer several sizes (v4l2://, test://); 0 = what the model downstream wants, 1280 without one",
     SL_PROPERTY_INT, AT (width), 0, MAX_SIZE, 0 },
@@ -73,12 +80,18 @@ static const SlProperty properties[] = {
     AT (connect_timeout), 0, MAX_MS, 15000 },
   { "stall-timeout", "Stall timeout", "ms without a frame after which the camera counts as gone though connected; 0 = never",
     SL_PROPERTY_INT, AT (stall_timeout), 0, MAX_MS, 5000 },
-  { "reconnect-min", "Shortest delay", "ms before the second attempt; doubled for each further one, and varied by a quarter",
+  { "reconnect-min", "Shortest delay", "ms before the second attempt; doubled for each further one; up to a quarter is taken off by chance",
     SL_PROPERTY_INT, AT (reconnect_min), 10, MAX_MS, 500 },
   { "reconnect-max", "Longest delay", "ms between attempts at most; at once after a wrong password", SL_PROPERTY_INT, AT (reconnect_max),
     10, MAX_MS, 10000 },
   { "max-attempts", "Attempts", "Give up with an error after so many attempts in a row; 0 = never", SL_PROPERTY_INT, AT (max_attempts), 0,
     G_MAXINT, 0 },
+  { "max-part-bytes", "Largest part",
+    "http://, rtsp://: bytes of one picture as the camera sends it (a part of an MJPEG stream, the packets of a frame); more is an error, and "
+    "slcamera connects again",
+    SL_PROPERTY_INT, AT (max_part_bytes), 1024, 1 << 30, 32 << 20 },
+  { "max-pixels", "Largest picture", "Width times height of a picture; more is an error, told before memory is taken for it",
+    SL_PROPERTY_INT, AT (max_pixels), 1, (gdouble) MAX_SIZE *MAX_SIZE, 64 << 20 },
 };
 
 enum
@@ -98,17 +111,47 @@ check_output (SlCamera *self, GError **error)
   return FALSE;
 }
 
+/* Under the object lock: the settings' credentials into @uri. @warning: (out) (transfer full) (nullable) */
+static gboolean
+set_credentials (const SlCameraSettings *settings, SlCameraUri *uri, char **warning, GError **error)
+{
+  g_autofree char *password = g_strdup (settings->password);
+  g_autoptr (GError) reason = NULL;
+  if (settings->password_file != NULL && settings->password != NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "password and password-file are both set: expected one of them");
+    return FALSE;
+  }
+  if (settings->password_file != NULL && (password = sl_secret_file_read (settings->password_file, warning, &reason)) == NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "password-file=%s", reason->message);
+    return FALSE;
+  }
+  sl_camera_uri_set_credentials (uri, settings->user, password);
+  return TRUE;
+}
+
+/* Under the object lock. (transfer full) (nullable) */
+static SlCameraUri *
+read_uri (SlCamera *self, char **warning, GError **error)
+{
+  g_autoptr (SlCameraUri) uri = sl_camera_uri_parse (self->settings.uri, error);
+  if (uri == NULL || !set_credentials (&self->settings, uri, warning, error))
+    return NULL;
+  self->live = sl_camera_is_live (uri, &self->settings);
+  return g_steal_pointer (&uri);
+}
+
 static gboolean
 prepare (SlCamera *self)
 {
   g_autoptr (GError) error = NULL;
+  g_autofree char *warning = NULL;
   GST_OBJECT_LOCK (self);
-  SlCameraUri *uri = sl_camera_uri_parse (self->settings.uri, &error);
-  if (uri != NULL) {
-    sl_camera_uri_set_credentials (uri, self->settings.user, self->settings.password);
-    self->live = sl_camera_is_live (uri, &self->settings);
-  }
+  SlCameraUri *uri = read_uri (self, &warning, &error);
   GST_OBJECT_UNLOCK (self);
+  if (warning != NULL && !self->warned) {
+    self->warned = TRUE;
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("password-file=%s", warning), (NULL));
+  }
   if (uri == NULL || !check_output (self, &error) || !sl_camera_check (uri, &error)) {
     if (error->domain == SL_ERROR)
       sl_element_report (GST_ELEMENT (self), error);
@@ -187,7 +230,7 @@ sl_camera_get_property (GObject *object, guint id, GValue *value, GParamSpec *sp
   else if (id == PROP_AGE)
     g_value_set_int64 (value, self->feed != NULL ? sl_camera_feed_age (self->feed) : -1);
   else if (properties[id - 1].offset == AT (uri) && self->settings.uri != NULL)
-    g_value_take_string (value, sl_camera_uri_redact (self->settings.uri));
+    g_value_take_string (value, sl_redact_uri (self->settings.uri, NULL));
   else if (properties[id - 1].offset != AT (password))
     sl_property_get (self, &properties[id - 1], value);
   GST_OBJECT_UNLOCK (self);
@@ -219,11 +262,11 @@ sl_camera_class_init (SlCameraClass *klass)
                                                        "ms since the last frame came, -1 before the first: how stale predictions are", -1,
                                                        G_MAXINT64, -1, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_element_class_set_static_metadata (
+  sl_element_class_describe (
     element_class, "Camera", "Source/Video",
-    "Frames of the camera at uri (v4l2://, rtsp://, http:// MJPEG, file://, test://), the newest always first; connects again for ever when "
-    "it goes away or stops talking, and posts 'slcamera' messages about it",
-    "The Sightline authors");
+    "Frames of the camera at uri (v4l2://, rtsp://, http:// MJPEG, file://, test://), the newest always first; connects "
+    "again for ever when it goes away or stops talking, and posts 'slcamera' messages about it.",
+    "gst-launch-1.0 slcamera uri=rtsp://camera/stream ! slpredict model=ssd.tflite ! application/x-json ! fdsink", "cameras.md");
 }
 
 static void
@@ -238,7 +281,7 @@ sl_camera_init (SlCamera *self)
     gst_bin_add (GST_BIN (self), output);
     self->output = GST_APP_SRC (output);
     inner = gst_element_get_static_pad (output, "src");
-    sl_plain_video_guard (inner);
+    sl_plain_video_guard (inner, GST_ELEMENT (self));
   }
   GstPadTemplate *template = gst_static_pad_template_get (&src_template);
   gst_element_add_pad (GST_ELEMENT (self), inner != NULL ? gst_ghost_pad_new_from_template ("src", inner, template)

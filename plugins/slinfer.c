@@ -20,9 +20,12 @@
 
 #include <gst/base/gstbasetransform.h>
 
+#include "base/show.h"
 #include "core/error.h"
 #include "core/session.h"
 #include "models/model.h"
+#include "plugins/describe.h"
+#include "plugins/filewatch.h"
 #include "plugins/framemeta.h"
 #include "plugins/modelcaps.h"
 #include "plugins/modelswap.h"
@@ -32,6 +35,7 @@
 #include "plugins/tensormap.h"
 #include "plugins/tensorpool.h"
 #include "plugins/trycaps.h"
+#include "plugins/videocaps.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_infer_debug);
 #define GST_CAT_DEFAULT sl_infer_debug
@@ -39,7 +43,7 @@ GST_DEBUG_CATEGORY_STATIC (sl_infer_debug);
 typedef struct
 {
   char *model, *labels, *threads, *mean, *std, *decoder;
-  gint tensor_limit, colour, fit, layout;
+  gint tensor_limit, work_limit, colour, fit, layout;
 } Settings;
 
 typedef struct
@@ -49,8 +53,8 @@ typedef struct
   gboolean stale;    /* object lock: settings changed since the model was loaded */
   gboolean playing;  /* object lock: PAUSED or PLAYING, where new settings are loaded beside */
   Settings active;   /* object lock: those that the model was loaded with */
-  Settings offered;  /* object lock: those of the model that waits to be taken */
   SlModelSwap *swap;
+  SlFileWatch *watch;   /* (nullable): the model's file */
   SlContract *contract; /* object lock; a reference of its own, for queries from any thread */
   SlModel *model;
   SlSession *session;
@@ -85,6 +89,10 @@ static const SlProperty properties[] = {
     SL_PROPERTY_STRING, AT (threads), 0, 0, 0, NULL, TRUE },
   { "tensor-limit", "Tensor limit", "Most memory that the model's tensors may take, in MiB; a file that declares more is refused",
     SL_PROPERTY_INT, AT (tensor_limit), 1, 1048576, 1024, NULL, TRUE },
+  { "work-limit", "Work limit",
+    "Most multiply-adds that a frame may take, in billions, or as much other work; a file that asks for more is refused (sightline inspect "
+    "shows them)",
+    SL_PROPERTY_INT, AT (work_limit), 1, 1000000, 250, NULL, TRUE },
   { "mean", "Mean",
     "Overrides the model: real input = (byte - mean) / std, byte in 0..255; one number or one a channel, such as mean=127.5 or "
     "mean=123.7,116.3,103.5",
@@ -115,13 +123,14 @@ typedef enum
 static GstFlowReturn
 fail (SlInfer *self, RunStatus status, SlTensorMapStatus map_status, SlStatus run_status, GstBuffer *in)
 {
+  g_autofree char *model = sl_show (sl_model_path (self->model), SL_SHOW_MESSAGE);
   if (status == RUN_BAD_INPUT) {
     g_autofree char *text = sl_tensor_map_complaint (&self->inputs, in, map_status);
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("%s: %s", sl_model_path (self->model), text), (NULL));
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("%s: %s", model, text), (NULL));
   } else if (status == RUN_BAD_OUTPUT) {
-    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("%s: no memory for the output tensors", sl_model_path (self->model)), (NULL));
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("%s: no memory for the output tensors", model), (NULL));
   } else {
-    GST_ELEMENT_ERROR (self, LIBRARY, FAILED, ("%s: %s", sl_model_path (self->model), sl_status_text (run_status)), (NULL));
+    GST_ELEMENT_ERROR (self, LIBRARY, FAILED, ("%s: %s", model, sl_status_text (run_status)), (NULL));
   }
   return GST_FLOW_ERROR;
 }
@@ -232,14 +241,14 @@ sl_infer_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstC
 }
 
 /* Caps of other elements lack the contract's field, so they are no subset of ours; and tensors of any kind are let
- * through to set_caps(), which says what was expected and got. */
+ * through to set_caps(), which says what was expected and got; and video, when slnormalize was forgotten. */
 static gboolean
 sl_infer_accept_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps)
 {
   if (direction != GST_PAD_SINK)
     return GST_BASE_TRANSFORM_CLASS (sl_infer_parent_class)->accept_caps (base, direction, caps);
   GstCaps *template = gst_static_pad_template_get_caps (&sink_template);
-  gboolean accepted = gst_caps_can_intersect (caps, template);
+  gboolean accepted = gst_caps_can_intersect (caps, template) || sl_video_caps_is_raw (caps);
   gst_caps_unref (template);
   return accepted;
 }
@@ -259,6 +268,30 @@ soften_empty_answer (GstQuery *query)
   gst_query_set_caps_result (query, open);
   gst_caps_unref (open);
   gst_caps_unref (template);
+}
+
+/* Video where tensors were expected. */
+static gboolean
+is_video (GstEvent *event, GError **error)
+{
+  GstCaps *caps;
+  gst_event_parse_caps (event, &caps);
+  if (!gst_structure_has_name (gst_caps_get_structure (caps, 0), "video/x-raw"))
+    return FALSE;
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "expected tensors, got video frames: put slnormalize before slinfer, or slpredict in place of slinfer (and slpostprocess)");
+  return TRUE;
+}
+
+static gboolean
+sl_infer_sink_event (GstBaseTransform *base, GstEvent *event)
+{
+  SlInfer *self = (SlInfer *) base;
+  GError *error = NULL;
+  if (GST_EVENT_TYPE (event) != GST_EVENT_CAPS || !is_video (event, &error))
+    return GST_BASE_TRANSFORM_CLASS (sl_infer_parent_class)->sink_event (base, event);
+  gst_event_unref (event);
+  return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
 }
 
 static void
@@ -282,6 +315,8 @@ sl_infer_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *que
   gboolean answered = GST_BASE_TRANSFORM_CLASS (sl_infer_parent_class)->query (base, direction, query);
   if (answered && direction == GST_PAD_SINK && GST_QUERY_TYPE (query) == GST_QUERY_CAPS)
     soften_empty_answer (query);
+  if (answered)
+    sl_video_caps_open (base, direction, query);
   if (answered && direction == GST_PAD_SRC && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY)
     add_latency ((SlInfer *) base, query);
   return answered;
@@ -298,12 +333,53 @@ settings_clear (Settings *settings)
   g_clear_pointer (&settings->decoder, g_free);
 }
 
+/* @to: what it was is freed. */
+static void
+settings_copy (const Settings *from, Settings *to)
+{
+  settings_clear (to);
+  *to = *from;
+  to->model = g_strdup (from->model);
+  to->labels = g_strdup (from->labels);
+  to->threads = g_strdup (from->threads);
+  to->mean = g_strdup (from->mean);
+  to->std = g_strdup (from->std);
+  to->decoder = g_strdup (from->decoder);
+}
+
+static void
+settings_free (gpointer data)
+{
+  Settings *settings = data;
+  settings_clear (settings);
+  g_free (settings);
+}
+
+/* In the watch's thread. While another model is being loaded it may be the new file's. */
+static gboolean
+file_changed (gpointer user)
+{
+  SlInfer *self = user;
+  if (sl_model_swap_is_pending (self->swap))
+    return FALSE;
+  g_autoptr (SlContract) contract = get_contract (self);
+  if (contract != NULL)
+    GST_ELEMENT_WARNING (
+      self, RESOURCE, SETTINGS,
+      ("%s: the file has changed since the model was loaded; the model goes on as it was: set model again, or send SIGHUP "
+       "to sightline run, to load the new one",
+       contract->model),
+      (NULL));
+  return TRUE;
+}
+
 /* The model that was loaded becomes the one that runs. */
 static void
 use_model (SlInfer *self, SlLoadedModel *loaded)
 {
   SlContract *contract = sl_model_contract (loaded->model);
-  SlLoadedModel old = { self->model, self->session };
+  SlLoadedModel old = { .model = self->model, .session = self->session };
+  g_clear_pointer (&self->watch, sl_file_watch_free);
   self->model = g_steal_pointer (&loaded->model);
   self->session = g_steal_pointer (&loaded->session);
   sl_tensor_map_clear (&self->inputs);
@@ -315,6 +391,7 @@ use_model (SlInfer *self, SlLoadedModel *loaded)
   GST_OBJECT_UNLOCK (self);
   g_clear_pointer (&before, sl_contract_unref);
   sl_loaded_model_clear (&old);
+  self->watch = sl_file_watch_new (sl_model_path (self->model), sl_model_stamp (self->model), file_changed, self);
   g_autofree char *summary = sl_contract_summary (contract);
   GST_INFO_OBJECT (self, "%s: %s", sl_model_path (self->model), summary);
 }
@@ -346,16 +423,21 @@ load_with (const Settings *settings, gboolean direct, SlLoadedModel *loaded, GEr
     .decoder = settings->decoder,
   };
   const guint64 limit = (guint64) settings->tensor_limit << 20;
-  const SlModelLoadOptions options = { .direct = direct, .tensor_limit = (gsize) MIN (limit, G_MAXSIZE / 4) };
+  const SlModelLoadOptions options = { .direct = direct,
+                                       .tensor_limit = (gsize) MIN (limit, G_MAXSIZE / 4),
+                                       .work_limit = (guint64) settings->work_limit * 1000000000 };
   guint threads;
   if (!check_settings (settings, &threads, error))
     return FALSE;
   loaded->model = sl_model_load_with (settings->model, &overrides, &options, error);
   if (loaded->model != NULL)
     loaded->session = sl_session_new (sl_model_graph (loaded->model), threads, error);
-  if (loaded->session == NULL)
-    sl_loaded_model_clear (loaded);
-  return loaded->session != NULL;
+  if (loaded->session != NULL)
+    return TRUE;
+  if (loaded->model != NULL)
+    g_prefix_error (error, "%s: ", sl_model_path (loaded->model));
+  sl_loaded_model_clear (loaded);
+  return FALSE;
 }
 
 /* Takes the model that was loaded beside. Between two frames, in the streaming thread. */
@@ -366,12 +448,12 @@ switch_model (SlInfer *self)
   if (!sl_model_swap_take (self->swap, &loaded))
     return;
   g_autofree char *before = g_strdup (sl_model_path (self->model));
-  use_model (self, &loaded);
   GST_OBJECT_LOCK (self);
-  settings_clear (&self->active);
-  self->active = self->offered;
-  self->offered = (Settings){ 0 };
+  settings_copy (loaded.settings, &self->active);
   GST_OBJECT_UNLOCK (self);
+  sl_model_swap_go_on (self->swap);
+  use_model (self, &loaded);
+  sl_loaded_model_clear (&loaded);
   GstStructure *structure =
     gst_structure_new ("model-changed", "model", G_TYPE_STRING, sl_model_path (self->model), "before", G_TYPE_STRING, before, NULL);
   gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), structure));
@@ -388,20 +470,10 @@ sl_infer_submit_input_buffer (GstBaseTransform *base, gboolean discont, GstBuffe
   return GST_BASE_TRANSFORM_CLASS (sl_infer_parent_class)->submit_input_buffer (base, discont, in);
 }
 
-/* Whether these are the model's tensors; tensors of the input that it declares make it the whole model. */
 static gboolean
-fits (SlInfer *self, const SlTensorContract *tensors, guint n, GError **error)
+wrong_tensors (SlInfer *self, const SlTensorContract *tensors, guint n, GError **error)
 {
   const SlContract *contract = self->contract;
-  if (sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n))
-    return TRUE;
-  if (sl_contract_suits (contract, tensors, n)) {
-    SlLoadedModel whole = { NULL, NULL };
-    if (!load_with (&self->active, FALSE, &whole, error))
-      return FALSE;
-    use_model (self, &whole);
-    return TRUE;
-  }
   g_autofree char *expected = sl_tensors_describe (contract->inputs, contract->n_inputs);
   g_autofree char *got = sl_tensors_describe (tensors, n);
   g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
@@ -410,16 +482,43 @@ fits (SlInfer *self, const SlTensorContract *tensors, guint n, GError **error)
   return FALSE;
 }
 
+/* For tensors of the input that the model declares: the model with the QUANTIZE of its input. */
 static gboolean
-check_caps (SlInfer *self, const GstCaps *caps, GError **error)
+load_whole (SlInfer *self, const SlTensorContract *tensors, guint n, GError **error)
+{
+  SlLoadedModel whole = { 0 };
+  if (!load_with (&self->active, FALSE, &whole, error))
+    return FALSE;
+  /* The file may be another model's by now. */
+  const SlContract *contract = sl_model_contract (whole.model);
+  if (!sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n)) {
+    sl_loaded_model_clear (&whole);
+    return wrong_tensors (self, tensors, n, error);
+  }
+  use_model (self, &whole);
+  return TRUE;
+}
+
+/* FALSE for tensors that are neither what the contract asks for nor what the model declares. */
+static gboolean
+take_tensors (SlInfer *self, const SlTensorContract *tensors, guint n, GError **error)
+{
+  const SlContract *contract = self->contract;
+  if (sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n))
+    return TRUE;
+  return sl_contract_suits (contract, tensors, n) ? load_whole (self, tensors, n, error) : wrong_tensors (self, tensors, n, error);
+}
+
+static gboolean
+take_caps (SlInfer *self, const GstCaps *caps, GError **error)
 {
   SlTensorContract tensors[SL_MAX_IO];
   guint n = sl_tensor_caps_parse (caps, tensors, error);
   if (n == 0)
     return FALSE;
-  gboolean same = fits (self, tensors, n, error);
+  const gboolean taken = take_tensors (self, tensors, n, error);
   sl_tensor_contracts_clear (tensors, n);
-  return same;
+  return taken;
 }
 
 static gboolean
@@ -430,7 +529,7 @@ sl_infer_set_caps (GstBaseTransform *base, GstCaps *incaps, GstCaps *outcaps)
   g_autoptr (SlContract) offered = sl_model_swap_offer (self->swap);
   if (offered != NULL && sl_tensor_caps_contract (outcaps) == offered)
     switch_model (self);
-  if (!check_caps (self, incaps, &error))
+  if (!take_caps (self, incaps, &error))
     return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
   self->refused = FALSE;
   return TRUE;
@@ -452,15 +551,19 @@ sl_infer_decide_allocation (GstBaseTransform *base, GstQuery *query)
 static gboolean
 sl_infer_propose_allocation (GstBaseTransform *base, GstQuery *decide_query, GstQuery *query)
 {
-  SlInfer *self = (SlInfer *) base;
-  sl_tensor_pool_offer (query, self->contract->inputs, self->contract->n_inputs, 2);
+  /* A query may still be on its way here when the element stops. */
+  g_autoptr (SlContract) contract = get_contract ((SlInfer *) base);
+  if (contract == NULL)
+    return FALSE;
+  sl_tensor_pool_offer (query, contract->inputs, contract->n_inputs, 2);
   return TRUE;
 }
 
 static void
 unload (SlInfer *self)
 {
-  SlLoadedModel old = { g_steal_pointer (&self->model), g_steal_pointer (&self->session) };
+  SlLoadedModel old = { .model = g_steal_pointer (&self->model), .session = g_steal_pointer (&self->session) };
+  g_clear_pointer (&self->watch, sl_file_watch_free);
   GST_OBJECT_LOCK (self);
   SlContract *contract = g_steal_pointer (&self->contract);
   GST_OBJECT_UNLOCK (self);
@@ -469,26 +572,13 @@ unload (SlInfer *self)
   sl_loaded_model_clear (&old);
 }
 
-/* @to: what it was is freed. */
-static void
-settings_copy (const Settings *from, Settings *to)
-{
-  settings_clear (to);
-  *to = *from;
-  to->model = g_strdup (from->model);
-  to->labels = g_strdup (from->labels);
-  to->threads = g_strdup (from->threads);
-  to->mean = g_strdup (from->mean);
-  to->std = g_strdup (from->std);
-  to->decoder = g_strdup (from->decoder);
-}
-
-/* Loads the model unless the one that the properties name is loaded already. */
+/* Loads the model unless the one that the properties name is loaded already, from the file that is there now. */
 static gboolean
 ensure_model (SlInfer *self)
 {
+  const gboolean current = self->session != NULL && !sl_model_file_changed (self->model);
   GST_OBJECT_LOCK (self);
-  gboolean ready = self->session != NULL && !self->stale;
+  const gboolean ready = current && !self->stale;
   if (!ready)
     settings_copy (&self->settings, &self->active);
   self->stale = FALSE;
@@ -496,7 +586,7 @@ ensure_model (SlInfer *self)
   if (ready)
     return TRUE;
   g_autoptr (GError) error = NULL;
-  SlLoadedModel loaded = { NULL, NULL };
+  SlLoadedModel loaded = { 0 };
   unload (self);
   if (load_with (&self->active, TRUE, &loaded, &error)) {
     use_model (self, &loaded);
@@ -529,22 +619,18 @@ load_beside (gpointer user, SlLoadedModel *loaded, GError **error)
 {
   SlInfer *self = user;
   GstBaseTransform *base = user;
-  Settings settings = { 0 };
+  Settings *settings = g_new0 (Settings, 1);
   GST_OBJECT_LOCK (self);
-  settings_copy (&self->settings, &settings);
+  settings_copy (&self->settings, settings);
   self->stale = FALSE;
   GST_OBJECT_UNLOCK (self);
-  gboolean good = load_with (&settings, TRUE, loaded, error);
-  if (good) {
-    SlContract *contract = sl_model_contract (loaded->model);
-    good = try_side (base->sinkpad, contract->inputs, contract->n_inputs, contract, error)
-           && try_side (base->srcpad, contract->outputs, contract->n_outputs, contract, error);
-  }
-  GST_OBJECT_LOCK (self);
-  settings_clear (&self->offered);
-  self->offered = settings;
-  GST_OBJECT_UNLOCK (self);
-  return good;
+  loaded->settings = settings;
+  loaded->free_settings = settings_free;
+  if (!load_with (settings, TRUE, loaded, error))
+    return FALSE;
+  SlContract *contract = sl_model_contract (loaded->model);
+  return try_side (base->sinkpad, contract->inputs, contract->n_inputs, contract, error)
+         && try_side (base->srcpad, contract->outputs, contract->n_outputs, contract, error);
 }
 
 /* In the swap's thread: offers the new model to upstream, or says what was wrong with it and has the properties say what runs. */
@@ -592,9 +678,11 @@ static void
 forget_swap (SlInfer *self, gboolean given_up)
 {
   SlLoadedModel loaded;
-  if (!sl_model_swap_take (self->swap, &loaded) && !given_up)
-    return;
+  const gboolean any = sl_model_swap_take (self->swap, &loaded);
   sl_loaded_model_clear (&loaded);
+  sl_model_swap_go_on (self->swap);
+  if (!any && !given_up)
+    return;
   GST_OBJECT_LOCK (self);
   self->stale = TRUE;
   GST_OBJECT_UNLOCK (self);
@@ -653,7 +741,6 @@ sl_infer_finalize (GObject *object)
   sl_model_swap_stop (self->swap);
   sl_model_swap_free (self->swap);
   settings_clear (&self->active);
-  settings_clear (&self->offered);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
   G_OBJECT_CLASS (sl_infer_parent_class)->finalize (object);
 }
@@ -671,16 +758,18 @@ sl_infer_class_init (SlInferClass *klass)
   object_class->set_property = sl_infer_set_property;
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_element_class_set_static_metadata (
+  sl_element_class_describe (
     element_class, "Sightline inference", "Filter/Analyzer/Tensor",
-    "Runs a model on the CPU with XNNPACK. Tensors come from slnormalize, which learns what the model wants through the caps, or from any "
-    "element that speaks other/tensors. On live sources set qos=true to skip frames that would be late. "
-    "Example: slnormalize ! slinfer model=mobilenet.tflite threads=2 ! slpostprocess ! text/x-raw ! fdsink",
-    "The Sightline authors");
+    "Runs a model on the CPU with XNNPACK. Tensors come from slnormalize, which learns what the model wants through the "
+    "caps, or from any element that speaks other/tensors. On live sources set qos=true to skip frames that would be late.",
+    "gst-launch-1.0 filesrc location=picture.jpg ! decodebin ! slnormalize ! slinfer model=mobilenet.tflite threads=2 ! "
+    "slpostprocess ! text/x-raw ! fdsink",
+    "slpredict.md");
   element_class->change_state = sl_infer_change_state;
   base_class->transform_caps = sl_infer_transform_caps;
   base_class->accept_caps = sl_infer_accept_caps;
   base_class->query = sl_infer_query;
+  base_class->sink_event = sl_infer_sink_event;
   base_class->set_caps = sl_infer_set_caps;
   base_class->decide_allocation = sl_infer_decide_allocation;
   base_class->propose_allocation = sl_infer_propose_allocation;

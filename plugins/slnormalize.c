@@ -17,6 +17,7 @@
 #include <gst/video/video.h>
 
 #include "core/error.h"
+#include "plugins/describe.h"
 #include "plugins/framemeta.h"
 #include "plugins/normalizespec.h"
 #include "plugins/objectregions.h"
@@ -26,6 +27,8 @@
 #include "plugins/tensorcaps.h"
 #include "plugins/tensorpool.h"
 #include "plugins/trycaps.h"
+#include "plugins/videocaps.h"
+#include "plugins/videoframe.h"
 #include "plugins/videoinput.h"
 #include "postprocess/result.h"
 
@@ -120,50 +123,32 @@ static const SlProperty properties[] = {
     SL_PROPERTY_INT, G_STRUCT_OFFSET (SlNormalize, max_objects), 1, SL_MAX_RESULTS, 16, NULL, TRUE },
 };
 
-typedef enum
-{
-  FRAME_OK,
-  FRAME_BAD_INPUT,
-  FRAME_BAD_OUTPUT
-} FrameStatus;
-
+/* @slicer: (nullable). What fails is said. */
 static GstFlowReturn
-fail (SlNormalize *self, FrameStatus status, GstBuffer *in, GstBuffer *out)
-{
-  if (status == FRAME_BAD_INPUT) {
-    g_autofree char *text = sl_video_input_complaint (&self->video, in);
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("%s", text), (NULL));
-  } else {
-    GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
-                       ("tensor buffer: expected %" G_GSIZE_FORMAT " writable bytes, got %" G_GSIZE_FORMAT
-                        "; the element after slnormalize proposed a buffer pool that does not fit its caps",
-                        self->tensor.bytes, gst_buffer_get_size (out)),
-                       (NULL));
-  }
-  return GST_FLOW_ERROR;
-}
-
-/* @slicer: (nullable) */
-static FrameStatus
 convert (SlNormalize *self, SlNormalizer *normalizer, SlSlicer *slicer, GstBuffer *in, GstBuffer *out)
 {
   GstVideoFrame frame;
   GstMapInfo map;
   SlImage image;
-  if (!sl_video_input_map (&frame, &image, &self->image, &self->video, in))
-    return FRAME_BAD_INPUT;
-  if (!gst_buffer_map (out, &map, GST_MAP_WRITE)) {
-    sl_video_input_unmap (&frame);
-    return FRAME_BAD_OUTPUT;
-  }
-  gboolean fits = map.size == self->tensor.bytes;
+  GError *error = NULL;
+  if (!sl_video_input_map (&frame, &image, &self->video, in, &error))
+    return sl_element_refuse_frame (GST_ELEMENT (self), error);
+  const gboolean mapped = gst_buffer_map (out, &map, GST_MAP_WRITE), fits = mapped && map.size == self->tensor.bytes;
   if (fits && slicer != NULL)
     sl_slicer_run (slicer, &image, map.data);
   else if (fits)
     sl_normalizer_run (normalizer, &image, map.data);
-  gst_buffer_unmap (out, &map);
-  sl_video_input_unmap (&frame);
-  return fits ? FRAME_OK : FRAME_BAD_OUTPUT;
+  if (mapped)
+    gst_buffer_unmap (out, &map);
+  gst_video_frame_unmap (&frame);
+  if (fits)
+    return GST_FLOW_OK;
+  GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
+                     ("tensor buffer: expected %" G_GSIZE_FORMAT " writable bytes, got %" G_GSIZE_FORMAT
+                      "; the element after slnormalize proposed a buffer pool that does not fit its caps",
+                      self->tensor.bytes, gst_buffer_get_size (out)),
+                     (NULL));
+  return GST_FLOW_ERROR;
 }
 
 /* @frame rides on @out. It came in now, or when the meta that slpredict or an earlier model left on it says. */
@@ -199,12 +184,12 @@ fill_tensor (SlNormalize *self, const SlObjectRegion *region, SlFrameContent con
       return GST_FLOW_ERROR;
     }
   }
-  const FrameStatus status = convert (self, normalizer, region != NULL ? NULL : self->slicer, in, out);
+  const GstFlowReturn flow = convert (self, normalizer, region != NULL ? NULL : self->slicer, in, out);
   const SlAffine map = *sl_normalizer_map (normalizer);
   if (region != NULL)
     sl_normalizer_free (normalizer);
-  if (status != FRAME_OK)
-    return fail (self, status, in, out);
+  if (flow != GST_FLOW_OK)
+    return flow;
   SlFrameMeta *meta = attach_frame (self, out, in, content, started);
   meta->map = map;
   meta->tensor_width = self->spec.width;
@@ -241,6 +226,15 @@ is_due (SlNormalize *self)
   const gboolean due = self->waited == 0 || self->waited >= interval;
   self->waited = due ? 1 : self->waited + 1;
   return due;
+}
+
+static SlFrameContent
+skipped_content (SlNormalize *self)
+{
+  GST_OBJECT_LOCK (self);
+  const gboolean objects = self->objects;
+  GST_OBJECT_UNLOCK (self);
+  return objects ? SL_FRAME_SKIPPED_OBJECTS : SL_FRAME_SKIPPED;
 }
 
 /* Whether tensors are made of regions; @chosen gets those of @frame. */
@@ -306,7 +300,7 @@ sl_normalize_generate_output (GstBaseTransform *base, GstBuffer **out)
   if (base->queued_buf == NULL)
     return GST_FLOW_OK;
   if (!is_due (self)) {
-    *out = pass_frame (self, g_steal_pointer (&base->queued_buf), SL_FRAME_SKIPPED);
+    *out = pass_frame (self, g_steal_pointer (&base->queued_buf), skipped_content (self));
     return GST_FLOW_OK;
   }
   if (!choose_objects (self, base->queued_buf))
@@ -415,13 +409,13 @@ sl_normalize_accept_caps (GstBaseTransform *base, GstPadDirection direction, Gst
 {
   if (direction != GST_PAD_SINK)
     return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->accept_caps (base, direction, caps);
-  return sl_video_input_is_raw (caps);
+  return sl_video_caps_is_raw (caps);
 }
 
 static gboolean
-read_video (GstCaps *caps, GstVideoInfo *video, SlImageInfo *image, GError **error)
+read_video (SlNormalize *self, GstCaps *caps, GstVideoInfo *video, SlImageInfo *image, GError **error)
 {
-  if (!sl_video_input_read (caps, "slnormalize", SL_VIDEO_INPUT_FORMATS, video, image, error))
+  if (!sl_video_input_read (caps, sl_element_shown_name (GST_ELEMENT (self)), SL_VIDEO_INPUT_FORMATS, video, image, error))
     return FALSE;
   if (image->width >= 1 && image->width <= 32768 && image->height >= 1 && image->height <= 32768)
     return TRUE;
@@ -460,7 +454,7 @@ static gboolean
 configure (SlNormalize *self, GstCaps *incaps, GstCaps *outcaps, GError **error)
 {
   SlTensorContract tensors[SL_MAX_IO];
-  if (!read_video (incaps, &self->video, &self->image, error))
+  if (!read_video (self, incaps, &self->video, &self->image, error))
     return FALSE;
   guint n = sl_tensor_caps_parse (outcaps, tensors, error);
   if (n == 0)
@@ -551,8 +545,12 @@ static gboolean
 sl_normalize_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *query)
 {
   GstCaps *caps = direction == GST_PAD_SRC ? sl_try_caps_asked (query) : NULL;
-  if (caps == NULL)
-    return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->query (base, direction, query);
+  if (caps == NULL) {
+    const gboolean answered = GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->query (base, direction, query);
+    if (answered)
+      sl_video_caps_open (base, direction, query);
+    return answered;
+  }
   answer_try ((SlNormalize *) base, caps, query);
   return TRUE;
 }
@@ -596,8 +594,6 @@ sl_normalize_start (GstBaseTransform *base)
   self->refused = FALSE;
   self->waited = 0;
   GST_INFO_OBJECT (self, "kernels: %s", sl_normalizer_cpu ());
-  if (sl_normalizer_cpu_warning () != NULL)
-    GST_WARNING_OBJECT (self, "%s", sl_normalizer_cpu_warning ());
   return TRUE;
 }
 
@@ -628,12 +624,14 @@ sl_normalize_class_init (SlNormalizeClass *klass)
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_element_class_set_static_metadata (
+  sl_element_class_describe (
     element_class, "Sightline normalizer", "Filter/Converter/Video/Tensor",
-    "Turns video frames into the tensor that the model in the slinfer after it wants (size, element type, colour order, value range); "
-    "properties are only needed for other elements downstream, and must not contradict the model. The frame travels with the tensor. "
-    "Example: filesrc location=picture.jpg ! decodebin ! slnormalize ! slinfer model=ssd.tflite ! slpostprocess ! application/x-json ! fdsink",
-    "The Sightline authors");
+    "Turns video frames into the tensor that the model in the slinfer after it wants (size, element type, colour order, "
+    "value range); properties are only needed for other elements downstream, and must not contradict the model. The frame "
+    "travels with the tensor.",
+    "gst-launch-1.0 filesrc location=picture.jpg ! decodebin ! slnormalize ! slinfer model=ssd.tflite ! slpostprocess ! "
+    "application/x-json ! fdsink",
+    "slpredict.md");
   base_class->transform_caps = sl_normalize_transform_caps;
   base_class->fixate_caps = sl_normalize_fixate_caps;
   base_class->accept_caps = sl_normalize_accept_caps;

@@ -8,12 +8,14 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
+#include "plugins/describe.h"
 #include "plugins/draw.h"
 #include "plugins/framemeta.h"
-#include "plugins/maskmeta.h"
 #include "plugins/predictions.h"
 #include "plugins/properties.h"
 #include "plugins/report.h"
+#include "plugins/videocaps.h"
+#include "plugins/videoframe.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_overlay_debug);
 #define GST_CAT_DEFAULT sl_overlay_debug
@@ -35,6 +37,7 @@ typedef struct
   guint frames;
   double fps;
   gboolean fps_unknown; /* the first interval is not over */
+  gboolean refused;
 } SlOverlay;
 
 typedef GstBaseTransformClass SlOverlayClass;
@@ -66,12 +69,6 @@ static const SlProperty properties[] = {
   { "font-size", "Font size", "Height of letters in pixels; 0 = by the size of the frame", SL_PROPERTY_INT, AT (style.font_size), 0, 256, 0,
     NULL, TRUE },
 };
-
-static gboolean
-has_predictions (GstBuffer *buffer)
-{
-  return gst_buffer_get_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL || sl_buffer_get_mask_meta (buffer) != NULL;
-}
 
 static gboolean
 wants_stats (SlOverlay *self)
@@ -121,17 +118,15 @@ sl_overlay_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   const gboolean stats = self->stats;
   GST_OBJECT_UNLOCK (self);
   SlPrediction prediction = { .width = GST_VIDEO_INFO_WIDTH (&self->info), .height = GST_VIDEO_INFO_HEIGHT (&self->info) };
-  const gboolean predicted = has_predictions (buffer);
+  const gboolean predicted = sl_buffer_has_predictions (buffer);
   GstVideoFrame frame;
   SlCanvas canvas;
+  GError *error = NULL;
   count_frame (self);
   if (!predicted && !stats)
     return GST_FLOW_OK;
-  if (!gst_video_frame_map (&frame, &self->info, buffer, GST_MAP_READWRITE | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)) {
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-                       ("a video frame of %" G_GSIZE_FORMAT " bytes cannot be written to", gst_buffer_get_size (buffer)), (NULL));
-    return GST_FLOW_ERROR;
-  }
+  if (!sl_video_frame_map (&frame, &self->info, buffer, GST_MAP_READWRITE | GST_VIDEO_FRAME_MAP_FLAG_NO_REF, &error))
+    return sl_element_refuse_frame (GST_ELEMENT (self), error);
   sl_canvas_init (&canvas, &frame);
   if (predicted) {
     sl_prediction_reader_read (&self->reader, buffer, &prediction);
@@ -147,7 +142,7 @@ sl_overlay_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 static GstFlowReturn
 sl_overlay_prepare_output_buffer (GstBaseTransform *base, GstBuffer *in, GstBuffer **out)
 {
-  if (has_predictions (in) || wants_stats ((SlOverlay *) base))
+  if (sl_buffer_has_predictions (in) || wants_stats ((SlOverlay *) base))
     return GST_BASE_TRANSFORM_CLASS (sl_overlay_parent_class)->prepare_output_buffer (base, in, out);
   *out = in;
   return GST_FLOW_OK;
@@ -160,6 +155,50 @@ sl_overlay_submit_input_buffer (GstBaseTransform *base, gboolean discont, GstBuf
     return GST_BASE_TRANSFORM_CLASS (sl_overlay_parent_class)->submit_input_buffer (base, discont, frame);
   gst_buffer_unref (frame);
   return GST_FLOW_NOT_NEGOTIATED;
+}
+
+/* Any raw video is let through to its CAPS event, where it can be said what is wrong with it. */
+static gboolean
+sl_overlay_accept_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps)
+{
+  if (direction != GST_PAD_SINK)
+    return GST_BASE_TRANSFORM_CLASS (sl_overlay_parent_class)->accept_caps (base, direction, caps);
+  return sl_video_caps_is_raw (caps);
+}
+
+static gboolean
+sl_overlay_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *query)
+{
+  const gboolean answered = GST_BASE_TRANSFORM_CLASS (sl_overlay_parent_class)->query (base, direction, query);
+  if (answered)
+    sl_video_caps_open (base, direction, query);
+  return answered;
+}
+
+/* Caps that the base class would refuse without a word. */
+static gboolean
+check_caps (SlOverlay *self, GstEvent *event)
+{
+  g_autoptr (GstCaps) template = gst_static_pad_template_get_caps (&sink_template);
+  GError *error = NULL;
+  GstCaps *caps;
+  gst_event_parse_caps (event, &caps);
+  if (gst_caps_can_intersect (caps, template))
+    self->refused = FALSE;
+  else if (sl_video_caps_check_memory (caps, "sloverlay", &error))
+    sl_video_caps_refuse_format (gst_structure_get_string (gst_caps_get_structure (caps, 0), "format"), SL_CANVAS_FORMATS, "sloverlay",
+                                 &error);
+  return error == NULL || sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
+}
+
+static gboolean
+sl_overlay_sink_event (GstBaseTransform *base, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS && !check_caps ((SlOverlay *) base, event)) {
+    gst_event_unref (event);
+    return FALSE;
+  }
+  return GST_BASE_TRANSFORM_CLASS (sl_overlay_parent_class)->sink_event (base, event);
 }
 
 static gboolean
@@ -178,6 +217,7 @@ sl_overlay_start (GstBaseTransform *base)
   self->frames = 0;
   self->fps = 0;
   self->fps_unknown = TRUE;
+  self->refused = FALSE;
   return TRUE;
 }
 
@@ -199,15 +239,17 @@ sl_overlay_class_init (SlOverlayClass *klass)
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_element_class_set_static_metadata (
-    element_class, "Sightline overlay", "Filter/Effect/Video",
-    "Draws boxes, labels, masks and skeletons of predictions on YUV, RGB and gray frames, in place. Reads "
-    "GstVideoRegionOfInterestMeta with the fields of slpostprocess and of DL Streamer. "
-    "Example: slinfer model=ssd.tflite ! slpostprocess ! sloverlay ! videoconvert ! autovideosink",
-    "The Sightline authors");
+  sl_element_class_describe (element_class, "Sightline overlay", "Filter/Effect/Video",
+                             "Draws boxes, labels, masks and skeletons of predictions on YUV, RGB and gray frames, in place. Reads "
+                             "GstVideoRegionOfInterestMeta with the fields of slpostprocess and of DL Streamer.",
+                             "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite ! sloverlay ! videoconvert ! autovideosink",
+                             "predictions.md");
   klass->transform_ip = sl_overlay_transform_ip;
   klass->prepare_output_buffer = sl_overlay_prepare_output_buffer;
   klass->set_caps = sl_overlay_set_caps;
+  klass->accept_caps = sl_overlay_accept_caps;
+  klass->query = sl_overlay_query;
+  klass->sink_event = sl_overlay_sink_event;
   klass->submit_input_buffer = sl_overlay_submit_input_buffer;
   klass->start = sl_overlay_start;
   klass->stop = sl_overlay_stop;

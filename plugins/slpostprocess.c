@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "plugins/describe.h"
 #include "plugins/framemeta.h"
 #include "plugins/bytepool.h"
 #include "plugins/nested.h"
@@ -24,6 +25,7 @@
 #include "plugins/tensordecoding.h"
 #include "plugins/tracking.h"
 #include "plugins/trycaps.h"
+#include "plugins/videoframe.h"
 #include "predict/predictionmap.h"
 #include "predict/predictionparts.h"
 
@@ -78,7 +80,8 @@ typedef struct
   GstCaps *output_caps;
   GQueue held; /* sticky events waiting for the output's caps */
   guint64 frame;
-  gboolean refused, warned;
+  gboolean refused;
+  gboolean warned_no_frame, warned_picture; /* said since the start */
 } SlPostprocess;
 
 typedef GstElementClass SlPostprocessClass;
@@ -311,8 +314,8 @@ find_geometry (SlPostprocess *self, const SlFrameMeta *meta, SlFrameGeometry *ge
   sl_affine_identity (&geometry->map);
   geometry->tensor_width = geometry->frame_width = self->tensors.tensor_width;
   geometry->tensor_height = geometry->frame_height = self->tensors.tensor_height;
-  if (!self->warned) {
-    self->warned = TRUE;
+  if (!self->warned_no_frame) {
+    self->warned_no_frame = TRUE;
     GST_ELEMENT_WARNING (
       self, STREAM, FORMAT,
       ("the tensors bring no frame: results are in coordinates of the model's input, %dx%d; expected tensors from slnormalize",
@@ -335,30 +338,13 @@ take_picture (SlPostprocess *self, const SlResult *result)
                                             "framerate", GST_TYPE_FRACTION, fps_n, fps_d, NULL);
 }
 
-/* Ages as of now; NULL when nothing is known of the frame's way. */
-static const SlLatency *
-measure (SlPostprocess *self, const SlFrameMeta *meta)
-{
-  if (meta == NULL || meta->captured == 0)
-    return NULL;
-  const gint64 now = g_get_monotonic_time ();
-  self->latency.age = now - meta->captured;
-  self->latency.preprocess = meta->preprocessed > 0 ? meta->preprocessed - MAX (meta->captured, meta->started) : -1;
-  self->latency.inference = meta->inferred > 0 && meta->preprocessed > 0 ? meta->inferred - meta->preprocessed : -1;
-  self->latency.decode = meta->inferred > 0 ? now - meta->inferred : -1;
-  return &self->latency;
-}
-
 /* What @prediction says about its frame as such. */
 static void
 name_frame (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlPrediction *prediction)
 {
   prediction->source = self->source;
   prediction->frame = self->frame;
-  prediction->timestamp = G_MAXUINT64;
-  if (self->segment.format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (buffer))
-    prediction->timestamp = gst_segment_to_stream_time (&self->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
-  prediction->latency = measure (self, meta);
+  sl_prediction_set_times (prediction, buffer, &self->segment, meta, &self->latency);
 }
 
 /* A map of classes over one object is parts of it; FALSE when the tensors are about something else. */
@@ -396,13 +382,11 @@ decode (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlPredi
   return SL_TENSOR_MAP_OK;
 }
 
-/* Timestamps of the stages travel on with the result; the frame itself does not, it may be the result. */
+/* Timestamps of the stages and the frame's number travel on with the result; the frame itself does not, it may be the result. */
 static void
-stamp (GstBuffer *out, const SlFrameMeta *from)
+stamp (SlPostprocess *self, GstBuffer *out, const SlFrameMeta *from)
 {
-  SlFrameMeta *meta = sl_buffer_get_frame_meta (out);
-  if (meta == NULL)
-    meta = sl_buffer_add_frame_meta (out, NULL, NULL, &from->info);
+  SlFrameMeta *meta = sl_buffer_ensure_frame_meta (out, &from->info);
   meta->map = from->map;
   meta->tensor_width = from->tensor_width;
   meta->tensor_height = from->tensor_height;
@@ -411,6 +395,7 @@ stamp (GstBuffer *out, const SlFrameMeta *from)
   meta->preprocessed = from->preprocessed;
   meta->inferred = from->inferred;
   meta->decoded = g_get_monotonic_time ();
+  meta->number = self->frame - 1;
 }
 
 /* Takes @buffer, and returns the frame in it, writable. It is let go first: with it goes the last other reference to the frame,
@@ -430,7 +415,9 @@ push_frame (SlPostprocess *self, GstBuffer *buffer, const SlPrediction *predicti
   const SlFrameMeta times = *sl_buffer_get_frame_meta (buffer);
   GstBuffer *frame = unwrap_frame (buffer);
   sl_buffer_add_prediction (frame, prediction, &self->bytes);
-  stamp (frame, &times);
+  stamp (self, frame, &times);
+  if (prediction->n_labels == 0) /* who names the whole picture has not looked for objects */
+    sl_buffer_get_frame_meta (frame)->content = SL_FRAME_WHOLE;
   return gst_pad_push (self->srcpad, frame);
 }
 
@@ -453,7 +440,7 @@ push_picture (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta)
   GstVideoFrame frame;
   gst_video_info_from_caps (&info, self->picture_caps);
   GstBuffer *out = gst_buffer_new_allocate (NULL, info.size, NULL);
-  if (gst_video_frame_map (&frame, &info, out, GST_MAP_WRITE)) {
+  if (sl_video_frame_map (&frame, &info, out, GST_MAP_WRITE, NULL)) {
     for (guint y = 0; y < self->picture.height; y++)
       memcpy ((guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0) + (gsize) y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0),
               self->picture.pixels + (gsize) y * bytes, bytes);
@@ -461,7 +448,7 @@ push_picture (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta)
   }
   gst_buffer_copy_into (out, buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
   if (meta != NULL)
-    stamp (out, meta);
+    stamp (self, out, meta);
   gst_buffer_unref (buffer);
   return gst_pad_push (self->srcpad, out);
 }
@@ -493,20 +480,28 @@ push_line (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, cons
   gst_buffer_copy_into (out, buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
   GST_BUFFER_OFFSET (out) = prediction->frame;
   if (meta != NULL)
-    stamp (out, meta);
+    stamp (self, out, meta);
   gst_buffer_unref (buffer);
   return gst_pad_push (self->srcpad, out);
 }
 
-/* Takes @buffer, of a frame that it was not the turn of: video goes on as it came, else there is nothing to tell. */
+/* Takes @buffer, of a frame that it was not the turn of: video goes on, with a mark that says so, else there is nothing to tell. */
 static GstFlowReturn
 push_skipped (SlPostprocess *self, GstBuffer *buffer)
 {
+  const SlFrameMeta passed = *sl_buffer_get_frame_meta (buffer);
   self->frame++;
+  if (self->track)
+    sl_tracking_skip (&self->tracking, GST_BUFFER_PTS (buffer));
   if (self->output != OUTPUT_VIDEO || self->picture_caps != NULL)
     return push_gap (self, buffer);
-  GstBuffer *frame = gst_buffer_ref (sl_buffer_get_frame_meta (buffer)->frame);
-  gst_buffer_unref (buffer);
+  GstBuffer *frame = unwrap_frame (buffer);
+  SlFrameMeta *meta = sl_buffer_ensure_frame_meta (frame, &passed.info);
+  meta->number = self->frame - 1;
+  if (passed.content == SL_FRAME_SKIPPED) {
+    meta->captured = passed.captured;
+    meta->content = SL_FRAME_SKIPPED;
+  }
   return gst_pad_push (self->srcpad, frame);
 }
 
@@ -530,7 +525,7 @@ push_objects (SlPostprocess *self, GstBuffer *buffer)
     post_prediction (self, &prediction);
   if (self->output != OUTPUT_VIDEO)
     return push_line (self, frame, &times, &prediction);
-  stamp (frame, &times);
+  stamp (self, frame, &times);
   return gst_pad_push (self->srcpad, frame);
 }
 
@@ -544,8 +539,8 @@ gather (SlPostprocess *self, const SlFrameMeta *meta, const SlPrediction *predic
     sl_nested_clear (self->nested);
   gst_buffer_replace (&self->gathering, meta->frame);
   sl_nested_add (self->nested, meta->region, prediction, self->track ? self->lowest : 0, model);
-  if (self->picture.width > 0 && !self->warned) {
-    self->warned = TRUE;
+  if (self->picture.width > 0 && !self->warned_picture) {
+    self->warned_picture = TRUE;
     GST_ELEMENT_WARNING (
       self, STREAM, NOT_IMPLEMENTED,
       ("pictures made of single objects are left out; expected a model that gives labels, objects, poses or a map of classes; run this "
@@ -597,7 +592,7 @@ sl_postprocess_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
   GstFlowReturn flow = meta->frame != NULL ? negotiate (self, meta) : GST_FLOW_ERROR;
   if (flow == GST_FLOW_OK)
-    return meta->content == SL_FRAME_SKIPPED ? push_skipped (self, buffer) : push_objects (self, buffer);
+    return meta->content == SL_FRAME_NO_OBJECTS ? push_objects (self, buffer) : push_skipped (self, buffer);
   gst_buffer_unref (buffer);
   return flow;
 }
@@ -638,7 +633,7 @@ flush (SlPostprocess *self)
   sl_tracking_reset (&self->tracking);
 }
 
-/* A gap before the first buffer chooses the output when that cannot be video; else there is nothing to tell yet. */
+/* A gap before the first buffer chooses the output when that is not video; else there is nothing to tell yet. */
 static gboolean
 take_gap (SlPostprocess *self, GstEvent *event)
 {
@@ -646,8 +641,8 @@ take_gap (SlPostprocess *self, GstEvent *event)
     g_autoptr (GstCaps) allowed = gst_pad_peer_query_caps (self->srcpad, NULL);
     g_autoptr (GstCaps) video = gst_caps_from_string ("video/x-raw(ANY)");
     g_autoptr (GstCaps) caps = NULL;
-    if (gst_caps_can_intersect (allowed, video) || choose_output (allowed, NULL, &caps) == OUTPUT_NONE
-        || negotiate (self, NULL) != GST_FLOW_OK) {
+    const Output output = choose_output (allowed, video, &caps);
+    if (output == OUTPUT_VIDEO || output == OUTPUT_NONE || negotiate (self, NULL) != GST_FLOW_OK) {
       gst_event_unref (event);
       return TRUE;
     }
@@ -692,7 +687,7 @@ sl_postprocess_change_state (GstElement *element, GstStateChange transition)
 {
   SlPostprocess *self = (SlPostprocess *) element;
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
-    self->refused = self->warned = FALSE;
+    self->refused = self->warned_no_frame = self->warned_picture = FALSE;
     self->frame = 0;
     gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
     sl_tracking_clear (&self->tracking);
@@ -750,12 +745,15 @@ sl_postprocess_class_init (SlPostprocessClass *klass)
   predictions_signal = sl_prediction_signal_add (object_class);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_element_class_set_static_metadata (
+  sl_element_class_describe (
     element_class, "Sightline postprocessor", "Filter/Analyzer/Converter/Tensor",
-    "Decodes a model's output tensors and maps the results to pixels of the original frame. What is linked after it decides the output: "
-    "video/x-raw is the original frame with GstVideoRegionOfInterestMeta on it (or the picture that the model made), text/x-raw one line an object (label confidence x y w h) or the "
-    "best label, application/x-json one line a frame. Example: slinfer model=ssd.tflite ! slpostprocess threshold=0.6 ! application/x-json ! fdsink",
-    "The Sightline authors");
+    "Decodes a model's output tensors and maps the results to pixels of the original frame. What is linked after it decides "
+    "the output: video/x-raw is the original frame with GstVideoRegionOfInterestMeta on it (or the picture that the model "
+    "made), text/x-raw one line an object (label confidence x y w h) or the best label, application/x-json one line a "
+    "frame.",
+    "gst-launch-1.0 filesrc location=picture.jpg ! decodebin ! slnormalize ! slinfer model=ssd.tflite ! slpostprocess "
+    "threshold=0.6 ! application/x-json ! fdsink",
+    "predictions.md");
   element_class->change_state = sl_postprocess_change_state;
 }
 

@@ -16,7 +16,9 @@
 #include <stdio.h>
 
 #include "core/error.h"
+#include "plugins/describe.h"
 #include "plugins/framemeta.h"
+#include "plugins/predictionsignal.h"
 #include "plugins/properties.h"
 #include "plugins/report.h"
 
@@ -77,6 +79,7 @@ static const struct
   { POSTPROCESS, "top-k" },
   { INFER, "threads" },
   { INFER, "tensor-limit" },
+  { INFER, "work-limit" },
   { POSTPROCESS, "track" },
   { NORMALIZE, "inference-interval" },
   { NORMALIZE, "object-class" },
@@ -191,9 +194,7 @@ static GstBuffer *
 stamp (SlPredict *self, GstBuffer *frame)
 {
   frame = gst_buffer_make_writable (frame);
-  SlFrameMeta *meta = sl_buffer_get_frame_meta (frame);
-  if (meta == NULL)
-    meta = sl_buffer_add_frame_meta (frame, NULL, NULL, NULL);
+  SlFrameMeta *meta = sl_buffer_ensure_frame_meta (frame, NULL);
   if (meta->captured == 0)
     meta->captured = g_get_monotonic_time ();
   GST_OBJECT_LOCK (self);
@@ -294,6 +295,16 @@ add_waiting (SlPredict *self, GstQuery *query)
     gst_query_set_latency (query, live, min, max);
   }
   gst_query_unref (upstream);
+}
+
+/* What slnormalize says of caps, which a ghost pad would cut down to its own template. */
+static gboolean
+sink_query (GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  if (GST_QUERY_TYPE (query) != GST_QUERY_CAPS && GST_QUERY_TYPE (query) != GST_QUERY_ACCEPT_CAPS)
+    return gst_pad_query_default (pad, parent, query);
+  g_autoptr (GstPad) target = gst_ghost_pad_get_target (GST_GHOST_PAD (pad));
+  return target != NULL && gst_pad_query (target, query);
 }
 
 static gboolean
@@ -472,17 +483,19 @@ sl_predict_class_init (SlPredictClass *klass)
   for (guint i = 0; i < N_CHILDREN; i++)
     children[i] = g_type_class_ref (child_type (i));
   install_properties (object_class, children);
+  sl_prediction_signal_add (object_class);
   add_template (element_class, children[NORMALIZE], "sink");
   add_template (element_class, children[POSTPROCESS], "src");
   for (guint i = 0; i < N_CHILDREN; i++)
     g_type_class_unref (children[i]);
-  gst_element_class_set_static_metadata (
+  sl_element_class_describe (
     element_class, "Sightline predictor", "Filter/Analyzer/Video",
-    "Runs a model on video frames. What is linked after it decides what comes out: video/x-raw is the frame with the predictions on it as "
-    "metas, text/x-raw one line an object or the best label, application/x-json one line a frame. On live sources the newest frame "
-    "counts and the model never falls behind; of files every frame is looked at. A second slpredict with object-class=LABEL runs its model "
-    "on each such object that the first one found. Example: v4l2src ! slpredict model=ssd.tflite ! sloverlay ! videoconvert ! autovideosink",
-    "The Sightline authors");
+    "Runs a model on video frames. What is linked after it decides what comes out: video/x-raw is the frame with the "
+    "predictions on it as metas, text/x-raw one line an object or the best label, application/x-json one line a frame. On "
+    "live sources the newest frame counts and the model never falls behind; of files every frame is looked at. A second "
+    "slpredict with object-class=LABEL runs its model on each such object that the first one found. The signal "
+    "\"predictions\" tells applications what was found on each frame, in the streaming thread.",
+    "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite ! sloverlay ! videoconvert ! autovideosink", "slpredict.md");
   element_class->change_state = sl_predict_change_state;
 }
 
@@ -492,9 +505,8 @@ add_pad (SlPredict *self, GstElement *inner, const char *name)
   g_autoptr (GstPad) target = gst_element_get_static_pad (inner, name);
   GstPadTemplate *template = gst_element_class_get_pad_template (GST_ELEMENT_GET_CLASS (self), name);
   GstPad *pad = gst_ghost_pad_new_from_template (name, target, template);
-  if (GST_PAD_IS_SRC (pad))
-    gst_pad_set_query_function (pad, src_query);
-  else
+  gst_pad_set_query_function (pad, GST_PAD_IS_SRC (pad) ? src_query : sink_query);
+  if (GST_PAD_IS_SINK (pad))
     self->sinkpad = pad;
   gst_element_add_pad (GST_ELEMENT (self), pad);
 }
@@ -515,6 +527,7 @@ sl_predict_init (SlPredict *self)
     self->children[i] = g_object_new (child_type (i), "name", names[i], NULL);
     gst_bin_add (GST_BIN (self), self->children[i]);
   }
+  sl_prediction_signal_forward (self->children[POSTPROCESS], self);
   self->queue = gst_element_factory_make ("queue", "queue");
   if (self->queue == NULL)
     return;

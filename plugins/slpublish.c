@@ -5,11 +5,22 @@
  * A GstBaseSink whose render function only queues (publisher.h); a thread of the publisher's does all waiting, so a broker
  * that is away never holds a camera. What the thread has to say becomes element messages "slpublish" and, the first time
  * a connection is lost, a warning.
+ *
+ * The input is lines, or video frames whose metas become lines here (framelines.h). Invariant: a frame is not kept once render returns:
+ * other branches of a tee write into it, and a camera has few.
+ *
+ * It prerolls, as other sinks do. Without that a decoder would be the only asynchronous element of a pipeline, which then can be PLAYING
+ * while the decoder's thread still reports PAUSED, and never tells the end of a short stream.
  */
 #include <gst/base/gstbasesink.h>
+#include <gst/video/video.h>
 
+#include "base/redact.h"
+#include "base/secretfile.h"
 #include "core/error.h"
 #include "plugins/elements.h"
+#include "plugins/describe.h"
+#include "plugins/framelines.h"
 #include "plugins/properties.h"
 #include "plugins/publisher.h"
 #include "plugins/report.h"
@@ -19,8 +30,9 @@ GST_DEBUG_CATEGORY_STATIC (sl_publish_debug);
 
 typedef struct
 {
-  char *location, *source, *client_id, *username, *password, *ca_file, *certificate, *key, *availability, *discovery;
-  gint queue_bytes, retry_min, retry_max, drain_ms, file_bytes, file_seconds, keep_files, qos, keep_alive;
+  char *location, *source, *client_id, *username, *password, *password_file, *file_mode, *ca_file, *certificate, *key, *availability,
+    *discovery;
+  gint format, queue_bytes, retry_min, retry_max, drain_ms, file_bytes, file_seconds, keep_files, qos, keep_alive;
   gboolean retain, counts;
 } Settings;
 
@@ -35,14 +47,17 @@ typedef struct
   gboolean loses;         /* streaming thread: it was told that lines are lost */
   guint64 told_published; /* streaming thread: lines that were published then */
   gboolean refused;       /* streaming thread */
+  SlFrameLines lines;     /* streaming thread */
+  char *line_source;      /* streaming thread: "source" of lines from frames */
+  gboolean told_bare;     /* streaming thread: it was told that frames come without predictions */
 } SlPublish;
 
 typedef GstBaseSinkClass SlPublishClass;
 
 G_DEFINE_TYPE (SlPublish, sl_publish, GST_TYPE_BASE_SINK)
 
-static GstStaticPadTemplate sink_template =
-  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-json; text/x-raw, format=(string)utf8"));
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
+  "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-json; text/x-raw, format=(string)utf8; video/x-raw(ANY)"));
 
 #define AT(member) G_STRUCT_OFFSET (SlPublish, settings.member)
 #define DAY 86400
@@ -50,13 +65,18 @@ static GstStaticPadTemplate sink_template =
 static const SlProperty properties[] = {
   { "location", "Location",
     "Where lines go: a path or file:///path (appended to), - (standard output), unix:/path, tcp://host:port, "
-    "mqtt[s]://[user[:password]@]host[:port]/topic; {host}, {element} and {source} in a topic stand for names",
+    "mqtt[s]://[user[:password]@]host[:port]/topic; {host}, {element} and {source} in a topic stand for names. Reads back without the "
+    "password",
     SL_PROPERTY_STRING, AT (location) },
-  { "source", "Source", "What {source} in a topic stands for, such as the camera's name; unset = \"unnamed\"", SL_PROPERTY_STRING,
-    AT (source) },
+  { "source", "Source",
+    "What {source} in a topic stands for, such as the camera's name; unset = \"unnamed\". Of video also \"source\" of its lines; unset = null",
+    SL_PROPERTY_STRING, AT (source) },
+  { "format", "Format", "Video: what a line is. Lines that come as application/x-json or text/x-raw go out as they are", SL_PROPERTY_CHOICE,
+    AT (format), 0, 0, SL_LINE_JSON, sl_line_format_get_type },
   { "max-queue-bytes", "Queue", "Bytes of lines kept while they cannot be sent; beyond it the oldest are lost and counted in \"dropped\"",
     SL_PROPERTY_INT, AT (queue_bytes), 1024, G_MAXINT, 1 << 20 },
-  { "retry-min", "First retry", "Milliseconds until the first attempt after a lost connection; doubled after each, with a tenth of jitter",
+  { "retry-min", "First retry",
+    "Milliseconds until the first attempt after a lost connection; doubled after each; up to a quarter is taken off by chance",
     SL_PROPERTY_INT, AT (retry_min), 10, DAY * 1000, 500 },
   { "retry-max", "Longest retry", "Most milliseconds between two attempts", SL_PROPERTY_INT, AT (retry_max), 10, DAY * 1000, 30000 },
   { "drain-timeout", "Drain", "Milliseconds that the end of the stream waits for lines that could not be sent yet", SL_PROPERTY_INT,
@@ -66,6 +86,8 @@ static const SlProperty properties[] = {
   { "max-file-age", "File age", "Files: seconds after which the file is renamed to FILE.1 and a new one begins; 0 = never", SL_PROPERTY_INT,
     AT (file_seconds), 0, 366 * DAY, 0 },
   { "keep-files", "Files kept", "Files: renamed files that are kept, FILE.1 the newest", SL_PROPERTY_INT, AT (keep_files), 0, 1000, 5 },
+  { "file-mode", "File mode", "Files: permissions of files that are made, in octal, 0600 to 0666; unset = 0640", SL_PROPERTY_STRING,
+    AT (file_mode) },
   { "qos", "Quality of service", "MQTT: 0 = at most once, 1 = at least once, 2 = exactly once (with a client-id)", SL_PROPERTY_INT,
     AT (qos), 0, 2, 1 },
   { "retain", "Retain", "MQTT: the broker keeps the last line for whoever subscribes later", SL_PROPERTY_BOOL, AT (retain) },
@@ -74,7 +96,11 @@ static const SlProperty properties[] = {
     "MQTT: name of this client, its own on its broker; set, the broker remembers what it confirmed across reconnections; unset = a random one",
     SL_PROPERTY_STRING, AT (client_id) },
   { "username", "User name", "MQTT: user name, in place of the location's", SL_PROPERTY_STRING, AT (username) },
-  { "password", "Password", "MQTT: password, in place of the location's; it is in no message", SL_PROPERTY_STRING, AT (password) },
+  { "password", "Password", "MQTT: password, in place of the location's. Never shown: reads back as unset", SL_PROPERTY_STRING,
+    AT (password) },
+  { "password-file", "Password file",
+    "MQTT: file whose one line is the password, read at each start, in place of password and the location's", SL_PROPERTY_STRING,
+    AT (password_file) },
   { "ca-file", "Certificate authorities",
     "MQTT over TLS: PEM file of the authorities that sign the broker's certificate; unset = the system's", SL_PROPERTY_STRING,
     AT (ca_file) },
@@ -113,7 +139,7 @@ static char *
 dup_display_location (SlPublish *self)
 {
   GST_OBJECT_LOCK (self);
-  char *location = sl_publish_display_location (self->settings.location);
+  char *location = sl_redact_uri (self->settings.location, NULL);
   GST_OBJECT_UNLOCK (self);
   return location;
 }
@@ -145,12 +171,53 @@ notify (gpointer user_data, SlPublishState state, const char *reason, guint retr
   }
 }
 
-/* The lock is held while settings are read: nothing that opening does waits for a peer. */
+/* Under the object lock. @mode: (out): permissions of new files. */
+static gboolean
+read_mode (const char *text, guint *mode, GError **error)
+{
+  guint64 number;
+  *mode = 0640;
+  if (text == NULL)
+    return TRUE;
+  if (!g_ascii_string_to_unsigned (text, 8, 0600, 0666, &number, NULL) || (number & 0600) != 0600 || (number & 0111) != 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "file-mode=%s: expected permissions in octal, 0600 to 0666, such as 0640", text);
+    return FALSE;
+  }
+  *mode = (guint) number;
+  return TRUE;
+}
+
+/* Under the object lock. @password: (out) (transfer full): of the file where there is one, else the property's. */
+static gboolean
+read_password (const Settings *settings, char **password, char **warning, GError **error)
+{
+  g_autoptr (GError) reason = NULL;
+  if (settings->password_file == NULL) {
+    *password = g_strdup (settings->password);
+    return TRUE;
+  }
+  if (settings->password != NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "password and password-file are both set: expected one of them");
+    return FALSE;
+  }
+  *password = sl_secret_file_read (settings->password_file, warning, &reason);
+  if (*password == NULL)
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "password-file=%s", reason->message);
+  return *password != NULL;
+}
+
+/* The lock is held while settings are read: nothing that opening does waits for a peer. @warning: (out) (transfer full) (nullable) */
 static SlPublisher *
-open_publisher (SlPublish *self, GError **error)
+open_publisher (SlPublish *self, char **warning, GError **error)
 {
   const Settings *s = &self->settings;
+  g_autofree char *password = NULL;
+  guint mode;
   GST_OBJECT_LOCK (self);
+  if (!read_mode (s->file_mode, &mode, error) || !read_password (s, &password, warning, error)) {
+    GST_OBJECT_UNLOCK (self);
+    return NULL;
+  }
   g_autofree char *name = g_strdup (GST_OBJECT_NAME (self));
   const SlPublishSettings settings = {
     .location = s->location,
@@ -162,13 +229,14 @@ open_publisher (SlPublish *self, GError **error)
     .file_bytes = (guint64) s->file_bytes,
     .file_seconds = (guint) s->file_seconds,
     .keep_files = (guint) s->keep_files,
+    .file_mode = mode,
     .qos = (guint) s->qos,
     .keep_alive = (guint) s->keep_alive,
     .retain = s->retain,
     .counts = s->counts,
     .client_id = s->client_id,
     .username = s->username,
-    .password = s->password,
+    .password = password,
     .ca_file = s->ca_file,
     .certificate = s->certificate,
     .key = s->key,
@@ -187,14 +255,20 @@ sl_publish_start (GstBaseSink *sink)
 {
   SlPublish *self = (SlPublish *) sink;
   g_autoptr (GError) error = NULL;
-  SlPublisher *publisher = open_publisher (self, &error);
+  g_autofree char *warning = NULL;
+  SlPublisher *publisher = open_publisher (self, &warning, &error);
   if (publisher == NULL) {
     sl_element_report (GST_ELEMENT (self), error);
     return FALSE;
   }
+  if (warning != NULL)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("password-file=%s", warning), (NULL));
   GST_OBJECT_LOCK (self);
   self->publisher = publisher;
-  self->refused = self->warned = self->loses = FALSE;
+  self->refused = self->warned = self->loses = self->told_bare = FALSE;
+  g_free (self->line_source);
+  self->line_source = g_strdup (self->settings.source);
+  self->lines.frames = 0;
   GST_OBJECT_UNLOCK (self);
   return TRUE;
 }
@@ -232,20 +306,56 @@ sl_publish_unlock_stop (GstBaseSink *sink)
   return TRUE;
 }
 
+/* Lines as they come, or frames that lines are made of. */
+static gboolean
+open_input (SlPublish *self, GstCaps *caps, GError **error)
+{
+  const GstStructure *structure = gst_caps_get_structure (caps, 0);
+  const gboolean json = gst_structure_has_name (structure, "application/x-json"), text = gst_structure_has_name (structure, "text/x-raw");
+  GST_OBJECT_LOCK (self);
+  const gboolean reads = self->settings.counts || (self->settings.discovery != NULL && *self->settings.discovery != '\0');
+  const SlLineFormat format = (SlLineFormat) self->settings.format;
+  GST_OBJECT_UNLOCK (self);
+  self->lines.width = self->lines.height = 0;
+  if (!json && !text && !sl_frame_lines_open (&self->lines, caps, format, error))
+    return FALSE;
+  if (!reads || json || (!text && format == SL_LINE_JSON))
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "counts and discovery-prefix need predictions as JSON, and %s",
+               text ? "the input is text: ask for application/x-json before slpublish" : "format is text: expected format=json");
+  return FALSE;
+}
+
 static gboolean
 sl_publish_set_caps (GstBaseSink *sink, GstCaps *caps)
 {
   SlPublish *self = (SlPublish *) sink;
-  GST_OBJECT_LOCK (self);
-  const gboolean reads = self->settings.counts || (self->settings.discovery != NULL && *self->settings.discovery != '\0');
-  GST_OBJECT_UNLOCK (self);
-  if (!reads || gst_structure_has_name (gst_caps_get_structure (caps, 0), "application/x-json"))
-    return TRUE;
-  return sl_element_refuse (
-    GST_ELEMENT (self), &self->refused,
-    g_error_new_literal (
-      SL_ERROR, SL_ERROR_ARGUMENT,
-      "counts and discovery-prefix need predictions as JSON, and the input is text: ask for application/x-json before slpublish"));
+  GError *error = NULL;
+  return open_input (self, caps, &error) || sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
+}
+
+/* Other video than raw is let through as far as its caps, which are refused with a sentence. */
+static gboolean
+sl_publish_query (GstBaseSink *sink, GstQuery *query)
+{
+  if (GST_QUERY_TYPE (query) == GST_QUERY_ACCEPT_CAPS) {
+    GstCaps *caps;
+    gst_query_parse_accept_caps (query, &caps);
+    const char *name = gst_caps_is_fixed (caps) ? gst_structure_get_name (gst_caps_get_structure (caps, 0)) : "";
+    if (g_str_has_prefix (name, "video/") || g_str_has_prefix (name, "image/")) {
+      gst_query_set_accept_caps_result (query, TRUE);
+      return TRUE;
+    }
+  }
+  return GST_BASE_SINK_CLASS (sl_publish_parent_class)->query (sink, query);
+}
+
+/* Frames of any layout: without this answer a tee would have upstream copy frames into the plain one. */
+static gboolean
+sl_publish_propose_allocation (GstBaseSink *sink, GstQuery *query)
+{
+  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  return TRUE;
 }
 
 /* Says once that lines are lost, and once how many it were when lines go out again. */
@@ -267,26 +377,48 @@ tell_losses (SlPublish *self, guint64 dropped_before)
   self->told_published = counts.published;
 }
 
+/* Text of several lines is one message; nothing found is no line. */
+static GstFlowReturn
+publish (SlPublish *self, const char *line, gsize bytes)
+{
+  const guint64 dropped = read_counts (self).dropped;
+  SlPut put = SL_PUT_TAKEN;
+  GstFlowReturn flow = GST_FLOW_OK;
+  while (bytes > 0 && flow == GST_FLOW_OK && (put = sl_publisher_put (self->publisher, line, bytes)) == SL_PUT_UNLOCKED)
+    flow = gst_base_sink_wait_preroll (GST_BASE_SINK (self));
+  tell_losses (self, dropped);
+  return put == SL_PUT_FAILED ? GST_FLOW_ERROR : flow;
+}
+
+static GstFlowReturn
+publish_frame (SlPublish *self, GstBuffer *frame)
+{
+  const GString *line = sl_frame_lines_write (&self->lines, frame, &GST_BASE_SINK (self)->segment, self->line_source);
+  if (line->len == 0 && !self->told_bare && sl_buffer_get_frame_meta (frame) == NULL && !sl_buffer_has_predictions (frame)) {
+    self->told_bare = TRUE;
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+                         ("a frame came that no model has looked at: nothing is published for such frames; expected slpredict (or "
+                          "slpostprocess) before slpublish"),
+                         (NULL));
+  }
+  return publish (self, line->str, line->len);
+}
+
 static GstFlowReturn
 sl_publish_render (GstBaseSink *sink, GstBuffer *buffer)
 {
   SlPublish *self = (SlPublish *) sink;
-  const guint64 dropped = read_counts (self).dropped;
   GstMapInfo map;
+  if (self->lines.width > 0)
+    return publish_frame (self, buffer);
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ)) {
     GST_ELEMENT_ERROR (self, RESOURCE, READ, ("a buffer of %" G_GSIZE_FORMAT " bytes cannot be read", gst_buffer_get_size (buffer)),
                        (NULL));
     return GST_FLOW_ERROR;
   }
-  /* Text of several lines is one message; nothing found is no line. */
-  SlPut put = SL_PUT_TAKEN;
-  GstFlowReturn flow = GST_FLOW_OK;
-  while (map.size > 0 && flow == GST_FLOW_OK
-         && (put = sl_publisher_put (self->publisher, (const char *) map.data, map.size)) == SL_PUT_UNLOCKED)
-    flow = gst_base_sink_wait_preroll (sink);
+  const GstFlowReturn flow = publish (self, (const char *) map.data, map.size);
   gst_buffer_unmap (buffer, &map);
-  tell_losses (self, dropped);
-  return put == SL_PUT_FAILED ? GST_FLOW_ERROR : flow;
+  return flow;
 }
 
 /* At the end of the stream: what did not get through. */
@@ -310,6 +442,8 @@ static gboolean
 sl_publish_event (GstBaseSink *sink, GstEvent *event)
 {
   SlPublish *self = (SlPublish *) sink;
+  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+    self->lines.frames = 0;
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
     GST_OBJECT_LOCK (self);
     const gint64 timeout = (gint64) self->settings.drain_ms * G_TIME_SPAN_MILLISECOND;
@@ -319,6 +453,7 @@ sl_publish_event (GstBaseSink *sink, GstEvent *event)
   return GST_BASE_SINK_CLASS (sl_publish_parent_class)->event (sink, event);
 }
 
+/* Whoever reads the properties is not told the password: graphs of pipelines and logs print them. */
 static void
 sl_publish_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
@@ -330,8 +465,12 @@ sl_publish_get_property (GObject *object, guint id, GValue *value, GParamSpec *s
   else if (id == PROP_CONNECTED)
     g_value_set_boolean (value, read_counts (self).connected);
   else {
+    const SlProperty *property = &properties[id - 1];
     GST_OBJECT_LOCK (object);
-    sl_property_get (object, &properties[id - 1], value);
+    if (property->offset == AT (location) && self->settings.location != NULL)
+      g_value_take_string (value, sl_redact_uri (self->settings.location, NULL));
+    else if (property->offset != AT (password))
+      sl_property_get (object, property, value);
     GST_OBJECT_UNLOCK (object);
   }
 }
@@ -339,6 +478,8 @@ sl_publish_get_property (GObject *object, guint id, GValue *value, GParamSpec *s
 static void
 sl_publish_finalize (GObject *object)
 {
+  sl_frame_lines_clear (&((SlPublish *) object)->lines);
+  g_free (((SlPublish *) object)->line_source);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
   G_OBJECT_CLASS (sl_publish_parent_class)->finalize (object);
 }
@@ -374,20 +515,25 @@ sl_publish_class_init (SlPublishClass *klass)
   sink_class->unlock = sl_publish_unlock;
   sink_class->unlock_stop = sl_publish_unlock_stop;
   sink_class->set_caps = sl_publish_set_caps;
+  sink_class->query = sl_publish_query;
+  sink_class->propose_allocation = sl_publish_propose_allocation;
   sink_class->render = sl_publish_render;
   sink_class->event = sl_publish_event;
   gst_element_class_add_static_pad_template (element_class, &sink_template);
-  gst_element_class_set_static_metadata (
+  sl_element_class_describe (
     element_class, "Prediction publisher", "Sink/Network",
-    "Writes predictions (JSON or text, a line a frame) to a file with rotation, standard output, a UNIX or TCP socket or an MQTT broker: "
-    "... ! slpostprocess ! application/x-json ! slpublish location=mqtt://localhost/sightline/door",
-    "The Sightline authors");
+    "Writes predictions (JSON or text, a line a frame) to a file with rotation, standard output, a UNIX or TCP socket or an "
+    "MQTT broker. Video frames with predictions on them become such lines; their pixels are not read.",
+    "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite ! application/x-json ! slpublish "
+    "location=mqtt://localhost/sightline/door",
+    "publishing.md");
 }
 
 static void
 sl_publish_init (SlPublish *self)
 {
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
+  sl_frame_lines_init (&self->lines);
   gst_base_sink_set_sync (GST_BASE_SINK (self), FALSE);
-  gst_base_sink_set_async_enabled (GST_BASE_SINK (self), FALSE);
+  gst_base_sink_set_last_sample_enabled (GST_BASE_SINK (self), FALSE);
 }

@@ -3,7 +3,7 @@
  * slresize: YUV frames -> smaller YUV frames of the same format, before queues and tees: crop, turn, fit, scale.
  *
  * A GstBaseTransform and not a GstVideoFilter, because that maps frames before anyone could say what is wrong with a buffer.
- * Passthrough, with the very same buffers, when nothing is to do. Regions of interest move with the pixels. Invariant: a
+ * Passthrough, with the very same buffers, when nothing is to do. Regions of interest and relations move with the pixels. Invariant: a
  * resizer exists exactly while caps are accepted.
  */
 #include "plugins/elements.h"
@@ -12,9 +12,13 @@
 #include <gst/video/video.h>
 
 #include "core/error.h"
+#include "plugins/describe.h"
+#include "plugins/mappedrelations.h"
 #include "plugins/properties.h"
 #include "plugins/regions.h"
 #include "plugins/report.h"
+#include "plugins/videocaps.h"
+#include "plugins/videoframe.h"
 #include "plugins/videoinput.h"
 #include "preprocess/resize.h"
 
@@ -248,7 +252,16 @@ sl_resize_accept_caps (GstBaseTransform *base, GstPadDirection direction, GstCap
 {
   if (direction != GST_PAD_SINK)
     return GST_BASE_TRANSFORM_CLASS (sl_resize_parent_class)->accept_caps (base, direction, caps);
-  return sl_video_input_is_raw (caps);
+  return sl_video_caps_is_raw (caps);
+}
+
+static gboolean
+sl_resize_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *query)
+{
+  const gboolean answered = GST_BASE_TRANSFORM_CLASS (sl_resize_parent_class)->query (base, direction, query);
+  if (answered)
+    sl_video_caps_open (base, direction, query);
+  return answered;
 }
 
 static gboolean
@@ -440,13 +453,17 @@ sl_resize_sink_event (GstBaseTransform *base, GstEvent *event)
   return GST_BASE_TRANSFORM_CLASS (sl_resize_parent_class)->sink_event (base, event);
 }
 
-/* Regions move; what else is tied to pixel positions would be wrong in the result and is left out; the rest is copied. */
+/* Regions and relations move; what else is tied to pixel positions would be wrong in the result and is left out; the rest is copied. */
 static gboolean
 sl_resize_transform_meta (GstBaseTransform *base, GstBuffer *out, GstMeta *meta, GstBuffer *in)
 {
   SlResize *self = (SlResize *) base;
   if (meta->info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) {
     sl_buffer_add_mapped_region (out, (GstVideoRegionOfInterestMeta *) meta, sl_resizer_map (self->resizer), &self->from, &self->to);
+    return FALSE;
+  }
+  if (sl_meta_api_is_relations (meta->info->api)) {
+    sl_buffer_add_mapped_relations (out, in, sl_resizer_map (self->resizer), &self->to);
     return FALSE;
   }
   return !sl_meta_api_has_positions (meta->info->api);
@@ -462,28 +479,22 @@ sl_resize_copy_metadata (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
   return TRUE;
 }
 
-/* Maps @out for writing; FALSE, with nothing mapped, when it does not hold a frame of our caps. */
+/* Maps @out for writing; what fails is said. */
 static gboolean
 map_output (SlResize *self, GstBuffer *out, GstVideoFrame *frame, SlImageTarget *target)
 {
-  const GstVideoMeta *meta = gst_buffer_get_video_meta (out);
-  if (meta != NULL && (meta->format != GST_VIDEO_INFO_FORMAT (&self->to) || meta->n_planes != GST_VIDEO_INFO_N_PLANES (&self->to)))
+  g_autoptr (GError) error = NULL;
+  if (!sl_video_frame_map (frame, &self->to, out, GST_MAP_WRITE | GST_VIDEO_FRAME_MAP_FLAG_NO_REF, &error)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
+                       ("output buffer: %s; the element after slresize proposed a buffer pool that does not fit its caps", error->message),
+                       (NULL));
     return FALSE;
-  if (!gst_video_frame_map (frame, &self->to, out, GST_MAP_WRITE | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
-    return FALSE;
-  SlImage image;
-  SlMemory memory[3];
-  for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES (&self->to); p++) {
-    const GstMapInfo *map = frame->meta != NULL ? &frame->map[p] : &frame->map[0];
-    memory[p] = (SlMemory){ map->data, map->size };
-    target->plane[p] = GST_VIDEO_FRAME_PLANE_DATA (frame, p);
-    image.plane[p] = target->plane[p];
-    image.stride[p] = target->stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE (frame, p);
   }
-  if (sl_image_check (&self->to_image, &image, memory) == SL_IMAGE_OK)
-    return TRUE;
-  gst_video_frame_unmap (frame);
-  return FALSE;
+  for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES (&self->to); p++) {
+    target->plane[p] = GST_VIDEO_FRAME_PLANE_DATA (frame, p);
+    target->stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE (frame, p);
+  }
+  return TRUE;
 }
 
 static GstFlowReturn
@@ -493,23 +504,16 @@ sl_resize_transform (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
   GstVideoFrame from, to;
   SlImage image;
   SlImageTarget target;
-  if (!sl_video_input_map (&from, &image, &self->from_image, &self->from, in)) {
-    g_autofree char *text = sl_video_input_complaint (&self->from, in);
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("%s", text), (NULL));
-    return GST_FLOW_ERROR;
-  }
+  GError *error = NULL;
+  if (!sl_video_input_map (&from, &image, &self->from, in, &error))
+    return sl_element_refuse_frame (GST_ELEMENT (self), error);
   if (!map_output (self, out, &to, &target)) {
-    sl_video_input_unmap (&from);
-    GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
-                       ("output buffer: expected %" G_GSIZE_FORMAT " writable bytes, got %" G_GSIZE_FORMAT
-                        "; the element after slresize proposed a buffer pool that does not fit its caps",
-                        GST_VIDEO_INFO_SIZE (&self->to), gst_buffer_get_size (out)),
-                       (NULL));
+    gst_video_frame_unmap (&from);
     return GST_FLOW_ERROR;
   }
   const SlResizeStatus status = sl_resizer_run (self->resizer, &image, &target);
   gst_video_frame_unmap (&to);
-  sl_video_input_unmap (&from);
+  gst_video_frame_unmap (&from);
   if (status == SL_RESIZE_OK)
     return GST_FLOW_OK;
   GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("frame or output buffer: %s", sl_resize_status_text (status)), (NULL));
@@ -561,17 +565,18 @@ sl_resize_class_init (SlResizeClass *klass)
   object_class->set_property = sl_resize_set_property;
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_element_class_set_static_metadata (
+  sl_element_class_describe (
     element_class, "Sightline resizer", "Filter/Converter/Video/Scaler",
-    "Makes YUV frames smaller early, before queues and tees: crops, turns, fits and scales within one pixel format, in system memory only "
-    "(no DMABuf, no GL). The size is what downstream's caps say or width and height; regions of interest move with the pixels. Frames "
-    "pass untouched when nothing is to do. "
-    "Example: v4l2src ! slresize width=640 ! tee name=t t. ! queue ! slnormalize ! slinfer model=ssd.tflite ! fakesink t. ! queue ! "
-    "autovideosink",
-    "The Sightline authors");
+    "Makes YUV frames smaller early, before queues and tees: crops, turns, fits and scales within one pixel format, in "
+    "system memory only (no DMABuf, no GL). The size is what downstream's caps say or width and height; regions of interest "
+    "and relations move with the pixels. Frames pass untouched when nothing is to do.",
+    "gst-launch-1.0 v4l2src ! slresize width=640 ! tee name=t t. ! queue ! slpredict model=ssd.tflite ! text/x-raw ! fdsink "
+    "t. ! queue ! autovideosink",
+    "architecture.md");
   base_class->transform_caps = sl_resize_transform_caps;
   base_class->fixate_caps = sl_resize_fixate_caps;
   base_class->accept_caps = sl_resize_accept_caps;
+  base_class->query = sl_resize_query;
   base_class->set_caps = sl_resize_set_caps;
   base_class->decide_allocation = sl_resize_decide_allocation;
   base_class->propose_allocation = sl_resize_propose_allocation;

@@ -3,8 +3,8 @@
  * sltrack: gives the regions of interest of video frames ids that stay with their objects. Pixels are neither read nor
  * copied; a frame without regions goes through as it is.
  *
- * A frame was looked at when it has regions, or an SlFrameMeta, which slpostprocess leaves on every frame that went through
- * a model. In any other frame objects move on as they moved before, and none is missed.
+ * A frame was looked at when it has regions of objects, or an SlFrameMeta that says so, which slpostprocess leaves on every frame that
+ * went through a model. In any other frame objects move on as they moved before, and none is missed.
  */
 #include "plugins/elements.h"
 
@@ -12,6 +12,7 @@
 #include <gst/video/video.h>
 #include <math.h>
 
+#include "plugins/describe.h"
 #include "plugins/framemeta.h"
 #include "plugins/objectregions.h"
 #include "plugins/predictions.h"
@@ -83,9 +84,14 @@ static const SlProperty properties[] = {
 };
 
 static gboolean
-was_looked_at (GstBuffer *buffer)
+was_looked_at (SlTrack *self, GstBuffer *buffer)
 {
-  return gst_buffer_get_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL || sl_buffer_get_frame_meta (buffer) != NULL;
+  gpointer state = NULL;
+  GstMeta *meta;
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL)
+    if (!sl_region_is_label ((GstVideoRegionOfInterestMeta *) meta, self->width, self->height))
+      return TRUE;
+  return sl_buffer_was_looked_at (buffer);
 }
 
 static gboolean
@@ -205,11 +211,9 @@ add_expected (SlTrack *self, GstBuffer *buffer)
 static void
 tell (SlTrack *self, GstBuffer *buffer)
 {
-  SlPrediction prediction = { .width = self->width, .height = self->height, .frame = self->frame - 1, .timestamp = G_MAXUINT64 };
-  const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
-  if (segment->format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (buffer))
-    prediction.timestamp = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
-  sl_prediction_signal_emit_buffer (self, predictions_signal, &self->reader, buffer, &prediction);
+  SlPrediction prediction = { .width = self->width, .height = self->height };
+  sl_prediction_signal_emit_buffer (self, predictions_signal, &self->reader, buffer, &GST_BASE_TRANSFORM (self)->segment, self->frame - 1,
+                                    &prediction);
 }
 
 static GstFlowReturn
@@ -223,7 +227,7 @@ sl_track_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   sl_tracker_configure (self->tracking.tracker, &settings);
   const guint steps = sl_tracking_advance (&self->tracking, GST_BUFFER_PTS (buffer));
   self->frame++;
-  if (was_looked_at (buffer)) {
+  if (was_looked_at (self, buffer)) {
     track_regions (self, buffer, steps, drop_unsure);
     tell (self, buffer);
     return GST_FLOW_OK;
@@ -240,8 +244,9 @@ sl_track_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 static GstFlowReturn
 sl_track_prepare_output_buffer (GstBaseTransform *base, GstBuffer *in, GstBuffer **out)
 {
+  SlTrack *self = (SlTrack *) base;
   const gboolean regions = gst_buffer_get_meta (in, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL;
-  if (regions || (interpolates ((SlTrack *) base) && !was_looked_at (in)))
+  if (regions || (interpolates (self) && !was_looked_at (self, in)))
     return GST_BASE_TRANSFORM_CLASS (sl_track_parent_class)->prepare_output_buffer (base, in, out);
   *out = in;
   return GST_FLOW_OK;
@@ -305,12 +310,12 @@ sl_track_class_init (SlTrackClass *klass)
   predictions_signal = sl_prediction_signal_add (object_class);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_element_class_set_static_metadata (
+  sl_element_class_describe (
     element_class, "Sightline tracker", "Filter/Analyzer/Video",
-    "Gives regions of interest, whoever wrote them, ids that stay with their objects from frame to frame (ByteTrack): a structure "
-    "\"object_id\" with the field id, as DL Streamer's elements have it. "
-    "Example: slinfer model=ssd.tflite ! slpostprocess threshold=0.1 ! sltrack ! sloverlay ! videoconvert ! autovideosink",
-    "The Sightline authors");
+    "Gives regions of interest, whoever wrote them, ids that stay with their objects from frame to frame (ByteTrack): a "
+    "structure \"object_id\" with the field id, as DL Streamer's elements have it.",
+    "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite threshold=0.1 ! sltrack ! sloverlay ! videoconvert ! autovideosink",
+    "predictions.md");
   klass->transform_ip = sl_track_transform_ip;
   klass->prepare_output_buffer = sl_track_prepare_output_buffer;
   klass->set_caps = sl_track_set_caps;

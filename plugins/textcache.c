@@ -8,6 +8,8 @@
 #include <pango/pangocairo.h>
 #include <string.h>
 
+#include "base/show.h"
+
 #define FONT "Sans Bold"
 /* Words kept, and characters shown of one: a hostile stream may name a million classes. */
 #define MOST_WORDS 512
@@ -72,9 +74,7 @@ render (SlTextCache *cache, const char *word)
 {
   gint width = 0, height = 0;
   SlStencil *stencil = g_new0 (SlStencil, 1);
-  g_autofree char *valid = g_utf8_make_valid (word, -1);
-  g_autofree char *shown = g_utf8_substring (valid, 0, MIN (g_utf8_strlen (valid, -1), MOST_CHARACTERS));
-  g_strdelimit (shown, "\r\n\t", ' ');
+  g_autofree char *shown = sl_show (word, MOST_CHARACTERS);
   pango_layout_set_text (cache->layout, shown, -1);
   pango_layout_get_pixel_size (cache->layout, &width, &height);
   stencil->width = CLAMP (width, 1, MOST_PIXELS);

@@ -49,6 +49,12 @@ sl_tracking_advance (SlTracking *tracking, GstClockTime pts)
 }
 
 void
+sl_tracking_skip (SlTracking *tracking, GstClockTime pts)
+{
+  sl_tracker_skip (tracking->tracker, sl_tracking_advance (tracking, pts));
+}
+
+void
 sl_tracking_run (SlTracking *tracking, SlPrediction *prediction, GstClockTime pts)
 {
   const guint n = prediction->n_objects;

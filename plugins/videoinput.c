@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table of pixel formats, the reading of colorimetry, and the checked mapping of frames.
+ * The table of pixel formats, and the reading of colorimetry.
  */
 #include "plugins/videoinput.h"
 
 #include "core/error.h"
+#include "plugins/videocaps.h"
+#include "plugins/videoframe.h"
 
 #include <string.h>
 
@@ -69,24 +71,18 @@ find_sites (const GstVideoInfo *video, SlImageInfo *image)
 }
 
 gboolean
-sl_video_input_is_raw (GstCaps *caps)
-{
-  return gst_caps_get_size (caps) == 1 && gst_structure_has_name (gst_caps_get_structure (caps, 0), "video/x-raw")
-         && gst_caps_features_is_equal (gst_caps_get_features (caps, 0), GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
-}
-
-gboolean
 sl_video_input_read (GstCaps *caps, const char *element, const char *taken, GstVideoInfo *video, SlImageInfo *image, GError **error)
 {
   memset (image, 0, sizeof *image);
+  if (!sl_video_caps_check_memory (caps, element, error))
+    return FALSE;
   if (!gst_video_info_from_caps (video, caps)) {
     g_autofree char *text = gst_caps_to_string (caps);
     g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "frame caps: expected video/x-raw with format, width and height, got %s", text);
     return FALSE;
   }
   if (!find_format (GST_VIDEO_INFO_FORMAT (video), taken, &image->format)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "pixel format %s is not supported; expected one of %s: put videoconvert before %s",
-                 gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (video)), taken, element);
+    sl_video_caps_refuse_format (gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (video)), taken, element, error);
     return FALSE;
   }
   if (GST_VIDEO_INFO_IS_INTERLACED (video)) {
@@ -103,14 +99,6 @@ sl_video_input_read (GstCaps *caps, const char *element, const char *taken, GstV
   return TRUE;
 }
 
-static gboolean
-meta_agrees (const GstVideoMeta *meta, const GstVideoInfo *video)
-{
-  return meta == NULL
-         || (meta->format == GST_VIDEO_INFO_FORMAT (video) && meta->n_planes == GST_VIDEO_INFO_N_PLANES (video)
-             && meta->width >= (guint) GST_VIDEO_INFO_WIDTH (video) && meta->height >= (guint) GST_VIDEO_INFO_HEIGHT (video));
-}
-
 gboolean
 sl_video_direction_check (gint direction, GError **error)
 {
@@ -122,44 +110,13 @@ sl_video_direction_check (gint direction, GError **error)
 }
 
 gboolean
-sl_video_input_map (GstVideoFrame *frame, SlImage *image, const SlImageInfo *info, const GstVideoInfo *video, GstBuffer *buffer)
+sl_video_input_map (GstVideoFrame *frame, SlImage *image, const GstVideoInfo *video, GstBuffer *buffer, GError **error)
 {
-  SlMemory memory[3] = { { NULL, 0 } };
-  if (!meta_agrees (gst_buffer_get_video_meta (buffer), video) || gst_buffer_get_size (buffer) == 0
-      || !gst_video_frame_map (frame, video, buffer, GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
+  if (!sl_video_frame_map (frame, video, buffer, GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF, error))
     return FALSE;
   for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES (video); p++) {
-    const GstMapInfo *map = frame->meta != NULL ? &frame->map[p] : &frame->map[0];
-    memory[p] = (SlMemory){ map->data, map->size };
     image->plane[p] = GST_VIDEO_FRAME_PLANE_DATA (frame, p);
     image->stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE (frame, p);
   }
-  if (sl_image_check (info, image, memory) == SL_IMAGE_OK)
-    return TRUE;
-  gst_video_frame_unmap (frame);
-  return FALSE;
-}
-
-void
-sl_video_input_unmap (GstVideoFrame *frame)
-{
-  gst_video_frame_unmap (frame);
-}
-
-char *
-sl_video_input_complaint (const GstVideoInfo *video, GstBuffer *buffer)
-{
-  const GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
-  const char *format = gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (video));
-  GString *text = g_string_new (NULL);
-  g_string_append_printf (text, "frame buffer: expected %" G_GSIZE_FORMAT " bytes (%s %dx%d), got %" G_GSIZE_FORMAT,
-                          GST_VIDEO_INFO_SIZE (video), format, GST_VIDEO_INFO_WIDTH (video), GST_VIDEO_INFO_HEIGHT (video),
-                          gst_buffer_get_size (buffer));
-  if (meta != NULL)
-    g_string_append_printf (
-      text, " with a GstVideoMeta of %s %ux%u, strides %d %d %d, offsets %" G_GSIZE_FORMAT " %" G_GSIZE_FORMAT " %" G_GSIZE_FORMAT,
-      gst_video_format_to_string (meta->format), meta->width, meta->height, meta->stride[0], meta->stride[1], meta->stride[2],
-      meta->offset[0], meta->offset[1], meta->offset[2]);
-  g_string_append (text, "; the element upstream sends something else than its caps say");
-  return g_string_free (text, FALSE);
+  return TRUE;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Raw video as the preprocessor takes it: GstVideoInfo -> SlImageInfo, a buffer -> SlImage. Everything a buffer or its
- * GstVideoMeta says about sizes is checked before a pixel is read.
+ * Raw video as the preprocessor takes it: GstVideoInfo -> SlImageInfo, a buffer -> SlImage.
  */
 #ifndef SL_PLUGINS_VIDEOINPUT_H
 #define SL_PLUGINS_VIDEOINPUT_H
@@ -17,20 +16,14 @@ G_BEGIN_DECLS
 #define SL_VIDEO_INPUT_FORMATS \
   "{ NV12, NV21, I420, YV12, YUY2, UYVY, Y42B, Y444, P010_10LE, I420_10LE, GRAY8, RGB, BGR, RGBx, BGRx, RGBA, BGRA, xRGB, ARGB, xBGR, ABGR, RGBP }"
 
-/** sl_video_input_is_raw: whether @caps are of raw video in system memory, of any format: what sl_video_input_read() explains. */
-gboolean sl_video_input_is_raw (GstCaps *caps);
 /** sl_video_input_read: frames of @caps for @element, which takes @formats, a list as in SL_VIDEO_INPUT_FORMATS and of these only. FALSE
- *  with @error set for caps that are incomplete, another format, and interlaced video. */
+ *  with @error set for caps that are incomplete, another memory than the system's, another format, and interlaced video. */
 gboolean sl_video_input_read (GstCaps *caps, const char *element, const char *formats, GstVideoInfo *video, SlImageInfo *image,
                               GError **error);
 /** sl_video_direction_check: FALSE with @error set when @direction, a GstVideoOrientationMethod, is custom. */
 gboolean sl_video_direction_check (gint direction, GError **error);
-/** sl_video_input_map: maps @buffer for reading and fills @image. FALSE, with nothing mapped, when the buffer or its
- *  GstVideoMeta does not hold a frame of @video, of which @info came; undone by sl_video_input_unmap(). */
-gboolean sl_video_input_map (GstVideoFrame *frame, SlImage *image, const SlImageInfo *info, const GstVideoInfo *video, GstBuffer *buffer);
-void sl_video_input_unmap (GstVideoFrame *frame);
-/** sl_video_input_complaint: (transfer full): why sl_video_input_map() refused @buffer, expected and got. */
-char *sl_video_input_complaint (const GstVideoInfo *video, GstBuffer *buffer);
+/** sl_video_input_map: sl_video_frame_map() for reading, which also fills @image. */
+gboolean sl_video_input_map (GstVideoFrame *frame, SlImage *image, const GstVideoInfo *video, GstBuffer *buffer, GError **error);
 
 G_END_DECLS
 

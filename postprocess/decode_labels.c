@@ -2,9 +2,13 @@
 /*
  * Decoder "labels": one score a class -> the best classes of the whole picture.
  *
- * Parameters: "activation" none (default: the tensor holds probabilities), softmax or sigmoid (it holds logits);
- * "background-offset" an integer added to every class index, -1 for models whose class 0 is a background that the
- * labels file leaves out; what falls below 0 is not reported.
+ * Parameters: "activation" none (the tensor holds probabilities), softmax or sigmoid (it holds logits); "background-offset" an
+ * integer added to every class index, -1 for models whose class 0 is a background that the labels file leaves out; what
+ * falls below 0 is not reported; "score-calibration", see calibration.h.
+ *
+ * Without a stated activation there is none where the model's last operators make probabilities or all codes of the
+ * tensor mean some; else softmax, or sigmoid for a single number. A float tensor that nothing is known of holds
+ * probabilities until a number outside 0..1 comes, and logits from that frame on.
  *
  * Quantised scores are ranked and thresholded as codes; only those reported become floats. Scores that are NaN, and
  * infinite ones where they stand for probabilities, are never reported.
@@ -13,6 +17,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "postprocess/calibration.h"
 #include "postprocess/decoders.h"
 #include "postprocess/params.h"
 #include "postprocess/topk.h"
@@ -29,18 +34,25 @@ static const char *const activations[] = { "none", "softmax", "sigmoid", NULL };
 /* Output quantisation that the 8-bit specification fixes for probabilities, for tensors that come without one. */
 #define PROBABILITY_SCALE (1.0 / 256)
 
-static const char *const params[] = { "activation", "background-offset", NULL };
+/* Probabilities in codes may miss 0 and 1 by this much, and in floats by that. */
+#define CODE_SLACK 0.1
+#define FLOAT_SLACK 1e-3f
+
+static const char *const params[] = { "activation", "background-offset", SL_CALIBRATION_PARAM, NULL };
 
 typedef struct
 {
   SlDtype dtype;
   guint n;
   Activation activation;
+  gboolean told;  /* by the tensor, since nothing states the activation */
+  gboolean watch; /* logits from the first number outside 0..1 on */
   gint offset;
   gfloat threshold;
-  gint bias;         /* table index = code + bias */
-  gint lowest;       /* lowest table index that can pass the threshold, 256 = none */
-  gfloat table[256]; /* none, sigmoid: confidence of each code; softmax: exp (-scale * distance to the best code) */
+  SlCalibration *calibration; /* (nullable) */
+  gint bias;                  /* table index = code + bias */
+  gint lowest;                /* lowest table index that can pass the threshold, 256 = none */
+  gfloat table[256];          /* none, sigmoid: confidence of each code; softmax: exp (-scale * distance to the best code) */
   SlTopK top;
 } State;
 
@@ -60,16 +72,36 @@ is_score_type (SlDtype dtype)
 }
 
 static gboolean
-matches (const SlDecoderConfig *config)
+fits (const SlDecoderConfig *config)
 {
   return config->n_tensors == 1 && is_score_type (config->tensors[0].dtype) && is_vector (&config->tensors[0]);
+}
+
+/* Why numbers of the right shape are not taken for classes unless that is stated; NULL = they are. */
+static const char *
+unmatched (const SlDecoderConfig *config)
+{
+  if (!fits (config) || config->n_labels > 0)
+    return NULL;
+  if (sl_decoder_elements (&config->tensors[0]) == 1)
+    return "a single number is taken for a class only with a label or with decoder=labels; sightline infer gives the number";
+  if (config->tensors[0].values == SL_VALUES_FEATURES)
+    return "its last operators make features (an embedding), which are taken for classes only with labels or with decoder=labels; sightline "
+           "infer gives the numbers";
+  return NULL;
+}
+
+static gboolean
+matches (const SlDecoderConfig *config)
+{
+  return fits (config) && unmatched (config) == NULL;
 }
 
 static guint
 classes (const SlDecoderConfig *config)
 {
   gint offset = 0;
-  if (!matches (config) || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, NULL))
+  if (!fits (config) || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, NULL))
     return 0;
   return (guint) MAX ((gint64) sl_decoder_elements (&config->tensors[0]) + offset, 0);
 }
@@ -78,6 +110,37 @@ static double
 sigmoid (double x)
 {
   return 1 / (1 + exp (-x));
+}
+
+/* What makes confidences of @n logits. */
+static Activation
+activation_of_logits (guint n)
+{
+  return n > 1 ? ACTIVATION_SOFTMAX : ACTIVATION_SIGMOID;
+}
+
+/* Whether some codes of @tensor mean no probabilities. */
+static gboolean
+codes_exceed (const SlDecoderTensor *tensor)
+{
+  const double lowest = tensor->dtype == SL_DTYPE_I8 ? -128 : 0, scale = (double) tensor->scale;
+  return tensor->scale > 0
+         && ((lowest - tensor->zero_point) * scale < -CODE_SLACK || (lowest + 255 - tensor->zero_point) * scale > 1 + CODE_SLACK);
+}
+
+/* The activation where nothing states one. */
+static void
+tell_activation (State *state, const SlDecoderTensor *tensor)
+{
+  const gboolean codes = tensor->dtype != SL_DTYPE_F32;
+  state->activation = ACTIVATION_NONE;
+  if (state->calibration != NULL || tensor->values == SL_VALUES_PROBABILITIES || (codes && !codes_exceed (tensor)))
+    return;
+  state->told = TRUE;
+  if (codes || tensor->values == SL_VALUES_LOGITS)
+    state->activation = activation_of_logits (state->n);
+  else
+    state->watch = TRUE;
 }
 
 static void
@@ -104,7 +167,7 @@ open_labels (const SlDecoderConfig *config, GError **error)
 {
   guint activation;
   gint offset;
-  if (!matches (config)) {
+  if (!fits (config)) {
     g_autofree char *got = sl_decoder_describe (config);
     g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
                  "decoder labels: expected one tensor of uint8, int8 or float32 with one dimension other than 1, such as "
@@ -115,12 +178,18 @@ open_labels (const SlDecoderConfig *config, GError **error)
   if (!sl_decoder_param_choice (config, "activation", activations, &activation, error)
       || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, error))
     return NULL;
+  g_autoptr (SlCalibration) calibration = NULL;
+  if (!sl_calibration_new (config, classes (config), &calibration, error))
+    return NULL;
   State *state = g_new0 (State, 1);
   state->dtype = config->tensors[0].dtype;
   state->n = sl_decoder_elements (&config->tensors[0]);
   state->activation = (Activation) activation;
   state->offset = offset;
   state->threshold = config->threshold;
+  state->calibration = g_steal_pointer (&calibration);
+  if (sl_decoder_param (config, "activation") == NULL)
+    tell_activation (state, &config->tensors[0]);
   state->top.capacity = MIN (config->max_results, state->n);
   state->top.items = g_new (SlRanked, state->top.capacity);
   if (state->dtype != SL_DTYPE_F32)
@@ -142,27 +211,40 @@ report (const State *state, SlResult *result, guint32 index, double confidence)
     return;
   SlClass *found = &result->classes[result->n_classes++];
   found->label_id = (gint32) MIN ((gint64) index + state->offset, G_MAXINT32);
-  found->confidence = (gfloat) confidence;
+  found->confidence = (gfloat) fmin (confidence, 1);
+}
+
+/* Index into the table of the code of class @i. */
+static inline gint
+table_index (const State *state, const guint8 *codes, guint i)
+{
+  return codes[i] ^ (guint8) state->bias; /* int8 code + 128 is the byte with its top bit flipped */
+}
+
+static double
+softmax_sum_of_codes (const State *state, const guint8 *codes, gint *best)
+{
+  double sum = 0;
+  *best = 0;
+  for (guint i = 0; i < state->n; i++)
+    *best = MAX (*best, table_index (state, codes, i));
+  for (guint i = 0; i < state->n; i++)
+    sum += state->table[*best - table_index (state, codes, i)];
+  return sum;
 }
 
 static void
 decode_codes (State *state, const guint8 *codes, SlResult *result)
 {
-  guint8 flip = (guint8) state->bias; /* int8 code + 128 is the byte with its top bit flipped */
   gint best = 0;
   double sum = 1;
   for (guint i = first_class (state); i < state->n; i++) {
-    gint at = codes[i] ^ flip;
+    gint at = table_index (state, codes, i);
     if (at >= state->lowest)
       sl_top_k_push (&state->top, (gfloat) at, i);
   }
-  if (state->activation == ACTIVATION_SOFTMAX) {
-    for (guint i = 0; i < state->n; i++)
-      best = MAX (best, codes[i] ^ flip);
-    sum = 0;
-    for (guint i = 0; i < state->n; i++)
-      sum += state->table[best - (codes[i] ^ flip)];
-  }
+  if (state->activation == ACTIVATION_SOFTMAX)
+    sum = softmax_sum_of_codes (state, codes, &best);
   sl_top_k_sort (&state->top);
   for (guint i = 0; i < state->top.count; i++) {
     gint at = (gint) state->top.items[i].key;
@@ -226,12 +308,55 @@ decode_floats (State *state, const guint8 *bytes, SlResult *result)
   }
 }
 
+/* Each class has a curve of its own, so all of them are worked out before the best are known. */
+static void
+decode_calibrated (State *state, const void *data, SlResult *result)
+{
+  const gboolean codes = state->dtype != SL_DTYPE_F32, softmax = state->activation == ACTIVATION_SOFTMAX;
+  gint best_code = 0;
+  gfloat best = 0;
+  const double sum = !softmax ? 1 : codes ? softmax_sum_of_codes (state, data, &best_code) : softmax_sum (state, data, &best);
+  for (guint i = first_class (state); i < state->n; i++) {
+    double score;
+    if (codes) {
+      const gint at = table_index (state, data, i);
+      score = softmax ? (double) state->table[best_code - at] / sum : (double) state->table[at];
+    } else {
+      const gfloat number = load_float (data, i);
+      score = softmax ? softmax_weight (number, best) / sum : state->activation == ACTIVATION_SIGMOID ? sigmoid (number) : (double) number;
+    }
+    score = sl_calibration_apply (state->calibration, (gint32) i + state->offset, score);
+    if (score >= (double) state->threshold)
+      sl_top_k_push (&state->top, (gfloat) score, i);
+  }
+  sl_top_k_sort (&state->top);
+  for (guint i = 0; i < state->top.count; i++)
+    report (state, result, state->top.items[i].index, (double) state->top.items[i].key);
+}
+
+static gboolean
+exceeds (const State *state, const guint8 *bytes)
+{
+  for (guint i = 0; i < state->n; i++) {
+    const gfloat number = load_float (bytes, i);
+    if (isfinite (number) && (number < -FLOAT_SLACK || number > 1 + FLOAT_SLACK))
+      return TRUE;
+  }
+  return FALSE;
+}
+
 static void
 decode_labels (gpointer opened, const void *const *data, SlResult *result)
 {
   State *state = opened;
   state->top.count = 0;
-  if (state->dtype == SL_DTYPE_F32)
+  if (state->watch && exceeds (state, data[0])) {
+    state->watch = FALSE;
+    state->activation = activation_of_logits (state->n);
+  }
+  if (state->calibration != NULL)
+    decode_calibrated (state, data[0], result);
+  else if (state->dtype == SL_DTYPE_F32)
     decode_floats (state, data[0], result);
   else
     decode_codes (state, data[0], result);
@@ -241,8 +366,25 @@ static void
 close_labels (gpointer opened)
 {
   State *state = opened;
+  sl_calibration_free (state->calibration);
   g_free (state->top.items);
   g_free (state);
+}
+
+static const char *
+note (gconstpointer opened)
+{
+  const State *state = opened;
+  if (state->calibration != NULL)
+    return "scores are calibrated, as the model's metadata states";
+  if (!state->told)
+    return NULL;
+  if (state->activation == ACTIVATION_SOFTMAX)
+    return "the tensor holds logits: confidences are their softmax (decoder labels,activation=none or sigmoid for anything else)";
+  if (state->activation == ACTIVATION_SIGMOID)
+    return "the tensor holds a logit: the confidence is its sigmoid (decoder labels,activation=none for anything else)";
+  return "nothing says whether the tensor holds probabilities or logits: a number outside 0..1 will tell (decoder labels,activation=none, "
+         "softmax or sigmoid states it)";
 }
 
 const SlDecoder sl_decoder_labels = {
@@ -251,8 +393,10 @@ const SlDecoder sl_decoder_labels = {
   .params = params,
   .threshold = 0,
   .matches = matches,
+  .unmatched = unmatched,
   .open = open_labels,
   .decode = decode_labels,
   .close = close_labels,
   .classes = classes,
+  .note = note,
 };

@@ -247,7 +247,7 @@ read_box (const State *state, const void *data, gsize first, SlDetection *person
   person->y_min = n[y] * state->scale_y;
   person->x_max = n[2 + x] * state->scale_x;
   person->y_max = n[2 + y] * state->scale_y;
-  person->confidence = n[4];
+  person->confidence = MIN (n[4], 1);
   return isfinite (person->x_min) && isfinite (person->y_min) && isfinite (person->x_max) && isfinite (person->y_max)
          && isfinite (person->confidence) && person->x_max > person->x_min && person->y_max > person->y_min;
 }

@@ -4,7 +4,9 @@
  * scores [1,H,W,C] or [1,C,H,W], of which the highest counts; one channel of scores means class 1 where it reaches the
  * threshold.
  *
- * Parameters: "background-offset": an integer added to every class; "activation" none or sigmoid, for one channel of scores.
+ * Parameters: "background-offset": an integer added to every class; "activation" none or sigmoid, for one channel of scores;
+ * "background" yes or no: whether class 0 is the background. Unstated, it is where class 0 has no name or one that says so
+ * and, without labels, where that many classes are usual with a background: 1, 2, 21 (PASCAL VOC) and 151 (ADE20K).
  * Classes outside 0..254 and cells without a number become SL_MASK_VOID.
  */
 #include <math.h>
@@ -20,14 +22,19 @@
 #define MOST_CLASSES 255
 #define MOST_CELLS (1u << 26)
 
-static const char *const params[] = { "background-offset", "activation", NULL };
+static const char *const params[] = { "background-offset", "activation", "background", NULL };
+
+/* What data sets call the class of everything else. */
+static const char *const background_names[] = { "background", "__background__", "bg",    "void",   "unlabeled", "unlabelled",
+                                                "unknown",    "none",           "other", "others", "nothing",   NULL };
 
 typedef struct
 {
   SlDtype dtype;
   SlPictureShape shape;
   gboolean is_map;
-  gint offset;
+  gint offset, background;
+  gboolean told; /* the background by labels or classes, since nothing states it */
   gfloat threshold;
   SlValues values; /* scores only */
   guint8 *classes;
@@ -75,6 +82,22 @@ classes (const SlDecoderConfig *config)
   return (guint) MAX ((gint) shape.channels + offset, 0);
 }
 
+/* Whether class 0, after the offset, is the background, where no parameter says so. */
+static gboolean
+tell_background (const SlDecoderConfig *config, const SlPictureShape *shape, gint offset)
+{
+  static const guint usual[] = { 1, 2, 21, 151 };
+  if (config->n_labels > 0) {
+    g_autofree char *name = config->first_label != NULL ? g_ascii_strdown (config->first_label, -1) : NULL;
+    return name == NULL || g_strv_contains (background_names, name);
+  }
+  const guint classes = is_map (&config->tensors[0], shape) ? config->tensors[0].classes : shape->channels;
+  for (guint i = 0; i < G_N_ELEMENTS (usual) && offset == 0; i++)
+    if (classes == usual[i])
+      return TRUE;
+  return FALSE;
+}
+
 static gpointer
 open_segmentation (const SlDecoderConfig *config, GError **error)
 {
@@ -82,6 +105,7 @@ open_segmentation (const SlDecoderConfig *config, GError **error)
   SlPictureShape shape;
   guint activation;
   gint offset;
+  gboolean background;
   if (!find_shape (config, &shape))
     return sl_decoder_refuse (
       config, "segmentation",
@@ -89,13 +113,16 @@ open_segmentation (const SlDecoderConfig *config, GError **error)
       "uint8, int8 or float32 with at most 255 classes",
       error);
   if (!sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, error)
-      || !sl_decoder_param_choice (config, "activation", activations, &activation, error))
+      || !sl_decoder_param_choice (config, "activation", activations, &activation, error)
+      || !sl_decoder_param_bool (config, "background", tell_background (config, &shape, offset), &background, error))
     return NULL;
   State *state = g_new0 (State, 1);
   state->dtype = config->tensors[0].dtype;
   state->shape = shape;
   state->is_map = is_map (&config->tensors[0], &shape);
   state->offset = offset;
+  state->background = background ? 0 : SL_NO_BACKGROUND;
+  state->told = sl_decoder_param (config, "background") == NULL;
   state->threshold = config->threshold;
   if (!state->is_map)
     sl_values_init (&state->values, &config->tensors[0], activation == 1 ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
@@ -190,7 +217,7 @@ decode_segmentation (gpointer opened, const void *const *data, SlResult *result)
     rank_codes (state, data[0], n);
   else
     rank_floats (state, data[0], n);
-  result->mask = (SlMask){ state->shape.width, state->shape.height, state->classes };
+  result->mask = (SlMask){ state->shape.width, state->shape.height, state->classes, state->background };
 }
 
 static void
@@ -199,6 +226,16 @@ close_segmentation (gpointer opened)
   State *state = opened;
   g_free (state->classes);
   g_free (state);
+}
+
+static const char *
+note (gconstpointer opened)
+{
+  const State *state = opened;
+  if (!state->told)
+    return NULL;
+  return state->background == 0 ? "class 0 is the background (decoder segmentation,background=no where it is not)"
+                                : "no class is the background (decoder segmentation,background=yes where class 0 is)";
 }
 
 const SlDecoder sl_decoder_segmentation = {
@@ -211,4 +248,5 @@ const SlDecoder sl_decoder_segmentation = {
   .decode = decode_segmentation,
   .close = close_segmentation,
   .classes = classes,
+  .note = note,
 };

@@ -5,13 +5,14 @@
  *
  * Converters write them in one of two orders, told apart by where the boxes are: boxes, classes, scores, count
  * (TensorFlow 1) or scores, boxes, count, classes (TensorFlow 2). Parameter "order" names any other one;
- * "background-offset" is an integer added to every class, -1 where class 0 is a background.
+ * "background-offset" is an integer added to every class, -1 where class 0 is a background; "score-calibration": see calibration.h.
  * Rows with a NaN, an infinite corner, no area or an impossible class are never reported.
  */
 #include <math.h>
 #include <string.h>
 
 #include "core/error.h"
+#include "postprocess/calibration.h"
 #include "postprocess/decoders.h"
 #include "postprocess/params.h"
 #include "postprocess/topk.h"
@@ -33,7 +34,7 @@ static const guint known_orders[][N_ROLES] = {
   { 1, 3, 0, 2 },
 };
 
-static const char *const params[] = { "order", "background-offset", NULL };
+static const char *const params[] = { "order", "background-offset", SL_CALIBRATION_PARAM, NULL };
 
 typedef struct
 {
@@ -42,6 +43,7 @@ typedef struct
   gint offset;
   gfloat threshold;
   SlTopK top;
+  SlCalibration *calibration; /* (nullable) */
 } State;
 
 static gboolean
@@ -124,7 +126,11 @@ open_ssd (const SlDecoderConfig *config, GError **error)
   }
   if (!sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, error))
     return NULL;
+  SlCalibration *calibration = NULL;
+  if (!sl_calibration_new (config, 0, &calibration, error))
+    return NULL;
   State *state = g_new0 (State, 1);
+  state->calibration = calibration;
   memcpy (state->tensor, order, sizeof order);
   state->n = sl_decoder_elements (&config->tensors[order[ROLE_SCORES]]);
   state->offset = offset;
@@ -158,14 +164,19 @@ read_row (const State *state, const void *const *data, guint row, SlDetection *f
 {
   const guint8 *boxes = data[state->tensor[ROLE_BOXES]];
   gfloat class_id = load_float (data[state->tensor[ROLE_CLASSES]], row);
-  found->confidence = load_float (data[state->tensor[ROLE_SCORES]], row);
+  gfloat score = load_float (data[state->tensor[ROLE_SCORES]], row);
   found->y_min = load_float (boxes, (gsize) row * 4);
   found->x_min = load_float (boxes, (gsize) row * 4 + 1);
   found->y_max = load_float (boxes, (gsize) row * 4 + 2);
   found->x_max = load_float (boxes, (gsize) row * 4 + 3);
-  if (!(class_id > -0.5f && class_id < 1e6f) || !isfinite (found->confidence) || !(found->confidence >= state->threshold))
+  if (!(class_id > -0.5f && class_id < 1e6f) || !isfinite (score))
     return FALSE;
   found->label_id = (gint32) lrintf (class_id) + state->offset;
+  if (state->calibration != NULL)
+    score = (gfloat) sl_calibration_apply (state->calibration, found->label_id, (double) score);
+  if (!(score >= state->threshold))
+    return FALSE;
+  found->confidence = MIN (score, 1);
   return found->label_id >= 0 && isfinite (found->x_min) && isfinite (found->y_min) && isfinite (found->x_max) && isfinite (found->y_max)
          && found->x_max > found->x_min && found->y_max > found->y_min;
 }
@@ -190,8 +201,16 @@ static void
 close_ssd (gpointer opened)
 {
   State *state = opened;
+  sl_calibration_free (state->calibration);
   g_free (state->top.items);
   g_free (state);
+}
+
+static const char *
+note (gconstpointer opened)
+{
+  const State *state = opened;
+  return state->calibration != NULL ? "scores are calibrated, as the model's metadata states" : NULL;
 }
 
 const SlDecoder sl_decoder_ssd = {
@@ -204,4 +223,5 @@ const SlDecoder sl_decoder_ssd = {
   .decode = decode_ssd,
   .close = close_ssd,
   .classes = classes,
+  .note = note,
 };

@@ -9,11 +9,12 @@
 #include <glib.h>
 
 #include "core/graph.h"
+#include "core/valuekind.h"
 #include "postprocess/result.h"
 
 G_BEGIN_DECLS
 
-/** One tensor to decode: rank, dims, dtype and quantisation are set; @data changes every frame. */
+/** One tensor to decode; its data changes every frame. */
 typedef struct
 {
   SlDtype dtype;
@@ -21,6 +22,8 @@ typedef struct
   gint32 dims[SL_MAX_RANK];
   gfloat scale; /* 0 = not quantised */
   gint32 zero_point;
+  SlValueKind values; /* what its maker says of its numbers */
+  guint classes;      /* of a map: that its numbers are chosen from, 0 = unknown */
 } SlDecoderTensor;
 
 /**
@@ -30,6 +33,7 @@ typedef struct
  *   decoder's own, which its parameter "iou-threshold" overrides
  * @max_results: 1..SL_MAX_RESULTS
  * @n_labels: number of class names known, 0 = unknown
+ * @first_label: (nullable): name of class 0; NULL where @n_labels names leave it out
  * @input_width, @input_height: pixels of the model's input, 0 = unknown
  * @params: (nullable): string -> string, the decoder's own parameters (documented in its file)
  */
@@ -41,6 +45,7 @@ typedef struct
   gfloat iou_threshold;
   guint max_results;
   guint n_labels;
+  const char *first_label;
   gint32 input_width, input_height;
   GHashTable *params;
 } SlDecoderConfig;
@@ -56,9 +61,12 @@ typedef struct _SlDecoding SlDecoding;
  * @names: (nullable): what its classes are called where no labels say so, NULL-terminated
  * @threshold: used where the user states none
  * @matches: whether it can decode these tensors without being named
+ * @unmatched: (nullable): why it does not match tensors of its shape unless it is named; NULL = there is no such reason
  * @open: checks @config and returns the decoder's state, or NULL with a message naming expected and got
  * @decode: fills @result from @data (one pointer per tensor, aligned to its elements); tolerates NaN, infinities and any code
  * @close: frees the state
+ * @classes: (nullable): number of classes the tensors have, 0 = they do not say
+ * @note: (nullable): what the decoder took for granted, a sentence for `sightline inspect`; NULL = nothing
  */
 struct _SlDecoder
 {
@@ -68,10 +76,12 @@ struct _SlDecoder
   const char *const *names;
   gfloat threshold;
   gboolean (*matches) (const SlDecoderConfig *config);
+  const char *(*unmatched) (const SlDecoderConfig *config);
   gpointer (*open) (const SlDecoderConfig *config, GError **error);
   void (*decode) (gpointer state, const void *const *data, SlResult *result);
   void (*close) (gpointer state);
-  guint (*classes) (const SlDecoderConfig *config); /* number of classes the tensors have, 0 = they do not say */
+  guint (*classes) (const SlDecoderConfig *config);
+  const char *(*note) (gconstpointer state);
 };
 
 /** sl_decoding_new: opens decoder @name, or the first that matches when NULL. Parameters may follow the name and win over
@@ -85,6 +95,8 @@ const SlResult *sl_decoding_run (SlDecoding *decoding, const void *const *data);
 const SlDecoder *sl_decoding_decoder (const SlDecoding *decoding);
 /** sl_decoding_classes: number of classes the tensors have, 0 = they do not say. */
 guint sl_decoding_classes (const SlDecoding *decoding);
+/** sl_decoding_note: (transfer none) (nullable): what the decoder took for granted because nothing states it, as a sentence. */
+const char *sl_decoding_note (const SlDecoding *decoding);
 /** sl_decoder_names: (transfer full): every decoder, ", " between. */
 char *sl_decoder_names (void);
 

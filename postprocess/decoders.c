@@ -68,6 +68,13 @@ find_decoder (const char *name, const SlDecoderConfig *config, GError **error)
     return NULL;
   }
   g_autofree char *got = sl_decoder_describe (config);
+  for (guint i = 0; i < G_N_ELEMENTS (decoders); i++) {
+    const char *why = decoders[i]->unmatched != NULL ? decoders[i]->unmatched (config) : NULL;
+    if (why == NULL)
+      continue;
+    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "no decoder takes the tensors %s: %s", got, why);
+    return NULL;
+  }
   GString *known = g_string_new (NULL);
   for (guint i = 0; i < G_N_ELEMENTS (decoders); i++)
     g_string_append_printf (known, "%s%s (%s)", i > 0 ? "; " : "", decoders[i]->name, decoders[i]->description);
@@ -213,6 +220,12 @@ guint
 sl_decoding_classes (const SlDecoding *decoding)
 {
   return decoding->classes;
+}
+
+const char *
+sl_decoding_note (const SlDecoding *decoding)
+{
+  return decoding->decoder->note != NULL ? decoding->decoder->note (decoding->state) : NULL;
 }
 
 char *

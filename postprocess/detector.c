@@ -83,7 +83,7 @@ sl_detector_select (SlDetector *self)
 gboolean
 sl_detector_add (SlDetector *self, const gfloat corners[4], gfloat confidence, gint32 label_id, guint32 origin)
 {
-  const SlDetection box = { corners[0], corners[1], corners[2], corners[3], confidence, label_id, 0, 0 };
+  const SlDetection box = { corners[0], corners[1], corners[2], corners[3], MIN (confidence, 1), label_id, 0, 0 };
   if (self->n_candidates == self->top.capacity || !isfinite (box.x_min) || !isfinite (box.y_min) || !isfinite (box.x_max)
       || !isfinite (box.y_max) || !isfinite (confidence) || !(box.x_max > box.x_min) || !(box.y_max > box.y_min))
     return FALSE;

@@ -7,19 +7,7 @@
 
 #include <math.h>
 
-#define REPLACEMENT 0xFFFD
-
-gunichar
-sl_utf8_next (const char **text)
-{
-  gunichar c = g_utf8_get_char_validated (*text, -1);
-  if (c == (gunichar) -1 || c == (gunichar) -2) {
-    (*text)++;
-    return REPLACEMENT;
-  }
-  *text = g_utf8_next_char (*text);
-  return c;
-}
+#include "base/show.h"
 
 void
 sl_json_append_printf (GString *out, const char *format, ...)
@@ -52,7 +40,7 @@ append_escaped (GString *out, gunichar c)
       g_string_append (out, "\\t");
       break;
     default:
-      if (c < 0x20 || c == 0x7f)
+      if (!sl_is_plain (c))
         sl_json_append_printf (out, "\\u%04x", (guint) c);
       else
         g_string_append_unichar (out, c);

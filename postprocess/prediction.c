@@ -5,15 +5,16 @@
  */
 #include "postprocess/prediction.h"
 
+#include "base/show.h"
 #include "postprocess/json.h"
 
-/* As JSON strings, but bare: characters that would break a line become spaces. */
+/* As JSON strings, but bare: characters that would break a line or command a terminal become spaces. */
 static void
 append_plain (GString *out, const char *text)
 {
   while (*text != '\0') {
     gunichar c = sl_utf8_next (&text);
-    g_string_append_unichar (out, c < 0x20 || c == 0x7f ? ' ' : c);
+    g_string_append_unichar (out, sl_is_plain (c) ? c : ' ');
   }
 }
 
@@ -225,7 +226,7 @@ append_shares (GString *out, const SlPrediction *prediction)
 {
   for (guint i = 0; i < prediction->n_mask_classes; i++) {
     const SlMaskClass *found = &prediction->mask_classes[i];
-    if (found->label_id == 0)
+    if (found->label_id == prediction->mask.background)
       continue;
     append_plain (out, found->label);
     g_string_append_c (out, ' ');

@@ -72,6 +72,7 @@ typedef struct
  * @frame: number of the frame in its source, from 0
  * @timestamp: nanoseconds of stream time, G_MAXUINT64 when unknown (JSON null)
  * @width, @height: pixels of the original frame; of the tensor when there was none
+ * @made_picture: the model made a picture, @width x @height; there is nothing else to tell
  * @skeleton: (nullable): names and bones of all objects' points
  * @mask: a class for each cell of a grid over the whole frame; SL_MASK_VOID where the model did not see; @width 0 = none
  * @latency: (nullable)
@@ -82,6 +83,7 @@ typedef struct
   guint64 frame;
   guint64 timestamp;
   gint width, height;
+  gboolean made_picture;
   guint n_objects, n_labels;
   const SlObject *objects;
   const SlLabelled *labels;

@@ -47,11 +47,16 @@ typedef struct
   gfloat confidence;
 } SlClass;
 
-/** A class for each cell of a grid over the whole input, row by row; 0 is the background. @width 0 = none. */
+/** SlMask's @background where every class is something that is there. */
+#define SL_NO_BACKGROUND (-1)
+
+/** A class for each cell of a grid over the whole input, row by row. @background: the class that is none of what the model looks for,
+ *  SL_NO_BACKGROUND = there is no such class. @width 0 = none. */
 typedef struct
 {
   guint width, height;
   const guint8 *classes;
+  gint background;
 } SlMask;
 
 /** Most cells of the masks of all objects of a result together. */

@@ -3,7 +3,7 @@
  * Frames from applications: format names, extents checked against the memory given, colorimetry. Every byte that may be read
  * of a frame that exists lies in memory that its maker promised.
  */
-#include "predict/frame.h"
+#include "predict/frame_private.h"
 
 #include <string.h>
 
@@ -480,12 +480,6 @@ sl_frame_get_data (const SlFrame *frame)
   return frame->data;
 }
 
-/**
- * sl_frame_get_image: (skip)
- * @frame: a frame
- * @info: (out): as the preprocessor takes it
- * @image: (out): valid as long as @frame
- */
 void
 sl_frame_get_image (const SlFrame *frame, SlImageInfo *info, SlImage *image)
 {

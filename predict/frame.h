@@ -8,8 +8,6 @@
 
 #include <glib-object.h>
 
-#include "preprocess/image.h"
-
 G_BEGIN_DECLS
 
 #define SL_TYPE_FRAME (sl_frame_get_type ())
@@ -61,7 +59,6 @@ gboolean sl_frame_get_full_range (const SlFrame *frame);
 guint sl_frame_get_n_planes (const SlFrame *frame);
 const guint8 *sl_frame_get_plane (const SlFrame *frame, guint plane, gssize *stride, gsize *row_bytes, guint *rows);
 GBytes *sl_frame_get_data (const SlFrame *frame);
-void sl_frame_get_image (const SlFrame *frame, SlImageInfo *info, SlImage *image);
 
 char *sl_frame_list_formats (void);
 gsize sl_frame_packed_size (const char *format, guint width, guint height);

@@ -123,7 +123,7 @@ sl_mask_map_run (SlMaskMap *map, const SlMask *mask, const SlFrameGeometry *geom
   const double px = (double) geometry->frame_width / map->width, py = (double) geometry->frame_height / map->height;
   back = (SlAffine){ back.xx * px / cell_w, back.xy * py / cell_w, back.x0 / cell_w,
                      back.yx * px / cell_h, back.yy * py / cell_h, back.y0 / cell_h };
-  *out = (SlMask){ map->width, map->height, map->cells };
+  *out = (SlMask){ map->width, map->height, map->cells, mask->background };
   if (back.xy != 0 || back.yx != 0) {
     copy_turned (map, mask, &back);
   } else {

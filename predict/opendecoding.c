@@ -21,6 +21,8 @@ describe_tensors (const SlTensorContract *tensors, guint n, SlDecoderConfig *con
     memcpy (config->tensors[i].dims, tensors[i].dims, sizeof tensors[i].dims);
     config->tensors[i].scale = tensors[i].scale;
     config->tensors[i].zero_point = tensors[i].zero_point;
+    config->tensors[i].values = tensors[i].values;
+    config->tensors[i].classes = tensors[i].classes;
   }
 }
 
@@ -84,6 +86,7 @@ sl_decoding_open (SlContract *contract, const SlTensorContract *tensors, guint n
   }
   describe_tensors (tensors, n, &config);
   config.n_labels = names != NULL ? sl_labels_count (names) : 0;
+  config.first_label = names != NULL ? sl_labels_get (names, 0) : NULL;
   g_autoptr (SlDecoding) decoding = open_decoder (decoder, &config, settings->threshold, error);
   if (decoding == NULL || !check_labels (decoding, names, contract, error))
     return NULL;

@@ -63,14 +63,14 @@ find_extents (const SlMask *grid, Extent extents[256])
   }
 }
 
-/* Classes that are there, those with the most cells first; returns how many. */
+/* Classes that are there but @background, those with the most cells first; returns how many. */
 static guint
-rank_classes (const guint32 counts[256], guint8 ranked[256])
+rank_classes (const guint32 counts[256], gint background, guint8 ranked[256])
 {
   guint n = 0;
-  for (guint class = 1; class < SL_MASK_VOID; class ++) {
+  for (guint class = 0; class < SL_MASK_VOID; class ++) {
     guint at = n;
-    if (counts[class] == 0)
+    if (counts[class] == 0 || (gint) class == background)
       continue;
     for (; at > 0 && counts[ranked[at - 1]] < counts[class]; at--)
       ranked[at] = ranked[at - 1];
@@ -141,7 +141,7 @@ sl_prediction_parts_run (SlPredictionParts *parts, const SlMask *mask, const SlF
   parts->result.n_detections = 0;
   g_byte_array_set_size (parts->cells, 0);
   if (grid.width > 0) {
-    const guint n = MIN (rank_classes (counts, ranked), most);
+    const guint n = MIN (rank_classes (counts, mask->background, ranked), most);
     find_extents (&grid, extents);
     for (guint i = 0; i < n; i++)
       add_part (parts, &grid, ranked[i], &extents[ranked[i]]);

@@ -3,7 +3,7 @@
  * A frame's predictions, copied out of the memory that the next frame overwrites. Everything lies in one arena, so a copy costs
  * a handful of allocations however many objects there are; the mask is a GBytes of its own, to be handed on.
  */
-#include "predict/predictions.h"
+#include "predict/predictions_private.h"
 
 #include <string.h>
 
@@ -91,12 +91,6 @@ copy_mask (SlPredictions *self, const SlPrediction *from)
   self->value.mask_classes = classes;
 }
 
-/**
- * sl_predictions_new: (skip)
- * @prediction: what a decoder's results became; copied
- *
- * Returns: (transfer full): the copy
- */
 SlPredictions *
 sl_predictions_new (const SlPrediction *prediction)
 {
@@ -224,7 +218,7 @@ set_time (gint64 *out, gint64 value)
  * sl_predictions_get_latency:
  * @predictions: predictions
  * @age: (out) (optional): microseconds from the frame's arrival to these predictions
- * @preprocess: (out) (optional): microseconds of that until the model's input was made, with waiting
+ * @preprocess: (out) (optional): microseconds of that in which the model's input was made, without waiting
  * @inference: (out) (optional): microseconds that the model took, with waiting
  * @decode: (out) (optional): microseconds that its outputs took to decode, with waiting
  *
@@ -610,7 +604,7 @@ sl_predictions_get_label_confidence (const SlPredictions *predictions, guint lab
  * @width: (out) (optional): cells in a row
  * @height: (out) (optional): rows
  *
- * A class for each cell of a grid over the whole frame, a byte each, row by row; 0 is the background, 255 where the model did not
+ * A class for each cell of a grid over the whole frame, a byte each, row by row; 0 is the background where the model has one, 255 where the model did not
  * look.
  *
  * Returns: (transfer none) (nullable): @width times @height bytes, %NULL when the model makes no mask

@@ -8,8 +8,6 @@
 
 #include <glib-object.h>
 
-#include "postprocess/prediction.h"
-
 G_BEGIN_DECLS
 
 #define SL_TYPE_PREDICTIONS (sl_predictions_get_type ())
@@ -24,7 +22,6 @@ typedef struct _SlPredictions SlPredictions;
 
 GType sl_predictions_get_type (void);
 
-SlPredictions *sl_predictions_new (const SlPrediction *prediction);
 SlPredictions *sl_predictions_ref (SlPredictions *predictions);
 void sl_predictions_unref (SlPredictions *predictions);
 

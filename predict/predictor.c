@@ -9,12 +9,15 @@
 
 #include <string.h>
 
+#include "base/show.h"
 #include "core/error.h"
 #include "core/session.h"
 #include "models/model.h"
 #include "predict/contractspec.h"
+#include "predict/frame_private.h"
 #include "predict/opendecoding.h"
 #include "predict/predictionmap.h"
+#include "predict/predictions_private.h"
 
 typedef enum
 {
@@ -388,6 +391,8 @@ sl_predictor_load (SlPredictor *self, GError **error)
   g_mutex_lock (&self->lock);
   const gboolean loaded = ensure_loaded (self, error);
   g_mutex_unlock (&self->lock);
+  if (!loaded)
+    sl_show_error (error);
   return loaded;
 }
 
@@ -408,6 +413,8 @@ sl_predictor_predict (SlPredictor *self, SlFrame *frame, GError **error)
   g_mutex_lock (&self->lock);
   SlPredictions *predictions = predict (self, frame, error);
   g_mutex_unlock (&self->lock);
+  if (predictions == NULL)
+    sl_show_error (error);
   return predictions;
 }
 

@@ -91,25 +91,31 @@ sl_image_row_bytes (const SlImageInfo *info, int plane)
 }
 
 SlImageStatus
+sl_image_check_plane (int rows, size_t row_bytes, const void *first, ptrdiff_t stride, SlMemory memory)
+{
+  const uintptr_t base = (uintptr_t) memory.data;
+  const uintptr_t start = (uintptr_t) first;
+  ptrdiff_t span;
+  if (__builtin_mul_overflow ((ptrdiff_t) rows - 1, stride, &span))
+    return SL_IMAGE_STRIDE_OVERFLOW;
+  if (start < base || start - base > memory.size)
+    return SL_IMAGE_TOO_SMALL;
+  const size_t before = start - base;
+  const size_t after = memory.size - before;
+  if (span < 0 ? (size_t) 0 - (size_t) span > before : (size_t) span > after)
+    return SL_IMAGE_TOO_SMALL;
+  return row_bytes > (span < 0 ? after : after - (size_t) span) ? SL_IMAGE_TOO_SMALL : SL_IMAGE_OK;
+}
+
+SlImageStatus
 sl_image_check (const SlImageInfo *info, const SlImage *image, const SlMemory memory[3])
 {
   const int planes = valid_layout (info) != NULL ? sl_pixel_format_planes (info->format) : 0;
   for (int p = 0; p < planes; p++) {
-    const ptrdiff_t rows = sl_image_plane_rows (info, p);
-    const ptrdiff_t bytes = (ptrdiff_t) sl_image_row_bytes (info, p);
-    const uintptr_t base = (uintptr_t) memory[p].data;
-    const uintptr_t start = (uintptr_t) image->plane[p];
-    ptrdiff_t span;
-    if (__builtin_mul_overflow (rows - 1, image->stride[p], &span))
-      return SL_IMAGE_STRIDE_OVERFLOW;
-    if (start < base || start - base > memory[p].size)
-      return SL_IMAGE_TOO_SMALL;
-    const size_t before = start - base;
-    const size_t after = memory[p].size - before;
-    if (span < 0 ? (size_t) 0 - (size_t) span > before : (size_t) span > after)
-      return SL_IMAGE_TOO_SMALL;
-    if ((size_t) bytes > (span < 0 ? after : after - (size_t) span))
-      return SL_IMAGE_TOO_SMALL;
+    const SlImageStatus status =
+      sl_image_check_plane (sl_image_plane_rows (info, p), sl_image_row_bytes (info, p), image->plane[p], image->stride[p], memory[p]);
+    if (status != SL_IMAGE_OK)
+      return status;
   }
   return planes > 0 ? SL_IMAGE_OK : SL_IMAGE_BAD_INFO;
 }

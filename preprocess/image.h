@@ -128,6 +128,9 @@ typedef struct
 int sl_image_plane_rows (const SlImageInfo *info, int plane);
 /** sl_image_row_bytes: bytes that the samples of one row of plane @plane take, 0 when @info is bad or has no such plane. */
 size_t sl_image_row_bytes (const SlImageInfo *info, int plane);
+/** sl_image_check_plane: whether @rows (from 1) rows of @row_bytes, the first one at @first, @stride bytes from one to the next (negative
+ *  allowed), all lie in @memory. Nothing is read. */
+SlImageStatus sl_image_check_plane (int rows, size_t row_bytes, const void *first, ptrdiff_t stride, SlMemory memory);
 /** sl_image_check: whether every byte that sl_normalizer_run() may read lies in the plane's @memory. Call it for each picture
  *  whose planes and strides come from elsewhere. Nothing is read. */
 SlImageStatus sl_image_check (const SlImageInfo *info, const SlImage *image, const SlMemory memory[3]);

@@ -93,7 +93,7 @@ extern const SlKernels sl_kernels_neon;
 
 /** sl_kernels_find: (nullable): the table called @name, NULL when this build or this processor has none. */
 const SlKernels *sl_kernels_find (const char *name);
-/** sl_kernels_get: the best table of this processor, or what the environment's SIGHTLINE_CPU names; the same at every call. */
+/** sl_kernels_get: the best table of this processor, or of what the environment's SIGHTLINE_CPU allows; the same at every call. */
 const SlKernels *sl_kernels_get (void);
 
 /** sl_blend_tall: the weighted sum of a span of too many rows for @blend; @rows is sample 0 of row 0, @n samples of @bits. */

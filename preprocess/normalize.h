@@ -100,11 +100,9 @@ size_t sl_normalizer_scratch_bytes (const SlNormalizer *normalizer);
  *  before its first use. What several calls make is the same, bit by bit, as what one call makes. */
 void sl_normalizer_run_slices (const SlNormalizer *normalizer, const SlImage *image, void *tensor, int first, int count, void *scratch);
 
-/** sl_normalizer_cpu: name of the kernels in use: "c", "avx2", "avx512" or "neon". The environment's SIGHTLINE_CPU chooses;
- *  "avxvnni" there, which the int8 kernels know, is "avx2". */
+/** sl_normalizer_cpu: name of the kernels in use: "c", "avx2", "avx512" or "neon". The environment's SIGHTLINE_CPU keeps them at or below
+ *  what it names. */
 const char *sl_normalizer_cpu (void);
-/** sl_normalizer_cpu_warning: (nullable): one line to log when SIGHTLINE_CPU names kernels that are not available. */
-const char *sl_normalizer_cpu_warning (void);
 /** sl_normalize_status_text: what is wrong and what was expected, without a full stop. */
 const char *sl_normalize_status_text (SlNormalizeStatus status);
 

@@ -4,7 +4,7 @@
 # nothing when all is there. What is missing is told by what works (a header, a pkg-config file, an element), not by
 # package names, so a toolchain from elsewhere counts. Without apt it prints the list and leaves the rest to meson.
 #   scripts/setup.sh        build, test and run
-#   scripts/setup.sh --ci   also what .ci/run uses: clang, valgrind
+#   scripts/setup.sh --ci   also what .ci/run uses: clang, clang-format, shellcheck, valgrind
 set -eu
 
 missing=''
@@ -37,6 +37,22 @@ wants_analytics ()
   esac
 }
 
+clang_sanitizes ()
+{
+  program=$(mktemp)
+  status=0
+  echo 'int main (void) { return 0; }' | clang -fsanitize=address -x c -o "$program" - || status=$?
+  rm -f "$program"
+  return $status
+}
+
+# The package has the version of clang in its name.
+clang_runtime ()
+{
+  version=$(clang -dumpversion 2>/dev/null) || version=$(apt-cache depends clang 2>/dev/null | sed -n 's/^ *Depends: clang-//p')
+  echo "libclang-rt-${version%%.*}-dev"
+}
+
 collect ()
 {
   missing=''
@@ -56,6 +72,7 @@ collect ()
   need gobject-introspection command -v g-ir-scanner
   need libgirepository1.0-dev pkg-config --exists gobject-introspection-1.0
   need python3-gi /usr/bin/python3 -c 'import gi'
+  need valac command -v vapigen
   need libmosquitto-dev pkg-config --exists libmosquitto
   need libjson-glib-dev pkg-config --exists json-glib-1.0
   need gstreamer1.0-tools command -v gst-launch-1.0
@@ -68,6 +85,9 @@ collect ()
   fi
   if [ "$ci" = yes ]; then
     need clang command -v clang
+    need "$(clang_runtime)" clang_sanitizes
+    need clang-format command -v clang-format
+    need shellcheck command -v shellcheck
     need valgrind command -v valgrind
     need make command -v make
     need mosquitto command -v mosquitto

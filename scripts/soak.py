@@ -10,8 +10,8 @@ some seconds later; failing, a source that fails every 4 seconds, so that the su
 nothing fails. Without --source it is rtsp where --server exists, else failing.
 
 Bars: each time the source is back, predictions are back within the longest delay between attempts + 2 s; the resident set
-grows by less than 1 MB an hour after a warm-up (in runs under 20 minutes: by less than 1 MB in all, since a slope says little
-there); no more file descriptors and threads at the end (median) than after the warm-up (most); the age of predictions stays below 3
+grows by less than 1 MB an hour after a warm-up (in runs under 20 minutes: by less than 3 MB in all, since a slope says little
+there and malloc's arenas of new threads are still filling); no more file descriptors and threads at the end (median) than after the warm-up (most); the age of predictions stays below 3
 frames for 99 %. Exit status 1 when one is not met. A line a minute says how it goes.
 
 Times are those of a machine that has a processor free. How much longer than its processor time a little work takes is measured all
@@ -199,7 +199,7 @@ def judge(soak, seconds, clean, stop_s):
         "threads_first": max(s[3] for s in first), "threads_last": percentile([s[3] for s in last], 0.5), "stop_s": stop_s,
         "stretch": stretch,
     }
-    grew = figures["rss_slope_mb_per_h"] >= 1 if seconds >= 1200 else figures["rss_growth_mb"] >= 1
+    grew = figures["rss_slope_mb_per_h"] >= 1 if seconds >= 1200 else figures["rss_growth_mb"] >= 3
     bars = {
         "it ran to the end and stopped with status 0": clean, "stopped within 2 s": stop_s < 2.2 * stretch,
         "predictions came": len(soak.arrivals) > seconds, "back in time after each failure": all(w <= allowed for w in waits),

@@ -8,6 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/percentile.h"
+#include "base/show.h"
 #include "core/error.h"
 #include "core/session.h"
 #include "models/model.h"
@@ -25,7 +27,8 @@
 typedef struct
 {
   const char *model;
-  guint runs, warm_up, tensor_limit;
+  guint runs, warm_up;
+  SlModelLoadOptions how;
   gboolean json, profile, all, compare;
   char *onnx; /* (nullable) */
 } Settings;
@@ -128,8 +131,7 @@ measure (const Settings *settings, guint threads, Result *result, GError **error
 {
   g_auto (Loop) loop = { 0 };
   const double start = sl_timing_now_ms ();
-  g_autoptr (SlModel) model = sl_model_load_with (
-    settings->model, NULL, &(SlModelLoadOptions){ .tensor_limit = sl_options_limit_bytes (settings->tensor_limit) }, error);
+  g_autoptr (SlModel) model = sl_model_load_with (settings->model, NULL, &settings->how, error);
   if (model == NULL || !loop_start (&loop, sl_model_graph (model), threads, FALSE, error))
     return FALSE;
   const double loaded = sl_timing_now_ms ();
@@ -146,8 +148,8 @@ measure (const Settings *settings, guint threads, Result *result, GError **error
     return FALSE;
   result->allocations = before < 0 ? -1 : sl_allocations () - before;
   result->min_ms = times[0];
-  result->median_ms = times[settings->runs / 2];
-  result->p95_ms = times[settings->runs * 95 / 100];
+  result->median_ms = times[sl_percentile_index (settings->runs, 50)];
+  result->p95_ms = times[sl_percentile_index (settings->runs, 95)];
   result->max_ms = times[settings->runs - 1];
   struct rusage usage;
   getrusage (RUSAGE_SELF, &usage);
@@ -196,9 +198,10 @@ print_json (const Settings *settings, guint threads, const Result *r)
 static void
 print_text (guint threads, const Result *r, const Settings *settings, gboolean first)
 {
+  g_autofree char *model = sl_show (settings->model, SL_SHOW_MESSAGE);
   if (first)
-    printf ("%s, %u runs after %u, milliseconds\n%7s %9s %9s %9s %9s %9s %9s %9s %10s %6s\n", settings->model, settings->runs,
-            settings->warm_up, "threads", "min", "median", "p95", "max", "load", "first", "RSS MB", "arena KB", "alloc");
+    printf ("%s, %u runs after %u, milliseconds\n%7s %9s %9s %9s %9s %9s %9s %9s %10s %6s\n", model, settings->runs, settings->warm_up,
+            "threads", "min", "median", "p95", "max", "load", "first", "RSS MB", "arena KB", "alloc");
   printf ("%7u %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f %9.1f %10.1f ", threads, r->min_ms, r->median_ms, r->p95_ms, r->max_ms, r->load_ms,
           r->first_ms, r->rss_mb, (double) r->stats.arena_bytes / 1024.0);
   if (r->allocations < 0)
@@ -261,8 +264,7 @@ static gboolean
 print_profile (const Settings *settings, guint threads, GError **error)
 {
   g_auto (Loop) loop = { 0 };
-  g_autoptr (SlModel) model = sl_model_load_with (
-    settings->model, NULL, &(SlModelLoadOptions){ .tensor_limit = sl_options_limit_bytes (settings->tensor_limit) }, error);
+  g_autoptr (SlModel) model = sl_model_load_with (settings->model, NULL, &settings->how, error);
   if (model == NULL || !loop_start (&loop, sl_model_graph (model), threads, TRUE, error))
     return FALSE;
   g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (Row));
@@ -281,8 +283,9 @@ print_profile (const Settings *settings, guint threads, GError **error)
           "nodes", "run by", "operator");
   for (guint i = 0; i < rows->len; i++) {
     const Row *row = &g_array_index (rows, Row, i);
+    g_autofree char *tensor = sl_show (settings->all ? row->tensor : "", SL_SHOW_NAME);
     printf ("%9.1f %6.2f %6u  %-10s %s %s\n", (double) row->ns / 1e3, 100.0 * (double) row->ns / (double) MAX (total, 1), row->count,
-            row->backend, row->name, settings->all ? row->tensor : "");
+            row->backend, row->name, tensor);
   }
   return TRUE;
 }
@@ -331,8 +334,7 @@ compare_with (const Settings *settings, guint threads, SlPeerKind kind, const ch
   g_auto (Loop) loop = { 0 };
   g_autofree double *ours = g_new0 (double, settings->runs + settings->warm_up),
                     *theirs = g_new0 (double, settings->runs + settings->warm_up);
-  g_autoptr (SlModel) model = sl_model_load_with (
-    settings->model, NULL, &(SlModelLoadOptions){ .tensor_limit = sl_options_limit_bytes (settings->tensor_limit) }, error);
+  g_autoptr (SlModel) model = sl_model_load_with (settings->model, NULL, &settings->how, error);
   if (model == NULL || !loop_start (&loop, sl_model_graph (model), threads, FALSE, error))
     return FALSE;
   g_autoptr (SlPeer) peer = sl_peer_new (kind, file, threads, error);
@@ -392,14 +394,15 @@ sl_bench_model (int argc, char **argv)
 {
   g_auto (GStrv) rest = NULL;
   g_auto (GStrv) threads = NULL;
-  g_autofree char *threads_text = NULL, *runs_text = NULL, *warm_up_text = NULL, *limit_text = NULL, *onnx = NULL;
+  g_autofree char *threads_text = NULL, *runs_text = NULL, *warm_up_text = NULL, *onnx = NULL;
   g_autoptr (GError) error = NULL;
+  g_auto (SlLimitOptions) limits = { 0 };
   Settings settings = { .runs = 100, .warm_up = 10 };
   const GOptionEntry entries[] = {
     { "threads", 't', 0, G_OPTION_ARG_STRING, &threads_text, "Numbers of threads, 1..64 or auto (default 1)", "N[,N...]" },
     { "runs", 'n', 0, G_OPTION_ARG_STRING, &runs_text, "Measured runs (default 100)", "N" },
     { "warm-up", 'w', 0, G_OPTION_ARG_STRING, &warm_up_text, "Runs before them (default 10)", "N" },
-    SL_OPTION_LIMIT (&limit_text),
+    SL_OPTION_LIMITS (&limits),
     { "json", 'j', 0, G_OPTION_ARG_NONE, &settings.json, "Print one JSON object a line", NULL },
     { "profile", 'p', 0, G_OPTION_ARG_NONE, &settings.profile, "Show which operators take the time", NULL },
     { "nodes", 0, 0, G_OPTION_ARG_NONE, &settings.all, "With --profile: every node by itself", NULL },
@@ -415,11 +418,12 @@ sl_bench_model (int argc, char **argv)
   threads = g_strsplit (threads_text != NULL ? threads_text : "1", ",", -1);
   if (!threads_check (threads) || !sl_options_integer ("bench model", "--runs", runs_text, 1, 1000000, &settings.runs)
       || !sl_options_integer ("bench model", "--warm-up", warm_up_text, 0, 1000000, &settings.warm_up)
-      || !sl_options_integer ("bench model", "--tensor-limit", limit_text, 1, SL_MAX_LIMIT, &settings.tensor_limit))
+      || !sl_limit_options_check ("bench model", &limits))
     return SL_EXIT_USAGE;
   if (settings.json && settings.profile)
     return sl_options_usage ("bench model", "--json and --profile exclude each other");
   settings.model = rest[0];
+  settings.how = sl_limit_options_load (&limits, FALSE);
   settings.onnx = onnx;
   if (bench_all (&settings, threads, &error))
     return SL_EXIT_OK;

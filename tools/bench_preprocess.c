@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/percentile.h"
 #include "tools/bench_peers.h"
 #include "tools/bench_picture.h"
 
@@ -210,7 +211,7 @@ static Figures
 summarize (double *times, int n)
 {
   qsort (times, (size_t) n, sizeof *times, compare);
-  return (Figures){ times[0], times[n / 2], times[(n - 1) * 95 / 100] };
+  return (Figures){ times[0], times[sl_percentile_index ((gsize) n, 50)], times[sl_percentile_index ((gsize) n, 95)] };
 }
 
 static void

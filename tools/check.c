@@ -6,6 +6,7 @@
 #include <gst/gst.h>
 
 #include "pipelines/build.h"
+#include "plugins/elements.h"
 #include "tools/check_findings.h"
 #include "tools/command.h"
 #include "tools/options.h"
@@ -19,7 +20,9 @@ describe (const SlDescription *description, GArray *findings)
   for (guint i = 0; i < description->parameters->len; i++) {
     const SlParameter *parameter = &g_array_index (description->parameters, SlParameter, i);
     sl_findings_add (findings, SL_FINDING_FACT, "parameter", "%s=%s%s", parameter->name, parameter->value,
-                     parameter->is_default ? "" : " (--set)");
+                     parameter->is_default         ? ""
+                     : parameter->from_environment ? " (environment)"
+                                                   : " (--set)");
   }
   sl_findings_add (findings, SL_FINDING_FACT, "restart", "%s, back-off %g to %g s, watchdog %g s", sl_restart_name (description->restart),
                    description->backoff_min / 1000.0, description->backoff_max / 1000.0, description->watchdog / 1000.0);
@@ -44,7 +47,7 @@ check_file (const SlRunOptions *options, const char *path)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GArray) findings = sl_findings_new ();
-  gst_init (NULL, NULL);
+  sl_elements_init (NULL, NULL);
   sl_run_register_elements ();
   g_autoptr (SlDescription) description = sl_description_load (path, options->parameters, &error);
   GstElement *pipeline = description != NULL ? sl_description_build (description, &error) : NULL;

@@ -9,6 +9,7 @@
 #include "core/session.h"
 #include "models/model.h"
 #include "tools/check_findings.h"
+#include "tools/options.h"
 #include "tools/decoding.h"
 
 static gboolean
@@ -40,25 +41,37 @@ advise_converter (GstElement *element, GArray *findings)
   gst_clear_object (&source);
 }
 
+SlModel *
+sl_check_load (GstElement *infer, GError **error)
+{
+  g_autofree char *path = NULL, *labels = NULL, *mean = NULL, *std = NULL, *decoder = NULL;
+  gint tensor_limit = 0, work_limit = 0;
+  g_object_get (infer, "model", &path, "labels", &labels, "mean", &mean, "std", &std, "decoder", &decoder, "tensor-limit", &tensor_limit,
+                "work-limit", &work_limit, NULL);
+  const SlContractOverrides overrides = { .labels = labels, .mean = mean, .std = std, .decoder = decoder };
+  const SlLimitOptions limits = { .tensor = (guint) tensor_limit, .work = (guint) work_limit };
+  const SlModelLoadOptions how = sl_limit_options_load (&limits, FALSE);
+  return sl_model_load_with (path, &overrides, &how, error);
+}
+
 /* slnormalize in front of slinfer, slpostprocess behind it. */
 static void
 check_model (GstElement *element, GArray *findings)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *path = NULL, *labels = NULL, *mean = NULL, *std = NULL, *decoder = NULL, *threads_text = NULL;
+  g_autofree char *threads_text = NULL;
   guint threads = 1;
-  g_object_get (element, "model", &path, "labels", &labels, "mean", &mean, "std", &std, "decoder", &decoder, "threads", &threads_text,
-                NULL);
+  g_object_get (element, "threads", &threads_text, NULL);
   const char *name = GST_OBJECT_NAME (element);
-  const SlContractOverrides overrides = { .labels = labels, .mean = mean, .std = std, .decoder = decoder };
-  g_autoptr (SlModel) model = sl_model_load (path, &overrides, &error);
+  g_autoptr (SlModel) model = sl_check_load (element, &error);
   if (model == NULL) {
     sl_findings_add (findings, SL_FINDING_PROBLEM, name, "%s", error->message);
     return;
   }
   g_autofree char *summary = sl_contract_summary (sl_model_contract (model));
   sl_findings_add (findings, SL_FINDING_FACT, name, "%s: %s", sl_model_path (model), summary);
-  if (sl_contract_find_decoder (sl_model_contract (model), &error) == NULL)
+  g_autoptr (SlDecoding) decoding = sl_contract_open_decoding (sl_model_contract (model), &error);
+  if (decoding == NULL)
     sl_findings_add (findings, SL_FINDING_ADVICE, name, "%s", error->message);
   if (threads_text != NULL && !sl_threads_parse (threads_text, &threads))
     sl_findings_add (findings, SL_FINDING_PROBLEM, name, "threads=%s: expected 1..%d or auto", threads_text, SL_MAX_THREADS);

@@ -152,12 +152,13 @@ measure (GstElement *normalize, GstElement *infer, GstElement *results, GArray *
 static void
 report_memory (GstElement *infer, GArray *findings)
 {
-  g_autofree char *path = NULL;
-  g_object_get (infer, "model", &path, NULL);
-  g_autoptr (SlModel) model = path != NULL ? sl_model_load (path, NULL, NULL) : NULL;
-  g_autoptr (SlSession) session = model != NULL ? sl_session_new (sl_model_graph (model), 1, NULL) : NULL;
-  if (session == NULL)
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlModel) model = sl_check_load (infer, &error);
+  g_autoptr (SlSession) session = model != NULL ? sl_session_new (sl_model_graph (model), 1, &error) : NULL;
+  if (session == NULL) {
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (infer), "%s", error->message);
     return;
+  }
   SlSessionStats stats;
   sl_session_stats (session, &stats);
   sl_findings_add (findings, SL_FINDING_FACT, "memory", "%s: %.2f MiB of weights, %.2f MiB for tensors between layers",

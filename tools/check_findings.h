@@ -7,6 +7,8 @@
 
 #include <gst/gst.h>
 
+#include "models/model.h"
+
 G_BEGIN_DECLS
 
 typedef enum
@@ -42,6 +44,8 @@ GPtrArray *sl_check_elements (GstElement *pipeline);
 /** sl_check_fixate: takes writable @caps; makes the first of them definite, 1280x720 at 30 frames/s where they leave it open. */
 GstCaps *sl_check_fixate (GstCaps *caps);
 
+/** sl_check_load: (transfer full): the model that an slinfer's properties name, under the limits that they state. */
+SlModel *sl_check_load (GstElement *infer, GError **error);
 /** sl_check_advise: looks at elements and their properties. */
 void sl_check_advise (GstElement *pipeline, GArray *findings);
 /** sl_check_ready: takes the pipeline to READY, which loads models and opens devices; FALSE, with a problem found, when it cannot. */

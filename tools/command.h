@@ -32,7 +32,7 @@ extern const SlCommand sl_command_bench;
 extern const SlCommand sl_command_run;
 extern const SlCommand sl_command_check;
 
-/** sl_complain: "sightline COMMAND: message" on stderr, with a newline. */
+/** sl_complain: "sightline COMMAND: message" on stderr, with a newline; the message as sl_show_message() makes it. */
 void sl_complain (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 G_END_DECLS

@@ -4,43 +4,28 @@
  */
 #include "tools/decoding.h"
 
-#include <string.h>
-
 #include "core/error.h"
+#include "predict/opendecoding.h"
 
-const SlDecoder *
-sl_contract_find_decoder (const SlContract *contract, GError **error)
+SlDecoding *
+sl_contract_open_decoding (SlContract *contract, GError **error)
 {
-  SlDecoderConfig config = { .n_tensors = contract->n_outputs,
-                             .threshold = 0.5f,
-                             .max_results = 1,
-                             .n_labels = contract->labels != NULL ? sl_labels_count (contract->labels) : 0,
-                             .input_width = contract->image.valid ? contract->image.width : 0,
-                             .input_height = contract->image.valid ? contract->image.height : 0,
-                             .params = contract->decoder_params };
-  for (guint i = 0; i < contract->n_outputs; i++) {
-    const SlTensorContract *output = &contract->outputs[i];
-    SlDecoderTensor *tensor = &config.tensors[i];
-    *tensor = (SlDecoderTensor){ .dtype = output->dtype, .rank = output->rank, .scale = output->scale, .zero_point = output->zero_point };
-    memcpy (tensor->dims, output->dims, sizeof output->dims);
-  }
-  g_autoptr (SlDecoding) decoding = sl_decoding_new (contract->decoder, &config, error);
-  if (decoding == NULL) {
+  const SlDecodingSettings settings = { .threshold = -1, .max_results = 1 };
+  g_autoptr (SlLabels) labels = NULL;
+  SlDecoding *decoding = sl_decoding_open (contract, contract->outputs, contract->n_outputs, &settings, &labels, error);
+  if (decoding == NULL)
     g_prefix_error (error, "%s: ", contract->model);
-    return NULL;
-  }
-  const SlDecoder *decoder = sl_decoding_decoder (decoding);
-  return sl_contract_check_labels (contract, sl_decoding_classes (decoding), error) ? decoder : NULL;
+  return decoding;
 }
 
-gboolean
-sl_contract_check_pictures (const SlContract *contract, GError **error)
+SlDecoding *
+sl_contract_open_pictures (SlContract *contract, GError **error)
 {
   if (!contract->image.valid) {
     g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
                  "%s: its first input is no picture (expected rank 3 or 4 and 1 or 3 channels): give it tensors with sightline infer",
                  contract->model);
-    return FALSE;
+    return NULL;
   }
-  return sl_contract_require_range (contract, error) && sl_contract_find_decoder (contract, error) != NULL;
+  return sl_contract_require_range (contract, error) ? sl_contract_open_decoding (contract, error) : NULL;
 }

@@ -1,33 +1,46 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One pipeline a source: uridecodebin ! videoconvert ! appsink. The sink takes only formats that the preprocessor
- * reads, so videoconvert passes buffers through untouched wherever the decoder's format is one of them.
+ * One pipeline a source: uridecodebin ! videoconvert ! appsink, or slcamera ! appsink. The sink takes only formats that the
+ * preprocessor reads, so videoconvert passes buffers through untouched wherever the decoder's format is one of them.
+ * A frame's orientation, which a tag tells, is noted on the frame when it comes to the sink, since there it may have to wait.
  */
 #include "tools/frames.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <gio/gio.h>
 #include <glib/gstdio.h>
 #include <gst/app/gstappsink.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/error.h"
-#include "tools/interrupt.h"
+#include "plugins/camerasource.h"
+#include "plugins/videoinput.h"
+#include "tools/predict/camera.h"
 
 /* Decoded frames that may wait: decoding goes on while the model runs. */
 #define MAX_WAITING 2
-#define POLL_INTERVAL (100 * GST_MSECOND)
+#define ASK_EVERY G_USEC_PER_SEC
 
 struct _SlFrames
 {
   GstElement *pipeline, *convert, *sink;
   GstBus *bus;
-  char *path;        /* (nullable): of a local file */
+  gboolean camera;
+  gboolean is_mjpeg; /* the server at the address sends pictures without end, as cameras do */
+  guint connect_ms;
+  char *uri;
+  int file;          /* of a pipe or device, else -1 */
+  char *path;        /* (nullable): of a regular file */
   char *missing;     /* (nullable): what no decoder was found for */
   char *warning;     /* (nullable): last complaint of a decoder that went on */
+  char *note;        /* (nullable): of a camera, for the user */
   guint64 delivered; /* frames */
   guint64 duration;
-  gint64 asked; /* when the duration was last asked for, in us */
+  gint64 asked;     /* when the duration was last asked for, in us */
+  gint moves;       /* atomic: buffers that were read or came to the sink */
+  gint orientation; /* GstVideoOrientationMethod of the frames that come to the sink; its streaming thread */
 };
 
 GstElement *
@@ -88,85 +101,147 @@ element_added (GstBin *bin, GstBin *sub_bin, GstElement *element, gpointer data)
     gst_util_set_object_arg (G_OBJECT (element), "idct-method", "islow");
 }
 
-static gboolean
-check_scheme (const char *uri, GError **error)
+static GQuark
+orientation_quark (void)
 {
-  g_autofree char *scheme = gst_uri_get_protocol (uri);
-  if (gst_uri_protocol_is_supported (GST_URI_SRC, scheme))
-    return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "GStreamer has no element that reads '%s://'; expected a path, file://, http://, https://, rtsp:// or v4l2://, and for the "
-               "last four that their plugins are installed (Debian: gstreamer1.0-plugins-good)",
-               scheme);
-  return FALSE;
+  return g_quark_from_static_string ("sl-orientation");
 }
 
-/* Complains about paths early and in plain words; GStreamer's own come late and vary with the version. */
-static char *
-source_uri (const char *source, GError **error)
+static GstPadProbeReturn
+buffer_read (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
-  GStatBuf status;
-  g_autofree char *local = NULL;
-  if (g_stat (source, &status) != 0) {
-    int missing = errno;
-    if (!gst_uri_is_valid (source) || strstr (source, ":/") == NULL) {
-      g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s; expected a picture, a video or a URI%s",
-                   missing == ENOENT ? "no such file, check the path" : g_strerror (missing),
-                   g_str_equal (source, "-") ? "; standard input is /dev/stdin" : "");
-      return NULL;
-    }
-    if (!gst_uri_has_protocol (source, "file"))
-      return check_scheme (source, error) ? g_strdup (source) : NULL;
-    local = g_filename_from_uri (source, NULL, error);
-    return local != NULL ? source_uri (local, error) : NULL;
+  g_atomic_int_inc (&((SlFrames *) data)->moves);
+  return GST_PAD_PROBE_OK;
+}
+
+static GstPadProbeReturn
+frame_made (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  SlFrames *frames = data;
+  if ((info->type & GST_PAD_PROBE_TYPE_BUFFER) != 0) {
+    gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (info->data), orientation_quark (), GINT_TO_POINTER (frames->orientation), NULL);
+    g_atomic_int_inc (&frames->moves);
+  } else if (GST_EVENT_TYPE (info->data) == GST_EVENT_STREAM_START) {
+    frames->orientation = GST_VIDEO_ORIENTATION_IDENTITY;
+  } else if (GST_EVENT_TYPE (info->data) == GST_EVENT_TAG) {
+    GstTagList *tags;
+    GstVideoOrientationMethod method;
+    gst_event_parse_tag (info->data, &tags);
+    if (gst_video_orientation_from_tag (tags, &method))
+      frames->orientation = method;
   }
-  if (S_ISDIR (status.st_mode))
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "expected a picture or video, got a directory: name the files in it");
-  else if (S_ISREG (status.st_mode) && status.st_size == 0)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "the file is empty; expected a picture or video");
-  else if (g_access (source, R_OK) != 0)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s; expected a file that may be read", g_strerror (errno));
-  else
-    return gst_filename_to_uri (source, error);
-  return NULL;
+  return GST_PAD_PROBE_OK;
+}
+
+/* What a server says it sends, in an event before its first bytes. */
+static GstPadProbeReturn
+look_for_mjpeg (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  SlFrames *frames = data;
+  if (!sl_camera_type_is_mjpeg (sl_camera_content_type (GST_PAD_PROBE_INFO_EVENT (info))))
+    return GST_PAD_PROBE_OK;
+  gst_element_post_message (frames->sink, gst_message_new_application (GST_OBJECT (frames->sink), gst_structure_new_empty ("mjpeg")));
+  return GST_PAD_PROBE_DROP;
+}
+
+static void
+source_setup (GstElement *decoder, GstElement *source, gpointer data)
+{
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (source, "src");
+  if (pad == NULL)
+    return;
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, buffer_read, data, NULL);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, look_for_mjpeg, data, NULL);
 }
 
 static gboolean
-build (SlFrames *frames, const char *uri, GstCaps *caps, GError **error)
+add_sink (SlFrames *frames, guint waiting, GError **error)
 {
-  GstBin *bin;
-  frames->pipeline = gst_object_ref_sink (gst_pipeline_new (NULL));
-  frames->bus = gst_element_get_bus (frames->pipeline);
-  bin = GST_BIN (frames->pipeline);
-  GstElement *decoder = sl_make_element (bin, "uridecodebin", error);
-  frames->convert = decoder != NULL ? sl_make_element (bin, "videoconvert", error) : NULL;
-  frames->sink = frames->convert != NULL ? sl_make_element (bin, "appsink", error) : NULL;
+  frames->sink = sl_make_element (GST_BIN (frames->pipeline), "appsink", error);
   if (frames->sink == NULL)
     return FALSE;
+  g_autoptr (GstCaps) caps = gst_caps_from_string (GST_VIDEO_CAPS_MAKE (SL_VIDEO_INPUT_FORMATS));
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (frames->sink, "sink");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, frame_made, frames, NULL);
+  g_object_set (frames->sink, "caps", caps, "sync", FALSE, "max-buffers", waiting, "enable-last-sample", FALSE, NULL);
+  return TRUE;
+}
+
+static gboolean
+build_decoder (SlFrames *frames, GError **error)
+{
+  GstBin *bin = GST_BIN (frames->pipeline);
+  GstElement *decoder = sl_make_element (bin, "uridecodebin", error);
+  frames->convert = decoder != NULL ? sl_make_element (bin, "videoconvert", error) : NULL;
+  if (frames->convert == NULL || !add_sink (frames, MAX_WAITING, error))
+    return FALSE;
   g_autoptr (GstCaps) video = gst_caps_from_string ("video/x-raw(ANY)");
-  g_object_set (decoder, "uri", uri, "caps", video, "expose-all-streams", FALSE, NULL);
-  g_object_set (frames->sink, "caps", caps, "sync", FALSE, "max-buffers", MAX_WAITING, "enable-last-sample", FALSE, NULL);
+  g_object_set (decoder, "uri", frames->uri, "caps", video, "expose-all-streams", FALSE, NULL);
   g_signal_connect (decoder, "pad-added", G_CALLBACK (pad_added), frames);
   g_signal_connect (frames->pipeline, "deep-element-added", G_CALLBACK (element_added), NULL);
   g_signal_connect (decoder, "no-more-pads", G_CALLBACK (no_more_pads), frames);
+  g_signal_connect (decoder, "source-setup", G_CALLBACK (source_setup), frames);
   return gst_element_link (frames->convert, frames->sink);
 }
 
-SlFrames *
-sl_frames_open (const char *source, GstCaps *caps, GError **error)
+static gboolean
+build_camera (SlFrames *frames, GError **error)
 {
-  g_autofree char *uri = source_uri (source, error);
-  if (uri == NULL)
-    return NULL;
-  g_autoptr (SlFrames) frames = g_new0 (SlFrames, 1);
-  if (gst_uri_has_protocol (uri, "file"))
-    frames->path = g_filename_from_uri (uri, NULL, NULL);
-  if (!build (frames, uri, caps, error))
-    return NULL;
-  /* Live sources are not waited for: the newest frame counts. */
+  GstElement *camera = sl_camera_new (frames->uri, frames->connect_ms);
+  gst_bin_add (GST_BIN (frames->pipeline), camera);
+  return add_sink (frames, 1, error) && gst_element_link (camera, frames->sink);
+}
+
+static void
+drop_pipeline (SlFrames *frames)
+{
+  if (frames->pipeline != NULL)
+    gst_element_set_state (frames->pipeline, GST_STATE_NULL);
+  gst_clear_object (&frames->bus);
+  gst_clear_object (&frames->pipeline);
+}
+
+static gboolean
+start (SlFrames *frames, GError **error)
+{
+  frames->pipeline = gst_object_ref_sink (gst_pipeline_new (NULL));
+  frames->bus = gst_element_get_bus (frames->pipeline);
+  if (!(frames->camera ? build_camera (frames, error) : build_decoder (frames, error)))
+    return FALSE;
+  /* Live sources are not waited for: the newest frame counts. Why one does not start is on the bus. */
   if (gst_element_set_state (frames->pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_NO_PREROLL)
     g_object_set (frames->sink, "drop", TRUE, "max-buffers", 1, NULL);
-  return g_steal_pointer (&frames);
+  return TRUE;
+}
+
+/* GStreamer's file source opens a file more than once, at which a pipe loses what was written into it. */
+static gboolean
+open_pipe (SlFrames *frames, GError **error)
+{
+  frames->file = g_open (frames->path, O_RDONLY | O_CLOEXEC, 0);
+  if (frames->file < 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "cannot be read: %s", g_strerror (errno));
+    return FALSE;
+  }
+  g_free (frames->uri);
+  frames->uri = g_strdup_printf ("fd://%d", frames->file);
+  g_clear_pointer (&frames->path, g_free);
+  return TRUE;
+}
+
+SlFrames *
+sl_frames_open (const char *uri, gboolean camera, guint connect_ms, GError **error)
+{
+  g_autoptr (SlFrames) frames = g_new0 (SlFrames, 1);
+  frames->uri = g_strdup (uri);
+  frames->camera = camera;
+  frames->connect_ms = connect_ms;
+  frames->file = -1;
+  if (!camera && gst_uri_has_protocol (uri, "file"))
+    frames->path = g_filename_from_uri (uri, NULL, NULL);
+  if (frames->path != NULL && !g_file_test (frames->path, G_FILE_TEST_IS_REGULAR) && !open_pipe (frames, error))
+    return NULL;
+  return start (frames, error) ? g_steal_pointer (&frames) : NULL;
 }
 
 void
@@ -174,13 +249,14 @@ sl_frames_close (SlFrames *frames)
 {
   if (frames == NULL)
     return;
-  if (frames->pipeline != NULL)
-    gst_element_set_state (frames->pipeline, GST_STATE_NULL);
-  gst_clear_object (&frames->bus);
-  gst_clear_object (&frames->pipeline);
+  drop_pipeline (frames);
+  if (frames->file >= 0)
+    close (frames->file);
+  g_free (frames->uri);
   g_free (frames->path);
   g_free (frames->missing);
   g_free (frames->warning);
+  g_free (frames->note);
   g_free (frames);
 }
 
@@ -202,6 +278,12 @@ set_no_video (SlFrames *frames, GError **error)
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "has no video in it");
 }
 
+static gboolean
+is_local (const SlFrames *frames)
+{
+  return frames->path != NULL || frames->file >= 0;
+}
+
 /* Turns GStreamer's errors into what the user can act on. */
 static void
 set_decode_error (SlFrames *frames, GstMessage *message, GError **error)
@@ -218,36 +300,47 @@ set_decode_error (SlFrames *frames, GstMessage *message, GError **error)
                  cause->message);
   else
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "cannot be %s: %s; %s",
-                 cause->domain == GST_RESOURCE_ERROR || frames->path == NULL ? "read" : "decoded", cause->message,
-                 frames->path != NULL ? "it is damaged or cut short"
-                                      : "check the address, and that what it names is there and switched on");
+                 cause->domain == GST_RESOURCE_ERROR || !is_local (frames) ? "read" : "decoded", cause->message,
+                 is_local (frames) ? "it is damaged or cut short" : "check the address, and that what it names is there and switched on");
+}
+
+/* FALSE with @error set when @message ends the source. */
+static gboolean
+read_message (SlFrames *frames, GstMessage *message, GError **error)
+{
+  const GstStructure *structure = gst_message_get_structure (message);
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
+    set_decode_error (frames, message, error);
+    return FALSE;
+  }
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING) {
+    g_autoptr (GError) warning = NULL;
+    gst_message_parse_warning (message, &warning, NULL);
+    g_free (frames->warning);
+    frames->warning = g_strdup (warning->message);
+  } else if (gst_structure_has_name (structure, "missing-plugin")) {
+    const char *name = gst_structure_get_string (structure, "name");
+    g_free (frames->missing);
+    frames->missing = g_strdup (name != NULL ? name : "decoder for it");
+  } else if (gst_structure_has_name (structure, "mjpeg")) {
+    frames->is_mjpeg = TRUE;
+  } else if (gst_structure_has_name (structure, "no-video")) {
+    set_no_video (frames, error);
+    return FALSE;
+  }
+  return TRUE;
 }
 
 /* FALSE with @error set when a message ends the source. */
 static gboolean
 read_messages (SlFrames *frames, GError **error)
 {
-  const GstMessageType types = GST_MESSAGE_ERROR | GST_MESSAGE_WARNING | GST_MESSAGE_ELEMENT | GST_MESSAGE_APPLICATION;
+  const GstMessageType types = GST_MESSAGE_ERROR | GST_MESSAGE_WARNING | GST_MESSAGE_INFO | GST_MESSAGE_ELEMENT | GST_MESSAGE_APPLICATION;
   GstMessage *message;
   gboolean going = TRUE;
-  while (going && (message = gst_bus_pop_filtered (frames->bus, types)) != NULL) {
-    const GstStructure *structure = gst_message_get_structure (message);
-    if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
-      set_decode_error (frames, message, error);
-      going = FALSE;
-    } else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING) {
-      g_autoptr (GError) warning = NULL;
-      gst_message_parse_warning (message, &warning, NULL);
-      g_free (frames->warning);
-      frames->warning = g_strdup (warning->message);
-    } else if (gst_structure_has_name (structure, "missing-plugin")) {
-      const char *name = gst_structure_get_string (structure, "name");
-      g_free (frames->missing);
-      frames->missing = g_strdup (name != NULL ? name : "decoder for it");
-    } else if (gst_structure_has_name (structure, "no-video")) {
-      set_no_video (frames, error);
-      going = FALSE;
-    }
+  while (going && !frames->is_mjpeg && frames->note == NULL && (message = gst_bus_pop_filtered (frames->bus, types)) != NULL) {
+    going = frames->camera ? sl_camera_read_message (message, frames->uri, frames->delivered > 0, &frames->note, error)
+                           : read_message (frames, message, error);
     gst_message_unref (message);
   }
   return going;
@@ -272,36 +365,63 @@ jpeg_is_cut_short (const char *path)
   return TRUE;
 }
 
-GstSample *
-sl_frames_next (SlFrames *frames, GError **error)
+static SlFramesStatus
+end (SlFrames *frames, GError **error)
 {
-  GstAppSink *sink = GST_APP_SINK (frames->sink);
-  while (!sl_interrupted ()) {
-    GstSample *sample = gst_app_sink_try_pull_sample (sink, POLL_INTERVAL);
-    if (sample != NULL) {
-      frames->delivered++;
-      return sample;
-    }
-    if (!read_messages (frames, error))
-      return NULL;
-    if (!gst_app_sink_is_eos (sink))
-      continue;
-    if (frames->delivered > 0 && frames->path != NULL && jpeg_is_cut_short (frames->path))
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                   "the JPEG picture is cut short: what is missing of it was gray to the model; get a new copy of the file");
-    if (frames->delivered == 0)
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "cannot be decoded: %s",
-                   frames->warning != NULL ? frames->warning : "no frame could be read; it is damaged or cut short");
-    return NULL;
+  if (frames->delivered > 0 && frames->path != NULL && jpeg_is_cut_short (frames->path))
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "the JPEG picture is cut short: what is missing of it was gray to the model; get a new copy of the file");
+  else if (frames->delivered == 0)
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "cannot be decoded: %s",
+                 frames->warning != NULL ? frames->warning : "no frame could be read; it is damaged or cut short");
+  else
+    return SL_FRAMES_END;
+  return SL_FRAMES_FAILED;
+}
+
+SlFramesStatus
+sl_frames_pull (SlFrames *frames, guint ms, GstSample **sample, GError **error)
+{
+  *sample = gst_app_sink_try_pull_sample (GST_APP_SINK (frames->sink), ms * GST_MSECOND);
+  if (*sample != NULL) {
+    frames->delivered++;
+    return SL_FRAMES_FRAME;
   }
-  return NULL;
+  if (!read_messages (frames, error))
+    return SL_FRAMES_FAILED;
+  if (frames->is_mjpeg) {
+    drop_pipeline (frames);
+    frames->is_mjpeg = FALSE;
+    frames->camera = TRUE;
+    return start (frames, error) ? SL_FRAMES_NOTHING : SL_FRAMES_FAILED;
+  }
+  return gst_app_sink_is_eos (GST_APP_SINK (frames->sink)) ? end (frames, error) : SL_FRAMES_NOTHING;
+}
+
+GstVideoOrientationMethod
+sl_frames_orientation (GstSample *sample)
+{
+  return (GstVideoOrientationMethod) GPOINTER_TO_INT (
+    gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (gst_sample_get_buffer (sample)), orientation_quark ()));
+}
+
+guint
+sl_frames_moves (SlFrames *frames)
+{
+  return (guint) g_atomic_int_get (&frames->moves);
+}
+
+char *
+sl_frames_take_note (SlFrames *frames)
+{
+  return g_steal_pointer (&frames->note);
 }
 
 guint64
 sl_frames_duration (SlFrames *frames)
 {
   gint64 now = g_get_monotonic_time (), duration;
-  if (frames->duration == 0 && now - frames->asked > G_USEC_PER_SEC) {
+  if (frames->duration == 0 && now - frames->asked > ASK_EVERY) {
     frames->asked = now;
     if (gst_element_query_duration (frames->pipeline, GST_FORMAT_TIME, &duration) && duration > 0)
       frames->duration = (guint64) duration;

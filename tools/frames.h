@@ -6,18 +6,33 @@
 #define SL_TOOLS_FRAMES_H
 
 #include <gst/gst.h>
+#include <gst/video/video.h>
 
 G_BEGIN_DECLS
 
 typedef struct _SlFrames SlFrames;
 
-/** sl_frames_open: starts decoding @source, a path or URI, to the raw video formats in @caps. Messages leave the
- *  name of the source to the caller. */
-SlFrames *sl_frames_open (const char *source, GstCaps *caps, GError **error);
+typedef enum
+{
+  SL_FRAMES_NOTHING, /* so far */
+  SL_FRAMES_FRAME,
+  SL_FRAMES_END,
+  SL_FRAMES_FAILED
+} SlFramesStatus;
+
+/** sl_frames_open: starts decoding what @uri names; @camera: as slcamera does, which gets @connect_ms for its connect-timeout. Messages
+ *  leave the name of the source to the caller. */
+SlFrames *sl_frames_open (const char *uri, gboolean camera, guint connect_ms, GError **error);
 void sl_frames_close (SlFrames *frames);
-/** sl_frames_next: (transfer full) (nullable): the next frame; NULL at the end, with @error set when it came too early,
- *  and NULL without one when the program was interrupted. */
-GstSample *sl_frames_next (SlFrames *frames, GError **error);
+/** sl_frames_pull: waits for the next frame for at most @ms. @sample: (transfer full) (nullable): it, in a format that slnormalize takes.
+ *  @error is set with SL_FRAMES_FAILED. */
+SlFramesStatus sl_frames_pull (SlFrames *frames, guint ms, GstSample **sample, GError **error);
+/** sl_frames_orientation: how @sample, of sl_frames_pull(), is to be turned to be upright. */
+GstVideoOrientationMethod sl_frames_orientation (GstSample *sample);
+/** sl_frames_moves: a number that changes while bytes are read or frames made. */
+guint sl_frames_moves (SlFrames *frames);
+/** sl_frames_take_note: (transfer full) (nullable): what a camera has to say to the user. */
+char *sl_frames_take_note (SlFrames *frames);
 /** sl_frames_duration: nanoseconds, 0 while unknown. */
 guint64 sl_frames_duration (SlFrames *frames);
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/show.h"
 #include "core/error.h"
 #include "core/session.h"
 #include "models/model.h"
@@ -132,10 +133,10 @@ write_output (const char *prefix, guint index, const SlTensor *tensor, const voi
 {
   char scale[G_ASCII_DTOSTR_BUF_SIZE];
   g_autofree char *path = g_strdup_printf ("%s.%u.bin", prefix, index);
-  g_autofree char *shape = shape_text (tensor);
+  g_autofree char *shape = shape_text (tensor), *name = sl_show (tensor->name, SL_SHOW_MESSAGE);
   if (!write_file (path, data, tensor->bytes, error))
     return FALSE;
-  printf ("%s\t%s\t%s\t%s\t%d\t%" G_GSIZE_FORMAT "\n", tensor->name, sl_dtype_name (tensor->dtype), shape,
+  printf ("%s\t%s\t%s\t%s\t%d\t%" G_GSIZE_FORMAT "\n", name, sl_dtype_name (tensor->dtype), shape,
           g_ascii_formatd (scale, sizeof scale, "%.9g", sl_tensor_scale (tensor)), sl_tensor_zero_point (tensor), tensor->bytes);
   return TRUE;
 }
@@ -144,8 +145,8 @@ static gboolean
 infer (const SlModelOptions *options, char **inputs, const char *prefix, GError **error)
 {
   g_auto (Io) io = { 0 };
-  g_autoptr (SlModel) model = sl_model_load_with (
-    options->model, NULL, &(SlModelLoadOptions){ .tensor_limit = sl_options_limit_bytes (options->tensor_limit) }, error);
+  const SlModelLoadOptions how = sl_limit_options_load (&options->limits, FALSE);
+  g_autoptr (SlModel) model = sl_model_load_with (options->model, NULL, &how, error);
   if (model == NULL)
     return FALSE;
   SlGraph *graph = sl_model_graph (model);
@@ -179,7 +180,7 @@ run_infer (int argc, char **argv)
     { "input", 'i', 0, G_OPTION_ARG_FILENAME_ARRAY, &inputs, "Bytes of an input, once for each in the model's order", "FILE" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &prefix, "Writes PREFIX.0.bin, PREFIX.1.bin, ...", "PREFIX" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.threads_text, "Threads to compute with, 1..64 or auto (default 1)", "N" },
-    SL_OPTION_LIMIT (&options.limit_text),
+    SL_OPTION_LIMITS (&options.limits),
     { NULL },
   };
   int status = sl_options_parse ("infer", "", "Runs a model on raw tensors.",

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/show.h"
 #include "core/session.h"
+#include "core/work.h"
 #include "models/model.h"
 #include "postprocess/json.h"
 #include "tools/command.h"
@@ -27,6 +29,7 @@ typedef struct
   SlSessionStats stats;
   OpCount ops[SL_OP_COUNT];
   const char *decoder;   /* (nullable): the one that will be used */
+  char *decoder_note;    /* (nullable): what it takes for granted */
   char *decoder_problem; /* (nullable): why there is none */
   char *input_problem;   /* (nullable): why pictures cannot be given to it yet */
 } Report;
@@ -36,6 +39,7 @@ report_clear (Report *report)
 {
   g_clear_pointer (&report->session, sl_session_free);
   g_clear_pointer (&report->model, sl_model_unref);
+  g_free (report->decoder_note);
   g_free (report->decoder_problem);
   g_free (report->input_problem);
 }
@@ -63,7 +67,7 @@ report_fill (Report *report, const SlModelOptions *options, GError **error)
   g_autoptr (GError) range = NULL;
   g_autoptr (GError) outputs = NULL;
   SlContractOverrides overrides = sl_model_options_overrides (options);
-  const SlModelLoadOptions how = { .direct = TRUE, .tensor_limit = sl_options_limit_bytes (options->tensor_limit) };
+  const SlModelLoadOptions how = sl_limit_options_load (&options->limits, TRUE);
   report->model = sl_model_load_with (options->model, &overrides, &how, error);
   if (report->model == NULL)
     return FALSE;
@@ -74,12 +78,13 @@ report_fill (Report *report, const SlModelOptions *options, GError **error)
   }
   sl_session_stats (report->session, &report->stats);
   count_ops (report);
-  const SlContract *contract = sl_model_contract (report->model);
-  const SlDecoder *decoder = sl_contract_find_decoder (contract, &outputs);
-  report->decoder = decoder != NULL ? decoder->name : NULL;
-  report->decoder_problem = outputs != NULL ? g_strdup (outputs->message) : NULL;
+  SlContract *contract = sl_model_contract (report->model);
+  g_autoptr (SlDecoding) decoding = sl_contract_open_decoding (contract, &outputs);
+  report->decoder = decoding != NULL ? sl_decoding_decoder (decoding)->name : NULL;
+  report->decoder_note = decoding != NULL ? g_strdup (sl_decoding_note (decoding)) : NULL;
+  report->decoder_problem = outputs != NULL ? sl_show_message (outputs->message) : NULL;
   if (!sl_contract_require_range (contract, &range))
-    report->input_problem = g_strdup (range->message);
+    report->input_problem = sl_show_message (range->message);
   return TRUE;
 }
 
@@ -89,8 +94,8 @@ print_tensors (const char *heading, const SlGraph *graph, guint n, const SlTenso
   printf ("%s\n", heading);
   for (guint i = 0; i < n; i++) {
     const SlTensor *tensor = get (graph, i);
-    g_autofree char *described = sl_tensor_describe (tensor);
-    printf ("  %u  %s  %s", i, described, tensor->name);
+    g_autofree char *described = sl_tensor_describe (tensor), *name = sl_show (tensor->name, SL_SHOW_NAME);
+    printf ("  %u  %s  %s", i, described, name);
     if (tensor->quant.count > 1)
       printf ("  %u scales along axis %d", tensor->quant.count, tensor->quant.axis);
     else if (tensor->quant.count == 1)
@@ -140,11 +145,15 @@ print_results (const Report *report)
   const SlLabels *labels = sl_model_contract (report->model)->labels;
   guint n = labels != NULL ? sl_labels_count (labels) : 0;
   printf ("results\n  decoder   %s\n", report->decoder != NULL ? report->decoder : "none");
+  if (report->decoder_note != NULL)
+    printf ("  note      %s\n", report->decoder_note);
   if (report->decoder_problem != NULL)
     printf ("  problem   %s\n", report->decoder_problem);
   printf ("  labels    %u", n);
-  for (guint i = 0; i < MIN (n, SHOWN_LABELS); i++)
-    printf ("%s%s", i == 0 ? ": " : ", ", sl_labels_get (labels, i) != NULL ? sl_labels_get (labels, i) : "-");
+  for (guint i = 0; i < MIN (n, SHOWN_LABELS); i++) {
+    g_autofree char *label = sl_show (sl_labels_get (labels, i) != NULL ? sl_labels_get (labels, i) : "-", SL_SHOW_LABEL);
+    printf ("%s%s", i == 0 ? ": " : ", ", label);
+  }
   printf ("%s\n", n > SHOWN_LABELS ? ", ..." : "");
 }
 
@@ -153,7 +162,8 @@ print_text (const Report *report)
 {
   const SlGraph *graph = sl_model_graph (report->model);
   const SlSessionStats *stats = &report->stats;
-  printf ("model  %s (%s)\n", sl_model_path (report->model), sl_model_format (report->model));
+  g_autofree char *path = sl_show (sl_model_path (report->model), SL_SHOW_MESSAGE);
+  printf ("model  %s (%s)\n", path, sl_model_format (report->model));
   print_tensors ("inputs", graph, sl_graph_n_inputs (graph), sl_graph_declared_input_tensor);
   print_tensors ("outputs", graph, sl_graph_n_outputs (graph), sl_graph_output_tensor);
   print_picture (report);
@@ -165,8 +175,8 @@ print_text (const Report *report)
               report->ops[i].own, report->ops[i].view);
   printf ("run\n  nodes     %u, of them %u by int8 kernels for %s and %u by XNNPACK, in %u steps\n", stats->nodes, stats->int8_nodes,
           stats->int8_cpu, stats->xnnpack_nodes, stats->steps);
-  printf ("  weights   %" G_GSIZE_FORMAT " bytes, %" G_GSIZE_FORMAT " packed\n", stats->weight_bytes,
-          stats->packed_bytes);
+  printf ("  work      %.3f million multiply-adds a frame\n", (double) sl_graph_multiply_adds (graph) / 1e6);
+  printf ("  weights   %" G_GSIZE_FORMAT " bytes, %" G_GSIZE_FORMAT " packed\n", stats->weight_bytes, stats->packed_bytes);
   printf ("  arena     %" G_GSIZE_FORMAT " bytes (at least %" G_GSIZE_FORMAT " are needed)\n", stats->arena_bytes,
           stats->arena_lower_bound);
 }
@@ -257,6 +267,8 @@ json_contract (GString *out, const Report *report)
     g_string_append (out, "null");
   g_string_append (out, ",\"decoder\":");
   sl_json_append_string (out, report->decoder);
+  g_string_append (out, ",\"note\":");
+  sl_json_append_string (out, report->decoder_note);
   g_string_append (out, ",\"problem\":");
   sl_json_append_string (out, report->input_problem != NULL ? report->input_problem : report->decoder_problem);
   g_string_append (out, ",\"labels\":[");
@@ -290,12 +302,21 @@ print_json (const Report *report)
     }
   g_string_append_printf (
     out,
-    "],\"nodes\":%u,\"int8_nodes\":%u,\"int8_cpu\":\"%s\",\"xnnpack_nodes\":%u,\"steps\":%u,\"weight_bytes\":%" G_GSIZE_FORMAT
+    "],\"multiply_adds\":%" G_GUINT64_FORMAT
+    ",\"nodes\":%u,\"int8_nodes\":%u,\"int8_cpu\":\"%s\",\"xnnpack_nodes\":%u,\"steps\":%u,\"weight_bytes\":%" G_GSIZE_FORMAT
     ",\"packed_bytes\":%" G_GSIZE_FORMAT ",\"arena_bytes\":%" G_GSIZE_FORMAT ",\"arena_lower_bound\":%" G_GSIZE_FORMAT "}\n",
-    stats->nodes, stats->int8_nodes, stats->int8_cpu, stats->xnnpack_nodes, stats->steps, stats->weight_bytes, stats->packed_bytes,
-    stats->arena_bytes, stats->arena_lower_bound);
+    sl_graph_multiply_adds (graph), stats->nodes, stats->int8_nodes, stats->int8_cpu, stats->xnnpack_nodes, stats->steps,
+    stats->weight_bytes, stats->packed_bytes, stats->arena_bytes, stats->arena_lower_bound);
   fwrite (out->str, 1, out->len, stdout);
   g_string_free (out, TRUE);
+}
+
+static void
+print_operators (void)
+{
+  g_autofree const char **names = sl_op_supported_names ();
+  for (guint i = 0; names[i] != NULL; i++)
+    printf ("%s\n", names[i]);
 }
 
 static int
@@ -305,8 +326,10 @@ run_inspect (int argc, char **argv)
   g_auto (GStrv) rest = NULL;
   g_autoptr (GError) error = NULL;
   g_auto (Report) report = { 0 };
-  gboolean json = FALSE, passes = FALSE;
-  const GOptionEntry entries[] = { { "json", 'j', 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL },
+  gboolean json = FALSE, passes = FALSE, operators = FALSE;
+  const GOptionEntry entries[] = { { "operators", 0, 0, G_OPTION_ARG_NONE, &operators, "List the operators that run, without a MODEL",
+                                     NULL },
+                                   { "json", 'j', 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL },
                                    { "passes", 0, 0, G_OPTION_ARG_NONE, &passes, "Show what each rewrite of the graph changed", NULL },
                                    { NULL } };
   g_autofree GOptionEntry *more = sl_model_options_entries (&options);
@@ -314,6 +337,15 @@ run_inspect (int argc, char **argv)
     sl_options_parse ("inspect", "MODEL", "Shows what a model takes and gives, and what runs it.", NULL, argc, argv, entries, more, &rest);
   if (status >= 0)
     goto done;
+  if (operators && g_strv_length (rest) > 0) {
+    status = sl_options_usage ("inspect", "--operators lists what runs: expected no MODEL, got '%s'", rest[0]);
+    goto done;
+  }
+  if (operators) {
+    print_operators ();
+    status = SL_EXIT_OK;
+    goto done;
+  }
   if (g_strv_length (rest) != 1) {
     status = sl_options_usage ("inspect", "expected one MODEL, got %u", g_strv_length (rest));
     goto done;

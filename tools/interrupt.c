@@ -1,26 +1,53 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The flag and its signal handler. SA_RESETHAND gives the second signal its default effect.
+ * The flag, its signal handler, and the timer that the handler starts. SA_RESETHAND gives the second signal its default effect; SA_RESTART
+ * keeps lines of results whole that are being written.
  */
 #include "tools/interrupt.h"
 
 #include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/command.h"
 
 static volatile sig_atomic_t interrupted;
+static timer_t patience;
+static gint has_patience;
+static struct itimerspec limit;
 
 static void
 on_signal (int number)
 {
   interrupted = 1;
+  if (has_patience)
+    timer_settime (patience, 0, &limit, NULL);
+}
+
+/* Whatever waits then, a model that computes or a reader that does not read, is not waited for. */
+static void
+on_overdue (int number)
+{
+  _exit (SL_EXIT_INTERRUPTED);
+}
+
+static void catch (int number, void (*handler) (int), int flags)
+{
+  struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
+  sigemptyset (&action.sa_mask);
+  sigaction (number, &action, NULL);
 }
 
 void
-sl_interrupt_catch (void)
+sl_interrupt_catch (guint patience_ms)
 {
-  struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
-  sigemptyset (&action.sa_mask);
-  sigaction (SIGINT, &action, NULL);
-  sigaction (SIGTERM, &action, NULL);
+  struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM };
+  limit.it_value.tv_sec = (time_t) (patience_ms / 1000);
+  limit.it_value.tv_nsec = (long) (patience_ms % 1000) * 1000000;
+  catch (SIGALRM, on_overdue, 0);
+  has_patience = timer_create (CLOCK_MONOTONIC, &event, &patience) == 0;
+  catch (SIGINT, on_signal, SA_RESETHAND | SA_RESTART);
+  catch (SIGTERM, on_signal, SA_RESETHAND | SA_RESTART);
 }
 
 gboolean

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/show.h"
 #include "config.h"
 #include "pipelines/suggest.h"
 #include "tools/command.h"
@@ -26,7 +27,8 @@ sl_complain (const char *command, const char *format, ...)
   va_start (args, format);
   g_autofree char *message = g_strdup_vprintf (format, args);
   va_end (args);
-  fprintf (stderr, "sightline%s%s: %s\n", command != NULL ? " " : "", command != NULL ? command : "", message);
+  g_autofree char *shown = sl_show_message (message);
+  fprintf (stderr, "sightline%s%s: %s\n", command != NULL ? " " : "", command != NULL ? command : "", shown);
 }
 
 static void

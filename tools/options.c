@@ -19,7 +19,7 @@ sl_model_options_clear (SlModelOptions *options)
 {
   g_free (options->model);
   g_free (options->threads_text);
-  g_free (options->limit_text);
+  sl_limit_options_clear (&options->limits);
   g_free (options->labels);
   g_free (options->mean);
   g_free (options->std);
@@ -36,13 +36,13 @@ sl_model_options_entries (SlModelOptions *options)
   const GOptionEntry entries[] = {
     { "labels", 'l', 0, G_OPTION_ARG_FILENAME, &options->labels, "Class names, one a line (default: the model's own)", "FILE" },
     { "mean", 0, 0, G_OPTION_ARG_STRING, &options->mean, "Mean of the input, one number or one a channel, in 0..255", "M[,M,M]" },
-    { "std", 0, 0, G_OPTION_ARG_STRING, &options->std, "Divisor of the input: value = (byte - mean) / std", "S[,S,S]" },
+    { "std", 0, 0, G_OPTION_ARG_STRING, &options->std, "Divisor of the input, above 0: value = (byte - mean) / std", "S[,S,S]" },
     { "colour", 0, 0, G_OPTION_ARG_STRING, &options->colour, "Channel order of the input: RGB, BGR or GRAY", "ORDER" },
     { "layout", 0, 0, G_OPTION_ARG_STRING, &options->layout, "Layout of the input: NHWC or NCHW", "LAYOUT" },
     { "fit", 0, 0, G_OPTION_ARG_STRING, &options->fit, "How frames fill the input: stretch, letterbox or crop", "FIT" },
     { "decoder", 0, 0, G_OPTION_ARG_STRING, &options->decoder, "What the outputs mean: labels, ssd, yolo, ...",
       "NAME[,PARAMETER=VALUE...]" },
-    SL_OPTION_LIMIT (&options->limit_text),
+    SL_OPTION_LIMITS (&options->limits),
     { NULL },
   };
   return g_memdup2 (entries, sizeof entries);
@@ -144,10 +144,26 @@ sl_options_threads (const char *command, const char *option, const char *text, g
   return FALSE;
 }
 
-gsize
-sl_options_limit_bytes (guint mib)
+void
+sl_limit_options_clear (SlLimitOptions *limits)
 {
-  return (gsize) MIN ((guint64) mib << 20, G_MAXSIZE / 4);
+  g_clear_pointer (&limits->tensor_text, g_free);
+  g_clear_pointer (&limits->work_text, g_free);
+}
+
+gboolean
+sl_limit_options_check (const char *command, SlLimitOptions *limits)
+{
+  return sl_options_integer (command, "--tensor-limit", limits->tensor_text, 1, 1048576, &limits->tensor)
+         && sl_options_integer (command, "--work-limit", limits->work_text, 1, 1000000, &limits->work);
+}
+
+SlModelLoadOptions
+sl_limit_options_load (const SlLimitOptions *limits, gboolean direct)
+{
+  return (SlModelLoadOptions){ .direct = direct,
+                               .tensor_limit = (gsize) MIN ((guint64) limits->tensor << 20, G_MAXSIZE / 4),
+                               .work_limit = (guint64) limits->work * 1000000000 };
 }
 
 gboolean
@@ -189,8 +205,7 @@ sl_model_options_check (const char *command, SlModelOptions *options)
   const char *layouts[] = { sl_layout_name (SL_LAYOUT_NHWC), sl_layout_name (SL_LAYOUT_NCHW), NULL };
   const char *fits[] = { sl_fit_name (SL_FIT_STRETCH), sl_fit_name (SL_FIT_LETTERBOX), sl_fit_name (SL_FIT_CROP), NULL };
   return sl_options_threads (command, "--threads", options->threads_text, &options->threads)
-         && sl_options_integer (command, "--tensor-limit", options->limit_text, 1, SL_MAX_LIMIT, &options->tensor_limit)
-         && sl_options_choice (command, "--colour", &options->colour, colours)
+         && sl_limit_options_check (command, &options->limits) && sl_options_choice (command, "--colour", &options->colour, colours)
          && sl_options_choice (command, "--layout", &options->layout, layouts) && sl_options_choice (command, "--fit", &options->fit, fits);
 }
 

@@ -8,8 +8,16 @@
 #include <glib.h>
 
 #include "models/contract.h"
+#include "models/model.h"
 
 G_BEGIN_DECLS
+
+/** What a model may ask for; NULL and 0 = not given. */
+typedef struct
+{
+  char *tensor_text, *work_text;
+  guint tensor, work; /* MiB and billions of multiply-adds, once parsed */
+} SlLimitOptions;
 
 /** Options about the model; NULL and 0 = not given. */
 typedef struct
@@ -17,8 +25,7 @@ typedef struct
   char *model;
   char *threads_text;
   guint threads; /* 1..SL_MAX_THREADS once parsed, 0 = not given */
-  char *limit_text;
-  guint tensor_limit; /* MiB once parsed, 0 = not given */
+  SlLimitOptions limits;
   char *labels, *mean, *std, *colour, *fit, *layout, *decoder;
 } SlModelOptions;
 
@@ -49,18 +56,30 @@ gboolean sl_options_threads (const char *command, const char *option, const char
 gboolean sl_options_fraction (const char *command, const char *option, const char *text, double *value);
 /** sl_options_choice: *@text becomes the spelling in @choices (NULL-terminated) that it equals in any case. */
 gboolean sl_options_choice (const char *command, const char *option, char **text, const char *const *choices);
-/** SL_OPTION_LIMIT: an entry for --tensor-limit that puts its text into @text. */
-#define SL_OPTION_LIMIT(text)                                                                                                         \
-  {                                                                                                                                   \
-    "tensor-limit", 0, 0, G_OPTION_ARG_STRING, (text), "Most MiB that the model's tensors may take, 1..1048576 (default 1024)", "MIB" \
+/** SL_OPTION_LIMITS: entries for --tensor-limit and --work-limit that put their texts into @limits. */
+#define SL_OPTION_LIMITS(limits)                                                                                                           \
+  { "tensor-limit",                                                                                                                        \
+    0,                                                                                                                                     \
+    0,                                                                                                                                     \
+    G_OPTION_ARG_STRING,                                                                                                                   \
+    &(limits)->tensor_text,                                                                                                                \
+    "Most MiB that the model's tensors may take, 1..1048576 (default 1024)",                                                               \
+    "MIB" },                                                                                                                               \
+  {                                                                                                                                        \
+    "work-limit", 0, 0, G_OPTION_ARG_STRING, &(limits)->work_text, "Most multiply-adds of a frame, in billions, 1..1000000 (default 250)", \
+      "N"                                                                                                                                  \
   }
-#define SL_MAX_LIMIT 1048576
-/** sl_options_limit_bytes: @mib as SlModelLoadOptions takes it. */
-gsize sl_options_limit_bytes (guint mib);
+void sl_limit_options_clear (SlLimitOptions *limits);
+/** sl_limit_options_check: FALSE, having complained, when one is no number in its range. */
+gboolean sl_limit_options_check (const char *command, SlLimitOptions *limits);
+/** sl_limit_options_load: how a model is loaded under @limits. */
+SlModelLoadOptions sl_limit_options_load (const SlLimitOptions *limits, gboolean direct);
 /** sl_model_options_check: numbers and choices of @options; FALSE, having complained, when one is wrong. */
 gboolean sl_model_options_check (const char *command, SlModelOptions *options);
 /** sl_options_usage: complains and returns SL_EXIT_USAGE. */
 int sl_options_usage (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlLimitOptions, sl_limit_options_clear)
 
 G_END_DECLS
 

@@ -28,6 +28,7 @@ struct _SlFramePredictor
   GstBus *bus;
   GstSample *result; /* the last one, which the prediction points into */
   SlPredictionReader reader;
+  gboolean makes_pictures;
   gboolean broken; /* the pipeline reported an error and must be restarted */
 };
 
@@ -52,8 +53,10 @@ set_properties (SlFramePredictor *predictor, const SlFramePredictorOptions *opti
   const SlModelOptions *model = options->model;
   g_object_set (predictor->infer, "model", model->model, "labels", model->labels, "mean", model->mean, "std", model->std, "decoder",
                 model->decoder, "threads", model->threads_text, NULL);
-  if (model->tensor_limit > 0)
-    g_object_set (predictor->infer, "tensor-limit", (gint) model->tensor_limit, NULL);
+  if (model->limits.tensor > 0)
+    g_object_set (predictor->infer, "tensor-limit", (gint) model->limits.tensor, NULL);
+  if (model->limits.work > 0)
+    g_object_set (predictor->infer, "work-limit", (gint) model->limits.work, NULL);
   set_choice (predictor->infer, "colour", model->colour);
   set_choice (predictor->infer, "layout", model->layout);
   set_choice (predictor->infer, "fit", model->fit);
@@ -125,8 +128,12 @@ check_model (SlFramePredictor *predictor, GError **error)
 {
   g_autoptr (GstPad) pad = gst_element_get_static_pad (predictor->infer, "sink");
   g_autoptr (GstCaps) caps = gst_pad_query_caps (pad, NULL);
-  const SlContract *contract = sl_tensor_caps_contract (caps);
-  return contract == NULL || sl_contract_check_pictures (contract, error);
+  SlContract *contract = sl_tensor_caps_contract (caps);
+  if (contract == NULL)
+    return TRUE;
+  g_autoptr (SlDecoding) decoding = sl_contract_open_pictures (contract, error);
+  predictor->makes_pictures = decoding != NULL && g_str_equal (sl_decoding_decoder (decoding)->name, "image");
+  return decoding != NULL;
 }
 
 SlFramePredictor *
@@ -153,12 +160,6 @@ sl_frame_predictor_free (SlFramePredictor *predictor)
   g_free (predictor);
 }
 
-GstCaps *
-sl_frame_predictor_caps (SlFramePredictor *predictor)
-{
-  return gst_pad_template_get_caps (gst_element_class_get_pad_template (GST_ELEMENT_GET_CLASS (predictor->normalize), "sink"));
-}
-
 static guint64
 stream_time (GstSample *frame)
 {
@@ -179,6 +180,7 @@ read_result (SlFramePredictor *predictor, SlPrediction *prediction, GError **err
   }
   prediction->width = GST_VIDEO_INFO_WIDTH (&info);
   prediction->height = GST_VIDEO_INFO_HEIGHT (&info);
+  prediction->made_picture = predictor->makes_pictures;
   sl_prediction_reader_read (&predictor->reader, gst_sample_get_buffer (predictor->result), prediction);
   return TRUE;
 }

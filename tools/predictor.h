@@ -26,9 +26,7 @@ typedef struct _SlFramePredictor SlFramePredictor;
 /** sl_frame_predictor_new: loads the model; every error about it comes from here. */
 SlFramePredictor *sl_frame_predictor_new (const SlFramePredictorOptions *options, GError **error);
 void sl_frame_predictor_free (SlFramePredictor *predictor);
-/** sl_frame_predictor_caps: (transfer full): raw video that it takes. */
-GstCaps *sl_frame_predictor_caps (SlFramePredictor *predictor);
-/** sl_frame_predictor_run: fills width, height, timestamp, objects, labels and mask of @prediction, valid until the next run. FALSE with
+/** sl_frame_predictor_run: @frame: in a format that slnormalize takes. Fills width, height, timestamp, objects, labels and mask of @prediction, valid until the next run. FALSE with
  *  @error set, after which the next run starts afresh; FALSE without when the program was interrupted. */
 gboolean sl_frame_predictor_run (SlFramePredictor *predictor, GstSample *frame, SlPrediction *prediction, GError **error);
 

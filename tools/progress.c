@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/show.h"
+
 #define FIRST_AFTER G_USEC_PER_SEC
 #define INTERVAL (G_USEC_PER_SEC / 5)
 
@@ -31,7 +33,8 @@ void
 sl_progress_show (SlProgress *progress, const char *name, guint64 position, guint64 duration)
 {
   double seconds = (double) (progress->shown - progress->started) / G_USEC_PER_SEC;
-  fprintf (stderr, "\r\033[K%s: frame %" G_GUINT64_FORMAT ", %.1f frames/s", name, progress->frames,
+  g_autofree char *shown = sl_show_message (name);
+  fprintf (stderr, "\r\033[K%s: frame %" G_GUINT64_FORMAT ", %.1f frames/s", shown, progress->frames,
            (double) progress->frames / MAX (seconds, 1e-3));
   if (duration > 0)
     fprintf (stderr, ", %.0f %%", 100.0 * (double) MIN (position, duration) / (double) duration);

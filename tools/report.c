@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+#include "base/show.h"
+
 #define NS_PER_MS G_GUINT64_CONSTANT (1000000)
 
 static void
@@ -24,7 +26,8 @@ write_heading (SlReport *report, const SlPrediction *prediction, gboolean moving
   report->headed = TRUE;
   report->moving = moving;
   report->boxes = prediction->n_objects > 0;
-  g_string_append_printf (report->line, "%s (%dx%d)", prediction->source, prediction->width, prediction->height);
+  g_autofree char *source = sl_show_message (prediction->source);
+  g_string_append_printf (report->line, "%s (%dx%d)", source, prediction->width, prediction->height);
   write_line (report);
 }
 
@@ -63,6 +66,26 @@ begin_row (SlReport *report, const SlPrediction *prediction, gboolean box, doubl
   g_string_append_printf (report->line, "  %10.2f", confidence);
 }
 
+/* The last column. */
+static void
+end_row (SlReport *report, const char *label)
+{
+  g_autofree char *shown = sl_show (label, SL_SHOW_LABEL);
+  g_string_append_printf (report->line, "  %s", shown);
+  write_line (report);
+}
+
+/* The model's result is the picture itself, which --draw writes. */
+static void
+print_picture (SlReport *report, const SlPrediction *prediction)
+{
+  report->rows++;
+  if (report->moving)
+    append_time (report->line, prediction);
+  g_string_append_printf (report->line, "  a picture of %dx%d: --draw=FILE writes it", prediction->width, prediction->height);
+  write_line (report);
+}
+
 static void
 print_table (SlReport *report, const SlPrediction *prediction, gboolean moving)
 {
@@ -72,23 +95,24 @@ print_table (SlReport *report, const SlPrediction *prediction, gboolean moving)
   for (guint i = 0; i < prediction->n_objects; i++) {
     const SlObject *object = &prediction->objects[i];
     begin_row (report, prediction, TRUE, object->confidence);
-    g_string_append_printf (report->line, " %6d %6d %6d %6d  %s", object->x, object->y, object->w, object->h, object->label);
-    write_line (report);
+    g_string_append_printf (report->line, " %6d %6d %6d %6d", object->x, object->y, object->w, object->h);
+    end_row (report, object->label);
   }
   for (guint i = 0; i < prediction->n_mask_classes; i++) {
     const SlMaskClass *found = &prediction->mask_classes[i];
-    if (found->label_id == 0)
+    if (found->label_id == prediction->mask.background)
       continue;
     begin_row (report, prediction, FALSE, found->fraction);
-    g_string_append_printf (report->line, "  %s", found->label);
-    write_line (report);
+    end_row (report, found->label);
   }
   for (guint i = 0; i < prediction->n_labels; i++) {
     const SlLabelled *label = &prediction->labels[i];
     begin_row (report, prediction, FALSE, label->confidence);
-    g_string_append_printf (report->line, "%s  %s", report->boxes ? "                            " : "", label->label);
-    write_line (report);
+    g_string_append (report->line, report->boxes ? "                            " : "");
+    end_row (report, label->label);
   }
+  if (prediction->made_picture)
+    print_picture (report, prediction);
 }
 
 void

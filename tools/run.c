@@ -229,7 +229,7 @@ run_files (SlRunOptions *options, char **files)
   Run run = { .options = { .dot = options->dot, .changed = on_changed } };
   sl_memory_few_arenas ();
   sl_run_log_init (options->json);
-  gst_init (NULL, NULL);
+  sl_elements_init (NULL, NULL);
   sl_run_register_elements ();
   run.options.data = &run;
   run.untold = g_string_new (NULL);
@@ -244,6 +244,8 @@ run_files (SlRunOptions *options, char **files)
     run.stats = options->stats ? sl_stats_new (run.workers) : NULL;
     status = supervise (&run);
   }
+  if (run.stats != NULL)
+    sl_stats_summary (run.stats);
   sl_stats_free (run.stats);
   if (run.overdue)
     _exit (status); /* threads that hang cannot be joined */
@@ -264,7 +266,7 @@ run_run (int argc, char **argv)
     SL_RUN_OPTION_SET (options),
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Log JSON objects, one a line, to standard error", NULL },
     { "stats", 0, 0, G_OPTION_ARG_NONE, &options.stats,
-      "Show frames, drops, latency, processor and memory: a table on a terminal, lines elsewhere", NULL },
+      "Show frames, drops, latency, processor and memory: a table on a terminal, lines elsewhere; and a summary at the end", NULL },
     { "dot", 0, 0, G_OPTION_ARG_FILENAME, &options.dot, "Write the graph of each pipeline, when it runs and when it fails, to DIR", "DIR" },
     { NULL },
   };

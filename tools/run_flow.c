@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/percentile.h"
 #include "plugins/framemeta.h"
 
 #define RING 512
@@ -43,14 +44,16 @@ static void
 keep_latency (SlFlow *flow, GstBuffer *buffer)
 {
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
-  if (meta == NULL || meta->captured == 0 || meta->preprocessed == 0 || meta->inferred == 0 || meta->decoded == 0)
+  SlLatency latency;
+  if (meta == NULL || meta->decoded == 0 || !sl_frame_meta_latency (meta, meta->decoded, &latency) || latency.preprocess < 0
+      || latency.inference < 0)
     return;
   g_mutex_lock (&flow->lock);
   const guint at = flow->n++ % RING;
-  flow->ring[SL_STAGE_PREPROCESS][at] = meta->preprocessed - meta->captured;
-  flow->ring[SL_STAGE_INFERENCE][at] = meta->inferred - meta->preprocessed;
-  flow->ring[SL_STAGE_DECODE][at] = meta->decoded - meta->inferred;
-  flow->ring[SL_STAGE_AGE][at] = meta->decoded - meta->captured;
+  flow->ring[SL_STAGE_PREPROCESS][at] = latency.preprocess;
+  flow->ring[SL_STAGE_INFERENCE][at] = latency.inference;
+  flow->ring[SL_STAGE_DECODE][at] = latency.decode;
+  flow->ring[SL_STAGE_AGE][at] = latency.age;
   g_mutex_unlock (&flow->lock);
 }
 
@@ -249,7 +252,7 @@ sl_flow_latency (SlFlow *flow, SlStage stage, gint64 *p50, gint64 *p95)
   if (n == 0)
     return FALSE;
   qsort (sorted, n, sizeof *sorted, compare);
-  *p50 = sorted[n / 2];
-  *p95 = sorted[MIN (n - 1, n * 95 / 100)];
+  *p50 = sorted[sl_percentile_index (n, 50)];
+  *p95 = sorted[sl_percentile_index (n, 95)];
   return TRUE;
 }

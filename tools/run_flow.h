@@ -41,7 +41,7 @@ SlFlow *sl_flow_new (GstElement *pipeline);
 /** sl_flow_free: @pipeline must be in NULL. */
 void sl_flow_free (SlFlow *flow);
 void sl_flow_counts (SlFlow *flow, SlFlowCounts *counts);
-/** sl_flow_latency: microseconds that half and 95 % of the last 512 frames stayed below; FALSE while there are none. */
+/** sl_flow_latency: microseconds, the 50th and the 95th percentile (base/percentile.h) of the last 512 frames; FALSE while there are none. */
 gboolean sl_flow_latency (SlFlow *flow, SlStage stage, gint64 *p50, gint64 *p95);
 
 G_END_DECLS

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Log lines of `sightline run`. Control characters in messages, which may come from the network, never reach a terminal. */
+/* Log lines of `sightline run`. Messages, which may come from the network, reach terminal and journal as sl_show_message() makes them. */
 #include "tools/run_log.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/show.h"
 #include "postprocess/json.h"
 
 static gboolean json, journal;
@@ -17,11 +20,23 @@ static const struct
   const char *name, *prefix;
 } levels[] = { { "error", "<3>" }, { "warning", "<4>" }, { "info", "<6>" } };
 
+/* systemd.exec(5): $JOURNAL_STREAM is device and inode of the journal's end, which standard error may not be any more. */
+static gboolean
+goes_to_journal (void)
+{
+  const char *stream = g_getenv ("JOURNAL_STREAM");
+  struct stat status;
+  if (stream == NULL || fstat (STDERR_FILENO, &status) != 0)
+    return FALSE;
+  g_autofree char *own = g_strdup_printf ("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT, (guint64) status.st_dev, (guint64) status.st_ino);
+  return g_str_equal (stream, own);
+}
+
 void
 sl_run_log_init (gboolean as_json)
 {
   json = as_json;
-  journal = g_getenv ("JOURNAL_STREAM") != NULL;
+  journal = goes_to_journal ();
 }
 
 gboolean
@@ -64,18 +79,16 @@ static char *
 text_line (SlLogLevel level, const char *pipeline, const char *message)
 {
   g_autoptr (GDateTime) now = g_date_time_new_now_local ();
-  g_autofree char *time = g_date_time_format (now, "%H:%M:%S");
+  g_autofree char *time = g_date_time_format (now, "%Y-%m-%dT%H:%M:%S");
+  g_autofree char *offset = g_date_time_format (now, "%:z");
   GString *line = g_string_new (journal ? levels[level].prefix : time);
   if (!journal)
-    g_string_append_printf (line, ".%03d ", g_date_time_get_microsecond (now) / 1000);
+    g_string_append_printf (line, ".%03d%s ", g_date_time_get_microsecond (now) / 1000, offset);
   if (pipeline != NULL)
     g_string_append_printf (line, "%s: ", pipeline);
   if (level != SL_LOG_INFO)
     g_string_append_printf (line, "%s: ", levels[level].name);
   g_string_append (line, message);
-  for (gsize i = 0; i < line->len; i++)
-    if (g_ascii_iscntrl (line->str[i]))
-      line->str[i] = ' ';
   g_string_append_c (line, '\n');
   return g_string_free (line, FALSE);
 }
@@ -87,6 +100,7 @@ sl_run_log (SlLogLevel level, const char *pipeline, const char *event, const cha
   va_start (args, format);
   g_autofree char *message = g_strdup_vprintf (format, args);
   va_end (args);
-  g_autofree char *line = json ? json_line (level, pipeline, event, message) : text_line (level, pipeline, message);
+  g_autofree char *shown = sl_show_message (message);
+  g_autofree char *line = json ? json_line (level, pipeline, event, shown) : text_line (level, pipeline, shown);
   sl_run_log_raw (line);
 }

@@ -16,7 +16,8 @@ typedef enum
   SL_LOG_INFO
 } SlLogLevel;
 
-/** sl_run_log_init: @json: one object a line. Under systemd's journal lines carry their level and no time, which it adds. */
+/** sl_run_log_init: @json: one object a line. Else lines begin with the local time as ISO 8601 has it; where standard error is systemd's journal
+ *  ($JOURNAL_STREAM), which adds the time, with their level. */
 void sl_run_log_init (gboolean json);
 /** sl_run_log_json: whether lines are JSON. */
 gboolean sl_run_log_json (void);

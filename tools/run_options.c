@@ -27,6 +27,14 @@ sl_run_options_check (const char *command, SlRunOptions *options)
   return TRUE;
 }
 
+/* (nullable): SIGHTLINE_SET_NAME in the environment, which other users do not see as they see arguments; '-' of a name is '_' there. */
+static const char *
+from_environment (const char *parameter)
+{
+  g_autofree char *variable = g_strconcat ("SIGHTLINE_SET_", parameter, NULL);
+  return g_getenv (g_strdelimit (variable, "-", '_'));
+}
+
 GHashTable *
 sl_run_options_parameters_for (SlRunOptions *options, const char *path, gboolean only, GError **error)
 {
@@ -38,6 +46,10 @@ sl_run_options_parameters_for (SlRunOptions *options, const char *path, gboolean
     g_hash_table_unref (taken);
     return NULL;
   }
+  g_hash_table_iter_init (&iter, declared);
+  while (g_hash_table_iter_next (&iter, &name, NULL))
+    if (from_environment (name) != NULL)
+      g_hash_table_insert (taken, g_strdup (name), g_strdup (from_environment (name)));
   g_hash_table_iter_init (&iter, options->parameters);
   while (g_hash_table_iter_next (&iter, &name, &value))
     if (only || g_hash_table_contains (declared, name)) {
@@ -76,6 +88,6 @@ sl_run_register_elements (void)
   sl_find_installed_elements ("slpublish"); /* a plugin file of its own */
   sl_elements_register_static ();
 #ifdef SL_HAVE_OVERLAY
-  gst_element_register (NULL, "sloverlay", GST_RANK_NONE, sl_overlay_get_type ());
+  sl_plugin_register_element (NULL, "sloverlay", "SlOverlay", GST_RANK_NONE, sl_overlay_get_type);
 #endif
 }

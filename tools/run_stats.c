@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/show.h"
 #include "postprocess/json.h"
 #include "tools/run_log.h"
 
@@ -26,7 +27,7 @@ struct _SlStats
 {
   GPtrArray *workers;
   Before *before; /* one a worker */
-  gint64 shown;
+  gint64 started, shown;
   double cpu;
   gboolean terminal;
   guint lines; /* of the table on the terminal */
@@ -79,7 +80,7 @@ sl_stats_new (GPtrArray *workers)
   guint threads;
   stats->workers = workers;
   stats->before = g_new0 (Before, workers->len);
-  stats->shown = g_get_monotonic_time ();
+  stats->started = stats->shown = g_get_monotonic_time ();
   stats->terminal = !sl_run_log_json () && isatty (STDERR_FILENO);
   read_process (&stats->cpu, &rss, &threads);
   if (stats->terminal)
@@ -117,6 +118,13 @@ measure (SlWorker *worker, Before *before, double seconds, Figures *figures)
 }
 
 static void
+append_json_stages (GString *out, const gint64 *p50, const gint64 *p95)
+{
+  for (guint s = 0; s < SL_N_STAGES; s++)
+    g_string_append_printf (out, ",\"%s_us\":{\"p50\":%" G_GINT64_FORMAT ",\"p95\":%" G_GINT64_FORMAT "}", stage_names[s], p50[s], p95[s]);
+}
+
+static void
 append_json (GString *out, SlWorker *worker, const Figures *figures)
 {
   g_string_append (out, out->str[out->len - 1] == '[' ? "{\"name\":" : ",{\"name\":");
@@ -124,17 +132,17 @@ append_json (GString *out, SlWorker *worker, const Figures *figures)
   g_string_append_printf (out, ",\"state\":\"%s\",\"restarts\":%u,\"fps_in\":%.2f,\"fps_out\":%.2f,\"dropped\":%" G_GUINT64_FORMAT,
                           sl_worker_state_name (sl_worker_state (worker)), sl_worker_restarts (worker), figures->fps_in, figures->fps_out,
                           figures->dropped);
-  for (guint s = 0; figures->timed && s < SL_N_STAGES; s++)
-    g_string_append_printf (out, ",\"%s_us\":{\"p50\":%" G_GINT64_FORMAT ",\"p95\":%" G_GINT64_FORMAT "}", stage_names[s], figures->p50[s],
-                            figures->p95[s]);
+  if (figures->timed)
+    append_json_stages (out, figures->p50, figures->p95);
   g_string_append_c (out, '}');
 }
 
 static void
 append_row (GString *out, SlWorker *worker, const Figures *figures)
 {
-  g_string_append_printf (out, "%-16.16s %-8s %7.1f %7.1f %8" G_GUINT64_FORMAT, sl_worker_name (worker),
-                          sl_worker_state_name (sl_worker_state (worker)), figures->fps_in, figures->fps_out, figures->dropped);
+  g_autofree char *name = sl_show (sl_worker_name (worker), 16);
+  g_string_append_printf (out, "%-16s %-8s %7.1f %7.1f %8" G_GUINT64_FORMAT, name, sl_worker_state_name (sl_worker_state (worker)),
+                          figures->fps_in, figures->fps_out, figures->dropped);
   for (guint s = 0; s < SL_N_STAGES; s++)
     if (figures->timed)
       g_string_append_printf (out, "  %5.1f %5.1f", (double) figures->p50[s] / 1000, (double) figures->p95[s] / 1000);
@@ -195,4 +203,76 @@ sl_stats_tick (SlStats *stats)
     return;
   show (stats, (double) (now - stats->shown) / G_USEC_PER_SEC);
   stats->shown = now;
+}
+
+/* Frames a second between a worker's first and last frames. */
+static double
+mean_rate (const SlWorkerTotals *totals)
+{
+  return totals->running > 0 ? (double) totals->counts.out * G_USEC_PER_SEC / (double) totals->running : 0;
+}
+
+static void
+append_summary_json (GString *out, SlWorker *worker, const SlWorkerTotals *totals)
+{
+  g_string_append (out, out->str[out->len - 1] == '[' ? "{\"name\":" : ",{\"name\":");
+  sl_json_append_string (out, sl_worker_name (worker));
+  g_string_append_printf (out,
+                          ",\"state\":\"%s\",\"restarts\":%u,\"recoveries\":%u,\"running_seconds\":%.1f,\"frames_in\":%" G_GUINT64_FORMAT
+                          ",\"frames_out\":%" G_GUINT64_FORMAT ",\"predictions\":%" G_GUINT64_FORMAT ",\"dropped\":%" G_GUINT64_FORMAT
+                          ",\"fps_out\":%.2f",
+                          sl_worker_state_name (sl_worker_state (worker)), sl_worker_restarts (worker), totals->recoveries,
+                          (double) totals->running / G_USEC_PER_SEC, totals->counts.in, totals->counts.out, totals->counts.predictions,
+                          totals->counts.dropped, mean_rate (totals));
+  if (totals->timed)
+    append_json_stages (out, totals->p50, totals->p95);
+  g_string_append_c (out, '}');
+}
+
+static void
+append_summary_row (GString *out, SlWorker *worker, const SlWorkerTotals *totals)
+{
+  g_string_append_printf (
+    out, "%-16.16s %-8s %9.1f %10" G_GUINT64_FORMAT " %10" G_GUINT64_FORMAT " %11" G_GUINT64_FORMAT " %8" G_GUINT64_FORMAT " %7.1f",
+    sl_worker_name (worker), sl_worker_state_name (sl_worker_state (worker)), (double) totals->running / G_USEC_PER_SEC, totals->counts.in,
+    totals->counts.out, totals->counts.predictions, totals->counts.dropped, mean_rate (totals));
+  if (totals->timed)
+    g_string_append_printf (out, "  %5.1f %5.1f", (double) totals->p50[SL_STAGE_AGE] / 1000, (double) totals->p95[SL_STAGE_AGE] / 1000);
+  else
+    g_string_append (out, "      -     -");
+  g_string_append_printf (out, " %8u %6u\n", sl_worker_restarts (worker), totals->recoveries);
+}
+
+void
+sl_stats_summary (SlStats *stats)
+{
+  const gboolean json = sl_run_log_json ();
+  const double seconds = (double) (g_get_monotonic_time () - stats->started) / G_USEC_PER_SEC;
+  g_autoptr (GString) out = g_string_new (NULL);
+  struct rusage usage = { 0 };
+  double cpu;
+  guint64 rss;
+  guint threads;
+  if (json)
+    g_string_append_printf (out, "{\"event\":\"summary\",\"seconds\":%.1f,\"pipelines\":[", seconds);
+  else
+    g_string_append_printf (out, "%-16s %-8s %9s %10s %10s %11s %8s %7s  %11s %8s %6s\n", "summary", "state", "seconds", "frames in",
+                            "frames out", "predictions", "dropped", "fps out", "age p50 p95", "restarts", "back");
+  for (guint i = 0; i < stats->workers->len; i++) {
+    SlWorkerTotals totals;
+    sl_worker_totals (stats->workers->pdata[i], &totals);
+    if (json)
+      append_summary_json (out, stats->workers->pdata[i], &totals);
+    else
+      append_summary_row (out, stats->workers->pdata[i], &totals);
+  }
+  read_process (&cpu, &rss, &threads);
+  getrusage (RUSAGE_SELF, &usage);
+  const double peak = (double) usage.ru_maxrss / 1024;
+  if (json)
+    g_string_append_printf (out, "],\"cpu_seconds\":%.3f,\"rss_peak_mib\":%.1f}\n", cpu, peak);
+  else
+    g_string_append_printf (out, "%.1f s, CPU %.1f s, memory %.1f MiB at most\n", seconds, cpu, peak);
+  sl_run_log_raw (out->str);
+  stats->lines = 0;
 }

@@ -16,6 +16,8 @@ SlStats *sl_stats_new (GPtrArray *workers);
 void sl_stats_free (SlStats *stats);
 /** sl_stats_tick: shows when it is time: every second on a terminal and as JSON, every ten as lines. */
 void sl_stats_tick (SlStats *stats);
+/** sl_stats_summary: shows what the run came to: frames in all, restarts, processor time, most memory. */
+void sl_stats_summary (SlStats *stats);
 
 G_END_DECLS
 

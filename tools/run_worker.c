@@ -11,11 +11,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/backoff.h"
+#include "base/redact.h"
+#include "base/show.h"
 #include "pipelines/build.h"
 #include "tools/frames.h"
 #include "tools/run_job.h"
 #include "tools/run_log.h"
 #include "tools/run_memory.h"
+#include "tools/run_models.h"
 
 /* Longest wait for the end of stream to go through a pipeline that is to stop, and for its elements to stop after that. */
 #define END_TIMEOUT (G_USEC_PER_SEC)
@@ -39,6 +43,7 @@ struct _SlWorker
   GstElement *pipeline;    /* (nullable) */
   guint bus_watch;
   SlFlow *flow;
+  SlRunModels *models;
   SlJobs *jobs;
   SlWorkerState state;
   End end;
@@ -46,6 +51,9 @@ struct _SlWorker
   gboolean unread;          /* nobody reads standard output any more, which no second start mends */
   guint restarts, failures; /* failures in a row, for the back-off */
   gint64 started, running_since, stop_since, next_start;
+  gint64 failed_since;     /* 0 = since then it came back */
+  GHashTable *warned;      /* names of elements whose last word was a warning */
+  SlWorkerTotals finished; /* of the pipelines before this one */
 };
 
 static const char *const state_names[] = { "starting", "running", "stopping", "waiting", "ended", "failed" };
@@ -64,6 +72,7 @@ set_state (SlWorker *worker, SlWorkerState state)
   worker->options->changed (worker, worker->options->data);
 }
 
+/* Graphs have every property in them: without secrets, and for nobody else to read. */
 static void
 write_dot (SlWorker *worker, const char *suffix)
 {
@@ -74,7 +83,8 @@ write_dot (SlWorker *worker, const char *suffix)
   g_strdelimit (file, "/", '_');
   g_autofree char *path = g_build_filename (worker->options->dot, file, NULL);
   g_autofree char *graph = gst_debug_bin_to_dot_data (GST_BIN (worker->pipeline), GST_DEBUG_GRAPH_SHOW_ALL);
-  if (!g_file_set_contents (path, graph, -1, &error))
+  g_autofree char *shown = sl_redact (graph);
+  if (!g_file_set_contents_full (path, shown, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, &error))
     sl_run_log (SL_LOG_WARNING, worker->name, "dot", "%s", error->message);
 }
 
@@ -106,6 +116,8 @@ static void G_GNUC_PRINTF (2, 3) fail (SlWorker *worker, const char *format, ...
   g_autofree char *message = g_strdup_vprintf (format, args);
   va_end (args);
   sl_run_log (SL_LOG_ERROR, worker->name, "failed", "%s", message);
+  if (worker->failed_since == 0)
+    worker->failed_since = g_get_monotonic_time ();
   write_dot (worker, "-failed");
   finish (worker, END_FAILED);
 }
@@ -117,6 +129,37 @@ log_warning (SlWorker *worker, GstMessage *message)
   g_autoptr (GError) warning = NULL;
   gst_message_parse_warning (message, &warning, NULL);
   sl_run_log (SL_LOG_WARNING, worker->name, "warning", "%s: %s", GST_MESSAGE_SRC_NAME (message), warning->message);
+  g_hash_table_add (worker->warned, g_strdup (GST_MESSAGE_SRC_NAME (message)));
+}
+
+/* From an element that had warned it is the word that all is well again: a camera is back. */
+static void
+log_info (SlWorker *worker, GstMessage *message)
+{
+  g_autoptr (GError) info = NULL;
+  gst_message_parse_info (message, &info, NULL);
+  const gboolean recovered = g_hash_table_remove (worker->warned, GST_MESSAGE_SRC_NAME (message));
+  worker->finished.recoveries += recovered ? 1 : 0;
+  sl_run_log (SL_LOG_INFO, worker->name, recovered ? "recovered" : "info", "%s: %s", GST_MESSAGE_SRC_NAME (message), info->message);
+}
+
+static void
+note_recovery (SlWorker *worker, gint64 since)
+{
+  if (worker->failed_since == 0)
+    return;
+  sl_run_log (SL_LOG_INFO, worker->name, "recovered", "back after %.1f s", (double) (since - worker->failed_since) / G_USEC_PER_SEC);
+  worker->failed_since = 0;
+  worker->finished.recoveries++;
+}
+
+static void
+log_model (SlWorker *worker, GstMessage *message)
+{
+  const GstStructure *structure = gst_message_get_structure (message);
+  if (gst_structure_has_name (structure, "model-changed"))
+    sl_run_log (SL_LOG_INFO, worker->name, "model-changed", "%s: %s runs now", GST_MESSAGE_SRC_NAME (message),
+                gst_structure_get_string (structure, "model"));
 }
 
 /* STARTING becomes RUNNING once a frame is through; told by the clock, and before the end where that was faster. */
@@ -132,6 +175,7 @@ note_first_frame (SlWorker *worker)
   worker->running_since = counts.first;
   g_clear_pointer (&worker->fallback, sl_description_free);
   sl_run_log (SL_LOG_INFO, worker->name, "running", "running; first frame after %.0f ms", (double) (counts.first - worker->started) / 1000);
+  note_recovery (worker, counts.first);
   write_dot (worker, "");
   set_state (worker, SL_WORKER_RUNNING);
 }
@@ -177,6 +221,12 @@ on_message (GstBus *bus, GstMessage *message, gpointer data)
     case GST_MESSAGE_WARNING:
       log_warning (worker, message);
       break;
+    case GST_MESSAGE_INFO:
+      log_info (worker, message);
+      break;
+    case GST_MESSAGE_ELEMENT:
+      log_model (worker, message);
+      break;
     case GST_MESSAGE_EOS:
       take_end (worker);
       break;
@@ -194,12 +244,31 @@ on_message (GstBus *bus, GstMessage *message, gpointer data)
 }
 
 static void
+add_flow (SlFlow *flow, SlWorkerTotals *totals)
+{
+  SlFlowCounts counts;
+  gboolean timed = FALSE;
+  sl_flow_counts (flow, &counts);
+  totals->counts.in += counts.in;
+  totals->counts.out += counts.out;
+  totals->counts.predictions += counts.predictions;
+  totals->counts.dropped += counts.dropped;
+  totals->running += counts.last - counts.first;
+  for (guint s = 0; s < SL_N_STAGES; s++)
+    timed = sl_flow_latency (flow, (SlStage) s, &totals->p50[s], &totals->p95[s]);
+  totals->timed = totals->timed || timed;
+}
+
+static void
 drop_pipeline (SlWorker *worker)
 {
   if (worker->pipeline == NULL)
     return;
   g_source_remove (worker->bus_watch);
+  g_hash_table_remove_all (worker->warned);
+  add_flow (worker->flow, &worker->finished);
   g_clear_pointer (&worker->flow, sl_flow_free);
+  g_clear_pointer (&worker->models, sl_run_models_free);
   gst_clear_object (&worker->pipeline);
 }
 
@@ -211,23 +280,14 @@ adopt (SlWorker *worker, GstElement *pipeline)
   worker->bus_watch = gst_bus_add_watch (bus, on_message, worker);
   gst_object_unref (bus);
   worker->flow = sl_flow_new (pipeline);
-}
-
-/* Milliseconds before the next start: doubled with each failure in a row, a tenth of chance on top, so that many do not come at once. */
-static guint
-backoff (const SlWorker *worker)
-{
-  const SlDescription *description = worker->description;
-  const guint doublings = MIN (worker->failures - 1, 20);
-  const guint64 delay = MIN ((guint64) description->backoff_min << doublings, description->backoff_max);
-  return (guint) (delay + delay * (guint64) g_random_int_range (0, 100) / 1000);
+  worker->models = sl_run_models_new (pipeline);
 }
 
 static void
 wait_for_start (SlWorker *worker)
 {
   worker->failures++;
-  const guint delay = backoff (worker);
+  const guint delay = sl_backoff_delay (worker->description->backoff_min, worker->description->backoff_max, worker->failures);
   worker->next_start = g_get_monotonic_time () + (gint64) delay * 1000;
   worker->restarts++;
   sl_run_log (SL_LOG_INFO, worker->name, "waiting", "starts again in %.1f s", delay / 1000.0);
@@ -321,12 +381,13 @@ sl_worker_new (const char *path, GHashTable *parameters, const SlWorkerOptions *
   }
   SlWorker *worker = g_new0 (SlWorker, 1);
   worker->path = g_strdup (path);
-  worker->name = g_strdup (description->name);
+  worker->name = sl_show (description->name, SL_SHOW_NAME);
   worker->parameters = g_hash_table_ref (parameters);
   worker->options = options;
   worker->description = description;
   worker->state = SL_WORKER_ENDED;
   worker->jobs = sl_jobs_new (on_job, worker);
+  worker->warned = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   adopt (worker, pipeline);
   return worker;
 }
@@ -336,6 +397,7 @@ sl_worker_free (SlWorker *worker)
 {
   sl_jobs_free (worker->jobs);
   drop_pipeline (worker);
+  g_hash_table_unref (worker->warned);
   sl_description_free (worker->description);
   g_clear_pointer (&worker->fallback, sl_description_free);
   g_hash_table_unref (worker->parameters);
@@ -418,7 +480,9 @@ sl_worker_reload (SlWorker *worker)
   if (same && !sl_worker_at_rest (worker)) {
     sl_description_free (worker->description);
     worker->description = description;
-    sl_run_log (SL_LOG_INFO, worker->name, "reloaded", "%s: the same pipeline; it goes on", worker->path);
+    g_autofree char *files = worker->models != NULL ? sl_run_models_reload (worker->models) : g_strdup ("");
+    sl_run_log (SL_LOG_INFO, worker->name, "reloaded", "%s: the same pipeline; it goes on%s%s", worker->path,
+                files[0] != '\0' ? ", and loads what is new: " : "", files);
   } else {
     replace (worker, description);
   }
@@ -496,6 +560,14 @@ guint
 sl_worker_restarts (const SlWorker *worker)
 {
   return worker->restarts;
+}
+
+void
+sl_worker_totals (const SlWorker *worker, SlWorkerTotals *totals)
+{
+  *totals = worker->finished;
+  if (worker->flow != NULL)
+    add_flow (worker->flow, totals);
 }
 
 SlFlow *

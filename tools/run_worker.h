@@ -24,6 +24,22 @@ typedef enum
 typedef struct _SlWorker SlWorker;
 
 /**
+ * SlWorkerTotals: of a worker, over all its starts.
+ * @counts: sums; first and last are 0
+ * @running: microseconds between the first and the last frame at a sink of each start
+ * @recoveries: how often a camera, or the pipeline, was back after a failure
+ * @timed: whether @p50 and @p95 are known: microseconds, of the last 512 frames of the last start
+ */
+typedef struct
+{
+  SlFlowCounts counts;
+  gint64 running;
+  guint recoveries;
+  gboolean timed;
+  gint64 p50[SL_N_STAGES], p95[SL_N_STAGES];
+} SlWorkerTotals;
+
+/**
  * SlWorkerOptions:
  * @dot: (nullable): folder for graphs
  * @changed: called after every change of state
@@ -59,6 +75,8 @@ const char *sl_worker_name (const SlWorker *worker);
 /** sl_worker_set_name: for logs, where two descriptions have one name. */
 void sl_worker_set_name (SlWorker *worker, const char *name);
 guint sl_worker_restarts (const SlWorker *worker);
+/** sl_worker_totals: up to now. */
+void sl_worker_totals (const SlWorker *worker, SlWorkerTotals *totals);
 /** sl_worker_flow: (transfer none) (nullable): of the pipeline that is running. */
 SlFlow *sl_worker_flow (SlWorker *worker);
 const char *sl_worker_state_name (SlWorkerState state);

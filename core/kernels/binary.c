@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Binary operators. 8-bit sums are XNNPACK's: both codes times 20-bit multipliers, one shift, rounded half up; 8-bit
- * products are an integer times one scale, rounded half to even. Everything else on codes goes through real numbers.
+ * products are an integer times one scale, rounded half to even; 8-bit PRELU is TensorFlow Lite's. Everything else on codes goes through real numbers.
  * Whole numbers wrap; division by zero gives zero.
  */
 #include "core/kernels/broadcast.h"
+#include "core/kernels/fixedpoint.h"
 #include "core/kernels/kernels.h"
 
 typedef gfloat (*RealFunction) (gfloat a, gfloat b);
@@ -21,6 +22,7 @@ typedef struct
   gint32 zero_a, zero_b, zero_out;
   gint32 multiplier_a, multiplier_b, bias, shift; /* sums of codes */
   gfloat scale_a, scale_b, scale;                 /* products of codes, real numbers: of the result */
+  SlFixed above, below;                           /* PRELU of codes: what codes above zero, and products with the slope, count */
 } Binary;
 
 static gfloat
@@ -248,6 +250,19 @@ row_product (const void *context, const void *const *inputs, const gsize *stride
 }
 
 static void
+row_prelu (const void *context, const void *const *inputs, const gsize *strides, void *output, gsize n)
+{
+  const Binary *p = context;
+  const SlDtype dtype = p->output->dtype;
+  for (gsize i = 0; i < n; i++) {
+    const gint32 a = sl_load_code (inputs[0], dtype, i * strides[0]) - p->zero_a;
+    const gint32 b = sl_load_code (inputs[1], dtype, i * strides[1]) - p->zero_b;
+    const gint64 code = (gint64) (a < 0 ? sl_fixed_multiply (a * b, p->below) : sl_fixed_multiply (a, p->above)) + p->zero_out;
+    sl_store_code (output, dtype, i, (gint32) CLAMP (code, p->clamp.lo, p->clamp.hi));
+  }
+}
+
+static void
 row_codes (const void *context, const void *const *inputs, const gsize *strides, void *output, gsize n)
 {
   const Binary *p = context;
@@ -310,6 +325,12 @@ choose_row (Binary *p, const SlNode *node)
   if (bytes && node->op == SL_OP_MUL) {
     p->scale = p->scale_a * p->scale_b / sl_tensor_scale (p->output);
     return row_product;
+  }
+  if (bytes && node->op == SL_OP_PRELU) {
+    const gdouble out = (gdouble) sl_tensor_scale (p->output);
+    p->above = sl_fixed_from_real ((gdouble) p->scale_a / out);
+    p->below = sl_fixed_from_real ((gdouble) p->scale_a * (gdouble) p->scale_b / out);
+    return row_prelu;
   }
   return row_codes;
 }

@@ -210,6 +210,18 @@ typedef struct
   gsize elements;
 } Unary;
 
+/* Codes to codes: in the fixed point of LiteRT where that is known to differ from the nearest code. */
+static void
+fill_table (Unary *p, SlOpType op)
+{
+  if (op == SL_OP_LEAKY_RELU)
+    sl_table_fill_leaky_relu (&p->table, p->input, p->output, p->parameter);
+  else if (op == SL_OP_ABS)
+    sl_table_fill_abs (&p->table, p->input, p->output);
+  else if (op != SL_OP_HARD_SWISH || !sl_table_fill_hard_swish (&p->table, p->input, p->output))
+    sl_table_fill (&p->table, p->input, p->output, sl_op_clamp (op), p->function, p->parameter);
+}
+
 void *
 sl_kernel_unary_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 {
@@ -224,7 +236,7 @@ sl_kernel_unary_prepare (const SlGraph *graph, const SlNode *node, SlArena *aren
   sl_tensor_elements (p->output, &p->elements);
   sl_clamp_for (&p->clamp, sl_op_clamp (node->op), p->output);
   if (sl_dtype_size (p->input->dtype) == 1)
-    sl_table_fill (&p->table, p->input, p->output, sl_op_clamp (node->op), p->function, p->parameter);
+    fill_table (p, node->op);
   return p;
 }
 

@@ -83,6 +83,11 @@ typedef gfloat (*SlRealFunction) (gfloat x, gfloat parameter);
 /** sl_table_fill: from the input's bytes to the output's, through @function of real numbers. */
 void sl_table_fill (SlTable *table, const SlTensor *input, const SlTensor *output, SlActivation activation, SlRealFunction function,
                     gfloat parameter);
+/** sl_table_fill_hard_swish, sl_table_fill_leaky_relu, sl_table_fill_abs: likewise in the fixed point of LiteRT with XNNPACK; FALSE when the scales are
+ *  outside of what it takes. */
+gboolean sl_table_fill_hard_swish (SlTable *table, const SlTensor *input, const SlTensor *output);
+void sl_table_fill_abs (SlTable *table, const SlTensor *input, const SlTensor *output);
+void sl_table_fill_leaky_relu (SlTable *table, const SlTensor *input, const SlTensor *output, gfloat alpha);
 /** sl_look_up: @n bytes through @table on the session's threads. */
 void sl_look_up (const SlKernelCall *call, const SlTable *table, const void *in, void *out, gsize n);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * QUANTIZE, DEQUANTIZE and CAST. From codes to codes QUANTIZE is XNNPACK's: the ratio of scales in 8 fractional bits,
- * rounded half up; outside the range XNNPACK accepts it is exact.
+ * QUANTIZE, DEQUANTIZE and CAST. Between 8-bit codes of one type QUANTIZE is XNNPACK's: the ratio of scales in 8
+ * fractional bits, rounded half up; between other codes, and outside the range XNNPACK accepts, it is TensorFlow Lite's.
  */
+#include "core/kernels/fixedpoint.h"
 #include "core/kernels/kernels.h"
 #include "core/kernels/parallel.h"
 
@@ -12,27 +13,44 @@ typedef struct
 {
   SlTable table;
   SlClamp clamp;
+  SlFixed ratio; /* from codes: of the two scales */
 } Quantize;
 
-static gfloat
-identity (gfloat x, gfloat parameter)
+/* Element @i of a tensor of codes. */
+static gint32
+load (const void *data, SlDtype dtype, gsize i)
 {
-  return x;
+  return dtype == SL_DTYPE_I32 ? ((const gint32 *) data)[i] : sl_load_wide (data, dtype, i);
+}
+
+static void
+store (void *data, SlDtype dtype, gsize i, gint32 code)
+{
+  if (dtype == SL_DTYPE_I32)
+    ((gint32 *) data)[i] = code;
+  else
+    sl_store_wide (data, dtype, i, code);
+}
+
+static gint32
+requantize (const Quantize *p, const SlTensor *input, const SlTensor *output, gint32 code)
+{
+  const gint64 distance = (gint64) code - sl_tensor_zero_point (input);
+  const gint64 value =
+    (gint64) sl_fixed_multiply ((gint32) CLAMP (distance, G_MININT32, G_MAXINT32), p->ratio) + sl_tensor_zero_point (output);
+  return (gint32) CLAMP (value, p->clamp.lo, p->clamp.hi);
 }
 
 static void
 fill_table (Quantize *p, const SlTensor *input, const SlTensor *output)
 {
   const gfloat ratio = sl_tensor_scale (input) / sl_tensor_scale (output);
-  if (!(ratio >= 0x1p-8f && ratio < 0x1p+7f)) {
-    sl_table_fill (&p->table, input, output, SL_ACTIVATION_NONE, identity, 0);
-    return;
-  }
-  const gint32 multiplier = (gint32) lrintf (256.0f * ratio);
+  const gboolean xnnpack = input->dtype == output->dtype && ratio >= 0x1p-8f && ratio < 0x1p+7f;
+  const gint32 multiplier = xnnpack ? (gint32) lrintf (256.0f * ratio) : 0;
   for (gint32 i = 0; i < 256; i++) {
-    const gint32 code = (input->dtype == SL_DTYPE_I8 ? (gint8) i : i) - sl_tensor_zero_point (input);
-    const gint32 value = ((code * multiplier + 128) >> 8) + sl_tensor_zero_point (output);
-    p->table.bytes[i] = (guint8) CLAMP (value, p->clamp.lo, p->clamp.hi);
+    const gint32 code = input->dtype == SL_DTYPE_I8 ? (gint8) i : i;
+    const gint32 value = sl_fixed8_multiply (code - sl_tensor_zero_point (input), multiplier) + sl_tensor_zero_point (output);
+    p->table.bytes[i] = (guint8) (xnnpack ? CLAMP (value, p->clamp.lo, p->clamp.hi) : requantize (p, input, output, code));
   }
 }
 
@@ -42,6 +60,8 @@ sl_kernel_quantize_prepare (const SlGraph *graph, const SlNode *node, SlArena *a
   Quantize *p = sl_arena_alloc (arena, sizeof *p);
   const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0);
   sl_clamp_for (&p->clamp, SL_ACTIVATION_NONE, output);
+  if (input->dtype != SL_DTYPE_F32)
+    p->ratio = sl_fixed_from_real ((gdouble) sl_tensor_scale (input) / (gdouble) sl_tensor_scale (output));
   if (sl_dtype_size (input->dtype) == 1 && sl_dtype_size (output->dtype) == 1)
     fill_table (p, input, output);
   return p;
@@ -53,14 +73,11 @@ quantize_part (void *data, gsize first, gsize n)
   const SlKernelCall *call = data;
   const Quantize *p = call->state;
   const SlTensor *input = sl_node_input (call->graph, call->node, 0), *output = sl_node_output (call->graph, call->node, 0);
-  const gfloat inverse = 1.0f / sl_tensor_scale (output);
-  const gint32 zero = sl_tensor_zero_point (input), zero_out = sl_tensor_zero_point (output);
-  for (gsize i = first; i < first + n; i++) {
-    const gfloat real = input->dtype == SL_DTYPE_F32
-                          ? ((const gfloat *) call->inputs[0])[i]
-                          : (gfloat) (sl_load_wide (call->inputs[0], input->dtype, i) - zero) * sl_tensor_scale (input);
-    sl_store_wide (call->outputs[0], output->dtype, i, sl_requantize (real * inverse, zero_out, &p->clamp));
-  }
+  const gfloat inverse = 1.0f / sl_tensor_scale (output), *reals = call->inputs[0];
+  for (gsize i = first; i < first + n; i++)
+    store (call->outputs[0], output->dtype, i,
+           input->dtype == SL_DTYPE_F32 ? sl_requantize (reals[i] * inverse, sl_tensor_zero_point (output), &p->clamp)
+                                        : requantize (p, input, output, load (call->inputs[0], input->dtype, i)));
 }
 
 void

@@ -4,15 +4,27 @@
 #include "core/ops/ops.h"
 
 #define CODES (SL_DTYPES_8BIT | SL_DTYPE_BIT (SL_DTYPE_I16))
+#define WIDE_CODES (CODES | SL_DTYPE_BIT (SL_DTYPE_I32))
 #define CAST_TO (SL_DTYPES_ANY & ~SL_DTYPE_BIT (SL_DTYPE_F16))
+
+/* Numbers of 32 bits may stand for themselves elsewhere; here they need a scale. */
+static gboolean
+check_codes (const SlNode *node, const char *role, const SlTensor *tensor, GError **error)
+{
+  if (tensor->dtype == SL_DTYPE_I32 && tensor->quant.count != 1)
+    return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "%s '%s' is int32 with %u scales; expected one scale and zero point", role,
+                          tensor->name, tensor->quant.count);
+  return sl_node_check_quant (node, role, tensor, error);
+}
 
 static gboolean
 quantize_check (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0);
-  return sl_node_check_dtype (node, "input", input, CODES | SL_DTYPE_BIT (SL_DTYPE_F32), error)
-         && sl_node_check_dtype (node, "output", output, CODES, error) && sl_node_check_quant (node, "input", input, error)
-         && sl_node_check_quant (node, "output", output, error);
+  const guint32 results = input->dtype == SL_DTYPE_F32 ? CODES : WIDE_CODES;
+  return sl_node_check_dtype (node, "input", input, WIDE_CODES | SL_DTYPE_BIT (SL_DTYPE_F32), error)
+         && sl_node_check_dtype (node, "output", output, results, error) && check_codes (node, "input", input, error)
+         && check_codes (node, "output", output, error);
 }
 
 /* Constants may be scaled along an axis; what is computed may not. */

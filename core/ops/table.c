@@ -128,15 +128,14 @@ compare_names (const void *a, const void *b)
   return g_strcmp0 (*(const char *const *) a, *(const char *const *) b);
 }
 
-char *
+const char **
 sl_op_supported_names (void)
 {
-  const char *names[SL_OP_COUNT + 1];
+  const char **names = g_new0 (const char *, SL_OP_COUNT + 1);
   guint n = 0;
   for (guint i = 0; i < SL_OP_COUNT; i++)
     if (rows[i] != NULL && i != SL_OP_LOOKUP && i != SL_OP_RESIZE_ARG_MAX)
       names[n++] = rows[i]->name;
   qsort (names, n, sizeof names[0], compare_names);
-  names[n] = NULL;
-  return g_strjoinv (", ", (char **) names);
+  return names;
 }

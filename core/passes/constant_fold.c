@@ -2,15 +2,20 @@
 /*
  * Constant folding: a node that reads constants only, or shapes only, is run once with its own kernel and its outputs
  * become constants. It happens node by node while the graph is verified, since the shapes of later nodes may depend
- * on the values; results much larger than what they are made of are left to be computed at run time.
+ * on the values; results much larger than what they are made of are left to be computed at run time. So is everything once a graph's
+ * folding has taken as much work as a file of its size may cost at load: a few bytes of FILL, TILE and BATCH_MATMUL can ask for hours.
  */
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"
+#include "core/work.h"
 
 /* Results up to this size are folded whatever they are made of. */
 #define ALWAYS_BYTES 65536
 /* Larger ones may be this many times their inputs: int8 to float32. */
 #define GROWTH 4
+/* Work that folding may take, for any file, and for each of its bytes: enough to make float16 weights float32 and turn them around. */
+#define ANY_WORK (G_GUINT64_CONSTANT (1) << 26)
+#define BYTE_WORK 32
 
 static gboolean
 worth_folding (const SlGraph *graph, const SlNode *node)
@@ -42,11 +47,23 @@ is_graph_output (const SlGraph *graph, const SlNode *node)
   return FALSE;
 }
 
+/* Takes @node's work from what is left; FALSE when that is too little. */
+static gboolean
+take_work (SlGraph *graph, const SlNode *node)
+{
+  const guint64 most = ANY_WORK + BYTE_WORK * (graph->bytes != NULL ? (guint64) g_bytes_get_size (graph->bytes) : 0);
+  const guint64 work = sl_node_work (graph, node);
+  if (work > most - graph->folding)
+    return FALSE;
+  graph->folding += work;
+  return TRUE;
+}
+
 guint
 sl_constant_fold (SlGraph *graph, SlNode *node)
 {
   const SlOp *op = sl_op_get (node->op);
-  if (!worth_folding (graph, node) || is_graph_output (graph, node))
+  if (!worth_folding (graph, node) || is_graph_output (graph, node) || !take_work (graph, node))
     return 0;
   if (op->is_view) {
     sl_node_output (graph, node, 0)->data = sl_node_input (graph, node, 0)->data;

@@ -2,7 +2,7 @@
 /*
  * Weights stored as 8-bit codes under float activations (dynamic-range quantisation) become float weights, once, so
  * that such layers run as float ones: exact in the activations, where quantising those on the fly, as other runtimes
- * do, loses up to half a code in every layer.
+ * do, loses up to half a code in every layer. Layers that share codes share the floats.
  */
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"
@@ -49,17 +49,23 @@ static guint
 run (SlGraph *graph)
 {
   guint changes = 0;
+  const guint n = graph->tensors->len;
+  g_autofree gint32 *known = g_new0 (gint32, n); /* by tensor: its float weights, 0 = not made, -1 = no room */
   for (guint i = 0; i < graph->nodes->len; i++) {
     SlNode *node = &g_array_index (graph->nodes, SlNode, i);
     guint data = 0;
     if (!is_layer (node->op, &data) || sl_node_input (graph, node, data)->dtype != SL_DTYPE_F32)
       continue;
     for (guint k = 0; k < node->n_inputs; k++) {
-      const gint32 made = is_codes (sl_node_input (graph, node, k)) ? dequantized (graph, node->inputs[k]) : -1;
-      if (made < 0)
+      const gint32 from = node->inputs[k];
+      if (!is_codes (sl_node_input (graph, node, k)) || from >= (gint32) n)
+        continue;
+      if (known[from] == 0)
+        known[from] = dequantized (graph, from);
+      if (known[from] < 0)
         continue;
       gint32 *inputs = sl_arena_memdup (graph->arena, node->inputs, node->n_inputs * sizeof inputs[0]);
-      inputs[k] = made;
+      inputs[k] = known[from];
       node->inputs = inputs;
       changes++;
     }

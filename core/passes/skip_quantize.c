@@ -40,6 +40,12 @@ sl_graph_declared_input_tensor (const SlGraph *graph, guint i)
   return graph->skipped ? sl_graph_tensor (graph, graph->declared_input) : sl_graph_input_tensor (graph, i);
 }
 
+gboolean
+sl_graph_skips_input_quantize (const SlGraph *graph)
+{
+  return graph->skipped;
+}
+
 void
 sl_graph_skip_input_quantize (SlGraph *graph)
 {

@@ -24,14 +24,13 @@ def main():
     try:
         predictor = Sightline.Predictor.new(sys.argv[1])
         width, height, pixels = read_ppm(sys.argv[2])
-        found = predictor.predict_bytes("RGB", width, height, GLib.Bytes.new(pixels))
+        found = predictor.predict_bytes("RGB", width, height, pixels)
     except (GLib.Error, OSError, ValueError) as error:
         sys.exit("predict_picture.py: %s" % getattr(error, "message", error))
-    for i in range(found.get_n_labels()):
-        print("%.3f %s" % (found.get_label_confidence(i), found.get_label(i)))
-    for i in range(found.get_n_objects()):
-        box = found.get_object_box(i)
-        print("%.3f %s at %.1f,%.1f, %.1f x %.1f" % (found.get_object_confidence(i), found.get_object_label(i), *box))
+    for label in found.labels:
+        print("%.3f %s" % (label.confidence, label.label))
+    for thing in found:
+        print("%.3f %s at %.1f,%.1f, %.1f x %.1f" % (thing.confidence, thing.label, *thing.box))
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ class Window:
 
     def show(self, found):
         self.found = found
-        self.line.set_text(", ".join(found.get_label(i) for i in range(found.get_n_labels())))
+        self.line.set_text(", ".join(label.label for label in found.labels))
         self.area.queue_draw()
 
     def draw(self, area, cairo):
@@ -55,12 +55,12 @@ class Window:
         cairo.set_source_rgb(0.1, 0.1, 0.1)
         cairo.paint()
         cairo.set_source_rgb(0.2, 0.9, 0.4)
-        for i in range(self.found.get_n_objects() if self.found else 0):
-            x_min, y_min, x_max, y_max = self.found.get_object_relative_box(i)
+        for thing in self.found or []:
+            x_min, y_min, x_max, y_max = thing.relative_box
             cairo.rectangle(x_min * width, y_min * height, (x_max - x_min) * width, (y_max - y_min) * height)
             cairo.stroke()
             cairo.move_to(x_min * width + 4, y_min * height + 14)
-            cairo.show_text("%s %.2f" % (self.found.get_object_label(i), self.found.get_object_confidence(i)))
+            cairo.show_text("%s %.2f" % (thing.label, thing.confidence))
 
 
 class Lines:

@@ -33,11 +33,11 @@ class Result:
         return "status %d\nstdout: %s\nstderr: %s" % (self.status, self.out, self.err)
 
     def expect(self, status, *messages):
-        """Checks the status and that stderr holds every message; returns self."""
+        """Checks the status and that stderr holds every message, and nothing where success has none; returns self."""
         assert self.status == status, "expected status %d: %s" % (status, self)
         for message in messages:
             assert message in self.err, "expected '%s' in stderr: %s" % (message, self)
-        if status == 0:
+        if status == 0 and not messages:
             assert self.err == "", "expected nothing on stderr: %s" % self
         return self
 

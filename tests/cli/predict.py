@@ -101,6 +101,16 @@ def test_table():
     assert out[1].strip() == "nothing found above the threshold", out
 
 
+def test_picture_is_told():
+    picture, drawn = png("wide.png", 200, 100, (0, 51, 204)), work("made.png")
+    args = ["predict", "--model", model("brightest_quarter.tflite"), "--decoder", "image", picture]
+    out = run(*args).expect(0).out.splitlines()
+    assert out[1:] == ["  a picture of 4x4: --draw=FILE writes it"], out
+    result = run(*args, "--draw", drawn)
+    if "made without Pango" not in result.err and "pngenc" not in result.err:
+        assert png_size(drawn) == (4, 4), result
+
+
 def test_top_and_threshold():
     m, picture = model("brightest_channel.tflite"), png("mixed.png", 8, 8, (200, 150, 100))
     names = [label["label"] for label in predict("--model", m, "--threshold", "0", picture)[0]["labels"]]
@@ -118,7 +128,7 @@ def test_broken_in_the_middle():
     with open(good, "rb") as file:
         png_bytes = file.read()
     bad = [write("noise.png", b"\x89PNG\r\n\x1a\n" + b"\x55" * 300), write("cut.png", png_bytes[:40]), write("text.png", b"no picture\n" * 20),
-           write("empty.png", b""), work("missing.png"), harness.WORK.name, "file:///no/such/file.png", "nosuchscheme://x/y"]
+           write("empty.png", b""), work("missing.png"), "file:///no/such/file.png", "nosuchscheme://x/y"]
     for path in bad:
         result = run("predict", "--json", "--model", m, good, path, last).expect(1, path + ": ")
         frames = lines(result)
@@ -126,9 +136,8 @@ def test_broken_in_the_middle():
         assert [f["labels"][0]["label"] for f in frames] == ["red", "blue"], result
     run("predict", "--model", m, work("missing.png")).expect(1, "missing.png: no such file, check the path; expected a picture, a video or a URI\n")
     run("predict", "--model", m, "-").expect(1, "-: no such file, check the path; expected a picture, a video or a URI; standard input is /dev/stdin")
-    run("predict", "--model", m, bad[7]).expect(1, "GStreamer has no element that reads 'nosuchscheme://'; expected a path, file://, ")
+    run("predict", "--model", m, bad[6]).expect(1, "GStreamer has no element that reads 'nosuchscheme://'; expected a path, file://, ")
     run("predict", "--model", m, bad[1]).expect(1, "cut.png: cannot be decoded: ", "; it is damaged or cut short")
-    run("predict", "--model", m, harness.WORK.name).expect(1, "got a directory")
     run("predict", "--model", m, bad[3]).expect(1, "empty.png: the file is empty; expected a picture or video")
 
 

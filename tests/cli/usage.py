@@ -57,6 +57,8 @@ def test_numbers():
         for command in (["predict", "--model", m, "x.png"], ["inspect", m], ["bench", "model", m],
                         ["infer", "--model", m, "--input", "x", "--output", "y"]):
             run(*command, "--tensor-limit", value).expect(2, "--tensor-limit: expected 1..1048576, got '%s'" % value)
+            if value != "1048577":
+                run(*command, "--work-limit", value).expect(2, "--work-limit: expected 1..1000000, got '%s'" % value)
     for value in ("0", "1001", "-5"):
         run("predict", "--model", m, "--top", value, "x.png").expect(2, "--top: expected 1..1000, got '%s'" % value)
     for value in ("-0.1", "1.5", "nan", "inf", "high", "0.5x", ""):
@@ -90,8 +92,23 @@ def test_bad_models():
     assert not os.path.exists(work("none.0.bin"))
 
 
-def test_unknown_op_names_what_is_supported():
-    run("inspect", model("unknown_op.tflite")).expect(1, "Frobnicate", "is not supported; supported: ", "CONV_2D")
+def test_unknown_op_is_named():
+    told = run("inspect", model("unknown_op.tflite")).expect(1, "custom op 'Frobnicate'", "not supported: ").err
+    assert len(told) < 400 and "CONV_2D" not in told, told
+
+
+def test_operators_are_listed():
+    names = run("inspect", "--operators").expect(0).out.splitlines()
+    assert len(names) >= 100 and names == sorted(names) and {"CONV_2D", "SOFTMAX", "TFLite_Detection_PostProcess"} <= set(names), names
+    assert not {"LOOKUP", "RESIZE_ARG_MAX"} & set(names), names
+    run("inspect", "--operators", model("unknown_op.tflite")).expect(2, "--operators")
+
+
+def test_what_is_taken_for_granted_is_told():
+    args = ["inspect", "--decoder", "segmentation", model("brightest_quarter.tflite")]
+    note = "no class is the background (decoder segmentation,background=yes where class 0 is)"
+    assert "  note      " + note + "\n" in run(*args).expect(0).out
+    assert '"note":"' + note + '"' in run(args[0], "--json", *args[1:]).expect(0).out
 
 
 def test_bad_model_is_told_before_sources():
@@ -107,6 +124,16 @@ def test_float_range_unknown():
                     "give mean and std, as properties or options (127.5 and 127.5 for -1..1, 0 and 255 for 0..1), or write "
                     "'ranges=-1.0,1.0' or 'ranges=0.0,1.0' under [picture] of " + m + ".modelinfo\n"), told
     run("predict", "--model", m, "--mean", "0", "--std", "255", picture).expect(0)
+
+
+def test_cpu_warning():
+    """Kernels of several families are used, the warning comes once."""
+    picture = png("blue.png", 4, 4, (0, 0, 255))
+    env = dict(os.environ, SIGHTLINE_CPU="mmx")
+    result = run("predict", "--model", model("brightest_channel.tflite"), picture, env=env)
+    assert result.status == 0, result
+    assert result.err.count("SIGHTLINE_CPU=mmx is not an instruction set, using ") == 1, result
+    assert result.err.count("\n") <= 2, result
 
 
 def test_bench():
@@ -169,9 +196,10 @@ def test_closed_output():
 def test_draw_paths():
     picture, m = png("p.png", 4, 4, (255, 0, 0)), model("brightest_channel.tflite")
     draw = ["predict", "--model", m, picture, "--draw"]
-    run(*draw, work("p.jpg")).expect(2, "p.jpg: pictures are written as PNG; expected a file name that ends in .png")
-    run(*draw, "").expect(2, "--draw '': expected the name of a file that ends in .png")
-    run(*draw, harness.WORK.name).expect(2, "expected the name of a file that ends in .png")
+    for wrong in ("p.gif", "p.mkv", "p.jpg.txt"):
+        run(*draw, work(wrong)).expect(2, wrong + ": expected a file name that ends in .png or .jpg, for pictures, or .mp4, for a video\n")
+    run(*draw, "").expect(2, "--draw '': expected the name of a file that ends in .png, .jpg or .mp4\n")
+    run(*draw, harness.WORK.name).expect(2, "expected the name of a file that ends in .png, .jpg or .mp4")
     run(*draw, work("none/p.png")).expect(1, "there is no folder " + work("none") + "; make it first")
     if os.path.exists("/dev/full") and not os.access("/dev", os.W_OK):
         run(*draw, "/dev/full").expect(1, "--draw /dev/full: cannot be written: No space left on device")

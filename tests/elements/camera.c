@@ -5,6 +5,7 @@
 #include "tests/elements/camera.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -34,6 +35,34 @@ test_is_slow (void)
 {
   const char *preload = g_getenv ("LD_PRELOAD");
   return SANITIZED || (preload != NULL && strstr (preload, "vgpreload") != NULL);
+}
+
+guint64
+test_memory (const char *field)
+{
+  g_autofree char *text = NULL;
+  g_assert_true (g_file_get_contents ("/proc/self/status", &text, NULL, NULL));
+  const char *line = strstr (text, field);
+  g_assert_nonnull (line);
+  return g_ascii_strtoull (line + strlen (field), NULL, 10);
+}
+
+void
+test_reset_peak (void)
+{
+  FILE *file = fopen ("/proc/self/clear_refs", "w");
+  if (file == NULL || fputs ("5", file) < 0)
+    g_test_message ("the peak is that of the whole process");
+  if (file != NULL)
+    fclose (file);
+}
+
+void
+test_assert_grown (guint64 before)
+{
+  const guint64 peak = test_memory ("VmHWM:"), grown = peak - MIN (peak, before);
+  g_test_message ("grew by %" G_GUINT64_FORMAT " KiB at most", grown);
+  g_assert_cmpuint (grown, <, (test_is_slow () ? 1200 : 300) * 1024); /* sanitizers keep freed memory for a while */
 }
 
 /* A test that fails leaves no server behind. */

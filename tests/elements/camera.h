@@ -58,6 +58,12 @@ void test_camera_wait_eos (TestCamera *camera);
 void test_camera_stop (TestCamera *camera);
 /** test_camera_free: stops it, too. */
 void test_camera_free (TestCamera *camera);
+/** test_memory: a field of /proc/self/status, such as "VmRSS:", in KiB. */
+guint64 test_memory (const char *field);
+/** test_reset_peak: from here on the process's peak memory is counted anew, where the kernel allows that. */
+void test_reset_peak (void);
+/** test_assert_grown: since then memory was never more than some 300 MiB above @before KiB: what a few pictures within the limits take. */
+void test_assert_grown (guint64 before);
 /** test_is_slow: TRUE under valgrind and the address sanitizer. */
 gboolean test_is_slow (void);
 

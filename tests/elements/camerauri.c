@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/redact.h"
+
 static const struct
 {
   const char *text;
@@ -16,7 +18,7 @@ static const struct
   { "v4l2:///dev/video0", SL_CAMERA_V4L2, "/dev/video0", "v4l2:///dev/video0", NULL, NULL, 0 },
   { "/dev/video2", SL_CAMERA_V4L2, "/dev/video2", "/dev/video2", NULL, NULL, 0 },
   { "rtsp://cam/1", SL_CAMERA_RTSP, "rtsp://cam/1", "rtsp://cam/1", NULL, NULL, 554 },
-  { "RTSP://cam/1", SL_CAMERA_RTSP, "rtsp://cam/1", "rtsp://cam/1", NULL, NULL, 554 },
+  { "RTSP://cam/1", SL_CAMERA_RTSP, "rtsp://cam/1", "RTSP://cam/1", NULL, NULL, 554 },
   { "rtsps://cam", SL_CAMERA_RTSP, "rtsps://cam", "rtsps://cam", NULL, NULL, 322 },
   { "rtsp://joe:pw1@cam:8554/1", SL_CAMERA_RTSP, "rtsp://cam:8554/1", "rtsp://joe:***@cam:8554/1", "joe", "pw1", 8554 },
   { "rtsp://joe:p%40%2Fss@cam/1", SL_CAMERA_RTSP, "rtsp://cam/1", "rtsp://joe:***@cam/1", "joe", "p@/ss", 554 },
@@ -48,8 +50,6 @@ test_good (void)
     g_assert_cmpstr (uri->user, ==, good[i].user);
     g_assert_cmpstr (uri->password, ==, good[i].password);
     g_assert_cmpuint (uri->port, ==, good[i].port);
-    g_autofree char *redacted = sl_camera_uri_redact (good[i].text);
-    g_assert_cmpstr (redacted, ==, good[i].display);
   }
 }
 
@@ -63,6 +63,10 @@ static const struct
   { "rtsp://", "uri=rtsp://: expected rtsp://HOST/PATH or rtsp://USER:PASSWORD@HOST:PORT/PATH, got no host or a wrong port in ''" },
   { "http://cam:99999/", "got no host or a wrong port in 'cam:99999'" },
   { "rtsp://joe:hush@:x/1", "in '***'; in a password write '/' as %2F" },
+  { "joe:hush@cam/1", "uri=joe:***@cam/1: an address without a scheme: expected v4l2:///dev/video0, rtsp://HOST/PATH" },
+  { "rtsp//joe:hush@cam/1", "uri=rtsp//joe:***@cam/1: an address without a scheme" },
+  { "joe:hush@rtsp://cam/1", "uri=joe:***@rtsp://cam/1: slcamera has no scheme 'joe:***@rtsp'" },
+  { "rtps://joe:hush@cam/1", "uri=rtps://joe:***@cam/1: slcamera has no scheme 'rtps'" },
   { "v4l2://video0", "uri=v4l2://video0: expected an absolute path after v4l2://, got 'video0': such as uri=v4l2:///dev/video0" },
   { "file://", "expected an absolute path after file://, got '': such as uri=file:///home/user/video.mp4" },
   { "test://?pattern=ball&speed=2", "'speed=2' is no option of test://: expected pattern=NAME, live=true, live=false or frames=NUMBER" },
@@ -97,7 +101,7 @@ test_scrub (void)
 {
   g_autoptr (SlCameraUri) uri = sl_camera_uri_parse ("http://joe:h%40sh@cam/?token=tick", NULL);
   sl_camera_uri_set_credentials (uri, "ann", "other");
-  g_autofree char *clean = sl_camera_uri_scrub (uri, "h%40sh, h@sh, tick, other, http://cam/?token=tick");
+  g_autofree char *clean = sl_redact_secrets ("h%40sh, h@sh, tick, other, http://cam/?token=tick", uri->secrets);
   g_assert_cmpstr (clean, ==, "***, ***, ***, ***, http://cam/?token=***");
   g_assert_cmpstr (uri->user, ==, "ann");
   g_assert_cmpstr (uri->password, ==, "other");
@@ -117,9 +121,7 @@ test_noise (void)
       text[k] = alphabet[g_rand_int_range (rand, 0, sizeof alphabet - 1)];
     g_autoptr (GError) error = NULL;
     g_autoptr (SlCameraUri) uri = sl_camera_uri_parse (text, &error);
-    g_autofree char *redacted = sl_camera_uri_redact (text);
     g_assert_true ((uri == NULL) == (error != NULL));
-    g_assert_nonnull (redacted);
   }
 }
 

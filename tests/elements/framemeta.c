@@ -87,6 +87,36 @@ test_not_pooled (void)
 }
 
 static void
+test_latency (void)
+{
+  SlLatency latency;
+  SlFrameMeta meta = { .preprocessed = 500 };
+  g_assert_false (sl_frame_meta_latency (NULL, 1000, &latency));
+  g_assert_false (sl_frame_meta_latency (&meta, 1000, &latency));
+  g_assert_cmpint (latency.age, ==, -1);
+  g_assert_cmpint (latency.preprocess, ==, -1);
+
+  meta.captured = 100;
+  g_assert_true (sl_frame_meta_latency (&meta, 1000, &latency));
+  g_assert_cmpint (latency.age, ==, 900);
+  g_assert_cmpint (latency.preprocess, ==, 400);
+  g_assert_cmpint (latency.inference, ==, -1);
+  g_assert_cmpint (latency.decode, ==, -1);
+
+  meta.started = 300; /* it waited before */
+  meta.inferred = 750;
+  g_assert_true (sl_frame_meta_latency (&meta, 1000, &latency));
+  g_assert_cmpint (latency.preprocess, ==, 200);
+  g_assert_cmpint (latency.inference, ==, 250);
+  g_assert_cmpint (latency.decode, ==, 250);
+
+  meta.decoded = 760;
+  g_assert_true (sl_frame_meta_latency (&meta, 1000, &latency));
+  g_assert_cmpint (latency.age, ==, 900);
+  g_assert_cmpint (latency.decode, ==, 10);
+}
+
+static void
 test_predictions (void)
 {
   const SlObject object = { .x = 1,
@@ -162,6 +192,7 @@ main (int argc, char **argv)
   g_test_add_func ("/framemeta/ownership", test_ownership);
   g_test_add_func ("/framemeta/copy", test_copy);
   g_test_add_func ("/framemeta/not-pooled", test_not_pooled);
+  g_test_add_func ("/framemeta/latency", test_latency);
   g_test_add_func ("/predictions/round-trip", test_predictions);
   g_test_add_func ("/predictions/foreign-region", test_foreign_region);
   return test_elements_run ();

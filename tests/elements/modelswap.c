@@ -3,6 +3,7 @@
  * Another model while frames flow: tiny models of several sizes and types, told apart by the language of their labels. Each frame
  * in gives one answer out; answers change once, between two frames, and only when the new model is good.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/elements/support.h"
@@ -243,6 +244,126 @@ test_many (void)
   teardown (&fixture);
 }
 
+static void
+copy_file (const char *from, const char *to, gboolean in_place)
+{
+  g_autofree char *content = NULL;
+  gsize size = 0;
+  g_assert_true (g_file_get_contents (from, &content, &size, NULL));
+  if (!in_place) {
+    g_assert_true (g_file_set_contents (to, content, (gssize) size, NULL));
+    return;
+  }
+  FILE *file = fopen (to, "w");
+  g_assert_cmpuint (fwrite (content, 1, size, file), ==, size);
+  g_assert_cmpint (fclose (file), ==, 0);
+}
+
+/* The file is cut short and written anew while its model runs: that is said once, and harms nothing until the model is set again. */
+static void
+test_overwritten (gconstpointer data)
+{
+  const gboolean in_place = GPOINTER_TO_INT (data) != 0;
+  Fixture fixture = setup (chains[0]);
+  g_autofree char *before = g_strdup (fixture.models[0]);
+  assert_green (&fixture, "green\n");
+  if (in_place)
+    copy_file ("/dev/null", fixture.models[0], TRUE);
+  assert_green (&fixture, "green\n");
+  copy_file (fixture.models[1], fixture.models[0], in_place);
+  for (guint i = 0; i < 5; i++)
+    assert_green (&fixture, "green\n");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (fixture.bus, (GstClockTime) PATIENCE * GST_USECOND, GST_MESSAGE_WARNING | GST_MESSAGE_ELEMENT);
+  g_assert_nonnull (message);
+  gst_message_parse_warning (message, &error, NULL);
+  g_assert_true (g_str_has_prefix (error->message, before));
+  g_assert_nonnull (
+    strstr (error->message, ": the file has changed since the model was loaded; the model goes on as it was: set model again"));
+  assert_green (&fixture, "green\n");
+  g_object_set (fixture.infer, "model", before, "labels", fixture.french, NULL);
+  see_switch (&fixture, "green\n", "vert\n");
+  assert_changed (&fixture, before, before);
+  test_assert_no_error (fixture.bus);
+  teardown (&fixture);
+}
+
+/* From READY, where nothing is loaded beside: the file that is there then. */
+static void
+test_overwritten_at_rest (void)
+{
+  Fixture fixture = setup (chains[0]);
+  assert_green (&fixture, "green\n");
+  gst_element_set_state (fixture.harness->element, GST_STATE_READY);
+  copy_file ("/dev/null", fixture.models[0], TRUE);
+  g_assert_cmpint (gst_element_set_state (fixture.harness->element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  test_assert_error (fixture.bus, fixture.models[0], "the file is empty", NULL);
+  copy_file (fixture.models[1], fixture.models[0], FALSE);
+  gst_harness_play (fixture.harness);
+  gst_harness_set_src_caps_str (fixture.harness, CAPS);
+  assert_green (&fixture, "green\n");
+  teardown (&fixture);
+}
+
+/* Stops the streaming thread between taking a model and using it, until the next one has been loaded, to no avail. */
+typedef struct
+{
+  Fixture *fixture;
+  GThread *streaming;
+  gboolean armed, waited;
+} Between;
+
+static void
+wait_between (GstDebugCategory *category, GstDebugLevel level, const char *file, const char *function, gint line, GObject *object,
+              GstDebugMessage *message, gpointer data)
+{
+  Between *between = data;
+  if (!between->armed || g_thread_self () != between->streaming || strcmp (function, "use_model") != 0)
+    return;
+  static const char *const has[3] = { "/nowhere/b.tflite" };
+  between->armed = FALSE;
+  g_object_set (between->fixture->infer, "model", "/nowhere/b.tflite", NULL);
+  between->waited = TRUE;
+  g_autoptr (GstMessage) warning =
+    gst_bus_timed_pop_filtered (between->fixture->bus, (GstClockTime) PATIENCE * GST_USECOND, GST_MESSAGE_WARNING);
+  g_autoptr (GError) error = NULL;
+  g_assert_nonnull (warning);
+  gst_message_parse_warning (warning, &error, NULL);
+  g_assert_nonnull (strstr (error->message, has[0]));
+  g_assert_nonnull (strstr (error->message, between->fixture->models[1]));
+}
+
+/* Two changes, the second of which is loaded while the first one is being taken: properties tell what runs, not what failed. */
+static void
+test_twice (void)
+{
+  Fixture fixture = setup (chains[1]);
+  Between between = { .fixture = &fixture, .streaming = g_thread_self (), .armed = TRUE };
+  g_autofree char *model = NULL, *labels = NULL, *after = NULL;
+  static const char *const has[3] = { "/nowhere/labels.txt" };
+  gst_debug_set_threshold_for_name ("slinfer", GST_LEVEL_INFO);
+  gst_debug_remove_log_function (gst_debug_log_default);
+  gst_debug_add_log_function (wait_between, &between, NULL);
+  assert_green (&fixture, "green\n");
+  g_object_set (fixture.infer, "model", fixture.models[1], "labels", fixture.french, NULL);
+  see_switch (&fixture, "green\n", "vert\n");
+  gst_debug_remove_log_function (wait_between);
+  gst_debug_add_log_function (gst_debug_log_default, NULL, NULL);
+  gst_debug_set_threshold_for_name ("slinfer", GST_LEVEL_NONE);
+  g_assert_true (between.waited);
+  assert_changed (&fixture, fixture.models[0], fixture.models[1]);
+  g_object_get (fixture.infer, "model", &model, "labels", &labels, NULL);
+  g_assert_cmpstr (model, ==, fixture.models[1]);
+  g_assert_cmpstr (labels, ==, fixture.french);
+  g_object_set (fixture.infer, "labels", has[0], NULL);
+  g_autoptr (GstMessage) warning = gst_bus_timed_pop_filtered (fixture.bus, (GstClockTime) PATIENCE * GST_USECOND, GST_MESSAGE_WARNING);
+  g_assert_nonnull (warning);
+  g_object_get (fixture.infer, "model", &after, NULL);
+  g_assert_cmpstr (after, ==, fixture.models[1]);
+  teardown (&fixture);
+}
+
 /* Stopping while a model is being loaded, or waits to be taken; the next start has it. */
 static void
 test_stop (void)
@@ -273,6 +394,10 @@ main (int argc, char **argv)
   TEST_ADD_CASES ("/modelswap/bad", bad_cases, test_bad);
   g_test_add_func ("/modelswap/range", test_range);
   g_test_add_func ("/modelswap/many", test_many);
+  g_test_add_data_func ("/modelswap/overwritten", GINT_TO_POINTER (1), test_overwritten);
+  g_test_add_data_func ("/modelswap/renamed-over", GINT_TO_POINTER (0), test_overwritten);
+  g_test_add_func ("/modelswap/overwritten-at-rest", test_overwritten_at_rest);
+  g_test_add_func ("/modelswap/twice", test_twice);
   g_test_add_func ("/modelswap/stop", test_stop);
   return test_elements_run ();
 }

@@ -4,6 +4,8 @@
  */
 #include "plugins/plainvideo.h"
 
+#include <string.h>
+
 #include "tests/elements/support.h"
 
 #define WIDTH 6
@@ -28,20 +30,28 @@ padded_frame (void)
   return buffer;
 }
 
-/* What leaves identity, which asks downstream for an allocation because a base source does. */
-static GstBuffer *
-pass (gboolean welcome)
+/* identity with the guard on its source pad, where @welcome with GstVideoMeta in the answer to its allocation query. */
+static GstHarness *
+guarded (gboolean welcome)
 {
   GstHarness *harness = gst_harness_new ("identity");
   gst_harness_set_src_caps_str (harness, CAPS);
   gst_harness_set_sink_caps_str (harness, CAPS);
   g_autoptr (GstPad) src = gst_element_get_static_pad (harness->element, "src");
-  sl_plain_video_guard (src);
+  sl_plain_video_guard (src, harness->element);
   if (welcome)
     gst_harness_add_propose_allocation_meta (harness, GST_VIDEO_META_API_TYPE, NULL);
   g_autoptr (GstCaps) caps = gst_caps_from_string (CAPS);
   g_autoptr (GstQuery) query = gst_query_new_allocation (caps, FALSE);
   gst_pad_peer_query (src, query);
+  return harness;
+}
+
+/* What leaves it. */
+static GstBuffer *
+pass (gboolean welcome)
+{
+  GstHarness *harness = guarded (welcome);
   GstBuffer *passed = gst_harness_push_and_pull (harness, padded_frame ());
   gst_harness_teardown (harness);
   return passed;
@@ -74,11 +84,40 @@ test_untouched (void)
   g_assert_cmpint (meta->stride[0], ==, STRIDE);
 }
 
+/* A frame that is shorter than its meta says is dropped, which is said once, and the next good one passes. */
+static void
+test_dropped (void)
+{
+  GstHarness *harness = guarded (FALSE);
+  g_autoptr (GstBus) bus = test_watch (harness->element);
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *frame = padded_frame ();
+    gst_buffer_resize (frame, 0, STRIDE * (HEIGHT - 1) + WIDTH - 1);
+    g_assert_cmpint (gst_harness_push (harness, frame), ==, GST_FLOW_OK);
+  }
+  g_assert_cmpuint (gst_harness_buffers_in_queue (harness), ==, 0);
+  g_autoptr (GstMessage) message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
+  g_autoptr (GError) warning = NULL;
+  gst_message_parse_warning (message, &warning, NULL);
+  g_test_message ("%s", warning->message);
+  g_assert_nonnull (strstr (warning->message,
+                            "frame dropped: expected 32 bytes (GRAY8 6x4), got 101 with a GstVideoMeta of GRAY8 6x4, 1 plane, "
+                            "strides 32, offsets 0: plane 0, 4 rows of 6 bytes with stride 32, is not inside its memory of "
+                            "101 bytes; the camera or its decoder sends something else than its caps say"));
+  g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING));
+  GstBuffer *passed = gst_harness_push_and_pull (harness, padded_frame ());
+  g_assert_cmpuint (gst_buffer_get_size (passed), ==, 8 * HEIGHT);
+  gst_buffer_unref (passed);
+  gst_element_set_bus (harness->element, NULL);
+  gst_harness_teardown (harness);
+}
+
 int
 main (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/plainvideo/straightened", test_straightened);
   g_test_add_func ("/plainvideo/untouched", test_untouched);
+  g_test_add_func ("/plainvideo/dropped", test_dropped);
   return test_elements_run ();
 }

@@ -1,10 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The plugin files in one process: each has code for metas of its own, and all must mean the same ones. Criticals are fatal here.
+ * The plugin files in one process, and in a program that carries the elements inside: each has code for types and metas of its
+ * own, and all must mean the same ones, whichever came first. Criticals are fatal here.
+ *   pluginfiles files|inside-first|types-first|inside-last PLUGIN...
  */
 #include <glib/gstdio.h>
 
+#include "plugins/elements.h"
 #include "tests/elements/support.h"
+
+static void
+check_factory (const GValue *item, gpointer unused)
+{
+  GstElementFactory *factory = gst_element_get_factory (g_value_get_object (item));
+  g_assert_true (GST_IS_ELEMENT_FACTORY (factory));
+  g_autoptr (GstElementFactory) known = gst_element_factory_find (GST_OBJECT_NAME (factory));
+  g_assert_true (factory == known);
+}
+
+/* Each element's class points to the factory that the registry has. */
+static void
+check_factories (GstElement *pipeline)
+{
+  g_autoptr (GstIterator) elements = gst_bin_iterate_recurse (GST_BIN (pipeline));
+  while (gst_iterator_foreach (elements, check_factory, NULL) == GST_ITERATOR_RESYNC)
+    gst_iterator_resync (elements);
+}
 
 /* What slpostprocess leaves on a frame, masks too, sloverlay reads, though they come from two files. */
 static void
@@ -20,21 +41,37 @@ test_both (gconstpointer launch)
   g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   g_assert_nonnull (message);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
+  check_factories (pipeline);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   test_remove_file (model);
+}
+
+static void
+load (char *const *files)
+{
+  for (; *files != NULL; files++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (GstPlugin) plugin = gst_plugin_load_file (*files, &error);
+    g_assert_no_error (error);
+    g_assert_nonnull (plugin);
+  }
 }
 
 int
 main (int argc, char **argv)
 {
-  g_autoptr (GError) error = NULL;
-  gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
-  for (int i = 1; i < argc; i++) {
-    g_autoptr (GstPlugin) plugin = gst_plugin_load_file (argv[i], &error);
-    g_assert_no_error (error);
-    g_assert_nonnull (plugin);
-  }
+  g_assert_cmpint (argc, >, 2);
+  if (g_str_equal (argv[1], "inside-first")) {
+    sl_elements_init (NULL, NULL);
+    g_assert_true (sl_elements_register_static ());
+  } else if (g_str_equal (argv[1], "types-first"))
+    sl_elements_init (NULL, NULL);
+  else
+    gst_init (NULL, NULL);
+  load (argv + 2);
+  if (!g_str_equal (argv[1], "files"))
+    g_assert_true (sl_elements_register_static ());
   g_test_add_data_func ("/pluginfiles/labels", "videotestsrc num-buffers=3 ! slpredict model=%s ! sloverlay stats=true ! fakesink",
                         test_both);
   g_test_add_data_func ("/pluginfiles/objects",

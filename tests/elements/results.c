@@ -10,6 +10,7 @@
 #include "plugins/maskmeta.h"
 #include "plugins/predictions.h"
 #include "predict/predictionmap.h"
+#include "predict/predictions.h"
 #include "tests/elements/support.h"
 
 #define FRAME_CAPS "video/x-raw,format=RGB,width=400,height=200,framerate=25/1"
@@ -104,7 +105,7 @@ test_mask_property (void)
   for (guint round = 0; round < 200; round++) {
     const SlFrameGeometry g = round % 8 == 7 ? turned (37, 2, 100, 150) : random_geometry (round);
     SlPrediction prediction = { 0 };
-    guint edge = 0, unknown = 0;
+    guint unknown = 0;
     result->mask = (SlMask){ (guint) g_test_rand_int_range (1, 65), (guint) g_test_rand_int_range (1, 65), cells };
     sl_prediction_map_fill (map, result, NULL, NULL, &g, 1, &prediction);
     const SlMask *mask = &prediction.mask;
@@ -119,9 +120,8 @@ test_mask_property (void)
         const guint8 got = mask->classes[y * mask->width + x];
         const gboolean inside = tx >= 0 && ty >= 0 && tx < result->mask.width && ty < result->mask.height;
         unknown += got == SL_MASK_VOID;
-        if (fabs (tx - rint (tx)) < 1e-9 || fabs (ty - rint (ty)) < 1e-9)
-          edge++;
-        else
+        const gboolean edge = fabs (tx - rint (tx)) < 1e-9 || fabs (ty - rint (ty)) < 1e-9;
+        if (!edge)
           g_assert_cmpuint (got, ==, inside ? cells[(guint) ty * result->mask.width + (guint) tx] : SL_MASK_VOID);
       }
     double sum = unknown / ((double) mask->width * mask->height);
@@ -146,8 +146,9 @@ with_frame (GstBuffer *buffer)
   sl_affine_fit (&meta->map, SL_AFFINE_STRETCH, 400, 200, 100, 100);
   meta->tensor_width = meta->tensor_height = 100;
   meta->captured = g_get_monotonic_time () - 5000;
-  meta->preprocessed = meta->captured + 1000;
-  meta->inferred = meta->captured + 3000;
+  meta->started = meta->captured + 400;
+  meta->preprocessed = meta->started + 1000;
+  meta->inferred = meta->preprocessed + 2000;
   gst_buffer_unref (frame);
   return buffer;
 }
@@ -267,6 +268,30 @@ test_mask (void)
   test_remove_file (labels);
 }
 
+/* The first class counts like any other where its name says that it is no background, also behind a copy of the metas. */
+static void
+test_mask_without_background (void)
+{
+  gint32 classes[64];
+  for (guint i = 0; i < 64; i++)
+    classes[i] = i % 8 >= 4 ? 2 : 0;
+  g_autofree char *labels = test_text_file ("classes.txt", "road\nsky\ncar\n");
+  g_autofree char *launch = g_strdup_printf ("slpostprocess labels=%s", labels);
+  GstBuffer *out = test_line_run (launch, "video/x-raw", MAP_CAPS, with_frame (test_tensor_buffer (classes, sizeof classes)));
+  g_autoptr (GstBuffer) copy = gst_buffer_copy (out);
+  gst_buffer_unref (out);
+  SlPrediction prediction = { .width = 400, .height = 200 };
+  SlPredictionReader reader;
+  sl_prediction_reader_init (&reader);
+  sl_prediction_reader_read (&reader, copy, &prediction);
+  g_assert_cmpint (prediction.mask.background, ==, SL_NO_BACKGROUND);
+  sl_prediction_reader_clear (&reader);
+  g_autofree char *text =
+    test_take_text (test_line_run (launch, "text/x-raw,format=utf8", MAP_CAPS, with_frame (test_tensor_buffer (classes, sizeof classes))));
+  g_assert_cmpstr (text, ==, "road 0.5\ncar 0.5\n");
+  test_remove_file (labels);
+}
+
 static void
 test_picture (void)
 {
@@ -300,6 +325,33 @@ test_latency (void)
 }
 
 static void
+on_predictions (GstElement *element, SlPredictions *predictions, gint64 *times)
+{
+  g_assert_true (sl_predictions_get_latency (predictions, &times[0], &times[1], &times[2], &times[3]));
+}
+
+/* An element behind says of the same frame the same, when its predictions come from the metas. */
+static void
+test_latency_of_signals (void)
+{
+  TestLine line = test_line_open ("slpostprocess name=first ! sltrack name=second", "video/x-raw", POSE_CAPS);
+  gint64 first[4] = { 0 }, second[4] = { 0 };
+  g_autoptr (GstElement) decoder = gst_bin_get_by_name (GST_BIN (line.harness->element), "first");
+  g_autoptr (GstElement) tracker = gst_bin_get_by_name (GST_BIN (line.harness->element), "second");
+  g_signal_connect (decoder, "predictions", G_CALLBACK (on_predictions), first);
+  g_signal_connect (tracker, "predictions", G_CALLBACK (on_predictions), second);
+  g_assert_cmpint (gst_harness_push (line.harness, pose_buffer ()), ==, GST_FLOW_OK);
+  for (guint i = 1; i <= 2; i++) {
+    g_assert_cmpint (first[i], ==, 1000 * (gint64) i);
+    g_assert_cmpint (second[i], ==, first[i]);
+  }
+  g_assert_cmpint (first[0], >=, 5000);
+  g_assert_cmpint (second[0], >=, first[0]);
+  g_assert_cmpint (second[3], >=, first[3]);
+  test_line_close (line.harness, line.bus);
+}
+
+static void
 test_message (void)
 {
   TestLine line = test_line_open ("slpostprocess post-messages=true", "video/x-raw", POSE_CAPS);
@@ -329,8 +381,10 @@ main (int argc, char **argv)
   g_test_add_func ("/results/points", test_points);
   g_test_add_func ("/results/foreign-points", test_foreign_points);
   g_test_add_func ("/results/mask", test_mask);
+  g_test_add_func ("/results/mask-without-background", test_mask_without_background);
   g_test_add_func ("/results/picture", test_picture);
   g_test_add_func ("/results/latency", test_latency);
+  g_test_add_func ("/results/latency-of-signals", test_latency_of_signals);
   g_test_add_func ("/results/message", test_message);
   return test_elements_run ();
 }

@@ -102,19 +102,22 @@ test_states (void)
 
 static const struct
 {
-  const char *name, *uri, *message;
+  const char *name, *uri, *message, *properties;
 } refusals[] = {
   { "unset", NULL, "slcamera's uri property is not set: expected v4l2:///dev/video0" },
   { "scheme", "ftp://cam/1",
     "uri=ftp://cam/1: slcamera has no scheme 'ftp': expected v4l2:///dev/video0, rtsp://HOST/PATH, http://HOST/PATH, file:///PATH or test://" },
   { "pattern", "test://?pattern=bal", "uri=test://?pattern=bal: 'bal' is no pattern: expected one of smpte, snow, black" },
+  { "password", "joe:hush@cam/1", "uri=joe:***@cam/1: an address without a scheme: expected v4l2:///dev/video0" },
+  { "passwords", "rtsp://cam/1", "password and password-file are both set: expected one of them", "password=a password-file=/b" },
+  { "password-file", "rtsp://cam/1", "password-file=/nonexistent/pw: No such file or directory", "password-file=/nonexistent/pw" },
 };
 
 static void
 test_refusal (gconstpointer data)
 {
   const guint i = GPOINTER_TO_UINT (data);
-  g_autoptr (TestCamera) camera = test_camera_new (refusals[i].uri, NULL, NULL);
+  g_autoptr (TestCamera) camera = test_camera_new (refusals[i].uri, refusals[i].properties, NULL);
   g_assert_cmpint (gst_element_set_state (camera->pipeline, GST_STATE_PLAYING), ==, GST_STATE_CHANGE_FAILURE);
   test_assert_error (camera->bus, refusals[i].message, NULL);
 }

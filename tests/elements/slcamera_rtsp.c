@@ -3,6 +3,9 @@
  * slcamera against gst-rtsp-server in another process: killed, restarted with another picture, stalled, slow, silent,
  * talking noise; and what it leaves behind after many reconnections.
  */
+#include <glib/gstdio.h>
+#include <unistd.h>
+
 #include "tests/elements/camera.h"
 #include "tests/elements/support.h"
 
@@ -143,6 +146,27 @@ test_login (void)
   test_server_kill (&server);
 }
 
+/* The password is the file's one line; others may read it, which is warned of. */
+static void
+test_password_file (void)
+{
+  TestServer server;
+  g_autofree char *file = NULL;
+  const gint fd = g_file_open_tmp ("sightline-XXXXXX", &file, NULL);
+  g_assert_true (g_file_set_contents (file, "h@sh\n", -1, NULL));
+  g_assert_cmpint (g_chmod (file, 0644), ==, 0);
+  if (test_server_start (&server, SERVER, 0, "--size 160x120 --user joe --password h@sh")) {
+    g_autofree char *properties = g_strdup_printf (FAST " user=joe password-file=%s", file);
+    g_autoptr (TestCamera) camera = test_camera_new (server.uri, properties, NULL);
+    test_camera_play (camera, GST_STATE_PLAYING);
+    test_camera_wait_text (camera, GST_MESSAGE_WARNING, "other users may read or change this password (mode 0644): chmod 600");
+    test_camera_wait_frames (camera, 3);
+    test_server_kill (&server);
+  }
+  close (fd);
+  test_remove_file (file);
+}
+
 static void
 test_udp (void)
 {
@@ -237,6 +261,82 @@ test_leaks (void)
   test_server_kill (&server);
 }
 
+static const struct
+{
+  const char *name, *mode, *properties, *reason;
+} limits[] = {
+  { "bytes", "--size 320x240 --payload jpeg", FAST " max-part-bytes=1024",
+    "a picture of the stream: expected at most 1024 bytes (max-part-bytes), got * and no end; where the camera has such pictures, raise "
+    "max-part-bytes" },
+  { "pixels", "--size 320x240 --payload jpeg", FAST " max-pixels=76799",
+    "a picture of 320x240 (image/jpeg): expected at most 76799 pixels (max-pixels), got 76800; where the camera has such pictures, raise "
+    "max-pixels" },
+  { "raw", "--size 320x240 --payload raw", FAST " max-pixels=76799",
+    "a picture of 320x240 (video/x-raw): expected at most 76799 pixels (max-pixels), got 76800; where the camera has such pictures, raise "
+    "max-pixels" },
+};
+
+/* What is above a limit is told, and another attempt follows. */
+static void
+test_limit (gconstpointer data)
+{
+  const guint i = GPOINTER_TO_UINT (data);
+  TestServer server;
+  if (!test_server_start (&server, SERVER, 0, limits[i].mode))
+    return;
+  g_autoptr (TestCamera) camera = test_camera_new (server.uri, limits[i].properties, NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  g_autofree char *warning = g_strdup_printf ("rtsp://127.0.0.1:*: %s; trying again in 0.? s, and so on until it works", limits[i].reason);
+  test_camera_wait_text (camera, GST_MESSAGE_WARNING, warning);
+  gst_structure_free (test_camera_wait (camera, "connecting"));
+  gst_structure_free (test_camera_wait (camera, "connecting"));
+  g_assert_cmpuint (camera->frames, ==, 0);
+  test_server_kill (&server);
+}
+
+static const char *const attacks[] = { "rtsp-body", "rtsp-header" };
+
+/* Answers without end: the connection is cut, another attempt follows, memory stays bounded, and stopping does not wait. */
+static void
+test_attack (gconstpointer mode)
+{
+  g_autofree char *arguments = g_strdup_printf ("--mode %s", (const char *) mode);
+  TestServer server;
+  if (!test_server_start (&server, "SIGHTLINE_MJPEG_SERVER", 0, arguments))
+    return;
+  g_autofree char *uri = g_strdup_printf ("rtsp://127.0.0.1:%u/video", server.port);
+  const guint64 before = test_memory ("VmRSS:");
+  test_reset_peak ();
+  g_autoptr (TestCamera) camera = test_camera_new (uri, FAST " max-part-bytes=2000000", NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_text (
+    camera, GST_MESSAGE_WARNING,
+    "rtsp://127.0.0.1:*: the RTSP connection: expected a packet within 2065536 bytes (max-part-bytes and 65536), got * without "
+    "one; where the camera has such pictures, raise max-part-bytes; trying again in 0.? s, and so on until it works");
+  for (guint n = 0; n < 3; n++)
+    gst_structure_free (test_camera_wait (camera, "connecting"));
+  test_camera_stop (camera);
+  test_assert_grown (before);
+  test_server_kill (&server);
+}
+
+/* While the flood goes on, neither a time limit nor a stop waits for its end. */
+static void
+test_attack_times_out (void)
+{
+  TestServer server;
+  if (!test_server_start (&server, "SIGHTLINE_MJPEG_SERVER", 0, "--mode rtsp-header"))
+    return;
+  g_autofree char *uri = g_strdup_printf ("rtsp://127.0.0.1:%u/video", server.port);
+  g_autoptr (TestCamera) camera =
+    test_camera_new (uri, "reconnect-min=50 reconnect-max=200 max-part-bytes=1073741824 connect-timeout=100", NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  for (guint n = 0; n < 3; n++)
+    gst_structure_free (test_camera_wait (camera, "connecting"));
+  test_camera_stop (camera);
+  test_server_kill (&server);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -250,7 +350,17 @@ main (int argc, char **argv)
     g_autofree char *path = g_strdup_printf ("/slcamera/rtsp/fault/%s", faults[i].name);
     g_test_add_data_func (path, GUINT_TO_POINTER (i), test_fault);
   }
+  for (guint i = 0; i < G_N_ELEMENTS (limits); i++) {
+    g_autofree char *path = g_strdup_printf ("/slcamera/rtsp/limit/%s", limits[i].name);
+    g_test_add_data_func (path, GUINT_TO_POINTER (i), test_limit);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (attacks); i++) {
+    g_autofree char *path = g_strdup_printf ("/slcamera/rtsp/attack/%s", attacks[i]);
+    g_test_add_data_func (path, attacks[i], test_attack);
+  }
+  g_test_add_func ("/slcamera/rtsp/attack/times-out", test_attack_times_out);
   g_test_add_func ("/slcamera/rtsp/login", test_login);
+  g_test_add_func ("/slcamera/rtsp/password-file", test_password_file);
   g_test_add_func ("/slcamera/rtsp/udp", test_udp);
   g_test_add_func ("/slcamera/rtsp/stop", test_stop);
   g_test_add_func ("/slcamera/rtsp/leaks", test_leaks);

@@ -2,6 +2,7 @@
 /*
  * slinfer with tiny models whose answers follow from arithmetic: channel means, maxima and sums.
  */
+#include <gst/base/gstbasetransform.h>
 #include <string.h>
 
 #include "core/tensor.h"
@@ -387,6 +388,18 @@ test_bad_setting (gconstpointer data)
 }
 
 /* 1.2 MB to itself. */
+/* A query that is on its way while the element stops finds no model. */
+static void
+test_no_model (void)
+{
+  GstElement *element = gst_element_factory_make ("slinfer", NULL);
+  g_autoptr (GstCaps) caps = gst_caps_new_empty_simple ("other/tensors");
+  GstQuery *query = gst_query_new_allocation (caps, TRUE);
+  g_assert_false (GST_BASE_TRANSFORM_GET_CLASS (element)->propose_allocation (GST_BASE_TRANSFORM (element), NULL, query));
+  gst_query_unref (query);
+  gst_object_unref (element);
+}
+
 static void
 test_tensor_limit (void)
 {
@@ -469,6 +482,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slinfer/flush", test_flush);
   g_test_add_func ("/slinfer/states", test_states);
   TEST_ADD_CASES ("/slinfer/bad-setting", bad_settings, test_bad_setting);
+  g_test_add_func ("/slinfer/no-model", test_no_model);
   g_test_add_func ("/slinfer/tensor-limit", test_tensor_limit);
   g_test_add_func ("/slinfer/meta", test_meta);
   g_test_add_func ("/slinfer/latency", test_latency);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plugins/framemeta.h"
+#include "predict/predictions.h"
 #include "tests/elements/support.h"
 
 #define TEXT_CAPS "text/x-raw,format=utf8"
@@ -454,6 +455,38 @@ test_interval_json (void)
   teardown (&fixture);
 }
 
+static void
+note_predictions (GstElement *element, SlPredictions *predictions, gpointer lines)
+{
+  g_autofree char *json = sl_predictions_to_json (predictions);
+  g_ptr_array_add (lines, g_strconcat (json, "\n", NULL));
+}
+
+/* The signal has what the line of the same frame says, and is what slpostprocess inside emits. */
+static void
+test_signal (void)
+{
+  Fixture fixture = setup (FALSE, JSON_CAPS);
+  g_autoptr (GPtrArray) told = g_ptr_array_new_with_free_func (g_free), inside = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GstElement) postprocess = gst_bin_get_by_name (GST_BIN (fixture.element), "postprocess");
+  gst_harness_set_src_caps_str (fixture.harness, RGB_CAPS);
+  const gulong id = g_signal_connect (fixture.element, "predictions", G_CALLBACK (note_predictions), told);
+  for (guint i = 0; i < 6; i++) {
+    if (i == 2)
+      g_signal_connect (postprocess, "predictions", G_CALLBACK (note_predictions), inside);
+    if (i == 4)
+      g_signal_handler_disconnect (fixture.element, id);
+    push_frame (&fixture, colours[i % 3], i * GST_SECOND);
+    g_autofree char *line = test_take_text (gst_harness_pull (fixture.harness));
+    g_assert_cmpuint (told->len, ==, MIN (i + 1, 4));
+    if (i < 4)
+      g_assert_cmpstr (g_ptr_array_index (told, i), ==, line);
+    if (i >= 2)
+      g_assert_cmpstr (g_ptr_array_index (inside, i - 2), ==, line);
+  }
+  teardown (&fixture);
+}
+
 /* Left half red, right half green, the lowest four rows blue. */
 static GstBuffer *
 striped_frame (GstClockTime pts)
@@ -576,6 +609,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/slpredict/drop/always", GINT_TO_POINTER (TRUE), test_drop);
   g_test_add_data_func ("/slpredict/drop/never", GINT_TO_POINTER (FALSE), test_drop);
   g_test_add_func ("/slpredict/latency", test_latency);
+  g_test_add_func ("/slpredict/signal", test_signal);
   g_test_add_func ("/slpredict/interval/video", test_interval_video);
   g_test_add_func ("/slpredict/interval/json", test_interval_json);
   TEST_ADD_CASES ("/slpredict/region", region_cases, test_region);

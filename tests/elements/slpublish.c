@@ -7,8 +7,10 @@
 
 #include <gio/gio.h>
 #include <gio/gunixsocketaddress.h>
+#include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/elements/publish.h"
@@ -163,6 +165,19 @@ test_errors (void)
       "location=ftp://me:***@host/x: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt://host/topic or mqtts://host/topic, got scheme \"ftp\"" },
     { "tcp://localhost", "", "expected tcp://host:port with a port of 1 to 65535" },
     { "tcp://localhost:99999", "", "expected tcp://host:port with a port of 1 to 65535" },
+    { "tcp://me:secret@localhost", "", "location=tcp://me:***@localhost: expected tcp://host:port" },
+    { "tcp:me:secret@localhost:1", "", "location=tcp:me:***@localhost:1: expected a path, \"-\", file://" },
+    { "mqtt:me:secret@localhost/a", "", "location=mqtt:me:***@localhost/a: expected a path" },
+    { "mqtt:/me:secret@localhost/a", "", "location=mqtt:/me:***@localhost/a: expected a path" },
+    { "mqqt://me:secret@localhost/a", "",
+      "location=mqqt://me:***@localhost/a: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt://host/topic or mqtts://host/topic, got scheme \"mqqt\"" },
+    { "mqtt//me:secret@localhost/a", "", "location=mqtt//me:***@localhost/a: expected a path" },
+    { "me:secret@localhost/a", "", "location=me:***@localhost/a: expected a path" },
+    { "/nonexistent/x.json", "password=a password-file=/b", "password and password-file are both set: expected one of them" },
+    { "/nonexistent/x.json", "password-file=/nonexistent/pw", "password-file=/nonexistent/pw: No such file or directory" },
+    { "/nonexistent/x.json", "file-mode=640x", "file-mode=640x: expected permissions in octal, 0600 to 0666, such as 0640" },
+    { "/nonexistent/x.json", "file-mode=0440", "file-mode=0440: expected permissions in octal" },
+    { "/nonexistent/x.json", "file-mode=0777", "file-mode=0777: expected permissions in octal" },
     { "unix:relative", "", "expected unix:/path with an absolute path" },
 #ifdef SL_HAVE_MOSQUITTO
     { "mqtt://localhost", "", "expected mqtt://[user[:password]@]host[:port]/topic" },
@@ -170,6 +185,12 @@ test_errors (void)
     { "mqtt://localhost/a/{nonsense}", "",
       "expected levels with {host}, {element} or {source} in them and no wildcards, got \"{nonsense}\"" },
     { "mqtt://localhost/a/+/b", "", "no wildcards, got \"+/b\"" },
+    { "mqtt://me:12/secret+@localhost/a", "", "location=mqtt://me:***@localhost/a: in the topic expected levels" },
+    { "mqtt://me:s3cr#secret@localhost/a", "",
+      "location=mqtt://me:***@localhost/a: expected mqtt://[user[:password]@]host[:port]/topic, with %23 for '#'" },
+    { "mqtt://me:s3cr/secret@localhost/a", "", "location=mqtt://me:***@localhost/a: expected mqtt://[user" },
+    { "mqtt://me:s3cr?secret@localhost/a", "", "location=mqtt://me:***@localhost/a: expected mqtt://[user" },
+    { "mqtt://me:secret@localhost:x/a", "", "location=mqtt://me:***@localhost:x/a: expected mqtt://" },
     { "mqtt://localhost/a", "ca-file=/nonexistent.pem", "are for mqtts://, and the location says mqtt://" },
     { "mqtts://localhost/a", "ca-file=/nonexistent.pem", "ca-file=/nonexistent.pem: no such file, or it cannot be read" },
     { "mqtts://localhost/a", "certificate=/dev/null", "certificate and private-key belong together" },
@@ -190,6 +211,138 @@ test_errors (void)
     gst_element_set_state (element, GST_STATE_NULL);
     gst_element_set_bus (element, NULL);
   }
+}
+
+/* Graphs of pipelines, and whoever reads the properties, see no password. */
+static void
+test_shown (void)
+{
+  g_autoptr (GstElement) pipeline = gst_object_ref_sink (
+    gst_parse_launch ("fakesrc ! slpublish name=out location=\"mqtt://me:s3cr#secret@h/t\" password=secret password-file=/etc/pw", NULL));
+  g_autoptr (GstElement) element = gst_bin_get_by_name (GST_BIN (pipeline), "out");
+  g_autofree char *location = NULL, *password = NULL, *file = NULL;
+  g_object_get (element, "location", &location, "password", &password, "password-file", &file, NULL);
+  g_assert_cmpstr (location, ==, "mqtt://me:***@h/t");
+  g_assert_null (password);
+  g_assert_cmpstr (file, ==, "/etc/pw");
+  g_autofree char *graph = gst_debug_bin_to_dot_data (GST_BIN (pipeline), GST_DEBUG_GRAPH_SHOW_VERBOSE);
+  g_assert_nonnull (strstr (graph, "mqtt://me:***@h/t"));
+  g_assert_null (strstr (graph, "secret"));
+}
+
+static guint
+mode_of (const char *path)
+{
+  GStatBuf about;
+  g_assert_cmpint (g_lstat (path, &about), ==, 0);
+  return (guint) about.st_mode & 07777;
+}
+
+static void
+publish_one (const char *path, const char *more, guint lines)
+{
+  GstBus *bus;
+  GstHarness *harness = publish_start (path, more, &bus);
+  publish_push_lines (harness, 0, lines);
+  g_assert_true (gst_harness_push_event (harness, gst_event_new_eos ()));
+  publish_finish (harness, bus);
+}
+
+/* New files have the mode that is asked for, whatever the mask; those that are there keep theirs; rotation makes new ones. */
+static void
+test_mode (void)
+{
+  g_autofree char *path = publish_path ("mode.json"), *open = publish_path ("open.json"), *kept = publish_path ("kept.json");
+  g_autofree char *old = g_strconcat (open, ".1", NULL);
+  const mode_t mask = umask (0077);
+  publish_one (path, "", 1);
+  publish_one (open, "file-mode=0664 max-file-size=100", 4);
+  umask (mask);
+  g_assert_cmpuint (mode_of (path), ==, 0640);
+  g_assert_cmpuint (mode_of (open), ==, 0664);
+  g_assert_cmpuint (mode_of (old), ==, 0664);
+  g_assert_true (g_file_set_contents (kept, "", 0, NULL));
+  g_assert_cmpint (g_chmod (kept, 0604), ==, 0);
+  publish_one (kept, "", 1);
+  g_assert_cmpuint (mode_of (kept), ==, 0604);
+}
+
+/* (transfer full): what the element says when it is started with @location. */
+static char *
+refused (const char *location)
+{
+  g_autofree char *launch = g_strdup_printf ("slpublish location=\"%s\"", location);
+  g_autoptr (GstElement) element = gst_object_ref_sink (gst_parse_launch (launch, NULL));
+  g_autoptr (GstBus) bus = test_watch (element);
+  g_autoptr (GError) error = NULL;
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  g_autoptr (GstMessage) message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  gst_message_parse_error (message, &error, NULL);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_element_set_bus (element, NULL);
+  return g_strdup (error->message);
+}
+
+/* A link in the file's place is refused, to a file that is there and to one that is not; one in the place that a rotation renames to goes
+ * away, and what it leads to stays as it is. */
+static void
+test_links (void)
+{
+  g_autofree char *victim = publish_path ("victim"), *missing = publish_path ("missing"), *link = publish_path ("link.json");
+  g_autofree char *path = publish_path ("turned.json"), *turned = g_strconcat (path, ".1", NULL), *text = NULL;
+  g_assert_true (g_file_set_contents (victim, "mine", -1, NULL));
+  for (guint i = 0; i < 2; i++) {
+    g_assert_cmpint (symlink (i == 0 ? victim : missing, link), ==, 0);
+    g_autofree char *said = refused (link);
+    g_test_message ("%s", said);
+    g_assert_nonnull (strstr (
+      said, "cannot be opened for writing: it is a symbolic link, which is not followed: give the path that it leads to, or remove it"));
+    g_assert_cmpint (g_unlink (link), ==, 0);
+  }
+  g_assert_false (g_file_test (missing, G_FILE_TEST_EXISTS));
+  g_assert_cmpint (symlink (victim, turned), ==, 0);
+  publish_one (path, "max-file-size=100", 4);
+  g_assert_false (g_file_test (turned, G_FILE_TEST_IS_SYMLINK));
+  g_assert_true (g_file_test (turned, G_FILE_TEST_IS_REGULAR));
+  g_assert_true (g_file_get_contents (victim, &text, NULL, NULL));
+  g_assert_cmpstr (text, ==, "mine");
+}
+
+/* A folder in the place of FILE.1: said once, with what to do, and lines wait until it is gone. */
+static void
+test_blocked_rotation (void)
+{
+  g_autofree char *path = publish_path ("blocked.json"), *turned = g_strconcat (path, ".1", NULL), *expected = NULL;
+  GstBus *bus;
+  g_assert_cmpint (g_mkdir (turned, 0700), ==, 0);
+  GstHarness *harness = publish_start (path, "max-file-size=100 keep-files=1", &bus);
+  publish_push_lines (harness, 0, 4);
+  g_autofree char *said = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
+  expected = g_strdup_printf ("%s: cannot be renamed to %s: Is a directory: move that folder away; trying again", path, turned);
+  g_test_message ("%s", said);
+  g_assert_true (g_str_has_prefix (said, expected));
+  g_assert_cmpint (g_rmdir (turned), ==, 0);
+  g_assert_true (gst_harness_push_event (harness, gst_event_new_eos ()));
+  g_assert_cmpuint (publish_count (harness, "published"), ==, 4);
+  publish_finish (harness, bus);
+  g_assert_true (g_file_test (turned, G_FILE_TEST_IS_REGULAR));
+}
+
+/* A password that others may read is warned of at the start. */
+static void
+test_open_password (void)
+{
+  g_autofree char *path = publish_path ("warned.json"), *file = publish_path ("password");
+  g_autofree char *more = g_strdup_printf ("password-file=%s", file);
+  GstBus *bus;
+  g_assert_true (g_file_set_contents (file, "secret\n", -1, NULL));
+  g_assert_cmpint (g_chmod (file, 0644), ==, 0);
+  GstHarness *harness = publish_start (path, more, &bus);
+  g_autofree char *said = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
+  g_autofree char *expected =
+    g_strdup_printf ("password-file=%s: other users may read or change this password (mode 0644): chmod 600", file);
+  g_assert_true (g_str_has_prefix (said, expected));
+  publish_finish (harness, bus);
 }
 
 static void
@@ -449,6 +602,11 @@ main (int argc, char **argv)
   g_test_add_func ("/slpublish/age", test_age);
   g_test_add_func ("/slpublish/full-disk", test_full_disk);
   g_test_add_func ("/slpublish/errors", test_errors);
+  g_test_add_func ("/slpublish/shown", test_shown);
+  g_test_add_func ("/slpublish/mode", test_mode);
+  g_test_add_func ("/slpublish/links", test_links);
+  g_test_add_func ("/slpublish/blocked-rotation", test_blocked_rotation);
+  g_test_add_func ("/slpublish/open-password", test_open_password);
   g_test_add_func ("/slpublish/unset", test_unset);
   g_test_add_func ("/slpublish/unix", test_unix);
   g_test_add_func ("/slpublish/losses", test_losses);

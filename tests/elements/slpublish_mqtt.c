@@ -308,11 +308,20 @@ test_password (void)
   g_assert_null (strstr (gst_structure_get_string (said, "location"), "wrong"));
   publish_finish (harness, bus);
   g_autofree char *with = g_strdup_printf ("mqtt://me:secret@127.0.0.1:%u/a", broker.port);
-  harness = publish_start (with, "", &bus);
-  publish_push_lines (harness, 0, 10);
-  g_assert_true (gst_harness_push_event (harness, gst_event_new_eos ()));
-  g_assert_cmpuint (publish_count (harness, "published"), ==, 10);
-  publish_finish (harness, bus);
+  g_autofree char *user = g_strdup_printf ("mqtt://me@127.0.0.1:%u/a", broker.port);
+  g_autofree char *file = publish_path ("secret"), *from_file = g_strdup_printf ("password-file=%s", file);
+  g_assert_true (g_file_set_contents (file, "secret\n", -1, NULL));
+  const struct
+  {
+    const char *location, *more;
+  } rows[] = { { with, "" }, { user, "password=secret" }, { user, from_file } };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    harness = publish_start (rows[i].location, rows[i].more, &bus);
+    publish_push_lines (harness, 0, 10);
+    g_assert_true (gst_harness_push_event (harness, gst_event_new_eos ()));
+    g_assert_cmpuint (publish_count (harness, "published"), ==, 10);
+    publish_finish (harness, bus);
+  }
   close_broker (&broker);
 }
 

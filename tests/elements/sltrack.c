@@ -153,7 +153,7 @@ test_interpolate (void)
     GstBuffer *in = new_frame (i * FRAME);
     const gboolean looked = i % 3 == 0, found = looked && i < 36;
     if (looked)
-      sl_buffer_add_frame_meta (in, NULL, NULL, NULL);
+      sl_buffer_add_frame_meta (in, NULL, NULL, NULL)->decoded = 1;
     if (found)
       add_region (in, "dog", 40 + 6 * i, 200, 0.9);
     GstBuffer *out = push_pull (&fixture, in);

@@ -15,7 +15,7 @@
 void
 test_elements_init (int *argc, char ***argv)
 {
-  gst_init (argc, argv);
+  sl_elements_init (argc, argv);
   g_test_init (argc, argv, NULL);
   g_assert_true (gst_plugin_register_static (GST_VERSION_MAJOR, GST_VERSION_MINOR, "sightline", "elements under test",
                                              sl_plugin_register_elements, "0", "LGPL", "sightline", "sightline", "unknown"));
@@ -143,6 +143,31 @@ test_pair_model (void)
   add_pool (writer, SL_OP_MAX_POOL_2D, SIDE, input, outputs[1]);
   sl_tflite_writer_io (writer, 1, &input, 2, outputs);
   return sl_tflite_writer_save_temp (writer, "pair.tflite", NULL);
+}
+
+char *
+test_reshape_model (gint32 side, const gint32 *dims, guint rank)
+{
+  g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+  SlTfliteTensor picture = { .name = "picture", .dtype = SL_DTYPE_F32, .rank = 4, .dims = { 1, side, side, 3 } },
+                 shaped = { .name = "shaped", .dtype = SL_DTYPE_F32, .rank = rank };
+  SlTfliteOp reshape = { .op = SL_OP_RESHAPE, .params.reshape = { .count = rank }, .n_inputs = 2, .n_outputs = 1 };
+  memcpy (shaped.dims, dims, rank * sizeof *dims);
+  memcpy (reshape.params.reshape.dims, dims, rank * sizeof *dims);
+  const gint32 input = sl_tflite_writer_tensor (writer, &picture), output = sl_tflite_writer_tensor (writer, &shaped);
+  reshape.inputs[0] = input;
+  reshape.inputs[1] = sl_tflite_writer_const_i32 (writer, "shape", rank, dims);
+  reshape.outputs[0] = output;
+  sl_tflite_writer_op (writer, &reshape);
+  sl_tflite_writer_io (writer, 1, &input, 1, &output);
+  return sl_tflite_writer_save_temp (writer, "shaped.tflite", NULL);
+}
+
+char *
+test_boxes_model (void)
+{
+  static const gint32 dims[] = { 1, 2, 6 };
+  return test_reshape_model (2, dims, G_N_ELEMENTS (dims));
 }
 
 char *

@@ -30,6 +30,12 @@ char *test_colour_model (SlDtype dtype);
 char *test_sized_colour_model (SlDtype dtype, gint32 side);
 /** test_pair_model: uint8[1,4,4,3] -> two outputs, the mean of each channel and the largest value of each. */
 char *test_pair_model (void);
+/** test_reshape_model: float32[1,@side,@side,3] -> the same values as float32 of @rank dimensions @dims. */
+char *test_reshape_model (gint32 side, const gint32 *dims, guint rank);
+/** test_boxes_model: float32[1,2,2,3] -> [1,2,6]: a row of pixels, six values of 0..1, is an object: x_min y_min x_max y_max confidence
+ *  class. To be used with TEST_BOXES_DECODER. */
+char *test_boxes_model (void);
+#define TEST_BOXES_DECODER "mean=0 std=255 decoder=yolo,end-to-end=yes,transposed=no,units=normalised"
 /** test_sum_model: float32[1,4] + float32[1,4] -> float32[1,4]. */
 char *test_sum_model (void);
 /** test_text_file: a new file with @text. */

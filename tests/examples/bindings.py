@@ -99,6 +99,7 @@ def test_pose_and_mask():
     person = Sightline.Predictor.new(data("models", "movenet_single_pose_lightning_ptq.tflite"))
     with open(data("golden", "movenet_single_pose_lightning_ptq.person.in"), "rb") as file:
         found = person.predict_bytes("RGB", 192, 192, GLib.Bytes.new(file.read()))
+    assert len(found[0].keypoints) == 17 and tuple(found[0].keypoints[0]) == ("nose", *found.get_keypoint(0, 0))
     assert found.get_n_keypoints(0) == 17 and found.get_keypoint_name(0) == "nose"
     assert len(found.get_keypoint(0, 0)) == 3 and len(found.get_bone(0)) == 2
     dog = Sightline.Predictor.new(data("models", "deeplabv3_mnv2_dm05_pascal_quant.tflite"))
@@ -106,8 +107,103 @@ def test_pose_and_mask():
         found = dog.predict_bytes("RGB", 513, 513, GLib.Bytes.new(file.read()))
     mask, width, height = found.get_mask()
     assert (width, height, mask.get_size()) == (513, 513, 513 * 513)
+    assert found.mask == (mask.get_data(), width, height)
     name, label_id, fraction = found.get_mask_class(0)
     assert mask.get_data().count(bytes((label_id,))) == round(fraction * 513 * 513)
+
+
+def test_buffers():
+    """Pixels in whatever has the buffer protocol; what has not, or is no byte, is an exception of Python's."""
+    predictor = Sightline.Predictor.new(model("one_box.tflite"))
+    pixels = BLUE * 200
+    for data_of in (bytes, bytearray, memoryview, GLib.Bytes.new):
+        assert predictor.predict_bytes("RGB", 20, 10, data_of(pixels))[0].label == "blue"
+    assert Sightline.Frame.new("RGB", 20, 10, pixels).get_data().get_data() == pixels
+    assert Sightline.Frame.new_with_layout("RGB", 1, 2, bytearray(range(16)), [1], [8]).get_height() == 2
+    expect_error(Sightline.Error.SHAPE, "expected 600 bytes", predictor.predict_bytes, "RGB", 20, 10, b"abc")
+    import array
+
+    for wrong, kind, message in ((array.array("f", [0] * 600), ValueError, "expected items of 1 byte, got items of 4 bytes (format 'f')"),
+                                 ("text", TypeError, "bytes-like"), ([1, 2, 3], TypeError, "bytes-like"), (None, TypeError, "bytes-like")):
+        try:
+            predictor.predict_bytes("RGB", 20, 10, wrong)
+        except kind as error:
+            assert message in str(error), error
+        else:
+            raise AssertionError("%r was taken" % (wrong,))
+
+
+def test_numpy():
+    try:
+        import numpy
+    except ImportError:
+        raise Skip("this Python has no NumPy")
+    predictor = Sightline.Predictor.new(model("brightest_channel.tflite"))
+    wide = numpy.zeros((10, 40, 3), numpy.uint8)
+    wide[:, 20:] = (0, 51, 204)
+    for array, format, label in ((wide, None, "blue"), (wide[:, 20:], None, "blue"), (wide[::-1, ::2], None, "blue"), (wide, "BGR", "red"),
+                                 (numpy.dstack([wide, wide[..., :1]]), None, "blue")):
+        found = predictor.predict_array(array, format)
+        assert found.labels[0].label == label, (array.shape, format)
+        assert (found.get_width(), found.get_height()) == (array.shape[1], array.shape[0])
+        near((found.labels[0].confidence,), (array.reshape(-1, array.shape[-1]).mean(axis=0).max() / 255,))
+    assert predictor.predict_bytes("RGB", 40, 10, wide).labels[0].label == "blue"
+    assert Sightline.Frame.new_from_array(wide[..., 2]).get_format() == "GRAY8"
+    for wrong in (wide.astype(numpy.float32), wide[0, 0], wide[..., :2], wide.reshape(1, 10, 40, 3)):
+        try:
+            predictor.predict_array(wrong)
+        except ValueError as error:
+            assert "expected" in str(error)
+        else:
+            raise AssertionError("%s %s was taken" % (wrong.shape, wrong.dtype))
+
+
+def test_sequence():
+    """Predictions as a sequence say what the functions say."""
+    found = Sightline.Predictor.new(model("one_box.tflite")).predict_bytes("RGB", 20, 10, BLUE * 200)
+    assert len(found) == found.get_n_objects() > 0
+    thing = found[0]
+    assert (thing.label, thing.label_id, thing.confidence) == ("blue", 1, found.get_object_confidence(0))
+    assert tuple(thing.box) == tuple(found.get_object_box(0)) and thing.box.width == thing.box[2]
+    assert thing.relative_box == tuple(found.get_object_relative_box(0))
+    assert (thing.id, thing.parent, thing.mask, thing.keypoints, thing.details) == (None, None, None, [], [])
+    assert [o.label for o in found] == [o.label for o in found[:]] == [found[i - len(found)].label for i in range(len(found))]
+    assert "blue" in repr(thing) and "20x10" in repr(found)
+    for index in (len(found), -len(found) - 1):
+        try:
+            found[index]
+        except IndexError:
+            continue
+        raise AssertionError("there is no object %d" % index)
+    nothing = Sightline.Predictor.new(model("brightest_channel.tflite")).predict_bytes("RGB", 1, 1, BLUE)
+    assert len(nothing) == 0 and nothing and list(nothing) == [] and nothing.mask is None
+    assert [tuple(label) for label in nothing.labels] == [("blue", 2, nothing.get_label_confidence(0))]
+    del found
+    assert thing.label == "blue"
+
+
+def test_docstrings():
+    for what in (Sightline.Frame, Sightline.Object, Sightline.Predictions, Sightline.Predictor, Pipeline):
+        assert what.__doc__ and "introspection" not in what.__doc__ and len(what.__doc__.splitlines()[0]) < 120, what
+    for what in (Sightline.Predictor.predict_bytes, Sightline.Predictor.predict_array, Sightline.Frame.new, Sightline.Frame.new_with_layout):
+        assert what.__doc__, what
+
+
+def test_iteration():
+    text = "videotestsrc pattern=blue num-buffers=5 ! video/x-raw,format=RGB ! " + CHAIN
+    with Pipeline.new_from_string(text, {"model": model("one_box.tflite")}) as pipeline:
+        pipeline.props.max_predictions = 10
+        assert [[o.label for o in found] for found in pipeline] == [["blue"]] * 5
+    assert pipeline.get_state() in (State.STOPPED, State.ENDED)
+    broken = Pipeline.new_from_string("videotestsrc ! identity error-after=3 ! " + CHAIN, {"model": model("one_box.tflite")})
+    broken.start()
+    try:
+        for found in broken:
+            assert len(found) == 1
+    except GLib.Error as error:
+        assert "identity" in error.message, error
+    else:
+        raise AssertionError("a pipeline that failed ended without an error")
 
 
 def test_pull():

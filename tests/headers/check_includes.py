@@ -2,28 +2,31 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """TAP: each header compiles alone, and each folder includes only what it may (docs/architecture.md has the same map).
 
-Called by meson: check_includes.py SOURCE_ROOT BUILD_ROOT PACKAGES -- COMPILER...
-PACKAGES are the pkg-config packages found, separated by commas; headers of plugins/ and tools/ are compiled only
-when GStreamer is among them.
+Called by meson: check_includes.py SOURCE_ROOT BUILD_ROOT COMPILER...
+A header is compiled with the include folders that meson compiles its folder's sources with, as BUILD_ROOT's
+compile_commands.json has them; those of plugins/, pipelines/ and tools/ only where GStreamer is among them.
 """
+import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 
-# Folder: folders whose headers it may include beside its own, and library headers it must not include.
+# Folder: folders whose headers it may include beside its own and base's, and library headers it must not include.
 GSTREAMER = r"gst/"
 GLIB = r"(glib|gio|gmodule|gobject)"
 XNNPACK = r"(xnnpack|pthreadpool)\.h"
 ARROWS = {
+    "base": ([], [GSTREAMER, XNNPACK]),
     "preprocess": ([], [GSTREAMER, GLIB, XNNPACK]),
-    "core": ([], [GSTREAMER]),
-    "models": (["core"], [GSTREAMER, XNNPACK]),
-    "postprocess": (["core"], [GSTREAMER, XNNPACK]),
-    "predict": (["preprocess", "core", "models", "postprocess"], [GSTREAMER, XNNPACK]),
-    "plugins": (["preprocess", "core", "models", "postprocess", "predict"], [XNNPACK]),
-    "pipelines": (["core", "postprocess", "predict"], [XNNPACK]),
-    "tools": (["preprocess", "core", "models", "postprocess", "predict", "plugins", "pipelines"], [XNNPACK]),
+    "core": (["base"], [GSTREAMER]),
+    "models": (["base", "core"], [GSTREAMER, XNNPACK]),
+    "postprocess": (["base", "core"], [GSTREAMER, XNNPACK]),
+    "predict": (["base", "preprocess", "core", "models", "postprocess"], [GSTREAMER, XNNPACK]),
+    "plugins": (["base", "preprocess", "core", "models", "postprocess", "predict"], [XNNPACK]),
+    "pipelines": (["base", "core", "postprocess", "predict"], [XNNPACK]),
+    "tools": (["base", "preprocess", "core", "models", "postprocess", "predict", "plugins", "pipelines"], [XNNPACK]),
 }
 # Of core, only these files know XNNPACK and its thread pool.
 XNNPACK_FILES = {"core/xnnpack.c", "core/xnn_weights.c", "core/session.c", "core/threadpool.c"}
@@ -41,30 +44,44 @@ def sources(root, folder, ending):
 def wrong_includes(root, folder, path):
     """Sentences, one for each include that path must not have."""
     allowed, banned = ARROWS[folder]
+    allowed = allowed + sorted({"base", folder})
     if folder == "core" and path not in XNNPACK_FILES:
         banned = banned + [XNNPACK]
     with open(os.path.join(root, path), encoding="utf-8") as file:
         includes = INCLUDE.findall(file.read())
     for quote, name in includes:
         top = name.split("/")[0]
-        if quote == '"' and name != "config.h" and top not in allowed + [folder]:
-            yield '%s includes "%s": %s/ may include %s' % (path, name, folder, ", ".join(allowed + [folder]))
+        if quote == '"' and name != "config.h" and top not in allowed:
+            yield '%s includes "%s": %s/ may include %s' % (path, name, folder, ", ".join(allowed))
         if any(re.match(pattern, name) for pattern in banned):
             yield "%s includes <%s>, which is not %s/'s to know" % (path, name, folder)
+
+
+def folder_flags(root, build, folder):
+    """What the folder's sources are compiled with: -I, -isystem and -pthread, each once, in the order met."""
+    flags = []
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
+        commands = json.load(file)
+    for entry in commands:
+        source = os.path.relpath(os.path.join(entry["directory"], entry["file"]), root)
+        words = iter(shlex.split(entry["command"]) if source.split(os.sep)[0] == folder else [])
+        for word in words:
+            if word == "-isystem":
+                word += next(words)
+            if word.startswith(("-I", "-isystem", "-pthread")) and word not in flags:
+                flags.append(word)
+    return flags
 
 
 def compile_alone(root, build, compiler, flags, path):
     command = compiler + flags + ["-std=gnu11", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-fsyntax-only"]
     command += ["-I" + root, "-I" + build, "-x", "c", "-"]
-    return subprocess.run(command, input='#include "%s"\n' % path, text=True, capture_output=True, check=False)
+    return subprocess.run(command, input='#include "%s"\n' % path, text=True, capture_output=True, check=False, cwd=build)
 
 
 def main():
-    split = sys.argv.index("--")
-    root, build, packages = sys.argv[1:split]
-    compiler = sys.argv[split + 1 :]
-    packages = packages.split(",")
-    flags = subprocess.check_output(["pkg-config", "--cflags"] + packages, text=True).split()
+    root, build = sys.argv[1:3]
+    compiler = sys.argv[3:]
     number = 0
 
     def report(good, name, lines=()):
@@ -79,7 +96,8 @@ def main():
     for folder in ARROWS:
         wrong = [line for path in sources(root, folder, (".c", ".h")) for line in wrong_includes(root, folder, path)]
         good &= report(not wrong, "arrows/" + folder, wrong)
-        if folder in NEEDS_GSTREAMER and "gstreamer-1.0" not in packages:
+        flags = folder_flags(root, build, folder)
+        if folder in NEEDS_GSTREAMER and not any(flag.endswith("gstreamer-1.0") for flag in flags):
             continue
         for path in sources(root, folder, ".h"):
             result = compile_alone(root, build, compiler, flags, path)

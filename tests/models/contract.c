@@ -87,8 +87,9 @@ test_float_without_range (void)
   g_assert_true (contract->image.valid);
   g_assert_false (contract->image.range_known);
   g_assert_false (sl_contract_require_range (contract, &error));
-  expect_error (&error, SL_ERROR_CONTRACT, contract->model, "input 'image' is float32[1,4,6,3]", "give mean and std, as properties or options",
-                "or write 'ranges=-1.0,1.0' or 'ranges=0.0,1.0' under [image] of ", ".modelinfo", NULL);
+  expect_error (&error, SL_ERROR_CONTRACT, contract->model, "input 'image' is float32[1,4,6,3]",
+                "give mean and std, as properties or options", "or write 'ranges=-1.0,1.0' or 'ranges=0.0,1.0' under [image] of ",
+                ".modelinfo", NULL);
 }
 
 /* Each way of stating a float input's range, and the order in which they win. */
@@ -145,7 +146,6 @@ test_quantised_range (void)
     { SL_DTYPE_I8, 0.007843138f, -1, "127.5", "127.5", TRUE, 0, 0 },
     { SL_DTYPE_U8, 0.0078125f, 128, "0", "255", FALSE, 0, 255 },
     { SL_DTYPE_I8, 0.018658f, -14, "123.675", "58.395", FALSE, 123.675, 58.395 },
-    { SL_DTYPE_U8, 0.0078125f, 128, "127.5", "-127.5", FALSE, 127.5, -127.5 },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GError) error = NULL;
@@ -257,13 +257,15 @@ test_contradictions (void)
     { SL_DTYPE_F32, nhwc, NULL, { .mean = "1,2" }, SL_ERROR_ARGUMENT, "property mean: expected 1 or 3 finite numbers", "got '1,2'" },
     { SL_DTYPE_F32, nhwc, NULL, { .mean = "nan" }, SL_ERROR_ARGUMENT, "property mean: expected 1 or 3 finite", "got 'nan'" },
     { SL_DTYPE_F32, nhwc, NULL, { .mean = "1,2,3,4" }, SL_ERROR_ARGUMENT, "property mean: expected", "got '1,2,3,4'" },
+    { SL_DTYPE_F32, nhwc, NULL, { .std = "0" }, SL_ERROR_ARGUMENT, "property std: expected 1 or 3 finite numbers above 0", "got '0'" },
     { SL_DTYPE_F32,
       nhwc,
       NULL,
-      { .std = "0" },
+      { .std = "-127.5" },
       SL_ERROR_ARGUMENT,
-      "property std: expected 1 or 3 finite numbers, none of them 0",
-      "got '0'" },
+      "property std: expected 1 or 3 finite numbers above 0",
+      "got '-127.5'" },
+    { SL_DTYPE_F32, nhwc, NULL, { .std = "1,-1,1" }, SL_ERROR_ARGUMENT, "property std: expected", "got '1,-1,1'" },
     { SL_DTYPE_F32, nhwc, NULL, { .std = "1,0,1" }, SL_ERROR_ARGUMENT, "property std: expected", "got '1,0,1'" },
     { SL_DTYPE_F32, nhwc, NULL, { .std = "half" }, SL_ERROR_ARGUMENT, "property std: expected", "got 'half'" },
     { SL_DTYPE_F32, nhwc, NULL, { .std = "1e-320" }, SL_ERROR_CONTRACT, "and std ", "give no finite value; expected moderate numbers" },

@@ -5,10 +5,14 @@
  */
 #include "models/model.h"
 
+#include <fcntl.h>
 #include <glib/gstdio.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "core/session.h"
 #include "tests/models/helpers.h"
 #include "tests/models/tiny.h"
 #include "tests/support/testdata.h"
@@ -97,6 +101,27 @@ test_large_archive (void)
   g_assert_null (sl_model_load (path, NULL, &error));
   expect_error (&error, SL_ERROR_FORMAT, "looks like a PyTorch model", NULL);
   sl_tflite_remove_temp (path);
+}
+
+/* By its first bytes: a damaged model is one, too, and what is no file is none. */
+static void
+test_probe (void)
+{
+  static const struct
+  {
+    const char *bytes;
+    gboolean model;
+  } rows[] = { { "\x1c\0\0\0TFL3\0\0\0\0\0\0\0\0", TRUE },
+               { "\x1c\0\0\0TFL2\0\0\0\0\0\0\0\0", FALSE },
+               { "\xff\xd8\xff\xe0\0\x10JFIF\0\1\1\0\0\1", FALSE } };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *path = write_temp ("picture", rows[i].bytes, 16);
+    g_autofree char *folder = g_path_get_dirname (path);
+    g_assert_cmpint (sl_model_probe (path), ==, rows[i].model);
+    g_assert_false (sl_model_probe (folder));
+    sl_tflite_remove_temp (path);
+    g_assert_false (sl_model_probe (path));
+  }
 }
 
 /* Writes @text as @name beside @model. */
@@ -325,6 +350,8 @@ test_shared (void)
   g_autoptr (SlTfliteWriter) writer = picture_model (SL_DTYPE_U8, 4, dims, 1, 0);
   g_autofree char *path = sl_tflite_writer_save_temp (writer, "model.tflite", NULL),
                   *copy = sl_tflite_writer_save_temp (writer, "copy.tflite", NULL);
+  sl_tflite_make_old (path);
+  sl_tflite_make_old (copy);
   g_autofree char *content = NULL;
   gsize bytes = 0;
   g_autoptr (SlModel) a = sl_model_load (path, NULL, &error);
@@ -349,13 +376,169 @@ test_shared (void)
   sl_tflite_remove_temp (copy);
 }
 
+/* Bytes that this process has read from files; -1 where the system does not count them. */
+static gint64
+bytes_read (void)
+{
+  g_autofree char *text = NULL;
+  if (!g_file_get_contents ("/proc/self/io", &text, NULL, NULL) || !g_str_has_prefix (text, "rchar: "))
+    return -1;
+  return g_ascii_strtoll (text + strlen ("rchar: "), NULL, 10);
+}
+
+/* A model with a constant of 4 MiB, which is added to its input. */
+static char *
+save_large_model (void)
+{
+  g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+  g_autofree gfloat *values = g_new (gfloat, 1 << 20);
+  SlTfliteTensor row = { .name = "x", .dtype = SL_DTYPE_F32, .rank = 2, .dims = { 1, 1 << 20 } }, constant = row;
+  for (guint i = 0; i < 1 << 20; i++)
+    values[i] = (gfloat) i;
+  constant.data = values;
+  const gint32 x = sl_tflite_writer_tensor (writer, &row), c = sl_tflite_writer_tensor (writer, &constant);
+  const gint32 y = sl_tflite_writer_tensor (writer, &row);
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { x, c }, .n_outputs = 1, .outputs = { y } });
+  sl_tflite_writer_io (writer, 1, &x, 1, &y);
+  return sl_tflite_writer_save_temp (writer, "large.tflite", NULL);
+}
+
+/* What a second model of a file costs: not reading the file once more. */
+static void
+test_shared_unread (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = save_large_model ();
+  sl_tflite_make_old (path);
+  g_autoptr (SlModel) a = sl_model_load (path, NULL, &error);
+  g_assert_no_error (error);
+  const gint64 before = bytes_read ();
+  if (before < 0) {
+    g_test_skip ("the system does not count the bytes that are read");
+  } else {
+    g_autoptr (SlModel) b = sl_model_load (path, NULL, &error),
+                        direct = sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .direct = TRUE }, &error);
+    g_assert_no_error (error);
+    g_assert_cmpint (bytes_read () - before, <, 100000);
+    g_assert_true (sl_model_graph (a) == sl_model_graph (b) && sl_model_graph (a) == sl_model_graph (direct));
+    /* Another limit may refuse the model. */
+    g_assert_null (sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .tensor_limit = 1000 }, &error));
+    expect_error (&error, SL_ERROR_LIMIT, path, "over the limit of 1000 bytes", NULL);
+  }
+  sl_tflite_remove_temp (path);
+}
+
+/* The file is cut short while its model runs. */
+static void
+test_cut_short (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = save_large_model ();
+  g_autoptr (SlModel) model = sl_model_load (path, NULL, &error);
+  g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, &error);
+  g_assert_no_error (error);
+  g_assert_false (sl_model_file_changed (model));
+  g_assert_cmpint (truncate (path, 0), ==, 0);
+  g_assert_true (sl_model_file_changed (model));
+  gfloat *x = sl_tensor_buffer_new (4 << 20), *y = sl_tensor_buffer_new (4 << 20);
+  g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==, SL_STATUS_OK);
+  for (guint i = 0; i < 1 << 20; i++)
+    g_assert_cmpfloat (y[i], ==, i);
+  sl_tensor_buffer_free (x);
+  sl_tensor_buffer_free (y);
+  g_unlink (path);
+  g_assert_false (sl_model_file_changed (model));
+  sl_tflite_remove_temp (path);
+}
+
+/* Written and loaded so fast that the time of the last change is the same: each model is of what the file was when it was loaded. */
+static void
+test_rewritten_at_once (void)
+{
+  static const gint32 dims[] = { 1, 4, 4, 3 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlModel) before = NULL;
+  g_autofree char *path = write_temp ("model.tflite", "", 0);
+  for (guint i = 0; i < 50; i++) {
+    g_autoptr (SlTfliteWriter) writer = picture_model (SL_DTYPE_U8, 4, dims, (gfloat) (i + 1), 0);
+    g_autoptr (GBytes) bytes = sl_tflite_writer_finish (writer);
+    FILE *file = fopen (path, "w");
+    g_assert_cmpuint (fwrite (g_bytes_get_data (bytes, NULL), 1, g_bytes_get_size (bytes), file), ==, g_bytes_get_size (bytes));
+    fclose (file);
+    g_autoptr (SlModel) model = sl_model_load (path, NULL, &error);
+    g_assert_no_error (error);
+    g_assert_cmpfloat (sl_model_contract (model)->inputs[0].scale, ==, i + 1);
+    g_clear_pointer (&before, sl_model_unref);
+    before = g_steal_pointer (&model);
+  }
+  sl_tflite_remove_temp (path);
+}
+
+static void
+test_too_large (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = write_temp ("huge.tflite", "    TFL3        ", 16);
+  if (truncate (path, G_GINT64_CONSTANT (5) << 30) == 0) {
+    g_assert_null (sl_model_load (path, NULL, &error));
+    expect_error (&error, SL_ERROR_LIMIT, path, "the file has 5368709120 bytes; at most 4294967296 are read", NULL);
+  } else {
+    g_test_skip ("no file of 5 GiB can be made");
+  }
+  sl_tflite_remove_temp (path);
+}
+
+typedef struct
+{
+  int fd;
+  gint stop; /* atomic */
+} Writer;
+
+static gpointer
+write_on (gpointer data)
+{
+  Writer *writer = data;
+  while (!g_atomic_int_get (&writer->stop))
+    g_assert_cmpint (pwrite (writer->fd, "\0", 1, 0), ==, 1);
+  return NULL;
+}
+
+/* A file that is written to without pause: tried again, then refused. */
+static void
+test_torn (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = save_large_model ();
+  g_assert_cmpint (truncate (path, 32 << 20), ==, 0);
+  Writer writer = { .fd = open (path, O_WRONLY | O_CLOEXEC) };
+  GThread *thread = g_thread_new ("writer", write_on, &writer);
+  for (gint64 deadline = g_get_monotonic_time () + 100 * G_USEC_PER_SEC; g_get_monotonic_time () < deadline;) {
+    g_clear_error (&error);
+    sl_model_unref (sl_model_load (path, NULL, &error));
+    if (error != NULL && error->code == SL_ERROR_OPEN)
+      break;
+  }
+  g_atomic_int_set (&writer.stop, 1);
+  g_thread_join (thread);
+  close (writer.fd);
+  expect_error (&error, SL_ERROR_OPEN, path, ": the file was written to while it was read; write a new file beside it and rename that",
+                NULL);
+  sl_tflite_remove_temp (path);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/model/shared-unread", test_shared_unread);
+  g_test_add_func ("/model/cut-short", test_cut_short);
+  g_test_add_func ("/model/rewritten-at-once", test_rewritten_at_once);
+  g_test_add_func ("/model/too-large", test_too_large);
+  g_test_add_func ("/model/torn", test_torn);
   g_test_add_func ("/model/paths", test_paths);
   g_test_add_func ("/model/other-formats", test_other_formats);
   g_test_add_func ("/model/large-archive", test_large_archive);
+  g_test_add_func ("/model/probe", test_probe);
   g_test_add_func ("/model/key-file", test_key_file);
   g_test_add_func ("/model/labels", test_labels);
   g_test_add_func ("/model/bad-labels", test_bad_labels);

@@ -83,7 +83,11 @@ test_wrong_normalisation (void)
     { { .n_mean = 1, .mean = { 1 }, .std = { 0 } },
       3,
       SL_ERROR_FORMAT,
-      "the metadata states mean 1 and standard deviation 0; expected finite numbers, the second not 0" },
+      "the metadata states mean 1 and standard deviation 0; expected finite numbers, the second above 0" },
+    { { .n_mean = 1, .mean = { 1 }, .std = { -2 } },
+      3,
+      SL_ERROR_FORMAT,
+      "standard deviation -2; expected finite numbers, the second above 0" },
     { { .n_mean = 1, .mean = { INFINITY }, .std = { 1 } }, 3, SL_ERROR_FORMAT, "the metadata states mean inf and standard deviation 1" },
     { { .n_mean = 3, .mean = { 1, 1, 1 }, .std = { 1, 1, NAN } }, 3, SL_ERROR_FORMAT, "nan; expected finite numbers" },
     { { .n_mean = 3, .mean = { 1, 1, 1 }, .std = { 1, 1, 1 } },
@@ -329,6 +333,51 @@ test_missing_buffer (void)
   sl_tflite_remove_temp (path);
 }
 
+static SlTfliteWriter *
+calibrated (guint8 transformation, gfloat default_score, const char *file)
+{
+  SlTfliteWriter *writer = picture (3);
+  sl_tflite_writer_picture_metadata (writer, &(SlTfliteMetadata){ .n_mean = 1,
+                                                                  .mean = { 0 },
+                                                                  .std = { 1 },
+                                                                  .calibrated = TRUE,
+                                                                  .transformation = transformation,
+                                                                  .default_score = default_score,
+                                                                  .calibration_file = file });
+  sl_tflite_writer_member (writer, "curves.txt", "1,2,3\n\n0.5,-1,0,0.25\n", -1, TRUE);
+  return writer;
+}
+
+/* The unit and its file become the decoder's parameter. */
+static void
+test_calibration (void)
+{
+  static const char *const transformations[] = { "identity", "log", "inverse-logistic" };
+  for (guint8 i = 0; i < 3; i++) {
+    g_autoptr (SlTfliteWriter) writer = calibrated (i, -0.5f, "curves.txt");
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlModel) model = load_with_info (writer, NULL, NULL, &error);
+    g_assert_no_error (error);
+    g_autofree char *expected = g_strdup_printf ("%s,-0.5\n1,2,3\n\n0.5,-1,0,0.25\n", transformations[i]);
+    g_assert_cmpstr (g_hash_table_lookup (sl_model_contract (model)->decoder_params, "score-calibration"), ==, expected);
+  }
+  const struct
+  {
+    guint8 transformation;
+    gfloat default_score;
+    const char *file, *text;
+  } rows[] = {
+    { 3, 0, "curves.txt", "the metadata calibrates scores with transformation 3, default score 0 and the file 'curves.txt'; expected" },
+    { 0, NAN, "curves.txt", "default score nan and the file 'curves.txt'; expected transformation 0..2, a finite score and a file in" },
+    { 0, 0, "gone.txt", "the file 'gone.txt'; expected transformation 0..2, a finite score and a file in the archive behind the model" },
+    { 0, 0, NULL, "the file ''; expected" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (SlTfliteWriter) writer = calibrated (rows[i].transformation, rows[i].default_score, rows[i].file);
+    expect_refused (writer, SL_ERROR_FORMAT, rows[i].text, NULL);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -345,5 +394,6 @@ main (int argc, char **argv)
   g_test_add_func ("/tflite-metadata/info-inside", test_info_inside);
   g_test_add_func ("/tflite-metadata/bad-info-inside", test_bad_info_inside);
   g_test_add_func ("/tflite-metadata/missing-buffer", test_missing_buffer);
+  g_test_add_func ("/tflite-metadata/calibration", test_calibration);
   return g_test_run ();
 }

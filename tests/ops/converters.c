@@ -111,6 +111,46 @@ test_biases (void)
     }
 }
 
+/* Bytes of weights typed uint8 under float activations: with zero point 0 they are int8, as converters of before that type wrote them;
+ * with another they are what their type says. */
+static void
+run_old_weights (SlOpType op, gint32 zero_point)
+{
+  const gboolean conv = op == SL_OP_CONV_2D;
+  const SlOpParams params =
+    conv ? (SlOpParams){ .window = { .padding = SL_PADDING_VALID, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } }
+         : (SlOpParams){ 0 };
+  guint8 bytes[FILTERS * 12];
+  double expected[3 * FILTERS];
+  OpModel m;
+  om_init (&m, op, &params, 11);
+  om_input (&m, SL_DTYPE_F32, conv ? 4 : 2, conv ? DIMS (1, 1, 3, 12) : DIMS (3, 12), 0, 0);
+  for (guint i = 0; i < G_N_ELEMENTS (bytes); i++)
+    bytes[i] = (guint8) (i * 53 + 7);
+  om_constant (&m, SL_DTYPE_U8, conv ? 4 : 2, conv ? DIMS (FILTERS, 1, 1, 12) : DIMS (FILTERS, 12), weight_scale, zero_point, bytes);
+  om_output (&m, SL_DTYPE_F32, conv ? 4 : 2, conv ? DIMS (1, 1, 3, FILTERS) : DIMS (3, FILTERS), 0, 0);
+  for (gsize i = 0; i < G_N_ELEMENTS (expected); i++) {
+    expected[i] = 0;
+    for (gsize k = 0; k < 12; k++) {
+      const guint8 byte = bytes[i % FILTERS * 12 + k];
+      const gint32 code = zero_point == 0 ? (gint8) byte : byte - zero_point;
+      expected[i] += om_real (&m, 0, i / FILTERS * 12 + k) * code * (double) weight_scale;
+    }
+  }
+  om_expect (&m, 0, expected, 1e-5);
+  om_clear (&m);
+}
+
+static void
+test_old_weights (void)
+{
+  static const SlOpType ops[] = { SL_OP_CONV_2D, SL_OP_FULLY_CONNECTED };
+  for (guint i = 0; i < G_N_ELEMENTS (ops); i++) {
+    run_old_weights (ops[i], 0);
+    run_old_weights (ops[i], 131);
+  }
+}
+
 /* The elements stay as they are; -1 stands for what is left. */
 static void
 run_reshape (guint rank, const gint32 *dims, guint n, const gint32 *shape, const gint32 *inferred)
@@ -164,6 +204,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/converters/biases", test_biases);
+  g_test_add_func ("/converters/old-weights", test_old_weights);
   g_test_add_func ("/converters/reshape", test_reshape);
   g_test_add_func ("/converters/mean-axes", test_mean_axes);
   return g_test_run ();

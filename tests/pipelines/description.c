@@ -144,6 +144,37 @@ expect (const char *text, const char *name, const char *value, const char *messa
 }
 
 /* Each is also a sentence of docs/pipelines.md. */
+/* --set first, then the environment, then the file; the environment's value is taken literally and checked as the caller's is. */
+static void
+test_environment (void)
+{
+  const char *text = "[parameter a]\ndefault=1\ntype=integer\nenvironment=SL_TEST_A\n[pipeline]\nlaunch=b p=${a}\n";
+  g_autoptr (GHashTable) given = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GError) error = NULL;
+  const struct
+  {
+    const char *variable, *set, *launch;
+  } rows[] = { { NULL, NULL, "b p=1" }, { "2", NULL, "b p=2" }, { "2", "3", "b p=3" } };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_hash_table_remove_all (given);
+    g_unsetenv ("SL_TEST_A");
+    if (rows[i].variable != NULL)
+      g_setenv ("SL_TEST_A", rows[i].variable, TRUE);
+    if (rows[i].set != NULL)
+      g_hash_table_insert (given, (gpointer) "a", (gpointer) rows[i].set);
+    g_autoptr (SlDescription) d = parse (text, given, &error);
+    g_assert_no_error (error);
+    g_assert_cmpstr (d->launch, ==, rows[i].launch);
+    g_assert_cmpint (sl_description_find (d, "a")->from_environment, ==, i == 1);
+    g_assert_cmpint (sl_description_find (d, "a")->is_default, ==, i == 0);
+  }
+  g_hash_table_remove_all (given);
+  g_setenv ("SL_TEST_A", "${x}", TRUE);
+  g_assert_null (parse (text, given, &error));
+  g_assert_cmpstr (error->message, ==, "t.pipeline: parameter a, from the environment's SL_TEST_A: expected an integer, got '${x}'");
+  g_unsetenv ("SL_TEST_A");
+}
+
 static const struct
 {
   const char *text, *message;
@@ -183,6 +214,10 @@ static const struct
   { "[parameter a]\ntype=int\n" MINIMAL, "t.pipeline:2: [parameter a] type: expected string, integer, number, boolean or path, got 'int'" },
   { "[parameter a]\ndefalt=1\n" MINIMAL, "t.pipeline:2: [parameter a] defalt: unknown key; did you mean 'default'?" },
   { "[parameter a]\ntype=integer\n" MINIMAL, "t.pipeline:2: parameter a has no default and no value: give one with --set a=VALUE" },
+  { "[parameter a]\nenvironment=DOOR\n" MINIMAL,
+    "t.pipeline:2: parameter a has no default and no value: give one with --set a=VALUE, or in the environment as DOOR" },
+  { "[parameter a]\nenvironment=1 x\n" MINIMAL,
+    "t.pipeline:2: [parameter a] environment: expected the name of a variable (letters, digits and _), got '1 x'" },
   { "[parameter a]\ntype=integer\ndefault=1.5\n" MINIMAL, "t.pipeline:3: [parameter a] default: expected an integer, got '1.5'" },
   { "[parameter a]\ntype=number\ndefault=x\n" MINIMAL, "t.pipeline:3: [parameter a] default: expected a number, got 'x'" },
   { "[parameter a]\ntype=integer\ndefault=1\nminimum=2\n" MINIMAL, "t.pipeline:3: [parameter a] default: expected at least 2, got '1'" },
@@ -211,6 +246,24 @@ test_mistakes (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (mistakes); i++)
     expect (mistakes[i].text, NULL, NULL, mistakes[i].message);
+}
+
+/* Passwords in the wrong place are in no message. */
+static void
+test_secrets (void)
+{
+  static const struct
+  {
+    const char *text, *message;
+  } rows[] = {
+    { "[pipeline]\nmqtt://joe:hush@h/t\n", "t.pipeline:2: expected KEY=VALUE, [GROUP] or # comment, got 'mqtt://joe:***@h/t'" },
+    { "[pipeline]\nlaunch mqtt://joe:hush-is-very-long-and-goes-on-beyond-sixty-characters-of-the-line@h/t\n",
+      "t.pipeline:2: expected KEY=VALUE, [GROUP] or # comment, got 'launch mqtt://joe:***@h/t'" },
+    { "[pipeline]\nwatchdog=mqtt://joe:a hush@h/t\nlaunch=a\n",
+      "t.pipeline:2: [pipeline] watchdog: expected a time such as 500ms, 2s or 1min, at most 24h, got 'mqtt://joe:***@h/t'" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    expect (rows[i].text, NULL, NULL, rows[i].message);
 }
 
 /* The manual's list of messages is the list above. */
@@ -404,8 +457,10 @@ main (int argc, char **argv)
   g_test_add_func ("/description/defaults", test_defaults);
   g_test_add_func ("/description/all-keys", test_all_keys);
   g_test_add_func ("/description/parameters", test_parameters);
+  g_test_add_func ("/description/environment", test_environment);
   g_test_add_func ("/description/values-are-words", test_values_are_words);
   g_test_add_func ("/description/mistakes", test_mistakes);
+  g_test_add_func ("/description/secrets", test_secrets);
   g_test_add_func ("/description/documented", test_documented);
   g_test_add_func ("/description/given-values", test_given_values);
   g_test_add_func ("/description/includes", test_includes);

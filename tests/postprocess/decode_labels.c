@@ -61,6 +61,7 @@ test_threshold_codes (void)
   };
   for (guint c = 0; c < G_N_ELEMENTS (cases); c++) {
     SlDecoderConfig config = vector_config (SL_DTYPE_I8, 1, cases[c].scale, cases[c].zero_point, cases[c].threshold, 1);
+    config_param (&config, "activation", "none");
     g_autoptr (SlDecoding) decoding = open_or_fail (&config);
     for (gint code = -128; code < 128; code++) {
       gint8 data = (gint8) code;
@@ -68,7 +69,7 @@ test_threshold_codes (void)
       const SlResult *result = run (decoding, &data);
       g_assert_cmpuint (result->n_classes, ==, real >= cases[c].threshold ? 1 : 0);
       if (result->n_classes == 1)
-        g_assert_cmpfloat_with_epsilon (result->classes[0].confidence, real, 1e-6);
+        g_assert_cmpfloat_with_epsilon (result->classes[0].confidence, MIN (real, 1), 1e-6);
     }
   }
 }
@@ -258,6 +259,96 @@ test_random (void)
   }
 }
 
+static double
+softmax_of (const double *logits, guint n, guint i)
+{
+  double sum = 0;
+  for (guint k = 0; k < n; k++)
+    sum += exp (logits[k]);
+  return exp (logits[i]) / sum;
+}
+
+/* Codes that mean numbers beyond 0..1 are logits, unless the model's operators say that probabilities come. */
+static void
+test_told_by_codes (void)
+{
+  static const guint8 codes[] = { 193, 180, 93 };
+  const double logits[] = { 100 * 0.143, 87 * 0.143, 0 };
+  for (guint kind = SL_VALUES_UNKNOWN; kind <= SL_VALUES_LOGITS; kind++) {
+    SlDecoderConfig config = vector_config (SL_DTYPE_U8, 3, 0.143f, 93, 0, 3);
+    config.tensors[0].values = kind;
+    g_autoptr (SlDecoding) decoding = open_or_fail (&config);
+    const SlResult *result = run (decoding, codes);
+    g_assert_cmpint (result->classes[0].label_id, ==, 0);
+    if (kind == SL_VALUES_PROBABILITIES) {
+      g_assert_cmpfloat (result->classes[0].confidence, ==, 1);
+      g_assert_null (sl_decoding_note (decoding));
+      continue;
+    }
+    for (guint i = 0; i < 3; i++)
+      g_assert_cmpfloat_with_epsilon (result->classes[i].confidence, softmax_of (logits, 3, i), 1e-6);
+    g_assert_nonnull (strstr (sl_decoding_note (decoding), "the tensor holds logits: confidences are their softmax"));
+  }
+  SlDecoderConfig config = vector_config (SL_DTYPE_U8, 1, 0.143f, 93, 0, 1);
+  g_autoptr (SlDecoding) decoding = open_or_fail (&config);
+  g_assert_cmpfloat_with_epsilon (run (decoding, codes)->classes[0].confidence, 1 / (1 + exp (-14.3)), 1e-6);
+  g_assert_nonnull (strstr (sl_decoding_note (decoding), "the tensor holds a logit: the confidence is its sigmoid"));
+}
+
+/* Of floats the operators tell, else the first number outside 0..1, from which on they are logits for good. */
+static void
+test_told_by_floats (void)
+{
+  static const gfloat low[] = { 0.25f, 0.5f, 0.25f }, high[] = { 0.25f, 3, 0.25f };
+  const double low_logits[] = { 0.25, 0.5, 0.25 }, high_logits[] = { 0.25, 3, 0.25 };
+  SlDecoderConfig config = vector_config (SL_DTYPE_F32, 3, 0, 0, 0, 1);
+  g_autoptr (SlDecoding) unknown = open_or_fail (&config);
+  g_assert_nonnull (strstr (sl_decoding_note (unknown), "nothing says whether the tensor holds probabilities or logits"));
+  g_assert_cmpfloat (run (unknown, low)->classes[0].confidence, ==, 0.5);
+  g_assert_cmpfloat_with_epsilon (run (unknown, high)->classes[0].confidence, softmax_of (high_logits, 3, 1), 1e-6);
+  g_assert_cmpfloat_with_epsilon (run (unknown, low)->classes[0].confidence, softmax_of (low_logits, 3, 1), 1e-6);
+
+  config = vector_config (SL_DTYPE_F32, 3, 0, 0, 0, 1);
+  config.tensors[0].values = SL_VALUES_LOGITS;
+  g_autoptr (SlDecoding) logits = open_or_fail (&config);
+  g_assert_cmpfloat_with_epsilon (run (logits, low)->classes[0].confidence, softmax_of (low_logits, 3, 1), 1e-6);
+
+  config = vector_config (SL_DTYPE_F32, 3, 0, 0, 0, 1);
+  config_param (&config, "activation", "none");
+  g_autoptr (SlDecoding) stated = open_or_fail (&config);
+  g_assert_null (sl_decoding_note (stated));
+  g_assert_cmpfloat (run (stated, high)->classes[0].confidence, ==, 1);
+}
+
+/* Numbers that are no classes are taken for some only when that is said. */
+static void
+test_unmatched (void)
+{
+  SlDecoderConfig config = vector_config (SL_DTYPE_F32, 1, 0, 0, 0, 1);
+  assert_open_fails (
+    NULL, &config, SL_ERROR_SHAPE,
+    "no decoder takes the tensors float32[1,1]: a single number is taken for a class only with a label or with decoder=labels");
+  config = vector_config (SL_DTYPE_F32, 1280, 0, 0, 0, 1);
+  config.tensors[0].values = SL_VALUES_FEATURES;
+  assert_open_fails (
+    NULL, &config, SL_ERROR_SHAPE,
+    "no decoder takes the tensors float32[1,1280]: its last operators make features (an embedding), which are taken for classes "
+    "only with labels or with decoder=labels");
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr (GError) error = NULL;
+    config = vector_config (SL_DTYPE_F32, i == 0 ? 1 : 1280, 0, 0, 0, 1);
+    config.tensors[0].values = SL_VALUES_FEATURES;
+    config.n_labels = i == 0 ? 1 : 1280;
+    g_autoptr (SlDecoding) labelled = sl_decoding_new (NULL, &config, &error);
+    g_assert_no_error (error);
+    g_assert_nonnull (labelled);
+    config.n_labels = 0;
+    g_autoptr (SlDecoding) named = sl_decoding_new ("labels", &config, &error);
+    g_assert_no_error (error);
+    g_assert_nonnull (named);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -275,5 +366,8 @@ main (int argc, char **argv)
   g_test_add_func ("/decode_labels/shapes", test_shapes);
   g_test_add_func ("/decode_labels/refused", test_refused);
   g_test_add_func ("/decode_labels/random", test_random);
+  g_test_add_func ("/decode_labels/told_by_codes", test_told_by_codes);
+  g_test_add_func ("/decode_labels/told_by_floats", test_told_by_floats);
+  g_test_add_func ("/decode_labels/unmatched", test_unmatched);
   return g_test_run ();
 }

@@ -49,6 +49,50 @@ test_map (void)
   }
 }
 
+/* Class 0 is the background where its name, the number of classes or the parameter says so. */
+static void
+test_background (void)
+{
+  static const struct
+  {
+    gint32 channels;
+    guint classes, n_labels;
+    const char *first_label, *parameter;
+    gint background;
+    const char *note;
+  } rows[] = {
+    { 19, 0, 19, "road", NULL, SL_NO_BACKGROUND, "no class is the background" },
+    { 19, 0, 0, NULL, NULL, SL_NO_BACKGROUND, "no class is the background" },
+    { 19, 0, 19, "Background", NULL, 0, "class 0 is the background" },
+    { 19, 0, 19, NULL, NULL, 0, "class 0 is the background" }, /* a gap */
+    { 19, 0, 19, "road", "yes", 0, NULL },
+    { 21, 0, 0, NULL, NULL, 0, "class 0 is the background" },
+    { 21, 0, 21, "wall", NULL, SL_NO_BACKGROUND, "no class is the background" },
+    { 21, 0, 0, NULL, "no", SL_NO_BACKGROUND, NULL },
+    { 2, 0, 0, NULL, NULL, 0, "class 0 is the background" },
+    { 0, 0, 0, NULL, NULL, SL_NO_BACKGROUND, "no class is the background" }, /* a map */
+    { 0, 21, 0, NULL, NULL, 0, "class 0 is the background" },
+    { 0, 19, 0, NULL, NULL, SL_NO_BACKGROUND, "no class is the background" },
+  };
+  g_autofree gfloat *scores = g_new0 (gfloat, CELLS * 21);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    SlDecoderConfig config = rows[i].channels > 0 ? new_config (SL_DTYPE_F32, DIMS (1, SIDE, SIDE, rows[i].channels), 0, 0)
+                                                  : new_config (SL_DTYPE_I64, DIMS (1, SIDE, SIDE), 0, 0);
+    config.n_labels = rows[i].n_labels;
+    config.first_label = rows[i].first_label;
+    config.tensors[0].classes = rows[i].classes;
+    if (rows[i].parameter != NULL)
+      config_param (&config, "background", rows[i].parameter);
+    g_autoptr (SlDecoding) decoding = open_one ("segmentation", &config, "segmentation");
+    config_clear (&config);
+    g_assert_cmpint (sl_decoding_run (decoding, (const void *const[]){ scores })->mask.background, ==, rows[i].background);
+    if (rows[i].note == NULL)
+      g_assert_null (sl_decoding_note (decoding));
+    else
+      g_assert_true (g_str_has_prefix (sl_decoding_note (decoding), rows[i].note));
+  }
+}
+
 /* The class (x + 2 y) % 5 wins at cell (x, y), in both layouts and three types. */
 static void
 test_scores (void)
@@ -217,5 +261,6 @@ main (int argc, char **argv)
   g_test_add_func ("/maps/persons", test_persons);
   g_test_add_func ("/maps/heat_maps", test_heat_maps);
   g_test_add_func ("/maps/image", test_image);
+  g_test_add_func ("/maps/background", test_background);
   return g_test_run ();
 }

@@ -80,16 +80,16 @@ test_json_more (void)
   static const guint8 cells[] = { 0, 7, 7, 7, 255, 0 };
   static const SlMaskClass classes[] = { { 7, "cat", 0.5 }, { 0, "background", 1 / 3.0 } };
   static const SlLatency latency = { 5000, 1000, -1, 30 };
-  const SlPrediction prediction = { .timestamp = 0,
-                                    .width = 9,
-                                    .height = 9,
-                                    .n_objects = 1,
-                                    .objects = &object,
-                                    .skeleton = &skeleton,
-                                    .mask = { 3, 2, cells },
-                                    .n_mask_classes = 2,
-                                    .mask_classes = classes,
-                                    .latency = &latency };
+  SlPrediction prediction = { .timestamp = 0,
+                              .width = 9,
+                              .height = 9,
+                              .n_objects = 1,
+                              .objects = &object,
+                              .skeleton = &skeleton,
+                              .mask = { 3, 2, cells },
+                              .n_mask_classes = 2,
+                              .mask_classes = classes,
+                              .latency = &latency };
   g_autofree char *json = json_of (&prediction);
   g_assert_cmpstr (
     json, ==,
@@ -102,6 +102,9 @@ test_json_more (void)
     "\"decode\":30}}");
   g_autofree char *text = text_of (&prediction);
   g_assert_cmpstr (text, ==, "cat 0.5\nface 0.5 1 2 3 4\n");
+  prediction.mask.background = SL_NO_BACKGROUND;
+  g_autofree char *all = text_of (&prediction);
+  g_assert_cmpstr (all, ==, "cat 0.5\nbackground 0.333333\nface 0.5 1 2 3 4\n");
 }
 
 /* Ids behind the type and at the end of the line; runs begin with what is outside, if only none of it. */

@@ -12,6 +12,7 @@
 
 #include "tests/preprocess/frame.h"
 #include "tests/preprocess/reference.h"
+#include "tests/support/cpu.h"
 
 #define GUARD 64
 /* Errors allowed, in bytes of 0..255 before gain: of values that are not filtered, and of those that are, whose rows and
@@ -475,6 +476,8 @@ test_extreme_factors (void)
 int
 main (int argc, char **argv)
 {
+  if (sl_test_lacks_cpu ())
+    return 0;
   g_test_init (&argc, &argv, NULL);
   g_test_message ("kernels: %s", sl_normalizer_cpu ());
   for (guint format = 0; format < SL_PIXEL_COUNT; format++) {

@@ -4,12 +4,15 @@
  * at Sightline without a real model.
  *
  *   brightest_channel.tflite  uint8[1,8,8,3] -> the mean of red, green and blue, named so
+ *   large_tensor.tflite       uint8[1,256,256,3] -> the mean of each channel, by two operators
  *   one_box.tflite            uint8[1,8,8,3] -> one box over x 0..0.5, y 0.25..0.75 of the picture: "green" or "blue",
  *                             whichever is brighter, with that brightness as confidence
  *   brightest_quarter.tflite  uint8[1,8,8,3] -> the brightest red, green and blue of each 2 x 2 pixels, [1,4,4,3]
  *   float_range.tflite        float32[1,8,8,3] -> likewise brightest_channel, but nothing says what range it wants
  *   add.tflite                float32[1,4] + float32[1,4]
  *   unknown_op.tflite         an operator that nobody has
+ *   hostile.tflite            brightest_channel with a tensor's name of 4,000 bytes, and labels, that command a terminal
+ *   hostile_bad.tflite        the same, and an operator does not take its input
  */
 #include <stdio.h>
 #include <string.h>
@@ -155,6 +158,43 @@ make_unknown_op (const char *directory)
   save (writer, directory, "unknown_op.tflite");
 }
 
+static void
+make_hostile (const char *directory, const char *file, gboolean bad)
+{
+  static const char labels[] = "red\x1b[2J\xc2\x9b"
+                               "31m\ngreen\xe2\x80\xae\x07\nblue\n";
+  g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+  g_autofree char *tail = g_strnfill (4000, 'n'), *name = g_strconcat ("p\x1b]0;pwned\x07\xc2\x9b"
+                                                                       "2J\xff",
+                                                                       tail, NULL);
+  gint32 picture = add_tensor (writer, name, SL_DTYPE_U8, 4, (const gint32[]){ 1, SIDE, SIDE, 3 });
+  gint32 axes = sl_tflite_writer_const_i32 (writer, "axes", 2, (const gint32[]){ 1, 2 });
+  gint32 mean = add_tensor (writer, name, bad ? SL_DTYPE_F32 : SL_DTYPE_U8, 2, (const gint32[]){ 1, 3 });
+  sl_tflite_writer_op (writer,
+                       &(SlTfliteOp){ .op = SL_OP_MEAN, .n_inputs = 2, .inputs = { picture, axes }, .n_outputs = 1, .outputs = { mean } });
+  sl_tflite_writer_io (writer, 1, &picture, 1, &mean);
+  add_labels (writer, labels);
+  save (writer, directory, file);
+}
+
+/* A tensor between two operators, large beside its model. */
+static void
+make_large_tensor (const char *directory)
+{
+  static const gint32 dims[] = { 1, 256, 256, 3 };
+  g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+  gint32 picture = add_tensor (writer, "picture", SL_DTYPE_U8, 4, dims), clamped = add_tensor (writer, "clamped", SL_DTYPE_U8, 4, dims);
+  gint32 axes = sl_tflite_writer_const_i32 (writer, "axes", 2, (const gint32[]){ 1, 2 });
+  gint32 mean = add_tensor (writer, "brightness", SL_DTYPE_U8, 2, (const gint32[]){ 1, 3 });
+  sl_tflite_writer_op (writer,
+                       &(SlTfliteOp){ .op = SL_OP_RELU, .n_inputs = 1, .inputs = { picture }, .n_outputs = 1, .outputs = { clamped } });
+  sl_tflite_writer_op (writer,
+                       &(SlTfliteOp){ .op = SL_OP_MEAN, .n_inputs = 2, .inputs = { clamped, axes }, .n_outputs = 1, .outputs = { mean } });
+  sl_tflite_writer_io (writer, 1, &picture, 1, &mean);
+  add_labels (writer, "red\ngreen\nblue\n");
+  save (writer, directory, "large_tensor.tflite");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -168,5 +208,8 @@ main (int argc, char **argv)
   make_one_box (argv[1]);
   make_add (argv[1]);
   make_unknown_op (argv[1]);
+  make_hostile (argv[1], "hostile.tflite", FALSE);
+  make_hostile (argv[1], "hostile_bad.tflite", TRUE);
+  make_large_tensor (argv[1]);
   return 0;
 }

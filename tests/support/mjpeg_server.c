@@ -3,7 +3,8 @@
  * An HTTP camera for tests: MJPEG (multipart/x-mixed-replace) on 127.0.0.1, and ways to misbehave. As rtsp_server, a process
  * of its own that prints its URI once it listens. Needs no HTTP library: a test peer that speaks only what is written here
  * can break the protocol where it likes.
- *   mjpeg_server [--port 0] [--size 320x240] [--fps 20] [--mode ok|stall|close|boundary|corrupt|snapshot|login|silent|garbage]
+ *   mjpeg_server [--port 0] [--size 320x240] [--fps 20] [--mode MODE]
+ * Hostile modes send as fast as the peer reads, until it goes away.
  */
 #include <gio/gio.h>
 #include <gst/gst.h>
@@ -13,6 +14,7 @@
 #define BOUNDARY "frame"
 #define MAX_REQUEST 8192
 #define NOISE_BYTES 4096
+#define BLOCK_BYTES 65536
 
 typedef struct
 {
@@ -67,9 +69,87 @@ read_request (GInputStream *in)
 static gboolean
 send_part (const Options *options, GOutputStream *out, gsize bytes, const guint8 *data)
 {
+  const gsize said = g_str_equal (options->mode, "liar") ? bytes * 10 : bytes;
   g_autofree char *head =
-    g_strdup_printf ("--%s\r\nContent-Type: image/jpeg\r\nContent-Length: %" G_GSIZE_FORMAT "\r\n\r\n", BOUNDARY, bytes);
+    g_strdup_printf ("--%s\r\nContent-Type: image/jpeg\r\nContent-Length: %" G_GSIZE_FORMAT "\r\n\r\n", BOUNDARY, said);
   return say (out, head) && g_output_stream_write_all (out, data, bytes, NULL, NULL, NULL) && say (out, "\r\n");
+}
+
+/* What a hostile camera sends: @head once, behind the answer's head unless @bare, then @again, or zeros where that is NULL, for ever. */
+static const struct
+{
+  const char *mode;
+  gboolean bare;
+  const char *head, *again;
+} attacks[] = {
+  { "endless", FALSE, "--frame\r\nContent-Type: image/jpeg\r\n\r\n\xff\xd8\xff\xe0", NULL },
+  { "length", FALSE, "--frame\r\nContent-Length: 4294967306\r\n\r\n\xff\xd8\xff\xe0", NULL },
+  { "negative", FALSE, "--frame\r\nContent-Length: -1\r\n\r\n\xff\xd8\xff\xe0", NULL },
+  { "overflow", FALSE, "--frame\r\nContent-Length: 99999999999999999999999999\r\n\r\n\xff\xd8\xff\xe0", NULL },
+  { "header", FALSE, "--frame\r\n", "X-Filler: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n" },
+  { "line", FALSE, "--frame\r\nX-Filler: ", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" },
+  { "unbounded", FALSE, "\r\n", "No boundary here.\r\n" },
+  { "empty", FALSE, "", "--frame\r\nContent-Type: image/jpeg\r\nContent-Length: 0\r\n\r\n\r\n" },
+  { "text", FALSE, "", "--frame\r\nContent-Type: text/plain\r\n\r\nno picture\r\n" },
+  { "answer", TRUE, "HTTP/1.1 200 OK\r\n", "X-Filler: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n" },
+  { "rtsp-body", TRUE, "RTSP/1.0 200 OK\r\nCSeq: 1\r\nContent-Length: 1000000000\r\n\r\n", NULL },
+  { "rtsp-header", TRUE, "RTSP/1.0 200 OK\r\nCSeq: 1\r\n", "X-Filler: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n" },
+  { "rtsp-line", TRUE, "RTSP/1.0 200 OK\r\nCSeq: 1\r\nX-Filler: ", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" },
+  { "answer-line", TRUE, "HTTP/1.1 200 OK\r\nX-Filler: ", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" },
+};
+
+static gboolean
+say_head (GOutputStream *out, const char *boundary)
+{
+  g_autofree char *head =
+    g_strdup_printf ("HTTP/1.0 200 OK\r\nConnection: close\r\nContent-Type: multipart/x-mixed-replace; boundary=%s\r\n\r\n", boundary);
+  return say (out, head);
+}
+
+/* FALSE where @mode is no attack. */
+static gboolean
+attack (const char *mode, GOutputStream *out)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (attacks); i++) {
+    if (!g_str_equal (attacks[i].mode, mode))
+      continue;
+    g_autoptr (GByteArray) block = g_byte_array_new ();
+    while (attacks[i].again != NULL && block->len < BLOCK_BYTES)
+      g_byte_array_append (block, (const guint8 *) attacks[i].again, (guint) strlen (attacks[i].again));
+    if (attacks[i].again == NULL) {
+      g_byte_array_set_size (block, BLOCK_BYTES);
+      memset (block->data, 0, block->len);
+    }
+    gboolean there = (attacks[i].bare || say_head (out, BOUNDARY)) && say (out, attacks[i].head);
+    /* To rtspsrc as fast as a network is: what comes between two looks at its connection is not bounded. */
+    const gulong pause = g_str_has_prefix (mode, "rtsp") ? G_USEC_PER_SEC / 1000 : 0;
+    for (; there; g_usleep (pause))
+      there = g_output_stream_write_all (out, block->data, block->len, NULL, NULL, NULL);
+    return TRUE;
+  }
+  return FALSE;
+}
+
+/* A picture whose frame header says 65500x65500, and one whose only scan is there 200 times. */
+static GByteArray *
+make_bomb (GBytes *jpeg, gboolean of_scans)
+{
+  gsize n, frame = 0, scan = 0;
+  const guint8 *data = g_bytes_get_data (jpeg, &n);
+  for (gsize i = 2; i + 4 < n && scan == 0; i += 2u + ((gsize) data[i + 2] << 8 | data[i + 3])) {
+    frame = data[i + 1] == 0xc0 ? i : frame;
+    scan = data[i + 1] == 0xda ? i : 0;
+  }
+  GByteArray *bomb = g_byte_array_append (g_byte_array_new (), data, (guint) n - 2);
+  for (guint i = 0; of_scans && i < 200; i++)
+    g_byte_array_append (bomb, data + scan, (guint) (n - 2 - scan));
+  g_byte_array_append (bomb, data + n - 2, 2);
+  if (!of_scans)
+    for (guint i = 5; i < 9; i += 2) {
+      bomb->data[frame + i] = 65500 >> 8;
+      bomb->data[frame + i + 1] = 65500 & 255;
+    }
+  return bomb;
 }
 
 static void
@@ -90,10 +170,13 @@ stream (const Options *options, GInputStream *in, GOutputStream *out)
     corrupt[i] = (guint8) (i * 37);
   const gboolean broken = g_str_equal (options->mode, "corrupt");
   const char *said = g_str_equal (options->mode, "boundary") ? "another" : BOUNDARY;
-  g_autofree char *head =
-    g_strdup_printf ("HTTP/1.0 200 OK\r\nConnection: close\r\nContent-Type: multipart/x-mixed-replace; boundary=%s\r\n\r\n", said);
-  if (!say (out, head))
+  g_autoptr (GByteArray) bomb = make_bomb (options->jpeg, g_str_equal (options->mode, "scans"));
+  if (!say_head (out, said))
     return;
+  if (g_str_equal (options->mode, "pixels") || g_str_equal (options->mode, "scans")) {
+    bytes = bomb->len;
+    jpeg = bomb->data;
+  }
   const gboolean limited = g_str_equal (options->mode, "stall") || g_str_equal (options->mode, "close");
   for (gint i = 0; !limited || i < options->frames; i++) {
     if (!send_part (options, out, bytes, broken ? corrupt : jpeg))
@@ -133,9 +216,20 @@ answer (const Options *options, GInputStream *in, GOutputStream *out)
     const guint8 *jpeg = g_bytes_get_data (options->jpeg, &bytes);
     say (out, "HTTP/1.0 200 OK\r\nContent-Type: image/jpeg\r\nConnection: close\r\n\r\n");
     g_output_stream_write_all (out, jpeg, bytes, NULL, NULL, NULL);
-  } else {
+  } else if (!attack (options->mode, out)) {
     stream (options, in, out);
   }
+}
+
+static gboolean
+is_mode (const char *mode)
+{
+  static const char *const modes[] = { "ok",       "stall",  "close",   "boundary", "corrupt", "liar",
+                                       "snapshot", "silent", "garbage", "pixels",   "scans",   NULL };
+  gboolean known = g_strv_contains (modes, mode);
+  for (guint i = 0; i < G_N_ELEMENTS (attacks); i++)
+    known = known || g_str_equal (attacks[i].mode, mode);
+  return known;
 }
 
 static gboolean
@@ -170,7 +264,6 @@ listen_on (GSocketListener *service, gint port)
 int
 main (int argc, char **argv)
 {
-  static const char *const modes[] = { "ok", "stall", "close", "boundary", "corrupt", "snapshot", "silent", "garbage", NULL };
   Options options = { .fps = 20, .frames = 10 };
   const GOptionEntry entries[] = {
     { "port", 'p', 0, G_OPTION_ARG_INT, &options.port, "TCP port, 0 = a free one (0)", "PORT" },
@@ -180,7 +273,9 @@ main (int argc, char **argv)
     { "login", 0, 0, G_OPTION_ARG_STRING, &options.login, "ask for this user name and password", "USER:PASSWORD" },
     { "mode", 'm', 0, G_OPTION_ARG_STRING, &options.mode,
       "ok; stall: frames stop, the connection stays; close; boundary: announces another one than it sends; corrupt: no JPEG decodes; "
-      "snapshot: one picture; silent: never answers; garbage: answers with noise",
+      "snapshot: one picture; liar: wrong Content-Length; silent: never answers; garbage: answers with noise; pixels, scans: a picture that "
+      "is larger than it seems; endless, length, negative, overflow, header, line, unbounded, empty, text, answer, answer-line: without end; "
+      "rtsp-body, rtsp-header, rtsp-line: the same, to a client of RTSP",
       "MODE" },
     { 0 },
   };
@@ -196,7 +291,7 @@ main (int argc, char **argv)
   options.jpeg = make_jpeg (options.size != NULL ? options.size : "320x240");
   GSocketService *service = g_threaded_socket_service_new (16);
   g_signal_connect (service, "run", G_CALLBACK (serve), &options);
-  if (options.jpeg == NULL || !g_strv_contains (modes, options.mode)) {
+  if (options.jpeg == NULL || !is_mode (options.mode)) {
     fprintf (stderr, "mjpeg_server: wrong --size or --mode, or no jpegenc\n");
     return 2;
   }

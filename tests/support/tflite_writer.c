@@ -5,8 +5,11 @@
  */
 #include "tests/support/tflite_writer.h"
 
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "tests/support/flatbuffer_writer.h"
 #include "tests/support/flexbuffer_writer.h"
@@ -645,7 +648,39 @@ sl_tflite_writer_metadata (SlTfliteWriter *writer, const char *name, GBytes *byt
   g_array_append_val (writer->metadata, entry);
 }
 
-/* Field numbers of the metadata schema ("M001"); union members: ImageProperties 2, NormalizationOptions 1. */
+static void
+push_file (FbWriter *fb, FbNode *files, const char *name, guint8 type)
+{
+  FbNode *file = fb_table (fb);
+  fb_ref (file, 0, fb_string (fb, name));
+  fb_u8 (file, 2, type);
+  fb_push (files, file);
+}
+
+/* The first output: its files, and how its scores are calibrated. */
+static FbNode *
+metadata_outputs (FbWriter *fb, const SlTfliteMetadata *m)
+{
+  FbNode *outputs = fb_refs (fb), *output = fb_table (fb), *files = fb_refs (fb);
+  if (m->labels_file != NULL)
+    push_file (fb, files, m->labels_file, m->labels_type != 0 ? m->labels_type : 2);
+  if (m->calibration_file != NULL)
+    push_file (fb, files, m->calibration_file, 4);
+  if (m->calibrated) {
+    FbNode *units = fb_refs (fb), *unit = fb_table (fb), *calibration = fb_table (fb);
+    fb_u8 (calibration, 0, m->transformation);
+    fb_f32 (calibration, 1, m->default_score);
+    fb_u8 (unit, 0, 2);
+    fb_ref (unit, 1, calibration);
+    fb_push (units, unit);
+    fb_ref (output, 4, units);
+  }
+  fb_ref (output, 6, files);
+  fb_push (outputs, output);
+  return outputs;
+}
+
+/* Field numbers of the metadata schema ("M001"); union members: ImageProperties 2, NormalizationOptions 1, ScoreCalibrationOptions 2. */
 void
 sl_tflite_writer_picture_metadata (SlTfliteWriter *writer, const SlTfliteMetadata *m)
 {
@@ -671,15 +706,8 @@ sl_tflite_writer_picture_metadata (SlTfliteWriter *writer, const SlTfliteMetadat
   }
   fb_push (inputs, input);
   fb_ref (subgraph, 2, inputs);
-  if (m->labels_file != NULL) {
-    FbNode *outputs = fb_refs (fb), *output = fb_table (fb), *files = fb_refs (fb), *file = fb_table (fb);
-    fb_ref (file, 0, fb_string (fb, m->labels_file));
-    fb_u8 (file, 2, m->labels_type != 0 ? m->labels_type : 2);
-    fb_push (files, file);
-    fb_ref (output, 6, files);
-    fb_push (outputs, output);
-    fb_ref (subgraph, 3, outputs);
-  }
+  if (m->labels_file != NULL || m->calibrated)
+    fb_ref (subgraph, 3, metadata_outputs (fb, m));
   fb_push (subgraphs, subgraph);
   fb_ref (model, 0, fb_string (fb, m->name));
   fb_ref (model, 1, fb_string (fb, m->description));
@@ -739,6 +767,13 @@ sl_tflite_writer_save_temp (SlTfliteWriter *writer, const char *name, const char
   char *path = g_build_filename (made, name, NULL);
   sl_tflite_writer_save (writer, path);
   return path;
+}
+
+void
+sl_tflite_make_old (const char *path)
+{
+  const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = time (NULL) - 100 } };
+  g_assert_cmpint (utimensat (AT_FDCWD, path, times, 0), ==, 0);
 }
 
 void

@@ -91,6 +91,7 @@ typedef struct
  * @colour: 0 = no image properties, 1 = RGB, 2 = grayscale
  * @labels_file: (nullable): associated file of the first output; add it with sl_tflite_writer_member()
  * @labels_type: its AssociatedFileType; 0 = 2 (axis labels), 3 = value labels
+ * @calibrated: a unit ScoreCalibration of the first output: @transformation, @default_score, and @calibration_file (nullable)
  */
 typedef struct
 {
@@ -100,6 +101,10 @@ typedef struct
   guint8 colour;
   const char *labels_file;
   guint8 labels_type;
+  gboolean calibrated;
+  guint8 transformation;
+  gfloat default_score;
+  const char *calibration_file;
 } SlTfliteMetadata;
 
 /**
@@ -152,6 +157,8 @@ void sl_tflite_writer_save (SlTfliteWriter *writer, const char *path);
 /** sl_tflite_writer_save_temp: (transfer full): writes the model as @name in @dir, or in a new temporary directory when
  *  @dir is NULL; returns the path. sl_tflite_remove_temp() cleans up. */
 char *sl_tflite_writer_save_temp (SlTfliteWriter *writer, const char *name, const char *dir);
+/** sl_tflite_make_old: sets the time of @path's last change back, as it is of files that nobody is just writing. */
+void sl_tflite_make_old (const char *path);
 /** sl_tflite_remove_temp: deletes the file and its directory when that is then empty. */
 void sl_tflite_remove_temp (const char *path);
 

@@ -158,8 +158,11 @@ typedef struct
 extern const SlInt8Isa sl_int8_isa_c, sl_int8_isa_avx2, sl_int8_isa_avxvnni, sl_int8_isa_vnni256, sl_int8_isa_avx512;
 extern const SlInt8Isa sl_int8_isa_neon, sl_int8_isa_dotprod, sl_int8_isa_i8mm;
 
-/** sl_int8_isa: the best this machine has, or the one that the environment's SIGHTLINE_CPU names where it exists. */
+/** sl_int8_isa: the best this machine has, or of what the environment's SIGHTLINE_CPU allows. */
 const SlInt8Isa *sl_int8_isa (void);
+/** sl_int8_isa_force: for tests that compare instruction sets: what sl_int8_isa() returns from now on; (nullable) @isa for its own choice.
+ *  No other thread may make a session meanwhile. */
+void sl_int8_isa_force (const SlInt8Isa *isa);
 /** sl_int8_isas: every instruction set this build and this machine have, C first, the best last. */
 guint sl_int8_isas (const SlInt8Isa *isas[SL_INT8_MAX_ISAS]);
 

@@ -1,31 +1,44 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which instruction sets this processor has. */
+/* The sets of loops and what each needs of the processor. */
+#include "base/cpu.h"
 #include "core/kernels/wide/wide.h"
+
+/* The best last. */
+static const struct
+{
+  const SlWide *wide;
+  SlCpuLevel level;
+  guint needs;
+} rows[] = {
+  { &sl_wide_base, SL_CPU_LEVEL_C, 0 },
+#ifdef SL_WIDE_AVX2
+  { &sl_wide_avx2, SL_CPU_LEVEL_AVX2, SL_CPU_AVX2 },
+#endif
+#ifdef SL_WIDE_AVX512VBMI
+  { &sl_wide_avx512, SL_CPU_LEVEL_AVX512, SL_CPU_AVX2 | SL_CPU_AVX512 | SL_CPU_AVX512VBMI },
+#endif
+};
 
 guint
 sl_wide_all (const SlWide *sets[3])
 {
   guint n = 0;
-  sets[n++] = &sl_wide_base;
-#ifdef SL_WIDE_X86
-  __builtin_cpu_init ();
-  if (__builtin_cpu_supports ("avx2"))
-    sets[n++] = &sl_wide_avx2;
-  if (__builtin_cpu_supports ("avx512f") && __builtin_cpu_supports ("avx512bw") && __builtin_cpu_supports ("avx512vl")
-      && __builtin_cpu_supports ("avx512dq") && __builtin_cpu_supports ("avx512vbmi"))
-    sets[n++] = &sl_wide_avx512;
-#endif
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (sl_cpu_has (rows[i].needs))
+      sets[n++] = rows[i].wide;
   return n;
 }
 
 const SlWide *
 sl_wide (void)
 {
-  static const SlWide *best;
-  if (g_once_init_enter (&best)) {
-    const SlWide *sets[3];
-    const guint n = sl_wide_all (sets);
-    g_once_init_leave (&best, sets[n - 1]);
+  static const SlWide *chosen;
+  if (g_once_init_enter (&chosen)) {
+    const SlWide *best = rows[0].wide;
+    for (guint i = 1; i < G_N_ELEMENTS (rows); i++)
+      if (sl_cpu_may_use (rows[i].level, rows[i].needs))
+        best = rows[i].wide;
+    g_once_init_leave (&chosen, best);
   }
-  return best;
+  return chosen;
 }

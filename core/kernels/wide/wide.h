@@ -87,7 +87,7 @@ typedef struct
 
 extern const SlWide sl_wide_base, sl_wide_avx2, sl_wide_avx512;
 
-/** sl_wide: the best this processor has. */
+/** sl_wide: the best this processor has, or of what the environment's SIGHTLINE_CPU allows; the same at every call. */
 const SlWide *sl_wide (void);
 /** sl_wide_all: every set this build and this processor have; returns how many, at most 3. */
 guint sl_wide_all (const SlWide *sets[3]);

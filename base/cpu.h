@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The instruction sets of this processor, detected once per process, and how far kernels may use them. Every family of kernels has a
+ * table whose rows say what they need, and takes its best row that sl_cpu_may_use() allows.
+ *
+ * Two environment variables are read at the first call. SIGHTLINE_CPU=LEVEL keeps every family at or below that level; where the
+ * processor does not reach it, one warning says what is available and what is used. SIGHTLINE_CPU_MASK=LEVEL, for tests, hides what a
+ * processor of that level does not have; it never adds anything. XNNPACK detects the processor itself and knows neither.
+ */
+#ifndef SL_BASE_CPU_H
+#define SL_BASE_CPU_H
+
+#include <stdbool.h>
+
+/** SlCpuFeature: what kernels need of a processor, as bits. */
+typedef enum
+{
+  SL_CPU_AVX2 = 1 << 0,       /* with F16C */
+  SL_CPU_AVXVNNI = 1 << 1,    /* VNNI of 256 bits in its VEX encoding */
+  SL_CPU_AVX512 = 1 << 2,     /* F, BW, DQ, VL and VNNI */
+  SL_CPU_AVX512VBMI = 1 << 3, /* F, BW, DQ, VL, VNNI and VBMI */
+  SL_CPU_VNNI256 = 1 << 4,    /* VNNI of 256 bits in either encoding: AVXVNNI or AVX512 */
+  SL_CPU_NEON = 1 << 5,       /* of 64-bit Arm */
+  SL_CPU_DOTPROD = 1 << 6,
+  SL_CPU_I8MM = 1 << 7
+} SlCpuFeature;
+
+/** SlCpuLevel: what SIGHTLINE_CPU and SIGHTLINE_CPU_MASK name; of one architecture the better ones come later. */
+typedef enum
+{
+  SL_CPU_LEVEL_C, /* on x86-64 nothing but SSE2 */
+  SL_CPU_LEVEL_AVX2,
+  SL_CPU_LEVEL_AVXVNNI,
+  SL_CPU_LEVEL_AVX512,
+  SL_CPU_LEVEL_NEON,
+  SL_CPU_LEVEL_DOTPROD,
+  SL_CPU_LEVEL_I8MM,
+  SL_CPU_N_LEVELS
+} SlCpuLevel;
+
+/**
+ * SlCpuChoice:
+ * @features: bits of SlCpuFeature that this build and the processor have, and the mask leaves
+ * @level: up to which kernels may use them
+ * @warning: one line without a line break, or "" where both environment variables are empty or right
+ */
+typedef struct
+{
+  unsigned int features;
+  SlCpuLevel level;
+  char warning[512];
+} SlCpuChoice;
+
+/** sl_cpu_detect: what this processor has of what this build has kernels for, whatever the environment says. */
+unsigned int sl_cpu_detect (void);
+/** sl_cpu_resolve: what @mask and @wanted, both (nullable), make of @detected. */
+void sl_cpu_resolve (unsigned int detected, const char *mask, const char *wanted, SlCpuChoice *choice);
+
+/** sl_cpu_reaches: whether @features make the level called @name; false for unknown names. */
+bool sl_cpu_reaches (unsigned int features, const char *name);
+
+/** sl_cpu_has: whether the processor has all of @features and no mask hides one; any thread. */
+bool sl_cpu_has (unsigned int features);
+/** sl_cpu_may_use: whether kernels of @level that need @features can run here and SIGHTLINE_CPU allows them; any thread. */
+bool sl_cpu_may_use (SlCpuLevel level, unsigned int features);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Text of others for people: names in models, labels, file names, what servers answer. It may be of any length and hold any bytes,
+ * among them those that command a terminal.
+ */
+#ifndef SL_BASE_SHOW_H
+#define SL_BASE_SHOW_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/** Characters that are shown of a name, of a label, and of a whole message at most. */
+#define SL_SHOW_NAME 160
+#define SL_SHOW_LABEL 80
+#define SL_SHOW_MESSAGE 2000
+
+/** sl_utf8_next: the character at *@text, which is not the end, and moves past it; U+FFFD for a byte that is not UTF-8. */
+gunichar sl_utf8_next (const char **text);
+/** sl_is_plain: whether a character is only looked at: not a control character, a line separator, or one that turns the direction of the
+ *  text around it. */
+gboolean sl_is_plain (gunichar c);
+
+/** sl_show: (transfer full): @text in one line of valid UTF-8. Bytes that are not UTF-8 and characters that are not plain become \xHH,
+ *  \uHHHH, \n, \t and \r; of more than @most characters the middle is left out, "..." in its place. */
+char *sl_show (const char *text, gsize most);
+
+/** sl_show_message: (transfer full): a sentence as sl_show() makes it, without secrets (sl_redact()), long names in it shortened to
+ *  SL_SHOW_NAME, all of it to SL_SHOW_MESSAGE. Showing twice changes nothing. */
+char *sl_show_message (const char *text);
+
+/** sl_show_error: @error's message as sl_show_message() makes it. NULL and what points to NULL are left alone. */
+void sl_show_error (GError **error);
+
+G_END_DECLS
+
+#endif

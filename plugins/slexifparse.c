@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slexifparse: says how JPEG pictures are to be turned, as the image-orientation tag that other elements obey. GStreamer's JPEG
+ * decoders do not read EXIF, and its parser that does is not what decodebin chooses (Debian 12) or not installed, so pictures of
+ * phones would lie on their side; ranked as other picture parsers are, this one is put before the decoder.
+ * Bytes pass untouched. The tag is sent before the first bytes of pixels, so it is there before the decoder makes a frame of them.
+ */
+#include <gst/base/gstbasetransform.h>
+
+#include "plugins/describe.h"
+#include "plugins/elements.h"
+#include "plugins/exif.h"
+
+struct _SlExifParse
+{
+  GstBaseTransform parent;
+  SlExifScanner scanner;
+  guint told; /* orientation last sent */
+};
+
+#define SL_TYPE_EXIF_PARSE (sl_exif_parse_get_type ())
+G_DECLARE_FINAL_TYPE (SlExifParse, sl_exif_parse, SL, EXIF_PARSE, GstBaseTransform)
+G_DEFINE_TYPE (SlExifParse, sl_exif_parse, GST_TYPE_BASE_TRANSFORM)
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("image/jpeg"));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("image/jpeg"));
+
+/* How a picture of each orientation is turned upright. */
+static const char *const tags[SL_EXIF_LAST + 1] = {
+  [SL_EXIF_UPRIGHT] = "rotate-0",
+  "flip-rotate-0",
+  "rotate-180",
+  "flip-rotate-180",
+  "flip-rotate-270",
+  "rotate-90",
+  "flip-rotate-90",
+  "rotate-270",
+};
+
+static void
+begin (SlExifParse *self)
+{
+  sl_exif_scanner_clear (&self->scanner);
+  self->told = SL_EXIF_UPRIGHT;
+}
+
+static GstFlowReturn
+sl_exif_parse_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
+{
+  SlExifParse *self = SL_EXIF_PARSE (base);
+  GstMapInfo map;
+  if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
+    return GST_FLOW_OK; /* whoever needs the bytes says so */
+  const guint stated = sl_exif_scanner_read (&self->scanner, map.data, map.size);
+  gst_buffer_unmap (buffer, &map);
+  if (stated == 0 || stated == self->told)
+    return GST_FLOW_OK;
+  self->told = stated;
+  GST_INFO_OBJECT (self, "%s", tags[stated]);
+  gst_pad_push_event (GST_BASE_TRANSFORM_SRC_PAD (base),
+                      gst_event_new_tag (gst_tag_list_new (GST_TAG_IMAGE_ORIENTATION, tags[stated], NULL)));
+  return GST_FLOW_OK;
+}
+
+static gboolean
+sl_exif_parse_sink_event (GstBaseTransform *base, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START || GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
+    begin (SL_EXIF_PARSE (base));
+  return GST_BASE_TRANSFORM_CLASS (sl_exif_parse_parent_class)->sink_event (base, event);
+}
+
+static gboolean
+sl_exif_parse_stop (GstBaseTransform *base)
+{
+  begin (SL_EXIF_PARSE (base));
+  return TRUE;
+}
+
+static void
+sl_exif_parse_class_init (SlExifParseClass *klass)
+{
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstBaseTransformClass *base_class = GST_BASE_TRANSFORM_CLASS (klass);
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  sl_element_class_describe (
+    element_class, "EXIF orientation parser", "Codec/Parser/Image",
+    "Reads how JPEG pictures are to be turned from their EXIF segment and says so in the image-orientation tag, which slnormalize, slresize "
+    "and videoflip obey; bytes pass untouched. decodebin uses it by itself.",
+    "gst-launch-1.0 filesrc location=phone.jpg ! slexifparse ! jpegdec ! slresize ! videoconvert ! autovideosink", "architecture.md");
+  base_class->passthrough_on_same_caps = TRUE;
+  base_class->transform_ip_on_passthrough = TRUE;
+  base_class->transform_ip = sl_exif_parse_transform_ip;
+  base_class->sink_event = sl_exif_parse_sink_event;
+  base_class->stop = sl_exif_parse_stop;
+}
+
+static void
+sl_exif_parse_init (SlExifParse *self)
+{
+  self->told = SL_EXIF_UPRIGHT;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Predictions made from what a decoder's results became, which applications do not do.
+ */
+#ifndef SL_PREDICT_PREDICTIONS_PRIVATE_H
+#define SL_PREDICT_PREDICTIONS_PRIVATE_H
+
+#include "postprocess/prediction.h"
+#include "predict/predictions.h"
+
+G_BEGIN_DECLS
+
+/** sl_predictions_new: (transfer full): a copy of @prediction. */
+SlPredictions *sl_predictions_new (const SlPrediction *prediction);
+
+G_END_DECLS
+
+#endif

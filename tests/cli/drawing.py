@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""sightline predict --draw: pictures and videos with the boxes in their places, looked at by decoding them again."""
+import json
+import os
+import signal
+import subprocess
+
+import harness
+from harness import Skip, main, model, png, run, work
+from media import launch, plugins_but, read_png
+
+SKY = (0, 51, 204)  # one_box.tflite sees a box with the label "blue" over x 0..0.5, y 0.25..0.75 of it
+
+
+def draw(to, *args, status=0):
+    result = run("predict", "--model", model("one_box.tflite"), "--draw", to, *args)
+    for missing in ("made without Pango", "GStreamer has no e"):
+        if missing in result.err:
+            raise Skip(result.err.strip())
+    assert result.status == status and (status != 0 or result.err == ""), result
+    return result
+
+
+def decoded(path):
+    """Pictures of the file, by GStreamer's decoders."""
+    folder = work("decoded")
+    os.makedirs(folder, exist_ok=True)
+    for name in os.listdir(folder):
+        os.unlink(os.path.join(folder, name))
+    launch("filesrc", "location=" + path, "!", "decodebin", "!", "videoconvert", "!", "video/x-raw,format=RGB", "!", "pngenc", "!", "multifilesink",
+           "location=" + folder + "/%05d.png")
+    return [read_png(os.path.join(folder, name)) for name in sorted(os.listdir(folder))]
+
+
+def looks_like_sky(pixel):
+    return all(abs(a - b) < 40 for a, b in zip(pixel, SKY))
+
+
+def check_box(rows, scale=1):
+    """A line where the box of a 200x100 picture is, and sky inside of it and beside it."""
+    for x, y in ((100, 60), (50, 74)):  # its right and lower sides, drawn from 1 pixel outside on
+        around = [rows[int((y + dy) * scale)][int((x + dx) * scale)] for dx in (-2, -1, 0, 1) for dy in (-2, -1, 0, 1)]
+        assert any(not looks_like_sky(pixel) for pixel in around), (x, y, around)
+    for x, y in ((50, 60), (150, 60), (150, 10), (50, 90)):
+        assert looks_like_sky(rows[int(y * scale)][int(x * scale)]), (x, y, rows[y][x])
+
+
+def test_jpeg():
+    wide = png("wide.png", 200, 100, SKY)
+    for ending in (".jpg", ".JPEG"):
+        path = work("drawn" + ending)
+        draw(path, wide, wide)
+        for one in (path, work("drawn-2" + ending)):
+            with open(one, "rb") as file:
+                assert file.read(3) == b"\xff\xd8\xff"
+            rows, = decoded(one)
+            assert (len(rows), len(rows[0])) == (100, 200)
+            check_box(rows)
+
+
+def test_png():
+    path = work("drawn.png")
+    draw(path, png("wide.png", 200, 100, SKY))
+    check_box(read_png(path))
+
+
+def test_sources_stay():
+    """A source is not drawn over: not under its own name, not by a link, not in its folder, and not by the number of a later picture."""
+    os.mkdir(work("sources"))
+    first, second, link = png("sources/a.png", 200, 100, SKY), png("sources/a-2.png", 200, 100, SKY), work("link.png")
+    with open(second, "rb") as file:
+        before = file.read()
+    os.link(second, link)
+    lost = ": the source " + second + " would be lost; draw to another name\n"
+    for to, source in ((second, second), (link, second), (second, work("sources"))):
+        result = draw(to, source, status=2)
+        assert result.out == "" and "--draw " + to + lost[:-1] in result.err, result
+    result = draw(first, png("wide.png", 200, 100, SKY), second, status=1)
+    assert result.err == "sightline predict: " + second + ": --draw " + second + lost, result
+    with open(second, "rb") as file:
+        assert file.read() == before
+    check_box(read_png(first))  # no source of this run
+
+
+def make_video(frames, rate):
+    path = work("in%d.avi" % rate)
+    launch("videotestsrc", "num-buffers=%d" % frames, "pattern=solid-color", "foreground-color=0xff0033cc", "!",
+           "video/x-raw,width=200,height=100,framerate=%d/1" % rate, "!", "jpegenc", "!", "avimux", "!", "filesink", "location=" + path)
+    return path
+
+
+def test_video():
+    path = work("drawn.mp4")
+    draw(path, make_video(12, 10))
+    rows = decoded(path)
+    assert len(rows) == 12 and (len(rows[0]), len(rows[0][0])) == (100, 200), len(rows)
+    for one in rows:
+        check_box(one)
+    assert not os.path.exists(path + ".part")
+    times = [json.loads(line)["timestamp"] for line in run("predict", "--json", "--model", model("one_box.tflite"), path).expect(0).out.splitlines()]
+    assert all(abs(b - a - 10 ** 8) < 2 * 10 ** 6 for a, b in zip(times, times[1:])), times
+
+
+def test_pictures_as_video():
+    """Each for a second, five frames long; the first one's size, made even; another shape gets borders."""
+    path = work("pictures.mp4")
+    draw(path, png("wide.png", 200, 100, SKY), png("high.png", 100, 100, SKY))
+    rows = decoded(path)
+    assert len(rows) == 10, len(rows)
+    for one in rows[:5]:
+        check_box(one)
+    for one in rows[5:]:
+        assert max(one[50][10]) < 40 and max(one[50][190]) < 40 and looks_like_sky(one[90][100]), (one[50][10], one[90][100])
+    odd = work("odd.mp4")
+    draw(odd, png("odd.png", 31, 17, SKY))
+    rows = decoded(odd)
+    assert (len(rows[0]), len(rows[0][0])) == (18, 32), (len(rows[0]), len(rows[0][0]))
+
+
+def test_video_and_picture():
+    """One rate, the first source's."""
+    path = work("mixed.mp4")
+    draw(path, make_video(6, 10), png("wide.png", 200, 100, SKY))
+    assert len(decoded(path)) == 16
+
+
+def test_video_as_pictures():
+    path = work("frames.jpg")
+    draw(path, "--frames", "3", make_video(12, 10))
+    assert [os.path.exists(work("frames%s.jpg" % n)) for n in ("", "-2", "-3", "-4")] == [True, True, True, False]
+
+
+def test_nothing_to_draw():
+    """No file, and no part of one."""
+    path = work("nothing.mp4")
+    draw(path, work("missing.png"), status=1)
+    assert not os.path.exists(path) and not os.path.exists(path + ".part")
+
+
+def test_interrupted():
+    """The video holds what was drawn until then."""
+    path = work("interrupted.mp4")
+    child = subprocess.Popen([harness.PROGRAM, "predict", "--json", "--model", model("one_box.tflite"), "--draw", path, "test://"],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+    for _ in range(5):
+        line = child.stdout.readline()
+    if line == b"":
+        raise Skip(child.communicate()[1].decode())
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=100)
+    assert child.returncode == 130, (child.returncode, err)
+    if os.path.exists(path):  # else the machine needed longer than the program waits
+        assert len(decoded(path)) >= 4
+
+
+def test_missing_encoders():
+    wide, m = png("wide.png", 200, 100, SKY), model("one_box.tflite")
+    result = run("predict", "--model", m, "--draw", work("a.mp4"), wide, env=plugins_but("none"))
+    if "made without Pango" in result.err:
+        raise Skip("no sloverlay")
+    result.expect(1, "a.mp4: GStreamer has no encoder for videos in MP4 (x264enc, openh264enc or avenc_mpeg4); install one (Debian: "
+                  "gstreamer1.0-plugins-ugly, gstreamer1.0-plugins-bad or gstreamer1.0-libav), or draw pictures (.png, .jpg)\n")
+    run("predict", "--model", m, "--draw", work("a.mp4"), wide, env=plugins_but("isomp4")).expect(
+        1, "a.mp4: GStreamer has no element 'mp4mux'; install its good plugins (Debian: gstreamer1.0-plugins-good), or draw pictures (.png, .jpg)\n")
+    run("predict", "--model", m, "--draw", work("a.jpg"), wide, env=plugins_but("jpeg")).expect(
+        1, "GStreamer has no element 'jpegenc': install its good plugins (Debian: gstreamer1.0-plugins-good)")
+
+
+def test_no_room():
+    if not os.path.exists("/dev/full"):
+        raise Skip("no /dev/full")
+    folder = work("readonly")
+    os.makedirs(folder + "/a.mp4.part", exist_ok=True)
+    result = run("predict", "--model", model("one_box.tflite"), "--draw", folder + "/a.mp4", png("wide.png", 200, 100, SKY))
+    if "made without Pango" in result.err or "GStreamer has no e" in result.err:
+        raise Skip(result.err.strip())
+    result.expect(1, "--draw " + folder + "/a.mp4: ", "a.mp4.part")
+
+
+main(globals())

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What sightline predict takes: folders, cameras, models that are no pictures, and how many frames."""
+import json
+import os
+import socket
+import subprocess
+import threading
+
+import harness
+from harness import Skip, main, model, png, run, work, write
+from media import jpeg
+
+RED, GREEN, BLUE = (255, 0, 0), (0, 255, 0), (0, 0, 255)
+ALONE = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+
+
+def predict(*args, status=0, **more):
+    result = run("predict", "--json", "--model", model("brightest_channel.tflite"), *args, **more)
+    assert result.status == status, result
+    return [json.loads(line) for line in result.out.splitlines()]
+
+
+def folder(name, **files):
+    os.makedirs(work(name), exist_ok=True)
+    return work(name)
+
+
+def test_folder():
+    """Its pictures in the order of their names, 2 before 10; other files, hidden ones and sub-folders are not looked at."""
+    path = folder("many")
+    folder("many/sub.png")
+    wanted = [png("many/" + name, 5, 5, RED) for name in ("a1.png", "a2.PNG", "a10.png", "b.bmp.png")]
+    png("many/sub.png/inside.png", 5, 5, BLUE)
+    write("many/notes.txt", b"no picture")
+    write("many/clip.mp4", b"no picture either")
+    write("many/._a1.png", b"what some systems leave beside pictures")
+    assert [frame["source"] for frame in predict(path)] == wanted
+    assert [frame["source"] for frame in predict(path + "/", path)] == [path + "/" + one[len(path) + 1:] for one in wanted] + wanted
+    assert [frame["source"] for frame in predict("file://" + path)] == wanted
+
+
+def test_folder_with_broken_files():
+    path = folder("broken")
+    good = [png("broken/%d.png" % i, 5, 5, GREEN) for i in (1, 4)]
+    bad = {write("broken/2.png", b"no picture\n" * 20): "cannot be decoded: ",
+           write("broken/3.jpg", b""): "the file is empty; expected a picture or video\n",
+           work("broken/5.png"): "No such file or directory\n"}
+    os.symlink("/no/such/file", work("broken/5.png"))
+    result = run("predict", "--json", "--model", model("brightest_channel.tflite"), path).expect(1, *["%s: %s" % one for one in bad.items()])
+    assert [json.loads(line)["source"] for line in result.out.splitlines()] == good and result.err.count("\n") == 3, result
+
+
+def test_folder_without_pictures():
+    path, m = folder("empty"), model("brightest_channel.tflite")
+    sentence = "empty: the folder has no pictures in it (files named .jpg, .png, .bmp, .gif, .webp, .tif or .ppm)%s; videos are named one by one\n"
+    run("predict", "--model", m, path).expect(1, sentence % "")
+    folder("empty/sub")
+    run("predict", "--model", m, path).expect(1, sentence % ", and its sub-folders are not searched")
+    if os.geteuid() != 0:
+        os.chmod(path, 0)
+        run("predict", "--model", m, path).expect(1, "empty: ", "Permission denied")
+
+
+def test_model_as_source():
+    m, picture = model("brightest_channel.tflite"), png("p.png", 4, 4, RED)
+    run("predict", m, picture).expect(2, "%s is a model: did you mean --model %s? (see sightline predict --help)\n" % (m, m))
+    run("predict", picture, m).expect(2, " is a model: did you mean --model ")
+    run("predict", "--model", m, model("one_box.tflite"), picture).expect(
+        2, "%s is a model, beside --model %s; expected a picture, a video or a URI (see" % (work("one_box.tflite"), m))
+    run("predict", write("other.onnx", b"\x08\x07\x12\x07pytorch" * 9), picture).expect(2, "other.onnx is a model: did you mean --model ")
+    with open(m, "rb") as file:
+        unnamed = write("unnamed", file.read())
+    run("predict", unnamed, picture).expect(2, "unnamed is a model: did you mean ")
+
+
+def test_frames():
+    m = model("brightest_channel.tflite")
+    pictures = [png("f%d.png" % i, 5, 5, BLUE) for i in range(4)]
+    assert [frame["source"] for frame in predict("--frames", "3", *pictures)] == pictures[:3]
+    assert len(predict("-n", "9", *pictures)) == 4
+    assert [frame["frame"] for frame in predict("--frames", "5", "test://?pattern=blue")] == list(range(5))
+    assert len(predict("--frames", "1", pictures[0], "test://", work("never looked at.png"))) == 1
+    for wrong in ("0", "-1", "x", "99999999999"):
+        run("predict", "--model", m, "--frames", wrong, pictures[0]).expect(2, "--frames: expected 1..2147483647, got '%s'" % wrong)
+    for wrong in ("-1", "1.5", "86401"):
+        run("predict", "--model", m, "--timeout", wrong, pictures[0]).expect(2, "--timeout: expected 0..86400, got '%s'" % wrong)
+
+
+def test_cameras():
+    """In slcamera's words."""
+    m = model("brightest_channel.tflite")
+    frames = predict("test://?pattern=red&frames=4&live=false")
+    assert [frame["labels"][0]["label"] for frame in frames] == ["red"] * 4, frames
+    out = run("predict", "--model", m, "test://?pattern=red&frames=2&live=false").expect(0).out.splitlines()
+    assert out[1].split() == ["frame", "time", "confidence", "label"], out
+    run("predict", "--model", m, "test://?pattern=none").expect(1, "sightline predict: test://?pattern=none: 'none' is no pattern: expected one of smpte, ")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    told = run("predict", "--model", m, "rtsp://me:hidden@127.0.0.1:%d/x" % port, env=ALONE).expect(
+        1, "sightline predict: rtsp://me:***@127.0.0.1:%d/x: " % port)
+    assert "Connection refused" in told.err and "hidden" not in told.err or "is missing, which slcamera needs" in told.err, told
+    for missing in ("/dev/video77", "v4l2:///dev/video77"):
+        told = run("predict", "--model", m, missing).expect(1, "sightline predict: %s: " % missing)
+        assert "there is no /dev/video77: is the camera plugged in?" in told.err or "is missing, which slcamera needs" in told.err, told
+
+
+class Camera(threading.Thread):
+    """A server of MJPEG that ends each connection after some pictures; of @pictures: connections, then no more."""
+
+    def __init__(self, picture, counts):
+        super().__init__(daemon=True)
+        self.picture, self.counts = picture, counts
+        self.server = socket.create_server(("127.0.0.1", 0))
+        self.uri = "http://127.0.0.1:%d/video" % self.server.getsockname()[1]
+        self.start()
+
+    def serve(self, peer, count):
+        request = b""
+        while b"\r\n\r\n" not in request:
+            got = peer.recv(4096)
+            if not got:  # a look whether somebody listens
+                return False
+            request += got
+        peer.sendall(b"HTTP/1.0 200 OK\r\nContent-Type: multipart/x-mixed-replace; boundary=next\r\n\r\n")
+        for _ in range(count):
+            peer.sendall(b"--next\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n" % len(self.picture) + self.picture + b"\r\n")
+        return True
+
+    def run(self):
+        counts = list(self.counts)
+        while counts:
+            peer, _ = self.server.accept()
+            with peer:
+                try:
+                    if self.serve(peer, counts[0]):
+                        counts.pop(0)
+                except OSError:
+                    counts.pop(0)
+
+
+def test_mjpeg():
+    """A server that sends pictures without end is a camera: what goes away comes back, and both are told."""
+    picture = jpeg([[(20, 20, 250)] * 64] * 48)
+    camera = Camera(picture, [10 ** 6, 10 ** 6])  # the first is asked what it is
+    result = run("predict", "--json", "--model", model("brightest_channel.tflite"), "--frames", "3", camera.uri, env=ALONE)
+    if "no element that reads" in result.err or "is missing, which" in result.err:
+        raise Skip(result.err.strip())
+    frames = [json.loads(line) for line in result.expect(0).out.splitlines()]
+    assert [frame["labels"][0]["label"] for frame in frames] == ["blue"] * 3 and frames[0]["source"] == camera.uri, frames
+
+
+def test_mjpeg_that_comes_back():
+    camera = Camera(jpeg([[(20, 20, 250)] * 64] * 48), [2, 3, 3, 10 ** 6])  # the first is asked what it is
+    child = subprocess.Popen([harness.PROGRAM, "predict", "--json", "--model", model("brightest_channel.tflite"), camera.uri], env=ALONE,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, bufsize=1)
+    told = ""
+    for line in child.stderr:
+        told += line
+        if "back after " in line or "no element that reads" in line or "is missing" in line:
+            break
+    child.terminate()
+    child.communicate(timeout=100)
+    if "no element that reads" in told or "is missing" in told:
+        raise Skip(told)
+    assert "sightline predict: %s: the camera ended the stream; trying again in " % camera.uri in told, told
+    assert child.returncode == 130, child.returncode
+
+
+main(globals())

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the registry has of every element, and gst-inspect-1.0 so prints: a description, a line to try that GStreamer's parser takes, and
+ * a page that exists.
+ */
+#include "config.h"
+#include "plugins/describe.h"
+
+#include <string.h>
+
+#include "plugins/elements.h"
+#include "tests/elements/publish.h"
+#include "tests/elements/support.h"
+
+/* Elements of others in the examples may be missing here; all else must be right. */
+static void
+check_example (const char *example)
+{
+  static const char program[] = "gst-launch-1.0 ";
+  g_autoptr (GError) error = NULL;
+  g_assert_true (g_str_has_prefix (example, program));
+  g_autoptr (GstElement) pipeline = gst_parse_launch (example + strlen (program), &error);
+  g_test_message ("%s", example);
+  g_assert_true (pipeline != NULL || error != NULL);
+  if (error != NULL && !g_error_matches (error, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_ELEMENT))
+    g_error ("%s: %s", example, error->message);
+  if (error != NULL)
+    g_assert_null (strstr (error->message, "\"sl"));
+}
+
+static void
+check_factory (GstElementFactory *factory)
+{
+  const char *name = GST_OBJECT_NAME (factory);
+  const char *text = gst_element_factory_get_metadata (factory, GST_ELEMENT_METADATA_DESCRIPTION);
+  const char *example = gst_element_factory_get_metadata (factory, "example");
+  const char *page = gst_element_factory_get_metadata (factory, GST_ELEMENT_METADATA_DOC_URI);
+  const char *author = gst_element_factory_get_metadata (factory, GST_ELEMENT_METADATA_AUTHOR);
+  g_autofree char *word = g_strdup_printf (" %s ", name);
+  g_test_message ("%s", name);
+  g_assert_true (g_str_has_suffix (text, "."));
+  g_assert_null (strstr (text, "Example"));
+  g_assert_cmpstr (author, ==, "The Sightline authors");
+  g_assert_nonnull (strstr (example, word));
+  check_example (example);
+  g_assert_true (g_str_has_prefix (page, SL_DOCS_URI "/"));
+  g_autofree char *path = g_build_filename (g_getenv ("SIGHTLINE_SOURCE_ROOT"), "docs", page + strlen (SL_DOCS_URI "/"), NULL);
+  g_autofree char *words = NULL;
+  g_assert_true (g_file_get_contents (path, &words, NULL, NULL));
+  g_assert_nonnull (strstr (words, name));
+}
+
+static void
+test_elements (void)
+{
+  GList *features = gst_registry_get_feature_list_by_plugin (gst_registry_get (), "sightline");
+  guint n = 0;
+  for (GList *link = features; link != NULL; link = link->next, n++)
+    check_factory (GST_ELEMENT_FACTORY (link->data));
+  gst_plugin_feature_list_free (features);
+  g_assert_cmpuint (n, >=, 7);
+}
+
+/* Those of plugin files of their own. */
+static void
+test_others (void)
+{
+  static const char *const names[] = {
+    "slpublish",
+#ifdef SL_HAVE_OVERLAY
+    "sloverlay",
+#endif
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    g_autoptr (GstElementFactory) factory = gst_element_factory_find (names[i]);
+    check_factory (factory);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  publish_init (&argc, &argv);
+#ifdef SL_HAVE_OVERLAY
+  g_assert_true (gst_element_register (NULL, "sloverlay", GST_RANK_NONE, sl_overlay_get_type ()));
+#endif
+  g_test_add_func ("/describe/elements", test_elements);
+  g_test_add_func ("/describe/others", test_others);
+  return publish_run ();
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sloverlay, made from its type: the program needs no plugin file.
+ */
+#include "config.h"
+#include "tools/predict/overlay.h"
+
+#include "core/error.h"
+#include "plugins/elements.h"
+
+#ifdef SL_HAVE_OVERLAY
+
+GstElement *
+sl_make_overlay (GstBin *bin, GError **error)
+{
+  GstElement *overlay = g_object_new (sl_overlay_get_type (), NULL);
+  gst_bin_add (bin, overlay);
+  return overlay;
+}
+
+#else
+
+GstElement *
+sl_make_overlay (GstBin *bin, GError **error)
+{
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "this build cannot draw: it was made without Pango (meson option overlay)");
+  return NULL;
+}
+
+#endif

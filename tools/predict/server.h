@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the process that decodes does.
+ */
+#ifndef SL_TOOLS_PREDICT_SERVER_H
+#define SL_TOOLS_PREDICT_SERVER_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/** sl_server_run: opens sources and sends their frames as it is told over @socket (wire.h), until the other end is gone. It
+ *  initialises GStreamer. */
+void sl_server_run (int socket);
+
+G_END_DECLS
+
+#endif
