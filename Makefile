@@ -26,7 +26,7 @@ demo: release
 	@meson devenv -C $(RELEASE) --workdir $(CURDIR) scripts/demo.sh $(RELEASE)
 
 train-codes: release
-	@models/codes/train.sh build-codes $(CURDIR)/$(RELEASE)/libsightline-1.0.so.0 $(MINUTES)
+	@training/codes/train.sh build-codes $(CURDIR)/$(RELEASE)/libsightline-1.0.so.0 $(MINUTES)
 
 format:
 	@scripts/format.sh

@@ -13,7 +13,7 @@
 #include "core/session.h"
 #include "models/model.h"
 #include "plugins/elements.h"
-#include "tools/timing.h"
+#include "tools/bench/timing.h"
 
 #define WARM_UP 20
 

@@ -13,7 +13,7 @@
 #include "bench/bare_xnnpack.h"
 #include "core/session.h"
 #include "models/model.h"
-#include "tools/timing.h"
+#include "tools/bench/timing.h"
 
 #define RUNS 8
 #define PACED_RUNS 40

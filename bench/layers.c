@@ -11,7 +11,7 @@
 
 #include "core/session.h"
 #include "tests/core/opcheck.h"
-#include "tools/timing.h"
+#include "tools/bench/timing.h"
 
 #if defined(__x86_64__) && (defined(__clang__) || __GNUC__ >= 11)
 #define HAVE_PEAK

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "postprocess/track.h"
+#include "predictions/track.h"
 
 #define FRAMES 300
 

@@ -2,7 +2,7 @@
 /*
  * slcamera: frames of a camera, told by its URI; when the camera goes away it comes back.
  *
- * A GstBin with one appsrc in it. The camera itself runs in a pipeline of its own (camerafeed.c), so nothing that happens
+ * A GstBin with one appsrc in it. The camera itself runs in a pipeline of its own (plugins/camera/feed.c), so nothing that happens
  * to it (errors, ends, new caps, a peer that stopped talking in the middle of a handshake) reaches this pipeline other than as
  * frames, caps and messages. Live cameras hold one frame, the newest; files wait for whoever reads them.
  * Invariant: a feed runs from PAUSED, where frames are live from the first PLAYING (it needs the clock), until READY.
@@ -14,10 +14,10 @@
 #include "base/redact.h"
 #include "base/secretfile.h"
 #include "core/error.h"
-#include "plugins/camerafeed.h"
-#include "plugins/camerareport.h"
+#include "plugins/camera/feed.h"
+#include "plugins/camera/messages.h"
 #include "plugins/describe.h"
-#include "plugins/plainvideo.h"
+#include "plugins/camera/video_meta_guard.h"
 #include "plugins/properties.h"
 #include "plugins/report.h"
 

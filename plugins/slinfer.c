@@ -13,7 +13,7 @@
  * running mean of the model's time is added to upstream's latency, announced again when it moves by a quarter; the
  * mean, because one hiccup must not delay the pipeline for good.
  *
- * Another model set while frames flow is loaded beside (modelswap.h) and then offered upstream next to the one that runs. The
+ * Another model set while frames flow is loaded beside (plugins/tensor/model_swap.h) and then offered upstream next to the one that runs. The
  * CAPS event that takes up the offer is the switch; frames before it are the old model's, whatever waits in between.
  */
 #include "plugins/elements.h"
@@ -25,17 +25,17 @@
 #include "core/session.h"
 #include "models/model.h"
 #include "plugins/describe.h"
-#include "plugins/filewatch.h"
-#include "plugins/framemeta.h"
-#include "plugins/modelcaps.h"
-#include "plugins/modelswap.h"
+#include "plugins/tensor/file_watch.h"
+#include "plugins/meta/frame_meta.h"
+#include "plugins/tensor/model_caps.h"
+#include "plugins/tensor/model_swap.h"
 #include "plugins/properties.h"
 #include "plugins/report.h"
-#include "plugins/tensorcaps.h"
-#include "plugins/tensormap.h"
-#include "plugins/tensorpool.h"
-#include "plugins/trycaps.h"
-#include "plugins/videocaps.h"
+#include "plugins/tensor/caps.h"
+#include "plugins/tensor/mapping.h"
+#include "plugins/tensor/buffer_pool.h"
+#include "plugins/tensor/caps_probe.h"
+#include "plugins/video_caps.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_infer_debug);
 #define GST_CAT_DEFAULT sl_infer_debug

@@ -9,13 +9,13 @@
 #include <gst/video/video.h>
 
 #include "plugins/describe.h"
-#include "plugins/draw.h"
-#include "plugins/framemeta.h"
-#include "plugins/predictions.h"
+#include "plugins/overlay/draw.h"
+#include "plugins/meta/frame_meta.h"
+#include "plugins/meta/region_predictions.h"
 #include "plugins/properties.h"
 #include "plugins/report.h"
-#include "plugins/videocaps.h"
-#include "plugins/videoframe.h"
+#include "plugins/video_caps.h"
+#include "plugins/video_frame.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_overlay_debug);
 #define GST_CAT_DEFAULT sl_overlay_debug

@@ -17,8 +17,8 @@
 
 #include "core/error.h"
 #include "plugins/describe.h"
-#include "plugins/framemeta.h"
-#include "plugins/predictionsignal.h"
+#include "plugins/meta/frame_meta.h"
+#include "plugins/meta/prediction_signal.h"
 #include "plugins/properties.h"
 #include "plugins/report.h"
 

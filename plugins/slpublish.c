@@ -6,7 +6,7 @@
  * that is away never holds a camera. What the thread has to say becomes element messages "slpublish" and, the first time
  * a connection is lost, a warning.
  *
- * The input is lines, or video frames whose metas become lines here (framelines.h). Invariant: a frame is not kept once render returns:
+ * The input is lines, or video frames whose metas become lines here (plugins/publish/frame_lines.h). Invariant: a frame is not kept once render returns:
  * other branches of a tee write into it, and a camera has few.
  *
  * It prerolls, as other sinks do. Without that a decoder would be the only asynchronous element of a pipeline, which then can be PLAYING
@@ -20,9 +20,9 @@
 #include "core/error.h"
 #include "plugins/elements.h"
 #include "plugins/describe.h"
-#include "plugins/framelines.h"
+#include "plugins/publish/frame_lines.h"
 #include "plugins/properties.h"
-#include "plugins/publisher.h"
+#include "plugins/publish/publisher.h"
 #include "plugins/report.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_publish_debug);

@@ -13,13 +13,13 @@
 
 #include "core/error.h"
 #include "plugins/describe.h"
-#include "plugins/mappedrelations.h"
+#include "plugins/meta/mapped_relations.h"
 #include "plugins/properties.h"
-#include "plugins/regions.h"
+#include "plugins/meta/mapped_regions.h"
 #include "plugins/report.h"
-#include "plugins/videocaps.h"
-#include "plugins/videoframe.h"
-#include "plugins/videoinput.h"
+#include "plugins/video_caps.h"
+#include "plugins/video_frame.h"
+#include "plugins/video_input.h"
 #include "preprocess/resize.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_resize_debug);

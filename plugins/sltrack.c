@@ -13,12 +13,12 @@
 #include <math.h>
 
 #include "plugins/describe.h"
-#include "plugins/framemeta.h"
-#include "plugins/objectregions.h"
-#include "plugins/predictions.h"
-#include "plugins/predictionsignal.h"
+#include "plugins/meta/frame_meta.h"
+#include "plugins/meta/object_regions.h"
+#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/prediction_signal.h"
 #include "plugins/properties.h"
-#include "plugins/relations.h"
+#include "plugins/meta/relations.h"
 #include "plugins/tracking.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_track_debug);

@@ -8,8 +8,8 @@
 
 #include <gst/gst.h>
 
-#include "postprocess/prediction.h"
-#include "postprocess/track.h"
+#include "predictions/prediction.h"
+#include "predictions/track.h"
 
 G_BEGIN_DECLS
 

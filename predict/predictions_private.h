@@ -5,7 +5,7 @@
 #ifndef SL_PREDICT_PREDICTIONS_PRIVATE_H
 #define SL_PREDICT_PREDICTIONS_PRIVATE_H
 
-#include "postprocess/prediction.h"
+#include "predictions/prediction.h"
 #include "predict/predictions.h"
 
 G_BEGIN_DECLS

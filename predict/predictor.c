@@ -16,7 +16,7 @@
 #include "predict/contractspec.h"
 #include "predict/frame_private.h"
 #include "predict/opendecoding.h"
-#include "predict/predictionmap.h"
+#include "predictions/mapper.h"
 #include "predict/predictions_private.h"
 
 typedef enum

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "preprocess/affine.h"
+#include "base/affine.h"
 #include "preprocess/normalize.h"
 
 /** Weights of the taps of a position sum to this. */

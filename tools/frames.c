@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "core/error.h"
-#include "plugins/camerasource.h"
-#include "plugins/videoinput.h"
+#include "plugins/camera/source.h"
+#include "plugins/video_input.h"
 #include "tools/predict/camera.h"
 
 /* Decoded frames that may wait: decoding goes on while the model runs. */

@@ -10,9 +10,9 @@
 #include "core/session.h"
 #include "core/work.h"
 #include "models/model.h"
-#include "postprocess/json.h"
+#include "base/json.h"
 #include "tools/command.h"
-#include "tools/decoding.h"
+#include "tools/contract_preview.h"
 #include "tools/options.h"
 
 #define SHOWN_LABELS 5

@@ -13,7 +13,7 @@
 
 #include "base/show.h"
 #include "config.h"
-#include "pipelines/suggest.h"
+#include "base/suggest.h"
 #include "tools/command.h"
 
 static const SlCommand *const commands[] = {

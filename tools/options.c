@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "core/session.h"
-#include "pipelines/suggest.h"
+#include "base/suggest.h"
 #include "tools/command.h"
 
 void

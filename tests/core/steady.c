@@ -5,7 +5,7 @@
 #include "models/model.h"
 #include "tests/core/opcheck.h"
 #include "tests/support/testdata.h"
-#include "tools/allocations.h"
+#include "tools/bench/allocations.h"
 
 #define RUNS 1000
 /* Fewer: on a busy machine threads wait for each other. */

@@ -3,7 +3,7 @@
  * Which format of a camera is chosen. The lists are such as USB cameras give: raw at full rate when small, at a few
  * frames a second when large, JPEG for the rest.
  */
-#include "plugins/cameraformat.h"
+#include "plugins/camera/format.h"
 
 #include "tests/elements/support.h"
 

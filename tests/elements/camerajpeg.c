@@ -2,7 +2,7 @@
 /*
  * Pictures made by jpegenc, damaged by hand: what is left of them is compared byte by byte, and decoded by jpegdec.
  */
-#include "plugins/camerajpeg.h"
+#include "plugins/camera/jpeg.h"
 
 #include <gst/app/app.h>
 #include <gst/gst.h>

@@ -2,7 +2,7 @@
 /*
  * GStreamer's own decoders and depayloaders, given what a hostile camera sends, inside the limits: what is told, and what memory they take.
  */
-#include "plugins/cameralimits.h"
+#include "plugins/camera/limits.h"
 
 #include <gio/gio.h>
 #include <glib/gstdio.h>

@@ -2,7 +2,7 @@
 /*
  * Multipart streams as cameras send them, written by hand after RFC 2046, cut into chunks of every size.
  */
-#include "plugins/cameraparts.h"
+#include "plugins/camera/multipart.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /*
  * Timestamps: what the clock says where the source is to be believed, growing in every case.
  */
-#include "plugins/camerastamp.h"
+#include "plugins/camera/stamp.h"
 
 #define S GST_SECOND
 #define TRUST (5 * S)

@@ -2,7 +2,7 @@
 /*
  * URIs of cameras: what is taken, what is refused with which words, and that no secret is in anything shown.
  */
-#include "plugins/camerauri.h"
+#include "plugins/camera/uri.h"
 
 #include <string.h>
 

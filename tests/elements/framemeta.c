@@ -2,9 +2,9 @@
 /*
  * SlFrameMeta and the prediction metas: what they hold, who keeps what alive, what survives a copy.
  */
-#include "plugins/framemeta.h"
+#include "plugins/meta/frame_meta.h"
 
-#include "plugins/predictions.h"
+#include "plugins/meta/region_predictions.h"
 #include "tests/elements/support.h"
 
 #define FRAME_CAPS "video/x-raw,format=GRAY8,width=8,height=6,framerate=25/1"

@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "plugins/elements.h"
-#include "plugins/framemeta.h"
-#include "plugins/objectmask.h"
-#include "predict/objectgrid.h"
-#include "predict/predictionmap.h"
-#include "plugins/predictions.h"
+#include "plugins/meta/frame_meta.h"
+#include "plugins/meta/object_mask.h"
+#include "predictions/object_mask_map.h"
+#include "predictions/mapper.h"
+#include "plugins/meta/region_predictions.h"
 #include "tests/elements/support.h"
 #ifdef SL_HAVE_SEGMENTATION_MTD
 #include <gst/analytics/analytics.h>

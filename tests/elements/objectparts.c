@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "plugins/framemeta.h"
-#include "plugins/objectmask.h"
+#include "plugins/meta/frame_meta.h"
+#include "plugins/meta/object_mask.h"
 #include "tests/elements/support.h"
 
 #define FRAME_CAPS "video/x-raw,format=RGB,width=96,height=64,framerate=25/1"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "plugins/framemeta.h"
+#include "plugins/meta/frame_meta.h"
 #include "tests/elements/support.h"
 #include "tests/support/testdata.h"
 #ifdef SL_HAVE_ANALYTICS

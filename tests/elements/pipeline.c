@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "plugins/framemeta.h"
+#include "plugins/meta/frame_meta.h"
 #include "tests/elements/support.h"
 #include "tests/support/testdata.h"
 

@@ -2,7 +2,7 @@
 /*
  * Frames with strides of their own, before elements that know GstVideoMeta and before elements that do not.
  */
-#include "plugins/plainvideo.h"
+#include "plugins/camera/video_meta_guard.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "plugins/publisher.h"
+#include "plugins/publish/publisher.h"
 
 #define LINES 1500
 #define PATIENCE (100 * G_USEC_PER_SEC)

@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "plugins/framemeta.h"
-#include "plugins/maskmeta.h"
-#include "plugins/predictions.h"
-#include "predict/predictionmap.h"
+#include "plugins/meta/frame_meta.h"
+#include "plugins/meta/mask_meta.h"
+#include "plugins/meta/region_predictions.h"
+#include "predictions/mapper.h"
 #include "predict/predictions.h"
 #include "tests/elements/support.h"
 

@@ -7,8 +7,8 @@
 
 #include "core/tensor.h"
 #include "plugins/elements.h"
-#include "plugins/framemeta.h"
-#include "plugins/tensorcaps.h"
+#include "plugins/meta/frame_meta.h"
+#include "plugins/tensor/caps.h"
 #include "tests/elements/support.h"
 #include "tests/support/tflite_writer.h"
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "plugins/tensorcaps.h"
+#include "plugins/tensor/caps.h"
 #include "tests/elements/support.h"
 #include "tests/support/testdata.h"
 #include "tests/support/tflite_writer.h"

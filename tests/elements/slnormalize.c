@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plugins/framemeta.h"
+#include "plugins/meta/frame_meta.h"
 #include "tests/elements/support.h"
 
 #define TENSOR(dims, type) "other/tensors,format=static,num_tensors=1,dimensions=" dims ",types=" type ",framerate=25/1"

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plugins/framemeta.h"
+#include "plugins/meta/frame_meta.h"
 #include "tests/elements/support.h"
 
 /* 0 10 20 30

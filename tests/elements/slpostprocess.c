@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "plugins/framemeta.h"
-#include "plugins/tensorcaps.h"
+#include "plugins/meta/frame_meta.h"
+#include "plugins/tensor/caps.h"
 #include "tests/elements/support.h"
 
 #define SSD_CAPS \

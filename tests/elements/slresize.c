@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plugins/framemeta.h"
+#include "plugins/meta/frame_meta.h"
 #include "tests/elements/support.h"
 
 #define VIDEO(format, width, height) "video/x-raw,format=" format ",width=" width ",height=" height ",framerate=25/1"

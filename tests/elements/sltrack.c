@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "plugins/framemeta.h"
-#include "plugins/predictions.h"
+#include "plugins/meta/frame_meta.h"
+#include "plugins/meta/region_predictions.h"
 #include "tests/elements/support.h"
 #ifdef SL_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>

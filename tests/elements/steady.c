@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "tests/elements/support.h"
-#include "tools/allocations.h"
+#include "tools/bench/allocations.h"
 
 #define WARM_UP 50
 #define FRAMES 1000

@@ -2,7 +2,7 @@
 /*
  * Tensor caps against spellings written out by hand, as other elements negotiate them.
  */
-#include "plugins/tensorcaps.h"
+#include "plugins/tensor/caps.h"
 
 #include <string.h>
 

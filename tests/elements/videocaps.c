@@ -4,7 +4,7 @@
  * there, in pipelines as people write them; and upstream elements that have a choice are not led into the wrong one.
  */
 #include "config.h"
-#include "plugins/videocaps.h"
+#include "plugins/video_caps.h"
 
 #include <gst/app/gstappsrc.h>
 #include <string.h>

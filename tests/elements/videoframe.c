@@ -4,12 +4,12 @@
  * nothing outside the buffer is touched (which sanitizers see). And frames that are unusual, but whole.
  */
 #include "config.h"
-#include "plugins/videoframe.h"
+#include "plugins/video_frame.h"
 
 #include <string.h>
 
 #include "plugins/elements.h"
-#include "plugins/videoinput.h"
+#include "plugins/video_input.h"
 #include "tests/elements/support.h"
 
 #define WIDTH 64

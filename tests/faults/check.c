@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Memory that ends in `sightline check`: what it could not find out is a problem, and not left out. */
-#include "pipelines/build.h"
+#include "pipelines/description/build.h"
 #include "plugins/elements.h"
 #include "tests/faults/sweep.h"
-#include "tools/check_findings.h"
+#include "tools/check/findings.h"
 #include "tools/command.h"
 
 /* For the parts of the program that parse options, of which there are none here. */

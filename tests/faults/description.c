@@ -2,7 +2,7 @@
 /* Memory that ends while description files are read, good ones and bad ones. */
 #include <glib/gstdio.h>
 
-#include "pipelines/description.h"
+#include "pipelines/description/description.h"
 #include "tests/faults/sweep.h"
 
 static char *

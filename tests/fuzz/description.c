@@ -3,7 +3,7 @@
  * libFuzzer target: bytes -> a pipeline description, parameters substituted. Built as tflite.c says; it takes no corpus but
  * pipelines/ready.
  */
-#include "pipelines/description.h"
+#include "pipelines/description/description.h"
 
 int LLVMFuzzerTestOneInput (const guint8 *data, size_t size);
 

@@ -20,13 +20,14 @@ XNNPACK = r"(xnnpack|pthreadpool)\.h"
 ARROWS = {
     "base": ([], [GSTREAMER, XNNPACK]),
     "preprocess": ([], [GSTREAMER, GLIB, XNNPACK]),
-    "core": (["base"], [GSTREAMER]),
-    "models": (["base", "core"], [GSTREAMER, XNNPACK]),
-    "postprocess": (["base", "core"], [GSTREAMER, XNNPACK]),
-    "predict": (["base", "preprocess", "core", "models", "postprocess"], [GSTREAMER, XNNPACK]),
-    "plugins": (["base", "preprocess", "core", "models", "postprocess", "predict"], [XNNPACK]),
-    "pipelines": (["base", "core", "postprocess", "predict"], [XNNPACK]),
-    "tools": (["base", "preprocess", "core", "models", "postprocess", "predict", "plugins", "pipelines"], [XNNPACK]),
+    "core": ([], [GSTREAMER]),
+    "models": (["core"], [GSTREAMER, XNNPACK]),
+    "postprocess": (["core"], [GSTREAMER, XNNPACK]),
+    "predictions": (["core", "models", "postprocess"], [GSTREAMER, XNNPACK]),
+    "predict": (["preprocess", "core", "models", "postprocess", "predictions"], [GSTREAMER, XNNPACK]),
+    "plugins": (["preprocess", "core", "models", "postprocess", "predictions", "predict"], [XNNPACK]),
+    "pipelines": (["core", "predictions", "predict"], [XNNPACK]),
+    "tools": (["preprocess", "core", "models", "postprocess", "predictions", "predict", "plugins", "pipelines"], [XNNPACK]),
 }
 # Of core, only these files know XNNPACK and its thread pool.
 XNNPACK_FILES = {"core/xnnpack.c", "core/xnn_weights.c", "core/session.c", "core/threadpool.c"}

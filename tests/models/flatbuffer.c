@@ -2,7 +2,7 @@
 /* The FlatBuffer cursor: bytes laid out by hand, then damaged. */
 #include <string.h>
 
-#include "models/flatbuffer.h"
+#include "models/tflite/flatbuffer.h"
 #include "tests/models/helpers.h"
 
 /* Fields of the root table: 0 int32, 1 absent, 2 string, 3 uint8, 4 vector of int32. */

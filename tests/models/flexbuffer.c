@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* FlexBuffer maps: one laid out by hand, others from the test writer, all damaged. */
-#include "models/flexbuffer.h"
+#include "models/tflite/flexbuffer.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/flatbuffer.h"
-#include "models/tflite_schema.h"
+#include "models/tflite/flatbuffer.h"
+#include "models/tflite/schema.h"
 #include "tests/models/helpers.h"
 #include "tests/models/tiny.h"
 #include "tests/support/flatbuffer_writer.h"

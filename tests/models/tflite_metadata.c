@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/tflite_schema.h"
+#include "models/tflite/schema.h"
 #include "tests/models/helpers.h"
 #include "tests/support/flatbuffer_writer.h"
 

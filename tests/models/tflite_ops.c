@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The import table: names, and options with values outside the schema. */
-#include "models/tflite_ops.h"
+#include "models/tflite/operators.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
  * Pipelines made of descriptions: properties that arrive, errors with their place, and values that stay values whatever GStreamer's
  * own parser makes of them.
  */
-#include "pipelines/build.h"
+#include "pipelines/description/build.h"
 
 #include <string.h>
 

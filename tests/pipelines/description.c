@@ -2,13 +2,13 @@
 /*
  * Description files: what they say, every sentence about what is wrong with them, and files nobody would write.
  */
-#include "pipelines/description.h"
+#include "pipelines/description/description.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
 
 #include "core/error.h"
-#include "pipelines/keytext.h"
+#include "pipelines/description/key_text.h"
 
 #define MINIMAL "[pipeline]\nlaunch=a ! b\n"
 

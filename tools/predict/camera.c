@@ -9,7 +9,7 @@
 
 #include "base/redact.h"
 #include "core/error.h"
-#include "plugins/camerareport.h"
+#include "plugins/camera/messages.h"
 #include "plugins/elements.h"
 #include "tools/frames.h"
 

@@ -9,7 +9,7 @@
 #include <gst/app/gstappsrc.h>
 
 #include "core/error.h"
-#include "plugins/videoinput.h"
+#include "plugins/video_input.h"
 #include "tools/frames.h"
 
 #define POLL_INTERVAL (100 * GST_MSECOND)

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The name that was probably meant, for errors about unknown ones.
+ */
+#ifndef SL_BASE_SUGGEST_H
+#define SL_BASE_SUGGEST_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/** sl_suggest: (transfer none) (nullable): the one of @names (@n, NULL entries skipped) that @got is a slip of: at most a third of its
+ *  letters differ. */
+const char *sl_suggest (const char *got, const char *const *names, guint n);
+/** sl_suggest_text: (transfer full): "; did you mean 'X'?", or the whole list "; expected one of A, B" when nothing is near and there
+ *  are at most 12, or "". */
+char *sl_suggest_text (const char *got, const char *const *names, guint n);
+
+G_END_DECLS
+
+#endif

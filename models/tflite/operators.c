@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The import table of the TFLite reader: a new operator is one row, with a parser when it has options. Parsers
+ * refuse values outside the schema; what fits an operator's tensors is checked later, by its row in core/ops.
+ */
+#include "models/tflite/operators.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "models/tflite/flexbuffer.h"
+
+static gboolean
+bad_option (GError **error, SlError code, const char *name, gint value, const char *expected)
+{
+  g_set_error (error, SL_ERROR, code, "option %s is %d; expected %s", name, value, expected);
+  return FALSE;
+}
+
+static gboolean
+read_activation (const SlFbTable *options, guint field, SlActivation *activation, GError **error)
+{
+  static const SlActivation known[] = { SL_ACTIVATION_NONE, SL_ACTIVATION_RELU, SL_ACTIVATION_RELU_N1_TO_1, SL_ACTIVATION_RELU6 };
+  const guint8 value = sl_fb_u8 (options, field, 0);
+  if (value >= G_N_ELEMENTS (known))
+    return bad_option (error, SL_ERROR_UNSUPPORTED, "fused_activation_function", value, "0 NONE, 1 RELU, 2 RELU_N1_TO_1 or 3 RELU6");
+  *activation = known[value];
+  return TRUE;
+}
+
+static gboolean
+read_padding (const SlFbTable *options, guint field, SlPadding *padding, GError **error)
+{
+  const guint8 value = sl_fb_u8 (options, field, 0);
+  if (value > 1)
+    return bad_option (error, SL_ERROR_FORMAT, "padding", value, "0 SAME or 1 VALID");
+  *padding = value == 0 ? SL_PADDING_SAME : SL_PADDING_VALID;
+  return TRUE;
+}
+
+static gboolean
+read_positive (const SlFbTable *options, guint field, gint32 fallback, const char *name, gint32 *value, GError **error)
+{
+  *value = sl_fb_i32 (options, field, fallback);
+  return *value >= 1 || bad_option (error, SL_ERROR_FORMAT, name, *value, "1 or more");
+}
+
+static gboolean
+read_strides (const SlFbTable *options, SlWindow *window, GError **error)
+{
+  return read_padding (options, 0, &window->padding, error) && read_positive (options, 1, 0, "stride_w", &window->stride_w, error)
+         && read_positive (options, 2, 0, "stride_h", &window->stride_h, error);
+}
+
+static gboolean
+parse_conv (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  SlWindow *w = &params->window;
+  return read_strides (&o->options, w, error) && read_activation (&o->options, 3, &w->activation, error)
+         && read_positive (&o->options, 4, 1, "dilation_w_factor", &w->dilation_w, error)
+         && read_positive (&o->options, 5, 1, "dilation_h_factor", &w->dilation_h, error);
+}
+
+/* TFLite ignores depth_multiplier and derives it from the shapes, so files may carry any number. */
+static gboolean
+parse_depthwise (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  SlWindow *w = &params->window;
+  w->depth_multiplier = sl_fb_i32 (&o->options, 3, 0);
+  return read_strides (&o->options, w, error) && read_activation (&o->options, 4, &w->activation, error)
+         && read_positive (&o->options, 5, 1, "dilation_w_factor", &w->dilation_w, error)
+         && read_positive (&o->options, 6, 1, "dilation_h_factor", &w->dilation_h, error);
+}
+
+static gboolean
+parse_pool (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  SlWindow *w = &params->window;
+  w->dilation_w = w->dilation_h = 1;
+  return read_strides (&o->options, w, error) && read_positive (&o->options, 3, 0, "filter_width", &w->filter_w, error)
+         && read_positive (&o->options, 4, 0, "filter_height", &w->filter_h, error)
+         && read_activation (&o->options, 5, &w->activation, error);
+}
+
+static gboolean
+parse_binary (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  return read_activation (&o->options, 0, &params->binary.activation, error);
+}
+
+static gboolean
+parse_concat (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  params->concat.axis = sl_fb_i32 (&o->options, 0, 0);
+  return read_activation (&o->options, 1, &params->concat.activation, error);
+}
+
+static gboolean
+parse_fully_connected (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  const guint8 format = sl_fb_u8 (&o->options, 1, 0);
+  if (format != 0)
+    return bad_option (error, SL_ERROR_UNSUPPORTED, "weights_format", format, "0 DEFAULT");
+  params->fully_connected.keep_dims = sl_fb_u8 (&o->options, 2, 0) != 0;
+  return read_activation (&o->options, 0, &params->fully_connected.activation, error);
+}
+
+static gboolean
+parse_reducer (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  params->reduce.keep_dims = sl_fb_u8 (&o->options, 0, 0) != 0;
+  return TRUE;
+}
+
+static gboolean
+parse_softmax (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  params->softmax.beta = sl_fb_f32 (&o->options, 0, 0.0f);
+  if (isfinite (params->softmax.beta))
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "option beta is not finite");
+  return FALSE;
+}
+
+static gboolean
+read_dims (const SlFbTable *options, const char *name, guint *count, gint32 dims[SL_MAX_RANK], GError **error)
+{
+  const SlFbVector vector = sl_fb_vector (options, 0, 4);
+  if (vector.count > SL_MAX_RANK) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "option %s has %u entries; at most %d are supported", name, vector.count, SL_MAX_RANK);
+    return FALSE;
+  }
+  *count = vector.count;
+  for (guint i = 0; i < vector.count; i++)
+    dims[i] = sl_fb_vector_i32 (&vector, i);
+  return TRUE;
+}
+
+/* A shape given as a tensor wins over the one in the options. */
+static gboolean
+parse_reshape (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  if (o->n_inputs >= 2)
+    return TRUE;
+  return read_dims (&o->options, "new_shape", &params->reshape.count, params->reshape.dims, error);
+}
+
+static gboolean
+parse_squeeze (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  return read_dims (&o->options, "squeeze_dims", &params->squeeze.count, params->squeeze.axes, error);
+}
+
+static gboolean
+flex_int (const SlFlexMap *map, const char *key, gint32 lowest, gboolean required, gint32 *value, GError **error)
+{
+  gdouble number;
+  if (!sl_flex_map_number (map, key, &number)) {
+    if (!required)
+      return TRUE;
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "custom option %s is missing", key);
+    return FALSE;
+  }
+  if (number >= lowest && number <= 1000000 && number == floor (number)) {
+    *value = (gint32) number;
+    return TRUE;
+  }
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "custom option %s is %g; expected a whole number from %d to 1000000", key, number, lowest);
+  return FALSE;
+}
+
+static gboolean
+flex_float (const SlFlexMap *map, const char *key, gboolean positive, gfloat *value, GError **error)
+{
+  gdouble number;
+  if (!sl_flex_map_number (map, key, &number)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "custom option %s is missing", key);
+    return FALSE;
+  }
+  if (isfinite (number) && fabs (number) <= (gdouble) G_MAXFLOAT && (!positive || (gfloat) number > 0.0f)) {
+    *value = (gfloat) number;
+    return TRUE;
+  }
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "custom option %s is %g; expected a %s number", key, number,
+               positive ? "positive" : "finite");
+  return FALSE;
+}
+
+static gboolean
+parse_detection (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  SlDetectionParams *d = &params->detection;
+  SlFlexMap map;
+  gdouble regular = 0;
+  d->detections_per_class = 100;
+  if (!sl_flex_map_open (&map, o->custom, o->custom_size, error))
+    return FALSE;
+  sl_flex_map_number (&map, "use_regular_nms", &regular);
+  d->use_regular_nms = regular != 0;
+  return flex_int (&map, "max_detections", 1, TRUE, &d->max_detections, error)
+         && flex_int (&map, "max_classes_per_detection", 1, TRUE, &d->max_classes_per_detection, error)
+         && flex_int (&map, "detections_per_class", 1, FALSE, &d->detections_per_class, error)
+         && flex_int (&map, "num_classes", 1, TRUE, &d->num_classes, error)
+         && flex_float (&map, "nms_score_threshold", FALSE, &d->nms_score_threshold, error)
+         && flex_float (&map, "nms_iou_threshold", TRUE, &d->nms_iou_threshold, error)
+         && flex_float (&map, "y_scale", TRUE, &d->scale_y, error) && flex_float (&map, "x_scale", TRUE, &d->scale_x, error)
+         && flex_float (&map, "h_scale", TRUE, &d->scale_h, error) && flex_float (&map, "w_scale", TRUE, &d->scale_w, error);
+}
+
+static gboolean
+parse_block (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  return read_positive (&o->options, 0, 0, "block_size", &params->block.size, error);
+}
+
+static gboolean
+parse_bilinear (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  params->resize.align_corners = sl_fb_u8 (&o->options, 2, 0) != 0;
+  params->resize.half_pixel_centers = sl_fb_u8 (&o->options, 3, 0) != 0;
+  return TRUE;
+}
+
+static gboolean
+parse_nearest (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  params->resize.align_corners = sl_fb_u8 (&o->options, 0, 0) != 0;
+  params->resize.half_pixel_centers = sl_fb_u8 (&o->options, 1, 0) != 0;
+  return TRUE;
+}
+
+static gboolean
+parse_gather (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  params->axis.axis = sl_fb_i32 (&o->options, 0, 0);
+  params->axis.batch_dims = sl_fb_i32 (&o->options, 1, 0);
+  return TRUE;
+}
+
+/* PACK and UNPACK: how many there are is counted, not believed. */
+static gboolean
+parse_pack (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  params->axis.count = sl_fb_i32 (&o->options, 0, 0);
+  params->axis.axis = sl_fb_i32 (&o->options, 1, 0);
+  return TRUE;
+}
+
+static gboolean
+parse_strided_slice (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  params->slice.begin_mask = (guint32) sl_fb_i32 (&o->options, 0, 0);
+  params->slice.end_mask = (guint32) sl_fb_i32 (&o->options, 1, 0);
+  params->slice.ellipsis_mask = (guint32) sl_fb_i32 (&o->options, 2, 0);
+  params->slice.new_axis_mask = (guint32) sl_fb_i32 (&o->options, 3, 0);
+  params->slice.shrink_axis_mask = (guint32) sl_fb_i32 (&o->options, 4, 0);
+  params->slice.end_is_size = sl_fb_u8 (&o->options, 5, 0) != 0;
+  return TRUE;
+}
+
+static gboolean
+parse_leaky_relu (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  params->leaky_relu.alpha = sl_fb_f32 (&o->options, 0, 0.0f);
+  return TRUE;
+}
+
+static gboolean
+parse_mirror (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  const guint8 mode = sl_fb_u8 (&o->options, 0, 0);
+  if (mode > 1)
+    return bad_option (error, SL_ERROR_FORMAT, "mode", mode, "0 REFLECT or 1 SYMMETRIC");
+  params->mirror.symmetric = mode == 1;
+  return TRUE;
+}
+
+static gboolean
+parse_transpose_conv (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  SlWindow *w = &params->window;
+  w->dilation_w = w->dilation_h = 1;
+  return read_strides (&o->options, w, error) && read_activation (&o->options, 3, &w->activation, error);
+}
+
+static gboolean
+parse_matmul (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  params->matmul.transpose_a = sl_fb_u8 (&o->options, 0, 0) != 0;
+  params->matmul.transpose_b = sl_fb_u8 (&o->options, 1, 0) != 0;
+  return TRUE;
+}
+
+/* TANH, number 4, is an activation of LSTMs only. */
+static gboolean
+parse_lstm (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  params->lstm.activation_is_tanh = sl_fb_u8 (&o->options, 0, 0) == 4;
+  params->lstm.cell_clip = sl_fb_f32 (&o->options, 1, 0.0f);
+  params->lstm.projection_clip = sl_fb_f32 (&o->options, 2, 0.0f);
+  params->lstm.time_major = sl_fb_u8 (&o->options, 3, 0) != 0;
+  return params->lstm.activation_is_tanh || read_activation (&o->options, 0, &params->lstm.activation, error);
+}
+
+static gboolean
+parse_gelu (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  params->gelu.approximate = sl_fb_u8 (&o->options, 0, 0) != 0;
+  return TRUE;
+}
+
+static const TflOp table[] = {
+  { 0, NULL, SL_OP_ADD, 11, parse_binary },
+  { 1, NULL, SL_OP_AVERAGE_POOL_2D, 5, parse_pool },
+  { 2, NULL, SL_OP_CONCATENATION, 10, parse_concat },
+  { 3, NULL, SL_OP_CONV_2D, 1, parse_conv },
+  { 4, NULL, SL_OP_DEPTHWISE_CONV_2D, 2, parse_depthwise },
+  { 5, NULL, SL_OP_DEPTH_TO_SPACE, 94, parse_block },
+  { 6, NULL, SL_OP_DEQUANTIZE, 0, NULL },
+  { 8, NULL, SL_OP_FLOOR, 0, NULL },
+  { 9, NULL, SL_OP_FULLY_CONNECTED, 8, parse_fully_connected },
+  { 11, NULL, SL_OP_L2_NORMALIZATION, 0, NULL },
+  { 12, NULL, SL_OP_L2_POOL_2D, 5, parse_pool },
+  { 14, NULL, SL_OP_LOGISTIC, 0, NULL },
+  { 17, NULL, SL_OP_MAX_POOL_2D, 5, parse_pool },
+  { 18, NULL, SL_OP_MUL, 21, parse_binary },
+  { 19, NULL, SL_OP_RELU, 0, NULL },
+  { 20, NULL, SL_OP_RELU_N1_TO_1, 0, NULL },
+  { 21, NULL, SL_OP_RELU6, 0, NULL },
+  { 22, NULL, SL_OP_RESHAPE, 17, parse_reshape },
+  { 23, NULL, SL_OP_RESIZE_BILINEAR, 15, parse_bilinear },
+  { 25, NULL, SL_OP_SOFTMAX, 9, parse_softmax },
+  { 26, NULL, SL_OP_SPACE_TO_DEPTH, 19, parse_block },
+  { 28, NULL, SL_OP_TANH, 0, NULL },
+  { 34, NULL, SL_OP_PAD, 0, NULL },
+  { 36, NULL, SL_OP_GATHER, 23, parse_gather },
+  { 37, NULL, SL_OP_BATCH_TO_SPACE_ND, 0, NULL },
+  { 38, NULL, SL_OP_SPACE_TO_BATCH_ND, 0, NULL },
+  { 39, NULL, SL_OP_TRANSPOSE, 0, NULL },
+  { 40, NULL, SL_OP_MEAN, 27, parse_reducer },
+  { 41, NULL, SL_OP_SUB, 28, parse_binary },
+  { 42, NULL, SL_OP_DIV, 29, parse_binary },
+  { 43, NULL, SL_OP_SQUEEZE, 30, parse_squeeze },
+  { 44, NULL, SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM, 71, parse_lstm, 18, 2 },
+  { 45, NULL, SL_OP_STRIDED_SLICE, 32, parse_strided_slice },
+  { 47, NULL, SL_OP_EXP, 0, NULL },
+  { 48, NULL, SL_OP_TOPK_V2, 0, NULL },
+  { 49, NULL, SL_OP_SPLIT, 0, NULL },
+  { 50, NULL, SL_OP_LOG_SOFTMAX, 0, NULL },
+  { 53, NULL, SL_OP_CAST, 0, NULL },
+  { 54, NULL, SL_OP_PRELU, 0, NULL },
+  { 55, NULL, SL_OP_MAXIMUM, 0, NULL },
+  { 56, NULL, SL_OP_ARG_MAX, 0, NULL },
+  { 57, NULL, SL_OP_MINIMUM, 0, NULL },
+  { 58, NULL, SL_OP_LESS, 0, NULL },
+  { 59, NULL, SL_OP_NEG, 0, NULL },
+  { 60, NULL, SL_OP_PADV2, 0, NULL },
+  { 61, NULL, SL_OP_GREATER, 0, NULL },
+  { 62, NULL, SL_OP_GREATER_EQUAL, 0, NULL },
+  { 63, NULL, SL_OP_LESS_EQUAL, 0, NULL },
+  { 64, NULL, SL_OP_SELECT, 0, NULL },
+  { 65, NULL, SL_OP_SLICE, 0, NULL },
+  { 66, NULL, SL_OP_SIN, 0, NULL },
+  { 67, NULL, SL_OP_TRANSPOSE_CONV, 49, parse_transpose_conv },
+  { 69, NULL, SL_OP_TILE, 0, NULL },
+  { 70, NULL, SL_OP_EXPAND_DIMS, 0, NULL },
+  { 71, NULL, SL_OP_EQUAL, 0, NULL },
+  { 72, NULL, SL_OP_NOT_EQUAL, 0, NULL },
+  { 73, NULL, SL_OP_LOG, 0, NULL },
+  { 74, NULL, SL_OP_SUM, 27, parse_reducer },
+  { 75, NULL, SL_OP_SQRT, 0, NULL },
+  { 76, NULL, SL_OP_RSQRT, 0, NULL },
+  { 77, NULL, SL_OP_SHAPE, 0, NULL },
+  { 78, NULL, SL_OP_POW, 0, NULL },
+  { 79, NULL, SL_OP_ARG_MIN, 0, NULL },
+  { 81, NULL, SL_OP_REDUCE_PROD, 27, parse_reducer },
+  { 82, NULL, SL_OP_REDUCE_MAX, 27, parse_reducer },
+  { 83, NULL, SL_OP_PACK, 59, parse_pack },
+  { 84, NULL, SL_OP_LOGICAL_OR, 0, NULL },
+  { 86, NULL, SL_OP_LOGICAL_AND, 0, NULL },
+  { 87, NULL, SL_OP_LOGICAL_NOT, 0, NULL },
+  { 88, NULL, SL_OP_UNPACK, 64, parse_pack },
+  { 89, NULL, SL_OP_REDUCE_MIN, 27, parse_reducer },
+  { 90, NULL, SL_OP_FLOOR_DIV, 0, NULL },
+  { 92, NULL, SL_OP_SQUARE, 0, NULL },
+  { 93, NULL, SL_OP_ZEROS_LIKE, 0, NULL },
+  { 94, NULL, SL_OP_FILL, 0, NULL },
+  { 95, NULL, SL_OP_FLOOR_MOD, 0, NULL },
+  { 96, NULL, SL_OP_RANGE, 0, NULL },
+  { 97, NULL, SL_OP_RESIZE_NEAREST_NEIGHBOR, 74, parse_nearest },
+  { 98, NULL, SL_OP_LEAKY_RELU, 75, parse_leaky_relu },
+  { 99, NULL, SL_OP_SQUARED_DIFFERENCE, 0, NULL },
+  { 100, NULL, SL_OP_MIRROR_PAD, 77, parse_mirror },
+  { 101, NULL, SL_OP_ABS, 0, NULL },
+  { 102, NULL, SL_OP_SPLIT_V, 0, NULL },
+  { 104, NULL, SL_OP_CEIL, 0, NULL },
+  { 107, NULL, SL_OP_GATHER_ND, 0, NULL },
+  { 108, NULL, SL_OP_COS, 0, NULL },
+  { 109, NULL, SL_OP_WHERE, 0, NULL },
+  { 110, NULL, SL_OP_RANK, 0, NULL },
+  { 111, NULL, SL_OP_ELU, 0, NULL },
+  { 114, NULL, SL_OP_QUANTIZE, 0, NULL },
+  { 116, NULL, SL_OP_ROUND, 0, NULL },
+  { 117, NULL, SL_OP_HARD_SWISH, 0, NULL },
+  { 120, NULL, SL_OP_NON_MAX_SUPPRESSION_V4, 0, NULL },
+  { 121, NULL, SL_OP_NON_MAX_SUPPRESSION_V5, 0, NULL },
+  { 123, NULL, SL_OP_SELECT, 0, NULL },
+  { 126, NULL, SL_OP_BATCH_MATMUL, 101, parse_matmul },
+  { 130, NULL, SL_OP_BROADCAST_TO, 0, NULL },
+  { 150, NULL, SL_OP_GELU, 120, parse_gelu },
+  { 152, NULL, SL_OP_RELU_0_TO_1, 0, NULL },
+  { 158, NULL, SL_OP_SIGN, 0, NULL },
+  { TFL_BUILTIN_CUSTOM, "TFLite_Detection_PostProcess", SL_OP_DETECTION_POSTPROCESS, 0, parse_detection },
+};
+
+gboolean
+tfl_op_is_state (const TflOp *op, guint i)
+{
+  return op != NULL && i >= op->first_state && i - op->first_state < op->n_states;
+}
+
+const TflOp *
+tfl_op_find (gint32 builtin, const char *custom)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (table); i++)
+    if (table[i].builtin == builtin && g_strcmp0 (table[i].custom, custom) == 0)
+      return &table[i];
+  return NULL;
+}

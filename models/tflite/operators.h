@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * TensorFlow Lite operators -> SlOpType and parameters: one table row each, for the TFLite reader only.
+ */
+#ifndef SL_MODELS_TFLITE_OPERATORS_H
+#define SL_MODELS_TFLITE_OPERATORS_H
+
+#include "core/op.h"
+#include "models/tflite/flatbuffer.h"
+
+G_BEGIN_DECLS
+
+/** Number of the builtin operator that stands for all custom ones. */
+#define TFL_BUILTIN_CUSTOM 32
+
+/** What an operator's options are parsed from. */
+typedef struct
+{
+  SlFbTable options;    /* builtin options; absent for none */
+  const guint8 *custom; /* (nullable): custom options */
+  gsize custom_size;
+  guint n_inputs; /* inputs that are not omitted */
+} TflOptions;
+
+/**
+ * TflOp:
+ * @builtin: number in the schema, @custom the name of a custom operator (@builtin is then TFL_BUILTIN_CUSTOM)
+ * @options_type: union member of the options table; 0 when no options are read
+ * @first_state, @n_states: inputs that are state kept by TFLite; they are left away, so every run starts anew
+ * @parse: (nullable): fills @params; NULL = the operator has none
+ */
+typedef struct
+{
+  gint32 builtin;
+  const char *custom;
+  SlOpType op;
+  guint8 options_type;
+  gboolean (*parse) (const TflOptions *options, SlOpParams *params, GError **error);
+  guint first_state, n_states;
+} TflOp;
+
+/** tfl_op_is_state: whether input @i of @op (nullable) is state. */
+gboolean tfl_op_is_state (const TflOp *op, guint i);
+
+/** tfl_op_find: (nullable): the row for a builtin operator or, with @custom, for a custom one. */
+const TflOp *tfl_op_find (gint32 builtin, const char *custom);
+/** tfl_builtin_name: TensorFlow Lite's name, "UNKNOWN" for a number without one. */
+const char *tfl_builtin_name (gint32 builtin);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * TensorFlow Lite reader: schema version 3 -> graph. The first subgraph's operators are resolved first, so that
+ * an unsupported model is refused for its operators; then its tensors are read, constants in place; then nodes,
+ * inputs and outputs; then metadata. What the graph means is checked later by sl_graph_prepare().
+ *
+ * Invariant: everything copied out of the file is counted against the file's size, so a small file that refers
+ * to the same bytes many times cannot make the graph large.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "models/tflite/flatbuffer.h"
+#include "models/reader.h"
+#include "models/tflite/metadata.h"
+#include "models/tflite/missing.h"
+#include "models/tflite/operators.h"
+#include "models/tflite/schema.h"
+
+#define MAX_CODES 4096
+#define MAX_NAME 4096
+#define MAX_METADATA 4096
+/* Fixed bytes that may be copied beside four times the file's size. */
+#define COPY_ALLOWANCE 65536
+
+typedef struct
+{
+  gint32 builtin;
+  char *custom; /* NULL for a builtin operator */
+  const TflOp *op;
+  gboolean reported;
+} Code;
+
+typedef struct
+{
+  SlFlatBuffer fb;
+  SlGraph *graph;
+  SlArena *arena;
+  SlFbVector buffers, tensors, operators, inputs, outputs;
+  guint64 copied;
+  GArray *codes;
+  gint32 *signed_copies; /* of each tensor: the tensor that reads its bytes as int8, 0 = none */
+  guint8 *used;          /* one flag a tensor: some operator, input or output refers to it */
+} Reader;
+
+/* TensorType by number. Types without a dtype are named for the message. */
+static const struct
+{
+  const char *name;
+  SlDtype dtype;
+} types[] = {
+  { "FLOAT32", SL_DTYPE_F32 }, { "FLOAT16", SL_DTYPE_F16 }, { "INT32", SL_DTYPE_I32 },
+  { "UINT8", SL_DTYPE_U8 },    { "INT64", SL_DTYPE_I64 },   { "STRING", 0 },
+  { "BOOL", SL_DTYPE_BOOL },   { "INT16", SL_DTYPE_I16 },   { "COMPLEX64", 0 },
+  { "INT8", SL_DTYPE_I8 },     { "FLOAT64", SL_DTYPE_F64 }, { "COMPLEX128", 0 },
+  { "UINT64", SL_DTYPE_U64 },  { "RESOURCE", 0 },           { "VARIANT", 0 },
+  { "UINT32", SL_DTYPE_U32 },  { "UINT16", SL_DTYPE_U16 },  { "INT4", 0 },
+};
+
+static void
+code_clear (gpointer data)
+{
+  g_free (((Code *) data)->custom);
+}
+
+static void
+reader_clear (Reader *reader)
+{
+  g_clear_pointer (&reader->codes, g_array_unref);
+  g_clear_pointer (&reader->signed_copies, g_free);
+  g_clear_pointer (&reader->used, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Reader, reader_clear)
+
+static gboolean
+may_copy (Reader *reader, guint64 bytes, GError **error)
+{
+  reader->copied += bytes;
+  if (reader->copied <= (guint64) reader->fb.size * 4 + COPY_ALLOWANCE)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "names and quantisation of the tensors are larger than the file that holds them");
+  return FALSE;
+}
+
+/* A printable copy of a string field. */
+static char *
+dup_name (const SlFbTable *table, guint field)
+{
+  gsize length;
+  const char *text = sl_fb_string (table, field, &length);
+  char *name = text != NULL ? g_utf8_make_valid (text, (gssize) MIN (length, MAX_NAME)) : g_strdup ("");
+  for (char *p = name; *p != '\0'; p++)
+    if (g_ascii_iscntrl (*p))
+      *p = '?';
+  return name;
+}
+
+/* The bytes of buffer @index: NULL with *bytes 0 for an empty one. */
+static gboolean
+find_buffer (Reader *reader, guint32 index, const guint8 **data, gsize *bytes, GError **error)
+{
+  *data = NULL;
+  *bytes = 0;
+  if (index >= reader->buffers.count) {
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "buffer %u does not exist; the file has %u", index, reader->buffers.count);
+    return FALSE;
+  }
+  const SlFbTable table = sl_fb_vector_table (&reader->buffers, index);
+  const SlFbVector inline_data = sl_fb_vector (&table, TFL_BUFFER_DATA, 1);
+  const guint64 offset = sl_fb_u64 (&table, TFL_BUFFER_OFFSET, 0), size = sl_fb_u64 (&table, TFL_BUFFER_SIZE, 0);
+  if (inline_data.count > 0) {
+    *data = sl_fb_vector_data (&inline_data);
+    *bytes = inline_data.count;
+  } else if (offset > 1 && size > 0) {
+    if (offset > reader->fb.size || size > reader->fb.size - offset) {
+      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                   "buffer %u lies at byte %" G_GUINT64_FORMAT " with %" G_GUINT64_FORMAT " bytes; the file ends at %" G_GSIZE_FORMAT,
+                   index, offset, size, reader->fb.size);
+      return FALSE;
+    }
+    *data = reader->fb.data + (gsize) offset;
+    *bytes = (gsize) size;
+  }
+  return TRUE;
+}
+
+static gboolean
+open_model (Reader *reader, SlFbTable *model, GError **error)
+{
+  *model = sl_fb_root (&reader->fb);
+  const SlFbVector subgraphs = sl_fb_vector (model, TFL_MODEL_SUBGRAPHS, 4);
+  const gint32 version = sl_fb_i32 (model, TFL_MODEL_VERSION, 0);
+  if (!sl_fb_check (&reader->fb, error))
+    return FALSE;
+  if (version != TFL_VERSION) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "TensorFlow Lite schema version %d; expected %d", version, TFL_VERSION);
+    return FALSE;
+  }
+  if (subgraphs.count == 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the model has no subgraph; expected at least 1");
+    return FALSE;
+  }
+  const SlFbTable subgraph = sl_fb_vector_table (&subgraphs, 0);
+  reader->buffers = sl_fb_vector (model, TFL_MODEL_BUFFERS, 4);
+  reader->tensors = sl_fb_vector (&subgraph, TFL_SUBGRAPH_TENSORS, 4);
+  reader->operators = sl_fb_vector (&subgraph, TFL_SUBGRAPH_OPERATORS, 4);
+  reader->inputs = sl_fb_vector (&subgraph, TFL_SUBGRAPH_INPUTS, 4);
+  reader->outputs = sl_fb_vector (&subgraph, TFL_SUBGRAPH_OUTPUTS, 4);
+  if (!sl_fb_check (&reader->fb, error))
+    return FALSE;
+  if (reader->tensors.count > SL_MAX_TENSORS || reader->operators.count > SL_MAX_NODES) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model has %u tensors and %u nodes; at most %d and %d are read",
+                 reader->tensors.count, reader->operators.count, SL_MAX_TENSORS, SL_MAX_NODES);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* Operator codes: before 2020 an 8-bit number, since then a 32-bit one beside it; the larger counts. */
+static gboolean
+read_codes (Reader *reader, const SlFbTable *model, GError **error)
+{
+  const SlFbVector codes = sl_fb_vector (model, TFL_MODEL_OPERATOR_CODES, 4);
+  if (codes.count > MAX_CODES) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model has %u operator codes; at most %d are read", codes.count, MAX_CODES);
+    return FALSE;
+  }
+  for (guint i = 0; i < codes.count; i++) {
+    const SlFbTable table = sl_fb_vector_table (&codes, i);
+    const gint8 old = (gint8) sl_fb_u8 (&table, TFL_CODE_DEPRECATED, 0);
+    Code code = { .builtin = MAX (old, sl_fb_i32 (&table, TFL_CODE_BUILTIN, 0)) };
+    if (code.builtin == TFL_BUILTIN_CUSTOM)
+      code.custom = dup_name (&table, TFL_CODE_CUSTOM);
+    code.op = tfl_op_find (code.builtin, code.custom);
+    g_array_append_val (reader->codes, code);
+    if (!may_copy (reader, code.custom != NULL ? strlen (code.custom) : 0, error))
+      return FALSE;
+  }
+  return sl_fb_check (&reader->fb, error);
+}
+
+static gboolean
+mark_used (Reader *reader, const SlFbVector *indices, const TflOp *op, const char *what, gint32 lowest, GError **error)
+{
+  for (guint32 i = 0; i < indices->count; i++) {
+    const gint32 index = sl_fb_vector_i32 (indices, i);
+    if (index < lowest || index >= (gint64) reader->tensors.count) {
+      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s %u is tensor %d; the model has %u tensors", what, i, index, reader->tensors.count);
+      return FALSE;
+    }
+    if (index >= 0 && !tfl_op_is_state (op, i))
+      reader->used[index] = 1;
+  }
+  return TRUE;
+}
+
+static char *
+node_name (Reader *reader, const SlFbTable *node)
+{
+  const SlFbVector outputs = sl_fb_vector (node, TFL_OPERATOR_OUTPUTS, 4);
+  const gint32 first = outputs.count > 0 ? sl_fb_vector_i32 (&outputs, 0) : -1;
+  if (first < 0 || first >= (gint64) reader->tensors.count)
+    return g_strdup ("");
+  const SlFbTable tensor = sl_fb_vector_table (&reader->tensors, (guint32) first);
+  return dup_name (&tensor, TFL_TENSOR_NAME);
+}
+
+/* One sentence for all operators that are missing. */
+static void
+report_missing (Reader *reader, const GArray *missing, GError **error)
+{
+  const TflMissing *all = (const TflMissing *) (gconstpointer) missing->data;
+  const guint chosen = tfl_missing_choose (all, missing->len);
+  const SlFbTable node = sl_fb_vector_table (&reader->operators, all[chosen].node);
+  g_autofree char *name = node_name (reader, &node);
+  tfl_missing_report (all, missing->len, chosen, name, error);
+}
+
+/* Looks at every operator before any is built: codes, operands, and whether all of them are supported. */
+static gboolean
+scan_operators (Reader *reader, GError **error)
+{
+  g_autoptr (GArray) missing = g_array_new (FALSE, FALSE, sizeof (TflMissing));
+  for (guint i = 0; i < reader->operators.count; i++) {
+    const SlFbTable node = sl_fb_vector_table (&reader->operators, i);
+    const guint32 index = sl_fb_u32 (&node, TFL_OPERATOR_CODE, 0);
+    const SlFbVector inputs = sl_fb_vector (&node, TFL_OPERATOR_INPUTS, 4);
+    const SlFbVector outputs = sl_fb_vector (&node, TFL_OPERATOR_OUTPUTS, 4);
+    if (!sl_fb_check (&reader->fb, error))
+      return FALSE;
+    if (index >= reader->codes->len || inputs.count > SL_MAX_OPERANDS || outputs.count > SL_MAX_OPERANDS) {
+      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                   "node %u has operator code %u, %u inputs and %u outputs; expected a code below %u and at most %d of each", i, index,
+                   inputs.count, outputs.count, reader->codes->len, SL_MAX_OPERANDS);
+      return FALSE;
+    }
+    const TflOp *op = g_array_index (reader->codes, Code, index).op;
+    if (!mark_used (reader, &inputs, op, "input", -1, error) || !mark_used (reader, &outputs, NULL, "output", 0, error)) {
+      g_prefix_error (error, "node %u: ", i);
+      return FALSE;
+    }
+    Code *code = &g_array_index (reader->codes, Code, index);
+    if (code->op != NULL || code->reported)
+      continue;
+    code->reported = TRUE;
+    const TflMissing entry = { i, code->builtin, code->custom };
+    g_array_append_val (missing, entry);
+  }
+  if (missing->len > 0) {
+    report_missing (reader, missing, error);
+    return FALSE;
+  }
+  return mark_used (reader, &reader->inputs, NULL, "model input", 0, error)
+         && mark_used (reader, &reader->outputs, NULL, "model output", 0, error);
+}
+
+static gboolean
+read_type (const SlFbTable *table, SlTensor *tensor, GError **error)
+{
+  const guint8 type = sl_fb_u8 (table, TFL_TENSOR_TYPE, 0);
+  tensor->dtype = type < G_N_ELEMENTS (types) ? types[type].dtype : SL_DTYPE_INVALID;
+  if (tensor->dtype == SL_DTYPE_INVALID) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "element type %u %s is not supported", type,
+                 type < G_N_ELEMENTS (types) ? types[type].name : "UNKNOWN");
+    return FALSE;
+  }
+  const SlFbTable sparsity = sl_fb_table (table, TFL_TENSOR_SPARSITY);
+  if (sl_fb_present (&sparsity)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "sparse tensors are not supported; export the model with dense weights");
+    return FALSE;
+  }
+  if (sl_fb_u8 (table, TFL_TENSOR_IS_VARIABLE, 0) != 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "variable tensors (state kept between frames) are not supported");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+read_shape (const SlFbTable *table, SlTensor *tensor, GError **error)
+{
+  const SlFbVector shape = sl_fb_vector (table, TFL_TENSOR_SHAPE, 4);
+  if (shape.count > SL_MAX_RANK) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%u dimensions; at most %d are supported", shape.count, SL_MAX_RANK);
+    return FALSE;
+  }
+  tensor->rank = shape.count;
+  for (guint i = 0; i < tensor->rank; i++)
+    tensor->dims[i] = sl_fb_vector_i32 (&shape, i);
+  return TRUE;
+}
+
+/* The channel dimension of @n scales. A wrong number in the file is forgiven where one dimension only fits. */
+static gint
+find_axis (const SlTensor *tensor, gint32 stated, guint n)
+{
+  gint axis = -1;
+  if (stated >= 0 && stated < (gint32) tensor->rank && tensor->dims[stated] == (gint64) n)
+    return stated;
+  for (guint i = 0; i < tensor->rank; i++) {
+    if (tensor->dims[i] != (gint64) n)
+      continue;
+    if (axis >= 0)
+      return -1;
+    axis = (gint) i;
+  }
+  return axis;
+}
+
+static gboolean
+fill_quantisation (const SlFbVector *scales, const SlFbVector *zeros, const SlTensor *tensor, gfloat *scale, gint32 *zero_point,
+                   GError **error)
+{
+  gint32 lo = 0, hi = 0;
+  sl_dtype_code_range (tensor->dtype, &lo, &hi);
+  for (guint i = 0; i < scales->count; i++) {
+    const gint64 zero = zeros->count == 0 ? 0 : sl_fb_vector_i64 (zeros, zeros->count == 1 ? 0 : i);
+    scale[i] = sl_fb_vector_f32 (scales, i);
+    zero_point[i] = (gint32) zero;
+    if (!isfinite (scale[i]) || scale[i] <= 0.0f) {
+      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "scale %u is %g; expected a finite number above 0", i, (gdouble) scale[i]);
+      return FALSE;
+    }
+    if (zero < lo || zero > hi) {
+      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "zero point %u is %" G_GINT64_FORMAT "; expected %d..%d for %s", i, zero, lo, hi,
+                   sl_dtype_name (tensor->dtype));
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static gboolean
+read_quantisation (Reader *reader, const SlFbTable *table, SlTensor *tensor, GError **error)
+{
+  const SlFbTable quant = sl_fb_table (table, TFL_TENSOR_QUANTISATION);
+  const SlFbVector scales = sl_fb_vector (&quant, TFL_QUANT_SCALE, 4);
+  const SlFbVector zeros = sl_fb_vector (&quant, TFL_QUANT_ZERO_POINT, 8);
+  const guint n = scales.count;
+  gint32 lo, hi;
+  if (n == 0 || !sl_dtype_code_range (tensor->dtype, &lo, &hi) || tensor->dtype == SL_DTYPE_BOOL)
+    return TRUE;
+  if (sl_fb_u8 (&quant, TFL_QUANT_DETAILS_TYPE, 0) != 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "custom quantisation is not supported; expected scales and zero points");
+    return FALSE;
+  }
+  const gint axis = n > 1 ? find_axis (tensor, sl_fb_i32 (&quant, TFL_QUANT_DIMENSION, 0), n) : 0;
+  if (axis < 0 || (zeros.count > 1 && zeros.count != n)) {
+    g_autofree char *text = sl_tensor_describe (tensor);
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%u scales and %u zero points do not fit %s; expected 1 or one a channel", n,
+                 zeros.count, text);
+    return FALSE;
+  }
+  if (!may_copy (reader, (guint64) n * (sizeof (gfloat) + sizeof (gint32)), error))
+    return FALSE;
+  gfloat *scale = sl_arena_alloc (reader->arena, n * sizeof *scale);
+  gint32 *zero_point = sl_arena_alloc (reader->arena, n * sizeof *zero_point);
+  tensor->quant = (SlQuant){ .count = n, .axis = axis, .scale = scale, .zero_point = zero_point };
+  return fill_quantisation (&scales, &zeros, tensor, scale, zero_point, error);
+}
+
+/* Constants stay where they are in the file, unless that is off the alignment of their elements. */
+static gboolean
+read_constant (Reader *reader, const SlFbTable *table, SlTensor *tensor, GError **error)
+{
+  const guint8 *data;
+  gsize bytes, elements, expected;
+  if (!find_buffer (reader, sl_fb_u32 (table, TFL_TENSOR_BUFFER, 0), &data, &bytes, error))
+    return FALSE;
+  if (data == NULL)
+    return TRUE;
+  if (!sl_tensor_elements (tensor, &elements) || !g_size_checked_mul (&expected, elements, sl_dtype_size (tensor->dtype))
+      || expected != bytes) {
+    g_autofree char *text = sl_tensor_describe (tensor);
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the file has %" G_GSIZE_FORMAT " bytes of data for %s", bytes, text);
+    return FALSE;
+  }
+  tensor->bytes = bytes;
+  tensor->data = data;
+  if ((guintptr) data % sl_dtype_size (tensor->dtype) != 0) {
+    if (!may_copy (reader, bytes, error))
+      return FALSE;
+    tensor->data = sl_arena_memdup (reader->arena, data, bytes);
+  }
+  return TRUE;
+}
+
+static gboolean
+read_tensor (Reader *reader, guint index, GError **error)
+{
+  const SlFbTable table = sl_fb_vector_table (&reader->tensors, index);
+  g_autofree char *name = dup_name (&table, TFL_TENSOR_NAME);
+  SlTensor tensor = { 0 };
+  if (!may_copy (reader, strlen (name), error))
+    return FALSE;
+  tensor.name = sl_arena_strdup (reader->arena, name);
+  if (reader->used[index]
+      && (!read_type (&table, &tensor, error) || !read_shape (&table, &tensor, error) || !read_quantisation (reader, &table, &tensor, error)
+          || !read_constant (reader, &table, &tensor, error))) {
+    g_prefix_error (error, "tensor %u '%s': ", index, name);
+    return FALSE;
+  }
+  return sl_fb_check (&reader->fb, error) && sl_graph_add_tensor (reader->graph, &tensor, error) >= 0;
+}
+
+static gboolean
+read_options (Reader *reader, const SlFbTable *node, const TflOp *op, TflOptions *options, GError **error)
+{
+  const guint8 type = sl_fb_u8 (node, TFL_OPERATOR_OPTIONS_TYPE, 0);
+  const SlFbVector custom = sl_fb_vector (node, TFL_OPERATOR_CUSTOM_OPTIONS, 1);
+  const guint64 offset = sl_fb_u64 (node, TFL_OPERATOR_LARGE_OFFSET, 0), size = sl_fb_u64 (node, TFL_OPERATOR_LARGE_SIZE, 0);
+  if (op->options_type != 0 && type != 0 && type != op->options_type) {
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "its options are of type %u; expected %u", type, op->options_type);
+    return FALSE;
+  }
+  if (op->options_type != 0 && type != 0)
+    options->options = sl_fb_table (node, TFL_OPERATOR_OPTIONS);
+  options->custom = sl_fb_vector_data (&custom);
+  options->custom_size = custom.count;
+  if (custom.count == 0 && offset > 1 && offset <= reader->fb.size && size <= reader->fb.size - offset) {
+    options->custom = reader->fb.data + (gsize) offset;
+    options->custom_size = (gsize) size;
+  }
+  return TRUE;
+}
+
+/* Whether converters of the time before TensorType INT8 wrote symmetric int8 weights of this operator as UINT8 with zero point 0. */
+static gboolean
+had_signed_weights (SlOpType op)
+{
+  return op == SL_OP_CONV_2D || op == SL_OP_FULLY_CONNECTED || op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM;
+}
+
+/* Such weights as int8. Only under float activations: there TensorFlow Lite reads them so, and no other meaning was ever written. */
+static gboolean
+read_signed_weights (Reader *reader, SlOpType op, gint32 *inputs, guint n, GError **error)
+{
+  if (!had_signed_weights (op) || n < 2 || inputs[0] < 0 || sl_graph_tensor (reader->graph, inputs[0])->dtype != SL_DTYPE_F32)
+    return TRUE;
+  for (guint i = 1; i < n; i++) {
+    const SlTensor *tensor = inputs[i] < 0 ? NULL : sl_graph_tensor (reader->graph, inputs[i]);
+    if (tensor == NULL || tensor->dtype != SL_DTYPE_U8 || tensor->data == NULL || tensor->quant.count != 1
+        || tensor->quant.zero_point[0] != 0)
+      continue;
+    gint32 *copy = &reader->signed_copies[inputs[i]];
+    if (*copy == 0) {
+      SlTensor codes = *tensor;
+      codes.dtype = SL_DTYPE_I8;
+      *copy = sl_graph_add_tensor (reader->graph, &codes, error);
+      if (*copy < 0)
+        return FALSE;
+    }
+    inputs[i] = *copy;
+  }
+  return TRUE;
+}
+
+static gboolean
+read_operator (Reader *reader, guint index, GError **error)
+{
+  const SlFbTable node = sl_fb_vector_table (&reader->operators, index);
+  const Code *code = &g_array_index (reader->codes, Code, sl_fb_u32 (&node, TFL_OPERATOR_CODE, 0));
+  const SlFbVector in = sl_fb_vector (&node, TFL_OPERATOR_INPUTS, 4), out = sl_fb_vector (&node, TFL_OPERATOR_OUTPUTS, 4);
+  gint32 inputs[SL_MAX_OPERANDS], outputs[SL_MAX_OPERANDS];
+  SlOpParams params = { 0 };
+  TflOptions options = { 0 };
+
+  for (guint i = 0; i < in.count; i++) {
+    inputs[i] = tfl_op_is_state (code->op, i) ? -1 : sl_fb_vector_i32 (&in, i);
+    options.n_inputs += inputs[i] >= 0;
+  }
+  for (guint i = 0; i < out.count; i++)
+    outputs[i] = sl_fb_vector_i32 (&out, i);
+  if (!read_options (reader, &node, code->op, &options, error)
+      || (code->op->parse != NULL && !code->op->parse (&options, &params, error))) {
+    g_autofree char *name = node_name (reader, &node);
+    g_prefix_error (error, "node %u %s '%s': ", index, sl_op_name (code->op->op), name);
+    return FALSE;
+  }
+  return sl_fb_check (&reader->fb, error) && read_signed_weights (reader, code->op->op, inputs, in.count, error)
+         && sl_graph_add_node (reader->graph, code->op->op, index, inputs, in.count, outputs, out.count, &params, error);
+}
+
+/* A picture's size may not be dynamic, even where a placeholder stands in the shape; a batch of -1 becomes that placeholder. */
+static gboolean
+check_signature (Reader *reader, gint32 index, GError **error)
+{
+  const SlFbTable table = sl_fb_vector_table (&reader->tensors, (guint32) index);
+  const SlFbVector signature = sl_fb_vector (&table, TFL_TENSOR_SIGNATURE, 4);
+  for (guint i = 1; i < signature.count; i++) {
+    if (sl_fb_vector_i32 (&signature, i) >= 0)
+      continue;
+    g_autofree char *name = dup_name (&table, TFL_TENSOR_NAME);
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "input '%s': dimension %u is dynamic (%d in shape_signature); export the model with a fixed input shape", name, i,
+                 sl_fb_vector_i32 (&signature, i));
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+read_io (Reader *reader, GError **error)
+{
+  gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
+  if (reader->inputs.count > SL_MAX_IO || reader->outputs.count > SL_MAX_IO) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model has %u inputs and %u outputs; expected 1 to %d of each", reader->inputs.count,
+                 reader->outputs.count, SL_MAX_IO);
+    return FALSE;
+  }
+  for (guint i = 0; i < reader->inputs.count; i++) {
+    inputs[i] = sl_fb_vector_i32 (&reader->inputs, i);
+    if (!check_signature (reader, inputs[i], error))
+      return FALSE;
+  }
+  for (guint i = 0; i < reader->outputs.count; i++)
+    outputs[i] = sl_fb_vector_i32 (&reader->outputs, i);
+  return sl_fb_check (&reader->fb, error)
+         && sl_graph_set_io (reader->graph, inputs, reader->inputs.count, outputs, reader->outputs.count, error);
+}
+
+static gboolean
+read_metadata (Reader *reader, const SlFbTable *model, GBytes *bytes, SlModelMetadata *metadata, GError **error)
+{
+  const SlFbVector entries = sl_fb_vector (model, TFL_MODEL_METADATA, 4);
+  const guint8 *buffer = NULL;
+  gsize size = 0;
+  for (guint i = 0; i < MIN (entries.count, MAX_METADATA); i++) {
+    const SlFbTable entry = sl_fb_vector_table (&entries, i);
+    gsize length;
+    const char *name = sl_fb_string (&entry, TFL_METADATA_ENTRY_NAME, &length);
+    if (length != strlen (TFL_METADATA_NAME) || memcmp (name, TFL_METADATA_NAME, length) != 0)
+      continue;
+    if (!find_buffer (reader, sl_fb_u32 (&entry, TFL_METADATA_ENTRY_BUFFER, 0), &buffer, &size, error)) {
+      g_prefix_error (error, "metadata: ");
+      return FALSE;
+    }
+    break;
+  }
+  return sl_fb_check (&reader->fb, error) && tfl_metadata_read (bytes, buffer, size, metadata, error);
+}
+
+static gboolean
+probe (GBytes *bytes)
+{
+  gsize size;
+  const void *data = g_bytes_get_data (bytes, &size);
+  return sl_fb_has_identifier (data, size, TFL_IDENTIFIER);
+}
+
+static gboolean
+read_model (GBytes *bytes, const char *path, SlGraph *graph, SlModelMetadata *metadata, GError **error)
+{
+  g_auto (Reader) reader = { .graph = graph, .arena = sl_graph_arena (graph) };
+  SlFbTable model;
+  gsize size;
+  const void *data = g_bytes_get_data (bytes, &size);
+
+  sl_fb_init (&reader.fb, data, size);
+  reader.codes = g_array_new (FALSE, TRUE, sizeof (Code));
+  g_array_set_clear_func (reader.codes, code_clear);
+  if (!open_model (&reader, &model, error) || !read_codes (&reader, &model, error))
+    return FALSE;
+  reader.used = g_new0 (guint8, MAX (reader.tensors.count, 1));
+  reader.signed_copies = g_new0 (gint32, MAX (reader.tensors.count, 1));
+  if (!scan_operators (&reader, error))
+    return FALSE;
+  for (guint i = 0; i < reader.tensors.count; i++)
+    if (!read_tensor (&reader, i, error))
+      return FALSE;
+  for (guint i = 0; i < reader.operators.count; i++)
+    if (!read_operator (&reader, i, error))
+      return FALSE;
+  return read_io (&reader, error) && read_metadata (&reader, &model, bytes, metadata, error);
+}
+
+const SlModelReader sl_reader_tflite = { .name = "tflite", .probe = probe, .read = read_model };

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Launch lines and element groups to pipelines, with GStreamer's errors completed by file, line and the name probably meant.
+ */
+#include "config.h"
+#include "pipelines/description/build.h"
+
+#include <string.h>
+
+#include "base/show.h"
+#include "core/error.h"
+#include "base/suggest.h"
+
+void
+sl_find_installed_elements (const char *element)
+{
+  g_autoptr (GstElementFactory) factory = gst_element_factory_find (element);
+  if (factory == NULL)
+    gst_registry_scan_path (gst_registry_get (), SL_PLUGIN_DIR);
+}
+
+/* (transfer full): "; did you mean 'X'?" when an element of nearly that name is installed. */
+static char *
+suggest_element (const char *name)
+{
+  GList *features = gst_registry_get_feature_list (gst_registry_get (), GST_TYPE_ELEMENT_FACTORY);
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  for (GList *link = features; link != NULL; link = link->next)
+    g_ptr_array_add (names, GST_OBJECT_NAME (link->data));
+  const char *near = sl_suggest (name, (const char *const *) names->pdata, names->len);
+  char *hint = near != NULL ? g_strdup_printf ("; did you mean '%s'?", near) : g_strdup ("; is its GStreamer plugin installed?");
+  gst_plugin_feature_list_free (features);
+  return hint;
+}
+
+/* (transfer full): @message has the property's name in its first quotes, and the element's kind or name in the second. */
+static char *
+suggest_property (const char *message)
+{
+  g_auto (GStrv) quoted = g_strsplit (message, "\"", 5);
+  GstElement *element = g_strv_length (quoted) == 5 ? gst_element_factory_make (quoted[3], NULL) : NULL;
+  if (element == NULL)
+    return g_strdup ("; gst-inspect-1.0 ELEMENT lists an element's properties");
+  g_autoptr (GError) unknown = NULL;
+  char *hint = NULL;
+  gst_object_ref_sink (element);
+  if (!sl_property_from_text (G_OBJECT (element), quoted[1], "", &unknown) && strchr (unknown->message, ';') != NULL)
+    hint = g_strdup (strchr (unknown->message, ';'));
+  gst_object_unref (element);
+  return hint != NULL ? hint : g_strdup ("");
+}
+
+static char *
+suggest (GstParseContext *context, const GError *problem)
+{
+  g_auto (GStrv) missing = gst_parse_context_get_missing_elements (context);
+  if (g_error_matches (problem, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_ELEMENT) && missing != NULL)
+    return suggest_element (missing[0]);
+  if (g_error_matches (problem, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_PROPERTY))
+    return suggest_property (problem->message);
+  if (g_error_matches (problem, GST_PARSE_ERROR, GST_PARSE_ERROR_SYNTAX))
+    return g_strdup ("; expected ELEMENT PROPERTY=VALUE ... ! ELEMENT ..., with one '!' between two elements and none at the ends");
+  return g_strdup ("");
+}
+
+static void
+launch_error (const SlDescription *description, GstParseContext *context, const GError *problem, GError **error)
+{
+  const gboolean unknown = g_error_matches (problem, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_ELEMENT);
+  g_autofree char *hint = suggest (context, problem);
+  g_set_error (error, SL_ERROR, unknown ? SL_ERROR_UNSUPPORTED : SL_ERROR_FORMAT, "%s:%u: [pipeline] launch: %s%s",
+               description->launch_file, description->launch_line, problem->message, hint);
+}
+
+/* A launch line of one element, or of one bin, is no pipeline yet. */
+static GstElement *
+as_pipeline (GstElement *parsed)
+{
+  if (GST_IS_PIPELINE (parsed))
+    return parsed;
+  GstElement *pipeline = gst_pipeline_new (NULL);
+  gst_bin_add (GST_BIN (pipeline), parsed);
+  gst_object_unref (parsed); /* sunk, so the bin took a reference of its own */
+  return pipeline;
+}
+
+static GstElement *
+parse_launch (const SlDescription *description, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  GstParseContext *context = gst_parse_context_new ();
+  GstElement *parsed = gst_parse_launch_full (description->launch, context, GST_PARSE_FLAG_FATAL_ERRORS, &problem);
+  if (parsed != NULL)
+    parsed = as_pipeline (gst_object_ref_sink (parsed));
+  if (problem != NULL) {
+    launch_error (description, context, problem, error);
+    if (parsed != NULL)
+      gst_object_unref (parsed);
+    parsed = NULL;
+  }
+  gst_parse_context_free (context);
+  return parsed;
+}
+
+static void
+collect_name (const GValue *item, gpointer names)
+{
+  g_ptr_array_add (names, gst_object_get_name (g_value_get_object (item)));
+}
+
+static gboolean
+unknown_element (GstElement *pipeline, const SlElementOverride *override, GError **error)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  GstIterator *elements = gst_bin_iterate_recurse (GST_BIN (pipeline));
+  gst_iterator_foreach (elements, collect_name, names);
+  gst_iterator_free (elements);
+  g_autofree char *hint = sl_suggest_text (override->element, (const char *const *) names->pdata, names->len);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s:%u: [element %s] %s: the launch line has no element with name=%s%s", override->file,
+               override->line, override->element, override->property, override->element, hint);
+  return FALSE;
+}
+
+static gboolean
+apply (GstElement *pipeline, const SlElementOverride *override, GError **error)
+{
+  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), override->element);
+  if (element == NULL)
+    return unknown_element (pipeline, override, error);
+  const gboolean good = sl_property_from_text (G_OBJECT (element), override->property, override->value, error);
+  if (!good)
+    g_prefix_error (error, "%s:%u: [element %s] %s: ", override->file, override->line, override->element, override->property);
+  gst_object_unref (element);
+  return good;
+}
+
+GstElement *
+sl_description_build (const SlDescription *description, GError **error)
+{
+  GstElement *pipeline = parse_launch (description, error);
+  gboolean good = pipeline != NULL;
+  for (guint i = 0; good && i < description->overrides->len; i++)
+    good = apply (pipeline, &g_array_index (description->overrides, SlElementOverride, i), error);
+  if (!good) {
+    sl_show_error (error);
+    gst_clear_object (&pipeline);
+    return NULL;
+  }
+  gst_object_set_name (GST_OBJECT (pipeline), description->name);
+  return pipeline;
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From keys to a description: groups are told apart, parameters resolved, then every other value substituted and read. Later keys
+ * win; each is looked at all the same, so that a mistake in an overridden key is still an error.
+ */
+#include "pipelines/description/description.h"
+
+#include <string.h>
+
+#include "base/show.h"
+#include "core/error.h"
+#include "pipelines/description/key_text.h"
+#include "pipelines/description/parameters.h"
+#include "pipelines/description/sources.h"
+#include "pipelines/description/substitute.h"
+#include "base/suggest.h"
+#include "pipelines/description/typed_values.h"
+
+#define SUFFIX ".pipeline"
+#define ELEMENT_PREFIX "element "
+#define MAX_OVERRIDES 4096
+#define DEFAULT_BACKOFF_MIN 500
+#define DEFAULT_BACKOFF_MAX 30000
+#define DEFAULT_WATCHDOG 10000
+#define DEFAULT_START_TIMEOUT 30000
+
+static const char *const restart_names[] = { "no", "on-failure", "always" };
+
+const char *
+sl_restart_name (SlRestart restart)
+{
+  return restart_names[restart];
+}
+
+static gboolean
+take_text (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value, GError **error)
+{
+  char **text = slot;
+  if (value[0] == '\0')
+    return sl_key_fail (entry, error, "expected a value, got ''");
+  g_free (*text);
+  *text = g_strdup (value);
+  return TRUE;
+}
+
+static gboolean
+take_launch (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value, GError **error)
+{
+  g_clear_pointer (&self->launch_file, g_ref_string_release);
+  self->launch_file = g_ref_string_acquire (entry->file);
+  self->launch_line = entry->line;
+  return take_text (self, slot, entry, value, error);
+}
+
+static gboolean
+take_restart (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value, GError **error)
+{
+  guint restart = 0;
+  if (!sl_value_choice (entry, value, restart_names, G_N_ELEMENTS (restart_names), &restart, error))
+    return FALSE;
+  self->restart = (SlRestart) restart;
+  return TRUE;
+}
+
+static gboolean
+take_time (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value, GError **error)
+{
+  return sl_value_time (entry, value, slot, error);
+}
+
+/* The keys of [pipeline], but for include, which sources.c has taken. */
+static const struct
+{
+  const char *key;
+  gsize offset;
+  gboolean launch; /* values are escaped for gst-launch */
+  gboolean (*take) (SlDescription *, gpointer, const SlKeyEntry *, const char *, GError **);
+} keys[] = {
+  { "name", G_STRUCT_OFFSET (SlDescription, name), FALSE, take_text },
+  { "description", G_STRUCT_OFFSET (SlDescription, description), FALSE, take_text },
+  { "launch", G_STRUCT_OFFSET (SlDescription, launch), TRUE, take_launch },
+  { "restart", 0, FALSE, take_restart },
+  { "backoff-min", G_STRUCT_OFFSET (SlDescription, backoff_min), FALSE, take_time },
+  { "backoff-max", G_STRUCT_OFFSET (SlDescription, backoff_max), FALSE, take_time },
+  { "watchdog", G_STRUCT_OFFSET (SlDescription, watchdog), FALSE, take_time },
+  { "start-timeout", G_STRUCT_OFFSET (SlDescription, start_timeout), FALSE, take_time },
+};
+
+static gboolean
+take_pipeline_key (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, GError **error)
+{
+  const char *known[G_N_ELEMENTS (keys) + 1] = { SL_INCLUDE_KEY };
+  for (guint i = 0; i < G_N_ELEMENTS (keys); i++) {
+    known[i + 1] = keys[i].key;
+    if (strcmp (entry->key, keys[i].key) != 0)
+      continue;
+    g_autofree char *value = sl_substitute (entry->value, keys[i].launch, sl_parameter_set_lookup, set, error);
+    if (value == NULL)
+      return sl_key_prefix (entry, error);
+    return keys[i].take (self, G_STRUCT_MEMBER_P (self, keys[i].offset), entry, value, error);
+  }
+  g_autofree char *hint = sl_suggest_text (entry->key, known, G_N_ELEMENTS (known));
+  return sl_key_fail (entry, error, "unknown key%s", hint);
+}
+
+static void
+override_clear (gpointer data)
+{
+  SlElementOverride *override = data;
+  g_free (override->element);
+  g_free (override->property);
+  g_free (override->value);
+  g_clear_pointer (&override->file, g_ref_string_release);
+}
+
+static SlElementOverride *
+find_override (SlDescription *self, const char *element, const char *property)
+{
+  for (guint i = 0; i < self->overrides->len; i++) {
+    SlElementOverride *override = &g_array_index (self->overrides, SlElementOverride, i);
+    if (strcmp (override->element, element) == 0 && strcmp (override->property, property) == 0)
+      return override;
+  }
+  SlElementOverride empty = { 0 };
+  g_array_append_val (self->overrides, empty);
+  return &g_array_index (self->overrides, SlElementOverride, self->overrides->len - 1);
+}
+
+static gboolean
+take_override (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, GError **error)
+{
+  const char *element = entry->group + strlen (ELEMENT_PREFIX);
+  g_autofree char *value = sl_substitute (entry->value, FALSE, sl_parameter_set_lookup, set, error);
+  if (value == NULL)
+    return sl_key_prefix (entry, error);
+  if (self->overrides->len >= MAX_OVERRIDES)
+    return sl_key_fail (entry, error, "more than %d properties of elements", MAX_OVERRIDES);
+  SlElementOverride *override = find_override (self, element, entry->key);
+  override_clear (override);
+  *override = (SlElementOverride){ g_strdup (element), g_strdup (entry->key), g_steal_pointer (&value), g_ref_string_acquire (entry->file),
+                                   entry->line };
+  return TRUE;
+}
+
+static gboolean
+is_named_group (const SlKeyEntry *entry, const char *prefix)
+{
+  return g_str_has_prefix (entry->group, prefix) && entry->group[strlen (prefix)] != '\0';
+}
+
+static gboolean
+unknown_group (const SlKeyEntry *entry, GError **error)
+{
+  static const char *const groups[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, "parameter NAME", "element NAME" };
+  g_autofree char *word = g_strdup (entry->group);
+  word[strcspn (word, " ")] = '\0';
+  const char *first[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, "parameter", "element" };
+  const char *near = strchr (entry->group, ' ') == NULL ? sl_suggest (entry->group, first, 2) : sl_suggest (word, first + 2, 2);
+  g_autofree char *hint = NULL;
+  for (guint i = 0; near != NULL && i < G_N_ELEMENTS (first); i++)
+    if (near == first[i])
+      hint = g_strdup_printf ("; did you mean [%s]?", groups[i]);
+  if (hint == NULL)
+    hint = g_strdup ("; expected [pipeline], [parameters], [parameter NAME] or [element NAME]");
+  return sl_key_fail (entry, error, "unknown group%s", hint);
+}
+
+/* First pass: what declares parameters; second pass: the rest, which may use them. */
+static gboolean
+take_entry (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, gboolean second, GError **error)
+{
+  if (strcmp (entry->group, SL_PARAMETERS_GROUP) == 0)
+    return second || sl_parameter_set_default (set, entry, error);
+  if (is_named_group (entry, SL_PARAMETER_PREFIX))
+    return second || sl_parameter_set_detail (set, entry->group + strlen (SL_PARAMETER_PREFIX), entry, error);
+  if (strcmp (entry->group, SL_PIPELINE_GROUP) == 0)
+    return !second || take_pipeline_key (self, set, entry, error);
+  if (is_named_group (entry, ELEMENT_PREFIX))
+    return !second || take_override (self, set, entry, error);
+  return unknown_group (entry, error);
+}
+
+static char *
+default_name (const char *path)
+{
+  char *name = g_path_get_basename (path);
+  if (g_str_has_suffix (name, SUFFIX) && strlen (name) > strlen (SUFFIX))
+    name[strlen (name) - strlen (SUFFIX)] = '\0';
+  return name;
+}
+
+static gboolean
+complete (SlDescription *self, GError **error)
+{
+  if (self->launch == NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s: [pipeline] launch: missing; expected launch=SOURCE ! ... ! SINK", self->path);
+    return FALSE;
+  }
+  if (self->backoff_min > self->backoff_max) {
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s: [pipeline] backoff-min: %u ms is more than backoff-max, %u ms", self->path,
+                 self->backoff_min, self->backoff_max);
+    return FALSE;
+  }
+  if (self->name == NULL)
+    self->name = default_name (self->path);
+  return TRUE;
+}
+
+static gboolean
+interpret (SlDescription *self, GArray *entries, GHashTable *parameters, GError **error)
+{
+  g_autoptr (SlParameterSet) set = sl_parameter_set_new ();
+  for (guint i = 0; i < entries->len; i++)
+    if (!take_entry (self, set, &g_array_index (entries, SlKeyEntry, i), FALSE, error))
+      return FALSE;
+  if (!sl_parameter_set_resolve (set, parameters, self->path, error))
+    return FALSE;
+  for (guint i = 0; i < entries->len; i++)
+    if (!take_entry (self, set, &g_array_index (entries, SlKeyEntry, i), TRUE, error))
+      return FALSE;
+  self->parameters = sl_parameter_set_steal (set);
+  return complete (self, error);
+}
+
+static SlDescription *
+description_new (const char *path)
+{
+  SlDescription *self = g_new0 (SlDescription, 1);
+  self->path = g_strdup (path);
+  self->backoff_min = DEFAULT_BACKOFF_MIN;
+  self->backoff_max = DEFAULT_BACKOFF_MAX;
+  self->watchdog = DEFAULT_WATCHDOG;
+  self->start_timeout = DEFAULT_START_TIMEOUT;
+  self->overrides = g_array_new (FALSE, TRUE, sizeof (SlElementOverride));
+  g_array_set_clear_func (self->overrides, override_clear);
+  self->files = g_ptr_array_new_with_free_func (g_free);
+  return self;
+}
+
+SlDescription *
+sl_description_load (const char *path, GHashTable *parameters, GError **error)
+{
+  g_autoptr (SlDescription) self = description_new (path);
+  g_autoptr (GArray) entries = sl_key_entries_new ();
+  if (sl_sources_load (path, entries, self->files, error) && interpret (self, entries, parameters, error))
+    return g_steal_pointer (&self);
+  sl_show_error (error);
+  return NULL;
+}
+
+SlDescription *
+sl_description_new_from_string (const char *text, gssize length, const char *path, GHashTable *parameters, GError **error)
+{
+  g_autoptr (SlDescription) self = description_new (path);
+  g_autoptr (GArray) entries = sl_key_entries_new ();
+  if (sl_sources_parse (text, length < 0 ? strlen (text) : (gsize) length, path, entries, self->files, error)
+      && interpret (self, entries, parameters, error))
+    return g_steal_pointer (&self);
+  sl_show_error (error);
+  return NULL;
+}
+
+GHashTable *
+sl_description_declared (const char *path, GError **error)
+{
+  g_autoptr (GHashTable) names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GPtrArray) files = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GArray) entries = sl_key_entries_new ();
+  if (!sl_sources_load (path, entries, files, error))
+    return NULL;
+  for (guint i = 0; i < entries->len; i++) {
+    const SlKeyEntry *entry = &g_array_index (entries, SlKeyEntry, i);
+    if (strcmp (entry->group, SL_PARAMETERS_GROUP) == 0)
+      g_hash_table_add (names, g_strdup (entry->key));
+    else if (is_named_group (entry, SL_PARAMETER_PREFIX))
+      g_hash_table_add (names, g_strdup (entry->group + strlen (SL_PARAMETER_PREFIX)));
+  }
+  return g_steal_pointer (&names);
+}
+
+void
+sl_description_free (SlDescription *description)
+{
+  g_free (description->path);
+  g_free (description->name);
+  g_free (description->description);
+  g_free (description->launch);
+  g_clear_pointer (&description->launch_file, g_ref_string_release);
+  g_clear_pointer (&description->parameters, g_array_unref);
+  g_array_unref (description->overrides);
+  g_ptr_array_unref (description->files);
+  g_free (description);
+}
+
+const SlParameter *
+sl_description_find (const SlDescription *description, const char *name)
+{
+  for (guint i = 0; i < description->parameters->len; i++) {
+    const SlParameter *parameter = &g_array_index (description->parameters, SlParameter, i);
+    if (strcmp (parameter->name, name) == 0)
+      return parameter;
+  }
+  return NULL;
+}

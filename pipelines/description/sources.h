@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The files that make one description: the file, what it includes before it, its drop-ins behind it.
+ */
+#ifndef SL_PIPELINES_DESCRIPTION_SOURCES_H
+#define SL_PIPELINES_DESCRIPTION_SOURCES_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define SL_PIPELINE_GROUP "pipeline"
+#define SL_INCLUDE_KEY "include"
+
+/** sl_sources_load: appends the keys of @path, its includes and its drop-ins to @entries (key_text.h), later ones winning, and the files
+ *  to @files (of char *). */
+gboolean sl_sources_load (const char *path, GArray *entries, GPtrArray *files, GError **error);
+/** sl_sources_parse: the same of text that stands for the file @path, without drop-ins. */
+gboolean sl_sources_parse (const char *text, gsize length, const char *path, GArray *entries, GPtrArray *files, GError **error);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Substitution, and the escaping that keeps a value from becoming elements and links.
+ *
+ * gst-launch's lexer takes the longest match, and its backslash may stand for itself or escape what follows. An escaped value is
+ * therefore unambiguous only while no backslash ends it: the blank, quote or '!' behind it would join it. Inside quotes, single or
+ * double, the same escapes mean the same.
+ */
+#include "pipelines/description/substitute.h"
+
+#include <string.h>
+
+#include "core/error.h"
+
+/* What needs no backslash in any place of the grammar. '=' is not among it: a bare word with one would set a property. */
+static gboolean
+is_plain (char c)
+{
+  return g_ascii_isalnum (c) || (guint8) c >= 0x80 || strchr ("_-./:,%+@~#?&*^", c) != NULL;
+}
+
+/* Appends @value to @to as one word of gst-launch's grammar. FALSE with @error set when the grammar cannot say it. */
+static gboolean
+launch_escape (GString *to, const char *value, GError **error)
+{
+  const gsize length = strlen (value);
+  for (gsize i = 0; i < length; i++) {
+    if (g_ascii_iscntrl (value[i])) {
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "control character 0x%02x; a launch line cannot hold it", (guint8) value[i]);
+      return FALSE;
+    }
+    if (!is_plain (value[i]))
+      g_string_append_c (to, '\\');
+    g_string_append_c (to, value[i]);
+  }
+  if (length > 0 && value[length - 1] == '\\') {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "ends with a backslash; a launch line cannot hold that, state it in [element NAME]");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+sl_parameter_name_valid (const char *name)
+{
+  if (!g_ascii_isalpha (name[0]) && name[0] != '_')
+    return FALSE;
+  gsize n = 0;
+  while (g_ascii_isalnum (name[n]) || name[n] == '_' || name[n] == '-')
+    n++;
+  return name[n] == '\0' && n <= SL_PARAMETER_NAME_MAX;
+}
+
+/* An empty value between blanks would let the next word take its place. */
+static gboolean
+is_word_of_its_own (const GString *before, const char *behind)
+{
+  const char last = before->len > 0 ? before->str[before->len - 1] : ' ';
+  return (last == '=' || g_ascii_isspace (last)) && (*behind == '\0' || g_ascii_isspace (*behind));
+}
+
+/* Appends the value of the parameter at @at, behind "${"; what follows it is returned, NULL with @error set. */
+static const char *
+append_value (GString *out, const char *at, gboolean launch, SlLookup lookup, gpointer data, GError **error)
+{
+  const char *close = strchr (at, '}');
+  g_autofree char *name = close != NULL && close - at <= 2 * SL_PARAMETER_NAME_MAX ? g_strndup (at, (gsize) (close - at)) : NULL;
+  if (close == NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "expected '}' behind '${' (write '$${' for '${' itself)");
+    return NULL;
+  }
+  if (name == NULL || !sl_parameter_name_valid (name)) {
+    g_autofree char *cut = g_utf8_make_valid (at, MIN (close - at, 30));
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "expected a parameter's name (letters, digits, _ and -) in '${...}', got '%s'", cut);
+    return NULL;
+  }
+  const char *value = lookup (name, data, error);
+  if (value == NULL)
+    return NULL;
+  if (out->len + strlen (value) > SL_SUBSTITUTE_MAX) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "${%s}: the text grows beyond %" G_GSIZE_FORMAT " bytes", name, SL_SUBSTITUTE_MAX);
+    return NULL;
+  }
+  if (!launch) {
+    g_string_append (out, value);
+  } else if (value[0] == '\0' && is_word_of_its_own (out, close + 1)) {
+    g_string_append (out, "\"\"");
+  } else if (!launch_escape (out, value, error)) {
+    g_prefix_error (error, "${%s}: ", name);
+    return NULL;
+  }
+  return close + 1;
+}
+
+char *
+sl_substitute (const char *text, gboolean launch, SlLookup lookup, gpointer data, GError **error)
+{
+  GString *out = g_string_new (NULL);
+  while (text != NULL && *text != '\0') {
+    if (g_str_has_prefix (text, "$${")) {
+      g_string_append (out, "${");
+      text += 3;
+    } else if (g_str_has_prefix (text, "${")) {
+      text = append_value (out, text + 2, launch, lookup, data, error);
+    } else {
+      g_string_append_c (out, *text++);
+    }
+  }
+  return g_string_free (out, text == NULL);
+}

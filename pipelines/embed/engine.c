@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The bus is read where messages are posted, so nothing waits for a main loop and nothing piles up; what would wait for other
+ * threads is done in one of GStreamer's own. Handlers are taken off before the pipeline is let go.
+ */
+#include "pipelines/embed/engine.h"
+
+#include "base/show.h"
+#include "core/error.h"
+#include "pipelines/description/build.h"
+#include "pipelines/embed/emitters.h"
+
+struct _SlEngine
+{
+  GstElement *pipeline;
+  GPtrArray *emitters;
+  SlFrameSource *source; /* (nullable) */
+  const SlEngineEvents *events;
+  gpointer owner;
+};
+
+gboolean
+sl_engine_init (GError **error)
+{
+  static gsize looked;
+  if (!gst_init_check (NULL, NULL, error))
+    return FALSE;
+  if (g_once_init_enter (&looked)) {
+    sl_find_installed_elements ("slpostprocess");
+    g_once_init_leave (&looked, 1);
+  }
+  return TRUE;
+}
+
+static void
+take_predictions (GstElement *element, SlPredictions *predictions, SlEngine *engine)
+{
+  engine->events->predictions (engine->owner, predictions);
+}
+
+static void
+take_error (SlEngine *engine, GstMessage *message)
+{
+  g_autoptr (GError) error = NULL;
+  gst_message_parse_error (message, &error, NULL);
+  g_prefix_error (&error, "%s: ", GST_MESSAGE_SRC_NAME (message));
+  sl_show_error (&error);
+  engine->events->failed (engine->owner, error, GST_MESSAGE_SRC_NAME (message));
+}
+
+static void
+take_state (SlEngine *engine, GstMessage *message)
+{
+  GstState state, pending;
+  gst_message_parse_state_changed (message, NULL, &state, &pending);
+  if (state == GST_STATE_PLAYING || (state == GST_STATE_PAUSED && pending == GST_STATE_VOID_PENDING))
+    engine->events->reached (engine->owner, state);
+}
+
+static void
+recalculate_latency (GstElement *pipeline, gpointer data)
+{
+  gst_bin_recalculate_latency (GST_BIN (pipeline));
+}
+
+/* The clock went away with its element: a new one is chosen on the way from paused to playing. */
+static void
+renew_clock (GstElement *pipeline, gpointer data)
+{
+  gst_element_set_state (pipeline, GST_STATE_PAUSED);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+}
+
+static GstBusSyncReply
+take_message (GstBus *bus, GstMessage *message, gpointer data)
+{
+  SlEngine *engine = data;
+  switch (GST_MESSAGE_TYPE (message)) {
+    case GST_MESSAGE_ERROR:
+      take_error (engine, message);
+      break;
+    case GST_MESSAGE_EOS:
+      engine->events->ended (engine->owner);
+      break;
+    case GST_MESSAGE_STATE_CHANGED:
+      if (GST_MESSAGE_SRC (message) == GST_OBJECT (engine->pipeline))
+        take_state (engine, message);
+      break;
+    case GST_MESSAGE_LATENCY:
+      gst_element_call_async (engine->pipeline, recalculate_latency, NULL, NULL);
+      break;
+    case GST_MESSAGE_CLOCK_LOST:
+      gst_element_call_async (engine->pipeline, renew_clock, NULL, NULL);
+      break;
+    default:
+      break;
+  }
+  gst_message_unref (message);
+  return GST_BUS_DROP;
+}
+
+SlEngine *
+sl_engine_new (const SlDescription *description, const SlEngineEvents *events, gpointer owner, GError **error)
+{
+  GstElement *pipeline = sl_description_build (description, error);
+  if (pipeline == NULL)
+    return NULL;
+  SlEngine *engine = g_new0 (SlEngine, 1);
+  engine->pipeline = pipeline;
+  engine->events = events;
+  engine->owner = owner;
+  engine->source = sl_frame_source_new (GST_BIN (pipeline));
+  engine->emitters = sl_emitters_find (GST_BIN (pipeline));
+  for (guint i = 0; i < engine->emitters->len; i++)
+    g_signal_connect (g_ptr_array_index (engine->emitters, i), "predictions", G_CALLBACK (take_predictions), engine);
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  gst_bus_set_sync_handler (bus, take_message, engine, NULL);
+  return engine;
+}
+
+gboolean
+sl_engine_go_to (SlEngine *engine, GstState state)
+{
+  return gst_element_set_state (engine->pipeline, state) != GST_STATE_CHANGE_FAILURE;
+}
+
+void
+sl_engine_stop (SlEngine *engine)
+{
+  gst_element_set_state (engine->pipeline, GST_STATE_NULL);
+}
+
+void
+sl_engine_free (SlEngine *engine)
+{
+  if (engine == NULL)
+    return;
+  sl_engine_stop (engine);
+  g_autoptr (GstBus) bus = gst_element_get_bus (engine->pipeline);
+  gst_bus_set_sync_handler (bus, NULL, NULL, NULL);
+  for (guint i = 0; i < engine->emitters->len; i++)
+    g_signal_handlers_disconnect_by_data (g_ptr_array_index (engine->emitters, i), engine);
+  g_ptr_array_unref (engine->emitters);
+  sl_frame_source_free (engine->source);
+  gst_object_unref (engine->pipeline);
+  g_free (engine);
+}
+
+GstElement *
+sl_engine_find (SlEngine *engine, const char *name)
+{
+  return gst_bin_get_by_name (GST_BIN (engine->pipeline), name);
+}
+
+SlFrameSource *
+sl_engine_source (SlEngine *engine)
+{
+  return engine->source;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Buffers for lines of text and for masks, taken from a pool that grows with the largest so far, so that a stream of them asks
+ * the heap for nothing.
+ */
+#ifndef SL_PLUGINS_BYTE_POOL_H
+#define SL_PLUGINS_BYTE_POOL_H
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/** Zeroed at first. One thread at a time; buffers may outlive it. */
+typedef struct
+{
+  GstBufferPool *pool;
+  guint bytes; /* of each buffer in it */
+} SlBytePool;
+
+void sl_byte_pool_clear (SlBytePool *pool);
+/** sl_byte_pool_take: (transfer full): a buffer with a copy of @data. @pool: (nullable): without one it is had from the heap */
+GstBuffer *sl_byte_pool_take (SlBytePool *pool, gconstpointer data, gsize bytes);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The thread that keeps a camera coming: connects, watches, tears down, waits, connects again. It owns the inner pipeline
+ * and is the only one to change its state, so whatever blocks in there blocks nobody else.
+ */
+#ifndef SL_PLUGINS_CAMERA_FEED_H
+#define SL_PLUGINS_CAMERA_FEED_H
+
+#include <gst/app/gstappsrc.h>
+
+#include "plugins/camera/source.h"
+
+G_BEGIN_DECLS
+
+typedef struct _SlCameraFeed SlCameraFeed;
+
+/** sl_camera_feed_start: frames go to @output, messages come from @camera, whose clock and base time stamp them and whose "src"
+ *  pad tells what is wanted. @uri (transfer full); of @settings numbers are copied. */
+SlCameraFeed *sl_camera_feed_start (GstElement *camera, GstAppSrc *output, SlCameraUri *uri, const SlCameraSettings *settings);
+/** sl_camera_feed_stop: (transfer full): returns when the inner pipeline is down, at the latest after 1.5 s: what is stuck then
+ *  is left to end by itself, without its camera. No message and no frame comes after it. @output must be flushing. */
+void sl_camera_feed_stop (SlCameraFeed *feed);
+/** sl_camera_feed_age: ms since the last frame, -1 before the first. Any thread. */
+gint64 sl_camera_feed_age (SlCameraFeed *feed);
+/** sl_camera_feed_state: SlCameraStatus.state of the last message; "stopped" before the first. Any thread. */
+const char *sl_camera_feed_state (SlCameraFeed *feed);
+
+G_END_DECLS
+
+#endif

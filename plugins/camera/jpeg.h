@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * JPEG pictures from cameras, looked at before a decoder is: how large they claim to be, and whether they are what they should be.
+ */
+#ifndef SL_PLUGINS_CAMERA_JPEG_H
+#define SL_PLUGINS_CAMERA_JPEG_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/** Scans of a progressive picture: encoders make about ten; a decoder goes over all pixels for each. */
+#define SL_CAMERA_JPEG_SCANS 100
+
+/**
+ * sl_camera_jpeg_take:
+ * @bytes: a picture as it came, with anything before and behind it
+ * @max_pixels: most pixels, width times height, that it may have
+ * @error: SL_ERROR_LIMIT, naming the bound, what came and the property
+ *
+ * The first JPEG picture in @bytes from SOI to EOI, without bytes between its segments that belong to none, and with an EOI where it was cut
+ * off: decoders that look for the limits of pictures themselves find these and no others.
+ *
+ * Returns: (transfer full) (nullable): NULL with @error set where the picture is too large, and without where there is none. No copy is made of a
+ * well-formed picture.
+ */
+GBytes *sl_camera_jpeg_take (GBytes *bytes, guint max_pixels, GError **error);
+
+G_END_DECLS
+
+#endif

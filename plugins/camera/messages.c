@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Elements say "Could not read from resource." and put what happened into their debug text, behind a line with file and
+ * function; so that line is cut off and the rest is told too.
+ */
+#include "plugins/camera/messages.h"
+
+#include <string.h>
+
+#include "base/redact.h"
+#include "base/show.h"
+#include "core/error.h"
+#include "plugins/report.h"
+
+void
+sl_camera_post_status (GstElement *camera, const SlCameraUri *uri, const SlCameraStatus *status)
+{
+  g_autofree char *reason = sl_show_message (status->reason != NULL ? status->reason : "");
+  GstStructure *structure = gst_structure_new (SL_CAMERA_MESSAGE, "state", G_TYPE_STRING, status->state, "uri", G_TYPE_STRING, uri->display,
+                                               "attempt", G_TYPE_UINT, status->attempt, "reason", G_TYPE_STRING, reason, "next-delay-ms",
+                                               G_TYPE_UINT, status->next_delay, "last-frame-age-ms", G_TYPE_INT64, status->age, NULL);
+  if (status->caps != NULL)
+    gst_structure_set (structure, "caps", GST_TYPE_CAPS, status->caps, NULL);
+  gst_element_post_message (camera, gst_message_new_element (GST_OBJECT (camera), structure));
+}
+
+static gboolean
+is_gstreamers (GQuark domain)
+{
+  return domain == GST_RESOURCE_ERROR || domain == GST_STREAM_ERROR || domain == GST_CORE_ERROR || domain == GST_LIBRARY_ERROR;
+}
+
+void
+sl_camera_post (GstElement *camera, GstMessageType type, const GError *error, const char *text)
+{
+  const gboolean known = error != NULL && is_gstreamers (error->domain);
+  gst_element_message_full (camera, type, known ? error->domain : GST_RESOURCE_ERROR, known ? error->code : GST_RESOURCE_ERROR_READ,
+                            sl_show_message (text), NULL, __FILE__, GST_FUNCTION, __LINE__);
+}
+
+/* What follows "file.c(12): function (): /path/of/element:\n", on one line. */
+static char *
+detail (const char *debug)
+{
+  const char *rest = debug != NULL ? strchr (debug, '\n') : NULL;
+  if (rest == NULL)
+    return NULL;
+  char *line = g_strdelimit (g_strdup (rest + 1), "\r\n", ' ');
+  return *g_strstrip (line) != '\0' ? line : (g_free (line), NULL);
+}
+
+/* libsoup tells souphttpsrc what is wrong with the head of an answer, and that tells nobody. */
+static gboolean
+is_http_source (GstObject *object)
+{
+  GstElementFactory *factory = GST_IS_ELEMENT (object) ? gst_element_get_factory (GST_ELEMENT (object)) : NULL;
+  return factory != NULL && g_str_equal (GST_OBJECT_NAME (factory), "souphttpsrc");
+}
+
+/* What elements say in words of their own, where a better sentence is known. */
+static const char *
+sentence (GstMessage *message, const GError *error, const char *more)
+{
+  if (g_error_matches (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_AUTHORIZED))
+    return "the camera refuses user name and password: set user= and password=";
+  if (more != NULL && strstr (more, "not-negotiated") != NULL)
+    return "the picture's format or size is not what the elements after slcamera take: put videoscale behind it, or take the size out of the "
+           "caps there";
+  if (more != NULL && strstr (more, "streaming stopped, reason error") != NULL && is_http_source (GST_MESSAGE_SRC (message)))
+    return "the server's answer is not HTTP, or its header is larger than 100 KiB, which no property raises";
+  if (more != NULL && strstr (more, "streaming stopped, reason error") != NULL)
+    return "what the server sends is not what its address promises";
+  return NULL;
+}
+
+GError *
+sl_camera_message_fault (GstMessage *message, const SlCameraUri *uri)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *debug = NULL;
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
+    gst_message_parse_error (message, &error, &debug);
+  else
+    gst_message_parse_warning (message, &error, &debug);
+  g_autofree char *more = detail (debug);
+  const char *better = sentence (message, error, more);
+  if (better != NULL)
+    return g_error_new_literal (error->domain, error->code, better);
+  g_autofree char *text = more != NULL ? g_strdup_printf ("%s (%s)", error->message, more) : g_strdup (error->message);
+  g_autofree char *clean = sl_redact_secrets (text, uri->secrets);
+  return g_error_new_literal (error->domain, error->code, clean);
+}
+
+gboolean
+sl_camera_fault_is_login (const GError *fault)
+{
+  return g_error_matches (fault, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_AUTHORIZED);
+}

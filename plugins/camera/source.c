@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One row a kind of camera: the elements it needs, whether it is there at all, and how its pipeline is put together.
+ * Everything ends in videoconvert, which costs nothing where the formats already agree, and the sink. Elements see
+ * locations without user names and passwords, which they get as properties, so none can print them.
+ */
+#include "plugins/camera/source.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/error.h"
+#include "plugins/camera/demux.h"
+#include "plugins/camera/format.h"
+#include "plugins/camera/limits.h"
+
+/* Without a model downstream a camera is asked for this much. */
+#define DEFAULT_WIDTH 1280
+#define DEFAULT_HEIGHT 720
+#define DEFAULT_RATE 25.0
+#define MAX_ELEMENTS 6
+
+typedef gboolean (*Build) (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError **error);
+
+typedef struct
+{
+  const char *name;
+  const char *elements[MAX_ELEMENTS];
+  gboolean (*probe) (const SlCameraPlan *plan, GCancellable *cancel, GError **error);
+  Build build;
+} Kind;
+
+static const struct
+{
+  const char *element, *package;
+} packages[] = {
+  { "v4l2src", "gstreamer1.0-plugins-good" },
+  { "rtspsrc", "gstreamer1.0-plugins-good" },
+  { "souphttpsrc", "gstreamer1.0-plugins-good" },
+  { "jpegdec", "gstreamer1.0-plugins-good" },
+  { "decodebin", "gstreamer1.0-plugins-base" },
+  { "videotestsrc", "gstreamer1.0-plugins-base" },
+  { "videoconvert", "gstreamer1.0-plugins-base" },
+  { "appsrc", "gstreamer1.0-plugins-base" },
+  { "filesrc", "libgstreamer1.0-0" },
+  { "capsfilter", "libgstreamer1.0-0" },
+};
+
+GType
+sl_camera_protocols_get_type (void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    { SL_CAMERA_TCP, "Interleaved in the RTSP connection: nothing is lost, passes firewalls", "tcp" },
+    { SL_CAMERA_UDP, "Unicast UDP: least delay, lost packets are seen", "udp" },
+    { SL_CAMERA_UDP_MULTICAST, "Multicast UDP: one stream for many receivers", "udp-mcast" },
+    { SL_CAMERA_ANY_TRANSPORT, "UDP, multicast, TCP: whatever the camera takes first", "any" },
+    { 0, NULL, NULL },
+  };
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_enum_register_static ("SlCameraProtocols", values));
+  return type;
+}
+
+static GstElement *
+add (GstBin *bin, const char *name)
+{
+  GstElement *element = gst_element_factory_make (name, NULL);
+  g_return_val_if_fail (element != NULL, NULL); /* sl_camera_check() found its factory */
+  gst_bin_add (bin, element);
+  return element;
+}
+
+/* Told in the words that sl_camera_message_fault() has a sentence for. */
+static void
+refuse_caps (GstElement *element)
+{
+  GST_ELEMENT_ERROR (element, STREAM, FORMAT, ("Caps do not fit."), ("not-negotiated"));
+}
+
+/* A pad left unlinked would end a short file without a word. */
+static void
+link_pad (GstPad *pad, GstElement *to)
+{
+  g_autoptr (GstPad) sink = gst_element_get_static_pad (to, "sink");
+  if (!gst_pad_is_linked (sink) && GST_PAD_LINK_FAILED (gst_pad_link (pad, sink)))
+    refuse_caps (to);
+}
+
+static void
+decoded_pad (GstElement *decoder, GstPad *pad, gpointer convert)
+{
+  link_pad (pad, convert);
+}
+
+static SlCameraLimits
+limits_of (const SlCameraPlan *plan)
+{
+  return (SlCameraLimits){ .max_part_bytes = (guint) plan->settings->max_part_bytes, .max_pixels = (guint) plan->settings->max_pixels };
+}
+
+static GstElement *
+add_decoder (GstBin *bin, GstElement *convert, const SlCameraLimits *limits)
+{
+  sl_camera_limit_decoding (bin, limits);
+  GstElement *decoder = add (bin, "decodebin");
+  g_autoptr (GstCaps) raw = gst_caps_from_string ("video/x-raw(ANY)");
+  g_object_set (decoder, "caps", raw, "expose-all-streams", FALSE, NULL);
+  g_signal_connect_object (decoder, "pad-added", G_CALLBACK (decoded_pad), convert, 0);
+  return decoder;
+}
+
+/* test:// */
+
+static gboolean
+build_test (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError **error)
+{
+  const SlCameraSettings *settings = plan->settings;
+  GstElement *source = add (bin, "videotestsrc"), *filter = add (bin, "capsfilter");
+  gst_util_set_object_arg (G_OBJECT (source), "pattern", plan->uri->pattern);
+  g_object_set (source, "is-live", plan->uri->test_live, "num-buffers", plan->uri->test_frames > 0 ? plan->uri->test_frames : -1, NULL);
+  g_autoptr (GstCaps) caps = gst_caps_from_string ("video/x-raw, format = (string) I420");
+  if (!gst_caps_can_intersect (caps, plan->downstream))
+    gst_structure_remove_field (gst_caps_get_structure (caps, 0), "format");
+  if (settings->width > 0)
+    gst_caps_set_simple (caps, "width", G_TYPE_INT, settings->width, NULL);
+  if (settings->height > 0)
+    gst_caps_set_simple (caps, "height", G_TYPE_INT, settings->height, NULL);
+  if (settings->framerate > 0) {
+    gint n, d;
+    gst_util_double_to_fraction (settings->framerate, &n, &d);
+    gst_caps_set_simple (caps, "framerate", GST_TYPE_FRACTION, n, d, NULL);
+  }
+  g_object_set (filter, "caps", caps, NULL);
+  return gst_element_link_many (source, filter, convert, NULL);
+}
+
+/* file:// */
+
+static gboolean
+probe_file (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
+{
+  g_autoptr (GFile) file = g_file_new_for_path (plan->uri->location);
+  g_autoptr (GError) missing = NULL;
+  g_autoptr (GFileInfo) info =
+    g_file_query_info (file, G_FILE_ATTRIBUTE_STANDARD_TYPE "," G_FILE_ATTRIBUTE_ACCESS_CAN_READ, G_FILE_QUERY_INFO_NONE, cancel, &missing);
+  if (g_error_matches (missing, G_IO_ERROR, G_IO_ERROR_NOT_FOUND))
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "there is no file %s", plan->uri->location);
+  else if (info == NULL)
+    g_propagate_error (error, g_steal_pointer (&missing));
+  if (info == NULL)
+    return FALSE;
+  const char *wrong = NULL;
+  if (g_file_info_get_file_type (info) == G_FILE_TYPE_DIRECTORY)
+    wrong = "is a folder, expected a video or a picture";
+  else if (!g_file_info_get_attribute_boolean (info, G_FILE_ATTRIBUTE_ACCESS_CAN_READ))
+    wrong = "is not readable for this user";
+  if (wrong != NULL)
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s %s", plan->uri->location, wrong);
+  return wrong == NULL;
+}
+
+static gboolean
+build_file (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError **error)
+{
+  SlCameraLimits limits = limits_of (plan);
+  limits.max_part_bytes = G_MAXUINT; /* the file is as large as it is */
+  GstElement *source = add (bin, "filesrc"), *decoder = add_decoder (bin, convert, &limits);
+  g_object_set (source, "location", plan->uri->location, NULL);
+  return gst_element_link (source, decoder);
+}
+
+/* rtsp:// and http:// */
+
+/* Seconds, more than connect-timeout, so that it is the feed who notices and tells; 0 = never. */
+static guint
+element_timeout (const SlCameraSettings *settings)
+{
+  return settings->connect_timeout > 0 ? (guint) settings->connect_timeout / 1000 + 5 : 0;
+}
+
+/* Cameras are near: no proxy is asked for the way to them, except where the environment names one for HTTP. */
+static gboolean
+probe_port (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
+{
+  if (plan->uri->kind == SL_CAMERA_HTTP && (g_getenv ("http_proxy") != NULL || g_getenv ("https_proxy") != NULL))
+    return TRUE;
+  const gboolean tls = g_str_has_prefix (plan->uri->location, "https://") || g_str_has_prefix (plan->uri->location, "rtsps://");
+  g_autoptr (GError) reason = NULL;
+  g_autoptr (GSocketClient) client = g_socket_client_new ();
+  g_socket_client_set_enable_proxy (client, FALSE);
+  g_socket_client_set_tls (client, tls && plan->settings->tls_verify); /* the elements do not say what they have against it */
+  g_socket_client_set_timeout (client, (guint) MAX (plan->settings->connect_timeout / 1000, 1));
+  g_autoptr (GSocketConnection) connection = g_socket_client_connect_to_uri (client, plan->uri->location, plan->uri->port, cancel, &reason);
+  if (connection != NULL)
+    return TRUE;
+  if (g_error_matches (reason, G_TLS_ERROR, G_TLS_ERROR_BAD_CERTIFICATE))
+    g_set_error_literal (
+      error, SL_ERROR, SL_ERROR_OPEN,
+      "this machine does not trust the camera's certificate: install the authority that signed it, use the name it is made "
+      "for, or set tls-verify=false for a camera that signed its own");
+  else
+    g_propagate_error (error, g_steal_pointer (&reason));
+  return FALSE;
+}
+
+static gboolean
+select_video (GstElement *source, guint number, GstCaps *caps, gpointer data)
+{
+  gint *chosen = g_object_get_data (G_OBJECT (source), "sl-video");
+  const char *media = gst_structure_get_string (gst_caps_get_structure (caps, 0), "media");
+  if (g_strcmp0 (media, "video") != 0 || (chosen != NULL && GPOINTER_TO_UINT (chosen) != number + 1))
+    return FALSE;
+  g_object_set_data (G_OBJECT (source), "sl-video", GUINT_TO_POINTER (number + 1));
+  return TRUE;
+}
+
+static GstPadProbeReturn
+note_packet (GstPad *pad, GstPadProbeInfo *info, gpointer sockets)
+{
+  sl_camera_sockets_give (sockets);
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+watch_packets (GstElement *source, GstPad *pad, gpointer sockets)
+{
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, note_packet, sl_camera_sockets_ref (sockets),
+                     sl_camera_sockets_unref);
+}
+
+static void
+unref_sockets (gpointer sockets, GClosure *closure)
+{
+  sl_camera_sockets_unref (sockets);
+}
+
+static void
+rtsp_pad (GstElement *source, GstPad *pad, gpointer decoder)
+{
+  link_pad (pad, decoder);
+}
+
+static void
+rtsp_pads_done (GstElement *source, gpointer data)
+{
+  if (g_object_get_data (G_OBJECT (source), "sl-video") == NULL)
+    GST_ELEMENT_ERROR (source, STREAM, WRONG_TYPE, ("the server offers no video stream"), (NULL));
+}
+
+static gboolean
+build_rtsp (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError **error)
+{
+  static const char *const transports[] = { [SL_CAMERA_TCP] = "tcp",
+                                            [SL_CAMERA_UDP] = "udp",
+                                            [SL_CAMERA_UDP_MULTICAST] = "udp-mcast",
+                                            [SL_CAMERA_ANY_TRANSPORT] = "udp+udp-mcast+tcp" };
+  const SlCameraSettings *settings = plan->settings;
+  const SlCameraLimits limits = limits_of (plan);
+  GstElement *source = add (bin, "rtspsrc"), *decoder = add_decoder (bin, convert, &limits);
+  g_object_set (source, "location", plan->uri->location, "user-id", plan->uri->user, "user-pw", plan->uri->password, "latency",
+                (guint) settings->latency, "drop-on-latency", settings->drop_on_latency, "tcp-timeout",
+                (guint64) element_timeout (settings) * G_USEC_PER_SEC, NULL);
+  gst_util_set_object_arg (G_OBJECT (source), "protocols", transports[settings->protocols]);
+  if (!settings->tls_verify)
+    gst_util_set_object_arg (G_OBJECT (source), "tls-validation-flags", "0");
+  g_signal_connect (source, "select-stream", G_CALLBACK (select_video), NULL);
+  g_signal_connect_data (source, "pad-added", G_CALLBACK (watch_packets), sl_camera_sockets_ref (plan->sockets), unref_sockets, 0);
+  g_signal_connect_object (source, "pad-added", G_CALLBACK (rtsp_pad), decoder, 0);
+  g_signal_connect (source, "no-more-pads", G_CALLBACK (rtsp_pads_done), NULL);
+  return TRUE;
+}
+
+/* souphttpsrc tells the headers of the answer in an event before its first bytes. */
+const char *
+sl_camera_content_type (GstEvent *event)
+{
+  const GstStructure *headers = gst_event_get_structure (event);
+  const GValue *value =
+    headers != NULL && gst_structure_has_name (headers, "http-headers") ? gst_structure_get_value (headers, "response-headers") : NULL;
+  const GstStructure *response = value != NULL && GST_VALUE_HOLDS_STRUCTURE (value) ? gst_value_get_structure (value) : NULL;
+  for (gint i = 0; response != NULL && i < gst_structure_n_fields (response); i++) {
+    const char *name = gst_structure_nth_field_name (response, (guint) i);
+    if (g_ascii_strcasecmp (name, "Content-Type") == 0)
+      return gst_structure_get_string (response, name);
+  }
+  return NULL;
+}
+
+gboolean
+sl_camera_type_is_mjpeg (const char *type)
+{
+  return type != NULL && g_ascii_strncasecmp (type, "multipart/", strlen ("multipart/")) == 0;
+}
+
+static GstPadProbeReturn
+check_content_type (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  const char *type = sl_camera_content_type (GST_PAD_PROBE_INFO_EVENT (info));
+  if (type == NULL || sl_camera_type_is_mjpeg (type))
+    return GST_PAD_PROBE_OK;
+  g_autoptr (GstElement) source = gst_pad_get_parent_element (pad);
+  GST_ELEMENT_ERROR (source, STREAM, WRONG_TYPE,
+                     ("the server answers %s, expected multipart/x-mixed-replace (MJPEG): use the camera's MJPEG address", type), (NULL));
+  return GST_PAD_PROBE_REMOVE;
+}
+
+/* A jpegdec that gets pictures within the limits. */
+static GstElement *
+add_jpeg_decoder (const SlCameraPlan *plan, GstBin *bin)
+{
+  const SlCameraLimits limits = limits_of (plan);
+  GstElement *decoder = add (bin, "jpegdec");
+  sl_camera_limit_jpeg (decoder, &limits);
+  return decoder;
+}
+
+static gboolean
+build_http (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError **error)
+{
+  GstElement *source = add (bin, "souphttpsrc"), *demuxer = sl_camera_demux_new ((guint) plan->settings->max_part_bytes);
+  gst_bin_add (bin, demuxer);
+  g_object_set (source, "location", plan->uri->location, "user-id", plan->uri->user, "user-pw", plan->uri->password, "is-live", TRUE,
+                "do-timestamp", TRUE, "retries", 0, "timeout", element_timeout (plan->settings), "ssl-strict", plan->settings->tls_verify,
+                NULL);
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (source, "src");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, check_content_type, NULL, NULL);
+  return gst_element_link_many (source, demuxer, add_jpeg_decoder (plan, bin), convert, NULL);
+}
+
+/* v4l2:// */
+
+static gboolean
+probe_device (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
+{
+  const char *device = plan->uri->location;
+  if (!g_file_test (device, G_FILE_TEST_EXISTS)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "there is no %s: is the camera plugged in? 'v4l2-ctl --list-devices' lists cameras",
+                 device);
+    return FALSE;
+  }
+  if (g_access (device, R_OK | W_OK) != 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: permission denied; add this user to the group that 'ls -l %s' shows (video)", device,
+                 device);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static SlCameraWish
+wish_for (const SlCameraPlan *plan)
+{
+  const SlCameraSettings *settings = plan->settings;
+  const gboolean model = plan->model_width > 0 && plan->model_height > 0;
+  return (SlCameraWish){ .width = settings->width > 0 ? settings->width
+                                  : model             ? plan->model_width
+                                                      : DEFAULT_WIDTH,
+                         .height = settings->height > 0 ? settings->height
+                                   : model              ? plan->model_height
+                                                        : DEFAULT_HEIGHT,
+                         .framerate = settings->framerate > 0 ? settings->framerate : DEFAULT_RATE };
+}
+
+static gboolean
+build_v4l2 (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError **error)
+{
+  GstElement *source = add (bin, "v4l2src"), *filter = add (bin, "capsfilter");
+  g_object_set (source, "device", plan->uri->location, NULL);
+  if (gst_element_set_state (source, GST_STATE_READY) == GST_STATE_CHANGE_FAILURE) {
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s cannot be opened", plan->uri->location);
+    return FALSE;
+  }
+  const SlCameraWish wish = wish_for (plan);
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (source, "src");
+  g_autoptr (GstCaps) offered = gst_pad_query_caps (pad, NULL);
+  g_autoptr (GstCaps) chosen = sl_camera_choose_caps (offered, plan->downstream, &wish);
+  if (chosen == NULL) {
+    g_autofree char *text = gst_caps_to_string (offered);
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s: expected raw video or JPEG, it offers %s", plan->uri->location, text);
+    return FALSE;
+  }
+  g_object_set (filter, "caps", chosen, NULL);
+  if (!gst_structure_has_name (gst_caps_get_structure (chosen, 0), "image/jpeg"))
+    return gst_element_link_many (source, filter, convert, NULL);
+  return gst_element_link_many (source, filter, add_jpeg_decoder (plan, bin), convert, NULL);
+}
+
+static const Kind kinds[] = {
+  [SL_CAMERA_V4L2] = { "v4l2://", { "v4l2src", "capsfilter", "jpegdec" }, probe_device, build_v4l2 },
+  [SL_CAMERA_RTSP] = { "rtsp://", { "rtspsrc", "decodebin" }, probe_port, build_rtsp },
+  [SL_CAMERA_HTTP] = { "http://", { "souphttpsrc", "jpegdec" }, probe_port, build_http },
+  [SL_CAMERA_FILE] = { "file://", { "filesrc", "decodebin" }, probe_file, build_file },
+  [SL_CAMERA_TEST] = { "test://", { "videotestsrc", "capsfilter" }, NULL, build_test },
+};
+
+gboolean
+sl_camera_is_live (const SlCameraUri *uri, const SlCameraSettings *settings)
+{
+  switch (uri->kind) {
+    case SL_CAMERA_FILE:
+      return settings->realtime;
+    case SL_CAMERA_TEST:
+      return uri->test_live;
+    default:
+      return TRUE;
+  }
+}
+
+gboolean
+sl_camera_may_end (const SlCameraUri *uri)
+{
+  return uri->kind == SL_CAMERA_FILE || uri->kind == SL_CAMERA_TEST;
+}
+
+static gboolean
+has_element (const char *name, const char *scheme, GError **error)
+{
+  g_autoptr (GstElementFactory) factory = gst_element_factory_find (name);
+  if (factory != NULL)
+    return TRUE;
+  const char *package = "";
+  for (guint i = 0; i < G_N_ELEMENTS (packages); i++)
+    if (g_str_equal (packages[i].element, name))
+      package = packages[i].package;
+  g_set_error (error, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN,
+               "GStreamer's element '%s' is missing, which slcamera needs for %s: install %s (Debian's name of the package)", name, scheme,
+               package);
+  return FALSE;
+}
+
+static gboolean
+check_pattern (const SlCameraUri *uri, GError **error)
+{
+  g_autoptr (GstElement) source = gst_object_ref_sink (gst_element_factory_make ("videotestsrc", NULL));
+  GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (source), "pattern");
+  GEnumClass *patterns = G_PARAM_SPEC_ENUM (spec)->enum_class;
+  g_autoptr (GString) names = g_string_new (NULL);
+  for (guint i = 0; i < patterns->n_values; i++) {
+    if (g_str_equal (patterns->values[i].value_nick, uri->pattern))
+      return TRUE;
+    g_string_append_printf (names, "%s%s", i > 0 ? ", " : "", patterns->values[i].value_nick);
+  }
+  g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "uri=%s: '%s' is no pattern: expected one of %s", uri->display,
+               uri->pattern, names->str);
+  return FALSE;
+}
+
+gboolean
+sl_camera_check (const SlCameraUri *uri, GError **error)
+{
+  const Kind *kind = &kinds[uri->kind];
+  for (guint i = 0; i < MAX_ELEMENTS && kind->elements[i] != NULL; i++)
+    if (!has_element (kind->elements[i], kind->name, error))
+      return FALSE;
+  return has_element ("videoconvert", kind->name, error) && (uri->kind != SL_CAMERA_TEST || check_pattern (uri, error));
+}
+
+gboolean
+sl_camera_probe (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
+{
+  const Kind *kind = &kinds[plan->uri->kind];
+  return kind->probe == NULL || kind->probe (plan, cancel, error);
+}
+
+/* By what the elements behind it take, too; videoconvert answers accept-caps queries for itself alone. */
+static gboolean
+takes_caps (GstPad *pad, GstCaps *caps)
+{
+  g_autoptr (GstCaps) taken = gst_pad_query_caps (pad, NULL);
+  return gst_caps_can_intersect (caps, taken);
+}
+
+/* Refused caps are an error at once: a demuxer may have read all of a short file by then, and nobody else would tell. */
+static GstPadProbeReturn
+check_caps (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
+  GstCaps *caps;
+  if (GST_EVENT_TYPE (event) != GST_EVENT_CAPS)
+    return GST_PAD_PROBE_OK;
+  gst_event_parse_caps (event, &caps);
+  if (!takes_caps (pad, caps)) {
+    g_autoptr (GstElement) convert = gst_pad_get_parent_element (pad);
+    refuse_caps (convert);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+gboolean
+sl_camera_build (const SlCameraPlan *plan, GstBin *pipeline, GstElement *sink, GError **error)
+{
+  GstElement *convert = add (pipeline, "videoconvert");
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (convert, "sink");
+  const SlCameraLimits limits = limits_of (plan);
+  sl_camera_limit_frames (convert, &limits);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, check_caps, NULL, NULL);
+  if (plan->settings->realtime && plan->uri->kind == SL_CAMERA_FILE)
+    g_object_set (sink, "sync", TRUE, "async", TRUE, NULL);
+  return gst_element_link (convert, sink) && kinds[plan->uri->kind].build (plan, pipeline, convert, error);
+}

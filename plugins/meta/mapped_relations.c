@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Relations are made anew, one by one, because no position in them can be set.
+ */
+#include "config.h"
+#include "plugins/meta/mapped_relations.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "plugins/meta/mapped_regions.h"
+
+gboolean
+sl_meta_api_is_relations (GType api)
+{
+  return strcmp (g_type_name (api), "GstAnalyticsRelationMetaAPI") == 0;
+}
+
+#ifdef SL_HAVE_ANALYTICS
+#include <gst/analytics/analytics.h>
+
+/* The id of what was left out. */
+#define GONE G_MAXUINT
+
+typedef struct
+{
+  GstAnalyticsRelationMeta *from, *to;
+  guint n;
+  guint *ids; /* in @to, of those in @from */
+  const SlAffine *map;
+  const GstVideoInfo *picture;
+} Copy;
+
+static gboolean
+is_object (const Copy *copy, guint id)
+{
+  GstAnalyticsODMtd object;
+  return gst_analytics_relation_meta_get_od_mtd (copy->from, id, &object);
+}
+
+#ifdef SL_HAVE_ORIENTED_OD_MTD
+/* A box that is turned by @angle about its middle keeps its edges, which are mapped as vectors. */
+static gboolean
+add_oriented (Copy *copy, const GstAnalyticsODMtd *object, GstAnalyticsODMtd *added)
+{
+  gint x, y, w, h;
+  gfloat angle = 0, confidence;
+  SlAffine inverse;
+  if (!gst_analytics_od_mtd_get_oriented_location (object, &x, &y, &w, &h, &angle, &confidence) || angle == 0
+      || !sl_affine_invert (copy->map, &inverse))
+    return FALSE;
+  const double c = cos (angle), s = sin (angle);
+  const double across[2] = { inverse.xx * c + inverse.xy * s, inverse.yx * c + inverse.yy * s };
+  const double down[2] = { inverse.xy * c - inverse.xx * s, inverse.yy * c - inverse.yx * s };
+  const double width = w * hypot (across[0], across[1]), height = h * hypot (down[0], down[1]);
+  double middle_x, middle_y;
+  sl_affine_apply (&inverse, x + w / 2.0, y + h / 2.0, &middle_x, &middle_y);
+  return gst_analytics_relation_meta_add_oriented_od_mtd (
+    copy->to, gst_analytics_od_mtd_get_obj_type (object), (gint) floor (middle_x - width / 2 + 0.5),
+    (gint) floor (middle_y - height / 2 + 0.5), (gint) floor (width + 0.5), (gint) floor (height + 0.5),
+    (gfloat) atan2 (across[1], across[0]), confidence, added);
+}
+#else
+static gboolean
+add_oriented (Copy *copy, const GstAnalyticsODMtd *object, GstAnalyticsODMtd *added)
+{
+  return FALSE;
+}
+#endif
+
+static void
+add_object (Copy *copy, guint id)
+{
+  GstAnalyticsODMtd object, added;
+  gint x, y, w, h;
+  gfloat confidence;
+  SlRect mapped;
+  if (!gst_analytics_relation_meta_get_od_mtd (copy->from, id, &object)
+      || !gst_analytics_od_mtd_get_location (&object, &x, &y, &w, &h, &confidence))
+    return;
+  const double box[4] = { x, y, (double) x + w, (double) y + h };
+  if (!sl_region_map (copy->map, box, copy->picture, &mapped))
+    return;
+  if (add_oriented (copy, &object, &added)
+      || gst_analytics_relation_meta_add_od_mtd (copy->to, gst_analytics_od_mtd_get_obj_type (&object), mapped.x, mapped.y, mapped.width,
+                                                 mapped.height, confidence, &added))
+    copy->ids[id] = added.id;
+}
+
+static void
+add_labels (Copy *copy, guint id)
+{
+  GstAnalyticsClsMtd labels, added;
+  if (!gst_analytics_relation_meta_get_cls_mtd (copy->from, id, &labels))
+    return;
+  const gsize n = gst_analytics_cls_mtd_get_length (&labels);
+  g_autofree gfloat *confidences = g_new (gfloat, n);
+  g_autofree GQuark *names = g_new (GQuark, n);
+  for (gsize i = 0; i < n; i++) {
+    confidences[i] = gst_analytics_cls_mtd_get_level (&labels, i);
+    names[i] = gst_analytics_cls_mtd_get_quark (&labels, i);
+  }
+  if (gst_analytics_relation_meta_add_cls_mtd (copy->to, n, confidences, names, &added))
+    copy->ids[id] = added.id;
+}
+
+static void
+add_tracking (Copy *copy, guint id)
+{
+  GstAnalyticsTrackingMtd tracking, added;
+  guint64 number;
+  GstClockTime first, last;
+  gboolean lost;
+  if (!gst_analytics_relation_meta_get_tracking_mtd (copy->from, id, &tracking)
+      || !gst_analytics_tracking_mtd_get_info (&tracking, &number, &first, &last, &lost)
+      || !gst_analytics_relation_meta_add_tracking_mtd (copy->to, number, first, &added))
+    return;
+  if (GST_CLOCK_TIME_IS_VALID (last))
+    gst_analytics_tracking_mtd_update_last_seen (&added, last);
+  if (lost)
+    gst_analytics_tracking_mtd_set_lost (&added);
+  copy->ids[id] = added.id;
+}
+
+/* Whether @a or @b is related to the other. */
+static gboolean
+are_related (const Copy *copy, guint a, guint b)
+{
+  return (gst_analytics_relation_meta_get_relation (copy->from, a, b) | gst_analytics_relation_meta_get_relation (copy->from, b, a)) != 0;
+}
+
+/* How many objects @id is related to, and how many of these are still there. */
+static guint
+count_objects (const Copy *copy, guint id, guint *there)
+{
+  guint related = 0;
+  *there = 0;
+  for (guint i = 0; i < copy->n; i++)
+    if (i != id && is_object (copy, i) && are_related (copy, id, i)) {
+      related++;
+      *there += copy->ids[i] != GONE;
+    }
+  return related;
+}
+
+#ifdef SL_HAVE_SEGMENTATION_MTD
+/* The mask is a picture of its own: only where it lies on the frame changes. What is related to an object shows instances; the type
+ * cannot be asked for. */
+static void
+add_segmentation (Copy *copy, guint id, guint n_objects)
+{
+  GstAnalyticsSegmentationMtd segmentation, added;
+  SlAffine inverse;
+  gint x, y;
+  guint w, h;
+  if (!gst_analytics_relation_meta_get_segmentation_mtd (copy->from, id, &segmentation) || !sl_affine_invert (copy->map, &inverse)
+      || inverse.xy != 0 || inverse.yx != 0 || inverse.xx < 0 || inverse.yy < 0)
+    return;
+  GstBuffer *mask = gst_analytics_segmentation_mtd_get_mask (&segmentation, &x, &y, &w, &h);
+  const gsize n = gst_analytics_segmentation_mtd_get_region_count (&segmentation);
+  g_autofree guint *regions = g_new (guint, n);
+  const double box[4] = { x, y, (double) x + w, (double) y + h };
+  double mapped[4];
+  for (gsize i = 0; i < n; i++)
+    regions[i] = gst_analytics_segmentation_mtd_get_region_id (&segmentation, i);
+  sl_affine_box (&inverse, box, mapped);
+  const gint left = (gint) floor (mapped[0] + 0.5), top = (gint) floor (mapped[1] + 0.5);
+  const gint right = (gint) floor (mapped[2] + 0.5), bottom = (gint) floor (mapped[3] + 0.5);
+  if (gst_analytics_relation_meta_add_segmentation_mtd (
+        copy->to, mask, n_objects > 0 ? GST_SEGMENTATION_TYPE_INSTANCE : GST_SEGMENTATION_TYPE_SEMANTIC, n, regions, left, top,
+        (guint) MAX (right - left, 1), (guint) MAX (bottom - top, 1), &added))
+    copy->ids[id] = added.id;
+}
+#else
+static void
+add_segmentation (Copy *copy, guint id, guint n_objects)
+{
+}
+#endif
+
+/* What is no object, unless all objects that it is about are gone. */
+static void
+add_other (Copy *copy, guint id)
+{
+  guint there;
+  const guint related = count_objects (copy, id, &there);
+  if (related > 0 && there == 0)
+    return;
+  add_labels (copy, id);
+  add_tracking (copy, id);
+  add_segmentation (copy, id, related);
+}
+
+static void
+add_relations (const Copy *copy)
+{
+  for (guint a = 0; a < copy->n; a++)
+    for (guint b = 0; b < copy->n; b++) {
+      if (a == b || copy->ids[a] == GONE || copy->ids[b] == GONE)
+        continue;
+      const GstAnalyticsRelTypes type = gst_analytics_relation_meta_get_relation (copy->from, a, b);
+      if (type != GST_ANALYTICS_REL_TYPE_NONE)
+        gst_analytics_relation_meta_set_relation (copy->to, type, copy->ids[a], copy->ids[b]);
+    }
+}
+
+void
+sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffine *map, const GstVideoInfo *to)
+{
+  Copy copy = { .from = gst_buffer_get_analytics_relation_meta (in), .map = map, .picture = to };
+  if (copy.from == NULL || gst_buffer_get_analytics_relation_meta (out) != NULL)
+    return;
+  copy.n = (guint) gst_analytics_relation_get_length (copy.from);
+  copy.to = gst_buffer_add_analytics_relation_meta (out);
+  g_autofree guint *ids = copy.ids = g_new (guint, copy.n);
+  for (guint id = 0; id < copy.n; id++)
+    ids[id] = GONE;
+  for (guint id = 0; id < copy.n; id++)
+    add_object (&copy, id);
+  for (guint id = 0; id < copy.n; id++)
+    if (!is_object (&copy, id))
+      add_other (&copy, id);
+  add_relations (&copy);
+}
+
+#else
+
+void
+sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffine *map, const GstVideoInfo *to)
+{
+}
+
+#endif

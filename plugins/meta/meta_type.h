@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Registration of metas that more than one plugin file of ours has the code of: whichever comes first registers, the others
+ * find. All are of one version, so the structs are the same.
+ */
+#ifndef SL_PLUGINS_META_META_TYPE_H
+#define SL_PLUGINS_META_META_TYPE_H
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/** sl_meta_api_type: the API type called @name, without tags. @type: where the caller keeps it, 0 at first. Any thread. */
+GType sl_meta_api_type (GType *type, const char *name);
+/** sl_meta_info: what is registered as @name, by these functions when nobody was first. @info: where the caller keeps it, NULL at
+ *  first. Any thread. */
+const GstMetaInfo *sl_meta_info (const GstMetaInfo **info, GType api, const char *name, gsize size, GstMetaInitFunction init,
+                                 GstMetaFreeFunction clear, GstMetaTransformFunction transform);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Labels and objects waiting for their frame. Words are interned: they come from label files, of which there are few.
+ */
+#include "plugins/meta/nested.h"
+
+#include <gst/video/video.h>
+
+#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/relations.h"
+
+typedef struct
+{
+  guint region;
+  guint first_point, first_cell;
+  SlObject object; /* its points and cells are in the arrays of these */
+  const SlSkeleton *skeleton;
+} NestedObject;
+
+struct _SlNested
+{
+  GArray *labels;        /* of SlLabelled; those of a region follow each other */
+  GArray *label_regions; /* of guint: for each label */
+  GArray *objects;       /* of NestedObject */
+  GArray *points;        /* of SlPoint */
+  GByteArray *cells;
+};
+
+SlNested *
+sl_nested_new (void)
+{
+  SlNested *nested = g_new0 (SlNested, 1);
+  nested->labels = g_array_new (FALSE, FALSE, sizeof (SlLabelled));
+  nested->label_regions = g_array_new (FALSE, FALSE, sizeof (guint));
+  nested->objects = g_array_new (FALSE, FALSE, sizeof (NestedObject));
+  nested->points = g_array_new (FALSE, FALSE, sizeof (SlPoint));
+  nested->cells = g_byte_array_new ();
+  return nested;
+}
+
+void
+sl_nested_free (SlNested *nested)
+{
+  if (nested == NULL)
+    return;
+  g_array_unref (nested->labels);
+  g_array_unref (nested->label_regions);
+  g_array_unref (nested->objects);
+  g_array_unref (nested->points);
+  g_byte_array_unref (nested->cells);
+  g_free (nested);
+}
+
+void
+sl_nested_clear (SlNested *nested)
+{
+  g_array_set_size (nested->labels, 0);
+  g_array_set_size (nested->label_regions, 0);
+  g_array_set_size (nested->objects, 0);
+  g_array_set_size (nested->points, 0);
+  g_byte_array_set_size (nested->cells, 0);
+}
+
+static void
+add_object (SlNested *nested, guint region, const SlObject *object, const SlSkeleton *skeleton)
+{
+  NestedObject copy = { region, nested->points->len, nested->cells->len, *object, skeleton };
+  const gsize cells = (gsize) object->mask.width * object->mask.height;
+  copy.object.label = g_intern_string (object->label);
+  if (object->n_points > 0)
+    g_array_append_vals (nested->points, object->points, object->n_points);
+  if (nested->cells->len + cells > SL_MAX_OBJECT_CELLS)
+    copy.object.mask = (SlObjectMask){ 0 };
+  else if (cells > 0)
+    g_byte_array_append (nested->cells, object->mask.cells, (guint) cells);
+  g_array_append_val (nested->objects, copy);
+}
+
+void
+sl_nested_add (SlNested *nested, guint region, const SlPrediction *prediction, double lowest, const char *model)
+{
+  for (guint i = 0; i < prediction->n_labels; i++) {
+    SlLabelled label = prediction->labels[i];
+    label.label = g_intern_string (label.label);
+    label.model = model != NULL ? g_intern_string (model) : NULL;
+    g_array_append_val (nested->labels, label);
+    g_array_append_val (nested->label_regions, region);
+  }
+  for (guint i = 0; i < prediction->n_objects; i++)
+    if (prediction->objects[i].confidence >= lowest)
+      add_object (nested, region, &prediction->objects[i], prediction->skeleton);
+}
+
+/* The frame's region metas, in order; @highest: the highest id among them, 0 when none has one. */
+static GPtrArray *
+list_regions (GstBuffer *frame, gint *highest)
+{
+  GPtrArray *regions = g_ptr_array_new ();
+  gpointer state = NULL;
+  GstMeta *meta;
+  *highest = 0;
+  while ((meta = gst_buffer_iterate_meta_filtered (frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
+    *highest = MAX (*highest, ((GstVideoRegionOfInterestMeta *) meta)->id);
+    g_ptr_array_add (regions, meta);
+  }
+  return regions;
+}
+
+/* Labels from the @first on, as many as are about the same region; returns the next one. */
+static guint
+attach_labels (SlNested *nested, guint first, GPtrArray *regions, GstBuffer *frame)
+{
+  const guint region = g_array_index (nested->label_regions, guint, first);
+  const SlLabelled *labels = &g_array_index (nested->labels, SlLabelled, first);
+  guint n = 0;
+  while (first + n < nested->labels->len && g_array_index (nested->label_regions, guint, first + n) == region)
+    n++;
+  if (region >= regions->len)
+    return first + n;
+  for (guint i = 0; i < n; i++)
+    sl_region_add_label (g_ptr_array_index (regions, region), &labels[i]);
+  sl_buffer_relate_labels (frame, g_ptr_array_index (regions, region), labels, n);
+  return first + n;
+}
+
+static void
+attach_object (SlNested *nested, NestedObject *object, GstVideoRegionOfInterestMeta *parent, gint *last_id, GstBuffer *frame)
+{
+  object->object.points = &g_array_index (nested->points, SlPoint, object->first_point);
+  object->object.mask.cells = nested->cells->data + object->first_cell;
+  if (parent->id <= 0)
+    parent->id = ++*last_id;
+  GstVideoRegionOfInterestMeta *child = sl_buffer_add_object (frame, &object->object, object->skeleton);
+  child->id = ++*last_id;
+  child->parent_id = parent->id;
+  sl_buffer_relate_part (frame, parent, &object->object);
+}
+
+void
+sl_nested_attach (SlNested *nested, GstBuffer *frame)
+{
+  gint last_id;
+  g_autoptr (GPtrArray) regions = list_regions (frame, &last_id);
+  for (guint i = 0; i < nested->labels->len;)
+    i = attach_labels (nested, i, regions, frame);
+  for (guint i = 0; i < nested->objects->len; i++) {
+    NestedObject *object = &g_array_index (nested->objects, NestedObject, i);
+    if (object->region < regions->len && last_id <= G_MAXINT - 2)
+      attach_object (nested, object, g_ptr_array_index (regions, object->region), &last_id, frame);
+  }
+  sl_nested_clear (nested);
+}

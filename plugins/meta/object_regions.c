@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Choosing regions by label. Metas may be anyone's: sizes are checked against the frame.
+ */
+#include "plugins/meta/object_regions.h"
+
+#include <string.h>
+
+gboolean
+sl_region_is_label (GstVideoRegionOfInterestMeta *region, gint width, gint height)
+{
+  return region->x == 0 && region->y == 0 && region->w >= (guint) width && region->h >= (guint) height
+         && gst_video_region_of_interest_meta_get_param (region, "detection") == NULL
+         && gst_video_region_of_interest_meta_get_param (region, "classification") != NULL;
+}
+
+/* Whether @label is @wanted, spaces around the latter left out. */
+static gboolean
+is_class (const char *label, const char *wanted)
+{
+  while (g_ascii_isspace (*wanted))
+    wanted++;
+  gsize length = strlen (wanted);
+  while (length > 0 && g_ascii_isspace (wanted[length - 1]))
+    length--;
+  return strlen (label) == length && strncmp (label, wanted, length) == 0;
+}
+
+static gboolean
+is_wanted (const GstVideoRegionOfInterestMeta *region, const char *const *classes)
+{
+  const char *label = g_quark_to_string (region->roi_type);
+  if (classes == NULL || classes[0] == NULL)
+    return TRUE;
+  for (guint i = 0; classes[i] != NULL; i++)
+    if (label != NULL && is_class (label, classes[i]))
+      return TRUE;
+  return FALSE;
+}
+
+/* What of @region is inside the frame; FALSE when nothing is. */
+static gboolean
+clip (const GstVideoRegionOfInterestMeta *region, const GstVideoInfo *video, SlRect *part)
+{
+  const guint width = (guint) GST_VIDEO_INFO_WIDTH (video), height = (guint) GST_VIDEO_INFO_HEIGHT (video);
+  if (region->x >= width || region->y >= height || region->w == 0 || region->h == 0)
+    return FALSE;
+  *part = (SlRect){ (int) region->x, (int) region->y, (int) MIN (region->w, width - region->x), (int) MIN (region->h, height - region->y) };
+  return TRUE;
+}
+
+gboolean
+sl_object_region_find (GstBuffer *frame, const GstVideoInfo *video, guint index, SlRect *part)
+{
+  gpointer state = NULL;
+  GstMeta *meta;
+  for (guint i = 0; (meta = gst_buffer_iterate_meta_filtered (frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL; i++)
+    if (i == index)
+      return clip ((const GstVideoRegionOfInterestMeta *) meta, video, part);
+  return FALSE;
+}
+
+void
+sl_object_regions_choose (GstBuffer *frame, const GstVideoInfo *video, const char *const *classes, guint most, GArray *chosen)
+{
+  gpointer state = NULL;
+  GstMeta *meta;
+  g_array_set_size (chosen, 0);
+  for (guint i = 0; chosen->len < most; i++) {
+    meta = gst_buffer_iterate_meta_filtered (frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+    if (meta == NULL)
+      return;
+    GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
+    SlObjectRegion object = { .index = i };
+    if (!clip (region, video, &object.part) || sl_region_is_label (region, GST_VIDEO_INFO_WIDTH (video), GST_VIDEO_INFO_HEIGHT (video))
+        || !is_wanted (region, classes))
+      continue;
+    g_array_append_val (chosen, object);
+  }
+}

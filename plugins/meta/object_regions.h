@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which regions of interest of a frame a second model looks at.
+ */
+#ifndef SL_PLUGINS_META_OBJECT_REGIONS_H
+#define SL_PLUGINS_META_OBJECT_REGIONS_H
+
+#include <gst/gst.h>
+#include <gst/video/video.h>
+
+#include "base/affine.h"
+
+G_BEGIN_DECLS
+
+/** A region: its place among the frame's region metas, from 0, and its pixels, inside the frame. */
+typedef struct
+{
+  guint index;
+  SlRect part;
+} SlObjectRegion;
+
+/** sl_object_regions_choose: fills @chosen (of SlObjectRegion) with at most @most regions, in their order on @frame, a frame of
+ *  @video. @classes (nullable), NULL-terminated: labels that count, spaces around them do not. Regions of no area inside the frame
+ *  are left out, and so are labels of the whole frame. */
+void sl_object_regions_choose (GstBuffer *frame, const GstVideoInfo *video, const char *const *classes, guint most, GArray *chosen);
+/** sl_object_region_find: the pixels, inside a frame of @video, of the region meta @index of @frame; FALSE when it has none there. */
+gboolean sl_object_region_find (GstBuffer *frame, const GstVideoInfo *video, guint index, SlRect *part);
+/** sl_region_is_label: whether a region stands for a label of the whole frame of @width x @height, and not for an object. */
+gboolean sl_region_is_label (GstVideoRegionOfInterestMeta *region, gint width, gint height);
+
+G_END_DECLS
+
+#endif

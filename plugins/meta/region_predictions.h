@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Predictions on buffers: written as GstVideoRegionOfInterestMeta (and GstAnalyticsRelationMeta where found), and
+ * read back by whoever shows them.
+ */
+#ifndef SL_PLUGINS_META_REGION_PREDICTIONS_H
+#define SL_PLUGINS_META_REGION_PREDICTIONS_H
+
+#include <gst/gst.h>
+#include <gst/video/video.h>
+
+#include "plugins/byte_pool.h"
+#include "plugins/meta/frame_meta.h"
+#include "plugins/meta/keypoints.h"
+#include "predictions/prediction.h"
+
+G_BEGIN_DECLS
+
+/** sl_buffer_add_prediction: attaches objects, labels and the mask to writable @buffer. An object is a region with a structure
+ *  "detection" (x_min y_min x_max y_max confidence: double; label: string; label_id: int); a label of the whole
+ *  frame is a region over all of it with a structure "classification" (label: string; label_id: int; confidence: double); keypoints
+ *  are a structure of keypoints.h on their object's region, an object's mask is one of
+ *  object_mask.h, that of the whole frame an SlMaskMeta. Tracked objects have a structure
+ *  "object_id" (id: int). What a further model says of an object is one more
+ *  structure "classification" on the object's region, with the string model_name; what it finds inside it are regions whose
+ *  parent_id is that region's id. @pool: (nullable): where the cells of masks come from */
+void sl_buffer_add_prediction (GstBuffer *buffer, const SlPrediction *prediction, SlBytePool *pool);
+
+/** sl_buffer_has_predictions: whether there is a region or a mask on the frame @buffer, whoever wrote it. */
+gboolean sl_buffer_has_predictions (GstBuffer *buffer);
+
+/** sl_region_set_object_id: a structure "object_id" with the field id (int), as DL Streamer's elements write it; and the region's own id
+ *  where nobody gave it one. */
+void sl_region_set_object_id (GstVideoRegionOfInterestMeta *region, gint32 id);
+
+/** sl_buffer_add_object, sl_region_add_label: one of these objects; one of these labels, of whatever @region is. */
+GstVideoRegionOfInterestMeta *sl_buffer_add_object (GstBuffer *buffer, const SlObject *object, const SlSkeleton *skeleton);
+void sl_region_add_label (GstVideoRegionOfInterestMeta *region, const SlLabelled *label);
+
+typedef struct
+{
+  gint id, parent_id;
+  guint depth;
+} SlRegionIds;
+
+/** Predictions read back from a buffer's region metas, whoever wrote them. */
+typedef struct
+{
+  GArray *objects; /* of SlObject; labels are static strings (quarks) */
+  GArray *labels;  /* of SlLabelled */
+  GArray *points;  /* of SlPoint, all objects' */
+  GArray *mask_classes;
+  GByteArray *cells;     /* of all objects' masks */
+  GArray *object_labels; /* of SlLabelled, all objects' */
+  GArray *ids;           /* of SlRegionIds, one an object */
+  SlReadSkeleton skeleton;
+  SlLatency latency;
+} SlPredictionReader;
+
+void sl_prediction_reader_init (SlPredictionReader *reader);
+void sl_prediction_reader_clear (SlPredictionReader *reader);
+/** sl_prediction_reader_read: fills objects, labels, skeleton and mask of @prediction; valid until the next read.
+ *  width and height of @prediction must be set. */
+void sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPrediction *prediction);
+/** sl_prediction_set_times: sets timestamp and latency of @prediction, of a frame that @buffer of @segment is or holds. @meta: (nullable):
+ *  that frame's; @latency: where the latency is kept */
+void sl_prediction_set_times (SlPrediction *prediction, GstBuffer *buffer, const GstSegment *segment, const SlFrameMeta *meta,
+                              SlLatency *latency);
+/** sl_prediction_reader_read_frame: sl_prediction_reader_read(), and also frame, timestamp and latency of @prediction. @counted: number of
+ *  the frame where its meta does not know it */
+void sl_prediction_reader_read_frame (SlPredictionReader *reader, GstBuffer *buffer, const GstSegment *segment, guint64 counted,
+                                      SlPrediction *prediction);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Object detections, trackings and classifications as gstreamer-analytics has them. Called by whoever writes predictions
+ * on buffers.
+ */
+#include "config.h"
+#include "plugins/meta/relations.h"
+
+#ifdef SL_HAVE_ANALYTICS
+#include <gst/analytics/analytics.h>
+
+#include "postprocess/result.h"
+
+static void
+add_tracking (GstAnalyticsRelationMeta *relations, guint object, gint32 id, GstClockTime since, GstClockTime now)
+{
+  GstAnalyticsTrackingMtd tracking;
+  if (!gst_analytics_relation_meta_add_tracking_mtd (relations, (guint64) id, since, &tracking))
+    return;
+  if (GST_CLOCK_TIME_IS_VALID (now))
+    gst_analytics_tracking_mtd_update_last_seen (&tracking, now);
+  gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object, tracking.id);
+}
+
+#ifdef SL_HAVE_SEGMENTATION_MTD
+/* A mask as a gray picture whose pixels are indices of regions; the index of a region is its id. Takes @picture. */
+static gboolean
+add_segmentation (GstAnalyticsRelationMeta *relations, GstSegmentationType type, GstBuffer *picture, guint width, guint height,
+                  guint n_regions, const gint place[4], GstAnalyticsSegmentationMtd *entry)
+{
+  const gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
+  const gint stride[GST_VIDEO_MAX_PLANES] = { (gint) width };
+  guint ids[256];
+  gst_buffer_add_video_meta_full (picture, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, width, height, 1, offset, stride);
+  for (guint i = 0; i < G_N_ELEMENTS (ids); i++)
+    ids[i] = i;
+  return gst_analytics_relation_meta_add_segmentation_mtd (relations, picture, type, n_regions, ids, place[0], place[1], (guint) place[2],
+                                                           (guint) place[3], entry);
+}
+
+static void
+add_object_mask (GstAnalyticsRelationMeta *relations, const SlObject *object, guint detection, SlBytePool *pool)
+{
+  const gsize n = (gsize) object->mask.width * object->mask.height;
+  const gint place[4] = { object->x, object->y, object->w, object->h };
+  GstAnalyticsSegmentationMtd entry;
+  GstMapInfo map;
+  if (n == 0)
+    return;
+  GstBuffer *picture = sl_byte_pool_take (pool, object->mask.cells, n);
+  if (gst_buffer_map (picture, &map, GST_MAP_READWRITE)) {
+    for (gsize i = 0; i < n; i++)
+      map.data[i] = map.data[i] >= SL_OBJECT_CELL;
+    gst_buffer_unmap (picture, &map);
+  }
+  if (add_segmentation (relations, GST_SEGMENTATION_TYPE_INSTANCE, picture, object->mask.width, object->mask.height, 2, place, &entry))
+    gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, detection, entry.id);
+}
+
+static void
+add_mask (GstAnalyticsRelationMeta *relations, const SlPrediction *prediction, SlBytePool *pool)
+{
+  const SlMask *mask = &prediction->mask;
+  const gint place[4] = { 0, 0, prediction->width, prediction->height };
+  GstAnalyticsSegmentationMtd entry;
+  if (mask->width > 0)
+    add_segmentation (relations, GST_SEGMENTATION_TYPE_SEMANTIC,
+                      sl_byte_pool_take (pool, mask->classes, (gsize) mask->width * mask->height), mask->width, mask->height, 256, place,
+                      &entry);
+}
+#else
+static void
+add_object_mask (GstAnalyticsRelationMeta *relations, const SlObject *object, guint detection, SlBytePool *pool)
+{
+}
+
+static void
+add_mask (GstAnalyticsRelationMeta *relations, const SlPrediction *prediction, SlBytePool *pool)
+{
+}
+#endif
+
+static gboolean
+add_object (GstAnalyticsRelationMeta *relations, const SlObject *object, GstClockTime now, SlBytePool *pool, GstAnalyticsODMtd *entry)
+{
+  if (!gst_analytics_relation_meta_add_od_mtd (relations, g_quark_from_string (object->label), object->x, object->y, object->w, object->h,
+                                               (gfloat) object->confidence, entry))
+    return FALSE;
+  if (object->object_id > 0)
+    add_tracking (relations, entry->id, object->object_id, object->tracked_since, now);
+  add_object_mask (relations, object, entry->id, pool);
+  return TRUE;
+}
+
+/* One classification with @n labels. */
+static gboolean
+add_labels (GstAnalyticsRelationMeta *relations, const SlLabelled *labels, guint n, GstAnalyticsClsMtd *entry)
+{
+  gfloat confidences[SL_MAX_RESULTS];
+  GQuark names[SL_MAX_RESULTS];
+  n = MIN (n, SL_MAX_RESULTS);
+  for (guint i = 0; i < n; i++) {
+    confidences[i] = (gfloat) labels[i].confidence;
+    names[i] = g_quark_from_string (labels[i].label);
+  }
+  return gst_analytics_relation_meta_add_cls_mtd (relations, n, confidences, names, entry);
+}
+
+static GstAnalyticsRelationMeta *
+ensure_relations (GstBuffer *buffer)
+{
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (buffer);
+  return relations != NULL ? relations : gst_buffer_add_analytics_relation_meta (buffer);
+}
+
+void
+sl_buffer_relate_prediction (GstBuffer *buffer, const SlPrediction *prediction, SlBytePool *pool)
+{
+  GstAnalyticsODMtd object;
+  GstAnalyticsClsMtd labels;
+  if (prediction->n_objects + prediction->n_labels + prediction->mask.width == 0)
+    return;
+  GstAnalyticsRelationMeta *relations = ensure_relations (buffer);
+  if (relations == NULL)
+    return;
+  for (guint i = 0; i < prediction->n_objects; i++)
+    add_object (relations, &prediction->objects[i], GST_BUFFER_PTS (buffer), pool, &object);
+  if (prediction->n_labels > 0)
+    add_labels (relations, prediction->labels, prediction->n_labels, &labels);
+  add_mask (relations, prediction, pool);
+}
+
+/* The object detection with the place and type of @region. */
+static gboolean
+find_object (GstAnalyticsRelationMeta *relations, const GstVideoRegionOfInterestMeta *region, GstAnalyticsODMtd *object)
+{
+  gpointer state = NULL;
+  while (gst_analytics_relation_meta_iterate (relations, &state, gst_analytics_od_mtd_get_mtd_type (), (GstAnalyticsMtd *) object)) {
+    gint x, y, w, h;
+    gfloat confidence;
+    if (gst_analytics_od_mtd_get_obj_type (object) == region->roi_type
+        && gst_analytics_od_mtd_get_location (object, &x, &y, &w, &h, &confidence) && x == (gint) region->x && y == (gint) region->y
+        && w == (gint) region->w && h == (gint) region->h)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* The same, added when whoever found the region left none. */
+static gboolean
+ensure_object (GstAnalyticsRelationMeta *relations, const GstVideoRegionOfInterestMeta *region, GstAnalyticsODMtd *object)
+{
+  return find_object (relations, region, object)
+         || gst_analytics_relation_meta_add_od_mtd (relations, region->roi_type, (gint) region->x, (gint) region->y, (gint) region->w,
+                                                    (gint) region->h, 1, object);
+}
+
+void
+sl_buffer_relate_track (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *region, gint32 id, GstClockTime since, GstClockTime now)
+{
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (buffer);
+  GstAnalyticsODMtd object;
+  if (relations != NULL && find_object (relations, region, &object))
+    add_tracking (relations, object.id, id, since, now);
+}
+
+void
+sl_buffer_relate_labels (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *region, const SlLabelled *labels, guint n)
+{
+  GstAnalyticsRelationMeta *relations = ensure_relations (buffer);
+  GstAnalyticsODMtd object;
+  GstAnalyticsClsMtd entry;
+  if (relations != NULL && ensure_object (relations, region, &object) && add_labels (relations, labels, n, &entry))
+    gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object.id, entry.id);
+}
+
+void
+sl_buffer_relate_part (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *whole, const SlObject *part)
+{
+  GstAnalyticsRelationMeta *relations = ensure_relations (buffer);
+  GstAnalyticsODMtd object, entry;
+  if (relations == NULL || !ensure_object (relations, whole, &object)
+      || !add_object (relations, part, GST_BUFFER_PTS (buffer), NULL, &entry))
+    return;
+  gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_CONTAIN, object.id, entry.id);
+  gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_IS_PART_OF, entry.id, object.id);
+}
+
+#else
+
+void
+sl_buffer_relate_prediction (GstBuffer *buffer, const SlPrediction *prediction, SlBytePool *pool)
+{
+}
+
+void
+sl_buffer_relate_track (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *region, gint32 id, GstClockTime since, GstClockTime now)
+{
+}
+
+void
+sl_buffer_relate_labels (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *region, const SlLabelled *labels, guint n)
+{
+}
+
+void
+sl_buffer_relate_part (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *whole, const SlObject *part)
+{
+}
+
+#endif

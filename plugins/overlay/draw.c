@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The look of predictions. Sizes follow the shorter side of the frame, so that a picture of 320x240 and one of 4K show
+ * the same. Classes take ten colours in turn, then the same ones darker, then lighter.
+ */
+#include "plugins/overlay/draw.h"
+
+#include <math.h>
+#include <string.h>
+
+#define BLACK 0x000000
+#define WHITE 0xffffff
+/* Lines of labels and mask classes in the corner. */
+#define MOST_NOTES 12
+
+typedef struct
+{
+  SlCanvas *canvas;
+  SlTextCache *text;
+  const SlDrawStyle *style;
+  gint thickness, padding;
+} Pen;
+
+static Pen
+make_pen (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style)
+{
+  const gint side = MIN (canvas->width, canvas->height);
+  const gint font = style->font_size > 0 ? style->font_size : 10 + side / 60;
+  sl_text_cache_set_size (text, font);
+  return (Pen){ canvas, text, style, style->thickness > 0 ? style->thickness : MAX (2, (side + 150) / 300), MAX (1, font / 8) };
+}
+
+guint32
+sl_draw_colour (gint32 label_id, const char *label)
+{
+  static const guint32 palette[] = { 0x00e640, 0xff3838, 0x3890ff, 0xffb21d, 0xc95dff, 0x00d4d4, 0xff5fc0, 0xffee32, 0x9a5a2b, 0x9fb8c8 };
+  const guint key = label_id >= 0 ? (guint) label_id : g_str_hash (label != NULL ? label : "");
+  const guint shade = key / G_N_ELEMENTS (palette) % 3;
+  guint32 colour = 0;
+  for (gint shift = 16; shift >= 0; shift -= 8) {
+    const guint32 byte = palette[key % G_N_ELEMENTS (palette)] >> shift & 0xff;
+    colour |= (shade == 0 ? byte : shade == 1 ? byte * 5 / 8 : (byte + 255) / 2) << shift;
+  }
+  return colour;
+}
+
+/* Black or white, whichever reads better on @rgb. */
+static guint32
+contrast (guint32 rgb)
+{
+  const guint luma = (rgb >> 16 & 0xff) * 299 + (rgb >> 8 & 0xff) * 587 + (rgb & 0xff) * 114;
+  return luma > 140000 ? BLACK : WHITE;
+}
+
+/* A word and a number on a field of @colour. */
+static void
+draw_tag (const Pen *pen, gint x, gint y, const char *word, const char *number, guint32 colour)
+{
+  gint height;
+  const gint width = sl_text_cache_measure (pen->text, word, number, &height);
+  sl_canvas_fill (pen->canvas, x, y, width + 2 * pen->padding, height, sl_canvas_ink (pen->canvas, colour));
+  sl_text_cache_draw (pen->text, pen->canvas, x + pen->padding, y, word, number, sl_canvas_ink (pen->canvas, contrast (colour)));
+}
+
+static void
+draw_label (const Pen *pen, const SlObject *object)
+{
+  char number[32] = "", score[16] = "";
+  gint height;
+  const char *word = pen->style->labels ? object->label : NULL;
+  const gboolean named = pen->style->ids && object->object_id > 0;
+  if (pen->style->scores && isfinite (object->confidence))
+    g_snprintf (score, sizeof score, "%s%.2f", word != NULL || named ? " " : "", CLAMP (object->confidence, -9, 9));
+  if (named)
+    g_snprintf (number, sizeof number, "%s#%d%s", word != NULL ? " " : "", object->object_id, score);
+  else
+    g_strlcpy (number, score, sizeof number);
+  const gint width = sl_text_cache_measure (pen->text, word, number, &height) + 2 * pen->padding;
+  gint x = MIN (object->x, pen->canvas->width - width), y = object->y - height;
+  if (y < 0)
+    y = object->y;
+  draw_tag (pen, MAX (x, 0), y, word, number, sl_draw_colour (object->label_id, object->label));
+  for (guint i = 0; i < object->n_labels && i < MOST_NOTES && pen->style->labels; i++) {
+    const SlLabelled *said = &object->labels[i];
+    y += height;
+    g_snprintf (number, sizeof number, " %.2f", isfinite (said->confidence) ? CLAMP (said->confidence, -9, 9) : 0);
+    draw_tag (pen, MAX (x, 0), y, said->label, pen->style->scores ? number : NULL, sl_draw_colour (said->label_id, said->label));
+  }
+}
+
+static void
+draw_skeleton (const Pen *pen, const SlObject *object, const SlSkeleton *skeleton)
+{
+  const double width = pen->canvas->width, height = pen->canvas->height;
+  const SlInk bone = sl_canvas_ink (pen->canvas, sl_draw_colour (object->label_id, object->label));
+  const SlInk joint = sl_canvas_ink (pen->canvas, WHITE);
+  for (guint i = 0; skeleton != NULL && i < skeleton->n_bones; i++) {
+    const guint a = skeleton->bones[i][0], b = skeleton->bones[i][1];
+    if (a >= object->n_points || b >= object->n_points || object->points[a].confidence < pen->style->point_threshold
+        || object->points[b].confidence < pen->style->point_threshold)
+      continue;
+    sl_canvas_line (pen->canvas, object->points[a].x * width, object->points[a].y * height, object->points[b].x * width,
+                    object->points[b].y * height, pen->thickness, bone);
+  }
+  for (guint i = 0; i < object->n_points; i++) {
+    const SlPoint *point = &object->points[i];
+    if (point->confidence < pen->style->point_threshold)
+      continue;
+    sl_canvas_disc (pen->canvas, point->x * width, point->y * height, pen->thickness * 1.5 + 1, joint);
+    sl_canvas_disc (pen->canvas, point->x * width, point->y * height, pen->thickness * 1.5, bone);
+  }
+}
+
+/* Cells of one row of the mask that are alike become one rectangle of the frame. */
+static void
+draw_mask (const Pen *pen, const SlMask *mask)
+{
+  const guint alpha = (guint) lrint (CLAMP (pen->style->opacity, 0, 1) * 256);
+  SlInk inks[256];
+  for (guint i = 0; i < 256; i++)
+    inks[i] = sl_canvas_ink (pen->canvas, sl_draw_colour ((gint32) i, NULL));
+  for (guint row = 0; row < mask->height; row++) {
+    const guint8 *cells = mask->classes + (gsize) row * mask->width;
+    const gint top = (gint) ((guint64) row * (guint) pen->canvas->height / mask->height);
+    const gint bottom = (gint) ((guint64) (row + 1) * (guint) pen->canvas->height / mask->height);
+    for (guint start = 0, end; start < mask->width; start = end) {
+      for (end = start + 1; end < mask->width && cells[end] == cells[start];)
+        end++;
+      if (cells[start] == mask->background || cells[start] == SL_MASK_VOID)
+        continue;
+      const gint left = (gint) ((guint64) start * (guint) pen->canvas->width / mask->width);
+      const gint right = (gint) ((guint64) end * (guint) pen->canvas->width / mask->width);
+      sl_canvas_blend (pen->canvas, left, top, right - left, bottom - top, inks[cells[start]], alpha);
+    }
+  }
+}
+
+/* A row of an object's mask, between the rows above and below; the first and last cell count beyond their middles. */
+static void
+mix_rows (const SlObjectMask *mask, double row, guint8 *shares)
+{
+  const double at = CLAMP (row, 0, mask->height - 1);
+  const guint top = (guint) at;
+  const guint part = (guint) lrint ((at - top) * 256);
+  const guint8 *upper = mask->cells + (gsize) top * mask->width;
+  const guint8 *lower = top + 1 < mask->height ? upper + mask->width : upper;
+  for (guint i = 0; i < mask->width; i++)
+    shares[i] = (guint8) ((upper[i] * (256 - part) + lower[i] * part + 128) >> 8);
+}
+
+/* Where the object begins or ends between the middles of cells @i and @i + 1, in cells. */
+static double
+edge_between (const guint8 *shares, guint i)
+{
+  return i + 0.5 + (SL_OBJECT_CELL - 0.5 - shares[i]) / (double) (shares[i + 1] - shares[i]);
+}
+
+/* The object's shape between its cells, row by row of the frame. */
+static void
+draw_object_mask (const Pen *pen, const SlObject *object, guint8 *shares)
+{
+  const SlObjectMask *mask = &object->mask;
+  const guint alpha = (guint) lrint (CLAMP (pen->style->opacity, 0, 1) * 256);
+  const SlInk ink = sl_canvas_ink (pen->canvas, sl_draw_colour (object->label_id, object->label));
+  const double pixels = (double) object->w / mask->width;
+  const gint top = MAX (object->y, 0), bottom = (gint) MIN ((gint64) object->y + object->h, pen->canvas->height);
+  for (gint y = top; y < bottom; y++) {
+    mix_rows (mask, ((double) y - object->y + 0.5) * mask->height / object->h - 0.5, shares);
+    double start = 0;
+    for (guint i = 0; i < mask->width; i++) {
+      const gboolean inside = shares[i] >= SL_OBJECT_CELL, last = i + 1 == mask->width;
+      if (!last && inside == (shares[i + 1] >= SL_OBJECT_CELL))
+        continue;
+      const double end = last ? mask->width : edge_between (shares, i);
+      const gint left = (gint) lrint (CLAMP (object->x + start * pixels, 0, pen->canvas->width));
+      const gint right = (gint) lrint (CLAMP (object->x + end * pixels, 0, pen->canvas->width));
+      if (inside)
+        sl_canvas_blend (pen->canvas, left, y, right - left, 1, ink, alpha);
+      start = end;
+    }
+  }
+}
+
+static void
+draw_object_masks (const Pen *pen, const SlPrediction *prediction)
+{
+  guint widest = 0;
+  for (guint i = 0; i < prediction->n_objects; i++)
+    widest = MAX (widest, prediction->objects[i].mask.width);
+  if (widest == 0)
+    return;
+  g_autofree guint8 *shares = g_malloc (widest);
+  for (guint i = prediction->n_objects; i > 0; i--)
+    if (prediction->objects[i - 1].mask.width > 0 && prediction->objects[i - 1].w > 0 && prediction->objects[i - 1].h > 0)
+      draw_object_mask (pen, &prediction->objects[i - 1], shares);
+}
+
+/* Labels of the whole picture, and classes of its mask, in the top left corner. */
+static void
+draw_notes (const Pen *pen, const SlPrediction *prediction)
+{
+  gint y = 0, height;
+  char number[16];
+  guint lines = 0;
+  for (guint i = 0; i < prediction->n_labels && lines < MOST_NOTES && pen->style->labels; i++, lines++) {
+    const SlLabelled *label = &prediction->labels[i];
+    g_snprintf (number, sizeof number, " %.2f", isfinite (label->confidence) ? CLAMP (label->confidence, -9, 9) : 0);
+    draw_tag (pen, 0, y, label->label, pen->style->scores ? number : NULL, sl_draw_colour (label->label_id, label->label));
+    sl_text_cache_measure (pen->text, label->label, NULL, &height);
+    y += height;
+  }
+  for (guint i = 0; i < prediction->n_mask_classes && lines < MOST_NOTES && pen->style->labels && pen->style->masks; i++) {
+    const SlMaskClass *found = &prediction->mask_classes[i];
+    if (found->label_id == prediction->mask.background)
+      continue;
+    g_snprintf (number, sizeof number, " %.0f%%", CLAMP (found->fraction, 0, 1) * 100);
+    draw_tag (pen, 0, y, found->label, pen->style->scores ? number : NULL, sl_draw_colour (found->label_id, found->label));
+    sl_text_cache_measure (pen->text, found->label, NULL, &height);
+    y += height;
+    lines++;
+  }
+}
+
+void
+sl_draw_prediction (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style, const SlPrediction *prediction)
+{
+  const Pen pen = make_pen (canvas, text, style);
+  if (style->masks && prediction->mask.width > 0)
+    draw_mask (&pen, &prediction->mask);
+  if (style->masks)
+    draw_object_masks (&pen, prediction);
+  for (guint i = 0; i < prediction->n_objects && style->boxes; i++) {
+    const SlObject *object = &prediction->objects[i];
+    sl_canvas_outline (canvas, object->x, object->y, object->w, object->h, pen.thickness,
+                       sl_canvas_ink (canvas, sl_draw_colour (object->label_id, object->label)));
+  }
+  for (guint i = 0; i < prediction->n_objects && style->keypoints; i++)
+    draw_skeleton (&pen, &prediction->objects[i], prediction->skeleton);
+  for (guint i = prediction->n_objects; i > 0 && (style->labels || style->scores || style->ids); i--)
+    draw_label (&pen, &prediction->objects[i - 1]);
+  draw_notes (&pen, prediction);
+}
+
+void
+sl_draw_note (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style, const char *note)
+{
+  const Pen pen = make_pen (canvas, text, style);
+  gint height;
+  const gint width = sl_text_cache_measure (text, NULL, note, &height) + 2 * pen.padding;
+  draw_tag (&pen, MAX (canvas->width - width, 0), 0, NULL, note, BLACK);
+}

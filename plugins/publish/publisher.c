@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The queue and the thread behind slpublish.
+ *
+ * Invariant: a line leaves the queue only after its transport took it, so a lost connection loses none but what the bound
+ * of the queue pushes out. The structure is shared by the element and the thread and freed by the later of the two.
+ */
+#include "config.h"
+#include "plugins/publish/publisher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib-unix.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/backoff.h"
+#include "base/redact.h"
+#include "base/show.h"
+#include "core/error.h"
+
+/* What a queued line weighs beside its bytes. */
+#define LINE_OVERHEAD 64
+#define STOP_US (3 * G_USEC_PER_SEC / 2)
+#define IDLE_MS 1000
+
+struct _SlPublisher
+{
+  gatomicrefcount refs;
+  const SlTransport *transport;
+  gpointer state; /* the thread's */
+  SlPublishNotify notify;
+  gpointer user_data;
+  GDestroyNotify destroy;
+  gsize queue_bytes;
+  guint retry_min_ms, retry_max_ms;
+  GCancellable *cancellable;
+  GThread *thread;
+  gint wake[2];
+  GMutex lock;
+  GCond changed;
+  /* Under the lock: */
+  GQueue lines; /* of GBytes */
+  GBytes *sending;
+  SlPublishCounts counts;
+  gboolean unlocked, stopping, failed, ended, flushed;
+};
+
+static const SlTransport *const transports[] = {
+  &sl_transport_stdout,
+  &sl_transport_socket,
+#ifdef SL_HAVE_MOSQUITTO
+  &sl_transport_mqtt,
+#endif
+  &sl_transport_file,
+};
+
+/* "mqtt:host/t", "tcp:host:1", and whatever has a password in it: a path like that is a URI that went wrong, and a file of that name would
+ * show the password. */
+static gboolean
+is_mistyped (const char *location, const char *shown)
+{
+  static const char *const begins[] = { "mqtt:", "mqtts:", "tcp:" };
+  for (guint i = 0; i < G_N_ELEMENTS (begins); i++)
+    if (g_ascii_strncasecmp (location, begins[i], strlen (begins[i])) == 0)
+      return TRUE;
+  return strstr (location, "://") != NULL || strcmp (location, shown) != 0;
+}
+
+/* A location without a scheme is a file's path, so the file's row comes last and takes what no other does. */
+static const SlTransport *
+find_transport (const char *location, GError **error)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (transports); i++)
+    for (const char *const *scheme = transports[i]->schemes; *scheme != NULL; scheme++)
+      if (g_str_has_prefix (location, *scheme))
+        return transports[i];
+  if (strcmp (location, "-") == 0)
+    return &sl_transport_stdout;
+  g_autofree char *shown = sl_redact_uri (location, NULL);
+  if (g_str_has_prefix (location, "mqtt://") || g_str_has_prefix (location, "mqtts://")) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "location=%s: this build has no MQTT: install libmosquitto-dev and build again",
+                 shown);
+    return NULL;
+  }
+  if (!is_mistyped (location, shown))
+    return &sl_transport_file;
+  const char *slashes = strstr (shown, "://");
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "location=%s: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt://host/topic or mqtts://host/topic, got "
+               "scheme \"%.*s\"",
+               shown, slashes != NULL ? (gint) (slashes - shown) : 0, shown);
+  return NULL;
+}
+
+static void
+unref_publisher (SlPublisher *self)
+{
+  if (!g_atomic_ref_count_dec (&self->refs))
+    return;
+  g_queue_clear_full (&self->lines, (GDestroyNotify) g_bytes_unref);
+  g_clear_pointer (&self->sending, g_bytes_unref);
+  g_clear_object (&self->cancellable);
+  close (self->wake[0]);
+  close (self->wake[1]);
+  g_mutex_clear (&self->lock);
+  g_cond_clear (&self->changed);
+  if (self->destroy != NULL)
+    self->destroy (self->user_data);
+  g_free (self);
+}
+
+static void
+wake_thread (SlPublisher *self)
+{
+  ssize_t written;
+  do
+    written = write (self->wake[1], "", 1);
+  while (written < 0 && errno == EINTR);
+}
+
+static void
+clear_wake (SlPublisher *self)
+{
+  char bytes[64];
+  while (read (self->wake[0], bytes, sizeof bytes) > 0)
+    continue;
+}
+
+static gsize
+weight (GBytes *line)
+{
+  return g_bytes_get_size (line) + LINE_OVERHEAD;
+}
+
+/* Under the lock: the line that goes next; it stays counted as queued until it is out. */
+static GBytes *
+next_line (SlPublisher *self)
+{
+  if (self->sending == NULL)
+    self->sending = g_queue_pop_head (&self->lines);
+  return self->sending;
+}
+
+static guint
+unacknowledged (SlPublisher *self)
+{
+  return self->transport->unacknowledged != NULL ? self->transport->unacknowledged (self->state) : 0;
+}
+
+static void
+note_flushed (SlPublisher *self)
+{
+  const gboolean acknowledged = unacknowledged (self) == 0;
+  g_mutex_lock (&self->lock);
+  self->flushed = acknowledged && self->sending == NULL && g_queue_is_empty (&self->lines);
+  g_cond_broadcast (&self->changed);
+  g_mutex_unlock (&self->lock);
+}
+
+static void
+line_done (SlPublisher *self)
+{
+  g_mutex_lock (&self->lock);
+  self->counts.queued_bytes -= weight (self->sending);
+  self->counts.published++;
+  g_clear_pointer (&self->sending, g_bytes_unref);
+  g_mutex_unlock (&self->lock);
+  note_flushed (self);
+}
+
+static void
+set_connected (SlPublisher *self, gboolean connected)
+{
+  g_mutex_lock (&self->lock);
+  self->counts.connected = connected;
+  g_cond_broadcast (&self->changed);
+  g_mutex_unlock (&self->lock);
+}
+
+/* Sleeps between attempts, unless the publisher stops. */
+static void
+back_off (SlPublisher *self, guint delay_ms)
+{
+  const gint64 until = g_get_monotonic_time () + delay_ms * G_TIME_SPAN_MILLISECOND;
+  g_mutex_lock (&self->lock);
+  while (!self->stopping && g_cond_wait_until (&self->changed, &self->lock, until))
+    continue;
+  g_mutex_unlock (&self->lock);
+}
+
+/* The connection is gone or was not to be had, the @failures-th time in a row: says so and waits. */
+static void
+lose (SlPublisher *self, guint failures, GError *error)
+{
+  const guint delay = sl_backoff_delay (self->retry_min_ms, self->retry_max_ms, failures);
+  self->transport->disconnect (self->state);
+  set_connected (self, FALSE);
+  g_mutex_lock (&self->lock);
+  const gboolean stopping = self->stopping;
+  const gboolean failed = self->transport->final != NULL && self->transport->final (error);
+  self->failed |= failed && !stopping;
+  g_mutex_unlock (&self->lock);
+  if (!stopping) {
+    g_autofree char *reason = sl_show_message (error->message);
+    self->notify (self->user_data, failed ? SL_PUBLISH_FAILED : SL_PUBLISH_DISCONNECTED, reason, failed ? 0 : delay);
+    if (!failed)
+      back_off (self, delay);
+  }
+  g_error_free (error);
+}
+
+/* One step while connected. FALSE: the connection is gone. */
+static gboolean
+serve (SlPublisher *self, GError **error)
+{
+  g_mutex_lock (&self->lock);
+  GBytes *line = next_line (self);
+  g_mutex_unlock (&self->lock);
+  if (line == NULL) {
+    const gboolean alive = self->transport->idle (self->state, self->wake[0], IDLE_MS, error);
+    clear_wake (self);
+    note_flushed (self);
+    return alive;
+  }
+  gsize bytes;
+  const char *text = g_bytes_get_data (line, &bytes);
+  if (!self->transport->send (self->state, text, bytes, self->cancellable, error))
+    return FALSE;
+  line_done (self);
+  return TRUE;
+}
+
+static gboolean
+goes_on (SlPublisher *self)
+{
+  g_mutex_lock (&self->lock);
+  const gboolean on = !self->stopping && !self->failed;
+  g_mutex_unlock (&self->lock);
+  return on;
+}
+
+/* A peer that closed its end must not end the process: this thread gets no SIGPIPE. */
+static gpointer
+publish_thread (gpointer data)
+{
+  SlPublisher *self = data;
+  guint failures = 0;
+  gboolean connected = FALSE;
+  sigset_t pipe_signal;
+  sigemptyset (&pipe_signal);
+  sigaddset (&pipe_signal, SIGPIPE);
+  pthread_sigmask (SIG_BLOCK, &pipe_signal, NULL);
+  while (goes_on (self)) {
+    GError *error = NULL;
+    if (!connected && self->transport->connect (self->state, self->cancellable, &error)) {
+      connected = TRUE;
+      set_connected (self, TRUE);
+      self->notify (self->user_data, SL_PUBLISH_CONNECTED, NULL, 0);
+    }
+    if (connected && serve (self, &error)) {
+      failures = 0;
+      continue;
+    }
+    connected = FALSE;
+    lose (self, ++failures, error);
+  }
+  const guint unheard = unacknowledged (self);
+  if (connected)
+    self->transport->disconnect (self->state);
+  self->transport->close (self->state);
+  g_mutex_lock (&self->lock);
+  self->counts.published -= unheard;
+  self->counts.dropped += unheard;
+  self->counts.connected = FALSE;
+  self->ended = TRUE;
+  g_cond_broadcast (&self->changed);
+  g_mutex_unlock (&self->lock);
+  unref_publisher (self);
+  return NULL;
+}
+
+SlPublisher *
+sl_publisher_new (const SlPublishSettings *settings, SlPublishNotify notify, gpointer user_data, GDestroyNotify destroy, GError **error)
+{
+  const char *location = settings->location;
+  if (location == NULL || *location == '\0') {
+    g_set_error_literal (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "location is not set: expected a path, \"-\" for standard output, unix:/path, tcp://host:port or mqtt://host/topic");
+    return NULL;
+  }
+  const SlTransport *transport = find_transport (location, error);
+  gpointer state = transport != NULL ? transport->open (settings, error) : NULL;
+  if (state == NULL)
+    return NULL;
+  SlPublisher *self = g_new0 (SlPublisher, 1);
+  if (!g_unix_open_pipe (self->wake, FD_CLOEXEC, error)) {
+    transport->close (state);
+    g_free (self);
+    return NULL;
+  }
+  g_unix_set_fd_nonblocking (self->wake[0], TRUE, NULL);
+  g_unix_set_fd_nonblocking (self->wake[1], TRUE, NULL);
+  g_atomic_ref_count_init (&self->refs);
+  self->transport = transport;
+  self->state = state;
+  self->notify = notify;
+  self->user_data = user_data;
+  self->destroy = destroy;
+  self->queue_bytes = settings->queue_bytes;
+  self->retry_min_ms = MAX (settings->retry_min_ms, 1);
+  self->retry_max_ms = MAX (settings->retry_max_ms, self->retry_min_ms);
+  self->cancellable = g_cancellable_new ();
+  self->flushed = TRUE;
+  self->counts.connected = transport->waits;
+  g_mutex_init (&self->lock);
+  g_cond_init (&self->changed);
+  g_atomic_ref_count_inc (&self->refs);
+  self->thread = g_thread_new ("sl-publish", publish_thread, self);
+  return self;
+}
+
+/* Under the lock: room for @bytes more by losing the oldest lines; the one being sent stays. */
+static void
+make_room (SlPublisher *self, gsize bytes)
+{
+  GBytes *oldest;
+  while (self->counts.queued_bytes + bytes > self->queue_bytes && (oldest = g_queue_pop_head (&self->lines)) != NULL) {
+    self->counts.queued_bytes -= weight (oldest);
+    self->counts.dropped++;
+    g_bytes_unref (oldest);
+  }
+}
+
+/* Under the lock. */
+static gboolean
+must_wait (const SlPublisher *self, gsize bytes)
+{
+  return self->transport->waits && self->counts.connected && !self->failed && self->counts.queued_bytes > 0
+         && self->counts.queued_bytes + bytes > self->queue_bytes;
+}
+
+static GBytes *
+copy_line (const char *line, gsize bytes)
+{
+  const gsize total = bytes + (bytes == 0 || line[bytes - 1] != '\n');
+  char *copy = g_malloc (total);
+  memcpy (copy, line, bytes);
+  copy[total - 1] = '\n';
+  return g_bytes_new_take (copy, total);
+}
+
+SlPut
+sl_publisher_put (SlPublisher *self, const char *line, gsize bytes)
+{
+  GBytes *queued = copy_line (line, bytes);
+  SlPut put = SL_PUT_TAKEN;
+  g_mutex_lock (&self->lock);
+  while (must_wait (self, weight (queued)) && !self->unlocked)
+    g_cond_wait (&self->changed, &self->lock);
+  if (self->failed)
+    put = SL_PUT_FAILED;
+  else if (must_wait (self, weight (queued)))
+    put = SL_PUT_UNLOCKED;
+  if (put == SL_PUT_TAKEN) {
+    make_room (self, weight (queued));
+    self->counts.queued_bytes += weight (queued);
+    self->flushed = FALSE;
+    g_queue_push_tail (&self->lines, g_steal_pointer (&queued));
+  }
+  g_mutex_unlock (&self->lock);
+  g_clear_pointer (&queued, g_bytes_unref);
+  wake_thread (self);
+  return put;
+}
+
+void
+sl_publisher_unlock (SlPublisher *self, gboolean unlocked)
+{
+  g_mutex_lock (&self->lock);
+  self->unlocked = unlocked;
+  g_cond_broadcast (&self->changed);
+  g_mutex_unlock (&self->lock);
+}
+
+gboolean
+sl_publisher_drain (SlPublisher *self, gint64 timeout_us)
+{
+  const gint64 until = g_get_monotonic_time () + timeout_us;
+  gboolean in_time = TRUE;
+  g_mutex_lock (&self->lock);
+  while (!self->flushed && !self->failed && !self->unlocked && in_time) {
+    if (self->transport->waits && self->counts.connected)
+      g_cond_wait (&self->changed, &self->lock);
+    else
+      in_time = g_cond_wait_until (&self->changed, &self->lock, until);
+  }
+  const gboolean drained = self->flushed;
+  g_mutex_unlock (&self->lock);
+  return drained;
+}
+
+void
+sl_publisher_counts (SlPublisher *self, SlPublishCounts *counts)
+{
+  g_mutex_lock (&self->lock);
+  *counts = self->counts;
+  counts->waiting = g_queue_get_length (&self->lines) + (self->sending != NULL);
+  g_mutex_unlock (&self->lock);
+}
+
+void
+sl_publisher_stop (SlPublisher *self, SlPublishCounts *counts)
+{
+  const gint64 until = g_get_monotonic_time () + STOP_US;
+  g_cancellable_cancel (self->cancellable);
+  g_mutex_lock (&self->lock);
+  self->stopping = TRUE;
+  g_cond_broadcast (&self->changed);
+  g_mutex_unlock (&self->lock);
+  wake_thread (self);
+  g_mutex_lock (&self->lock);
+  while (!self->ended && g_cond_wait_until (&self->changed, &self->lock, until))
+    continue;
+  const gboolean ended = self->ended;
+  self->counts.dropped += g_queue_get_length (&self->lines) + (self->sending != NULL);
+  *counts = self->counts;
+  g_mutex_unlock (&self->lock);
+  if (ended)
+    g_thread_join (self->thread);
+  else
+    g_thread_unref (self->thread);
+  unref_publisher (self);
+}

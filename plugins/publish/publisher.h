@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Lines to somewhere: a bounded queue, a thread that empties it, and the transports it writes to. slpublish puts
+ * lines in; where they go is a row of a table. The thread connects, reconnects with back-off and jitter, and is
+ * the only one that ever waits for a disk or a peer. Nothing here knows GStreamer.
+ */
+#ifndef SL_PLUGINS_PUBLISH_PUBLISHER_H
+#define SL_PLUGINS_PUBLISH_PUBLISHER_H
+
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+/** SlPublishSettings: what the element's properties say; strings are borrowed while a publisher is opened. */
+typedef struct
+{
+  const char *location;
+  const char *name;   /* of the element: {element} of topics */
+  const char *source; /* {source} of topics */
+  gsize queue_bytes;
+  guint retry_min_ms, retry_max_ms;
+  guint64 file_bytes; /* 0: never rotated by size */
+  guint file_seconds; /* 0: never rotated by time */
+  guint keep_files;
+  guint file_mode; /* permissions of new files */
+  guint qos, keep_alive;
+  gboolean retain, counts;
+  const char *client_id, *username, *password, *ca_file, *certificate, *key, *availability, *discovery;
+} SlPublishSettings;
+
+/**
+ * SlTransport:
+ * @schemes: what locations of this kind begin with, NULL-terminated
+ * @waits: while connected, a full queue makes the writer wait instead of losing the oldest line
+ * @open: checks settings; touches nothing that could make it wait but the file's own folder
+ * @connect: may wait; @cancellable ends it where the system allows
+ * @send: one line with its newline. FALSE: the connection is gone, and the line has to be sent again on the next
+ * @idle: nothing to send: serves the peer once, @wake_fd is readable or @timeout_ms passed. FALSE: the connection is gone
+ * @unacknowledged: lines sent that the peer has yet to confirm (nullable: it never does)
+ * @final: errors of this transport that no second attempt mends (nullable)
+ */
+typedef struct
+{
+  const char *const *schemes;
+  gboolean waits;
+  gpointer (*open) (const SlPublishSettings *settings, GError **error);
+  gboolean (*connect) (gpointer state, GCancellable *cancellable, GError **error);
+  gboolean (*send) (gpointer state, const char *line, gsize bytes, GCancellable *cancellable, GError **error);
+  gboolean (*idle) (gpointer state, gint wake_fd, gint timeout_ms, GError **error);
+  guint (*unacknowledged) (gpointer state);
+  void (*disconnect) (gpointer state);
+  void (*close) (gpointer state);
+  gboolean (*final) (const GError *error);
+} SlTransport;
+
+extern const SlTransport sl_transport_file, sl_transport_stdout, sl_transport_socket;
+/** sl_transport_mqtt: only where libmosquitto was found. */
+extern const SlTransport sl_transport_mqtt;
+
+typedef enum
+{
+  SL_PUBLISH_CONNECTED,
+  SL_PUBLISH_DISCONNECTED, /* and tried again */
+  SL_PUBLISH_FAILED        /* for good */
+} SlPublishState;
+
+/** SlPublishNotify: from the publisher's thread. @reason: NULL when connected. @retry_ms: until the next attempt. */
+typedef void (*SlPublishNotify) (gpointer user_data, SlPublishState state, const char *reason, guint retry_ms);
+
+typedef struct
+{
+  guint64 published, dropped, waiting; /* lines */
+  gsize queued_bytes;
+  gboolean connected;
+} SlPublishCounts;
+
+typedef struct _SlPublisher SlPublisher;
+
+/** sl_publisher_new: checks the location and starts the thread. Errors: SL_ERROR_ARGUMENT, SL_ERROR_OPEN, SL_ERROR_UNSUPPORTED.
+ *  @user_data is let go with @destroy when no notification can come any more. */
+SlPublisher *sl_publisher_new (const SlPublishSettings *settings, SlPublishNotify notify, gpointer user_data, GDestroyNotify destroy,
+                               GError **error);
+typedef enum
+{
+  SL_PUT_TAKEN,
+  SL_PUT_UNLOCKED, /* it would have to wait, and may not */
+  SL_PUT_FAILED    /* the publisher has failed for good */
+} SlPut;
+
+/** sl_publisher_put: queues a copy of @line. Waits for room only where the transport says so, until sl_publisher_unlock(). */
+SlPut sl_publisher_put (SlPublisher *publisher, const char *line, gsize bytes);
+/** sl_publisher_unlock: waiting calls return, and no call waits, until undone with FALSE. */
+void sl_publisher_unlock (SlPublisher *publisher, gboolean unlocked);
+/** sl_publisher_drain: waits until all lines are out; for at most @timeout_us where there is no connection or it is slow. */
+gboolean sl_publisher_drain (SlPublisher *publisher, gint64 timeout_us);
+void sl_publisher_counts (SlPublisher *publisher, SlPublishCounts *counts);
+/** sl_publisher_stop: frees @publisher. Lines still queued count as dropped. Returns within two seconds: a thread that a
+ *  system call holds longer ends by itself later. */
+void sl_publisher_stop (SlPublisher *publisher, SlPublishCounts *counts);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * MQTT locations, topic templates, Home Assistant's discovery message, counts of labels.
+ * Discovery and the shape of a sensor: Home Assistant's documentation of MQTT discovery. Counts a label under the topic:
+ * the topics that Frigate's users have.
+ */
+#include "config.h"
+#include "plugins/publish/topic.h"
+
+#include <string.h>
+#ifdef SL_HAVE_JSON_GLIB
+#include <json-glib/json-glib.h>
+#endif
+
+#include "base/redact.h"
+#include "base/show.h"
+#include "core/error.h"
+
+#define MQTT_PORT 1883
+#define MQTTS_PORT 8883
+#define MAX_LABELS 256
+
+/* One level of a topic out of any text: no separators or wildcards, and only what MQTT takes, UTF-8 without control characters. */
+static void
+append_level (GString *topic, const char *text)
+{
+  while (*text != '\0') {
+    const gunichar c = sl_utf8_next (&text);
+    g_string_append_unichar (topic, c == '/' || c == '+' || c == '#' || !sl_is_plain (c) ? '_' : c);
+  }
+}
+
+/* @shown: the location, for messages: it has as much of the template as may be told. */
+static gboolean
+expand_topic (const char *template, const char *shown, const SlPublishSettings *settings, char **expanded, GError **error)
+{
+  const struct
+  {
+    const char *placeholder, *value;
+  } known[] = {
+    { "{host}", g_get_host_name () },
+    { "{element}", settings->name },
+    { "{source}", settings->source },
+  };
+  g_autoptr (GString) topic = g_string_new (NULL);
+  for (const char *c = template; *c != '\0';) {
+    guint i = 0;
+    while (i < G_N_ELEMENTS (known) && !g_str_has_prefix (c, known[i].placeholder))
+      i++;
+    if (i < G_N_ELEMENTS (known)) {
+      append_level (topic, known[i].value != NULL ? known[i].value : "unnamed");
+      c += strlen (known[i].placeholder);
+    } else if (*c == '{' || *c == '+' || *c == '#') {
+      const gsize told = strstr (shown, SL_HIDDEN) != NULL ? 1 : strlen (c);
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                   "location=%s: in the topic expected levels with {host}, {element} or {source} in them and no wildcards, got \"%.*s\"",
+                   shown, (gint) told, c);
+      return FALSE;
+    } else {
+      g_string_append_c (topic, *c++);
+    }
+  }
+  *expanded = g_string_free (g_steal_pointer (&topic), FALSE);
+  return TRUE;
+}
+
+gboolean
+sl_mqtt_target_parse (SlMqttTarget *target, const SlPublishSettings *settings, GError **error)
+{
+  const char *location = settings->location;
+  g_autoptr (GPtrArray) secrets = g_ptr_array_new_with_free_func (g_free);
+  g_autofree char *shown = sl_redact_uri (location, secrets);
+  /* Braces are no part of URIs; they are what the placeholders are written with. */
+  g_autoptr (GUri) uri = g_uri_parse (location, G_URI_FLAGS_HAS_PASSWORD | G_URI_FLAGS_PARSE_RELAXED | G_URI_FLAGS_NON_DNS, NULL);
+  const char *path = uri != NULL ? g_uri_get_path (uri) : "";
+  /* What the parser has to say of a location quotes it. */
+  if (secrets->len > 0 && (uri == NULL || g_uri_get_fragment (uri) != NULL || g_uri_get_query (uri) != NULL)) {
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "location=%s: expected mqtt://[user[:password]@]host[:port]/topic, with %%23 for '#', %%2F for '/', %%3A for ':', %%3F for "
+      "'?', %%40 for '@' and %%25 for '%%' in user and password; or take password= or password-file= for it",
+      shown);
+    return FALSE;
+  }
+  if (uri == NULL || g_uri_get_host (uri) == NULL || *g_uri_get_host (uri) == '\0' || path[0] != '/' || path[1] == '\0') {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "location=%s: expected mqtt://[user[:password]@]host[:port]/topic, such as mqtt://localhost/sightline/door", shown);
+    return FALSE;
+  }
+  if (g_uri_get_fragment (uri) != NULL || g_uri_get_query (uri) != NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "location=%s: a topic to publish to has no \"#\" or \"?\" in it", shown);
+    return FALSE;
+  }
+  if (!expand_topic (path + 1, shown, settings, &target->topic, error))
+    return FALSE;
+  target->tls = g_str_equal (g_uri_get_scheme (uri), "mqtts");
+  target->host = g_strdup (g_uri_get_host (uri));
+  target->port = g_uri_get_port (uri) > 0 ? (guint) g_uri_get_port (uri) : target->tls ? MQTTS_PORT : MQTT_PORT;
+  target->user = g_strdup (settings->username != NULL ? settings->username : g_uri_get_user (uri));
+  target->password = g_strdup (settings->password != NULL ? settings->password : g_uri_get_password (uri));
+  return TRUE;
+}
+
+void
+sl_mqtt_target_clear (SlMqttTarget *target)
+{
+  g_free (target->host);
+  g_free (target->user);
+  g_free (target->password);
+  g_free (target->topic);
+}
+
+static void
+append_json_string (GString *json, const char *key, const char *value)
+{
+  g_string_append_printf (json, "%s\"%s\":\"", json->len > 1 ? "," : "", key);
+  for (const char *c = value; *c != '\0'; c++) {
+    if (*c == '"' || *c == '\\')
+      g_string_append_c (json, '\\');
+    g_string_append_c (json, g_ascii_iscntrl (*c) ? ' ' : *c);
+  }
+  g_string_append_c (json, '"');
+}
+
+char *
+sl_mqtt_discovery (const char *topic, const char *availability, const char *id, const char *name)
+{
+  GString *json = g_string_new ("{");
+  append_json_string (json, "name", name);
+  append_json_string (json, "unique_id", id);
+  append_json_string (json, "state_topic", topic);
+  append_json_string (json, "value_template", "{{ value_json.objects | count }}");
+  append_json_string (json, "json_attributes_topic", topic);
+  append_json_string (json, "unit_of_measurement", "objects");
+  append_json_string (json, "icon", "mdi:cctv");
+  if (availability != NULL)
+    append_json_string (json, "availability_topic", availability);
+  g_string_append_printf (json, ",\"device\":{\"identifiers\":[\"%s\"],\"name\":\"Sightline\",\"sw_version\":\"" SL_VERSION "\"}}", id);
+  return g_string_free (json, FALSE);
+}
+
+struct _SlLabelCounts
+{
+  GHashTable *seen; /* label -> count */
+};
+
+#ifdef SL_HAVE_JSON_GLIB
+
+SlLabelCounts *
+sl_label_counts_new (void)
+{
+  SlLabelCounts *counts = g_new0 (SlLabelCounts, 1);
+  counts->seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  return counts;
+}
+
+static void
+count_object (JsonArray *objects, guint index, JsonNode *node, gpointer user_data)
+{
+  GHashTable *now = user_data;
+  if (!JSON_NODE_HOLDS_OBJECT (node))
+    return;
+  const char *label = json_object_get_string_member_with_default (json_node_get_object (node), "roi_type", NULL);
+  if (label == NULL || *label == '\0')
+    return;
+  GString *level = g_string_new (NULL);
+  append_level (level, label);
+  const guint count = GPOINTER_TO_UINT (g_hash_table_lookup (now, level->str));
+  g_hash_table_insert (now, g_string_free (level, FALSE), GUINT_TO_POINTER (count + 1));
+}
+
+static GHashTable *
+count_line (const char *line, gsize bytes)
+{
+  g_autoptr (JsonParser) parser = json_parser_new ();
+  if (!json_parser_load_from_data (parser, line, (gssize) bytes, NULL))
+    return NULL;
+  JsonNode *root = json_parser_get_root (parser);
+  JsonNode *objects =
+    root != NULL && JSON_NODE_HOLDS_OBJECT (root) ? json_object_get_member (json_node_get_object (root), "objects") : NULL;
+  if (objects == NULL || !JSON_NODE_HOLDS_ARRAY (objects))
+    return NULL;
+  GHashTable *now = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  json_array_foreach_element (json_node_get_array (objects), count_object, now);
+  return now;
+}
+
+void
+sl_label_counts_update (SlLabelCounts *counts, const char *line, gsize bytes, SlLabelChanged changed, gpointer user_data)
+{
+  g_autoptr (GHashTable) now = count_line (line, bytes);
+  GHashTableIter iter;
+  gpointer label, count;
+  if (now == NULL)
+    return;
+  g_hash_table_iter_init (&iter, counts->seen);
+  while (g_hash_table_iter_next (&iter, &label, &count)) {
+    const gpointer current = g_hash_table_lookup (now, label);
+    if (current != count) {
+      g_hash_table_iter_replace (&iter, current);
+      changed (user_data, label, GPOINTER_TO_UINT (current));
+    }
+    g_hash_table_remove (now, label);
+  }
+  g_hash_table_iter_init (&iter, now);
+  while (g_hash_table_iter_next (&iter, &label, &count) && g_hash_table_size (counts->seen) < MAX_LABELS) {
+    g_hash_table_insert (counts->seen, g_strdup (label), count);
+    changed (user_data, label, GPOINTER_TO_UINT (count));
+  }
+}
+
+#else
+
+SlLabelCounts *
+sl_label_counts_new (void)
+{
+  return NULL;
+}
+
+void
+sl_label_counts_update (SlLabelCounts *counts, const char *line, gsize bytes, SlLabelChanged changed, gpointer user_data)
+{
+}
+
+#endif
+
+void
+sl_label_counts_repeat (SlLabelCounts *counts, SlLabelChanged changed, gpointer user_data)
+{
+  GHashTableIter iter;
+  gpointer label, count;
+  g_hash_table_iter_init (&iter, counts->seen);
+  while (g_hash_table_iter_next (&iter, &label, &count))
+    changed (user_data, label, GPOINTER_TO_UINT (count));
+}
+
+void
+sl_label_counts_free (SlLabelCounts *counts)
+{
+  if (counts != NULL)
+    g_hash_table_unref (counts->seen);
+  g_free (counts);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where an MQTT location points, and what the labels in a line of predictions add up to: the parts of MQTT publishing
+ * that need no broker.
+ */
+#ifndef SL_PLUGINS_PUBLISH_TOPIC_H
+#define SL_PLUGINS_PUBLISH_TOPIC_H
+
+#include "plugins/publish/publisher.h"
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  char *host, *user, *password; /* user, password: (nullable) */
+  guint port;
+  gboolean tls;
+  char *topic; /* placeholders filled in */
+} SlMqttTarget;
+
+/** sl_mqtt_target_parse: mqtt[s]://[user[:password]@]host[:port]/topic, percent-decoded; {host}, {element} and {source} in the topic
+ *  become the machine's name, the element's and the property's. Errors: SL_ERROR_ARGUMENT, without the password. */
+gboolean sl_mqtt_target_parse (SlMqttTarget *target, const SlPublishSettings *settings, GError **error);
+void sl_mqtt_target_clear (SlMqttTarget *target);
+
+/** sl_mqtt_discovery: (transfer full): the retained message by which Home Assistant learns of a sensor that counts objects. */
+char *sl_mqtt_discovery (const char *topic, const char *availability, const char *id, const char *name);
+
+/** SlLabelCounts: how many objects of each label the last line had. At most 256 labels are followed. */
+typedef struct _SlLabelCounts SlLabelCounts;
+
+/** SlLabelChanged: @label is fit for a level of a topic. */
+typedef void (*SlLabelChanged) (gpointer user_data, const char *label, guint count);
+
+/** sl_label_counts_new: NULL where JSON-GLib was not found. */
+SlLabelCounts *sl_label_counts_new (void);
+void sl_label_counts_free (SlLabelCounts *counts);
+/** sl_label_counts_update: calls @changed for each label whose count differs from that of the line before; labels seen once count 0 when
+ *  gone. A line that is no prediction changes nothing. */
+void sl_label_counts_update (SlLabelCounts *counts, const char *line, gsize bytes, SlLabelChanged changed, gpointer user_data);
+/** sl_label_counts_repeat: calls @changed for every label, for a broker that may have forgotten. */
+void sl_label_counts_repeat (SlLabelCounts *counts, SlLabelChanged changed, gpointer user_data);
+
+G_END_DECLS
+
+#endif

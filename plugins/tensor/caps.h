@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Tensor caps: "other/tensors,format=static,num_tensors=N,dimensions=3:224:224:1,types=uint8,framerate=F", innermost
+ * dimension first, and the older "other/tensor,dimension=3:224:224:1,type=uint8"; both as NNStreamer negotiates them.
+ * The contract travels in a field of its own ("contract", an SlContract), absent on caps of other elements.
+ */
+#ifndef SL_PLUGINS_TENSOR_CAPS_H
+#define SL_PLUGINS_TENSOR_CAPS_H
+
+#include <gst/gst.h>
+
+#include "models/contract.h"
+
+G_BEGIN_DECLS
+
+#define SL_TENSORS_CAPS_NAME "other/tensors"
+#define SL_TENSOR_CAPS_NAME "other/tensor"
+/** Pad template of every tensor pad. */
+#define SL_TENSOR_TEMPLATE_CAPS                                                                      \
+  "other/tensors, format=(string)static, num_tensors=(int)[1, 16], framerate=(fraction)[0/1, max]; " \
+  "other/tensor, framerate=(fraction)[0/1, max]"
+
+/** sl_contract_get_type: boxed type of SlContract, comparable and printable inside caps. */
+#define SL_TYPE_CONTRACT (sl_contract_get_type ())
+GType sl_contract_get_type (void);
+
+/** sl_tensor_caps_new: caps that accept @n tensors in every spelling (tensors and, for one tensor, tensor; trailing ones
+ *  present or dropped), framerate open. @contract (nullable) is added to each structure. */
+GstCaps *sl_tensor_caps_new (const SlTensorContract *tensors, guint n, SlContract *contract);
+/** sl_tensor_caps_parse: the tensors that fixed @caps describe; returns their number, 0 with @error set (what is wrong). */
+guint sl_tensor_caps_parse (const GstCaps *caps, SlTensorContract tensors[SL_MAX_IO], GError **error);
+/** sl_tensor_contracts_clear: frees what sl_tensor_caps_parse() allocated. */
+void sl_tensor_contracts_clear (SlTensorContract *tensors, guint n);
+/** sl_tensor_caps_contract: (transfer none) (nullable): the contract in @caps. */
+SlContract *sl_tensor_caps_contract (const GstCaps *caps);
+/** sl_tensors_describe: (transfer full): "uint8 3:224:224:1" of each tensor, for messages. */
+char *sl_tensors_describe (const SlTensorContract *tensors, guint n);
+/** sl_tensors_same: whether types and shapes agree, trailing (outermost) ones ignored. */
+gboolean sl_tensors_same (const SlTensorContract *a, guint n_a, const SlTensorContract *b, guint n_b);
+/** SlCapsMap: (transfer full): writable caps of a pad that go with @one structure on the other. */
+typedef GstCaps *(*SlCapsMap) (const GstCaps *one, gpointer data);
+/** sl_caps_transform: (transfer full): what @map makes of each structure of @caps, at its frame rate; of that, in its order, what @filter
+ *  (nullable) lets through. */
+GstCaps *sl_caps_transform (GstCaps *caps, GstCaps *filter, SlCapsMap map, gpointer data);
+
+G_END_DECLS
+
+#endif

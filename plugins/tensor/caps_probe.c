@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The question as a structure "sightline-try-caps" with the fields caps and, in the answer, code and reason.
+ */
+#include "plugins/tensor/caps_probe.h"
+
+#include "core/error.h"
+
+#define NAME "sightline-try-caps"
+
+gboolean
+sl_try_caps (GstPad *pad, GstCaps *caps, GError **error)
+{
+  GstQuery *query = gst_query_new_custom (GST_QUERY_CUSTOM, gst_structure_new (NAME, "caps", GST_TYPE_CAPS, caps, NULL));
+  const gboolean answered = gst_pad_peer_query (pad, query);
+  const char *reason = answered ? gst_structure_get_string (gst_query_get_structure (query), "reason") : NULL;
+  gint code = SL_ERROR_SHAPE;
+  if (reason != NULL) {
+    gst_structure_get_int (gst_query_get_structure (query), "code", &code);
+    g_set_error_literal (error, SL_ERROR, code, reason);
+  }
+  gst_query_unref (query);
+  return reason == NULL;
+}
+
+GstCaps *
+sl_try_caps_asked (GstQuery *query)
+{
+  if (GST_QUERY_TYPE (query) != GST_QUERY_CUSTOM || !gst_structure_has_name (gst_query_get_structure (query), NAME))
+    return NULL;
+  const GValue *value = gst_structure_get_value (gst_query_get_structure (query), "caps");
+  return value != NULL ? g_value_get_boxed (value) : NULL;
+}
+
+void
+sl_try_caps_answer (GstQuery *query, const GError *error)
+{
+  if (error != NULL)
+    gst_structure_set (gst_query_writable_structure (query), "code", G_TYPE_INT, error->code, "reason", G_TYPE_STRING, error->message,
+                       NULL);
+}

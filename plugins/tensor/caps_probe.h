@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A question that slinfer asks the elements around it before it changes its model: could you work with these caps, and if not,
+ * why not? A custom query, so that nothing is negotiated yet, and elements that do not know it stand in no one's way.
+ */
+#ifndef SL_PLUGINS_TENSOR_CAPS_PROBE_H
+#define SL_PLUGINS_TENSOR_CAPS_PROBE_H
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/** sl_try_caps: whether whoever is linked to @pad takes @caps (fixed); FALSE with @error set to its reason. TRUE when nobody says. */
+gboolean sl_try_caps (GstPad *pad, GstCaps *caps, GError **error);
+/** sl_try_caps_asked: (transfer none) (nullable): the caps, when @query is this question. */
+GstCaps *sl_try_caps_asked (GstQuery *query);
+/** sl_try_caps_answer: @error (nullable): why not; NULL = yes. */
+void sl_try_caps_answer (GstQuery *query, const GError *error);
+
+G_END_DECLS
+
+#endif

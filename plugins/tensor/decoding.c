@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Opening a decoder for negotiated tensors. With a contract, shapes, quantisation, decoder, parameters and labels are the
+ * model's; without one, only types and dimensions are known, and values count as real numbers.
+ */
+#include "plugins/tensor/decoding.h"
+
+#include "core/error.h"
+#include "plugins/tensor/caps.h"
+
+void
+sl_tensor_decoding_clear (SlTensorDecoding *self)
+{
+  g_clear_pointer (&self->decoding, sl_decoding_free);
+  g_clear_pointer (&self->labels, sl_labels_unref);
+  sl_tensor_map_clear (&self->map);
+}
+
+static gboolean
+check_outputs (const SlContract *contract, const SlTensorContract *tensors, guint n, GError **error)
+{
+  if (sl_tensors_same (contract->outputs, contract->n_outputs, tensors, n))
+    return TRUE;
+  g_autofree char *expected = sl_tensors_describe (contract->outputs, contract->n_outputs);
+  g_autofree char *got = sl_tensors_describe (tensors, n);
+  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+               "slpostprocess: the model %s gives %s, but the caps say %s: link slpostprocess right behind slinfer", contract->model,
+               expected, got);
+  return FALSE;
+}
+
+static gboolean
+open_tensors (SlTensorDecoding *self, SlContract *contract, const SlTensorContract *tensors, guint n, const SlDecodingSettings *settings,
+              GError **error)
+{
+  if (contract != NULL && !check_outputs (contract, tensors, n, error))
+    return FALSE;
+  tensors = contract != NULL ? contract->outputs : tensors;
+  self->decoding = sl_decoding_open (contract, tensors, n, settings, &self->labels, error);
+  if (self->decoding == NULL)
+    return FALSE;
+  gboolean picture = contract != NULL && contract->image.valid;
+  self->tensor_width = picture ? contract->image.width : 1;
+  self->tensor_height = picture ? contract->image.height : 1;
+  sl_tensor_map_init (&self->map, tensors, n, 0);
+  return TRUE;
+}
+
+gboolean
+sl_tensor_decoding_open (SlTensorDecoding *self, const GstCaps *caps, const SlDecodingSettings *settings, GError **error)
+{
+  SlTensorContract tensors[SL_MAX_IO];
+  sl_tensor_decoding_clear (self);
+  guint n = sl_tensor_caps_parse (caps, tensors, error);
+  if (n == 0)
+    return FALSE;
+  gboolean opened = open_tensors (self, sl_tensor_caps_contract (caps), tensors, n, settings, error);
+  sl_tensor_contracts_clear (tensors, n);
+  if (!opened)
+    sl_tensor_decoding_clear (self);
+  return opened;
+}

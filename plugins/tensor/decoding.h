@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Tensor caps and settings -> an open decoder with its class names: everything slpostprocess decides before frames.
+ */
+#ifndef SL_PLUGINS_TENSOR_DECODING_H
+#define SL_PLUGINS_TENSOR_DECODING_H
+
+#include <gst/gst.h>
+
+#include "models/contract.h"
+#include "plugins/tensor/mapping.h"
+#include "postprocess/decoder.h"
+#include "predict/opendecoding.h"
+
+G_BEGIN_DECLS
+
+/**
+ * SlTensorDecoding:
+ * @labels: (nullable)
+ * @tensor_width, @tensor_height: of the model's picture; 1 where nothing states it
+ */
+typedef struct
+{
+  SlDecoding *decoding;
+  SlLabels *labels;
+  SlTensorMap map;
+  gint tensor_width, tensor_height;
+} SlTensorDecoding;
+
+/** sl_tensor_decoding_open: for fixed tensor @caps, by their contract when they carry one. @self is cleared first, and
+ *  stays empty when FALSE is returned with @error set. */
+gboolean sl_tensor_decoding_open (SlTensorDecoding *self, const GstCaps *caps, const SlDecodingSettings *settings, GError **error);
+/** sl_tensor_decoding_clear: also for a zeroed struct. */
+void sl_tensor_decoding_clear (SlTensorDecoding *self);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reading tensors out of a buffer that anyone may have made: sizes checked first, memory used in place where it is
+ * aligned and padded as needed, copied once where it is not. Used by slinfer and slpostprocess, one thread at a time.
+ */
+#ifndef SL_PLUGINS_TENSOR_MAPPING_H
+#define SL_PLUGINS_TENSOR_MAPPING_H
+
+#include <gst/gst.h>
+
+#include "models/contract.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  SL_TENSOR_MAP_OK,
+  SL_TENSOR_MAP_BAD_SIZE,   /* the buffer does not hold exactly these tensors */
+  SL_TENSOR_MAP_UNREADABLE, /* a memory refused to be mapped */
+  SL_TENSOR_MAP_NO_MEMORY
+} SlTensorMapStatus;
+
+/**
+ * SlTensorMap:
+ * @bytes, @align: size and element size of each tensor
+ * @padding: bytes that must be readable behind each
+ * @data: valid from sl_tensor_map_read() to sl_tensor_map_done()
+ * @scratch: copies of tensors that could not be used in place; made when first needed, then kept
+ * @mapped: memories to unmap
+ */
+typedef struct
+{
+  guint n;
+  gsize bytes[SL_MAX_IO];
+  gsize align[SL_MAX_IO];
+  gsize padding;
+  const void *data[SL_MAX_IO];
+  void *scratch[SL_MAX_IO];
+  GstMemory *mapped[SL_MAX_IO];
+  GstMapInfo info[SL_MAX_IO];
+} SlTensorMap;
+
+void sl_tensor_map_init (SlTensorMap *map, const SlTensorContract *tensors, guint n, gsize padding);
+/** sl_tensor_map_clear: also for a zeroed map. */
+void sl_tensor_map_clear (SlTensorMap *map);
+/** sl_tensor_map_read: @buffer (transfer none) must stay until sl_tensor_map_done(), which is only needed after
+ *  SL_TENSOR_MAP_OK. Tensors are one GstMemory each, or lie one behind the other however the memories are cut. */
+SlTensorMapStatus sl_tensor_map_read (SlTensorMap *map, GstBuffer *buffer);
+void sl_tensor_map_done (SlTensorMap *map);
+/** sl_tensor_map_complaint: (transfer full): the sentence for @status, with expected and got bytes. */
+char *sl_tensor_map_complaint (const SlTensorMap *map, GstBuffer *buffer, SlTensorMapStatus status);
+
+G_END_DECLS
+
+#endif

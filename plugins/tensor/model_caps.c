@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What slinfer's pads take and give, worked out of contracts and caps alone.
+ */
+#include "plugins/tensor/model_caps.h"
+
+#include "plugins/tensor/caps.h"
+
+gboolean
+sl_contracts_equal (SlContract *a, SlContract *b)
+{
+  GValue left = G_VALUE_INIT, right = G_VALUE_INIT;
+  g_value_init (&left, SL_TYPE_CONTRACT);
+  g_value_init (&right, SL_TYPE_CONTRACT);
+  g_value_set_boxed (&left, a);
+  g_value_set_boxed (&right, b);
+  const gboolean equal = gst_value_compare (&left, &right) == GST_VALUE_EQUAL;
+  g_value_unset (&left);
+  g_value_unset (&right);
+  return equal;
+}
+
+gboolean
+sl_contract_suits (const SlContract *contract, const SlTensorContract *tensors, guint n)
+{
+  return sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n)
+         || (contract->direct && sl_tensors_same (&contract->declared, 1, tensors, n));
+}
+
+/* What the sink pad takes: what the contract asks for, then what the model declares where that is another type. */
+static GstCaps *
+input_caps (SlContract *contract)
+{
+  GstCaps *caps = sl_tensor_caps_new (contract->inputs, contract->n_inputs, contract);
+  return contract->direct ? gst_caps_merge (caps, sl_tensor_caps_new (&contract->declared, 1, NULL)) : caps;
+}
+
+/* Whether tensors of @caps (one structure) are what the model of @contract wants: made for it, or just alike. */
+static gboolean
+caps_suit (const GstCaps *caps, SlContract *contract)
+{
+  SlTensorContract tensors[SL_MAX_IO];
+  SlContract *made_for = sl_tensor_caps_contract (caps);
+  if (made_for != NULL)
+    return made_for == contract || sl_contracts_equal (made_for, contract);
+  const guint n = gst_caps_is_fixed (caps) ? sl_tensor_caps_parse (caps, tensors, NULL) : 0;
+  const gboolean suit = n > 0 && sl_contract_suits (contract, tensors, n);
+  sl_tensor_contracts_clear (tensors, n);
+  return suit;
+}
+
+typedef struct
+{
+  GstPadDirection direction;
+  SlContract **contracts;
+} Sides;
+
+/* The other side's caps for @one structure on the side of @direction. Input that suits one of two models gives that one's
+ * output; what leaves both open gets both, the new one first. */
+static GstCaps *
+other_side (const GstCaps *one, gpointer data)
+{
+  const Sides *sides = data;
+  const gboolean sink = sides->direction == GST_PAD_SINK;
+  GstCaps *all = gst_caps_new_empty ();
+  gboolean chosen[2];
+  for (guint i = 0; i < 2; i++)
+    chosen[i] = sides->contracts[i] != NULL && sink && caps_suit (one, sides->contracts[i]);
+  for (guint i = 0; i < 2; i++) {
+    SlContract *contract = sides->contracts[i];
+    if (contract == NULL || ((chosen[0] || chosen[1]) && !chosen[i]) || (chosen[0] && i > 0))
+      continue;
+    all = gst_caps_merge (all, sink ? sl_tensor_caps_new (contract->outputs, contract->n_outputs, contract) : input_caps (contract));
+  }
+  if (sides->contracts[0] == NULL && sides->contracts[1] == NULL)
+    all = gst_caps_merge (all, gst_caps_from_string (SL_TENSOR_TEMPLATE_CAPS));
+  return gst_caps_make_writable (all);
+}
+
+GstCaps *
+sl_model_caps_transform (GstPadDirection direction, GstCaps *caps, GstCaps *filter, SlContract *contracts[2])
+{
+  return sl_caps_transform (caps, filter, other_side, &(Sides){ direction, contracts });
+}

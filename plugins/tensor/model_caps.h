@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The caps of an element that runs a model, for slinfer. No state: what is answered follows from the arguments.
+ */
+#ifndef SL_PLUGINS_TENSOR_MODEL_CAPS_H
+#define SL_PLUGINS_TENSOR_MODEL_CAPS_H
+
+#include <gst/gst.h>
+
+#include "models/contract.h"
+
+G_BEGIN_DECLS
+
+/** sl_contracts_equal: whether they say the same, as comparing caps does. */
+gboolean sl_contracts_equal (SlContract *a, SlContract *b);
+/** sl_contract_suits: whether these are the tensors that the model of @contract is fed with, or those that it declares where these are
+ *  others. */
+gboolean sl_contract_suits (const SlContract *contract, const SlTensorContract *tensors, guint n);
+/** sl_model_caps_transform: (transfer full): what @caps, on the side of @direction, allow on the other side, for a model that is offered
+ *  and the one that runs, either of which may be NULL; all tensors without both. @filter: (nullable) */
+GstCaps *sl_model_caps_transform (GstPadDirection direction, GstCaps *caps, GstCaps *filter, SlContract *contracts[2]);
+
+G_END_DECLS
+
+#endif

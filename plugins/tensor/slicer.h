@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A normalizer on several threads: each fills its share of the tensor's slices. The threads wait between frames without
+ * spinning; the caller is one of them.
+ */
+#ifndef SL_PLUGINS_TENSOR_SLICER_H
+#define SL_PLUGINS_TENSOR_SLICER_H
+
+#include <glib.h>
+
+#include "preprocess/normalize.h"
+
+G_BEGIN_DECLS
+
+typedef struct _SlSlicer SlSlicer;
+
+/** sl_slicer_new: (nullable): @threads (2..64) for @normalizer, which must outlive it; NULL when out of memory. */
+SlSlicer *sl_slicer_new (const SlNormalizer *normalizer, guint threads);
+void sl_slicer_free (SlSlicer *slicer);
+/** sl_slicer_run: what sl_normalizer_run() makes, bit by bit. One caller at a time. */
+void sl_slicer_run (SlSlicer *slicer, const SlImage *image, void *tensor);
+
+G_END_DECLS
+
+#endif

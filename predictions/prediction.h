@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The predictions of one frame, mapped to its pixels and named: what text, JSON and metas are written from.
+ */
+#ifndef SL_PREDICTIONS_PREDICTION_H
+#define SL_PREDICTIONS_PREDICTION_H
+
+#include <glib.h>
+
+#include "postprocess/result.h"
+
+G_BEGIN_DECLS
+
+/** A keypoint; @x, @y in 0..1 of the frame, outside of that where it lies outside. */
+typedef struct
+{
+  gdouble x, y, confidence;
+} SlPoint;
+
+/** Which part of an object's pixels x, y, w, h is the object: a grid over them, row by row, of the share 0..255 of sureness that a
+ *  cell belongs to it; from SL_OBJECT_CELL on it does. @width 0 = unknown. */
+typedef struct
+{
+  guint width, height;
+  const guint8 *cells;
+} SlObjectMask;
+#define SL_OBJECT_CELL 128
+
+typedef struct
+{
+  gint32 label_id;
+  gdouble confidence;
+  const char *label; /* (not nullable) */
+  const char *model; /* (nullable): of an object's label: name of the model that gave it */
+} SlLabelled;
+
+/** An object; @x..@h whole pixels of the frame, clipped to it; @x_min..@y_max in 0..1 of the frame, clipped. */
+typedef struct
+{
+  gint x, y, w, h;
+  gdouble x_min, y_min, x_max, y_max;
+  gdouble confidence;
+  gint32 label_id;
+  const char *label; /* (not nullable): the class's name, or its number when it has none; owned elsewhere */
+  guint n_points;
+  const SlPoint *points; /* in the order of the prediction's skeleton */
+  gint32 object_id;      /* from 1 on, the same in every frame of a stream; 0 = not tracked */
+  guint64 tracked_since; /* nanoseconds of the frame with this object's first box; where there is an object_id */
+  SlObjectMask mask;
+  guint n_labels;
+  const SlLabelled *labels; /* what other models said of the object */
+  guint parent;             /* the object inside which a further model found this one: 1 + its place; 0 = none */
+} SlObject;
+
+/** A class that the mask has, and the share of its cells. */
+typedef struct
+{
+  gint32 label_id;
+  const char *label; /* (not nullable) */
+  gdouble fraction;
+} SlMaskClass;
+
+/** How long a frame took, in us, -1 = unknown: @age from its capture to now, of which the stages. */
+typedef struct
+{
+  gint64 age, preprocess, inference, decode;
+} SlLatency;
+
+/**
+ * SlPrediction:
+ * @source: (nullable): where the frame came from (path or URI)
+ * @frame: number of the frame in its source, from 0
+ * @timestamp: nanoseconds of stream time, G_MAXUINT64 when unknown (JSON null)
+ * @width, @height: pixels of the original frame; of the tensor when there was none
+ * @made_picture: the model made a picture, @width x @height; there is nothing else to tell
+ * @skeleton: (nullable): names and bones of all objects' points
+ * @mask: a class for each cell of a grid over the whole frame; SL_MASK_VOID where the model did not see; @width 0 = none
+ * @latency: (nullable)
+ */
+typedef struct
+{
+  const char *source;
+  guint64 frame;
+  guint64 timestamp;
+  gint width, height;
+  gboolean made_picture;
+  guint n_objects, n_labels;
+  const SlObject *objects;
+  const SlLabelled *labels;
+  const SlSkeleton *skeleton;
+  SlMask mask;
+  guint n_mask_classes;
+  const SlMaskClass *mask_classes;
+  const SlLatency *latency;
+} SlPrediction;
+
+/** sl_prediction_append_json: one line without newline, UTF-8; shape documented in docs/predictions.md. */
+void sl_prediction_append_json (GString *out, const SlPrediction *prediction);
+/** sl_prediction_append_text: for reading and scripts: the best label alone, or one line an object
+ *  "label confidence x y w h", and the id of objects that have one, below it and indented by two more spaces what other models said
+ *  of it and found inside it; newline after each; nothing for an empty prediction. */
+void sl_prediction_append_text (GString *out, const SlPrediction *prediction);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Prints predictions as JSON, one line each, with everything that one can hold: for the schema's test. */
+#include <math.h>
+#include <stdio.h>
+
+#include "predictions/prediction.h"
+
+static const SlPoint points[] = { { 0.25, 0.5, 0.9 }, { -0.125, 1.5, 0 } };
+static const guint8 shares[] = { 200, 0, 127, 128, 255, 0 };
+static const SlObject objects[] = {
+  { 10, 20, 30, 40, 0.0123457, 0.1, 0.5, 1, 0.83, 0, "person", 2, points, 7, 0, { 3, 2, shares } },
+  { 0, 0, 1, 1, 0, 0, 1e-7, 0.333333333, NAN, -1, "traffic \"light\"\\ \xff", 0, NULL },
+};
+static const SlLabelled said[] = { { 1, 0.5, "smiles", "mood.tflite" }, { -1, NAN, "?", NULL } };
+static const SlObject nested[] = {
+  { 10, 20, 30, 40, 0.25, 0.1, 0.5, 1, 0.83, 0, "person" },
+  { 11, 21, 3, 4, 0.3, 0.1, 0.4, 1, 0.5, 1, "face", 2, points, .n_labels = 2, .labels = said, .parent = 1 },
+  { 11, 21, 1, 1, 0.3, 0.1, 0.4, 1, 0.5, 2, "eye", .parent = 2 },
+};
+static const SlLabelled labels[] = { { 653, 220 / 256.0, "military uniform" } };
+static const guint8 cells[] = { 0, 0, 12, 255, 255, 12 };
+static const SlMaskClass mask_classes[] = { { 0, "background", 1 / 3.0 }, { 12, "dog", 1 / 3.0 } };
+static const char *const names[] = { "left_eye", "right_eye" };
+static const SlSkeleton skeleton = { 2, 0, names, NULL };
+static const SlLatency latency = { 21000, 900, -1, 0 };
+
+static const SlPrediction predictions[] = {
+  { .timestamp = G_MAXUINT64, .width = 1, .height = 1 },
+  { .source = "a/b \xC3\xA9.bmp",
+    .frame = 12,
+    .timestamp = 400000000,
+    .width = 810,
+    .height = 1080,
+    .n_objects = 2,
+    .objects = objects,
+    .n_labels = 1,
+    .labels = labels,
+    .skeleton = &skeleton,
+    .mask = { 3, 2, cells },
+    .n_mask_classes = 2,
+    .mask_classes = mask_classes,
+    .latency = &latency },
+  { .source = "nested", .timestamp = 0, .width = 99, .height = 99, .n_objects = 3, .objects = nested },
+  { .source = "x", .timestamp = 0, .width = 2, .height = 2, .n_objects = 1, .objects = objects, .latency = &latency },
+};
+
+int
+main (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (predictions); i++) {
+    GString *line = g_string_new (NULL);
+    sl_prediction_append_json (line, &predictions[i]);
+    puts (line->str);
+    g_string_free (line, TRUE);
+  }
+  return 0;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The benchmarks of `sightline bench`: each parses its own options, prints, and returns an exit status.
+ */
+#ifndef SL_TOOLS_BENCH_BENCH_H
+#define SL_TOOLS_BENCH_BENCH_H
+
+/** sl_bench_model: a model's load, first and later runs. */
+int sl_bench_model (int argc, char **argv);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A few lines of Python, or of JavaScript for a runtime that Python lacks, hold the model. They answer a first line "ready
+ * NAME", "missing" or "failed REASON", and then to each line with a number as many lines with milliseconds.
+ */
+#include "tools/bench/compare.h"
+
+#include <gio/gio.h>
+#include <string.h>
+
+#include "core/error.h"
+
+/* Arguments: model, threads. Inputs are bytes of noise, or floats in 0..1. */
+#define PYTHON_START                                                               \
+  "import sys, time\n"                                                             \
+  "model, threads = sys.argv[1], int(sys.argv[2])\n"                               \
+  "def noise(np, shape, dtype):\n"                                                 \
+  "    r = np.random.RandomState(1)\n"                                             \
+  "    f = np.dtype(dtype).kind == 'f'\n"                                          \
+  "    return (r.rand(*shape) if f else r.randint(0, 127, shape)).astype(dtype)\n" \
+  "def serve(name, run):\n"                                                        \
+  "    print('ready', name, flush=True)\n"                                         \
+  "    for line in sys.stdin:\n"                                                   \
+  "        times = []\n"                                                           \
+  "        for i in range(int(line)):\n"                                           \
+  "            start = time.perf_counter()\n"                                      \
+  "            run()\n"                                                            \
+  "            times.append((time.perf_counter() - start) * 1e3)\n"                \
+  "        print('\\n'.join('%.6f' % t for t in times), flush=True)\n"             \
+  "def main():\n"
+#define PYTHON_END           \
+  "try:\n"                   \
+  "    main()\n"             \
+  "except Exception as e:\n" \
+  "    print('failed', ' '.join(str(e).split()) or type(e).__name__, flush=True)\n"
+
+static const char tflite_python[] = PYTHON_START
+  "    import importlib\n"
+  "    for package, path in (('ai_edge_litert', 'ai_edge_litert.interpreter'), ('tflite_runtime', 'tflite_runtime.interpreter'),\n"
+  "                          ('tensorflow', 'tensorflow.lite')):\n"
+  "        try:\n"
+  "            lite, top = importlib.import_module(path), importlib.import_module(package)\n"
+  "            import numpy as np\n"
+  "            break\n"
+  "        except ImportError:\n"
+  "            pass\n"
+  "    else:\n"
+  "        print('missing', flush=True)\n"
+  "        return\n"
+  "    it = lite.Interpreter(model_path=model, num_threads=threads)\n"
+  "    it.allocate_tensors()\n"
+  "    for d in it.get_input_details():\n"
+  "        it.set_tensor(d['index'], noise(np, d['shape'], d['dtype']))\n"
+  "    serve(package + ' ' + getattr(top, '__version__', ''), it.invoke)\n" PYTHON_END;
+
+static const char onnx_python[] =
+  PYTHON_START "    try:\n"
+               "        import onnxruntime as ort\n"
+               "        import numpy as np\n"
+               "    except ImportError:\n"
+               "        print('missing', flush=True)\n"
+               "        return\n"
+               "    o = ort.SessionOptions()\n"
+               "    o.intra_op_num_threads = threads\n"
+               "    s = ort.InferenceSession(model, o, providers=['CPUExecutionProvider'])\n"
+               "    types = {'tensor(float)': 'float32', 'tensor(uint8)': 'uint8', 'tensor(int8)': 'int8'}\n"
+               "    feed = {i.name: noise(np, [d if isinstance(d, int) else 1 for d in i.shape], types[i.type]) for i in s.get_inputs()}\n"
+               "    serve('onnxruntime ' + ort.__version__, lambda: s.run(None, feed))\n" PYTHON_END;
+
+static const char onnx_node[] =
+  "const [model, threads] = process.argv.slice(1);\n"
+  "let ort;\n"
+  "try { ort = require('onnxruntime-node'); } catch (e) { console.log('missing'); process.exit(0); }\n"
+  "(async () => {\n"
+  "  const s = await ort.InferenceSession.create(model, { intraOpNumThreads: Number(threads) });\n"
+  "  const feed = {};\n"
+  "  const arrays = { float32: Float32Array, uint8: Uint8Array, int8: Int8Array };\n"
+  "  s.inputNames.forEach((name, i) => {\n"
+  "    const m = s.inputMetadata[i], shape = m.shape.map(d => typeof d === 'number' ? d : 1);\n"
+  "    const data = new arrays[m.type](shape.reduce((a, b) => a * b, 1));\n"
+  "    for (let k = 0, v = 1; k < data.length; k++) { v = (v * 1664525 + 1013904223) >>> 0; data[k] = m.type === 'float32' ? v / 4294967296 : v >>> 25; }\n"
+  "    feed[name] = new ort.Tensor(m.type, data, shape);\n"
+  "  });\n"
+  "  let version = '';\n"
+  "  try { version = require('onnxruntime-node/package.json').version; } catch (e) { }\n"
+  "  console.log('ready onnxruntime-node ' + version);\n"
+  "  for await (const line of require('readline').createInterface({ input: process.stdin })) {\n"
+  "    const times = [];\n"
+  "    for (let i = 0; i < Number(line); i++) { const at = process.hrtime.bigint(); await s.run(feed); times.push(Number(process.hrtime.bigint() - at) / 1e6); }\n"
+  "    console.log(times.join('\\n'));\n"
+  "  }\n"
+  "})().catch(e => { console.log('failed ' + String(e.message).split(/\\s+/).join(' ')); process.exit(0); });\n";
+
+/* Ways to a runtime, tried in order. */
+static const struct
+{
+  SlPeerKind kind;
+  const char *program, *option, *script;
+} ways[] = {
+  { SL_PEER_TFLITE, "python3", "-c", tflite_python },
+  { SL_PEER_ONNX, "python3", "-c", onnx_python },
+  { SL_PEER_ONNX, "node", "-e", onnx_node },
+};
+
+static const char *const wanted[] = {
+  [SL_PEER_TFLITE] =
+    "TensorFlow Lite is not here: expected the Python module ai_edge_litert, tflite_runtime or tensorflow for python3, with "
+    "numpy; get it with 'pip install ai-edge-litert'",
+  [SL_PEER_ONNX] =
+    "ONNX Runtime is not here: expected the module onnxruntime for python3, with numpy, or onnxruntime-node for node; get it "
+    "with 'pip install onnxruntime', or 'npm install onnxruntime-node' and NODE_PATH=.../node_modules",
+};
+
+struct _SlPeer
+{
+  GSubprocess *process;
+  GDataInputStream *answers;
+  char *name;
+};
+
+void
+sl_peer_free (SlPeer *peer)
+{
+  if (peer == NULL)
+    return;
+  if (peer->process != NULL)
+    g_subprocess_force_exit (peer->process);
+  g_clear_object (&peer->answers);
+  g_clear_object (&peer->process);
+  g_free (peer->name);
+  g_free (peer);
+}
+
+const char *
+sl_peer_name (const SlPeer *peer)
+{
+  return peer->name;
+}
+
+/* (nullable): its next line; without @error at its end. */
+static char *
+next_line (SlPeer *peer, GError **error)
+{
+  return g_data_input_stream_read_line (peer->answers, NULL, NULL, error);
+}
+
+/* NULL without @error when this way does not lead to a runtime. */
+static SlPeer *
+peer_try (const char *program, const char *option, const char *script, const char *model, guint threads, GError **error)
+{
+  g_autoptr (SlPeer) peer = g_new0 (SlPeer, 1);
+  g_autofree char *count = g_strdup_printf ("%u", threads);
+  const char *const command[] = { program, option, script, model, count, NULL };
+  peer->process =
+    g_subprocess_newv (command, G_SUBPROCESS_FLAGS_STDIN_PIPE | G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_SILENCE, NULL);
+  if (peer->process == NULL)
+    return NULL;
+  peer->answers = g_data_input_stream_new (g_subprocess_get_stdout_pipe (peer->process));
+  g_autofree char *line = next_line (peer, NULL);
+  if (line == NULL || strcmp (line, "missing") == 0)
+    return NULL;
+  if (!g_str_has_prefix (line, "ready ")) {
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: the other runtime (in %s) refuses it: %s", model, program,
+                 g_str_has_prefix (line, "failed ") ? line + 7 : line);
+    return NULL;
+  }
+  peer->name = g_strstrip (g_strdup (line + 6));
+  return g_steal_pointer (&peer);
+}
+
+SlPeer *
+sl_peer_new (SlPeerKind kind, const char *model, guint threads, GError **error)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (ways); i++) {
+    GError *failed = NULL;
+    if (ways[i].kind != kind)
+      continue;
+    SlPeer *peer = peer_try (ways[i].program, ways[i].option, ways[i].script, model, threads, &failed);
+    if (failed != NULL)
+      g_propagate_error (error, failed);
+    if (peer != NULL || failed != NULL)
+      return peer;
+  }
+  g_set_error_literal (error, SL_ERROR, SL_ERROR_UNSUPPORTED, wanted[kind]);
+  return NULL;
+}
+
+gboolean
+sl_peer_run (SlPeer *peer, guint n, double *times, GError **error)
+{
+  if (n == 0)
+    return TRUE;
+  g_autofree char *request = g_strdup_printf ("%u\n", n);
+  GOutputStream *requests = g_subprocess_get_stdin_pipe (peer->process);
+  if (!g_output_stream_write_all (requests, request, strlen (request), NULL, NULL, error) || !g_output_stream_flush (requests, NULL, error))
+    return FALSE;
+  for (guint i = 0; i < n; i++) {
+    g_autofree char *line = next_line (peer, error);
+    char *end = line;
+    times[i] = line != NULL ? g_ascii_strtod (line, &end) : 0;
+    if (line != NULL && end != line && *end == '\0' && times[i] > 0)
+      continue;
+    if (error != NULL && *error == NULL)
+      g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s stopped: expected milliseconds, got '%s'", peer->name, line != NULL ? line : "");
+    return FALSE;
+  }
+  return TRUE;
+}

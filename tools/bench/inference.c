@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * `sightline bench model`: how long a model takes to load, to answer first and to answer again, on each number of
+ * threads asked for, and with --profile which operators take the time and who runs them.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/percentile.h"
+#include "base/show.h"
+#include "core/error.h"
+#include "core/session.h"
+#include "models/model.h"
+#include "base/json.h"
+#include "tools/bench/allocations.h"
+#include "tools/bench/bench.h"
+#include "tools/bench/compare.h"
+#include "tools/command.h"
+#include "tools/options.h"
+#include "tools/bench/timing.h"
+
+/* Runs of ours before the other runtime's turn, and of its own. */
+#define TURN 5
+
+typedef struct
+{
+  const char *model;
+  guint runs, warm_up;
+  SlModelLoadOptions how;
+  gboolean json, profile, all, compare;
+  char *onnx; /* (nullable) */
+} Settings;
+
+typedef struct
+{
+  double load_ms, first_ms, min_ms, median_ms, p95_ms, max_ms, rss_mb;
+  gint64 allocations; /* over all measured runs; -1 = not counted */
+  SlSessionStats stats;
+} Result;
+
+typedef struct
+{
+  SlGraph *graph;
+  SlSession *session;
+  void *inputs[SL_MAX_IO], *outputs[SL_MAX_IO];
+} Loop;
+
+static void
+loop_clear (Loop *loop)
+{
+  g_clear_pointer (&loop->session, sl_session_free);
+  for (guint i = 0; i < SL_MAX_IO; i++) {
+    sl_tensor_buffer_free (loop->inputs[i]);
+    sl_tensor_buffer_free (loop->outputs[i]);
+  }
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Loop, loop_clear)
+
+/* Noise, so that no branch of a kernel always goes the same way: bytes, or floats in 0..1. */
+static void
+fill_noise (const SlTensor *tensor, void *buffer)
+{
+  guint32 state = 2654435761u;
+  for (gsize i = 0; i < tensor->bytes / (tensor->dtype == SL_DTYPE_F32 ? 4 : 1); i++) {
+    state = state * 1664525u + 1013904223u;
+    if (tensor->dtype == SL_DTYPE_F32)
+      ((gfloat *) buffer)[i] = (gfloat) (state >> 8) / 16777216.0f;
+    else
+      ((guint8 *) buffer)[i] = (guint8) (state >> 24);
+  }
+}
+
+static gboolean
+loop_start (Loop *loop, SlGraph *graph, guint threads, gboolean profile, GError **error)
+{
+  loop->graph = graph;
+  loop->session = sl_session_new_full (graph, threads, profile, error);
+  if (loop->session == NULL)
+    return FALSE;
+  for (guint i = 0; i < sl_graph_n_inputs (graph); i++) {
+    loop->inputs[i] = sl_tensor_buffer_new (sl_graph_input_tensor (graph, i)->bytes);
+    fill_noise (sl_graph_input_tensor (graph, i), loop->inputs[i]);
+  }
+  for (guint i = 0; i < sl_graph_n_outputs (graph); i++)
+    loop->outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes);
+  return TRUE;
+}
+
+static gboolean
+loop_run (Loop *loop, GError **error)
+{
+  const SlStatus status = sl_session_run (loop->session, (const void *const *) loop->inputs, loop->outputs);
+  if (status == SL_STATUS_OK)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s", sl_status_text (status));
+  return FALSE;
+}
+
+/* SlTurn of a Loop. */
+static gboolean
+turn_of_ours (gpointer data, guint n, double *ms, GError **error)
+{
+  for (guint i = 0; i < n; i++) {
+    const double at = sl_timing_now_ms ();
+    if (!loop_run (data, error))
+      return FALSE;
+    ms[i] = sl_timing_now_ms () - at;
+  }
+  return TRUE;
+}
+
+static void
+show_progress (guint done, guint all)
+{
+  static gboolean shown;
+  if (done < all && (!isatty (STDERR_FILENO) || done % MAX (all / 50, 1) != 0))
+    return;
+  if (done < all)
+    fprintf (stderr, "\r%3u %% ", done * 100 / all);
+  else if (shown)
+    fprintf (stderr, "\r\033[K");
+  shown = done < all;
+  fflush (stderr);
+}
+
+static gboolean
+measure (const Settings *settings, guint threads, Result *result, GError **error)
+{
+  g_auto (Loop) loop = { 0 };
+  const double start = sl_timing_now_ms ();
+  g_autoptr (SlModel) model = sl_model_load_with (settings->model, NULL, &settings->how, error);
+  if (model == NULL || !loop_start (&loop, sl_model_graph (model), threads, FALSE, error))
+    return FALSE;
+  const double loaded = sl_timing_now_ms ();
+  if (!loop_run (&loop, error))
+    return FALSE;
+  result->load_ms = loaded - start;
+  result->first_ms = sl_timing_now_ms () - loaded;
+  for (guint i = 0; i < settings->warm_up; i++)
+    loop_run (&loop, NULL);
+  g_autofree double *times = g_new (double, settings->runs);
+  const gint64 before = sl_allocations ();
+  const SlTimed row = { "ours", turn_of_ours, &loop, times };
+  if (!sl_timing_in_turn (&row, 1, settings->runs, TURN, 0, show_progress, error))
+    return FALSE;
+  result->allocations = before < 0 ? -1 : sl_allocations () - before;
+  result->min_ms = times[0];
+  result->median_ms = times[sl_percentile_index (settings->runs, 50)];
+  result->p95_ms = times[sl_percentile_index (settings->runs, 95)];
+  result->max_ms = times[settings->runs - 1];
+  struct rusage usage;
+  getrusage (RUSAGE_SELF, &usage);
+  result->rss_mb = (double) usage.ru_maxrss / 1024.0;
+  sl_session_stats (loop.session, &result->stats);
+  return TRUE;
+}
+
+static const char *
+backend_of (const SlSessionStats *stats)
+{
+  return stats->xnnpack_nodes == 0 ? "sightline" : stats->xnnpack_nodes == stats->nodes ? "xnnpack" : "xnnpack+sightline";
+}
+
+static void
+print_json (const Settings *settings, guint threads, const Result *r)
+{
+  GString *out = g_string_new ("{\"model\":");
+  const struct
+  {
+    const char *name;
+    double value;
+    int digits;
+  } numbers[] = { { "min_ms", r->min_ms, 6 },     { "median_ms", r->median_ms, 6 }, { "p95_ms", r->p95_ms, 6 },
+                  { "max_ms", r->max_ms, 6 },     { "load_ms", r->load_ms, 6 },     { "first_ms", r->first_ms, 6 },
+                  { "peak_rss_mb", r->rss_mb, 6 } };
+  sl_json_append_string (out, settings->model);
+  g_string_append_printf (out, ",\"threads\":%u,\"backend\":\"%s\"", threads, backend_of (&r->stats));
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++) {
+    g_string_append_printf (out, ",\"%s\":", numbers[i].name);
+    sl_json_append_double (out, numbers[i].value, numbers[i].digits);
+  }
+  g_string_append_printf (out,
+                          ",\"arena_bytes\":%" G_GSIZE_FORMAT ",\"weight_bytes\":%" G_GSIZE_FORMAT ",\"packed_bytes\":%" G_GSIZE_FORMAT
+                          ",\"allocations_per_run\":",
+                          r->stats.arena_bytes, r->stats.weight_bytes, r->stats.packed_bytes);
+  if (r->allocations < 0)
+    g_string_append (out, "null");
+  else
+    sl_json_append_double (out, (double) r->allocations / settings->runs, 6);
+  g_string_append (out, "}\n");
+  fwrite (out->str, 1, out->len, stdout);
+  g_string_free (out, TRUE);
+}
+
+static void
+print_text (guint threads, const Result *r, const Settings *settings, gboolean first)
+{
+  g_autofree char *model = sl_show (settings->model, SL_SHOW_MESSAGE);
+  if (first)
+    printf ("%s, %u runs after %u, milliseconds\n%7s %9s %9s %9s %9s %9s %9s %9s %10s %6s\n", model, settings->runs, settings->warm_up,
+            "threads", "min", "median", "p95", "max", "load", "first", "RSS MB", "arena KB", "alloc");
+  printf ("%7u %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f %9.1f %10.1f ", threads, r->min_ms, r->median_ms, r->p95_ms, r->max_ms, r->load_ms,
+          r->first_ms, r->rss_mb, (double) r->stats.arena_bytes / 1024.0);
+  if (r->allocations < 0)
+    printf ("%6s\n", "-");
+  else
+    printf ("%6.2f\n", (double) r->allocations / settings->runs);
+}
+
+/* One row of the profile: all nodes of one operator on one backend, or one node. */
+typedef struct
+{
+  const char *name, *backend, *tensor;
+  guint count;
+  guint64 ns;
+} Row;
+
+static int
+compare_rows (const void *a, const void *b)
+{
+  const Row *x = a, *y = b;
+  return x->ns < y->ns ? 1 : x->ns > y->ns ? -1 : 0;
+}
+
+static void
+add_row (GArray *rows, const Row *row, gboolean merge)
+{
+  for (guint i = 0; merge && i < rows->len; i++) {
+    Row *known = &g_array_index (rows, Row, i);
+    if (strcmp (known->name, row->name) == 0 && strcmp (known->backend, row->backend) == 0) {
+      known->count++;
+      known->ns += row->ns;
+      return;
+    }
+  }
+  g_array_append_val (rows, *row);
+}
+
+/* The shortest time that each node took in any run: what else the machine does lengthens some of all. */
+static gboolean
+least_times (const Settings *settings, Loop *loop, guint64 *least, GError **error)
+{
+  const guint n = sl_graph_n_nodes (loop->graph);
+  g_autofree guint64 *before = g_new0 (guint64, n + 1);
+  for (guint i = 0; i < n; i++)
+    least[i] = G_MAXUINT64;
+  for (guint run = 0; run < settings->warm_up + settings->runs; run++) {
+    if (!loop_run (loop, error))
+      return FALSE;
+    for (guint i = 0; i < n; i++) {
+      const guint64 now = sl_session_node_ns (loop->session, i);
+      if (run >= settings->warm_up)
+        least[i] = MIN (least[i], now - before[i]);
+      before[i] = now;
+    }
+  }
+  return TRUE;
+}
+
+static gboolean
+print_profile (const Settings *settings, guint threads, GError **error)
+{
+  g_auto (Loop) loop = { 0 };
+  g_autoptr (SlModel) model = sl_model_load_with (settings->model, NULL, &settings->how, error);
+  if (model == NULL || !loop_start (&loop, sl_model_graph (model), threads, TRUE, error))
+    return FALSE;
+  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (Row));
+  g_autofree guint64 *least = g_new (guint64, sl_graph_n_nodes (loop.graph) + 1);
+  guint64 total = 0;
+  if (!least_times (settings, &loop, least, error))
+    return FALSE;
+  for (guint i = 0; i < sl_graph_n_nodes (loop.graph); i++) {
+    const SlNode *node = sl_graph_node (loop.graph, i);
+    const Row row = { sl_op_name (node->op), sl_session_backend (loop.session, i), node->name, 1, least[i] };
+    total += row.ns;
+    add_row (rows, &row, !settings->all);
+  }
+  qsort (rows->data, rows->len, sizeof (Row), compare_rows);
+  printf ("\n%u thread%s, node by node, the least of all runs\n%9s %6s %6s  %-10s %s\n", threads, threads > 1 ? "s" : "", "us", "%",
+          "nodes", "run by", "operator");
+  for (guint i = 0; i < rows->len; i++) {
+    const Row *row = &g_array_index (rows, Row, i);
+    g_autofree char *tensor = sl_show (settings->all ? row->tensor : "", SL_SHOW_NAME);
+    printf ("%9.1f %6.2f %6u  %-10s %s %s\n", (double) row->ns / 1e3, 100.0 * (double) row->ns / (double) MAX (total, 1), row->count,
+            row->backend, row->name, tensor);
+  }
+  return TRUE;
+}
+
+/* SlTurn of a SlPeer. */
+static gboolean
+turn_of_theirs (gpointer data, guint n, double *ms, GError **error)
+{
+  return sl_peer_run (data, n, ms, error);
+}
+
+static void
+print_comparison (const Settings *settings, guint threads, const SlPeer *peer, const double *ours, const double *theirs)
+{
+  const guint middle = settings->runs / 2;
+  if (!settings->json) {
+    printf ("%7u %9.3f %9.3f  %s; ratio of ours to it: %.3f of minima, %.3f of medians\n", threads, theirs[0], theirs[middle],
+            sl_peer_name (peer), ours[0] / theirs[0], ours[middle] / theirs[middle]);
+    return;
+  }
+  const struct
+  {
+    const char *name;
+    double value;
+  } numbers[] = { { "min_ms", theirs[0] },
+                  { "median_ms", theirs[middle] },
+                  { "ratio_min", ours[0] / theirs[0] },
+                  { "ratio_median", ours[middle] / theirs[middle] } };
+  GString *out = g_string_new ("{\"model\":");
+  sl_json_append_string (out, settings->model);
+  g_string_append (out, ",\"peer\":");
+  sl_json_append_string (out, sl_peer_name (peer));
+  g_string_append_printf (out, ",\"threads\":%u", threads);
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++) {
+    g_string_append_printf (out, ",\"%s\":", numbers[i].name);
+    sl_json_append_double (out, numbers[i].value, 6);
+  }
+  g_string_append (out, "}\n");
+  fwrite (out->str, 1, out->len, stdout);
+  g_string_free (out, TRUE);
+}
+
+static gboolean
+compare_with (const Settings *settings, guint threads, SlPeerKind kind, const char *file, GError **error)
+{
+  g_auto (Loop) loop = { 0 };
+  g_autofree double *ours = g_new0 (double, settings->runs + settings->warm_up),
+                    *theirs = g_new0 (double, settings->runs + settings->warm_up);
+  g_autoptr (SlModel) model = sl_model_load_with (settings->model, NULL, &settings->how, error);
+  if (model == NULL || !loop_start (&loop, sl_model_graph (model), threads, FALSE, error))
+    return FALSE;
+  g_autoptr (SlPeer) peer = sl_peer_new (kind, file, threads, error);
+  if (peer == NULL)
+    return FALSE;
+  for (guint i = 0; i < settings->warm_up; i++)
+    loop_run (&loop, NULL);
+  const SlTimed rows[] = { { "ours", turn_of_ours, &loop, ours }, { sl_peer_name (peer), turn_of_theirs, peer, theirs } };
+  if (!sl_peer_run (peer, settings->warm_up, theirs, error)
+      || !sl_timing_in_turn (rows, G_N_ELEMENTS (rows), settings->runs, TURN, 0, show_progress, error))
+    return FALSE;
+  print_comparison (settings, threads, peer, ours, theirs);
+  return TRUE;
+}
+
+static gboolean
+compare (const Settings *settings, guint threads, GError **error)
+{
+  if (settings->compare && !compare_with (settings, threads, SL_PEER_TFLITE, settings->model, error))
+    return FALSE;
+  return settings->onnx == NULL || compare_with (settings, threads, SL_PEER_ONNX, settings->onnx, error);
+}
+
+static gboolean
+bench_all (const Settings *settings, char **threads, GError **error)
+{
+  for (guint i = 0; threads[i] != NULL; i++) {
+    Result result;
+    guint n = 1;
+    if (!sl_options_threads ("bench model", "--threads", threads[i], &n) || !measure (settings, n, &result, error))
+      return FALSE;
+    if (settings->json)
+      print_json (settings, n, &result);
+    else
+      print_text (n, &result, settings, i == 0);
+    fflush (stdout);
+    if (!compare (settings, n, error))
+      return FALSE;
+    if (settings->profile && !print_profile (settings, n, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+threads_check (char **threads)
+{
+  guint n;
+  for (guint i = 0; threads[i] != NULL; i++)
+    if (!sl_options_threads ("bench model", "--threads", threads[i], &n))
+      return FALSE;
+  return TRUE;
+}
+
+int
+sl_bench_model (int argc, char **argv)
+{
+  g_auto (GStrv) rest = NULL;
+  g_auto (GStrv) threads = NULL;
+  g_autofree char *threads_text = NULL, *runs_text = NULL, *warm_up_text = NULL, *onnx = NULL;
+  g_autoptr (GError) error = NULL;
+  g_auto (SlLimitOptions) limits = { 0 };
+  Settings settings = { .runs = 100, .warm_up = 10 };
+  const GOptionEntry entries[] = {
+    { "threads", 't', 0, G_OPTION_ARG_STRING, &threads_text, "Numbers of threads, 1..64 or auto (default 1)", "N[,N...]" },
+    { "runs", 'n', 0, G_OPTION_ARG_STRING, &runs_text, "Measured runs (default 100)", "N" },
+    { "warm-up", 'w', 0, G_OPTION_ARG_STRING, &warm_up_text, "Runs before them (default 10)", "N" },
+    SL_OPTION_LIMITS (&limits),
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &settings.json, "Print one JSON object a line", NULL },
+    { "profile", 'p', 0, G_OPTION_ARG_NONE, &settings.profile, "Show which operators take the time", NULL },
+    { "nodes", 0, 0, G_OPTION_ARG_NONE, &settings.all, "With --profile: every node by itself", NULL },
+    { "compare", 0, 0, G_OPTION_ARG_NONE, &settings.compare, "Run it in TensorFlow Lite too, in turn, if python3 has that", NULL },
+    { "compare-onnx", 0, 0, G_OPTION_ARG_FILENAME, &onnx, "Run FILE in ONNX Runtime too, in turn, if python3 or node has that", "FILE" },
+    { NULL },
+  };
+  const int status = sl_options_parse ("bench model", "MODEL", "Measures how fast a model runs.", NULL, argc, argv, entries, NULL, &rest);
+  if (status >= 0)
+    return status;
+  if (g_strv_length (rest) != 1)
+    return sl_options_usage ("bench model", "expected one MODEL");
+  threads = g_strsplit (threads_text != NULL ? threads_text : "1", ",", -1);
+  if (!threads_check (threads) || !sl_options_integer ("bench model", "--runs", runs_text, 1, 1000000, &settings.runs)
+      || !sl_options_integer ("bench model", "--warm-up", warm_up_text, 0, 1000000, &settings.warm_up)
+      || !sl_limit_options_check ("bench model", &limits))
+    return SL_EXIT_USAGE;
+  if (settings.json && settings.profile)
+    return sl_options_usage ("bench model", "--json and --profile exclude each other");
+  settings.model = rest[0];
+  settings.how = sl_limit_options_load (&limits, FALSE);
+  settings.onnx = onnx;
+  if (bench_all (&settings, threads, &error))
+    return SL_EXIT_OK;
+  sl_complain ("bench model", "%s", error->message);
+  return SL_EXIT_FAILED;
+}

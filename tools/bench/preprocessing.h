@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The measurements behind `sightline bench preprocess`: formats x sizes x filters x outputs, one thread, the normaliser, its
+ * peers and the copy of its bytes in turn.
+ */
+#ifndef SL_TOOLS_BENCH_PREPROCESSING_H
+#define SL_TOOLS_BENCH_PREPROCESSING_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/**
+ * SlBenchPreprocess:
+ * @format: (nullable): only this one, GStreamer's name
+ * @rounds: measurements of each, at least 1
+ * @cold_frames: pictures in rotation for the cold figures, so that none is in a cache; 0 measures warm only
+ * @json: one object a line instead of a table
+ */
+typedef struct
+{
+  const char *format;
+  int rounds, cold_frames;
+  bool json;
+} SlBenchPreprocess;
+
+/** sl_bench_preprocess: writes to @out; false when @format is none that is measured. */
+bool sl_bench_preprocess (const SlBenchPreprocess *bench, FILE *out);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Advice from what a pipeline is made of, before anything is opened. A rule is a function of one element; the table says of which.
+ */
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/session.h"
+#include "models/model.h"
+#include "tools/check/findings.h"
+#include "tools/options.h"
+#include "tools/contract_preview.h"
+
+static gboolean
+is_converter (GstElement *element)
+{
+  return sl_check_is (element, "videoconvert") || sl_check_is (element, "videoscale") || sl_check_is (element, "videoconvertscale");
+}
+
+/* What stands between the source and slnormalize that slnormalize does itself. */
+static void
+advise_converter (GstElement *element, GArray *findings)
+{
+  GstElement *source = sl_check_upstream (element, TRUE);
+  while (source != NULL && is_converter (source)) {
+    sl_findings_add (
+      findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (source),
+      "unnecessary before %s, which reads YUV, RGB and gray of any size in one pass; without it a copy of each frame is saved",
+      GST_OBJECT_NAME (element));
+    GstElement *next = sl_check_upstream (source, TRUE);
+    gst_object_unref (source);
+    source = next;
+  }
+  GstElement *camera = source != NULL ? sl_check_upstream (source, TRUE) : NULL;
+  if (camera != NULL && sl_check_is (source, "jpegdec") && sl_check_is (camera, "v4l2src"))
+    sl_findings_add (findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (source),
+                     "decoding JPEG often costs more than the model; where %s gives YUV (video/x-raw in place of image/jpeg) take that",
+                     GST_OBJECT_NAME (camera));
+  gst_clear_object (&camera);
+  gst_clear_object (&source);
+}
+
+SlModel *
+sl_check_load (GstElement *infer, GError **error)
+{
+  g_autofree char *path = NULL, *labels = NULL, *mean = NULL, *std = NULL, *decoder = NULL;
+  gint tensor_limit = 0, work_limit = 0;
+  g_object_get (infer, "model", &path, "labels", &labels, "mean", &mean, "std", &std, "decoder", &decoder, "tensor-limit", &tensor_limit,
+                "work-limit", &work_limit, NULL);
+  const SlContractOverrides overrides = { .labels = labels, .mean = mean, .std = std, .decoder = decoder };
+  const SlLimitOptions limits = { .tensor = (guint) tensor_limit, .work = (guint) work_limit };
+  const SlModelLoadOptions how = sl_limit_options_load (&limits, FALSE);
+  return sl_model_load_with (path, &overrides, &how, error);
+}
+
+/* slnormalize in front of slinfer, slpostprocess behind it. */
+static void
+check_model (GstElement *element, GArray *findings)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *threads_text = NULL;
+  guint threads = 1;
+  g_object_get (element, "threads", &threads_text, NULL);
+  const char *name = GST_OBJECT_NAME (element);
+  g_autoptr (SlModel) model = sl_check_load (element, &error);
+  if (model == NULL) {
+    sl_findings_add (findings, SL_FINDING_PROBLEM, name, "%s", error->message);
+    return;
+  }
+  g_autofree char *summary = sl_contract_summary (sl_model_contract (model));
+  sl_findings_add (findings, SL_FINDING_FACT, name, "%s: %s", sl_model_path (model), summary);
+  g_autoptr (SlDecoding) decoding = sl_contract_open_decoding (sl_model_contract (model), &error);
+  if (decoding == NULL)
+    sl_findings_add (findings, SL_FINDING_ADVICE, name, "%s", error->message);
+  if (threads_text != NULL && !sl_threads_parse (threads_text, &threads))
+    sl_findings_add (findings, SL_FINDING_PROBLEM, name, "threads=%s: expected 1..%d or auto", threads_text, SL_MAX_THREADS);
+  if (threads > g_get_num_processors ())
+    sl_findings_add (findings, SL_FINDING_ADVICE, name, "threads=%u on %u processors: more threads than processors make each frame slower",
+                     threads, g_get_num_processors ());
+}
+
+static gboolean
+leads_to_model (GstElement *queue, GPtrArray *elements)
+{
+  for (guint i = 0; i < elements->len; i++) {
+    GstElement *normalize = elements->pdata[i];
+    if (!sl_check_is (normalize, "slnormalize"))
+      continue;
+    GstElement *at = sl_check_upstream (normalize, FALSE);
+    while (at != NULL && at != queue) {
+      GstElement *next = sl_check_upstream (at, FALSE);
+      gst_object_unref (at);
+      at = next;
+    }
+    if (at == queue) {
+      gst_object_unref (at);
+      return TRUE;
+    }
+  }
+  return FALSE;
+}
+
+static gboolean
+has_live_source (GPtrArray *elements)
+{
+  static const char *const cameras[] = { "v4l2src", "rtspsrc", "libcamerasrc", "udpsrc", "slcamera", "nvarguscamerasrc" };
+  for (guint i = 0; i < elements->len; i++)
+    for (guint c = 0; c < G_N_ELEMENTS (cameras); c++)
+      if (sl_check_is (elements->pdata[i], cameras[c]))
+        return TRUE;
+  return FALSE;
+}
+
+/* slpredict looks after its queue itself. */
+static gboolean
+is_inside (GstElement *element, const char *factory)
+{
+  GstObject *parent = gst_object_get_parent (GST_OBJECT (element));
+  const gboolean inside = parent != NULL && GST_IS_ELEMENT (parent) && sl_check_is (GST_ELEMENT (parent), factory);
+  gst_clear_object (&parent);
+  return inside;
+}
+
+static void
+check_queue (GstElement *element, GPtrArray *elements, GArray *findings)
+{
+  guint buffers = 0, bytes = 0;
+  guint64 time = 0;
+  gint leaky = 0;
+  g_object_get (element, "max-size-buffers", &buffers, "max-size-bytes", &bytes, "max-size-time", &time, "leaky", &leaky, NULL);
+  if (buffers == 0 && bytes == 0 && time == 0)
+    sl_findings_add (findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (element),
+                     "unbounded: it grows until memory ends when what follows is too slow; set max-size-buffers");
+  else if (leaky == 0 && !is_inside (element, "slpredict") && has_live_source (elements) && leads_to_model (element, elements))
+    sl_findings_add (findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (element),
+                     "before a model, behind a camera: when the model is too slow its frames grow old; for the newest frame always set "
+                     "max-size-buffers=1 max-size-bytes=0 max-size-time=0 leaky=downstream");
+}
+
+static void
+check_device_file (GstElement *element, const char *device, GArray *findings)
+{
+  struct stat info;
+  if (stat (device, &info) != 0)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: no such device; is the camera plugged in?", device);
+  else if (!S_ISCHR (info.st_mode))
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: expected a camera's device, got another kind of file",
+                     device);
+  else if (access (device, R_OK | W_OK) != 0)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: no permission; is the user in the group video?", device);
+}
+
+static void
+check_device (GstElement *element, GArray *findings)
+{
+  g_autofree char *device = NULL;
+  g_object_get (element, "device", &device, NULL);
+  if (device != NULL)
+    check_device_file (element, device, findings);
+}
+
+static void
+check_camera (GstElement *element, GArray *findings)
+{
+  g_autofree char *uri = NULL;
+  g_object_get (element, "uri", &uri, NULL);
+  if (uri == NULL)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "no camera: set uri=v4l2:///dev/video0 or another address");
+  else if (g_str_has_prefix (uri, "v4l2:///"))
+    check_device_file (element, uri + strlen ("v4l2://"), findings);
+}
+
+static void
+check_read (GstElement *element, GArray *findings)
+{
+  g_autofree char *location = NULL;
+  g_object_get (element, "location", &location, NULL);
+  if (location == NULL)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "no file: set location=FILE");
+  else if (access (location, R_OK) != 0)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: cannot be read; no such file, or no permission",
+                     location);
+  else if (g_file_test (location, G_FILE_TEST_IS_DIR))
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: is a directory; expected a file", location);
+}
+
+static void
+check_written_file (GstElement *element, const char *location, GArray *findings)
+{
+  g_autofree char *folder = g_path_get_dirname (location);
+  if (g_file_test (location, G_FILE_TEST_IS_DIR))
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: is a directory; expected a file", location);
+  else if (access (location, F_OK) == 0 ? access (location, W_OK) != 0 : access (folder, W_OK | X_OK) != 0)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: cannot be written; no such folder, or no permission",
+                     location);
+}
+
+static void
+check_written (GstElement *element, GArray *findings)
+{
+  g_autofree char *location = NULL;
+  g_object_get (element, "location", &location, NULL);
+  if (location == NULL)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "no file: set location=FILE");
+  else
+    check_written_file (element, location, findings);
+}
+
+/* Peers may come and go; only files can be judged before. */
+static void
+check_published (GstElement *element, GArray *findings)
+{
+  g_autofree char *location = NULL;
+  g_object_get (element, "location", &location, NULL);
+  g_autofree char *scheme = location != NULL ? g_uri_parse_scheme (location) : NULL;
+  g_autofree char *path = g_strcmp0 (scheme, "file") == 0 ? g_filename_from_uri (location, NULL, NULL) : g_strdup (location);
+  if (location == NULL || *location == '\0')
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "no place for lines: set location=, such as location=-");
+  else if (path != NULL && (scheme == NULL || g_str_equal (scheme, "file")) && !g_str_equal (location, "-"))
+    check_written_file (element, path, findings);
+}
+
+/* Whether none of @pads is linked, though one of them is always there. */
+static gboolean
+are_loose (GList *pads)
+{
+  gboolean loose = FALSE;
+  for (; pads != NULL; pads = pads->next) {
+    GstPadTemplate *template = GST_PAD_PAD_TEMPLATE (pads->data);
+    if (gst_pad_is_linked (pads->data))
+      return FALSE;
+    loose = loose || (template != NULL && GST_PAD_TEMPLATE_PRESENCE (template) == GST_PAD_ALWAYS);
+  }
+  return loose;
+}
+
+/* Whether pads of some element come only while it plays, so that what they will be linked to cannot be seen yet. */
+static gboolean
+links_later (GstElement *pipeline)
+{
+  for (GList *link = GST_BIN_CHILDREN (pipeline); link != NULL; link = link->next)
+    for (GList *pads = gst_element_get_pad_template_list (link->data); pads != NULL; pads = pads->next)
+      if (GST_PAD_TEMPLATE_DIRECTION (pads->data) == GST_PAD_SRC && GST_PAD_TEMPLATE_PRESENCE (pads->data) == GST_PAD_SOMETIMES)
+        return TRUE;
+  return FALSE;
+}
+
+/* Elements of the launch line itself; those inside bins are their bin's concern. */
+static void
+check_links (GstElement *pipeline, GArray *findings)
+{
+  const gboolean later = links_later (pipeline);
+  for (GList *link = GST_BIN_CHILDREN (pipeline); link != NULL; link = link->next) {
+    GstElement *element = link->data;
+    if (are_loose (element->srcpads))
+      sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+                       "nothing is behind it, so its first frame ends the pipeline with an error; expected '! ELEMENT' and at last a sink, "
+                       "such as fakesink");
+    if (!later && are_loose (element->sinkpads))
+      sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+                       "nothing is before it, so no frame ever comes; expected a source and '!' before it, such as videotestsrc");
+  }
+}
+
+static void
+check_decoded (GstElement *element, GPtrArray *elements, GArray *findings)
+{
+  for (guint i = 0; i < elements->len; i++)
+    if (sl_check_is (elements->pdata[i], "slpostprocess"))
+      return;
+  sl_findings_add (findings, SL_FINDING_ADVICE, GST_OBJECT_NAME (element),
+                   "no slpostprocess in the pipeline: its tensors stay tensors; put slpostprocess behind it for labels and boxes");
+}
+
+/* Rules by factory. */
+static const struct
+{
+  const char *factory;
+  void (*check) (GstElement *, GArray *);
+} rules[] = {
+  { "slnormalize", advise_converter }, { "slinfer", check_model },    { "v4l2src", check_device },      { "slcamera", check_camera },
+  { "filesrc", check_read },           { "filesink", check_written }, { "slpublish", check_published },
+};
+
+void
+sl_check_advise (GstElement *pipeline, GArray *findings)
+{
+  g_autoptr (GPtrArray) elements = sl_check_elements (pipeline);
+  check_links (pipeline, findings);
+  for (guint i = 0; i < elements->len; i++) {
+    GstElement *element = elements->pdata[i];
+    for (guint r = 0; r < G_N_ELEMENTS (rules); r++)
+      if (sl_check_is (element, rules[r].factory))
+        rules[r].check (element, findings);
+    if (sl_check_is (element, "queue"))
+      check_queue (element, elements, findings);
+    if (sl_check_is (element, "slinfer"))
+      check_decoded (element, elements, findings);
+  }
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * `sightline check`: everything that can be known about a description before it runs. Models, labels and devices are opened, the
+ * pipeline itself never plays.
+ */
+#include <gst/gst.h>
+
+#include "pipelines/description/build.h"
+#include "plugins/elements.h"
+#include "tools/check/findings.h"
+#include "tools/command.h"
+#include "tools/options.h"
+#include "tools/run/settings.h"
+
+static void
+describe (const SlDescription *description, GArray *findings)
+{
+  sl_findings_add (findings, SL_FINDING_FACT, "pipeline", "%s%s%s", description->name, description->description != NULL ? ": " : "",
+                   description->description != NULL ? description->description : "");
+  for (guint i = 0; i < description->parameters->len; i++) {
+    const SlParameter *parameter = &g_array_index (description->parameters, SlParameter, i);
+    sl_findings_add (findings, SL_FINDING_FACT, "parameter", "%s=%s%s", parameter->name, parameter->value,
+                     parameter->is_default         ? ""
+                     : parameter->from_environment ? " (environment)"
+                                                   : " (--set)");
+  }
+  sl_findings_add (findings, SL_FINDING_FACT, "restart", "%s, back-off %g to %g s, watchdog %g s", sl_restart_name (description->restart),
+                   description->backoff_min / 1000.0, description->backoff_max / 1000.0, description->watchdog / 1000.0);
+  if (description->watchdog == 0 && description->restart != SL_RESTART_NO)
+    sl_findings_add (findings, SL_FINDING_ADVICE, "restart",
+                     "watchdog=0: a camera that stalls without closing is never noticed; set watchdog=10s");
+}
+
+static void
+check_pipeline (GstElement *pipeline, GArray *findings)
+{
+  sl_check_advise (pipeline, findings);
+  if (!sl_findings_have_problems (findings) && sl_check_ready (pipeline, findings)) {
+    sl_check_caps (pipeline, findings);
+    sl_check_budget (pipeline, findings);
+  }
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+}
+
+static int
+check_file (const SlRunOptions *options, const char *path)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GArray) findings = sl_findings_new ();
+  sl_elements_init (NULL, NULL);
+  sl_run_register_elements ();
+  g_autoptr (SlDescription) description = sl_description_load (path, options->parameters, &error);
+  GstElement *pipeline = description != NULL ? sl_description_build (description, &error) : NULL;
+  if (description != NULL)
+    describe (description, findings);
+  if (pipeline != NULL)
+    check_pipeline (pipeline, findings);
+  else
+    sl_findings_add (findings, SL_FINDING_PROBLEM, "description", "%s", error->message);
+  gst_clear_object (&pipeline);
+  sl_findings_print (findings, path, options->json);
+  return sl_findings_have_problems (findings) ? SL_EXIT_FAILED : SL_EXIT_OK;
+}
+
+static int
+run_check (int argc, char **argv)
+{
+  g_auto (SlRunOptions) options = { 0 };
+  g_auto (GStrv) files = NULL;
+  const GOptionEntry entries[] = {
+    SL_RUN_OPTION_SET (options),
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
+    { NULL },
+  };
+  int status = sl_options_parse ("check", "FILE", "Says what is right, wrong and slow about a pipeline description, without running it.",
+                                 NULL, argc, argv, entries, NULL, &files);
+  if (status >= 0)
+    return status;
+  if (files[0] == NULL || files[1] != NULL)
+    return sl_options_usage ("check", "expected one FILE: a pipeline description (docs/pipelines.md)");
+  if (!sl_run_options_check ("check", &options))
+    return SL_EXIT_USAGE;
+  return check_file (&options, files[0]);
+}
+
+const SlCommand sl_command_check = { "check", "check a pipeline description without running it", run_check };

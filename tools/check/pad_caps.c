@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A pipeline in READY knows what each link may carry: models are loaded and answer for their tensors, cameras for their formats. What
+ * it will carry is predicted as the first of that, completed to a common size where anything goes.
+ */
+#include <gst/video/video.h>
+#include <string.h>
+
+#include "tools/check/findings.h"
+#include "tools/frames.h"
+
+#define LONGEST_CAPS 200
+#define ASSUMED_WIDTH 1280
+#define ASSUMED_HEIGHT 720
+#define ASSUMED_FPS 30
+
+/* Sinks that write files create and empty them in READY. */
+static void
+keep_files (GstElement *pipeline)
+{
+  g_autoptr (GPtrArray) elements = sl_check_elements (pipeline);
+  for (guint i = 0; i < elements->len; i++)
+    if (GST_OBJECT_FLAG_IS_SET (elements->pdata[i], GST_ELEMENT_FLAG_SINK)
+        && g_object_class_find_property (G_OBJECT_GET_CLASS (elements->pdata[i]), "location") != NULL)
+      gst_element_set_locked_state (elements->pdata[i], TRUE);
+}
+
+GstCaps *
+sl_check_fixate (GstCaps *caps)
+{
+  caps = gst_caps_truncate (caps);
+  GstStructure *first = gst_caps_get_structure (caps, 0);
+  if (gst_structure_has_field (first, "width"))
+    gst_structure_fixate_field_nearest_int (first, "width", ASSUMED_WIDTH);
+  if (gst_structure_has_field (first, "height"))
+    gst_structure_fixate_field_nearest_int (first, "height", ASSUMED_HEIGHT);
+  if (gst_structure_has_field (first, "framerate"))
+    gst_structure_fixate_field_nearest_fraction (first, "framerate", ASSUMED_FPS, 1);
+  return gst_caps_fixate (caps);
+}
+
+gboolean
+sl_check_ready (GstElement *pipeline, GArray *findings)
+{
+  keep_files (pipeline);
+  if (gst_element_set_state (pipeline, GST_STATE_READY) != GST_STATE_CHANGE_FAILURE)
+    return TRUE;
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  if (message != NULL) {
+    g_autoptr (GError) error = sl_bus_error (message);
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_MESSAGE_SRC_NAME (message), "%s", error->message);
+    gst_message_unref (message);
+  } else {
+    sl_findings_add (findings, SL_FINDING_PROBLEM, "start", "an element cannot be opened and does not say why");
+  }
+  gst_object_unref (bus);
+  return FALSE;
+}
+
+/* (transfer full): the first of @caps, without fields that say nothing to people. */
+static char *
+describe_caps (GstCaps *caps)
+{
+  g_autoptr (GstCaps) first = gst_caps_truncate (gst_caps_copy (caps));
+  GstStructure *structure = gst_caps_get_structure (first, 0);
+  gst_structure_remove_fields (structure, "contract", "multiview-mode", "multiview-flags", "interlace-mode", "pixel-aspect-ratio", NULL);
+  const gboolean fixed = gst_caps_is_fixed (first);
+  if (!fixed)
+    first = sl_check_fixate (first);
+  g_autofree char *text = gst_caps_to_string (first);
+  return g_strdup_printf ("%s%.*s", fixed ? "" : "such as ", LONGEST_CAPS, text);
+}
+
+static void
+describe_link (GstElement *element, GstPad *src, GArray *findings)
+{
+  GstPad *peer = gst_pad_get_peer (src);
+  g_autoptr (GstCaps) caps = peer != NULL ? gst_pad_get_allowed_caps (src) : NULL;
+  GstElement *next = peer != NULL ? gst_pad_get_parent_element (peer) : NULL;
+  if (next == NULL || GST_IS_BIN (next) || caps == NULL) {
+    /* the edge of a bin, or a pad that is linked while running */
+  } else if (gst_caps_is_empty (caps)) {
+    g_autofree char *about = g_strdup_printf ("%s ! %s", GST_OBJECT_NAME (element), GST_OBJECT_NAME (next));
+    g_autoptr (GstCaps) gives = gst_pad_query_caps (src, NULL), takes = gst_pad_query_caps (peer, NULL);
+    g_autofree char *given = gst_caps_to_string (gives), *taken = gst_caps_to_string (takes);
+    sl_findings_add (findings, SL_FINDING_PROBLEM, "caps", "%s: they have no format in common: %.*s gives %.*s, %s takes %.*s", about,
+                     LONGEST_CAPS, GST_OBJECT_NAME (element), LONGEST_CAPS, given, GST_OBJECT_NAME (next), LONGEST_CAPS, taken);
+  } else if (!gst_caps_is_any (caps)) {
+    g_autofree char *text = describe_caps (caps);
+    sl_findings_add (findings, SL_FINDING_FACT, "caps", "%s ! %s: %s", GST_OBJECT_NAME (element), GST_OBJECT_NAME (next), text);
+  }
+  gst_clear_object (&next);
+  gst_clear_object (&peer);
+}
+
+void
+sl_check_caps (GstElement *pipeline, GArray *findings)
+{
+  g_autoptr (GPtrArray) elements = sl_check_elements (pipeline);
+  for (guint i = 0; i < elements->len; i++) {
+    GstElement *element = elements->pdata[i];
+    for (GList *link = element->srcpads; link != NULL; link = link->next)
+      describe_link (element, link->data, findings);
+  }
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * appsrc ! sloverlay ! videoconvert ! encoder ! appsink, one frame in flight. sloverlay draws in the frame's own format, so what
+ * the file shows is what a screen would. What the name of the file ends in says whether it is pictures or a video (video_file.c).
+ */
+#include "tools/predict/drawing.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <gst/app/gstappsink.h>
+#include <gst/app/gstappsrc.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "tools/frames.h"
+#include "tools/predict/overlay.h"
+#include "tools/predict/video_file.h"
+
+#define POLL_INTERVAL (100 * GST_MSECOND)
+
+static const struct
+{
+  const char *ending, *encoder; /* NULL: a video */
+} kinds[] = { { ".png", "pngenc" }, { ".jpg", "jpegenc" }, { ".jpeg", "jpegenc" }, { ".mp4", NULL } };
+
+struct _SlDrawer
+{
+  SlVideoFile *video; /* NULL where pictures are written */
+  char *path;
+  guint written;
+  GstElement *pipeline, *source, *sink;
+  GstBus *bus;
+};
+
+/* Index into kinds; -1 for an ending that is none of these; pictures are PNG where there is no ending. */
+static int
+kind_of (const char *path)
+{
+  const char *dot = strrchr (path, '.');
+  if (dot == NULL || strchr (dot, '/') != NULL || dot[1] == '\0')
+    return 0;
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    if (g_ascii_strcasecmp (dot, kinds[i].ending) == 0)
+      return (int) i;
+  return -1;
+}
+
+static GstElement *
+make_encoder (GstBin *bin, const char *name, GError **error)
+{
+  GstElement *encoder = gst_element_factory_make (name, NULL);
+  if (encoder == NULL)
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "GStreamer has no element '%s': install its good plugins (Debian: gstreamer1.0-plugins-good)", name);
+  else
+    gst_bin_add (bin, encoder);
+  return encoder;
+}
+
+static gboolean
+build (SlDrawer *drawer, GError **error)
+{
+  drawer->pipeline = gst_object_ref_sink (gst_pipeline_new (NULL));
+  drawer->bus = gst_element_get_bus (drawer->pipeline);
+  GstBin *bin = GST_BIN (drawer->pipeline);
+  GstElement *overlay = sl_make_overlay (bin, error);
+  GstElement *encoder = overlay != NULL ? make_encoder (bin, kinds[kind_of (drawer->path)].encoder, error) : NULL;
+  GstElement *convert = encoder != NULL ? sl_make_element (bin, "videoconvert", error) : NULL;
+  drawer->source = convert != NULL ? sl_make_element (bin, "appsrc", error) : NULL;
+  drawer->sink = drawer->source != NULL ? sl_make_element (bin, "appsink", error) : NULL;
+  if (drawer->sink == NULL)
+    return FALSE;
+  g_object_set (drawer->source, "format", GST_FORMAT_TIME, NULL);
+  g_object_set (drawer->sink, "sync", FALSE, "async", FALSE, "enable-last-sample", FALSE, NULL);
+  if (gst_element_link_many (drawer->source, overlay, convert, encoder, drawer->sink, NULL)
+      && gst_element_set_state (drawer->pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the drawing pipeline does not start; GST_DEBUG=3 tells more");
+  return FALSE;
+}
+
+SlDrawer *
+sl_drawer_new (const char *path, GError **error)
+{
+  g_autoptr (SlDrawer) drawer = g_new0 (SlDrawer, 1);
+  drawer->path = g_strdup (path);
+  if (kinds[kind_of (path)].encoder == NULL)
+    return (drawer->video = sl_video_file_new (path, error)) != NULL ? g_steal_pointer (&drawer) : NULL;
+  return build (drawer, error) ? g_steal_pointer (&drawer) : NULL;
+}
+
+void
+sl_drawer_free (SlDrawer *drawer)
+{
+  if (drawer == NULL)
+    return;
+  if (drawer->pipeline != NULL)
+    gst_element_set_state (drawer->pipeline, GST_STATE_NULL);
+  gst_clear_object (&drawer->bus);
+  gst_clear_object (&drawer->pipeline);
+  sl_video_file_free (drawer->video);
+  g_free (drawer->path);
+  g_free (drawer);
+}
+
+/* "a/b.png" -> "a/b-2.png" */
+static char *
+numbered (const char *path, guint number)
+{
+  const char *slash = strrchr (path, '/'), *dot = strrchr (path, '.');
+  if (number < 2)
+    return g_strdup (path);
+  if (dot == NULL || (slash != NULL && dot < slash))
+    return g_strdup_printf ("%s-%u", path, number);
+  return g_strdup_printf ("%.*s-%u%s", (int) (dot - path), path, number, dot);
+}
+
+char *
+sl_drawer_next_path (SlDrawer *drawer)
+{
+  return numbered (drawer->path, drawer->video != NULL ? 1 : drawer->written + 1);
+}
+
+/* The next encoded picture; NULL with @error set when the pipeline failed. */
+static GstSample *
+pull (SlDrawer *drawer, GError **error)
+{
+  for (;;) {
+    GstSample *sample = gst_app_sink_try_pull_sample (GST_APP_SINK (drawer->sink), POLL_INTERVAL);
+    GstMessage *message = sample == NULL ? gst_bus_pop_filtered (drawer->bus, GST_MESSAGE_ERROR) : NULL;
+    if (message != NULL) {
+      g_propagate_error (error, sl_bus_error (message));
+      gst_message_unref (message);
+      return NULL;
+    }
+    if (sample != NULL)
+      return sample;
+    if (gst_app_sink_is_eos (GST_APP_SINK (drawer->sink))) {
+      g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the drawing pipeline ended");
+      return NULL;
+    }
+  }
+}
+
+/* Pictures take the place of older ones at once and whole; what is no regular file, such as /dev/stdout or a pipe, is written to. */
+static gboolean
+write_file (const char *path, const guint8 *data, gsize size, GError **error)
+{
+  GStatBuf status;
+  g_autoptr (GError) cause = NULL;
+  if (g_stat (path, &status) != 0 || S_ISREG (status.st_mode)) {
+    if (g_file_set_contents (path, (const char *) data, (gssize) size, &cause))
+      return TRUE;
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--draw %s: cannot be written: %s", path, cause->message);
+    return FALSE;
+  }
+  FILE *file = g_fopen (path, "wb");
+  const gboolean written = file != NULL && fwrite (data, 1, size, file) == size && fflush (file) == 0;
+  if (!written)
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--draw %s: cannot be written: %s", path, g_strerror (errno));
+  if (file != NULL)
+    fclose (file);
+  return written;
+}
+
+/* Before a model is loaded and a source decoded for nothing. */
+gboolean
+sl_drawer_check (const char *path, GError **error)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+  if (path[0] == '\0' || g_file_test (path, G_FILE_TEST_IS_DIR))
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "--draw '%s': expected the name of a file that ends in .png, .jpg or .mp4", path);
+  else if (kind_of (path) < 0)
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "--draw %s: expected a file name that ends in .png or .jpg, for pictures, or .mp4, for a video", path);
+  else if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--draw %s: there is no folder %s; make it first", path, folder);
+  else
+    return TRUE;
+  return FALSE;
+}
+
+static gboolean
+write_picture (SlDrawer *drawer, GstSample *frame, GError **error)
+{
+  GstMapInfo map;
+  gst_app_src_push_sample (GST_APP_SRC (drawer->source), frame);
+  GstSample *picture = pull (drawer, error);
+  if (picture == NULL)
+    return FALSE;
+  g_autofree char *path = sl_drawer_next_path (drawer);
+  drawer->written++;
+  GstBuffer *buffer = gst_sample_get_buffer (picture);
+  gboolean good = gst_buffer_map (buffer, &map, GST_MAP_READ);
+  if (good) {
+    good = write_file (path, map.data, map.size, error);
+    gst_buffer_unmap (buffer, &map);
+  } else {
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the picture cannot be read");
+  }
+  gst_sample_unref (picture);
+  return good;
+}
+
+void
+sl_drawer_next_source (SlDrawer *drawer)
+{
+  if (drawer->video != NULL)
+    sl_video_file_next_source (drawer->video);
+}
+
+gboolean
+sl_drawer_write (SlDrawer *drawer, GstSample *frame, gboolean moving, GError **error)
+{
+  return drawer->video != NULL ? sl_video_file_write (drawer->video, frame, moving, error) : write_picture (drawer, frame, error);
+}
+
+gboolean
+sl_drawer_finish (SlDrawer *drawer, GError **error)
+{
+  return drawer->video == NULL || sl_video_file_finish (drawer->video, error);
+}

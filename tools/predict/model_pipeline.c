@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * appsrc ! slnormalize ! slinfer ! slpostprocess ! appsink. One frame is in flight at a time, so the frame that comes
+ * out is the one that went in; it comes out as video with the predictions attached. Buffers are passed by reference.
+ */
+#include "tools/predict/model_pipeline.h"
+
+#include <gst/app/gstappsink.h>
+#include <gst/app/gstappsrc.h>
+#include <gst/video/video.h>
+#include <math.h>
+
+#include "core/error.h"
+#include "plugins/elements.h"
+#include "plugins/meta/region_predictions.h"
+#include "plugins/tensor/caps.h"
+#include "tools/contract_preview.h"
+#include "tools/frames.h"
+#include "tools/interrupt.h"
+
+/* Most labels of a picture shown when the user asks for those above a threshold, and not for how many. */
+#define LABELS_ABOVE_THRESHOLD 5
+#define POLL_INTERVAL (100 * GST_MSECOND)
+
+struct _SlFramePredictor
+{
+  GstElement *pipeline, *source, *normalize, *infer, *postprocess, *sink;
+  GstBus *bus;
+  GstSample *result; /* the last one, which the prediction points into */
+  SlPredictionReader reader;
+  gboolean makes_pictures;
+  gboolean broken; /* the pipeline reported an error and must be restarted */
+};
+
+static GstElement *
+add_own (SlFramePredictor *predictor, GType type)
+{
+  GstElement *element = g_object_new (type, NULL);
+  gst_bin_add (GST_BIN (predictor->pipeline), element);
+  return element;
+}
+
+static void
+set_choice (GstElement *element, const char *property, const char *value)
+{
+  if (value != NULL)
+    gst_util_set_object_arg (G_OBJECT (element), property, value);
+}
+
+static void
+set_properties (SlFramePredictor *predictor, const SlFramePredictorOptions *options)
+{
+  const SlModelOptions *model = options->model;
+  g_object_set (predictor->infer, "model", model->model, "labels", model->labels, "mean", model->mean, "std", model->std, "decoder",
+                model->decoder, "threads", model->threads_text, NULL);
+  if (model->limits.tensor > 0)
+    g_object_set (predictor->infer, "tensor-limit", (gint) model->limits.tensor, NULL);
+  if (model->limits.work > 0)
+    g_object_set (predictor->infer, "work-limit", (gint) model->limits.work, NULL);
+  set_choice (predictor->infer, "colour", model->colour);
+  set_choice (predictor->infer, "layout", model->layout);
+  set_choice (predictor->infer, "fit", model->fit);
+  if (!isnan (options->threshold))
+    g_object_set (predictor->postprocess, "threshold", options->threshold, NULL);
+  set_choice (predictor->normalize, "filter", options->filter);
+  if (options->top > 0)
+    g_object_set (predictor->postprocess, "max-results", options->top, "top-k", options->top, NULL);
+  else if (!isnan (options->threshold))
+    g_object_set (predictor->postprocess, "top-k", LABELS_ABOVE_THRESHOLD, NULL);
+}
+
+static gboolean
+build (SlFramePredictor *predictor, const SlFramePredictorOptions *options, GError **error)
+{
+  predictor->pipeline = gst_object_ref_sink (gst_pipeline_new (NULL));
+  predictor->bus = gst_element_get_bus (predictor->pipeline);
+  predictor->source = sl_make_element (GST_BIN (predictor->pipeline), "appsrc", error);
+  if (predictor->source == NULL)
+    return FALSE;
+  predictor->sink = sl_make_element (GST_BIN (predictor->pipeline), "appsink", error);
+  if (predictor->sink == NULL)
+    return FALSE;
+  predictor->normalize = add_own (predictor, sl_normalize_get_type ());
+  predictor->infer = add_own (predictor, sl_infer_get_type ());
+  predictor->postprocess = add_own (predictor, sl_postprocess_get_type ());
+  set_properties (predictor, options);
+  g_autoptr (GstCaps) video = gst_caps_from_string ("video/x-raw(ANY)");
+  g_object_set (predictor->source, "format", GST_FORMAT_TIME, NULL);
+  g_object_set (predictor->sink, "caps", video, "sync", FALSE, "async", FALSE, "enable-last-sample", FALSE, NULL);
+  if (gst_element_link_many (predictor->source, predictor->normalize, predictor->infer, predictor->postprocess, predictor->sink, NULL))
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "the elements of the prediction pipeline do not link");
+  return FALSE;
+}
+
+/* Moves the first error on the bus to @error; TRUE when there was one. */
+static gboolean
+take_error (SlFramePredictor *predictor, GError **error)
+{
+  GstMessage *message = gst_bus_pop_filtered (predictor->bus, GST_MESSAGE_ERROR);
+  if (message == NULL)
+    return FALSE;
+  g_propagate_error (error, sl_bus_error (message));
+  gst_message_unref (message);
+  predictor->broken = TRUE;
+  return TRUE;
+}
+
+static gboolean
+start (SlFramePredictor *predictor, GError **error)
+{
+  GstMessage *stale;
+  gst_element_set_state (predictor->pipeline, GST_STATE_NULL);
+  while ((stale = gst_bus_pop (predictor->bus)) != NULL)
+    gst_message_unref (stale);
+  predictor->broken = FALSE;
+  if (gst_element_set_state (predictor->pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE)
+    return TRUE;
+  if (!take_error (predictor, error))
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the prediction pipeline does not start; GST_DEBUG=3 tells more");
+  predictor->broken = TRUE;
+  return FALSE;
+}
+
+/* What else is wrong with the model, while no source has been touched yet. */
+static gboolean
+check_model (SlFramePredictor *predictor, GError **error)
+{
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (predictor->infer, "sink");
+  g_autoptr (GstCaps) caps = gst_pad_query_caps (pad, NULL);
+  SlContract *contract = sl_tensor_caps_contract (caps);
+  if (contract == NULL)
+    return TRUE;
+  g_autoptr (SlDecoding) decoding = sl_contract_open_pictures (contract, error);
+  predictor->makes_pictures = decoding != NULL && g_str_equal (sl_decoding_decoder (decoding)->name, "image");
+  return decoding != NULL;
+}
+
+SlFramePredictor *
+sl_frame_predictor_new (const SlFramePredictorOptions *options, GError **error)
+{
+  g_autoptr (SlFramePredictor) predictor = g_new0 (SlFramePredictor, 1);
+  sl_prediction_reader_init (&predictor->reader);
+  if (!build (predictor, options, error) || !start (predictor, error) || !check_model (predictor, error))
+    return NULL;
+  return g_steal_pointer (&predictor);
+}
+
+void
+sl_frame_predictor_free (SlFramePredictor *predictor)
+{
+  if (predictor == NULL)
+    return;
+  if (predictor->pipeline != NULL)
+    gst_element_set_state (predictor->pipeline, GST_STATE_NULL);
+  g_clear_pointer (&predictor->result, gst_sample_unref);
+  gst_clear_object (&predictor->bus);
+  gst_clear_object (&predictor->pipeline);
+  sl_prediction_reader_clear (&predictor->reader);
+  g_free (predictor);
+}
+
+static guint64
+stream_time (GstSample *frame)
+{
+  const GstSegment *segment = gst_sample_get_segment (frame);
+  GstClockTime time = GST_BUFFER_PTS (gst_sample_get_buffer (frame));
+  if (segment->format == GST_FORMAT_TIME && GST_CLOCK_TIME_IS_VALID (time))
+    time = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, time);
+  return time;
+}
+
+static gboolean
+read_result (SlFramePredictor *predictor, SlPrediction *prediction, GError **error)
+{
+  GstVideoInfo info;
+  if (!gst_video_info_from_caps (&info, gst_sample_get_caps (predictor->result))) {
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the result is no video frame");
+    return FALSE;
+  }
+  prediction->width = GST_VIDEO_INFO_WIDTH (&info);
+  prediction->height = GST_VIDEO_INFO_HEIGHT (&info);
+  prediction->made_picture = predictor->makes_pictures;
+  sl_prediction_reader_read (&predictor->reader, gst_sample_get_buffer (predictor->result), prediction);
+  return TRUE;
+}
+
+GstSample *
+sl_frame_predictor_result (SlFramePredictor *predictor)
+{
+  return predictor->result;
+}
+
+gboolean
+sl_frame_predictor_run (SlFramePredictor *predictor, GstSample *frame, SlPrediction *prediction, GError **error)
+{
+  if (predictor->broken && !start (predictor, error))
+    return FALSE;
+  g_clear_pointer (&predictor->result, gst_sample_unref);
+  prediction->timestamp = stream_time (frame);
+  GstFlowReturn flow = gst_app_src_push_sample (GST_APP_SRC (predictor->source), frame);
+  while (!sl_interrupted ()) {
+    predictor->result = gst_app_sink_try_pull_sample (GST_APP_SINK (predictor->sink), POLL_INTERVAL);
+    if (predictor->result != NULL)
+      return read_result (predictor, prediction, error);
+    if (take_error (predictor, error))
+      return FALSE;
+    if (flow != GST_FLOW_OK || gst_app_sink_is_eos (GST_APP_SINK (predictor->sink))) {
+      predictor->broken = TRUE;
+      g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the prediction pipeline stopped: %s", gst_flow_get_name (flow));
+      return FALSE;
+    }
+  }
+  return FALSE;
+}

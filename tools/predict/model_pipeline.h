@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A model at work: one pipeline for the whole run of the program, fed frame by frame.
+ */
+#ifndef SL_TOOLS_PREDICT_MODEL_PIPELINE_H
+#define SL_TOOLS_PREDICT_MODEL_PIPELINE_H
+
+#include <gst/gst.h>
+
+#include "predictions/prediction.h"
+#include "tools/options.h"
+
+G_BEGIN_DECLS
+
+/** NAN threshold and 0 top = the element's default. */
+typedef struct
+{
+  const SlModelOptions *model;
+  double threshold;
+  guint top;
+  const char *filter; /* (nullable) */
+} SlFramePredictorOptions;
+
+typedef struct _SlFramePredictor SlFramePredictor;
+
+/** sl_frame_predictor_new: loads the model; every error about it comes from here. */
+SlFramePredictor *sl_frame_predictor_new (const SlFramePredictorOptions *options, GError **error);
+void sl_frame_predictor_free (SlFramePredictor *predictor);
+/** sl_frame_predictor_run: @frame: in a format that slnormalize takes. Fills width, height, timestamp, objects, labels and mask of @prediction, valid until the next run. FALSE with
+ *  @error set, after which the next run starts afresh; FALSE without when the program was interrupted. */
+gboolean sl_frame_predictor_run (SlFramePredictor *predictor, GstSample *frame, SlPrediction *prediction, GError **error);
+
+/** sl_frame_predictor_result: (transfer none): the last frame, with its predictions attached; valid until the next run. */
+GstSample *sl_frame_predictor_result (SlFramePredictor *predictor);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlFramePredictor, sl_frame_predictor_free)
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * `sightline predict`: pictures, videos, cameras and URIs through a model. The model is loaded before the first source is
+ * touched; a source that fails is reported and the rest goes on. Sources are decoded in another process (remote_frames.h), which is
+ * forked before anything else is done.
+ */
+#include <gst/gst.h>
+#include <gst/video/video.h>
+#include <math.h>
+
+#include "core/error.h"
+#include "plugins/elements.h"
+#include "postprocess/result.h"
+#include "tools/command.h"
+#include "tools/predict/drawing.h"
+#include "tools/interrupt.h"
+#include "tools/options.h"
+#include "tools/predict/inputs.h"
+#include "tools/predict/remote_frames.h"
+#include "tools/predict/spawner.h"
+#include "tools/predict/model_pipeline.h"
+#include "tools/predict/progress.h"
+#include "tools/predict/printing.h"
+
+/* After the first signal; a video that is being drawn is finished in it. */
+#define PATIENCE_MS 1700
+#define DEFAULT_TIMEOUT 10
+#define MAX_TIMEOUT 86400
+
+typedef struct
+{
+  SlModelOptions model;
+  char *threshold_text, *top_text, *filter, *draw, *timeout_text, *frames_text;
+  double threshold; /* NAN = not given */
+  guint top;        /* 0 = not given */
+  guint timeout;    /* seconds, 0 = for ever */
+  guint frames;     /* 0 = all */
+  gboolean json;
+} Options;
+
+#define SOURCES                                                                                                                     \
+  "SOURCE is a picture, a video, a folder (its pictures, not those of its sub-folders), a camera (/dev/video0, rtsp://HOST/PATH,\n" \
+  "test://, http:// with MJPEG) or another URI."
+
+static gboolean
+is_moving (GstSample *frame)
+{
+  GstVideoInfo info;
+  return gst_video_info_from_caps (&info, gst_sample_get_caps (frame)) && GST_VIDEO_INFO_FPS_N (&info) > 0;
+}
+
+/* What one run of the program works with. */
+typedef struct
+{
+  SlFramePredictor *predictor;
+  SlRemoteFrames *frames;
+  GPtrArray *inputs; /* (element-type SlInput) */
+  SlDrawer *drawer;  /* (nullable) */
+  SlReport report;
+  guint left; /* frames until the end, 0 = no end */
+  gboolean done;
+} Run;
+
+/* The next picture must not take the place of a source. */
+static gboolean
+check_place (Run *run, GError **error)
+{
+  g_autofree char *path = sl_drawer_next_path (run->drawer);
+  const SlInput *input = sl_inputs_find_file (run->inputs, path);
+  if (input == NULL)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "--draw %s: the source %s would be lost; draw to another name", path, input->name);
+  return FALSE;
+}
+
+static gboolean
+predict_frame (Run *run, GstSample *frame, const SlInput *input, SlPrediction *prediction, SlProgress *progress, GError **error)
+{
+  const gboolean moving = input->kind == SL_INPUT_CAMERA || is_moving (frame);
+  if (!sl_frame_predictor_run (run->predictor, frame, prediction, error))
+    return FALSE;
+  sl_progress_hide (progress);
+  sl_report_frame (&run->report, prediction, moving);
+  prediction->frame++;
+  run->done = run->left > 0 && --run->left == 0;
+  if (run->drawer == NULL)
+    return TRUE;
+  return check_place (run, error) && sl_drawer_write (run->drawer, sl_frame_predictor_result (run->predictor), moving, error);
+}
+
+/* Every frame of an open source; FALSE with @error set when it ends early for a reason other than Ctrl-C. */
+static gboolean
+predict_frames (Run *run, const SlInput *input, GError **error)
+{
+  GError *problem = NULL;
+  SlProgress progress;
+  GstSample *frame;
+  SlPrediction prediction = { .source = input->name };
+  sl_progress_start (&progress);
+  while (problem == NULL && !run->done && (frame = sl_remote_frames_next (run->frames, &problem)) != NULL) {
+    if (predict_frame (run, frame, input, &prediction, &progress, &problem) && sl_progress_due (&progress))
+      sl_progress_show (&progress, input->name, prediction.timestamp, sl_remote_frames_duration (run->frames));
+    gst_sample_unref (frame);
+  }
+  sl_progress_hide (&progress);
+  sl_report_end (&run->report, prediction.frame);
+  if (problem == NULL)
+    return TRUE;
+  g_propagate_error (error, problem);
+  return FALSE;
+}
+
+static gboolean
+predict_input (Run *run, const SlInput *input, GError **error)
+{
+  if (!sl_remote_frames_open (run->frames, input, error))
+    return error == NULL || *error == NULL;
+  if (run->drawer != NULL)
+    sl_drawer_next_source (run->drawer);
+  const gboolean good = predict_frames (run, input, error);
+  sl_remote_frames_close (run->frames);
+  return good;
+}
+
+static int
+predict_inputs (Run *run)
+{
+  int status = SL_EXIT_OK;
+  for (guint i = 0; i < run->inputs->len && !run->done && !sl_interrupted (); i++) {
+    const SlInput *input = run->inputs->pdata[i];
+    g_autoptr (GError) error = NULL;
+    if (!predict_input (run, input, &error)) {
+      sl_complain ("predict", "%s: %s", input->name, error->message);
+      status = SL_EXIT_FAILED;
+    }
+  }
+  return status;
+}
+
+static int
+finish_drawing (SlDrawer *drawer, int status)
+{
+  g_autoptr (GError) error = NULL;
+  if (drawer == NULL || sl_drawer_finish (drawer, &error))
+    return status;
+  sl_complain ("predict", "%s", error->message);
+  return SL_EXIT_FAILED;
+}
+
+static void
+tell_note (const char *name, const char *text)
+{
+  sl_complain ("predict", "%s: %s", name, text);
+}
+
+static int
+predict (const Options *options, SlSpawner *spawner, char **arguments)
+{
+  g_autoptr (GPtrArray) inputs = sl_inputs_new (arguments);
+  const SlInput *lost = options->draw != NULL ? sl_inputs_find_file (inputs, options->draw) : NULL;
+  if (lost != NULL)
+    return sl_options_usage ("predict", "--draw %s: the source %s would be lost; draw to another name", options->draw, lost->name);
+  const SlFramePredictorOptions how = { &options->model, options->threshold, options->top, options->filter };
+  g_autoptr (GError) bad_model = NULL;
+  g_autoptr (SlRemoteFrames) frames = sl_remote_frames_new (spawner, options->timeout, tell_note);
+  sl_remote_frames_prepare (frames);
+  g_autoptr (SlFramePredictor) predictor = sl_frame_predictor_new (&how, &bad_model);
+  g_autoptr (SlDrawer) drawer = predictor != NULL && options->draw != NULL ? sl_drawer_new (options->draw, &bad_model) : NULL;
+  if (bad_model != NULL) {
+    sl_complain ("predict", "%s", bad_model->message);
+    return SL_EXIT_FAILED;
+  }
+  if (options->model.model == NULL)
+    sl_complain ("predict", "no --model is given: looking for codes (QR, bar codes) with the model that comes with Sightline");
+  Run run = { predictor, frames, inputs, drawer, { .json = options->json }, options->frames, FALSE };
+  const int status = finish_drawing (drawer, predict_inputs (&run));
+  sl_report_clear (&run.report);
+  return sl_interrupted () ? SL_EXIT_INTERRUPTED : status;
+}
+
+static int
+start_and_predict (const Options *options, char **arguments)
+{
+  g_autoptr (GError) error = NULL;
+  sl_interrupt_catch (PATIENCE_MS);
+  g_autoptr (SlSpawner) spawner = sl_spawner_new (&error);
+  if (spawner == NULL) {
+    sl_complain ("predict", "%s", error->message);
+    return SL_EXIT_FAILED;
+  }
+  sl_elements_init (NULL, NULL);
+  sl_elements_register_static ();
+  return predict (options, spawner, arguments);
+}
+
+static int
+refuse_model (const Options *options, const char *path)
+{
+  if (options->model.model == NULL)
+    return sl_options_usage ("predict", "%s is a model: did you mean --model %s?", path, path);
+  return sl_options_usage ("predict", "%s is a model, beside --model %s; expected a picture, a video or a URI", path, options->model.model);
+}
+
+static int
+check_and_predict (Options *options, char **arguments)
+{
+  const char *filters[] = { "nearest", "bilinear", "area", "auto", NULL };
+  g_autoptr (GError) bad_path = NULL;
+  options->threshold = NAN;
+  options->timeout = DEFAULT_TIMEOUT;
+  if (arguments[0] == NULL)
+    return sl_options_usage ("predict", "expected at least one SOURCE: a picture, a video or a URI");
+  if (!sl_model_options_check ("predict", &options->model)
+      || !sl_options_integer ("predict", "--top", options->top_text, 1, SL_MAX_RESULTS, &options->top)
+      || !sl_options_integer ("predict", "--timeout", options->timeout_text, 0, MAX_TIMEOUT, &options->timeout)
+      || !sl_options_integer ("predict", "--frames", options->frames_text, 1, G_MAXINT, &options->frames)
+      || !sl_options_choice ("predict", "--filter", &options->filter, filters)
+      || !sl_options_fraction ("predict", "--threshold", options->threshold_text, &options->threshold))
+    return SL_EXIT_USAGE;
+  if (options->draw != NULL && !sl_drawer_check (options->draw, &bad_path)) {
+    sl_complain ("predict", "%s", bad_path->message);
+    return g_error_matches (bad_path, SL_ERROR, SL_ERROR_ARGUMENT) ? SL_EXIT_USAGE : SL_EXIT_FAILED;
+  }
+  const char *model = sl_inputs_find_model (arguments);
+  return model != NULL ? refuse_model (options, model) : start_and_predict (options, arguments);
+}
+
+static int
+run_predict (int argc, char **argv)
+{
+  Options options = { 0 };
+  g_auto (GStrv) rest = NULL;
+  const GOptionEntry entries[] = {
+    { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model.model, "The model (default: the finder of codes that comes with Sightline)",
+      "FILE" },
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print a JSON object a frame", NULL },
+    { "threshold", 0, 0, G_OPTION_ARG_STRING, &options.threshold_text, "Lowest confidence shown, 0..1", "X" },
+    { "top", 'k', 0, G_OPTION_ARG_STRING, &options.top_text,
+      "Most results shown for a frame, 1..1000 (default: 100 boxes; 1 label, 5 with --threshold)", "K" },
+    { "draw", 'd', 0, G_OPTION_ARG_FILENAME, &options.draw,
+      "Write each frame with its results drawn on it: FILE.png or FILE.jpg, then FILE-2.png, ...; all frames as one video: FILE.mp4",
+      "FILE" },
+    { "filter", 0, 0, G_OPTION_ARG_STRING, &options.filter,
+      "How pictures are resized: nearest, bilinear, area, or auto (default): area when reducing beyond 2", "FILTER" },
+    { "frames", 'n', 0, G_OPTION_ARG_STRING, &options.frames_text, "Stop after so many frames", "N" },
+    { "timeout", 0, 0, G_OPTION_ARG_STRING, &options.timeout_text,
+      "Give a source up whose decoder makes no progress for so long, 0..86400 (default 10; 0: never)", "SECONDS" },
+    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.threads_text, "Threads to compute with, 1..64 or auto (default 1)", "N" },
+    { NULL },
+  };
+  g_autofree GOptionEntry *more = sl_model_options_entries (&options.model);
+  int status = sl_options_parse ("predict", "SOURCE...", "Says what a model sees in pictures, videos and cameras.", SOURCES, argc, argv,
+                                 entries, more, &rest);
+  if (status < 0)
+    status = check_and_predict (&options, rest);
+  sl_model_options_clear (&options.model);
+  g_free (options.threshold_text);
+  g_free (options.top_text);
+  g_free (options.filter);
+  g_free (options.draw);
+  g_free (options.timeout_text);
+  g_free (options.frames_text);
+  return status;
+}
+
+const SlCommand sl_command_predict = { "predict", "say what a model sees in pictures, videos and cameras", run_predict };

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Tables have fixed column widths, because frames are printed as they come; the label is the last column.
+ * Each line is written and flushed whole, for readers at the other end of a pipe.
+ */
+#include "tools/predict/printing.h"
+
+#include <stdio.h>
+
+#include "base/show.h"
+
+#define NS_PER_MS G_GUINT64_CONSTANT (1000000)
+
+static void
+write_line (SlReport *report)
+{
+  g_string_append_c (report->line, '\n');
+  fwrite (report->line->str, 1, report->line->len, stdout);
+  fflush (stdout);
+  g_string_truncate (report->line, 0);
+}
+
+static void
+write_heading (SlReport *report, const SlPrediction *prediction, gboolean moving)
+{
+  report->headed = TRUE;
+  report->moving = moving;
+  report->boxes = prediction->n_objects > 0;
+  g_autofree char *source = sl_show_message (prediction->source);
+  g_string_append_printf (report->line, "%s (%dx%d)", source, prediction->width, prediction->height);
+  write_line (report);
+}
+
+static void
+write_columns (SlReport *report)
+{
+  g_string_append (report->line, report->moving ? "    frame          time" : "");
+  g_string_append (report->line, report->shares ? "       share" : "  confidence");
+  g_string_append (report->line, report->boxes ? "      x      y      w      h" : "");
+  g_string_append (report->line, "  label");
+  write_line (report);
+}
+
+static void
+append_time (GString *line, const SlPrediction *prediction)
+{
+  guint64 ms = prediction->timestamp / NS_PER_MS;
+  g_string_append_printf (line, "%9" G_GUINT64_FORMAT, prediction->frame);
+  if (prediction->timestamp == G_MAXUINT64)
+    g_string_append_printf (line, "  %12s", "-");
+  else
+    g_string_append_printf (line, "  %2" G_GUINT64_FORMAT ":%02u:%02u.%03u", ms / 3600000, (guint) (ms / 60000 % 60),
+                            (guint) (ms / 1000 % 60), (guint) (ms % 1000));
+}
+
+static void
+begin_row (SlReport *report, const SlPrediction *prediction, gboolean box, double confidence)
+{
+  if (report->rows == 0 || (box && !report->boxes)) {
+    report->boxes = box;
+    write_columns (report);
+  }
+  report->rows++;
+  if (report->moving)
+    append_time (report->line, prediction);
+  g_string_append_printf (report->line, "  %10.2f", confidence);
+}
+
+/* The last column. */
+static void
+end_row (SlReport *report, const char *label)
+{
+  g_autofree char *shown = sl_show (label, SL_SHOW_LABEL);
+  g_string_append_printf (report->line, "  %s", shown);
+  write_line (report);
+}
+
+/* The model's result is the picture itself, which --draw writes. */
+static void
+print_picture (SlReport *report, const SlPrediction *prediction)
+{
+  report->rows++;
+  if (report->moving)
+    append_time (report->line, prediction);
+  g_string_append_printf (report->line, "  a picture of %dx%d: --draw=FILE writes it", prediction->width, prediction->height);
+  write_line (report);
+}
+
+static void
+print_table (SlReport *report, const SlPrediction *prediction, gboolean moving)
+{
+  report->shares = prediction->mask.width > 0;
+  if (!report->headed)
+    write_heading (report, prediction, moving);
+  for (guint i = 0; i < prediction->n_objects; i++) {
+    const SlObject *object = &prediction->objects[i];
+    begin_row (report, prediction, TRUE, object->confidence);
+    g_string_append_printf (report->line, " %6d %6d %6d %6d", object->x, object->y, object->w, object->h);
+    end_row (report, object->label);
+  }
+  for (guint i = 0; i < prediction->n_mask_classes; i++) {
+    const SlMaskClass *found = &prediction->mask_classes[i];
+    if (found->label_id == prediction->mask.background)
+      continue;
+    begin_row (report, prediction, FALSE, found->fraction);
+    end_row (report, found->label);
+  }
+  for (guint i = 0; i < prediction->n_labels; i++) {
+    const SlLabelled *label = &prediction->labels[i];
+    begin_row (report, prediction, FALSE, label->confidence);
+    g_string_append (report->line, report->boxes ? "                            " : "");
+    end_row (report, label->label);
+  }
+  if (prediction->made_picture)
+    print_picture (report, prediction);
+}
+
+void
+sl_report_frame (SlReport *report, const SlPrediction *prediction, gboolean moving)
+{
+  if (report->line == NULL)
+    report->line = g_string_new (NULL);
+  if (!report->json) {
+    print_table (report, prediction, moving);
+    return;
+  }
+  sl_prediction_append_json (report->line, prediction);
+  write_line (report);
+}
+
+void
+sl_report_end (SlReport *report, guint64 frames)
+{
+  if (!report->json && frames > 0 && report->rows == 0)
+    printf ("  nothing found above the threshold\n");
+  fflush (stdout);
+  report->headed = FALSE;
+  report->boxes = FALSE;
+  report->rows = 0;
+}
+
+void
+sl_report_clear (SlReport *report)
+{
+  if (report->line != NULL)
+    g_string_free (report->line, TRUE);
+  report->line = NULL;
+}

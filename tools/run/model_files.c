@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A row for each file of each slinfer. Setting the property model, to what it is, is what makes the element load beside. */
+#include "tools/run/model_files.h"
+
+#include <string.h>
+
+#include "core/fileimage.h"
+#include "models/model.h"
+
+typedef struct
+{
+  GstElement *infer;
+  char *path;
+  SlFileStamp stamp;
+} File;
+
+struct _SlRunModels
+{
+  GstElement *pipeline;
+  GArray *files; /* of File: those that were there */
+};
+
+static void
+file_clear (gpointer data)
+{
+  File *file = data;
+  gst_object_unref (file->infer);
+  g_free (file->path);
+}
+
+static void
+add_file (GArray *files, GstElement *infer, const char *path)
+{
+  File file;
+  if (!sl_file_stamp_read (path, &file.stamp))
+    return;
+  file.infer = gst_object_ref (infer);
+  file.path = g_strdup (path);
+  g_array_append_val (files, file);
+}
+
+static void
+add_element (const GValue *item, gpointer data)
+{
+  GstElement *element = g_value_get_object (item);
+  GstElementFactory *factory = gst_element_get_factory (element);
+  g_autofree char *model = NULL, *labels = NULL;
+  if (factory == NULL || g_strcmp0 (GST_OBJECT_NAME (factory), "slinfer") != 0)
+    return;
+  g_object_get (element, "model", &model, "labels", &labels, NULL);
+  g_auto (GStrv) paths = sl_model_files (model);
+  for (guint i = 0; paths[i] != NULL; i++)
+    add_file (data, element, paths[i]);
+  if (labels != NULL)
+    add_file (data, element, labels);
+}
+
+static GArray *
+find_files (GstElement *pipeline)
+{
+  GArray *files = g_array_new (FALSE, FALSE, sizeof (File));
+  g_array_set_clear_func (files, file_clear);
+  GstIterator *all = gst_bin_iterate_recurse (GST_BIN (pipeline));
+  gst_iterator_foreach (all, add_element, files);
+  gst_iterator_free (all);
+  return files;
+}
+
+SlRunModels *
+sl_run_models_new (GstElement *pipeline)
+{
+  SlRunModels *models = g_new0 (SlRunModels, 1);
+  models->pipeline = pipeline;
+  models->files = find_files (pipeline);
+  return models;
+}
+
+void
+sl_run_models_free (SlRunModels *models)
+{
+  if (models == NULL)
+    return;
+  g_array_unref (models->files);
+  g_free (models);
+}
+
+static gboolean
+is_known (const GArray *files, const File *file)
+{
+  for (guint i = 0; i < files->len; i++) {
+    const File *known = &g_array_index (files, File, i);
+    if (known->infer == file->infer && strcmp (known->path, file->path) == 0 && sl_file_stamp_same_content (&known->stamp, &file->stamp))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+char *
+sl_run_models_reload (SlRunModels *models)
+{
+  g_autoptr (GArray) before = g_steal_pointer (&models->files);
+  g_autoptr (GPtrArray) elements = g_ptr_array_new ();
+  GString *names = g_string_new (NULL);
+  models->files = find_files (models->pipeline);
+  for (guint i = 0; i < models->files->len; i++) {
+    const File *file = &g_array_index (models->files, File, i);
+    if (is_known (before, file))
+      continue;
+    g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", file->path);
+    if (!g_ptr_array_find (elements, file->infer, NULL))
+      g_ptr_array_add (elements, file->infer);
+  }
+  for (guint i = 0; i < elements->len; i++) {
+    g_autofree char *model = NULL;
+    g_object_get (elements->pdata[i], "model", &model, NULL);
+    g_object_set (elements->pdata[i], "model", model, NULL);
+  }
+  return g_string_free (names, FALSE);
+}

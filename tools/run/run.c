@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * `sightline run`: pipelines from description files, supervised until they end or a signal comes. One timer drives the workers and the
+ * figures; everything else is a reaction to a message, a signal, or a thread's answer.
+ */
+#include <glib-unix.h>
+#include <gst/gst.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "plugins/elements.h"
+#include "tools/command.h"
+#include "tools/options.h"
+#include "tools/run/log.h"
+#include "tools/run/memory.h"
+#include "tools/run/notify.h"
+#include "tools/run/settings.h"
+#include "tools/run/stats.h"
+#include "tools/run/worker.h"
+
+#define TICK_MS 100
+/* From SIGTERM to the end, whatever the pipelines do. */
+#define STOP_MS 1800
+/* Bytes that wait for a service manager that does not read. */
+#define MOST_UNTOLD 4096
+
+typedef struct
+{
+  GMainLoop *loop;
+  GPtrArray *workers;
+  SlWorkerOptions options;
+  SlStats *stats; /* (nullable) */
+  gboolean ready; /* has been told */
+  gboolean stopping;
+  gboolean overdue; /* pipelines did not stop in time */
+  gboolean deaf;    /* the service manager cannot be told */
+  GString *untold;  /* lines that it had no room for yet */
+} Run;
+
+/* A busy machine's manager may be behind by more than its socket holds: what it could not take is told with the next tick. */
+static void
+tell_rest (Run *run)
+{
+  g_autoptr (GError) error = NULL;
+  if (run->deaf || run->untold->len == 0)
+    return;
+  const gboolean told = sl_notify (run->untold->str, &error);
+  if (!told && g_error_matches (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK))
+    return;
+  g_string_truncate (run->untold, 0);
+  if (!told) {
+    run->deaf = TRUE;
+    sl_run_log (SL_LOG_WARNING, NULL, "notify", "%s", error->message);
+  }
+}
+
+static void
+tell (Run *run, const char *state)
+{
+  if (run->untold->len > MOST_UNTOLD)
+    return;
+  if (run->untold->len > 0)
+    g_string_append_c (run->untold, '\n');
+  g_string_append (run->untold, state);
+  tell_rest (run);
+}
+
+/* "2 running, 1 waiting" */
+static char *
+status_text (const Run *run)
+{
+  guint counts[SL_WORKER_FAILED + 1] = { 0 };
+  GString *text = g_string_new (NULL);
+  for (guint i = 0; i < run->workers->len; i++)
+    counts[sl_worker_state (run->workers->pdata[i])]++;
+  for (guint s = 0; s < G_N_ELEMENTS (counts); s++)
+    if (counts[s] > 0)
+      g_string_append_printf (text, "%s%u %s", text->len > 0 ? ", " : "", counts[s], sl_worker_state_name ((SlWorkerState) s));
+  return g_string_free (text, FALSE);
+}
+
+static gboolean
+all (const Run *run, gboolean (*is) (const SlWorker *))
+{
+  for (guint i = 0; i < run->workers->len; i++)
+    if (!is (run->workers->pdata[i]))
+      return FALSE;
+  return TRUE;
+}
+
+static void
+on_changed (SlWorker *worker, gpointer data)
+{
+  Run *run = data;
+  g_autofree char *text = status_text (run);
+  const gboolean now_ready = !run->ready && all (run, sl_worker_settled);
+  g_autofree char *state = g_strdup_printf ("%sSTATUS=%s", now_ready ? "READY=1\n" : "", text);
+  run->ready = run->ready || now_ready;
+  tell (run, state);
+  if (all (run, sl_worker_at_rest))
+    g_main_loop_quit (run->loop);
+}
+
+static gboolean
+on_overdue (gpointer data)
+{
+  Run *run = data;
+  for (guint i = 0; i < run->workers->len; i++)
+    if (!sl_worker_at_rest (run->workers->pdata[i]))
+      sl_run_log (SL_LOG_ERROR, sl_worker_name (run->workers->pdata[i]), "stuck", "did not stop within %.1f s; ending without it",
+                  STOP_MS / 1000.0);
+  run->overdue = TRUE;
+  g_main_loop_quit (run->loop);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+stop_all (Run *run)
+{
+  run->stopping = TRUE;
+  tell (run, "STOPPING=1");
+  g_timeout_add (STOP_MS, on_overdue, run);
+  for (guint i = 0; i < run->workers->len; i++)
+    sl_worker_stop (run->workers->pdata[i]);
+  if (all (run, sl_worker_at_rest))
+    g_main_loop_quit (run->loop);
+}
+
+static gboolean
+on_stop_signal (gpointer data)
+{
+  Run *run = data;
+  if (run->stopping)
+    _exit (SL_EXIT_INTERRUPTED);
+  sl_run_log (SL_LOG_INFO, NULL, "stopping", "stopping");
+  stop_all (run);
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+on_reload_signal (gpointer data)
+{
+  Run *run = data;
+  g_autofree char *state = g_strdup_printf ("RELOADING=1\nMONOTONIC_USEC=%" G_GINT64_FORMAT, g_get_monotonic_time ());
+  tell (run, state);
+  for (guint i = 0; !run->stopping && i < run->workers->len; i++)
+    sl_worker_reload (run->workers->pdata[i]);
+  tell (run, "READY=1");
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+on_watchdog (gpointer data)
+{
+  tell (data, "WATCHDOG=1");
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+on_tick (gpointer data)
+{
+  Run *run = data;
+  for (guint i = 0; i < run->workers->len; i++) {
+    SlWorker *worker = run->workers->pdata[i];
+    sl_worker_tick (worker);
+    if (sl_worker_stuck (worker) && !run->stopping) {
+      sl_run_log (SL_LOG_ERROR, sl_worker_name (worker), "stuck", "an element does not stop; ending, since only a new process can go on");
+      run->overdue = TRUE;
+      stop_all (run);
+    }
+  }
+  if (run->stats != NULL)
+    sl_stats_tick (run->stats);
+  tell_rest (run);
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+load (Run *run, SlRunOptions *options, char **files)
+{
+  gboolean good = TRUE;
+  for (guint i = 0; files[i] != NULL; i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (GHashTable) parameters = sl_run_options_parameters_for (options, files[i], files[1] == NULL, &error);
+    SlWorker *worker = parameters != NULL ? sl_worker_new (files[i], parameters, &run->options, &error) : NULL;
+    if (worker == NULL) {
+      if (sl_run_log_json ())
+        sl_run_log (SL_LOG_ERROR, NULL, "bad-description", "%s", error->message);
+      else
+        sl_complain ("run", "%s", error->message);
+      good = FALSE;
+      continue;
+    }
+    guint namesakes = 1;
+    for (guint j = 0; j < run->workers->len; j++)
+      namesakes += strcmp (sl_worker_name (run->workers->pdata[j]), sl_worker_name (worker)) == 0;
+    if (namesakes > 1) {
+      g_autofree char *name = g_strdup_printf ("%s-%u", sl_worker_name (worker), run->workers->len + 1);
+      sl_worker_set_name (worker, name);
+    }
+    g_ptr_array_add (run->workers, worker);
+  }
+  return good && sl_run_options_all_used ("run", options);
+}
+
+static int
+supervise (Run *run)
+{
+  const guint64 watchdog = sl_notify_watchdog_interval ();
+  int status = SL_EXIT_OK;
+  g_timeout_add (TICK_MS, on_tick, run);
+  if (watchdog > 0)
+    g_timeout_add ((guint) MAX (watchdog / 1000, 1), on_watchdog, run);
+  for (guint i = 0; i < run->workers->len; i++)
+    sl_worker_start (run->workers->pdata[i]);
+  if (!all (run, sl_worker_at_rest))
+    g_main_loop_run (run->loop);
+  for (guint i = 0; i < run->workers->len; i++)
+    if (sl_worker_state (run->workers->pdata[i]) == SL_WORKER_FAILED)
+      status = SL_EXIT_FAILED;
+  return run->overdue ? SL_EXIT_FAILED : status;
+}
+
+static int
+run_files (SlRunOptions *options, char **files)
+{
+  Run run = { .options = { .dot = options->dot, .changed = on_changed } };
+  sl_memory_few_arenas ();
+  sl_run_log_init (options->json);
+  sl_elements_init (NULL, NULL);
+  sl_run_register_elements ();
+  run.options.data = &run;
+  run.untold = g_string_new (NULL);
+  run.workers = g_ptr_array_new ();
+  run.loop = g_main_loop_new (NULL, FALSE);
+  int status = SL_EXIT_FAILED;
+  signal (SIGPIPE, SIG_IGN); /* a pipeline's reader that goes away is that pipeline's failure */
+  g_unix_signal_add (SIGTERM, on_stop_signal, &run);
+  g_unix_signal_add (SIGINT, on_stop_signal, &run);
+  g_unix_signal_add (SIGHUP, on_reload_signal, &run);
+  if (load (&run, options, files)) {
+    run.stats = options->stats ? sl_stats_new (run.workers) : NULL;
+    status = supervise (&run);
+  }
+  if (run.stats != NULL)
+    sl_stats_summary (run.stats);
+  sl_stats_free (run.stats);
+  if (run.overdue)
+    _exit (status); /* threads that hang cannot be joined */
+  for (guint i = 0; i < run.workers->len; i++)
+    sl_worker_free (run.workers->pdata[i]);
+  g_ptr_array_unref (run.workers);
+  g_main_loop_unref (run.loop);
+  g_string_free (run.untold, TRUE);
+  return status;
+}
+
+static int
+run_run (int argc, char **argv)
+{
+  g_auto (SlRunOptions) options = { 0 };
+  g_auto (GStrv) files = NULL;
+  const GOptionEntry entries[] = {
+    SL_RUN_OPTION_SET (options),
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Log JSON objects, one a line, to standard error", NULL },
+    { "stats", 0, 0, G_OPTION_ARG_NONE, &options.stats,
+      "Show frames, drops, latency, processor and memory: a table on a terminal, lines elsewhere; and a summary at the end", NULL },
+    { "dot", 0, 0, G_OPTION_ARG_FILENAME, &options.dot, "Write the graph of each pipeline, when it runs and when it fails, to DIR", "DIR" },
+    { NULL },
+  };
+  int status =
+    sl_options_parse ("run", "FILE...", "Runs pipelines from description files and keeps them running.",
+                      "SIGTERM and Ctrl-C stop within 2 seconds, SIGHUP reads the files again.", argc, argv, entries, NULL, &files);
+  if (status >= 0)
+    return status;
+  if (files[0] == NULL)
+    return sl_options_usage ("run", "expected at least one FILE: a pipeline description (docs/pipelines.md)");
+  if (options.dot != NULL && !g_file_test (options.dot, G_FILE_TEST_IS_DIR))
+    return sl_options_usage ("run", "--dot: expected a folder, got '%s'", options.dot);
+  if (!sl_run_options_check ("run", &options))
+    return SL_EXIT_USAGE;
+  return run_files (&options, files);
+}
+
+const SlCommand sl_command_run = { "run", "run pipelines from description files and keep them running", run_run };

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The life of a pipeline: STARTING until its first frame, RUNNING, then STOPPING, and from there where its end leads: WAITING for the next
+ * start, ENDED or FAILED. There is one way out of a pipeline, finish(), which keeps why, and one place that decides what comes then,
+ * on_stopped().
+ */
+#include "tools/run/worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/backoff.h"
+#include "base/redact.h"
+#include "base/show.h"
+#include "pipelines/description/build.h"
+#include "tools/frames.h"
+#include "tools/run/job.h"
+#include "tools/run/log.h"
+#include "tools/run/memory.h"
+#include "tools/run/model_files.h"
+
+/* Longest wait for the end of stream to go through a pipeline that is to stop, and for its elements to stop after that. */
+#define END_TIMEOUT (G_USEC_PER_SEC)
+#define STOP_TIMEOUT (10 * G_USEC_PER_SEC)
+
+typedef enum
+{
+  END_OF_STREAM,
+  END_FAILED,
+  END_STOPPED, /* asked to */
+  END_REPLACED /* by a new description */
+} End;
+
+struct _SlWorker
+{
+  char *path, *name;
+  GHashTable *parameters;
+  const SlWorkerOptions *options;
+  SlDescription *description;
+  SlDescription *fallback; /* (nullable): goes on when @description fails before its first frame */
+  GstElement *pipeline;    /* (nullable) */
+  guint bus_watch;
+  SlFlow *flow;
+  SlRunModels *models;
+  SlJobs *jobs;
+  SlWorkerState state;
+  End end;
+  gboolean stop_asked, draining, settled, stuck;
+  gboolean unread;          /* nobody reads standard output any more, which no second start mends */
+  guint restarts, failures; /* failures in a row, for the back-off */
+  gint64 started, running_since, stop_since, next_start;
+  gint64 failed_since;     /* 0 = since then it came back */
+  GHashTable *warned;      /* names of elements whose last word was a warning */
+  SlWorkerTotals finished; /* of the pipelines before this one */
+};
+
+static const char *const state_names[] = { "starting", "running", "stopping", "waiting", "ended", "failed" };
+
+const char *
+sl_worker_state_name (SlWorkerState state)
+{
+  return state_names[state];
+}
+
+static void
+set_state (SlWorker *worker, SlWorkerState state)
+{
+  worker->state = state;
+  worker->settled = worker->settled || state != SL_WORKER_STARTING;
+  worker->options->changed (worker, worker->options->data);
+}
+
+/* Graphs have every property in them: without secrets, and for nobody else to read. */
+static void
+write_dot (SlWorker *worker, const char *suffix)
+{
+  if (worker->options->dot == NULL || worker->pipeline == NULL)
+    return;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *file = g_strconcat (worker->name, suffix, ".dot", NULL);
+  g_strdelimit (file, "/", '_');
+  g_autofree char *path = g_build_filename (worker->options->dot, file, NULL);
+  g_autofree char *graph = gst_debug_bin_to_dot_data (GST_BIN (worker->pipeline), GST_DEBUG_GRAPH_SHOW_ALL);
+  g_autofree char *shown = sl_redact (graph);
+  if (!g_file_set_contents_full (path, shown, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, &error))
+    sl_run_log (SL_LOG_WARNING, worker->name, "dot", "%s", error->message);
+}
+
+/* To NULL, on the worker's thread. */
+static void
+tear_down (SlWorker *worker)
+{
+  worker->draining = FALSE;
+  worker->stop_since = g_get_monotonic_time ();
+  sl_jobs_push (worker->jobs, worker->pipeline, GST_STATE_NULL);
+}
+
+static void
+finish (SlWorker *worker, End end)
+{
+  if (worker->state != SL_WORKER_STARTING && worker->state != SL_WORKER_RUNNING)
+    return;
+  worker->end = end;
+  set_state (worker, SL_WORKER_STOPPING);
+  tear_down (worker);
+}
+
+static void G_GNUC_PRINTF (2, 3) fail (SlWorker *worker, const char *format, ...)
+{
+  if (worker->state != SL_WORKER_STARTING && worker->state != SL_WORKER_RUNNING)
+    return;
+  va_list args;
+  va_start (args, format);
+  g_autofree char *message = g_strdup_vprintf (format, args);
+  va_end (args);
+  sl_run_log (SL_LOG_ERROR, worker->name, "failed", "%s", message);
+  if (worker->failed_since == 0)
+    worker->failed_since = g_get_monotonic_time ();
+  write_dot (worker, "-failed");
+  finish (worker, END_FAILED);
+}
+
+/* What element messages say in words, such as a camera's that is away. */
+static void
+log_warning (SlWorker *worker, GstMessage *message)
+{
+  g_autoptr (GError) warning = NULL;
+  gst_message_parse_warning (message, &warning, NULL);
+  sl_run_log (SL_LOG_WARNING, worker->name, "warning", "%s: %s", GST_MESSAGE_SRC_NAME (message), warning->message);
+  g_hash_table_add (worker->warned, g_strdup (GST_MESSAGE_SRC_NAME (message)));
+}
+
+/* From an element that had warned it is the word that all is well again: a camera is back. */
+static void
+log_info (SlWorker *worker, GstMessage *message)
+{
+  g_autoptr (GError) info = NULL;
+  gst_message_parse_info (message, &info, NULL);
+  const gboolean recovered = g_hash_table_remove (worker->warned, GST_MESSAGE_SRC_NAME (message));
+  worker->finished.recoveries += recovered ? 1 : 0;
+  sl_run_log (SL_LOG_INFO, worker->name, recovered ? "recovered" : "info", "%s: %s", GST_MESSAGE_SRC_NAME (message), info->message);
+}
+
+static void
+note_recovery (SlWorker *worker, gint64 since)
+{
+  if (worker->failed_since == 0)
+    return;
+  sl_run_log (SL_LOG_INFO, worker->name, "recovered", "back after %.1f s", (double) (since - worker->failed_since) / G_USEC_PER_SEC);
+  worker->failed_since = 0;
+  worker->finished.recoveries++;
+}
+
+static void
+log_model (SlWorker *worker, GstMessage *message)
+{
+  const GstStructure *structure = gst_message_get_structure (message);
+  if (gst_structure_has_name (structure, "model-changed"))
+    sl_run_log (SL_LOG_INFO, worker->name, "model-changed", "%s: %s runs now", GST_MESSAGE_SRC_NAME (message),
+                gst_structure_get_string (structure, "model"));
+}
+
+/* STARTING becomes RUNNING once a frame is through; told by the clock, and before the end where that was faster. */
+static void
+note_first_frame (SlWorker *worker)
+{
+  SlFlowCounts counts;
+  if (worker->state != SL_WORKER_STARTING)
+    return;
+  sl_flow_counts (worker->flow, &counts);
+  if (counts.first == 0)
+    return;
+  worker->running_since = counts.first;
+  g_clear_pointer (&worker->fallback, sl_description_free);
+  sl_run_log (SL_LOG_INFO, worker->name, "running", "running; first frame after %.0f ms", (double) (counts.first - worker->started) / 1000);
+  note_recovery (worker, counts.first);
+  write_dot (worker, "");
+  set_state (worker, SL_WORKER_RUNNING);
+}
+
+static gboolean
+is_unread_output (const char *message)
+{
+  struct pollfd output = { .fd = STDOUT_FILENO };
+  return strstr (message, g_strerror (EPIPE)) != NULL && poll (&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;
+}
+
+static void
+take_error (SlWorker *worker, GstMessage *message)
+{
+  g_autoptr (GError) error = sl_bus_error (message);
+  note_first_frame (worker);
+  worker->unread = worker->unread || is_unread_output (error->message);
+  fail (worker, "%s: %s", GST_MESSAGE_SRC_NAME (message), error->message);
+}
+
+static void
+take_end (SlWorker *worker)
+{
+  note_first_frame (worker);
+  if (worker->draining) {
+    tear_down (worker);
+  } else if (worker->state == SL_WORKER_STARTING || worker->state == SL_WORKER_RUNNING) {
+    sl_run_log (SL_LOG_INFO, worker->name, "end-of-stream", "end of stream");
+    finish (worker, END_OF_STREAM);
+  }
+}
+
+static gboolean
+on_message (GstBus *bus, GstMessage *message, gpointer data)
+{
+  SlWorker *worker = data;
+  switch (GST_MESSAGE_TYPE (message)) {
+    case GST_MESSAGE_ERROR:
+      if (worker->draining)
+        tear_down (worker);
+      take_error (worker, message);
+      break;
+    case GST_MESSAGE_WARNING:
+      log_warning (worker, message);
+      break;
+    case GST_MESSAGE_INFO:
+      log_info (worker, message);
+      break;
+    case GST_MESSAGE_ELEMENT:
+      log_model (worker, message);
+      break;
+    case GST_MESSAGE_EOS:
+      take_end (worker);
+      break;
+    case GST_MESSAGE_LATENCY:
+      gst_bin_recalculate_latency (GST_BIN (worker->pipeline));
+      break;
+    case GST_MESSAGE_CLOCK_LOST:
+      sl_jobs_push (worker->jobs, worker->pipeline, GST_STATE_PAUSED);
+      sl_jobs_push (worker->jobs, worker->pipeline, GST_STATE_PLAYING);
+      break;
+    default:
+      break;
+  }
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+add_flow (SlFlow *flow, SlWorkerTotals *totals)
+{
+  SlFlowCounts counts;
+  gboolean timed = FALSE;
+  sl_flow_counts (flow, &counts);
+  totals->counts.in += counts.in;
+  totals->counts.out += counts.out;
+  totals->counts.predictions += counts.predictions;
+  totals->counts.dropped += counts.dropped;
+  totals->running += counts.last - counts.first;
+  for (guint s = 0; s < SL_N_STAGES; s++)
+    timed = sl_flow_latency (flow, (SlStage) s, &totals->p50[s], &totals->p95[s]);
+  totals->timed = totals->timed || timed;
+}
+
+static void
+drop_pipeline (SlWorker *worker)
+{
+  if (worker->pipeline == NULL)
+    return;
+  g_source_remove (worker->bus_watch);
+  g_hash_table_remove_all (worker->warned);
+  add_flow (worker->flow, &worker->finished);
+  g_clear_pointer (&worker->flow, sl_flow_free);
+  g_clear_pointer (&worker->models, sl_run_models_free);
+  gst_clear_object (&worker->pipeline);
+}
+
+static void
+adopt (SlWorker *worker, GstElement *pipeline)
+{
+  worker->pipeline = pipeline;
+  GstBus *bus = gst_element_get_bus (pipeline);
+  worker->bus_watch = gst_bus_add_watch (bus, on_message, worker);
+  gst_object_unref (bus);
+  worker->flow = sl_flow_new (pipeline);
+  worker->models = sl_run_models_new (pipeline);
+}
+
+static void
+wait_for_start (SlWorker *worker)
+{
+  worker->failures++;
+  const guint delay = sl_backoff_delay (worker->description->backoff_min, worker->description->backoff_max, worker->failures);
+  worker->next_start = g_get_monotonic_time () + (gint64) delay * 1000;
+  worker->restarts++;
+  sl_run_log (SL_LOG_INFO, worker->name, "waiting", "starts again in %.1f s", delay / 1000.0);
+  set_state (worker, SL_WORKER_WAITING);
+}
+
+static void
+begin (SlWorker *worker)
+{
+  g_autoptr (GError) error = NULL;
+  worker->started = g_get_monotonic_time ();
+  if (worker->pipeline == NULL) {
+    GstElement *pipeline = sl_description_build (worker->description, &error);
+    if (pipeline == NULL) {
+      sl_run_log (SL_LOG_ERROR, worker->name, "failed", "%s", error->message);
+      set_state (worker, SL_WORKER_FAILED);
+      return;
+    }
+    adopt (worker, pipeline);
+  }
+  set_state (worker, SL_WORKER_STARTING);
+  sl_jobs_push (worker->jobs, worker->pipeline, GST_STATE_PLAYING);
+}
+
+/* The new description did not get as far as a frame. */
+static void
+fall_back (SlWorker *worker)
+{
+  sl_description_free (worker->description);
+  worker->description = g_steal_pointer (&worker->fallback);
+  sl_run_log (SL_LOG_WARNING, worker->name, "reload-failed", "the new description did not start; going on with the one before");
+  begin (worker);
+}
+
+/* The pipeline is at rest: what comes then. */
+static void
+on_stopped (SlWorker *worker)
+{
+  const SlRestart restart = worker->description->restart;
+  drop_pipeline (worker);
+  sl_memory_trim ();
+  const gboolean for_good = worker->end == END_FAILED && restart == SL_RESTART_NO && worker->fallback == NULL;
+  if (worker->end == END_STOPPED || (worker->stop_asked && !for_good))
+    set_state (worker, SL_WORKER_ENDED);
+  else if (worker->end == END_REPLACED)
+    begin (worker);
+  else if (worker->end == END_FAILED && worker->fallback != NULL)
+    fall_back (worker);
+  else if (worker->unread)
+    set_state (worker, SL_WORKER_FAILED);
+  else if (restart == SL_RESTART_ALWAYS || (restart == SL_RESTART_ON_FAILURE && worker->end == END_FAILED))
+    wait_for_start (worker);
+  else
+    set_state (worker, worker->end == END_FAILED ? SL_WORKER_FAILED : SL_WORKER_ENDED);
+}
+
+static void
+on_job (GstState state, gboolean good, gpointer data)
+{
+  SlWorker *worker = data;
+  if (state == GST_STATE_VOID_PENDING) {
+    if (!good && worker->draining)
+      tear_down (worker);
+    return;
+  }
+  if (state == GST_STATE_NULL && worker->state == SL_WORKER_STOPPING) {
+    on_stopped (worker);
+    return;
+  }
+  if (good || worker->pipeline == NULL)
+    return;
+  /* An element that refuses says why on the bus; most do. */
+  GstBus *bus = gst_element_get_bus (worker->pipeline);
+  GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  if (message != NULL)
+    take_error (worker, message);
+  else
+    fail (worker, "an element refused to start and did not say why (GST_DEBUG=3 in the environment shows more)");
+  g_clear_pointer (&message, gst_message_unref);
+  gst_object_unref (bus);
+}
+
+SlWorker *
+sl_worker_new (const char *path, GHashTable *parameters, const SlWorkerOptions *options, GError **error)
+{
+  SlDescription *description = sl_description_load (path, parameters, error);
+  GstElement *pipeline = description != NULL ? sl_description_build (description, error) : NULL;
+  if (pipeline == NULL) {
+    g_clear_pointer (&description, sl_description_free);
+    return NULL;
+  }
+  SlWorker *worker = g_new0 (SlWorker, 1);
+  worker->path = g_strdup (path);
+  worker->name = sl_show (description->name, SL_SHOW_NAME);
+  worker->parameters = g_hash_table_ref (parameters);
+  worker->options = options;
+  worker->description = description;
+  worker->state = SL_WORKER_ENDED;
+  worker->jobs = sl_jobs_new (on_job, worker);
+  worker->warned = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  adopt (worker, pipeline);
+  return worker;
+}
+
+void
+sl_worker_free (SlWorker *worker)
+{
+  sl_jobs_free (worker->jobs);
+  drop_pipeline (worker);
+  g_hash_table_unref (worker->warned);
+  sl_description_free (worker->description);
+  g_clear_pointer (&worker->fallback, sl_description_free);
+  g_hash_table_unref (worker->parameters);
+  g_free (worker->path);
+  g_free (worker->name);
+  g_free (worker);
+}
+
+void
+sl_worker_start (SlWorker *worker)
+{
+  begin (worker);
+}
+
+void
+sl_worker_stop (SlWorker *worker)
+{
+  worker->stop_asked = TRUE;
+  if (worker->state == SL_WORKER_WAITING)
+    set_state (worker, SL_WORKER_ENDED);
+  if (worker->state != SL_WORKER_STARTING && worker->state != SL_WORKER_RUNNING)
+    return;
+  worker->end = END_STOPPED;
+  worker->stop_since = g_get_monotonic_time ();
+  worker->draining = worker->state == SL_WORKER_RUNNING;
+  set_state (worker, SL_WORKER_STOPPING);
+  if (worker->draining)
+    sl_jobs_push_end (worker->jobs, worker->pipeline);
+  else
+    tear_down (worker);
+}
+
+static gboolean
+same_overrides (const SlDescription *a, const SlDescription *b)
+{
+  if (a->overrides->len != b->overrides->len)
+    return FALSE;
+  for (guint i = 0; i < a->overrides->len; i++) {
+    const SlElementOverride *x = &g_array_index (a->overrides, SlElementOverride, i);
+    const SlElementOverride *y = &g_array_index (b->overrides, SlElementOverride, i);
+    if (strcmp (x->element, y->element) != 0 || strcmp (x->property, y->property) != 0 || strcmp (x->value, y->value) != 0)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+replace (SlWorker *worker, SlDescription *description)
+{
+  const gboolean alive = worker->state == SL_WORKER_RUNNING;
+  g_clear_pointer (&worker->fallback, sl_description_free);
+  if (alive)
+    worker->fallback = worker->description;
+  else
+    sl_description_free (worker->description);
+  worker->description = description;
+  worker->failures = 0;
+  sl_run_log (SL_LOG_INFO, worker->name, "reloaded", "%s: changed; starting the new pipeline", worker->path);
+  if (worker->state == SL_WORKER_STARTING || alive)
+    finish (worker, END_REPLACED);
+  else if (worker->state == SL_WORKER_STOPPING)
+    worker->end = END_REPLACED;
+  else
+    begin (worker);
+}
+
+void
+sl_worker_reload (SlWorker *worker)
+{
+  g_autoptr (GError) error = NULL;
+  SlDescription *description = sl_description_load (worker->path, worker->parameters, &error);
+  GstElement *trial = description != NULL ? sl_description_build (description, &error) : NULL;
+  if (trial == NULL) {
+    sl_run_log (SL_LOG_ERROR, worker->name, "reload-failed", "%s; going on with the description before", error->message);
+    g_clear_pointer (&description, sl_description_free);
+    return;
+  }
+  gst_object_unref (trial);
+  const gboolean same = strcmp (description->launch, worker->description->launch) == 0 && same_overrides (description, worker->description);
+  if (same && !sl_worker_at_rest (worker)) {
+    sl_description_free (worker->description);
+    worker->description = description;
+    g_autofree char *files = worker->models != NULL ? sl_run_models_reload (worker->models) : g_strdup ("");
+    sl_run_log (SL_LOG_INFO, worker->name, "reloaded", "%s: the same pipeline; it goes on%s%s", worker->path,
+                files[0] != '\0' ? ", and loads what is new: " : "", files);
+  } else {
+    replace (worker, description);
+  }
+}
+
+static void
+tick_alive (SlWorker *worker, gint64 now)
+{
+  SlFlowCounts counts;
+  const SlDescription *description = worker->description;
+  note_first_frame (worker);
+  sl_flow_counts (worker->flow, &counts);
+  if (worker->state == SL_WORKER_RUNNING && now - worker->running_since > (gint64) description->backoff_max * 1000)
+    worker->failures = 0;
+  const gboolean first = worker->state == SL_WORKER_STARTING;
+  const guint limit = first ? description->start_timeout : description->watchdog;
+  const gint64 since = first ? worker->started : counts.last;
+  if (limit > 0 && now - since > (gint64) limit * 1000) {
+    fail (worker, first ? "no frame within %g s of its start (start-timeout)" : "no frame for %g s (watchdog)", limit / 1000.0);
+  }
+}
+
+void
+sl_worker_tick (SlWorker *worker)
+{
+  const gint64 now = g_get_monotonic_time ();
+  if (worker->state == SL_WORKER_WAITING && now >= worker->next_start)
+    begin (worker);
+  else if (worker->state == SL_WORKER_STARTING || worker->state == SL_WORKER_RUNNING)
+    tick_alive (worker, now);
+  else if (worker->state == SL_WORKER_STOPPING && worker->draining && now - worker->stop_since > END_TIMEOUT)
+    tear_down (worker);
+  else if (worker->state == SL_WORKER_STOPPING && !worker->draining && now - worker->stop_since > STOP_TIMEOUT)
+    worker->stuck = TRUE;
+}
+
+SlWorkerState
+sl_worker_state (const SlWorker *worker)
+{
+  return worker->state;
+}
+
+gboolean
+sl_worker_at_rest (const SlWorker *worker)
+{
+  return worker->state == SL_WORKER_ENDED || worker->state == SL_WORKER_FAILED;
+}
+
+gboolean
+sl_worker_stuck (const SlWorker *worker)
+{
+  return worker->stuck;
+}
+
+gboolean
+sl_worker_settled (const SlWorker *worker)
+{
+  return worker->settled;
+}
+
+const char *
+sl_worker_name (const SlWorker *worker)
+{
+  return worker->name;
+}
+
+void
+sl_worker_set_name (SlWorker *worker, const char *name)
+{
+  g_free (worker->name);
+  worker->name = g_strdup (name);
+}
+
+guint
+sl_worker_restarts (const SlWorker *worker)
+{
+  return worker->restarts;
+}
+
+void
+sl_worker_totals (const SlWorker *worker, SlWorkerTotals *totals)
+{
+  *totals = worker->finished;
+  if (worker->flow != NULL)
+    add_flow (worker->flow, totals);
+}
+
+SlFlow *
+sl_worker_flow (SlWorker *worker)
+{
+  return worker->flow;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One supervised pipeline: started, watched, restarted with back-off, reloaded, stopped. All functions and callbacks on the main thread;
+ * state changes, which may block, happen on the worker's own.
+ */
+#ifndef SL_TOOLS_RUN_WORKER_H
+#define SL_TOOLS_RUN_WORKER_H
+
+#include "pipelines/description/description.h"
+#include "tools/run/flow.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  SL_WORKER_STARTING, /* until its first frame */
+  SL_WORKER_RUNNING,
+  SL_WORKER_STOPPING,
+  SL_WORKER_WAITING, /* for its next start */
+  SL_WORKER_ENDED,   /* end of stream, or asked to stop */
+  SL_WORKER_FAILED   /* and not started again */
+} SlWorkerState;
+
+typedef struct _SlWorker SlWorker;
+
+/**
+ * SlWorkerTotals: of a worker, over all its starts.
+ * @counts: sums; first and last are 0
+ * @running: microseconds between the first and the last frame at a sink of each start
+ * @recoveries: how often a camera, or the pipeline, was back after a failure
+ * @timed: whether @p50 and @p95 are known: microseconds, of the last 512 frames of the last start
+ */
+typedef struct
+{
+  SlFlowCounts counts;
+  gint64 running;
+  guint recoveries;
+  gboolean timed;
+  gint64 p50[SL_N_STAGES], p95[SL_N_STAGES];
+} SlWorkerTotals;
+
+/**
+ * SlWorkerOptions:
+ * @dot: (nullable): folder for graphs
+ * @changed: called after every change of state
+ */
+typedef struct
+{
+  const char *dot;
+  void (*changed) (SlWorker *worker, gpointer data);
+  gpointer data;
+} SlWorkerOptions;
+
+/** sl_worker_new: loads the description at @path and builds its pipeline once, so that every error in it comes from here; starts
+ *  nothing. @parameters: (element-type utf8 utf8): a reference is kept. @options must live as long. */
+SlWorker *sl_worker_new (const char *path, GHashTable *parameters, const SlWorkerOptions *options, GError **error);
+/** sl_worker_free: only of a worker that is at rest. */
+void sl_worker_free (SlWorker *worker);
+void sl_worker_start (SlWorker *worker);
+/** sl_worker_stop: for good: end of stream first, so that files are finished, NULL after at most a second. */
+void sl_worker_stop (SlWorker *worker);
+/** sl_worker_reload: reads the file again; when it changed, the new pipeline takes the old one's place, and the old comes back when the new
+ *  fails before its first frame. What is wrong is logged. */
+void sl_worker_reload (SlWorker *worker);
+/** sl_worker_tick: watches the clock; to be called some times a second. */
+void sl_worker_tick (SlWorker *worker);
+SlWorkerState sl_worker_state (const SlWorker *worker);
+/** sl_worker_at_rest: it will do nothing more by itself. */
+gboolean sl_worker_at_rest (const SlWorker *worker);
+/** sl_worker_stuck: its pipeline did not stop when told to; only the end of the process helps. */
+gboolean sl_worker_stuck (const SlWorker *worker);
+/** sl_worker_settled: it has shown a frame or failed once. */
+gboolean sl_worker_settled (const SlWorker *worker);
+const char *sl_worker_name (const SlWorker *worker);
+/** sl_worker_set_name: for logs, where two descriptions have one name. */
+void sl_worker_set_name (SlWorker *worker, const char *name);
+guint sl_worker_restarts (const SlWorker *worker);
+/** sl_worker_totals: up to now. */
+void sl_worker_totals (const SlWorker *worker, SlWorkerTotals *totals);
+/** sl_worker_flow: (transfer none) (nullable): of the pipeline that is running. */
+SlFlow *sl_worker_flow (SlWorker *worker);
+const char *sl_worker_state_name (SlWorkerState state);
+
+G_END_DECLS
+
+#endif

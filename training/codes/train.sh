@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# `make train-codes`: from nothing to models/codes/codes.tflite and its samples. Everything between lies in the folder given.
+#   train.sh FOLDER LIBSIGHTLINE.so [MINUTES]
+# START=WEIGHTS.pt goes on from weights instead of from none.
+# Debian: apt-get install python3-torch python3-opencv python3-pil zint fonts-dejavu fonts-liberation
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+shipped=$here/../../models/codes
+work=${1:?usage: train.sh FOLDER LIBSIGHTLINE.so [MINUTES]}
+library=${2:?usage: train.sh FOLDER LIBSIGHTLINE.so [MINUTES]}
+minutes=${3:-90}
+start=${START:+--start $START}
+python=${PYTHON:-/usr/bin/python3}
+
+if ! "$python" -c 'import cv2, numpy, PIL, torch' || ! command -v zint >/dev/null; then
+  echo "train-codes: needs python3-torch python3-opencv python3-pil zint, and fonts in /usr/share/fonts/truetype" >&2
+  exit 1
+fi
+# glibc gives large blocks back and takes them again at every step, which costs a third of the time.
+export MALLOC_ARENA_MAX=1 MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=100000000000 MALLOC_TOP_PAD_=268435456
+
+mkdir -p "$work"
+work=$(cd "$work" && pwd)
+cd "$here"
+
+# scenes NAME SEED COUNT: unless they are there.
+scenes ()
+{
+  [ -f "$work/$1.codes.npz" ] || "$python" scenes.py "$work/$1" "$work/symbols.npz" "$2" "$3"
+}
+
+[ -f "$work/symbols.npz" ] || "$python" symbols.py "$work/symbols.npz" 1
+scenes val 202 800
+scenes test 909 2000
+scenes train-707 707 8000
+scenes train-808 808 12000
+scenes train-1010 1010 8000
+# shellcheck disable=SC2086
+"$python" train.py "$work/train-*" "$work/val" "$work/weights.pt" --minutes "$minutes" $start
+said=$("$python" export.py "$work/weights.pt" "$work/val" "$shipped/codes.tflite")
+echo "$said"
+"$python" eval.py "$work/test" "$shipped/codes.tflite" "$library" --weights "$work/weights.pt" --shift "${said##*--shift }"
+"$python" samples.py "$shipped/codes.tflite" "$library" "$work/symbols.npz" "$shipped/samples"
