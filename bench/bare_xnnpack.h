@@ -7,7 +7,7 @@
 #ifndef SL_BENCH_BARE_XNNPACK_H
 #define SL_BENCH_BARE_XNNPACK_H
 
-#include "core/graph.h"
+#include "core/graph/graph.h"
 
 typedef struct _BareLoop BareLoop;
 

@@ -10,7 +10,7 @@
 
 #include "base/percentile.h"
 #include "bench/bare_xnnpack.h"
-#include "core/session.h"
+#include "core/runtime/session.h"
 #include "models/model.h"
 #include "plugins/elements.h"
 #include "tools/bench/timing.h"

@@ -11,7 +11,7 @@
 
 #include "base/percentile.h"
 #include "bench/bare_xnnpack.h"
-#include "core/session.h"
+#include "core/runtime/session.h"
 #include "models/model.h"
 #include "tools/bench/timing.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/session.h"
+#include "core/runtime/session.h"
 #include "tests/core/opcheck.h"
 #include "tools/bench/timing.h"
 

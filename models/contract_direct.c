@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "core/dtype.h"
+#include "core/graph/dtype.h"
 #include "models/contract_build.h"
 
 /* A byte is tried at so many places, since pixels between bytes come of scaling. */

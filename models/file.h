@@ -5,7 +5,7 @@
 
 #include <glib.h>
 
-#include "core/fileimage.h"
+#include "core/graph/file_image.h"
 
 G_BEGIN_DECLS
 

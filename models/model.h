@@ -7,8 +7,8 @@
 
 #include <glib.h>
 
-#include "core/fileimage.h"
-#include "core/graph.h"
+#include "core/graph/file_image.h"
+#include "core/graph/graph.h"
 #include "models/contract.h"
 
 G_BEGIN_DECLS

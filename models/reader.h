@@ -7,7 +7,7 @@
 
 #include <glib.h>
 
-#include "core/graph.h"
+#include "core/graph/graph.h"
 #include "models/labels.h"
 #include "models/modelinfo.h"
 

@@ -22,7 +22,7 @@
 
 #include "base/show.h"
 #include "core/error.h"
-#include "core/session.h"
+#include "core/runtime/session.h"
 #include "models/model.h"
 #include "plugins/describe.h"
 #include "plugins/tensor/file_watch.h"

@@ -8,8 +8,8 @@
 
 #include <glib.h>
 
-#include "core/graph.h"
-#include "core/valuekind.h"
+#include "core/graph/graph.h"
+#include "core/graph/value_kind.h"
 #include "postprocess/result.h"
 
 G_BEGIN_DECLS

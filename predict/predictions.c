@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "core/arena.h"
+#include "core/graph/arena.h"
 
 struct _SlPredictions
 {

@@ -11,7 +11,7 @@
 
 #include "base/show.h"
 #include "core/error.h"
-#include "core/session.h"
+#include "core/runtime/session.h"
 #include "models/model.h"
 #include "predict/contractspec.h"
 #include "predict/frame_private.h"

@@ -10,7 +10,7 @@
 
 #include "base/show.h"
 #include "core/error.h"
-#include "core/session.h"
+#include "core/runtime/session.h"
 #include "models/model.h"
 #include "tools/command.h"
 #include "tools/options.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/show.h"
-#include "core/session.h"
-#include "core/work.h"
+#include "core/runtime/session.h"
+#include "core/graph/work.h"
 #include "models/model.h"
 #include "base/json.h"
 #include "tools/command.h"

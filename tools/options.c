@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/session.h"
+#include "core/runtime/session.h"
 #include "base/suggest.h"
 #include "tools/command.h"
 

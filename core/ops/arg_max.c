@@ -2,7 +2,7 @@
 /* ARG_MAX and ARG_MIN along a constant axis, and TOPK_V2 along the last one with a constant k. */
 #include <string.h>
 
-#include "core/kernels/kernels.h"
+#include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
 #define TYPES (SL_DTYPES_ACTIVATION | SL_DTYPE_BIT (SL_DTYPE_I16) | SL_DTYPE_BIT (SL_DTYPE_I32))

@@ -2,8 +2,8 @@
 /* BATCH_MATMUL of float32, int8 or int16 tensors; the dimensions before the last two broadcast. */
 #include <string.h>
 
-#include "core/kernels/kernels.h"
-#include "core/kernels/parallel.h"
+#include "core/ops/kernels/kernels.h"
+#include "core/ops/kernels/parallel.h"
 #include "core/ops/ops.h"
 
 /** One product of matrices: rows, columns and depth, and steps between elements of both operands. */

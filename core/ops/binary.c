@@ -3,7 +3,7 @@
  * Operators of two operands with NumPy broadcasting: float32, 8-bit and int16 codes, and whole numbers (int32, int64);
  * ADD, SUB, MUL and DIV with a fused activation.
  */
-#include "core/kernels/kernels.h"
+#include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
 #define TYPES (SL_DTYPES_ACTIVATION | SL_DTYPE_BIT (SL_DTYPE_I16) | SL_DTYPES_INDEX)

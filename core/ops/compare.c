@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "core/kernels/kernels.h"
+#include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
 #define BOOL_BIT SL_DTYPE_BIT (SL_DTYPE_BOOL)

@@ -2,7 +2,7 @@
 /* CONCATENATION along one axis; 8-bit inputs of another scale are requantised to the output's. */
 #include <string.h>
 
-#include "core/kernels/kernels.h"
+#include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
 /* 8-bit: quantised per tensor, or, like the output, not at all. */

@@ -4,7 +4,7 @@
  * stored as 8-bit codes (a pass makes them float); 8-bit with int8 weights per tensor or per channel, or uint8
  * weights per tensor; int16 with int8 weights (TensorFlow Lite quantisation specification).
  */
-#include "core/kernels/kernels.h"
+#include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
 static gboolean

@@ -4,7 +4,7 @@
  * TensorFlow's object detection API exports it. Inputs: [1,N,4] (or [1,N,4+keypoints]), [1,N,classes (+1
  * background)], anchors [N,4] as y, x, h, w.
  */
-#include "core/kernels/kernels.h"
+#include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
 /* Most scores that are looked at: the kernel keeps a float for each. */

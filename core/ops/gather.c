@@ -3,7 +3,7 @@
  * GATHER (slices along an axis) and GATHER_ND (slices by coordinates), int32 or int64 indices. Constant indices are
  * checked when the graph is; computed ones are limited to the tensor when they run, so that nothing is read outside.
  */
-#include "core/kernels/kernels.h"
+#include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
 static gint64

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "core/kernels/kernels.h"
+#include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
 enum

@@ -7,8 +7,8 @@
 #define SL_CORE_OPS_H
 
 #include "core/error.h"
-#include "core/graph.h"
-#include "core/pool.h"
+#include "core/graph/graph.h"
+#include "base/thread_pool.h"
 
 G_BEGIN_DECLS
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "core/kernels/moves.h"
+#include "core/ops/kernels/moves.h"
 #include "core/ops/ops.h"
 
 /* Most moves of a MIRROR_PAD: one for every choice of before, inside and after along each padded dimension. */

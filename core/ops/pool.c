@@ -3,7 +3,7 @@
  * AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D (the root of the mean square, float only) over NHWC; padding is not
  * counted in averages.
  */
-#include "core/kernels/kernels.h"
+#include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
 /* Sums of so many codes fit 32 bits. */

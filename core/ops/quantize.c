@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* QUANTIZE (float or codes to codes), DEQUANTIZE (codes or float16 to float) and CAST. */
-#include "core/kernels/kernels.h"
+#include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
 #define CODES (SL_DTYPES_8BIT | SL_DTYPE_BIT (SL_DTYPE_I16))

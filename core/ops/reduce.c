@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* MEAN, SUM, REDUCE_MAX, REDUCE_MIN and REDUCE_PROD over constant axes. */
-#include "core/kernels/kernels.h"
+#include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
 /* Most averages of one node: the kernel keeps 8 bytes for each. */

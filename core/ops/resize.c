@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR over NHWC to a constant height and width. */
-#include "core/kernels/kernels.h"
+#include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
 static gboolean

@@ -3,7 +3,7 @@
  * SLICE and STRIDED_SLICE with constant bounds. Both come down to a start, a step and a size along each dimension of
  * the input; STRIDED_SLICE follows Python's rules for negative and open bounds, ellipsis and new axes.
  */
-#include "core/kernels/moves.h"
+#include "core/ops/kernels/moves.h"
 #include "core/ops/ops.h"
 
 /* Most entries of a specification: every dimension and a new axis beside each. */

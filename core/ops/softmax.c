@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* SOFTMAX, LOG_SOFTMAX and L2_NORMALIZATION over the last dimension. */
-#include "core/kernels/kernels.h"
+#include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
 static gboolean

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "core/kernels/moves.h"
+#include "core/ops/kernels/moves.h"
 #include "core/ops/ops.h"
 
 #define MAX_BLOCK 1024

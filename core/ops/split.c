@@ -2,7 +2,7 @@
 /* SPLIT, SPLIT_V and UNPACK cut a tensor along one axis; PACK joins tensors along a new one. */
 #include <string.h>
 
-#include "core/kernels/moves.h"
+#include "core/ops/kernels/moves.h"
 #include "core/ops/ops.h"
 
 static gboolean

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* TRANSPOSE by a constant permutation; TILE and BROADCAST_TO repeat a tensor. All three only move elements. */
-#include "core/kernels/moves.h"
+#include "core/ops/kernels/moves.h"
 #include "core/ops/ops.h"
 
 static gboolean

@@ -3,7 +3,7 @@
  * TRANSPOSE_CONV: inputs are the output's shape (constant), weights [out, height, width, in], the data and an
  * optional bias. Float, or 8-bit with weights of the same type, per tensor or, int8, per channel; int16 with int8 weights.
  */
-#include "core/kernels/kernels.h"
+#include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
 static gboolean

@@ -3,7 +3,7 @@
  * Elementwise operators of one operand, shape kept: float32, 8-bit and int16 codes; whole numbers where that makes
  * sense. LOOKUP stands for any 8-bit one that a pass has made a table of.
  */
-#include "core/kernels/kernels.h"
+#include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
 static gboolean

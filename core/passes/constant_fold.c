@@ -7,7 +7,7 @@
  */
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"
-#include "core/work.h"
+#include "core/graph/work.h"
 
 /* Results up to this size are folded whatever they are made of. */
 #define ALWAYS_BYTES 65536

@@ -6,7 +6,7 @@
 #ifndef SL_CORE_PASSES_H
 #define SL_CORE_PASSES_H
 
-#include "core/graph_private.h"
+#include "core/graph/graph_private.h"
 
 G_BEGIN_DECLS
 

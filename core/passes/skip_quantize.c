@@ -3,7 +3,7 @@
  * The QUANTIZE of a model's only input, left out on request: whoever makes the input tensor can write the codes behind it
  * just as well. In no table of passes, because it changes what the model takes; sl_model_load_with() asks for it.
  */
-#include "core/op.h"
+#include "core/graph/op.h"
 #include "core/passes/passes.h"
 
 static gint

@@ -5,7 +5,7 @@
 #ifndef SL_MODELS_TFLITE_OPERATORS_H
 #define SL_MODELS_TFLITE_OPERATORS_H
 
-#include "core/op.h"
+#include "core/graph/op.h"
 #include "models/tflite/flatbuffer.h"
 
 G_BEGIN_DECLS

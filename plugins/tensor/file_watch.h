@@ -6,7 +6,7 @@
 #ifndef SL_PLUGINS_FILE_WATCH_H
 #define SL_PLUGINS_FILE_WATCH_H
 
-#include "core/fileimage.h"
+#include "core/graph/file_image.h"
 
 G_BEGIN_DECLS
 

@@ -4,7 +4,7 @@
  */
 #include "plugins/tensor/mapping.h"
 
-#include "core/session.h"
+#include "core/runtime/session.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 #include <glib.h>
 
-#include "core/session.h"
+#include "core/runtime/session.h"
 #include "models/model.h"
 
 G_BEGIN_DECLS

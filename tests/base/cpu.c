@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/cpu.h"
-#include "core/kernels/int8/isa.h"
-#include "core/kernels/wide/wide.h"
+#include "core/backends/int8/isa.h"
+#include "core/ops/kernels/simd/loops.h"
 #include "preprocess/kernels.h"
 #include "preprocess/normalize.h"
 #ifdef __x86_64__

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/kernels/int8/int8.h"
+#include "core/backends/int8/int8.h"
 #include "tests/core/opcheck.h"
 
 typedef enum

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/kernels/int8/isa.h"
+#include "core/backends/int8/isa.h"
 #include "tests/preprocess/guard.h"
 
 #define MAX_PANELS 3

@@ -6,8 +6,8 @@
 #ifndef SL_TESTS_OPCHECK_H
 #define SL_TESTS_OPCHECK_H
 
-#include "core/graph.h"
-#include "core/session.h"
+#include "core/graph/graph.h"
+#include "core/runtime/session.h"
 
 /** A graph under construction; inputs and outputs are collected in order. */
 typedef struct

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "core/plan.h"
+#include "core/runtime/arena_plan.h"
 #include "tests/core/opcheck.h"
 
 static const gint32 picture[4] = { 1, 4, 4, 8 };

@@ -5,7 +5,7 @@
 #include <gst/base/gstbasetransform.h>
 #include <string.h>
 
-#include "core/tensor.h"
+#include "core/graph/tensor.h"
 #include "plugins/elements.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/tensor/caps.h"

@@ -10,7 +10,7 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-#include "core/dtype.h"
+#include "core/graph/dtype.h"
 
 G_BEGIN_DECLS
 

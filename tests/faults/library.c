@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "core/session.h"
+#include "core/runtime/session.h"
 #include "models/model.h"
 #include "predict/sightline.h"
 #include "tests/faults/sweep.h"

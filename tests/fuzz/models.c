@@ -19,7 +19,7 @@
 
 #include <glib/gstdio.h>
 
-#include "core/session.h"
+#include "core/runtime/session.h"
 #include "models/model.h"
 #include "predict/sightline.h"
 #include "tests/fuzz/mutate.h"

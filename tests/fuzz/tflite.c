@@ -10,8 +10,8 @@
 #include <sanitizer/allocator_interface.h>
 #include <stdlib.h>
 
-#include "core/graph.h"
-#include "core/session.h"
+#include "core/graph/graph.h"
+#include "core/runtime/session.h"
 #include "models/reader.h"
 
 /* Larger graphs are read and prepared, but not run. */

@@ -11,9 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/kernels/int8/isa.h"
+#include "core/backends/int8/isa.h"
 #include "core/ops/ops.h"
-#include "core/session.h"
+#include "core/runtime/session.h"
 #include "models/model.h"
 #include "tests/support/cpu.h"
 #include "tests/support/testdata.h"

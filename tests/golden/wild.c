@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/session.h"
+#include "core/runtime/session.h"
 #include "models/model.h"
 #include "tests/support/testdata.h"
 

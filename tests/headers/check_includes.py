@@ -30,7 +30,7 @@ ARROWS = {
     "tools": (["preprocess", "core", "models", "postprocess", "predictions", "predict", "plugins", "pipelines"], [XNNPACK]),
 }
 # Of core, only these files know XNNPACK and its thread pool.
-XNNPACK_FILES = {"core/xnnpack.c", "core/xnn_weights.c", "core/session.c", "core/threadpool.c"}
+XNNPACK_FILES = {"core/backends/xnnpack/subgraph.c", "core/backends/xnnpack/weights.c", "core/runtime/session.c", "core/backends/xnnpack/threads.c"}
 NEEDS_GSTREAMER = {"plugins", "pipelines", "tools"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 

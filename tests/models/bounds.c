@@ -8,8 +8,8 @@
 #include <time.h>
 
 #include "core/error.h"
-#include "core/session.h"
-#include "core/work.h"
+#include "core/runtime/session.h"
+#include "core/graph/work.h"
 #include "tests/models/helpers.h"
 
 /* Of matrices that are folded and whose products are not. */

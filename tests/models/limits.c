@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/session.h"
+#include "core/runtime/session.h"
 #include "tests/models/helpers.h"
 
 /* An input or result of 8-bit codes. */

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/session.h"
+#include "core/runtime/session.h"
 #include "tests/models/helpers.h"
 #include "tests/models/tiny.h"
 #include "tests/support/testdata.h"

@@ -11,7 +11,7 @@
 #ifndef SL_TESTS_LITERT_CODES_H
 #define SL_TESTS_LITERT_CODES_H
 
-#include "core/op.h"
+#include "core/graph/op.h"
 
 typedef struct
 {

@@ -6,7 +6,7 @@
 #ifndef SL_TESTS_OPMODEL_H
 #define SL_TESTS_OPMODEL_H
 
-#include "core/session.h"
+#include "core/runtime/session.h"
 #include "models/reader.h"
 #include "tests/support/tflite_writer.h"
 

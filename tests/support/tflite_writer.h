@@ -20,7 +20,7 @@
 
 #include <glib.h>
 
-#include "core/op.h"
+#include "core/graph/op.h"
 
 G_BEGIN_DECLS
 
@@ -63,7 +63,7 @@ typedef struct
 
 /**
  * SlTfliteOp:
- * @op: what to write, with its options from @params (see core/op.h; SL_OP_DETECTION_POSTPROCESS becomes the custom
+ * @op: what to write, with its options from @params (see core/graph/op.h; SL_OP_DETECTION_POSTPROCESS becomes the custom
  *   operator with a FlexBuffer map); SL_OP_INVALID = use @builtin or @custom
  * @builtin: builtin operator number, written without options
  * @custom: (nullable): name of a custom operator; wins over @builtin

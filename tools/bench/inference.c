@@ -11,7 +11,7 @@
 #include "base/percentile.h"
 #include "base/show.h"
 #include "core/error.h"
-#include "core/session.h"
+#include "core/runtime/session.h"
 #include "models/model.h"
 #include "base/json.h"
 #include "tools/bench/allocations.h"

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/session.h"
+#include "core/runtime/session.h"
 #include "models/model.h"
 #include "tools/check/findings.h"
 #include "tools/options.h"

@@ -6,7 +6,7 @@
 #include <gst/video/video.h>
 #include <string.h>
 
-#include "core/session.h"
+#include "core/runtime/session.h"
 #include "models/model.h"
 #include "tools/check/findings.h"
 #include "tools/frames.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/fileimage.h"
+#include "core/graph/file_image.h"
 #include "models/model.h"
 
 typedef struct

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A pool of threads for short pieces of work (internal to core). Between pieces that follow each other closely the
+ * threads spin; after some tens of microseconds they sleep, so that a camera's pace costs no processor time.
+ */
+#ifndef SL_BASE_THREAD_POOL_H
+#define SL_BASE_THREAD_POOL_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct _SlPool SlPool;
+
+/** SlPoolFunc: does piece @item; @thread is 0 for the caller of sl_pool_run(), below the number of threads for others. */
+typedef void (*SlPoolFunc) (const void *data, guint item, guint thread);
+
+/** sl_pool_new: @threads 2.. including the caller; NULL with @error set when they cannot be started. */
+SlPool *sl_pool_new (guint threads, GError **error);
+void sl_pool_free (SlPool *pool);
+/** sl_pool_threads: 1 for NULL. */
+guint sl_pool_threads (const SlPool *pool);
+/** sl_pool_run: pieces 0 .. @items - 1 in any order on all threads; returns when all are done. @pool (nullable): the caller does all.
+ *  @cost_us: about how long they take one thread; threads that sleep are not woken for little. */
+void sl_pool_run (SlPool *pool, SlPoolFunc func, const void *data, guint items, guint cost_us);
+/** sl_pool_rest: ends a row of works, such as a model's layers. Where rows do not follow each other at once, threads sleep now, and the next
+ *  row wakes them only if this one took long. @pool (nullable). */
+void sl_pool_rest (SlPool *pool);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The matrix product for processors that multiply matrices: two rows of eight activations times the weights of two
+ * channels at once, in place of gemm_simd.c. A register of sums holds two rows of two channels, so pairs of registers
+ * change halves before they become codes. Activations are taken as they are, signed or not. A panel's weights stay in
+ * the first cache while all rows pass, since they are read more often than activations.
+ */
+#include "core/backends/int8/simd.h"
+
+/* Activations of a step, and bytes of a group's weights for it. */
+#define UNIT 8
+#define GROUP 8
+#define STEP_BYTES (UNIT * GROUP)
+/* More would not leave registers for a step's weights. */
+#define MAX_PAIRS 2
+/* Bytes of weights ahead. */
+#define PREFETCH 1024
+
+/** Where a tile reads and writes; @last: bytes from the first to the second row of its last pair, 0 where there is none. */
+typedef struct
+{
+  const guint8 *a;
+  gsize stride, last;
+  guint8 *c;
+  gsize c_stride;
+} Tile;
+
+static inline Vec
+two_rows (const guint8 *a, gsize stride)
+{
+  return vreinterpretq_s32_u8 (vcombine_u8 (vld1_u8 (a), vld1_u8 (a + stride)));
+}
+
+static inline __attribute__ ((always_inline)) Vec
+product (Vec sums, Vec codes, Vec weights, const gboolean is_signed)
+{
+  return is_signed ? vmmlaq_s32 (sums, vreinterpretq_s8_s32 (codes), vreinterpretq_s8_s32 (weights))
+                   : vusmmlaq_s32 (sums, vreinterpretq_u8_s32 (codes), vreinterpretq_s8_s32 (weights));
+}
+
+/* Sums are by pair of rows, then by pair of channels. */
+static inline __attribute__ ((always_inline)) void
+step (Vec *sums, const Tile *tile, const guint8 *a, const guint8 *weights, const gint pairs, const gint groups, const gboolean is_signed)
+{
+  const gint n = groups * GROUP / 2;
+  const Vec first = two_rows (a, pairs > 1 ? tile->stride : tile->last);
+  const Vec second = pairs > 1 ? two_rows (a + 2 * tile->stride, tile->last) : first;
+  __builtin_prefetch (weights + PREFETCH);
+  if (groups > 1)
+    __builtin_prefetch (weights + PREFETCH + STEP_BYTES);
+  SL_UNROLL
+  for (gint i = 0; i < n; i++) {
+    const Vec w = load (weights + VEC_BYTES * i);
+    sums[i] = product (sums[i], first, w, is_signed);
+    if (pairs > 1)
+      sums[n + i] = product (sums[n + i], second, w, is_signed);
+  }
+}
+
+/* The low or the high halves of two registers: four channels of a row. */
+static inline Vec
+low_halves (Vec a, Vec b)
+{
+  return vcombine_s32 (vget_low_s32 (a), vget_low_s32 (b));
+}
+
+static inline Vec
+high_halves (Vec a, Vec b)
+{
+  return vcombine_s32 (vget_high_s32 (a), vget_high_s32 (b));
+}
+
+/* Codes of a pair of rows and a group, of which the first @channels are wanted. */
+static inline __attribute__ ((always_inline)) void
+store_two (guint8 *c, gsize stride, gint32 channels, Vec codes)
+{
+  guint8 bytes[VEC_BYTES];
+  if (channels >= GROUP) {
+    store_pair (c, 0, codes);
+    if (stride > 0)
+      store_pair (c + stride, 1, codes);
+    return;
+  }
+  store_some (bytes, mask_of (VEC_BYTES), codes);
+  memcpy (c, bytes, (gsize) channels);
+  if (stride > 0)
+    memcpy (c + stride, bytes + GROUP, (gsize) channels);
+}
+
+static inline __attribute__ ((always_inline)) void
+multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint pairs, const gint groups, const gboolean is_signed)
+{
+  const gint n = groups * GROUP / 2;
+  const guint8 *weights = panel->weights, *a = tile->a;
+  const gint32 *bias = gemm->bias + panel->channel;
+  const gfloat *scale = gemm->scale + panel->channel;
+  const Narrow narrow = narrow_of (&gemm->output);
+  Vec sums[MAX_PAIRS * GROUP];
+  SL_UNROLL
+  for (gint i = 0; i < pairs * n; i++) {
+    const int32x2_t two = vld1_s32 (bias + i % n * 2);
+    sums[i] = vcombine_s32 (two, two);
+  }
+  for (gint32 k = panel->steps; k > 0; k--, a += UNIT, weights += STEP_BYTES * groups)
+    step (sums, tile, a, weights, pairs, groups, is_signed);
+  for (gint32 k = 0; k < panel->n_extra; k++, weights += STEP_BYTES * groups)
+    step (sums, tile, tile->a + panel->extra[k], weights, pairs, groups, is_signed);
+  SL_UNROLL
+  for (gint i = 0; i < pairs * groups; i++) {
+    const gint g = i % groups;
+    const Vec *s = sums + i * GROUP / 2;
+    const VecF scale0 = load_floats (scale + g * GROUP), scale1 = load_floats (scale + g * GROUP + LANES);
+    const Vec x[4] = { scaled (low_halves (s[0], s[1]), scale0), scaled (low_halves (s[2], s[3]), scale1),
+                       scaled (high_halves (s[0], s[1]), scale0), scaled (high_halves (s[2], s[3]), scale1) };
+    const gsize second = i / groups < pairs - 1 || tile->last > 0 ? tile->c_stride : 0;
+    store_two (tile->c + (gsize) (i / groups * 2) * tile->c_stride + g * GROUP, second, panel->channels - g * GROUP, to_codes (&narrow, x));
+  }
+}
+
+#define DEFINE(pairs, groups)                                                                                  \
+  static void multiply_##pairs##_##groups (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile) \
+  {                                                                                                            \
+    if (gemm->is_signed)                                                                                       \
+      multiply (gemm, panel, tile, pairs, groups, TRUE);                                                       \
+    else                                                                                                       \
+      multiply (gemm, panel, tile, pairs, groups, FALSE);                                                      \
+  }
+DEFINE (1, 1)
+DEFINE (1, 2)
+DEFINE (2, 1)
+DEFINE (2, 2)
+
+/* By pairs less one and groups less one. */
+static void (*const multiply_functions[MAX_PAIRS][2]) (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile) = {
+  { multiply_1_1, multiply_1_2 },
+  { multiply_2_1, multiply_2_2 },
+};
+
+static void
+run_panel (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Tile tile, gint32 rows)
+{
+  while (rows > 0) {
+    const gint32 height = MIN (rows, 2 * MAX_PAIRS), pairs = (height + 1) / 2;
+    tile.last = height % 2 == 0 ? tile.stride : 0;
+    multiply_functions[pairs - 1][panel->groups - 1](gemm, panel, &tile);
+    tile.a += (gsize) height * tile.stride;
+    tile.c += (gsize) height * tile.c_stride;
+    rows -= height;
+  }
+}
+
+void
+SL_SIMD (sl_int8_gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride, gint32 rows, guint8 *c,
+                        gsize c_stride)
+{
+  for (gint32 p = first; p < end; p++) {
+    const SlInt8Panel *panel = &gemm->panels[p];
+    run_panel (gemm, panel, (Tile){ a, stride, 0, c + panel->channel, c_stride }, rows);
+  }
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A tile of a matrix product: activations broadcast four bytes at a time, times the weights of one or two registers of
+ * channels. Sums stay in registers; rows are shared out evenly among tiles, since short ones wait for their sums.
+ * Results are packed four registers at a time, which costs as much as several steps: where the depth is small and there
+ * are registers enough, a tile's results are packed between the steps of the next one.
+ */
+#include "core/backends/int8/simd.h"
+
+/* Bytes of weights ahead: those of a whole model come from the third cache or from memory in every inference. */
+#define PREFETCH 2048
+#ifdef WIDE
+#define ELEMENT 2
+#else
+#define ELEMENT 1
+#endif
+
+/** Where a tile reads and writes. */
+typedef struct
+{
+  const guint8 *a;
+  gsize stride;
+  guint8 *c;
+  gsize c_stride;
+} Tile;
+
+/* @flip: (nullable) exclusive or for activations; @ahead: whether weights come from beyond the first cache */
+static inline __attribute__ ((always_inline)) void
+step (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stride, const guint8 *weights, const Vec *flip,
+      const gboolean ahead)
+{
+  if (ahead)
+    __builtin_prefetch (weights + PREFETCH);
+  if (ahead && groups * VEC_BYTES > 64)
+    __builtin_prefetch (weights + PREFETCH + 64);
+  const Vec w0 = load (weights), w1 = groups > 1 ? load (weights + VEC_BYTES) : w0;
+  SL_UNROLL
+  for (gint m = 0; m < rows; m++) {
+    const Vec codes = flip != NULL ? flipped (broadcast (a + (gsize) m * stride), *flip) : broadcast (a + (gsize) m * stride);
+    sums[m * groups] = dot (sums[m * groups], codes, w0);
+    if (groups > 1)
+      sums[m * groups + 1] = dot (sums[m * groups + 1], codes, w1);
+  }
+}
+
+static inline __attribute__ ((always_inline)) void
+store_four (const SlInt8Panel *panel, const Tile *tile, const gint i, const gint n, const gint groups, Vec codes)
+{
+  guint8 *const c = tile->c + (gsize) (i / groups) * tile->c_stride;
+  if (groups == 2 && panel->channels == 2 * LANES) {
+    store_pair (c, 0, codes);
+    if (i + 2 < n)
+      store_pair (c + tile->c_stride, 1, codes);
+    return;
+  }
+  /* The next sums are of the same row's second group or of the next row. */
+  const gsize second = groups > 1 ? LANES : tile->c_stride, third = groups > 1 ? tile->c_stride : 2 * tile->c_stride;
+  const gint32 left = groups > 1 ? panel->channels - LANES : panel->channels;
+  store_one (c, panel->channels, 0, codes);
+  if (i + 1 < n)
+    store_one (c + second, left, 1, codes);
+  if (i + 2 < n)
+    store_one (c + third, panel->channels, 2, codes);
+  if (i + 3 < n)
+    store_one (c + third + second, left, 3, codes);
+}
+
+/** What turns a panel's sums into codes: the scales of its groups. */
+typedef struct
+{
+  Narrow narrow;
+  VecF scale[2];
+} Finish;
+
+static inline __attribute__ ((always_inline)) Finish
+finish_of (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const gint groups)
+{
+  const gfloat *scale = gemm->scale + panel->channel;
+  return (Finish){ narrow_of (&gemm->output), { load_floats (scale), load_floats (groups > 1 ? scale + LANES : scale) } };
+}
+
+/* Sums @i to @i + 3 of @n. */
+static inline __attribute__ ((always_inline)) void
+finish_four (const Finish *finish, const SlInt8Panel *panel, const Tile *tile, const Vec *sums, const gint i, const gint n,
+             const gint groups)
+{
+  const Vec x[4] = { scaled (sums[i], finish->scale[0]), scaled (sums[MIN (i + 1, n - 1)], finish->scale[1]),
+                     scaled (sums[MIN (i + 2, n - 1)], finish->scale[0]), scaled (sums[MIN (i + 3, n - 1)], finish->scale[1]) };
+  store_four (panel, tile, i, n, groups, in_order (to_codes (&finish->narrow, x)));
+}
+
+static inline __attribute__ ((always_inline)) void
+multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint rows, const gint groups)
+{
+  Vec sums[2 * MAX_ROWS];
+#ifdef WIDE
+  const Vec *const flip = NULL;
+#else
+  const Vec flips = set_bytes (gemm->flip), *const flip = &flips;
+#endif
+  const guint8 *weights = panel->weights, *a = tile->a;
+  const Vec bias0 = load (gemm->bias + panel->channel), bias1 = groups > 1 ? load (gemm->bias + panel->channel + LANES) : bias0;
+  SL_UNROLL
+  for (gint i = 0; i < rows * groups; i++)
+    sums[i] = i % groups == 0 ? bias0 : bias1;
+  for (gint32 k = panel->steps; k > 0; k--, a += 4, weights += VEC_BYTES * groups)
+    step (sums, rows, groups, a, tile->stride, weights, flip, TRUE);
+  for (gint32 k = 0; k < panel->n_extra; k++, weights += VEC_BYTES * groups)
+    step (sums, rows, groups, tile->a + (gssize) panel->extra[k] * ELEMENT, tile->stride, weights, flip, TRUE);
+  const Finish finish = finish_of (gemm, panel, groups);
+  SL_UNROLL
+  for (gint i = 0; i < rows * groups; i += 4)
+    finish_four (&finish, panel, tile, sums, i, rows * groups, groups);
+}
+
+#define DEFINE(rows, groups)                                                                                  \
+  static void multiply_##rows##_##groups (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile) \
+  {                                                                                                           \
+    multiply (gemm, panel, tile, rows, groups);                                                               \
+  }
+DEFINE (1, 1)
+DEFINE (1, 2)
+DEFINE (2, 1)
+DEFINE (2, 2)
+DEFINE (3, 1)
+DEFINE (3, 2)
+DEFINE (4, 1)
+DEFINE (4, 2)
+DEFINE (5, 1)
+DEFINE (5, 2)
+DEFINE (6, 1)
+DEFINE (6, 2)
+#if MAX_ROWS > 6
+DEFINE (7, 1)
+DEFINE (7, 2)
+DEFINE (8, 1)
+DEFINE (8, 2)
+DEFINE (9, 1)
+DEFINE (9, 2)
+DEFINE (10, 1)
+DEFINE (10, 2)
+DEFINE (11, 1)
+DEFINE (11, 2)
+DEFINE (12, 1)
+DEFINE (12, 2)
+DEFINE (13, 1)
+DEFINE (13, 2)
+#endif
+
+/* By rows less one and groups less one. */
+static void (*const multiply_functions[MAX_ROWS][2]) (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile) = {
+  { multiply_1_1, multiply_1_2 },   { multiply_2_1, multiply_2_2 },   { multiply_3_1, multiply_3_2 },   { multiply_4_1, multiply_4_2 },
+  { multiply_5_1, multiply_5_2 },   { multiply_6_1, multiply_6_2 },
+#if MAX_ROWS > 6
+  { multiply_7_1, multiply_7_2 },   { multiply_8_1, multiply_8_2 },   { multiply_9_1, multiply_9_2 },   { multiply_10_1, multiply_10_2 },
+  { multiply_11_1, multiply_11_2 }, { multiply_12_1, multiply_12_2 }, { multiply_13_1, multiply_13_2 },
+#endif
+};
+
+#ifdef MAX_SHALLOW
+/* Sums of a tile of which there are two at a time. */
+#define SHALLOW_SUMS 12
+
+/* @rows of one panel. */
+static void
+run_panel (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Tile tile, gint32 rows)
+{
+  for (gint32 tiles = (rows + MAX_ROWS - 1) / MAX_ROWS; tiles > 0; tiles--) {
+    const gint32 height = (rows + tiles - 1) / tiles;
+    multiply_functions[height - 1][panel->groups - 1](gemm, panel, &tile);
+    tile.a += (gsize) height * tile.stride;
+    tile.c += (gsize) height * tile.c_stride;
+    rows -= height;
+  }
+}
+
+static inline __attribute__ ((always_inline)) void
+start (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Vec *sums, const gint groups)
+{
+  const Vec bias0 = load (gemm->bias + panel->channel), bias1 = groups > 1 ? load (gemm->bias + panel->channel + LANES) : bias0;
+  SL_UNROLL
+  for (gint i = 0; i < SHALLOW_SUMS; i++)
+    sums[i] = i % groups == 0 ? bias0 : bias1;
+}
+
+/* Steps from @first to before @end, those at offsets of their own being the last ones. */
+static inline __attribute__ ((always_inline)) void
+steps (Vec *sums, const SlInt8Panel *panel, const guint8 *a, gsize stride, gint32 first, gint32 end, const gint groups)
+{
+  const guint8 *weights = (const guint8 *) panel->weights + (gsize) first * (gsize) (groups * VEC_BYTES);
+  for (gint32 k = first; k < end; k++, weights += groups * VEC_BYTES)
+    step (sums, SHALLOW_SUMS / groups, groups, a + (k < panel->steps ? 4 * k : panel->extra[k - panel->steps]), stride, weights, NULL,
+          FALSE);
+}
+
+/* @rows of one panel, at least those of a tile. The last tile may overlap the one before, whose results it then writes again. */
+static inline __attribute__ ((always_inline)) void
+run_shallow (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Tile tile, gint32 rows, const gint groups)
+{
+  const gint n = SHALLOW_SUMS, height = n / groups;
+  const Finish finish = finish_of (gemm, panel, groups);
+  const gint32 all = panel->steps + panel->n_extra, third = all / 3;
+  gint32 left = rows - height;
+  const guint8 *a = tile.a;
+  Vec ready[SHALLOW_SUMS], sums[SHALLOW_SUMS];
+  start (gemm, panel, ready, groups);
+  steps (ready, panel, a, tile.stride, 0, all, groups);
+  while (left > 0) {
+    const gint32 next = MIN (left, height);
+    a += (gsize) next * tile.stride;
+    start (gemm, panel, sums, groups);
+    steps (sums, panel, a, tile.stride, 0, third, groups);
+    finish_four (&finish, panel, &tile, ready, 0, n, groups);
+    steps (sums, panel, a, tile.stride, third, 2 * third, groups);
+    finish_four (&finish, panel, &tile, ready, 4, n, groups);
+    steps (sums, panel, a, tile.stride, 2 * third, all, groups);
+    finish_four (&finish, panel, &tile, ready, 8, n, groups);
+    tile.c += (gsize) next * tile.c_stride;
+    left -= next;
+    SL_UNROLL
+    for (gint i = 0; i < n; i++)
+      ready[i] = sums[i];
+  }
+  SL_UNROLL
+  for (gint i = 0; i < n; i += 4)
+    finish_four (&finish, panel, &tile, ready, i, n, groups);
+}
+
+static void
+run_shallow_1 (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Tile tile, gint32 rows)
+{
+  run_shallow (gemm, panel, tile, rows, 1);
+}
+
+static void
+run_shallow_2 (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Tile tile, gint32 rows)
+{
+  run_shallow (gemm, panel, tile, rows, 2);
+}
+
+/* All rows a panel at a time: its weights are few. FALSE when the panels are not shallow or codes need a flip; in deeper ones there is less to
+ * gain than the weights cost that smaller tiles read more often. */
+static gboolean
+run_panels (const SlInt8Gemm *gemm, gint32 first, gint32 end, Tile tile, gint32 rows)
+{
+  guint8 *const c = tile.c;
+  if (gemm->flip != 0 || gemm->panels[first].steps + gemm->panels[first].n_extra > MAX_SHALLOW)
+    return FALSE;
+  for (gint32 p = first; p < end; p++) {
+    const SlInt8Panel *panel = &gemm->panels[p];
+    tile.c = c + panel->channel;
+    if (rows < SHALLOW_SUMS / panel->groups)
+      run_panel (gemm, panel, tile, rows);
+    else if (panel->groups == 1)
+      run_shallow_1 (gemm, panel, tile, rows);
+    else
+      run_shallow_2 (gemm, panel, tile, rows);
+  }
+  return TRUE;
+}
+#endif
+
+void
+SL_SIMD (sl_int8_gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride, gint32 rows, guint8 *c,
+                        gsize c_stride)
+{
+  Tile tile = { a, stride, c, c_stride };
+#ifdef MAX_SHALLOW
+  if (run_panels (gemm, first, end, tile, rows))
+    return;
+#endif
+  for (gint32 tiles = (rows + MAX_ROWS - 1) / MAX_ROWS; tiles > 0; tiles--) {
+    const gint32 height = (rows + tiles - 1) / tiles;
+    guint8 *row = tile.c;
+    for (gint32 p = first; p < end; p++) {
+      const SlInt8Panel *panel = &gemm->panels[p];
+      tile.c = row + panel->channel;
+      multiply_functions[height - 1][panel->groups - 1](gemm, panel, &tile);
+    }
+    tile.a += (gsize) height * stride;
+    tile.c = row + (gsize) height * c_stride;
+    rows -= height;
+  }
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * 8-bit layers at the speed of the processor's dot product instructions (internal to core): convolutions, depthwise
+ * convolutions, fully connected layers and additions of uint8 or int8 tensors, with the bits that XNNPACK gives.
+ * A layer is packed once at load; running it allocates nothing.
+ */
+#ifndef SL_CORE_BACKENDS_INT8_INT8_H
+#define SL_CORE_BACKENDS_INT8_INT8_H
+
+#include "core/backends/int8/isa.h"
+#include "base/thread_pool.h"
+#include "core/ops/ops.h"
+
+G_BEGIN_DECLS
+
+typedef struct _SlInt8Layer SlInt8Layer;
+
+/** sl_int8_supports: whether these kernels compute @node exactly; its sums must fit their arithmetic whatever the input. */
+gboolean sl_int8_supports (const SlGraph *graph, const SlNode *node);
+/** sl_int8_faster: whether @isa beats XNNPACK on @node, which sl_int8_supports(). */
+gboolean sl_int8_faster (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node);
+/** sl_int8_layer_new: @node for @isa, in @arena; its weights are packed once for all layers of the node. sl_int8_supports() must
+ *  hold. @threads: of the pool it will run on. */
+SlInt8Layer *sl_int8_layer_new (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node, guint threads, SlArena *arena);
+/** sl_int8_layers_set_scratch: memory that these @n layers (nullable) share, since they take turns. Before the first run. */
+void sl_int8_layers_set_scratch (SlInt8Layer *const *layers, guint n, guint threads, SlArena *arena);
+/** sl_int8_layer_run: @inputs and @output as for sl_session_run(). @pool (nullable): at most the threads it was packed for. */
+void sl_int8_layer_run (const SlInt8Layer *layer, SlPool *pool, const void *const *inputs, void *output);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The inner loops of 8-bit layers (internal to core/backends/int8): one table of functions per instruction set. C
+ * defines the behaviour, the others must give the same bytes.
+ *
+ * A layer computes code = clamp (round (float (sum) * scale) + zero point), sum = bias + sum of u(a) * w, where w is the
+ * weight less its zero point and u(a) the activation code brought to the instruction set's signedness by an exclusive
+ * or with @flip; packing folds what that and the input's zero point add into the bias. w may need nine bits while the
+ * fast instructions take eight: packing stores w limited to eight bits, and what is left over as further steps
+ * (GEMM) or passes (depthwise) over the same activations. In trained models one or two weights a layer need them.
+ */
+#ifndef SL_CORE_BACKENDS_INT8_ISA_H
+#define SL_CORE_BACKENDS_INT8_ISA_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* Before a loop over registers: unrolled, they never become an array in memory. Such loops are not nested, or GCC gives up. */
+#ifdef __clang__
+#define SL_UNROLL _Pragma ("clang loop unroll(full)")
+#else
+#define SL_UNROLL _Pragma ("GCC unroll 32")
+#endif
+
+/** Most activations that one step multiplies in each lane. */
+#define SL_INT8_MAX_UNIT 8
+/** Taps of a depthwise filter are grouped by four. */
+#define SL_INT8_QUAD 4
+
+/**
+ * SlInt8Output: how sums become codes. The limits and the zero point are those of unsigned codes; @flip (0 or 0x80)
+ * turns the result into the output's type.
+ */
+typedef struct
+{
+  gint16 zero_point;
+  guint8 lo, hi, flip;
+} SlInt8Output;
+
+/**
+ * SlInt8Panel: the weights of up to max_groups * lanes consecutive output channels.
+ * @weights: [steps][groups][lanes][unit], 64-byte aligned; int8, or int16 for wide instruction sets
+ * @steps: of consecutive units from the row's start
+ * @extra: for each of @n_extra more steps, where it reads, in elements from the row's start
+ * @channel: first one; @channels of them exist, the other lanes hold zeros
+ */
+typedef struct
+{
+  const void *weights;
+  const gint32 *extra;
+  gint32 steps, n_extra, groups, channel, channels;
+} SlInt8Panel;
+
+/** SlInt8Gemm: a layer's multiplication; @bias and @scale have one entry per lane of every panel. */
+typedef struct
+{
+  const SlInt8Panel *panels;
+  const gint32 *bias;
+  const gfloat *scale;
+  guint8 flip;        /* 0 or 0x80: exclusive or for activations */
+  gboolean is_signed; /* the input's codes */
+  SlInt8Output output;
+} SlInt8Gemm;
+
+/**
+ * SlInt8Depthwise: a depthwise layer by blocks of dw_lanes channels.
+ * @weights: [block][pass][quad][lane in the order of the instruction set][4 taps]; blocks are @block_bytes apart
+ * @passes: for each block, how many passes its weights need; in rows and flat layers of wide instruction sets the second one holds the
+ *          weights a tap later, for the next output row
+ * @pad: a code equal to the input's zero point, for pixels outside the image
+ */
+typedef struct
+{
+  const gint8 *weights;
+  const guint8 *passes;
+  gsize block_bytes;
+  gint32 channels, quads;
+  const gint32 *bias;
+  const gfloat *scale;
+  guint8 flip, pad;
+  SlInt8Output output;
+} SlInt8Depthwise;
+
+/**
+ * SlInt8Rows: one or two output rows of a 3x3 window without dilation.
+ * @rows: three input rows from the window's first; with two output rows (stride 1 only) four
+ * @out: one or two output rows; the second may be NULL
+ * @width, @out_width: in pixels; @left: padding pixels before the first
+ */
+typedef struct
+{
+  const guint8 *rows[4];
+  guint8 *out[2];
+  gint32 width, out_width, left, stride;
+} SlInt8Rows;
+
+/**
+ * SlInt8Flat: one or two output rows of a 3x3 window over few channels, as runs of bytes in which blocks follow each other
+ * round and round, so that a block need not end at a pixel.
+ * @columns: for each input row (three, or four with two output rows) and each column of the window, the byte that the
+ *           first output byte reads
+ * @out: one or two output rows of @bytes bytes; the second may be NULL
+ */
+typedef struct
+{
+  const guint8 *columns[4][3];
+  guint8 *out[2];
+  gint32 bytes;
+} SlInt8Flat;
+
+/** SlInt8Add: code = clamp ((@bias + u(a) * @a + u(b) * @b) >> @shift + zero point), u(x) being x ^ @flip, unsigned. */
+typedef struct
+{
+  gint32 bias, a, b;
+  gint shift;
+  guint8 flip;
+  SlInt8Output output;
+} SlInt8Add;
+
+/**
+ * SlInt8Isa:
+ * @lanes: output channels of a group; @unit: activations of a step; @max_groups: groups of a panel
+ * @wide: weights and activations are int16
+ * @signed_codes: u(a) is int8 rather than uint8
+ * @either: the multiplication takes codes of both signednesses as they are
+ * @symmetric: a step or a pass takes weights of -127..127 rather than -128..127
+ * @faster: whether these loops beat XNNPACK's for uint8 and for int8 tensors
+ * @widen: (wide only) codes to int16; reads and writes up to 15 past the last
+ * @shallow: of no more activations than this rows of the multiplication are brought to u(a) before it, rather than by @flip
+ * @flip: (not wide) codes of the other signedness to u(a), in place or not; reads and writes up to 63 past the last
+ * @gemm: @rows rows of activations at @a, @stride bytes apart, times the panels from @first to before @end, into rows
+ *        at @c. Reads up to @unit - 1 elements past a row.
+ * @depthwise: one output pixel; four pointers to a pixel for each quad
+ * @depthwise_rows, @depthwise_flat: (nullable)
+ * @dw_lanes: channels of a depthwise block; @dw_lane: position in a block's weights of a channel
+ */
+typedef struct
+{
+  const char *name;
+  gint32 lanes, unit, max_groups, dw_lanes, shallow;
+  gboolean wide, signed_codes, either, symmetric;
+  gboolean faster_u8, faster_i8;
+  void (*widen) (gint16 *to, const guint8 *from, gsize n, gboolean is_signed);
+  void (*flip) (guint8 *to, const guint8 *from, gsize n);
+  void (*gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride, gint32 rows, guint8 *c, gsize c_stride);
+  void (*depthwise) (const SlInt8Depthwise *layer, const guint8 *const *taps, guint8 *out);
+  void (*depthwise_rows) (const SlInt8Depthwise *layer, const SlInt8Rows *rows);
+  void (*depthwise_flat) (const SlInt8Depthwise *layer, const SlInt8Flat *flat);
+  void (*add) (const SlInt8Add *add, const guint8 *a, const guint8 *b, guint8 *out, gsize n);
+  gint32 (*dw_lane) (gint32 channel);
+} SlInt8Isa;
+
+/** Most instruction sets of one build. */
+#define SL_INT8_MAX_ISAS 6
+
+/* A build has those that its SL_INT8_* definitions name. */
+extern const SlInt8Isa sl_int8_isa_c, sl_int8_isa_avx2, sl_int8_isa_avxvnni, sl_int8_isa_vnni256, sl_int8_isa_avx512;
+extern const SlInt8Isa sl_int8_isa_neon, sl_int8_isa_dotprod, sl_int8_isa_i8mm;
+
+/** sl_int8_isa: the best this machine has, or of what the environment's SIGHTLINE_CPU allows. */
+const SlInt8Isa *sl_int8_isa (void);
+/** sl_int8_isa_force: for tests that compare instruction sets: what sl_int8_isa() returns from now on; (nullable) @isa for its own choice.
+ *  No other thread may make a session meanwhile. */
+void sl_int8_isa_force (const SlInt8Isa *isa);
+/** sl_int8_isas: every instruction set this build and this machine have, C first, the best last. */
+guint sl_int8_isas (const SlInt8Isa *isas[SL_INT8_MAX_ISAS]);
+
+G_END_DECLS
+
+#endif

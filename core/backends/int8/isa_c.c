@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The loops in C: the definition that every instruction set is tested against. */
+#include <math.h>
+
+#include "core/backends/int8/isa.h"
+
+#define LANES 4
+#define UNIT 4
+
+static guint8
+to_code (gint32 sum, gfloat scale, const SlInt8Output *output)
+{
+  const gint32 code = (gint32) lrintf ((gfloat) sum * scale) + output->zero_point;
+  return (guint8) CLAMP (code, output->lo, output->hi) ^ output->flip;
+}
+
+static void
+flip_c (guint8 *to, const guint8 *from, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    to[i] = from[i] ^ 0x80;
+}
+
+static gint32
+dot (const guint8 *a, const gint8 *weights, guint8 flip)
+{
+  gint32 sum = 0;
+  for (gint i = 0; i < UNIT; i++)
+    sum += (guint8) (a[i] ^ flip) * weights[i];
+  return sum;
+}
+
+static void
+row (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const guint8 *a, guint8 *c)
+{
+  for (gint32 lane = 0; lane < panel->channels; lane++) {
+    const gint8 *weights = (const gint8 *) panel->weights + lane * UNIT;
+    guint32 sum = (guint32) gemm->bias[panel->channel + lane];
+    for (gint32 k = 0; k < panel->steps; k++, weights += LANES * UNIT)
+      sum += (guint32) dot (a + k * UNIT, weights, gemm->flip);
+    for (gint32 k = 0; k < panel->n_extra; k++, weights += LANES * UNIT)
+      sum += (guint32) dot (a + panel->extra[k], weights, gemm->flip);
+    c[panel->channel + lane] = to_code ((gint32) sum, gemm->scale[panel->channel + lane], &gemm->output);
+  }
+}
+
+static void
+gemm_c (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride, gint32 rows, guint8 *c, gsize c_stride)
+{
+  for (gint32 m = 0; m < rows; m++)
+    for (gint32 p = first; p < end; p++)
+      row (gemm, &gemm->panels[p], (const guint8 *) a + (gsize) m * stride, c + (gsize) m * c_stride);
+}
+
+static void
+depthwise_c (const SlInt8Depthwise *layer, const guint8 *const *taps, guint8 *out)
+{
+  for (gint32 channel = 0; channel < layer->channels; channel++) {
+    const gint8 *weights = layer->weights + (gsize) (channel / LANES) * layer->block_bytes + channel % LANES * SL_INT8_QUAD;
+    guint32 sum = (guint32) layer->bias[channel];
+    for (gint pass = 0; pass < layer->passes[channel / LANES]; pass++)
+      for (gint32 i = 0; i < layer->quads; i++, weights += LANES * SL_INT8_QUAD) {
+        guint8 codes[SL_INT8_QUAD];
+        for (gint t = 0; t < SL_INT8_QUAD; t++)
+          codes[t] = taps[SL_INT8_QUAD * i + t][channel];
+        sum += (guint32) dot (codes, weights, layer->flip);
+      }
+    out[channel] = to_code ((gint32) sum, layer->scale[channel], &layer->output);
+  }
+}
+
+static void
+add_c (const SlInt8Add *add, const guint8 *a, const guint8 *b, guint8 *out, gsize n)
+{
+  for (gsize i = 0; i < n; i++) {
+    const gint32 sum = add->bias + (guint8) (a[i] ^ add->flip) * add->a + (guint8) (b[i] ^ add->flip) * add->b;
+    const gint32 code = (sum >> add->shift) + add->output.zero_point;
+    out[i] = (guint8) CLAMP (code, add->output.lo, add->output.hi) ^ add->output.flip;
+  }
+}
+
+static gint32
+dw_lane (gint32 channel)
+{
+  return channel;
+}
+
+const SlInt8Isa sl_int8_isa_c = {
+  .name = "c",
+  .lanes = LANES,
+  .unit = UNIT,
+  .max_groups = 1,
+  .dw_lanes = LANES,
+  .flip = flip_c,
+  .gemm = gemm_c,
+  .depthwise = depthwise_c,
+  .add = add_c,
+  .dw_lane = dw_lane,
+};

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Addition, and the row of each instruction set. XNNPACK of Debian 12 has no VNNI loops at all and later ones none
+ * for uint8.
+ */
+#include "core/backends/int8/simd.h"
+
+/* What a step of the multiplication takes. */
+#ifdef SL_INT8_FOR_I8MM
+#define GEMM_LANES 8
+#define GEMM_UNIT 8
+#else
+#define GEMM_LANES LANES
+#define GEMM_UNIT 4
+#endif
+
+/* Reads a whole register past the last ones, which the padding of tensors allows. */
+static void
+add_simd (const SlInt8Add *add, const guint8 *a, const guint8 *b, guint8 *out, gsize n)
+{
+  const Narrow narrow = narrow_of (&add->output);
+  const Vec flip = set_dwords (add->flip);
+  for (gsize i = 0; i < n; i += VEC_BYTES) {
+    const Vec sums[4] = { weighted_sum (add, a + i, b + i, flip), weighted_sum (add, a + i + LANES, b + i + LANES, flip),
+                          weighted_sum (add, a + i + 2 * LANES, b + i + 2 * LANES, flip),
+                          weighted_sum (add, a + i + 3 * LANES, b + i + 3 * LANES, flip) };
+    store_some (out + i, mask_of ((gint32) MIN (n - i, VEC_BYTES)), in_order (to_codes (&narrow, sums)));
+  }
+}
+
+#ifndef WIDE
+static void
+flip_simd (guint8 *to, const guint8 *from, gsize n)
+{
+  const Vec flip = set_bytes (0x80);
+  for (gsize i = 0; i < n; i += VEC_BYTES)
+    store_some (to + i, mask_of (VEC_BYTES), flipped (load (from + i), flip));
+}
+#endif
+
+#ifdef WIDE
+static void
+widen_simd (gint16 *to, const guint8 *from, gsize n, gboolean is_signed)
+{
+  for (gsize i = 0; i < n; i += 16) {
+    const __m128i codes = _mm_loadu_si128 ((const __m128i *) (from + i));
+    _mm256_storeu_si256 ((__m256i *) (to + i), is_signed ? _mm256_cvtepi8_epi16 (codes) : _mm256_cvtepu8_epi16 (codes));
+  }
+}
+#endif
+
+/* Unpacking bytes and then pairs (AVX2: only pairs) leaves channel 16 l + 4 v + i at dword 4 l + i of register v. */
+static gint32
+dw_lane (gint32 channel)
+{
+#ifdef WIDE
+  return channel % 8 / 4 * LANES + channel / 8 * 4 + channel % 4;
+#else
+  return channel % 16 / 4 * LANES + channel / 16 * 4 + channel % 4;
+#endif
+}
+
+const SlInt8Isa SL_SIMD (sl_int8_isa) = {
+#if defined(SL_INT8_FOR_AVX512)
+  .name = "avx512",
+#elif defined(SL_INT8_FOR_I8MM)
+  .name = "i8mm",
+  .signed_codes = TRUE,
+  .either = TRUE,
+#elif defined(SL_INT8_FOR_DOTPROD)
+  .name = "dotprod",
+  .signed_codes = TRUE,
+#elif defined(SL_INT8_FOR_NEON)
+  .name = "neon",
+  .signed_codes = TRUE,
+  .symmetric = TRUE,
+#elif defined(WIDE)
+  .name = "avx2",
+#else
+  .name = "avxvnni",
+#endif
+  .lanes = GEMM_LANES,
+  .max_groups = 2,
+#ifdef WIDE
+  .unit = 2,
+  .wide = TRUE,
+  .widen = widen_simd,
+  .dw_lanes = 2 * LANES,
+#else
+  .unit = GEMM_UNIT,
+  .dw_lanes = VEC_BYTES,
+  .flip = flip_simd,
+#ifdef MAX_SHALLOW
+  .shallow = 4 * MAX_SHALLOW,
+#endif
+#endif
+  .faster_u8 = TRUE,
+  .faster_i8 = TRUE,
+  .gemm = SL_SIMD (sl_int8_gemm),
+  .depthwise = SL_SIMD (sl_int8_depthwise),
+  .depthwise_rows = SL_SIMD (sl_int8_depthwise_rows),
+  .depthwise_flat = SL_SIMD (sl_int8_depthwise_flat),
+  .add = add_simd,
+  .dw_lane = dw_lane,
+};

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which nodes the int8 kernels take, how their activations reach the inner loops, and into what pieces their work is
+ * cut. Nodes whose sums could leave the range in which conversion is exact are refused, so the loops need not check.
+ */
+#include <string.h>
+
+#include "core/backends/int8/layer.h"
+#include "core/ops/kernels/kernels.h"
+#include "core/backends/weight_cache.h"
+
+/* Narrower outputs leave tiles of a banded layer half empty. */
+#define MIN_BAND 24
+/* Most bytes copied for a piece of work, and of a gathered window; larger ones are left to other modes, or to XNNPACK. */
+#define MAX_COPY (1 << 24)
+#define MAX_WINDOW (1 << 20)
+/* Fewer rows than this share weights of int16 too seldom: reading them takes longest, and XNNPACK reads half as many bytes. */
+#define MIN_WIDE_ROWS 17
+/* Rows that tiles of every instruction set divide evenly. */
+#define TILE 12
+/* Most blocks after which channels of a flat layer repeat. */
+#define MAX_FLAT_BLOCKS 16
+
+static gboolean
+is_depthwise (const SlGraph *graph, const SlNode *node)
+{
+  return node->op == SL_OP_DEPTHWISE_CONV_2D && sl_node_input (graph, node, 0)->dims[3] > 1;
+}
+
+/* Sums must fit 32 bits and scaled sums 30, for any input; XNNPACK's range of scales besides. */
+static gboolean
+sum_fits (gint64 most, gint32 bias, gfloat scale)
+{
+  most += ABS ((gint64) bias);
+  return most <= G_MAXINT32 && scale >= 0x1p-32f && scale < 0x1p+8f && (gdouble) most * (gdouble) scale <= 0x1p+30;
+}
+
+/* The largest weights decide, and only if they are too large for comfort the real ones. */
+static gboolean
+sums_fit (const SlGraph *graph, const SlNode *node)
+{
+  const SlTensor *tensor = sl_node_input (graph, node, 1);
+  const gint32 channels = tensor->dims[node->op == SL_OP_DEPTHWISE_CONV_2D ? 3 : 0];
+  gboolean fits = TRUE;
+  for (gint32 c = 0; fits && c < channels; c++)
+    fits = sum_fits (255 * 255 * (gint64) (tensor->bytes / (gsize) channels), sl_int8_bias_of (graph, node, c),
+                     sl_int8_scale_of (graph, node, c));
+  if (fits)
+    return TRUE;
+  SlInt8Weights w;
+  sl_int8_weights_init (&w, NULL, graph, node, 1);
+  fits = TRUE;
+  for (gint32 c = 0; fits && c < channels; c++) {
+    gint64 most = 0;
+    sl_int8_weights_read (&w, c, 1);
+    for (gint32 k = 0; k < w.depth; k++)
+      most += 255 * ABS ((gint32) w.values[k]);
+    fits = sum_fits (most, sl_int8_bias_of (graph, node, c), sl_int8_scale_of (graph, node, c));
+  }
+  sl_int8_weights_clear (&w);
+  return fits;
+}
+
+gboolean
+sl_int8_supports (const SlGraph *graph, const SlNode *node)
+{
+  if (node->op == SL_OP_ADD)
+    return sl_int8_add_supports (graph, node);
+  if (node->op != SL_OP_CONV_2D && node->op != SL_OP_DEPTHWISE_CONV_2D && node->op != SL_OP_FULLY_CONNECTED)
+    return FALSE;
+  const SlTensor *x = sl_node_input (graph, node, 0), *w = sl_node_input (graph, node, 1);
+  if (x->dtype != SL_DTYPE_U8 && x->dtype != SL_DTYPE_I8)
+    return FALSE;
+  if (node->op == SL_OP_CONV_2D && w->dims[3] != x->dims[3])
+    return FALSE;
+  if (is_depthwise (graph, node) && (node->params.window.depth_multiplier != 1 || w->dims[1] * w->dims[2] > SL_INT8_MAX_TAPS))
+    return FALSE;
+  if (node->op != SL_OP_FULLY_CONNECTED && w->bytes / (gsize) w->dims[node->op == SL_OP_CONV_2D ? 0 : 3] > MAX_WINDOW)
+    return FALSE;
+  return sums_fit (graph, node);
+}
+
+gboolean
+sl_int8_faster (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node)
+{
+  const SlTensor *y = sl_node_output (graph, node, 0);
+  const gboolean multiplies = node->op == SL_OP_FULLY_CONNECTED || node->op == SL_OP_CONV_2D;
+  if (isa->wide && multiplies && y->bytes < MIN_WIDE_ROWS * (gsize) y->dims[y->rank - 1])
+    return FALSE;
+  return sl_node_input (graph, node, 0)->dtype == SL_DTYPE_U8 ? isa->faster_u8 : isa->faster_i8;
+}
+
+/* From what AVX-512 loops take; a slower instruction set gains more from threads than this says. */
+static guint
+cost_of (const SlInt8Layer *layer)
+{
+  const gint32 lanes = layer->mode == SL_INT8_DW_FLAT ? 1 : layer->mode >= SL_INT8_DW_TAPS ? layer->isa->dw_lanes : layer->isa->lanes;
+  const gdouble outputs = (gdouble) layer->rows * (gdouble) ((layer->channels + lanes - 1) / lanes * lanes);
+  const gdouble us = layer->mode >= SL_INT8_DW_TAPS ? outputs * layer->depth / 45e3 : outputs * layer->depth / 200e3 + outputs / 20e3;
+  return (guint) MIN (us, 1e6);
+}
+
+static void
+set_output (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
+{
+  SlClamp clamp;
+  const SlTensor *output = sl_node_output (graph, node, 0);
+  const gint32 shift = output->dtype == SL_DTYPE_I8 ? 128 : 0;
+  sl_clamp_for (&clamp,
+                node->op == SL_OP_ADD               ? node->params.binary.activation
+                : node->op == SL_OP_FULLY_CONNECTED ? node->params.fully_connected.activation
+                                                    : node->params.window.activation,
+                output);
+  layer->gemm.output = layer->dw.output = (SlInt8Output){
+    .zero_point = (gint16) (sl_tensor_zero_point (output) + shift),
+    .lo = (guint8) (clamp.lo + shift),
+    .hi = (guint8) (clamp.hi + shift),
+    .flip = shift != 0 ? 0x80 : 0,
+  };
+}
+
+static void
+set_window (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
+{
+  const SlTensor *x = sl_node_input (graph, node, 0), *w = sl_node_input (graph, node, 1), *y = sl_node_output (graph, node, 0);
+  const SlWindow *window = &node->params.window;
+  gsize elements = 0;
+  sl_tensor_elements (y, &elements);
+  layer->channels = y->dims[y->rank - 1];
+  layer->rows = (gint32) (elements / (gsize) layer->channels);
+  layer->depth = (gint32) (w->bytes / (gsize) layer->channels);
+  if (node->op == SL_OP_FULLY_CONNECTED)
+    return;
+  layer->images = x->dims[0];
+  layer->window = (SlInt8Window){
+    .h = x->dims[1],
+    .w = x->dims[2],
+    .channels = x->dims[3],
+    .out_h = y->dims[1],
+    .out_w = y->dims[2],
+    .filter_h = w->dims[1],
+    .filter_w = w->dims[2],
+    .stride_h = window->stride_h,
+    .stride_w = window->stride_w,
+    .dilation_h = window->dilation_h,
+    .dilation_w = window->dilation_w,
+    .top = window->pad_top,
+    .left = window->pad_left,
+  };
+}
+
+/* Codes of an input row with the padding that its windows read, and some that copies may write. */
+static gint64
+line_of (const SlInt8Window *w)
+{
+  return (((gint64) w->out_w - 1) * w->stride_w + w->filter_w + 1) * w->channels + 2 * SL_TENSOR_PADDING;
+}
+
+static SlInt8Mode
+depthwise_mode (const SlInt8Layer *layer)
+{
+  const SlInt8Window *w = &layer->window;
+  const gint32 lanes = layer->isa->dw_lanes;
+  if (w->filter_h != 3 || w->filter_w != 3 || w->dilation_h != 1 || w->dilation_w != 1 || w->stride_h != w->stride_w || w->stride_h > 2)
+    return SL_INT8_DW_TAPS;
+  gint32 blocks = 1;
+  while (w->channels < lanes && blocks * lanes % w->channels != 0)
+    blocks++;
+  if (layer->isa->depthwise_flat != NULL && w->channels < lanes && blocks <= MAX_FLAT_BLOCKS && w->out_w * w->channels >= lanes
+      && line_of (w) <= MAX_COPY)
+    return SL_INT8_DW_FLAT;
+  return layer->isa->depthwise_rows != NULL && (gint64) w->w * w->channels <= MAX_COPY ? SL_INT8_DW_ROWS : SL_INT8_DW_TAPS;
+}
+
+static SlInt8Mode
+mode_of (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
+{
+  const SlInt8Window *w = &layer->window;
+  if (is_depthwise (graph, node))
+    return depthwise_mode (layer);
+  if (node->op == SL_OP_FULLY_CONNECTED
+      || (w->filter_h == 1 && w->filter_w == 1 && w->stride_h == 1 && w->stride_w == 1 && w->out_h == w->h && w->out_w == w->w
+          && w->top == 0 && w->left == 0))
+    return SL_INT8_DIRECT;
+  return w->dilation_w == 1 && w->out_w >= MIN_BAND && w->filter_h * line_of (w) <= MAX_COPY ? SL_INT8_BANDED : SL_INT8_GATHERED;
+}
+
+/* Whether rows are flipped before they are multiplied: a copy, which pays where one is made anyway, and where it serves many channels but is
+ * not deep. */
+static gboolean
+flips_rows (const SlInt8Layer *layer)
+{
+  const gboolean by_rows = layer->mode == SL_INT8_DIRECT || layer->mode == SL_INT8_GATHERED;
+  const gboolean pays =
+    layer->mode == SL_INT8_BANDED || (by_rows && layer->depth <= layer->isa->shallow && layer->channels > layer->isa->lanes);
+  return layer->flip != 0 && pays;
+}
+
+/* Pieces of work: rows that stay in the first cache with their copies, and weights that stay in the second while rows pass; with
+ * threads, enough of them to share out evenly: of whichever of rows and channels there are more, so that threads read little twice. */
+static void
+set_tiles (SlInt8Layer *layer, guint threads, gsize element)
+{
+  const gboolean copies = layer->mode == SL_INT8_GATHERED || layer->isa->wide || flips_rows (layer);
+  const gint32 width = layer->isa->max_groups * layer->isa->lanes;
+  const gsize panel_bytes = (gsize) layer->depth * (gsize) width * element;
+  const gint32 pieces = threads > 1 ? CLAMP ((gint32) cost_of (layer), 1, 4 * (gint32) threads) : 1;
+  layer->n_panels = (layer->channels + width - 1) / width;
+  layer->row_bytes = ((gsize) layer->depth + SL_INT8_MAX_UNIT - 1) / SL_INT8_MAX_UNIT * SL_INT8_MAX_UNIT;
+  gint32 rows = copies ? (gint32) CLAMP (24576 / (layer->row_bytes * element) / TILE, 1, 8) * TILE : 8 * TILE;
+  gint32 panels = (gint32) CLAMP (262144 / panel_bytes, 1, (gsize) layer->n_panels);
+  if (layer->channels <= layer->rows)
+    rows = CLAMP (layer->rows / pieces / TILE * TILE, TILE, rows);
+  if (layer->mode == SL_INT8_BANDED)
+    rows = layer->window.out_w;
+  while (panels > 1 && (layer->rows + rows - 1) / rows * (layer->n_panels / panels) < pieces)
+    panels = (panels + 1) / 2;
+  layer->tile_rows = rows;
+  layer->chunk_panels = panels;
+}
+
+static void
+set_depthwise (SlInt8Layer *layer, SlArena *arena)
+{
+  const SlInt8Window *w = &layer->window;
+  const gint32 pixels = layer->mode == SL_INT8_DW_ROWS ? w->w : 1;
+  layer->dw.channels = w->channels;
+  layer->dw.pad = layer->zero_code;
+  while (layer->mode == SL_INT8_DW_FLAT && layer->dw.channels % layer->isa->dw_lanes != 0)
+    layer->dw.channels += w->channels;
+  layer->pad = sl_int8_alloc (arena, (gsize) (pixels * w->channels));
+  memset (layer->pad, layer->zero_code, (gsize) (pixels * w->channels) + SL_TENSOR_PADDING);
+}
+
+static void
+set_scratch (SlInt8Layer *layer, gsize element)
+{
+  gsize codes = 0;
+  if (layer->mode == SL_INT8_BANDED)
+    codes = (gsize) (layer->window.filter_h + 1) * (gsize) layer->line;
+  else if (layer->mode == SL_INT8_GATHERED || (layer->mode == SL_INT8_DIRECT && layer->isa->wide) || flips_rows (layer))
+    codes = (gsize) (layer->tile_rows + 1) * layer->row_bytes;
+  else if (layer->mode == SL_INT8_DW_FLAT)
+    codes = 4 * (gsize) layer->line;
+  if (codes > 0)
+    layer->scratch_bytes = (codes * element + 2 * SL_TENSOR_PADDING) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN;
+}
+
+/** What a pack holds: the layer's fields that point into it. */
+typedef struct
+{
+  SlInt8Gemm gemm;
+  SlInt8Depthwise dw;
+} Packed;
+
+typedef struct
+{
+  SlInt8Layer *layer;
+  const SlGraph *graph;
+  const SlNode *node;
+} Packing;
+
+static void *
+pack (SlArena *arena, gpointer data)
+{
+  const Packing *packing = data;
+  sl_int8_pack (packing->layer, packing->graph, packing->node, arena);
+  const Packed packed = { packing->layer->gemm, packing->layer->dw };
+  return sl_arena_memdup (arena, &packed, sizeof packed);
+}
+
+SlInt8Layer *
+sl_int8_layer_new (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node, guint threads, SlArena *arena)
+{
+  SlInt8Layer *layer = sl_arena_alloc (arena, sizeof *layer);
+  const SlTensor *input = sl_node_input (graph, node, 0);
+  const gsize element = isa->wide ? 2 : 1;
+  layer->isa = isa;
+  layer->is_signed = input->dtype == SL_DTYPE_I8;
+  layer->zero_code = (guint8) sl_tensor_zero_point (input);
+  layer->flip = ((isa->wide || isa->either) && !is_depthwise (graph, node)) || isa->signed_codes == layer->is_signed ? 0 : 0x80;
+  set_output (layer, graph, node);
+  if (node->op == SL_OP_ADD) {
+    layer->mode = SL_INT8_ADD;
+    sl_int8_add_init (layer, graph, node);
+    return layer;
+  }
+  set_window (layer, graph, node);
+  layer->mode = mode_of (layer, graph, node);
+  if (layer->mode == SL_INT8_BANDED || layer->mode == SL_INT8_DW_FLAT)
+    layer->line = (gint32) line_of (&layer->window);
+  if (layer->mode >= SL_INT8_DW_TAPS)
+    set_depthwise (layer, arena);
+  else
+    set_tiles (layer, threads, element);
+  layer->gemm.flip = flips_rows (layer) ? 0 : layer->flip;
+  layer->gemm.is_signed = layer->is_signed;
+  layer->cost_us = cost_of (layer);
+  set_scratch (layer, element);
+  const Packed *packed = sl_packs_get (sl_graph_packs (graph), node, isa, pack, &(Packing){ layer, graph, node });
+  layer->gemm = packed->gemm;
+  layer->dw = packed->dw;
+  return layer;
+}
+
+void
+sl_int8_layers_set_scratch (SlInt8Layer *const *layers, guint n, guint threads, SlArena *arena)
+{
+  gsize bytes = 0;
+  for (guint i = 0; i < n; i++)
+    bytes = layers[i] != NULL ? MAX (bytes, layers[i]->scratch_bytes) : bytes;
+  guint8 *scratch = sl_int8_alloc (arena, bytes * threads);
+  for (guint i = 0; i < n; i++)
+    if (layers[i] != NULL) {
+      layers[i]->scratch = scratch;
+      layers[i]->scratch_bytes = bytes;
+    }
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What layer.c and pack.c make of a node, and run.c runs. */
+#ifndef SL_CORE_BACKENDS_INT8_LAYER_H
+#define SL_CORE_BACKENDS_INT8_LAYER_H
+
+#include "core/backends/int8/int8.h"
+
+G_BEGIN_DECLS
+
+/** Most taps of a depthwise filter. */
+#define SL_INT8_MAX_TAPS 256
+
+/**
+ * SlInt8Mode: how activations reach the inner loops.
+ * @SL_INT8_DIRECT: rows of the multiplication are consecutive rows of the input
+ * @SL_INT8_BANDED: an output row at a time: the input rows under it are copied with their padding, and the windows of
+ *                  that row are rows of the multiplication which overlap
+ * @SL_INT8_GATHERED: each window is copied into a row
+ * @SL_INT8_ADD: no window at all
+ * @SL_INT8_DW_TAPS, @SL_INT8_DW_ROWS, @SL_INT8_DW_FLAT: the depthwise functions of SlInt8Isa
+ */
+typedef enum
+{
+  SL_INT8_DIRECT,
+  SL_INT8_BANDED,
+  SL_INT8_GATHERED,
+  SL_INT8_ADD,
+  SL_INT8_DW_TAPS,
+  SL_INT8_DW_ROWS,
+  SL_INT8_DW_FLAT,
+} SlInt8Mode;
+
+/** A window sliding over an NHWC tensor of single bytes. */
+typedef struct
+{
+  gint32 h, w, channels;
+  gint32 out_h, out_w;
+  gint32 filter_h, filter_w, stride_h, stride_w, dilation_h, dilation_w, top, left;
+} SlInt8Window;
+
+/**
+ * SlInt8Layer:
+ * @images: of the batch; @rows: output pixels of all images; @depth: activations of a window; @channels: of the output
+ * @row_bytes: codes of a gathered window with padding to whole units
+ * @line: codes of an input row with its padding, copied (banded, flat)
+ * @tile_rows, @chunk_panels: work items are this many rows by this many panels
+ * @flip: what brings the input's codes to the instruction set's signedness, 0 or 0x80
+ * @scratch: per thread, @scratch_bytes; layers run one after the other and share it
+ * @cost_us: about how long it takes one thread
+ * @bytes: (add) of the output
+ * @pad: (depthwise) a row of pixels of the input's zero point
+ */
+struct _SlInt8Layer
+{
+  const SlInt8Isa *isa;
+  SlInt8Mode mode;
+  gboolean is_signed;
+  SlInt8Window window;
+  gint32 images, rows, depth, channels;
+  gint32 n_panels, tile_rows, chunk_panels, line;
+  gsize row_bytes, scratch_bytes;
+  guint8 *scratch, *pad;
+  guint8 zero_code, flip;
+  SlInt8Gemm gemm;
+  SlInt8Depthwise dw;
+  SlInt8Add add;
+  gsize bytes;
+  guint cost_us;
+};
+
+/**
+ * SlInt8Weights: weights of some output channels of a node less their zero point, by channel and position in its window.
+ * @channels: of the node; those held begin with @first
+ * @values: [channel held][@depth]; @low: the same limited to @least..127
+ * @steps: for each channel held, how many terms of eight bits its weights take; @sums: of its @values
+ */
+typedef struct
+{
+  const SlTensor *tensor;
+  gboolean by_depth;
+  gint32 channels, depth, first, least;
+  gint16 *values;
+  gint8 *low;
+  guint8 *steps;
+  gint32 *sums;
+} SlInt8Weights;
+
+/** sl_int8_weights_init: room for @most channels, or all if that is fewer; sl_int8_weights_read() fills it. @isa: (nullable) */
+void sl_int8_weights_init (SlInt8Weights *weights, const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node, gint32 most);
+void sl_int8_weights_read (SlInt8Weights *weights, gint32 first, gint32 count);
+void sl_int8_weights_clear (SlInt8Weights *weights);
+gfloat sl_int8_scale_of (const SlGraph *graph, const SlNode *node, gint32 channel);
+gint32 sl_int8_bias_of (const SlGraph *graph, const SlNode *node, gint32 channel);
+
+/** sl_int8_alloc: from @arena, aligned for every instruction set, with padding. */
+void *sl_int8_alloc (SlArena *arena, gsize bytes);
+/** sl_int8_add_supports, sl_int8_add_init: as sl_int8_supports(), and the rest of a layer whose output is set. */
+gboolean sl_int8_add_supports (const SlGraph *graph, const SlNode *node);
+void sl_int8_add_init (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node);
+/** sl_int8_add_run: piece @item of @items. */
+void sl_int8_add_run (const SlInt8Layer *layer, const guint8 *a, const guint8 *b, guint8 *out, guint item);
+guint sl_int8_add_items (const SlInt8Layer *layer);
+
+/** sl_int8_pack: weights, bias and scale of a layer whose mode and geometry are set. */
+void sl_int8_pack (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Weights in the order in which the inner loops read them. Zero points are folded into the bias here, and weights
+ * that need nine bits are split over further steps.
+ */
+#include <string.h>
+
+#include "core/backends/int8/layer.h"
+#include "core/ops/kernels/kernels.h"
+
+/** Consecutive activations of a window that one step multiplies: @k of the window, @offset where they are read. */
+typedef struct
+{
+  gint32 k, count, offset;
+} Unit;
+
+/* The weights of one channel, @stride apart in the file. */
+static void
+read_channel (const SlTensor *tensor, gint16 zero_point, gsize first, gsize stride, gint32 depth, gint16 *values)
+{
+  const guint8 *u8 = (const guint8 *) tensor->data + first;
+  const gint8 *i8 = (const gint8 *) tensor->data + first;
+  if (stride == 1 && tensor->dtype == SL_DTYPE_I8)
+    for (gint32 k = 0; k < depth; k++)
+      values[k] = (gint16) (i8[k] - zero_point);
+  else if (stride == 1)
+    for (gint32 k = 0; k < depth; k++)
+      values[k] = (gint16) (u8[k] - zero_point);
+  else
+    for (gsize k = 0; k < (gsize) depth; k++)
+      values[k] = (gint16) ((tensor->dtype == SL_DTYPE_I8 ? i8[k * stride] : u8[k * stride]) - zero_point);
+}
+
+/* Terms that a weight takes when each holds @least..127. */
+static gint32
+steps_for (gint32 weight, gint32 least)
+{
+  return weight > 254 || weight < 2 * least ? 3 : weight > 127 || weight < least ? 2 : 1;
+}
+
+/* What term @step holds of @weight. */
+static gint32
+part_of (gint32 weight, gint32 step, gint32 least)
+{
+  for (; step > 0; step--)
+    weight -= CLAMP (weight, least, 127);
+  return CLAMP (weight, least, 127);
+}
+
+static void
+limit_channel (const gint16 *values, gint32 depth, gint32 limit, gint8 *low, guint8 *steps, gint32 *sum)
+{
+  gint16 least = 0, most = 0;
+  gint32 total = 0;
+  for (gint32 k = 0; k < depth; k++) {
+    least = MIN (least, values[k]);
+    most = MAX (most, values[k]);
+  }
+  for (gint32 k = 0; k < depth; k++) {
+    total += values[k];
+    low[k] = (gint8) CLAMP (values[k], limit, 127);
+  }
+  *steps = (guint8) MAX (steps_for (least, limit), steps_for (most, limit));
+  *sum = total;
+}
+
+void
+sl_int8_weights_init (SlInt8Weights *w, const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node, gint32 most)
+{
+  const SlTensor *tensor = sl_node_input (graph, node, 1);
+  w->tensor = tensor;
+  w->least = isa != NULL && isa->symmetric ? -127 : -128;
+  w->by_depth = node->op == SL_OP_DEPTHWISE_CONV_2D;
+  w->channels = tensor->dims[w->by_depth ? 3 : 0];
+  w->depth = (gint32) (tensor->bytes / (gsize) w->channels);
+  const gsize n = (gsize) MIN (most, w->channels);
+  w->values = g_new (gint16, n * (gsize) w->depth);
+  w->low = g_new (gint8, n * (gsize) w->depth);
+  w->steps = g_new (guint8, n);
+  w->sums = g_new (gint32, n);
+}
+
+void
+sl_int8_weights_read (SlInt8Weights *w, gint32 first, gint32 count)
+{
+  const gint16 zero_point = (gint16) (w->tensor->quant.count > 1 ? 0 : sl_tensor_zero_point (w->tensor));
+  w->first = first;
+  for (gsize i = 0; i < (gsize) count; i++) {
+    const gsize at = i * (gsize) w->depth, c = (gsize) first + i;
+    read_channel (w->tensor, zero_point, w->by_depth ? c : c * (gsize) w->depth, w->by_depth ? (gsize) w->channels : 1, w->depth,
+                  w->values + at);
+    limit_channel (w->values + at, w->depth, w->least, w->low + at, &w->steps[i], &w->sums[i]);
+  }
+}
+
+void
+sl_int8_weights_clear (SlInt8Weights *w)
+{
+  g_free (w->values);
+  g_free (w->low);
+  g_free (w->steps);
+  g_free (w->sums);
+}
+
+gfloat
+sl_int8_scale_of (const SlGraph *graph, const SlNode *node, gint32 channel)
+{
+  const SlQuant *quant = &sl_node_input (graph, node, 1)->quant;
+  return sl_tensor_scale (sl_node_input (graph, node, 0)) * quant->scale[quant->count > 1 ? channel : 0]
+         / sl_tensor_scale (sl_node_output (graph, node, 0));
+}
+
+gint32
+sl_int8_bias_of (const SlGraph *graph, const SlNode *node, gint32 channel)
+{
+  const SlTensor *bias = sl_node_input (graph, node, 2);
+  return bias != NULL ? ((const gint32 *) bias->data)[channel] : 0;
+}
+
+void *
+sl_int8_alloc (SlArena *arena, gsize bytes)
+{
+  guint8 *memory = sl_arena_alloc (arena, bytes + SL_TENSOR_PADDING + SL_TENSOR_ALIGN);
+  return memory + (SL_TENSOR_ALIGN - (gsize) memory % SL_TENSOR_ALIGN) % SL_TENSOR_ALIGN;
+}
+
+/* Units of a window: in banded layers each of its rows begins a new one. */
+static Unit *
+units_new (const SlInt8Layer *layer, gint32 *n)
+{
+  const gint32 unit = layer->isa->unit, runs = layer->mode == SL_INT8_BANDED ? layer->window.filter_h : 1, run = layer->depth / runs;
+  const gint32 per_run = (run + unit - 1) / unit;
+  Unit *units = g_new (Unit, (gsize) runs * (gsize) per_run);
+  *n = runs * per_run;
+  for (gint32 i = 0; i < *n; i++) {
+    const gint32 at = i % per_run * unit;
+    units[i] = (Unit){ i / per_run * run + at, MIN (unit, run - at), i / per_run * layer->line + at };
+  }
+  return units;
+}
+
+/* Steps that unit @unit needs in a panel, whose channels @w holds. */
+static gint32
+steps_of_unit (const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *unit)
+{
+  gint32 most = 1;
+  for (gint32 lane = 0; lane < panel->channels; lane++) {
+    const gint16 *values = w->values + (gsize) lane * (gsize) w->depth + unit->k;
+    for (gint32 i = 0; w->steps[lane] > most && i < unit->count; i++)
+      most = MAX (most, steps_for (values[i], w->least));
+  }
+  return most;
+}
+
+/* @part 0 of all weights of a unit. */
+static void
+pack_step (const SlInt8Weights *w, gsize element, gsize unit_bytes, const SlInt8Panel *panel, const Unit *unit, guint8 *to)
+{
+  const gsize bytes = (gsize) unit->count * element;
+  const guint8 *from = (element == 2 ? (const guint8 *) w->values : (const guint8 *) w->low) + (gsize) unit->k * element;
+  for (gint32 lane = 0; lane < panel->channels; lane++, from += (gsize) w->depth * element, to += unit_bytes)
+    memcpy (to, from, bytes);
+}
+
+/* The same for SL_INT8_QUAD whole units that follow each other. */
+static inline __attribute__ ((always_inline)) void
+pack_quad (const SlInt8Weights *w, gsize element, const gsize unit_bytes, const SlInt8Panel *panel, const Unit *units, guint8 *to,
+           gsize step_bytes)
+{
+  const guint8 *from = (element == 2 ? (const guint8 *) w->values : (const guint8 *) w->low) + (gsize) units->k * element;
+  for (gint32 lane = 0; lane < panel->channels; lane++, from += (gsize) w->depth * element, to += unit_bytes)
+    for (gsize u = 0; u < SL_INT8_QUAD; u++)
+      memcpy (to + u * step_bytes, from + u * unit_bytes, unit_bytes);
+}
+
+static void
+pack_steps (const SlInt8Isa *isa, const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *units, gint32 n, guint8 *to,
+            gsize step_bytes)
+{
+  const gsize element = isa->wide ? 2 : 1, unit_bytes = element * (gsize) isa->unit;
+  for (gint32 u = 0; u < n;) {
+    const gboolean whole = u + SL_INT8_QUAD <= n && units[u + 3].count == isa->unit && units[u + 3].k == units[u].k + 3 * isa->unit;
+    if (whole && unit_bytes == 4)
+      pack_quad (w, element, 4, panel, &units[u], to + (gsize) u * step_bytes, step_bytes);
+    else if (whole)
+      pack_quad (w, element, unit_bytes, panel, &units[u], to + (gsize) u * step_bytes, step_bytes);
+    else
+      pack_step (w, element, unit_bytes, panel, &units[u], to + (gsize) u * step_bytes);
+    u += whole ? SL_INT8_QUAD : 1;
+  }
+}
+
+/* What is left of them for @part 1 and 2. */
+static void
+pack_rest (const SlInt8Weights *w, gint32 unit_bytes, const SlInt8Panel *panel, const Unit *unit, gint32 part, gint8 *to)
+{
+  for (gint32 lane = 0; lane < panel->channels; lane++)
+    for (gint32 i = 0; i < unit->count; i++)
+      to[lane * unit_bytes + i] = (gint8) part_of (w->values[(gsize) lane * (gsize) w->depth + (gsize) (unit->k + i)], part, w->least);
+}
+
+/* @w holds its channels. */
+static void
+pack_panel (const SlInt8Layer *layer, const SlInt8Weights *w, const Unit *units, gint32 n_units, SlInt8Panel *panel, SlArena *arena)
+{
+  const SlInt8Isa *isa = layer->isa;
+  gint32 all = n_units;
+  gboolean split = FALSE;
+  panel->groups = (panel->channels + isa->lanes - 1) / isa->lanes;
+  panel->steps = layer->mode == SL_INT8_BANDED ? 0 : n_units;
+  for (gint32 lane = 0; !isa->wide && lane < panel->channels; lane++)
+    split |= w->steps[lane] > 1;
+  for (gint32 u = 0; split && u < n_units; u++)
+    all += steps_of_unit (w, panel, &units[u]) - 1;
+  gint32 *extra = sl_arena_alloc (arena, (gsize) all * sizeof extra[0]);
+  const gint32 unit_bytes = isa->unit * (isa->wide ? 2 : 1);
+  const gsize step_bytes = (gsize) (panel->groups * isa->lanes) * (gsize) unit_bytes;
+  guint8 *weights = sl_int8_alloc (arena, step_bytes * (gsize) all);
+  panel->weights = weights;
+  panel->extra = extra;
+  pack_steps (isa, w, panel, units, n_units, weights, step_bytes);
+  for (gint32 u = 0; panel->steps == 0 && u < n_units; u++)
+    extra[panel->n_extra++] = units[u].offset;
+  weights += (gsize) n_units * step_bytes;
+  for (gint32 u = 0; split && u < n_units; u++)
+    for (gint32 part = 1, n = steps_of_unit (w, panel, &units[u]); part < n; part++, weights += step_bytes) {
+      pack_rest (w, unit_bytes, panel, &units[u], part, (gint8 *) weights);
+      extra[panel->n_extra++] = units[u].offset;
+    }
+}
+
+/* In which quad and slot tap @tap goes: a quad is a column of a 3x3 window, or else the next four taps. */
+static gint32
+slot_of (const SlInt8Layer *layer, gint32 tap)
+{
+  return layer->mode != SL_INT8_DW_TAPS ? tap % 3 * SL_INT8_QUAD + tap / 3 : tap;
+}
+
+/* Narrow: [quad][lane][4 taps]; wide: [pair of taps][lane][2 taps], in the second pass a tap later. @first counts round and round in flat layers. */
+static void
+pack_block (SlInt8Layer *layer, const SlInt8Weights *w, gint32 first, gint32 pass, guint8 *to)
+{
+  const SlInt8Isa *isa = layer->isa;
+  const gint32 unit = isa->wide ? 2 : SL_INT8_QUAD;
+  for (gint32 c = first; c < MIN (first + isa->dw_lanes, layer->dw.channels); c++)
+    for (gint32 tap = 0; tap < w->depth; tap++) {
+      const gint32 slot = slot_of (layer, tap) + (isa->wide ? pass : 0),
+                   weight = w->values[(gsize) (c % w->channels) * (gsize) w->depth + (gsize) tap];
+      const gint32 at = (slot / unit * isa->dw_lanes + isa->dw_lane (c - first)) * unit + slot % unit;
+      if (isa->wide)
+        ((gint16 *) (gpointer) to)[at] = (gint16) weight;
+      else
+        ((gint8 *) to)[at] = (gint8) part_of (weight, pass, w->least);
+    }
+}
+
+static void
+pack_blocks (SlInt8Layer *layer, const SlInt8Weights *w, SlArena *arena)
+{
+  const SlInt8Isa *isa = layer->isa;
+  const gint32 blocks = (layer->dw.channels + isa->dw_lanes - 1) / isa->dw_lanes;
+  layer->dw.quads = layer->mode != SL_INT8_DW_TAPS ? 3 : (w->depth + SL_INT8_QUAD - 1) / SL_INT8_QUAD;
+  const gsize pass_bytes = (gsize) (isa->dw_lanes * layer->dw.quads) * SL_INT8_QUAD * (isa->wide ? 2 : 1);
+  guint8 *passes = sl_arena_alloc (arena, (gsize) blocks), most = 1;
+  for (gint32 c = 0; c < layer->dw.channels; c++) {
+    const guint8 steps = isa->wide ? 1 + (layer->mode != SL_INT8_DW_TAPS) : w->steps[c % w->channels];
+    passes[c / isa->dw_lanes] = MAX (passes[c / isa->dw_lanes], steps);
+    most = MAX (most, steps);
+  }
+  layer->dw.passes = passes;
+  layer->dw.block_bytes = pass_bytes * most;
+  guint8 *weights = sl_int8_alloc (arena, layer->dw.block_bytes * (gsize) blocks);
+  layer->dw.weights = (const gint8 *) weights;
+  for (gint32 b = 0; b < blocks; b++)
+    for (gint32 pass = 0; pass < passes[b]; pass++)
+      pack_block (layer, w, b * isa->dw_lanes, pass, weights + (gsize) b * layer->dw.block_bytes + (gsize) pass * pass_bytes);
+}
+
+/* Bias and scale in the order of lanes, with zeros for those that no channel fills. */
+typedef struct
+{
+  gint32 *bias;
+  gfloat *scale;
+  gint32 zero_point;
+} Channels;
+
+static void
+channels_init (Channels *channels, SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, gint32 n, gint32 lanes, SlArena *arena)
+{
+  const gsize padded = ((gsize) n + (gsize) lanes - 1) / (gsize) lanes * (gsize) lanes;
+  const gint32 shift = layer->flip == 0 ? 0 : layer->is_signed ? 128 : -128;
+  channels->bias = sl_int8_alloc (arena, padded * sizeof channels->bias[0]);
+  channels->scale = sl_int8_alloc (arena, padded * sizeof channels->scale[0]);
+  channels->zero_point = sl_tensor_zero_point (sl_node_input (graph, node, 0)) + shift;
+  layer->gemm.bias = layer->dw.bias = channels->bias;
+  layer->gemm.scale = layer->dw.scale = channels->scale;
+  layer->dw.flip = layer->flip;
+}
+
+/* Channel @c, whose weights have this sum, at place @at. */
+static void
+channels_set (Channels *channels, gint32 at, const SlGraph *graph, const SlNode *node, gint32 c, gint32 sum)
+{
+  channels->bias[at] = (gint32) ((guint32) sl_int8_bias_of (graph, node, c) - (guint32) channels->zero_point * (guint32) sum);
+  channels->scale[at] = sl_int8_scale_of (graph, node, c);
+}
+
+/* A panel at a time, so that its weights are still in the cache when they are packed. */
+static void
+pack_gemm (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena)
+{
+  const gint32 width = layer->isa->max_groups * layer->isa->lanes;
+  gint32 n_units = 0;
+  SlInt8Weights w;
+  Channels channels;
+  sl_int8_weights_init (&w, layer->isa, graph, node, width);
+  channels_init (&channels, layer, graph, node, w.channels, width, arena);
+  g_autofree Unit *units = units_new (layer, &n_units);
+  SlInt8Panel *panels = sl_arena_alloc (arena, (gsize) layer->n_panels * sizeof panels[0]);
+  for (gint32 p = 0; p < layer->n_panels; p++) {
+    panels[p].channel = p * width;
+    panels[p].channels = MIN (w.channels - panels[p].channel, width);
+    sl_int8_weights_read (&w, panels[p].channel, panels[p].channels);
+    pack_panel (layer, &w, units, n_units, &panels[p], arena);
+    for (gint32 lane = 0; lane < panels[p].channels; lane++)
+      channels_set (&channels, panels[p].channel + lane, graph, node, panels[p].channel + lane, w.sums[lane]);
+  }
+  layer->gemm.panels = panels;
+  sl_int8_weights_clear (&w);
+}
+
+static void
+pack_depthwise (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena)
+{
+  const gint32 lanes = layer->isa->dw_lanes;
+  SlInt8Weights w;
+  Channels channels;
+  sl_int8_weights_init (&w, layer->isa, graph, node, G_MAXINT32);
+  sl_int8_weights_read (&w, 0, w.channels);
+  channels_init (&channels, layer, graph, node, layer->dw.channels, lanes, arena);
+  for (gint32 i = 0; i < layer->dw.channels; i++) {
+    const gint32 c = i % w.channels;
+    channels_set (&channels, i - i % lanes + layer->isa->dw_lane (i % lanes), graph, node, c, w.sums[c]);
+  }
+  pack_blocks (layer, &w, arena);
+  sl_int8_weights_clear (&w);
+}
+
+void
+sl_int8_pack (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena)
+{
+  if (layer->mode >= SL_INT8_DW_TAPS)
+    pack_depthwise (layer, graph, node, arena);
+  else
+    pack_gemm (layer, graph, node, arena);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The registers that the loops are written in, for Arm: with its dot products of signed bytes, and without. */
+#ifndef SL_CORE_BACKENDS_INT8_SIMD_NEON_H
+#define SL_CORE_BACKENDS_INT8_SIMD_NEON_H
+
+#include "core/backends/int8/isa.h"
+
+#ifdef __aarch64__
+#include <arm_neon.h>
+#include <string.h>
+
+#if defined(SL_INT8_FOR_I8MM)
+#define SL_SIMD(name) name##_i8mm
+#elif defined(SL_INT8_FOR_DOTPROD)
+#define SL_SIMD(name) name##_dotprod
+#else
+#define SL_SIMD(name) name##_neon
+#endif
+#define LANES 4
+#define MAX_ROWS 6
+#define VEC_BYTES 16
+
+typedef int32x4_t Vec;
+typedef float32x4_t VecF;
+typedef gint32 Mask;
+
+/** SlInt8Output in registers. */
+typedef struct
+{
+  int16x8_t zero_point;
+  uint8x16_t lo, hi, flip;
+} Narrow;
+
+static inline uint8x16_t
+bytes_of (Vec vec)
+{
+  return vreinterpretq_u8_s32 (vec);
+}
+
+static inline uint16x8_t
+pairs_of (Vec vec)
+{
+  return vreinterpretq_u16_s32 (vec);
+}
+
+static inline Vec
+load (const void *at)
+{
+  return vreinterpretq_s32_u8 (vld1q_u8 (at));
+}
+
+static inline VecF
+load_floats (const gfloat *at)
+{
+  return vld1q_f32 (at);
+}
+
+static inline Vec
+set_bytes (guint8 byte)
+{
+  return vreinterpretq_s32_u8 (vdupq_n_u8 (byte));
+}
+
+static inline Vec
+set_dwords (gint32 dword)
+{
+  return vdupq_n_s32 (dword);
+}
+
+/* Bytes or pairs of bytes of two registers in turn, from the lower or upper half of each. */
+static inline Vec
+zip_low8 (Vec a, Vec b)
+{
+  return vreinterpretq_s32_u8 (vzip1q_u8 (bytes_of (a), bytes_of (b)));
+}
+
+static inline Vec
+zip_high8 (Vec a, Vec b)
+{
+  return vreinterpretq_s32_u8 (vzip2q_u8 (bytes_of (a), bytes_of (b)));
+}
+
+static inline Vec
+zip_low16 (Vec a, Vec b)
+{
+  return vreinterpretq_s32_u16 (vzip1q_u16 (pairs_of (a), pairs_of (b)));
+}
+
+static inline Vec
+zip_high16 (Vec a, Vec b)
+{
+  return vreinterpretq_s32_u16 (vzip2q_u16 (pairs_of (a), pairs_of (b)));
+}
+
+/* The weights of rows 0, 1, 2 for rows 1, 2, 3. */
+static inline Vec
+next_row (Vec weights)
+{
+  return vshlq_n_s32 (weights, 8);
+}
+
+/* Four bytes of activations in every lane. */
+static inline Vec
+broadcast (const guint8 *at)
+{
+  gint32 four;
+  memcpy (&four, at, sizeof four);
+  return vdupq_n_s32 (four);
+}
+
+static inline Vec
+flipped (Vec codes, Vec flip)
+{
+  return veorq_s32 (codes, flip);
+}
+
+/* @sums + products of signed @codes and @weights, four to a lane. Two products fit 16 bits where weights are -127..127. */
+static inline Vec
+dot (Vec sums, Vec codes, Vec weights)
+{
+  const int8x16_t a = vreinterpretq_s8_s32 (codes), w = vreinterpretq_s8_s32 (weights);
+#ifdef __ARM_FEATURE_DOTPROD
+  return vdotq_s32 (sums, a, w);
+#else
+  const int16x8_t low = vmull_s8 (vget_low_s8 (a), vget_low_s8 (w)), high = vmull_high_s8 (a, w);
+  return vpadalq_s16 (sums, vpaddq_s16 (low, high));
+#endif
+}
+
+static inline Narrow
+narrow_of (const SlInt8Output *output)
+{
+  return (Narrow){ vdupq_n_s16 (output->zero_point), vdupq_n_u8 (output->lo), vdupq_n_u8 (output->hi), vdupq_n_u8 (output->flip) };
+}
+
+static inline Vec
+scaled (Vec sums, VecF scale)
+{
+  return vcvtnq_s32_f32 (vmulq_f32 (vcvtq_f32_s32 (sums), scale));
+}
+
+/* Four registers of scaled sums as codes, those of x[0] first. */
+static inline Vec
+to_codes (const Narrow *narrow, const Vec x[4])
+{
+  const int16x8_t x01 = vqaddq_s16 (vcombine_s16 (vqmovn_s32 (x[0]), vqmovn_s32 (x[1])), narrow->zero_point);
+  const int16x8_t x23 = vqaddq_s16 (vcombine_s16 (vqmovn_s32 (x[2]), vqmovn_s32 (x[3])), narrow->zero_point);
+  const uint8x16_t codes = vcombine_u8 (vqmovun_s16 (x01), vqmovun_s16 (x23));
+  return vreinterpretq_s32_u8 (veorq_u8 (vminq_u8 (vmaxq_u8 (codes, narrow->lo), narrow->hi), narrow->flip));
+}
+
+static inline Vec
+in_order (Vec codes)
+{
+  return codes;
+}
+
+/* The first @n bytes of a register. Loads read a whole one, which the padding of tensors allows. */
+static inline Mask
+mask_of (gint32 n)
+{
+  return n;
+}
+
+static inline Vec
+load_some (Mask mask, const guint8 *at)
+{
+  return load (at);
+}
+
+static inline void
+store_some (guint8 *at, Mask mask, Vec codes)
+{
+  guint8 bytes[VEC_BYTES];
+  if (mask >= VEC_BYTES) {
+    vst1q_u8 (at, bytes_of (codes));
+    return;
+  }
+  vst1q_u8 (bytes, bytes_of (codes));
+  memcpy (at, bytes, (gsize) mask);
+}
+
+/* The @k-th of the four parts of @codes: one register's results, of which the first @left are wanted. */
+static inline __attribute__ ((always_inline)) void
+store_one (guint8 *c, gint32 left, const gint k, Vec codes)
+{
+  const gint32 part = k == 0   ? vgetq_lane_s32 (codes, 0)
+                      : k == 1 ? vgetq_lane_s32 (codes, 1)
+                      : k == 2 ? vgetq_lane_s32 (codes, 2)
+                               : vgetq_lane_s32 (codes, 3);
+  if (left > 0)
+    memcpy (c, &part, (gsize) MIN (left, LANES));
+}
+
+/* Half of @codes: the results of two registers. */
+static inline __attribute__ ((always_inline)) void
+store_pair (guint8 *c, const gint half, Vec codes)
+{
+  vst1_u8 (c, half ? vget_high_u8 (bytes_of (codes)) : vget_low_u8 (bytes_of (codes)));
+}
+
+/* For addition: LANES codes of each side, weighted and shifted. */
+static inline Vec
+widened (const guint8 *at)
+{
+  guint32 four;
+  memcpy (&four, at, sizeof four);
+  return vreinterpretq_s32_u32 (vmovl_u16 (vget_low_u16 (vmovl_u8 (vcreate_u8 (four)))));
+}
+
+static inline Vec
+weighted_sum (const SlInt8Add *add, const guint8 *a, const guint8 *b, Vec flip)
+{
+  const Vec sum = vmlaq_n_s32 (vdupq_n_s32 (add->bias), veorq_s32 (widened (a), flip), add->a);
+  return vshlq_s32 (vmlaq_n_s32 (sum, veorq_s32 (widened (b), flip), add->b), vdupq_n_s32 (-add->shift));
+}
+
+#endif
+
+#endif

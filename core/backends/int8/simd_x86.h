@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The registers that the x86 loops are written in. They are compiled once for each instruction set: AVX-512 with VNNI,
+ * 256-bit VNNI in the encoding of AVX-VNNI, the same in that of AVX-512, and AVX2. AVX2 has no byte product that
+ * cannot overflow, so there weights and activations are int16.
+ */
+#ifndef SL_CORE_BACKENDS_INT8_SIMD_X86_H
+#define SL_CORE_BACKENDS_INT8_SIMD_X86_H
+
+#include "core/backends/int8/isa.h"
+
+#ifdef __AVX2__
+#include <immintrin.h>
+#include <string.h>
+
+#if defined(SL_INT8_FOR_AVX512)
+#define SL_SIMD(name) name##_avx512
+#define LANES 16
+#define MAX_ROWS 13
+/* Steps of the deepest layers whose results are packed between the steps of the next tile; their activations need no flip. */
+#define MAX_SHALLOW 24
+#define V(name) _mm512_##name
+#define V_SI(name) _mm512_##name##_si512
+typedef __m512i Vec;
+typedef __m512 VecF;
+typedef __mmask64 Mask;
+#else
+#define LANES 8
+#define MAX_ROWS 6
+#define V(name) _mm256_##name
+#define V_SI(name) _mm256_##name##_si256
+typedef __m256i Vec;
+typedef __m256 VecF;
+typedef gint32 Mask;
+#if defined(SL_INT8_FOR_AVXVNNI)
+#define SL_SIMD(name) name##_avxvnni
+#elif defined(SL_INT8_FOR_VNNI256)
+#define SL_SIMD(name) name##_vnni256
+#else
+#define SL_SIMD(name) name##_avx2
+#define WIDE
+#endif
+#endif
+
+/* Bytes of a register. */
+#define VEC_BYTES (4 * LANES)
+
+/** SlInt8Output in registers. */
+typedef struct
+{
+  Vec zero_point, lo, hi, flip;
+  gboolean plain, limited; /* zero point 0 and all codes; not all codes */
+} Narrow;
+
+static inline Vec
+load (const void *at)
+{
+  return V_SI (loadu) ((const Vec *) at);
+}
+
+static inline VecF
+load_floats (const gfloat *at)
+{
+  return V (loadu_ps) (at);
+}
+
+static inline Vec
+set_bytes (guint8 byte)
+{
+  return V (set1_epi8) ((char) byte);
+}
+
+static inline Vec
+set_dwords (gint32 dword)
+{
+  return V (set1_epi32) (dword);
+}
+
+/* Bytes or pairs of bytes of two registers in turn, from the lower or upper half of each 128-bit lane. */
+static inline Vec
+zip_low8 (Vec a, Vec b)
+{
+  return V (unpacklo_epi8) (a, b);
+}
+
+static inline Vec
+zip_high8 (Vec a, Vec b)
+{
+  return V (unpackhi_epi8) (a, b);
+}
+
+static inline Vec
+zip_low16 (Vec a, Vec b)
+{
+  return V (unpacklo_epi16) (a, b);
+}
+
+static inline Vec
+zip_high16 (Vec a, Vec b)
+{
+  return V (unpackhi_epi16) (a, b);
+}
+
+/* The weights of rows 0, 1, 2 for rows 1, 2, 3. */
+static inline Vec
+next_row (Vec weights)
+{
+  return V (slli_epi32) (weights, 8);
+}
+
+/* Four bytes of activations in every lane. */
+static inline Vec
+broadcast (const guint8 *at)
+{
+  gint32 four;
+  memcpy (&four, at, sizeof four);
+  return V (set1_epi32) (four);
+}
+
+static inline Vec
+flipped (Vec codes, Vec flip)
+{
+  return V_SI (xor) (codes, flip);
+}
+
+/* @sums + products of @codes, unsigned (AVX2: int16), and @weights, four (AVX2: two) to a lane. */
+static inline Vec
+dot (Vec sums, Vec codes, Vec weights)
+{
+#if defined(WIDE)
+  return _mm256_add_epi32 (sums, _mm256_madd_epi16 (codes, weights));
+#elif defined(SL_INT8_FOR_AVXVNNI)
+  return _mm256_dpbusd_avx_epi32 (sums, codes, weights);
+#else
+  return V (dpbusd_epi32) (sums, codes, weights);
+#endif
+}
+
+static inline Narrow
+narrow_of (const SlInt8Output *output)
+{
+  return (Narrow){ V (set1_epi16) (output->zero_point),
+                   V (set1_epi8) ((char) output->lo),
+                   V (set1_epi8) ((char) output->hi),
+                   V (set1_epi8) ((char) output->flip),
+                   output->zero_point == 0 && output->lo == 0 && output->hi == 255,
+                   output->lo > 0 || output->hi < 255 };
+}
+
+/* Layers are refused whose scaled sums could reach 2^30, so that this never overflows. */
+static inline Vec
+scaled (Vec sums, VecF scale)
+{
+  return V (cvtps_epi32) (V (mul_ps) (V (cvtepi32_ps) (sums), scale));
+}
+
+/* Four registers of scaled sums as codes; each 128-bit lane holds four of x[0], of x[1], of x[2], of x[3]. */
+static inline Vec
+to_codes (const Narrow *narrow, const Vec x[4])
+{
+  const Vec x01 = V (packs_epi32) (x[0], x[1]), x23 = V (packs_epi32) (x[2], x[3]);
+  if (narrow->plain)
+    return V_SI (xor) (V (packus_epi16) (x01, x23), narrow->flip);
+  Vec codes = V (packus_epi16) (V (adds_epi16) (x01, narrow->zero_point), V (adds_epi16) (x23, narrow->zero_point));
+  if (narrow->limited)
+    codes = V (min_epu8) (V (max_epu8) (codes, narrow->lo), narrow->hi);
+  return V_SI (xor) (codes, narrow->flip);
+}
+
+/* The same with those of x[0] first, then those of x[1] and so on. */
+static inline Vec
+in_order (Vec codes)
+{
+#ifdef SL_INT8_FOR_AVX512
+  return _mm512_permutexvar_epi32 (_mm512_setr_epi32 (0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), codes);
+#else
+  return _mm256_permutevar8x32_epi32 (codes, _mm256_setr_epi32 (0, 4, 1, 5, 2, 6, 3, 7));
+#endif
+}
+
+/* The first @n bytes of a register, and the loads and stores of as many. Without masks loads read a whole register, which the padding
+ * of tensors allows. */
+static inline Mask
+mask_of (gint32 n)
+{
+#ifdef SL_INT8_FOR_AVX512
+  return n >= VEC_BYTES ? ~(__mmask64) 0 : ((__mmask64) 1 << n) - 1;
+#else
+  return n;
+#endif
+}
+
+static inline Vec
+load_some (Mask mask, const guint8 *at)
+{
+#ifdef SL_INT8_FOR_AVX512
+  return _mm512_maskz_loadu_epi8 (mask, at);
+#else
+  return load (at);
+#endif
+}
+
+static inline void
+store_some (guint8 *at, Mask mask, Vec codes)
+{
+#ifdef SL_INT8_FOR_AVX512
+  _mm512_mask_storeu_epi8 (at, mask, codes);
+#else
+  guint8 bytes[VEC_BYTES];
+  if (mask >= VEC_BYTES) {
+    _mm256_storeu_si256 ((__m256i *) at, codes);
+    return;
+  }
+  _mm256_storeu_si256 ((__m256i *) bytes, codes);
+  memcpy (at, bytes, (gsize) mask);
+#endif
+}
+
+/* The @k-th of the four parts of @codes that in_order() gave: one register's results, of which the first @left are wanted. */
+static inline __attribute__ ((always_inline)) void
+store_one (guint8 *c, gint32 left, const gint k, Vec codes)
+{
+#ifdef SL_INT8_FOR_AVX512
+  const __m128i bytes = k == 0   ? _mm512_castsi512_si128 (codes)
+                        : k == 1 ? _mm512_extracti32x4_epi32 (codes, 1)
+                        : k == 2 ? _mm512_extracti32x4_epi32 (codes, 2)
+                                 : _mm512_extracti32x4_epi32 (codes, 3);
+  if (left >= LANES)
+    _mm_storeu_si128 ((__m128i *) c, bytes);
+  else if (left > 0)
+    _mm_mask_storeu_epi8 (c, (__mmask16) ((1u << left) - 1), bytes);
+#else
+  const __m128i pair = k < 2 ? _mm256_castsi256_si128 (codes) : _mm256_extracti128_si256 (codes, 1);
+  const gint64 bytes = k % 2 == 0 ? _mm_cvtsi128_si64 (pair) : _mm_extract_epi64 (pair, 1);
+  if (left > 0)
+    memcpy (c, &bytes, (gsize) MIN (left, LANES));
+#endif
+}
+
+/* Half of @codes: the results of two registers. */
+static inline __attribute__ ((always_inline)) void
+store_pair (guint8 *c, const gint half, Vec codes)
+{
+#ifdef SL_INT8_FOR_AVX512
+  _mm256_storeu_si256 ((__m256i *) c, half == 0 ? _mm512_castsi512_si256 (codes) : _mm512_extracti64x4_epi64 (codes, 1));
+#else
+  _mm_storeu_si128 ((__m128i *) c, half == 0 ? _mm256_castsi256_si128 (codes) : _mm256_extracti128_si256 (codes, 1));
+#endif
+}
+
+/* For addition: LANES codes of each side, weighted and shifted. */
+static inline Vec
+widened (const guint8 *at)
+{
+#ifdef SL_INT8_FOR_AVX512
+  return _mm512_cvtepu8_epi32 (_mm_loadu_si128 ((const __m128i *) at));
+#else
+  return _mm256_cvtepu8_epi32 (_mm_loadl_epi64 ((const __m128i *) at));
+#endif
+}
+
+static inline Vec
+weighted_sum (const SlInt8Add *add, const guint8 *a, const guint8 *b, Vec flip)
+{
+  const Vec x = V (mullo_epi32) (V_SI (xor) (widened (a), flip), V (set1_epi32) (add->a));
+  const Vec y = V (mullo_epi32) (V_SI (xor) (widened (b), flip), V (set1_epi32) (add->b));
+  return V (sra_epi32) (V (add_epi32) (V (add_epi32) (x, y), V (set1_epi32) (add->bias)), _mm_cvtsi32_si128 (add->shift));
+}
+
+#endif
+
+#endif

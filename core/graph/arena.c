@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Bump allocator in chunks; large requests get a chunk of their own. */
+#include "core/graph/arena.h"
+
+#include <string.h>
+
+#define CHUNK_BYTES 16384
+#define ALIGN 16
+
+typedef struct _Chunk Chunk;
+struct _Chunk
+{
+  Chunk *next;
+  gsize size, used;
+  guint8 *data;
+};
+
+struct _SlArena
+{
+  Chunk *head;
+  gsize chunk_bytes, used;
+};
+
+SlArena *
+sl_arena_new (void)
+{
+  return sl_arena_new_sized (CHUNK_BYTES);
+}
+
+SlArena *
+sl_arena_new_sized (gsize chunk)
+{
+  SlArena *arena = g_new0 (SlArena, 1);
+  arena->chunk_bytes = chunk;
+  return arena;
+}
+
+void
+sl_arena_free (SlArena *arena)
+{
+  if (arena == NULL)
+    return;
+  for (Chunk *chunk = arena->head; chunk != NULL;) {
+    Chunk *next = chunk->next;
+    g_free (chunk->data);
+    g_free (chunk);
+    chunk = next;
+  }
+  g_free (arena);
+}
+
+void *
+sl_arena_alloc (SlArena *arena, gsize bytes)
+{
+  g_assert (bytes < G_MAXSIZE / 2);
+  const gsize need = (MAX (bytes, 1) + ALIGN - 1) / ALIGN * ALIGN;
+  Chunk *chunk = arena->head;
+  if (chunk == NULL || chunk->size - chunk->used < need) {
+    chunk = g_new0 (Chunk, 1);
+    chunk->size = MAX (need, arena->chunk_bytes);
+    chunk->data = g_malloc0 (chunk->size);
+    /* A large request leaves the rest of the chunk at hand to those after it. */
+    const gboolean behind = need > arena->chunk_bytes && arena->head != NULL;
+    chunk->next = behind ? arena->head->next : arena->head;
+    *(behind ? &arena->head->next : &arena->head) = chunk;
+  }
+  void *memory = chunk->data + chunk->used;
+  chunk->used += need;
+  arena->used += need;
+  return memory;
+}
+
+void *
+sl_arena_memdup (SlArena *arena, const void *data, gsize bytes)
+{
+  void *copy = sl_arena_alloc (arena, bytes);
+  if (bytes > 0)
+    memcpy (copy, data, bytes);
+  return copy;
+}
+
+const char *
+sl_arena_strndup (SlArena *arena, const char *text, gsize length)
+{
+  char *copy = sl_arena_alloc (arena, length + 1);
+  if (length > 0)
+    memcpy (copy, text, length);
+  return copy;
+}
+
+const char *
+sl_arena_strdup (SlArena *arena, const char *text)
+{
+  return text == NULL ? "" : sl_arena_strndup (arena, text, strlen (text));
+}
+
+gsize
+sl_arena_used (const SlArena *arena)
+{
+  return arena->used;
+}

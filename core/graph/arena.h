@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Bump allocator: everything a graph owns is allocated here and freed at once.
+ */
+#ifndef SL_CORE_GRAPH_ARENA_H
+#define SL_CORE_GRAPH_ARENA_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct _SlArena SlArena;
+
+SlArena *sl_arena_new (void);
+/** sl_arena_new_sized: one that asks the heap for @chunk bytes at a time; for few and small or for large requests. */
+SlArena *sl_arena_new_sized (gsize chunk);
+void sl_arena_free (SlArena *arena);
+/** sl_arena_alloc: zeroed memory, aligned to 16 bytes, valid until the arena is freed. Never NULL. */
+void *sl_arena_alloc (SlArena *arena, gsize bytes);
+/** sl_arena_memdup: a copy of @bytes bytes at @data. */
+void *sl_arena_memdup (SlArena *arena, const void *data, gsize bytes);
+/** sl_arena_strdup: a copy of @text; "" for NULL. */
+const char *sl_arena_strdup (SlArena *arena, const char *text);
+/** sl_arena_strndup: a NUL-terminated copy of at most @length bytes. */
+const char *sl_arena_strndup (SlArena *arena, const char *text, gsize length);
+/** sl_arena_used: bytes handed out so far. */
+gsize sl_arena_used (const SlArena *arena);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlArena, sl_arena_free)
+
+G_END_DECLS
+
+#endif

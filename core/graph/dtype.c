@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Element types as one table. */
+#include "core/graph/dtype.h"
+
+typedef struct
+{
+  const char *name;
+  guint8 size;
+  gint32 lo, hi; /* codes; 0, 0 for types without a 32-bit code range */
+} Row;
+
+static const Row rows[SL_DTYPE_COUNT] = {
+  [SL_DTYPE_F32] = { "float32", 4, 0, 0 },          [SL_DTYPE_F16] = { "float16", 2, 0, 0 },
+  [SL_DTYPE_F64] = { "float64", 8, 0, 0 },          [SL_DTYPE_I8] = { "int8", 1, G_MININT8, G_MAXINT8 },
+  [SL_DTYPE_U8] = { "uint8", 1, 0, G_MAXUINT8 },    [SL_DTYPE_I16] = { "int16", 2, G_MININT16, G_MAXINT16 },
+  [SL_DTYPE_U16] = { "uint16", 2, 0, G_MAXUINT16 }, [SL_DTYPE_I32] = { "int32", 4, G_MININT32, G_MAXINT32 },
+  [SL_DTYPE_U32] = { "uint32", 4, 0, 0 },           [SL_DTYPE_I64] = { "int64", 8, 0, 0 },
+  [SL_DTYPE_U64] = { "uint64", 8, 0, 0 },           [SL_DTYPE_BOOL] = { "bool", 1, 0, 1 },
+};
+
+gsize
+sl_dtype_size (SlDtype dtype)
+{
+  return (guint) dtype < SL_DTYPE_COUNT ? rows[dtype].size : 0;
+}
+
+const char *
+sl_dtype_name (SlDtype dtype)
+{
+  if ((guint) dtype >= SL_DTYPE_COUNT || rows[dtype].name == NULL)
+    return "invalid";
+  return rows[dtype].name;
+}
+
+SlDtype
+sl_dtype_from_name (const char *name)
+{
+  for (guint i = 1; i < SL_DTYPE_COUNT; i++)
+    if (g_strcmp0 (name, rows[i].name) == 0)
+      return (SlDtype) i;
+  return SL_DTYPE_INVALID;
+}
+
+gboolean
+sl_dtype_code_range (SlDtype dtype, gint32 *lo, gint32 *hi)
+{
+  if ((guint) dtype >= SL_DTYPE_COUNT || rows[dtype].hi == 0)
+    return FALSE;
+  *lo = rows[dtype].lo;
+  *hi = rows[dtype].hi;
+  return TRUE;
+}

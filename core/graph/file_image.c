@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * An anonymous mapping, filled by pread() and read-only afterwards, and a flag for each of its pages. The file stays open, so that
+ * pages come back from the file that was read, also when another has its name by then.
+ */
+#include "core/graph/file_image.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/error.h"
+#include "core/graph/tensor.h"
+
+/* Filesystems stamp files with the time of the last timer tick, up to 10 ms ago: two writes within a tick look like one. */
+#define TICK_NS (20 * G_GINT64_CONSTANT (1000000))
+
+/* Flags of a page. */
+enum
+{
+  PAGE_KEPT = 1,  /* some session reads it while it runs */
+  PAGE_SPARE = 2, /* may go when nobody uses the image */
+  PAGE_GONE = 4,  /* reads as zeros now */
+};
+
+struct _SlFileImage
+{
+  gatomicrefcount refs;
+  int fd;
+  SlFileStamp stamp;
+  guint8 *data;
+  gsize size, mapped, page;
+  GMutex lock;
+  guint users;   /* lock */
+  guint8 *pages; /* lock: PAGE_ flags */
+};
+
+static gint64
+nanoseconds (const struct timespec *time)
+{
+  return (gint64) time->tv_sec * 1000000000 + time->tv_nsec;
+}
+
+void
+sl_file_stamp_init (SlFileStamp *stamp, const struct stat *info)
+{
+  struct timespec now;
+  clock_gettime (CLOCK_REALTIME, &now);
+  *stamp = (SlFileStamp){
+    .device = (guint64) info->st_dev,
+    .inode = (guint64) info->st_ino,
+    .size = (gint64) info->st_size,
+    .written = nanoseconds (&info->st_mtim),
+    .changed = nanoseconds (&info->st_ctim),
+    .seen = nanoseconds (&now),
+  };
+}
+
+gboolean
+sl_file_stamp_read (const char *path, SlFileStamp *stamp)
+{
+  struct stat info;
+  if (stat (path, &info) != 0)
+    return FALSE;
+  sl_file_stamp_init (stamp, &info);
+  return TRUE;
+}
+
+gboolean
+sl_file_stamp_same_content (const SlFileStamp *a, const SlFileStamp *b)
+{
+  return a->device == b->device && a->inode == b->inode && a->size == b->size && a->written == b->written;
+}
+
+/* A time to come is of a clock that is wrong, and no such moment. */
+gboolean
+sl_file_stamp_is_fresh (const SlFileStamp *stamp)
+{
+  return stamp->seen >= stamp->written && stamp->seen - stamp->written < TICK_NS;
+}
+
+static gboolean
+stamp_of (int fd, SlFileStamp *stamp)
+{
+  struct stat info;
+  if (fstat (fd, &info) != 0)
+    return FALSE;
+  sl_file_stamp_init (stamp, &info);
+  return TRUE;
+}
+
+/* FALSE when the file ends before, or cannot be read. */
+static gboolean
+read_range (const SlFileImage *image, gsize from, gsize to, GError **error)
+{
+  while (from < to) {
+    const gssize n = pread (image->fd, image->data + from, to - from, (off_t) from);
+    if (n > 0)
+      from += (gsize) n;
+    else if (n == 0 || errno != EINTR) {
+      g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "cannot read byte %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT ": %s", from, image->size,
+                   n == 0 ? "the file was cut short" : g_strerror (errno));
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static gboolean
+unchanged (const SlFileImage *image)
+{
+  SlFileStamp now;
+  return stamp_of (image->fd, &now) && sl_file_stamp_same_content (&now, &image->stamp);
+}
+
+/* Whether the file still has the bytes that were read. */
+static gboolean
+read_again (const SlFileImage *image)
+{
+  guint8 again[16384];
+  for (gsize at = 0; at < image->size;) {
+    const gssize n = pread (image->fd, again, MIN (sizeof again, image->size - at), (off_t) at);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0 || memcmp (again, image->data + at, (gsize) n) != 0)
+      return FALSE;
+    at += (gsize) n;
+  }
+  return TRUE;
+}
+
+static gboolean
+fill (SlFileImage *image, gboolean *torn, GError **error)
+{
+  g_autoptr (GError) failed = NULL;
+  const gboolean good = read_range (image, 0, image->size, &failed);
+  *torn = !unchanged (image) || (good && sl_file_stamp_is_fresh (&image->stamp) && !read_again (image));
+  if (good && !*torn) {
+    mprotect (image->data, image->mapped, PROT_READ);
+    return TRUE;
+  }
+  if (*torn)
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "the file was written to while it was read; write a new file beside it and rename that");
+  else
+    g_propagate_error (error, g_steal_pointer (&failed));
+  return FALSE;
+}
+
+static gboolean
+allocate (SlFileImage *image, GError **error)
+{
+  image->page = (gsize) sysconf (_SC_PAGESIZE);
+  image->size = (gsize) image->stamp.size;
+  image->mapped = (image->size + SL_TENSOR_PADDING + image->page - 1) / image->page * image->page;
+  void *data = mmap (NULL, image->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no memory for the %" G_GSIZE_FORMAT " bytes of the file", image->size);
+    return FALSE;
+  }
+  image->data = data;
+  image->pages = g_new0 (guint8, image->mapped / image->page);
+  return TRUE;
+}
+
+SlFileImage *
+sl_file_image_new (int fd, SlFileStamp *stamp, gboolean *torn, GError **error)
+{
+  g_autoptr (SlFileImage) image = g_new0 (SlFileImage, 1);
+  g_atomic_ref_count_init (&image->refs);
+  g_mutex_init (&image->lock);
+  image->fd = fd;
+  *torn = FALSE;
+  if (!stamp_of (fd, &image->stamp)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s", g_strerror (errno));
+    return NULL;
+  }
+  if (!allocate (image, error) || !fill (image, torn, error))
+    return NULL;
+  *stamp = image->stamp;
+  return g_steal_pointer (&image);
+}
+
+SlFileImage *
+sl_file_image_ref (SlFileImage *image)
+{
+  g_atomic_ref_count_inc (&image->refs);
+  return image;
+}
+
+void
+sl_file_image_unref (SlFileImage *image)
+{
+  if (image == NULL || !g_atomic_ref_count_dec (&image->refs))
+    return;
+  if (image->data != NULL)
+    munmap (image->data, image->mapped);
+  close (image->fd);
+  g_free (image->pages);
+  g_mutex_clear (&image->lock);
+  g_free (image);
+}
+
+static void
+drop_bytes (gpointer image)
+{
+  sl_file_image_unref (image);
+}
+
+GBytes *
+sl_file_image_bytes (SlFileImage *image)
+{
+  return g_bytes_new_with_free_func (image->data, image->size, drop_bytes, sl_file_image_ref (image));
+}
+
+/* One past the last page of those from @first on whose flags under @mask are @flags. */
+static gsize
+run_end (const SlFileImage *image, gsize first, gsize end, guint8 mask, guint8 flags)
+{
+  while (first < end && (image->pages[first] & mask) == flags)
+    first++;
+  return first;
+}
+
+/* With the lock, and no other user: gives spare pages of @first..@end back to the system. */
+static void
+give_back (SlFileImage *image, gsize first, gsize end)
+{
+  const guint8 mask = PAGE_KEPT | PAGE_SPARE | PAGE_GONE;
+  for (gsize i = first; i < end; i++) {
+    const gsize stop = run_end (image, i, end, mask, PAGE_SPARE);
+    if (stop == i || madvise (image->data + i * image->page, (stop - i) * image->page, MADV_DONTNEED) != 0)
+      continue;
+    for (; i < stop; i++)
+      image->pages[i] |= PAGE_GONE;
+  }
+}
+
+/* With the lock. */
+static gboolean
+bring_back (SlFileImage *image, GError **error)
+{
+  const gsize n = image->mapped / image->page;
+  gboolean good = TRUE, any = FALSE;
+  for (gsize i = run_end (image, 0, n, PAGE_GONE, 0); good && i < n; i = run_end (image, i, n, PAGE_GONE, 0)) {
+    if (!any && (!unchanged (image) || mprotect (image->data, image->mapped, PROT_READ | PROT_WRITE) != 0))
+      good = FALSE;
+    any = TRUE;
+    const gsize stop = run_end (image, i, n, PAGE_GONE, PAGE_GONE);
+    good = good && read_range (image, i * image->page, MIN (stop * image->page, image->size), NULL);
+    for (; good && i < stop; i++)
+      image->pages[i] &= (guint8) ~PAGE_GONE;
+  }
+  if (!any)
+    return TRUE;
+  mprotect (image->data, image->mapped, PROT_READ);
+  if (good && unchanged (image))
+    return TRUE;
+  for (gsize i = 0; i < n; i++)
+    image->pages[i] |= (image->pages[i] & (PAGE_SPARE | PAGE_KEPT)) == PAGE_SPARE ? PAGE_GONE : 0;
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+               "the model file has changed since it was loaded, and its weights are needed once more; load the model again");
+  return FALSE;
+}
+
+gboolean
+sl_file_image_use (SlFileImage *image, GError **error)
+{
+  g_mutex_lock (&image->lock);
+  const gboolean good = bring_back (image, error);
+  image->users += good;
+  g_mutex_unlock (&image->lock);
+  return good;
+}
+
+/* The pages that hold some of the bytes, or, @whole, nothing but those. */
+static gboolean
+find_pages (const SlFileImage *image, const void *data, gsize bytes, gboolean whole, gsize *first, gsize *end)
+{
+  const guintptr start = (guintptr) image->data, at = (guintptr) data;
+  if (at < start || at - start >= image->size || bytes == 0)
+    return FALSE;
+  const gsize from = at - start, to = from + MIN (bytes, image->size - from), round = image->page - 1;
+  *first = (whole ? from + round : from) / image->page;
+  *end = (whole ? to : to + round) / image->page;
+  return *first < *end;
+}
+
+static void
+flag (SlFileImage *image, const void *data, gsize bytes, guint8 flags)
+{
+  gsize first, end;
+  const gboolean spare = flags == PAGE_SPARE;
+  if (!find_pages (image, data, bytes, spare, &first, &end))
+    return;
+  g_mutex_lock (&image->lock);
+  for (gsize i = first; i < end; i++)
+    image->pages[i] |= flags;
+  if (spare && image->users == 1)
+    give_back (image, first, end);
+  g_mutex_unlock (&image->lock);
+}
+
+void
+sl_file_image_keep (SlFileImage *image, const void *data, gsize bytes)
+{
+  flag (image, data, bytes, PAGE_KEPT);
+}
+
+void
+sl_file_image_spare (SlFileImage *image, const void *data, gsize bytes)
+{
+  flag (image, data, bytes, PAGE_SPARE);
+}
+
+void
+sl_file_image_done (SlFileImage *image)
+{
+  g_mutex_lock (&image->lock);
+  image->users--;
+  if (image->users == 0)
+    give_back (image, 0, image->mapped / image->page);
+  g_mutex_unlock (&image->lock);
+}
+
+gsize
+sl_file_image_resident (SlFileImage *image)
+{
+  gsize pages = 0;
+  g_mutex_lock (&image->lock);
+  for (gsize i = 0; i < image->mapped / image->page; i++)
+    pages += (image->pages[i] & PAGE_GONE) == 0;
+  g_mutex_unlock (&image->lock);
+  return pages * image->page;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The bytes of a model file in memory of our own. A mapping of the file would be cheaper to make, but whoever overwrites or
+ * truncates the file then changes the weights of a running model, or ends the process with SIGBUS.
+ *
+ * Weights that sessions have packed are not read again until the next session of that graph is made, so their pages are given back
+ * to the system meanwhile and read from the file again when needed, provided that the file is still the same.
+ */
+#ifndef SL_CORE_GRAPH_FILE_IMAGE_H
+#define SL_CORE_GRAPH_FILE_IMAGE_H
+
+#include <glib.h>
+#include <sys/stat.h>
+
+G_BEGIN_DECLS
+
+/**
+ * SlFileStamp: tells files, and states of one file, apart without reading them.
+ * @size: bytes
+ * @written, @changed: last change of the content, and of content, name or permissions; nanoseconds since 1970
+ * @seen: when this was asked for
+ */
+typedef struct
+{
+  guint64 device, inode;
+  gint64 size, written, changed, seen;
+} SlFileStamp;
+
+void sl_file_stamp_init (SlFileStamp *stamp, const struct stat *info);
+/** sl_file_stamp_read: follows links; FALSE when there is no such file. */
+gboolean sl_file_stamp_read (const char *path, SlFileStamp *stamp);
+/** sl_file_stamp_same_content: the same file, and nothing was written to it; its name and permissions may have changed. */
+gboolean sl_file_stamp_same_content (const SlFileStamp *a, const SlFileStamp *b);
+
+/** sl_file_stamp_is_fresh: whether the file had been written to a moment before, so that another write may not show. */
+gboolean sl_file_stamp_is_fresh (const SlFileStamp *stamp);
+
+typedef struct _SlFileImage SlFileImage;
+
+/**
+ * sl_file_image_new:
+ * @fd: (transfer full): a regular file, open for reading
+ * @stamp: (out): the state of the file that was read
+ *
+ * Reads the whole file; twice when it is fresh, since its time of change cannot tell then whether it was written to meanwhile.
+ *
+ * Returns: (transfer full): NULL with SL_ERROR_OPEN when the file was written to meanwhile (*@torn is then TRUE) or cannot be
+ *   read, and SL_ERROR_LIMIT when there is no memory
+ */
+SlFileImage *sl_file_image_new (int fd, SlFileStamp *stamp, gboolean *torn, GError **error);
+SlFileImage *sl_file_image_ref (SlFileImage *image);
+void sl_file_image_unref (SlFileImage *image);
+/** sl_file_image_bytes: (transfer full): all bytes; keeps the image alive. SL_TENSOR_PADDING readable ones follow them. */
+GBytes *sl_file_image_bytes (SlFileImage *image);
+
+/** sl_file_image_use: makes every byte readable until sl_file_image_done(); any thread, calls nest. FALSE with SL_ERROR_OPEN when
+ *  pages were given back and the file has changed since. */
+gboolean sl_file_image_use (SlFileImage *image, GError **error);
+/** sl_file_image_keep: between these calls: the bytes are read later, too. Outside the image: ignored. */
+void sl_file_image_keep (SlFileImage *image, const void *data, gsize bytes);
+/** sl_file_image_spare: between these calls: nobody reads the bytes until the next sl_file_image_use(). What has been asked to be kept
+ *  is kept. Outside the image: ignored. */
+void sl_file_image_spare (SlFileImage *image, const void *data, gsize bytes);
+void sl_file_image_done (SlFileImage *image);
+/** sl_file_image_resident: bytes that are in memory. */
+gsize sl_file_image_resident (SlFileImage *image);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlFileImage, sl_file_image_unref)
+
+G_END_DECLS
+
+#endif

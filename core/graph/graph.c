@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The graph: tensors and nodes in one arena. Readers fill it through the checked functions here, prepare.c
+ * turns it into something runnable, sessions read it.
+ */
+#include "core/graph/graph.h"
+
+#include <string.h>
+
+#include "core/error.h"
+#include "core/graph/graph_private.h"
+#include "core/ops/ops.h"
+#include "core/graph/work.h"
+#include "core/backends/xnnpack/xnn.h"
+
+SlGraph *
+sl_graph_new (GBytes *bytes)
+{
+  SlGraph *graph = g_new0 (SlGraph, 1);
+  g_atomic_ref_count_init (&graph->refs);
+  graph->bytes = bytes != NULL ? g_bytes_ref (bytes) : NULL;
+  graph->arena = sl_arena_new ();
+  graph->packs = sl_packs_new ();
+  graph->xnn_weights = sl_xnn_weights_new (graph);
+  graph->limit = SL_MAX_TENSOR_BYTES;
+  graph->work_limit = SL_MAX_WORK;
+  graph->tensors = g_array_new (FALSE, TRUE, sizeof (SlTensor));
+  graph->nodes = g_array_new (FALSE, TRUE, sizeof (SlNode));
+  return graph;
+}
+
+SlGraph *
+sl_graph_ref (SlGraph *graph)
+{
+  g_atomic_ref_count_inc (&graph->refs);
+  return graph;
+}
+
+/* Graphs by identity; the table holds no reference to them, and goes with its last entry. */
+static GMutex shared_mutex;
+static GHashTable *shared;
+
+SlGraph *
+sl_graph_share (SlGraph *graph, const char *identity)
+{
+  g_return_val_if_fail (graph->prepared && graph->identity == NULL, graph);
+  g_mutex_lock (&shared_mutex);
+  if (shared == NULL)
+    shared = g_hash_table_new (g_str_hash, g_str_equal);
+  SlGraph *known = g_hash_table_lookup (shared, identity);
+  if (known != NULL) {
+    sl_graph_ref (known);
+  } else {
+    graph->identity = g_strdup (identity);
+    g_hash_table_insert (shared, graph->identity, graph);
+  }
+  g_mutex_unlock (&shared_mutex);
+  if (known == NULL)
+    return graph;
+  sl_graph_unref (graph);
+  return known;
+}
+
+SlGraph *
+sl_graph_find_shared (const char *identity)
+{
+  g_mutex_lock (&shared_mutex);
+  SlGraph *graph = shared != NULL ? g_hash_table_lookup (shared, identity) : NULL;
+  if (graph != NULL)
+    sl_graph_ref (graph);
+  g_mutex_unlock (&shared_mutex);
+  return graph;
+}
+
+/* The last reference goes under the lock, so that nobody finds the graph meanwhile. */
+static gboolean
+drop_reference (SlGraph *graph)
+{
+  if (graph->identity == NULL)
+    return g_atomic_ref_count_dec (&graph->refs);
+  g_mutex_lock (&shared_mutex);
+  const gboolean last = g_atomic_ref_count_dec (&graph->refs);
+  if (last)
+    g_hash_table_remove (shared, graph->identity);
+  if (last && g_hash_table_size (shared) == 0)
+    g_clear_pointer (&shared, g_hash_table_unref);
+  g_mutex_unlock (&shared_mutex);
+  return last;
+}
+
+void
+sl_graph_unref (SlGraph *graph)
+{
+  if (graph == NULL || !drop_reference (graph))
+    return;
+  sl_packs_free (graph->packs);
+  sl_xnn_weights_free (graph->xnn_weights);
+  g_free (graph->identity);
+  g_array_unref (graph->tensors);
+  g_array_unref (graph->nodes);
+  sl_arena_free (graph->arena);
+  if (graph->source != NULL && graph->destroy_source != NULL)
+    graph->destroy_source (graph->source);
+  g_clear_pointer (&graph->bytes, g_bytes_unref);
+  sl_file_image_unref (graph->file);
+  g_free (graph);
+}
+
+void
+sl_graph_set_limit (SlGraph *graph, gsize bytes)
+{
+  graph->limit = bytes > 0 ? bytes : SL_MAX_TENSOR_BYTES;
+}
+
+void
+sl_graph_set_work_limit (SlGraph *graph, guint64 multiply_adds)
+{
+  graph->work_limit = multiply_adds > 0 ? multiply_adds : SL_MAX_WORK;
+}
+
+SlArena *
+sl_graph_arena (SlGraph *graph)
+{
+  return graph->arena;
+}
+
+gint32
+sl_graph_add_tensor (SlGraph *graph, const SlTensor *tensor, GError **error)
+{
+  g_return_val_if_fail (!graph->prepared, -1);
+  if (graph->tensors->len >= SL_MAX_TENSORS) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "more than %d tensors", SL_MAX_TENSORS);
+    return -1;
+  }
+  if (tensor->rank > SL_MAX_RANK) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "tensor '%s' has %u dimensions; at most %d are supported", tensor->name, tensor->rank,
+                 SL_MAX_RANK);
+    return -1;
+  }
+  g_array_append_vals (graph->tensors, tensor, 1);
+  SlTensor *added = &g_array_index (graph->tensors, SlTensor, graph->tensors->len - 1);
+  if (added->name == NULL)
+    added->name = "";
+  return (gint32) graph->tensors->len - 1;
+}
+
+static gboolean
+check_indices (const SlGraph *graph, const char *what, const gint32 *indices, guint n, gint32 lowest, GError **error)
+{
+  for (guint i = 0; i < n; i++) {
+    if (indices[i] >= lowest && indices[i] < (gint32) graph->tensors->len)
+      continue;
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s %u is tensor %d; the model has tensors 0..%d", what, i, indices[i],
+                 (gint) graph->tensors->len - 1);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+check_arity (const SlOp *op, guint index, guint n_inputs, guint n_outputs, GError **error)
+{
+  const guint most = MAX (op->n_outputs, op->max_outputs);
+  if (n_inputs >= op->min_inputs && n_inputs <= op->max_inputs && n_outputs >= op->n_outputs && n_outputs <= most)
+    return TRUE;
+  g_autofree char *outputs = op->n_outputs == most ? g_strdup_printf ("%u", most) : g_strdup_printf ("%u to %u", op->n_outputs, most);
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "node %u %s: expected %u to %u inputs and %s outputs, got %u and %u", index, op->name,
+               op->min_inputs, op->max_inputs, outputs, n_inputs, n_outputs);
+  return FALSE;
+}
+
+gboolean
+sl_graph_add_node (SlGraph *graph, SlOpType type, guint index, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs,
+                   const SlOpParams *params, GError **error)
+{
+  g_return_val_if_fail (!graph->prepared, FALSE);
+  const SlOp *op = sl_op_get (type);
+  g_return_val_if_fail (op != NULL, FALSE);
+
+  if (graph->nodes->len >= SL_MAX_NODES) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "more than %d nodes", SL_MAX_NODES);
+    return FALSE;
+  }
+  if (!check_arity (op, index, n_inputs, n_outputs, error))
+    return FALSE;
+  if (!check_indices (graph, "input", inputs, n_inputs, -1, error) || !check_indices (graph, "output", outputs, n_outputs, 0, error)) {
+    g_prefix_error (error, "node %u %s: ", index, op->name);
+    return FALSE;
+  }
+  SlNode node = { .op = type, .index = index, .n_inputs = n_inputs, .n_outputs = n_outputs };
+  node.inputs = sl_arena_memdup (graph->arena, inputs, n_inputs * sizeof inputs[0]);
+  node.outputs = sl_arena_memdup (graph->arena, outputs, n_outputs * sizeof outputs[0]);
+  node.name = sl_graph_tensor (graph, outputs[0])->name;
+  if (params != NULL)
+    node.params = *params;
+  g_array_append_val (graph->nodes, node);
+  return TRUE;
+}
+
+gboolean
+sl_graph_set_io (SlGraph *graph, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs, GError **error)
+{
+  g_return_val_if_fail (!graph->prepared, FALSE);
+  if (n_inputs < 1 || n_inputs > SL_MAX_IO || n_outputs < 1 || n_outputs > SL_MAX_IO) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model has %u inputs and %u outputs; expected 1 to %d of each", n_inputs, n_outputs,
+                 SL_MAX_IO);
+    return FALSE;
+  }
+  if (!check_indices (graph, "model input", inputs, n_inputs, 0, error)
+      || !check_indices (graph, "model output", outputs, n_outputs, 0, error))
+    return FALSE;
+  graph->n_inputs = n_inputs;
+  graph->n_outputs = n_outputs;
+  memcpy (graph->inputs, inputs, n_inputs * sizeof inputs[0]);
+  memcpy (graph->outputs, outputs, n_outputs * sizeof outputs[0]);
+  return TRUE;
+}
+
+guint
+sl_graph_n_tensors (const SlGraph *graph)
+{
+  return graph->tensors->len;
+}
+
+guint
+sl_graph_n_nodes (const SlGraph *graph)
+{
+  return graph->nodes->len;
+}
+
+const SlTensor *
+sl_graph_tensor (const SlGraph *graph, gint32 index)
+{
+  return &g_array_index (graph->tensors, SlTensor, index);
+}
+
+const SlNode *
+sl_graph_node (const SlGraph *graph, guint index)
+{
+  return &g_array_index (graph->nodes, SlNode, index);
+}
+
+guint
+sl_graph_n_inputs (const SlGraph *graph)
+{
+  return graph->n_inputs;
+}
+
+guint
+sl_graph_n_outputs (const SlGraph *graph)
+{
+  return graph->n_outputs;
+}
+
+gint32
+sl_graph_input (const SlGraph *graph, guint i)
+{
+  return graph->inputs[i];
+}
+
+gint32
+sl_graph_output (const SlGraph *graph, guint i)
+{
+  return graph->outputs[i];
+}
+
+const SlTensor *
+sl_graph_input_tensor (const SlGraph *graph, guint i)
+{
+  return sl_graph_tensor (graph, graph->inputs[i]);
+}
+
+const SlTensor *
+sl_graph_output_tensor (const SlGraph *graph, guint i)
+{
+  return sl_graph_tensor (graph, graph->outputs[i]);
+}
+
+void
+sl_graph_set_file (SlGraph *graph, SlFileImage *file)
+{
+  g_return_if_fail (graph->file == NULL);
+  graph->file = sl_file_image_ref (file);
+}
+
+SlFileImage *
+sl_graph_file (const SlGraph *graph)
+{
+  return graph->file;
+}
+
+void
+sl_graph_set_source (SlGraph *graph, gpointer source, GDestroyNotify destroy)
+{
+  g_return_if_fail (graph->source == NULL);
+  graph->source = source;
+  graph->destroy_source = destroy;
+}
+
+gpointer
+sl_graph_source (const SlGraph *graph)
+{
+  return graph->source;
+}
+
+SlPacks *
+sl_graph_packs (const SlGraph *graph)
+{
+  return graph->packs;
+}
+
+SlXnnWeights *
+sl_graph_xnn_weights (const SlGraph *graph)
+{
+  return graph->xnn_weights;
+}
+
+gsize
+sl_graph_constant_bytes (const SlGraph *graph)
+{
+  gsize total = 0;
+  for (guint i = 0; i < graph->tensors->len; i++)
+    if (sl_graph_tensor (graph, (gint32) i)->data != NULL)
+      total += sl_graph_tensor (graph, (gint32) i)->bytes;
+  return total;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The intermediate representation: tensors and nodes in topological order, in one arena.
+ *
+ * Life of a graph: a reader adds tensors and nodes -> sl_graph_prepare() checks every node, infers every
+ * shape and runs the passes -> it is immutable and shared by any number of sessions. Constants point into
+ * the model file's bytes, which the graph keeps alive.
+ */
+#ifndef SL_CORE_GRAPH_GRAPH_H
+#define SL_CORE_GRAPH_GRAPH_H
+
+#include <glib.h>
+
+#include "core/graph/arena.h"
+#include "core/graph/file_image.h"
+#include "core/graph/op.h"
+#include "core/graph/tensor.h"
+
+G_BEGIN_DECLS
+
+/** Limits on what a file may declare; more is SL_ERROR_LIMIT. */
+#define SL_MAX_TENSORS 65536
+#define SL_MAX_NODES 65536
+#define SL_MAX_OPERANDS 256
+#define SL_MAX_IO 16
+/** Most outputs of one node. */
+#define SL_MAX_OUTPUTS 64
+/** Most multiply-adds that a run of a graph may take, or as much other work, unless sl_graph_set_work_limit() says otherwise. */
+#define SL_MAX_WORK (G_GUINT64_CONSTANT (250) * 1000000000)
+/** Most bytes that all variable tensors of a graph may have together, unless sl_graph_set_limit() says otherwise. */
+#define SL_MAX_TENSOR_BYTES ((gsize) 1 << 30)
+
+/**
+ * SlNode:
+ * @op: what it does
+ * @index: position in the model file, for messages
+ * @name: (not nullable): name of its first output, for messages
+ * @inputs: tensor indices, -1 for an omitted optional input
+ * @outputs: tensor indices
+ */
+typedef struct
+{
+  SlOpType op;
+  guint index;
+  const char *name;
+  guint n_inputs, n_outputs;
+  const gint32 *inputs;
+  const gint32 *outputs;
+  SlOpParams params;
+} SlNode;
+
+typedef struct _SlGraph SlGraph;
+
+/** sl_graph_new: @bytes (transfer none) (nullable): the model file, kept until the graph is freed. */
+SlGraph *sl_graph_new (GBytes *bytes);
+SlGraph *sl_graph_ref (SlGraph *graph);
+void sl_graph_unref (SlGraph *graph);
+
+/* Building: readers only, before sl_graph_prepare(). */
+
+/** sl_graph_arena: (transfer none): where names, scales and copied constants go. */
+SlArena *sl_graph_arena (SlGraph *graph);
+/** sl_graph_add_tensor: copies the struct (its pointers must be the arena's or the file's). Returns its index,
+ *  or -1 with @error set over SL_MAX_TENSORS. */
+gint32 sl_graph_add_tensor (SlGraph *graph, const SlTensor *tensor, GError **error);
+/** sl_graph_add_node: nodes must come in execution order. @inputs and @outputs are copied; indices must exist.
+ *  @index is the node's number in the file. FALSE with @error set otherwise. */
+gboolean sl_graph_add_node (SlGraph *graph, SlOpType op, guint index, const gint32 *inputs, guint n_inputs, const gint32 *outputs,
+                            guint n_outputs, const SlOpParams *params, GError **error);
+/** sl_graph_set_io: which tensors are the graph's inputs and outputs, in the model's order, 1..SL_MAX_IO each. */
+gboolean sl_graph_set_io (SlGraph *graph, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs, GError **error);
+/** sl_graph_set_limit: most bytes of one tensor, and of all variable tensors together; 0 = SL_MAX_TENSOR_BYTES. */
+void sl_graph_set_limit (SlGraph *graph, gsize bytes);
+/** sl_graph_set_work_limit: most multiply-adds a run, or as much other work; 0 = SL_MAX_WORK. */
+void sl_graph_set_work_limit (SlGraph *graph, guint64 multiply_adds);
+/** sl_graph_set_file: (transfer none): what the model file's bytes are of; sessions give back the pages of weights that they packed. */
+void sl_graph_set_file (SlGraph *graph, SlFileImage *file);
+/** sl_graph_set_source: what a reader learned of the file beside the graph; @destroy (nullable) frees it with the graph. */
+void sl_graph_set_source (SlGraph *graph, gpointer source, GDestroyNotify destroy);
+/** sl_graph_prepare: checks nodes, infers shapes, runs the passes. Idempotent. */
+gboolean sl_graph_prepare (SlGraph *graph, GError **error);
+/** sl_graph_quantized_input: (transfer none) (nullable): what the QUANTIZE of a prepared graph's only input makes; NULL when
+ *  there is none, when something else reads the input too, and when its result is an output of the model. */
+const SlTensor *sl_graph_quantized_input (const SlGraph *graph);
+/** sl_graph_skip_input_quantize: makes that tensor the graph's input and drops the QUANTIZE. Before the graph is shared. */
+void sl_graph_skip_input_quantize (SlGraph *graph);
+
+/* Reading: any thread, after sl_graph_prepare(). */
+
+/** sl_graph_share: takes @graph, prepared; returns (transfer full) the living graph that was shared under the same @identity
+ *  before, else @graph, found under it from now on. Sessions of one graph share its packed weights. */
+SlGraph *sl_graph_share (SlGraph *graph, const char *identity);
+/** sl_graph_find_shared: (transfer full) (nullable): the living graph that was shared under @identity. */
+SlGraph *sl_graph_find_shared (const char *identity);
+/** sl_graph_file: (transfer none) (nullable): see sl_graph_set_file(). */
+SlFileImage *sl_graph_file (const SlGraph *graph);
+/** sl_graph_source: (transfer none) (nullable): see sl_graph_set_source(). */
+gpointer sl_graph_source (const SlGraph *graph);
+/** sl_graph_skips_input_quantize: whether sl_graph_skip_input_quantize() was called. */
+gboolean sl_graph_skips_input_quantize (const SlGraph *graph);
+guint sl_graph_n_tensors (const SlGraph *graph);
+guint sl_graph_n_nodes (const SlGraph *graph);
+const SlTensor *sl_graph_tensor (const SlGraph *graph, gint32 index);
+const SlNode *sl_graph_node (const SlGraph *graph, guint index);
+guint sl_graph_n_inputs (const SlGraph *graph);
+guint sl_graph_n_outputs (const SlGraph *graph);
+gint32 sl_graph_input (const SlGraph *graph, guint i);
+gint32 sl_graph_output (const SlGraph *graph, guint i);
+/** sl_graph_input_tensor, sl_graph_output_tensor: the tensor behind the i-th input or output. */
+const SlTensor *sl_graph_input_tensor (const SlGraph *graph, guint i);
+const SlTensor *sl_graph_output_tensor (const SlGraph *graph, guint i);
+/** sl_graph_declared_input_tensor: the i-th input as the model file declares it, also after sl_graph_skip_input_quantize(). */
+const SlTensor *sl_graph_declared_input_tensor (const SlGraph *graph, guint i);
+/** sl_graph_constant_bytes: bytes of all constants (weights). */
+gsize sl_graph_constant_bytes (const SlGraph *graph);
+
+/** sl_graph_n_passes: rewrites that sl_graph_prepare() tries. */
+guint sl_graph_n_passes (const SlGraph *graph);
+/** sl_graph_pass: (transfer none): name of rewrite @i and in how many places it changed the graph. */
+const char *sl_graph_pass (const SlGraph *graph, guint i, guint *changes);
+
+/** sl_op_name: (transfer none): TensorFlow Lite's name of the operator, "CONV_2D". */
+const char *sl_op_name (SlOpType op);
+/** sl_op_supported_names: (transfer container): every supported operator, sorted, NULL-terminated. */
+const char **sl_op_supported_names (void);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlGraph, sl_graph_unref)
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A tensor as the graph sees it: a name, an element type, a shape (outermost dimension first), quantisation
+ * and, for constants, a pointer to its bytes. A tensor owns nothing; the arena of its graph does.
+ *
+ * Quantisation is affine: real = scale * (code - zero_point), as in the TensorFlow Lite 8-bit specification.
+ */
+#ifndef SL_CORE_GRAPH_TENSOR_H
+#define SL_CORE_GRAPH_TENSOR_H
+
+#include <glib.h>
+
+#include "core/graph/dtype.h"
+
+G_BEGIN_DECLS
+
+/** Highest rank a tensor may have. */
+#define SL_MAX_RANK 8
+/** Alignment in bytes of every tensor buffer the library allocates, and that it asks of others. */
+#define SL_TENSOR_ALIGN 64
+/** Bytes behind a tensor's last one that kernels may read (never use): buffers must have them. */
+#define SL_TENSOR_PADDING 64
+
+/**
+ * SlQuant:
+ * @count: number of scales: 0 = not quantised, 1 = per tensor, dims[axis] = per channel
+ * @axis: the channel dimension when @count > 1
+ * @scale: @count scales, all finite and > 0
+ * @zero_point: @count zero points
+ */
+typedef struct
+{
+  guint count;
+  gint axis;
+  const gfloat *scale;
+  const gint32 *zero_point;
+} SlQuant;
+
+/**
+ * SlTensor:
+ * @name: (not nullable): name in the model file, "" when it has none
+ * @rank: 0 for a scalar
+ * @dims: outermost first; all >= 1 once shapes are inferred
+ * @data: (nullable): the bytes of a constant, NULL for a variable
+ * @bytes: size of the data in bytes; valid once shapes are inferred
+ */
+typedef struct
+{
+  const char *name;
+  SlDtype dtype;
+  guint rank;
+  gint32 dims[SL_MAX_RANK];
+  SlQuant quant;
+  const void *data;
+  gsize bytes;
+} SlTensor;
+
+/** sl_tensor_elements: product of the dimensions, FALSE on overflow or a negative dimension. */
+gboolean sl_tensor_elements (const SlTensor *tensor, gsize *elements);
+/** sl_tensor_scale: per-tensor scale, 0 when not quantised per tensor. */
+gfloat sl_tensor_scale (const SlTensor *tensor);
+/** sl_tensor_zero_point: per-tensor zero point, 0 when not quantised per tensor. */
+gint32 sl_tensor_zero_point (const SlTensor *tensor);
+/** sl_tensor_same_shape: whether rank and dimensions are equal. */
+gboolean sl_tensor_same_shape (const SlTensor *a, const SlTensor *b);
+/** sl_tensor_describe: (transfer full): "uint8[1,224,224,3]", for messages. */
+char *sl_tensor_describe (const SlTensor *tensor);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the numbers of a tensor are, as far as the operators that make it tell: probabilities, or numbers of any size.
+ */
+#ifndef SL_CORE_GRAPH_VALUE_KIND_H
+#define SL_CORE_GRAPH_VALUE_KIND_H
+
+#include "core/graph/graph.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  SL_VALUES_UNKNOWN,
+  SL_VALUES_PROBABILITIES, /* 0..1: SOFTMAX, LOGISTIC or the like makes them */
+  SL_VALUES_LOGITS,        /* of any size, both signs: a layer without activation, or LOG_SOFTMAX, makes them */
+  SL_VALUES_FEATURES       /* never below 0: a layer with a RELU; or of length 1: L2_NORMALIZATION */
+} SlValueKind;
+
+/** sl_graph_value_kind: of tensor @index of a prepared graph. Operators that only move or average numbers are looked through. */
+SlValueKind sl_graph_value_kind (const SlGraph *graph, gint32 index);
+/** sl_graph_class_count: how many numbers each element of tensor @index was chosen from, where ARG_MAX makes it; 0 = nothing says so. */
+guint sl_graph_class_count (const SlGraph *graph, gint32 index);
+
+G_END_DECLS
+
+#endif

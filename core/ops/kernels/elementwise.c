@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Operators of one operand. From 8 bits to 8 bits each is a table of 256 bytes made when the session is, indexed by
+ * the input's byte; the rest computes in single precision.
+ */
+#include "core/ops/kernels/kernels.h"
+#include "core/ops/kernels/parallel.h"
+#include "core/ops/kernels/simd/loops.h"
+
+#define PART_ELEMENTS 16384
+
+static gfloat
+real_identity (gfloat x, gfloat parameter)
+{
+  return x;
+}
+
+static gfloat
+real_logistic (gfloat x, gfloat parameter)
+{
+  return 1.0f / (1.0f + expf (-x));
+}
+
+static gfloat
+real_leaky_relu (gfloat x, gfloat alpha)
+{
+  return x < 0 ? x * alpha : x;
+}
+
+static gfloat
+real_elu (gfloat x, gfloat parameter)
+{
+  return x < 0 ? expm1f (x) : x;
+}
+
+static gfloat
+real_gelu (gfloat x, gfloat approximate)
+{
+  if (approximate != 0)
+    return 0.5f * x * (1.0f + tanhf (0.7978845608f * (x + 0.044715f * x * x * x)));
+  return 0.5f * x * erfcf (x * -0.7071067812f);
+}
+
+static gfloat
+real_hard_swish (gfloat x, gfloat parameter)
+{
+  const gfloat gate = x + 3.0f;
+  return x * (gate < 0 ? 0 : gate > 6.0f ? 6.0f : gate) / 6.0f;
+}
+
+static gfloat
+real_tanh (gfloat x, gfloat parameter)
+{
+  return tanhf (x);
+}
+
+static gfloat
+real_abs (gfloat x, gfloat parameter)
+{
+  return fabsf (x);
+}
+
+static gfloat
+real_neg (gfloat x, gfloat parameter)
+{
+  return -x;
+}
+
+static gfloat
+real_sign (gfloat x, gfloat parameter)
+{
+  return x > 0 ? 1.0f : x < 0 ? -1.0f : x;
+}
+
+static gfloat
+real_floor (gfloat x, gfloat parameter)
+{
+  return floorf (x);
+}
+
+static gfloat
+real_ceil (gfloat x, gfloat parameter)
+{
+  return ceilf (x);
+}
+
+/* Half to even. */
+static gfloat
+real_round (gfloat x, gfloat parameter)
+{
+  return rintf (x);
+}
+
+static gfloat
+real_exp (gfloat x, gfloat parameter)
+{
+  return expf (x);
+}
+
+static gfloat
+real_log (gfloat x, gfloat parameter)
+{
+  return logf (x);
+}
+
+static gfloat
+real_sqrt (gfloat x, gfloat parameter)
+{
+  return sqrtf (x);
+}
+
+static gfloat
+real_rsqrt (gfloat x, gfloat parameter)
+{
+  return 1.0f / sqrtf (x);
+}
+
+static gfloat
+real_square (gfloat x, gfloat parameter)
+{
+  return x * x;
+}
+
+static gfloat
+real_sin (gfloat x, gfloat parameter)
+{
+  return sinf (x);
+}
+
+static gfloat
+real_cos (gfloat x, gfloat parameter)
+{
+  return cosf (x);
+}
+
+static const SlRealFunction functions[SL_OP_COUNT] = {
+  [SL_OP_LOGISTIC] = real_logistic,
+  [SL_OP_LEAKY_RELU] = real_leaky_relu,
+  [SL_OP_ELU] = real_elu,
+  [SL_OP_GELU] = real_gelu,
+  [SL_OP_HARD_SWISH] = real_hard_swish,
+  [SL_OP_TANH] = real_tanh,
+  [SL_OP_ABS] = real_abs,
+  [SL_OP_NEG] = real_neg,
+  [SL_OP_SIGN] = real_sign,
+  [SL_OP_FLOOR] = real_floor,
+  [SL_OP_CEIL] = real_ceil,
+  [SL_OP_ROUND] = real_round,
+  [SL_OP_EXP] = real_exp,
+  [SL_OP_LOG] = real_log,
+  [SL_OP_SQRT] = real_sqrt,
+  [SL_OP_RSQRT] = real_rsqrt,
+  [SL_OP_SQUARE] = real_square,
+  [SL_OP_SIN] = real_sin,
+  [SL_OP_COS] = real_cos,
+  [SL_OP_RELU] = real_identity,
+  [SL_OP_RELU6] = real_identity,
+  [SL_OP_RELU_N1_TO_1] = real_identity,
+  [SL_OP_RELU_0_TO_1] = real_identity,
+};
+
+void
+sl_table_fill (SlTable *table, const SlTensor *input, const SlTensor *output, SlActivation activation, SlRealFunction function,
+               gfloat parameter)
+{
+  SlClamp clamp;
+  const gfloat inverse = 1.0f / sl_tensor_scale (output);
+  sl_clamp_for (&clamp, activation, output);
+  for (guint i = 0; i < 256; i++) {
+    const gint32 code = input->dtype == SL_DTYPE_I8 ? (gint8) i : (gint32) i;
+    const gfloat real = (gfloat) (code - sl_tensor_zero_point (input)) * sl_tensor_scale (input);
+    table->bytes[i] = (guint8) sl_requantize (function (real, parameter) * inverse, sl_tensor_zero_point (output), &clamp);
+  }
+}
+
+typedef struct
+{
+  const SlTable *table;
+  const guint8 *in;
+  guint8 *out;
+} LookUp;
+
+static void
+look_up_part (void *data, gsize first, gsize n)
+{
+  const LookUp *job = data;
+  sl_wide ()->look_up (job->table->bytes, job->in + first, job->out + first, n);
+}
+
+void
+sl_look_up (const SlKernelCall *call, const SlTable *table, const void *in, void *out, gsize n)
+{
+  LookUp job = { table, in, out };
+  sl_parallel (call, n, PART_ELEMENTS, look_up_part, &job);
+}
+
+void
+sl_kernel_lookup (const SlKernelCall *call)
+{
+  sl_look_up (call, call->inputs[1], call->inputs[0], call->outputs[0], sl_node_output (call->graph, call->node, 0)->bytes);
+}
+
+typedef struct
+{
+  SlTable table;
+  SlRealFunction function;
+  gfloat parameter;
+  SlClamp clamp;
+  const SlTensor *input, *output;
+  gsize elements;
+} Unary;
+
+/* Codes to codes: in the fixed point of LiteRT where that is known to differ from the nearest code. */
+static void
+fill_table (Unary *p, SlOpType op)
+{
+  if (op == SL_OP_LEAKY_RELU)
+    sl_table_fill_leaky_relu (&p->table, p->input, p->output, p->parameter);
+  else if (op == SL_OP_ABS)
+    sl_table_fill_abs (&p->table, p->input, p->output);
+  else if (op != SL_OP_HARD_SWISH || !sl_table_fill_hard_swish (&p->table, p->input, p->output))
+    sl_table_fill (&p->table, p->input, p->output, sl_op_clamp (op), p->function, p->parameter);
+}
+
+void *
+sl_kernel_unary_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
+{
+  Unary *p = sl_arena_alloc (arena, sizeof *p);
+  p->input = sl_node_input (graph, node, 0);
+  p->output = sl_node_output (graph, node, 0);
+  p->function = functions[node->op];
+  if (node->op == SL_OP_LEAKY_RELU)
+    p->parameter = node->params.leaky_relu.alpha;
+  else if (node->op == SL_OP_GELU)
+    p->parameter = node->params.gelu.approximate ? 1.0f : 0.0f;
+  sl_tensor_elements (p->output, &p->elements);
+  sl_clamp_for (&p->clamp, sl_op_clamp (node->op), p->output);
+  if (sl_dtype_size (p->input->dtype) == 1)
+    fill_table (p, node->op);
+  return p;
+}
+
+typedef struct
+{
+  const SlKernelCall *call;
+  const Unary *unary;
+} Job;
+
+static void
+floats_part (void *data, gsize first, gsize n)
+{
+  const Job *job = data;
+  const Unary *p = job->unary;
+  const gfloat *in = (const gfloat *) job->call->inputs[0] + first;
+  gfloat *out = (gfloat *) job->call->outputs[0] + first;
+  for (gsize i = 0; i < n; i++) {
+    const gfloat x = p->function (in[i], p->parameter);
+    out[i] = x < p->clamp.lo_f ? p->clamp.lo_f : x > p->clamp.hi_f ? p->clamp.hi_f : x;
+  }
+}
+
+static void
+codes_part (void *data, gsize first, gsize n)
+{
+  const Job *job = data;
+  const Unary *p = job->unary;
+  const gfloat scale = sl_tensor_scale (p->input), inverse = 1.0f / sl_tensor_scale (p->output);
+  const gint32 zero = sl_tensor_zero_point (p->input), zero_out = sl_tensor_zero_point (p->output);
+  for (gsize i = first; i < first + n; i++) {
+    const gfloat real = (gfloat) (sl_load_wide (job->call->inputs[0], p->input->dtype, i) - zero) * scale;
+    const gfloat value = p->function (real, p->parameter) * inverse;
+    sl_store_wide (job->call->outputs[0], p->output->dtype, i, sl_requantize (value, zero_out, &p->clamp));
+  }
+}
+
+/* ABS, NEG, SIGN and SQUARE; the lowest number stays as it is. */
+static gint64
+whole_value (SlOpType op, gint64 x)
+{
+  switch (op) {
+    case SL_OP_ABS:
+      return x < 0 ? (gint64) (0 - (guint64) x) : x;
+    case SL_OP_NEG:
+      return (gint64) (0 - (guint64) x);
+    case SL_OP_SIGN:
+      return (x > 0) - (x < 0);
+    case SL_OP_SQUARE:
+      return (gint64) ((guint64) x * (guint64) x);
+    default:
+      return MAX (x, 0); /* RELU */
+  }
+}
+
+static void
+whole_part (void *data, gsize first, gsize n)
+{
+  const Job *job = data;
+  const SlOpType op = job->call->node->op;
+  for (gsize i = first; i < first + n; i++) {
+    if (job->unary->input->dtype == SL_DTYPE_I32)
+      ((gint32 *) job->call->outputs[0])[i] = (gint32) whole_value (op, ((const gint32 *) job->call->inputs[0])[i]);
+    else
+      ((gint64 *) job->call->outputs[0])[i] = whole_value (op, ((const gint64 *) job->call->inputs[0])[i]);
+  }
+}
+
+void
+sl_kernel_unary (const SlKernelCall *call)
+{
+  const Unary *p = call->state;
+  Job job = { call, p };
+  switch (p->input->dtype) {
+    case SL_DTYPE_F32:
+      sl_parallel (call, p->elements, PART_ELEMENTS, floats_part, &job);
+      break;
+    case SL_DTYPE_I16:
+      sl_parallel (call, p->elements, PART_ELEMENTS, codes_part, &job);
+      break;
+    case SL_DTYPE_I8:
+    case SL_DTYPE_U8:
+      sl_look_up (call, &p->table, call->inputs[0], call->outputs[0], p->elements);
+      break;
+    default:
+      sl_parallel (call, p->elements, PART_ELEMENTS, whole_part, &job);
+  }
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Own kernels (internal to core): plain, exact, used where XNNPACK has no operator or refuses one, and as the
+ * reference XNNPACK is tested against. Types are float32, int8 and uint8; 8-bit codes are widened to int32,
+ * computed on, and brought back by one multiplication in single precision, rounded half to even.
+ */
+#ifndef SL_CORE_OPS_KERNELS_KERNELS_H
+#define SL_CORE_OPS_KERNELS_KERNELS_H
+
+#include <math.h>
+
+#include "core/ops/ops.h"
+
+G_BEGIN_DECLS
+
+/** Lowest and highest output code (or value) that an activation allows. */
+typedef struct
+{
+  gint32 lo, hi;
+  gfloat lo_f, hi_f;
+} SlClamp;
+
+/** sl_clamp_for: the limits of @activation in the codes (8-bit) or values (float) of @output. */
+void sl_clamp_for (SlClamp *clamp, SlActivation activation, const SlTensor *output);
+
+/** sl_load_code: element @i of an int8 or uint8 tensor. */
+static inline gint32
+sl_load_code (const void *data, SlDtype dtype, gsize i)
+{
+  return dtype == SL_DTYPE_I8 ? ((const gint8 *) data)[i] : ((const guint8 *) data)[i];
+}
+
+static inline void
+sl_store_code (void *data, SlDtype dtype, gsize i, gint32 code)
+{
+  if (dtype == SL_DTYPE_I8)
+    ((gint8 *) data)[i] = (gint8) code;
+  else
+    ((guint8 *) data)[i] = (guint8) code;
+}
+
+/** sl_load_wide, sl_store_wide: the same for int8, uint8 and int16. */
+static inline gint32
+sl_load_wide (const void *data, SlDtype dtype, gsize i)
+{
+  return dtype == SL_DTYPE_I16 ? ((const gint16 *) data)[i] : sl_load_code (data, dtype, i);
+}
+
+static inline void
+sl_store_wide (void *data, SlDtype dtype, gsize i, gint32 code)
+{
+  if (dtype == SL_DTYPE_I16)
+    ((gint16 *) data)[i] = (gint16) code;
+  else
+    sl_store_code (data, dtype, i, code);
+}
+
+static inline gfloat
+sl_dot_floats (const gfloat *x, const gfloat *w, gint32 n)
+{
+  gfloat sum = 0;
+  for (gint32 i = 0; i < n; i++)
+    sum += x[i] * w[i];
+  return sum;
+}
+
+/** sl_requantize: @value (already in units of the output's scale) to a code, half to even, clamped. NaN gives the lowest. */
+static inline gint32
+sl_requantize (gfloat value, gint32 zero_point, const SlClamp *clamp)
+{
+  const gfloat lo = (gfloat) (clamp->lo - zero_point), hi = (gfloat) (clamp->hi - zero_point);
+  const gfloat limited = value > lo ? (value < hi ? value : hi) : lo;
+  return (gint32) lrintf (limited) + zero_point;
+}
+
+/** A table of 256 bytes by the input's byte: sl_kernel_lookup()'s state, for 8-bit operators of one operand. */
+typedef struct
+{
+  guint8 bytes[256];
+} SlTable;
+
+typedef gfloat (*SlRealFunction) (gfloat x, gfloat parameter);
+/** sl_table_fill: from the input's bytes to the output's, through @function of real numbers. */
+void sl_table_fill (SlTable *table, const SlTensor *input, const SlTensor *output, SlActivation activation, SlRealFunction function,
+                    gfloat parameter);
+/** sl_table_fill_hard_swish, sl_table_fill_leaky_relu, sl_table_fill_abs: likewise in the fixed point of LiteRT with XNNPACK; FALSE when the scales are
+ *  outside of what it takes. */
+gboolean sl_table_fill_hard_swish (SlTable *table, const SlTensor *input, const SlTensor *output);
+void sl_table_fill_abs (SlTable *table, const SlTensor *input, const SlTensor *output);
+void sl_table_fill_leaky_relu (SlTable *table, const SlTensor *input, const SlTensor *output, gfloat alpha);
+/** sl_look_up: @n bytes through @table on the session's threads. */
+void sl_look_up (const SlKernelCall *call, const SlTable *table, const void *in, void *out, gsize n);
+
+void *sl_kernel_conv_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_conv_2d (const SlKernelCall *call);
+void sl_kernel_depthwise_conv_2d (const SlKernelCall *call);
+void sl_kernel_fully_connected (const SlKernelCall *call);
+/** sl_kernel_conv16: all three of int16 activations with int8 weights. */
+void *sl_kernel_conv16_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_conv16 (const SlKernelCall *call);
+void *sl_kernel_transpose_conv_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_transpose_conv (const SlKernelCall *call);
+void sl_kernel_pool_2d (const SlKernelCall *call);
+void *sl_kernel_binary_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_binary (const SlKernelCall *call);
+void *sl_kernel_compare_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_compare (const SlKernelCall *call);
+void *sl_kernel_select_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_select (const SlKernelCall *call);
+void *sl_kernel_unary_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_unary (const SlKernelCall *call);
+void sl_kernel_lookup (const SlKernelCall *call);
+void *sl_kernel_concatenation_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_concatenation (const SlKernelCall *call);
+void *sl_kernel_quantize_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_quantize (const SlKernelCall *call);
+void sl_kernel_dequantize (const SlKernelCall *call);
+void sl_kernel_cast (const SlKernelCall *call);
+void *sl_kernel_reduce_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_reduce (const SlKernelCall *call);
+void sl_kernel_arg_max (const SlKernelCall *call);
+void *sl_kernel_topk_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_topk (const SlKernelCall *call);
+void sl_kernel_gather (const SlKernelCall *call);
+void sl_kernel_gather_nd (const SlKernelCall *call);
+void *sl_kernel_resize_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_resize_bilinear (const SlKernelCall *call);
+void sl_kernel_resize_nearest (const SlKernelCall *call);
+void *sl_kernel_softmax_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_softmax (const SlKernelCall *call);
+void *sl_kernel_detection_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
+void sl_kernel_detection (const SlKernelCall *call);
+
+G_END_DECLS
+
+#endif

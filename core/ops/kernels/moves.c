@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Moves: boxes are simplified once (dimensions of one element dropped, neighbours that are contiguous on both sides
+ * merged), then carried out row by row; rows that are contiguous on both sides are copied whole, planes that are
+ * turned are walked in tiles so that both sides stay in the cache.
+ */
+#include "core/ops/kernels/moves.h"
+
+#include <string.h>
+
+#include "core/ops/kernels/parallel.h"
+#include "core/ops/kernels/simd/loops.h"
+
+#define TILE SL_TURNED
+
+/* Enough bytes to be worth waking another thread for. */
+#define PART_BYTES 65536
+
+SlMoves *
+sl_moves_new (SlArena *arena, SlDtype dtype, guint room)
+{
+  SlMoves *moves = sl_arena_alloc (arena, sizeof *moves);
+  moves->size = sl_dtype_size (dtype);
+  moves->room = room;
+  moves->moves = sl_arena_alloc (arena, MAX (room, 1) * sizeof moves->moves[0]);
+  return moves;
+}
+
+SlMove *
+sl_moves_add (SlMoves *moves, guint input, guint output)
+{
+  g_assert (moves->n < moves->room);
+  SlMove *move = &moves->moves[moves->n++];
+  move->input = input;
+  move->output = output;
+  return move;
+}
+
+void
+sl_move_axis (SlMove *move, gsize dim, gssize from, gssize to)
+{
+  g_assert (move->rank < SL_MOVE_RANK);
+  move->dims[move->rank] = dim;
+  move->from[move->rank] = from;
+  move->to[move->rank++] = to;
+}
+
+void
+sl_tensor_strides (const SlTensor *tensor, gssize strides[SL_MAX_RANK])
+{
+  gssize step = 1;
+  for (guint i = tensor->rank; i-- > 0;) {
+    strides[i] = step;
+    step *= tensor->dims[i];
+  }
+}
+
+static void
+simplify (SlMove *move)
+{
+  guint rank = 0;
+  for (guint i = 0; i < move->rank; i++) {
+    if (move->dims[i] == 1)
+      continue;
+    const gssize dim = (gssize) move->dims[i];
+    if (rank > 0 && move->from[rank - 1] == move->from[i] * dim && move->to[rank - 1] == move->to[i] * dim) {
+      move->dims[rank - 1] *= move->dims[i];
+      move->from[rank - 1] = move->from[i];
+      move->to[rank - 1] = move->to[i];
+      continue;
+    }
+    move->dims[rank] = move->dims[i];
+    move->from[rank] = move->from[i];
+    move->to[rank++] = move->to[i];
+  }
+  move->rank = rank;
+  while (move->rank < 2) { /* rows of planes, always */
+    for (guint i = move->rank++; i > 0; i--) {
+      move->dims[i] = move->dims[i - 1];
+      move->from[i] = move->from[i - 1];
+      move->to[i] = move->to[i - 1];
+    }
+    move->dims[0] = 1;
+    move->from[0] = move->to[0] = 1;
+  }
+}
+
+void
+sl_moves_done (SlMoves *moves)
+{
+  for (guint i = 0; i < moves->n; i++)
+    simplify (&moves->moves[i]);
+}
+
+/* Inlined once per element size, so that each element is one load and one store. */
+static inline __attribute__ ((always_inline)) void
+copy_tile (const guint8 *from, guint8 *to, const gsize size, gsize rows, gsize columns, gssize from_row, gssize from_column, gssize to_row,
+           gssize to_column)
+{
+  for (gsize r = 0; r < rows; r++) {
+    const guint8 *in = from + (gssize) r * from_row;
+    guint8 *out = to + (gssize) r * to_row;
+    for (gsize c = 0; c < columns; c++) {
+      memcpy (out, in, size);
+      in += from_column;
+      out += to_column;
+    }
+  }
+}
+
+static void
+copy_turned (const guint8 *from, guint8 *to, gsize size, gsize rows, gsize columns, const gssize from_step[2], const gssize to_step[2])
+{
+  for (gsize r = 0; r < rows; r += TILE)
+    for (gsize c = 0; c < columns; c += TILE) {
+      const guint8 *in = from + (gssize) r * from_step[0] + (gssize) c * from_step[1];
+      guint8 *out = to + (gssize) r * to_step[0] + (gssize) c * to_step[1];
+      const gsize n = MIN (TILE, rows - r), m = MIN (TILE, columns - c);
+      if (size == 1 && n == TILE && m == TILE && from_step[0] == 1 && to_step[1] == 1)
+        sl_wide ()->turn (in, from_step[1], out, to_step[0]);
+      else if (size == 1 && n == TILE && m == TILE && from_step[1] == 1 && to_step[0] == 1)
+        sl_wide ()->turn (in, from_step[0], out, to_step[1]);
+      else if (size == 1)
+        copy_tile (in, out, 1, n, m, from_step[0], from_step[1], to_step[0], to_step[1]);
+      else if (size == 2)
+        copy_tile (in, out, 2, n, m, from_step[0], from_step[1], to_step[0], to_step[1]);
+      else if (size == 4)
+        copy_tile (in, out, 4, n, m, from_step[0], from_step[1], to_step[0], to_step[1]);
+      else
+        copy_tile (in, out, 8, n, m, from_step[0], from_step[1], to_step[0], to_step[1]);
+    }
+}
+
+/* The innermost two dimensions of a box. */
+static void
+copy_plane (const SlMove *move, const guint8 *from, guint8 *to, gsize size, gsize rows)
+{
+  const guint r = move->rank - 2;
+  const gssize bytes = (gssize) size;
+  const gssize from_step[2] = { move->from[r] * bytes, move->from[r + 1] * bytes };
+  const gssize to_step[2] = { move->to[r] * bytes, move->to[r + 1] * bytes };
+  const gsize columns = move->dims[r + 1];
+  if (move->from[r + 1] != 1 || move->to[r + 1] != 1) {
+    copy_turned (from, to, size, rows, columns, from_step, to_step);
+    return;
+  }
+  for (gsize i = 0; i < rows; i++)
+    sl_copy_row (to + (gssize) i * to_step[0], from + (gssize) i * from_step[0], columns * size);
+}
+
+typedef struct
+{
+  const SlMove *move;
+  const guint8 *from;
+  guint8 *to;
+  gsize size;
+} Job;
+
+/* Part of a box: @n places from @first along its outermost dimension. */
+static void
+run_part (void *data, gsize first, gsize n)
+{
+  const Job *job = data;
+  const SlMove *move = job->move;
+  const guint outer = move->rank - 2;
+  gsize position[SL_MOVE_RANK] = { 0 };
+  const guint8 *from = job->from + (gssize) first * move->from[0] * (gssize) job->size;
+  guint8 *to = job->to + (gssize) first * move->to[0] * (gssize) job->size;
+  gssize at_from = 0, at_to = 0;
+  gsize planes = outer > 0 ? n : 1;
+  for (guint i = 1; i < outer; i++)
+    planes *= move->dims[i];
+  for (gsize p = 0; p < planes; p++) {
+    copy_plane (move, from + at_from * (gssize) job->size, to + at_to * (gssize) job->size, job->size, outer > 0 ? move->dims[outer] : n);
+    for (guint k = outer; k-- > 0;) {
+      at_from += move->from[k];
+      at_to += move->to[k];
+      if (++position[k] < move->dims[k] || k == 0)
+        break;
+      at_from -= move->from[k] * (gssize) move->dims[k];
+      at_to -= move->to[k] * (gssize) move->dims[k];
+      position[k] = 0;
+    }
+  }
+}
+
+static void
+fill_outputs (const SlKernelCall *call, const SlMoves *moves)
+{
+  for (guint i = 0; i < call->node->n_outputs; i++) {
+    guint8 *out = call->outputs[i];
+    const gsize bytes = sl_node_output (call->graph, call->node, i)->bytes;
+    gboolean uniform = TRUE;
+    for (gsize k = 1; k < moves->size; k++)
+      uniform &= moves->fill_value[k] == moves->fill_value[0];
+    if (uniform)
+      memset (out, moves->fill_value[0], bytes);
+    for (gsize at = 0; !uniform && at < bytes; at += moves->size)
+      memcpy (out + at, moves->fill_value, moves->size);
+  }
+}
+
+void
+sl_kernel_moves (const SlKernelCall *call)
+{
+  const SlMoves *moves = call->state;
+  if (moves->fill)
+    fill_outputs (call, moves);
+  for (guint i = 0; i < moves->n; i++) {
+    const SlMove *move = &moves->moves[i];
+    Job job = { move, (const guint8 *) call->inputs[move->input] + move->from_at * moves->size,
+                (guint8 *) call->outputs[move->output] + move->to_at * moves->size, moves->size };
+    gsize bytes = moves->size;
+    for (guint k = 1; k < move->rank; k++)
+      bytes *= move->dims[k];
+    sl_parallel (call, move->dims[0], PART_BYTES / bytes + 1, run_part, &job);
+  }
+}

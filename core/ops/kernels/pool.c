@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Pooling, a block of channels at a time. Averages of codes are rounded half away from zero, as TensorFlow Lite's
+ * integer kernels define them; padding is left out of sums and counts.
+ */
+#include "core/ops/kernels/kernels.h"
+#include "core/ops/kernels/parallel.h"
+#include "core/ops/kernels/simd/loops.h"
+
+#define BLOCK 64
+
+/** The part of a window inside the input. */
+typedef struct
+{
+  gint32 y0, y1, x0, x1, count;
+} Cut;
+
+typedef struct
+{
+  const SlKernelCall *call;
+  const SlTensor *input, *output;
+  SlClamp clamp;
+} Pool;
+
+static Cut
+cut_window (const SlWindow *window, const SlTensor *input, gint32 y, gint32 x)
+{
+  const gint32 top = y * window->stride_h - window->pad_top, left = x * window->stride_w - window->pad_left;
+  Cut cut = { MAX (top, 0), MIN (top + window->filter_h, input->dims[1]), MAX (left, 0), MIN (left + window->filter_w, input->dims[2]), 0 };
+  cut.count = (cut.y1 - cut.y0) * (cut.x1 - cut.x0);
+  return cut;
+}
+
+static gsize
+pixel (const SlTensor *input, gsize image, gint32 y, gint32 x)
+{
+  return ((image * (gsize) input->dims[1] + (gsize) y) * (gsize) input->dims[2] + (gsize) x) * (gsize) input->dims[3];
+}
+
+static inline __attribute__ ((always_inline)) void
+gather_codes (const Pool *pool, SlDtype dtype, gboolean highest, const Cut *cut, gsize image, gsize first, gsize n, gint32 *values)
+{
+  for (gsize c = 0; c < n; c++)
+    values[c] = highest ? G_MININT32 : 0;
+  for (gint32 y = cut->y0; y < cut->y1; y++)
+    for (gint32 x = cut->x0; x < cut->x1; x++) {
+      const gsize at = pixel (pool->input, image, y, x) + first;
+      if (!highest && dtype == SL_DTYPE_U8)
+        sl_wide ()->add_u8 ((const guint8 *) pool->call->inputs[0] + at, values, n);
+      else if (!highest && dtype == SL_DTYPE_I8)
+        sl_wide ()->add_i8 ((const gint8 *) pool->call->inputs[0] + at, values, n);
+      for (gsize c = 0; (highest || dtype == SL_DTYPE_I16) && c < n; c++) {
+        const gint32 code = sl_load_wide (pool->call->inputs[0], dtype, at + c);
+        values[c] = highest ? MAX (values[c], code) : values[c] + code;
+      }
+    }
+}
+
+static void
+block_of_codes (const Pool *pool, const Cut *cut, gsize image, gsize first, gsize n, gsize at)
+{
+  const SlDtype dtype = pool->input->dtype;
+  const gboolean highest = pool->call->node->op == SL_OP_MAX_POOL_2D;
+  gint32 values[BLOCK];
+  if (dtype == SL_DTYPE_I8)
+    gather_codes (pool, SL_DTYPE_I8, highest, cut, image, first, n, values);
+  else if (dtype == SL_DTYPE_I16)
+    gather_codes (pool, SL_DTYPE_I16, highest, cut, image, first, n, values);
+  else
+    gather_codes (pool, SL_DTYPE_U8, highest, cut, image, first, n, values);
+  for (gsize c = 0; c < n; c++) {
+    const gint32 half = values[c] >= 0 ? cut->count / 2 : -(cut->count / 2);
+    const gint32 code = highest ? values[c] : (values[c] + half) / cut->count;
+    sl_store_wide (pool->call->outputs[0], dtype, at + c, CLAMP (code, pool->clamp.lo, pool->clamp.hi));
+  }
+}
+
+static void
+block_of_floats (const Pool *pool, const Cut *cut, gsize image, gsize first, gsize n, gsize at)
+{
+  const SlOpType op = pool->call->node->op;
+  gfloat *out = (gfloat *) pool->call->outputs[0] + at, values[BLOCK];
+  for (gsize c = 0; c < n; c++)
+    values[c] = op == SL_OP_MAX_POOL_2D ? -INFINITY : 0;
+  for (gint32 y = cut->y0; y < cut->y1; y++)
+    for (gint32 x = cut->x0; x < cut->x1; x++) {
+      const gfloat *in = (const gfloat *) pool->call->inputs[0] + pixel (pool->input, image, y, x) + first;
+      if (op == SL_OP_MAX_POOL_2D)
+        for (gsize c = 0; c < n; c++)
+          values[c] = in[c] > values[c] ? in[c] : values[c];
+      else if (op == SL_OP_AVERAGE_POOL_2D)
+        for (gsize c = 0; c < n; c++)
+          values[c] += in[c];
+      else
+        for (gsize c = 0; c < n; c++)
+          values[c] += in[c] * in[c];
+    }
+  for (gsize c = 0; c < n; c++) {
+    const gfloat mean = values[c] / (gfloat) cut->count;
+    const gfloat value = op == SL_OP_MAX_POOL_2D ? values[c] : op == SL_OP_AVERAGE_POOL_2D ? mean : sqrtf (mean);
+    out[c] = value < pool->clamp.lo_f ? pool->clamp.lo_f : value > pool->clamp.hi_f ? pool->clamp.hi_f : value;
+  }
+}
+
+/* Rows of output pixels, counted over all images. */
+static void
+pool_rows (void *data, gsize first, gsize n)
+{
+  const Pool *pool = data;
+  const SlTensor *output = pool->output;
+  const gsize h = (gsize) output->dims[1], channels = (gsize) output->dims[3];
+  for (gsize row = first; row < first + n; row++)
+    for (gint32 x = 0; x < output->dims[2]; x++) {
+      const Cut cut = cut_window (&pool->call->node->params.window, pool->input, (gint32) (row % h), x);
+      const gsize at = (row * (gsize) output->dims[2] + (gsize) x) * channels;
+      for (gsize c = 0; c < channels; c += BLOCK) {
+        const gsize block = MIN (BLOCK, channels - c);
+        if (output->dtype == SL_DTYPE_F32)
+          block_of_floats (pool, &cut, row / h, c, block, at + c);
+        else
+          block_of_codes (pool, &cut, row / h, c, block, at + c);
+      }
+    }
+}
+
+void
+sl_kernel_pool_2d (const SlKernelCall *call)
+{
+  Pool pool = { .call = call, .input = sl_node_input (call->graph, call->node, 0), .output = sl_node_output (call->graph, call->node, 0) };
+  sl_clamp_for (&pool.clamp, call->node->params.window.activation, pool.output);
+  sl_parallel (call, (gsize) pool.output->dims[0] * (gsize) pool.output->dims[1], 1, pool_rows, &pool);
+}

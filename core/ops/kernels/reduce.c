@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reductions: one sweep over the input, row by row, into 64-bit sums (codes, whole numbers) or doubles (floats) of
+ * the outputs. Sums of codes are requantised once, from the exact sum.
+ */
+#include <string.h>
+
+#include "core/ops/kernels/kernels.h"
+
+typedef union
+{
+  gint64 whole;
+  gdouble real;
+} Sum;
+
+typedef struct
+{
+  SlOpType op;
+  const SlTensor *input, *output;
+  Sum *sums;
+  gsize n_sums, count; /* count: inputs reduced into each output */
+  guint rank;
+  gsize dims[SL_MAX_RANK];
+  gsize steps[SL_MAX_RANK]; /* output step for a step along each input dimension; 0 = reduced */
+} Reduce;
+
+static void
+append_axis (Reduce *p, gsize dim, gsize step, gboolean reduced)
+{
+  if (dim == 1)
+    return;
+  if (p->rank > 0 && (p->steps[p->rank - 1] == 0) == reduced) {
+    p->dims[p->rank - 1] *= dim;
+    p->steps[p->rank - 1] = step;
+    return;
+  }
+  p->dims[p->rank] = dim;
+  p->steps[p->rank++] = step;
+}
+
+void *
+sl_kernel_reduce_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
+{
+  Reduce *p = sl_arena_alloc (arena, sizeof *p);
+  gint32 axes[SL_MAX_RANK];
+  gsize steps[SL_MAX_RANK] = { 0 }, step = 1;
+  guint n_axes = 0, reduced = 0;
+  p->op = node->op;
+  p->input = sl_node_input (graph, node, 0);
+  p->output = sl_node_output (graph, node, 0);
+  sl_constant_ints (sl_node_input (graph, node, 1), axes, SL_MAX_RANK, &n_axes);
+  for (guint i = 0; i < n_axes; i++)
+    reduced |= 1u << (axes[i] < 0 ? axes[i] + (gint32) p->input->rank : axes[i]);
+  p->count = 1;
+  for (guint i = p->input->rank; i-- > 0;) {
+    if (reduced & (1u << i)) {
+      p->count *= (gsize) p->input->dims[i];
+      continue;
+    }
+    steps[i] = step;
+    step *= (gsize) p->input->dims[i];
+  }
+  for (guint i = 0; i < p->input->rank; i++)
+    append_axis (p, (gsize) p->input->dims[i], steps[i], (reduced & (1u << i)) != 0);
+  if (p->rank == 0) {
+    p->dims[0] = 1;
+    p->steps[0] = 0;
+    p->rank = 1;
+  }
+  p->n_sums = step;
+  p->sums = sl_arena_alloc (arena, step * sizeof p->sums[0]);
+  return p;
+}
+
+static gdouble
+merge_real (SlOpType op, gdouble sum, gdouble value)
+{
+  switch (op) {
+    case SL_OP_REDUCE_MAX:
+      return value > sum ? value : sum;
+    case SL_OP_REDUCE_MIN:
+      return value < sum ? value : sum;
+    case SL_OP_REDUCE_PROD:
+      return sum * value;
+    default:
+      return sum + value;
+  }
+}
+
+static gint64
+merge_whole (SlOpType op, gint64 sum, gint64 value)
+{
+  switch (op) {
+    case SL_OP_REDUCE_MAX:
+      return MAX (sum, value);
+    case SL_OP_REDUCE_MIN:
+      return MIN (sum, value);
+    case SL_OP_REDUCE_PROD:
+      return (gint64) ((guint64) sum * (guint64) value);
+    default:
+      return (gint64) ((guint64) sum + (guint64) value);
+  }
+}
+
+/* Products of codes are products of what they stand for. */
+static gboolean
+is_real (const Reduce *p)
+{
+  return p->input->dtype == SL_DTYPE_F32 || (p->op == SL_OP_REDUCE_PROD && p->input->quant.count == 1);
+}
+
+static void
+start_sums (Reduce *p)
+{
+  const Sum real[4] = { { .real = 0 }, { .real = -INFINITY }, { .real = INFINITY }, { .real = 1 } };
+  const Sum whole[4] = { { .whole = 0 }, { .whole = G_MININT64 }, { .whole = G_MAXINT64 }, { .whole = 1 } };
+  const guint kind = p->op == SL_OP_REDUCE_MAX ? 1 : p->op == SL_OP_REDUCE_MIN ? 2 : p->op == SL_OP_REDUCE_PROD ? 3 : 0;
+  const Sum start = is_real (p) ? real[kind] : whole[kind];
+  for (gsize i = 0; i < p->n_sums; i++)
+    p->sums[i] = start;
+}
+
+/* One row of @n inputs from element @from; the sums are @step apart. */
+static void
+add_row (Reduce *p, const void *data, gsize from, Sum *sums, gsize n, gsize step)
+{
+  const SlTensor *input = p->input;
+  const gfloat scale = sl_tensor_scale (input);
+  const gint32 zero = sl_tensor_zero_point (input);
+  if (input->dtype == SL_DTYPE_F32) {
+    for (gsize i = 0; i < n; i++)
+      sums[i * step].real = merge_real (p->op, sums[i * step].real, (gdouble) ((const gfloat *) data)[from + i]);
+  } else if (is_real (p)) {
+    for (gsize i = 0; i < n; i++)
+      sums[i * step].real = merge_real (p->op, sums[i * step].real, (sl_load_wide (data, input->dtype, from + i) - zero) * (gdouble) scale);
+  } else {
+    for (gsize i = 0; i < n; i++) {
+      const gint64 value = input->dtype == SL_DTYPE_I32   ? ((const gint32 *) data)[from + i]
+                           : input->dtype == SL_DTYPE_I64 ? ((const gint64 *) data)[from + i]
+                                                          : sl_load_wide (data, input->dtype, from + i);
+      sums[i * step].whole = merge_whole (p->op, sums[i * step].whole, value);
+    }
+  }
+}
+
+static void
+add_all (Reduce *p, const void *data)
+{
+  const guint last = p->rank - 1;
+  gsize position[SL_MAX_RANK] = { 0 }, at = 0, rows = 1;
+  for (guint i = 0; i < last; i++)
+    rows *= p->dims[i];
+  for (gsize r = 0; r < rows; r++) {
+    add_row (p, data, r * p->dims[last], p->sums + at, p->dims[last], p->steps[last]);
+    for (guint k = last; k-- > 0;) {
+      at += p->steps[k];
+      if (++position[k] < p->dims[k])
+        break;
+      at -= p->steps[k] * p->dims[k];
+      position[k] = 0;
+    }
+  }
+}
+
+static void
+store_codes (const Reduce *p, void *out)
+{
+  SlClamp clamp;
+  sl_clamp_for (&clamp, SL_ACTIVATION_NONE, p->output);
+  const gboolean sums = p->op == SL_OP_MEAN || p->op == SL_OP_SUM;
+  const gfloat count = p->op == SL_OP_MEAN ? (gfloat) p->count : 1.0f;
+  const gfloat scale = sl_tensor_scale (p->input) / (sl_tensor_scale (p->output) * count), inverse = 1.0f / sl_tensor_scale (p->output);
+  const gint64 zeros = (gint64) sl_tensor_zero_point (p->input) * (gint64) (sums ? p->count : 1);
+  for (gsize i = 0; i < p->n_sums; i++) {
+    const gfloat value = is_real (p) ? (gfloat) p->sums[i].real * inverse : (gfloat) (p->sums[i].whole - zeros) * scale;
+    sl_store_wide (out, p->output->dtype, i, sl_requantize (value, sl_tensor_zero_point (p->output), &clamp));
+  }
+}
+
+void
+sl_kernel_reduce (const SlKernelCall *call)
+{
+  Reduce *p = call->state;
+  void *out = call->outputs[0];
+  start_sums (p);
+  add_all (p, call->inputs[0]);
+  switch (p->output->dtype) {
+    case SL_DTYPE_F32:
+      for (gsize i = 0; i < p->n_sums; i++)
+        ((gfloat *) out)[i] = (gfloat) (p->op == SL_OP_MEAN ? p->sums[i].real / (gdouble) p->count : p->sums[i].real);
+      break;
+    case SL_DTYPE_I32:
+      for (gsize i = 0; i < p->n_sums; i++)
+        ((gint32 *) out)[i] = (gint32) (p->op == SL_OP_MEAN ? p->sums[i].whole / (gint64) p->count : p->sums[i].whole);
+      break;
+    case SL_DTYPE_I64:
+      for (gsize i = 0; i < p->n_sums; i++)
+        ((gint64 *) out)[i] = p->op == SL_OP_MEAN ? p->sums[i].whole / (gint64) p->count : p->sums[i].whole;
+      break;
+    default:
+      store_codes (p, out);
+  }
+}

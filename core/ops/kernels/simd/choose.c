@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The sets of loops and what each needs of the processor. */
+#include "base/cpu.h"
+#include "core/ops/kernels/simd/loops.h"
+
+/* The best last. */
+static const struct
+{
+  const SlWide *wide;
+  SlCpuLevel level;
+  guint needs;
+} rows[] = {
+  { &sl_wide_base, SL_CPU_LEVEL_C, 0 },
+#ifdef SL_WIDE_AVX2
+  { &sl_wide_avx2, SL_CPU_LEVEL_AVX2, SL_CPU_AVX2 },
+#endif
+#ifdef SL_WIDE_AVX512VBMI
+  { &sl_wide_avx512, SL_CPU_LEVEL_AVX512, SL_CPU_AVX2 | SL_CPU_AVX512 | SL_CPU_AVX512VBMI },
+#endif
+};
+
+guint
+sl_wide_all (const SlWide *sets[3])
+{
+  guint n = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (sl_cpu_has (rows[i].needs))
+      sets[n++] = rows[i].wide;
+  return n;
+}
+
+const SlWide *
+sl_wide (void)
+{
+  static const SlWide *chosen;
+  if (g_once_init_enter (&chosen)) {
+    const SlWide *best = rows[0].wide;
+    for (guint i = 1; i < G_N_ELEMENTS (rows); i++)
+      if (sl_cpu_may_use (rows[i].level, rows[i].needs))
+        best = rows[i].wide;
+    g_once_init_leave (&chosen, best);
+  }
+  return chosen;
+}

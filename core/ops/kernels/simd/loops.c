@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Compiled once for each instruction set, named by SL_WIDE_NAME; plain loops that compilers make vectors of. */
+#include "core/ops/kernels/simd/loops.h"
+
+#include <string.h>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+#define PASTE(a, b) a##b
+#define TABLE(name) PASTE (sl_wide_, name)
+#define STRING(name) #name
+#define NAME(name) STRING (name)
+
+/* As much of a look-up as vectors do; returns how many bytes that is. */
+#if defined(__AVX512VBMI__)
+static gsize
+look_up_vectors (const guint8 *table, const guint8 *in, guint8 *out, gsize n)
+{
+  const __m512i t0 = _mm512_loadu_si512 (table), t1 = _mm512_loadu_si512 (table + 64);
+  const __m512i t2 = _mm512_loadu_si512 (table + 128), t3 = _mm512_loadu_si512 (table + 192);
+  for (gsize i = 0; i < n; i += 64) {
+    const __mmask64 some = n - i >= 64 ? ~(__mmask64) 0 : ((__mmask64) 1 << (n - i)) - 1;
+    const __m512i x = _mm512_maskz_loadu_epi8 (some, in + i);
+    const __m512i low = _mm512_permutex2var_epi8 (t0, x, t1), high = _mm512_permutex2var_epi8 (t2, x, t3);
+    _mm512_mask_storeu_epi8 (out + i, some, _mm512_mask_blend_epi8 (_mm512_movepi8_mask (x), low, high));
+  }
+  return n;
+}
+#elif defined(__aarch64__)
+static gsize
+look_up_vectors (const guint8 *table, const guint8 *in, guint8 *out, gsize n)
+{
+  uint8x16x4_t parts[4];
+  gsize i = 0;
+  for (guint k = 0; k < 4; k++)
+    for (guint j = 0; j < 4; j++)
+      parts[k].val[j] = vld1q_u8 (table + 64 * k + 16 * j);
+  for (; i + 16 <= n; i += 16) {
+    const uint8x16_t x = vld1q_u8 (in + i);
+    uint8x16_t found = vqtbl4q_u8 (parts[0], x);
+    for (guint k = 1; k < 4; k++)
+      found = vqtbx4q_u8 (found, parts[k], veorq_u8 (x, vdupq_n_u8 ((guint8) (64 * k))));
+    vst1q_u8 (out + i, found);
+  }
+  return i;
+}
+#else
+static gsize
+look_up_vectors (const guint8 *table, const guint8 *in, guint8 *out, gsize n)
+{
+  return 0;
+}
+#endif
+
+static void
+look_up (const guint8 *table, const guint8 *in, guint8 *out, gsize n)
+{
+  for (gsize i = look_up_vectors (table, in, out, n); i < n; i++)
+    out[i] = table[in[i]];
+}
+
+static void
+across_u8 (const guint8 *left, const guint8 *right, gint32 weight, gint32 *out, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    out[i] = left[i] * (1 << SL_BLEND_BITS) + (right[i] - left[i]) * weight;
+}
+
+static void
+across_i8 (const gint8 *left, const gint8 *right, gint32 weight, gint32 *out, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    out[i] = left[i] * (1 << SL_BLEND_BITS) + (right[i] - left[i]) * weight;
+}
+
+/* One row of at least 16 bytes, and short ones. */
+#if defined(__SSE2__)
+static inline guint8
+largest_byte (__m128i bytes)
+{
+#if defined(__SSE4_1__)
+  const __m128i inverted = _mm_xor_si128 (bytes, _mm_set1_epi8 (-1));
+  return (guint8) ~_mm_cvtsi128_si32 (_mm_minpos_epu16 (_mm_min_epu8 (inverted, _mm_srli_epi16 (inverted, 8))));
+#else
+  bytes = _mm_max_epu8 (bytes, _mm_srli_si128 (bytes, 8));
+  bytes = _mm_max_epu8 (bytes, _mm_srli_si128 (bytes, 4));
+  bytes = _mm_max_epu8 (bytes, _mm_srli_si128 (bytes, 2));
+  return (guint8) _mm_cvtsi128_si32 (_mm_max_epu8 (bytes, _mm_srli_si128 (bytes, 1)));
+#endif
+}
+
+static inline guint
+equal_bytes (const guint8 *in, __m128i wanted)
+{
+  return (guint) _mm_movemask_epi8 (_mm_cmpeq_epi8 (_mm_loadu_si128 ((const __m128i *) (const void *) in), wanted));
+}
+
+static gint32
+arg_max_long (const guint8 *in, gsize n, guint8 flip)
+{
+  const __m128i flips = _mm_set1_epi8 ((char) flip);
+  __m128i most = _mm_xor_si128 (_mm_loadu_si128 ((const __m128i *) (const void *) (in + n - 16)), flips);
+  for (gsize i = 0; i + 16 < n; i += 16)
+    most = _mm_max_epu8 (most, _mm_xor_si128 (_mm_loadu_si128 ((const __m128i *) (const void *) (in + i)), flips));
+  const __m128i wanted = _mm_set1_epi8 ((char) (largest_byte (most) ^ flip));
+  for (gsize i = 0; i + 16 < n; i += 16) {
+    const guint equal = equal_bytes (in + i, wanted);
+    if (equal != 0)
+      return (gint32) i + __builtin_ctz (equal);
+  }
+  return (gint32) n - 16 + __builtin_ctz (equal_bytes (in + n - 16, wanted));
+}
+
+/* 17 to 32 bytes, without a branch. */
+static gint32
+arg_max_middle (const guint8 *in, gsize n, __m128i flips, guint8 flip)
+{
+  const __m128i head = _mm_loadu_si128 ((const __m128i *) (const void *) in);
+  const __m128i tail = _mm_loadu_si128 ((const __m128i *) (const void *) (in + n - 16));
+  const __m128i most = _mm_max_epu8 (_mm_xor_si128 (head, flips), _mm_xor_si128 (tail, flips));
+  const __m128i wanted = _mm_set1_epi8 ((char) (largest_byte (most) ^ flip));
+  const guint equal =
+    (guint) _mm_movemask_epi8 (_mm_cmpeq_epi8 (head, wanted)) | (guint) _mm_movemask_epi8 (_mm_cmpeq_epi8 (tail, wanted)) << (n - 16);
+  return __builtin_ctz (equal);
+}
+#endif
+
+static gint32
+arg_max_short (const guint8 *in, gsize n, guint8 flip)
+{
+  gsize found = 0;
+  for (gsize i = 1; i < n; i++)
+    found = (guint8) (in[i] ^ flip) > (guint8) (in[found] ^ flip) ? i : found;
+  return (gint32) found;
+}
+
+static void
+arg_max (const guint8 *in, gsize n, gsize rows, guint8 flip, gint32 *out)
+{
+#if defined(__SSE2__)
+  const __m128i flips = _mm_set1_epi8 ((char) flip);
+  for (gsize r = 0; n > 16 && n <= 32 && r < rows; r++)
+    out[r] = arg_max_middle (in + r * n, n, flips, flip);
+  for (gsize r = 0; (n == 16 || n > 32) && r < rows; r++)
+    out[r] = arg_max_long (in + r * n, n, flip);
+  for (gsize r = 0; n < 16 && r < rows; r++)
+    out[r] = arg_max_short (in + r * n, n, flip);
+#else
+  for (gsize r = 0; r < rows; r++)
+    out[r] = arg_max_short (in + r * n, n, flip);
+#endif
+}
+
+static void
+down (const gint32 *top, const gint32 *bottom, gint32 weight, guint8 *out, gsize n)
+{
+  for (gsize i = 0; i < n; i++) {
+    const gint32 sum = top[i] * (1 << SL_BLEND_BITS) + (bottom[i] - top[i]) * weight;
+    out[i] = (guint8) ((sum + (1 << (2 * SL_BLEND_BITS - 1))) >> (2 * SL_BLEND_BITS));
+  }
+}
+
+/* Channels that are picked out at a time; channels and pixels of a loop that compilers make vectors of. */
+#define PICKED 256
+#define BYTES SL_SEARCH_OVER
+#define LANES 8
+
+/* What is searched for: the code, and below it the channel, counted down so that the first of equals is the largest. */
+#define CODE_BITS (2 * SL_BLEND_BITS)
+#define CHANNELS_MASK ((1 << CODE_BITS) - 1)
+
+/* The least and the most of BYTES channels over all pixels of a tile. */
+static void
+range_of (const SlSearchTile *tile, gsize first, guint8 *least, guint8 *most)
+{
+  const guint8 *const rows[2] = { tile->top + first, tile->bottom + first };
+  guint8 lo[BYTES], hi[BYTES];
+  memset (lo, 0xff, sizeof lo);
+  memset (hi, 0, sizeof hi);
+  for (gsize r = 0; r < 2 * tile->n_runs; r++) {
+    const SlSearchRun *run = &tile->runs[r / 2];
+    const gint32 at = r % 2 ? run->right : run->left;
+    for (gsize k = 0; k < 2; k++)
+      for (gsize i = 0; i < BYTES; i++) {
+        const guint8 code = rows[k][(gsize) at + i] ^ tile->flip;
+        lo[i] = MIN (lo[i], code);
+        hi[i] = MAX (hi[i], code);
+      }
+  }
+  memcpy (least, lo, sizeof lo);
+  memcpy (most, hi, sizeof hi);
+}
+
+/* A blend lies between what is blended: channels below what another reaches at its least, in the whole tile, are left out. */
+static gsize
+pick (const SlSearchTile *tile, gsize first, guint16 *picked)
+{
+  guint8 least[PICKED], most[PICKED], reach = 0;
+  const gsize channels = MIN (PICKED, tile->channels - first);
+  gsize n = 0;
+  for (gsize c = 0; c < channels; c += BYTES)
+    range_of (tile, first + c, least + c, most + c);
+  for (gsize c = 0; c < channels; c++)
+    reach = MAX (reach, least[c]);
+  for (gsize c = 0; c < channels; c++) {
+    picked[n] = (guint16) c;
+    n += most[c] >= reach;
+  }
+  return n;
+}
+
+/* One channel: blended across in both rows, then down to each row of the output. */
+static void
+search_channel (const SlSearchTile *tile, gsize channel, const gint32 *weights, gsize rows, gint32 (*keys)[SL_SEARCHED])
+{
+  gint32 base[SL_SEARCHED + LANES], slope[SL_SEARCHED + LANES];
+  const guint8 *top = tile->top + channel, *bottom = tile->bottom + channel;
+  const gint32 below = CHANNELS_MASK - (gint32) channel;
+  for (gsize r = 0; r < tile->n_runs; r++) {
+    const SlSearchRun *run = &tile->runs[r];
+    const gint32 end = r + 1 < tile->n_runs ? run[1].x : SL_SEARCHED;
+    const gint32 t = top[run->left] ^ tile->flip, b = bottom[run->left] ^ tile->flip;
+    const gint32 t_step = (top[run->right] ^ tile->flip) - t, b_step = (bottom[run->right] ^ tile->flip) - b;
+    for (gint32 x = run->x; x < end; x += LANES)
+      for (gint32 i = x; i < x + LANES; i++) {
+        const gint32 upper = t * (1 << SL_BLEND_BITS) + t_step * tile->across[i];
+        base[i] = upper * (1 << SL_BLEND_BITS) + (1 << (CODE_BITS - 1));
+        slope[i] = b * (1 << SL_BLEND_BITS) + b_step * tile->across[i] - upper;
+      }
+  }
+  for (gsize r = 0; r < rows; r++)
+    for (gsize i = 0; i < SL_SEARCHED; i++) {
+      const gint32 key = ((base[i] + slope[i] * weights[r]) & ~CHANNELS_MASK) | below;
+      keys[r][i] = MAX (keys[r][i], key);
+    }
+}
+
+static void
+search (const SlSearchTile *tile, const gint32 *weights, gsize rows, gint32 *found)
+{
+  guint16 picked[PICKED + 1];
+  gint32 keys[SL_SEARCH_ROWS][SL_SEARCHED] = { 0 };
+  for (gsize first = 0; first < tile->channels; first += PICKED) {
+    const gsize n = pick (tile, first, picked);
+    if (n == 1 && tile->channels <= PICKED) {
+      for (gsize i = 0; i < rows * SL_SEARCHED; i++)
+        found[i] = picked[0];
+      return;
+    }
+    for (gsize k = 0; k < n; k++)
+      search_channel (tile, first + picked[k], weights, rows, keys);
+  }
+  for (gsize r = 0; r < rows; r++)
+    for (gsize i = 0; i < SL_SEARCHED; i++)
+      found[r * SL_SEARCHED + i] = CHANNELS_MASK - (keys[r][i] & CHANNELS_MASK);
+}
+
+static void
+add_u8 (const guint8 *in, gint32 *sums, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    sums[i] += in[i];
+}
+
+static void
+add_i8 (const gint8 *in, gint32 *sums, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    sums[i] += in[i];
+}
+
+/* A few rows at once: each row's sum is made in order, one after the other would wait for itself. */
+#define SOFTMAX_ROWS 8
+#define SOFTMAX_BLOCK 64
+#define SOFTMAX_LANES 16
+typedef gfloat Exponents[SOFTMAX_ROWS][SOFTMAX_BLOCK];
+
+/* At most SOFTMAX_BLOCK codes of each row from @in on, of rows @stride apart; @tables end at the rows' highest. */
+static void
+look_up_exponents (const gfloat *const *tables, guint8 flip, const guint8 *in, gsize stride, gsize rows, gsize n, Exponents e)
+{
+  for (gsize r = 0; r < rows; r++, in += stride) {
+    const gfloat *table = tables[r];
+    gfloat *out = e[r];
+    gsize i = 0;
+    for (; i + 4 <= n; i += 4) {
+      const guint8 a = in[i] ^ flip, b = in[i + 1] ^ flip, c = in[i + 2] ^ flip, d = in[i + 3] ^ flip;
+      out[i] = table[-(gssize) a];
+      out[i + 1] = table[-(gssize) b];
+      out[i + 2] = table[-(gssize) c];
+      out[i + 3] = table[-(gssize) d];
+    }
+    for (; i < n; i++)
+      out[i] = table[-(gssize) (in[i] ^ flip)];
+  }
+}
+
+#if defined(__SSE2__)
+/* SOFTMAX_LANES codes. */
+static inline void
+softmax_lanes (const gfloat *e, gfloat inverse, gint32 zero, guint8 flip, guint8 *codes)
+{
+  __m128i parts[4];
+  for (guint k = 0; k < 4; k++) {
+    const __m128 value = _mm_add_ps (_mm_mul_ps (_mm_loadu_ps (e + 4 * k), _mm_set1_ps (inverse)), _mm_set1_ps (0.5f));
+    parts[k] = _mm_add_epi32 (_mm_cvttps_epi32 (_mm_min_ps (value, _mm_set1_ps (256.0f))), _mm_set1_epi32 (zero));
+  }
+  const __m128i all = _mm_packus_epi16 (_mm_packs_epi32 (parts[0], parts[1]), _mm_packs_epi32 (parts[2], parts[3]));
+  _mm_storeu_si128 ((__m128i *) (void *) codes, _mm_xor_si128 (all, _mm_set1_epi8 ((char) flip)));
+}
+
+static guint8
+highest_code (const guint8 *in, gsize n, guint8 flip)
+{
+  const __m128i flips = _mm_set1_epi8 ((char) flip);
+  __m128i most = _mm_setzero_si128 ();
+  guint8 highest = 0;
+  gsize i = 0;
+  for (; i + 16 <= n; i += 16)
+    most = _mm_max_epu8 (most, _mm_xor_si128 (_mm_loadu_si128 ((const __m128i *) (const void *) (in + i)), flips));
+  for (; i < n; i++)
+    highest = MAX (highest, in[i] ^ flip);
+  return MAX (highest, largest_byte (most));
+}
+#else
+static inline void
+softmax_lanes (const gfloat *e, gfloat inverse, gint32 zero, guint8 flip, guint8 *codes)
+{
+  for (gsize k = 0; k < SOFTMAX_LANES; k++) {
+    const gfloat value = e[k] * inverse + 0.5f;
+    const gint32 code = (gint32) (value < 256.0f ? value : 256.0f) + zero;
+    codes[k] = (guint8) MIN (code, 255) ^ flip;
+  }
+}
+
+static guint8
+highest_code (const guint8 *in, gsize n, guint8 flip)
+{
+  guint8 highest = 0;
+  for (gsize i = 0; i < n; i++)
+    highest = MAX (highest, in[i] ^ flip);
+  return highest;
+}
+#endif
+
+static void
+softmax_codes (const gfloat *e, gfloat inverse, gint32 zero, guint8 flip, guint8 *out, gsize n)
+{
+  guint8 last[SOFTMAX_LANES];
+  gsize i = 0;
+  for (; i + SOFTMAX_LANES <= n; i += SOFTMAX_LANES)
+    softmax_lanes (e + i, inverse, zero, flip, out + i);
+  if (i == n)
+    return;
+  softmax_lanes (e + i, inverse, zero, flip, last);
+  memcpy (out + i, last, n - i);
+}
+
+static void
+softmax_few (const SlSoftmax *s, const guint8 *in, guint8 *out, gsize rows)
+{
+  const gsize n = s->n;
+  const gfloat *tables[SOFTMAX_ROWS];
+  gfloat sums[SOFTMAX_ROWS] = { 0 };
+  Exponents e;
+  if (rows < SOFTMAX_ROWS || n % SOFTMAX_LANES != 0)
+    memset (e, 0, sizeof e);
+  for (gsize r = 0; r < rows; r++)
+    tables[r] = s->exp + highest_code (in + r * n, n, s->flip);
+  for (gsize at = 0; at < n; at += SOFTMAX_BLOCK) {
+    const gsize block = MIN (SOFTMAX_BLOCK, n - at);
+    look_up_exponents (tables, s->flip, in + at, n, rows, block, e);
+    for (gsize i = 0; i < block; i++)
+      for (gsize r = 0; r < SOFTMAX_ROWS; r++)
+        sums[r] += e[r][i];
+  }
+  for (gsize at = 0; at < n; at += SOFTMAX_BLOCK) {
+    const gsize block = MIN (SOFTMAX_BLOCK, n - at);
+    if (n > SOFTMAX_BLOCK)
+      look_up_exponents (tables, s->flip, in + at, n, rows, block, e);
+    for (gsize r = 0; r < rows; r++)
+      softmax_codes (e[r], 1.0f / (sums[r] * s->scale), s->zero_point, s->flip, out + r * n + at, block);
+  }
+}
+
+static void
+softmax (const SlSoftmax *s, const guint8 *in, guint8 *out, gsize rows)
+{
+  for (gsize r = 0; r < rows; r += SOFTMAX_ROWS)
+    softmax_few (s, in + r * s->n, out + r * s->n, MIN (SOFTMAX_ROWS, rows - r));
+}
+
+typedef guint8 Line __attribute__ ((vector_size (SL_TURNED)));
+
+/* Four times halves are dealt together like cards, which leaves rows where columns were. */
+static void
+turn (const guint8 *from, gssize from_stride, guint8 *to, gssize to_stride)
+{
+  Line a[SL_TURNED], b[SL_TURNED];
+  for (gint i = 0; i < SL_TURNED; i++)
+    memcpy (&a[i], from + i * from_stride, sizeof a[i]);
+  for (gint round = 0; round < 4; round++) {
+    for (gint i = 0; i < SL_TURNED / 2; i++) {
+      b[2 * i] = __builtin_shufflevector (a[i], a[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+      b[2 * i + 1] = __builtin_shufflevector (a[i], a[i + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    }
+    memcpy (a, b, sizeof a);
+  }
+  for (gint i = 0; i < SL_TURNED; i++)
+    memcpy (to + i * to_stride, &a[i], sizeof a[i]);
+}
+
+const SlWide
+  TABLE (SL_WIDE_NAME) = { NAME (SL_WIDE_NAME), look_up, across_u8, across_i8, arg_max, down, search, add_u8, add_i8, softmax, turn };

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Inner loops worth more than the instruction set every processor has (internal to core): one source compiled once for
+ * each set, and a table of functions chosen when first asked for. All of them compute in integers, or in floats in one
+ * order and without contraction, so every set gives the same bytes.
+ */
+#ifndef SL_CORE_OPS_KERNELS_SIMD_LOOPS_H
+#define SL_CORE_OPS_KERNELS_SIMD_LOOPS_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/** Fractional bits of a weight between two pixels. */
+#define SL_BLEND_BITS 11
+/** Pixels and most rows that SlWide's @search takes at a time. */
+#define SL_SEARCHED 32
+#define SL_SEARCH_ROWS 8
+/** What @search reads over, in bytes of a row and in weights. */
+#define SL_SEARCH_OVER 16
+
+/** SlSearchRun: pixels from @x on lie between two pixels of a row, @left and @right bytes from its start. */
+typedef struct
+{
+  gint32 x, left, right;
+} SlSearchRun;
+
+/**
+ * SlSearchTile: SL_SEARCHED pixels of the output that lie between two rows of a picture
+ * @top, @bottom: these rows, @channels codes a pixel; their order is that of (byte ^ @flip)
+ * @runs: the first at 0
+ * @across: each pixel's weight of what is to its right
+ */
+typedef struct
+{
+  const guint8 *top, *bottom;
+  gsize channels;
+  guint8 flip;
+  const SlSearchRun *runs;
+  gsize n_runs;
+  const gint32 *across;
+} SlSearchTile;
+
+/** Rows and columns that SlWide's @turn takes at a time. */
+#define SL_TURNED 16
+
+/**
+ * SlSoftmax: rows of @n codes
+ * @exp: by how far a code is below its row's highest
+ * @flip: 0x80 for signed codes, else 0; @zero_point is that of the output's codes so flipped
+ */
+typedef struct
+{
+  gsize n;
+  guint8 flip;
+  const gfloat *exp;
+  gfloat scale;
+  gint32 zero_point;
+} SlSoftmax;
+
+/**
+ * SlWide:
+ * @look_up: @out[i] = @table[@in[i]]
+ * @across: @out[c] = @left[c] blended with @right[c], SL_BLEND_BITS fractional bits; unsigned or signed codes
+ * @arg_max: for each of @rows rows of @n bytes the first of the largest, by the order of (byte ^ @flip)
+ * @search: for each pixel of @rows rows, @weights of the way from top to bottom, the first channel whose code, blended
+ *          and rounded as by @across and @down, is the largest; less than 2^22 channels
+ * @down: @out[i] = @top[i] blended with @bottom[i], both with SL_BLEND_BITS fractional bits, rounded half up to a byte
+ * @add: @sums[i] += @in[i]; unsigned or signed codes
+ * @softmax: each row's exponentials, summed in single precision from the first to the last, times 1 / (sum * @scale), rounded half up
+ * @turn: SL_TURNED rows of as many bytes to columns
+ */
+typedef struct
+{
+  const char *name;
+  void (*look_up) (const guint8 *table, const guint8 *in, guint8 *out, gsize n);
+  void (*across_u8) (const guint8 *left, const guint8 *right, gint32 weight, gint32 *out, gsize n);
+  void (*across_i8) (const gint8 *left, const gint8 *right, gint32 weight, gint32 *out, gsize n);
+  void (*arg_max) (const guint8 *in, gsize n, gsize rows, guint8 flip, gint32 *out);
+  void (*down) (const gint32 *top, const gint32 *bottom, gint32 weight, guint8 *out, gsize n);
+  void (*search) (const SlSearchTile *tile, const gint32 *weights, gsize rows, gint32 *found);
+  void (*add_u8) (const guint8 *in, gint32 *sums, gsize n);
+  void (*add_i8) (const gint8 *in, gint32 *sums, gsize n);
+  void (*softmax) (const SlSoftmax *s, const guint8 *in, guint8 *out, gsize rows);
+  void (*turn) (const guint8 *from, gssize from_stride, guint8 *to, gssize to_stride);
+} SlWide;
+
+extern const SlWide sl_wide_base, sl_wide_avx2, sl_wide_avx512;
+
+/** sl_wide: the best this processor has, or of what the environment's SIGHTLINE_CPU allows; the same at every call. */
+const SlWide *sl_wide (void);
+/** sl_wide_all: every set this build and this processor have; returns how many, at most 3. */
+guint sl_wide_all (const SlWide *sets[3]);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sl_graph_prepare(): proves that a graph read from a file can run. Every tensor is produced once and before
+ * it is used, every node passes its operator's check, every shape is inferred, sizes stay under the limits;
+ * then the passes rewrite it, and the same proof runs again over what they made.
+ */
+#include <string.h>
+
+#include "core/error.h"
+#include "core/graph/graph_private.h"
+#include "core/ops/ops.h"
+#include "core/passes/passes.h"
+#include "core/graph/work.h"
+
+#define RAISE_LIMIT "; set tensor-limit (MiB) higher if the model is meant to be that large"
+#define RAISE_WORK_LIMIT "; set work-limit (billions) higher if the model is meant to be that slow"
+
+/* Rounds of all passes. Each may make work for the others; real models need a few, and what is left undone costs time only. */
+#define MOST_ROUNDS 32
+
+static gboolean
+finish_tensor (const SlGraph *graph, const char *role, SlTensor *tensor, GError **error)
+{
+  gsize elements = 0;
+  const gsize size = sl_dtype_size (tensor->dtype);
+  for (guint i = 0; i < tensor->rank; i++) {
+    if (tensor->dims[i] >= 1)
+      continue;
+    g_autofree char *text = sl_tensor_describe (tensor);
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "%s '%s' is %s: dynamic or empty shapes are not supported; export the model with a fixed shape", role, tensor->name, text);
+    return FALSE;
+  }
+  if (size == 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s '%s' has no known element type", role, tensor->name);
+    return FALSE;
+  }
+  if (!sl_tensor_elements (tensor, &elements) || !g_size_checked_mul (&tensor->bytes, elements, size) || tensor->bytes > graph->limit) {
+    g_autofree char *text = sl_tensor_describe (tensor);
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s '%s' is %s: over the limit of %" G_GSIZE_FORMAT " bytes" RAISE_LIMIT, role,
+                 tensor->name, text, graph->limit);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+add_bytes (const SlGraph *graph, gsize *total, const SlTensor *tensor, GError **error)
+{
+  if (g_size_checked_add (total, *total, tensor->bytes) && *total <= graph->limit)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model's tensors need more than %" G_GSIZE_FORMAT " bytes" RAISE_LIMIT, graph->limit);
+  return FALSE;
+}
+
+static gboolean
+start_tensors (SlGraph *graph, GByteArray *defined, gsize *total, GError **error)
+{
+  for (guint i = 0; i < graph->tensors->len; i++) {
+    SlTensor *tensor = &g_array_index (graph->tensors, SlTensor, i);
+    if (tensor->data == NULL)
+      continue;
+    if (!finish_tensor (graph, "constant", tensor, error))
+      return FALSE;
+    defined->data[i] = 1;
+  }
+  for (guint i = 0; i < graph->n_inputs; i++) {
+    SlTensor *tensor = &g_array_index (graph->tensors, SlTensor, graph->inputs[i]);
+    if (defined->data[graph->inputs[i]]) {
+      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "model input %u '%s' is a constant or listed twice", i, tensor->name);
+      return FALSE;
+    }
+    if (!finish_tensor (graph, "input", tensor, error) || !add_bytes (graph, total, tensor, error))
+      return FALSE;
+    defined->data[graph->inputs[i]] = 1;
+  }
+  return TRUE;
+}
+
+static gboolean
+check_node_inputs (const SlGraph *graph, const SlNode *node, const GByteArray *defined, GError **error)
+{
+  const SlOp *op = sl_op_get (node->op);
+  for (guint i = 0; i < node->n_inputs; i++) {
+    if (node->inputs[i] < 0) {
+      if (i < op->required)
+        return sl_node_error (error, node, SL_ERROR_FORMAT, "input %u is missing", i);
+      continue;
+    }
+    if (!defined->data[node->inputs[i]])
+      return sl_node_error (error, node, SL_ERROR_FORMAT, "input %u, tensor %d '%s', is used before anything produces it", i,
+                            node->inputs[i], sl_graph_tensor (graph, node->inputs[i])->name);
+  }
+  return TRUE;
+}
+
+static gboolean
+finish_node_outputs (SlGraph *graph, const SlNode *node, GByteArray *defined, gsize *total, GError **error)
+{
+  for (guint i = 0; i < node->n_outputs; i++) {
+    SlTensor *tensor = sl_node_output (graph, node, i);
+    if (defined->data[node->outputs[i]])
+      return sl_node_error (error, node, SL_ERROR_FORMAT, "output %u, tensor %d '%s', already has a producer or is a constant", i,
+                            node->outputs[i], tensor->name);
+    defined->data[node->outputs[i]] = 1;
+    if (!finish_tensor (graph, "tensor", tensor, error) || !add_bytes (graph, total, tensor, error)) {
+      g_prefix_error (error, "node %u %s: ", node->index, sl_op_name (node->op));
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+/* Weights that several layers read are packed for each of them: what all layers read together beyond what a file may hold, four times
+ * its size as floats, counts as tensors do. */
+static gboolean
+add_weights (const SlGraph *graph, const SlNode *node, gsize *weights, gsize total, GError **error)
+{
+  const gsize held = graph->bytes != NULL ? 4 * g_bytes_get_size (graph->bytes) : 0;
+  if (node->op == SL_OP_INVALID || sl_node_multiply_adds (graph, node) == 0)
+    return TRUE;
+  for (guint i = 0; i < node->n_inputs; i++) {
+    const SlTensor *tensor = sl_node_input (graph, node, i);
+    if (tensor != NULL && tensor->data != NULL && !g_size_checked_add (weights, *weights, tensor->bytes))
+      *weights = G_MAXSIZE;
+  }
+  if (*weights <= held || *weights - held <= graph->limit - total)
+    return TRUE;
+  return sl_node_error (error, node, SL_ERROR_LIMIT,
+                        "the model's tensors, and weights that layers share, need more than %" G_GSIZE_FORMAT " bytes" RAISE_LIMIT,
+                        graph->limit);
+}
+
+/* @folded counts the nodes whose results are now constants: they are gone from the graph. */
+static gboolean
+verify (SlGraph *graph, guint *folded, GError **error)
+{
+  gsize total = 0, weights = 0;
+  g_autoptr (GByteArray) defined = g_byte_array_new ();
+  g_byte_array_set_size (defined, graph->tensors->len);
+  memset (defined->data, 0, defined->len);
+
+  if (graph->n_inputs == 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the model names no inputs and outputs");
+    return FALSE;
+  }
+  if (!start_tensors (graph, defined, &total, error))
+    return FALSE;
+  for (guint i = 0; i < graph->nodes->len; i++) {
+    SlNode *node = &g_array_index (graph->nodes, SlNode, i);
+    const SlOp *op = sl_op_get (node->op);
+    if (!check_node_inputs (graph, node, defined, error) || !op->check (graph, node, error) || !op->infer (graph, node, error)
+        || !finish_node_outputs (graph, node, defined, &total, error))
+      return FALSE;
+    *folded += sl_constant_fold (graph, node);
+    if (!add_weights (graph, node, &weights, total, error))
+      return FALSE;
+  }
+  sl_pass_remove_nodes (graph);
+  for (guint i = 0; i < graph->n_outputs; i++) {
+    if (defined->data[graph->outputs[i]])
+      continue;
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "model output %u '%s' is produced by no node", i,
+                 sl_graph_output_tensor (graph, i)->name);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+check_work (const SlGraph *graph, GError **error)
+{
+  const guint64 work = sl_graph_work (graph);
+  if (work <= graph->work_limit)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+               "a frame takes about %.4g billion multiply-adds, or as much other work: over the limit of %.4g" RAISE_WORK_LIMIT,
+               (gdouble) work / 1e9, (gdouble) graph->work_limit / 1e9);
+  return FALSE;
+}
+
+gboolean
+sl_graph_prepare (SlGraph *graph, GError **error)
+{
+  if (graph->prepared)
+    return TRUE;
+  guint changes = 1;
+  for (guint round = 0; changes > 0; round++) {
+    guint folded = 0;
+    if (!verify (graph, &folded, error))
+      return FALSE;
+    graph->pass_changes[SL_PASS_CONSTANT_FOLD] += folded;
+    changes = round < MOST_ROUNDS ? sl_passes_run (graph) : 0;
+  }
+  if (!check_work (graph, error))
+    return FALSE;
+  graph->prepared = TRUE;
+  return TRUE;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Memory plan (internal to core): places blocks with known lifetimes in one arena so that blocks alive at the
+ * same time never overlap.
+ */
+#ifndef SL_CORE_RUNTIME_ARENA_PLAN_H
+#define SL_CORE_RUNTIME_ARENA_PLAN_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/** A block: alive from step @first to step @last, inclusive; @offset is the result, a multiple of SL_TENSOR_ALIGN. */
+typedef struct
+{
+  gsize bytes;
+  guint first, last;
+  gsize offset;
+} SlBlock;
+
+/** sl_plan: sets every offset; returns the arena's size. @lower_bound receives the largest sum of sizes alive at one step. */
+gsize sl_plan (SlBlock *blocks, guint n_blocks, guint n_steps, gsize *lower_bound);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where intermediate tensors live (internal to core): from the order of nodes to lifetimes to one arena.
+ */
+#ifndef SL_CORE_RUNTIME_LIFETIMES_H
+#define SL_CORE_RUNTIME_LIFETIMES_H
+
+#include "core/graph/graph.h"
+
+G_BEGIN_DECLS
+
+/**
+ * SlMemoryPlan:
+ * @bytes: size of the arena
+ * @lower_bound: largest sum of tensors alive at the same time
+ * @in_place: nodes that write where they read
+ */
+typedef struct
+{
+  gsize bytes, lower_bound;
+  guint in_place;
+} SlMemoryPlan;
+
+/**
+ * sl_memory_plan:
+ * @roots: for each tensor the one whose bytes it shows
+ * @bound: for each root, whether it lives in memory of the caller's
+ * @offsets: (out): for each root its place in the arena, -1 = not there
+ *
+ * A tensor is alive from the node that writes it to the last that reads it or a view of it. An elementwise node
+ * writes over an input of the same size that nothing reads afterwards.
+ */
+void sl_memory_plan (const SlGraph *graph, const gint32 *roots, const guint8 *bound, gssize *offsets, SlMemoryPlan *plan);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A session runs a prepared graph: its nodes split into XNNPACK runtimes and own kernels, its intermediate
+ * tensors laid out in one block of memory, its threads started. Everything is decided in sl_session_new();
+ * sl_session_run() only runs.
+ *
+ * Any number of sessions, on any threads, may share a graph: they share the file's bytes, every constant and the packed
+ * weights of 8-bit kernels. XNNPACK packs for each session: its weights cache came after the oldest version supported.
+ */
+#ifndef SL_CORE_RUNTIME_SESSION_H
+#define SL_CORE_RUNTIME_SESSION_H
+
+#include <glib.h>
+
+#include "core/graph/graph.h"
+
+G_BEGIN_DECLS
+
+/** Most threads a session may be given. */
+#define SL_MAX_THREADS 64
+
+typedef enum
+{
+  SL_STATUS_OK = 0,
+  SL_STATUS_BACKEND_FAILED, /* XNNPACK returned an error at run time */
+  SL_STATUS_CANCELLED,      /* sl_session_cancel() was called */
+} SlStatus;
+
+typedef struct _SlSession SlSession;
+
+/**
+ * SlSessionStats:
+ * @nodes: nodes that run (views cost nothing and are not counted)
+ * @xnnpack_nodes, @int8_nodes: those of them that XNNPACK runs, and the 8-bit kernels
+ * @int8_cpu: (transfer none): instruction set of the 8-bit kernels: "c", "avx2", "avxvnni", "avx512", "neon", "dotprod" or
+ *   "i8mm"
+ * @steps: XNNPACK runtimes and own kernels run one after the other
+ * @in_place_nodes: nodes that write over one of their inputs
+ * @arena_bytes: memory for intermediate tensors
+ * @arena_lower_bound: largest sum of tensors alive at the same time
+ * @weight_bytes: constants in the model file
+ * @packed_bytes: weights packed for 8-bit kernels, and by XNNPACK where it can share them; all sessions of the graph share these
+ */
+typedef struct
+{
+  guint nodes, xnnpack_nodes, int8_nodes, steps, in_place_nodes;
+  const char *int8_cpu;
+  gsize arena_bytes, arena_lower_bound, weight_bytes, packed_bytes;
+} SlSessionStats;
+
+/**
+ * sl_session_new:
+ * @graph: (transfer none): a prepared graph; the session keeps a reference
+ * @threads: 1..SL_MAX_THREADS
+ *
+ * Returns: (transfer full): NULL with @error set when memory, threads or a backend refuse
+ */
+SlSession *sl_session_new (SlGraph *graph, guint threads, GError **error);
+/** sl_session_new_full: with @profile every node runs by itself and its time is kept; slower than without. */
+SlSession *sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **error);
+void sl_session_free (SlSession *session);
+/** sl_threads_auto: how many threads suit this machine: its processors, at most 4. */
+guint sl_threads_auto (void);
+/** sl_threads_parse: FALSE unless @text is "auto" or a number in 1..SL_MAX_THREADS. */
+gboolean sl_threads_parse (const char *text, guint *threads);
+
+/**
+ * sl_session_run:
+ * @inputs: one pointer per graph input, in order, to tensor->bytes bytes plus SL_TENSOR_PADDING readable ones,
+ *          aligned to the element size (SL_TENSOR_ALIGN is fastest); read only
+ * @outputs: one pointer per graph output, to tensor->bytes bytes plus SL_TENSOR_PADDING writable ones
+ *
+ * Not thread-safe: one run at a time per session. Does not allocate after the first run with given pointers.
+ */
+SlStatus sl_session_run (SlSession *session, const void *const *inputs, void *const *outputs);
+const char *sl_status_text (SlStatus status);
+/** sl_session_cancel: any thread: makes a run return SL_STATUS_CANCELLED before its next step, and later runs at once, until called with
+ *  FALSE. */
+void sl_session_cancel (SlSession *session, gboolean cancelled);
+/** sl_session_node_ns: nanoseconds spent in node @node over all runs; 0 unless profiling. */
+guint64 sl_session_node_ns (const SlSession *session, guint node);
+
+SlGraph *sl_session_graph (SlSession *session); /* (transfer none) */
+void sl_session_stats (const SlSession *session, SlSessionStats *stats);
+/** sl_session_backend: (transfer none): who runs node @node: "xnnpack", "int8" (fast 8-bit kernels of our own), "sightline" (plain
+ *  ones) or "view". */
+const char *sl_session_backend (const SlSession *session, guint node);
+
+/** sl_tensor_buffer_new: zeroed memory for @bytes and padding, aligned; free with sl_tensor_buffer_free(). NULL when there is none. */
+void *sl_tensor_buffer_new (gsize bytes);
+void sl_tensor_buffer_free (void *buffer);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlSession, sl_session_free)
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Pools: every piece is done once and by a thread that exists, whether the threads spin, sleep or outnumber processors. */
+#include "base/thread_pool.h"
+
+#define PIECES 500
+
+typedef struct
+{
+  gint *done; /* by piece */
+  guint threads;
+  guint spin; /* work of a piece */
+} Work;
+
+static void
+piece (const void *data, guint item, guint thread)
+{
+  const Work *work = data;
+  g_assert_cmpuint (item, <, PIECES);
+  g_assert_cmpuint (thread, <, work->threads);
+  for (guint i = 0; i < work->spin; i++)
+    g_atomic_int_get (&work->done[item]);
+  g_atomic_int_inc (&work->done[item]);
+}
+
+static void
+run (SlPool *pool, guint threads, guint items, guint spin, guint cost_us)
+{
+  gint done[PIECES] = { 0 };
+  const Work work = { done, threads, spin };
+  sl_pool_run (pool, piece, &work, items, cost_us);
+  for (guint i = 0; i < PIECES; i++)
+    g_assert_cmpint (done[i], ==, i < items);
+}
+
+static void
+test_pieces (gconstpointer data)
+{
+  const guint threads = GPOINTER_TO_UINT (data);
+  static const guint items[] = { 0, 1, 2, 3, 7, 64, PIECES };
+  static const guint costs[] = { 0, 4, 7, 1000 }; /* not shared; shared with who is awake; with few, woken; with all */
+  g_autoptr (GError) error = NULL;
+  SlPool *pool = threads > 1 ? sl_pool_new (threads, &error) : NULL;
+  g_assert_no_error (error);
+  g_assert_cmpuint (sl_pool_threads (pool), ==, threads);
+  for (guint round = 0; round < 200; round++)
+    for (guint i = 0; i < G_N_ELEMENTS (items); i++) {
+      run (pool, threads, items[i], round % 3 * 50, costs[round % G_N_ELEMENTS (costs)]);
+      if (round % 8 > 5)
+        sl_pool_rest (pool); /* the next work follows at once */
+      if (round % 40 == 39)
+        g_usleep (1000); /* long enough to fall asleep */
+    }
+  sl_pool_free (pool);
+}
+
+/* Freed at once, asleep, and while still spinning. */
+static void
+test_free (void)
+{
+  for (guint round = 0; round < 30; round++) {
+    g_autoptr (GError) error = NULL;
+    SlPool *pool = sl_pool_new (3, &error);
+    g_assert_no_error (error);
+    if (round % 3 > 0)
+      run (pool, 3, 20, 100, 1000);
+    if (round % 3 > 1)
+      g_usleep (500);
+    sl_pool_free (pool);
+  }
+  sl_pool_free (NULL);
+}
+
+/* Rows of works with a pause after each, and before any work. */
+static void
+test_rest (void)
+{
+  g_autoptr (GError) error = NULL;
+  SlPool *pool = sl_pool_new (3, &error);
+  g_assert_no_error (error);
+  sl_pool_rest (NULL);
+  sl_pool_rest (pool);
+  for (guint row = 0; row < 60; row++) {
+    for (guint work = 0; work < 20; work++)
+      run (pool, 3, 9, row % 4 * 40, work % 3 > 0 ? 50 : 4);
+    sl_pool_rest (pool);
+    sl_pool_rest (pool);
+    g_usleep (row % 3 * 300);
+  }
+  sl_pool_free (pool);
+}
+
+int
+main (int argc, char **argv)
+{
+  static const guint threads[] = { 1, 2, 3, 8, 64 };
+  g_test_init (&argc, &argv, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (threads); i++) {
+    g_autofree char *path = g_strdup_printf ("/base/thread_pool/%u", threads[i]);
+    g_test_add_data_func (path, GUINT_TO_POINTER (threads[i]), test_pieces);
+  }
+  g_test_add_func ("/base/thread_pool/rest", test_rest);
+  g_test_add_func ("/base/thread_pool/free", test_free);
+  return g_test_run ();
+}

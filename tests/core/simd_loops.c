@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Every instruction set of the wide loops this machine has, against loops of the test's own, byte for byte. */
+#include <math.h>
+#include <string.h>
+
+#include "core/ops/kernels/simd/loops.h"
+
+#define LONGEST 300
+#define GUARD 16
+
+static void
+random_bytes (guint8 *bytes, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    bytes[i] = (guint8) g_test_rand_int_range (0, 256);
+}
+
+static void
+check_look_up (const SlWide *wide, gsize n, gsize offset)
+{
+  guint8 table[256], in[LONGEST + GUARD], out[LONGEST + 2 * GUARD];
+  random_bytes (table, sizeof table);
+  random_bytes (in, sizeof in);
+  memset (out, 0xa5, sizeof out);
+  wide->look_up (table, in + offset, out + offset, n);
+  for (gsize i = 0; i < n; i++)
+    g_assert_cmpuint (out[offset + i], ==, table[in[offset + i]]);
+  for (gsize i = 0; i < GUARD; i++)
+    g_assert_cmpuint (out[offset + n + i], ==, 0xa5);
+}
+
+/* Codes of @channels, with many equal ones, or one channel above most others, between two rows of a few pixels. */
+static void
+check_search (const SlWide *wide, gsize channels, gsize rows)
+{
+  enum
+  {
+    PIXELS = 12
+  };
+  const gsize row = PIXELS * channels + SL_SEARCH_OVER, best_of = (gsize) g_test_rand_int_range (0, (gint32) channels);
+  g_autofree guint8 *codes = g_new (guint8, 2 * row);
+  const guint8 flip = channels % 2 ? 0x80 : 0, above = (guint8) (g_test_rand_int_range (0, 5) * 40);
+  gint32 found[SL_SEARCH_ROWS * SL_SEARCHED], weights[SL_SEARCH_ROWS], across[SL_SEARCHED + SL_SEARCH_OVER], pixel[SL_SEARCHED];
+  SlSearchRun runs[SL_SEARCHED];
+  SlSearchTile tile = { codes, codes + row, channels, flip, runs, 0, across };
+  for (gsize i = 0; i < 2 * row; i++)
+    codes[i] = (guint8) (100 + g_test_rand_int_range (0, channels % 3 ? 4 : 60) + (i % row % channels == best_of ? above : 0)) ^ flip;
+  for (gsize r = 0; r < rows; r++)
+    weights[r] = g_test_rand_int_range (0, 2049);
+  for (gint32 x = 0; x < SL_SEARCHED + SL_SEARCH_OVER; x++) {
+    across[x] = g_test_rand_int_range (0, 2049);
+    if (x >= SL_SEARCHED)
+      continue;
+    pixel[x] = x == 0 ? 0 : MIN (pixel[x - 1] + (g_test_rand_int_range (0, 4) == 0), PIXELS - 2);
+    if (x == 0 || pixel[x] != pixel[x - 1])
+      runs[tile.n_runs++] = (SlSearchRun){ x, pixel[x] * (gint32) channels, (pixel[x] + 1) * (gint32) channels };
+  }
+  wide->search (&tile, weights, rows, found);
+  for (gsize i = 0; i < rows * SL_SEARCHED; i++) {
+    const gsize x = i % SL_SEARCHED, at = (gsize) pixel[x] * channels;
+    gint32 best = -1, where = 0;
+    for (gsize c = 0; c < channels; c++) {
+      gint64 sum = 1 << 21;
+      for (gsize k = 0; k < 4; k++)
+        sum += (gint64) (codes[k / 2 * row + at + k % 2 * channels + c] ^ flip) * (k % 2 ? across[x] : 2048 - across[x])
+               * (k / 2 ? weights[i / SL_SEARCHED] : 2048 - weights[i / SL_SEARCHED]);
+      where = (gint32) (sum / (1 << 22)) > best ? (gint32) c : where;
+      best = MAX (best, (gint32) (sum / (1 << 22)));
+    }
+    g_assert_cmpint (found[i], ==, where);
+  }
+}
+
+static void
+check_blend (const SlWide *wide, gsize n)
+{
+  guint8 left[LONGEST], right[LONGEST], out[LONGEST + GUARD];
+  gint32 top[LONGEST], bottom[LONGEST];
+  const gint32 weight = g_test_rand_int_range (0, 2049), down = g_test_rand_int_range (0, 2049);
+  const gboolean is_signed = n % 2;
+  random_bytes (left, n);
+  random_bytes (right, n);
+  memset (out, 0xa5, sizeof out);
+  if (is_signed) {
+    wide->across_i8 ((const gint8 *) left, (const gint8 *) right, weight, top, n);
+    wide->across_i8 ((const gint8 *) right, (const gint8 *) left, weight, bottom, n);
+  } else {
+    wide->across_u8 (left, right, weight, top, n);
+    wide->across_u8 (right, left, weight, bottom, n);
+  }
+  wide->down (top, bottom, down, out, n);
+  for (gsize i = 0; i < n; i++) {
+    const gint64 l = is_signed ? (gint8) left[i] : left[i], r = is_signed ? (gint8) right[i] : right[i];
+    const gint64 t = l * (2048 - weight) + r * weight, b = r * (2048 - weight) + l * weight;
+    const gint64 sum = t * (2048 - down) + b * down + (1 << 21);
+    g_assert_cmpint (top[i], ==, t);
+    g_assert_cmpuint (out[i], ==, (guint8) (sum >= 0 ? sum / (1 << 22) : -((-sum + (1 << 22) - 1) / (1 << 22))));
+  }
+  for (gsize i = 0; i < GUARD; i++)
+    g_assert_cmpuint (out[n + i], ==, 0xa5);
+}
+
+static void
+check_arg_max (const SlWide *wide, gsize n, guint8 flip)
+{
+  enum
+  {
+    ROWS = 9
+  };
+  guint8 in[ROWS * LONGEST];
+  gint32 out[ROWS + 1] = { 0 };
+  random_bytes (in, ROWS * n);
+  for (gsize i = 0; i < ROWS * n && n % 3 == 0; i++)
+    in[i] &= 3; /* many equals */
+  out[ROWS] = 77;
+  wide->arg_max (in, n, ROWS, flip, out);
+  for (gsize r = 0; r < ROWS; r++) {
+    gsize best = 0;
+    for (gsize i = 1; i < n; i++)
+      best = (guint8) (in[r * n + i] ^ flip) > (guint8) (in[r * n + best] ^ flip) ? i : best;
+    g_assert_cmpint (out[r], ==, (gint32) best);
+  }
+  g_assert_cmpint (out[ROWS], ==, 77);
+}
+
+/* Rows as TensorFlow Lite's kernel makes them: a table of exponentials, a sum in order, rounded half up. */
+static void
+check_softmax (const SlWide *wide, gsize n, gsize rows)
+{
+  gfloat table[256];
+  const guint8 flip = n % 2 ? 0x80 : 0;
+  const SlSoftmax softmax = { n, flip, table, 1.0f / (n % 5 ? 256.0f : 90.0f), n % 4 ? 0 : 7 };
+  g_autofree guint8 *in = g_new (guint8, rows * n), *out = g_new (guint8, rows * n + 1);
+  random_bytes (in, rows * n);
+  for (gint i = 0; i < 256; i++)
+    table[i] = expf (-0.02f * (gfloat) i);
+  out[rows * n] = 0xa5;
+  wide->softmax (&softmax, in, out, rows);
+  for (gsize r = 0; r < rows; r++) {
+    gint32 highest = 0;
+    gfloat sum = 0;
+    for (gsize i = 0; i < n; i++)
+      highest = MAX (highest, in[r * n + i] ^ flip);
+    for (gsize i = 0; i < n; i++)
+      sum += table[highest - (in[r * n + i] ^ flip)];
+    for (gsize i = 0; i < n; i++) {
+      const gfloat scaled = table[highest - (in[r * n + i] ^ flip)] * (1.0f / (sum * softmax.scale));
+      const gint32 code = (gint32) floorf (scaled + 0.5f) + softmax.zero_point;
+      g_assert_cmpuint (out[r * n + i] ^ flip, ==, MIN (code, 255));
+    }
+  }
+  g_assert_cmpuint (out[rows * n], ==, 0xa5);
+}
+
+static void
+check_sums (const SlWide *wide, gsize n)
+{
+  guint8 in[LONGEST];
+  gint32 sums[2][LONGEST];
+  random_bytes (in, n);
+  for (gsize i = 0; i < n; i++)
+    sums[0][i] = sums[1][i] = (gint32) i - 9;
+  wide->add_u8 (in, sums[0], n);
+  wide->add_i8 ((const gint8 *) in, sums[1], n);
+  for (gsize i = 0; i < n; i++) {
+    g_assert_cmpint (sums[0][i], ==, (gint32) i - 9 + in[i]);
+    g_assert_cmpint (sums[1][i], ==, (gint32) i - 9 + in[i] - (in[i] > 127 ? 256 : 0));
+  }
+}
+
+static void
+check_turn (const SlWide *wide, gsize from_stride, gsize to_stride)
+{
+  guint8 from[SL_TURNED * 40], to[SL_TURNED * 40];
+  random_bytes (from, sizeof from);
+  memset (to, 0xa5, sizeof to);
+  wide->turn (from, (gssize) from_stride, to, (gssize) to_stride);
+  for (gsize y = 0; y < SL_TURNED; y++)
+    for (gsize x = 0; x < to_stride; x++)
+      g_assert_cmpuint (to[y * to_stride + x], ==, x < SL_TURNED ? from[x * from_stride + y] : 0xa5);
+}
+
+static void
+test_all (void)
+{
+  const SlWide *sets[3];
+  const guint n_sets = sl_wide_all (sets);
+  g_assert_true (sl_wide () == sets[n_sets - 1]);
+  for (guint s = 0; s < n_sets; s++) {
+    g_test_message ("%s", sets[s]->name);
+    check_turn (sets[s], SL_TURNED, SL_TURNED);
+    check_turn (sets[s], 37, 23);
+    for (gsize n = 1; n < LONGEST - GUARD; n += n < 70 ? 1 : 13) {
+      check_look_up (sets[s], n, n % 7);
+      check_blend (sets[s], n);
+      check_search (sets[s], n, 1 + n % SL_SEARCH_ROWS);
+      check_arg_max (sets[s], n, 0);
+      check_arg_max (sets[s], n, 0x80);
+      check_arg_max (sets[s], n, 0x7f);
+      check_softmax (sets[s], n, 1 + n % 11);
+      check_sums (sets[s], n);
+    }
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/core/simd_loops", test_all);
+  return g_test_run ();
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What is said when XNNPACK does not start: of folders made for it, and of XNNPACK itself where this process may hide the files. */
+#define _GNU_SOURCE
+#include <glib/gstdio.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/backends/xnnpack/xnn.h"
+
+#define MISSING "it cannot read "
+#define SYS_FILES "/sys/devices/system/cpu/possible or /sys/devices/system/cpu/present"
+
+/** Statuses of a child beside 0. */
+enum
+{
+  WRONG_MESSAGE = 1,
+  NOT_ALLOWED
+};
+
+static const struct
+{
+  const char *name;
+  gboolean arm;
+  const char *files[4]; /* that exist */
+  const char *problem;
+} cases[] = {
+  { "none", FALSE, { NULL }, MISSING "/proc/cpuinfo to learn of the processor; mount /proc in this container or chroot" },
+  { "memory", FALSE, { "proc/cpuinfo" }, "it has no memory" },
+  { "arm-none",
+    TRUE,
+    { NULL },
+    MISSING "/proc/cpuinfo, nor " SYS_FILES " to learn of the processor; mount /proc and /sys in this container or chroot" },
+  { "arm-sys", TRUE, { "proc/cpuinfo" }, MISSING SYS_FILES " to learn of the processor; mount /sys in this container or chroot" },
+  { "arm-proc",
+    TRUE,
+    { "sys/devices/system/cpu/present" },
+    MISSING "/proc/cpuinfo to learn of the processor; mount /proc in this container or chroot" },
+  { "arm-either-list", TRUE, { "proc/cpuinfo", "sys/devices/system/cpu/possible" }, "it has no memory" },
+};
+
+static void
+remove_tree (const char *path)
+{
+  const char *name;
+  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
+  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL) {
+    g_autofree char *child = g_build_filename (path, name, NULL);
+    remove_tree (child);
+  }
+  g_remove (path);
+}
+
+static void
+test_problem (gconstpointer data)
+{
+  const guint i = GPOINTER_TO_UINT (data);
+  g_autofree char *root = g_dir_make_tmp ("sightline-xnn-XXXXXX", NULL);
+  for (guint k = 0; cases[i].files[k] != NULL; k++) {
+    g_autofree char *path = g_build_filename (root, cases[i].files[k], NULL), *folder = g_path_get_dirname (path);
+    g_assert_cmpint (g_mkdir_with_parents (folder, 0700), ==, 0);
+    g_assert_true (g_file_set_contents (path, "0-1\n", -1, NULL));
+  }
+  g_autofree char *problem = sl_xnn_start_problem (root, cases[i].arm, "it has no memory");
+  g_assert_cmpstr (problem, ==, cases[i].problem);
+  remove_tree (root);
+}
+
+/* An empty folder over @path, where a file system is mounted, for this process alone. */
+static gboolean
+hide (const char *path)
+{
+  return (unshare (CLONE_NEWNS) == 0 || unshare (CLONE_NEWUSER | CLONE_NEWNS) == 0)
+         && mount ("none", path, NULL, MS_REC | MS_PRIVATE, NULL) == 0 && mount ("none", path, "tmpfs", 0, NULL) == 0;
+}
+
+static int
+start_without (const char *path, const char *expected)
+{
+  g_autoptr (GError) error = NULL;
+  if (!hide (path))
+    return NOT_ALLOWED;
+  if (!sl_xnn_init (&error) && strstr (error->message, expected) != NULL)
+    return 0;
+  g_printerr ("expected '%s', got '%s'\n", expected, error != NULL ? error->message : "a start");
+  return WRONG_MESSAGE;
+}
+
+static void
+test_start (void)
+{
+#if defined(__aarch64__) || defined(__arm__)
+  const char *path = "/sys", *expected = "XNNPACK cannot run on this machine: " MISSING SYS_FILES;
+#else
+  const char *path = "/proc", *expected = "XNNPACK cannot run on this machine: " MISSING "/proc/cpuinfo";
+#endif
+  const pid_t child = fork ();
+  g_assert_cmpint (child, >=, 0);
+  if (child == 0)
+    _exit (start_without (path, expected));
+  int status = 0;
+  g_assert_cmpint (waitpid (child, &status, 0), ==, child);
+  g_assert_true (WIFEXITED (status));
+  if (WEXITSTATUS (status) == NOT_ALLOWED)
+    g_test_skip ("this process may not hide folders from itself");
+  else
+    g_assert_cmpint (WEXITSTATUS (status), ==, 0);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *path = g_strdup_printf ("/xnnpack_start/problem/%s", cases[i].name);
+    g_test_add_data_func (path, GUINT_TO_POINTER (i), test_problem);
+  }
+  g_test_add_func ("/xnnpack_start/start", test_start);
+  return g_test_run ();
+}
