@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The library's GError domain. */
-#include "core/error.h"
+#include "sightline/error.h"
 
 GQuark
 sl_error_quark (void)

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "models/numbers.h"
 
 #define MAX_SIDE 32768

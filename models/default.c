@@ -6,7 +6,7 @@
 #include "models/default.h"
 
 #include "config.h"
-#include "core/error.h"
+#include "sightline/error.h"
 
 #define VARIABLE "SIGHTLINE_MODEL"
 #define INSTALLED SL_MODEL_DIR G_DIR_SEPARATOR_S "codes.tflite"

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 
 static int
 refuse (GError **error, const char *problem, const char *expected)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/show.h"
-#include "core/error.h"
+#include "sightline/error.h"
 #include "models/file.h"
 
 #define MAX_BYTES ((gsize) 16 << 20)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/show.h"
-#include "core/error.h"
+#include "sightline/error.h"
 #include "models/contract_build.h"
 #include "models/default.h"
 #include "models/file.h"

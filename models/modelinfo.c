@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "models/file.h"
 #include "models/numbers.h"
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 
 #define MAX_DEPTH 16
 #define MAX_NAMES 100000

@@ -9,7 +9,7 @@
 #include <gio/gio.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 
 #define END_MAGIC 0x06054b50u
 #define END_SIZE 22

@@ -5,7 +5,7 @@
 #include "plugins/report.h"
 
 #include "base/show.h"
-#include "core/error.h"
+#include "sightline/error.h"
 
 typedef enum
 {

@@ -13,7 +13,7 @@
 
 #include "base/redact.h"
 #include "base/secretfile.h"
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/camera/feed.h"
 #include "plugins/camera/messages.h"
 #include "plugins/describe.h"

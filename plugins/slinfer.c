@@ -21,7 +21,7 @@
 #include <gst/base/gstbasetransform.h>
 
 #include "base/show.h"
-#include "core/error.h"
+#include "sightline/error.h"
 #include "core/runtime/session.h"
 #include "models/model.h"
 #include "plugins/describe.h"

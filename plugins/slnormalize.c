@@ -16,7 +16,7 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/describe.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/tensor/normalize_spec.h"

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/describe.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/byte_pool.h"

@@ -15,7 +15,7 @@
 #include <gst/video/video.h>
 #include <stdio.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/describe.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/prediction_signal.h"

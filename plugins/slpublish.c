@@ -17,7 +17,7 @@
 
 #include "base/redact.h"
 #include "base/secretfile.h"
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/elements.h"
 #include "plugins/describe.h"
 #include "plugins/publish/frame_lines.h"

@@ -11,7 +11,7 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/describe.h"
 #include "plugins/meta/mapped_relations.h"
 #include "plugins/properties.h"

@@ -4,7 +4,7 @@
  */
 #include "plugins/video_caps.h"
 
-#include "core/error.h"
+#include "sightline/error.h"
 
 /* Elements between an element and the one that makes its caps. */
 #define MOST_BETWEEN 64

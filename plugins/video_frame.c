@@ -4,7 +4,7 @@
  */
 #include "plugins/video_frame.h"
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/report.h"
 #include "preprocess/image.h"
 

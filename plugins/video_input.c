@@ -4,7 +4,7 @@
  */
 #include "plugins/video_input.h"
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/video_caps.h"
 #include "plugins/video_frame.h"
 

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 
 #define MOST_ANCHORS 10000000
 #define LARGEST_LOG 12

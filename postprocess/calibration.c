@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "postprocess/params.h"
 
 /* Scores are kept this far from 0 and 1, where the logarithms end. */

@@ -8,7 +8,7 @@
  */
 #include <math.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "postprocess/decoders.h"
 #include "postprocess/params.h"
 #include "postprocess/picture_shape.h"

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "postprocess/calibration.h"
 #include "postprocess/decoders.h"
 #include "postprocess/params.h"

@@ -9,7 +9,7 @@
  */
 #include <math.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "postprocess/classmax.h"
 #include "postprocess/decoders.h"
 #include "postprocess/detector.h"

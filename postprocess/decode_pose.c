@@ -11,7 +11,7 @@
  */
 #include <math.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "postprocess/decoders.h"
 #include "postprocess/detector.h"
 #include "postprocess/params.h"

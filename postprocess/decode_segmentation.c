@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "postprocess/decoders.h"
 #include "postprocess/params.h"
 #include "postprocess/picture_shape.h"

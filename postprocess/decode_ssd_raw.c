@@ -12,7 +12,7 @@
  *   feature-maps          sizes of the square feature maps; else the input's size over 16, halved from map to map
  *   iou-threshold, agnostic: suppression
  */
-#include "core/error.h"
+#include "sightline/error.h"
 #include "postprocess/anchors.h"
 #include "postprocess/classmax.h"
 #include "postprocess/decoders.h"

@@ -6,7 +6,7 @@
  * Parameters: "boxes": corners (x_min, y_min, x_max, y_max in 0..1) or offsets (from the anchors of the input's size);
  * unset, the tensor tells: offsets have corners the wrong way round. "iou-threshold", "agnostic": suppression.
  */
-#include "core/error.h"
+#include "sightline/error.h"
 #include "postprocess/anchors.h"
 #include "postprocess/classmax.h"
 #include "postprocess/decoders.h"

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "postprocess/params.h"
 #include "postprocess/select.h"
 

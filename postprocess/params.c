@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 
 const char *
 sl_decoder_param (const SlDecoderConfig *config, const char *key)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "postprocess/detector.h"
 #include "postprocess/params.h"
 #include "postprocess/prototypes.h"

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 
 #define MAX_SIZE 32768
 #define MAX_PLANES 3

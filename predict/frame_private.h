@@ -5,7 +5,7 @@
 #ifndef SL_PREDICT_FRAME_PRIVATE_H
 #define SL_PREDICT_FRAME_PRIVATE_H
 
-#include "predict/frame.h"
+#include "sightline/frame.h"
 #include "preprocess/image.h"
 
 G_BEGIN_DECLS

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 
 /* For finding out which decoder it is, whose own threshold then counts. */
 #define ANY_THRESHOLD 0.5f

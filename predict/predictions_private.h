@@ -6,7 +6,7 @@
 #define SL_PREDICT_PREDICTIONS_PRIVATE_H
 
 #include "predictions/prediction.h"
-#include "predict/predictions.h"
+#include "sightline/predictions.h"
 
 G_BEGIN_DECLS
 

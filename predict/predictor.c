@@ -5,12 +5,12 @@
  * One mutex guards everything, so that bindings may call from any thread. Two flags say what the properties have outdated: the
  * model, or only its decoder. Invariant: with @session come @model, @input, @outputs and @decoding, and @spec fits them.
  */
-#include "predict/predictor.h"
+#include "sightline/predictor.h"
 
 #include <string.h>
 
 #include "base/show.h"
-#include "core/error.h"
+#include "sightline/error.h"
 #include "core/runtime/session.h"
 #include "models/model.h"
 #include "predict/contractspec.h"

@@ -4,7 +4,7 @@
  */
 #include "tools/contract_preview.h"
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "predict/opendecoding.h"
 
 SlDecoding *

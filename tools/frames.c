@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/camera/source.h"
 #include "plugins/video_input.h"
 #include "tools/predict/camera.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/show.h"
-#include "core/error.h"
+#include "sightline/error.h"
 #include "core/runtime/session.h"
 #include "models/model.h"
 #include "tools/command.h"

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "core/graph/tensor.h"
 
 /* Filesystems stamp files with the time of the last timer tick, up to 10 ms ago: two writes within a tick look like one. */

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "core/graph/graph_private.h"
 #include "core/ops/ops.h"
 #include "core/graph/work.h"

@@ -6,7 +6,7 @@
 #ifndef SL_CORE_OPS_H
 #define SL_CORE_OPS_H
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "core/graph/graph.h"
 #include "base/thread_pool.h"
 

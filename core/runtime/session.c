@@ -12,7 +12,7 @@
 
 #include "base/show.h"
 #include "core/backends/backend.h"
-#include "core/error.h"
+#include "sightline/error.h"
 #include "core/backends/int8/int8.h"
 #include "core/ops/ops.h"
 #include "core/runtime/lifetimes.h"

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 
 static void
 fail (SlFlatBuffer *fb, gsize at, const char *problem)

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 
 /* Types, stored in the upper six bits of a type byte; the lower two are the logarithm of the width. */
 enum

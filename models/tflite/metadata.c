@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "models/tflite/flatbuffer.h"
 #include "models/numbers.h"
 #include "models/tflite/schema.h"

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "models/tflite/operators.h"
 
 /* Longest list of further names in a message. */

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "models/tflite/flexbuffer.h"
 
 static gboolean

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/show.h"
-#include "core/error.h"
+#include "sightline/error.h"
 #include "base/suggest.h"
 
 void

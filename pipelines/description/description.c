@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/show.h"
-#include "core/error.h"
+#include "sightline/error.h"
 #include "pipelines/description/key_text.h"
 #include "pipelines/description/parameters.h"
 #include "pipelines/description/sources.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/redact.h"
-#include "core/error.h"
+#include "sightline/error.h"
 
 #define MAX_NAME 128
 

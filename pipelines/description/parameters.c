@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "pipelines/description/substitute.h"
 #include "base/suggest.h"
 #include "pipelines/description/typed_values.h"

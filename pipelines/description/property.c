@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "pipelines/description/build.h"
 #include "base/suggest.h"
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "pipelines/description/description.h"
 #include "pipelines/description/key_text.h"
 

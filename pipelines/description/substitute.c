@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 
 /* What needs no backslash in any place of the grammar. '=' is not among it: a bare word with one would set a property. */
 static gboolean

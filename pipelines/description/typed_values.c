@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "base/suggest.h"
 
 #define MAX_TIME (24 * 60 * 60 * 1000.0)

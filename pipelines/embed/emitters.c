@@ -5,7 +5,7 @@
  */
 #include "pipelines/embed/emitters.h"
 
-#include "predict/predictions.h"
+#include "sightline/predictions.h"
 
 static gboolean
 emits (GstElement *element)

@@ -6,7 +6,7 @@
 #include "pipelines/embed/engine.h"
 
 #include "base/show.h"
-#include "core/error.h"
+#include "sightline/error.h"
 #include "pipelines/description/build.h"
 #include "pipelines/embed/emitters.h"
 

@@ -10,7 +10,7 @@
 
 #include "pipelines/description/description.h"
 #include "pipelines/embed/frame_source.h"
-#include "predict/predictions.h"
+#include "sightline/predictions.h"
 
 G_BEGIN_DECLS
 

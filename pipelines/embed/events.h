@@ -5,7 +5,7 @@
 #ifndef SL_PIPELINES_EMBED_EVENTS_H
 #define SL_PIPELINES_EMBED_EVENTS_H
 
-#include "pipelines/slpipeline.h"
+#include "sightline/pipeline.h"
 
 G_BEGIN_DECLS
 

@@ -7,7 +7,7 @@
 
 #include <gst/gst.h>
 
-#include "predict/frame.h"
+#include "sightline/frame.h"
 
 G_BEGIN_DECLS
 

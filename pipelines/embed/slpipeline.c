@@ -7,9 +7,9 @@
  * threads touch, is held for moments only, and never while GStreamer is called. The handlers that run in the pipeline's threads
  * (predictions, bus) are taken off before the pipeline is let go.
  */
-#include "pipelines/slpipeline.h"
+#include "sightline/pipeline.h"
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "pipelines/embed/engine.h"
 #include "pipelines/embed/events.h"
 #include "pipelines/embed/rates.h"

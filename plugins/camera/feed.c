@@ -8,7 +8,7 @@
 #include "plugins/camera/feed.h"
 
 #include "base/backoff.h"
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/camera/format.h"
 #include "plugins/camera/messages.h"
 #include "plugins/camera/sink.h"

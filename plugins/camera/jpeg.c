@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 
 #define SOI 0xd8
 #define EOI 0xd9

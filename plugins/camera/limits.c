@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/camera/jpeg.h"
 #include "plugins/report.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/redact.h"
 #include "base/show.h"
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/report.h"
 
 void

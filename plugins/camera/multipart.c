@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 
 /* Of a line that may be a boundary: RFC 2046 allows 70. */
 #define MAX_BOUNDARY 256

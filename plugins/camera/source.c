@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/camera/demux.h"
 #include "plugins/camera/format.h"
 #include "plugins/camera/limits.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/redact.h"
-#include "core/error.h"
+#include "sightline/error.h"
 
 #define SCHEMES "v4l2:///dev/video0, rtsp://HOST/PATH, http://HOST/PATH, file:///PATH or test://"
 

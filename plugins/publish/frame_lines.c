@@ -2,7 +2,7 @@
 /* Lines from frames: once a frame, in the streaming thread. */
 #include "plugins/publish/frame_lines.h"
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/meta/frame_meta.h"
 
 GType

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/publish/topic.h"
 
 #define WINDOW 16

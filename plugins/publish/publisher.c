@@ -18,7 +18,7 @@
 #include "base/backoff.h"
 #include "base/redact.h"
 #include "base/show.h"
-#include "core/error.h"
+#include "sightline/error.h"
 
 /* What a queued line weighs beside its bytes. */
 #define LINE_OVERHEAD 64

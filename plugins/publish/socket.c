@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/redact.h"
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/publish/publisher.h"
 
 #define DEFAULT_PORT 0

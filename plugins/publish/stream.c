@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/redact.h"
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/publish/publisher.h"
 
 typedef struct

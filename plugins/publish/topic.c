@@ -14,7 +14,7 @@
 
 #include "base/redact.h"
 #include "base/show.h"
-#include "core/error.h"
+#include "sightline/error.h"
 
 #define MQTT_PORT 1883
 #define MQTTS_PORT 8883

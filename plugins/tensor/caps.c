@@ -6,7 +6,7 @@
  */
 #include "plugins/tensor/caps.h"
 
-#include "core/error.h"
+#include "sightline/error.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  */
 #include "plugins/tensor/caps_probe.h"
 
-#include "core/error.h"
+#include "sightline/error.h"
 
 #define NAME "sightline-try-caps"
 

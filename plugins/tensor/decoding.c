@@ -5,7 +5,7 @@
  */
 #include "plugins/tensor/decoding.h"
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/tensor/caps.h"
 
 void

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 
 struct _SlModelSwap
 {

@@ -6,7 +6,7 @@
  */
 #include "plugins/tensor/normalize_spec.h"
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "models/numbers.h"
 #include "plugins/properties.h"
 #include "plugins/tensor/caps.h"

@@ -27,7 +27,7 @@ def version_script(path):
 
 def declared(header):
     """Functions of ours that the header declares, and those that it includes."""
-    path = os.path.join(ROOT, header)
+    path = os.path.join(ROOT, "include", header)
     with open(path, encoding="utf-8") as file:
         text = file.read()
     code = re.sub(r"^#define[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL | re.MULTILINE)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "tests/core/opcheck.h"
 
 #define HALF_STEP 0.5005

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "tests/core/opcheck.h"
 
 #define N 6

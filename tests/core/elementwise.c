@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "tests/core/opcheck.h"
 
 static const SlDtype dtypes[] = { SL_DTYPE_F32, SL_DTYPE_I8, SL_DTYPE_U8 };

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 
 #define PAGES 16
 /* Attempts at what a busy machine may let slip. */

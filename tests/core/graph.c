@@ -2,7 +2,7 @@
 /* Graphs that cannot run are refused with a reason; shapes of views; what the passes leave. */
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "tests/core/opcheck.h"
 
 static const gint32 picture[4] = { 1, 4, 4, 3 };

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 
 void
 check_init (Check *check, guint32 seed)

@@ -2,7 +2,7 @@
 /* Sessions: arguments, the memory plan, views between runtimes, two outputs of one tensor, changing buffers. */
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "core/runtime/arena_plan.h"
 #include "tests/core/opcheck.h"
 

@@ -8,7 +8,7 @@
 #include <gst/gst.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 
 #define LIMIT 1000000
 

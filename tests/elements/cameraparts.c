@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 
 /* What begins a JPEG picture, and a picture that is recognised by its letter. */
 #define SOI "\xff\xd8\xff"

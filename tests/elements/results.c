@@ -10,7 +10,7 @@
 #include "plugins/meta/mask_meta.h"
 #include "plugins/meta/region_predictions.h"
 #include "predictions/mapper.h"
-#include "predict/predictions.h"
+#include "sightline/predictions.h"
 #include "tests/elements/support.h"
 
 #define FRAME_CAPS "video/x-raw,format=RGB,width=400,height=200,framerate=25/1"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "plugins/meta/frame_meta.h"
-#include "predict/predictions.h"
+#include "sightline/predictions.h"
 #include "tests/elements/support.h"
 
 #define TEXT_CAPS "text/x-raw,format=utf8"

@@ -42,7 +42,7 @@ def build():
     """The program's path; built once."""
     path = work("vala")
     if not os.path.exists(path):
-        more = ["-I" + os.path.join(ROOT, folder) for folder in ("", "predict", "pipelines")]
+        more = ["-I" + os.path.join(ROOT, "include")]
         more += ["-L" + os.path.join(BUILD, folder) for folder in ("", "pipelines")]
         more += ["-lsightline-1.0", "-lsightline-pipeline-1.0", "-w"]
         done = subprocess.run([VALAC, "--vapidir", VAPI_DIR, "--pkg", "sightline-1.0", "--pkg", "sightline-pipeline-1.0", "-o", path,

@@ -6,7 +6,7 @@
 
 #include "core/runtime/session.h"
 #include "models/model.h"
-#include "predict/sightline.h"
+#include "sightline/sightline.h"
 #include "tests/faults/sweep.h"
 #include "tests/models/tiny.h"
 

@@ -21,7 +21,7 @@
 
 #include "core/runtime/session.h"
 #include "models/model.h"
-#include "predict/sightline.h"
+#include "sightline/sightline.h"
 #include "tests/fuzz/mutate.h"
 
 #define MAX_JOBS 16

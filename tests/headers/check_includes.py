@@ -18,6 +18,7 @@ GSTREAMER = r"gst/"
 GLIB = r"(glib|gio|gmodule|gobject)"
 XNNPACK = r"(xnnpack|pthreadpool)\.h"
 ARROWS = {
+    "include": ([], [GSTREAMER, XNNPACK]),
     "base": ([], [GSTREAMER, XNNPACK]),
     "preprocess": ([], [GSTREAMER, GLIB, XNNPACK]),
     "core": ([], [GSTREAMER]),
@@ -28,6 +29,17 @@ ARROWS = {
     "plugins": (["preprocess", "core", "models", "postprocess", "predictions", "predict"], [XNNPACK]),
     "pipelines": (["core", "predictions", "predict"], [XNNPACK]),
     "tools": (["preprocess", "core", "models", "postprocess", "predictions", "predict", "plugins", "pipelines"], [XNNPACK]),
+}
+# Which of the public headers, include/sightline/NAME.h, a folder may include. They include each other and nothing else of ours.
+DOOR = {
+    "include": {"error", "frame", "predictions", "predictor", "pipeline", "sightline"},
+    "core": {"error"},
+    "models": {"error"},
+    "postprocess": {"error"},
+    "predict": {"error", "frame", "predictions", "predictor"},
+    "plugins": {"error", "frame", "predictions"},
+    "pipelines": {"error", "frame", "predictions", "pipeline"},
+    "tools": {"error", "frame", "predictions", "predictor", "pipeline"},
 }
 # Of core, only these files know XNNPACK and its thread pool.
 XNNPACK_FILES = {"core/backends/xnnpack/subgraph.c", "core/backends/xnnpack/weights.c", "core/runtime/session.c", "core/backends/xnnpack/threads.c"}
@@ -52,7 +64,10 @@ def wrong_includes(root, folder, path):
         includes = INCLUDE.findall(file.read())
     for quote, name in includes:
         top = name.split("/")[0]
-        if quote == '"' and name != "config.h" and top not in allowed:
+        if top == "sightline":
+            if name[len("sightline/") : -len(".h")] not in DOOR.get(folder, ()):
+                yield '%s includes "%s": of include/sightline, %s/ may include %s' % (path, name, folder, ", ".join(sorted(DOOR.get(folder, ()))))
+        elif quote == '"' and name != "config.h" and top not in allowed:
             yield '%s includes "%s": %s/ may include %s' % (path, name, folder, ", ".join(allowed))
         if any(re.match(pattern, name) for pattern in banned):
             yield "%s includes <%s>, which is not %s/'s to know" % (path, name, folder)
@@ -74,10 +89,15 @@ def folder_flags(root, build, folder):
     return flags
 
 
-def compile_alone(root, build, compiler, flags, path):
-    command = compiler + flags + ["-std=gnu11", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-fsyntax-only"]
-    command += ["-I" + root, "-I" + build, "-x", "c", "-"]
-    return subprocess.run(command, input='#include "%s"\n' % path, text=True, capture_output=True, check=False, cwd=build)
+def application_flags(root, build):
+    """What an application is compiled with: the include folder, and GLib."""
+    flags = [flag for flag in folder_flags(root, build, "predict") if flag.startswith(("-I/", "-isystem/", "-pthread"))]
+    return ["-I" + os.path.join(root, "include")] + [flag for flag in flags if not flag.endswith((root, build)) and root + "/" not in flag]
+
+
+def compile_alone(build, compiler, flags, name):
+    command = compiler + flags + ["-std=gnu11", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-fsyntax-only", "-x", "c", "-"]
+    return subprocess.run(command, input='#include "%s"\n' % name, text=True, capture_output=True, check=False, cwd=build)
 
 
 def main():
@@ -97,11 +117,11 @@ def main():
     for folder in ARROWS:
         wrong = [line for path in sources(root, folder, (".c", ".h")) for line in wrong_includes(root, folder, path)]
         good &= report(not wrong, "arrows/" + folder, wrong)
-        flags = folder_flags(root, build, folder)
+        flags = application_flags(root, build) if folder == "include" else folder_flags(root, build, folder) + ["-I" + root, "-I" + build]
         if folder in NEEDS_GSTREAMER and not any(flag.endswith("gstreamer-1.0") for flag in flags):
             continue
         for path in sources(root, folder, ".h"):
-            result = compile_alone(root, build, compiler, flags, path)
+            result = compile_alone(build, compiler, flags, path[len("include/") :] if folder == "include" else path)
             good &= report(result.returncode == 0, "alone/" + path, result.stderr.splitlines())
     print("1..%d" % number)
     return 0 if good else 1

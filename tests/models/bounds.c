@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "core/runtime/session.h"
 #include "core/graph/work.h"
 #include "tests/models/helpers.h"

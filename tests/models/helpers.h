@@ -5,7 +5,7 @@
 
 #include <glib.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "models/model.h"
 #include "models/reader.h"
 #include "tests/support/tflite_writer.h"

@@ -7,7 +7,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "pipelines/description/key_text.h"
 
 #define MINIMAL "[pipeline]\nlaunch=a ! b\n"

@@ -3,7 +3,7 @@
  * SlPipeline through its public interface, with and without a main loop: what comes out, in which thread, in which order, and what
  * is said when something goes wrong. Answers follow from the pictures; GStreamer's own elements make these and the errors.
  */
-#include "pipelines/sightline-pipeline.h"
+#include "sightline-pipeline.h"
 
 #include <glib/gstdio.h>
 

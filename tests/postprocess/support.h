@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "postprocess/decoder.h"
 
 /* Appends a tensor; @dims ends with 0. */

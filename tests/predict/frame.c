@@ -3,7 +3,7 @@
  * SlFrame: sizes computed here by the definition of each format, extents that miss by one byte, and every message.
  */
 #include "predict/frame_private.h"
-#include "predict/sightline.h"
+#include "sightline/sightline.h"
 
 #include <string.h>
 

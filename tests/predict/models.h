@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "predict/sightline.h"
+#include "sightline/sightline.h"
 
 /** tiny_model: (transfer full): path of a model that the build made. */
 static inline char *

@@ -3,7 +3,7 @@
  * SlPredictions: every getter against the values put in, after the memory they came from is gone.
  */
 #include "predict/predictions_private.h"
-#include "predict/sightline.h"
+#include "sightline/sightline.h"
 
 #include <string.h>
 

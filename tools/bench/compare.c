@@ -8,7 +8,7 @@
 #include <gio/gio.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 
 /* Arguments: model, threads. Inputs are bytes of noise, or floats in 0..1. */
 #define PYTHON_START                                                               \

@@ -10,7 +10,7 @@
 
 #include "base/percentile.h"
 #include "base/show.h"
-#include "core/error.h"
+#include "sightline/error.h"
 #include "core/runtime/session.h"
 #include "models/model.h"
 #include "base/json.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/redact.h"
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/camera/messages.h"
 #include "plugins/elements.h"
 #include "tools/frames.h"

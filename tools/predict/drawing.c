@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "tools/frames.h"
 #include "tools/predict/overlay.h"
 #include "tools/predict/video_file.h"

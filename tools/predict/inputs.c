@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/redact.h"
-#include "core/error.h"
+#include "sightline/error.h"
 #include "models/model.h"
 
 static const char *const picture_endings[] = { ".jpg", ".jpeg", ".jpe", ".png", ".bmp", ".gif", ".webp",

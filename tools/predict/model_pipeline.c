@@ -10,7 +10,7 @@
 #include <gst/video/video.h>
 #include <math.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/elements.h"
 #include "plugins/meta/region_predictions.h"
 #include "plugins/tensor/caps.h"

@@ -5,7 +5,7 @@
 #include "config.h"
 #include "tools/predict/overlay.h"
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/elements.h"
 
 #ifdef SL_HAVE_OVERLAY

@@ -8,7 +8,7 @@
 #include <gst/video/video.h>
 #include <math.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/elements.h"
 #include "postprocess/result.h"
 #include "tools/command.h"

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "tools/interrupt.h"
 #include "tools/predict/slots.h"
 #include "tools/predict/wire.h"

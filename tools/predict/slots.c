@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "tools/predict/wire.h"
 
 static void

@@ -8,7 +8,7 @@
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "plugins/video_input.h"
 #include "tools/frames.h"
 

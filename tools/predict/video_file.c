@@ -11,7 +11,7 @@
 #include <gst/app/gstappsrc.h>
 #include <gst/video/video.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "tools/frames.h"
 #include "tools/interrupt.h"
 #include "tools/predict/overlay.h"

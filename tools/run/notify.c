@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 
 static gboolean
 fail (const char *path, int number, GError **error)

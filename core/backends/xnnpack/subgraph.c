@@ -9,7 +9,7 @@
 #include <math.h>
 #include <xnnpack.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "core/ops/ops.h"
 
 #if defined(__aarch64__) || defined(__arm__)

@@ -2,7 +2,7 @@
 /* The threads of a session's XNNPACK runtimes: XNNPACK's own kind of pool. Kernels of ours run on base/thread_pool.h. */
 #include <pthreadpool.h>
 
-#include "core/error.h"
+#include "sightline/error.h"
 #include "core/backends/xnnpack/xnn.h"
 
 SlThreadPool

@@ -5,7 +5,7 @@
 #ifndef SL_SIGHTLINE_PIPELINE_H
 #define SL_SIGHTLINE_PIPELINE_H
 
-#include "core/error.h"
-#include "pipelines/slpipeline.h"
+#include "sightline/error.h"
+#include "sightline/pipeline.h"
 
 #endif

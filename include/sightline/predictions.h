@@ -3,8 +3,8 @@
  * SlPredictions: what a model saw in one frame, kept for as long as somebody wants it. Made by SlPredictor and by slpostprocess;
  * read through typed getters, or as JSON.
  */
-#ifndef SL_PREDICT_PREDICTIONS_H
-#define SL_PREDICT_PREDICTIONS_H
+#ifndef SL_PREDICTIONS_H
+#define SL_PREDICTIONS_H
 
 #include <glib-object.h>
 

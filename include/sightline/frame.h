@@ -3,8 +3,8 @@
  * SlFrame: a picture in memory, checked once when it is made, so that whoever reads it need not doubt it. What SlPredictor
  * takes, and what an application pushes into an SlPipeline.
  */
-#ifndef SL_PREDICT_FRAME_H
-#define SL_PREDICT_FRAME_H
+#ifndef SL_FRAME_H
+#define SL_FRAME_H
 
 #include <glib-object.h>
 

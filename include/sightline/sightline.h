@@ -5,9 +5,9 @@
 #ifndef SL_SIGHTLINE_H
 #define SL_SIGHTLINE_H
 
-#include "core/error.h"
-#include "predict/frame.h"
-#include "predict/predictions.h"
-#include "predict/predictor.h"
+#include "sightline/error.h"
+#include "sightline/frame.h"
+#include "sightline/predictions.h"
+#include "sightline/predictor.h"
 
 #endif

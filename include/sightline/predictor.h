@@ -2,11 +2,11 @@
 /*
  * SlPredictor: a model and a frame in memory in, predictions out, in the calling thread and without GStreamer.
  */
-#ifndef SL_PREDICT_PREDICTOR_H
-#define SL_PREDICT_PREDICTOR_H
+#ifndef SL_PREDICTOR_H
+#define SL_PREDICTOR_H
 
-#include "predict/frame.h"
-#include "predict/predictions.h"
+#include "sightline/frame.h"
+#include "sightline/predictions.h"
 
 G_BEGIN_DECLS
 

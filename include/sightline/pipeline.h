@@ -3,13 +3,13 @@
  * SlPipeline: a camera pipeline inside an application, without a line of GStreamer: from a description file or a launch line,
  * with predictions as a signal or to pull.
  */
-#ifndef SL_PIPELINES_SLPIPELINE_H
-#define SL_PIPELINES_SLPIPELINE_H
+#ifndef SL_PIPELINE_H
+#define SL_PIPELINE_H
 
 #include <gio/gio.h>
 
-#include "predict/frame.h"
-#include "predict/predictions.h"
+#include "sightline/frame.h"
+#include "sightline/predictions.h"
 
 G_BEGIN_DECLS
 

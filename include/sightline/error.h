@@ -5,8 +5,8 @@
  * Every message names what failed (file, node, tensor, property), what was expected, what was found, and
  * what the user can do. The detector of an error writes that sentence; callers add a prefix at most.
  */
-#ifndef SL_CORE_ERROR_H
-#define SL_CORE_ERROR_H
+#ifndef SL_ERROR_H
+#define SL_ERROR_H
 
 #include <glib.h>
 
