@@ -178,15 +178,20 @@ has_elements (void)
   return encoder != NULL && flip != NULL;
 }
 
+/* Keeps the last orientation stated: a pad may get more than one tag event. */
 static GstPadProbeReturn
-note_tag (GstPad *pad, GstPadProbeInfo *info, gpointer tag)
+note_tag (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
+  char **tag = data, *stated = NULL;
   GstTagList *tags;
   GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
   if (GST_EVENT_TYPE (event) != GST_EVENT_TAG)
     return GST_PAD_PROBE_OK;
   gst_event_parse_tag (event, &tags);
-  gst_tag_list_get_string (tags, GST_TAG_IMAGE_ORIENTATION, tag);
+  if (gst_tag_list_get_string (tags, GST_TAG_IMAGE_ORIENTATION, &stated)) {
+    g_free (*tag);
+    *tag = stated;
+  }
   return GST_PAD_PROBE_OK;
 }
 
