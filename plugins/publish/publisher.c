@@ -68,18 +68,23 @@ is_mistyped (const char *location, const char *shown)
   return strstr (location, "://") != NULL || strcmp (location, shown) != 0;
 }
 
-/* A location without a scheme is a file's path, so the file's row comes last and takes what no other does. */
+/* A location without a scheme is a file's path, so the file's row comes last and takes what no other does. @plain: (out) (transfer full): the
+ * location with its scheme as the transports write it, because schemes are not case-sensitive (RFC 3986, 3.1). */
 static const SlTransport *
-find_transport (const char *location, GError **error)
+find_transport (const char *location, char **plain, GError **error)
 {
   for (guint i = 0; i < G_N_ELEMENTS (transports); i++)
     for (const char *const *scheme = transports[i]->schemes; *scheme != NULL; scheme++)
-      if (g_str_has_prefix (location, *scheme))
+      if (g_ascii_strncasecmp (location, *scheme, strlen (*scheme)) == 0) {
+        *plain = g_strconcat (*scheme, location + strlen (*scheme), NULL);
         return transports[i];
+      }
+  *plain = g_strdup (location);
   if (strcmp (location, "-") == 0)
     return &sl_transport_stdout;
   g_autofree char *shown = sl_redact_uri (location, NULL);
-  if (g_str_has_prefix (location, "mqtt://") || g_str_has_prefix (location, "mqtts://")) {
+  if (g_ascii_strncasecmp (location, "mqtt://", strlen ("mqtt://")) == 0
+      || g_ascii_strncasecmp (location, "mqtts://", strlen ("mqtts://")) == 0) {
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "location=%s: this build has no MQTT: install libmosquitto-dev and build again",
                  shown);
     return NULL;
@@ -291,8 +296,11 @@ sl_publisher_new (const SlPublishSettings *settings, SlPublishNotify notify, gpo
       "location is not set: expected a path, \"-\" for standard output, unix:/path, tcp://host:port or mqtt://host/topic");
     return NULL;
   }
-  const SlTransport *transport = find_transport (location, error);
-  gpointer state = transport != NULL ? transport->open (settings, error) : NULL;
+  g_autofree char *plain = NULL;
+  const SlTransport *transport = find_transport (location, &plain, error);
+  SlPublishSettings own = *settings;
+  own.location = plain;
+  gpointer state = transport != NULL ? transport->open (&own, error) : NULL;
   if (state == NULL)
     return NULL;
   SlPublisher *self = g_new0 (SlPublisher, 1);

@@ -140,9 +140,10 @@ def test_published():
     if 'no element "' in run("check", write("publish.pipeline", text.encode())).out:
         raise Skip("slpublish is missing")
     has(check(text, status=1), "problem", "p", work("no/such/folder") + ": cannot be written; no such folder, or no permission")
-    has(check(described(launch + "location=file://" + harness.WORK.name), status=1), "problem", "p", ": is a directory; expected a file")
+    for scheme in "file://", "File://":
+        has(check(described(launch + "location=" + scheme + harness.WORK.name), status=1), "problem", "p", ": is a directory; expected a file")
     has(check(described(launch), status=1), "problem", "p", "no place for lines: set location=, such as location=-")
-    for location in "-", work("lines.json"), "file://" + work("lines.json"), "tcp://localhost:1", "unix:/no/where":
+    for location in "-", work("lines.json"), "file://" + work("lines.json"), "FILE://" + work("lines.json"), "tcp://localhost:1", "unix:/no/where":
         check(described(launch + "location=" + location))
     assert not os.path.exists(work("lines.json"))
 

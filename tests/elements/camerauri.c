@@ -34,6 +34,10 @@ static const struct
   { "file:///a%20b.mp4", SL_CAMERA_FILE, "/a b.mp4", "file:///a%20b.mp4", NULL, NULL, 0 },
   { "/a=b %41.mp4", SL_CAMERA_FILE, "/a=b %41.mp4", "/a=b %41.mp4", NULL, NULL, 0 },
   { "test://", SL_CAMERA_TEST, "test://", "test://", NULL, NULL, 0 },
+  { "V4L2:///dev/video0", SL_CAMERA_V4L2, "/dev/video0", "V4L2:///dev/video0", NULL, NULL, 0 },
+  { "Https://cam", SL_CAMERA_HTTP, "https://cam", "Https://cam", NULL, NULL, 443 },
+  { "FILE:///a%20b.mp4", SL_CAMERA_FILE, "/a b.mp4", "FILE:///a%20b.mp4", NULL, NULL, 0 },
+  { "TEST://?pattern=ball", SL_CAMERA_TEST, "test://", "TEST://?pattern=ball", NULL, NULL, 0 },
 };
 
 static void

@@ -28,10 +28,10 @@ assert_lines (char **lines, guint from, guint to)
 static void
 test_file (void)
 {
-  g_autofree char *path = publish_path ("lines.json"), *text = NULL;
+  g_autofree char *path = publish_path ("lines.json"), *uri = g_strconcat ("File://", path, NULL), *text = NULL;
   GstBus *bus;
   for (guint part = 0; part < 2; part++) {
-    GstHarness *harness = publish_start (path, "", &bus);
+    GstHarness *harness = publish_start (part == 0 ? path : uri, "", &bus);
     publish_push_lines (harness, part * 100, part * 100 + 100);
     g_assert_true (gst_harness_push_event (harness, gst_event_new_eos ()));
     g_assert_cmpuint (publish_count (harness, "published"), ==, 100);
@@ -179,6 +179,9 @@ test_errors (void)
     { "/nonexistent/x.json", "file-mode=0440", "file-mode=0440: expected permissions in octal" },
     { "/nonexistent/x.json", "file-mode=0777", "file-mode=0777: expected permissions in octal" },
     { "unix:relative", "", "expected unix:/path with an absolute path" },
+    { "UNIX:relative", "", "location=unix:relative: expected unix:/path with an absolute path" },
+    { "TCP://localhost", "", "expected tcp://host:port with a port of 1 to 65535" },
+    { "FTP://me:secret@host/x", "", "location=FTP://me:***@host/x: expected a path" },
 #ifdef SL_HAVE_MOSQUITTO
     { "mqtt://localhost", "", "expected mqtt://[user[:password]@]host[:port]/topic" },
     { "mqtt://me:secret@localhost/", "", "location=mqtt://me:***@localhost/: expected mqtt://" },
@@ -191,6 +194,8 @@ test_errors (void)
     { "mqtt://me:s3cr/secret@localhost/a", "", "location=mqtt://me:***@localhost/a: expected mqtt://[user" },
     { "mqtt://me:s3cr?secret@localhost/a", "", "location=mqtt://me:***@localhost/a: expected mqtt://[user" },
     { "mqtt://me:secret@localhost:x/a", "", "location=mqtt://me:***@localhost:x/a: expected mqtt://" },
+    { "MQTT://localhost", "", "location=mqtt://localhost: expected mqtt://[user[:password]@]host[:port]/topic" },
+    { "MQTTS://localhost/a", "ca-file=/nonexistent.pem", "ca-file=/nonexistent.pem: no such file, or it cannot be read" },
     { "mqtt://localhost/a", "ca-file=/nonexistent.pem", "are for mqtts://, and the location says mqtt://" },
     { "mqtts://localhost/a", "ca-file=/nonexistent.pem", "ca-file=/nonexistent.pem: no such file, or it cannot be read" },
     { "mqtts://localhost/a", "certificate=/dev/null", "certificate and private-key belong together" },
@@ -565,7 +570,7 @@ test_tcp (void)
 {
   Server server;
   const guint port = test_reserve_port ();
-  g_autofree char *location = g_strdup_printf ("tcp://127.0.0.1:%u", port);
+  g_autofree char *location = g_strdup_printf ("TCP://127.0.0.1:%u", port);
   serve_at (&server, g_inet_socket_address_new_from_string ("127.0.0.1", port));
   check_socket (location, &server);
 }

@@ -167,7 +167,7 @@ check_camera (GstElement *element, GArray *findings)
   g_object_get (element, "uri", &uri, NULL);
   if (uri == NULL)
     sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "no camera: set uri=v4l2:///dev/video0 or another address");
-  else if (g_str_has_prefix (uri, "v4l2:///"))
+  else if (g_ascii_strncasecmp (uri, "v4l2:///", strlen ("v4l2:///")) == 0)
     check_device_file (element, uri + strlen ("v4l2://"), findings);
 }
 
@@ -214,10 +214,11 @@ check_published (GstElement *element, GArray *findings)
   g_autofree char *location = NULL;
   g_object_get (element, "location", &location, NULL);
   g_autofree char *scheme = location != NULL ? g_uri_parse_scheme (location) : NULL;
-  g_autofree char *path = g_strcmp0 (scheme, "file") == 0 ? g_filename_from_uri (location, NULL, NULL) : g_strdup (location);
+  const gboolean file = scheme != NULL && g_ascii_strcasecmp (scheme, "file") == 0;
+  g_autofree char *path = file ? g_filename_from_uri (location, NULL, NULL) : g_strdup (location);
   if (location == NULL || *location == '\0')
     sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "no place for lines: set location=, such as location=-");
-  else if (path != NULL && (scheme == NULL || g_str_equal (scheme, "file")) && !g_str_equal (location, "-"))
+  else if (path != NULL && (scheme == NULL || file) && !g_str_equal (location, "-"))
     check_written_file (element, path, findings);
 }
 
