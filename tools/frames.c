@@ -14,9 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sightline/error.h"
 #include "plugins/camera/source.h"
+#include "plugins/report.h"
 #include "plugins/video_input.h"
+#include "sightline/error.h"
 #include "tools/predict/camera.h"
 
 /* Decoded frames that may wait: decoding goes on while the model runs. */
@@ -64,10 +65,10 @@ sl_bus_error (GstMessage *message)
   const char *reason = debug != NULL ? strstr (debug, "reason ") : NULL;
   if (g_error_matches (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED) && reason != NULL)
     return g_error_new (error->domain, error->code, "%s (%s)", error->message, reason + strlen ("reason "));
-  /* Where the message itself is general, the last line of the details says why. */
-  const char *why = debug != NULL ? strrchr (debug, '\n') : NULL;
-  if (why != NULL && why[1] != '\0' && strcmp (why + 1, error->message) != 0)
-    return g_error_new (error->domain, error->code, "%s (%s)", error->message, why + 1);
+  /* Where the message itself is general, the details say why. */
+  g_autofree char *why = sl_message_detail (debug);
+  if (why != NULL && strcmp (why, error->message) != 0)
+    return g_error_new (error->domain, error->code, "%s (%s)", error->message, why);
   return g_steal_pointer (&error);
 }
 

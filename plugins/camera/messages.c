@@ -38,17 +38,6 @@ sl_camera_post (GstElement *camera, GstMessageType type, const GError *error, co
                             sl_show_message (text), NULL, __FILE__, GST_FUNCTION, __LINE__);
 }
 
-/* What follows "file.c(12): function (): /path/of/element:\n", on one line. */
-static char *
-detail (const char *debug)
-{
-  const char *rest = debug != NULL ? strchr (debug, '\n') : NULL;
-  if (rest == NULL)
-    return NULL;
-  char *line = g_strdelimit (g_strdup (rest + 1), "\r\n", ' ');
-  return *g_strstrip (line) != '\0' ? line : (g_free (line), NULL);
-}
-
 /* libsoup tells souphttpsrc what is wrong with the head of an answer, and that tells nobody. */
 static gboolean
 is_http_source (GstObject *object)
@@ -82,7 +71,7 @@ sl_camera_message_fault (GstMessage *message, const SlCameraUri *uri)
     gst_message_parse_error (message, &error, &debug);
   else
     gst_message_parse_warning (message, &error, &debug);
-  g_autofree char *more = detail (debug);
+  g_autofree char *more = sl_message_detail (debug);
   const char *better = sentence (message, error, more);
   if (better != NULL)
     return g_error_new_literal (error->domain, error->code, better);

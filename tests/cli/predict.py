@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """sightline predict: pictures and videos, good and bad, and the reference answers of real models."""
+import http.server
 import json
 import os
 import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 
 sys.path.insert(0, os.path.join(os.environ.get("SIGHTLINE_SOURCE_ROOT", "."), "tests", "support"))
@@ -139,6 +141,24 @@ def test_broken_in_the_middle():
     run("predict", "--model", m, bad[6]).expect(1, "GStreamer has no element that reads 'nosuchscheme://'; expected a path, file://, ")
     run("predict", "--model", m, bad[1]).expect(1, "cut.png: cannot be decoded: ", "; it is damaged or cut short")
     run("predict", "--model", m, bad[3]).expect(1, "empty.png: the file is empty; expected a picture or video")
+
+
+def test_missing_at_an_address():
+    """What an HTTP server says, without what GStreamer's element has to say of redirections."""
+    class NotFound(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_error(404)
+
+        def log_message(self, *args):
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), NotFound)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = "http://127.0.0.1:%d/a.jpg" % server.server_address[1]
+    told = run("predict", "--model", model("brightest_channel.tflite"), address).expect(1).err
+    server.shutdown()
+    assert "(404), URL: %s)" % address in told or "no element that reads" in told, told
+    assert "Redirect" not in told, told
 
 
 def test_nobody_there():

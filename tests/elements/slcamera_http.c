@@ -108,6 +108,21 @@ test_fault (gconstpointer data)
   test_server_kill (&server);
 }
 
+/* What an answer is called, without what the element puts there for redirections. */
+static void
+test_missing (void)
+{
+  TestServer server;
+  if (!test_server_start (&server, SERVER, 0, "--mode missing"))
+    return;
+  g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST, NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_text (camera, GST_MESSAGE_WARNING,
+                         "http://127.0.0.1:*: Not Found (Not Found (404), URL: http://127.0.0.1:*/video); trying again in 0.? s, and so on "
+                         "until it works");
+  test_server_kill (&server);
+}
+
 /* What is sent without end, or claims to be huge, with what slcamera says of it: the bound, what came, the property. */
 static const struct
 {
@@ -286,6 +301,7 @@ main (int argc, char **argv)
   g_unsetenv ("http_proxy");
   g_unsetenv ("https_proxy");
   test_elements_init (&argc, &argv);
+  g_test_add_func ("/slcamera/http/missing", test_missing);
   g_test_add_func ("/slcamera/http/restart", test_restart);
   g_test_add_func ("/slcamera/http/stall", test_stall);
   g_test_add_func ("/slcamera/http/frozen", test_frozen);

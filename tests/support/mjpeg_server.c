@@ -211,7 +211,9 @@ answer (const Options *options, GInputStream *in, GOutputStream *out)
       return;
     }
   }
-  if (g_str_equal (options->mode, "snapshot")) {
+  if (g_str_equal (options->mode, "missing")) {
+    say (out, "HTTP/1.0 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+  } else if (g_str_equal (options->mode, "snapshot")) {
     gsize bytes;
     const guint8 *jpeg = g_bytes_get_data (options->jpeg, &bytes);
     say (out, "HTTP/1.0 200 OK\r\nContent-Type: image/jpeg\r\nConnection: close\r\n\r\n");
@@ -224,8 +226,8 @@ answer (const Options *options, GInputStream *in, GOutputStream *out)
 static gboolean
 is_mode (const char *mode)
 {
-  static const char *const modes[] = { "ok",       "stall",  "close",   "boundary", "corrupt", "liar",
-                                       "snapshot", "silent", "garbage", "pixels",   "scans",   NULL };
+  static const char *const modes[] = { "ok",     "stall",   "close",  "boundary", "corrupt", "liar", "snapshot",
+                                       "silent", "garbage", "pixels", "scans",    "missing", NULL };
   gboolean known = g_strv_contains (modes, mode);
   for (guint i = 0; i < G_N_ELEMENTS (attacks); i++)
     known = known || g_str_equal (attacks[i].mode, mode);
