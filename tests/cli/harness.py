@@ -42,8 +42,8 @@ class Result:
         return self
 
 
-def run(*args, timeout=300, **more):
-    done = subprocess.run([PROGRAM] + [str(a) for a in args], stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, **more)
+def run(*args, timeout=300, before=(), **more):
+    done = subprocess.run([*before, PROGRAM] + [str(a) for a in args], stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, **more)
     result = Result(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8", "replace"))
     assert done.returncode >= 0, "killed by signal %d: %s" % (-done.returncode, result)
     if "cannot be decoded: no " in result.err and "decoder is installed" in result.err:

@@ -6,11 +6,13 @@
 #include "tools/predict/drawing.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sightline/error.h"
 #include "tools/frames.h"
@@ -143,25 +145,49 @@ pull (SlDrawer *drawer, GError **error)
   }
 }
 
-/* Pictures take the place of older ones at once and whole; what is no regular file, such as /dev/stdout or a pipe, is written to. */
+/* Takes @file (nullable). FALSE with errno set. */
+static gboolean
+write_all (FILE *file, const guint8 *data, gsize size)
+{
+  const gboolean written = file != NULL && fwrite (data, 1, size, file) == size && fflush (file) == 0;
+  const int reason = errno;
+  if (file != NULL)
+    fclose (file);
+  errno = reason;
+  return written;
+}
+
+/* A new file takes the place of @path at once and whole. FALSE with errno set. */
+static gboolean
+replace_file (const char *path, const guint8 *data, gsize size)
+{
+  g_autofree char *part = g_strconcat (path, ".XXXXXX", NULL);
+  const int file = g_mkstemp_full (part, O_WRONLY | O_CLOEXEC, 0666);
+  if (file < 0)
+    return FALSE;
+  if (write_all (fdopen (file, "wb"), data, size) && g_rename (part, path) == 0)
+    return TRUE;
+  const int reason = errno;
+  g_unlink (part);
+  errno = reason;
+  return FALSE;
+}
+
+static gboolean
+is_special (const char *path)
+{
+  GStatBuf status;
+  return g_stat (path, &status) == 0 && !S_ISREG (status.st_mode);
+}
+
+/* What is no regular file, such as /dev/stdout or a pipe, is written to. */
 static gboolean
 write_file (const char *path, const guint8 *data, gsize size, GError **error)
 {
-  GStatBuf status;
-  g_autoptr (GError) cause = NULL;
-  if (g_stat (path, &status) != 0 || S_ISREG (status.st_mode)) {
-    if (g_file_set_contents (path, (const char *) data, (gssize) size, &cause))
-      return TRUE;
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--draw %s: cannot be written: %s", path, cause->message);
-    return FALSE;
-  }
-  FILE *file = g_fopen (path, "wb");
-  const gboolean written = file != NULL && fwrite (data, 1, size, file) == size && fflush (file) == 0;
-  if (!written)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--draw %s: cannot be written: %s", path, g_strerror (errno));
-  if (file != NULL)
-    fclose (file);
-  return written;
+  if (is_special (path) ? write_all (g_fopen (path, "wb"), data, size) : replace_file (path, data, size))
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--draw %s: cannot be written: %s", path, g_strerror (errno));
+  return FALSE;
 }
 
 /* Before a model is loaded and a source decoded for nothing. */
@@ -176,6 +202,8 @@ sl_drawer_check (const char *path, GError **error)
                  "--draw %s: expected a file name that ends in .png or .jpg, for pictures, or .mp4, for a video", path);
   else if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--draw %s: there is no folder %s; make it first", path, folder);
+  else if (!is_special (path) && g_access (folder, W_OK | X_OK) != 0)
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--draw %s: the folder %s cannot be written to: %s", path, folder, g_strerror (errno));
   else
     return TRUE;
   return FALSE;

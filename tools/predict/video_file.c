@@ -83,17 +83,24 @@ sl_video_file_new (const char *path, GError **error)
   return NULL;
 }
 
-void
-sl_video_file_free (SlVideoFile *video)
+/* What was written of the file goes, too. */
+static void
+drop_pipeline (SlVideoFile *video)
 {
-  if (video == NULL)
-    return;
   if (video->pipeline != NULL) {
     gst_element_set_state (video->pipeline, GST_STATE_NULL);
     g_unlink (video->part);
   }
   gst_clear_object (&video->bus);
   gst_clear_object (&video->pipeline);
+}
+
+void
+sl_video_file_free (SlVideoFile *video)
+{
+  if (video == NULL)
+    return;
+  drop_pipeline (video);
   g_free (video->path);
   g_free (video->part);
   g_free (video);
@@ -250,8 +257,10 @@ push (SlVideoFile *video, GstSample *frame, GstClockTime time, GstClockTime step
 gboolean
 sl_video_file_write (SlVideoFile *video, GstSample *frame, gboolean moving, GError **error)
 {
-  if (video->pipeline == NULL && !start (video, frame, moving, error))
+  if (video->pipeline == NULL && !start (video, frame, moving, error)) {
+    drop_pipeline (video);
     return FALSE;
+  }
   const GstClockTime step = gst_util_uint64_scale (GST_SECOND, (guint64) video->rate_d, (guint64) video->rate_n);
   const GstClockTime shown = moving ? time_of (video, GST_BUFFER_PTS (gst_sample_get_buffer (frame))) : video->end;
   gboolean good = push (video, frame, shown, step, error);
