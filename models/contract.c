@@ -9,10 +9,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/picture.h"
 #include "sightline/error.h"
 #include "models/numbers.h"
-
-#define MAX_SIDE 32768
 
 /* What has been stated so far; *_by = who said it, NULL = nobody. */
 typedef struct
@@ -244,7 +243,7 @@ shape_as (const SlTensorContract *input, SlLayout layout, SlImageContract *image
   image->height = size[0];
   image->width = size[1];
   image->channels = layout == SL_LAYOUT_NHWC ? d[2] : d[0];
-  return (image->channels == 1 || image->channels == 3) && image->width <= MAX_SIDE && image->height <= MAX_SIDE;
+  return (image->channels == 1 || image->channels == 3) && image->width <= SL_MAX_SIDE && image->height <= SL_MAX_SIDE;
 }
 
 static gboolean

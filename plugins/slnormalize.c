@@ -70,9 +70,9 @@ static GstStaticPadTemplate src_template =
 
 static const SlProperty properties[] = {
   { "width", "Width", "Width of the tensor in pixels; 0 = what the model wants, the frame's when nothing says", SL_PROPERTY_INT, AT (width),
-    0, 32768, 0 },
+    0, SL_MAX_SIDE, 0 },
   { "height", "Height", "Height of the tensor in pixels; 0 = what the model wants, the frame's when nothing says", SL_PROPERTY_INT,
-    AT (height), 0, 32768, 0 },
+    AT (height), 0, SL_MAX_SIDE, 0 },
   { "type", "Element type",
     "Element type of the tensor; auto = what the model wants, uint8 when nothing says, float32 when mean or std is set", SL_PROPERTY_CHOICE,
     AT (type), 0, 0, SL_CHOICE_AUTO, sl_type_choice_get_type },
@@ -89,12 +89,12 @@ static const SlProperty properties[] = {
     "mapped back to the frame as it came",
     SL_PROPERTY_CHOICE, AT (direction), 0, 0, GST_VIDEO_ORIENTATION_AUTO, gst_video_orientation_method_get_type },
   { "crop-x", "Crop x", "Left edge of the part of the frame that is used, in pixels of the frame as it came", SL_PROPERTY_INT, AT (crop.x),
-    0, 32767, 0 },
-  { "crop-y", "Crop y", "Top edge of the part of the frame that is used", SL_PROPERTY_INT, AT (crop.y), 0, 32767, 0 },
+    0, SL_MAX_SIDE - 1, 0 },
+  { "crop-y", "Crop y", "Top edge of the part of the frame that is used", SL_PROPERTY_INT, AT (crop.y), 0, SL_MAX_SIDE - 1, 0 },
   { "crop-width", "Crop width", "Width of the part of the frame that is used; 0 = up to the right edge", SL_PROPERTY_INT, AT (crop.width),
-    0, 32768, 0 },
+    0, SL_MAX_SIDE, 0 },
   { "crop-height", "Crop height", "Height of the part of the frame that is used; 0 = down to the bottom edge", SL_PROPERTY_INT,
-    AT (crop.height), 0, 32768, 0 },
+    AT (crop.height), 0, SL_MAX_SIDE, 0 },
   { "threads", "Threads", "CPU threads that fill the tensor; more than 1 pays for large tensors only", SL_PROPERTY_INT, AT (threads), 1, 64,
     1 },
   { "mean", "Mean",
@@ -417,9 +417,10 @@ read_video (SlNormalize *self, GstCaps *caps, GstVideoInfo *video, SlImageInfo *
 {
   if (!sl_video_input_read (caps, sl_element_shown_name (GST_ELEMENT (self)), SL_VIDEO_INPUT_FORMATS, video, image, error))
     return FALSE;
-  if (image->width >= 1 && image->width <= 32768 && image->height >= 1 && image->height <= 32768)
+  if (image->width >= 1 && image->width <= SL_MAX_SIDE && image->height >= 1 && image->height <= SL_MAX_SIDE)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "frames of %dx%d pixels: expected 1..32768 each way", image->width, image->height);
+  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "frames of %dx%d pixels: expected 1..%d each way", image->width, image->height,
+               SL_MAX_SIDE);
   return FALSE;
 }
 

@@ -15,6 +15,7 @@
 #include <gst/video/video.h>
 #include <stdio.h>
 
+#include "base/picture.h"
 #include "sightline/error.h"
 #include "plugins/describe.h"
 #include "plugins/meta/frame_meta.h"
@@ -128,7 +129,8 @@ parse_region (const char *text, SlRect *part, gboolean *objects, GError **error)
   if (text == NULL || *text == '\0' || *objects || g_str_equal (text, "full-frame"))
     return TRUE;
   if (sscanf (text, "%5d,%5d,%5d,%5d%n", &part->x, &part->y, &part->width, &part->height, &end) == 4 && text[end] == '\0' && part->x >= 0
-      && part->y >= 0 && part->width > 0 && part->height > 0 && MAX (part->x, part->y) <= 32767 && MAX (part->width, part->height) <= 32768)
+      && part->y >= 0 && part->width > 0 && part->height > 0 && MAX (part->x, part->y) < SL_MAX_SIDE
+      && MAX (part->width, part->height) <= SL_MAX_SIDE)
     return TRUE;
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
                "inference-region=%s: expected full-frame, roi-list (each object found upstream), or X,Y,WIDTH,HEIGHT in pixels of the "

@@ -9,7 +9,6 @@
 
 #include "sightline/error.h"
 
-#define MAX_SIZE 32768
 #define MAX_PLANES 3
 
 struct _SlFrame
@@ -78,8 +77,8 @@ find_info (const char *format, guint width, guint height, SlImageInfo *info, GEr
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "frame: pixel format '%s' is not supported; expected one of %s", format, names);
     return NULL;
   }
-  if (width < 1 || width > MAX_SIZE || height < 1 || height > MAX_SIZE) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "frame of %ux%u pixels: expected 1..%d each way", width, height, MAX_SIZE);
+  if (width < 1 || width > SL_MAX_SIDE || height < 1 || height > SL_MAX_SIDE) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "frame of %ux%u pixels: expected 1..%d each way", width, height, SL_MAX_SIDE);
     return NULL;
   }
   info->width = (int) width;

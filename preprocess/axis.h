@@ -26,8 +26,8 @@
 /**
  * SlAxisSpec: a component along one axis.
  * @scale: frame pixels per tensor pixel
- * @origin, @frame: the part of the frame that is fitted, in pixels; @origin + @frame at most 32768
- * @tensor: length in pixels, 1..32768; its centre falls on the centre of the part
+ * @origin, @frame: the part of the frame that is fitted, in pixels; @origin + @frame at most SL_MAX_SIDE
+ * @tensor: length in pixels, 1..SL_MAX_SIDE; its centre falls on the centre of the part
  * @flip: the last position comes first
  * @chroma_shift: 1 when the component has one sample for two pixels of the frame
  * @site: where these samples lie; meaningless when @chroma_shift is 0

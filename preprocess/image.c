@@ -15,8 +15,6 @@
 #define QUAD SL_PACKING_QUAD
 #define YUV422 SL_PACKING_YUV422
 
-#define MAX_SIZE 32768
-
 static const SlPixelLayout layouts[SL_PIXEL_COUNT] = {
   [SL_PIXEL_NV12] = { "NV12", 2, 8, 0, YUV, 1, 1, { PLANAR, PAIR }, { { 0, 0 }, { 1, 0 }, { 1, 1 } } },
   [SL_PIXEL_NV21] = { "NV21", 2, 8, 0, YUV, 1, 1, { PLANAR, PAIR }, { { 0, 0 }, { 1, 1 }, { 1, 0 } } },
@@ -61,7 +59,7 @@ sl_pixel_format_planes (SlPixelFormat format)
 static const SlPixelLayout *
 valid_layout (const SlImageInfo *info)
 {
-  const bool sized = info->width >= 1 && info->width <= MAX_SIZE && info->height >= 1 && info->height <= MAX_SIZE;
+  const bool sized = info->width >= 1 && info->width <= SL_MAX_SIDE && info->height >= 1 && info->height <= SL_MAX_SIDE;
   return sized ? sl_pixel_layout (info->format) : NULL;
 }
 
@@ -125,7 +123,7 @@ sl_image_status_text (SlImageStatus status)
 {
   static const char *const texts[] = {
     [SL_IMAGE_OK] = "success",
-    [SL_IMAGE_BAD_INFO] = "expected a supported pixel format and a width and height of 1 to 32768",
+    [SL_IMAGE_BAD_INFO] = "expected a supported pixel format and a width and height of 1 to " SL_MAX_SIDE_TEXT,
     [SL_IMAGE_STRIDE_OVERFLOW] =
       "the rows of a plane times its stride exceed the address space; expected the bytes from one row to the next",
     [SL_IMAGE_TOO_SMALL] = "the memory of a plane is smaller than its format, size, offset and stride say",

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/picture.h"
+
 typedef enum
 {
   SL_PIXEL_NV12,
@@ -94,7 +96,7 @@ typedef struct
 typedef struct
 {
   SlPixelFormat format;
-  int width, height; /* 1..32768 */
+  int width, height; /* 1..SL_MAX_SIDE */
   SlMatrix matrix;
   int full_range; /* 0: luma 16..235, chroma 16..240; 1: 0..255 */
   SlSite site_h, site_v;
@@ -112,7 +114,7 @@ typedef struct
 typedef enum
 {
   SL_IMAGE_OK,
-  SL_IMAGE_BAD_INFO,        /* no SlPixelFormat, or a size outside 1..32768 */
+  SL_IMAGE_BAD_INFO,        /* no SlPixelFormat, or a size outside 1..SL_MAX_SIDE */
   SL_IMAGE_STRIDE_OVERFLOW, /* rows times stride does not fit in ptrdiff_t */
   SL_IMAGE_TOO_SMALL        /* some row of a plane lies outside the memory given for it */
 } SlImageStatus;

@@ -15,7 +15,6 @@
 #include "preprocess/colour.h"
 #include "preprocess/source.h"
 
-#define MAX_SIZE 32768
 #define MAX_FACTOR 1e30
 #define COLUMNS 32 /* of the tensor, stored together when rows and columns are exchanged */
 
@@ -48,7 +47,7 @@ static const struct
 static bool
 valid_size (int size)
 {
-  return size >= 1 && size <= MAX_SIZE;
+  return size >= 1 && size <= SL_MAX_SIDE;
 }
 
 static bool
@@ -391,7 +390,8 @@ sl_normalize_status_text (SlNormalizeStatus status)
   static const char *const texts[] = {
     [SL_NORMALIZE_OK] = "success",
     [SL_NORMALIZE_NO_MEMORY] = "not enough memory for the tables of this picture and tensor size",
-    [SL_NORMALIZE_BAD_SIZE] = "width and height of picture and tensor must be 1 to 32768 each, and the tensor must fit in memory",
+    [SL_NORMALIZE_BAD_SIZE] =
+      "width and height of picture and tensor must be 1 to " SL_MAX_SIDE_TEXT " each, and the tensor must fit in memory",
     [SL_NORMALIZE_BAD_FORMAT] = "the pixel format is none that the normaliser reads",
     [SL_NORMALIZE_BAD_RANGE] = "gain and offset must be finite and at most 1e30 in size, the pad value 0 to 255",
     [SL_NORMALIZE_BAD_ENUM] =

@@ -56,7 +56,7 @@ typedef enum
  */
 typedef struct
 {
-  int width, height; /* 1..32768 */
+  int width, height; /* 1..SL_MAX_SIDE */
   SlOutType type;
   SlOutLayout layout;
   SlOutColour colour;
@@ -72,7 +72,7 @@ typedef enum
 {
   SL_NORMALIZE_OK,
   SL_NORMALIZE_NO_MEMORY,
-  SL_NORMALIZE_BAD_SIZE,   /* a size outside 1..32768, or a tensor larger than the address space */
+  SL_NORMALIZE_BAD_SIZE,   /* a size outside 1..SL_MAX_SIDE, or a tensor larger than the address space */
   SL_NORMALIZE_BAD_FORMAT, /* not an SlPixelFormat */
   SL_NORMALIZE_BAD_RANGE,  /* gain or offset not finite or beyond 1e30, pad outside 0..255 */
   SL_NORMALIZE_BAD_ENUM,   /* another field holds no value of its enum */

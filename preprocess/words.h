@@ -19,7 +19,7 @@
  */
 typedef struct
 {
-  int src_w, src_h, dst_w, dst_h; /* 1..32768 */
+  int src_w, src_h, dst_w, dst_h; /* 1..SL_MAX_SIDE */
   int lanes, shift;
   SlFilter filter;
 } SlWordSpec;

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/picture.h"
 #include "tests/models/helpers.h"
 #include "tests/models/tiny.h"
 
@@ -418,6 +419,18 @@ test_names (void)
   g_assert_cmpstr (sl_fit_name ((SlFit) 99), ==, "unknown");
 }
 
+/* An input is a picture up to the side that the preprocessor makes. */
+static void
+test_largest_side (void)
+{
+  for (gint32 side = SL_MAX_SIDE; side <= SL_MAX_SIDE + 1; side++) {
+    const gint32 wide[] = { 1, 1, side, 3 }, high[] = { 1, side, 1, 3 };
+    g_autoptr (SlModel) a = load (SL_DTYPE_U8, wide, 0, 0, NULL, NULL, NULL), b = load (SL_DTYPE_U8, high, 0, 0, NULL, NULL, NULL);
+    g_assert_cmpint (sl_model_contract (a)->image.valid, ==, side == 32768);
+    g_assert_cmpint (sl_model_contract (b)->image.valid, ==, side == 32768);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -428,6 +441,7 @@ main (int argc, char **argv)
   g_test_add_func ("/contract/quantised-range", test_quantised_range);
   g_test_add_func ("/contract/quantised-codes", test_quantised_codes);
   g_test_add_func ("/contract/layout", test_layout);
+  g_test_add_func ("/contract/largest-side", test_largest_side);
   g_test_add_func ("/contract/layers", test_layers);
   g_test_add_func ("/contract/decoder-by-graph", test_decoder_by_graph);
   g_test_add_func ("/contract/contradictions", test_contradictions);

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "preprocess/normalize.h"
+
 static GBytes *
 zeros (gsize n)
 {
@@ -187,6 +189,28 @@ test_high_definition (void)
   g_assert_cmpint (info.matrix, ==, SL_MATRIX_BT709);
 }
 
+/* Frames, pictures in memory and the normaliser, as picture and as tensor, agree on the largest side. */
+static void
+test_largest_side (void)
+{
+  static const SlNormalizeSpec spec = { .width = 1, .height = 1, .gain = { 1, 1, 1 } };
+  for (guint side = SL_MAX_SIDE; side <= SL_MAX_SIDE + 1; side++) {
+    const gboolean taken = side == 32768;
+    const SlImageInfo small = { .format = SL_PIXEL_GRAY8, .width = 1, .height = 1 };
+    const SlImageInfo wide = { .format = SL_PIXEL_GRAY8, .width = (int) side, .height = 1 };
+    SlNormalizeSpec tensor = spec;
+    tensor.width = (int) side;
+    SlNormalizer *from = NULL, *to = NULL;
+    g_assert_cmpuint (sl_frame_packed_size ("GRAY8", side, 1), ==, taken ? side : 0);
+    g_assert_cmpuint (sl_frame_packed_size ("GRAY8", 1, side), ==, taken ? side : 0);
+    g_assert_cmpuint (sl_image_row_bytes (&wide, 0), ==, taken ? side : 0);
+    g_assert_cmpint (sl_normalizer_new (&from, &wide, &spec), ==, taken ? SL_NORMALIZE_OK : SL_NORMALIZE_BAD_SIZE);
+    g_assert_cmpint (sl_normalizer_new (&to, &small, &tensor), ==, taken ? SL_NORMALIZE_OK : SL_NORMALIZE_BAD_SIZE);
+    sl_normalizer_free (from);
+    sl_normalizer_free (to);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -194,6 +218,7 @@ main (int argc, char **argv)
   g_test_add_func ("/frame/packed-sizes", test_packed_sizes);
   g_test_add_func ("/frame/formats", test_all_formats_listed);
   g_test_add_func ("/frame/packed-errors", test_packed_errors);
+  g_test_add_func ("/frame/largest-side", test_largest_side);
   g_test_add_func ("/frame/layout", test_layout);
   g_test_add_func ("/frame/planes", test_planes);
   g_test_add_func ("/frame/settings", test_settings);
