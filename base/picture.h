@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What every folder means by a picture: its limits. libc only.
+ * What every folder means by a picture: its limits, and what holds where nothing is stated. libc only.
  */
 #ifndef SL_BASE_PICTURE_H
 #define SL_BASE_PICTURE_H
@@ -12,5 +12,17 @@
 
 #define SL_PICTURE_TEXT(number) SL_PICTURE_TEXT_OF (number)
 #define SL_PICTURE_TEXT_OF(number) #number
+
+/** Kr and Kb of the luma equation: BT.601 (0.299, 0.114), BT.709 (0.2126, 0.0722), BT.2020 (0.2627, 0.0593). */
+typedef enum
+{
+  SL_MATRIX_BT601,
+  SL_MATRIX_BT709,
+  SL_MATRIX_BT2020
+} SlMatrix;
+
+/** sl_matrix_of_height: the matrix of a picture whose maker states none: BT.601 up to 576 rows, which is standard definition, BT.709 above,
+ *  as players and GStreamer have it. */
+SlMatrix sl_matrix_of_height (int height);
 
 #endif

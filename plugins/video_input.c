@@ -41,7 +41,6 @@ find_format (GstVideoFormat video, const char *taken, SlPixelFormat *pixel)
   return FALSE;
 }
 
-/* A matrix that the caps leave open follows the convention of players: BT.601 up to standard definition. */
 static SlMatrix
 find_matrix (const GstVideoInfo *video)
 {
@@ -55,7 +54,7 @@ find_matrix (const GstVideoInfo *video)
     case GST_VIDEO_COLOR_MATRIX_FCC:
       return SL_MATRIX_BT601;
     default:
-      return GST_VIDEO_INFO_HEIGHT (video) <= 576 ? SL_MATRIX_BT601 : SL_MATRIX_BT709;
+      return sl_matrix_of_height (GST_VIDEO_INFO_HEIGHT (video));
   }
 }
 

@@ -123,7 +123,7 @@ apply_colorimetry (SlFrame *frame)
     [SL_FRAME_MATRIX_BT601] = SL_MATRIX_BT601, [SL_FRAME_MATRIX_BT709] = SL_MATRIX_BT709, [SL_FRAME_MATRIX_BT2020] = SL_MATRIX_BT2020
   };
   if (frame->matrix == SL_FRAME_MATRIX_AUTO)
-    frame->info.matrix = frame->info.height <= 576 ? SL_MATRIX_BT601 : SL_MATRIX_BT709;
+    frame->info.matrix = sl_matrix_of_height (frame->info.height);
   else
     frame->info.matrix = matrices[frame->matrix];
   frame->info.full_range = frame->full_range || frame->info.format == SL_PIXEL_GRAY8;

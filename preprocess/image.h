@@ -34,14 +34,6 @@ typedef enum
   SL_PIXEL_COUNT
 } SlPixelFormat;
 
-/** Kr and Kb of the luma equation: BT.601 (0.299, 0.114), BT.709 (0.2126, 0.0722), BT.2020 (0.2627, 0.0593). */
-typedef enum
-{
-  SL_MATRIX_BT601,
-  SL_MATRIX_BT709,
-  SL_MATRIX_BT2020
-} SlMatrix;
-
 /** Where chroma samples lie relative to luma: horizontally co-sited with even luma columns (MPEG-2) or centred
  *  between two (JPEG); likewise vertically. */
 typedef enum

@@ -9,6 +9,8 @@
 #include <gst/video/video.h>
 #include <string.h>
 
+#include "base/picture.h"
+
 #define ROOM 2
 /* gst_app_src_leaky_type: what comes first goes first. */
 #define LEAKY_DOWNSTREAM "downstream"
@@ -96,16 +98,16 @@ sl_frame_source_free (SlFrameSource *source)
 static void
 set_colorimetry (GstVideoInfo *info, const SlFrame *frame)
 {
-  static const GstVideoColorMatrix matrices[] = { [SL_FRAME_MATRIX_BT601] = GST_VIDEO_COLOR_MATRIX_BT601,
-                                                  [SL_FRAME_MATRIX_BT709] = GST_VIDEO_COLOR_MATRIX_BT709,
-                                                  [SL_FRAME_MATRIX_BT2020] = GST_VIDEO_COLOR_MATRIX_BT2020 };
+  static const GstVideoColorMatrix stated[] = { [SL_FRAME_MATRIX_BT601] = GST_VIDEO_COLOR_MATRIX_BT601,
+                                                [SL_FRAME_MATRIX_BT709] = GST_VIDEO_COLOR_MATRIX_BT709,
+                                                [SL_FRAME_MATRIX_BT2020] = GST_VIDEO_COLOR_MATRIX_BT2020 };
+  static const GstVideoColorMatrix unstated[] = {
+    [SL_MATRIX_BT601] = GST_VIDEO_COLOR_MATRIX_BT601, [SL_MATRIX_BT709] = GST_VIDEO_COLOR_MATRIX_BT709
+  };
   const SlFrameMatrix matrix = sl_frame_get_matrix (frame);
   if (!GST_VIDEO_INFO_IS_YUV (info))
     return;
-  if (matrix != SL_FRAME_MATRIX_AUTO)
-    info->colorimetry.matrix = matrices[matrix];
-  else
-    info->colorimetry.matrix = GST_VIDEO_INFO_HEIGHT (info) <= 576 ? GST_VIDEO_COLOR_MATRIX_BT601 : GST_VIDEO_COLOR_MATRIX_BT709;
+  info->colorimetry.matrix = matrix != SL_FRAME_MATRIX_AUTO ? stated[matrix] : unstated[sl_matrix_of_height (GST_VIDEO_INFO_HEIGHT (info))];
   info->colorimetry.range = sl_frame_get_full_range (frame) ? GST_VIDEO_COLOR_RANGE_0_255 : GST_VIDEO_COLOR_RANGE_16_235;
 }
 

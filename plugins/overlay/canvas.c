@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/picture.h"
+
 /* Samples of a stencil handled at a time. */
 #define CHUNK 512
 
@@ -21,7 +23,7 @@ sl_canvas_init (SlCanvas *canvas, GstVideoFrame *frame)
   canvas->yuv = GST_VIDEO_INFO_IS_YUV (info) || GST_VIDEO_INFO_IS_GRAY (info);
   canvas->n_components = MIN (GST_VIDEO_INFO_N_COMPONENTS (info), GST_VIDEO_INFO_IS_GRAY (info) ? 1 : 3);
   for (guint c = 0; c < canvas->n_components; c++)
-    canvas->components[c] = (SlComponent){
+    canvas->components[c] = (SlCanvasGrid){
       .data = GST_VIDEO_FRAME_COMP_DATA (frame, c),
       .width = GST_VIDEO_FRAME_COMP_WIDTH (frame, c),
       .height = GST_VIDEO_FRAME_COMP_HEIGHT (frame, c),
@@ -32,10 +34,12 @@ sl_canvas_init (SlCanvas *canvas, GstVideoFrame *frame)
     };
   if (!canvas->yuv)
     return;
-  GstVideoColorMatrix matrix = info->colorimetry.matrix;
+  static const GstVideoColorMatrix unstated[] = {
+    [SL_MATRIX_BT601] = GST_VIDEO_COLOR_MATRIX_BT601, [SL_MATRIX_BT709] = GST_VIDEO_COLOR_MATRIX_BT709
+  };
+  const GstVideoColorMatrix matrix = info->colorimetry.matrix;
   if (!gst_video_color_matrix_get_Kr_Kb (matrix, &canvas->kr, &canvas->kb))
-    gst_video_color_matrix_get_Kr_Kb (canvas->height > 576 ? GST_VIDEO_COLOR_MATRIX_BT709 : GST_VIDEO_COLOR_MATRIX_BT601, &canvas->kr,
-                                      &canvas->kb);
+    gst_video_color_matrix_get_Kr_Kb (unstated[sl_matrix_of_height (canvas->height)], &canvas->kr, &canvas->kb);
   gst_video_color_range_offsets (info->colorimetry.range, info->finfo, canvas->offset, canvas->scale);
 }
 
@@ -73,7 +77,7 @@ clip (const SlCanvas *canvas, gint *x, gint *y, gint *width, gint *height)
 
 /* The part of a component under a clipped rectangle: its first byte; *@n bytes in each of *@rows rows. */
 static guint8 *
-part_of (const SlComponent *component, gint x, gint y, gint width, gint height, gint *n, gint *rows)
+part_of (const SlCanvasGrid *component, gint x, gint y, gint width, gint height, gint *n, gint *rows)
 {
   const gint left = x >> component->x_shift, top = y >> component->y_shift;
   *n = MIN (((x + width - 1) >> component->x_shift) + 1, component->width) - left;
@@ -98,7 +102,7 @@ sl_canvas_fill (SlCanvas *canvas, gint x, gint y, gint width, gint height, SlInk
   if (!clip (canvas, &x, &y, &width, &height))
     return;
   for (guint c = 0; c < canvas->n_components; c++) {
-    const SlComponent *component = &canvas->components[c];
+    const SlCanvasGrid *component = &canvas->components[c];
     gint n, rows;
     guint8 *row = part_of (component, x, y, width, height, &n, &rows);
     for (; rows > 0; rows--, row += component->row_stride)
@@ -130,7 +134,7 @@ sl_canvas_blend (SlCanvas *canvas, gint x, gint y, gint width, gint height, SlIn
   if (!clip (canvas, &x, &y, &width, &height))
     return;
   for (guint c = 0; c < canvas->n_components; c++) {
-    const SlComponent *component = &canvas->components[c];
+    const SlCanvasGrid *component = &canvas->components[c];
     const guint mask_x = (1u << component->x_shift) - 1, mask_y = (1u << component->y_shift) - 1;
     gint n, rows;
     /* Neighbouring rectangles must not mix a shared chroma sample twice: it belongs to the one that has its first pixel. */
@@ -231,7 +235,7 @@ average_row (const guint8 *restrict upper, const guint8 *restrict lower, gint n,
 
 /* Coverage of @n samples from pixel (@x, @y) of the stencil on. */
 static void
-coverage_row (const SlStencil *stencil, gint x, gint y, gint n, const SlComponent *component, guint8 *out)
+coverage_row (const SlStencil *stencil, gint x, gint y, gint n, const SlCanvasGrid *component, guint8 *out)
 {
   const guint x_shift = component->x_shift, y_shift = component->y_shift;
   const guint8 *row = stencil->data + (gssize) y * stencil->stride;
@@ -273,7 +277,7 @@ sl_canvas_stencil (SlCanvas *canvas, gint x, gint y, const SlStencil *stencil, S
   if (!clip (canvas, &left, &top, &width, &height))
     return;
   for (guint c = 0; c < canvas->n_components; c++) {
-    const SlComponent *component = &canvas->components[c];
+    const SlCanvasGrid *component = &canvas->components[c];
     const gint first_x = left >> component->x_shift, first_y = top >> component->y_shift;
     gint n, rows;
     guint8 *row = part_of (component, left, top, width, height, &n, &rows);

@@ -21,7 +21,7 @@ typedef struct
   guint8 *data;
   gint width, height, pixel_stride, row_stride;
   guint x_shift, y_shift;
-} SlComponent;
+} SlCanvasGrid;
 
 /** A colour as the canvas's components have it. */
 typedef struct
@@ -33,7 +33,7 @@ typedef struct
 {
   gint width, height;
   guint n_components;
-  SlComponent components[3];
+  SlCanvasGrid components[3];
   gboolean yuv;
   double kr, kb; /* colour matrix */
   gint offset[4], scale[4];

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "plugins/overlay/canvas.h"
 #include "plugins/elements.h"
 #include "plugins/video_input.h"
 #include "tests/elements/support.h"
@@ -297,6 +298,38 @@ test_unusual (void)
   g_assert_nonnull (strstr (error->message, "tiles are not supported, only rows"));
 }
 
+/* The matrix of frames that state none is GStreamer's own, in what models see and where predictions are drawn. */
+static void
+test_unstated_matrix (void)
+{
+  for (guint height = 480; height <= 768; height += 16) {
+    for (guint rows = height; rows <= height + 1; rows++) {
+      GstVideoInfo stated, video;
+      SlImageInfo image;
+      g_autoptr (GError) error = NULL;
+      g_autofree char *text = g_strdup_printf ("video/x-raw,format=I420,width=16,height=%u,framerate=25/1", rows);
+      g_autoptr (GstCaps) caps = gst_caps_from_string (text);
+      gst_video_info_set_format (&stated, GST_VIDEO_FORMAT_I420, 16, rows);
+      const gboolean bt601 = stated.colorimetry.matrix == GST_VIDEO_COLOR_MATRIX_BT601;
+      g_assert_true (bt601 || stated.colorimetry.matrix == GST_VIDEO_COLOR_MATRIX_BT709);
+      g_assert_true (sl_video_input_read (caps, "test", SL_VIDEO_INPUT_FORMATS, &video, &image, &error));
+      g_assert_cmpint (image.matrix, ==, bt601 ? SL_MATRIX_BT601 : SL_MATRIX_BT709);
+#ifdef SL_HAVE_OVERLAY
+      g_autoptr (GstBuffer) buffer = gst_buffer_new_allocate (NULL, GST_VIDEO_INFO_SIZE (&video), NULL);
+      GstVideoFrame mapped;
+      SlCanvas canvas;
+      double kr, kb;
+      video.colorimetry.matrix = GST_VIDEO_COLOR_MATRIX_UNKNOWN;
+      g_assert_true (sl_video_frame_map (&mapped, &video, buffer, GST_MAP_READWRITE, &error));
+      sl_canvas_init (&canvas, &mapped);
+      gst_video_color_matrix_get_Kr_Kb (stated.colorimetry.matrix, &kr, &kb);
+      g_assert_cmpfloat (canvas.kr, ==, kr);
+      gst_video_frame_unmap (&mapped);
+#endif
+    }
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -309,6 +342,7 @@ main (int argc, char **argv)
   TEST_ADD_CASES ("/videoframe", elements, test_element);
   g_test_add_func ("/videoframe/slpredict", test_predict);
   g_test_add_func ("/videoframe/extents", test_extents);
+  g_test_add_func ("/videoframe/unstated-matrix", test_unstated_matrix);
   g_test_add_func ("/videoframe/unusual", test_unusual);
   return test_elements_run ();
 }

@@ -178,15 +178,18 @@ test_settings (void)
   g_boxed_free (SL_TYPE_FRAME, again);
 }
 
+/* As tests/elements/videoframe.c has it of GStreamer. */
 static void
-test_high_definition (void)
+test_unstated_matrix (void)
 {
-  SlImageInfo info;
-  SlImage image;
-  g_autoptr (GBytes) data = zeros (2 * 720 * 3 / 2);
-  g_autoptr (SlFrame) frame = sl_frame_new ("I420", 2, 720, data, NULL);
-  sl_frame_get_image (frame, &info, &image);
-  g_assert_cmpint (info.matrix, ==, SL_MATRIX_BT709);
+  for (guint rows = 560; rows <= 592; rows++) {
+    SlImageInfo info;
+    SlImage image;
+    g_autoptr (GBytes) data = zeros (sl_frame_packed_size ("I420", 2, rows));
+    g_autoptr (SlFrame) frame = sl_frame_new ("I420", 2, rows, data, NULL);
+    sl_frame_get_image (frame, &info, &image);
+    g_assert_cmpint (info.matrix, ==, rows > 576 ? SL_MATRIX_BT709 : SL_MATRIX_BT601);
+  }
 }
 
 /* Frames, pictures in memory and the normaliser, as picture and as tensor, agree on the largest side. */
@@ -222,6 +225,6 @@ main (int argc, char **argv)
   g_test_add_func ("/frame/layout", test_layout);
   g_test_add_func ("/frame/planes", test_planes);
   g_test_add_func ("/frame/settings", test_settings);
-  g_test_add_func ("/frame/high-definition", test_high_definition);
+  g_test_add_func ("/frame/unstated-matrix", test_unstated_matrix);
   return g_test_run ();
 }
