@@ -27,24 +27,24 @@ sl_affine_identity (SlAffine *map)
 }
 
 void
-sl_affine_scale (SlAffineFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h, SlRatio *x, SlRatio *y)
+sl_affine_scale (SlFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h, SlRatio *x, SlRatio *y)
 {
   const SlRatio horizontal = { frame_w, tensor_w };
   const SlRatio vertical = { frame_h, tensor_h };
   *x = horizontal;
   *y = vertical;
-  if (fit == SL_AFFINE_STRETCH)
+  if (fit == SL_FIT_STRETCH)
     return;
   /* One scale for both axes: letterbox shows everything (the larger one), crop fills everything (the smaller one). */
   bool wide = horizontal.num * vertical.den >= vertical.num * horizontal.den;
-  if (wide == (fit == SL_AFFINE_LETTERBOX))
+  if (wide == (fit == SL_FIT_LETTERBOX))
     *y = horizontal;
   else
     *x = vertical;
 }
 
 void
-sl_affine_fit (SlAffine *map, SlAffineFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h)
+sl_affine_fit (SlAffine *map, SlFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h)
 {
   SlRatio x, y;
   sl_affine_scale (fit, frame_w, frame_h, tensor_w, tensor_h, &x, &y);
@@ -69,7 +69,7 @@ sl_affine_turn (SlOrientation orientation)
 }
 
 void
-sl_affine_view (SlAffine *map, SlAffineFit fit, SlOrientation orientation, const SlRect *part, int tensor_w, int tensor_h)
+sl_affine_view (SlAffine *map, SlFit fit, SlOrientation orientation, const SlRect *part, int tensor_w, int tensor_h)
 {
   const SlTurn turn = sl_affine_turn (orientation);
   const int width = turn.transpose ? tensor_h : tensor_w;

@@ -11,19 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/picture.h"
+
 /** frame_x = xx * x + xy * y + x0; frame_y = yx * x + yy * y + y0 for a point (x, y) of the tensor, in pixels. */
 typedef struct
 {
   double xx, xy, x0;
   double yx, yy, y0;
 } SlAffine;
-
-typedef enum
-{
-  SL_AFFINE_STRETCH,
-  SL_AFFINE_LETTERBOX,
-  SL_AFFINE_CROP
-} SlAffineFit;
 
 /** How the frame is turned before it is fitted; names and numbers are those of GstVideoOrientationMethod. */
 typedef enum
@@ -60,14 +55,14 @@ typedef struct
 void sl_affine_identity (SlAffine *map);
 /** sl_affine_scale: frame pixels per tensor pixel along each axis, exactly; arguments as for sl_affine_fit(). The centre of
  *  the tensor always maps to the centre of the frame. */
-void sl_affine_scale (SlAffineFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h, SlRatio *x, SlRatio *y);
+void sl_affine_scale (SlFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h, SlRatio *x, SlRatio *y);
 /** sl_affine_fit: tensor -> frame for a @tensor_w x @tensor_h tensor of a @frame_w x @frame_h frame (all >= 1). Letterbox
  *  borders lie outside the frame's rectangle. */
-void sl_affine_fit (SlAffine *map, SlAffineFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h);
+void sl_affine_fit (SlAffine *map, SlFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h);
 /** sl_affine_turn: the steps of an orientation; @orientation must be a value of its enum. */
 SlTurn sl_affine_turn (SlOrientation orientation);
 /** sl_affine_view: tensor -> frame when @part of the frame (sizes >= 1) is turned and then fitted into the tensor. */
-void sl_affine_view (SlAffine *map, SlAffineFit fit, SlOrientation orientation, const SlRect *part, int tensor_w, int tensor_h);
+void sl_affine_view (SlAffine *map, SlFit fit, SlOrientation orientation, const SlRect *part, int tensor_w, int tensor_h);
 /** sl_affine_apply: maps a point of the tensor to the frame. */
 void sl_affine_apply (const SlAffine *map, double x, double y, double *frame_x, double *frame_y);
 /** sl_affine_invert: false when @map is singular; @inverse may be @map. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What every folder means by a picture: its limits, and what holds where nothing is stated. libc only.
+ * What every folder means by a picture: its limits, how it is laid out in a tensor, and what holds where nothing is stated. libc only.
  */
 #ifndef SL_BASE_PICTURE_H
 #define SL_BASE_PICTURE_H
+
+#include <stdbool.h>
 
 /** SL_MAX_SIDE: most pixels of a side of a frame, a picture or a tensor made of one; the least is 1. */
 #define SL_MAX_SIDE 32768
@@ -12,6 +14,54 @@
 
 #define SL_PICTURE_TEXT(number) SL_PICTURE_TEXT_OF (number)
 #define SL_PICTURE_TEXT_OF(number) #number
+
+/** SlColour: the channels of a tensor that is made of a picture, and their order. */
+typedef enum
+{
+  SL_COLOUR_RGB,
+  SL_COLOUR_BGR,
+  SL_COLOUR_GRAY
+} SlColour;
+#define SL_N_COLOURS 3
+#define SL_COLOUR_NAMES "RGB, BGR or GRAY"
+
+/** SlLayout: the order of its dimensions. */
+typedef enum
+{
+  SL_LAYOUT_NHWC,
+  SL_LAYOUT_NCHW
+} SlLayout;
+#define SL_N_LAYOUTS 2
+#define SL_LAYOUT_NAMES "NHWC or NCHW"
+
+/** SlFit: how a frame fills it. */
+typedef enum
+{
+  SL_FIT_STRETCH,   /* the whole frame, aspect ratio not kept */
+  SL_FIT_LETTERBOX, /* the whole frame, aspect ratio kept, with borders */
+  SL_FIT_CROP       /* the largest centred part of the frame with the tensor's aspect ratio */
+} SlFit;
+#define SL_N_FITS 3
+#define SL_FIT_NAMES "stretch, letterbox or crop"
+
+/** SlPictureWord: what properties, options and files call a value of an enumeration above, and what they say of it. */
+typedef struct
+{
+  const char *name, *meaning;
+} SlPictureWord;
+
+extern const SlPictureWord sl_colour_words[SL_N_COLOURS];
+extern const SlPictureWord sl_layout_words[SL_N_LAYOUTS];
+extern const SlPictureWord sl_fit_words[SL_N_FITS];
+
+/** sl_*_name: "unknown" for what is no value of the enumeration. */
+const char *sl_colour_name (SlColour colour);
+const char *sl_layout_name (SlLayout layout);
+const char *sl_fit_name (SlFit fit);
+/** sl_*_from_name: false when @name (nullable) is none of the names above, in whatever case. */
+bool sl_colour_from_name (const char *name, SlColour *colour);
+bool sl_layout_from_name (const char *name, SlLayout *layout);
+bool sl_fit_from_name (const char *name, SlFit *fit);
 
 /** Kr and Kb of the luma equation: BT.601 (0.299, 0.114), BT.709 (0.2126, 0.0722), BT.2020 (0.2627, 0.0593). */
 typedef enum

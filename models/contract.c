@@ -32,64 +32,6 @@ typedef struct
   const char *author;
 } Layer;
 
-static const char *const colour_names[] = { [SL_COLOUR_RGB] = "RGB", [SL_COLOUR_BGR] = "BGR", [SL_COLOUR_GRAY] = "GRAY" };
-static const char *const layout_names[] = { [SL_LAYOUT_NHWC] = "NHWC", [SL_LAYOUT_NCHW] = "NCHW" };
-static const char *const fit_names[] = { [SL_FIT_STRETCH] = "stretch", [SL_FIT_LETTERBOX] = "letterbox", [SL_FIT_CROP] = "crop" };
-
-static gint
-find_name (const char *const *names, guint n, const char *name)
-{
-  for (guint i = 0; i < n && name != NULL; i++)
-    if (g_ascii_strcasecmp (names[i], name) == 0)
-      return (gint) i;
-  return -1;
-}
-
-const char *
-sl_colour_name (SlColour colour)
-{
-  return (guint) colour < G_N_ELEMENTS (colour_names) ? colour_names[colour] : "unknown";
-}
-
-const char *
-sl_layout_name (SlLayout layout)
-{
-  return (guint) layout < G_N_ELEMENTS (layout_names) ? layout_names[layout] : "unknown";
-}
-
-const char *
-sl_fit_name (SlFit fit)
-{
-  return (guint) fit < G_N_ELEMENTS (fit_names) ? fit_names[fit] : "unknown";
-}
-
-gboolean
-sl_colour_from_name (const char *name, SlColour *colour)
-{
-  const gint found = find_name (colour_names, G_N_ELEMENTS (colour_names), name);
-  if (found >= 0)
-    *colour = (SlColour) found;
-  return found >= 0;
-}
-
-gboolean
-sl_layout_from_name (const char *name, SlLayout *layout)
-{
-  const gint found = find_name (layout_names, G_N_ELEMENTS (layout_names), name);
-  if (found >= 0)
-    *layout = (SlLayout) found;
-  return found >= 0;
-}
-
-gboolean
-sl_fit_from_name (const char *name, SlFit *fit)
-{
-  const gint found = find_name (fit_names, G_N_ELEMENTS (fit_names), name);
-  if (found >= 0)
-    *fit = (SlFit) found;
-  return found >= 0;
-}
-
 static gboolean
 bad_value (GError **error, const char *author, const char *key, const char *expected, const char *got)
 {
@@ -131,17 +73,17 @@ apply_layer (const Layer *layer, Draft *draft, GError **error)
     return FALSE;
   if (stated (layer->colour)) {
     if (!sl_colour_from_name (layer->colour, &draft->colour))
-      return bad_value (error, layer->author, "colour", "RGB, BGR or GRAY", layer->colour);
+      return bad_value (error, layer->author, "colour", SL_COLOUR_NAMES, layer->colour);
     draft->colour_by = layer->author;
   }
   if (stated (layer->fit)) {
     if (!sl_fit_from_name (layer->fit, &draft->fit))
-      return bad_value (error, layer->author, "fit", "stretch, letterbox or crop", layer->fit);
+      return bad_value (error, layer->author, "fit", SL_FIT_NAMES, layer->fit);
     draft->fit_by = layer->author;
   }
   if (stated (layer->layout)) {
     if (!sl_layout_from_name (layer->layout, &draft->layout))
-      return bad_value (error, layer->author, "layout", "NHWC or NCHW", layer->layout);
+      return bad_value (error, layer->author, "layout", SL_LAYOUT_NAMES, layer->layout);
     draft->layout_by = layer->author;
   }
   return TRUE;

@@ -9,6 +9,7 @@
 
 #include <glib.h>
 
+#include "base/picture.h"
 #include "core/graph/graph.h"
 #include "core/graph/value_kind.h"
 #include "models/labels.h"
@@ -17,26 +18,6 @@ G_BEGIN_DECLS
 
 /** Brightness of letterbox borders where nothing states it: the gray that YOLO models are trained with. */
 #define SL_PAD_VALUE 114
-
-typedef enum
-{
-  SL_LAYOUT_NHWC,
-  SL_LAYOUT_NCHW
-} SlLayout;
-
-typedef enum
-{
-  SL_COLOUR_RGB,
-  SL_COLOUR_BGR,
-  SL_COLOUR_GRAY
-} SlColour;
-
-typedef enum
-{
-  SL_FIT_STRETCH,   /* the whole frame, aspect ratio not kept */
-  SL_FIT_LETTERBOX, /* the whole frame, aspect ratio kept, borders of pad_value */
-  SL_FIT_CROP       /* the largest centred part of the frame with the tensor's aspect ratio */
-} SlFit;
 
 /** A tensor at the model's edge, copied from its graph. */
 typedef struct
@@ -112,14 +93,6 @@ gboolean sl_contract_require_range (const SlContract *contract, GError **error);
 gboolean sl_contract_check_labels (const SlContract *contract, guint classes, GError **error);
 /** sl_contract_summary: (transfer full): one line: "uint8[1,224,224,3] RGB NHWC stretch, decoder labels, 1001 labels". */
 char *sl_contract_summary (const SlContract *contract);
-
-const char *sl_colour_name (SlColour colour);
-const char *sl_layout_name (SlLayout layout);
-const char *sl_fit_name (SlFit fit);
-/** sl_*_from_name: FALSE when @name is none of the names above (case-insensitive). */
-gboolean sl_colour_from_name (const char *name, SlColour *colour);
-gboolean sl_layout_from_name (const char *name, SlLayout *layout);
-gboolean sl_fit_from_name (const char *name, SlFit *fit);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlContract, sl_contract_unref)
 

@@ -4,7 +4,7 @@
  */
 #include "plugins/properties.h"
 
-#include "models/contract.h"
+#include "base/picture.h"
 #include "preprocess/normalize.h"
 
 static GParamSpec *
@@ -142,19 +142,25 @@ sl_properties_clear (gpointer instance, const SlProperty *table, guint n)
       g_clear_pointer ((char **) G_STRUCT_MEMBER_P (instance, table[i].offset), g_free);
 }
 
+/* @words as an enumeration; with @automatic (nullable), what "auto" means, which then comes first and moves the others by one. */
+static GType
+register_words (const char *name, const char *automatic, const SlPictureWord *words, gint n)
+{
+  const gint first = automatic != NULL ? 1 : 0;
+  GEnumValue *values = g_new0 (GEnumValue, n + 2); /* as static as the type */
+  if (automatic != NULL)
+    values[0] = (GEnumValue){ SL_CHOICE_AUTO, automatic, "auto" };
+  for (gint i = 0; i < n; i++)
+    values[first + i] = (GEnumValue){ first + i, words[i].meaning, words[i].name };
+  return g_enum_register_static (name, values);
+}
+
 GType
 sl_colour_choice_get_type (void)
 {
   static GType type = 0;
-  static const GEnumValue values[] = {
-    { SL_CHOICE_AUTO, "What the model wants", "auto" },
-    { 1 + SL_COLOUR_RGB, "Red, green, blue", "RGB" },
-    { 1 + SL_COLOUR_BGR, "Blue, green, red", "BGR" },
-    { 1 + SL_COLOUR_GRAY, "One channel of luma", "GRAY" },
-    { 0, NULL, NULL },
-  };
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("SlColourChoice", values));
+    g_once_init_leave (&type, register_words ("SlColourChoice", "What the model wants", sl_colour_words, SL_N_COLOURS));
   return type;
 }
 
@@ -162,14 +168,8 @@ GType
 sl_layout_choice_get_type (void)
 {
   static GType type = 0;
-  static const GEnumValue values[] = {
-    { SL_CHOICE_AUTO, "What the model wants", "auto" },
-    { 1 + SL_LAYOUT_NHWC, "Channels of a pixel together (TensorFlow)", "NHWC" },
-    { 1 + SL_LAYOUT_NCHW, "One plane a channel (PyTorch)", "NCHW" },
-    { 0, NULL, NULL },
-  };
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("SlLayoutChoice", values));
+    g_once_init_leave (&type, register_words ("SlLayoutChoice", "What the model wants", sl_layout_words, SL_N_LAYOUTS));
   return type;
 }
 
@@ -177,15 +177,18 @@ GType
 sl_fit_choice_get_type (void)
 {
   static GType type = 0;
-  static const GEnumValue values[] = {
-    { SL_CHOICE_AUTO, "What the model wants, stretch when it does not say", "auto" },
-    { 1 + SL_FIT_STRETCH, "The whole frame, aspect ratio not kept", "stretch" },
-    { 1 + SL_FIT_LETTERBOX, "The whole frame, aspect ratio kept, borders added", "letterbox" },
-    { 1 + SL_FIT_CROP, "The largest centred part with the tensor's aspect ratio", "crop" },
-    { 0, NULL, NULL },
-  };
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("SlFitChoice", values));
+    g_once_init_leave (&type,
+                       register_words ("SlFitChoice", "What the model wants, stretch when it does not say", sl_fit_words, SL_N_FITS));
+  return type;
+}
+
+GType
+sl_resize_fit_get_type (void)
+{
+  static GType type = 0;
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, register_words ("SlResizeFit", NULL, sl_fit_words, SL_N_FITS));
   return type;
 }
 

@@ -54,6 +54,8 @@ GType sl_colour_choice_get_type (void);
 GType sl_layout_choice_get_type (void);
 GType sl_fit_choice_get_type (void);
 GType sl_type_choice_get_type (void);
+/** SlFit itself, as slresize has it. */
+GType sl_resize_fit_get_type (void);
 /** SlFilter itself. */
 GType sl_filter_get_type (void);
 /** sl_choice_nick: (transfer none) (nullable): the nick of @value, NULL for SL_CHOICE_AUTO. */

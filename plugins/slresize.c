@@ -53,21 +53,6 @@ G_DEFINE_TYPE (SlResize, sl_resize, GST_TYPE_BASE_TRANSFORM)
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
 
-static GType
-resize_fit_get_type (void)
-{
-  static const GEnumValue values[] = {
-    { SL_AFFINE_STRETCH, "Whole picture, both axes stretched to fit", "stretch" },
-    { SL_AFFINE_LETTERBOX, "Whole picture, borders where it does not fit", "letterbox" },
-    { SL_AFFINE_CROP, "Middle of the picture, what does not fit is cut off", "crop" },
-    { 0, NULL, NULL },
-  };
-  static GType type = 0;
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("SlResizeFit", values));
-  return type;
-}
-
 #define AT(member) G_STRUCT_OFFSET (SlResize, settings.member)
 
 static const SlProperty properties[] = {
@@ -83,8 +68,8 @@ static const SlProperty properties[] = {
     AT (crop_width), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
   { "crop-height", "Crop height", "Height of the part of the frame to take, before turning; 0 = to the bottom edge", SL_PROPERTY_INT,
     AT (crop_height), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
-  { "fit", "Fit", "How the picture is fitted when its shape is not that of the result", SL_PROPERTY_CHOICE, AT (fit), 0, 0,
-    SL_AFFINE_STRETCH, resize_fit_get_type, TRUE },
+  { "fit", "Fit", "How the picture is fitted when its shape is not that of the result", SL_PROPERTY_CHOICE, AT (fit), 0, 0, SL_FIT_STRETCH,
+    sl_resize_fit_get_type, TRUE },
   { "video-direction", "Video direction",
     "How the picture is turned; auto = as the stream's image-orientation tag says, which then is no longer passed on. custom is refused",
     SL_PROPERTY_CHOICE, AT (direction), 0, 0, GST_VIDEO_ORIENTATION_AUTO, gst_video_orientation_method_get_type, TRUE },
@@ -214,7 +199,7 @@ fixate_aspect (SlResize *self, const GstVideoInfo *video, GstStructure *structur
   gint out_width, out_height;
   if (!fixed_int (structure, "width", &out_width) || !fixed_int (structure, "height", &out_height))
     return;
-  if (settings_of (self).fit == SL_AFFINE_STRETCH) {
+  if (settings_of (self).fit == SL_FIT_STRETCH) {
     gint x_num, x_den, y_num, y_den, scaled_num, scaled_den;
     gst_util_double_to_fraction ((double) width / out_width, &x_num, &x_den);
     gst_util_double_to_fraction ((double) out_height / height, &y_num, &y_den);
@@ -293,7 +278,7 @@ configure (SlResize *self, GstCaps *incaps, GstCaps *outcaps, GError **error)
     .width = self->to_image.width,
     .height = self->to_image.height,
     .crop = crop_of (&settings, self->from_image.width, self->from_image.height),
-    .fit = (SlAffineFit) settings.fit,
+    .fit = (SlFit) settings.fit,
     .orientation = (SlOrientation) direction,
     .filter = (SlFilter) settings.filter,
     .pad_value = settings.pad_value,

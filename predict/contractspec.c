@@ -21,29 +21,6 @@ sl_contract_out_type (SlDtype dtype, SlOutType *type)
   return FALSE;
 }
 
-SlOutColour
-sl_contract_out_colour (SlColour colour)
-{
-  static const SlOutColour colours[] = { [SL_COLOUR_RGB] = SL_OUT_RGB, [SL_COLOUR_BGR] = SL_OUT_BGR, [SL_COLOUR_GRAY] = SL_OUT_GRAY };
-  return colours[colour];
-}
-
-SlOutLayout
-sl_contract_out_layout (SlLayout layout)
-{
-  static const SlOutLayout layouts[] = { [SL_LAYOUT_NHWC] = SL_OUT_NHWC, [SL_LAYOUT_NCHW] = SL_OUT_NCHW };
-  return layouts[layout];
-}
-
-SlAffineFit
-sl_contract_out_fit (SlFit fit)
-{
-  static const SlAffineFit fits[] = {
-    [SL_FIT_STRETCH] = SL_AFFINE_STRETCH, [SL_FIT_LETTERBOX] = SL_AFFINE_LETTERBOX, [SL_FIT_CROP] = SL_AFFINE_CROP
-  };
-  return fits[fit];
-}
-
 gboolean
 sl_contract_spec (const SlContract *contract, SlNormalizeSpec *spec)
 {
@@ -52,9 +29,9 @@ sl_contract_spec (const SlContract *contract, SlNormalizeSpec *spec)
     return FALSE;
   spec->width = image->width;
   spec->height = image->height;
-  spec->layout = sl_contract_out_layout (image->layout);
-  spec->colour = sl_contract_out_colour (image->colour);
-  spec->fit = sl_contract_out_fit (image->fit);
+  spec->layout = image->layout;
+  spec->colour = image->colour;
+  spec->fit = image->fit;
   spec->pad_value = image->pad_value;
   memcpy (spec->gain, image->gain, sizeof spec->gain);
   memcpy (spec->offset, image->offset, sizeof spec->offset);

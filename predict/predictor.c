@@ -87,9 +87,9 @@ static const struct
                   "123.7,116.3,103.5" },
   [TEXT_STD] = { "std", "Standard deviation",
                  "Overrides the model: real input = (byte - mean) / std; one number above 0 or one a channel, such as 127.5" },
-  [TEXT_COLOUR] = { "colour", "Colour", "Overrides the model: channels of its input and their order: RGB, BGR or GRAY" },
-  [TEXT_LAYOUT] = { "layout", "Layout", "Overrides the model: order of its input's dimensions: NHWC or NCHW" },
-  [TEXT_FIT] = { "fit", "Fit", "Overrides the model: how a frame is fitted into its input: stretch, letterbox or crop" },
+  [TEXT_COLOUR] = { "colour", "Colour", "Overrides the model: channels of its input and their order: " SL_COLOUR_NAMES },
+  [TEXT_LAYOUT] = { "layout", "Layout", "Overrides the model: order of its input's dimensions: " SL_LAYOUT_NAMES },
+  [TEXT_FIT] = { "fit", "Fit", "Overrides the model: how a frame is fitted into its input: " SL_FIT_NAMES },
   [TEXT_FILTER] = { "filter", "Filter",
                     "How pixels are made when the size changes: nearest, bilinear, area or auto; unset = auto: area when reducing beyond 2" },
   [TEXT_SOURCE] = { "source", "Source", "Text that the predictions carry as their source, such as the name of the camera" },
@@ -125,10 +125,9 @@ check_choices (const Settings *settings, GError **error)
     gboolean good;
     const char *expected;
   } choices[] = {
-    { TEXT_COLOUR, settings->texts[TEXT_COLOUR] == NULL || sl_colour_from_name (settings->texts[TEXT_COLOUR], &colour),
-      "RGB, BGR or GRAY" },
-    { TEXT_LAYOUT, settings->texts[TEXT_LAYOUT] == NULL || sl_layout_from_name (settings->texts[TEXT_LAYOUT], &layout), "NHWC or NCHW" },
-    { TEXT_FIT, settings->texts[TEXT_FIT] == NULL || sl_fit_from_name (settings->texts[TEXT_FIT], &fit), "stretch, letterbox or crop" },
+    { TEXT_COLOUR, settings->texts[TEXT_COLOUR] == NULL || sl_colour_from_name (settings->texts[TEXT_COLOUR], &colour), SL_COLOUR_NAMES },
+    { TEXT_LAYOUT, settings->texts[TEXT_LAYOUT] == NULL || sl_layout_from_name (settings->texts[TEXT_LAYOUT], &layout), SL_LAYOUT_NAMES },
+    { TEXT_FIT, settings->texts[TEXT_FIT] == NULL || sl_fit_from_name (settings->texts[TEXT_FIT], &fit), SL_FIT_NAMES },
   };
   for (guint i = 0; i < G_N_ELEMENTS (choices); i++) {
     const Text text = choices[i].text;

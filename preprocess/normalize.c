@@ -55,8 +55,8 @@ valid_enums (const SlImageInfo *image, const SlNormalizeSpec *spec)
 {
   return (unsigned int) image->matrix <= SL_MATRIX_BT2020 && (unsigned int) image->site_h <= SL_SITE_COSITED
          && (unsigned int) image->site_v <= SL_SITE_COSITED && (unsigned int) spec->type <= SL_OUT_F16
-         && (unsigned int) spec->layout <= SL_OUT_NCHW && (unsigned int) spec->colour <= SL_OUT_GRAY
-         && (unsigned int) spec->fit <= SL_AFFINE_CROP && (unsigned int) spec->filter <= SL_FILTER_AUTO
+         && (unsigned int) spec->layout <= SL_LAYOUT_NCHW && (unsigned int) spec->colour <= SL_COLOUR_GRAY
+         && (unsigned int) spec->fit <= SL_FIT_CROP && (unsigned int) spec->filter <= SL_FILTER_AUTO
          && (unsigned int) spec->orientation <= SL_ORIENTATION_UR_LL;
 }
 
@@ -80,7 +80,7 @@ check (const SlImageInfo *image, const SlNormalizeSpec *spec)
     return SL_NORMALIZE_BAD_SIZE;
   if (!valid_crop (image, &spec->crop))
     return SL_NORMALIZE_BAD_CROP;
-  const int channels = spec->colour == SL_OUT_GRAY ? 1 : 3;
+  const int channels = spec->colour == SL_COLOUR_GRAY ? 1 : 3;
   if ((uint64_t) spec->width * (uint64_t) spec->height * (uint64_t) channels * out_types[spec->type].bytes > PTRDIFF_MAX)
     return SL_NORMALIZE_BAD_SIZE;
   if (spec->pad_value < 0 || spec->pad_value > 255)
@@ -116,7 +116,7 @@ init_colours (SlNormalizer *self, const SlImageInfo *image)
 {
   const SlPixelLayout *layout = sl_pixel_layout (image->format);
   const SlNormalizeSpec *spec = &self->spec;
-  const bool gray = spec->colour == SL_OUT_GRAY;
+  const bool gray = spec->colour == SL_COLOUR_GRAY;
   SlColourRow rows[3] = { { 1.0, 0.0, 0.0, 0.0 }, { 0.0, 1.0, 0.0, 0.0 }, { 0.0, 0.0, 1.0, 0.0 } };
   int components = 3;
   if (layout->components == SL_COMPONENTS_YUV && !gray) {
@@ -130,7 +130,7 @@ init_colours (SlNormalizer *self, const SlImageInfo *image)
   }
   self->channels = gray ? 1 : 3;
   for (int i = 0; i < 3; i++) {
-    const int from = spec->colour == SL_OUT_BGR ? 2 - i : i;
+    const int from = spec->colour == SL_COLOUR_BGR ? 2 - i : i;
     self->input[i] = components == 3 ? i : 0;
     init_mix (&self->mix[i], rows[from], layout->bits, spec->gain[i], spec->offset[i], spec->type);
   }
@@ -140,7 +140,7 @@ init_colours (SlNormalizer *self, const SlImageInfo *image)
 static bool
 interleaved (const SlNormalizer *self)
 {
-  return self->spec.layout == SL_OUT_NHWC && self->channels == 3;
+  return self->spec.layout == SL_LAYOUT_NHWC && self->channels == 3;
 }
 
 /* The border goes through the same kernel: a row of pictures whose mix is the pad value whatever they hold. */

@@ -20,19 +20,6 @@ typedef enum
   SL_OUT_F16 /* IEEE 754 binary16, native byte order */
 } SlOutType;
 
-typedef enum
-{
-  SL_OUT_NHWC,
-  SL_OUT_NCHW
-} SlOutLayout;
-
-typedef enum
-{
-  SL_OUT_RGB,
-  SL_OUT_BGR,
-  SL_OUT_GRAY
-} SlOutColour;
-
 /** How a tensor pixel is made of the frame's pixels. Nothing outside the fitted part is read. */
 typedef enum
 {
@@ -47,7 +34,7 @@ typedef enum
  * @fit: with letterbox, a tensor pixel is border when its centre falls outside the frame; a frame so thin that it holds
  *   no pixel centre leaves borders only
  * @filter: chroma is placed by its site for all but nearest
- * @gain, @offset: stored = byte * gain + offset per output channel (in the order stored: [0] is blue for SL_OUT_BGR),
+ * @gain, @offset: stored = byte * gain + offset per output channel (in the order stored: [0] is blue for SL_COLOUR_BGR),
  *   byte in 0..255 and not rounded after the colour matrix; rounded half to even and clamped for integer types, clamped to
  *   +-65504 for float16; finite, at most 1e30 in size
  * @pad_value: 0..255, colour of letterbox borders before gain and offset
@@ -58,9 +45,9 @@ typedef struct
 {
   int width, height; /* 1..SL_MAX_SIDE */
   SlOutType type;
-  SlOutLayout layout;
-  SlOutColour colour;
-  SlAffineFit fit;
+  SlLayout layout;
+  SlColour colour;
+  SlFit fit;
   SlFilter filter;
   int pad_value;
   double gain[3], offset[3];

@@ -48,9 +48,9 @@ init_normalizer (SlPlaneScaler *s, SlFilter filter)
     .width = s->dst_w,
     .height = s->dst_h,
     .type = SL_OUT_U8,
-    .layout = SL_OUT_NHWC,
-    .colour = SL_OUT_GRAY,
-    .fit = SL_AFFINE_STRETCH,
+    .layout = SL_LAYOUT_NHWC,
+    .colour = SL_COLOUR_GRAY,
+    .fit = SL_FIT_STRETCH,
     .filter = filter,
     .gain = { 1, 1, 1 },
   };

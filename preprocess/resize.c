@@ -112,17 +112,17 @@ place (SlResizer *self, const SlResizeSpec *spec)
   *content = (SlRect){ 0, 0, spec->width, spec->height };
   align_outward (&part->x, &part->width, step_w, self->from.width);
   align_outward (&part->y, &part->height, step_h, self->from.height);
-  if (spec->fit == SL_AFFINE_CROP) {
+  if (spec->fit == SL_FIT_CROP) {
     const int width = turned ? spec->height : spec->width, height = turned ? spec->width : spec->height;
     int dx, dy;
-    sl_affine_scale (SL_AFFINE_CROP, part->width, part->height, width, height, &x, &y);
+    sl_affine_scale (SL_FIT_CROP, part->width, part->height, width, height, &x, &y);
     take_middle (part->width, scale_length (width, x.num, x.den), step_w, &dx, &part->width);
     take_middle (part->height, scale_length (height, y.num, y.den), step_h, &dy, &part->height);
     part->x += dx;
     part->y += dy;
-  } else if (spec->fit == SL_AFFINE_LETTERBOX) {
+  } else if (spec->fit == SL_FIT_LETTERBOX) {
     const int width = turned ? part->height : part->width, height = turned ? part->width : part->height;
-    sl_affine_scale (SL_AFFINE_LETTERBOX, width, height, spec->width, spec->height, &x, &y);
+    sl_affine_scale (SL_FIT_LETTERBOX, width, height, spec->width, spec->height, &x, &y);
     take_middle (spec->width, scale_length (width, x.den, x.num), step_w, &content->x, &content->width);
     take_middle (spec->height, scale_length (height, y.den, y.num), step_h, &content->y, &content->height);
   }
@@ -133,7 +133,7 @@ make_map (SlResizer *self, SlOrientation orientation)
 {
   SlAffine *map = &self->map;
   const SlRect *content = &self->content;
-  sl_affine_view (map, SL_AFFINE_STRETCH, orientation, &self->part, content->width, content->height);
+  sl_affine_view (map, SL_FIT_STRETCH, orientation, &self->part, content->width, content->height);
   map->x0 -= map->xx * content->x + map->xy * content->y;
   map->y0 -= map->yx * content->x + map->yy * content->y;
 }
@@ -261,7 +261,7 @@ check (const SlImageInfo *image, const SlResizeSpec *spec)
     return SL_RESIZE_BAD_SIZE;
   if (!crop_fits (&spec->crop, image->width, image->height))
     return SL_RESIZE_BAD_CROP;
-  if ((unsigned int) spec->fit > SL_AFFINE_CROP || (unsigned int) spec->orientation > SL_ORIENTATION_UR_LL
+  if ((unsigned int) spec->fit > SL_FIT_CROP || (unsigned int) spec->orientation > SL_ORIENTATION_UR_LL
       || (unsigned int) spec->filter > SL_FILTER_AUTO || spec->pad_value < 0 || spec->pad_value > 255)
     return SL_RESIZE_BAD_CHOICE;
   return SL_RESIZE_OK;

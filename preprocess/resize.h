@@ -33,7 +33,7 @@ typedef struct
 {
   int width, height;
   SlRect crop;
-  SlAffineFit fit;
+  SlFit fit;
   SlOrientation orientation;
   SlFilter filter;
   int pad_value;

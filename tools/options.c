@@ -37,9 +37,9 @@ sl_model_options_entries (SlModelOptions *options)
     { "labels", 'l', 0, G_OPTION_ARG_FILENAME, &options->labels, "Class names, one a line (default: the model's own)", "FILE" },
     { "mean", 0, 0, G_OPTION_ARG_STRING, &options->mean, "Mean of the input, one number or one a channel, in 0..255", "M[,M,M]" },
     { "std", 0, 0, G_OPTION_ARG_STRING, &options->std, "Divisor of the input, above 0: value = (byte - mean) / std", "S[,S,S]" },
-    { "colour", 0, 0, G_OPTION_ARG_STRING, &options->colour, "Channel order of the input: RGB, BGR or GRAY", "ORDER" },
-    { "layout", 0, 0, G_OPTION_ARG_STRING, &options->layout, "Layout of the input: NHWC or NCHW", "LAYOUT" },
-    { "fit", 0, 0, G_OPTION_ARG_STRING, &options->fit, "How frames fill the input: stretch, letterbox or crop", "FIT" },
+    { "colour", 0, 0, G_OPTION_ARG_STRING, &options->colour, "Channel order of the input: " SL_COLOUR_NAMES, "ORDER" },
+    { "layout", 0, 0, G_OPTION_ARG_STRING, &options->layout, "Layout of the input: " SL_LAYOUT_NAMES, "LAYOUT" },
+    { "fit", 0, 0, G_OPTION_ARG_STRING, &options->fit, "How frames fill the input: " SL_FIT_NAMES, "FIT" },
     { "decoder", 0, 0, G_OPTION_ARG_STRING, &options->decoder, "What the outputs mean: labels, ssd, yolo, ...",
       "NAME[,PARAMETER=VALUE...]" },
     SL_OPTION_LIMITS (&options->limits),
@@ -198,15 +198,23 @@ sl_options_choice (const char *command, const char *option, char **text, const c
   return FALSE;
 }
 
+static gboolean
+check_word (const char *command, const char *option, char **text, const SlPictureWord *words, guint n)
+{
+  const char *names[SL_N_COLOURS + SL_N_LAYOUTS + SL_N_FITS + 1] = { NULL };
+  for (guint i = 0; i < n; i++)
+    names[i] = words[i].name;
+  return sl_options_choice (command, option, text, names);
+}
+
 gboolean
 sl_model_options_check (const char *command, SlModelOptions *options)
 {
-  const char *colours[] = { sl_colour_name (SL_COLOUR_RGB), sl_colour_name (SL_COLOUR_BGR), sl_colour_name (SL_COLOUR_GRAY), NULL };
-  const char *layouts[] = { sl_layout_name (SL_LAYOUT_NHWC), sl_layout_name (SL_LAYOUT_NCHW), NULL };
-  const char *fits[] = { sl_fit_name (SL_FIT_STRETCH), sl_fit_name (SL_FIT_LETTERBOX), sl_fit_name (SL_FIT_CROP), NULL };
   return sl_options_threads (command, "--threads", options->threads_text, &options->threads)
-         && sl_limit_options_check (command, &options->limits) && sl_options_choice (command, "--colour", &options->colour, colours)
-         && sl_options_choice (command, "--layout", &options->layout, layouts) && sl_options_choice (command, "--fit", &options->fit, fits);
+         && sl_limit_options_check (command, &options->limits)
+         && check_word (command, "--colour", &options->colour, sl_colour_words, SL_N_COLOURS)
+         && check_word (command, "--layout", &options->layout, sl_layout_words, SL_N_LAYOUTS)
+         && check_word (command, "--fit", &options->fit, sl_fit_words, SL_N_FITS);
 }
 
 int

@@ -170,7 +170,7 @@ choose_by_contract (const SlNormalizeSettings *settings, const SlContract *contr
   if (!check_properties (settings, contract, error))
     return FALSE;
   if (settings->fit != SL_CHOICE_AUTO)
-    spec->fit = sl_contract_out_fit ((SlFit) (settings->fit - 1));
+    spec->fit = (SlFit) (settings->fit - 1);
   if (settings->pad_value >= 0)
     spec->pad_value = settings->pad_value;
   return choose_range (settings, contract, spec, error);
@@ -261,10 +261,10 @@ choose_alone (const SlNormalizeSettings *settings, const SlTensorContract *tenso
                  sl_dtype_name (tensors[0].dtype));
     return FALSE;
   }
-  SlColour colour = settings->colour != SL_CHOICE_AUTO ? (SlColour) (settings->colour - 1) : SL_COLOUR_RGB;
-  spec->layout = sl_contract_out_layout (layout);
-  spec->colour = channels == 1 ? SL_OUT_GRAY : sl_contract_out_colour (colour);
-  spec->fit = sl_contract_out_fit (settings->fit != SL_CHOICE_AUTO ? (SlFit) (settings->fit - 1) : SL_FIT_STRETCH);
+  const SlColour colour = settings->colour != SL_CHOICE_AUTO ? (SlColour) (settings->colour - 1) : SL_COLOUR_RGB;
+  spec->layout = layout;
+  spec->colour = channels == 1 ? SL_COLOUR_GRAY : colour;
+  spec->fit = settings->fit != SL_CHOICE_AUTO ? (SlFit) (settings->fit - 1) : SL_FIT_STRETCH;
   spec->pad_value = settings->pad_value >= 0 ? settings->pad_value : SL_PAD_VALUE;
   for (guint i = 0; i < 3; i++) {
     spec->gain[i] = 1 / std[i];

@@ -77,6 +77,39 @@ test_others (void)
   }
 }
 
+/* Values and nicks that applications may have written down: they stay. */
+static void
+test_words (void)
+{
+  static const struct
+  {
+    const char *element, *property, *nicks; /* values from 0 on */
+  } rows[] = {
+    { "slnormalize", "colour", "auto RGB BGR GRAY" },
+    { "slnormalize", "layout", "auto NHWC NCHW" },
+    { "slnormalize", "fit", "auto stretch letterbox crop" },
+    { "slnormalize", "type", "auto uint8 int8 float32 float16" },
+    { "slinfer", "colour", "auto RGB BGR GRAY" },
+    { "slinfer", "layout", "auto NHWC NCHW" },
+    { "slinfer", "fit", "auto stretch letterbox crop" },
+#ifdef SL_HAVE_LIBYUV
+    { "slresize", "fit", "stretch letterbox crop" },
+#endif
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GstElement) element = gst_object_ref_sink (gst_element_factory_make (rows[i].element, NULL));
+    GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), rows[i].property);
+    GEnumClass *klass = G_PARAM_SPEC_ENUM (spec)->enum_class;
+    GString *nicks = g_string_new (NULL);
+    for (guint k = 0; k < klass->n_values; k++) {
+      g_assert_cmpint (klass->values[k].value, ==, k);
+      g_string_append_printf (nicks, "%s%s", k > 0 ? " " : "", klass->values[k].value_nick);
+    }
+    g_assert_cmpstr (nicks->str, ==, rows[i].nicks);
+    g_string_free (nicks, TRUE);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -86,5 +119,6 @@ main (int argc, char **argv)
 #endif
   g_test_add_func ("/describe/elements", test_elements);
   g_test_add_func ("/describe/others", test_others);
+  g_test_add_func ("/describe/words", test_words);
   return publish_run ();
 }

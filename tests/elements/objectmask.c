@@ -36,7 +36,7 @@ geometry_of (guint round)
 {
   SlFrameGeometry g = { .tensor_width = 256, .tensor_height = 256, .frame_width = 640, .frame_height = 480 };
   if (round < 3)
-    sl_affine_fit (&g.map, (SlAffineFit) round, g.frame_width, g.frame_height, g.tensor_width, g.tensor_height);
+    sl_affine_fit (&g.map, (SlFit) round, g.frame_width, g.frame_height, g.tensor_width, g.tensor_height);
   else /* a quarter turn, and one by 30 degrees */
     g.map = round == 3 ? (SlAffine){ 0, 2, 64, -2, 0, 500 } : (SlAffine){ 1.7, -1, 250, 1, 1.7, -80 };
   return g;
@@ -97,7 +97,7 @@ test_room (void)
   g_autofree SlInstanceMask *masks = g_new (SlInstanceMask, 10);
   SlPredictionMap *map = sl_prediction_map_new ();
   SlFrameGeometry g = { .tensor_width = 512, .tensor_height = 512, .frame_width = 1920, .frame_height = 1080 };
-  sl_affine_fit (&g.map, SL_AFFINE_STRETCH, 1920, 1080, 512, 512);
+  sl_affine_fit (&g.map, SL_FIT_STRETCH, 1920, 1080, 512, 512);
   result->n_detections = 10;
   result->masks = masks;
   for (guint i = 0; i < 10; i++) {
@@ -215,7 +215,7 @@ segmentation_tensors (double radius)
   g_assert_true (gst_video_info_from_caps (&info, caps));
   GstBuffer *frame = new_frame ();
   SlFrameMeta *meta = sl_buffer_add_frame_meta (buffer, frame, caps, &info);
-  sl_affine_fit (&meta->map, SL_AFFINE_STRETCH, 320, 160, 128, 128);
+  sl_affine_fit (&meta->map, SL_FIT_STRETCH, 320, 160, 128, 128);
   meta->tensor_width = meta->tensor_height = 128;
   gst_buffer_unref (frame);
   return buffer;

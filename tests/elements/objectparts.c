@@ -20,17 +20,17 @@ static const guint8 map_cells[CELLS * CELLS] = { 0, 1, 1, 0, 0, 1, 2, 2, 255, 1,
 typedef struct
 {
   const char *name;
-  SlAffineFit fit;
+  SlFit fit;
   SlOrientation orientation;
   SlRect object;
 } PartCase;
 
 static const PartCase part_cases[] = {
-  { "stretch", SL_AFFINE_STRETCH, SL_ORIENTATION_IDENTITY, { 24, 16, 32, 24 } },
-  { "letterbox", SL_AFFINE_LETTERBOX, SL_ORIENTATION_IDENTITY, { 24, 16, 32, 16 } },
-  { "letterbox-high", SL_AFFINE_LETTERBOX, SL_ORIENTATION_IDENTITY, { 8, 0, 32, 64 } },
-  { "half-turn", SL_AFFINE_STRETCH, SL_ORIENTATION_180, { 56, 40, 40, 24 } },
-  { "odd", SL_AFFINE_STRETCH, SL_ORIENTATION_IDENTITY, { 25, 17, 31, 23 } },
+  { "stretch", SL_FIT_STRETCH, SL_ORIENTATION_IDENTITY, { 24, 16, 32, 24 } },
+  { "letterbox", SL_FIT_LETTERBOX, SL_ORIENTATION_IDENTITY, { 24, 16, 32, 16 } },
+  { "letterbox-high", SL_FIT_LETTERBOX, SL_ORIENTATION_IDENTITY, { 8, 0, 32, 64 } },
+  { "half-turn", SL_FIT_STRETCH, SL_ORIENTATION_180, { 56, 40, 40, 24 } },
+  { "odd", SL_FIT_STRETCH, SL_ORIENTATION_IDENTITY, { 25, 17, 31, 23 } },
 };
 
 /* The class of the pixel with its centre at @px, @py, by the plain rule of each fit. */
@@ -45,9 +45,9 @@ class_at (const PartCase *test, double px, double py)
     u = 1 - u;
     v = 1 - v;
   }
-  if (test->fit == SL_AFFINE_LETTERBOX && object->width > object->height)
+  if (test->fit == SL_FIT_LETTERBOX && object->width > object->height)
     v = 0.5 + (v - 0.5) * object->height / object->width;
-  if (test->fit == SL_AFFINE_LETTERBOX && object->width < object->height)
+  if (test->fit == SL_FIT_LETTERBOX && object->width < object->height)
     u = 0.5 + (u - 0.5) * object->width / object->height;
   return map_cells[(guint) floor (v * CELLS) * CELLS + (guint) floor (u * CELLS)];
 }

@@ -43,7 +43,7 @@ random_geometry (guint round)
     return turned (90.0 * (double) g_test_rand_int_range (0, 4),
                    g_test_rand_double_range (0.5, 2) * geometry.frame_width / geometry.tensor_width, geometry.tensor_width,
                    geometry.frame_width);
-  sl_affine_fit (&geometry.map, (SlAffineFit) (round % 4), geometry.frame_width, geometry.frame_height, geometry.tensor_width,
+  sl_affine_fit (&geometry.map, (SlFit) (round % 4), geometry.frame_width, geometry.frame_height, geometry.tensor_width,
                  geometry.tensor_height);
   return geometry;
 }
@@ -143,7 +143,7 @@ with_frame (GstBuffer *buffer)
   gst_video_info_from_caps (&info, caps);
   GstBuffer *frame = test_frame (FRAME_CAPS, values, 0);
   SlFrameMeta *meta = sl_buffer_add_frame_meta (buffer, frame, caps, &info);
-  sl_affine_fit (&meta->map, SL_AFFINE_STRETCH, 400, 200, 100, 100);
+  sl_affine_fit (&meta->map, SL_FIT_STRETCH, 400, 200, 100, 100);
   meta->tensor_width = meta->tensor_height = 100;
   meta->captured = g_get_monotonic_time () - 5000;
   meta->started = meta->captured + 400;

@@ -47,7 +47,7 @@ label_buffer (guint8 a, guint8 b, guint8 c)
 }
 
 static GstBuffer *
-add_frame (GstBuffer *buffer, const char *frame_caps, SlAffineFit fit, gint tensor_w, gint tensor_h)
+add_frame (GstBuffer *buffer, const char *frame_caps, SlFit fit, gint tensor_w, gint tensor_h)
 {
   static const guint8 values[3] = { 1, 2, 3 };
   g_autoptr (GstCaps) caps = gst_caps_from_string (frame_caps);
@@ -74,7 +74,7 @@ pull_text (TestLine *fixture)
 typedef struct
 {
   const char *name;
-  SlAffineFit fit;
+  SlFit fit;
   gint tensor_w, tensor_h;
   gfloat box[4];   /* y_min x_min y_max x_max */
   gint x, y, w, h; /* w 0 = nothing is reported */
@@ -83,17 +83,17 @@ typedef struct
 /* Frames are 400x200. Letterboxed into 100x100 they are scaled by 1/4 and lie in rows 25..75; cropped, the middle
  * 200x200 pixels fill the tensor. */
 static const MapCase map_cases[] = {
-  { "stretch", SL_AFFINE_STRETCH, 300, 300, { 0.25f, 0.125f, 0.75f, 0.5f }, 50, 50, 150, 100 },
-  { "stretch-whole", SL_AFFINE_STRETCH, 1, 1, { 0, 0, 1, 1 }, 0, 0, 400, 200 },
-  { "stretch-outside", SL_AFFINE_STRETCH, 64, 32, { -0.5f, -1, 0.5f, 0.25f }, 0, 0, 100, 100 },
-  { "rounding", SL_AFFINE_STRETCH, 64, 32, { 0.001f, 0.001f, 0.002f, 0.002f }, 0, 0, 1, 1 },
-  { "letterbox", SL_AFFINE_LETTERBOX, 100, 100, { 0.25f, 0.25f, 0.75f, 0.5f }, 100, 0, 100, 200 },
-  { "letterbox-half", SL_AFFINE_LETTERBOX, 100, 100, { 0.5f, 0, 0.625f, 1 }, 0, 100, 400, 50 },
-  { "letterbox-border", SL_AFFINE_LETTERBOX, 100, 100, { 0.0f, 0.25f, 0.25f, 0.5f }, 0, 0, 0, 0 },
-  { "crop", SL_AFFINE_CROP, 100, 100, { 0, 0, 1, 0.5f }, 100, 0, 100, 200 },
-  { "infinite", SL_AFFINE_STRETCH, 64, 64, { 0, 0, 1, 1e38f * 10 }, 0, 0, 0, 0 },
-  { "empty", SL_AFFINE_STRETCH, 64, 64, { 0.5f, 0.5f, 0.5f, 0.75f }, 0, 0, 0, 0 },
-  { "outside", SL_AFFINE_STRETCH, 64, 64, { 1.25f, 0.5f, 1.5f, 0.75f }, 0, 0, 0, 0 },
+  { "stretch", SL_FIT_STRETCH, 300, 300, { 0.25f, 0.125f, 0.75f, 0.5f }, 50, 50, 150, 100 },
+  { "stretch-whole", SL_FIT_STRETCH, 1, 1, { 0, 0, 1, 1 }, 0, 0, 400, 200 },
+  { "stretch-outside", SL_FIT_STRETCH, 64, 32, { -0.5f, -1, 0.5f, 0.25f }, 0, 0, 100, 100 },
+  { "rounding", SL_FIT_STRETCH, 64, 32, { 0.001f, 0.001f, 0.002f, 0.002f }, 0, 0, 1, 1 },
+  { "letterbox", SL_FIT_LETTERBOX, 100, 100, { 0.25f, 0.25f, 0.75f, 0.5f }, 100, 0, 100, 200 },
+  { "letterbox-half", SL_FIT_LETTERBOX, 100, 100, { 0.5f, 0, 0.625f, 1 }, 0, 100, 400, 50 },
+  { "letterbox-border", SL_FIT_LETTERBOX, 100, 100, { 0.0f, 0.25f, 0.25f, 0.5f }, 0, 0, 0, 0 },
+  { "crop", SL_FIT_CROP, 100, 100, { 0, 0, 1, 0.5f }, 100, 0, 100, 200 },
+  { "infinite", SL_FIT_STRETCH, 64, 64, { 0, 0, 1, 1e38f * 10 }, 0, 0, 0, 0 },
+  { "empty", SL_FIT_STRETCH, 64, 64, { 0.5f, 0.5f, 0.5f, 0.75f }, 0, 0, 0, 0 },
+  { "outside", SL_FIT_STRETCH, 64, 64, { 1.25f, 0.5f, 1.5f, 0.75f }, 0, 0, 0, 0 },
 };
 
 static void
@@ -143,7 +143,7 @@ test_text (void)
   g_autofree char *labels = test_text_file ("labels.txt", "nothing\ncat\ndog\n");
   g_autofree char *launch = g_strdup_printf ("slpostprocess labels=%s", labels);
   TestLine fixture = test_line_open (launch, TEXT_CAPS, SSD_CAPS);
-  gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_AFFINE_STRETCH, 300, 300));
+  gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_FIT_STRETCH, 300, 300));
   g_autofree char *text = pull_text (&fixture);
   g_assert_cmpstr (text, ==, "cat 0.9 50 50 150 100\n");
   test_line_close (fixture.harness, fixture.bus);
@@ -155,7 +155,7 @@ test_json (void)
 {
   TestLine fixture = test_line_open ("slpostprocess source=door threshold=0.2 max-results=2", JSON_CAPS, SSD_CAPS);
   for (guint i = 0; i < 2; i++)
-    gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, i * GST_SECOND), FRAME_CAPS, SL_AFFINE_STRETCH, 300, 300));
+    gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, i * GST_SECOND), FRAME_CAPS, SL_FIT_STRETCH, 300, 300));
   g_autofree char *first = pull_text (&fixture);
   g_autofree char *second = pull_text (&fixture);
   g_assert_true (
@@ -242,7 +242,7 @@ static void
 test_wrong_video (void)
 {
   TestLine fixture = test_line_open ("slpostprocess", "video/x-raw,format=NV12", SSD_CAPS);
-  GstBuffer *in = add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_AFFINE_STRETCH, 300, 300);
+  GstBuffer *in = add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_FIT_STRETCH, 300, 300);
   g_assert_cmpint (gst_harness_push (fixture.harness, in), ==, GST_FLOW_NOT_NEGOTIATED);
   test_assert_error (fixture.bus, "NV12", "frame is video/x-raw", "videoconvert", NULL);
   test_line_close (fixture.harness, fixture.bus);
@@ -253,7 +253,7 @@ static void
 test_preference (void)
 {
   TestLine fixture = test_line_open ("slpostprocess", JSON_CAPS ";" TEXT_CAPS ";video/x-raw", SSD_CAPS);
-  gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_AFFINE_STRETCH, 300, 300));
+  gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_FIT_STRETCH, 300, 300));
   g_autofree char *text = pull_text (&fixture);
   g_assert_true (g_str_has_prefix (text, "{\"source\":null,"));
   test_line_close (fixture.harness, fixture.bus);
@@ -265,7 +265,7 @@ test_frame_caps_change (void)
   static const char *const caps[] = { FRAME_CAPS, "video/x-raw,format=GRAY8,width=64,height=48,framerate=25/1", FRAME_CAPS };
   TestLine fixture = test_line_open ("slpostprocess", NULL, SSD_CAPS);
   for (guint i = 0; i < G_N_ELEMENTS (caps); i++) {
-    gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, 0), caps[i], SL_AFFINE_STRETCH, 300, 300));
+    gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, 0), caps[i], SL_FIT_STRETCH, 300, 300));
     test_assert_no_error (fixture.bus);
     gst_buffer_unref (gst_harness_pull (fixture.harness));
     g_autoptr (GstCaps) expected = gst_caps_from_string (caps[i]);
@@ -279,7 +279,7 @@ static void
 test_tensor_caps_change (void)
 {
   TestLine fixture = test_line_open ("slpostprocess", TEXT_CAPS, SSD_CAPS);
-  gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_AFFINE_STRETCH, 300, 300));
+  gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_FIT_STRETCH, 300, 300));
   g_autofree char *first = pull_text (&fixture);
   gst_harness_set_src_caps_str (fixture.harness, LABEL_CAPS);
   gst_harness_push (fixture.harness, label_buffer (0, 0, 9));
@@ -426,7 +426,7 @@ test_hostile (void)
   };
   TestLine fixture = test_line_open ("slpostprocess", "video/x-raw", SSD_CAPS);
   for (guint i = 0; i < G_N_ELEMENTS (boxes); i++) {
-    gst_harness_push (fixture.harness, add_frame (ssd_buffer (boxes[i], 0), FRAME_CAPS, SL_AFFINE_LETTERBOX, 300, 300));
+    gst_harness_push (fixture.harness, add_frame (ssd_buffer (boxes[i], 0), FRAME_CAPS, SL_FIT_LETTERBOX, 300, 300));
     test_assert_no_error (fixture.bus);
     g_autoptr (GstBuffer) out = gst_harness_pull (fixture.harness);
     GstVideoRegionOfInterestMeta *region = gst_buffer_get_video_region_of_interest_meta_id (out, 0);

@@ -398,27 +398,6 @@ test_summary (void)
   g_assert_cmpstr (b, ==, "float32[1,3,4,6] RGB NCHW stretch, range unknown, decoder labels, no labels");
 }
 
-static void
-test_names (void)
-{
-  SlColour colour = SL_COLOUR_BGR;
-  SlLayout layout = SL_LAYOUT_NCHW;
-  SlFit fit = SL_FIT_CROP;
-  g_assert_true (sl_colour_from_name ("gray", &colour));
-  g_assert_cmpint (colour, ==, SL_COLOUR_GRAY);
-  g_assert_false (sl_colour_from_name (NULL, &colour));
-  g_assert_true (sl_layout_from_name ("nhwc", &layout));
-  g_assert_cmpint (layout, ==, SL_LAYOUT_NHWC);
-  g_assert_false (sl_layout_from_name ("", &layout));
-  g_assert_true (sl_fit_from_name ("LetterBox", &fit));
-  g_assert_cmpint (fit, ==, SL_FIT_LETTERBOX);
-  g_assert_false (sl_fit_from_name ("letter", &fit));
-  g_assert_cmpstr (sl_colour_name (SL_COLOUR_BGR), ==, "BGR");
-  g_assert_cmpstr (sl_layout_name (SL_LAYOUT_NCHW), ==, "NCHW");
-  g_assert_cmpstr (sl_fit_name (SL_FIT_CROP), ==, "crop");
-  g_assert_cmpstr (sl_fit_name ((SlFit) 99), ==, "unknown");
-}
-
 /* An input is a picture up to the side that the preprocessor makes. */
 static void
 test_largest_side (void)
@@ -447,6 +426,5 @@ main (int argc, char **argv)
   g_test_add_func ("/contract/contradictions", test_contradictions);
   g_test_add_func ("/contract/no-picture", test_no_picture);
   g_test_add_func ("/contract/summary", test_summary);
-  g_test_add_func ("/contract/names", test_names);
   return g_test_run ();
 }

@@ -34,20 +34,20 @@ test_examples (void)
 {
   static const struct
   {
-    SlAffineFit fit;
+    SlFit fit;
     int frame[2], tensor[2];
     double corners[4]; /* where the tensor's corners fall in the frame */
   } cases[] = {
-    { SL_AFFINE_STRETCH, { 1920, 1080 }, { 224, 224 }, { 0, 0, 1920, 1080 } },
-    { SL_AFFINE_LETTERBOX, { 1920, 1080 }, { 224, 224 }, { 0, -420, 1920, 1500 } },
-    { SL_AFFINE_CROP, { 1920, 1080 }, { 224, 224 }, { 420, 0, 1500, 1080 } },
-    { SL_AFFINE_LETTERBOX, { 810, 1080 }, { 640, 640 }, { -135, 0, 945, 1080 } },
-    { SL_AFFINE_CROP, { 810, 1080 }, { 640, 640 }, { 0, 135, 810, 945 } },
-    { SL_AFFINE_LETTERBOX, { 100, 50 }, { 30, 20 }, { 0, -25.0 / 3, 100, 50 + 25.0 / 3 } },
-    { SL_AFFINE_CROP, { 100, 50 }, { 30, 20 }, { 12.5, 0, 87.5, 50 } },
-    { SL_AFFINE_LETTERBOX, { 64, 48 }, { 320, 240 }, { 0, 0, 64, 48 } },
-    { SL_AFFINE_CROP, { 64, 48 }, { 320, 240 }, { 0, 0, 64, 48 } },
-    { SL_AFFINE_CROP, { 1, 1 }, { 32768, 1 }, { 0, 0.5 - 0.5 / 32768, 1, 0.5 + 0.5 / 32768 } },
+    { SL_FIT_STRETCH, { 1920, 1080 }, { 224, 224 }, { 0, 0, 1920, 1080 } },
+    { SL_FIT_LETTERBOX, { 1920, 1080 }, { 224, 224 }, { 0, -420, 1920, 1500 } },
+    { SL_FIT_CROP, { 1920, 1080 }, { 224, 224 }, { 420, 0, 1500, 1080 } },
+    { SL_FIT_LETTERBOX, { 810, 1080 }, { 640, 640 }, { -135, 0, 945, 1080 } },
+    { SL_FIT_CROP, { 810, 1080 }, { 640, 640 }, { 0, 135, 810, 945 } },
+    { SL_FIT_LETTERBOX, { 100, 50 }, { 30, 20 }, { 0, -25.0 / 3, 100, 50 + 25.0 / 3 } },
+    { SL_FIT_CROP, { 100, 50 }, { 30, 20 }, { 12.5, 0, 87.5, 50 } },
+    { SL_FIT_LETTERBOX, { 64, 48 }, { 320, 240 }, { 0, 0, 64, 48 } },
+    { SL_FIT_CROP, { 64, 48 }, { 320, 240 }, { 0, 0, 64, 48 } },
+    { SL_FIT_CROP, { 1, 1 }, { 32768, 1 }, { 0, 0.5 - 0.5 / 32768, 1, 0.5 + 0.5 / 32768 } },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     SlAffine map;
@@ -62,7 +62,7 @@ test_examples (void)
 /* Definitions: centres coincide; stretch covers the frame, letterbox contains it and crop lies in it, both with one
  * scale and touching it along one axis. */
 static void
-check_fit (SlAffineFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h)
+check_fit (SlFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h)
 {
   SlAffine map;
   double x0, y0, x1, y1;
@@ -74,14 +74,14 @@ check_fit (SlAffineFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h
   const double excess_h = y1 - y0 - frame_h;
   const double slack = EPSILON * (fabs (x0) + fabs (y0) + fabs (x1) + fabs (y1) + 1.0);
   switch (fit) {
-    case SL_AFFINE_STRETCH:
+    case SL_FIT_STRETCH:
       g_assert_cmpfloat (fabs (excess_w), <=, slack);
       g_assert_cmpfloat (fabs (excess_h), <=, slack);
       return;
-    case SL_AFFINE_LETTERBOX:
+    case SL_FIT_LETTERBOX:
       g_assert_cmpfloat (fmin (excess_w, excess_h), >=, -slack);
       break;
-    case SL_AFFINE_CROP:
+    case SL_FIT_CROP:
       g_assert_cmpfloat (fmax (excess_w, excess_h), <=, slack);
       break;
   }
@@ -95,7 +95,7 @@ test_fits (void)
   for (guint a = 0; a < G_N_ELEMENTS (sizes); a++) {
     for (guint b = 0; b < G_N_ELEMENTS (sizes); b++) {
       for (guint c = 0; c < G_N_ELEMENTS (sizes); c++) {
-        for (int fit = SL_AFFINE_STRETCH; fit <= SL_AFFINE_CROP; fit++)
+        for (int fit = SL_FIT_STRETCH; fit <= SL_FIT_CROP; fit++)
           check_fit (fit, sizes[a], sizes[b], sizes[c], sizes[(a + b + c) % G_N_ELEMENTS (sizes)]);
       }
     }
@@ -142,7 +142,7 @@ test_box (void)
 {
   double box[4] = { 56, 0, 168, 112 };
   SlAffine map;
-  sl_affine_fit (&map, SL_AFFINE_LETTERBOX, 1920, 1080, 224, 224);
+  sl_affine_fit (&map, SL_FIT_LETTERBOX, 1920, 1080, 224, 224);
   sl_affine_box (&map, box, box);
   const double expected[4] = { 480, -420, 1440, 540 };
   for (int i = 0; i < 4; i++)
@@ -176,7 +176,7 @@ test_orientations (void)
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     const double a[2] = { cases[i].turned ? 25 : 0, cases[i].turned ? 0 : 25 };
     SlAffine map;
-    sl_affine_view (&map, SL_AFFINE_LETTERBOX, cases[i].orientation, &part, 100, 100);
+    sl_affine_view (&map, SL_FIT_LETTERBOX, cases[i].orientation, &part, 100, 100);
     assert_point (&map, a[0], a[1], cases[i].upper_left[0], cases[i].upper_left[1]);
     assert_point (&map, 100 - a[0], 100 - a[1], cases[i].lower_right[0], cases[i].lower_right[1]);
   }
@@ -185,7 +185,7 @@ test_orientations (void)
 /* A box of the frame, on the tensor, rounded to its whole pixels and brought back, is off by at most half a tensor pixel a
  * side; unrounded it is exact. */
 static void
-check_box_round_trip (GRand *rand, SlAffineFit fit, SlOrientation orientation)
+check_box_round_trip (GRand *rand, SlFit fit, SlOrientation orientation)
 {
   const SlRect part = { g_rand_int_range (rand, 0, 900), g_rand_int_range (rand, 0, 900), g_rand_int_range (rand, 1, 2000),
                         g_rand_int_range (rand, 1, 2000) };
@@ -214,10 +214,10 @@ static void
 test_box_round_trips (void)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (2);
-  for (int fit = SL_AFFINE_STRETCH; fit <= SL_AFFINE_CROP; fit++) {
+  for (int fit = SL_FIT_STRETCH; fit <= SL_FIT_CROP; fit++) {
     for (int orientation = SL_ORIENTATION_IDENTITY; orientation <= SL_ORIENTATION_UR_LL; orientation++) {
       for (int i = 0; i < 500; i++)
-        check_box_round_trip (rand, (SlAffineFit) fit, (SlOrientation) orientation);
+        check_box_round_trip (rand, (SlFit) fit, (SlOrientation) orientation);
     }
   }
 }

@@ -114,7 +114,7 @@ static void
 check_case (GRand *rand, const SlImageInfo *info, const SlNormalizeSpec *spec)
 {
   g_autoptr (TestFrame) frame = test_frame_new (rand, info, g_rand_int_range (rand, TEST_STRIDE_TIGHT, TEST_STRIDE_NEGATIVE + 1));
-  const gsize channels = spec->colour == SL_OUT_GRAY ? 1 : 3;
+  const gsize channels = spec->colour == SL_COLOUR_GRAY ? 1 : 3;
   const gsize plane = (gsize) spec->width * (gsize) spec->height;
   const gsize bytes = plane * channels * element_size (spec->type);
   g_autofree guint8 *memory = g_malloc (bytes + 2 * GUARD);
@@ -135,7 +135,7 @@ check_case (GRand *rand, const SlImageInfo *info, const SlNormalizeSpec *spec)
       reference_pixel (frame, spec, x, y, value);
       for (gsize c = 0; c < channels; c++) {
         gsize pixel = (gsize) y * (gsize) spec->width + (gsize) x;
-        gsize index = spec->layout == SL_OUT_NHWC ? pixel * channels + c : c * plane + pixel;
+        gsize index = spec->layout == SL_LAYOUT_NHWC ? pixel * channels + c : c * plane + pixel;
         check_value (spec, (int) c, element (spec, memory + GUARD, index), value[c]);
       }
     }
@@ -265,7 +265,7 @@ test_identity_is_exact (void)
   for (int format = SL_PIXEL_GRAY8; format < SL_PIXEL_COUNT; format++) {
     for (int i = 0; i < 2 * 3 * 3; i++) {
       int choice = i;
-      SlNormalizeSpec spec = { .gain = { 1, 1, 1 }, .colour = format == SL_PIXEL_GRAY8 ? SL_OUT_GRAY : SL_OUT_RGB };
+      SlNormalizeSpec spec = { .gain = { 1, 1, 1 }, .colour = format == SL_PIXEL_GRAY8 ? SL_COLOUR_GRAY : SL_COLOUR_RGB };
       spec.filter = take (&choice, 2);
       spec.fit = take (&choice, 3);
       spec.type = take (&choice, 3);
@@ -297,7 +297,7 @@ test_half_to_even (void)
     codes[i] = (guint8) i;
   const SlImageInfo info = { .format = SL_PIXEL_GRAY8, .width = 256, .height = 1, .full_range = 1 };
   const SlImage image = { { codes }, { 256 } };
-  SlNormalizeSpec spec = { .width = 256, .height = 1, .colour = SL_OUT_GRAY, .gain = { 0.5 }, .offset = { -10 } };
+  SlNormalizeSpec spec = { .width = 256, .height = 1, .colour = SL_COLOUR_GRAY, .gain = { 0.5 }, .offset = { -10 } };
   for (spec.type = SL_OUT_U8; spec.type <= SL_OUT_I8; spec.type++) {
     SlNormalizer *normalizer;
     g_assert_cmpint (sl_normalizer_new (&normalizer, &info, &spec), ==, SL_NORMALIZE_OK);
@@ -319,9 +319,9 @@ test_int8_is_uint8 (void)
                          .height = g_rand_int_range (rand, 1, 200) };
     SlNormalizeSpec spec = { .width = g_rand_int_range (rand, 1, 150),
                              .height = g_rand_int_range (rand, 1, 150),
-                             .layout = (SlOutLayout) (i % 2),
-                             .colour = (SlOutColour) (i / 2 % 3),
-                             .fit = (SlAffineFit) (i / 6 % 3),
+                             .layout = (SlLayout) (i % 2),
+                             .colour = (SlColour) (i / 2 % 3),
+                             .fit = (SlFit) (i / 6 % 3),
                              .filter = (SlFilter) (i / 18 % 3),
                              .pad_value = 114 };
     for (int c = 0; c < 3; c++) {
@@ -339,7 +339,7 @@ test_int8_is_uint8 (void)
       for (int c = 0; c < 3; c++)
         spec.offset[c] -= 128;
     }
-    const gsize made = spec.colour == SL_OUT_GRAY ? bytes / 3 : bytes;
+    const gsize made = spec.colour == SL_COLOUR_GRAY ? bytes / 3 : bytes;
     for (gsize k = 0; k < made; k++)
       g_assert_cmpint (tensors[k] - 128, ==, (gint8) tensors[bytes + k]);
   }
@@ -355,8 +355,8 @@ test_letterbox_borders (void)
   const SlImage image = { { codes }, { 4 } };
   SlNormalizeSpec spec = { .width = 4,
                            .height = 6,
-                           .colour = SL_OUT_GRAY,
-                           .fit = SL_AFFINE_LETTERBOX,
+                           .colour = SL_COLOUR_GRAY,
+                           .fit = SL_FIT_LETTERBOX,
                            .filter = SL_FILTER_BILINEAR,
                            .pad_value = 114,
                            .gain = { 1 } };
@@ -405,7 +405,7 @@ test_threads (void)
   const SlImageInfo info = { .format = SL_PIXEL_NV12, .width = 321, .height = 203 };
   g_autoptr (TestFrame) frame = test_frame_new (rand, &info, TEST_STRIDE_RANDOM);
   for (int orientation = 0; orientation < 8; orientation++) {
-    SlNormalizeSpec spec = { .width = 97, .height = 71, .fit = SL_AFFINE_LETTERBOX, .filter = SL_FILTER_AUTO, .gain = { 1, 1, 1 } };
+    SlNormalizeSpec spec = { .width = 97, .height = 71, .fit = SL_FIT_LETTERBOX, .filter = SL_FILTER_AUTO, .gain = { 1, 1, 1 } };
     guint8 alone[97 * 71 * 3], together[97 * 71 * 3];
     GThread *threads[4];
     Share shares[4];

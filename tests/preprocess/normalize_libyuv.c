@@ -67,7 +67,9 @@ compare (GRand *rand, SlPixelFormat format, guint which, SlFilter filter)
     .matrix = colorimetry[which].matrix,
     .full_range = colorimetry[which].full_range,
   };
-  const SlNormalizeSpec spec = { .width = info.width, .height = info.height, .colour = SL_OUT_BGR, .filter = filter, .gain = { 1, 1, 1 } };
+  const SlNormalizeSpec spec = {
+    .width = info.width, .height = info.height, .colour = SL_COLOUR_BGR, .filter = filter, .gain = { 1, 1, 1 }
+  };
   const gsize pixels = (gsize) info.width * (gsize) info.height;
   g_autoptr (TestFrame) frame = test_frame_new (rand, &info, TEST_STRIDE_RANDOM);
   g_autofree guint8 *theirs = g_malloc (pixels * 4);

@@ -27,12 +27,12 @@ typedef struct
 static Weights across, down;
 
 static gboolean
-place (SlAffineFit fit, double origin, double frame, double tensor, double other_frame, double other_tensor, int i, Place *out)
+place (SlFit fit, double origin, double frame, double tensor, double other_frame, double other_tensor, int i, Place *out)
 {
   double scale = frame / tensor;
-  if (fit == SL_AFFINE_LETTERBOX)
+  if (fit == SL_FIT_LETTERBOX)
     scale = fmax (scale, other_frame / other_tensor);
-  if (fit == SL_AFFINE_CROP)
+  if (fit == SL_FIT_CROP)
     scale = fmin (scale, other_frame / other_tensor);
   const double left = origin + frame / 2 - tensor / 2 * scale;
   const double right = origin + frame / 2 + tensor / 2 * scale;
@@ -134,12 +134,12 @@ yuv_to_rgb (const SlImageInfo *info, int bits, const double code[3], double rgb[
 
 /* R G B, or gray in all three. */
 static void
-picture_colour (const TestFrame *frame, SlOutColour colour, const double code[3], double rgb[3])
+picture_colour (const TestFrame *frame, SlColour colour, const double code[3], double rgb[3])
 {
   if (frame->components == 3 && !frame->yuv) {
     for (int i = 0; i < 3; i++)
-      rgb[i] = colour == SL_OUT_GRAY ? 0.299 * code[0] + 0.587 * code[1] + 0.114 * code[2] : code[i];
-  } else if (frame->yuv && colour != SL_OUT_GRAY) {
+      rgb[i] = colour == SL_COLOUR_GRAY ? 0.299 * code[0] + 0.587 * code[1] + 0.114 * code[2] : code[i];
+  } else if (frame->yuv && colour != SL_COLOUR_GRAY) {
     yuv_to_rgb (&frame->info, frame->bits, code, rgb);
   } else {
     for (int i = 0; i < 3; i++)
@@ -212,7 +212,7 @@ reference_pixel (const TestFrame *frame, const SlNormalizeSpec *spec, int x, int
     picture_colour (frame, spec->colour, code, rgb);
   }
   for (int i = 0; i < 3; i++) {
-    double byte = CLAMP (rgb[spec->colour == SL_OUT_BGR ? 2 - i : i], 0.0, 255.0);
+    double byte = CLAMP (rgb[spec->colour == SL_COLOUR_BGR ? 2 - i : i], 0.0, 255.0);
     value[i] = byte * spec->gain[i] + spec->offset[i];
   }
 }

@@ -223,11 +223,11 @@ test_geometry (gconstpointer data)
   g_autoptr (GRand) rand = g_rand_new_with_seed (7);
   for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
     for (int turn = SL_ORIENTATION_IDENTITY; turn <= SL_ORIENTATION_UR_LL; turn++)
-      for (int fit = SL_AFFINE_STRETCH; fit <= SL_AFFINE_CROP; fit++)
+      for (int fit = SL_FIT_STRETCH; fit <= SL_FIT_CROP; fit++)
         for (int filter = SL_FILTER_NEAREST; filter <= SL_FILTER_AUTO; filter++) {
           SlResizeSpec spec = { .width = sizes[i][2],
                                 .height = sizes[i][3],
-                                .fit = (SlAffineFit) fit,
+                                .fit = (SlFit) fit,
                                 .orientation = (SlOrientation) turn,
                                 .filter = (SlFilter) filter,
                                 .pad_value = 77 };
@@ -305,8 +305,8 @@ test_round_trip (void)
 {
   const SlImageInfo info = { .format = SL_PIXEL_NV12, .width = 1919, .height = 1079 };
   for (int turn = SL_ORIENTATION_IDENTITY; turn <= SL_ORIENTATION_UR_LL; turn++)
-    for (int fit = SL_AFFINE_STRETCH; fit <= SL_AFFINE_CROP; fit++) {
-      const SlResizeSpec spec = { .width = 300, .height = 200, .fit = (SlAffineFit) fit, .orientation = (SlOrientation) turn };
+    for (int fit = SL_FIT_STRETCH; fit <= SL_FIT_CROP; fit++) {
+      const SlResizeSpec spec = { .width = 300, .height = 200, .fit = (SlFit) fit, .orientation = (SlOrientation) turn };
       SlResizer *resizer;
       g_assert_cmpint (sl_resizer_new (&resizer, &info, &spec), ==, SL_RESIZE_OK);
       const double box[4] = { 900.25, 500.5, 1000.75, 580 };
@@ -372,7 +372,7 @@ static const ErrorCase error_cases[] = {
   { "crop-overflow", "crop", SL_RESIZE_BAD_CROP, FRAME, { SIZE, .crop = { 1, 1, G_MAXINT, G_MAXINT } } },
   { "crop-negative", "crop", SL_RESIZE_BAD_CROP, FRAME, { SIZE, .crop = { -1, 0, 4, 4 } } },
   { "crop-empty", "crop", SL_RESIZE_BAD_CROP, FRAME, { SIZE, .crop = { 2, 0, 0, 4 } } },
-  { "fit", "no such value", SL_RESIZE_BAD_CHOICE, FRAME, { SIZE, .fit = (SlAffineFit) 3 } },
+  { "fit", "no such value", SL_RESIZE_BAD_CHOICE, FRAME, { SIZE, .fit = (SlFit) 3 } },
   { "orientation", "no such value", SL_RESIZE_BAD_CHOICE, FRAME, { SIZE, .orientation = (SlOrientation) 8 } },
   { "filter", "no such value", SL_RESIZE_BAD_CHOICE, FRAME, { SIZE, .filter = (SlFilter) 4 } },
   { "pad", "pad value", SL_RESIZE_BAD_CHOICE, FRAME, { SIZE, .pad_value = 256 } },

@@ -26,7 +26,7 @@ sl_bench_converter_new (const SlBenchPicture *picture, const SlNormalizeSpec *sp
 {
   GstVideoInfo to;
   SlBenchConverter *self;
-  if (spec->fit != SL_AFFINE_STRETCH || spec->layout != SL_OUT_NHWC || spec->type == SL_OUT_F16
+  if (spec->fit != SL_FIT_STRETCH || spec->layout != SL_LAYOUT_NHWC || spec->type == SL_OUT_F16
       || video_format (picture->info.format) == GST_VIDEO_FORMAT_ENCODED)
     return NULL;
   gst_init (NULL, NULL);

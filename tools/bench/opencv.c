@@ -45,7 +45,7 @@ sl_bench_opencv_new (const SlBenchPicture *picture, const SlNormalizeSpec *spec)
     .gain = spec->gain[0],
     .offset = spec->offset[0],
   };
-  if (spec->fit != SL_AFFINE_STRETCH || spec->layout != SL_OUT_NHWC || spec->type == SL_OUT_F16 || load () == NULL)
+  if (spec->fit != SL_FIT_STRETCH || spec->layout != SL_LAYOUT_NHWC || spec->type == SL_OUT_F16 || load () == NULL)
     return NULL;
   SlBenchOpencv *self = calloc (1, sizeof *self);
   if (self == NULL)

@@ -27,7 +27,7 @@ sl_bench_libyuv_new (const SlBenchPicture *picture, const SlNormalizeSpec *spec)
   const size_t pixels = (size_t) (spec->width + 1) * (size_t) (spec->height + 1);
   const bool known = format == SL_PIXEL_NV12 || format == SL_PIXEL_NV21 || format == SL_PIXEL_I420;
   SlBenchPeer *peer = NULL;
-  if (!known || spec->fit != SL_AFFINE_STRETCH || spec->layout != SL_OUT_NHWC || spec->type == SL_OUT_F16)
+  if (!known || spec->fit != SL_FIT_STRETCH || spec->layout != SL_LAYOUT_NHWC || spec->type == SL_OUT_F16)
     return NULL;
   peer = calloc (1, sizeof *peer);
   if (peer == NULL)

@@ -206,7 +206,7 @@ sl_bench_picture_error (const SlBenchPicture *picture, const SlNormalizeSpec *sp
       code[c] = resample (picture, c, spec->filter, x, y, map.xx, map.yy);
     to_rgb (picture, code, rgb);
     for (size_t c = 0; c < 3; c++) {
-      const size_t at = spec->layout == SL_OUT_NHWC ? pixel * 3 + c : c * plane + pixel;
+      const size_t at = spec->layout == SL_LAYOUT_NHWC ? pixel * 3 + c : c * plane + pixel;
       const double error = fabs (element (spec->type, tensor, at) - (rgb[c] * spec->gain[c] + spec->offset[c])) / fabs (spec->gain[c]);
       worst = fmax (worst, integer ? error - 0.5 : error);
     }
