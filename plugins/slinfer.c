@@ -21,6 +21,7 @@
 #include <gst/base/gstbasetransform.h>
 
 #include "base/show.h"
+#include "base/thread_count.h"
 #include "sightline/error.h"
 #include "core/runtime/session.h"
 #include "models/model.h"
@@ -402,8 +403,7 @@ check_settings (const Settings *settings, guint *threads, GError **error)
   *threads = 1;
   if (settings->threads != NULL && !sl_threads_parse (settings->threads, threads)) {
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "threads=%s: expected 1..%d (CPU threads that run the model) or auto, such as threads=2", settings->threads,
-                 SL_MAX_THREADS);
+                 "threads=%s: expected " SL_THREADS_EXPECTED " (CPU threads that run the model), such as threads=2", settings->threads);
     return FALSE;
   }
   return TRUE;

@@ -16,6 +16,7 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
+#include "base/thread_count.h"
 #include "sightline/error.h"
 #include "plugins/describe.h"
 #include "plugins/meta/frame_meta.h"
@@ -95,8 +96,9 @@ static const SlProperty properties[] = {
     0, SL_MAX_SIDE, 0 },
   { "crop-height", "Crop height", "Height of the part of the frame that is used; 0 = down to the bottom edge", SL_PROPERTY_INT,
     AT (crop.height), 0, SL_MAX_SIDE, 0 },
-  { "threads", "Threads", "CPU threads that fill the tensor; more than 1 pays for large tensors only", SL_PROPERTY_INT, AT (threads), 1, 64,
-    1 },
+  { "threads", "Threads",
+    "CPU threads that fill the tensor; 0 = the processors there are, at most 4; more than 1 pays for large tensors only", SL_PROPERTY_INT,
+    AT (threads), 0, SL_MAX_THREADS, 1 },
   { "mean", "Mean",
     "For float types: value = (byte - mean) / std, byte in 0..255; one number or one a channel of the tensor, such as "
     "mean=127.5 or mean=123.7,116.3,103.5; unset = what the model states, else 0 when std is set",
@@ -444,7 +446,7 @@ make_normalizer (SlNormalize *self, GError **error)
     return FALSE;
   }
   GST_OBJECT_LOCK (self);
-  const guint threads = (guint) self->settings.threads;
+  const guint threads = sl_threads_resolve ((guint) self->settings.threads);
   GST_OBJECT_UNLOCK (self);
   if (threads > 1)
     self->slicer = sl_slicer_new (self->normalizer, threads);

@@ -218,7 +218,7 @@ use_model (SlPredictor *self, SlModel *model, GError **error)
   self->model = sl_model_ref (model);
   if (!choose_spec (self, contract, error) || !open_decoding (self, error))
     return FALSE;
-  const guint threads = self->settings.threads > 0 ? self->settings.threads : sl_threads_auto ();
+  const guint threads = sl_threads_resolve (self->settings.threads);
   self->session = sl_session_new (sl_model_graph (model), threads, error);
   if (self->session == NULL || !allocate (self, contract, error))
     return FALSE;

@@ -140,7 +140,7 @@ sl_options_threads (const char *command, const char *option, const char *text, g
 {
   if (text == NULL || sl_threads_parse (text, threads))
     return TRUE;
-  sl_complain (command, "%s: expected 1..%d or auto, got '%s'", option, SL_MAX_THREADS, text);
+  sl_complain (command, "%s: expected " SL_THREADS_EXPECTED ", got '%s'", option, text);
   return FALSE;
 }
 

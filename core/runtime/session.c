@@ -20,9 +20,6 @@
 #include "core/runtime/partition.h"
 #include "core/backends/xnnpack/xnn.h"
 
-/* More threads than this seldom help models of this size. */
-#define AUTO_THREADS 4
-
 /** A step made ready: exactly one of @runtime, @layer and @call is set. */
 typedef struct
 {
@@ -352,25 +349,6 @@ count_nodes (SlSession *session)
     session->stats.xnnpack_nodes += step->xnnpack ? step->nodes->len : 0;
     session->stats.int8_nodes += session->steps[i].layer != NULL;
   }
-}
-
-guint
-sl_threads_auto (void)
-{
-  return CLAMP (g_get_num_processors (), 1, AUTO_THREADS);
-}
-
-gboolean
-sl_threads_parse (const char *text, guint *threads)
-{
-  guint64 number;
-  if (strcmp (text, "auto") == 0)
-    *threads = sl_threads_auto ();
-  else if (g_ascii_string_to_unsigned (text, 10, 1, SL_MAX_THREADS, &number, NULL))
-    *threads = (guint) number;
-  else
-    return FALSE;
-  return TRUE;
 }
 
 static gboolean

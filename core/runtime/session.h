@@ -12,12 +12,10 @@
 
 #include <glib.h>
 
+#include "base/thread_count.h"
 #include "core/graph/graph.h"
 
 G_BEGIN_DECLS
-
-/** Most threads a session may be given. */
-#define SL_MAX_THREADS 64
 
 typedef enum
 {
@@ -59,10 +57,6 @@ SlSession *sl_session_new (SlGraph *graph, guint threads, GError **error);
 /** sl_session_new_full: with @profile every node runs by itself and its time is kept; slower than without. */
 SlSession *sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **error);
 void sl_session_free (SlSession *session);
-/** sl_threads_auto: how many threads suit this machine: its processors, at most 4. */
-guint sl_threads_auto (void);
-/** sl_threads_parse: FALSE unless @text is "auto" or a number in 1..SL_MAX_THREADS. */
-gboolean sl_threads_parse (const char *text, guint *threads);
 
 /**
  * sl_session_run:

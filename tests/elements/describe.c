@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "plugins/elements.h"
+#include "sightline/predictor.h"
 #include "tests/elements/publish.h"
 #include "tests/elements/support.h"
 
@@ -110,6 +111,30 @@ test_words (void)
   }
 }
 
+/* Threads are 0, which is automatic, to 64 wherever they are a number, and the same as a text. */
+static void
+test_threads (void)
+{
+  static const char *const texts[] = { "0", "1", "64", "auto" };
+  g_autoptr (GstElement) normalize = gst_object_ref_sink (gst_element_factory_make ("slnormalize", NULL));
+  g_autoptr (GstElement) infer = gst_object_ref_sink (gst_element_factory_make ("slinfer", NULL));
+  g_autofree char *path = test_colour_model (SL_DTYPE_U8);
+  GObjectClass *predictor = g_type_class_ref (SL_TYPE_PREDICTOR);
+  GParamSpec *ours = g_object_class_find_property (G_OBJECT_GET_CLASS (normalize), "threads");
+  GParamSpec *theirs = g_object_class_find_property (predictor, "threads");
+  g_assert_cmpint (G_PARAM_SPEC_INT (ours)->minimum, ==, 0);
+  g_assert_cmpint (G_PARAM_SPEC_INT (ours)->maximum, ==, 64);
+  g_assert_cmpuint (G_PARAM_SPEC_UINT (theirs)->minimum, ==, 0);
+  g_assert_cmpuint (G_PARAM_SPEC_UINT (theirs)->maximum, ==, 64);
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
+    g_object_set (infer, "model", path, "threads", texts[i], NULL);
+    g_assert_cmpint (gst_element_set_state (infer, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
+    gst_element_set_state (infer, GST_STATE_NULL);
+  }
+  g_type_class_unref (predictor);
+  test_remove_file (path);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -120,5 +145,6 @@ main (int argc, char **argv)
   g_test_add_func ("/describe/elements", test_elements);
   g_test_add_func ("/describe/others", test_others);
   g_test_add_func ("/describe/words", test_words);
+  g_test_add_func ("/describe/threads", test_threads);
   return publish_run ();
 }

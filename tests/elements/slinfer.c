@@ -359,7 +359,7 @@ typedef struct
 static const BadSetting bad_settings[] = {
   { "missing", "/nonexistent/model.tflite", NULL, NULL, { "/nonexistent/model.tflite" } },
   { "directory", "/", NULL, NULL, { "/", "directory" } },
-  { "threads-0", "", "threads", "0", { "threads=0", "1..64" } },
+  { "threads-65", "", "threads", "65", { "threads=65", "1..64" } },
   { "threads-10000", "", "threads", "10000", { "threads=10000", "1..64" } },
   { "threads-negative", "", "threads", "-1", { "threads=-1", "1..64" } },
   { "threads-many", "", "threads", "many", { "threads=many", "1..64", "auto" } },

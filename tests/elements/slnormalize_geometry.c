@@ -107,25 +107,26 @@ test_float16 (void)
   test_line_close (line.harness, line.bus);
 }
 
-/* The same tensor by three threads and by one, of rows that all differ. */
+/* The same tensor by three threads, by as many as suit the machine, and by one, of rows that all differ. */
 static void
 test_threads (void)
 {
-  static const char *const elements[] = { "slnormalize threads=3", "slnormalize threads=1" };
+  static const char *const elements[] = { "slnormalize threads=3", "slnormalize threads=0", "slnormalize threads=1" };
   guint8 bytes[100 * 61];
-  GstBuffer *tensors[2];
+  GstBuffer *tensors[3];
   for (guint i = 0; i < sizeof bytes; i++)
     bytes[i] = (guint8) (i * 2654435761u >> 24);
-  for (guint i = 0; i < 2; i++)
+  for (guint i = 0; i < 3; i++)
     tensors[i] = test_line_run (elements[i], TENSOR ("1:50:50:1", "uint8"), "video/x-raw,format=GRAY8,width=97,height=61,framerate=25/1",
                                 test_tensor_buffer (bytes, sizeof bytes));
   GstMapInfo map;
-  g_assert_true (gst_buffer_map (tensors[1], &map, GST_MAP_READ));
+  g_assert_true (gst_buffer_map (tensors[2], &map, GST_MAP_READ));
   g_assert_cmpuint (map.size, ==, 50 * 50);
   g_assert_cmpint (gst_buffer_memcmp (tensors[0], 0, map.data, map.size), ==, 0);
-  gst_buffer_unmap (tensors[1], &map);
-  gst_buffer_unref (tensors[0]);
-  gst_buffer_unref (tensors[1]);
+  g_assert_cmpint (gst_buffer_memcmp (tensors[1], 0, map.data, map.size), ==, 0);
+  gst_buffer_unmap (tensors[2], &map);
+  for (guint i = 0; i < 3; i++)
+    gst_buffer_unref (tensors[i]);
 }
 
 static void

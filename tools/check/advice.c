@@ -74,7 +74,7 @@ check_model (GstElement *element, GArray *findings)
   if (decoding == NULL)
     sl_findings_add (findings, SL_FINDING_ADVICE, name, "%s", error->message);
   if (threads_text != NULL && !sl_threads_parse (threads_text, &threads))
-    sl_findings_add (findings, SL_FINDING_PROBLEM, name, "threads=%s: expected 1..%d or auto", threads_text, SL_MAX_THREADS);
+    sl_findings_add (findings, SL_FINDING_PROBLEM, name, "threads=%s: expected " SL_THREADS_EXPECTED, threads_text);
   if (threads > g_get_num_processors ())
     sl_findings_add (findings, SL_FINDING_ADVICE, name, "threads=%u on %u processors: more threads than processors make each frame slower",
                      threads, g_get_num_processors ());

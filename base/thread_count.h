@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How many threads: what properties and options may say, and what "auto" is. A number is 1..SL_MAX_THREADS, or 0 for automatic; texts may
+ * say "auto" for 0.
+ */
+#ifndef SL_BASE_THREAD_COUNT_H
+#define SL_BASE_THREAD_COUNT_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/** SL_MAX_THREADS: most threads that anything of ours is given. */
+#define SL_MAX_THREADS 64
+/** SL_THREADS_EXPECTED: for messages. */
+#define SL_THREADS_EXPECTED "1..64 or auto"
+
+/** sl_threads_resolve: @threads, or for 0 how many suit this machine: its processors, at most 4. */
+guint sl_threads_resolve (guint threads);
+/** sl_threads_parse: FALSE unless @text is "auto", "0" or a number in 1..SL_MAX_THREADS; @threads is resolved. */
+gboolean sl_threads_parse (const char *text, guint *threads);
+
+G_END_DECLS
+
+#endif
