@@ -117,7 +117,7 @@ sl_overlay_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   const SlDrawStyle style = self->style;
   const gboolean stats = self->stats;
   GST_OBJECT_UNLOCK (self);
-  SlPrediction prediction = { .width = GST_VIDEO_INFO_WIDTH (&self->info), .height = GST_VIDEO_INFO_HEIGHT (&self->info) };
+  SlPredictionView prediction = { .width = GST_VIDEO_INFO_WIDTH (&self->info), .height = GST_VIDEO_INFO_HEIGHT (&self->info) };
   const gboolean predicted = sl_buffer_has_predictions (buffer);
   GstVideoFrame frame;
   SlCanvas canvas;

@@ -340,7 +340,7 @@ take_picture (SlPostprocess *self, const SlResult *result)
 
 /* What @prediction says about its frame as such. */
 static void
-name_frame (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlPrediction *prediction)
+name_frame (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlPredictionView *prediction)
 {
   prediction->source = self->source;
   prediction->frame = self->frame;
@@ -350,7 +350,7 @@ name_frame (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlP
 /* A map of classes over one object is parts of it; FALSE when the tensors are about something else. */
 static gboolean
 decode_parts (SlPostprocess *self, const SlFrameMeta *meta, const SlResult *result, const SlFrameGeometry *geometry,
-              SlPrediction *prediction)
+              SlPredictionView *prediction)
 {
   SlRect region;
   if (result->mask.width == 0 || meta == NULL || meta->content == SL_FRAME_WHOLE || meta->frame == NULL
@@ -365,7 +365,7 @@ decode_parts (SlPostprocess *self, const SlFrameMeta *meta, const SlResult *resu
 
 /* Decodes @buffer into @prediction; the strings are the element's until the next frame. */
 static SlTensorMapStatus
-decode (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlPrediction *prediction)
+decode (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlPredictionView *prediction)
 {
   SlFrameGeometry geometry;
   SlTensorMapStatus status = sl_tensor_map_read (&self->tensors.map, buffer);
@@ -410,7 +410,7 @@ unwrap_frame (GstBuffer *buffer)
 
 /* Takes @buffer. */
 static GstFlowReturn
-push_frame (SlPostprocess *self, GstBuffer *buffer, const SlPrediction *prediction)
+push_frame (SlPostprocess *self, GstBuffer *buffer, const SlPredictionView *prediction)
 {
   const SlFrameMeta times = *sl_buffer_get_frame_meta (buffer);
   GstBuffer *frame = unwrap_frame (buffer);
@@ -454,7 +454,7 @@ push_picture (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta)
 }
 
 static void
-post_prediction (SlPostprocess *self, const SlPrediction *prediction)
+post_prediction (SlPostprocess *self, const SlPredictionView *prediction)
 {
   g_string_truncate (self->line, 0);
   sl_prediction_append_json (self->line, prediction);
@@ -465,7 +465,7 @@ post_prediction (SlPostprocess *self, const SlPrediction *prediction)
 
 /* Takes @buffer. */
 static GstFlowReturn
-push_line (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, const SlPrediction *prediction)
+push_line (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, const SlPredictionView *prediction)
 {
   g_string_truncate (self->line, 0);
   if (self->output == OUTPUT_TEXT) {
@@ -511,7 +511,7 @@ static GstFlowReturn
 push_objects (SlPostprocess *self, GstBuffer *buffer)
 {
   const SlFrameMeta times = *sl_buffer_get_frame_meta (buffer);
-  SlPrediction prediction = { .width = GST_VIDEO_INFO_WIDTH (&times.info), .height = GST_VIDEO_INFO_HEIGHT (&times.info) };
+  SlPredictionView prediction = { .width = GST_VIDEO_INFO_WIDTH (&times.info), .height = GST_VIDEO_INFO_HEIGHT (&times.info) };
   if (self->gathering != times.frame)
     sl_nested_clear (self->nested);
   gst_clear_buffer (&self->gathering);
@@ -531,7 +531,7 @@ push_objects (SlPostprocess *self, GstBuffer *buffer)
 
 /* Keeps what was said of one object of a frame. */
 static void
-gather (SlPostprocess *self, const SlFrameMeta *meta, const SlPrediction *prediction)
+gather (SlPostprocess *self, const SlFrameMeta *meta, const SlPredictionView *prediction)
 {
   const SlContract *contract = sl_tensor_caps_contract (self->tensor_caps);
   g_autofree char *model = contract != NULL ? g_path_get_basename (contract->model) : NULL;
@@ -553,7 +553,7 @@ gather (SlPostprocess *self, const SlFrameMeta *meta, const SlPrediction *predic
 static GstFlowReturn
 take_tensors (SlPostprocess *self, GstBuffer *buffer)
 {
-  SlPrediction prediction = { 0 };
+  SlPredictionView prediction = { 0 };
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
   SlTensorMapStatus status = decode (self, buffer, meta, &prediction);
   GstFlowReturn flow = status == SL_TENSOR_MAP_OK ? negotiate (self, meta) : fail_buffer (self, buffer, status);

@@ -37,7 +37,7 @@ typedef struct
   SlPredictionReader reader; /* for the signal */
   guint64 frame;
   SlTracked expected[SL_TRACK_MOST];
-  SlObject objects[SL_TRACK_MOST];
+  SlObjectView objects[SL_TRACK_MOST];
 } SlTrack;
 
 typedef GstBaseTransformClass SlTrackClass;
@@ -160,7 +160,7 @@ track_regions (SlTrack *self, GstBuffer *buffer, guint steps, gboolean drop_unsu
 
 /* What of @expected is inside the frame, as an object; FALSE when nothing is. */
 static gboolean
-to_object (SlTrack *self, const SlTracked *expected, SlObject *object)
+to_object (SlTrack *self, const SlTracked *expected, SlObjectView *object)
 {
   const double width = self->width, height = self->height;
   const double *corners = expected->box.corners;
@@ -168,17 +168,17 @@ to_object (SlTrack *self, const SlTracked *expected, SlObject *object)
   const char *label = g_quark_to_string (expected->box.key);
   if (!(right > left) || !(bottom > top))
     return FALSE;
-  *object = (SlObject){ .x = (gint) floor (left),
-                        .y = (gint) floor (top),
-                        .x_min = left / width,
-                        .y_min = top / height,
-                        .x_max = right / width,
-                        .y_max = bottom / height,
-                        .confidence = expected->box.confidence,
-                        .label_id = expected->box.label_id,
-                        .label = label != NULL ? label : "unknown",
-                        .object_id = expected->match.id,
-                        .tracked_since = expected->match.since };
+  *object = (SlObjectView){ .x = (gint) floor (left),
+                            .y = (gint) floor (top),
+                            .x_min = left / width,
+                            .y_min = top / height,
+                            .x_max = right / width,
+                            .y_max = bottom / height,
+                            .confidence = expected->box.confidence,
+                            .label_id = expected->box.label_id,
+                            .label = label != NULL ? label : "unknown",
+                            .object_id = expected->match.id,
+                            .tracked_since = expected->match.since };
   object->w = (gint) ceil (right) - object->x;
   object->h = (gint) ceil (bottom) - object->y;
   return TRUE;
@@ -199,7 +199,7 @@ mark_predicted (GstBuffer *buffer)
 static void
 add_expected (SlTrack *self, GstBuffer *buffer)
 {
-  SlPrediction prediction = { .width = self->width, .height = self->height, .objects = self->objects };
+  SlPredictionView prediction = { .width = self->width, .height = self->height, .objects = self->objects };
   const guint n = sl_tracker_expect (self->tracking.tracker, self->expected, SL_TRACK_MOST);
   for (guint i = 0; i < n; i++)
     prediction.n_objects += to_object (self, &self->expected[i], &self->objects[prediction.n_objects]);
@@ -211,7 +211,7 @@ add_expected (SlTrack *self, GstBuffer *buffer)
 static void
 tell (SlTrack *self, GstBuffer *buffer)
 {
-  SlPrediction prediction = { .width = self->width, .height = self->height };
+  SlPredictionView prediction = { .width = self->width, .height = self->height };
   sl_prediction_signal_emit_buffer (self, predictions_signal, &self->reader, buffer, &GST_BASE_TRANSFORM (self)->segment, self->frame - 1,
                                     &prediction);
 }

@@ -55,18 +55,18 @@ sl_tracking_skip (SlTracking *tracking, GstClockTime pts)
 }
 
 void
-sl_tracking_run (SlTracking *tracking, SlPrediction *prediction, GstClockTime pts)
+sl_tracking_run (SlTracking *tracking, SlPredictionView *prediction, GstClockTime pts)
 {
   const guint n = prediction->n_objects;
   guint kept = 0;
   if (tracking->objects == NULL) {
-    tracking->objects = g_new (SlObject, SL_MAX_RESULTS);
+    tracking->objects = g_new (SlObjectView, SL_MAX_RESULTS);
     tracking->boxes = g_new (SlTrackBox, SL_MAX_RESULTS);
     tracking->matches = g_new (SlTrackMatch, SL_MAX_RESULTS);
   }
   g_return_if_fail (n <= SL_MAX_RESULTS);
   for (guint i = 0; i < n; i++) {
-    const SlObject *object = &prediction->objects[i];
+    const SlObjectView *object = &prediction->objects[i];
     tracking->boxes[i] = (SlTrackBox){ { object->x_min * prediction->width, object->y_min * prediction->height,
                                          object->x_max * prediction->width, object->y_max * prediction->height },
                                        object->confidence,

@@ -18,7 +18,7 @@ typedef struct
   SlTracker *tracker;
   GstClockTime last; /* time of the last frame */
   gint fps_n, fps_d;
-  SlObject *objects; /* those of the last prediction */
+  SlObjectView *objects; /* those of the last prediction */
   SlTrackBox *boxes;
   SlTrackMatch *matches;
 } SlTracking;
@@ -37,7 +37,7 @@ guint sl_tracking_advance (SlTracking *tracking, GstClockTime pts);
 void sl_tracking_skip (SlTracking *tracking, GstClockTime pts);
 /** sl_tracking_run: gives objects of @prediction their ids, and drops those below the high threshold that continue none. The objects
  *  are then memory of @tracking, valid until the next run. */
-void sl_tracking_run (SlTracking *tracking, SlPrediction *prediction, GstClockTime pts);
+void sl_tracking_run (SlTracking *tracking, SlPredictionView *prediction, GstClockTime pts);
 
 G_END_DECLS
 

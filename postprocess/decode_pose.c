@@ -163,16 +163,16 @@ open_pose (const SlDecoderConfig *config, GError **error)
   return state;
 }
 
-static SlKeypoint
+static SlDetectedPoint
 make_point (gfloat x, gfloat y, gfloat confidence)
 {
   if (!isfinite (x) || !isfinite (y) || !(confidence >= 0))
-    return (SlKeypoint){ 0, 0, 0 };
-  return (SlKeypoint){ x, y, MIN (confidence, 1) };
+    return (SlDetectedPoint){ 0, 0, 0 };
+  return (SlDetectedPoint){ x, y, MIN (confidence, 1) };
 }
 
 static void
-read_list (const State *state, const void *data, gsize first, SlKeypoint *points)
+read_list (const State *state, const void *data, gsize first, SlDetectedPoint *points)
 {
   for (guint k = 0; k < state->points; k++) {
     const gfloat a = sl_values_get (&state->values, data, first + 3 * k), b = sl_values_get (&state->values, data, first + 3 * k + 1);
@@ -189,7 +189,7 @@ heat_at (const State *state, const void *data, gsize cell, guint point)
 
 /* Hottest cell of each point. PoseNet's cell (x, y) stands at x / (width - 1) of the input, plain maps' at their centres. */
 static void
-read_heat_maps (const State *state, const void *const *data, SlKeypoint *points)
+read_heat_maps (const State *state, const void *const *data, SlDetectedPoint *points)
 {
   const SlPictureShape *heat = &state->heat;
   const gsize cells = (gsize) heat->width * heat->height;
@@ -218,7 +218,7 @@ read_heat_maps (const State *state, const void *const *data, SlKeypoint *points)
 
 /* Box around the points that count, confidence their mean; FALSE when they span nothing. */
 static gboolean
-surround (const State *state, const SlKeypoint *points, SlDetection *person)
+surround (const State *state, const SlDetectedPoint *points, SlDetection *person)
 {
   double sum = 0;
   person->x_min = person->y_min = INFINITY;
@@ -259,7 +259,7 @@ decode_pose (gpointer opened, const void *const *data, SlResult *result)
   for (guint p = 0; p < state->persons && result->n_detections < state->max_results; p++) {
     SlDetection person = { 0 };
     const guint before = result->n_keypoints;
-    SlKeypoint *points = sl_result_add_keypoints (result, &person, state->points);
+    SlDetectedPoint *points = sl_result_add_keypoints (result, &person, state->points);
     if (points == NULL)
       break;
     const gsize first = (gsize) p * (3 * state->points + BOX_COLUMNS);

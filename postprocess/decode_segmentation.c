@@ -217,7 +217,7 @@ decode_segmentation (gpointer opened, const void *const *data, SlResult *result)
     rank_codes (state, data[0], n);
   else
     rank_floats (state, data[0], n);
-  result->mask = (SlMask){ state->shape.width, state->shape.height, state->classes, state->background };
+  result->mask = (SlClassMask){ state->shape.width, state->shape.height, state->classes, state->background };
 }
 
 static void

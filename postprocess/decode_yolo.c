@@ -301,7 +301,7 @@ add_keypoints (State *state, const void *const *data, gfloat x_scale, gfloat y_s
 {
   const SlYoloShape *shape = &state->shape;
   for (guint d = 0; d < result->n_detections; d++) {
-    SlKeypoint *points = sl_result_add_keypoints (result, &result->detections[d], shape->n_keypoints);
+    SlDetectedPoint *points = sl_result_add_keypoints (result, &result->detections[d], shape->n_keypoints);
     const guint row = state->detector.origins[state->detector.kept[d]];
     const Part *part = find_part (state, row);
     const void *tensor = data[part - state->parts];
@@ -313,7 +313,7 @@ add_keypoints (State *state, const void *const *data, gfloat x_scale, gfloat y_s
       if (shape->keypoint_size == 3)
         confidence = sl_values_get (&part->values, tensor, place (state, part, row - part->first, channel + 2));
       const gboolean good = isfinite (x) && isfinite (y) && confidence >= 0;
-      points[k] = good ? (SlKeypoint){ x, y, MIN (confidence, 1) } : (SlKeypoint){ 0, 0, 0 };
+      points[k] = good ? (SlDetectedPoint){ x, y, MIN (confidence, 1) } : (SlDetectedPoint){ 0, 0, 0 };
     }
   }
   result->skeleton = shape->n_keypoints == sl_skeleton_person.n_points ? &sl_skeleton_person : NULL;

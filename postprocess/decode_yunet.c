@@ -139,13 +139,13 @@ add_points (const State *state, const void *const *data, guint row, SlResult *re
   const SlLevel *level = sl_grid_level (&state->grid, row);
   const guint cell = row - level->first;
   const void *points = data[state->parts[level - state->grid.levels].points];
-  SlKeypoint *out = sl_result_add_keypoints (result, found, POINTS);
+  SlDetectedPoint *out = sl_result_add_keypoints (result, found, POINTS);
   for (guint k = 0; k < POINTS && out != NULL; k++) {
     const gfloat dx = sl_values_float (points, (gsize) cell * 2 * POINTS + 2 * k);
     const gfloat dy = sl_values_float (points, (gsize) cell * 2 * POINTS + 2 * k + 1);
     const gfloat x = ((gfloat) (cell % level->width) + dx) * (gfloat) level->stride / (gfloat) state->width;
     const gfloat y = ((gfloat) (cell / level->width) + dy) * (gfloat) level->stride / (gfloat) state->height;
-    out[k] = isfinite (x) && isfinite (y) ? (SlKeypoint){ x, y, found->confidence } : (SlKeypoint){ 0, 0, 0 };
+    out[k] = isfinite (x) && isfinite (y) ? (SlDetectedPoint){ x, y, found->confidence } : (SlDetectedPoint){ 0, 0, 0 };
   }
 }
 

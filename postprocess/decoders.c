@@ -204,7 +204,7 @@ sl_decoding_run (SlDecoding *decoding, const void *const *data)
   decoding->result->n_keypoints = 0;
   decoding->result->skeleton = NULL;
   decoding->result->masks = NULL;
-  decoding->result->mask = (SlMask){ 0 };
+  decoding->result->mask = (SlClassMask){ 0 };
   decoding->result->picture = (SlPicture){ 0 };
   decoding->decoder->decode (decoding->state, data, decoding->result);
   return decoding->result;

@@ -117,7 +117,7 @@ sl_detector_finish (SlDetector *self, gboolean suppress, SlResult *result)
   result->n_detections = n;
 }
 
-SlKeypoint *
+SlDetectedPoint *
 sl_result_add_keypoints (SlResult *result, SlDetection *detection, guint n)
 {
   if (n > SL_MAX_RESULT_KEYPOINTS - result->n_keypoints)

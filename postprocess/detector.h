@@ -58,7 +58,7 @@ void sl_detector_scale (SlDetector *self, gfloat x, gfloat y);
 /** sl_detector_finish: suppresses, unless @suppress is FALSE, and fills @result. */
 void sl_detector_finish (SlDetector *self, gboolean suppress, SlResult *result);
 /** sl_result_add_keypoints: (nullable): room for @n more, as the keypoints of @detection. */
-SlKeypoint *sl_result_add_keypoints (SlResult *result, SlDetection *detection, guint n);
+SlDetectedPoint *sl_result_add_keypoints (SlResult *result, SlDetection *detection, guint n);
 
 G_END_DECLS
 

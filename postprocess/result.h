@@ -22,7 +22,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   gfloat x, y, confidence;
-} SlKeypoint;
+} SlDetectedPoint;
 
 /** What the keypoints of a detection are called and which belong together; static tables. */
 typedef struct
@@ -47,7 +47,7 @@ typedef struct
   gfloat confidence;
 } SlClass;
 
-/** SlMask's @background where every class is something that is there. */
+/** SlClassMask's @background where every class is something that is there. */
 #define SL_NO_BACKGROUND (-1)
 
 /** A class for each cell of a grid over the whole input, row by row. @background: the class that is none of what the model looks for,
@@ -57,7 +57,7 @@ typedef struct
   guint width, height;
   const guint8 *classes;
   gint background;
-} SlMask;
+} SlClassMask;
 
 /** Most cells of the masks of all objects of a result together. */
 #define SL_MAX_OBJECT_CELLS (1u << 19)
@@ -85,10 +85,10 @@ typedef struct
   guint n_detections, n_classes, n_keypoints;
   SlDetection detections[SL_MAX_RESULTS];
   SlClass classes[SL_MAX_RESULTS];
-  SlKeypoint keypoints[SL_MAX_RESULT_KEYPOINTS];
+  SlDetectedPoint keypoints[SL_MAX_RESULT_KEYPOINTS];
   const SlSkeleton *skeleton;  /* (nullable): of all keypoints */
   const SlInstanceMask *masks; /* (nullable): one a detection */
-  SlMask mask;
+  SlClassMask mask;
   SlPicture picture;
 } SlResult;
 

@@ -16,7 +16,7 @@ struct _SlPredictions
   GBytes *mask; /* (nullable) */
   SlLatency latency;
   SlSkeleton skeleton;
-  SlPrediction value; /* points into all of the above */
+  SlPredictionView value; /* points into all of the above */
 };
 
 G_DEFINE_BOXED_TYPE (SlPredictions, sl_predictions, sl_predictions_ref, sl_predictions_unref)
@@ -39,31 +39,31 @@ copy_labels (SlPredictions *self, const SlLabelled *from, guint n)
 }
 
 static void
-copy_objects (SlPredictions *self, const SlPrediction *from)
+copy_objects (SlPredictions *self, const SlPredictionView *from)
 {
-  SlObject *objects = sl_arena_alloc (self->arena, from->n_objects * sizeof *objects);
+  SlObjectView *objects = sl_arena_alloc (self->arena, from->n_objects * sizeof *objects);
   for (guint i = 0; i < from->n_objects; i++) {
-    const SlObject *object = &from->objects[i];
-    objects[i] = (SlObject){ .x = object->x,
-                             .y = object->y,
-                             .w = object->w,
-                             .h = object->h,
-                             .x_min = object->x_min,
-                             .y_min = object->y_min,
-                             .x_max = object->x_max,
-                             .y_max = object->y_max,
-                             .confidence = object->confidence,
-                             .label_id = object->label_id,
-                             .label = sl_arena_strdup (self->arena, object->label),
-                             .object_id = object->object_id,
-                             .tracked_since = object->tracked_since,
-                             .mask = { object->mask.width, object->mask.height,
-                                       copy (self, object->mask.cells, object->mask.width * object->mask.height, 1) },
-                             .n_labels = object->n_labels,
-                             .labels = copy_labels (self, object->labels, object->n_labels),
-                             .parent = object->parent,
-                             .n_points = object->n_points,
-                             .points = copy (self, object->points, object->n_points, sizeof *object->points) };
+    const SlObjectView *object = &from->objects[i];
+    objects[i] = (SlObjectView){ .x = object->x,
+                                 .y = object->y,
+                                 .w = object->w,
+                                 .h = object->h,
+                                 .x_min = object->x_min,
+                                 .y_min = object->y_min,
+                                 .x_max = object->x_max,
+                                 .y_max = object->y_max,
+                                 .confidence = object->confidence,
+                                 .label_id = object->label_id,
+                                 .label = sl_arena_strdup (self->arena, object->label),
+                                 .object_id = object->object_id,
+                                 .tracked_since = object->tracked_since,
+                                 .mask = { object->mask.width, object->mask.height,
+                                           copy (self, object->mask.cells, object->mask.width * object->mask.height, 1) },
+                                 .n_labels = object->n_labels,
+                                 .labels = copy_labels (self, object->labels, object->n_labels),
+                                 .parent = object->parent,
+                                 .n_points = object->n_points,
+                                 .points = copy (self, object->points, object->n_points, sizeof *object->points) };
   }
   self->value.objects = objects;
 }
@@ -81,7 +81,7 @@ copy_skeleton (SlPredictions *self, const SlSkeleton *from)
 }
 
 static void
-copy_mask (SlPredictions *self, const SlPrediction *from)
+copy_mask (SlPredictions *self, const SlPredictionView *from)
 {
   SlMaskClass *classes = copy (self, from->mask_classes, from->n_mask_classes, sizeof *from->mask_classes);
   for (guint i = 0; i < from->n_mask_classes; i++)
@@ -92,7 +92,7 @@ copy_mask (SlPredictions *self, const SlPrediction *from)
 }
 
 SlPredictions *
-sl_predictions_new (const SlPrediction *prediction)
+sl_predictions_new (const SlPredictionView *prediction)
 {
   g_return_val_if_fail (prediction != NULL, NULL);
   SlPredictions *self = g_new0 (SlPredictions, 1);
@@ -252,7 +252,7 @@ sl_predictions_get_n_objects (const SlPredictions *predictions)
   return predictions->value.n_objects;
 }
 
-static const SlObject *
+static const SlObjectView *
 get_object (const SlPredictions *predictions, guint object)
 {
   return predictions != NULL && object < predictions->value.n_objects ? &predictions->value.objects[object] : NULL;
@@ -268,7 +268,7 @@ get_object (const SlPredictions *predictions, guint object)
 const char *
 sl_predictions_get_object_label (const SlPredictions *predictions, guint object)
 {
-  const SlObject *found = get_object (predictions, object);
+  const SlObjectView *found = get_object (predictions, object);
   g_return_val_if_fail (found != NULL, NULL);
   return found->label;
 }
@@ -283,7 +283,7 @@ sl_predictions_get_object_label (const SlPredictions *predictions, guint object)
 gint
 sl_predictions_get_object_label_id (const SlPredictions *predictions, guint object)
 {
-  const SlObject *found = get_object (predictions, object);
+  const SlObjectView *found = get_object (predictions, object);
   g_return_val_if_fail (found != NULL, -1);
   return found->label_id;
 }
@@ -298,7 +298,7 @@ sl_predictions_get_object_label_id (const SlPredictions *predictions, guint obje
 gdouble
 sl_predictions_get_object_confidence (const SlPredictions *predictions, guint object)
 {
-  const SlObject *found = get_object (predictions, object);
+  const SlObjectView *found = get_object (predictions, object);
   g_return_val_if_fail (found != NULL, 0);
   return found->confidence;
 }
@@ -324,7 +324,7 @@ set_number (gdouble *out, gdouble value)
 void
 sl_predictions_get_object_box (const SlPredictions *predictions, guint object, gdouble *x, gdouble *y, gdouble *width, gdouble *height)
 {
-  const SlObject *found = get_object (predictions, object);
+  const SlObjectView *found = get_object (predictions, object);
   g_return_if_fail (found != NULL);
   set_number (x, found->x_min * predictions->value.width);
   set_number (y, found->y_min * predictions->value.height);
@@ -345,7 +345,7 @@ void
 sl_predictions_get_object_relative_box (const SlPredictions *predictions, guint object, gdouble *x_min, gdouble *y_min, gdouble *x_max,
                                         gdouble *y_max)
 {
-  const SlObject *found = get_object (predictions, object);
+  const SlObjectView *found = get_object (predictions, object);
   g_return_if_fail (found != NULL);
   set_number (x_min, found->x_min);
   set_number (y_min, found->y_min);
@@ -363,7 +363,7 @@ sl_predictions_get_object_relative_box (const SlPredictions *predictions, guint 
 gint
 sl_predictions_get_object_id (const SlPredictions *predictions, guint object)
 {
-  const SlObject *found = get_object (predictions, object);
+  const SlObjectView *found = get_object (predictions, object);
   g_return_val_if_fail (found != NULL, 0);
   return found->object_id;
 }
@@ -388,7 +388,7 @@ GBytes *
 sl_predictions_get_object_mask (const SlPredictions *predictions, guint object, gint *x, gint *y, gint *pixel_width, gint *pixel_height,
                                 guint *width, guint *height)
 {
-  const SlObject *found = get_object (predictions, object);
+  const SlObjectView *found = get_object (predictions, object);
   g_return_val_if_fail (found != NULL, NULL);
   gint *const box[] = { x, y, pixel_width, pixel_height };
   const gint values[] = { found->x, found->y, found->w, found->h };
@@ -412,7 +412,7 @@ sl_predictions_get_object_mask (const SlPredictions *predictions, guint object, 
 gint
 sl_predictions_get_object_parent (const SlPredictions *predictions, guint object)
 {
-  const SlObject *found = get_object (predictions, object);
+  const SlObjectView *found = get_object (predictions, object);
   g_return_val_if_fail (found != NULL, -1);
   return (gint) found->parent - 1;
 }
@@ -427,7 +427,7 @@ sl_predictions_get_object_parent (const SlPredictions *predictions, guint object
 guint
 sl_predictions_get_n_object_details (const SlPredictions *predictions, guint object)
 {
-  const SlObject *found = get_object (predictions, object);
+  const SlObjectView *found = get_object (predictions, object);
   g_return_val_if_fail (found != NULL, 0);
   return found->n_labels;
 }
@@ -447,7 +447,7 @@ const char *
 sl_predictions_get_object_detail (const SlPredictions *predictions, guint object, guint detail, gint *label_id, gdouble *confidence,
                                   const char **model)
 {
-  const SlObject *found = get_object (predictions, object);
+  const SlObjectView *found = get_object (predictions, object);
   g_return_val_if_fail (found != NULL && detail < found->n_labels, NULL);
   if (label_id != NULL)
     *label_id = found->labels[detail].label_id;
@@ -467,7 +467,7 @@ sl_predictions_get_object_detail (const SlPredictions *predictions, guint object
 guint
 sl_predictions_get_n_keypoints (const SlPredictions *predictions, guint object)
 {
-  const SlObject *found = get_object (predictions, object);
+  const SlObjectView *found = get_object (predictions, object);
   g_return_val_if_fail (found != NULL, 0);
   return found->n_points;
 }
@@ -484,7 +484,7 @@ sl_predictions_get_n_keypoints (const SlPredictions *predictions, guint object)
 void
 sl_predictions_get_keypoint (const SlPredictions *predictions, guint object, guint keypoint, gdouble *x, gdouble *y, gdouble *confidence)
 {
-  const SlObject *found = get_object (predictions, object);
+  const SlObjectView *found = get_object (predictions, object);
   g_return_if_fail (found != NULL && keypoint < found->n_points);
   set_number (x, found->points[keypoint].x * predictions->value.width);
   set_number (y, found->points[keypoint].y * predictions->value.height);

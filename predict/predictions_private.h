@@ -11,7 +11,7 @@
 G_BEGIN_DECLS
 
 /** sl_predictions_new: (transfer full): a copy of @prediction. */
-SlPredictions *sl_predictions_new (const SlPrediction *prediction);
+SlPredictions *sl_predictions_new (const SlPredictionView *prediction);
 
 G_END_DECLS
 

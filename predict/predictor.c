@@ -282,7 +282,7 @@ ensure_normalizer (SlPredictor *self, const SlImageInfo *image, GError **error)
 static SlPredictions *
 collect (SlPredictor *self, const SlResult *result, const SlFrame *frame, const SlLatency *latency)
 {
-  SlPrediction prediction = {
+  SlPredictionView prediction = {
     .source = self->settings.texts[TEXT_SOURCE], .frame = self->frame++, .timestamp = sl_frame_get_timestamp (frame), .latency = latency
   };
   const SlFrameGeometry geometry = { .map = *sl_normalizer_map (self->normalizer),

@@ -73,7 +73,7 @@ fill_table (gint *table, guint size, double start, double step, guint n)
 }
 
 static void
-copy_straight (SlMaskMap *map, const SlMask *mask)
+copy_straight (SlMaskMap *map, const SlClassMask *mask)
 {
   for (guint y = 0; y < map->height; y++) {
     guint8 *to = map->cells + (gsize) y * map->width;
@@ -89,7 +89,7 @@ copy_straight (SlMaskMap *map, const SlMask *mask)
 
 /* @back: cells of the frame's grid -> cells of the mask. */
 static void
-copy_turned (SlMaskMap *map, const SlMask *mask, const SlAffine *back)
+copy_turned (SlMaskMap *map, const SlClassMask *mask, const SlAffine *back)
 {
   for (guint y = 0; y < map->height; y++)
     for (guint x = 0; x < map->width; x++) {
@@ -102,7 +102,7 @@ copy_turned (SlMaskMap *map, const SlMask *mask, const SlAffine *back)
 }
 
 static void
-count_cells (const SlMask *mask, guint32 cells[256])
+count_cells (const SlClassMask *mask, guint32 cells[256])
 {
   const gsize n = (gsize) mask->width * mask->height;
   memset (cells, 0, 256 * sizeof *cells);
@@ -111,10 +111,10 @@ count_cells (const SlMask *mask, guint32 cells[256])
 }
 
 void
-sl_mask_map_run (SlMaskMap *map, const SlMask *mask, const SlFrameGeometry *geometry, SlMask *out, guint32 cells[256])
+sl_mask_map_run (SlMaskMap *map, const SlClassMask *mask, const SlFrameGeometry *geometry, SlClassMask *out, guint32 cells[256])
 {
   SlAffine back;
-  *out = (SlMask){ 0 };
+  *out = (SlClassMask){ 0 };
   if (mask->width == 0 || mask->height == 0 || !sl_affine_invert (&geometry->map, &back))
     return;
   const double cell_w = (double) geometry->tensor_width / mask->width, cell_h = (double) geometry->tensor_height / mask->height;
@@ -123,7 +123,7 @@ sl_mask_map_run (SlMaskMap *map, const SlMask *mask, const SlFrameGeometry *geom
   const double px = (double) geometry->frame_width / map->width, py = (double) geometry->frame_height / map->height;
   back = (SlAffine){ back.xx * px / cell_w, back.xy * py / cell_w, back.x0 / cell_w,
                      back.yx * px / cell_h, back.yy * py / cell_h, back.y0 / cell_h };
-  *out = (SlMask){ map->width, map->height, map->cells, mask->background };
+  *out = (SlClassMask){ map->width, map->height, map->cells, mask->background };
   if (back.xy != 0 || back.yx != 0) {
     copy_turned (map, mask, &back);
   } else {

@@ -16,7 +16,7 @@ SlMaskMap *sl_mask_map_new (void);
 void sl_mask_map_free (SlMaskMap *map);
 /** sl_mask_map_run: @out is @mask itself where both grids are the same, else memory of @map, valid until the next run. The cell
  *  under a cell's centre counts, SL_MASK_VOID outside. @cells: how many cells of @out each class has. */
-void sl_mask_map_run (SlMaskMap *map, const SlMask *mask, const SlFrameGeometry *geometry, SlMask *out, guint32 cells[256]);
+void sl_mask_map_run (SlMaskMap *map, const SlClassMask *mask, const SlFrameGeometry *geometry, SlClassMask *out, guint32 cells[256]);
 
 G_END_DECLS
 

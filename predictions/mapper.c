@@ -16,7 +16,7 @@
 
 struct _SlPredictionMap
 {
-  SlObject objects[SL_MAX_RESULTS];
+  SlObjectView objects[SL_MAX_RESULTS];
   SlLabelled labels[SL_MAX_RESULTS];
   SlPoint points[SL_MAX_RESULT_KEYPOINTS];
   SlMaskClass mask_classes[256];
@@ -72,7 +72,7 @@ whole_pixels (double low, double high, gint size, gint *start, gint *length)
 
 /* FALSE when nothing of the box is inside the frame, or a corner is not a number. */
 static gboolean
-map_box (const SlDetection *box, const SlFrameGeometry *geometry, SlObject *object)
+map_box (const SlDetection *box, const SlFrameGeometry *geometry, SlObjectView *object)
 {
   const double in[4] = { box->x_min * (double) geometry->tensor_width, box->y_min * (double) geometry->tensor_height,
                          box->x_max * (double) geometry->tensor_width, box->y_max * (double) geometry->tensor_height };
@@ -96,12 +96,12 @@ map_box (const SlDetection *box, const SlFrameGeometry *geometry, SlObject *obje
 
 /* The keypoints of @box, in the frame. */
 static void
-map_points (SlPredictionMap *map, const SlResult *result, const SlDetection *box, const SlFrameGeometry *geometry, SlObject *object)
+map_points (SlPredictionMap *map, const SlResult *result, const SlDetection *box, const SlFrameGeometry *geometry, SlObjectView *object)
 {
   object->n_points = box->n_keypoints;
   object->points = &map->points[box->first_keypoint];
   for (guint i = 0; i < box->n_keypoints; i++) {
-    const SlKeypoint *from = &result->keypoints[box->first_keypoint + i];
+    const SlDetectedPoint *from = &result->keypoints[box->first_keypoint + i];
     SlPoint *to = &map->points[box->first_keypoint + i];
     sl_affine_apply (&geometry->map, from->x * (double) geometry->tensor_width, from->y * (double) geometry->tensor_height, &to->x, &to->y);
     to->x /= geometry->frame_width;
@@ -112,7 +112,7 @@ map_points (SlPredictionMap *map, const SlResult *result, const SlDetection *box
 
 static void
 map_mask (SlPredictionMap *map, const SlResult *result, const SlLabels *labels, const char *const *names, const SlFrameGeometry *geometry,
-          SlPrediction *prediction)
+          SlPredictionView *prediction)
 {
   guint32 cells[256];
   guint n = 0;
@@ -133,13 +133,13 @@ map_mask (SlPredictionMap *map, const SlResult *result, const SlLabels *labels, 
 
 void
 sl_prediction_map_fill (SlPredictionMap *map, const SlResult *result, const SlLabels *labels, const char *const *names,
-                        const SlFrameGeometry *geometry, guint max_labels, SlPrediction *prediction)
+                        const SlFrameGeometry *geometry, guint max_labels, SlPredictionView *prediction)
 {
   guint n = 0;
   map->object_masks.used = 0;
   for (guint i = 0; i < MIN (result->n_detections, SL_MAX_RESULTS); i++) {
     const SlDetection *box = &result->detections[i];
-    SlObject *object = &map->objects[n];
+    SlObjectView *object = &map->objects[n];
     if (!map_box (box, geometry, object))
       continue;
     object->confidence = box->confidence;

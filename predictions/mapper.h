@@ -28,7 +28,7 @@ void sl_prediction_map_free (SlPredictionMap *map);
  * becomes a grid over the frame with cells about as large as the model's, SL_MASK_VOID where the model did not look.
  */
 void sl_prediction_map_fill (SlPredictionMap *map, const SlResult *result, const SlLabels *labels, const char *const *names,
-                             const SlFrameGeometry *geometry, guint max_labels, SlPrediction *prediction);
+                             const SlFrameGeometry *geometry, guint max_labels, SlPredictionView *prediction);
 
 G_END_DECLS
 

@@ -36,7 +36,7 @@ between (const SlInstanceMask *mask, gfloat u, gfloat v)
 
 /* From cells of the region's grid to 0..1 of the model's input. */
 static SlAffine
-grid_to_input (const SlAffine *back, const SlFrameGeometry *geometry, const SlObject *object, guint width, guint height)
+grid_to_input (const SlAffine *back, const SlFrameGeometry *geometry, const SlObjectView *object, guint width, guint height)
 {
   const double px = (double) object->w / width, py = (double) object->h / height;
   const double tw = geometry->tensor_width, th = geometry->tensor_height;
@@ -61,7 +61,7 @@ resample (const SlInstanceMask *mask, const SlDetection *box, const SlAffine *in
 
 void
 sl_object_mask_map_run (SlObjectMaskMap *map, const SlInstanceMask *mask, const SlDetection *box, const SlFrameGeometry *geometry,
-                        const SlObject *object, SlObjectMask *out)
+                        const SlObjectView *object, SlObjectMask *out)
 {
   SlAffine back;
   *out = (SlObjectMask){ 0 };

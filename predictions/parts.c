@@ -47,7 +47,7 @@ sl_prediction_parts_free (SlPredictionParts *parts)
 }
 
 static void
-find_extents (const SlMask *grid, Extent extents[256])
+find_extents (const SlClassMask *grid, Extent extents[256])
 {
   for (guint i = 0; i < 256; i++)
     extents[i] = (Extent){ grid->width, grid->height, 0, 0 };
@@ -82,7 +82,7 @@ rank_classes (const guint32 counts[256], gint background, guint8 ranked[256])
 
 /* Cells of @class inside @extent, as far as there is room for them. */
 static void
-add_cells (SlPredictionParts *parts, const SlMask *grid, guint8 class, const Extent *extent, SlInstanceMask *mask)
+add_cells (SlPredictionParts *parts, const SlClassMask *grid, guint8 class, const Extent *extent, SlInstanceMask *mask)
 {
   const guint width = extent->right - extent->left, height = extent->bottom - extent->top;
   const gsize first = parts->cells->len, n = (gsize) width * height;
@@ -98,7 +98,7 @@ add_cells (SlPredictionParts *parts, const SlMask *grid, guint8 class, const Ext
 }
 
 static void
-add_part (SlPredictionParts *parts, const SlMask *grid, guint8 class, const Extent *extent)
+add_part (SlPredictionParts *parts, const SlClassMask *grid, guint8 class, const Extent *extent)
 {
   SlDetection *box = &parts->result.detections[parts->result.n_detections];
   SlInstanceMask *mask = &parts->masks[parts->result.n_detections++];
@@ -125,14 +125,14 @@ place_cells (SlPredictionParts *parts)
 }
 
 void
-sl_prediction_parts_run (SlPredictionParts *parts, const SlMask *mask, const SlFrameGeometry *geometry, const SlRect *region,
-                         const SlLabels *labels, const char *const *names, guint most, SlPrediction *prediction)
+sl_prediction_parts_run (SlPredictionParts *parts, const SlClassMask *mask, const SlFrameGeometry *geometry, const SlRect *region,
+                         const SlLabels *labels, const char *const *names, guint most, SlPredictionView *prediction)
 {
   SlFrameGeometry part = *geometry, whole = *geometry;
   guint32 counts[256] = { 0 };
   Extent extents[256];
   guint8 ranked[256];
-  SlMask grid;
+  SlClassMask grid;
   part.map.x0 -= region->x;
   part.map.y0 -= region->y;
   part.frame_width = region->width;

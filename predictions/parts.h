@@ -23,8 +23,8 @@ void sl_prediction_parts_free (SlPredictionParts *parts);
  * first, at most @most, confidence 1. Background and SL_MASK_VOID are no parts. Borders that a letterbox adds to the object are left
  * out. Valid until the next run.
  */
-void sl_prediction_parts_run (SlPredictionParts *parts, const SlMask *mask, const SlFrameGeometry *geometry, const SlRect *region,
-                              const SlLabels *labels, const char *const *names, guint most, SlPrediction *prediction);
+void sl_prediction_parts_run (SlPredictionParts *parts, const SlClassMask *mask, const SlFrameGeometry *geometry, const SlRect *region,
+                              const SlLabels *labels, const char *const *names, guint most, SlPredictionView *prediction);
 
 G_END_DECLS
 

@@ -32,7 +32,7 @@ append_field (GString *out, const char *name, double value)
 }
 
 static void
-append_points (GString *out, const SlObject *object, const SlSkeleton *skeleton)
+append_points (GString *out, const SlObjectView *object, const SlSkeleton *skeleton)
 {
   g_string_append (out, ",\"keypoints\":[");
   for (guint i = 0; i < object->n_points; i++) {
@@ -90,7 +90,7 @@ append_labels (GString *out, const SlLabelled *labels, guint n)
 
 /* The next object from @at on that was found inside @parent (1 + its place, 0 = the frame); n_objects when there is none. */
 static guint
-next_inside (const SlPrediction *prediction, guint parent, guint at)
+next_inside (const SlPredictionView *prediction, guint parent, guint at)
 {
   while (at < prediction->n_objects && prediction->objects[at].parent != parent)
     at++;
@@ -99,7 +99,7 @@ next_inside (const SlPrediction *prediction, guint parent, guint at)
 
 /* Whether a further model found objects inside of some. */
 static gboolean
-is_nested (const SlPrediction *prediction)
+is_nested (const SlPredictionView *prediction)
 {
   for (guint i = 0; i < prediction->n_objects; i++)
     if (prediction->objects[i].parent > 0)
@@ -108,7 +108,7 @@ is_nested (const SlPrediction *prediction)
 }
 
 static void
-append_object (GString *out, const SlObject *object, const SlSkeleton *skeleton)
+append_object (GString *out, const SlObjectView *object, const SlSkeleton *skeleton)
 {
   sl_json_append_printf (out, "{\"x\":%d,\"y\":%d,\"w\":%d,\"h\":%d,\"roi_type\":", object->x, object->y, object->w, object->h);
   sl_json_append_string (out, object->label);
@@ -132,7 +132,7 @@ append_object (GString *out, const SlObject *object, const SlSkeleton *skeleton)
 
 /* Objects inside @parent (1 + its place, 0 = the frame). Those inside an object come behind it in the list, so this ends. */
 static void
-append_objects (GString *out, const SlPrediction *prediction, guint parent, gboolean nested)
+append_objects (GString *out, const SlPredictionView *prediction, guint parent, gboolean nested)
 {
   gboolean first = TRUE;
   g_string_append_c (out, '[');
@@ -152,7 +152,7 @@ append_objects (GString *out, const SlPrediction *prediction, guint parent, gboo
 
 /* Runs of equal cells, row after row: class, length, class, length, ... */
 static void
-append_runs (GString *out, const SlMask *mask)
+append_runs (GString *out, const SlClassMask *mask)
 {
   const gsize n = (gsize) mask->width * mask->height;
   for (gsize start = 0, end; start < n; start = end) {
@@ -163,7 +163,7 @@ append_runs (GString *out, const SlMask *mask)
 }
 
 static void
-append_mask (GString *out, const SlPrediction *prediction)
+append_mask (GString *out, const SlPredictionView *prediction)
 {
   sl_json_append_printf (out, ",\"mask\":{\"width\":%u,\"height\":%u,\"classes\":[", prediction->mask.width, prediction->mask.height);
   for (guint i = 0; i < prediction->n_mask_classes; i++) {
@@ -201,7 +201,7 @@ append_latency (GString *out, const SlLatency *latency)
 }
 
 void
-sl_prediction_append_json (GString *out, const SlPrediction *prediction)
+sl_prediction_append_json (GString *out, const SlPredictionView *prediction)
 {
   g_string_append (out, "{\"source\":");
   sl_json_append_string (out, prediction->source);
@@ -222,7 +222,7 @@ sl_prediction_append_json (GString *out, const SlPrediction *prediction)
 
 /* Classes of the mask, the largest first, without the background. */
 static void
-append_shares (GString *out, const SlPrediction *prediction)
+append_shares (GString *out, const SlPredictionView *prediction)
 {
   for (guint i = 0; i < prediction->n_mask_classes; i++) {
     const SlMaskClass *found = &prediction->mask_classes[i];
@@ -246,10 +246,10 @@ append_words (GString *out, guint depth, const char *label, double confidence)
 
 /* One line an object inside @parent; what is said of it, and what is inside it, below it and further in. */
 static void
-append_lines (GString *out, const SlPrediction *prediction, guint parent, guint depth, gboolean nested)
+append_lines (GString *out, const SlPredictionView *prediction, guint parent, guint depth, gboolean nested)
 {
   for (guint i = next_inside (prediction, parent, parent); i < prediction->n_objects; i = next_inside (prediction, parent, i + 1)) {
-    const SlObject *object = &prediction->objects[i];
+    const SlObjectView *object = &prediction->objects[i];
     append_words (out, depth, object->label, object->confidence);
     sl_json_append_printf (out, " %d %d %d %d", object->x, object->y, object->w, object->h);
     if (object->object_id > 0)
@@ -265,7 +265,7 @@ append_lines (GString *out, const SlPrediction *prediction, guint parent, guint 
 }
 
 void
-sl_prediction_append_text (GString *out, const SlPrediction *prediction)
+sl_prediction_append_text (GString *out, const SlPredictionView *prediction)
 {
   append_shares (out, prediction);
   if (prediction->n_objects == 0 && prediction->n_labels > 0) {

@@ -50,7 +50,7 @@ typedef struct
   guint n_labels;
   const SlLabelled *labels; /* what other models said of the object */
   guint parent;             /* the object inside which a further model found this one: 1 + its place; 0 = none */
-} SlObject;
+} SlObjectView;
 
 /** A class that the mask has, and the share of its cells. */
 typedef struct
@@ -67,7 +67,7 @@ typedef struct
 } SlLatency;
 
 /**
- * SlPrediction:
+ * SlPredictionView:
  * @source: (nullable): where the frame came from (path or URI)
  * @frame: number of the frame in its source, from 0
  * @timestamp: nanoseconds of stream time, G_MAXUINT64 when unknown (JSON null)
@@ -85,21 +85,21 @@ typedef struct
   gint width, height;
   gboolean made_picture;
   guint n_objects, n_labels;
-  const SlObject *objects;
+  const SlObjectView *objects;
   const SlLabelled *labels;
   const SlSkeleton *skeleton;
-  SlMask mask;
+  SlClassMask mask;
   guint n_mask_classes;
   const SlMaskClass *mask_classes;
   const SlLatency *latency;
-} SlPrediction;
+} SlPredictionView;
 
 /** sl_prediction_append_json: one line without newline, UTF-8; shape documented in docs/predictions.md. */
-void sl_prediction_append_json (GString *out, const SlPrediction *prediction);
+void sl_prediction_append_json (GString *out, const SlPredictionView *prediction);
 /** sl_prediction_append_text: for reading and scripts: the best label alone, or one line an object
  *  "label confidence x y w h", and the id of objects that have one, below it and indented by two more spaces what other models said
  *  of it and found inside it; newline after each; nothing for an empty prediction. */
-void sl_prediction_append_text (GString *out, const SlPrediction *prediction);
+void sl_prediction_append_text (GString *out, const SlPredictionView *prediction);
 
 G_END_DECLS
 

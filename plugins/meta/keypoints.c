@@ -31,7 +31,7 @@ take_array (GstStructure *structure, const char *field, GValue *array)
 }
 
 static void
-add_numbers (GstStructure *structure, const SlObject *object)
+add_numbers (GstStructure *structure, const SlObjectView *object)
 {
   const guint dims[2] = { object->n_points, 2 };
   const double w = object->x_max - object->x_min, h = object->y_max - object->y_min;
@@ -56,7 +56,7 @@ add_numbers (GstStructure *structure, const SlObject *object)
 }
 
 void
-sl_region_add_points (GstVideoRegionOfInterestMeta *region, const SlObject *object, const SlSkeleton *skeleton)
+sl_region_add_points (GstVideoRegionOfInterestMeta *region, const SlObjectView *object, const SlSkeleton *skeleton)
 {
   if (object->n_points == 0 || object->n_points > SL_MAX_KEYPOINTS)
     return;
@@ -133,7 +133,7 @@ read_confidence (const GValue *array, guint i)
 }
 
 guint
-sl_region_read_points (GstVideoRegionOfInterestMeta *region, const SlObject *object, GArray *points, SlReadSkeleton *skeleton)
+sl_region_read_points (GstVideoRegionOfInterestMeta *region, const SlObjectView *object, GArray *points, SlReadSkeleton *skeleton)
 {
   const GstStructure *structure = gst_video_region_of_interest_meta_get_param (region, NAME);
   const GValue *value = structure != NULL ? gst_structure_get_value (structure, "data_buffer") : NULL;

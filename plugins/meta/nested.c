@@ -13,7 +13,7 @@ typedef struct
 {
   guint region;
   guint first_point, first_cell;
-  SlObject object; /* its points and cells are in the arrays of these */
+  SlObjectView object; /* its points and cells are in the arrays of these */
   const SlSkeleton *skeleton;
 } NestedObject;
 
@@ -62,7 +62,7 @@ sl_nested_clear (SlNested *nested)
 }
 
 static void
-add_object (SlNested *nested, guint region, const SlObject *object, const SlSkeleton *skeleton)
+add_object (SlNested *nested, guint region, const SlObjectView *object, const SlSkeleton *skeleton)
 {
   NestedObject copy = { region, nested->points->len, nested->cells->len, *object, skeleton };
   const gsize cells = (gsize) object->mask.width * object->mask.height;
@@ -77,7 +77,7 @@ add_object (SlNested *nested, guint region, const SlObject *object, const SlSkel
 }
 
 void
-sl_nested_add (SlNested *nested, guint region, const SlPrediction *prediction, double lowest, const char *model)
+sl_nested_add (SlNested *nested, guint region, const SlPredictionView *prediction, double lowest, const char *model)
 {
   for (guint i = 0; i < prediction->n_labels; i++) {
     SlLabelled label = prediction->labels[i];

@@ -11,7 +11,7 @@
 #define MOST_SIDE 8192
 
 void
-sl_region_add_mask (GstVideoRegionOfInterestMeta *region, const SlObject *object)
+sl_region_add_mask (GstVideoRegionOfInterestMeta *region, const SlObjectView *object)
 {
   const SlObjectMask *mask = &object->mask;
   const guint sizes[2] = { mask->width, mask->height };

@@ -31,7 +31,7 @@ somebody_listens (gpointer element, guint signal)
 }
 
 void
-sl_prediction_signal_emit (gpointer element, guint signal, const SlPrediction *prediction)
+sl_prediction_signal_emit (gpointer element, guint signal, const SlPredictionView *prediction)
 {
   gpointer outer = g_object_get_qdata (element, outer_quark ());
   const guint outer_signal = outer != NULL ? g_signal_lookup (NAME, G_OBJECT_TYPE (outer)) : 0;
@@ -47,7 +47,7 @@ sl_prediction_signal_emit (gpointer element, guint signal, const SlPrediction *p
 
 void
 sl_prediction_signal_emit_buffer (gpointer element, guint signal, SlPredictionReader *reader, GstBuffer *buffer, const GstSegment *segment,
-                                  guint64 counted, SlPrediction *prediction)
+                                  guint64 counted, SlPredictionView *prediction)
 {
   if (!g_signal_has_handler_pending (element, signal, 0, FALSE))
     return;

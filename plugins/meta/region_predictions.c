@@ -33,7 +33,7 @@ sl_region_set_object_id (GstVideoRegionOfInterestMeta *region, gint32 id)
 #define MOST_DEPTH 8
 
 GstVideoRegionOfInterestMeta *
-sl_buffer_add_object (GstBuffer *buffer, const SlObject *object, const SlSkeleton *skeleton)
+sl_buffer_add_object (GstBuffer *buffer, const SlObjectView *object, const SlSkeleton *skeleton)
 {
   GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta (
     buffer, object->label, (guint) object->x, (guint) object->y, (guint) object->w, (guint) object->h);
@@ -60,9 +60,9 @@ sl_region_add_label (GstVideoRegionOfInterestMeta *region, const SlLabelled *lab
 }
 
 static void
-add_mask (GstBuffer *buffer, const SlPrediction *prediction, SlBytePool *pool)
+add_mask (GstBuffer *buffer, const SlPredictionView *prediction, SlBytePool *pool)
 {
-  const SlMask *mask = &prediction->mask;
+  const SlClassMask *mask = &prediction->mask;
   g_autoptr (GstBuffer) cells = sl_byte_pool_take (pool, mask->classes, (gsize) mask->width * mask->height);
   SlMaskMeta *meta = sl_buffer_add_mask_meta (buffer, mask->width, mask->height, cells);
   if (meta != NULL)
@@ -72,7 +72,7 @@ add_mask (GstBuffer *buffer, const SlPrediction *prediction, SlBytePool *pool)
 }
 
 void
-sl_buffer_add_prediction (GstBuffer *buffer, const SlPrediction *prediction, SlBytePool *pool)
+sl_buffer_add_prediction (GstBuffer *buffer, const SlPredictionView *prediction, SlBytePool *pool)
 {
   g_return_if_fail (gst_buffer_is_writable (buffer));
   for (guint i = 0; i < prediction->n_objects; i++)
@@ -95,7 +95,7 @@ sl_buffer_has_predictions (GstBuffer *buffer)
 void
 sl_prediction_reader_init (SlPredictionReader *reader)
 {
-  reader->objects = g_array_new (FALSE, TRUE, sizeof (SlObject));
+  reader->objects = g_array_new (FALSE, TRUE, sizeof (SlObjectView));
   reader->labels = g_array_new (FALSE, TRUE, sizeof (SlLabelled));
   reader->points = g_array_new (FALSE, TRUE, sizeof (SlPoint));
   reader->mask_classes = g_array_new (FALSE, TRUE, sizeof (SlMaskClass));
@@ -152,10 +152,10 @@ read_object_labels (const GstVideoRegionOfInterestMeta *region, GArray *labels)
 
 static void
 read_object (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, const GstStructure *detection,
-             const SlPrediction *prediction)
+             const SlPredictionView *prediction)
 {
   const double width = MAX (prediction->width, 1), height = MAX (prediction->height, 1);
-  SlObject object = {
+  SlObjectView object = {
     .x = (gint) MIN (region->x, G_MAXINT),
     .y = (gint) MIN (region->y, G_MAXINT),
     .w = (gint) MIN (region->w, G_MAXINT),
@@ -195,15 +195,15 @@ larger_first (gconstpointer a, gconstpointer b)
 }
 
 static void
-read_mask (SlPredictionReader *reader, GstBuffer *buffer, SlPrediction *prediction)
+read_mask (SlPredictionReader *reader, GstBuffer *buffer, SlPredictionView *prediction)
 {
   const SlMaskMeta *meta = sl_buffer_get_mask_meta (buffer);
   guint32 cells[256] = { 0 };
   g_array_set_size (reader->mask_classes, 0);
-  prediction->mask = (SlMask){ 0 };
+  prediction->mask = (SlClassMask){ 0 };
   if (meta != NULL) {
     const gsize n = (gsize) meta->width * meta->height;
-    prediction->mask = (SlMask){ meta->width, meta->height, meta->cells, meta->background };
+    prediction->mask = (SlClassMask){ meta->width, meta->height, meta->cells, meta->background };
     for (gsize i = 0; i < n; i++)
       cells[meta->cells[i]]++;
     for (guint i = 0; i < SL_MASK_VOID; i++) {
@@ -225,7 +225,7 @@ place_parts (SlPredictionReader *reader)
   const SlPoint *points = (const SlPoint *) (gconstpointer) reader->points->data;
   const SlLabelled *labels = (const SlLabelled *) (gconstpointer) reader->object_labels->data;
   for (guint i = 0; i < reader->objects->len; i++) {
-    SlObject *object = &g_array_index (reader->objects, SlObject, i);
+    SlObjectView *object = &g_array_index (reader->objects, SlObjectView, i);
     object->points = points;
     object->labels = labels;
     points += object->n_points;
@@ -247,7 +247,7 @@ find_parents (SlPredictionReader *reader)
         continue;
       if (other->depth < MOST_DEPTH) {
         ids->depth = other->depth + 1;
-        g_array_index (reader->objects, SlObject, i).parent = k;
+        g_array_index (reader->objects, SlObjectView, i).parent = k;
       }
       break;
     }
@@ -255,7 +255,7 @@ find_parents (SlPredictionReader *reader)
 }
 
 void
-sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPrediction *prediction)
+sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPredictionView *prediction)
 {
   gpointer state = NULL;
   GstMeta *meta;
@@ -279,13 +279,13 @@ sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPred
   read_mask (reader, buffer, prediction);
   prediction->skeleton = reader->skeleton.skeleton.n_points > 0 ? &reader->skeleton.skeleton : NULL;
   prediction->n_objects = reader->objects->len;
-  prediction->objects = (const SlObject *) (gconstpointer) reader->objects->data;
+  prediction->objects = (const SlObjectView *) (gconstpointer) reader->objects->data;
   prediction->n_labels = reader->labels->len;
   prediction->labels = (const SlLabelled *) (gconstpointer) reader->labels->data;
 }
 
 void
-sl_prediction_set_times (SlPrediction *prediction, GstBuffer *buffer, const GstSegment *segment, const SlFrameMeta *meta,
+sl_prediction_set_times (SlPredictionView *prediction, GstBuffer *buffer, const GstSegment *segment, const SlFrameMeta *meta,
                          SlLatency *latency)
 {
   prediction->timestamp = G_MAXUINT64;
@@ -296,7 +296,7 @@ sl_prediction_set_times (SlPrediction *prediction, GstBuffer *buffer, const GstS
 
 void
 sl_prediction_reader_read_frame (SlPredictionReader *reader, GstBuffer *buffer, const GstSegment *segment, guint64 counted,
-                                 SlPrediction *prediction)
+                                 SlPredictionView *prediction)
 {
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
   prediction->frame = meta != NULL && meta->number != SL_NO_NUMBER ? meta->number : counted;

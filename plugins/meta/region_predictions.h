@@ -24,7 +24,7 @@ G_BEGIN_DECLS
  *  "object_id" (id: int). What a further model says of an object is one more
  *  structure "classification" on the object's region, with the string model_name; what it finds inside it are regions whose
  *  parent_id is that region's id. @pool: (nullable): where the cells of masks come from */
-void sl_buffer_add_prediction (GstBuffer *buffer, const SlPrediction *prediction, SlBytePool *pool);
+void sl_buffer_add_prediction (GstBuffer *buffer, const SlPredictionView *prediction, SlBytePool *pool);
 
 /** sl_buffer_has_predictions: whether there is a region or a mask on the frame @buffer, whoever wrote it. */
 gboolean sl_buffer_has_predictions (GstBuffer *buffer);
@@ -34,7 +34,7 @@ gboolean sl_buffer_has_predictions (GstBuffer *buffer);
 void sl_region_set_object_id (GstVideoRegionOfInterestMeta *region, gint32 id);
 
 /** sl_buffer_add_object, sl_region_add_label: one of these objects; one of these labels, of whatever @region is. */
-GstVideoRegionOfInterestMeta *sl_buffer_add_object (GstBuffer *buffer, const SlObject *object, const SlSkeleton *skeleton);
+GstVideoRegionOfInterestMeta *sl_buffer_add_object (GstBuffer *buffer, const SlObjectView *object, const SlSkeleton *skeleton);
 void sl_region_add_label (GstVideoRegionOfInterestMeta *region, const SlLabelled *label);
 
 typedef struct
@@ -46,7 +46,7 @@ typedef struct
 /** Predictions read back from a buffer's region metas, whoever wrote them. */
 typedef struct
 {
-  GArray *objects; /* of SlObject; labels are static strings (quarks) */
+  GArray *objects; /* of SlObjectView; labels are static strings (quarks) */
   GArray *labels;  /* of SlLabelled */
   GArray *points;  /* of SlPoint, all objects' */
   GArray *mask_classes;
@@ -61,15 +61,15 @@ void sl_prediction_reader_init (SlPredictionReader *reader);
 void sl_prediction_reader_clear (SlPredictionReader *reader);
 /** sl_prediction_reader_read: fills objects, labels, skeleton and mask of @prediction; valid until the next read.
  *  width and height of @prediction must be set. */
-void sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPrediction *prediction);
+void sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPredictionView *prediction);
 /** sl_prediction_set_times: sets timestamp and latency of @prediction, of a frame that @buffer of @segment is or holds. @meta: (nullable):
  *  that frame's; @latency: where the latency is kept */
-void sl_prediction_set_times (SlPrediction *prediction, GstBuffer *buffer, const GstSegment *segment, const SlFrameMeta *meta,
+void sl_prediction_set_times (SlPredictionView *prediction, GstBuffer *buffer, const GstSegment *segment, const SlFrameMeta *meta,
                               SlLatency *latency);
 /** sl_prediction_reader_read_frame: sl_prediction_reader_read(), and also frame, timestamp and latency of @prediction. @counted: number of
  *  the frame where its meta does not know it */
 void sl_prediction_reader_read_frame (SlPredictionReader *reader, GstBuffer *buffer, const GstSegment *segment, guint64 counted,
-                                      SlPrediction *prediction);
+                                      SlPredictionView *prediction);
 
 G_END_DECLS
 

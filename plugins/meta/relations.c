@@ -39,7 +39,7 @@ add_segmentation (GstAnalyticsRelationMeta *relations, GstSegmentationType type,
 }
 
 static void
-add_object_mask (GstAnalyticsRelationMeta *relations, const SlObject *object, guint detection, SlBytePool *pool)
+add_object_mask (GstAnalyticsRelationMeta *relations, const SlObjectView *object, guint detection, SlBytePool *pool)
 {
   const gsize n = (gsize) object->mask.width * object->mask.height;
   const gint place[4] = { object->x, object->y, object->w, object->h };
@@ -58,9 +58,9 @@ add_object_mask (GstAnalyticsRelationMeta *relations, const SlObject *object, gu
 }
 
 static void
-add_mask (GstAnalyticsRelationMeta *relations, const SlPrediction *prediction, SlBytePool *pool)
+add_mask (GstAnalyticsRelationMeta *relations, const SlPredictionView *prediction, SlBytePool *pool)
 {
-  const SlMask *mask = &prediction->mask;
+  const SlClassMask *mask = &prediction->mask;
   const gint place[4] = { 0, 0, prediction->width, prediction->height };
   GstAnalyticsSegmentationMtd entry;
   if (mask->width > 0)
@@ -70,18 +70,18 @@ add_mask (GstAnalyticsRelationMeta *relations, const SlPrediction *prediction, S
 }
 #else
 static void
-add_object_mask (GstAnalyticsRelationMeta *relations, const SlObject *object, guint detection, SlBytePool *pool)
+add_object_mask (GstAnalyticsRelationMeta *relations, const SlObjectView *object, guint detection, SlBytePool *pool)
 {
 }
 
 static void
-add_mask (GstAnalyticsRelationMeta *relations, const SlPrediction *prediction, SlBytePool *pool)
+add_mask (GstAnalyticsRelationMeta *relations, const SlPredictionView *prediction, SlBytePool *pool)
 {
 }
 #endif
 
 static gboolean
-add_object (GstAnalyticsRelationMeta *relations, const SlObject *object, GstClockTime now, SlBytePool *pool, GstAnalyticsODMtd *entry)
+add_object (GstAnalyticsRelationMeta *relations, const SlObjectView *object, GstClockTime now, SlBytePool *pool, GstAnalyticsODMtd *entry)
 {
   if (!gst_analytics_relation_meta_add_od_mtd (relations, g_quark_from_string (object->label), object->x, object->y, object->w, object->h,
                                                (gfloat) object->confidence, entry))
@@ -114,7 +114,7 @@ ensure_relations (GstBuffer *buffer)
 }
 
 void
-sl_buffer_relate_prediction (GstBuffer *buffer, const SlPrediction *prediction, SlBytePool *pool)
+sl_buffer_relate_prediction (GstBuffer *buffer, const SlPredictionView *prediction, SlBytePool *pool)
 {
   GstAnalyticsODMtd object;
   GstAnalyticsClsMtd labels;
@@ -175,7 +175,7 @@ sl_buffer_relate_labels (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *
 }
 
 void
-sl_buffer_relate_part (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *whole, const SlObject *part)
+sl_buffer_relate_part (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *whole, const SlObjectView *part)
 {
   GstAnalyticsRelationMeta *relations = ensure_relations (buffer);
   GstAnalyticsODMtd object, entry;
@@ -189,7 +189,7 @@ sl_buffer_relate_part (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *wh
 #else
 
 void
-sl_buffer_relate_prediction (GstBuffer *buffer, const SlPrediction *prediction, SlBytePool *pool)
+sl_buffer_relate_prediction (GstBuffer *buffer, const SlPredictionView *prediction, SlBytePool *pool)
 {
 }
 
@@ -204,7 +204,7 @@ sl_buffer_relate_labels (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *
 }
 
 void
-sl_buffer_relate_part (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *whole, const SlObject *part)
+sl_buffer_relate_part (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *whole, const SlObjectView *part)
 {
 }
 

@@ -17,7 +17,7 @@ G_BEGIN_DECLS
  *  object_id and, from GStreamer 1.26 on, to a segmentation of type instance where it has a mask (pixel 1 = the object); one
  *  classification with all labels of the whole frame; and the frame's mask as a segmentation of type semantic (pixel = class).
  *  @pool: (nullable): where the pixels of masks come from */
-void sl_buffer_relate_prediction (GstBuffer *buffer, const SlPrediction *prediction, SlBytePool *pool);
+void sl_buffer_relate_prediction (GstBuffer *buffer, const SlPredictionView *prediction, SlBytePool *pool);
 /** sl_buffer_relate_track: relates the object detection of writable @buffer that has the place and type of @region, when there is
  *  one, to a tracking. */
 void sl_buffer_relate_track (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *region, gint32 id, GstClockTime since,
@@ -26,7 +26,7 @@ void sl_buffer_relate_track (GstBuffer *buffer, const GstVideoRegionOfInterestMe
  *  with @n labels. One that is not there is added, as it is by sl_buffer_relate_part(). */
 void sl_buffer_relate_labels (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *region, const SlLabelled *labels, guint n);
 /** sl_buffer_relate_part: adds @part as an object detection that the one of @whole contains. */
-void sl_buffer_relate_part (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *whole, const SlObject *part);
+void sl_buffer_relate_part (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *whole, const SlObjectView *part);
 
 G_END_DECLS
 

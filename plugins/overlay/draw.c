@@ -63,7 +63,7 @@ draw_tag (const Pen *pen, gint x, gint y, const char *word, const char *number, 
 }
 
 static void
-draw_label (const Pen *pen, const SlObject *object)
+draw_label (const Pen *pen, const SlObjectView *object)
 {
   char number[32] = "", score[16] = "";
   gint height;
@@ -89,7 +89,7 @@ draw_label (const Pen *pen, const SlObject *object)
 }
 
 static void
-draw_skeleton (const Pen *pen, const SlObject *object, const SlSkeleton *skeleton)
+draw_skeleton (const Pen *pen, const SlObjectView *object, const SlSkeleton *skeleton)
 {
   const double width = pen->canvas->width, height = pen->canvas->height;
   const SlInk bone = sl_canvas_ink (pen->canvas, sl_draw_colour (object->label_id, object->label));
@@ -113,7 +113,7 @@ draw_skeleton (const Pen *pen, const SlObject *object, const SlSkeleton *skeleto
 
 /* Cells of one row of the mask that are alike become one rectangle of the frame. */
 static void
-draw_mask (const Pen *pen, const SlMask *mask)
+draw_mask (const Pen *pen, const SlClassMask *mask)
 {
   const guint alpha = (guint) lrint (CLAMP (pen->style->opacity, 0, 1) * 256);
   SlInk inks[256];
@@ -157,7 +157,7 @@ edge_between (const guint8 *shares, guint i)
 
 /* The object's shape between its cells, row by row of the frame. */
 static void
-draw_object_mask (const Pen *pen, const SlObject *object, guint8 *shares)
+draw_object_mask (const Pen *pen, const SlObjectView *object, guint8 *shares)
 {
   const SlObjectMask *mask = &object->mask;
   const guint alpha = (guint) lrint (CLAMP (pen->style->opacity, 0, 1) * 256);
@@ -182,7 +182,7 @@ draw_object_mask (const Pen *pen, const SlObject *object, guint8 *shares)
 }
 
 static void
-draw_object_masks (const Pen *pen, const SlPrediction *prediction)
+draw_object_masks (const Pen *pen, const SlPredictionView *prediction)
 {
   guint widest = 0;
   for (guint i = 0; i < prediction->n_objects; i++)
@@ -197,7 +197,7 @@ draw_object_masks (const Pen *pen, const SlPrediction *prediction)
 
 /* Labels of the whole picture, and classes of its mask, in the top left corner. */
 static void
-draw_notes (const Pen *pen, const SlPrediction *prediction)
+draw_notes (const Pen *pen, const SlPredictionView *prediction)
 {
   gint y = 0, height;
   char number[16];
@@ -222,7 +222,7 @@ draw_notes (const Pen *pen, const SlPrediction *prediction)
 }
 
 void
-sl_draw_prediction (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style, const SlPrediction *prediction)
+sl_draw_prediction (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style, const SlPredictionView *prediction)
 {
   const Pen pen = make_pen (canvas, text, style);
   if (style->masks && prediction->mask.width > 0)
@@ -230,7 +230,7 @@ sl_draw_prediction (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *styl
   if (style->masks)
     draw_object_masks (&pen, prediction);
   for (guint i = 0; i < prediction->n_objects && style->boxes; i++) {
-    const SlObject *object = &prediction->objects[i];
+    const SlObjectView *object = &prediction->objects[i];
     sl_canvas_outline (canvas, object->x, object->y, object->w, object->h, pen.thickness,
                        sl_canvas_ink (canvas, sl_draw_colour (object->label_id, object->label)));
   }

@@ -26,7 +26,7 @@ typedef struct
 } SlDrawStyle;
 
 /** sl_draw_prediction: everything that @style shows of @prediction. */
-void sl_draw_prediction (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style, const SlPrediction *prediction);
+void sl_draw_prediction (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style, const SlPredictionView *prediction);
 /** sl_draw_note: a line of plain text in the top right corner. */
 void sl_draw_note (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style, const char *note);
 /** sl_draw_colour: 0xRRGGBB of a class, always the same: by number, by name where @label_id is negative. */

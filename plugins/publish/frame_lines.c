@@ -54,7 +54,7 @@ sl_frame_lines_open (SlFrameLines *lines, GstCaps *caps, SlLineFormat format, GE
 const GString *
 sl_frame_lines_write (SlFrameLines *lines, GstBuffer *frame, const GstSegment *segment, const char *source)
 {
-  SlPrediction prediction = { .source = source, .width = lines->width, .height = lines->height };
+  SlPredictionView prediction = { .source = source, .width = lines->width, .height = lines->height };
   const guint64 counted = lines->frames++;
   g_string_truncate (lines->line, 0);
   if (!sl_buffer_has_predictions (frame) && !sl_buffer_was_looked_at (frame))

@@ -119,19 +119,19 @@ test_latency (void)
 static void
 test_predictions (void)
 {
-  const SlObject object = { .x = 1,
-                            .y = 2,
-                            .w = 3,
-                            .h = 4,
-                            .x_min = 0.125,
-                            .y_min = 0.25,
-                            .x_max = 0.5,
-                            .y_max = 0.75,
-                            .confidence = 0.875,
-                            .label_id = 17,
-                            .label = "cat" };
+  const SlObjectView object = { .x = 1,
+                                .y = 2,
+                                .w = 3,
+                                .h = 4,
+                                .x_min = 0.125,
+                                .y_min = 0.25,
+                                .x_max = 0.5,
+                                .y_max = 0.75,
+                                .confidence = 0.875,
+                                .label_id = 17,
+                                .label = "cat" };
   const SlLabelled label = { .label_id = 3, .confidence = 0.5, .label = "indoors" };
-  SlPrediction prediction = { .width = 8, .height = 8, .n_objects = 1, .n_labels = 1, .objects = &object, .labels = &label };
+  SlPredictionView prediction = { .width = 8, .height = 8, .n_objects = 1, .n_labels = 1, .objects = &object, .labels = &label };
   GstBuffer *buffer = gst_buffer_new ();
   sl_buffer_add_prediction (buffer, &prediction, NULL);
 
@@ -146,7 +146,7 @@ test_predictions (void)
   g_assert_cmpfloat (x_max, ==, 0.5);
 
   SlPredictionReader reader;
-  SlPrediction read = { .width = 8, .height = 8 };
+  SlPredictionView read = { .width = 8, .height = 8 };
   sl_prediction_reader_init (&reader);
   sl_prediction_reader_read (&reader, buffer, &read);
   gst_buffer_unref (buffer);
@@ -170,7 +170,7 @@ test_foreign_region (void)
   GstBuffer *buffer = gst_buffer_new ();
   gst_buffer_add_video_region_of_interest_meta (buffer, "face", 2, 4, 6, 8);
   SlPredictionReader reader;
-  SlPrediction read = { .width = 16, .height = 16 };
+  SlPredictionView read = { .width = 16, .height = 16 };
   sl_prediction_reader_init (&reader);
   for (guint i = 0; i < 2; i++) {
     sl_prediction_reader_read (&reader, buffer, &read);

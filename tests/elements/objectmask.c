@@ -56,11 +56,11 @@ test_disc (void)
   result->detections[0] = (SlDetection){ 20 / 64.0f, 14 / 64.0f, 52 / 64.0f, 46 / 64.0f, 0.9f, 0, 0, 0 };
   for (guint round = 0; round < 5; round++) {
     const SlFrameGeometry g = geometry_of (round);
-    SlPrediction prediction = { 0 };
+    SlPredictionView prediction = { 0 };
     guint inside = 0, outside = 0;
     sl_prediction_map_fill (map, result, NULL, NULL, &g, 1, &prediction);
     g_assert_cmpuint (prediction.n_objects, ==, 1);
-    const SlObject *object = &prediction.objects[0];
+    const SlObjectView *object = &prediction.objects[0];
     g_assert_cmpuint (object->mask.width, >=, 10);
     g_assert_cmpuint (object->mask.height, >=, 10);
     for (guint y = 0; y < object->mask.height; y++)
@@ -105,7 +105,7 @@ test_room (void)
     result->detections[i] = (SlDetection){ 0, 0, 1, 1, 0.9f, (gint32) i, 0, 0 };
   }
   for (guint frame = 0; frame < 2; frame++) {
-    SlPrediction prediction = { 0 };
+    SlPredictionView prediction = { 0 };
     sl_prediction_map_fill (map, result, NULL, NULL, &g, 1, &prediction);
     for (guint i = 0; i < 10; i++)
       g_assert_cmpuint (prediction.objects[i].mask.width, ==, i < 2 ? 512 : 0);
@@ -124,10 +124,10 @@ static void
 test_meta (void)
 {
   guint8 cells[2][12];
-  SlObject objects[3] = { { 10, 20, 40, 30, 0, 0, 0.5, 0.5, 0.9, 1, "cat", 0, NULL, 7 },
-                          { 0, 0, 9, 9, 0, 0, 1, 1, 0.8, 2, "dog" },
-                          { 5, 5, 3, 4, 0, 0, 1, 1, 0.7, 3, "cow" } };
-  SlPrediction prediction = { .width = 320, .height = 160, .n_objects = 3, .objects = objects }, back = { .width = 320, .height = 160 };
+  SlObjectView objects[3] = { { 10, 20, 40, 30, 0, 0, 0.5, 0.5, 0.9, 1, "cat", 0, NULL, 7 },
+                              { 0, 0, 9, 9, 0, 0, 1, 1, 0.8, 2, "dog" },
+                              { 5, 5, 3, 4, 0, 0, 1, 1, 0.7, 3, "cow" } };
+  SlPredictionView prediction = { .width = 320, .height = 160, .n_objects = 3, .objects = objects }, back = { .width = 320, .height = 160 };
   SlPredictionReader reader = { 0 };
   for (guint i = 0; i < 24; i++)
     cells[i / 12][i % 12] = (guint8) (i * 11);
@@ -169,7 +169,7 @@ test_strangers (void)
   };
   static const gfloat shares[4] = { NAN, 2, -INFINITY, 0.5f };
   GstBuffer *frame = new_frame ();
-  SlPrediction prediction = { .width = 320, .height = 160 };
+  SlPredictionView prediction = { .width = 320, .height = 160 };
   SlPredictionReader reader = { 0 };
   for (guint i = 0; i < G_N_ELEMENTS (structures) + G_N_ELEMENTS (sizes); i++) {
     GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta (frame, "thing", 10, 20, 100, 50);
@@ -269,13 +269,13 @@ test_parts (void)
     g_assert_cmpint (gst_harness_push (harness, tensors), ==, GST_FLOW_OK);
   }
   g_autoptr (GstBuffer) out = gst_harness_pull (harness);
-  SlPrediction prediction = { .width = 320, .height = 160 };
+  SlPredictionView prediction = { .width = 320, .height = 160 };
   SlPredictionReader reader;
   sl_prediction_reader_init (&reader);
   sl_prediction_reader_read (&reader, out, &prediction);
   g_assert_cmpuint (prediction.n_objects, ==, 4);
   for (guint part = 0; part < 2; part++) {
-    const SlObject *object = &prediction.objects[2 + part];
+    const SlObjectView *object = &prediction.objects[2 + part];
     g_assert_cmpuint (object->parent, ==, part + 1);
     g_assert_cmpuint (object->mask.width, ==, 16);
     g_assert_cmpuint (object->mask.height, ==, 16);
@@ -357,7 +357,7 @@ static void
 test_semantic (void)
 {
   static const guint8 cells[6] = { 0, 1, 2, 255, 254, 7 };
-  const SlPrediction prediction = { .width = 320, .height = 160, .mask = { 3, 2, cells } };
+  const SlPredictionView prediction = { .width = 320, .height = 160, .mask = { 3, 2, cells } };
   GstBuffer *frame = new_frame ();
   sl_buffer_add_prediction (frame, &prediction, NULL);
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (frame);

@@ -65,7 +65,7 @@ test_property (void)
   SlPredictionMap *map = sl_prediction_map_new ();
   for (guint round = 0; round < 2000; round++) {
     const SlFrameGeometry g = random_geometry (round);
-    SlPrediction prediction = { 0 };
+    SlPredictionView prediction = { 0 };
     const double w = g_test_rand_double_range (2, g.frame_width / 2.0), h = g_test_rand_double_range (2, g.frame_height / 2.0);
     const double x = g_test_rand_double_range (0, g.frame_width - w), y = g_test_rand_double_range (0, g.frame_height - h);
     double a[2], b[2], c[2];
@@ -79,10 +79,10 @@ test_property (void)
     result->detections[0] = (SlDetection){
       (gfloat) MIN (a[0], b[0]), (gfloat) MIN (a[1], b[1]), (gfloat) MAX (a[0], b[0]), (gfloat) MAX (a[1], b[1]), 0.5f, 0, 0, 1
     };
-    result->keypoints[0] = (SlKeypoint){ (gfloat) c[0], (gfloat) c[1], 1 };
+    result->keypoints[0] = (SlDetectedPoint){ (gfloat) c[0], (gfloat) c[1], 1 };
     sl_prediction_map_fill (map, result, NULL, NULL, &g, 1, &prediction);
     g_assert_cmpuint (prediction.n_objects, ==, 1);
-    const SlObject *object = &prediction.objects[0];
+    const SlObjectView *object = &prediction.objects[0];
     g_assert_cmpfloat_with_epsilon (object->x_min * g.frame_width, x, slack);
     g_assert_cmpfloat_with_epsilon (object->y_min * g.frame_height, y, slack);
     g_assert_cmpfloat_with_epsilon (object->x_max * g.frame_width, x + w, slack);
@@ -104,11 +104,11 @@ test_mask_property (void)
     cells[i] = (guint8) g_test_rand_int_range (0, 5);
   for (guint round = 0; round < 200; round++) {
     const SlFrameGeometry g = round % 8 == 7 ? turned (37, 2, 100, 150) : random_geometry (round);
-    SlPrediction prediction = { 0 };
+    SlPredictionView prediction = { 0 };
     guint unknown = 0;
-    result->mask = (SlMask){ (guint) g_test_rand_int_range (1, 65), (guint) g_test_rand_int_range (1, 65), cells };
+    result->mask = (SlClassMask){ (guint) g_test_rand_int_range (1, 65), (guint) g_test_rand_int_range (1, 65), cells };
     sl_prediction_map_fill (map, result, NULL, NULL, &g, 1, &prediction);
-    const SlMask *mask = &prediction.mask;
+    const SlClassMask *mask = &prediction.mask;
     g_assert_cmpuint (mask->width, >=, 1);
     g_assert_cmpuint (mask->width, <=, (guint) g.frame_width);
     for (guint y = 0; y < mask->height; y++)
@@ -175,7 +175,7 @@ test_points (void)
   const GstStructure *keypoints = gst_video_region_of_interest_meta_get_param (region, "keypoints");
   g_assert_nonnull (keypoints);
   g_assert_cmpstr (gst_structure_get_string (keypoints, "format"), ==, "keypoints");
-  SlPrediction prediction = { .width = 400, .height = 200 };
+  SlPredictionView prediction = { .width = 400, .height = 200 };
   SlPredictionReader reader;
   sl_prediction_reader_init (&reader);
   sl_prediction_reader_read (&reader, out, &prediction);
@@ -207,7 +207,7 @@ test_foreign_points (void)
   static const gfloat pairs[4] = { 0.5f, NAN, 0.5f, 0.25f };
   static const guint8 values[3] = { 0, 0, 0 };
   GstBuffer *frame = test_frame (FRAME_CAPS, values, 0);
-  SlPrediction prediction = { .width = 400, .height = 200 };
+  SlPredictionView prediction = { .width = 400, .height = 200 };
   SlPredictionReader reader;
   for (guint i = 0; i < G_N_ELEMENTS (structures); i++) {
     GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta (frame, "thing", 10, 20, 100, 50);
@@ -225,7 +225,7 @@ test_foreign_points (void)
   g_assert_cmpuint (prediction.n_objects, ==, 5);
   for (guint i = 0; i < 4; i++)
     g_assert_cmpuint (prediction.objects[i].n_points, ==, 0);
-  const SlObject *object = &prediction.objects[4];
+  const SlObjectView *object = &prediction.objects[4];
   g_assert_cmpuint (object->n_points, ==, 2);
   g_assert_cmpfloat (object->points[0].confidence, ==, 0);
   g_assert_cmpfloat_with_epsilon (object->points[1].x, 90 / 400.0, 1e-6);
@@ -253,7 +253,7 @@ test_mask (void)
   for (guint i = 0; i < 64; i++)
     g_assert_cmpuint (meta->cells[i], ==, (guint) classes[i]);
   g_assert_cmpstr (meta->names[2], ==, "road");
-  SlPrediction prediction = { .width = 400, .height = 200 };
+  SlPredictionView prediction = { .width = 400, .height = 200 };
   SlPredictionReader reader;
   sl_prediction_reader_init (&reader);
   sl_prediction_reader_read (&reader, copy, &prediction);
@@ -280,7 +280,7 @@ test_mask_without_background (void)
   GstBuffer *out = test_line_run (launch, "video/x-raw", MAP_CAPS, with_frame (test_tensor_buffer (classes, sizeof classes)));
   g_autoptr (GstBuffer) copy = gst_buffer_copy (out);
   gst_buffer_unref (out);
-  SlPrediction prediction = { .width = 400, .height = 200 };
+  SlPredictionView prediction = { .width = 400, .height = 200 };
   SlPredictionReader reader;
   sl_prediction_reader_init (&reader);
   sl_prediction_reader_read (&reader, copy, &prediction);

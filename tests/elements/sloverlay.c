@@ -231,8 +231,8 @@ test_skeleton (void)
   static const char *const names[] = { "a", "b", "c" };
   static const guint8 bones[][2] = { { 0, 1 }, { 0, 2 } };
   static const SlSkeleton skeleton = { 3, 2, names, bones };
-  const SlObject object = { 0, 0, WIDTH, HEIGHT, 0, 0, 1, 1, 0.9, 4, "person", 3, points };
-  const SlPrediction prediction = { .width = WIDTH, .height = HEIGHT, .n_objects = 1, .objects = &object, .skeleton = &skeleton };
+  const SlObjectView object = { 0, 0, WIDTH, HEIGHT, 0, 0, 1, 1, 0.9, 4, "person", 3, points };
+  const SlPredictionView prediction = { .width = WIDTH, .height = HEIGHT, .n_objects = 1, .objects = &object, .skeleton = &skeleton };
   g_autofree char *caps = NULL;
   GstBuffer *frame = gray_frame ("RGB", WIDTH, HEIGHT, &caps);
   sl_buffer_add_prediction (frame, &prediction, NULL);
@@ -255,8 +255,8 @@ test_strangers (void)
     for (guint s = 0; s < G_N_ELEMENTS (sizes); s++) {
       const SlPoint points[2] = { { -1e300, 1e300, 1 }, { 1e6, -3, 1 } };
       const SlSkeleton skeleton = { 2, 1, (const char *const[]){ "a", "b" }, (const guint8[][2]){ { 0, 1 } } };
-      const SlObject object = { 0, 0, 1, 1, -1e9, -1e9, 1e9, 1e9, NAN, -5, "\xc3\xa9\t\"", 2, points };
-      const SlPrediction prediction = {
+      const SlObjectView object = { 0, 0, 1, 1, -1e9, -1e9, 1e9, 1e9, NAN, -5, "\xc3\xa9\t\"", 2, points };
+      const SlPredictionView prediction = {
         .width = sizes[s][0], .height = sizes[s][1], .n_objects = 1, .objects = &object, .skeleton = &skeleton
       };
       g_autofree char *caps = NULL;

@@ -278,7 +278,7 @@ test_metas (void)
     GstVideoRegionOfInterestMeta *region =
       (GstVideoRegionOfInterestMeta *) gst_buffer_get_meta (out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
     SlPredictionReader reader = { 0 };
-    SlPrediction prediction = { .width = 640, .height = 480 };
+    SlPredictionView prediction = { .width = 640, .height = 480 };
     g_assert_cmpuint (count_regions (out), ==, 1);
     g_assert_cmpint (id_at (out, region->x), ==, 1);
     sl_prediction_reader_init (&reader);

@@ -32,7 +32,7 @@ read_tensor (const char *text, SlDecoderTensor *tensor, void **data)
 }
 
 static void
-print_mask (const SlMask *mask)
+print_mask (const SlClassMask *mask)
 {
   g_autofree char *sum = g_compute_checksum_for_data (G_CHECKSUM_SHA256, mask->classes, (gsize) mask->width * mask->height);
   printf ("mask %u %u %s\n", mask->width, mask->height, sum);
@@ -55,7 +55,7 @@ print_result (const SlResult *result)
     const SlDetection *d = &result->detections[i];
     printf ("box %.9g %.9g %.9g %.9g %.9g %d", d->x_min, d->y_min, d->x_max, d->y_max, d->confidence, d->label_id);
     for (guint k = 0; k < d->n_keypoints; k++) {
-      const SlKeypoint *point = &result->keypoints[d->first_keypoint + k];
+      const SlDetectedPoint *point = &result->keypoints[d->first_keypoint + k];
       printf (" %.9g %.9g %.9g", point->x, point->y, point->confidence);
     }
     printf ("\n");

@@ -257,7 +257,7 @@ test_keypoints (void)
   const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ data });
   g_assert_cmpuint (result->n_detections, ==, 1);
   g_assert_cmpuint (result->detections[0].n_keypoints, ==, 2);
-  const SlKeypoint *points = &result->keypoints[result->detections[0].first_keypoint];
+  const SlDetectedPoint *points = &result->keypoints[result->detections[0].first_keypoint];
   g_assert_cmpfloat_with_epsilon (points[0].x, 10.0 / SIDE, 1e-6);
   g_assert_cmpfloat_with_epsilon (points[0].y, 20.0 / SIDE, 1e-6);
   g_assert_cmpfloat_with_epsilon (points[0].confidence, 0.8, 1e-6);

@@ -18,7 +18,7 @@ everything (void)
   char breed[] = "tabby", model[] = "breeds.tflite";
   guint8 outline[] = { 0, 255, 130, 7 };
   SlLabelled details[] = { { 5, 0.625, breed, model } };
-  SlObject objects[] = {
+  SlObjectView objects[] = {
     { 10, 20, 30, 40, 0.1, 0.2, 0.4, 0.6, 0.75, 17, label, 2, points, .object_id = 12, .tracked_since = 99, .mask = { 2, 2, outline },
       .n_labels = 1, .labels = details },
     { 0, 0, 100, 100, 0, 0, 1, 1, 0.5, -1, "unknown", 0, NULL, .parent = 1 },
@@ -28,20 +28,20 @@ everything (void)
   SlMaskClass classes[] = { { 1, sky, 0.5 }, { 0, "background", 1.0 / 3 } };
   SlLatency latency = { 100, 20, 60, 5 };
   SlSkeleton skeleton = { 2, 1, names, bones };
-  SlPrediction prediction = { .source = source,
-                              .frame = 7,
-                              .timestamp = 40000000,
-                              .width = 100,
-                              .height = 100,
-                              .n_objects = 2,
-                              .objects = objects,
-                              .n_labels = 1,
-                              .labels = labels,
-                              .skeleton = &skeleton,
-                              .mask = { 3, 2, cells },
-                              .n_mask_classes = 2,
-                              .mask_classes = classes,
-                              .latency = &latency };
+  SlPredictionView prediction = { .source = source,
+                                  .frame = 7,
+                                  .timestamp = 40000000,
+                                  .width = 100,
+                                  .height = 100,
+                                  .n_objects = 2,
+                                  .objects = objects,
+                                  .n_labels = 1,
+                                  .labels = labels,
+                                  .skeleton = &skeleton,
+                                  .mask = { 3, 2, cells },
+                                  .n_mask_classes = 2,
+                                  .mask_classes = classes,
+                                  .latency = &latency };
   SlPredictions *predictions = sl_predictions_new (&prediction);
   memset (label, 'x', sizeof label - 1);
   memset (whole, 'x', sizeof whole - 1);
@@ -194,7 +194,7 @@ test_written (void)
 static void
 test_nothing (void)
 {
-  const SlPrediction none = { .timestamp = G_MAXUINT64, .width = 4, .height = 4 };
+  const SlPredictionView none = { .timestamp = G_MAXUINT64, .width = 4, .height = 4 };
   g_autoptr (SlPredictions) p = sl_predictions_new (&none);
   gint64 age;
   guint width, height;

@@ -10,13 +10,13 @@
 
 #include "predictions/prediction.h"
 
-static const SlObject objects[] = {
+static const SlObjectView objects[] = {
   { 10, 20, 30, 40, 0.0123457, 0.1, 0.5, 1, 0.83, 0, "person" },
   { 0, 0, 1, 1, 0, 0, 1e-7, 0.333333333, 1, 7, "traffic \"light\"\\" },
 };
 static const SlLabelled labels[] = { { 653, 220 / 256.0, "military uniform" }, { -1, 0.25, "7" } };
 
-static const SlPrediction full = {
+static const SlPredictionView full = {
   .source = "a/b \xC3\xA9.bmp",
   .frame = 12,
   .timestamp = G_GUINT64_CONSTANT (400000000),
@@ -29,7 +29,7 @@ static const SlPrediction full = {
 };
 
 static char *
-json_of (const SlPrediction *prediction)
+json_of (const SlPredictionView *prediction)
 {
   GString *text = g_string_new (NULL);
   sl_prediction_append_json (text, prediction);
@@ -37,7 +37,7 @@ json_of (const SlPrediction *prediction)
 }
 
 static char *
-text_of (const SlPrediction *prediction)
+text_of (const SlPredictionView *prediction)
 {
   GString *text = g_string_new (NULL);
   sl_prediction_append_text (text, prediction);
@@ -62,7 +62,7 @@ test_json (void)
 static void
 test_json_unknown (void)
 {
-  const SlPrediction empty = { .timestamp = G_MAXUINT64, .width = 1, .height = 1 };
+  const SlPredictionView empty = { .timestamp = G_MAXUINT64, .width = 1, .height = 1 };
   g_autofree char *json = json_of (&empty);
   g_assert_cmpstr (json, ==,
                    "{\"source\":null,\"frame\":0,\"timestamp\":null,\"resolution\":{\"width\":1,\"height\":1},\"objects\":[],"
@@ -74,22 +74,22 @@ static void
 test_json_more (void)
 {
   static const SlPoint points[] = { { 0.25, 0.5, 0.75 }, { 2, -1, 0 } };
-  static const SlObject object = { 1, 2, 3, 4, 0, 0, 1, 1, 0.5, 0, "face", 2, points };
+  static const SlObjectView object = { 1, 2, 3, 4, 0, 0, 1, 1, 0.5, 0, "face", 2, points };
   static const char *const names[] = { "left", "right" };
   static const SlSkeleton skeleton = { 2, 0, names, NULL };
   static const guint8 cells[] = { 0, 7, 7, 7, 255, 0 };
   static const SlMaskClass classes[] = { { 7, "cat", 0.5 }, { 0, "background", 1 / 3.0 } };
   static const SlLatency latency = { 5000, 1000, -1, 30 };
-  SlPrediction prediction = { .timestamp = 0,
-                              .width = 9,
-                              .height = 9,
-                              .n_objects = 1,
-                              .objects = &object,
-                              .skeleton = &skeleton,
-                              .mask = { 3, 2, cells },
-                              .n_mask_classes = 2,
-                              .mask_classes = classes,
-                              .latency = &latency };
+  SlPredictionView prediction = { .timestamp = 0,
+                                  .width = 9,
+                                  .height = 9,
+                                  .n_objects = 1,
+                                  .objects = &object,
+                                  .skeleton = &skeleton,
+                                  .mask = { 3, 2, cells },
+                                  .n_mask_classes = 2,
+                                  .mask_classes = classes,
+                                  .latency = &latency };
   g_autofree char *json = json_of (&prediction);
   g_assert_cmpstr (
     json, ==,
@@ -112,11 +112,11 @@ static void
 test_tracked (void)
 {
   static const guint8 shares[2][6] = { { 0, 127, 128, 255, 200, 0 }, { 255, 128, 0, 0, 0, 0 } };
-  const SlObject objects_with[] = {
+  const SlObjectView objects_with[] = {
     { 1, 2, 3, 4, 0, 0, 1, 1, 0.5, 0, "cat", 0, NULL, 12, 5, { 3, 2, shares[0] } },
     { 1, 2, 3, 4, 0, 0, 1, 1, 0.5, 0, "cat", 0, NULL, 0, 0, { 2, 3, shares[1] } },
   };
-  const SlPrediction prediction = { .timestamp = 0, .width = 9, .height = 9, .n_objects = 2, .objects = objects_with };
+  const SlPredictionView prediction = { .timestamp = 0, .width = 9, .height = 9, .n_objects = 2, .objects = objects_with };
   g_autofree char *json = json_of (&prediction), *text = text_of (&prediction);
   static const char detection[] = "\"detection\":{\"bounding_box\":{\"x_min\":0,\"x_max\":1,\"y_min\":0,\"y_max\":1},\"confidence\":0.5,"
                                   "\"label\":\"cat\",\"label_id\":0}";
@@ -134,13 +134,13 @@ static void
 test_nested (void)
 {
   static const SlLabelled said[] = { { 1, 0.5, "smiles", "mood.tflite" }, { 30, 0.25, "30", "age.tflite" } };
-  const SlObject found[] = {
+  const SlObjectView found[] = {
     { 0, 0, 9, 9, 0, 0, 1, 1, 0.5, 0, "person" },
     { 1, 1, 2, 2, 0, 0, 1, 1, 0.5, 3, "dog" },
     { 1, 2, 3, 4, 0, 0, 1, 1, 0.75, 1, "face", .n_labels = 2, .labels = said, .parent = 1 },
     { 2, 2, 1, 1, 0, 0, 1, 1, 1, 2, "eye", .parent = 3 },
   };
-  const SlPrediction prediction = { .width = 9, .height = 9, .n_objects = 4, .objects = found };
+  const SlPredictionView prediction = { .width = 9, .height = 9, .n_objects = 4, .objects = found };
   g_autofree char *json = json_of (&prediction);
 #define BOX "\"detection\":{\"bounding_box\":{\"x_min\":0,\"x_max\":1,\"y_min\":0,\"y_max\":1},\"confidence\":"
   g_assert_cmpstr (json, ==,
@@ -178,7 +178,7 @@ test_json_escapes (void)
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     const SlLabelled label = { 1, 0.5, cases[i].label };
-    const SlPrediction prediction = { .timestamp = 0, .width = 2, .height = 3, .n_labels = 1, .labels = &label };
+    const SlPredictionView prediction = { .timestamp = 0, .width = 2, .height = 3, .n_labels = 1, .labels = &label };
     g_autofree char *json = json_of (&prediction);
     g_autofree char *expected = g_strdup_printf ("{\"source\":null,\"frame\":0,\"timestamp\":0,\"resolution\":{\"width\":2,\"height\":3},"
                                                  "\"objects\":[],\"labels\":[{\"label\":%s,\"label_id\":1,\"confidence\":0.5}]}",
@@ -192,7 +192,7 @@ static void
 test_json_not_finite (void)
 {
   const SlLabelled label = { 1, NAN, "x" };
-  const SlPrediction prediction = { .timestamp = 0, .width = 2, .height = 3, .n_labels = 1, .labels = &label };
+  const SlPredictionView prediction = { .timestamp = 0, .width = 2, .height = 3, .n_labels = 1, .labels = &label };
   g_autofree char *json = json_of (&prediction);
   g_assert_true (g_str_has_suffix (json, "\"label_id\":1,\"confidence\":null}]}"));
 }
@@ -217,9 +217,9 @@ test_locale (void)
 static void
 test_text (void)
 {
-  const SlObject odd = { 0, 0, 5, 6, 0, 0, 1, 1, 0.5, 3, "two\nlines\xff" };
-  const SlPrediction empty = { .timestamp = 0 };
-  SlPrediction prediction = full;
+  const SlObjectView odd = { 0, 0, 5, 6, 0, 0, 1, 1, 0.5, 3, "two\nlines\xff" };
+  const SlPredictionView empty = { .timestamp = 0 };
+  SlPredictionView prediction = full;
   g_autofree char *both = text_of (&full);
   g_assert_cmpstr (both, ==, "person 0.83 10 20 30 40\ntraffic \"light\"\\ 1 0 0 1 1\n");
   prediction.n_objects = 0;
@@ -227,7 +227,7 @@ test_text (void)
   g_assert_cmpstr (label, ==, "military uniform\n");
   g_autofree char *nothing = text_of (&empty);
   g_assert_cmpstr (nothing, ==, "");
-  prediction = (SlPrediction){ .n_objects = 1, .objects = &odd };
+  prediction = (SlPredictionView){ .n_objects = 1, .objects = &odd };
   g_autofree char *replaced = text_of (&prediction);
   g_assert_cmpstr (replaced, ==, "two lines\xEF\xBF\xBD 0.5 0 0 5 6\n");
 }

@@ -7,12 +7,12 @@
 
 static const SlPoint points[] = { { 0.25, 0.5, 0.9 }, { -0.125, 1.5, 0 } };
 static const guint8 shares[] = { 200, 0, 127, 128, 255, 0 };
-static const SlObject objects[] = {
+static const SlObjectView objects[] = {
   { 10, 20, 30, 40, 0.0123457, 0.1, 0.5, 1, 0.83, 0, "person", 2, points, 7, 0, { 3, 2, shares } },
   { 0, 0, 1, 1, 0, 0, 1e-7, 0.333333333, NAN, -1, "traffic \"light\"\\ \xff", 0, NULL },
 };
 static const SlLabelled said[] = { { 1, 0.5, "smiles", "mood.tflite" }, { -1, NAN, "?", NULL } };
-static const SlObject nested[] = {
+static const SlObjectView nested[] = {
   { 10, 20, 30, 40, 0.25, 0.1, 0.5, 1, 0.83, 0, "person" },
   { 11, 21, 3, 4, 0.3, 0.1, 0.4, 1, 0.5, 1, "face", 2, points, .n_labels = 2, .labels = said, .parent = 1 },
   { 11, 21, 1, 1, 0.3, 0.1, 0.4, 1, 0.5, 2, "eye", .parent = 2 },
@@ -24,7 +24,7 @@ static const char *const names[] = { "left_eye", "right_eye" };
 static const SlSkeleton skeleton = { 2, 0, names, NULL };
 static const SlLatency latency = { 21000, 900, -1, 0 };
 
-static const SlPrediction predictions[] = {
+static const SlPredictionView predictions[] = {
   { .timestamp = G_MAXUINT64, .width = 1, .height = 1 },
   { .source = "a/b \xC3\xA9.bmp",
     .frame = 12,

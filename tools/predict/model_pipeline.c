@@ -171,7 +171,7 @@ stream_time (GstSample *frame)
 }
 
 static gboolean
-read_result (SlFramePredictor *predictor, SlPrediction *prediction, GError **error)
+read_result (SlFramePredictor *predictor, SlPredictionView *prediction, GError **error)
 {
   GstVideoInfo info;
   if (!gst_video_info_from_caps (&info, gst_sample_get_caps (predictor->result))) {
@@ -192,7 +192,7 @@ sl_frame_predictor_result (SlFramePredictor *predictor)
 }
 
 gboolean
-sl_frame_predictor_run (SlFramePredictor *predictor, GstSample *frame, SlPrediction *prediction, GError **error)
+sl_frame_predictor_run (SlFramePredictor *predictor, GstSample *frame, SlPredictionView *prediction, GError **error)
 {
   if (predictor->broken && !start (predictor, error))
     return FALSE;

@@ -28,7 +28,7 @@ SlFramePredictor *sl_frame_predictor_new (const SlFramePredictorOptions *options
 void sl_frame_predictor_free (SlFramePredictor *predictor);
 /** sl_frame_predictor_run: @frame: in a format that slnormalize takes. Fills width, height, timestamp, objects, labels and mask of @prediction, valid until the next run. FALSE with
  *  @error set, after which the next run starts afresh; FALSE without when the program was interrupted. */
-gboolean sl_frame_predictor_run (SlFramePredictor *predictor, GstSample *frame, SlPrediction *prediction, GError **error);
+gboolean sl_frame_predictor_run (SlFramePredictor *predictor, GstSample *frame, SlPredictionView *prediction, GError **error);
 
 /** sl_frame_predictor_result: (transfer none): the last frame, with its predictions attached; valid until the next run. */
 GstSample *sl_frame_predictor_result (SlFramePredictor *predictor);

@@ -74,7 +74,7 @@ check_place (Run *run, GError **error)
 }
 
 static gboolean
-predict_frame (Run *run, GstSample *frame, const SlInput *input, SlPrediction *prediction, SlProgress *progress, GError **error)
+predict_frame (Run *run, GstSample *frame, const SlInput *input, SlPredictionView *prediction, SlProgress *progress, GError **error)
 {
   const gboolean moving = input->kind == SL_INPUT_CAMERA || is_moving (frame);
   if (!sl_frame_predictor_run (run->predictor, frame, prediction, error))
@@ -95,7 +95,7 @@ predict_frames (Run *run, const SlInput *input, GError **error)
   GError *problem = NULL;
   SlProgress progress;
   GstSample *frame;
-  SlPrediction prediction = { .source = input->name };
+  SlPredictionView prediction = { .source = input->name };
   sl_progress_start (&progress);
   while (problem == NULL && !run->done && (frame = sl_remote_frames_next (run->frames, &problem)) != NULL) {
     if (predict_frame (run, frame, input, &prediction, &progress, &problem) && sl_progress_due (&progress))

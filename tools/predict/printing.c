@@ -21,7 +21,7 @@ write_line (SlReport *report)
 }
 
 static void
-write_heading (SlReport *report, const SlPrediction *prediction, gboolean moving)
+write_heading (SlReport *report, const SlPredictionView *prediction, gboolean moving)
 {
   report->headed = TRUE;
   report->moving = moving;
@@ -42,7 +42,7 @@ write_columns (SlReport *report)
 }
 
 static void
-append_time (GString *line, const SlPrediction *prediction)
+append_time (GString *line, const SlPredictionView *prediction)
 {
   guint64 ms = prediction->timestamp / NS_PER_MS;
   g_string_append_printf (line, "%9" G_GUINT64_FORMAT, prediction->frame);
@@ -54,7 +54,7 @@ append_time (GString *line, const SlPrediction *prediction)
 }
 
 static void
-begin_row (SlReport *report, const SlPrediction *prediction, gboolean box, double confidence)
+begin_row (SlReport *report, const SlPredictionView *prediction, gboolean box, double confidence)
 {
   if (report->rows == 0 || (box && !report->boxes)) {
     report->boxes = box;
@@ -77,7 +77,7 @@ end_row (SlReport *report, const char *label)
 
 /* The model's result is the picture itself, which --draw writes. */
 static void
-print_picture (SlReport *report, const SlPrediction *prediction)
+print_picture (SlReport *report, const SlPredictionView *prediction)
 {
   report->rows++;
   if (report->moving)
@@ -87,13 +87,13 @@ print_picture (SlReport *report, const SlPrediction *prediction)
 }
 
 static void
-print_table (SlReport *report, const SlPrediction *prediction, gboolean moving)
+print_table (SlReport *report, const SlPredictionView *prediction, gboolean moving)
 {
   report->shares = prediction->mask.width > 0;
   if (!report->headed)
     write_heading (report, prediction, moving);
   for (guint i = 0; i < prediction->n_objects; i++) {
-    const SlObject *object = &prediction->objects[i];
+    const SlObjectView *object = &prediction->objects[i];
     begin_row (report, prediction, TRUE, object->confidence);
     g_string_append_printf (report->line, " %6d %6d %6d %6d", object->x, object->y, object->w, object->h);
     end_row (report, object->label);
@@ -116,7 +116,7 @@ print_table (SlReport *report, const SlPrediction *prediction, gboolean moving)
 }
 
 void
-sl_report_frame (SlReport *report, const SlPrediction *prediction, gboolean moving)
+sl_report_frame (SlReport *report, const SlPredictionView *prediction, gboolean moving)
 {
   if (report->line == NULL)
     report->line = g_string_new (NULL);

@@ -25,7 +25,7 @@ typedef struct
 } SlReport;
 
 /** sl_report_frame: prints one frame; @moving: it belongs to a video, so its number and time are shown. */
-void sl_report_frame (SlReport *report, const SlPrediction *prediction, gboolean moving);
+void sl_report_frame (SlReport *report, const SlPredictionView *prediction, gboolean moving);
 /** sl_report_end: the source ended; @frames of it were printed. */
 void sl_report_end (SlReport *report, guint64 frames);
 void sl_report_clear (SlReport *report);
