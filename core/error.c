@@ -2,6 +2,13 @@
 /* The library's GError domain. */
 #include "sightline/error.h"
 
+/**
+ * sl_error_quark:
+ *
+ * Returns: the domain of the library's errors, whose codes are #SlError
+ *
+ * Since: 0.1
+ */
 GQuark
 sl_error_quark (void)
 {

@@ -51,20 +51,40 @@ find_format (const char *name, SlPixelFormat *format)
 }
 
 /**
+ * sl_frame_dup_formats:
+ *
+ * Memory layouts are those of GStreamer's formats of the same names.
+ *
+ * Returns: (array zero-terminated=1) (transfer full): the names of all pixel formats, then %NULL; free with g_strfreev()
+ *
+ * Since: 0.1
+ */
+char **
+sl_frame_dup_formats (void)
+{
+  char **names = g_new0 (char *, SL_PIXEL_COUNT + G_N_ELEMENTS (aliases) + 1);
+  guint n = 0;
+  for (guint i = 0; i < SL_PIXEL_COUNT; i++)
+    names[n++] = g_strdup (sl_pixel_format_name ((SlPixelFormat) i));
+  for (guint i = 0; i < G_N_ELEMENTS (aliases); i++)
+    names[n++] = g_strdup (aliases[i].name);
+  return names;
+}
+
+/**
  * sl_frame_list_formats:
  *
- * Returns: (transfer full): the names of all pixel formats, ", " between; memory layouts are those of GStreamer's formats of
- *   the same names
+ * The names of sl_frame_dup_formats() as one text, for messages. Still supported.
+ *
+ * Returns: (transfer full): the names of all pixel formats, ", " between
+ *
+ * Since: 0.1
  */
 char *
 sl_frame_list_formats (void)
 {
-  GString *names = g_string_new (NULL);
-  for (guint i = 0; i < SL_PIXEL_COUNT; i++)
-    g_string_append_printf (names, "%s%s", i > 0 ? ", " : "", sl_pixel_format_name ((SlPixelFormat) i));
-  for (guint i = 0; i < G_N_ELEMENTS (aliases); i++)
-    g_string_append_printf (names, ", %s", aliases[i].name);
-  return g_string_free (names, FALSE);
+  g_auto (GStrv) names = sl_frame_dup_formats ();
+  return g_strjoinv (", ", names);
 }
 
 static const char *
@@ -101,6 +121,8 @@ plane_bytes (const SlImageInfo *info, guint plane)
  * @height: pixels, 1..32768
  *
  * Returns: bytes of a frame whose rows and planes follow each other without padding; 0 when format or size are not possible
+ *
+ * Since: 0.1
  */
 gsize
 sl_frame_packed_size (const char *format, guint width, guint height)
@@ -154,6 +176,8 @@ new_frame (const char *name, const SlImageInfo *info, const SlImage *image, GByt
  * Rows with padding at their ends are for sl_frame_new_with_layout(). The bytes are not copied.
  *
  * Returns: (transfer full): %NULL with @error set when the format is unknown, a size is out of range, or the data has another size
+ *
+ * Since: 0.1
  */
 SlFrame *
 sl_frame_new (const char *format, guint width, guint height, GBytes *data, GError **error)
@@ -229,6 +253,8 @@ check_extent (const char *name, const SlImageInfo *info, const SlImage *image, c
  * A frame with padding between rows or planes. The bytes are not copied.
  *
  * Returns: (transfer full): %NULL with @error set as for sl_frame_new(), or when a row is not inside @data
+ *
+ * Since: 0.1
  */
 SlFrame *
 sl_frame_new_with_layout (const char *format, guint width, guint height, GBytes *data, const gsize *offsets, const gssize *strides,
@@ -272,6 +298,8 @@ sl_frame_new_with_layout (const char *format, guint width, guint height, GBytes 
  * sl_predictor_predict() returns, or sl_pipeline_push_frame(), which copies it.
  *
  * Returns: (transfer full): %NULL with @error set as for sl_frame_new_with_layout()
+ *
+ * Since: 0.1
  */
 SlFrame *
 sl_frame_new_for_planes (const char *format, guint width, guint height, const guint8 *const *planes, const gssize *strides,
@@ -298,6 +326,8 @@ sl_frame_new_for_planes (const char *format, guint width, guint height, const gu
  * @frame: a frame
  *
  * Returns: (transfer full): @frame
+ *
+ * Since: 0.1
  */
 SlFrame *
 sl_frame_ref (SlFrame *frame)
@@ -310,6 +340,8 @@ sl_frame_ref (SlFrame *frame)
 /**
  * sl_frame_unref:
  * @frame: (transfer full): a frame
+ *
+ * Since: 0.1
  */
 void
 sl_frame_unref (SlFrame *frame)
@@ -328,6 +360,8 @@ sl_frame_unref (SlFrame *frame)
  * @full_range: whether samples range over 0..255, as in JPEG pictures, and not over 16..235, as in video
  *
  * For YUV formats; RGB and gray need none. Default: %SL_FRAME_MATRIX_AUTO, limited range.
+ *
+ * Since: 0.1
  */
 void
 sl_frame_set_colorimetry (SlFrame *frame, SlFrameMatrix matrix, gboolean full_range)
@@ -344,6 +378,8 @@ sl_frame_set_colorimetry (SlFrame *frame, SlFrameMatrix matrix, gboolean full_ra
  * @timestamp: nanoseconds since the start of the stream; %G_MAXUINT64 = unknown, the default
  *
  * The predictions of the frame get the same timestamp.
+ *
+ * Since: 0.1
  */
 void
 sl_frame_set_timestamp (SlFrame *frame, guint64 timestamp)
@@ -357,6 +393,8 @@ sl_frame_set_timestamp (SlFrame *frame, guint64 timestamp)
  * @frame: a frame
  *
  * Returns: (transfer none): name of its pixel format
+ *
+ * Since: 0.1
  */
 const char *
 sl_frame_get_format (const SlFrame *frame)
@@ -370,6 +408,8 @@ sl_frame_get_format (const SlFrame *frame)
  * @frame: a frame
  *
  * Returns: pixels
+ *
+ * Since: 0.1
  */
 guint
 sl_frame_get_width (const SlFrame *frame)
@@ -383,6 +423,8 @@ sl_frame_get_width (const SlFrame *frame)
  * @frame: a frame
  *
  * Returns: pixels
+ *
+ * Since: 0.1
  */
 guint
 sl_frame_get_height (const SlFrame *frame)
@@ -396,6 +438,8 @@ sl_frame_get_height (const SlFrame *frame)
  * @frame: a frame
  *
  * Returns: nanoseconds, %G_MAXUINT64 = unknown
+ *
+ * Since: 0.1
  */
 guint64
 sl_frame_get_timestamp (const SlFrame *frame)
@@ -409,6 +453,8 @@ sl_frame_get_timestamp (const SlFrame *frame)
  * @frame: a frame
  *
  * Returns: the colour matrix set
+ *
+ * Since: 0.1
  */
 SlFrameMatrix
 sl_frame_get_matrix (const SlFrame *frame)
@@ -422,6 +468,8 @@ sl_frame_get_matrix (const SlFrame *frame)
  * @frame: a frame
  *
  * Returns: whether samples range over 0..255
+ *
+ * Since: 0.1
  */
 gboolean
 sl_frame_get_full_range (const SlFrame *frame)
@@ -435,6 +483,8 @@ sl_frame_get_full_range (const SlFrame *frame)
  * @frame: a frame
  *
  * Returns: number of planes, 1..3
+ *
+ * Since: 0.1
  */
 guint
 sl_frame_get_n_planes (const SlFrame *frame)
@@ -452,6 +502,8 @@ sl_frame_get_n_planes (const SlFrame *frame)
  * @rows: (out) (optional): number of rows
  *
  * Returns: (transfer none): the first row
+ *
+ * Since: 0.1
  */
 const guint8 *
 sl_frame_get_plane (const SlFrame *frame, guint plane, gssize *stride, gsize *row_bytes, guint *rows)
@@ -471,6 +523,8 @@ sl_frame_get_plane (const SlFrame *frame, guint plane, gssize *stride, gsize *ro
  * @frame: a frame
  *
  * Returns: (transfer none) (nullable): the memory its planes lie in; %NULL for a frame of sl_frame_new_for_planes()
+ *
+ * Since: 0.1
  */
 GBytes *
 sl_frame_get_data (const SlFrame *frame)

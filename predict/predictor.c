@@ -72,6 +72,86 @@ struct _SlPredictor
 
 G_DEFINE_FINAL_TYPE (SlPredictor, sl_predictor, G_TYPE_OBJECT)
 
+/**
+ * SlPredictor:model:
+ *
+ * Path of the model file. Unset, the finder of codes (QR codes, barcodes) that comes with Sightline.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * SlPredictor:labels:
+ *
+ * Path of a text file with one class name a line. Unset, the names in the model file.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * SlPredictor:decoder:
+ *
+ * What the model's outputs mean, as slpostprocess:decoder has it. Unset, what the model says or its shapes tell.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * SlPredictor:mean:
+ *
+ * Overrides the model: real input = (byte - mean) / std, byte in 0..255. One number, or one a channel.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * SlPredictor:std:
+ *
+ * Overrides the model: real input = (byte - mean) / std. One number above 0, or one a channel.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * SlPredictor:colour:
+ *
+ * Overrides the model: channels of its input and their order, RGB, BGR or GRAY.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * SlPredictor:layout:
+ *
+ * Overrides the model: order of its input's dimensions, NHWC or NCHW.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * SlPredictor:fit:
+ *
+ * Overrides the model: how a frame is fitted into its input, stretch, letterbox or crop.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * SlPredictor:filter:
+ *
+ * How pixels are made when the size changes: nearest, bilinear, area or auto. Unset, auto.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * SlPredictor:source:
+ *
+ * Text that the predictions carry as their source.
+ *
+ * Since: 0.1
+ */
+
 static const struct
 {
   const char *name, *nick, *blurb;
@@ -330,6 +410,8 @@ predict (SlPredictor *self, const SlFrame *frame, GError **error)
  * call sl_predictor_load().
  *
  * Returns: (transfer full): %NULL with @error set when the model cannot be loaded
+ *
+ * Since: 0.1
  */
 SlPredictor *
 sl_predictor_new (const char *model, GError **error)
@@ -358,6 +440,8 @@ copy_settings (Settings *to, const Settings *from)
  * in memory once; working memory and threads are its own. The model of @other is loaded if it is not yet.
  *
  * Returns: (transfer full): %NULL with @error set when the model cannot be loaded
+ *
+ * Since: 0.1
  */
 SlPredictor *
 sl_predictor_new_shared (SlPredictor *other, GError **error)
@@ -382,6 +466,8 @@ sl_predictor_new_shared (SlPredictor *other, GError **error)
  * Loads the model that the properties name, unless it is loaded. Without it, the first prediction does.
  *
  * Returns: %FALSE with @error set when the model or a property is not as it should be
+ *
+ * Since: 0.1
  */
 gboolean
 sl_predictor_load (SlPredictor *self, GError **error)
@@ -404,6 +490,8 @@ sl_predictor_load (SlPredictor *self, GError **error)
  * Runs the model on @frame, in the calling thread, and waits for it. A predictor stays usable after an error.
  *
  * Returns: (transfer full): %NULL with @error set when the model cannot be loaded or fails
+ *
+ * Since: 0.1
  */
 SlPredictions *
 sl_predictor_predict (SlPredictor *self, SlFrame *frame, GError **error)
@@ -429,6 +517,8 @@ sl_predictor_predict (SlPredictor *self, SlFrame *frame, GError **error)
  * sl_frame_new() and sl_predictor_predict() in one.
  *
  * Returns: (transfer full): %NULL with @error set
+ *
+ * Since: 0.1
  */
 SlPredictions *
 sl_predictor_predict_bytes (SlPredictor *self, const char *format, guint width, guint height, GBytes *data, GError **error)
@@ -447,6 +537,8 @@ sl_predictor_predict_bytes (SlPredictor *self, const char *format, guint width, 
  * Frames of any size are taken; those of this size need no scaling.
  *
  * Returns: %FALSE, and 0 for both, when no model is loaded
+ *
+ * Since: 0.1
  */
 gboolean
 sl_predictor_get_input_size (SlPredictor *self, guint *width, guint *height)
@@ -466,6 +558,8 @@ sl_predictor_get_input_size (SlPredictor *self, guint *width, guint *height)
  *
  * Returns: (transfer full) (nullable): one line that says what the model takes and means, such as
  *   "uint8[1,224,224,3] RGB NHWC stretch, decoder labels, 1001 labels"; %NULL when no model is loaded
+ *
+ * Since: 0.1
  */
 char *
 sl_predictor_dup_summary (SlPredictor *self)
@@ -551,24 +645,59 @@ sl_predictor_class_init (SlPredictorClass *klass)
   object_class->finalize = sl_predictor_finalize;
   for (guint i = 0; i < N_TEXTS; i++)
     g_object_class_install_property (object_class, i + 1, g_param_spec_string (texts[i].name, texts[i].nick, texts[i].blurb, NULL, flags));
+  /**
+   * SlPredictor:threshold:
+   *
+   * Lowest confidence reported, 0..1. -1 = the decoder's own.
+   *
+   * Since: 0.1
+   */
   g_object_class_install_property (
     object_class, PROP_THRESHOLD,
     g_param_spec_double (
       "threshold", "Threshold",
       "Lowest confidence reported, 0..1; -1 = the decoder's own: 0.5 for most objects, 0 for labels of the whole picture", -1, 1, -1,
       flags));
+  /**
+   * SlPredictor:iou-threshold:
+   *
+   * Intersection over union above which the less confident of two boxes goes, 0..1. 0 = the decoder's own.
+   *
+   * Since: 0.1
+   */
   g_object_class_install_property (
     object_class, PROP_IOU_THRESHOLD,
     g_param_spec_double ("iou-threshold", "Overlap threshold",
                          "Overlap (intersection over union) above which the less confident of two boxes goes, 0..1; 0 = the decoder's own",
                          0, 1, 0, flags));
+  /**
+   * SlPredictor:max-results:
+   *
+   * Most objects reported for a frame, best first.
+   *
+   * Since: 0.1
+   */
   g_object_class_install_property (
     object_class, PROP_MAX_RESULTS,
     g_param_spec_uint ("max-results", "Most objects", "Most objects reported for a frame, best first", 1, SL_MAX_RESULTS, 100, flags));
+  /**
+   * SlPredictor:top-k:
+   *
+   * Most labels of the whole frame, best first.
+   *
+   * Since: 0.1
+   */
   g_object_class_install_property (object_class, PROP_TOP_K,
                                    g_param_spec_uint ("top-k", "Most labels",
                                                       "Most labels of the whole picture reported for a frame, best first", 1,
                                                       SL_MAX_RESULTS, 1, flags));
+  /**
+   * SlPredictor:threads:
+   *
+   * CPU threads that run the model. 0 = the machine's processors, at most 4.
+   *
+   * Since: 0.1
+   */
   g_object_class_install_property (object_class, PROP_THREADS,
                                    g_param_spec_uint ("threads", "Threads",
                                                       "CPU threads that run the model; 0 = the machine's processors, at most 4", 0,

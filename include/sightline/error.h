@@ -23,6 +23,8 @@ G_BEGIN_DECLS
  * @SL_ERROR_LABELS: the labels file does not fit the model
  * @SL_ERROR_ARGUMENT: a value given by the user is out of range
  * @SL_ERROR_BACKEND: XNNPACK or the thread pool refused; the message carries its status
+ *
+ * Since: 0.1
  */
 typedef enum
 {

@@ -17,6 +17,8 @@ G_BEGIN_DECLS
  *
  * A picture in memory: pixel format, size, planes. Its bytes are not copied. Immutable once it is in use; references may be
  * taken and dropped by any thread.
+ *
+ * Since: 0.1
  */
 typedef struct _SlFrame SlFrame;
 
@@ -28,6 +30,8 @@ typedef struct _SlFrame SlFrame;
  * @SL_FRAME_MATRIX_BT2020: ultra high definition
  *
  * How Y, U and V make R, G and B.
+ *
+ * Since: 0.1
  */
 typedef enum
 {
@@ -60,6 +64,7 @@ guint sl_frame_get_n_planes (const SlFrame *frame);
 const guint8 *sl_frame_get_plane (const SlFrame *frame, guint plane, gssize *stride, gsize *row_bytes, guint *rows);
 GBytes *sl_frame_get_data (const SlFrame *frame);
 
+char **sl_frame_dup_formats (void);
 char *sl_frame_list_formats (void);
 gsize sl_frame_packed_size (const char *format, guint width, guint height);
 

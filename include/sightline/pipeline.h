@@ -21,6 +21,8 @@ G_BEGIN_DECLS
  * @SL_PIPELINE_STATE_PAUSED: ready, but frames wait
  * @SL_PIPELINE_STATE_ENDED: its stream came to an end
  * @SL_PIPELINE_STATE_FAILED: an error stopped it; sl_pipeline_start() tries again
+ *
+ * Since: 0.1
  */
 typedef enum
 {
@@ -43,6 +45,8 @@ GType sl_pipeline_state_get_type (void);
  * Every function may be called from any thread, but not from handlers of signals of the elements inside. Signals are emitted in the
  * thread-default main context of the thread that made the pipeline, and only while that context is iterated. Without a main
  * loop, sl_pipeline_pull_predictions() brings predictions and errors.
+ *
+ * Since: 0.1
  */
 G_DECLARE_FINAL_TYPE (SlPipeline, sl_pipeline, SL, PIPELINE, GObject)
 

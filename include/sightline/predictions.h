@@ -6,7 +6,7 @@
 #ifndef SL_PREDICTIONS_H
 #define SL_PREDICTIONS_H
 
-#include <glib-object.h>
+#include "sightline/object.h"
 
 G_BEGIN_DECLS
 
@@ -17,6 +17,8 @@ G_BEGIN_DECLS
  *
  * The predictions of one frame: objects (boxes, with keypoints), labels of the whole frame, a mask. Best first. Immutable;
  * any thread may read it, take and drop references.
+ *
+ * Since: 0.1
  */
 typedef struct _SlPredictions SlPredictions;
 
@@ -32,6 +34,19 @@ guint sl_predictions_get_width (const SlPredictions *predictions);
 guint sl_predictions_get_height (const SlPredictions *predictions);
 gboolean sl_predictions_get_latency (const SlPredictions *predictions, gint64 *age, gint64 *preprocess, gint64 *inference, gint64 *decode);
 
+SlObject *const *sl_predictions_get_objects (const SlPredictions *predictions);
+SlObject *sl_predictions_get_object (const SlPredictions *predictions, guint index);
+SlLabel *const *sl_predictions_get_labels (const SlPredictions *predictions);
+const char *const *sl_predictions_get_keypoint_names (const SlPredictions *predictions);
+const char *const *sl_predictions_get_mask_class_names (const SlPredictions *predictions);
+guint sl_predictions_get_n_bones (const SlPredictions *predictions);
+void sl_predictions_get_bone (const SlPredictions *predictions, guint bone, guint *from, guint *to);
+GBytes *sl_predictions_get_mask (const SlPredictions *predictions, guint *width, guint *height);
+
+char *sl_predictions_to_json (const SlPredictions *predictions);
+char *sl_predictions_to_text (const SlPredictions *predictions);
+
+/* The same by index: what SlObject, SlKeypoint and SlLabel say, a number at a time. Still supported. */
 guint sl_predictions_get_n_objects (const SlPredictions *predictions);
 const char *sl_predictions_get_object_label (const SlPredictions *predictions, guint object);
 gint sl_predictions_get_object_label_id (const SlPredictions *predictions, guint object);
@@ -53,20 +68,14 @@ guint sl_predictions_get_n_keypoints (const SlPredictions *predictions, guint ob
 void sl_predictions_get_keypoint (const SlPredictions *predictions, guint object, guint keypoint, gdouble *x, gdouble *y,
                                   gdouble *confidence);
 const char *sl_predictions_get_keypoint_name (const SlPredictions *predictions, guint keypoint);
-guint sl_predictions_get_n_bones (const SlPredictions *predictions);
-void sl_predictions_get_bone (const SlPredictions *predictions, guint bone, guint *from, guint *to);
 
 guint sl_predictions_get_n_labels (const SlPredictions *predictions);
 const char *sl_predictions_get_label (const SlPredictions *predictions, guint label);
 gint sl_predictions_get_label_id (const SlPredictions *predictions, guint label);
 gdouble sl_predictions_get_label_confidence (const SlPredictions *predictions, guint label);
 
-GBytes *sl_predictions_get_mask (const SlPredictions *predictions, guint *width, guint *height);
 guint sl_predictions_get_n_mask_classes (const SlPredictions *predictions);
 const char *sl_predictions_get_mask_class (const SlPredictions *predictions, guint mask_class, gint *label_id, gdouble *fraction);
-
-char *sl_predictions_to_json (const SlPredictions *predictions);
-char *sl_predictions_to_text (const SlPredictions *predictions);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlPredictions, sl_predictions_unref)
 

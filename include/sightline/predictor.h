@@ -21,6 +21,8 @@ G_BEGIN_DECLS
  *
  * The model is loaded by sl_predictor_new(), sl_predictor_load() or the first sl_predictor_predict(). Properties may be set at
  * any time; the next prediction obeys them, and loads the model again where it must.
+ *
+ * Since: 0.1
  */
 G_DECLARE_FINAL_TYPE (SlPredictor, sl_predictor, SL, PREDICTOR, GObject)
 

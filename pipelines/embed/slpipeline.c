@@ -282,6 +282,8 @@ new_pipeline (const char *path, const char *text, GHashTable *parameters, GError
  * decides for itself, with sl_pipeline_start(), when #SlPipeline::error comes.
  *
  * Returns: (transfer full): %NULL with @error set, naming file and line, when the description cannot be read or built
+ *
+ * Since: 0.1
  */
 SlPipeline *
 sl_pipeline_new_from_file (const char *path, GHashTable *parameters, GError **error)
@@ -300,6 +302,8 @@ sl_pipeline_new_from_file (const char *path, GHashTable *parameters, GError **er
  * Builds a pipeline; nothing is opened or loaded yet. In a launch line every parameter needs a value.
  *
  * Returns: (transfer full): %NULL with @error set when the text cannot be read or built
+ *
+ * Since: 0.1
  */
 SlPipeline *
 sl_pipeline_new_from_string (const char *text, GHashTable *parameters, GError **error)
@@ -318,6 +322,8 @@ sl_pipeline_new_from_string (const char *text, GHashTable *parameters, GError **
  * Elements got with sl_pipeline_dup_element() before belong to no pipeline any more.
  *
  * Returns: %FALSE with @error set, and nothing changed, when the pipeline runs, has no such parameter, or @value does not suit it
+ *
+ * Since: 0.1
  */
 gboolean
 sl_pipeline_set_parameter (SlPipeline *self, const char *name, const char *value, GError **error)
@@ -341,6 +347,8 @@ sl_pipeline_set_parameter (SlPipeline *self, const char *name, const char *value
  * @name: name of a parameter
  *
  * Returns: (transfer full) (nullable): its value, %NULL when there is no such parameter
+ *
+ * Since: 0.1
  */
 char *
 sl_pipeline_dup_parameter (SlPipeline *self, const char *name)
@@ -358,6 +366,8 @@ sl_pipeline_dup_parameter (SlPipeline *self, const char *name)
  * @self: a pipeline
  *
  * Returns: (transfer full) (array zero-terminated=1): names of its parameters
+ *
+ * Since: 0.1
  */
 char **
 sl_pipeline_list_parameters (SlPipeline *self)
@@ -382,6 +392,8 @@ sl_pipeline_list_parameters (SlPipeline *self)
  * is started again is built again: get its elements again, too.
  *
  * Returns: (transfer full): %NULL with @error set when there is no such element
+ *
+ * Since: 0.1
  */
 GObject *
 sl_pipeline_dup_element (SlPipeline *self, const char *name, GError **error)
@@ -475,6 +487,8 @@ run (SlPipeline *self, GstState target, GError **error)
  *
  * Returns: %FALSE with @error set when an element does not start. Errors after that are #SlPipeline::error, and come from
  *   sl_pipeline_pull_predictions().
+ *
+ * Since: 0.1
  */
 gboolean
 sl_pipeline_start (SlPipeline *self, GError **error)
@@ -491,6 +505,8 @@ sl_pipeline_start (SlPipeline *self, GError **error)
  * Makes frames wait; from stopped, loads everything first. sl_pipeline_start() goes on.
  *
  * Returns: %FALSE with @error set as sl_pipeline_start()
+ *
+ * Since: 0.1
  */
 gboolean
 sl_pipeline_pause (SlPipeline *self, GError **error)
@@ -505,6 +521,8 @@ sl_pipeline_pause (SlPipeline *self, GError **error)
  *
  * Ends all threads of the pipeline, lets go of cameras and models, and waits for that. Predictions that nobody has taken can still be
  * pulled.
+ *
+ * Since: 0.1
  */
 void
 sl_pipeline_stop (SlPipeline *self)
@@ -524,6 +542,8 @@ sl_pipeline_stop (SlPipeline *self)
  * @self: a pipeline
  *
  * Returns: what it is doing
+ *
+ * Since: 0.1
  */
 SlPipelineState
 sl_pipeline_get_state (SlPipeline *self)
@@ -575,6 +595,8 @@ release_source (SlPipeline *self)
  * pipeline runs.
  *
  * Returns: %FALSE with @error set when the pipeline does not run or takes no frames
+ *
+ * Since: 0.1
  */
 gboolean
 sl_pipeline_push_frame (SlPipeline *self, SlFrame *frame, GError **error)
@@ -599,6 +621,8 @@ sl_pipeline_push_frame (SlPipeline *self, SlFrame *frame, GError **error)
  * Says that no more frames come. When those pushed are done, the state becomes %SL_PIPELINE_STATE_ENDED.
  *
  * Returns: %FALSE with @error set as sl_pipeline_push_frame()
+ *
+ * Since: 0.1
  */
 gboolean
 sl_pipeline_end_frames (SlPipeline *self, GError **error)
@@ -623,6 +647,8 @@ sl_pipeline_end_frames (SlPipeline *self, GError **error)
  *
  * Returns: (transfer full) (nullable): %NULL with @error set when the pipeline failed; %NULL without when the time is over, or when
  *   nothing more will come: then sl_pipeline_get_state() is %SL_PIPELINE_STATE_ENDED or %SL_PIPELINE_STATE_STOPPED
+ *
+ * Since: 0.1
  */
 SlPredictions *
 sl_pipeline_pull_predictions (SlPipeline *self, gint64 timeout, GError **error)
@@ -653,6 +679,8 @@ sl_pipeline_pull_predictions (SlPipeline *self, gint64 timeout, GError **error)
  * last two seconds, "age-p50" and "age-p95" (x): microseconds from a frame's arrival to its predictions, for the last 512; -1 = unknown.
  *
  * Returns: (transfer full): a dictionary of type a{sv}
+ *
+ * Since: 0.1
  */
 GVariant *
 sl_pipeline_get_stats (SlPipeline *self)
@@ -736,6 +764,8 @@ add_signals (GObjectClass *klass)
    * @predictions: what was found in one frame
    *
    * A frame has been looked at. When handlers are slower than frames come, the newest predictions are told.
+   *
+   * Since: 0.1
    */
   signals[SIGNAL_PREDICTIONS] =
     g_signal_new ("predictions", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, SL_TYPE_PREDICTIONS);
@@ -746,6 +776,8 @@ add_signals (GObjectClass *klass)
    * @element: (nullable): name of the element that says so
    *
    * The pipeline has failed while it ran, and its state is %SL_PIPELINE_STATE_FAILED.
+   *
+   * Since: 0.1
    */
   signals[SIGNAL_ERROR] = g_signal_new ("error", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 2, G_TYPE_ERROR, G_TYPE_STRING);
   /**
@@ -753,6 +785,8 @@ add_signals (GObjectClass *klass)
    * @self: the pipeline
    * @before: its state before
    * @state: its state now
+   *
+   * Since: 0.1
    */
   signals[SIGNAL_STATE_CHANGED] = g_signal_new ("state-changed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 2,
                                                 SL_TYPE_PIPELINE_STATE, SL_TYPE_PIPELINE_STATE);
@@ -762,6 +796,8 @@ add_signals (GObjectClass *klass)
    * @stats: as sl_pipeline_get_stats() has it
    *
    * Every #SlPipeline:stats-interval milliseconds while the pipeline runs.
+   *
+   * Since: 0.1
    */
   signals[SIGNAL_STATS] = g_signal_new ("stats", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_VARIANT);
 }
@@ -774,11 +810,32 @@ sl_pipeline_class_init (SlPipelineClass *klass)
   object_class->get_property = sl_pipeline_get_property;
   object_class->dispose = sl_pipeline_dispose;
   object_class->finalize = sl_pipeline_finalize;
+  /**
+   * SlPipeline:state:
+   *
+   * What the pipeline is doing. Notified with #SlPipeline::state-changed.
+   *
+   * Since: 0.1
+   */
   properties[PROP_STATE] = g_param_spec_enum ("state", "State", "What the pipeline is doing; notified with ::state-changed",
                                               SL_TYPE_PIPELINE_STATE, SL_PIPELINE_STATE_STOPPED, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  /**
+   * SlPipeline:max-predictions:
+   *
+   * Most frames whose predictions wait to be taken. Newer ones displace older ones, which are counted.
+   *
+   * Since: 0.1
+   */
   properties[PROP_MAX_PREDICTIONS] = g_param_spec_uint (
     "max-predictions", "Most predictions", "Most frames whose predictions wait to be taken; newer ones displace older ones", 1,
     MOST_PREDICTIONS, 4, G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_STATIC_STRINGS);
+  /**
+   * SlPipeline:stats-interval:
+   *
+   * Milliseconds between emissions of #SlPipeline::stats, 0 = none. Counts from the next start on.
+   *
+   * Since: 0.1
+   */
   properties[PROP_STATS_INTERVAL] = g_param_spec_uint ("stats-interval", "Interval of statistics",
                                                        "Milliseconds between emissions of ::stats, 0 = none; counts from the next start on",
                                                        0, G_MAXUINT, 0, G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_STATIC_STRINGS);

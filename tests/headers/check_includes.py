@@ -32,7 +32,7 @@ ARROWS = {
 }
 # Which of the public headers, include/sightline/NAME.h, a folder may include. They include each other and nothing else of ours.
 DOOR = {
-    "include": {"error", "frame", "predictions", "predictor", "pipeline", "sightline"},
+    "include": {"error", "frame", "object", "predictions", "predictor", "pipeline", "sightline"},
     "core": {"error"},
     "models": {"error"},
     "postprocess": {"error"},

@@ -1,0 +1,629 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SlObject and what belongs to one: handles into a frame's predictions, made when somebody first asks for them.
+ *
+ * Handles lie in the predictions' arena and have no count of their own: a reference to one is a reference to its predictions.
+ */
+#include "predict/object_private.h"
+
+struct _SlKeypoint
+{
+  SlPredictions *owner;
+  const char *name; /* (nullable) */
+  gdouble x, y, confidence;
+};
+
+struct _SlLabel
+{
+  SlPredictions *owner;
+  const SlLabelled *value;
+};
+
+struct _SlMask
+{
+  SlPredictions *owner;
+  const SlObjectMask *value; /* NULL = the object has none */
+  SlBox box;
+};
+
+struct _SlObject
+{
+  SlPredictions *owner;
+  const SlObjectView *value;
+  guint index;
+  SlBox box, relative_box;
+  SlObject *parent; /* (nullable) */
+  SlMask mask;
+  SlKeypoint *const *keypoints;
+  SlLabel *const *attributes;
+};
+
+G_DEFINE_BOXED_TYPE (SlBox, sl_box, sl_box_copy, sl_box_free)
+G_DEFINE_BOXED_TYPE (SlKeypoint, sl_keypoint, sl_keypoint_ref, sl_keypoint_unref)
+G_DEFINE_BOXED_TYPE (SlLabel, sl_label, sl_label_ref, sl_label_unref)
+G_DEFINE_BOXED_TYPE (SlMask, sl_mask, sl_mask_ref, sl_mask_unref)
+G_DEFINE_BOXED_TYPE (SlObject, sl_object, sl_object_ref, sl_object_unref)
+
+static SlKeypoint *const *
+make_keypoints (SlArena *arena, SlPredictions *owner, const SlPredictionView *view, const SlObjectView *object)
+{
+  SlKeypoint **list = sl_arena_alloc (arena, (object->n_points + 1) * sizeof *list);
+  SlKeypoint *keypoints = sl_arena_alloc (arena, object->n_points * sizeof *keypoints);
+  for (guint i = 0; i < object->n_points; i++) {
+    const SlPoint *point = &object->points[i];
+    const gboolean named = view->skeleton != NULL && i < view->skeleton->n_points;
+    keypoints[i] = (SlKeypoint){ .owner = owner,
+                                 .name = named ? view->skeleton->names[i] : NULL,
+                                 .x = point->x * view->width,
+                                 .y = point->y * view->height,
+                                 .confidence = point->confidence };
+    list[i] = &keypoints[i];
+  }
+  return list;
+}
+
+static SlLabel *const *
+make_labels (SlArena *arena, SlPredictions *owner, const SlLabelled *values, guint n)
+{
+  SlLabel **list = sl_arena_alloc (arena, (n + 1) * sizeof *list);
+  SlLabel *labels = sl_arena_alloc (arena, n * sizeof *labels);
+  for (guint i = 0; i < n; i++) {
+    labels[i] = (SlLabel){ owner, &values[i] };
+    list[i] = &labels[i];
+  }
+  return list;
+}
+
+static SlObject *const *
+make_objects (SlArena *arena, SlPredictions *owner, const SlPredictionView *view)
+{
+  SlObject **list = sl_arena_alloc (arena, (view->n_objects + 1) * sizeof *list);
+  SlObject *objects = sl_arena_alloc (arena, view->n_objects * sizeof *objects);
+  for (guint i = 0; i < view->n_objects; i++) {
+    const SlObjectView *value = &view->objects[i];
+    const gdouble width = value->x_max - value->x_min, height = value->y_max - value->y_min;
+    const SlBox pixels = { value->x, value->y, value->w, value->h };
+    objects[i] = (SlObject){ .owner = owner,
+                             .value = value,
+                             .index = i,
+                             .box = { value->x_min * view->width, value->y_min * view->height, width * view->width, height * view->height },
+                             .relative_box = { value->x_min, value->y_min, width, height },
+                             .parent = value->parent > 0 ? &objects[value->parent - 1] : NULL,
+                             .mask = { owner, value->mask.width > 0 ? &value->mask : NULL, pixels },
+                             .keypoints = make_keypoints (arena, owner, view, value),
+                             .attributes = make_labels (arena, owner, value->labels, value->n_labels) };
+    list[i] = &objects[i];
+  }
+  return list;
+}
+
+static const char *const *
+make_keypoint_names (SlArena *arena, const SlSkeleton *skeleton)
+{
+  const guint n = skeleton != NULL ? skeleton->n_points : 0;
+  const char **names = sl_arena_alloc (arena, (n + 1) * sizeof *names);
+  for (guint i = 0; i < n; i++)
+    names[i] = skeleton->names[i] != NULL ? skeleton->names[i] : "";
+  return names;
+}
+
+static const char *const *
+make_mask_class_names (SlArena *arena, const SlPredictionView *view)
+{
+  const char **names = sl_arena_alloc (arena, (view->n_mask_classes + 1) * sizeof *names);
+  for (guint i = 0; i < view->n_mask_classes; i++)
+    names[i] = view->mask_classes[i].label;
+  return names;
+}
+
+const SlPredictionLists *
+sl_prediction_lists_new (SlArena *arena, SlPredictions *owner, const SlPredictionView *view)
+{
+  SlPredictionLists *lists = sl_arena_alloc (arena, sizeof *lists);
+  lists->objects = make_objects (arena, owner, view);
+  lists->labels = make_labels (arena, owner, view->labels, view->n_labels);
+  lists->keypoint_names = make_keypoint_names (arena, view->skeleton);
+  lists->mask_class_names = make_mask_class_names (arena, view);
+  return lists;
+}
+
+/**
+ * sl_box_copy:
+ * @box: a box
+ *
+ * Returns: (transfer full): a copy of @box, to be freed with sl_box_free()
+ *
+ * Since: 0.1
+ */
+SlBox *
+sl_box_copy (const SlBox *box)
+{
+  g_return_val_if_fail (box != NULL, NULL);
+  return g_memdup2 (box, sizeof *box);
+}
+
+/**
+ * sl_box_free:
+ * @box: (transfer full) (nullable): a copy made by sl_box_copy()
+ *
+ * Since: 0.1
+ */
+void
+sl_box_free (SlBox *box)
+{
+  g_free (box);
+}
+
+/**
+ * sl_keypoint_ref:
+ * @keypoint: a keypoint
+ *
+ * Keeps the predictions that @keypoint belongs to.
+ *
+ * Returns: (transfer full): @keypoint
+ *
+ * Since: 0.1
+ */
+SlKeypoint *
+sl_keypoint_ref (SlKeypoint *keypoint)
+{
+  g_return_val_if_fail (keypoint != NULL, NULL);
+  sl_predictions_ref (keypoint->owner);
+  return keypoint;
+}
+
+/**
+ * sl_keypoint_unref:
+ * @keypoint: (transfer full): a keypoint
+ *
+ * Since: 0.1
+ */
+void
+sl_keypoint_unref (SlKeypoint *keypoint)
+{
+  g_return_if_fail (keypoint != NULL);
+  sl_predictions_unref (keypoint->owner);
+}
+
+/**
+ * sl_keypoint_get_name:
+ * @keypoint: a keypoint
+ *
+ * Returns: (transfer none) (nullable): what the point is called, such as "left_elbow"; %NULL when it has no name
+ *
+ * Since: 0.1
+ */
+const char *
+sl_keypoint_get_name (const SlKeypoint *keypoint)
+{
+  g_return_val_if_fail (keypoint != NULL, NULL);
+  return keypoint->name;
+}
+
+/**
+ * sl_keypoint_get_x:
+ * @keypoint: a keypoint
+ *
+ * Returns: pixels from the frame's left edge; outside of the frame where the point lies outside
+ *
+ * Since: 0.1
+ */
+gdouble
+sl_keypoint_get_x (const SlKeypoint *keypoint)
+{
+  g_return_val_if_fail (keypoint != NULL, 0);
+  return keypoint->x;
+}
+
+/**
+ * sl_keypoint_get_y:
+ * @keypoint: a keypoint
+ *
+ * Returns: pixels from the frame's top edge; outside of the frame where the point lies outside
+ *
+ * Since: 0.1
+ */
+gdouble
+sl_keypoint_get_y (const SlKeypoint *keypoint)
+{
+  g_return_val_if_fail (keypoint != NULL, 0);
+  return keypoint->y;
+}
+
+/**
+ * sl_keypoint_get_confidence:
+ * @keypoint: a keypoint
+ *
+ * Returns: 0..1
+ *
+ * Since: 0.1
+ */
+gdouble
+sl_keypoint_get_confidence (const SlKeypoint *keypoint)
+{
+  g_return_val_if_fail (keypoint != NULL, 0);
+  return keypoint->confidence;
+}
+
+/**
+ * sl_label_ref:
+ * @label: a label
+ *
+ * Keeps the predictions that @label belongs to.
+ *
+ * Returns: (transfer full): @label
+ *
+ * Since: 0.1
+ */
+SlLabel *
+sl_label_ref (SlLabel *label)
+{
+  g_return_val_if_fail (label != NULL, NULL);
+  sl_predictions_ref (label->owner);
+  return label;
+}
+
+/**
+ * sl_label_unref:
+ * @label: (transfer full): a label
+ *
+ * Since: 0.1
+ */
+void
+sl_label_unref (SlLabel *label)
+{
+  g_return_if_fail (label != NULL);
+  sl_predictions_unref (label->owner);
+}
+
+/**
+ * sl_label_get_name:
+ * @label: a label
+ *
+ * Returns: (transfer none): name of the class; its number where it has no name
+ *
+ * Since: 0.1
+ */
+const char *
+sl_label_get_name (const SlLabel *label)
+{
+  g_return_val_if_fail (label != NULL, NULL);
+  return label->value->label;
+}
+
+/**
+ * sl_label_get_id:
+ * @label: a label
+ *
+ * Returns: number of the class in its model, -1 = unknown
+ *
+ * Since: 0.1
+ */
+gint
+sl_label_get_id (const SlLabel *label)
+{
+  g_return_val_if_fail (label != NULL, -1);
+  return label->value->label_id;
+}
+
+/**
+ * sl_label_get_confidence:
+ * @label: a label
+ *
+ * Returns: 0..1
+ *
+ * Since: 0.1
+ */
+gdouble
+sl_label_get_confidence (const SlLabel *label)
+{
+  g_return_val_if_fail (label != NULL, 0);
+  return label->value->confidence;
+}
+
+/**
+ * sl_label_get_model:
+ * @label: a label
+ *
+ * Returns: (transfer none) (nullable): name of the model that gave an object's attribute; %NULL for a label of the frame
+ *
+ * Since: 0.1
+ */
+const char *
+sl_label_get_model (const SlLabel *label)
+{
+  g_return_val_if_fail (label != NULL, NULL);
+  return label->value->model;
+}
+
+/**
+ * sl_mask_ref:
+ * @mask: a mask
+ *
+ * Keeps the predictions that @mask belongs to.
+ *
+ * Returns: (transfer full): @mask
+ *
+ * Since: 0.1
+ */
+SlMask *
+sl_mask_ref (SlMask *mask)
+{
+  g_return_val_if_fail (mask != NULL, NULL);
+  sl_predictions_ref (mask->owner);
+  return mask;
+}
+
+/**
+ * sl_mask_unref:
+ * @mask: (transfer full): a mask
+ *
+ * Since: 0.1
+ */
+void
+sl_mask_unref (SlMask *mask)
+{
+  g_return_if_fail (mask != NULL);
+  sl_predictions_unref (mask->owner);
+}
+
+/**
+ * sl_mask_get_width:
+ * @mask: a mask
+ *
+ * Returns: cells in a row
+ *
+ * Since: 0.1
+ */
+guint
+sl_mask_get_width (const SlMask *mask)
+{
+  g_return_val_if_fail (mask != NULL, 0);
+  return mask->value->width;
+}
+
+/**
+ * sl_mask_get_height:
+ * @mask: a mask
+ *
+ * Returns: rows
+ *
+ * Since: 0.1
+ */
+guint
+sl_mask_get_height (const SlMask *mask)
+{
+  g_return_val_if_fail (mask != NULL, 0);
+  return mask->value->height;
+}
+
+/**
+ * sl_mask_get_cells:
+ * @mask: a mask
+ * @n_cells: (out) (optional): width times height
+ *
+ * How sure the model is that a cell belongs to the object, 0..255, row by row; from 128 on it does.
+ *
+ * Returns: (array length=n_cells) (transfer none): a byte a cell
+ *
+ * Since: 0.1
+ */
+const guint8 *
+sl_mask_get_cells (const SlMask *mask, gsize *n_cells)
+{
+  g_return_val_if_fail (mask != NULL, NULL);
+  if (n_cells != NULL)
+    *n_cells = (gsize) mask->value->width * mask->value->height;
+  return mask->value->cells;
+}
+
+/**
+ * sl_mask_get_box:
+ * @mask: a mask
+ *
+ * Returns: (transfer none): where the grid lies, in whole pixels of the frame
+ *
+ * Since: 0.1
+ */
+const SlBox *
+sl_mask_get_box (const SlMask *mask)
+{
+  g_return_val_if_fail (mask != NULL, NULL);
+  return &mask->box;
+}
+
+/**
+ * sl_object_ref:
+ * @object: an object
+ *
+ * Keeps the predictions that @object belongs to.
+ *
+ * Returns: (transfer full): @object
+ *
+ * Since: 0.1
+ */
+SlObject *
+sl_object_ref (SlObject *object)
+{
+  g_return_val_if_fail (object != NULL, NULL);
+  sl_predictions_ref (object->owner);
+  return object;
+}
+
+/**
+ * sl_object_unref:
+ * @object: (transfer full): an object
+ *
+ * Since: 0.1
+ */
+void
+sl_object_unref (SlObject *object)
+{
+  g_return_if_fail (object != NULL);
+  sl_predictions_unref (object->owner);
+}
+
+/**
+ * sl_object_get_index:
+ * @object: an object
+ *
+ * Returns: its place in sl_predictions_get_objects()
+ *
+ * Since: 0.1
+ */
+guint
+sl_object_get_index (const SlObject *object)
+{
+  g_return_val_if_fail (object != NULL, 0);
+  return object->index;
+}
+
+/**
+ * sl_object_get_label:
+ * @object: an object
+ *
+ * Returns: (transfer none): name of its class; the class's number where it has no name
+ *
+ * Since: 0.1
+ */
+const char *
+sl_object_get_label (const SlObject *object)
+{
+  g_return_val_if_fail (object != NULL, NULL);
+  return object->value->label;
+}
+
+/**
+ * sl_object_get_label_id:
+ * @object: an object
+ *
+ * Returns: number of its class, -1 = unknown
+ *
+ * Since: 0.1
+ */
+gint
+sl_object_get_label_id (const SlObject *object)
+{
+  g_return_val_if_fail (object != NULL, -1);
+  return object->value->label_id;
+}
+
+/**
+ * sl_object_get_confidence:
+ * @object: an object
+ *
+ * Returns: 0..1
+ *
+ * Since: 0.1
+ */
+gdouble
+sl_object_get_confidence (const SlObject *object)
+{
+  g_return_val_if_fail (object != NULL, 0);
+  return object->value->confidence;
+}
+
+/**
+ * sl_object_get_box:
+ * @object: an object
+ *
+ * Returns: (transfer none): its box in pixels of the frame, clipped to the frame and not rounded
+ *
+ * Since: 0.1
+ */
+const SlBox *
+sl_object_get_box (const SlObject *object)
+{
+  g_return_val_if_fail (object != NULL, NULL);
+  return &object->box;
+}
+
+/**
+ * sl_object_get_relative_box:
+ * @object: an object
+ *
+ * Returns: (transfer none): its box in 0..1 of the frame's width and height
+ *
+ * Since: 0.1
+ */
+const SlBox *
+sl_object_get_relative_box (const SlObject *object)
+{
+  g_return_val_if_fail (object != NULL, NULL);
+  return &object->relative_box;
+}
+
+/**
+ * sl_object_get_track_id:
+ * @object: an object
+ *
+ * Returns: a number from 1 on that stays with the object from frame to frame; 0 where objects are not tracked
+ *
+ * Since: 0.1
+ */
+guint
+sl_object_get_track_id (const SlObject *object)
+{
+  g_return_val_if_fail (object != NULL, 0);
+  return (guint) object->value->object_id;
+}
+
+/**
+ * sl_object_get_parent:
+ * @object: an object
+ *
+ * Returns: (transfer none) (nullable): the object inside which a further model found this one
+ *
+ * Since: 0.1
+ */
+SlObject *
+sl_object_get_parent (const SlObject *object)
+{
+  g_return_val_if_fail (object != NULL, NULL);
+  return object->parent;
+}
+
+/**
+ * sl_object_get_mask:
+ * @object: an object
+ *
+ * Returns: (transfer none) (nullable): which pixels of its box it covers; %NULL when the model makes no masks of objects
+ *
+ * Since: 0.1
+ */
+SlMask *
+sl_object_get_mask (const SlObject *object)
+{
+  g_return_val_if_fail (object != NULL, NULL);
+  return object->mask.value != NULL ? (SlMask *) &object->mask : NULL;
+}
+
+/**
+ * sl_object_get_keypoints:
+ * @object: an object
+ *
+ * Returns: (array zero-terminated=1) (transfer none): its keypoints, then %NULL; the array belongs to @object
+ *
+ * Since: 0.1
+ */
+SlKeypoint *const *
+sl_object_get_keypoints (const SlObject *object)
+{
+  g_return_val_if_fail (object != NULL, NULL);
+  return object->keypoints;
+}
+
+/**
+ * sl_object_get_attributes:
+ * @object: an object
+ *
+ * Returns: (array zero-terminated=1) (transfer none): labels that further models gave to the object, then %NULL; the array belongs to @object
+ *
+ * Since: 0.1
+ */
+SlLabel *const *
+sl_object_get_attributes (const SlObject *object)
+{
+  g_return_val_if_fail (object != NULL, NULL);
+  return object->attributes;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The objects, labels and names of a frame's predictions as applications get them: NULL-terminated arrays in the predictions' arena.
+ */
+#ifndef SL_PREDICT_OBJECT_PRIVATE_H
+#define SL_PREDICT_OBJECT_PRIVATE_H
+
+#include "core/graph/arena.h"
+#include "predictions/prediction.h"
+#include "sightline/predictions.h"
+
+G_BEGIN_DECLS
+
+/** SlPredictionLists: each NULL-terminated. */
+typedef struct
+{
+  SlObject *const *objects;
+  SlLabel *const *labels;
+  const char *const *keypoint_names; /* "" for a point without a name */
+  const char *const *mask_class_names;
+} SlPredictionLists;
+
+/** sl_prediction_lists_new: made in @arena; they refer to @owner, and to what @view points at. */
+const SlPredictionLists *sl_prediction_lists_new (SlArena *arena, SlPredictions *owner, const SlPredictionView *view);
+
+G_END_DECLS
+
+#endif
