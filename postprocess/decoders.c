@@ -21,11 +21,10 @@ struct _SlDecoding
 /* What models say of themselves that no decoder needs to know. */
 static const char *const model_params[] = { "task", "stride", "imgsz", "kpt_shape", NULL };
 
-/* In the order in which they are tried when none is named: the most particular shapes first. */
-static const SlDecoder *const decoders[] = {
-  &sl_decoder_ssd,  &sl_decoder_yunet,  &sl_decoder_ultraface,    &sl_decoder_nanodet, &sl_decoder_ssd_raw,
-  &sl_decoder_pose, &sl_decoder_labels, &sl_decoder_segmentation, &sl_decoder_image,   &sl_decoder_yolo,
-};
+#define SL_DECODER_ENTRY(name) &sl_decoder_##name,
+
+/* In the order in which they are tried when none is named. */
+static const SlDecoder *const decoders[] = { SL_DECODERS (SL_DECODER_ENTRY) };
 
 static gboolean
 check_config (const SlDecoderConfig *config, GError **error)

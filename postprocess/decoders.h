@@ -4,19 +4,13 @@
 #define SL_POSTPROCESS_DECODERS_H
 
 #include "postprocess/decoder.h"
+#include "postprocess/decoder_list.h" /* meson writes it: the list is in postprocess/meson.build */
 
 G_BEGIN_DECLS
 
-extern const SlDecoder sl_decoder_image;
-extern const SlDecoder sl_decoder_labels;
-extern const SlDecoder sl_decoder_nanodet;
-extern const SlDecoder sl_decoder_pose;
-extern const SlDecoder sl_decoder_segmentation;
-extern const SlDecoder sl_decoder_ssd;
-extern const SlDecoder sl_decoder_ssd_raw;
-extern const SlDecoder sl_decoder_ultraface;
-extern const SlDecoder sl_decoder_yolo;
-extern const SlDecoder sl_decoder_yunet;
+#define SL_DECODER_ROW(name) extern const SlDecoder sl_decoder_##name;
+SL_DECODERS (SL_DECODER_ROW)
+#undef SL_DECODER_ROW
 
 G_END_DECLS
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Operators: their types, parameters, and the table row that describes each (arity, check, shape inference,
- * own kernel). Adding one is a file in core/ops/ and a line in core/ops/table.c.
+ * own kernel). Adding one is a line in SL_OPERATORS and a row in
+ * core/ops/.
  *
  * Operand order and layouts are TensorFlow Lite's: activations NHWC, convolution weights OHWI, depthwise
  * weights 1HWC, bias last and optional (index -1).
@@ -15,112 +16,120 @@
 
 G_BEGIN_DECLS
 
+/*
+ * Every operator: SL_OP_NAME, and sl_op_name, its row in core/ops/. The last two are made by passes only: RESIZE_BILINEAR of 8-bit values,
+ * then ARG_MAX of its channels; 8-bit values through a constant table of 256 bytes.
+ */
+#define SL_OPERATORS(X)                                          \
+  X (ADD, add)                                                   \
+  X (SUB, sub)                                                   \
+  X (MUL, mul)                                                   \
+  X (DIV, div)                                                   \
+  X (MAXIMUM, maximum)                                           \
+  X (MINIMUM, minimum)                                           \
+  X (SQUARED_DIFFERENCE, squared_difference)                     \
+  X (POW, pow)                                                   \
+  X (FLOOR_DIV, floor_div)                                       \
+  X (FLOOR_MOD, floor_mod)                                       \
+  X (EQUAL, equal)                                               \
+  X (NOT_EQUAL, not_equal)                                       \
+  X (LESS, less)                                                 \
+  X (LESS_EQUAL, less_equal)                                     \
+  X (GREATER, greater)                                           \
+  X (GREATER_EQUAL, greater_equal)                               \
+  X (LOGICAL_AND, logical_and)                                   \
+  X (LOGICAL_OR, logical_or)                                     \
+  X (LOGICAL_NOT, logical_not)                                   \
+  X (SELECT, select)                                             \
+  X (WHERE, where)                                               \
+  X (AVERAGE_POOL_2D, average_pool_2d)                           \
+  X (MAX_POOL_2D, max_pool_2d)                                   \
+  X (L2_POOL_2D, l2_pool_2d)                                     \
+  X (CONCATENATION, concatenation)                               \
+  X (CONV_2D, conv_2d)                                           \
+  X (DEPTHWISE_CONV_2D, depthwise_conv_2d)                       \
+  X (TRANSPOSE_CONV, transpose_conv)                             \
+  X (FULLY_CONNECTED, fully_connected)                           \
+  X (BATCH_MATMUL, batch_matmul)                                 \
+  X (DEQUANTIZE, dequantize)                                     \
+  X (QUANTIZE, quantize)                                         \
+  X (CAST, cast)                                                 \
+  X (LOGISTIC, logistic)                                         \
+  X (RELU, relu)                                                 \
+  X (RELU6, relu6)                                               \
+  X (RELU_N1_TO_1, relu_n1_to_1)                                 \
+  X (RELU_0_TO_1, relu_0_to_1)                                   \
+  X (LEAKY_RELU, leaky_relu)                                     \
+  X (PRELU, prelu)                                               \
+  X (ELU, elu)                                                   \
+  X (GELU, gelu)                                                 \
+  X (HARD_SWISH, hard_swish)                                     \
+  X (TANH, tanh)                                                 \
+  X (ABS, abs)                                                   \
+  X (NEG, neg)                                                   \
+  X (SIGN, sign)                                                 \
+  X (FLOOR, floor)                                               \
+  X (CEIL, ceil)                                                 \
+  X (ROUND, round)                                               \
+  X (EXP, exp)                                                   \
+  X (LOG, log)                                                   \
+  X (SQRT, sqrt)                                                 \
+  X (RSQRT, rsqrt)                                               \
+  X (SQUARE, square)                                             \
+  X (SIN, sin)                                                   \
+  X (COS, cos)                                                   \
+  X (MEAN, mean)                                                 \
+  X (SUM, sum)                                                   \
+  X (REDUCE_MAX, reduce_max)                                     \
+  X (REDUCE_MIN, reduce_min)                                     \
+  X (REDUCE_PROD, reduce_prod)                                   \
+  X (ARG_MAX, arg_max)                                           \
+  X (ARG_MIN, arg_min)                                           \
+  X (TOPK_V2, topk_v2)                                           \
+  X (PAD, pad)                                                   \
+  X (PADV2, padv2)                                               \
+  X (MIRROR_PAD, mirror_pad)                                     \
+  X (RESHAPE, reshape)                                           \
+  X (SQUEEZE, squeeze)                                           \
+  X (EXPAND_DIMS, expand_dims)                                   \
+  X (SHAPE, shape)                                               \
+  X (RANK, rank)                                                 \
+  X (FILL, fill)                                                 \
+  X (RANGE, range)                                               \
+  X (ZEROS_LIKE, zeros_like)                                     \
+  X (SLICE, slice)                                               \
+  X (STRIDED_SLICE, strided_slice)                               \
+  X (SPLIT, split)                                               \
+  X (SPLIT_V, split_v)                                           \
+  X (PACK, pack)                                                 \
+  X (UNPACK, unpack)                                             \
+  X (TRANSPOSE, transpose)                                       \
+  X (TILE, tile)                                                 \
+  X (BROADCAST_TO, broadcast_to)                                 \
+  X (GATHER, gather)                                             \
+  X (GATHER_ND, gather_nd)                                       \
+  X (RESIZE_BILINEAR, resize_bilinear)                           \
+  X (RESIZE_NEAREST_NEIGHBOR, resize_nearest_neighbor)           \
+  X (SPACE_TO_DEPTH, space_to_depth)                             \
+  X (DEPTH_TO_SPACE, depth_to_space)                             \
+  X (SPACE_TO_BATCH_ND, space_to_batch_nd)                       \
+  X (BATCH_TO_SPACE_ND, batch_to_space_nd)                       \
+  X (SOFTMAX, softmax)                                           \
+  X (LOG_SOFTMAX, log_softmax)                                   \
+  X (L2_NORMALIZATION, l2_normalization)                         \
+  X (UNIDIRECTIONAL_SEQUENCE_LSTM, unidirectional_sequence_lstm) \
+  X (NON_MAX_SUPPRESSION_V4, non_max_suppression_v4)             \
+  X (NON_MAX_SUPPRESSION_V5, non_max_suppression_v5)             \
+  X (DETECTION_POSTPROCESS, detection_postprocess)               \
+  X (RESIZE_ARG_MAX, resize_arg_max)                             \
+  X (LOOKUP, lookup)
+
+#define SL_OPERATOR_TYPE(type, row) SL_OP_##type,
+
 typedef enum
 {
   SL_OP_INVALID = 0,
-  SL_OP_ADD,
-  SL_OP_SUB,
-  SL_OP_MUL,
-  SL_OP_DIV,
-  SL_OP_MAXIMUM,
-  SL_OP_MINIMUM,
-  SL_OP_SQUARED_DIFFERENCE,
-  SL_OP_POW,
-  SL_OP_FLOOR_DIV,
-  SL_OP_FLOOR_MOD,
-  SL_OP_EQUAL,
-  SL_OP_NOT_EQUAL,
-  SL_OP_LESS,
-  SL_OP_LESS_EQUAL,
-  SL_OP_GREATER,
-  SL_OP_GREATER_EQUAL,
-  SL_OP_LOGICAL_AND,
-  SL_OP_LOGICAL_OR,
-  SL_OP_LOGICAL_NOT,
-  SL_OP_SELECT,
-  SL_OP_WHERE,
-  SL_OP_AVERAGE_POOL_2D,
-  SL_OP_MAX_POOL_2D,
-  SL_OP_L2_POOL_2D,
-  SL_OP_CONCATENATION,
-  SL_OP_CONV_2D,
-  SL_OP_DEPTHWISE_CONV_2D,
-  SL_OP_TRANSPOSE_CONV,
-  SL_OP_FULLY_CONNECTED,
-  SL_OP_BATCH_MATMUL,
-  SL_OP_DEQUANTIZE,
-  SL_OP_QUANTIZE,
-  SL_OP_CAST,
-  SL_OP_LOGISTIC,
-  SL_OP_RELU,
-  SL_OP_RELU6,
-  SL_OP_RELU_N1_TO_1,
-  SL_OP_RELU_0_TO_1,
-  SL_OP_LEAKY_RELU,
-  SL_OP_PRELU,
-  SL_OP_ELU,
-  SL_OP_GELU,
-  SL_OP_HARD_SWISH,
-  SL_OP_TANH,
-  SL_OP_ABS,
-  SL_OP_NEG,
-  SL_OP_SIGN,
-  SL_OP_FLOOR,
-  SL_OP_CEIL,
-  SL_OP_ROUND,
-  SL_OP_EXP,
-  SL_OP_LOG,
-  SL_OP_SQRT,
-  SL_OP_RSQRT,
-  SL_OP_SQUARE,
-  SL_OP_SIN,
-  SL_OP_COS,
-  SL_OP_MEAN,
-  SL_OP_SUM,
-  SL_OP_REDUCE_MAX,
-  SL_OP_REDUCE_MIN,
-  SL_OP_REDUCE_PROD,
-  SL_OP_ARG_MAX,
-  SL_OP_ARG_MIN,
-  SL_OP_TOPK_V2,
-  SL_OP_PAD,
-  SL_OP_PADV2,
-  SL_OP_MIRROR_PAD,
-  SL_OP_RESHAPE,
-  SL_OP_SQUEEZE,
-  SL_OP_EXPAND_DIMS,
-  SL_OP_SHAPE,
-  SL_OP_RANK,
-  SL_OP_FILL,
-  SL_OP_RANGE,
-  SL_OP_ZEROS_LIKE,
-  SL_OP_SLICE,
-  SL_OP_STRIDED_SLICE,
-  SL_OP_SPLIT,
-  SL_OP_SPLIT_V,
-  SL_OP_PACK,
-  SL_OP_UNPACK,
-  SL_OP_TRANSPOSE,
-  SL_OP_TILE,
-  SL_OP_BROADCAST_TO,
-  SL_OP_GATHER,
-  SL_OP_GATHER_ND,
-  SL_OP_RESIZE_BILINEAR,
-  SL_OP_RESIZE_NEAREST_NEIGHBOR,
-  SL_OP_SPACE_TO_DEPTH,
-  SL_OP_DEPTH_TO_SPACE,
-  SL_OP_SPACE_TO_BATCH_ND,
-  SL_OP_BATCH_TO_SPACE_ND,
-  SL_OP_SOFTMAX,
-  SL_OP_LOG_SOFTMAX,
-  SL_OP_L2_NORMALIZATION,
-  SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM,
-  SL_OP_NON_MAX_SUPPRESSION_V4,
-  SL_OP_NON_MAX_SUPPRESSION_V5,
-  SL_OP_DETECTION_POSTPROCESS,
-  SL_OP_RESIZE_ARG_MAX, /* made by passes only: RESIZE_BILINEAR of 8-bit codes, then ARG_MAX of its channels */
-  SL_OP_LOOKUP,         /* made by passes only: 8-bit codes through a constant table of 256 bytes */
-  SL_OP_COUNT
+  SL_OPERATORS (SL_OPERATOR_TYPE) SL_OP_COUNT
 } SlOpType;
 
 typedef enum

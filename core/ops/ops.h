@@ -50,23 +50,9 @@ typedef struct
 /** sl_op_get: (nullable): the row of @type. */
 const SlOp *sl_op_get (SlOpType type);
 
-/* One line for each row defined in core/ops; the table in table.c lists them. */
-extern const SlOp sl_op_add, sl_op_sub, sl_op_mul, sl_op_div, sl_op_maximum, sl_op_minimum, sl_op_squared_difference, sl_op_pow;
-extern const SlOp sl_op_floor_div, sl_op_floor_mod, sl_op_equal, sl_op_not_equal, sl_op_less, sl_op_less_equal, sl_op_greater;
-extern const SlOp sl_op_greater_equal, sl_op_logical_and, sl_op_logical_or, sl_op_logical_not, sl_op_select, sl_op_where;
-extern const SlOp sl_op_average_pool_2d, sl_op_max_pool_2d, sl_op_l2_pool_2d, sl_op_concatenation, sl_op_conv_2d;
-extern const SlOp sl_op_depthwise_conv_2d, sl_op_transpose_conv, sl_op_fully_connected, sl_op_batch_matmul, sl_op_dequantize;
-extern const SlOp sl_op_quantize, sl_op_cast, sl_op_logistic, sl_op_relu, sl_op_relu6, sl_op_relu_n1_to_1, sl_op_relu_0_to_1;
-extern const SlOp sl_op_leaky_relu, sl_op_prelu, sl_op_elu, sl_op_gelu, sl_op_hard_swish, sl_op_tanh, sl_op_abs, sl_op_neg, sl_op_sign;
-extern const SlOp sl_op_floor, sl_op_ceil, sl_op_round, sl_op_exp, sl_op_log, sl_op_sqrt, sl_op_rsqrt, sl_op_square, sl_op_sin;
-extern const SlOp sl_op_cos, sl_op_mean, sl_op_sum, sl_op_reduce_max, sl_op_reduce_min, sl_op_reduce_prod, sl_op_arg_max, sl_op_arg_min;
-extern const SlOp sl_op_topk_v2, sl_op_pad, sl_op_padv2, sl_op_mirror_pad, sl_op_reshape, sl_op_squeeze, sl_op_expand_dims, sl_op_shape;
-extern const SlOp sl_op_rank, sl_op_fill, sl_op_range, sl_op_zeros_like, sl_op_slice, sl_op_strided_slice, sl_op_split, sl_op_split_v;
-extern const SlOp sl_op_pack, sl_op_unpack, sl_op_transpose, sl_op_tile, sl_op_broadcast_to, sl_op_gather, sl_op_gather_nd;
-extern const SlOp sl_op_resize_bilinear, sl_op_resize_nearest_neighbor, sl_op_space_to_depth, sl_op_depth_to_space;
-extern const SlOp sl_op_space_to_batch_nd, sl_op_batch_to_space_nd, sl_op_softmax, sl_op_log_softmax, sl_op_l2_normalization;
-extern const SlOp sl_op_unidirectional_sequence_lstm, sl_op_non_max_suppression_v4, sl_op_non_max_suppression_v5;
-extern const SlOp sl_op_detection_postprocess, sl_op_lookup, sl_op_resize_arg_max;
+#define SL_OPERATOR_ROW(type, row) extern const SlOp sl_op_##row;
+SL_OPERATORS (SL_OPERATOR_ROW)
+#undef SL_OPERATOR_ROW
 
 /* Helpers for rows (core/ops/helpers.c). */
 
