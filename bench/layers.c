@@ -156,7 +156,7 @@ time_layer (const Layer *layer, const char *name, guint runs, double peak)
   Check check;
   Runner runners[2];
   layer_init (layer, &check);
-  runner_init (&runners[0], &check, "sightline");
+  runner_init (&runners[0], &check, "int8");
   runner_init (&runners[1], &check, "xnnpack");
   g_autofree double *ours = g_new (double, runs), *theirs = g_new (double, runs);
   const SlTimed rows[] = { { name, run_block, &runners[0], ours }, { name, run_block, &runners[1], theirs } };
@@ -189,14 +189,15 @@ cpu_name (void)
 {
   Check check;
   Runner runner;
-  SlSessionStats stats;
+  SlBackendUse use;
   layer_init (&(Layer){ 8, 8, 8, 1, 1, FALSE }, &check);
-  runner_init (&runner, &check, "sightline");
-  sl_session_stats (runner.session, &stats);
+  runner_init (&runner, &check, "int8");
+  for (guint i = 0; sl_session_backend_use (runner.session, i, &use) && strcmp (use.name, "int8") != 0;)
+    i++;
   sl_session_free (runner.session);
   sl_tensor_buffer_free (runner.output);
   check_clear (&check);
-  return stats.int8_cpu;
+  return use.cpu;
 }
 
 int

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/show.h"
+#include "core/passes/prepare.h"
 #include "sightline/error.h"
 #include "models/contract_build.h"
 #include "models/default.h"

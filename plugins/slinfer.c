@@ -131,7 +131,7 @@ fail (SlInfer *self, RunStatus status, SlTensorMapStatus map_status, SlStatus ru
   } else if (status == RUN_BAD_OUTPUT) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("%s: no memory for the output tensors", model), (NULL));
   } else {
-    GST_ELEMENT_ERROR (self, LIBRARY, FAILED, ("%s: %s", model, sl_status_text (run_status)), (NULL));
+    GST_ELEMENT_ERROR (self, LIBRARY, FAILED, ("%s: %s", model, sl_session_status_text (self->session, run_status)), (NULL));
   }
   return GST_FLOW_ERROR;
 }

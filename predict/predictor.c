@@ -391,7 +391,7 @@ predict (SlPredictor *self, const SlFrame *frame, GError **error)
   const void *input = self->input;
   const SlStatus status = sl_session_run (self->session, &input, self->outputs);
   if (status != SL_STATUS_OK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", sl_model_path (self->model), sl_status_text (status));
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", sl_model_path (self->model), sl_session_status_text (self->session, status));
     return NULL;
   }
   const gint64 run = g_get_monotonic_time ();

@@ -159,7 +159,7 @@ infer (const SlModelOptions *options, char **inputs, const char *prefix, GError 
   }
   SlStatus status = sl_session_run (session, (const void *const *) io.inputs, io.outputs);
   if (status != SL_STATUS_OK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", options->model, sl_status_text (status));
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", options->model, sl_session_status_text (session, status));
     return FALSE;
   }
   for (guint i = 0; i < io.n_outputs; i++)

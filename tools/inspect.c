@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "base/show.h"
-#include "core/runtime/session.h"
 #include "core/graph/work.h"
+#include "core/passes/prepare.h"
+#include "core/runtime/session.h"
 #include "models/model.h"
 #include "base/json.h"
 #include "tools/command.h"
@@ -16,10 +17,11 @@
 #include "tools/options.h"
 
 #define SHOWN_LABELS 5
+#define MOST_BACKENDS 8
 
 typedef struct
 {
-  guint count, int8, xnnpack, own, view;
+  guint count, view, on[MOST_BACKENDS];
 } OpCount;
 
 typedef struct
@@ -27,6 +29,8 @@ typedef struct
   SlModel *model;
   SlSession *session;
   SlSessionStats stats;
+  SlBackendUse backends[MOST_BACKENDS];
+  guint n_backends;
   OpCount ops[SL_OP_COUNT];
   const char *decoder;   /* (nullable): the one that will be used */
   char *decoder_note;    /* (nullable): what it takes for granted */
@@ -50,14 +54,16 @@ static void
 count_ops (Report *report)
 {
   const SlGraph *graph = sl_model_graph (report->model);
+  while (report->n_backends < MOST_BACKENDS
+         && sl_session_backend_use (report->session, report->n_backends, &report->backends[report->n_backends]))
+    report->n_backends++;
   for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
     OpCount *op = &report->ops[sl_graph_node (graph, i)->op];
     const char *backend = sl_session_backend (report->session, i);
     op->count++;
-    op->int8 += strcmp (backend, "int8") == 0;
-    op->xnnpack += strcmp (backend, "xnnpack") == 0;
     op->view += strcmp (backend, "view") == 0;
-    op->own += strcmp (backend, "sightline") == 0;
+    for (guint k = 0; k < report->n_backends; k++)
+      op->on[k] += strcmp (backend, report->backends[k].name) == 0;
   }
 }
 
@@ -158,6 +164,37 @@ print_results (const Report *report)
 }
 
 static void
+print_operator_counts (const Report *report)
+{
+  printf ("operators\n  %-28s %6s", "", "count");
+  for (guint k = 0; k < report->n_backends; k++)
+    printf (" %7s", report->backends[k].name);
+  printf (" %7s\n", "view");
+  for (guint i = 0; i < SL_OP_COUNT; i++) {
+    const OpCount *op = &report->ops[i];
+    if (op->count == 0)
+      continue;
+    printf ("  %-28s %6u", sl_op_name ((SlOpType) i), op->count);
+    for (guint k = 0; k < report->n_backends; k++)
+      printf (" %7u", op->on[k]);
+    printf (" %7u\n", op->view);
+  }
+}
+
+/* Nodes, and how many of them each backend runs. */
+static void
+print_backends (const Report *report)
+{
+  const char *separator = ", of them";
+  printf ("run\n  nodes     %u", report->stats.nodes);
+  for (guint k = 0; k < report->n_backends; k++, separator = k + 1 < report->n_backends ? "," : " and") {
+    const SlBackendUse *use = &report->backends[k];
+    printf ("%s %u by %s%s%s", separator, use->nodes, use->title, use->cpu != NULL ? " for " : "", use->cpu != NULL ? use->cpu : "");
+  }
+  printf (", in %u steps\n", report->stats.steps);
+}
+
+static void
 print_text (const Report *report)
 {
   const SlGraph *graph = sl_model_graph (report->model);
@@ -168,13 +205,8 @@ print_text (const Report *report)
   print_tensors ("outputs", graph, sl_graph_n_outputs (graph), sl_graph_output_tensor);
   print_picture (report);
   print_results (report);
-  printf ("operators\n  %-28s %6s %6s %8s %6s %6s\n", "", "count", "int8", "xnnpack", "own", "view");
-  for (guint i = 0; i < SL_OP_COUNT; i++)
-    if (report->ops[i].count > 0)
-      printf ("  %-28s %6u %6u %8u %6u %6u\n", sl_op_name ((SlOpType) i), report->ops[i].count, report->ops[i].int8, report->ops[i].xnnpack,
-              report->ops[i].own, report->ops[i].view);
-  printf ("run\n  nodes     %u, of them %u by int8 kernels for %s and %u by XNNPACK, in %u steps\n", stats->nodes, stats->int8_nodes,
-          stats->int8_cpu, stats->xnnpack_nodes, stats->steps);
+  print_operator_counts (report);
+  print_backends (report);
   printf ("  work      %.3f million multiply-adds a frame\n", (double) sl_graph_multiply_adds (graph) / 1e6);
   printf ("  weights   %" G_GSIZE_FORMAT " bytes, %" G_GSIZE_FORMAT " packed\n", stats->weight_bytes, stats->packed_bytes);
   printf ("  arena     %" G_GSIZE_FORMAT " bytes (at least %" G_GSIZE_FORMAT " are needed)\n", stats->arena_bytes,
@@ -280,6 +312,16 @@ json_contract (GString *out, const Report *report)
 }
 
 static void
+json_operator (GString *out, const char *separator, const Report *report, SlOpType type)
+{
+  const OpCount *op = &report->ops[type];
+  g_string_append_printf (out, "%s{\"name\":\"%s\",\"count\":%u", separator, sl_op_name (type), op->count);
+  for (guint k = 0; k < report->n_backends; k++)
+    g_string_append_printf (out, ",\"%s\":%u", report->backends[k].name, op->on[k]);
+  g_string_append_printf (out, ",\"view\":%u}", op->view);
+}
+
+static void
 print_json (const Report *report)
 {
   const SlGraph *graph = sl_model_graph (report->model);
@@ -295,18 +337,20 @@ print_json (const Report *report)
   g_string_append (out, ",\"operators\":[");
   for (guint i = 0; i < SL_OP_COUNT; i++)
     if (report->ops[i].count > 0) {
-      g_string_append_printf (out, "%s{\"name\":\"%s\",\"count\":%u,\"int8\":%u,\"xnnpack\":%u,\"own\":%u,\"view\":%u}", separator,
-                              sl_op_name ((SlOpType) i), report->ops[i].count, report->ops[i].int8, report->ops[i].xnnpack,
-                              report->ops[i].own, report->ops[i].view);
+      json_operator (out, separator, report, (SlOpType) i);
       separator = ",";
     }
-  g_string_append_printf (
-    out,
-    "],\"multiply_adds\":%" G_GUINT64_FORMAT
-    ",\"nodes\":%u,\"int8_nodes\":%u,\"int8_cpu\":\"%s\",\"xnnpack_nodes\":%u,\"steps\":%u,\"weight_bytes\":%" G_GSIZE_FORMAT
-    ",\"packed_bytes\":%" G_GSIZE_FORMAT ",\"arena_bytes\":%" G_GSIZE_FORMAT ",\"arena_lower_bound\":%" G_GSIZE_FORMAT "}\n",
-    sl_graph_multiply_adds (graph), stats->nodes, stats->int8_nodes, stats->int8_cpu, stats->xnnpack_nodes, stats->steps,
-    stats->weight_bytes, stats->packed_bytes, stats->arena_bytes, stats->arena_lower_bound);
+  g_string_append_printf (out, "],\"multiply_adds\":%" G_GUINT64_FORMAT ",\"nodes\":%u", sl_graph_multiply_adds (graph), stats->nodes);
+  for (guint k = 0; k < report->n_backends; k++) {
+    const SlBackendUse *use = &report->backends[k];
+    g_string_append_printf (out, ",\"%s_nodes\":%u", use->name, use->nodes);
+    if (use->cpu != NULL)
+      g_string_append_printf (out, ",\"%s_cpu\":\"%s\"", use->name, use->cpu);
+  }
+  g_string_append_printf (out,
+                          ",\"steps\":%u,\"weight_bytes\":%" G_GSIZE_FORMAT ",\"packed_bytes\":%" G_GSIZE_FORMAT
+                          ",\"arena_bytes\":%" G_GSIZE_FORMAT ",\"arena_lower_bound\":%" G_GSIZE_FORMAT "}\n",
+                          stats->steps, stats->weight_bytes, stats->packed_bytes, stats->arena_bytes, stats->arena_lower_bound);
   fwrite (out->str, 1, out->len, stdout);
   g_string_free (out, TRUE);
 }

@@ -1,31 +1,113 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which implementation runs each node (internal to core). Left alone, the fastest that is exact: 8-bit layers go to
- * the int8 kernels where those beat XNNPACK on this processor, what else XNNPACK supports goes there, the rest to
- * the plain kernels. The environment's SIGHTLINE_BACKEND overrides: "xnnpack" leaves the int8 kernels out, "sightline"
- * prefers them everywhere, "reference" leaves only the plain kernels.
+ * Backends: who computes the nodes of a graph (internal to core). A backend is a folder beside this file and a row in the table of
+ * choose.c. The runtime asks rows in the table's order which of them takes a node, and knows none by name.
  */
 #ifndef SL_CORE_BACKENDS_BACKEND_H
 #define SL_CORE_BACKENDS_BACKEND_H
 
+#include "base/thread_pool.h"
+#include "core/backends/weight_cache.h"
 #include "core/graph/graph.h"
 
 G_BEGIN_DECLS
 
-typedef enum
-{
-  SL_BACKEND_PLAIN,
-  SL_BACKEND_VIEW,
-  SL_BACKEND_XNNPACK,
-  SL_BACKEND_INT8,
-} SlBackend;
+/** Most rows of the table. */
+#define SL_MAX_BACKENDS 8
 
-/** sl_backends_choose: (transfer full): one SlBackend per node. */
-guint8 *sl_backends_choose (const SlGraph *graph);
-/** sl_backends_need_threads: whether a node of XNNPACK is worth more than one thread. */
-gboolean sl_backends_need_threads (const SlGraph *graph, const guint8 *backends);
-/** sl_backend_name: (transfer none) */
-const char *sl_backend_name (SlBackend backend);
+typedef struct _SlBackend SlBackend;
+
+/** SlScratch: memory that the steps of a session share, since they take turns: @bytes for each thread. Set after all are prepared. */
+typedef struct
+{
+  guint8 *memory;
+  gsize bytes;
+} SlScratch;
+
+/**
+ * SlHost: the session that backends work for.
+ * @backends: by node: who runs it; NULL for views, which nobody runs
+ * @weights: shared by all sessions of @graph
+ * @arena: the session's, for what steps need as long as it lives
+ * @pool: (nullable): @threads threads that sleep between frames, where some node's backend uses them
+ * @scratch: prepare() raises its @bytes to what the step needs
+ */
+typedef struct
+{
+  SlGraph *graph;
+  const SlBackend **backends;
+  SlWeightCache *weights;
+  SlArena *arena;
+  guint threads;
+  SlPool *pool;
+  SlScratch scratch;
+} SlHost;
+
+/**
+ * SlStep: nodes that a backend runs at once.
+ * @nodes: (element-type guint): positions in the graph, ascending; one where the backend does not join nodes
+ * @operands: (element-type gint32): tensors whose memory a run is given. Of a backend that joins nodes: every variable tensor that the
+ *   nodes read or write, once. Else the node's inputs, then its outputs, -1 for an omitted one.
+ * @is_output: (element-type gboolean): for each of @operands whether the step produces it
+ */
+typedef struct
+{
+  const SlBackend *backend;
+  GArray *nodes, *operands, *is_output;
+} SlStep;
+
+/**
+ * SlBackend: functions not marked nullable are there in every row.
+ * @name: in SIGHTLINE_BACKEND and in reports
+ * @title: in texts for people
+ * @failure: what is said when @run fails
+ * @joins_nodes: neighbouring nodes become one step
+ * @packs_weights: layers read a packed copy of their weights, so that the model file's pages may go
+ * @uses_pool: steps run on the host's pool
+ * @may_refuse: @prepare may fail for a node that @supports takes, which then goes to a later row. Such steps are prepared first, while
+ *   all constants are readable.
+ * @cpu: (nullable): the instruction set that its kernels are for
+ * @open: (nullable): before anything else, for each session: FALSE with @error set where the backend cannot run on this machine
+ * @supports: whether it computes @node exactly
+ * @faster: (nullable): whether it beats the rows after it on @node, which it supports; without it always
+ * @start_threads: (nullable): threads of its own for @backend, a session that runs nodes on it; NULL without @error where it needs none
+ * @rest_threads: (nullable): a run has ended: they sleep until the next one; (nullable) @threads
+ * @stop_threads: (nullable): (nullable) @threads
+ * @prepare: what @run needs, made before the first run; NULL with @error set where the step is refused
+ * @run: @memory has one pointer for each of the step's operands, NULL for an omitted one. Allocates nothing. FALSE when it failed.
+ * @free: (nullable): of what @prepare made
+ */
+struct _SlBackend
+{
+  const char *name, *title, *failure;
+  gboolean joins_nodes, packs_weights, uses_pool, may_refuse;
+  const char *(*cpu) (void);
+  gboolean (*open) (GError **error);
+  gboolean (*supports) (const SlGraph *graph, const SlNode *node);
+  gboolean (*faster) (const SlGraph *graph, const SlNode *node);
+  gpointer (*start_threads) (const SlHost *host, GError **error);
+  void (*rest_threads) (gpointer threads);
+  void (*stop_threads) (gpointer threads);
+  gpointer (*prepare) (SlHost *host, const SlStep *step, gpointer threads, GError **error);
+  gboolean (*run) (gpointer prepared, void *const *memory);
+  void (*free) (gpointer prepared);
+};
+
+/* One for each folder. */
+extern const SlBackend sl_backend_int8, sl_backend_xnnpack, sl_backend_plain;
+
+/** sl_backends_get: (nullable): row @i of the table, the preferred ones first; NULL past the last. */
+const SlBackend *sl_backends_get (guint i);
+/** sl_backends_choose: (transfer full): by node who runs it, NULL for views: the first row that supports it and is faster.
+ *
+ *  The environment's SIGHTLINE_BACKEND names a row that takes every node it supports; what it does not support goes to the rows after it.
+ */
+const SlBackend **sl_backends_choose (const SlGraph *graph);
+/** sl_backends_next: (transfer none): the first row after @backend that supports @node; the last row supports every node. */
+const SlBackend *sl_backends_next (const SlBackend *backend, const SlGraph *graph, const SlNode *node);
+/** sl_backends_heavy: whether @backend has nodes worth more than one thread of its own, which spin between steps. Beside nodes of a row
+ *  before it only its layers that no such row supports are: those that could run there and do not are small. */
+gboolean sl_backends_heavy (const SlHost *host, const SlBackend *backend);
 
 G_END_DECLS
 

@@ -1,58 +1,108 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The choice is static: instruction sets say whether their loops beat XNNPACK's, as measured on whole models. */
+/* The table of backends, and which of them runs each node. The choice follows from the graph and the processor alone. */
 #include "core/backends/backend.h"
 
-#include "core/backends/int8/int8.h"
-#include "core/backends/xnnpack/xnn.h"
+#include <string.h>
 
-static gboolean
-forced (const char *name)
+/* The preferred first; the last one supports every node. */
+static const SlBackend *const rows[] = { &sl_backend_int8, &sl_backend_xnnpack, &sl_backend_plain };
+
+G_STATIC_ASSERT (G_N_ELEMENTS (rows) <= SL_MAX_BACKENDS);
+
+/* Names that SIGHTLINE_BACKEND had before they were those of rows. */
+static const struct
 {
-  return g_strcmp0 (g_getenv ("SIGHTLINE_BACKEND"), name) == 0;
+  const char *old, *name;
+} deprecated[] = { { "sightline", "int8" }, { "reference", "plain" } };
+
+const SlBackend *
+sl_backends_get (guint i)
+{
+  return i < G_N_ELEMENTS (rows) ? rows[i] : NULL;
 }
 
-guint8 *
+static guint
+position_of (const SlBackend *backend)
+{
+  guint i = 0;
+  while (rows[i] != backend)
+    i++;
+  return i;
+}
+
+/* (nullable): the row that SIGHTLINE_BACKEND names. */
+static const SlBackend *
+forced_backend (void)
+{
+  static gint warned;
+  const char *name = g_getenv ("SIGHTLINE_BACKEND");
+  for (guint i = 0; name != NULL && i < G_N_ELEMENTS (deprecated); i++)
+    if (strcmp (name, deprecated[i].old) == 0)
+      name = deprecated[i].name;
+  for (guint i = 0; name != NULL && i < G_N_ELEMENTS (rows); i++)
+    if (strcmp (name, rows[i]->name) == 0)
+      return rows[i];
+  if (name != NULL && *name != '\0' && g_atomic_int_compare_and_exchange (&warned, 0, 1)) {
+    g_autoptr (GString) names = g_string_new (rows[0]->name);
+    for (guint i = 1; i < G_N_ELEMENTS (rows); i++)
+      g_string_append_printf (names, "%s%s", i + 1 < G_N_ELEMENTS (rows) ? ", " : " or ", rows[i]->name);
+    g_warning ("SIGHTLINE_BACKEND is '%s', expected %s: the backends are chosen as without it", name, names->str);
+  }
+  return NULL;
+}
+
+static const SlBackend *
+choose (const SlGraph *graph, const SlNode *node, const SlBackend *forced)
+{
+  guint i = forced != NULL ? position_of (forced) : 0;
+  while (!rows[i]->supports (graph, node) || (rows[i] != forced && rows[i]->faster != NULL && !rows[i]->faster (graph, node)))
+    i++;
+  return rows[i];
+}
+
+const SlBackend **
 sl_backends_choose (const SlGraph *graph)
 {
   const guint n = sl_graph_n_nodes (graph);
-  const gboolean reference = forced ("reference"), xnnpack = forced ("xnnpack"), own = forced ("sightline");
-  const SlInt8Isa *isa = sl_int8_isa ();
-  guint8 *backends = g_new0 (guint8, n + 1);
+  const SlBackend *forced = forced_backend ();
+  const SlBackend **backends = g_new0 (const SlBackend *, n + 1);
   for (guint i = 0; i < n; i++) {
     const SlNode *node = sl_graph_node (graph, i);
-    if (sl_op_get (node->op)->is_view)
-      backends[i] = SL_BACKEND_VIEW;
-    else if (reference)
-      backends[i] = SL_BACKEND_PLAIN;
-    else if (!xnnpack && sl_int8_supports (graph, node) && (own || sl_int8_faster (isa, graph, node)))
-      backends[i] = SL_BACKEND_INT8;
-    else
-      backends[i] = sl_xnn_supports (graph, node) ? SL_BACKEND_XNNPACK : SL_BACKEND_PLAIN;
+    if (!sl_op_get (node->op)->is_view)
+      backends[i] = choose (graph, node, forced);
   }
   return backends;
 }
 
-/* Beside layers of our own, whose pool sleeps between frames, XNNPACK gets threads only for what is as large: its pool spins. Layers that
- * could run here and do not are small. */
-gboolean
-sl_backends_need_threads (const SlGraph *graph, const guint8 *backends)
+const SlBackend *
+sl_backends_next (const SlBackend *backend, const SlGraph *graph, const SlNode *node)
 {
-  gboolean int8 = FALSE, heavy = FALSE, any = FALSE;
-  for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
-    const SlNode *node = sl_graph_node (graph, i);
-    const SlOpType op = node->op;
-    const gboolean here = backends[i] == SL_BACKEND_XNNPACK;
-    int8 |= backends[i] == SL_BACKEND_INT8;
-    any |= here;
-    heavy |=
-      here && (op == SL_OP_CONV_2D || op == SL_OP_DEPTHWISE_CONV_2D || op == SL_OP_FULLY_CONNECTED) && !sl_int8_supports (graph, node);
-  }
-  return int8 ? heavy : any;
+  guint i = position_of (backend) + 1;
+  while (!rows[i]->supports (graph, node))
+    i++;
+  return rows[i];
 }
 
-const char *
-sl_backend_name (SlBackend backend)
+static gboolean
+is_layer (const SlNode *node)
 {
-  static const char *const names[] = { "sightline", "view", "xnnpack", "int8" };
-  return names[backend];
+  return node->op == SL_OP_CONV_2D || node->op == SL_OP_DEPTHWISE_CONV_2D || node->op == SL_OP_FULLY_CONNECTED;
+}
+
+gboolean
+sl_backends_heavy (const SlHost *host, const SlBackend *backend)
+{
+  const guint position = position_of (backend);
+  gboolean before = FALSE, heavy = FALSE, any = FALSE;
+  for (guint i = 0; i < sl_graph_n_nodes (host->graph); i++) {
+    const SlNode *node = sl_graph_node (host->graph, i);
+    gboolean taken = FALSE;
+    for (guint k = 0; k < position; k++) {
+      before |= host->backends[i] == rows[k];
+      taken |= host->backends[i] == backend && is_layer (node) && rows[k]->supports (host->graph, node);
+    }
+    any |= host->backends[i] == backend;
+    heavy |= host->backends[i] == backend && is_layer (node) && !taken;
+  }
+  return before ? heavy : any;
 }

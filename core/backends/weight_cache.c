@@ -1,96 +1,116 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A list under a lock, which is not held while a pack is made: threads make different packs at the same time. */
+/* A list under a lock, which is not held while an entry is made: threads make different entries at the same time. */
 #include "core/backends/weight_cache.h"
 
-/* Beside their weights, packs hold little. */
+/* Beside their weights, entries hold little. */
 #define SMALL_CHUNK 512
 
 typedef struct
 {
-  const void *node, *how;
+  const void *key, *how;
   SlArena *arena;
   void *result;
+  GDestroyNotify destroy;
   gboolean ready;
-} Pack;
+} Entry;
 
-struct _SlPacks
+struct _SlWeightCache
 {
   GMutex mutex;
   GCond made;
-  GPtrArray *all; /* of Pack */
+  GPtrArray *all; /* of Entry */
+  gsize outside;  /* bytes that entries hold outside of their arenas */
 };
 
 static void
-pack_free (gpointer data)
+entry_free (gpointer data)
 {
-  Pack *pack = data;
-  sl_arena_free (pack->arena);
-  g_free (pack);
+  Entry *entry = data;
+  if (entry->destroy != NULL && entry->result != NULL)
+    entry->destroy (entry->result);
+  sl_arena_free (entry->arena);
+  g_free (entry);
 }
 
-SlPacks *
-sl_packs_new (void)
+SlWeightCache *
+sl_weight_cache_new (void)
 {
-  SlPacks *packs = g_new0 (SlPacks, 1);
-  g_mutex_init (&packs->mutex);
-  g_cond_init (&packs->made);
-  packs->all = g_ptr_array_new_with_free_func (pack_free);
-  return packs;
+  SlWeightCache *cache = g_new0 (SlWeightCache, 1);
+  g_mutex_init (&cache->mutex);
+  g_cond_init (&cache->made);
+  cache->all = g_ptr_array_new_with_free_func (entry_free);
+  return cache;
 }
 
 void
-sl_packs_free (SlPacks *packs)
+sl_weight_cache_free (SlWeightCache *cache)
 {
-  g_ptr_array_unref (packs->all);
-  g_cond_clear (&packs->made);
-  g_mutex_clear (&packs->mutex);
-  g_free (packs);
+  g_ptr_array_unref (cache->all);
+  g_cond_clear (&cache->made);
+  g_mutex_clear (&cache->mutex);
+  g_free (cache);
 }
 
-static Pack *
-find (const SlPacks *packs, const void *node, const void *how)
+static Entry *
+find (const SlWeightCache *cache, const void *key, const void *how)
 {
-  for (guint i = 0; i < packs->all->len; i++) {
-    Pack *pack = g_ptr_array_index (packs->all, i);
-    if (pack->node == node && pack->how == how)
-      return pack;
+  for (guint i = 0; i < cache->all->len; i++) {
+    Entry *entry = g_ptr_array_index (cache->all, i);
+    if (entry->key == key && entry->how == how)
+      return entry;
   }
   return NULL;
 }
 
-void *
-sl_packs_get (SlPacks *packs, const void *node, const void *how, SlPackFunc make, gpointer data)
+static Entry *
+add (SlWeightCache *cache, const void *key, const void *how, GDestroyNotify destroy)
 {
-  g_mutex_lock (&packs->mutex);
-  Pack *pack = find (packs, node, how);
-  if (pack == NULL) {
-    pack = g_new0 (Pack, 1);
-    pack->node = node;
-    pack->how = how;
-    pack->arena = sl_arena_new_sized (SMALL_CHUNK);
-    g_ptr_array_add (packs->all, pack);
-    g_mutex_unlock (&packs->mutex);
-    void *result = make (pack->arena, data);
-    g_mutex_lock (&packs->mutex);
-    pack->result = result;
-    pack->ready = TRUE;
-    g_cond_broadcast (&packs->made);
+  Entry *entry = g_new0 (Entry, 1);
+  entry->key = key;
+  entry->how = how;
+  entry->destroy = destroy;
+  entry->arena = sl_arena_new_sized (SMALL_CHUNK);
+  g_ptr_array_add (cache->all, entry);
+  return entry;
+}
+
+void *
+sl_weight_cache_get (SlWeightCache *cache, const void *key, const void *how, SlWeightFunc make, gpointer data, GDestroyNotify destroy)
+{
+  g_mutex_lock (&cache->mutex);
+  Entry *entry = find (cache, key, how);
+  if (entry == NULL) {
+    entry = add (cache, key, how, destroy);
+    g_mutex_unlock (&cache->mutex);
+    void *result = make (entry->arena, data);
+    g_mutex_lock (&cache->mutex);
+    entry->result = result;
+    entry->ready = TRUE;
+    g_cond_broadcast (&cache->made);
   }
-  while (!pack->ready)
-    g_cond_wait (&packs->made, &packs->mutex);
-  g_mutex_unlock (&packs->mutex);
-  return pack->result;
+  while (!entry->ready)
+    g_cond_wait (&cache->made, &cache->mutex);
+  g_mutex_unlock (&cache->mutex);
+  return entry->result;
+}
+
+void
+sl_weight_cache_count (SlWeightCache *cache, gsize bytes)
+{
+  g_mutex_lock (&cache->mutex);
+  cache->outside += bytes;
+  g_mutex_unlock (&cache->mutex);
 }
 
 gsize
-sl_packs_bytes (SlPacks *packs)
+sl_weight_cache_bytes (SlWeightCache *cache)
 {
-  gsize bytes = 0;
-  g_mutex_lock (&packs->mutex);
-  for (guint i = 0; i < packs->all->len; i++) {
-    const Pack *pack = g_ptr_array_index (packs->all, i);
-    bytes += pack->ready ? sl_arena_used (pack->arena) : 0;
+  g_mutex_lock (&cache->mutex);
+  gsize bytes = cache->outside;
+  for (guint i = 0; i < cache->all->len; i++) {
+    const Entry *entry = g_ptr_array_index (cache->all, i);
+    bytes += entry->ready ? sl_arena_used (entry->arena) : 0;
   }
-  g_mutex_unlock (&packs->mutex);
+  g_mutex_unlock (&cache->mutex);
   return bytes;
 }

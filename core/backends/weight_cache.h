@@ -1,30 +1,38 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the sessions of a graph make once and share (internal to core): weights in the order in which some kernel reads
- * them. A pack is made by the first session that wants it and lives as long as the graph.
+ * What the sessions of a graph make once and share (internal to core): weights packed in the order in which a backend reads them. The
+ * cache is the runtime's, which attaches one to each graph; backends fill it. An entry is made by the first session that wants it and
+ * lives as long as the graph.
  */
 #ifndef SL_CORE_BACKENDS_WEIGHT_CACHE_H
 #define SL_CORE_BACKENDS_WEIGHT_CACHE_H
 
 #include "core/graph/arena.h"
-#include "core/graph/graph.h"
 
 G_BEGIN_DECLS
 
-typedef struct _SlPacks SlPacks;
-/** Makes a pack in @arena, which nobody else uses meanwhile. */
-typedef void *(*SlPackFunc) (SlArena *arena, gpointer data);
+typedef struct _SlWeightCache SlWeightCache;
+/** SlWeightFunc: makes an entry in @arena, which nobody else uses meanwhile. */
+typedef void *(*SlWeightFunc) (SlArena *arena, gpointer data);
 
-SlPacks *sl_packs_new (void);
-void sl_packs_free (SlPacks *packs);
-/** sl_packs_get: (transfer none): the pack of @node made @how, by @make if nobody has yet. Any thread; one that another thread makes
- *  just now is waited for. */
-void *sl_packs_get (SlPacks *packs, const void *node, const void *how, SlPackFunc make, gpointer data);
-/** sl_packs_bytes: of all packs. */
-gsize sl_packs_bytes (SlPacks *packs);
-
-/** sl_graph_packs: (transfer none): those of a prepared graph. */
-SlPacks *sl_graph_packs (const SlGraph *graph);
+SlWeightCache *sl_weight_cache_new (void);
+void sl_weight_cache_free (SlWeightCache *cache);
+/**
+ * sl_weight_cache_get:
+ * @key, @how: what the entry is of, such as a node and an instruction set; both are compared as pointers
+ * @make: makes the entry from @data if nobody has yet
+ * @destroy: (nullable): takes the entry before its arena is freed
+ *
+ * Any thread; an entry that another thread makes just now is waited for.
+ *
+ * Returns: (transfer none)
+ */
+void *sl_weight_cache_get (SlWeightCache *cache, const void *key, const void *how, SlWeightFunc make, gpointer data,
+                           GDestroyNotify destroy);
+/** sl_weight_cache_count: @bytes more are packed outside of the arenas of entries; any thread. */
+void sl_weight_cache_count (SlWeightCache *cache, gsize bytes);
+/** sl_weight_cache_bytes: of all entries; any thread. */
+gsize sl_weight_cache_bytes (SlWeightCache *cache);
 
 G_END_DECLS
 

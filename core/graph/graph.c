@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The graph: tensors and nodes in one arena. Readers fill it through the checked functions here, prepare.c
+ * The graph: tensors and nodes in one arena. Readers fill it through the checked functions here, core/passes/prepare.c
  * turns it into something runnable, sessions read it.
  */
 #include "core/graph/graph.h"
@@ -9,9 +9,6 @@
 
 #include "sightline/error.h"
 #include "core/graph/graph_private.h"
-#include "core/ops/ops.h"
-#include "core/graph/work.h"
-#include "core/backends/xnnpack/xnn.h"
 
 SlGraph *
 sl_graph_new (GBytes *bytes)
@@ -20,8 +17,6 @@ sl_graph_new (GBytes *bytes)
   g_atomic_ref_count_init (&graph->refs);
   graph->bytes = bytes != NULL ? g_bytes_ref (bytes) : NULL;
   graph->arena = sl_arena_new ();
-  graph->packs = sl_packs_new ();
-  graph->xnn_weights = sl_xnn_weights_new (graph);
   graph->limit = SL_MAX_TENSOR_BYTES;
   graph->work_limit = SL_MAX_WORK;
   graph->tensors = g_array_new (FALSE, TRUE, sizeof (SlTensor));
@@ -93,8 +88,8 @@ sl_graph_unref (SlGraph *graph)
 {
   if (graph == NULL || !drop_reference (graph))
     return;
-  sl_packs_free (graph->packs);
-  sl_xnn_weights_free (graph->xnn_weights);
+  if (graph->attachment != NULL)
+    graph->destroy_attachment (graph->attachment);
   g_free (graph->identity);
   g_array_unref (graph->tensors);
   g_array_unref (graph->nodes);
@@ -240,6 +235,20 @@ sl_graph_node (const SlGraph *graph, guint index)
   return &g_array_index (graph->nodes, SlNode, index);
 }
 
+SlTensor *
+sl_node_input (const SlGraph *graph, const SlNode *node, guint i)
+{
+  if (i >= node->n_inputs || node->inputs[i] < 0)
+    return NULL;
+  return (SlTensor *) sl_graph_tensor (graph, node->inputs[i]);
+}
+
+SlTensor *
+sl_node_output (const SlGraph *graph, const SlNode *node, guint i)
+{
+  return (SlTensor *) sl_graph_tensor (graph, node->outputs[i]);
+}
+
 guint
 sl_graph_n_inputs (const SlGraph *graph)
 {
@@ -303,16 +312,29 @@ sl_graph_source (const SlGraph *graph)
   return graph->source;
 }
 
-SlPacks *
-sl_graph_packs (const SlGraph *graph)
+gpointer
+sl_graph_attach (SlGraph *graph, gpointer (*make) (void), GDestroyNotify destroy)
 {
-  return graph->packs;
+  static GMutex mutex;
+  g_mutex_lock (&mutex);
+  if (graph->attachment == NULL) {
+    graph->attachment = make ();
+    graph->destroy_attachment = destroy;
+  }
+  g_mutex_unlock (&mutex);
+  return graph->attachment;
 }
 
-SlXnnWeights *
-sl_graph_xnn_weights (const SlGraph *graph)
+const SlTensor *
+sl_graph_declared_input_tensor (const SlGraph *graph, guint i)
 {
-  return graph->xnn_weights;
+  return graph->skipped ? sl_graph_tensor (graph, graph->declared_input) : sl_graph_input_tensor (graph, i);
+}
+
+gboolean
+sl_graph_skips_input_quantize (const SlGraph *graph)
+{
+  return graph->skipped;
 }
 
 gsize

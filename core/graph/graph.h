@@ -2,7 +2,7 @@
 /*
  * The intermediate representation: tensors and nodes in topological order, in one arena.
  *
- * Life of a graph: a reader adds tensors and nodes -> sl_graph_prepare() checks every node, infers every
+ * Life of a graph: a reader adds tensors and nodes -> sl_graph_prepare() (core/passes/prepare.h) checks every node, infers every
  * shape and runs the passes -> it is immutable and shared by any number of sessions. Constants point into
  * the model file's bytes, which the graph keeps alive.
  */
@@ -38,7 +38,7 @@ G_BEGIN_DECLS
  * @inputs: tensor indices, -1 for an omitted optional input
  * @outputs: tensor indices
  */
-typedef struct
+struct _SlNode
 {
   SlOpType op;
   guint index;
@@ -47,9 +47,7 @@ typedef struct
   const gint32 *inputs;
   const gint32 *outputs;
   SlOpParams params;
-} SlNode;
-
-typedef struct _SlGraph SlGraph;
+};
 
 /** sl_graph_new: @bytes (transfer none) (nullable): the model file, kept until the graph is freed. */
 SlGraph *sl_graph_new (GBytes *bytes);
@@ -77,13 +75,6 @@ void sl_graph_set_work_limit (SlGraph *graph, guint64 multiply_adds);
 void sl_graph_set_file (SlGraph *graph, SlFileImage *file);
 /** sl_graph_set_source: what a reader learned of the file beside the graph; @destroy (nullable) frees it with the graph. */
 void sl_graph_set_source (SlGraph *graph, gpointer source, GDestroyNotify destroy);
-/** sl_graph_prepare: checks nodes, infers shapes, runs the passes. Idempotent. */
-gboolean sl_graph_prepare (SlGraph *graph, GError **error);
-/** sl_graph_quantized_input: (transfer none) (nullable): what the QUANTIZE of a prepared graph's only input makes; NULL when
- *  there is none, when something else reads the input too, and when its result is an output of the model. */
-const SlTensor *sl_graph_quantized_input (const SlGraph *graph);
-/** sl_graph_skip_input_quantize: makes that tensor the graph's input and drops the QUANTIZE. Before the graph is shared. */
-void sl_graph_skip_input_quantize (SlGraph *graph);
 
 /* Reading: any thread, after sl_graph_prepare(). */
 
@@ -92,6 +83,9 @@ void sl_graph_skip_input_quantize (SlGraph *graph);
 SlGraph *sl_graph_share (SlGraph *graph, const char *identity);
 /** sl_graph_find_shared: (transfer full) (nullable): the living graph that was shared under @identity. */
 SlGraph *sl_graph_find_shared (const char *identity);
+/** sl_graph_attach: (transfer none): what users of the graph share and it knows nothing of, such as packed weights: made by the first call's
+ *  @make; @destroy takes it when the graph is freed, before its tensors go. Every call gives the same functions. */
+gpointer sl_graph_attach (SlGraph *graph, gpointer (*make) (void), GDestroyNotify destroy);
 /** sl_graph_file: (transfer none) (nullable): see sl_graph_set_file(). */
 SlFileImage *sl_graph_file (const SlGraph *graph);
 /** sl_graph_source: (transfer none) (nullable): see sl_graph_set_source(). */
@@ -104,6 +98,9 @@ const SlTensor *sl_graph_tensor (const SlGraph *graph, gint32 index);
 const SlNode *sl_graph_node (const SlGraph *graph, guint index);
 guint sl_graph_n_inputs (const SlGraph *graph);
 guint sl_graph_n_outputs (const SlGraph *graph);
+/** sl_node_input: (nullable): the tensor behind input @i, NULL when it is omitted or past the last. Writable for operators and passes. */
+SlTensor *sl_node_input (const SlGraph *graph, const SlNode *node, guint i);
+SlTensor *sl_node_output (const SlGraph *graph, const SlNode *node, guint i);
 gint32 sl_graph_input (const SlGraph *graph, guint i);
 gint32 sl_graph_output (const SlGraph *graph, guint i);
 /** sl_graph_input_tensor, sl_graph_output_tensor: the tensor behind the i-th input or output. */
@@ -113,16 +110,6 @@ const SlTensor *sl_graph_output_tensor (const SlGraph *graph, guint i);
 const SlTensor *sl_graph_declared_input_tensor (const SlGraph *graph, guint i);
 /** sl_graph_constant_bytes: bytes of all constants (weights). */
 gsize sl_graph_constant_bytes (const SlGraph *graph);
-
-/** sl_graph_n_passes: rewrites that sl_graph_prepare() tries. */
-guint sl_graph_n_passes (const SlGraph *graph);
-/** sl_graph_pass: (transfer none): name of rewrite @i and in how many places it changed the graph. */
-const char *sl_graph_pass (const SlGraph *graph, guint i, guint *changes);
-
-/** sl_op_name: (transfer none): TensorFlow Lite's name of the operator, "CONV_2D". */
-const char *sl_op_name (SlOpType op);
-/** sl_op_supported_names: (transfer container): every supported operator, sorted, NULL-terminated. */
-const char **sl_op_supported_names (void);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlGraph, sl_graph_unref)
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a graph is made of, for graph.c, prepare.c and the passes only. */
+/* What a graph is made of, for graph.c and core/passes/ only. */
 #ifndef SL_CORE_GRAPH_GRAPH_PRIVATE_H
 #define SL_CORE_GRAPH_GRAPH_PRIVATE_H
 
 #include "core/graph/file_image.h"
 #include "core/graph/graph.h"
-#include "core/backends/weight_cache.h"
 
 /* Row 0 of the pass table: it runs while the graph is verified, not after. */
 #define SL_PASS_CONSTANT_FOLD 0
@@ -24,11 +23,11 @@ struct _SlGraph
   gsize limit;                       /* bytes */
   guint64 work_limit;                /* multiply-adds a run */
   guint64 folding;                   /* work that constant folding has taken */
-  SlPacks *packs;
-  struct _SlXnnWeights *xnn_weights; /* (nullable) */
-  char *identity;                    /* (nullable): sl_graph_share() */
-  SlFileImage *file;                 /* (nullable): what @bytes are of */
-  gpointer source;                   /* (nullable): sl_graph_set_source() */
+  gpointer attachment;               /* (nullable): sl_graph_attach() */
+  GDestroyNotify destroy_attachment;
+  char *identity;    /* (nullable): sl_graph_share() */
+  SlFileImage *file; /* (nullable): what @bytes are of */
+  gpointer source;   /* (nullable): sl_graph_set_source() */
   GDestroyNotify destroy_source;
   gboolean prepared;
   gboolean skipped;      /* sl_graph_skip_input_quantize() was called */

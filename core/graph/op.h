@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Operators: their types, parameters, and the table row that describes each (arity, check, shape inference,
- * own kernel). Adding one is a line in SL_OPERATORS and a row in
- * core/ops/.
+ * plain kernel). Adding one is a line in SL_OPERATORS and a row in core/ops/.
  *
  * Operand order and layouts are TensorFlow Lite's: activations NHWC, convolution weights OHWI, depthwise
  * weights 1HWC, bias last and optional (index -1).
@@ -12,6 +11,7 @@
 
 #include <glib.h>
 
+#include "core/graph/arena.h"
 #include "core/graph/tensor.h"
 
 G_BEGIN_DECLS
@@ -253,6 +253,41 @@ typedef union
   } lstm;
   SlDetectionParams detection;
 } SlOpParams;
+
+typedef struct _SlGraph SlGraph;
+typedef struct _SlNode SlNode;
+typedef struct _SlKernelCall SlKernelCall;
+
+/**
+ * SlOp:
+ * @min_inputs, @max_inputs: arity; inputs past @required may be omitted (-1)
+ * @n_outputs, @max_outputs: how many outputs; @max_outputs 0 = exactly @n_outputs
+ * @is_view: the output is the input's bytes under another shape; such a node never runs
+ * @check: element types, ranks, constants and parameters; runs before @infer, trusts only the arity
+ * @infer: sets the outputs' shapes (and resolves padding); may rely on @check
+ * @prepare: (nullable): tables and scratch memory for @run, in the session's arena
+ * @run: the kernel; allocates nothing, cannot fail
+ */
+typedef struct
+{
+  SlOpType type;
+  const char *name;
+  guint min_inputs, max_inputs, required, n_outputs, max_outputs;
+  gboolean is_view;
+  gboolean is_static; /* the result follows from the inputs' shapes alone */
+  gboolean in_place;  /* @run may be given an input of the output's size as its output */
+  gboolean (*check) (SlGraph *graph, SlNode *node, GError **error);
+  gboolean (*infer) (SlGraph *graph, SlNode *node, GError **error);
+  void *(*prepare) (const SlGraph *graph, const SlNode *node, SlArena *arena);
+  void (*run) (const SlKernelCall *call);
+} SlOp;
+
+/** sl_op_get: (nullable): the row of @type. */
+const SlOp *sl_op_get (SlOpType type);
+/** sl_op_name: (transfer none): TensorFlow Lite's name of the operator, "CONV_2D". */
+const char *sl_op_name (SlOpType op);
+/** sl_op_supported_names: (transfer container): every supported operator, sorted, NULL-terminated. */
+const char **sl_op_supported_names (void);
 
 G_END_DECLS
 

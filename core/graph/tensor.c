@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Shape arithmetic and description of tensors; sizes are overflow-checked. */
+/* Shape arithmetic, description and memory of tensors; sizes are overflow-checked. */
 #include "core/graph/tensor.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 gboolean
 sl_tensor_elements (const SlTensor *tensor, gsize *elements)
@@ -45,4 +48,27 @@ sl_tensor_describe (const SlTensor *tensor)
     g_string_append_printf (text, "%s%d", i > 0 ? "," : "", tensor->dims[i]);
   g_string_append_c (text, ']');
   return g_string_free (text, FALSE);
+}
+
+void *
+sl_tensor_buffer_new (gsize bytes)
+{
+  void *buffer = NULL;
+  if (bytes > G_MAXSIZE - 2 * SL_TENSOR_PADDING || posix_memalign (&buffer, SL_TENSOR_ALIGN, bytes + SL_TENSOR_PADDING) != 0)
+    return NULL;
+  memset (buffer, 0, bytes + SL_TENSOR_PADDING);
+  return buffer;
+}
+
+void
+sl_tensor_buffer_free (void *buffer)
+{
+  free (buffer);
+}
+
+void *
+sl_tensor_alloc (SlArena *arena, gsize bytes)
+{
+  guint8 *memory = sl_arena_alloc (arena, bytes + SL_TENSOR_PADDING + SL_TENSOR_ALIGN);
+  return memory + (SL_TENSOR_ALIGN - (gsize) memory % SL_TENSOR_ALIGN) % SL_TENSOR_ALIGN;
 }

@@ -10,6 +10,7 @@
 
 #include <glib.h>
 
+#include "core/graph/arena.h"
 #include "core/graph/dtype.h"
 
 G_BEGIN_DECLS
@@ -65,6 +66,12 @@ gint32 sl_tensor_zero_point (const SlTensor *tensor);
 gboolean sl_tensor_same_shape (const SlTensor *a, const SlTensor *b);
 /** sl_tensor_describe: (transfer full): "uint8[1,224,224,3]", for messages. */
 char *sl_tensor_describe (const SlTensor *tensor);
+
+/** sl_tensor_buffer_new: zeroed memory for @bytes and padding, aligned; free with sl_tensor_buffer_free(). NULL when there is none. */
+void *sl_tensor_buffer_new (gsize bytes);
+void sl_tensor_buffer_free (void *buffer);
+/** sl_tensor_alloc: the same in @arena, never NULL. */
+void *sl_tensor_alloc (SlArena *arena, gsize bytes);
 
 G_END_DECLS
 

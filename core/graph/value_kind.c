@@ -2,8 +2,6 @@
 /* From an output towards the input, until an operator tells. */
 #include "core/graph/value_kind.h"
 
-#include "core/ops/ops.h"
-
 /* A LOOKUP may end this far beyond 1, in codes: 255/256 is rounded to the nearest code. */
 #define SLACK 1.0f
 

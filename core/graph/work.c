@@ -2,8 +2,6 @@
 /* Sums saturate: a shape that a file made up must not come out cheap. */
 #include "core/graph/work.h"
 
-#include "core/ops/ops.h"
-
 static guint64
 times (guint64 a, guint64 b)
 {

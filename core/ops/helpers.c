@@ -18,20 +18,6 @@ sl_node_error (GError **error, const SlNode *node, SlError code, const char *for
   return FALSE;
 }
 
-SlTensor *
-sl_node_input (const SlGraph *graph, const SlNode *node, guint i)
-{
-  if (i >= node->n_inputs || node->inputs[i] < 0)
-    return NULL;
-  return (SlTensor *) sl_graph_tensor (graph, node->inputs[i]);
-}
-
-SlTensor *
-sl_node_output (const SlGraph *graph, const SlNode *node, guint i)
-{
-  return (SlTensor *) sl_graph_tensor (graph, node->outputs[i]);
-}
-
 gboolean
 sl_node_set_shape (SlGraph *graph, const SlNode *node, guint i, guint rank, const gint32 *dims, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The operator table (internal to core): what each operator is, how a node of it is checked, what shape it
- * gives, and the kernel of our own that runs it where XNNPACK does not.
+ * The rows of the operator table (internal to core), what their plain kernels are called with, and helpers to check nodes and
+ * to infer shapes.
  */
 #ifndef SL_CORE_OPS_H
 #define SL_CORE_OPS_H
@@ -12,8 +12,8 @@
 
 G_BEGIN_DECLS
 
-/** One execution of a kernel: everything it may touch. Omitted optional inputs are NULL. */
-typedef struct
+/** SlKernelCall: one execution of a kernel: everything it may touch. Omitted optional inputs are NULL. */
+struct _SlKernelCall
 {
   const SlGraph *graph;
   const SlNode *node;
@@ -21,34 +21,7 @@ typedef struct
   const void *inputs[SL_MAX_OPERANDS];
   void *outputs[SL_MAX_OUTPUTS];
   SlPool *pool; /* (nullable): see sl_parallel() */
-} SlKernelCall;
-
-/**
- * SlOp:
- * @min_inputs, @max_inputs: arity; inputs past @required may be omitted (-1)
- * @n_outputs, @max_outputs: how many outputs; @max_outputs 0 = exactly @n_outputs
- * @is_view: the output is the input's bytes under another shape; such a node never runs
- * @check: element types, ranks, constants and parameters; runs before @infer, trusts only the arity
- * @infer: sets the outputs' shapes (and resolves padding); may rely on @check
- * @prepare: (nullable): tables and scratch memory for @run, in the session's arena
- * @run: the kernel; allocates nothing, cannot fail
- */
-typedef struct
-{
-  SlOpType type;
-  const char *name;
-  guint min_inputs, max_inputs, required, n_outputs, max_outputs;
-  gboolean is_view;
-  gboolean is_static; /* the result follows from the inputs' shapes alone */
-  gboolean in_place;  /* @run may be given an input of the output's size as its output */
-  gboolean (*check) (SlGraph *graph, SlNode *node, GError **error);
-  gboolean (*infer) (SlGraph *graph, SlNode *node, GError **error);
-  void *(*prepare) (const SlGraph *graph, const SlNode *node, SlArena *arena);
-  void (*run) (const SlKernelCall *call);
-} SlOp;
-
-/** sl_op_get: (nullable): the row of @type. */
-const SlOp *sl_op_get (SlOpType type);
+};
 
 #define SL_OPERATOR_ROW(type, row) extern const SlOp sl_op_##row;
 SL_OPERATORS (SL_OPERATOR_ROW)
@@ -58,9 +31,6 @@ SL_OPERATORS (SL_OPERATOR_ROW)
 
 /** sl_node_error: sets "node 12 CONV_2D 'name': ..." and returns FALSE. */
 gboolean sl_node_error (GError **error, const SlNode *node, SlError code, const char *format, ...) G_GNUC_PRINTF (4, 5);
-/** sl_node_tensor: input @i of @node, NULL when omitted. */
-SlTensor *sl_node_input (const SlGraph *graph, const SlNode *node, guint i);
-SlTensor *sl_node_output (const SlGraph *graph, const SlNode *node, guint i);
 /** sl_node_set_shape: gives output @i its shape; FALSE on a dimension below 1, overflow or a constant output. */
 gboolean sl_node_set_shape (SlGraph *graph, const SlNode *node, guint i, guint rank, const gint32 *dims, GError **error);
 /** sl_node_check_dtype: input or output @tensor must be one of the types in @mask (bits 1 << SlDtype). */

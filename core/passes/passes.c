@@ -93,14 +93,13 @@ sl_passes_run (SlGraph *graph)
 }
 
 guint
-sl_graph_n_passes (const SlGraph *graph)
+sl_passes_count (void)
 {
   return G_N_ELEMENTS (passes);
 }
 
 const char *
-sl_graph_pass (const SlGraph *graph, guint i, guint *changes)
+sl_passes_name (guint i)
 {
-  *changes = graph->pass_changes[i];
   return passes[i]->name;
 }

@@ -40,6 +40,9 @@ extern const SlPass sl_pass_cancel_layout, sl_pass_collapse_quantize, sl_pass_de
 guint sl_constant_fold (SlGraph *graph, SlNode *node);
 /** sl_passes_run: every pass in the table's order, counted in the graph; returns the number of changes. */
 guint sl_passes_run (SlGraph *graph);
+/** sl_passes_count, sl_passes_name: of the rows of the table; (transfer none). */
+guint sl_passes_count (void);
+const char *sl_passes_name (guint i);
 
 void sl_pass_index_init (SlPassIndex *index, const SlGraph *graph);
 void sl_pass_index_clear (SlPassIndex *index);

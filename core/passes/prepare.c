@@ -4,6 +4,8 @@
  * it is used, every node passes its operator's check, every shape is inferred, sizes stay under the limits;
  * then the passes rewrite it, and the same proof runs again over what they made.
  */
+#include "core/passes/prepare.h"
+
 #include <string.h>
 
 #include "sightline/error.h"
@@ -196,4 +198,17 @@ sl_graph_prepare (SlGraph *graph, GError **error)
     return FALSE;
   graph->prepared = TRUE;
   return TRUE;
+}
+
+guint
+sl_graph_n_passes (const SlGraph *graph)
+{
+  return sl_passes_count ();
+}
+
+const char *
+sl_graph_pass (const SlGraph *graph, guint i, guint *changes)
+{
+  *changes = graph->pass_changes[i];
+  return sl_passes_name (i);
 }

@@ -5,6 +5,7 @@
  */
 #include "core/graph/op.h"
 #include "core/passes/passes.h"
+#include "core/passes/prepare.h"
 
 static gint
 find_node (const SlGraph *graph)
@@ -32,18 +33,6 @@ sl_graph_quantized_input (const SlGraph *graph)
 {
   const gint found = find_node (graph);
   return found >= 0 ? sl_graph_tensor (graph, sl_graph_node (graph, (guint) found)->outputs[0]) : NULL;
-}
-
-const SlTensor *
-sl_graph_declared_input_tensor (const SlGraph *graph, guint i)
-{
-  return graph->skipped ? sl_graph_tensor (graph, graph->declared_input) : sl_graph_input_tensor (graph, i);
-}
-
-gboolean
-sl_graph_skips_input_quantize (const SlGraph *graph)
-{
-  return graph->skipped;
 }
 
 void

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One sweep assigns nodes to steps, a second lists what each step reads and writes. Every variable tensor is external
- * to the runtimes of XNNPACK, also where one of them writes and reads it: so all of them live in one arena with one
- * plan, and a runtime, which runs its nodes in order, may read a view of what it wrote.
+ * One sweep assigns nodes to steps, a second lists what each step reads and writes. Every variable tensor is an operand
+ * of a step of joined nodes, also where one of them writes it and another reads it: so all of them live in one arena with one
+ * plan, and a step, which runs its nodes in order, may read a view of what it wrote.
  */
 #include "core/runtime/partition.h"
-
-#include "core/backends/backend.h"
-#include "core/ops/ops.h"
 
 typedef struct
 {
@@ -21,7 +18,7 @@ void
 sl_step_free (SlStep *step)
 {
   g_array_unref (step->nodes);
-  g_array_unref (step->externals);
+  g_array_unref (step->operands);
   g_array_unref (step->is_output);
   g_free (step);
 }
@@ -33,12 +30,12 @@ step_free (gpointer data)
 }
 
 static SlStep *
-step_new (gboolean xnnpack)
+step_new (const SlBackend *backend)
 {
   SlStep *step = g_new0 (SlStep, 1);
-  step->xnnpack = xnnpack;
+  step->backend = backend;
   step->nodes = g_array_new (FALSE, FALSE, sizeof (guint));
-  step->externals = g_array_new (FALSE, FALSE, sizeof (gint32));
+  step->operands = g_array_new (FALSE, FALSE, sizeof (gint32));
   step->is_output = g_array_new (FALSE, FALSE, sizeof (gboolean));
   return step;
 }
@@ -58,18 +55,17 @@ sl_roots_new (const SlGraph *graph)
 }
 
 static void
-assign_steps (Partition *p, const guint8 *backends)
+assign_steps (Partition *p, const SlBackend *const *backends)
 {
-  gboolean open = FALSE;
+  SlStep *step = NULL;
   for (guint i = 0; i < sl_graph_n_nodes (p->graph); i++) {
     const SlNode *node = sl_graph_node (p->graph, i);
-    if (sl_op_get (node->op)->is_view)
+    if (backends[i] == NULL)
       continue;
-    const gboolean on_xnnpack = backends[i] == SL_BACKEND_XNNPACK;
-    if (!open || !on_xnnpack || p->single)
-      g_ptr_array_add (p->steps, step_new (on_xnnpack));
-    open = on_xnnpack;
-    SlStep *step = g_ptr_array_index (p->steps, p->steps->len - 1);
+    if (step == NULL || step->backend != backends[i] || !backends[i]->joins_nodes || p->single) {
+      step = step_new (backends[i]);
+      g_ptr_array_add (p->steps, step);
+    }
     g_array_append_val (step->nodes, i);
     for (guint k = 0; k < node->n_outputs; k++)
       p->producer[node->outputs[k]] = (gint32) p->steps->len - 1;
@@ -77,35 +73,41 @@ assign_steps (Partition *p, const guint8 *backends)
 }
 
 static void
-add_external (SlStep *step, gint32 tensor, gboolean is_output)
+add_operand (SlStep *step, gint32 tensor, gboolean is_output)
 {
-  g_array_append_val (step->externals, tensor);
+  g_array_append_val (step->operands, tensor);
   g_array_append_val (step->is_output, is_output);
 }
 
+/* Whether step @s, of joined nodes, has to be given the memory of an input of one of them, which was not met before. */
+static gboolean
+is_new_input (const Partition *p, guint s, gint32 tensor, guint *seen)
+{
+  if (tensor < 0 || sl_graph_tensor (p->graph, tensor)->data != NULL || p->producer[tensor] == (gint32) s || seen[tensor] == s + 1)
+    return FALSE;
+  seen[tensor] = s + 1;
+  return TRUE;
+}
+
 static void
-collect_externals (Partition *p)
+collect_operands (Partition *p)
 {
   g_autofree guint *seen = g_new0 (guint, sl_graph_n_tensors (p->graph));
   for (guint s = 0; s < p->steps->len; s++) {
     SlStep *step = g_ptr_array_index (p->steps, s);
     for (guint i = 0; i < step->nodes->len; i++) {
       const SlNode *node = sl_graph_node (p->graph, g_array_index (step->nodes, guint, i));
-      for (guint k = 0; k < node->n_inputs; k++) {
-        const gint32 tensor = node->inputs[k];
-        if (tensor < 0 || sl_graph_tensor (p->graph, tensor)->data != NULL || p->producer[tensor] == (gint32) s || seen[tensor] == s + 1)
-          continue;
-        seen[tensor] = s + 1;
-        add_external (step, tensor, FALSE);
-      }
+      for (guint k = 0; k < node->n_inputs; k++)
+        if (!step->backend->joins_nodes || is_new_input (p, s, node->inputs[k], seen))
+          add_operand (step, node->inputs[k], FALSE);
       for (guint k = 0; k < node->n_outputs; k++)
-        add_external (step, node->outputs[k], TRUE);
+        add_operand (step, node->outputs[k], TRUE);
     }
   }
 }
 
 GPtrArray *
-sl_partition (const SlGraph *graph, const guint8 *backends, gboolean single)
+sl_partition (const SlGraph *graph, const SlBackend *const *backends, gboolean single)
 {
   const guint n = sl_graph_n_tensors (graph);
   Partition p = { .graph = graph, .single = single };
@@ -114,30 +116,17 @@ sl_partition (const SlGraph *graph, const guint8 *backends, gboolean single)
   for (guint i = 0; i < n; i++)
     p.producer[i] = -1;
   assign_steps (&p, backends);
-  collect_externals (&p);
+  collect_operands (&p);
   g_free (p.producer);
   return p.steps;
 }
 
-static gboolean
-has_external (const SlStep *step, gint32 tensor)
-{
-  for (guint i = 0; i < step->externals->len; i++)
-    if (g_array_index (step->externals, gint32, i) == tensor)
-      return TRUE;
-  return FALSE;
-}
-
 SlStep *
-sl_step_new_alone (const SlGraph *graph, guint index)
+sl_step_new_alone (const SlGraph *graph, const SlBackend *backend, guint index)
 {
-  const SlNode *node = sl_graph_node (graph, index);
-  SlStep *step = step_new (TRUE);
-  g_array_append_val (step->nodes, index);
-  for (guint k = 0; k < node->n_inputs; k++)
-    if (node->inputs[k] >= 0 && sl_graph_tensor (graph, node->inputs[k])->data == NULL && !has_external (step, node->inputs[k]))
-      add_external (step, node->inputs[k], FALSE);
-  for (guint k = 0; k < node->n_outputs; k++)
-    add_external (step, node->outputs[k], TRUE);
-  return step;
+  const guint n = sl_graph_n_nodes (graph);
+  g_autofree const SlBackend **backends = g_new0 (const SlBackend *, n);
+  backends[index] = backend;
+  g_autoptr (GPtrArray) steps = sl_partition (graph, backends, TRUE);
+  return g_ptr_array_steal_index (steps, 0);
 }

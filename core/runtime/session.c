@@ -1,36 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sessions: partition -> runtimes and kernels -> memory plan at creation; afterwards a run binds the caller's
+ * Sessions: partition -> steps prepared by their backends -> memory plan at creation; afterwards a run binds the caller's
  * inputs and outputs and executes the steps. Each tensor has one memory: the arena, a constant, or the
  * caller's buffer; views share that of their root.
  */
 #include "core/runtime/session.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/show.h"
-#include "core/backends/backend.h"
 #include "sightline/error.h"
-#include "core/backends/int8/int8.h"
-#include "core/ops/ops.h"
 #include "core/runtime/lifetimes.h"
-#include "core/backends/weight_cache.h"
 #include "core/runtime/partition.h"
-#include "core/backends/xnnpack/xnn.h"
 
-/** A step made ready: exactly one of @runtime, @layer and @call is set. */
+/**
+ * ReadyStep: a step made ready.
+ * @prepared: what its backend made of it; NULL until then
+ * @roots: by operand: the tensor whose memory it is, -1 = omitted
+ * @memory: by operand, filled at run time
+ */
 typedef struct
 {
-  SlXnnRuntime *runtime;
-  SlInt8Layer *layer;
-  SlKernelCall *call;
-  const SlOp *op;
-  gint32 *roots; /* root of each external (runtime) or of each input, then each output (layer, call); -1 = omitted */
-  gint32 output; /* layer: root of the output */
-  void **memory; /* runtime: one per external, filled at run time */
-  guint n_externals;
+  const SlBackend *backend;
+  gpointer prepared;
+  guint n_operands;
+  gint32 *roots;
+  void **memory;
 } ReadyStep;
 
 /** Graph output whose bytes live elsewhere: copied after the last step. */
@@ -44,77 +40,73 @@ typedef struct
 struct _SlSession
 {
   SlGraph *graph;
-  SlThreadPool xnn_pool;
-  SlPool *pool; /* for layers and kernels */
-  guint threads;
-  SlArena *arena;       /* states of kernels, layers and the arrays below */
-  void *block;          /* intermediate tensors */
-  void **memory;        /* by root tensor */
-  guint8 *backends;     /* by node: SlBackend */
-  gint32 *roots;        /* by tensor */
-  GPtrArray *partition; /* of SlStep */
+  SlHost host;                       /* what backends see */
+  gpointer threads[SL_MAX_BACKENDS]; /* by row of the table: those that the backend started */
+  void *block;                       /* intermediate tensors */
+  void **memory;                     /* by root tensor */
+  gint32 *roots;                     /* by tensor */
+  GPtrArray *partition;              /* of SlStep */
   ReadyStep *steps;
   guint n_steps;
   gint32 output_root[SL_MAX_IO]; /* root bound to this output's buffer, -1 = copied */
   CopyOut copies[SL_MAX_IO];
   guint n_copies;
   SlSessionStats stats;
-  gint cancelled;   /* atomic */
-  guint64 *node_ns; /* by node: time spent in it; NULL unless profiling */
+  gint cancelled;          /* atomic */
+  const SlBackend *failed; /* whose step failed last */
+  guint64 *node_ns;        /* by node: time spent in it; NULL unless profiling */
 };
 
-void *
-sl_tensor_buffer_new (gsize bytes)
-{
-  void *buffer = NULL;
-  if (bytes > G_MAXSIZE - 2 * SL_TENSOR_PADDING || posix_memalign (&buffer, SL_TENSOR_ALIGN, bytes + SL_TENSOR_PADDING) != 0)
-    return NULL;
-  memset (buffer, 0, bytes + SL_TENSOR_PADDING);
-  return buffer;
-}
-
-void
-sl_tensor_buffer_free (void *buffer)
-{
-  free (buffer);
-}
-
 const char *
-sl_status_text (SlStatus status)
+sl_session_status_text (const SlSession *session, SlStatus status)
 {
   switch (status) {
     case SL_STATUS_OK:
       return "ok";
     case SL_STATUS_BACKEND_FAILED:
-      return "XNNPACK failed while running the model";
+      return session->failed->failure;
     case SL_STATUS_CANCELLED:
       return "the run was cancelled";
   }
   return "unknown status";
 }
 
-static SlXnnRuntime *
-runtime_for (const SlSession *session, const SlStep *step, GError **error)
+static gpointer
+threads_of (const SlSession *session, const SlBackend *backend)
 {
-  return sl_xnn_runtime_new (session->graph, &g_array_index (step->nodes, guint, 0), step->nodes->len,
-                             &g_array_index (step->externals, gint32, 0), &g_array_index (step->is_output, gboolean, 0),
-                             step->externals->len, session->xnn_pool, error);
+  guint i = 0;
+  while (sl_backends_get (i) != backend)
+    i++;
+  return session->threads[i];
 }
 
-/* Finds the nodes that XNNPACK accepted by definition but refuses to run, each in a runtime of its own. */
+static gpointer
+prepare (SlSession *session, const SlStep *step, GError **error)
+{
+  return step->backend->prepare (&session->host, step, threads_of (session, step->backend), error);
+}
+
+static void
+free_prepared (const SlBackend *backend, gpointer prepared)
+{
+  if (prepared != NULL && backend->free != NULL)
+    backend->free (prepared);
+}
+
+/* Finds the nodes that the step's backend supports by definition but refuses to run, each in a step of its own. */
 static guint
 drop_refused_nodes (SlSession *session, const SlStep *step)
 {
   guint dropped = 0;
   for (guint i = 0; i < step->nodes->len; i++) {
     const guint node = g_array_index (step->nodes, guint, i);
-    g_autoptr (SlStep) alone = sl_step_new_alone (session->graph, node);
-    SlXnnRuntime *runtime = runtime_for (session, alone, NULL);
-    if (runtime == NULL) {
-      session->backends[node] = SL_BACKEND_PLAIN;
+    g_autoptr (SlStep) alone = sl_step_new_alone (session->graph, step->backend, node);
+    gpointer prepared = prepare (session, alone, NULL);
+    if (prepared == NULL) {
+      session->host.backends[node] = sl_backends_next (step->backend, session->graph, sl_graph_node (session->graph, node));
       dropped++;
     }
-    sl_xnn_runtime_free (runtime);
+    free_prepared (step->backend, prepared);
   }
   return dropped;
 }
@@ -123,29 +115,30 @@ static void
 clear_steps (SlSession *session)
 {
   for (guint i = 0; i < session->n_steps; i++)
-    sl_xnn_runtime_free (session->steps[i].runtime);
+    free_prepared (session->steps[i].backend, session->steps[i].prepared);
   g_clear_pointer (&session->steps, g_free);
   g_clear_pointer (&session->partition, g_ptr_array_unref);
   session->n_steps = 0;
 }
 
-/* Makes a runtime for each step of XNNPACK. *@dropped counts the nodes of refused ones that are now the plain kernels'. */
+/* Prepares each step that may be refused. *@dropped counts the nodes of refused ones, which now have another backend. */
 static gboolean
-try_runtimes (SlSession *session, guint *dropped, GError **error)
+try_steps (SlSession *session, guint *dropped, GError **error)
 {
   *dropped = 0;
-  session->partition = sl_partition (session->graph, session->backends, session->node_ns != NULL);
+  session->partition = sl_partition (session->graph, session->host.backends, session->node_ns != NULL);
   session->n_steps = session->partition->len;
   session->steps = g_new0 (ReadyStep, session->n_steps + 1);
   for (guint i = 0; i < session->n_steps; i++) {
     const SlStep *step = g_ptr_array_index (session->partition, i);
     g_autoptr (GError) refused = NULL;
-    if (!step->xnnpack)
+    session->steps[i].backend = step->backend;
+    if (!step->backend->may_refuse)
       continue;
-    session->steps[i].runtime = runtime_for (session, step, &refused);
-    const guint refused_nodes = session->steps[i].runtime == NULL ? drop_refused_nodes (session, step) : 0;
+    session->steps[i].prepared = prepare (session, step, &refused);
+    const guint refused_nodes = session->steps[i].prepared == NULL ? drop_refused_nodes (session, step) : 0;
     *dropped += refused_nodes;
-    if (session->steps[i].runtime == NULL && refused_nodes == 0) {
+    if (session->steps[i].prepared == NULL && refused_nodes == 0) {
       g_propagate_error (error, g_steal_pointer (&refused));
       return FALSE;
     }
@@ -153,12 +146,12 @@ try_runtimes (SlSession *session, guint *dropped, GError **error)
   return TRUE;
 }
 
-/* Every node that is refused is found in the first round, and a second one does without them. */
+/* Every node that is refused is found in a round, and the next one does without them. */
 static gboolean
-make_runtimes (SlSession *session, GError **error)
+make_steps (SlSession *session, GError **error)
 {
   guint dropped;
-  while (try_runtimes (session, &dropped, error)) {
+  while (try_steps (session, &dropped, error)) {
     if (dropped == 0)
       return TRUE;
     clear_steps (session);
@@ -172,7 +165,8 @@ packed_weights (const SlSession *session, guint index)
 {
   const SlNode *node = sl_graph_node (session->graph, index);
   const gboolean layer = node->op == SL_OP_CONV_2D || node->op == SL_OP_DEPTHWISE_CONV_2D || node->op == SL_OP_FULLY_CONNECTED;
-  const gboolean packs = session->backends[index] == SL_BACKEND_INT8 || session->backends[index] == SL_BACKEND_XNNPACK;
+  const SlBackend *backend = session->host.backends[index];
+  const gboolean packs = backend != NULL && backend->packs_weights;
   const SlTensor *weights = layer && packs ? sl_node_input (session->graph, node, 1) : NULL;
   return weights != NULL && weights->data != NULL ? weights : NULL;
 }
@@ -226,47 +220,20 @@ spare_weights (const SlSession *session, SlFileImage *file, GHashTable *last, gu
 }
 
 static void
-ready_runtime (SlSession *session, ReadyStep *ready, const SlStep *step)
+bind_operands (SlSession *session, ReadyStep *ready, const SlStep *step)
 {
-  ready->n_externals = step->externals->len;
-  ready->memory = sl_arena_alloc (session->arena, ready->n_externals * sizeof ready->memory[0]);
-  ready->roots = sl_arena_alloc (session->arena, ready->n_externals * sizeof ready->roots[0]);
-  for (guint i = 0; i < ready->n_externals; i++)
-    ready->roots[i] = session->roots[g_array_index (step->externals, gint32, i)];
-}
-
-static void
-ready_call (SlSession *session, ReadyStep *ready, const SlNode *node)
-{
-  ready->op = sl_op_get (node->op);
-  ready->call = sl_arena_alloc (session->arena, sizeof *ready->call);
-  ready->call->graph = session->graph;
-  ready->call->node = node;
-  ready->call->pool = session->pool;
-  if (ready->op->prepare != NULL)
-    ready->call->state = ready->op->prepare (session->graph, node, session->arena);
-}
-
-static void
-ready_kernel (SlSession *session, ReadyStep *ready, const SlStep *step)
-{
-  const guint index = g_array_index (step->nodes, guint, 0);
-  const SlNode *node = sl_graph_node (session->graph, index);
-  if (session->backends[index] == SL_BACKEND_INT8) {
-    ready->layer = sl_int8_layer_new (sl_int8_isa (), session->graph, node, session->threads, session->arena);
-  } else {
-    ready_call (session, ready, node);
+  ready->n_operands = step->operands->len;
+  ready->memory = sl_arena_alloc (session->host.arena, ready->n_operands * sizeof ready->memory[0]);
+  ready->roots = sl_arena_alloc (session->host.arena, ready->n_operands * sizeof ready->roots[0]);
+  for (guint i = 0; i < ready->n_operands; i++) {
+    const gint32 tensor = g_array_index (step->operands, gint32, i);
+    ready->roots[i] = tensor < 0 ? -1 : session->roots[tensor];
   }
-  ready->roots = sl_arena_alloc (session->arena, (node->n_inputs + node->n_outputs) * sizeof ready->roots[0]);
-  for (guint i = 0; i < node->n_inputs; i++)
-    ready->roots[i] = node->inputs[i] < 0 ? -1 : session->roots[node->inputs[i]];
-  for (guint i = 0; i < node->n_outputs; i++)
-    ready->roots[node->n_inputs + i] = session->roots[node->outputs[i]];
-  ready->output = session->roots[node->outputs[0]];
 }
 
-static void
-ready_steps (SlSession *session)
+/* Prepares what is not yet, and gives back the pages of weights that are packed. */
+static gboolean
+ready_steps (SlSession *session, GError **error)
 {
   SlFileImage *file = sl_graph_file (session->graph);
   g_autoptr (GHashTable) last = find_last_packers (session);
@@ -274,22 +241,17 @@ ready_steps (SlSession *session)
     keep_constants (session, file);
   for (guint i = 0; i < session->n_steps; i++) {
     const SlStep *step = g_ptr_array_index (session->partition, i);
-    if (step->xnnpack)
-      ready_runtime (session, &session->steps[i], step);
-    else
-      ready_kernel (session, &session->steps[i], step);
+    ReadyStep *ready = &session->steps[i];
+    if (ready->prepared == NULL)
+      ready->prepared = prepare (session, step, error);
+    if (ready->prepared == NULL)
+      return FALSE;
+    bind_operands (session, ready, step);
     if (file != NULL)
       spare_weights (session, file, last, i);
   }
-}
-
-static void
-share_scratch (SlSession *session)
-{
-  g_autofree SlInt8Layer **layers = g_new (SlInt8Layer *, session->n_steps + 1);
-  for (guint i = 0; i < session->n_steps; i++)
-    layers[i] = session->steps[i].layer;
-  sl_int8_layers_set_scratch (layers, session->n_steps, session->threads, session->arena);
+  session->host.scratch.memory = sl_tensor_alloc (session->host.arena, session->host.scratch.bytes * session->host.threads);
+  return TRUE;
 }
 
 /* Which outputs are written where the caller wants them, and which are copied there: those that show an input, a constant, or bytes
@@ -339,27 +301,34 @@ static void
 count_nodes (SlSession *session)
 {
   session->stats.weight_bytes = sl_graph_constant_bytes (session->graph);
-  session->stats.packed_bytes =
-    sl_packs_bytes (sl_graph_packs (session->graph)) + sl_xnn_weights_bytes (sl_graph_xnn_weights (session->graph));
+  session->stats.packed_bytes = sl_weight_cache_bytes (session->host.weights);
   session->stats.steps = session->n_steps;
-  session->stats.int8_cpu = sl_int8_isa ()->name;
-  for (guint i = 0; i < session->n_steps; i++) {
-    const SlStep *step = g_ptr_array_index (session->partition, i);
-    session->stats.nodes += step->nodes->len;
-    session->stats.xnnpack_nodes += step->xnnpack ? step->nodes->len : 0;
-    session->stats.int8_nodes += session->steps[i].layer != NULL;
-  }
+  for (guint i = 0; i < session->n_steps; i++)
+    session->stats.nodes += ((const SlStep *) g_ptr_array_index (session->partition, i))->nodes->len;
+}
+
+static guint
+nodes_on (const SlSession *session, const SlBackend *backend)
+{
+  guint n = 0;
+  for (guint i = 0; i < sl_graph_n_nodes (session->graph); i++)
+    n += session->host.backends[i] == backend;
+  return n;
 }
 
 static gboolean
 start_threads (SlSession *session, GError **error)
 {
   GError *failed = NULL;
-  if (sl_backends_need_threads (session->graph, session->backends))
-    session->xnn_pool = sl_thread_pool_new (session->threads, &failed);
-  for (guint i = 0; failed == NULL && session->pool == NULL && session->threads > 1 && i < sl_graph_n_nodes (session->graph); i++)
-    if (session->backends[i] == SL_BACKEND_INT8 || session->backends[i] == SL_BACKEND_PLAIN)
-      session->pool = sl_pool_new (session->threads, &failed);
+  const SlBackend *backend;
+  for (guint i = 0; failed == NULL && (backend = sl_backends_get (i)) != NULL; i++) {
+    if (nodes_on (session, backend) == 0)
+      continue;
+    if (backend->start_threads != NULL)
+      session->threads[i] = backend->start_threads (&session->host, &failed);
+    else if (backend->uses_pool && session->host.threads > 1 && session->host.pool == NULL)
+      session->host.pool = sl_pool_new (session->host.threads, &failed);
+  }
   if (failed == NULL)
     return TRUE;
   g_propagate_error (error, failed);
@@ -370,13 +339,33 @@ start_threads (SlSession *session, GError **error)
 static gboolean
 make (SlSession *session, GError **error)
 {
-  session->backends = sl_backends_choose (session->graph);
-  if (!start_threads (session, error) || !make_runtimes (session, error) || !plan_memory (session, error))
+  session->host.backends = sl_backends_choose (session->graph);
+  if (!start_threads (session, error) || !make_steps (session, error) || !plan_memory (session, error) || !ready_steps (session, error))
     return FALSE;
-  ready_steps (session);
-  share_scratch (session);
   count_nodes (session);
   return TRUE;
+}
+
+static gboolean
+open_backends (GError **error)
+{
+  const SlBackend *backend;
+  for (guint i = 0; (backend = sl_backends_get (i)) != NULL; i++)
+    if (backend->open != NULL && !backend->open (error))
+      return FALSE;
+  return TRUE;
+}
+
+static gpointer
+weights_new (void)
+{
+  return sl_weight_cache_new ();
+}
+
+static void
+weights_free (gpointer weights)
+{
+  sl_weight_cache_free (weights);
 }
 
 SlSession *
@@ -392,13 +381,13 @@ sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **e
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "threads is %u; expected 1..%d", threads, SL_MAX_THREADS);
     return NULL;
   }
-  if (!sl_xnn_init (error))
+  if (!open_backends (error))
     return NULL;
   g_autoptr (SlSession) session = g_new0 (SlSession, 1);
   session->graph = sl_graph_ref (graph);
-  session->arena = sl_arena_new ();
+  session->host = (SlHost){ .graph = graph, .threads = threads, .arena = sl_arena_new () };
+  session->host.weights = sl_graph_attach (graph, weights_new, weights_free);
   session->roots = sl_roots_new (graph);
-  session->threads = threads;
   session->memory = g_new0 (void *, sl_graph_n_tensors (graph));
   session->node_ns = profile ? g_new0 (guint64, sl_graph_n_nodes (graph) + 1) : NULL;
   SlFileImage *file = sl_graph_file (graph);
@@ -417,51 +406,38 @@ sl_session_free (SlSession *session)
   if (session == NULL)
     return;
   clear_steps (session);
-  sl_thread_pool_free (session->xnn_pool);
-  sl_pool_free (session->pool);
+  for (guint i = 0; i < SL_MAX_BACKENDS; i++)
+    if (session->threads[i] != NULL)
+      sl_backends_get (i)->stop_threads (session->threads[i]);
+  sl_pool_free (session->host.pool);
   sl_tensor_buffer_free (session->block);
-  sl_arena_free (session->arena);
+  sl_arena_free (session->host.arena);
   g_free (session->memory);
-  g_free (session->backends);
+  g_free (session->host.backends);
   g_free (session->node_ns);
   g_free (session->roots);
   sl_graph_unref (session->graph);
   g_free (session);
 }
 
-static void
-run_layer (const SlSession *session, const ReadyStep *step)
-{
-  const void *inputs[2] = { session->memory[step->roots[0]], step->roots[1] < 0 ? NULL : session->memory[step->roots[1]] };
-  sl_int8_layer_run (step->layer, session->pool, inputs, session->memory[step->output]);
-}
-
-static void
-run_kernel (const SlSession *session, const ReadyStep *step)
-{
-  SlKernelCall *call = step->call;
-  const guint n_inputs = call->node->n_inputs;
-  for (guint i = 0; i < n_inputs; i++)
-    call->inputs[i] = step->roots[i] < 0 ? NULL : session->memory[step->roots[i]];
-  for (guint i = 0; i < call->node->n_outputs; i++)
-    call->outputs[i] = session->memory[step->roots[n_inputs + i]];
-  step->op->run (call);
-}
-
 static SlStatus
 run_step (SlSession *session, const ReadyStep *step)
 {
-  if (step->layer != NULL) {
-    run_layer (session, step);
+  for (guint k = 0; k < step->n_operands; k++)
+    step->memory[k] = step->roots[k] < 0 ? NULL : session->memory[step->roots[k]];
+  if (step->backend->run (step->prepared, step->memory))
     return SL_STATUS_OK;
-  }
-  if (step->runtime == NULL) {
-    run_kernel (session, step);
-    return SL_STATUS_OK;
-  }
-  for (guint k = 0; k < step->n_externals; k++)
-    step->memory[k] = session->memory[step->roots[k]];
-  return sl_xnn_runtime_run (step->runtime, step->memory);
+  session->failed = step->backend;
+  return SL_STATUS_BACKEND_FAILED;
+}
+
+static void
+rest_threads (const SlSession *session)
+{
+  for (guint i = 0; i < SL_MAX_BACKENDS; i++)
+    if (session->threads[i] != NULL)
+      sl_backends_get (i)->rest_threads (session->threads[i]);
+  sl_pool_rest (session->host.pool);
 }
 
 static guint64
@@ -505,8 +481,7 @@ sl_session_run (SlSession *session, const void *const *inputs, void *const *outp
     if (session->output_root[i] >= 0)
       session->memory[session->output_root[i]] = outputs[i];
   const SlStatus status = run_steps (session);
-  sl_thread_pool_rest (session->xnn_pool);
-  sl_pool_rest (session->pool);
+  rest_threads (session);
   if (status != SL_STATUS_OK)
     return status;
   for (guint i = 0; i < session->n_copies; i++)
@@ -541,5 +516,16 @@ sl_session_stats (const SlSession *session, SlSessionStats *stats)
 const char *
 sl_session_backend (const SlSession *session, guint node)
 {
-  return sl_backend_name ((SlBackend) session->backends[node]);
+  const SlBackend *backend = session->host.backends[node];
+  return backend != NULL ? backend->name : "view";
+}
+
+gboolean
+sl_session_backend_use (const SlSession *session, guint i, SlBackendUse *use)
+{
+  const SlBackend *backend = sl_backends_get (i);
+  if (backend == NULL)
+    return FALSE;
+  *use = (SlBackendUse){ backend->name, backend->title, backend->cpu != NULL ? backend->cpu () : NULL, nodes_on (session, backend) };
+  return TRUE;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A session runs a prepared graph: its nodes split into XNNPACK runtimes and own kernels, its intermediate
+ * A session runs a prepared graph: its nodes split among backends, its intermediate
  * tensors laid out in one block of memory, its threads started. Everything is decided in sl_session_new();
  * sl_session_run() only runs.
  *
  * Any number of sessions, on any threads, may share a graph: they share the file's bytes, every constant and the packed
- * weights of 8-bit kernels. XNNPACK packs for each session: its weights cache came after the oldest version supported.
+ * weights, as far as backends can share them.
  */
 #ifndef SL_CORE_RUNTIME_SESSION_H
 #define SL_CORE_RUNTIME_SESSION_H
@@ -20,7 +20,7 @@ G_BEGIN_DECLS
 typedef enum
 {
   SL_STATUS_OK = 0,
-  SL_STATUS_BACKEND_FAILED, /* XNNPACK returned an error at run time */
+  SL_STATUS_BACKEND_FAILED, /* a backend returned an error at run time */
   SL_STATUS_CANCELLED,      /* sl_session_cancel() was called */
 } SlStatus;
 
@@ -29,22 +29,30 @@ typedef struct _SlSession SlSession;
 /**
  * SlSessionStats:
  * @nodes: nodes that run (views cost nothing and are not counted)
- * @xnnpack_nodes, @int8_nodes: those of them that XNNPACK runs, and the 8-bit kernels
- * @int8_cpu: (transfer none): instruction set of the 8-bit kernels: "c", "avx2", "avxvnni", "avx512", "neon", "dotprod" or
- *   "i8mm"
- * @steps: XNNPACK runtimes and own kernels run one after the other
+ * @steps: runs of neighbouring nodes, or single nodes, that a backend runs one after the other
  * @in_place_nodes: nodes that write over one of their inputs
  * @arena_bytes: memory for intermediate tensors
  * @arena_lower_bound: largest sum of tensors alive at the same time
  * @weight_bytes: constants in the model file
- * @packed_bytes: weights packed for 8-bit kernels, and by XNNPACK where it can share them; all sessions of the graph share these
+ * @packed_bytes: weights that backends packed and all sessions of the graph share
  */
 typedef struct
 {
-  guint nodes, xnnpack_nodes, int8_nodes, steps, in_place_nodes;
-  const char *int8_cpu;
+  guint nodes, steps, in_place_nodes;
   gsize arena_bytes, arena_lower_bound, weight_bytes, packed_bytes;
 } SlSessionStats;
+
+/**
+ * SlBackendUse: what a session leaves to a backend.
+ * @name, @title: "int8" and "int8 kernels"
+ * @cpu: (nullable): the instruction set of its kernels, where it chooses one: "c", "avx2", "avxvnni", "avx512", "neon", "dotprod" or "i8mm"
+ * @nodes: how many it runs
+ */
+typedef struct
+{
+  const char *name, *title, *cpu;
+  guint nodes;
+} SlBackendUse;
 
 /**
  * sl_session_new:
@@ -67,7 +75,8 @@ void sl_session_free (SlSession *session);
  * Not thread-safe: one run at a time per session. Does not allocate after the first run with given pointers.
  */
 SlStatus sl_session_run (SlSession *session, const void *const *inputs, void *const *outputs);
-const char *sl_status_text (SlStatus status);
+/** sl_session_status_text: (transfer none): what the last run's status means. */
+const char *sl_session_status_text (const SlSession *session, SlStatus status);
 /** sl_session_cancel: any thread: makes a run return SL_STATUS_CANCELLED before its next step, and later runs at once, until called with
  *  FALSE. */
 void sl_session_cancel (SlSession *session, gboolean cancelled);
@@ -76,13 +85,11 @@ guint64 sl_session_node_ns (const SlSession *session, guint node);
 
 SlGraph *sl_session_graph (SlSession *session); /* (transfer none) */
 void sl_session_stats (const SlSession *session, SlSessionStats *stats);
-/** sl_session_backend: (transfer none): who runs node @node: "xnnpack", "int8" (fast 8-bit kernels of our own), "sightline" (plain
- *  ones) or "view". */
+/** sl_session_backend: (transfer none): who runs node @node: the name of a backend, "int8" (fast 8-bit kernels), "xnnpack" or "plain", or
+ *  "view" for a node that nobody has to run. */
 const char *sl_session_backend (const SlSession *session, guint node);
-
-/** sl_tensor_buffer_new: zeroed memory for @bytes and padding, aligned; free with sl_tensor_buffer_free(). NULL when there is none. */
-void *sl_tensor_buffer_new (gsize bytes);
-void sl_tensor_buffer_free (void *buffer);
+/** sl_session_backend_use: the session's use of backend @i, in the order of preference; FALSE when there are no more. */
+gboolean sl_session_backend_use (const SlSession *session, guint i, SlBackendUse *use);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlSession, sl_session_free)
 

@@ -64,7 +64,7 @@ run_once (const SlContract *contract, SlSession *session, void **inputs, void **
   }
   const SlStatus status = sl_session_run (session, (const void *const *) inputs, outputs);
   if (status != SL_STATUS_OK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: trying the model: %s", contract->model, sl_status_text (status));
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: trying the model: %s", contract->model, sl_session_status_text (session, status));
     return FALSE;
   }
   for (guint i = 0; i < contract->n_outputs; i++) {

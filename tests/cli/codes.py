@@ -58,13 +58,13 @@ def test_backends_agree():
     pictures = [bytes(320 * 320 * 3), random.Random(1).randbytes(320 * 320 * 3)]
     for i, pixels in enumerate(pictures):
         path, outputs = write("in%d.bin" % i, pixels), {}
-        for backend in ("sightline", "xnnpack", "reference"):
+        for backend in ("int8", "xnnpack", "plain"):
             prefix = work("out-%d-%s" % (i, backend))
             run("infer", "--model", MODEL, "--input", path, "--output", prefix, env=dict(HERE, SIGHTLINE_BACKEND=backend)).expect(0)
             with open(prefix + ".0.bin", "rb") as file:
                 outputs[backend] = file.read()
-        assert len(outputs["reference"]) == 2100 * 8
-        assert outputs["sightline"] == outputs["xnnpack"] == outputs["reference"], "picture %d differs between backends" % i
+        assert len(outputs["plain"]) == 2100 * 8
+        assert outputs["int8"] == outputs["xnnpack"] == outputs["plain"], "picture %d differs between backends" % i
 
 
 def test_no_model_anywhere():

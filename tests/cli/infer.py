@@ -63,7 +63,7 @@ def test_inspect_json():
     assert described["decoder"] == "labels" and described["problem"] is None
     assert described["labels"] == ["red", "green", "blue"]
     for op in described["operators"]:
-        assert op["count"] == op["int8"] + op["xnnpack"] + op["own"] + op["view"], op
+        assert op["count"] == op["int8"] + op["xnnpack"] + op["plain"] + op["view"], op
     assert [op["name"] for op in described["operators"]] == ["MEAN"]
     assert described["arena_bytes"] >= described["arena_lower_bound"]
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/passes/prepare.h"
 #include "sightline/error.h"
 #include "tests/core/opcheck.h"
 

@@ -231,14 +231,14 @@ run (const Graph *graph, const char *backend, const SlInt8Isa *isa, guint thread
   sl_int8_isa_force (isa);
   g_autoptr (SlSession) session = sl_session_new (graph->check.graph, threads, &error);
   g_assert_no_error (error);
-  if (strcmp (backend, "sightline") == 0)
+  if (strcmp (backend, "int8") == 0)
     g_assert_cmpstr (sl_session_backend (session, 0), ==, "int8");
   const gsize bytes = graph->y->bytes;
   guint8 *output = sl_tensor_buffer_new (bytes + 64);
   memset (output + bytes, 0xa5, 64);
   for (guint i = 0; i < 2; i++)
     g_assert_cmpint (sl_session_run (session, (const void *const *) graph->check.input_data, (void *const *) &output), ==, SL_STATUS_OK);
-  if (strcmp (backend, "sightline") == 0)
+  if (strcmp (backend, "int8") == 0)
     for (guint i = 0; i < 64; i++)
       g_assert_cmpuint (output[bytes + i], ==, 0xa5);
   return output;
@@ -276,11 +276,11 @@ check_case (const Case *c, GRand *rand, Spread spread, guint32 seed)
   }
   for (guint i = 0; i < n_isas; i++)
     for (guint threads = 1; threads <= 2; threads++)
-      expect (&graph, c, expected, "sightline", isas[i], threads);
+      expect (&graph, c, expected, "int8", isas[i], threads);
 #ifdef __x86_64__ /* elsewhere XNNPACK rounds in fixed point */
   expect (&graph, c, expected, "xnnpack", &sl_int8_isa_c, 1);
 #endif
-  expect (&graph, c, expected, "reference", &sl_int8_isa_c, 1);
+  expect (&graph, c, expected, "plain", &sl_int8_isa_c, 1);
   check_clear (&graph.check);
 }
 
@@ -323,7 +323,7 @@ test_add (gconstpointer data)
     guint8 *expected = run (&graph, "xnnpack", &sl_int8_isa_c, 1);
     for (guint i = 0; i < n_isas; i++)
       for (guint threads = 1; threads <= 2; threads++)
-        expect (&graph, &c, expected, "sightline", isas[i], threads);
+        expect (&graph, &c, expected, "int8", isas[i], threads);
     sl_tensor_buffer_free (expected);
     check_clear (&graph.check);
   }

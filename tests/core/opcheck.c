@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/passes/prepare.h"
 #include "sightline/error.h"
 
 void
@@ -148,7 +149,7 @@ check_run (Check *check, gboolean reference, guint threads)
 {
   g_autoptr (GError) error = NULL;
   if (reference)
-    g_setenv ("SIGHTLINE_BACKEND", "reference", TRUE);
+    g_setenv ("SIGHTLINE_BACKEND", "plain", TRUE);
   else
     g_unsetenv ("SIGHTLINE_BACKEND");
   g_autoptr (SlSession) session = sl_session_new (check->graph, threads, &error);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/passes/prepare.h"
 #include "tests/core/opcheck.h"
 
 #define N 300

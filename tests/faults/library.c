@@ -51,7 +51,7 @@ run_frames (SlGraph *graph, SlSession *session)
     for (guint i = 0; i < sl_graph_n_inputs (graph); i++)
       memset (inputs[i], (gint) (frame + i), sl_graph_input_tensor (graph, i)->bytes);
     const SlStatus status = sl_session_run (session, (const void *const *) inputs, outputs);
-    g_string_append_printf (text, "%s:", sl_status_text (status));
+    g_string_append_printf (text, "%s:", sl_session_status_text (session, status));
     for (guint i = 0; i < sl_graph_n_outputs (graph); i++)
       for (gsize k = 0; k < sl_graph_output_tensor (graph, i)->bytes; k++)
         g_string_append_printf (text, "%02x", ((const guint8 *) outputs[i])[k]);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "core/graph/graph.h"
+#include "core/passes/prepare.h"
 #include "core/runtime/session.h"
 #include "models/reader.h"
 
@@ -99,7 +100,7 @@ is_small (const SlGraph *graph)
 int
 LLVMFuzzerInitialize (int *argc, char ***argv)
 {
-  g_setenv ("SIGHTLINE_BACKEND", "reference", TRUE);
+  g_setenv ("SIGHTLINE_BACKEND", "plain", TRUE);
   g_assert_true (__sanitizer_install_malloc_and_free_hooks (count_malloc, count_free) > 0);
   return 0;
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""TAP: each header compiles alone, and each folder includes only what it may (docs/architecture.md has the same map).
+"""TAP: each header compiles alone, and each folder, and each room of core, includes only what it may (docs/architecture.md has the same
+map). No files of core include each other in a circle.
 
 Called by meson: check_includes.py SOURCE_ROOT BUILD_ROOT COMPILER...
 A header is compiled with the include folders that meson compiles its folder's sources with, as BUILD_ROOT's
@@ -41,8 +42,18 @@ DOOR = {
     "pipelines": {"error", "frame", "predictions", "pipeline"},
     "tools": {"error", "frame", "predictions", "predictor", "pipeline"},
 }
-# Of core, only these files know XNNPACK and its thread pool.
-XNNPACK_FILES = {"core/backends/xnnpack/subgraph.c", "core/backends/xnnpack/weights.c", "core/runtime/session.c", "core/backends/xnnpack/threads.c"}
+# Rooms of core: which others their files may include beside their own. Each folder of core/backends/ is a room,
+# which no other may include.
+ROOMS = {
+    "core/graph": [],
+    "core/ops": ["core/graph"],
+    "core/passes": ["core/graph", "core/ops"],
+    "core/backends": ["core/graph", "core/ops"],
+    "core/runtime": ["core/graph", "core/ops", "core/backends"],
+}
+BACKEND = ["core/graph", "core/ops", "core/backends"]
+# The only room of core that knows XNNPACK and its thread pool.
+XNNPACK_ROOM = "core/backends/xnnpack"
 NEEDS_GSTREAMER = {"plugins", "pipelines", "tools"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
@@ -54,11 +65,57 @@ def sources(root, folder, ending):
                 yield os.path.relpath(os.path.join(where, name), root)
 
 
+def room_of(path):
+    """core/backends/int8 for a file there, core/ops for one in core/ops/kernels."""
+    parts = os.path.dirname(path).split("/")
+    return "/".join(parts[: 3 if parts[:2] == ["core", "backends"] else 2])
+
+
+def core_includes(root, path):
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        return [name for quote, name in INCLUDE.findall(file.read()) if quote == '"' and name.startswith("core/")]
+
+
+def wrong_rooms(root, path):
+    """Sentences, one for each include of another room of core that path must not have."""
+    room = room_of(path)
+    allowed = ROOMS.get(room, BACKEND if room.startswith("core/backends/") else []) + [room]
+    for name in core_includes(root, path):
+        if room_of(name) not in allowed:
+            yield '%s includes "%s": %s/ may include %s' % (path, name, room, ", ".join(allowed))
+
+
+def module_of(path):
+    """A header, its source and its private header are one module."""
+    return re.sub(r"(_private)?\.[ch]$", "", path)
+
+
+def circles(root):
+    """Sentences, one for each set of modules of core that include each other in a circle."""
+    reached = {}
+    for path in sources(root, "core", (".c", ".h")):
+        names = {module_of(name) for name in core_includes(root, path)} - {module_of(path)}
+        reached.setdefault(module_of(path), set()).update(names)
+    changed = True
+    while changed:
+        changed = False
+        for names in reached.values():
+            more = set().union(*(reached.get(name, set()) for name in names)) - names
+            names |= more
+            changed = changed or bool(more)
+    seen = set()
+    for module, names in sorted(reached.items()):
+        circle = sorted(name for name in names if module in reached.get(name, set()))
+        if module in names and module not in seen:
+            yield "these include each other: " + ", ".join(circle)
+            seen |= set(circle)
+
+
 def wrong_includes(root, folder, path):
     """Sentences, one for each include that path must not have."""
     allowed, banned = ARROWS[folder]
     allowed = allowed + sorted({"base", folder})
-    if folder == "core" and path not in XNNPACK_FILES:
+    if folder == "core" and room_of(path) != XNNPACK_ROOM:
         banned = banned + [XNNPACK]
     with open(os.path.join(root, path), encoding="utf-8") as file:
         includes = INCLUDE.findall(file.read())
@@ -117,6 +174,11 @@ def main():
     for folder in ARROWS:
         wrong = [line for path in sources(root, folder, (".c", ".h")) for line in wrong_includes(root, folder, path)]
         good &= report(not wrong, "arrows/" + folder, wrong)
+        if folder == "core":
+            wrong = [line for path in sources(root, folder, (".c", ".h")) for line in wrong_rooms(root, path)]
+            good &= report(not wrong, "rooms/core", wrong)
+            wrong = list(circles(root))
+            good &= report(not wrong, "circles/core", wrong)
         flags = application_flags(root, build) if folder == "include" else folder_flags(root, build, folder) + ["-I" + root, "-I" + build]
         if folder in NEEDS_GSTREAMER and not any(flag.endswith("gstreamer-1.0") for flag in flags):
             continue

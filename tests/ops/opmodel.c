@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/passes/prepare.h"
+
 void
 om_init (OpModel *m, SlOpType op, const SlOpParams *params, guint32 seed)
 {
@@ -191,7 +193,7 @@ run_model (OpModel *m, gboolean reference, guint threads)
   m->graph = load (m, &error);
   g_assert_no_error (error);
   if (reference)
-    g_setenv ("SIGHTLINE_BACKEND", "reference", TRUE);
+    g_setenv ("SIGHTLINE_BACKEND", "plain", TRUE);
   g_autoptr (SlSession) session = sl_session_new (m->graph, threads, &error);
   g_unsetenv ("SIGHTLINE_BACKEND");
   g_assert_no_error (error);

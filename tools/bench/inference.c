@@ -38,6 +38,7 @@ typedef struct
   double load_ms, first_ms, min_ms, median_ms, p95_ms, max_ms, rss_mb;
   gint64 allocations; /* over all measured runs; -1 = not counted */
   SlSessionStats stats;
+  char backends[64]; /* names of those that run nodes, joined by + */
 } Result;
 
 typedef struct
@@ -95,7 +96,7 @@ loop_run (Loop *loop, GError **error)
   const SlStatus status = sl_session_run (loop->session, (const void *const *) loop->inputs, loop->outputs);
   if (status == SL_STATUS_OK)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s", sl_status_text (status));
+  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s", sl_session_status_text (loop->session, status));
   return FALSE;
 }
 
@@ -124,6 +125,19 @@ show_progress (guint done, guint all)
     fprintf (stderr, "\r\033[K");
   shown = done < all;
   fflush (stderr);
+}
+
+static void
+name_backends (const SlSession *session, char *names, gsize size)
+{
+  SlBackendUse use;
+  *names = '\0';
+  for (guint i = 0; sl_session_backend_use (session, i, &use); i++) {
+    if (use.nodes == 0)
+      continue;
+    g_strlcat (names, *names != '\0' ? "+" : "", size);
+    g_strlcat (names, use.name, size);
+  }
 }
 
 static gboolean
@@ -155,13 +169,8 @@ measure (const Settings *settings, guint threads, Result *result, GError **error
   getrusage (RUSAGE_SELF, &usage);
   result->rss_mb = (double) usage.ru_maxrss / 1024.0;
   sl_session_stats (loop.session, &result->stats);
+  name_backends (loop.session, result->backends, sizeof result->backends);
   return TRUE;
-}
-
-static const char *
-backend_of (const SlSessionStats *stats)
-{
-  return stats->xnnpack_nodes == 0 ? "sightline" : stats->xnnpack_nodes == stats->nodes ? "xnnpack" : "xnnpack+sightline";
 }
 
 static void
@@ -177,7 +186,7 @@ print_json (const Settings *settings, guint threads, const Result *r)
                   { "max_ms", r->max_ms, 6 },     { "load_ms", r->load_ms, 6 },     { "first_ms", r->first_ms, 6 },
                   { "peak_rss_mb", r->rss_mb, 6 } };
   sl_json_append_string (out, settings->model);
-  g_string_append_printf (out, ",\"threads\":%u,\"backend\":\"%s\"", threads, backend_of (&r->stats));
+  g_string_append_printf (out, ",\"threads\":%u,\"backend\":\"%s\"", threads, r->backends);
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++) {
     g_string_append_printf (out, ",\"%s\":", numbers[i].name);
     sl_json_append_double (out, numbers[i].value, numbers[i].digits);

@@ -8,8 +8,7 @@
 #define SL_CORE_BACKENDS_INT8_INT8_H
 
 #include "core/backends/int8/isa.h"
-#include "base/thread_pool.h"
-#include "core/ops/ops.h"
+#include "core/backends/backend.h"
 
 G_BEGIN_DECLS
 
@@ -19,11 +18,9 @@ typedef struct _SlInt8Layer SlInt8Layer;
 gboolean sl_int8_supports (const SlGraph *graph, const SlNode *node);
 /** sl_int8_faster: whether @isa beats XNNPACK on @node, which sl_int8_supports(). */
 gboolean sl_int8_faster (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node);
-/** sl_int8_layer_new: @node for @isa, in @arena; its weights are packed once for all layers of the node. sl_int8_supports() must
- *  hold. @threads: of the pool it will run on. */
-SlInt8Layer *sl_int8_layer_new (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node, guint threads, SlArena *arena);
-/** sl_int8_layers_set_scratch: memory that these @n layers (nullable) share, since they take turns. Before the first run. */
-void sl_int8_layers_set_scratch (SlInt8Layer *const *layers, guint n, guint threads, SlArena *arena);
+/** sl_int8_layer_new: @node for @isa, in the host's arena; its weights are packed once for all layers of the node. sl_int8_supports() must
+ *  hold. */
+SlInt8Layer *sl_int8_layer_new (const SlInt8Isa *isa, SlHost *host, const SlNode *node);
 /** sl_int8_layer_run: @inputs and @output as for sl_session_run(). @pool (nullable): at most the threads it was packed for. */
 void sl_int8_layer_run (const SlInt8Layer *layer, SlPool *pool, const void *const *inputs, void *output);
 

@@ -7,7 +7,6 @@
 
 #include "core/backends/int8/layer.h"
 #include "core/ops/kernels/kernels.h"
-#include "core/backends/weight_cache.h"
 
 /* Narrower outputs leave tiles of a banded layer half empty. */
 #define MIN_BAND 24
@@ -228,7 +227,7 @@ set_depthwise (SlInt8Layer *layer, SlArena *arena)
   layer->dw.pad = layer->zero_code;
   while (layer->mode == SL_INT8_DW_FLAT && layer->dw.channels % layer->isa->dw_lanes != 0)
     layer->dw.channels += w->channels;
-  layer->pad = sl_int8_alloc (arena, (gsize) (pixels * w->channels));
+  layer->pad = sl_tensor_alloc (arena, (gsize) (pixels * w->channels));
   memset (layer->pad, layer->zero_code, (gsize) (pixels * w->channels) + SL_TENSOR_PADDING);
 }
 
@@ -246,7 +245,7 @@ set_scratch (SlInt8Layer *layer, gsize element)
     layer->scratch_bytes = (codes * element + 2 * SL_TENSOR_PADDING) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN;
 }
 
-/** What a pack holds: the layer's fields that point into it. */
+/** What the weight cache holds: the layer's fields that point into it. */
 typedef struct
 {
   SlInt8Gemm gemm;
@@ -270,9 +269,10 @@ pack (SlArena *arena, gpointer data)
 }
 
 SlInt8Layer *
-sl_int8_layer_new (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node, guint threads, SlArena *arena)
+sl_int8_layer_new (const SlInt8Isa *isa, SlHost *host, const SlNode *node)
 {
-  SlInt8Layer *layer = sl_arena_alloc (arena, sizeof *layer);
+  const SlGraph *graph = host->graph;
+  SlInt8Layer *layer = sl_arena_alloc (host->arena, sizeof *layer);
   const SlTensor *input = sl_node_input (graph, node, 0);
   const gsize element = isa->wide ? 2 : 1;
   layer->isa = isa;
@@ -290,29 +290,17 @@ sl_int8_layer_new (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *nod
   if (layer->mode == SL_INT8_BANDED || layer->mode == SL_INT8_DW_FLAT)
     layer->line = (gint32) line_of (&layer->window);
   if (layer->mode >= SL_INT8_DW_TAPS)
-    set_depthwise (layer, arena);
+    set_depthwise (layer, host->arena);
   else
-    set_tiles (layer, threads, element);
+    set_tiles (layer, host->threads, element);
   layer->gemm.flip = flips_rows (layer) ? 0 : layer->flip;
   layer->gemm.is_signed = layer->is_signed;
   layer->cost_us = cost_of (layer);
   set_scratch (layer, element);
-  const Packed *packed = sl_packs_get (sl_graph_packs (graph), node, isa, pack, &(Packing){ layer, graph, node });
+  layer->scratch = &host->scratch;
+  host->scratch.bytes = MAX (host->scratch.bytes, layer->scratch_bytes);
+  const Packed *packed = sl_weight_cache_get (host->weights, node, isa, pack, &(Packing){ layer, graph, node }, NULL);
   layer->gemm = packed->gemm;
   layer->dw = packed->dw;
   return layer;
-}
-
-void
-sl_int8_layers_set_scratch (SlInt8Layer *const *layers, guint n, guint threads, SlArena *arena)
-{
-  gsize bytes = 0;
-  for (guint i = 0; i < n; i++)
-    bytes = layers[i] != NULL ? MAX (bytes, layers[i]->scratch_bytes) : bytes;
-  guint8 *scratch = sl_int8_alloc (arena, bytes * threads);
-  for (guint i = 0; i < n; i++)
-    if (layers[i] != NULL) {
-      layers[i]->scratch = scratch;
-      layers[i]->scratch_bytes = bytes;
-    }
 }

@@ -45,7 +45,7 @@ typedef struct
  * @line: codes of an input row with its padding, copied (banded, flat)
  * @tile_rows, @chunk_panels: work items are this many rows by this many panels
  * @flip: what brings the input's codes to the instruction set's signedness, 0 or 0x80
- * @scratch: per thread, @scratch_bytes; layers run one after the other and share it
+ * @scratch: the host's, at least @scratch_bytes for each thread
  * @cost_us: about how long it takes one thread
  * @bytes: (add) of the output
  * @pad: (depthwise) a row of pixels of the input's zero point
@@ -59,7 +59,8 @@ struct _SlInt8Layer
   gint32 images, rows, depth, channels;
   gint32 n_panels, tile_rows, chunk_panels, line;
   gsize row_bytes, scratch_bytes;
-  guint8 *scratch, *pad;
+  const SlScratch *scratch;
+  guint8 *pad;
   guint8 zero_code, flip;
   SlInt8Gemm gemm;
   SlInt8Depthwise dw;
@@ -92,8 +93,6 @@ void sl_int8_weights_clear (SlInt8Weights *weights);
 gfloat sl_int8_scale_of (const SlGraph *graph, const SlNode *node, gint32 channel);
 gint32 sl_int8_bias_of (const SlGraph *graph, const SlNode *node, gint32 channel);
 
-/** sl_int8_alloc: from @arena, aligned for every instruction set, with padding. */
-void *sl_int8_alloc (SlArena *arena, gsize bytes);
 /** sl_int8_add_supports, sl_int8_add_init: as sl_int8_supports(), and the rest of a layer whose output is set. */
 gboolean sl_int8_add_supports (const SlGraph *graph, const SlNode *node);
 void sl_int8_add_init (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node);

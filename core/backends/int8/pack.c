@@ -117,13 +117,6 @@ sl_int8_bias_of (const SlGraph *graph, const SlNode *node, gint32 channel)
   return bias != NULL ? ((const gint32 *) bias->data)[channel] : 0;
 }
 
-void *
-sl_int8_alloc (SlArena *arena, gsize bytes)
-{
-  guint8 *memory = sl_arena_alloc (arena, bytes + SL_TENSOR_PADDING + SL_TENSOR_ALIGN);
-  return memory + (SL_TENSOR_ALIGN - (gsize) memory % SL_TENSOR_ALIGN) % SL_TENSOR_ALIGN;
-}
-
 /* Units of a window: in banded layers each of its rows begins a new one. */
 static Unit *
 units_new (const SlInt8Layer *layer, gint32 *n)
@@ -215,7 +208,7 @@ pack_panel (const SlInt8Layer *layer, const SlInt8Weights *w, const Unit *units,
   gint32 *extra = sl_arena_alloc (arena, (gsize) all * sizeof extra[0]);
   const gint32 unit_bytes = isa->unit * (isa->wide ? 2 : 1);
   const gsize step_bytes = (gsize) (panel->groups * isa->lanes) * (gsize) unit_bytes;
-  guint8 *weights = sl_int8_alloc (arena, step_bytes * (gsize) all);
+  guint8 *weights = sl_tensor_alloc (arena, step_bytes * (gsize) all);
   panel->weights = weights;
   panel->extra = extra;
   pack_steps (isa, w, panel, units, n_units, weights, step_bytes);
@@ -269,7 +262,7 @@ pack_blocks (SlInt8Layer *layer, const SlInt8Weights *w, SlArena *arena)
   }
   layer->dw.passes = passes;
   layer->dw.block_bytes = pass_bytes * most;
-  guint8 *weights = sl_int8_alloc (arena, layer->dw.block_bytes * (gsize) blocks);
+  guint8 *weights = sl_tensor_alloc (arena, layer->dw.block_bytes * (gsize) blocks);
   layer->dw.weights = (const gint8 *) weights;
   for (gint32 b = 0; b < blocks; b++)
     for (gint32 pass = 0; pass < passes[b]; pass++)
@@ -289,8 +282,8 @@ channels_init (Channels *channels, SlInt8Layer *layer, const SlGraph *graph, con
 {
   const gsize padded = ((gsize) n + (gsize) lanes - 1) / (gsize) lanes * (gsize) lanes;
   const gint32 shift = layer->flip == 0 ? 0 : layer->is_signed ? 128 : -128;
-  channels->bias = sl_int8_alloc (arena, padded * sizeof channels->bias[0]);
-  channels->scale = sl_int8_alloc (arena, padded * sizeof channels->scale[0]);
+  channels->bias = sl_tensor_alloc (arena, padded * sizeof channels->bias[0]);
+  channels->scale = sl_tensor_alloc (arena, padded * sizeof channels->scale[0]);
   channels->zero_point = sl_tensor_zero_point (sl_node_input (graph, node, 0)) + shift;
   layer->gemm.bias = layer->dw.bias = channels->bias;
   layer->gemm.scale = layer->dw.scale = channels->scale;

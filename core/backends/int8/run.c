@@ -66,7 +66,7 @@ static const void *
 tile_of (const Run *run, gint32 first, gint32 rows, guint thread, gsize *stride)
 {
   const SlInt8Layer *layer = run->layer;
-  guint8 *scratch = layer->scratch != NULL ? layer->scratch + layer->scratch_bytes * thread : NULL;
+  guint8 *scratch = layer->scratch_bytes > 0 ? layer->scratch->memory + layer->scratch->bytes * thread : NULL;
   *stride = layer->mode == SL_INT8_DIRECT ? (gsize) layer->depth : layer->row_bytes;
   if (!layer->isa->wide) {
     const gboolean flip = layer->flip != layer->gemm.flip;
@@ -127,7 +127,7 @@ run_banded (const void *data, guint item, guint thread)
   const gint32 pixels = (w->out_w - 1) * w->stride_w + w->filter_w;
   const gsize element = layer->isa->wide ? 2 : 1, line = (gsize) layer->line * element;
   const guint8 *image = run->x + (gsize) (band / w->out_h) * (gsize) w->h * (gsize) w->w * (gsize) w->channels;
-  guint8 *lines = layer->scratch + layer->scratch_bytes * thread, *bytes = lines + (gsize) w->filter_h * line;
+  guint8 *lines = layer->scratch->memory + layer->scratch->bytes * thread, *bytes = lines + (gsize) w->filter_h * line;
   for (gint32 fy = 0; fy < w->filter_h; fy++) {
     const gint32 y = band % w->out_h * w->stride_h - w->top + fy * w->dilation_h;
     copy_line (layer, image, y, pixels, layer->flip ^ layer->gemm.flip, layer->isa->wide ? bytes : lines + (gsize) fy * line);
@@ -161,7 +161,7 @@ run_depthwise_flat (const void *data, guint item, guint thread)
   const gint32 pixels = (w->out_w - 1) * w->stride_w + 3;
   const gsize image = item / (guint) bands, pixel = (gsize) w->channels, out_bytes = (gsize) w->out_w * pixel;
   const guint8 *x = run->x + image * (gsize) w->h * (gsize) w->w * pixel;
-  guint8 *lines = layer->scratch + layer->scratch_bytes * thread, *spare = lines + 3 * (gsize) layer->line;
+  guint8 *lines = layer->scratch->memory + layer->scratch->bytes * thread, *spare = lines + 3 * (gsize) layer->line;
   SlInt8Flat flat = { .bytes = (gint32) out_bytes };
   for (gint32 r = 0; r < 2 + step; r++) {
     guint8 *line = lines + (gsize) r * (gsize) layer->line, *odd = line + out_bytes + pixel + 16;

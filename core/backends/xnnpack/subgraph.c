@@ -607,18 +607,19 @@ sl_xnn_supports (const SlGraph *graph, const SlNode *node)
 }
 
 static enum xnn_status
-define_all (Builder *builder, const guint *nodes, guint n_nodes, const gint32 *externals, const gboolean *is_output, guint n_externals)
+define_all (Builder *builder, const SlStep *step)
 {
-  for (guint i = 0; i < n_externals; i++) {
+  for (guint i = 0; i < step->operands->len; i++) {
     uint32_t id = XNN_INVALID_VALUE_ID;
-    const uint32_t flags = is_output[i] ? XNN_VALUE_FLAG_EXTERNAL_OUTPUT : XNN_VALUE_FLAG_EXTERNAL_INPUT;
-    const enum xnn_status status = define_value (builder, sl_graph_tensor (builder->graph, externals[i]), i, flags, &id);
+    const gint32 tensor = g_array_index (step->operands, gint32, i);
+    const uint32_t flags = g_array_index (step->is_output, gboolean, i) ? XNN_VALUE_FLAG_EXTERNAL_OUTPUT : XNN_VALUE_FLAG_EXTERNAL_INPUT;
+    const enum xnn_status status = define_value (builder, sl_graph_tensor (builder->graph, tensor), i, flags, &id);
     if (status != xnn_status_success)
       return status;
-    g_hash_table_insert (builder->values, GINT_TO_POINTER (externals[i] + 1), GUINT_TO_POINTER (id + 1));
+    g_hash_table_insert (builder->values, GINT_TO_POINTER (tensor + 1), GUINT_TO_POINTER (id + 1));
   }
-  for (guint i = 0; i < n_nodes; i++) {
-    const SlNode *node = sl_graph_node (builder->graph, nodes[i]);
+  for (guint i = 0; i < step->nodes->len; i++) {
+    const SlNode *node = sl_graph_node (builder->graph, g_array_index (step->nodes, guint, i));
     const enum xnn_status status = define_functions[node->op](builder, node);
     if (status != xnn_status_success)
       return status;
@@ -627,19 +628,18 @@ define_all (Builder *builder, const guint *nodes, guint n_nodes, const gint32 *e
 }
 
 SlXnnRuntime *
-sl_xnn_runtime_new (const SlGraph *graph, const guint *nodes, guint n_nodes, const gint32 *externals, const gboolean *is_output,
-                    guint n_externals, SlThreadPool pool, GError **error)
+sl_xnn_runtime_new (const SlHost *host, const SlStep *step, SlXnnThreads threads, GError **error)
 {
   Builder builder;
   xnn_runtime_t handle = NULL;
-  enum xnn_status status = builder_init (&builder, graph, n_externals);
+  enum xnn_status status = builder_init (&builder, host->graph, step->operands->len);
   if (status == xnn_status_success)
-    status = define_all (&builder, nodes, n_nodes, externals, is_output, n_externals);
+    status = define_all (&builder, step);
   if (status == xnn_status_success)
-    status = (enum xnn_status) sl_xnn_weights_make_runtime (sl_graph_xnn_weights (graph), builder.subgraph, pool, &handle);
+    status = (enum xnn_status) sl_xnn_make_runtime (host, builder.subgraph, threads, &handle);
   if (status != xnn_status_success) {
-    const SlNode *first = sl_graph_node (graph, nodes[0]);
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "XNNPACK refused %u nodes from node %u %s '%s' on: %s", n_nodes, first->index,
+    const SlNode *first = sl_graph_node (host->graph, g_array_index (step->nodes, guint, 0));
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "XNNPACK refused %u nodes from node %u %s '%s' on: %s", step->nodes->len, first->index,
                  sl_op_name (first->op), first->name, status_text (status));
     builder_clear (&builder);
     return NULL;
@@ -647,9 +647,9 @@ sl_xnn_runtime_new (const SlGraph *graph, const guint *nodes, guint n_nodes, con
   SlXnnRuntime *runtime = g_new0 (SlXnnRuntime, 1);
   runtime->runtime = handle;
   runtime->arena = g_steal_pointer (&builder.arena);
-  runtime->n_externals = n_externals;
-  runtime->externals = g_new0 (struct xnn_external_value, n_externals);
-  for (guint i = 0; i < n_externals; i++)
+  runtime->n_externals = step->operands->len;
+  runtime->externals = g_new0 (struct xnn_external_value, runtime->n_externals);
+  for (guint i = 0; i < runtime->n_externals; i++)
     runtime->externals[i].id = i;
   builder_clear (&builder);
   return runtime;
@@ -666,7 +666,7 @@ sl_xnn_runtime_free (SlXnnRuntime *runtime)
   g_free (runtime);
 }
 
-SlStatus
+gboolean
 sl_xnn_runtime_run (SlXnnRuntime *runtime, void *const *memory)
 {
   gboolean changed = FALSE;
@@ -676,7 +676,7 @@ sl_xnn_runtime_run (SlXnnRuntime *runtime, void *const *memory)
   }
   if (changed && xnn_setup_runtime (runtime->runtime, runtime->n_externals, runtime->externals) != xnn_status_success) {
     runtime->externals[0].data = NULL;
-    return SL_STATUS_BACKEND_FAILED;
+    return FALSE;
   }
-  return xnn_invoke_runtime (runtime->runtime) == xnn_status_success ? SL_STATUS_OK : SL_STATUS_BACKEND_FAILED;
+  return xnn_invoke_runtime (runtime->runtime) == xnn_status_success;
 }

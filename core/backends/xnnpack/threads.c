@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The threads of a session's XNNPACK runtimes: XNNPACK's own kind of pool. Kernels of ours run on base/thread_pool.h. */
+/* The threads of a session's XNNPACK runtimes: XNNPACK's own kind of pool. Other backends run on base/thread_pool.h. */
 #include <pthreadpool.h>
 
 #include "sightline/error.h"
 #include "core/backends/xnnpack/xnn.h"
 
-SlThreadPool
-sl_thread_pool_new (guint threads, GError **error)
+SlXnnThreads
+sl_xnn_threads_new (guint threads, GError **error)
 {
   if (threads <= 1)
     return NULL;
-  SlThreadPool pool = pthreadpool_create (threads);
+  SlXnnThreads pool = pthreadpool_create (threads);
   if (pool == NULL)
     g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "cannot start %u threads, for want of memory or by a limit on threads", threads);
   return pool;
 }
 
 void
-sl_thread_pool_free (SlThreadPool pool)
+sl_xnn_threads_free (SlXnnThreads pool)
 {
   if (pool != NULL)
     pthreadpool_destroy (pool);
@@ -29,7 +29,7 @@ nothing (void *data, size_t i)
 }
 
 void
-sl_thread_pool_rest (SlThreadPool pool)
+sl_xnn_threads_rest (SlXnnThreads pool)
 {
   if (pool != NULL)
     pthreadpool_parallelize_1d (pool, nothing, NULL, pthreadpool_get_threads_count (pool), PTHREADPOOL_FLAG_YIELD_WORKERS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Weights that XNNPACK packed, for all runtimes of a graph: an XNNPACK that asks a provider for memory gets each node's
+ * Weights that XNNPACK packed, for all runtimes of a graph, as one entry of its weight cache: an XNNPACK that asks a provider for memory gets each node's
  * weights packed once, whoever runs it. What has been packed is never moved, so an offset is an address. Older ones pack for every
  * runtime; then there is nothing here to share.
  */
@@ -18,15 +18,15 @@ typedef struct
   gsize size;
 } Packed;
 
-struct _SlXnnWeights
+typedef struct
 {
   struct xnn_weights_cache_provider provider;
   const SlGraph *graph;
+  SlWeightCache *cache;
   GMutex mutex; /* held while a runtime is made; runtimes that run only read what is packed */
   GArray *all;  /* of Packed */
   void *reserved;
-  gsize bytes; /* atomic, for who asks meanwhile */
-};
+} Weights;
 
 /* Whether nodes share @data, which they may read with other scales or zero points: XNNPACK's key does not tell these apart. */
 static gboolean
@@ -50,7 +50,7 @@ same_key (const struct xnn_weights_cache_look_up_key *a, const struct xnn_weight
 static size_t
 look_up (void *context, const struct xnn_weights_cache_look_up_key *key)
 {
-  const SlXnnWeights *weights = context;
+  const Weights *weights = context;
   if (key->kernel == NULL || is_shared (weights->graph, key->kernel))
     return SIZE_MAX;
   for (guint i = 0; i < weights->all->len; i++)
@@ -62,7 +62,7 @@ look_up (void *context, const struct xnn_weights_cache_look_up_key *key)
 static void *
 reserve_space (void *context, size_t n)
 {
-  SlXnnWeights *weights = context;
+  Weights *weights = context;
   sl_tensor_buffer_free (weights->reserved);
   weights->reserved = sl_tensor_buffer_new (n);
   return weights->reserved;
@@ -72,7 +72,7 @@ reserve_space (void *context, size_t n)
 static size_t
 look_up_or_insert (void *context, const struct xnn_weights_cache_look_up_key *key, void *data, size_t size)
 {
-  SlXnnWeights *weights = context;
+  Weights *weights = context;
   for (guint i = 0; i < weights->all->len; i++) {
     const Packed *packed = &g_array_index (weights->all, Packed, i);
     if (packed->size == size && same_key (&packed->key, key) && (data == NULL || memcmp (packed->data, data, size) == 0))
@@ -80,7 +80,7 @@ look_up_or_insert (void *context, const struct xnn_weights_cache_look_up_key *ke
   }
   const Packed packed = { *key, data, size };
   g_array_append_val (weights->all, packed);
-  g_atomic_pointer_add (&weights->bytes, size);
+  sl_weight_cache_count (weights->cache, size);
   weights->reserved = NULL;
   return (size_t) data;
 }
@@ -103,68 +103,48 @@ delete_cache (void *context)
   return xnn_status_success;
 }
 
-SlXnnWeights *
-sl_xnn_weights_new (const SlGraph *graph)
+static void *
+weights_new (SlArena *arena, gpointer data)
 {
-  SlXnnWeights *weights = g_new0 (SlXnnWeights, 1);
+  const SlHost *host = data;
+  Weights *weights = sl_arena_alloc (arena, sizeof *weights);
   weights->provider = (struct xnn_weights_cache_provider){
     weights, look_up, reserve_space, look_up_or_insert, is_finalized, offset_to_addr, delete_cache,
   };
-  weights->graph = graph;
+  weights->graph = host->graph;
+  weights->cache = host->weights;
   weights->all = g_array_new (FALSE, FALSE, sizeof (Packed));
   g_mutex_init (&weights->mutex);
   return weights;
 }
 
-void
-sl_xnn_weights_free (SlXnnWeights *weights)
+static void
+weights_clear (gpointer data)
 {
+  Weights *weights = data;
   for (guint i = 0; i < weights->all->len; i++)
     sl_tensor_buffer_free (g_array_index (weights->all, Packed, i).data);
   sl_tensor_buffer_free (weights->reserved);
   g_array_unref (weights->all);
   g_mutex_clear (&weights->mutex);
-  g_free (weights);
-}
-
-gsize
-sl_xnn_weights_bytes (SlXnnWeights *weights)
-{
-  return (gsize) g_atomic_pointer_get (&weights->bytes);
 }
 
 int
-sl_xnn_weights_make_runtime (SlXnnWeights *weights, struct xnn_subgraph *subgraph, SlThreadPool pool, struct xnn_runtime **runtime)
+sl_xnn_make_runtime (const SlHost *host, struct xnn_subgraph *subgraph, SlXnnThreads threads, struct xnn_runtime **runtime)
 {
+  Weights *weights = sl_weight_cache_get (host->weights, &sl_backend_xnnpack, NULL, weights_new, (gpointer) host, weights_clear);
   g_mutex_lock (&weights->mutex);
-  const enum xnn_status status = xnn_create_runtime_v3 (subgraph, &weights->provider, pool, 0, runtime);
+  const enum xnn_status status = xnn_create_runtime_v3 (subgraph, &weights->provider, threads, 0, runtime);
   g_mutex_unlock (&weights->mutex);
   return (int) status;
 }
 
 #else
 
-SlXnnWeights *
-sl_xnn_weights_new (const SlGraph *graph)
-{
-  return NULL;
-}
-
-void
-sl_xnn_weights_free (SlXnnWeights *weights)
-{
-}
-
-gsize
-sl_xnn_weights_bytes (SlXnnWeights *weights)
-{
-  return 0;
-}
-
 int
-sl_xnn_weights_make_runtime (SlXnnWeights *weights, struct xnn_subgraph *subgraph, SlThreadPool pool, struct xnn_runtime **runtime)
+sl_xnn_make_runtime (const SlHost *host, struct xnn_subgraph *subgraph, SlXnnThreads threads, struct xnn_runtime **runtime)
 {
-  return (int) xnn_create_runtime_v2 (subgraph, pool, 0, runtime);
+  return (int) xnn_create_runtime_v2 (subgraph, threads, 0, runtime);
 }
 
 #endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* XNNPACK as a backend: runs of neighbouring nodes in one runtime each, on threads of XNNPACK's own kind. */
+#include "core/backends/xnnpack/xnn.h"
+
+static gpointer
+start_threads (const SlHost *host, GError **error)
+{
+  return sl_backends_heavy (host, &sl_backend_xnnpack) ? sl_xnn_threads_new (host->threads, error) : NULL;
+}
+
+static void
+rest_threads (gpointer threads)
+{
+  sl_xnn_threads_rest (threads);
+}
+
+static void
+stop_threads (gpointer threads)
+{
+  sl_xnn_threads_free (threads);
+}
+
+static gpointer
+prepare (SlHost *host, const SlStep *step, gpointer threads, GError **error)
+{
+  return sl_xnn_runtime_new (host, step, threads, error);
+}
+
+static gboolean
+run (gpointer prepared, void *const *memory)
+{
+  return sl_xnn_runtime_run (prepared, memory);
+}
+
+static void
+runtime_free (gpointer prepared)
+{
+  sl_xnn_runtime_free (prepared);
+}
+
+const SlBackend sl_backend_xnnpack = {
+  .name = "xnnpack",
+  .title = "XNNPACK",
+  .failure = "XNNPACK failed while running the model",
+  .joins_nodes = TRUE,
+  .packs_weights = TRUE,
+  .may_refuse = TRUE,
+  .open = sl_xnn_init,
+  .supports = sl_xnn_supports,
+  .start_threads = start_threads,
+  .rest_threads = rest_threads,
+  .stop_threads = stop_threads,
+  .prepare = prepare,
+  .run = run,
+  .free = runtime_free,
+};

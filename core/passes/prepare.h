@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From what a reader built to what a session can run, and what may be left out of it on request.
+ */
+#ifndef SL_CORE_PASSES_PREPARE_H
+#define SL_CORE_PASSES_PREPARE_H
+
+#include "core/graph/graph.h"
+
+G_BEGIN_DECLS
+
+/** sl_graph_prepare: checks nodes, infers shapes, runs the passes. Idempotent. */
+gboolean sl_graph_prepare (SlGraph *graph, GError **error);
+/** sl_graph_n_passes: rewrites that sl_graph_prepare() tries. */
+guint sl_graph_n_passes (const SlGraph *graph);
+/** sl_graph_pass: (transfer none): name of rewrite @i and in how many places it changed the graph. */
+const char *sl_graph_pass (const SlGraph *graph, guint i, guint *changes);
+/** sl_graph_quantized_input: (transfer none) (nullable): what the QUANTIZE of a prepared graph's only input makes; NULL when
+ *  there is none, when something else reads the input too, and when its result is an output of the model. */
+const SlTensor *sl_graph_quantized_input (const SlGraph *graph);
+/** sl_graph_skip_input_quantize: makes that tensor the graph's input and drops the QUANTIZE. Before the graph is shared. */
+void sl_graph_skip_input_quantize (SlGraph *graph);
+
+G_END_DECLS
+
+#endif
