@@ -22,7 +22,8 @@ struct _SlLabel
 struct _SlMask
 {
   SlPredictions *owner;
-  const SlObjectMask *value; /* NULL = the object has none */
+  guint width, height;
+  const guint8 *cells;
   SlBox box;
 };
 
@@ -33,7 +34,7 @@ struct _SlObject
   guint index;
   SlBox box, relative_box;
   SlObject *parent; /* (nullable) */
-  SlMask mask;
+  SlMask *mask;     /* (nullable) */
   SlKeypoint *const *keypoints;
   SlLabel *const *attributes;
 };
@@ -74,6 +75,12 @@ make_labels (SlArena *arena, SlPredictions *owner, const SlLabelled *values, gui
   return list;
 }
 
+static SlMask *
+make_mask (SlArena *arena, SlMask mask)
+{
+  return mask.width > 0 ? sl_arena_memdup (arena, &mask, sizeof mask) : NULL;
+}
+
 static SlObject *const *
 make_objects (SlArena *arena, SlPredictions *owner, const SlPredictionView *view)
 {
@@ -89,7 +96,7 @@ make_objects (SlArena *arena, SlPredictions *owner, const SlPredictionView *view
                              .box = { value->x_min * view->width, value->y_min * view->height, width * view->width, height * view->height },
                              .relative_box = { value->x_min, value->y_min, width, height },
                              .parent = value->parent > 0 ? &objects[value->parent - 1] : NULL,
-                             .mask = { owner, value->mask.width > 0 ? &value->mask : NULL, pixels },
+                             .mask = make_mask (arena, (SlMask){ owner, value->mask.width, value->mask.height, value->mask.cells, pixels }),
                              .keypoints = make_keypoints (arena, owner, view, value),
                              .attributes = make_labels (arena, owner, value->labels, value->n_labels) };
     list[i] = &objects[i];
@@ -122,6 +129,8 @@ sl_prediction_lists_new (SlArena *arena, SlPredictions *owner, const SlPredictio
   SlPredictionLists *lists = sl_arena_alloc (arena, sizeof *lists);
   lists->objects = make_objects (arena, owner, view);
   lists->labels = make_labels (arena, owner, view->labels, view->n_labels);
+  lists->class_mask =
+    make_mask (arena, (SlMask){ owner, view->mask.width, view->mask.height, view->mask.classes, { 0, 0, view->width, view->height } });
   lists->keypoint_names = make_keypoint_names (arena, view->skeleton);
   lists->mask_class_names = make_mask_class_names (arena, view);
   return lists;
@@ -379,7 +388,7 @@ guint
 sl_mask_get_width (const SlMask *mask)
 {
   g_return_val_if_fail (mask != NULL, 0);
-  return mask->value->width;
+  return mask->width;
 }
 
 /**
@@ -394,7 +403,7 @@ guint
 sl_mask_get_height (const SlMask *mask)
 {
   g_return_val_if_fail (mask != NULL, 0);
-  return mask->value->height;
+  return mask->height;
 }
 
 /**
@@ -402,7 +411,7 @@ sl_mask_get_height (const SlMask *mask)
  * @mask: a mask
  * @n_cells: (out) (optional): width times height
  *
- * How sure the model is that a cell belongs to the object, 0..255, row by row; from 128 on it does.
+ * Row by row. What a cell's byte means is said by sl_object_get_mask() and sl_predictions_get_class_mask().
  *
  * Returns: (array length=n_cells) (transfer none): a byte a cell
  *
@@ -413,15 +422,15 @@ sl_mask_get_cells (const SlMask *mask, gsize *n_cells)
 {
   g_return_val_if_fail (mask != NULL, NULL);
   if (n_cells != NULL)
-    *n_cells = (gsize) mask->value->width * mask->value->height;
-  return mask->value->cells;
+    *n_cells = (gsize) mask->width * mask->height;
+  return mask->cells;
 }
 
 /**
  * sl_mask_get_box:
  * @mask: a mask
  *
- * Returns: (transfer none): where the grid lies, in whole pixels of the frame
+ * Returns: (transfer none): the rectangle that the grid covers, in pixels of the frame
  *
  * Since: 0.1
  */
@@ -476,6 +485,21 @@ sl_object_get_index (const SlObject *object)
 {
   g_return_val_if_fail (object != NULL, 0);
   return object->index;
+}
+
+/**
+ * sl_object_get_predictions:
+ * @object: an object
+ *
+ * Returns: (transfer none): the predictions that it is one of
+ *
+ * Since: 0.1
+ */
+SlPredictions *
+sl_object_get_predictions (const SlObject *object)
+{
+  g_return_val_if_fail (object != NULL, NULL);
+  return object->owner;
 }
 
 /**
@@ -587,7 +611,10 @@ sl_object_get_parent (const SlObject *object)
  * sl_object_get_mask:
  * @object: an object
  *
- * Returns: (transfer none) (nullable): which pixels of its box it covers; %NULL when the model makes no masks of objects
+ * Which part of its box the object covers: a grid over the box's whole pixels. A cell says how sure the model is that it belongs to the
+ * object, 0..255; from 128 on it does.
+ *
+ * Returns: (transfer none) (nullable): the mask; %NULL when the model makes no masks of objects
  *
  * Since: 0.1
  */
@@ -595,7 +622,7 @@ SlMask *
 sl_object_get_mask (const SlObject *object)
 {
   g_return_val_if_fail (object != NULL, NULL);
-  return object->mask.value != NULL ? (SlMask *) &object->mask : NULL;
+  return object->mask;
 }
 
 /**

@@ -11,11 +11,12 @@
 
 G_BEGIN_DECLS
 
-/** SlPredictionLists: each NULL-terminated. */
+/** SlPredictionLists: arrays are NULL-terminated. */
 typedef struct
 {
   SlObject *const *objects;
   SlLabel *const *labels;
+  SlMask *class_mask;                /* (nullable) */
   const char *const *keypoint_names; /* "" for a point without a name */
   const char *const *mask_class_names;
 } SlPredictionLists;

@@ -359,6 +359,24 @@ sl_predictions_get_mask (const SlPredictions *predictions, guint *width, guint *
 }
 
 /**
+ * sl_predictions_get_class_mask:
+ * @predictions: predictions
+ *
+ * The class of each part of the frame. A cell has the number of its class: 0 is the background where the model has one, 255 stands where
+ * the model did not look.
+ *
+ * Returns: (transfer none) (nullable): a mask over the whole frame; %NULL when the model makes none
+ *
+ * Since: 0.1
+ */
+SlMask *
+sl_predictions_get_class_mask (const SlPredictions *predictions)
+{
+  g_return_val_if_fail (predictions != NULL, NULL);
+  return get_lists (predictions)->class_mask;
+}
+
+/**
  * sl_predictions_get_mask_class_names:
  * @predictions: predictions
  *

@@ -29,13 +29,14 @@ read_ppm (const char *path, GError **error)
 static void
 print (const SlPredictions *predictions)
 {
-  for (guint i = 0; i < sl_predictions_get_n_labels (predictions); i++)
-    printf ("%.3f %s\n", sl_predictions_get_label_confidence (predictions, i), sl_predictions_get_label (predictions, i));
-  for (guint i = 0; i < sl_predictions_get_n_objects (predictions); i++) {
-    double x, y, width, height;
-    sl_predictions_get_object_box (predictions, i, &x, &y, &width, &height);
-    printf ("%.3f %s at %.1f,%.1f, %.1f x %.1f\n", sl_predictions_get_object_confidence (predictions, i),
-            sl_predictions_get_object_label (predictions, i), x, y, width, height);
+  SlLabel *const *labels = sl_predictions_get_labels (predictions);
+  for (guint i = 0; labels[i] != NULL; i++)
+    printf ("%.3f %s\n", sl_label_get_confidence (labels[i]), sl_label_get_name (labels[i]));
+  SlObject *const *objects = sl_predictions_get_objects (predictions);
+  for (guint i = 0; objects[i] != NULL; i++) {
+    const SlBox *box = sl_object_get_box (objects[i]);
+    printf ("%.3f %s at %.1f,%.1f, %.1f x %.1f\n", sl_object_get_confidence (objects[i]), sl_object_get_label (objects[i]), box->x, box->y,
+            box->width, box->height);
   }
 }
 

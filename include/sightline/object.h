@@ -58,7 +58,8 @@ typedef struct _SlLabel SlLabel;
 /**
  * SlMask:
  *
- * Which pixels of its box an object covers: a grid of cells over the box. Immutable; any thread may read it, take and drop references.
+ * A grid of cells over a part of the frame, a byte a cell: where an object is, or what class each part of the frame has. Immutable; any
+ * thread may read it, take and drop references.
  *
  * Since: 0.1
  */
@@ -72,6 +73,16 @@ typedef struct _SlMask SlMask;
  * Since: 0.1
  */
 typedef struct _SlObject SlObject;
+
+/**
+ * SlPredictions:
+ *
+ * The predictions of one frame: objects (boxes, with keypoints), labels of the whole frame, a mask. Best first. Immutable;
+ * any thread may read it, take and drop references.
+ *
+ * Since: 0.1
+ */
+typedef struct _SlPredictions SlPredictions;
 
 GType sl_box_get_type (void);
 SlBox *sl_box_copy (const SlBox *box);
@@ -105,6 +116,7 @@ GType sl_object_get_type (void);
 SlObject *sl_object_ref (SlObject *object);
 void sl_object_unref (SlObject *object);
 guint sl_object_get_index (const SlObject *object);
+SlPredictions *sl_object_get_predictions (const SlObject *object);
 const char *sl_object_get_label (const SlObject *object);
 gint sl_object_get_label_id (const SlObject *object);
 gdouble sl_object_get_confidence (const SlObject *object);

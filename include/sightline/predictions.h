@@ -12,16 +12,6 @@ G_BEGIN_DECLS
 
 #define SL_TYPE_PREDICTIONS (sl_predictions_get_type ())
 
-/**
- * SlPredictions:
- *
- * The predictions of one frame: objects (boxes, with keypoints), labels of the whole frame, a mask. Best first. Immutable;
- * any thread may read it, take and drop references.
- *
- * Since: 0.1
- */
-typedef struct _SlPredictions SlPredictions;
-
 GType sl_predictions_get_type (void);
 
 SlPredictions *sl_predictions_ref (SlPredictions *predictions);
@@ -38,15 +28,15 @@ SlObject *const *sl_predictions_get_objects (const SlPredictions *predictions);
 SlObject *sl_predictions_get_object (const SlPredictions *predictions, guint index);
 SlLabel *const *sl_predictions_get_labels (const SlPredictions *predictions);
 const char *const *sl_predictions_get_keypoint_names (const SlPredictions *predictions);
+SlMask *sl_predictions_get_class_mask (const SlPredictions *predictions);
 const char *const *sl_predictions_get_mask_class_names (const SlPredictions *predictions);
 guint sl_predictions_get_n_bones (const SlPredictions *predictions);
 void sl_predictions_get_bone (const SlPredictions *predictions, guint bone, guint *from, guint *to);
-GBytes *sl_predictions_get_mask (const SlPredictions *predictions, guint *width, guint *height);
 
 char *sl_predictions_to_json (const SlPredictions *predictions);
 char *sl_predictions_to_text (const SlPredictions *predictions);
 
-/* The same by index: what SlObject, SlKeypoint and SlLabel say, a number at a time. Still supported. */
+/* The same by index: what SlObject, SlKeypoint, SlLabel and SlMask say. Still supported. */
 guint sl_predictions_get_n_objects (const SlPredictions *predictions);
 const char *sl_predictions_get_object_label (const SlPredictions *predictions, guint object);
 gint sl_predictions_get_object_label_id (const SlPredictions *predictions, guint object);
@@ -74,6 +64,7 @@ const char *sl_predictions_get_label (const SlPredictions *predictions, guint la
 gint sl_predictions_get_label_id (const SlPredictions *predictions, guint label);
 gdouble sl_predictions_get_label_confidence (const SlPredictions *predictions, guint label);
 
+GBytes *sl_predictions_get_mask (const SlPredictions *predictions, guint *width, guint *height);
 guint sl_predictions_get_n_mask_classes (const SlPredictions *predictions);
 const char *sl_predictions_get_mask_class (const SlPredictions *predictions, guint mask_class, gint *label_id, gdouble *fraction);
 

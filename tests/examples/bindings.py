@@ -64,7 +64,9 @@ def test_frames():
     assert (layout.get_format(), layout.get_width(), layout.get_height(), layout.get_n_planes()) == ("NV12", 4, 4, 2)
     assert layout.get_timestamp() == 5 and layout.get_matrix() == Sightline.FrameMatrix.BT709 and layout.get_full_range()
     assert layout.get_data().get_size() == 64
-    assert "NV12" in Sightline.frame_list_formats() and Sightline.frame_packed_size("RGB", 3, 3) == 27
+    formats = Sightline.frame_dup_formats()
+    assert "NV12" in formats and formats == Sightline.frame_list_formats().split(", ")
+    assert Sightline.frame_packed_size("RGB", 3, 3) == 27
     found = Sightline.Predictor.new(model("brightest_channel.tflite")).predict(layout)
     assert found.get_timestamp() == 5 and found.get_n_labels() == 1
 
@@ -101,13 +103,15 @@ def test_pose_and_mask():
         found = person.predict_bytes("RGB", 192, 192, GLib.Bytes.new(file.read()))
     assert len(found[0].keypoints) == 17 and tuple(found[0].keypoints[0]) == ("nose", *found.get_keypoint(0, 0))
     assert found.get_n_keypoints(0) == 17 and found.get_keypoint_name(0) == "nose"
+    assert found.get_keypoint_names() == [point.name for point in found[0].keypoints]
     assert len(found.get_keypoint(0, 0)) == 3 and len(found.get_bone(0)) == 2
     dog = Sightline.Predictor.new(data("models", "deeplabv3_mnv2_dm05_pascal_quant.tflite"))
     with open(data("golden", "deeplabv3_mnv2_dm05_pascal_quant.dog_segmentation.in"), "rb") as file:
         found = dog.predict_bytes("RGB", 513, 513, GLib.Bytes.new(file.read()))
     mask, width, height = found.get_mask()
     assert (width, height, mask.get_size()) == (513, 513, 513 * 513)
-    assert found.mask == (mask.get_data(), width, height)
+    assert found.mask == (mask.get_data(), width, height) and found.mask.box == (0, 0, 513, 513)
+    assert found.get_mask_class_names() == [found.get_mask_class(i)[0] for i in range(found.get_n_mask_classes())]
     name, label_id, fraction = found.get_mask_class(0)
     assert mask.get_data().count(bytes((label_id,))) == round(fraction * 513 * 513)
 
@@ -178,12 +182,36 @@ def test_sequence():
     nothing = Sightline.Predictor.new(model("brightest_channel.tflite")).predict_bytes("RGB", 1, 1, BLUE)
     assert len(nothing) == 0 and nothing and list(nothing) == [] and nothing.mask is None
     assert [tuple(label) for label in nothing.labels] == [("blue", 2, nothing.get_label_confidence(0))]
-    del found
-    assert thing.label == "blue"
+    labels = nothing.labels
+    del found, nothing
+    assert thing.label == "blue" and thing.predictions[0].box == thing.box and labels[0].label == "blue"
+
+
+def test_objects_keep_their_predictions():
+    """What was taken out of predictions stays what it was when they are gone, and others lie where they lay."""
+    predictor = Sightline.Predictor.new(model("one_box.tflite"))
+    kept = [predictor.predict_bytes("RGB", 20, 10, BLUE * 200).get_objects()[0] for _ in range(20)]
+    boxes = [predictor.predict_bytes("RGB", 20, 10, BLUE * 200)[0].box for _ in range(20)]
+    others = [predictor.predict_bytes("RGB", 200, 100, BLUE * 20000) for _ in range(50)]
+    near(others[-1][0].box, (0, 25, 100, 50))
+    for thing, box in zip(kept, boxes):
+        assert (thing.label, thing.index, thing.track_id, thing.attributes) == ("blue", 0, None, [])
+        near(box, (0, 2.5, 10, 5))
+        near(thing.box, (0, 2.5, 10, 5))
+
+
+def test_values():
+    """A Box and what is like it behave as named tuples do."""
+    found = Sightline.Predictor.new(model("one_box.tflite")).predict_bytes("RGB", 20, 10, BLUE * 200)
+    x, y, width, height = box = found[0].box
+    assert box == (x, y, width, height) == Sightline.Box(x, y, width, height) and box != (x, y) and box != "box"
+    assert box[-1] == height and box[:2] == (x, y) and len(box) == 4 and {box: 1}[Sightline.Box(x, y, width, height)] == 1
+    assert repr(Sightline.Box(1, 2, 3, 4)) == "Box(x=1.0, y=2.0, width=3.0, height=4.0)"
 
 
 def test_docstrings():
-    for what in (Sightline.Frame, Sightline.Object, Sightline.Predictions, Sightline.Predictor, Pipeline):
+    for what in (Sightline.Box, Sightline.Frame, Sightline.Keypoint, Sightline.Label, Sightline.Mask, Sightline.Object, Sightline.Predictions,
+                 Sightline.Predictor, Pipeline):
         assert what.__doc__ and "introspection" not in what.__doc__ and len(what.__doc__.splitlines()[0]) < 120, what
     for what in (Sightline.Predictor.predict_bytes, Sightline.Predictor.predict_array, Sightline.Frame.new, Sightline.Frame.new_with_layout):
         assert what.__doc__, what

@@ -2,64 +2,7 @@
 /*
  * SlPredictions: every getter against the values put in, after the memory they came from is gone.
  */
-#include "predict/predictions_private.h"
-#include "sightline/sightline.h"
-
-#include <string.h>
-
-/* A prediction with everything, whose memory is overwritten before it returns. */
-static SlPredictions *
-everything (void)
-{
-  static const char *const names[] = { "nose", NULL };
-  static const guint8 bones[][2] = { { 0, 1 } };
-  char label[] = "cat", whole[] = "indoor", sky[] = "sky", source[] = "camera 1";
-  SlPoint points[] = { { 0.25, 0.5, 0.9 }, { 0.5, -0.125, 0.1 } };
-  char breed[] = "tabby", model[] = "breeds.tflite";
-  guint8 outline[] = { 0, 255, 130, 7 };
-  SlLabelled details[] = { { 5, 0.625, breed, model } };
-  SlObjectView objects[] = {
-    { 10, 20, 30, 40, 0.1, 0.2, 0.4, 0.6, 0.75, 17, label, 2, points, .object_id = 12, .tracked_since = 99, .mask = { 2, 2, outline },
-      .n_labels = 1, .labels = details },
-    { 0, 0, 100, 100, 0, 0, 1, 1, 0.5, -1, "unknown", 0, NULL, .parent = 1 },
-  };
-  SlLabelled labels[] = { { 3, 0.875, whole, NULL } };
-  guint8 cells[] = { 0, 1, 1, 255, 1, 0 };
-  SlMaskClass classes[] = { { 1, sky, 0.5 }, { 0, "background", 1.0 / 3 } };
-  SlLatency latency = { 100, 20, 60, 5 };
-  SlSkeleton skeleton = { 2, 1, names, bones };
-  SlPredictionView prediction = { .source = source,
-                                  .frame = 7,
-                                  .timestamp = 40000000,
-                                  .width = 100,
-                                  .height = 100,
-                                  .n_objects = 2,
-                                  .objects = objects,
-                                  .n_labels = 1,
-                                  .labels = labels,
-                                  .skeleton = &skeleton,
-                                  .mask = { 3, 2, cells },
-                                  .n_mask_classes = 2,
-                                  .mask_classes = classes,
-                                  .latency = &latency };
-  SlPredictions *predictions = sl_predictions_new (&prediction);
-  memset (label, 'x', sizeof label - 1);
-  memset (whole, 'x', sizeof whole - 1);
-  memset (sky, 'x', sizeof sky - 1);
-  memset (source, 'x', sizeof source - 1);
-  memset (outline, 1, sizeof outline);
-  memset (breed, 'x', sizeof breed - 1);
-  memset (model, 'x', sizeof model - 1);
-  memset (details, 0, sizeof details);
-  memset (points, 0, sizeof points);
-  memset (objects, 0, sizeof objects);
-  memset (labels, 0, sizeof labels);
-  memset (cells, 9, sizeof cells);
-  memset (classes, 0, sizeof classes);
-  memset (&latency, 0, sizeof latency);
-  memset (&skeleton, 0, sizeof skeleton);
-  return predictions;
-}
+#include "everything.h"
 
 static void
 test_frame (void)
@@ -204,6 +147,11 @@ test_nothing (void)
   g_assert_null (sl_predictions_get_keypoint_name (p, 0));
   g_assert_null (sl_predictions_get_mask (p, &width, &height));
   g_assert_cmpuint (width + height, ==, 0);
+  g_assert_null (sl_predictions_get_objects (p)[0]);
+  g_assert_null (sl_predictions_get_labels (p)[0]);
+  g_assert_null (sl_predictions_get_class_mask (p));
+  g_assert_null (sl_predictions_get_keypoint_names (p)[0]);
+  g_assert_null (sl_predictions_get_mask_class_names (p)[0]);
   g_assert_false (sl_predictions_get_latency (p, &age, NULL, NULL, NULL));
   g_assert_cmpint (age, ==, -1);
   SlPredictions *again = g_boxed_copy (SL_TYPE_PREDICTIONS, p);
@@ -221,6 +169,8 @@ test_out_of_range (void)
   g_assert_cmpfloat (sl_predictions_get_label_confidence (p, 1), ==, 0);
   g_test_expect_message (NULL, G_LOG_LEVEL_CRITICAL, "*sl_predictions_get_keypoint*");
   sl_predictions_get_keypoint (p, 0, 2, NULL, NULL, NULL);
+  g_test_expect_message (NULL, G_LOG_LEVEL_CRITICAL, "*sl_predictions_get_object:*index*");
+  g_assert_null (sl_predictions_get_object (p, 2));
   g_test_assert_expected_messages ();
 }
 

@@ -1,23 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What gi adds to Sightline for Python: pixels in any buffer, predictions as sequences, docstrings."""
-from collections import namedtuple
-
 from gi.module import get_introspection_module
 from gi.overrides import override
 from gi.repository import GLib
 
 Sightline = get_introspection_module("Sightline")
 __all__ = []
-
-Box = namedtuple("Box", "x y width height")
-Box.__doc__ = "A rectangle in pixels of the frame; numbers are not rounded."
-Keypoint = namedtuple("Keypoint", "name x y confidence")
-Keypoint.__doc__ = "A point of an object, in pixels of the frame; name is None where the model has none."
-Label = namedtuple("Label", "label label_id confidence")
-Label.__doc__ = "A label of the frame or of an object: its text, the number of its class (-1: unknown), 0..1."
-Mask = namedtuple("Mask", "data width height")
-Mask.__doc__ = "Cells row by row, a byte each: numpy.frombuffer(mask.data, numpy.uint8).reshape(mask.height, mask.width)."
-
 
 def _bytes(data):
     """A GLib.Bytes with a copy of what is in any object with the buffer protocol: bytes, bytearray, memoryview, a NumPy array."""
@@ -70,65 +58,96 @@ class Frame(Sightline.Frame, metaclass=_Documented):
         return Frame.new(*_describe(array, format), array)
 
 
-class Object:
+class _Fields:
+    """What a named tuple has: its fields in order, by index, compared with other sequences."""
+
+    _fields = ()
+
+    def __len__(self):
+        return len(self._fields)
+
+    def __iter__(self):
+        return (getattr(self, name) for name in self._fields)
+
+    def __getitem__(self, index):
+        return tuple(self)[index]
+
+    def __eq__(self, other):
+        return tuple(self) == tuple(other) if isinstance(other, (tuple, _Fields)) else NotImplemented
+
+    def __hash__(self):
+        return hash(tuple(self))
+
+    def __repr__(self):
+        return "%s(%s)" % (type(self).__name__, ", ".join("%s=%r" % pair for pair in zip(self._fields, self)))
+
+
+class Box(_Fields, Sightline.Box, metaclass=_Documented):
+    """A rectangle, in pixels of the frame unless said otherwise: x, y, width, height. Numbers are not rounded."""
+
+    _fields = ("x", "y", "width", "height")
+
+    def __init__(self, x=0, y=0, width=0, height=0):
+        self.x, self.y, self.width, self.height = x, y, width, height
+
+
+class Keypoint(_Fields, Sightline.Keypoint, metaclass=_Documented):
+    """A point of an object, in pixels of the frame: name (None where the model has none), x, y, confidence."""
+
+    _fields = ("name", "x", "y", "confidence")
+    name = property(lambda self: self.get_name(), doc="What the point is called, or None.")
+    x = property(lambda self: self.get_x(), doc="Pixels from the frame's left edge.")
+    y = property(lambda self: self.get_y(), doc="Pixels from the frame's top edge.")
+    confidence = property(lambda self: self.get_confidence(), doc="0..1.")
+
+
+class Label(_Fields, Sightline.Label, metaclass=_Documented):
+    """A label of the frame or an attribute of an object: label, label_id, confidence.
+
+    label is the name of the class, label_id its number (-1: unknown). An attribute also has model, the name of the model that gave it.
+    """
+
+    _fields = ("label", "label_id", "confidence")
+    label = property(lambda self: self.get_name(), doc="The name of the class.")
+    label_id = property(lambda self: self.get_id(), doc="The number of the class, -1: unknown.")
+    confidence = property(lambda self: self.get_confidence(), doc="0..1.")
+    model = property(lambda self: self.get_model(), doc="The name of the model that gave an attribute, else None.")
+
+
+class Mask(_Fields, Sightline.Mask, metaclass=_Documented):
+    """A grid of cells, a byte each, row by row: data, width, height.
+
+    numpy.frombuffer(mask.data, numpy.uint8).reshape(mask.height, mask.width) makes an array of it.
+    """
+
+    _fields = ("data", "width", "height")
+    data = property(lambda self: bytes(self.get_cells()), doc="The cells, as bytes.")
+    width = property(lambda self: self.get_width(), doc="Cells in a row.")
+    height = property(lambda self: self.get_height(), doc="Rows.")
+    box = property(lambda self: self.get_box(), doc="The Box that the grid covers, in pixels of the frame.")
+
+
+class Object(Sightline.Object, metaclass=_Documented):
     """One object that was found. It belongs to its Predictions, and keeps them."""
 
-    def __init__(self, predictions, index):
-        self.predictions, self.index = predictions, index
-
-    @property
-    def label(self):
-        """What it is."""
-        return self.predictions.get_object_label(self.index)
-
-    @property
-    def label_id(self):
-        """The number of its class, -1: unknown."""
-        return self.predictions.get_object_label_id(self.index)
-
-    @property
-    def confidence(self):
-        """How sure the model is, 0..1."""
-        return self.predictions.get_object_confidence(self.index)
-
-    @property
-    def box(self):
-        """Where it is, a Box in pixels of the frame."""
-        return Box(*self.predictions.get_object_box(self.index))
+    predictions = property(lambda self: self.get_predictions(), doc="The Predictions that it is one of.")
+    index = property(lambda self: self.get_index(), doc="Its place among them.")
+    label = property(lambda self: self.get_label(), doc="What it is.")
+    label_id = property(lambda self: self.get_label_id(), doc="The number of its class, -1: unknown.")
+    confidence = property(lambda self: self.get_confidence(), doc="How sure the model is, 0..1.")
+    box = property(lambda self: self.get_box(), doc="Where it is, a Box in pixels of the frame.")
+    track_id = property(lambda self: self.get_track_id() or None, doc="Its number from frame to frame where the pipeline tracks objects, else None.")
+    id = property(lambda self: self.track_id, doc="The same as track_id.")
+    parent = property(lambda self: self.get_parent(), doc="The Object inside which a further model found this one, else None.")
+    mask = property(lambda self: self.get_mask(), doc="A Mask over the box's whole pixels, 128..255 where the object is, or None.")
+    keypoints = property(lambda self: self.get_keypoints(), doc="A list of Keypoint.")
+    attributes = property(lambda self: self.get_attributes(), doc="A list of Label: what further models say of this object.")
+    details = property(lambda self: self.attributes, doc="The same as attributes.")
 
     @property
     def relative_box(self):
         """Where it is, as (x_min, y_min, x_max, y_max) in 0..1 of the frame."""
-        return tuple(self.predictions.get_object_relative_box(self.index))
-
-    @property
-    def id(self):
-        """Its number from frame to frame where the pipeline tracks objects, else None."""
-        return self.predictions.get_object_id(self.index) or None
-
-    @property
-    def parent(self):
-        """The Object inside which a further model found this one, else None."""
-        parent = self.predictions.get_object_parent(self.index)
-        return Object(self.predictions, parent) if parent >= 0 else None
-
-    @property
-    def keypoints(self):
-        """A list of Keypoint."""
-        found = self.predictions
-        return [Keypoint(found.get_keypoint_name(i), *found.get_keypoint(self.index, i)) for i in range(found.get_n_keypoints(self.index))]
-
-    @property
-    def details(self):
-        """A list of Label: what further models say of this object."""
-        found = self.predictions
-        return [Label(*found.get_object_detail(self.index, i)[:3]) for i in range(found.get_n_object_details(self.index))]
-
-    @property
-    def mask(self):
-        """A Mask over the box's whole pixels, 128..255 where the object is, or None."""
-        data, _, _, _, _, width, height = self.predictions.get_object_mask(self.index)
-        return Mask(data.get_data(), width, height) if data is not None else None
+        return tuple(self.get_predictions().get_object_relative_box(self.get_index()))
 
     def __repr__(self):
         return "<Object %r %.3f at %.1f,%.1f, %.1f x %.1f>" % (self.label, self.confidence, *self.box)
@@ -148,25 +167,24 @@ class Predictions(Sightline.Predictions, metaclass=_Documented):
 
     def __getitem__(self, index):
         if isinstance(index, slice):
-            return [Object(self, i) for i in range(*index.indices(len(self)))]
+            return self.get_objects()[index]
         at = index + len(self) if index < 0 else index
         if not 0 <= at < len(self):
             raise IndexError("object %d of %d" % (index, len(self)))
-        return Object(self, at)
+        return self.get_object(at)
 
     def __iter__(self):
-        return (Object(self, i) for i in range(len(self)))
+        return iter(self.get_objects())
 
     @property
     def labels(self):
         """A list of Label of the whole frame, best first."""
-        return [Label(self.get_label(i), self.get_label_id(i), self.get_label_confidence(i)) for i in range(self.get_n_labels())]
+        return self.get_labels()
 
     @property
     def mask(self):
         """A Mask of the whole frame, the number of its class in each cell, or None."""
-        data, width, height = self.get_mask()
-        return Mask(data.get_data(), width, height) if data is not None else None
+        return self.get_class_mask()
 
     def __repr__(self):
         return "<Predictions of a frame of %dx%d: %d objects, %d labels>" % (self.get_width(), self.get_height(), len(self), self.get_n_labels())
@@ -188,7 +206,6 @@ class Predictor(Sightline.Predictor):
         return self.predict_bytes(*_describe(array, format), array)
 
 
-for _class in (Frame, Predictions, Predictor):
+for _class in (Box, Frame, Keypoint, Label, Mask, Object, Predictions, Predictor):
     globals()[_class.__name__] = override(_class)
     __all__.append(_class.__name__)
-__all__ += ["Box", "Keypoint", "Label", "Mask", "Object"]
