@@ -4,7 +4,8 @@
 map). No files of core include each other in a circle.
 
 Called by meson: check_includes.py SOURCE_ROOT BUILD_ROOT COMPILER...
-A header is compiled with the include folders that meson compiles its folder's sources with, as BUILD_ROOT's
+A public header, of include/, is compiled as an application does, with include/ and GLib alone, and reaches nothing private.
+Another is compiled with the include folders that meson compiles its folder's sources with, as BUILD_ROOT's
 compile_commands.json has them; those of plugins/, pipelines/ and tools/ only where GStreamer is among them.
 """
 import json
@@ -114,7 +115,7 @@ def circles(root):
 def wrong_includes(root, folder, path):
     """Sentences, one for each include that path must not have."""
     allowed, banned = ARROWS[folder]
-    allowed = allowed + sorted({"base", folder})
+    allowed = allowed + sorted({"base", folder} if folder != "include" else {folder})
     if folder == "core" and room_of(path) != XNNPACK_ROOM:
         banned = banned + [XNNPACK]
     with open(os.path.join(root, path), encoding="utf-8") as file:
@@ -157,6 +158,33 @@ def compile_alone(build, compiler, flags, name):
     return subprocess.run(command, input='#include "%s"\n' % name, text=True, capture_output=True, check=False, cwd=build)
 
 
+def private_includes(root, build, compiler, flags, name):
+    """Sentences, one for each file of ours outside of include/ that the public header brings with it."""
+    done = subprocess.run(compiler + flags + ["-M", "-x", "c", "-"], input='#include "%s"\n' % name, text=True, capture_output=True, check=False, cwd=build)
+    if done.returncode != 0:
+        return done.stderr.splitlines()
+    reached = (os.path.realpath(os.path.join(build, path)) for path in done.stdout.replace("\\\n", " ").split()[1:])
+    private = sorted(path for path in reached if path.startswith(os.path.realpath(root) + os.sep))
+    public = os.path.realpath(os.path.join(root, "include")) + os.sep
+    return ["include/%s reaches %s, which no application has" % (name, path) for path in private if not path.startswith(public)]
+
+
+def not_installed(root, build):
+    """Sentences, one for each public header that is not installed as sightline-1.0/ has it, and each other header that is."""
+    with open(os.path.join(build, "meson-info", "intro-installed.json"), encoding="utf-8") as file:
+        installed = {os.path.relpath(source, root): target for source, target in json.load(file).items() if source.endswith(".h")}
+    public = set(sources(root, "include", ".h"))
+    for path in sorted(public - set(installed)):
+        # Without GStreamer there is no libsightline-pipeline.
+        if "pipeline" not in path:
+            yield "%s is not installed" % path
+    for path, target in sorted(installed.items()):
+        if path not in public:
+            yield "%s is installed as %s and is not in include/" % (path, target)
+        elif not target.endswith("/sightline-1.0/" + path[len("include/") :]):
+            yield "%s is installed as %s, where it cannot be included by its name" % (path, target)
+
+
 def main():
     root, build = sys.argv[1:3]
     compiler = sys.argv[3:]
@@ -170,7 +198,8 @@ def main():
             print("# " + line)
         return good
 
-    good = True
+    missing = list(not_installed(root, build))
+    good = report(not missing, "installed", missing)
     for folder in ARROWS:
         wrong = [line for path in sources(root, folder, (".c", ".h")) for line in wrong_includes(root, folder, path)]
         good &= report(not wrong, "arrows/" + folder, wrong)
@@ -183,6 +212,9 @@ def main():
         if folder in NEEDS_GSTREAMER and not any(flag.endswith("gstreamer-1.0") for flag in flags):
             continue
         for path in sources(root, folder, ".h"):
+            if folder == "include":
+                private = private_includes(root, build, compiler, flags, path[len("include/") :])
+                good &= report(not private, "public/" + path, private)
             result = compile_alone(build, compiler, flags, path[len("include/") :] if folder == "include" else path)
             good &= report(result.returncode == 0, "alone/" + path, result.stderr.splitlines())
     print("1..%d" % number)
