@@ -16,6 +16,7 @@ import sys
 ROOT = os.environ["SIGHTLINE_SOURCE_ROOT"]
 NODE = re.compile(r"(\w[\w.]*) \{\s*global:(.*?)(?:local:\s*\*;\s*)?\};", re.DOTALL)
 PRIVATE = "_PRIVATE_"
+PAGE = "docs/embedding.md"
 
 
 def version_script(path):
@@ -51,11 +52,22 @@ def difference(name, expected, got, where):
     return name, missing + ["%s is too much %s" % (symbol, where) for symbol in sorted(got - expected)]
 
 
+def counts(nodes):
+    """A test case: the page has a row for each node, with the number of its functions."""
+    with open(os.path.join(ROOT, PAGE), encoding="utf-8") as file:
+        rows = dict(re.findall(r"^\| `(SIGHTLINE_[\w.]*)`[^|]*\| (\d+) \|", file.read(), re.MULTILINE))
+    for node, names in nodes.items():
+        stated = rows.get(re.sub(PRIVATE + ".*", PRIVATE, node), "none")
+        if stated != str(len(names)):
+            yield "%s, functions of %s: expected %d, as the version script lists, got %s" % (PAGE, node, len(names), stated)
+
+
 def library_cases(path, script, header, *more):
     nodes = version_script(script)
     listed = {"%s@@%s" % (symbol, node) for node, names in nodes.items() for symbol in names}
     exported = {symbol for symbol in symbols(path, "--defined-only") if symbol.split("@@")[0] not in nodes}
     yield difference("exports/what-is-listed", listed, exported, "in %s, going by %s" % (path, script))
+    yield "counted/" + PAGE, list(counts(nodes))
     below = set().union(*version_script(more[more.index("--without") + 1]).values()) if "--without" in more else set()
     api = set().union(*(names for node, names in nodes.items() if PRIVATE not in node))
     yield difference("listed/what-is-declared", declared(header) - below, api, "in %s, going by %s" % (script, header))
