@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The content of SlPredictions by index: for each object, keypoint and label functions with its number. The same values as those of
- * SlObject, SlKeypoint and SlLabel, without a handle.
+ * The older getters of SlPredictions, which count objects, keypoints and labels. They return the same values as SlObject, SlKeypoint,
+ * SlLabel and SlMask.
  */
 #include "predict/predictions_private.h"
 
@@ -23,8 +23,8 @@ sl_predictions_get_n_objects (const SlPredictions *predictions)
 static const SlObjectView *
 get_object (const SlPredictions *predictions, guint object)
 {
-  return predictions != NULL && object < sl_predictions_view (predictions)->n_objects ? &sl_predictions_view (predictions)->objects[object]
-                                                                                      : NULL;
+  const SlPredictionView *view = predictions != NULL ? sl_predictions_view (predictions) : NULL;
+  return view != NULL && object < view->n_objects ? &view->objects[object] : NULL;
 }
 
 /**
@@ -351,8 +351,8 @@ sl_predictions_get_n_labels (const SlPredictions *predictions)
 static const SlLabelled *
 get_labelled (const SlPredictions *predictions, guint label)
 {
-  return predictions != NULL && label < sl_predictions_view (predictions)->n_labels ? &sl_predictions_view (predictions)->labels[label]
-                                                                                    : NULL;
+  const SlPredictionView *view = predictions != NULL ? sl_predictions_view (predictions) : NULL;
+  return view != NULL && label < view->n_labels ? &view->labels[label] : NULL;
 }
 
 /**

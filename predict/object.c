@@ -644,7 +644,8 @@ sl_object_get_keypoints (const SlObject *object)
  * sl_object_get_attributes:
  * @object: an object
  *
- * Returns: (array zero-terminated=1) (transfer none): labels that further models gave to the object, then %NULL; the array belongs to @object
+ * Returns: (array zero-terminated=1) (transfer none): labels that further models gave to the object, then %NULL; the array belongs to
+ *   @object
  *
  * Since: 0.1
  */

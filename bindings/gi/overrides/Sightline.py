@@ -7,6 +7,7 @@ from gi.repository import GLib
 Sightline = get_introspection_module("Sightline")
 __all__ = []
 
+
 def _bytes(data):
     """A GLib.Bytes with a copy of what is in any object with the buffer protocol: bytes, bytearray, memoryview, a NumPy array."""
     if isinstance(data, GLib.Bytes):
