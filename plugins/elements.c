@@ -49,7 +49,7 @@ sl_plugin_register_elements (GstPlugin *plugin)
   for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
     if (!sl_plugin_register_element (plugin, elements[i].name, elements[i].type_name, elements[i].rank, elements[i].type))
       return FALSE;
-  return TRUE;
+  return sl_bmp_register_type_finder (plugin);
 }
 
 void

@@ -22,6 +22,8 @@ GType sl_track_get_type (void);
  *  its libraries for text would weigh on every process that infers. */
 GType sl_overlay_get_type (void);
 GType sl_bmp_parse_get_type (void);
+/** sl_bmp_register_type_finder: registers with @plugin (nullable) what knows BMP pictures that GStreamer does not. */
+gboolean sl_bmp_register_type_finder (GstPlugin *plugin);
 GType sl_exif_parse_get_type (void);
 /** sl_publish_get_type: not among the elements registered below either, because of its libraries for networks. */
 GType sl_publish_get_type (void);

@@ -18,7 +18,10 @@
 #define INFO_SIZE_AT 14
 #define WIDTH_AT 18
 #define HEADER_BYTES 26
+#define PLANES_AT 26
 #define CORE_INFO_SIZE 12
+#define MIN_INFO_SIZE 40 /* of those whose height has a sign */
+#define MAX_SIDE 32768   /* of the preprocessor */
 #define MAX_BYTES (G_MAXINT / 2)
 
 struct _SlBmpParse
@@ -45,6 +48,14 @@ read_le (const guint8 *bytes, guint n)
   return value;
 }
 
+/* Bytes are pushed here, never pulled: a thread of its own would run while decodebin sets the element up, and decodebin drops the errors
+ * that come meanwhile. */
+static gboolean
+activate_sink (GstPad *pad, GstObject *parent)
+{
+  return gst_pad_activate_mode (pad, GST_PAD_MODE_PUSH, TRUE);
+}
+
 static gboolean
 sl_bmp_parse_start (GstBaseParse *parse)
 {
@@ -54,26 +65,62 @@ sl_bmp_parse_start (GstBaseParse *parse)
   return TRUE;
 }
 
+/* @height: negative where rows come from the top. */
 static void
+read_size (const guint8 *header, gint64 *width, gint64 *height)
+{
+  const guint n = read_le (header + INFO_SIZE_AT, 4) == CORE_INFO_SIZE ? 2 : 4;
+  *width = read_le (header + WIDTH_AT, n);
+  *height = read_le (header + WIDTH_AT + n, n);
+  if (n == 4) {
+    *width = (gint32) *width;
+    *height = (gint32) *height;
+  }
+}
+
+/* GStreamer's own type finder knows no pictures whose rows come from the top. */
+static void
+find_top_down (GstTypeFind *find, gpointer data)
+{
+  gint64 width, height;
+  const guint8 *header = gst_type_find_peek (find, 0, PLANES_AT + 2);
+  if (header == NULL || memcmp (header, "BM", 2) != 0 || read_le (header + INFO_SIZE_AT, 4) < MIN_INFO_SIZE
+      || read_le (header + PLANES_AT, 2) != 1)
+    return;
+  read_size (header, &width, &height);
+  g_autoptr (GstCaps) caps = gst_caps_new_empty_simple ("image/bmp");
+  if (width > 0 && height < 0)
+    gst_type_find_suggest (find, GST_TYPE_FIND_LIKELY, caps);
+}
+
+gboolean
+sl_bmp_register_type_finder (GstPlugin *plugin)
+{
+  g_autoptr (GstCaps) caps = gst_caps_new_empty_simple ("image/bmp");
+  return gst_type_find_register (plugin, "slbmp", GST_RANK_MARGINAL, find_top_down, "bmp", caps, NULL, NULL);
+}
+
+/* FALSE, and said, for a size that nothing behind could take. */
+static gboolean
 set_caps (SlBmpParse *self, const guint8 *header)
 {
-  gint width, height;
-  if (read_le (header + INFO_SIZE_AT, 4) == CORE_INFO_SIZE) {
-    width = (gint) read_le (header + WIDTH_AT, 2);
-    height = (gint) read_le (header + WIDTH_AT + 2, 2);
-  } else {
-    width = (gint) read_le (header + WIDTH_AT, 4);
-    height = (gint) read_le (header + WIDTH_AT + 4, 4); /* negative: rows from the top */
-    height = height == G_MININT ? 0 : ABS (height);
+  gint64 width, height;
+  read_size (header, &width, &height);
+  height = ABS (height);
+  if (width < 1 || height < 1 || width > MAX_SIDE || height > MAX_SIDE) {
+    GST_ELEMENT_ERROR (
+      self, STREAM, DECODE,
+      ("the BMP header says %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT " pixels, expected sides of 1 to %d", width, height, MAX_SIDE), (NULL));
+    return FALSE;
   }
   if (width == self->width && height == self->height)
-    return;
-  self->width = width;
-  self->height = height;
-  g_autoptr (GstCaps) caps = gst_caps_new_simple ("image/bmp", "parsed", G_TYPE_BOOLEAN, TRUE, "framerate", GST_TYPE_FRACTION, 0, 1, NULL);
-  if (width > 0 && height > 0)
-    gst_caps_set_simple (caps, "width", G_TYPE_INT, width, "height", G_TYPE_INT, height, NULL);
+    return TRUE;
+  self->width = (gint) width;
+  self->height = (gint) height;
+  g_autoptr (GstCaps) caps = gst_caps_new_simple ("image/bmp", "parsed", G_TYPE_BOOLEAN, TRUE, "framerate", GST_TYPE_FRACTION, 0, 1,
+                                                  "width", G_TYPE_INT, self->width, "height", G_TYPE_INT, self->height, NULL);
   gst_pad_set_caps (GST_BASE_PARSE_SRC_PAD (self), caps);
+  return TRUE;
 }
 
 static GstFlowReturn
@@ -98,7 +145,8 @@ sl_bmp_parse_handle_frame (GstBaseParse *parse, GstBaseParseFrame *frame, gint *
     bytes = available;
   }
   gst_base_parse_set_min_frame_size (parse, sizeof header);
-  set_caps (SL_BMP_PARSE (parse), header);
+  if (!set_caps (SL_BMP_PARSE (parse), header))
+    return GST_FLOW_ERROR;
   return gst_base_parse_finish_frame (parse, frame, (gint) bytes);
 }
 
@@ -122,4 +170,5 @@ sl_bmp_parse_class_init (SlBmpParseClass *klass)
 static void
 sl_bmp_parse_init (SlBmpParse *self)
 {
+  gst_pad_set_activate_function (GST_BASE_PARSE_SINK_PAD (self), activate_sink);
 }

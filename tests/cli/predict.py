@@ -12,6 +12,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.environ.get("SIGHTLINE_SOURCE_ROOT", "."), "tests", "support"))
 import harness
+import media
 import schema
 from harness import Skip, data, model, png, run, work, write
 
@@ -165,6 +166,33 @@ def test_nobody_there():
     m = model("brightest_channel.tflite")
     told = run("predict", "--model", m, "http://127.0.0.1:1/a.jpg").expect(1).err
     assert "cannot be read: " in told and "; check the address, and that what it names is there and switched on" in told or "no element that reads" in told, told
+
+
+def bmp(name, width, height, pixels):
+    """An uncompressed BMP file of 24 bits with @pixels as they are stored; a negative height: rows come from the top."""
+    info = struct.pack("<IiiHHIIiiII", 40, width, height, 1, 24, 0, len(pixels), 2835, 2835, 0, 0)
+    return write(name, b"BM" + struct.pack("<IHHI", 54 + len(pixels), 0, 0, 54) + info + pixels)
+
+
+def test_bmp_from_the_top():
+    """The same picture, blue above red, with its rows in either order."""
+    blue, red = b"\xff\0\0" * 200, b"\0\0\xff" * 200
+    pictures = bmp("up.bmp", 200, 200, red * 100 + blue * 100), bmp("down.bmp", 200, -200, blue * 100 + red * 100)
+    for n, picture in enumerate(pictures):
+        drawn = work("bmp%d.png" % n)
+        result = run("predict", "--model", model("brightest_channel.tflite"), "--draw", drawn, picture)
+        if "made without Pango" in result.err or "GStreamer has no e" in result.err:
+            raise Skip(result.err.strip())
+        result.expect(0)
+        rows = media.read_png(drawn)
+        assert all(row[199] == (BLUE if y < 100 else RED) for y, row in enumerate(rows)), picture
+
+
+def test_bmp_sizes():
+    m = model("brightest_channel.tflite")
+    for width, height in ((100000, 100000), (32769, 1), (1, -32769)):
+        run("predict", "--model", m, bmp("size.bmp", width, height, b"\0" * 1000)).expect(
+            1, "size.bmp: cannot be decoded: the BMP header says %dx%d pixels, expected sides of 1 to 32768; it is damaged or cut short\n" % (width, abs(height)))
 
 
 def test_cut_jpeg():
