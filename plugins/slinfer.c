@@ -257,12 +257,17 @@ sl_infer_accept_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps
 /* An upstream that cannot make what the model wants would find no common caps and fail without a word. Let it go on
  * to its CAPS event: set_caps() refuses that one with expected and got. */
 static void
-soften_empty_answer (GstQuery *query)
+correct_answer (SlInfer *self, GstQuery *query)
 {
   GstCaps *filter = NULL, *result = NULL;
+  g_autoptr (SlContract) offered = sl_model_swap_offer (self->swap);
+  g_autoptr (SlContract) contract = get_contract (self);
   gst_query_parse_caps (query, &filter);
   gst_query_parse_caps_result (query, &result);
-  if (filter == NULL || result == NULL || !gst_caps_is_empty (result))
+  g_autoptr (GstCaps) inputs = sl_model_caps_keep_inputs (gst_caps_copy (result), (SlContract *[2]){ offered, contract });
+  gst_query_set_caps_result (query, inputs);
+  gst_query_parse_caps_result (query, &result);
+  if (filter == NULL || !gst_caps_is_empty (result))
     return;
   GstCaps *template = gst_static_pad_template_get_caps (&sink_template);
   GstCaps *open = gst_caps_intersect_full (filter, template, GST_CAPS_INTERSECT_FIRST);
@@ -315,7 +320,7 @@ sl_infer_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *que
 {
   gboolean answered = GST_BASE_TRANSFORM_CLASS (sl_infer_parent_class)->query (base, direction, query);
   if (answered && direction == GST_PAD_SINK && GST_QUERY_TYPE (query) == GST_QUERY_CAPS)
-    soften_empty_answer (query);
+    correct_answer ((SlInfer *) base, query);
   if (answered)
     sl_video_caps_open (base, direction, query);
   if (answered && direction == GST_PAD_SRC && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY)

@@ -82,3 +82,35 @@ sl_model_caps_transform (GstPadDirection direction, GstCaps *caps, GstCaps *filt
 {
   return sl_caps_transform (caps, filter, other_side, &(Sides){ direction, contracts });
 }
+
+typedef struct
+{
+  SlContract **contracts;
+  GstCaps *inputs[2]; /* NULL where there is no model */
+} Inputs;
+
+/* Whether @structure says nothing of contracts, or is what its contract asks for. */
+static gboolean
+is_input (GstCapsFeatures *features, GstStructure *structure, gpointer data)
+{
+  const Inputs *inputs = data;
+  g_autoptr (GstCaps) one = gst_caps_new_full (gst_structure_copy (structure), NULL);
+  SlContract *made_for = sl_tensor_caps_contract (one);
+  for (guint i = 0; made_for != NULL && i < 2; i++)
+    if (inputs->contracts[i] != NULL && (made_for == inputs->contracts[i] || sl_contracts_equal (made_for, inputs->contracts[i])))
+      return gst_caps_can_intersect (one, inputs->inputs[i]);
+  return TRUE;
+}
+
+GstCaps *
+sl_model_caps_keep_inputs (GstCaps *caps, SlContract *contracts[2])
+{
+  Inputs inputs = { contracts, { NULL } };
+  for (guint i = 0; i < 2; i++)
+    inputs.inputs[i] = contracts[i] != NULL ? sl_tensor_caps_new (contracts[i]->inputs, contracts[i]->n_inputs, contracts[i]) : NULL;
+  caps = gst_caps_make_writable (caps);
+  gst_caps_filter_and_map_in_place (caps, is_input, &inputs);
+  for (guint i = 0; i < 2; i++)
+    gst_clear_caps (&inputs.inputs[i]);
+  return caps;
+}

@@ -20,6 +20,10 @@ gboolean sl_contract_suits (const SlContract *contract, const SlTensorContract *
  *  and the one that runs, either of which may be NULL; all tensors without both. @filter: (nullable) */
 GstCaps *sl_model_caps_transform (GstPadDirection direction, GstCaps *caps, GstCaps *filter, SlContract *contracts[2]);
 
+/** sl_model_caps_keep_inputs: takes @caps, an answer of the sink pad: what of them is no output of a model of @contracts. GstBaseTransform
+ *  puts what downstream takes into the answer where that is also taken here, and with it the outputs' contract. */
+GstCaps *sl_model_caps_keep_inputs (GstCaps *caps, SlContract *contracts[2]);
+
 G_END_DECLS
 
 #endif

@@ -113,6 +113,46 @@ test_codes (void)
   test_remove_file (path);
 }
 
+/* uint8 [1,9,16,3] -> QUANTIZE to int8 -> MAX_POOL_2D -> QUANTIZE to uint8: the output's caps are those that the model declares for its input. */
+static char *
+mirror_model (void)
+{
+  g_autoptr (SlTfliteWriter) w = sl_tflite_writer_new ();
+  SlTfliteTensor picture = {
+    .name = "picture", .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 1, 9, 16, 3 }, .scale = 1 / 127.5f, .zero_point = 127
+  };
+  SlTfliteTensor codes = picture, between = picture, mirrored = picture;
+  codes.name = "codes";
+  codes.dtype = SL_DTYPE_I8;
+  codes.zero_point = -1;
+  between.name = "between";
+  between.dtype = SL_DTYPE_I8;
+  between.zero_point = -1;
+  mirrored.name = "mirrored";
+  const gint32 x = sl_tflite_writer_tensor (w, &picture), q = sl_tflite_writer_tensor (w, &codes),
+               b = sl_tflite_writer_tensor (w, &between), y = sl_tflite_writer_tensor (w, &mirrored);
+  sl_tflite_writer_op (w, &(SlTfliteOp){ .op = SL_OP_QUANTIZE, .n_inputs = 1, .inputs = { x }, .n_outputs = 1, .outputs = { q } });
+  sl_tflite_writer_op (
+    w, &(SlTfliteOp){ .op = SL_OP_MAX_POOL_2D,
+                      .params.window = { .padding = SL_PADDING_SAME, .stride_h = 1, .stride_w = 1, .filter_h = 3, .filter_w = 3 },
+                      .n_inputs = 1,
+                      .inputs = { q },
+                      .n_outputs = 1,
+                      .outputs = { b } });
+  sl_tflite_writer_op (w, &(SlTfliteOp){ .op = SL_OP_QUANTIZE, .n_inputs = 1, .inputs = { b }, .n_outputs = 1, .outputs = { y } });
+  sl_tflite_writer_io (w, 1, &x, 1, &y);
+  return sl_tflite_writer_save_temp (w, "mirror.tflite", NULL);
+}
+
+/* Nothing between slnormalize and slinfer: the caps of the outputs are not offered to slnormalize for inputs. */
+static void
+test_mirror (void)
+{
+  g_autofree char *path = mirror_model ();
+  compare (path);
+  test_remove_file (path);
+}
+
 static void
 test_real (void)
 {
@@ -175,6 +215,7 @@ main (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slinfer-direct/codes", test_codes);
+  g_test_add_func ("/slinfer-direct/mirror", test_mirror);
   g_test_add_func ("/slinfer-direct/real", test_real);
   g_test_add_func ("/slinfer-direct/declared", test_declared);
   g_test_add_func ("/slinfer-direct/gone", test_gone);
