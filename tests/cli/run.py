@@ -351,6 +351,19 @@ def test_model_file():
     running.child.send_signal(signal.SIGHUP)
     while not any("the model was not changed" in e["message"] for e in running.events()):
         running.wait_for("warning", 1 + len([e for e in running.events() if e["event"] == "warning"]))
+    reloads = len([e for e in running.events() if e["event"] == "reloaded"])
+    os.unlink(path)
+    for n in 1, 2:  # it is still missing the second time
+        running.child.send_signal(signal.SIGHUP)
+        told = running.wait_for("reloaded", reloads + n)
+        assert told["message"].endswith("the same pipeline; it goes on; no such file any more: " + path +
+                                        ": what was loaded of it runs on, put it back before the next start"), told
+        assert told["level"] == "warning", told
+    overwrite(path, model("one_box.tflite"))
+    changes = len([e for e in running.events() if e["event"] == "model-changed"])
+    running.child.send_signal(signal.SIGHUP)
+    assert running.wait_for("reloaded", reloads + 3)["message"].endswith("it goes on, and loads what is new: " + path)
+    running.wait_for("model-changed", changes + 1)
     assert running.stop() < STOPPED and running.status == 0
     assert not any(e["event"] == "failed" for e in running.events()), running.lines
 

@@ -17,7 +17,7 @@ typedef struct
 struct _SlRunModels
 {
   GstElement *pipeline;
-  GArray *files; /* of File: those that were there */
+  GArray *files; /* of File: those that are there, or were */
 };
 
 static void
@@ -95,8 +95,36 @@ is_known (const GArray *files, const File *file)
   return FALSE;
 }
 
+static gboolean
+is_listed (const GArray *files, const File *file)
+{
+  for (guint i = 0; i < files->len; i++) {
+    const File *listed = &g_array_index (files, File, i);
+    if (listed->infer == file->infer && strcmp (listed->path, file->path) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Adds the files of @before that are gone to @files, as they were, and names them. */
+static char *
+keep_missing (const GArray *before, GArray *files)
+{
+  GString *names = g_string_new (NULL);
+  for (guint i = 0; i < before->len; i++) {
+    File file = g_array_index (before, File, i);
+    if (is_listed (files, &file))
+      continue;
+    g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", file.path);
+    gst_object_ref (file.infer);
+    file.path = g_strdup (file.path);
+    g_array_append_val (files, file);
+  }
+  return g_string_free (names, FALSE);
+}
+
 char *
-sl_run_models_reload (SlRunModels *models)
+sl_run_models_reload (SlRunModels *models, char **missing)
 {
   g_autoptr (GArray) before = g_steal_pointer (&models->files);
   g_autoptr (GPtrArray) elements = g_ptr_array_new ();
@@ -115,5 +143,6 @@ sl_run_models_reload (SlRunModels *models)
     g_object_get (elements->pdata[i], "model", &model, NULL);
     g_object_set (elements->pdata[i], "model", model, NULL);
   }
+  *missing = keep_missing (before, models->files);
   return g_string_free (names, FALSE);
 }

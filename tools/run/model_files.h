@@ -15,8 +15,9 @@ typedef struct _SlRunModels SlRunModels;
 SlRunModels *sl_run_models_new (GstElement *pipeline);
 void sl_run_models_free (SlRunModels *models);
 /** sl_run_models_reload: has each slinfer load its model again of whose files one was written to since they were noted,
- *  or which were not there; they are noted anew. Returns (transfer full) their paths with ", " between, "" for none. */
-char *sl_run_models_reload (SlRunModels *models);
+ *  or which were not there; they are noted anew. Returns (transfer full) their paths with ", " between, "" for none. @missing: (out)
+ *  (transfer full): likewise the paths of those that are there no more; their models go on. */
+char *sl_run_models_reload (SlRunModels *models, char **missing);
 
 G_END_DECLS
 

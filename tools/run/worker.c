@@ -480,9 +480,12 @@ sl_worker_reload (SlWorker *worker)
   if (same && !sl_worker_at_rest (worker)) {
     sl_description_free (worker->description);
     worker->description = description;
-    g_autofree char *files = worker->models != NULL ? sl_run_models_reload (worker->models) : g_strdup ("");
-    sl_run_log (SL_LOG_INFO, worker->name, "reloaded", "%s: the same pipeline; it goes on%s%s", worker->path,
-                files[0] != '\0' ? ", and loads what is new: " : "", files);
+    g_autofree char *missing = NULL;
+    g_autofree char *files = worker->models != NULL ? sl_run_models_reload (worker->models, &missing) : g_strdup ("");
+    const gboolean whole = missing == NULL || missing[0] == '\0';
+    sl_run_log (whole ? SL_LOG_INFO : SL_LOG_WARNING, worker->name, "reloaded", "%s: the same pipeline; it goes on%s%s%s%s%s", worker->path,
+                files[0] != '\0' ? ", and loads what is new: " : "", files, whole ? "" : "; no such file any more: ", whole ? "" : missing,
+                whole ? "" : ": what was loaded of it runs on, put it back before the next start");
   } else {
     replace (worker, description);
   }
