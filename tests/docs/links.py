@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Links between pages lead somewhere, source files that pages name exist, and each page of docs/ is in the index and is installed.
+"""Links between pages lead somewhere, source files that pages name exist, each page of docs/ is in the index and is installed,
+and its links lead to what is installed.
 
 Called by meson: links.py. A heading's anchor is what GitHub makes of it: lower case, punctuation dropped, blanks as dashes.
 """
@@ -32,6 +33,25 @@ def wrong_links(page):
             yield link
 
 
+def installed():
+    """Files that meson.build installs beside the pages, as they lie in the sources."""
+    files = set()
+    for call in re.findall(r"install_data\(([^)]*install_dir: docs_dir[^)]*)\)", read("meson.build")):
+        folder = "docs/" + "".join(re.findall(r"docs_dir / '([^']*)'", call))
+        for name in re.findall(r"'(docs/[^']*)'", call):
+            assert os.path.dirname(name) == os.path.normpath(folder), name
+            files.add(name)
+    return files
+
+
+def lost_links(page):
+    """Links of @page to files that are not where the link leads once the pages are installed."""
+    files = installed()
+    for link in re.findall(r"\]\(([^)\s#]+)", read(page)):
+        if not re.match(r"[a-z]+:", link) and os.path.normpath(os.path.join("docs", link)) not in files:
+            yield link
+
+
 def wrong_names(page):
     """Source files that @page names in backticks with their folder, of which there is none."""
     for name in re.findall(r"`((?:[\w.-]+/)+[\w.-]+\.[ch])`", read(page)):
@@ -47,6 +67,7 @@ def main():
         tests.append(("links of " + page, list(wrong_links(page))))
         tests.append(("files that %s names" % page, list(wrong_names(page))))
     for page in pages:
+        tests.append(("links of " + page + " where it is installed", list(lost_links(page))))
         name = os.path.basename(page)
         tests.append((page + " is installed", [] if "'%s'" % page in meson else ["meson.build does not install it"]))
         tests.append((page + " is in the index", [] if name == "README.md" or "](%s" % name in index else ["docs/README.md lacks it"]))
