@@ -387,13 +387,10 @@ static void
 stamp (SlPostprocess *self, GstBuffer *out, const SlFrameMeta *from)
 {
   SlFrameMeta *meta = sl_buffer_ensure_frame_meta (out, &from->info);
-  meta->map = from->map;
-  meta->tensor_width = from->tensor_width;
-  meta->tensor_height = from->tensor_height;
-  meta->captured = from->captured;
-  meta->started = from->started;
-  meta->preprocessed = from->preprocessed;
-  meta->inferred = from->inferred;
+  const SlFrameContent content = meta->content; /* of @out, not of the tensor */
+  sl_frame_meta_copy_values (meta, from);
+  meta->content = content;
+  meta->region = 0;
   meta->decoded = g_get_monotonic_time ();
   meta->number = self->frame - 1;
 }

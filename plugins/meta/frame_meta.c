@@ -32,6 +32,17 @@ frame_meta_free (GstMeta *meta, GstBuffer *buffer)
   gst_clear_caps (&self->caps);
 }
 
+void
+sl_frame_meta_copy_values (SlFrameMeta *to, const SlFrameMeta *from)
+{
+  const SlFrameMeta kept = *to;
+  *to = *from;
+  to->meta = kept.meta;
+  to->frame = kept.frame;
+  to->caps = kept.caps;
+  to->info = kept.info;
+}
+
 static gboolean
 frame_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer, GQuark type, gpointer data)
 {
@@ -41,18 +52,7 @@ frame_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer, GQuark 
   SlFrameMeta *copy = sl_buffer_add_frame_meta (dest, self->frame, self->caps, &self->info);
   if (copy == NULL)
     return FALSE;
-  copy->map = self->map;
-  copy->tensor_width = self->tensor_width;
-  copy->tensor_height = self->tensor_height;
-  copy->captured = self->captured;
-  copy->started = self->started;
-  copy->preprocessed = self->preprocessed;
-  copy->inferred = self->inferred;
-  copy->decoded = self->decoded;
-  copy->content = self->content;
-  copy->region = self->region;
-  copy->serial = self->serial;
-  copy->number = self->number;
+  sl_frame_meta_copy_values (copy, self);
   return TRUE;
 }
 

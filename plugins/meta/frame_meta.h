@@ -59,6 +59,8 @@ typedef struct
 GType sl_frame_meta_api_get_type (void);
 /** sl_buffer_add_frame_meta: @frame and @caps (transfer none). */
 SlFrameMeta *sl_buffer_add_frame_meta (GstBuffer *buffer, GstBuffer *frame, GstCaps *caps, const GstVideoInfo *info);
+/** sl_frame_meta_copy_values: all that @from says, but not its frame: @to keeps its own, with caps and info. */
+void sl_frame_meta_copy_values (SlFrameMeta *to, const SlFrameMeta *from);
 /** sl_buffer_ensure_frame_meta: (transfer none): the meta of @buffer, added with @info (nullable) and nothing else where there is none. */
 SlFrameMeta *sl_buffer_ensure_frame_meta (GstBuffer *buffer, const GstVideoInfo *info);
 /** sl_buffer_get_frame_meta: (transfer none) (nullable) */

@@ -4,6 +4,8 @@
  */
 #include "plugins/meta/frame_meta.h"
 
+#include <string.h>
+
 #include "plugins/meta/region_predictions.h"
 #include "tests/elements/support.h"
 
@@ -63,6 +65,21 @@ test_copy (void)
   gst_buffer_unref (copy);
   g_assert_cmpint (GST_MINI_OBJECT_REFCOUNT_VALUE (frame), ==, 1);
   gst_buffer_unref (frame);
+}
+
+/* A copy has every value, also of members that come later: all bytes are set, those of references and of info excepted. */
+static void
+test_copy_values (void)
+{
+  SlFrameMeta from, to;
+  memset (&from, 0x5a, sizeof from);
+  memset (&to, 0, sizeof to);
+  sl_frame_meta_copy_values (&to, &from);
+  const gsize own = G_STRUCT_OFFSET (SlFrameMeta, map);
+  g_assert_null (to.frame);
+  g_assert_null (to.caps);
+  g_assert_cmpint (to.info.width, ==, 0);
+  g_assert_cmpmem ((guint8 *) &to + own, sizeof to - own, (guint8 *) &from + own, sizeof from - own);
 }
 
 static void
@@ -191,6 +208,7 @@ main (int argc, char **argv)
   test_elements_init (&argc, &argv);
   g_test_add_func ("/framemeta/ownership", test_ownership);
   g_test_add_func ("/framemeta/copy", test_copy);
+  g_test_add_func ("/framemeta/copy-values", test_copy_values);
   g_test_add_func ("/framemeta/not-pooled", test_not_pooled);
   g_test_add_func ("/framemeta/latency", test_latency);
   g_test_add_func ("/predictions/round-trip", test_predictions);
