@@ -31,7 +31,7 @@ sl_byte_pool_clear (SlBytePool *pool)
 }
 
 GstBuffer *
-sl_byte_pool_take (SlBytePool *pool, gconstpointer data, gsize bytes)
+sl_byte_pool_get (SlBytePool *pool, gsize bytes)
 {
   GstBuffer *buffer = NULL;
   if (pool != NULL && bytes > pool->bytes)
@@ -39,7 +39,14 @@ sl_byte_pool_take (SlBytePool *pool, gconstpointer data, gsize bytes)
   if (pool == NULL || pool->pool == NULL || bytes > pool->bytes
       || gst_buffer_pool_acquire_buffer (pool->pool, &buffer, NULL) != GST_FLOW_OK)
     buffer = gst_buffer_new_allocate (NULL, bytes, NULL);
-  gst_buffer_fill (buffer, 0, data, bytes);
   gst_buffer_set_size (buffer, (gssize) bytes);
+  return buffer;
+}
+
+GstBuffer *
+sl_byte_pool_take (SlBytePool *pool, gconstpointer data, gsize bytes)
+{
+  GstBuffer *buffer = sl_byte_pool_get (pool, bytes);
+  gst_buffer_fill (buffer, 0, data, bytes);
   return buffer;
 }

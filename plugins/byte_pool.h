@@ -18,7 +18,9 @@ typedef struct
 } SlBytePool;
 
 void sl_byte_pool_clear (SlBytePool *pool);
-/** sl_byte_pool_take: (transfer full): a buffer with a copy of @data. @pool: (nullable): without one it is had from the heap */
+/** sl_byte_pool_get: (transfer full): a buffer of @bytes, whatever they are. @pool: (nullable): without one it is had from the heap */
+GstBuffer *sl_byte_pool_get (SlBytePool *pool, gsize bytes);
+/** sl_byte_pool_take: (transfer full): likewise with a copy of @data. */
 GstBuffer *sl_byte_pool_take (SlBytePool *pool, gconstpointer data, gsize bytes);
 
 G_END_DECLS

@@ -52,11 +52,14 @@ typedef struct
   GstCaps *caps; /* of the frames */
   SlTensorContract tensor;
   SlNormalizer *normalizer;
-  SlSlicer *slicer; /* (nullable): with more than one thread */
+  SlSlicer *slicer;         /* (nullable): with more than one thread */
+  SlNormalizer *of_objects; /* (nullable): of the object before, whose memory the next one takes */
   SlNormalizeSpec spec;
   gboolean refused;
   guint waited;   /* frames since the last one that became a tensor */
   GArray *chosen; /* of SlObjectRegion: of the frame at hand */
+  char *split;    /* (nullable): object_class when @classes were made of it */
+  GStrv classes;
 } SlNormalize;
 
 typedef GstBaseTransformClass SlNormalizeClass;
@@ -177,7 +180,9 @@ fill_tensor (SlNormalize *self, const SlObjectRegion *region, SlFrameContent con
   if (region != NULL) {
     SlNormalizeSpec spec = self->spec;
     spec.crop = region->part;
-    const SlNormalizeStatus made = sl_normalizer_new (&normalizer, &self->image, &spec);
+    const SlNormalizeStatus made = self->of_objects != NULL ? sl_normalizer_set (self->of_objects, &self->image, &spec)
+                                                            : sl_normalizer_new (&self->of_objects, &self->image, &spec);
+    normalizer = self->of_objects;
     if (made != SL_NORMALIZE_OK) {
       GST_ELEMENT_ERROR (self, RESOURCE, FAILED,
                          ("an object of %dx%d pixels to a tensor of %dx%d: %s", region->part.width, region->part.height, spec.width,
@@ -188,8 +193,6 @@ fill_tensor (SlNormalize *self, const SlObjectRegion *region, SlFrameContent con
   }
   const GstFlowReturn flow = convert (self, normalizer, region != NULL ? NULL : self->slicer, in, out);
   const SlAffine map = *sl_normalizer_map (normalizer);
-  if (region != NULL)
-    sl_normalizer_free (normalizer);
   if (flow != GST_FLOW_OK)
     return flow;
   SlFrameMeta *meta = attach_frame (self, out, in, content, started);
@@ -245,11 +248,16 @@ choose_objects (SlNormalize *self, GstBuffer *frame)
 {
   GST_OBJECT_LOCK (self);
   const gboolean objects = self->objects;
-  g_auto (GStrv) classes = objects && self->object_class != NULL ? g_strsplit (self->object_class, ",", -1) : NULL;
+  if (g_strcmp0 (self->split, self->object_class) != 0) {
+    g_free (self->split);
+    g_strfreev (self->classes);
+    self->split = g_strdup (self->object_class);
+    self->classes = self->split != NULL ? g_strsplit (self->split, ",", -1) : NULL;
+  }
   const guint most = (guint) self->max_objects;
   GST_OBJECT_UNLOCK (self);
   if (objects)
-    sl_object_regions_choose (frame, &self->video, (const char *const *) classes, most, self->chosen);
+    sl_object_regions_choose (frame, &self->video, (const char *const *) self->classes, most, self->chosen);
   return objects;
 }
 
@@ -431,6 +439,7 @@ drop_normalizer (SlNormalize *self)
 {
   g_clear_pointer (&self->slicer, sl_slicer_free);
   g_clear_pointer (&self->normalizer, sl_normalizer_free);
+  g_clear_pointer (&self->of_objects, sl_normalizer_free);
 }
 
 /* By image and spec. */
@@ -612,6 +621,8 @@ sl_normalize_finalize (GObject *object)
 {
   unconfigure ((SlNormalize *) object);
   g_array_unref (((SlNormalize *) object)->chosen);
+  g_free (((SlNormalize *) object)->split);
+  g_strfreev (((SlNormalize *) object)->classes);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
   G_OBJECT_CLASS (sl_normalize_parent_class)->finalize (object);
 }

@@ -61,6 +61,7 @@ typedef struct
   GstSegment segment;
   GstCaps *tensor_caps;
   SlTensorDecoding tensors;
+  const char *model; /* (nullable): name of the file that the tensors come from, interned */
   SlPredictionMap *predictions;
   SlPredictionParts *parts;  /* (nullable): of objects whose model made a map of classes */
   SlNested *nested;          /* what was said of objects of @gathering */
@@ -72,9 +73,11 @@ typedef struct
   double lowest; /* with track: what is reported without following an object */
   SlTracking tracking;
   GString *line;
-  SlBytePool bytes;      /* of lines and masks */
+  SlBytePool bytes; /* of lines and masks */
+  SlBytePool pictures;
   GstCaps *picture_caps; /* (nullable): of the pictures that the decoder makes */
-  SlPicture picture;     /* the last one */
+  GstVideoInfo picture_info;
+  SlPicture picture; /* the last one */
   SlLatency latency;
   Output output;
   GstCaps *output_caps;
@@ -164,6 +167,14 @@ open_for (SlPostprocess *self, SlTensorDecoding *tensors, GstCaps *caps, gboolea
          && (stale == NULL || !self->track || open_tracking (self, &settings, error));
 }
 
+static void
+name_model (SlPostprocess *self)
+{
+  const SlContract *contract = sl_tensor_caps_contract (self->tensor_caps);
+  g_autofree char *name = contract != NULL ? g_path_get_basename (contract->model) : NULL;
+  self->model = name != NULL ? g_intern_string (name) : NULL;
+}
+
 /* Opens the decoder for the current caps and settings. */
 static gboolean
 open_decoding (SlPostprocess *self)
@@ -173,6 +184,7 @@ open_decoding (SlPostprocess *self)
     return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
   self->refused = FALSE;
   gst_clear_caps (&self->picture_caps);
+  name_model (self);
   GST_INFO_OBJECT (self, "decoder %s for %" GST_PTR_FORMAT, sl_decoding_decoder (self->tensors.decoding)->name, self->tensor_caps);
   return TRUE;
 }
@@ -336,6 +348,7 @@ take_picture (SlPostprocess *self, const SlResult *result)
   self->picture_caps = gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING, self->picture.channels == 1 ? "GRAY8" : "RGB", "width",
                                             G_TYPE_INT, (gint) self->picture.width, "height", G_TYPE_INT, (gint) self->picture.height,
                                             "framerate", GST_TYPE_FRACTION, fps_n, fps_d, NULL);
+  gst_video_info_from_caps (&self->picture_info, self->picture_caps);
 }
 
 /* What @prediction says about its frame as such. */
@@ -433,11 +446,9 @@ static GstFlowReturn
 push_picture (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta)
 {
   const guint bytes = self->picture.width * self->picture.channels;
-  GstVideoInfo info;
   GstVideoFrame frame;
-  gst_video_info_from_caps (&info, self->picture_caps);
-  GstBuffer *out = gst_buffer_new_allocate (NULL, info.size, NULL);
-  if (sl_video_frame_map (&frame, &info, out, GST_MAP_WRITE, NULL)) {
+  GstBuffer *out = sl_byte_pool_get (&self->pictures, GST_VIDEO_INFO_SIZE (&self->picture_info));
+  if (sl_video_frame_map (&frame, &self->picture_info, out, GST_MAP_WRITE, NULL)) {
     for (guint y = 0; y < self->picture.height; y++)
       memcpy ((guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0) + (gsize) y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0),
               self->picture.pixels + (gsize) y * bytes, bytes);
@@ -530,12 +541,10 @@ push_objects (SlPostprocess *self, GstBuffer *buffer)
 static void
 gather (SlPostprocess *self, const SlFrameMeta *meta, const SlPredictionView *prediction)
 {
-  const SlContract *contract = sl_tensor_caps_contract (self->tensor_caps);
-  g_autofree char *model = contract != NULL ? g_path_get_basename (contract->model) : NULL;
   if (self->gathering != meta->frame)
     sl_nested_clear (self->nested);
   gst_buffer_replace (&self->gathering, meta->frame);
-  sl_nested_add (self->nested, meta->region, prediction, self->track ? self->lowest : 0, model);
+  sl_nested_add (self->nested, meta->region, prediction, self->track ? self->lowest : 0, self->model);
   if (self->picture.width > 0 && !self->warned_picture) {
     self->warned_picture = TRUE;
     GST_ELEMENT_WARNING (
@@ -694,6 +703,7 @@ sl_postprocess_change_state (GstElement *element, GstStateChange transition)
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     forget_output (self);
     sl_byte_pool_clear (&self->bytes);
+    sl_byte_pool_clear (&self->pictures);
     gst_clear_buffer (&self->gathering);
     sl_tensor_decoding_clear (&self->tensors);
     gst_clear_caps (&self->tensor_caps);
@@ -716,6 +726,7 @@ sl_postprocess_finalize (GObject *object)
   SlPostprocess *self = (SlPostprocess *) object;
   forget_output (self);
   sl_byte_pool_clear (&self->bytes);
+  sl_byte_pool_clear (&self->pictures);
   sl_tensor_decoding_clear (&self->tensors);
   gst_clear_caps (&self->tensor_caps);
   sl_prediction_map_free (self->predictions);

@@ -6,12 +6,10 @@
 #include "preprocess/axis.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "preprocess/gather.h"
 
-#define ALIGNMENT 64
 #define SPAN_ONE ((int64_t) 1 << 30)
 #define NARROW_ONE 32768
 
@@ -191,26 +189,22 @@ find_extent (SlAxis *axis, const SlAxisSpec *spec, const Bounds *bounds)
 }
 
 static bool
-allocate (SlAxis *axis, bool spans)
+allocate (SlAxis *axis, bool spans, SlTables *tables)
 {
   const size_t positions = ((size_t) axis->count + SL_AXIS_GROUP) / SL_AXIS_GROUP * SL_AXIS_GROUP;
   if (spans) {
     axis->taps = 0;
-    axis->span = calloc (positions, sizeof *axis->span);
+    axis->span = sl_tables_take (tables, positions, sizeof *axis->span);
     return axis->span != NULL;
   }
   axis->stride = axis->taps <= 4 ? 4 : axis->taps <= 8 ? 8 : (axis->taps + 15) / 16 * 16;
-  const size_t bytes = (positions * (size_t) axis->stride * sizeof *axis->weight + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
-  axis->start = calloc (positions, sizeof *axis->start);
-  axis->weight = aligned_alloc (ALIGNMENT, bytes);
-  if (axis->start == NULL || axis->weight == NULL)
-    return false;
-  memset (axis->weight, 0, bytes);
-  return true;
+  axis->start = sl_tables_take (tables, positions, sizeof *axis->start);
+  axis->weight = sl_tables_take (tables, positions * (size_t) axis->stride, sizeof *axis->weight);
+  return axis->start != NULL && axis->weight != NULL;
 }
 
 bool
-sl_axis_init (SlAxis *axis, const SlAxisSpec *spec)
+sl_axis_init (SlAxis *axis, const SlAxisSpec *spec, SlTables *tables)
 {
   const Bounds bounds = source_bounds (spec);
   *axis = (SlAxis){ 0 };
@@ -219,10 +213,8 @@ sl_axis_init (SlAxis *axis, const SlAxisSpec *spec)
   while (axis->first + axis->count < spec->tensor && inside (spec, axis->first + axis->count))
     axis->count++;
   find_extent (axis, spec, &bounds);
-  if (!allocate (axis, spec->bits > 0 || axis->taps > SL_AXIS_MAX_TAPS)) {
-    sl_axis_clear (axis);
+  if (!allocate (axis, spec->bits > 0 || axis->taps > SL_AXIS_MAX_TAPS, tables))
     return false;
-  }
   for (int i = 0; i < axis->count; i++) {
     const int at = spec->flip ? axis->count - 1 - i : i;
     const Cover cover = filters[spec->filter](spec, &bounds, axis->first + i);
@@ -236,14 +228,4 @@ sl_axis_init (SlAxis *axis, const SlAxisSpec *spec)
   if (spec->flip)
     axis->first = spec->tensor - axis->first - axis->count;
   return true;
-}
-
-void
-sl_axis_clear (SlAxis *axis)
-{
-  free (axis->start);
-  free (axis->weight);
-  free (axis->span);
-  sl_gather_free (axis->gather);
-  *axis = (SlAxis){ 0 };
 }

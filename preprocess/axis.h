@@ -13,6 +13,7 @@
 
 #include "base/affine.h"
 #include "preprocess/normalize.h"
+#include "preprocess/tables.h"
 
 /** Weights of the taps of a position sum to this. */
 #define SL_TAP_ONE 16384
@@ -81,9 +82,7 @@ typedef struct
   struct SlGather *gather;
 } SlAxis;
 
-/** sl_axis_init: false when out of memory, @axis is then clear. @count may be 0. */
-bool sl_axis_init (SlAxis *axis, const SlAxisSpec *spec);
-/** sl_axis_clear: frees the tables; legal on zeroed memory, and twice. */
-void sl_axis_clear (SlAxis *axis);
+/** sl_axis_init: with tables from @tables; false when out of memory. @count may be 0. */
+bool sl_axis_init (SlAxis *axis, const SlAxisSpec *spec, SlTables *tables);
 
 #endif

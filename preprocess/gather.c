@@ -4,11 +4,9 @@
  */
 #include "preprocess/gather.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define WINDOW 64
-#define ALIGNMENT 64
 
 /* Start of the window of @n positions from @first, or -1 when one window is not enough. */
 static int32_t
@@ -52,12 +50,12 @@ fill_step (const SlAxis *axis, const SlGather *gather, int group, int number, Sl
 }
 
 bool
-sl_gather_attach (SlAxis *axis)
+sl_gather_attach (SlAxis *axis, SlTables *tables)
 {
   const int lanes = axis->taps > 0 ? find_lanes (axis) : 0;
   if (lanes == 0)
     return true;
-  SlGather *gather = calloc (1, sizeof *gather);
+  SlGather *gather = sl_tables_take (tables, 1, sizeof *gather);
   if (gather == NULL)
     return false;
   axis->gather = gather;
@@ -65,8 +63,8 @@ sl_gather_attach (SlAxis *axis)
   gather->steps = (axis->taps + 2 * lanes - 1) / (2 * lanes);
   gather->groups = (axis->count + SL_AXIS_GROUP - 1) / SL_AXIS_GROUP * lanes;
   const size_t steps = (size_t) gather->groups * (size_t) gather->steps;
-  gather->base = calloc ((size_t) gather->groups + 1, sizeof *gather->base);
-  gather->step = aligned_alloc (ALIGNMENT, (steps + 1) * sizeof *gather->step);
+  gather->base = sl_tables_take (tables, (size_t) gather->groups + 1, sizeof *gather->base);
+  gather->step = sl_tables_take (tables, steps + 1, sizeof *gather->step);
   if (gather->base == NULL || gather->step == NULL)
     return false;
   for (int group = 0; group < gather->groups; group++) {
@@ -75,14 +73,4 @@ sl_gather_attach (SlAxis *axis)
       fill_step (axis, gather, group, i, &gather->step[group * gather->steps + i]);
   }
   return true;
-}
-
-void
-sl_gather_free (SlGather *gather)
-{
-  if (gather == NULL)
-    return;
-  free (gather->base);
-  free (gather->step);
-  free (gather);
 }

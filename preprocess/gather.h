@@ -31,9 +31,7 @@ typedef struct SlGather
   SlGatherStep *step;
 } SlGather;
 
-/** sl_gather_attach: sets @axis->gather; leaves it NULL where windows are too narrow. False when out of memory. */
-bool sl_gather_attach (SlAxis *axis);
-/** sl_gather_free: NULL is legal. */
-void sl_gather_free (SlGather *gather);
+/** sl_gather_attach: sets @axis->gather, with memory of @tables; leaves it NULL where windows are too narrow. False when out of memory. */
+bool sl_gather_attach (SlAxis *axis, SlTables *tables);
 
 #endif

@@ -148,12 +148,10 @@ static bool
 init_pad (SlNormalizer *self)
 {
   const size_t width = (size_t) self->spec.width;
-  int32_t *zeros = calloc (width, sizeof *zeros);
-  self->pad = malloc (width * (size_t) self->channels * self->element);
-  if (zeros == NULL || self->pad == NULL) {
-    free (zeros);
+  const int32_t *zeros = sl_tables_take (&self->source.tables, width, sizeof *zeros);
+  self->pad = sl_tables_take (&self->source.tables, width * (size_t) self->channels, self->element);
+  if (zeros == NULL || self->pad == NULL)
     return false;
-  }
   SlMix mix[3] = { { { 0.0f } } };
   for (int i = 0; i < self->channels; i++) {
     mix[i] = (SlMix){ .low = self->mix[i].low, .high = self->mix[i].high };
@@ -163,7 +161,6 @@ init_pad (SlNormalizer *self)
   const int32_t *const src[3] = { zeros, zeros, zeros };
   void *const dst[3] = { self->pad, self->pad + (self->channels > 1 ? plane : 0), self->pad + (self->channels > 1 ? 2 * plane : 0) };
   self->store (dst, src, mix, self->spec.width);
-  free (zeros);
   return true;
 }
 
@@ -195,36 +192,35 @@ init_memory (SlNormalizer *self)
   self->store = self->source.kernels->store[self->spec.type][layout];
   self->element = out_types[self->spec.type].bytes;
   self->row_ints = (columns + SL_AXIS_GROUP) / SL_AXIS_GROUP * SL_AXIS_GROUP;
-  self->scratch = aligned_alloc (SL_ROW_ALIGN, sl_normalizer_scratch_bytes (self));
-  if (self->scratch == NULL)
-    return false;
-  memset (self->scratch, 0, sl_normalizer_scratch_bytes (self));
-  return init_pad (self);
+  self->scratch = sl_tables_take (&self->source.tables, sl_normalizer_scratch_bytes (self), 1);
+  return self->scratch != NULL && init_pad (self);
 }
 
 SlNormalizeStatus
-sl_normalizer_new (SlNormalizer **out, const SlImageInfo *image, const SlNormalizeSpec *spec)
+sl_normalizer_set (SlNormalizer *self, const SlImageInfo *image, const SlNormalizeSpec *spec)
 {
-  *out = NULL;
-  SlNormalizeStatus status = check (image, spec);
+  const SlNormalizeStatus status = check (image, spec);
   if (status != SL_NORMALIZE_OK)
     return status;
-  SlNormalizer *self = calloc (1, sizeof *self);
-  if (self == NULL)
-    return SL_NORMALIZE_NO_MEMORY;
-
+  sl_tables_reset (&self->source.tables);
   self->spec = *spec;
   if (spec->crop.width == 0)
     self->spec.crop = (SlRect){ 0, 0, image->width, image->height };
   self->turn = sl_affine_turn (spec->orientation);
   sl_affine_view (&self->map, spec->fit, spec->orientation, &self->spec.crop, spec->width, spec->height);
   const int components = init_colours (self, image);
-  if (!init_source (self, image, components) || !init_memory (self)) {
+  return init_source (self, image, components) && init_memory (self) ? SL_NORMALIZE_OK : SL_NORMALIZE_NO_MEMORY;
+}
+
+SlNormalizeStatus
+sl_normalizer_new (SlNormalizer **out, const SlImageInfo *image, const SlNormalizeSpec *spec)
+{
+  SlNormalizer *self = calloc (1, sizeof *self);
+  const SlNormalizeStatus status = self != NULL ? sl_normalizer_set (self, image, spec) : SL_NORMALIZE_NO_MEMORY;
+  *out = status == SL_NORMALIZE_OK ? self : NULL;
+  if (status != SL_NORMALIZE_OK)
     sl_normalizer_free (self);
-    return SL_NORMALIZE_NO_MEMORY;
-  }
-  *out = self;
-  return SL_NORMALIZE_OK;
+  return status;
 }
 
 void
@@ -233,8 +229,6 @@ sl_normalizer_free (SlNormalizer *normalizer)
   if (normalizer == NULL)
     return;
   sl_source_clear (&normalizer->source);
-  free (normalizer->pad);
-  free (normalizer->scratch);
   free (normalizer);
 }
 

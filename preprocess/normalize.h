@@ -70,6 +70,9 @@ typedef struct SlNormalizer SlNormalizer;
 
 /** sl_normalizer_new: *@out is NULL unless SL_NORMALIZE_OK is returned. */
 SlNormalizeStatus sl_normalizer_new (SlNormalizer **out, const SlImageInfo *image, const SlNormalizeSpec *spec);
+/** sl_normalizer_set: makes of @normalizer what sl_normalizer_new() would make, in the memory that it has as far as that is enough: for
+ *  crops that change with each picture. It must not run meanwhile. After any error it must be set again before it runs. */
+SlNormalizeStatus sl_normalizer_set (SlNormalizer *normalizer, const SlImageInfo *image, const SlNormalizeSpec *spec);
 /** sl_normalizer_free: NULL is legal. */
 void sl_normalizer_free (SlNormalizer *normalizer);
 /** sl_normalizer_run: fills @tensor (width * height * channels elements, aligned to its element). One thread at a time. */

@@ -31,7 +31,7 @@ group_samples (SlPacking packing)
 }
 
 static bool
-init_grid (SlGrid *grid, const SlImageInfo *image, const SlSourceSpec *spec, int shift_w, int shift_h, int bits)
+init_grid (SlGrid *grid, const SlImageInfo *image, const SlSourceSpec *spec, int shift_w, int shift_h, int bits, SlTables *tables)
 {
   const SlAxisSpec columns = {
     .scale = spec->x,
@@ -54,7 +54,7 @@ init_grid (SlGrid *grid, const SlImageInfo *image, const SlSourceSpec *spec, int
     .filter = spec->filter,
     .bits = bits,
   };
-  return sl_axis_init (&grid->columns, &columns) && sl_axis_init (&grid->rows, &rows);
+  return sl_axis_init (&grid->columns, &columns, tables) && sl_axis_init (&grid->rows, &rows, tables);
 }
 
 static const SlGrid *
@@ -105,16 +105,16 @@ init_plane (SlSource *source, int number, int component)
 bool
 sl_source_init (SlSource *source, const SlKernels *kernels, const SlPixelLayout *layout, const SlImageInfo *image, const SlSourceSpec *spec)
 {
-  *source = (SlSource){ .kernels = kernels, .layout = layout, .components = spec->components };
+  *source = (SlSource){ .kernels = kernels, .layout = layout, .components = spec->components, .tables = source->tables };
+  SlTables *tables = &source->tables;
   const bool chroma = spec->components == 3 && layout->components == SL_COMPONENTS_YUV;
-  bool good = init_grid (&source->grid[0], image, spec, 0, 0, layout->bits)
-              && (!chroma || init_grid (&source->grid[1], image, spec, layout->chroma_shift_w, layout->chroma_shift_h, layout->bits));
+  bool good =
+    init_grid (&source->grid[0], image, spec, 0, 0, layout->bits, tables)
+    && (!chroma || init_grid (&source->grid[1], image, spec, layout->chroma_shift_w, layout->chroma_shift_h, layout->bits, tables));
   for (int i = 0; good && kernels->gathers && i < 2; i++)
-    good = sl_gather_attach (&source->grid[i].columns);
-  if (!good) {
-    sl_source_clear (source);
+    good = sl_gather_attach (&source->grid[i].columns, tables);
+  if (!good)
     return false;
-  }
   unsigned int seen = 0;
   for (int c = 0; c < spec->components; c++) {
     const int number = layout->component[c].plane;
@@ -128,10 +128,7 @@ sl_source_init (SlSource *source, const SlKernels *kernels, const SlPixelLayout 
 void
 sl_source_clear (SlSource *source)
 {
-  for (int i = 0; i < 2; i++) {
-    sl_axis_clear (&source->grid[i].columns);
-    sl_axis_clear (&source->grid[i].rows);
-  }
+  sl_tables_clear (&source->tables);
 }
 
 size_t

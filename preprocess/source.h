@@ -48,6 +48,7 @@ typedef struct
  * SlSource:
  * @grid: of components 0 and, when they differ, 1 and 2; grid[0].columns and rows say which of the tensor's positions exist
  * @skew: samples in a component's 16-bit row before the first that its columns want
+ * @tables: what the grids, and tables of who uses the source, lie in
  * @row_samples, @raw_samples: lengths of the 16-bit rows of components and of packed groups, multiples of SL_AXIS_SLACK
  */
 typedef struct
@@ -59,13 +60,14 @@ typedef struct
   SlPlaneRead plane[3];
   int skew[3];
   size_t row_samples, raw_samples;
+  SlTables tables;
 } SlSource;
 
-/** sl_source_init: false when out of memory, @source is then clear. It must stay where it is, and so must @layout, by which,
- *  and not by its format, pictures of @image are read. */
+/** sl_source_init: with what @tables has, in a @source that is all zero or was made before, whose tables were reset then; false when out of
+ *  memory. @source must stay where it is, and so must @layout, by which, and not by its format, pictures of @image are read. */
 bool sl_source_init (SlSource *source, const SlKernels *kernels, const SlPixelLayout *layout, const SlImageInfo *image,
                      const SlSourceSpec *spec);
-/** sl_source_clear: frees the tables; legal on zeroed memory. */
+/** sl_source_clear: frees the tables; legal on zeroed memory, and twice. */
 void sl_source_clear (SlSource *source);
 /** sl_source_scratch_bytes: a multiple of SL_ROW_ALIGN. */
 size_t sl_source_scratch_bytes (const SlSource *source);

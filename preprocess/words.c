@@ -28,10 +28,9 @@ init_memory (SlWordScaler *self)
 {
   const size_t ints = ((size_t) self->spec.dst_w + SL_AXIS_GROUP) / SL_AXIS_GROUP * SL_AXIS_GROUP;
   const size_t source = sl_source_scratch_bytes (&self->source), bytes = source + 2 * ints * sizeof (int32_t);
-  self->scratch = aligned_alloc (SL_ROW_ALIGN, bytes);
+  self->scratch = sl_tables_take (&self->source.tables, bytes, 1);
   if (self->scratch == NULL)
     return false;
-  memset (self->scratch, 0, bytes);
   self->row[0] = (int32_t *) (void *) ((uint8_t *) self->scratch + source);
   self->row[1] = self->row[0] + ints;
   return true;
@@ -71,7 +70,6 @@ sl_word_scaler_free (SlWordScaler *scaler)
   if (scaler == NULL)
     return;
   sl_source_clear (&scaler->source);
-  free (scaler->scratch);
   free (scaler);
 }
 

@@ -24,6 +24,7 @@ struct _SlNested
   GArray *objects;       /* of NestedObject */
   GArray *points;        /* of SlPoint */
   GByteArray *cells;
+  GPtrArray *regions; /* of the frame at hand: its region metas, in order */
 };
 
 SlNested *
@@ -35,6 +36,7 @@ sl_nested_new (void)
   nested->objects = g_array_new (FALSE, FALSE, sizeof (NestedObject));
   nested->points = g_array_new (FALSE, FALSE, sizeof (SlPoint));
   nested->cells = g_byte_array_new ();
+  nested->regions = g_ptr_array_new ();
   return nested;
 }
 
@@ -48,6 +50,7 @@ sl_nested_free (SlNested *nested)
   g_array_unref (nested->objects);
   g_array_unref (nested->points);
   g_byte_array_unref (nested->cells);
+  g_ptr_array_unref (nested->regions);
   g_free (nested);
 }
 
@@ -91,19 +94,19 @@ sl_nested_add (SlNested *nested, guint region, const SlPredictionView *predictio
       add_object (nested, region, &prediction->objects[i], prediction->skeleton);
 }
 
-/* The frame's region metas, in order; @highest: the highest id among them, 0 when none has one. */
-static GPtrArray *
-list_regions (GstBuffer *frame, gint *highest)
+/* Lists the frame's region metas; returns the highest id among them, 0 when none has one. */
+static gint
+list_regions (GPtrArray *regions, GstBuffer *frame)
 {
-  GPtrArray *regions = g_ptr_array_new ();
   gpointer state = NULL;
   GstMeta *meta;
-  *highest = 0;
+  gint highest = 0;
+  g_ptr_array_set_size (regions, 0);
   while ((meta = gst_buffer_iterate_meta_filtered (frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
-    *highest = MAX (*highest, ((GstVideoRegionOfInterestMeta *) meta)->id);
+    highest = MAX (highest, ((GstVideoRegionOfInterestMeta *) meta)->id);
     g_ptr_array_add (regions, meta);
   }
-  return regions;
+  return highest;
 }
 
 /* Labels from the @first on, as many as are about the same region; returns the next one. */
@@ -139,8 +142,8 @@ attach_object (SlNested *nested, NestedObject *object, GstVideoRegionOfInterestM
 void
 sl_nested_attach (SlNested *nested, GstBuffer *frame)
 {
-  gint last_id;
-  g_autoptr (GPtrArray) regions = list_regions (frame, &last_id);
+  GPtrArray *regions = nested->regions;
+  gint last_id = list_regions (regions, frame);
   for (guint i = 0; i < nested->labels->len;)
     i = attach_labels (nested, i, regions, frame);
   for (guint i = 0; i < nested->objects->len; i++) {

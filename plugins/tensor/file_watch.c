@@ -7,6 +7,8 @@
 
 /* Time between two looks, us. */
 #define INTERVAL G_USEC_PER_SEC
+/* More take memory while frames run. */
+#define USUAL_WATCHES 16
 
 struct _SlFileWatch
 {
@@ -45,36 +47,36 @@ look (SlFileWatch *watch)
   g_rec_mutex_unlock (&watch->lock);
 }
 
-/* (transfer full): the watches of now. With the list's lock. */
-static GPtrArray *
-copy_list (void)
+/* @copy becomes the watches of now. With the list's lock. */
+static void
+copy_list (GPtrArray *copy)
 {
-  GPtrArray *copy = g_ptr_array_new_with_free_func (watch_unref);
   for (guint i = 0; i < watches->len; i++) {
     SlFileWatch *watch = watches->pdata[i];
     g_atomic_ref_count_inc (&watch->refs);
     g_ptr_array_add (copy, watch);
   }
-  return copy;
 }
 
 static gpointer
 run (gpointer data)
 {
+  GPtrArray *now = g_ptr_array_new_full (USUAL_WATCHES, watch_unref);
   g_mutex_lock (&list_lock);
   while (watches->len > 0) {
     const gint64 next = g_get_monotonic_time () + INTERVAL;
     while (watches->len > 0 && g_cond_wait_until (&list_changed, &list_lock, next))
       ;
-    GPtrArray *now = copy_list ();
+    copy_list (now);
     g_mutex_unlock (&list_lock);
     for (guint i = 0; i < now->len; i++)
       look (now->pdata[i]);
-    g_ptr_array_unref (now);
+    g_ptr_array_set_size (now, 0);
     g_mutex_lock (&list_lock);
   }
   g_clear_pointer (&watches, g_ptr_array_unref);
   g_mutex_unlock (&list_lock);
+  g_ptr_array_unref (now);
   return NULL;
 }
 

@@ -9,6 +9,7 @@
 #include <execinfo.h>
 #include <glib/gstdio.h>
 #include <gst/gst.h>
+#include <gst/video/video.h>
 #include <string.h>
 
 #include "tests/elements/support.h"
@@ -76,8 +77,23 @@ count_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
+/* Two regions, of another place and size on each frame: what a second model looks at. They count for nobody. */
+static GstPadProbeReturn
+add_regions (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  const gint *frames = data;
+  const guint turn = (guint) *frames;
+  inside = TRUE;
+  GstBuffer *frame = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
+  gst_buffer_add_video_region_of_interest_meta (frame, "green", turn * 7 % 31, turn * 5 % 23, 1 + turn * 3 % 30, 1 + turn % 24);
+  gst_buffer_add_video_region_of_interest_meta (frame, "blue", turn % 17, turn % 13, 40 - turn % 17, 30 - turn % 13);
+  GST_PAD_PROBE_INFO_DATA (info) = frame;
+  inside = FALSE;
+  return GST_PAD_PROBE_OK;
+}
+
 static void
-run_chain (const char *launch, gint *frames)
+run_chain (const char *launch, gboolean objects, gint *frames)
 {
   g_autoptr (GError) error = NULL;
   GstElement *pipeline = gst_parse_launch (launch, &error);
@@ -86,6 +102,11 @@ run_chain (const char *launch, gint *frames)
   g_autoptr (GstPad) pad = gst_element_get_static_pad (sink, "sink");
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_frame, frames, NULL);
+  if (objects) {
+    g_autoptr (GstElement) in = gst_bin_get_by_name (GST_BIN (pipeline), "in");
+    g_autoptr (GstPad) frames_in = gst_element_get_static_pad (in, "sink");
+    gst_pad_add_probe (frames_in, GST_PAD_PROBE_TYPE_BUFFER, add_regions, frames, NULL);
+  }
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
@@ -96,7 +117,8 @@ run_chain (const char *launch, gint *frames)
 typedef struct
 {
   const char *name, *model, *output;
-  gint most; /* allocations of GStreamer for a frame */
+  gint most;           /* allocations of GStreamer for a frame */
+  const char *objects; /* (nullable): properties of slnormalize that choose objects */
 } Case;
 
 #define SEGMENTATION "brightest_quarter.tflite decoder=segmentation"
@@ -112,6 +134,11 @@ static const Case cases[] = {
   { "boxes/video", "one_box.tflite", "video/x-raw", 16 },
   { "mask/json", SEGMENTATION, "application/x-json", 8 },
   { "mask/video", SEGMENTATION, "video/x-raw", 16 },
+  { "picture", "brightest_quarter.tflite decoder=image,range=0,255", "video/x-raw", 16 },
+  { "objects/text", "brightest_channel.tflite", "text/x-raw", 24, "objects=true" },
+  { "objects/json", "brightest_channel.tflite", "application/x-json", 24, "objects=true object-class=\"green, blue\"" },
+  { "objects/video", "brightest_channel.tflite", "video/x-raw", 24, "objects=true object-class=blue" },
+  { "objects/boxes", "one_box.tflite", "application/x-json", 24, "objects=true" },
 };
 
 static void
@@ -124,11 +151,11 @@ test_case (gconstpointer data)
     return;
   }
   memset (&heap, 0, sizeof heap);
-  g_autofree char *launch =
-    g_strdup_printf ("videotestsrc pattern=green num-buffers=%d ! video/x-raw,format=RGB,width=64,height=48 ! slnormalize ! slinfer "
-                     "model=%s/%s ! slpostprocess ! %s ! fakesink name=sink sync=false enable-last-sample=false",
-                     WARM_UP + FRAMES + 1, models, c->model, c->output);
-  run_chain (launch, &frames);
+  g_autofree char *launch = g_strdup_printf (
+    "videotestsrc pattern=green num-buffers=%d ! video/x-raw,format=RGB,width=64,height=48 ! slnormalize name=in %s ! slinfer "
+    "model=%s/%s ! slpostprocess ! %s ! fakesink name=sink sync=false enable-last-sample=false",
+    WARM_UP + FRAMES + 1, c->objects != NULL ? c->objects : "", models, c->model, c->output);
+  run_chain (launch, c->objects != NULL, &frames);
   g_test_message ("GStreamer: %.2f allocations a frame", heap.theirs / (double) FRAMES);
   g_assert_cmpint (frames, ==, WARM_UP + FRAMES + 1);
   g_assert_cmpint (heap.ours, ==, 0);

@@ -198,7 +198,7 @@ check_split_triples (GRand *rand, const SlKernels *kernels)
 }
 
 static void
-random_axis (GRand *rand, const SlKernels *kernels, SlAxis *axis)
+random_axis (GRand *rand, const SlKernels *kernels, SlAxis *axis, SlTables *tables)
 {
   const SlAxisSpec spec = {
     .frame = g_rand_int_range (rand, 1, 700),
@@ -209,9 +209,9 @@ random_axis (GRand *rand, const SlKernels *kernels, SlAxis *axis)
     .site = g_rand_int_range (rand, 0, 2),
     .filter = g_rand_int_range (rand, 0, SL_FILTER_AUTO),
   };
-  g_assert_true (sl_axis_init (axis, &spec));
+  g_assert_true (sl_axis_init (axis, &spec, tables));
   if (kernels->gathers)
-    g_assert_true (sl_gather_attach (axis));
+    g_assert_true (sl_gather_attach (axis, tables));
 }
 
 static void
@@ -223,7 +223,8 @@ check_reduce (GRand *rand, const SlKernels *kernels)
   gint32 *dst[2][3];
   const gint16 *src[3];
   SlAhead ahead = { 0 };
-  random_axis (rand, kernels, &axis);
+  SlTables tables = { 0 };
+  random_axis (rand, kernels, &axis, &tables);
   const gsize room = (gsize) (axis.count / SL_AXIS_GROUP + 1) * SL_AXIS_GROUP;
   for (int r = 0; r < 3; r++) {
     test_guard_init (&row[r], (gsize) (axis.samples + SL_AXIS_SLACK) * 2, TRUE);
@@ -242,7 +243,7 @@ check_reduce (GRand *rand, const SlKernels *kernels)
     g_free (dst[1][r]);
     test_guard_clear (&row[r]);
   }
-  sl_axis_clear (&axis);
+  sl_tables_clear (&tables);
 }
 
 static void
@@ -350,6 +351,7 @@ typedef struct
   gint16 *row[4];
   gint32 *sum[3];
   SlAxis axis[2];
+  SlTables tables;
   float *out;
   SlMix mix[3];
 } Bench;
@@ -458,7 +460,7 @@ bench_init (Bench *bench, guint8 *rows, SlFilter filter)
     const SlAxisSpec spec = {
       .scale = { BENCH_WIDTH, BENCH_TENSOR }, .frame = BENCH_WIDTH, .tensor = BENCH_TENSOR, .chroma_shift = i, .filter = filter
     };
-    g_assert_true (sl_axis_init (&bench->axis[i], &spec) && sl_gather_attach (&bench->axis[i]));
+    g_assert_true (sl_axis_init (&bench->axis[i], &spec, &bench->tables) && sl_gather_attach (&bench->axis[i], &bench->tables));
   }
 }
 
@@ -482,8 +484,7 @@ bench_all (void)
   for (int i = 0; i < 3; i++)
     g_aligned_free (bench.sum[i]);
   g_aligned_free (bench.out);
-  sl_axis_clear (&bench.axis[0]);
-  sl_axis_clear (&bench.axis[1]);
+  sl_tables_clear (&bench.tables);
   g_free (rows);
 }
 

@@ -473,6 +473,51 @@ test_extreme_factors (void)
   }
 }
 
+/* A normaliser that was another one before makes what a new one makes, whatever it was, and after refusing something, too. */
+static void
+test_set_again (void)
+{
+  GRand *rand = g_rand_new_with_seed (7);
+  const SlImageInfo info = { .format = SL_PIXEL_NV12, .width = 201, .height = 133, .site_h = SL_SITE_COSITED };
+  g_autofree guint8 *luma = g_malloc (201 * 133), *chroma = g_malloc (202 * 67), *a = g_malloc (64 * 64 * 3), *b = g_malloc (64 * 64 * 3);
+  const SlImage image = { { luma, chroma, NULL }, { 201, 202, 0 } };
+  SlNormalizer *again = NULL;
+  for (guint i = 0; i < 201 * 133; i++)
+    luma[i] = (guint8) g_rand_int (rand);
+  for (guint i = 0; i < 202 * 67; i++)
+    chroma[i] = (guint8) g_rand_int (rand);
+  for (guint round = 0; round < 300; round++) {
+    SlNormalizer *fresh = NULL;
+    SlNormalizeSpec spec = { .width = g_rand_int_range (rand, 1, 65),
+                             .height = g_rand_int_range (rand, 1, 65),
+                             .fit = (SlFit) g_rand_int_range (rand, 0, 3),
+                             .colour = (SlColour) g_rand_int_range (rand, 0, 3),
+                             .layout = (SlLayout) g_rand_int_range (rand, 0, 2),
+                             .filter = (SlFilter) g_rand_int_range (rand, 0, 4),
+                             .orientation = (SlOrientation) g_rand_int_range (rand, 0, 8),
+                             .pad_value = 114,
+                             .gain = { 1, 1, 1 } };
+    spec.crop.x = g_rand_int_range (rand, 0, 200);
+    spec.crop.y = g_rand_int_range (rand, 0, 132);
+    spec.crop.width = g_rand_int_range (rand, 1, 202 - spec.crop.x);
+    spec.crop.height = g_rand_int_range (rand, 1, 134 - spec.crop.y);
+    g_assert_cmpint (sl_normalizer_new (&fresh, &info, &spec), ==, SL_NORMALIZE_OK);
+    if (again == NULL)
+      g_assert_cmpint (sl_normalizer_new (&again, &info, &spec), ==, SL_NORMALIZE_OK);
+    g_assert_cmpint (sl_normalizer_set (again, &info, &spec), ==, SL_NORMALIZE_OK);
+    const gsize bytes = (gsize) spec.width * (gsize) spec.height * (spec.colour == SL_COLOUR_GRAY ? 1 : 3);
+    sl_normalizer_run (fresh, &image, a);
+    sl_normalizer_run (again, &image, b);
+    g_assert_cmpmem (a, bytes, b, bytes);
+    g_assert_cmpmem (sl_normalizer_map (fresh), sizeof (SlAffine), sl_normalizer_map (again), sizeof (SlAffine));
+    spec.crop.x = 201;
+    g_assert_cmpint (sl_normalizer_set (again, &info, &spec), ==, SL_NORMALIZE_BAD_CROP);
+    sl_normalizer_free (fresh);
+  }
+  sl_normalizer_free (again);
+  g_rand_free (rand);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -490,6 +535,7 @@ main (int argc, char **argv)
   g_test_add_func ("/normalize/int8-is-uint8", test_int8_is_uint8);
   g_test_add_func ("/normalize/letterbox-borders", test_letterbox_borders);
   g_test_add_func ("/normalize/threads", test_threads);
+  g_test_add_func ("/normalize/set-again", test_set_again);
   g_test_add_func ("/normalize/runs-are-independent", test_runs_are_independent);
   g_test_add_func ("/normalize/extreme-factors", test_extreme_factors);
   return g_test_run ();
