@@ -17,7 +17,7 @@
 #include "models/file.h"
 #include "models/reader.h"
 
-#define EXPECTED "a TensorFlow Lite model"
+#define EXPECTED "a TensorFlow Lite or ONNX model"
 #define SHORTEST 16
 /* Bytes at the start and at the end that tell what a file is. */
 #define TELLING ((gsize) 65536)
@@ -165,7 +165,8 @@ read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError *
   sl_graph_set_file (graph, image);
   sl_graph_set_limit (graph, options->tensor_limit);
   sl_graph_set_work_limit (graph, options->work_limit);
-  if (!reader->read (bytes, model->path, graph, &source->metadata, error) || !sl_graph_prepare (graph, error))
+  if (!reader->read (bytes, &(SlReaderSource){ model->path, options->input_shape }, graph, &source->metadata, error)
+      || !sl_graph_prepare (graph, error))
     return NULL;
   return g_steal_pointer (&graph);
 }

@@ -33,12 +33,14 @@ SlModel *sl_model_load (const char *path, const SlContractOverrides *overrides, 
  *   contract). Results are those of the whole model for uint8 made int8 of one scale, and otherwise of pixels at most one code away
  * @tensor_limit: as for sl_graph_set_limit(); 0 = its default
  * @work_limit: as for sl_graph_set_work_limit(); 0 = its default
+ * @input_shape: (nullable): "1,3,224,224", the size of an input that the file leaves open; with ';' between for several inputs
  */
 typedef struct
 {
   gboolean direct;
   gsize tensor_limit;
   guint64 work_limit;
+  const char *input_shape;
 } SlModelLoadOptions;
 
 /** sl_model_load_with: sl_model_load() with @options. */

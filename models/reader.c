@@ -8,6 +8,7 @@
 
 static const SlModelReader *const readers[] = {
   &sl_reader_tflite,
+  &sl_reader_onnx,
 };
 
 #define SEARCHED ((gsize) 65536)
@@ -37,14 +38,6 @@ static const struct
     4, NULL, "a program or library" },
   { "GGUF", 4, NULL, "a GGUF model" },
 };
-
-/* An ONNX file is a protocol buffer whose first field is the small number ir_version; one of the next is a name. */
-static gboolean
-looks_like_onnx (const guint8 *data, gsize size)
-{
-  return size >= 8 && data[0] == 0x08 && data[1] >= 1 && data[1] <= 32
-         && (data[2] == 0x12 || data[2] == 0x3a || data[2] == 0x1a || data[2] == 0x22 || data[2] == 0x42);
-}
 
 /* Looks through the file's first and last bytes: archives name their members in both places. */
 static gboolean
@@ -80,8 +73,7 @@ sl_reader_describe_unknown (GBytes *bytes)
     if (lookalikes[i].extra == NULL || contains (data, size, lookalikes[i].extra))
       return g_strdup (lookalikes[i].what);
   }
-  return looks_like_onnx (data, size) ? g_strdup ("an ONNX model; convert it to TensorFlow Lite, for example with 'onnx2tf -i MODEL.onnx'")
-                                      : NULL;
+  return NULL;
 }
 
 void

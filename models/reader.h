@@ -41,19 +41,30 @@ void sl_model_metadata_set_param (SlModelMetadata *metadata, const char *key, co
 void sl_model_metadata_clear (SlModelMetadata *metadata);
 
 /**
+ * SlReaderSource: where a model comes from, and what is stated about it.
+ * @path: of its file, for messages and for files beside it
+ * @input_shape: (nullable): "1,3,224,224"; for several inputs with ';' between
+ */
+typedef struct
+{
+  const char *path;
+  const char *input_shape;
+} SlReaderSource;
+
+/**
  * SlModelReader:
  * @name: "tflite"
  * @probe: whether @bytes look like this format
- * @read: fills @graph (not yet prepared) and @metadata; @path for messages only
+ * @read: fills @graph (not yet prepared) and @metadata
  */
 typedef struct
 {
   const char *name;
   gboolean (*probe) (GBytes *bytes);
-  gboolean (*read) (GBytes *bytes, const char *path, SlGraph *graph, SlModelMetadata *metadata, GError **error);
+  gboolean (*read) (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata, GError **error);
 } SlModelReader;
 
-extern const SlModelReader sl_reader_tflite;
+extern const SlModelReader sl_reader_tflite, sl_reader_onnx;
 
 /** sl_reader_find: (nullable): the reader whose format @bytes have. */
 const SlModelReader *sl_reader_find (GBytes *bytes);

@@ -14,7 +14,7 @@ typedef struct SlTablesBlock Block;
 /* Its memory follows it. */
 struct SlTablesBlock
 {
-  _Alignas (ALIGNMENT) Block *next;
+  _Alignas(ALIGNMENT) Block *next;
   size_t bytes, used;
 };
 

@@ -65,6 +65,9 @@ gint32 sl_graph_add_tensor (SlGraph *graph, const SlTensor *tensor, GError **err
  *  @index is the node's number in the file. FALSE with @error set otherwise. */
 gboolean sl_graph_add_node (SlGraph *graph, SlOpType op, guint index, const gint32 *inputs, guint n_inputs, const gint32 *outputs,
                             guint n_outputs, const SlOpParams *params, GError **error);
+/** sl_graph_settle_node: checks the node added last, infers its outputs' shapes and, where it reads constants only, puts constants in its
+ *  place. For readers whose next nodes depend on shapes and values; its inputs must be settled, too. */
+gboolean sl_graph_settle_node (SlGraph *graph, GError **error);
 /** sl_graph_set_io: which tensors are the graph's inputs and outputs, in the model's order, 1..SL_MAX_IO each. */
 gboolean sl_graph_set_io (SlGraph *graph, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs, GError **error);
 /** sl_graph_set_limit: most bytes of one tensor, and of all variable tensors together; 0 = SL_MAX_TENSOR_BYTES. */

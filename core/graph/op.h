@@ -17,8 +17,9 @@
 G_BEGIN_DECLS
 
 /*
- * Every operator: SL_OP_NAME, and sl_op_name, its row in core/ops/. The last two are made by passes only: RESIZE_BILINEAR of 8-bit values,
- * then ARG_MAX of its channels; 8-bit values through a constant table of 256 bytes.
+ * Every operator: SL_OP_NAME, and sl_op_name, its row in core/ops/. No TensorFlow Lite file has the last four. RESAMPLE is along one
+ * dimension: each element a weighted sum of stated ones; readers make it of other formats' resizing. The last two are made by passes only:
+ * RESIZE_BILINEAR of 8-bit values, then ARG_MAX of its channels; 8-bit values through a constant table of 256 bytes.
  */
 #define SL_OPERATORS(X)                                          \
   X (ADD, add)                                                   \
@@ -121,8 +122,7 @@ G_BEGIN_DECLS
   X (NON_MAX_SUPPRESSION_V4, non_max_suppression_v4)             \
   X (NON_MAX_SUPPRESSION_V5, non_max_suppression_v5)             \
   X (DETECTION_POSTPROCESS, detection_postprocess)               \
-  X (RESIZE_ARG_MAX, resize_arg_max)                             \
-  X (LOOKUP, lookup)
+  X (ERF, erf) X (RESAMPLE, resample) X (RESIZE_ARG_MAX, resize_arg_max) X (LOOKUP, lookup)
 
 #define SL_OPERATOR_TYPE(type, row) SL_OP_##type,
 

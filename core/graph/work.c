@@ -60,6 +60,8 @@ sl_node_multiply_adds (const SlGraph *graph, const SlNode *node)
       return times (elements_of (output), span (weights, 1, 2));
     case SL_OP_BATCH_MATMUL:
       return times (elements_of (output), (guint64) input->dims[input->rank - (node->params.matmul.transpose_a ? 2 : 1)]);
+    case SL_OP_RESAMPLE:
+      return times (elements_of (output), (guint64) weights->dims[1]);
     case SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM:
       return lstm (graph, node);
     default:
@@ -88,6 +90,7 @@ per_element (const SlNode *node)
     case SL_OP_LOG:
     case SL_OP_SIN:
     case SL_OP_COS:
+    case SL_OP_ERF:
     case SL_OP_SOFTMAX:
     case SL_OP_LOG_SOFTMAX:
       return 32;

@@ -33,7 +33,7 @@ sl_op_supported_names (void)
   const char **names = g_new0 (const char *, SL_OP_COUNT + 1);
   guint n = 0;
   for (guint i = 0; i < SL_OP_COUNT; i++)
-    if (rows[i] != NULL && i != SL_OP_LOOKUP && i != SL_OP_RESIZE_ARG_MAX)
+    if (rows[i] != NULL && i != SL_OP_LOOKUP && i != SL_OP_RESIZE_ARG_MAX && i != SL_OP_ERF && i != SL_OP_RESAMPLE)
       names[n++] = rows[i]->name;
   qsort (names, n, sizeof names[0], compare_names);
   return names;

@@ -71,6 +71,7 @@ UNARY (sl_op_rsqrt, SL_OP_RSQRT, "RSQRT");
 UNARY (sl_op_square, SL_OP_SQUARE, "SQUARE");
 UNARY (sl_op_sin, SL_OP_SIN, "SIN");
 UNARY (sl_op_cos, SL_OP_COS, "COS");
+UNARY (sl_op_erf, SL_OP_ERF, "ERF");
 
 const SlOp sl_op_lookup = {
   .type = SL_OP_LOOKUP,

@@ -169,6 +169,24 @@ verify (SlGraph *graph, guint *folded, GError **error)
   return TRUE;
 }
 
+gboolean
+sl_graph_settle_node (SlGraph *graph, GError **error)
+{
+  g_return_val_if_fail (!graph->prepared && graph->nodes->len > 0, FALSE);
+  SlNode *node = &g_array_index (graph->nodes, SlNode, graph->nodes->len - 1);
+  const SlOp *op = sl_op_get (node->op);
+  if (!op->check (graph, node, error) || !op->infer (graph, node, error))
+    return FALSE;
+  for (guint i = 0; i < node->n_outputs; i++)
+    if (!finish_tensor (graph, "tensor", sl_node_output (graph, node, i), error))
+      return FALSE;
+  if (sl_constant_fold (graph, node) > 0) {
+    graph->pass_changes[SL_PASS_CONSTANT_FOLD]++;
+    g_array_set_size (graph->nodes, graph->nodes->len - 1);
+  }
+  return TRUE;
+}
+
 static gboolean
 check_work (const SlGraph *graph, GError **error)
 {

@@ -551,7 +551,7 @@ probe (GBytes *bytes)
 }
 
 static gboolean
-read_model (GBytes *bytes, const char *path, SlGraph *graph, SlModelMetadata *metadata, GError **error)
+read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata, GError **error)
 {
   g_auto (Reader) reader = { .graph = graph, .arena = sl_graph_arena (graph) };
   SlFbTable model;

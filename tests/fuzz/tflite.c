@@ -112,8 +112,9 @@ LLVMFuzzerTestOneInput (const guint8 *data, size_t size)
   in_use = most_in_use = 0;
   g_autoptr (SlGraph) graph = sl_graph_new (bytes);
   SlModelMetadata metadata = { 0 };
-  const gboolean loaded =
-    sl_reader_tflite.probe (bytes) && sl_reader_tflite.read (bytes, "fuzz", graph, &metadata, NULL) && sl_graph_prepare (graph, NULL);
+  const gboolean loaded = sl_reader_tflite.probe (bytes)
+                          && sl_reader_tflite.read (bytes, &(SlReaderSource){ .path = "fuzz" }, graph, &metadata, NULL)
+                          && sl_graph_prepare (graph, NULL);
   check_memory (graph, size);
   if (loaded && is_small (graph))
     run_once (graph);

@@ -46,7 +46,8 @@ read_graph (SlTfliteWriter *writer, SlModelMetadata *metadata, GError **error)
   SlModelMetadata own = { 0 };
   g_autoptr (GBytes) bytes = sl_tflite_writer_finish (writer);
   g_autoptr (SlGraph) graph = sl_graph_new (bytes);
-  const gboolean good = sl_reader_tflite.read (bytes, "memory", graph, metadata != NULL ? metadata : &own, error);
+  const gboolean good =
+    sl_reader_tflite.read (bytes, &(SlReaderSource){ .path = "memory" }, graph, metadata != NULL ? metadata : &own, error);
   sl_model_metadata_clear (&own);
   return good ? g_steal_pointer (&graph) : NULL;
 }

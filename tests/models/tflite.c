@@ -262,7 +262,7 @@ test_real (void)
     g_autoptr (GBytes) bytes = g_mapped_file_get_bytes (map);
     g_autoptr (SlGraph) graph = sl_graph_new (bytes);
     g_assert_true (sl_reader_tflite.probe (bytes));
-    sl_reader_tflite.read (bytes, path, graph, &metadata, &error);
+    sl_reader_tflite.read (bytes, &(SlReaderSource){ .path = path }, graph, &metadata, &error);
     g_assert_no_error (error);
     const guint nodes = sl_graph_n_nodes (graph);
     g_assert_cmpuint (nodes, ==, rows[i].nodes);

@@ -14,7 +14,7 @@ read_bytes (GBytes *bytes, GError **error)
 {
   SlModelMetadata metadata = { 0 };
   g_autoptr (SlGraph) graph = sl_graph_new (bytes);
-  const gboolean good = sl_reader_tflite.read (bytes, "memory", graph, &metadata, error);
+  const gboolean good = sl_reader_tflite.read (bytes, &(SlReaderSource){ .path = "memory" }, graph, &metadata, error);
   g_assert_true (good == (*error == NULL));
   sl_model_metadata_clear (&metadata);
   return good ? g_steal_pointer (&graph) : NULL;

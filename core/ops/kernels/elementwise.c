@@ -133,6 +133,12 @@ real_cos (gfloat x, gfloat parameter)
   return cosf (x);
 }
 
+static gfloat
+real_erf (gfloat x, gfloat parameter)
+{
+  return erff (x);
+}
+
 static const SlRealFunction functions[SL_OP_COUNT] = {
   [SL_OP_LOGISTIC] = real_logistic,
   [SL_OP_LEAKY_RELU] = real_leaky_relu,
@@ -153,6 +159,7 @@ static const SlRealFunction functions[SL_OP_COUNT] = {
   [SL_OP_SQUARE] = real_square,
   [SL_OP_SIN] = real_sin,
   [SL_OP_COS] = real_cos,
+  [SL_OP_ERF] = real_erf,
   [SL_OP_RELU] = real_identity,
   [SL_OP_RELU6] = real_identity,
   [SL_OP_RELU_N1_TO_1] = real_identity,

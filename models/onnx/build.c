@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Nodes and constants of the graph being built, settled one by one. */
+#include "models/onnx/build.h"
+
+#include <string.h>
+
+#define MAX_NAME 4096
+
+static const SlTensor nothing = { .name = "", .dtype = SL_DTYPE_F32 };
+
+gint32
+onnx_fail (Onnx *o, SlError code, const char *format, ...)
+{
+  va_list args;
+  if (o->error != NULL)
+    return -1;
+  va_start (args, format);
+  g_autofree char *text = g_strdup_vprintf (format, args);
+  va_end (args);
+  if (o->node == NULL)
+    g_set_error (&o->error, SL_ERROR, code, "%s", text);
+  else
+    g_set_error (&o->error, SL_ERROR, code, "node %u %s '%s' (opset %" G_GINT64_FORMAT "): %s", o->node->index, o->node->op,
+                 o->node->name[0] != '\0' || o->node->n_outputs == 0 ? o->node->name : o->node->outputs[0], o->file->opset, text);
+  return -1;
+}
+
+const SlTensor *
+onnx_t (const Onnx *o, gint32 index)
+{
+  return o->error == NULL && index >= 0 ? sl_graph_tensor (o->graph, index) : &nothing;
+}
+
+SlDtype
+onnx_tensor_type (const Onnx *o, gint32 index)
+{
+  return onnx_t (o, index)->dtype;
+}
+
+/* The name of what is being made, printable. */
+static const char *
+current_name (Onnx *o)
+{
+  if (o->node == NULL || o->node->n_outputs == 0)
+    return "";
+  const char *text = o->node->outputs[0];
+  g_autofree char *name = g_utf8_make_valid (text, (gssize) MIN (strlen (text), MAX_NAME));
+  for (char *p = name; *p != '\0'; p++)
+    if (g_ascii_iscntrl (*p))
+      *p = '?';
+  return g_string_chunk_insert_const (o->file->names, name);
+}
+
+gint32
+onnx_new_tensor (Onnx *o, const SlTensor *like)
+{
+  SlTensor tensor = *like;
+  if (o->error != NULL)
+    return -1;
+  if (tensor.name == NULL)
+    tensor.name = current_name (o);
+  tensor.name = sl_arena_strdup (o->arena, tensor.name);
+  return sl_graph_add_tensor (o->graph, &tensor, &o->error);
+}
+
+gboolean
+onnx_emit_all (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, const SlDtype *dtypes, gint32 *outputs,
+               guint n_outputs)
+{
+  GError *error = NULL;
+  const SlTensor *first = onnx_t (o, n > 0 ? inputs[0] : -1);
+  for (guint i = 0; i < n_outputs; i++) {
+    SlTensor output = { .dtype = dtypes[i] };
+    if (first->dtype == dtypes[i]) /* what keeps codes keeps their meaning */
+      output.quant = first->quant;
+    outputs[i] = onnx_new_tensor (o, &output);
+    first = onnx_t (o, n > 0 ? inputs[0] : -1);
+    if (outputs[i] < 0)
+      return FALSE;
+  }
+  const guint index = o->node != NULL ? o->node->index : 0;
+  if (sl_graph_add_node (o->graph, op, index, inputs, n, outputs, n_outputs, params, &error) && sl_graph_settle_node (o->graph, &error))
+    return TRUE;
+  onnx_fail (o, (SlError) error->code, "%s", error->message);
+  g_error_free (error);
+  return FALSE;
+}
+
+gint32
+onnx_emit (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, SlDtype dtype)
+{
+  gint32 output = -1;
+  return onnx_emit_all (o, op, inputs, n, params, &dtype, &output, 1) ? output : -1;
+}
+
+gint32
+onnx_unary (Onnx *o, SlOpType op, gint32 input)
+{
+  return onnx_emit (o, op, &input, 1, NULL, onnx_tensor_type (o, input));
+}
+
+gint32
+onnx_binary (Onnx *o, SlOpType op, gint32 a, gint32 b)
+{
+  return onnx_emit (o, op, (const gint32[]){ a, b }, 2, NULL, onnx_tensor_type (o, a));
+}
+
+gint32
+onnx_reshape (Onnx *o, gint32 input, const gint32 *dims, guint rank)
+{
+  SlOpParams params = { .reshape = { .count = rank } };
+  const SlTensor *tensor = onnx_t (o, input);
+  if (o->error != NULL)
+    return -1;
+  if (tensor->rank == rank && memcmp (tensor->dims, dims, rank * sizeof dims[0]) == 0)
+    return input;
+  memcpy (params.reshape.dims, dims, rank * sizeof dims[0]);
+  return onnx_emit (o, SL_OP_RESHAPE, &input, 1, &params, onnx_tensor_type (o, input));
+}
+
+gint32
+onnx_transpose (Onnx *o, gint32 input, const gint32 *order)
+{
+  const SlTensor *tensor = onnx_t (o, input);
+  gint32 last = -1, dims[SL_MAX_RANK];
+  gboolean moves = FALSE;
+  if (o->error != NULL)
+    return -1;
+  for (guint i = 0; i < tensor->rank; i++) {
+    dims[i] = tensor->dims[order[i]];
+    moves |= dims[i] > 1 && order[i] < last;
+    last = dims[i] > 1 ? order[i] : last;
+  }
+  if (!moves)
+    return onnx_reshape (o, input, dims, tensor->rank);
+  return onnx_emit (o, SL_OP_TRANSPOSE, (const gint32[]){ input, onnx_ints_constant (o, order, tensor->rank) }, 2, NULL,
+                    onnx_tensor_type (o, input));
+}
+
+gint32
+onnx_cast (Onnx *o, gint32 input, SlDtype dtype)
+{
+  return onnx_tensor_type (o, input) == dtype ? input : onnx_emit (o, SL_OP_CAST, &input, 1, NULL, dtype);
+}
+
+gint32
+onnx_reduce (Onnx *o, SlOpType op, gint32 input, const gint32 *axes, guint n, gboolean keep_dims)
+{
+  const SlOpParams params = { .reduce = { .keep_dims = keep_dims } };
+  return onnx_emit (o, op, (const gint32[]){ input, onnx_ints_constant (o, axes, n) }, 2, &params, onnx_tensor_type (o, input));
+}
+
+gint32
+onnx_cut (Onnx *o, gint32 input, guint axis, gint32 first, gint32 end)
+{
+  const SlTensor *tensor = onnx_t (o, input);
+  gint32 begins[SL_MAX_RANK] = { 0 }, sizes[SL_MAX_RANK];
+  if (o->error != NULL || (first == 0 && end == tensor->dims[axis]))
+    return input;
+  memcpy (sizes, tensor->dims, sizeof sizes);
+  begins[axis] = first;
+  sizes[axis] = end - first;
+  const guint rank = tensor->rank;
+  return onnx_emit (o, SL_OP_SLICE, (const gint32[]){ input, onnx_ints_constant (o, begins, rank), onnx_ints_constant (o, sizes, rank) }, 3,
+                    NULL, input);
+}
+
+gint32
+onnx_pad (Onnx *o, gint32 input, const gint32 *amounts, gfloat value)
+{
+  const guint rank = onnx_t (o, input)->rank;
+  const gint32 dims[2] = { (gint32) rank, 2 };
+  gboolean any = FALSE;
+  for (guint i = 0; i < 2 * rank; i++)
+    any |= amounts[i] != 0;
+  if (!any)
+    return input;
+  const gint32 pads = onnx_constant (o, SL_DTYPE_I32, 2, dims, amounts);
+  if (value == 0)
+    return onnx_emit (o, SL_OP_PAD, (const gint32[]){ input, pads }, 2, NULL, onnx_tensor_type (o, input));
+  return onnx_emit (o, SL_OP_PADV2, (const gint32[]){ input, pads, onnx_float_like (o, input, value) }, 3, NULL,
+                    onnx_tensor_type (o, input));
+}
+
+gint32
+onnx_constant (Onnx *o, SlDtype dtype, guint rank, const gint32 *dims, const void *data)
+{
+  SlTensor tensor = { .dtype = dtype, .rank = rank };
+  gsize elements = 0;
+  if (o->error != NULL)
+    return -1;
+  if (rank > 0)
+    memcpy (tensor.dims, dims, rank * sizeof dims[0]);
+  if (!sl_tensor_elements (&tensor, &elements))
+    return onnx_fail (o, SL_ERROR_LIMIT, "a constant's dimensions overflow");
+  tensor.bytes = elements * sl_dtype_size (dtype);
+  guint8 *copy = sl_arena_alloc (o->arena, tensor.bytes + SL_TENSOR_PADDING);
+  memcpy (copy, data, tensor.bytes);
+  tensor.data = copy;
+  return onnx_new_tensor (o, &tensor);
+}
+
+gint32
+onnx_ints_constant (Onnx *o, const gint32 *values, guint n)
+{
+  return onnx_constant (o, SL_DTYPE_I32, 1, (const gint32[]){ (gint32) n }, values);
+}
+
+gint32
+onnx_int_scalar (Onnx *o, gint32 value)
+{
+  return onnx_constant (o, SL_DTYPE_I32, 0, NULL, &value);
+}
+
+gint32
+onnx_float (Onnx *o, gfloat value)
+{
+  return onnx_constant (o, SL_DTYPE_F32, 0, NULL, &value);
+}
+
+gint32
+onnx_float_like (Onnx *o, gint32 like, gfloat value)
+{
+  const SlDtype dtype = onnx_tensor_type (o, like);
+  const gint32 constant = onnx_float (o, value);
+  return dtype == SL_DTYPE_F32 ? constant : onnx_cast (o, constant, dtype);
+}

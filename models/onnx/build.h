@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What converters of ONNX operators build with. Every node that they add is settled at once, so shapes are known and everything that
+ * follows from constants and shapes is a constant.
+ *
+ * Layout: ONNX has channels second, our kernels have them last. A value is held plain (ONNX's order), channels last (dimension 1 moved
+ * to the end), or both; the other form is made when somebody asks for it, once. So a convolution network stays channels last throughout.
+ *
+ * Errors stick: the first one is kept, every later call does nothing and gives -1 or NULL, so converters need not ask after each step.
+ */
+#ifndef SL_MODELS_ONNX_BUILD_H
+#define SL_MODELS_ONNX_BUILD_H
+
+#include "sightline/error.h"
+#include "core/graph/graph.h"
+#include "models/onnx/parse.h"
+
+G_BEGIN_DECLS
+
+/**
+ * OnnxValue: what a name in the file stands for.
+ * @plain, @last: tensors of the graph, -1 = not made yet; both -1 for a value without elements
+ * @dims: in ONNX's order
+ */
+typedef struct
+{
+  gint32 plain, last;
+  guint rank;
+  gint32 dims[SL_MAX_RANK];
+  gboolean empty;
+} OnnxValue;
+
+/** Names of one graph; inner graphs see the outer ones' names. */
+typedef struct _OnnxScope OnnxScope;
+struct _OnnxScope
+{
+  OnnxScope *outer; /* (nullable) */
+  const OnnxGraph *graph;
+  GHashTable *values; /* name -> OnnxValue * */
+};
+
+typedef struct
+{
+  OnnxFile *file;
+  SlGraph *graph;
+  SlArena *arena; /* the graph's */
+  OnnxScope *scope;
+  const OnnxNode *node; /* being converted */
+  char *folder;         /* of the model file, for external data */
+  guint64 copied, may_copy;
+  guint depth;
+  guint64 steps; /* nodes looked at, those of loops each time */
+  GError *error; /* (nullable): the first problem */
+} Onnx;
+
+/* The graph. */
+
+/** onnx_fail: "node 12 Conv 'name' (opset 13): ..."; returns -1. */
+gint32 onnx_fail (Onnx *o, SlError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
+/** onnx_t: (transfer none): tensor @index of the graph, until another is added; a scalar float once there was an error. */
+const SlTensor *onnx_t (const Onnx *o, gint32 index);
+/** onnx_tensor_type: of tensor @index; for arguments beside calls that add tensors, which move them. */
+SlDtype onnx_tensor_type (const Onnx *o, gint32 index);
+/** onnx_emit: adds a node of one output of @dtype and gives that; -1 among @inputs = omitted. */
+gint32 onnx_emit (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, SlDtype dtype);
+/** onnx_emit_all: the same of several outputs, written to @outputs; FALSE after an error. */
+gboolean onnx_emit_all (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, const SlDtype *dtypes,
+                        gint32 *outputs, guint n_outputs);
+/** onnx_unary, onnx_binary: a node whose output has the first input's type. */
+gint32 onnx_unary (Onnx *o, SlOpType op, gint32 input);
+gint32 onnx_binary (Onnx *o, SlOpType op, gint32 a, gint32 b);
+gint32 onnx_reshape (Onnx *o, gint32 input, const gint32 *dims, guint rank);
+gint32 onnx_transpose (Onnx *o, gint32 input, const gint32 *order);
+gint32 onnx_cast (Onnx *o, gint32 input, SlDtype dtype);
+gint32 onnx_reduce (Onnx *o, SlOpType op, gint32 input, const gint32 *axes, guint n, gboolean keep_dims);
+/** onnx_cut: elements @first up to @end along @axis. */
+gint32 onnx_cut (Onnx *o, gint32 input, guint axis, gint32 first, gint32 end);
+gint32 onnx_pad (Onnx *o, gint32 input, const gint32 *amounts, gfloat value);
+/** onnx_constant: a tensor of @data, which is copied. */
+gint32 onnx_constant (Onnx *o, SlDtype dtype, guint rank, const gint32 *dims, const void *data);
+gint32 onnx_ints_constant (Onnx *o, const gint32 *values, guint n);
+gint32 onnx_int_scalar (Onnx *o, gint32 value);
+gint32 onnx_float (Onnx *o, gfloat value);
+/** onnx_float_like: @value as a constant of the type of @like, float32 or int32. */
+gint32 onnx_float_like (Onnx *o, gint32 like, gfloat value);
+/** onnx_new_tensor: adds a tensor that is @like; without a name it gets that of the node being converted. */
+gint32 onnx_new_tensor (Onnx *o, const SlTensor *like);
+
+/* Values. */
+
+gint32 onnx_plain (Onnx *o, OnnxValue *value);
+gint32 onnx_last (Onnx *o, OnnxValue *value);
+/** onnx_any: the form that exists; *@last tells which. */
+gint32 onnx_any (Onnx *o, OnnxValue *value, gboolean *last);
+/** onnx_is_last: whether @value exists channels last only. */
+gboolean onnx_is_last (const OnnxValue *value);
+/** onnx_axis: dimension @axis of ONNX's order in the other layout. */
+guint onnx_axis (guint axis, guint rank, gboolean last);
+/** onnx_operand: @value in the layout of a result of @rank dimensions, so that it broadcasts. */
+gint32 onnx_operand (Onnx *o, OnnxValue *value, guint rank, gboolean last);
+OnnxValue *onnx_value_new (Onnx *o, gint32 tensor, gboolean last);
+OnnxValue *onnx_value_empty (Onnx *o, guint rank, const gint32 *dims);
+SlDtype onnx_dtype (const Onnx *o, const OnnxValue *value);
+/** onnx_data: (nullable): the elements of a constant, in ONNX's order. */
+const void *onnx_data (Onnx *o, OnnxValue *value, gsize *elements);
+gsize onnx_elements (const OnnxValue *value);
+
+/* The node being converted. */
+
+gboolean onnx_has_input (const Onnx *o, guint i);
+/** onnx_input: (nullable): NULL when it is omitted or unknown; the latter is an error. */
+OnnxValue *onnx_input (Onnx *o, guint i);
+/** onnx_required: the same; omitted is an error, too. */
+OnnxValue *onnx_required (Onnx *o, guint i);
+gboolean onnx_has_output (const Onnx *o, guint i);
+void onnx_set (Onnx *o, guint i, gint32 tensor, gboolean last);
+void onnx_set_value (Onnx *o, guint i, OnnxValue *value);
+const OnnxAttribute *onnx_attribute (const Onnx *o, const char *name);
+gint64 onnx_attr_int (const Onnx *o, const char *name, gint64 fallback);
+gfloat onnx_attr_float (const Onnx *o, const char *name, gfloat fallback);
+/** onnx_attr_text: (transfer none): a NUL-terminated string. */
+const char *onnx_attr_text (Onnx *o, const char *name, const char *fallback);
+/** onnx_attr_ints: FALSE when it is absent; more than @most and numbers beyond 32 bits are errors. */
+gboolean onnx_attr_ints (Onnx *o, const char *name, gint32 *values, guint most, guint *n);
+/** onnx_input_ints: the elements of a constant integer input; FALSE when it is omitted. */
+gboolean onnx_input_ints (Onnx *o, guint i, const char *what, gint32 *values, guint most, guint *n);
+/** onnx_input_floats: the same of floats. */
+gboolean onnx_input_floats (Onnx *o, guint i, const char *what, gfloat *values, guint most, guint *n);
+/** onnx_list: an attribute before opset @since, input @i from then on. */
+gboolean onnx_list (Onnx *o, const char *name, guint i, gint64 since, gint32 *values, guint most, guint *n);
+/** onnx_norm_axis: @axis within @rank, counted from the end when negative. */
+guint onnx_norm_axis (Onnx *o, gint64 axis, guint rank);
+
+/* The other files. */
+
+/** onnx_read_constant: a TensorProto as a value. int64 and float64 become int32 and float32, float16 becomes float32. */
+OnnxValue *onnx_read_constant (Onnx *o, SlPbMessage tensor, const char *name);
+/** onnx_ir_type: the type in the graph of an ONNX element type, SL_DTYPE_INVALID for one that is not supported. */
+SlDtype onnx_ir_type (guint type);
+/** onnx_file_type: the type of a tensor at the model's edge. */
+SlDtype onnx_file_type (guint type);
+/** onnx_lookup: (nullable): what @name stands for here. */
+OnnxValue *onnx_lookup (Onnx *o, const char *name);
+/** onnx_run_graph: converts the nodes of @o->scope's graph. */
+gboolean onnx_run_graph (Onnx *o);
+
+/** A converter: one row of the table. */
+typedef struct
+{
+  const char *op;
+  void (*convert) (Onnx *o);
+  SlOpType type; /* for converters of many operators */
+} OnnxOp;
+
+/** onnx_op_find: (nullable). */
+const OnnxOp *onnx_op_find (const char *domain, const char *op);
+const OnnxOp *onnx_current (const Onnx *o);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * TensorProto -> constant. Bytes that fit stay where they are in the file; what is unaligned, packed, narrowed or external is copied, and
+ * copies are counted: a small file that refers to the same bytes many times cannot make the graph large.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "models/onnx/build.h"
+
+/* int64 stands for "as far as it goes" beyond this; what lies between it and 32 bits is refused. */
+#define FAR (G_GINT64_CONSTANT (1) << 62)
+
+static const struct
+{
+  SlDtype graph, file;
+  guint8 size;
+} types[] = {
+  [ONNX_FLOAT] = { SL_DTYPE_F32, SL_DTYPE_F32, 4 },        [ONNX_UINT8] = { SL_DTYPE_U8, SL_DTYPE_U8, 1 },
+  [ONNX_INT8] = { SL_DTYPE_I8, SL_DTYPE_I8, 1 },           [ONNX_UINT16] = { SL_DTYPE_I32, SL_DTYPE_U16, 2 },
+  [ONNX_INT16] = { SL_DTYPE_I32, SL_DTYPE_I16, 2 },        [ONNX_INT32] = { SL_DTYPE_I32, SL_DTYPE_I32, 4 },
+  [ONNX_INT64] = { SL_DTYPE_I32, SL_DTYPE_I64, 8 },        [ONNX_BOOL] = { SL_DTYPE_BOOL, SL_DTYPE_BOOL, 1 },
+  [ONNX_FLOAT16] = { SL_DTYPE_F32, SL_DTYPE_F16, 2 },      [ONNX_DOUBLE] = { SL_DTYPE_F32, SL_DTYPE_F64, 8 },
+  [ONNX_UINT32] = { SL_DTYPE_I32, SL_DTYPE_U32, 4 },       [ONNX_UINT64] = { SL_DTYPE_I32, SL_DTYPE_U64, 8 },
+  [ONNX_BFLOAT16] = { SL_DTYPE_F32, SL_DTYPE_INVALID, 2 },
+};
+
+/** A tensor as the file has it. */
+typedef struct
+{
+  const char *name;
+  guint type;
+  guint rank;
+  gint32 dims[SL_MAX_RANK];
+  gsize elements;
+  gboolean has_raw, is_external;
+  SlPbMessage raw;
+  GArray *numbers; /* of guint64: varints and fixed numbers of the typed lists, bits as they are */
+  const char *location;
+  guint64 offset, length;
+  gboolean has_length;
+} Tensor;
+
+SlDtype
+onnx_ir_type (guint type)
+{
+  return type < G_N_ELEMENTS (types) ? types[type].graph : SL_DTYPE_INVALID;
+}
+
+SlDtype
+onnx_file_type (guint type)
+{
+  return type < G_N_ELEMENTS (types) ? types[type].file : SL_DTYPE_INVALID;
+}
+
+static gboolean
+bad (Onnx *o, const Tensor *t, SlError code, const char *what)
+{
+  onnx_fail (o, code, "constant '%s': %s", t->name, what);
+  return FALSE;
+}
+
+static gboolean
+add_dim (Onnx *o, Tensor *t, guint64 dim)
+{
+  if (t->rank >= SL_MAX_RANK)
+    return bad (o, t, SL_ERROR_LIMIT, "more than 8 dimensions");
+  if (dim > G_MAXINT32 || !g_size_checked_mul (&t->elements, t->elements, (gsize) dim))
+    return bad (o, t, SL_ERROR_LIMIT, "its dimensions overflow");
+  t->dims[t->rank++] = (gint32) dim;
+  return TRUE;
+}
+
+static gboolean
+add_dims (Onnx *o, Tensor *t, const SlPbField *field)
+{
+  SlPbMessage packed = field->bytes;
+  guint64 value;
+  if (field->wire == SL_PB_VARINT)
+    return add_dim (o, t, field->value);
+  while (field->wire == SL_PB_BYTES && sl_pb_varint (&packed, &value))
+    if (!add_dim (o, t, value))
+      return FALSE;
+  return TRUE;
+}
+
+/* Typed lists: varints, or numbers of @size bytes. As many as there are elements are kept. */
+static void
+add_numbers (Tensor *t, const SlPbField *field, gsize size)
+{
+  SlPbMessage packed = field->bytes;
+  guint64 value = 0;
+  if (field->wire != SL_PB_BYTES) {
+    if (t->numbers->len <= t->elements)
+      g_array_append_val (t->numbers, field->value);
+    return;
+  }
+  while (t->numbers->len <= t->elements && packed.at < packed.end) {
+    if (size == 0) {
+      if (!sl_pb_varint (&packed, &value))
+        return;
+    } else {
+      if (sl_pb_size (&packed) < size)
+        return;
+      value = 0;
+      memcpy (&value, sl_pb_data (&packed), size);
+      packed.at += size;
+    }
+    g_array_append_val (t->numbers, value);
+  }
+}
+
+static gboolean
+read_external (Onnx *o, Tensor *t, SlPbMessage entry)
+{
+  const char *key = "", *value = "";
+  SlPbField field;
+  while (sl_pb_next (&entry, &field)) {
+    if (sl_pb_is (&field, 1, SL_PB_BYTES))
+      key = onnx_text (o->file, &field.bytes);
+    else if (sl_pb_is (&field, 2, SL_PB_BYTES))
+      value = onnx_text (o->file, &field.bytes);
+  }
+  if (strcmp (key, "location") == 0)
+    t->location = value;
+  else if (strcmp (key, "offset") == 0)
+    return g_ascii_string_to_unsigned (value, 10, 0, G_MAXINT64, &t->offset, NULL)
+           || bad (o, t, SL_ERROR_FORMAT, "its offset is no number");
+  else if (strcmp (key, "length") == 0) {
+    t->has_length = TRUE;
+    return g_ascii_string_to_unsigned (value, 10, 0, G_MAXINT64, &t->length, NULL)
+           || bad (o, t, SL_ERROR_FORMAT, "its length is no number");
+  }
+  return TRUE;
+}
+
+/* Dimensions and type first, since the lists are cut at what they need. */
+static gboolean
+read_head (Onnx *o, Tensor *t, SlPbMessage message)
+{
+  SlPbField field;
+  t->elements = 1;
+  while (sl_pb_next (&message, &field)) {
+    if (field.number == 1 && !add_dims (o, t, &field))
+      return FALSE;
+    if (sl_pb_is (&field, 2, SL_PB_VARINT))
+      t->type = (guint) MIN (field.value, G_MAXINT16);
+    else if (sl_pb_is (&field, 8, SL_PB_BYTES))
+      t->name = onnx_text (o->file, &field.bytes);
+  }
+  return TRUE;
+}
+
+static gboolean
+read_body (Onnx *o, Tensor *t, SlPbMessage message)
+{
+  SlPbField field;
+  while (sl_pb_next (&message, &field)) {
+    if (field.number == 4)
+      add_numbers (t, &field, sizeof (gfloat));
+    else if (field.number == 5 || field.number == 7 || field.number == 11)
+      add_numbers (t, &field, 0);
+    else if (field.number == 10)
+      add_numbers (t, &field, sizeof (gdouble));
+    else if (sl_pb_is (&field, 9, SL_PB_BYTES)) {
+      t->raw = field.bytes;
+      t->has_raw = TRUE;
+    } else if (sl_pb_is (&field, 13, SL_PB_BYTES)) {
+      if (!read_external (o, t, field.bytes))
+        return FALSE;
+    } else if (sl_pb_is (&field, 14, SL_PB_VARINT)) {
+      t->is_external = field.value == 1;
+    }
+  }
+  return sl_pb_check (&o->file->pb, &o->error);
+}
+
+static gboolean
+may_copy (Onnx *o, const Tensor *t, guint64 bytes)
+{
+  o->copied += bytes;
+  return o->copied <= o->may_copy
+         || bad (o, t, SL_ERROR_LIMIT, "copies of the constants would be much larger than the files that hold them");
+}
+
+/* A file beside the model, or below it: names that lead elsewhere are refused, links that do, too. */
+static int
+open_beside (Onnx *o, const Tensor *t)
+{
+  g_auto (GStrv) parts = g_strsplit (t->location, "/", -1);
+  gboolean inside = t->location[0] != '\0' && !g_path_is_absolute (t->location) && strchr (t->location, '\\') == NULL;
+  for (guint i = 0; parts[i] != NULL; i++)
+    inside = inside && strcmp (parts[i], "..") != 0;
+  if (!inside) {
+    onnx_fail (o, SL_ERROR_FORMAT, "constant '%s': its data would lie in '%s'; expected a file inside the model's folder", t->name,
+               t->location);
+    return -1;
+  }
+  g_autofree char *path = g_build_filename (o->folder, t->location, NULL);
+  g_autofree char *real = realpath (path, NULL), *folder = realpath (o->folder, NULL);
+  const gsize length = folder != NULL ? strlen (folder) : 0;
+  if (real != NULL && folder != NULL && length > 1 && (strncmp (real, folder, length) != 0 || real[length] != '/')) {
+    onnx_fail (o, SL_ERROR_FORMAT, "constant '%s': '%s' is a link out of the model's folder; put the file itself there", t->name,
+               t->location);
+    return -1;
+  }
+  const int fd = real != NULL ? open (real, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+  struct stat status;
+  if (fd >= 0 && fstat (fd, &status) == 0 && S_ISREG (status.st_mode))
+    return fd;
+  onnx_fail (o, SL_ERROR_OPEN, "constant '%s': cannot read its data in '%s': %s; put that file beside the model", t->name, path,
+             fd >= 0 ? "not a file" : g_strerror (errno));
+  if (fd >= 0)
+    close (fd);
+  return -1;
+}
+
+static const guint8 *
+read_external_bytes (Onnx *o, const Tensor *t, gsize bytes)
+{
+  struct stat status;
+  guint8 *data = NULL;
+  const int fd = open_beside (o, t);
+  if (fd < 0)
+    return NULL;
+  if (fstat (fd, &status) != 0 || t->offset > (guint64) status.st_size || bytes > (guint64) status.st_size - t->offset
+      || (t->has_length && t->length != bytes)) {
+    onnx_fail (o, SL_ERROR_FORMAT,
+               "constant '%s': %" G_GSIZE_FORMAT " bytes from byte %" G_GUINT64_FORMAT " of '%s', which has %" G_GINT64_FORMAT
+               "; the files do not belong together",
+               t->name, bytes, t->offset, t->location, (gint64) status.st_size);
+  } else {
+    o->may_copy = MAX (o->may_copy, 4 * (guint64) status.st_size + 4 * (guint64) o->file->pb.size);
+    if (may_copy (o, t, bytes)) {
+      data = sl_arena_alloc (o->arena, bytes + SL_TENSOR_PADDING);
+      gsize got = 0;
+      gssize n = 1;
+      while (got < bytes && n > 0) {
+        n = pread (fd, data + got, bytes - got, (off_t) (t->offset + got));
+        got += n > 0 ? (gsize) n : 0;
+      }
+      if (got < bytes)
+        bad (o, t, SL_ERROR_OPEN, "its data cannot be read to the end");
+    }
+  }
+  close (fd);
+  return o->error == NULL ? data : NULL;
+}
+
+/* Elements of the typed lists, as bytes of the file's type. */
+static const guint8 *
+unpack_numbers (Onnx *o, const Tensor *t, gsize size)
+{
+  if (t->numbers->len != t->elements) {
+    onnx_fail (o, SL_ERROR_FORMAT, "constant '%s' has %s%u numbers; expected %" G_GSIZE_FORMAT, t->name,
+               t->numbers->len > t->elements ? "more than " : "", MIN (t->numbers->len, (guint) t->elements), t->elements);
+    return NULL;
+  }
+  if (!may_copy (o, t, t->elements * size))
+    return NULL;
+  guint8 *data = sl_arena_alloc (o->arena, t->elements * size + SL_TENSOR_PADDING);
+  for (gsize i = 0; i < t->elements; i++)
+    memcpy (data + i * size, &g_array_index (t->numbers, guint64, i), size);
+  return data;
+}
+
+static const guint8 *
+find_bytes (Onnx *o, const Tensor *t, gsize size)
+{
+  const gsize bytes = t->elements * size;
+  if (t->is_external)
+    return read_external_bytes (o, t, bytes);
+  if (!t->has_raw)
+    return unpack_numbers (o, t, size);
+  if (sl_pb_size (&t->raw) != bytes) {
+    onnx_fail (o, SL_ERROR_FORMAT, "constant '%s' has %" G_GSIZE_FORMAT " bytes; expected %" G_GSIZE_FORMAT, t->name, sl_pb_size (&t->raw),
+               bytes);
+    return NULL;
+  }
+  const guint8 *data = sl_pb_data (&t->raw);
+  if ((guintptr) data % size == 0)
+    return data;
+  return may_copy (o, t, bytes) ? sl_arena_memdup (o->arena, data, bytes) : NULL;
+}
+
+static gint64
+load_whole (guint type, const guint8 *data, gsize i)
+{
+  switch (type) {
+    case ONNX_UINT16:
+      return ((const guint16 *) (gconstpointer) data)[i];
+    case ONNX_INT16:
+      return ((const gint16 *) (gconstpointer) data)[i];
+    case ONNX_UINT32:
+      return ((const guint32 *) (gconstpointer) data)[i];
+    case ONNX_UINT64:
+      return (gint64) MIN (((const guint64 *) (gconstpointer) data)[i], (guint64) G_MAXINT64);
+    default:
+      return ((const gint64 *) (gconstpointer) data)[i];
+  }
+}
+
+static const void *
+narrow_ints (Onnx *o, const Tensor *t, const guint8 *data)
+{
+  if (!may_copy (o, t, t->elements * sizeof (gint32)))
+    return NULL;
+  gint32 *copy = sl_arena_alloc (o->arena, t->elements * sizeof copy[0]);
+  for (gsize i = 0; i < t->elements; i++) {
+    const gint64 value = load_whole (t->type, data, i);
+    copy[i] = (gint32) CLAMP (value, G_MININT32, G_MAXINT32);
+    if (value == copy[i] || value >= FAR || value <= -FAR)
+      continue;
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "constant '%s' holds %" G_GINT64_FORMAT ", which does not fit 32 bits", t->name, value);
+    return NULL;
+  }
+  return copy;
+}
+
+/* float64, float16 and bfloat16 as float32. */
+static const void *
+narrow_floats (Onnx *o, const Tensor *t, const guint8 *data)
+{
+  if (!may_copy (o, t, t->elements * sizeof (gfloat)))
+    return NULL;
+  gfloat *copy = sl_arena_alloc (o->arena, t->elements * sizeof copy[0] + SL_TENSOR_PADDING);
+  for (gsize i = 0; i < t->elements; i++) {
+    if (t->type == ONNX_DOUBLE) {
+      copy[i] = (gfloat) ((const gdouble *) (gconstpointer) data)[i];
+      continue;
+    }
+    const guint16 half = ((const guint16 *) (gconstpointer) data)[i];
+    const guint exponent = half >> 10 & 31, fraction = half & 1023;
+    const gfloat magnitude = exponent == 31 ? (fraction == 0 ? INFINITY : NAN)
+                                            : ldexpf ((gfloat) (exponent == 0 ? fraction : fraction | 1024), MAX ((gint) exponent, 1) - 25);
+    copy[i] = t->type == ONNX_BFLOAT16 ? sl_pb_float ((guint64) half << 16) : half & 0x8000 ? -magnitude : magnitude;
+  }
+  return copy;
+}
+
+static OnnxValue *
+make_value (Onnx *o, const Tensor *t)
+{
+  const SlDtype dtype = types[t->type].graph;
+  const guint8 *bytes = find_bytes (o, t, types[t->type].size);
+  SlTensor tensor = { .name = t->name, .dtype = dtype, .rank = t->rank, .data = bytes, .bytes = t->elements * sl_dtype_size (dtype) };
+  if (bytes == NULL)
+    return NULL;
+  if (types[t->type].file != dtype)
+    tensor.data = dtype == SL_DTYPE_I32 ? narrow_ints (o, t, bytes) : narrow_floats (o, t, bytes);
+  if (tensor.data == NULL)
+    return NULL;
+  memcpy (tensor.dims, t->dims, sizeof tensor.dims);
+  g_autofree char *name = g_utf8_make_valid (t->name, -1);
+  tensor.name = name;
+  return onnx_value_new (o, onnx_new_tensor (o, &tensor), FALSE);
+}
+
+OnnxValue *
+onnx_read_constant (Onnx *o, SlPbMessage message, const char *name)
+{
+  OnnxValue *value = NULL;
+  Tensor t = { .name = name, .location = "" };
+  if (o->error != NULL || !read_head (o, &t, message))
+    return NULL;
+  t.name = name;
+  if (t.type >= G_N_ELEMENTS (types) || types[t.type].size == 0) {
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "constant '%s' is of %s, which is not supported", name, onnx_type_name (t.type));
+    return NULL;
+  }
+  if (t.elements == 0)
+    return onnx_value_empty (o, t.rank, t.dims);
+  t.numbers = g_array_new (FALSE, FALSE, sizeof (guint64));
+  if (read_body (o, &t, message))
+    value = make_value (o, &t);
+  g_array_unref (t.numbers);
+  return value;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ONNX reader: a file of opset 7 or later -> graph. The file is parsed whole, its nodes are converted in order, and everything that
+ * follows from constants and shapes is computed on the way. Inputs and outputs stay what the file declares, channels second where it has
+ * them so. What the graph means is checked once more by sl_graph_prepare().
+ */
+#include <math.h>
+#include <string.h>
+
+#include "models/numbers.h"
+#include "models/onnx/build.h"
+#include "models/reader.h"
+#include "models/ultralytics.h"
+
+#define OLDEST_OPSET 7
+#define NEWEST_OPSET 25
+#define OLDEST_IR 3
+/* Fixed bytes that may be copied beside four times the file's size. */
+#define COPY_ALLOWANCE 65536
+
+/* A picture that an error proposes where a file states none. */
+#define EXAMPLE_SIDE 224
+
+static const char *
+printable (Onnx *o, const char *text)
+{
+  g_autofree char *name = g_utf8_make_valid (text, -1);
+  for (char *p = name; *p != '\0'; p++)
+    if (g_ascii_iscntrl (*p))
+      *p = '?';
+  return sl_arena_strdup (o->arena, name);
+}
+
+static gboolean
+check_versions (Onnx *o)
+{
+  const OnnxFile *file = o->file;
+  if (file->ir_version < OLDEST_IR)
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "ONNX IR version %" G_GINT64_FORMAT "; expected %d or newer", file->ir_version, OLDEST_IR);
+  else if (file->opset < OLDEST_OPSET || file->opset > NEWEST_OPSET)
+    onnx_fail (o, SL_ERROR_UNSUPPORTED,
+               "ONNX opset %" G_GINT64_FORMAT "; expected %d to %d: export the model for one of them, or convert it with "
+               "onnx.version_converter",
+               file->opset, OLDEST_OPSET, NEWEST_OPSET);
+  return o->error == NULL;
+}
+
+/* "float32[batch,3,height,width]" */
+static char *
+describe_edge (const OnnxEdge *edge)
+{
+  GString *text = g_string_new (onnx_type_name (edge->type));
+  if (!edge->has_shape)
+    g_string_append (text, " without a shape");
+  for (guint i = 0; i < edge->rank; i++) {
+    g_string_append (text, i > 0 ? "," : "[");
+    if (edge->dims[i] > 0)
+      g_string_append_printf (text, "%" G_GINT64_FORMAT, edge->dims[i]);
+    else
+      g_string_append (text, edge->dim_names[i][0] != '\0' ? edge->dim_names[i] : "?");
+  }
+  if (edge->rank > 0)
+    g_string_append_c (text, ']');
+  return g_string_free (text, FALSE);
+}
+
+/* The shape to write for an input: what the file fixes, 1 for the batch, and an example for the rest. */
+static void
+refuse_open_shape (Onnx *o, const OnnxEdge *edge)
+{
+  g_autofree char *text = describe_edge (edge);
+  g_autoptr (GString) example = g_string_new (NULL);
+  for (guint i = 0; i < edge->rank; i++)
+    g_string_append_printf (example, "%s%" G_GINT64_FORMAT, i > 0 ? "," : "",
+                            edge->dims[i] > 0           ? edge->dims[i]
+                            : i == 0                    ? 1
+                            : i == 1 && edge->rank == 4 ? 3
+                                                        : EXAMPLE_SIDE);
+  if (edge->rank == 0)
+    g_string_append (example, "1,3,224,224");
+  onnx_fail (o, SL_ERROR_SHAPE,
+             "input '%s' is %s: its size is not fixed; state it, for example as input-shape=%s: property of slinfer, option --input-shape "
+             "of the program, or line under [sightline] of the model's .modelinfo",
+             edge->name, text, example->str);
+}
+
+/* @given, when not NULL, is the shape that the user states for this input. */
+static gboolean
+settle_shape (Onnx *o, const OnnxEdge *edge, const char *given, SlTensor *tensor)
+{
+  gdouble numbers[SL_MAX_RANK];
+  guint n = 0;
+  gboolean open = !edge->has_shape;
+  tensor->rank = edge->rank;
+  for (guint i = 0; i < edge->rank; i++) {
+    const gint64 dim = edge->dims[i] > 0 ? edge->dims[i] : i == 0 ? 1 : -1;
+    if (dim > G_MAXINT32) {
+      onnx_fail (o, SL_ERROR_LIMIT, "input '%s': dimension %u is %" G_GINT64_FORMAT, edge->name, i, dim);
+      return FALSE;
+    }
+    tensor->dims[i] = (gint32) dim;
+    open |= dim < 0;
+  }
+  if (given != NULL && given[0] != '\0') {
+    n = sl_numbers_parse (given, numbers, SL_MAX_RANK);
+    gboolean fits = n > 0 && (!edge->has_shape || n == edge->rank);
+    for (guint i = 0; i < n && fits; i++)
+      fits = numbers[i] >= 1 && numbers[i] <= G_MAXINT32 && numbers[i] == floor (numbers[i])
+             && (!edge->has_shape || edge->dims[i] < 0 || numbers[i] == (gdouble) edge->dims[i]);
+    if (!fits) {
+      g_autofree char *text = describe_edge (edge);
+      onnx_fail (o, SL_ERROR_ARGUMENT, "input-shape is '%s', but input '%s' is %s: expected as many whole numbers that fit", given,
+                 edge->name, text);
+      return FALSE;
+    }
+    tensor->rank = n;
+    for (guint i = 0; i < n; i++)
+      tensor->dims[i] = (gint32) numbers[i];
+    return TRUE;
+  }
+  if (open)
+    refuse_open_shape (o, edge);
+  return o->error == NULL;
+}
+
+static gint32
+add_input (Onnx *o, const OnnxEdge *edge, const char *given)
+{
+  SlTensor tensor = { .name = printable (o, edge->name), .dtype = onnx_file_type (edge->type) };
+  gsize elements = 0;
+  if (!edge->is_tensor || tensor.dtype == SL_DTYPE_INVALID)
+    return onnx_fail (o, SL_ERROR_UNSUPPORTED, "input '%s' is %s, which is not supported", edge->name,
+                      edge->is_tensor ? onnx_type_name (edge->type) : "no tensor");
+  if (!settle_shape (o, edge, given, &tensor))
+    return -1;
+  if (!sl_tensor_elements (&tensor, &elements) || !g_size_checked_mul (&tensor.bytes, elements, sl_dtype_size (tensor.dtype)))
+    return onnx_fail (o, SL_ERROR_LIMIT, "input '%s': its dimensions overflow", edge->name);
+  return onnx_new_tensor (o, &tensor);
+}
+
+/* Inputs that have no initialiser: old files list all their weights as inputs, too. */
+static guint
+read_inputs (Onnx *o, const char *input_shape, gint32 inputs[SL_MAX_IO])
+{
+  const OnnxGraph *graph = o->file->graph;
+  g_auto (GStrv) given = g_strsplit (input_shape != NULL ? input_shape : "", ";", SL_MAX_IO + 1);
+  const guint n_given = g_strv_length (given);
+  guint n = 0;
+  for (guint i = 0; i < graph->inputs->len && o->error == NULL; i++) {
+    const OnnxEdge *edge = &g_array_index (graph->inputs, OnnxEdge, i);
+    if (g_hash_table_contains (graph->initializers, edge->name))
+      continue;
+    if (n >= SL_MAX_IO || g_hash_table_contains (o->scope->values, edge->name)) {
+      onnx_fail (o, SL_ERROR_LIMIT, "the model has more than %d inputs, or one twice", SL_MAX_IO);
+      break;
+    }
+    inputs[n] = add_input (o, edge, n < n_given ? given[n] : NULL);
+    const gint32 inside = onnx_cast (o, inputs[n], onnx_ir_type (edge->type));
+    n++;
+    OnnxValue *value = onnx_value_new (o, inside, FALSE);
+    if (value != NULL)
+      g_hash_table_insert (o->scope->values, (gpointer) edge->name, value);
+  }
+  if (o->error == NULL && n_given > MAX (n, 1))
+    onnx_fail (o, SL_ERROR_ARGUMENT, "input-shape states %u shapes; the model has %u inputs", n_given, n);
+  return n;
+}
+
+static gboolean
+is_taken (gint32 tensor, const gint32 *a, guint n_a, const gint32 *b, guint n_b)
+{
+  for (guint i = 0; i < n_a; i++)
+    if (a[i] == tensor)
+      return TRUE;
+  for (guint i = 0; i < n_b; i++)
+    if (b[i] == tensor)
+      return TRUE;
+  return FALSE;
+}
+
+/* A tensor of its own for what is a constant, an input or another output, too. */
+static gint32
+copy_output (Onnx *o, gint32 tensor)
+{
+  const gint32 copy = onnx_new_tensor (o, &(SlTensor){ .dtype = onnx_tensor_type (o, tensor) });
+  if (o->error != NULL || !sl_graph_add_node (o->graph, SL_OP_CAST, 0, &tensor, 1, &copy, 1, NULL, &o->error))
+    return -1;
+  return onnx_t (o, tensor)->data != NULL || sl_graph_settle_node (o->graph, &o->error) ? copy : -1;
+}
+
+static guint
+read_outputs (Onnx *o, const gint32 *inputs, guint n_inputs, gint32 outputs[SL_MAX_IO])
+{
+  const GArray *edges = o->file->graph->outputs;
+  if (edges->len == 0 || edges->len > SL_MAX_IO)
+    onnx_fail (o, SL_ERROR_LIMIT, "the model has %u outputs; expected 1 to %d", edges->len, SL_MAX_IO);
+  for (guint i = 0; i < edges->len && o->error == NULL; i++) {
+    const OnnxEdge *edge = &g_array_index (edges, OnnxEdge, i);
+    OnnxValue *value = onnx_lookup (o, edge->name);
+    const SlDtype declared = onnx_file_type (edge->type);
+    if (value == NULL) {
+      onnx_fail (o, SL_ERROR_FORMAT, "model output %u '%s' is produced by no node", i, edge->name);
+      break;
+    }
+    gint32 tensor = onnx_plain (o, value);
+    if (declared != SL_DTYPE_INVALID && onnx_ir_type (edge->type) == onnx_tensor_type (o, tensor))
+      tensor = onnx_cast (o, tensor, declared);
+    if (o->error == NULL && (onnx_t (o, tensor)->data != NULL || is_taken (tensor, inputs, n_inputs, outputs, i)))
+      tensor = copy_output (o, tensor);
+    outputs[i] = tensor;
+    if (o->error == NULL)
+      ((SlTensor *) onnx_t (o, tensor))->name = printable (o, edge->name);
+  }
+  return edges->len;
+}
+
+static const char *
+property (const OnnxFile *file, const char *key)
+{
+  return g_hash_table_lookup (file->metadata, key);
+}
+
+/* Ultralytics' exporters write one property a key; together they are the dictionary that they put into other formats. */
+static gboolean
+read_ultralytics (const OnnxFile *file, SlModelMetadata *metadata, GError **error)
+{
+  static const char *const keys[] = { "names", "stride", "imgsz", "kpt_shape" };
+  const char *task = property (file, "task");
+  if (task == NULL || property (file, "names") == NULL || strpbrk (task, "'\\\"") != NULL)
+    return TRUE;
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_string_append_printf (text, "{'task': '%s'", task);
+  for (guint i = 0; i < G_N_ELEMENTS (keys); i++)
+    if (property (file, keys[i]) != NULL)
+      g_string_append_printf (text, ", '%s': %s", keys[i], property (file, keys[i]));
+  g_string_append_c (text, '}');
+  return sl_ultralytics_read (text->str, text->len, "metadata_props", metadata, error);
+}
+
+/* The properties that ONNX's own specification gives pictures. */
+static void
+read_image_properties (const OnnxFile *file, SlModelMetadata *metadata)
+{
+  static const struct
+  {
+    const char *name;
+    gdouble mean, std;
+  } ranges[] = { { "NominalRange_0_255", 0, 1 }, { "Normalized_0_1", 0, 255 }, { "Normalized_1_1", 127.5, 127.5 } };
+  const char *format = property (file, "Image.BitmapPixelFormat"), *range = property (file, "Image.NominalPixelRange");
+  if (format != NULL && (g_ascii_strcasecmp (format, "Gray8") == 0 || g_ascii_strncasecmp (format, "Rgb", 3) == 0)) {
+    metadata->has_colour = TRUE;
+    metadata->colour_gray = g_ascii_strcasecmp (format, "Gray8") == 0;
+  }
+  for (guint i = 0; range != NULL && i < G_N_ELEMENTS (ranges); i++) {
+    if (g_ascii_strcasecmp (range, ranges[i].name) != 0)
+      continue;
+    metadata->n_mean = 1;
+    metadata->mean[0] = ranges[i].mean;
+    metadata->std[0] = ranges[i].std;
+  }
+}
+
+static gboolean
+probe (GBytes *bytes)
+{
+  gsize size;
+  const guint8 *data = g_bytes_get_data (bytes, &size);
+  return onnx_looks_like (data, size);
+}
+
+static void
+convert (Onnx *o, const char *input_shape)
+{
+  OnnxScope scope = { .graph = o->file->graph, .values = g_hash_table_new (g_str_hash, g_str_equal) };
+  gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
+  guint n_inputs = 0, n_outputs = 0;
+  o->scope = &scope;
+  if (check_versions (o))
+    n_inputs = read_inputs (o, input_shape, inputs);
+  if (o->error == NULL && onnx_run_graph (o)) {
+    o->node = NULL;
+    n_outputs = read_outputs (o, inputs, n_inputs, outputs);
+  }
+  if (o->error == NULL)
+    sl_graph_set_io (o->graph, inputs, n_inputs, outputs, n_outputs, &o->error);
+  g_hash_table_unref (scope.values);
+}
+
+static gboolean
+read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata, GError **error)
+{
+  g_auto (OnnxFile) file = { 0 };
+  gsize size;
+  const void *data = g_bytes_get_data (bytes, &size);
+  if (!onnx_file_parse (&file, data, size, error))
+    return FALSE;
+  g_autofree char *folder = g_path_get_dirname (source->path);
+  Onnx o = { .file = &file, .graph = graph, .arena = sl_graph_arena (graph), .folder = folder };
+  o.may_copy = 4 * (guint64) size + COPY_ALLOWANCE;
+  convert (&o, source->input_shape);
+  if (o.error != NULL) {
+    g_propagate_error (error, o.error);
+    return FALSE;
+  }
+  read_image_properties (&file, metadata);
+  return read_ultralytics (&file, metadata, error);
+}
+
+const SlModelReader sl_reader_onnx = { .name = "onnx", .probe = probe, .read = read_model };

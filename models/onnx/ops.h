@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Converters of ONNX operators, one line for each; table.c says which operator each is for. */
+#ifndef SL_MODELS_ONNX_OPS_H
+#define SL_MODELS_ONNX_OPS_H
+
+#include "models/onnx/build.h"
+
+G_BEGIN_DECLS
+
+/* run.c */
+void onnx_if (Onnx *o);
+void onnx_loop (Onnx *o);
+
+/* ops_elementwise.c */
+void onnx_unary_op (Onnx *o);
+void onnx_identity (Onnx *o);
+void onnx_reciprocal (Onnx *o);
+void onnx_softplus (Onnx *o);
+void onnx_mish (Onnx *o);
+void onnx_softsign (Onnx *o);
+void onnx_swish (Onnx *o);
+void onnx_gelu (Onnx *o);
+void onnx_leaky_relu (Onnx *o);
+void onnx_elu (Onnx *o);
+void onnx_thresholded_relu (Onnx *o);
+void onnx_hard_sigmoid (Onnx *o);
+void onnx_clip (Onnx *o);
+void onnx_cast_op (Onnx *o);
+void onnx_binary_op (Onnx *o);
+void onnx_compare (Onnx *o);
+void onnx_xor (Onnx *o);
+void onnx_mod (Onnx *o);
+void onnx_pow (Onnx *o);
+void onnx_variadic (Onnx *o);
+void onnx_where (Onnx *o);
+void onnx_prelu (Onnx *o);
+
+/* ops_window.c */
+void onnx_conv (Onnx *o);
+void onnx_conv_transpose (Onnx *o);
+void onnx_pool (Onnx *o);
+void onnx_global_pool (Onnx *o);
+/** onnx_conv_input, onnx_conv_filter: what a convolution reads: [batch, height, width, channels], and weights of 4 dimensions in ONNX's
+ *  order. */
+gint32 onnx_conv_input (Onnx *o, OnnxValue *x);
+gint32 onnx_conv_filter (Onnx *o, OnnxValue *weights);
+/** onnx_conv_weights: such weights as the core has them, and its operator for that many groups of @channels. */
+gint32 onnx_conv_weights (Onnx *o, gint32 weights, gint64 group, gint32 channels, SlOpType *op);
+/** onnx_conv_2d: the convolution by the node's attributes; @bias may be -1, and the result is a tensor like @result. */
+gint32 onnx_conv_2d (Onnx *o, OnnxValue *x, gint32 input, gint32 weights, gint32 bias, const SlTensor *result);
+/** onnx_conv_set: the node's output, in as many dimensions as its input @x has. */
+void onnx_conv_set (Onnx *o, const OnnxValue *x, gint32 y);
+
+/* ops_shape.c */
+void onnx_constant_op (Onnx *o);
+void onnx_shape (Onnx *o);
+void onnx_size (Onnx *o);
+void onnx_reshape_op (Onnx *o);
+void onnx_flatten (Onnx *o);
+void onnx_squeeze (Onnx *o);
+void onnx_unsqueeze (Onnx *o);
+void onnx_transpose_op (Onnx *o);
+void onnx_expand (Onnx *o);
+void onnx_tile (Onnx *o);
+void onnx_constant_of_shape (Onnx *o);
+void onnx_range (Onnx *o);
+void onnx_non_zero (Onnx *o);
+
+/* ops_axis.c */
+void onnx_concat (Onnx *o);
+void onnx_split (Onnx *o);
+void onnx_slice (Onnx *o);
+void onnx_gather (Onnx *o);
+void onnx_gather_nd (Onnx *o);
+void onnx_pad_op (Onnx *o);
+void onnx_reduce_op (Onnx *o);
+void onnx_arg (Onnx *o);
+void onnx_top_k (Onnx *o);
+void onnx_softmax (Onnx *o);
+void onnx_depth_to_space (Onnx *o);
+
+/* ops_matrix.c */
+void onnx_gemm (Onnx *o);
+void onnx_mat_mul (Onnx *o);
+void onnx_batch_norm (Onnx *o);
+void onnx_instance_norm (Onnx *o);
+void onnx_group_norm (Onnx *o);
+void onnx_layer_norm (Onnx *o);
+void onnx_rms_norm (Onnx *o);
+void onnx_lp_norm (Onnx *o);
+void onnx_lrn (Onnx *o);
+void onnx_einsum (Onnx *o);
+/** onnx_product: a product of matrices; constant ones of 2 dimensions become weights. */
+gint32 onnx_product (Onnx *o, gint32 a, gint32 b);
+
+/* ops_resize.c */
+void onnx_resize (Onnx *o);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Operators along dimensions: the dimension is found in whatever layout the operand is in. */
+#include <math.h>
+#include <string.h>
+
+#include "models/onnx/build.h"
+#include "models/onnx/ops.h"
+
+void
+onnx_concat (Onnx *o)
+{
+  OnnxValue *values[SL_MAX_OPERANDS];
+  gint32 inputs[SL_MAX_OPERANDS];
+  guint n = 0;
+  gboolean last = FALSE;
+  for (guint i = 0; i < o->node->n_inputs && o->error == NULL; i++) {
+    values[n] = onnx_required (o, i);
+    if (values[n] != NULL && !values[n]->empty)
+      last |= onnx_is_last (values[n++]);
+  }
+  if (o->error != NULL)
+    return;
+  if (n == 0) {
+    onnx_set_value (o, 0, onnx_required (o, 0));
+    return;
+  }
+  const guint rank = values[0]->rank, axis = onnx_norm_axis (o, onnx_attr_int (o, "axis", 1), rank);
+  for (guint i = 0; i < n; i++) {
+    if (values[i]->rank != rank)
+      onnx_fail (o, SL_ERROR_SHAPE, "its inputs have %u and %u dimensions; expected as many", rank, values[i]->rank);
+    inputs[i] = last ? onnx_last (o, values[i]) : onnx_plain (o, values[i]);
+  }
+  const SlOpParams params = { .concat = { .axis = (gint32) onnx_axis (axis, rank, last) } };
+  onnx_set (o, 0, n == 1 ? inputs[0] : onnx_emit (o, SL_OP_CONCATENATION, inputs, n, &params, onnx_tensor_type (o, inputs[0])), last);
+}
+
+/* The sizes of Split's outputs: stated, or as even as possible. */
+static gboolean
+split_sizes (Onnx *o, gint32 whole, gint32 *sizes, guint n)
+{
+  guint stated = 0;
+  gint64 sum = 0;
+  if (onnx_list (o, "split", 1, 13, sizes, SL_MAX_OPERANDS, &stated) && stated > 0) {
+    for (guint i = 0; i < stated; i++)
+      sum += sizes[i] < 0 ? G_MAXINT32 : sizes[i];
+    if (o->error == NULL && (stated != n || sum != whole))
+      onnx_fail (o, SL_ERROR_SHAPE, "%u sizes with the sum %" G_GINT64_FORMAT " for %u outputs of a dimension of %d", stated, sum, n,
+                 whole);
+    return o->error == NULL;
+  }
+  const gint32 part = (gint32) (((gint64) whole + n - 1) / n);
+  for (guint i = 0; i < n; i++)
+    sizes[i] = MAX (MIN (part, whole - (gint32) i * part), 0);
+  return o->error == NULL;
+}
+
+void
+onnx_split (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  gint32 sizes[SL_MAX_OPERANDS], at = 0;
+  gboolean last = FALSE;
+  const guint n = o->node->n_outputs;
+  const gint32 input = onnx_any (o, x, &last);
+  if (o->error != NULL || n == 0)
+    return;
+  const guint axis = onnx_norm_axis (o, onnx_attr_int (o, "axis", 0), x->rank);
+  if (o->error != NULL || !split_sizes (o, x->dims[axis], sizes, n))
+    return;
+  for (guint i = 0; i < n; at += sizes[i++])
+    if (onnx_has_output (o, i))
+      onnx_set (o, i, onnx_cut (o, input, onnx_axis (axis, x->rank, last), at, at + sizes[i]), last);
+}
+
+void
+onnx_slice (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  gint32 begins[SL_MAX_RANK], ends[SL_MAX_RANK], axes[SL_MAX_RANK], steps[SL_MAX_RANK], all[3][SL_MAX_RANK];
+  guint n = 0, n_ends = 0, n_axes = 0, n_steps = 0, touched = 0;
+  gboolean last = FALSE, whole = TRUE;
+  SlOpParams params = { 0 };
+  onnx_list (o, "starts", 1, 10, begins, SL_MAX_RANK, &n);
+  onnx_list (o, "ends", 2, 10, ends, SL_MAX_RANK, &n_ends);
+  onnx_list (o, "axes", 3, 10, axes, SL_MAX_RANK, &n_axes);
+  onnx_input_ints (o, 4, "steps", steps, SL_MAX_RANK, &n_steps);
+  const gint32 input = onnx_any (o, x, &last);
+  if (o->error != NULL)
+    return;
+  const guint rank = x->rank;
+  if (n != n_ends || (n_axes != 0 && n_axes != n) || (n_steps != 0 && n_steps != n) || n > rank) {
+    onnx_fail (o, SL_ERROR_SHAPE, "%u starts, %u ends, %u axes and %u steps do not fit %u dimensions", n, n_ends, n_axes, n_steps, rank);
+    return;
+  }
+  for (guint i = 0; i < rank; i++) {
+    all[0][i] = all[1][i] = 0;
+    all[2][i] = 1;
+  }
+  for (guint i = 0; i < n; i++) {
+    const guint logical = n_axes > 0 ? onnx_norm_axis (o, axes[i], rank) : i, axis = onnx_axis (logical, rank, last);
+    const gint32 step = n_steps > 0 ? steps[i] : 1, dim = x->dims[logical];
+    if (step == 0 || o->error != NULL) {
+      onnx_fail (o, SL_ERROR_FORMAT, "step %u is 0", i);
+      return;
+    }
+    gint64 begin = begins[i] < 0 ? (gint64) begins[i] + dim : begins[i], end = ends[i] < 0 ? (gint64) ends[i] + dim : ends[i];
+    begin = CLAMP (begin, 0, step > 0 ? dim : dim - 1);
+    end = CLAMP (end, step > 0 ? 0 : -1, dim);
+    touched |= 1u << axis;
+    all[0][axis] = (gint32) begin;
+    all[1][axis] = (gint32) end;
+    all[2][axis] = step;
+    if (end == -1)
+      params.slice.end_mask |= 1u << axis;
+    whole &= step == 1 && begin == 0 && end == dim;
+    if (step > 0 ? end <= begin : end >= begin) {
+      gint32 dims[SL_MAX_RANK];
+      memcpy (dims, x->dims, sizeof dims);
+      dims[logical] = 0;
+      onnx_set_value (o, 0, onnx_value_empty (o, rank, dims));
+      return;
+    }
+  }
+  for (guint i = 0; i < rank; i++)
+    if (!(touched >> i & 1))
+      all[1][i] = onnx_t (o, input)->dims[i];
+  if (whole) {
+    onnx_set_value (o, 0, x);
+    return;
+  }
+  const gint32 inputs[4] = { input, onnx_ints_constant (o, all[0], rank), onnx_ints_constant (o, all[1], rank),
+                             onnx_ints_constant (o, all[2], rank) };
+  onnx_set (o, 0, onnx_emit (o, SL_OP_STRIDED_SLICE, inputs, 4, &params, onnx_tensor_type (o, input)), last);
+}
+
+/* Indices of a constant, counted from the end when negative, as the core wants them; computed ones must not be negative. */
+static gint32
+positive_indices (Onnx *o, OnnxValue *indices, gint32 dim)
+{
+  gsize n = 0;
+  const gint32 tensor = onnx_plain (o, indices);
+  const gint32 *data = onnx_data (o, indices, &n);
+  if (data == NULL || o->error != NULL || onnx_dtype (o, indices) != SL_DTYPE_I32)
+    return tensor;
+  g_autofree gint32 *copy = g_memdup2 (data, n * sizeof data[0]);
+  for (gsize i = 0; i < n; i++)
+    copy[i] += copy[i] < 0 ? dim : 0;
+  return onnx_constant (o, SL_DTYPE_I32, indices->rank, indices->dims, copy);
+}
+
+void
+onnx_gather (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0), *indices = onnx_required (o, 1);
+  gboolean last = FALSE;
+  if (o->error != NULL)
+    return;
+  const guint axis = onnx_norm_axis (o, onnx_attr_int (o, "axis", 0), x->rank);
+  const gboolean keeps = indices->rank == 1; /* one dimension stays one, so the layout may stay, too */
+  const gint32 input = keeps ? onnx_any (o, x, &last) : onnx_plain (o, x);
+  const gint32 places = positive_indices (o, indices, o->error == NULL ? x->dims[axis] : 0);
+  const SlOpParams params = { .axis = { .axis = (gint32) onnx_axis (axis, x->rank, last) } };
+  onnx_set (o, 0, onnx_emit (o, SL_OP_GATHER, (const gint32[]){ input, places }, 2, &params, onnx_tensor_type (o, input)), last);
+}
+
+void
+onnx_gather_nd (Onnx *o)
+{
+  const gint32 x = onnx_plain (o, onnx_required (o, 0)), places = onnx_plain (o, onnx_required (o, 1));
+  if (onnx_attr_int (o, "batch_dims", 0) != 0)
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute batch_dims is %" G_GINT64_FORMAT "; expected 0", onnx_attr_int (o, "batch_dims", 0));
+  onnx_set (o, 0, onnx_emit (o, SL_OP_GATHER_ND, (const gint32[]){ x, places }, 2, NULL, onnx_tensor_type (o, x)), FALSE);
+}
+
+/* The value that a constant padding has: an attribute before opset 11, an input since. */
+static gfloat
+pad_value (Onnx *o)
+{
+  gfloat value = 0;
+  gint32 whole = 0;
+  guint n = 0;
+  if (o->file->opset < 11)
+    return onnx_attr_float (o, "value", 0);
+  OnnxValue *input = onnx_input (o, 2);
+  if (input == NULL || input->empty)
+    return 0;
+  if (onnx_dtype (o, input) == SL_DTYPE_I32) {
+    onnx_input_ints (o, 2, "value", &whole, 1, &n);
+    return (gfloat) whole;
+  }
+  onnx_input_floats (o, 2, "value", &value, 1, &n);
+  return value;
+}
+
+/* The edge repeated, or the picture repeated: elements along one dimension are gathered. */
+static gint32
+pad_by_gather (Onnx *o, gint32 x, guint axis, gint32 before, gint32 after, gboolean wrap)
+{
+  const gint32 dim = onnx_t (o, x)->dims[axis], n = dim + before + after;
+  if (o->error != NULL || (before == 0 && after == 0))
+    return x;
+  g_autofree gint32 *places = g_new (gint32, (gsize) n);
+  for (gint32 i = 0; i < n; i++)
+    places[i] = wrap ? ((i - before) % dim + dim) % dim : CLAMP (i - before, 0, dim - 1);
+  const SlOpParams params = { .axis = { .axis = (gint32) axis } };
+  return onnx_emit (o, SL_OP_GATHER, (const gint32[]){ x, onnx_ints_constant (o, places, (guint) n) }, 2, &params, onnx_tensor_type (o, x));
+}
+
+static gint32
+pad_as (Onnx *o, const char *mode, gint32 x, const gint32 *amounts)
+{
+  const guint rank = onnx_t (o, x)->rank;
+  const gint32 dims[2] = { (gint32) rank, 2 };
+  if (strcmp (mode, "constant") == 0)
+    return onnx_pad (o, x, amounts, pad_value (o));
+  if (strcmp (mode, "reflect") == 0) {
+    const SlOpParams params = { .mirror = { .symmetric = FALSE } };
+    return onnx_emit (o, SL_OP_MIRROR_PAD, (const gint32[]){ x, onnx_constant (o, SL_DTYPE_I32, 2, dims, amounts) }, 2, &params,
+                      onnx_tensor_type (o, x));
+  }
+  if (strcmp (mode, "edge") != 0 && strcmp (mode, "wrap") != 0)
+    return onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute mode is %s; expected constant, reflect, edge or wrap", mode);
+  for (guint i = 0; i < rank; i++)
+    x = pad_by_gather (o, x, i, amounts[2 * i], amounts[2 * i + 1], strcmp (mode, "wrap") == 0);
+  return x;
+}
+
+void
+onnx_pad_op (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  gint32 pads[2 * SL_MAX_RANK], axes[SL_MAX_RANK], amounts[2 * SL_MAX_RANK] = { 0 };
+  guint n = 0, n_axes = 0;
+  gboolean last = FALSE;
+  if (!onnx_list (o, o->file->opset < 2 ? "paddings" : "pads", 1, 11, pads, 2 * SL_MAX_RANK, &n) && o->error == NULL)
+    onnx_fail (o, SL_ERROR_FORMAT, "its pads are missing");
+  onnx_input_ints (o, 3, "axes", axes, SL_MAX_RANK, &n_axes);
+  gint32 input = onnx_any (o, x, &last);
+  if (o->error != NULL)
+    return;
+  const guint named = n_axes > 0 ? n_axes : x->rank;
+  if (n != 2 * named) {
+    onnx_fail (o, SL_ERROR_SHAPE, "%u pads for %u dimensions; expected %u", n, named, 2 * named);
+    return;
+  }
+  for (guint i = 0; i < named; i++) {
+    const guint logical = n_axes > 0 ? onnx_norm_axis (o, axes[i], x->rank) : i, axis = onnx_axis (logical, x->rank, last);
+    const gint32 before = pads[i], after = pads[i + named];
+    if (before < -x->dims[logical] || after < -x->dims[logical] || before > G_MAXINT16 || after > G_MAXINT16) {
+      onnx_fail (o, SL_ERROR_FORMAT, "pads %d and %d of dimension %u are out of range", before, after, logical);
+      return;
+    }
+    amounts[2 * axis] = MAX (before, 0);
+    amounts[2 * axis + 1] = MAX (after, 0);
+    input = onnx_cut (o, input, axis, MAX (-before, 0), x->dims[logical] - MAX (-after, 0));
+  }
+  onnx_set (o, 0, pad_as (o, onnx_attr_text (o, "mode", "constant"), input, amounts), last);
+}
+
+/* What a reduction does before and after its sum. */
+static gint32
+reduce_as (Onnx *o, gint32 x, const gint32 *axes, guint n, gboolean keep)
+{
+  const char *op = o->node->op;
+  const SlOpType type = onnx_current (o)->type;
+  if (strcmp (op, "ReduceL1") == 0)
+    x = onnx_unary (o, SL_OP_ABS, x);
+  if (strcmp (op, "ReduceL2") == 0 || strcmp (op, "ReduceSumSquare") == 0)
+    x = onnx_unary (o, SL_OP_SQUARE, x);
+  if (strcmp (op, "ReduceLogSumExp") == 0) {
+    const gint32 top = onnx_reduce (o, SL_OP_REDUCE_MAX, x, axes, n, TRUE);
+    const gint32 sum = onnx_reduce (o, type, onnx_unary (o, SL_OP_EXP, onnx_binary (o, SL_OP_SUB, x, top)), axes, n, keep);
+    return onnx_binary (o, SL_OP_ADD, onnx_unary (o, SL_OP_LOG, sum), keep ? top : onnx_reduce (o, SL_OP_REDUCE_MAX, x, axes, n, FALSE));
+  }
+  x = onnx_reduce (o, type, x, axes, n, keep);
+  if (strcmp (op, "ReduceL2") == 0)
+    return onnx_unary (o, SL_OP_SQRT, x);
+  return strcmp (op, "ReduceLogSum") == 0 ? onnx_unary (o, SL_OP_LOG, x) : x;
+}
+
+void
+onnx_reduce_op (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  const gboolean keep = onnx_attr_int (o, "keepdims", 1) != 0;
+  const gint64 since = strcmp (o->node->op, "ReduceSum") == 0 ? 13 : 18;
+  gint32 axes[SL_MAX_RANK];
+  guint n = 0;
+  gboolean last = FALSE;
+  onnx_list (o, "axes", 1, since, axes, SL_MAX_RANK, &n);
+  if (o->error != NULL)
+    return;
+  if (n == 0 && onnx_attr_int (o, "noop_with_empty_axes", 0) != 0) {
+    onnx_set_value (o, 0, x);
+    return;
+  }
+  const gint32 input = keep ? onnx_any (o, x, &last) : onnx_is_last (x) ? x->last : onnx_plain (o, x);
+  const gboolean moved = last || onnx_is_last (x);
+  guint reduced = 0;
+  if (n == 0)
+    for (n = 0; n < x->rank; n++)
+      axes[n] = (gint32) n;
+  for (guint i = 0; i < n; i++) {
+    const guint axis = onnx_norm_axis (o, axes[i], x->rank);
+    reduced |= 1u << axis;
+    axes[i] = (gint32) onnx_axis (axis, x->rank, moved);
+  }
+  /* Without the reduced dimensions, the rest is in ONNX's order when the channels are gone, or all behind them. */
+  gboolean ordered = !moved || keep || reduced >> 1 & 1, behind = TRUE;
+  for (guint i = 2; i < x->rank; i++)
+    behind &= (reduced >> i & 1) != 0;
+  if (!ordered && !behind) {
+    for (guint i = 0; i < n; i++)
+      axes[i] = axes[i] == (gint32) x->rank - 1 ? 1 : axes[i] == 0 ? 0 : axes[i] + 1;
+    onnx_set (o, 0, reduce_as (o, onnx_plain (o, x), axes, n, keep), FALSE);
+    return;
+  }
+  onnx_set (o, 0, reduce_as (o, input, axes, n, keep), last && keep);
+}
+
+void
+onnx_arg (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  const gint32 input = onnx_is_last (x) ? x->last : onnx_plain (o, x);
+  const gboolean moved = onnx_is_last (x), keep = onnx_attr_int (o, "keepdims", 1) != 0;
+  gint32 dims[SL_MAX_RANK];
+  if (o->error != NULL)
+    return;
+  if (onnx_attr_int (o, "select_last_index", 0) != 0)
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute select_last_index is 1; expected 0");
+  const guint axis = onnx_norm_axis (o, onnx_attr_int (o, "axis", 0), x->rank);
+  const gint32 tensor = moved && axis != 1 ? onnx_plain (o, x) : input;
+  const guint at = moved && axis == 1 ? x->rank - 1 : axis;
+  gint32 y = onnx_emit (o, onnx_current (o)->type, (const gint32[]){ tensor, onnx_int_scalar (o, (gint32) at) }, 2, NULL, SL_DTYPE_I32);
+  memcpy (dims, x->dims, sizeof dims);
+  dims[axis] = 1;
+  onnx_set (o, 0, keep ? onnx_reshape (o, y, dims, x->rank) : y, FALSE);
+}
+
+/* Along the last dimension, where the core has it. */
+static void
+order_with_last (guint rank, guint axis, gint32 order[SL_MAX_RANK])
+{
+  for (guint i = 0; i < rank; i++)
+    order[i] = (gint32) i;
+  order[axis] = (gint32) rank - 1;
+  order[rank - 1] = (gint32) axis;
+}
+
+void
+onnx_top_k (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  const gboolean largest = onnx_attr_int (o, "largest", 1) != 0;
+  const SlDtype types[2] = { onnx_dtype (o, x), SL_DTYPE_I32 };
+  gint32 k = 0, outputs[2], order[SL_MAX_RANK];
+  guint n = 0;
+  if (o->file->opset < 10)
+    k = (gint32) CLAMP (onnx_attr_int (o, "k", 0), 0, G_MAXINT32);
+  else
+    onnx_input_ints (o, 1, "k", &k, 1, &n);
+  gint32 input = onnx_plain (o, x);
+  if (o->error != NULL)
+    return;
+  order_with_last (x->rank, onnx_norm_axis (o, onnx_attr_int (o, "axis", -1), x->rank), order);
+  input = onnx_transpose (o, input, order);
+  if (!largest)
+    input = onnx_unary (o, SL_OP_NEG, input);
+  if (!onnx_emit_all (o, SL_OP_TOPK_V2, (const gint32[]){ input, onnx_int_scalar (o, k) }, 2, NULL, types, outputs, 2))
+    return;
+  if (!largest)
+    outputs[0] = onnx_unary (o, SL_OP_NEG, outputs[0]);
+  for (guint i = 0; i < 2; i++)
+    if (onnx_has_output (o, i))
+      onnx_set (o, i, onnx_transpose (o, outputs[i], order), FALSE);
+}
+
+/* One at the first greatest element. */
+static gint32
+hardmax (Onnx *o, gint32 x)
+{
+  const SlTensor *t = onnx_t (o, x);
+  const guint rank = t->rank;
+  gint32 dims[SL_MAX_RANK], column[1];
+  if (o->error != NULL)
+    return -1;
+  memcpy (dims, t->dims, sizeof dims);
+  const gint32 n = dims[rank - 1];
+  g_autofree gint32 *count = g_new (gint32, (gsize) n);
+  for (gint32 i = 0; i < n; i++)
+    count[i] = i;
+  dims[rank - 1] = 1;
+  column[0] = n;
+  const gint32 top = onnx_emit (o, SL_OP_ARG_MAX, (const gint32[]){ x, onnx_int_scalar (o, (gint32) rank - 1) }, 2, NULL, SL_DTYPE_I32);
+  const gint32 places = onnx_constant (o, SL_DTYPE_I32, 1, column, count);
+  const gint32 same = onnx_emit (o, SL_OP_EQUAL, (const gint32[]){ onnx_reshape (o, top, dims, rank), places }, 2, NULL, SL_DTYPE_BOOL);
+  return onnx_cast (o, same, SL_DTYPE_F32);
+}
+
+static gint32
+softmax (Onnx *o, gint32 x)
+{
+  const SlOpType type = onnx_current (o)->type;
+  const SlOpParams params = { .softmax = { .beta = 1 } };
+  return type == SL_OP_INVALID ? hardmax (o, x) : onnx_emit (o, type, &x, 1, &params, SL_DTYPE_F32);
+}
+
+/* Before opset 13 everything from the axis on is one row, and the axis is 1 where nothing states it. */
+void
+onnx_softmax (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  gint32 order[SL_MAX_RANK], rows[2] = { 1, 1 };
+  if (o->error != NULL)
+    return;
+  if (x->rank == 0) {
+    onnx_fail (o, SL_ERROR_SHAPE, "its input is a scalar");
+    return;
+  }
+  const gboolean flat = o->file->opset < 13;
+  const guint axis = onnx_norm_axis (o, onnx_attr_int (o, "axis", flat ? 1 : -1), x->rank);
+  guint behind = 0;
+  for (guint i = axis + 1; i < x->rank; i++)
+    behind += x->dims[i] > 1;
+  if (flat && behind > 0) {
+    for (guint i = 0; i < x->rank; i++)
+      rows[i >= axis] *= x->dims[i];
+    const gint32 y = softmax (o, onnx_reshape (o, onnx_plain (o, x), rows, 2));
+    onnx_set (o, 0, onnx_reshape (o, y, x->dims, x->rank), FALSE);
+    return;
+  }
+  if (axis == 1 && x->rank > 2 && (onnx_is_last (x) || x->last >= 0)) {
+    onnx_set (o, 0, softmax (o, x->last), TRUE);
+    return;
+  }
+  order_with_last (x->rank, axis, order);
+  onnx_set (o, 0, onnx_transpose (o, softmax (o, onnx_transpose (o, onnx_plain (o, x), order)), order), FALSE);
+}
+
+void
+onnx_depth_to_space (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  const gint32 b = (gint32) CLAMP (onnx_attr_int (o, "blocksize", 0), 0, G_MAXINT16);
+  const SlOpParams params = { .block = { .size = b } };
+  const gboolean to_space = onnx_current (o)->type == SL_OP_DEPTH_TO_SPACE;
+  gint32 input = onnx_last (o, x);
+  if (o->error != NULL)
+    return;
+  if (x->rank != 4 || b < 1 || (to_space && x->dims[1] % (b * b) != 0)) {
+    onnx_fail (o, SL_ERROR_SHAPE, "blocks of %d do not fit its input", b);
+    return;
+  }
+  if (to_space && strcmp (onnx_attr_text (o, "mode", "DCR"), "CRD") == 0) {
+    /* Depth is stored column, row, depth here: bring the depth of a place behind the place. */
+    const gint32 apart[5] = { x->dims[0], x->dims[2], x->dims[3], x->dims[1] / (b * b), b * b }, order[5] = { 0, 1, 2, 4, 3 };
+    const gint32 whole[4] = { x->dims[0], x->dims[2], x->dims[3], x->dims[1] };
+    input = onnx_reshape (o, onnx_transpose (o, onnx_reshape (o, input, apart, 5), order), whole, 4);
+  }
+  onnx_set (o, 0, onnx_emit (o, onnx_current (o)->type, &input, 1, &params, onnx_tensor_type (o, input)), TRUE);
+}

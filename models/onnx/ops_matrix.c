@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Products of matrices, and normalisations made of means and products. */
+#include <math.h>
+#include <string.h>
+
+#include "models/onnx/build.h"
+#include "models/onnx/ops.h"
+
+static gint32
+swap_last (Onnx *o, gint32 x)
+{
+  const guint rank = onnx_t (o, x)->rank;
+  gint32 order[SL_MAX_RANK];
+  for (guint i = 0; i < rank; i++)
+    order[i] = (gint32) i;
+  if (rank >= 2) {
+    order[rank - 1] = (gint32) rank - 2;
+    order[rank - 2] = (gint32) rank - 1;
+  }
+  return onnx_transpose (o, x, order);
+}
+
+static gint32
+scaled (Onnx *o, gint32 x, gfloat factor)
+{
+  return factor == 1 ? x : onnx_binary (o, SL_OP_MUL, x, onnx_float (o, factor));
+}
+
+/* @weights constant, one row an output. @bias (or -1) joins in where it is a constant of one number an output. */
+static gint32
+fully_connected (Onnx *o, gint32 x, gint32 weights, gint32 bias)
+{
+  const SlOpParams params = { .fully_connected = { .keep_dims = TRUE } };
+  const SlTensor *b = onnx_t (o, bias);
+  const gint32 n = onnx_t (o, weights)->dims[0];
+  if (o->error == NULL && bias >= 0 && b->data != NULL && b->rank >= 1 && b->dims[b->rank - 1] == n
+      && b->bytes == (gsize) n * sizeof (gfloat))
+    return onnx_emit (o, SL_OP_FULLY_CONNECTED, (const gint32[]){ x, weights, onnx_reshape (o, bias, &n, 1) }, 3, &params, SL_DTYPE_F32);
+  const gint32 y = onnx_emit (o, SL_OP_FULLY_CONNECTED, (const gint32[]){ x, weights }, 2, &params, SL_DTYPE_F32);
+  return bias >= 0 ? onnx_binary (o, SL_OP_ADD, y, bias) : y;
+}
+
+void
+onnx_gemm (Onnx *o)
+{
+  gint32 a = onnx_plain (o, onnx_required (o, 0)), b = onnx_plain (o, onnx_required (o, 1));
+  OnnxValue *c = onnx_input (o, 2);
+  const gboolean tb = onnx_attr_int (o, "transB", 0) != 0;
+  const gfloat alpha = onnx_attr_float (o, "alpha", 1), beta = onnx_attr_float (o, "beta", 1);
+  const gint32 bias = c != NULL && !c->empty ? scaled (o, onnx_plain (o, c), beta) : -1;
+  if (o->error == NULL && (onnx_t (o, a)->rank != 2 || onnx_t (o, b)->rank != 2)) {
+    onnx_fail (o, SL_ERROR_SHAPE, "its matrices have %u and %u dimensions; expected 2", onnx_t (o, a)->rank, onnx_t (o, b)->rank);
+    return;
+  }
+  if (onnx_attr_int (o, "transA", 0) != 0)
+    a = swap_last (o, a);
+  if (onnx_t (o, b)->data != NULL) {
+    const gint32 weights = scaled (o, tb ? b : swap_last (o, b), alpha);
+    if (o->error == NULL && onnx_t (o, a)->dims[1] != onnx_t (o, weights)->dims[1]) {
+      onnx_fail (o, SL_ERROR_SHAPE, "matrices of depth %d and %d do not multiply", onnx_t (o, a)->dims[1], onnx_t (o, weights)->dims[1]);
+      return;
+    }
+    onnx_set (o, 0, fully_connected (o, a, weights, bias), FALSE);
+    return;
+  }
+  const SlOpParams params = { .matmul = { .transpose_b = tb } };
+  const gint32 y = scaled (o, onnx_emit (o, SL_OP_BATCH_MATMUL, (const gint32[]){ a, b }, 2, &params, SL_DTYPE_F32), alpha);
+  onnx_set (o, 0, bias >= 0 ? onnx_binary (o, SL_OP_ADD, y, bias) : y, FALSE);
+}
+
+gint32
+onnx_product (Onnx *o, gint32 a, gint32 b)
+{
+  if (o->error == NULL && onnx_t (o, b)->data != NULL && onnx_t (o, b)->rank == 2 && onnx_t (o, a)->data == NULL
+      && onnx_t (o, a)->dims[onnx_t (o, a)->rank - 1] == onnx_t (o, b)->dims[0])
+    return fully_connected (o, a, swap_last (o, b), -1);
+  const SlOpParams params = { 0 };
+  return onnx_emit (o, SL_OP_BATCH_MATMUL, (const gint32[]){ a, b }, 2, &params, onnx_tensor_type (o, a));
+}
+
+/* Vectors are matrices of one row or column, which the result loses again. */
+void
+onnx_mat_mul (Onnx *o)
+{
+  OnnxValue *values[2] = { onnx_required (o, 0), onnx_required (o, 1) };
+  gint32 a = onnx_plain (o, values[0]), b = onnx_plain (o, values[1]), dims[SL_MAX_RANK];
+  if (o->error != NULL)
+    return;
+  if (values[0]->rank == 0 || values[1]->rank == 0) {
+    onnx_fail (o, SL_ERROR_SHAPE, "a scalar is no matrix");
+    return;
+  }
+  if (values[0]->rank == 1)
+    a = onnx_reshape (o, a, (const gint32[]){ 1, values[0]->dims[0] }, 2);
+  if (values[1]->rank == 1)
+    b = onnx_reshape (o, b, (const gint32[]){ values[1]->dims[0], 1 }, 2);
+  gint32 y = onnx_product (o, a, b);
+  const SlTensor *t = onnx_t (o, y);
+  guint rank = 0;
+  for (guint i = 0; i < t->rank; i++)
+    if (!(i + 2 == t->rank && values[0]->rank == 1) && !(i + 1 == t->rank && values[1]->rank == 1))
+      dims[rank++] = t->dims[i];
+  onnx_set (o, 0, onnx_reshape (o, y, dims, rank), FALSE);
+}
+
+/* Statistics and parameters of one number a channel, channels last: no dimensions before them. */
+static gint32
+channel_input (Onnx *o, guint i)
+{
+  OnnxValue *value = onnx_required (o, i);
+  return onnx_plain (o, value);
+}
+
+void
+onnx_batch_norm (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  const gint32 scale = channel_input (o, 1), bias = channel_input (o, 2), mean = channel_input (o, 3), variance = channel_input (o, 4);
+  const gfloat epsilon = onnx_attr_float (o, "epsilon", 1e-5f);
+  if (onnx_attr_int (o, "training_mode", 0) != 0)
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute training_mode is 1; export the model for inference");
+  if (o->error != NULL)
+    return;
+  const gint32 root = onnx_unary (o, SL_OP_SQRT, onnx_binary (o, SL_OP_ADD, variance, onnx_float (o, epsilon)));
+  const gint32 factor = onnx_binary (o, SL_OP_DIV, scale, root);
+  const gint32 offset = onnx_binary (o, SL_OP_SUB, bias, onnx_binary (o, SL_OP_MUL, mean, factor));
+  const gint32 input = onnx_last (o, x);
+  onnx_set (o, 0, onnx_binary (o, SL_OP_ADD, onnx_binary (o, SL_OP_MUL, input, factor), offset), TRUE);
+}
+
+/* (x - mean) / sqrt (variance + epsilon) over @axes. */
+static gint32
+standardise (Onnx *o, gint32 x, const gint32 *axes, guint n, gfloat epsilon, gint32 *mean_out, gint32 *inverse_out)
+{
+  const gint32 mean = onnx_reduce (o, SL_OP_MEAN, x, axes, n, TRUE);
+  const gint32 centred = onnx_binary (o, SL_OP_SUB, x, mean);
+  const gint32 variance = onnx_reduce (o, SL_OP_MEAN, onnx_unary (o, SL_OP_SQUARE, centred), axes, n, TRUE);
+  const gint32 inverse = onnx_unary (o, SL_OP_RSQRT, onnx_binary (o, SL_OP_ADD, variance, onnx_float (o, epsilon)));
+  if (mean_out != NULL)
+    *mean_out = mean;
+  if (inverse_out != NULL)
+    *inverse_out = inverse;
+  return onnx_binary (o, SL_OP_MUL, centred, inverse);
+}
+
+void
+onnx_instance_norm (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  const gint32 scale = channel_input (o, 1), bias = channel_input (o, 2), input = onnx_last (o, x);
+  gint32 axes[SL_MAX_RANK];
+  if (o->error != NULL || x->rank < 3) {
+    onnx_fail (o, SL_ERROR_SHAPE, "its input has fewer than 3 dimensions");
+    return;
+  }
+  for (guint i = 0; i + 2 < x->rank; i++)
+    axes[i] = (gint32) i + 1;
+  const gint32 y = standardise (o, input, axes, x->rank - 2, onnx_attr_float (o, "epsilon", 1e-5f), NULL, NULL);
+  onnx_set (o, 0, onnx_binary (o, SL_OP_ADD, onnx_binary (o, SL_OP_MUL, y, scale), bias), TRUE);
+}
+
+/* Groups of channels: scale and bias were one a group up to opset 20, one a channel since. */
+void
+onnx_group_norm (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0), *scale = onnx_required (o, 1), *bias = onnx_required (o, 2);
+  const gint64 groups = onnx_attr_int (o, "num_groups", 0);
+  gint32 apart[3] = { 0 }, one[3] = { 1, 0, 1 };
+  if (o->error != NULL)
+    return;
+  if (x->rank < 3 || groups < 1 || groups > x->dims[1] || x->dims[1] % groups != 0) {
+    onnx_fail (o, SL_ERROR_SHAPE, "%" G_GINT64_FORMAT " groups do not divide its channels", groups);
+    return;
+  }
+  apart[0] = x->dims[0];
+  apart[1] = one[1] = (gint32) groups;
+  apart[2] = (gint32) (onnx_elements (x) / (gsize) x->dims[0] / (gsize) groups);
+  const gint32 axes[1] = { 2 };
+  gint32 y = standardise (o, onnx_reshape (o, onnx_plain (o, x), apart, 3), axes, 1, onnx_attr_float (o, "epsilon", 1e-5f), NULL, NULL);
+  gint32 factor = onnx_plain (o, scale), offset = onnx_plain (o, bias);
+  if (scale->dims[0] == groups && scale->dims[0] != x->dims[1]) {
+    y = onnx_binary (o, SL_OP_MUL, y, onnx_reshape (o, factor, one, 3));
+    y = onnx_reshape (o, onnx_binary (o, SL_OP_ADD, y, onnx_reshape (o, offset, one, 3)), x->dims, x->rank);
+  } else {
+    gint32 channel[SL_MAX_RANK] = { x->dims[1], 1, 1, 1, 1, 1, 1, 1 };
+    y = onnx_reshape (o, y, x->dims, x->rank);
+    y = onnx_binary (o, SL_OP_MUL, y, onnx_reshape (o, factor, channel, x->rank - 1));
+    y = onnx_binary (o, SL_OP_ADD, y, onnx_reshape (o, offset, channel, x->rank - 1));
+  }
+  onnx_set (o, 0, y, FALSE);
+}
+
+void
+onnx_layer_norm (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0), *bias = onnx_input (o, 2);
+  const gint32 input = onnx_plain (o, x), scale = onnx_plain (o, onnx_required (o, 1));
+  gint32 axes[SL_MAX_RANK], mean = -1, inverse = -1;
+  guint n = 0;
+  if (o->error != NULL)
+    return;
+  for (guint i = onnx_norm_axis (o, onnx_attr_int (o, "axis", -1), x->rank); i < x->rank; i++)
+    axes[n++] = (gint32) i;
+  gint32 y = standardise (o, input, axes, n, onnx_attr_float (o, "epsilon", 1e-5f), &mean, &inverse);
+  y = onnx_binary (o, SL_OP_MUL, y, scale);
+  onnx_set (o, 0, bias != NULL ? onnx_binary (o, SL_OP_ADD, y, onnx_plain (o, bias)) : y, FALSE);
+  onnx_set (o, 1, mean, FALSE);
+  onnx_set (o, 2, inverse, FALSE);
+}
+
+void
+onnx_rms_norm (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  const gint32 input = onnx_plain (o, x), scale = onnx_plain (o, onnx_required (o, 1));
+  gint32 axes[SL_MAX_RANK];
+  guint n = 0;
+  if (o->error != NULL)
+    return;
+  for (guint i = onnx_norm_axis (o, onnx_attr_int (o, "axis", -1), x->rank); i < x->rank; i++)
+    axes[n++] = (gint32) i;
+  const gint32 square = onnx_reduce (o, SL_OP_MEAN, onnx_unary (o, SL_OP_SQUARE, input), axes, n, TRUE);
+  const gint32 inverse =
+    onnx_unary (o, SL_OP_RSQRT, onnx_binary (o, SL_OP_ADD, square, onnx_float (o, onnx_attr_float (o, "epsilon", 1e-5f))));
+  onnx_set (o, 0, onnx_binary (o, SL_OP_MUL, onnx_binary (o, SL_OP_MUL, input, inverse), scale), FALSE);
+}
+
+void
+onnx_lp_norm (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  gboolean last = FALSE;
+  const gint32 input = onnx_any (o, x, &last);
+  const gint64 p = onnx_attr_int (o, "p", 2);
+  if (o->error != NULL)
+    return;
+  if (p != 1 && p != 2)
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute p is %" G_GINT64_FORMAT "; expected 1 or 2", p);
+  const gint32 axes[1] = { (gint32) onnx_axis (onnx_norm_axis (o, onnx_attr_int (o, "axis", -1), x->rank), x->rank, last) };
+  gint32 norm = onnx_reduce (o, SL_OP_SUM, onnx_unary (o, p == 1 ? SL_OP_ABS : SL_OP_SQUARE, input), axes, 1, TRUE);
+  norm = p == 2 ? onnx_unary (o, SL_OP_SQRT, norm) : norm;
+  onnx_set (o, 0, onnx_binary (o, SL_OP_DIV, input, norm), last);
+}
+
+/* Sums of squares over neighbouring channels: a product with a band of ones. */
+void
+onnx_lrn (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  const gint64 size = onnx_attr_int (o, "size", 1);
+  const gint32 input = onnx_last (o, x);
+  if (o->error != NULL)
+    return;
+  const gint32 c = x->rank > 1 ? x->dims[1] : 0;
+  if (c < 1 || c > 4096 || size < 1 || size > 4096) {
+    onnx_fail (o, SL_ERROR_LIMIT, "%d channels in windows of %" G_GINT64_FORMAT " are not supported; at most 4096", c, size);
+    return;
+  }
+  g_autofree gfloat *band = g_new0 (gfloat, (gsize) c * (gsize) c);
+  for (gint32 i = 0; i < c; i++)
+    for (gint64 k = MAX (i - (size - 1) / 2, 0); k <= MIN (i + size / 2, c - 1); k++)
+      band[(gsize) i * (gsize) c + (gsize) k] = onnx_attr_float (o, "alpha", 1e-4f) / (gfloat) size;
+  const gint32 weights = onnx_constant (o, SL_DTYPE_F32, 2, (const gint32[]){ c, c }, band);
+  const gint32 sum = fully_connected (o, onnx_unary (o, SL_OP_SQUARE, input), weights, -1);
+  const gint32 base = onnx_binary (o, SL_OP_ADD, sum, onnx_float (o, onnx_attr_float (o, "bias", 1)));
+  const gint32 power = onnx_binary (o, SL_OP_POW, base, onnx_float (o, -onnx_attr_float (o, "beta", 0.75f)));
+  onnx_set (o, 0, onnx_binary (o, SL_OP_MUL, input, power), TRUE);
+}
+
+/* "bhid,bhjd->bhij" and the like: dimensions of both and the result, of both alone (summed), and of one each. */
+static gint32
+einsum_operand (Onnx *o, gint32 x, const char *labels, const char *order, gsize n)
+{
+  gint32 perm[SL_MAX_RANK];
+  for (gsize i = 0; i < n; i++)
+    perm[i] = (gint32) (strchr (labels, order[i]) - labels);
+  return onnx_transpose (o, x, perm);
+}
+
+static gint32
+span_of (const SlTensor *t, guint first, guint end)
+{
+  gint64 n = 1;
+  for (guint i = first; i < end; i++)
+    n = MIN (n * t->dims[i], G_MAXINT32);
+  return (gint32) n;
+}
+
+/** The labels of an equation of two operands, by what becomes of them. */
+typedef struct
+{
+  GString *batch, *sum, *left, *right;
+} Labels;
+
+static gboolean
+sort_labels (const char *a, const char *b, const char *y, Labels *labels)
+{
+  for (const char *p = a; *p != '\0'; p++) {
+    GString *list = strchr (b, *p) == NULL ? labels->left : strchr (y, *p) != NULL ? labels->batch : labels->sum;
+    if (strchr (p + 1, *p) != NULL || (list == labels->left && strchr (y, *p) == NULL))
+      return FALSE;
+    g_string_append_c (list, *p);
+  }
+  for (const char *p = b; *p != '\0'; p++) {
+    if (strchr (p + 1, *p) != NULL || (strchr (a, *p) == NULL && strchr (y, *p) == NULL))
+      return FALSE;
+    if (strchr (a, *p) == NULL)
+      g_string_append_c (labels->right, *p);
+  }
+  return strlen (y) == labels->batch->len + labels->left->len + labels->right->len;
+}
+
+static gint32
+einsum_of (Onnx *o, gint32 inputs[2], const char *a, const char *b, const char *y, const Labels *l)
+{
+  g_autofree char *order_a = g_strconcat (l->batch->str, l->left->str, l->sum->str, NULL);
+  g_autofree char *order_b = g_strconcat (l->batch->str, l->sum->str, l->right->str, NULL);
+  g_autofree char *order_y = g_strconcat (l->batch->str, l->left->str, l->right->str, NULL);
+  const gsize n_a = strlen (order_a), n_b = strlen (order_b), n_y = strlen (order_y);
+  const guint nb = (guint) l->batch->len, nl = (guint) l->left->len, ns = (guint) l->sum->len;
+  const gint32 x = einsum_operand (o, inputs[0], a, order_a, n_a), w = einsum_operand (o, inputs[1], b, order_b, n_b);
+  const SlTensor tx = *onnx_t (o, x), tw = *onnx_t (o, w);
+  if (o->error != NULL)
+    return -1;
+  const gint32 ma[3] = { span_of (&tx, 0, nb), span_of (&tx, nb, nb + nl), span_of (&tx, nb + nl, tx.rank) };
+  const gint32 mb[3] = { span_of (&tw, 0, nb), span_of (&tw, nb, nb + ns), span_of (&tw, nb + ns, tw.rank) };
+  gint32 product = onnx_product (o, onnx_reshape (o, x, ma, 3), onnx_reshape (o, w, mb, 3)), dims[SL_MAX_RANK], perm[SL_MAX_RANK];
+  for (guint i = 0; i < n_y; i++)
+    dims[i] = i < nb + nl ? tx.dims[i] : tw.dims[nb + ns + i - nb - nl];
+  product = onnx_reshape (o, product, dims, (guint) n_y);
+  for (guint i = 0; i < n_y; i++)
+    perm[i] = (gint32) (strchr (order_y, y[i]) - order_y);
+  return onnx_transpose (o, product, perm);
+}
+
+void
+onnx_einsum (Onnx *o)
+{
+  const char *equation = onnx_attr_text (o, "equation", "");
+  g_autoptr (GString) text = g_string_new (NULL);
+  gint32 inputs[2] = { onnx_plain (o, onnx_required (o, 0)), onnx_plain (o, onnx_required (o, 1)) };
+  for (const char *p = equation; *p != '\0'; p++)
+    if (*p != ' ')
+      g_string_append_c (text, *p);
+  g_auto (GStrv) sides = g_strsplit (text->str, "->", 2);
+  g_auto (GStrv) operands = g_strsplit (sides[0] != NULL ? sides[0] : "", ",", 3);
+  Labels labels = { g_string_new (NULL), g_string_new (NULL), g_string_new (NULL), g_string_new (NULL) };
+  if (o->error == NULL) {
+    const gboolean fits = g_strv_length (sides) == 2 && g_strv_length (operands) == 2 && strchr (text->str, '.') == NULL
+                          && strlen (operands[0]) == onnx_t (o, inputs[0])->rank && strlen (operands[1]) == onnx_t (o, inputs[1])->rank
+                          && strlen (sides[1]) <= SL_MAX_RANK && sort_labels (operands[0], operands[1], sides[1], &labels);
+    gboolean same = fits;
+    for (guint i = 0; fits && operands[0][i] != '\0'; i++) {
+      const char *other = strchr (operands[1], operands[0][i]);
+      same &= other == NULL || onnx_t (o, inputs[1])->dims[other - operands[1]] == onnx_t (o, inputs[0])->dims[i];
+    }
+    for (const char *p = sides[1]; same && *p != '\0'; p++)
+      same = strchr (operands[0], *p) != NULL || strchr (operands[1], *p) != NULL;
+    if (!same)
+      onnx_fail (o, SL_ERROR_UNSUPPORTED, "equation '%s' is not supported for its inputs; expected two operands, each label once in each",
+                 equation);
+    else
+      onnx_set (o, 0, einsum_of (o, inputs, operands[0], operands[1], sides[1], &labels), FALSE);
+  }
+  GString *lists[] = { labels.batch, labels.sum, labels.left, labels.right };
+  for (guint i = 0; i < G_N_ELEMENTS (lists); i++)
+    g_string_free (lists[i], TRUE);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Resize and Upsample. Each dimension is resized by a table of which elements make one of the result, with which weights: every mode is
+ * such a table. Where the table is that of an operator of the core for pictures, that runs instead.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "models/onnx/build.h"
+#include "models/onnx/ops.h"
+
+typedef struct
+{
+  const char *coordinates, *mode, *nearest, *policy;
+  gboolean antialias, exclude_outside;
+  gfloat cubic_a, extrapolation;
+  gfloat scales[SL_MAX_RANK], roi[2 * SL_MAX_RANK];
+  gint32 dims[SL_MAX_RANK]; /* of the result */
+} Resize;
+
+/** Of one dimension: element @i is the sum of @taps elements at @places[i * taps] by @weights. */
+typedef struct
+{
+  guint taps;
+  gint32 *places;
+  gfloat *weights;
+} Table;
+
+static gboolean
+is (const char *a, const char *b)
+{
+  return strcmp (a, b) == 0;
+}
+
+/* Where element @i of the result lies in the input. */
+static gdouble
+source (const Resize *r, guint axis, guint rank, gint32 i, gint32 in, gint32 out)
+{
+  const gdouble scale = (gdouble) r->scales[axis];
+  if (is (r->coordinates, "asymmetric"))
+    return i / scale;
+  if (is (r->coordinates, "align_corners"))
+    return out == 1 ? 0 : (gdouble) i * (in - 1) / (out - 1);
+  if (is (r->coordinates, "pytorch_half_pixel"))
+    return out == 1 ? 0 : (i + 0.5) / scale - 0.5;
+  if (is (r->coordinates, "half_pixel_symmetric")) {
+    const gdouble adjustment = out / (scale * in), centre = in / 2.0;
+    return centre * (1 - adjustment) + (i + 0.5) / scale - 0.5;
+  }
+  if (is (r->coordinates, "tf_crop_and_resize")) {
+    const gdouble start = (gdouble) r->roi[axis], end = (gdouble) r->roi[rank + axis];
+    return out == 1 ? 0.5 * (start + end) * (in - 1) : start * (in - 1) + i * (end - start) * (in - 1) / (out - 1);
+  }
+  return (i + 0.5) / scale - 0.5;
+}
+
+static gint32
+nearest_place (const Resize *r, gdouble x)
+{
+  if (is (r->nearest, "floor"))
+    return (gint32) floor (x);
+  if (is (r->nearest, "ceil"))
+    return (gint32) ceil (x);
+  return (gint32) (is (r->nearest, "round_prefer_ceil") ? floor (x + 0.5) : ceil (x - 0.5));
+}
+
+static gdouble
+cubic_weight (gdouble a, gdouble x)
+{
+  x = fabs (x);
+  if (x <= 1)
+    return ((a + 2) * x - (a + 3)) * x * x + 1;
+  return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+}
+
+static gdouble
+weight_of (const Resize *r, gdouble x)
+{
+  if (is (r->mode, "cubic"))
+    return cubic_weight ((gdouble) r->cubic_a, x);
+  return MAX (1 - fabs (x), 0);
+}
+
+/* How far a filter reaches; when it makes smaller and antialias is set, further by as much. */
+static gdouble
+reach (const Resize *r, guint axis)
+{
+  const gdouble radius = is (r->mode, "cubic") ? 2 : 1, scale = (gdouble) r->scales[axis];
+  return r->antialias && scale < 1 ? radius / scale : radius;
+}
+
+static void
+fill_row (const Resize *r, const Table *table, guint axis, gint32 i, gdouble x, gint32 in)
+{
+  const gdouble stretch = r->antialias && r->scales[axis] < 1 ? (gdouble) r->scales[axis] : 1;
+  gint32 *places = table->places + (gsize) i * table->taps;
+  gfloat *weights = table->weights + (gsize) i * table->taps;
+  const gint32 first = (gint32) ceil (x - reach (r, axis));
+  gdouble sum = 0;
+  for (guint k = 0; k < table->taps; k++) {
+    const gint64 place = (gint64) first + k;
+    gdouble weight = weight_of (r, ((gdouble) place - x) * stretch);
+    if ((r->exclude_outside || r->antialias) && (place < 0 || place >= in))
+      weight = 0;
+    places[k] = (gint32) CLAMP (place, 0, in - 1);
+    weights[k] = (gfloat) weight;
+    sum += weight;
+  }
+  for (guint k = 0; k < table->taps && sum != 0; k++)
+    weights[k] = (gfloat) ((gdouble) weights[k] / sum);
+}
+
+static gboolean
+fill_table (Onnx *o, const Resize *r, Table *table, guint axis, guint rank, gint32 in, gint32 out)
+{
+  const gboolean nearest = is (r->mode, "nearest");
+  const gdouble width = ceil (2 * reach (r, axis)) + 1;
+  table->taps = nearest ? 1 : (guint) MIN (width, 1e6);
+  if ((gdouble) table->taps * out > (1 << 22)) {
+    onnx_fail (o, SL_ERROR_LIMIT, "dimension %u: %d elements from %u each are not supported", axis, out, table->taps);
+    return FALSE;
+  }
+  table->places = g_new0 (gint32, (gsize) out * table->taps);
+  table->weights = g_new0 (gfloat, (gsize) out * table->taps);
+  for (gint32 i = 0; i < out; i++) {
+    const gdouble x = CLAMP (source (r, axis, rank, i, in, out), -1e8, 1e8);
+    if (nearest) {
+      table->places[i] = CLAMP (nearest_place (r, x), 0, in - 1);
+      table->weights[i] = 1;
+    } else {
+      fill_row (r, table, axis, i, x, in);
+    }
+  }
+  return TRUE;
+}
+
+static gint32
+resample (Onnx *o, gint32 x, guint axis, const Table *table, gint32 out)
+{
+  const gint32 dims[2] = { out, (gint32) table->taps };
+  const SlOpParams params = { .axis = { .axis = (gint32) axis } };
+  if (table->taps == 1)
+    return onnx_emit (o, SL_OP_GATHER, (const gint32[]){ x, onnx_ints_constant (o, table->places, (guint) out) }, 2, &params,
+                      onnx_tensor_type (o, x));
+  return onnx_emit (o, SL_OP_RESAMPLE,
+                    (const gint32[]){ x, onnx_constant (o, SL_DTYPE_I32, 2, dims, table->places),
+                                      onnx_constant (o, SL_DTYPE_F32, 2, dims, table->weights) },
+                    3, &params, SL_DTYPE_F32);
+}
+
+/* Whether a dimension is resized as the core's nearest neighbour does it: element floor (i * in / out). */
+static gboolean
+plain_nearest (const Table *table, gint32 in, gint32 out)
+{
+  for (gint32 i = 0; i < out; i++)
+    if (table->places[i] != (gint32) ((gint64) i * in / out))
+      return FALSE;
+  return TRUE;
+}
+
+/* Pictures, by the core's own operators where the arithmetic agrees. */
+static gint32
+resize_picture (Onnx *o, const Resize *r, gint32 x, const Table tables[SL_MAX_RANK])
+{
+  const SlTensor *t = onnx_t (o, x);
+  const gint32 in[2] = { t->dims[1], t->dims[2] }, out[2] = { r->dims[2], r->dims[3] };
+  SlOpParams params = { 0 };
+  SlOpType op = SL_OP_INVALID;
+  if (is (r->mode, "nearest")) {
+    if (plain_nearest (&tables[2], in[0], out[0]) && plain_nearest (&tables[3], in[1], out[1]))
+      op = SL_OP_RESIZE_NEAREST_NEIGHBOR;
+  } else if (is (r->mode, "linear") && !r->antialias && !r->exclude_outside) {
+    gboolean exact = TRUE;
+    for (guint i = 0; i < 2; i++)
+      exact &= fabsf (r->scales[2 + i] * (gfloat) in[i] - (gfloat) out[i]) < 1e-4f * (gfloat) out[i] && out[i] > 1;
+    params.resize.align_corners = is (r->coordinates, "align_corners");
+    params.resize.half_pixel_centers = is (r->coordinates, "half_pixel") || is (r->coordinates, "pytorch_half_pixel");
+    if (params.resize.align_corners ? out[0] > 1 && out[1] > 1
+                                    : exact && (params.resize.half_pixel_centers || is (r->coordinates, "asymmetric")))
+      op = SL_OP_RESIZE_BILINEAR;
+  }
+  if (op == SL_OP_INVALID)
+    return -1;
+  return onnx_emit (o, op, (const gint32[]){ x, onnx_ints_constant (o, out, 2) }, 2, &params, onnx_tensor_type (o, x));
+}
+
+/* Elements whose place lies outside the input get the extrapolation value; only tf_crop_and_resize has such. */
+static gint32
+extrapolate (Onnx *o, const Resize *r, gint32 y, guint axis, guint rank, guint at, gint32 in, gint32 out)
+{
+  gint32 dims[SL_MAX_RANK] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+  g_autofree guint8 *inside = g_new (guint8, (gsize) out);
+  gboolean all = TRUE;
+  for (gint32 i = 0; i < out; i++) {
+    const gdouble x = source (r, axis, rank, i, in, out);
+    inside[i] = x >= 0 && x <= in - 1;
+    all &= inside[i] != 0;
+  }
+  if (all)
+    return y;
+  dims[at] = out;
+  const gint32 mask = onnx_constant (o, SL_DTYPE_BOOL, rank, dims, inside);
+  return onnx_emit (o, SL_OP_SELECT, (const gint32[]){ mask, y, onnx_float (o, r->extrapolation) }, 3, NULL, SL_DTYPE_F32);
+}
+
+static void
+run_resize (Onnx *o, OnnxValue *x, const Resize *r)
+{
+  Table tables[SL_MAX_RANK] = { { 0 } };
+  gboolean last = FALSE;
+  gint32 y = x->rank == 4 && x->dims[0] == r->dims[0] && x->dims[1] == r->dims[1] ? onnx_last (o, x) : onnx_any (o, x, &last);
+  last |= x->rank == 4 && x->dims[0] == r->dims[0] && x->dims[1] == r->dims[1];
+  const gboolean crop = is (r->coordinates, "tf_crop_and_resize");
+  for (guint i = 0; i < x->rank && o->error == NULL; i++)
+    if (x->dims[i] != r->dims[i] || r->scales[i] != 1 || crop)
+      fill_table (o, r, &tables[i], i, x->rank, x->dims[i], r->dims[i]);
+  gint32 picture = -1;
+  if (o->error == NULL && last && x->rank == 4 && tables[2].places != NULL && tables[3].places != NULL && !crop && tables[0].places == NULL
+      && tables[1].places == NULL)
+    picture = resize_picture (o, r, y, tables);
+  for (guint i = 0; i < x->rank && picture < 0; i++) {
+    const guint at = onnx_axis (i, x->rank, last);
+    if (tables[i].places == NULL)
+      continue;
+    y = resample (o, y, at, &tables[i], r->dims[i]);
+    if (crop)
+      y = extrapolate (o, r, y, i, x->rank, at, x->dims[i], r->dims[i]);
+  }
+  for (guint i = 0; i < SL_MAX_RANK; i++) {
+    g_free (tables[i].places);
+    g_free (tables[i].weights);
+  }
+  onnx_set (o, 0, picture >= 0 ? picture : y, last);
+}
+
+/* Sizes of the result from scales, or scales from sizes; @axes names the dimensions that are given. */
+static void
+settle_size (Onnx *o, const OnnxValue *x, Resize *r, const gfloat *scales, guint n_scales, const gint32 *sizes, guint n_sizes,
+             const gint32 *axes, guint n_axes)
+{
+  const guint n = n_scales > 0 ? n_scales : n_sizes;
+  gfloat common = 0;
+  for (guint i = 0; i < x->rank; i++) {
+    r->scales[i] = 1;
+    r->dims[i] = x->dims[i];
+  }
+  if ((n_scales > 0) == (n_sizes > 0) || n != (n_axes > 0 ? n_axes : x->rank)) {
+    onnx_fail (o, SL_ERROR_SHAPE, "%u scales and %u sizes for %u dimensions; expected one of the two", n_scales, n_sizes, x->rank);
+    return;
+  }
+  for (guint i = 0; i < n && o->error == NULL; i++) {
+    const guint axis = n_axes > 0 ? onnx_norm_axis (o, axes[i], x->rank) : i;
+    const gdouble size = n_scales > 0 ? floor ((gdouble) x->dims[axis] * (gdouble) scales[i]) : sizes[i];
+    if (!(size >= 1) || size > G_MAXINT32) {
+      onnx_fail (o, SL_ERROR_SHAPE, "dimension %u of size %d would become %g", axis, x->dims[axis], size);
+      return;
+    }
+    r->dims[axis] = (gint32) size;
+    r->scales[axis] = n_scales > 0 ? scales[i] : (gfloat) r->dims[axis] / (gfloat) x->dims[axis];
+    const gboolean smaller = is (r->policy, "not_larger");
+    if (common == 0 || (smaller ? r->scales[axis] < common : r->scales[axis] > common))
+      common = r->scales[axis];
+  }
+  for (guint i = 0; i < n && o->error == NULL && n_sizes > 0 && !is (r->policy, "stretch"); i++) {
+    const guint axis = n_axes > 0 ? onnx_norm_axis (o, axes[i], x->rank) : i;
+    r->scales[axis] = common;
+    r->dims[axis] = (gint32) MAX (floor ((gdouble) common * x->dims[axis] + 0.5), 1);
+  }
+}
+
+static gboolean
+check_modes (Onnx *o, const Resize *r)
+{
+  static const char *const coordinates[] = {
+    "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "tf_crop_and_resize", "asymmetric", NULL
+  };
+  static const char *const modes[] = { "nearest", "linear", "cubic", NULL };
+  static const char *const nearest[] = { "round_prefer_floor", "round_prefer_ceil", "floor", "ceil", NULL };
+  if (!g_strv_contains (coordinates, r->coordinates))
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute coordinate_transformation_mode is '%s', which is not supported", r->coordinates);
+  else if (!g_strv_contains (modes, r->mode))
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute mode is '%s'; expected nearest, linear or cubic", r->mode);
+  else if (!g_strv_contains (nearest, r->nearest))
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute nearest_mode is '%s', which is not supported", r->nearest);
+  return o->error == NULL;
+}
+
+void
+onnx_resize (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  const gboolean old = o->file->opset < 11;
+  gfloat scales[SL_MAX_RANK];
+  gint32 sizes[SL_MAX_RANK], axes[SL_MAX_RANK];
+  guint n_scales = 0, n_sizes = 0, n_axes = 0, n_roi = 0;
+  Resize r = { .coordinates = old ? "asymmetric" : onnx_attr_text (o, "coordinate_transformation_mode", "half_pixel"),
+               .mode = onnx_attr_text (o, "mode", "nearest"),
+               .nearest = old ? "floor" : onnx_attr_text (o, "nearest_mode", "round_prefer_floor"),
+               .policy = onnx_attr_text (o, "keep_aspect_ratio_policy", "stretch"),
+               .antialias = onnx_attr_int (o, "antialias", 0) != 0,
+               .exclude_outside = onnx_attr_int (o, "exclude_outside", 0) != 0,
+               .cubic_a = onnx_attr_float (o, "cubic_coeff_a", -0.75f),
+               .extrapolation = onnx_attr_float (o, "extrapolation_value", 0) };
+  const OnnxAttribute *attribute = old ? onnx_attribute (o, "scales") : NULL;
+  if (attribute != NULL && attribute->n_floats <= SL_MAX_RANK) {
+    n_scales = attribute->n_floats;
+    memcpy (scales, attribute->floats, n_scales * sizeof scales[0]);
+  } else if (old) {
+    onnx_input_floats (o, 1, "scales", scales, SL_MAX_RANK, &n_scales);
+  } else {
+    if (is (r.coordinates, "tf_crop_and_resize"))
+      onnx_input_floats (o, 1, "roi", r.roi, 2 * SL_MAX_RANK, &n_roi);
+    onnx_input_floats (o, 2, "scales", scales, SL_MAX_RANK, &n_scales);
+    onnx_input_ints (o, 3, "sizes", sizes, SL_MAX_RANK, &n_sizes);
+  }
+  onnx_attr_ints (o, "axes", axes, SL_MAX_RANK, &n_axes);
+  if (is (r.mode, "bilinear"))
+    r.mode = "linear";
+  if (o->error != NULL || !check_modes (o, &r))
+    return;
+  if (is (r.coordinates, "tf_crop_and_resize") && n_roi != 2 * x->rank) {
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "a region of %u numbers for %u dimensions; expected %u", n_roi, x->rank, 2 * x->rank);
+    return;
+  }
+  settle_size (o, x, &r, scales, n_scales, sizes, n_sizes, axes, n_axes);
+  if (o->error == NULL)
+    run_resize (o, x, &r);
+}

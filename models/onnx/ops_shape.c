@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Shapes: what asks for them, what changes them, and constants made of them. */
+#include <string.h>
+
+#include "models/onnx/build.h"
+#include "models/onnx/ops.h"
+
+void
+onnx_constant_op (Onnx *o)
+{
+  const OnnxAttribute *a = NULL;
+  if ((a = onnx_attribute (o, "value")) != NULL && a->tensor.pb != NULL) {
+    onnx_set_value (o, 0, onnx_read_constant (o, a->tensor, o->node->n_outputs > 0 ? o->node->outputs[0] : ""));
+  } else if ((a = onnx_attribute (o, "value_float")) != NULL) {
+    onnx_set (o, 0, onnx_float (o, a->f), FALSE);
+  } else if ((a = onnx_attribute (o, "value_int")) != NULL) {
+    onnx_set (o, 0, onnx_int_scalar (o, (gint32) CLAMP (a->i, G_MININT32, G_MAXINT32)), FALSE);
+  } else if ((a = onnx_attribute (o, "value_floats")) != NULL && a->n_floats > 0) {
+    onnx_set (o, 0, onnx_constant (o, SL_DTYPE_F32, 1, (const gint32[]){ (gint32) a->n_floats }, a->floats), FALSE);
+  } else if ((a = onnx_attribute (o, "value_ints")) != NULL && a->n_ints > 0) {
+    g_autofree gint32 *values = g_new (gint32, a->n_ints);
+    for (guint i = 0; i < a->n_ints; i++)
+      values[i] = (gint32) CLAMP (a->ints[i], G_MININT32, G_MAXINT32);
+    onnx_set (o, 0, onnx_ints_constant (o, values, a->n_ints), FALSE);
+  } else {
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "it has no value, value_float, value_int, value_floats or value_ints");
+  }
+}
+
+void
+onnx_shape (Onnx *o)
+{
+  const OnnxValue *x = onnx_required (o, 0);
+  if (o->error != NULL)
+    return;
+  const gint64 rank = x->rank;
+  gint64 start = onnx_attr_int (o, "start", 0), end = onnx_attr_int (o, "end", rank);
+  start = CLAMP (start < 0 ? start + rank : start, 0, rank);
+  end = CLAMP (end < 0 ? end + rank : end, 0, rank);
+  if (end > start)
+    onnx_set (o, 0, onnx_ints_constant (o, x->dims + start, (guint) (end - start)), FALSE);
+  else
+    onnx_set_value (o, 0, onnx_value_empty (o, 1, (const gint32[]){ 0 }));
+}
+
+void
+onnx_size (Onnx *o)
+{
+  const OnnxValue *x = onnx_required (o, 0);
+  if (o->error == NULL)
+    onnx_set (o, 0, onnx_int_scalar (o, (gint32) MIN (onnx_elements (x), (gsize) G_MAXINT32)), FALSE);
+}
+
+/* @x under other dimensions. Where batch and channels stay, it stays channels last. */
+static void
+set_reshaped (Onnx *o, OnnxValue *x, const gint32 *dims, guint rank)
+{
+  gint32 moved[SL_MAX_RANK];
+  if (o->error != NULL)
+    return;
+  if (x->empty) {
+    onnx_set_value (o, 0, onnx_value_empty (o, rank, dims));
+    return;
+  }
+  if (onnx_is_last (x) && rank > 2 && dims[0] == x->dims[0] && dims[1] == x->dims[1]) {
+    for (guint i = 0; i < rank; i++)
+      moved[onnx_axis (i, rank, TRUE)] = dims[i];
+    onnx_set (o, 0, onnx_reshape (o, x->last, moved, rank), TRUE);
+    return;
+  }
+  onnx_set (o, 0, onnx_reshape (o, onnx_plain (o, x), dims, rank), FALSE);
+}
+
+/* The one -1 is filled in here, because the layout depends on it. */
+static void
+fill_open (Onnx *o, const OnnxValue *x, gint32 *dims, guint rank)
+{
+  gsize known = 1;
+  guint open = rank;
+  for (guint i = 0; i < rank; i++) {
+    if (dims[i] == -1 && open == rank)
+      open = i;
+    else if (dims[i] < 0 || !g_size_checked_mul (&known, known, (gsize) dims[i]))
+      onnx_fail (o, SL_ERROR_SHAPE, "dimension %u of the new shape is %d", i, dims[i]);
+  }
+  if (o->error != NULL || open == rank)
+    return;
+  const gsize elements = onnx_elements (x);
+  if (known == 0 || elements % known != 0 || elements / known > G_MAXINT32)
+    onnx_fail (o, SL_ERROR_SHAPE, "%" G_GSIZE_FORMAT " elements do not fit the new shape, whose other dimensions have %" G_GSIZE_FORMAT,
+               elements, known);
+  else
+    dims[open] = (gint32) (elements / known);
+}
+
+void
+onnx_reshape_op (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  gint32 dims[SL_MAX_RANK];
+  guint rank = 0;
+  if (!onnx_list (o, "shape", 1, 5, dims, SL_MAX_RANK, &rank) && o->error == NULL)
+    onnx_fail (o, SL_ERROR_FORMAT, "the new shape is missing");
+  for (guint i = 0; i < rank && o->error == NULL; i++)
+    if (dims[i] == 0 && onnx_attr_int (o, "allowzero", 0) == 0) {
+      if (i < x->rank)
+        dims[i] = x->dims[i];
+      else
+        onnx_fail (o, SL_ERROR_SHAPE, "dimension %u of the new shape copies one that the input does not have", i);
+    }
+  if (o->error == NULL)
+    fill_open (o, x, dims, rank);
+  set_reshaped (o, x, dims, rank);
+}
+
+void
+onnx_flatten (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  gint32 dims[2] = { 1, 1 };
+  if (o->error != NULL)
+    return;
+  const gint64 stated = onnx_attr_int (o, "axis", 1);
+  const guint axis = stated == (gint64) x->rank ? x->rank : onnx_norm_axis (o, stated, x->rank);
+  for (guint i = 0; i < x->rank; i++)
+    dims[i >= axis] = (gint32) MIN ((gint64) dims[i >= axis] * x->dims[i], G_MAXINT32);
+  set_reshaped (o, x, dims, 2);
+}
+
+void
+onnx_squeeze (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  gint32 axes[SL_MAX_RANK], dims[SL_MAX_RANK];
+  guint n = 0, rank = 0, dropped = 0;
+  const gboolean stated = onnx_list (o, "axes", 1, 13, axes, SL_MAX_RANK, &n);
+  if (o->error != NULL)
+    return;
+  for (guint i = 0; i < n; i++)
+    dropped |= 1u << onnx_norm_axis (o, axes[i], x->rank);
+  for (guint i = 0; i < x->rank; i++) {
+    const gboolean drop = stated ? (dropped >> i & 1) != 0 : x->dims[i] == 1;
+    if (!drop)
+      dims[rank++] = x->dims[i];
+    else if (x->dims[i] != 1)
+      onnx_fail (o, SL_ERROR_SHAPE, "dimension %u of size %d cannot be dropped", i, x->dims[i]);
+  }
+  set_reshaped (o, x, dims, rank);
+}
+
+void
+onnx_unsqueeze (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  gint32 axes[SL_MAX_RANK], dims[SL_MAX_RANK];
+  guint n = 0, added = 0, from = 0;
+  onnx_list (o, "axes", 1, 13, axes, SL_MAX_RANK, &n);
+  if (o->error != NULL)
+    return;
+  const guint rank = x->rank + n;
+  if (rank > SL_MAX_RANK) {
+    onnx_fail (o, SL_ERROR_LIMIT, "the result has %u dimensions; at most %d are supported", rank, SL_MAX_RANK);
+    return;
+  }
+  for (guint i = 0; i < n; i++)
+    added |= 1u << onnx_norm_axis (o, axes[i], rank);
+  for (guint i = 0; i < rank; i++) {
+    if (!(added >> i & 1) && from >= x->rank)
+      onnx_fail (o, SL_ERROR_FORMAT, "axes name a dimension twice");
+    dims[i] = added >> i & 1 ? 1 : from < x->rank ? x->dims[from++] : 1;
+  }
+  set_reshaped (o, x, dims, rank);
+}
+
+static gboolean
+in_order (const gint32 *order, guint rank)
+{
+  for (guint i = 0; i < rank; i++)
+    if (order[i] != (gint32) i)
+      return FALSE;
+  return TRUE;
+}
+
+/* What turns between channels second and channels last is only another name for the same tensor. */
+void
+onnx_transpose_op (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  gint32 perm[SL_MAX_RANK], plain[SL_MAX_RANK], moved[SL_MAX_RANK];
+  guint n = 0, seen = 0;
+  gboolean last = FALSE;
+  if (o->error != NULL)
+    return;
+  if (!onnx_attr_ints (o, "perm", perm, SL_MAX_RANK, &n))
+    for (n = 0; n < x->rank; n++)
+      perm[n] = (gint32) (x->rank - 1 - n);
+  for (guint i = 0; i < n; i++)
+    seen |= perm[i] >= 0 && perm[i] < (gint32) x->rank ? 1u << perm[i] : 0;
+  if (n != x->rank || seen != (1u << n) - 1) {
+    onnx_fail (o, SL_ERROR_FORMAT, "attribute perm does not name each of %u dimensions once", x->rank);
+    return;
+  }
+  const gint32 tensor = x->plain >= 0 && x->last >= 0 ? x->plain : onnx_any (o, x, &last);
+  for (guint i = 0; i < n; i++)
+    plain[i] = (gint32) onnx_axis ((guint) perm[i], n, last);
+  for (guint i = 0; i < n; i++)
+    moved[onnx_axis (i, n, TRUE)] = plain[i];
+  if (n > 2 && in_order (moved, n))
+    onnx_set (o, 0, tensor, TRUE);
+  else
+    onnx_set (o, 0, in_order (plain, n) ? tensor : onnx_transpose (o, tensor, plain), FALSE);
+}
+
+void
+onnx_expand (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  gint32 dims[SL_MAX_RANK], wanted[SL_MAX_RANK];
+  guint n = 0;
+  if (!onnx_input_ints (o, 1, "shape", wanted, SL_MAX_RANK, &n) || o->error != NULL)
+    return;
+  const guint rank = MAX (n, x->rank);
+  for (guint i = 0; i < rank; i++) {
+    const gint32 a = i + x->rank >= rank ? x->dims[i + x->rank - rank] : 1, b = i + n >= rank ? wanted[i + n - rank] : 1;
+    dims[i] = a == 1 ? b : a;
+    if (a != 1 && b != 1 && a != b)
+      onnx_fail (o, SL_ERROR_SHAPE, "dimension of size %d cannot be expanded to %d", a, b);
+  }
+  if (o->error == NULL && rank == x->rank && memcmp (dims, x->dims, rank * sizeof dims[0]) == 0) {
+    onnx_set_value (o, 0, x);
+    return;
+  }
+  const gint32 input = onnx_plain (o, x);
+  onnx_set (
+    o, 0,
+    onnx_emit (o, SL_OP_BROADCAST_TO, (const gint32[]){ input, onnx_ints_constant (o, dims, rank) }, 2, NULL, onnx_tensor_type (o, input)),
+    FALSE);
+}
+
+void
+onnx_tile (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  gint32 repeats[SL_MAX_RANK];
+  guint n = 0;
+  if (!onnx_input_ints (o, 1, "repeats", repeats, SL_MAX_RANK, &n) || o->error != NULL)
+    return;
+  const gint32 input = onnx_plain (o, x);
+  onnx_set (o, 0,
+            onnx_emit (o, SL_OP_TILE, (const gint32[]){ input, onnx_ints_constant (o, repeats, n) }, 2, NULL, onnx_tensor_type (o, input)),
+            FALSE);
+}
+
+void
+onnx_constant_of_shape (Onnx *o)
+{
+  const OnnxAttribute *attribute = onnx_attribute (o, "value");
+  gint32 dims[SL_MAX_RANK], value = -1;
+  guint rank = 0;
+  if (!onnx_input_ints (o, 0, "shape", dims, SL_MAX_RANK, &rank) || o->error != NULL)
+    return;
+  for (guint i = 0; i < rank; i++)
+    if (dims[i] == 0) {
+      onnx_set_value (o, 0, onnx_value_empty (o, rank, dims));
+      return;
+    }
+  if (attribute != NULL && attribute->tensor.pb != NULL)
+    value = onnx_plain (o, onnx_read_constant (o, attribute->tensor, "value"));
+  else
+    value = onnx_float (o, 0);
+  if (o->error == NULL && rank == 0)
+    onnx_set (o, 0, onnx_reshape (o, value, NULL, 0), FALSE);
+  else
+    onnx_set (
+      o, 0, onnx_emit (o, SL_OP_FILL, (const gint32[]){ onnx_ints_constant (o, dims, rank), value }, 2, NULL, onnx_tensor_type (o, value)),
+      FALSE);
+}
+
+void
+onnx_range (Onnx *o)
+{
+  gint32 inputs[3];
+  for (guint i = 0; i < 3; i++) {
+    inputs[i] = onnx_plain (o, onnx_required (o, i));
+    if (onnx_t (o, inputs[i])->data == NULL)
+      onnx_fail (o, SL_ERROR_UNSUPPORTED, "input %u is computed from the picture; expected what follows from constants and shapes", i);
+  }
+  onnx_set (o, 0, onnx_emit (o, SL_OP_RANGE, inputs, 3, NULL, onnx_tensor_type (o, inputs[0])), FALSE);
+}
+
+/* Which elements of a constant are not zero, as a matrix of coordinates. */
+void
+onnx_non_zero (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  const gint32 input = onnx_plain (o, x);
+  const gint32 none = onnx_float_like (o, input, 0), order[2] = { 1, 0 };
+  if (onnx_t (o, input)->data == NULL)
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "its input is computed from the picture, so the number of results is not known before");
+  const gint32 set = onnx_tensor_type (o, input) == SL_DTYPE_BOOL
+                       ? input
+                       : onnx_emit (o, SL_OP_NOT_EQUAL, (const gint32[]){ input, none }, 2, NULL, SL_DTYPE_BOOL);
+  const gint32 places = onnx_emit (o, SL_OP_WHERE, &set, 1, NULL, SL_DTYPE_I64);
+  onnx_set (o, 0, onnx_transpose (o, onnx_cast (o, places, SL_DTYPE_I32), order), FALSE);
+}

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Convolutions and pools. Everything is computed channels last; one-dimensional ones are two-dimensional of height 1. */
+#include <math.h>
+#include <string.h>
+
+#include "models/onnx/build.h"
+#include "models/onnx/ops.h"
+
+/** A window as the node states it, in two dimensions. */
+typedef struct
+{
+  guint spatial; /* dimensions that the file has: 1 or 2 */
+  gint32 kernel[2], stride[2], dilation[2], begin[2], end[2];
+  gint32 in[2];
+  gint32 out_padding[2], out_shape[2];
+  const char *auto_pad;
+} Window;
+
+static void
+read_list (Onnx *o, const Window *w, const char *name, gint32 fallback, gint32 values[2])
+{
+  gint32 list[2];
+  guint n = 0;
+  values[0] = values[1] = fallback;
+  if (!onnx_attr_ints (o, name, list, 2, &n) || n == 0)
+    return;
+  if (n != w->spatial)
+    onnx_fail (o, SL_ERROR_FORMAT, "attribute %s has %u numbers; expected %u", name, n, w->spatial);
+  else
+    memcpy (values + 2 - n, list, n * sizeof list[0]);
+}
+
+static gint32
+extent (const Window *w, guint i)
+{
+  return (w->kernel[i] - 1) * w->dilation[i] + 1;
+}
+
+static gboolean
+read_window (Onnx *o, Window *w, const OnnxValue *x, const gint32 kernel[2])
+{
+  gint32 pads[4] = { 0 };
+  guint n = 0;
+  if (o->error != NULL || x == NULL)
+    return FALSE;
+  w->spatial = x->rank - 2;
+  if (x->rank != 3 && x->rank != 4) {
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "its input has %u dimensions; only 1 or 2 behind batch and channels are supported", x->rank);
+    return FALSE;
+  }
+  w->in[0] = w->spatial == 2 ? x->dims[2] : 1;
+  w->in[1] = x->dims[x->rank - 1];
+  read_list (o, w, "kernel_shape", 1, w->kernel);
+  if (kernel != NULL)
+    memcpy (w->kernel, kernel, sizeof w->kernel);
+  read_list (o, w, "strides", 1, w->stride);
+  read_list (o, w, "dilations", 1, w->dilation);
+  read_list (o, w, "output_padding", 0, w->out_padding);
+  read_list (o, w, "output_shape", 0, w->out_shape);
+  if (w->spatial == 1) {
+    w->kernel[0] = w->stride[0] = w->dilation[0] = 1;
+    w->out_padding[0] = 0;
+    w->out_shape[0] = w->out_shape[1] > 0 ? 1 : 0;
+  }
+  w->auto_pad = onnx_attr_text (o, "auto_pad", "NOTSET");
+  if (strcmp (w->auto_pad, "NOTSET") == 0 && onnx_attr_ints (o, "pads", pads, 4, &n) && n != 2 * w->spatial && n != 0)
+    onnx_fail (o, SL_ERROR_FORMAT, "attribute pads has %u numbers; expected %u", n, 2 * w->spatial);
+  for (guint i = 0; i < 2; i++) {
+    const gboolean stated = n > 0 && i + w->spatial >= 2;
+    w->begin[i] = stated ? pads[i + w->spatial - 2] : 0;
+    w->end[i] = stated ? pads[i + 2 * w->spatial - 2] : 0;
+    const gint32 values[] = { w->kernel[i], w->stride[i], w->dilation[i] };
+    for (guint k = 0; k < G_N_ELEMENTS (values); k++)
+      if (values[k] < 1 || values[k] > G_MAXINT16)
+        onnx_fail (o, SL_ERROR_FORMAT, "a kernel size, stride or dilation is %d; expected 1..%d", values[k], G_MAXINT16);
+    if (w->begin[i] < 0 || w->end[i] < 0 || w->begin[i] > G_MAXINT16 || w->end[i] > G_MAXINT16)
+      onnx_fail (o, SL_ERROR_UNSUPPORTED, "a padding is %d; expected 0..%d", MIN (w->begin[i], w->end[i]), G_MAXINT16);
+    if (w->out_padding[i] < 0 || w->out_padding[i] > G_MAXINT16)
+      onnx_fail (o, SL_ERROR_FORMAT, "an output_padding is %d; expected 0..%d", w->out_padding[i], G_MAXINT16);
+  }
+  return o->error == NULL;
+}
+
+/* SAME_UPPER puts the odd pixel behind, SAME_LOWER before. */
+static void
+pad_automatically (Window *w)
+{
+  for (guint i = 0; i < 2 && g_str_has_prefix (w->auto_pad, "SAME_"); i++) {
+    const gint64 out = ((gint64) w->in[i] + w->stride[i] - 1) / w->stride[i];
+    const gint64 total = CLAMP ((out - 1) * w->stride[i] + extent (w, i) - w->in[i], 0, G_MAXINT16);
+    w->begin[i] = (gint32) (strcmp (w->auto_pad, "SAME_LOWER") == 0 ? total - total / 2 : total / 2);
+    w->end[i] = (gint32) total - w->begin[i];
+  }
+}
+
+static SlOpParams
+window_params (const Window *w)
+{
+  return (SlOpParams){ .window = { .padding = SL_PADDING_EXPLICIT,
+                                   .stride_h = w->stride[0],
+                                   .stride_w = w->stride[1],
+                                   .dilation_h = w->dilation[0],
+                                   .dilation_w = w->dilation[1],
+                                   .filter_h = w->kernel[0],
+                                   .filter_w = w->kernel[1],
+                                   .pad_top = w->begin[0],
+                                   .pad_bottom = w->end[0],
+                                   .pad_left = w->begin[1],
+                                   .pad_right = w->end[1] } };
+}
+
+/* The input as [batch, height, width, channels]. */
+static gint32
+picture (Onnx *o, OnnxValue *x)
+{
+  const gint32 last = onnx_last (o, x);
+  if (o->error != NULL || x->rank == 4)
+    return last;
+  return onnx_reshape (o, last, (const gint32[]){ x->dims[0], 1, x->dims[2], x->dims[1] }, 4);
+}
+
+static void
+set_picture (Onnx *o, const OnnxValue *x, gint32 y)
+{
+  const gint32 *d = onnx_t (o, y)->dims;
+  if (o->error == NULL && x->rank == 3)
+    y = onnx_reshape (o, y, (const gint32[]){ d[0], d[2], d[3] }, 3);
+  onnx_set (o, 0, y, TRUE);
+}
+
+/* Weights as 4 dimensions in ONNX's order. */
+static gint32
+square_weights (Onnx *o, OnnxValue *value)
+{
+  const gint32 w = onnx_plain (o, value);
+  if (o->error != NULL || value->rank == 4)
+    return w;
+  if (value->rank == 3)
+    return onnx_reshape (o, w, (const gint32[]){ value->dims[0], value->dims[1], 1, value->dims[2] }, 4);
+  return onnx_fail (o, SL_ERROR_UNSUPPORTED, "its weights have %u dimensions; expected 3 or 4", value->rank);
+}
+
+gint32
+onnx_conv_weights (Onnx *o, gint32 w, gint64 group, gint32 channels, SlOpType *op)
+{
+  const gint32 ohwi[4] = { 0, 2, 3, 1 }, hwo[4] = { 1, 2, 3, 0 };
+  const SlTensor *t = onnx_t (o, w);
+  *op = SL_OP_CONV_2D;
+  if (o->error != NULL)
+    return -1;
+  if (group < 1 || group > channels || channels % group != 0 || t->dims[1] != channels / group || t->dims[0] % group != 0) {
+    g_autofree char *text = sl_tensor_describe (t);
+    return onnx_fail (o, SL_ERROR_SHAPE, "weights %s and %" G_GINT64_FORMAT " groups do not fit %d channels", text, group, channels);
+  }
+  if (group > 1 && group == channels) {
+    *op = SL_OP_DEPTHWISE_CONV_2D;
+    return onnx_transpose (o, w, hwo);
+  }
+  return onnx_transpose (o, w, ohwi);
+}
+
+/* @y and a bias that is computed, or of a convolution that takes none. */
+static gint32
+add_bias (Onnx *o, gint32 y, OnnxValue *bias)
+{
+  return bias == NULL ? y : onnx_binary (o, SL_OP_ADD, y, onnx_plain (o, bias));
+}
+
+gint32
+onnx_conv_2d (Onnx *o, OnnxValue *x, gint32 input, gint32 weights, gint32 bias, const SlTensor *result)
+{
+  Window w = { 0 };
+  SlOpType op;
+  const SlTensor *t = onnx_t (o, weights);
+  if (o->error != NULL || !read_window (o, &w, x, (const gint32[]){ t->dims[2], t->dims[3] }))
+    return -1;
+  pad_automatically (&w);
+  const SlOpParams params = window_params (&w);
+  const gint32 filter = onnx_conv_weights (o, weights, onnx_attr_int (o, "group", 1), x->dims[1], &op);
+  const gint32 inputs[3] = { input, filter, bias };
+  const gint32 y = onnx_new_tensor (o, result);
+  if (o->error != NULL)
+    return -1;
+  if (sl_graph_add_node (o->graph, op, o->node->index, inputs, bias >= 0 ? 3 : 2, &y, 1, &params, &o->error)
+      && sl_graph_settle_node (o->graph, &o->error))
+    return y;
+  g_prefix_error (&o->error, "node %u %s '%s': ", o->node->index, o->node->op, o->node->name);
+  return -1;
+}
+
+void
+onnx_conv (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0), *weights = onnx_required (o, 1), *bias = onnx_input (o, 2);
+  gsize n = 0;
+  const gboolean constant = bias == NULL || onnx_data (o, bias, &n) != NULL;
+  const gint32 input = o->error == NULL ? picture (o, x) : -1;
+  const gint32 w = o->error == NULL ? square_weights (o, weights) : -1;
+  gint32 y = onnx_conv_2d (o, x, input, w, constant && bias != NULL ? onnx_plain (o, bias) : -1, &(SlTensor){ .dtype = SL_DTYPE_F32 });
+  if (!constant)
+    y = add_bias (o, y, bias);
+  if (o->error == NULL)
+    set_picture (o, x, y);
+}
+
+gint32
+onnx_conv_input (Onnx *o, OnnxValue *x)
+{
+  return x != NULL ? picture (o, x) : -1;
+}
+
+gint32
+onnx_conv_filter (Onnx *o, OnnxValue *weights)
+{
+  return weights != NULL ? square_weights (o, weights) : -1;
+}
+
+void
+onnx_conv_set (Onnx *o, const OnnxValue *x, gint32 y)
+{
+  if (o->error == NULL)
+    set_picture (o, x, y);
+}
+
+/* Weights of a dilated transposed convolution: zeros between them. */
+static gint32
+spread_weights (Onnx *o, gint32 w, Window *window)
+{
+  for (guint i = 0; i < 2 && o->error == NULL; i++) {
+    const SlTensor t = *onnx_t (o, w);
+    const gint32 d = window->dilation[i];
+    if (d == 1 || t.dims[2 + i] == 1)
+      continue;
+    gint32 apart[5], pads[10] = { 0 }, flat[4];
+    for (guint k = 0; k < 5; k++)
+      apart[k] = k < 3 + i ? t.dims[k] : k == 3 + i ? 1 : t.dims[k - 1];
+    pads[2 * (3 + i) + 1] = d - 1;
+    memcpy (flat, t.dims, sizeof flat);
+    flat[2 + i] *= d;
+    w = onnx_reshape (o, onnx_pad (o, onnx_reshape (o, w, apart, 5), pads, 0), flat, 4);
+    w = onnx_cut (o, w, 2 + i, 0, flat[2 + i] - (d - 1));
+    window->kernel[i] = extent (window, i);
+    window->dilation[i] = 1;
+  }
+  return w;
+}
+
+/* The output's size and the paddings: stated, or from the size stated. */
+static void
+transposed_size (Window *w, gint32 size[2])
+{
+  for (guint i = 0; i < 2; i++) {
+    const gint64 whole = (gint64) w->stride[i] * (w->in[i] - 1) + w->out_padding[i] + extent (w, i);
+    gint64 out = w->out_shape[i];
+    if (out == 0 && g_str_has_prefix (w->auto_pad, "SAME_"))
+      out = (gint64) w->in[i] * w->stride[i];
+    if (out > 0) {
+      const gint64 total = MAX (whole - out, 0);
+      w->begin[i] = (gint32) (strcmp (w->auto_pad, "SAME_UPPER") == 0 ? total / 2 : total - total / 2);
+      w->end[i] = (gint32) total - w->begin[i];
+    }
+    size[i] = (gint32) CLAMP (out > 0 ? out : whole - w->begin[i] - w->end[i], 0, G_MAXINT32);
+  }
+}
+
+static gint32
+transposed_group (Onnx *o, gint32 x, gint32 weights, const Window *w, const gint32 size[2])
+{
+  const gint32 order[4] = { 1, 2, 3, 0 };
+  const gint32 filter = onnx_transpose (o, weights, order);
+  SlOpParams params = window_params (w);
+  params.window.filter_h = params.window.filter_w = 0;
+  const gint32 shape[4] = { onnx_t (o, x)->dims[0], size[0], size[1], onnx_t (o, filter)->dims[0] };
+  return onnx_emit (o, SL_OP_TRANSPOSE_CONV, (const gint32[]){ onnx_ints_constant (o, shape, 4), filter, x }, 3, &params, SL_DTYPE_F32);
+}
+
+void
+onnx_conv_transpose (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0), *weights = onnx_required (o, 1), *bias = onnx_input (o, 2);
+  const gint64 group = onnx_attr_int (o, "group", 1);
+  gint32 parts[SL_MAX_OPERANDS], size[2];
+  Window w = { 0 };
+  const gint32 input = o->error == NULL ? picture (o, x) : -1;
+  gint32 filter = o->error == NULL ? square_weights (o, weights) : -1;
+  if (o->error != NULL || !read_window (o, &w, x, (const gint32[]){ onnx_t (o, filter)->dims[2], onnx_t (o, filter)->dims[3] }))
+    return;
+  if (group < 1 || group > SL_MAX_OPERANDS || x->dims[1] % group != 0 || onnx_t (o, filter)->dims[0] != x->dims[1]) {
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "%" G_GINT64_FORMAT " groups of %d channels; expected 1..%d that divide them and fit the weights",
+               group, x->dims[1], SL_MAX_OPERANDS);
+    return;
+  }
+  transposed_size (&w, size);
+  filter = spread_weights (o, filter, &w);
+  const gint32 step = x->dims[1] / (gint32) group;
+  for (gint32 g = 0; g < (gint32) group; g++)
+    parts[g] =
+      transposed_group (o, onnx_cut (o, input, 3, g * step, (g + 1) * step), onnx_cut (o, filter, 0, g * step, (g + 1) * step), &w, size);
+  const SlOpParams join = { .concat = { .axis = 3 } };
+  const gint32 y = group == 1 ? parts[0] : onnx_emit (o, SL_OP_CONCATENATION, parts, (guint) group, &join, SL_DTYPE_F32);
+  onnx_conv_set (o, x, add_bias (o, y, bias));
+}
+
+/* The size of a pool's output. With ceil_mode the last window may hang over, but not start in the padding behind. */
+static void
+pool_size (const Window *w, gboolean ceil_mode, gint32 out[2])
+{
+  for (guint i = 0; i < 2; i++) {
+    const gint64 room = (gint64) w->in[i] + w->begin[i] + w->end[i] - extent (w, i);
+    gint64 size = room < 0 ? 0 : room / w->stride[i] + 1;
+    if (ceil_mode && room >= 0 && room % w->stride[i] != 0 && size * w->stride[i] < (gint64) w->in[i] + w->begin[i])
+      size++;
+    out[i] = (gint32) size;
+  }
+}
+
+/* Pixels of a window: those inside the picture, and with its stated paddings. */
+static gfloat
+covered (const Window *w, guint i, gint32 at, gboolean with_padding)
+{
+  const gint32 first = at * w->stride[i] - w->begin[i], low = with_padding ? -w->begin[i] : 0;
+  const gint32 high = w->in[i] + (with_padding ? w->end[i] : 0);
+  gint32 n = 0;
+  for (gint32 k = 0; k < w->kernel[i]; k++) {
+    const gint32 position = first + k * w->dilation[i];
+    n += position >= low && position < high;
+  }
+  return (gfloat) n;
+}
+
+/* For each pixel of the output: inside / with padding, or inside alone; a constant [1, h, w, 1]. */
+static gint32
+coverage (Onnx *o, const Window *w, const gint32 out[2], gboolean share, gfloat power)
+{
+  const gint32 dims[4] = { 1, out[0], out[1], 1 };
+  if (out[0] < 1 || out[1] < 1 || (gint64) out[0] * out[1] > (1 << 22) || (gint64) out[0] * w->kernel[0] > (1 << 24)
+      || (gint64) out[1] * w->kernel[1] > (1 << 24))
+    return onnx_fail (o, SL_ERROR_LIMIT, "an output of %dx%d windows is not supported", out[0], out[1]);
+  g_autofree gfloat *values = g_new (gfloat, (gsize) out[0] * (gsize) out[1]);
+  g_autofree gfloat *columns = g_new (gfloat, (gsize) out[1]);
+  for (gint32 x = 0; x < out[1]; x++)
+    columns[x] = covered (w, 1, x, FALSE) / (share ? covered (w, 1, x, TRUE) : 1);
+  for (gint32 y = 0; y < out[0]; y++) {
+    const gfloat row = covered (w, 0, y, FALSE) / (share ? covered (w, 0, y, TRUE) : 1);
+    for (gint32 x = 0; x < out[1]; x++)
+      values[(gsize) y * (gsize) out[1] + (gsize) x] = powf (row * columns[x], power);
+  }
+  return onnx_constant (o, SL_DTYPE_F32, 4, dims, values);
+}
+
+/* The padding behind as the core counts it: so that exactly the output's windows fit. */
+static void
+fit_windows (Window *w, const gint32 out[2])
+{
+  for (guint i = 0; i < 2; i++)
+    w->end[i] = MAX ((out[i] - 1) * w->stride[i] + extent (w, i) - w->in[i] - w->begin[i], 0);
+}
+
+/* A maximum over windows with gaps: one strided picture for each place of the window. */
+static gint32
+dilated_max (Onnx *o, gint32 x, const Window *w, const gint32 out[2])
+{
+  const gint32 pads[8] = { 0, 0, w->begin[0], w->end[0], w->begin[1], w->end[1], 0, 0 };
+  const gint32 strides[4] = { 1, w->stride[0], w->stride[1], 1 };
+  const gint32 padded = onnx_pad (o, x, pads, -G_MAXFLOAT);
+  gint32 y = -1;
+  if (w->kernel[0] * w->kernel[1] > 1024)
+    return onnx_fail (o, SL_ERROR_LIMIT, "a dilated window of %dx%d is not supported", w->kernel[0], w->kernel[1]);
+  for (gint32 k = 0; k < w->kernel[0] * w->kernel[1] && o->error == NULL; k++) {
+    const gint32 fy = k / w->kernel[1] * w->dilation[0], fx = k % w->kernel[1] * w->dilation[1];
+    const SlTensor *t = onnx_t (o, padded);
+    const gint32 begins[4] = { 0, fy, fx, 0 };
+    const gint32 ends[4] = { t->dims[0], fy + (out[0] - 1) * w->stride[0] + 1, fx + (out[1] - 1) * w->stride[1] + 1, t->dims[3] };
+    const SlOpParams params = { 0 };
+    const gint32 one = onnx_emit (
+      o, SL_OP_STRIDED_SLICE,
+      (const gint32[]){ padded, onnx_ints_constant (o, begins, 4), onnx_ints_constant (o, ends, 4), onnx_ints_constant (o, strides, 4) }, 4,
+      &params, SL_DTYPE_F32);
+    y = y < 0 ? one : onnx_binary (o, SL_OP_MAXIMUM, y, one);
+  }
+  return y;
+}
+
+/* Padding that the core's pools do not take: at least as wide as the window. */
+static gint32
+pad_widely (Onnx *o, gint32 x, Window *w, gfloat value)
+{
+  gboolean wide = FALSE;
+  for (guint i = 0; i < 2; i++)
+    wide |= w->begin[i] >= w->kernel[i] || w->end[i] >= w->kernel[i];
+  if (!wide)
+    return x;
+  x = onnx_pad (o, x, (const gint32[]){ 0, 0, w->begin[0], w->end[0], w->begin[1], w->end[1], 0, 0 }, value);
+  memset (w->begin, 0, sizeof w->begin);
+  memset (w->end, 0, sizeof w->end);
+  return x;
+}
+
+static gint32
+pool (Onnx *o, SlOpType op, gint32 x, const Window *w)
+{
+  const SlOpParams params = window_params (w);
+  const SlTensor *t = onnx_t (o, x);
+  if (o->error != NULL)
+    return -1;
+  const gint32 y = onnx_new_tensor (o, &(SlTensor){ .dtype = t->dtype, .quant = t->quant });
+  if (sl_graph_add_node (o->graph, op, o->node->index, &x, 1, &y, 1, &params, &o->error) && sl_graph_settle_node (o->graph, &o->error))
+    return y;
+  g_prefix_error (&o->error, "%s '%s': ", o->node->op, o->node->name);
+  return -1;
+}
+
+void
+onnx_pool (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  const SlOpType op = onnx_current (o)->type;
+  const gboolean include = onnx_attr_int (o, "count_include_pad", 0) != 0;
+  gint32 input = o->error == NULL ? picture (o, x) : -1, out[2];
+  Window w = { 0 };
+  if (o->error != NULL || !read_window (o, &w, x, NULL))
+    return;
+  if (onnx_attribute (o, "kernel_shape") == NULL || onnx_has_output (o, 1)) {
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute kernel_shape must be stated, and Indices are not supported");
+    return;
+  }
+  pad_automatically (&w);
+  pool_size (&w, onnx_attr_int (o, "ceil_mode", 0) != 0 && strcmp (w.auto_pad, "NOTSET") == 0, out);
+  const Window stated = w;
+  fit_windows (&w, out);
+  const gboolean padded = w.begin[0] + w.begin[1] + w.end[0] + w.end[1] > 0;
+  gint32 y;
+  if (op == SL_OP_MAX_POOL_2D) {
+    if (w.dilation[0] > 1 || w.dilation[1] > 1) {
+      y = dilated_max (o, input, &w, out);
+    } else {
+      input = pad_widely (o, input, &w, -G_MAXFLOAT);
+      y = pool (o, op, input, &w);
+    }
+  } else if (w.dilation[0] > 1 || w.dilation[1] > 1) {
+    y = onnx_fail (o, SL_ERROR_UNSUPPORTED, "averages of dilated windows are not supported");
+  } else if (op == SL_OP_L2_POOL_2D) {
+    const gint64 p = onnx_attr_int (o, "p", 2);
+    if (p != 1 && p != 2)
+      onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute p is %" G_GINT64_FORMAT "; expected 1 or 2", p);
+    y = p == 1 ? pool (o, SL_OP_AVERAGE_POOL_2D, onnx_unary (o, SL_OP_ABS, input), &w) : pool (o, op, input, &w);
+    y = onnx_binary (o, SL_OP_MUL, y, coverage (o, &stated, out, FALSE, p == 1 ? 1 : 0.5f));
+  } else {
+    y = pool (o, op, input, &w);
+    if (include && padded)
+      y = onnx_binary (o, SL_OP_MUL, y, coverage (o, &stated, out, TRUE, 1));
+  }
+  onnx_conv_set (o, x, y);
+}
+
+void
+onnx_global_pool (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  gint32 axes[SL_MAX_RANK];
+  if (o->error != NULL || x->rank < 3) {
+    onnx_fail (o, SL_ERROR_SHAPE, "its input has fewer than 3 dimensions");
+    return;
+  }
+  for (guint i = 0; i + 2 < x->rank; i++)
+    axes[i] = (gint32) i + 1;
+  onnx_set (o, 0, onnx_reduce (o, onnx_current (o)->type, onnx_last (o, x), axes, x->rank - 2, TRUE), TRUE);
+}

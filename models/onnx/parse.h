@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * An ONNX file as written: nodes with their attributes, names, and where initialisers lie. Nothing here knows what an operator means.
+ * Counts are bounded, so what is kept of a file is a small multiple of its size. Weights are not touched.
+ */
+#ifndef SL_MODELS_ONNX_PARSE_H
+#define SL_MODELS_ONNX_PARSE_H
+
+#include <glib.h>
+
+#include "core/graph/arena.h"
+#include "core/graph/tensor.h"
+#include "models/onnx/protobuf.h"
+
+G_BEGIN_DECLS
+
+/** TensorProto.DataType: only numbers that something asks for by name. */
+typedef enum
+{
+  ONNX_FLOAT = 1,
+  ONNX_UINT8 = 2,
+  ONNX_INT8 = 3,
+  ONNX_UINT16 = 4,
+  ONNX_INT16 = 5,
+  ONNX_INT32 = 6,
+  ONNX_INT64 = 7,
+  ONNX_STRING = 8,
+  ONNX_BOOL = 9,
+  ONNX_FLOAT16 = 10,
+  ONNX_DOUBLE = 11,
+  ONNX_UINT32 = 12,
+  ONNX_UINT64 = 13,
+  ONNX_BFLOAT16 = 16
+} OnnxType;
+
+typedef struct _OnnxGraph OnnxGraph;
+
+/** An attribute: the members that its file fills. */
+typedef struct
+{
+  const char *name;
+  gint64 i;
+  gfloat f;
+  SlPbMessage text;   /* a string */
+  SlPbMessage tensor; /* a TensorProto */
+  OnnxGraph *graph;   /* (nullable) */
+  const gint64 *ints;
+  const gfloat *floats;
+  guint n_ints, n_floats;
+  gboolean is_reference; /* of a function's attribute */
+} OnnxAttribute;
+
+/** @inputs, @outputs: names; "" = omitted. @index: position in its graph. */
+typedef struct
+{
+  const char *op, *domain, *name;
+  guint index;
+  guint n_inputs, n_outputs, n_attributes;
+  const char **inputs, **outputs;
+  const OnnxAttribute *attributes;
+} OnnxNode;
+
+/** A named edge of a graph. @dims: -1 = not fixed, then @dim_names may say how it is called. */
+typedef struct
+{
+  const char *name;
+  guint type; /* OnnxType, 0 = not stated */
+  gboolean is_tensor, has_shape;
+  guint rank;
+  gint64 dims[SL_MAX_RANK];
+  const char *dim_names[SL_MAX_RANK];
+} OnnxEdge;
+
+struct _OnnxGraph
+{
+  GArray *nodes;            /* of OnnxNode */
+  GArray *inputs, *outputs; /* of OnnxEdge */
+  GHashTable *initializers; /* name -> SlPbMessage * of a TensorProto */
+};
+
+/** What a model file says; graphs and names live until onnx_file_clear(). */
+typedef struct
+{
+  SlProtobuf pb;
+  SlArena *arena;
+  GStringChunk *names;
+  GPtrArray *graphs; /* of OnnxGraph: all that were parsed */
+  guint n_nodes, n_attributes, n_numbers;
+  gint64 ir_version, opset;
+  const char *producer;
+  GHashTable *domains;  /* name -> version, other than the default one */
+  GHashTable *metadata; /* key -> value */
+  OnnxGraph *graph;     /* (nullable) */
+} OnnxFile;
+
+/** onnx_file_parse: FALSE with @error set for what is damaged or over a limit. */
+gboolean onnx_file_parse (OnnxFile *file, const void *data, gsize size, GError **error);
+void onnx_file_clear (OnnxFile *file);
+/** onnx_looks_like: whether the first bytes are those of a ModelProto. */
+gboolean onnx_looks_like (const guint8 *data, gsize size);
+/** onnx_text: a NUL-terminated copy of a string field. */
+const char *onnx_text (OnnxFile *file, const SlPbMessage *bytes);
+/** onnx_type_name: "float32" for 1; "type 17" for what has no name here. */
+const char *onnx_type_name (guint type);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (OnnxFile, onnx_file_clear)
+
+G_END_DECLS
+
+#endif
