@@ -15,6 +15,7 @@
 #include "models/contract_build.h"
 #include "models/default.h"
 #include "models/file.h"
+#include "models/numbers.h"
 #include "models/reader.h"
 
 #define EXPECTED "a TensorFlow Lite or ONNX model"
@@ -99,10 +100,11 @@ static char *
 identity_of (const SlFileStamp *file, const SlModelLoadOptions *options, gboolean codes)
 {
   return g_strdup_printf ("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " bytes, written %" G_GINT64_FORMAT
-                          ", changed %" G_GINT64_FORMAT ", limits %" G_GSIZE_FORMAT " %" G_GUINT64_FORMAT ", %s",
+                          ", changed %" G_GINT64_FORMAT ", limits %" G_GSIZE_FORMAT " %" G_GUINT64_FORMAT ", %s, shape %s",
                           file->device, file->inode, file->size, file->written, file->changed,
                           options->tensor_limit > 0 ? options->tensor_limit : SL_MAX_TENSOR_BYTES,
-                          options->work_limit > 0 ? options->work_limit : SL_MAX_WORK, codes ? "codes" : "whole");
+                          options->work_limit > 0 ? options->work_limit : SL_MAX_WORK, codes ? "codes" : "whole",
+                          options->input_shape != NULL ? options->input_shape : "");
 }
 
 /* The reader of a file whose first bytes say what it is, before the rest of it is in memory. */
@@ -149,6 +151,28 @@ read_file (SlModel *model, int *fd, const SlModelReader **reader, GError **error
   return NULL;
 }
 
+/* A stated shape must be the first input's, whatever the format. */
+static gboolean
+check_input_shape (const SlGraph *graph, const char *stated, GError **error)
+{
+  const SlTensor *input = sl_graph_input_tensor (graph, 0);
+  gdouble numbers[SL_MAX_RANK];
+  if (stated == NULL || stated[0] == '\0' || stated[0] == ';')
+    return TRUE;
+  g_autofree char *first = g_strndup (stated, strcspn (stated, ";"));
+  const guint n = sl_numbers_parse (first, numbers, SL_MAX_RANK);
+  gboolean fits = n == input->rank;
+  for (guint i = 0; i < n && fits; i++)
+    fits = numbers[i] == (gdouble) input->dims[i];
+  if (fits)
+    return TRUE;
+  g_autofree char *text = sl_tensor_describe (input);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "input-shape is '%s', but input '%s' is %s; a model of this format has the size that it was exported with", stated,
+               input->name, text);
+  return FALSE;
+}
+
 /* (transfer full): a prepared graph of the file, its Source with it; *@fd is closed. */
 static SlGraph *
 read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError **error)
@@ -166,7 +190,7 @@ read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError *
   sl_graph_set_limit (graph, options->tensor_limit);
   sl_graph_set_work_limit (graph, options->work_limit);
   if (!reader->read (bytes, &(SlReaderSource){ model->path, options->input_shape }, graph, &source->metadata, error)
-      || !sl_graph_prepare (graph, error))
+      || !sl_graph_prepare (graph, error) || !check_input_shape (graph, options->input_shape, error))
     return NULL;
   return g_steal_pointer (&graph);
 }
@@ -277,7 +301,11 @@ sl_model_load_with (const char *path, const SlContractOverrides *overrides, cons
   g_autoptr (SlModel) model = g_new0 (SlModel, 1);
   g_atomic_ref_count_init (&model->refs);
   model->path = g_strdup (path);
-  if (!load (model, overrides, options, error)) {
+  SlModelLoadOptions settled = *options;
+  g_autofree char *info = sl_modelinfo_find_file (path), *stated = NULL;
+  if (settled.input_shape == NULL || settled.input_shape[0] == '\0')
+    settled.input_shape = stated = sl_modelinfo_input_shape (info);
+  if (!load (model, overrides, &settled, error)) {
     g_prefix_error (error, "%s: ", path);
     sl_show_error (error);
     return NULL;

@@ -24,10 +24,15 @@ static const struct
   const char *key;
   gsize offset;
 } our_keys[] = {
-  { "mean", G_STRUCT_OFFSET (SlInfoKeys, mean) },     { "std", G_STRUCT_OFFSET (SlInfoKeys, std) },
-  { "colour", G_STRUCT_OFFSET (SlInfoKeys, colour) }, { "fit", G_STRUCT_OFFSET (SlInfoKeys, fit) },
-  { "layout", G_STRUCT_OFFSET (SlInfoKeys, layout) }, { "pad-value", G_STRUCT_OFFSET (SlInfoKeys, pad_value) },
-  { "labels", G_STRUCT_OFFSET (SlInfoKeys, labels) }, { "decoder", G_STRUCT_OFFSET (SlInfoKeys, decoder) },
+  { "mean", G_STRUCT_OFFSET (SlInfoKeys, mean) },
+  { "std", G_STRUCT_OFFSET (SlInfoKeys, std) },
+  { "colour", G_STRUCT_OFFSET (SlInfoKeys, colour) },
+  { "fit", G_STRUCT_OFFSET (SlInfoKeys, fit) },
+  { "layout", G_STRUCT_OFFSET (SlInfoKeys, layout) },
+  { "pad-value", G_STRUCT_OFFSET (SlInfoKeys, pad_value) },
+  { "labels", G_STRUCT_OFFSET (SlInfoKeys, labels) },
+  { "decoder", G_STRUCT_OFFSET (SlInfoKeys, decoder) },
+  { "input-shape", G_STRUCT_OFFSET (SlInfoKeys, input_shape) },
 };
 
 static gboolean
@@ -264,6 +269,18 @@ sl_modelinfo_load (const char *path, const char *input, GError **error)
     return sl_modelinfo_parse (bytes, path, input, error);
   g_prefix_error (error, "%s: ", path);
   return NULL;
+}
+
+char *
+sl_modelinfo_input_shape (const char *path)
+{
+  g_autoptr (GBytes) bytes = path != NULL ? sl_file_read (path, "a modelinfo key file", MAX_BYTES, NULL) : NULL;
+  g_autoptr (GKeyFile) file = g_key_file_new ();
+  gsize length = 0;
+  const char *text = bytes != NULL ? g_bytes_get_data (bytes, &length) : NULL;
+  if (length == 0 || length > MAX_BYTES || !g_key_file_load_from_data (file, text, length, G_KEY_FILE_NONE, NULL))
+    return NULL;
+  return g_key_file_has_key (file, OURS, "input-shape", NULL) ? get_text (file, OURS, "input-shape") : NULL;
 }
 
 void

@@ -21,6 +21,7 @@
  *   fit=stretch                    stretch, letterbox or crop
  *   layout=NHWC                    NHWC or NCHW
  *   pad-value=114                  0..255
+ *   input-shape=1,3,224,224        size of an input that the model leaves open
  *   decoder=ssd                    decoder-NAME=VALUE states its parameter NAME
  *   labels=labels.txt              path, relative to this file
  */
@@ -55,7 +56,7 @@ typedef struct
 /** Our keys; NULL = not stated. Values are text, checked by those who use them. */
 typedef struct
 {
-  char *mean, *std, *colour, *fit, *layout, *pad_value, *decoder;
+  char *mean, *std, *colour, *fit, *layout, *pad_value, *decoder, *input_shape;
   char *labels;       /* absolute, or relative to the working directory like the file's own path */
   GHashTable *params; /* (not nullable): string -> string */
 } SlInfoKeys;
@@ -74,6 +75,9 @@ char *sl_modelinfo_find_file (const char *model);
 SlModelInfo *sl_modelinfo_load (const char *path, const char *input, GError **error);
 /** sl_modelinfo_parse: the same of @bytes; @path for messages, and for what the key labels is relative to. */
 SlModelInfo *sl_modelinfo_parse (GBytes *bytes, const char *path, const char *input, GError **error);
+/** sl_modelinfo_input_shape: (transfer full) (nullable): our key input-shape in [sightline] of @path, before anything else is known of
+ *  the model; NULL when there is no such file or key. */
+char *sl_modelinfo_input_shape (const char *path);
 void sl_modelinfo_free (SlModelInfo *info);
 /** sl_modelinfo_find: (nullable): the group of tensor @name. */
 const SlInfoTensor *sl_modelinfo_find (const SlModelInfo *info, const char *name);

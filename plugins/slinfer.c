@@ -43,7 +43,7 @@ GST_DEBUG_CATEGORY_STATIC (sl_infer_debug);
 
 typedef struct
 {
-  char *model, *labels, *threads, *mean, *std, *decoder;
+  char *model, *labels, *threads, *mean, *std, *decoder, *input_shape;
   gint tensor_limit, work_limit, colour, fit, layout;
 } Settings;
 
@@ -94,6 +94,10 @@ static const SlProperty properties[] = {
     "Most multiply-adds that a frame may take, in billions, or as much other work; a file that asks for more is refused (sightline inspect "
     "shows them)",
     SL_PROPERTY_INT, AT (work_limit), 1, 1000000, 250, NULL, TRUE },
+  { "input-shape", "Input shape",
+    "Size of an input that the model leaves open, outermost dimension first, such as 1,3,224,224; for several inputs with ';' between; "
+    "unset = what the model says",
+    SL_PROPERTY_STRING, AT (input_shape), 0, 0, 0, NULL, TRUE },
   { "mean", "Mean",
     "Overrides the model: real input = (byte - mean) / std, byte in 0..255; one number or one a channel, such as mean=127.5 or "
     "mean=123.7,116.3,103.5",
@@ -337,6 +341,7 @@ settings_clear (Settings *settings)
   g_clear_pointer (&settings->mean, g_free);
   g_clear_pointer (&settings->std, g_free);
   g_clear_pointer (&settings->decoder, g_free);
+  g_clear_pointer (&settings->input_shape, g_free);
 }
 
 /* @to: what it was is freed. */
@@ -351,6 +356,7 @@ settings_copy (const Settings *from, Settings *to)
   to->mean = g_strdup (from->mean);
   to->std = g_strdup (from->std);
   to->decoder = g_strdup (from->decoder);
+  to->input_shape = g_strdup (from->input_shape);
 }
 
 static void
@@ -430,7 +436,8 @@ load_with (const Settings *settings, gboolean direct, SlLoadedModel *loaded, GEr
   const guint64 limit = (guint64) settings->tensor_limit << 20;
   const SlModelLoadOptions options = { .direct = direct,
                                        .tensor_limit = (gsize) MIN (limit, G_MAXSIZE / 4),
-                                       .work_limit = (guint64) settings->work_limit * 1000000000 };
+                                       .work_limit = (guint64) settings->work_limit * 1000000000,
+                                       .input_shape = settings->input_shape };
   guint threads;
   if (!check_settings (settings, &threads, error))
     return FALSE;

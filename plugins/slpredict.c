@@ -81,6 +81,7 @@ static const struct
   { INFER, "threads" },
   { INFER, "tensor-limit" },
   { INFER, "work-limit" },
+  { INFER, "input-shape" },
   { POSTPROCESS, "track" },
   { NORMALIZE, "inference-interval" },
   { NORMALIZE, "object-class" },

@@ -149,6 +149,7 @@ sl_limit_options_clear (SlLimitOptions *limits)
 {
   g_clear_pointer (&limits->tensor_text, g_free);
   g_clear_pointer (&limits->work_text, g_free);
+  g_clear_pointer (&limits->input_shape, g_free);
 }
 
 gboolean
@@ -163,7 +164,8 @@ sl_limit_options_load (const SlLimitOptions *limits, gboolean direct)
 {
   return (SlModelLoadOptions){ .direct = direct,
                                .tensor_limit = (gsize) MIN ((guint64) limits->tensor << 20, G_MAXSIZE / 4),
-                               .work_limit = (guint64) limits->work * 1000000000 };
+                               .work_limit = (guint64) limits->work * 1000000000,
+                               .input_shape = limits->input_shape };
 }
 
 gboolean

@@ -15,7 +15,7 @@ G_BEGIN_DECLS
 /** What a model may ask for; NULL and 0 = not given. */
 typedef struct
 {
-  char *tensor_text, *work_text;
+  char *tensor_text, *work_text, *input_shape;
   guint tensor, work; /* MiB and billions of multiply-adds, once parsed */
 } SlLimitOptions;
 
@@ -56,18 +56,20 @@ gboolean sl_options_threads (const char *command, const char *option, const char
 gboolean sl_options_fraction (const char *command, const char *option, const char *text, double *value);
 /** sl_options_choice: *@text becomes the spelling in @choices (NULL-terminated) that it equals in any case. */
 gboolean sl_options_choice (const char *command, const char *option, char **text, const char *const *choices);
-/** SL_OPTION_LIMITS: entries for --tensor-limit and --work-limit that put their texts into @limits. */
-#define SL_OPTION_LIMITS(limits)                                                                                                           \
-  { "tensor-limit",                                                                                                                        \
-    0,                                                                                                                                     \
-    0,                                                                                                                                     \
-    G_OPTION_ARG_STRING,                                                                                                                   \
-    &(limits)->tensor_text,                                                                                                                \
-    "Most MiB that the model's tensors may take, 1..1048576 (default 1024)",                                                               \
-    "MIB" },                                                                                                                               \
-  {                                                                                                                                        \
-    "work-limit", 0, 0, G_OPTION_ARG_STRING, &(limits)->work_text, "Most multiply-adds of a frame, in billions, 1..1000000 (default 250)", \
-      "N"                                                                                                                                  \
+/** SL_OPTION_LIMITS: entries for --tensor-limit, --work-limit and --input-shape that put their texts into @limits. */
+#define SL_OPTION_LIMITS(limits)                                                                                                             \
+  { "tensor-limit",                                                                                                                          \
+    0,                                                                                                                                       \
+    0,                                                                                                                                       \
+    G_OPTION_ARG_STRING,                                                                                                                     \
+    &(limits)->tensor_text,                                                                                                                  \
+    "Most MiB that the model's tensors may take, 1..1048576 (default 1024)",                                                                 \
+    "MIB" },                                                                                                                                 \
+    { "work-limit", 0, 0, G_OPTION_ARG_STRING, &(limits)->work_text, "Most multiply-adds of a frame, in billions, 1..1000000 (default 250)", \
+      "N" },                                                                                                                                 \
+  {                                                                                                                                          \
+    "input-shape", 0, 0, G_OPTION_ARG_STRING, &(limits)->input_shape, "Size of an input that the model leaves open, such as 1,3,224,224",    \
+      "N,N,..."                                                                                                                              \
   }
 void sl_limit_options_clear (SlLimitOptions *limits);
 /** sl_limit_options_check: FALSE, having complained, when one is no number in its range. */

@@ -57,6 +57,8 @@ set_properties (SlFramePredictor *predictor, const SlFramePredictorOptions *opti
     g_object_set (predictor->infer, "tensor-limit", (gint) model->limits.tensor, NULL);
   if (model->limits.work > 0)
     g_object_set (predictor->infer, "work-limit", (gint) model->limits.work, NULL);
+  if (model->limits.input_shape != NULL)
+    g_object_set (predictor->infer, "input-shape", model->limits.input_shape, NULL);
   set_choice (predictor->infer, "colour", model->colour);
   set_choice (predictor->infer, "layout", model->layout);
   set_choice (predictor->infer, "fit", model->fit);
