@@ -22,7 +22,7 @@ G_BEGIN_DECLS
 #define SL_MAX_TENSORS 65536
 #define SL_MAX_NODES 65536
 #define SL_MAX_OPERANDS 256
-#define SL_MAX_IO 16
+#define SL_MAX_IO 64
 /** Most outputs of one node. */
 #define SL_MAX_OUTPUTS 64
 /** Most multiply-adds that a run of a graph may take, or as much other work, unless sl_graph_set_work_limit() says otherwise. */

@@ -5,7 +5,6 @@
 
 #define CODES (SL_DTYPES_8BIT | SL_DTYPE_BIT (SL_DTYPE_I16))
 #define WIDE_CODES (CODES | SL_DTYPE_BIT (SL_DTYPE_I32))
-#define CAST_TO (SL_DTYPES_ANY & ~SL_DTYPE_BIT (SL_DTYPE_F16))
 
 /* Numbers of 32 bits may stand for themselves elsewhere; here they need a scale. */
 static gboolean
@@ -46,7 +45,7 @@ static gboolean
 cast_check (SlGraph *graph, SlNode *node, GError **error)
 {
   return sl_node_check_dtype (node, "input", sl_node_input (graph, node, 0), SL_DTYPES_ANY, error)
-         && sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), CAST_TO, error);
+         && sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), SL_DTYPES_ANY, error);
 }
 
 const SlOp sl_op_quantize = {

@@ -37,6 +37,14 @@ onnx_tensor_type (const Onnx *o, gint32 index)
   return onnx_t (o, index)->dtype;
 }
 
+SlTensor *
+onnx_change_tensor (Onnx *o, gint32 index)
+{
+  static SlTensor scratch;
+  scratch = nothing;
+  return o->error == NULL && index >= 0 ? (SlTensor *) sl_graph_tensor (o->graph, index) : &scratch;
+}
+
 /* The name of what is being made, printable. */
 static const char *
 current_name (Onnx *o)
@@ -94,6 +102,21 @@ onnx_emit (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams
 }
 
 gint32
+onnx_settled (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, const SlTensor *like)
+{
+  GError *error = NULL;
+  const gint32 output = onnx_new_tensor (o, like);
+  const guint index = o->node != NULL ? o->node->index : 0;
+  if (output < 0)
+    return -1;
+  if (sl_graph_add_node (o->graph, op, index, inputs, n, &output, 1, params, &error) && sl_graph_settle_node (o->graph, &error))
+    return output;
+  onnx_fail (o, (SlError) error->code, "%s", error->message);
+  g_error_free (error);
+  return -1;
+}
+
+gint32
 onnx_unary (Onnx *o, SlOpType op, gint32 input)
 {
   return onnx_emit (o, op, &input, 1, NULL, onnx_tensor_type (o, input));
@@ -131,10 +154,15 @@ onnx_transpose (Onnx *o, gint32 input, const gint32 *order)
     moves |= dims[i] > 1 && order[i] < last;
     last = dims[i] > 1 ? order[i] : last;
   }
-  if (!moves)
-    return onnx_reshape (o, input, dims, tensor->rank);
-  return onnx_emit (o, SL_OP_TRANSPOSE, (const gint32[]){ input, onnx_ints_constant (o, order, tensor->rank) }, 2, NULL,
-                    onnx_tensor_type (o, input));
+  const SlQuant quant = tensor->quant;
+  const guint rank = tensor->rank;
+  const gint32 y = moves ? onnx_emit (o, SL_OP_TRANSPOSE, (const gint32[]){ input, onnx_ints_constant (o, order, rank) }, 2, NULL,
+                                      onnx_tensor_type (o, input))
+                         : onnx_reshape (o, input, dims, rank);
+  for (guint i = 0; i < rank && quant.count > 1; i++)
+    if (order[i] == quant.axis)
+      onnx_change_tensor (o, y)->quant.axis = (gint) i;
+  return y;
 }
 
 gint32
@@ -162,7 +190,7 @@ onnx_cut (Onnx *o, gint32 input, guint axis, gint32 first, gint32 end)
   sizes[axis] = end - first;
   const guint rank = tensor->rank;
   return onnx_emit (o, SL_OP_SLICE, (const gint32[]){ input, onnx_ints_constant (o, begins, rank), onnx_ints_constant (o, sizes, rank) }, 3,
-                    NULL, input);
+                    NULL, onnx_tensor_type (o, input));
 }
 
 gint32

@@ -20,11 +20,12 @@ G_BEGIN_DECLS
 /**
  * OnnxValue: what a name in the file stands for.
  * @plain, @last: tensors of the graph, -1 = not made yet; both -1 for a value without elements
+ * @codes: of a constant that the file holds quantised: its codes, plain; @plain is then what they stand for
  * @dims: in ONNX's order
  */
 typedef struct
 {
-  gint32 plain, last;
+  gint32 plain, last, codes;
   guint rank;
   gint32 dims[SL_MAX_RANK];
   gboolean empty;
@@ -45,8 +46,9 @@ typedef struct
   SlGraph *graph;
   SlArena *arena; /* the graph's */
   OnnxScope *scope;
-  const OnnxNode *node; /* being converted */
-  char *folder;         /* of the model file, for external data */
+  gboolean signed_codes; /* uint8 activations become int8, because the weights are int8 */
+  const OnnxNode *node;  /* being converted */
+  char *folder;          /* of the model file, for external data */
   guint64 copied, may_copy;
   guint depth;
   guint64 steps; /* nodes looked at, those of loops each time */
@@ -69,6 +71,8 @@ gboolean onnx_emit_all (Onnx *o, SlOpType op, const gint32 *inputs, guint n, con
 /** onnx_unary, onnx_binary: a node whose output has the first input's type. */
 gint32 onnx_unary (Onnx *o, SlOpType op, gint32 input);
 gint32 onnx_binary (Onnx *o, SlOpType op, gint32 a, gint32 b);
+/** onnx_settled: adds a node of one output that is @like. */
+gint32 onnx_settled (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, const SlTensor *like);
 gint32 onnx_reshape (Onnx *o, gint32 input, const gint32 *dims, guint rank);
 gint32 onnx_transpose (Onnx *o, gint32 input, const gint32 *order);
 gint32 onnx_cast (Onnx *o, gint32 input, SlDtype dtype);
@@ -130,6 +134,9 @@ gboolean onnx_input_floats (Onnx *o, guint i, const char *what, gfloat *values, 
 gboolean onnx_list (Onnx *o, const char *name, guint i, gint64 since, gint32 *values, guint most, guint *n);
 /** onnx_norm_axis: @axis within @rank, counted from the end when negative. */
 guint onnx_norm_axis (Onnx *o, gint64 axis, guint rank);
+
+/** onnx_change_tensor: (transfer none): tensor @index, to be completed before anything reads it. */
+SlTensor *onnx_change_tensor (Onnx *o, gint32 index);
 
 /* The other files. */
 

@@ -214,6 +214,40 @@ read_outputs (Onnx *o, const gint32 *inputs, guint n_inputs, gint32 outputs[SL_M
   return edges->len;
 }
 
+/* Whether a tensor of the file is int8 with 2 or more dimensions: weights. */
+static gboolean
+is_signed_weights (SlPbMessage tensor)
+{
+  SlPbField field;
+  guint rank = 0;
+  gboolean is_signed = FALSE;
+  while (sl_pb_next (&tensor, &field)) {
+    rank += sl_pb_is (&field, 1, SL_PB_VARINT)               ? 1
+            : field.number == 1 && field.wire == SL_PB_BYTES ? (guint) MIN (sl_pb_size (&field.bytes), 8)
+                                                             : 0;
+    is_signed |= sl_pb_is (&field, 2, SL_PB_VARINT) && field.value == ONNX_INT8;
+  }
+  return is_signed && rank >= 2;
+}
+
+static gboolean
+has_signed_weights (const OnnxGraph *graph)
+{
+  GHashTableIter iter;
+  gpointer tensor;
+  g_hash_table_iter_init (&iter, graph->initializers);
+  while (g_hash_table_iter_next (&iter, NULL, &tensor))
+    if (is_signed_weights (*(const SlPbMessage *) tensor))
+      return TRUE;
+  for (guint i = 0; i < graph->nodes->len; i++) {
+    const OnnxNode *node = &g_array_index (graph->nodes, OnnxNode, i);
+    for (guint k = 0; k < node->n_attributes && strcmp (node->op, "Constant") == 0; k++)
+      if (node->attributes[k].tensor.pb != NULL && is_signed_weights (node->attributes[k].tensor))
+        return TRUE;
+  }
+  return FALSE;
+}
+
 static const char *
 property (const OnnxFile *file, const char *key)
 {
@@ -275,6 +309,7 @@ convert (Onnx *o, const char *input_shape)
   gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
   guint n_inputs = 0, n_outputs = 0;
   o->scope = &scope;
+  o->signed_codes = has_signed_weights (o->file->graph);
   if (check_versions (o))
     n_inputs = read_inputs (o, input_shape, inputs);
   if (o->error == NULL && onnx_run_graph (o)) {

@@ -51,6 +51,10 @@ gint32 onnx_conv_2d (Onnx *o, OnnxValue *x, gint32 input, gint32 weights, gint32
 /** onnx_conv_set: the node's output, in as many dimensions as its input @x has. */
 void onnx_conv_set (Onnx *o, const OnnxValue *x, gint32 y);
 
+/** onnx_pool_of, onnx_global_pool_of: the pool of the node's attributes over @x, channels last. */
+gint32 onnx_pool_of (Onnx *o, OnnxValue *x);
+gint32 onnx_global_pool_of (Onnx *o, OnnxValue *x);
+
 /* ops_shape.c */
 void onnx_constant_op (Onnx *o);
 void onnx_shape (Onnx *o);
@@ -92,6 +96,19 @@ void onnx_lrn (Onnx *o);
 void onnx_einsum (Onnx *o);
 /** onnx_product: a product of matrices; constant ones of 2 dimensions become weights. */
 gint32 onnx_product (Onnx *o, gint32 a, gint32 b);
+
+/* ops_quant.c */
+void onnx_quantize_linear (Onnx *o);
+void onnx_dequantize_linear (Onnx *o);
+void onnx_qlinear_conv (Onnx *o);
+void onnx_qlinear_mat_mul (Onnx *o);
+void onnx_qlinear_binary (Onnx *o);
+void onnx_qlinear_unary (Onnx *o);
+void onnx_qlinear_concat (Onnx *o);
+void onnx_qlinear_pool (Onnx *o);
+void onnx_dynamic_quantize (Onnx *o);
+void onnx_conv_integer (Onnx *o);
+void onnx_mat_mul_integer (Onnx *o);
 
 /* ops_resize.c */
 void onnx_resize (Onnx *o);

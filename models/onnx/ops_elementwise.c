@@ -36,14 +36,12 @@ onnx_unary_op (Onnx *o)
   onnx_set (o, 0, onnx_unary (o, onnx_current (o)->type, x), last);
 }
 
-/* Dropout's mask is all true. */
+/* Dropout has a mask beside it, which nothing reads in a model for inference. */
 void
 onnx_identity (Onnx *o)
 {
   OnnxValue *value = onnx_required (o, 0);
   onnx_set_value (o, 0, value);
-  if (onnx_has_output (o, 1))
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "its mask is used, which is not supported; export the model for inference");
 }
 
 static gint32

@@ -43,10 +43,12 @@ fully_connected (Onnx *o, gint32 x, gint32 weights, gint32 bias)
 void
 onnx_gemm (Onnx *o)
 {
-  gint32 a = onnx_plain (o, onnx_required (o, 0)), b = onnx_plain (o, onnx_required (o, 1));
+  OnnxValue *second = onnx_required (o, 1);
+  const gfloat alpha = onnx_attr_float (o, "alpha", 1), beta = onnx_attr_float (o, "beta", 1);
+  gint32 a = onnx_plain (o, onnx_required (o, 0));
+  const gint32 b = second != NULL && second->codes >= 0 && alpha == 1 ? second->codes : onnx_plain (o, second);
   OnnxValue *c = onnx_input (o, 2);
   const gboolean tb = onnx_attr_int (o, "transB", 0) != 0;
-  const gfloat alpha = onnx_attr_float (o, "alpha", 1), beta = onnx_attr_float (o, "beta", 1);
   const gint32 bias = c != NULL && !c->empty ? scaled (o, onnx_plain (o, c), beta) : -1;
   if (o->error == NULL && (onnx_t (o, a)->rank != 2 || onnx_t (o, b)->rank != 2)) {
     onnx_fail (o, SL_ERROR_SHAPE, "its matrices have %u and %u dimensions; expected 2", onnx_t (o, a)->rank, onnx_t (o, b)->rank);
@@ -83,7 +85,10 @@ void
 onnx_mat_mul (Onnx *o)
 {
   OnnxValue *values[2] = { onnx_required (o, 0), onnx_required (o, 1) };
-  gint32 a = onnx_plain (o, values[0]), b = onnx_plain (o, values[1]), dims[SL_MAX_RANK];
+  gint32 a = onnx_plain (o, values[0]), dims[SL_MAX_RANK];
+  gint32 b = values[1] != NULL && values[1]->codes >= 0 && values[1]->rank == 2 && values[0] != values[1] && onnx_t (o, a)->data == NULL
+               ? values[1]->codes
+               : onnx_plain (o, values[1]);
   if (o->error != NULL)
     return;
   if (values[0]->rank == 0 || values[1]->rank == 0) {

@@ -32,36 +32,36 @@ is (const char *a, const char *b)
   return strcmp (a, b) == 0;
 }
 
-/* Where element @i of the result lies in the input. */
-static gdouble
+/* Where element @i of the result lies in the input. In single precision, as everybody computes it: ties decide which neighbour is near. */
+static gfloat
 source (const Resize *r, guint axis, guint rank, gint32 i, gint32 in, gint32 out)
 {
-  const gdouble scale = (gdouble) r->scales[axis];
+  const gfloat scale = r->scales[axis], x = (gfloat) i, size = (gfloat) in;
   if (is (r->coordinates, "asymmetric"))
-    return i / scale;
+    return x / scale;
   if (is (r->coordinates, "align_corners"))
-    return out == 1 ? 0 : (gdouble) i * (in - 1) / (out - 1);
+    return out == 1 ? 0 : x * (size - 1) / (gfloat) (out - 1);
   if (is (r->coordinates, "pytorch_half_pixel"))
-    return out == 1 ? 0 : (i + 0.5) / scale - 0.5;
+    return out == 1 ? 0 : (x + 0.5f) / scale - 0.5f;
   if (is (r->coordinates, "half_pixel_symmetric")) {
-    const gdouble adjustment = out / (scale * in), centre = in / 2.0;
-    return centre * (1 - adjustment) + (i + 0.5) / scale - 0.5;
+    const gfloat adjustment = (gfloat) out / (scale * size), centre = size / 2;
+    return centre * (1 - adjustment) + (x + 0.5f) / scale - 0.5f;
   }
   if (is (r->coordinates, "tf_crop_and_resize")) {
-    const gdouble start = (gdouble) r->roi[axis], end = (gdouble) r->roi[rank + axis];
-    return out == 1 ? 0.5 * (start + end) * (in - 1) : start * (in - 1) + i * (end - start) * (in - 1) / (out - 1);
+    const gfloat start = r->roi[axis], end = r->roi[rank + axis];
+    return out == 1 ? 0.5f * (start + end) * (size - 1) : start * (size - 1) + x * (end - start) * (size - 1) / (gfloat) (out - 1);
   }
-  return (i + 0.5) / scale - 0.5;
+  return (x + 0.5f) / scale - 0.5f;
 }
 
 static gint32
-nearest_place (const Resize *r, gdouble x)
+nearest_place (const Resize *r, gfloat x)
 {
   if (is (r->nearest, "floor"))
-    return (gint32) floor (x);
+    return (gint32) floorf (x);
   if (is (r->nearest, "ceil"))
-    return (gint32) ceil (x);
-  return (gint32) (is (r->nearest, "round_prefer_ceil") ? floor (x + 0.5) : ceil (x - 0.5));
+    return (gint32) ceilf (x);
+  return (gint32) (is (r->nearest, "round_prefer_ceil") ? floorf (x + 0.5f) : ceilf (x - 0.5f));
 }
 
 static gdouble
@@ -123,12 +123,12 @@ fill_table (Onnx *o, const Resize *r, Table *table, guint axis, guint rank, gint
   table->places = g_new0 (gint32, (gsize) out * table->taps);
   table->weights = g_new0 (gfloat, (gsize) out * table->taps);
   for (gint32 i = 0; i < out; i++) {
-    const gdouble x = CLAMP (source (r, axis, rank, i, in, out), -1e8, 1e8);
+    const gfloat x = CLAMP (source (r, axis, rank, i, in, out), -1e8f, 1e8f);
     if (nearest) {
       table->places[i] = CLAMP (nearest_place (r, x), 0, in - 1);
       table->weights[i] = 1;
     } else {
-      fill_row (r, table, axis, i, x, in);
+      fill_row (r, table, axis, i, (gdouble) x, in);
     }
   }
   return TRUE;
@@ -192,8 +192,8 @@ extrapolate (Onnx *o, const Resize *r, gint32 y, guint axis, guint rank, guint a
   g_autofree guint8 *inside = g_new (guint8, (gsize) out);
   gboolean all = TRUE;
   for (gint32 i = 0; i < out; i++) {
-    const gdouble x = source (r, axis, rank, i, in, out);
-    inside[i] = x >= 0 && x <= in - 1;
+    const gfloat x = source (r, axis, rank, i, in, out);
+    inside[i] = x >= 0 && x <= (gfloat) (in - 1);
     all &= inside[i] != 0;
   }
   if (all)
@@ -250,7 +250,7 @@ settle_size (Onnx *o, const OnnxValue *x, Resize *r, const gfloat *scales, guint
   }
   for (guint i = 0; i < n && o->error == NULL; i++) {
     const guint axis = n_axes > 0 ? onnx_norm_axis (o, axes[i], x->rank) : i;
-    const gdouble size = n_scales > 0 ? floor ((gdouble) x->dims[axis] * (gdouble) scales[i]) : sizes[i];
+    const gdouble size = n_scales > 0 ? (gdouble) floorf ((gfloat) x->dims[axis] * scales[i]) : sizes[i];
     if (!(size >= 1) || size > G_MAXINT32) {
       onnx_fail (o, SL_ERROR_SHAPE, "dimension %u of size %d would become %g", axis, x->dims[axis], size);
       return;

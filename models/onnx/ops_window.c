@@ -132,7 +132,7 @@ set_picture (Onnx *o, const OnnxValue *x, gint32 y)
 static gint32
 square_weights (Onnx *o, OnnxValue *value)
 {
-  const gint32 w = onnx_plain (o, value);
+  const gint32 w = value->codes >= 0 ? value->codes : onnx_plain (o, value);
   if (o->error != NULL || value->rank == 4)
     return w;
   if (value->rank == 3)
@@ -178,14 +178,7 @@ onnx_conv_2d (Onnx *o, OnnxValue *x, gint32 input, gint32 weights, gint32 bias, 
   const SlOpParams params = window_params (&w);
   const gint32 filter = onnx_conv_weights (o, weights, onnx_attr_int (o, "group", 1), x->dims[1], &op);
   const gint32 inputs[3] = { input, filter, bias };
-  const gint32 y = onnx_new_tensor (o, result);
-  if (o->error != NULL)
-    return -1;
-  if (sl_graph_add_node (o->graph, op, o->node->index, inputs, bias >= 0 ? 3 : 2, &y, 1, &params, &o->error)
-      && sl_graph_settle_node (o->graph, &o->error))
-    return y;
-  g_prefix_error (&o->error, "node %u %s '%s': ", o->node->index, o->node->op, o->node->name);
-  return -1;
+  return onnx_settled (o, op, inputs, bias >= 0 ? 3 : 2, &params, result);
 }
 
 void
@@ -401,29 +394,20 @@ pool (Onnx *o, SlOpType op, gint32 x, const Window *w)
 {
   const SlOpParams params = window_params (w);
   const SlTensor *t = onnx_t (o, x);
-  if (o->error != NULL)
-    return -1;
-  const gint32 y = onnx_new_tensor (o, &(SlTensor){ .dtype = t->dtype, .quant = t->quant });
-  if (sl_graph_add_node (o->graph, op, o->node->index, &x, 1, &y, 1, &params, &o->error) && sl_graph_settle_node (o->graph, &o->error))
-    return y;
-  g_prefix_error (&o->error, "%s '%s': ", o->node->op, o->node->name);
-  return -1;
+  return onnx_settled (o, op, &x, 1, &params, &(SlTensor){ .dtype = t->dtype, .quant = t->quant });
 }
 
-void
-onnx_pool (Onnx *o)
+gint32
+onnx_pool_of (Onnx *o, OnnxValue *x)
 {
-  OnnxValue *x = onnx_required (o, 0);
   const SlOpType op = onnx_current (o)->type;
   const gboolean include = onnx_attr_int (o, "count_include_pad", 0) != 0;
   gint32 input = o->error == NULL ? picture (o, x) : -1, out[2];
   Window w = { 0 };
   if (o->error != NULL || !read_window (o, &w, x, NULL))
-    return;
-  if (onnx_attribute (o, "kernel_shape") == NULL || onnx_has_output (o, 1)) {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute kernel_shape must be stated, and Indices are not supported");
-    return;
-  }
+    return -1;
+  if (onnx_attribute (o, "kernel_shape") == NULL || onnx_has_output (o, 1))
+    return onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute kernel_shape must be stated, and Indices are not supported");
   pad_automatically (&w);
   pool_size (&w, onnx_attr_int (o, "ceil_mode", 0) != 0 && strcmp (w.auto_pad, "NOTSET") == 0, out);
   const Window stated = w;
@@ -450,19 +434,30 @@ onnx_pool (Onnx *o)
     if (include && padded)
       y = onnx_binary (o, SL_OP_MUL, y, coverage (o, &stated, out, TRUE, 1));
   }
+  return y;
+}
+
+void
+onnx_pool (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  const gint32 y = onnx_pool_of (o, x);
   onnx_conv_set (o, x, y);
+}
+
+gint32
+onnx_global_pool_of (Onnx *o, OnnxValue *x)
+{
+  gint32 axes[SL_MAX_RANK];
+  if (o->error != NULL || x->rank < 3)
+    return onnx_fail (o, SL_ERROR_SHAPE, "its input has fewer than 3 dimensions");
+  for (guint i = 0; i + 2 < x->rank; i++)
+    axes[i] = (gint32) i + 1;
+  return onnx_reduce (o, onnx_current (o)->type, onnx_last (o, x), axes, x->rank - 2, TRUE);
 }
 
 void
 onnx_global_pool (Onnx *o)
 {
-  OnnxValue *x = onnx_required (o, 0);
-  gint32 axes[SL_MAX_RANK];
-  if (o->error != NULL || x->rank < 3) {
-    onnx_fail (o, SL_ERROR_SHAPE, "its input has fewer than 3 dimensions");
-    return;
-  }
-  for (guint i = 0; i + 2 < x->rank; i++)
-    axes[i] = (gint32) i + 1;
-  onnx_set (o, 0, onnx_reduce (o, onnx_current (o)->type, onnx_last (o, x), axes, x->rank - 2, TRUE), TRUE);
+  onnx_set (o, 0, onnx_global_pool_of (o, onnx_required (o, 0)), TRUE);
 }

@@ -22,11 +22,14 @@ static const OnnxOp rows[] = {
   { "Constant", onnx_constant_op, 0 },
   { "ConstantOfShape", onnx_constant_of_shape, 0 },
   { "Conv", onnx_conv, 0 },
+  { "ConvInteger", onnx_conv_integer, 0 },
   { "ConvTranspose", onnx_conv_transpose, 0 },
   { "Cos", onnx_unary_op, SL_OP_COS },
   { "DepthToSpace", onnx_depth_to_space, SL_OP_DEPTH_TO_SPACE },
+  { "DequantizeLinear", onnx_dequantize_linear, 0 },
   { "Div", onnx_binary_op, SL_OP_DIV },
   { "Dropout", onnx_identity, 0 },
+  { "DynamicQuantizeLinear", onnx_dynamic_quantize, 0 },
   { "Einsum", onnx_einsum, 0 },
   { "Elu", onnx_elu, 0 },
   { "Equal", onnx_compare, SL_OP_EQUAL },
@@ -61,6 +64,7 @@ static const OnnxOp rows[] = {
   { "LpNormalization", onnx_lp_norm, 0 },
   { "LpPool", onnx_pool, SL_OP_L2_POOL_2D },
   { "MatMul", onnx_mat_mul, 0 },
+  { "MatMulInteger", onnx_mat_mul_integer, 0 },
   { "Max", onnx_variadic, SL_OP_MAXIMUM },
   { "MaxPool", onnx_pool, SL_OP_MAX_POOL_2D },
   { "Mean", onnx_variadic, SL_OP_ADD },
@@ -75,6 +79,9 @@ static const OnnxOp rows[] = {
   { "PRelu", onnx_prelu, 0 },
   { "Pad", onnx_pad_op, 0 },
   { "Pow", onnx_pow, 0 },
+  { "QLinearConv", onnx_qlinear_conv, 0 },
+  { "QLinearMatMul", onnx_qlinear_mat_mul, 0 },
+  { "QuantizeLinear", onnx_quantize_linear, 0 },
   { "RMSNormalization", onnx_rms_norm, 0 },
   { "Range", onnx_range, 0 },
   { "Reciprocal", onnx_reciprocal, 0 },
@@ -120,6 +127,18 @@ static const OnnxOp rows[] = {
   { "Xor", onnx_xor, 0 },
 };
 
+/* Of ONNX Runtime's own domain: what its quantiser writes. Sorted by name. */
+static const OnnxOp microsoft[] = {
+  { "Gelu", onnx_gelu, 0 },
+  { "QLinearAdd", onnx_qlinear_binary, SL_OP_ADD },
+  { "QLinearAveragePool", onnx_qlinear_pool, SL_OP_AVERAGE_POOL_2D },
+  { "QLinearConcat", onnx_qlinear_concat, 0 },
+  { "QLinearGlobalAveragePool", onnx_qlinear_pool, SL_OP_MEAN },
+  { "QLinearLeakyRelu", onnx_qlinear_unary, SL_OP_LEAKY_RELU },
+  { "QLinearMul", onnx_qlinear_binary, SL_OP_MUL },
+  { "QLinearSigmoid", onnx_qlinear_unary, SL_OP_LOGISTIC },
+};
+
 static int
 compare (const void *name, const void *row)
 {
@@ -129,5 +148,7 @@ compare (const void *name, const void *row)
 const OnnxOp *
 onnx_op_find (const char *domain, const char *op)
 {
+  if (strcmp (domain, "com.microsoft") == 0)
+    return bsearch (op, microsoft, G_N_ELEMENTS (microsoft), sizeof microsoft[0], compare);
   return domain[0] == '\0' ? bsearch (op, rows, G_N_ELEMENTS (rows), sizeof rows[0], compare) : NULL;
 }

@@ -14,6 +14,7 @@ onnx_value_new (Onnx *o, gint32 tensor, gboolean last)
   last &= t->rank > 2;
   value->plain = last ? -1 : tensor;
   value->last = last ? tensor : -1;
+  value->codes = -1;
   value->rank = t->rank;
   for (guint i = 0; i < t->rank; i++)
     value->dims[i] = t->dims[onnx_axis (i, t->rank, last)];
@@ -24,7 +25,7 @@ OnnxValue *
 onnx_value_empty (Onnx *o, guint rank, const gint32 *dims)
 {
   OnnxValue *value = sl_arena_alloc (o->file->arena, sizeof *value);
-  *value = (OnnxValue){ .plain = -1, .last = -1, .rank = rank, .empty = TRUE };
+  *value = (OnnxValue){ .plain = -1, .last = -1, .codes = -1, .rank = rank, .empty = TRUE };
   if (rank > 0)
     memcpy (value->dims, dims, rank * sizeof dims[0]);
   return value;
@@ -60,6 +61,8 @@ onnx_plain (Onnx *o, OnnxValue *value)
     return need_elements (o);
   for (guint i = 0; i < value->rank; i++)
     order[i] = (gint32) onnx_axis (i, value->rank, TRUE);
+  if (value->plain < 0 && value->last < 0)
+    value->plain = onnx_settled (o, SL_OP_DEQUANTIZE, &value->codes, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_F32 });
   if (value->plain < 0)
     value->plain = onnx_transpose (o, value->last, order);
   return value->plain;
@@ -73,6 +76,8 @@ onnx_last (Onnx *o, OnnxValue *value)
     return -1;
   if (value->empty)
     return need_elements (o);
+  if (value->last < 0)
+    onnx_plain (o, value);
   if (value->rank < 3)
     return value->plain;
   for (guint i = 0; i < value->rank; i++)
@@ -110,6 +115,8 @@ onnx_operand (Onnx *o, OnnxValue *value, guint rank, gboolean last)
 SlDtype
 onnx_dtype (const Onnx *o, const OnnxValue *value)
 {
+  if (value != NULL && value->plain < 0 && value->last < 0 && !value->empty)
+    return SL_DTYPE_F32;
   return value == NULL || value->empty ? SL_DTYPE_INVALID : onnx_t (o, value->plain >= 0 ? value->plain : value->last)->dtype;
 }
 
@@ -127,6 +134,8 @@ onnx_data (Onnx *o, OnnxValue *value, gsize *elements)
 {
   if (o->error != NULL || value == NULL || value->empty)
     return NULL;
+  if (value->plain < 0 && value->last < 0)
+    onnx_plain (o, value);
   const gint32 any = value->plain >= 0 ? value->plain : value->last;
   if (onnx_t (o, any)->data == NULL)
     return NULL;

@@ -222,7 +222,6 @@ static const Row rows[] = {
     { { 0 } } },
   { SL_OP_QUANTIZE, { I32 (2) }, SL_DTYPE_I16, 0.5f, 1, "input 't' is int32 with 0 scales; expected one scale and zero point", { { 0 } } },
   { SL_OP_QUANTIZE, { F32 (2) }, SL_DTYPE_I32, 0.5f, 1, "output 't' is int32; supported: int8, uint8, int16", { { 0 } } },
-  { SL_OP_CAST, { F32 (2) }, SL_DTYPE_F16, 0, 1, "output 't' is float16; supported: float32, float64", { { 0 } } },
   { SL_OP_NON_MAX_SUPPRESSION_V4,
     { F32 (5, 4), F32 (4), CONSTANT (3), F32 (1), F32 (1) },
     SL_DTYPE_I32,

@@ -104,6 +104,23 @@ from_half (guint16 half)
   return half & 0x8000 ? -magnitude : magnitude;
 }
 
+/* The nearest IEEE 754 binary16, half to even; beyond its range infinity. */
+static guint16
+to_half (gfloat value)
+{
+  const guint16 sign = signbit (value) ? 0x8000 : 0;
+  const gfloat magnitude = fabsf (value);
+  int exponent = 0;
+  if (isnan (value))
+    return 0x7e00;
+  if (magnitude >= 65520.0f)
+    return sign | 0x7c00;
+  if (magnitude < 0x1p-14f)
+    return sign | (guint16) lrintf (ldexpf (magnitude, 24));
+  const gfloat fraction = frexpf (magnitude, &exponent); /* 0.5 up to 1 */
+  return sign | (guint16) (((exponent + 13) << 10) + (gint) lrintf (ldexpf (fraction, 11)));
+}
+
 /* Codes may be scaled along one axis: @inner elements in a row share a scale, of which there are @quant.count. */
 static void
 dequantize_part (void *data, gsize first, gsize n)
@@ -185,6 +202,9 @@ store_whole (void *data, SlDtype dtype, gsize i, gint64 value)
     case SL_DTYPE_F64:
       ((gdouble *) data)[i] = (gdouble) value;
       break;
+    case SL_DTYPE_F16:
+      ((guint16 *) data)[i] = to_half ((gfloat) value);
+      break;
     default:
       ((gfloat *) data)[i] = (gfloat) value;
   }
@@ -220,6 +240,8 @@ cast_part (void *data, gsize first, gsize n)
       ((gfloat *) call->outputs[0])[i] = (gfloat) value;
     else if (to == SL_DTYPE_F64)
       ((gdouble *) call->outputs[0])[i] = value;
+    else if (to == SL_DTYPE_F16)
+      ((guint16 *) call->outputs[0])[i] = to_half ((gfloat) value);
     else if (to == SL_DTYPE_BOOL)
       ((guint8 *) call->outputs[0])[i] = value != 0;
     else

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Quantised operators: QuantizeLinear and DequantizeLinear, QLinear*, and the integer ones of dynamic quantisation, whose activations stay
+ * float here. uint8 codes beside int8 weights become int8, which changes no value.
+ */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "models/onnx/build.h"
+#include "models/onnx/ops.h"
+
+/* Reads scale input @at and zero point input @at + 1 (which may be omitted) for codes of @dtype; *@dtype without codes of its own is set. */
+static gboolean
+read_quant (Onnx *o, guint at, SlDtype *dtype, SlQuant *quant)
+{
+  gsize n = 0, n_zero = 0;
+  OnnxValue *scales = onnx_required (o, at), *zeros = onnx_input (o, at + 1);
+  const gfloat *from = onnx_data (o, scales, &n);
+  const void *zero = zeros != NULL ? onnx_data (o, zeros, &n_zero) : NULL;
+  if (o->error != NULL)
+    return FALSE;
+  if (from == NULL || onnx_dtype (o, scales) != SL_DTYPE_F32 || (zeros != NULL && (zero == NULL || (n_zero != n && n_zero != 1)))) {
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "its scale and zero point, inputs %u and %u, must be constants of as many elements", at, at + 1);
+    return FALSE;
+  }
+  const SlDtype type = zeros != NULL ? onnx_dtype (o, zeros) : *dtype != SL_DTYPE_INVALID ? *dtype : SL_DTYPE_U8;
+  gfloat *scale = sl_arena_alloc (o->arena, n * sizeof scale[0]);
+  gint32 *zero_point = sl_arena_alloc (o->arena, n * sizeof zero_point[0]);
+  for (gsize i = 0; i < n; i++) {
+    const gsize k = n_zero == 1 ? 0 : i;
+    scale[i] = from[i] == 0 ? FLT_MIN : from[i];
+    if (!isfinite (scale[i]) || scale[i] < 0) {
+      onnx_fail (o, SL_ERROR_FORMAT, "scale %" G_GSIZE_FORMAT " is %g; expected a finite number above 0", i, (gdouble) scale[i]);
+      return FALSE;
+    }
+    if (zero != NULL)
+      zero_point[i] = type == SL_DTYPE_U8   ? ((const guint8 *) zero)[k]
+                      : type == SL_DTYPE_I8 ? ((const gint8 *) zero)[k]
+                                            : ((const gint32 *) zero)[k];
+  }
+  *dtype = type;
+  *quant = (SlQuant){ .count = (guint) n, .scale = scale, .zero_point = zero_point };
+  return TRUE;
+}
+
+/* int8 for uint8, moved by 128. */
+static void
+make_signed (Onnx *o, SlDtype *dtype, SlQuant *quant)
+{
+  if (!o->signed_codes || *dtype != SL_DTYPE_U8 || quant->count != 1)
+    return;
+  gint32 *zero = sl_arena_memdup (o->arena, quant->zero_point, sizeof zero[0]);
+  zero[0] -= 128;
+  quant->zero_point = zero;
+  *dtype = SL_DTYPE_I8;
+}
+
+static gboolean
+check_codes (Onnx *o, SlDtype dtype)
+{
+  if (dtype == SL_DTYPE_U8 || dtype == SL_DTYPE_I8)
+    return TRUE;
+  onnx_fail (o, SL_ERROR_UNSUPPORTED, "its codes are %s; expected uint8 or int8", sl_dtype_name (dtype));
+  return FALSE;
+}
+
+/* Constants as codes: half to even, as the file's own runtime does it. */
+static gint32
+quantise_constant (Onnx *o, OnnxValue *x, SlDtype dtype, SlQuant quant)
+{
+  gsize n = 0, inner = 1;
+  gint32 lo = 0, hi = 0;
+  const gfloat *from = onnx_data (o, x, &n);
+  if (o->error != NULL)
+    return -1;
+  sl_dtype_code_range (dtype, &lo, &hi);
+  for (guint i = (guint) quant.axis + 1; i < x->rank; i++)
+    inner *= (gsize) x->dims[i];
+  g_autofree guint8 *codes = g_malloc (MAX (n, 1));
+  for (gsize i = 0; i < n; i++) {
+    const gsize c = quant.count > 1 ? i / inner % quant.count : 0;
+    const gfloat code = rintf (from[i] / quant.scale[c]) + (gfloat) quant.zero_point[c];
+    codes[i] = (guint8) (gint32) (code >= (gfloat) lo ? MIN (code, (gfloat) hi) : (gfloat) lo);
+  }
+  const gint32 tensor = onnx_constant (o, dtype, x->rank, x->dims, codes);
+  onnx_change_tensor (o, tensor)->quant = quant;
+  return tensor;
+}
+
+/* The dimension of scales of their own. */
+static gboolean
+find_axis (Onnx *o, const OnnxValue *x, SlQuant *quant)
+{
+  if (quant->count == 1)
+    return TRUE;
+  const guint axis = onnx_norm_axis (o, onnx_attr_int (o, "axis", 1), x->rank);
+  quant->axis = (gint) axis;
+  if (o->error == NULL && quant->count == (guint) x->dims[axis] && onnx_attr_int (o, "block_size", 0) == 0)
+    return TRUE;
+  onnx_fail (o, SL_ERROR_UNSUPPORTED, "%u scales along dimension %u of size %d; expected one, or one for each element of the dimension",
+             quant->count, axis, o->error == NULL ? x->dims[axis] : 0);
+  return FALSE;
+}
+
+void
+onnx_quantize_linear (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  SlDtype dtype = SL_DTYPE_INVALID;
+  SlQuant quant;
+  gsize n = 0;
+  gboolean last = FALSE;
+  if (onnx_attr_int (o, "output_dtype", 0) != 0)
+    dtype = onnx_ir_type ((guint) CLAMP (onnx_attr_int (o, "output_dtype", 0), 0, 64));
+  if (!read_quant (o, 1, &dtype, &quant) || !check_codes (o, dtype) || !find_axis (o, x, &quant))
+    return;
+  if (onnx_data (o, x, &n) != NULL && onnx_dtype (o, x) == SL_DTYPE_F32) {
+    onnx_set (o, 0, quantise_constant (o, x, dtype, quant), FALSE);
+    return;
+  }
+  make_signed (o, &dtype, &quant);
+  const gint32 input = onnx_any (o, x, &last);
+  onnx_set (o, 0, onnx_settled (o, SL_OP_QUANTIZE, &input, 1, NULL, &(SlTensor){ .dtype = dtype, .quant = quant }), last);
+}
+
+/* @tensor as codes of that quantisation. What the file says beside each use must agree with where they come from. */
+static gint32
+as_codes (Onnx *o, gint32 tensor, SlDtype dtype, SlQuant quant)
+{
+  SlTensor like = *onnx_t (o, tensor);
+  if (o->error != NULL)
+    return -1;
+  if (like.quant.count == 0 && like.data == NULL && like.dtype == dtype) { /* an input of the model */
+    onnx_change_tensor (o, tensor)->quant = quant;
+    if (!o->signed_codes || dtype != SL_DTYPE_U8 || quant.count != 1)
+      return tensor;
+  }
+  if (like.data != NULL) {
+    like.quant = quant;
+    like.name = NULL;
+    return onnx_new_tensor (o, &like);
+  }
+  make_signed (o, &dtype, &quant);
+  like = *onnx_t (o, tensor);
+  if (like.dtype == dtype && like.quant.count == 1 && quant.count == 1 && like.quant.scale[0] == quant.scale[0]
+      && like.quant.zero_point[0] == quant.zero_point[0])
+    return tensor;
+  if (like.quant.count != 1 || quant.count != 1 || like.quant.scale[0] != quant.scale[0]
+      || like.quant.zero_point[0] - (like.dtype == SL_DTYPE_I8 ? -128 : 0) != quant.zero_point[0] - (dtype == SL_DTYPE_I8 ? -128 : 0))
+    return onnx_fail (o, SL_ERROR_UNSUPPORTED, "its input's codes were made with scale %g and are read with %g; expected the same",
+                      (gdouble) sl_tensor_scale (&like), (gdouble) quant.scale[0]);
+  return onnx_settled (o, SL_OP_QUANTIZE, &tensor, 1, NULL, &(SlTensor){ .dtype = dtype, .quant = quant });
+}
+
+/* Whole numbers of 32 bits are biases: real at once. */
+static gint32
+dequantise_ints (Onnx *o, OnnxValue *x, const SlQuant *quant)
+{
+  gsize n = 0, inner = 1;
+  const gint32 *from = onnx_data (o, x, &n);
+  if (from == NULL)
+    return onnx_fail (o, SL_ERROR_UNSUPPORTED, "its input is int32 and computed from the picture; expected a constant");
+  for (guint i = (guint) quant->axis + 1; i < x->rank; i++)
+    inner *= (gsize) x->dims[i];
+  g_autofree gfloat *to = g_new (gfloat, MAX (n, 1));
+  for (gsize i = 0; i < n; i++) {
+    const gsize c = quant->count > 1 ? i / inner % quant->count : 0;
+    to[i] = (gfloat) (((gdouble) from[i] - quant->zero_point[c]) * (gdouble) quant->scale[c]);
+  }
+  return onnx_constant (o, SL_DTYPE_F32, x->rank, x->dims, to);
+}
+
+void
+onnx_dequantize_linear (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  SlDtype dtype = onnx_dtype (o, x);
+  SlQuant quant;
+  gboolean last = FALSE;
+  gsize n = 0;
+  const SlDtype stored = dtype;
+  if (o->error != NULL || !read_quant (o, 1, &dtype, &quant) || !find_axis (o, x, &quant))
+    return;
+  if (stored == SL_DTYPE_I32) {
+    onnx_set (o, 0, dequantise_ints (o, x, &quant), FALSE);
+    return;
+  }
+  if (!check_codes (o, dtype))
+    return;
+  if (onnx_data (o, x, &n) != NULL) {
+    OnnxValue *value = onnx_value_new (o, as_codes (o, onnx_plain (o, x), dtype, quant), FALSE);
+    if (value != NULL) {
+      value->codes = value->plain;
+      value->plain = -1;
+    }
+    onnx_set_value (o, 0, value);
+    return;
+  }
+  const gint32 codes = as_codes (o, onnx_any (o, x, &last), dtype, quant);
+  onnx_set (o, 0, onnx_settled (o, SL_OP_DEQUANTIZE, &codes, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_F32 }), last);
+}
+
+/* Input @i with the scale and zero point that follow it, in the layout asked for. */
+static gint32
+quantised_input (Onnx *o, guint i, gboolean want_last, OnnxValue **value)
+{
+  SlQuant quant;
+  *value = onnx_required (o, i);
+  SlDtype dtype = onnx_dtype (o, *value);
+  const gint32 tensor = want_last ? onnx_last (o, *value) : onnx_plain (o, *value);
+  if (o->error != NULL)
+    return -1;
+  if (dtype == SL_DTYPE_I8 && o->signed_codes && onnx_t (o, tensor)->data == NULL)
+    dtype = SL_DTYPE_INVALID; /* the file's type is that of the zero point */
+  if (!read_quant (o, i + 1, &dtype, &quant) || !check_codes (o, dtype))
+    return -1;
+  return as_codes (o, tensor, dtype, quant);
+}
+
+/* What the node makes: codes by the scale at input @i. */
+static gboolean
+quantised_output (Onnx *o, guint i, SlTensor *like)
+{
+  *like = (SlTensor){ 0 };
+  if (!read_quant (o, i, &like->dtype, &like->quant) || !check_codes (o, like->dtype))
+    return FALSE;
+  make_signed (o, &like->dtype, &like->quant);
+  return TRUE;
+}
+
+void
+onnx_qlinear_conv (Onnx *o)
+{
+  OnnxValue *x, *w = onnx_required (o, 3), *bias = onnx_input (o, 8);
+  SlDtype dtype = onnx_dtype (o, w);
+  SlQuant quant;
+  SlTensor like;
+  const gint32 input = quantised_input (o, 0, TRUE, &x);
+  if (o->error != NULL || !read_quant (o, 4, &dtype, &quant) || !quantised_output (o, 6, &like))
+    return;
+  const gint32 weights = as_codes (o, onnx_conv_filter (o, w), dtype, quant);
+  gint32 shaped = input;
+  if (o->error == NULL && x->rank == 3)
+    shaped = onnx_reshape (o, input, (const gint32[]){ x->dims[0], 1, x->dims[2], x->dims[1] }, 4);
+  onnx_conv_set (o, x, onnx_conv_2d (o, x, shaped, weights, bias != NULL ? onnx_plain (o, bias) : -1, &like));
+}
+
+/* A row of the left matrix against columns of the right one, which is constant weights. */
+void
+onnx_qlinear_mat_mul (Onnx *o)
+{
+  OnnxValue *a, *b = onnx_required (o, 3);
+  SlDtype dtype = onnx_dtype (o, b);
+  SlQuant quant;
+  SlTensor like;
+  gsize n = 0;
+  const gint32 order[2] = { 1, 0 };
+  const SlOpParams params = { .fully_connected = { .keep_dims = TRUE } };
+  const gint32 input = quantised_input (o, 0, FALSE, &a);
+  if (o->error != NULL || !read_quant (o, 4, &dtype, &quant) || !quantised_output (o, 6, &like))
+    return;
+  if (b->rank != 2 || onnx_data (o, b, &n) == NULL) {
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "its right matrix must be a constant of 2 dimensions");
+    return;
+  }
+  quant.axis = 1;
+  const gint32 weights = onnx_transpose (o, as_codes (o, onnx_plain (o, b), dtype, quant), order);
+  onnx_set (o, 0, onnx_settled (o, SL_OP_FULLY_CONNECTED, (const gint32[]){ input, weights }, 2, &params, &like), FALSE);
+}
+
+/* The layout of a quantised operator of equal inputs: channels last where its first input is so. */
+static gboolean
+layout_of (Onnx *o, guint i)
+{
+  const OnnxValue *value = onnx_required (o, i);
+  return value != NULL && value->last >= 0;
+}
+
+void
+onnx_qlinear_binary (Onnx *o)
+{
+  OnnxValue *a, *b;
+  SlTensor like;
+  const gboolean last = layout_of (o, 0) || layout_of (o, 3);
+  OnnxValue *second = onnx_required (o, 3);
+  const gboolean same = o->error == NULL && second->rank == onnx_required (o, 0)->rank;
+  const gint32 x = quantised_input (o, 0, last && same, &a), y = quantised_input (o, 3, last && same, &b);
+  if (o->error != NULL || !quantised_output (o, 6, &like))
+    return;
+  onnx_set (o, 0, onnx_settled (o, onnx_current (o)->type, (const gint32[]){ x, y }, 2, NULL, &like), last && same);
+}
+
+void
+onnx_qlinear_unary (Onnx *o)
+{
+  OnnxValue *x;
+  SlTensor like;
+  const gboolean last = layout_of (o, 0);
+  const SlOpParams params = { .leaky_relu = { .alpha = onnx_attr_float (o, "alpha", 0.01f) } };
+  const gint32 input = quantised_input (o, 0, last, &x);
+  if (o->error == NULL && quantised_output (o, 3, &like))
+    onnx_set (o, 0, onnx_settled (o, onnx_current (o)->type, &input, 1, onnx_current (o)->type == SL_OP_LEAKY_RELU ? &params : NULL, &like),
+              last);
+}
+
+void
+onnx_qlinear_concat (Onnx *o)
+{
+  gint32 inputs[SL_MAX_OPERANDS];
+  OnnxValue *value = NULL;
+  SlTensor like;
+  guint n = 0;
+  gboolean last = FALSE;
+  for (guint i = 2; i + 2 < o->node->n_inputs; i += 3)
+    last |= layout_of (o, i);
+  for (guint i = 2; i + 2 < o->node->n_inputs && o->error == NULL; i += 3)
+    inputs[n++] = quantised_input (o, i, last, &value);
+  if (o->error != NULL || !quantised_output (o, 0, &like))
+    return;
+  if (n == 0) {
+    onnx_fail (o, SL_ERROR_FORMAT, "it has no inputs");
+    return;
+  }
+  const guint axis = onnx_norm_axis (o, onnx_attr_int (o, "axis", 0), value->rank);
+  const SlOpParams params = { .concat = { .axis = (gint32) onnx_axis (axis, value->rank, last) } };
+  onnx_set (o, 0, onnx_settled (o, SL_OP_CONCATENATION, inputs, n, &params, &like), last);
+}
+
+/* Pools between quantisations: real in between, since the core's keep codes. */
+void
+onnx_qlinear_pool (Onnx *o)
+{
+  OnnxValue *x;
+  SlTensor like;
+  const gboolean behind = onnx_attr_int (o, "channels_last", 0) != 0;
+  const gint32 codes = quantised_input (o, 0, !behind, &x);
+  if (o->error != NULL || !quantised_output (o, 3, &like))
+    return;
+  OnnxValue *real = onnx_value_new (o, onnx_settled (o, SL_OP_DEQUANTIZE, &codes, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_F32 }), TRUE);
+  const gint32 y = onnx_current (o)->type == SL_OP_MEAN ? onnx_global_pool_of (o, real) : onnx_pool_of (o, real);
+  const gint32 z = onnx_settled (o, SL_OP_QUANTIZE, &y, 1, NULL, &like);
+  onnx_set (o, 0, z, !behind);
+}
+
+/* Activations stay float: they are their own codes, of scale 1 and zero point 0. */
+void
+onnx_dynamic_quantize (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  const guint8 zero = 0;
+  onnx_set_value (o, 0, x);
+  onnx_set (o, 1, onnx_float (o, 1), FALSE);
+  onnx_set (o, 2, onnx_constant (o, SL_DTYPE_U8, 0, NULL, &zero), FALSE);
+}
+
+/* Weights of an integer operator as codes of scale 1. */
+static gint32
+integer_weights (Onnx *o, gint32 weights, guint zero_input)
+{
+  static const gfloat one = 1;
+  gsize n = 0;
+  OnnxValue *zeros = onnx_input (o, zero_input);
+  const void *zero = zeros != NULL ? onnx_data (o, zeros, &n) : NULL;
+  const SlDtype dtype = onnx_t (o, weights)->dtype;
+  gint32 *zero_point = sl_arena_alloc (o->arena, sizeof zero_point[0]);
+  if (o->error != NULL || !check_codes (o, dtype))
+    return -1;
+  if ((zeros != NULL && zero == NULL) || onnx_t (o, weights)->data == NULL)
+    return onnx_fail (o, SL_ERROR_UNSUPPORTED, "its weights and their zero point must be constants");
+  for (gsize i = 1; i < n; i++)
+    if (memcmp ((const guint8 *) zero + i, zero, 1) != 0)
+      return onnx_fail (o, SL_ERROR_UNSUPPORTED, "its weights have several zero points; expected one");
+  if (n > 0)
+    zero_point[0] = dtype == SL_DTYPE_U8 ? ((const guint8 *) zero)[0] : ((const gint8 *) zero)[0];
+  SlTensor like = *onnx_t (o, weights);
+  like.quant = (SlQuant){ .count = 1, .scale = &one, .zero_point = zero_point };
+  like.name = NULL;
+  return onnx_new_tensor (o, &like);
+}
+
+/* The other side's codes are real numbers, unless something else than DynamicQuantizeLinear made them. */
+static gboolean
+check_float (Onnx *o, const OnnxValue *x)
+{
+  if (o->error == NULL && onnx_dtype (o, x) != SL_DTYPE_F32)
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "its input is %s; expected what DynamicQuantizeLinear makes", sl_dtype_name (onnx_dtype (o, x)));
+  return o->error == NULL;
+}
+
+void
+onnx_conv_integer (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0), *w = onnx_required (o, 1);
+  if (!check_float (o, x))
+    return;
+  const gint32 weights = integer_weights (o, onnx_conv_filter (o, w), 3);
+  onnx_conv_set (o, x, onnx_conv_2d (o, x, onnx_conv_input (o, x), weights, -1, &(SlTensor){ .dtype = SL_DTYPE_F32 }));
+}
+
+void
+onnx_mat_mul_integer (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0), *w = onnx_required (o, 1);
+  if (!check_float (o, x))
+    return;
+  const gint32 weights = integer_weights (o, onnx_plain (o, w), 3);
+  const gint32 real = o->error == NULL && w->rank == 2
+                        ? weights
+                        : onnx_settled (o, SL_OP_DEQUANTIZE, &weights, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_F32 });
+  onnx_set (o, 0, onnx_product (o, onnx_plain (o, x), real), FALSE);
+}
