@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Operators: their types, parameters, and the table row that describes each (arity, check, shape inference,
- * plain kernel). Adding one is a line in SL_OPERATORS and a row in core/ops/.
+ * plain kernel). Adding one is a line in the list below and a row in core/ops/.
  *
  * Operand order and layouts are TensorFlow Lite's: activations NHWC, convolution weights OHWI, depthwise
  * weights 1HWC, bias last and optional (index -1).
@@ -16,12 +16,8 @@
 
 G_BEGIN_DECLS
 
-/*
- * Every operator: SL_OP_NAME, and sl_op_name, its row in core/ops/. No TensorFlow Lite file has the last four. RESAMPLE is along one
- * dimension: each element a weighted sum of stated ones; readers make it of other formats' resizing. The last two are made by passes only:
- * RESIZE_BILINEAR of 8-bit values, then ARG_MAX of its channels; 8-bit values through a constant table of 256 bytes.
- */
-#define SL_OPERATORS(X)                                          \
+/* Operators of TensorFlow Lite's files: SL_OP_NAME, and sl_op_name, its row in core/ops/. */
+#define SL_TFLITE_OPERATORS(X)                                   \
   X (ADD, add)                                                   \
   X (SUB, sub)                                                   \
   X (MUL, mul)                                                   \
@@ -121,9 +117,23 @@ G_BEGIN_DECLS
   X (UNIDIRECTIONAL_SEQUENCE_LSTM, unidirectional_sequence_lstm) \
   X (NON_MAX_SUPPRESSION_V4, non_max_suppression_v4)             \
   X (NON_MAX_SUPPRESSION_V5, non_max_suppression_v5)             \
-  X (DETECTION_POSTPROCESS, detection_postprocess)               \
-  X (ERF, erf) X (RESAMPLE, resample) X (RESIZE_ARG_MAX, resize_arg_max) X (LOOKUP, lookup)
+  X (DETECTION_POSTPROCESS, detection_postprocess)
 
+/*
+ * Operators that only readers of other formats and passes make:
+ * RESAMPLE: along one dimension, each element a weighted sum of stated ones
+ * DYNAMIC_QUANTIZE: float to quantised values by the tensor's own range: values less their zero point, scale, zero point, all float
+ * RESIZE_ARG_MAX: RESIZE_BILINEAR of 8-bit values, then ARG_MAX of its channels
+ * LOOKUP: 8-bit values through a constant table of 256 bytes
+ */
+#define SL_MADE_OPERATORS(X)             \
+  X (ERF, erf)                           \
+  X (RESAMPLE, resample)                 \
+  X (DYNAMIC_QUANTIZE, dynamic_quantize) \
+  X (RESIZE_ARG_MAX, resize_arg_max)     \
+  X (LOOKUP, lookup)
+
+#define SL_OPERATORS(X) SL_TFLITE_OPERATORS (X) SL_MADE_OPERATORS (X)
 #define SL_OPERATOR_TYPE(type, row) SL_OP_##type,
 
 typedef enum

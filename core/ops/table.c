@@ -3,6 +3,7 @@
 #include "core/ops/ops.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define SL_OPERATOR_ENTRY(type, row) [SL_OP_##type] = &sl_op_##row,
 
@@ -30,11 +31,10 @@ compare_names (const void *a, const void *b)
 const char **
 sl_op_supported_names (void)
 {
-  const char **names = g_new0 (const char *, SL_OP_COUNT + 1);
-  guint n = 0;
-  for (guint i = 0; i < SL_OP_COUNT; i++)
-    if (rows[i] != NULL && i != SL_OP_LOOKUP && i != SL_OP_RESIZE_ARG_MAX && i != SL_OP_ERF && i != SL_OP_RESAMPLE)
-      names[n++] = rows[i]->name;
-  qsort (names, n, sizeof names[0], compare_names);
+#define SL_OPERATOR_NAME(type, row) sl_op_##row.name,
+  const char *listed[] = { SL_TFLITE_OPERATORS (SL_OPERATOR_NAME) };
+  const char **names = g_new0 (const char *, G_N_ELEMENTS (listed) + 1);
+  memcpy (names, listed, sizeof listed);
+  qsort (names, G_N_ELEMENTS (listed), sizeof names[0], compare_names);
   return names;
 }

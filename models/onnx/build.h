@@ -21,11 +21,12 @@ G_BEGIN_DECLS
  * OnnxValue: what a name in the file stands for.
  * @plain, @last: tensors of the graph, -1 = not made yet; both -1 for a value without elements
  * @codes: of a constant that the file holds quantised: its codes, plain; @plain is then what they stand for
+ * @zero: of what DynamicQuantizeLinear makes, less its zero point: that
  * @dims: in ONNX's order
  */
 typedef struct
 {
-  gint32 plain, last, codes;
+  gint32 plain, last, codes, zero;
   guint rank;
   gint32 dims[SL_MAX_RANK];
   gboolean empty;

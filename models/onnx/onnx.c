@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "models/numbers.h"
-#include "models/onnx/build.h"
+#include "models/onnx/ops.h"
 #include "models/reader.h"
 #include "models/ultralytics.h"
 
@@ -202,8 +202,9 @@ read_outputs (Onnx *o, const gint32 *inputs, guint n_inputs, gint32 outputs[SL_M
       onnx_fail (o, SL_ERROR_FORMAT, "model output %u '%s' is produced by no node", i, edge->name);
       break;
     }
-    gint32 tensor = onnx_plain (o, value);
-    if (declared != SL_DTYPE_INVALID && onnx_ir_type (edge->type) == onnx_tensor_type (o, tensor))
+    gint32 tensor = onnx_output_tensor (o, value, declared);
+    const SlDtype made = onnx_tensor_type (o, tensor); /* sums of integer operators are float here */
+    if (declared != SL_DTYPE_INVALID && (onnx_ir_type (edge->type) == made || (declared == SL_DTYPE_I32 && made == SL_DTYPE_F32)))
       tensor = onnx_cast (o, tensor, declared);
     if (o->error == NULL && (onnx_t (o, tensor)->data != NULL || is_taken (tensor, inputs, n_inputs, outputs, i)))
       tensor = copy_output (o, tensor);

@@ -98,6 +98,8 @@ void onnx_einsum (Onnx *o);
 gint32 onnx_product (Onnx *o, gint32 a, gint32 b);
 
 /* ops_quant.c */
+/** onnx_output_tensor: @value as an output of the model of type @declared: codes as the file has them. */
+gint32 onnx_output_tensor (Onnx *o, OnnxValue *value, SlDtype declared);
 void onnx_quantize_linear (Onnx *o);
 void onnx_dequantize_linear (Onnx *o);
 void onnx_qlinear_conv (Onnx *o);

@@ -291,17 +291,37 @@ onnx_qlinear_binary (Onnx *o)
   onnx_set (o, 0, onnx_settled (o, onnx_current (o)->type, (const gint32[]){ x, y }, 2, NULL, &like), last && same);
 }
 
+static gdouble
+real_of (Onnx *o, gdouble x)
+{
+  if (onnx_current (o)->type == SL_OP_LOGISTIC)
+    return 1 / (1 + exp (-x));
+  return x < 0 ? x * (gdouble) onnx_attr_float (o, "alpha", 0.01f) : x;
+}
+
+/* A table of 256 codes: of each the code of the function's real value, half to even. */
 void
 onnx_qlinear_unary (Onnx *o)
 {
   OnnxValue *x;
   SlTensor like;
+  guint8 table[256];
+  gint32 lo = 0, hi = 0;
+  const gint32 dims[1] = { 256 };
   const gboolean last = layout_of (o, 0);
-  const SlOpParams params = { .leaky_relu = { .alpha = onnx_attr_float (o, "alpha", 0.01f) } };
   const gint32 input = quantised_input (o, 0, last, &x);
-  if (o->error == NULL && quantised_output (o, 3, &like))
-    onnx_set (o, 0, onnx_settled (o, onnx_current (o)->type, &input, 1, onnx_current (o)->type == SL_OP_LEAKY_RELU ? &params : NULL, &like),
-              last);
+  if (o->error != NULL || !quantised_output (o, 3, &like))
+    return;
+  const SlTensor t = *onnx_t (o, input);
+  sl_dtype_code_range (like.dtype, &lo, &hi);
+  for (gint32 i = 0; i < 256; i++) {
+    const gint32 code = t.dtype == SL_DTYPE_I8 ? (gint8) i : i;
+    const gfloat real = (gfloat) (code - sl_tensor_zero_point (&t)) * sl_tensor_scale (&t);
+    const gfloat value = rintf ((gfloat) real_of (o, (gdouble) real) / sl_tensor_scale (&like)) + (gfloat) sl_tensor_zero_point (&like);
+    table[i] = (guint8) (gint32) CLAMP (value, (gfloat) lo, (gfloat) hi);
+  }
+  const gint32 constant = onnx_constant (o, SL_DTYPE_U8, 1, dims, table);
+  onnx_set (o, 0, onnx_settled (o, SL_OP_LOOKUP, (const gint32[]){ input, constant }, 2, NULL, &like), last);
 }
 
 void
@@ -343,15 +363,38 @@ onnx_qlinear_pool (Onnx *o)
   onnx_set (o, 0, z, !behind);
 }
 
-/* Activations stay float: they are their own codes, of scale 1 and zero point 0. */
+/* Codes less their zero point, as real numbers: convolutions and products of them are exact up to 24 bits. */
 void
 onnx_dynamic_quantize (Onnx *o)
 {
-  OnnxValue *x = onnx_required (o, 0);
-  const guint8 zero = 0;
-  onnx_set_value (o, 0, x);
-  onnx_set (o, 1, onnx_float (o, 1), FALSE);
-  onnx_set (o, 2, onnx_constant (o, SL_DTYPE_U8, 0, NULL, &zero), FALSE);
+  static const SlDtype types[3] = { SL_DTYPE_F32, SL_DTYPE_F32, SL_DTYPE_F32 };
+  gint32 outputs[3];
+  gboolean last = FALSE;
+  const gint32 x = onnx_any (o, onnx_required (o, 0), &last);
+  if (!onnx_emit_all (o, SL_OP_DYNAMIC_QUANTIZE, &x, 1, NULL, types, outputs, 3))
+    return;
+  OnnxValue *codes = onnx_value_new (o, outputs[0], last);
+  codes->zero = outputs[2];
+  onnx_set_value (o, 0, codes);
+  onnx_set (o, 1, outputs[1], FALSE);
+  onnx_set (o, 2, onnx_cast (o, outputs[2], SL_DTYPE_U8), FALSE);
+}
+
+gint32
+onnx_output_tensor (Onnx *o, OnnxValue *value, SlDtype declared)
+{
+  const gint32 tensor = onnx_plain (o, value);
+  if (o->error != NULL || declared != SL_DTYPE_U8 || onnx_t (o, tensor)->dtype == SL_DTYPE_U8)
+    return tensor;
+  if (value->zero >= 0)
+    return onnx_cast (o, onnx_binary (o, SL_OP_ADD, tensor, value->zero), SL_DTYPE_U8);
+  const SlTensor t = *onnx_t (o, tensor);
+  if (t.dtype != SL_DTYPE_I8 || t.quant.count != 1)
+    return tensor;
+  gint32 *zero = sl_arena_memdup (o->arena, t.quant.zero_point, sizeof zero[0]);
+  zero[0] += 128;
+  const SlQuant quant = { .count = 1, .scale = t.quant.scale, .zero_point = zero };
+  return onnx_settled (o, SL_OP_QUANTIZE, &tensor, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_U8, .quant = quant });
 }
 
 /* Weights of an integer operator as codes of scale 1. */

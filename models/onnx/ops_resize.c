@@ -100,7 +100,7 @@ fill_row (const Resize *r, const Table *table, guint axis, gint32 i, gdouble x, 
   for (guint k = 0; k < table->taps; k++) {
     const gint64 place = (gint64) first + k;
     gdouble weight = weight_of (r, ((gdouble) place - x) * stretch);
-    if ((r->exclude_outside || r->antialias) && (place < 0 || place >= in))
+    if (r->exclude_outside && (place < 0 || place >= in))
       weight = 0;
     places[k] = (gint32) CLAMP (place, 0, in - 1);
     weights[k] = (gfloat) weight;

@@ -14,7 +14,7 @@ onnx_value_new (Onnx *o, gint32 tensor, gboolean last)
   last &= t->rank > 2;
   value->plain = last ? -1 : tensor;
   value->last = last ? tensor : -1;
-  value->codes = -1;
+  value->codes = value->zero = -1;
   value->rank = t->rank;
   for (guint i = 0; i < t->rank; i++)
     value->dims[i] = t->dims[onnx_axis (i, t->rank, last)];
@@ -25,7 +25,7 @@ OnnxValue *
 onnx_value_empty (Onnx *o, guint rank, const gint32 *dims)
 {
   OnnxValue *value = sl_arena_alloc (o->file->arena, sizeof *value);
-  *value = (OnnxValue){ .plain = -1, .last = -1, .codes = -1, .rank = rank, .empty = TRUE };
+  *value = (OnnxValue){ .plain = -1, .last = -1, .codes = -1, .zero = -1, .rank = rank, .empty = TRUE };
   if (rank > 0)
     memcpy (value->dims, dims, rank * sizeof dims[0]);
   return value;

@@ -6,8 +6,6 @@ import re
 import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-# Operators that no TensorFlow Lite file has: other readers or passes make them.
-INTERNAL = {"ERF", "RESAMPLE", "RESIZE_ARG_MAX", "LOOKUP"}
 
 
 def read(*path):
@@ -25,7 +23,7 @@ def first_column(page, heading):
 def main():
     lists = {
         "operators in docs/operators.md": (
-            set(re.findall(r"\bX \((\w+), \w+\)", read("core", "graph", "op.h"))) - INTERNAL,
+            set(re.findall(r"\bX \((\w+), \w+\)", read("core", "graph", "op.h").split("SL_TFLITE_OPERATORS(X)")[1].split("\n\n")[0])),
             set(re.findall(r"`([A-Z][A-Z0-9_]+)`(?! or)", "\n".join(re.findall(r"(?m)^\|.*\|$", read("docs", "operators.md")))))),
         "decoders in docs/predictions.md": (
             {name.replace("_", "-") for name in re.findall(r"'(\w+)'", re.search(r"(?m)^decoders = \[(.*?)\]", read("postprocess", "meson.build"), re.S)[1])},
