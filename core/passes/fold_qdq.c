@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * DEQUANTIZE, an operator, QUANTIZE: models that state quantisation so mean the operator on codes. It takes the codes and makes codes, as
+ * TensorFlow Lite's quantised models have it; the bias of a layer becomes int32 of its scale. Results are within a code of the long way,
+ * which rounds to float in between. Operators that keep codes move only where both sides are quantised alike.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/ops/ops.h"
+#include "core/passes/passes.h"
+
+#define MOST_INPUTS 64
+
+typedef enum
+{
+  LEAVE,
+  LAYER, /* weights and bias are constants */
+  FREE,  /* input and output may be quantised differently */
+  COPY   /* they may not */
+} Kind;
+
+static Kind
+kind_of (SlOpType op)
+{
+  switch (op) {
+    case SL_OP_CONV_2D:
+    case SL_OP_DEPTHWISE_CONV_2D:
+    case SL_OP_FULLY_CONNECTED:
+      return LAYER;
+    case SL_OP_ADD:
+    case SL_OP_SUB:
+    case SL_OP_MUL:
+    case SL_OP_CONCATENATION:
+    case SL_OP_MEAN:
+    case SL_OP_LOGISTIC:
+    case SL_OP_TANH:
+    case SL_OP_HARD_SWISH:
+    case SL_OP_LEAKY_RELU:
+    case SL_OP_ELU:
+    case SL_OP_SOFTMAX:
+      return FREE;
+    case SL_OP_AVERAGE_POOL_2D:
+    case SL_OP_MAX_POOL_2D:
+    case SL_OP_RELU:
+    case SL_OP_RELU6:
+    case SL_OP_RESHAPE:
+    case SL_OP_TRANSPOSE:
+    case SL_OP_SLICE:
+    case SL_OP_STRIDED_SLICE:
+    case SL_OP_PAD:
+    case SL_OP_MIRROR_PAD:
+    case SL_OP_GATHER:
+    case SL_OP_TILE:
+    case SL_OP_RESIZE_NEAREST_NEIGHBOR:
+    case SL_OP_RESIZE_BILINEAR:
+    case SL_OP_DEPTH_TO_SPACE:
+    case SL_OP_SPACE_TO_DEPTH:
+      return COPY;
+    default:
+      return LEAVE;
+  }
+}
+
+static gboolean
+is_codes (const SlTensor *tensor)
+{
+  return (tensor->dtype == SL_DTYPE_U8 || tensor->dtype == SL_DTYPE_I8) && tensor->quant.count == 1;
+}
+
+static gboolean
+same_quant (const SlTensor *a, const SlTensor *b)
+{
+  return sl_tensor_scale (a) == sl_tensor_scale (b) && sl_tensor_zero_point (a) == sl_tensor_zero_point (b);
+}
+
+/* The codes that float tensor @index is made of, -1 = it is not. */
+static gint32
+codes_of (const SlPassIndex *index, SlGraph *graph, gint32 tensor, SlDtype dtype)
+{
+  const SlNode *node = tensor >= 0 ? sl_pass_producer (index, graph, tensor) : NULL;
+  if (node == NULL || node->op != SL_OP_DEQUANTIZE)
+    return -1;
+  const SlTensor *codes = sl_node_input (graph, node, 0);
+  return is_codes (codes) && codes->dtype == dtype ? node->inputs[0] : -1;
+}
+
+/* The bias of a layer in units of input scale times weight scale, -1 when it does not fit 32 bits. */
+static gint32
+whole_bias (SlGraph *graph, const SlTensor *bias, const SlTensor *input, const SlTensor *weights)
+{
+  SlTensor made = *bias;
+  const gsize n = bias->bytes / sizeof (gfloat);
+  gint32 *codes = sl_arena_alloc (graph->arena, n * sizeof codes[0] + SL_TENSOR_PADDING);
+  for (gsize i = 0; i < n; i++) {
+    const gfloat scale = sl_tensor_scale (input) * weights->quant.scale[weights->quant.count > 1 ? i : 0];
+    const gdouble code = rint ((gdouble) ((const gfloat *) bias->data)[i] / (gdouble) scale);
+    if (!(fabs (code) < 0x1p+30))
+      return -1;
+    codes[i] = (gint32) code;
+  }
+  made.dtype = SL_DTYPE_I32;
+  made.quant = (SlQuant){ 0 };
+  made.data = codes;
+  return sl_graph_add_tensor (graph, &made, NULL);
+}
+
+static gboolean
+take_layer (SlGraph *graph, const SlNode *node, gint32 *inputs, const SlTensor *output)
+{
+  const SlTensor *weights = sl_node_input (graph, node, 1), *bias = sl_node_input (graph, node, 2);
+  const SlTensor input = *sl_graph_tensor (graph, inputs[0]);
+  if (weights->data == NULL || weights->dtype != output->dtype || weights->quant.count < 1)
+    return FALSE;
+  for (guint i = 0; i < weights->quant.count && weights->quant.count > 1; i++)
+    if (weights->quant.zero_point[i] != 0)
+      return FALSE;
+  if (bias == NULL)
+    return TRUE;
+  if (bias->data == NULL || bias->dtype != SL_DTYPE_F32)
+    return FALSE;
+  inputs[2] = whole_bias (graph, bias, &input, weights);
+  return inputs[2] >= 0;
+}
+
+/* Inputs that are parameters: axes, sizes, orders. */
+static gboolean
+is_parameter (const SlTensor *tensor)
+{
+  return tensor != NULL && tensor->data != NULL && (tensor->dtype == SL_DTYPE_I32 || tensor->dtype == SL_DTYPE_I64);
+}
+
+static gboolean
+take_inputs (const SlPassIndex *index, SlGraph *graph, const SlNode *node, Kind kind, const SlTensor *output, gint32 *inputs)
+{
+  const guint n = kind == LAYER ? 1 : node->n_inputs;
+  for (guint i = 0; i < n; i++) {
+    if (is_parameter (sl_node_input (graph, node, i)))
+      continue;
+    inputs[i] = codes_of (index, graph, node->inputs[i], output->dtype);
+    if (inputs[i] < 0 || (kind == COPY && !same_quant (sl_graph_tensor (graph, inputs[i]), output)))
+      return FALSE;
+  }
+  return kind != LAYER || take_layer (graph, node, inputs, output);
+}
+
+static guint
+step (SlGraph *graph, SlPassIndex *index, SlNode *quantize)
+{
+  gint32 inputs[MOST_INPUTS];
+  if (quantize->op != SL_OP_QUANTIZE || sl_node_input (graph, quantize, 0)->dtype != SL_DTYPE_F32
+      || index->consumers[quantize->inputs[0]] != 1)
+    return 0;
+  SlNode *node = sl_pass_producer (index, graph, quantize->inputs[0]);
+  const SlTensor output = *sl_node_output (graph, quantize, 0);
+  const Kind kind = node != NULL ? kind_of (node->op) : LEAVE;
+  if (kind == LEAVE || node->n_inputs > MOST_INPUTS || node->n_outputs != 1 || !is_codes (&output))
+    return 0;
+  memcpy (inputs, node->inputs, node->n_inputs * sizeof inputs[0]);
+  if (!take_inputs (index, graph, node, kind, &output, inputs))
+    return 0;
+  node->inputs = sl_arena_memdup (graph->arena, inputs, node->n_inputs * sizeof inputs[0]);
+  node->outputs = quantize->outputs;
+  node->name = quantize->name;
+  index->producer[quantize->outputs[0]] = index->producer[quantize->inputs[0]];
+  quantize->op = SL_OP_INVALID;
+  return 1;
+}
+
+const SlPass sl_pass_fold_qdq = { "fold_qdq", .step = step };
