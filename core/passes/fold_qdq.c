@@ -144,10 +144,37 @@ take_inputs (const SlPassIndex *index, SlGraph *graph, const SlNode *node, Kind 
   return kind != LAYER || take_layer (graph, node, inputs, output);
 }
 
+/* DEQUANTIZE, RESHAPE: the other way round, so that the codes meet what comes behind. */
+static guint
+swap_reshape (SlGraph *graph, SlPassIndex *index, SlNode *reshape)
+{
+  SlNode *dequantize = sl_pass_producer (index, graph, reshape->inputs[0]);
+  if (dequantize == NULL || dequantize->op != SL_OP_DEQUANTIZE || reshape->n_inputs != 1 || index->consumers[reshape->inputs[0]] != 1
+      || !is_codes (sl_node_input (graph, dequantize, 0)))
+    return 0;
+  SlTensor codes = *sl_node_input (graph, dequantize, 0);
+  const SlTensor *shape = sl_node_output (graph, reshape, 0);
+  codes.rank = shape->rank;
+  memcpy (codes.dims, shape->dims, sizeof codes.dims);
+  codes.data = NULL;
+  const gint32 between = sl_graph_add_tensor (graph, &codes, NULL);
+  if (between < 0)
+    return 0;
+  dequantize->op = SL_OP_RESHAPE;
+  dequantize->params = reshape->params;
+  dequantize->outputs = sl_arena_memdup (graph->arena, &between, sizeof between);
+  reshape->op = SL_OP_DEQUANTIZE;
+  reshape->params = (SlOpParams){ 0 };
+  reshape->inputs = dequantize->outputs;
+  return 1;
+}
+
 static guint
 step (SlGraph *graph, SlPassIndex *index, SlNode *quantize)
 {
   gint32 inputs[MOST_INPUTS];
+  if (quantize->op == SL_OP_RESHAPE)
+    return swap_reshape (graph, index, quantize);
   if (quantize->op != SL_OP_QUANTIZE || sl_node_input (graph, quantize, 0)->dtype != SL_DTYPE_F32
       || index->consumers[quantize->inputs[0]] != 1)
     return 0;

@@ -100,6 +100,8 @@ gint32 onnx_product (Onnx *o, gint32 a, gint32 b);
 /* ops_quant.c */
 /** onnx_output_tensor: @value as an output of the model of type @declared: codes as the file has them. */
 gint32 onnx_output_tensor (Onnx *o, OnnxValue *value, SlDtype declared);
+/** onnx_unsigned: int8 codes as the uint8 ones that they were. */
+gint32 onnx_unsigned (Onnx *o, gint32 tensor);
 void onnx_quantize_linear (Onnx *o);
 void onnx_dequantize_linear (Onnx *o);
 void onnx_qlinear_conv (Onnx *o);

@@ -245,7 +245,15 @@ onnx_cast_op (Onnx *o)
     onnx_set_value (o, 0, value);
     return;
   }
-  const gint32 x = onnx_any (o, value, &last);
+  gint32 x = onnx_any (o, value, &last);
+  if (onnx_t (o, x)->dtype == SL_DTYPE_I8 && onnx_t (o, x)->quant.count == 1 && o->signed_codes) {
+    /* The file's codes are uint8; here they are int8, which only a type of more bits tells. */
+    if (dtype == SL_DTYPE_U8 || dtype == SL_DTYPE_I8) {
+      onnx_set_value (o, 0, value);
+      return;
+    }
+    x = onnx_unsigned (o, x);
+  }
   onnx_set (o, 0, onnx_cast (o, x, dtype), last);
 }
 

@@ -381,6 +381,18 @@ onnx_dynamic_quantize (Onnx *o)
 }
 
 gint32
+onnx_unsigned (Onnx *o, gint32 tensor)
+{
+  const SlTensor t = *onnx_t (o, tensor);
+  if (o->error != NULL || t.dtype != SL_DTYPE_I8 || t.quant.count != 1)
+    return tensor;
+  gint32 *zero = sl_arena_memdup (o->arena, t.quant.zero_point, sizeof zero[0]);
+  zero[0] += 128;
+  const SlQuant quant = { .count = 1, .scale = t.quant.scale, .zero_point = zero };
+  return onnx_settled (o, SL_OP_QUANTIZE, &tensor, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_U8, .quant = quant });
+}
+
+gint32
 onnx_output_tensor (Onnx *o, OnnxValue *value, SlDtype declared)
 {
   const gint32 tensor = onnx_plain (o, value);
@@ -388,13 +400,7 @@ onnx_output_tensor (Onnx *o, OnnxValue *value, SlDtype declared)
     return tensor;
   if (value->zero >= 0)
     return onnx_cast (o, onnx_binary (o, SL_OP_ADD, tensor, value->zero), SL_DTYPE_U8);
-  const SlTensor t = *onnx_t (o, tensor);
-  if (t.dtype != SL_DTYPE_I8 || t.quant.count != 1)
-    return tensor;
-  gint32 *zero = sl_arena_memdup (o->arena, t.quant.zero_point, sizeof zero[0]);
-  zero[0] += 128;
-  const SlQuant quant = { .count = 1, .scale = t.quant.scale, .zero_point = zero };
-  return onnx_settled (o, SL_OP_QUANTIZE, &tensor, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_U8, .quant = quant });
+  return onnx_unsigned (o, tensor);
 }
 
 /* Weights of an integer operator as codes of scale 1. */
