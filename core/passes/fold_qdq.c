@@ -169,6 +169,26 @@ swap_reshape (SlGraph *graph, SlPassIndex *index, SlNode *reshape)
   return 1;
 }
 
+/* The mean of a whole picture, quantised alike on both sides, is a pool's: TensorFlow Lite rounds that in integers. */
+static void
+pool_of_mean (SlGraph *graph, SlNode *node, gint32 codes, const SlTensor *output)
+{
+  const SlTensor *input = sl_graph_tensor (graph, codes);
+  if (input->rank != 4 || output->rank != 4 || !same_quant (input, output) || output->dims[1] != 1 || output->dims[2] != 1
+      || output->dims[3] != input->dims[3] || output->dims[0] != input->dims[0] || input->dims[1] > G_MAXINT16
+      || input->dims[2] > G_MAXINT16)
+    return;
+  node->op = SL_OP_AVERAGE_POOL_2D;
+  node->n_inputs = 1;
+  node->params = (SlOpParams){ .window = { .padding = SL_PADDING_VALID,
+                                           .stride_h = 1,
+                                           .stride_w = 1,
+                                           .dilation_h = 1,
+                                           .dilation_w = 1,
+                                           .filter_h = input->dims[1],
+                                           .filter_w = input->dims[2] } };
+}
+
 static guint
 step (SlGraph *graph, SlPassIndex *index, SlNode *quantize)
 {
@@ -186,6 +206,8 @@ step (SlGraph *graph, SlPassIndex *index, SlNode *quantize)
   memcpy (inputs, node->inputs, node->n_inputs * sizeof inputs[0]);
   if (!take_inputs (index, graph, node, kind, &output, inputs))
     return 0;
+  if (node->op == SL_OP_MEAN)
+    pool_of_mean (graph, node, inputs[0], &output);
   node->inputs = sl_arena_memdup (graph->arena, inputs, node->n_inputs * sizeof inputs[0]);
   node->outputs = quantize->outputs;
   node->name = quantize->name;
