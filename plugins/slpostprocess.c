@@ -425,9 +425,10 @@ push_frame (SlPostprocess *self, GstBuffer *buffer, const SlPredictionView *pred
   const SlFrameMeta times = *sl_buffer_get_frame_meta (buffer);
   GstBuffer *frame = unwrap_frame (buffer);
   sl_buffer_add_prediction (frame, prediction, &self->bytes);
+  /* Who names the whole picture has not looked for objects, and takes nothing from who did. */
+  const gboolean looked = prediction->n_labels == 0 || sl_buffer_was_looked_at (frame);
   stamp (self, frame, &times);
-  if (prediction->n_labels == 0) /* who names the whole picture has not looked for objects */
-    sl_buffer_get_frame_meta (frame)->content = SL_FRAME_WHOLE;
+  sl_buffer_get_frame_meta (frame)->content = looked ? SL_FRAME_WHOLE : SL_FRAME_SKIPPED;
   return gst_pad_push (self->srcpad, frame);
 }
 
@@ -506,7 +507,7 @@ push_skipped (SlPostprocess *self, GstBuffer *buffer)
   GstBuffer *frame = unwrap_frame (buffer);
   SlFrameMeta *meta = sl_buffer_ensure_frame_meta (frame, &passed.info);
   meta->number = self->frame - 1;
-  if (passed.content == SL_FRAME_SKIPPED) {
+  if (passed.content == SL_FRAME_SKIPPED && !sl_buffer_was_looked_at (frame)) { /* not by a model before this one either */
     meta->captured = passed.captured;
     meta->content = SL_FRAME_SKIPPED;
   }

@@ -207,6 +207,24 @@ test_region (gconstpointer data)
   test_line_close (fixture.harness, fixture.bus);
 }
 
+/* Whether a model looked is known behind it, also of a frame in which nothing was found. */
+static void
+test_looked_at (void)
+{
+  for (guint looked = 0; looked < 2; looked++) {
+    TestLine fixture = test_line_open ("slresize width=32 height=24", NULL, SMALL);
+    GstBuffer *in = test_frame (SMALL, colour, 0);
+    SlFrameMeta *meta = sl_buffer_add_frame_meta (in, NULL, NULL, NULL);
+    meta->content = looked ? SL_FRAME_WHOLE : SL_FRAME_SKIPPED;
+    meta->decoded = 7;
+    g_assert_cmpint (gst_harness_push (fixture.harness, in), ==, GST_FLOW_OK);
+    g_autoptr (GstBuffer) out = gst_harness_pull (fixture.harness);
+    g_assert_nonnull (sl_buffer_get_frame_meta (out));
+    g_assert_cmpint (sl_buffer_was_looked_at (out), ==, looked);
+    test_line_close (fixture.harness, fixture.bus);
+  }
+}
+
 /* A crop cuts regions off, and drops those outside. */
 static void
 test_region_crop (void)
@@ -394,6 +412,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slresize/tag", test_tag);
   g_test_add_func ("/slresize/region-crop", test_region_crop);
   g_test_add_func ("/slresize/small-buffer", test_small_buffer);
+  g_test_add_func ("/slresize/looked-at", test_looked_at);
   g_test_add_func ("/slresize/meta", test_meta);
   g_test_add_func ("/slresize/odd-stride", test_odd_stride);
   g_test_add_func ("/slresize/small-pool", test_small_pool);

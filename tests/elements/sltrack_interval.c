@@ -120,7 +120,6 @@ run (const char *launch, const Models *models, GArray *numbers)
 
 #define ELEMENTS "slnormalize inference-interval=3 ! slinfer model=BOXES " TEST_BOXES_DECODER " ! slpostprocess "
 #define PREDICT(interval) "slpredict inference-interval=" interval " model=BOXES " TEST_BOXES_DECODER " "
-
 typedef struct
 {
   const char *name;
@@ -141,6 +140,11 @@ static const Case cases[] = {
     TRUE },
   { "before-labels",
     { PREDICT ("3") "! sltrack interpolate=true", PREDICT ("3") "! slpredict model=LABELS ! sltrack interpolate=true" },
+    TRUE },
+  /* One that skips frames takes nothing from who looked at them. */
+  { "skipping-labels",
+    { PREDICT ("1") "! sltrack interpolate=true",
+      PREDICT ("1") "! slpredict model=LABELS inference-interval=5 ! sltrack interpolate=true" },
     TRUE },
   /* One that leaves out the objects of a frame takes nothing from who found them. */
   { "objects",
