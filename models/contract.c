@@ -153,29 +153,9 @@ apply_overrides (const SlContractOverrides *o, Draft *draft, GError **error)
   return apply_layer (&layer, draft, error);
 }
 
-static void
-copy_tensor (SlTensorContract *to, const SlTensor *from)
-{
-  to->name = g_strdup (from->name);
-  to->dtype = from->dtype;
-  to->rank = from->rank;
-  memcpy (to->dims, from->dims, sizeof to->dims);
-  to->bytes = from->bytes;
-  to->scale = sl_tensor_scale (from);
-  to->zero_point = sl_tensor_zero_point (from);
-}
-
-static char *
-describe_tensor (const SlTensorContract *t)
-{
-  SlTensor tensor = { .dtype = t->dtype, .rank = t->rank };
-  memcpy (tensor.dims, t->dims, sizeof tensor.dims);
-  return sl_tensor_describe (&tensor);
-}
-
 /* Size and layout of a picture of rank 3 or 4 with batch 1. FALSE when the shape is no picture in @layout. */
 static gboolean
-shape_as (const SlTensorContract *input, SlLayout layout, SlImageContract *image)
+shape_as (const SlTensorInfo *input, SlLayout layout, SlImageContract *image)
 {
   const gint32 *d = input->dims + (input->rank == 4 ? 1 : 0);
   const gint32 *size = layout == SL_LAYOUT_NHWC ? d : d + 1;
@@ -189,7 +169,7 @@ shape_as (const SlTensorContract *input, SlLayout layout, SlImageContract *image
 }
 
 static gboolean
-find_shape (const SlTensorContract *input, const Draft *draft, SlImageContract *image, GError **error)
+find_shape (const SlTensorInfo *input, const Draft *draft, SlImageContract *image, GError **error)
 {
   if (input->dtype != SL_DTYPE_U8 && input->dtype != SL_DTYPE_I8 && input->dtype != SL_DTYPE_F32)
     return TRUE;
@@ -198,7 +178,7 @@ find_shape (const SlTensorContract *input, const Draft *draft, SlImageContract *
     image->valid = shape_as (input, SL_LAYOUT_NCHW, image);
   if (image->valid || draft->layout_by == NULL)
     return TRUE;
-  g_autofree char *text = describe_tensor (input);
+  g_autofree char *text = sl_tensor_info_describe (input);
   g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s layout=%s contradicts input '%s' %s: expected 1 or 3 channels in the %s dimension",
                draft->layout_by, sl_layout_name (draft->layout), input->name, text,
                draft->layout == SL_LAYOUT_NHWC ? "last" : "first after the batch");
@@ -206,13 +186,13 @@ find_shape (const SlTensorContract *input, const Draft *draft, SlImageContract *
 }
 
 static gboolean
-settle_colour (const SlTensorContract *input, const Draft *draft, SlImageContract *image, GError **error)
+settle_colour (const SlTensorInfo *input, const Draft *draft, SlImageContract *image, GError **error)
 {
   const gboolean gray = image->channels == 1;
   image->colour = draft->colour_by != NULL ? draft->colour : gray ? SL_COLOUR_GRAY : SL_COLOUR_RGB;
   if ((image->colour == SL_COLOUR_GRAY) == gray)
     return TRUE;
-  g_autofree char *text = describe_tensor (input);
+  g_autofree char *text = sl_tensor_info_describe (input);
   g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s colour=%s contradicts input '%s' %s, which has %d channel%s: expected colour=%s",
                draft->colour_by, sl_colour_name (image->colour), input->name, text, image->channels, gray ? "" : "s",
                gray ? "GRAY" : "RGB or BGR");
@@ -231,7 +211,7 @@ check_count (guint n, const char *key, const char *author, const SlImageContract
 
 /* Mean and std of each channel, from a range of stored values or from what was stated. FALSE when nothing was. */
 static gboolean
-settle_means (const SlTensorContract *input, const Draft *draft, SlImageContract *image)
+settle_means (const SlTensorInfo *input, const Draft *draft, SlImageContract *image)
 {
   const gdouble scale = input->scale > 0 ? (gdouble) input->scale : 1;
   for (gint c = 0; c < 3; c++) {
@@ -250,7 +230,7 @@ settle_means (const SlTensorContract *input, const Draft *draft, SlImageContract
 
 /* The picture's bytes as codes: what a quantised input takes unless something else is stated. */
 static void
-take_bytes (const SlTensorContract *input, SlImageContract *image)
+take_bytes (const SlTensorInfo *input, SlImageContract *image)
 {
   const gdouble offset = input->dtype == SL_DTYPE_I8 ? -128 : 0;
   const gdouble scale = input->scale > 0 ? (gdouble) input->scale : 1;
@@ -263,7 +243,7 @@ take_bytes (const SlTensorContract *input, SlImageContract *image)
 }
 
 static gboolean
-near_bytes (const SlTensorContract *input, const SlImageContract *image)
+near_bytes (const SlTensorInfo *input, const SlImageContract *image)
 {
   const gdouble offset = input->dtype == SL_DTYPE_I8 ? -128 : 0;
   for (gint c = 0; c < image->channels; c++)
@@ -273,7 +253,7 @@ near_bytes (const SlTensorContract *input, const SlImageContract *image)
 }
 
 static gboolean
-settle_range (const SlTensorContract *input, const Draft *draft, SlImageContract *image, GError **error)
+settle_range (const SlTensorInfo *input, const Draft *draft, SlImageContract *image, GError **error)
 {
   const gboolean quantised = input->dtype != SL_DTYPE_F32;
   const gdouble scale = quantised && input->scale > 0 ? (gdouble) input->scale : 1;
@@ -303,7 +283,7 @@ settle_range (const SlTensorContract *input, const Draft *draft, SlImageContract
 static gboolean
 settle_image (SlContract *contract, const Draft *draft, GError **error)
 {
-  const SlTensorContract *input = &contract->inputs[0];
+  const SlTensorInfo *input = &contract->inputs[0];
   SlImageContract *image = &contract->image;
   if (!find_shape (input, draft, image, error))
     return FALSE;
@@ -312,7 +292,7 @@ settle_image (SlContract *contract, const Draft *draft, GError **error)
     const char *author = draft->colour_by != NULL ? draft->colour_by : draft->mean_by != NULL ? draft->mean_by : draft->fit_by;
     if (g_strcmp0 (author, "property") != 0)
       return TRUE;
-    g_autofree char *text = describe_tensor (input);
+    g_autofree char *text = sl_tensor_info_describe (input);
     g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
                  "properties describe a picture, but input '%s' is %s; expected uint8, int8 or float32 with 1 or 3 channels and batch 1",
                  input->name, text);
@@ -405,9 +385,9 @@ sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *
   contract->n_inputs = sl_graph_n_inputs (graph);
   contract->n_outputs = sl_graph_n_outputs (graph);
   for (guint i = 0; i < contract->n_inputs; i++)
-    copy_tensor (&contract->inputs[i], sl_graph_declared_input_tensor (graph, i));
+    sl_tensor_info_init (&contract->inputs[i], sl_graph_declared_input_tensor (graph, i));
   for (guint i = 0; i < contract->n_outputs; i++) {
-    copy_tensor (&contract->outputs[i], sl_graph_output_tensor (graph, i));
+    sl_tensor_info_init (&contract->outputs[i], sl_graph_output_tensor (graph, i));
     contract->outputs[i].values = sl_graph_value_kind (graph, sl_graph_output (graph, i));
     contract->outputs[i].classes = sl_graph_class_count (graph, sl_graph_output (graph, i));
   }
@@ -438,11 +418,9 @@ sl_contract_unref (SlContract *contract)
 {
   if (contract == NULL || !g_atomic_ref_count_dec (&contract->refs))
     return;
-  for (guint i = 0; i < contract->n_inputs; i++)
-    g_free (contract->inputs[i].name);
-  for (guint i = 0; i < contract->n_outputs; i++)
-    g_free (contract->outputs[i].name);
-  g_free (contract->declared.name);
+  sl_tensor_infos_clear (contract->inputs, contract->n_inputs);
+  sl_tensor_infos_clear (contract->outputs, contract->n_outputs);
+  sl_tensor_infos_clear (&contract->declared, 1);
   g_clear_pointer (&contract->decoder_params, g_hash_table_unref);
   g_clear_pointer (&contract->labels, sl_labels_unref);
   g_free (contract->decoder);
@@ -455,8 +433,8 @@ sl_contract_require_range (const SlContract *contract, GError **error)
 {
   if (!contract->image.valid || contract->image.range_known)
     return TRUE;
-  const SlTensorContract *input = &contract->inputs[0];
-  g_autofree char *text = describe_tensor (input);
+  const SlTensorInfo *input = &contract->inputs[0];
+  g_autofree char *text = sl_tensor_info_describe (input);
   g_set_error (
     error, SL_ERROR, SL_ERROR_CONTRACT,
     "%s: input '%s' is %s and nothing states which values its pixels take; give mean and std, as properties or options (127.5 and "
@@ -482,7 +460,7 @@ sl_contract_summary (const SlContract *contract)
   const SlImageContract *image = &contract->image;
   GString *text = g_string_new (NULL);
   for (guint i = 0; i < contract->n_inputs; i++) {
-    g_autofree char *input = describe_tensor (&contract->inputs[i]);
+    g_autofree char *input = sl_tensor_info_describe (&contract->inputs[i]);
     g_string_append_printf (text, "%s%s", i > 0 ? " + " : "", input);
   }
   if (image->valid)

@@ -11,27 +11,13 @@
 
 #include "base/picture.h"
 #include "core/graph/graph.h"
-#include "core/graph/value_kind.h"
+#include "core/graph/tensor_info.h"
 #include "models/labels.h"
 
 G_BEGIN_DECLS
 
 /** Brightness of letterbox borders where nothing states it: the gray that YOLO models are trained with. */
 #define SL_PAD_VALUE 114
-
-/** A tensor at the model's edge, copied from its graph. */
-typedef struct
-{
-  char *name;
-  SlDtype dtype;
-  guint rank;
-  gint32 dims[SL_MAX_RANK]; /* outermost first */
-  gsize bytes;
-  gfloat scale; /* 0 = not quantised */
-  gint32 zero_point;
-  SlValueKind values; /* of an output */
-  guint classes;      /* that the numbers of an output are chosen from, by ARG_MAX; 0 = unknown */
-} SlTensorContract;
 
 /**
  * SlImageContract: how the first input is made from a picture; only when @valid (rank 4 or 3, 1 or 3 channels).
@@ -62,11 +48,11 @@ struct _SlContract
   /*< public, read only >*/
   char *model; /* path, for messages */
   guint n_inputs, n_outputs;
-  SlTensorContract inputs[SL_MAX_IO];
-  SlTensorContract outputs[SL_MAX_IO];
+  SlTensorInfo inputs[SL_MAX_IO];
+  SlTensorInfo outputs[SL_MAX_IO];
   SlImageContract image;
   gboolean direct;            /* inputs[0] is what the model's first operator, a QUANTIZE, would have made of its input */
-  SlTensorContract declared;  /* that input, when @direct */
+  SlTensorInfo declared;      /* that input, when @direct */
   char *decoder;              /* (nullable): "labels", "ssd", ...; NULL = choose from the outputs' shapes */
   GHashTable *decoder_params; /* (nullable): string -> string, the decoder's own parameters */
   SlLabels *labels;           /* (nullable) */

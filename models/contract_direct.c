@@ -32,7 +32,7 @@ code (gdouble value, SlDtype dtype)
 
 /* Whether every pixel becomes the code that the model would have made of it, or the one beside. */
 static gboolean
-same_codes (const SlTensorContract *input, const SlTensor *codes, const SlImageContract *before, const SlImageContract *after)
+same_codes (const SlTensorInfo *input, const SlTensor *codes, const SlImageContract *before, const SlImageContract *after)
 {
   const gdouble ratio = (input->scale > 0 ? (gdouble) input->scale : 1) / (gdouble) sl_tensor_scale (codes);
   for (gint c = 0; c < before->channels; c++) {
@@ -51,7 +51,7 @@ same_codes (const SlTensorContract *input, const SlTensor *codes, const SlImageC
 gboolean
 sl_contract_take_codes (SlContract *contract, const SlTensor *codes)
 {
-  SlTensorContract *input = &contract->inputs[0];
+  SlTensorInfo *input = &contract->inputs[0];
   SlImageContract image = contract->image;
   const gboolean bytes = codes->dtype == SL_DTYPE_U8 || codes->dtype == SL_DTYPE_I8;
   if (!image.valid || !image.range_known || !bytes || !(sl_tensor_scale (codes) > 0))

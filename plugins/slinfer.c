@@ -483,11 +483,11 @@ sl_infer_submit_input_buffer (GstBaseTransform *base, gboolean discont, GstBuffe
 }
 
 static gboolean
-wrong_tensors (SlInfer *self, const SlTensorContract *tensors, guint n, GError **error)
+wrong_tensors (SlInfer *self, const SlTensorInfo *tensors, guint n, GError **error)
 {
   const SlContract *contract = self->contract;
-  g_autofree char *expected = sl_tensors_describe (contract->inputs, contract->n_inputs);
-  g_autofree char *got = sl_tensors_describe (tensors, n);
+  g_autofree char *expected = sl_tensor_infos_describe (contract->inputs, contract->n_inputs);
+  g_autofree char *got = sl_tensor_infos_describe (tensors, n);
   g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
                "%s: expected %s (innermost dimension first), got %s: let slnormalize make the tensor, or correct the caps before slinfer",
                contract->model, expected, got);
@@ -496,7 +496,7 @@ wrong_tensors (SlInfer *self, const SlTensorContract *tensors, guint n, GError *
 
 /* For tensors of the input that the model declares: the model with the QUANTIZE of its input. */
 static gboolean
-load_whole (SlInfer *self, const SlTensorContract *tensors, guint n, GError **error)
+load_whole (SlInfer *self, const SlTensorInfo *tensors, guint n, GError **error)
 {
   SlLoadedModel whole = { 0 };
   if (!load_with (&self->active, FALSE, &whole, error))
@@ -513,7 +513,7 @@ load_whole (SlInfer *self, const SlTensorContract *tensors, guint n, GError **er
 
 /* FALSE for tensors that are neither what the contract asks for nor what the model declares. */
 static gboolean
-take_tensors (SlInfer *self, const SlTensorContract *tensors, guint n, GError **error)
+take_tensors (SlInfer *self, const SlTensorInfo *tensors, guint n, GError **error)
 {
   const SlContract *contract = self->contract;
   if (sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n))
@@ -524,12 +524,12 @@ take_tensors (SlInfer *self, const SlTensorContract *tensors, guint n, GError **
 static gboolean
 take_caps (SlInfer *self, const GstCaps *caps, GError **error)
 {
-  SlTensorContract tensors[SL_MAX_IO];
+  SlTensorInfo tensors[SL_MAX_IO];
   guint n = sl_tensor_caps_parse (caps, tensors, error);
   if (n == 0)
     return FALSE;
   const gboolean taken = take_tensors (self, tensors, n, error);
-  sl_tensor_contracts_clear (tensors, n);
+  sl_tensor_infos_clear (tensors, n);
   return taken;
 }
 
@@ -610,12 +610,12 @@ ensure_model (SlInfer *self)
 
 /* Whether whoever is linked to @pad could go on with @tensors. */
 static gboolean
-try_side (GstPad *pad, const SlTensorContract *tensors, guint n, SlContract *contract, GError **error)
+try_side (GstPad *pad, const SlTensorInfo *tensors, guint n, SlContract *contract, GError **error)
 {
   g_autoptr (GstCaps) caps = sl_tensor_caps_new (tensors, n, contract);
   g_autoptr (GstCaps) possible = gst_pad_peer_query_caps (pad, caps);
   if (gst_caps_is_empty (possible)) {
-    g_autofree char *expected = sl_tensors_describe (tensors, n);
+    g_autofree char *expected = sl_tensor_infos_describe (tensors, n);
     g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
                  "%s: it has tensors of %s, which the elements %s slinfer do not take: correct the caps there", contract->model, expected,
                  GST_PAD_IS_SINK (pad) ? "before" : "after");

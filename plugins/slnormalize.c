@@ -50,7 +50,7 @@ typedef struct
   SlImageInfo image; /* of video */
   GstVideoOrientationMethod tagged;
   GstCaps *caps; /* of the frames */
-  SlTensorContract tensor;
+  SlTensorInfo tensor;
   SlNormalizer *normalizer;
   SlSlicer *slicer;         /* (nullable): with more than one thread */
   SlNormalizer *of_objects; /* (nullable): of the object before, whose memory the next one takes */
@@ -398,7 +398,7 @@ sl_normalize_fixate_caps (GstBaseTransform *base, GstPadDirection direction, Gst
     othercaps = gst_caps_make_writable (gst_caps_truncate (othercaps));
     GstStructure *structure = gst_caps_get_structure (othercaps, 0);
     gboolean single = gst_structure_has_name (structure, SL_TENSOR_CAPS_NAME);
-    SlTensorContract tensor;
+    SlTensorInfo tensor;
     SlRect part = { 0, 0, GST_VIDEO_INFO_WIDTH (&video), GST_VIDEO_INFO_HEIGHT (&video) };
     GST_OBJECT_LOCK (self);
     sl_normalize_spec_crop (&self->settings, part.width, part.height, &part, NULL);
@@ -406,9 +406,9 @@ sl_normalize_fixate_caps (GstBaseTransform *base, GstPadDirection direction, Gst
     sl_normalize_spec_propose (&self->settings, transposed ? part.height : part.width, transposed ? part.width : part.height,
                                GST_VIDEO_INFO_IS_GRAY (&video), &tensor);
     GST_OBJECT_UNLOCK (self);
-    g_autofree char *text = sl_tensors_describe (&tensor, 1);
+    g_autofree char *dimensions = sl_tensor_caps_dimensions (&tensor);
     prefer (structure, single ? "type" : "types", sl_dtype_name (tensor.dtype));
-    prefer (structure, single ? "dimension" : "dimensions", strchr (text, ' ') + 1);
+    prefer (structure, single ? "dimension" : "dimensions", dimensions);
   }
   return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->fixate_caps (base, direction, caps, othercaps);
 }
@@ -465,7 +465,7 @@ make_normalizer (SlNormalize *self, GError **error)
 static gboolean
 configure (SlNormalize *self, GstCaps *incaps, GstCaps *outcaps, GError **error)
 {
-  SlTensorContract tensors[SL_MAX_IO];
+  SlTensorInfo tensors[SL_MAX_IO];
   if (!read_video (self, incaps, &self->video, &self->image, error))
     return FALSE;
   guint n = sl_tensor_caps_parse (outcaps, tensors, error);
@@ -479,7 +479,7 @@ configure (SlNormalize *self, GstCaps *incaps, GstCaps *outcaps, GError **error)
   GST_OBJECT_UNLOCK (self);
   self->tensor = tensors[0];
   self->tensor.name = NULL;
-  sl_tensor_contracts_clear (tensors, n);
+  sl_tensor_infos_clear (tensors, n);
   return good && make_normalizer (self, error);
 }
 
@@ -541,14 +541,14 @@ static void
 answer_try (SlNormalize *self, GstCaps *caps, GstQuery *query)
 {
   g_autoptr (GError) error = NULL;
-  SlTensorContract tensors[SL_MAX_IO];
+  SlTensorInfo tensors[SL_MAX_IO];
   SlNormalizeSpec spec;
   const guint n = sl_tensor_caps_parse (caps, tensors, &error);
   if (n > 0) {
     GST_OBJECT_LOCK (self);
     sl_normalize_spec_choose (&self->settings, sl_tensor_caps_contract (caps), tensors, n, &spec, &error);
     GST_OBJECT_UNLOCK (self);
-    sl_tensor_contracts_clear (tensors, n);
+    sl_tensor_infos_clear (tensors, n);
   }
   sl_try_caps_answer (query, error);
 }

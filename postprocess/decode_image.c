@@ -54,7 +54,7 @@ static gpointer
 open_image (const SlDecoderConfig *config, GError **error)
 {
   static const char *const colours[] = { "RGB", "BGR", NULL };
-  const SlDecoderTensor *tensor = &config->tensors[0];
+  const SlTensorInfo *tensor = &config->tensors[0];
   SlPictureShape shape;
   double range[2];
   guint colour, n = 0;

@@ -57,7 +57,7 @@ typedef struct
 } State;
 
 static gboolean
-is_vector (const SlDecoderTensor *tensor)
+is_vector (const SlTensorInfo *tensor)
 {
   gint32 longest = 1;
   for (guint i = 0; i < tensor->rank; i++)
@@ -121,7 +121,7 @@ activation_of_logits (guint n)
 
 /* Whether some codes of @tensor mean no probabilities. */
 static gboolean
-codes_exceed (const SlDecoderTensor *tensor)
+codes_exceed (const SlTensorInfo *tensor)
 {
   const double lowest = tensor->dtype == SL_DTYPE_I8 ? -128 : 0, scale = (double) tensor->scale;
   return tensor->scale > 0
@@ -130,7 +130,7 @@ codes_exceed (const SlDecoderTensor *tensor)
 
 /* The activation where nothing states one. */
 static void
-tell_activation (State *state, const SlDecoderTensor *tensor)
+tell_activation (State *state, const SlTensorInfo *tensor)
 {
   const gboolean codes = tensor->dtype != SL_DTYPE_F32;
   state->activation = ACTIVATION_NONE;
@@ -144,7 +144,7 @@ tell_activation (State *state, const SlDecoderTensor *tensor)
 }
 
 static void
-fill_table (State *state, const SlDecoderTensor *tensor)
+fill_table (State *state, const SlTensorInfo *tensor)
 {
   gboolean is_signed = tensor->dtype == SL_DTYPE_I8;
   double scale = tensor->scale > 0 ? tensor->scale : PROBABILITY_SCALE;

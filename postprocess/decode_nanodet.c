@@ -42,13 +42,13 @@ typedef struct
 } State;
 
 static guint
-columns_of (const SlDecoderTensor *tensor)
+columns_of (const SlTensorInfo *tensor)
 {
   return tensor->rank >= 2 && sl_values_readable (tensor->dtype) ? (guint) tensor->dims[tensor->rank - 1] : 0;
 }
 
 static guint
-rows_of (const SlDecoderTensor *tensor)
+rows_of (const SlTensorInfo *tensor)
 {
   return columns_of (tensor) > 0 ? sl_decoder_elements (tensor) / columns_of (tensor) : 0;
 }

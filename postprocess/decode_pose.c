@@ -49,7 +49,7 @@ typedef struct
 static gboolean
 find_list (const SlDecoderConfig *config, State *state)
 {
-  const SlDecoderTensor *tensor = &config->tensors[0];
+  const SlTensorInfo *tensor = &config->tensors[0];
   if (config->n_tensors != 1 || tensor->rank < 3 || tensor->dims[tensor->rank - 1] != 3)
     return FALSE;
   state->points = (guint) tensor->dims[tensor->rank - 2];
@@ -60,7 +60,7 @@ find_list (const SlDecoderConfig *config, State *state)
 static gboolean
 find_persons (const SlDecoderConfig *config, State *state)
 {
-  const SlDecoderTensor *tensor = &config->tensors[0];
+  const SlTensorInfo *tensor = &config->tensors[0];
   if (config->n_tensors != 1 || tensor->rank < 2 || tensor->dims[tensor->rank - 1] != 3 * PERSON_POINTS + BOX_COLUMNS)
     return FALSE;
   state->points = PERSON_POINTS;
@@ -72,7 +72,7 @@ static gboolean
 find_heat_maps (const SlDecoderConfig *config, State *state)
 {
   SlPictureShape offsets;
-  const SlDecoderTensor *tensor = &config->tensors[0];
+  const SlTensorInfo *tensor = &config->tensors[0];
   if (tensor->rank != 4 || !sl_picture_shape_find (&state->heat, tensor, PERSON_POINTS) || state->heat.channels < FEWEST_POINTS
       || state->heat.channels > SL_MAX_KEYPOINTS)
     return FALSE;

@@ -42,7 +42,7 @@ typedef struct
 
 /* Whether the numbers are classes, not scores. */
 static gboolean
-is_map (const SlDecoderTensor *tensor, const SlPictureShape *shape)
+is_map (const SlTensorInfo *tensor, const SlPictureShape *shape)
 {
   return shape->channels == 1 && (tensor->dtype == SL_DTYPE_I64 || tensor->dtype == SL_DTYPE_I32 || tensor->scale <= 0)
          && tensor->dtype != SL_DTYPE_F32;
@@ -51,7 +51,7 @@ is_map (const SlDecoderTensor *tensor, const SlPictureShape *shape)
 static gboolean
 find_shape (const SlDecoderConfig *config, SlPictureShape *shape)
 {
-  const SlDecoderTensor *tensor = &config->tensors[0];
+  const SlTensorInfo *tensor = &config->tensors[0];
   if (config->n_tensors != 1 || !sl_picture_shape_find (shape, tensor, config->n_labels > 1 ? config->n_labels : 1)
       || (guint64) shape->width * shape->height > MOST_CELLS)
     return FALSE;

@@ -49,7 +49,7 @@ typedef struct
 static gboolean
 order_fits (const SlDecoderConfig *config, const guint order[N_ROLES])
 {
-  const SlDecoderTensor *boxes = &config->tensors[order[ROLE_BOXES]];
+  const SlTensorInfo *boxes = &config->tensors[order[ROLE_BOXES]];
   guint n = sl_decoder_elements (&config->tensors[order[ROLE_SCORES]]);
   return boxes->rank >= 2 && boxes->dims[boxes->rank - 1] == 4 && sl_decoder_elements (boxes) / 4 == n
          && sl_decoder_elements (&config->tensors[order[ROLE_CLASSES]]) == n

@@ -40,7 +40,7 @@ typedef struct
 } State;
 
 static guint
-last_dim (const SlDecoderTensor *tensor)
+last_dim (const SlTensorInfo *tensor)
 {
   return tensor->rank >= 2 ? (guint) tensor->dims[tensor->rank - 1] : 0;
 }
@@ -50,7 +50,7 @@ find_tensors (const SlDecoderConfig *config, guint *boxes, guint *scores)
 {
   for (*boxes = 0; *boxes < 2 && config->n_tensors == 2; (*boxes)++) {
     *scores = 1 - *boxes;
-    const SlDecoderTensor *b = &config->tensors[*boxes], *s = &config->tensors[*scores];
+    const SlTensorInfo *b = &config->tensors[*boxes], *s = &config->tensors[*scores];
     if (last_dim (b) == 4 && last_dim (s) >= 2 && sl_values_readable (b->dtype) && sl_values_readable (s->dtype)
         && sl_decoder_elements (b) / 4 == sl_decoder_elements (s) / last_dim (s))
       return TRUE;

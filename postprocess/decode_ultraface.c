@@ -43,7 +43,7 @@ static gboolean
 find_tensor (const SlDecoderConfig *config, gint32 last, guint *at)
 {
   for (*at = 0; *at < config->n_tensors; (*at)++) {
-    const SlDecoderTensor *tensor = &config->tensors[*at];
+    const SlTensorInfo *tensor = &config->tensors[*at];
     if (tensor->rank >= 2 && tensor->dims[tensor->rank - 1] == last && sl_values_readable (tensor->dtype))
       return TRUE;
   }

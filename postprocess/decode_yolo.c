@@ -81,7 +81,7 @@ open_yolo (const SlDecoderConfig *config, GError **error)
   const SlYoloShape *shape = &state->shape;
   guint first = 0;
   for (guint t = 0; t < shape->n_parts; t++) {
-    const SlDecoderTensor *tensor = &config->tensors[shape->first_part + t];
+    const SlTensorInfo *tensor = &config->tensors[shape->first_part + t];
     Part *part = &state->parts[t];
     part->first = first;
     part->n = sl_decoder_elements (tensor) / shape->channels;

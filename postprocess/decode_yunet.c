@@ -42,7 +42,7 @@ static gboolean
 find_tensor (const SlDecoderConfig *config, guint rows, guint columns, guint skip, guint *at)
 {
   for (*at = 0; *at < config->n_tensors; (*at)++) {
-    const SlDecoderTensor *tensor = &config->tensors[*at];
+    const SlTensorInfo *tensor = &config->tensors[*at];
     if (tensor->dtype == SL_DTYPE_F32 && tensor->rank >= 2 && (guint) tensor->dims[tensor->rank - 1] == columns
         && sl_decoder_elements (tensor) / columns == rows && skip-- == 0)
       return TRUE;

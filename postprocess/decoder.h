@@ -9,25 +9,14 @@
 #include <glib.h>
 
 #include "core/graph/graph.h"
-#include "core/graph/value_kind.h"
+#include "core/graph/tensor_info.h"
 #include "postprocess/result.h"
 
 G_BEGIN_DECLS
 
-/** One tensor to decode; its data changes every frame. */
-typedef struct
-{
-  SlDtype dtype;
-  guint rank;
-  gint32 dims[SL_MAX_RANK];
-  gfloat scale; /* 0 = not quantised */
-  gint32 zero_point;
-  SlValueKind values; /* what its maker says of its numbers */
-  guint classes;      /* of a map: that its numbers are chosen from, 0 = unknown */
-} SlDecoderTensor;
-
 /**
  * SlDecoderConfig:
+ * @tensors: those to decode; their data changes every frame. Names and sizes in bytes do not count
  * @threshold: lowest confidence reported, 0..1
  * @iou_threshold: overlap (intersection over union) above which the less confident of two boxes goes, 0..1; 0 = the
  *   decoder's own, which its parameter "iou-threshold" overrides
@@ -40,7 +29,7 @@ typedef struct
 typedef struct
 {
   guint n_tensors;
-  SlDecoderTensor tensors[SL_MAX_IO];
+  SlTensorInfo tensors[SL_MAX_IO];
   gfloat threshold;
   gfloat iou_threshold;
   guint max_results;

@@ -19,7 +19,7 @@ static gboolean
 check_scales (const SlDecoderConfig *config, GError **error)
 {
   for (guint t = 0; t < config->n_tensors; t++) {
-    const SlDecoderTensor *tensor = &config->tensors[t];
+    const SlTensorInfo *tensor = &config->tensors[t];
     if ((tensor->dtype == SL_DTYPE_U8 || tensor->dtype == SL_DTYPE_I8) && !(tensor->scale > 0)) {
       g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
                    "decoder: tensor %u is %s and nothing states its scale; expected tensors right behind slinfer, or float32", t,

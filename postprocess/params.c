@@ -131,7 +131,7 @@ sl_decoder_refuse (const SlDecoderConfig *config, const char *decoder, const cha
 }
 
 guint
-sl_decoder_elements (const SlDecoderTensor *tensor)
+sl_decoder_elements (const SlTensorInfo *tensor)
 {
   guint64 elements = 1;
   for (guint i = 0; i < tensor->rank && i < SL_MAX_RANK; i++) {
@@ -147,13 +147,5 @@ sl_decoder_elements (const SlDecoderTensor *tensor)
 char *
 sl_decoder_describe (const SlDecoderConfig *config)
 {
-  GString *text = g_string_new (NULL);
-  for (guint t = 0; t < config->n_tensors && t < SL_MAX_IO; t++) {
-    const SlDecoderTensor *tensor = &config->tensors[t];
-    g_string_append_printf (text, "%s%s[", t > 0 ? ", " : "", sl_dtype_name (tensor->dtype));
-    for (guint i = 0; i < tensor->rank && i < SL_MAX_RANK; i++)
-      g_string_append_printf (text, "%s%d", i > 0 ? "," : "", tensor->dims[i]);
-    g_string_append_c (text, ']');
-  }
-  return g_string_free (text, FALSE);
+  return sl_tensor_infos_describe (config->tensors, MIN (config->n_tensors, SL_MAX_IO));
 }

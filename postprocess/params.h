@@ -31,7 +31,7 @@ gboolean sl_decoder_param_size (const SlDecoderConfig *config, gint32 *width, gi
 /** sl_decoder_refuse: (returns NULL): SL_ERROR_SHAPE: @expected, and which tensors @config has instead. */
 gpointer sl_decoder_refuse (const SlDecoderConfig *config, const char *decoder, const char *expected, GError **error);
 /** sl_decoder_elements: product of the dimensions; 0 when one is not positive or the product exceeds 2^31 - 1. */
-guint sl_decoder_elements (const SlDecoderTensor *tensor);
+guint sl_decoder_elements (const SlTensorInfo *tensor);
 /** sl_decoder_describe: (transfer full): "float32[1,10,4], float32[1,10]" of every tensor. */
 char *sl_decoder_describe (const SlDecoderConfig *config);
 

@@ -5,7 +5,7 @@
 #include "postprocess/picture_shape.h"
 
 gboolean
-sl_picture_shape_find (SlPictureShape *shape, const SlDecoderTensor *tensor, guint likely)
+sl_picture_shape_find (SlPictureShape *shape, const SlTensorInfo *tensor, guint likely)
 {
   const gint32 *d = tensor->dims;
   if (tensor->rank < 3 || tensor->rank > 4 || d[0] != 1)

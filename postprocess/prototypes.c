@@ -13,7 +13,7 @@
 #define LARGEST_WEIGHT 32767
 
 gboolean
-sl_prototypes_shape (const SlDecoderTensor *tensor, SlPictureShape *shape)
+sl_prototypes_shape (const SlTensorInfo *tensor, SlPictureShape *shape)
 {
   const gint32 *d = tensor->dims;
   /* Two sides alike are those of the map; else 32 are the prototypes. */
@@ -23,7 +23,7 @@ sl_prototypes_shape (const SlDecoderTensor *tensor, SlPictureShape *shape)
 }
 
 void
-sl_prototypes_init (SlPrototypes *self, const SlDecoderTensor *tensor, guint max_results)
+sl_prototypes_init (SlPrototypes *self, const SlTensorInfo *tensor, guint max_results)
 {
   sl_prototypes_shape (tensor, &self->shape);
   sl_values_init (&self->values, tensor, SL_SCORES_PLAIN);

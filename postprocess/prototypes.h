@@ -43,9 +43,9 @@ typedef struct
 } SlPrototypes;
 
 /** sl_prototypes_shape: whether @tensor can be prototypes: [1,H,W,K] or [1,K,H,W] of uint8, int8 or float32, K in 4..SL_MAX_PROTOTYPES. */
-gboolean sl_prototypes_shape (const SlDecoderTensor *tensor, SlPictureShape *shape);
+gboolean sl_prototypes_shape (const SlTensorInfo *tensor, SlPictureShape *shape);
 /** sl_prototypes_init: @tensor has passed sl_prototypes_shape(). */
-void sl_prototypes_init (SlPrototypes *self, const SlDecoderTensor *tensor, guint max_results);
+void sl_prototypes_init (SlPrototypes *self, const SlTensorInfo *tensor, guint max_results);
 /** sl_prototypes_clear: also for a zeroed struct. */
 void sl_prototypes_clear (SlPrototypes *self);
 /** sl_prototypes_begin: forgets the masks of the frame before. */

@@ -19,7 +19,7 @@ sigmoid (double x)
 }
 
 void
-sl_values_init (SlValues *values, const SlDecoderTensor *tensor, SlScoreActivation activation)
+sl_values_init (SlValues *values, const SlTensorInfo *tensor, SlScoreActivation activation)
 {
   const gboolean is_signed = tensor->dtype == SL_DTYPE_I8;
   const double scale = tensor->scale > 0 ? (double) tensor->scale : 1;

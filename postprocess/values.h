@@ -38,7 +38,7 @@ typedef struct
 /** sl_values_readable: whether the functions here read tensors of @dtype. */
 gboolean sl_values_readable (SlDtype dtype);
 /** sl_values_init: @tensor must be readable. Codes without a scale count as they are. */
-void sl_values_init (SlValues *values, const SlDecoderTensor *tensor, SlScoreActivation activation);
+void sl_values_init (SlValues *values, const SlTensorInfo *tensor, SlScoreActivation activation);
 /** sl_values_lowest: lowest rank whose value is at least @threshold, SL_NO_RANK when none is. */
 guint sl_values_lowest (const SlValues *values, gfloat threshold);
 /** sl_values_raw_threshold: the number in a float tensor whose value after the activation is @threshold. */

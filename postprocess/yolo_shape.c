@@ -171,7 +171,7 @@ read_parameters (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts
 
 /* The two dimensions of a tensor [1,a,b] or [a,b]. */
 static gboolean
-two_dims (const SlDecoderTensor *tensor, guint *a, guint *b)
+two_dims (const SlTensorInfo *tensor, guint *a, guint *b)
 {
   guint dims[2], n = 0;
   for (guint i = 0; i < tensor->rank; i++)
@@ -277,7 +277,7 @@ read_grid (const SlDecoderConfig *config, SlYoloShape *shape, GError **error)
 static gboolean
 settle_units (const SlDecoderConfig *config, SlYoloShape *shape, GError **error)
 {
-  const SlDecoderTensor *tensor = &config->tensors[shape->first_part];
+  const SlTensorInfo *tensor = &config->tensors[shape->first_part];
   if (shape->boxes != SL_YOLO_BOXES_DECODED)
     shape->units = SL_YOLO_UNITS_PIXELS;
   if (shape->units == SL_YOLO_UNITS_AUTO && tensor->dtype != SL_DTYPE_F32 && tensor->scale > 0)
@@ -314,7 +314,7 @@ find_rows (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GErr
   static const char expected[] = "boxes and scores as one tensor of uint8, int8 or float32, [1,channels,rows] or [1,rows,channels], or one "
                                  "tensor [1,anchors,height,width,channels] for each stride";
   guint a = 0, b = 0;
-  const SlDecoderTensor *parts = &config->tensors[shape->first_part];
+  const SlTensorInfo *parts = &config->tensors[shape->first_part];
   if (shape->n_parts == 0)
     shape->n_parts = config->n_tensors;
   for (guint t = 0; t < shape->n_parts; t++)
@@ -330,7 +330,7 @@ find_rows (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GErr
   b = (guint) parts[0].dims[parts[0].rank - 1];
   guint64 rows = 0;
   for (guint t = 0; t < shape->n_parts; t++) {
-    const SlDecoderTensor *tensor = &parts[t];
+    const SlTensorInfo *tensor = &parts[t];
     if ((guint) tensor->dims[tensor->rank - 1] != b)
       return sl_decoder_refuse (config, "yolo", expected, error) != NULL;
     rows += sl_decoder_elements (tensor) / b;

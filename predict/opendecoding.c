@@ -11,21 +11,6 @@
 /* For finding out which decoder it is, whose own threshold then counts. */
 #define ANY_THRESHOLD 0.5f
 
-static void
-describe_tensors (const SlTensorContract *tensors, guint n, SlDecoderConfig *config)
-{
-  config->n_tensors = n;
-  for (guint i = 0; i < n; i++) {
-    config->tensors[i].dtype = tensors[i].dtype;
-    config->tensors[i].rank = tensors[i].rank;
-    memcpy (config->tensors[i].dims, tensors[i].dims, sizeof tensors[i].dims);
-    config->tensors[i].scale = tensors[i].scale;
-    config->tensors[i].zero_point = tensors[i].zero_point;
-    config->tensors[i].values = tensors[i].values;
-    config->tensors[i].classes = tensors[i].classes;
-  }
-}
-
 static gboolean
 check_labels (SlDecoding *decoding, const SlLabels *labels, const SlContract *contract, GError **error)
 {
@@ -64,7 +49,7 @@ open_decoder (const char *name, SlDecoderConfig *config, gdouble threshold, GErr
 }
 
 SlDecoding *
-sl_decoding_open (SlContract *contract, const SlTensorContract *tensors, guint n, const SlDecodingSettings *settings, SlLabels **labels,
+sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n, const SlDecodingSettings *settings, SlLabels **labels,
                   GError **error)
 {
   SlDecoderConfig config = { .max_results = (guint) settings->max_results, .iou_threshold = (gfloat) MAX (settings->iou_threshold, 0) };
@@ -84,7 +69,11 @@ sl_decoding_open (SlContract *contract, const SlTensorContract *tensors, guint n
   } else if (contract != NULL && contract->labels != NULL) {
     names = sl_labels_ref (contract->labels);
   }
-  describe_tensors (tensors, n, &config);
+  config.n_tensors = n;
+  for (guint i = 0; i < n; i++) {
+    config.tensors[i] = tensors[i];
+    config.tensors[i].name = NULL;
+  }
   config.n_labels = names != NULL ? sl_labels_count (names) : 0;
   config.first_label = names != NULL ? sl_labels_get (names, 0) : NULL;
   g_autoptr (SlDecoding) decoding = open_decoder (decoder, &config, settings->threshold, error);

@@ -32,7 +32,7 @@ typedef struct
  *
  * Returns: NULL with @error set, and @labels NULL, when the settings, the tensors and the labels do not fit together
  */
-SlDecoding *sl_decoding_open (SlContract *contract, const SlTensorContract *tensors, guint n, const SlDecodingSettings *settings,
+SlDecoding *sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n, const SlDecodingSettings *settings,
                               SlLabels **labels, GError **error);
 
 G_END_DECLS

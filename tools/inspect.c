@@ -123,7 +123,7 @@ static void
 print_picture (const Report *report)
 {
   const SlContract *contract = sl_model_contract (report->model);
-  const SlTensorContract *input = &contract->inputs[0];
+  const SlTensorInfo *input = &contract->inputs[0];
   const SlImageContract *image = &contract->image;
   printf ("picture\n");
   if (!image->valid) {
@@ -278,7 +278,7 @@ static void
 json_contract (GString *out, const Report *report)
 {
   const SlContract *contract = sl_model_contract (report->model);
-  const SlTensorContract *input = &contract->inputs[0];
+  const SlTensorInfo *input = &contract->inputs[0];
   const SlImageContract *image = &contract->image;
   g_string_append (out, ",\"picture\":");
   if (image->valid) {

@@ -86,7 +86,7 @@ sl_tensor_pool_init (SlTensorPool *self)
 }
 
 static SlTensorPool *
-new_pool (const SlTensorContract *tensors, guint n)
+new_pool (const SlTensorInfo *tensors, guint n)
 {
   g_return_val_if_fail (n >= 1 && n <= SL_MAX_IO, NULL);
   SlTensorPool *self = gst_object_ref_sink (g_object_new (SL_TYPE_TENSOR_POOL, NULL));
@@ -101,7 +101,7 @@ new_pool (const SlTensorContract *tensors, guint n)
 }
 
 void
-sl_tensor_pool_offer (GstQuery *query, const SlTensorContract *tensors, guint n, guint min)
+sl_tensor_pool_offer (GstQuery *query, const SlTensorInfo *tensors, guint n, guint min)
 {
   GstAllocator *allocator = NULL;
   GstAllocationParams params;

@@ -70,7 +70,7 @@ sl_contract_get_type (void)
 }
 
 static guint
-significant_rank (const SlTensorContract *tensor)
+significant_rank (const SlTensorInfo *tensor)
 {
   guint outer = 0;
   while (outer + 1 < tensor->rank && tensor->dims[outer] == 1)
@@ -79,7 +79,7 @@ significant_rank (const SlTensorContract *tensor)
 }
 
 static void
-append_dimensions (GString *out, const SlTensorContract *tensor, guint spelled_rank)
+append_dimensions (GString *out, const SlTensorInfo *tensor, guint spelled_rank)
 {
   guint rank = spelled_rank == 0 ? MAX (tensor->rank, 1) : MAX (significant_rank (tensor), spelled_rank);
   for (guint i = 0; i < rank; i++)
@@ -113,7 +113,7 @@ take_strings (GstStructure *structure, const char *field, GValue *list)
 }
 
 static void
-set_tensors (GstStructure *structure, const CapsNames *names, const SlTensorContract *tensors, guint n)
+set_tensors (GstStructure *structure, const CapsNames *names, const SlTensorInfo *tensors, guint n)
 {
   static const char separators[] = { ',', '.' };
   GValue dimensions = G_VALUE_INIT, types = G_VALUE_INIT;
@@ -142,7 +142,7 @@ set_tensors (GstStructure *structure, const CapsNames *names, const SlTensorCont
 }
 
 static void
-append_tensors (GstCaps *caps, const CapsNames *names, const SlTensorContract *tensors, guint n, SlContract *contract)
+append_tensors (GstCaps *caps, const CapsNames *names, const SlTensorInfo *tensors, guint n, SlContract *contract)
 {
   GstStructure *structure = gst_structure_new_empty (names->structure);
   if (names == &tensors_names)
@@ -155,7 +155,7 @@ append_tensors (GstCaps *caps, const CapsNames *names, const SlTensorContract *t
 }
 
 GstCaps *
-sl_tensor_caps_new (const SlTensorContract *tensors, guint n, SlContract *contract)
+sl_tensor_caps_new (const SlTensorInfo *tensors, guint n, SlContract *contract)
 {
   g_return_val_if_fail (n >= 1 && n <= SL_MAX_IO, NULL);
   GstCaps *caps = gst_caps_new_empty ();
@@ -166,7 +166,7 @@ sl_tensor_caps_new (const SlTensorContract *tensors, guint n, SlContract *contra
 }
 
 static gboolean
-parse_dimensions (const char *text, SlTensorContract *tensor, GError **error)
+parse_dimensions (const char *text, SlTensorInfo *tensor, GError **error)
 {
   gint32 inner[MOST_SPELLED_RANK];
   guint rank = 0;
@@ -207,7 +207,7 @@ parse_dimensions (const char *text, SlTensorContract *tensor, GError **error)
 }
 
 static gboolean
-parse_tensor (const char *dimensions, const char *type, SlTensorContract *tensor, GError **error)
+parse_tensor (const char *dimensions, const char *type, SlTensorInfo *tensor, GError **error)
 {
   g_autofree char *name = g_strstrip (g_strdup (type));
   g_autofree char *shape = g_strstrip (g_strdup (dimensions));
@@ -225,7 +225,7 @@ parse_tensor (const char *dimensions, const char *type, SlTensorContract *tensor
 }
 
 guint
-sl_tensor_caps_parse (const GstCaps *caps, SlTensorContract tensors[SL_MAX_IO], GError **error)
+sl_tensor_caps_parse (const GstCaps *caps, SlTensorInfo tensors[SL_MAX_IO], GError **error)
 {
   if (!gst_caps_is_fixed (caps)) {
     g_autofree char *text = gst_caps_to_string (caps);
@@ -254,18 +254,11 @@ sl_tensor_caps_parse (const GstCaps *caps, SlTensorContract tensors[SL_MAX_IO], 
   }
   for (gint i = 0; i < n; i++) {
     if (!parse_tensor (shapes[i], kinds[i], &tensors[i], error)) {
-      sl_tensor_contracts_clear (tensors, (guint) i);
+      sl_tensor_infos_clear (tensors, (guint) i);
       return 0;
     }
   }
   return (guint) n;
-}
-
-void
-sl_tensor_contracts_clear (SlTensorContract *tensors, guint n)
-{
-  for (guint i = 0; i < n; i++)
-    g_clear_pointer (&tensors[i].name, g_free);
 }
 
 SlContract *
@@ -278,18 +271,15 @@ sl_tensor_caps_contract (const GstCaps *caps)
 }
 
 char *
-sl_tensors_describe (const SlTensorContract *tensors, guint n)
+sl_tensor_caps_dimensions (const SlTensorInfo *tensor)
 {
   GString *text = g_string_new (NULL);
-  for (guint i = 0; i < n; i++) {
-    g_string_append_printf (text, "%s%s ", i > 0 ? ", " : "", sl_dtype_name (tensors[i].dtype));
-    append_dimensions (text, &tensors[i], 0);
-  }
+  append_dimensions (text, tensor, 0);
   return g_string_free (text, FALSE);
 }
 
 gboolean
-sl_tensors_same (const SlTensorContract *a, guint n_a, const SlTensorContract *b, guint n_b)
+sl_tensors_same (const SlTensorInfo *a, guint n_a, const SlTensorInfo *b, guint n_b)
 {
   if (n_a != n_b)
     return FALSE;

@@ -26,17 +26,16 @@ GType sl_contract_get_type (void);
 
 /** sl_tensor_caps_new: caps that accept @n tensors in every spelling (tensors and, for one tensor, tensor; trailing ones
  *  present or dropped), framerate open. @contract (nullable) is added to each structure. */
-GstCaps *sl_tensor_caps_new (const SlTensorContract *tensors, guint n, SlContract *contract);
-/** sl_tensor_caps_parse: the tensors that fixed @caps describe; returns their number, 0 with @error set (what is wrong). */
-guint sl_tensor_caps_parse (const GstCaps *caps, SlTensorContract tensors[SL_MAX_IO], GError **error);
-/** sl_tensor_contracts_clear: frees what sl_tensor_caps_parse() allocated. */
-void sl_tensor_contracts_clear (SlTensorContract *tensors, guint n);
+GstCaps *sl_tensor_caps_new (const SlTensorInfo *tensors, guint n, SlContract *contract);
+/** sl_tensor_caps_parse: the tensors that fixed @caps describe; returns their number, 0 with @error set (what is wrong).
+ *  sl_tensor_infos_clear() frees what it allocates. */
+guint sl_tensor_caps_parse (const GstCaps *caps, SlTensorInfo tensors[SL_MAX_IO], GError **error);
 /** sl_tensor_caps_contract: (transfer none) (nullable): the contract in @caps. */
 SlContract *sl_tensor_caps_contract (const GstCaps *caps);
-/** sl_tensors_describe: (transfer full): "uint8 3:224:224:1" of each tensor, for messages. */
-char *sl_tensors_describe (const SlTensorContract *tensors, guint n);
+/** sl_tensor_caps_dimensions: (transfer full): "3:224:224:1", as caps have it; messages say sl_tensor_info_describe(). */
+char *sl_tensor_caps_dimensions (const SlTensorInfo *tensor);
 /** sl_tensors_same: whether types and shapes agree, trailing (outermost) ones ignored. */
-gboolean sl_tensors_same (const SlTensorContract *a, guint n_a, const SlTensorContract *b, guint n_b);
+gboolean sl_tensors_same (const SlTensorInfo *a, guint n_a, const SlTensorInfo *b, guint n_b);
 /** SlCapsMap: (transfer full): writable caps of a pad that go with @one structure on the other. */
 typedef GstCaps *(*SlCapsMap) (const GstCaps *one, gpointer data);
 /** sl_caps_transform: (transfer full): what @map makes of each structure of @caps, at its frame rate; of that, in its order, what @filter

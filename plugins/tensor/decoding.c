@@ -17,12 +17,12 @@ sl_tensor_decoding_clear (SlTensorDecoding *self)
 }
 
 static gboolean
-check_outputs (const SlContract *contract, const SlTensorContract *tensors, guint n, GError **error)
+check_outputs (const SlContract *contract, const SlTensorInfo *tensors, guint n, GError **error)
 {
   if (sl_tensors_same (contract->outputs, contract->n_outputs, tensors, n))
     return TRUE;
-  g_autofree char *expected = sl_tensors_describe (contract->outputs, contract->n_outputs);
-  g_autofree char *got = sl_tensors_describe (tensors, n);
+  g_autofree char *expected = sl_tensor_infos_describe (contract->outputs, contract->n_outputs);
+  g_autofree char *got = sl_tensor_infos_describe (tensors, n);
   g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
                "slpostprocess: the model %s gives %s, but the caps say %s: link slpostprocess right behind slinfer", contract->model,
                expected, got);
@@ -30,7 +30,7 @@ check_outputs (const SlContract *contract, const SlTensorContract *tensors, guin
 }
 
 static gboolean
-open_tensors (SlTensorDecoding *self, SlContract *contract, const SlTensorContract *tensors, guint n, const SlDecodingSettings *settings,
+open_tensors (SlTensorDecoding *self, SlContract *contract, const SlTensorInfo *tensors, guint n, const SlDecodingSettings *settings,
               GError **error)
 {
   if (contract != NULL && !check_outputs (contract, tensors, n, error))
@@ -49,13 +49,13 @@ open_tensors (SlTensorDecoding *self, SlContract *contract, const SlTensorContra
 gboolean
 sl_tensor_decoding_open (SlTensorDecoding *self, const GstCaps *caps, const SlDecodingSettings *settings, GError **error)
 {
-  SlTensorContract tensors[SL_MAX_IO];
+  SlTensorInfo tensors[SL_MAX_IO];
   sl_tensor_decoding_clear (self);
   guint n = sl_tensor_caps_parse (caps, tensors, error);
   if (n == 0)
     return FALSE;
   gboolean opened = open_tensors (self, sl_tensor_caps_contract (caps), tensors, n, settings, error);
-  sl_tensor_contracts_clear (tensors, n);
+  sl_tensor_infos_clear (tensors, n);
   if (!opened)
     sl_tensor_decoding_clear (self);
   return opened;

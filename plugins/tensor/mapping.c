@@ -9,7 +9,7 @@
 #include <string.h>
 
 void
-sl_tensor_map_init (SlTensorMap *map, const SlTensorContract *tensors, guint n, gsize padding)
+sl_tensor_map_init (SlTensorMap *map, const SlTensorInfo *tensors, guint n, gsize padding)
 {
   memset (map, 0, sizeof *map);
   map->n = n;

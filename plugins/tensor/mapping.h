@@ -40,7 +40,7 @@ typedef struct
   GstMapInfo info[SL_MAX_IO];
 } SlTensorMap;
 
-void sl_tensor_map_init (SlTensorMap *map, const SlTensorContract *tensors, guint n, gsize padding);
+void sl_tensor_map_init (SlTensorMap *map, const SlTensorInfo *tensors, guint n, gsize padding);
 /** sl_tensor_map_clear: also for a zeroed map. */
 void sl_tensor_map_clear (SlTensorMap *map);
 /** sl_tensor_map_read: @buffer (transfer none) must stay until sl_tensor_map_done(), which is only needed after

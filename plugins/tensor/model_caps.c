@@ -21,7 +21,7 @@ sl_contracts_equal (SlContract *a, SlContract *b)
 }
 
 gboolean
-sl_contract_suits (const SlContract *contract, const SlTensorContract *tensors, guint n)
+sl_contract_suits (const SlContract *contract, const SlTensorInfo *tensors, guint n)
 {
   return sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n)
          || (contract->direct && sl_tensors_same (&contract->declared, 1, tensors, n));
@@ -39,13 +39,13 @@ input_caps (SlContract *contract)
 static gboolean
 caps_suit (const GstCaps *caps, SlContract *contract)
 {
-  SlTensorContract tensors[SL_MAX_IO];
+  SlTensorInfo tensors[SL_MAX_IO];
   SlContract *made_for = sl_tensor_caps_contract (caps);
   if (made_for != NULL)
     return made_for == contract || sl_contracts_equal (made_for, contract);
   const guint n = gst_caps_is_fixed (caps) ? sl_tensor_caps_parse (caps, tensors, NULL) : 0;
   const gboolean suit = n > 0 && sl_contract_suits (contract, tensors, n);
-  sl_tensor_contracts_clear (tensors, n);
+  sl_tensor_infos_clear (tensors, n);
   return suit;
 }
 

@@ -15,7 +15,7 @@ G_BEGIN_DECLS
 gboolean sl_contracts_equal (SlContract *a, SlContract *b);
 /** sl_contract_suits: whether these are the tensors that the model of @contract is fed with, or those that it declares where these are
  *  others. */
-gboolean sl_contract_suits (const SlContract *contract, const SlTensorContract *tensors, guint n);
+gboolean sl_contract_suits (const SlContract *contract, const SlTensorInfo *tensors, guint n);
 /** sl_model_caps_transform: (transfer full): what @caps, on the side of @direction, allow on the other side, for a model that is offered
  *  and the one that runs, either of which may be NULL; all tensors without both. @filter: (nullable) */
 GstCaps *sl_model_caps_transform (GstPadDirection direction, GstCaps *caps, GstCaps *filter, SlContract *contracts[2]);

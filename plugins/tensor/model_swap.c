@@ -38,7 +38,7 @@ sl_loaded_model_clear (SlLoadedModel *loaded)
 
 /* How many values of a float tensor are not finite. */
 static gsize
-count_odd (const SlTensorContract *tensor, const gfloat *values)
+count_odd (const SlTensorInfo *tensor, const gfloat *values)
 {
   gsize odd = 0;
   for (gsize i = 0; tensor->dtype == SL_DTYPE_F32 && i < tensor->bytes / sizeof *values; i++)
@@ -47,7 +47,7 @@ count_odd (const SlTensorContract *tensor, const gfloat *values)
 }
 
 static gboolean
-allocate (const SlTensorContract *tensors, guint n, void **buffers)
+allocate (const SlTensorInfo *tensors, guint n, void **buffers)
 {
   for (guint i = 0; i < n; i++)
     if ((buffers[i] = sl_tensor_buffer_new (tensors[i].bytes)) == NULL)

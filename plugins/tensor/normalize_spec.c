@@ -22,7 +22,7 @@ static const SlDtype out_dtypes[] = {
 
 void
 sl_normalize_spec_propose (const SlNormalizeSettings *settings, gint frame_width, gint frame_height, gboolean frame_gray,
-                           SlTensorContract *tensor)
+                           SlTensorInfo *tensor)
 {
   gint width = settings->width > 0 ? settings->width : frame_width;
   gint height = settings->height > 0 ? settings->height : frame_height;
@@ -148,18 +148,18 @@ choose_range (const SlNormalizeSettings *settings, const SlContract *contract, S
 }
 
 static gboolean
-choose_by_contract (const SlNormalizeSettings *settings, const SlContract *contract, const SlTensorContract *tensors, guint n,
+choose_by_contract (const SlNormalizeSettings *settings, const SlContract *contract, const SlTensorInfo *tensors, guint n,
                     SlNormalizeSpec *spec, GError **error)
 {
   if (!sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n)) {
-    g_autofree char *wanted = sl_tensors_describe (contract->inputs, contract->n_inputs);
-    g_autofree char *got = sl_tensors_describe (tensors, n);
+    g_autofree char *wanted = sl_tensor_infos_describe (contract->inputs, contract->n_inputs);
+    g_autofree char *got = sl_tensor_infos_describe (tensors, n);
     g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "the model %s wants %s, but the caps between say %s: remove the capsfilter",
                  contract->model, wanted, got);
     return FALSE;
   }
   if (!sl_contract_spec (contract, spec)) {
-    g_autofree char *wanted = sl_tensors_describe (contract->inputs, contract->n_inputs);
+    g_autofree char *wanted = sl_tensor_infos_describe (contract->inputs, contract->n_inputs);
     g_set_error (
       error, SL_ERROR, SL_ERROR_CONTRACT,
       "the model %s wants %s, which is no picture that slnormalize makes; expected uint8, int8 or float32 of 1 or 3 channels: use another "
@@ -178,8 +178,7 @@ choose_by_contract (const SlNormalizeSettings *settings, const SlContract *contr
 
 /* Reads a picture's sizes from a tensor: NHWC unless only NCHW is possible or the property says so. */
 static gboolean
-choose_shape (const SlNormalizeSettings *settings, const SlTensorContract *tensor, gint *width, gint *height, gint *channels,
-              SlLayout *layout)
+choose_shape (const SlNormalizeSettings *settings, const SlTensorInfo *tensor, gint *width, gint *height, gint *channels, SlLayout *layout)
 {
   gint32 inner[4] = { 1, 1, 1, 1 };
   for (guint i = 0; i < tensor->rank; i++) {
@@ -202,16 +201,16 @@ choose_shape (const SlNormalizeSettings *settings, const SlTensorContract *tenso
 }
 
 static gboolean
-mismatch (const SlTensorContract *tensor, const char *property, const char *got, GError **error)
+mismatch (const SlTensorInfo *tensor, const char *property, const char *got, GError **error)
 {
-  g_autofree char *wanted = sl_tensors_describe (tensor, 1);
+  g_autofree char *wanted = sl_tensor_infos_describe (tensor, 1);
   g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "the caps after slnormalize say %s, but its property says %s=%s: change one of them",
                wanted, property, got);
   return FALSE;
 }
 
 static gboolean
-check_against_caps (const SlNormalizeSettings *settings, const SlTensorContract *tensor, const SlNormalizeSpec *spec, gint channels,
+check_against_caps (const SlNormalizeSettings *settings, const SlTensorInfo *tensor, const SlNormalizeSpec *spec, gint channels,
                     GError **error)
 {
   g_autofree char *width = g_strdup_printf ("%d", settings->width);
@@ -228,7 +227,7 @@ check_against_caps (const SlNormalizeSettings *settings, const SlTensorContract 
 }
 
 static gboolean
-choose_alone (const SlNormalizeSettings *settings, const SlTensorContract *tensors, guint n, SlNormalizeSpec *spec, GError **error)
+choose_alone (const SlNormalizeSettings *settings, const SlTensorInfo *tensors, guint n, SlNormalizeSpec *spec, GError **error)
 {
   gint channels = 0;
   SlLayout layout = SL_LAYOUT_NHWC;
@@ -236,10 +235,10 @@ choose_alone (const SlNormalizeSettings *settings, const SlTensorContract *tenso
   gboolean ranged = settings->mean != NULL || settings->std != NULL;
   if (n != 1 || !sl_contract_out_type (tensors[0].dtype, &spec->type)
       || !choose_shape (settings, &tensors[0], &spec->width, &spec->height, &channels, &layout)) {
-    g_autofree char *got = sl_tensors_describe (tensors, n);
+    g_autofree char *got = sl_tensor_infos_describe (tensors, n);
     g_set_error (
       error, SL_ERROR, SL_ERROR_SHAPE,
-      "slnormalize makes one picture of uint8, int8, float16 or float32 with 1 or 3 channels, such as uint8 3:224:224:1; the caps after it "
+      "slnormalize makes one picture of uint8, int8, float16 or float32 with 1 or 3 channels, such as uint8[1,224,224,3]; the caps after it "
       "want %s%s",
       got, settings->layout != SL_CHOICE_AUTO ? " (mind the layout property)" : "");
     return FALSE;
@@ -290,7 +289,7 @@ sl_normalize_spec_crop (const SlNormalizeSettings *settings, gint width, gint he
 }
 
 gboolean
-sl_normalize_spec_choose (const SlNormalizeSettings *settings, const SlContract *contract, const SlTensorContract *tensors, guint n,
+sl_normalize_spec_choose (const SlNormalizeSettings *settings, const SlContract *contract, const SlTensorInfo *tensors, guint n,
                           SlNormalizeSpec *spec, GError **error)
 {
   memset (spec, 0, sizeof *spec);

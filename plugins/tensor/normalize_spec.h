@@ -32,14 +32,14 @@ typedef struct
 /** sl_normalize_spec_propose: the tensor to negotiate when downstream leaves it open; a picture of @frame_width x
  *  @frame_height, gray or not. */
 void sl_normalize_spec_propose (const SlNormalizeSettings *settings, gint frame_width, gint frame_height, gboolean frame_gray,
-                                SlTensorContract *tensor);
+                                SlTensorInfo *tensor);
 /** sl_normalize_spec_crop: the part of a frame of @width x @height that the settings name; FALSE with @error set, and
  *  @part as it was, when it is not inside the frame. */
 gboolean sl_normalize_spec_crop (const SlNormalizeSettings *settings, gint width, gint height, SlRect *part, GError **error);
 /** sl_normalize_spec_choose: fills @spec for the @n negotiated @tensors. @contract (nullable) is obeyed; FALSE with @error
  *  set when it or the properties cannot be. */
-gboolean sl_normalize_spec_choose (const SlNormalizeSettings *settings, const SlContract *contract, const SlTensorContract *tensors,
-                                   guint n, SlNormalizeSpec *spec, GError **error);
+gboolean sl_normalize_spec_choose (const SlNormalizeSettings *settings, const SlContract *contract, const SlTensorInfo *tensors, guint n,
+                                   SlNormalizeSpec *spec, GError **error);
 
 G_END_DECLS
 

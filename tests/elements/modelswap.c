@@ -164,7 +164,7 @@ static const BadCase bad_cases[] = {
     "slnormalize ! other/tensors,format=static,num_tensors=1,dimensions=(string)3:4:4:1,types=uint8 ! slinfer %s ! slpostprocess",
     "model",
     NULL,
-    { "uint8 3:8:8:1", "the elements before slinfer" } },
+    { "uint8[1,8,8,3]", "the elements before slinfer" } },
 };
 
 /* The warning that tells why, and what goes on. */

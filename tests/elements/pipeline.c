@@ -128,7 +128,7 @@ test_capsfilter (void)
                      model);
   TestLine line = test_line_open (launch, NULL, RGB_CAPS);
   g_assert_cmpint (gst_harness_push (line.harness, test_frame (RGB_CAPS, red, 0)), !=, GST_FLOW_OK);
-  test_assert_error (line.bus, "expected uint8 3:4:4:1", "got float32 3:4:4:1", NULL);
+  test_assert_error (line.bus, "expected uint8[1,4,4,3]", "got float32[1,4,4,3]", NULL);
   test_line_close (line.harness, line.bus);
   test_remove_file (model);
 }

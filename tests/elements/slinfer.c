@@ -135,11 +135,11 @@ test_two_outputs (void)
   assert_bytes (out, 0, mean_of_160, 3);
   assert_bytes (out, 1, maxima, 3);
   g_autoptr (GstCaps) caps = gst_pad_get_current_caps (fixture.harness->sinkpad);
-  SlTensorContract tensors[SL_MAX_IO];
+  SlTensorInfo tensors[SL_MAX_IO];
   const guint n = sl_tensor_caps_parse (caps, tensors, NULL);
-  g_autofree char *text = sl_tensors_describe (tensors, n);
-  g_assert_cmpstr (text, ==, "uint8 3:1:1:1, uint8 3:1:1:1");
-  sl_tensor_contracts_clear (tensors, n);
+  g_autofree char *text = sl_tensor_infos_describe (tensors, n);
+  g_assert_cmpstr (text, ==, "uint8[1,1,1,3], uint8[1,1,1,3]");
+  sl_tensor_infos_clear (tensors, n);
   teardown (&fixture);
 }
 
@@ -238,24 +238,24 @@ static const BadInput bad_inputs[] = {
   { "type",
     "other/tensors,format=static,num_tensors=1,dimensions=3:4:4:1,types=float32,framerate=25/1",
     -1,
-    { "expected uint8 3:4:4:1", "got float32 3:4:4:1", "slnormalize" } },
+    { "expected uint8[1,4,4,3]", "got float32[1,4,4,3]", "slnormalize" } },
   { "int8",
     "other/tensors,format=static,num_tensors=1,dimensions=3:4:4:1,types=int8,framerate=25/1",
     -1,
-    { "expected uint8 3:4:4:1", "got int8 3:4:4:1" } },
+    { "expected uint8[1,4,4,3]", "got int8[1,4,4,3]" } },
   { "dimensions",
     "other/tensors,format=static,num_tensors=1,dimensions=3:5:4:1,types=uint8,framerate=25/1",
     -1,
-    { "expected uint8 3:4:4:1", "got uint8 3:5:4:1" } },
+    { "expected uint8[1,4,4,3]", "got uint8[1,4,5,3]" } },
   { "layout",
     "other/tensors,format=static,num_tensors=1,dimensions=4:4:3:1,types=uint8,framerate=25/1",
     -1,
-    { "expected uint8 3:4:4:1", "got uint8 4:4:3:1" } },
+    { "expected uint8[1,4,4,3]", "got uint8[1,3,4,4]" } },
   { "two",
     "other/tensors,format=static,num_tensors=2,dimensions=\"3:4:4:1,1\",types=\"uint8,uint8\",framerate=25/1",
     -1,
-    { "expected uint8 3:4:4:1", "got uint8 3:4:4:1, uint8 1" } },
-  { "legacy", "other/tensor,dimension=3:4:5:1,type=uint8,framerate=25/1", -1, { "expected uint8 3:4:4:1", "got uint8 3:4:5:1" } },
+    { "expected uint8[1,4,4,3]", "got uint8[1,4,4,3], uint8[1]" } },
+  { "legacy", "other/tensor,dimension=3:4:5:1,type=uint8,framerate=25/1", -1, { "expected uint8[1,4,4,3]", "got uint8[1,5,4,3]" } },
   { "nonsense", "other/tensors,format=static,num_tensors=1,dimensions=3:zwei,types=uint8,framerate=25/1", -1, { "dimensions \"3:zwei\"" } },
   { "empty-buffer", PICTURE_CAPS, 0, { "expected 48 bytes in 1 memory", "got 0 bytes in 0 memories" } },
   { "short-buffer", PICTURE_CAPS, 47, { "expected 48 bytes", "got 47 bytes" } },
@@ -284,7 +284,7 @@ test_float_to_int8 (void)
   gst_harness_set_src_caps_str (fixture.harness,
                                 "other/tensors,format=static,num_tensors=1,dimensions=3:4:4:1,types=float32,framerate=25/1");
   g_assert_cmpint (gst_harness_push (fixture.harness, gst_buffer_new_allocate (NULL, 192, NULL)), !=, GST_FLOW_OK);
-  test_assert_error (fixture.bus, "expected int8 3:4:4:1", "got float32 3:4:4:1", NULL);
+  test_assert_error (fixture.bus, "expected int8[1,4,4,3]", "got float32[1,4,4,3]", NULL);
   teardown (&fixture);
 }
 

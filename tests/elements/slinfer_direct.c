@@ -49,11 +49,11 @@ negotiated_type (GstHarness *harness)
   g_autoptr (GstElement) element = gst_bin_get_by_name (GST_BIN (harness->element), "infer");
   g_autoptr (GstPad) pad = gst_element_get_static_pad (element, "sink");
   g_autoptr (GstCaps) caps = gst_pad_get_current_caps (pad);
-  SlTensorContract tensors[SL_MAX_IO];
+  SlTensorInfo tensors[SL_MAX_IO];
   const guint n = sl_tensor_caps_parse (caps, tensors, NULL);
   g_assert_cmpuint (n, ==, 1);
   const char *type = sl_dtype_name (tensors[0].dtype);
-  sl_tensor_contracts_clear (tensors, n);
+  sl_tensor_infos_clear (tensors, n);
   return g_strdup (type);
 }
 
@@ -185,7 +185,7 @@ test_declared (void)
   }
   gst_harness_set_src_caps_str (harness, "other/tensors,format=static,num_tensors=1,dimensions=3:16:9:1,types=float32,framerate=25/1");
   g_assert_cmpint (gst_harness_push (harness, test_tensor_buffer (bytes, sizeof bytes)), !=, GST_FLOW_OK);
-  test_assert_error (bus, "expected uint8 3:16:9:1", "got float32 3:16:9:1", NULL);
+  test_assert_error (bus, "expected uint8[1,9,16,3]", "got float32[1,9,16,3]", NULL);
   gst_element_set_bus (harness->element, NULL);
   gst_harness_teardown (harness);
   test_remove_file (path);

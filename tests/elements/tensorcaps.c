@@ -9,9 +9,9 @@
 #include "models/model.h"
 #include "tests/elements/support.h"
 
-static const SlTensorContract picture = { .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 1, 224, 200, 3 }, .bytes = 224 * 200 * 3 };
-static const SlTensorContract boxes = { .dtype = SL_DTYPE_F32, .rank = 3, .dims = { 1, 10, 4 }, .bytes = 160 };
-static const SlTensorContract count = { .dtype = SL_DTYPE_F32, .rank = 1, .dims = { 1 }, .bytes = 4 };
+static const SlTensorInfo picture = { .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 1, 224, 200, 3 }, .bytes = 224 * 200 * 3 };
+static const SlTensorInfo boxes = { .dtype = SL_DTYPE_F32, .rank = 3, .dims = { 1, 10, 4 }, .bytes = 160 };
+static const SlTensorInfo count = { .dtype = SL_DTYPE_F32, .rank = 1, .dims = { 1 }, .bytes = 4 };
 
 typedef struct
 {
@@ -52,12 +52,12 @@ typedef struct
 } ParseCase;
 
 static const ParseCase parse_cases[] = {
-  { "one", "other/tensors,format=static,num_tensors=1,dimensions=3:200:224:1,types=uint8", 1, "uint8 3:200:224:1" },
-  { "legacy", "other/tensor,dimension=(string)1001:1,type=float32", 1, "float32 1001:1" },
-  { "comma", "other/tensors,num_tensors=2,dimensions=(string)\"4:10:1,1\",types=\"float32,int8\"", 2, "float32 4:10:1, int8 1" },
-  { "dot", "other/tensors,num_tensors=2,dimensions=(string)4:10:1.1,types=(string)float32.int8", 2, "float32 4:10:1, int8 1" },
-  { "blanks", "other/tensors,num_tensors=2,dimensions=(string)\"4:10, 1\",types=\"float32, int8\"", 2, "float32 4:10, int8 1" },
-  { "rank-16", "other/tensors,num_tensors=1,dimensions=3:2:1:1:1:1:1:1:1:1:1:1:1:1:1:1,types=uint8", 1, "uint8 3:2:1:1:1:1:1:1" },
+  { "one", "other/tensors,format=static,num_tensors=1,dimensions=3:200:224:1,types=uint8", 1, "uint8[1,224,200,3]" },
+  { "legacy", "other/tensor,dimension=(string)1001:1,type=float32", 1, "float32[1,1001]" },
+  { "comma", "other/tensors,num_tensors=2,dimensions=(string)\"4:10:1,1\",types=\"float32,int8\"", 2, "float32[1,10,4], int8[1]" },
+  { "dot", "other/tensors,num_tensors=2,dimensions=(string)4:10:1.1,types=(string)float32.int8", 2, "float32[1,10,4], int8[1]" },
+  { "blanks", "other/tensors,num_tensors=2,dimensions=(string)\"4:10, 1\",types=\"float32, int8\"", 2, "float32[10,4], int8[1]" },
+  { "rank-16", "other/tensors,num_tensors=1,dimensions=3:2:1:1:1:1:1:1:1:1:1:1:1:1:1:1,types=uint8", 1, "uint8[1,1,1,1,1,1,2,3]" },
   { "unfixed", "other/tensors,num_tensors=1,dimensions={3:2,3:2:1},types=uint8", 0, "expected fixed caps" },
   { "no-types", "other/tensors,num_tensors=1,dimensions=(string)3:2", 0, "expected other/tensors" },
   { "not-tensors", "video/x-raw,width=1", 0, "expected other/tensors" },
@@ -82,7 +82,7 @@ static void
 test_parse (gconstpointer data)
 {
   const ParseCase *test = data;
-  SlTensorContract tensors[SL_MAX_IO];
+  SlTensorInfo tensors[SL_MAX_IO];
   g_autoptr (GstCaps) caps = gst_caps_from_string (test->caps);
   g_autoptr (GError) error = NULL;
   g_assert_nonnull (caps);
@@ -95,15 +95,15 @@ test_parse (gconstpointer data)
     return;
   }
   g_assert_no_error (error);
-  g_autofree char *text = sl_tensors_describe (tensors, n);
+  g_autofree char *text = sl_tensor_infos_describe (tensors, n);
   g_assert_cmpstr (text, ==, test->described);
-  sl_tensor_contracts_clear (tensors, n);
+  sl_tensor_infos_clear (tensors, n);
 }
 
 static void
 test_parse_order (void)
 {
-  SlTensorContract tensors[SL_MAX_IO];
+  SlTensorInfo tensors[SL_MAX_IO];
   g_autoptr (GstCaps) caps =
     gst_caps_from_string ("other/tensors,num_tensors=2,dimensions=(string)3:200:224:1.7,types=(string)int16.float64");
   g_assert_cmpuint (sl_tensor_caps_parse (caps, tensors, NULL), ==, 2);
@@ -114,13 +114,13 @@ test_parse_order (void)
   g_assert_cmpint (tensors[0].dims[3], ==, 3);
   g_assert_cmpuint (tensors[0].bytes, ==, 224 * 200 * 3 * 2);
   g_assert_cmpuint (tensors[1].bytes, ==, 7 * 8);
-  sl_tensor_contracts_clear (tensors, 2);
+  sl_tensor_infos_clear (tensors, 2);
 }
 
 static void
 test_several (void)
 {
-  const SlTensorContract outputs[] = { boxes, count };
+  const SlTensorInfo outputs[] = { boxes, count };
   g_autoptr (GstCaps) ours = sl_tensor_caps_new (outputs, 2, NULL);
   g_autoptr (GstCaps) comma =
     gst_caps_from_string ("other/tensors,format=static,num_tensors=2,dimensions=(string)\"4:10:1,1\",types=\"float32,float32\"");
@@ -137,11 +137,11 @@ test_several (void)
 static void
 test_same (void)
 {
-  SlTensorContract trimmed = { .dtype = SL_DTYPE_U8, .rank = 3, .dims = { 224, 200, 3 } };
-  SlTensorContract longer = { .dtype = SL_DTYPE_U8, .rank = 6, .dims = { 1, 1, 1, 224, 200, 3 } };
-  SlTensorContract other = { .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 1, 200, 224, 3 } };
-  SlTensorContract typed = { .dtype = SL_DTYPE_I8, .rank = 4, .dims = { 1, 224, 200, 3 } };
-  SlTensorContract scalar = { .dtype = SL_DTYPE_F32, .rank = 0 };
+  SlTensorInfo trimmed = { .dtype = SL_DTYPE_U8, .rank = 3, .dims = { 224, 200, 3 } };
+  SlTensorInfo longer = { .dtype = SL_DTYPE_U8, .rank = 6, .dims = { 1, 1, 1, 224, 200, 3 } };
+  SlTensorInfo other = { .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 1, 200, 224, 3 } };
+  SlTensorInfo typed = { .dtype = SL_DTYPE_I8, .rank = 4, .dims = { 1, 224, 200, 3 } };
+  SlTensorInfo scalar = { .dtype = SL_DTYPE_F32, .rank = 0 };
   g_assert_true (sl_tensors_same (&picture, 1, &trimmed, 1));
   g_assert_true (sl_tensors_same (&picture, 1, &longer, 1));
   g_assert_true (sl_tensors_same (&count, 1, &scalar, 1));

@@ -76,7 +76,7 @@ make_model (const Case *c)
 static void
 fill (const SlContract *contract, void *data)
 {
-  const SlTensorContract *input = &contract->inputs[0];
+  const SlTensorInfo *input = &contract->inputs[0];
   const gdouble low = input->dtype == SL_DTYPE_I8 ? -128 : 0;
   for (gint i = 0; i < PIXELS * 3; i++) {
     const gdouble value = i / 3 * contract->image.gain[i % 3] + contract->image.offset[i % 3];

@@ -306,7 +306,7 @@ test_real (void)
     g_assert_cmpfloat (image->offset[0], ==, rows[i].offset);
     g_assert_cmpuint (contract->n_inputs, ==, 1);
     g_assert_cmpuint (contract->n_outputs, ==, rows[i].n_outputs);
-    const SlTensorContract *output = &contract->outputs[0];
+    const SlTensorInfo *output = &contract->outputs[0];
     g_assert_cmpuint (output->bytes / (output->dtype == SL_DTYPE_F32 ? 4 : 1), ==, rows[i].outputs);
     g_assert_cmpstr (contract->decoder, ==, rows[i].decoder);
     if (rows[i].label == NULL) {

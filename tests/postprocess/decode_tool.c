@@ -14,7 +14,7 @@
 #include "postprocess/decoder.h"
 
 static gboolean
-read_tensor (const char *text, SlDecoderTensor *tensor, void **data)
+read_tensor (const char *text, SlTensorInfo *tensor, void **data)
 {
   g_auto (GStrv) parts = g_strsplit (text, ":", 5);
   gsize bytes = 0, expected = 1;

@@ -12,8 +12,8 @@
 static inline void
 config_add (SlDecoderConfig *config, SlDtype dtype, const gint32 *dims, gfloat scale, gint32 zero_point)
 {
-  SlDecoderTensor *tensor = &config->tensors[config->n_tensors++];
-  *tensor = (SlDecoderTensor){ .dtype = dtype, .scale = scale, .zero_point = zero_point };
+  SlTensorInfo *tensor = &config->tensors[config->n_tensors++];
+  *tensor = (SlTensorInfo){ .dtype = dtype, .scale = scale, .zero_point = zero_point };
   while (dims[tensor->rank] != 0) {
     tensor->dims[tensor->rank] = dims[tensor->rank];
     tensor->rank++;

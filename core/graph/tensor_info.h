@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What is known of a tensor outside its graph: at a model's edge, in caps, by a decoder. Messages write its dimensions as the graph does,
+ * outermost first.
+ */
+#ifndef SL_CORE_GRAPH_TENSOR_INFO_H
+#define SL_CORE_GRAPH_TENSOR_INFO_H
+
+#include <glib.h>
+
+#include "core/graph/tensor.h"
+#include "core/graph/value_kind.h"
+
+G_BEGIN_DECLS
+
+/**
+ * SlTensorInfo:
+ * @name: (nullable)
+ * @dims: outermost first
+ * @scale: 0 = not quantised per tensor
+ * @values: what an output's numbers are
+ * @classes: that the numbers of an output are chosen from, by ARG_MAX; 0 = unknown
+ */
+typedef struct
+{
+  char *name;
+  SlDtype dtype;
+  guint rank;
+  gint32 dims[SL_MAX_RANK];
+  gsize bytes;
+  gfloat scale;
+  gint32 zero_point;
+  SlValueKind values;
+  guint classes;
+} SlTensorInfo;
+
+/** sl_tensor_info_init: what @tensor says; its name is copied, of its numbers nothing is known. */
+void sl_tensor_info_init (SlTensorInfo *info, const SlTensor *tensor);
+/** sl_tensor_info_describe: (transfer full): "uint8[1,224,224,3]", for messages. */
+char *sl_tensor_info_describe (const SlTensorInfo *info);
+/** sl_tensor_infos_describe: (transfer full): each of @n, ", " between. */
+char *sl_tensor_infos_describe (const SlTensorInfo *infos, guint n);
+/** sl_tensor_infos_clear: frees the names of @n. */
+void sl_tensor_infos_clear (SlTensorInfo *infos, guint n);
+
+G_END_DECLS
+
+#endif
