@@ -6,7 +6,7 @@ typedef struct
 {
   const char *name;
   guint8 size;
-  gint32 lo, hi; /* codes; 0, 0 for types without a 32-bit code range */
+  gint32 lo, hi; /* 0, 0 for types without a range of 32 bits */
 } Row;
 
 static const Row rows[SL_DTYPE_COUNT] = {
@@ -42,7 +42,7 @@ sl_dtype_from_name (const char *name)
 }
 
 gboolean
-sl_dtype_code_range (SlDtype dtype, gint32 *lo, gint32 *hi)
+sl_dtype_range (SlDtype dtype, gint32 *lo, gint32 *hi)
 {
   if ((guint) dtype >= SL_DTYPE_COUNT || rows[dtype].hi == 0)
     return FALSE;

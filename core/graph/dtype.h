@@ -33,8 +33,8 @@ gsize sl_dtype_size (SlDtype dtype);
 const char *sl_dtype_name (SlDtype dtype);
 /** sl_dtype_from_name: the type of that name, SL_DTYPE_INVALID when there is none. (nullable) @name */
 SlDtype sl_dtype_from_name (const char *name);
-/** sl_dtype_code_range: lowest and highest code of an integer type of at most 32 bits; FALSE for other types. */
-gboolean sl_dtype_code_range (SlDtype dtype, gint32 *lo, gint32 *hi);
+/** sl_dtype_range: lowest and highest value of an integer type of at most 32 bits; FALSE for other types. */
+gboolean sl_dtype_range (SlDtype dtype, gint32 *lo, gint32 *hi);
 
 G_END_DECLS
 

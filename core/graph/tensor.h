@@ -3,7 +3,7 @@
  * A tensor as the graph sees it: a name, an element type, a shape (outermost dimension first), quantisation
  * and, for constants, a pointer to its bytes. A tensor owns nothing; the arena of its graph does.
  *
- * Quantisation is affine: real = scale * (code - zero_point), as in the TensorFlow Lite 8-bit specification.
+ * Quantisation is affine: real = scale * (q - zero_point), q the quantised value, as in the TensorFlow Lite 8-bit specification.
  */
 #ifndef SL_CORE_GRAPH_TENSOR_H
 #define SL_CORE_GRAPH_TENSOR_H

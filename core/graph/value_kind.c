@@ -2,7 +2,7 @@
 /* From an output towards the input, until an operator tells. */
 #include "core/graph/value_kind.h"
 
-/* A LOOKUP may end this far beyond 1, in codes: 255/256 is rounded to the nearest code. */
+/* A LOOKUP may end this far beyond 1, in steps of the scale: 255/256 is rounded to the nearest step. */
 #define SLACK 1.0f
 
 static gboolean
@@ -30,7 +30,7 @@ kind_after (SlActivation activation)
                                                                                       : SL_VALUES_FEATURES;
 }
 
-/* Probabilities when all of the table's codes lie in 0..1. */
+/* Probabilities when all of the table's quantised values lie in 0..1. */
 static SlValueKind
 kind_of_table (const SlGraph *graph, const SlNode *node)
 {
@@ -38,8 +38,8 @@ kind_of_table (const SlGraph *graph, const SlNode *node)
   const guint8 *table = sl_node_input (graph, node, 1)->data;
   const gfloat scale = sl_tensor_scale (output);
   for (guint i = 0; i < 256; i++) {
-    const gint32 code = (output->dtype == SL_DTYPE_I8 ? (gint8) table[i] : table[i]) - sl_tensor_zero_point (output);
-    if ((gfloat) code < -SLACK || (gfloat) code * scale > 1 + SLACK * scale)
+    const gint32 quantised = (output->dtype == SL_DTYPE_I8 ? (gint8) table[i] : table[i]) - sl_tensor_zero_point (output);
+    if ((gfloat) quantised < -SLACK || (gfloat) quantised * scale > 1 + SLACK * scale)
       return SL_VALUES_UNKNOWN;
   }
   return SL_VALUES_PROBABILITIES;

@@ -12,7 +12,7 @@ typedef struct
   gsize rows, columns, depth;
   gsize a_row, a_depth, b_depth, b_column;
   const SlTensor *a, *b, *output;
-  gfloat scale; /* codes: of a product in units of the output */
+  gfloat scale; /* quantised values: of a product in units of the output */
   SlClamp clamp;
 } MatMul;
 
@@ -110,7 +110,7 @@ row_of_floats (const MatMul *p, const gfloat *a, const gfloat *b, gfloat *out)
 }
 
 static void
-row_of_codes (const MatMul *p, const gint8 *a, const gint8 *b, gint8 *out)
+quantised_row (const MatMul *p, const gint8 *a, const gint8 *b, gint8 *out)
 {
   const gint32 za = sl_tensor_zero_point (p->a), zb = sl_tensor_zero_point (p->b);
   for (gsize j = 0; j < p->columns; j++) {
@@ -149,8 +149,8 @@ some_rows (void *data, gsize first, gsize n)
       row_of_words (p, (const gint16 *) call->inputs[0] + a, (const gint16 *) call->inputs[1] + b,
                     (gint16 *) call->outputs[0] + r * p->columns);
     else
-      row_of_codes (p, (const gint8 *) call->inputs[0] + a, (const gint8 *) call->inputs[1] + b,
-                    (gint8 *) call->outputs[0] + r * p->columns);
+      quantised_row (p, (const gint8 *) call->inputs[0] + a, (const gint8 *) call->inputs[1] + b,
+                     (gint8 *) call->outputs[0] + r * p->columns);
   }
 }
 

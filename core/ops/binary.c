@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Operators of two operands with NumPy broadcasting: float32, 8-bit and int16 codes, and whole numbers (int32, int64);
+ * Operators of two operands with NumPy broadcasting: float32, 8-bit and int16 values, and whole numbers (int32, int64);
  * ADD, SUB, MUL and DIV with a fused activation.
  */
 #include "core/ops/kernels/kernels.h"

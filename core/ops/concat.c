@@ -7,7 +7,7 @@
 
 /* 8-bit: quantised per tensor, or, like the output, not at all. */
 static gboolean
-check_codes (const SlGraph *graph, const SlNode *node, const SlTensor *input, GError **error)
+check_quantised (const SlGraph *graph, const SlNode *node, const SlTensor *input, GError **error)
 {
   const SlTensor *output = sl_node_output (graph, node, 0);
   if (input->quant.count == 0 && output->quant.count == 0)
@@ -27,7 +27,7 @@ check (SlGraph *graph, SlNode *node, GError **error)
       if (!sl_node_check_copy (graph, node, i, 0, error))
         return FALSE;
     } else if (!sl_node_check_same_dtype (node, input, sl_node_output (graph, node, 0), error)
-               || !check_codes (graph, node, input, error)) {
+               || !check_quantised (graph, node, input, error)) {
       return FALSE;
     }
   }

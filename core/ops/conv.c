@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED: weights with an optional bias. Float, with weights that may be
- * stored as 8-bit codes (a pass makes them float); 8-bit with int8 weights per tensor or per channel, or uint8
+ * stored as 8-bit values (a pass makes them float); 8-bit with int8 weights per tensor or per channel, or uint8
  * weights per tensor; int16 with int8 weights (TensorFlow Lite quantisation specification).
  */
 #include "core/ops/kernels/kernels.h"
@@ -19,7 +19,7 @@ check_constant (const SlNode *node, const char *role, const SlTensor *tensor, GE
                         role, tensor->name, text);
 }
 
-/* Weights: constant, the input's type or, for a float input, 8-bit codes; 8-bit ones quantised per tensor or along @axis. */
+/* Weights: constant, the input's type or, for a float input, 8-bit values; 8-bit ones quantised per tensor or along @axis. */
 static gboolean
 check_weights (const SlGraph *graph, const SlNode *node, gint axis, guint rank, GError **error)
 {
@@ -29,8 +29,8 @@ check_weights (const SlGraph *graph, const SlNode *node, gint axis, guint rank, 
   if (weights->rank != rank)
     return sl_node_error (error, node, SL_ERROR_SHAPE, "weights '%s' have %u dimensions; expected %u", weights->name, weights->rank, rank);
   const gboolean hybrid = input->dtype == SL_DTYPE_F32 && (weights->dtype == SL_DTYPE_I8 || weights->dtype == SL_DTYPE_U8);
-  const gboolean wide = input->dtype == SL_DTYPE_I16 && weights->dtype == SL_DTYPE_I8;
-  if (!hybrid && !wide && !sl_node_check_same_dtype (node, input, weights, error))
+  const gboolean int16 = input->dtype == SL_DTYPE_I16 && weights->dtype == SL_DTYPE_I8;
+  if (!hybrid && !int16 && !sl_node_check_same_dtype (node, input, weights, error))
     return FALSE;
   if (weights->dtype == SL_DTYPE_F32)
     return TRUE;
@@ -63,7 +63,7 @@ check_bias (const SlGraph *graph, const SlNode *node, gint32 channels, GError **
   return sl_node_check_dtype (node, "bias", bias, input->dtype == SL_DTYPE_F32 ? SL_DTYPE_BIT (SL_DTYPE_F32) : whole, error);
 }
 
-/* int16 codes are symmetric by specification: their zero points are 0. */
+/* int16 values are symmetric by specification: their zero points are 0. */
 static gboolean
 check_data (const SlGraph *graph, const SlNode *node, GError **error)
 {

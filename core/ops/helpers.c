@@ -59,7 +59,7 @@ sl_node_check_quant (const SlNode *node, const char *role, const SlTensor *tenso
     return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "%s '%s' is %s with %u scales; expected one scale and zero point", role,
                           tensor->name, sl_dtype_name (tensor->dtype), tensor->quant.count);
   gint32 lo = 0, hi = 0;
-  sl_dtype_code_range (tensor->dtype, &lo, &hi);
+  sl_dtype_range (tensor->dtype, &lo, &hi);
   if (tensor->quant.zero_point[0] < lo || tensor->quant.zero_point[0] > hi)
     return sl_node_error (error, node, SL_ERROR_FORMAT, "%s '%s' has zero point %d; expected %d..%d for %s", role, tensor->name,
                           tensor->quant.zero_point[0], lo, hi, sl_dtype_name (tensor->dtype));

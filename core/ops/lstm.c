@@ -39,9 +39,9 @@ check_operand (const SlGraph *graph, const SlNode *node, guint i, guint rank, gi
   const SlTensor *tensor = sl_node_input (graph, node, i);
   if (tensor == NULL)
     return !required || sl_node_error (error, node, SL_ERROR_FORMAT, "input %u is missing", i);
-  const gboolean codes = sl_dtype_size (tensor->dtype) == 1 && tensor->quant.count == 1;
+  const gboolean quantised = sl_dtype_size (tensor->dtype) == 1 && tensor->quant.count == 1;
   if (tensor->data != NULL && tensor->rank == rank && tensor->dims[0] == rows && (rank == 1 || tensor->dims[1] == columns)
-      && (tensor->dtype == SL_DTYPE_F32 || codes))
+      && (tensor->dtype == SL_DTYPE_F32 || quantised))
     return TRUE;
   g_autofree char *text = sl_tensor_describe (tensor);
   g_autofree char *expected = rank == 1 ? g_strdup_printf ("[%d]", rows) : g_strdup_printf ("[%d,%d]", rows, columns);
@@ -49,7 +49,7 @@ check_operand (const SlGraph *graph, const SlNode *node, guint i, guint rank, gi
                         tensor->data == NULL ? "variable " : "", text, expected);
 }
 
-/* Weights may be 8-bit codes; what flows may not. */
+/* Weights may be 8-bit values; what flows may not. */
 static gboolean
 check_float (const SlNode *node, const char *role, const SlTensor *tensor, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * PAD (zeros; the zero point for codes), PADV2 (a constant value) and MIRROR_PAD around a tensor; amounts are a
+ * PAD (zeros; the zero point for quantised values), PADV2 (a constant value) and MIRROR_PAD around a tensor; amounts are a
  * constant [rank, 2].
  */
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
-/* Sums of so many codes fit 32 bits. */
+/* Sums of so many quantised values fit 32 bits. */
 #define MAX_WINDOW (1 << 22)
 #define MAX_WINDOW_I16 (1 << 15)
 

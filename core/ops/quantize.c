@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* QUANTIZE (float or codes to codes), DEQUANTIZE (codes or float16 to float) and CAST. */
+/* QUANTIZE (float or quantised to quantised), DEQUANTIZE (quantised or float16 to float) and CAST. */
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
-#define CODES (SL_DTYPES_8BIT | SL_DTYPE_BIT (SL_DTYPE_I16))
-#define WIDE_CODES (CODES | SL_DTYPE_BIT (SL_DTYPE_I32))
+#define QUANTISED (SL_DTYPES_8BIT | SL_DTYPE_BIT (SL_DTYPE_I16))
+#define QUANTISED_OR_I32 (QUANTISED | SL_DTYPE_BIT (SL_DTYPE_I32))
 
 /* Numbers of 32 bits may stand for themselves elsewhere; here they need a scale. */
 static gboolean
-check_codes (const SlNode *node, const char *role, const SlTensor *tensor, GError **error)
+check_quantised (const SlNode *node, const char *role, const SlTensor *tensor, GError **error)
 {
   if (tensor->dtype == SL_DTYPE_I32 && tensor->quant.count != 1)
     return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "%s '%s' is int32 with %u scales; expected one scale and zero point", role,
@@ -20,10 +20,10 @@ static gboolean
 quantize_check (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0);
-  const guint32 results = input->dtype == SL_DTYPE_F32 ? CODES : WIDE_CODES;
-  return sl_node_check_dtype (node, "input", input, WIDE_CODES | SL_DTYPE_BIT (SL_DTYPE_F32), error)
-         && sl_node_check_dtype (node, "output", output, results, error) && check_codes (node, "input", input, error)
-         && check_codes (node, "output", output, error);
+  const guint32 results = input->dtype == SL_DTYPE_F32 ? QUANTISED : QUANTISED_OR_I32;
+  return sl_node_check_dtype (node, "input", input, QUANTISED_OR_I32 | SL_DTYPE_BIT (SL_DTYPE_F32), error)
+         && sl_node_check_dtype (node, "output", output, results, error) && check_quantised (node, "input", input, error)
+         && check_quantised (node, "output", output, error);
 }
 
 /* Constants may be scaled along an axis; what is computed may not. */
@@ -31,7 +31,7 @@ static gboolean
 dequantize_check (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0);
-  if (!sl_node_check_dtype (node, "input", input, CODES | SL_DTYPE_BIT (SL_DTYPE_F16), error)
+  if (!sl_node_check_dtype (node, "input", input, QUANTISED | SL_DTYPE_BIT (SL_DTYPE_F16), error)
       || !sl_node_check_dtype (node, "output", output, SL_DTYPE_BIT (SL_DTYPE_F32), error))
     return FALSE;
   const SlQuant *quant = &input->quant;

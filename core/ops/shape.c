@@ -86,8 +86,8 @@ static void
 zeros_run (const SlKernelCall *call)
 {
   const SlTensor *output = sl_node_output (call->graph, call->node, 0);
-  const gboolean codes = output->dtype == SL_DTYPE_I8 || output->dtype == SL_DTYPE_U8;
-  memset (call->outputs[0], codes ? sl_tensor_zero_point (output) : 0, output->bytes);
+  const gboolean quantised = output->dtype == SL_DTYPE_I8 || output->dtype == SL_DTYPE_U8;
+  memset (call->outputs[0], quantised ? sl_tensor_zero_point (output) : 0, output->bytes);
 }
 
 /* Start, limit and step as real numbers; int32 fits them exactly. */

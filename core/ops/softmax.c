@@ -6,8 +6,8 @@
 static gboolean
 check (SlGraph *graph, SlNode *node, GError **error)
 {
-  const guint32 wide = node->op == SL_OP_SOFTMAX ? SL_DTYPE_BIT (SL_DTYPE_I16) : 0;
-  if (!sl_node_check_typed (graph, node, 1, SL_DTYPES_ACTIVATION | wide, error))
+  const guint32 int16 = node->op == SL_OP_SOFTMAX ? SL_DTYPE_BIT (SL_DTYPE_I16) : 0;
+  if (!sl_node_check_typed (graph, node, 1, SL_DTYPES_ACTIVATION | int16, error))
     return FALSE;
   if (sl_node_input (graph, node, 0)->rank < 1)
     return sl_node_error (error, node, SL_ERROR_SHAPE, "input is a scalar; expected at least one dimension");

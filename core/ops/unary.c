@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Elementwise operators of one operand, shape kept: float32, 8-bit and int16 codes; whole numbers where that makes
+ * Elementwise operators of one operand, shape kept: float32, 8-bit and int16 values; whole numbers where that makes
  * sense. LOOKUP stands for any 8-bit one that a pass has made a table of.
  */
 #include "core/ops/kernels/kernels.h"

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pairs of QUANTIZE and DEQUANTIZE: codes made real and made the same codes again are the first codes; a QUANTIZE to
+ * Pairs of QUANTIZE and DEQUANTIZE: what is made real and quantised in the same way again is what it was; a QUANTIZE to
  * the quantisation its input has already does nothing. What is not exact is left alone.
  */
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"
 
 static gboolean
-same_codes (const SlTensor *a, const SlTensor *b)
+same_quantisation (const SlTensor *a, const SlTensor *b)
 {
   return a->dtype == b->dtype && a->quant.count == 1 && b->quant.count == 1 && sl_tensor_scale (a) == sl_tensor_scale (b)
          && sl_tensor_zero_point (a) == sl_tensor_zero_point (b);
 }
 
-/* The tensor whose codes the output of QUANTIZE @node repeats, -1 = none. */
+/* The tensor whose quantised values the output of QUANTIZE @node repeats, -1 = none. */
 static gint32
 repeated (const SlPassIndex *index, SlGraph *graph, const SlNode *node)
 {
   const SlTensor *output = sl_node_output (graph, node, 0);
-  if (same_codes (sl_node_input (graph, node, 0), output))
+  if (same_quantisation (sl_node_input (graph, node, 0), output))
     return node->inputs[0];
   const SlNode *before = sl_pass_producer (index, graph, node->inputs[0]);
-  if (before != NULL && before->op == SL_OP_DEQUANTIZE && same_codes (sl_node_input (graph, before, 0), output))
+  if (before != NULL && before->op == SL_OP_DEQUANTIZE && same_quantisation (sl_node_input (graph, before, 0), output))
     return before->inputs[0];
   return -1;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Weights stored as 8-bit codes under float activations (dynamic-range quantisation) become float weights, once, so
+ * Weights stored as 8-bit values under float activations (dynamic-range quantisation) become float weights, once, so
  * that such layers run as float ones: exact in the activations, where quantising those on the fly, as other runtimes
- * do, loses up to half a code in every layer. Layers that share codes share the floats.
+ * do, loses up to half a step in every layer. Layers that share weights share the floats.
  */
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"
@@ -20,16 +20,16 @@ static gint32
 dequantized (SlGraph *graph, gint32 index)
 {
   SlTensor tensor = *sl_graph_tensor (graph, index);
-  const SlTensor codes = tensor;
+  const SlTensor stored = tensor;
   gsize elements = 0, inner = 1;
-  sl_tensor_elements (&codes, &elements);
-  for (guint i = (guint) codes.quant.axis + 1; codes.quant.count > 1 && i < codes.rank; i++)
-    inner *= (gsize) codes.dims[i];
+  sl_tensor_elements (&stored, &elements);
+  for (guint i = (guint) stored.quant.axis + 1; stored.quant.count > 1 && i < stored.rank; i++)
+    inner *= (gsize) stored.dims[i];
   gfloat *data = sl_arena_alloc (graph->arena, elements * sizeof data[0] + SL_TENSOR_PADDING);
   for (gsize i = 0; i < elements; i++) {
-    const gsize channel = codes.quant.count > 1 ? i / inner % codes.quant.count : 0;
-    const gint32 code = codes.dtype == SL_DTYPE_I8 ? ((const gint8 *) codes.data)[i] : ((const guint8 *) codes.data)[i];
-    data[i] = (gfloat) (code - codes.quant.zero_point[channel]) * codes.quant.scale[channel];
+    const gsize channel = stored.quant.count > 1 ? i / inner % stored.quant.count : 0;
+    const gint32 value = stored.dtype == SL_DTYPE_I8 ? ((const gint8 *) stored.data)[i] : ((const guint8 *) stored.data)[i];
+    data[i] = (gfloat) (value - stored.quant.zero_point[channel]) * stored.quant.scale[channel];
   }
   tensor.dtype = SL_DTYPE_F32;
   tensor.quant = (SlQuant){ 0 };
@@ -39,7 +39,7 @@ dequantized (SlGraph *graph, gint32 index)
 }
 
 static gboolean
-is_codes (const SlTensor *tensor)
+is_quantised (const SlTensor *tensor)
 {
   return tensor != NULL && tensor->data != NULL && (tensor->dtype == SL_DTYPE_I8 || tensor->dtype == SL_DTYPE_U8)
          && tensor->quant.count > 0;
@@ -58,7 +58,7 @@ run (SlGraph *graph)
       continue;
     for (guint k = 0; k < node->n_inputs; k++) {
       const gint32 from = node->inputs[k];
-      if (!is_codes (sl_node_input (graph, node, k)) || from >= (gint32) n)
+      if (!is_quantised (sl_node_input (graph, node, k)) || from >= (gint32) n)
         continue;
       if (known[from] == 0)
         known[from] = dequantized (graph, from);

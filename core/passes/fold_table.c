@@ -3,21 +3,21 @@
  * What an elementwise node makes of one 8-bit tensor, constants of one value beside it, is a function of a byte: such a
  * node becomes a LOOKUP in a table of 256 bytes. Chains of them become one table, through float tensors too, and so does
  * a node all of whose operands are functions of the same tensor (x * LOGISTIC (x)). Tables are made by running the
- * nodes' own kernels on all 256 codes, so every rounding between them is kept.
+ * nodes' plain kernels on all 256 values, so every rounding between them is kept.
  */
 #include <string.h>
 
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"
 
-#define CODES 256
+#define N_BYTES 256
 
-/** What is known of a tensor: the values it takes for each code of @source, -1 = nothing. */
+/** What is known of a tensor: the values it takes for each value of @source, -1 = nothing. */
 typedef struct
 {
   gint32 source;
   guint cost;   /* nodes that the values come from */
-  void *values; /* CODES elements of the tensor's type */
+  void *values; /* N_BYTES elements of the tensor's type */
 } Known;
 
 static gboolean
@@ -64,7 +64,7 @@ source_of (const SlGraph *graph, const SlNode *node, const Known *known)
     if (node->op == SL_OP_LOOKUP && i == 1)
       continue;
     if (input->data != NULL) {
-      if (input->bytes > CODES * sizeof (gfloat) || !is_uniform (input))
+      if (input->bytes > N_BYTES * sizeof (gfloat) || !is_uniform (input))
         return -1;
       continue;
     }
@@ -77,19 +77,19 @@ source_of (const SlGraph *graph, const SlNode *node, const Known *known)
   return source >= 0 && sl_tensor_same_shape (sl_graph_tensor (graph, source), output) ? source : -1;
 }
 
-/* The codes themselves, as a tensor holds them. */
+/* The 256 values themselves, as a tensor holds them. */
 static void *
 identity_values (SlGraph *graph)
 {
-  guint8 *values = sl_arena_alloc (graph->arena, CODES + SL_TENSOR_PADDING);
-  for (guint i = 0; i < CODES; i++)
+  guint8 *values = sl_arena_alloc (graph->arena, N_BYTES + SL_TENSOR_PADDING);
+  for (guint i = 0; i < N_BYTES; i++)
     values[i] = (guint8) i;
   return values;
 }
 
-/* Runs @node on CODES elements in a graph of its own. */
+/* Runs @node on N_BYTES elements in a graph of its own. */
 static void *
-run_on_codes (SlGraph *graph, const SlNode *node, const Known *known)
+run_on_all (SlGraph *graph, const SlNode *node, const Known *known)
 {
   g_autoptr (SlGraph) small = sl_graph_new (NULL);
   g_autoptr (SlArena) scratch = sl_arena_new ();
@@ -98,8 +98,8 @@ run_on_codes (SlGraph *graph, const SlNode *node, const Known *known)
   gint32 inputs[SL_MAX_RANK];
   SlTensor output = *sl_node_output (graph, node, 0);
   output.rank = 1;
-  output.dims[0] = CODES;
-  output.bytes = CODES * sl_dtype_size (output.dtype);
+  output.dims[0] = N_BYTES;
+  output.bytes = N_BYTES * sl_dtype_size (output.dtype);
   for (guint i = 0; i < node->n_inputs; i++) {
     SlTensor input = *sl_graph_tensor (graph, node->inputs[i]);
     const gboolean table = node->op == SL_OP_LOOKUP && i == 1;
@@ -108,7 +108,7 @@ run_on_codes (SlGraph *graph, const SlNode *node, const Known *known)
     else
       call->inputs[i] = input.data;
     input.rank = input.data == NULL || table ? 1 : 0;
-    input.dims[0] = CODES;
+    input.dims[0] = N_BYTES;
     inputs[i] = sl_graph_add_tensor (small, &input, NULL);
   }
   const gint32 out = sl_graph_add_tensor (small, &output, NULL);
@@ -130,7 +130,7 @@ run_on_codes (SlGraph *graph, const SlNode *node, const Known *known)
 static gint32
 add_table (SlGraph *graph, const void *values)
 {
-  const SlTensor table = { .name = "table", .dtype = SL_DTYPE_U8, .rank = 1, .dims = { CODES }, .data = values, .bytes = CODES };
+  const SlTensor table = { .name = "table", .dtype = SL_DTYPE_U8, .rank = 1, .dims = { N_BYTES }, .data = values, .bytes = N_BYTES };
   return sl_graph_add_tensor (graph, &table, NULL);
 }
 
@@ -158,7 +158,7 @@ run (SlGraph *graph)
     const gint32 source = source_of (graph, node, known);
     if (source < 0)
       continue;
-    Known made = { source, 1, run_on_codes (graph, node, known) };
+    Known made = { source, 1, run_on_all (graph, node, known) };
     for (guint k = 0; k < node->n_inputs; k++)
       if (node->inputs[k] < (gint32) n)
         made.cost += known[node->inputs[k]].cost;

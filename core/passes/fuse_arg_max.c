@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ARG_MAX of the channels that RESIZE_BILINEAR makes of 8-bit codes, as class maps end: one node, so that the enlarged
+ * ARG_MAX of the channels that RESIZE_BILINEAR makes of 8-bit values, as class maps end: one node, so that the enlarged
  * channels, the largest tensor of such a model, are never in memory.
  */
 #include "core/ops/ops.h"

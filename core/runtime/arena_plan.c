@@ -57,7 +57,7 @@ largest_live_set (const SlBlock *blocks, guint n_blocks, guint n_steps)
 }
 
 gsize
-sl_plan (SlBlock *blocks, guint n_blocks, guint n_steps, gsize *lower_bound)
+sl_arena_plan (SlBlock *blocks, guint n_blocks, guint n_steps, gsize *lower_bound)
 {
   gsize size = 0;
   g_autofree SlBlock **order = g_new (SlBlock *, n_blocks + 1);

@@ -18,8 +18,8 @@ typedef struct
   gsize offset;
 } SlBlock;
 
-/** sl_plan: sets every offset; returns the arena's size. @lower_bound receives the largest sum of sizes alive at one step. */
-gsize sl_plan (SlBlock *blocks, guint n_blocks, guint n_steps, gsize *lower_bound);
+/** sl_arena_plan: sets every offset; returns the arena's size. @lower_bound receives the largest sum of sizes alive at one step. */
+gsize sl_arena_plan (SlBlock *blocks, guint n_blocks, guint n_steps, gsize *lower_bound);
 
 G_END_DECLS
 

@@ -91,7 +91,7 @@ sl_memory_plan (const SlGraph *graph, const gint32 *roots, const guint8 *bound, 
   for (guint i = 0; i < n_nodes; i++)
     add_outputs (&l, sl_graph_node (graph, i), (gint32) i);
   plan->in_place = l.in_place;
-  plan->bytes = sl_plan (blocks, l.n_blocks, n_nodes + 1, &plan->lower_bound);
+  plan->bytes = sl_arena_plan (blocks, l.n_blocks, n_nodes + 1, &plan->lower_bound);
   for (guint i = 0; i < n; i++)
     offsets[i] = block_of[i] < 0 ? -1 : (gssize) blocks[block_of[i]].offset;
 }

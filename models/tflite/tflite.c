@@ -314,7 +314,7 @@ fill_quantisation (const SlFbVector *scales, const SlFbVector *zeros, const SlTe
                    GError **error)
 {
   gint32 lo = 0, hi = 0;
-  sl_dtype_code_range (tensor->dtype, &lo, &hi);
+  sl_dtype_range (tensor->dtype, &lo, &hi);
   for (guint i = 0; i < scales->count; i++) {
     const gint64 zero = zeros->count == 0 ? 0 : sl_fb_vector_i64 (zeros, zeros->count == 1 ? 0 : i);
     scale[i] = sl_fb_vector_f32 (scales, i);
@@ -340,7 +340,7 @@ read_quantisation (Reader *reader, const SlFbTable *table, SlTensor *tensor, GEr
   const SlFbVector zeros = sl_fb_vector (&quant, TFL_QUANT_ZERO_POINT, 8);
   const guint n = scales.count;
   gint32 lo, hi;
-  if (n == 0 || !sl_dtype_code_range (tensor->dtype, &lo, &hi) || tensor->dtype == SL_DTYPE_BOOL)
+  if (n == 0 || !sl_dtype_range (tensor->dtype, &lo, &hi) || tensor->dtype == SL_DTYPE_BOOL)
     return TRUE;
   if (sl_fb_u8 (&quant, TFL_QUANT_DETAILS_TYPE, 0) != 0) {
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "custom quantisation is not supported; expected scales and zero points");

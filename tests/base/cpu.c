@@ -231,7 +231,7 @@ check_family (guint i)
   if (families[i].preprocess != NULL)
     g_assert_cmpstr (sl_normalizer_cpu (), ==, families[i].preprocess);
   if (families[i].wide != NULL)
-    g_assert_cmpstr (sl_wide ()->name, ==, families[i].wide);
+    g_assert_cmpstr (sl_simd_loops ()->name, ==, families[i].wide);
   if (g_getenv ("SIGHTLINE_CPU_MASK") != NULL)
     g_assert_true (sl_int8_isa () == isas[sl_int8_isas (isas) - 1]);
   g_assert_cmpuint (warnings, ==, 0);
@@ -259,7 +259,7 @@ check_one_warning (guint i)
   for (guint k = 0; k < 2; k++) {
     sl_kernels_get ();
     sl_int8_isa ();
-    sl_wide ();
+    sl_simd_loops ();
   }
   g_assert_cmpuint (warnings, ==, 1);
   g_assert_cmpuint (messages, ==, EXPECTED_MESSAGES);

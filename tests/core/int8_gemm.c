@@ -30,15 +30,15 @@ between (GRand *rand, gint32 lo, gint32 hi)
   return g_rand_int_range (rand, lo, hi + 1);
 }
 
-/* What of wide instruction sets are codes as int16, of others codes of bytes; one in three is an extreme. */
+/* Activations, as int16 or as bytes by the instruction set; one in three is an extreme. */
 static void
 fill_activations (GRand *rand, Product *p)
 {
   const gboolean is_signed = p->gemm.is_signed;
-  const gsize n = p->isa->wide ? p->a.bytes / 2 : p->a.bytes;
+  const gsize n = p->isa->int16 ? p->a.bytes / 2 : p->a.bytes;
   for (gsize i = 0; i < n; i++) {
     const gint32 code = between (rand, 0, 2) == 0 ? 255 * between (rand, 0, 1) : between (rand, 0, 255);
-    if (p->isa->wide)
+    if (p->isa->int16)
       ((gint16 *) (gpointer) p->a.data)[i] = (gint16) (is_signed ? code - 128 : code);
     else
       p->a.data[i] = (guint8) (is_signed ? code - 128 : code);
@@ -48,11 +48,11 @@ fill_activations (GRand *rand, Product *p)
 static void
 fill_weights (GRand *rand, const SlInt8Isa *isa, TestGuard *weights)
 {
-  const gsize n = isa->wide ? weights->bytes / 2 : weights->bytes;
-  const gint32 lo = isa->wide ? -255 : isa->symmetric ? -127 : -128, hi = isa->wide ? 255 : 127;
+  const gsize n = isa->int16 ? weights->bytes / 2 : weights->bytes;
+  const gint32 lo = isa->int16 ? -255 : isa->symmetric ? -127 : -128, hi = isa->int16 ? 255 : 127;
   for (gsize i = 0; i < n; i++) {
     const gint32 weight = between (rand, 0, 2) == 0 ? (between (rand, 0, 1) ? lo : hi) : between (rand, lo, hi);
-    if (isa->wide)
+    if (isa->int16)
       ((gint16 *) (gpointer) weights->data)[i] = (gint16) weight;
     else
       ((gint8 *) weights->data)[i] = (gint8) weight;
@@ -63,7 +63,7 @@ static void
 init_panels (GRand *rand, Product *p, gint32 steps)
 {
   const SlInt8Isa *isa = p->isa;
-  const gint32 width = isa->max_groups * isa->lanes, element = isa->wide ? 2 : 1;
+  const gint32 width = isa->max_groups * isa->lanes, element = isa->int16 ? 2 : 1;
   const gint32 n_extra = between (rand, 0, 1) ? between (rand, 0, MAX_EXTRA) : 0;
   for (gint32 i = 0; i < n_extra; i++)
     p->extra[i] = between (rand, 0, (steps - 1) * isa->unit);
@@ -84,7 +84,7 @@ init_panels (GRand *rand, Product *p, gint32 steps)
 static void
 product_init (GRand *rand, const SlInt8Isa *isa, Product *p)
 {
-  const gint32 width = isa->max_groups * isa->lanes, element = isa->wide ? 2 : 1;
+  const gint32 width = isa->max_groups * isa->lanes, element = isa->int16 ? 2 : 1;
   const gint32 steps = between (rand, 1, between (rand, 0, 1) ? 5 : 40), row = steps * isa->unit;
   memset (p, 0, sizeof *p);
   p->isa = isa;
@@ -93,7 +93,7 @@ product_init (GRand *rand, const SlInt8Isa *isa, Product *p)
   p->rows = between (rand, 1, 40);
   p->stride = (gsize) (between (rand, 1, 2 * row) * element);
   p->gemm.is_signed = between (rand, 0, 1);
-  p->gemm.flip = isa->wide || isa->either || isa->signed_codes == p->gemm.is_signed ? 0 : 0x80;
+  p->gemm.flip = isa->int16 || isa->either || isa->signed_values == p->gemm.is_signed ? 0 : 0x80;
   p->gemm.output.zero_point = (gint16) between (rand, 0, 255);
   p->gemm.output.lo = (guint8) (between (rand, 0, 1) ? between (rand, 0, 100) : 0);
   p->gemm.output.hi = (guint8) (between (rand, 0, 1) ? between (rand, 101, 255) : 255);
@@ -129,9 +129,9 @@ static gint32
 activation (const Product *p, gint32 r, gint32 i)
 {
   const guint8 *row = p->a.data + (gsize) r * p->stride;
-  if (p->isa->wide)
+  if (p->isa->int16)
     return ((const gint16 *) (gconstpointer) row)[i];
-  const gboolean is_signed = p->isa->either ? p->gemm.is_signed : p->isa->signed_codes;
+  const gboolean is_signed = p->isa->either ? p->gemm.is_signed : p->isa->signed_values;
   const guint8 code = row[i] ^ p->gemm.flip;
   return is_signed ? (gint8) code : code;
 }
@@ -146,7 +146,7 @@ expected_code (const Product *p, const SlInt8Panel *panel, gint32 row, gint32 la
     const gint32 from = s < panel->steps ? s * isa->unit : panel->extra[s - panel->steps];
     for (gint32 i = 0; i < isa->unit; i++) {
       const gint32 at = (s * panel->groups * isa->lanes + lane) * isa->unit + i;
-      const gint32 weight = isa->wide ? ((const gint16 *) panel->weights)[at] : ((const gint8 *) panel->weights)[at];
+      const gint32 weight = isa->int16 ? ((const gint16 *) panel->weights)[at] : ((const gint8 *) panel->weights)[at];
       sum += activation (p, row, from + i) * weight;
     }
   }

@@ -185,7 +185,7 @@ compare (const SlTensor *output, const void *data, const double *expected, doubl
       got = (double) ((const gfloat *) data)[i];
       allowed *= fmax (1.0, fabs (want));
     } else {
-      sl_dtype_code_range (output->dtype, &lo, &hi);
+      sl_dtype_range (output->dtype, &lo, &hi);
       got = output->dtype == SL_DTYPE_I8 ? ((const gint8 *) data)[i] : ((const guint8 *) data)[i];
       want = want / (double) sl_tensor_scale (output) + sl_tensor_zero_point (output);
       want = fmin (fmax (want, lo), hi);

@@ -226,7 +226,7 @@ test_plan (void)
       blocks[i].first = (guint) g_rand_int_range (rand, 0, (gint32) steps);
       blocks[i].last = (guint) g_rand_int_range (rand, (gint32) blocks[i].first, (gint32) steps);
     }
-    const gsize size = sl_plan (blocks, n, steps, &lower);
+    const gsize size = sl_arena_plan (blocks, n, steps, &lower);
     g_assert_cmpuint (size, >=, lower);
     for (guint i = 0; i < n; i++) {
       g_assert_cmpuint (blocks[i].offset % SL_TENSOR_ALIGN, ==, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Every instruction set of the wide loops this machine has, against loops of the test's own, byte for byte. */
+/* Every instruction set of the SIMD loops this machine has, against loops of the test's own, byte for byte. */
 #include <math.h>
 #include <string.h>
 
@@ -16,22 +16,22 @@ random_bytes (guint8 *bytes, gsize n)
 }
 
 static void
-check_look_up (const SlWide *wide, gsize n, gsize offset)
+check_look_up (const SlSimdLoops *loops, gsize n, gsize offset)
 {
   guint8 table[256], in[LONGEST + GUARD], out[LONGEST + 2 * GUARD];
   random_bytes (table, sizeof table);
   random_bytes (in, sizeof in);
   memset (out, 0xa5, sizeof out);
-  wide->look_up (table, in + offset, out + offset, n);
+  loops->look_up (table, in + offset, out + offset, n);
   for (gsize i = 0; i < n; i++)
     g_assert_cmpuint (out[offset + i], ==, table[in[offset + i]]);
   for (gsize i = 0; i < GUARD; i++)
     g_assert_cmpuint (out[offset + n + i], ==, 0xa5);
 }
 
-/* Codes of @channels, with many equal ones, or one channel above most others, between two rows of a few pixels. */
+/* Quantised values of @channels, with many equal ones, or one channel above most others, between two rows of a few pixels. */
 static void
-check_search (const SlWide *wide, gsize channels, gsize rows)
+check_search (const SlSimdLoops *loops, gsize channels, gsize rows)
 {
   enum
   {
@@ -55,7 +55,7 @@ check_search (const SlWide *wide, gsize channels, gsize rows)
     if (x == 0 || pixel[x] != pixel[x - 1])
       runs[tile.n_runs++] = (SlSearchRun){ x, pixel[x] * (gint32) channels, (pixel[x] + 1) * (gint32) channels };
   }
-  wide->search (&tile, weights, rows, found);
+  loops->search (&tile, weights, rows, found);
   for (gsize i = 0; i < rows * SL_SEARCHED; i++) {
     const gsize x = i % SL_SEARCHED, at = (gsize) pixel[x] * channels;
     gint32 best = -1, where = 0;
@@ -72,7 +72,7 @@ check_search (const SlWide *wide, gsize channels, gsize rows)
 }
 
 static void
-check_blend (const SlWide *wide, gsize n)
+check_blend (const SlSimdLoops *loops, gsize n)
 {
   guint8 left[LONGEST], right[LONGEST], out[LONGEST + GUARD];
   gint32 top[LONGEST], bottom[LONGEST];
@@ -82,13 +82,13 @@ check_blend (const SlWide *wide, gsize n)
   random_bytes (right, n);
   memset (out, 0xa5, sizeof out);
   if (is_signed) {
-    wide->across_i8 ((const gint8 *) left, (const gint8 *) right, weight, top, n);
-    wide->across_i8 ((const gint8 *) right, (const gint8 *) left, weight, bottom, n);
+    loops->across_i8 ((const gint8 *) left, (const gint8 *) right, weight, top, n);
+    loops->across_i8 ((const gint8 *) right, (const gint8 *) left, weight, bottom, n);
   } else {
-    wide->across_u8 (left, right, weight, top, n);
-    wide->across_u8 (right, left, weight, bottom, n);
+    loops->across_u8 (left, right, weight, top, n);
+    loops->across_u8 (right, left, weight, bottom, n);
   }
-  wide->down (top, bottom, down, out, n);
+  loops->down (top, bottom, down, out, n);
   for (gsize i = 0; i < n; i++) {
     const gint64 l = is_signed ? (gint8) left[i] : left[i], r = is_signed ? (gint8) right[i] : right[i];
     const gint64 t = l * (2048 - weight) + r * weight, b = r * (2048 - weight) + l * weight;
@@ -101,7 +101,7 @@ check_blend (const SlWide *wide, gsize n)
 }
 
 static void
-check_arg_max (const SlWide *wide, gsize n, guint8 flip)
+check_arg_max (const SlSimdLoops *loops, gsize n, guint8 flip)
 {
   enum
   {
@@ -113,7 +113,7 @@ check_arg_max (const SlWide *wide, gsize n, guint8 flip)
   for (gsize i = 0; i < ROWS * n && n % 3 == 0; i++)
     in[i] &= 3; /* many equals */
   out[ROWS] = 77;
-  wide->arg_max (in, n, ROWS, flip, out);
+  loops->arg_max (in, n, ROWS, flip, out);
   for (gsize r = 0; r < ROWS; r++) {
     gsize best = 0;
     for (gsize i = 1; i < n; i++)
@@ -125,7 +125,7 @@ check_arg_max (const SlWide *wide, gsize n, guint8 flip)
 
 /* Rows as TensorFlow Lite's kernel makes them: a table of exponentials, a sum in order, rounded half up. */
 static void
-check_softmax (const SlWide *wide, gsize n, gsize rows)
+check_softmax (const SlSimdLoops *loops, gsize n, gsize rows)
 {
   gfloat table[256];
   const guint8 flip = n % 2 ? 0x80 : 0;
@@ -135,7 +135,7 @@ check_softmax (const SlWide *wide, gsize n, gsize rows)
   for (gint i = 0; i < 256; i++)
     table[i] = expf (-0.02f * (gfloat) i);
   out[rows * n] = 0xa5;
-  wide->softmax (&softmax, in, out, rows);
+  loops->softmax (&softmax, in, out, rows);
   for (gsize r = 0; r < rows; r++) {
     gint32 highest = 0;
     gfloat sum = 0;
@@ -153,15 +153,15 @@ check_softmax (const SlWide *wide, gsize n, gsize rows)
 }
 
 static void
-check_sums (const SlWide *wide, gsize n)
+check_sums (const SlSimdLoops *loops, gsize n)
 {
   guint8 in[LONGEST];
   gint32 sums[2][LONGEST];
   random_bytes (in, n);
   for (gsize i = 0; i < n; i++)
     sums[0][i] = sums[1][i] = (gint32) i - 9;
-  wide->add_u8 (in, sums[0], n);
-  wide->add_i8 ((const gint8 *) in, sums[1], n);
+  loops->add_u8 (in, sums[0], n);
+  loops->add_i8 ((const gint8 *) in, sums[1], n);
   for (gsize i = 0; i < n; i++) {
     g_assert_cmpint (sums[0][i], ==, (gint32) i - 9 + in[i]);
     g_assert_cmpint (sums[1][i], ==, (gint32) i - 9 + in[i] - (in[i] > 127 ? 256 : 0));
@@ -169,12 +169,12 @@ check_sums (const SlWide *wide, gsize n)
 }
 
 static void
-check_turn (const SlWide *wide, gsize from_stride, gsize to_stride)
+check_turn (const SlSimdLoops *loops, gsize from_stride, gsize to_stride)
 {
   guint8 from[SL_TURNED * 40], to[SL_TURNED * 40];
   random_bytes (from, sizeof from);
   memset (to, 0xa5, sizeof to);
-  wide->turn (from, (gssize) from_stride, to, (gssize) to_stride);
+  loops->turn (from, (gssize) from_stride, to, (gssize) to_stride);
   for (gsize y = 0; y < SL_TURNED; y++)
     for (gsize x = 0; x < to_stride; x++)
       g_assert_cmpuint (to[y * to_stride + x], ==, x < SL_TURNED ? from[x * from_stride + y] : 0xa5);
@@ -183,9 +183,9 @@ check_turn (const SlWide *wide, gsize from_stride, gsize to_stride)
 static void
 test_all (void)
 {
-  const SlWide *sets[3];
-  const guint n_sets = sl_wide_all (sets);
-  g_assert_true (sl_wide () == sets[n_sets - 1]);
+  const SlSimdLoops *sets[3];
+  const guint n_sets = sl_simd_loops_all (sets);
+  g_assert_true (sl_simd_loops () == sets[n_sets - 1]);
   for (guint s = 0; s < n_sets; s++) {
     g_test_message ("%s", sets[s]->name);
     check_turn (sets[s], SL_TURNED, SL_TURNED);

@@ -126,7 +126,7 @@ run_unary (guint i, SlDtype dtype)
     if (unaries[i].positive && x < 0.01)
       expected[k] = unaries[i].function (x);
   }
-  /* A table rounds once; single precision may round the last bit differently. Fixed point of 8 bits (tests/ops/code_tables.c) is coarser. */
+  /* A table rounds once; single precision may round the last bit differently. Fixed point of 8 bits, in fixedpoint_tables.c, is coarser. */
   const gboolean coarse = dtype != SL_DTYPE_I16 && (unaries[i].op == SL_OP_HARD_SWISH || unaries[i].op == SL_OP_LEAKY_RELU);
   om_expect (&m, 0, expected, !codes ? 4e-6 : coarse ? 1.01 : 0.51);
   om_clear (&m);

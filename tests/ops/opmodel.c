@@ -250,7 +250,7 @@ compare (const OpModel *m, guint output, const double *expected, double toleranc
     gint32 lo = 0, hi = 0;
     if (t->dtype == SL_DTYPE_F32)
       allowed *= fmax (1.0, fabs (want));
-    if (t->scale > 0 && sl_dtype_code_range (t->dtype, &lo, &hi))
+    if (t->scale > 0 && sl_dtype_range (t->dtype, &lo, &hi))
       want = fmin (fmax (want / (double) t->scale + (double) t->zero_point, lo), hi);
     if (!(fabs (got - want) <= allowed) && !(isnan (got) && isnan (want)) && got != want)
       g_error ("%s, %s: element %" G_GSIZE_FORMAT " of output %u is %.9g; expected %.9g within %g",

@@ -26,12 +26,13 @@ sl_int8_add_init (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
 {
   const SlTensor *a = sl_node_input (graph, node, 0), *b = sl_node_input (graph, node, 1), *y = sl_node_output (graph, node, 0);
   const gfloat a_scale = sl_tensor_scale (a) / sl_tensor_scale (y), b_scale = sl_tensor_scale (b) / sl_tensor_scale (y);
-  const gint32 code_shift = layer->is_signed ? 128 : 0;
+  const gint32 to_unsigned = layer->is_signed ? 128 : 0;
   SlInt8Add *add = &layer->add;
   add->shift = MULTIPLIER_BITS - ilogbf (MAX (a_scale, b_scale));
   add->a = (gint32) lrintf (ldexpf (a_scale, add->shift));
   add->b = (gint32) lrintf (ldexpf (b_scale, add->shift));
-  add->bias = (1 << (add->shift - 1)) - (sl_tensor_zero_point (a) + code_shift) * add->a - (sl_tensor_zero_point (b) + code_shift) * add->b;
+  add->bias =
+    (1 << (add->shift - 1)) - (sl_tensor_zero_point (a) + to_unsigned) * add->a - (sl_tensor_zero_point (b) + to_unsigned) * add->b;
   add->flip = layer->is_signed ? 0x80 : 0;
   add->output = layer->gemm.output;
   layer->bytes = y->bytes;

@@ -8,7 +8,7 @@
  */
 #include "core/backends/int8/simd.h"
 
-#ifdef WIDE
+#ifdef USES_INT16
 #define BLOCK (2 * LANES)
 #else
 #define BLOCK VEC_BYTES
@@ -50,7 +50,7 @@ block_at (const SlInt8Depthwise *layer, gint32 channel)
   };
 }
 
-#ifdef WIDE
+#ifdef USES_INT16
 static inline __attribute__ ((always_inline)) Quad
 interleave (Vec a, Vec b, Vec c, Vec d)
 {
@@ -64,33 +64,33 @@ load_block (const Block *block, const guint8 *at)
 }
 
 static inline Vec
-set_codes (guint8 code)
+set_values (guint8 value)
 {
-  return _mm256_set1_epi16 (code);
+  return _mm256_set1_epi16 (value);
 }
 
 static inline __attribute__ ((always_inline)) void
-store_half (guint8 *out, gint32 left, __m128i codes)
+store_half (guint8 *out, gint32 left, __m128i values)
 {
   guint8 bytes[BLOCK];
   if (left >= BLOCK) {
-    _mm_storeu_si128 ((__m128i *) out, codes);
+    _mm_storeu_si128 ((__m128i *) out, values);
     return;
   }
-  _mm_storeu_si128 ((__m128i *) bytes, codes);
+  _mm_storeu_si128 ((__m128i *) bytes, values);
   memcpy (out, bytes, (gsize) left);
 }
 
-/* Codes of the sums of one output, or of two. */
+/* The sums of one output, or of two, as quantised values. */
 static inline __attribute__ ((always_inline)) void
-store_codes (const Narrow *narrow, gint32 left, const Vec *s, const Vec *t, guint8 *first, guint8 *second)
+store_values (const Narrow *narrow, gint32 left, const Vec *s, const Vec *t, guint8 *first, guint8 *second)
 {
   const Vec x[4] = { s[0], s[1], t[0], t[1] };
   /* Each 128-bit lane holds eight channels of both. */
-  const Vec codes = _mm256_permute4x64_epi64 (to_codes (narrow, x), 0xd8);
-  store_half (first, left, _mm256_castsi256_si128 (codes));
+  const Vec values = _mm256_permute4x64_epi64 (to_bytes (narrow, x), 0xd8);
+  store_half (first, left, _mm256_castsi256_si128 (values));
   if (t != s)
-    store_half (second, left, _mm256_extracti128_si256 (codes, 1));
+    store_half (second, left, _mm256_extracti128_si256 (values, 1));
 }
 #else
 static inline __attribute__ ((always_inline)) Quad
@@ -108,17 +108,17 @@ load_block (const Block *block, const guint8 *at)
 }
 
 static inline Vec
-set_codes (guint8 code)
+set_values (guint8 value)
 {
-  return set_bytes (code);
+  return set_bytes (value);
 }
 
 static inline __attribute__ ((always_inline)) void
-store_codes (const Narrow *narrow, Mask mask, const Vec *s, const Vec *t, guint8 *first, guint8 *second)
+store_values (const Narrow *narrow, Mask mask, const Vec *s, const Vec *t, guint8 *first, guint8 *second)
 {
-  store_some (first, mask, to_codes (narrow, s));
+  store_some (first, mask, to_bytes (narrow, s));
   if (t != s)
-    store_some (second, mask, to_codes (narrow, t));
+    store_some (second, mask, to_bytes (narrow, t));
 }
 #endif
 
@@ -145,7 +145,7 @@ SL_SIMD (sl_int8_depthwise) (const SlInt8Depthwise *layer, const guint8 *const *
     SL_UNROLL
     for (gint v = 0; v < SUMS; v++)
       sums[v] = scaled (sums[v], load_floats (block.scale + LANES * v));
-    store_codes (&narrow, block.mask, sums, sums, out + channel, NULL);
+    store_values (&narrow, block.mask, sums, sums, out + channel, NULL);
   }
 }
 
@@ -170,7 +170,7 @@ column (const Walk *walk, gint32 x, const gboolean two)
   return interleave (r0, r1, r2, two ? load_block (&walk->block, walk->rows->rows[3] + at) : r2);
 }
 
-#ifdef WIDE
+#ifdef USES_INT16
 /* Scaled sums of part @v of the window over three columns; its weights begin at @weights. */
 static inline __attribute__ ((always_inline)) Vec
 window_sum (const Block *block, const gint v, const Quad *a, const Quad *b, const Quad *c, const gint8 *weights)
@@ -183,7 +183,7 @@ window_sum (const Block *block, const gint v, const Quad *a, const Quad *b, cons
 }
 #endif
 
-/* The codes of the window over columns @a, @b, @c, and with @two those of the next output row. */
+/* The quantised values of the window over columns @a, @b, @c, and with @two those of the next output row. */
 static inline __attribute__ ((always_inline)) void
 window (const Block *block, const Narrow *narrow, const Quad *a, const Quad *b, const Quad *c, guint8 *first, guint8 *second,
         const gboolean two)
@@ -191,7 +191,7 @@ window (const Block *block, const Narrow *narrow, const Quad *a, const Quad *b, 
   Vec x[SUMS], y[SUMS];
   SL_UNROLL
   for (gint v = 0; v < SUMS; v++) {
-#ifdef WIDE
+#ifdef USES_INT16
     x[v] = window_sum (block, v, a, b, c, block->weights);
     if (two)
       y[v] = window_sum (block, v, a, b, c, block->weights + 3 * QUAD_BYTES);
@@ -214,7 +214,7 @@ window (const Block *block, const Narrow *narrow, const Quad *a, const Quad *b, 
       y[v] = scaled (t, scale);
 #endif
   }
-  store_codes (narrow, block->mask, x, two ? y : x, first, second);
+  store_values (narrow, block->mask, x, two ? y : x, first, second);
 }
 
 /* The outputs of the window at @x. */
@@ -267,7 +267,7 @@ SL_SIMD (sl_int8_depthwise_rows) (const SlInt8Depthwise *layer, const SlInt8Rows
       .rows = rows,
       .block = block_at (layer, channel),
       .narrow = narrow_of (&layer->output),
-      .pad = set_codes (layer->pad ^ layer->flip),
+      .pad = set_values (layer->pad ^ layer->flip),
       .channel = channel,
       .channels = layer->channels,
     };

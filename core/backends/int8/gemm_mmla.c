@@ -2,7 +2,7 @@
 /*
  * The matrix product for processors that multiply matrices: two rows of eight activations times the weights of two
  * channels at once, in place of gemm_simd.c. A register of sums holds two rows of two channels, so pairs of registers
- * change halves before they become codes. Activations are taken as they are, signed or not. A panel's weights stay in
+ * change halves before they become quantised values. Activations are taken as they are, signed or not. A panel's weights stay in
  * the first cache while all rows pass, since they are read more often than activations.
  */
 #include "core/backends/int8/simd.h"
@@ -32,10 +32,10 @@ two_rows (const guint8 *a, gsize stride)
 }
 
 static inline __attribute__ ((always_inline)) Vec
-product (Vec sums, Vec codes, Vec weights, const gboolean is_signed)
+product (Vec sums, Vec values, Vec weights, const gboolean is_signed)
 {
-  return is_signed ? vmmlaq_s32 (sums, vreinterpretq_s8_s32 (codes), vreinterpretq_s8_s32 (weights))
-                   : vusmmlaq_s32 (sums, vreinterpretq_u8_s32 (codes), vreinterpretq_s8_s32 (weights));
+  return is_signed ? vmmlaq_s32 (sums, vreinterpretq_s8_s32 (values), vreinterpretq_s8_s32 (weights))
+                   : vusmmlaq_s32 (sums, vreinterpretq_u8_s32 (values), vreinterpretq_s8_s32 (weights));
 }
 
 /* Sums are by pair of rows, then by pair of channels. */
@@ -70,18 +70,18 @@ high_halves (Vec a, Vec b)
   return vcombine_s32 (vget_high_s32 (a), vget_high_s32 (b));
 }
 
-/* Codes of a pair of rows and a group, of which the first @channels are wanted. */
+/* Quantised values of a pair of rows and a group, of which the first @channels are wanted. */
 static inline __attribute__ ((always_inline)) void
-store_two (guint8 *c, gsize stride, gint32 channels, Vec codes)
+store_two (guint8 *c, gsize stride, gint32 channels, Vec values)
 {
   guint8 bytes[VEC_BYTES];
   if (channels >= GROUP) {
-    store_pair (c, 0, codes);
+    store_pair (c, 0, values);
     if (stride > 0)
-      store_pair (c + stride, 1, codes);
+      store_pair (c + stride, 1, values);
     return;
   }
-  store_some (bytes, mask_of (VEC_BYTES), codes);
+  store_some (bytes, mask_of (VEC_BYTES), values);
   memcpy (c, bytes, (gsize) channels);
   if (stride > 0)
     memcpy (c + stride, bytes + GROUP, (gsize) channels);
@@ -113,7 +113,7 @@ multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, co
     const Vec x[4] = { scaled (low_halves (s[0], s[1]), scale0), scaled (low_halves (s[2], s[3]), scale1),
                        scaled (high_halves (s[0], s[1]), scale0), scaled (high_halves (s[2], s[3]), scale1) };
     const gsize second = i / groups < pairs - 1 || tile->last > 0 ? tile->c_stride : 0;
-    store_two (tile->c + (gsize) (i / groups * 2) * tile->c_stride + g * GROUP, second, panel->channels - g * GROUP, to_codes (&narrow, x));
+    store_two (tile->c + (gsize) (i / groups * 2) * tile->c_stride + g * GROUP, second, panel->channels - g * GROUP, to_bytes (&narrow, x));
   }
 }
 

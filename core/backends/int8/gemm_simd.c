@@ -9,7 +9,7 @@
 
 /* Bytes of weights ahead: those of a whole model come from the third cache or from memory in every inference. */
 #define PREFETCH 2048
-#ifdef WIDE
+#ifdef USES_INT16
 #define ELEMENT 2
 #else
 #define ELEMENT 1
@@ -36,36 +36,36 @@ step (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stri
   const Vec w0 = load (weights), w1 = groups > 1 ? load (weights + VEC_BYTES) : w0;
   SL_UNROLL
   for (gint m = 0; m < rows; m++) {
-    const Vec codes = flip != NULL ? flipped (broadcast (a + (gsize) m * stride), *flip) : broadcast (a + (gsize) m * stride);
-    sums[m * groups] = dot (sums[m * groups], codes, w0);
+    const Vec values = flip != NULL ? flipped (broadcast (a + (gsize) m * stride), *flip) : broadcast (a + (gsize) m * stride);
+    sums[m * groups] = dot (sums[m * groups], values, w0);
     if (groups > 1)
-      sums[m * groups + 1] = dot (sums[m * groups + 1], codes, w1);
+      sums[m * groups + 1] = dot (sums[m * groups + 1], values, w1);
   }
 }
 
 static inline __attribute__ ((always_inline)) void
-store_four (const SlInt8Panel *panel, const Tile *tile, const gint i, const gint n, const gint groups, Vec codes)
+store_four (const SlInt8Panel *panel, const Tile *tile, const gint i, const gint n, const gint groups, Vec values)
 {
   guint8 *const c = tile->c + (gsize) (i / groups) * tile->c_stride;
   if (groups == 2 && panel->channels == 2 * LANES) {
-    store_pair (c, 0, codes);
+    store_pair (c, 0, values);
     if (i + 2 < n)
-      store_pair (c + tile->c_stride, 1, codes);
+      store_pair (c + tile->c_stride, 1, values);
     return;
   }
   /* The next sums are of the same row's second group or of the next row. */
   const gsize second = groups > 1 ? LANES : tile->c_stride, third = groups > 1 ? tile->c_stride : 2 * tile->c_stride;
   const gint32 left = groups > 1 ? panel->channels - LANES : panel->channels;
-  store_one (c, panel->channels, 0, codes);
+  store_one (c, panel->channels, 0, values);
   if (i + 1 < n)
-    store_one (c + second, left, 1, codes);
+    store_one (c + second, left, 1, values);
   if (i + 2 < n)
-    store_one (c + third, panel->channels, 2, codes);
+    store_one (c + third, panel->channels, 2, values);
   if (i + 3 < n)
-    store_one (c + third + second, left, 3, codes);
+    store_one (c + third + second, left, 3, values);
 }
 
-/** What turns a panel's sums into codes: the scales of its groups. */
+/** What turns a panel's sums into quantised values: the scales of its groups. */
 typedef struct
 {
   Narrow narrow;
@@ -86,14 +86,14 @@ finish_four (const Finish *finish, const SlInt8Panel *panel, const Tile *tile, c
 {
   const Vec x[4] = { scaled (sums[i], finish->scale[0]), scaled (sums[MIN (i + 1, n - 1)], finish->scale[1]),
                      scaled (sums[MIN (i + 2, n - 1)], finish->scale[0]), scaled (sums[MIN (i + 3, n - 1)], finish->scale[1]) };
-  store_four (panel, tile, i, n, groups, in_order (to_codes (&finish->narrow, x)));
+  store_four (panel, tile, i, n, groups, in_order (to_bytes (&finish->narrow, x)));
 }
 
 static inline __attribute__ ((always_inline)) void
 multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint rows, const gint groups)
 {
   Vec sums[2 * MAX_ROWS];
-#ifdef WIDE
+#ifdef USES_INT16
   const Vec *const flip = NULL;
 #else
   const Vec flips = set_bytes (gemm->flip), *const flip = &flips;
@@ -238,7 +238,8 @@ run_shallow_2 (const SlInt8Gemm *gemm, const SlInt8Panel *panel, Tile tile, gint
   run_shallow (gemm, panel, tile, rows, 2);
 }
 
-/* All rows a panel at a time: its weights are few. FALSE when the panels are not shallow or codes need a flip; in deeper ones there is less to
+/* All rows a panel at a time: its weights are few. FALSE when the panels are not shallow or activations need a flip; in deeper
+ * ones there is less to
  * gain than the weights cost that smaller tiles read more often. */
 static gboolean
 run_panels (const SlInt8Gemm *gemm, gint32 first, gint32 end, Tile tile, gint32 rows)

@@ -3,8 +3,8 @@
  * The inner loops of 8-bit layers (internal to core/backends/int8): one table of functions per instruction set. C
  * defines the behaviour, the others must give the same bytes.
  *
- * A layer computes code = clamp (round (float (sum) * scale) + zero point), sum = bias + sum of u(a) * w, where w is the
- * weight less its zero point and u(a) the activation code brought to the instruction set's signedness by an exclusive
+ * A layer computes q = clamp (round (float (sum) * scale) + zero point), a quantised value; sum = bias + sum of u(a) * w, where w is the
+ * weight less its zero point and u(a) the activation brought to the instruction set's signedness by an exclusive
  * or with @flip; packing folds what that and the input's zero point add into the bias. w may need nine bits while the
  * fast instructions take eight: packing stores w limited to eight bits, and what is left over as further steps
  * (GEMM) or passes (depthwise) over the same activations. In trained models one or two weights a layer need them.
@@ -29,7 +29,7 @@ G_BEGIN_DECLS
 #define SL_INT8_QUAD 4
 
 /**
- * SlInt8Output: how sums become codes. The limits and the zero point are those of unsigned codes; @flip (0 or 0x80)
+ * SlInt8Output: how sums become quantised values. The limits and the zero point are those of unsigned values; @flip (0 or 0x80)
  * turns the result into the output's type.
  */
 typedef struct
@@ -40,7 +40,7 @@ typedef struct
 
 /**
  * SlInt8Panel: the weights of up to max_groups * lanes consecutive output channels.
- * @weights: [steps][groups][lanes][unit], 64-byte aligned; int8, or int16 for wide instruction sets
+ * @weights: [steps][groups][lanes][unit], 64-byte aligned; int8, or int16 where the instruction set's @int16 is set
  * @steps: of consecutive units from the row's start
  * @extra: for each of @n_extra more steps, where it reads, in elements from the row's start
  * @channel: first one; @channels of them exist, the other lanes hold zeros
@@ -59,16 +59,16 @@ typedef struct
   const gint32 *bias;
   const gfloat *scale;
   guint8 flip;        /* 0 or 0x80: exclusive or for activations */
-  gboolean is_signed; /* the input's codes */
+  gboolean is_signed; /* the input */
   SlInt8Output output;
 } SlInt8Gemm;
 
 /**
  * SlInt8Depthwise: a depthwise layer by blocks of dw_lanes channels.
  * @weights: [block][pass][quad][lane in the order of the instruction set][4 taps]; blocks are @block_bytes apart
- * @passes: for each block, how many passes its weights need; in rows and flat layers of wide instruction sets the second one holds the
+ * @passes: for each block, how many passes its weights need; in rows and flat layers with int16 weights the second one holds the
  *          weights a tap later, for the next output row
- * @pad: a code equal to the input's zero point, for pixels outside the image
+ * @pad: a quantised value equal to the input's zero point, for pixels outside the image
  */
 typedef struct
 {
@@ -109,7 +109,7 @@ typedef struct
   gint32 bytes;
 } SlInt8Flat;
 
-/** SlInt8Add: code = clamp ((@bias + u(a) * @a + u(b) * @b) >> @shift + zero point), u(x) being x ^ @flip, unsigned. */
+/** SlInt8Add: q = clamp ((@bias + u(a) * @a + u(b) * @b) >> @shift + zero point), u(x) being x ^ @flip, unsigned. */
 typedef struct
 {
   gint32 bias, a, b;
@@ -121,14 +121,14 @@ typedef struct
 /**
  * SlInt8Isa:
  * @lanes: output channels of a group; @unit: activations of a step; @max_groups: groups of a panel
- * @wide: weights and activations are int16
- * @signed_codes: u(a) is int8 rather than uint8
- * @either: the multiplication takes codes of both signednesses as they are
+ * @int16: weights and activations are int16
+ * @signed_values: u(a) is int8 rather than uint8
+ * @either: the multiplication takes quantised values of both signednesses as they are
  * @symmetric: a step or a pass takes weights of -127..127 rather than -128..127
  * @faster: whether these loops beat XNNPACK's for uint8 and for int8 tensors
- * @widen: (wide only) codes to int16; reads and writes up to 15 past the last
+ * @widen: (@int16 only) quantised values to int16; reads and writes up to 15 past the last
  * @shallow: of no more activations than this rows of the multiplication are brought to u(a) before it, rather than by @flip
- * @flip: (not wide) codes of the other signedness to u(a), in place or not; reads and writes up to 63 past the last
+ * @flip: (not @int16) quantised values of the other signedness to u(a), in place or not; reads and writes up to 63 past the last
  * @gemm: @rows rows of activations at @a, @stride bytes apart, times the panels from @first to before @end, into rows
  *        at @c. Reads up to @unit - 1 elements past a row.
  * @depthwise: one output pixel; four pointers to a pixel for each quad
@@ -139,7 +139,7 @@ typedef struct
 {
   const char *name;
   gint32 lanes, unit, max_groups, dw_lanes, shallow;
-  gboolean wide, signed_codes, either, symmetric;
+  gboolean int16, signed_values, either, symmetric;
   gboolean faster_u8, faster_i8;
   void (*widen) (gint16 *to, const guint8 *from, gsize n, gboolean is_signed);
   void (*flip) (guint8 *to, const guint8 *from, gsize n);

@@ -8,10 +8,10 @@
 #define UNIT 4
 
 static guint8
-to_code (gint32 sum, gfloat scale, const SlInt8Output *output)
+to_byte (gint32 sum, gfloat scale, const SlInt8Output *output)
 {
-  const gint32 code = (gint32) lrintf ((gfloat) sum * scale) + output->zero_point;
-  return (guint8) CLAMP (code, output->lo, output->hi) ^ output->flip;
+  const gint32 value = (gint32) lrintf ((gfloat) sum * scale) + output->zero_point;
+  return (guint8) CLAMP (value, output->lo, output->hi) ^ output->flip;
 }
 
 static void
@@ -40,7 +40,7 @@ row (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const guint8 *a, guint8 *
       sum += (guint32) dot (a + k * UNIT, weights, gemm->flip);
     for (gint32 k = 0; k < panel->n_extra; k++, weights += LANES * UNIT)
       sum += (guint32) dot (a + panel->extra[k], weights, gemm->flip);
-    c[panel->channel + lane] = to_code ((gint32) sum, gemm->scale[panel->channel + lane], &gemm->output);
+    c[panel->channel + lane] = to_byte ((gint32) sum, gemm->scale[panel->channel + lane], &gemm->output);
   }
 }
 
@@ -60,12 +60,12 @@ depthwise_c (const SlInt8Depthwise *layer, const guint8 *const *taps, guint8 *ou
     guint32 sum = (guint32) layer->bias[channel];
     for (gint pass = 0; pass < layer->passes[channel / LANES]; pass++)
       for (gint32 i = 0; i < layer->quads; i++, weights += LANES * SL_INT8_QUAD) {
-        guint8 codes[SL_INT8_QUAD];
+        guint8 values[SL_INT8_QUAD];
         for (gint t = 0; t < SL_INT8_QUAD; t++)
-          codes[t] = taps[SL_INT8_QUAD * i + t][channel];
-        sum += (guint32) dot (codes, weights, layer->flip);
+          values[t] = taps[SL_INT8_QUAD * i + t][channel];
+        sum += (guint32) dot (values, weights, layer->flip);
       }
-    out[channel] = to_code ((gint32) sum, layer->scale[channel], &layer->output);
+    out[channel] = to_byte ((gint32) sum, layer->scale[channel], &layer->output);
   }
 }
 
@@ -74,8 +74,8 @@ add_c (const SlInt8Add *add, const guint8 *a, const guint8 *b, guint8 *out, gsiz
 {
   for (gsize i = 0; i < n; i++) {
     const gint32 sum = add->bias + (guint8) (a[i] ^ add->flip) * add->a + (guint8) (b[i] ^ add->flip) * add->b;
-    const gint32 code = (sum >> add->shift) + add->output.zero_point;
-    out[i] = (guint8) CLAMP (code, add->output.lo, add->output.hi) ^ add->output.flip;
+    const gint32 value = (sum >> add->shift) + add->output.zero_point;
+    out[i] = (guint8) CLAMP (value, add->output.lo, add->output.hi) ^ add->output.flip;
   }
 }
 

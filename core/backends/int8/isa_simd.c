@@ -24,11 +24,11 @@ add_simd (const SlInt8Add *add, const guint8 *a, const guint8 *b, guint8 *out, g
     const Vec sums[4] = { weighted_sum (add, a + i, b + i, flip), weighted_sum (add, a + i + LANES, b + i + LANES, flip),
                           weighted_sum (add, a + i + 2 * LANES, b + i + 2 * LANES, flip),
                           weighted_sum (add, a + i + 3 * LANES, b + i + 3 * LANES, flip) };
-    store_some (out + i, mask_of ((gint32) MIN (n - i, VEC_BYTES)), in_order (to_codes (&narrow, sums)));
+    store_some (out + i, mask_of ((gint32) MIN (n - i, VEC_BYTES)), in_order (to_bytes (&narrow, sums)));
   }
 }
 
-#ifndef WIDE
+#ifndef USES_INT16
 static void
 flip_simd (guint8 *to, const guint8 *from, gsize n)
 {
@@ -38,13 +38,13 @@ flip_simd (guint8 *to, const guint8 *from, gsize n)
 }
 #endif
 
-#ifdef WIDE
+#ifdef USES_INT16
 static void
 widen_simd (gint16 *to, const guint8 *from, gsize n, gboolean is_signed)
 {
   for (gsize i = 0; i < n; i += 16) {
-    const __m128i codes = _mm_loadu_si128 ((const __m128i *) (from + i));
-    _mm256_storeu_si256 ((__m256i *) (to + i), is_signed ? _mm256_cvtepi8_epi16 (codes) : _mm256_cvtepu8_epi16 (codes));
+    const __m128i values = _mm_loadu_si128 ((const __m128i *) (from + i));
+    _mm256_storeu_si256 ((__m256i *) (to + i), is_signed ? _mm256_cvtepi8_epi16 (values) : _mm256_cvtepu8_epi16 (values));
   }
 }
 #endif
@@ -53,7 +53,7 @@ widen_simd (gint16 *to, const guint8 *from, gsize n, gboolean is_signed)
 static gint32
 dw_lane (gint32 channel)
 {
-#ifdef WIDE
+#ifdef USES_INT16
   return channel % 8 / 4 * LANES + channel / 8 * 4 + channel % 4;
 #else
   return channel % 16 / 4 * LANES + channel / 16 * 4 + channel % 4;
@@ -65,25 +65,25 @@ const SlInt8Isa SL_SIMD (sl_int8_isa) = {
   .name = "avx512",
 #elif defined(SL_INT8_FOR_I8MM)
   .name = "i8mm",
-  .signed_codes = TRUE,
+  .signed_values = TRUE,
   .either = TRUE,
 #elif defined(SL_INT8_FOR_DOTPROD)
   .name = "dotprod",
-  .signed_codes = TRUE,
+  .signed_values = TRUE,
 #elif defined(SL_INT8_FOR_NEON)
   .name = "neon",
-  .signed_codes = TRUE,
+  .signed_values = TRUE,
   .symmetric = TRUE,
-#elif defined(WIDE)
+#elif defined(USES_INT16)
   .name = "avx2",
 #else
   .name = "avxvnni",
 #endif
   .lanes = GEMM_LANES,
   .max_groups = 2,
-#ifdef WIDE
+#ifdef USES_INT16
   .unit = 2,
-  .wide = TRUE,
+  .int16 = TRUE,
   .widen = widen_simd,
   .dw_lanes = 2 * LANES,
 #else

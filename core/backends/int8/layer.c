@@ -14,7 +14,7 @@
 #define MAX_COPY (1 << 24)
 #define MAX_WINDOW (1 << 20)
 /* Fewer rows than this share weights of int16 too seldom: reading them takes longest, and XNNPACK reads half as many bytes. */
-#define MIN_WIDE_ROWS 17
+#define MIN_INT16_ROWS 17
 /* Rows that tiles of every instruction set divide evenly. */
 #define TILE 12
 /* Most blocks after which channels of a flat layer repeat. */
@@ -84,7 +84,7 @@ sl_int8_faster (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node)
 {
   const SlTensor *y = sl_node_output (graph, node, 0);
   const gboolean multiplies = node->op == SL_OP_FULLY_CONNECTED || node->op == SL_OP_CONV_2D;
-  if (isa->wide && multiplies && y->bytes < MIN_WIDE_ROWS * (gsize) y->dims[y->rank - 1])
+  if (isa->int16 && multiplies && y->bytes < MIN_INT16_ROWS * (gsize) y->dims[y->rank - 1])
     return FALSE;
   return sl_node_input (graph, node, 0)->dtype == SL_DTYPE_U8 ? isa->faster_u8 : isa->faster_i8;
 }
@@ -148,7 +148,7 @@ set_window (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
   };
 }
 
-/* Codes of an input row with the padding that its windows read, and some that copies may write. */
+/* Quantised values of an input row with the padding that its windows read, and some that copies may write. */
 static gint64
 line_of (const SlInt8Window *w)
 {
@@ -200,7 +200,7 @@ flips_rows (const SlInt8Layer *layer)
 static void
 set_tiles (SlInt8Layer *layer, guint threads, gsize element)
 {
-  const gboolean copies = layer->mode == SL_INT8_GATHERED || layer->isa->wide || flips_rows (layer);
+  const gboolean copies = layer->mode == SL_INT8_GATHERED || layer->isa->int16 || flips_rows (layer);
   const gint32 width = layer->isa->max_groups * layer->isa->lanes;
   const gsize panel_bytes = (gsize) layer->depth * (gsize) width * element;
   const gint32 pieces = threads > 1 ? CLAMP ((gint32) cost_of (layer), 1, 4 * (gint32) threads) : 1;
@@ -224,25 +224,25 @@ set_depthwise (SlInt8Layer *layer, SlArena *arena)
   const SlInt8Window *w = &layer->window;
   const gint32 pixels = layer->mode == SL_INT8_DW_ROWS ? w->w : 1;
   layer->dw.channels = w->channels;
-  layer->dw.pad = layer->zero_code;
+  layer->dw.pad = layer->zero_byte;
   while (layer->mode == SL_INT8_DW_FLAT && layer->dw.channels % layer->isa->dw_lanes != 0)
     layer->dw.channels += w->channels;
   layer->pad = sl_tensor_alloc (arena, (gsize) (pixels * w->channels));
-  memset (layer->pad, layer->zero_code, (gsize) (pixels * w->channels) + SL_TENSOR_PADDING);
+  memset (layer->pad, layer->zero_byte, (gsize) (pixels * w->channels) + SL_TENSOR_PADDING);
 }
 
 static void
 set_scratch (SlInt8Layer *layer, gsize element)
 {
-  gsize codes = 0;
+  gsize elements = 0;
   if (layer->mode == SL_INT8_BANDED)
-    codes = (gsize) (layer->window.filter_h + 1) * (gsize) layer->line;
-  else if (layer->mode == SL_INT8_GATHERED || (layer->mode == SL_INT8_DIRECT && layer->isa->wide) || flips_rows (layer))
-    codes = (gsize) (layer->tile_rows + 1) * layer->row_bytes;
+    elements = (gsize) (layer->window.filter_h + 1) * (gsize) layer->line;
+  else if (layer->mode == SL_INT8_GATHERED || (layer->mode == SL_INT8_DIRECT && layer->isa->int16) || flips_rows (layer))
+    elements = (gsize) (layer->tile_rows + 1) * layer->row_bytes;
   else if (layer->mode == SL_INT8_DW_FLAT)
-    codes = 4 * (gsize) layer->line;
-  if (codes > 0)
-    layer->scratch_bytes = (codes * element + 2 * SL_TENSOR_PADDING) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN;
+    elements = 4 * (gsize) layer->line;
+  if (elements > 0)
+    layer->scratch_bytes = (elements * element + 2 * SL_TENSOR_PADDING) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN;
 }
 
 /** What the weight cache holds: the layer's fields that point into it. */
@@ -274,11 +274,11 @@ sl_int8_layer_new (const SlInt8Isa *isa, SlHost *host, const SlNode *node)
   const SlGraph *graph = host->graph;
   SlInt8Layer *layer = sl_arena_alloc (host->arena, sizeof *layer);
   const SlTensor *input = sl_node_input (graph, node, 0);
-  const gsize element = isa->wide ? 2 : 1;
+  const gsize element = isa->int16 ? 2 : 1;
   layer->isa = isa;
   layer->is_signed = input->dtype == SL_DTYPE_I8;
-  layer->zero_code = (guint8) sl_tensor_zero_point (input);
-  layer->flip = ((isa->wide || isa->either) && !is_depthwise (graph, node)) || isa->signed_codes == layer->is_signed ? 0 : 0x80;
+  layer->zero_byte = (guint8) sl_tensor_zero_point (input);
+  layer->flip = ((isa->int16 || isa->either) && !is_depthwise (graph, node)) || isa->signed_values == layer->is_signed ? 0 : 0x80;
   set_output (layer, graph, node);
   if (node->op == SL_OP_ADD) {
     layer->mode = SL_INT8_ADD;

@@ -41,10 +41,10 @@ typedef struct
 /**
  * SlInt8Layer:
  * @images: of the batch; @rows: output pixels of all images; @depth: activations of a window; @channels: of the output
- * @row_bytes: codes of a gathered window with padding to whole units
- * @line: codes of an input row with its padding, copied (banded, flat)
+ * @row_bytes: quantised values of a gathered window with padding to whole units
+ * @line: quantised values of an input row with its padding, copied (banded, flat)
  * @tile_rows, @chunk_panels: work items are this many rows by this many panels
- * @flip: what brings the input's codes to the instruction set's signedness, 0 or 0x80
+ * @flip: what brings the input's quantised values to the instruction set's signedness, 0 or 0x80
  * @scratch: the host's, at least @scratch_bytes for each thread
  * @cost_us: about how long it takes one thread
  * @bytes: (add) of the output
@@ -61,7 +61,7 @@ struct _SlInt8Layer
   gsize row_bytes, scratch_bytes;
   const SlScratch *scratch;
   guint8 *pad;
-  guint8 zero_code, flip;
+  guint8 zero_byte, flip;
   SlInt8Gemm gemm;
   SlInt8Depthwise dw;
   SlInt8Add add;

@@ -170,7 +170,7 @@ static void
 pack_steps (const SlInt8Isa *isa, const SlInt8Weights *w, const SlInt8Panel *panel, const Unit *units, gint32 n, guint8 *to,
             gsize step_bytes)
 {
-  const gsize element = isa->wide ? 2 : 1, unit_bytes = element * (gsize) isa->unit;
+  const gsize element = isa->int16 ? 2 : 1, unit_bytes = element * (gsize) isa->unit;
   for (gint32 u = 0; u < n;) {
     const gboolean whole = u + SL_INT8_QUAD <= n && units[u + 3].count == isa->unit && units[u + 3].k == units[u].k + 3 * isa->unit;
     if (whole && unit_bytes == 4)
@@ -201,12 +201,12 @@ pack_panel (const SlInt8Layer *layer, const SlInt8Weights *w, const Unit *units,
   gboolean split = FALSE;
   panel->groups = (panel->channels + isa->lanes - 1) / isa->lanes;
   panel->steps = layer->mode == SL_INT8_BANDED ? 0 : n_units;
-  for (gint32 lane = 0; !isa->wide && lane < panel->channels; lane++)
+  for (gint32 lane = 0; !isa->int16 && lane < panel->channels; lane++)
     split |= w->steps[lane] > 1;
   for (gint32 u = 0; split && u < n_units; u++)
     all += steps_of_unit (w, panel, &units[u]) - 1;
   gint32 *extra = sl_arena_alloc (arena, (gsize) all * sizeof extra[0]);
-  const gint32 unit_bytes = isa->unit * (isa->wide ? 2 : 1);
+  const gint32 unit_bytes = isa->unit * (isa->int16 ? 2 : 1);
   const gsize step_bytes = (gsize) (panel->groups * isa->lanes) * (gsize) unit_bytes;
   guint8 *weights = sl_tensor_alloc (arena, step_bytes * (gsize) all);
   panel->weights = weights;
@@ -229,18 +229,19 @@ slot_of (const SlInt8Layer *layer, gint32 tap)
   return layer->mode != SL_INT8_DW_TAPS ? tap % 3 * SL_INT8_QUAD + tap / 3 : tap;
 }
 
-/* Narrow: [quad][lane][4 taps]; wide: [pair of taps][lane][2 taps], in the second pass a tap later. @first counts round and round in flat layers. */
+/* Narrow: [quad][lane][4 taps]; int16: [pair of taps][lane][2 taps], in the second pass a tap later. @first counts round and
+ * round in flat layers. */
 static void
 pack_block (SlInt8Layer *layer, const SlInt8Weights *w, gint32 first, gint32 pass, guint8 *to)
 {
   const SlInt8Isa *isa = layer->isa;
-  const gint32 unit = isa->wide ? 2 : SL_INT8_QUAD;
+  const gint32 unit = isa->int16 ? 2 : SL_INT8_QUAD;
   for (gint32 c = first; c < MIN (first + isa->dw_lanes, layer->dw.channels); c++)
     for (gint32 tap = 0; tap < w->depth; tap++) {
-      const gint32 slot = slot_of (layer, tap) + (isa->wide ? pass : 0),
+      const gint32 slot = slot_of (layer, tap) + (isa->int16 ? pass : 0),
                    weight = w->values[(gsize) (c % w->channels) * (gsize) w->depth + (gsize) tap];
       const gint32 at = (slot / unit * isa->dw_lanes + isa->dw_lane (c - first)) * unit + slot % unit;
-      if (isa->wide)
+      if (isa->int16)
         ((gint16 *) (gpointer) to)[at] = (gint16) weight;
       else
         ((gint8 *) to)[at] = (gint8) part_of (weight, pass, w->least);
@@ -253,10 +254,10 @@ pack_blocks (SlInt8Layer *layer, const SlInt8Weights *w, SlArena *arena)
   const SlInt8Isa *isa = layer->isa;
   const gint32 blocks = (layer->dw.channels + isa->dw_lanes - 1) / isa->dw_lanes;
   layer->dw.quads = layer->mode != SL_INT8_DW_TAPS ? 3 : (w->depth + SL_INT8_QUAD - 1) / SL_INT8_QUAD;
-  const gsize pass_bytes = (gsize) (isa->dw_lanes * layer->dw.quads) * SL_INT8_QUAD * (isa->wide ? 2 : 1);
+  const gsize pass_bytes = (gsize) (isa->dw_lanes * layer->dw.quads) * SL_INT8_QUAD * (isa->int16 ? 2 : 1);
   guint8 *passes = sl_arena_alloc (arena, (gsize) blocks), most = 1;
   for (gint32 c = 0; c < layer->dw.channels; c++) {
-    const guint8 steps = isa->wide ? 1 + (layer->mode != SL_INT8_DW_TAPS) : w->steps[c % w->channels];
+    const guint8 steps = isa->int16 ? 1 + (layer->mode != SL_INT8_DW_TAPS) : w->steps[c % w->channels];
     passes[c / isa->dw_lanes] = MAX (passes[c / isa->dw_lanes], steps);
     most = MAX (most, steps);
   }

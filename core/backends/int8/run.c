@@ -33,7 +33,7 @@ gather_taps (const SlInt8Layer *layer, const guint8 *line, gint32 x0, guint8 *to
   for (gint32 fx = 0; fx < w->filter_w; fx++, to += w->channels) {
     const gint32 x = x0 + fx * w->dilation_w;
     if (x < 0 || x >= w->w)
-      memset (to, layer->zero_code, (gsize) w->channels);
+      memset (to, layer->zero_byte, (gsize) w->channels);
     else
       copy_run (to, line + (gsize) x * (gsize) w->channels, (gsize) w->channels);
   }
@@ -50,7 +50,7 @@ gather (const SlInt8Layer *layer, const guint8 *x, gint32 row, guint8 *to)
   for (gint32 fy = 0; fy < w->filter_h; fy++, to += run) {
     const gint32 y = y0 + fy * w->dilation_h;
     if (y < 0 || y >= w->h) {
-      memset (to, layer->zero_code, run);
+      memset (to, layer->zero_byte, run);
       continue;
     }
     const guint8 *line = x + ((gsize) image * (gsize) w->h + (gsize) y) * line_bytes;
@@ -68,14 +68,14 @@ tile_of (const Run *run, gint32 first, gint32 rows, guint thread, gsize *stride)
   const SlInt8Layer *layer = run->layer;
   guint8 *scratch = layer->scratch_bytes > 0 ? layer->scratch->memory + layer->scratch->bytes * thread : NULL;
   *stride = layer->mode == SL_INT8_DIRECT ? (gsize) layer->depth : layer->row_bytes;
-  if (!layer->isa->wide) {
+  if (!layer->isa->int16) {
     const gboolean flip = layer->flip != layer->gemm.flip;
-    const guint8 *codes = layer->mode == SL_INT8_DIRECT ? run->x + (gsize) first * *stride : scratch;
+    const guint8 *from = layer->mode == SL_INT8_DIRECT ? run->x + (gsize) first * *stride : scratch;
     for (gint32 r = 0; layer->mode != SL_INT8_DIRECT && r < rows; r++)
       gather (layer, run->x, first + r, scratch + (gsize) r * *stride);
     if (flip)
-      layer->isa->flip (scratch, codes, (gsize) rows * *stride);
-    return flip ? scratch : codes;
+      layer->isa->flip (scratch, from, (gsize) rows * *stride);
+    return flip ? scratch : from;
   }
   *stride = layer->row_bytes * 2;
   guint8 *bytes = scratch + (gsize) rows * *stride;
@@ -109,12 +109,12 @@ copy_line (const SlInt8Layer *layer, const guint8 *image, gint32 y, gint32 pixel
   const SlInt8Window *w = &layer->window;
   const gsize pixel = (gsize) w->channels;
   const gint32 inside = y >= 0 && y < w->h ? MAX (MIN (w->w, pixels - w->left), 0) : 0, before = inside > 0 ? w->left : 0;
-  memset (to, layer->zero_code ^ flip, (gsize) before * pixel);
+  memset (to, layer->zero_byte ^ flip, (gsize) before * pixel);
   if (inside > 0 && flip != 0)
     layer->isa->flip (to + (gsize) before * pixel, image + (gsize) y * (gsize) w->w * pixel, (gsize) inside * pixel);
   else if (inside > 0)
     memcpy (to + (gsize) before * pixel, image + (gsize) y * (gsize) w->w * pixel, (gsize) inside * pixel);
-  memset (to + (gsize) (before + inside) * pixel, layer->zero_code ^ flip, (gsize) (pixels - before - inside) * pixel);
+  memset (to + (gsize) (before + inside) * pixel, layer->zero_byte ^ flip, (gsize) (pixels - before - inside) * pixel);
 }
 
 static void
@@ -125,13 +125,13 @@ run_banded (const void *data, guint item, guint thread)
   const SlInt8Window *w = &layer->window;
   const gint32 bands = layer->images * w->out_h, band = (gint32) item % bands, panel = (gint32) item / bands * layer->chunk_panels;
   const gint32 pixels = (w->out_w - 1) * w->stride_w + w->filter_w;
-  const gsize element = layer->isa->wide ? 2 : 1, line = (gsize) layer->line * element;
+  const gsize element = layer->isa->int16 ? 2 : 1, line = (gsize) layer->line * element;
   const guint8 *image = run->x + (gsize) (band / w->out_h) * (gsize) w->h * (gsize) w->w * (gsize) w->channels;
   guint8 *lines = layer->scratch->memory + layer->scratch->bytes * thread, *bytes = lines + (gsize) w->filter_h * line;
   for (gint32 fy = 0; fy < w->filter_h; fy++) {
     const gint32 y = band % w->out_h * w->stride_h - w->top + fy * w->dilation_h;
-    copy_line (layer, image, y, pixels, layer->flip ^ layer->gemm.flip, layer->isa->wide ? bytes : lines + (gsize) fy * line);
-    if (layer->isa->wide)
+    copy_line (layer, image, y, pixels, layer->flip ^ layer->gemm.flip, layer->isa->int16 ? bytes : lines + (gsize) fy * line);
+    if (layer->isa->int16)
       layer->isa->widen ((gint16 *) (gpointer) (lines + (gsize) fy * line), bytes, (gsize) pixels * (gsize) w->channels, layer->is_signed);
   }
   layer->isa->gemm (&layer->gemm, panel, MIN (panel + layer->chunk_panels, layer->n_panels), lines,

@@ -109,16 +109,16 @@ broadcast (const guint8 *at)
 }
 
 static inline Vec
-flipped (Vec codes, Vec flip)
+flipped (Vec values, Vec flip)
 {
-  return veorq_s32 (codes, flip);
+  return veorq_s32 (values, flip);
 }
 
-/* @sums + products of signed @codes and @weights, four to a lane. Two products fit 16 bits where weights are -127..127. */
+/* @sums + products of signed @values and @weights, four to a lane. Two products fit 16 bits where weights are -127..127. */
 static inline Vec
-dot (Vec sums, Vec codes, Vec weights)
+dot (Vec sums, Vec values, Vec weights)
 {
-  const int8x16_t a = vreinterpretq_s8_s32 (codes), w = vreinterpretq_s8_s32 (weights);
+  const int8x16_t a = vreinterpretq_s8_s32 (values), w = vreinterpretq_s8_s32 (weights);
 #ifdef __ARM_FEATURE_DOTPROD
   return vdotq_s32 (sums, a, w);
 #else
@@ -139,20 +139,20 @@ scaled (Vec sums, VecF scale)
   return vcvtnq_s32_f32 (vmulq_f32 (vcvtq_f32_s32 (sums), scale));
 }
 
-/* Four registers of scaled sums as codes, those of x[0] first. */
+/* Four registers of scaled sums as quantised values, those of x[0] first. */
 static inline Vec
-to_codes (const Narrow *narrow, const Vec x[4])
+to_bytes (const Narrow *narrow, const Vec x[4])
 {
   const int16x8_t x01 = vqaddq_s16 (vcombine_s16 (vqmovn_s32 (x[0]), vqmovn_s32 (x[1])), narrow->zero_point);
   const int16x8_t x23 = vqaddq_s16 (vcombine_s16 (vqmovn_s32 (x[2]), vqmovn_s32 (x[3])), narrow->zero_point);
-  const uint8x16_t codes = vcombine_u8 (vqmovun_s16 (x01), vqmovun_s16 (x23));
-  return vreinterpretq_s32_u8 (veorq_u8 (vminq_u8 (vmaxq_u8 (codes, narrow->lo), narrow->hi), narrow->flip));
+  const uint8x16_t values = vcombine_u8 (vqmovun_s16 (x01), vqmovun_s16 (x23));
+  return vreinterpretq_s32_u8 (veorq_u8 (vminq_u8 (vmaxq_u8 (values, narrow->lo), narrow->hi), narrow->flip));
 }
 
 static inline Vec
-in_order (Vec codes)
+in_order (Vec values)
 {
-  return codes;
+  return values;
 }
 
 /* The first @n bytes of a register. Loads read a whole one, which the padding of tensors allows. */
@@ -169,37 +169,37 @@ load_some (Mask mask, const guint8 *at)
 }
 
 static inline void
-store_some (guint8 *at, Mask mask, Vec codes)
+store_some (guint8 *at, Mask mask, Vec values)
 {
   guint8 bytes[VEC_BYTES];
   if (mask >= VEC_BYTES) {
-    vst1q_u8 (at, bytes_of (codes));
+    vst1q_u8 (at, bytes_of (values));
     return;
   }
-  vst1q_u8 (bytes, bytes_of (codes));
+  vst1q_u8 (bytes, bytes_of (values));
   memcpy (at, bytes, (gsize) mask);
 }
 
-/* The @k-th of the four parts of @codes: one register's results, of which the first @left are wanted. */
+/* The @k-th of the four parts of @values: one register's results, of which the first @left are wanted. */
 static inline __attribute__ ((always_inline)) void
-store_one (guint8 *c, gint32 left, const gint k, Vec codes)
+store_one (guint8 *c, gint32 left, const gint k, Vec values)
 {
-  const gint32 part = k == 0   ? vgetq_lane_s32 (codes, 0)
-                      : k == 1 ? vgetq_lane_s32 (codes, 1)
-                      : k == 2 ? vgetq_lane_s32 (codes, 2)
-                               : vgetq_lane_s32 (codes, 3);
+  const gint32 part = k == 0   ? vgetq_lane_s32 (values, 0)
+                      : k == 1 ? vgetq_lane_s32 (values, 1)
+                      : k == 2 ? vgetq_lane_s32 (values, 2)
+                               : vgetq_lane_s32 (values, 3);
   if (left > 0)
     memcpy (c, &part, (gsize) MIN (left, LANES));
 }
 
-/* Half of @codes: the results of two registers. */
+/* Half of @values: the results of two registers. */
 static inline __attribute__ ((always_inline)) void
-store_pair (guint8 *c, const gint half, Vec codes)
+store_pair (guint8 *c, const gint half, Vec values)
 {
-  vst1_u8 (c, half ? vget_high_u8 (bytes_of (codes)) : vget_low_u8 (bytes_of (codes)));
+  vst1_u8 (c, half ? vget_high_u8 (bytes_of (values)) : vget_low_u8 (bytes_of (values)));
 }
 
-/* For addition: LANES codes of each side, weighted and shifted. */
+/* For addition: LANES quantised values of each side, weighted and shifted. */
 static inline Vec
 widened (const guint8 *at)
 {

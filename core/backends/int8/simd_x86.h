@@ -38,7 +38,7 @@ typedef gint32 Mask;
 #define SL_SIMD(name) name##_vnni256
 #else
 #define SL_SIMD(name) name##_avx2
-#define WIDE
+#define USES_INT16
 #endif
 #endif
 
@@ -49,7 +49,7 @@ typedef gint32 Mask;
 typedef struct
 {
   Vec zero_point, lo, hi, flip;
-  gboolean plain, limited; /* zero point 0 and all codes; not all codes */
+  gboolean plain, limited; /* zero point 0 and all of 0..255; not all of 0..255 */
 } Narrow;
 
 static inline Vec
@@ -118,21 +118,21 @@ broadcast (const guint8 *at)
 }
 
 static inline Vec
-flipped (Vec codes, Vec flip)
+flipped (Vec values, Vec flip)
 {
-  return V_SI (xor) (codes, flip);
+  return V_SI (xor) (values, flip);
 }
 
-/* @sums + products of @codes, unsigned (AVX2: int16), and @weights, four (AVX2: two) to a lane. */
+/* @sums + products of @values, unsigned (AVX2: int16), and @weights, four (AVX2: two) to a lane. */
 static inline Vec
-dot (Vec sums, Vec codes, Vec weights)
+dot (Vec sums, Vec values, Vec weights)
 {
-#if defined(WIDE)
-  return _mm256_add_epi32 (sums, _mm256_madd_epi16 (codes, weights));
+#if defined(USES_INT16)
+  return _mm256_add_epi32 (sums, _mm256_madd_epi16 (values, weights));
 #elif defined(SL_INT8_FOR_AVXVNNI)
-  return _mm256_dpbusd_avx_epi32 (sums, codes, weights);
+  return _mm256_dpbusd_avx_epi32 (sums, values, weights);
 #else
-  return V (dpbusd_epi32) (sums, codes, weights);
+  return V (dpbusd_epi32) (sums, values, weights);
 #endif
 }
 
@@ -154,27 +154,27 @@ scaled (Vec sums, VecF scale)
   return V (cvtps_epi32) (V (mul_ps) (V (cvtepi32_ps) (sums), scale));
 }
 
-/* Four registers of scaled sums as codes; each 128-bit lane holds four of x[0], of x[1], of x[2], of x[3]. */
+/* Four registers of scaled sums as quantised values; each 128-bit lane holds four of x[0], of x[1], of x[2], of x[3]. */
 static inline Vec
-to_codes (const Narrow *narrow, const Vec x[4])
+to_bytes (const Narrow *narrow, const Vec x[4])
 {
   const Vec x01 = V (packs_epi32) (x[0], x[1]), x23 = V (packs_epi32) (x[2], x[3]);
   if (narrow->plain)
     return V_SI (xor) (V (packus_epi16) (x01, x23), narrow->flip);
-  Vec codes = V (packus_epi16) (V (adds_epi16) (x01, narrow->zero_point), V (adds_epi16) (x23, narrow->zero_point));
+  Vec values = V (packus_epi16) (V (adds_epi16) (x01, narrow->zero_point), V (adds_epi16) (x23, narrow->zero_point));
   if (narrow->limited)
-    codes = V (min_epu8) (V (max_epu8) (codes, narrow->lo), narrow->hi);
-  return V_SI (xor) (codes, narrow->flip);
+    values = V (min_epu8) (V (max_epu8) (values, narrow->lo), narrow->hi);
+  return V_SI (xor) (values, narrow->flip);
 }
 
 /* The same with those of x[0] first, then those of x[1] and so on. */
 static inline Vec
-in_order (Vec codes)
+in_order (Vec values)
 {
 #ifdef SL_INT8_FOR_AVX512
-  return _mm512_permutexvar_epi32 (_mm512_setr_epi32 (0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), codes);
+  return _mm512_permutexvar_epi32 (_mm512_setr_epi32 (0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), values);
 #else
-  return _mm256_permutevar8x32_epi32 (codes, _mm256_setr_epi32 (0, 4, 1, 5, 2, 6, 3, 7));
+  return _mm256_permutevar8x32_epi32 (values, _mm256_setr_epi32 (0, 4, 1, 5, 2, 6, 3, 7));
 #endif
 }
 
@@ -201,54 +201,54 @@ load_some (Mask mask, const guint8 *at)
 }
 
 static inline void
-store_some (guint8 *at, Mask mask, Vec codes)
+store_some (guint8 *at, Mask mask, Vec values)
 {
 #ifdef SL_INT8_FOR_AVX512
-  _mm512_mask_storeu_epi8 (at, mask, codes);
+  _mm512_mask_storeu_epi8 (at, mask, values);
 #else
   guint8 bytes[VEC_BYTES];
   if (mask >= VEC_BYTES) {
-    _mm256_storeu_si256 ((__m256i *) at, codes);
+    _mm256_storeu_si256 ((__m256i *) at, values);
     return;
   }
-  _mm256_storeu_si256 ((__m256i *) bytes, codes);
+  _mm256_storeu_si256 ((__m256i *) bytes, values);
   memcpy (at, bytes, (gsize) mask);
 #endif
 }
 
-/* The @k-th of the four parts of @codes that in_order() gave: one register's results, of which the first @left are wanted. */
+/* The @k-th of the four parts of @values that in_order() gave: one register's results, of which the first @left are wanted. */
 static inline __attribute__ ((always_inline)) void
-store_one (guint8 *c, gint32 left, const gint k, Vec codes)
+store_one (guint8 *c, gint32 left, const gint k, Vec values)
 {
 #ifdef SL_INT8_FOR_AVX512
-  const __m128i bytes = k == 0   ? _mm512_castsi512_si128 (codes)
-                        : k == 1 ? _mm512_extracti32x4_epi32 (codes, 1)
-                        : k == 2 ? _mm512_extracti32x4_epi32 (codes, 2)
-                                 : _mm512_extracti32x4_epi32 (codes, 3);
+  const __m128i bytes = k == 0   ? _mm512_castsi512_si128 (values)
+                        : k == 1 ? _mm512_extracti32x4_epi32 (values, 1)
+                        : k == 2 ? _mm512_extracti32x4_epi32 (values, 2)
+                                 : _mm512_extracti32x4_epi32 (values, 3);
   if (left >= LANES)
     _mm_storeu_si128 ((__m128i *) c, bytes);
   else if (left > 0)
     _mm_mask_storeu_epi8 (c, (__mmask16) ((1u << left) - 1), bytes);
 #else
-  const __m128i pair = k < 2 ? _mm256_castsi256_si128 (codes) : _mm256_extracti128_si256 (codes, 1);
+  const __m128i pair = k < 2 ? _mm256_castsi256_si128 (values) : _mm256_extracti128_si256 (values, 1);
   const gint64 bytes = k % 2 == 0 ? _mm_cvtsi128_si64 (pair) : _mm_extract_epi64 (pair, 1);
   if (left > 0)
     memcpy (c, &bytes, (gsize) MIN (left, LANES));
 #endif
 }
 
-/* Half of @codes: the results of two registers. */
+/* Half of @values: the results of two registers. */
 static inline __attribute__ ((always_inline)) void
-store_pair (guint8 *c, const gint half, Vec codes)
+store_pair (guint8 *c, const gint half, Vec values)
 {
 #ifdef SL_INT8_FOR_AVX512
-  _mm256_storeu_si256 ((__m256i *) c, half == 0 ? _mm512_castsi512_si256 (codes) : _mm512_extracti64x4_epi64 (codes, 1));
+  _mm256_storeu_si256 ((__m256i *) c, half == 0 ? _mm512_castsi512_si256 (values) : _mm512_extracti64x4_epi64 (values, 1));
 #else
-  _mm_storeu_si128 ((__m128i *) c, half == 0 ? _mm256_castsi256_si128 (codes) : _mm256_extracti128_si256 (codes, 1));
+  _mm_storeu_si128 ((__m128i *) c, half == 0 ? _mm256_castsi256_si128 (values) : _mm256_extracti128_si256 (values, 1));
 #endif
 }
 
-/* For addition: LANES codes of each side, weighted and shifted. */
+/* For addition: LANES quantised values of each side, weighted and shifted. */
 static inline Vec
 widened (const guint8 *at)
 {

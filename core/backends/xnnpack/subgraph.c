@@ -295,7 +295,7 @@ define_prelu (Builder *builder, const SlNode *node)
   return status == xnn_status_success ? xnn_define_prelu (builder->subgraph, in, weights, out, 0) : status;
 }
 
-/* Codes go to the kernel of our own: same arithmetic, no table of four pointers for every pixel. */
+/* Quantised values go to the plain kernel: same arithmetic, no table of four pointers for every pixel. */
 static enum xnn_status
 define_resize (Builder *builder, const SlNode *node)
 {
@@ -353,7 +353,7 @@ define_depth_to_space (Builder *builder, const SlNode *node)
   return xnn_define_depth_to_space (builder->subgraph, in, out, (uint32_t) node->params.block.size, 0);
 }
 
-/* Averages of codes round differently in TensorFlow Lite, so only float ones go to XNNPACK. */
+/* Averages of quantised values round differently in TensorFlow Lite, so only float ones go to XNNPACK. */
 static enum xnn_status
 define_pool (Builder *builder, const SlNode *node)
 {
@@ -396,7 +396,7 @@ define_mean (Builder *builder, const SlNode *node)
   return xnn_define_global_average_pooling_2d (builder->subgraph, -INFINITY, INFINITY, in, out, KEEP_DIMS);
 }
 
-/* Codes of these go through a table of our own, made once. */
+/* Quantised values of these go through a table of the plain kernel, made once. */
 static gboolean
 floats_only (SlOpType op)
 {
@@ -584,7 +584,7 @@ scales_fit (const SlGraph *graph, const SlNode *node)
     case SL_OP_RELU:
     case SL_OP_RELU6:
     case SL_OP_RELU_N1_TO_1:
-    case SL_OP_RELU_0_TO_1: /* clamps codes, whatever they stand for on the other side */
+    case SL_OP_RELU_0_TO_1: /* clamps quantised values, whatever they stand for on the other side */
       return in == out && sl_tensor_zero_point (a) == sl_tensor_zero_point (output);
     case SL_OP_QUANTIZE:
       return ratio_within (in / out, 0x1p-8f, 0x1p+7f);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ARG_MAX, ARG_MIN (the first of equals wins, NaN never) and TOPK_V2. Codes along the last dimension, as class maps
+ * ARG_MAX, ARG_MIN (the first of equals wins, NaN never) and TOPK_V2. Quantised values along the last dimension, as class maps
  * have them, are searched 16 at a time.
  */
 #include <string.h>
@@ -30,7 +30,7 @@ value_at (const void *data, SlDtype dtype, gsize i)
     case SL_DTYPE_I32:
       return ((const gint32 *) data)[i];
     default:
-      return sl_load_wide (data, dtype, i);
+      return sl_load_16bit (data, dtype, i);
   }
 }
 
@@ -62,17 +62,17 @@ search_floats (const gfloat *in, gsize n)
   return found;
 }
 
-/* Rows of codes, a block at a time. The order of codes is that of unsigned bytes flipped: 0x80 for signed ones, all bits for the lowest. */
+/* Rows of 8-bit values, a block at a time. Their order is that of unsigned bytes flipped: 0x80 for signed ones, all bits for the lowest. */
 static void
-search_bytes (const Search *s, gsize first, gsize n, gboolean wide)
+search_bytes (const Search *s, gsize first, gsize n, gboolean is_int64)
 {
   const guint8 flip = (s->input->dtype == SL_DTYPE_I8 ? 0x80 : 0) ^ (s->lowest ? 0xff : 0);
   gint32 block[BLOCK];
   for (gsize k = first; k < first + n; k += BLOCK) {
     const gsize rows = MIN (BLOCK, first + n - k);
-    gint32 *found = wide ? block : (gint32 *) s->call->outputs[0] + k;
-    sl_wide ()->arg_max ((const guint8 *) s->call->inputs[0] + k * s->n, s->n, rows, flip, found);
-    for (gsize i = 0; wide && i < rows; i++)
+    gint32 *found = is_int64 ? block : (gint32 *) s->call->outputs[0] + k;
+    sl_simd_loops ()->arg_max ((const guint8 *) s->call->inputs[0] + k * s->n, s->n, rows, flip, found);
+    for (gsize i = 0; is_int64 && i < rows; i++)
       ((gint64 *) s->call->outputs[0])[k + i] = block[i];
   }
 }
@@ -82,9 +82,9 @@ search_part (void *data, gsize first, gsize n)
 {
   const Search *s = data;
   const SlDtype dtype = s->input->dtype;
-  const gboolean wide = sl_node_output (s->call->graph, s->call->node, 0)->dtype == SL_DTYPE_I64;
+  const gboolean is_int64 = sl_node_output (s->call->graph, s->call->node, 0)->dtype == SL_DTYPE_I64;
   if (s->inner == 1 && (dtype == SL_DTYPE_I8 || dtype == SL_DTYPE_U8)) {
-    search_bytes (s, first, n, wide);
+    search_bytes (s, first, n, is_int64);
     return;
   }
   for (gsize k = first; k < first + n; k++) {
@@ -94,7 +94,7 @@ search_part (void *data, gsize first, gsize n)
       found = search_floats ((const gfloat *) s->call->inputs[0] + at, s->n);
     else
       found = search_any (s, at);
-    if (wide)
+    if (is_int64)
       ((gint64 *) s->call->outputs[0])[k] = (gint64) found;
     else
       ((gint32 *) s->call->outputs[0])[k] = (gint32) found;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Binary operators. 8-bit sums are XNNPACK's: both codes times 20-bit multipliers, one shift, rounded half up; 8-bit
- * products are an integer times one scale, rounded half to even; 8-bit PRELU is TensorFlow Lite's. Everything else on codes goes through real numbers.
+ * Binary operators. 8-bit sums are XNNPACK's: both quantised values times 20-bit multipliers, one shift, rounded half up; 8-bit
+ * products are an integer times one scale, rounded half to even; 8-bit PRELU is TensorFlow Lite's. Everything
+ * else on quantised values goes through real numbers.
  * Whole numbers wrap; division by zero gives zero.
  */
 #include "core/ops/kernels/broadcast.h"
@@ -20,9 +21,9 @@ typedef struct
   WholeFunction whole;
   const SlTensor *a, *b, *output;
   gint32 zero_a, zero_b, zero_out;
-  gint32 multiplier_a, multiplier_b, bias, shift; /* sums of codes */
-  gfloat scale_a, scale_b, scale;                 /* products of codes, real numbers: of the result */
-  SlFixed above, below;                           /* PRELU of codes: what codes above zero, and products with the slope, count */
+  gint32 multiplier_a, multiplier_b, bias, shift; /* sums of quantised values */
+  gfloat scale_a, scale_b, scale;                 /* products of quantised values, real numbers: of the result */
+  SlFixed above, below;                           /* PRELU of quantised values: what those above zero, and products with the slope, count */
 } Binary;
 
 static gfloat
@@ -218,12 +219,12 @@ row_real (const void *context, const void *const *inputs, const gsize *strides, 
 }
 
 static inline __attribute__ ((always_inline)) void
-sum_codes (const Binary *p, SlDtype dtype, const void *const *inputs, const gsize *strides, void *output, gsize n)
+sum_quantised (const Binary *p, SlDtype dtype, const void *const *inputs, const gsize *strides, void *output, gsize n)
 {
   for (gsize i = 0; i < n; i++) {
-    const gint32 a = sl_load_code (inputs[0], dtype, i * strides[0]), b = sl_load_code (inputs[1], dtype, i * strides[1]);
-    const gint32 code = ((p->bias + a * p->multiplier_a + b * p->multiplier_b) >> p->shift) + p->zero_out;
-    sl_store_code (output, dtype, i, CLAMP (code, p->clamp.lo, p->clamp.hi));
+    const gint32 a = sl_load_8bit (inputs[0], dtype, i * strides[0]), b = sl_load_8bit (inputs[1], dtype, i * strides[1]);
+    const gint32 quantised = ((p->bias + a * p->multiplier_a + b * p->multiplier_b) >> p->shift) + p->zero_out;
+    sl_store_8bit (output, dtype, i, CLAMP (quantised, p->clamp.lo, p->clamp.hi));
   }
 }
 
@@ -232,9 +233,9 @@ row_sum (const void *context, const void *const *inputs, const gsize *strides, v
 {
   const Binary *p = context;
   if (p->output->dtype == SL_DTYPE_I8)
-    sum_codes (p, SL_DTYPE_I8, inputs, strides, output, n);
+    sum_quantised (p, SL_DTYPE_I8, inputs, strides, output, n);
   else
-    sum_codes (p, SL_DTYPE_U8, inputs, strides, output, n);
+    sum_quantised (p, SL_DTYPE_U8, inputs, strides, output, n);
 }
 
 static void
@@ -243,9 +244,9 @@ row_product (const void *context, const void *const *inputs, const gsize *stride
   const Binary *p = context;
   const SlDtype dtype = p->output->dtype;
   for (gsize i = 0; i < n; i++) {
-    const gint32 a = sl_load_code (inputs[0], dtype, i * strides[0]), b = sl_load_code (inputs[1], dtype, i * strides[1]);
+    const gint32 a = sl_load_8bit (inputs[0], dtype, i * strides[0]), b = sl_load_8bit (inputs[1], dtype, i * strides[1]);
     const gfloat value = (gfloat) ((a - p->zero_a) * (b - p->zero_b)) * p->scale;
-    sl_store_code (output, dtype, i, sl_requantize (value, p->zero_out, &p->clamp));
+    sl_store_8bit (output, dtype, i, sl_requantize (value, p->zero_out, &p->clamp));
   }
 }
 
@@ -255,22 +256,22 @@ row_prelu (const void *context, const void *const *inputs, const gsize *strides,
   const Binary *p = context;
   const SlDtype dtype = p->output->dtype;
   for (gsize i = 0; i < n; i++) {
-    const gint32 a = sl_load_code (inputs[0], dtype, i * strides[0]) - p->zero_a;
-    const gint32 b = sl_load_code (inputs[1], dtype, i * strides[1]) - p->zero_b;
-    const gint64 code = (gint64) (a < 0 ? sl_fixed_multiply (a * b, p->below) : sl_fixed_multiply (a, p->above)) + p->zero_out;
-    sl_store_code (output, dtype, i, (gint32) CLAMP (code, p->clamp.lo, p->clamp.hi));
+    const gint32 a = sl_load_8bit (inputs[0], dtype, i * strides[0]) - p->zero_a;
+    const gint32 b = sl_load_8bit (inputs[1], dtype, i * strides[1]) - p->zero_b;
+    const gint64 quantised = (gint64) (a < 0 ? sl_fixed_multiply (a * b, p->below) : sl_fixed_multiply (a, p->above)) + p->zero_out;
+    sl_store_8bit (output, dtype, i, (gint32) CLAMP (quantised, p->clamp.lo, p->clamp.hi));
   }
 }
 
 static void
-row_codes (const void *context, const void *const *inputs, const gsize *strides, void *output, gsize n)
+row_quantised (const void *context, const void *const *inputs, const gsize *strides, void *output, gsize n)
 {
   const Binary *p = context;
   const SlDtype dtype = p->output->dtype;
   for (gsize i = 0; i < n; i++) {
-    const gfloat a = (gfloat) (sl_load_wide (inputs[0], dtype, i * strides[0]) - p->zero_a) * p->scale_a;
-    const gfloat b = (gfloat) (sl_load_wide (inputs[1], dtype, i * strides[1]) - p->zero_b) * p->scale_b;
-    sl_store_wide (output, dtype, i, sl_requantize (p->real (a, b) * p->scale, p->zero_out, &p->clamp));
+    const gfloat a = (gfloat) (sl_load_16bit (inputs[0], dtype, i * strides[0]) - p->zero_a) * p->scale_a;
+    const gfloat b = (gfloat) (sl_load_16bit (inputs[1], dtype, i * strides[1]) - p->zero_b) * p->scale_b;
+    sl_store_16bit (output, dtype, i, sl_requantize (p->real (a, b) * p->scale, p->zero_out, &p->clamp));
   }
 }
 
@@ -332,7 +333,7 @@ choose_row (Binary *p, const SlNode *node)
     p->below = sl_fixed_from_real ((gdouble) p->scale_a * (gdouble) p->scale_b / out);
     return row_prelu;
   }
-  return row_codes;
+  return row_quantised;
 }
 
 void *

@@ -14,10 +14,10 @@ static const Range ranges[] = {
 };
 
 static gint32
-code_of (gfloat value, gfloat scale, gint32 zero_point, gint32 lo, gint32 hi)
+quantise (gfloat value, gfloat scale, gint32 zero_point, gint32 lo, gint32 hi)
 {
-  const gfloat code = rintf (value / scale) + (gfloat) zero_point;
-  return code <= (gfloat) lo ? lo : code >= (gfloat) hi ? hi : (gint32) code;
+  const gfloat quantised = rintf (value / scale) + (gfloat) zero_point;
+  return quantised <= (gfloat) lo ? lo : quantised >= (gfloat) hi ? hi : (gint32) quantised;
 }
 
 void
@@ -27,9 +27,9 @@ sl_clamp_for (SlClamp *clamp, SlActivation activation, const SlTensor *output)
   clamp->lo_f = range->lo;
   clamp->hi_f = range->hi;
   clamp->lo = clamp->hi = 0;
-  if (!sl_dtype_code_range (output->dtype, &clamp->lo, &clamp->hi) || output->quant.count != 1)
+  if (!sl_dtype_range (output->dtype, &clamp->lo, &clamp->hi) || output->quant.count != 1)
     return;
   const gint32 lo = clamp->lo, hi = clamp->hi, zero_point = sl_tensor_zero_point (output);
-  clamp->lo = code_of (range->lo, sl_tensor_scale (output), zero_point, lo, hi);
-  clamp->hi = code_of (range->hi, sl_tensor_scale (output), zero_point, lo, hi);
+  clamp->lo = quantise (range->lo, sl_tensor_scale (output), zero_point, lo, hi);
+  clamp->hi = quantise (range->hi, sl_tensor_scale (output), zero_point, lo, hi);
 }

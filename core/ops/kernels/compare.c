@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Comparisons, logic and selection. Codes are compared as the real numbers they stand for, unless both sides are
+ * Comparisons, logic and selection. Quantised values are compared as the real numbers they stand for, unless both sides are
  * quantised alike.
  */
 #include <string.h>
@@ -58,8 +58,8 @@ real_at (const SlTensor *tensor, const void *data, gsize i)
       return ((const guint8 *) data)[i] != 0;
     default:
       if (tensor->quant.count != 1)
-        return sl_load_wide (data, tensor->dtype, i);
-      return (sl_load_wide (data, tensor->dtype, i) - sl_tensor_zero_point (tensor)) * (gdouble) sl_tensor_scale (tensor);
+        return sl_load_16bit (data, tensor->dtype, i);
+      return (sl_load_16bit (data, tensor->dtype, i) - sl_tensor_zero_point (tensor)) * (gdouble) sl_tensor_scale (tensor);
   }
 }
 

@@ -24,11 +24,11 @@ table_new (const SlTensor *input, const SlTensor *output, SlArena *arena)
   const gfloat scale = sl_tensor_scale (input) * (1.0f / sl_tensor_scale (output));
   const gfloat bias = -(gfloat) sl_tensor_zero_point (input) * scale;
   gint32 lo = 0, hi = 0;
-  sl_dtype_code_range (output->dtype, &lo, &hi);
+  sl_dtype_range (output->dtype, &lo, &hi);
   for (guint i = 0; i < 256; i++) {
     const gfloat from = input->dtype == SL_DTYPE_I8 ? (gint8) i : (gfloat) i;
-    const gfloat code = roundf (from * scale + bias) + (gfloat) sl_tensor_zero_point (output);
-    table->bytes[i] = (guint8) (code >= (gfloat) hi ? hi : code > (gfloat) lo ? (gint32) code : lo); /* NaN is lo */
+    const gfloat quantised = roundf (from * scale + bias) + (gfloat) sl_tensor_zero_point (output);
+    table->bytes[i] = (guint8) (quantised >= (gfloat) hi ? hi : quantised > (gfloat) lo ? (gint32) quantised : lo); /* NaN is lo */
   }
   return table;
 }
@@ -74,7 +74,7 @@ copy_rows (void *data, gsize first, gsize n)
       if (p->tables[k] == NULL)
         sl_copy_row (out, in, row);
       else
-        sl_wide ()->look_up (p->tables[k]->bytes, in, out, row);
+        sl_simd_loops ()->look_up (p->tables[k]->bytes, in, out, row);
     }
   }
 }

@@ -40,12 +40,12 @@ sl_kernel_conv_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena
 
 /* One output value: @n products of a run of inputs and a run of weights. */
 static gint32
-dot_codes (const void *x, gsize x0, const void *w, gsize w0, gint32 n, SlDtype dtype, const Conv *conv)
+dot_quantised (const void *x, gsize x0, const void *w, gsize w0, gint32 n, SlDtype dtype, const Conv *conv)
 {
   guint32 sum = 0;
   for (gint32 i = 0; i < n; i++)
-    sum += (guint32) ((sl_load_code (x, dtype, x0 + (gsize) i) - conv->input_zero_point)
-                      * (sl_load_code (w, dtype, w0 + (gsize) i) - conv->weight_zero_point));
+    sum += (guint32) ((sl_load_8bit (x, dtype, x0 + (gsize) i) - conv->input_zero_point)
+                      * (sl_load_8bit (w, dtype, w0 + (gsize) i) - conv->weight_zero_point));
   return (gint32) sum;
 }
 
@@ -60,7 +60,7 @@ store (const SlKernelCall *call, const Conv *conv, gint32 channel, gsize at, gin
   }
   const guint32 bias = call->inputs[2] != NULL ? (guint32) ((const gint32 *) call->inputs[2])[channel] : 0;
   const gfloat value = (gfloat) (gint32) ((guint32) acc + bias) * conv->scale[channel];
-  sl_store_code (call->outputs[0], output->dtype, at, sl_requantize (value, conv->output_zero_point, &conv->clamp));
+  sl_store_8bit (call->outputs[0], output->dtype, at, sl_requantize (value, conv->output_zero_point, &conv->clamp));
 }
 
 /* Window sum at output (y, x) of channel @out: @n input channels from @first, weights at @w0 with @w_pixel between window positions. */
@@ -84,7 +84,7 @@ window_sum (const SlKernelCall *call, const Conv *conv, gsize image, gint32 y, g
       if (conv->scale == NULL)
         sum_f += sl_dot_floats ((const gfloat *) call->inputs[0] + x0, (const gfloat *) call->inputs[1] + at, n);
       else
-        sum += (guint32) dot_codes (call->inputs[0], x0, call->inputs[1], at, n, input->dtype, conv);
+        sum += (guint32) dot_quantised (call->inputs[0], x0, call->inputs[1], at, n, input->dtype, conv);
     }
   }
   *acc = (gint32) sum;
@@ -159,7 +159,7 @@ sl_kernel_fully_connected (const SlKernelCall *call)
       if (conv->scale == NULL)
         acc_f = sl_dot_floats ((const gfloat *) call->inputs[0] + x0, (const gfloat *) call->inputs[1] + w0, depth);
       else
-        acc = dot_codes (call->inputs[0], x0, call->inputs[1], w0, depth, input->dtype, conv);
+        acc = dot_quantised (call->inputs[0], x0, call->inputs[1], w0, depth, input->dtype, conv);
       store (call, conv, c, r * (gsize) channels + (gsize) c, acc, acc_f);
     }
 }

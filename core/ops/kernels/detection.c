@@ -26,11 +26,11 @@ typedef struct
   gint32 n_boxes, n_columns, offset; /* anchors; score columns; 1 when column 0 is background */
   Box *boxes;
   guint8 *decoded; /* by anchor: its box is */
-  gfloat *scores;  /* dequantised, n_boxes x n_columns; unless by_code */
+  gfloat *scores;  /* dequantised, n_boxes x n_columns; unless by_quantised */
   gint32 *classes; /* best classes of each anchor, n_boxes x classes per anchor */
   Candidate *candidates, *kept;
-  gboolean by_code;   /* the best class is found among codes, whose values ascend */
-  gfloat values[256]; /* what they stand for, by the byte */
+  gboolean by_quantised; /* the best class is found among the bytes: the numbers they stand for ascend */
+  gfloat values[256];    /* what they stand for, by the byte */
 } Detection;
 
 static void
@@ -38,11 +38,11 @@ values_new (Detection *d, const SlTensor *scores)
 {
   const guint8 flip = scores->dtype == SL_DTYPE_I8 ? 0x80 : 0;
   gfloat last = -INFINITY;
-  d->by_code = scores->dtype != SL_DTYPE_F32;
-  for (gint i = 0; d->by_code && i < 256; i++) {
+  d->by_quantised = scores->dtype != SL_DTYPE_F32;
+  for (gint i = 0; d->by_quantised && i < 256; i++) {
     const gfloat value = (gfloat) (i - flip - sl_tensor_zero_point (scores)) * sl_tensor_scale (scores);
     d->values[i ^ flip] = value;
-    d->by_code = value > last;
+    d->by_quantised = value > last;
     last = value;
   }
 }
@@ -64,8 +64,8 @@ sl_kernel_detection_prepare (const SlGraph *graph, const SlNode *node, SlArena *
     sl_arena_alloc (arena, (gsize) (MAX (params->max_detections, 0) + MAX (params->detections_per_class, 0) + 1) * sizeof d->kept[0]);
   d->decoded = sl_arena_alloc (arena, n);
   values_new (d, scores);
-  d->by_code &= !params->use_regular_nms && MIN (params->max_classes_per_detection, params->num_classes) == 1;
-  if (!d->by_code)
+  d->by_quantised &= !params->use_regular_nms && MIN (params->max_classes_per_detection, params->num_classes) == 1;
+  if (!d->by_quantised)
     d->scores = sl_arena_alloc (arena, n * (gsize) d->n_columns * sizeof d->scores[0]);
   return d;
 }
@@ -76,7 +76,7 @@ real_at (const SlKernelCall *call, guint input, gsize i)
   const SlTensor *tensor = sl_node_input (call->graph, call->node, input);
   if (tensor->dtype == SL_DTYPE_F32)
     return ((const gfloat *) call->inputs[input])[i];
-  return (gfloat) (sl_load_code (call->inputs[input], tensor->dtype, i) - sl_tensor_zero_point (tensor)) * sl_tensor_scale (tensor);
+  return (gfloat) (sl_load_8bit (call->inputs[input], tensor->dtype, i) - sl_tensor_zero_point (tensor)) * sl_tensor_scale (tensor);
 }
 
 static void
@@ -102,17 +102,17 @@ box_of (const SlKernelCall *call, Detection *d, gint32 index)
 {
   const SlDetectionParams *p = &call->node->params.detection;
   const gsize step = (gsize) sl_node_input (call->graph, call->node, 0)->dims[2], i = (gsize) index;
-  gdouble code[4], anchor[4];
+  gdouble encoding[4], anchor[4];
   if (d->decoded[i])
     return &d->boxes[i];
   for (guint k = 0; k < 4; k++) {
-    code[k] = (gdouble) real_at (call, 0, i * step + k);
+    encoding[k] = (gdouble) real_at (call, 0, i * step + k);
     anchor[k] = (gdouble) real_at (call, 2, i * 4 + k);
   }
-  const gfloat yc = (gfloat) (code[0] / (gdouble) p->scale_y * anchor[2] + anchor[0]);
-  const gfloat xc = (gfloat) (code[1] / (gdouble) p->scale_x * anchor[3] + anchor[1]);
-  const gfloat half_h = (gfloat) (0.5 * exp (code[2] / (gdouble) p->scale_h) * anchor[2]);
-  const gfloat half_w = (gfloat) (0.5 * exp (code[3] / (gdouble) p->scale_w) * anchor[3]);
+  const gfloat yc = (gfloat) (encoding[0] / (gdouble) p->scale_y * anchor[2] + anchor[0]);
+  const gfloat xc = (gfloat) (encoding[1] / (gdouble) p->scale_x * anchor[3] + anchor[1]);
+  const gfloat half_h = (gfloat) (0.5 * exp (encoding[2] / (gdouble) p->scale_h) * anchor[2]);
+  const gfloat half_w = (gfloat) (0.5 * exp (encoding[3] / (gdouble) p->scale_w) * anchor[3]);
   d->boxes[i] = (Box){ yc - half_h, xc - half_w, yc + half_h, xc + half_w };
   d->decoded[i] = 1;
   return &d->boxes[i];
@@ -209,17 +209,17 @@ write_detection (const SlKernelCall *call, const Detection *d, gint32 slot, gint
   ((gfloat *) call->outputs[2])[slot] = score;
 }
 
-/* The best class of each anchor, of codes. */
+/* The best class of each anchor, of quantised values. */
 static gsize
-candidates_of_codes (const SlKernelCall *call, Detection *d)
+quantised_candidates (const SlKernelCall *call, Detection *d)
 {
   const SlDetectionParams *p = &call->node->params.detection;
   const guint8 flip = sl_node_input (call->graph, call->node, 1)->dtype == SL_DTYPE_I8 ? 0x80 : 0;
   gsize n = 0;
   for (gint32 i = 0; i < d->n_boxes; i++) {
-    const guint8 *codes = (const guint8 *) call->inputs[1] + (gsize) i * (gsize) d->n_columns + d->offset;
-    sl_wide ()->arg_max (codes, (gsize) p->num_classes, 1, flip, &d->classes[i]);
-    const gfloat score = d->values[codes[d->classes[i]]];
+    const guint8 *row = (const guint8 *) call->inputs[1] + (gsize) i * (gsize) d->n_columns + d->offset;
+    sl_simd_loops ()->arg_max (row, (gsize) p->num_classes, 1, flip, &d->classes[i]);
+    const gfloat score = d->values[row[d->classes[i]]];
     if (score >= p->nms_score_threshold)
       d->candidates[n++] = (Candidate){ score, i, d->classes[i] };
   }
@@ -247,7 +247,7 @@ run_fast (const SlKernelCall *call, Detection *d)
 {
   const SlDetectionParams *p = &call->node->params.detection;
   const gint32 per_anchor = MIN (p->max_classes_per_detection, p->num_classes);
-  const gsize n = d->by_code ? candidates_of_codes (call, d) : candidates_of_scores (call, d, per_anchor);
+  const gsize n = d->by_quantised ? quantised_candidates (call, d) : candidates_of_scores (call, d, per_anchor);
   const gint32 found = suppress (call, d, n, p->max_detections, d->kept);
   for (gint32 k = 0; k < found; k++) {
     const gint32 anchor = d->kept[k].anchor;

@@ -174,8 +174,8 @@ sl_table_fill (SlTable *table, const SlTensor *input, const SlTensor *output, Sl
   const gfloat inverse = 1.0f / sl_tensor_scale (output);
   sl_clamp_for (&clamp, activation, output);
   for (guint i = 0; i < 256; i++) {
-    const gint32 code = input->dtype == SL_DTYPE_I8 ? (gint8) i : (gint32) i;
-    const gfloat real = (gfloat) (code - sl_tensor_zero_point (input)) * sl_tensor_scale (input);
+    const gint32 quantised = input->dtype == SL_DTYPE_I8 ? (gint8) i : (gint32) i;
+    const gfloat real = (gfloat) (quantised - sl_tensor_zero_point (input)) * sl_tensor_scale (input);
     table->bytes[i] = (guint8) sl_requantize (function (real, parameter) * inverse, sl_tensor_zero_point (output), &clamp);
   }
 }
@@ -191,7 +191,7 @@ static void
 look_up_part (void *data, gsize first, gsize n)
 {
   const LookUp *job = data;
-  sl_wide ()->look_up (job->table->bytes, job->in + first, job->out + first, n);
+  sl_simd_loops ()->look_up (job->table->bytes, job->in + first, job->out + first, n);
 }
 
 void
@@ -217,7 +217,7 @@ typedef struct
   gsize elements;
 } Unary;
 
-/* Codes to codes: in the fixed point of LiteRT where that is known to differ from the nearest code. */
+/* From quantised values to quantised values: in the fixed point of LiteRT where that is known to differ from the nearest one. */
 static void
 fill_table (Unary *p, SlOpType op)
 {
@@ -267,16 +267,16 @@ floats_part (void *data, gsize first, gsize n)
 }
 
 static void
-codes_part (void *data, gsize first, gsize n)
+quantised_part (void *data, gsize first, gsize n)
 {
   const Job *job = data;
   const Unary *p = job->unary;
   const gfloat scale = sl_tensor_scale (p->input), inverse = 1.0f / sl_tensor_scale (p->output);
   const gint32 zero = sl_tensor_zero_point (p->input), zero_out = sl_tensor_zero_point (p->output);
   for (gsize i = first; i < first + n; i++) {
-    const gfloat real = (gfloat) (sl_load_wide (job->call->inputs[0], p->input->dtype, i) - zero) * scale;
+    const gfloat real = (gfloat) (sl_load_16bit (job->call->inputs[0], p->input->dtype, i) - zero) * scale;
     const gfloat value = p->function (real, p->parameter) * inverse;
-    sl_store_wide (job->call->outputs[0], p->output->dtype, i, sl_requantize (value, zero_out, &p->clamp));
+    sl_store_16bit (job->call->outputs[0], p->output->dtype, i, sl_requantize (value, zero_out, &p->clamp));
   }
 }
 
@@ -321,7 +321,7 @@ sl_kernel_unary (const SlKernelCall *call)
       sl_parallel (call, p->elements, PART_ELEMENTS, floats_part, &job);
       break;
     case SL_DTYPE_I16:
-      sl_parallel (call, p->elements, PART_ELEMENTS, codes_part, &job);
+      sl_parallel (call, p->elements, PART_ELEMENTS, quantised_part, &job);
       break;
     case SL_DTYPE_I8:
     case SL_DTYPE_U8:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Own kernels (internal to core): plain, exact, used where XNNPACK has no operator or refuses one, and as the
- * reference XNNPACK is tested against. Types are float32, int8 and uint8; 8-bit codes are widened to int32,
+ * Plain kernels (internal to core): exact, used where no other backend takes a node, for constant folding, and as the
+ * reference that other backends are tested against. Types are float32, int8 and uint8; 8-bit values are widened to int32,
  * computed on, and brought back by one multiplication in single precision, rounded half to even.
  */
 #ifndef SL_CORE_OPS_KERNELS_KERNELS_H
@@ -13,46 +13,46 @@
 
 G_BEGIN_DECLS
 
-/** Lowest and highest output code (or value) that an activation allows. */
+/** Lowest and highest quantised (or real) output that an activation allows. */
 typedef struct
 {
   gint32 lo, hi;
   gfloat lo_f, hi_f;
 } SlClamp;
 
-/** sl_clamp_for: the limits of @activation in the codes (8-bit) or values (float) of @output. */
+/** sl_clamp_for: the limits of @activation in quantised values (8-bit) or real ones (float) of @output. */
 void sl_clamp_for (SlClamp *clamp, SlActivation activation, const SlTensor *output);
 
-/** sl_load_code: element @i of an int8 or uint8 tensor. */
+/** sl_load_8bit: element @i of an int8 or uint8 tensor. */
 static inline gint32
-sl_load_code (const void *data, SlDtype dtype, gsize i)
+sl_load_8bit (const void *data, SlDtype dtype, gsize i)
 {
   return dtype == SL_DTYPE_I8 ? ((const gint8 *) data)[i] : ((const guint8 *) data)[i];
 }
 
 static inline void
-sl_store_code (void *data, SlDtype dtype, gsize i, gint32 code)
+sl_store_8bit (void *data, SlDtype dtype, gsize i, gint32 quantised)
 {
   if (dtype == SL_DTYPE_I8)
-    ((gint8 *) data)[i] = (gint8) code;
+    ((gint8 *) data)[i] = (gint8) quantised;
   else
-    ((guint8 *) data)[i] = (guint8) code;
+    ((guint8 *) data)[i] = (guint8) quantised;
 }
 
-/** sl_load_wide, sl_store_wide: the same for int8, uint8 and int16. */
+/** sl_load_16bit, sl_store_16bit: the same for int8, uint8 and int16. */
 static inline gint32
-sl_load_wide (const void *data, SlDtype dtype, gsize i)
+sl_load_16bit (const void *data, SlDtype dtype, gsize i)
 {
-  return dtype == SL_DTYPE_I16 ? ((const gint16 *) data)[i] : sl_load_code (data, dtype, i);
+  return dtype == SL_DTYPE_I16 ? ((const gint16 *) data)[i] : sl_load_8bit (data, dtype, i);
 }
 
 static inline void
-sl_store_wide (void *data, SlDtype dtype, gsize i, gint32 code)
+sl_store_16bit (void *data, SlDtype dtype, gsize i, gint32 quantised)
 {
   if (dtype == SL_DTYPE_I16)
-    ((gint16 *) data)[i] = (gint16) code;
+    ((gint16 *) data)[i] = (gint16) quantised;
   else
-    sl_store_code (data, dtype, i, code);
+    sl_store_8bit (data, dtype, i, quantised);
 }
 
 static inline gfloat
@@ -64,7 +64,7 @@ sl_dot_floats (const gfloat *x, const gfloat *w, gint32 n)
   return sum;
 }
 
-/** sl_requantize: @value (already in units of the output's scale) to a code, half to even, clamped. NaN gives the lowest. */
+/** sl_requantize: @value (already in units of the output's scale) to a quantised value, half to even, clamped. NaN gives the lowest. */
 static inline gint32
 sl_requantize (gfloat value, gint32 zero_point, const SlClamp *clamp)
 {

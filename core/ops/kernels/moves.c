@@ -117,9 +117,9 @@ copy_turned (const guint8 *from, guint8 *to, gsize size, gsize rows, gsize colum
       guint8 *out = to + (gssize) r * to_step[0] + (gssize) c * to_step[1];
       const gsize n = MIN (TILE, rows - r), m = MIN (TILE, columns - c);
       if (size == 1 && n == TILE && m == TILE && from_step[0] == 1 && to_step[1] == 1)
-        sl_wide ()->turn (in, from_step[1], out, to_step[0]);
+        sl_simd_loops ()->turn (in, from_step[1], out, to_step[0]);
       else if (size == 1 && n == TILE && m == TILE && from_step[1] == 1 && to_step[0] == 1)
-        sl_wide ()->turn (in, from_step[0], out, to_step[1]);
+        sl_simd_loops ()->turn (in, from_step[0], out, to_step[1]);
       else if (size == 1)
         copy_tile (in, out, 1, n, m, from_step[0], from_step[1], to_step[0], to_step[1]);
       else if (size == 2)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pooling, a block of channels at a time. Averages of codes are rounded half away from zero, as TensorFlow Lite's
+ * Pooling, a block of channels at a time. Quantised averages are rounded half away from zero, as TensorFlow Lite's
  * integer kernels define them; padding is left out of sums and counts.
  */
 #include "core/ops/kernels/kernels.h"
@@ -38,7 +38,7 @@ pixel (const SlTensor *input, gsize image, gint32 y, gint32 x)
 }
 
 static inline __attribute__ ((always_inline)) void
-gather_codes (const Pool *pool, SlDtype dtype, gboolean highest, const Cut *cut, gsize image, gsize first, gsize n, gint32 *values)
+gather_quantised (const Pool *pool, SlDtype dtype, gboolean highest, const Cut *cut, gsize image, gsize first, gsize n, gint32 *values)
 {
   for (gsize c = 0; c < n; c++)
     values[c] = highest ? G_MININT32 : 0;
@@ -46,32 +46,32 @@ gather_codes (const Pool *pool, SlDtype dtype, gboolean highest, const Cut *cut,
     for (gint32 x = cut->x0; x < cut->x1; x++) {
       const gsize at = pixel (pool->input, image, y, x) + first;
       if (!highest && dtype == SL_DTYPE_U8)
-        sl_wide ()->add_u8 ((const guint8 *) pool->call->inputs[0] + at, values, n);
+        sl_simd_loops ()->add_u8 ((const guint8 *) pool->call->inputs[0] + at, values, n);
       else if (!highest && dtype == SL_DTYPE_I8)
-        sl_wide ()->add_i8 ((const gint8 *) pool->call->inputs[0] + at, values, n);
+        sl_simd_loops ()->add_i8 ((const gint8 *) pool->call->inputs[0] + at, values, n);
       for (gsize c = 0; (highest || dtype == SL_DTYPE_I16) && c < n; c++) {
-        const gint32 code = sl_load_wide (pool->call->inputs[0], dtype, at + c);
-        values[c] = highest ? MAX (values[c], code) : values[c] + code;
+        const gint32 quantised = sl_load_16bit (pool->call->inputs[0], dtype, at + c);
+        values[c] = highest ? MAX (values[c], quantised) : values[c] + quantised;
       }
     }
 }
 
 static void
-block_of_codes (const Pool *pool, const Cut *cut, gsize image, gsize first, gsize n, gsize at)
+quantised_block (const Pool *pool, const Cut *cut, gsize image, gsize first, gsize n, gsize at)
 {
   const SlDtype dtype = pool->input->dtype;
   const gboolean highest = pool->call->node->op == SL_OP_MAX_POOL_2D;
   gint32 values[BLOCK];
   if (dtype == SL_DTYPE_I8)
-    gather_codes (pool, SL_DTYPE_I8, highest, cut, image, first, n, values);
+    gather_quantised (pool, SL_DTYPE_I8, highest, cut, image, first, n, values);
   else if (dtype == SL_DTYPE_I16)
-    gather_codes (pool, SL_DTYPE_I16, highest, cut, image, first, n, values);
+    gather_quantised (pool, SL_DTYPE_I16, highest, cut, image, first, n, values);
   else
-    gather_codes (pool, SL_DTYPE_U8, highest, cut, image, first, n, values);
+    gather_quantised (pool, SL_DTYPE_U8, highest, cut, image, first, n, values);
   for (gsize c = 0; c < n; c++) {
     const gint32 half = values[c] >= 0 ? cut->count / 2 : -(cut->count / 2);
-    const gint32 code = highest ? values[c] : (values[c] + half) / cut->count;
-    sl_store_wide (pool->call->outputs[0], dtype, at + c, CLAMP (code, pool->clamp.lo, pool->clamp.hi));
+    const gint32 quantised = highest ? values[c] : (values[c] + half) / cut->count;
+    sl_store_16bit (pool->call->outputs[0], dtype, at + c, CLAMP (quantised, pool->clamp.lo, pool->clamp.hi));
   }
 }
 
@@ -118,7 +118,7 @@ pool_rows (void *data, gsize first, gsize n)
         if (output->dtype == SL_DTYPE_F32)
           block_of_floats (pool, &cut, row / h, c, block, at + c);
         else
-          block_of_codes (pool, &cut, row / h, c, block, at + c);
+          quantised_block (pool, &cut, row / h, c, block, at + c);
       }
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * QUANTIZE, DEQUANTIZE and CAST. Between 8-bit codes of one type QUANTIZE is XNNPACK's: the ratio of scales in 8
- * fractional bits, rounded half up; between other codes, and outside the range XNNPACK accepts, it is TensorFlow Lite's.
+ * QUANTIZE, DEQUANTIZE and CAST. Between 8-bit values of one type QUANTIZE is XNNPACK's: the ratio of scales in 8
+ * fractional bits, rounded half up; between other types, and outside the range XNNPACK accepts, it is TensorFlow Lite's.
  */
 #include "core/ops/kernels/fixedpoint.h"
 #include "core/ops/kernels/kernels.h"
@@ -13,29 +13,29 @@ typedef struct
 {
   SlTable table;
   SlClamp clamp;
-  SlFixed ratio; /* from codes: of the two scales */
+  SlFixed ratio; /* from quantised values: of the two scales */
 } Quantize;
 
-/* Element @i of a tensor of codes. */
+/* Element @i of a tensor of quantised values. */
 static gint32
 load (const void *data, SlDtype dtype, gsize i)
 {
-  return dtype == SL_DTYPE_I32 ? ((const gint32 *) data)[i] : sl_load_wide (data, dtype, i);
+  return dtype == SL_DTYPE_I32 ? ((const gint32 *) data)[i] : sl_load_16bit (data, dtype, i);
 }
 
 static void
-store (void *data, SlDtype dtype, gsize i, gint32 code)
+store (void *data, SlDtype dtype, gsize i, gint32 quantised)
 {
   if (dtype == SL_DTYPE_I32)
-    ((gint32 *) data)[i] = code;
+    ((gint32 *) data)[i] = quantised;
   else
-    sl_store_wide (data, dtype, i, code);
+    sl_store_16bit (data, dtype, i, quantised);
 }
 
 static gint32
-requantize (const Quantize *p, const SlTensor *input, const SlTensor *output, gint32 code)
+requantize (const Quantize *p, const SlTensor *input, const SlTensor *output, gint32 quantised)
 {
-  const gint64 distance = (gint64) code - sl_tensor_zero_point (input);
+  const gint64 distance = (gint64) quantised - sl_tensor_zero_point (input);
   const gint64 value =
     (gint64) sl_fixed_multiply ((gint32) CLAMP (distance, G_MININT32, G_MAXINT32), p->ratio) + sl_tensor_zero_point (output);
   return (gint32) CLAMP (value, p->clamp.lo, p->clamp.hi);
@@ -48,9 +48,9 @@ fill_table (Quantize *p, const SlTensor *input, const SlTensor *output)
   const gboolean xnnpack = input->dtype == output->dtype && ratio >= 0x1p-8f && ratio < 0x1p+7f;
   const gint32 multiplier = xnnpack ? (gint32) lrintf (256.0f * ratio) : 0;
   for (gint32 i = 0; i < 256; i++) {
-    const gint32 code = input->dtype == SL_DTYPE_I8 ? (gint8) i : i;
-    const gint32 value = sl_fixed8_multiply (code - sl_tensor_zero_point (input), multiplier) + sl_tensor_zero_point (output);
-    p->table.bytes[i] = (guint8) (xnnpack ? CLAMP (value, p->clamp.lo, p->clamp.hi) : requantize (p, input, output, code));
+    const gint32 quantised = input->dtype == SL_DTYPE_I8 ? (gint8) i : i;
+    const gint32 value = sl_fixed8_multiply (quantised - sl_tensor_zero_point (input), multiplier) + sl_tensor_zero_point (output);
+    p->table.bytes[i] = (guint8) (xnnpack ? CLAMP (value, p->clamp.lo, p->clamp.hi) : requantize (p, input, output, quantised));
   }
 }
 
@@ -121,7 +121,7 @@ to_half (gfloat value)
   return sign | (guint16) (((exponent + 13) << 10) + (gint) lrintf (ldexpf (fraction, 11)));
 }
 
-/* Codes may be scaled along one axis: @inner elements in a row share a scale, of which there are @quant.count. */
+/* Quantised values may be scaled along one axis: @inner elements in a row share a scale, of which there are @quant.count. */
 static void
 dequantize_part (void *data, gsize first, gsize n)
 {
@@ -139,7 +139,7 @@ dequantize_part (void *data, gsize first, gsize n)
     inner *= (gsize) input->dims[i];
   for (gsize i = first; i < first + n; i++) {
     const gsize channel = count > 1 ? i / inner % count : 0;
-    out[i] = (gfloat) (sl_load_wide (call->inputs[0], input->dtype, i) - input->quant.zero_point[channel]) * input->quant.scale[channel];
+    out[i] = (gfloat) (sl_load_16bit (call->inputs[0], input->dtype, i) - input->quant.zero_point[channel]) * input->quant.scale[channel];
   }
 }
 

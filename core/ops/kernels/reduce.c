@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reductions: one sweep over the input, row by row, into 64-bit sums (codes, whole numbers) or doubles (floats) of
- * the outputs. Sums of codes are requantised once, from the exact sum.
+ * Reductions: one sweep over the input, row by row, into 64-bit sums (quantised values, whole numbers) or doubles (floats) of
+ * the outputs. Sums of quantised values are requantised once, from the exact sum.
  */
 #include <string.h>
 
@@ -102,7 +102,7 @@ merge_whole (SlOpType op, gint64 sum, gint64 value)
   }
 }
 
-/* Products of codes are products of what they stand for. */
+/* Products of quantised values are products of what they stand for. */
 static gboolean
 is_real (const Reduce *p)
 {
@@ -132,12 +132,13 @@ add_row (Reduce *p, const void *data, gsize from, Sum *sums, gsize n, gsize step
       sums[i * step].real = merge_real (p->op, sums[i * step].real, (gdouble) ((const gfloat *) data)[from + i]);
   } else if (is_real (p)) {
     for (gsize i = 0; i < n; i++)
-      sums[i * step].real = merge_real (p->op, sums[i * step].real, (sl_load_wide (data, input->dtype, from + i) - zero) * (gdouble) scale);
+      sums[i * step].real =
+        merge_real (p->op, sums[i * step].real, (sl_load_16bit (data, input->dtype, from + i) - zero) * (gdouble) scale);
   } else {
     for (gsize i = 0; i < n; i++) {
       const gint64 value = input->dtype == SL_DTYPE_I32   ? ((const gint32 *) data)[from + i]
                            : input->dtype == SL_DTYPE_I64 ? ((const gint64 *) data)[from + i]
-                                                          : sl_load_wide (data, input->dtype, from + i);
+                                                          : sl_load_16bit (data, input->dtype, from + i);
       sums[i * step].whole = merge_whole (p->op, sums[i * step].whole, value);
     }
   }
@@ -163,7 +164,7 @@ add_all (Reduce *p, const void *data)
 }
 
 static void
-store_codes (const Reduce *p, void *out)
+store_quantised (const Reduce *p, void *out)
 {
   SlClamp clamp;
   sl_clamp_for (&clamp, SL_ACTIVATION_NONE, p->output);
@@ -173,7 +174,7 @@ store_codes (const Reduce *p, void *out)
   const gint64 zeros = (gint64) sl_tensor_zero_point (p->input) * (gint64) (sums ? p->count : 1);
   for (gsize i = 0; i < p->n_sums; i++) {
     const gfloat value = is_real (p) ? (gfloat) p->sums[i].real * inverse : (gfloat) (p->sums[i].whole - zeros) * scale;
-    sl_store_wide (out, p->output->dtype, i, sl_requantize (value, sl_tensor_zero_point (p->output), &clamp));
+    sl_store_16bit (out, p->output->dtype, i, sl_requantize (value, sl_tensor_zero_point (p->output), &clamp));
   }
 }
 
@@ -198,6 +199,6 @@ sl_kernel_reduce (const SlKernelCall *call)
         ((gint64 *) out)[i] = p->op == SL_OP_MEAN ? p->sums[i].whole / (gint64) p->count : p->sums[i].whole;
       break;
     default:
-      store_codes (p, out);
+      store_quantised (p, out);
   }
 }

@@ -127,15 +127,15 @@ sl_kernel_resize_prepare (const SlGraph *graph, const SlNode *node, SlArena *are
 static void
 blend_across (const Resize *p, const guint8 *row, gint32 *out)
 {
-  const SlWide *wide = sl_wide ();
+  const SlSimdLoops *loops = sl_simd_loops ();
   const gsize channels = (gsize) p->input->dims[3];
   for (gint32 x = 0; x < p->output->dims[2]; x++, out += channels) {
     const Place *column = &p->columns[x];
     const guint8 *left = row + (gsize) column->low * channels, *right = row + (gsize) column->high * channels;
     if (p->input->dtype == SL_DTYPE_I8)
-      wide->across_i8 ((const gint8 *) left, (const gint8 *) right, column->fixed, out, channels);
+      loops->across_i8 ((const gint8 *) left, (const gint8 *) right, column->fixed, out, channels);
     else
-      wide->across_u8 (left, right, column->fixed, out, channels);
+      loops->across_u8 (left, right, column->fixed, out, channels);
   }
 }
 
@@ -144,12 +144,12 @@ static void
 blend_down (const SlKernelCall *call, gint32 *const lines[2], gsize y, gsize end)
 {
   const Resize *p = call->state;
-  const SlWide *wide = sl_wide ();
+  const SlSimdLoops *loops = sl_simd_loops ();
   const gsize n = p->line_elements;
   for (gsize at = 0; at < n; at += BLOCK)
     for (gsize k = y; k < end; k++)
-      wide->down (lines[0] + at, lines[1] + at, p->rows[k % (gsize) p->output->dims[1]].fixed, (guint8 *) call->outputs[0] + k * n + at,
-                  MIN (BLOCK, n - at));
+      loops->down (lines[0] + at, lines[1] + at, p->rows[k % (gsize) p->output->dims[1]].fixed, (guint8 *) call->outputs[0] + k * n + at,
+                   MIN (BLOCK, n - at));
 }
 
 static void
@@ -180,7 +180,7 @@ search_rows (const SlKernelCall *call, const guint8 *top, const guint8 *bottom, 
       tile.runs = p->runs + p->first_run[t];
       tile.n_runs = p->first_run[t + 1] - p->first_run[t];
       tile.across = p->across + x;
-      sl_wide ()->search (&tile, weights, rows, found);
+      sl_simd_loops ()->search (&tile, weights, rows, found);
       for (gsize k = 0; k < rows; k++)
         store_indices (call, p, (y + k) * w + x, found + k * SL_SEARCHED, n);
     }
@@ -238,7 +238,7 @@ search_part (const SlKernelCall *call, gsize part, gsize end)
 }
 
 static void
-codes_parts (void *data, gsize first, gsize n)
+quantised_parts (void *data, gsize first, gsize n)
 {
   const SlKernelCall *call = data;
   const Resize *p = call->state;
@@ -258,7 +258,7 @@ blend_floats (const void *const corners[4], const Place *row, const Place *colum
   }
 }
 
-/* Weights of 11 bits would be too coarse for 16-bit codes. */
+/* Weights of 11 bits would be too coarse for 16-bit quantised values. */
 static void
 blend_words (const void *const corners[4], const Place *row, const Place *column, void *to, gsize n)
 {
@@ -316,7 +316,7 @@ sl_kernel_resize_bilinear (const SlKernelCall *call)
   else if (p->input->dtype == SL_DTYPE_I16)
     sl_parallel (call, rows, PART_ROWS, word_rows, (void *) call);
   else
-    sl_parallel (call, (rows + p->part - 1) / p->part, 1, codes_parts, (void *) call);
+    sl_parallel (call, (rows + p->part - 1) / p->part, 1, quantised_parts, (void *) call);
 }
 
 static void

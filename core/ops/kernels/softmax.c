@@ -11,8 +11,8 @@
 
 typedef struct
 {
-  SlSoftmax codes;
-  gfloat exp[256]; /* exp (-beta * scale * (maximum - code)), by maximum - code */
+  SlSoftmax simd;
+  gfloat exp[256]; /* exp (-beta * scale * (maximum - x)), by maximum - x */
 } State;
 
 void *
@@ -24,11 +24,11 @@ sl_kernel_softmax_prepare (const SlGraph *graph, const SlNode *node, SlArena *ar
   const gfloat scale = -sl_tensor_scale (input) * node->params.softmax.beta;
   for (gint i = 0; i < 256; i++)
     state->exp[i] = expf (scale * (gfloat) i);
-  state->codes.n = (gsize) input->dims[input->rank - 1];
-  state->codes.flip = input->dtype == SL_DTYPE_I8 ? 0x80 : 0;
-  state->codes.exp = state->exp;
-  state->codes.scale = sl_tensor_scale (output);
-  state->codes.zero_point = sl_tensor_zero_point (output) + state->codes.flip;
+  state->simd.n = (gsize) input->dims[input->rank - 1];
+  state->simd.flip = input->dtype == SL_DTYPE_I8 ? 0x80 : 0;
+  state->simd.exp = state->exp;
+  state->simd.scale = sl_tensor_scale (output);
+  state->simd.zero_point = sl_tensor_zero_point (output) + state->simd.flip;
   return state;
 }
 
@@ -76,7 +76,7 @@ row_floats (const SlKernelCall *call, gsize first, gint32 n)
 
 /* SOFTMAX of int16. */
 static void
-row_wide (const SlKernelCall *call, gsize first, gint32 n)
+row_int16 (const SlKernelCall *call, gsize first, gint32 n)
 {
   const SlTensor *output = sl_node_output (call->graph, call->node, 0);
   const gint16 *in = (const gint16 *) call->inputs[0] + first;
@@ -91,14 +91,14 @@ row_wide (const SlKernelCall *call, gsize first, gint32 n)
     sum += exp (scale * (in[i] - highest));
   for (gint32 i = 0; i < n; i++) {
     const gdouble value = exp (scale * (in[i] - highest)) / sum / (gdouble) sl_tensor_scale (output);
-    sl_store_wide (call->outputs[0], SL_DTYPE_I16, first + (gsize) i,
-                   sl_requantize ((gfloat) value, sl_tensor_zero_point (output), &clamp));
+    sl_store_16bit (call->outputs[0], SL_DTYPE_I16, first + (gsize) i,
+                    sl_requantize ((gfloat) value, sl_tensor_zero_point (output), &clamp));
   }
 }
 
-/* LOG_SOFTMAX and L2_NORMALIZATION of codes, from double sums. */
+/* LOG_SOFTMAX and L2_NORMALIZATION of quantised values, from double sums. */
 static void
-row_codes_as_real (const SlKernelCall *call, gsize first, gint32 n)
+quantised_row_as_real (const SlKernelCall *call, gsize first, gint32 n)
 {
   const SlTensor *input = sl_node_input (call->graph, call->node, 0), *output = sl_node_output (call->graph, call->node, 0);
   const gboolean logs = call->node->op == SL_OP_LOG_SOFTMAX;
@@ -109,16 +109,16 @@ row_codes_as_real (const SlKernelCall *call, gsize first, gint32 n)
   SlClamp clamp;
   sl_clamp_for (&clamp, SL_ACTIVATION_NONE, output);
   for (gint32 i = 0; i < n; i++)
-    highest = MAX (highest, sl_load_code (call->inputs[0], input->dtype, first + (gsize) i));
+    highest = MAX (highest, sl_load_8bit (call->inputs[0], input->dtype, first + (gsize) i));
   for (gint32 i = 0; i < n; i++) {
-    const gint32 code = sl_load_code (call->inputs[0], input->dtype, first + (gsize) i);
-    sum += logs ? exp ((gdouble) scale * (code - highest)) : (gdouble) (code - zero) * (code - zero);
+    const gint32 quantised = sl_load_8bit (call->inputs[0], input->dtype, first + (gsize) i);
+    sum += logs ? exp ((gdouble) scale * (quantised - highest)) : (gdouble) (quantised - zero) * (quantised - zero);
   }
   const gfloat rest = logs ? (gfloat) log (sum) : (gfloat) (1.0 / sqrt (MAX (sum, 1e-6)));
   for (gint32 i = 0; i < n; i++) {
-    const gint32 code = sl_load_code (call->inputs[0], input->dtype, first + (gsize) i);
-    const gfloat value = logs ? (gfloat) (code - highest) * scale - rest : (gfloat) (code - zero) * rest;
-    sl_store_code (call->outputs[0], output->dtype, first + (gsize) i,
+    const gint32 quantised = sl_load_8bit (call->inputs[0], input->dtype, first + (gsize) i);
+    const gfloat value = logs ? (gfloat) (quantised - highest) * scale - rest : (gfloat) (quantised - zero) * rest;
+    sl_store_8bit (call->outputs[0], output->dtype, first + (gsize) i,
                    sl_requantize (value * inverse, sl_tensor_zero_point (output), &clamp));
   }
 }
@@ -139,7 +139,7 @@ run_rows (void *data, gsize first, gsize n_rows)
   if (call->node->op == SL_OP_SOFTMAX && (dtype == SL_DTYPE_U8 || dtype == SL_DTYPE_I8)) {
     const gsize at = first * (gsize) rows->n;
     const State *state = call->state;
-    sl_wide ()->softmax (&state->codes, (const guint8 *) call->inputs[0] + at, (guint8 *) call->outputs[0] + at, n_rows);
+    sl_simd_loops ()->softmax (&state->simd, (const guint8 *) call->inputs[0] + at, (guint8 *) call->outputs[0] + at, n_rows);
     return;
   }
   for (gsize r = first; r < first + n_rows; r++) {
@@ -147,9 +147,9 @@ run_rows (void *data, gsize first, gsize n_rows)
     if (call->node->op == SL_OP_SOFTMAX && floats)
       row_floats (call, at, rows->n);
     else if (call->node->op == SL_OP_SOFTMAX)
-      row_wide (call, at, rows->n);
+      row_int16 (call, at, rows->n);
     else if (!floats)
-      row_codes_as_real (call, at, rows->n);
+      quantised_row_as_real (call, at, rows->n);
     else if (call->node->op == SL_OP_LOG_SOFTMAX)
       row_log_floats ((const gfloat *) call->inputs[0] + at, (gfloat *) call->outputs[0] + at, rows->n);
     else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TRANSPOSE_CONV: each output pixel gathers the input pixels whose windows cover it. Codes: int32 sums times input
+ * TRANSPOSE_CONV: each output pixel gathers the input pixels whose windows cover it. Quantised values: int32 sums times input
  * scale * weight scale / output scale in single precision; of int16 data 64-bit sums, in double precision.
  */
 #include "core/ops/kernels/kernels.h"
@@ -10,7 +10,7 @@ typedef struct
 {
   const SlTensor *weights, *input, *output, *bias;
   gfloat *scale; /* per output channel; NULL for float */
-  gdouble *wide_scale;
+  gdouble *int16_scale;
   gint32 input_zero, weight_zero;
   SlClamp clamp;
 } Deconv;
@@ -27,10 +27,10 @@ sl_kernel_transpose_conv_prepare (const SlGraph *graph, const SlNode *node, SlAr
   if (p->input->dtype == SL_DTYPE_F32)
     return p;
   p->scale = sl_arena_alloc (arena, (gsize) p->output->dims[3] * sizeof p->scale[0]);
-  p->wide_scale = sl_arena_alloc (arena, (gsize) p->output->dims[3] * sizeof p->wide_scale[0]);
+  p->int16_scale = sl_arena_alloc (arena, (gsize) p->output->dims[3] * sizeof p->int16_scale[0]);
   for (gint32 i = 0; i < p->output->dims[3]; i++) {
     const gfloat weight = p->weights->quant.scale[p->weights->quant.count > 1 ? i : 0];
-    p->wide_scale[i] = (gdouble) sl_tensor_scale (p->input) * (gdouble) weight / (gdouble) sl_tensor_scale (p->output);
+    p->int16_scale[i] = (gdouble) sl_tensor_scale (p->input) * (gdouble) weight / (gdouble) sl_tensor_scale (p->output);
     p->scale[i] = sl_tensor_scale (p->input) * weight / sl_tensor_scale (p->output);
   }
   p->input_zero = sl_tensor_zero_point (p->input);
@@ -39,12 +39,12 @@ sl_kernel_transpose_conv_prepare (const SlGraph *graph, const SlNode *node, SlAr
 }
 
 static gint64
-dot_codes (const Deconv *p, const void *x, gsize x0, const void *w, gsize w0, gint32 n)
+dot_quantised (const Deconv *p, const void *x, gsize x0, const void *w, gsize w0, gint32 n)
 {
   gint64 sum = 0;
   for (gint32 i = 0; i < n; i++)
-    sum += ((sl_load_wide (x, p->input->dtype, x0 + (gsize) i) - p->input_zero)
-            * (sl_load_code (w, p->weights->dtype, w0 + (gsize) i) - p->weight_zero));
+    sum += ((sl_load_16bit (x, p->input->dtype, x0 + (gsize) i) - p->input_zero)
+            * (sl_load_8bit (w, p->weights->dtype, w0 + (gsize) i) - p->weight_zero));
   return sum;
 }
 
@@ -60,11 +60,11 @@ store (const SlKernelCall *call, const Deconv *p, gint32 channel, gsize at, gflo
   if (bias != NULL)
     whole += p->bias->dtype == SL_DTYPE_I64 ? ((const gint64 *) bias)[channel] : ((const gint32 *) bias)[channel];
   if (p->input->dtype == SL_DTYPE_I16) {
-    sl_store_wide (call->outputs[0], SL_DTYPE_I16, at,
-                   sl_requantize ((gfloat) ((gdouble) whole * p->wide_scale[channel]), sl_tensor_zero_point (p->output), &p->clamp));
+    sl_store_16bit (call->outputs[0], SL_DTYPE_I16, at,
+                    sl_requantize ((gfloat) ((gdouble) whole * p->int16_scale[channel]), sl_tensor_zero_point (p->output), &p->clamp));
     return;
   }
-  sl_store_code (call->outputs[0], p->output->dtype, at,
+  sl_store_8bit (call->outputs[0], p->output->dtype, at,
                  sl_requantize ((gfloat) (gint32) whole * p->scale[channel], sl_tensor_zero_point (p->output), &p->clamp));
 }
 
@@ -95,7 +95,7 @@ one_pixel (const SlKernelCall *call, const Deconv *p, gsize image, gint32 y, gin
         if (p->scale == NULL)
           real += sl_dot_floats ((const gfloat *) call->inputs[2] + x0, (const gfloat *) call->inputs[1] + w0, depth);
         else
-          whole += dot_codes (p, call->inputs[2], x0, call->inputs[1], w0, depth);
+          whole += dot_quantised (p, call->inputs[2], x0, call->inputs[1], w0, depth);
       }
     }
     store (call, p, c, at + (gsize) c, real, whole);

@@ -6,38 +6,38 @@
 /* The best last. */
 static const struct
 {
-  const SlWide *wide;
+  const SlSimdLoops *loops;
   SlCpuLevel level;
   guint needs;
 } rows[] = {
-  { &sl_wide_base, SL_CPU_LEVEL_C, 0 },
-#ifdef SL_WIDE_AVX2
-  { &sl_wide_avx2, SL_CPU_LEVEL_AVX2, SL_CPU_AVX2 },
+  { &sl_simd_loops_base, SL_CPU_LEVEL_C, 0 },
+#ifdef SL_SIMD_LOOPS_AVX2
+  { &sl_simd_loops_avx2, SL_CPU_LEVEL_AVX2, SL_CPU_AVX2 },
 #endif
-#ifdef SL_WIDE_AVX512VBMI
-  { &sl_wide_avx512, SL_CPU_LEVEL_AVX512, SL_CPU_AVX2 | SL_CPU_AVX512 | SL_CPU_AVX512VBMI },
+#ifdef SL_SIMD_LOOPS_AVX512VBMI
+  { &sl_simd_loops_avx512, SL_CPU_LEVEL_AVX512, SL_CPU_AVX2 | SL_CPU_AVX512 | SL_CPU_AVX512VBMI },
 #endif
 };
 
 guint
-sl_wide_all (const SlWide *sets[3])
+sl_simd_loops_all (const SlSimdLoops *sets[3])
 {
   guint n = 0;
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     if (sl_cpu_has (rows[i].needs))
-      sets[n++] = rows[i].wide;
+      sets[n++] = rows[i].loops;
   return n;
 }
 
-const SlWide *
-sl_wide (void)
+const SlSimdLoops *
+sl_simd_loops (void)
 {
-  static const SlWide *chosen;
+  static const SlSimdLoops *chosen;
   if (g_once_init_enter (&chosen)) {
-    const SlWide *best = rows[0].wide;
+    const SlSimdLoops *best = rows[0].loops;
     for (guint i = 1; i < G_N_ELEMENTS (rows); i++)
       if (sl_cpu_may_use (rows[i].level, rows[i].needs))
-        best = rows[i].wide;
+        best = rows[i].loops;
     g_once_init_leave (&chosen, best);
   }
   return chosen;

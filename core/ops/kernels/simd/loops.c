@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compiled once for each instruction set, named by SL_WIDE_NAME; plain loops that compilers make vectors of. */
+/* Compiled once for each instruction set, named by SL_SIMD_LOOPS_NAME; plain loops that compilers make vectors of. */
 #include "core/ops/kernels/simd/loops.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 #endif
 
 #define PASTE(a, b) a##b
-#define TABLE(name) PASTE (sl_wide_, name)
+#define TABLE(name) PASTE (sl_simd_loops_, name)
 #define STRING(name) #name
 #define NAME(name) STRING (name)
 
@@ -171,9 +171,9 @@ down (const gint32 *top, const gint32 *bottom, gint32 weight, guint8 *out, gsize
 #define BYTES SL_SEARCH_OVER
 #define LANES 8
 
-/* What is searched for: the code, and below it the channel, counted down so that the first of equals is the largest. */
-#define CODE_BITS (2 * SL_BLEND_BITS)
-#define CHANNELS_MASK ((1 << CODE_BITS) - 1)
+/* What is searched for: the quantised value, and below it the channel, counted down so that the first of equals is the largest. */
+#define VALUE_BITS (2 * SL_BLEND_BITS)
+#define CHANNELS_MASK ((1 << VALUE_BITS) - 1)
 
 /* The least and the most of BYTES channels over all pixels of a tile. */
 static void
@@ -188,9 +188,9 @@ range_of (const SlSearchTile *tile, gsize first, guint8 *least, guint8 *most)
     const gint32 at = r % 2 ? run->right : run->left;
     for (gsize k = 0; k < 2; k++)
       for (gsize i = 0; i < BYTES; i++) {
-        const guint8 code = rows[k][(gsize) at + i] ^ tile->flip;
-        lo[i] = MIN (lo[i], code);
-        hi[i] = MAX (hi[i], code);
+        const guint8 byte = rows[k][(gsize) at + i] ^ tile->flip;
+        lo[i] = MIN (lo[i], byte);
+        hi[i] = MAX (hi[i], byte);
       }
   }
   memcpy (least, lo, sizeof lo);
@@ -230,7 +230,7 @@ search_channel (const SlSearchTile *tile, gsize channel, const gint32 *weights, 
     for (gint32 x = run->x; x < end; x += LANES)
       for (gint32 i = x; i < x + LANES; i++) {
         const gint32 upper = t * (1 << SL_BLEND_BITS) + t_step * tile->across[i];
-        base[i] = upper * (1 << SL_BLEND_BITS) + (1 << (CODE_BITS - 1));
+        base[i] = upper * (1 << SL_BLEND_BITS) + (1 << (VALUE_BITS - 1));
         slope[i] = b * (1 << SL_BLEND_BITS) + b_step * tile->across[i] - upper;
       }
   }
@@ -281,7 +281,7 @@ add_i8 (const gint8 *in, gint32 *sums, gsize n)
 #define SOFTMAX_LANES 16
 typedef gfloat Exponents[SOFTMAX_ROWS][SOFTMAX_BLOCK];
 
-/* At most SOFTMAX_BLOCK codes of each row from @in on, of rows @stride apart; @tables end at the rows' highest. */
+/* At most SOFTMAX_BLOCK quantised values of each row from @in on, of rows @stride apart; @tables end at the rows' highest. */
 static void
 look_up_exponents (const gfloat *const *tables, guint8 flip, const guint8 *in, gsize stride, gsize rows, gsize n, Exponents e)
 {
@@ -302,9 +302,9 @@ look_up_exponents (const gfloat *const *tables, guint8 flip, const guint8 *in, g
 }
 
 #if defined(__SSE2__)
-/* SOFTMAX_LANES codes. */
+/* SOFTMAX_LANES quantised values. */
 static inline void
-softmax_lanes (const gfloat *e, gfloat inverse, gint32 zero, guint8 flip, guint8 *codes)
+softmax_lanes (const gfloat *e, gfloat inverse, gint32 zero, guint8 flip, guint8 *quantised)
 {
   __m128i parts[4];
   for (guint k = 0; k < 4; k++) {
@@ -312,11 +312,11 @@ softmax_lanes (const gfloat *e, gfloat inverse, gint32 zero, guint8 flip, guint8
     parts[k] = _mm_add_epi32 (_mm_cvttps_epi32 (_mm_min_ps (value, _mm_set1_ps (256.0f))), _mm_set1_epi32 (zero));
   }
   const __m128i all = _mm_packus_epi16 (_mm_packs_epi32 (parts[0], parts[1]), _mm_packs_epi32 (parts[2], parts[3]));
-  _mm_storeu_si128 ((__m128i *) (void *) codes, _mm_xor_si128 (all, _mm_set1_epi8 ((char) flip)));
+  _mm_storeu_si128 ((__m128i *) (void *) quantised, _mm_xor_si128 (all, _mm_set1_epi8 ((char) flip)));
 }
 
 static guint8
-highest_code (const guint8 *in, gsize n, guint8 flip)
+highest_byte (const guint8 *in, gsize n, guint8 flip)
 {
   const __m128i flips = _mm_set1_epi8 ((char) flip);
   __m128i most = _mm_setzero_si128 ();
@@ -330,17 +330,17 @@ highest_code (const guint8 *in, gsize n, guint8 flip)
 }
 #else
 static inline void
-softmax_lanes (const gfloat *e, gfloat inverse, gint32 zero, guint8 flip, guint8 *codes)
+softmax_lanes (const gfloat *e, gfloat inverse, gint32 zero, guint8 flip, guint8 *quantised)
 {
   for (gsize k = 0; k < SOFTMAX_LANES; k++) {
     const gfloat value = e[k] * inverse + 0.5f;
-    const gint32 code = (gint32) (value < 256.0f ? value : 256.0f) + zero;
-    codes[k] = (guint8) MIN (code, 255) ^ flip;
+    const gint32 byte = (gint32) (value < 256.0f ? value : 256.0f) + zero;
+    quantised[k] = (guint8) MIN (byte, 255) ^ flip;
   }
 }
 
 static guint8
-highest_code (const guint8 *in, gsize n, guint8 flip)
+highest_byte (const guint8 *in, gsize n, guint8 flip)
 {
   guint8 highest = 0;
   for (gsize i = 0; i < n; i++)
@@ -350,7 +350,7 @@ highest_code (const guint8 *in, gsize n, guint8 flip)
 #endif
 
 static void
-softmax_codes (const gfloat *e, gfloat inverse, gint32 zero, guint8 flip, guint8 *out, gsize n)
+softmax_row (const gfloat *e, gfloat inverse, gint32 zero, guint8 flip, guint8 *out, gsize n)
 {
   guint8 last[SOFTMAX_LANES];
   gsize i = 0;
@@ -372,7 +372,7 @@ softmax_few (const SlSoftmax *s, const guint8 *in, guint8 *out, gsize rows)
   if (rows < SOFTMAX_ROWS || n % SOFTMAX_LANES != 0)
     memset (e, 0, sizeof e);
   for (gsize r = 0; r < rows; r++)
-    tables[r] = s->exp + highest_code (in + r * n, n, s->flip);
+    tables[r] = s->exp + highest_byte (in + r * n, n, s->flip);
   for (gsize at = 0; at < n; at += SOFTMAX_BLOCK) {
     const gsize block = MIN (SOFTMAX_BLOCK, n - at);
     look_up_exponents (tables, s->flip, in + at, n, rows, block, e);
@@ -385,7 +385,7 @@ softmax_few (const SlSoftmax *s, const guint8 *in, guint8 *out, gsize rows)
     if (n > SOFTMAX_BLOCK)
       look_up_exponents (tables, s->flip, in + at, n, rows, block, e);
     for (gsize r = 0; r < rows; r++)
-      softmax_codes (e[r], 1.0f / (sums[r] * s->scale), s->zero_point, s->flip, out + r * n + at, block);
+      softmax_row (e[r], 1.0f / (sums[r] * s->scale), s->zero_point, s->flip, out + r * n + at, block);
   }
 }
 
@@ -416,5 +416,6 @@ turn (const guint8 *from, gssize from_stride, guint8 *to, gssize to_stride)
     memcpy (to + i * to_stride, &a[i], sizeof a[i]);
 }
 
-const SlWide
-  TABLE (SL_WIDE_NAME) = { NAME (SL_WIDE_NAME), look_up, across_u8, across_i8, arg_max, down, search, add_u8, add_i8, softmax, turn };
+const SlSimdLoops TABLE (SL_SIMD_LOOPS_NAME) = {
+  NAME (SL_SIMD_LOOPS_NAME), look_up, across_u8, across_i8, arg_max, down, search, add_u8, add_i8, softmax, turn
+};

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 /** Fractional bits of a weight between two pixels. */
 #define SL_BLEND_BITS 11
-/** Pixels and most rows that SlWide's @search takes at a time. */
+/** Pixels and most rows that SlSimdLoops' @search takes at a time. */
 #define SL_SEARCHED 32
 #define SL_SEARCH_ROWS 8
 /** What @search reads over, in bytes of a row and in weights. */
@@ -27,7 +27,7 @@ typedef struct
 
 /**
  * SlSearchTile: SL_SEARCHED pixels of the output that lie between two rows of a picture
- * @top, @bottom: these rows, @channels codes a pixel; their order is that of (byte ^ @flip)
+ * @top, @bottom: these rows, @channels quantised values a pixel; their order is that of (byte ^ @flip)
  * @runs: the first at 0
  * @across: each pixel's weight of what is to its right
  */
@@ -41,13 +41,13 @@ typedef struct
   const gint32 *across;
 } SlSearchTile;
 
-/** Rows and columns that SlWide's @turn takes at a time. */
+/** Rows and columns that SlSimdLoops' @turn takes at a time. */
 #define SL_TURNED 16
 
 /**
- * SlSoftmax: rows of @n codes
- * @exp: by how far a code is below its row's highest
- * @flip: 0x80 for signed codes, else 0; @zero_point is that of the output's codes so flipped
+ * SlSoftmax: rows of @n quantised values
+ * @exp: by how far a quantised value is below its row's highest
+ * @flip: 0x80 for signed values, else 0; @zero_point is that of the output's quantised values so flipped
  */
 typedef struct
 {
@@ -59,14 +59,14 @@ typedef struct
 } SlSoftmax;
 
 /**
- * SlWide:
+ * SlSimdLoops:
  * @look_up: @out[i] = @table[@in[i]]
- * @across: @out[c] = @left[c] blended with @right[c], SL_BLEND_BITS fractional bits; unsigned or signed codes
+ * @across: @out[c] = @left[c] blended with @right[c], SL_BLEND_BITS fractional bits; unsigned or signed values
  * @arg_max: for each of @rows rows of @n bytes the first of the largest, by the order of (byte ^ @flip)
- * @search: for each pixel of @rows rows, @weights of the way from top to bottom, the first channel whose code, blended
+ * @search: for each pixel of @rows rows, @weights of the way from top to bottom, the first channel whose quantised value, blended
  *          and rounded as by @across and @down, is the largest; less than 2^22 channels
  * @down: @out[i] = @top[i] blended with @bottom[i], both with SL_BLEND_BITS fractional bits, rounded half up to a byte
- * @add: @sums[i] += @in[i]; unsigned or signed codes
+ * @add: @sums[i] += @in[i]; unsigned or signed values
  * @softmax: each row's exponentials, summed in single precision from the first to the last, times 1 / (sum * @scale), rounded half up
  * @turn: SL_TURNED rows of as many bytes to columns
  */
@@ -83,14 +83,14 @@ typedef struct
   void (*add_i8) (const gint8 *in, gint32 *sums, gsize n);
   void (*softmax) (const SlSoftmax *s, const guint8 *in, guint8 *out, gsize rows);
   void (*turn) (const guint8 *from, gssize from_stride, guint8 *to, gssize to_stride);
-} SlWide;
+} SlSimdLoops;
 
-extern const SlWide sl_wide_base, sl_wide_avx2, sl_wide_avx512;
+extern const SlSimdLoops sl_simd_loops_base, sl_simd_loops_avx2, sl_simd_loops_avx512;
 
-/** sl_wide: the best this processor has, or of what the environment's SIGHTLINE_CPU allows; the same at every call. */
-const SlWide *sl_wide (void);
-/** sl_wide_all: every set this build and this processor have; returns how many, at most 3. */
-guint sl_wide_all (const SlWide *sets[3]);
+/** sl_simd_loops: the best this processor has, or of what the environment's SIGHTLINE_CPU allows; the same at every call. */
+const SlSimdLoops *sl_simd_loops (void);
+/** sl_simd_loops_all: every set this build and this processor have; returns how many, at most 3. */
+guint sl_simd_loops_all (const SlSimdLoops *sets[3]);
 
 G_END_DECLS
 

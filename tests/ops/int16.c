@@ -162,10 +162,10 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/wide/binary", test_binary);
-  g_test_add_func ("/wide/fully-connected", test_fully_connected);
-  g_test_add_func ("/wide/depthwise", test_depthwise);
-  g_test_add_func ("/wide/pool", test_pool);
-  g_test_add_func ("/wide/softmax", test_softmax);
+  g_test_add_func ("/int16/binary", test_binary);
+  g_test_add_func ("/int16/fully-connected", test_fully_connected);
+  g_test_add_func ("/int16/depthwise", test_depthwise);
+  g_test_add_func ("/int16/pool", test_pool);
+  g_test_add_func ("/int16/softmax", test_softmax);
   return g_test_run ();
 }

@@ -2,7 +2,7 @@
 /* 8-bit operators whose bytes depend on a runtime's fixed point, against the bytes of LiteRT with XNNPACK. */
 #include <math.h>
 
-#include "tests/ops/litert_codes.h"
+#include "tests/ops/litert_values.h"
 #include "tests/ops/opmodel.h"
 
 static guint8
@@ -43,8 +43,8 @@ run_case (const LitertCodes *c)
 static void
 test_codes (void)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (litert_codes); i++)
-    run_case (&litert_codes[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (litert_values); i++)
+    run_case (&litert_values[i]);
 }
 
 /* Scales that TensorFlow Lite refuses: the nearest code. */

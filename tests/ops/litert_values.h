@@ -8,8 +8,8 @@
  * compared with TensorFlow Lite 2.9's own kernels (npm install --ignore-scripts tfjs-tflite-node@0.0.2; its C library): equal but
  * where XNNPACK runs LEAKY_RELU.
  */
-#ifndef SL_TESTS_LITERT_CODES_H
-#define SL_TESTS_LITERT_CODES_H
+#ifndef SL_TESTS_LITERT_VALUES_H
+#define SL_TESTS_LITERT_VALUES_H
 
 #include "core/graph/op.h"
 
@@ -28,7 +28,7 @@ typedef struct
 } LitertCodes;
 
 /* clang-format off */
-static const LitertCodes litert_codes[] = {
+static const LitertCodes litert_values[] = {
   { SL_OP_HARD_SWISH, SL_DTYPE_I8, 0.0235294f, -68, SL_DTYPE_I8, 0.0117647f, -97, 0, 0,
     { 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 129, 129, 129, 129, 130, 130, 130, 131, 131, 131, 132, 132, 132, 133, 133, 134,
       134, 135, 135, 136, 136, 137, 137, 138, 138, 139, 140, 140, 141, 141, 142, 143, 144, 144, 145, 146, 147, 147, 148, 149, 150, 151, 152,
