@@ -74,7 +74,7 @@ quantise_constant (Onnx *o, OnnxValue *x, SlDtype dtype, SlQuant quant)
   const gfloat *from = onnx_data (o, x, &n);
   if (o->error != NULL)
     return -1;
-  sl_dtype_code_range (dtype, &lo, &hi);
+  sl_dtype_range (dtype, &lo, &hi);
   for (guint i = (guint) quant.axis + 1; i < x->rank; i++)
     inner *= (gsize) x->dims[i];
   g_autofree guint8 *codes = g_malloc (MAX (n, 1));
@@ -313,7 +313,7 @@ onnx_qlinear_unary (Onnx *o)
   if (o->error != NULL || !quantised_output (o, 3, &like))
     return;
   const SlTensor t = *onnx_t (o, input);
-  sl_dtype_code_range (like.dtype, &lo, &hi);
+  sl_dtype_range (like.dtype, &lo, &hi);
   for (gint32 i = 0; i < 256; i++) {
     const gint32 code = t.dtype == SL_DTYPE_I8 ? (gint8) i : i;
     const gfloat real = (gfloat) (code - sl_tensor_zero_point (&t)) * sl_tensor_scale (&t);
