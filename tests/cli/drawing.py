@@ -13,8 +13,8 @@ from media import launch, plugins_but, read_png
 SKY = (0, 51, 204)  # one_box.tflite sees a box with the label "blue" over x 0..0.5, y 0.25..0.75 of it
 
 
-def draw(to, *args, status=0):
-    result = run("predict", "--model", model("one_box.tflite"), "--draw", to, *args)
+def draw(to, *args, status=0, **how):
+    result = run("predict", "--model", model("one_box.tflite"), "--draw", to, *args, **how)
     for missing in ("made without Pango", "GStreamer has no e"):
         if missing in result.err:
             raise Skip(result.err.strip())
@@ -123,6 +123,16 @@ def test_video_and_picture():
     path = work("mixed.mp4")
     draw(path, make_video(6, 10), png("wide.png", 200, 100, SKY))
     assert len(decoded(path)) == 16
+
+
+def test_mpeg4():
+    """The encoder that is everywhere, which some versions of GStreamer lose timestamps with, and which begins anew when caps change."""
+    path = work("mpeg4.mp4")
+    env = plugins_but("openh264", "x264", more=("libav", "avi"))
+    draw(path, make_video(6, 10), png("wide.png", 200, 100, SKY), env=env)
+    frames = [json.loads(line) for line in run("predict", "--json", "--model", model("one_box.tflite"), path, env=env).expect(0).out.splitlines()]
+    times = [frame["timestamp"] for frame in frames]
+    assert len(times) == 16 and all(abs(b - a - 10 ** 8) < 2 * 10 ** 6 for a, b in zip(times, times[1:])), times
 
 
 def test_video_as_pictures():

@@ -107,14 +107,14 @@ def movie(name, rows, frames, degrees):
     return write(name, bytes(data))
 
 
-def plugins_but(*missing):
-    """The environment in which GStreamer has its common plugins without those whose file names begin so."""
+def plugins_but(*missing, more=()):
+    """The environment in which GStreamer has its common plugins, and @more, without those whose file names begin so."""
     found = subprocess.run(["pkg-config", "--variable=pluginsdir", "gstreamer-1.0"], capture_output=True, text=True)
     if found.returncode != 0:
         raise Skip("pkg-config does not know GStreamer's plugins")
     folder = os.path.join(WORK.name, "without-" + "-".join(missing))
     os.makedirs(folder, exist_ok=True)
-    wanted = ("coreelements", "app", "png", "jpeg", "playback", "typefindfunctions", "videoconvert", "videoscale", "videorate", "videofilter", "isomp4")
+    wanted = ("coreelements", "app", "png", "jpeg", "playback", "typefindfunctions", "videoconvert", "videoscale", "videorate", "videofilter", "isomp4") + more
     for name in os.listdir(found.stdout.strip()):
         if name.startswith(tuple("libgst" + one for one in wanted)) and not name.startswith(tuple("libgst" + one for one in missing)):
             if not os.path.lexists(os.path.join(folder, name)):

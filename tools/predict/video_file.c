@@ -45,6 +45,7 @@ struct _SlVideoFile
   GstElement *pipeline, *source;
   GstBus *bus;
   gint rate_n, rate_d;
+  GstClockTime packet;            /* where the encoder's next packet begins */
   GstClockTime begin, first, end; /* of the source at hand: on the time line, by its own timestamps; of all so far */
 };
 
@@ -134,6 +135,27 @@ end_behind (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_DROP;
 }
 
+/* GStreamer 1.22's avenc_mpeg4 loses timestamps, and keeps durations. Its frames come in order, at one rate, from the beginning. */
+static GstPadProbeReturn
+stamp_packet (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  SlVideoFile *video = data;
+  if ((info->type & GST_PAD_PROBE_TYPE_BUFFER) == 0) {
+    const GstSegment *segment = NULL;
+    if (GST_EVENT_TYPE (info->data) == GST_EVENT_SEGMENT)
+      gst_event_parse_segment (info->data, &segment);
+    video->packet = segment != NULL ? segment->start : video->packet;
+    return GST_PAD_PROBE_OK;
+  }
+  GstBuffer *packet = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
+  GST_PAD_PROBE_INFO_DATA (info) = packet;
+  if (GST_BUFFER_PTS (packet) > G_MAXINT64) /* none, or libav's */
+    GST_BUFFER_PTS (packet) = GST_BUFFER_DTS (packet) = video->packet;
+  if (GST_BUFFER_DURATION_IS_VALID (packet))
+    video->packet = GST_BUFFER_PTS (packet) + GST_BUFFER_DURATION (packet);
+  return GST_PAD_PROBE_OK;
+}
+
 static void
 set_up (SlVideoFile *video, GstElement *filter, GstElement *encoder, const GstVideoInfo *info)
 {
@@ -142,11 +164,16 @@ set_up (SlVideoFile *video, GstElement *filter, GstElement *encoder, const GstVi
   g_autoptr (GstCaps) caps =
     gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING, "I420", "width", G_TYPE_INT, width, "height", G_TYPE_INT, height,
                          "pixel-aspect-ratio", GST_TYPE_FRACTION, 1, 1, "framerate", GST_TYPE_FRACTION, video->rate_n, video->rate_d, NULL);
+  /* One for all frames: encoders begin anew where it changes, which the file's format does not take. */
+  g_autofree char *colorimetry = GST_VIDEO_INFO_IS_YUV (info) ? gst_video_colorimetry_to_string (&info->colorimetry) : NULL;
+  gst_caps_set_simple (caps, "colorimetry", G_TYPE_STRING, colorimetry != NULL ? colorimetry : "bt601", "chroma-site", G_TYPE_STRING,
+                       "mpeg2", "interlace-mode", G_TYPE_STRING, "progressive", NULL);
   g_object_set (filter, "caps", caps, NULL);
   const char *const *settings = encoders[video->encoder].settings;
   for (guint i = 0; i < G_N_ELEMENTS (encoders[0].settings) && settings[i] != NULL; i += 2)
     gst_util_set_object_arg (G_OBJECT (encoder), settings[i], settings[i + 1]);
-  g_autoptr (GstPad) pad = gst_element_get_static_pad (encoder, "sink");
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (encoder, "sink"), packets = gst_element_get_static_pad (encoder, "src");
+  gst_pad_add_probe (packets, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, stamp_packet, video, NULL);
   if (encoders[video->encoder].at_once)
     gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, end_behind, NULL, NULL);
 }
@@ -244,7 +271,9 @@ push (SlVideoFile *video, GstSample *frame, GstClockTime time, GstClockTime step
   GST_BUFFER_DTS (buffer) = GST_CLOCK_TIME_NONE;
   GST_BUFFER_DURATION (buffer) = step;
   video->end = MAX (video->end, time + step);
-  GstSample *sample = gst_sample_new (buffer, gst_sample_get_caps (frame), &segment, NULL);
+  g_autoptr (GstCaps) caps = gst_caps_copy (gst_sample_get_caps (frame));
+  gst_structure_remove_fields (gst_caps_get_structure (caps, 0), "multiview-mode", "multiview-flags", NULL); /* some sources state them */
+  GstSample *sample = gst_sample_new (buffer, caps, &segment, NULL);
   gst_app_src_push_sample (GST_APP_SRC (video->source), sample);
   gst_sample_unref (sample);
   gst_buffer_unref (buffer);
