@@ -16,9 +16,9 @@ G_BEGIN_DECLS
 #define SL_TENSORS_CAPS_NAME "other/tensors"
 #define SL_TENSOR_CAPS_NAME "other/tensor"
 /** Pad template of every tensor pad. */
-#define SL_TENSOR_TEMPLATE_CAPS                                                                      \
-  "other/tensors, format=(string)static, num_tensors=(int)[1, 16], framerate=(fraction)[0/1, max]; " \
-  "other/tensor, framerate=(fraction)[0/1, max]"
+#define SL_TENSOR_TEMPLATE_CAPS                                                                                               \
+  "other/tensors, format=(string)static, num_tensors=(int)[1, " G_STRINGIFY (SL_MAX_IO) "], framerate=(fraction)[0/1, max]; " \
+                                                                                        "other/tensor, framerate=(fraction)[0/1, max]"
 
 /** sl_contract_get_type: boxed type of SlContract, comparable and printable inside caps. */
 #define SL_TYPE_CONTRACT (sl_contract_get_type ())

@@ -61,8 +61,8 @@ static const ParseCase parse_cases[] = {
   { "unfixed", "other/tensors,num_tensors=1,dimensions={3:2,3:2:1},types=uint8", 0, "expected fixed caps" },
   { "no-types", "other/tensors,num_tensors=1,dimensions=(string)3:2", 0, "expected other/tensors" },
   { "not-tensors", "video/x-raw,width=1", 0, "expected other/tensors" },
-  { "no-tensor", "other/tensors,num_tensors=0,dimensions=3,types=uint8", 0, "num_tensors=1..16" },
-  { "too-many", "other/tensors,num_tensors=17,dimensions=3,types=uint8", 0, "num_tensors=1..16" },
+  { "no-tensor", "other/tensors,num_tensors=0,dimensions=3,types=uint8", 0, "num_tensors=1..64" },
+  { "too-many", "other/tensors,num_tensors=65,dimensions=3,types=uint8", 0, "num_tensors=1..64" },
   { "count", "other/tensors,num_tensors=2,dimensions=(string)3:2,types=uint8", 0, "num_tensors=2, but dimensions \"3:2\" name 1" },
   { "type", "other/tensors,num_tensors=1,dimensions=(string)3:2,types=uint7", 0, "type \"uint7\" is unknown" },
   { "zero", "other/tensors,num_tensors=1,dimensions=3:0:1,types=uint8", 0, "dimensions \"3:0:1\": expected" },
@@ -178,6 +178,18 @@ test_contract (void)
   test_remove_file (path);
 }
 
+/* Pads take as many tensors as a model may have. */
+static void
+test_template (void)
+{
+  g_autoptr (GstCaps) template = gst_caps_from_string (SL_TENSOR_TEMPLATE_CAPS);
+  g_autoptr (GstCaps) most = gst_caps_from_string ("other/tensors,format=static,num_tensors=64,framerate=25/1");
+  g_autoptr (GstCaps) more = gst_caps_from_string ("other/tensors,format=static,num_tensors=65,framerate=25/1");
+  g_assert_cmpint (SL_MAX_IO, ==, 64);
+  g_assert_true (gst_caps_is_subset (most, template));
+  g_assert_false (gst_caps_can_intersect (more, template));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -188,5 +200,6 @@ main (int argc, char **argv)
   g_test_add_func ("/tensorcaps/several", test_several);
   g_test_add_func ("/tensorcaps/same", test_same);
   g_test_add_func ("/tensorcaps/contract", test_contract);
+  g_test_add_func ("/tensorcaps/template", test_template);
   return test_elements_run ();
 }
