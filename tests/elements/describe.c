@@ -56,8 +56,12 @@ test_elements (void)
 {
   GList *features = gst_registry_get_feature_list_by_plugin (gst_registry_get (), "sightline");
   guint n = 0;
-  for (GList *link = features; link != NULL; link = link->next, n++)
+  for (GList *link = features; link != NULL; link = link->next) {
+    if (!GST_IS_ELEMENT_FACTORY (link->data)) /* a type finder */
+      continue;
     check_factory (GST_ELEMENT_FACTORY (link->data));
+    n++;
+  }
   gst_plugin_feature_list_free (features);
   g_assert_cmpuint (n, >=, 7);
 }
