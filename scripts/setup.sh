@@ -56,7 +56,8 @@ clang_runtime ()
 collect ()
 {
   missing=''
-  need gcc command -v "${CC:-cc}"
+  cc=${CC:-cc} # may have words before it, such as "ccache gcc"
+  need gcc command -v "${cc%% *}"
   need libc6-dev has_header stdlib.h
   need meson command -v meson
   need ninja-build command -v ninja

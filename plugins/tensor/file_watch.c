@@ -58,10 +58,11 @@ copy_list (GPtrArray *copy)
   }
 }
 
+/* @data: an array, of the thread's own from now on; made before, so that a thread that starts late takes no memory while frames run. */
 static gpointer
 run (gpointer data)
 {
-  GPtrArray *now = g_ptr_array_new_full (USUAL_WATCHES, watch_unref);
+  GPtrArray *now = data;
   g_mutex_lock (&list_lock);
   while (watches->len > 0) {
     const gint64 next = g_get_monotonic_time () + INTERVAL;
@@ -95,11 +96,13 @@ sl_file_watch_new (const char *path, const SlFileStamp *stamp, SlFileWatchFunc c
   if (start)
     watches = g_ptr_array_new ();
   g_ptr_array_add (watches, watch);
-  GThread *thread = start ? g_thread_try_new ("sl-files", run, NULL, NULL) : NULL;
+  g_autoptr (GPtrArray) now = start ? g_ptr_array_new_full (USUAL_WATCHES, watch_unref) : NULL;
+  GThread *thread = start ? g_thread_try_new ("sl-files", run, now, NULL) : NULL;
   if (start && thread == NULL) {
     g_clear_pointer (&watches, g_ptr_array_unref);
     g_clear_pointer (&watch, watch_unref);
-  }
+  } else
+    g_steal_pointer (&now);
   g_clear_pointer (&thread, g_thread_unref);
   g_mutex_unlock (&list_lock);
   return watch;

@@ -400,10 +400,10 @@ test_raw (void)
   expect_bad_raw (raw, SL_ERROR_FORMAT, "model input 0 is tensor 7; the model has 2 tensors");
   raw = plain, raw.model_output = -1;
   expect_bad_raw (raw, SL_ERROR_FORMAT, "model output 0 is tensor -1; the model has 2 tensors");
-  raw = plain, raw.n_model_inputs = 17;
-  expect_bad_raw (raw, SL_ERROR_LIMIT, "the model has 17 inputs and 1 outputs; expected 1 to 16 of each");
+  raw = plain, raw.n_model_inputs = SL_MAX_IO + 1;
+  expect_bad_raw (raw, SL_ERROR_LIMIT, "the model has 65 inputs and 1 outputs; expected 1 to 64 of each");
   raw = plain, raw.n_model_inputs = 0;
-  expect_bad_raw (raw, SL_ERROR_LIMIT, "the model has 0 inputs and 1 outputs; expected 1 to 16 of each");
+  expect_bad_raw (raw, SL_ERROR_LIMIT, "the model has 0 inputs and 1 outputs; expected 1 to 64 of each");
   raw = plain, raw.code = 2;
   expect_bad_raw (raw, SL_ERROR_FORMAT, "node 0 has operator code 2, 1 inputs and 1 outputs; expected a code below 2 and at most 256");
   raw = plain, raw.n_inputs = 257;

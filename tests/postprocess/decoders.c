@@ -53,9 +53,9 @@ test_bad_config (void)
   assert_open_fails ("labels", &config, SL_ERROR_ARGUMENT, "max-results: expected 1..1000, got 1001");
   config = scores_config ();
   config.n_tensors = 0;
-  assert_open_fails (NULL, &config, SL_ERROR_ARGUMENT, "expected 1..16 tensors, got 0");
+  assert_open_fails (NULL, &config, SL_ERROR_ARGUMENT, "expected 1..64 tensors, got 0");
   config.n_tensors = SL_MAX_IO + 1;
-  assert_open_fails (NULL, &config, SL_ERROR_ARGUMENT, "expected 1..16 tensors, got 17");
+  assert_open_fails (NULL, &config, SL_ERROR_ARGUMENT, "expected 1..64 tensors, got 65");
 }
 
 static void
