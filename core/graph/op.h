@@ -83,6 +83,7 @@ G_BEGIN_DECLS
   X (ARG_MAX, arg_max)                                           \
   X (ARG_MIN, arg_min)                                           \
   X (TOPK_V2, topk_v2)                                           \
+  X (CUMSUM, cumsum)                                             \
   X (PAD, pad)                                                   \
   X (PADV2, padv2)                                               \
   X (MIRROR_PAD, mirror_pad)                                     \
@@ -254,6 +255,10 @@ typedef union
   {
     gboolean transpose_a, transpose_b;
   } matmul;
+  struct
+  {
+    gboolean exclusive, reverse;
+  } cumsum;
   struct
   {
     SlActivation activation;

@@ -292,6 +292,14 @@ parse_matmul (const TflOptions *o, SlOpParams *params, GError **error)
   return TRUE;
 }
 
+static gboolean
+parse_cumsum (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  params->cumsum.exclusive = sl_fb_u8 (&o->options, 0, 0) != 0;
+  params->cumsum.reverse = sl_fb_u8 (&o->options, 1, 0) != 0;
+  return TRUE;
+}
+
 /* TANH, number 4, is an activation of LSTMs only. */
 static gboolean
 parse_lstm (const TflOptions *o, SlOpParams *params, GError **error)
@@ -407,6 +415,7 @@ static const TflOp table[] = {
   { 121, NULL, SL_OP_NON_MAX_SUPPRESSION_V5, 0, NULL },
   { 123, NULL, SL_OP_SELECT, 0, NULL },
   { 126, NULL, SL_OP_BATCH_MATMUL, 101, parse_matmul },
+  { 128, NULL, SL_OP_CUMSUM, 102, parse_cumsum },
   { 130, NULL, SL_OP_BROADCAST_TO, 0, NULL },
   { 150, NULL, SL_OP_GELU, 120, parse_gelu },
   { 152, NULL, SL_OP_RELU_0_TO_1, 0, NULL },

@@ -101,6 +101,36 @@ test_arg_max (void)
 }
 
 static void
+test_cumsum (void)
+{
+  static const SlDtype dtypes[] = { SL_DTYPE_F32, SL_DTYPE_I32, SL_DTYPE_I64 };
+  const gint32 dims[] = { 3, 5, 7 };
+  for (guint t = 0; t < G_N_ELEMENTS (dtypes); t++)
+    for (gint32 axis = -3; axis < 3; axis++)
+      for (guint mode = 0; mode < 4; mode++) {
+        const gboolean exclusive = mode & 1, reverse = mode >> 1;
+        double expected[3 * 5 * 7];
+        OpModel m;
+        om_init (&m, SL_OP_CUMSUM, &(SlOpParams){ .cumsum = { exclusive, reverse } }, mode);
+        om_input (&m, dtypes[t], 3, dims, 0, 0);
+        om_scalar (&m, axis);
+        om_output (&m, dtypes[t], 3, dims, 0, 0);
+        for (gsize i = 0; i < G_N_ELEMENTS (expected); i++) {
+          const guint d = (guint) (axis < 0 ? axis + 3 : axis);
+          gint32 p[3], last;
+          om_place (&m.in[0], i, p);
+          last = p[d];
+          expected[i] = 0;
+          for (p[d] = 0; p[d] < dims[d]; p[d]++)
+            if ((reverse ? p[d] > last : p[d] < last) || (p[d] == last && !exclusive))
+              expected[i] += om_real (&m, 0, om_at (&m.in[0], p));
+        }
+        om_expect (&m, 0, expected, dtypes[t] == SL_DTYPE_F32 ? 1e-5 : 0);
+        om_clear (&m);
+      }
+}
+
+static void
 test_topk (void)
 {
   OpModel m;
@@ -497,6 +527,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/ops/resize", test_resize);
   g_test_add_func ("/ops/arg-max", test_arg_max);
+  g_test_add_func ("/ops/cumsum", test_cumsum);
   g_test_add_func ("/ops/topk", test_topk);
   g_test_add_func ("/ops/matmul", test_matmul);
   g_test_add_func ("/ops/transpose-conv", test_transpose_conv);

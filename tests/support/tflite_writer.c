@@ -125,6 +125,7 @@ static const struct
   [SL_OP_ARG_MAX] = { 56, 40 },
   [SL_OP_ARG_MIN] = { 79, 57 },
   [SL_OP_TOPK_V2] = { 48, 34 },
+  [SL_OP_CUMSUM] = { 128, 102 },
   [SL_OP_PADV2] = { 60, 0 },
   [SL_OP_MIRROR_PAD] = { 100, 77 },
   [SL_OP_SHAPE] = { 77, 55 },
@@ -309,6 +310,10 @@ build_more_options (FbNode *table, const SlTfliteOp *op)
     case SL_OP_BATCH_MATMUL:
       fb_u8 (table, 0, p->matmul.transpose_a != FALSE);
       fb_u8 (table, 1, p->matmul.transpose_b != FALSE);
+      break;
+    case SL_OP_CUMSUM:
+      fb_u8 (table, 0, p->cumsum.exclusive != FALSE);
+      fb_u8 (table, 1, p->cumsum.reverse != FALSE);
       break;
     case SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM:
       fb_u8 (table, 0, p->lstm.activation_is_tanh ? 4 : activations[p->lstm.activation]);
