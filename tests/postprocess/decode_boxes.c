@@ -90,6 +90,115 @@ test_ssd_raw (void)
   assert_open_fails (name, &config, SL_ERROR_OPEN, "decoder parameter anchors-file: ");
 }
 
+/* What the test works out of random logits and boxes in double precision. */
+typedef struct
+{
+  double confidence;
+  guint row, label;
+} Expected;
+
+static gint
+compare_expected (gconstpointer a, gconstpointer b)
+{
+  const double x = ((const Expected *) a)->confidence, y = ((const Expected *) b)->confidence;
+  return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static void
+expect_query (GArray *list, double threshold, double confidence, guint row, guint label)
+{
+  if (confidence >= threshold)
+    g_array_append_val (list, ((Expected){ confidence, row, label }));
+}
+
+/* Queries by softmax with "no object" last, or class by class by sigmoid. */
+static GArray *
+expected_queries (const gfloat *logits, guint n, guint columns, gboolean softmax, double threshold)
+{
+  GArray *list = g_array_new (FALSE, FALSE, sizeof (Expected));
+  for (guint row = 0; row < n; row++) {
+    const gfloat *x = logits + (gsize) row * columns;
+    double sum = 0;
+    guint best = 0;
+    for (guint c = 0; c < columns; c++)
+      sum += exp ((double) x[c]);
+    for (guint c = 1; c + 1 < columns; c++)
+      best = x[c] > x[best] ? c : best;
+    if (softmax)
+      expect_query (list, threshold, exp ((double) x[best]) / sum, row, best);
+    for (guint c = 0; c < columns && !softmax; c++)
+      expect_query (list, threshold, 1 / (1 + exp (-(double) x[c])), row, c);
+  }
+  g_array_sort (list, compare_expected);
+  return list;
+}
+
+static void
+test_detr (gconstpointer data)
+{
+  const gboolean softmax = GPOINTER_TO_INT (data);
+  const guint n = 100, columns = softmax ? 92 : 80;
+  g_autofree gfloat *logits = g_new (gfloat, n * columns), *boxes = g_new (gfloat, n * 4);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (7);
+  for (guint i = 0; i < n * columns; i++)
+    logits[i] = (gfloat) g_rand_double_range (rand, -12, softmax ? 4 : 0.1);
+  for (guint row = 0; row < n && softmax; row += 3)
+    logits[row * columns + row % columns] += 9;
+  for (guint i = 0; i < n * 4; i++)
+    boxes[i] = (gfloat) g_rand_double_range (rand, 0.1, 0.9);
+  g_autoptr (GArray) expected = expected_queries (logits, n, columns, softmax, 0.3);
+  SlDecoderConfig config = { .threshold = 0.3f, .max_results = 200 };
+  config_add (&config, SL_DTYPE_F32, DIMS (1, (gint32) n, (gint32) columns), 0, 0);
+  config_add (&config, SL_DTYPE_F32, DIMS (1, (gint32) n, 4), 0, 0);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlDecoding) decoding = sl_decoding_new (NULL, &config, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (sl_decoding_decoder (decoding)->name, ==, "detr");
+  g_assert_cmpuint (sl_decoding_classes (decoding), ==, softmax ? 91 : 80);
+  const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ logits, boxes });
+  g_assert_cmpuint (expected->len, >, 5);
+  g_assert_cmpuint (result->n_detections, ==, MIN (expected->len, 200));
+  for (guint i = 0; i < result->n_detections; i++) {
+    const Expected *wanted = &g_array_index (expected, Expected, i);
+    const SlDetection *found = &result->detections[i];
+    const gfloat *box = boxes + (gsize) wanted->row * 4;
+    g_assert_cmpfloat_with_epsilon (found->confidence, wanted->confidence, 1e-6);
+    g_assert_cmpint (found->label_id, ==, (gint) wanted->label);
+    g_assert_cmpfloat_with_epsilon (found->x_min, box[0] - box[2] / 2, 1e-6);
+    g_assert_cmpfloat_with_epsilon (found->y_max, box[1] + box[3] / 2, 1e-6);
+  }
+}
+
+/* What tells one activation from another, and what cannot be. */
+static void
+test_detr_activation (void)
+{
+  static const struct
+  {
+    guint columns, n_labels;
+    SlValueKind values;
+    guint classes;
+  } rows[] = { { 92, 0, SL_VALUES_UNKNOWN, 91 }, { 91, 0, SL_VALUES_UNKNOWN, 91 }, { 5, 4, SL_VALUES_LOGITS, 4 },
+               { 5, 5, SL_VALUES_LOGITS, 5 },    { 1, 1, SL_VALUES_LOGITS, 1 },    { 5, 4, SL_VALUES_PROBABILITIES, 5 } };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .n_labels = rows[i].n_labels };
+    config_add (&config, SL_DTYPE_F32, DIMS (1, 300, 4), 0, 0);
+    config_add (&config, SL_DTYPE_F32, DIMS (1, 300, (gint32) rows[i].columns), 0, 0);
+    config.tensors[1].values = rows[i].values;
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlDecoding) decoding = sl_decoding_new (NULL, &config, &error);
+    g_assert_no_error (error);
+    g_assert_cmpuint (sl_decoding_classes (decoding), ==, rows[i].classes);
+  }
+  SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10 };
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 300, 4), 0, 0);
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 300, 1), 0, 0);
+  assert_open_fails ("detr,activation=softmax", &config, SL_ERROR_ARGUMENT, "the tensor has 1 a query: expected sigmoid or none");
+  assert_open_fails ("detr,activation=x", &config, SL_ERROR_ARGUMENT, "softmax, sigmoid, none");
+  config.tensors[1].dims[1] = 299;
+  assert_open_fails ("detr", &config, SL_ERROR_SHAPE, "expected tensors logits[1,N,classes] and boxes[1,N,4]");
+}
+
 static void
 test_ssd_raw_codes (void)
 {
@@ -225,6 +334,9 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/boxes/ssd_anchors", test_ssd_anchors);
   g_test_add_func ("/boxes/ssd_raw", test_ssd_raw);
+  g_test_add_data_func ("/boxes/detr/softmax", GINT_TO_POINTER (TRUE), test_detr);
+  g_test_add_data_func ("/boxes/detr/sigmoid", GINT_TO_POINTER (FALSE), test_detr);
+  g_test_add_func ("/boxes/detr/activation", test_detr_activation);
   g_test_add_func ("/boxes/ssd_raw_codes", test_ssd_raw_codes);
   g_test_add_func ("/boxes/ssd_raw_errors", test_ssd_raw_errors);
   g_test_add_func ("/boxes/ultraface", test_ultraface);
