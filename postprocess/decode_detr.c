@@ -43,23 +43,17 @@ typedef struct
   SlDetector detector;
 } State;
 
-static guint
-last_dim (const SlTensorInfo *tensor)
-{
-  return tensor->rank >= 2 ? (guint) tensor->dims[tensor->rank - 1] : 0;
-}
-
 /* Boxes are the second of two tensors of 4 columns. */
 static gboolean
 find_tensors (const SlDecoderConfig *config, guint *boxes, guint *logits)
 {
   if (config->n_tensors != 2)
     return FALSE;
-  *boxes = last_dim (&config->tensors[1]) == 4 ? 1 : 0;
+  *boxes = sl_decoder_columns (&config->tensors[1]) == 4 ? 1 : 0;
   *logits = 1 - *boxes;
   const SlTensorInfo *b = &config->tensors[*boxes], *l = &config->tensors[*logits];
-  return last_dim (b) == 4 && sl_decoder_elements (b) > 0 && last_dim (l) >= 1 && sl_values_readable (b->dtype) && sl_values_readable (l->dtype)
-         && sl_decoder_elements (b) / 4 == sl_decoder_elements (l) / last_dim (l);
+  return sl_decoder_columns (b) == 4 && sl_decoder_elements (b) > 0 && sl_decoder_columns (l) >= 1 && sl_values_readable (b->dtype)
+         && sl_values_readable (l->dtype) && sl_decoder_elements (b) / 4 == sl_decoder_elements (l) / sl_decoder_columns (l);
 }
 
 static gboolean
@@ -78,7 +72,7 @@ find_activation (const SlDecoderConfig *config, const SlTensorInfo *logits, Acti
   guint stated;
   if (!sl_decoder_param_choice (config, "activation", activations, &stated, error))
     return FALSE;
-  const guint columns = last_dim (logits);
+  const guint columns = sl_decoder_columns (logits);
   if (stated != TOLD)
     *activation = (Activation) stated;
   else if (logits->values == SL_VALUES_PROBABILITIES)
@@ -89,9 +83,10 @@ find_activation (const SlDecoderConfig *config, const SlTensorInfo *logits, Acti
     *activation = SIGMOID;
   if (*activation != SOFTMAX || columns > 1)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "decoder parameter activation: softmax needs a number for \"no object\" beside the classes; the tensor has 1 a query: expected "
-               "sigmoid or none");
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "decoder parameter activation: softmax needs a number for \"no object\" beside the classes; the tensor has 1 a query: expected "
+    "sigmoid or none");
   return FALSE;
 }
 
@@ -102,7 +97,7 @@ classes (const SlDecoderConfig *config)
   Activation activation;
   if (!find_tensors (config, &boxes, &logits) || !find_activation (config, &config->tensors[logits], &activation, NULL))
     return 0;
-  return last_dim (&config->tensors[logits]) - (activation == SOFTMAX);
+  return sl_decoder_columns (&config->tensors[logits]) - (activation == SOFTMAX);
 }
 
 static void
@@ -122,7 +117,7 @@ open_detr (const SlDecoderConfig *config, GError **error)
   State *state = g_new0 (State, 1);
   state->boxes_at = boxes;
   state->logits_at = logits;
-  state->columns = last_dim (&config->tensors[logits]);
+  state->columns = sl_decoder_columns (&config->tensors[logits]);
   state->n = sl_decoder_elements (&config->tensors[boxes]) / 4;
   if (!find_activation (config, &config->tensors[logits], &state->activation, error)) {
     close_detr (state);

@@ -39,20 +39,14 @@ typedef struct
   SlDetector detector;
 } State;
 
-static guint
-last_dim (const SlTensorInfo *tensor)
-{
-  return tensor->rank >= 2 ? (guint) tensor->dims[tensor->rank - 1] : 0;
-}
-
 static gboolean
 find_tensors (const SlDecoderConfig *config, guint *boxes, guint *scores)
 {
   for (*boxes = 0; *boxes < 2 && config->n_tensors == 2; (*boxes)++) {
     *scores = 1 - *boxes;
     const SlTensorInfo *b = &config->tensors[*boxes], *s = &config->tensors[*scores];
-    if (last_dim (b) == 4 && last_dim (s) >= 2 && sl_values_readable (b->dtype) && sl_values_readable (s->dtype)
-        && sl_decoder_elements (b) / 4 == sl_decoder_elements (s) / last_dim (s))
+    if (sl_decoder_columns (b) == 4 && sl_decoder_columns (s) >= 2 && sl_values_readable (b->dtype) && sl_values_readable (s->dtype)
+        && sl_decoder_elements (b) / 4 == sl_decoder_elements (s) / sl_decoder_columns (s))
       return TRUE;
   }
   return FALSE;
@@ -62,7 +56,7 @@ static gboolean
 matches (const SlDecoderConfig *config)
 {
   guint boxes, scores;
-  return find_tensors (config, &boxes, &scores) && last_dim (&config->tensors[scores]) > 2;
+  return find_tensors (config, &boxes, &scores) && sl_decoder_columns (&config->tensors[scores]) > 2;
 }
 
 static guint
@@ -72,7 +66,7 @@ classes (const SlDecoderConfig *config)
   gint offset = 0;
   if (!find_tensors (config, &boxes, &scores) || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, NULL))
     return 0;
-  return (guint) MAX ((gint64) last_dim (&config->tensors[scores]) + offset, 0);
+  return (guint) MAX ((gint64) sl_decoder_columns (&config->tensors[scores]) + offset, 0);
 }
 
 static void
@@ -169,7 +163,7 @@ open_ssd_raw (const SlDecoderConfig *config, GError **error)
   State *state = g_new0 (State, 1);
   state->boxes_at = boxes;
   state->scores_at = scores;
-  state->classes = last_dim (&config->tensors[scores]);
+  state->classes = sl_decoder_columns (&config->tensors[scores]);
   state->n = sl_decoder_elements (&config->tensors[scores]) / state->classes;
   sl_values_init (&state->box_values, &config->tensors[boxes], SL_SCORES_PLAIN);
   if (!read_parameters (state, config, error)

@@ -144,6 +144,12 @@ sl_decoder_elements (const SlTensorInfo *tensor)
   return (guint) elements;
 }
 
+guint
+sl_decoder_columns (const SlTensorInfo *tensor)
+{
+  return tensor->rank >= 2 ? (guint) tensor->dims[tensor->rank - 1] : 0;
+}
+
 char *
 sl_decoder_describe (const SlDecoderConfig *config)
 {
