@@ -12,6 +12,7 @@
 #define SSD_CAPS \
   "other/tensors,format=static,num_tensors=4,dimensions=\"4:2:1,2:1,2:1,1\",types=\"float32,float32,float32,float32\",framerate=25/1"
 #define LABEL_CAPS "other/tensors,format=static,num_tensors=1,dimensions=(string)3:1,types=uint8,framerate=25/1"
+#define PICTURE_CAPS "other/tensors,format=static,num_tensors=1,dimensions=(string)3:4:4:1,types=uint8,framerate=25/1"
 #define FRAME_CAPS "video/x-raw,format=RGB,width=400,height=200,framerate=25/1"
 #define TEXT_CAPS "text/x-raw,format=utf8"
 #define JSON_CAPS "application/x-json"
@@ -212,20 +213,45 @@ test_threshold (void)
   test_line_close (fixture.harness, fixture.bus);
 }
 
+/* The next warning has @words in it. */
+static void
+assert_warning (GstBus *bus, const char *words)
+{
+  g_autoptr (GstMessage) warning = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
+  g_autoptr (GError) error = NULL;
+  g_assert_nonnull (warning);
+  gst_message_parse_warning (warning, &error, NULL);
+  g_assert_nonnull (strstr (error->message, words));
+}
+
 static void
 test_no_frame (void)
 {
   TestLine fixture = test_line_open ("slpostprocess", NULL, SSD_CAPS);
   for (guint i = 0; i < 3; i++)
     g_assert_cmpint (gst_harness_push (fixture.harness, ssd_buffer (half_box, 0)), ==, GST_FLOW_OK);
-  g_autoptr (GstMessage) warning = gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING);
-  g_autoptr (GError) error = NULL;
-  g_assert_nonnull (warning);
-  gst_message_parse_warning (warning, &error, NULL);
-  g_assert_nonnull (strstr (error->message, "bring no frame"));
+  assert_warning (fixture.bus, "bring no frame");
   g_assert_null (gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING)); /* said once */
   g_autofree char *text = pull_text (&fixture);
   g_assert_cmpstr (text, ==, "1 0.9 0 0 1 1\n"); /* nothing states the input's size: 1x1 */
+  test_line_close (fixture.harness, fixture.bus);
+}
+
+/* Pictures made of tensors without a frame, then of one object of a frame: each has a warning of its own, once a start. */
+static void
+test_two_warnings (void)
+{
+  static const guint8 pixels[4 * 4 * 3] = { 0 };
+  TestLine fixture = test_line_open ("slpostprocess decoder=image", JSON_CAPS, PICTURE_CAPS);
+  for (guint i = 0; i < 2; i++) {
+    g_assert_cmpint (gst_harness_push (fixture.harness, test_tensor_buffer (pixels, sizeof pixels)), ==, GST_FLOW_OK);
+    GstBuffer *object = add_frame (test_tensor_buffer (pixels, sizeof pixels), FRAME_CAPS, SL_FIT_STRETCH, 4, 4);
+    sl_buffer_get_frame_meta (object)->content = SL_FRAME_LAST_OBJECT;
+    g_assert_cmpint (gst_harness_push (fixture.harness, object), ==, GST_FLOW_OK);
+  }
+  assert_warning (fixture.bus, "bring no frame");
+  assert_warning (fixture.bus, "pictures made of single objects are left out");
+  g_assert_null (gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING));
   test_line_close (fixture.harness, fixture.bus);
 }
 
@@ -469,6 +495,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slpostprocess/labels", test_labels);
   g_test_add_func ("/slpostprocess/threshold", test_threshold);
   g_test_add_func ("/slpostprocess/no-frame", test_no_frame);
+  g_test_add_func ("/slpostprocess/two-warnings", test_two_warnings);
   g_test_add_func ("/slpostprocess/video-without-frame", test_video_without_frame);
   g_test_add_func ("/slpostprocess/wrong-video", test_wrong_video);
   g_test_add_func ("/slpostprocess/preference", test_preference);
