@@ -31,6 +31,7 @@
 #include "plugins/video_caps.h"
 #include "plugins/video_frame.h"
 #include "plugins/video_input.h"
+#include "plugins/video_part.h"
 #include "postprocess/result.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_normalize_debug);
@@ -384,9 +385,7 @@ prefer (GstStructure *structure, const char *field, const char *text)
 static SlOrientation
 orientation (const SlNormalize *self)
 {
-  const GstVideoOrientationMethod set = (GstVideoOrientationMethod) self->settings.direction;
-  const GstVideoOrientationMethod method = set == GST_VIDEO_ORIENTATION_AUTO ? self->tagged : set;
-  return method <= GST_VIDEO_ORIENTATION_UR_LL ? (SlOrientation) method : SL_ORIENTATION_IDENTITY;
+  return sl_video_part_orientation (self->settings.direction, self->tagged);
 }
 
 static GstCaps *
@@ -401,7 +400,7 @@ sl_normalize_fixate_caps (GstBaseTransform *base, GstPadDirection direction, Gst
     SlTensorInfo tensor;
     SlRect part = { 0, 0, GST_VIDEO_INFO_WIDTH (&video), GST_VIDEO_INFO_HEIGHT (&video) };
     GST_OBJECT_LOCK (self);
-    sl_normalize_spec_crop (&self->settings, part.width, part.height, &part, NULL);
+    sl_video_part_crop (&self->settings.crop, part.width, part.height, "", &part, NULL);
     gboolean transposed = sl_affine_turn (orientation (self)).transpose;
     sl_normalize_spec_propose (&self->settings, transposed ? part.height : part.width, transposed ? part.width : part.height,
                                GST_VIDEO_INFO_IS_GRAY (&video), &tensor);
@@ -472,9 +471,9 @@ configure (SlNormalize *self, GstCaps *incaps, GstCaps *outcaps, GError **error)
   if (n == 0)
     return FALSE;
   GST_OBJECT_LOCK (self);
-  gboolean good = sl_video_direction_check (self->settings.direction, error)
+  gboolean good = sl_video_part_check_direction (self->settings.direction, error)
                   && sl_normalize_spec_choose (&self->settings, sl_tensor_caps_contract (outcaps), tensors, n, &self->spec, error)
-                  && sl_normalize_spec_crop (&self->settings, self->image.width, self->image.height, &self->spec.crop, error);
+                  && sl_video_part_crop (&self->settings.crop, self->image.width, self->image.height, "", &self->spec.crop, error);
   self->spec.orientation = orientation (self);
   GST_OBJECT_UNLOCK (self);
   self->tensor = tensors[0];

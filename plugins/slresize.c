@@ -20,6 +20,7 @@
 #include "plugins/video_caps.h"
 #include "plugins/video_frame.h"
 #include "plugins/video_input.h"
+#include "plugins/video_part.h"
 #include "preprocess/resize.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_resize_debug);
@@ -30,7 +31,8 @@ GST_DEBUG_CATEGORY_STATIC (sl_resize_debug);
 
 typedef struct
 {
-  gint width, height, crop_x, crop_y, crop_width, crop_height;
+  gint width, height;
+  SlRect crop; /* width or height 0 = up to the edge */
   gint fit, direction, filter, pad_value;
 } Settings;
 
@@ -61,13 +63,13 @@ static const SlProperty properties[] = {
   { "height", "Height", "Height of the result in pixels; 0 = what downstream's caps say, else by width and shape of the picture",
     SL_PROPERTY_INT, AT (height), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
   { "crop-x", "Crop x", "Left edge of the part of the frame to take, in pixels before turning; moved left to a whole chroma sample",
-    SL_PROPERTY_INT, AT (crop_x), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
+    SL_PROPERTY_INT, AT (crop.x), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
   { "crop-y", "Crop y", "Top edge of the part of the frame to take, in pixels before turning; moved up to a whole chroma sample",
-    SL_PROPERTY_INT, AT (crop_y), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
+    SL_PROPERTY_INT, AT (crop.y), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
   { "crop-width", "Crop width", "Width of the part of the frame to take, before turning; 0 = to the right edge", SL_PROPERTY_INT,
-    AT (crop_width), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
+    AT (crop.width), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
   { "crop-height", "Crop height", "Height of the part of the frame to take, before turning; 0 = to the bottom edge", SL_PROPERTY_INT,
-    AT (crop_height), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
+    AT (crop.height), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
   { "fit", "Fit", "How the picture is fitted when its shape is not that of the result", SL_PROPERTY_CHOICE, AT (fit), 0, 0, SL_FIT_STRETCH,
     sl_resize_fit_get_type, TRUE },
   { "video-direction", "Video direction",
@@ -79,15 +81,13 @@ static const SlProperty properties[] = {
     AT (pad_value), 0, 255, 114, .live = TRUE },
 };
 
-static GstVideoOrientationMethod
-direction_of (SlResize *self)
+static SlOrientation
+orientation_of (SlResize *self)
 {
   GST_OBJECT_LOCK (self);
-  GstVideoOrientationMethod method = (GstVideoOrientationMethod) self->settings.direction;
-  if (method == GST_VIDEO_ORIENTATION_AUTO)
-    method = self->tagged;
+  const SlOrientation orientation = sl_video_part_orientation (self->settings.direction, self->tagged);
   GST_OBJECT_UNLOCK (self);
-  return method;
+  return orientation;
 }
 
 static Settings
@@ -100,23 +100,9 @@ settings_of (SlResize *self)
 }
 
 static gboolean
-exchanges_axes (GstVideoOrientationMethod method)
+exchanges_axes (SlResize *self)
 {
-  return method <= GST_VIDEO_ORIENTATION_UR_LL && sl_affine_turn ((SlOrientation) method).transpose;
-}
-
-/* The crop rectangle; all zero for the whole frame. */
-static SlRect
-crop_of (const Settings *settings, gint width, gint height)
-{
-  SlRect crop = { settings->crop_x, settings->crop_y, settings->crop_width, settings->crop_height };
-  if (crop.x == 0 && crop.y == 0 && crop.width == 0 && crop.height == 0)
-    return crop;
-  if (crop.width == 0)
-    crop.width = width - crop.x;
-  if (crop.height == 0)
-    crop.height = height - crop.y;
-  return crop;
+  return sl_affine_turn (orientation_of (self)).transpose;
 }
 
 /* Width and height of the part that is fitted, after turning. */
@@ -124,11 +110,11 @@ static void
 turned_size (SlResize *self, gint width, gint height, gint *turned_width, gint *turned_height)
 {
   const Settings settings = settings_of (self);
-  const SlRect crop = crop_of (&settings, width, height);
-  const gint w = crop.width > 0 ? MIN (crop.width, width) : width, h = crop.height > 0 ? MIN (crop.height, height) : height;
-  const gboolean exchanged = exchanges_axes (direction_of (self));
-  *turned_width = exchanged ? h : w;
-  *turned_height = exchanged ? w : h;
+  SlRect part = { 0, 0, width, height };
+  sl_video_part_crop (&settings.crop, width, height, "", &part, NULL);
+  const gboolean exchanged = exchanges_axes (self);
+  *turned_width = exchanged ? part.height : part.width;
+  *turned_height = exchanged ? part.width : part.height;
 }
 
 static void
@@ -193,7 +179,7 @@ fixate_size (GstStructure *structure, gint width, gint height)
 static void
 fixate_aspect (SlResize *self, const GstVideoInfo *video, GstStructure *structure, gint width, gint height)
 {
-  const gboolean exchanged = exchanges_axes (direction_of (self));
+  const gboolean exchanged = exchanges_axes (self);
   gint num = exchanged ? GST_VIDEO_INFO_PAR_D (video) : GST_VIDEO_INFO_PAR_N (video);
   gint den = exchanged ? GST_VIDEO_INFO_PAR_N (video) : GST_VIDEO_INFO_PAR_D (video);
   gint out_width, out_height;
@@ -269,32 +255,27 @@ static gboolean
 configure (SlResize *self, GstCaps *incaps, GstCaps *outcaps, GError **error)
 {
   const Settings settings = settings_of (self);
-  const GstVideoOrientationMethod direction = direction_of (self);
+  SlRect part;
   if (!read_video (incaps, &self->from, &self->from_image, error) || !read_video (outcaps, &self->to, &self->to_image, error))
     return FALSE;
-  if (!sl_video_direction_check ((gint) direction, error))
+  if (!sl_video_part_check_direction (settings.direction, error)
+      || !sl_video_part_crop (&settings.crop, self->from_image.width, self->from_image.height,
+                              "; where the frame should be larger, put caps with its size before slresize", &part, error))
     return FALSE;
   const SlResizeSpec spec = {
     .width = self->to_image.width,
     .height = self->to_image.height,
-    .crop = crop_of (&settings, self->from_image.width, self->from_image.height),
+    .crop = part,
     .fit = (SlFit) settings.fit,
-    .orientation = (SlOrientation) direction,
+    .orientation = orientation_of (self),
     .filter = (SlFilter) settings.filter,
     .pad_value = settings.pad_value,
   };
   const SlResizeStatus status = sl_resizer_new (&self->resizer, &self->from_image, &spec);
   if (status == SL_RESIZE_OK)
     return TRUE;
-  if (status == SL_RESIZE_BAD_CROP)
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "crop-x=%d crop-y=%d crop-width=%d crop-height=%d is not inside the frame of %dx%d: expected a part of it (a size of 0 "
-                 "is all the rest); where the frame should be larger, put caps with its size before slresize",
-                 settings.crop_x, settings.crop_y, settings.crop_width, settings.crop_height, self->from_image.width,
-                 self->from_image.height);
-  else
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frames of %dx%d to %dx%d: %s", self->from_image.width, self->from_image.height,
-                 spec.width, spec.height, sl_resize_status_text (status));
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frames of %dx%d to %dx%d: %s", self->from_image.width, self->from_image.height,
+               spec.width, spec.height, sl_resize_status_text (status));
   return FALSE;
 }
 

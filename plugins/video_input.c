@@ -99,16 +99,6 @@ sl_video_input_read (GstCaps *caps, const char *element, const char *taken, GstV
 }
 
 gboolean
-sl_video_direction_check (gint direction, GError **error)
-{
-  if (direction != GST_VIDEO_ORIENTATION_CUSTOM)
-    return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "video-direction=custom is not supported; expected auto or one of the eight turns and flips");
-  return FALSE;
-}
-
-gboolean
 sl_video_input_map (GstVideoFrame *frame, SlImage *image, const GstVideoInfo *video, GstBuffer *buffer, GError **error)
 {
   if (!sl_video_frame_map (frame, video, buffer, GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF, error))

@@ -20,8 +20,6 @@ G_BEGIN_DECLS
  *  with @error set for caps that are incomplete, another memory than the system's, another format, and interlaced video. */
 gboolean sl_video_input_read (GstCaps *caps, const char *element, const char *formats, GstVideoInfo *video, SlImageInfo *image,
                               GError **error);
-/** sl_video_direction_check: FALSE with @error set when @direction, a GstVideoOrientationMethod, is custom. */
-gboolean sl_video_direction_check (gint direction, GError **error);
 /** sl_video_input_map: sl_video_frame_map() for reading, which also fills @image. */
 gboolean sl_video_input_map (GstVideoFrame *frame, SlImage *image, const GstVideoInfo *video, GstBuffer *buffer, GError **error);
 

@@ -273,22 +273,6 @@ choose_alone (const SlNormalizeSettings *settings, const SlTensorInfo *tensors, 
 }
 
 gboolean
-sl_normalize_spec_crop (const SlNormalizeSettings *settings, gint width, gint height, SlRect *part, GError **error)
-{
-  const SlRect *wanted = &settings->crop;
-  const gint part_width = wanted->width > 0 ? wanted->width : width - wanted->x;
-  const gint part_height = wanted->height > 0 ? wanted->height : height - wanted->y;
-  if (wanted->x < width && wanted->y < height && part_width <= width - wanted->x && part_height <= height - wanted->y) {
-    *part = (SlRect){ wanted->x, wanted->y, part_width, part_height };
-    return TRUE;
-  }
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "crop-x=%d crop-y=%d crop-width=%d crop-height=%d is not inside the frame of %dx%d: expected a part of it", wanted->x,
-               wanted->y, wanted->width, wanted->height, width, height);
-  return FALSE;
-}
-
-gboolean
 sl_normalize_spec_choose (const SlNormalizeSettings *settings, const SlContract *contract, const SlTensorInfo *tensors, guint n,
                           SlNormalizeSpec *spec, GError **error)
 {

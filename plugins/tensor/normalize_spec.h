@@ -33,9 +33,6 @@ typedef struct
  *  @frame_height, gray or not. */
 void sl_normalize_spec_propose (const SlNormalizeSettings *settings, gint frame_width, gint frame_height, gboolean frame_gray,
                                 SlTensorInfo *tensor);
-/** sl_normalize_spec_crop: the part of a frame of @width x @height that the settings name; FALSE with @error set, and
- *  @part as it was, when it is not inside the frame. */
-gboolean sl_normalize_spec_crop (const SlNormalizeSettings *settings, gint width, gint height, SlRect *part, GError **error);
 /** sl_normalize_spec_choose: fills @spec for the @n negotiated @tensors. @contract (nullable) is obeyed; FALSE with @error
  *  set when it or the properties cannot be. */
 gboolean sl_normalize_spec_choose (const SlNormalizeSettings *settings, const SlContract *contract, const SlTensorInfo *tensors, guint n,

@@ -266,7 +266,7 @@ static const ErrorCase error_cases[] = {
     { "crop-x=64 crop-y=0 crop-width=2 crop-height=0 is not inside the frame of 64x48: expected a part of it (a size of 0 is all the rest)",
       "put caps with its size before slresize" } },
   { "crop-over", "slresize crop-height=49", SMALL, { "crop-x=0 crop-y=0 crop-width=0 crop-height=49 is not inside the frame of 64x48" } },
-  { "custom", "slresize video-direction=custom", SMALL, { "custom", "expected auto" } },
+  { "custom", "slresize video-direction=custom", SMALL, { "video-direction=custom is not supported", "ul-lr or ur-ll" } },
   { "large", "slresize width=8 height=8", VIDEO ("GRAY8", "16385", "2"), { "16385x2", "1 to 16384" } },
 };
 

@@ -11,6 +11,7 @@
 #include "plugins/overlay/canvas.h"
 #include "plugins/elements.h"
 #include "plugins/video_input.h"
+#include "plugins/video_part.h"
 #include "tests/elements/support.h"
 
 #define WIDTH 64
@@ -330,6 +331,28 @@ test_unstated_matrix (void)
   }
 }
 
+/* The sentence that refuses "custom" lists every other value of GStreamer's property, and each of them turns frames its own way. */
+static void
+test_directions (void)
+{
+  GEnumClass *directions = g_type_class_ref (GST_TYPE_VIDEO_ORIENTATION_METHOD);
+  g_autoptr (GError) error = NULL;
+  g_assert_false (sl_video_part_check_direction (GST_VIDEO_ORIENTATION_CUSTOM, &error));
+  g_auto (GStrv) words = g_regex_split_simple (", | or |expected ", error->message, 0, 0);
+  g_assert_cmpuint (g_strv_length (words), ==, directions->n_values); /* the first is what precedes them, in place of custom */
+  for (guint i = 0; i < directions->n_values; i++) {
+    const GEnumValue *value = &directions->values[i];
+    if (value->value == GST_VIDEO_ORIENTATION_CUSTOM)
+      continue;
+    g_assert_true (g_strv_contains ((const gchar *const *) words + 1, value->value_nick));
+    g_assert_true (sl_video_part_check_direction (value->value, &error));
+    if (value->value != GST_VIDEO_ORIENTATION_AUTO)
+      g_assert_cmpint (sl_video_part_orientation (value->value, GST_VIDEO_ORIENTATION_180), ==, value->value);
+  }
+  g_assert_cmpint (sl_video_part_orientation (GST_VIDEO_ORIENTATION_AUTO, GST_VIDEO_ORIENTATION_90L), ==, SL_ORIENTATION_90L);
+  g_type_class_unref (directions);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -341,6 +364,7 @@ main (int argc, char **argv)
 #endif
   TEST_ADD_CASES ("/videoframe", elements, test_element);
   g_test_add_func ("/videoframe/slpredict", test_predict);
+  g_test_add_func ("/videoframe/directions", test_directions);
   g_test_add_func ("/videoframe/extents", test_extents);
   g_test_add_func ("/videoframe/unstated-matrix", test_unstated_matrix);
   g_test_add_func ("/videoframe/unusual", test_unusual);
