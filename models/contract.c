@@ -466,7 +466,7 @@ sl_contract_summary (const SlContract *contract)
   if (image->valid)
     g_string_append_printf (text, " %s %s %s%s", sl_colour_name (image->colour), sl_layout_name (image->layout), sl_fit_name (image->fit),
                             image->range_known ? "" : ", range unknown");
-  if (contract->direct)
+  if (contract->skips_input_quantize)
     g_string_append (text, ", already quantised");
   g_string_append_printf (text, ", decoder %s", contract->decoder != NULL ? contract->decoder : "by shape");
   if (contract->labels != NULL)

@@ -51,11 +51,11 @@ struct _SlContract
   SlTensorInfo inputs[SL_MAX_IO];
   SlTensorInfo outputs[SL_MAX_IO];
   SlImageContract image;
-  gboolean direct;            /* inputs[0] is what the model's first operator, a QUANTIZE, would have made of its input */
-  SlTensorInfo declared;      /* that input, when @direct */
-  char *decoder;              /* (nullable): "labels", "ssd", ...; NULL = choose from the outputs' shapes */
-  GHashTable *decoder_params; /* (nullable): string -> string, the decoder's own parameters */
-  SlLabels *labels;           /* (nullable) */
+  gboolean skips_input_quantize; /* inputs[0] is what the model's first operator, a QUANTIZE, would have made of its input */
+  SlTensorInfo declared;         /* that input, when @skips_input_quantize */
+  char *decoder;                 /* (nullable): "labels", "ssd", ...; NULL = choose from the outputs' shapes */
+  GHashTable *decoder_params;    /* (nullable): string -> string, the decoder's own parameters */
+  SlLabels *labels;              /* (nullable) */
 };
 
 /**

@@ -26,13 +26,13 @@ SlContract *sl_contract_new (const char *path, const SlGraph *graph, const SlMod
                              const SlContractOverrides *overrides, GError **error);
 
 /**
- * sl_contract_take_codes: makes a contract of a picture ask for @codes, the tensor that the QUANTIZE of its only input makes,
+ * sl_contract_skip_input_quantize: makes a contract of a picture ask for @quantized, the tensor that the QUANTIZE of its only input makes,
  * instead of that input; @contract is not shared yet.
  *
- * Returns: FALSE, with @contract as it was, when a pixel could come out more than a code away from what the QUANTIZE would
- *   have made of it, when the input is no picture or of no known range, and when @codes are neither uint8 nor int8
+ * Returns: FALSE, with @contract as it was, when a pixel could come out more than one quantised value away from what the QUANTIZE would
+ *   have made of it, when the input is no picture or of no known range, and when @quantized is neither uint8 nor int8
  */
-gboolean sl_contract_take_codes (SlContract *contract, const SlTensor *codes);
+gboolean sl_contract_skip_input_quantize (SlContract *contract, const SlTensor *quantized);
 
 G_END_DECLS
 

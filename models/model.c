@@ -97,13 +97,13 @@ unknown_format (GBytes *bytes, GError **error)
 
 /* The same text for the same file, unchanged, and the same graph made of it. */
 static char *
-identity_of (const SlFileStamp *file, const SlModelLoadOptions *options, gboolean codes)
+identity_of (const SlFileStamp *file, const SlModelLoadOptions *options, gboolean skips)
 {
   return g_strdup_printf ("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " bytes, written %" G_GINT64_FORMAT
                           ", changed %" G_GINT64_FORMAT ", limits %" G_GSIZE_FORMAT " %" G_GUINT64_FORMAT ", %s, shape %s",
                           file->device, file->inode, file->size, file->written, file->changed,
                           options->tensor_limit > 0 ? options->tensor_limit : SL_MAX_TENSOR_BYTES,
-                          options->work_limit > 0 ? options->work_limit : SL_MAX_WORK, codes ? "codes" : "whole",
+                          options->work_limit > 0 ? options->work_limit : SL_MAX_WORK, skips ? "no quantize" : "whole",
                           options->input_shape != NULL ? options->input_shape : "");
 }
 
@@ -195,13 +195,13 @@ read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError *
   return g_steal_pointer (&graph);
 }
 
-/* (transfer full): the contract of @graph; *@codes: whether it asks for what is behind the model's own QUANTIZE. */
+/* (transfer full): the contract of @graph; *@skips: whether it asks for what is behind the model's own QUANTIZE. */
 static SlContract *
 make_contract (const SlModel *model, const SlGraph *graph, const SlContractOverrides *overrides, const SlModelLoadOptions *options,
-               gboolean *codes, GError **error)
+               gboolean *skips, GError **error)
 {
   const Source *source = sl_graph_source (graph);
-  *codes = FALSE;
+  *skips = FALSE;
   g_autoptr (SlModelInfo) info = NULL;
   g_autofree char *info_path = sl_modelinfo_find_file (model->path);
   if (info_path != NULL) {
@@ -210,10 +210,10 @@ make_contract (const SlModel *model, const SlGraph *graph, const SlContractOverr
       return NULL;
   }
   SlContract *contract = sl_contract_new (model->path, graph, &source->metadata, info, overrides, error);
-  if (contract == NULL || !options->direct)
+  if (contract == NULL || !options->skip_input_quantize)
     return contract;
   const SlTensor *quantized = sl_graph_skips_input_quantize (graph) ? sl_graph_input_tensor (graph, 0) : sl_graph_quantized_input (graph);
-  *codes = quantized != NULL && sl_contract_take_codes (contract, quantized);
+  *skips = quantized != NULL && sl_contract_skip_input_quantize (contract, quantized);
   return contract;
 }
 
@@ -222,8 +222,8 @@ static gboolean
 find_shared (SlModel *model, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
 {
   const gboolean fresh = sl_file_stamp_is_fresh (&model->stamp);
-  for (gint codes = options->direct ? 1 : 0; codes >= 0 && !fresh; codes--) {
-    g_autofree char *identity = identity_of (&model->stamp, options, codes);
+  for (gint skips = options->skip_input_quantize ? 1 : 0; skips >= 0 && !fresh; skips--) {
+    g_autofree char *identity = identity_of (&model->stamp, options, skips);
     g_autoptr (SlGraph) graph = sl_graph_find_shared (identity);
     gboolean wanted = FALSE;
     if (graph == NULL)
@@ -231,7 +231,7 @@ find_shared (SlModel *model, const SlContractOverrides *overrides, const SlModel
     g_autoptr (SlContract) contract = make_contract (model, graph, overrides, options, &wanted, error);
     if (contract == NULL)
       return FALSE;
-    if (wanted != codes)
+    if (wanted != skips)
       continue;
     model->graph = g_steal_pointer (&graph);
     model->contract = g_steal_pointer (&contract);
@@ -243,17 +243,17 @@ find_shared (SlModel *model, const SlContractOverrides *overrides, const SlModel
 static gboolean
 load_new (SlModel *model, int *fd, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
 {
-  gboolean codes = FALSE;
+  gboolean skips = FALSE;
   model->graph = read_graph (model, fd, options, error);
   if (model->graph != NULL)
-    model->contract = make_contract (model, model->graph, overrides, options, &codes, error);
+    model->contract = make_contract (model, model->graph, overrides, options, &skips, error);
   if (model->contract == NULL)
     return FALSE;
-  if (codes)
+  if (skips)
     sl_graph_skip_input_quantize (model->graph);
   if (sl_file_stamp_is_fresh (&model->stamp))
     return TRUE;
-  g_autofree char *identity = identity_of (&model->stamp, options, codes);
+  g_autofree char *identity = identity_of (&model->stamp, options, skips);
   model->graph = sl_graph_share (model->graph, identity);
   return TRUE;
 }

@@ -28,16 +28,17 @@ typedef struct _SlModel SlModel;
 SlModel *sl_model_load (const char *path, const SlContractOverrides *overrides, GError **error);
 /**
  * SlModelLoadOptions:
- * @direct: for whoever makes the input tensor by the contract. When the model starts by quantising its only input, a picture, and
- *   nothing else reads that, the contract asks for the codes behind the QUANTIZE and the graph starts there (@direct of the
- *   contract). Results are those of the whole model for uint8 made int8 of one scale, and otherwise of pixels at most one code away
+ * @skip_input_quantize: for whoever makes the input tensor by the contract. When the model starts by quantising its only input, a picture, and
+ *   nothing else reads that, the contract asks for the quantised values behind the QUANTIZE and the graph starts there
+ *   (@skips_input_quantize of the contract). Results are those of the whole model for uint8 made int8 of one scale, and otherwise of
+ *   pixels at most one quantised value away
  * @tensor_limit: as for sl_graph_set_limit(); 0 = its default
  * @work_limit: as for sl_graph_set_work_limit(); 0 = its default
  * @input_shape: (nullable): "1,3,224,224", the size of an input that the file leaves open; with ';' between for several inputs
  */
 typedef struct
 {
-  gboolean direct;
+  gboolean skip_input_quantize;
   gsize tensor_limit;
   guint64 work_limit;
   const char *input_shape;

@@ -281,7 +281,7 @@ sl_camera_init (SlCamera *self)
     gst_bin_add (GST_BIN (self), output);
     self->output = GST_APP_SRC (output);
     inner = gst_element_get_static_pad (output, "src");
-    sl_plain_video_guard (inner, GST_ELEMENT (self));
+    sl_video_meta_guard (inner, GST_ELEMENT (self));
   }
   GstPadTemplate *template = gst_static_pad_template_get (&src_template);
   gst_element_add_pad (GST_ELEMENT (self), inner != NULL ? gst_ghost_pad_new_from_template ("src", inner, template)

@@ -6,7 +6,7 @@
  * answered by the model before anything flows. Its pools have the alignment and padding that kernels need; tensors from
  * elsewhere are copied once when they lack it. Invariant: model and session exist from READY on.
  *
- * A model that starts by quantising its input is loaded without that step, and the contract asks for the codes behind it.
+ * A model that starts by quantising its input is loaded without that step, and the contract asks for the quantised values behind it.
  * Whoever offers the input that the model declares gets the whole model instead.
  *
  * Latency: a synchronous element holds no frame back, but a live sink has to wait for the model all the same. So the
@@ -420,9 +420,9 @@ check_settings (const Settings *settings, guint *threads, GError **error)
   return TRUE;
 }
 
-/* @direct: without the QUANTIZE of its input, where it starts with one. */
+/* @skip: without the QUANTIZE of its input, where it starts with one. */
 static gboolean
-load_with (const Settings *settings, gboolean direct, SlLoadedModel *loaded, GError **error)
+load_with (const Settings *settings, gboolean skip, SlLoadedModel *loaded, GError **error)
 {
   const SlContractOverrides overrides = {
     .labels = settings->labels,
@@ -434,7 +434,7 @@ load_with (const Settings *settings, gboolean direct, SlLoadedModel *loaded, GEr
     .decoder = settings->decoder,
   };
   const guint64 limit = (guint64) settings->tensor_limit << 20;
-  const SlModelLoadOptions options = { .direct = direct,
+  const SlModelLoadOptions options = { .skip_input_quantize = skip,
                                        .tensor_limit = (gsize) MIN (limit, G_MAXSIZE / 4),
                                        .work_limit = (guint64) settings->work_limit * 1000000000,
                                        .input_shape = settings->input_shape };
@@ -622,7 +622,7 @@ try_side (GstPad *pad, const SlTensorInfo *tensors, guint n, SlContract *contrac
     return FALSE;
   }
   caps = gst_caps_fixate (g_steal_pointer (&caps));
-  return sl_try_caps (pad, caps, error);
+  return sl_caps_probe (pad, caps, error);
 }
 
 /* In the swap's thread: loads what the properties say now, and asks around whether the pipeline can go on with it. */

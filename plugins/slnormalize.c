@@ -537,7 +537,7 @@ sl_normalize_sink_event (GstBaseTransform *base, GstEvent *event)
 
 /* Whether a tensor of @caps could be made with these properties. */
 static void
-answer_try (SlNormalize *self, GstCaps *caps, GstQuery *query)
+answer_probe (SlNormalize *self, GstCaps *caps, GstQuery *query)
 {
   g_autoptr (GError) error = NULL;
   SlTensorInfo tensors[SL_MAX_IO];
@@ -549,20 +549,20 @@ answer_try (SlNormalize *self, GstCaps *caps, GstQuery *query)
     GST_OBJECT_UNLOCK (self);
     sl_tensor_infos_clear (tensors, n);
   }
-  sl_try_caps_answer (query, error);
+  sl_caps_probe_answer (query, error);
 }
 
 static gboolean
 sl_normalize_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *query)
 {
-  GstCaps *caps = direction == GST_PAD_SRC ? sl_try_caps_asked (query) : NULL;
+  GstCaps *caps = direction == GST_PAD_SRC ? sl_caps_probe_asked (query) : NULL;
   if (caps == NULL) {
     const gboolean answered = GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->query (base, direction, query);
     if (answered)
       sl_video_caps_open (base, direction, query);
     return answered;
   }
-  answer_try ((SlNormalize *) base, caps, query);
+  answer_probe ((SlNormalize *) base, caps, query);
   return TRUE;
 }
 

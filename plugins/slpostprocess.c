@@ -192,14 +192,14 @@ open_decoding (SlPostprocess *self)
 static gboolean
 sl_postprocess_sink_query (GstPad *pad, GstObject *parent, GstQuery *query)
 {
-  GstCaps *caps = sl_try_caps_asked (query);
+  GstCaps *caps = sl_caps_probe_asked (query);
   g_autoptr (GError) error = NULL;
   SlTensorDecoding tensors = { 0 };
   if (caps == NULL)
     return gst_pad_query_default (pad, parent, query);
   open_for ((SlPostprocess *) parent, &tensors, caps, NULL, &error);
   sl_tensor_decoding_clear (&tensors);
-  sl_try_caps_answer (query, error);
+  sl_caps_probe_answer (query, error);
   return TRUE;
 }
 

@@ -318,7 +318,7 @@ load_model (const Settings *settings, GError **error)
     .layout = settings->texts[TEXT_LAYOUT],
     .decoder = settings->texts[TEXT_DECODER],
   };
-  const SlModelLoadOptions options = { .direct = TRUE };
+  const SlModelLoadOptions options = { .skip_input_quantize = TRUE };
   return check_choices (settings, error) ? sl_model_load_with (settings->texts[TEXT_MODEL], &overrides, &options, error) : NULL;
 }
 

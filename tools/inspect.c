@@ -132,7 +132,7 @@ print_picture (const Report *report)
   }
   printf ("  size      %dx%d, %s %s\n", image->width, image->height, sl_colour_name (image->colour), sl_layout_name (image->layout));
   printf ("  fit       %s\n", sl_fit_name (image->fit));
-  if (contract->direct)
+  if (contract->skips_input_quantize)
     printf ("  given as  %s  scale %.9g  zero point %d, behind the model's own QUANTIZE of its input, which is left out\n",
             sl_dtype_name (input->dtype), (double) input->scale, input->zero_point);
   if (report->input_problem != NULL) {
@@ -287,7 +287,8 @@ json_contract (GString *out, const Report *report)
                             sl_fit_name (image->fit));
     g_string_append_printf (out, ",\"dtype\":\"%s\",\"scale\":", sl_dtype_name (input->dtype));
     sl_json_append_double (out, (double) input->scale, 9);
-    g_string_append_printf (out, ",\"zero_point\":%d,\"already_quantised\":%s", input->zero_point, contract->direct ? "true" : "false");
+    g_string_append_printf (out, ",\"zero_point\":%d,\"already_quantised\":%s", input->zero_point,
+                            contract->skips_input_quantize ? "true" : "false");
     g_string_append_printf (out, ",\"range_known\":%s", report->input_problem == NULL ? "true" : "false");
     gint n = report->input_problem == NULL ? image->channels : 0;
     json_numbers (out, "mean", image->mean, n);

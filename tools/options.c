@@ -160,9 +160,9 @@ sl_limit_options_check (const char *command, SlLimitOptions *limits)
 }
 
 SlModelLoadOptions
-sl_limit_options_load (const SlLimitOptions *limits, gboolean direct)
+sl_limit_options_load (const SlLimitOptions *limits, gboolean skip_input_quantize)
 {
-  return (SlModelLoadOptions){ .direct = direct,
+  return (SlModelLoadOptions){ .skip_input_quantize = skip_input_quantize,
                                .tensor_limit = (gsize) MIN ((guint64) limits->tensor << 20, G_MAXSIZE / 4),
                                .work_limit = (guint64) limits->work * 1000000000,
                                .input_shape = limits->input_shape };

@@ -75,7 +75,7 @@ void sl_limit_options_clear (SlLimitOptions *limits);
 /** sl_limit_options_check: FALSE, having complained, when one is no number in its range. */
 gboolean sl_limit_options_check (const char *command, SlLimitOptions *limits);
 /** sl_limit_options_load: how a model is loaded under @limits. */
-SlModelLoadOptions sl_limit_options_load (const SlLimitOptions *limits, gboolean direct);
+SlModelLoadOptions sl_limit_options_load (const SlLimitOptions *limits, gboolean skip_input_quantize);
 /** sl_model_options_check: numbers and choices of @options; FALSE, having complained, when one is wrong. */
 gboolean sl_model_options_check (const char *command, SlModelOptions *options);
 /** sl_options_usage: complains and returns SL_EXIT_USAGE. */

@@ -86,7 +86,7 @@ guard_probe (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 }
 
 void
-sl_plain_video_guard (GstPad *src, GstElement *element)
+sl_video_meta_guard (GstPad *src, GstElement *element)
 {
   Guard *guard = g_new0 (Guard, 1);
   guard->element = element;

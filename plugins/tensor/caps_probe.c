@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The question as a structure "sightline-try-caps" with the fields caps and, in the answer, code and reason.
+ * The question as a structure "sightline-caps-probe" with the fields caps and, in the answer, code and reason.
  */
 #include "plugins/tensor/caps_probe.h"
 
 #include "sightline/error.h"
 
-#define NAME "sightline-try-caps"
+#define NAME "sightline-caps-probe"
 
 gboolean
-sl_try_caps (GstPad *pad, GstCaps *caps, GError **error)
+sl_caps_probe (GstPad *pad, GstCaps *caps, GError **error)
 {
   GstQuery *query = gst_query_new_custom (GST_QUERY_CUSTOM, gst_structure_new (NAME, "caps", GST_TYPE_CAPS, caps, NULL));
   const gboolean answered = gst_pad_peer_query (pad, query);
@@ -24,7 +24,7 @@ sl_try_caps (GstPad *pad, GstCaps *caps, GError **error)
 }
 
 GstCaps *
-sl_try_caps_asked (GstQuery *query)
+sl_caps_probe_asked (GstQuery *query)
 {
   if (GST_QUERY_TYPE (query) != GST_QUERY_CUSTOM || !gst_structure_has_name (gst_query_get_structure (query), NAME))
     return NULL;
@@ -33,7 +33,7 @@ sl_try_caps_asked (GstQuery *query)
 }
 
 void
-sl_try_caps_answer (GstQuery *query, const GError *error)
+sl_caps_probe_answer (GstQuery *query, const GError *error)
 {
   if (error != NULL)
     gst_structure_set (gst_query_writable_structure (query), "code", G_TYPE_INT, error->code, "reason", G_TYPE_STRING, error->message,

@@ -10,12 +10,12 @@
 
 G_BEGIN_DECLS
 
-/** sl_try_caps: whether whoever is linked to @pad takes @caps (fixed); FALSE with @error set to its reason. TRUE when nobody says. */
-gboolean sl_try_caps (GstPad *pad, GstCaps *caps, GError **error);
-/** sl_try_caps_asked: (transfer none) (nullable): the caps, when @query is this question. */
-GstCaps *sl_try_caps_asked (GstQuery *query);
-/** sl_try_caps_answer: @error (nullable): why not; NULL = yes. */
-void sl_try_caps_answer (GstQuery *query, const GError *error);
+/** sl_caps_probe: whether whoever is linked to @pad takes @caps (fixed); FALSE with @error set to its reason. TRUE when nobody says. */
+gboolean sl_caps_probe (GstPad *pad, GstCaps *caps, GError **error);
+/** sl_caps_probe_asked: (transfer none) (nullable): the caps, when @query is this question. */
+GstCaps *sl_caps_probe_asked (GstQuery *query);
+/** sl_caps_probe_answer: @error (nullable): why not; NULL = yes. */
+void sl_caps_probe_answer (GstQuery *query, const GError *error);
 
 G_END_DECLS
 

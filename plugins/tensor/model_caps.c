@@ -24,7 +24,7 @@ gboolean
 sl_contract_suits (const SlContract *contract, const SlTensorInfo *tensors, guint n)
 {
   return sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n)
-         || (contract->direct && sl_tensors_same (&contract->declared, 1, tensors, n));
+         || (contract->skips_input_quantize && sl_tensors_same (&contract->declared, 1, tensors, n));
 }
 
 /* What the sink pad takes: what the contract asks for, then what the model declares where that is another type. */
@@ -32,7 +32,7 @@ static GstCaps *
 input_caps (SlContract *contract)
 {
   GstCaps *caps = sl_tensor_caps_new (contract->inputs, contract->n_inputs, contract);
-  return contract->direct ? gst_caps_merge (caps, sl_tensor_caps_new (&contract->declared, 1, NULL)) : caps;
+  return contract->skips_input_quantize ? gst_caps_merge (caps, sl_tensor_caps_new (&contract->declared, 1, NULL)) : caps;
 }
 
 /* Whether tensors of @caps (one structure) are what the model of @contract wants: made for it, or just alike. */

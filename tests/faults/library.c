@@ -74,14 +74,14 @@ load_and_run (gpointer data)
 {
   const Load *load = data;
   GError *error = NULL;
-  g_autoptr (SlModel) model = sl_model_load_with (load->path, NULL, &(SlModelLoadOptions){ .direct = TRUE }, &error);
+  g_autoptr (SlModel) model = sl_model_load_with (load->path, NULL, &(SlModelLoadOptions){ .skip_input_quantize = TRUE }, &error);
   g_autoptr (SlSession) session = model != NULL ? sl_session_new (sl_model_graph (model), load->threads, &error) : NULL;
   if (session == NULL)
     return take_message (error);
   g_autofree char *summary = sl_contract_summary (sl_model_contract (model));
   g_autofree char *frames = run_frames (sl_model_graph (model), session);
   /* A second model and session of the same file, which share what they can. */
-  g_autoptr (SlModel) again = sl_model_load_with (load->path, NULL, &(SlModelLoadOptions){ .direct = TRUE }, &error);
+  g_autoptr (SlModel) again = sl_model_load_with (load->path, NULL, &(SlModelLoadOptions){ .skip_input_quantize = TRUE }, &error);
   g_autoptr (SlSession) second = again != NULL ? sl_session_new (sl_model_graph (again), load->threads, &error) : NULL;
   if (second == NULL)
     return take_message (error);

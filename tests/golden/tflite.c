@@ -137,15 +137,15 @@ run (const Case *c, SlGraph *graph, const char *input, gsize bytes, guint thread
   sl_tensor_buffer_free (in);
 }
 
-/* The same without the model's first QUANTIZE, which here moves codes by the distance of the zero points. */
+/* The same without the model's first QUANTIZE, which here moves quantised values by the distance of the zero points. */
 static void
-run_direct (const Case *c, const char *path, const char *input, gsize bytes)
+run_skipping (const Case *c, const char *path, const char *input, gsize bytes)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (SlModel) model = sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .direct = TRUE }, &error);
+  g_autoptr (SlModel) model = sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .skip_input_quantize = TRUE }, &error);
   g_assert_no_error (error);
   const SlContract *contract = sl_model_contract (model);
-  if (!contract->direct)
+  if (!contract->skips_input_quantize)
     return;
   g_autofree guint8 *moved = g_malloc (bytes);
   g_assert_cmpfloat (contract->inputs[0].scale, ==, contract->declared.scale);
@@ -177,7 +177,7 @@ test_case (gconstpointer data)
   g_assert_true (g_file_get_contents (input_path, &input, &bytes, NULL));
   for (guint threads = 1; threads <= 2; threads++)
     run (c, sl_model_graph (model), input, bytes, threads, FALSE);
-  run_direct (c, model_path, input, bytes);
+  run_skipping (c, model_path, input, bytes);
   if (asked_backend == NULL && is_first_picture (c))
     run (c, sl_model_graph (model), input, bytes, 2, TRUE);
 }

@@ -87,7 +87,7 @@ load_with_info (SlTfliteWriter *writer, const char *info, const SlContractOverri
 }
 
 SlModel *
-load_direct_with_info (SlTfliteWriter *writer, const char *info, const SlContractOverrides *overrides, GError **error)
+load_skipping_with_info (SlTfliteWriter *writer, const char *info, const SlContractOverrides *overrides, GError **error)
 {
-  return load_with_options (writer, info, overrides, &(SlModelLoadOptions){ .direct = TRUE }, error);
+  return load_with_options (writer, info, overrides, &(SlModelLoadOptions){ .skip_input_quantize = TRUE }, error);
 }

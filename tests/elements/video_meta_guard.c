@@ -38,7 +38,7 @@ guarded (gboolean welcome)
   gst_harness_set_src_caps_str (harness, CAPS);
   gst_harness_set_sink_caps_str (harness, CAPS);
   g_autoptr (GstPad) src = gst_element_get_static_pad (harness->element, "src");
-  sl_plain_video_guard (src, harness->element);
+  sl_video_meta_guard (src, harness->element);
   if (welcome)
     gst_harness_add_propose_allocation_meta (harness, GST_VIDEO_META_API_TYPE, NULL);
   g_autoptr (GstCaps) caps = gst_caps_from_string (CAPS);
@@ -116,8 +116,8 @@ int
 main (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
-  g_test_add_func ("/plainvideo/straightened", test_straightened);
-  g_test_add_func ("/plainvideo/untouched", test_untouched);
-  g_test_add_func ("/plainvideo/dropped", test_dropped);
+  g_test_add_func ("/video-meta-guard/straightened", test_straightened);
+  g_test_add_func ("/video-meta-guard/untouched", test_untouched);
+  g_test_add_func ("/video-meta-guard/dropped", test_dropped);
   return test_elements_run ();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Models that start by quantising their input, between slnormalize and slinfer: the codes behind that step are made
- * directly, with the results of the whole model bit by bit, which is what tensors of the declared type get.
+ * Models that start by quantising their input, between slnormalize and slinfer: the quantised values behind that step are
+ * made directly, with the results of the whole model bit by bit, which is what tensors of the declared type get.
  */
 #include <string.h>
 
@@ -14,23 +14,24 @@
 #define FRAMES 4
 #define WHOLE " ! other/tensors,types=uint8"
 
-/* uint8 [1,9,16,3] -> QUANTIZE to int8 -> RESHAPE: the output is the codes. */
+/* uint8 [1,9,16,3] -> QUANTIZE to int8 -> RESHAPE: the output is the quantised values. */
 static char *
-codes_model (void)
+quantized_model (void)
 {
   g_autoptr (SlTfliteWriter) w = sl_tflite_writer_new ();
   SlTfliteTensor picture = {
     .name = "picture", .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 1, 9, 16, 3 }, .scale = 1 / 127.5f, .zero_point = 127
   };
-  SlTfliteTensor codes = picture;
-  codes.name = "codes";
-  codes.dtype = SL_DTYPE_I8;
-  codes.zero_point = -1;
-  SlTfliteTensor flat = codes;
+  SlTfliteTensor quantized = picture;
+  quantized.name = "quantized";
+  quantized.dtype = SL_DTYPE_I8;
+  quantized.zero_point = -1;
+  SlTfliteTensor flat = quantized;
   flat.name = "flat";
   flat.rank = 2;
   flat.dims[1] = 9 * 16 * 3;
-  const gint32 x = sl_tflite_writer_tensor (w, &picture), q = sl_tflite_writer_tensor (w, &codes), y = sl_tflite_writer_tensor (w, &flat);
+  const gint32 x = sl_tflite_writer_tensor (w, &picture), q = sl_tflite_writer_tensor (w, &quantized),
+               y = sl_tflite_writer_tensor (w, &flat);
   sl_tflite_writer_op (w, &(SlTfliteOp){ .op = SL_OP_QUANTIZE, .n_inputs = 1, .inputs = { x }, .n_outputs = 1, .outputs = { q } });
   sl_tflite_writer_op (w, &(SlTfliteOp){ .op = SL_OP_RESHAPE,
                                          .params.reshape = { .count = 2, .dims = { 1, -1 } },
@@ -39,7 +40,7 @@ codes_model (void)
                                          .n_outputs = 1,
                                          .outputs = { y } });
   sl_tflite_writer_io (w, 1, &x, 1, &y);
-  return sl_tflite_writer_save_temp (w, "codes.tflite", NULL);
+  return sl_tflite_writer_save_temp (w, "quantized.tflite", NULL);
 }
 
 /* Type of the tensors that slinfer takes in @harness, a bin. */
@@ -93,23 +94,23 @@ run (const char *path, const char *between, const char *type)
 static void
 compare (const char *path)
 {
-  g_autoptr (GByteArray) direct = run (path, "", "int8");
+  g_autoptr (GByteArray) skipping = run (path, "", "int8");
   g_autoptr (GByteArray) whole = run (path, WHOLE, "uint8");
-  g_assert_cmpuint (direct->len, >, 0);
-  g_assert_cmpmem (direct->data, direct->len, whole->data, whole->len);
+  g_assert_cmpuint (skipping->len, >, 0);
+  g_assert_cmpmem (skipping->data, skipping->len, whole->data, whole->len);
 }
 
 static void
-test_codes (void)
+test_values (void)
 {
-  g_autofree char *path = codes_model ();
+  g_autofree char *path = quantized_model ();
   compare (path);
-  g_autoptr (GByteArray) direct = run (path, "", "int8");
+  g_autoptr (GByteArray) skipping = run (path, "", "int8");
   guint high = 0;
-  for (guint i = 0; i < direct->len; i++)
-    high += (gint8) direct->data[i] < 0;
-  g_assert_cmpuint (high, >, direct->len / 4);
-  g_assert_cmpuint (high, <, direct->len * 3 / 4);
+  for (guint i = 0; i < skipping->len; i++)
+    high += (gint8) skipping->data[i] < 0;
+  g_assert_cmpuint (high, >, skipping->len / 4);
+  g_assert_cmpuint (high, <, skipping->len * 3 / 4);
   test_remove_file (path);
 }
 
@@ -121,15 +122,15 @@ mirror_model (void)
   SlTfliteTensor picture = {
     .name = "picture", .dtype = SL_DTYPE_U8, .rank = 4, .dims = { 1, 9, 16, 3 }, .scale = 1 / 127.5f, .zero_point = 127
   };
-  SlTfliteTensor codes = picture, between = picture, mirrored = picture;
-  codes.name = "codes";
-  codes.dtype = SL_DTYPE_I8;
-  codes.zero_point = -1;
+  SlTfliteTensor quantized = picture, between = picture, mirrored = picture;
+  quantized.name = "quantized";
+  quantized.dtype = SL_DTYPE_I8;
+  quantized.zero_point = -1;
   between.name = "between";
   between.dtype = SL_DTYPE_I8;
   between.zero_point = -1;
   mirrored.name = "mirrored";
-  const gint32 x = sl_tflite_writer_tensor (w, &picture), q = sl_tflite_writer_tensor (w, &codes),
+  const gint32 x = sl_tflite_writer_tensor (w, &picture), q = sl_tflite_writer_tensor (w, &quantized),
                b = sl_tflite_writer_tensor (w, &between), y = sl_tflite_writer_tensor (w, &mirrored);
   sl_tflite_writer_op (w, &(SlTfliteOp){ .op = SL_OP_QUANTIZE, .n_inputs = 1, .inputs = { x }, .n_outputs = 1, .outputs = { q } });
   sl_tflite_writer_op (
@@ -165,7 +166,7 @@ test_real (void)
 static void
 test_declared (void)
 {
-  g_autofree char *path = codes_model ();
+  g_autofree char *path = quantized_model ();
   g_autofree char *text = g_strdup_printf ("slinfer name=infer model=%s", path);
   GstHarness *harness = gst_harness_new_parse (text);
   g_autoptr (GstBus) bus = test_watch (harness->element);
@@ -195,7 +196,7 @@ test_declared (void)
 static void
 test_gone (void)
 {
-  g_autofree char *path = codes_model ();
+  g_autofree char *path = quantized_model ();
   g_autofree char *text = g_strdup_printf ("slinfer name=infer model=%s", path);
   GstHarness *harness = gst_harness_new_parse (text);
   g_autoptr (GstBus) bus = test_watch (harness->element);
@@ -214,10 +215,10 @@ int
 main (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
-  g_test_add_func ("/slinfer-direct/codes", test_codes);
-  g_test_add_func ("/slinfer-direct/mirror", test_mirror);
-  g_test_add_func ("/slinfer-direct/real", test_real);
-  g_test_add_func ("/slinfer-direct/declared", test_declared);
-  g_test_add_func ("/slinfer-direct/gone", test_gone);
+  g_test_add_func ("/slinfer-skip-quantize/values", test_values);
+  g_test_add_func ("/slinfer-skip-quantize/mirror", test_mirror);
+  g_test_add_func ("/slinfer-skip-quantize/real", test_real);
+  g_test_add_func ("/slinfer-skip-quantize/declared", test_declared);
+  g_test_add_func ("/slinfer-skip-quantize/gone", test_gone);
   return test_elements_run ();
 }

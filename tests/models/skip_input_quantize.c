@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * @direct of sl_model_load_with(): models that start by quantising their input, asked for the codes behind it. The codes of every
- * byte are compared with those that the whole model makes of it, by arithmetic in the test and by running the model.
+ * @skip_input_quantize of sl_model_load_with(): models that start by quantising their input, asked for the quantised values behind it.
+ * Those of every byte are compared with what the whole model makes of it, by arithmetic in the test and by running the model.
  */
 #include <math.h>
 #include <string.h>
@@ -18,11 +18,11 @@ typedef struct
   SlDtype dtype;
   gfloat scale;
   gint32 zero_point;
-  SlDtype codes_dtype;
-  gfloat codes_scale;
-  gint32 codes_zero_point;
+  SlDtype quantized_dtype;
+  gfloat quantized_scale;
+  gint32 quantized_zero_point;
   const char *info;
-  gboolean direct, exact;
+  gboolean skips, exact;
 } Case;
 
 #define RANGE(text) "[modelinfo]\nversion=1.0\n[sightline]\n" text "\n"
@@ -38,29 +38,29 @@ static const Case cases[] = {
   { "float-imagenet", SL_DTYPE_F32, 0, 0, SL_DTYPE_I8, 0.0187f, -14, RANGE ("mean=123.7,116.3,103.5\nstd=58.4,57.1,57.4"), TRUE, FALSE },
   { "float-uint8", SL_DTYPE_F32, 0, 0, SL_DTYPE_U8, 1 / 127.5f, 128, RANGE ("mean=127.5\nstd=127.5"), TRUE, FALSE },
   { "float-range-unknown", SL_DTYPE_F32, 0, 0, SL_DTYPE_I8, 1 / 255.0f, -128, NULL, FALSE, FALSE },
-  /* Codes that the input's own range would have cut off, and steps of two codes. */
+  /* Values that the input's own range would have cut off, and steps of two values. */
   { "cut-off", SL_DTYPE_U8, 1 / 127.5f, 127, SL_DTYPE_I8, 1 / 127.5f, 30, RANGE ("mean=200\nstd=40"), FALSE, FALSE },
   { "steps", SL_DTYPE_U8, 1 / 64.0f, 0, SL_DTYPE_I8, 1 / 255.0f, -128, NULL, FALSE, FALSE },
   { "int16", SL_DTYPE_F32, 0, 0, SL_DTYPE_I16, 1 / 255.0f, 0, RANGE ("mean=0\nstd=255"), FALSE, FALSE },
 };
 
-/* A picture -> QUANTIZE -> RESHAPE: the outputs are the codes. */
+/* A picture -> QUANTIZE -> RESHAPE: the outputs are the values. */
 static SlTfliteWriter *
 make_model (const Case *c)
 {
   const gint32 dims[] = { 1, SIDE, SIDE, 3 };
   SlTfliteWriter *w = sl_tflite_writer_new ();
   SlTfliteTensor picture = { .name = "picture", .dtype = c->dtype, .rank = 4, .scale = c->scale, .zero_point = c->zero_point };
-  SlTfliteTensor codes = {
-    .name = "codes", .dtype = c->codes_dtype, .rank = 4, .scale = c->codes_scale, .zero_point = c->codes_zero_point
+  SlTfliteTensor values = {
+    .name = "values", .dtype = c->quantized_dtype, .rank = 4, .scale = c->quantized_scale, .zero_point = c->quantized_zero_point
   };
   memcpy (picture.dims, dims, sizeof dims);
-  memcpy (codes.dims, dims, sizeof dims);
-  SlTfliteTensor flat = codes;
+  memcpy (values.dims, dims, sizeof dims);
+  SlTfliteTensor flat = values;
   flat.name = "flat";
   flat.rank = 2;
   flat.dims[1] = PIXELS * 3;
-  const gint32 x = sl_tflite_writer_tensor (w, &picture), q = sl_tflite_writer_tensor (w, &codes), y = sl_tflite_writer_tensor (w, &flat);
+  const gint32 x = sl_tflite_writer_tensor (w, &picture), q = sl_tflite_writer_tensor (w, &values), y = sl_tflite_writer_tensor (w, &flat);
   sl_tflite_writer_op (w, &(SlTfliteOp){ .op = SL_OP_QUANTIZE, .n_inputs = 1, .inputs = { x }, .n_outputs = 1, .outputs = { q } });
   sl_tflite_writer_op (w, &(SlTfliteOp){ .op = SL_OP_RESHAPE,
                                          .params.reshape = { .count = 2, .dims = { 1, -1 } },
@@ -88,7 +88,7 @@ fill (const SlContract *contract, void *data)
 }
 
 static void
-run (SlModel *model, void *codes)
+run (SlModel *model, void *values)
 {
   g_autoptr (GError) error = NULL;
   SlGraph *graph = sl_model_graph (model);
@@ -99,27 +99,28 @@ run (SlModel *model, void *codes)
   g_assert_cmpuint (sl_graph_input_tensor (graph, 0)->bytes, ==, sl_model_contract (model)->inputs[0].bytes);
   fill (sl_model_contract (model), in);
   g_assert_cmpint (sl_session_run (session, (const void *const *) &in, &out), ==, SL_STATUS_OK);
-  memcpy (codes, out, output->bytes);
+  memcpy (values, out, output->bytes);
   sl_tensor_buffer_free (in);
   sl_tensor_buffer_free (out);
 }
 
 static void
-compare (const Case *c, SlModel *direct, SlModel *whole)
+compare (const Case *c, SlModel *skipping, SlModel *whole)
 {
-  const SlImageContract *image = &sl_model_contract (direct)->image;
+  const SlImageContract *image = &sl_model_contract (skipping)->image;
   const SlImageContract *before = &sl_model_contract (whole)->image;
-  const gdouble low = c->codes_dtype == SL_DTYPE_I8 ? -128 : 0;
+  const gdouble low = c->quantized_dtype == SL_DTYPE_I8 ? -128 : 0;
   guint8 got[PIXELS * 3], want[PIXELS * 3];
-  run (direct, got);
+  run (skipping, got);
   run (whole, want);
   for (gint i = 0; i < PIXELS * 3; i++) {
-    const gint a = c->codes_dtype == SL_DTYPE_I8 ? (gint8) got[i] : got[i], b = c->codes_dtype == SL_DTYPE_I8 ? (gint8) want[i] : want[i];
+    const gint a = c->quantized_dtype == SL_DTYPE_I8 ? (gint8) got[i] : got[i],
+               b = c->quantized_dtype == SL_DTYPE_I8 ? (gint8) want[i] : want[i];
     g_assert_cmpint (ABS (a - b), <=, c->exact ? 0 : 1);
     /* Normalised, then quantised. */
     const gdouble real = (i / 3 - before->mean[i % 3]) / before->std[i % 3];
-    const gdouble code = CLAMP (real / (gdouble) c->codes_scale + c->codes_zero_point, low, low + 255);
-    g_assert_cmpfloat (fabs (a - code), <=, 1.01);
+    const gdouble value = CLAMP (real / (gdouble) c->quantized_scale + c->quantized_zero_point, low, low + 255);
+    g_assert_cmpfloat (fabs (a - value), <=, 1.01);
     g_assert_cmpfloat_with_epsilon ((i / 3 - image->mean[i % 3]) / image->std[i % 3], real, 1e-9);
   }
 }
@@ -132,16 +133,16 @@ test_case (gconstpointer data)
   g_autoptr (GError) error = NULL;
   g_autoptr (SlModel) whole = load_with_info (writer, c->info, NULL, &error);
   g_assert_no_error (error);
-  g_autoptr (SlModel) direct = load_direct_with_info (writer, c->info, NULL, &error);
+  g_autoptr (SlModel) skipping = load_skipping_with_info (writer, c->info, NULL, &error);
   g_assert_no_error (error);
-  const SlContract *contract = sl_model_contract (direct);
-  g_assert_false (sl_model_contract (whole)->direct);
+  const SlContract *contract = sl_model_contract (skipping);
+  g_assert_false (sl_model_contract (whole)->skips_input_quantize);
   g_assert_cmpuint (sl_graph_n_nodes (sl_model_graph (whole)), ==, 2);
-  g_assert_cmpint (contract->direct, ==, c->direct);
-  g_assert_cmpint (contract->inputs[0].dtype, ==, c->direct ? c->codes_dtype : c->dtype);
-  g_assert_cmpint (sl_graph_declared_input_tensor (sl_model_graph (direct), 0)->dtype, ==, c->dtype);
-  if (!c->direct) {
-    g_assert_cmpuint (sl_graph_n_nodes (sl_model_graph (direct)), ==, 2);
+  g_assert_cmpint (contract->skips_input_quantize, ==, c->skips);
+  g_assert_cmpint (contract->inputs[0].dtype, ==, c->skips ? c->quantized_dtype : c->dtype);
+  g_assert_cmpint (sl_graph_declared_input_tensor (sl_model_graph (skipping), 0)->dtype, ==, c->dtype);
+  if (!c->skips) {
+    g_assert_cmpuint (sl_graph_n_nodes (sl_model_graph (skipping)), ==, 2);
     return;
   }
   g_autofree char *summary = sl_contract_summary (contract);
@@ -149,10 +150,10 @@ test_case (gconstpointer data)
   g_assert_cmpstr (contract->inputs[0].name, ==, "picture");
   g_assert_cmpstr (contract->declared.name, ==, "picture");
   g_assert_cmpint (contract->declared.dtype, ==, c->dtype);
-  g_assert_cmpfloat (contract->inputs[0].scale, ==, c->codes_scale);
-  g_assert_cmpint (contract->inputs[0].zero_point, ==, c->codes_zero_point);
-  g_assert_cmpuint (sl_graph_n_nodes (sl_model_graph (direct)), ==, 1);
-  compare (c, direct, whole);
+  g_assert_cmpfloat (contract->inputs[0].scale, ==, c->quantized_scale);
+  g_assert_cmpint (contract->inputs[0].zero_point, ==, c->quantized_zero_point);
+  g_assert_cmpuint (sl_graph_n_nodes (sl_model_graph (skipping)), ==, 1);
+  compare (c, skipping, whole);
 }
 
 /* What is no picture is not made of one. */
@@ -162,16 +163,17 @@ test_no_picture (void)
   g_autoptr (SlTfliteWriter) w = sl_tflite_writer_new ();
   g_autoptr (GError) error = NULL;
   const SlTfliteTensor values = { .name = "values", .dtype = SL_DTYPE_U8, .rank = 2, .dims = { 1, 7 }, .scale = 1, .zero_point = 128 };
-  SlTfliteTensor codes = values;
-  codes.dtype = SL_DTYPE_I8;
-  codes.zero_point = 0;
-  const gint32 x = sl_tflite_writer_tensor (w, &values), q = sl_tflite_writer_tensor (w, &codes), y = sl_tflite_writer_tensor (w, &codes);
+  SlTfliteTensor quantized = values;
+  quantized.dtype = SL_DTYPE_I8;
+  quantized.zero_point = 0;
+  const gint32 x = sl_tflite_writer_tensor (w, &values), q = sl_tflite_writer_tensor (w, &quantized),
+               y = sl_tflite_writer_tensor (w, &quantized);
   sl_tflite_writer_op (w, &(SlTfliteOp){ .op = SL_OP_QUANTIZE, .n_inputs = 1, .inputs = { x }, .n_outputs = 1, .outputs = { q } });
   sl_tflite_writer_op (w, &(SlTfliteOp){ .op = SL_OP_RELU, .n_inputs = 1, .inputs = { q }, .n_outputs = 1, .outputs = { y } });
   sl_tflite_writer_io (w, 1, &x, 1, &y);
-  g_autoptr (SlModel) model = load_direct_with_info (w, NULL, NULL, &error);
+  g_autoptr (SlModel) model = load_skipping_with_info (w, NULL, NULL, &error);
   g_assert_no_error (error);
-  g_assert_false (sl_model_contract (model)->direct);
+  g_assert_false (sl_model_contract (model)->skips_input_quantize);
   g_assert_cmpint (sl_model_contract (model)->inputs[0].dtype, ==, SL_DTYPE_U8);
 }
 
@@ -180,7 +182,7 @@ static void
 test_missing (void)
 {
   g_autoptr (GError) error = NULL;
-  g_assert_null (sl_model_load_with ("/nowhere/model.tflite", NULL, &(SlModelLoadOptions){ .direct = TRUE }, &error));
+  g_assert_null (sl_model_load_with ("/nowhere/model.tflite", NULL, &(SlModelLoadOptions){ .skip_input_quantize = TRUE }, &error));
   expect_error (&error, SL_ERROR_OPEN, "/nowhere/model.tflite: ", NULL);
 }
 
@@ -189,10 +191,10 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    g_autofree char *path = g_strdup_printf ("/direct/%s", cases[i].name);
+    g_autofree char *path = g_strdup_printf ("/skip-input-quantize/%s", cases[i].name);
     g_test_add_data_func (path, &cases[i], test_case);
   }
-  g_test_add_func ("/direct/no-picture", test_no_picture);
-  g_test_add_func ("/direct/missing", test_missing);
+  g_test_add_func ("/skip-input-quantize/no-picture", test_no_picture);
+  g_test_add_func ("/skip-input-quantize/missing", test_missing);
   return g_test_run ();
 }
