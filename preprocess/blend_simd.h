@@ -40,48 +40,48 @@ blend_block (int16_t *dst, const SlBand *band, const Weights *weights, ptrdiff_t
 }
 
 static ALWAYS_INLINE void
-blend_rows (int16_t *dst, const SlBand *band, int n, SlAhead *ahead, int fixed, bool single)
+blend_rows (int16_t *dst, const SlBand *band, int n, SlPrefetch *prefetch, int fixed, bool single)
 {
   const Weights weights = load_weights (band);
   const SlBand local = *band;
-  SlAhead lines = *ahead;
+  SlPrefetch lines = *prefetch;
   const int pairs = fixed == RUNTIME ? (band->count + 1) / 2 : fixed;
   for (int x = 0; x + BYTES <= n; x += BYTES) {
     if (BYTES % SL_CACHE_LINE == 0 || x % SL_CACHE_LINE == 0)
-      sl_ahead_step (&lines);
+      sl_prefetch_step (&lines);
     blend_block (dst, &local, &weights, x, pairs, single);
   }
-  *ahead = lines;
+  *prefetch = lines;
   if (n % BYTES != 0)
     blend_block (dst, &local, &weights, n - BYTES, pairs, single);
 }
 
 static void
-blend (int16_t *dst, const SlBand *band, int n, SlAhead *ahead)
+blend (int16_t *dst, const SlBand *band, int n, SlPrefetch *prefetch)
 {
   if (n < BYTES) {
-    sl_kernels_c.blend (dst, band, n, ahead);
+    sl_kernels_c.blend (dst, band, n, prefetch);
     return;
   }
   switch (band->count) {
     case 0:
       if (band->weight[1] == 0)
-        blend_rows (dst, band, n, ahead, 0, true);
+        blend_rows (dst, band, n, prefetch, 0, true);
       else
-        blend_rows (dst, band, n, ahead, 0, false);
+        blend_rows (dst, band, n, prefetch, 0, false);
       break;
     case 1:
-      blend_rows (dst, band, n, ahead, LONE, false);
+      blend_rows (dst, band, n, prefetch, LONE, false);
       break;
     case 2:
-      blend_rows (dst, band, n, ahead, 1, false);
+      blend_rows (dst, band, n, prefetch, 1, false);
       break;
     case 3:
     case 4:
-      blend_rows (dst, band, n, ahead, 2, false);
+      blend_rows (dst, band, n, prefetch, 2, false);
       break;
     default:
-      blend_rows (dst, band, n, ahead, RUNTIME, false);
+      blend_rows (dst, band, n, prefetch, RUNTIME, false);
       break;
   }
 }
@@ -110,65 +110,65 @@ pair_block (int16_t *even, int16_t *odd, const SlBand *band, const Weights *weig
 }
 
 static ALWAYS_INLINE void
-pair_rows (int16_t *even, int16_t *odd, const SlBand *band, int n, SlAhead *ahead, int fixed, bool single)
+pair_rows (int16_t *even, int16_t *odd, const SlBand *band, int n, SlPrefetch *prefetch, int fixed, bool single)
 {
   const Weights weights = load_weights (band);
   const SlBand local = *band;
-  SlAhead lines = *ahead;
+  SlPrefetch lines = *prefetch;
   const int pairs = fixed == RUNTIME ? (band->count + 1) / 2 : fixed;
   for (int x = 0; x + WORDS <= n; x += WORDS) {
     if (BYTES % SL_CACHE_LINE == 0 || 2 * x % SL_CACHE_LINE == 0)
-      sl_ahead_step (&lines);
+      sl_prefetch_step (&lines);
     pair_block (even, odd, &local, &weights, x, pairs, single);
   }
-  *ahead = lines;
+  *prefetch = lines;
   if (n % WORDS != 0)
     pair_block (even, odd, &local, &weights, n - WORDS, pairs, single);
 }
 
 static void
-blend_pairs (int16_t *even, int16_t *odd, const SlBand *band, int n, SlAhead *ahead)
+blend_pairs (int16_t *even, int16_t *odd, const SlBand *band, int n, SlPrefetch *prefetch)
 {
   if (n < WORDS) {
-    sl_kernels_c.blend_pairs (even, odd, band, n, ahead);
+    sl_kernels_c.blend_pairs (even, odd, band, n, prefetch);
     return;
   }
   switch (band->count) {
     case 0:
       if (band->weight[1] == 0)
-        pair_rows (even, odd, band, n, ahead, 0, true);
+        pair_rows (even, odd, band, n, prefetch, 0, true);
       else
-        pair_rows (even, odd, band, n, ahead, 0, false);
+        pair_rows (even, odd, band, n, prefetch, 0, false);
       break;
     case 1:
-      pair_rows (even, odd, band, n, ahead, LONE, false);
+      pair_rows (even, odd, band, n, prefetch, LONE, false);
       break;
     case 2:
-      pair_rows (even, odd, band, n, ahead, 1, false);
+      pair_rows (even, odd, band, n, prefetch, 1, false);
       break;
     default:
-      pair_rows (even, odd, band, n, ahead, RUNTIME, false);
+      pair_rows (even, odd, band, n, prefetch, RUNTIME, false);
       break;
   }
 }
 
 static void
-blend_words (int16_t *dst, const SlBand *band, int left, int n, SlAhead *ahead)
+blend_words (int16_t *dst, const SlBand *band, int left, int n, SlPrefetch *prefetch)
 {
   const Weights weights = load_weights (band);
   const SlBand local = *band;
-  SlAhead lines = *ahead;
+  SlPrefetch lines = *prefetch;
   const __m128i shift = _mm_cvtsi32_si128 (left);
   if (n < WORDS) {
-    sl_kernels_c.blend_words (dst, band, left, n, ahead);
+    sl_kernels_c.blend_words (dst, band, left, n, prefetch);
     return;
   }
   for (int x = 0; x + WORDS <= n; x += WORDS) {
     if (BYTES % SL_CACHE_LINE == 0 || 2 * x % SL_CACHE_LINE == 0)
-      sl_ahead_step (&lines);
+      sl_prefetch_step (&lines);
     word_block (dst, &local, &weights, shift, x);
   }
-  *ahead = lines;
+  *prefetch = lines;
   if (n % WORDS != 0)
     word_block (dst, &local, &weights, shift, n - WORDS);
 }

@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-#include "preprocess/ahead.h"
+#include "preprocess/prefetch.h"
 #include "preprocess/axis.h"
 
 #define SL_ROW_ALIGN 64
@@ -62,7 +62,7 @@ typedef enum
 typedef void (*SlStore) (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n);
 
 /**
- * SlKernels: those that take @ahead may walk along it, by its pace.
+ * SlKernels: those that take @prefetch may walk along it, by its pace.
  * @gathers: whether @reduce wants SlAxis.gather
  * @blend: @n samples of 8 bits
  * @blend_pairs: @n pairs of 8-bit samples; the first of each to @even, the second to @odd
@@ -77,12 +77,12 @@ typedef struct
 {
   const char *name;
   bool gathers;
-  void (*blend) (int16_t *dst, const SlBand *band, int n, SlAhead *ahead);
-  void (*blend_pairs) (int16_t *even, int16_t *odd, const SlBand *band, int n, SlAhead *ahead);
-  void (*blend_words) (int16_t *dst, const SlBand *band, int left, int n, SlAhead *ahead);
+  void (*blend) (int16_t *dst, const SlBand *band, int n, SlPrefetch *prefetch);
+  void (*blend_pairs) (int16_t *even, int16_t *odd, const SlBand *band, int n, SlPrefetch *prefetch);
+  void (*blend_words) (int16_t *dst, const SlBand *band, int left, int n, SlPrefetch *prefetch);
   void (*split_pairs) (int16_t *even, int16_t *odd, const int16_t *src, int n);
   void (*split_triples) (int16_t *const dst[3], const int16_t *src, int n);
-  void (*reduce) (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows, SlAhead *ahead);
+  void (*reduce) (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows, SlPrefetch *prefetch);
   SlStore store[4][SL_STORE_COUNT];
 } SlKernels;
 

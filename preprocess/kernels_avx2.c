@@ -261,11 +261,11 @@ multiply_fours (const int16_t *row, const int32_t *start, const int16_t *weight)
 }
 
 static void
-reduce_four (int32_t *dst, const int16_t *row, const SlAxis *columns, SlAhead *ahead)
+reduce_four (int32_t *dst, const int16_t *row, const SlAxis *columns, SlPrefetch *prefetch)
 {
   for (int i = 0; i < columns->count; i += 8) {
     if (i % 16 == 0)
-      sl_ahead_step (ahead);
+      sl_prefetch_step (prefetch);
     const __m256i a = multiply_fours (row, columns->start + i, columns->weight + i * 4);
     const __m256i b = multiply_fours (row, columns->start + i + 4, columns->weight + i * 4 + 16);
     keep (dst + i, _mm256_permute4x64_epi64 (_mm256_hadd_epi32 (a, b), _MM_SHUFFLE (3, 1, 2, 0)));
@@ -274,12 +274,12 @@ reduce_four (int32_t *dst, const int16_t *row, const SlAxis *columns, SlAhead *a
 
 /* Up to eight taps: columns i + 2k and i + 2k + 1 in the halves. */
 static void
-reduce_eight (int32_t *dst, const int16_t *row, const SlAxis *columns, SlAhead *ahead)
+reduce_eight (int32_t *dst, const int16_t *row, const SlAxis *columns, SlPrefetch *prefetch)
 {
   const __m256i order = _mm256_setr_epi32 (0, 4, 1, 5, 2, 6, 3, 7);
   for (int i = 0; i < columns->count; i += 8) {
     if (i % 16 == 0)
-      sl_ahead_step (ahead);
+      sl_prefetch_step (prefetch);
     const int32_t *start = columns->start + i;
     const int16_t *weight = columns->weight + i * 8;
     __m256i product[4];
@@ -291,11 +291,11 @@ reduce_eight (int32_t *dst, const int16_t *row, const SlAxis *columns, SlAhead *
 }
 
 static ALWAYS_INLINE void
-reduce_more (int32_t *dst, const int16_t *row, const SlAxis *columns, int stride, SlAhead *ahead)
+reduce_more (int32_t *dst, const int16_t *row, const SlAxis *columns, int stride, SlPrefetch *prefetch)
 {
   for (int i = 0; i < columns->count; i += 8) {
     if (i % 16 == 0)
-      sl_ahead_step (ahead);
+      sl_prefetch_step (prefetch);
     __m256i product[8];
     SL_UNROLL
     for (int k = 0; k < 8; k++) {
@@ -312,17 +312,17 @@ reduce_more (int32_t *dst, const int16_t *row, const SlAxis *columns, int stride
 }
 
 static void
-reduce_avx2 (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows, SlAhead *ahead)
+reduce_avx2 (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows, SlPrefetch *prefetch)
 {
   for (int r = 0; r < rows; r++) {
     if (columns->stride == 4)
-      reduce_four (dst[r], row[r], columns, ahead);
+      reduce_four (dst[r], row[r], columns, prefetch);
     else if (columns->stride == 8)
-      reduce_eight (dst[r], row[r], columns, ahead);
+      reduce_eight (dst[r], row[r], columns, prefetch);
     else if (columns->stride == 16)
-      reduce_more (dst[r], row[r], columns, 16, ahead);
+      reduce_more (dst[r], row[r], columns, 16, prefetch);
     else
-      reduce_more (dst[r], row[r], columns, columns->stride, ahead);
+      reduce_more (dst[r], row[r], columns, columns->stride, prefetch);
   }
 }
 

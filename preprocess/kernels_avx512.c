@@ -248,13 +248,14 @@ gather_group (__m512i sum[3], const int16_t *const row[3], const SlGather *gathe
 }
 
 static ALWAYS_INLINE void
-gather_columns (int32_t *const dst[3], const int16_t *const row[3], const SlGather *gather, SlAhead *ahead, int lanes, int steps, int rows)
+gather_columns (int32_t *const dst[3], const int16_t *const row[3], const SlGather *gather, SlPrefetch *prefetch, int lanes, int steps,
+                int rows)
 {
-  SlAhead lines = *ahead;
+  SlPrefetch lines = *prefetch;
   for (int group = 0; group < gather->groups; group += lanes) {
     const ptrdiff_t x = group / lanes * PIXELS;
     __m512i a[3], b[3];
-    sl_ahead_step (&lines);
+    sl_prefetch_step (&lines);
     gather_group (a, row, gather, group, steps, rows);
     if (lanes == 2)
       gather_group (b, row, gather, group + 1, steps, rows);
@@ -262,20 +263,20 @@ gather_columns (int32_t *const dst[3], const int16_t *const row[3], const SlGath
     for (int r = 0; r < rows; r++)
       _mm512_storeu_si512 (dst[r] + x, lanes == 2 ? add_twos (a[r], b[r]) : a[r]);
   }
-  *ahead = lines;
+  *prefetch = lines;
 }
 
 static ALWAYS_INLINE void
-gather_rows (int32_t *const dst[3], const int16_t *const row[3], const SlGather *gather, SlAhead *ahead, int rows)
+gather_rows (int32_t *const dst[3], const int16_t *const row[3], const SlGather *gather, SlPrefetch *prefetch, int rows)
 {
   if (gather->lanes == 1 && gather->steps == 2)
-    gather_columns (dst, row, gather, ahead, 1, 2, rows);
+    gather_columns (dst, row, gather, prefetch, 1, 2, rows);
   else if (gather->lanes == 1)
-    gather_columns (dst, row, gather, ahead, 1, gather->steps, rows);
+    gather_columns (dst, row, gather, prefetch, 1, gather->steps, rows);
   else if (gather->steps == 2)
-    gather_columns (dst, row, gather, ahead, 2, 2, rows);
+    gather_columns (dst, row, gather, prefetch, 2, 2, rows);
   else
-    gather_columns (dst, row, gather, ahead, 2, gather->steps, rows);
+    gather_columns (dst, row, gather, prefetch, 2, gather->steps, rows);
 }
 
 static ALWAYS_INLINE __m128i
@@ -354,14 +355,14 @@ multiply_sixteens (const int16_t *row, const int32_t *start, const int16_t *weig
 
 /* Multiples of sixteen taps: two columns a register; the weights serve all rows. */
 static ALWAYS_INLINE void
-reduce_sixteens (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, SlAhead *ahead, int stride, int rows)
+reduce_sixteens (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, SlPrefetch *prefetch, int stride, int rows)
 {
-  SlAhead lines = *ahead;
+  SlPrefetch lines = *prefetch;
   for (int i = 0; i < columns->count; i += PIXELS) {
     const int32_t *start = columns->start + i;
     const int16_t *weight = columns->weight + (ptrdiff_t) i * stride;
     __m512i sum[3][4];
-    sl_ahead_step (&lines);
+    sl_prefetch_step (&lines);
     SL_UNROLL
     for (int k = 0; k < 4; k++) {
       SL_UNROLL
@@ -372,52 +373,52 @@ reduce_sixteens (int32_t *const dst[3], const int16_t *const row[3], const SlAxi
     for (int r = 0; r < rows; r++)
       _mm512_storeu_si512 (dst[r] + i, add_fours (sum[r]));
   }
-  *ahead = lines;
+  *prefetch = lines;
 }
 
 static ALWAYS_INLINE void
-reduce_few (int32_t *dst, const int16_t *row, const SlAxis *columns, SlAhead *ahead, int stride)
+reduce_few (int32_t *dst, const int16_t *row, const SlAxis *columns, SlPrefetch *prefetch, int stride)
 {
-  SlAhead lines = *ahead;
+  SlPrefetch lines = *prefetch;
   for (int i = 0; i < columns->count; i += PIXELS) {
-    sl_ahead_step (&lines);
+    sl_prefetch_step (&lines);
     _mm512_storeu_si512 (dst + i, stride == 4 ? reduce_fours (row, columns, i) : reduce_eights (row, columns, i));
   }
-  *ahead = lines;
+  *prefetch = lines;
 }
 
 /* Columns too far apart for a gather. */
 static void
-reduce_far (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows, SlAhead *ahead)
+reduce_far (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows, SlPrefetch *prefetch)
 {
   const int stride = columns->stride;
   if (stride == 16 && rows == 3) {
-    reduce_sixteens (dst, row, columns, ahead, 16, 3);
+    reduce_sixteens (dst, row, columns, prefetch, 16, 3);
     return;
   }
   for (int r = 0; r < rows; r++) {
     if (stride == 4)
-      reduce_few (dst[r], row[r], columns, ahead, 4);
+      reduce_few (dst[r], row[r], columns, prefetch, 4);
     else if (stride == 8)
-      reduce_few (dst[r], row[r], columns, ahead, 8);
+      reduce_few (dst[r], row[r], columns, prefetch, 8);
     else if (stride == 16)
-      reduce_sixteens (dst + r, row + r, columns, ahead, 16, 1);
+      reduce_sixteens (dst + r, row + r, columns, prefetch, 16, 1);
     else
-      reduce_sixteens (dst + r, row + r, columns, ahead, stride, 1);
+      reduce_sixteens (dst + r, row + r, columns, prefetch, stride, 1);
   }
 }
 
 static void
-reduce_avx512 (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows, SlAhead *ahead)
+reduce_avx512 (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows, SlPrefetch *prefetch)
 {
   if (columns->gather == NULL)
-    reduce_far (dst, row, columns, rows, ahead);
+    reduce_far (dst, row, columns, rows, prefetch);
   else if (rows == 1)
-    gather_rows (dst, row, columns->gather, ahead, 1);
+    gather_rows (dst, row, columns->gather, prefetch, 1);
   else if (rows == 2)
-    gather_rows (dst, row, columns->gather, ahead, 2);
+    gather_rows (dst, row, columns->gather, prefetch, 2);
   else
-    gather_rows (dst, row, columns->gather, ahead, 3);
+    gather_rows (dst, row, columns->gather, prefetch, 3);
 }
 
 typedef __m512 Pixels;

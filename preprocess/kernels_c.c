@@ -50,7 +50,7 @@ blend_chunk (int16_t *restrict dst, const SlBand *band, ptrdiff_t at, int n)
 }
 
 static void
-blend (int16_t *dst, const SlBand *band, int n, SlAhead *ahead)
+blend (int16_t *dst, const SlBand *band, int n, SlPrefetch *prefetch)
 {
   for (int x = 0; x < n; x += CHUNK)
     blend_chunk (dst + x, band, x, n - x < CHUNK ? n - x : CHUNK);
@@ -65,7 +65,7 @@ read_word (const uint8_t *row, ptrdiff_t x, int left)
 }
 
 static void
-blend_words (int16_t *dst, const SlBand *band, int left, int n, SlAhead *ahead)
+blend_words (int16_t *dst, const SlBand *band, int left, int n, SlPrefetch *prefetch)
 {
   const uint8_t *last = last_row (band);
   for (int begin = 0; begin < n; begin += CHUNK) {
@@ -90,7 +90,7 @@ split_pairs (int16_t *even, int16_t *odd, const int16_t *src, int n)
 }
 
 static void
-blend_pairs (int16_t *even, int16_t *odd, const SlBand *band, int n, SlAhead *ahead)
+blend_pairs (int16_t *even, int16_t *odd, const SlBand *band, int n, SlPrefetch *prefetch)
 {
   int16_t both[CHUNK];
   for (int x = 0; x < n; x += CHUNK / 2) {
@@ -124,7 +124,7 @@ reduce_row (int32_t *dst, const int16_t *row, const SlAxis *columns)
 }
 
 static void
-reduce (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows, SlAhead *ahead)
+reduce (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows, SlPrefetch *prefetch)
 {
   for (int r = 0; r < rows; r++)
     reduce_row (dst[r], row[r], columns);

@@ -80,15 +80,15 @@ blend_block (int16_t *dst, const SlBand *band, ptrdiff_t x)
 }
 
 static void
-blend_neon (int16_t *dst, const SlBand *band, int n, SlAhead *ahead)
+blend_neon (int16_t *dst, const SlBand *band, int n, SlPrefetch *prefetch)
 {
   if (n < BYTES) {
-    sl_kernels_c.blend (dst, band, n, ahead);
+    sl_kernels_c.blend (dst, band, n, prefetch);
     return;
   }
   for (int x = 0; x + BYTES <= n; x += BYTES) {
     if (x % SL_CACHE_LINE == 0)
-      sl_ahead_step (ahead);
+      sl_prefetch_step (prefetch);
     blend_block (dst, band, x);
   }
   if (n % BYTES != 0)
@@ -123,15 +123,15 @@ pair_block (int16_t *even, int16_t *odd, const SlBand *band, ptrdiff_t x)
 }
 
 static void
-blend_pairs_neon (int16_t *even, int16_t *odd, const SlBand *band, int n, SlAhead *ahead)
+blend_pairs_neon (int16_t *even, int16_t *odd, const SlBand *band, int n, SlPrefetch *prefetch)
 {
   if (n < BYTES) {
-    sl_kernels_c.blend_pairs (even, odd, band, n, ahead);
+    sl_kernels_c.blend_pairs (even, odd, band, n, prefetch);
     return;
   }
   for (int x = 0; x + BYTES <= n; x += BYTES) {
     if (2 * x % SL_CACHE_LINE == 0)
-      sl_ahead_step (ahead);
+      sl_prefetch_step (prefetch);
     pair_block (even, odd, band, x);
   }
   if (n % BYTES != 0)
@@ -159,16 +159,16 @@ word_block (int16_t *dst, const SlBand *band, int16x8_t left, ptrdiff_t x)
 }
 
 static void
-blend_words_neon (int16_t *dst, const SlBand *band, int left, int n, SlAhead *ahead)
+blend_words_neon (int16_t *dst, const SlBand *band, int left, int n, SlPrefetch *prefetch)
 {
   const int16x8_t shift = vdupq_n_s16 ((int16_t) left);
   if (n < WORDS) {
-    sl_kernels_c.blend_words (dst, band, left, n, ahead);
+    sl_kernels_c.blend_words (dst, band, left, n, prefetch);
     return;
   }
   for (int x = 0; x + WORDS <= n; x += WORDS) {
     if (2 * x % SL_CACHE_LINE == 0)
-      sl_ahead_step (ahead);
+      sl_prefetch_step (prefetch);
     word_block (dst, band, shift, x);
   }
   if (n % WORDS != 0)
@@ -229,7 +229,7 @@ reduce_row (int32_t *dst, const int16_t *row, const SlAxis *columns, int stride)
 }
 
 static void
-reduce_neon (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows, SlAhead *ahead)
+reduce_neon (int32_t *const dst[3], const int16_t *const row[3], const SlAxis *columns, int rows, SlPrefetch *prefetch)
 {
   for (int r = 0; r < rows; r++) {
     if (columns->stride == 4)

@@ -5,8 +5,8 @@
 #include "preprocess/source.h"
 
 #define RAW_ROWS 3
-#define TRIPLES 512  /* blended and split at a time */
-#define MAX_AHEAD 32 /* rows; more would push each other out of the cache */
+#define TRIPLES 512     /* blended and split at a time */
+#define MAX_PREFETCH 32 /* rows; more would push each other out of the cache */
 
 /* The 16-bit rows of one row of the tensor: of the components, and packed ones on the way there. */
 typedef struct
@@ -140,7 +140,7 @@ sl_source_scratch_bytes (const SlSource *source)
 /* The rows that position @y + 1 reads and @y does not, going either way. Blending asks for about half of their lines and
  * leaves the rest to the columns; of three planes all, because some share their columns with another. */
 static void
-plan_ahead (SlAhead *ahead, const SlPlaneRead *plane, const SlPixelLayout *layout, const SlImage *image, int y)
+plan_prefetch (SlPrefetch *prefetch, const SlPlaneRead *plane, const SlPixelLayout *layout, const SlImage *image, int y)
 {
   const SlSpan *span = &plane->rows->span[y];
   const SlSpan *next = y + 1 < plane->rows->count ? span + 1 : span;
@@ -151,20 +151,20 @@ plan_ahead (SlAhead *ahead, const SlPlaneRead *plane, const SlPixelLayout *layou
     first = first > span->last ? first : span->last + 1;
   else
     last = last < span->first ? last : span->first - 1;
-  ahead->rows = last < first ? 0 : last - first < MAX_AHEAD ? last - first + 1 : MAX_AHEAD;
-  ahead->pace = plane->number > 0 && three_planes ? ahead->rows : (ahead->rows + 1) / 2;
-  ahead->stride = stride;
-  ahead->bytes = (ptrdiff_t) plane->groups * group_samples (plane->packing) * (layout->bits > 8 ? 2 : 1);
-  ahead->at = ahead->rows > 0 ? image->plane[plane->number] + plane->offset + first * stride : NULL;
-  ahead->end = ahead->rows > 0 ? ahead->at + ahead->bytes : NULL;
+  prefetch->rows = last < first ? 0 : last - first < MAX_PREFETCH ? last - first + 1 : MAX_PREFETCH;
+  prefetch->pace = plane->number > 0 && three_planes ? prefetch->rows : (prefetch->rows + 1) / 2;
+  prefetch->stride = stride;
+  prefetch->bytes = (ptrdiff_t) plane->groups * group_samples (plane->packing) * (layout->bits > 8 ? 2 : 1);
+  prefetch->at = prefetch->rows > 0 ? image->plane[plane->number] + plane->offset + first * stride : NULL;
+  prefetch->end = prefetch->rows > 0 ? prefetch->at + prefetch->bytes : NULL;
 }
 
 /* What blending left, over the columns. */
 static void
-pace_columns (SlAhead *ahead, const SlAxis *columns)
+pace_columns (SlPrefetch *prefetch, const SlAxis *columns)
 {
-  const int lines = (int) (ahead->bytes / SL_CACHE_LINE + 1) * ahead->rows;
-  ahead->pace = ahead->rows > 0 ? lines * SL_AXIS_GROUP / (columns->count + SL_AXIS_GROUP) + 1 : 0;
+  const int lines = (int) (prefetch->bytes / SL_CACHE_LINE + 1) * prefetch->rows;
+  prefetch->pace = prefetch->rows > 0 ? lines * SL_AXIS_GROUP / (columns->count + SL_AXIS_GROUP) + 1 : 0;
 }
 
 /* Sets members one by one: a copy of the whole right after would wait until all of them have left the store queue. */
@@ -185,7 +185,8 @@ plan_band (SlBand *band, const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_
 
 /* A plane's samples as they come. */
 static void
-blend_samples (const SlSource *source, const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_t stride, int y, int16_t *dst, SlAhead *ahead)
+blend_samples (const SlSource *source, const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_t stride, int y, int16_t *dst,
+               SlPrefetch *prefetch)
 {
   const SlPixelLayout *layout = source->layout;
   const SlSpan *span = &plane->rows->span[y];
@@ -197,25 +198,25 @@ blend_samples (const SlSource *source, const SlPlaneRead *plane, const uint8_t *
   SlBand band;
   plan_band (&band, plane, rows, stride, y);
   if (layout->bits > 8)
-    source->kernels->blend_words (dst, &band, layout->shift, n, ahead);
+    source->kernels->blend_words (dst, &band, layout->shift, n, prefetch);
   else
-    source->kernels->blend (dst, &band, n, ahead);
+    source->kernels->blend (dst, &band, n, prefetch);
 }
 
 /* Every other sample of a plane to @even, the others to @odd. */
 static void
 blend_halves (const SlSource *source, const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_t stride, int y, Rows *to, int16_t *even,
-              int16_t *odd, SlAhead *ahead)
+              int16_t *odd, SlPrefetch *prefetch)
 {
   const int n = plane->groups * group_samples (plane->packing) / 2;
   if (source->layout->bits > 8 || plane->rows->span[y].shift < 0) {
-    blend_samples (source, plane, rows, stride, y, to->raw[0], ahead);
+    blend_samples (source, plane, rows, stride, y, to->raw[0], prefetch);
     source->kernels->split_pairs (even, odd, to->raw[0], n);
     return;
   }
   SlBand band;
   plan_band (&band, plane, rows, stride, y);
-  source->kernels->blend_pairs (even, odd, &band, n, ahead);
+  source->kernels->blend_pairs (even, odd, &band, n, prefetch);
 }
 
 /* The component rows by lane of the plane's groups; a lane that is none of them gets a raw row to waste. */
@@ -231,12 +232,13 @@ find_lanes (const SlSource *source, int plane, const Rows *to, int16_t *lanes[4]
 }
 
 static void
-read_yuv422 (const SlSource *source, const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_t stride, int y, Rows *to, SlAhead *ahead)
+read_yuv422 (const SlSource *source, const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_t stride, int y, Rows *to, SlPrefetch *prefetch)
 {
   const SlComponent *component = source->layout->component;
   int16_t *luma = to->component[0];
   int16_t *chroma = to->raw[1];
-  blend_halves (source, plane, rows, stride, y, to, component[0].lane == 0 ? luma : chroma, component[0].lane == 0 ? chroma : luma, ahead);
+  blend_halves (source, plane, rows, stride, y, to, component[0].lane == 0 ? luma : chroma, component[0].lane == 0 ? chroma : luma,
+                prefetch);
   if (source->components == 3)
     source->kernels->split_pairs (to->component[component[1].lane / 2 == 0 ? 1 : 2], to->component[component[1].lane / 2 == 0 ? 2 : 1],
                                   chroma, plane->groups);
@@ -245,19 +247,19 @@ read_yuv422 (const SlSource *source, const SlPlaneRead *plane, const uint8_t *ro
 /* In parts that stay in the first cache between blending and splitting. */
 static void
 read_triples (const SlSource *source, const SlPlaneRead *plane, const uint8_t *rows, ptrdiff_t stride, int y, Rows *to,
-              int16_t *const lanes[3], SlAhead *ahead)
+              int16_t *const lanes[3], SlPrefetch *prefetch)
 {
   SlPlaneRead part = *plane;
   for (int x = 0; x < plane->groups; x += part.groups) {
     const int left = plane->groups - x;
     part.groups = left < 2 * TRIPLES ? left : TRIPLES;
-    blend_samples (source, &part, rows + 3 * x, stride, y, to->raw[1], ahead);
+    blend_samples (source, &part, rows + 3 * x, stride, y, to->raw[1], prefetch);
     source->kernels->split_triples ((int16_t *const[3]){ lanes[0] + x, lanes[1] + x, lanes[2] + x }, to->raw[1], part.groups);
   }
 }
 
 static void
-read_plane (const SlSource *source, const SlPlaneRead *plane, const SlImage *image, int y, Rows *to, SlAhead *ahead)
+read_plane (const SlSource *source, const SlPlaneRead *plane, const SlImage *image, int y, Rows *to, SlPrefetch *prefetch)
 {
   const SlKernels *kernels = source->kernels;
   const ptrdiff_t stride = image->stride[plane->number];
@@ -266,34 +268,35 @@ read_plane (const SlSource *source, const SlPlaneRead *plane, const SlImage *ima
   find_lanes (source, plane->number, to, lanes);
   switch (plane->packing) {
     case SL_PACKING_PLANAR:
-      blend_samples (source, plane, rows, stride, y, lanes[0], ahead);
+      blend_samples (source, plane, rows, stride, y, lanes[0], prefetch);
       break;
     case SL_PACKING_PAIR:
-      blend_halves (source, plane, rows, stride, y, to, lanes[0], lanes[1], ahead);
+      blend_halves (source, plane, rows, stride, y, to, lanes[0], lanes[1], prefetch);
       break;
     case SL_PACKING_TRIPLE:
-      read_triples (source, plane, rows, stride, y, to, lanes, ahead);
+      read_triples (source, plane, rows, stride, y, to, lanes, prefetch);
       break;
     case SL_PACKING_QUAD:
-      blend_halves (source, plane, rows, stride, y, to, to->raw[1], to->raw[2], ahead);
+      blend_halves (source, plane, rows, stride, y, to, to->raw[1], to->raw[2], prefetch);
       kernels->split_pairs (lanes[0], lanes[2], to->raw[1], plane->groups);
       kernels->split_pairs (lanes[1], lanes[3], to->raw[2], plane->groups);
       break;
     case SL_PACKING_YUV422:
-      read_yuv422 (source, plane, rows, stride, y, to, ahead);
+      read_yuv422 (source, plane, rows, stride, y, to, prefetch);
       break;
   }
 }
 
 /* @n components from @first, which share @columns. */
 static void
-reduce_components (const SlSource *source, const SlAxis *columns, const Rows *from, int first, int n, int32_t *const out[3], SlAhead *ahead)
+reduce_components (const SlSource *source, const SlAxis *columns, const Rows *from, int first, int n, int32_t *const out[3],
+                   SlPrefetch *prefetch)
 {
   const int16_t *row[3] = { NULL };
   for (int c = 0; c < n; c++)
     row[c] = from->component[first + c] + source->skew[first + c];
   if (columns->span == NULL) {
-    source->kernels->reduce (out + first, row, columns, n, ahead);
+    source->kernels->reduce (out + first, row, columns, n, prefetch);
     return;
   }
   for (int c = 0; c < n; c++)
@@ -304,15 +307,15 @@ void
 sl_source_row (const SlSource *source, const SlImage *image, int y, void *scratch, int32_t *const out[3])
 {
   int16_t *next = scratch;
-  SlAhead ahead[3];
+  SlPrefetch prefetch[3];
   Rows to;
   for (int c = 0; c < 3; c++, next += source->row_samples)
     to.component[c] = next;
   for (int i = 0; i < RAW_ROWS; i++, next += source->raw_samples)
     to.raw[i] = next;
   for (int p = 0; p < source->planes; p++) {
-    plan_ahead (&ahead[p], &source->plane[p], source->layout, image, y);
-    read_plane (source, &source->plane[p], image, y, &to, &ahead[p]);
+    plan_prefetch (&prefetch[p], &source->plane[p], source->layout, image, y);
+    read_plane (source, &source->plane[p], image, y, &to, &prefetch[p]);
   }
   for (int c = 0, n; c < source->components; c += n) {
     const SlAxis *columns = &component_grid (source, c)->columns;
@@ -320,7 +323,7 @@ sl_source_row (const SlSource *source, const SlImage *image, int y, void *scratc
     while (n < source->components && component_grid (source, n) == component_grid (source, c))
       n++;
     n -= c;
-    SlAhead *rest = &ahead[c < source->planes ? c : source->planes - 1];
+    SlPrefetch *rest = &prefetch[c < source->planes ? c : source->planes - 1];
     pace_columns (rest, columns);
     reduce_components (source, columns, &to, c, n, out, rest);
   }

@@ -57,7 +57,7 @@ typedef struct
 {
   TestGuard rows;
   SlBand band;
-  SlAhead ahead;
+  SlPrefetch prefetch;
 } Input;
 
 static int
@@ -103,8 +103,8 @@ input_init (Input *input, GRand *rand, gsize row_bytes, int bits)
     band->weight[1] = 0;
     band->last = input->rows.map; /* not to be read */
   }
-  input->ahead = (SlAhead){ .at = row, .end = row + row_bytes, .stride = step, .bytes = (ptrdiff_t) row_bytes, .rows = (int) rows };
-  input->ahead.pace = g_rand_int_range (rand, 0, 4);
+  input->prefetch = (SlPrefetch){ .at = row, .end = row + row_bytes, .stride = step, .bytes = (ptrdiff_t) row_bytes, .rows = (int) rows };
+  input->prefetch.pace = g_rand_int_range (rand, 0, 4);
 }
 
 static void
@@ -115,8 +115,8 @@ check_blend (GRand *rand, const SlKernels *kernels)
   Output output;
   input_init (&input, rand, (gsize) n, 8);
   output_init (&output, rand, (gsize) n * 2, 2);
-  sl_kernels_c.blend ((gint16 *) output.data[0], &input.band, n, &input.ahead);
-  kernels->blend ((gint16 *) output.data[1], &input.band, n, &input.ahead);
+  sl_kernels_c.blend ((gint16 *) output.data[0], &input.band, n, &input.prefetch);
+  kernels->blend ((gint16 *) output.data[1], &input.band, n, &input.prefetch);
   output_check (&output);
   test_guard_clear (&input.rows);
 }
@@ -130,8 +130,8 @@ check_blend_pairs (GRand *rand, const SlKernels *kernels)
   input_init (&input, rand, (gsize) n * 2, 8);
   output_init (&even, rand, (gsize) n * 2, 2);
   output_init (&odd, rand, (gsize) n * 2, 2);
-  sl_kernels_c.blend_pairs ((gint16 *) even.data[0], (gint16 *) odd.data[0], &input.band, n, &input.ahead);
-  kernels->blend_pairs ((gint16 *) even.data[1], (gint16 *) odd.data[1], &input.band, n, &input.ahead);
+  sl_kernels_c.blend_pairs ((gint16 *) even.data[0], (gint16 *) odd.data[0], &input.band, n, &input.prefetch);
+  kernels->blend_pairs ((gint16 *) even.data[1], (gint16 *) odd.data[1], &input.band, n, &input.prefetch);
   output_check (&even);
   output_check (&odd);
   test_guard_clear (&input.rows);
@@ -146,8 +146,8 @@ check_blend_words (GRand *rand, const SlKernels *kernels)
   Output output;
   input_init (&input, rand, (gsize) n * 2, 10);
   output_init (&output, rand, (gsize) n * 2, 2);
-  sl_kernels_c.blend_words ((gint16 *) output.data[0], &input.band, left, n, &input.ahead);
-  kernels->blend_words ((gint16 *) output.data[1], &input.band, left, n, &input.ahead);
+  sl_kernels_c.blend_words ((gint16 *) output.data[0], &input.band, left, n, &input.prefetch);
+  kernels->blend_words ((gint16 *) output.data[1], &input.band, left, n, &input.prefetch);
   output_check (&output);
   test_guard_clear (&input.rows);
 }
@@ -222,7 +222,7 @@ check_reduce (GRand *rand, const SlKernels *kernels)
   TestGuard row[3];
   gint32 *dst[2][3];
   const gint16 *src[3];
-  SlAhead ahead = { 0 };
+  SlPrefetch prefetch = { 0 };
   SlTables tables = { 0 };
   random_axis (rand, kernels, &axis, &tables);
   const gsize room = (gsize) (axis.count / SL_AXIS_GROUP + 1) * SL_AXIS_GROUP;
@@ -234,8 +234,8 @@ check_reduce (GRand *rand, const SlKernels *kernels)
     dst[1][r] = g_new0 (gint32, room);
   }
   if (axis.taps > 0) {
-    sl_kernels_c.reduce (dst[0], src, &axis, rows, &ahead);
-    kernels->reduce (dst[1], src, &axis, rows, &ahead);
+    sl_kernels_c.reduce (dst[0], src, &axis, rows, &prefetch);
+    kernels->reduce (dst[1], src, &axis, rows, &prefetch);
   }
   for (int r = 0; r < 3; r++) {
     g_assert_cmpmem (dst[0][r], (gsize) axis.count * 4, dst[1][r], (gsize) axis.count * 4);
@@ -347,7 +347,7 @@ typedef struct
 {
   const SlKernels *kernels;
   SlBand band;
-  SlAhead ahead; /* nothing */
+  SlPrefetch prefetch; /* nothing */
   gint16 *row[4];
   gint32 *sum[3];
   SlAxis axis[2];
@@ -359,19 +359,19 @@ typedef struct
 static void
 bench_blend (Bench *bench)
 {
-  bench->kernels->blend (bench->row[0], &bench->band, BENCH_WIDTH, &bench->ahead);
+  bench->kernels->blend (bench->row[0], &bench->band, BENCH_WIDTH, &bench->prefetch);
 }
 
 static void
 bench_pairs (Bench *bench)
 {
-  bench->kernels->blend_pairs (bench->row[0], bench->row[1], &bench->band, BENCH_WIDTH / 2, &bench->ahead);
+  bench->kernels->blend_pairs (bench->row[0], bench->row[1], &bench->band, BENCH_WIDTH / 2, &bench->prefetch);
 }
 
 static void
 bench_words (Bench *bench)
 {
-  bench->kernels->blend_words (bench->row[0], &bench->band, 0, BENCH_WIDTH, &bench->ahead);
+  bench->kernels->blend_words (bench->row[0], &bench->band, 0, BENCH_WIDTH, &bench->prefetch);
 }
 
 static void
@@ -389,13 +389,13 @@ bench_split_triples (Bench *bench)
 static void
 bench_reduce_luma (Bench *bench)
 {
-  bench->kernels->reduce (bench->sum, (const gint16 *const *) bench->row, &bench->axis[0], 1, &bench->ahead);
+  bench->kernels->reduce (bench->sum, (const gint16 *const *) bench->row, &bench->axis[0], 1, &bench->prefetch);
 }
 
 static void
 bench_reduce_chroma (Bench *bench)
 {
-  bench->kernels->reduce (bench->sum, (const gint16 *const *) bench->row, &bench->axis[1], 2, &bench->ahead);
+  bench->kernels->reduce (bench->sum, (const gint16 *const *) bench->row, &bench->axis[1], 2, &bench->prefetch);
 }
 
 static void
