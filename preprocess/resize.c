@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "preprocess/planescale.h"
+#include "preprocess/plane_scale.h"
 
 #define STRIDE_LIMIT ((ptrdiff_t) 1 << 30)
 #define NEUTRAL 128
@@ -396,8 +396,8 @@ run_pair (SlResizer *self, SlPlane src, SlPlane dst)
   const SlPlaneScaler *scaler = &self->scaler[1];
   const bool upright = !self->turn.transpose && !self->turn.flip_x;
   const SlPlane from = self->turn.flip_y ? upside_down (src, scaler->src_h) : src;
-  if (upright && scaler->method == SL_PLANE_WORDS) {
-    sl_word_scaler_run (scaler->pairs, from.data, from.stride, dst.data, dst.stride);
+  if (upright && scaler->method == SL_PLANE_SCALER10) {
+    sl_plane_scaler10_run (scaler->pairs10, from.data, from.stride, dst.data, dst.stride);
     return;
   }
   if (upright && pair_scales_whole (scaler)) {

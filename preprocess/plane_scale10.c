@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * See words.h: a plane is a picture of one or two components whose 32-bit rows become words again.
+ * See plane_scale10.h: a plane is a picture of one or two components whose 32-bit rows become words again.
  */
-#include "preprocess/words.h"
+#include "preprocess/plane_scale10.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +14,9 @@
 #define BELOW (SL_ROW_BITS + SL_TAP_BITS - BITS)
 #define HALF (1U << (BELOW - 1))
 
-struct SlWordScaler
+struct SlPlaneScaler10
 {
-  SlWordSpec spec;
+  SlPlaneScale10Spec spec;
   SlPixelLayout layout;
   SlSource source;
   void *scratch;
@@ -24,7 +24,7 @@ struct SlWordScaler
 };
 
 static bool
-init_memory (SlWordScaler *self)
+init_memory (SlPlaneScaler10 *self)
 {
   const size_t ints = ((size_t) self->spec.dst_w + SL_AXIS_GROUP) / SL_AXIS_GROUP * SL_AXIS_GROUP;
   const size_t source = sl_source_scratch_bytes (&self->source), bytes = source + 2 * ints * sizeof (int32_t);
@@ -36,10 +36,10 @@ init_memory (SlWordScaler *self)
   return true;
 }
 
-SlWordScaler *
-sl_word_scaler_new (const SlWordSpec *spec)
+SlPlaneScaler10 *
+sl_plane_scaler10_new (const SlPlaneScale10Spec *spec)
 {
-  SlWordScaler *self = calloc (1, sizeof *self);
+  SlPlaneScaler10 *self = calloc (1, sizeof *self);
   if (self == NULL)
     return NULL;
   self->spec = *spec;
@@ -60,12 +60,12 @@ sl_word_scaler_new (const SlWordSpec *spec)
                                 .filter = spec->filter };
   if (sl_source_init (&self->source, sl_kernels_get (), &self->layout, &plane, &wanted) && init_memory (self))
     return self;
-  sl_word_scaler_free (self);
+  sl_plane_scaler10_free (self);
   return NULL;
 }
 
 void
-sl_word_scaler_free (SlWordScaler *scaler)
+sl_plane_scaler10_free (SlPlaneScaler10 *scaler)
 {
   if (scaler == NULL)
     return;
@@ -96,9 +96,9 @@ store_two (uint16_t *restrict dst, const int32_t *restrict even, const int32_t *
 }
 
 void
-sl_word_scaler_run (SlWordScaler *scaler, const uint8_t *src, ptrdiff_t src_stride, uint8_t *dst, ptrdiff_t dst_stride)
+sl_plane_scaler10_run (SlPlaneScaler10 *scaler, const uint8_t *src, ptrdiff_t src_stride, uint8_t *dst, ptrdiff_t dst_stride)
 {
-  const SlWordSpec *spec = &scaler->spec;
+  const SlPlaneScale10Spec *spec = &scaler->spec;
   const SlImage image = { .plane = { src }, .stride = { src_stride } };
   const int up = 16 - BITS - spec->shift;
   for (int y = 0; y < spec->dst_h; y++) {

@@ -10,7 +10,7 @@
  *  - 16-bit samples, which libyuv scales one by one: the row functions again, into words;
  *  - bytes, nearest: ScalePlane(), but for 3/8 again, where it is a pixel off.
  */
-#include "preprocess/planescale.h"
+#include "preprocess/plane_scale.h"
 
 #include <libyuv.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ choose_method (const SlPlaneScaler *s, SlFilter filter)
   if (filter == SL_FILTER_NEAREST)
     return s->bytes == 2 || special ? SL_PLANE_NEAREST : SL_PLANE_LIBYUV;
   if (s->bytes == 2)
-    return SL_PLANE_WORDS;
+    return SL_PLANE_SCALER10;
   if (filter == SL_FILTER_BILINEAR && !special && s->src_w >= 2 * s->dst_w && s->src_h >= 2 * s->dst_h)
     return SL_PLANE_LIBYUV;
   return SL_PLANE_NORMALIZER;
@@ -59,13 +59,13 @@ init_normalizer (SlPlaneScaler *s, SlFilter filter)
 }
 
 static bool
-init_words (SlPlaneScaler *s, const SlPixelLayout *layout, bool pairs, SlFilter filter)
+init_scaler10 (SlPlaneScaler *s, const SlPixelLayout *layout, bool pairs, SlFilter filter)
 {
-  SlWordSpec spec = { s->src_w, s->src_h, s->dst_w, s->dst_h, 1, layout->shift, filter };
-  s->words = sl_word_scaler_new (&spec);
+  SlPlaneScale10Spec spec = { s->src_w, s->src_h, s->dst_w, s->dst_h, 1, layout->shift, filter };
+  s->scaler10 = sl_plane_scaler10_new (&spec);
   spec.lanes = 2;
-  s->pairs = s->words != NULL && pairs ? sl_word_scaler_new (&spec) : NULL;
-  return s->words != NULL && (!pairs || s->pairs != NULL);
+  s->pairs10 = s->scaler10 != NULL && pairs ? sl_plane_scaler10_new (&spec) : NULL;
+  return s->scaler10 != NULL && (!pairs || s->pairs10 != NULL);
 }
 
 bool
@@ -81,8 +81,8 @@ sl_plane_scaler_init (SlPlaneScaler *scaler, int src_w, int src_h, int dst_w, in
     good = positions_nearest (&scaler->x, src_w, dst_w) && positions_nearest (&scaler->y, src_h, dst_h);
   else if (scaler->method == SL_PLANE_NORMALIZER)
     good = init_normalizer (scaler, filter);
-  else if (scaler->method == SL_PLANE_WORDS)
-    good = init_words (scaler, layout, pairs, filter);
+  else if (scaler->method == SL_PLANE_SCALER10)
+    good = init_scaler10 (scaler, layout, pairs, filter);
   if (!good)
     sl_plane_scaler_clear (scaler);
   return good;
@@ -95,8 +95,8 @@ sl_plane_scaler_clear (SlPlaneScaler *scaler)
   free (scaler->y);
   sl_normalizer_free (scaler->normalizer);
   free (scaler->tight);
-  sl_word_scaler_free (scaler->words);
-  sl_word_scaler_free (scaler->pairs);
+  sl_plane_scaler10_free (scaler->scaler10);
+  sl_plane_scaler10_free (scaler->pairs10);
   *scaler = (SlPlaneScaler){ 0 };
 }
 
@@ -155,8 +155,8 @@ sl_plane_scaler_run (SlPlaneScaler *s, SlPlane src, SlPlane dst)
     case SL_PLANE_NORMALIZER:
       run_normalizer (s, src, dst);
       break;
-    case SL_PLANE_WORDS:
-      sl_word_scaler_run (s->words, src.data, src.stride, dst.data, dst.stride);
+    case SL_PLANE_SCALER10:
+      sl_plane_scaler10_run (s->scaler10, src.data, src.stride, dst.data, dst.stride);
       break;
   }
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One plane of samples to another size, and turned: the steps that sl_resizer_run() is made of. planescale.c says what libyuv
+ * One plane of samples to another size, and turned: the steps that sl_resizer_run() is made of. plane_scale.c says what libyuv
  * does of it.
  *
  * Position i of an axis of @dst samples has its centre at (i + 0.5) * src / dst of the source, whoever computes it.
  */
-#ifndef SL_PREPROCESS_PLANESCALE_H
-#define SL_PREPROCESS_PLANESCALE_H
+#ifndef SL_PREPROCESS_PLANE_SCALE_H
+#define SL_PREPROCESS_PLANE_SCALE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "preprocess/normalize.h"
-#include "preprocess/words.h"
+#include "preprocess/plane_scale10.h"
 
 typedef enum
 {
@@ -21,7 +21,7 @@ typedef enum
   SL_PLANE_NEAREST,
   SL_PLANE_LIBYUV,
   SL_PLANE_NORMALIZER,
-  SL_PLANE_WORDS
+  SL_PLANE_SCALER10
 } SlPlaneMethod;
 
 /**
@@ -29,7 +29,7 @@ typedef enum
  * @bytes: of a sample, 1 or 2 (a word in native order)
  * @normalizer, @tight: for SL_PLANE_NORMALIZER; its result when it cannot go where it belongs directly
  * @x, @y: the sample that each position takes, for SL_PLANE_NEAREST
- * @words, @pairs: for SL_PLANE_WORDS; two components in turn, where they are
+ * @scaler10, @pairs10: for SL_PLANE_SCALER10; two components in turn, where they are
  */
 typedef struct
 {
@@ -39,7 +39,7 @@ typedef struct
   SlNormalizer *normalizer;
   uint8_t *tight;
   int32_t *x, *y;
-  SlWordScaler *words, *pairs;
+  SlPlaneScaler10 *scaler10, *pairs10;
 } SlPlaneScaler;
 
 /** SlPlane: a rectangle of samples; @stride in bytes, negative allowed. */
