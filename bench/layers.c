@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/unroll.h"
 #include "core/runtime/session.h"
 #include "tests/core/opcheck.h"
 #include "tools/bench/timing.h"
@@ -48,20 +49,20 @@ typedef struct
 } Runner;
 
 #ifdef HAVE_PEAK
-#define DEFINE_PEAK(name, isa, Vec, set, dot)                                                                  \
-  __attribute__ ((target (isa))) static gint32 name (guint rounds)                                             \
-  {                                                                                                            \
-    Vec sums[PEAK_SUMS], all = set (0);                                                                        \
-    const Vec codes = set (0x01020304), weights = set (0x05060708);                                            \
-    for (guint i = 0; i < PEAK_SUMS; i++)                                                                      \
-      sums[i] = set ((gint32) i);                                                                              \
-    for (; rounds > 0; rounds--)                                                                               \
-      _Pragma ("GCC unroll 12") for (guint i = 0; i < PEAK_SUMS; i++) sums[i] = dot (sums[i], codes, weights); \
-    for (guint i = 0; i < PEAK_SUMS; i++)                                                                      \
-      all = dot (all, sums[i], weights);                                                                       \
-    gint32 lanes[sizeof (Vec) / sizeof (gint32)];                                                              \
-    memcpy (lanes, &all, sizeof all);                                                                          \
-    return lanes[0];                                                                                           \
+#define DEFINE_PEAK(name, isa, Vec, set, dot)                                                  \
+  __attribute__ ((target (isa))) static gint32 name (guint rounds)                             \
+  {                                                                                            \
+    Vec sums[PEAK_SUMS], all = set (0);                                                        \
+    const Vec codes = set (0x01020304), weights = set (0x05060708);                            \
+    for (guint i = 0; i < PEAK_SUMS; i++)                                                      \
+      sums[i] = set ((gint32) i);                                                              \
+    for (; rounds > 0; rounds--)                                                               \
+      SL_UNROLL for (guint i = 0; i < PEAK_SUMS; i++) sums[i] = dot (sums[i], codes, weights); \
+    for (guint i = 0; i < PEAK_SUMS; i++)                                                      \
+      all = dot (all, sums[i], weights);                                                       \
+    gint32 lanes[sizeof (Vec) / sizeof (gint32)];                                              \
+    memcpy (lanes, &all, sizeof all);                                                          \
+    return lanes[0];                                                                           \
   }
 DEFINE_PEAK (dot_512, "avx512f,avx512vnni", __m512i, _mm512_set1_epi32, _mm512_dpbusd_epi32)
 DEFINE_PEAK (dot_256, "avx512f,avx512vl,avx512vnni", __m256i, _mm256_set1_epi32, _mm256_dpbusd_epi32)

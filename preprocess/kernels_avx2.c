@@ -6,9 +6,9 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "base/unroll.h"
 #include "preprocess/kernels.h"
 #include "preprocess/normalize.h"
-#include "preprocess/unroll.h"
 
 #define ALWAYS_INLINE inline __attribute__ ((always_inline))
 #define BYTES 32

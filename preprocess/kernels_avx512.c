@@ -5,10 +5,10 @@
  */
 #include <immintrin.h>
 
+#include "base/unroll.h"
 #include "preprocess/gather.h"
 #include "preprocess/kernels.h"
 #include "preprocess/normalize.h"
-#include "preprocess/unroll.h"
 
 #define ALWAYS_INLINE inline __attribute__ ((always_inline))
 #define BYTES 64

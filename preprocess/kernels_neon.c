@@ -5,9 +5,9 @@
  */
 #include <arm_neon.h>
 
+#include "base/unroll.h"
 #include "preprocess/kernels.h"
 #include "preprocess/normalize.h"
-#include "preprocess/unroll.h"
 
 #define ALWAYS_INLINE inline __attribute__ ((always_inline))
 #define BYTES 16

@@ -8,8 +8,8 @@
 #ifndef SL_PREPROCESS_STORE_SIMD_H
 #define SL_PREPROCESS_STORE_SIMD_H
 
+#include "base/unroll.h"
 #include "preprocess/store_table.h"
-#include "preprocess/unroll.h"
 
 #ifdef PIXELS
 

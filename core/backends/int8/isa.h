@@ -14,14 +14,9 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
+#include "base/unroll.h"
 
-/* Before a loop over registers: unrolled, they never become an array in memory. Such loops are not nested, or GCC gives up. */
-#ifdef __clang__
-#define SL_UNROLL _Pragma ("clang loop unroll(full)")
-#else
-#define SL_UNROLL _Pragma ("GCC unroll 32")
-#endif
+G_BEGIN_DECLS
 
 /** Most activations that one step multiplies in each lane. */
 #define SL_INT8_MAX_UNIT 8
