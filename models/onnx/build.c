@@ -71,6 +71,18 @@ onnx_new_tensor (Onnx *o, const SlTensor *like)
   return sl_graph_add_tensor (o->graph, &tensor, &o->error);
 }
 
+/* Passes on what the core says of a node, less the node's number and name, which onnx_fail() says. */
+static void
+fail_node (Onnx *o, const GError *error)
+{
+  const char *op = g_str_has_prefix (error->message, "node ") ? strchr (error->message + 5, ' ') : NULL;
+  const char *end = op != NULL ? strchr (op + 1, ' ') : NULL, *text = end != NULL ? strstr (end, "': ") : NULL;
+  if (text != NULL)
+    onnx_fail (o, (SlError) error->code, "%.*s: %s", (gint) (end - op - 1), op + 1, text + 3);
+  else
+    onnx_fail (o, (SlError) error->code, "%s", error->message);
+}
+
 gboolean
 onnx_emit_all (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, const SlDtype *dtypes, gint32 *outputs,
                guint n_outputs)
@@ -89,7 +101,7 @@ onnx_emit_all (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const SlOpPa
   const guint index = o->node != NULL ? o->node->index : 0;
   if (sl_graph_add_node (o->graph, op, index, inputs, n, outputs, n_outputs, params, &error) && sl_graph_settle_node (o->graph, &error))
     return TRUE;
-  onnx_fail (o, (SlError) error->code, "%s", error->message);
+  fail_node (o, error);
   g_error_free (error);
   return FALSE;
 }
@@ -111,7 +123,7 @@ onnx_settled (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const SlOpPar
     return -1;
   if (sl_graph_add_node (o->graph, op, index, inputs, n, &output, 1, params, &error) && sl_graph_settle_node (o->graph, &error))
     return output;
-  onnx_fail (o, (SlError) error->code, "%s", error->message);
+  fail_node (o, error);
   g_error_free (error);
   return -1;
 }

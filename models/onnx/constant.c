@@ -15,6 +15,13 @@
 
 /* int64 stands for "as far as it goes" beyond this; what lies between it and 32 bits is refused. */
 #define FAR (G_GINT64_CONSTANT (1) << 62)
+/* So that their bytes can be counted, whatever the type. */
+#define MOST_ELEMENTS (G_MAXSIZE / 16)
+/* Bytes of one constant in a file beside the model, and of all together. */
+#define MOST_EXTERNAL SL_MAX_TENSOR_BYTES
+#define MOST_COPIED (G_GUINT64_CONSTANT (4) << 30)
+/* Keys and values of where such a constant lies. */
+#define MOST_WORD 4096
 
 static const struct
 {
@@ -70,7 +77,7 @@ add_dim (Onnx *o, Tensor *t, guint64 dim)
 {
   if (t->rank >= SL_MAX_RANK)
     return bad (o, t, SL_ERROR_LIMIT, "more than 8 dimensions");
-  if (dim > G_MAXINT32 || !g_size_checked_mul (&t->elements, t->elements, (gsize) dim))
+  if (dim > G_MAXINT32 || !g_size_checked_mul (&t->elements, t->elements, (gsize) dim) || t->elements > MOST_ELEMENTS)
     return bad (o, t, SL_ERROR_LIMIT, "its dimensions overflow");
   t->dims[t->rank++] = (gint32) dim;
   return TRUE;
@@ -121,6 +128,8 @@ read_external (Onnx *o, Tensor *t, SlPbMessage entry)
   const char *key = "", *value = "";
   SlPbField field;
   while (sl_pb_next (&entry, &field)) {
+    if (field.wire == SL_PB_BYTES && sl_pb_size (&field.bytes) > MOST_WORD)
+      return bad (o, t, SL_ERROR_LIMIT, "the name of the file with its data is too long");
     if (sl_pb_is (&field, 1, SL_PB_BYTES))
       key = onnx_text (o->file, &field.bytes);
     else if (sl_pb_is (&field, 2, SL_PB_BYTES))
@@ -188,33 +197,59 @@ may_copy (Onnx *o, const Tensor *t, guint64 bytes)
          || bad (o, t, SL_ERROR_LIMIT, "copies of the constants would be much larger than the files that hold them");
 }
 
+/* Opens @relative below @folder without following a link: neither name has one left. */
+static int
+open_below (const char *folder, const char *relative)
+{
+  g_auto (GStrv) parts = g_strsplit (relative, "/", -1);
+  int fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  for (guint i = 0; parts[i] != NULL && fd >= 0; i++) {
+    const int how = parts[i + 1] != NULL ? O_RDONLY | O_DIRECTORY : O_RDONLY | O_NONBLOCK;
+    const int next = openat (fd, parts[i], how | O_NOFOLLOW | O_CLOEXEC), failed = errno;
+    close (fd);
+    fd = next;
+    errno = failed;
+  }
+  return fd;
+}
+
+/* Whether the name that a constant gives for its file can be one in the model's folder. */
+static gboolean
+stays_inside (const char *location)
+{
+  g_auto (GStrv) parts = g_strsplit (location, "/", -1);
+  gboolean inside = location[0] != '\0' && !g_path_is_absolute (location) && strchr (location, '\\') == NULL;
+  for (guint i = 0; parts[i] != NULL; i++)
+    inside = inside && strcmp (parts[i], "..") != 0;
+  return inside;
+}
+
 /* A file beside the model, or below it: names that lead elsewhere are refused, links that do, too. */
 static int
 open_beside (Onnx *o, const Tensor *t)
 {
-  g_auto (GStrv) parts = g_strsplit (t->location, "/", -1);
-  gboolean inside = t->location[0] != '\0' && !g_path_is_absolute (t->location) && strchr (t->location, '\\') == NULL;
-  for (guint i = 0; parts[i] != NULL; i++)
-    inside = inside && strcmp (parts[i], "..") != 0;
-  if (!inside) {
+  struct stat status;
+  if (!stays_inside (t->location)) {
     onnx_fail (o, SL_ERROR_FORMAT, "constant '%s': its data would lie in '%s'; expected a file inside the model's folder", t->name,
                t->location);
     return -1;
   }
   g_autofree char *path = g_build_filename (o->folder, t->location, NULL);
-  g_autofree char *real = realpath (path, NULL), *folder = realpath (o->folder, NULL);
-  const gsize length = folder != NULL ? strlen (folder) : 0;
-  if (real != NULL && folder != NULL && length > 1 && (strncmp (real, folder, length) != 0 || real[length] != '/')) {
+  g_autofree char *folder = realpath (o->folder, NULL), *real = folder != NULL ? realpath (path, NULL) : NULL;
+  int failed = errno;
+  const gsize length = folder != NULL ? strlen (folder) : 0, skipped = length > 1 ? length + 1 : 1;
+  if (real != NULL && (strncmp (real, folder, length) != 0 || (length > 1 && real[length] != '/'))) {
     onnx_fail (o, SL_ERROR_FORMAT, "constant '%s': '%s' is a link out of the model's folder; put the file itself there", t->name,
                t->location);
     return -1;
   }
-  const int fd = real != NULL ? open (real, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-  struct stat status;
+  const int fd = real != NULL ? open_below (folder, real + skipped) : -1;
+  if (real != NULL)
+    failed = errno;
   if (fd >= 0 && fstat (fd, &status) == 0 && S_ISREG (status.st_mode))
     return fd;
   onnx_fail (o, SL_ERROR_OPEN, "constant '%s': cannot read its data in '%s': %s; put that file beside the model", t->name, path,
-             fd >= 0 ? "not a file" : g_strerror (errno));
+             fd >= 0 ? "not a file" : g_strerror (failed));
   if (fd >= 0)
     close (fd);
   return -1;
@@ -228,14 +263,17 @@ read_external_bytes (Onnx *o, const Tensor *t, gsize bytes)
   const int fd = open_beside (o, t);
   if (fd < 0)
     return NULL;
-  if (fstat (fd, &status) != 0 || t->offset > (guint64) status.st_size || bytes > (guint64) status.st_size - t->offset
-      || (t->has_length && t->length != bytes)) {
+  if (bytes > MOST_EXTERNAL) {
+    bad (o, t, SL_ERROR_LIMIT, "it has more than 1 GiB");
+  } else if (fstat (fd, &status) != 0 || t->offset > (guint64) status.st_size || bytes > (guint64) status.st_size - t->offset
+             || (t->has_length && t->length != bytes)) {
     onnx_fail (o, SL_ERROR_FORMAT,
                "constant '%s': %" G_GSIZE_FORMAT " bytes from byte %" G_GUINT64_FORMAT " of '%s', which has %" G_GINT64_FORMAT
                "; the files do not belong together",
                t->name, bytes, t->offset, t->location, (gint64) status.st_size);
   } else {
-    o->may_copy = MAX (o->may_copy, 4 * (guint64) status.st_size + 4 * (guint64) o->file->pb.size);
+    const guint64 size = MIN ((guint64) status.st_size, MOST_COPIED / 4);
+    o->may_copy = MAX (o->may_copy, 4 * size + 4 * (guint64) o->file->pb.size);
     if (may_copy (o, t, bytes)) {
       data = sl_arena_alloc (o->arena, bytes + SL_TENSOR_PADDING);
       gsize got = 0;

@@ -10,7 +10,7 @@
 /* Graphs within attributes of nodes, one in the other. */
 #define MOST_DEPTH 8
 #define MOST_ATTRIBUTES (16 * SL_MAX_NODES)
-#define MOST_NUMBERS (1 << 22)
+#define MOST_NUMBERS (1 << 20)
 #define MOST_EDGES 4096
 #define MOST_METADATA 1024
 #define MOST_GRAPHS 4096

@@ -35,10 +35,13 @@ use_name (GHashTable *used, const char *name)
     g_hash_table_add (used, (gpointer) name);
 }
 
-/* Every name that @graph and the graphs within it mention. */
+/* Every name that @graph and the graphs within it mention. Each look at a node counts as a step. */
 static void
-use_graph (GHashTable *used, const OnnxGraph *graph)
+use_graph (Onnx *o, GHashTable *used, const OnnxGraph *graph)
 {
+  o->steps += graph->nodes->len;
+  if (o->steps > MOST_STEPS)
+    return;
   for (guint i = 0; i < graph->outputs->len; i++)
     use_name (used, g_array_index (graph->outputs, OnnxEdge, i).name);
   for (guint i = 0; i < graph->nodes->len; i++) {
@@ -47,13 +50,13 @@ use_graph (GHashTable *used, const OnnxGraph *graph)
       use_name (used, node->inputs[k]);
     for (guint k = 0; k < node->n_attributes; k++)
       if (node->attributes[k].graph != NULL)
-        use_graph (used, node->attributes[k].graph);
+        use_graph (o, used, node->attributes[k].graph);
   }
 }
 
 /* One flag a node: something that counts reads its outputs. */
 static guint8 *
-find_live (const OnnxGraph *graph)
+find_live (Onnx *o, const OnnxGraph *graph)
 {
   guint8 *live = g_new0 (guint8, MAX (graph->nodes->len, 1));
   g_autoptr (GHashTable) used = g_hash_table_new (g_str_hash, g_str_equal);
@@ -67,7 +70,7 @@ find_live (const OnnxGraph *graph)
       use_name (used, node->inputs[k]);
     for (guint k = 0; k < node->n_attributes && live[i]; k++)
       if (node->attributes[k].graph != NULL)
-        use_graph (used, node->attributes[k].graph);
+        use_graph (o, used, node->attributes[k].graph);
   }
   return live;
 }
@@ -122,11 +125,11 @@ onnx_run_graph (Onnx *o)
   const OnnxGraph *graph = o->scope->graph;
   const OnnxNode *outer = o->node;
   o->steps += graph->nodes->len + 1;
+  g_autofree guint8 *live = o->steps <= MOST_STEPS ? find_live (o, graph) : NULL;
   if (o->steps > MOST_STEPS) {
     onnx_fail (o, SL_ERROR_LIMIT, "the iterations of the model's loops have more than %d nodes", MOST_STEPS);
     return FALSE;
   }
-  g_autofree guint8 *live = find_live (graph);
   if (!check_operators (o, graph, live))
     return FALSE;
   for (guint i = 0; i < graph->nodes->len && o->error == NULL; i++) {

@@ -4,6 +4,9 @@
 
 #include "models/onnx/build.h"
 
+/* Bytes of a text attribute. */
+#define MOST_WORD 256
+
 OnnxValue *
 onnx_value_new (Onnx *o, gint32 tensor, gboolean last)
 {
@@ -220,7 +223,10 @@ const char *
 onnx_attr_text (Onnx *o, const char *name, const char *fallback)
 {
   const OnnxAttribute *attribute = onnx_attribute (o, name);
-  return attribute != NULL && sl_pb_size (&attribute->text) > 0 ? onnx_text (o->file, &attribute->text) : fallback;
+  const gsize size = attribute != NULL ? sl_pb_size (&attribute->text) : 0;
+  if (size > MOST_WORD)
+    onnx_fail (o, SL_ERROR_FORMAT, "attribute '%s' has %" G_GSIZE_FORMAT " bytes; expected a word", name, size);
+  return size > 0 && size <= MOST_WORD ? onnx_text (o->file, &attribute->text) : fallback;
 }
 
 gboolean

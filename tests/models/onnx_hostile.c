@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ONNX files that lie, and files beside them that they name: each is refused with a sentence, within a second and with little memory;
+ * none reads what lies outside the model's folder.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <glib/gstdio.h>
+
+#include "tests/models/helpers.h"
+#include "tests/support/onnx_writer.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#endif
+
+/* Processor time that a refusal may take; sanitizers and valgrind are slower by far. */
+#ifdef SANITIZED
+#define LONGEST_S 20
+#else
+#define LONGEST_S 1
+#endif
+/* Address space that loading may take beside the file itself. */
+#define MEMORY ((rlim_t) 64 << 20)
+
+static rlim_t
+address_space (void)
+{
+  g_autofree char *text = NULL;
+  g_assert_true (g_file_get_contents ("/proc/self/statm", &text, NULL, NULL));
+  return (rlim_t) g_ascii_strtoull (text, NULL, 10) * (rlim_t) sysconf (_SC_PAGESIZE);
+}
+
+/* Loads @path and expects a refusal that says @text. */
+static void
+expect_refused (const char *path, SlError code, const char *text)
+{
+  g_autoptr (GError) error = NULL;
+  struct stat status;
+  struct rlimit before;
+  g_assert_cmpint (stat (path, &status), ==, 0);
+  getrlimit (RLIMIT_AS, &before);
+#ifndef SANITIZED
+  const struct rlimit limit = { address_space () + MEMORY + (rlim_t) status.st_size, before.rlim_max };
+  g_assert_cmpint (setrlimit (RLIMIT_AS, &limit), ==, 0);
+#endif
+  const clock_t start = clock ();
+  SlModel *model = sl_model_load (path, NULL, &error);
+  const clock_t took = clock () - start;
+  setrlimit (RLIMIT_AS, &before);
+  g_assert_null (model);
+  g_test_message ("%s (%ld us)", error->message, (long) took);
+  g_assert_cmpuint (strlen (error->message), <, 20000);
+  expect_error (&error, code, path, text, NULL);
+  g_assert_cmpint (took, <, LONGEST_S * CLOCKS_PER_SEC);
+}
+
+static void
+refuse_bytes (GBytes *bytes, SlError code, const char *text)
+{
+  gsize size;
+  const char *data = g_bytes_get_data (bytes, &size);
+  g_autofree char *path = write_temp ("model.onnx", data, (gssize) size);
+  expect_refused (path, code, text);
+  sl_tflite_remove_temp (path);
+}
+
+static void
+refuse (const SlOnnxWriter *writer, SlError code, const char *text)
+{
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
+  refuse_bytes (bytes, code, text);
+}
+
+/* x float32[1,3,8,8] */
+static SlOnnxWriter *
+picture (void)
+{
+  SlOnnxWriter *writer = sl_onnx_writer_new (13);
+  sl_onnx_writer_input (writer, "x", SL_ONNX_FLOAT, 4, (const gint64[]){ 1, 3, 8, 8 });
+  sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT);
+  return writer;
+}
+
+/* Constants that claim sizes that their bytes do not have. */
+static void
+test_dims (void)
+{
+  static const struct
+  {
+    guint rank;
+    gint64 dims[9];
+    const char *text;
+  } rows[] = {
+    { 2, { 65536, 65536 }, "has 0 bytes; expected 17179869184" },
+    { 1, { G_GINT64_CONSTANT (4294967296) }, "its dimensions overflow" },
+    { 1, { -1 }, "its dimensions overflow" },
+    { 3, { 1 << 30, 1 << 30, 4 }, "its dimensions overflow" }, /* times 4 bytes it is 2^64, which is 0 */
+    { 4, { G_MAXINT32, G_MAXINT32, G_MAXINT32, 3 }, "its dimensions overflow" },
+    { 9, { 1, 1, 1, 1, 1, 1, 1, 1, 1 }, "more than 8 dimensions" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (SlOnnxWriter) writer = picture ();
+    sl_onnx_message (writer->graph, 5, sl_onnx_tensor ("w", SL_ONNX_FLOAT, rows[i].rank, rows[i].dims, "", 0));
+    sl_onnx_writer_node (writer, "Add", "x,w", "y", NULL);
+    refuse (writer, i == 0 ? SL_ERROR_FORMAT : SL_ERROR_LIMIT, rows[i].text);
+  }
+}
+
+static void
+test_inputs (void)
+{
+  static const struct
+  {
+    gint64 dims[4];
+    const char *text;
+  } rows[] = { { { 1, 3, 65536, 65536 }, "over the limit of 1073741824 bytes" },
+               { { 1, 3, G_GINT64_CONSTANT (1) << 40, 8 }, "input 'x': dimension 2 is 1099511627776" },
+               { { G_MAXINT32, G_MAXINT32, G_MAXINT32, 8 }, "input 'x': its dimensions overflow" } };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (13);
+    sl_onnx_writer_input (writer, "x", SL_ONNX_FLOAT, 4, rows[i].dims);
+    sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT);
+    sl_onnx_writer_node (writer, "Relu", "x", "y", NULL);
+    refuse (writer, SL_ERROR_LIMIT, rows[i].text);
+  }
+}
+
+/* Operators whose output is as large as a number in the file says. */
+static void
+test_large_outputs (void)
+{
+  static const struct
+  {
+    const char *op, *inputs, *attribute;
+    gint64 values[8];
+    guint n;
+  } rows[] = {
+    { "ConstantOfShape", "c", "unused i 0", { 65536, 65536 }, 2 },
+    { "ConstantOfShape", "c", "unused i 0", { G_MAXINT32, G_MAXINT32, G_MAXINT32 }, 3 },
+    { "Expand", "x,c", "unused i 0", { 1 << 24, 3, 8, 8 }, 4 },
+    { "Expand", "x,c", "unused i 0", { G_MAXINT32, 3, 8, 8 }, 4 },
+    { "Tile", "x,c", "unused i 0", { 1, 1, 65536, 65536 }, 4 },
+    { "Pad", "x,c", "unused i 0", { 0, 0, 1 << 30, 1 << 30, 0, 0, 0, 0 }, 8 },
+    { "Reshape", "x,c", "unused i 0", { G_MAXINT32, G_MAXINT32 }, 2 },
+    { "Resize", "x,,,c", "unused i 0", { 1, 3, 1 << 20, 1 << 20 }, 4 },
+    { "Resize", "x,,,c", "mode s cubic", { 1, 3, 1 << 14, 1 << 14 }, 4 },
+    { "DepthToSpace", "x", "blocksize i 2147483647", { 0 }, 1 },
+    { "MaxPool", "x", "kernel_shape I 2147483647,2147483647", { 0 }, 1 },
+    { "AveragePool", "x", "kernel_shape I 0,0", { 0 }, 1 },
+    { "Split", "x", "axis i 900000000000", { 0 }, 1 },
+    { "Concat", "x", "axis i -9223372036854775808", { 0 }, 1 },
+    { "Transpose", "x", "perm I 0,1,2,4294967299", { 0 }, 1 },
+    { "LRN", "x", "size i 2147483647", { 0 }, 1 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (SlOnnxWriter) writer = picture ();
+    g_autoptr (GError) error = NULL;
+    sl_onnx_writer_ints (writer, "c", rows[i].n, rows[i].values);
+    sl_onnx_writer_node (writer, rows[i].op, rows[i].inputs, "big", rows[i].attribute, NULL);
+    sl_onnx_writer_node (writer, "Add", "big,x", "y", NULL);
+    g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
+    g_autofree char *path = write_temp ("model.onnx", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
+    g_autoptr (SlModel) model = sl_model_load (path, NULL, &error);
+    g_assert_null (model);
+    expect_refused (path, (SlError) error->code, rows[i].op);
+    sl_tflite_remove_temp (path);
+  }
+}
+
+/* If in If in If. */
+static void
+test_nesting (void)
+{
+  static const guint8 yes = 1;
+  GByteArray *graph = g_byte_array_new ();
+  for (guint i = 0; i < 10000; i++) {
+    GByteArray *outer = g_byte_array_new (), *node = sl_onnx_node ("If", "c", "y", NULL);
+    sl_onnx_node_graph (node, "then_branch", graph);
+    sl_onnx_message (outer, 1, node);
+    sl_onnx_message (outer, 12, sl_onnx_edge ("y", SL_ONNX_FLOAT, 0, NULL));
+    graph = outer;
+  }
+  sl_onnx_message (graph, 5, sl_onnx_tensor ("c", SL_ONNX_BOOL, 0, NULL, &yes, 1));
+  g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (13);
+  g_byte_array_append (writer->graph, graph->data, graph->len);
+  g_byte_array_unref (graph);
+  refuse (writer, SL_ERROR_LIMIT, "nested more than 8 deep");
+}
+
+/* A loop that runs often around graphs that are never run, but large: its names are not looked through each time for long. */
+static void
+test_loops (void)
+{
+  const gint64 trips = 1024;
+  g_autoptr (SlOnnxWriter) writer = picture ();
+  GByteArray *body = g_byte_array_new (), *loop = sl_onnx_node ("Loop", "n,,x", "y", NULL), *never = g_byte_array_new ();
+  GByteArray *branch = sl_onnx_node ("If", "go", "z", NULL), *then = g_byte_array_new ();
+  for (guint i = 0; i < 60000; i++)
+    sl_onnx_message (never, 1, sl_onnx_node ("Relu", "x", "z", NULL));
+  sl_onnx_message (never, 12, sl_onnx_edge ("z", SL_ONNX_FLOAT, 0, NULL));
+  sl_onnx_message (then, 1, sl_onnx_node ("Identity", "state", "z", NULL));
+  sl_onnx_message (then, 12, sl_onnx_edge ("z", SL_ONNX_FLOAT, 0, NULL));
+  sl_onnx_node_graph (branch, "else_branch", never);
+  sl_onnx_node_graph (branch, "then_branch", then);
+  sl_onnx_message (body, 1, branch);
+  sl_onnx_message (body, 1, sl_onnx_node ("Identity", "go", "next", NULL));
+  for (guint i = 0; i < 3; i++)
+    sl_onnx_message (body, 11,
+                     sl_onnx_edge (((const char *const[]){ "i", "go", "state" })[i], i == 0 ? SL_ONNX_INT64 : SL_ONNX_FLOAT, 0, NULL));
+  sl_onnx_message (body, 12, sl_onnx_edge ("next", SL_ONNX_BOOL, 0, NULL));
+  sl_onnx_message (body, 12, sl_onnx_edge ("z", SL_ONNX_FLOAT, 0, NULL));
+  sl_onnx_node_graph (loop, "body", body);
+  sl_onnx_message (writer->graph, 5, sl_onnx_tensor ("n", SL_ONNX_INT64, 0, NULL, &trips, sizeof trips));
+  sl_onnx_message (writer->graph, 1, loop);
+  refuse (writer, SL_ERROR_LIMIT, "the model's loops have more than");
+}
+
+static void
+test_cycles (void)
+{
+  g_autoptr (SlOnnxWriter) writer = picture ();
+  sl_onnx_writer_node (writer, "Add", "x,b", "a", NULL);
+  sl_onnx_writer_node (writer, "Relu", "a", "b", NULL);
+  sl_onnx_writer_node (writer, "Relu", "b", "y", NULL);
+  refuse (writer, SL_ERROR_FORMAT, "node 0 Add 'a' (opset 13): input 1 'b' is used before anything produces it");
+  g_autoptr (SlOnnxWriter) self = picture ();
+  sl_onnx_writer_node (self, "Relu", "y", "y", NULL);
+  refuse (self, SL_ERROR_FORMAT, "input 0 'y' is used before anything produces it");
+  g_autoptr (SlOnnxWriter) twice = picture ();
+  sl_onnx_writer_node (twice, "Relu", "x", "y", NULL);
+  sl_onnx_writer_node (twice, "Neg", "x", "y", NULL);
+  refuse (twice, SL_ERROR_FORMAT, "output 0 'y' already has a producer");
+}
+
+/* Every beginning of a good file. */
+static void
+test_truncated (void)
+{
+  g_autoptr (SlOnnxWriter) writer = picture ();
+  const gfloat weights[3] = { 1, 2, 3 };
+  sl_onnx_writer_floats (writer, "w", 4, (const gint64[]){ 1, 3, 1, 1 }, weights);
+  sl_onnx_writer_node (writer, "Conv", "x,w", "y", "kernel_shape I 1,1", NULL);
+  g_autoptr (GBytes) whole = sl_onnx_writer_finish (writer);
+  gsize size;
+  const char *data = g_bytes_get_data (whole, &size);
+  for (gsize length = 16; length < size; length++) {
+    g_autofree char *path = write_temp ("model.onnx", data, (gssize) length);
+    g_autoptr (GError) error = NULL;
+    g_assert_null (sl_model_load (path, NULL, &error));
+    g_assert_error (error, SL_ERROR, SL_ERROR_FORMAT);
+    sl_tflite_remove_temp (path);
+  }
+}
+
+/* Fields that are no fields. */
+static void
+test_fields (void)
+{
+  static const struct
+  {
+    const char *bytes;
+    gsize length;
+    const char *text;
+  } rows[] = {
+    { "\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 13, "a number has more than 10 bytes" },
+    { "\x3a\x7f\x00", 3, "longer than what holds it" },
+    { "\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11, "longer than what holds it" },
+    { "\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00", 13, "a number has more than 10 bytes" },
+    { "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", 11, "a field has no valid number" },
+    { "\x00\x00", 2, "a field has no valid number" },
+    { "\x0b", 1, "a field is of no known kind" },
+    { "\x3f\x00", 2, "a field is of no known kind" },
+    { "\x39\x00\x00", 3, "a number is cut off" },
+    { "\x3d\x00\x00", 3, "a number is cut off" },
+    { "\x08", 1, "a number is cut off" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (SlOnnxWriter) writer = picture ();
+    sl_onnx_writer_node (writer, "Relu", "x", "y", NULL);
+    g_byte_array_append (writer->more, (const guint8 *) rows[i].bytes, (guint) rows[i].length);
+    refuse (writer, SL_ERROR_FORMAT, rows[i].text);
+  }
+}
+
+/* Fields that come too often. */
+static void
+test_repeated (void)
+{
+  g_autoptr (SlOnnxWriter) nodes = picture (), numbers = picture (), outputs = picture (), operands = picture (), graphs = picture ();
+  for (guint i = 0; i < 70000; i++)
+    sl_onnx_writer_node (nodes, "Relu", "x", "y", NULL);
+  refuse (nodes, SL_ERROR_LIMIT, "more than 65536 nodes");
+  GByteArray *attribute = g_byte_array_new (), *node = sl_onnx_node ("Relu", "x", "y", NULL), *many = sl_onnx_node ("Sum", "x", "y", NULL);
+  g_autofree guint8 *zeros = g_malloc0 (1 << 21);
+  sl_onnx_bytes (attribute, 8, zeros, 1 << 21);
+  sl_onnx_message (node, 5, attribute);
+  sl_onnx_message (numbers->graph, 1, node);
+  refuse (numbers, SL_ERROR_LIMIT, "numbers in attributes");
+  for (guint i = 0; i < 5000; i++)
+    sl_onnx_writer_output (outputs, "y", SL_ONNX_FLOAT);
+  refuse (outputs, SL_ERROR_LIMIT, "inputs or outputs");
+  for (guint i = 0; i < 1000; i++)
+    sl_onnx_text (many, 1, "x");
+  sl_onnx_message (operands->graph, 1, many);
+  refuse (operands, SL_ERROR_LIMIT, "node 0 has more than 256 inputs");
+  for (guint i = 0; i < 5000; i++)
+    sl_onnx_bytes (graphs->more, 7, graphs->graph->data, graphs->graph->len);
+  refuse (graphs, SL_ERROR_LIMIT, "more than 4096 graphs");
+}
+
+/* Texts of megabytes where a word belongs, read anew in each of many nodes. */
+static void
+test_long_words (void)
+{
+  g_autoptr (SlOnnxWriter) writer = picture ();
+  g_autofree char *word = g_strnfill (100000, 'm'), *attribute = g_strconcat ("mode s ", word, NULL);
+  sl_onnx_writer_ints (writer, "c", 4, (const gint64[]){ 1, 3, 16, 16 });
+  sl_onnx_writer_node (writer, "Resize", "x,,,c", "y", attribute, NULL);
+  refuse (writer, SL_ERROR_FORMAT, "attribute 'mode' has 100000 bytes");
+}
+
+/** A model whose weights are said to lie elsewhere, in a folder of its own. */
+typedef struct
+{
+  char *path, *folder;
+} Split;
+
+static void
+split_new (Split *split, const char *location, const char *offset, const char *length)
+{
+  const char *const entries[][2] = { { "location", location }, { "offset", offset }, { "length", length } };
+  g_autoptr (SlOnnxWriter) writer = picture ();
+  GByteArray *tensor = sl_onnx_tensor ("w", SL_ONNX_FLOAT, 1, (const gint64[]){ 8 }, NULL, 0);
+  for (guint i = 0; i < G_N_ELEMENTS (entries); i++) {
+    if (entries[i][1] == NULL)
+      continue;
+    GByteArray *entry = g_byte_array_new ();
+    sl_onnx_text (entry, 1, entries[i][0]);
+    sl_onnx_text (entry, 2, entries[i][1]);
+    sl_onnx_message (tensor, 13, entry);
+  }
+  sl_onnx_varint (tensor, 14, 1);
+  sl_onnx_message (writer->graph, 5, tensor);
+  sl_onnx_writer_node (writer, "Add", "x,w", "y", NULL);
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
+  split->path = write_temp ("model.onnx", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
+  split->folder = g_path_get_dirname (split->path);
+}
+
+static void
+split_clear (Split *split)
+{
+  sl_tflite_remove_temp (split->path);
+  g_free (split->path);
+  g_free (split->folder);
+}
+
+static void
+test_external_names (void)
+{
+  static const struct
+  {
+    const char *location, *text;
+  } rows[] = {
+    { "../../etc/passwd", "would lie in '../../etc/passwd'; expected a file inside the model's folder" },
+    { "/etc/passwd", "would lie in '/etc/passwd'; expected a file inside the model's folder" },
+    { "a/../../x", "expected a file inside the model's folder" },
+    { "..", "expected a file inside the model's folder" },
+    { "", "expected a file inside the model's folder" },
+    { "..\\..\\x", "expected a file inside the model's folder" },
+    { "C:\\x", "expected a file inside the model's folder" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    Split split;
+    split_new (&split, rows[i].location, NULL, NULL);
+    expect_refused (split.path, SL_ERROR_FORMAT, rows[i].text);
+    split_clear (&split);
+  }
+  Split missing;
+  split_new (&missing, "weights.bin", NULL, NULL);
+  expect_refused (missing.path, SL_ERROR_OPEN, "weights.bin': No such file or directory; put that file beside the model");
+  split_clear (&missing);
+}
+
+static void
+test_external_sizes (void)
+{
+  static const struct
+  {
+    const char *offset, *length, *text;
+  } rows[] = {
+    { "0", "64", "the files do not belong together" },
+    { "40", NULL, "the files do not belong together" },
+    { "18446744073709551615", NULL, "its offset is no number" },
+    { "9223372036854775807", NULL, "the files do not belong together" },
+    { "-4", NULL, "its offset is no number" },
+    { "0x10", NULL, "its offset is no number" },
+    { "0", "4 GB", "its length is no number" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    Split split;
+    split_new (&split, "weights.bin", rows[i].offset, rows[i].length);
+    g_autofree char *data = g_build_filename (split.folder, "weights.bin", NULL);
+    g_assert_true (g_file_set_contents (data, "0123456789012345678901234567890123456789012345678901", 52, NULL));
+    expect_refused (split.path, SL_ERROR_FORMAT, rows[i].text);
+    g_unlink (data);
+    split_clear (&split);
+  }
+}
+
+/* Links, folders and pipes in the place of the data. */
+static void
+test_external_kinds (void)
+{
+  Split split;
+  split_new (&split, "sub/weights.bin", NULL, NULL);
+  g_autofree char *sub = g_build_filename (split.folder, "sub", NULL), *data = g_build_filename (sub, "weights.bin", NULL);
+  g_autofree char *real = g_build_filename (split.folder, "real.bin", NULL);
+  g_autoptr (GError) error = NULL;
+  const gfloat weights[8] = { 0 };
+  g_assert_cmpint (symlink ("/etc", sub), ==, 0);
+  expect_refused (split.path, SL_ERROR_OPEN, "No such file or directory");
+  g_unlink (sub);
+  g_mkdir (sub, 0700);
+  g_assert_cmpint (symlink ("/etc/passwd", data), ==, 0);
+  expect_refused (split.path, SL_ERROR_FORMAT, "is a link out of the model's folder");
+  g_unlink (data);
+  g_assert_cmpint (symlink ("weights.bin", data), ==, 0);
+  expect_refused (split.path, SL_ERROR_OPEN, "Too many levels of symbolic links");
+  g_unlink (data);
+  g_assert_cmpint (mkfifo (data, 0600), ==, 0);
+  expect_refused (split.path, SL_ERROR_OPEN, "not a file");
+  g_unlink (data);
+  g_assert_cmpint (g_mkdir (data, 0700), ==, 0);
+  expect_refused (split.path, SL_ERROR_OPEN, "not a file");
+  g_rmdir (data);
+  g_assert_true (g_file_set_contents (real, (const char *) weights, sizeof weights, NULL));
+  g_assert_cmpint (symlink ("../real.bin", data), ==, 0);
+  g_autoptr (SlModel) model = sl_model_load (split.path, NULL, &error);
+  g_assert_no_error (error);
+  g_unlink (data);
+  g_unlink (real);
+  g_rmdir (sub);
+  split_clear (&split);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/onnx-hostile/dims", test_dims);
+  g_test_add_func ("/onnx-hostile/inputs", test_inputs);
+  g_test_add_func ("/onnx-hostile/large-outputs", test_large_outputs);
+  g_test_add_func ("/onnx-hostile/nesting", test_nesting);
+  g_test_add_func ("/onnx-hostile/loops", test_loops);
+  g_test_add_func ("/onnx-hostile/cycles", test_cycles);
+  g_test_add_func ("/onnx-hostile/truncated", test_truncated);
+  g_test_add_func ("/onnx-hostile/fields", test_fields);
+  g_test_add_func ("/onnx-hostile/repeated", test_repeated);
+  g_test_add_func ("/onnx-hostile/long-words", test_long_words);
+  g_test_add_func ("/onnx-hostile/external-names", test_external_names);
+  g_test_add_func ("/onnx-hostile/external-sizes", test_external_sizes);
+  g_test_add_func ("/onnx-hostile/external-kinds", test_external_kinds);
+  return g_test_run ();
+}
