@@ -10,7 +10,7 @@
 
 #include "plugins/elements.h"
 #include "sightline/predictor.h"
-#include "tests/elements/publish.h"
+#include "tests/elements/publish/support.h"
 #include "tests/elements/support.h"
 
 /* Elements of others in the examples may be missing here; all else must be right. */

@@ -6,7 +6,7 @@
 #include <glib/gstdio.h>
 #include <gst/video/gstvideodecoder.h>
 
-#include "tests/elements/camera.h"
+#include "tests/elements/camera/support.h"
 #include "tests/elements/support.h"
 
 #define FILE_FRAMES 10

@@ -2,7 +2,7 @@
 /*
  * What the tests of slpublish share. Every wait has an end.
  */
-#include "tests/elements/publish.h"
+#include "tests/elements/publish/support.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

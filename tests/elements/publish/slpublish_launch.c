@@ -6,7 +6,7 @@
 #include <gio/gio.h>
 #include <string.h>
 
-#include "tests/elements/publish.h"
+#include "tests/elements/publish/support.h"
 #include "tests/elements/support.h"
 
 typedef struct

@@ -4,7 +4,7 @@
  */
 #include <signal.h>
 
-#include "tests/elements/camera.h"
+#include "tests/elements/camera/support.h"
 #include "tests/elements/support.h"
 
 #define SERVER "SIGHTLINE_MJPEG_SERVER"

@@ -2,7 +2,7 @@
 /*
  * Servers and pipelines for the tests of slcamera. Every wait has an end, and says what it got instead.
  */
-#include "tests/elements/camera.h"
+#include "tests/elements/camera/support.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/elements/publish.h"
+#include "tests/elements/publish/support.h"
 #include "tests/elements/support.h"
 
 typedef struct

@@ -6,7 +6,7 @@
 #include <glib/gstdio.h>
 #include <unistd.h>
 
-#include "tests/elements/camera.h"
+#include "tests/elements/camera/support.h"
 #include "tests/elements/support.h"
 
 #include <signal.h>

@@ -8,7 +8,7 @@
 #include <gst/base/gstpushsrc.h>
 #include <unistd.h>
 
-#include "tests/elements/camera.h"
+#include "tests/elements/camera/support.h"
 #include "tests/elements/support.h"
 
 #define REAL_DEVICE "/dev/video0"

@@ -9,7 +9,7 @@
 #include <gst/app/gstappsrc.h>
 #include <string.h>
 
-#include "tests/elements/camera.h"
+#include "tests/elements/camera/support.h"
 #include "tests/elements/support.h"
 
 #define RTP_HEADER 12

@@ -206,11 +206,11 @@ int
 main (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
-  g_test_add_func ("/framemeta/ownership", test_ownership);
-  g_test_add_func ("/framemeta/copy", test_copy);
-  g_test_add_func ("/framemeta/copy-values", test_copy_values);
-  g_test_add_func ("/framemeta/not-pooled", test_not_pooled);
-  g_test_add_func ("/framemeta/latency", test_latency);
+  g_test_add_func ("/frame-meta/ownership", test_ownership);
+  g_test_add_func ("/frame-meta/copy", test_copy);
+  g_test_add_func ("/frame-meta/copy-values", test_copy_values);
+  g_test_add_func ("/frame-meta/not-pooled", test_not_pooled);
+  g_test_add_func ("/frame-meta/latency", test_latency);
   g_test_add_func ("/predictions/round-trip", test_predictions);
   g_test_add_func ("/predictions/foreign-region", test_foreign_region);
   return test_elements_run ();

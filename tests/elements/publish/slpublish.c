@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/elements/publish.h"
+#include "tests/elements/publish/support.h"
 #include "tests/elements/support.h"
 
 static void

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "plugins/elements.h"
-#include "tests/elements/publish.h"
+#include "tests/elements/publish/support.h"
 #include "tests/elements/support.h"
 
 #define SIZE 64
