@@ -86,7 +86,7 @@ random_case (GRand *rand, Kind kind, Shape shape, Case *c)
   c->out = depthwise ? c->in : channels (rand);
   c->zero_x = zero_point (rand, kind);
   c->zero_y = zero_point (rand, kind);
-  c->zero_w = kind == U8_TENSOR ? zero_point (rand, kind) : 0;
+  c->zero_w = kind == U8_TENSOR || (kind == I8_TENSOR && between (rand, 0, 1)) ? zero_point (rand, kind) : 0;
   c->window = (SlWindow){ .padding = between (rand, 0, 1) ? SL_PADDING_SAME : SL_PADDING_VALID,
                           .activation = (SlActivation) between (rand, 0, 3),
                           .depth_multiplier = c->out / c->in };
@@ -133,7 +133,7 @@ fill_weights (GRand *rand, const Case *c, Spread spread, guint8 *codes, gsize n)
     else
       codes[i] = (guint8) CLAMP (c->zero_w + between (rand, -100, 100), c->kind == U8_TENSOR ? 0 : -127, c->kind == U8_TENSOR ? 255 : 127);
     if (c->kind != U8_TENSOR && codes[i] == 0x80)
-      codes[i] = 0x81; /* TensorFlow Lite's int8 weights are symmetric; XNNPACK requires it of none, but its tests assume it */
+      codes[i] = 0x81; /* TensorFlow Lite's int8 weights have no such code; XNNPACK's tests assume it */
   }
 }
 
