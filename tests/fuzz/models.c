@@ -23,6 +23,7 @@
 #include "models/model.h"
 #include "sightline/sightline.h"
 #include "tests/fuzz/mutate.h"
+#include "tests/fuzz/mutate_onnx.h"
 
 #define MAX_JOBS 16
 /* A worker that has so much more memory than at its start is a finding: models declare at most this much. */
@@ -38,6 +39,7 @@ typedef struct
   guint8 *data;
   gsize size;
   GArray *sites;
+  OnnxSites *onnx; /* (nullable): instead of @sites */
 } Sample;
 
 /* What a worker tells the parent; in memory that both see. */
@@ -71,6 +73,7 @@ sample_free (gpointer data)
   g_free (sample->path);
   g_free (sample->data);
   g_array_unref (sample->sites);
+  mutate_onnx_sites_free (sample->onnx);
   g_free (sample);
 }
 
@@ -85,6 +88,7 @@ add_file (GPtrArray *samples, const char *path)
   }
   sample->path = g_strdup (path);
   sample->sites = mutate_find_sites (sample->data, sample->size);
+  sample->onnx = mutate_onnx_find_sites (sample->data, sample->size);
   g_ptr_array_add (samples, sample);
 }
 
@@ -100,7 +104,7 @@ add_folder (GPtrArray *samples, const char *path)
   g_autoptr (GDir) folder = g_dir_open (path, 0, NULL);
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
   for (const char *name; folder != NULL && (name = g_dir_read_name (folder)) != NULL;)
-    if (g_str_has_suffix (name, ".tflite"))
+    if (g_str_has_suffix (name, ".tflite") || g_str_has_suffix (name, ".onnx"))
       g_ptr_array_add (names, g_build_filename (path, name, NULL));
   g_ptr_array_sort (names, by_name);
   for (guint i = 0; i < names->len; i++)
@@ -126,6 +130,9 @@ make_mutant (const GPtrArray *samples, gint64 number, gsize *size, GRand **rando
   const guint32 seed[] = { (guint32) option_seed, (guint32) (option_seed >> 32), (guint32) number, (guint32) (number >> 32) };
   *random = g_rand_new_with_seed_array (seed, G_N_ELEMENTS (seed));
   const Sample *sample = g_ptr_array_index (samples, (guint) g_rand_int_range (*random, 0, (gint32) samples->len));
+  *size = sample->size;
+  if (sample->onnx != NULL)
+    return mutate_onnx (sample->data, size, sample->onnx, *random);
   guint8 *data = g_memdup2 (sample->data, MAX (sample->size, 1));
   *size = mutate (data, sample->size, sample->sites, *random);
   return data;
@@ -243,7 +250,7 @@ try_mutant (const GPtrArray *samples, gint64 number, const char *path, Progress 
 static void
 work (const GPtrArray *samples, const char *folder, guint job, gint64 from, Progress *progress)
 {
-  g_autofree char *path = g_strdup_printf ("%s/mutant-%u.tflite", folder, job);
+  g_autofree char *path = g_strdup_printf ("%s/mutant-%u.model", folder, job);
   for (gint64 i = from; i < option_first + option_mutants; i += option_jobs) {
     struct rlimit cpu;
     struct rusage used;
@@ -279,7 +286,7 @@ report (const GPtrArray *samples, gint64 number, const char *what)
   g_print ("FINDING: mutant %" G_GINT64_FORMAT " of seed %" G_GINT64_FORMAT " %s\n", number, option_seed, what);
   if (option_save == NULL)
     return;
-  g_autofree char *path = g_strdup_printf ("%s/mutant-%" G_GINT64_FORMAT "-%" G_GINT64_FORMAT ".tflite", option_save, option_seed, number);
+  g_autofree char *path = g_strdup_printf ("%s/mutant-%" G_GINT64_FORMAT "-%" G_GINT64_FORMAT ".model", option_save, option_seed, number);
   g_mkdir_with_parents (option_save, 0755);
   if (g_file_set_contents (path, (char *) data, (gssize) size, NULL))
     g_print ("  kept as %s\n", path);
@@ -360,7 +367,7 @@ main (int argc, char **argv)
   option_jobs = CLAMP (option_jobs, 1, MAX_JOBS);
   g_autoptr (GPtrArray) samples = read_samples ();
   if (samples->len == 0) {
-    g_printerr ("fuzz-models: no .tflite file; name files or folders of them\n");
+    g_printerr ("fuzz-models: no .tflite or .onnx file; name files or folders of them\n");
     return 2;
   }
   g_log_set_always_fatal (G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_ERROR | G_LOG_FLAG_RECURSION);
@@ -371,7 +378,7 @@ main (int argc, char **argv)
   const guint findings = run_workers (samples, folder, progress);
   gint64 done = 0, loaded = 0, ran = 0;
   for (guint i = 0; i < (guint) option_jobs; i++) {
-    g_autofree char *path = g_strdup_printf ("%s/mutant-%u.tflite", folder, i);
+    g_autofree char *path = g_strdup_printf ("%s/mutant-%u.model", folder, i);
     g_unlink (path);
     done += progress[i].done, loaded += progress[i].loaded, ran += progress[i].ran;
   }

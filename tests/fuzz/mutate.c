@@ -222,8 +222,8 @@ mutate_find_sites (const guint8 *data, gsize size)
   return walk.sites;
 }
 
-static guint64
-interesting_int (GRand *random, guint64 old)
+guint64
+mutate_int (GRand *random, guint64 old)
 {
   static const gint64 values[] = { 0,    1,     2,          3,          4,           5,          7,         8,       16,
                                    31,   32,    64,         127,        128,         255,        256,       257,     1000,
@@ -245,8 +245,8 @@ interesting_int (GRand *random, guint64 old)
   }
 }
 
-static guint32
-interesting_float (GRand *random, guint32 old)
+guint32
+mutate_float (GRand *random, guint32 old)
 {
   const gfloat values[] = { 0.f, -0.f, 1.f, -1.f, INFINITY, -INFINITY, NAN, 1e-45f, 1e-38f, 3e38f, -3e38f, 0.5f, 1e-9f, 65504.f, 1e9f };
   guint32 bits;
@@ -301,9 +301,9 @@ mutate_site (guint8 *data, const Site *site, const GArray *sites, GRand *random)
   }
   const guint64 old = load (data, site);
   const Site *other = same_kind (sites, site, random);
-  guint64 value = interesting_int (random, old);
+  guint64 value = mutate_int (random, old);
   if (site->kind == SITE_FLOAT && site->width == 4)
-    value = interesting_float (random, (guint32) old);
+    value = mutate_float (random, (guint32) old);
   else if (site->kind == SITE_OFFSET && g_rand_int_range (random, 0, 4) > 0)
     value = (guint32) load (data, other) + other->at - site->at; /* points where another offset does */
   else if (g_rand_int_range (random, 0, 3) == 0)

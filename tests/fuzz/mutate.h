@@ -37,6 +37,9 @@ GArray *mutate_find_sites (const guint8 *data, gsize size);
  * Returns: the bytes of @data that remain, 0..@size
  */
 gsize mutate (guint8 *data, gsize size, const GArray *sites, GRand *random);
+/** mutate_int, mutate_float: a number or the bits of a float32 in @old's place: near it, or one that programs trip over. */
+guint64 mutate_int (GRand *random, guint64 old);
+guint32 mutate_float (GRand *random, guint32 old);
 
 G_END_DECLS
 
