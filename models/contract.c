@@ -98,11 +98,11 @@ apply_metadata (const SlModelMetadata *metadata, Draft *draft)
   memcpy (draft->std, metadata->std, sizeof draft->std);
   draft->mean_by = draft->std_by = metadata->n_mean > 0 ? author : NULL;
   if (metadata->has_colour) {
-    draft->colour = metadata->colour_gray ? SL_COLOUR_GRAY : SL_COLOUR_RGB;
+    draft->colour = metadata->colour_gray ? SL_COLOUR_GRAY : metadata->colour_bgr ? SL_COLOUR_BGR : SL_COLOUR_RGB;
     draft->colour_by = author;
   }
-  if (metadata->fit_letterbox) {
-    draft->fit = SL_FIT_LETTERBOX;
+  if (metadata->fit_letterbox || metadata->fit_crop) {
+    draft->fit = metadata->fit_letterbox ? SL_FIT_LETTERBOX : SL_FIT_CROP;
     draft->fit_by = author;
   }
 }

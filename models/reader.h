@@ -18,7 +18,8 @@ G_BEGIN_DECLS
  * @n_mean: 0 = not stated, 1 or 3 values in @mean and @std (real = (byte - mean) / std)
  * @decoder: (nullable): decoder implied by the file (last op, task)
  * @params: (nullable): that decoder's parameters
- * @fit_letterbox: the model was trained on letterboxed pictures (Ultralytics)
+ * @has_colour: whether the order of channels is stated: gray, BGR, or else RGB
+ * @fit_letterbox: the model was trained on letterboxed pictures (Ultralytics); it wins over @fit_crop
  * @info: (nullable): a description file inside the model file
  * @missing_labels: (nullable): a labels file that the metadata names and the model file does not contain
  */
@@ -26,8 +27,8 @@ typedef struct
 {
   guint n_mean;
   gdouble mean[3], std[3];
-  gboolean has_colour, colour_gray;
-  gboolean fit_letterbox;
+  gboolean has_colour, colour_gray, colour_bgr;
+  gboolean fit_letterbox, fit_crop;
   char *decoder;
   GHashTable *params;
   SlLabels *labels;

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * A reader for the literals that Python's repr() and JSON share: dictionaries, lists, tuples, strings in either
- * quote, numbers and words. It keeps what it needs as text while it walks the dictionary once.
- */
+/* What is needed of the dictionary is kept as text while it is walked once. */
 #include "models/ultralytics.h"
 
 #include <string.h>
 
 #include "sightline/error.h"
+#include "models/literal.h"
 
-#define MAX_DEPTH 16
 #define MAX_NAMES 100000
 
 /* Decoders of the tasks that there is one for; of "segment" the boxes. */
@@ -17,11 +14,6 @@ static const struct
 {
   const char *task, *decoder;
 } tasks[] = { { "classify", "labels" }, { "detect", "yolo" }, { "pose", "yolo" }, { "segment", "yolo" } };
-
-typedef struct
-{
-  const char *p, *end;
-} Cursor;
 
 typedef struct
 {
@@ -46,98 +38,6 @@ facts_clear (Facts *facts)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Facts, facts_clear)
 
 static void
-skip_space (Cursor *c)
-{
-  while (c->p < c->end && g_ascii_isspace (*c->p))
-    c->p++;
-}
-
-static gboolean
-accept (Cursor *c, char wanted)
-{
-  skip_space (c);
-  if (c->p >= c->end || *c->p != wanted)
-    return FALSE;
-  c->p++;
-  return TRUE;
-}
-
-static gboolean
-append_escape (Cursor *c, GString *out)
-{
-  static const char from[] = "nrtbf0", to[] = "\n\r\t\b\f ";
-  const char kind = *c->p++;
-  const char *known = strchr (from, kind);
-  const int digits = kind == 'x' ? 2 : kind == 'u' ? 4 : 0;
-  gunichar code = 0;
-  if (digits == 0) {
-    g_string_append_c (out, known != NULL && kind != '\0' ? to[known - from] : kind);
-    return TRUE;
-  }
-  for (int i = 0; i < digits; i++) {
-    if (c->p >= c->end || !g_ascii_isxdigit (*c->p))
-      return FALSE;
-    code = code * 16 + (gunichar) g_ascii_xdigit_value (*c->p++);
-  }
-  g_string_append_unichar (out, g_unichar_validate (code) && code != 0 ? code : 0xfffd);
-  return TRUE;
-}
-
-/* A string, number or word into @out; FALSE when there is none of these. */
-static gboolean
-read_scalar (Cursor *c, GString *out)
-{
-  g_string_truncate (out, 0);
-  skip_space (c);
-  if (c->p >= c->end)
-    return FALSE;
-  if (*c->p != '"' && *c->p != '\'') {
-    while (c->p < c->end && (g_ascii_isalnum (*c->p) || strchr ("+-._", *c->p) != NULL) && *c->p != '\0')
-      g_string_append_c (out, *c->p++);
-    return out->len > 0;
-  }
-  const char quote = *c->p++;
-  while (c->p < c->end && *c->p != quote) {
-    if (*c->p != '\\')
-      g_string_append_c (out, *c->p++);
-    else if (++c->p >= c->end || !append_escape (c, out))
-      return FALSE;
-  }
-  return accept (c, quote);
-}
-
-/* Skips one value of any kind. Depth is counted, not recursed. */
-static gboolean
-skip_value (Cursor *c, GString *scratch)
-{
-  char closing[MAX_DEPTH];
-  guint depth = 0;
-  for (;;) {
-    skip_space (c);
-    if (c->p >= c->end)
-      return FALSE;
-    const char *pair = strchr ("{}[]()", *c->p);
-    if (pair != NULL && *c->p != '\0' && strchr ("{[(", *c->p) != NULL) {
-      if (depth == MAX_DEPTH)
-        return FALSE;
-      closing[depth++] = pair[1];
-      c->p++;
-      continue;
-    }
-    if (depth > 0 && *c->p == closing[depth - 1]) {
-      depth--;
-      c->p++;
-    } else if (depth > 0 && (*c->p == ',' || *c->p == ':')) {
-      c->p++;
-    } else if (!read_scalar (c, scratch)) {
-      return FALSE;
-    }
-    if (depth == 0)
-      return TRUE;
-  }
-}
-
-static void
 add_name (Facts *facts, const char *number, GString *name)
 {
   g_strdelimit (name->str, "\r\n", ' ');
@@ -147,25 +47,26 @@ add_name (Facts *facts, const char *number, GString *name)
 
 /* {0: 'person', ...} or ['person', ...] */
 static gboolean
-read_names (Cursor *c, Facts *facts)
+read_names (SlLiteral *c, Facts *facts)
 {
   g_autoptr (GString) number = g_string_new (NULL);
   g_autoptr (GString) name = g_string_new (NULL);
-  const gboolean numbered = accept (c, '{');
+  const gboolean numbered = sl_literal_accept (c, '{');
   const char closing = numbered ? '}' : ']';
-  if (!numbered && !accept (c, '['))
+  if (!numbered && !sl_literal_accept (c, '['))
     return FALSE;
-  while (!accept (c, closing)) {
+  while (!sl_literal_accept (c, closing)) {
     if (facts->n_names >= MAX_NAMES)
       return FALSE;
     if (!numbered)
       g_string_printf (number, "%u", facts->n_names);
-    else if (!read_scalar (c, number) || number->len > 9 || strspn (number->str, "0123456789") != number->len || !accept (c, ':'))
+    else if (!sl_literal_scalar (c, number) || number->len > 9 || strspn (number->str, "0123456789") != number->len
+             || !sl_literal_accept (c, ':'))
       return FALSE;
-    if (!read_scalar (c, name))
+    if (!sl_literal_scalar (c, name))
       return FALSE;
     add_name (facts, number->str, name);
-    if (!accept (c, ',') && (c->p >= c->end || *c->p != closing))
+    if (!sl_literal_accept (c, ',') && (c->p >= c->end || *c->p != closing))
       return FALSE;
   }
   return TRUE;
@@ -173,24 +74,24 @@ read_names (Cursor *c, Facts *facts)
 
 /* [224, 224] or 224 */
 static gboolean
-read_sizes (Cursor *c, GString *out)
+read_sizes (SlLiteral *c, GString *out)
 {
   g_autoptr (GString) number = g_string_new (NULL);
-  if (!accept (c, '[') && !accept (c, '('))
-    return read_scalar (c, out);
-  while (!accept (c, ']') && !accept (c, ')')) {
-    if (!read_scalar (c, number) || out->len > 64)
+  if (!sl_literal_accept (c, '[') && !sl_literal_accept (c, '('))
+    return sl_literal_scalar (c, out);
+  while (!sl_literal_accept (c, ']') && !sl_literal_accept (c, ')')) {
+    if (!sl_literal_scalar (c, number) || out->len > 64)
       return FALSE;
     g_string_append_printf (out, "%s%s", out->len > 0 ? "," : "", number->str);
-    accept (c, ',');
+    sl_literal_accept (c, ',');
   }
   return TRUE;
 }
 
 static gboolean
-read_scalar_to (Cursor *c, GString *scratch, char **to)
+read_scalar_to (SlLiteral *c, GString *scratch, char **to)
 {
-  if (!read_scalar (c, scratch))
+  if (!sl_literal_scalar (c, scratch))
     return FALSE;
   g_free (*to);
   *to = g_strndup (scratch->str, 256);
@@ -198,7 +99,7 @@ read_scalar_to (Cursor *c, GString *scratch, char **to)
 }
 
 static gboolean
-read_entry (Cursor *c, const char *key, GString *scratch, Facts *facts)
+read_entry (SlLiteral *c, const char *key, GString *scratch, Facts *facts)
 {
   if (strcmp (key, "names") == 0 && facts->n_names == 0)
     return read_names (c, facts);
@@ -212,20 +113,20 @@ read_entry (Cursor *c, const char *key, GString *scratch, Facts *facts)
     return read_scalar_to (c, scratch, &facts->stride);
   if (strcmp (key, "description") == 0)
     return read_scalar_to (c, scratch, &facts->description);
-  return skip_value (c, scratch);
+  return sl_literal_skip (c, scratch);
 }
 
 static gboolean
-read_dictionary (Cursor *c, Facts *facts)
+read_dictionary (SlLiteral *c, Facts *facts)
 {
   g_autoptr (GString) key = g_string_new (NULL);
   g_autoptr (GString) scratch = g_string_new (NULL);
-  if (!accept (c, '{'))
+  if (!sl_literal_accept (c, '{'))
     return FALSE;
-  while (!accept (c, '}')) {
-    if (!read_scalar (c, key) || !accept (c, ':') || !read_entry (c, key->str, scratch, facts))
+  while (!sl_literal_accept (c, '}')) {
+    if (!sl_literal_scalar (c, key) || !sl_literal_accept (c, ':') || !read_entry (c, key->str, scratch, facts))
       return FALSE;
-    if (!accept (c, ',') && (c->p >= c->end || *c->p != '}'))
+    if (!sl_literal_accept (c, ',') && (c->p >= c->end || *c->p != '}'))
       return FALSE;
   }
   return TRUE;
@@ -256,7 +157,7 @@ apply (const Facts *facts, const char *origin, SlModelMetadata *metadata, GError
   metadata->mean[0] = 0;
   metadata->std[0] = 255;
   metadata->has_colour = TRUE;
-  metadata->colour_gray = FALSE;
+  metadata->colour_gray = metadata->colour_bgr = FALSE;
   metadata->fit_letterbox = !classify;
   add_param (metadata, "task", facts->task);
   add_param (metadata, "stride", facts->stride);
@@ -276,7 +177,7 @@ gboolean
 sl_ultralytics_read (const char *text, gsize length, const char *origin, SlModelMetadata *metadata, GError **error)
 {
   g_auto (Facts) facts = { .imgsz = g_string_new (NULL), .keypoints = g_string_new (NULL), .names = g_string_new (NULL) };
-  Cursor cursor = { text, text + length };
+  SlLiteral cursor = { text, text + length };
   if (!read_dictionary (&cursor, &facts)) {
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
                  "%s inside the model is not a dictionary of names, task, stride and imgsz: unexpected text at byte %" G_GSIZE_FORMAT,

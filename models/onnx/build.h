@@ -50,6 +50,7 @@ typedef struct
   gboolean signed_codes; /* uint8 activations become int8, because the weights are int8 */
   const OnnxNode *node;  /* being converted */
   char *folder;          /* of the model file, for external data */
+  gint32 height, width;  /* of a picture of open size, 0 = nothing states it */
   guint64 copied, may_copy;
   guint depth;
   guint64 steps; /* nodes looked at, those of loops each time */

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/huggingface.h"
 #include "models/numbers.h"
 #include "models/onnx/ops.h"
 #include "models/reader.h"
@@ -84,6 +85,16 @@ refuse_open_shape (Onnx *o, const OnnxEdge *edge)
              edge->name, text, example->str);
 }
 
+/* The size that files beside the model state, where the model leaves that of a picture open. */
+static gint64
+known_dim (const Onnx *o, const OnnxEdge *edge, guint i)
+{
+  const gint32 dims[] = { 1, 3, o->height, o->width };
+  if (edge->dims[i] > 0 || edge->rank != G_N_ELEMENTS (dims) || o->height == 0 || o->width == 0)
+    return edge->dims[i] > 0 ? edge->dims[i] : i == 0 ? 1 : -1;
+  return dims[i];
+}
+
 /* @given, when not NULL, is the shape that the user states for this input. */
 static gboolean
 settle_shape (Onnx *o, const OnnxEdge *edge, const char *given, SlTensor *tensor)
@@ -93,7 +104,7 @@ settle_shape (Onnx *o, const OnnxEdge *edge, const char *given, SlTensor *tensor
   gboolean open = !edge->has_shape;
   tensor->rank = edge->rank;
   for (guint i = 0; i < edge->rank; i++) {
-    const gint64 dim = edge->dims[i] > 0 ? edge->dims[i] : i == 0 ? 1 : -1;
+    const gint64 dim = known_dim (o, edge, i);
     if (dim > G_MAXINT32) {
       onnx_fail (o, SL_ERROR_LIMIT, "input '%s': dimension %u is %" G_GINT64_FORMAT, edge->name, i, dim);
       return FALSE;
@@ -282,9 +293,10 @@ read_image_properties (const OnnxFile *file, SlModelMetadata *metadata)
     gdouble mean, std;
   } ranges[] = { { "NominalRange_0_255", 0, 1 }, { "Normalized_0_1", 0, 255 }, { "Normalized_1_1", 127.5, 127.5 } };
   const char *format = property (file, "Image.BitmapPixelFormat"), *range = property (file, "Image.NominalPixelRange");
-  if (format != NULL && (g_ascii_strcasecmp (format, "Gray8") == 0 || g_ascii_strncasecmp (format, "Rgb", 3) == 0)) {
-    metadata->has_colour = TRUE;
-    metadata->colour_gray = g_ascii_strcasecmp (format, "Gray8") == 0;
+  if (format != NULL) {
+    metadata->colour_gray = g_ascii_strncasecmp (format, "Gray", 4) == 0;
+    metadata->colour_bgr = g_ascii_strncasecmp (format, "Bgr", 3) == 0;
+    metadata->has_colour = metadata->colour_gray || metadata->colour_bgr || g_ascii_strncasecmp (format, "Rgb", 3) == 0;
   }
   for (guint i = 0; range != NULL && i < G_N_ELEMENTS (ranges); i++) {
     if (g_ascii_strcasecmp (range, ranges[i].name) != 0)
@@ -332,6 +344,8 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
     return FALSE;
   g_autofree char *folder = g_path_get_dirname (source->path);
   Onnx o = { .file = &file, .graph = graph, .arena = sl_graph_arena (graph), .folder = folder };
+  if (!sl_huggingface_read (source->path, metadata, &o.height, &o.width, error))
+    return FALSE;
   o.may_copy = 4 * (guint64) size + COPY_ALLOWANCE;
   convert (&o, source->input_shape);
   if (o.error != NULL) {

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Image processors compute (byte * rescale_factor - image_mean) / image_std; a contract says (byte - mean) / std. Files are untrusted and
+ * small; what is no key of ours is skipped.
+ */
+#include "models/huggingface.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/picture.h"
+#include "sightline/error.h"
+#include "models/file.h"
+#include "models/literal.h"
+#include "models/numbers.h"
+
+#define MOST_BYTES (16 << 20)
+#define MOST_NAMES 100000
+/* What image processors multiply bytes by when their file says nothing. */
+#define RESCALE (1.0 / 255)
+
+typedef struct
+{
+  gint32 height, width, shortest;
+} Size;
+
+typedef struct
+{
+  gboolean is_processor, no_normalize, no_rescale, crops, flips;
+  gdouble rescale;
+  guint n_mean, n_std;
+  gdouble mean[3], std[3];
+  Size size, crop;
+  GString *names;
+  guint n_names;
+} Facts;
+
+typedef gboolean (*ReadEntry) (SlLiteral *c, const char *key, GString *scratch, Facts *facts);
+
+static void
+facts_clear (Facts *facts)
+{
+  g_string_free (facts->names, TRUE);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Facts, facts_clear)
+
+static gboolean
+read_object (SlLiteral *c, ReadEntry read, Facts *facts)
+{
+  g_autoptr (GString) key = g_string_new (NULL);
+  g_autoptr (GString) scratch = g_string_new (NULL);
+  if (!sl_literal_accept (c, '{'))
+    return FALSE;
+  while (!sl_literal_accept (c, '}')) {
+    if (!sl_literal_scalar (c, key) || !sl_literal_accept (c, ':') || !read (c, key->str, scratch, facts))
+      return FALSE;
+    if (!sl_literal_accept (c, ',') && (c->p >= c->end || *c->p != '}'))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* true, True or 1. */
+static gboolean
+read_bool (SlLiteral *c, GString *scratch, gboolean *value)
+{
+  if (!sl_literal_scalar (c, scratch))
+    return FALSE;
+  *value = g_ascii_strcasecmp (scratch->str, "true") == 0 || strcmp (scratch->str, "1") == 0;
+  return TRUE;
+}
+
+/* A number or a list of up to 3; none for null. */
+static gboolean
+read_numbers (SlLiteral *c, GString *scratch, gdouble values[3], guint *n)
+{
+  const gboolean list = sl_literal_accept (c, '[');
+  *n = 0;
+  while (!list || !sl_literal_accept (c, ']')) {
+    gdouble value;
+    if (*n == 3 || !sl_literal_scalar (c, scratch))
+      return FALSE;
+    if (!list && strcmp (scratch->str, "null") == 0)
+      return TRUE;
+    if (sl_numbers_parse (scratch->str, &value, 1) != 1)
+      return FALSE;
+    values[(*n)++] = value;
+    if (!list)
+      return TRUE;
+    sl_literal_accept (c, ',');
+  }
+  return TRUE;
+}
+
+static gint32
+side_of (gdouble value)
+{
+  return value >= 1 && value <= SL_MAX_SIDE && value == floor (value) ? (gint32) value : 0;
+}
+
+/* 224, [224, 224] or {"height": 224, "width": 224} or {"shortest_edge": 224} */
+static gboolean
+read_size (SlLiteral *c, GString *scratch, Size *size)
+{
+  gdouble values[3] = { 0 };
+  guint n = 0;
+  g_autoptr (GString) key = g_string_new (NULL);
+  if (!sl_literal_accept (c, '{')) {
+    if (!read_numbers (c, scratch, values, &n))
+      return FALSE;
+    size->height = n > 0 ? side_of (values[0]) : 0;
+    size->width = n > 1 ? side_of (values[1]) : size->height;
+    return TRUE;
+  }
+  while (!sl_literal_accept (c, '}')) {
+    if (!sl_literal_scalar (c, key) || !sl_literal_accept (c, ':') || !read_numbers (c, scratch, values, &n))
+      return FALSE;
+    gint32 *side = strcmp (key->str, "height") == 0          ? &size->height
+                   : strcmp (key->str, "width") == 0         ? &size->width
+                   : strcmp (key->str, "shortest_edge") == 0 ? &size->shortest
+                                                             : NULL;
+    if (side != NULL)
+      *side = n == 1 ? side_of (values[0]) : 0;
+    sl_literal_accept (c, ',');
+  }
+  return TRUE;
+}
+
+static gboolean
+read_preprocessor_entry (SlLiteral *c, const char *key, GString *scratch, Facts *facts)
+{
+  gboolean yes = FALSE;
+  guint n = 0;
+  gdouble values[3] = { 0 };
+  if (strcmp (key, "image_mean") == 0)
+    return read_numbers (c, scratch, facts->mean, &facts->n_mean);
+  if (strcmp (key, "image_std") == 0)
+    return read_numbers (c, scratch, facts->std, &facts->n_std);
+  if (strcmp (key, "size") == 0)
+    return read_size (c, scratch, &facts->size);
+  if (strcmp (key, "crop_size") == 0)
+    return read_size (c, scratch, &facts->crop);
+  if (strcmp (key, "rescale_factor") == 0) {
+    if (!read_numbers (c, scratch, values, &n))
+      return FALSE;
+    facts->rescale = n > 0 ? values[0] : facts->rescale;
+    return TRUE;
+  }
+  if (strncmp (key, "do_", 3) == 0) {
+    if (!read_bool (c, scratch, &yes))
+      return FALSE;
+    facts->no_normalize = strcmp (key, "do_normalize") == 0 ? !yes : facts->no_normalize;
+    facts->no_rescale = strcmp (key, "do_rescale") == 0 ? !yes : facts->no_rescale;
+    facts->crops = strcmp (key, "do_center_crop") == 0 ? yes : facts->crops;
+    facts->flips = strcmp (key, "do_flip_channel_order") == 0 ? yes : facts->flips;
+    return TRUE;
+  }
+  facts->is_processor |= strcmp (key, "image_processor_type") == 0 || strcmp (key, "feature_extractor_type") == 0;
+  return sl_literal_skip (c, scratch);
+}
+
+static gboolean
+read_name (SlLiteral *c, const char *key, GString *scratch, Facts *facts)
+{
+  if (facts->n_names++ >= MOST_NAMES || strlen (key) > 9 || strspn (key, "0123456789") != strlen (key) || !sl_literal_scalar (c, scratch))
+    return FALSE;
+  g_strdelimit (scratch->str, "\r\n", ' ');
+  g_string_append_printf (facts->names, "%s %s\n", key, scratch->str);
+  return TRUE;
+}
+
+static gboolean
+read_config_entry (SlLiteral *c, const char *key, GString *scratch, Facts *facts)
+{
+  return strcmp (key, "id2label") == 0 && facts->n_names == 0 ? read_object (c, read_name, facts) : sl_literal_skip (c, scratch);
+}
+
+static gboolean
+apply_preprocessor (const char *file, const Facts *facts, SlModelMetadata *metadata, GError **error)
+{
+  const gdouble rescale = facts->no_rescale ? 1 : facts->rescale;
+  const gboolean plain = facts->no_normalize || (facts->n_mean == 0 && facts->n_std == 0);
+  const guint n_mean = plain ? 1 : MAX (facts->n_mean, 1), n_std = plain ? 1 : MAX (facts->n_std, 1);
+  gboolean good = isfinite (rescale) && rescale > 0 && n_mean != 2 && n_std != 2;
+  for (guint i = 0; i < 3 && good; i++) {
+    metadata->mean[i] = plain || facts->n_mean == 0 ? 0 : facts->mean[n_mean == 3 ? i : 0] / rescale;
+    metadata->std[i] = (plain || facts->n_std == 0 ? 1 : facts->std[n_std == 3 ? i : 0]) / rescale;
+    good = isfinite (metadata->mean[i]) && sl_std_is_valid (metadata->std[i]);
+  }
+  if (!good) {
+    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+                 "%s: image_mean, image_std and rescale_factor give no pixel values; expected 1 or 3 finite numbers, those of image_std "
+                 "and rescale_factor above 0",
+                 file);
+    return FALSE;
+  }
+  metadata->n_mean = 3;
+  metadata->colour_bgr = facts->flips;
+  metadata->has_colour |= facts->flips;
+  metadata->fit_crop = facts->crops;
+  return TRUE;
+}
+
+char *
+sl_huggingface_find (const char *path, const char *name)
+{
+  g_autofree char *folder = g_path_get_dirname (path), *base = g_path_get_basename (folder);
+  char *file = g_build_filename (folder, name, NULL);
+  if (g_file_test (file, G_FILE_TEST_IS_REGULAR))
+    return file;
+  g_free (file);
+  if (strcmp (base, "onnx") != 0)
+    return NULL;
+  g_autofree char *above = g_path_get_dirname (folder);
+  file = g_build_filename (above, name, NULL);
+  if (g_file_test (file, G_FILE_TEST_IS_REGULAR))
+    return file;
+  g_free (file);
+  return NULL;
+}
+
+/* The object in @file; TRUE with nothing read when it is larger than such files are. */
+static gboolean
+read_file (const char *file, ReadEntry read, Facts *facts, GError **error)
+{
+  g_autoptr (GBytes) bytes = sl_file_read (file, "a JSON file", MOST_BYTES, error);
+  gsize size = 0;
+  if (bytes == NULL)
+    return FALSE;
+  const char *text = g_bytes_get_data (bytes, &size);
+  SlLiteral cursor = { text, text + size };
+  if (read_object (&cursor, read, facts))
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+               "%s is no JSON object of a preprocessor or configuration: unexpected text at byte %" G_GSIZE_FORMAT, file,
+               (gsize) (cursor.p - text));
+  return FALSE;
+}
+
+gboolean
+sl_huggingface_read (const char *path, SlModelMetadata *metadata, gint32 *height, gint32 *width, GError **error)
+{
+  g_auto (Facts) facts = { .rescale = RESCALE, .names = g_string_new (NULL) };
+  g_autofree char *preprocessor = sl_huggingface_find (path, SL_HUGGINGFACE_PREPROCESSOR);
+  g_autofree char *config = sl_huggingface_find (path, SL_HUGGINGFACE_CONFIG);
+  *height = *width = 0;
+  if (preprocessor != NULL && !read_file (preprocessor, read_preprocessor_entry, &facts, error))
+    return FALSE;
+  if (facts.is_processor || facts.n_mean > 0) {
+    const Size *size = facts.crops && (facts.crop.height > 0 || facts.crop.shortest > 0) ? &facts.crop : &facts.size;
+    *height = size->height > 0 ? size->height : size->shortest;
+    *width = size->width > 0 ? size->width : size->shortest;
+    if (!apply_preprocessor (preprocessor, &facts, metadata, error))
+      return FALSE;
+  }
+  /* Many programs have a config.json; one that is not Hugging Face's says nothing about the model. */
+  if (config == NULL || !read_file (config, read_config_entry, &facts, NULL) || facts.n_names == 0)
+    return TRUE;
+  metadata->labels = sl_labels_parse (facts.names->str, facts.names->len, config, error);
+  return metadata->labels != NULL;
+}

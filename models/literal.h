@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A cursor over the literals that Python's repr() and JSON share: dictionaries, lists, tuples, strings in either quote, numbers and
+ * words. Text of any origin may be read; nothing is read behind its end.
+ */
+#ifndef SL_MODELS_LITERAL_H
+#define SL_MODELS_LITERAL_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  const char *p, *end;
+} SlLiteral;
+
+/** sl_literal_accept: TRUE, and moves on, when the next character that is no space is @wanted. */
+gboolean sl_literal_accept (SlLiteral *c, char wanted);
+/** sl_literal_scalar: a string, number or word into @out; FALSE when there is none of these. */
+gboolean sl_literal_scalar (SlLiteral *c, GString *out);
+/** sl_literal_skip: moves over one value of any kind, @scratch changes; FALSE when there is none, or one nested more than 16 deep. */
+gboolean sl_literal_skip (SlLiteral *c, GString *scratch);
+
+G_END_DECLS
+
+#endif
