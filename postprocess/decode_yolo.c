@@ -38,6 +38,7 @@ typedef struct
   SlDetector detector;
   SlPrototypes prototypes;
   gfloat threshold, raw_threshold;
+  SlYoloBoxes boxes; /* of this frame */
 } State;
 
 /* Number of @channel in row @i, as stored at that place of the part. */
@@ -214,13 +215,14 @@ score_rows (State *state, const void *const *data)
 
 /* A box of a cell in pixels: offsets from the cell, sizes as exponents (YOLOX) or squares of sigmoids over anchors (v5). */
 static void
-place_in_cell (const SlYoloShape *shape, guint row, gfloat box[4])
+place_in_cell (const State *state, guint row, gfloat box[4])
 {
+  const SlYoloShape *shape = &state->shape;
   const SlLevel *level = sl_grid_level (&shape->grid, row);
   const guint cells = level->width * level->height, local = row - level->first;
   const guint cell = local % cells, anchor = local / cells;
   const gfloat x = (gfloat) (cell % level->width), y = (gfloat) (cell / level->width), stride = (gfloat) level->stride;
-  if (shape->boxes == SL_YOLO_BOXES_GRID) {
+  if (state->boxes == SL_YOLO_BOXES_GRID) {
     box[0] = (box[0] + x) * stride;
     box[1] = (box[1] + y) * stride;
     box[2] = expf (MIN (box[2], LARGEST_LOG)) * stride;
@@ -243,8 +245,8 @@ read_box (const State *state, const Part *part, const void *data, guint i, gfloa
   gfloat box[4];
   for (guint k = 0; k < 4; k++)
     box[k] = sl_values_get (&part->values, data, place (state, part, i, k));
-  if (state->shape.boxes != SL_YOLO_BOXES_DECODED)
-    place_in_cell (&state->shape, part->first + i, box);
+  if (state->boxes != SL_YOLO_BOXES_DECODED)
+    place_in_cell (state, part->first + i, box);
   const gboolean xyxy = state->shape.corners;
   corners[0] = xyxy ? box[0] : box[0] - box[2] / 2;
   corners[1] = xyxy ? box[1] : box[1] - box[3] / 2;
@@ -282,10 +284,24 @@ add_candidate (State *state, const void *const *data, const SlRanked *ranked)
   sl_detector_add (&state->detector, corners, confidence, (gint32) label, ranked->index);
 }
 
+/* How the frame's boxes are written: a decoded size is never below 0, a logarithm is where anything is smaller than a cell. */
+static SlYoloBoxes
+find_boxes (const State *state, const void *const *data)
+{
+  const Part *part = &state->parts[0];
+  for (guint i = 0; i < part->n && state->shape.by_values; i++)
+    for (guint k = 2; k < 4; k++)
+      if (sl_values_get (&part->values, data[0], place (state, part, i, k)) < 0)
+        return SL_YOLO_BOXES_GRID;
+  return state->shape.boxes;
+}
+
 /* Whether boxes are in pixels; where nothing says so, a coordinate that is no fraction does. */
 static gboolean
 in_pixels (const State *state)
 {
+  if (state->boxes != SL_YOLO_BOXES_DECODED)
+    return TRUE;
   if (state->shape.units != SL_YOLO_UNITS_AUTO)
     return state->shape.units == SL_YOLO_UNITS_PIXELS;
   for (guint i = 0; i < state->detector.n_candidates; i++) {
@@ -345,6 +361,7 @@ decode_yolo (gpointer opened, const void *const *tensors, SlResult *result)
   const void *const *data = tensors + state->shape.first_part;
   SlDetector *detector = &state->detector;
   gfloat x_scale = 1, y_scale = 1;
+  state->boxes = find_boxes (state, data);
   score_rows (state, data);
   sl_detector_select (detector);
   for (guint i = 0; i < detector->top.count; i++)
@@ -361,6 +378,15 @@ decode_yolo (gpointer opened, const void *const *tensors, SlResult *result)
     add_masks (state, data, tensors[state->shape.prototypes], result);
 }
 
+static const char *
+note (gconstpointer opened)
+{
+  const State *state = opened;
+  return state->shape.by_values ? "boxes are taken for offsets from cells, as YOLOX writes them, where a size is negative, else as decoded "
+                                  "(decoder yolo,boxes=grid or decoded states it)"
+                                : NULL;
+}
+
 const SlDecoder sl_decoder_yolo = {
   .name = "yolo",
   .description = "boxes and class scores of the YOLO family, such as int8[1,84,3549], float32[1,25200,85] or float32[1,300,6]",
@@ -371,4 +397,5 @@ const SlDecoder sl_decoder_yolo = {
   .decode = decode_yolo,
   .close = close_yolo,
   .classes = classes,
+  .note = note,
 };

@@ -308,6 +308,18 @@ looks_certain (const SlDecoderConfig *config, const SlYoloShape *shape, const Fa
   return sl_grid_init (&grid, shape->width, shape->height, strides, 3, 1) && (shape->rows == grid.n_rows || shape->rows == 3 * grid.n_rows);
 }
 
+/* Whether rows may be YOLOX's as well as decoded ones. */
+static gboolean
+may_be_offsets (const SlDecoderConfig *config, SlYoloShape *shape)
+{
+  static const guint strides[] = { 8, 16, 32 };
+  return sl_decoder_param (config, "boxes") == NULL && sl_decoder_param (config, "preset") == NULL
+         && sl_decoder_param (config, "task") == NULL && shape->objectness && !shape->transposed && !shape->corners && shape->n_parts == 1
+         && shape->units != SL_YOLO_UNITS_NORMALISED
+         && sl_grid_init (&shape->grid, shape->width, shape->height, strides, G_N_ELEMENTS (strides), 1)
+         && shape->grid.n_rows == shape->rows;
+}
+
 static gboolean
 find_rows (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GError **error)
 {
@@ -351,6 +363,7 @@ sl_yolo_shape_find (SlYoloShape *shape, const SlDecoderConfig *config, GError **
     return FALSE;
   if (shape->boxes != SL_YOLO_BOXES_DECODED && !read_grid (config, shape, error))
     return FALSE;
+  shape->by_values = may_be_offsets (config, shape);
   shape->certain = looks_certain (config, shape, &facts);
   return settle_units (config, shape, error);
 }

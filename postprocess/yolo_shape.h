@@ -10,7 +10,8 @@
  *   objectness     whether a score that there is any object comes before the classes
  *   end-to-end     rows are x_min, y_min, x_max, y_max, score, class; no suppression
  *   box            xywh (centre and size) or xyxy (corners)
- *   boxes          decoded; grid: offsets from cells, logarithms of sizes; anchors: sigmoids over "anchors"
+ *   boxes          decoded; grid: offsets from cells, logarithms of sizes; anchors: sigmoids over "anchors"; unstated, one row with
+ *                  objectness for each cell of strides 8,16,32 is grid where a size is negative
  *   anchors        width,height of each anchor in pixels, level by level ("anchors" as YAML of v5 has them)
  *   strides        pixels between cells of each level, 8,16,32
  *   units          normalised (0..1 of the input) or pixels; else told by scale or values
@@ -52,12 +53,13 @@ typedef enum
  * @channels: numbers of a row; @classes of them are scores from @first_class on
  * @width, @height: of the input, 0 = unknown, which only coordinates known to be fractions allow
  * @per_cell, @anchors: for SL_YOLO_BOXES_ANCHORS
+ * @by_values: nothing states @boxes, and rows are YOLOX's, which come decoded or not: a negative size means SL_YOLO_BOXES_GRID
  * @certain: whether it is surely YOLO's, so that nobody needs to name the decoder
  */
 typedef struct
 {
   guint n_parts, rows, channels, classes, first_class;
-  gboolean transposed, objectness, end_to_end, corners, sigmoid, certain;
+  gboolean transposed, objectness, end_to_end, corners, sigmoid, certain, by_values;
   SlYoloBoxes boxes;
   SlYoloUnits units;
   guint n_keypoints, keypoint_size, first_keypoint;

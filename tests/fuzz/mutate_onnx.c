@@ -65,9 +65,7 @@ static const Schema attribute = { { { 1, TEXT },
                                     { 8, NUMBERS },
                                     { 20, NUMBER },
                                     { 0, END } } };
-static const Schema node = {
-  { { 1, TEXT }, { 2, TEXT }, { 3, TEXT }, { 4, TEXT }, { 5, MESSAGE, &attribute }, { 7, TEXT }, { 0, END } }
-};
+static const Schema node = { { { 1, TEXT }, { 2, TEXT }, { 3, TEXT }, { 4, TEXT }, { 5, MESSAGE, &attribute }, { 7, TEXT }, { 0, END } } };
 static const Schema graph = {
   { { 1, MESSAGE, &node }, { 5, MESSAGE, &tensor }, { 11, MESSAGE, &edge }, { 12, MESSAGE, &edge }, { 0, END } }
 };
@@ -263,14 +261,60 @@ same_kind (const OnnxSites *sites, const OnnxSite *site, GRand *random)
 static void
 edit_text (const guint8 *data, const OnnxSite *site, const OnnxSite *other, GByteArray *bytes, GRand *random)
 {
-  static const char *const operators[] = {
-    "Abs",      "Add",       "ArgMax",   "AveragePool", "BatchNormalization", "Cast",      "Clip",    "Concat",    "ConstantOfShape",
-    "Conv",     "ConvInteger", "ConvTranspose", "DepthToSpace", "DequantizeLinear", "DynamicQuantizeLinear", "Einsum", "Expand", "Flatten",
-    "Gather",   "GatherND",  "Gemm",     "GlobalAveragePool", "If",           "InstanceNormalization", "LRN", "LayerNormalization", "Loop",
-    "LpPool",   "MatMul",    "Max",      "MaxPool",     "NonZero",            "PRelu",     "Pad",     "Pow",       "QLinearConv",
-    "QLinearMatMul", "QuantizeLinear", "Range", "ReduceMean", "Relu",         "Reshape",   "Resize",  "Shape",     "Slice",
-    "Softmax",  "SpaceToDepth", "Split", "Squeeze",     "Tile",               "TopK",      "Transpose", "Unsqueeze", "Where"
-  };
+  static const char *const operators[] = { "Abs",
+                                           "Add",
+                                           "ArgMax",
+                                           "AveragePool",
+                                           "BatchNormalization",
+                                           "Cast",
+                                           "Clip",
+                                           "Concat",
+                                           "ConstantOfShape",
+                                           "Conv",
+                                           "ConvInteger",
+                                           "ConvTranspose",
+                                           "DepthToSpace",
+                                           "DequantizeLinear",
+                                           "DynamicQuantizeLinear",
+                                           "Einsum",
+                                           "Expand",
+                                           "Flatten",
+                                           "Gather",
+                                           "GatherND",
+                                           "Gemm",
+                                           "GlobalAveragePool",
+                                           "If",
+                                           "InstanceNormalization",
+                                           "LRN",
+                                           "LayerNormalization",
+                                           "Loop",
+                                           "LpPool",
+                                           "MatMul",
+                                           "Max",
+                                           "MaxPool",
+                                           "NonZero",
+                                           "PRelu",
+                                           "Pad",
+                                           "Pow",
+                                           "QLinearConv",
+                                           "QLinearMatMul",
+                                           "QuantizeLinear",
+                                           "Range",
+                                           "ReduceMean",
+                                           "Relu",
+                                           "Reshape",
+                                           "Resize",
+                                           "Shape",
+                                           "Slice",
+                                           "Softmax",
+                                           "SpaceToDepth",
+                                           "Split",
+                                           "Squeeze",
+                                           "Tile",
+                                           "TopK",
+                                           "Transpose",
+                                           "Unsqueeze",
+                                           "Where" };
   switch (g_rand_int_range (random, 0, 8)) {
     case 0:
       return; /* nothing */

@@ -167,7 +167,8 @@ test_labels (void)
   g_autoptr (GError) error = NULL;
   Home home;
   home_new (&home, writer);
-  home_put (&home, TRUE, names[1], "{\"hidden_act\": \"relu\", \"id2label\": {\"1\": \"dog\", \"0\": \"c\\u00e4t\\nand more\"}, \"x\": [[]]}");
+  home_put (&home, TRUE, names[1],
+            "{\"hidden_act\": \"relu\", \"id2label\": {\"1\": \"dog\", \"0\": \"c\\u00e4t\\nand more\"}, \"x\": [[]]}");
   g_autoptr (SlModel) model = sl_model_load (home.path, NULL, &error);
   g_assert_no_error (error);
   const SlLabels *labels = sl_model_contract (model)->labels;
@@ -214,7 +215,13 @@ test_properties (void)
     const char *decoder;
     guint n_labels;
   } rows[] = {
-    { { "Image.BitmapPixelFormat", "Bgr8", "Image.NominalPixelRange", "NominalRange_0_255" }, 0, 1, SL_COLOUR_BGR, SL_FIT_STRETCH, NULL, 0 },
+    { { "Image.BitmapPixelFormat", "Bgr8", "Image.NominalPixelRange", "NominalRange_0_255" },
+      0,
+      1,
+      SL_COLOUR_BGR,
+      SL_FIT_STRETCH,
+      NULL,
+      0 },
     { { "Image.BitmapPixelFormat", "Rgb8", "Image.NominalPixelRange", "Normalized_0_1" }, 0, 255, SL_COLOUR_RGB, SL_FIT_STRETCH, NULL, 0 },
     { { "Image.NominalPixelRange", "Normalized_1_1" }, 127.5, 127.5, SL_COLOUR_RGB, SL_FIT_STRETCH, NULL, 0 },
     { { "task", "detect", "names", "{0: 'person', 1: 'bus'}", "stride", "32", "imgsz", "[8, 8]" },

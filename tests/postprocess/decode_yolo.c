@@ -408,6 +408,31 @@ test_errors (void)
   assert_open_fails ("yolo", &config, SL_ERROR_SHAPE, "got int64[1,7,84]");
 }
 
+/* YOLOX's rows are told from decoded ones by their sizes, where nothing states which they are. */
+static void
+test_offsets (void)
+{
+  gfloat data[ROWS * (5 + CLASSES)];
+  for (guint raw = 0; raw < 2; raw++) {
+    SlDecoderConfig config = new_config (CLASSES);
+    write_rows (data, FALSE, TRUE, FALSE, 1);
+    for (guint row = 0; row < ROWS && raw; row++) {
+      const guint cells = row < 64 ? 8 : row < 80 ? 4 : 2, local = row < 64 ? row : row < 80 ? row - 64 : row - 80;
+      const double stride = SIDE / cells;
+      gfloat *box = data + row * (5 + CLASSES);
+      box[0] = (gfloat) (box[0] / stride - local % cells);
+      box[1] = (gfloat) (box[1] / stride - local / cells);
+      box[2] = box[2] > 0 ? (gfloat) log (box[2] / stride) : -1;
+      box[3] = box[3] > 0 ? (gfloat) log (box[3] / stride) : -1;
+    }
+    config_add (&config, SL_DTYPE_F32, DIMS (1, ROWS, 5 + CLASSES), 0, 0);
+    run_and_check (NULL, &config, data, 1e-5);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlDecoding) decoding = sl_decoding_new (NULL, &config, &error);
+    g_assert_nonnull (strstr (sl_decoding_note (decoding), "boxes=grid or decoded"));
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -424,5 +449,6 @@ main (int argc, char **argv)
   g_test_add_func ("/yolo/million", test_million);
   g_test_add_func ("/yolo/errors", test_errors);
   g_test_add_func ("/yolo/hostile_masks", test_hostile_masks);
+  g_test_add_func ("/yolo/offsets", test_offsets);
   return g_test_run ();
 }
