@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Turning and fitting a frame into a tensor, and the algebra of the map between them. The normaliser samples with the exact
- * scale computed here and the decoders map boxes with its affine, so the two can never disagree.
+ * Turning and fitting a frame into a tensor, and the algebra of the affine map between them. The normaliser samples with the exact
+ * scale computed here and the decoders map boxes with its affine map, so the two can never disagree.
  */
 #include "base/affine.h"
 
@@ -21,9 +21,9 @@ axis_origin (SlRatio scale, int frame, int tensor)
 }
 
 void
-sl_affine_identity (SlAffine *map)
+sl_affine_identity (SlAffine *affine)
 {
-  *map = (SlAffine){ .xx = 1.0, .yy = 1.0 };
+  *affine = (SlAffine){ .xx = 1.0, .yy = 1.0 };
 }
 
 void
@@ -44,11 +44,11 @@ sl_affine_scale (SlFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h
 }
 
 void
-sl_affine_fit (SlAffine *map, SlFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h)
+sl_affine_fit (SlAffine *affine, SlFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h)
 {
   SlRatio x, y;
   sl_affine_scale (fit, frame_w, frame_h, tensor_w, tensor_h, &x, &y);
-  *map = (SlAffine){
+  *affine = (SlAffine){
     .xx = ratio_value (x),
     .x0 = axis_origin (x, frame_w, tensor_w),
     .yy = ratio_value (y),
@@ -69,7 +69,7 @@ sl_affine_turn (SlOrientation orientation)
 }
 
 void
-sl_affine_view (SlAffine *map, SlFit fit, SlOrientation orientation, const SlRect *part, int tensor_w, int tensor_h)
+sl_affine_view (SlAffine *affine, SlFit fit, SlOrientation orientation, const SlRect *part, int tensor_w, int tensor_h)
 {
   const SlTurn turn = sl_affine_turn (orientation);
   const int width = turn.transpose ? tensor_h : tensor_w;
@@ -81,22 +81,22 @@ sl_affine_view (SlAffine *map, SlFit fit, SlOrientation orientation, const SlRec
   const double xx = turn.flip_x ? -fitted.xx : fitted.xx;
   const double yy = turn.flip_y ? -fitted.yy : fitted.yy;
   if (turn.transpose)
-    *map = (SlAffine){ .xy = xx, .x0 = x0, .yx = yy, .y0 = y0 };
+    *affine = (SlAffine){ .xy = xx, .x0 = x0, .yx = yy, .y0 = y0 };
   else
-    *map = (SlAffine){ .xx = xx, .x0 = x0, .yy = yy, .y0 = y0 };
+    *affine = (SlAffine){ .xx = xx, .x0 = x0, .yy = yy, .y0 = y0 };
 }
 
 void
-sl_affine_apply (const SlAffine *map, double x, double y, double *frame_x, double *frame_y)
+sl_affine_apply (const SlAffine *affine, double x, double y, double *frame_x, double *frame_y)
 {
-  *frame_x = map->xx * x + map->xy * y + map->x0;
-  *frame_y = map->yx * x + map->yy * y + map->y0;
+  *frame_x = affine->xx * x + affine->xy * y + affine->x0;
+  *frame_y = affine->yx * x + affine->yy * y + affine->y0;
 }
 
 bool
-sl_affine_invert (const SlAffine *map, SlAffine *inverse)
+sl_affine_invert (const SlAffine *affine, SlAffine *inverse)
 {
-  const SlAffine m = *map;
+  const SlAffine m = *affine;
   double determinant = m.xx * m.yy - m.xy * m.yx;
   if (!isfinite (determinant) || !isfinite (1.0 / determinant))
     return false;
@@ -112,12 +112,12 @@ sl_affine_invert (const SlAffine *map, SlAffine *inverse)
 }
 
 void
-sl_affine_box (const SlAffine *map, const double in[4], double out[4])
+sl_affine_box (const SlAffine *affine, const double in[4], double out[4])
 {
   double box[4] = { INFINITY, INFINITY, -INFINITY, -INFINITY };
   for (int corner = 0; corner < 4; corner++) {
     double x, y;
-    sl_affine_apply (map, in[corner & 1 ? 2 : 0], in[corner & 2 ? 3 : 1], &x, &y);
+    sl_affine_apply (affine, in[corner & 1 ? 2 : 0], in[corner & 2 ? 3 : 1], &x, &y);
     box[0] = fmin (box[0], x);
     box[1] = fmin (box[1], y);
     box[2] = fmax (box[2], x);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The map between a tensor and the frame it was made from: which part of the frame, turned which way, fitted how.
+ * The affine map between a tensor and the frame it was made from: which part of the frame, turned which way, fitted how.
  *
  * Coordinates are continuous: pixel (i, j) covers [i, i+1) x [j, j+1) and has its centre at (i+0.5, j+0.5), so
  * a box from (0, 0) to (width, height) is the whole picture, on both sides. libc only.
@@ -52,22 +52,22 @@ typedef struct
 } SlRatio;
 
 /** sl_affine_identity: maps every point to itself. */
-void sl_affine_identity (SlAffine *map);
+void sl_affine_identity (SlAffine *affine);
 /** sl_affine_scale: frame pixels per tensor pixel along each axis, exactly; arguments as for sl_affine_fit(). The centre of
  *  the tensor always maps to the centre of the frame. */
 void sl_affine_scale (SlFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h, SlRatio *x, SlRatio *y);
 /** sl_affine_fit: tensor -> frame for a @tensor_w x @tensor_h tensor of a @frame_w x @frame_h frame (all >= 1). Letterbox
  *  borders lie outside the frame's rectangle. */
-void sl_affine_fit (SlAffine *map, SlFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h);
+void sl_affine_fit (SlAffine *affine, SlFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h);
 /** sl_affine_turn: the steps of an orientation; @orientation must be a value of its enum. */
 SlTurn sl_affine_turn (SlOrientation orientation);
 /** sl_affine_view: tensor -> frame when @part of the frame (sizes >= 1) is turned and then fitted into the tensor. */
-void sl_affine_view (SlAffine *map, SlFit fit, SlOrientation orientation, const SlRect *part, int tensor_w, int tensor_h);
+void sl_affine_view (SlAffine *affine, SlFit fit, SlOrientation orientation, const SlRect *part, int tensor_w, int tensor_h);
 /** sl_affine_apply: maps a point of the tensor to the frame. */
-void sl_affine_apply (const SlAffine *map, double x, double y, double *frame_x, double *frame_y);
-/** sl_affine_invert: false when @map is singular; @inverse may be @map. */
-bool sl_affine_invert (const SlAffine *map, SlAffine *inverse);
+void sl_affine_apply (const SlAffine *affine, double x, double y, double *frame_x, double *frame_y);
+/** sl_affine_invert: false when @affine is singular; @inverse may be @affine. */
+bool sl_affine_invert (const SlAffine *affine, SlAffine *inverse);
 /** sl_affine_box: the frame's axis-aligned box around a tensor's box; in and out as x0, y0, x1, y1. */
-void sl_affine_box (const SlAffine *map, const double in[4], double out[4]);
+void sl_affine_box (const SlAffine *affine, const double in[4], double out[4]);
 
 #endif

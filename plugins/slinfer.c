@@ -59,7 +59,7 @@ typedef struct
   SlContract *contract; /* object lock; a reference of its own, for queries from any thread */
   SlModel *model;
   SlSession *session;
-  SlTensorMap inputs;
+  SlTensorMapping inputs;
   gboolean refused;
   gint64 mean_time;       /* us, streaming thread */
   GstClockTime announced; /* object lock: latency last announced */
@@ -126,11 +126,11 @@ typedef enum
 } RunStatus;
 
 static GstFlowReturn
-fail (SlInfer *self, RunStatus status, SlTensorMapStatus map_status, SlStatus run_status, GstBuffer *in)
+fail (SlInfer *self, RunStatus status, SlTensorMappingStatus map_status, SlStatus run_status, GstBuffer *in)
 {
   g_autofree char *model = sl_show (sl_model_path (self->model), SL_SHOW_MESSAGE);
   if (status == RUN_BAD_INPUT) {
-    g_autofree char *text = sl_tensor_map_complaint (&self->inputs, in, map_status);
+    g_autofree char *text = sl_tensor_mapping_complaint (&self->inputs, in, map_status);
     GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("%s: %s", model, text), (NULL));
   } else if (status == RUN_BAD_OUTPUT) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("%s: no memory for the output tensors", model), (NULL));
@@ -185,11 +185,11 @@ sl_infer_transform (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
   SlInfer *self = (SlInfer *) base;
   gint64 start = g_get_monotonic_time ();
   SlStatus run_status = SL_STATUS_OK;
-  SlTensorMapStatus map_status = sl_tensor_map_read (&self->inputs, in);
-  if (map_status != SL_TENSOR_MAP_OK)
+  SlTensorMappingStatus map_status = sl_tensor_mapping_read (&self->inputs, in);
+  if (map_status != SL_TENSOR_MAPPING_OK)
     return fail (self, RUN_BAD_INPUT, map_status, run_status, in);
   RunStatus status = run_into (self, out, &run_status);
-  sl_tensor_map_done (&self->inputs);
+  sl_tensor_mapping_done (&self->inputs);
   if (status != RUN_OK)
     return fail (self, status, map_status, run_status, in);
   gint64 end = g_get_monotonic_time ();
@@ -394,8 +394,8 @@ use_model (SlInfer *self, SlLoadedModel *loaded)
   g_clear_pointer (&self->watch, sl_file_watch_free);
   self->model = g_steal_pointer (&loaded->model);
   self->session = g_steal_pointer (&loaded->session);
-  sl_tensor_map_clear (&self->inputs);
-  sl_tensor_map_init (&self->inputs, contract->inputs, contract->n_inputs, SL_TENSOR_PADDING);
+  sl_tensor_mapping_clear (&self->inputs);
+  sl_tensor_mapping_init (&self->inputs, contract->inputs, contract->n_inputs, SL_TENSOR_PADDING);
   self->mean_time = 0;
   GST_OBJECT_LOCK (self);
   SlContract *before = self->contract;
@@ -580,7 +580,7 @@ unload (SlInfer *self)
   SlContract *contract = g_steal_pointer (&self->contract);
   GST_OBJECT_UNLOCK (self);
   g_clear_pointer (&contract, sl_contract_unref);
-  sl_tensor_map_clear (&self->inputs);
+  sl_tensor_mapping_clear (&self->inputs);
   sl_loaded_model_clear (&old);
 }
 

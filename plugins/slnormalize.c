@@ -193,11 +193,11 @@ fill_tensor (SlNormalize *self, const SlObjectRegion *region, SlFrameContent con
     }
   }
   const GstFlowReturn flow = convert (self, normalizer, region != NULL ? NULL : self->slicer, in, out);
-  const SlAffine map = *sl_normalizer_map (normalizer);
+  const SlAffine affine = *sl_normalizer_map (normalizer);
   if (flow != GST_FLOW_OK)
     return flow;
   SlFrameMeta *meta = attach_frame (self, out, in, content, started);
-  meta->map = map;
+  meta->affine = affine;
   meta->tensor_width = self->spec.width;
   meta->tensor_height = self->spec.height;
   meta->region = region != NULL ? region->index : 0;

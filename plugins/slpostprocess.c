@@ -62,8 +62,8 @@ typedef struct
   GstCaps *tensor_caps;
   SlTensorDecoding tensors;
   const char *model; /* (nullable): name of the file that the tensors come from, interned */
-  SlPredictionMap *predictions;
-  SlPredictionParts *parts;  /* (nullable): of objects whose model made a map of classes */
+  SlPredictionMapper *predictions;
+  SlPredictionParts *parts;  /* (nullable): of objects whose model made a mask of classes */
   SlNested *nested;          /* what was said of objects of @gathering */
   GstBuffer *gathering;      /* (nullable): the frame whose objects are coming in */
   SlPredictionReader reader; /* of frames with objects */
@@ -213,9 +213,9 @@ settings_changed (SlPostprocess *self)
 }
 
 static GstFlowReturn
-fail_buffer (SlPostprocess *self, GstBuffer *buffer, SlTensorMapStatus status)
+fail_buffer (SlPostprocess *self, GstBuffer *buffer, SlTensorMappingStatus status)
 {
-  g_autofree char *text = sl_tensor_map_complaint (&self->tensors.map, buffer, status);
+  g_autofree char *text = sl_tensor_mapping_complaint (&self->tensors.mapping, buffer, status);
   GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("%s", text), (NULL));
   return GST_FLOW_ERROR;
 }
@@ -316,14 +316,14 @@ static void
 find_geometry (SlPostprocess *self, const SlFrameMeta *meta, SlFrameGeometry *geometry)
 {
   if (meta != NULL && meta->frame != NULL) {
-    geometry->map = meta->map;
+    geometry->affine = meta->affine;
     geometry->tensor_width = meta->tensor_width;
     geometry->tensor_height = meta->tensor_height;
     geometry->frame_width = GST_VIDEO_INFO_WIDTH (&meta->info);
     geometry->frame_height = GST_VIDEO_INFO_HEIGHT (&meta->info);
     return;
   }
-  sl_affine_identity (&geometry->map);
+  sl_affine_identity (&geometry->affine);
   geometry->tensor_width = geometry->frame_width = self->tensors.tensor_width;
   geometry->tensor_height = geometry->frame_height = self->tensors.tensor_height;
   if (!self->warned_no_frame) {
@@ -360,7 +360,7 @@ name_frame (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlP
   sl_prediction_set_times (prediction, buffer, &self->segment, meta, &self->latency);
 }
 
-/* A map of classes over one object is parts of it; FALSE when the tensors are about something else. */
+/* A mask of classes over one object is parts of it; FALSE when the tensors are about something else. */
 static gboolean
 decode_parts (SlPostprocess *self, const SlFrameMeta *meta, const SlResult *result, const SlFrameGeometry *geometry,
               SlPredictionView *prediction)
@@ -377,22 +377,22 @@ decode_parts (SlPostprocess *self, const SlFrameMeta *meta, const SlResult *resu
 }
 
 /* Decodes @buffer into @prediction; the strings are the element's until the next frame. */
-static SlTensorMapStatus
+static SlTensorMappingStatus
 decode (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlPredictionView *prediction)
 {
   SlFrameGeometry geometry;
-  SlTensorMapStatus status = sl_tensor_map_read (&self->tensors.map, buffer);
-  if (status != SL_TENSOR_MAP_OK)
+  SlTensorMappingStatus status = sl_tensor_mapping_read (&self->tensors.mapping, buffer);
+  if (status != SL_TENSOR_MAPPING_OK)
     return status;
-  const SlResult *result = sl_decoding_run (self->tensors.decoding, self->tensors.map.data);
-  sl_tensor_map_done (&self->tensors.map);
+  const SlResult *result = sl_decoding_run (self->tensors.decoding, self->tensors.mapping.data);
+  sl_tensor_mapping_done (&self->tensors.mapping);
   take_picture (self, result);
   find_geometry (self, meta, &geometry);
   if (!decode_parts (self, meta, result, &geometry, prediction))
-    sl_prediction_map_fill (self->predictions, result, self->tensors.labels, sl_decoding_decoder (self->tensors.decoding)->names, &geometry,
-                            self->top_k, prediction);
+    sl_prediction_mapper_fill (self->predictions, result, self->tensors.labels, sl_decoding_decoder (self->tensors.decoding)->names,
+                               &geometry, self->top_k, prediction);
   name_frame (self, buffer, meta, prediction);
-  return SL_TENSOR_MAP_OK;
+  return SL_TENSOR_MAPPING_OK;
 }
 
 /* Timestamps of the stages and the frame's number travel on with the result; the frame itself does not, it may be the result. */
@@ -550,7 +550,7 @@ gather (SlPostprocess *self, const SlFrameMeta *meta, const SlPredictionView *pr
     self->warned_picture = TRUE;
     GST_ELEMENT_WARNING (
       self, STREAM, NOT_IMPLEMENTED,
-      ("pictures made of single objects are left out; expected a model that gives labels, objects, poses or a map of classes; run this "
+      ("pictures made of single objects are left out; expected a model that gives labels, objects, poses or a mask of classes; run this "
        "one on whole frames"),
       (NULL));
   }
@@ -562,8 +562,8 @@ take_tensors (SlPostprocess *self, GstBuffer *buffer)
 {
   SlPredictionView prediction = { 0 };
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
-  SlTensorMapStatus status = decode (self, buffer, meta, &prediction);
-  GstFlowReturn flow = status == SL_TENSOR_MAP_OK ? negotiate (self, meta) : fail_buffer (self, buffer, status);
+  SlTensorMappingStatus status = decode (self, buffer, meta, &prediction);
+  GstFlowReturn flow = status == SL_TENSOR_MAPPING_OK ? negotiate (self, meta) : fail_buffer (self, buffer, status);
   if (flow != GST_FLOW_OK) {
     gst_buffer_unref (buffer);
     return flow;
@@ -730,7 +730,7 @@ sl_postprocess_finalize (GObject *object)
   sl_byte_pool_clear (&self->pictures);
   sl_tensor_decoding_clear (&self->tensors);
   gst_clear_caps (&self->tensor_caps);
-  sl_prediction_map_free (self->predictions);
+  sl_prediction_mapper_free (self->predictions);
   sl_prediction_parts_free (self->parts);
   sl_tracking_clear (&self->tracking);
   gst_clear_buffer (&self->gathering);
@@ -770,7 +770,7 @@ static void
 sl_postprocess_init (SlPostprocess *self)
 {
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
-  self->predictions = sl_prediction_map_new ();
+  self->predictions = sl_prediction_mapper_new ();
   sl_tracking_init (&self->tracking);
   self->nested = sl_nested_new ();
   sl_prediction_reader_init (&self->reader);

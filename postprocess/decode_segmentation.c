@@ -109,7 +109,7 @@ open_segmentation (const SlDecoderConfig *config, GError **error)
   if (!find_shape (config, &shape))
     return sl_decoder_refuse (
       config, "segmentation",
-      "one tensor: a map of classes [1,H,W] of int64, int32, uint8 or int8, or scores [1,H,W,classes] or [1,classes,H,W] of "
+      "one tensor: a mask of classes [1,H,W] of int64, int32, uint8 or int8, or scores [1,H,W,classes] or [1,classes,H,W] of "
       "uint8, int8 or float32 with at most 255 classes",
       error);
   if (!sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, error)
@@ -240,7 +240,7 @@ note (gconstpointer opened)
 
 const SlDecoder sl_decoder_segmentation = {
   .name = "segmentation",
-  .description = "a map of classes such as int64[1,513,513], or scores such as uint8[1,257,257,21] or float32[1,21,512,512]",
+  .description = "a mask of classes such as int64[1,513,513], or scores such as uint8[1,257,257,21] or float32[1,21,512,512]",
   .params = params,
   .threshold = 0.5f,
   .matches = matches,

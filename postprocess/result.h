@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a decoder makes of tensors: boxes, keypoints, whole-picture classes, a map of classes, a picture; in coordinates
+ * What a decoder makes of tensors: boxes, keypoints, whole-picture classes, a mask of classes, a picture; in coordinates
  * of the model's input (0..1 over its width and height). Mapping to the frame is the caller's.
  */
 #ifndef SL_POSTPROCESS_RESULT_H

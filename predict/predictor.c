@@ -66,7 +66,7 @@ struct _SlPredictor
   void *outputs[SL_MAX_IO];
   SlDecoding *decoding;
   SlLabels *labels; /* (nullable) */
-  SlPredictionMap *map;
+  SlPredictionMapper *mapper;
   guint64 frame;
 };
 
@@ -365,13 +365,13 @@ collect (SlPredictor *self, const SlResult *result, const SlFrame *frame, const 
   SlPredictionView prediction = {
     .source = self->settings.texts[TEXT_SOURCE], .frame = self->frame++, .timestamp = sl_frame_get_timestamp (frame), .latency = latency
   };
-  const SlFrameGeometry geometry = { .map = *sl_normalizer_map (self->normalizer),
+  const SlFrameGeometry geometry = { .affine = *sl_normalizer_map (self->normalizer),
                                      .tensor_width = self->spec.width,
                                      .tensor_height = self->spec.height,
                                      .frame_width = self->image.width,
                                      .frame_height = self->image.height };
-  sl_prediction_map_fill (self->map, result, self->labels, sl_decoding_decoder (self->decoding)->names, &geometry, self->settings.top_k,
-                          &prediction);
+  sl_prediction_mapper_fill (self->mapper, result, self->labels, sl_decoding_decoder (self->decoding)->names, &geometry,
+                             self->settings.top_k, &prediction);
   return sl_predictions_new (&prediction);
 }
 
@@ -630,7 +630,7 @@ sl_predictor_finalize (GObject *object)
   unload (self);
   for (guint i = 0; i < N_TEXTS; i++)
     g_free (self->settings.texts[i]);
-  sl_prediction_map_free (self->map);
+  sl_prediction_mapper_free (self->mapper);
   g_mutex_clear (&self->lock);
   G_OBJECT_CLASS (sl_predictor_parent_class)->finalize (object);
 }
@@ -708,6 +708,6 @@ static void
 sl_predictor_init (SlPredictor *self)
 {
   g_mutex_init (&self->lock);
-  self->map = sl_prediction_map_new ();
+  self->mapper = sl_prediction_mapper_new ();
   self->model_stale = TRUE;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Resampling of class maps, nearest cell. Without rotation a column of the frame's grid always meets the same column of
+ * Resampling of class masks, nearest cell. Without rotation a column of the frame's grid always meets the same column of
  * the model's, so both are looked up in tables.
  */
 #include "predictions/class_mask_map.h"
@@ -10,21 +10,21 @@
 
 #define OUTSIDE (-1)
 
-struct _SlMaskMap
+struct _SlClassMaskMap
 {
   guint width, height; /* of @cells */
   guint8 *cells;
   gint *columns, *rows;
 };
 
-SlMaskMap *
-sl_mask_map_new (void)
+SlClassMaskMap *
+sl_class_mask_map_new (void)
 {
-  return g_new0 (SlMaskMap, 1);
+  return g_new0 (SlClassMaskMap, 1);
 }
 
 void
-sl_mask_map_free (SlMaskMap *map)
+sl_class_mask_map_free (SlClassMaskMap *map)
 {
   if (map == NULL)
     return;
@@ -43,7 +43,7 @@ grid_size (gint frame, double pixels)
 }
 
 static void
-resize (SlMaskMap *map, guint width, guint height)
+resize (SlClassMaskMap *map, guint width, guint height)
 {
   if (map->width == width && map->height == height)
     return;
@@ -73,7 +73,7 @@ fill_table (gint *table, guint size, double start, double step, guint n)
 }
 
 static void
-copy_straight (SlMaskMap *map, const SlClassMask *mask)
+copy_straight (SlClassMaskMap *map, const SlClassMask *mask)
 {
   for (guint y = 0; y < map->height; y++) {
     guint8 *to = map->cells + (gsize) y * map->width;
@@ -89,7 +89,7 @@ copy_straight (SlMaskMap *map, const SlClassMask *mask)
 
 /* @back: cells of the frame's grid -> cells of the mask. */
 static void
-copy_turned (SlMaskMap *map, const SlClassMask *mask, const SlAffine *back)
+copy_turned (SlClassMaskMap *map, const SlClassMask *mask, const SlAffine *back)
 {
   for (guint y = 0; y < map->height; y++)
     for (guint x = 0; x < map->width; x++) {
@@ -111,15 +111,15 @@ count_cells (const SlClassMask *mask, guint32 cells[256])
 }
 
 void
-sl_mask_map_run (SlMaskMap *map, const SlClassMask *mask, const SlFrameGeometry *geometry, SlClassMask *out, guint32 cells[256])
+sl_class_mask_map_run (SlClassMaskMap *map, const SlClassMask *mask, const SlFrameGeometry *geometry, SlClassMask *out, guint32 cells[256])
 {
   SlAffine back;
   *out = (SlClassMask){ 0 };
-  if (mask->width == 0 || mask->height == 0 || !sl_affine_invert (&geometry->map, &back))
+  if (mask->width == 0 || mask->height == 0 || !sl_affine_invert (&geometry->affine, &back))
     return;
   const double cell_w = (double) geometry->tensor_width / mask->width, cell_h = (double) geometry->tensor_height / mask->height;
-  resize (map, grid_size (geometry->frame_width, hypot (geometry->map.xx * cell_w, geometry->map.xy * cell_h)),
-          grid_size (geometry->frame_height, hypot (geometry->map.yx * cell_w, geometry->map.yy * cell_h)));
+  resize (map, grid_size (geometry->frame_width, hypot (geometry->affine.xx * cell_w, geometry->affine.xy * cell_h)),
+          grid_size (geometry->frame_height, hypot (geometry->affine.yx * cell_w, geometry->affine.yy * cell_h)));
   const double px = (double) geometry->frame_width / map->width, py = (double) geometry->frame_height / map->height;
   back = (SlAffine){ back.xx * px / cell_w, back.xy * py / cell_w, back.x0 / cell_w,
                      back.yx * px / cell_h, back.yy * py / cell_h, back.y0 / cell_h };

@@ -11,12 +11,12 @@ G_BEGIN_DECLS
 
 /**
  * SlFrameGeometry:
- * @map: tensor pixels -> frame pixels
+ * @affine: tensor pixels -> frame pixels
  * @tensor_width, @tensor_height, @frame_width, @frame_height: all >= 1
  */
 typedef struct
 {
-  SlAffine map;
+  SlAffine affine;
   gint tensor_width, tensor_height;
   gint frame_width, frame_height;
 } SlFrameGeometry;

@@ -14,7 +14,7 @@
 /* Class numbers up to here are names of their own; beyond, a broken tensor could make up names without end. */
 #define MOST_NUMBERED 65535
 
-struct _SlPredictionMap
+struct _SlPredictionMapper
 {
   SlObjectView objects[SL_MAX_RESULTS];
   SlLabelled labels[SL_MAX_RESULTS];
@@ -23,26 +23,26 @@ struct _SlPredictionMap
   char object_numbers[SL_MAX_RESULTS][8];
   char label_numbers[SL_MAX_RESULTS][8];
   char mask_numbers[256][8];
-  SlMaskMap *mask;
+  SlClassMaskMap *mask;
   SlObjectMaskMap object_masks;
 };
 
-SlPredictionMap *
-sl_prediction_map_new (void)
+SlPredictionMapper *
+sl_prediction_mapper_new (void)
 {
-  SlPredictionMap *map = g_new0 (SlPredictionMap, 1);
-  map->mask = sl_mask_map_new ();
-  return map;
+  SlPredictionMapper *mapper = g_new0 (SlPredictionMapper, 1);
+  mapper->mask = sl_class_mask_map_new ();
+  return mapper;
 }
 
 void
-sl_prediction_map_free (SlPredictionMap *map)
+sl_prediction_mapper_free (SlPredictionMapper *mapper)
 {
-  if (map == NULL)
+  if (mapper == NULL)
     return;
-  sl_mask_map_free (map->mask);
-  sl_object_mask_map_clear (&map->object_masks);
-  g_free (map);
+  sl_class_mask_map_free (mapper->mask);
+  sl_object_mask_map_clear (&mapper->object_masks);
+  g_free (mapper);
 }
 
 static const char *
@@ -80,7 +80,7 @@ map_box (const SlDetection *box, const SlFrameGeometry *geometry, SlObjectView *
   for (guint i = 0; i < 4; i++)
     if (!isfinite (in[i]))
       return FALSE;
-  sl_affine_box (&geometry->map, in, out);
+  sl_affine_box (&geometry->affine, in, out);
   double left = fmax (out[0], 0), top = fmax (out[1], 0);
   double right = fmin (out[2], geometry->frame_width), bottom = fmin (out[3], geometry->frame_height);
   if (!(box->x_max > box->x_min) || !(box->y_max > box->y_min) || !(right > left) || !(bottom > top))
@@ -96,14 +96,16 @@ map_box (const SlDetection *box, const SlFrameGeometry *geometry, SlObjectView *
 
 /* The keypoints of @box, in the frame. */
 static void
-map_points (SlPredictionMap *map, const SlResult *result, const SlDetection *box, const SlFrameGeometry *geometry, SlObjectView *object)
+map_points (SlPredictionMapper *mapper, const SlResult *result, const SlDetection *box, const SlFrameGeometry *geometry,
+            SlObjectView *object)
 {
   object->n_points = box->n_keypoints;
-  object->points = &map->points[box->first_keypoint];
+  object->points = &mapper->points[box->first_keypoint];
   for (guint i = 0; i < box->n_keypoints; i++) {
     const SlDetectedPoint *from = &result->keypoints[box->first_keypoint + i];
-    SlPoint *to = &map->points[box->first_keypoint + i];
-    sl_affine_apply (&geometry->map, from->x * (double) geometry->tensor_width, from->y * (double) geometry->tensor_height, &to->x, &to->y);
+    SlPoint *to = &mapper->points[box->first_keypoint + i];
+    sl_affine_apply (&geometry->affine, from->x * (double) geometry->tensor_width, from->y * (double) geometry->tensor_height, &to->x,
+                     &to->y);
     to->x /= geometry->frame_width;
     to->y /= geometry->frame_height;
     to->confidence = from->confidence;
@@ -111,58 +113,58 @@ map_points (SlPredictionMap *map, const SlResult *result, const SlDetection *box
 }
 
 static void
-map_mask (SlPredictionMap *map, const SlResult *result, const SlLabels *labels, const char *const *names, const SlFrameGeometry *geometry,
-          SlPredictionView *prediction)
+map_mask (SlPredictionMapper *mapper, const SlResult *result, const SlLabels *labels, const char *const *names,
+          const SlFrameGeometry *geometry, SlPredictionView *prediction)
 {
   guint32 cells[256];
   guint n = 0;
-  sl_mask_map_run (map->mask, &result->mask, geometry, &prediction->mask, cells);
+  sl_class_mask_map_run (mapper->mask, &result->mask, geometry, &prediction->mask, cells);
   const double total = (double) prediction->mask.width * prediction->mask.height;
   for (guint i = 0; i < SL_MASK_VOID && prediction->mask.width > 0; i++) {
     if (cells[i] == 0)
       continue;
-    const SlMaskClass found = { (gint32) i, name_class (labels, names, (gint32) i, map->mask_numbers[i]), cells[i] / total };
+    const SlMaskClass found = { (gint32) i, name_class (labels, names, (gint32) i, mapper->mask_numbers[i]), cells[i] / total };
     guint at = n++;
-    for (; at > 0 && map->mask_classes[at - 1].fraction < found.fraction; at--)
-      map->mask_classes[at] = map->mask_classes[at - 1];
-    map->mask_classes[at] = found;
+    for (; at > 0 && mapper->mask_classes[at - 1].fraction < found.fraction; at--)
+      mapper->mask_classes[at] = mapper->mask_classes[at - 1];
+    mapper->mask_classes[at] = found;
   }
   prediction->n_mask_classes = n;
-  prediction->mask_classes = map->mask_classes;
+  prediction->mask_classes = mapper->mask_classes;
 }
 
 void
-sl_prediction_map_fill (SlPredictionMap *map, const SlResult *result, const SlLabels *labels, const char *const *names,
-                        const SlFrameGeometry *geometry, guint max_labels, SlPredictionView *prediction)
+sl_prediction_mapper_fill (SlPredictionMapper *mapper, const SlResult *result, const SlLabels *labels, const char *const *names,
+                           const SlFrameGeometry *geometry, guint max_labels, SlPredictionView *prediction)
 {
   guint n = 0;
-  map->object_masks.used = 0;
+  mapper->object_masks.used = 0;
   for (guint i = 0; i < MIN (result->n_detections, SL_MAX_RESULTS); i++) {
     const SlDetection *box = &result->detections[i];
-    SlObjectView *object = &map->objects[n];
+    SlObjectView *object = &mapper->objects[n];
     if (!map_box (box, geometry, object))
       continue;
     object->confidence = box->confidence;
     object->label_id = box->label_id;
-    object->label = name_class (labels, names, box->label_id, map->object_numbers[n]);
-    map_points (map, result, box, geometry, object);
+    object->label = name_class (labels, names, box->label_id, mapper->object_numbers[n]);
+    map_points (mapper, result, box, geometry, object);
     object->mask = (SlObjectMask){ 0 };
     if (result->masks != NULL)
-      sl_object_mask_map_run (&map->object_masks, &result->masks[i], box, geometry, object, &object->mask);
+      sl_object_mask_map_run (&mapper->object_masks, &result->masks[i], box, geometry, object, &object->mask);
     n++;
   }
   guint n_labels = MIN (MIN (result->n_classes, max_labels), SL_MAX_RESULTS);
   for (guint i = 0; i < n_labels; i++) {
-    map->labels[i].label_id = result->classes[i].label_id;
-    map->labels[i].confidence = result->classes[i].confidence;
-    map->labels[i].label = name_class (labels, names, result->classes[i].label_id, map->label_numbers[i]);
+    mapper->labels[i].label_id = result->classes[i].label_id;
+    mapper->labels[i].confidence = result->classes[i].confidence;
+    mapper->labels[i].label = name_class (labels, names, result->classes[i].label_id, mapper->label_numbers[i]);
   }
   prediction->width = geometry->frame_width;
   prediction->height = geometry->frame_height;
   prediction->n_objects = n;
-  prediction->objects = map->objects;
+  prediction->objects = mapper->objects;
   prediction->n_labels = n_labels;
-  prediction->labels = map->labels;
+  prediction->labels = mapper->labels;
   prediction->skeleton = result->skeleton;
-  map_mask (map, result, labels, names, geometry, prediction);
+  map_mask (mapper, result, labels, names, geometry, prediction);
 }

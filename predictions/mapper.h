@@ -14,12 +14,12 @@
 
 G_BEGIN_DECLS
 
-typedef struct _SlPredictionMap SlPredictionMap;
+typedef struct _SlPredictionMapper SlPredictionMapper;
 
-SlPredictionMap *sl_prediction_map_new (void);
-void sl_prediction_map_free (SlPredictionMap *map);
+SlPredictionMapper *sl_prediction_mapper_new (void);
+void sl_prediction_mapper_free (SlPredictionMapper *mapper);
 /**
- * sl_prediction_map_fill: sets sizes, objects, labels and mask of @prediction, valid until the next call, until @labels die
+ * sl_prediction_mapper_fill: sets sizes, objects, labels and mask of @prediction, valid until the next call, until @labels die
  * or until @result changes. @labels (nullable): names of classes; @names (nullable), NULL-terminated: those where there are
  * no labels. At most @max_labels labels. Allocates nothing but the mask's grid, when its size changes.
  *
@@ -27,8 +27,8 @@ void sl_prediction_map_free (SlPredictionMap *map);
  * around the box: x = floor (left), x + w = ceil (right), within a thousandth of a pixel. Keypoints are not clipped. A mask
  * becomes a grid over the frame with cells about as large as the model's, SL_MASK_VOID where the model did not look.
  */
-void sl_prediction_map_fill (SlPredictionMap *map, const SlResult *result, const SlLabels *labels, const char *const *names,
-                             const SlFrameGeometry *geometry, guint max_labels, SlPredictionView *prediction);
+void sl_prediction_mapper_fill (SlPredictionMapper *mapper, const SlResult *result, const SlLabels *labels, const char *const *names,
+                                const SlFrameGeometry *geometry, guint max_labels, SlPredictionView *prediction);
 
 G_END_DECLS
 

@@ -65,12 +65,12 @@ sl_object_mask_map_run (SlObjectMaskMap *map, const SlInstanceMask *mask, const 
 {
   SlAffine back;
   *out = (SlObjectMask){ 0 };
-  if (mask->width == 0 || mask->height == 0 || object->w <= 0 || object->h <= 0 || !sl_affine_invert (&geometry->map, &back))
+  if (mask->width == 0 || mask->height == 0 || object->w <= 0 || object->h <= 0 || !sl_affine_invert (&geometry->affine, &back))
     return;
   const double cell_w = ((double) mask->x_max - mask->x_min) * geometry->tensor_width / mask->width;
   const double cell_h = ((double) mask->y_max - mask->y_min) * geometry->tensor_height / mask->height;
-  const guint width = grid_size (object->w, hypot (geometry->map.xx * cell_w, geometry->map.xy * cell_h));
-  const guint height = grid_size (object->h, hypot (geometry->map.yx * cell_w, geometry->map.yy * cell_h));
+  const guint width = grid_size (object->w, hypot (geometry->affine.xx * cell_w, geometry->affine.xy * cell_h));
+  const guint height = grid_size (object->h, hypot (geometry->affine.yx * cell_w, geometry->affine.yy * cell_h));
   if ((guint64) width * height > SL_MAX_OBJECT_CELLS - map->used)
     return;
   if (map->cells == NULL)

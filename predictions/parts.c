@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Parts of an object by class. The map is first laid over the object's pixels alone, so turns, crops and borders are done with; its
+ * Parts of an object by class. The mask is first laid over the object's pixels alone, so turns, crops and borders are done with; its
  * grid then counts as a model's input, in which each class is a box with a mask, and these go the way of any detector's.
  */
 #include "predictions/parts.h"
@@ -18,8 +18,8 @@ typedef struct
 
 struct _SlPredictionParts
 {
-  SlMaskMap *mask;
-  SlPredictionMap *predictions;
+  SlClassMaskMap *mask;
+  SlPredictionMapper *predictions;
   SlInstanceMask masks[SL_MASK_VOID];
   GByteArray *cells;
   SlResult result;
@@ -29,8 +29,8 @@ SlPredictionParts *
 sl_prediction_parts_new (void)
 {
   SlPredictionParts *parts = g_new0 (SlPredictionParts, 1);
-  parts->mask = sl_mask_map_new ();
-  parts->predictions = sl_prediction_map_new ();
+  parts->mask = sl_class_mask_map_new ();
+  parts->predictions = sl_prediction_mapper_new ();
   parts->cells = g_byte_array_new ();
   return parts;
 }
@@ -40,8 +40,8 @@ sl_prediction_parts_free (SlPredictionParts *parts)
 {
   if (parts == NULL)
     return;
-  sl_mask_map_free (parts->mask);
-  sl_prediction_map_free (parts->predictions);
+  sl_class_mask_map_free (parts->mask);
+  sl_prediction_mapper_free (parts->predictions);
   g_byte_array_unref (parts->cells);
   g_free (parts);
 }
@@ -133,11 +133,11 @@ sl_prediction_parts_run (SlPredictionParts *parts, const SlClassMask *mask, cons
   Extent extents[256];
   guint8 ranked[256];
   SlClassMask grid;
-  part.map.x0 -= region->x;
-  part.map.y0 -= region->y;
+  part.affine.x0 -= region->x;
+  part.affine.y0 -= region->y;
   part.frame_width = region->width;
   part.frame_height = region->height;
-  sl_mask_map_run (parts->mask, mask, &part, &grid, counts);
+  sl_class_mask_map_run (parts->mask, mask, &part, &grid, counts);
   parts->result.n_detections = 0;
   g_byte_array_set_size (parts->cells, 0);
   if (grid.width > 0) {
@@ -147,8 +147,8 @@ sl_prediction_parts_run (SlPredictionParts *parts, const SlClassMask *mask, cons
       add_part (parts, &grid, ranked[i], &extents[ranked[i]]);
     whole.tensor_width = (gint) grid.width;
     whole.tensor_height = (gint) grid.height;
-    whole.map = (SlAffine){ (double) region->width / grid.width, 0, region->x, 0, (double) region->height / grid.height, region->y };
+    whole.affine = (SlAffine){ (double) region->width / grid.width, 0, region->x, 0, (double) region->height / grid.height, region->y };
   }
   place_cells (parts);
-  sl_prediction_map_fill (parts->predictions, &parts->result, labels, names, &whole, 0, prediction);
+  sl_prediction_mapper_fill (parts->predictions, &parts->result, labels, names, &whole, 0, prediction);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A map of classes that a model made of one object of a frame -> parts of that object, one a class. Used by slpostprocess, one thread
+ * A mask of classes that a model made of one object of a frame -> parts of that object, one a class. Used by slpostprocess, one thread
  * at a time.
  */
 #ifndef SL_PREDICTIONS_PARTS_H
@@ -18,7 +18,7 @@ SlPredictionParts *sl_prediction_parts_new (void);
 /** sl_prediction_parts_free: NULL is legal. */
 void sl_prediction_parts_free (SlPredictionParts *parts);
 /**
- * sl_prediction_parts_run: fills @prediction, as sl_prediction_map_fill() does, with an object for each class that @mask has inside @region
+ * sl_prediction_parts_run: fills @prediction, as sl_prediction_mapper_fill() does, with an object for each class that @mask has inside @region
  * (pixels of the frame, inside it, sizes >= 1): the box around its cells, and which cells of it these are; those with the most cells
  * first, at most @most, confidence 1. Background and SL_MASK_VOID are no parts. Borders that a letterbox adds to the object are left
  * out. Valid until the next run.

@@ -14,7 +14,7 @@ frame_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
   self->frame = NULL;
   self->caps = NULL;
   gst_video_info_init (&self->info);
-  sl_affine_identity (&self->map);
+  sl_affine_identity (&self->affine);
   self->tensor_width = self->tensor_height = 0;
   self->captured = self->started = self->preprocessed = self->inferred = self->decoded = 0;
   self->content = SL_FRAME_WHOLE;

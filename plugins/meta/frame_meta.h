@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * SlFrameMeta rides on tensor buffers from slnormalize to slpostprocess: the original frame, its GstVideoInfo,
- * the map from tensor to frame, and monotonic timestamps of each stage. slpredict and slpostprocess also leave one on the frame itself,
+ * the affine map from tensor to frame, and monotonic timestamps of each stage. slpredict and slpostprocess also leave one on the frame itself,
  * with the timestamps and whether a model looked at it.
  */
 #ifndef SL_PLUGINS_META_FRAME_META_H
@@ -31,7 +31,7 @@ typedef enum
  * @frame: (nullable): the original full-resolution buffer, one reference
  * @caps: caps of @frame, one reference
  * @info: parsed @caps
- * @map: tensor pixels -> frame pixels
+ * @affine: tensor pixels -> frame pixels
  * @tensor_width, @tensor_height: size of the picture in the tensor
  * @captured: g_get_monotonic_time () in us when the frame came in; @started: when slnormalize began with it; @preprocessed,
  *   @inferred, @decoded: when the stage ended; 0 = not yet
@@ -46,7 +46,7 @@ typedef struct
   GstBuffer *frame;
   GstCaps *caps;
   GstVideoInfo info;
-  SlAffine map;
+  SlAffine affine;
   gint tensor_width, tensor_height;
   gint64 captured, started, preprocessed, inferred, decoded;
   SlFrameContent content;

@@ -38,11 +38,11 @@ map_param (const GstStructure *param, const SlAffine *inverse, const GstVideoInf
 }
 
 gboolean
-sl_region_map (const SlAffine *map, const double box[4], const GstVideoInfo *to, SlRect *mapped)
+sl_region_map (const SlAffine *affine, const double box[4], const GstVideoInfo *to, SlRect *mapped)
 {
   SlAffine inverse;
   double corners[4];
-  if (!sl_affine_invert (map, &inverse) || !map_box (&inverse, box, to, corners))
+  if (!sl_affine_invert (affine, &inverse) || !map_box (&inverse, box, to, corners))
     return FALSE;
   mapped->x = (int) MIN (floor (corners[0] + 0.5), GST_VIDEO_INFO_WIDTH (to) - 1);
   mapped->y = (int) MIN (floor (corners[1] + 0.5), GST_VIDEO_INFO_HEIGHT (to) - 1);
@@ -52,13 +52,13 @@ sl_region_map (const SlAffine *map, const double box[4], const GstVideoInfo *to,
 }
 
 void
-sl_buffer_add_mapped_region (GstBuffer *out, const GstVideoRegionOfInterestMeta *region, const SlAffine *map, const GstVideoInfo *from,
+sl_buffer_add_mapped_region (GstBuffer *out, const GstVideoRegionOfInterestMeta *region, const SlAffine *affine, const GstVideoInfo *from,
                              const GstVideoInfo *to)
 {
   SlAffine inverse;
   const double box[4] = { region->x, region->y, (double) region->x + region->w, (double) region->y + region->h };
   SlRect mapped;
-  if (!sl_affine_invert (map, &inverse) || !sl_region_map (map, box, to, &mapped))
+  if (!sl_affine_invert (affine, &inverse) || !sl_region_map (affine, box, to, &mapped))
     return;
   GstVideoRegionOfInterestMeta *copy = gst_buffer_add_video_region_of_interest_meta_id (
     out, region->roi_type, (guint) mapped.x, (guint) mapped.y, (guint) mapped.width, (guint) mapped.height);

@@ -27,7 +27,7 @@ typedef struct
   GstAnalyticsRelationMeta *from, *to;
   guint n;
   guint *ids; /* in @to, of those in @from */
-  const SlAffine *map;
+  const SlAffine *affine;
   const GstVideoInfo *picture;
 } Copy;
 
@@ -47,7 +47,7 @@ add_oriented (Copy *copy, const GstAnalyticsODMtd *object, GstAnalyticsODMtd *ad
   gfloat angle = 0, confidence;
   SlAffine inverse;
   if (!gst_analytics_od_mtd_get_oriented_location (object, &x, &y, &w, &h, &angle, &confidence) || angle == 0
-      || !sl_affine_invert (copy->map, &inverse))
+      || !sl_affine_invert (copy->affine, &inverse))
     return FALSE;
   const double c = cos (angle), s = sin (angle);
   const double across[2] = { inverse.xx * c + inverse.xy * s, inverse.yx * c + inverse.yy * s };
@@ -79,7 +79,7 @@ add_object (Copy *copy, guint id)
       || !gst_analytics_od_mtd_get_location (&object, &x, &y, &w, &h, &confidence))
     return;
   const double box[4] = { x, y, (double) x + w, (double) y + h };
-  if (!sl_region_map (copy->map, box, copy->picture, &mapped))
+  if (!sl_region_map (copy->affine, box, copy->picture, &mapped))
     return;
   if (add_oriented (copy, &object, &added)
       || gst_analytics_relation_meta_add_od_mtd (copy->to, gst_analytics_od_mtd_get_obj_type (&object), mapped.x, mapped.y, mapped.width,
@@ -153,7 +153,7 @@ add_segmentation (Copy *copy, guint id, guint n_objects)
   SlAffine inverse;
   gint x, y;
   guint w, h;
-  if (!gst_analytics_relation_meta_get_segmentation_mtd (copy->from, id, &segmentation) || !sl_affine_invert (copy->map, &inverse)
+  if (!gst_analytics_relation_meta_get_segmentation_mtd (copy->from, id, &segmentation) || !sl_affine_invert (copy->affine, &inverse)
       || inverse.xy != 0 || inverse.yx != 0 || inverse.xx < 0 || inverse.yy < 0)
     return;
   GstBuffer *mask = gst_analytics_segmentation_mtd_get_mask (&segmentation, &x, &y, &w, &h);
@@ -205,9 +205,9 @@ add_relations (const Copy *copy)
 }
 
 void
-sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffine *map, const GstVideoInfo *to)
+sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffine *affine, const GstVideoInfo *to)
 {
-  Copy copy = { .from = gst_buffer_get_analytics_relation_meta (in), .map = map, .picture = to };
+  Copy copy = { .from = gst_buffer_get_analytics_relation_meta (in), .affine = affine, .picture = to };
   if (copy.from == NULL || gst_buffer_get_analytics_relation_meta (out) != NULL)
     return;
   copy.n = (guint) gst_analytics_relation_get_length (copy.from);
@@ -226,7 +226,7 @@ sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffine *m
 #else
 
 void
-sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffine *map, const GstVideoInfo *to)
+sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffine *affine, const GstVideoInfo *to)
 {
 }
 

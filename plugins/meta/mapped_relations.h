@@ -15,11 +15,11 @@ G_BEGIN_DECLS
 
 /** sl_meta_api_is_relations: whether @api is that of GstAnalyticsRelationMeta. */
 gboolean sl_meta_api_is_relations (GType api);
-/** sl_buffer_add_mapped_relations: what is related on @in, on writable @out, whose picture is @to; @map: points of @to -> points of @in.
+/** sl_buffer_add_mapped_relations: what is related on @in, on writable @out, whose picture is @to; @affine: points of @to -> points of @in.
  *  Object detections are mapped as sl_region_map() does, and left out when they are outside, with what is related to them alone;
  *  classifications and trackings are copied; segmentations are mapped unless the picture is turned or mirrored. Other kinds are left
  *  out: nobody can tell whether they hold positions. */
-void sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffine *map, const GstVideoInfo *to);
+void sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffine *affine, const GstVideoInfo *to);
 
 G_END_DECLS
 

@@ -13,7 +13,7 @@ sl_tensor_decoding_clear (SlTensorDecoding *self)
 {
   g_clear_pointer (&self->decoding, sl_decoding_free);
   g_clear_pointer (&self->labels, sl_labels_unref);
-  sl_tensor_map_clear (&self->map);
+  sl_tensor_mapping_clear (&self->mapping);
 }
 
 static gboolean
@@ -42,7 +42,7 @@ open_tensors (SlTensorDecoding *self, SlContract *contract, const SlTensorInfo *
   gboolean picture = contract != NULL && contract->image.valid;
   self->tensor_width = picture ? contract->image.width : 1;
   self->tensor_height = picture ? contract->image.height : 1;
-  sl_tensor_map_init (&self->map, tensors, n, 0);
+  sl_tensor_mapping_init (&self->mapping, tensors, n, 0);
   return TRUE;
 }
 

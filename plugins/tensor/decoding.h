@@ -23,7 +23,7 @@ typedef struct
 {
   SlDecoding *decoding;
   SlLabels *labels;
-  SlTensorMap map;
+  SlTensorMapping mapping;
   gint tensor_width, tensor_height;
 } SlTensorDecoding;
 

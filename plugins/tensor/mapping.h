@@ -14,17 +14,17 @@ G_BEGIN_DECLS
 
 typedef enum
 {
-  SL_TENSOR_MAP_OK,
-  SL_TENSOR_MAP_BAD_SIZE,   /* the buffer does not hold exactly these tensors */
-  SL_TENSOR_MAP_UNREADABLE, /* a memory refused to be mapped */
-  SL_TENSOR_MAP_NO_MEMORY
-} SlTensorMapStatus;
+  SL_TENSOR_MAPPING_OK,
+  SL_TENSOR_MAPPING_BAD_SIZE,   /* the buffer does not hold exactly these tensors */
+  SL_TENSOR_MAPPING_UNREADABLE, /* a memory refused to be mapped */
+  SL_TENSOR_MAPPING_NO_MEMORY
+} SlTensorMappingStatus;
 
 /**
- * SlTensorMap:
+ * SlTensorMapping:
  * @bytes, @align: size and element size of each tensor
  * @padding: bytes that must be readable behind each
- * @data: valid from sl_tensor_map_read() to sl_tensor_map_done()
+ * @data: valid from sl_tensor_mapping_read() to sl_tensor_mapping_done()
  * @scratch: copies of tensors that could not be used in place; made when first needed, then kept
  * @mapped: memories to unmap
  */
@@ -38,17 +38,17 @@ typedef struct
   void *scratch[SL_MAX_IO];
   GstMemory *mapped[SL_MAX_IO];
   GstMapInfo info[SL_MAX_IO];
-} SlTensorMap;
+} SlTensorMapping;
 
-void sl_tensor_map_init (SlTensorMap *map, const SlTensorInfo *tensors, guint n, gsize padding);
-/** sl_tensor_map_clear: also for a zeroed map. */
-void sl_tensor_map_clear (SlTensorMap *map);
-/** sl_tensor_map_read: @buffer (transfer none) must stay until sl_tensor_map_done(), which is only needed after
- *  SL_TENSOR_MAP_OK. Tensors are one GstMemory each, or lie one behind the other however the memories are cut. */
-SlTensorMapStatus sl_tensor_map_read (SlTensorMap *map, GstBuffer *buffer);
-void sl_tensor_map_done (SlTensorMap *map);
-/** sl_tensor_map_complaint: (transfer full): the sentence for @status, with expected and got bytes. */
-char *sl_tensor_map_complaint (const SlTensorMap *map, GstBuffer *buffer, SlTensorMapStatus status);
+void sl_tensor_mapping_init (SlTensorMapping *mapping, const SlTensorInfo *tensors, guint n, gsize padding);
+/** sl_tensor_mapping_clear: also for a zeroed mapping. */
+void sl_tensor_mapping_clear (SlTensorMapping *mapping);
+/** sl_tensor_mapping_read: @buffer (transfer none) must stay until sl_tensor_mapping_done(), which is only needed after
+ *  SL_TENSOR_MAPPING_OK. Tensors are one GstMemory each, or lie one behind the other however the memories are cut. */
+SlTensorMappingStatus sl_tensor_mapping_read (SlTensorMapping *mapping, GstBuffer *buffer);
+void sl_tensor_mapping_done (SlTensorMapping *mapping);
+/** sl_tensor_mapping_complaint: (transfer full): the sentence for @status, with expected and got bytes. */
+char *sl_tensor_mapping_complaint (const SlTensorMapping *mapping, GstBuffer *buffer, SlTensorMappingStatus status);
 
 G_END_DECLS
 

@@ -200,10 +200,10 @@ test_meta (void)
   g_assert_cmpint (meta->preprocessed, >=, meta->captured);
   g_assert_cmpint (meta->inferred, ==, 0);
   double x, y;
-  sl_affine_apply (&meta->map, 0, 2, &x, &y); /* 16x8 in 8x8: rows 2..6 hold the picture */
+  sl_affine_apply (&meta->affine, 0, 2, &x, &y); /* 16x8 in 8x8: rows 2..6 hold the picture */
   g_assert_cmpfloat_with_epsilon (x, 0, 1e-9);
   g_assert_cmpfloat_with_epsilon (y, 0, 1e-9);
-  sl_affine_apply (&meta->map, 8, 6, &x, &y);
+  sl_affine_apply (&meta->affine, 8, 6, &x, &y);
   g_assert_cmpfloat_with_epsilon (x, 16, 1e-9);
   g_assert_cmpfloat_with_epsilon (y, 8, 1e-9);
   GstMapInfo map;

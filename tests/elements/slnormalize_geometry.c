@@ -74,7 +74,7 @@ test_case (gconstpointer data)
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (out);
   double x, y;
   g_assert_nonnull (meta);
-  sl_affine_apply (&meta->map, 0, 0, &x, &y);
+  sl_affine_apply (&meta->affine, 0, 0, &x, &y);
   g_assert_cmpfloat_with_epsilon (x, test->corner[0], 1e-9);
   g_assert_cmpfloat_with_epsilon (y, test->corner[1], 1e-9);
   test_line_close (line.harness, line.bus);

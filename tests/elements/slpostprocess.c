@@ -56,7 +56,7 @@ add_frame (GstBuffer *buffer, const char *frame_caps, SlFit fit, gint tensor_w, 
   g_assert_true (gst_video_info_from_caps (&info, caps));
   GstBuffer *frame = test_frame (frame_caps, values, 5 * GST_SECOND);
   SlFrameMeta *meta = sl_buffer_add_frame_meta (buffer, frame, caps, &info);
-  sl_affine_fit (&meta->map, fit, info.width, info.height, tensor_w, tensor_h);
+  sl_affine_fit (&meta->affine, fit, info.width, info.height, tensor_w, tensor_h);
   meta->tensor_width = tensor_w;
   meta->tensor_height = tensor_h;
   meta->captured = 1;

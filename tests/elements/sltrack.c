@@ -244,7 +244,7 @@ tensor (guint i)
   g_assert_true (gst_video_info_from_caps (&info, caps));
   GstBuffer *frame = new_frame (i * FRAME);
   SlFrameMeta *meta = sl_buffer_add_frame_meta (buffer, frame, caps, &info);
-  sl_affine_fit (&meta->map, SL_FIT_STRETCH, 640, 480, 320, 320);
+  sl_affine_fit (&meta->affine, SL_FIT_STRETCH, 640, 480, 320, 320);
   meta->tensor_width = meta->tensor_height = 320;
   gst_buffer_unref (frame);
   GST_BUFFER_PTS (buffer) = i * FRAME;

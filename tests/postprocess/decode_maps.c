@@ -131,7 +131,7 @@ test_one_channel (void)
   for (guint i = 0; i < CELLS; i++)
     g_assert_cmpuint (result->mask.classes[i], ==, i % 3 == 0);
   config.tensors[0].dtype = SL_DTYPE_U16;
-  assert_open_fails ("segmentation", &config, SL_ERROR_SHAPE, "decoder segmentation: expected one tensor: a map of classes [1,H,W]");
+  assert_open_fails ("segmentation", &config, SL_ERROR_SHAPE, "decoder segmentation: expected one tensor: a mask of classes [1,H,W]");
 }
 
 static void

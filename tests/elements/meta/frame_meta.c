@@ -25,7 +25,7 @@ test_ownership (void)
   g_assert_cmpint (GST_MINI_OBJECT_REFCOUNT_VALUE (frame), ==, 2);
   g_assert_cmpint (meta->info.width, ==, 8);
   double x, y;
-  sl_affine_apply (&meta->map, 3, 4, &x, &y);
+  sl_affine_apply (&meta->affine, 3, 4, &x, &y);
   g_assert_cmpfloat (x, ==, 3);
   g_assert_cmpfloat (y, ==, 4);
   gst_buffer_unref (buffer);
@@ -42,7 +42,7 @@ test_copy (void)
   GstBuffer *frame = gst_buffer_new ();
   GstBuffer *buffer = gst_buffer_new ();
   SlFrameMeta *meta = sl_buffer_add_frame_meta (buffer, frame, caps, &info);
-  meta->map.x0 = 7;
+  meta->affine.x0 = 7;
   meta->tensor_width = 300;
   meta->tensor_height = 200;
   meta->captured = 1;
@@ -55,7 +55,7 @@ test_copy (void)
   g_assert_nonnull (copied);
   g_assert_true (copied->frame == frame);
   g_assert_true (gst_caps_is_equal (copied->caps, caps));
-  g_assert_cmpfloat (copied->map.x0, ==, 7);
+  g_assert_cmpfloat (copied->affine.x0, ==, 7);
   g_assert_cmpint (copied->tensor_width, ==, 300);
   g_assert_cmpint (copied->tensor_height, ==, 200);
   g_assert_cmpint (copied->captured, ==, 1);
@@ -75,7 +75,7 @@ test_copy_values (void)
   memset (&from, 0x5a, sizeof from);
   memset (&to, 0, sizeof to);
   sl_frame_meta_copy_values (&to, &from);
-  const gsize own = G_STRUCT_OFFSET (SlFrameMeta, map);
+  const gsize own = G_STRUCT_OFFSET (SlFrameMeta, affine);
   g_assert_null (to.frame);
   g_assert_null (to.caps);
   g_assert_cmpint (to.info.width, ==, 0);

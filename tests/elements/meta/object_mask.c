@@ -36,9 +36,9 @@ geometry_of (guint round)
 {
   SlFrameGeometry g = { .tensor_width = 256, .tensor_height = 256, .frame_width = 640, .frame_height = 480 };
   if (round < 3)
-    sl_affine_fit (&g.map, (SlFit) round, g.frame_width, g.frame_height, g.tensor_width, g.tensor_height);
+    sl_affine_fit (&g.affine, (SlFit) round, g.frame_width, g.frame_height, g.tensor_width, g.tensor_height);
   else /* a quarter turn, and one by 30 degrees */
-    g.map = round == 3 ? (SlAffine){ 0, 2, 64, -2, 0, 500 } : (SlAffine){ 1.7, -1, 250, 1, 1.7, -80 };
+    g.affine = round == 3 ? (SlAffine){ 0, 2, 64, -2, 0, 500 } : (SlAffine){ 1.7, -1, 250, 1, 1.7, -80 };
   return g;
 }
 
@@ -48,7 +48,7 @@ test_disc (void)
 {
   g_autofree SlResult *result = g_new0 (SlResult, 1);
   g_autofree guint8 *cells = g_malloc (GRID * GRID);
-  SlPredictionMap *map = sl_prediction_map_new ();
+  SlPredictionMapper *mapper = sl_prediction_mapper_new ();
   const SlInstanceMask mask = { 0, 0, 1, 1, GRID, GRID, cells };
   fill_disc (cells, GRID, GRID, 36, 30, 14);
   result->n_detections = 1;
@@ -58,17 +58,18 @@ test_disc (void)
     const SlFrameGeometry g = geometry_of (round);
     SlPredictionView prediction = { 0 };
     guint inside = 0, outside = 0;
-    sl_prediction_map_fill (map, result, NULL, NULL, &g, 1, &prediction);
+    sl_prediction_mapper_fill (mapper, result, NULL, NULL, &g, 1, &prediction);
     g_assert_cmpuint (prediction.n_objects, ==, 1);
     const SlObjectView *object = &prediction.objects[0];
     g_assert_cmpuint (object->mask.width, >=, 10);
     g_assert_cmpuint (object->mask.height, >=, 10);
     for (guint y = 0; y < object->mask.height; y++)
       for (guint x = 0; x < object->mask.width; x++) {
-        const double fx = object->x + (x + 0.5) * object->w / object->mask.width - g.map.x0;
-        const double fy = object->y + (y + 0.5) * object->h / object->mask.height - g.map.y0;
-        const double det = g.map.xx * g.map.yy - g.map.xy * g.map.yx;
-        const double tx = (g.map.yy * fx - g.map.xy * fy) / det * GRID / 256, ty = (g.map.xx * fy - g.map.yx * fx) / det * GRID / 256;
+        const double fx = object->x + (x + 0.5) * object->w / object->mask.width - g.affine.x0;
+        const double fy = object->y + (y + 0.5) * object->h / object->mask.height - g.affine.y0;
+        const double det = g.affine.xx * g.affine.yy - g.affine.xy * g.affine.yx;
+        const double tx = (g.affine.yy * fx - g.affine.xy * fy) / det * GRID / 256,
+                     ty = (g.affine.xx * fy - g.affine.yx * fx) / det * GRID / 256;
         const double distance = hypot (tx - 36, ty - 30) - 14;
         const gboolean in_box = tx >= 20 && tx <= 52 && ty >= 14 && ty <= 46;
         const guint8 share = object->mask.cells[y * object->mask.width + x];
@@ -85,7 +86,7 @@ test_disc (void)
     g_assert_cmpuint (inside, >, 100);
     g_assert_cmpuint (outside, >, 20);
   }
-  sl_prediction_map_free (map);
+  sl_prediction_mapper_free (mapper);
 }
 
 /* More than there is room for: those that come first have masks. */
@@ -95,9 +96,9 @@ test_room (void)
   g_autofree SlResult *result = g_new0 (SlResult, 1);
   g_autofree guint8 *cells = g_malloc0 (512 * 512);
   g_autofree SlInstanceMask *masks = g_new (SlInstanceMask, 10);
-  SlPredictionMap *map = sl_prediction_map_new ();
+  SlPredictionMapper *mapper = sl_prediction_mapper_new ();
   SlFrameGeometry g = { .tensor_width = 512, .tensor_height = 512, .frame_width = 1920, .frame_height = 1080 };
-  sl_affine_fit (&g.map, SL_FIT_STRETCH, 1920, 1080, 512, 512);
+  sl_affine_fit (&g.affine, SL_FIT_STRETCH, 1920, 1080, 512, 512);
   result->n_detections = 10;
   result->masks = masks;
   for (guint i = 0; i < 10; i++) {
@@ -106,11 +107,11 @@ test_room (void)
   }
   for (guint frame = 0; frame < 2; frame++) {
     SlPredictionView prediction = { 0 };
-    sl_prediction_map_fill (map, result, NULL, NULL, &g, 1, &prediction);
+    sl_prediction_mapper_fill (mapper, result, NULL, NULL, &g, 1, &prediction);
     for (guint i = 0; i < 10; i++)
       g_assert_cmpuint (prediction.objects[i].mask.width, ==, i < 2 ? 512 : 0);
   }
-  sl_prediction_map_free (map);
+  sl_prediction_mapper_free (mapper);
 }
 
 static GstBuffer *
@@ -215,7 +216,7 @@ segmentation_tensors (double radius)
   g_assert_true (gst_video_info_from_caps (&info, caps));
   GstBuffer *frame = new_frame ();
   SlFrameMeta *meta = sl_buffer_add_frame_meta (buffer, frame, caps, &info);
-  sl_affine_fit (&meta->map, SL_FIT_STRETCH, 320, 160, 128, 128);
+  sl_affine_fit (&meta->affine, SL_FIT_STRETCH, 320, 160, 128, 128);
   meta->tensor_width = meta->tensor_height = 128;
   gst_buffer_unref (frame);
   return buffer;
@@ -352,7 +353,7 @@ test_relations (void)
   gst_buffer_unref (out);
 }
 
-/* A map of classes becomes a picture of them over the whole frame. */
+/* A mask of classes becomes a picture of them over the whole frame. */
 static void
 test_semantic (void)
 {

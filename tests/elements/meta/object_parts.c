@@ -66,7 +66,7 @@ map_buffer (const PartCase *test, guint region)
   gst_buffer_add_video_region_of_interest_meta (frame, "person", (guint) object->x, (guint) object->y, (guint) object->width,
                                                 (guint) object->height);
   SlFrameMeta *meta = sl_buffer_add_frame_meta (buffer, frame, caps, &info);
-  sl_affine_view (&meta->map, test->fit, test->orientation, object, CELLS * 8, CELLS * 8);
+  sl_affine_view (&meta->affine, test->fit, test->orientation, object, CELLS * 8, CELLS * 8);
   meta->tensor_width = meta->tensor_height = CELLS * 8;
   meta->content = SL_FRAME_LAST_OBJECT;
   meta->region = region;

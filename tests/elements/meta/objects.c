@@ -273,7 +273,7 @@ box_buffer_of (GstBuffer *frame, guint region, SlFrameContent content, const SlR
     gst_buffer_append_memory (
       buffer, gst_memory_new_wrapped (GST_MEMORY_FLAG_READONLY, (gpointer) tensors[i], sizeof tensors[i], 0, bytes[i], NULL, NULL));
   SlFrameMeta *meta = sl_buffer_add_frame_meta (buffer, frame, caps, &info);
-  sl_affine_view (&meta->map, SL_FIT_STRETCH, SL_ORIENTATION_IDENTITY, part, 100, 100);
+  sl_affine_view (&meta->affine, SL_FIT_STRETCH, SL_ORIENTATION_IDENTITY, part, 100, 100);
   meta->tensor_width = meta->tensor_height = 100;
   meta->content = content;
   meta->region = region;

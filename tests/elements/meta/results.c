@@ -24,7 +24,7 @@ turned (double degrees, double scale, gint tensor, gint frame)
 {
   const double a = degrees * G_PI / 180, c = cos (a) * scale, s = sin (a) * scale;
   return (SlFrameGeometry){
-    .map = { c, -s, frame / 2.0 - (c - s) * tensor / 2, s, c, frame / 2.0 - (s + c) * tensor / 2 },
+    .affine = { c, -s, frame / 2.0 - (c - s) * tensor / 2, s, c, frame / 2.0 - (s + c) * tensor / 2 },
     .tensor_width = tensor,
     .tensor_height = tensor,
     .frame_width = frame,
@@ -43,7 +43,7 @@ random_geometry (guint round)
     return turned (90.0 * (double) g_test_rand_int_range (0, 4),
                    g_test_rand_double_range (0.5, 2) * geometry.frame_width / geometry.tensor_width, geometry.tensor_width,
                    geometry.frame_width);
-  sl_affine_fit (&geometry.map, (SlFit) (round % 4), geometry.frame_width, geometry.frame_height, geometry.tensor_width,
+  sl_affine_fit (&geometry.affine, (SlFit) (round % 4), geometry.frame_width, geometry.frame_height, geometry.tensor_width,
                  geometry.tensor_height);
   return geometry;
 }
@@ -52,9 +52,9 @@ random_geometry (guint round)
 static void
 forward (const SlFrameGeometry *g, double x, double y, double *tx, double *ty)
 {
-  const double det = g->map.xx * g->map.yy - g->map.xy * g->map.yx, dx = x - g->map.x0, dy = y - g->map.y0;
-  *tx = (g->map.yy * dx - g->map.xy * dy) / det / g->tensor_width;
-  *ty = (g->map.xx * dy - g->map.yx * dx) / det / g->tensor_height;
+  const double det = g->affine.xx * g->affine.yy - g->affine.xy * g->affine.yx, dx = x - g->affine.x0, dy = y - g->affine.y0;
+  *tx = (g->affine.yy * dx - g->affine.xy * dy) / det / g->tensor_width;
+  *ty = (g->affine.xx * dy - g->affine.yx * dx) / det / g->tensor_height;
 }
 
 /* A box of the frame taken into the tensor comes back to within what floats of its size lose. */
@@ -62,7 +62,7 @@ static void
 test_property (void)
 {
   g_autofree SlResult *result = g_new0 (SlResult, 1);
-  SlPredictionMap *map = sl_prediction_map_new ();
+  SlPredictionMapper *mapper = sl_prediction_mapper_new ();
   for (guint round = 0; round < 2000; round++) {
     const SlFrameGeometry g = random_geometry (round);
     SlPredictionView prediction = { 0 };
@@ -73,14 +73,14 @@ test_property (void)
     forward (&g, x + w, y + h, &b[0], &b[1]);
     forward (&g, x + w / 3, y + h / 4, &c[0], &c[1]);
     const double farthest = MAX (MAX (fabs (a[0]), fabs (a[1])), MAX (fabs (b[0]), fabs (b[1])));
-    const double pixels = hypot (g.map.xx, g.map.xy) * g.tensor_width + hypot (g.map.yx, g.map.yy) * g.tensor_height;
+    const double pixels = hypot (g.affine.xx, g.affine.xy) * g.tensor_width + hypot (g.affine.yx, g.affine.yy) * g.tensor_height;
     const double slack = 1e-4 + 2.5e-7 * MAX (farthest, 1) * pixels;
     result->n_detections = result->n_keypoints = 1;
     result->detections[0] = (SlDetection){
       (gfloat) MIN (a[0], b[0]), (gfloat) MIN (a[1], b[1]), (gfloat) MAX (a[0], b[0]), (gfloat) MAX (a[1], b[1]), 0.5f, 0, 0, 1
     };
     result->keypoints[0] = (SlDetectedPoint){ (gfloat) c[0], (gfloat) c[1], 1 };
-    sl_prediction_map_fill (map, result, NULL, NULL, &g, 1, &prediction);
+    sl_prediction_mapper_fill (mapper, result, NULL, NULL, &g, 1, &prediction);
     g_assert_cmpuint (prediction.n_objects, ==, 1);
     const SlObjectView *object = &prediction.objects[0];
     g_assert_cmpfloat_with_epsilon (object->x_min * g.frame_width, x, slack);
@@ -90,7 +90,7 @@ test_property (void)
     g_assert_cmpfloat_with_epsilon (object->points[0].x * g.frame_width, x + w / 3, slack);
     g_assert_cmpfloat_with_epsilon (object->points[0].y * g.frame_height, y + h / 4, slack);
   }
-  sl_prediction_map_free (map);
+  sl_prediction_mapper_free (mapper);
 }
 
 /* Each cell of the frame's grid has the class of the model's cell under its centre, worked out here. */
@@ -99,7 +99,7 @@ test_mask_property (void)
 {
   g_autofree SlResult *result = g_new0 (SlResult, 1);
   g_autofree guint8 *cells = g_malloc (64 * 64);
-  SlPredictionMap *map = sl_prediction_map_new ();
+  SlPredictionMapper *mapper = sl_prediction_mapper_new ();
   for (guint i = 0; i < 64 * 64; i++)
     cells[i] = (guint8) g_test_rand_int_range (0, 5);
   for (guint round = 0; round < 200; round++) {
@@ -107,7 +107,7 @@ test_mask_property (void)
     SlPredictionView prediction = { 0 };
     guint unknown = 0;
     result->mask = (SlClassMask){ (guint) g_test_rand_int_range (1, 65), (guint) g_test_rand_int_range (1, 65), cells };
-    sl_prediction_map_fill (map, result, NULL, NULL, &g, 1, &prediction);
+    sl_prediction_mapper_fill (mapper, result, NULL, NULL, &g, 1, &prediction);
     const SlClassMask *mask = &prediction.mask;
     g_assert_cmpuint (mask->width, >=, 1);
     g_assert_cmpuint (mask->width, <=, (guint) g.frame_width);
@@ -131,7 +131,7 @@ test_mask_property (void)
     }
     g_assert_cmpfloat_with_epsilon (sum, 1, 1e-9);
   }
-  sl_prediction_map_free (map);
+  sl_prediction_mapper_free (mapper);
 }
 
 static GstBuffer *
@@ -143,7 +143,7 @@ with_frame (GstBuffer *buffer)
   gst_video_info_from_caps (&info, caps);
   GstBuffer *frame = test_frame (FRAME_CAPS, values, 0);
   SlFrameMeta *meta = sl_buffer_add_frame_meta (buffer, frame, caps, &info);
-  sl_affine_fit (&meta->map, SL_FIT_STRETCH, 400, 200, 100, 100);
+  sl_affine_fit (&meta->affine, SL_FIT_STRETCH, 400, 200, 100, 100);
   meta->tensor_width = meta->tensor_height = 100;
   meta->captured = g_get_monotonic_time () - 5000;
   meta->started = meta->captured + 400;
