@@ -84,21 +84,23 @@ read_data (const char *folder, const char *name, gsize *bytes)
   return data;
 }
 
+/* float16, rounded half to even. */
 static guint16
 half_of (gfloat value)
 {
-  const _Float16 half = (_Float16) value;
-  guint16 bits;
-  memcpy (&bits, &half, sizeof bits);
-  return bits;
+  const gint exponent = value == 0 ? -14 : MAX (-14, ilogbf (value));
+  const gint bits = ((exponent + 14) << 10) + (gint) rint (ldexp (fabs ((gdouble) value), 10 - exponent));
+  return (guint16) (MIN (bits, 0x7c00) | (signbit (value) ? 0x8000 : 0));
 }
 
 static gfloat
 real_of_half (guint16 bits)
 {
-  _Float16 half;
-  memcpy (&half, &bits, sizeof half);
-  return (gfloat) half;
+  const gint exponent = (bits >> 10) & 31, mantissa = bits & 1023;
+  gdouble value = exponent == 0 ? ldexp (mantissa, -24) : ldexp (1024 + mantissa, exponent - 25);
+  if (exponent == 31)
+    value = mantissa == 0 ? INFINITY : NAN;
+  return (gfloat) (bits & 0x8000 ? -value : value);
 }
 
 /* A picture, rows of RGB, as planes. */
