@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/decoder_memory.h"
 #include "plugins/camera/source.h"
 #include "plugins/report.h"
 #include "plugins/video_input.h"
@@ -98,6 +99,7 @@ static void
 element_added (GstBin *bin, GstBin *sub_bin, GstElement *element, gpointer data)
 {
   GstElementFactory *factory = gst_element_get_factory (element);
+  sl_decoder_use_own_memory (element);
   if (factory != NULL && g_str_equal (GST_OBJECT_NAME (factory), "jpegdec"))
     gst_util_set_object_arg (G_OBJECT (element), "idct-method", "islow");
 }

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/decoder_memory.h"
 #include "base/show.h"
 #include "sightline/error.h"
 #include "base/suggest.h"
@@ -84,6 +85,28 @@ as_pipeline (GstElement *parsed)
   return pipeline;
 }
 
+static void
+set_up_item (const GValue *item, gpointer data)
+{
+  sl_decoder_use_own_memory (g_value_get_object (item));
+}
+
+static void
+set_up_added (GstBin *bin, GstBin *sub, GstElement *element, gpointer data)
+{
+  sl_decoder_use_own_memory (element);
+}
+
+/* Decoders that the launch line names, and those that elements such as decodebin make later; before the properties of element groups. */
+static void
+set_up_decoders (GstElement *pipeline)
+{
+  GstIterator *elements = gst_bin_iterate_recurse (GST_BIN (pipeline));
+  gst_iterator_foreach (elements, set_up_item, NULL);
+  gst_iterator_free (elements);
+  g_signal_connect (pipeline, "deep-element-added", G_CALLBACK (set_up_added), NULL);
+}
+
 static GstElement *
 parse_launch (const SlDescription *description, GError **error)
 {
@@ -139,6 +162,8 @@ sl_description_build (const SlDescription *description, GError **error)
 {
   GstElement *pipeline = parse_launch (description, error);
   gboolean good = pipeline != NULL;
+  if (good)
+    set_up_decoders (pipeline);
   for (guint i = 0; good && i < description->overrides->len; i++)
     good = apply (pipeline, &g_array_index (description->overrides, SlElementOverride, i), error);
   if (!good) {

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/decoder_memory.h"
 #include "sightline/error.h"
 #include "plugins/camera/jpeg.h"
 #include "plugins/report.h"
@@ -244,6 +245,7 @@ on_element_added (GstBin *bin, GstBin *sub, GstElement *element, gpointer data)
   if (klass == NULL || sink == NULL || src == NULL || GST_IS_BIN (element))
     return;
   if (strstr (klass, "Decoder") != NULL) {
+    sl_decoder_use_own_memory (element);
     Gate *gate = g_new0 (Gate, 1);
     gate->max_pixels = limits->max_pixels;
     gst_pad_add_probe (sink, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST,

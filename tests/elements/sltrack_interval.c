@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decoder_memory.h"
 #include "sightline/predictions.h"
 #include "tests/elements/support.h"
 #include "tests/support/testdata.h"
@@ -207,6 +208,12 @@ test_lines (void)
 
 #define CLIP_CAPS "video/x-raw,format=I420,width=320,height=320,framerate=30/1,pixel-aspect-ratio=1/1"
 
+static void
+set_up_decoder (GstBin *bin, GstBin *sub, GstElement *element, gpointer data)
+{
+  sl_decoder_use_own_memory (element);
+}
+
 /* (transfer full): the first 150 frames of @clip: decoded once, because decoders with threads are not the same each time. */
 static GPtrArray *
 decode (const char *clip)
@@ -220,6 +227,7 @@ decode (const char *clip)
   g_autoptr (GstElement) pipeline = gst_parse_launch (line, &error);
   g_assert_no_error (error);
   g_autoptr (GstElement) out = gst_bin_get_by_name (GST_BIN (pipeline), "out");
+  g_signal_connect (pipeline, "deep-element-added", G_CALLBACK (set_up_decoder), NULL);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   while (frames->len < 150) {
     GstSample *sample = NULL;

@@ -51,6 +51,39 @@ test_one_element (void)
   gst_object_unref (pipeline);
 }
 
+static gboolean
+is_lent (GstElement *decoder)
+{
+  gboolean lent = FALSE;
+  g_object_get (decoder, "direct-rendering", &lent, NULL);
+  return lent;
+}
+
+/* Libav's decoders have memory of their own, unless an element group says otherwise; so have those that come later, at any depth. */
+static void
+test_decoders (void)
+{
+  static const char *const groups[] = { "", "[element d]\ndirect-rendering=true\n" };
+  g_autoptr (GstElementFactory) factory = gst_element_factory_find ("avdec_h264");
+  if (factory == NULL) {
+    g_test_skip ("needs avdec_h264");
+    return;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (groups); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *text = g_strconcat ("[pipeline]\nlaunch=avdec_h264 name=d ! fakesink\n", groups[i], NULL);
+    GstElement *pipeline = build (text, NULL, NULL, &error), *bin = gst_bin_new (NULL), *later = gst_element_factory_create (factory, NULL);
+    g_assert_no_error (error);
+    g_autoptr (GstElement) named = gst_bin_get_by_name (GST_BIN (pipeline), "d");
+    g_assert_true (is_lent (named) == (i == 1));
+    g_assert_true (is_lent (later));
+    gst_bin_add (GST_BIN (pipeline), bin);
+    gst_bin_add (GST_BIN (bin), later);
+    g_assert_false (is_lent (later));
+    gst_object_unref (pipeline);
+  }
+}
+
 #define ELEMENTS "[pipeline]\nlaunch=videotestsrc name=s ! queue name=q ! fakesink name=f\n"
 
 static const struct
@@ -181,6 +214,7 @@ main (int argc, char **argv)
   gst_init (NULL, NULL);
   g_test_add_func ("/build/overrides", test_overrides);
   g_test_add_func ("/build/one-element", test_one_element);
+  g_test_add_func ("/build/decoders", test_decoders);
   g_test_add_func ("/build/mistakes", test_mistakes);
   g_test_add_func ("/build/no-injection", test_no_injection);
   g_test_add_func ("/build/no-injection-elsewhere", test_no_injection_elsewhere);

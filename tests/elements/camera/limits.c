@@ -179,6 +179,24 @@ test_file (void)
   test_remove_file (path);
 }
 
+/* Libav's decoders, which decodebin makes, have memory of their own. */
+static void
+test_decoder_memory (void)
+{
+  GstElement *bin = gst_bin_new (NULL), *decoder = gst_element_factory_make ("avdec_h264", NULL);
+  gboolean lent = FALSE;
+  if (decoder == NULL) {
+    g_test_skip ("needs avdec_h264");
+    gst_object_unref (bin);
+    return;
+  }
+  sl_camera_limit_decoding (GST_BIN (bin), &limits);
+  gst_bin_add (GST_BIN (bin), decoder);
+  g_object_get (decoder, "direct-rendering", &lent, NULL);
+  g_assert_false (lent);
+  gst_object_unref (bin);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -187,5 +205,6 @@ main (int argc, char **argv)
   g_test_add_func ("/cameralimits/caps", test_caps);
   g_test_add_func ("/cameralimits/fragments", test_fragments);
   g_test_add_func ("/cameralimits/file", test_file);
+  g_test_add_func ("/cameralimits/decoder-memory", test_decoder_memory);
   return test_elements_run ();
 }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where decoders write their frames. GStreamer's libav decoders lend libavcodec frames of a buffer pool ("direct rendering"). Where the
+ * picture is cropped out of the coded one, these are now and then of the coded size, and the decoder of gst-libav 1.26.2-1+deb13u1 ends the
+ * process over it: "video meta uses 464x256 instead of 452x256".
+ */
+#ifndef SL_BASE_DECODER_MEMORY_H
+#define SL_BASE_DECODER_MEMORY_H
+
+#include <glib-object.h>
+
+G_BEGIN_DECLS
+
+/** sl_decoder_use_own_memory: @element, a GstElement, has its frames decoded into libavcodec's memory and copied, if it is a libav
+ *  decoder; others are left as they are. Before it has started. */
+static inline void
+sl_decoder_use_own_memory (gpointer element)
+{
+  if (g_object_class_find_property (G_OBJECT_GET_CLASS (element), "direct-rendering") != NULL)
+    g_object_set (element, "direct-rendering", FALSE, NULL);
+}
+
+G_END_DECLS
+
+#endif
