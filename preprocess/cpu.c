@@ -13,13 +13,13 @@ static const struct
   SlCpuLevel level;
   unsigned int needs;
 } tables[] = {
-#ifdef SL_HAVE_AVX512VBMI
+#ifdef SL_PREPROCESS_AVX512
   { &sl_kernels_avx512, SL_CPU_LEVEL_AVX512, SL_CPU_AVX2 | SL_CPU_AVX512 | SL_CPU_AVX512VBMI },
 #endif
-#ifdef SL_HAVE_AVX2
+#ifdef SL_PREPROCESS_AVX2
   { &sl_kernels_avx2, SL_CPU_LEVEL_AVX2, SL_CPU_AVX2 },
 #endif
-#ifdef SL_HAVE_NEON
+#ifdef SL_PREPROCESS_NEON
   { &sl_kernels_neon, SL_CPU_LEVEL_NEON, SL_CPU_NEON },
 #endif
   { &sl_kernels_c, SL_CPU_LEVEL_C, 0 },
