@@ -114,3 +114,17 @@ sl_show_error (GError **error)
   g_free ((*error)->message);
   (*error)->message = shown;
 }
+
+char *
+sl_message_detail (const char *debug)
+{
+  /* Of souphttpsrc, which says it of every answer. */
+  static const char nowhere[] = ", Redirect to: (NULL)";
+  const char *rest = debug != NULL ? strchr (debug, '\n') : NULL;
+  if (rest == NULL)
+    return NULL;
+  g_autofree char *line = g_strstrip (g_strdelimit (g_strdup (rest + 1), "\r\n", ' '));
+  if (g_str_has_suffix (line, nowhere))
+    line[strlen (line) - strlen (nowhere)] = '\0';
+  return *line != '\0' ? g_steal_pointer (&line) : NULL;
+}

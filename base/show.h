@@ -32,6 +32,10 @@ char *sl_show_message (const char *text);
 /** sl_show_error: @error's message as sl_show_message() makes it. NULL and what points to NULL are left alone. */
 void sl_show_error (GError **error);
 
+/** sl_message_detail: (transfer full) (nullable): what @debug (nullable), the debug text of an element's message, says behind its line with
+ *  file and function: on one line, less what says nothing to people. */
+char *sl_message_detail (const char *debug);
+
 G_END_DECLS
 
 #endif

@@ -58,20 +58,6 @@ sl_element_report (GstElement *element, const GError *error)
                             GST_FUNCTION, __LINE__);
 }
 
-char *
-sl_message_detail (const char *debug)
-{
-  /* Of souphttpsrc, which says it of every answer. */
-  static const char nowhere[] = ", Redirect to: (NULL)";
-  const char *rest = debug != NULL ? strchr (debug, '\n') : NULL;
-  if (rest == NULL)
-    return NULL;
-  g_autofree char *line = g_strstrip (g_strdelimit (g_strdup (rest + 1), "\r\n", ' '));
-  if (g_str_has_suffix (line, nowhere))
-    line[strlen (line) - strlen (nowhere)] = '\0';
-  return *line != '\0' ? g_steal_pointer (&line) : NULL;
-}
-
 const char *
 sl_element_shown_name (GstElement *element)
 {

@@ -11,9 +11,6 @@ G_BEGIN_DECLS
 
 /** sl_element_report: posts @error as an error message of @element, in the GStreamer domain that fits its code. */
 void sl_element_report (GstElement *element, const GError *error);
-/** sl_message_detail: (transfer full) (nullable): what @debug (nullable), the debug text of an element's message, says behind its line with
- *  file and function: on one line, less what says nothing to people. */
-char *sl_message_detail (const char *debug);
 /** sl_element_shown_name: what people call @element: its factory's name, or slpredict's for the elements in it. */
 const char *sl_element_shown_name (GstElement *element);
 /** sl_element_has_format: whether caps have come to @pad; else posts an error that says what to put before @element. For a first buffer. */

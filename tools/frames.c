@@ -11,12 +11,11 @@
 #include <gio/gio.h>
 #include <glib/gstdio.h>
 #include <gst/app/gstappsink.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/decoder_memory.h"
+#include "pipelines/supervise/bus.h"
 #include "plugins/camera/source.h"
-#include "plugins/report.h"
 #include "plugins/video_input.h"
 #include "sightline/error.h"
 #include "tools/predict/camera.h"
@@ -28,7 +27,6 @@
 struct _SlFrames
 {
   GstElement *pipeline, *convert, *sink;
-  GstBus *bus;
   gboolean camera;
   gboolean is_mjpeg; /* the server at the address sends pictures without end, as cameras do */
   guint connect_ms;
@@ -38,6 +36,7 @@ struct _SlFrames
   char *missing;     /* (nullable): what no decoder was found for */
   char *warning;     /* (nullable): last complaint of a decoder that went on */
   char *note;        /* (nullable): of a camera, for the user */
+  GError *failure;   /* (nullable): what a message said that ends the source */
   guint64 delivered; /* frames */
   guint64 duration;
   gint64 asked;     /* when the duration was last asked for, in us */
@@ -55,22 +54,6 @@ sl_make_element (GstBin *bin, const char *factory, GError **error)
   else
     gst_bin_add (bin, element);
   return element;
-}
-
-GError *
-sl_bus_error (GstMessage *message)
-{
-  g_autoptr (GError) error = NULL;
-  g_autofree char *debug = NULL;
-  gst_message_parse_error (message, &error, &debug);
-  const char *reason = debug != NULL ? strstr (debug, "reason ") : NULL;
-  if (g_error_matches (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED) && reason != NULL)
-    return g_error_new (error->domain, error->code, "%s (%s)", error->message, reason + strlen ("reason "));
-  /* Where the message itself is general, the details say why. */
-  g_autofree char *why = sl_message_detail (debug);
-  if (why != NULL && strcmp (why, error->message) != 0)
-    return g_error_new (error->domain, error->code, "%s (%s)", error->message, why);
-  return g_steal_pointer (&error);
 }
 
 static void
@@ -200,7 +183,6 @@ drop_pipeline (SlFrames *frames)
 {
   if (frames->pipeline != NULL)
     gst_element_set_state (frames->pipeline, GST_STATE_NULL);
-  gst_clear_object (&frames->bus);
   gst_clear_object (&frames->pipeline);
 }
 
@@ -208,7 +190,6 @@ static gboolean
 start (SlFrames *frames, GError **error)
 {
   frames->pipeline = gst_object_ref_sink (gst_pipeline_new (NULL));
-  frames->bus = gst_element_get_bus (frames->pipeline);
   if (!(frames->camera ? build_camera (frames, error) : build_decoder (frames, error)))
     return FALSE;
   /* Live sources are not waited for: the newest frame counts. Why one does not start is on the bus. */
@@ -260,6 +241,7 @@ sl_frames_close (SlFrames *frames)
   g_free (frames->missing);
   g_free (frames->warning);
   g_free (frames->note);
+  g_clear_error (&frames->failure);
   g_free (frames);
 }
 
@@ -289,9 +271,8 @@ is_local (const SlFrames *frames)
 
 /* Turns GStreamer's errors into what the user can act on. */
 static void
-set_decode_error (SlFrames *frames, GstMessage *message, GError **error)
+set_decode_error (SlFrames *frames, const GError *cause, GError **error)
 {
-  g_autoptr (GError) cause = sl_bus_error (message);
   if (frames->missing != NULL)
     set_no_decoder (frames, error);
   else if (g_error_matches (cause, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN))
@@ -307,46 +288,78 @@ set_decode_error (SlFrames *frames, GstMessage *message, GError **error)
                  is_local (frames) ? "it is damaged or cut short" : "check the address, and that what it names is there and switched on");
 }
 
-/* FALSE with @error set when @message ends the source. */
-static gboolean
-read_message (SlFrames *frames, GstMessage *message, GError **error)
+static void
+decoder_failed (gpointer data, const char *element, const GError *error)
 {
+  SlFrames *frames = data;
+  set_decode_error (frames, error, &frames->failure);
+}
+
+static void
+decoder_warned (gpointer data, const char *element, const GError *warning)
+{
+  SlFrames *frames = data;
+  g_free (frames->warning);
+  frames->warning = g_strdup (warning->message);
+}
+
+static void
+decoder_posted (gpointer data, GstMessage *message)
+{
+  SlFrames *frames = data;
   const GstStructure *structure = gst_message_get_structure (message);
-  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
-    set_decode_error (frames, message, error);
-    return FALSE;
-  }
-  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING) {
-    g_autoptr (GError) warning = NULL;
-    gst_message_parse_warning (message, &warning, NULL);
-    g_free (frames->warning);
-    frames->warning = g_strdup (warning->message);
-  } else if (gst_structure_has_name (structure, "missing-plugin")) {
+  if (gst_structure_has_name (structure, "missing-plugin")) {
     const char *name = gst_structure_get_string (structure, "name");
     g_free (frames->missing);
     frames->missing = g_strdup (name != NULL ? name : "decoder for it");
   } else if (gst_structure_has_name (structure, "mjpeg")) {
     frames->is_mjpeg = TRUE;
   } else if (gst_structure_has_name (structure, "no-video")) {
-    set_no_video (frames, error);
-    return FALSE;
+    set_no_video (frames, &frames->failure);
   }
-  return TRUE;
 }
+
+/* slcamera tries for ever; somebody at a terminal wants to hear at once that an address is wrong. So the first attempt that fails before
+ * any frame came is the end, and whatever happens later is told and left to slcamera. */
+static void
+camera_posted (gpointer data, GstMessage *message)
+{
+  SlFrames *frames = data;
+  if (frames->delivered == 0)
+    frames->failure = sl_camera_failed_attempt (message);
+}
+
+static void
+camera_failed (gpointer data, const char *element, const GError *error)
+{
+  SlFrames *frames = data;
+  frames->failure = sl_camera_error (error, frames->uri);
+}
+
+static void
+camera_said (gpointer data, const char *element, const GError *said)
+{
+  SlFrames *frames = data;
+  if (frames->delivered > 0)
+    frames->note = sl_camera_note (said, frames->uri);
+}
+
+static const SlBusEvents decoder_events = { .failed = decoder_failed, .warned = decoder_warned, .posted = decoder_posted };
+static const SlBusEvents camera_events = {
+  .failed = camera_failed, .warned = camera_said, .informed = camera_said, .posted = camera_posted
+};
 
 /* FALSE with @error set when a message ends the source. */
 static gboolean
 read_messages (SlFrames *frames, GError **error)
 {
-  const GstMessageType types = GST_MESSAGE_ERROR | GST_MESSAGE_WARNING | GST_MESSAGE_INFO | GST_MESSAGE_ELEMENT | GST_MESSAGE_APPLICATION;
-  GstMessage *message;
-  gboolean going = TRUE;
-  while (going && !frames->is_mjpeg && frames->note == NULL && (message = gst_bus_pop_filtered (frames->bus, types)) != NULL) {
-    going = frames->camera ? sl_camera_read_message (message, frames->uri, frames->delivered > 0, &frames->note, error)
-                           : read_message (frames, message, error);
-    gst_message_unref (message);
-  }
-  return going;
+  const SlBusEvents *events = frames->camera ? &camera_events : &decoder_events;
+  while (frames->failure == NULL && !frames->is_mjpeg && frames->note == NULL && sl_bus_read (frames->pipeline, events, frames))
+    ;
+  if (frames->failure == NULL)
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&frames->failure));
+  return FALSE;
 }
 
 /* Whether a JPEG file has no end of image behind the beginning of its pixels; decoders fill up with gray and say nothing. */

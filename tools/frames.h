@@ -41,8 +41,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlFrames, sl_frames_close)
 /** sl_make_element: a GStreamer element of @factory added to @bin; NULL with @error set, naming the package, when it
  *  is not installed. */
 GstElement *sl_make_element (GstBin *bin, const char *factory, GError **error);
-/** sl_bus_error: (transfer full): what an error message says, without GStreamer's hints for programmers. */
-GError *sl_bus_error (GstMessage *message);
 
 G_END_DECLS
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The bus is read where messages are posted, so nothing waits for a main loop and nothing piles up; what would wait for other
- * threads is done in one of GStreamer's own. Handlers are taken off before the pipeline is let go.
+ * The bus is read where messages are posted, so nothing waits for a main loop and nothing piles up. Handlers are taken off before the
+ * pipeline is let go.
  */
 #include "pipelines/embed/engine.h"
 
@@ -9,6 +9,7 @@
 #include "sightline/error.h"
 #include "pipelines/description/build.h"
 #include "pipelines/embed/emitters.h"
+#include "pipelines/supervise/bus.h"
 
 struct _SlEngine
 {
@@ -39,62 +40,36 @@ take_predictions (GstElement *element, SlPredictions *predictions, SlEngine *eng
 }
 
 static void
-take_error (SlEngine *engine, GstMessage *message)
+take_error (gpointer data, const char *element, const GError *error)
 {
-  g_autoptr (GError) error = NULL;
-  gst_message_parse_error (message, &error, NULL);
-  g_prefix_error (&error, "%s: ", GST_MESSAGE_SRC_NAME (message));
-  sl_show_error (&error);
-  engine->events->failed (engine->owner, error, GST_MESSAGE_SRC_NAME (message));
+  SlEngine *engine = data;
+  g_autoptr (GError) shown = g_error_copy (error);
+  g_prefix_error (&shown, "%s: ", element);
+  sl_show_error (&shown);
+  engine->events->failed (engine->owner, shown, element);
 }
 
 static void
-take_state (SlEngine *engine, GstMessage *message)
+take_state (gpointer data, GstState state)
 {
-  GstState state, pending;
-  gst_message_parse_state_changed (message, NULL, &state, &pending);
-  if (state == GST_STATE_PLAYING || (state == GST_STATE_PAUSED && pending == GST_STATE_VOID_PENDING))
-    engine->events->reached (engine->owner, state);
+  SlEngine *engine = data;
+  engine->events->reached (engine->owner, state);
 }
 
 static void
-recalculate_latency (GstElement *pipeline, gpointer data)
+take_end (gpointer data)
 {
-  gst_bin_recalculate_latency (GST_BIN (pipeline));
+  SlEngine *engine = data;
+  engine->events->ended (engine->owner);
 }
 
-/* The clock went away with its element: a new one is chosen on the way from paused to playing. */
-static void
-renew_clock (GstElement *pipeline, gpointer data)
-{
-  gst_element_set_state (pipeline, GST_STATE_PAUSED);
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
-}
+static const SlBusEvents bus_events = { .failed = take_error, .reached = take_state, .ended = take_end };
 
 static GstBusSyncReply
 take_message (GstBus *bus, GstMessage *message, gpointer data)
 {
   SlEngine *engine = data;
-  switch (GST_MESSAGE_TYPE (message)) {
-    case GST_MESSAGE_ERROR:
-      take_error (engine, message);
-      break;
-    case GST_MESSAGE_EOS:
-      engine->events->ended (engine->owner);
-      break;
-    case GST_MESSAGE_STATE_CHANGED:
-      if (GST_MESSAGE_SRC (message) == GST_OBJECT (engine->pipeline))
-        take_state (engine, message);
-      break;
-    case GST_MESSAGE_LATENCY:
-      gst_element_call_async (engine->pipeline, recalculate_latency, NULL, NULL);
-      break;
-    case GST_MESSAGE_CLOCK_LOST:
-      gst_element_call_async (engine->pipeline, renew_clock, NULL, NULL);
-      break;
-    default:
-      break;
-  }
+  sl_bus_handle (engine->pipeline, message, &bus_events, engine);
   gst_message_unref (message);
   return GST_BUS_DROP;
 }

@@ -14,6 +14,7 @@
 #include "pipelines/embed/events.h"
 #include "pipelines/embed/rates.h"
 #include "pipelines/embed/recipe.h"
+#include "pipelines/supervise/bus.h"
 
 #define MOST_PREDICTIONS 1000
 
@@ -450,7 +451,7 @@ go_to (SlPipeline *self, GstState target, GError **error)
   g_mutex_lock (&self->lock);
   self->starting = FALSE;
   if (failed && self->error == NULL)
-    self->error = g_error_new (SL_ERROR, SL_ERROR_BACKEND, "the pipeline does not start, and no element says why; GST_DEBUG=3 tells more");
+    self->error = g_error_new (SL_ERROR, SL_ERROR_BACKEND, SL_BUS_REFUSAL_UNSAID, "the pipeline");
   if (failed)
     set_state (self, SL_PIPELINE_STATE_FAILED);
   else if (self->error != NULL) /* came in between, from one of the pipeline's threads */

@@ -10,7 +10,6 @@
 #include "base/redact.h"
 #include "base/show.h"
 #include "sightline/error.h"
-#include "plugins/report.h"
 
 void
 sl_camera_post_status (GstElement *camera, const SlCameraUri *uri, const SlCameraStatus *status)

@@ -8,8 +8,8 @@
 
 #include "core/runtime/session.h"
 #include "models/model.h"
+#include "pipelines/supervise/bus.h"
 #include "tools/check/findings.h"
-#include "tools/frames.h"
 #include "tools/run/flow.h"
 
 #define FRAMES 24
@@ -80,18 +80,13 @@ make_trial (GstElement *normalize, GstElement *infer, GstElement *results, GstCa
 static gboolean
 run_trial (GstElement *pipeline, const char *about, GArray *findings)
 {
-  GstBus *bus = gst_element_get_bus (pipeline);
+  g_autoptr (GError) error = NULL;
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  GstMessage *message = gst_bus_timed_pop_filtered (bus, TIMEOUT, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  gboolean good = message != NULL && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS;
-  if (message == NULL) {
-    sl_findings_add (findings, SL_FINDING_PROBLEM, about, "%d frames took more than %d s", FRAMES, (int) (TIMEOUT / GST_SECOND));
-  } else if (!good) {
-    g_autoptr (GError) error = sl_bus_error (message);
+  const gboolean good = sl_bus_wait_for_end (pipeline, TIMEOUT, &error);
+  if (error != NULL)
     sl_findings_add (findings, SL_FINDING_PROBLEM, about, "%s", error->message);
-  }
-  g_clear_pointer (&message, gst_message_unref);
-  gst_object_unref (bus);
+  else if (!good)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, about, "%d frames took more than %d s", FRAMES, (int) (TIMEOUT / GST_SECOND));
   gst_element_set_state (pipeline, GST_STATE_NULL);
   return good;
 }

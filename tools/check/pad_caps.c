@@ -6,8 +6,8 @@
 #include <gst/video/video.h>
 #include <string.h>
 
+#include "pipelines/supervise/bus.h"
 #include "tools/check/findings.h"
-#include "tools/frames.h"
 
 #define LONGEST_CAPS 200
 #define ASSUMED_WIDTH 1280
@@ -45,16 +45,10 @@ sl_check_ready (GstElement *pipeline, GArray *findings)
   keep_files (pipeline);
   if (gst_element_set_state (pipeline, GST_STATE_READY) != GST_STATE_CHANGE_FAILURE)
     return TRUE;
-  GstBus *bus = gst_element_get_bus (pipeline);
-  GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
-  if (message != NULL) {
-    g_autoptr (GError) error = sl_bus_error (message);
-    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_MESSAGE_SRC_NAME (message), "%s", error->message);
-    gst_message_unref (message);
-  } else {
-    sl_findings_add (findings, SL_FINDING_PROBLEM, "start", "an element cannot be opened and does not say why");
-  }
-  gst_object_unref (bus);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *element = NULL;
+  sl_bus_take_refusal (pipeline, "the pipeline", &element, &error);
+  sl_findings_add (findings, SL_FINDING_PROBLEM, element != NULL ? element : "start", "%s", error->message);
   return FALSE;
 }
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "sightline/error.h"
+#include "pipelines/supervise/bus.h"
 #include "tools/frames.h"
 #include "tools/predict/overlay.h"
 #include "tools/predict/video_file.h"
@@ -32,7 +33,6 @@ struct _SlDrawer
   char *path;
   guint written;
   GstElement *pipeline, *source, *sink;
-  GstBus *bus;
 };
 
 /* Index into kinds; -1 for an ending that is none of these; pictures are PNG where there is no ending. */
@@ -64,7 +64,6 @@ static gboolean
 build (SlDrawer *drawer, GError **error)
 {
   drawer->pipeline = gst_object_ref_sink (gst_pipeline_new (NULL));
-  drawer->bus = gst_element_get_bus (drawer->pipeline);
   GstBin *bin = GST_BIN (drawer->pipeline);
   GstElement *overlay = sl_make_overlay (bin, error);
   GstElement *encoder = overlay != NULL ? make_encoder (bin, kinds[kind_of (drawer->path)].encoder, error) : NULL;
@@ -78,7 +77,7 @@ build (SlDrawer *drawer, GError **error)
   if (gst_element_link_many (drawer->source, overlay, convert, encoder, drawer->sink, NULL)
       && gst_element_set_state (drawer->pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the drawing pipeline does not start; GST_DEBUG=3 tells more");
+  sl_bus_take_refusal (drawer->pipeline, "the drawing pipeline", NULL, error);
   return FALSE;
 }
 
@@ -99,7 +98,6 @@ sl_drawer_free (SlDrawer *drawer)
     return;
   if (drawer->pipeline != NULL)
     gst_element_set_state (drawer->pipeline, GST_STATE_NULL);
-  gst_clear_object (&drawer->bus);
   gst_clear_object (&drawer->pipeline);
   sl_video_file_free (drawer->video);
   g_free (drawer->path);
@@ -130,14 +128,10 @@ pull (SlDrawer *drawer, GError **error)
 {
   for (;;) {
     GstSample *sample = gst_app_sink_try_pull_sample (GST_APP_SINK (drawer->sink), POLL_INTERVAL);
-    GstMessage *message = sample == NULL ? gst_bus_pop_filtered (drawer->bus, GST_MESSAGE_ERROR) : NULL;
-    if (message != NULL) {
-      g_propagate_error (error, sl_bus_error (message));
-      gst_message_unref (message);
-      return NULL;
-    }
     if (sample != NULL)
       return sample;
+    if (sl_bus_take_error (drawer->pipeline, 0, NULL, error))
+      return NULL;
     if (gst_app_sink_is_eos (GST_APP_SINK (drawer->sink))) {
       g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the drawing pipeline ended");
       return NULL;

@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "sightline/error.h"
+#include "pipelines/supervise/bus.h"
 #include "plugins/elements.h"
 #include "plugins/meta/region_predictions.h"
 #include "plugins/tensor/caps.h"
@@ -25,7 +26,6 @@
 struct _SlFramePredictor
 {
   GstElement *pipeline, *source, *normalize, *infer, *postprocess, *sink;
-  GstBus *bus;
   GstSample *result; /* the last one, which the prediction points into */
   SlPredictionReader reader;
   gboolean makes_pictures;
@@ -75,7 +75,6 @@ static gboolean
 build (SlFramePredictor *predictor, const SlFramePredictorOptions *options, GError **error)
 {
   predictor->pipeline = gst_object_ref_sink (gst_pipeline_new (NULL));
-  predictor->bus = gst_element_get_bus (predictor->pipeline);
   predictor->source = sl_make_element (GST_BIN (predictor->pipeline), "appsrc", error);
   if (predictor->source == NULL)
     return FALSE;
@@ -95,33 +94,16 @@ build (SlFramePredictor *predictor, const SlFramePredictorOptions *options, GErr
   return FALSE;
 }
 
-/* Moves the first error on the bus to @error; TRUE when there was one. */
-static gboolean
-take_error (SlFramePredictor *predictor, GError **error)
-{
-  GstMessage *message = gst_bus_pop_filtered (predictor->bus, GST_MESSAGE_ERROR);
-  if (message == NULL)
-    return FALSE;
-  g_propagate_error (error, sl_bus_error (message));
-  gst_message_unref (message);
-  predictor->broken = TRUE;
-  return TRUE;
-}
-
 static gboolean
 start (SlFramePredictor *predictor, GError **error)
 {
-  GstMessage *stale;
   gst_element_set_state (predictor->pipeline, GST_STATE_NULL);
-  while ((stale = gst_bus_pop (predictor->bus)) != NULL)
-    gst_message_unref (stale);
-  predictor->broken = FALSE;
-  if (gst_element_set_state (predictor->pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE)
-    return TRUE;
-  if (!take_error (predictor, error))
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the prediction pipeline does not start; GST_DEBUG=3 tells more");
-  predictor->broken = TRUE;
-  return FALSE;
+  while (sl_bus_read (predictor->pipeline, &(SlBusEvents){ 0 }, NULL))
+    ; /* of the run before */
+  predictor->broken = gst_element_set_state (predictor->pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE;
+  if (predictor->broken)
+    sl_bus_take_refusal (predictor->pipeline, "the prediction pipeline", NULL, error);
+  return !predictor->broken;
 }
 
 /* What else is wrong with the model, while no source has been touched yet. */
@@ -156,7 +138,6 @@ sl_frame_predictor_free (SlFramePredictor *predictor)
   if (predictor->pipeline != NULL)
     gst_element_set_state (predictor->pipeline, GST_STATE_NULL);
   g_clear_pointer (&predictor->result, gst_sample_unref);
-  gst_clear_object (&predictor->bus);
   gst_clear_object (&predictor->pipeline);
   sl_prediction_reader_clear (&predictor->reader);
   g_free (predictor);
@@ -205,7 +186,8 @@ sl_frame_predictor_run (SlFramePredictor *predictor, GstSample *frame, SlPredict
     predictor->result = gst_app_sink_try_pull_sample (GST_APP_SINK (predictor->sink), POLL_INTERVAL);
     if (predictor->result != NULL)
       return read_result (predictor, prediction, error);
-    if (take_error (predictor, error))
+    predictor->broken = sl_bus_take_error (predictor->pipeline, 0, NULL, error);
+    if (predictor->broken)
       return FALSE;
     if (flow != GST_FLOW_OK || gst_app_sink_is_eos (GST_APP_SINK (predictor->sink))) {
       predictor->broken = TRUE;

@@ -9,6 +9,7 @@
 #include <gst/app/gstappsrc.h>
 
 #include "sightline/error.h"
+#include "pipelines/supervise/bus.h"
 #include "plugins/video_input.h"
 #include "tools/frames.h"
 
@@ -18,7 +19,6 @@ struct _SlTurner
 {
   GstVideoOrientationMethod method; /* of the pipeline, which has another one when that changes */
   GstElement *pipeline, *source, *sink;
-  GstBus *bus;
 };
 
 SlTurner *
@@ -32,7 +32,6 @@ drop_pipeline (SlTurner *turner)
 {
   if (turner->pipeline != NULL)
     gst_element_set_state (turner->pipeline, GST_STATE_NULL);
-  gst_clear_object (&turner->bus);
   gst_clear_object (&turner->pipeline);
 }
 
@@ -62,7 +61,6 @@ static gboolean
 build (SlTurner *turner, GError **error)
 {
   turner->pipeline = gst_object_ref_sink (gst_pipeline_new (NULL));
-  turner->bus = gst_element_get_bus (turner->pipeline);
   GstBin *bin = GST_BIN (turner->pipeline);
   GstElement *flip = make_flip (bin, error);
   GstElement *before = flip != NULL ? sl_make_element (bin, "videoconvert", error) : NULL;
@@ -78,7 +76,7 @@ build (SlTurner *turner, GError **error)
   if (gst_element_link_many (turner->source, before, flip, behind, turner->sink, NULL)
       && gst_element_set_state (turner->pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the pipeline that turns frames does not start; GST_DEBUG=3 tells more");
+  sl_bus_take_refusal (turner->pipeline, "the pipeline that turns frames", NULL, error);
   return FALSE;
 }
 
@@ -97,12 +95,10 @@ sl_turner_run (SlTurner *turner, GstSample *frame, GstVideoOrientationMethod met
   gst_app_src_push_sample (GST_APP_SRC (turner->source), frame);
   for (;;) {
     GstSample *turned = gst_app_sink_try_pull_sample (GST_APP_SINK (turner->sink), POLL_INTERVAL);
-    GstMessage *message = turned == NULL ? gst_bus_pop_filtered (turner->bus, GST_MESSAGE_ERROR) : NULL;
     if (turned != NULL)
       return turned;
-    if (message != NULL) {
-      g_propagate_prefixed_error (error, sl_bus_error (message), "cannot be turned upright: ");
-      gst_message_unref (message);
+    if (sl_bus_take_error (turner->pipeline, 0, NULL, error)) {
+      g_prefix_error (error, "cannot be turned upright: ");
       drop_pipeline (turner);
       return NULL;
     }

@@ -12,6 +12,7 @@
 #include <gst/video/video.h>
 
 #include "sightline/error.h"
+#include "pipelines/supervise/bus.h"
 #include "tools/frames.h"
 #include "tools/interrupt.h"
 #include "tools/predict/overlay.h"
@@ -43,7 +44,6 @@ struct _SlVideoFile
   char *path, *part;
   guint encoder; /* of encoders */
   GstElement *pipeline, *source;
-  GstBus *bus;
   gint rate_n, rate_d;
   GstClockTime packet;            /* where the encoder's next packet begins */
   GstClockTime begin, first, end; /* of the source at hand: on the time line, by its own timestamps; of all so far */
@@ -92,7 +92,6 @@ drop_pipeline (SlVideoFile *video)
     gst_element_set_state (video->pipeline, GST_STATE_NULL);
     g_unlink (video->part);
   }
-  gst_clear_object (&video->bus);
   gst_clear_object (&video->pipeline);
 }
 
@@ -194,7 +193,6 @@ build (SlVideoFile *video, const GstVideoInfo *info, GError **error)
   };
   GstElement *made[G_N_ELEMENTS (names)] = { NULL };
   video->pipeline = gst_object_ref_sink (gst_pipeline_new (NULL));
-  video->bus = gst_element_get_bus (video->pipeline);
   GstBin *bin = GST_BIN (video->pipeline);
   video->source = sl_make_element (bin, "appsrc", error);
   GstElement *last = video->source != NULL ? sl_make_overlay (bin, error) : NULL;
@@ -222,11 +220,9 @@ build (SlVideoFile *video, const GstVideoInfo *info, GError **error)
 static gboolean
 check (SlVideoFile *video, GstClockTime wait, GError **error)
 {
-  GstMessage *message = gst_bus_timed_pop_filtered (video->bus, wait, GST_MESSAGE_ERROR);
-  if (message == NULL)
+  if (!sl_bus_take_error (video->pipeline, wait, NULL, error))
     return TRUE;
-  g_propagate_prefixed_error (error, sl_bus_error (message), "--draw %s: ", video->path);
-  gst_message_unref (message);
+  g_prefix_error (error, "--draw %s: ", video->path);
   return FALSE;
 }
 
@@ -244,10 +240,9 @@ start (SlVideoFile *video, GstSample *frame, gboolean moving, GError **error)
   GError *missing = NULL;
   if (build (video, &info, &missing))
     return TRUE;
-  if (missing != NULL)
-    g_propagate_prefixed_error (error, missing, "--draw %s: ", video->path);
-  else if (check (video, 0, error))
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "--draw %s: the drawing pipeline does not start; GST_DEBUG=3 tells more", video->path);
+  if (missing == NULL)
+    sl_bus_take_refusal (video->pipeline, "the drawing pipeline", NULL, &missing);
+  g_propagate_prefixed_error (error, missing, "--draw %s: ", video->path);
   return FALSE;
 }
 
@@ -304,13 +299,10 @@ sl_video_file_finish (SlVideoFile *video, GError **error)
   if (video->pipeline == NULL)
     return TRUE;
   gst_app_src_end_of_stream (GST_APP_SRC (video->source));
-  GstMessage *message = gst_bus_timed_pop_filtered (video->bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  const gboolean good = GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS;
-  if (!good)
-    g_propagate_prefixed_error (error, sl_bus_error (message), "--draw %s: ", video->path);
-  gst_message_unref (message);
-  if (!good)
+  if (!sl_bus_wait_for_end (video->pipeline, GST_CLOCK_TIME_NONE, error)) {
+    g_prefix_error (error, "--draw %s: ", video->path);
     return FALSE;
+  }
   gst_element_set_state (video->pipeline, GST_STATE_NULL);
   gst_clear_object (&video->pipeline);
   if (g_rename (video->part, video->path) == 0)

@@ -15,7 +15,7 @@
 #include "base/redact.h"
 #include "base/show.h"
 #include "pipelines/description/build.h"
-#include "tools/frames.h"
+#include "pipelines/supervise/bus.h"
 #include "tools/run/job.h"
 #include "tools/run/log.h"
 #include "tools/run/memory.h"
@@ -124,23 +124,21 @@ static void G_GNUC_PRINTF (2, 3) fail (SlWorker *worker, const char *format, ...
 
 /* What element messages say in words, such as a camera's that is away. */
 static void
-log_warning (SlWorker *worker, GstMessage *message)
+log_warning (gpointer data, const char *element, const GError *warning)
 {
-  g_autoptr (GError) warning = NULL;
-  gst_message_parse_warning (message, &warning, NULL);
-  sl_run_log (SL_LOG_WARNING, worker->name, "warning", "%s: %s", GST_MESSAGE_SRC_NAME (message), warning->message);
-  g_hash_table_add (worker->warned, g_strdup (GST_MESSAGE_SRC_NAME (message)));
+  SlWorker *worker = data;
+  sl_run_log (SL_LOG_WARNING, worker->name, "warning", "%s: %s", element, warning->message);
+  g_hash_table_add (worker->warned, g_strdup (element));
 }
 
 /* From an element that had warned it is the word that all is well again: a camera is back. */
 static void
-log_info (SlWorker *worker, GstMessage *message)
+log_info (gpointer data, const char *element, const GError *info)
 {
-  g_autoptr (GError) info = NULL;
-  gst_message_parse_info (message, &info, NULL);
-  const gboolean recovered = g_hash_table_remove (worker->warned, GST_MESSAGE_SRC_NAME (message));
+  SlWorker *worker = data;
+  const gboolean recovered = g_hash_table_remove (worker->warned, element);
   worker->finished.recoveries += recovered ? 1 : 0;
-  sl_run_log (SL_LOG_INFO, worker->name, recovered ? "recovered" : "info", "%s: %s", GST_MESSAGE_SRC_NAME (message), info->message);
+  sl_run_log (SL_LOG_INFO, worker->name, recovered ? "recovered" : "info", "%s: %s", element, info->message);
 }
 
 static void
@@ -154,8 +152,9 @@ note_recovery (SlWorker *worker, gint64 since)
 }
 
 static void
-log_model (SlWorker *worker, GstMessage *message)
+log_model (gpointer data, GstMessage *message)
 {
+  SlWorker *worker = data;
   const GstStructure *structure = gst_message_get_structure (message);
   if (gst_structure_has_name (structure, "model-changed"))
     sl_run_log (SL_LOG_INFO, worker->name, "model-changed", "%s: %s runs now", GST_MESSAGE_SRC_NAME (message),
@@ -187,18 +186,22 @@ is_unread_output (const char *message)
   return strstr (message, g_strerror (EPIPE)) != NULL && poll (&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;
 }
 
+/* @element: (nullable): who says so */
 static void
-take_error (SlWorker *worker, GstMessage *message)
+take_error (gpointer data, const char *element, const GError *error)
 {
-  g_autoptr (GError) error = sl_bus_error (message);
+  SlWorker *worker = data;
+  if (worker->draining)
+    tear_down (worker);
   note_first_frame (worker);
   worker->unread = worker->unread || is_unread_output (error->message);
-  fail (worker, "%s: %s", GST_MESSAGE_SRC_NAME (message), error->message);
+  fail (worker, "%s%s%s", element != NULL ? element : "", element != NULL ? ": " : "", error->message);
 }
 
 static void
-take_end (SlWorker *worker)
+take_end (gpointer data)
 {
+  SlWorker *worker = data;
   note_first_frame (worker);
   if (worker->draining) {
     tear_down (worker);
@@ -208,38 +211,15 @@ take_end (SlWorker *worker)
   }
 }
 
+static const SlBusEvents bus_events = {
+  .failed = take_error, .warned = log_warning, .informed = log_info, .posted = log_model, .ended = take_end
+};
+
 static gboolean
 on_message (GstBus *bus, GstMessage *message, gpointer data)
 {
   SlWorker *worker = data;
-  switch (GST_MESSAGE_TYPE (message)) {
-    case GST_MESSAGE_ERROR:
-      if (worker->draining)
-        tear_down (worker);
-      take_error (worker, message);
-      break;
-    case GST_MESSAGE_WARNING:
-      log_warning (worker, message);
-      break;
-    case GST_MESSAGE_INFO:
-      log_info (worker, message);
-      break;
-    case GST_MESSAGE_ELEMENT:
-      log_model (worker, message);
-      break;
-    case GST_MESSAGE_EOS:
-      take_end (worker);
-      break;
-    case GST_MESSAGE_LATENCY:
-      gst_bin_recalculate_latency (GST_BIN (worker->pipeline));
-      break;
-    case GST_MESSAGE_CLOCK_LOST:
-      sl_jobs_push (worker->jobs, worker->pipeline, GST_STATE_PAUSED);
-      sl_jobs_push (worker->jobs, worker->pipeline, GST_STATE_PLAYING);
-      break;
-    default:
-      break;
-  }
+  sl_bus_handle (worker->pipeline, message, &bus_events, worker);
   return G_SOURCE_CONTINUE;
 }
 
@@ -359,15 +339,10 @@ on_job (GstState state, gboolean good, gpointer data)
   }
   if (good || worker->pipeline == NULL)
     return;
-  /* An element that refuses says why on the bus; most do. */
-  GstBus *bus = gst_element_get_bus (worker->pipeline);
-  GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
-  if (message != NULL)
-    take_error (worker, message);
-  else
-    fail (worker, "an element refused to start and did not say why (GST_DEBUG=3 in the environment shows more)");
-  g_clear_pointer (&message, gst_message_unref);
-  gst_object_unref (bus);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *element = NULL;
+  sl_bus_take_refusal (worker->pipeline, "the pipeline", &element, &error);
+  take_error (worker, element, error);
 }
 
 SlWorker *
