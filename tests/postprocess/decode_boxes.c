@@ -328,6 +328,42 @@ test_yunet (void)
   g_assert_true (result->skeleton == &sl_skeleton_face);
 }
 
+/* Two cells of six: powers of the scores, a tangent, a sigmoid; and numbers that are none. */
+static void
+test_fastestdet (void)
+{
+  enum
+  {
+    CELLS = 6
+  };
+  gfloat data[7 * CELLS] = { 0 };
+  const gfloat cell[7] = { 0.9f, 0.5f, -0.25f, -1, 0.5f, 0.1f, 0.8f }, broken[7] = { 1, NAN, 0, 0, 0, 1, 0 };
+  for (guint k = 0; k < 7; k++) {
+    data[k * CELLS + 4] = cell[k]; /* row 1, column 1 */
+    data[k * CELLS] = broken[k];
+  }
+  data[5] = NAN;
+  SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .n_labels = 2, .input_width = 48, .input_height = 32 };
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 7, 2, 3), 0, 0);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlDecoding) decoding = sl_decoding_new (NULL, &config, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (sl_decoding_decoder (decoding)->name, ==, "fastestdet");
+  g_assert_cmpuint (sl_decoding_classes (decoding), ==, 2);
+  const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ data });
+  g_assert_cmpuint (result->n_detections, ==, 1);
+  const SlDetection *found = &result->detections[0];
+  const double x = (1 + tanh (0.5)) / 3, y = (1 + tanh (-0.25)) / 2, w = 1 / (1 + exp (1)), h = 1 / (1 + exp (-0.5));
+  g_assert_cmpint (found->label_id, ==, 1);
+  g_assert_cmpfloat_with_epsilon (found->confidence, pow (0.9, 0.6) * pow (0.8, 0.4), 1e-6);
+  g_assert_cmpfloat_with_epsilon (found->x_min, x - w / 2, 1e-6);
+  g_assert_cmpfloat_with_epsilon (found->y_min, y - h / 2, 1e-6);
+  g_assert_cmpfloat_with_epsilon (found->x_max, x + w / 2, 1e-6);
+  g_assert_cmpfloat_with_epsilon (found->y_max, y + h / 2, 1e-6);
+  config.tensors[0].rank = 3;
+  assert_open_fails ("fastestdet", &config, SL_ERROR_SHAPE, "expected one map [1,5+classes,H,W]");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -341,6 +377,7 @@ main (int argc, char **argv)
   g_test_add_func ("/boxes/ssd_raw_errors", test_ssd_raw_errors);
   g_test_add_func ("/boxes/ultraface", test_ultraface);
   g_test_add_func ("/boxes/nanodet_plus", test_nanodet_plus);
+  g_test_add_func ("/boxes/fastestdet", test_fastestdet);
   g_test_add_func ("/boxes/cell_errors", test_cell_errors);
   g_test_add_func ("/boxes/yunet", test_yunet);
   return g_test_run ();
