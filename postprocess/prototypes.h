@@ -2,7 +2,7 @@
 /*
  * Masks of objects from prototypes: a model gives each object some coefficients, and all objects together as many maps; the
  * object's map is the sum of those, each times its coefficient, through a sigmoid (D. Bolya et al., "YOLACT: Real-time
- * Instance Segmentation", ICCV 2019). Only what an object's box covers is computed. Used by decode_yolo.c.
+ * Instance Segmentation", ICCV 2019). Only what an object's box covers is computed. Used by decoders/yolo.c.
  */
 #ifndef SL_POSTPROCESS_PROTOTYPES_H
 #define SL_POSTPROCESS_PROTOTYPES_H

@@ -10,7 +10,7 @@ import re
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 # Names that stand for any file.
-PLACEHOLDERS = {"postprocess/decode_X.c", "models/X.c"}
+PLACEHOLDERS = {"postprocess/decoders/X.c", "models/X.c"}
 
 
 def read(path):

@@ -2,7 +2,7 @@
 /*
  * From parameters, shapes and labels to the meaning of YOLO's tensors. Called when a decoder is opened or looked for.
  */
-#include "postprocess/yolo_shape.h"
+#include "postprocess/decoders/yolo_shape.h"
 
 #include <string.h>
 

@@ -16,7 +16,7 @@
 #include "postprocess/detector.h"
 #include "postprocess/params.h"
 #include "postprocess/prototypes.h"
-#include "postprocess/yolo_shape.h"
+#include "postprocess/decoders/yolo_shape.h"
 
 #define DEFAULT_IOU 0.45
 /* Coordinates beyond this cannot be fractions of the input. */

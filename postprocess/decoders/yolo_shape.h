@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the tensors of a YOLO detector mean: read from parameters, a preset, shapes and the number of labels, in that
- * order. Used by decode_yolo.c alone.
+ * order. Used by decoders/yolo.c alone.
  *
  * Parameters:
  *   preset         v3, v5, v7: objectness, rows of channels; v6, v8, v9, v11: channels first, no objectness;
