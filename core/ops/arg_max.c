@@ -12,14 +12,9 @@ arg_check (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *input = sl_node_input (graph, node, 0);
   gint32 axis = 0;
-  guint count = 0;
-  if (!sl_node_check_dtype (node, "input", input, TYPES, error)
-      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), SL_DTYPES_INDEX, error)
-      || !sl_node_constant (graph, node, 1, "axis", &axis, 1, &count, error))
-    return FALSE;
-  if (count != 1)
-    return sl_node_error (error, node, SL_ERROR_SHAPE, "%u axes are given; expected one", count);
-  return sl_node_axis (node, &axis, input->rank, error);
+  return sl_node_check_dtype (node, "input", input, TYPES, error)
+         && sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), SL_DTYPES_INDEX, error)
+         && sl_node_constant_axis (graph, node, 1, &axis, input->rank, error);
 }
 
 static gboolean

@@ -13,21 +13,9 @@ check (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *input = sl_node_input (graph, node, 0);
   gint32 axis = 0;
-  guint count = 0;
-  if (!sl_node_check_dtype (node, "input", input, SL_DTYPE_BIT (SL_DTYPE_F32) | SL_DTYPES_INDEX, error)
-      || !sl_node_check_same_dtype (node, input, sl_node_output (graph, node, 0), error)
-      || !sl_node_constant (graph, node, 1, "axis", &axis, 1, &count, error))
-    return FALSE;
-  if (count != 1)
-    return sl_node_error (error, node, SL_ERROR_SHAPE, "%u axes are given; expected one", count);
-  return sl_node_axis (node, &axis, input->rank, error);
-}
-
-static gboolean
-infer (SlGraph *graph, SlNode *node, GError **error)
-{
-  const SlTensor *input = sl_node_input (graph, node, 0);
-  return sl_node_set_shape (graph, node, 0, input->rank, input->dims, error);
+  return sl_node_check_dtype (node, "input", input, SL_DTYPE_BIT (SL_DTYPE_F32) | SL_DTYPES_INDEX, error)
+         && sl_node_check_same_dtype (node, input, sl_node_output (graph, node, 0), error)
+         && sl_node_constant_axis (graph, node, 1, &axis, input->rank, error);
 }
 
 /* The tensor is @blocks times @rows times @inner numbers; sums run over the rows. */
@@ -102,6 +90,6 @@ const SlOp sl_op_cumsum = {
   .required = 2,
   .n_outputs = 1,
   .check = check,
-  .infer = infer,
+  .infer = sl_node_same_shape_infer,
   .run = run,
 };

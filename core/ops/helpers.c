@@ -146,6 +146,17 @@ sl_node_axis (const SlNode *node, gint32 *axis, guint rank, GError **error)
 }
 
 gboolean
+sl_node_constant_axis (const SlGraph *graph, const SlNode *node, guint i, gint32 *axis, guint rank, GError **error)
+{
+  guint count = 0;
+  if (!sl_node_constant (graph, node, i, "axis", axis, 1, &count, error))
+    return FALSE;
+  if (count != 1)
+    return sl_node_error (error, node, SL_ERROR_SHAPE, "%u axes are given; expected one", count);
+  return sl_node_axis (node, axis, rank, error);
+}
+
+gboolean
 sl_node_broadcast (const SlNode *node, const SlTensor *a, const SlTensor *b, gint32 *dims, guint *rank, GError **error)
 {
   *rank = MAX (a->rank, b->rank);

@@ -52,6 +52,8 @@ gboolean sl_node_constant (const SlGraph *graph, const SlNode *node, guint i, co
                            GError **error);
 /** sl_node_axis: makes @axis, -rank..rank-1 as written, 0..rank-1. */
 gboolean sl_node_axis (const SlNode *node, gint32 *axis, guint rank, GError **error);
+/** sl_node_constant_axis: input @i must be one constant, an axis of a tensor of @rank dimensions; @axis gets it as 0..rank-1. */
+gboolean sl_node_constant_axis (const SlGraph *graph, const SlNode *node, guint i, gint32 *axis, guint rank, GError **error);
 /** sl_node_broadcast: the shape two tensors broadcast to by NumPy's rules. */
 gboolean sl_node_broadcast (const SlNode *node, const SlTensor *a, const SlTensor *b, gint32 *dims, guint *rank, GError **error);
 /** sl_node_check_rank4: input @i must have 4 dimensions. */

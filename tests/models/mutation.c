@@ -23,15 +23,6 @@
 /* Mutants that need no more memory than this also run. */
 #define RUN_BYTES ((gsize) 1 << 20)
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#endif
-
 typedef struct
 {
   char *path;

@@ -15,15 +15,6 @@
 #include "tests/models/helpers.h"
 #include "tests/support/onnx_writer.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#endif
-
 /* Processor time that a refusal may take; sanitizers and valgrind are slower by far. */
 #ifdef SANITIZED
 #define LONGEST_S 20

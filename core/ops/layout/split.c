@@ -20,13 +20,8 @@ split_check (SlGraph *graph, SlNode *node, GError **error)
 {
   const guint data = node->op == SL_OP_SPLIT ? 1 : 0;
   gint32 axis = 0;
-  guint count = 0;
   if (!check_outputs (graph, node, data, error)
-      || !sl_node_constant (graph, node, node->op == SL_OP_SPLIT ? 0 : 2, "axis", &axis, 1, &count, error))
-    return FALSE;
-  if (count != 1)
-    return sl_node_error (error, node, SL_ERROR_SHAPE, "%u axes are given; expected one", count);
-  if (!sl_node_axis (node, &axis, sl_node_input (graph, node, data)->rank, error))
+      || !sl_node_constant_axis (graph, node, node->op == SL_OP_SPLIT ? 0 : 2, &axis, sl_node_input (graph, node, data)->rank, error))
     return FALSE;
   node->params.axis.axis = axis;
   return TRUE;
