@@ -79,7 +79,7 @@ static GstStaticPadTemplate src_template =
 
 static const SlProperty properties[] = {
   { "model", "Model",
-    "Path of the model file (.tflite), such as model=ssd.tflite; unset = the finder of codes (QR, barcodes) that comes with Sightline. "
+    "Path of the model file (.tflite or .onnx), such as model=ssd.tflite; unset = the finder of codes (QR, barcodes) that comes with Sightline. "
     "What it does not say about its input and output is read from MODEL.modelinfo beside it. While frames flow, another model is loaded "
     "beside and takes over between two frames; when it cannot, a warning says why and the old one goes on",
     SL_PROPERTY_STRING, AT (model), 0, 0, 0, NULL, TRUE },

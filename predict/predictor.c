@@ -157,7 +157,7 @@ static const struct
   const char *name, *nick, *blurb;
 } texts[N_TEXTS] = {
   [TEXT_MODEL] = { "model", "Model",
-                   "Path of the model file (.tflite); unset = the finder of codes (QR, barcodes) that comes with Sightline" },
+                   "Path of the model file (.tflite or .onnx); unset = the finder of codes (QR, barcodes) that comes with Sightline" },
   [TEXT_LABELS] = { "labels", "Labels", "Path of a text file with one class name a line; unset = the names in the model file" },
   [TEXT_DECODER] = { "decoder", "Decoder",
                      "What the model's outputs mean: labels, ssd, yolo, ... with parameters, such as yolo,preset=v5; unset = what the model "

@@ -20,20 +20,26 @@ def first_column(page, heading):
     return re.findall(r"(?m)^\| `([\w-]+)`", "\n".join(rows))
 
 
+def operators_below(heading, name=r"[A-Z]\w+"):
+    section = read("docs", "operators.md").split("\n" + heading + "\n", 1)[1].split("\n## ", 1)[0]
+    return set(re.findall(r"`(%s)`" % name, "\n".join(re.findall(r"(?m)^\|.*\|$", section))))
+
+
 def main():
     lists = {
         "operators in docs/operators.md": (
             set(re.findall(r"\bX \((\w+), \w+\)", read("core", "graph", "op.h").split("SL_TFLITE_OPERATORS(X)")[1].split("\n\n")[0])),
-            set(re.findall(r"`([A-Z][A-Z0-9_]+)`(?! or)", "\n".join(re.findall(r"(?m)^\|.*\|$", read("docs", "operators.md")))))),
+            operators_below("## TensorFlow Lite", r"[A-Z][A-Z0-9_]+")),
+        "ONNX operators in docs/operators.md": (set(re.findall(r'\{ "(\w+)"', read("models", "onnx", "table.c"))), operators_below("## ONNX")),
         "decoders in docs/predictions.md": (
             {name.replace("_", "-") for name in re.findall(r"'(\w+)'", re.search(r"(?m)^decoders = \[(.*?)\]", read("postprocess", "meson.build"), re.S)[1])},
             set(first_column(read("docs", "predictions.md"), "## Decoders"))),
     }
-    number_of = str(len(lists["operators in docs/operators.md"][0]))
+    counts = tuple(str(len(lists[name][0])) for name in ("operators in docs/operators.md", "ONNX operators in docs/operators.md"))
     lists["counts of operators in README.md and docs/features.md"] = (
-        {"README.md " + number_of, "features.md " + number_of},
-        {"README.md " + number for number in re.findall(r"(\d+) TensorFlow Lite operators", read("README.md"))}
-        | {"features.md " + number for number in re.findall(r"(?m)^\| operators \| (\d+)", read("docs", "features.md"))})
+        {("README.md", *counts), ("features.md", *counts)},
+        {("README.md", *found) for found in re.findall(r"(\d+) TensorFlow Lite operators and (\d+) of ONNX", read("README.md"))}
+        | {("features.md", *found) for found in re.findall(r"(?m)^\| operators \| (\d+) of TensorFlow Lite, (\d+) of ONNX", read("docs", "features.md"))})
     lists["decoders in data/sightline.1"] = (
         lists["decoders in docs/predictions.md"][0],
         set(re.findall(r"[a-z-]+(?=,| or|\.)|(?<=or )[a-z]+", re.search(r"What the outputs mean: (.*)", read("data", "sightline.1"))[1].replace("\\", ""))))
@@ -44,8 +50,8 @@ def main():
         good &= same
         print("%s %d /lists/%s" % ("ok" if same else "not ok", number, name.replace(" ", "-")))
         if not same:
-            print("# missing in the page: %s" % ", ".join(sorted(built - listed)))
-            print("# listed, but not built: %s" % ", ".join(sorted(listed - built)))
+            print("# missing in the page: %s" % ", ".join(map(str, sorted(built - listed))))
+            print("# listed, but not built: %s" % ", ".join(map(str, sorted(listed - built))))
     return 0 if good else 1
 
 
