@@ -31,7 +31,8 @@ sl_node_set_shape (SlGraph *graph, const SlNode *node, guint i, guint rank, cons
     if (dims[k] < 1)
       return sl_node_error (error, node, SL_ERROR_SHAPE, "dimension %u of output %u would be %d; expected at least 1", k, i, dims[k]);
   tensor->rank = rank;
-  memcpy (tensor->dims, dims, rank * sizeof dims[0]);
+  if (rank > 0)
+    memcpy (tensor->dims, dims, rank * sizeof dims[0]);
   return TRUE;
 }
 
