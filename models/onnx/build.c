@@ -253,6 +253,14 @@ onnx_int_scalar (Onnx *o, gint32 value)
 }
 
 gint32
+onnx_count (Onnx *o, gint64 first, gint64 end)
+{
+  const gint32 ends[2] = { (gint32) CLAMP (first, G_MININT32, G_MAXINT32), (gint32) CLAMP (end, G_MININT32, G_MAXINT32) };
+  const gint32 inputs[3] = { onnx_int_scalar (o, ends[0]), onnx_int_scalar (o, ends[1]), onnx_int_scalar (o, 1) };
+  return onnx_emit (o, SL_OP_RANGE, inputs, 3, NULL, SL_DTYPE_I32);
+}
+
+gint32
 onnx_float (Onnx *o, gfloat value)
 {
   return onnx_constant (o, SL_DTYPE_F32, 0, NULL, &value);

@@ -86,6 +86,8 @@ gint32 onnx_pad (Onnx *o, gint32 input, const gint32 *amounts, gfloat value);
 gint32 onnx_constant (Onnx *o, SlDtype dtype, guint rank, const gint32 *dims, const void *data);
 gint32 onnx_ints_constant (Onnx *o, const gint32 *values, guint n);
 gint32 onnx_int_scalar (Onnx *o, gint32 value);
+/** onnx_count: @first, @first + 1, ... @end - 1, int32; computed in the graph, so that a large one takes no memory now. */
+gint32 onnx_count (Onnx *o, gint64 first, gint64 end);
 gint32 onnx_float (Onnx *o, gfloat value);
 /** onnx_float_like: @value as a constant of the type of @like, float32 or int32. */
 gint32 onnx_float_like (Onnx *o, gint32 like, gfloat value);

@@ -18,6 +18,7 @@ void onnx_reciprocal (Onnx *o);
 void onnx_softplus (Onnx *o);
 void onnx_mish (Onnx *o);
 void onnx_softsign (Onnx *o);
+void onnx_tan (Onnx *o);
 void onnx_swish (Onnx *o);
 void onnx_gelu (Onnx *o);
 void onnx_leaky_relu (Onnx *o);
@@ -29,6 +30,8 @@ void onnx_cast_op (Onnx *o);
 void onnx_binary_op (Onnx *o);
 void onnx_compare (Onnx *o);
 void onnx_xor (Onnx *o);
+void onnx_is_nan (Onnx *o);
+void onnx_is_inf (Onnx *o);
 void onnx_mod (Onnx *o);
 void onnx_pow (Onnx *o);
 void onnx_variadic (Onnx *o);
@@ -81,6 +84,8 @@ void onnx_reduce_op (Onnx *o);
 void onnx_arg (Onnx *o);
 void onnx_top_k (Onnx *o);
 void onnx_softmax (Onnx *o);
+void onnx_cum_sum (Onnx *o);
+void onnx_trilu (Onnx *o);
 void onnx_depth_to_space (Onnx *o);
 
 /* ops_matrix.c */

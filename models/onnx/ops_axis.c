@@ -6,6 +6,9 @@
 #include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
+/* More than any dimension; diagonals beyond it are like this one. */
+#define MOST_DIAGONAL (1 << 30)
+
 void
 onnx_concat (Onnx *o)
 {
@@ -436,6 +439,50 @@ onnx_softmax (Onnx *o)
   }
   order_with_last (x->rank, axis, order);
   onnx_set (o, 0, onnx_transpose (o, softmax (o, onnx_transpose (o, onnx_plain (o, x), order)), order), FALSE);
+}
+
+void
+onnx_cum_sum (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  const SlOpParams params = { .cumsum = { .exclusive = onnx_attr_int (o, "exclusive", 0) != 0,
+                                          .reverse = onnx_attr_int (o, "reverse", 0) != 0 } };
+  gint32 stated = 0;
+  guint n = 0;
+  gboolean last = FALSE;
+  onnx_required (o, 1);
+  if (onnx_input_ints (o, 1, "axis", &stated, 1, &n) && n != 1)
+    onnx_fail (o, SL_ERROR_FORMAT, "the axis, input 1, has no elements");
+  const gint32 input = onnx_any (o, x, &last);
+  if (o->error != NULL)
+    return;
+  const gint32 axis = onnx_int_scalar (o, (gint32) onnx_axis (onnx_norm_axis (o, stated, x->rank), x->rank, last));
+  onnx_set (o, 0, onnx_emit (o, SL_OP_CUMSUM, (const gint32[]){ input, axis }, 2, &params, onnx_tensor_type (o, input)), last);
+}
+
+/* Matrices above or below diagonal k: the rest is 0. */
+void
+onnx_trilu (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  const SlOpType op = onnx_attr_int (o, "upper", 1) != 0 ? SL_OP_GREATER_EQUAL : SL_OP_LESS_EQUAL;
+  gint32 k = 0;
+  guint n = 0;
+  onnx_input_ints (o, 1, "diagonal", &k, 1, &n);
+  const gint32 input = onnx_plain (o, x);
+  if (o->error != NULL)
+    return;
+  if (x->rank < 2) {
+    onnx_fail (o, SL_ERROR_SHAPE, "its input has %u dimensions; expected matrices", x->rank);
+    return;
+  }
+  const gint32 height = x->dims[x->rank - 2], width = x->dims[x->rank - 1];
+  const gint64 diagonal = CLAMP (k, -MOST_DIAGONAL, MOST_DIAGONAL);
+  const gint32 columns = onnx_count (o, 0, width),
+               rows = onnx_reshape (o, onnx_count (o, diagonal, diagonal + height), (const gint32[]){ height, 1 }, 2);
+  const gint32 kept = onnx_emit (o, op, (const gint32[]){ columns, rows }, 2, NULL, SL_DTYPE_BOOL);
+  const gint32 none = onnx_cast (o, onnx_float (o, 0), onnx_tensor_type (o, input));
+  onnx_set (o, 0, onnx_emit (o, SL_OP_SELECT, (const gint32[]){ kept, input, none }, 3, NULL, onnx_tensor_type (o, input)), FALSE);
 }
 
 void

@@ -95,6 +95,18 @@ onnx_softsign (Onnx *o)
 }
 
 static gint32
+tangent (Onnx *o, gint32 x)
+{
+  return onnx_binary (o, SL_OP_DIV, onnx_unary (o, SL_OP_SIN, x), onnx_unary (o, SL_OP_COS, x));
+}
+
+void
+onnx_tan (Onnx *o)
+{
+  map (o, tangent);
+}
+
+static gint32
 swish (Onnx *o, gint32 x)
 {
   return onnx_binary (o, SL_OP_MUL, x, onnx_unary (o, SL_OP_LOGISTIC, times (o, x, onnx_attr_float (o, "alpha", 1))));
@@ -311,6 +323,41 @@ void
 onnx_xor (Onnx *o)
 {
   pair (o, SL_OP_NOT_EQUAL, SL_DTYPE_BOOL);
+}
+
+static gint32
+same (Onnx *o, SlOpType op, gint32 a, gint32 b)
+{
+  return onnx_emit (o, op, (const gint32[]){ a, b }, 2, NULL, SL_DTYPE_BOOL);
+}
+
+static gint32
+is_nan (Onnx *o, gint32 x)
+{
+  return same (o, SL_OP_NOT_EQUAL, x, x);
+}
+
+void
+onnx_is_nan (Onnx *o)
+{
+  map (o, is_nan);
+}
+
+static gint32
+is_inf (Onnx *o, gint32 x)
+{
+  const gboolean below = onnx_attr_int (o, "detect_negative", 1) != 0, above = onnx_attr_int (o, "detect_positive", 1) != 0;
+  if (below && above)
+    return same (o, SL_OP_EQUAL, onnx_unary (o, SL_OP_ABS, x), onnx_float (o, INFINITY));
+  if (!below && !above)
+    return same (o, SL_OP_LESS, onnx_unary (o, SL_OP_ABS, x), onnx_float (o, 0));
+  return same (o, SL_OP_EQUAL, x, onnx_float (o, below ? -INFINITY : INFINITY));
+}
+
+void
+onnx_is_inf (Onnx *o)
+{
+  map (o, is_inf);
 }
 
 void
