@@ -97,11 +97,13 @@ sl_onnx_edge (const char *name, guint type, guint rank, const gint64 *dims)
 static void
 put_attribute (GByteArray *node, const char *text)
 {
+  static const char kinds[] = "-fistgFI"; /* by AttributeType */
   GByteArray *attribute = g_byte_array_new ();
   g_auto (GStrv) words = g_strsplit (text, " ", 3);
   g_assert_cmpuint (g_strv_length (words), ==, 3);
   g_auto (GStrv) list = g_strsplit (words[2], ",", -1);
   sl_onnx_text (attribute, 1, words[0]);
+  sl_onnx_varint (attribute, 20, (guint64) (strchr (kinds, words[1][0]) - kinds));
   switch (words[1][0]) {
     case 'i':
       sl_onnx_varint (attribute, 3, (guint64) g_ascii_strtoll (words[2], NULL, 10));
@@ -153,6 +155,7 @@ sl_onnx_node_graph (GByteArray *node, const char *name, GByteArray *graph)
 {
   GByteArray *attribute = g_byte_array_new ();
   sl_onnx_text (attribute, 1, name);
+  sl_onnx_varint (attribute, 20, 5);
   sl_onnx_message (attribute, 6, graph);
   sl_onnx_message (node, 5, attribute);
 }
