@@ -126,13 +126,15 @@ G_BEGIN_DECLS
  * DYNAMIC_QUANTIZE: float to quantised values by the tensor's own range: values less their zero point, scale, zero point, all float
  * RESIZE_ARG_MAX: RESIZE_BILINEAR of 8-bit values, then ARG_MAX of its channels
  * LOOKUP: 8-bit values through a constant table of 256 bytes
+ * GRID_SAMPLE: elements of the output are taken from stated places of a picture, between its pixels
  */
 #define SL_MADE_OPERATORS(X)             \
   X (ERF, erf)                           \
   X (RESAMPLE, resample)                 \
   X (DYNAMIC_QUANTIZE, dynamic_quantize) \
   X (RESIZE_ARG_MAX, resize_arg_max)     \
-  X (LOOKUP, lookup)
+  X (LOOKUP, lookup)                     \
+  X (GRID_SAMPLE, grid_sample)
 
 #define SL_OPERATORS(X) SL_TFLITE_OPERATORS (X) SL_MADE_OPERATORS (X)
 #define SL_OPERATOR_TYPE(type, row) SL_OP_##type,
@@ -171,6 +173,22 @@ typedef struct
   gint32 depth_multiplier; /* depthwise only */
   SlActivation activation;
 } SlWindow;
+
+/** How GRID_SAMPLE reads between pixels. */
+typedef enum
+{
+  SL_SAMPLE_NEAREST,
+  SL_SAMPLE_LINEAR,
+  SL_SAMPLE_CUBIC
+} SlSampleMode;
+
+/** What is outside a picture: 0, its edge, or the picture mirrored. */
+typedef enum
+{
+  SL_BORDER_ZERO,
+  SL_BORDER_EDGE,
+  SL_BORDER_MIRROR
+} SlBorder;
 
 /** Parameters of TFLite_Detection_PostProcess (custom op of TensorFlow's object detection API). */
 typedef struct
@@ -259,6 +277,12 @@ typedef union
   {
     gboolean exclusive, reverse;
   } cumsum;
+  struct
+  {
+    SlSampleMode mode;
+    SlBorder border;
+    gboolean align_corners; /* -1 and 1 are the middles of the outermost pixels, else their outer edges */
+  } grid_sample;
   struct
   {
     SlActivation activation;

@@ -60,6 +60,8 @@ sl_node_multiply_adds (const SlGraph *graph, const SlNode *node)
       return times (elements_of (output), span (weights, 1, 2));
     case SL_OP_BATCH_MATMUL:
       return times (elements_of (output), (guint64) input->dims[input->rank - (node->params.matmul.transpose_a ? 2 : 1)]);
+    case SL_OP_GRID_SAMPLE: /* one tap, two or four along each of two dimensions */
+      return times (elements_of (output), node->params.grid_sample.mode == SL_SAMPLE_CUBIC ? 16 : 4);
     case SL_OP_RESAMPLE:
       return times (elements_of (output), (guint64) weights->dims[1]);
     case SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM:

@@ -122,6 +122,9 @@ void onnx_mat_mul_integer (Onnx *o);
 /* ops_resize.c */
 void onnx_resize (Onnx *o);
 
+/* ops_region.c */
+void onnx_grid_sample (Onnx *o);
+
 G_END_DECLS
 
 #endif

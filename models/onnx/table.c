@@ -47,6 +47,7 @@ static const OnnxOp rows[] = {
   { "GlobalMaxPool", onnx_global_pool, SL_OP_REDUCE_MAX },
   { "Greater", onnx_compare, SL_OP_GREATER },
   { "GreaterOrEqual", onnx_compare, SL_OP_GREATER_EQUAL },
+  { "GridSample", onnx_grid_sample, 0 },
   { "GroupNormalization", onnx_group_norm, 0 },
   { "HardSigmoid", onnx_hard_sigmoid, 0 },
   { "HardSwish", onnx_unary_op, SL_OP_HARD_SWISH },

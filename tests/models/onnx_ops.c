@@ -27,6 +27,10 @@ static const Row rows[] = {
   { "Trilu", "c", "unused i 0", 3, { 0, 1, 2 }, SL_ERROR_SHAPE, "its input has 1 dimensions; expected matrices" },
   { "Trilu", "m,i", "unused i 0", 1, { 0 }, SL_ERROR_UNSUPPORTED, "the diagonal, input 1, is computed from the picture" },
   { "IsInf", "i", "detect_negative i 0", 1, { 0 }, SL_ERROR_UNSUPPORTED, "is int32 but 'y' is float32; expected the same type" },
+  { "GridSample", "x,x", "unused i 0", 1, { 0 }, SL_ERROR_SHAPE, "expected [N,C,H,W] and [N,rows,columns,2]" },
+  { "GridSample", "x,m", "unused i 0", 1, { 0 }, SL_ERROR_SHAPE, "its input has 4 dimensions, its grid 2" },
+  { "GridSample", "x,x", "mode s bilinear", 1, { 0 }, SL_ERROR_UNSUPPORTED, "mode is 'bilinear'; expected one of linear, nearest, cubic" },
+  { "GridSample", "x,x", "padding_mode s zero", 1, { 0 }, SL_ERROR_UNSUPPORTED, "'zero'; expected one of zeros, border, reflection" },
 };
 
 static void

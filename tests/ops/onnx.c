@@ -118,6 +118,138 @@ test_tan (void)
   onnx_model_clear (&m);
 }
 
+typedef struct
+{
+  const char *mode, *padding;
+  gboolean align;
+  gint64 height, width;
+} Grid;
+
+/* A place beyond the outermost ones, brought back as often as it takes. */
+static double
+reflect (double x, double low, double high)
+{
+  if (high <= low)
+    return low;
+  while (x < low || x > high)
+    x = x < low ? 2 * low - x : 2 * high - x;
+  return x;
+}
+
+static double
+pixel (const Grid *g, const gfloat *plane, gint64 y, gint64 x)
+{
+  const double least = g->align ? 0 : -0.5, more = g->align ? -1 : -0.5;
+  if (strcmp (g->padding, "reflection") == 0) {
+    y = (gint64) reflect ((double) y, least, (double) g->height + more);
+    x = (gint64) reflect ((double) x, least, (double) g->width + more);
+  } else if (strcmp (g->padding, "border") == 0) {
+    y = CLAMP (y, 0, g->height - 1);
+    x = CLAMP (x, 0, g->width - 1);
+  } else if (y < 0 || x < 0 || y >= g->height || x >= g->width) {
+    return 0;
+  }
+  return (double) plane[y * g->width + x];
+}
+
+/* -1..1 in pixels. */
+static double
+grid_place (const Grid *g, double at, gint64 size)
+{
+  const double x = g->align ? (at + 1) / 2 * (double) (size - 1) : ((at + 1) * (double) size - 1) / 2;
+  if (strcmp (g->padding, "reflection") == 0)
+    return reflect (x, g->align ? 0 : -0.5, g->align ? (double) size - 1 : (double) size - 0.5);
+  return x;
+}
+
+/* How much a pixel at a distance counts. */
+static double
+grid_weight (const Grid *g, double distance)
+{
+  const double d = fabs (distance), a = -0.75;
+  if (strstr (g->mode, "linear") != NULL)
+    return fmax (1 - d, 0);
+  if (d <= 1)
+    return (a + 2) * d * d * d - (a + 3) * d * d + 1;
+  return d < 2 ? a * d * d * d - 5 * a * d * d + 8 * a * d - 4 * a : 0;
+}
+
+static double
+grid_value (const Grid *g, const gfloat *plane, const gfloat *place)
+{
+  const double x = grid_place (g, (double) place[0], g->width), y = grid_place (g, (double) place[1], g->height);
+  double sum = 0;
+  if (strcmp (g->mode, "nearest") == 0)
+    return pixel (g, plane, (gint64) rint (y), (gint64) rint (x));
+  for (gint64 dy = -1; dy < 3; dy++)
+    for (gint64 dx = -1; dx < 3; dx++) {
+      const gint64 py = (gint64) floor (y) + dy, px = (gint64) floor (x) + dx;
+      sum += grid_weight (g, y - (double) py) * grid_weight (g, x - (double) px) * pixel (g, plane, py, px);
+    }
+  return sum;
+}
+
+/* Places up to three pictures away. */
+static void
+run_grid (const Grid *g, guint opset)
+{
+  g_autofree char *mode = g_strdup_printf ("mode s %s", g->mode), *padding = g_strdup_printf ("padding_mode s %s", g->padding),
+                  *align = g_strdup_printf ("align_corners i %d", g->align);
+  double expected[2 * 3 * 4 * 5];
+  OnnxModel m;
+  onnx_model_init (&m, opset, 7);
+  const gfloat *x = onnx_model_floats (&m, "x", 4, DIMS (2, 3, g->height, g->width));
+  gfloat *places = onnx_model_floats (&m, "grid", 4, DIMS (2, 4, 5, 2));
+  for (guint i = 0; i < 80; i++)
+    places[i] *= i % 3 == 0 ? 3.5f : 0.6f;
+  memcpy (places, ((const gfloat[]){ -1, -1, 1, 1, -1, 1, 0, 0 }), 8 * sizeof places[0]);
+  sl_onnx_writer_node (m.writer, "GridSample", "x,grid", "y", mode, padding, align, NULL);
+  for (gint64 i = 0; i < 120; i++)
+    expected[i] = grid_value (g, x + i / 20 * g->height * g->width, places + 2 * (i / 60 * 20 + i % 20));
+  onnx_model_expect (&m, "y", SL_ONNX_FLOAT, 120, expected, 1e-5);
+  onnx_model_clear (&m);
+}
+
+static void
+test_grid_sample (void)
+{
+  static const char *const modes[2][3] = { { "bilinear", "nearest", "bicubic" }, { "linear", "nearest", "cubic" } };
+  static const char *const paddings[] = { "zeros", "border", "reflection" };
+  static const gint64 sizes[][2] = { { 5, 7 }, { 1, 1 }, { 1, 4 }, { 2, 3 } };
+  for (guint i = 0; i < 18; i++)
+    for (guint s = 0; s < G_N_ELEMENTS (sizes); s++) {
+      const Grid grid = { modes[s & 1][i % 3], paddings[i / 3 % 3], i / 9, sizes[s][0], sizes[s][1] };
+      run_grid (&grid, s & 1 ? 20 : 16);
+    }
+}
+
+/* Places that are no places read nothing outside, and nothing is made of them where outside is 0. */
+static void
+test_grid_sample_wild (void)
+{
+  static const gfloat wild[] = { NAN, INFINITY, -INFINITY, 1e30f, -1e30f, 3e9f, -2e10f, 1e8f };
+  static const char *const paddings[] = { "padding_mode s zeros", "padding_mode s border", "padding_mode s reflection" };
+  for (guint i = 0; i < 18; i++) {
+    double expected[64];
+    OnnxModel m;
+    onnx_model_init (&m, 16, 7);
+    gfloat *x = onnx_model_floats (&m, "x", 4, DIMS (1, 1, 3, 4));
+    gfloat *places = onnx_model_floats (&m, "grid", 4, DIMS (1, 8, 8, 2));
+    for (guint k = 0; k < 64; k++) {
+      places[2 * k] = wild[k / 8];
+      places[2 * k + 1] = wild[k % 8];
+      expected[k] = i % 3 == 0 ? 0 : 2;
+    }
+    for (guint k = 0; k < 12; k++)
+      x[k] = 2;
+    sl_onnx_writer_node (m.writer, "GridSample", "x,grid", "y", paddings[i % 3],
+                         ((const char *const[]){ "mode s bilinear", "mode s nearest", "mode s bicubic" })[i / 3 % 3],
+                         i < 9 ? "align_corners i 0" : "align_corners i 1", NULL);
+    onnx_model_expect (&m, "y", SL_ONNX_FLOAT, 64, expected, 1e-6);
+    onnx_model_clear (&m);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -127,5 +259,7 @@ main (int argc, char **argv)
   g_test_add_func ("/onnx-ops/trilu-constant", test_trilu_constant);
   g_test_add_func ("/onnx-ops/not-finite", test_not_finite);
   g_test_add_func ("/onnx-ops/tan", test_tan);
+  g_test_add_func ("/onnx-ops/grid-sample", test_grid_sample);
+  g_test_add_func ("/onnx-ops/grid-sample-wild", test_grid_sample_wild);
   return g_test_run ();
 }

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * GRID_SAMPLE: output pixel [b,i,j] is the picture [batch,height,width,channels] at the place that the grid [batch,rows,columns,2] has
+ * there: x, then y, -1..1 from edge to edge. Places may be any numbers: what is far outside, infinite or not a number is limited first.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/ops/kernels/parallel.h"
+#include "core/ops/ops.h"
+
+/* Places in pixels beyond this are this: whole numbers of it are exact in an int64, and nearly so in a float. */
+#define FAR 1e9f
+#define MAX_TAPS 4
+/* Of the cubic convolution: what PyTorch and ONNX fix. */
+#define CUBIC_A (-0.75f)
+
+static gboolean
+check (SlGraph *graph, SlNode *node, GError **error)
+{
+  const SlTensor *input = sl_node_input (graph, node, 0), *grid = sl_node_input (graph, node, 1);
+  const guint32 f32 = SL_DTYPE_BIT (SL_DTYPE_F32);
+  if (!sl_node_check_dtype (node, "input", input, f32, error) || !sl_node_check_dtype (node, "grid", grid, f32, error)
+      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), f32, error))
+    return FALSE;
+  if (input->rank == 4 && grid->rank == 4 && grid->dims[0] == input->dims[0] && grid->dims[3] == 2)
+    return TRUE;
+  g_autofree char *a = sl_tensor_describe (input), *b = sl_tensor_describe (grid);
+  return sl_node_error (error, node, SL_ERROR_SHAPE,
+                        "input %s and grid %s; expected [batch,height,width,channels] and [batch,rows,columns,2]", a, b);
+}
+
+static gboolean
+infer (SlGraph *graph, SlNode *node, GError **error)
+{
+  const SlTensor *input = sl_node_input (graph, node, 0), *grid = sl_node_input (graph, node, 1);
+  const gint32 dims[4] = { input->dims[0], grid->dims[1], grid->dims[2], input->dims[3] };
+  return sl_node_set_shape (graph, node, 0, 4, dims, error);
+}
+
+/** Pixels along one dimension, and their weights; those outside the picture are left out. */
+typedef struct
+{
+  guint n;
+  gsize pixels[MAX_TAPS];
+  gfloat weights[MAX_TAPS];
+} Taps;
+
+/* Mirrored at @low and @high as often as it takes. */
+static gdouble
+mirrored (gdouble x, gdouble low, gdouble high)
+{
+  const gdouble range = high - low;
+  if (range <= 0)
+    return low;
+  const gdouble beyond = fmod (fabs (x - low), 2 * range);
+  return low + (beyond > range ? 2 * range - beyond : beyond);
+}
+
+static void
+add_tap (Taps *taps, gint64 pixel, gfloat weight, gint32 size, SlBorder border, gboolean align)
+{
+  if (border == SL_BORDER_MIRROR && (pixel < 0 || pixel >= size))
+    pixel = (gint64) mirrored ((gdouble) pixel, align ? 0 : -0.5, align ? size - 1 : size - 0.5);
+  if (border != SL_BORDER_ZERO)
+    pixel = CLAMP (pixel, 0, size - 1);
+  if (pixel < 0 || pixel >= size || weight == 0)
+    return;
+  taps->pixels[taps->n] = (gsize) pixel;
+  taps->weights[taps->n++] = weight;
+}
+
+/* Of the pixels at distances -1 - @t, -@t, 1 - @t and 2 - @t. */
+static void
+cubic_weights (gfloat t, gfloat weights[MAX_TAPS])
+{
+  for (gint k = 0; k < MAX_TAPS; k++) {
+    const gfloat d = fabsf ((gfloat) (k - 1) - t);
+    weights[k] =
+      d <= 1 ? ((CUBIC_A + 2) * d - (CUBIC_A + 3)) * d * d + 1 : ((CUBIC_A * d - 5 * CUBIC_A) * d + 8 * CUBIC_A) * d - 4 * CUBIC_A;
+  }
+}
+
+/* @place: -1..1 along a dimension of @size pixels. */
+static void
+find_taps (const SlNode *node, gfloat place, gint32 size, Taps *taps)
+{
+  const SlSampleMode mode = node->params.grid_sample.mode;
+  const SlBorder border = node->params.grid_sample.border;
+  const gboolean align = node->params.grid_sample.align_corners;
+  const gfloat wide = align ? (place + 1) / 2 * (gfloat) (size - 1) : ((place + 1) * (gfloat) size - 1) / 2;
+  gfloat x = wide > -FAR ? (wide < FAR ? wide : FAR) : -FAR, weights[MAX_TAPS];
+  const gfloat low = align ? 0 : -0.5f, high = align ? (gfloat) (size - 1) : (gfloat) size - 0.5f;
+  taps->n = 0;
+  if (mode == SL_SAMPLE_NEAREST)
+    x = nearbyintf (x);
+  if (border == SL_BORDER_MIRROR && (x < low || x > high))
+    x = (gfloat) mirrored ((gdouble) x, (gdouble) low, (gdouble) high);
+  const gint64 whole = (gint64) floorf (x);
+  const gfloat t = x - floorf (x);
+  if (mode == SL_SAMPLE_CUBIC) {
+    cubic_weights (t, weights);
+    for (gint k = 0; k < MAX_TAPS; k++)
+      add_tap (taps, whole + k - 1, weights[k], size, border, align);
+    return;
+  }
+  add_tap (taps, whole, 1 - t, size, border, align);
+  add_tap (taps, whole + 1, t, size, border, align);
+}
+
+/* Output pixels, all of their channels. */
+static void
+some_pixels (void *data, gsize first, gsize n)
+{
+  const SlKernelCall *call = data;
+  const SlTensor *input = sl_node_input (call->graph, call->node, 0), *grid = sl_node_input (call->graph, call->node, 1);
+  const gsize area = (gsize) grid->dims[1] * (gsize) grid->dims[2], channels = (gsize) input->dims[3], width = (gsize) input->dims[2];
+  for (gsize at = first; at < first + n; at++) {
+    const gfloat *place = (const gfloat *) call->inputs[1] + 2 * at;
+    const gfloat *picture = (const gfloat *) call->inputs[0] + at / area * (gsize) input->dims[1] * width * channels;
+    gfloat *to = (gfloat *) call->outputs[0] + at * channels;
+    Taps x, y;
+    find_taps (call->node, place[0], input->dims[2], &x);
+    find_taps (call->node, place[1], input->dims[1], &y);
+    memset (to, 0, channels * sizeof to[0]);
+    for (guint i = 0; i < y.n; i++)
+      for (guint k = 0; k < x.n; k++) {
+        const gfloat *from = picture + (y.pixels[i] * width + x.pixels[k]) * channels, weight = y.weights[i] * x.weights[k];
+        for (gsize c = 0; c < channels; c++)
+          to[c] += weight * from[c];
+      }
+  }
+}
+
+static void
+run (const SlKernelCall *call)
+{
+  const SlTensor *grid = sl_node_input (call->graph, call->node, 1);
+  sl_parallel (call, (gsize) grid->dims[0] * (gsize) grid->dims[1] * (gsize) grid->dims[2], 64, some_pixels, (void *) call);
+}
+
+const SlOp sl_op_grid_sample = {
+  .type = SL_OP_GRID_SAMPLE,
+  .name = "GRID_SAMPLE",
+  .min_inputs = 2,
+  .max_inputs = 2,
+  .required = 2,
+  .n_outputs = 1,
+  .check = check,
+  .infer = infer,
+  .run = run,
+};
