@@ -43,9 +43,11 @@ static gboolean
 select_infer (SlGraph *graph, SlNode *node, GError **error)
 {
   SlTensor values = *sl_node_input (graph, node, 1);
-  return sl_node_broadcast (node, &values, sl_node_input (graph, node, 2), values.dims, &values.rank, error)
-         && sl_node_broadcast (node, sl_node_input (graph, node, 0), &values, values.dims, &values.rank, error)
-         && sl_node_set_shape (graph, node, 0, values.rank, values.dims, error);
+  gint32 dims[SL_MAX_RANK];
+  guint rank = 0;
+  return sl_node_broadcast (node, sl_node_input (graph, node, 1), sl_node_input (graph, node, 2), values.dims, &values.rank, error)
+         && sl_node_broadcast (node, sl_node_input (graph, node, 0), &values, dims, &rank, error)
+         && sl_node_set_shape (graph, node, 0, rank, dims, error);
 }
 
 static gboolean

@@ -312,6 +312,30 @@ test_select (void)
   om_clear (&m);
 }
 
+/* A condition of more dimensions than the values, and values that repeat in different ones. */
+static void
+test_select_ranks (void)
+{
+  static const gint32 dims[][3] = { { 1 }, { 3, 1 }, { 6 }, { 3, 6 } };
+  static const guint ranks[] = { 1, 2, 1, 2 };
+  for (guint i = 0; i < 16; i++) {
+    const guint a = i / 4, b = i % 4;
+    OpModel m;
+    double expected[36];
+    om_init (&m, SL_OP_SELECT, NULL, i);
+    om_input (&m, SL_DTYPE_BOOL, 3, DIMS (2, 3, 6), 0, 0);
+    om_input (&m, SL_DTYPE_F32, ranks[a], dims[a], 0, 0);
+    om_input (&m, SL_DTYPE_F32, ranks[b], dims[b], 0, 0);
+    om_output (&m, SL_DTYPE_F32, 3, DIMS (2, 3, 6), 0, 0);
+    for (gsize e = 0; e < 36; e++) {
+      const gsize row = e / 6 % 3, column = e % 6, at[] = { 0, row, column, row * 6 + column };
+      expected[e] = om_real (&m, 0, e) != 0 ? om_real (&m, 1, at[a]) : om_real (&m, 2, at[b]);
+    }
+    om_expect (&m, 0, expected, 0);
+    om_clear (&m);
+  }
+}
+
 static void
 run_reduce (SlOpType op, SlDtype dtype, const gint32 *axes, guint n_axes, gboolean keep)
 {
@@ -423,6 +447,7 @@ main (int argc, char **argv)
   g_test_add_func ("/ops/binary", test_binary);
   g_test_add_func ("/ops/compare", test_compare);
   g_test_add_func ("/ops/select", test_select);
+  g_test_add_func ("/ops/select-ranks", test_select_ranks);
   g_test_add_func ("/ops/reduce", test_reduce);
   g_test_add_func ("/ops/cast", test_cast);
   return g_test_run ();
