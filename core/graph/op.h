@@ -126,6 +126,8 @@ G_BEGIN_DECLS
  * DYNAMIC_QUANTIZE: float to quantised values by the tensor's own range: values less their zero point, scale, zero point, all float
  * RESIZE_ARG_MAX: RESIZE_BILINEAR of 8-bit values, then ARG_MAX of its channels
  * LOOKUP: 8-bit values through a constant table of 256 bytes
+ * GATHER_ELEMENTS: each element is one of the data's, in the same place but along one dimension
+ * SCATTER_ELEMENTS, SCATTER_ND: the data, with elements or slices at stated places replaced, or combined with what is there
  * GRID_SAMPLE: elements of the output are taken from stated places of a picture, between its pixels
  */
 #define SL_MADE_OPERATORS(X)             \
@@ -134,6 +136,9 @@ G_BEGIN_DECLS
   X (DYNAMIC_QUANTIZE, dynamic_quantize) \
   X (RESIZE_ARG_MAX, resize_arg_max)     \
   X (LOOKUP, lookup)                     \
+  X (GATHER_ELEMENTS, gather_elements)   \
+  X (SCATTER_ELEMENTS, scatter_elements) \
+  X (SCATTER_ND, scatter_nd)             \
   X (GRID_SAMPLE, grid_sample)
 
 #define SL_OPERATORS(X) SL_TFLITE_OPERATORS (X) SL_MADE_OPERATORS (X)
@@ -173,6 +178,16 @@ typedef struct
   gint32 depth_multiplier; /* depthwise only */
   SlActivation activation;
 } SlWindow;
+
+/** What SCATTER_ELEMENTS and SCATTER_ND make of what is there and what comes. */
+typedef enum
+{
+  SL_SCATTER_REPLACE,
+  SL_SCATTER_ADD,
+  SL_SCATTER_MUL,
+  SL_SCATTER_MAX,
+  SL_SCATTER_MIN
+} SlScatter;
 
 /** How GRID_SAMPLE reads between pixels. */
 typedef enum
@@ -277,6 +292,11 @@ typedef union
   {
     gboolean exclusive, reverse;
   } cumsum;
+  struct
+  {
+    gint32 axis; /* GATHER_ELEMENTS, SCATTER_ELEMENTS */
+    SlScatter scatter;
+  } elements;
   struct
   {
     SlSampleMode mode;

@@ -101,12 +101,15 @@ per_element (const SlNode *node)
   }
 }
 
-/* For operators that compare elements with each other. */
+/* For operators that compare elements with each other, or take each of what comes, however often it is for the same place. */
 static guint64
 comparisons (const SlGraph *graph, const SlNode *node)
 {
   const SlTensor *output = sl_node_output (graph, node, 0);
   switch (node->op) {
+    case SL_OP_SCATTER_ELEMENTS:
+    case SL_OP_SCATTER_ND:
+      return times (8, plus (elements_of (sl_node_input (graph, node, 1)), elements_of (sl_node_input (graph, node, 2))));
     case SL_OP_TOPK_V2: /* moves up to k entries for each element */
       return times (elements_of (sl_node_input (graph, node, 0)), (guint64) output->dims[output->rank - 1] / 4);
     case SL_OP_NON_MAX_SUPPRESSION_V4:

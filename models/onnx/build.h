@@ -128,6 +128,8 @@ gint64 onnx_attr_int (const Onnx *o, const char *name, gint64 fallback);
 gfloat onnx_attr_float (const Onnx *o, const char *name, gfloat fallback);
 /** onnx_attr_text: (transfer none): a NUL-terminated string. */
 const char *onnx_attr_text (Onnx *o, const char *name, const char *fallback);
+/** onnx_attr_choice: which of @words, NULL-terminated, it is; the first where it is absent. */
+guint onnx_attr_choice (Onnx *o, const char *name, const char *const *words);
 /** onnx_attr_ints: FALSE when it is absent; more than @most and numbers beyond 32 bits are errors. */
 gboolean onnx_attr_ints (Onnx *o, const char *name, gint32 *values, guint most, guint *n);
 /** onnx_input_ints: the elements of a constant integer input; FALSE when it is omitted. */

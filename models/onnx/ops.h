@@ -122,6 +122,11 @@ void onnx_mat_mul_integer (Onnx *o);
 /* ops_resize.c */
 void onnx_resize (Onnx *o);
 
+/* ops_elements.c */
+void onnx_gather_elements (Onnx *o);
+void onnx_scatter (Onnx *o);
+void onnx_one_hot (Onnx *o);
+
 /* ops_region.c */
 void onnx_grid_sample (Onnx *o);
 

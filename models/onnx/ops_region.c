@@ -1,22 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Places in pictures: what samples them. */
-#include <string.h>
-
 #include "models/onnx/build.h"
 #include "models/onnx/ops.h"
-
-/* Which of @words, NULL-terminated, attribute @name is; the error names those that it may be. */
-static guint
-choice (Onnx *o, const char *name, const char *const *words)
-{
-  const char *text = onnx_attr_text (o, name, words[0]);
-  for (guint i = 0; words[i] != NULL; i++)
-    if (strcmp (text, words[i]) == 0)
-      return i;
-  g_autofree char *all = g_strjoinv (", ", (char **) words);
-  onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute %s is '%s'; expected one of %s", name, text, all);
-  return 0;
-}
 
 /* Modes have other names before opset 20, when volumes came. */
 void
@@ -28,8 +13,8 @@ onnx_grid_sample (Onnx *o)
   static const SlSampleMode sample[] = { SL_SAMPLE_LINEAR, SL_SAMPLE_NEAREST, SL_SAMPLE_CUBIC };
   static const SlBorder outside[] = { SL_BORDER_ZERO, SL_BORDER_EDGE, SL_BORDER_MIRROR };
   OnnxValue *x = onnx_required (o, 0), *grid = onnx_required (o, 1);
-  const SlOpParams params = { .grid_sample = { .mode = sample[choice (o, "mode", o->file->opset < 20 ? old_modes : modes)],
-                                               .border = outside[choice (o, "padding_mode", borders)],
+  const SlOpParams params = { .grid_sample = { .mode = sample[onnx_attr_choice (o, "mode", o->file->opset < 20 ? old_modes : modes)],
+                                               .border = outside[onnx_attr_choice (o, "padding_mode", borders)],
                                                .align_corners = onnx_attr_int (o, "align_corners", 0) != 0 } };
   if (o->error != NULL)
     return;

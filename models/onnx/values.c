@@ -229,6 +229,18 @@ onnx_attr_text (Onnx *o, const char *name, const char *fallback)
   return size > 0 && size <= MOST_WORD ? onnx_text (o->file, &attribute->text) : fallback;
 }
 
+guint
+onnx_attr_choice (Onnx *o, const char *name, const char *const *words)
+{
+  const char *text = onnx_attr_text (o, name, words[0]);
+  for (guint i = 0; words[i] != NULL; i++)
+    if (strcmp (text, words[i]) == 0)
+      return i;
+  g_autofree char *all = g_strjoinv (", ", (char **) words);
+  onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute %s is '%s'; expected one of %s", name, text, all);
+  return 0;
+}
+
 gboolean
 onnx_attr_ints (Onnx *o, const char *name, gint32 *values, guint most, guint *n)
 {

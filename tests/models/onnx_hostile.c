@@ -170,6 +170,28 @@ test_large_outputs (void)
   }
 }
 
+/* Operators that count along dimensions: a large one takes no memory before it is refused. */
+static void
+test_counts (void)
+{
+  const gint64 depths[] = { G_MAXINT32, G_MAXINT64, (1 << 28) - 1 };
+  for (guint i = 0; i < G_N_ELEMENTS (depths); i++) {
+    g_autoptr (SlOnnxWriter) writer = picture ();
+    sl_onnx_writer_ints (writer, "depth", 1, &depths[i]);
+    sl_onnx_writer_floats (writer, "values", 1, (const gint64[]){ 2 }, (const gfloat[]){ 0, 1 });
+    sl_onnx_writer_node (writer, "OneHot", "x,depth,values", "y", NULL);
+    refuse (writer, SL_ERROR_LIMIT, "OneHot");
+  }
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (14);
+    sl_onnx_writer_input (writer, "x", SL_ONNX_FLOAT, 2,
+                          i == 0 ? (const gint64[]){ 1, (1 << 28) - 1 } : (const gint64[]){ (1 << 28) - 1, 1 });
+    sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT);
+    sl_onnx_writer_node (writer, "Trilu", "x", "y", NULL);
+    refuse (writer, SL_ERROR_LIMIT, "1073741824 bytes");
+  }
+}
+
 /* If in If in If. */
 static void
 test_nesting (void)
@@ -455,6 +477,7 @@ main (int argc, char **argv)
   g_test_add_func ("/onnx-hostile/dims", test_dims);
   g_test_add_func ("/onnx-hostile/inputs", test_inputs);
   g_test_add_func ("/onnx-hostile/large-outputs", test_large_outputs);
+  g_test_add_func ("/onnx-hostile/counts", test_counts);
   g_test_add_func ("/onnx-hostile/nesting", test_nesting);
   g_test_add_func ("/onnx-hostile/loops", test_loops);
   g_test_add_func ("/onnx-hostile/cycles", test_cycles);

@@ -31,6 +31,23 @@ static const Row rows[] = {
   { "GridSample", "x,m", "unused i 0", 1, { 0 }, SL_ERROR_SHAPE, "its input has 4 dimensions, its grid 2" },
   { "GridSample", "x,x", "mode s bilinear", 1, { 0 }, SL_ERROR_UNSUPPORTED, "mode is 'bilinear'; expected one of linear, nearest, cubic" },
   { "GridSample", "x,x", "padding_mode s zero", 1, { 0 }, SL_ERROR_UNSUPPORTED, "'zero'; expected one of zeros, border, reflection" },
+  { "GatherElements", "m,c", "unused i 0", 2, { 0, 1 }, SL_ERROR_SHAPE, "int32[2] do not lie in float32[4,6] along dimension 0" },
+  { "GatherElements", "f,c", "unused i 0", 2, { 1, 2 }, SL_ERROR_FORMAT, "index 2 is outside -2..1" },
+  { "GatherElements", "f,c", "unused i 0", 2, { -3, 1 }, SL_ERROR_FORMAT, "index -3 is outside -2..1" },
+  { "GatherElements", "m,i", "axis i -3", 1, { 0 }, SL_ERROR_FORMAT, "axis -3 is outside a tensor of 2 dimensions" },
+  { "GatherElements", "m,m", "unused i 0", 1, { 0 }, SL_ERROR_UNSUPPORTED, "is float32; supported: int32" },
+  { "ScatterElements", "m,i,m", "unused i 0", 1, { 0 }, SL_ERROR_SHAPE, "expected one shape" },
+  { "ScatterElements", "m,i,i", "unused i 0", 1, { 0 }, SL_ERROR_UNSUPPORTED, "expected the same type" },
+  { "ScatterElements", "f,c,f", "axis i 1", 2, { 0, 1 }, SL_ERROR_FORMAT, "axis 1 is outside a tensor of 1 dimensions" },
+  { "ScatterElements", "f,c,f", "unused i 0", 2, { 0, 2 }, SL_ERROR_FORMAT, "index 2 is outside -2..1" },
+  { "ScatterElements", "f,c,f", "reduction s sum", 2, { 0, 1 }, SL_ERROR_UNSUPPORTED, "'sum'; expected one of none, add, mul, max, min" },
+  { "ScatterND", "m,c,f", "unused i 0", 2, { 3, 6 }, SL_ERROR_SHAPE, "do not fit float32[4,6]" },
+  { "ScatterND", "m,c,m", "unused i 0", 3, { 0, 0, 0 }, SL_ERROR_SHAPE, "do not fit float32[4,6]" },
+  { "ScatterND", "m,i,m", "unused i 0", 1, { 0 }, SL_ERROR_SHAPE, "expected coordinates in the last dimension, and a slice for each" },
+  { "OneHot", "i,i,f", "unused i 0", 2, { 0, 1 }, SL_ERROR_UNSUPPORTED, "the depth, input 1, is computed from the picture" },
+  { "OneHot", "i,c,f", "unused i 0", 1, { 0 }, SL_ERROR_SHAPE, "a depth of 0" },
+  { "OneHot", "i,c,f", "unused i 0", 1, { 4 }, SL_ERROR_SHAPE, "values of 1 dimensions; expected" },
+  { "OneHot", "i,c,m", "axis i 3", 1, { 4 }, SL_ERROR_FORMAT, "axis 3 is outside a tensor of 3 dimensions" },
 };
 
 static void

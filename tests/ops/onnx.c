@@ -250,6 +250,177 @@ test_grid_sample_wild (void)
   }
 }
 
+/* Indices along @axis of data [4,5,6], of fewer elements than that in the other dimensions; some count from the end. */
+static gint64
+index_row (OnnxModel *m, gint64 axis, const gint64 **indices, gint64 dims[3])
+{
+  const gint64 d = axis < 0 ? axis + 3 : axis, size = 4 + d;
+  for (gint64 k = 0; k < 3; k++)
+    dims[k] = k == d ? 7 : 3 + k;
+  *indices = onnx_model_ints (m, "i", 3, dims, (gint32) -size, (gint32) size);
+  return d;
+}
+
+/* Where the element at @e of such indices is for in the data. */
+static gsize
+place_of (const gint64 *indices, const gint64 dims[3], gint64 d, gint64 e)
+{
+  gint64 at[3] = { e / dims[2] / dims[1], e / dims[2] % dims[1], e % dims[2] };
+  at[d] = indices[e] < 0 ? indices[e] + 4 + d : indices[e];
+  return (gsize) (at[0] * 30 + at[1] * 6 + at[2]);
+}
+
+static void
+test_gather_elements (void)
+{
+  for (gint64 axis = -3; axis < 3; axis++) {
+    g_autofree char *attribute = g_strdup_printf ("axis i %d", (int) axis);
+    const gint64 *indices;
+    gint64 dims[3];
+    OnnxModel m;
+    onnx_model_init (&m, 13, 5);
+    const gfloat *x = onnx_model_floats (&m, "x", 3, DIMS (4, 5, 6));
+    const gint64 d = index_row (&m, axis, &indices, dims);
+    const gsize n = (gsize) (dims[0] * dims[1] * dims[2]);
+    g_autofree double *expected = g_new (double, n);
+    sl_onnx_writer_node (m.writer, "GatherElements", "x,i", "y", attribute, NULL);
+    for (gsize e = 0; e < n; e++)
+      expected[e] = (double) x[place_of (indices, dims, d, (gint64) e)];
+    onnx_model_expect (&m, "y", SL_ONNX_FLOAT, n, expected, 0);
+    onnx_model_clear (&m);
+  }
+}
+
+static double
+combined (const char *reduction, double was, double comes)
+{
+  return strcmp (reduction, "add") == 0   ? was + comes
+         : strcmp (reduction, "mul") == 0 ? was * comes
+         : strcmp (reduction, "max") == 0 ? fmax (was, comes)
+         : strcmp (reduction, "min") == 0 ? fmin (was, comes)
+                                          : comes;
+}
+
+static const char *const reductions[] = { "none", "add", "mul", "max", "min" };
+
+/* Places come more than once; what comes last stays, or all are combined. Of floats, and of whole numbers. */
+static void
+test_scatter_elements (void)
+{
+  for (guint i = 0; i < 2 * 5 * 6; i++) {
+    const char *reduction = reductions[i / 2 % 5];
+    const gint64 axis = (gint64) i / 10 - 3;
+    g_autofree char *a = g_strdup_printf ("axis i %d", (int) axis), *b = g_strdup_printf ("reduction s %s", reduction);
+    const gint64 *indices, *whole = NULL, *whole_updates = NULL;
+    const gfloat *x = NULL, *updates = NULL;
+    gint64 dims[3];
+    double expected[120];
+    OnnxModel m;
+    onnx_model_init (&m, 18, i);
+    if (i & 1)
+      x = onnx_model_floats (&m, "x", 3, DIMS (4, 5, 6));
+    else
+      whole = onnx_model_ints (&m, "x", 3, DIMS (4, 5, 6), -9, 9);
+    const gint64 d = index_row (&m, axis, &indices, dims);
+    if (i & 1)
+      updates = onnx_model_floats (&m, "u", 3, dims);
+    else
+      whole_updates = onnx_model_ints (&m, "u", 3, dims, -9, 9);
+    sl_onnx_writer_node (m.writer, "ScatterElements", "x,i,u", "y", a, b, NULL);
+    for (guint e = 0; e < 120; e++)
+      expected[e] = x != NULL ? (double) x[e] : (double) whole[e];
+    for (gint64 e = 0; e < dims[0] * dims[1] * dims[2]; e++) {
+      double *to = &expected[place_of (indices, dims, d, e)];
+      *to = combined (reduction, *to, updates != NULL ? (double) updates[e] : (double) whole_updates[e]);
+    }
+    onnx_model_expect (&m, "y", i & 1 ? SL_ONNX_FLOAT : SL_ONNX_INT64, 120, expected, i & 1 ? 1e-5 : 0);
+    onnx_model_clear (&m);
+  }
+}
+
+/* One coordinate, slices of 30; two, slices of 6; three, elements. */
+static void
+test_scatter_nd (void)
+{
+  static const gint64 sizes[] = { 4, 5, 6 };
+  for (guint i = 0; i < 15; i++) {
+    const gint64 n = i / 5 + 1, run = n == 1 ? 30 : n == 2 ? 6 : 1, update_dims[] = { 2, 3, n == 1 ? 5 : 6, 6 };
+    g_autofree char *reduction = g_strdup_printf ("reduction s %s", reductions[i % 5]);
+    double expected[120];
+    OnnxModel m;
+    onnx_model_init (&m, 18, i);
+    const gfloat *x = onnx_model_floats (&m, "x", 3, DIMS (4, 5, 6));
+    const gint64 *indices = onnx_model_ints (&m, "i", 3, DIMS (2, 3, n), -4, 4);
+    const gfloat *updates = onnx_model_floats (&m, "u", (guint) (5 - n), update_dims);
+    sl_onnx_writer_node (m.writer, "ScatterND", "x,i,u", "y", reduction, NULL);
+    for (guint e = 0; e < 120; e++)
+      expected[e] = (double) x[e];
+    for (gint64 e = 0; e < 6 * run; e++) {
+      gint64 at = 0;
+      for (gint64 k = 0; k < n; k++)
+        at = at * sizes[k] + (indices[e / run * n + k] + sizes[k]) % sizes[k];
+      double *to = &expected[at * run + e % run];
+      *to = combined (reductions[i % 5], *to, (double) updates[e]);
+    }
+    onnx_model_expect (&m, "y", SL_ONNX_FLOAT, 120, expected, 1e-5);
+    onnx_model_clear (&m);
+  }
+}
+
+/* Computed indices outside of the data: reading is limited to it, writing is left out. */
+static void
+test_elements_wild (void)
+{
+  static const gint64 wild[] = { 3, -4, G_MAXINT32, G_MININT32, 1 };
+  double gathered[5] = { 0 }, scattered[3] = { 0 };
+  OnnxModel m;
+  onnx_model_init (&m, 18, 3);
+  const gfloat *x = onnx_model_floats (&m, "x", 1, DIMS (3));
+  memcpy (onnx_model_ints (&m, "i", 1, DIMS (5), 0, 1), wild, sizeof wild);
+  const gfloat *updates = onnx_model_floats (&m, "u", 1, DIMS (5));
+  for (guint i = 0; i < 5; i++)
+    gathered[i] = (double) x[wild[i] < 0 ? 0 : MIN (wild[i], 2)];
+  for (guint i = 0; i < 3; i++)
+    scattered[i] = (double) (i == 1 ? updates[4] : x[i]);
+  sl_onnx_writer_ints (m.writer, "column", 2, DIMS (5, 1));
+  sl_onnx_writer_node (m.writer, "GatherElements", "x,i", "a", NULL);
+  onnx_model_expect (&m, "a", SL_ONNX_FLOAT, 5, gathered, 0);
+  sl_onnx_writer_node (m.writer, "ScatterElements", "x,i,u", "b", NULL);
+  onnx_model_expect (&m, "b", SL_ONNX_FLOAT, 3, scattered, 0);
+  sl_onnx_writer_node (m.writer, "Reshape", "i,column", "j", NULL);
+  sl_onnx_writer_node (m.writer, "ScatterND", "x,j,u", "c", NULL);
+  onnx_model_expect (&m, "c", SL_ONNX_FLOAT, 3, scattered, 0);
+  onnx_model_clear (&m);
+}
+
+static void
+test_one_hot (void)
+{
+  for (gint64 axis = -3; axis < 3; axis++) {
+    g_autofree char *attribute = g_strdup_printf ("axis i %d", (int) axis);
+    const gint64 d = axis < 0 ? axis + 3 : axis, depth = 5;
+    gint64 dims[3] = { 2, d == 0 ? 2 : 3, 3 };
+    double expected[2 * 3 * 5];
+    OnnxModel m;
+    onnx_model_init (&m, 13, 5);
+    gint64 *indices = onnx_model_ints (&m, "i", 2, DIMS (2, 3), -7, 8);
+    const gfloat *values = onnx_model_floats (&m, "v", 1, DIMS (2));
+    indices[0] = G_MAXINT32;
+    indices[1] = G_MININT32;
+    indices[2] = -5;
+    sl_onnx_writer_ints (m.writer, "depth", 1, &depth);
+    sl_onnx_writer_node (m.writer, "OneHot", "i,depth,v", "y", attribute, NULL);
+    dims[d] = depth;
+    for (gint64 e = 0; e < 30; e++) {
+      gint64 at[3] = { e / dims[2] / dims[1], e / dims[2] % dims[1], e % dims[2] };
+      const gint64 place = at[d], index = indices[d == 0 ? at[1] * 3 + at[2] : d == 1 ? at[0] * 3 + at[2] : at[0] * 3 + at[1]];
+      expected[e] = (double) values[index == place || index + depth == place];
+    }
+    onnx_model_expect (&m, "y", SL_ONNX_FLOAT, 30, expected, 0);
+    onnx_model_clear (&m);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -261,5 +432,10 @@ main (int argc, char **argv)
   g_test_add_func ("/onnx-ops/tan", test_tan);
   g_test_add_func ("/onnx-ops/grid-sample", test_grid_sample);
   g_test_add_func ("/onnx-ops/grid-sample-wild", test_grid_sample_wild);
+  g_test_add_func ("/onnx-ops/gather-elements", test_gather_elements);
+  g_test_add_func ("/onnx-ops/scatter-elements", test_scatter_elements);
+  g_test_add_func ("/onnx-ops/scatter-nd", test_scatter_nd);
+  g_test_add_func ("/onnx-ops/elements-wild", test_elements_wild);
+  g_test_add_func ("/onnx-ops/one-hot", test_one_hot);
   return g_test_run ();
 }
