@@ -129,6 +129,7 @@ G_BEGIN_DECLS
  * GATHER_ELEMENTS: each element is one of the data's, in the same place but along one dimension
  * SCATTER_ELEMENTS, SCATTER_ND: the data, with elements or slices at stated places replaced, or combined with what is there
  * GRID_SAMPLE: elements of the output are taken from stated places of a picture, between its pixels
+ * NON_MAX_SUPPRESSION_BATCH: boxes of many pictures and classes; as many rows as there can be: batch, class and box, -1 behind the last
  */
 #define SL_MADE_OPERATORS(X)             \
   X (ERF, erf)                           \
@@ -139,7 +140,8 @@ G_BEGIN_DECLS
   X (GATHER_ELEMENTS, gather_elements)   \
   X (SCATTER_ELEMENTS, scatter_elements) \
   X (SCATTER_ND, scatter_nd)             \
-  X (GRID_SAMPLE, grid_sample)
+  X (GRID_SAMPLE, grid_sample)           \
+  X (NON_MAX_SUPPRESSION_BATCH, non_max_suppression_batch)
 
 #define SL_OPERATORS(X) SL_TFLITE_OPERATORS (X) SL_MADE_OPERATORS (X)
 #define SL_OPERATOR_TYPE(type, row) SL_OP_##type,
@@ -297,6 +299,12 @@ typedef union
     gint32 axis; /* GATHER_ELEMENTS, SCATTER_ELEMENTS */
     SlScatter scatter;
   } elements;
+  struct
+  {
+    gint32 most; /* boxes of each class */
+    gfloat iou_limit, score_limit;
+    gboolean centers; /* boxes are centre x, centre y, width and height, else two opposite corners */
+  } nms;
   struct
   {
     SlSampleMode mode;

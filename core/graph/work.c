@@ -115,6 +115,9 @@ comparisons (const SlGraph *graph, const SlNode *node)
     case SL_OP_NON_MAX_SUPPRESSION_V4:
     case SL_OP_NON_MAX_SUPPRESSION_V5:
       return times (elements_of (sl_node_input (graph, node, 1)), times (8, elements_of (output)));
+    case SL_OP_NON_MAX_SUPPRESSION_BATCH: /* each box of a class with those kept before it */
+      return times (elements_of (sl_node_input (graph, node, 1)),
+                    times (4, (guint64) MIN (node->params.nms.most, sl_node_input (graph, node, 1)->dims[2])));
     case SL_OP_DETECTION_POSTPROCESS:
       return times (elements_of (sl_node_input (graph, node, 1)), times (8, elements_of (sl_node_output (graph, node, 2))));
     default:

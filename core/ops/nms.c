@@ -2,7 +2,8 @@
 /*
  * NON_MAX_SUPPRESSION_V4 and V5 (soft): boxes [N,4] as two opposite corners, scores [N], then constants: the most
  * results, the overlap and the score from which boxes count, and for V5 sigma. Outputs have room for all results and
- * are zero behind the last.
+ * are zero behind the last. NON_MAX_SUPPRESSION_BATCH is ONNX's form: boxes [B,N,4] and scores [B,C,N], of which each class
+ * is suppressed by itself; results are rows of batch, class and box, and -1 behind the last.
  */
 #include <string.h>
 
@@ -156,6 +157,111 @@ run (const SlKernelCall *call)
   *(gint32 *) call->outputs[call->node->n_outputs - 1] = found;
 }
 
+static gboolean
+batch_check (SlGraph *graph, SlNode *node, GError **error)
+{
+  const SlTensor *boxes = sl_node_input (graph, node, 0), *scores = sl_node_input (graph, node, 1);
+  const guint32 f32 = SL_DTYPE_BIT (SL_DTYPE_F32);
+  const gfloat iou = node->params.nms.iou_limit;
+  if (!sl_node_check_dtype (node, "boxes", boxes, f32, error) || !sl_node_check_dtype (node, "scores", scores, f32, error)
+      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), SL_DTYPE_BIT (SL_DTYPE_I32), error))
+    return FALSE;
+  if (node->params.nms.most < 1 || !(iou >= 0 && iou <= 1) || isnan (node->params.nms.score_limit))
+    return sl_node_error (error, node, SL_ERROR_FORMAT,
+                          "%d boxes of a class, overlaps up to %g and scores from %g; expected at least 1, 0..1 "
+                          "and a number",
+                          node->params.nms.most, (gdouble) iou, (gdouble) node->params.nms.score_limit);
+  if (boxes->rank == 3 && scores->rank == 3 && boxes->dims[2] == 4 && boxes->dims[0] == scores->dims[0]
+      && boxes->dims[1] == scores->dims[2])
+    return TRUE;
+  g_autofree char *b = sl_tensor_describe (boxes), *s = sl_tensor_describe (scores);
+  return sl_node_error (error, node, SL_ERROR_SHAPE, "boxes %s and scores %s; expected [B,N,4] and [B,C,N]", b, s);
+}
+
+static gboolean
+batch_infer (SlGraph *graph, SlNode *node, GError **error)
+{
+  const SlTensor *scores = sl_node_input (graph, node, 1);
+  const gdouble rows = (gdouble) scores->dims[0] * scores->dims[1] * MIN (node->params.nms.most, scores->dims[2]);
+  if (rows > G_MAXINT32)
+    return sl_node_error (error, node, SL_ERROR_LIMIT, "there can be %g results", rows);
+  return sl_node_set_shape (graph, node, 0, 2, (const gint32[]){ (gint32) rows, 3 }, error);
+}
+
+typedef struct
+{
+  Candidate *heap;
+  gfloat *corners; /* of one picture's boxes */
+} Batch;
+
+static void *
+batch_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
+{
+  const gsize n = (gsize) sl_node_input (graph, node, 1)->dims[2];
+  Batch *batch = sl_arena_alloc (arena, sizeof *batch);
+  batch->heap = sl_arena_alloc (arena, n * sizeof batch->heap[0]);
+  batch->corners = sl_arena_alloc (arena, 4 * n * sizeof batch->corners[0]);
+  return batch;
+}
+
+static void
+to_corners (const SlNode *node, const gfloat *boxes, gfloat *corners, gsize n)
+{
+  if (!node->params.nms.centers) {
+    memcpy (corners, boxes, 4 * n * sizeof boxes[0]);
+    return;
+  }
+  for (gsize i = 0; i < 4 * n; i += 4)
+    for (guint k = 0; k < 2; k++) {
+      corners[i + k] = boxes[i + k] - boxes[i + k + 2] / 2;
+      corners[i + k + 2] = boxes[i + k] + boxes[i + k + 2] / 2;
+    }
+}
+
+/* One class of one picture, to @rows; how many there are. */
+static gint32
+suppress_class (const SlNode *node, const Batch *batch, const gfloat *scores, gsize n_boxes, gint32 picture, gint32 klass, gint32 *rows)
+{
+  Candidate *heap = batch->heap;
+  gint32 found = 0;
+  gsize n = 0;
+  for (gsize i = 0; i < n_boxes; i++)
+    if (scores[i] > node->params.nms.score_limit)
+      heap[n++] = (Candidate){ (gint32) i, 0, scores[i] };
+  for (gsize i = n / 2; i-- > 0;)
+    sift_down (heap, n, i);
+  while (n > 0 && found < node->params.nms.most) {
+    const gint32 index = heap[0].index;
+    gboolean kept = TRUE;
+    for (gint32 k = 0; k < found && kept; k++)
+      kept = !(overlap (batch->corners + 4 * (gsize) index, batch->corners + 4 * (gsize) rows[3 * k + 2]) > node->params.nms.iou_limit);
+    if (kept) {
+      memcpy (rows + 3 * found, (const gint32[]){ picture, klass, index }, 3 * sizeof rows[0]);
+      found++;
+    }
+    heap[0] = heap[--n];
+    sift_down (heap, n, 0);
+  }
+  return found;
+}
+
+static void
+batch_run (const SlKernelCall *call)
+{
+  const SlTensor *scores = sl_node_input (call->graph, call->node, 1), *output = sl_node_output (call->graph, call->node, 0);
+  const gsize n_boxes = (gsize) scores->dims[2];
+  const gfloat *score = call->inputs[1];
+  const Batch *batch = call->state;
+  gint32 *row = call->outputs[0], *const end = row + 3 * (gsize) output->dims[0];
+  for (gint32 picture = 0; picture < scores->dims[0]; picture++) {
+    to_corners (call->node, (const gfloat *) call->inputs[0] + 4 * (gsize) picture * n_boxes, batch->corners, n_boxes);
+    for (gint32 klass = 0; klass < scores->dims[1]; klass++, score += n_boxes)
+      row += 3 * (gsize) suppress_class (call->node, batch, score, n_boxes, picture, klass, row);
+  }
+  while (row < end)
+    *row++ = -1;
+}
+
 const SlOp sl_op_non_max_suppression_v4 = {
   .type = SL_OP_NON_MAX_SUPPRESSION_V4,
   .name = "NON_MAX_SUPPRESSION_V4",
@@ -180,4 +286,17 @@ const SlOp sl_op_non_max_suppression_v5 = {
   .infer = infer,
   .prepare = prepare,
   .run = run,
+};
+
+const SlOp sl_op_non_max_suppression_batch = {
+  .type = SL_OP_NON_MAX_SUPPRESSION_BATCH,
+  .name = "NON_MAX_SUPPRESSION_BATCH",
+  .min_inputs = 2,
+  .max_inputs = 2,
+  .required = 2,
+  .n_outputs = 1,
+  .check = batch_check,
+  .infer = batch_infer,
+  .prepare = batch_prepare,
+  .run = batch_run,
 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Places in pictures: what samples them. */
+/* Places in pictures: what samples them, and what chooses among boxes. */
+#include <math.h>
+
 #include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
@@ -25,4 +27,20 @@ onnx_grid_sample (Onnx *o)
   }
   const gint32 inputs[2] = { onnx_last (o, x), onnx_plain (o, grid) };
   onnx_set (o, 0, onnx_emit (o, SL_OP_GRID_SAMPLE, inputs, 2, &params, SL_DTYPE_F32), TRUE);
+}
+
+/* The number of results depends on the picture: there is a row for each that can be, and those behind the last are -1. */
+void
+onnx_non_max_suppression (Onnx *o)
+{
+  const gint32 inputs[2] = { onnx_plain (o, onnx_required (o, 0)), onnx_plain (o, onnx_required (o, 1)) };
+  SlOpParams params = { .nms = { .score_limit = -INFINITY, .centers = onnx_attr_int (o, "center_point_box", 0) != 0 } };
+  guint n = 0;
+  onnx_input_ints (o, 2, "largest number of boxes", &params.nms.most, 1, &n);
+  onnx_input_floats (o, 3, "overlap", &params.nms.iou_limit, 1, &n);
+  onnx_input_floats (o, 4, "score", &params.nms.score_limit, 1, &n);
+  if (o->error == NULL && params.nms.most < 1)
+    onnx_set_value (o, 0, onnx_value_empty (o, 2, (const gint32[]){ 0, 3 }));
+  else
+    onnx_set (o, 0, onnx_emit (o, SL_OP_NON_MAX_SUPPRESSION_BATCH, inputs, 2, &params, SL_DTYPE_I32), FALSE);
 }

@@ -78,6 +78,7 @@ static const OnnxOp rows[] = {
   { "Mod", onnx_mod, 0 },
   { "Mul", onnx_binary_op, SL_OP_MUL },
   { "Neg", onnx_unary_op, SL_OP_NEG },
+  { "NonMaxSuppression", onnx_non_max_suppression, 0 },
   { "NonZero", onnx_non_zero, 0 },
   { "Not", onnx_unary_op, SL_OP_LOGICAL_NOT },
   { "OneHot", onnx_one_hot, 0 },

@@ -48,6 +48,11 @@ static const Row rows[] = {
   { "OneHot", "i,c,f", "unused i 0", 1, { 0 }, SL_ERROR_SHAPE, "a depth of 0" },
   { "OneHot", "i,c,f", "unused i 0", 1, { 4 }, SL_ERROR_SHAPE, "values of 1 dimensions; expected" },
   { "OneHot", "i,c,m", "axis i 3", 1, { 4 }, SL_ERROR_FORMAT, "axis 3 is outside a tensor of 3 dimensions" },
+  { "NonMaxSuppression", "x,x,c", "unused i 0", 1, { 5 }, SL_ERROR_SHAPE, "expected [B,N,4] and [B,C,N]" },
+  { "NonMaxSuppression", "x,x,i", "unused i 0", 1, { 5 }, SL_ERROR_UNSUPPORTED, "the largest number of boxes, input 2, is computed" },
+  { "NonMaxSuppression", "x,x,c,m", "unused i 0", 1, { 5 }, SL_ERROR_UNSUPPORTED, "the overlap, input 3, is computed" },
+  { "NonMaxSuppression", "x,x,c,f", "unused i 0", 1, { 2 }, SL_ERROR_FORMAT, "2 boxes of a class, overlaps up to 2 and scores from -inf" },
+  { "NonMaxSuppression", "x,x,c,f,f", "unused i 0", 2, { 1, 1 }, SL_ERROR_FORMAT, "with 2 elements; expected at most 1" },
 };
 
 static void

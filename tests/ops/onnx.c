@@ -421,6 +421,109 @@ test_one_hot (void)
   }
 }
 
+typedef struct
+{
+  gint64 most;
+  gfloat iou, score;
+  gboolean centers;
+  guint n_inputs; /* 2: nothing is stated, 3: the most, 4: the overlap, too */
+} Nms;
+
+/* The share of two boxes that they have together. */
+static double
+shared (const Nms *nms, const gfloat *a, const gfloat *b)
+{
+  double area[2], common = 1, low[2][2], high[2][2];
+  for (guint k = 0; k < 2; k++) {
+    const gfloat *box = k == 0 ? a : b;
+    for (guint d = 0; d < 2; d++) {
+      const double half = (double) box[d + 2] / 2, at = (double) box[d], other = (double) box[d + 2];
+      low[k][d] = nms->centers ? at - half : fmin (at, other);
+      high[k][d] = nms->centers ? at + half : fmax (at, other);
+    }
+    area[k] = (high[k][0] - low[k][0]) * (high[k][1] - low[k][1]);
+  }
+  for (guint d = 0; d < 2; d++)
+    common *= fmax (fmin (high[0][d], high[1][d]) - fmax (low[0][d], low[1][d]), 0);
+  return common / (area[0] + area[1] - common);
+}
+
+static void
+run_nms (const Nms *nms)
+{
+  const guint n = 30, most = (guint) MIN (nms->most, n);
+  const char *const inputs[] = { "b,s,most", "b,s,most,iou", "b,s,most,iou,score" };
+  double expected[2 * 3 * 30 * 3];
+  gsize rows = 0;
+  OnnxModel m;
+  onnx_model_init (&m, 11, 4);
+  gfloat *boxes = onnx_model_floats (&m, "b", 3, DIMS (2, n, 4));
+  const gfloat *scores = onnx_model_floats (&m, "s", 3, DIMS (2, 3, n));
+  for (guint i = 0; i < 2 * n * 4 && nms->centers; i++)
+    boxes[i] = fabsf (boxes[i]);
+  sl_onnx_writer_ints (m.writer, "most", 1, &nms->most);
+  sl_onnx_writer_floats (m.writer, "iou", 1, DIMS (1), &nms->iou);
+  sl_onnx_writer_floats (m.writer, "score", 1, DIMS (1), &nms->score);
+  sl_onnx_writer_node (m.writer, "NonMaxSuppression", inputs[nms->n_inputs - 3], "y",
+                       nms->centers ? "center_point_box i 1" : "center_point_box i 0", NULL);
+  for (guint picture = 0; picture < 2; picture++)
+    for (guint klass = 0; klass < 3; klass++) {
+      const gfloat *score = scores + (picture * 3 + klass) * n, *box = boxes + picture * n * 4;
+      guint kept[30], found = 0;
+      gboolean seen[30] = { FALSE };
+      for (guint round = 0; round < n && found < most; round++) {
+        guint best = n;
+        gboolean free = TRUE;
+        for (guint i = 0; i < n; i++)
+          if (!seen[i] && (best == n || score[i] > score[best]))
+            best = i;
+        seen[best] = TRUE;
+        for (guint k = 0; k < found; k++)
+          free &= shared (nms, box + 4 * best, box + 4 * kept[k]) <= (double) nms->iou;
+        if (!free || (nms->n_inputs > 4 && score[best] <= nms->score))
+          continue;
+        kept[found++] = best;
+        expected[rows++] = picture;
+        expected[rows++] = klass;
+        expected[rows++] = best;
+      }
+    }
+  while (rows < 2 * 3 * 3 * most)
+    expected[rows++] = -1;
+  onnx_model_expect (&m, "y", SL_ONNX_INT64, rows, expected, 0);
+  onnx_model_clear (&m);
+}
+
+static void
+test_nms (void)
+{
+  static const Nms rows[] = { { 5, 0.3f, 0.5f, FALSE, 5 }, { 100, 0.1f, -0.5f, FALSE, 5 }, { G_MAXINT64, 0.5f, 0, FALSE, 4 },
+                              { 3, 0, 0, FALSE, 3 },       { 7, 0.4f, 1.9f, FALSE, 5 },    { 30, 0.2f, 0.1f, TRUE, 5 },
+                              { 1, 1, 0, TRUE, 4 },        { 30, 0.5f, 5, TRUE, 5 } };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    run_nms (&rows[i]);
+}
+
+/* Scores and boxes that are not numbers: such scores are never chosen, such boxes overlap nothing. Of equal scores the first box comes first. */
+static void
+test_nms_wild (void)
+{
+  const gint64 most = 9;
+  const gfloat scores[] = { NAN, 1, 1, INFINITY, -INFINITY, 0.5f }, iou = 0.5f;
+  const double expected[] = { 0, 0, 3, 0, 0, 1, 0, 0, 5, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
+  OnnxModel m;
+  onnx_model_init (&m, 11, 4);
+  gfloat *boxes = onnx_model_floats (&m, "b", 3, DIMS (1, 6, 4));
+  memcpy (onnx_model_floats (&m, "s", 3, DIMS (1, 1, 6)), scores, sizeof scores);
+  for (guint i = 0; i < 24; i++)
+    boxes[i] = i / 4 == 3 ? NAN : i / 4 == 5 ? INFINITY : i % 4 < 2 ? 0 : 1;
+  sl_onnx_writer_ints (m.writer, "most", 1, &most);
+  sl_onnx_writer_floats (m.writer, "iou", 1, DIMS (1), &iou);
+  sl_onnx_writer_node (m.writer, "NonMaxSuppression", "b,s,most,iou", "y", NULL);
+  onnx_model_expect (&m, "y", SL_ONNX_INT64, 18, expected, 0);
+  onnx_model_clear (&m);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -437,5 +540,7 @@ main (int argc, char **argv)
   g_test_add_func ("/onnx-ops/scatter-nd", test_scatter_nd);
   g_test_add_func ("/onnx-ops/elements-wild", test_elements_wild);
   g_test_add_func ("/onnx-ops/one-hot", test_one_hot);
+  g_test_add_func ("/onnx-ops/nms", test_nms);
+  g_test_add_func ("/onnx-ops/nms-wild", test_nms_wild);
   return g_test_run ();
 }
