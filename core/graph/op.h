@@ -129,6 +129,7 @@ G_BEGIN_DECLS
  * GATHER_ELEMENTS: each element is one of the data's, in the same place but along one dimension
  * SCATTER_ELEMENTS, SCATTER_ND: the data, with elements or slices at stated places replaced, or combined with what is there
  * GRID_SAMPLE: elements of the output are taken from stated places of a picture, between its pixels
+ * ROI_ALIGN: rectangles of pictures, each cut into as many cells and brought to one number a cell and channel
  * NON_MAX_SUPPRESSION_BATCH: boxes of many pictures and classes; as many rows as there can be: batch, class and box, -1 behind the last
  */
 #define SL_MADE_OPERATORS(X)             \
@@ -140,6 +141,7 @@ G_BEGIN_DECLS
   X (GATHER_ELEMENTS, gather_elements)   \
   X (SCATTER_ELEMENTS, scatter_elements) \
   X (SCATTER_ND, scatter_nd)             \
+  X (ROI_ALIGN, roi_align)               \
   X (GRID_SAMPLE, grid_sample)           \
   X (NON_MAX_SUPPRESSION_BATCH, non_max_suppression_batch)
 
@@ -299,6 +301,14 @@ typedef union
     gint32 axis; /* GATHER_ELEMENTS, SCATTER_ELEMENTS */
     SlScatter scatter;
   } elements;
+  struct
+  {
+    gint32 height, width; /* cells of a region */
+    gint32 samples;       /* along each dimension of a cell; 0 = one for each pixel that it is long, rounded up */
+    gfloat scale;         /* pixels a unit of the regions */
+    gboolean half_pixel;  /* pixel centres lie at halves; else at whole numbers, and regions are at least a pixel large */
+    gboolean top;         /* the greatest contribution of a pixel, else the samples' mean */
+  } roi_align;
   struct
   {
     gint32 most; /* boxes of each class */

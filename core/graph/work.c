@@ -33,6 +33,19 @@ span (const SlTensor *tensor, guint first, guint end)
   return product;
 }
 
+/* A sample takes up to four pixels. Where their number is not stated, those of a region that lie in the picture are at most as many in each
+ * direction as the picture has pixels, the region cells, and two. */
+static guint64
+roi_align (const SlGraph *graph, const SlNode *node)
+{
+  const SlTensor *input = sl_node_input (graph, node, 0), *output = sl_node_output (graph, node, 0);
+  const guint64 samples = (guint64) node->params.roi_align.samples;
+  if (samples > 0)
+    return times (times (elements_of (output), 4), times (samples, samples));
+  const guint64 rows = plus (span (input, 1, 2), span (output, 1, 2)) + 2, columns = plus (span (input, 2, 3), span (output, 2, 3)) + 2;
+  return times (times (span (output, 0, 1), span (output, 3, 4)), times (4, times (rows, columns)));
+}
+
 static guint64
 lstm (const SlGraph *graph, const SlNode *node)
 {
@@ -62,6 +75,8 @@ sl_node_multiply_adds (const SlGraph *graph, const SlNode *node)
       return times (elements_of (output), (guint64) input->dims[input->rank - (node->params.matmul.transpose_a ? 2 : 1)]);
     case SL_OP_GRID_SAMPLE: /* one tap, two or four along each of two dimensions */
       return times (elements_of (output), node->params.grid_sample.mode == SL_SAMPLE_CUBIC ? 16 : 4);
+    case SL_OP_ROI_ALIGN:
+      return roi_align (graph, node);
     case SL_OP_RESAMPLE:
       return times (elements_of (output), (guint64) weights->dims[1]);
     case SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM:

@@ -129,6 +129,7 @@ void onnx_one_hot (Onnx *o);
 
 /* ops_region.c */
 void onnx_grid_sample (Onnx *o);
+void onnx_roi_align (Onnx *o);
 void onnx_non_max_suppression (Onnx *o);
 
 G_END_DECLS

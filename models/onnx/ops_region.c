@@ -29,6 +29,36 @@ onnx_grid_sample (Onnx *o)
   onnx_set (o, 0, onnx_emit (o, SL_OP_GRID_SAMPLE, inputs, 2, &params, SL_DTYPE_F32), TRUE);
 }
 
+static gint32
+small (Onnx *o, const char *name, gint64 fallback, gint64 least)
+{
+  const gint64 value = onnx_attr_int (o, name, fallback);
+  if (value < least || value > G_MAXINT16)
+    onnx_fail (o, SL_ERROR_FORMAT, "attribute %s is %" G_GINT64_FORMAT "; expected %" G_GINT64_FORMAT " to %d", name, value, least,
+               G_MAXINT16);
+  return (gint32) CLAMP (value, least, G_MAXINT16);
+}
+
+/* Before opset 16 places were whole pixels' middles. */
+void
+onnx_roi_align (Onnx *o)
+{
+  static const char *const modes[] = { "avg", "max", NULL };
+  static const char *const coordinates[] = { "half_pixel", "output_half_pixel", NULL };
+  OnnxValue *x = onnx_required (o, 0);
+  const gboolean whole = onnx_attr_choice (o, "coordinate_transformation_mode", coordinates) == 1;
+  const SlOpParams params = { .roi_align = { .height = small (o, "output_height", 1, 1),
+                                             .width = small (o, "output_width", 1, 1),
+                                             .samples = small (o, "sampling_ratio", 0, 0),
+                                             .scale = onnx_attr_float (o, "spatial_scale", 1),
+                                             .half_pixel = o->file->opset >= 16 && !whole,
+                                             .top = onnx_attr_choice (o, "mode", modes) == 1 } };
+  if (o->error == NULL && x->rank != 4)
+    onnx_fail (o, SL_ERROR_SHAPE, "its input has %u dimensions; expected 4", x->rank);
+  const gint32 inputs[3] = { onnx_last (o, x), onnx_plain (o, onnx_required (o, 1)), onnx_plain (o, onnx_required (o, 2)) };
+  onnx_set (o, 0, onnx_emit (o, SL_OP_ROI_ALIGN, inputs, 3, &params, SL_DTYPE_F32), TRUE);
+}
+
 /* The number of results depends on the picture: there is a row for each that can be, and those behind the last are -1. */
 void
 onnx_non_max_suppression (Onnx *o)

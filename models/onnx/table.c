@@ -105,6 +105,7 @@ static const OnnxOp rows[] = {
   { "Relu", onnx_unary_op, SL_OP_RELU },
   { "Reshape", onnx_reshape_op, 0 },
   { "Resize", onnx_resize, 0 },
+  { "RoiAlign", onnx_roi_align, 0 },
   { "Round", onnx_unary_op, SL_OP_ROUND },
   { "Scatter", onnx_scatter, SL_OP_SCATTER_ELEMENTS },
   { "ScatterElements", onnx_scatter, SL_OP_SCATTER_ELEMENTS },

@@ -524,6 +524,110 @@ test_nms_wild (void)
   onnx_model_clear (&m);
 }
 
+typedef struct
+{
+  guint opset, samples;
+  gboolean top, half;
+  float scale;
+} Roi;
+
+/* What the four pixels around a place give: their sum, or the greatest. */
+static double
+roi_sample (const gfloat *plane, gint height, gint width, double y, double x, gboolean top)
+{
+  double value = top ? -INFINITY : 0;
+  if (y < -1 || y > height || x < -1 || x > width)
+    return 0;
+  y = fmin (fmax (y, 0), height - 1);
+  x = fmin (fmax (x, 0), width - 1);
+  for (gint k = 0; k < 4; k++) {
+    const gint py = (gint) y + k / 2, px = (gint) x + k % 2;
+    const double part = (1 - fabs (y - py)) * (1 - fabs (x - px)) * (double) plane[MIN (py, height - 1) * width + MIN (px, width - 1)];
+    value = top ? fmax (value, part) : value + part;
+  }
+  return value;
+}
+
+static double
+roi_value (const Roi *r, const gfloat *plane, const gfloat *region, guint row, guint column)
+{
+  const gboolean half = r->half && r->opset >= 16;
+  double start[2], size[2], value = r->top ? -INFINITY : 0;
+  guint n[2];
+  for (guint d = 0; d < 2; d++) {
+    start[d] = (double) (region[1 - d] * r->scale) - (half ? 0.5 : 0);
+    const double length = (double) (region[3 - d] * r->scale) - (half ? 0.5 : 0) - start[d];
+    size[d] = (half ? length : fmax (length, 1)) / (d == 0 ? 3 : 4);
+    n[d] = r->samples > 0 ? r->samples : (guint) fmax (ceil (size[d]), 0);
+  }
+  if (n[0] * n[1] == 0)
+    return 0;
+  for (guint i = 0; i < n[0] * n[1]; i++) {
+    const double sample = roi_sample (plane, 7, 9, start[0] + (row + (i / n[1] + 0.5) / n[0]) * size[0],
+                                      start[1] + (column + (i % n[1] + 0.5) / n[1]) * size[1], r->top);
+    value = r->top ? fmax (value, sample) : value + sample / (n[0] * n[1]);
+  }
+  return value;
+}
+
+static void
+test_roi_align (void)
+{
+  static const gfloat corners[6][4] = { { 0.3f, 0.7f, 6.1f, 5.2f }, { -3, -2, 20, 30 },         { 4, 4, 4.2f, 4.1f },
+                                        { 5.1f, 6, 2.3f, 1.8f },    { 100.5f, 90, 120, 95.5f }, { 7.6f, 5.3f, 8.9f, 6.95f } };
+  for (guint i = 0; i < 36; i++) {
+    const Roi r = { i % 3 == 0 ? 10 : 16, i / 3 % 3, i / 9 % 2, i % 3 == 1, i / 18 ? 0.5f : 1 };
+    g_autofree char *samples = g_strdup_printf ("sampling_ratio i %u", r.samples),
+                    *scale = g_strdup_printf ("spatial_scale f %g", (double) r.scale);
+    double expected[6 * 2 * 3 * 4];
+    OnnxModel m;
+    onnx_model_init (&m, r.opset, i);
+    const gfloat *x = onnx_model_floats (&m, "x", 4, DIMS (3, 2, 7, 9));
+    gfloat *regions = onnx_model_floats (&m, "r", 2, DIMS (6, 4));
+    const gint64 *pictures = onnx_model_ints (&m, "b", 1, DIMS (6), 0, 3);
+    memcpy (regions, corners, sizeof corners);
+    GByteArray *node = NULL;
+    if (r.opset < 16)
+      node = sl_onnx_node ("RoiAlign", "x,r,b", "y", "output_height i 3", "output_width i 4", samples, scale,
+                           r.top ? "mode s max" : "mode s avg", NULL);
+    else
+      node = sl_onnx_node (
+        "RoiAlign", "x,r,b", "y", "output_height i 3", "output_width i 4", samples, scale, r.top ? "mode s max" : "mode s avg",
+        r.half ? "coordinate_transformation_mode s half_pixel" : "coordinate_transformation_mode s output_half_pixel", NULL);
+    sl_onnx_message (m.writer->graph, 1, node);
+    for (guint e = 0; e < 144; e++)
+      expected[e] = roi_value (&r, x + (pictures[e / 24] * 2 + e / 12 % 2) * 63, regions + e / 24 * 4, e / 4 % 3, e % 4);
+    onnx_model_expect (&m, "y", SL_ONNX_FLOAT, 144, expected, 2e-5);
+    onnx_model_clear (&m);
+  }
+}
+
+/* Regions that are none take no time and read nothing outside, and neither do pictures that are not there. */
+static void
+test_roi_align_wild (void)
+{
+  static const gfloat wild[] = { NAN, INFINITY, -INFINITY, 3e38f, -3e38f, 1e9f, -1e9f, 3 };
+  for (guint mode = 0; mode < 4; mode++) {
+    g_autofree double *expected = g_new0 (double, 512 * 4);
+    OnnxModel m;
+    onnx_model_init (&m, 16, 4);
+    gfloat *x = onnx_model_floats (&m, "x", 4, DIMS (1, 1, 4, 5));
+    gfloat *regions = onnx_model_floats (&m, "r", 2, DIMS (512, 4));
+    gint64 *pictures = onnx_model_ints (&m, "b", 1, DIMS (512), -3, 3);
+    pictures[0] = G_MAXINT32;
+    pictures[1] = G_MININT32;
+    for (guint i = 0; i < 20; i++)
+      x[i] = 0;
+    for (guint i = 0; i < 512; i++)
+      for (guint k = 0; k < 4; k++)
+        regions[4 * i + k] = wild[k == 3 ? i % 7 : i >> (3 * k) & 7];
+    sl_onnx_writer_node (m.writer, "RoiAlign", "x,r,b", "y", "output_height i 2", "output_width i 2",
+                         mode & 1 ? "mode s max" : "mode s avg", mode & 2 ? "sampling_ratio i 0" : "sampling_ratio i 2", NULL);
+    onnx_model_expect (&m, "y", SL_ONNX_FLOAT, 2048, expected, 0);
+    onnx_model_clear (&m);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -542,5 +646,7 @@ main (int argc, char **argv)
   g_test_add_func ("/onnx-ops/one-hot", test_one_hot);
   g_test_add_func ("/onnx-ops/nms", test_nms);
   g_test_add_func ("/onnx-ops/nms-wild", test_nms_wild);
+  g_test_add_func ("/onnx-ops/roi-align", test_roi_align);
+  g_test_add_func ("/onnx-ops/roi-align-wild", test_roi_align_wild);
   return g_test_run ();
 }
