@@ -260,8 +260,9 @@ typedef union
   struct
   {
     gint32 axis;
-    gint32 count;      /* SPLIT, SPLIT_V: outputs; PACK: inputs; UNPACK: outputs */
-    gint32 batch_dims; /* GATHER */
+    gint32 count;          /* SPLIT, SPLIT_V: outputs; PACK: inputs; UNPACK: outputs */
+    gint32 batch_dims;     /* GATHER */
+    gboolean zero_outside; /* GATHER, GATHER_ND: computed indices outside the tensor give 0, otherwise its edge */
   } axis;
   struct
   {

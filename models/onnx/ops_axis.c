@@ -151,6 +151,7 @@ positive_indices (Onnx *o, OnnxValue *indices, gint32 dim)
   return onnx_constant (o, SL_DTYPE_I32, indices->rank, indices->dims, copy);
 }
 
+/* Rows that an operator of as many results as there can be leaves open are -1: what is gathered by them is 0. */
 void
 onnx_gather (Onnx *o)
 {
@@ -162,7 +163,7 @@ onnx_gather (Onnx *o)
   const gboolean keeps = indices->rank == 1; /* one dimension stays one, so the layout may stay, too */
   const gint32 input = keeps ? onnx_any (o, x, &last) : onnx_plain (o, x);
   const gint32 places = positive_indices (o, indices, o->error == NULL ? x->dims[axis] : 0);
-  const SlOpParams params = { .axis = { .axis = (gint32) onnx_axis (axis, x->rank, last) } };
+  const SlOpParams params = { .axis = { .axis = (gint32) onnx_axis (axis, x->rank, last), .zero_outside = TRUE } };
   onnx_set (o, 0, onnx_emit (o, SL_OP_GATHER, (const gint32[]){ input, places }, 2, &params, onnx_tensor_type (o, input)), last);
 }
 
@@ -172,7 +173,8 @@ onnx_gather_nd (Onnx *o)
   const gint32 x = onnx_plain (o, onnx_required (o, 0)), places = onnx_plain (o, onnx_required (o, 1));
   if (onnx_attr_int (o, "batch_dims", 0) != 0)
     onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute batch_dims is %" G_GINT64_FORMAT "; expected 0", onnx_attr_int (o, "batch_dims", 0));
-  onnx_set (o, 0, onnx_emit (o, SL_OP_GATHER_ND, (const gint32[]){ x, places }, 2, NULL, onnx_tensor_type (o, x)), FALSE);
+  const SlOpParams params = { .axis = { .zero_outside = TRUE } };
+  onnx_set (o, 0, onnx_emit (o, SL_OP_GATHER_ND, (const gint32[]){ x, places }, 2, &params, onnx_tensor_type (o, x)), FALSE);
 }
 
 /* The value that a constant padding has: an attribute before opset 11, an input since. */

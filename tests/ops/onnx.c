@@ -628,6 +628,34 @@ test_roi_align_wild (void)
   }
 }
 
+/* What is gathered by rows behind the last result is 0, so that no box appears twice. */
+static void
+test_nms_gather (void)
+{
+  static const gfloat corners[] = { 0, 0, 1, 1, 0, 0, 1, 0.9f, 2, 2, 4, 4 }, values[] = { 0.9f, 0.8f, 0.7f };
+  const gint64 most = 3, column = 2, pair[] = { 0, 2 };
+  const gfloat iou = 0.5f;
+  double boxes[12] = { 0, 0, 1, 1, 2, 2, 4, 4 }, scores[3] = { (double) values[0], (double) values[2] };
+  OnnxModel m;
+  onnx_model_init (&m, 11, 4);
+  memcpy (onnx_model_floats (&m, "b", 3, DIMS (1, 3, 4)), corners, sizeof corners);
+  memcpy (onnx_model_floats (&m, "s", 3, DIMS (1, 1, 3)), values, sizeof values);
+  sl_onnx_writer_ints (m.writer, "most", 1, &most);
+  sl_onnx_writer_floats (m.writer, "iou", 1, DIMS (1), &iou);
+  sl_onnx_writer_ints (m.writer, "column", 1, &column);
+  sl_onnx_writer_ints (m.writer, "pair", 2, pair);
+  sl_onnx_writer_node (m.writer, "NonMaxSuppression", "b,s,most,iou", "rows", NULL);
+  sl_onnx_writer_node (m.writer, "Gather", "rows,column", "third", "axis i 1", NULL);
+  sl_onnx_writer_node (m.writer, "Squeeze", "third", "places", "axes I 1", NULL);
+  sl_onnx_writer_node (m.writer, "Gather", "b,places", "found", "axis i 1", NULL);
+  onnx_model_expect (&m, "found", SL_ONNX_FLOAT, 12, boxes, 0);
+  sl_onnx_writer_node (m.writer, "Squeeze", "s", "flat", "axes I 1", NULL);
+  sl_onnx_writer_node (m.writer, "Gather", "rows,pair", "coordinates", "axis i 1", NULL);
+  sl_onnx_writer_node (m.writer, "GatherND", "flat,coordinates", "points", NULL);
+  onnx_model_expect (&m, "points", SL_ONNX_FLOAT, 3, scores, 0);
+  onnx_model_clear (&m);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -646,6 +674,7 @@ main (int argc, char **argv)
   g_test_add_func ("/onnx-ops/one-hot", test_one_hot);
   g_test_add_func ("/onnx-ops/nms", test_nms);
   g_test_add_func ("/onnx-ops/nms-wild", test_nms_wild);
+  g_test_add_func ("/onnx-ops/nms-gather", test_nms_gather);
   g_test_add_func ("/onnx-ops/roi-align", test_roi_align);
   g_test_add_func ("/onnx-ops/roi-align-wild", test_roi_align_wild);
   return g_test_run ();

@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* GATHER and GATHER_ND: one copy for each index; an index outside the tensor is limited to it. */
+/* GATHER and GATHER_ND: one copy for each index; an index outside the tensor is limited to it, or stands for 0. */
 #include <string.h>
 
 #include "core/ops/kernels/kernels.h"
 
-static gsize
-limited_index (const SlTensor *indices, const void *data, gsize i, gint32 dim)
+/* The place of index @i, limited to @dim; FALSE = there is a 0 instead. */
+static gboolean
+place_of (const SlKernelCall *call, gsize i, gint32 dim, gsize *place)
 {
-  const gint64 index = indices->dtype == SL_DTYPE_I32 ? ((const gint32 *) data)[i] : ((const gint64 *) data)[i];
-  return (gsize) CLAMP (index, 0, dim - 1);
+  const SlTensor *indices = sl_node_input (call->graph, call->node, 1);
+  const gint64 index = indices->dtype == SL_DTYPE_I32 ? ((const gint32 *) call->inputs[1])[i] : ((const gint64 *) call->inputs[1])[i];
+  *place = (gsize) CLAMP (index, 0, dim - 1);
+  return !call->node->params.axis.zero_outside || (index >= 0 && index < dim);
+}
+
+static void
+write_zeros (const SlKernelCall *call, guint8 *to, gsize bytes)
+{
+  const SlTensor *data = sl_node_input (call->graph, call->node, 0);
+  memset (to, sl_dtype_size (data->dtype) == 1 ? sl_tensor_zero_point (data) : 0, bytes);
 }
 
 static gsize
@@ -32,8 +42,11 @@ sl_kernel_gather (const SlKernelCall *call)
   for (gsize b = 0; b < batches; b++)
     for (gsize o = 0; o < outer; o++)
       for (gsize i = 0; i < n; i++, out += run) {
-        const gsize at = limited_index (indices, call->inputs[1], b * n + i, data->dims[axis]);
-        memcpy (out, (const guint8 *) call->inputs[0] + ((b * outer + o) * dim + at) * run, run);
+        gsize at = 0;
+        if (place_of (call, b * n + i, data->dims[axis], &at))
+          memcpy (out, (const guint8 *) call->inputs[0] + ((b * outer + o) * dim + at) * run, run);
+        else
+          write_zeros (call, out, run);
       }
 }
 
@@ -44,9 +57,15 @@ sl_kernel_gather_nd (const SlKernelCall *call)
   const guint n = (guint) indices->dims[indices->rank - 1];
   const gsize slices = product (indices, 0, indices->rank - 1), run = product (data, n, data->rank) * sl_dtype_size (data->dtype);
   for (gsize i = 0; i < slices; i++) {
-    gsize at = 0;
-    for (guint k = 0; k < n; k++)
-      at = at * (gsize) data->dims[k] + limited_index (indices, call->inputs[1], i * n + k, data->dims[k]);
-    memcpy ((guint8 *) call->outputs[0] + i * run, (const guint8 *) call->inputs[0] + at * run, run);
+    gsize at = 0, place = 0;
+    gboolean inside = TRUE;
+    for (guint k = 0; k < n; k++) {
+      inside &= place_of (call, i * n + k, data->dims[k], &place);
+      at = at * (gsize) data->dims[k] + place;
+    }
+    if (inside)
+      memcpy ((guint8 *) call->outputs[0] + i * run, (const guint8 *) call->inputs[0] + at * run, run);
+    else
+      write_zeros (call, (guint8 *) call->outputs[0] + i * run, run);
   }
 }

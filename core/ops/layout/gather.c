@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * GATHER (slices along an axis) and GATHER_ND (slices by coordinates), int32 or int64 indices. Constant indices are
- * checked when the graph is; computed ones are limited to the tensor when they run, so that nothing is read outside.
+ * checked when the graph is; computed ones are limited to the tensor when they run, or stand for 0, so that nothing is read outside.
  */
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
