@@ -35,8 +35,6 @@ typedef struct
   guint n_names;
 } Facts;
 
-typedef gboolean (*ReadEntry) (SlLiteral *c, const char *key, GString *scratch, Facts *facts);
-
 static void
 facts_clear (Facts *facts)
 {
@@ -44,22 +42,6 @@ facts_clear (Facts *facts)
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Facts, facts_clear)
-
-static gboolean
-read_object (SlLiteral *c, ReadEntry read, Facts *facts)
-{
-  g_autoptr (GString) key = g_string_new (NULL);
-  g_autoptr (GString) scratch = g_string_new (NULL);
-  if (!sl_literal_accept (c, '{'))
-    return FALSE;
-  while (!sl_literal_accept (c, '}')) {
-    if (!sl_literal_scalar (c, key) || !sl_literal_accept (c, ':') || !read (c, key->str, scratch, facts))
-      return FALSE;
-    if (!sl_literal_accept (c, ',') && (c->p >= c->end || *c->p != '}'))
-      return FALSE;
-  }
-  return TRUE;
-}
 
 /* true, True or 1. */
 static gboolean
@@ -128,8 +110,9 @@ read_size (SlLiteral *c, GString *scratch, Size *size)
 }
 
 static gboolean
-read_preprocessor_entry (SlLiteral *c, const char *key, GString *scratch, Facts *facts)
+read_preprocessor_entry (SlLiteral *c, const char *key, GString *scratch, gpointer data)
 {
+  Facts *facts = data;
   gboolean yes = FALSE;
   guint n = 0;
   gdouble values[3] = { 0 };
@@ -161,8 +144,9 @@ read_preprocessor_entry (SlLiteral *c, const char *key, GString *scratch, Facts 
 }
 
 static gboolean
-read_name (SlLiteral *c, const char *key, GString *scratch, Facts *facts)
+read_name (SlLiteral *c, const char *key, GString *scratch, gpointer data)
 {
+  Facts *facts = data;
   if (facts->n_names++ >= MOST_NAMES || strlen (key) > 9 || strspn (key, "0123456789") != strlen (key) || !sl_literal_scalar (c, scratch))
     return FALSE;
   g_strdelimit (scratch->str, "\r\n", ' ');
@@ -171,9 +155,10 @@ read_name (SlLiteral *c, const char *key, GString *scratch, Facts *facts)
 }
 
 static gboolean
-read_config_entry (SlLiteral *c, const char *key, GString *scratch, Facts *facts)
+read_config_entry (SlLiteral *c, const char *key, GString *scratch, gpointer data)
 {
-  return strcmp (key, "id2label") == 0 && facts->n_names == 0 ? read_object (c, read_name, facts) : sl_literal_skip (c, scratch);
+  Facts *facts = data;
+  return strcmp (key, "id2label") == 0 && facts->n_names == 0 ? sl_literal_dictionary (c, read_name, facts) : sl_literal_skip (c, scratch);
 }
 
 static gboolean
@@ -205,24 +190,19 @@ apply_preprocessor (const char *file, const Facts *facts, SlModelMetadata *metad
 char *
 sl_huggingface_find (const char *path, const char *name)
 {
-  g_autofree char *folder = g_path_get_dirname (path), *base = g_path_get_basename (folder);
-  char *file = g_build_filename (folder, name, NULL);
-  if (g_file_test (file, G_FILE_TEST_IS_REGULAR))
-    return file;
-  g_free (file);
-  if (strcmp (base, "onnx") != 0)
-    return NULL;
-  g_autofree char *above = g_path_get_dirname (folder);
-  file = g_build_filename (above, name, NULL);
-  if (g_file_test (file, G_FILE_TEST_IS_REGULAR))
-    return file;
-  g_free (file);
+  g_autofree char *folder = g_path_get_dirname (path), *base = g_path_get_basename (folder), *above = g_path_get_dirname (folder);
+  const char *folders[] = { folder, strcmp (base, "onnx") == 0 ? above : NULL };
+  for (guint i = 0; i < G_N_ELEMENTS (folders) && folders[i] != NULL; i++) {
+    g_autofree char *file = g_build_filename (folders[i], name, NULL);
+    if (g_file_test (file, G_FILE_TEST_IS_REGULAR))
+      return g_steal_pointer (&file);
+  }
   return NULL;
 }
 
 /* The object in @file; TRUE with nothing read when it is larger than such files are. */
 static gboolean
-read_file (const char *file, ReadEntry read, Facts *facts, GError **error)
+read_file (const char *file, SlLiteralEntry read, Facts *facts, GError **error)
 {
   g_autoptr (GBytes) bytes = sl_file_read (file, "a JSON file", MOST_BYTES, error);
   gsize size = 0;
@@ -230,7 +210,7 @@ read_file (const char *file, ReadEntry read, Facts *facts, GError **error)
     return FALSE;
   const char *text = g_bytes_get_data (bytes, &size);
   SlLiteral cursor = { text, text + size };
-  if (read_object (&cursor, read, facts))
+  if (sl_literal_dictionary (&cursor, read, facts))
     return TRUE;
   g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
                "%s is no JSON object of a preprocessor or configuration: unexpected text at byte %" G_GSIZE_FORMAT, file,

@@ -96,3 +96,19 @@ sl_literal_skip (SlLiteral *c, GString *scratch)
       return TRUE;
   }
 }
+
+gboolean
+sl_literal_dictionary (SlLiteral *c, SlLiteralEntry read, gpointer data)
+{
+  g_autoptr (GString) key = g_string_new (NULL);
+  g_autoptr (GString) scratch = g_string_new (NULL);
+  if (!sl_literal_accept (c, '{'))
+    return FALSE;
+  while (!sl_literal_accept (c, '}')) {
+    if (!sl_literal_scalar (c, key) || !sl_literal_accept (c, ':') || !read (c, key->str, scratch, data))
+      return FALSE;
+    if (!sl_literal_accept (c, ',') && (c->p >= c->end || *c->p != '}'))
+      return FALSE;
+  }
+  return TRUE;
+}

@@ -99,8 +99,9 @@ read_scalar_to (SlLiteral *c, GString *scratch, char **to)
 }
 
 static gboolean
-read_entry (SlLiteral *c, const char *key, GString *scratch, Facts *facts)
+read_entry (SlLiteral *c, const char *key, GString *scratch, gpointer data)
 {
+  Facts *facts = data;
   if (strcmp (key, "names") == 0 && facts->n_names == 0)
     return read_names (c, facts);
   if (strcmp (key, "imgsz") == 0 && facts->imgsz->len == 0)
@@ -114,22 +115,6 @@ read_entry (SlLiteral *c, const char *key, GString *scratch, Facts *facts)
   if (strcmp (key, "description") == 0)
     return read_scalar_to (c, scratch, &facts->description);
   return sl_literal_skip (c, scratch);
-}
-
-static gboolean
-read_dictionary (SlLiteral *c, Facts *facts)
-{
-  g_autoptr (GString) key = g_string_new (NULL);
-  g_autoptr (GString) scratch = g_string_new (NULL);
-  if (!sl_literal_accept (c, '{'))
-    return FALSE;
-  while (!sl_literal_accept (c, '}')) {
-    if (!sl_literal_scalar (c, key) || !sl_literal_accept (c, ':') || !read_entry (c, key->str, scratch, facts))
-      return FALSE;
-    if (!sl_literal_accept (c, ',') && (c->p >= c->end || *c->p != '}'))
-      return FALSE;
-  }
-  return TRUE;
 }
 
 static void
@@ -178,7 +163,7 @@ sl_ultralytics_read (const char *text, gsize length, const char *origin, SlModel
 {
   g_auto (Facts) facts = { .imgsz = g_string_new (NULL), .keypoints = g_string_new (NULL), .names = g_string_new (NULL) };
   SlLiteral cursor = { text, text + length };
-  if (!read_dictionary (&cursor, &facts)) {
+  if (!sl_literal_dictionary (&cursor, read_entry, &facts)) {
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
                  "%s inside the model is not a dictionary of names, task, stride and imgsz: unexpected text at byte %" G_GSIZE_FORMAT,
                  origin, (gsize) (cursor.p - text));
