@@ -12,8 +12,8 @@ sl_values_readable (SlDtype dtype)
   return dtype == SL_DTYPE_U8 || dtype == SL_DTYPE_I8 || dtype == SL_DTYPE_F32;
 }
 
-static double
-sigmoid (double x)
+double
+sl_sigmoid (double x)
 {
   return 1 / (1 + exp (-x));
 }
@@ -30,7 +30,7 @@ sl_values_init (SlValues *values, const SlTensorInfo *tensor, SlScoreActivation 
   values->flip = is_signed ? 0x80 : 0;
   for (gint rank = 0; values->quantised && rank < 256; rank++) {
     const double real = scale * ((double) rank - (is_signed ? 128 : 0) - zero_point);
-    values->table[rank] = (gfloat) (values->sigmoid ? sigmoid (real) : real);
+    values->table[rank] = (gfloat) (values->sigmoid ? sl_sigmoid (real) : real);
   }
 }
 
@@ -54,5 +54,5 @@ sl_values_raw_threshold (const SlValues *values, gfloat threshold)
 gfloat
 sl_values_activate (const SlValues *values, gfloat raw)
 {
-  return values->sigmoid ? (gfloat) sigmoid (raw) : raw;
+  return values->sigmoid ? (gfloat) sl_sigmoid (raw) : raw;
 }

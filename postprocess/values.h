@@ -35,6 +35,8 @@ typedef struct
   gfloat table[256];
 } SlValues;
 
+/** sl_sigmoid: the logistic function, 1 / (1 + exp (-@x)). */
+double sl_sigmoid (double x);
 /** sl_values_readable: whether the functions here read tensors of @dtype. */
 gboolean sl_values_readable (SlDtype dtype);
 /** sl_values_init: @tensor must be readable. Codes without a scale count as they are. */

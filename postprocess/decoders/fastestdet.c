@@ -113,12 +113,6 @@ score_cells (State *state, const void *data)
   }
 }
 
-static gfloat
-sigmoid (gfloat x)
-{
-  return 1 / (1 + expf (-x));
-}
-
 static void
 add_object (State *state, const void *data, const SlRanked *ranked)
 {
@@ -127,7 +121,7 @@ add_object (State *state, const void *data, const SlRanked *ranked)
   best_class (state, data, cell, &label);
   const gfloat x = ((gfloat) (cell % state->width) + tanhf (get (state, data, 1, cell))) / (gfloat) state->width;
   const gfloat y = ((gfloat) (cell / state->width) + tanhf (get (state, data, 2, cell))) / (gfloat) state->height;
-  const gfloat w = sigmoid (get (state, data, 3, cell)), h = sigmoid (get (state, data, 4, cell));
+  const gfloat w = (gfloat) sl_sigmoid ((double) get (state, data, 3, cell)), h = (gfloat) sl_sigmoid ((double) get (state, data, 4, cell));
   const gfloat corners[4] = { x - w / 2, y - h / 2, x + w / 2, y + h / 2 };
   sl_detector_add (&state->detector, corners, ranked->key, (gint32) label, cell);
 }

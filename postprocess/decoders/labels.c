@@ -21,6 +21,7 @@
 #include "postprocess/decoders.h"
 #include "postprocess/params.h"
 #include "postprocess/topk.h"
+#include "postprocess/values.h"
 
 typedef enum
 {
@@ -106,12 +107,6 @@ classes (const SlDecoderConfig *config)
   return (guint) MAX ((gint64) sl_decoder_elements (&config->tensors[0]) + offset, 0);
 }
 
-static double
-sigmoid (double x)
-{
-  return 1 / (1 + exp (-x));
-}
-
 /* What makes confidences of @n logits. */
 static Activation
 activation_of_logits (guint n)
@@ -156,7 +151,7 @@ fill_table (State *state, const SlTensorInfo *tensor)
     if (state->activation == ACTIVATION_SOFTMAX)
       state->table[i] = (gfloat) exp (-scale * i);
     else
-      state->table[i] = (gfloat) (state->activation == ACTIVATION_SIGMOID ? sigmoid (real) : real);
+      state->table[i] = (gfloat) (state->activation == ACTIVATION_SIGMOID ? sl_sigmoid (real) : real);
     if (state->activation == ACTIVATION_SOFTMAX || state->table[i] >= state->threshold)
       state->lowest = i;
   }
@@ -302,7 +297,7 @@ decode_floats (State *state, const guint8 *bytes, SlResult *result)
   for (guint i = 0; i < state->top.count; i++) {
     gfloat score = state->top.items[i].key;
     double confidence = state->activation == ACTIVATION_SOFTMAX   ? softmax_weight (score, best) / sum
-                        : state->activation == ACTIVATION_SIGMOID ? sigmoid (score)
+                        : state->activation == ACTIVATION_SIGMOID ? sl_sigmoid (score)
                                                                   : score;
     report (state, result, state->top.items[i].index, confidence);
   }
@@ -323,7 +318,9 @@ decode_calibrated (State *state, const void *data, SlResult *result)
       score = softmax ? (double) state->table[best_code - at] / sum : (double) state->table[at];
     } else {
       const gfloat number = load_float (data, i);
-      score = softmax ? softmax_weight (number, best) / sum : state->activation == ACTIVATION_SIGMOID ? sigmoid (number) : (double) number;
+      score = softmax                                   ? softmax_weight (number, best) / sum
+              : state->activation == ACTIVATION_SIGMOID ? sl_sigmoid (number)
+                                                        : (double) number;
     }
     score = sl_calibration_apply (state->calibration, (gint32) i + state->offset, score);
     if (score >= (double) state->threshold)
