@@ -6,6 +6,8 @@
  * Two locks. @control serialises building, starting and stopping, which wait for the pipeline's threads; @lock guards what those
  * threads touch, is held for moments only, and never while GStreamer is called. The handlers that run in the pipeline's threads
  * (predictions, bus) are taken off before the pipeline is let go.
+ *
+ * One file, because one class lives behind these two locks; a third of it is what the public functions are documented with.
  */
 #include "sightline/pipeline.h"
 
