@@ -22,7 +22,8 @@ typedef enum
   SL_CPU_VNNI256 = 1 << 4,    /* VNNI of 256 bits in either encoding: AVXVNNI or AVX512 */
   SL_CPU_NEON = 1 << 5,       /* of 64-bit Arm */
   SL_CPU_DOTPROD = 1 << 6,
-  SL_CPU_I8MM = 1 << 7
+  SL_CPU_I8MM = 1 << 7,
+  SL_CPU_FMA = 1 << 8 /* fused multiply-add of AVX registers */
 } SlCpuFeature;
 
 /** SlCpuLevel: what SIGHTLINE_CPU and SIGHTLINE_CPU_MASK name; of one architecture the better ones come later. */

@@ -94,7 +94,7 @@ struct _SlBackend
 };
 
 /* One for each folder. */
-extern const SlBackend sl_backend_int8, sl_backend_xnnpack, sl_backend_plain;
+extern const SlBackend sl_backend_int8, sl_backend_float, sl_backend_xnnpack, sl_backend_plain;
 
 /** sl_backends_get: (nullable): row @i of the table, the preferred ones first; NULL past the last. */
 const SlBackend *sl_backends_get (guint i);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* The preferred first; the last one supports every node. */
-static const SlBackend *const rows[] = { &sl_backend_int8, &sl_backend_xnnpack, &sl_backend_plain };
+static const SlBackend *const rows[] = { &sl_backend_int8, &sl_backend_float, &sl_backend_xnnpack, &sl_backend_plain };
 
 G_STATIC_ASSERT (G_N_ELEMENTS (rows) <= SL_MAX_BACKENDS);
 

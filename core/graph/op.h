@@ -122,6 +122,7 @@ G_BEGIN_DECLS
 
 /*
  * Operators that only readers of other formats and passes make:
+ * SILU: x times its logistic function
  * RESAMPLE: along one dimension, each element a weighted sum of stated ones
  * DYNAMIC_QUANTIZE: float to quantised values by the tensor's own range: values less their zero point, scale, zero point, all float
  * RESIZE_ARG_MAX: RESIZE_BILINEAR of 8-bit values, then ARG_MAX of its channels
@@ -134,6 +135,7 @@ G_BEGIN_DECLS
  */
 #define SL_MADE_OPERATORS(X)             \
   X (ERF, erf)                           \
+  X (SILU, silu)                         \
   X (RESAMPLE, resample)                 \
   X (DYNAMIC_QUANTIZE, dynamic_quantize) \
   X (RESIZE_ARG_MAX, resize_arg_max)     \
@@ -167,8 +169,21 @@ typedef enum
   SL_ACTIVATION_RELU,
   SL_ACTIVATION_RELU_N1_TO_1,
   SL_ACTIVATION_RELU6,
-  SL_ACTIVATION_RELU_0_TO_1
+  SL_ACTIVATION_RELU_0_TO_1,
+  /* Curves, of float tensors alone: a pass fuses them, no reader states them. */
+  SL_ACTIVATION_LOGISTIC,
+  SL_ACTIVATION_SILU, /* x logistic (x) */
+  SL_ACTIVATION_HARD_SWISH,
+  SL_ACTIVATION_GELU,
+  SL_ACTIVATION_GELU_TANH
 } SlActivation;
+
+/** sl_activation_is_curve: whether @activation is more than a lowest and a highest value. */
+static inline gboolean
+sl_activation_is_curve (SlActivation activation)
+{
+  return activation > SL_ACTIVATION_RELU_0_TO_1;
+}
 
 /** Window geometry shared by convolutions and pooling. Paddings count pixels; filled in by shape inference
  *  for SL_PADDING_SAME and SL_PADDING_VALID, given for SL_PADDING_EXPLICIT. */

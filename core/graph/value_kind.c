@@ -25,9 +25,16 @@ is_looked_through (SlOpType op)
 static SlValueKind
 kind_after (SlActivation activation)
 {
-  return activation == SL_ACTIVATION_NONE || activation == SL_ACTIVATION_RELU_N1_TO_1 ? SL_VALUES_LOGITS
-         : activation == SL_ACTIVATION_RELU_0_TO_1                                    ? SL_VALUES_PROBABILITIES
-                                                                                      : SL_VALUES_FEATURES;
+  switch (activation) {
+    case SL_ACTIVATION_NONE:
+    case SL_ACTIVATION_RELU_N1_TO_1:
+      return SL_VALUES_LOGITS;
+    case SL_ACTIVATION_RELU_0_TO_1:
+    case SL_ACTIVATION_LOGISTIC:
+      return SL_VALUES_PROBABILITIES;
+    default:
+      return SL_VALUES_FEATURES;
+  }
 }
 
 /* Probabilities when all of the table's quantised values lie in 0..1. */

@@ -270,3 +270,20 @@ sl_op_clamp (SlOpType op)
       return SL_ACTIVATION_NONE;
   }
 }
+
+SlActivation
+sl_node_curve (const SlNode *node)
+{
+  switch (node->op) {
+    case SL_OP_LOGISTIC:
+      return SL_ACTIVATION_LOGISTIC;
+    case SL_OP_SILU:
+      return SL_ACTIVATION_SILU;
+    case SL_OP_HARD_SWISH:
+      return SL_ACTIVATION_HARD_SWISH;
+    case SL_OP_GELU:
+      return node->params.gelu.approximate ? SL_ACTIVATION_GELU_TANH : SL_ACTIVATION_GELU;
+    default:
+      return SL_ACTIVATION_NONE;
+  }
+}

@@ -354,6 +354,83 @@ test_arg_max (void)
   }
 }
 
+/* A 1x1 convolution of two channels to two, times and plus one constant each; @shared: a second one reads the same weights, and is not
+ * scaled; @read: the sums are an output, too. */
+static void
+check_scale (gboolean shared, gboolean read)
+{
+  static const gint32 dims[4] = { 1, 5, 4, 2 }, w_dims[4] = { 2, 1, 1, 2 }, two[1] = { 2 }, four[4] = { 1, 1, 1, 2 };
+  static const gfloat weights[] = { 1, -2, 0.5f, 3 }, bias[] = { 0.25f, -1 }, by[] = { 2, -0.5f }, plus[] = { -1, 4 };
+  SlOpParams params = { .window = { .padding = SL_PADDING_VALID, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
+  const SlOpParams relu = { .binary = { .activation = SL_ACTIVATION_RELU } };
+  Check check;
+  check_init (&check, 5);
+  const gint32 x = check_input (&check, SL_DTYPE_F32, 4, dims, 0, 0);
+  const gint32 w = check_constant (&check, SL_DTYPE_F32, 4, w_dims, NULL, 0, 0, 0, weights);
+  const gint32 b = check_constant (&check, SL_DTYPE_F32, 1, two, NULL, 0, 0, 0, bias);
+  const gint32 scale = check_constant (&check, SL_DTYPE_F32, 4, four, NULL, 0, 0, 0, by);
+  const gint32 shift = check_constant (&check, SL_DTYPE_F32, 1, two, NULL, 0, 0, 0, plus);
+  const gint32 y = check_output (&check, SL_DTYPE_F32, 0, 0);
+  const gint32 sums = read ? check_output (&check, SL_DTYPE_F32, 0, 0) : check_middle (&check, SL_DTYPE_F32, 0, 0);
+  const gint32 scaled = check_middle (&check, SL_DTYPE_F32, 0, 0);
+  check_node (&check, SL_OP_CONV_2D, (gint32[]){ x, w, b }, 3, sums, &params);
+  check_node (&check, SL_OP_MUL, (gint32[]){ scale, sums }, 2, scaled, NULL);
+  check_node (&check, SL_OP_ADD, (gint32[]){ scaled, shift }, 2, y, &relu);
+  if (shared)
+    check_node (&check, SL_OP_CONV_2D, (gint32[]){ x, w }, 2, check_output (&check, SL_DTYPE_F32, 0, 0), &params);
+  check_prepare (&check);
+  g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, read ? 3 : shared ? 2 : 1);
+  g_assert_cmpuint (changes_of (check.graph, "fold_scale"), ==, read ? 0 : 2);
+  const gfloat *in = check.input_data[0];
+  check_random (&check, SL_DTYPE_F32, 40, check.input_data[0]);
+  double expected[40];
+  for (gint32 i = 0; i < 40; i++) {
+    const gint32 pixel = i / 2 * 2, c = i % 2;
+    const double sum = (double) in[pixel] * weights[2 * c] + (double) in[pixel + 1] * weights[2 * c + 1] + bias[c];
+    expected[i] = fmax (sum * by[c] + plus[c], 0);
+  }
+  check_expect (&check, expected, 1e-6, 1e-6);
+  if (shared)
+    g_assert_cmpfloat (((const gfloat *) sl_node_input (check.graph, sl_graph_node (check.graph, 1), 1)->data)[0], ==, 1);
+  check_clear (&check);
+}
+
+static void
+test_scale (void)
+{
+  check_scale (FALSE, FALSE);
+  check_scale (TRUE, FALSE);
+  check_scale (FALSE, TRUE);
+}
+
+/* x times LOGISTIC of x is SILU; times that of another tensor, or where the gate is an output, it is not. */
+static void
+test_silu (void)
+{
+  for (guint kind = 0; kind < 3; kind++) {
+    static const gint32 dims[1] = { N };
+    Check check;
+    double expected[N];
+    check_init (&check, 6);
+    const gint32 x = check_input (&check, SL_DTYPE_F32, 1, dims, 0, 0);
+    const gint32 other = kind == 1 ? check_input (&check, SL_DTYPE_F32, 1, dims, 0, 0) : x;
+    const gint32 y = check_output (&check, SL_DTYPE_F32, 0, 0);
+    const gint32 gate = kind == 2 ? check_output (&check, SL_DTYPE_F32, 0, 0) : check_middle (&check, SL_DTYPE_F32, 0, 0);
+    check_node (&check, SL_OP_LOGISTIC, &x, 1, gate, NULL);
+    check_node (&check, SL_OP_MUL, (gint32[]){ gate, other }, 2, y, NULL);
+    check_prepare (&check);
+    g_assert_cmpuint (changes_of (check.graph, "fuse_silu"), ==, kind == 0 ? 1 : 0);
+    g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, kind == 0 ? 1 : 2);
+    for (guint i = 0; i < (kind == 1 ? 2 : 1); i++)
+      check_random (&check, SL_DTYPE_F32, N, check.input_data[i]);
+    for (gsize i = 0; i < N; i++)
+      expected[i] =
+        (double) ((const gfloat *) check.input_data[kind == 1])[i] / (1 + exp (-(double) ((const gfloat *) check.input_data[0])[i]));
+    check_expect (&check, expected, 1e-6, 1e-6);
+    check_clear (&check);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -368,5 +445,7 @@ main (int argc, char **argv)
   g_test_add_func ("/passes/skip-quantize", test_skip_quantize);
   g_test_add_func ("/passes/skip-quantize-refused", test_skip_quantize_refused);
   g_test_add_func ("/passes/arg-max", test_arg_max);
+  g_test_add_func ("/passes/scale", test_scale);
+  g_test_add_func ("/passes/silu", test_silu);
   return g_test_run ();
 }

@@ -121,8 +121,7 @@ set_output (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
 static void
 set_window (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
 {
-  const SlTensor *x = sl_node_input (graph, node, 0), *w = sl_node_input (graph, node, 1), *y = sl_node_output (graph, node, 0);
-  const SlWindow *window = &node->params.window;
+  const SlTensor *w = sl_node_input (graph, node, 1), *y = sl_node_output (graph, node, 0);
   gsize elements = 0;
   sl_tensor_elements (y, &elements);
   layer->channels = y->dims[y->rank - 1];
@@ -130,27 +129,13 @@ set_window (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
   layer->depth = (gint32) (w->bytes / (gsize) layer->channels);
   if (node->op == SL_OP_FULLY_CONNECTED)
     return;
-  layer->images = x->dims[0];
-  layer->window = (SlInt8Window){
-    .h = x->dims[1],
-    .w = x->dims[2],
-    .channels = x->dims[3],
-    .out_h = y->dims[1],
-    .out_w = y->dims[2],
-    .filter_h = w->dims[1],
-    .filter_w = w->dims[2],
-    .stride_h = window->stride_h,
-    .stride_w = window->stride_w,
-    .dilation_h = window->dilation_h,
-    .dilation_w = window->dilation_w,
-    .top = window->pad_top,
-    .left = window->pad_left,
-  };
+  layer->images = sl_node_input (graph, node, 0)->dims[0];
+  layer->window = sl_window_shape (graph, node);
 }
 
 /* Quantised values of an input row with the padding that its windows read, and some that copies may write. */
 static gint64
-line_of (const SlInt8Window *w)
+line_of (const SlWindowShape *w)
 {
   return (((gint64) w->out_w - 1) * w->stride_w + w->filter_w + 1) * w->channels + 2 * SL_TENSOR_PADDING;
 }
@@ -158,7 +143,7 @@ line_of (const SlInt8Window *w)
 static SlInt8Mode
 depthwise_mode (const SlInt8Layer *layer)
 {
-  const SlInt8Window *w = &layer->window;
+  const SlWindowShape *w = &layer->window;
   const gint32 lanes = layer->isa->dw_lanes;
   if (w->filter_h != 3 || w->filter_w != 3 || w->dilation_h != 1 || w->dilation_w != 1 || w->stride_h != w->stride_w || w->stride_h > 2)
     return SL_INT8_DW_TAPS;
@@ -174,12 +159,10 @@ depthwise_mode (const SlInt8Layer *layer)
 static SlInt8Mode
 mode_of (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
 {
-  const SlInt8Window *w = &layer->window;
+  const SlWindowShape *w = &layer->window;
   if (is_depthwise (graph, node))
     return depthwise_mode (layer);
-  if (node->op == SL_OP_FULLY_CONNECTED
-      || (w->filter_h == 1 && w->filter_w == 1 && w->stride_h == 1 && w->stride_w == 1 && w->out_h == w->h && w->out_w == w->w
-          && w->top == 0 && w->left == 0))
+  if (node->op == SL_OP_FULLY_CONNECTED || sl_window_is_pixel (w))
     return SL_INT8_DIRECT;
   return w->dilation_w == 1 && w->out_w >= MIN_BAND && w->filter_h * line_of (w) <= MAX_COPY ? SL_INT8_BANDED : SL_INT8_GATHERED;
 }
@@ -221,7 +204,7 @@ set_tiles (SlInt8Layer *layer, guint threads, gsize element)
 static void
 set_depthwise (SlInt8Layer *layer, SlArena *arena)
 {
-  const SlInt8Window *w = &layer->window;
+  const SlWindowShape *w = &layer->window;
   const gint32 pixels = layer->mode == SL_INT8_DW_ROWS ? w->w : 1;
   layer->dw.channels = w->channels;
   layer->dw.pad = layer->zero_byte;

@@ -4,6 +4,7 @@
 #define SL_CORE_BACKENDS_INT8_LAYER_H
 
 #include "core/backends/int8/int8.h"
+#include "core/backends/window.h"
 
 G_BEGIN_DECLS
 
@@ -30,14 +31,6 @@ typedef enum
   SL_INT8_DW_FLAT,
 } SlInt8Mode;
 
-/** A window sliding over an NHWC tensor of single bytes. */
-typedef struct
-{
-  gint32 h, w, channels;
-  gint32 out_h, out_w;
-  gint32 filter_h, filter_w, stride_h, stride_w, dilation_h, dilation_w, top, left;
-} SlInt8Window;
-
 /**
  * SlInt8Layer:
  * @images: of the batch; @rows: output pixels of all images; @depth: activations of a window; @channels: of the output
@@ -55,7 +48,7 @@ struct _SlInt8Layer
   const SlInt8Isa *isa;
   SlInt8Mode mode;
   gboolean is_signed;
-  SlInt8Window window;
+  SlWindowShape window;
   gint32 images, rows, depth, channels;
   gint32 n_panels, tile_rows, chunk_panels, line;
   gsize row_bytes, scratch_bytes;

@@ -29,7 +29,7 @@ copy_run (guint8 *to, const guint8 *from, gsize bytes)
 static void
 gather_taps (const SlInt8Layer *layer, const guint8 *line, gint32 x0, guint8 *to)
 {
-  const SlInt8Window *w = &layer->window;
+  const SlWindowShape *w = &layer->window;
   for (gint32 fx = 0; fx < w->filter_w; fx++, to += w->channels) {
     const gint32 x = x0 + fx * w->dilation_w;
     if (x < 0 || x >= w->w)
@@ -42,7 +42,7 @@ gather_taps (const SlInt8Layer *layer, const guint8 *line, gint32 x0, guint8 *to
 static void
 gather (const SlInt8Layer *layer, const guint8 *x, gint32 row, guint8 *to)
 {
-  const SlInt8Window *w = &layer->window;
+  const SlWindowShape *w = &layer->window;
   const gint32 image = row / (w->out_h * w->out_w), y0 = row / w->out_w % w->out_h * w->stride_h - w->top;
   const gint32 x0 = row % w->out_w * w->stride_w - w->left;
   const gboolean inside = w->dilation_w == 1 && x0 >= 0 && x0 + w->filter_w <= w->w;
@@ -106,7 +106,7 @@ run_gemm (const void *data, guint item, guint thread)
 static void
 copy_line (const SlInt8Layer *layer, const guint8 *image, gint32 y, gint32 pixels, guint8 flip, guint8 *to)
 {
-  const SlInt8Window *w = &layer->window;
+  const SlWindowShape *w = &layer->window;
   const gsize pixel = (gsize) w->channels;
   const gint32 inside = y >= 0 && y < w->h ? MAX (MIN (w->w, pixels - w->left), 0) : 0, before = inside > 0 ? w->left : 0;
   memset (to, layer->zero_byte ^ flip, (gsize) before * pixel);
@@ -122,7 +122,7 @@ run_banded (const void *data, guint item, guint thread)
 {
   const Run *run = data;
   const SlInt8Layer *layer = run->layer;
-  const SlInt8Window *w = &layer->window;
+  const SlWindowShape *w = &layer->window;
   const gint32 bands = layer->images * w->out_h, band = (gint32) item % bands, panel = (gint32) item / bands * layer->chunk_panels;
   const gint32 pixels = (w->out_w - 1) * w->stride_w + w->filter_w;
   const gsize element = layer->isa->int16 ? 2 : 1, line = (gsize) layer->line * element;
@@ -156,7 +156,7 @@ run_depthwise_flat (const void *data, guint item, guint thread)
 {
   const Run *run = data;
   const SlInt8Layer *layer = run->layer;
-  const SlInt8Window *w = &layer->window;
+  const SlWindowShape *w = &layer->window;
   const gint32 step = w->stride_h == 1 ? 2 : 1, bands = (w->out_h + step - 1) / step, y = (gint32) item % bands * step;
   const gint32 pixels = (w->out_w - 1) * w->stride_w + 3;
   const gsize image = item / (guint) bands, pixel = (gsize) w->channels, out_bytes = (gsize) w->out_w * pixel;
@@ -182,7 +182,7 @@ run_depthwise_rows (const void *data, guint item, guint thread)
 {
   const Run *run = data;
   const SlInt8Layer *layer = run->layer;
-  const SlInt8Window *w = &layer->window;
+  const SlWindowShape *w = &layer->window;
   const gint32 step = w->stride_h == 1 ? 2 : 1, bands = (w->out_h + step - 1) / step;
   const gint32 image = (gint32) item / bands, y = (gint32) item % bands * step;
   const gsize in_bytes = (gsize) w->w * (gsize) w->channels, out_bytes = (gsize) w->out_w * (gsize) w->channels;
@@ -200,7 +200,7 @@ run_depthwise_rows (const void *data, guint item, guint thread)
 static void
 find_taps (const SlInt8Layer *layer, const guint8 *image, gint32 y0, gint32 x0, const guint8 **taps)
 {
-  const SlInt8Window *w = &layer->window;
+  const SlWindowShape *w = &layer->window;
   for (gint32 fy = 0; fy < w->filter_h; fy++) {
     const gint32 y = y0 + fy * w->dilation_h;
     for (gint32 fx = 0; fx < w->filter_w; fx++) {
@@ -216,7 +216,7 @@ run_depthwise (const void *data, guint item, guint thread)
 {
   const Run *run = data;
   const SlInt8Layer *layer = run->layer;
-  const SlInt8Window *w = &layer->window;
+  const SlWindowShape *w = &layer->window;
   const gint32 image = (gint32) item / w->out_h, y = (gint32) item % w->out_h;
   const guint8 *x = run->x + (gsize) image * (gsize) w->h * (gsize) w->w * (gsize) w->channels;
   guint8 *out = run->y + (gsize) item * (gsize) w->out_w * (gsize) w->channels;

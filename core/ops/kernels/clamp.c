@@ -13,6 +13,8 @@ static const Range ranges[] = {
   [SL_ACTIVATION_RELU_0_TO_1] = { 0.0f, 1.0f },
 };
 
+G_STATIC_ASSERT (G_N_ELEMENTS (ranges) == SL_ACTIVATION_RELU_0_TO_1 + 1);
+
 static gint32
 quantise (gfloat value, gfloat scale, gint32 zero_point, gint32 lo, gint32 hi)
 {
@@ -23,7 +25,7 @@ quantise (gfloat value, gfloat scale, gint32 zero_point, gint32 lo, gint32 hi)
 void
 sl_clamp_for (SlClamp *clamp, SlActivation activation, const SlTensor *output)
 {
-  const Range *range = &ranges[activation];
+  const Range *range = &ranges[sl_activation_is_curve (activation) ? SL_ACTIVATION_NONE : activation];
   clamp->lo_f = range->lo;
   clamp->hi_f = range->hi;
   clamp->lo = clamp->hi = 0;

@@ -10,6 +10,7 @@ typedef struct
   gfloat *scale; /* per output channel; NULL for float */
   gint32 input_zero_point, weight_zero_point, output_zero_point;
   SlClamp clamp;
+  SlActivation activation;
 } Conv;
 
 /* Output channels are dimension 0 of the weights, 3 of depthwise ones: the last dimension of the output either way. */
@@ -24,6 +25,7 @@ sl_kernel_conv_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena
   const SlActivation activation =
     node->op == SL_OP_FULLY_CONNECTED ? node->params.fully_connected.activation : node->params.window.activation;
   sl_clamp_for (&conv->clamp, activation, output);
+  conv->activation = activation;
   if (input->dtype == SL_DTYPE_F32)
     return conv;
   const gint32 channels = output->dims[output->rank - 1];
@@ -55,7 +57,9 @@ store (const SlKernelCall *call, const Conv *conv, gint32 channel, gsize at, gin
   const SlTensor *output = sl_node_output (call->graph, call->node, 0);
   if (conv->scale == NULL) {
     const gfloat value = acc_f + (call->inputs[2] != NULL ? ((const gfloat *) call->inputs[2])[channel] : 0.0f);
-    ((gfloat *) call->outputs[0])[at] = value < conv->clamp.lo_f ? conv->clamp.lo_f : value > conv->clamp.hi_f ? conv->clamp.hi_f : value;
+    gfloat *to = (gfloat *) call->outputs[0] + at;
+    *to = value < conv->clamp.lo_f ? conv->clamp.lo_f : value > conv->clamp.hi_f ? conv->clamp.hi_f : value;
+    sl_activate_float (conv->activation, to);
     return;
   }
   const guint32 bias = call->inputs[2] != NULL ? (guint32) ((const gint32 *) call->inputs[2])[channel] : 0;

@@ -22,6 +22,12 @@ real_logistic (gfloat x, gfloat parameter)
 }
 
 static gfloat
+real_silu (gfloat x, gfloat parameter)
+{
+  return x / (1.0f + expf (-x));
+}
+
+static gfloat
 real_leaky_relu (gfloat x, gfloat alpha)
 {
   return x < 0 ? x * alpha : x;
@@ -141,6 +147,7 @@ real_erf (gfloat x, gfloat parameter)
 
 static const SlRealFunction functions[SL_OP_COUNT] = {
   [SL_OP_LOGISTIC] = real_logistic,
+  [SL_OP_SILU] = real_silu,
   [SL_OP_LEAKY_RELU] = real_leaky_relu,
   [SL_OP_ELU] = real_elu,
   [SL_OP_GELU] = real_gelu,
@@ -165,6 +172,22 @@ static const SlRealFunction functions[SL_OP_COUNT] = {
   [SL_OP_RELU_N1_TO_1] = real_identity,
   [SL_OP_RELU_0_TO_1] = real_identity,
 };
+
+void
+sl_activate_float (SlActivation activation, gfloat *value)
+{
+  static const struct
+  {
+    SlRealFunction function;
+    gfloat parameter;
+  } curves[] = {
+    [SL_ACTIVATION_LOGISTIC] = { real_logistic, 0 },     [SL_ACTIVATION_SILU] = { real_silu, 0 },
+    [SL_ACTIVATION_HARD_SWISH] = { real_hard_swish, 0 }, [SL_ACTIVATION_GELU] = { real_gelu, 0 },
+    [SL_ACTIVATION_GELU_TANH] = { real_gelu, 1 },
+  };
+  if (sl_activation_is_curve (activation))
+    *value = curves[activation].function (*value, curves[activation].parameter);
+}
 
 void
 sl_table_fill (SlTable *table, const SlTensor *input, const SlTensor *output, SlActivation activation, SlRealFunction function,

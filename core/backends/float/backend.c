@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Float layers as a backend. */
+#include "core/backends/backend.h"
+#include "core/backends/float/float_layers.h"
+
+typedef struct
+{
+  SlFloatLayer *layer;
+  SlPool *pool;
+  guint output; /* which operand it is */
+} Step;
+
+static const char *
+cpu (void)
+{
+  return sl_float_isa ()->name;
+}
+
+static gboolean
+faster (const SlGraph *graph, const SlNode *node)
+{
+  return sl_float_faster (sl_float_isa (), graph, node);
+}
+
+static gpointer
+prepare (SlHost *host, const SlStep *step, gpointer threads, GError **error)
+{
+  const SlNode *node = sl_graph_node (host->graph, g_array_index (step->nodes, guint, 0));
+  Step *made = sl_arena_alloc (host->arena, sizeof *made);
+  made->layer = sl_float_layer_new (sl_float_isa (), host, node);
+  made->pool = host->pool;
+  made->output = node->n_inputs;
+  return made;
+}
+
+static gboolean
+run (gpointer prepared, void *const *memory)
+{
+  const Step *step = prepared;
+  sl_float_layer_run (step->layer, step->pool, (const void *const *) memory, memory[step->output]);
+  return TRUE;
+}
+
+const SlBackend sl_backend_float = {
+  .name = "float",
+  .title = "float kernels",
+  .failure = "a float kernel failed while running the model",
+  .packs_weights = TRUE,
+  .uses_pool = TRUE,
+  .cpu = cpu,
+  .supports = sl_float_supports,
+  .faster = faster,
+  .prepare = prepare,
+  .run = run,
+};

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Float layers on kernels of our own (internal to core): convolutions, fully connected layers, additions and products. */
+#ifndef SL_CORE_BACKENDS_FLOAT_FLOAT_LAYERS_H
+#define SL_CORE_BACKENDS_FLOAT_FLOAT_LAYERS_H
+
+#include "core/backends/backend.h"
+#include "core/backends/float/isa.h"
+
+G_BEGIN_DECLS
+
+typedef struct _SlFloatLayer SlFloatLayer;
+
+/** sl_float_supports: whether the float kernels compute @node. */
+gboolean sl_float_supports (const SlGraph *graph, const SlNode *node);
+/** sl_float_faster: whether @isa's beat XNNPACK's on @node, which they support. */
+gboolean sl_float_faster (const SlFloatIsa *isa, const SlGraph *graph, const SlNode *node);
+/** sl_float_layer_new: (transfer none): in @host's arena; weights are packed once for all sessions of the graph. */
+SlFloatLayer *sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node);
+/** sl_float_layer_run: @inputs are the node's; those that are constants and packed are not read. */
+void sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *inputs, void *output);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A tile of a matrix product: activations broadcast one at a time, times the weights of up to MAX_GROUPS registers of channels. Sums stay
+ * in registers. Rows are runs of activations that pointers name, so windows of a convolution are never copied.
+ */
+#include "core/backends/float/simd.h"
+
+/* Floats of weights ahead: those of a whole model come from the third cache or from memory in every inference. */
+#define PREFETCH 512
+
+static inline __attribute__ ((always_inline)) void
+multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c, gsize c_stride, const gint rows,
+          const gint groups)
+{
+  Vec sums[MAX_ROWS * MAX_GROUPS];
+  const gfloat *weights = panel->weights;
+  const gfloat *const *runs = tile->runs;
+  SL_UNROLL
+  for (gint i = 0; i < rows * groups; i++)
+    sums[i] = load (gemm->bias + panel->channel + i % groups * LANES);
+  for (gint32 run = tile->n_runs; run > 0; run--, runs += rows) {
+    const gfloat *a[MAX_ROWS];
+    SL_UNROLL
+    for (gint m = 0; m < rows; m++)
+      a[m] = runs[m] + panel->offset;
+    for (gint32 k = 0; k < tile->length; k++, weights += groups * LANES) {
+      Vec w[MAX_GROUPS];
+      SL_UNROLL
+      for (gint g = 0; g < groups; g++) {
+        __builtin_prefetch (weights + PREFETCH + g * LANES);
+        w[g] = load (weights + g * LANES);
+      }
+      SL_UNROLL
+      for (gint i = 0; i < rows * groups; i++)
+        sums[i] = fused (broadcast (a[i / groups][k]), w[i % groups], sums[i]);
+    }
+  }
+  const Vec lo = broadcast (gemm->lo), hi = broadcast (gemm->hi);
+  SL_UNROLL
+  for (gint i = 0; i < rows * groups; i++) {
+    gfloat *at = c + (gsize) (i / groups) * c_stride + i % groups * LANES;
+    if (i % groups < groups - 1)
+      store (at, limited (sums[i], lo, hi));
+    else
+      store_some (at, panel->channels - (groups - 1) * LANES, limited (sums[i], lo, hi));
+  }
+}
+
+typedef void (*MultiplyFunction) (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c, gsize c_stride);
+
+#define DEFINE(rows, groups)                                                                                                 \
+  static void multiply_##rows##_##groups (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile,       \
+                                          gfloat *c, gsize c_stride)                                                         \
+  {                                                                                                                          \
+    multiply (gemm, panel, tile, c, c_stride, rows, groups);                                                                 \
+  }
+#if MAX_GROUPS > 2
+#define DEFINE_ROWS(rows) DEFINE (rows, 1) DEFINE (rows, 2) DEFINE (rows, 3)
+#define ROWS(rows) { multiply_##rows##_1, multiply_##rows##_2, multiply_##rows##_3 }
+#else
+#define DEFINE_ROWS(rows) DEFINE (rows, 1) DEFINE (rows, 2)
+#define ROWS(rows) { multiply_##rows##_1, multiply_##rows##_2 }
+#endif
+DEFINE_ROWS (1)
+DEFINE_ROWS (2)
+DEFINE_ROWS (3)
+DEFINE_ROWS (4)
+#if MAX_ROWS > 4
+DEFINE_ROWS (5)
+DEFINE_ROWS (6)
+#endif
+#if MAX_ROWS > 6
+DEFINE_ROWS (7)
+DEFINE_ROWS (8)
+#endif
+
+/* By rows less one and groups less one. */
+static const MultiplyFunction functions[MAX_ROWS][MAX_GROUPS] = {
+  ROWS (1), ROWS (2), ROWS (3), ROWS (4),
+#if MAX_ROWS > 4
+  ROWS (5), ROWS (6),
+#endif
+#if MAX_ROWS > 6
+  ROWS (7), ROWS (8),
+#endif
+};
+
+void
+SL_SIMD (sl_float_gemm) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride)
+{
+  for (gint32 p = first; p < end; p++) {
+    const SlFloatPanel *panel = &gemm->panels[p];
+    functions[rows->rows - 1][panel->groups - 1](gemm, panel, rows, c + panel->channel, c_stride);
+  }
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The instruction sets of this build, what each needs of the processor, and the one to use. */
+#include "core/backends/float/isa.h"
+
+#include "base/cpu.h"
+
+/* The best last. The base set is what every processor of the architecture has: SSE2 on x86-64, NEON on 64-bit Arm. */
+static const struct
+{
+  const SlFloatIsa *isa;
+  SlCpuLevel level;
+  guint needs;
+} rows[] = {
+  { &sl_float_isa_base, SL_CPU_LEVEL_C, 0 },
+#ifdef SL_FLOAT_FMA
+  { &sl_float_isa_fma, SL_CPU_LEVEL_AVX2, SL_CPU_AVX2 | SL_CPU_FMA },
+#endif
+#ifdef SL_FLOAT_AVX512
+  { &sl_float_isa_avx512, SL_CPU_LEVEL_AVX512, SL_CPU_AVX2 | SL_CPU_FMA | SL_CPU_AVX512 },
+#endif
+};
+
+static const SlFloatIsa *forced;
+
+guint
+sl_float_isas (const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS])
+{
+  guint n = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (sl_cpu_has (rows[i].needs))
+      isas[n++] = rows[i].isa;
+  return n;
+}
+
+void
+sl_float_isa_force (const SlFloatIsa *isa)
+{
+  forced = isa;
+}
+
+const SlFloatIsa *
+sl_float_isa (void)
+{
+  const SlFloatIsa *best = forced;
+  for (guint i = 0; i < G_N_ELEMENTS (rows) && forced == NULL; i++)
+    if (sl_cpu_may_use (rows[i].level, rows[i].needs))
+      best = rows[i].isa;
+  return best;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The inner loops of float layers (internal to core/backends/float): one table of functions per instruction set. Sums are taken in single
+ * precision in the order of the window; instruction sets with fused multiply-add round once a product.
+ */
+#ifndef SL_CORE_BACKENDS_FLOAT_ISA_H
+#define SL_CORE_BACKENDS_FLOAT_ISA_H
+
+#include "core/graph/op.h"
+
+G_BEGIN_DECLS
+
+/** Most rows of a tile of any instruction set. */
+#define SL_FLOAT_MAX_ROWS 8
+/** Most output pixels that a depthwise loop takes at a time. */
+#define SL_FLOAT_MAX_PIXELS 8
+
+/**
+ * SlFloatPanel: output channels that are computed at once
+ * @weights: for each activation of a window @groups registers
+ * @channel: the first; @channels: as many are there
+ * @offset: where in a pixel its activations begin, for convolutions in groups
+ */
+typedef struct
+{
+  const gfloat *weights;
+  gint32 channel, channels, groups, offset;
+} SlFloatPanel;
+
+/** SlFloatGemm: @bias: by channel, to whole registers behind the last; @lo, @hi: limits of the output. */
+typedef struct
+{
+  const SlFloatPanel *panels;
+  const gfloat *bias;
+  gfloat lo, hi;
+} SlFloatGemm;
+
+/**
+ * SlFloatRows: rows of a matrix product, each made of runs of consecutive activations
+ * @runs: of row r run i is at @runs[i * @rows + r]
+ */
+typedef struct
+{
+  const gfloat *const *runs;
+  gint32 n_runs, length, rows;
+} SlFloatRows;
+
+/**
+ * SlFloatDepthwise:
+ * @weights: for each register of channels the taps of its window; @bias: by channel, to whole registers behind the last
+ * @lo, @hi: limits of the output
+ */
+typedef struct
+{
+  const gfloat *weights, *bias;
+  gint32 channels, filter_h, filter_w, stride, dilation;
+  gfloat lo, hi;
+} SlFloatDepthwise;
+
+/**
+ * SlFloatStrip: output pixels beside each other in a row
+ * @pixels: of the input, @columns for each row of the window: output pixel i reads columns i * stride + x * dilation
+ */
+typedef struct
+{
+  const gfloat *const *pixels;
+  gint32 columns, count;
+} SlFloatStrip;
+
+/**
+ * SlFloatIsa:
+ * @name: for messages
+ * @lanes: floats of a register; @max_rows, @max_groups: of a tile
+ * @faster: whether these loops beat XNNPACK's
+ * @gemm: rows times the panels from @first to before @end, into rows at @c. No more than @max_rows rows.
+ * @depthwise: the output pixels of a strip, whose channels lie behind each other at @out. Reads up to a register past a pixel.
+ * @add, @multiply: element by element; @activate: an activation that is no limit, in place or not. Read up to a register past the last.
+ */
+typedef struct
+{
+  const char *name;
+  gint32 lanes, max_rows, max_groups;
+  gboolean faster;
+  void (*gemm) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
+  void (*depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gfloat *out);
+  void (*add) (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo, gfloat hi);
+  void (*multiply) (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo, gfloat hi);
+  void (*activate) (SlActivation activation, const gfloat *in, gfloat *out, gsize n);
+} SlFloatIsa;
+
+/** Most instruction sets of one build. */
+#define SL_FLOAT_MAX_ISAS 3
+
+/* A build has the base set, and those that its SL_FLOAT_* definitions name. */
+extern const SlFloatIsa sl_float_isa_base, sl_float_isa_fma, sl_float_isa_avx512;
+
+/** sl_float_isa: the best this machine has, or of what the environment's SIGHTLINE_CPU allows. */
+const SlFloatIsa *sl_float_isa (void);
+/** sl_float_isa_force: for tests that compare instruction sets: what sl_float_isa() returns from now on; (nullable) @isa for its own
+ *  choice. No other thread may make a session meanwhile. */
+void sl_float_isa_force (const SlFloatIsa *isa);
+/** sl_float_isas: every instruction set this build and this machine have, the base set first, the best last. */
+guint sl_float_isas (const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS]);
+
+G_END_DECLS
+
+#endif

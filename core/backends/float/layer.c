@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which nodes the float kernels take, and into what pieces their work is cut. */
+#include <string.h>
+
+#include "core/backends/float/layer.h"
+#include "core/ops/kernels/kernels.h"
+
+/* Bytes of weights that stay in the second cache while rows pass, and of pixels under a strip that stay in the first. */
+#define CHUNK_BYTES 262144
+#define STRIP_BYTES 24576
+#define MAX_STRIP 32
+/* Elements of a work item of an addition. */
+#define PIECE 16384
+
+static gboolean
+is_float (const SlTensor *tensor)
+{
+  return tensor->dtype == SL_DTYPE_F32;
+}
+
+static gboolean
+is_constant (const SlTensor *tensor)
+{
+  return is_float (tensor) && tensor->data != NULL;
+}
+
+static gboolean
+is_element_wise (const SlNode *node)
+{
+  return node->op == SL_OP_ADD || node->op == SL_OP_MUL || sl_node_curve (node) != SL_ACTIVATION_NONE;
+}
+
+/* Pixels of the input under @count output pixels. */
+static gint64
+columns_of (const SlWindowShape *w, gint32 count)
+{
+  return ((gint64) count - 1) * w->stride_w + ((gint64) w->filter_w - 1) * w->dilation_w + 1;
+}
+
+static gboolean
+supports_window (const SlGraph *graph, const SlNode *node)
+{
+  const SlTensor *weights = sl_node_input (graph, node, 1);
+  const SlWindowShape w = sl_window_shape (graph, node);
+  if (node->op == SL_OP_DEPTHWISE_CONV_2D)
+    return node->params.window.depth_multiplier == 1 && w.channels > 1 && w.filter_h * columns_of (&w, 1) <= SL_FLOAT_MAX_COLUMNS;
+  return (gint64) w.filter_h * w.filter_w <= SL_FLOAT_MAX_RUNS && (gint64) w.filter_w * weights->dims[3] <= G_MAXINT32 / 8;
+}
+
+gboolean
+sl_float_supports (const SlGraph *graph, const SlNode *node)
+{
+  if (!is_float (sl_node_input (graph, node, 0)) || !is_float (sl_node_output (graph, node, 0)))
+    return FALSE;
+  if (node->n_inputs < 2)
+    return sl_node_curve (node) != SL_ACTIVATION_NONE;
+  const SlTensor *second = sl_node_input (graph, node, 1), *bias = sl_node_input (graph, node, 2);
+  if (is_element_wise (node))
+    return is_float (second) && sl_node_input (graph, node, 0)->data == NULL && second->data == NULL
+           && sl_tensor_same_shape (sl_node_input (graph, node, 0), second);
+  if (node->op != SL_OP_CONV_2D && node->op != SL_OP_DEPTHWISE_CONV_2D && node->op != SL_OP_FULLY_CONNECTED)
+    return FALSE;
+  if (!is_constant (second) || (bias != NULL && !is_constant (bias)))
+    return FALSE;
+  return node->op == SL_OP_FULLY_CONNECTED || supports_window (graph, node);
+}
+
+static SlActivation
+activation_of (const SlNode *node)
+{
+  switch (node->op) {
+    case SL_OP_ADD:
+    case SL_OP_MUL:
+      return node->params.binary.activation;
+    case SL_OP_FULLY_CONNECTED:
+      return node->params.fully_connected.activation;
+    case SL_OP_CONV_2D:
+    case SL_OP_DEPTHWISE_CONV_2D:
+      return node->params.window.activation;
+    default:
+      return sl_node_curve (node);
+  }
+}
+
+/* XNNPACK does not fuse activations that are no limits. */
+gboolean
+sl_float_faster (const SlFloatIsa *isa, const SlGraph *graph, const SlNode *node)
+{
+  return isa->faster || sl_activation_is_curve (activation_of (node));
+}
+
+static void
+set_shape (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node)
+{
+  const SlTensor *x = sl_node_input (graph, node, 0), *w = sl_node_input (graph, node, 1), *y = sl_node_output (graph, node, 0);
+  sl_tensor_elements (y, &layer->elements);
+  if (is_element_wise (node))
+    return;
+  layer->channels = y->dims[y->rank - 1];
+  layer->rows = (gint32) (layer->elements / (gsize) layer->channels);
+  layer->depth = (gint32) (w->bytes / sizeof (gfloat) / (gsize) layer->channels);
+  layer->groups = 1;
+  layer->mode = SL_FLOAT_DIRECT;
+  if (node->op == SL_OP_FULLY_CONNECTED)
+    return;
+  layer->images = x->dims[0];
+  layer->window = sl_window_shape (graph, node);
+  if (node->op == SL_OP_DEPTHWISE_CONV_2D)
+    layer->mode = SL_FLOAT_DEPTHWISE;
+  else
+    layer->groups = x->dims[3] / w->dims[3];
+  if (node->op == SL_OP_CONV_2D && (layer->groups > 1 || !sl_window_is_pixel (&layer->window)))
+    layer->mode = SL_FLOAT_WINDOW;
+  layer->taps_apart = layer->groups > 1 || layer->window.dilation_w > 1;
+}
+
+/* Pieces of work: weights that stay in the second cache while rows pass; with threads, enough of them to share out evenly: of whichever of
+ * rows and channels there are more, so that threads read little twice. */
+static void
+set_tiles (SlFloatLayer *layer, guint threads)
+{
+  const SlFloatIsa *isa = layer->isa;
+  const gint32 channels = layer->channels / layer->groups, width = isa->lanes * isa->max_groups;
+  const gsize panel_bytes = (gsize) layer->depth * (gsize) width * sizeof (gfloat);
+  const gint32 pieces = threads > 1 ? CLAMP ((gint32) layer->cost_us, 1, 4 * (gint32) threads) : 1;
+  gint32 rows = 8 * isa->max_rows;
+  layer->n_panels = (channels + width - 1) / width * layer->groups;
+  gint32 panels = (gint32) CLAMP (CHUNK_BYTES / panel_bytes, 1, (gsize) layer->n_panels);
+  if (layer->channels <= layer->rows)
+    rows = CLAMP (layer->rows / pieces / isa->max_rows * isa->max_rows, isa->max_rows, rows);
+  while (panels > 1 && (layer->rows + rows - 1) / rows * (layer->n_panels / panels) < pieces)
+    panels = (panels + 1) / 2;
+  layer->tile_rows = rows;
+  layer->chunk_panels = panels;
+}
+
+static void
+set_strip (SlFloatLayer *layer)
+{
+  const SlWindowShape *w = &layer->window;
+  layer->strip = MIN (w->out_w, MAX_STRIP);
+  while (layer->strip > 1
+         && (w->filter_h * columns_of (w, layer->strip) > SL_FLOAT_MAX_COLUMNS
+             || (layer->strip > SL_FLOAT_MAX_PIXELS
+                 && w->filter_h * columns_of (w, layer->strip) * w->channels * (gint64) sizeof (gfloat) > STRIP_BYTES)))
+    layer->strip--;
+  layer->depthwise.channels = w->channels;
+  layer->depthwise.filter_h = w->filter_h;
+  layer->depthwise.filter_w = w->filter_w;
+  layer->depthwise.stride = w->stride_w;
+  layer->depthwise.dilation = w->dilation_w;
+}
+
+static guint
+cost_of (const SlFloatLayer *layer)
+{
+  const gdouble rate = layer->isa->lanes * (layer->mode == SL_FLOAT_DEPTHWISE ? 2e3 : 4e3);
+  const gdouble work = layer->mode < SL_FLOAT_ADD ? (gdouble) layer->rows * layer->channels * layer->depth : (gdouble) layer->elements;
+  return (guint) MIN (work / rate, 1e6);
+}
+
+static void
+set_output (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node)
+{
+  SlClamp clamp;
+  layer->activation = activation_of (node);
+  sl_clamp_for (&clamp, layer->activation, sl_node_output (graph, node, 0));
+  layer->lo = layer->gemm.lo = layer->depthwise.lo = clamp.lo_f;
+  layer->hi = layer->gemm.hi = layer->depthwise.hi = clamp.hi_f;
+}
+
+/** What the weight cache holds: the layer's fields that point into it. */
+typedef struct
+{
+  SlFloatGemm gemm;
+  SlFloatDepthwise depthwise;
+} Packed;
+
+typedef struct
+{
+  SlFloatLayer *layer;
+  const SlGraph *graph;
+  const SlNode *node;
+} Packing;
+
+static void *
+pack (SlArena *arena, gpointer data)
+{
+  const Packing *packing = data;
+  sl_float_pack (packing->layer, packing->graph, packing->node, arena);
+  const Packed packed = { packing->layer->gemm, packing->layer->depthwise };
+  return sl_arena_memdup (arena, &packed, sizeof packed);
+}
+
+static const gfloat *
+zeros_new (const SlFloatLayer *layer, SlArena *arena)
+{
+  const gsize bytes = (gsize) layer->window.channels * (gsize) layer->window.filter_w * sizeof (gfloat);
+  gfloat *zeros = sl_tensor_alloc (arena, bytes);
+  memset (zeros, 0, bytes + SL_TENSOR_PADDING);
+  return zeros;
+}
+
+SlFloatLayer *
+sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node)
+{
+  SlFloatLayer *layer = sl_arena_alloc (host->arena, sizeof *layer);
+  layer->isa = isa;
+  set_output (layer, host->graph, node);
+  set_shape (layer, host->graph, node);
+  if (is_element_wise (node)) {
+    layer->mode = node->op == SL_OP_ADD ? SL_FLOAT_ADD : node->op == SL_OP_MUL ? SL_FLOAT_MULTIPLY : SL_FLOAT_ACTIVATE;
+    layer->piece = PIECE;
+    layer->cost_us = cost_of (layer);
+    return layer;
+  }
+  layer->cost_us = cost_of (layer);
+  if (layer->mode == SL_FLOAT_DEPTHWISE)
+    set_strip (layer);
+  else
+    set_tiles (layer, host->threads);
+  if (layer->mode != SL_FLOAT_DIRECT)
+    layer->zeros = zeros_new (layer, host->arena);
+  const Packed *packed = sl_weight_cache_get (host->weights, node, isa, pack, &(Packing){ layer, host->graph, node }, NULL);
+  layer->gemm = packed->gemm;
+  layer->depthwise = packed->depthwise;
+  return layer;
+}

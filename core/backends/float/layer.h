@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What layer.c and pack.c make of a node, and run.c runs. */
+#ifndef SL_CORE_BACKENDS_FLOAT_LAYER_H
+#define SL_CORE_BACKENDS_FLOAT_LAYER_H
+
+#include "core/backends/float/float_layers.h"
+#include "core/backends/window.h"
+
+G_BEGIN_DECLS
+
+/** Most runs of activations of a row, and most pixels under a strip of a depthwise window. */
+#define SL_FLOAT_MAX_RUNS 256
+#define SL_FLOAT_MAX_COLUMNS 2048
+
+/**
+ * SlFloatMode:
+ * @SL_FLOAT_DIRECT: rows of the multiplication are consecutive rows of the input
+ * @SL_FLOAT_WINDOW: pointers name the runs of activations of each row
+ * @SL_FLOAT_DEPTHWISE: the depthwise functions of SlFloatIsa
+ * @SL_FLOAT_ADD, @SL_FLOAT_MULTIPLY, @SL_FLOAT_ACTIVATE: element by element
+ */
+typedef enum
+{
+  SL_FLOAT_DIRECT,
+  SL_FLOAT_WINDOW,
+  SL_FLOAT_DEPTHWISE,
+  SL_FLOAT_ADD,
+  SL_FLOAT_MULTIPLY,
+  SL_FLOAT_ACTIVATE,
+} SlFloatMode;
+
+/**
+ * SlFloatLayer:
+ * @images: of the batch; @rows: output pixels of all images; @depth: activations of a window; @channels: of the output
+ * @groups: of a convolution; @taps_apart: each pixel of a window is a run of its own
+ * @tile_rows, @chunk_panels: work items are this many rows by this many panels
+ * @strip: (depthwise) output pixels at a time
+ * @lo, @hi: limits of the output; @activation: what comes after them, where it is a curve
+ * @zeros: as many as a run, for what is outside of the picture
+ * @elements: (element by element) of the output; @piece: of them in a work item
+ * @cost_us: about how long it takes one thread
+ */
+struct _SlFloatLayer
+{
+  const SlFloatIsa *isa;
+  SlFloatMode mode;
+  SlWindowShape window;
+  gint32 images, rows, depth, channels, groups;
+  gint32 n_panels, tile_rows, chunk_panels, strip;
+  gboolean taps_apart;
+  const gfloat *zeros;
+  SlFloatGemm gemm;
+  SlFloatDepthwise depthwise;
+  gfloat lo, hi;
+  SlActivation activation;
+  gsize elements, piece;
+  guint cost_us;
+};
+
+/** sl_float_pack: weights and bias of a layer whose mode and geometry are set. */
+void sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena);
+
+G_END_DECLS
+
+#endif

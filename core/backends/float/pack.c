@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Weights in the order in which the inner loops read them. */
+#include <string.h>
+
+#include "core/backends/float/layer.h"
+
+/* To whole registers, and a tile's more, so that every load of a register lies inside. */
+static gfloat *
+pack_bias (const SlFloatLayer *layer, const SlTensor *bias, SlArena *arena)
+{
+  gfloat *packed = sl_tensor_alloc (arena, ((gsize) layer->channels + (gsize) (layer->isa->lanes * layer->isa->max_groups)) * sizeof packed[0]);
+  memset (packed, 0, ((gsize) layer->channels + (gsize) (layer->isa->lanes * layer->isa->max_groups)) * sizeof packed[0]);
+  if (bias != NULL)
+    memcpy (packed, bias->data, (gsize) layer->channels * sizeof packed[0]);
+  return packed;
+}
+
+/* @weights of the file: for each output channel a window. */
+static void
+pack_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *weights, gfloat *to)
+{
+  const gint32 width = panel->groups * layer->isa->lanes;
+  panel->weights = to;
+  memset (to, 0, (gsize) width * (gsize) layer->depth * sizeof to[0]);
+  for (gint32 lane = 0; lane < panel->channels; lane++) {
+    const gfloat *from = weights + (gsize) (panel->channel + lane) * (gsize) layer->depth;
+    for (gint32 k = 0; k < layer->depth; k++)
+      to[(gsize) k * (gsize) width + (gsize) lane] = from[k];
+  }
+}
+
+/* Channels of a group are shared out to panels of about as many registers each. */
+static void
+pack_gemm (SlFloatLayer *layer, const SlTensor *weights, SlArena *arena)
+{
+  const gint32 lanes = layer->isa->lanes, channels = layer->channels / layer->groups, registers = (channels + lanes - 1) / lanes;
+  const gint32 panels = layer->n_panels / layer->groups, inputs = layer->window.channels / layer->groups;
+  SlFloatPanel *packed = sl_arena_alloc (arena, (gsize) layer->n_panels * sizeof packed[0]);
+  gfloat *to = sl_tensor_alloc (arena, (gsize) (registers * lanes) * (gsize) layer->groups * (gsize) layer->depth * sizeof to[0]);
+  for (gint32 p = 0; p < layer->n_panels; p++) {
+    const gint32 group = p / panels, first = registers * (p % panels) / panels, end = registers * (p % panels + 1) / panels;
+    packed[p] = (SlFloatPanel){
+      .channel = group * channels + first * lanes,
+      .channels = MIN (end * lanes, channels) - first * lanes,
+      .groups = end - first,
+      .offset = group * inputs,
+    };
+    pack_panel (layer, &packed[p], weights->data, to);
+    to += (gsize) (packed[p].groups * lanes) * (gsize) layer->depth;
+  }
+  layer->gemm.panels = packed;
+}
+
+static void
+pack_depthwise (SlFloatLayer *layer, const SlTensor *weights, SlArena *arena)
+{
+  const gint32 lanes = layer->isa->lanes, taps = layer->window.filter_h * layer->window.filter_w;
+  const gsize n = (gsize) ((layer->channels + lanes - 1) / lanes * lanes) * (gsize) taps;
+  gfloat *to = sl_tensor_alloc (arena, n * sizeof to[0]);
+  memset (to, 0, n * sizeof to[0]);
+  for (gint32 c = 0; c < layer->channels; c++)
+    for (gint32 tap = 0; tap < taps; tap++)
+      to[(gsize) (c / lanes * taps + tap) * (gsize) lanes + (gsize) (c % lanes)] =
+        ((const gfloat *) weights->data)[(gsize) tap * (gsize) layer->channels + (gsize) c];
+  layer->depthwise.weights = to;
+}
+
+void
+sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena)
+{
+  const SlTensor *weights = sl_node_input (graph, node, 1);
+  if (layer->mode == SL_FLOAT_DEPTHWISE)
+    pack_depthwise (layer, weights, arena);
+  else
+    pack_gemm (layer, weights, arena);
+  layer->gemm.bias = layer->depthwise.bias = pack_bias (layer, sl_node_input (graph, node, 2), arena);
+}

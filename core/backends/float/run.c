@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Runs packed layers: cuts them into pieces for the pool, and finds the activations that windows cover. */
+#include "core/backends/float/layer.h"
+
+/** A layer and this run's memory. */
+typedef struct
+{
+  const SlFloatLayer *layer;
+  const gfloat *x, *second;
+  gfloat *y;
+} Run;
+
+/** An output pixel: its image, and the pixel of that where its window begins. */
+typedef struct
+{
+  const gfloat *image;
+  gint32 y, x;
+} Place;
+
+static const gfloat *
+image_of (const Run *run, gint32 image)
+{
+  const SlWindowShape *w = &run->layer->window;
+  return run->x + (gsize) image * (gsize) w->h * (gsize) w->w * (gsize) w->channels;
+}
+
+/* Where windows of @rows rows from @first on begin; TRUE when none crosses the left or the right border. */
+static gboolean
+find_places (const Run *run, gint32 first, gint32 rows, Place *places)
+{
+  const SlWindowShape *w = &run->layer->window;
+  gint32 image = first / (w->out_h * w->out_w), y = first / w->out_w % w->out_h, x = first % w->out_w;
+  gboolean inside = TRUE;
+  for (gint32 r = 0; r < rows; r++) {
+    const gint32 x0 = x * w->stride_w - w->left;
+    places[r] = (Place){ image_of (run, image), y * w->stride_h - w->top, x0 };
+    inside &= x0 >= 0 && x0 + w->filter_w <= w->w;
+    if (++x == w->out_w) {
+      x = 0;
+      if (++y == w->out_h) {
+        y = 0;
+        image++;
+      }
+    }
+  }
+  return inside;
+}
+
+/* The runs of a window's row @fy: all of it where it is inside and has no gaps, else pixel by pixel. */
+static const gfloat **
+find_row_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, gint32 fy, gboolean whole, const gfloat **runs)
+{
+  const SlWindowShape *w = &layer->window;
+  for (gint32 fx = 0; fx < (whole ? 1 : w->filter_w); fx++)
+    for (gint32 r = 0; r < rows; r++) {
+      const gint32 y = places[r].y + fy * w->dilation_h, x = places[r].x + fx * w->dilation_w;
+      const gboolean inside = y >= 0 && y < w->h && (whole || (x >= 0 && x < w->w));
+      *runs++ = inside ? places[r].image + ((gsize) y * (gsize) w->w + (gsize) x) * (gsize) w->channels : layer->zeros;
+    }
+  return runs;
+}
+
+static SlFloatRows
+find_runs (const Run *run, gint32 first, gint32 rows, const gfloat **runs)
+{
+  const SlFloatLayer *layer = run->layer;
+  const SlWindowShape *w = &layer->window;
+  SlFloatRows found = { .runs = runs, .n_runs = 1, .length = layer->depth, .rows = rows };
+  if (layer->mode == SL_FLOAT_DIRECT) {
+    for (gint32 r = 0; r < rows; r++)
+      runs[r] = run->x + (gsize) (first + r) * (gsize) layer->depth;
+    return found;
+  }
+  Place places[SL_FLOAT_MAX_ROWS];
+  const gboolean whole = find_places (run, first, rows, places) && !layer->taps_apart;
+  for (gint32 fy = 0; fy < w->filter_h; fy++)
+    runs = find_row_runs (layer, places, rows, fy, whole, runs);
+  found.n_runs = whole ? w->filter_h : w->filter_h * w->filter_w;
+  found.length = layer->depth / found.n_runs;
+  return found;
+}
+
+/* The curve of @rows rows' channels from panel @panel to before @end, which are still in the first cache. */
+static void
+activate (const SlFloatLayer *layer, gint32 panel, gint32 end, gint32 rows, gfloat *c)
+{
+  const SlFloatPanel *first = &layer->gemm.panels[panel], *last = &layer->gemm.panels[end - 1];
+  const gsize channels = (gsize) (last->channel + last->channels - first->channel), stride = (gsize) layer->channels;
+  if (!sl_activation_is_curve (layer->activation))
+    return;
+  c += first->channel;
+  if (channels == stride)
+    layer->isa->activate (layer->activation, c, c, channels * (gsize) rows);
+  for (gint32 r = 0; channels < stride && r < rows; r++)
+    layer->isa->activate (layer->activation, c + (gsize) r * stride, c + (gsize) r * stride, channels);
+}
+
+static void
+run_gemm (const void *data, guint item, guint thread)
+{
+  const Run *run = data;
+  const SlFloatLayer *layer = run->layer;
+  const gint32 tiles = (layer->rows + layer->tile_rows - 1) / layer->tile_rows, most = layer->isa->max_rows;
+  gint32 first = (gint32) item % tiles * layer->tile_rows, left = MIN (layer->tile_rows, layer->rows - first);
+  const gint32 panel = (gint32) item / tiles * layer->chunk_panels, end = MIN (panel + layer->chunk_panels, layer->n_panels);
+  const gfloat *runs[SL_FLOAT_MAX_RUNS * SL_FLOAT_MAX_ROWS];
+  for (gint32 pieces = (left + most - 1) / most; pieces > 0; pieces--) {
+    const gint32 rows = (left + pieces - 1) / pieces;
+    const SlFloatRows found = find_runs (run, first, rows, runs);
+    gfloat *c = run->y + (gsize) first * (gsize) layer->channels;
+    layer->isa->gemm (&layer->gemm, panel, end, &found, c, (gsize) layer->channels);
+    activate (layer, panel, end, rows, c);
+    first += rows;
+    left -= rows;
+  }
+}
+
+static void
+run_depthwise (const void *data, guint item, guint thread)
+{
+  const Run *run = data;
+  const SlFloatLayer *layer = run->layer;
+  const SlWindowShape *w = &layer->window;
+  const gint32 y0 = (gint32) item % w->out_h * w->stride_h - w->top;
+  const gfloat *image = image_of (run, (gint32) item / w->out_h), *pixels[SL_FLOAT_MAX_COLUMNS];
+  gfloat *out = run->y + (gsize) item * (gsize) w->out_w * (gsize) w->channels;
+  for (gint32 left = w->out_w; left > 0;) {
+    const gint32 pieces = (left + layer->strip - 1) / layer->strip, count = (left + pieces - 1) / pieces;
+    const gint32 x0 = (w->out_w - left) * w->stride_w - w->left;
+    const SlFloatStrip strip = { pixels, (count - 1) * w->stride_w + (w->filter_w - 1) * w->dilation_w + 1, count };
+    const gfloat **at = pixels;
+    for (gint32 fy = 0; fy < w->filter_h; fy++) {
+      const gint32 y = y0 + fy * w->dilation_h;
+      const gfloat *line = image + (gssize) y * (gssize) w->w * (gssize) w->channels;
+      for (gint32 x = x0; x < x0 + strip.columns; x++)
+        *at++ = y >= 0 && y < w->h && x >= 0 && x < w->w ? line + (gsize) x * (gsize) w->channels : layer->zeros;
+    }
+    layer->isa->depthwise (&layer->depthwise, &strip, out);
+    if (sl_activation_is_curve (layer->activation))
+      layer->isa->activate (layer->activation, out, out, (gsize) count * (gsize) w->channels);
+    out += (gsize) count * (gsize) w->channels;
+    left -= count;
+  }
+}
+
+static void
+run_elements (const void *data, guint item, guint thread)
+{
+  const Run *run = data;
+  const SlFloatLayer *layer = run->layer;
+  const gsize first = item * layer->piece, n = MIN (layer->piece, layer->elements - first);
+  if (layer->mode == SL_FLOAT_ACTIVATE)
+    layer->isa->activate (layer->activation, run->x + first, run->y + first, n);
+  else
+    (layer->mode == SL_FLOAT_ADD ? layer->isa->add : layer->isa->multiply) (run->x + first, run->second + first, run->y + first, n,
+                                                                            layer->lo, layer->hi);
+}
+
+void
+sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *inputs, void *output)
+{
+  const Run run = { layer, inputs[0], layer->mode == SL_FLOAT_ACTIVATE ? NULL : inputs[1], output };
+  const gint32 tiles = layer->mode <= SL_FLOAT_WINDOW ? (layer->rows + layer->tile_rows - 1) / layer->tile_rows : 0;
+  switch (layer->mode) {
+    case SL_FLOAT_DIRECT:
+    case SL_FLOAT_WINDOW:
+      sl_pool_run (pool, run_gemm, &run, (guint) (tiles * ((layer->n_panels + layer->chunk_panels - 1) / layer->chunk_panels)),
+                   layer->cost_us);
+      return;
+    case SL_FLOAT_DEPTHWISE:
+      sl_pool_run (pool, run_depthwise, &run, (guint) (layer->images * layer->window.out_h), layer->cost_us);
+      return;
+    default:
+      sl_pool_run (pool, run_elements, &run, (guint) ((layer->elements + layer->piece - 1) / layer->piece), layer->cost_us);
+  }
+}

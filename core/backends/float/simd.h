@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The registers that the float loops are written in: LANES floats each, tiles of at most MAX_ROWS rows and MAX_GROUPS registers of
+ * channels. The loops are compiled once for each instruction set: AVX-512, AVX2 with FMA, and what every processor has.
+ */
+#ifndef SL_CORE_BACKENDS_FLOAT_SIMD_H
+#define SL_CORE_BACKENDS_FLOAT_SIMD_H
+
+#include "base/unroll.h"
+#include "core/backends/float/isa.h"
+
+#if defined(SL_FLOAT_FOR_AVX512) || defined(SL_FLOAT_FOR_FMA)
+#include "core/backends/float/simd_x86.h"
+#else
+#include "core/backends/float/simd_base.h"
+#endif
+
+/* @values within the limits; NaN stays NaN or becomes a limit. */
+static inline Vec
+limited (Vec values, Vec lo, Vec hi)
+{
+  return smaller (larger (values, lo), hi);
+}
+
+/* The first @left of a register's floats, or all. */
+static inline void
+store_some (gfloat *at, gint32 left, Vec values)
+{
+  if (left >= LANES)
+    store (at, values);
+  else
+    store_first (at, left, values);
+}
+
+void SL_SIMD (sl_float_activate) (SlActivation activation, const gfloat *in, gfloat *out, gsize n);
+void SL_SIMD (sl_float_gemm) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
+void SL_SIMD (sl_float_depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gfloat *out);
+
+#endif

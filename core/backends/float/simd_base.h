@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Registers of four floats, which compilers make of what every processor of the architecture has: SSE2, NEON, or scalars. */
+#ifndef SL_CORE_BACKENDS_FLOAT_SIMD_BASE_H
+#define SL_CORE_BACKENDS_FLOAT_SIMD_BASE_H
+
+#include <math.h>
+#include <string.h>
+
+#include "core/backends/float/isa.h"
+
+#define SL_SIMD(name) name##_base
+#define LANES 4
+#ifdef __aarch64__
+#include <arm_neon.h>
+#define SL_SIMD_NAME "neon"
+#define MAX_ROWS 8
+#define MAX_GROUPS 2
+#define IS_FASTER TRUE
+typedef float32x4_t Vec;
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#define SL_SIMD_NAME "sse2"
+#define MAX_ROWS 4
+#define MAX_GROUPS 2
+#define IS_FASTER FALSE
+typedef __m128 Vec;
+#else
+#define SL_SIMD_NAME "c"
+#define MAX_ROWS 4
+#define MAX_GROUPS 2
+#define IS_FASTER FALSE
+typedef gfloat Vec __attribute__ ((vector_size (16)));
+#endif
+
+static inline Vec
+load (const gfloat *at)
+{
+  Vec values;
+  memcpy (&values, at, sizeof values);
+  return values;
+}
+
+static inline Vec
+broadcast (gfloat value)
+{
+  return (Vec){ value, value, value, value };
+}
+
+/* @a * @b + @sum */
+static inline Vec
+fused (Vec a, Vec b, Vec sum)
+{
+#ifdef __aarch64__
+  return vfmaq_f32 (sum, a, b);
+#else
+  return a * b + sum;
+#endif
+}
+
+static inline Vec
+sum_of (Vec a, Vec b)
+{
+  return a + b;
+}
+
+static inline Vec
+product_of (Vec a, Vec b)
+{
+  return a * b;
+}
+
+static inline Vec
+quotient_of (Vec a, Vec b)
+{
+  return a / b;
+}
+
+/* To the nearest whole number, of numbers within the range of int32. */
+static inline Vec
+rounded (Vec values)
+{
+#if defined(__aarch64__)
+  return vrndnq_f32 (values);
+#elif defined(__SSE2__)
+  return _mm_cvtepi32_ps (_mm_cvtps_epi32 (values));
+#else
+  return (Vec){ rintf (values[0]), rintf (values[1]), rintf (values[2]), rintf (values[3]) };
+#endif
+}
+
+/* @values times two to a whole @power; both results are normal numbers. */
+static inline Vec
+times_power (Vec values, Vec power)
+{
+  typedef gint32 Ints __attribute__ ((vector_size (16)));
+  const Ints whole = { (gint32) power[0], (gint32) power[1], (gint32) power[2], (gint32) power[3] };
+  Ints bits;
+  memcpy (&bits, &values, sizeof bits);
+  bits += whole << 23;
+  memcpy (&values, &bits, sizeof values);
+  return values;
+}
+
+static inline Vec
+larger (Vec a, Vec b)
+{
+#if defined(__aarch64__)
+  return vmaxq_f32 (a, b);
+#elif defined(__SSE2__)
+  return _mm_max_ps (a, b);
+#else
+  return (Vec){ MAX (a[0], b[0]), MAX (a[1], b[1]), MAX (a[2], b[2]), MAX (a[3], b[3]) };
+#endif
+}
+
+static inline Vec
+smaller (Vec a, Vec b)
+{
+#if defined(__aarch64__)
+  return vminq_f32 (a, b);
+#elif defined(__SSE2__)
+  return _mm_min_ps (a, b);
+#else
+  return (Vec){ MIN (a[0], b[0]), MIN (a[1], b[1]), MIN (a[2], b[2]), MIN (a[3], b[3]) };
+#endif
+}
+
+static inline void
+store (gfloat *at, Vec values)
+{
+  memcpy (at, &values, sizeof values);
+}
+
+/* @n less than LANES. */
+static inline void
+store_first (gfloat *at, gint32 n, Vec values)
+{
+  memcpy (at, &values, (gsize) n * sizeof at[0]);
+}
+
+#endif

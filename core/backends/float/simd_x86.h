@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Registers of AVX-512, and of AVX2 with FMA. */
+#ifndef SL_CORE_BACKENDS_FLOAT_SIMD_X86_H
+#define SL_CORE_BACKENDS_FLOAT_SIMD_X86_H
+
+#include "core/backends/float/isa.h"
+
+#ifdef __FMA__
+#include <immintrin.h>
+
+#ifdef SL_FLOAT_FOR_AVX512
+#define SL_SIMD(name) name##_avx512
+#define SL_SIMD_NAME "avx512"
+#define LANES 16
+#define MAX_ROWS 8
+#define MAX_GROUPS 3
+#define V(name) _mm512_##name
+typedef __m512 Vec;
+#else
+#define SL_SIMD(name) name##_fma
+#define SL_SIMD_NAME "avx2"
+#define LANES 8
+#define MAX_ROWS 6
+#define MAX_GROUPS 2
+#define V(name) _mm256_##name
+typedef __m256 Vec;
+#endif
+#define IS_FASTER TRUE
+
+static inline Vec
+load (const gfloat *at)
+{
+  return V (loadu_ps) (at);
+}
+
+static inline Vec
+broadcast (gfloat value)
+{
+  return V (set1_ps) (value);
+}
+
+/* @a * @b + @sum */
+static inline Vec
+fused (Vec a, Vec b, Vec sum)
+{
+  return V (fmadd_ps) (a, b, sum);
+}
+
+static inline Vec
+sum_of (Vec a, Vec b)
+{
+  return V (add_ps) (a, b);
+}
+
+static inline Vec
+product_of (Vec a, Vec b)
+{
+  return V (mul_ps) (a, b);
+}
+
+static inline Vec
+quotient_of (Vec a, Vec b)
+{
+  return V (div_ps) (a, b);
+}
+
+/* To the nearest whole number. */
+static inline Vec
+rounded (Vec values)
+{
+#ifdef SL_FLOAT_FOR_AVX512
+  return _mm512_roundscale_ps (values, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+#else
+  return _mm256_round_ps (values, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+#endif
+}
+
+/* @values times two to a whole @power; both results are normal numbers. */
+static inline Vec
+times_power (Vec values, Vec power)
+{
+#ifdef SL_FLOAT_FOR_AVX512
+  return _mm512_scalef_ps (values, power);
+#else
+  const __m256i exponent = _mm256_slli_epi32 (_mm256_cvtps_epi32 (power), 23);
+  return _mm256_castsi256_ps (_mm256_add_epi32 (_mm256_castps_si256 (values), exponent));
+#endif
+}
+
+static inline Vec
+larger (Vec a, Vec b)
+{
+  return V (max_ps) (a, b);
+}
+
+static inline Vec
+smaller (Vec a, Vec b)
+{
+  return V (min_ps) (a, b);
+}
+
+static inline void
+store (gfloat *at, Vec values)
+{
+  V (storeu_ps) (at, values);
+}
+
+/* @n less than LANES. */
+static inline void
+store_first (gfloat *at, gint32 n, Vec values)
+{
+#ifdef SL_FLOAT_FOR_AVX512
+  _mm512_mask_storeu_ps (at, (__mmask16) ((1u << n) - 1), values);
+#else
+  const __m256i numbers = _mm256_setr_epi32 (0, 1, 2, 3, 4, 5, 6, 7);
+  _mm256_maskstore_ps (at, _mm256_cmpgt_epi32 (_mm256_set1_epi32 (n), numbers), values);
+#endif
+}
+
+#endif
+
+#endif

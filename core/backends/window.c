@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/backends/window.h"
+
+SlWindowShape
+sl_window_shape (const SlGraph *graph, const SlNode *node)
+{
+  const SlTensor *x = sl_node_input (graph, node, 0), *w = sl_node_input (graph, node, 1), *y = sl_node_output (graph, node, 0);
+  const SlWindow *window = &node->params.window;
+  return (SlWindowShape){
+    .h = x->dims[1],
+    .w = x->dims[2],
+    .channels = x->dims[3],
+    .out_h = y->dims[1],
+    .out_w = y->dims[2],
+    .filter_h = w->dims[1],
+    .filter_w = w->dims[2],
+    .stride_h = window->stride_h,
+    .stride_w = window->stride_w,
+    .dilation_h = window->dilation_h,
+    .dilation_w = window->dilation_w,
+    .top = window->pad_top,
+    .left = window->pad_left,
+  };
+}
+
+gboolean
+sl_window_is_pixel (const SlWindowShape *w)
+{
+  return w->filter_h == 1 && w->filter_w == 1 && w->stride_h == 1 && w->stride_w == 1 && w->out_h == w->h && w->out_w == w->w && w->top == 0
+         && w->left == 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The window of a convolution as kernels see it (internal to core/backends). */
+#ifndef SL_CORE_BACKENDS_WINDOW_H
+#define SL_CORE_BACKENDS_WINDOW_H
+
+#include "core/graph/graph.h"
+
+G_BEGIN_DECLS
+
+/** SlWindowShape: a window sliding over an NHWC tensor. @top, @left: pixels of padding before the first. */
+typedef struct
+{
+  gint32 h, w, channels;
+  gint32 out_h, out_w;
+  gint32 filter_h, filter_w, stride_h, stride_w, dilation_h, dilation_w, top, left;
+} SlWindowShape;
+
+/** sl_window_shape: of @node, a CONV_2D or DEPTHWISE_CONV_2D. */
+SlWindowShape sl_window_shape (const SlGraph *graph, const SlNode *node);
+/** sl_window_is_pixel: whether the window is one pixel, and the output has the input's pixels. */
+gboolean sl_window_is_pixel (const SlWindowShape *window);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Float layers against sums in double precision written here: every instruction set of this machine, one thread and two, over random sizes,
+ * windows, groups and activations. Every value within 1e-5 of the sum of its products' magnitudes.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/backends/float/float_layers.h"
+#include "core/ops/ops.h"
+#include "tests/core/opcheck.h"
+
+#define TOLERANCE 1e-5
+
+typedef enum
+{
+  POINTWISE,
+  WINDOW,
+  GROUPS,
+  DEPTHWISE,
+  FULLY_CONNECTED
+} Shape;
+
+typedef struct
+{
+  Shape shape;
+  gint32 n, h, w, in, out, fh, fw, groups;
+  SlWindow window;
+  SlOpType curve; /* SL_OP_INVALID = none */
+  gboolean biased;
+} Case;
+
+static gint32
+between (GRand *rand, gint32 lo, gint32 hi)
+{
+  return g_rand_int_range (rand, lo, hi + 1);
+}
+
+static double
+curve_of (SlOpType op, gboolean approximate, double x)
+{
+  switch (op) {
+    case SL_OP_LOGISTIC:
+      return 1 / (1 + exp (-x));
+    case SL_OP_SILU:
+      return x / (1 + exp (-x));
+    case SL_OP_HARD_SWISH:
+      return x * CLAMP (x + 3, 0, 6) / 6;
+    case SL_OP_GELU:
+      return approximate ? 0.5 * x * (1 + tanh (sqrt (2 / G_PI) * (x + 0.044715 * x * x * x))) : 0.5 * x * erfc (-x / sqrt (2));
+    default:
+      return x;
+  }
+}
+
+static double
+limited (SlActivation activation, double x)
+{
+  static const double lo[] = { -INFINITY, 0, -1, 0, 0 }, hi[] = { INFINITY, INFINITY, 1, 6, 1 };
+  return CLAMP (x, lo[activation], hi[activation]);
+}
+
+static void
+random_case (GRand *rand, Shape shape, Case *c)
+{
+  static const SlOpType curves[] = { SL_OP_LOGISTIC, SL_OP_SILU, SL_OP_HARD_SWISH, SL_OP_GELU };
+  memset (c, 0, sizeof *c);
+  c->shape = shape;
+  c->n = between (rand, 1, 2);
+  c->h = between (rand, 1, 12);
+  c->w = between (rand, 1, 40);
+  c->groups = shape == GROUPS ? between (rand, 2, 4) : 1;
+  c->in = between (rand, 1, 40) * c->groups;
+  c->out = shape == DEPTHWISE ? (c->in = MAX (c->in, 2)) : between (rand, 1, between (rand, 0, 2) ? 40 : 120) * c->groups;
+  c->fh = c->fw = 1;
+  c->biased = between (rand, 0, 3) > 0;
+  c->curve = between (rand, 0, 1) ? curves[between (rand, 0, 3)] : SL_OP_INVALID;
+  c->window = (SlWindow){ .padding = between (rand, 0, 1) ? SL_PADDING_SAME : SL_PADDING_VALID,
+                          .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .depth_multiplier = 1 };
+  if (c->curve == SL_OP_INVALID)
+    c->window.activation = (SlActivation) between (rand, 0, 4);
+  if (shape == POINTWISE || shape == FULLY_CONNECTED)
+    return;
+  c->window.stride_h = between (rand, 1, 3);
+  c->window.stride_w = between (rand, 0, 2) ? c->window.stride_h : between (rand, 1, 3);
+  if (c->window.stride_h == 1 && c->window.stride_w == 1 && between (rand, 0, 3) == 0)
+    c->window.dilation_h = c->window.dilation_w = between (rand, 1, 3);
+  do {
+    c->fh = between (rand, 0, 1) ? 3 : between (rand, 1, 7);
+    c->fw = between (rand, 0, 1) ? c->fh : between (rand, 1, 7);
+  } while (c->window.padding == SL_PADDING_VALID
+           && ((c->fh - 1) * c->window.dilation_h >= c->h || (c->fw - 1) * c->window.dilation_w >= c->w));
+  if (between (rand, 0, 3) == 0) {
+    c->window.padding = SL_PADDING_EXPLICIT;
+    c->window.pad_top = c->window.pad_bottom = between (rand, 0, 3) + (c->fh - 1) * c->window.dilation_h;
+    c->window.pad_left = between (rand, 0, 9) + (c->fw - 1) * c->window.dilation_w;
+    c->window.pad_right = between (rand, 0, 2);
+  }
+}
+
+/* A value of the output in double precision, and the sum of its terms' magnitudes. */
+static double
+expected (const SlGraph *graph, const Case *c, const gfloat *x, gsize at, double *magnitude)
+{
+  const SlNode *node = sl_graph_node (graph, 0);
+  const SlTensor *y = sl_graph_output_tensor (graph, 0);
+  const gfloat *w = sl_node_input (graph, node, 1)->data, *bias = c->biased ? sl_node_input (graph, node, 2)->data : NULL;
+  const gint32 channel = (gint32) (at % (gsize) c->out), ox = (gint32) (at / (gsize) c->out) % y->dims[2];
+  const gint32 oy = (gint32) (at / (gsize) c->out) / y->dims[2] % y->dims[1], image = (gint32) (at / (gsize) c->out) / y->dims[2] / y->dims[1];
+  const gint32 depth = c->shape == DEPTHWISE ? 1 : c->in / c->groups, first = channel / (c->out / c->groups) * depth;
+  double sum = bias != NULL ? bias[channel] : 0;
+  *magnitude = fabs (sum) + 1e-3;
+  for (gint32 fy = 0; fy < c->fh; fy++)
+    for (gint32 fx = 0; fx < c->fw; fx++)
+      for (gint32 k = 0; k < depth; k++) {
+        const gint32 iy = oy * c->window.stride_h - node->params.window.pad_top + fy * c->window.dilation_h;
+        const gint32 ix = ox * c->window.stride_w - node->params.window.pad_left + fx * c->window.dilation_w;
+        if (iy < 0 || iy >= c->h || ix < 0 || ix >= c->w)
+          continue;
+        const gint32 from = c->shape == DEPTHWISE ? channel : first + k;
+        const double value = x[((image * c->h + iy) * c->w + ix) * c->in + from];
+        const double weight =
+          c->shape == DEPTHWISE ? w[(fy * c->fw + fx) * c->out + channel] : w[((channel * c->fh + fy) * c->fw + fx) * depth + k];
+        sum += value * weight;
+        *magnitude += fabs (value * weight);
+      }
+  return sum;
+}
+
+/* The same of a fully connected layer, whose tensors have two dimensions. */
+static double
+expected_connected (const SlGraph *graph, const Case *c, const gfloat *x, gsize at, double *magnitude)
+{
+  const SlNode *node = sl_graph_node (graph, 0);
+  const gfloat *w = sl_node_input (graph, node, 1)->data, *bias = c->biased ? sl_node_input (graph, node, 2)->data : NULL;
+  const gsize channel = at % (gsize) c->out, row = at / (gsize) c->out;
+  double sum = bias != NULL ? bias[channel] : 0;
+  *magnitude = fabs (sum) + 1e-3;
+  for (gsize k = 0; k < (gsize) c->in; k++) {
+    const double product = (double) x[row * (gsize) c->in + k] * w[channel * (gsize) c->in + k];
+    sum += product;
+    *magnitude += fabs (product);
+  }
+  return sum;
+}
+
+static void
+build (Check *check, const Case *c, gfloat *weights, gfloat *bias)
+{
+  const gboolean connected = c->shape == FULLY_CONNECTED, depthwise = c->shape == DEPTHWISE;
+  const gint32 x_dims[] = { connected ? c->n * c->h : c->n, connected ? c->in : c->h, c->w, c->in };
+  const gint32 w_dims[] = { depthwise ? 1 : c->out, connected ? c->in : c->fh, c->fw, depthwise ? c->out : c->in / c->groups };
+  const gsize n = (gsize) c->fh * (gsize) c->fw * (gsize) c->out * (gsize) (depthwise ? 1 : c->in / c->groups);
+  const gint32 x = check_input (check, SL_DTYPE_F32, connected ? 2 : 4, x_dims, 0, 0);
+  check_random (check, SL_DTYPE_F32, n, weights);
+  check_random (check, SL_DTYPE_F32, (gsize) c->out, bias);
+  const gint32 w = check_constant (check, SL_DTYPE_F32, connected ? 2 : 4, w_dims, NULL, 0, 0, 0, weights);
+  const gint32 b = c->biased ? check_constant (check, SL_DTYPE_F32, 1, &c->out, NULL, 0, 0, 0, bias) : -1;
+  const gint32 sums = c->curve != SL_OP_INVALID && c->curve != SL_OP_SILU ? check_middle (check, SL_DTYPE_F32, 0, 0) : -1;
+  const gint32 gate_in = c->curve == SL_OP_SILU ? check_middle (check, SL_DTYPE_F32, 0, 0) : -1;
+  const gint32 gate = c->curve == SL_OP_SILU ? check_middle (check, SL_DTYPE_F32, 0, 0) : -1;
+  const gint32 y = check_output (check, SL_DTYPE_F32, 0, 0);
+  SlOpParams params = { .window = c->window };
+  if (connected)
+    params = (SlOpParams){ .fully_connected = { .activation = c->window.activation } };
+  check_node (check, connected ? SL_OP_FULLY_CONNECTED : depthwise ? SL_OP_DEPTHWISE_CONV_2D : SL_OP_CONV_2D, (gint32[]){ x, w, b },
+              c->biased ? 3 : 2, c->curve == SL_OP_SILU ? gate_in : sums >= 0 ? sums : y, &params);
+  params = (SlOpParams){ .gelu = { .approximate = c->w % 2 == 0 } };
+  if (c->curve == SL_OP_SILU) {
+    check_node (check, SL_OP_LOGISTIC, &gate_in, 1, gate, NULL);
+    check_node (check, SL_OP_MUL, (gint32[]){ gate, gate_in }, 2, y, NULL);
+  } else if (sums >= 0) {
+    check_node (check, c->curve, &sums, 1, y, c->curve == SL_OP_GELU ? &params : NULL);
+  }
+  check_prepare (check);
+}
+
+static void
+compare (Check *check, const Case *c, const SlFloatIsa *isa)
+{
+  const SlTensor *y = sl_graph_output_tensor (check->graph, 0);
+  for (guint threads = 1; threads <= 2; threads++) {
+    sl_float_isa_force (isa);
+    gfloat *got = check_run (check, FALSE, threads);
+    sl_float_isa_force (NULL);
+    for (gsize i = 0; i < y->bytes / sizeof got[0]; i++) {
+      double magnitude;
+      const double sum =
+        (c->shape == FULLY_CONNECTED ? expected_connected : expected) (check->graph, c, check->input_data[0], i, &magnitude);
+      const double wanted = curve_of (c->curve, c->w % 2 == 0, limited (c->window.activation, sum));
+      if (!(fabs (got[i] - wanted) <= TOLERANCE * magnitude))
+        g_error ("%s, %u threads, shape %d, %dx%dx%dx%d by %dx%d to %d: value %" G_GSIZE_FORMAT " is %.9g, expected %.9g", isa->name,
+                 threads, c->shape, c->n, c->h, c->w, c->in, c->fh, c->fw, c->out, i, got[i], wanted);
+    }
+    sl_tensor_buffer_free (got);
+  }
+}
+
+static void
+test_shape (gconstpointer data)
+{
+  const Shape shape = (Shape) GPOINTER_TO_INT (data);
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (2026 + (guint32) shape);
+  for (guint round = 0; round < 60; round++) {
+    Case c;
+    Check check;
+    random_case (rand, shape, &c);
+    g_autofree gfloat *weights = g_new (gfloat, (gsize) c.fh * (gsize) c.fw * (gsize) c.out * (gsize) c.in);
+    g_autofree gfloat *bias = g_new (gfloat, c.out);
+    check_init (&check, g_rand_int (rand));
+    build (&check, &c, weights, bias);
+    g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, 1);
+    g_assert_true (sl_float_supports (check.graph, sl_graph_node (check.graph, 0)));
+    check_random (&check, SL_DTYPE_F32, sl_graph_input_tensor (check.graph, 0)->bytes / sizeof (gfloat), check.input_data[0]);
+    for (guint i = 0; i < n_isas; i++)
+      compare (&check, &c, isas[i]);
+    check_clear (&check);
+  }
+}
+
+/* Curves over the whole range of floats: large and small arguments, and the ends. */
+static void
+test_curves (void)
+{
+  static const SlOpType ops[] = { SL_OP_LOGISTIC, SL_OP_SILU, SL_OP_HARD_SWISH, SL_OP_GELU, SL_OP_GELU };
+  static const SlActivation kinds[] = { SL_ACTIVATION_LOGISTIC, SL_ACTIVATION_SILU, SL_ACTIVATION_HARD_SWISH, SL_ACTIVATION_GELU,
+                                        SL_ACTIVATION_GELU_TANH };
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas), n = 20011;
+  g_autofree gfloat *x = g_new0 (gfloat, n + SL_TENSOR_PADDING), *y = g_new0 (gfloat, n + SL_TENSOR_PADDING);
+  for (guint i = 0; i < n; i++)
+    x[i] = (gfloat) ((i % 2 ? 1 : -1) * pow (10, -8 + 10.0 * i / n));
+  x[0] = 0;
+  x[1] = -150;
+  x[2] = 150;
+  for (guint k = 0; k < n_isas; k++)
+    for (guint op = 0; op < G_N_ELEMENTS (ops); op++) {
+      isas[k]->activate (kinds[op], x, y, n);
+      for (guint i = 0; i < n; i++) {
+        const double wanted = curve_of (ops[op], kinds[op] == SL_ACTIVATION_GELU_TANH, x[i]);
+        if (!(fabs (y[i] - wanted) <= 3e-7 * MAX (1, fabs (wanted))))
+          g_error ("%s, activation %d of %.9g is %.9g, expected %.9g", isas[k]->name, kinds[op], x[i], y[i], wanted);
+      }
+    }
+}
+
+static void
+test_elements (gconstpointer data)
+{
+  const SlOpType op = (SlOpType) GPOINTER_TO_INT (data);
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas);
+  for (guint k = 0; k < n_isas; k++)
+    for (gint32 n = 1; n < 60; n += 7) {
+      Check check;
+      const gint32 dims[] = { 1, 3, n };
+      check_init (&check, (guint32) n);
+      const gint32 a = check_input (&check, SL_DTYPE_F32, 3, dims, 0, 0), b = check_input (&check, SL_DTYPE_F32, 3, dims, 0, 0);
+      const SlOpParams params = { .binary = { .activation = SL_ACTIVATION_RELU6 } };
+      check_node (&check, op, (gint32[]){ a, b }, 2, check_output (&check, SL_DTYPE_F32, 0, 0), &params);
+      check_prepare (&check);
+      check_random (&check, SL_DTYPE_F32, 3 * (gsize) n, check.input_data[0]);
+      check_random (&check, SL_DTYPE_F32, 3 * (gsize) n, check.input_data[1]);
+        sl_float_isa_force (isas[k]);
+      gfloat *got = check_run (&check, FALSE, 1);
+      sl_float_isa_force (NULL);
+        for (gint32 i = 0; i < 3 * n; i++) {
+        const gfloat x = ((const gfloat *) check.input_data[0])[i], y = ((const gfloat *) check.input_data[1])[i];
+        g_assert_cmpfloat (got[i], ==, CLAMP (op == SL_OP_ADD ? x + y : x * y, 0, 6));
+      }
+      sl_tensor_buffer_free (got);
+      check_clear (&check);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_setenv ("SIGHTLINE_BACKEND", "float", TRUE);
+  g_test_add_data_func ("/float/pointwise", GINT_TO_POINTER (POINTWISE), test_shape);
+  g_test_add_data_func ("/float/window", GINT_TO_POINTER (WINDOW), test_shape);
+  g_test_add_data_func ("/float/groups", GINT_TO_POINTER (GROUPS), test_shape);
+  g_test_add_data_func ("/float/depthwise", GINT_TO_POINTER (DEPTHWISE), test_shape);
+  g_test_add_data_func ("/float/fully-connected", GINT_TO_POINTER (FULLY_CONNECTED), test_shape);
+  g_test_add_func ("/float/curves", test_curves);
+  g_test_add_data_func ("/float/add", GINT_TO_POINTER (SL_OP_ADD), test_elements);
+  g_test_add_data_func ("/float/multiply", GINT_TO_POINTER (SL_OP_MUL), test_elements);
+  return g_test_run ();
+}
