@@ -33,7 +33,7 @@ exponential (Vec x)
 static inline Vec
 gated (Vec x, Vec gate)
 {
-  return quotient_of (x, sum_of (broadcast (1), exponential (product_of (gate, broadcast (-1)))));
+  return product_of (x, reciprocal_of (sum_of (broadcast (1), exponential (product_of (gate, broadcast (-1))))));
 }
 
 static inline Vec
@@ -49,7 +49,7 @@ static inline Vec
 gelu (Vec x)
 {
   const Vec size = larger (x, product_of (x, broadcast (-1))), z = product_of (size, broadcast (0.70710678f));
-  const Vec t = quotient_of (broadcast (1), fused (z, broadcast (0.3275911f), broadcast (1)));
+  const Vec t = reciprocal_of (fused (z, broadcast (0.3275911f), broadcast (1)));
   Vec sum = broadcast (1.061405429f);
   sum = fused (sum, t, broadcast (-1.453152027f));
   sum = fused (sum, t, broadcast (1.421413741f));

@@ -69,10 +69,11 @@ product_of (Vec a, Vec b)
   return a * b;
 }
 
+/* 1 / @values */
 static inline Vec
-quotient_of (Vec a, Vec b)
+reciprocal_of (Vec values)
 {
-  return a / b;
+  return broadcast (1) / values;
 }
 
 /* To the nearest whole number, of numbers within the range of int32. */

@@ -58,10 +58,17 @@ product_of (Vec a, Vec b)
   return V (mul_ps) (a, b);
 }
 
+/* 1 / @values, of values from 1: the processor's approximation, made exact to three units of the last place by one step of Newton's. It is
+ * a third of a division's work. */
 static inline Vec
-quotient_of (Vec a, Vec b)
+reciprocal_of (Vec values)
 {
-  return V (div_ps) (a, b);
+#ifdef SL_FLOAT_FOR_AVX512
+  const Vec first = _mm512_rcp14_ps (values);
+#else
+  const Vec first = _mm256_rcp_ps (values);
+#endif
+  return V (mul_ps) (first, V (fnmadd_ps) (values, first, V (set1_ps) (2)));
 }
 
 /* To the nearest whole number. */
