@@ -12,7 +12,7 @@ typedef struct
 {
   SlGraph *graph;
   SlPassIndex index;
-  guint before;     /* tensors from here on are this pass's own */
+  guint before; /* tensors from here on are this pass's own */
   gsize may_copy;
 } Fold;
 

@@ -5,8 +5,7 @@
 static guint
 step (SlGraph *graph, SlPassIndex *index, SlNode *mul)
 {
-  if (mul->op != SL_OP_MUL || mul->params.binary.activation != SL_ACTIVATION_NONE
-      || sl_node_output (graph, mul, 0)->dtype != SL_DTYPE_F32)
+  if (mul->op != SL_OP_MUL || mul->params.binary.activation != SL_ACTIVATION_NONE || sl_node_output (graph, mul, 0)->dtype != SL_DTYPE_F32)
     return 0;
   for (guint i = 0; i < 2; i++) {
     SlNode *gate = sl_pass_producer (index, graph, mul->inputs[i]);

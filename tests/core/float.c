@@ -78,7 +78,11 @@ random_case (GRand *rand, Shape shape, Case *c)
   c->biased = between (rand, 0, 3) > 0;
   c->curve = between (rand, 0, 1) ? curves[between (rand, 0, 3)] : SL_OP_INVALID;
   c->window = (SlWindow){ .padding = between (rand, 0, 1) ? SL_PADDING_SAME : SL_PADDING_VALID,
-                          .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .depth_multiplier = 1 };
+                          .stride_h = 1,
+                          .stride_w = 1,
+                          .dilation_h = 1,
+                          .dilation_w = 1,
+                          .depth_multiplier = 1 };
   if (c->curve == SL_OP_INVALID)
     c->window.activation = (SlActivation) between (rand, 0, 4);
   if (shape == POINTWISE || shape == FULLY_CONNECTED)
@@ -108,7 +112,8 @@ expected (const SlGraph *graph, const Case *c, const gfloat *x, gsize at, double
   const SlTensor *y = sl_graph_output_tensor (graph, 0);
   const gfloat *w = sl_node_input (graph, node, 1)->data, *bias = c->biased ? sl_node_input (graph, node, 2)->data : NULL;
   const gint32 channel = (gint32) (at % (gsize) c->out), ox = (gint32) (at / (gsize) c->out) % y->dims[2];
-  const gint32 oy = (gint32) (at / (gsize) c->out) / y->dims[2] % y->dims[1], image = (gint32) (at / (gsize) c->out) / y->dims[2] / y->dims[1];
+  const gint32 oy = (gint32) (at / (gsize) c->out) / y->dims[2] % y->dims[1],
+               image = (gint32) (at / (gsize) c->out) / y->dims[2] / y->dims[1];
   const gint32 depth = c->shape == DEPTHWISE ? 1 : c->in / c->groups, first = channel / (c->out / c->groups) * depth;
   double sum = bias != NULL ? bias[channel] : 0;
   *magnitude = fabs (sum) + 1e-3;
@@ -165,8 +170,15 @@ build (Check *check, const Case *c, gfloat *weights, gfloat *bias)
   SlOpParams params = { .window = c->window };
   if (connected)
     params = (SlOpParams){ .fully_connected = { .activation = c->window.activation } };
-  check_node (check, connected ? SL_OP_FULLY_CONNECTED : depthwise ? SL_OP_DEPTHWISE_CONV_2D : SL_OP_CONV_2D, (gint32[]){ x, w, b },
-              c->biased ? 3 : 2, c->curve == SL_OP_SILU ? gate_in : sums >= 0 ? sums : y, &params);
+  check_node (check,
+              connected   ? SL_OP_FULLY_CONNECTED
+              : depthwise ? SL_OP_DEPTHWISE_CONV_2D
+                          : SL_OP_CONV_2D,
+              (gint32[]){ x, w, b }, c->biased ? 3 : 2,
+              c->curve == SL_OP_SILU ? gate_in
+              : sums >= 0            ? sums
+                                     : y,
+              &params);
   params = (SlOpParams){ .gelu = { .approximate = c->w % 2 == 0 } };
   if (c->curve == SL_OP_SILU) {
     check_node (check, SL_OP_LOGISTIC, &gate_in, 1, gate, NULL);
@@ -265,10 +277,10 @@ test_elements (gconstpointer data)
       check_prepare (&check);
       check_random (&check, SL_DTYPE_F32, 3 * (gsize) n, check.input_data[0]);
       check_random (&check, SL_DTYPE_F32, 3 * (gsize) n, check.input_data[1]);
-        sl_float_isa_force (isas[k]);
+      sl_float_isa_force (isas[k]);
       gfloat *got = check_run (&check, FALSE, 1);
       sl_float_isa_force (NULL);
-        for (gint32 i = 0; i < 3 * n; i++) {
+      for (gint32 i = 0; i < 3 * n; i++) {
         const gfloat x = ((const gfloat *) check.input_data[0])[i], y = ((const gfloat *) check.input_data[1])[i];
         g_assert_cmpfloat (got[i], ==, CLAMP (op == SL_OP_ADD ? x + y : x * y, 0, 6));
       }

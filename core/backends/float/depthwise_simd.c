@@ -63,15 +63,17 @@ run_pixels (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gint32 fir
 
 typedef void (*PixelsFunction) (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gint32 first, gint32 channel, gfloat *out);
 
-#define DEFINE(pixels, width, stride)                                                                                      \
-  static void run_##pixels##_##width##_##stride (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gint32 first,   \
-                                                 gint32 channel, gfloat *out)                                              \
-  {                                                                                                                        \
-    run_pixels (layer, strip, first, channel, out, pixels, width, stride);                                                 \
+#define DEFINE(pixels, width, stride)                                                                                                    \
+  static void run_##pixels##_##width##_##stride (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gint32 first, gint32 channel, \
+                                                 gfloat *out)                                                                            \
+  {                                                                                                                                      \
+    run_pixels (layer, strip, first, channel, out, pixels, width, stride);                                                               \
   }
-#define DEFINE_PIXELS(pixels) \
-  DEFINE (pixels, 0, 0) DEFINE (pixels, 3, 1) DEFINE (pixels, 3, 2) DEFINE (pixels, 5, 1) DEFINE (pixels, 5, 2)
-#define PIXELS(pixels) { run_##pixels##_0_0, run_##pixels##_3_1, run_##pixels##_3_2, run_##pixels##_5_1, run_##pixels##_5_2 }
+#define DEFINE_PIXELS(pixels) DEFINE (pixels, 0, 0) DEFINE (pixels, 3, 1) DEFINE (pixels, 3, 2) DEFINE (pixels, 5, 1) DEFINE (pixels, 5, 2)
+#define PIXELS(pixels)                                                                                 \
+  {                                                                                                    \
+    run_##pixels##_0_0, run_##pixels##_3_1, run_##pixels##_3_2, run_##pixels##_5_1, run_##pixels##_5_2 \
+  }
 DEFINE_PIXELS (1)
 DEFINE_PIXELS (2)
 DEFINE_PIXELS (3)

@@ -48,18 +48,24 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
 
 typedef void (*MultiplyFunction) (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c, gsize c_stride);
 
-#define DEFINE(rows, groups)                                                                                                 \
-  static void multiply_##rows##_##groups (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile,       \
-                                          gfloat *c, gsize c_stride)                                                         \
-  {                                                                                                                          \
-    multiply (gemm, panel, tile, c, c_stride, rows, groups);                                                                 \
+#define DEFINE(rows, groups)                                                                                                      \
+  static void multiply_##rows##_##groups (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c, \
+                                          gsize c_stride)                                                                         \
+  {                                                                                                                               \
+    multiply (gemm, panel, tile, c, c_stride, rows, groups);                                                                      \
   }
 #if MAX_GROUPS > 2
 #define DEFINE_ROWS(rows) DEFINE (rows, 1) DEFINE (rows, 2) DEFINE (rows, 3)
-#define ROWS(rows) { multiply_##rows##_1, multiply_##rows##_2, multiply_##rows##_3 }
+#define ROWS(rows)                                                \
+  {                                                               \
+    multiply_##rows##_1, multiply_##rows##_2, multiply_##rows##_3 \
+  }
 #else
 #define DEFINE_ROWS(rows) DEFINE (rows, 1) DEFINE (rows, 2)
-#define ROWS(rows) { multiply_##rows##_1, multiply_##rows##_2 }
+#define ROWS(rows)                           \
+  {                                          \
+    multiply_##rows##_1, multiply_##rows##_2 \
+  }
 #endif
 DEFINE_ROWS (1)
 DEFINE_ROWS (2)

@@ -8,7 +8,8 @@
 static gfloat *
 pack_bias (const SlFloatLayer *layer, const SlTensor *bias, SlArena *arena)
 {
-  gfloat *packed = sl_tensor_alloc (arena, ((gsize) layer->channels + (gsize) (layer->isa->lanes * layer->isa->max_groups)) * sizeof packed[0]);
+  gfloat *packed =
+    sl_tensor_alloc (arena, ((gsize) layer->channels + (gsize) (layer->isa->lanes * layer->isa->max_groups)) * sizeof packed[0]);
   memset (packed, 0, ((gsize) layer->channels + (gsize) (layer->isa->lanes * layer->isa->max_groups)) * sizeof packed[0]);
   if (bias != NULL)
     memcpy (packed, bias->data, (gsize) layer->channels * sizeof packed[0]);

@@ -17,6 +17,14 @@ typedef struct
   gint32 y, x;
 } Place;
 
+/** How much of a tile's windows is inside of the picture. */
+typedef enum
+{
+  INSIDE,
+  ROWS_INSIDE, /* windows cross no left or right border */
+  CROSSING
+} Cover;
+
 static const gfloat *
 image_of (const Run *run, gint32 image)
 {
@@ -24,17 +32,19 @@ image_of (const Run *run, gint32 image)
   return run->x + (gsize) image * (gsize) w->h * (gsize) w->w * (gsize) w->channels;
 }
 
-/* Where windows of @rows rows from @first on begin; TRUE when none crosses the left or the right border. */
-static gboolean
+/* Where windows of @rows rows from @first on begin. */
+static Cover
 find_places (const Run *run, gint32 first, gint32 rows, Place *places)
 {
   const SlWindowShape *w = &run->layer->window;
+  const gint32 last_y = w->h - (w->filter_h - 1) * w->dilation_h - 1, last_x = w->w - (w->filter_w - 1) * w->dilation_w - 1;
   gint32 image = first / (w->out_h * w->out_w), y = first / w->out_w % w->out_h, x = first % w->out_w;
-  gboolean inside = TRUE;
+  gboolean rows_inside = TRUE, inside = TRUE;
   for (gint32 r = 0; r < rows; r++) {
-    const gint32 x0 = x * w->stride_w - w->left;
-    places[r] = (Place){ image_of (run, image), y * w->stride_h - w->top, x0 };
-    inside &= x0 >= 0 && x0 + w->filter_w <= w->w;
+    const gint32 x0 = x * w->stride_w - w->left, y0 = y * w->stride_h - w->top;
+    places[r] = (Place){ image_of (run, image), y0, x0 };
+    rows_inside &= x0 >= 0 && x0 <= last_x;
+    inside &= y0 >= 0 && y0 <= last_y;
     if (++x == w->out_w) {
       x = 0;
       if (++y == w->out_h) {
@@ -43,21 +53,43 @@ find_places (const Run *run, gint32 first, gint32 rows, Place *places)
       }
     }
   }
-  return inside;
+  return !rows_inside ? CROSSING : inside ? INSIDE : ROWS_INSIDE;
 }
 
-/* The runs of a window's row @fy: all of it where it is inside and has no gaps, else pixel by pixel. */
-static const gfloat **
-find_row_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, gint32 fy, gboolean whole, const gfloat **runs)
+static const gfloat *
+pixel_of (const SlWindowShape *w, const gfloat *image, gint32 y, gint32 x)
+{
+  return image + ((gssize) y * (gssize) w->w + (gssize) x) * (gssize) w->channels;
+}
+
+/* Runs of windows that cross no border: all follow from the first pixel's place. */
+static void
+find_inner_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, gboolean whole, const gfloat **runs)
 {
   const SlWindowShape *w = &layer->window;
-  for (gint32 fx = 0; fx < (whole ? 1 : w->filter_w); fx++)
-    for (gint32 r = 0; r < rows; r++) {
-      const gint32 y = places[r].y + fy * w->dilation_h, x = places[r].x + fx * w->dilation_w;
-      const gboolean inside = y >= 0 && y < w->h && (whole || (x >= 0 && x < w->w));
-      *runs++ = inside ? places[r].image + ((gsize) y * (gsize) w->w + (gsize) x) * (gsize) w->channels : layer->zeros;
+  const gfloat *pixels[SL_FLOAT_MAX_ROWS];
+  for (gint32 r = 0; r < rows; r++)
+    pixels[r] = pixel_of (w, places[r].image, places[r].y, places[r].x);
+  for (gint32 fy = 0; fy < w->filter_h; fy++)
+    for (gint32 fx = 0; fx < (whole ? 1 : w->filter_w); fx++, runs += rows) {
+      const gsize offset = ((gsize) (fy * w->dilation_h) * (gsize) w->w + (gsize) (fx * w->dilation_w)) * (gsize) w->channels;
+      for (gint32 r = 0; r < rows; r++)
+        runs[r] = pixels[r] + offset;
     }
-  return runs;
+}
+
+/* Runs of any windows: what is outside of the picture is zeros. */
+static void
+find_outer_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, gboolean whole, const gfloat **runs)
+{
+  const SlWindowShape *w = &layer->window;
+  for (gint32 fy = 0; fy < w->filter_h; fy++)
+    for (gint32 fx = 0; fx < (whole ? 1 : w->filter_w); fx++)
+      for (gint32 r = 0; r < rows; r++) {
+        const gint32 y = places[r].y + fy * w->dilation_h, x = places[r].x + fx * w->dilation_w;
+        const gboolean inside = y >= 0 && y < w->h && (whole || (x >= 0 && x < w->w));
+        *runs++ = inside ? pixel_of (w, places[r].image, y, x) : layer->zeros;
+      }
 }
 
 static SlFloatRows
@@ -72,9 +104,9 @@ find_runs (const Run *run, gint32 first, gint32 rows, const gfloat **runs)
     return found;
   }
   Place places[SL_FLOAT_MAX_ROWS];
-  const gboolean whole = find_places (run, first, rows, places) && !layer->taps_apart;
-  for (gint32 fy = 0; fy < w->filter_h; fy++)
-    runs = find_row_runs (layer, places, rows, fy, whole, runs);
+  const Cover cover = find_places (run, first, rows, places);
+  const gboolean whole = cover != CROSSING && !layer->taps_apart;
+  (cover == INSIDE ? find_inner_runs : find_outer_runs) (layer, places, rows, whole, runs);
   found.n_runs = whole ? w->filter_h : w->filter_h * w->filter_w;
   found.length = layer->depth / found.n_runs;
   return found;
