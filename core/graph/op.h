@@ -208,6 +208,19 @@ typedef enum
   SL_SCATTER_MIN
 } SlScatter;
 
+/**
+ * What GATHER and GATHER_ND make of indices outside the tensor.
+ * @SL_INDEX_LIMITED: computed ones read the tensor's edge
+ * @SL_INDEX_FROM_END: negative ones count from the end; computed ones beyond either end read 0
+ * @SL_INDEX_OPEN: negative ones are rows that NON_MAX_SUPPRESSION left open; these and others outside read 0
+ */
+typedef enum
+{
+  SL_INDEX_LIMITED,
+  SL_INDEX_FROM_END,
+  SL_INDEX_OPEN
+} SlIndexing;
+
 /** How GRID_SAMPLE reads between pixels. */
 typedef enum
 {
@@ -275,9 +288,9 @@ typedef union
   struct
   {
     gint32 axis;
-    gint32 count;          /* SPLIT, SPLIT_V: outputs; PACK: inputs; UNPACK: outputs */
-    gint32 batch_dims;     /* GATHER */
-    gboolean zero_outside; /* GATHER, GATHER_ND: computed indices outside the tensor give 0, otherwise its edge */
+    gint32 count;        /* SPLIT, SPLIT_V: outputs; PACK: inputs; UNPACK: outputs */
+    gint32 batch_dims;   /* GATHER, GATHER_ND */
+    SlIndexing indexing; /* GATHER, GATHER_ND */
   } axis;
   struct
   {
@@ -316,6 +329,7 @@ typedef union
   {
     gint32 axis; /* GATHER_ELEMENTS, SCATTER_ELEMENTS */
     SlScatter scatter;
+    gboolean open; /* negative indices are rows left open: 0 is read, nothing is written; otherwise they count from the end */
   } elements;
   struct
   {

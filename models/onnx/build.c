@@ -84,6 +84,24 @@ fail_node (Onnx *o, const GError *error)
 }
 
 gboolean
+onnx_is_open (const Onnx *o, gint32 index)
+{
+  return index >= 0 && g_hash_table_contains (o->open, GINT_TO_POINTER (index));
+}
+
+/* Numbers computed of open rows are open; an operator that gathers or scatters gives its data, whatever its indices are. */
+static void
+note_open (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const gint32 *outputs, guint n_outputs)
+{
+  const gboolean of_data = op == SL_OP_GATHER || op == SL_OP_GATHER_ND || op == SL_OP_GATHER_ELEMENTS;
+  gboolean open = op == SL_OP_NON_MAX_SUPPRESSION_BATCH;
+  for (guint i = 0; i < (of_data ? 1 : n); i++)
+    open |= onnx_is_open (o, inputs[i]);
+  for (guint i = 0; i < n_outputs && open; i++)
+    g_hash_table_add (o->open, GINT_TO_POINTER (outputs[i]));
+}
+
+gboolean
 onnx_emit_all (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, const SlDtype *dtypes, gint32 *outputs,
                guint n_outputs)
 {
@@ -99,6 +117,7 @@ onnx_emit_all (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const SlOpPa
       return FALSE;
   }
   const guint index = o->node != NULL ? o->node->index : 0;
+  note_open (o, op, inputs, n, outputs, n_outputs);
   if (sl_graph_add_node (o->graph, op, index, inputs, n, outputs, n_outputs, params, &error) && sl_graph_settle_node (o->graph, &error))
     return TRUE;
   fail_node (o, error);

@@ -343,7 +343,8 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
   if (!onnx_file_parse (&file, data, size, error))
     return FALSE;
   g_autofree char *folder = g_path_get_dirname (source->path);
-  Onnx o = { .file = &file, .graph = graph, .arena = sl_graph_arena (graph), .folder = folder };
+  g_autoptr (GHashTable) open = g_hash_table_new (NULL, NULL);
+  Onnx o = { .file = &file, .graph = graph, .arena = sl_graph_arena (graph), .folder = folder, .open = open };
   if (!sl_huggingface_read (source->path, metadata, &o.height, &o.width, error))
     return FALSE;
   o.may_copy = 4 * (guint64) size + COPY_ALLOWANCE;

@@ -136,22 +136,13 @@ onnx_slice (Onnx *o)
   onnx_set (o, 0, onnx_emit (o, SL_OP_STRIDED_SLICE, inputs, 4, &params, onnx_tensor_type (o, input)), last);
 }
 
-/* Indices of a constant, counted from the end when negative, as the core wants them; computed ones must not be negative. */
-static gint32
-positive_indices (Onnx *o, OnnxValue *indices, gint32 dim)
+/* What negative @indices mean: rows left open, or a count from the end. */
+static SlIndexing
+indexing (const Onnx *o, gint32 indices)
 {
-  gsize n = 0;
-  const gint32 tensor = onnx_plain (o, indices);
-  const gint32 *data = onnx_data (o, indices, &n);
-  if (data == NULL || o->error != NULL || onnx_dtype (o, indices) != SL_DTYPE_I32)
-    return tensor;
-  g_autofree gint32 *copy = g_memdup2 (data, n * sizeof data[0]);
-  for (gsize i = 0; i < n; i++)
-    copy[i] += copy[i] < 0 ? dim : 0;
-  return onnx_constant (o, SL_DTYPE_I32, indices->rank, indices->dims, copy);
+  return onnx_is_open (o, indices) ? SL_INDEX_OPEN : SL_INDEX_FROM_END;
 }
 
-/* Rows that an operator of as many results as there can be leaves open are -1: what is gathered by them is 0. */
 void
 onnx_gather (Onnx *o)
 {
@@ -162,8 +153,8 @@ onnx_gather (Onnx *o)
   const guint axis = onnx_norm_axis (o, onnx_attr_int (o, "axis", 0), x->rank);
   const gboolean keeps = indices->rank == 1; /* one dimension stays one, so the layout may stay, too */
   const gint32 input = keeps ? onnx_any (o, x, &last) : onnx_plain (o, x);
-  const gint32 places = positive_indices (o, indices, o->error == NULL ? x->dims[axis] : 0);
-  const SlOpParams params = { .axis = { .axis = (gint32) onnx_axis (axis, x->rank, last), .zero_outside = TRUE } };
+  const gint32 places = onnx_plain (o, indices);
+  const SlOpParams params = { .axis = { .axis = (gint32) onnx_axis (axis, x->rank, last), .indexing = indexing (o, places) } };
   onnx_set (o, 0, onnx_emit (o, SL_OP_GATHER, (const gint32[]){ input, places }, 2, &params, onnx_tensor_type (o, input)), last);
 }
 
@@ -171,9 +162,8 @@ void
 onnx_gather_nd (Onnx *o)
 {
   const gint32 x = onnx_plain (o, onnx_required (o, 0)), places = onnx_plain (o, onnx_required (o, 1));
-  if (onnx_attr_int (o, "batch_dims", 0) != 0)
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute batch_dims is %" G_GINT64_FORMAT "; expected 0", onnx_attr_int (o, "batch_dims", 0));
-  const SlOpParams params = { .axis = { .zero_outside = TRUE } };
+  const SlOpParams params = { .axis = { .batch_dims = (gint32) CLAMP (onnx_attr_int (o, "batch_dims", 0), G_MININT32, G_MAXINT32),
+                                        .indexing = indexing (o, places) } };
   onnx_set (o, 0, onnx_emit (o, SL_OP_GATHER_ND, (const gint32[]){ x, places }, 2, &params, onnx_tensor_type (o, x)), FALSE);
 }
 

@@ -10,7 +10,8 @@ onnx_gather_elements (Onnx *o)
   const gint32 inputs[2] = { onnx_plain (o, x), onnx_plain (o, onnx_required (o, 1)) };
   if (o->error != NULL)
     return;
-  const SlOpParams params = { .elements = { .axis = (gint32) onnx_norm_axis (o, onnx_attr_int (o, "axis", 0), x->rank) } };
+  const SlOpParams params = { .elements = { .axis = (gint32) onnx_norm_axis (o, onnx_attr_int (o, "axis", 0), x->rank),
+                                            .open = onnx_is_open (o, inputs[1]) } };
   onnx_set (o, 0, onnx_emit (o, SL_OP_GATHER_ELEMENTS, inputs, 2, &params, onnx_tensor_type (o, inputs[0])), FALSE);
 }
 
@@ -34,6 +35,7 @@ onnx_scatter (Onnx *o)
     params.elements.axis = (gint32) onnx_norm_axis (o, onnx_attr_int (o, "axis", 0), values[0]->rank);
   for (guint i = 0; i < 3; i++)
     inputs[i] = onnx_plain (o, values[i]);
+  params.elements.open = onnx_is_open (o, inputs[1]);
   onnx_set (o, 0, onnx_emit (o, op, inputs, 3, &params, onnx_tensor_type (o, inputs[0])), FALSE);
 }
 

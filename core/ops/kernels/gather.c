@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* GATHER and GATHER_ND: one copy for each index; an index outside the tensor is limited to it, or stands for 0. */
+/* GATHER and GATHER_ND: one copy for each index; what an index outside the tensor reads is SlIndexing's. */
 #include <string.h>
 
 #include "core/ops/kernels/kernels.h"
@@ -9,9 +9,12 @@ static gboolean
 place_of (const SlKernelCall *call, gsize i, gint32 dim, gsize *place)
 {
   const SlTensor *indices = sl_node_input (call->graph, call->node, 1);
-  const gint64 index = indices->dtype == SL_DTYPE_I32 ? ((const gint32 *) call->inputs[1])[i] : ((const gint64 *) call->inputs[1])[i];
+  const SlIndexing indexing = call->node->params.axis.indexing;
+  gint64 index = indices->dtype == SL_DTYPE_I32 ? ((const gint32 *) call->inputs[1])[i] : ((const gint64 *) call->inputs[1])[i];
+  if (indexing == SL_INDEX_FROM_END && index < 0)
+    index += dim;
   *place = (gsize) CLAMP (index, 0, dim - 1);
-  return !call->node->params.axis.zero_outside || (index >= 0 && index < dim);
+  return indexing == SL_INDEX_LIMITED || (index >= 0 && index < dim);
 }
 
 static void
@@ -54,14 +57,16 @@ void
 sl_kernel_gather_nd (const SlKernelCall *call)
 {
   const SlTensor *data = sl_node_input (call->graph, call->node, 0), *indices = sl_node_input (call->graph, call->node, 1);
-  const guint n = (guint) indices->dims[indices->rank - 1];
-  const gsize slices = product (indices, 0, indices->rank - 1), run = product (data, n, data->rank) * sl_dtype_size (data->dtype);
+  const guint n = (guint) indices->dims[indices->rank - 1], batch_dims = (guint) call->node->params.axis.batch_dims;
+  const gsize slices = product (indices, 0, indices->rank - 1), in_batch = product (indices, batch_dims, indices->rank - 1),
+              run = product (data, batch_dims + n, data->rank) * sl_dtype_size (data->dtype);
   for (gsize i = 0; i < slices; i++) {
-    gsize at = 0, place = 0;
+    gsize at = i / in_batch, place = 0;
     gboolean inside = TRUE;
     for (guint k = 0; k < n; k++) {
-      inside &= place_of (call, i * n + k, data->dims[k], &place);
-      at = at * (gsize) data->dims[k] + place;
+      const gint32 dim = data->dims[batch_dims + k];
+      inside &= place_of (call, i * n + k, dim, &place);
+      at = at * (gsize) dim + place;
     }
     if (inside)
       memcpy ((guint8 *) call->outputs[0] + i * run, (const guint8 *) call->inputs[0] + at * run, run);

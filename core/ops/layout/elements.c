@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * GATHER_ELEMENTS, SCATTER_ELEMENTS and SCATTER_ND: int32 indices, which count from the end when negative. Constant ones are checked when
- * the graph is. Computed ones outside the tensor are limited to it where elements are read; where they are written, such an element is left out.
+ * the graph is. Computed ones outside the tensor are limited to it where elements are read; where they are written, such an element is left
+ * out. Where negative ones are open rows, 0 is read for them, and they are not checked.
  */
 #include <string.h>
 
@@ -17,7 +18,7 @@ check_constant (const SlNode *node, const SlTensor *data, const SlTensor *indice
 {
   const gint32 *index = indices->data;
   gsize count = 0;
-  if (index == NULL || !sl_tensor_elements (indices, &count))
+  if (index == NULL || node->params.elements.open || !sl_tensor_elements (indices, &count))
     return TRUE;
   for (gsize i = 0; i < count; i++) {
     const gint32 dim = data->dims[first + i % n];
@@ -110,6 +111,15 @@ rows_init (Rows *r, const SlKernelCall *call)
   return elements / r->columns;
 }
 
+/* @index within @dim; -1 for an open row. */
+static gint64
+place_of (const SlKernelCall *call, gint64 index, gint64 dim)
+{
+  if (index >= 0)
+    return index;
+  return call->node->params.elements.open ? -1 : index + dim;
+}
+
 /* Where the data has what row @row begins with, index 0 along the axis. */
 static gsize
 row_place (const Rows *r, gsize row)
@@ -139,9 +149,12 @@ gather_rows (void *context, gsize first, gsize n)
     const gint32 *index = (const gint32 *) call->inputs[1] + row * r.columns;
     guint8 *to = (guint8 *) call->outputs[0] + row * r.columns * r.size;
     for (gsize i = 0; i < r.columns; i++) {
-      const gint64 at = index[i] < 0 ? index[i] + dim : index[i];
-      memcpy (to + i * r.size, (const guint8 *) call->inputs[0] + (base + i * step + (gsize) CLAMP (at, 0, dim - 1) * stride) * r.size,
-              r.size);
+      const gint64 at = place_of (call, index[i], dim);
+      const guint8 *from = (const guint8 *) call->inputs[0] + (base + i * step + (gsize) CLAMP (at, 0, dim - 1) * stride) * r.size;
+      if (at < 0 && call->node->params.elements.open)
+        memset (to + i * r.size, r.size == 1 ? sl_tensor_zero_point (r.data) : 0, r.size);
+      else
+        memcpy (to + i * r.size, from, r.size);
     }
   }
 }
@@ -203,7 +216,7 @@ scatter_run (const SlKernelCall *call)
   for (gsize row = 0; row < rows; row++) {
     const gsize base = row_place (&r, row);
     for (gsize i = row * r.columns; i < (row + 1) * r.columns; i++) {
-      const gint64 index = ((const gint32 *) call->inputs[1])[i], at = index < 0 ? index + dim : index;
+      const gint64 at = place_of (call, ((const gint32 *) call->inputs[1])[i], dim);
       if (at >= 0 && at < dim)
         combine (call, base + (i - row * r.columns) * step + (gsize) at * stride, i, 1);
     }
@@ -225,7 +238,7 @@ nd_run (const SlKernelCall *call)
     gboolean inside = TRUE;
     gsize place = 0;
     for (guint k = 0; k < n; k++) {
-      const gint64 dim = data->dims[k], given = index[i * n + k], at = given < 0 ? given + dim : given;
+      const gint64 dim = data->dims[k], at = place_of (call, index[i * n + k], dim);
       inside &= at >= 0 && at < dim;
       place = place * (gsize) dim + (gsize) CLAMP (at, 0, dim - 1);
     }
