@@ -123,6 +123,9 @@ G_BEGIN_DECLS
 /*
  * Operators that only readers of other formats and passes make:
  * SILU: x times its logistic function
+ * ASIN to ATANH: the C library's functions
+ * FMOD: the rest of a division towards zero
+ * BITWISE_AND, BITWISE_OR, BITWISE_XOR: of whole numbers
  * RESAMPLE: along one dimension, each element a weighted sum of stated ones
  * DYNAMIC_QUANTIZE: float to quantised values by the tensor's own range: values less their zero point, scale, zero point, all float
  * RESIZE_ARG_MAX: RESIZE_BILINEAR of 8-bit values, then ARG_MAX of its channels
@@ -136,6 +139,18 @@ G_BEGIN_DECLS
 #define SL_MADE_OPERATORS(X)             \
   X (ERF, erf)                           \
   X (SILU, silu)                         \
+  X (ASIN, asin)                         \
+  X (ACOS, acos)                         \
+  X (ATAN, atan)                         \
+  X (SINH, sinh)                         \
+  X (COSH, cosh)                         \
+  X (ASINH, asinh)                       \
+  X (ACOSH, acosh)                       \
+  X (ATANH, atanh)                       \
+  X (FMOD, fmod)                         \
+  X (BITWISE_AND, bitwise_and)           \
+  X (BITWISE_OR, bitwise_or)             \
+  X (BITWISE_XOR, bitwise_xor)           \
   X (RESAMPLE, resample)                 \
   X (DYNAMIC_QUANTIZE, dynamic_quantize) \
   X (RESIZE_ARG_MAX, resize_arg_max)     \
@@ -212,7 +227,7 @@ typedef enum
  * What GATHER and GATHER_ND make of indices outside the tensor.
  * @SL_INDEX_LIMITED: computed ones read the tensor's edge
  * @SL_INDEX_FROM_END: negative ones count from the end; computed ones beyond either end read 0
- * @SL_INDEX_OPEN: negative ones are rows that NON_MAX_SUPPRESSION left open; these and others outside read 0
+ * @SL_INDEX_OPEN: negative ones are rows that NON_MAX_SUPPRESSION_BATCH left open; these and others outside read 0
  */
 typedef enum
 {

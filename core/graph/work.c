@@ -73,8 +73,8 @@ sl_node_multiply_adds (const SlGraph *graph, const SlNode *node)
       return times (elements_of (output), span (weights, 1, 2));
     case SL_OP_BATCH_MATMUL:
       return times (elements_of (output), (guint64) input->dims[input->rank - (node->params.matmul.transpose_a ? 2 : 1)]);
-    case SL_OP_GRID_SAMPLE: /* one tap, two or four along each of two dimensions */
-      return times (elements_of (output), node->params.grid_sample.mode == SL_SAMPLE_CUBIC ? 16 : 4);
+    case SL_OP_GRID_SAMPLE: /* one tap, two or four along each of two or three dimensions */
+      return times (elements_of (output), node->params.grid_sample.mode == SL_SAMPLE_CUBIC ? 16 : input->rank == 5 ? 8 : 4);
     case SL_OP_ROI_ALIGN:
       return roi_align (graph, node);
     case SL_OP_RESAMPLE:
@@ -99,6 +99,7 @@ per_element (const SlNode *node)
     case SL_OP_POW:
     case SL_OP_FLOOR_DIV:
     case SL_OP_FLOOR_MOD:
+    case SL_OP_FMOD:
     case SL_OP_LOGISTIC:
     case SL_OP_ELU:
     case SL_OP_GELU:
@@ -108,6 +109,14 @@ per_element (const SlNode *node)
     case SL_OP_SIN:
     case SL_OP_COS:
     case SL_OP_ERF:
+    case SL_OP_ASIN:
+    case SL_OP_ACOS:
+    case SL_OP_ATAN:
+    case SL_OP_SINH:
+    case SL_OP_COSH:
+    case SL_OP_ASINH:
+    case SL_OP_ACOSH:
+    case SL_OP_ATANH:
     case SL_OP_SOFTMAX:
     case SL_OP_LOG_SOFTMAX:
       return 32;

@@ -13,7 +13,8 @@ static gboolean
 check (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *tensors[] = { sl_node_input (graph, node, 0), sl_node_input (graph, node, 1), sl_node_output (graph, node, 0) };
-  const guint32 types = node->op == SL_OP_PRELU ? REAL_TYPES : TYPES;
+  const gboolean bitwise = node->op == SL_OP_BITWISE_AND || node->op == SL_OP_BITWISE_OR || node->op == SL_OP_BITWISE_XOR;
+  const guint32 types = node->op == SL_OP_PRELU ? REAL_TYPES : bitwise ? SL_DTYPES_INDEX : TYPES;
   for (guint i = 0; i < 3; i++) {
     const char *role = i < 2 ? "input" : "output";
     if (!sl_node_check_dtype (node, role, tensors[i], types, error) || !sl_node_check_same_dtype (node, tensors[0], tensors[i], error)
@@ -57,4 +58,8 @@ BINARY (sl_op_squared_difference, SL_OP_SQUARED_DIFFERENCE, "SQUARED_DIFFERENCE"
 BINARY (sl_op_pow, SL_OP_POW, "POW");
 BINARY (sl_op_floor_div, SL_OP_FLOOR_DIV, "FLOOR_DIV");
 BINARY (sl_op_floor_mod, SL_OP_FLOOR_MOD, "FLOOR_MOD");
+BINARY (sl_op_fmod, SL_OP_FMOD, "FMOD");
+BINARY (sl_op_bitwise_and, SL_OP_BITWISE_AND, "BITWISE_AND");
+BINARY (sl_op_bitwise_or, SL_OP_BITWISE_OR, "BITWISE_OR");
+BINARY (sl_op_bitwise_xor, SL_OP_BITWISE_XOR, "BITWISE_XOR");
 BINARY (sl_op_prelu, SL_OP_PRELU, "PRELU");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * GRID_SAMPLE: output pixel [b,i,j] is the picture [batch,height,width,channels] at the place that the grid [batch,rows,columns,2] has
- * there: x, then y, -1..1 from edge to edge. Places may be any numbers: what is far outside, infinite or not a number is limited first.
+ * there: x, then y, -1..1 from edge to edge. A volume [batch,depth,height,width,channels] has a grid [batch,planes,rows,columns,3], with z
+ * behind y. Places may be any numbers: what is far outside, infinite or not a number is limited first.
  */
 #include <math.h>
 #include <string.h>
@@ -23,19 +24,27 @@ check (SlGraph *graph, SlNode *node, GError **error)
   if (!sl_node_check_dtype (node, "input", input, f32, error) || !sl_node_check_dtype (node, "grid", grid, f32, error)
       || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), f32, error))
     return FALSE;
-  if (input->rank == 4 && grid->rank == 4 && grid->dims[0] == input->dims[0] && grid->dims[3] == 2)
+  const gboolean volume = input->rank == 5;
+  if (volume && node->params.grid_sample.mode == SL_SAMPLE_CUBIC)
+    return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "mode cubic of a volume; expected linear or nearest");
+  if ((input->rank == 4 || volume) && grid->rank == input->rank && grid->dims[0] == input->dims[0]
+      && grid->dims[grid->rank - 1] == (gint32) input->rank - 2)
     return TRUE;
   g_autofree char *a = sl_tensor_describe (input), *b = sl_tensor_describe (grid);
   return sl_node_error (error, node, SL_ERROR_SHAPE,
-                        "input %s and grid %s; expected [batch,height,width,channels] and [batch,rows,columns,2]", a, b);
+                        "input %s and grid %s; expected [batch,height,width,channels] and [batch,rows,columns,2], or "
+                        "[batch,depth,height,width,channels] and [batch,planes,rows,columns,3]",
+                        a, b);
 }
 
 static gboolean
 infer (SlGraph *graph, SlNode *node, GError **error)
 {
   const SlTensor *input = sl_node_input (graph, node, 0), *grid = sl_node_input (graph, node, 1);
-  const gint32 dims[4] = { input->dims[0], grid->dims[1], grid->dims[2], input->dims[3] };
-  return sl_node_set_shape (graph, node, 0, 4, dims, error);
+  gint32 dims[SL_MAX_RANK];
+  memcpy (dims, grid->dims, sizeof dims);
+  dims[grid->rank - 1] = input->dims[input->rank - 1];
+  return sl_node_set_shape (graph, node, 0, grid->rank, dims, error);
 }
 
 /** Pixels along one dimension, and their weights; those outside the picture are left out. */
@@ -108,27 +117,48 @@ find_taps (const SlNode *node, gfloat place, gint32 size, Taps *taps)
   add_tap (taps, whole + 1, t, size, border, align);
 }
 
-/* Output pixels, all of their channels. */
+static gsize
+pixels_of (const SlTensor *grid)
+{
+  gsize n = 1;
+  for (guint i = 1; i + 1 < grid->rank; i++)
+    n *= (gsize) grid->dims[i];
+  return n;
+}
+
+/* Adds what the pixels of a row count to @to. */
+static void
+add_row (gfloat *to, const gfloat *row, const Taps *x, gfloat weight, gsize channels)
+{
+  for (guint i = 0; i < x->n; i++) {
+    const gfloat *from = row + x->pixels[i] * channels, all = weight * x->weights[i];
+    for (gsize c = 0; c < channels; c++)
+      to[c] += all * from[c];
+  }
+}
+
+/* Output pixels, all of their channels; a picture is a volume of one plane. */
 static void
 some_pixels (void *data, gsize first, gsize n)
 {
   const SlKernelCall *call = data;
   const SlTensor *input = sl_node_input (call->graph, call->node, 0), *grid = sl_node_input (call->graph, call->node, 1);
-  const gsize area = (gsize) grid->dims[1] * (gsize) grid->dims[2], channels = (gsize) input->dims[3], width = (gsize) input->dims[2];
+  const guint rank = input->rank;
+  const gsize area = pixels_of (grid), channels = (gsize) input->dims[rank - 1], row = (gsize) input->dims[rank - 2] * channels,
+              plane = (gsize) input->dims[rank - 3] * row, volume = rank == 5 ? (gsize) input->dims[1] * plane : plane;
   for (gsize at = first; at < first + n; at++) {
-    const gfloat *place = (const gfloat *) call->inputs[1] + 2 * at;
-    const gfloat *picture = (const gfloat *) call->inputs[0] + at / area * (gsize) input->dims[1] * width * channels;
+    const gfloat *place = (const gfloat *) call->inputs[1] + (rank - 2) * at;
+    const gfloat *picture = (const gfloat *) call->inputs[0] + at / area * volume;
     gfloat *to = (gfloat *) call->outputs[0] + at * channels;
-    Taps x, y;
-    find_taps (call->node, place[0], input->dims[2], &x);
-    find_taps (call->node, place[1], input->dims[1], &y);
+    Taps x, y, z = { .n = 1, .weights = { 1 } };
+    find_taps (call->node, place[0], input->dims[rank - 2], &x);
+    find_taps (call->node, place[1], input->dims[rank - 3], &y);
+    if (rank == 5)
+      find_taps (call->node, place[2], input->dims[1], &z);
     memset (to, 0, channels * sizeof to[0]);
-    for (guint i = 0; i < y.n; i++)
-      for (guint k = 0; k < x.n; k++) {
-        const gfloat *from = picture + (y.pixels[i] * width + x.pixels[k]) * channels, weight = y.weights[i] * x.weights[k];
-        for (gsize c = 0; c < channels; c++)
-          to[c] += weight * from[c];
-      }
+    for (guint i = 0; i < z.n; i++)
+      for (guint k = 0; k < y.n; k++)
+        add_row (to, picture + z.pixels[i] * plane + y.pixels[k] * row, &x, z.weights[i] * y.weights[k], channels);
   }
 }
 
@@ -136,7 +166,7 @@ static void
 run (const SlKernelCall *call)
 {
   const SlTensor *grid = sl_node_input (call->graph, call->node, 1);
-  sl_parallel (call, (gsize) grid->dims[0] * (gsize) grid->dims[1] * (gsize) grid->dims[2], 64, some_pixels, (void *) call);
+  sl_parallel (call, (gsize) grid->dims[0] * pixels_of (grid), 64, some_pixels, (void *) call);
 }
 
 const SlOp sl_op_grid_sample = {

@@ -73,6 +73,14 @@ UNARY (sl_op_square, SL_OP_SQUARE, "SQUARE");
 UNARY (sl_op_sin, SL_OP_SIN, "SIN");
 UNARY (sl_op_cos, SL_OP_COS, "COS");
 UNARY (sl_op_erf, SL_OP_ERF, "ERF");
+UNARY (sl_op_asin, SL_OP_ASIN, "ASIN");
+UNARY (sl_op_acos, SL_OP_ACOS, "ACOS");
+UNARY (sl_op_atan, SL_OP_ATAN, "ATAN");
+UNARY (sl_op_sinh, SL_OP_SINH, "SINH");
+UNARY (sl_op_cosh, SL_OP_COSH, "COSH");
+UNARY (sl_op_asinh, SL_OP_ASINH, "ASINH");
+UNARY (sl_op_acosh, SL_OP_ACOSH, "ACOSH");
+UNARY (sl_op_atanh, SL_OP_ATANH, "ATANH");
 
 const SlOp sl_op_lookup = {
   .type = SL_OP_LOOKUP,

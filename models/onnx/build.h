@@ -17,6 +17,9 @@
 
 G_BEGIN_DECLS
 
+/** More than any dimension; diagonals beyond it are like this one. */
+#define MOST_DIAGONAL (1 << 30)
+
 /**
  * OnnxValue: what a name in the file stands for.
  * @plain, @last: tensors of the graph, -1 = not made yet; both -1 for a value without elements

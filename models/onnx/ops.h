@@ -24,9 +24,15 @@ void onnx_gelu (Onnx *o);
 void onnx_leaky_relu (Onnx *o);
 void onnx_elu (Onnx *o);
 void onnx_thresholded_relu (Onnx *o);
+void onnx_shrink (Onnx *o);
+void onnx_affine (Onnx *o);
+void onnx_scaled_tanh (Onnx *o);
+void onnx_parametric_softplus (Onnx *o);
+void onnx_image_scaler (Onnx *o);
 void onnx_hard_sigmoid (Onnx *o);
 void onnx_clip (Onnx *o);
 void onnx_cast_op (Onnx *o);
+void onnx_cast_like (Onnx *o);
 void onnx_binary_op (Onnx *o);
 void onnx_compare (Onnx *o);
 void onnx_xor (Onnx *o);
@@ -38,11 +44,17 @@ void onnx_variadic (Onnx *o);
 void onnx_where (Onnx *o);
 void onnx_prelu (Onnx *o);
 
+/* ops_bits.c */
+void onnx_bitwise (Onnx *o);
+void onnx_bitwise_not (Onnx *o);
+void onnx_bit_shift (Onnx *o);
+
 /* ops_window.c */
 void onnx_conv (Onnx *o);
 void onnx_conv_transpose (Onnx *o);
 void onnx_pool (Onnx *o);
 void onnx_global_pool (Onnx *o);
+void onnx_global_lp_pool (Onnx *o);
 /** onnx_conv_input, onnx_conv_filter: what a convolution reads: [batch, height, width, channels], and weights of 4 dimensions in ONNX's
  *  order. */
 gint32 onnx_conv_input (Onnx *o, OnnxValue *x);
@@ -70,6 +82,7 @@ void onnx_transpose_op (Onnx *o);
 void onnx_expand (Onnx *o);
 void onnx_tile (Onnx *o);
 void onnx_constant_of_shape (Onnx *o);
+void onnx_eye_like (Onnx *o);
 void onnx_range (Onnx *o);
 void onnx_non_zero (Onnx *o);
 
@@ -79,7 +92,10 @@ void onnx_split (Onnx *o);
 void onnx_slice (Onnx *o);
 void onnx_gather (Onnx *o);
 void onnx_gather_nd (Onnx *o);
+void onnx_compress (Onnx *o);
 void onnx_pad_op (Onnx *o);
+void onnx_center_crop_pad (Onnx *o);
+void onnx_crop (Onnx *o);
 void onnx_reduce_op (Onnx *o);
 void onnx_arg (Onnx *o);
 void onnx_top_k (Onnx *o);
@@ -93,6 +109,7 @@ void onnx_gemm (Onnx *o);
 void onnx_mat_mul (Onnx *o);
 void onnx_batch_norm (Onnx *o);
 void onnx_instance_norm (Onnx *o);
+void onnx_mean_variance_norm (Onnx *o);
 void onnx_group_norm (Onnx *o);
 void onnx_layer_norm (Onnx *o);
 void onnx_rms_norm (Onnx *o);
@@ -129,6 +146,7 @@ void onnx_one_hot (Onnx *o);
 
 /* ops_region.c */
 void onnx_grid_sample (Onnx *o);
+void onnx_affine_grid (Onnx *o);
 void onnx_roi_align (Onnx *o);
 void onnx_non_max_suppression (Onnx *o);
 

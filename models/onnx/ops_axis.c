@@ -6,9 +6,6 @@
 #include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
-/* More than any dimension; diagonals beyond it are like this one. */
-#define MOST_DIAGONAL (1 << 30)
-
 void
 onnx_concat (Onnx *o)
 {
@@ -167,6 +164,42 @@ onnx_gather_nd (Onnx *o)
   onnx_set (o, 0, onnx_emit (o, SL_OP_GATHER_ND, (const gint32[]){ x, places }, 2, &params, onnx_tensor_type (o, x)), FALSE);
 }
 
+/* Slices along one dimension, of all elements where none is named, that a constant condition chooses. */
+void
+onnx_compress (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0), *condition = onnx_required (o, 1);
+  const gboolean flat = onnx_attribute (o, "axis") == NULL;
+  gsize n = 0;
+  guint kept = 0;
+  gboolean last = FALSE;
+  const guint8 *set = onnx_data (o, condition, &n);
+  const gint32 input = flat ? onnx_plain (o, x) : onnx_any (o, x, &last);
+  if (o->error != NULL)
+    return;
+  const guint axis = flat ? 0 : onnx_norm_axis (o, onnx_attr_int (o, "axis", 0), x->rank);
+  const gsize dim = flat ? onnx_elements (x) : (gsize) x->dims[axis];
+  if (set == NULL || onnx_dtype (o, condition) != SL_DTYPE_BOOL || n > dim) {
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "its condition, input 1, must be a constant of at most %" G_GSIZE_FORMAT " elements of bool", dim);
+    return;
+  }
+  g_autofree gint32 *places = g_new (gint32, MAX (n, 1));
+  for (gsize i = 0; i < n; i++)
+    if (set[i] != 0)
+      places[kept++] = (gint32) i;
+  if (kept == 0) {
+    gint32 dims[SL_MAX_RANK];
+    memcpy (dims, x->dims, sizeof dims);
+    dims[axis] = 0;
+    onnx_set_value (o, 0, onnx_value_empty (o, flat ? 1 : x->rank, dims));
+    return;
+  }
+  const gint32 whole[1] = { (gint32) MIN (dim, (gsize) G_MAXINT32) }, data = flat ? onnx_reshape (o, input, whole, 1) : input;
+  const SlOpParams params = { .axis = { .axis = flat ? 0 : (gint32) onnx_axis (axis, x->rank, last) } };
+  const gint32 inputs[2] = { data, onnx_ints_constant (o, places, kept) };
+  onnx_set (o, 0, onnx_emit (o, SL_OP_GATHER, inputs, 2, &params, onnx_tensor_type (o, data)), last);
+}
+
 /* The value that a constant padding has: an attribute before opset 11, an input since. */
 static gfloat
 pad_value (Onnx *o)
@@ -250,6 +283,68 @@ onnx_pad_op (Onnx *o)
     input = onnx_cut (o, input, axis, MAX (-before, 0), x->dims[logical] - MAX (-after, 0));
   }
   onnx_set (o, 0, pad_as (o, onnx_attr_text (o, "mode", "constant"), input, amounts), last);
+}
+
+/* Each dimension brought to a size: what is too much is cut, what lacks is 0, as evenly on both sides as can be. */
+void
+onnx_center_crop_pad (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  gint32 sizes[SL_MAX_RANK], axes[SL_MAX_RANK], amounts[2 * SL_MAX_RANK] = { 0 };
+  guint n = 0, n_axes = 0;
+  gboolean last = FALSE;
+  onnx_required (o, 1);
+  onnx_input_ints (o, 1, "shape", sizes, SL_MAX_RANK, &n);
+  const gboolean named = onnx_attr_ints (o, "axes", axes, SL_MAX_RANK, &n_axes);
+  gint32 input = onnx_any (o, x, &last);
+  if (o->error != NULL)
+    return;
+  if (n != (named ? n_axes : x->rank)) {
+    onnx_fail (o, SL_ERROR_SHAPE, "a shape of %u dimensions; expected %u", n, named ? n_axes : x->rank);
+    return;
+  }
+  for (guint i = 0; i < n && o->error == NULL; i++) {
+    const guint logical = named ? onnx_norm_axis (o, axes[i], x->rank) : i, axis = onnx_axis (logical, x->rank, last);
+    const gint32 dim = x->dims[logical], cut = (dim - sizes[i]) / 2, pad = (sizes[i] - dim) / 2;
+    if (sizes[i] < 1 || sizes[i] > G_MAXINT32 / 2) {
+      onnx_fail (o, SL_ERROR_SHAPE, "dimension %u of the shape is %d", i, sizes[i]);
+    } else if (sizes[i] <= dim) {
+      input = onnx_cut (o, input, axis, cut, cut + sizes[i]);
+    } else {
+      amounts[2 * axis] = pad;
+      amounts[2 * axis + 1] = sizes[i] - dim - pad;
+    }
+  }
+  onnx_set (o, 0, onnx_pad (o, input, amounts, 0), last);
+}
+
+/* Crop, of opset 6 and before: borders left, top, right, bottom; with a size, that much from the left and the top on. */
+void
+onnx_crop (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  gint32 border[4], scale[2];
+  guint n = 0, n_scale = 0;
+  gboolean last = FALSE;
+  onnx_attr_ints (o, "border", border, 4, &n);
+  onnx_attr_ints (o, "scale", scale, 2, &n_scale);
+  const gint32 input = onnx_any (o, x, &last);
+  if (o->error != NULL)
+    return;
+  gboolean fits = x->rank == 4 && n == 4 && (n_scale == 0 || n_scale == 2);
+  gint64 ends[2] = { 0 };
+  for (guint i = 0; fits && i < 2; i++) {
+    const gint64 first = border[1 - i], dim = x->dims[2 + i];
+    ends[i] = n_scale > 0 ? first + scale[i] : dim - border[3 - i];
+    fits = first >= 0 && ends[i] > first && ends[i] <= dim;
+  }
+  if (!fits) {
+    onnx_fail (o, SL_ERROR_SHAPE,
+               "its border and scale do not lie in an input of %u dimensions; expected [N,C,H,W], 4 borders and 0 or 2 sizes", x->rank);
+    return;
+  }
+  const gint32 rows = onnx_cut (o, input, onnx_axis (2, 4, last), border[1], (gint32) ends[0]);
+  onnx_set (o, 0, onnx_cut (o, rows, onnx_axis (3, 4, last), border[0], (gint32) ends[1]), last);
 }
 
 /* What a reduction does before and after its sum. */

@@ -185,6 +185,82 @@ onnx_thresholded_relu (Onnx *o)
   map (o, thresholded_relu);
 }
 
+/* x + bias below -lambd, x - bias above it, 0 between. */
+static gint32
+shrink (Onnx *o, gint32 x)
+{
+  const gfloat limit = onnx_attr_float (o, "lambd", 0.5f), bias = onnx_attr_float (o, "bias", 0);
+  const SlDtype dtype = onnx_tensor_type (o, x);
+  const gint32 below = onnx_emit (o, SL_OP_LESS, (const gint32[]){ x, onnx_float_like (o, x, -limit) }, 2, NULL, SL_DTYPE_BOOL);
+  const gint32 above = onnx_emit (o, SL_OP_GREATER, (const gint32[]){ x, onnx_float_like (o, x, limit) }, 2, NULL, SL_DTYPE_BOOL);
+  const gint32 upper = onnx_emit (o, SL_OP_SELECT, (const gint32[]){ above, add (o, x, -bias), onnx_float_like (o, x, 0) }, 3, NULL, dtype);
+  return onnx_emit (o, SL_OP_SELECT, (const gint32[]){ below, add (o, x, bias), upper }, 3, NULL, dtype);
+}
+
+void
+onnx_shrink (Onnx *o)
+{
+  map (o, shrink);
+}
+
+/* Operators of opset 6 and before that exporters went on writing: alpha x + beta, and alpha tanh (beta x). */
+static gint32
+affine (Onnx *o, gint32 x)
+{
+  return add (o, times (o, x, onnx_attr_float (o, "alpha", 1)), onnx_attr_float (o, "beta", 0));
+}
+
+void
+onnx_affine (Onnx *o)
+{
+  map (o, affine);
+}
+
+static gint32
+scaled_tanh (Onnx *o, gint32 x)
+{
+  return times (o, onnx_unary (o, SL_OP_TANH, times (o, x, onnx_attr_float (o, "beta", 1))), onnx_attr_float (o, "alpha", 1));
+}
+
+void
+onnx_scaled_tanh (Onnx *o)
+{
+  map (o, scaled_tanh);
+}
+
+static gint32
+parametric_softplus (Onnx *o, gint32 x)
+{
+  return times (o, softplus (o, times (o, x, onnx_attr_float (o, "beta", 1))), onnx_attr_float (o, "alpha", 1));
+}
+
+void
+onnx_parametric_softplus (Onnx *o)
+{
+  map (o, parametric_softplus);
+}
+
+/* A picture times one scale, plus a bias for each channel. */
+void
+onnx_image_scaler (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  const OnnxAttribute *bias = onnx_attribute (o, "bias");
+  const gint32 input = onnx_last (o, x);
+  if (o->error != NULL)
+    return;
+  const guint n = bias != NULL ? bias->n_floats : 0;
+  if (x->rank != 4 || (n != 0 && (gint32) n != x->dims[1])) {
+    onnx_fail (o, SL_ERROR_SHAPE, "attribute bias has %u numbers for an input of %u dimensions; expected one a channel of [N,C,H,W]", n,
+               x->rank);
+    return;
+  }
+  gint32 y = times (o, input, onnx_attr_float (o, "scale", 1));
+  if (n > 0)
+    y = onnx_binary (o, SL_OP_ADD, y, onnx_constant (o, SL_DTYPE_F32, 1, (const gint32[]){ (gint32) n }, bias->floats));
+  onnx_set (o, 0, y, TRUE);
+}
+
 static gint32
 hard_sigmoid (Onnx *o, gint32 x)
 {
@@ -266,6 +342,21 @@ onnx_cast_op (Onnx *o)
     }
     x = onnx_unsigned (o, x);
   }
+  onnx_set (o, 0, onnx_cast (o, x, dtype), last);
+}
+
+/* The type alone of the second input counts. */
+void
+onnx_cast_like (Onnx *o)
+{
+  const SlDtype dtype = onnx_dtype (o, onnx_required (o, 1));
+  OnnxValue *value = onnx_required (o, 0);
+  gboolean last = FALSE;
+  if (value != NULL && value->empty) {
+    onnx_set_value (o, 0, value);
+    return;
+  }
+  const gint32 x = onnx_any (o, value, &last);
   onnx_set (o, 0, onnx_cast (o, x, dtype), last);
 }
 
@@ -360,12 +451,11 @@ onnx_is_inf (Onnx *o)
   map (o, is_inf);
 }
 
+/* The rest has the divisor's sign; with fmod the dividend's. */
 void
 onnx_mod (Onnx *o)
 {
-  if (onnx_attr_int (o, "fmod", 0) != 0)
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute fmod is 1; expected 0");
-  pair (o, SL_OP_FLOOR_MOD, SL_DTYPE_INVALID);
+  pair (o, onnx_attr_int (o, "fmod", 0) != 0 ? SL_OP_FMOD : SL_OP_FLOOR_MOD, SL_DTYPE_INVALID);
 }
 
 /* The exponent may be of another type than the base; squares and roots have operators of their own. */

@@ -164,6 +164,28 @@ onnx_instance_norm (Onnx *o)
   onnx_set (o, 0, onnx_binary (o, SL_OP_ADD, onnx_binary (o, SL_OP_MUL, y, scale), bias), TRUE);
 }
 
+/* Over batch, height and width, unless axes say otherwise. */
+void
+onnx_mean_variance_norm (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  gint32 axes[SL_MAX_RANK] = { 0, 2, 3 };
+  guint n = 3;
+  gboolean last = FALSE;
+  guint stated = 0;
+  if (onnx_attr_ints (o, "axes", axes, SL_MAX_RANK, &stated))
+    n = stated;
+  const gint32 input = onnx_any (o, x, &last);
+  if (o->error != NULL)
+    return;
+  for (guint i = 0; i < n; i++)
+    axes[i] = (gint32) onnx_axis (onnx_norm_axis (o, axes[i], x->rank), x->rank, last);
+  const gint32 centred = onnx_binary (o, SL_OP_SUB, input, onnx_reduce (o, SL_OP_MEAN, input, axes, n, TRUE));
+  const gint32 variance = onnx_reduce (o, SL_OP_MEAN, onnx_unary (o, SL_OP_SQUARE, centred), axes, n, TRUE);
+  const gint32 deviation = onnx_binary (o, SL_OP_ADD, onnx_unary (o, SL_OP_SQRT, variance), onnx_float (o, 1e-9f));
+  onnx_set (o, 0, onnx_binary (o, SL_OP_DIV, centred, deviation), last);
+}
+
 /* Groups of channels: scale and bias were one a group up to opset 20, one a channel since. */
 void
 onnx_group_norm (Onnx *o)

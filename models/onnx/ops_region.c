@@ -20,13 +20,69 @@ onnx_grid_sample (Onnx *o)
                                                .align_corners = onnx_attr_int (o, "align_corners", 0) != 0 } };
   if (o->error != NULL)
     return;
-  if (x->rank != 4 || grid->rank != 4 || grid->dims[3] != 2 || grid->dims[0] != x->dims[0]) {
-    onnx_fail (o, SL_ERROR_SHAPE, "its input has %u dimensions, its grid %u; expected [N,C,H,W] and [N,rows,columns,2]", x->rank,
-               grid->rank);
+  if (x->rank < 4 || x->rank > 5 || grid->rank != x->rank || grid->dims[x->rank - 1] != (gint32) x->rank - 2
+      || grid->dims[0] != x->dims[0]) {
+    onnx_fail (o, SL_ERROR_SHAPE,
+               "its input has %u dimensions, its grid %u; expected [N,C,H,W] and [N,rows,columns,2], or [N,C,D,H,W] and "
+               "[N,planes,rows,columns,3]",
+               x->rank, grid->rank);
     return;
   }
   const gint32 inputs[2] = { onnx_last (o, x), onnx_plain (o, grid) };
   onnx_set (o, 0, onnx_emit (o, SL_OP_GRID_SAMPLE, inputs, 2, &params, SL_DTYPE_F32), TRUE);
+}
+
+/* -1 .. 1 along one dimension of the result: where pixels lie, in @rank dimensions of which it is dimension @axis. */
+static gint32
+pixel_places (Onnx *o, gint32 size, gboolean align, guint axis, guint rank)
+{
+  gint32 dims[SL_MAX_RANK];
+  const gfloat step = align ? (size > 1 ? 2.0f / (gfloat) (size - 1) : 0) : 2.0f / (gfloat) size;
+  const gint32 whole = onnx_cast (o, onnx_count (o, 0, size), SL_DTYPE_F32);
+  const gint32 places = onnx_binary (o, SL_OP_ADD, onnx_binary (o, SL_OP_MUL, whole, onnx_float (o, step)),
+                                     onnx_float (o, align ? (size > 1 ? -1 : 0) : step / 2 - 1));
+  for (guint i = 0; i < rank; i++)
+    dims[i] = i == axis ? size : 1;
+  return onnx_reshape (o, places, dims, rank);
+}
+
+/* Each pixel's place, of two or three coordinates, through its batch's matrix: the grid of GridSample. */
+void
+onnx_affine_grid (Onnx *o)
+{
+  OnnxValue *theta = onnx_required (o, 0);
+  const gboolean align = onnx_attr_int (o, "align_corners", 0) != 0;
+  gint32 size[5] = { 0 }, columns[4];
+  guint n = 0;
+  onnx_required (o, 1);
+  onnx_input_ints (o, 1, "size", size, 5, &n);
+  const gint32 matrix = onnx_plain (o, theta);
+  const guint k = n - 2;
+  if (o->error != NULL)
+    return;
+  if ((n != 4 && n != 5) || theta->rank != 3 || theta->dims[0] != size[0] || theta->dims[1] != (gint32) k
+      || theta->dims[2] != (gint32) k + 1) {
+    onnx_fail (o, SL_ERROR_SHAPE, "a matrix of %u dimensions and a size of %u; expected [N,2,3] and [N,C,H,W], or [N,3,4] and [N,C,D,H,W]",
+               theta->rank, n);
+    return;
+  }
+  for (guint i = 0; i < n; i++)
+    if (size[i] < 1) {
+      onnx_fail (o, SL_ERROR_SHAPE, "dimension %u of the size is %d", i, size[i]);
+      return;
+    }
+  /* Coordinate c of the result is theta[c][0] x + theta[c][1] y (+ theta[c][2] z) + theta[c][k]; x counts along the last dimension. */
+  const gint32 apart[6] = { size[0], 1, 1, (gint32) k, 1, 1 }, apart3[6] = { size[0], 1, 1, 1, (gint32) k, 1 };
+  const guint rank = n;
+  gint32 sum = -1;
+  for (guint i = 0; i <= k; i++) {
+    columns[i] = onnx_reshape (o, onnx_cut (o, matrix, 2, (gint32) i, (gint32) i + 1), k == 2 ? apart : apart3, rank);
+    const guint axis = k - i; /* of the result: dimension 0 is the batch */
+    const gint32 term =
+      i == k ? columns[i] : onnx_binary (o, SL_OP_MUL, columns[i], pixel_places (o, size[2 + k - 1 - i], align, axis, rank));
+    sum = sum < 0 ? term : onnx_binary (o, SL_OP_ADD, sum, term);
+  }
+  onnx_set (o, 0, sum, FALSE);
 }
 
 static gint32

@@ -276,6 +276,26 @@ onnx_constant_of_shape (Onnx *o)
       FALSE);
 }
 
+/* Ones on a diagonal, in the shape of the input. */
+void
+onnx_eye_like (Onnx *o)
+{
+  const OnnxValue *x = onnx_required (o, 0);
+  const gint64 k = CLAMP (onnx_attr_int (o, "k", 0), -MOST_DIAGONAL, MOST_DIAGONAL), to = onnx_attr_int (o, "dtype", 0);
+  const SlDtype dtype = to > 0 && to < 64 ? onnx_ir_type ((guint) to) : onnx_dtype (o, x);
+  if (o->error != NULL)
+    return;
+  if (x->rank != 2 || x->empty || dtype == SL_DTYPE_INVALID) {
+    onnx_fail (o, SL_ERROR_SHAPE,
+               "its input has %u dimensions, and attribute dtype is %" G_GINT64_FORMAT "; expected a matrix and a type of numbers", x->rank,
+               to);
+    return;
+  }
+  const gint32 columns = onnx_count (o, 0, x->dims[1]),
+               rows = onnx_reshape (o, onnx_count (o, k, k + x->dims[0]), (const gint32[]){ x->dims[0], 1 }, 2);
+  onnx_set (o, 0, onnx_cast (o, onnx_emit (o, SL_OP_EQUAL, (const gint32[]){ columns, rows }, 2, NULL, SL_DTYPE_BOOL), dtype), FALSE);
+}
+
 void
 onnx_range (Onnx *o)
 {

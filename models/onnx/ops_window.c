@@ -456,6 +456,30 @@ onnx_global_pool_of (Onnx *o, OnnxValue *x)
   return onnx_reduce (o, onnx_current (o)->type, onnx_last (o, x), axes, x->rank - 2, TRUE);
 }
 
+/* The root of a sum of powers. */
+void
+onnx_global_lp_pool (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  const gint64 p = onnx_attr_int (o, "p", 2);
+  gint32 axes[SL_MAX_RANK], input = onnx_last (o, x);
+  if (o->error != NULL)
+    return;
+  if (x->rank < 3 || p < 1 || p > G_MAXINT8) {
+    onnx_fail (o, SL_ERROR_UNSUPPORTED,
+               "attribute p is %" G_GINT64_FORMAT " and its input has %u dimensions; expected 1 to %d, and at least 3", p, x->rank,
+               G_MAXINT8);
+    return;
+  }
+  for (guint i = 0; i + 2 < x->rank; i++)
+    axes[i] = (gint32) i + 1;
+  input = onnx_unary (o, SL_OP_ABS, input);
+  if (p > 1)
+    input = onnx_binary (o, SL_OP_POW, input, onnx_float (o, (gfloat) p));
+  const gint32 sum = onnx_reduce (o, SL_OP_SUM, input, axes, x->rank - 2, TRUE);
+  onnx_set (o, 0, p > 1 ? onnx_binary (o, SL_OP_POW, sum, onnx_float (o, 1 / (gfloat) p)) : sum, TRUE);
+}
+
 void
 onnx_global_pool (Onnx *o)
 {

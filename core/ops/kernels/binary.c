@@ -87,6 +87,12 @@ real_floor_modulo (gfloat a, gfloat b)
 }
 
 static gfloat
+real_modulo (gfloat a, gfloat b)
+{
+  return fmodf (a, b);
+}
+
+static gfloat
 real_prelu (gfloat a, gfloat b)
 {
   return a < 0 ? a * b : a;
@@ -157,9 +163,33 @@ whole_floor_divide (gint64 a, gint64 b)
   return whole_divide (whole_subtract (a, whole_floor_modulo (a, b)), b);
 }
 
+static gint64
+whole_modulo (gint64 a, gint64 b)
+{
+  return b == 0 || b == -1 ? 0 : a % b;
+}
+
+static gint64
+whole_and (gint64 a, gint64 b)
+{
+  return a & b;
+}
+
+static gint64
+whole_or (gint64 a, gint64 b)
+{
+  return a | b;
+}
+
+static gint64
+whole_xor (gint64 a, gint64 b)
+{
+  return a ^ b;
+}
+
 static const struct
 {
-  RealFunction real;
+  RealFunction real;   /* (nullable) */
   WholeFunction whole; /* (nullable) */
 } functions[SL_OP_COUNT] = {
   [SL_OP_ADD] = { real_add, whole_add },
@@ -172,6 +202,10 @@ static const struct
   [SL_OP_POW] = { real_power, whole_power },
   [SL_OP_FLOOR_DIV] = { real_floor_divide, whole_floor_divide },
   [SL_OP_FLOOR_MOD] = { real_floor_modulo, whole_floor_modulo },
+  [SL_OP_FMOD] = { real_modulo, whole_modulo },
+  [SL_OP_BITWISE_AND] = { NULL, whole_and },
+  [SL_OP_BITWISE_OR] = { NULL, whole_or },
+  [SL_OP_BITWISE_XOR] = { NULL, whole_xor },
   [SL_OP_PRELU] = { real_prelu, NULL },
 };
 

@@ -145,6 +145,54 @@ real_erf (gfloat x, gfloat parameter)
   return erff (x);
 }
 
+static gfloat
+real_asin (gfloat x, gfloat parameter)
+{
+  return asinf (x);
+}
+
+static gfloat
+real_acos (gfloat x, gfloat parameter)
+{
+  return acosf (x);
+}
+
+static gfloat
+real_atan (gfloat x, gfloat parameter)
+{
+  return atanf (x);
+}
+
+static gfloat
+real_sinh (gfloat x, gfloat parameter)
+{
+  return sinhf (x);
+}
+
+static gfloat
+real_cosh (gfloat x, gfloat parameter)
+{
+  return coshf (x);
+}
+
+static gfloat
+real_asinh (gfloat x, gfloat parameter)
+{
+  return asinhf (x);
+}
+
+static gfloat
+real_acosh (gfloat x, gfloat parameter)
+{
+  return acoshf (x);
+}
+
+static gfloat
+real_atanh (gfloat x, gfloat parameter)
+{
+  return atanhf (x);
+}
+
 static const SlRealFunction functions[SL_OP_COUNT] = {
   [SL_OP_LOGISTIC] = real_logistic,
   [SL_OP_SILU] = real_silu,
@@ -167,6 +215,14 @@ static const SlRealFunction functions[SL_OP_COUNT] = {
   [SL_OP_SIN] = real_sin,
   [SL_OP_COS] = real_cos,
   [SL_OP_ERF] = real_erf,
+  [SL_OP_ASIN] = real_asin,
+  [SL_OP_ACOS] = real_acos,
+  [SL_OP_ATAN] = real_atan,
+  [SL_OP_SINH] = real_sinh,
+  [SL_OP_COSH] = real_cosh,
+  [SL_OP_ASINH] = real_asinh,
+  [SL_OP_ACOSH] = real_acosh,
+  [SL_OP_ATANH] = real_atanh,
   [SL_OP_RELU] = real_identity,
   [SL_OP_RELU6] = real_identity,
   [SL_OP_RELU_N1_TO_1] = real_identity,

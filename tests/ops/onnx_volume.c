@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* GridSample of volumes, and AffineGrid, against sums over all voxels in double precision. */
+#include <math.h>
+#include <string.h>
+
+#include "tests/ops/onnxmodel.h"
+
+#define DIMS(...) ((const gint64[]){ __VA_ARGS__ })
+
+typedef struct
+{
+  gboolean nearest, align;
+  guint padding; /* zeros, border, reflection */
+  gint64 size[3];
+} Volume;
+
+/* A place beyond the outermost ones, brought back as often as it takes. */
+static double
+reflect (double x, double low, double high)
+{
+  if (high <= low)
+    return low;
+  while (x < low || x > high)
+    x = x < low ? 2 * low - x : 2 * high - x;
+  return x;
+}
+
+/* -1..1 in voxels, within the volume where the padding says so. */
+static double
+voxel_place (const Volume *v, double at, gint64 size)
+{
+  const double last = (double) size - 1, x = v->align ? (at + 1) / 2 * last : ((at + 1) * (double) size - 1) / 2;
+  if (v->padding == 2)
+    return CLAMP (reflect (x, v->align ? 0 : -0.5, v->align ? last : last + 0.5), 0, last);
+  return v->padding == 1 ? CLAMP (x, 0, last) : x;
+}
+
+static double
+voxel_weight (const Volume *v, double place, gint64 voxel)
+{
+  return v->nearest ? rint (place) == (double) voxel : fmax (0, 1 - fabs (place - (double) voxel));
+}
+
+static double
+volume_value (const Volume *v, const gfloat *x, const gfloat *place)
+{
+  double sum = 0, at[3];
+  for (guint d = 0; d < 3; d++)
+    at[d] = voxel_place (v, (double) place[2 - d], v->size[d]);
+  for (gint64 i = 0; i < v->size[0]; i++)
+    for (gint64 j = 0; j < v->size[1]; j++)
+      for (gint64 k = 0; k < v->size[2]; k++)
+        sum += voxel_weight (v, at[0], i) * voxel_weight (v, at[1], j) * voxel_weight (v, at[2], k)
+               * (double) x[(i * v->size[1] + j) * v->size[2] + k];
+  return sum;
+}
+
+static void
+run_volume (const Volume *v)
+{
+  static const char *const paddings[] = { "padding_mode s zeros", "padding_mode s border", "padding_mode s reflection" };
+  const gint64 voxels = v->size[0] * v->size[1] * v->size[2];
+  double expected[2 * 3 * 24];
+  OnnxModel m;
+  onnx_model_init (&m, 20, 8);
+  const gfloat *x = onnx_model_floats (&m, "x", 5, DIMS (2, 3, v->size[0], v->size[1], v->size[2]));
+  const gfloat *grid = onnx_model_floats (&m, "grid", 5, DIMS (2, 2, 3, 4, 3));
+  sl_onnx_writer_node (m.writer, "GridSample", "x,grid", "y", v->nearest ? "mode s nearest" : "mode s linear", paddings[v->padding],
+                       v->align ? "align_corners i 1" : "align_corners i 0", NULL);
+  for (gint64 i = 0; i < 144; i++)
+    expected[i] = volume_value (v, x + i / 24 * voxels, grid + 3 * (i / 72 * 24 + i % 24));
+  onnx_model_expect (&m, "y", SL_ONNX_FLOAT, 144, expected, 2e-5);
+  onnx_model_clear (&m);
+}
+
+static void
+test_grid_sample (void)
+{
+  static const gint64 sizes[][3] = { { 3, 4, 5 }, { 1, 4, 2 }, { 1, 1, 1 } };
+  for (guint i = 0; i < 12; i++)
+    for (guint s = 0; s < G_N_ELEMENTS (sizes); s++) {
+      Volume volume = { .nearest = i & 1, .align = i >> 1 & 1, .padding = i / 4 };
+      memcpy (volume.size, sizes[s], sizeof volume.size);
+      run_volume (&volume);
+    }
+}
+
+/* Where pixel @i of @n lies. */
+static double
+pixel_place (gboolean align, gint64 i, gint64 n)
+{
+  if (align)
+    return n > 1 ? 2 * (double) i / (double) (n - 1) - 1 : 0;
+  return (2 * (double) i + 1) / (double) n - 1;
+}
+
+/* Of a picture, or of a volume of one more dimension. */
+static void
+run_affine (gboolean volume, gboolean align)
+{
+  const gint64 size[5] = { 2, 3, volume ? 4 : 3, volume ? 3 : 5, 5 }, k = volume ? 3 : 2, planes = volume ? 4 : 1;
+  double expected[2 * 4 * 3 * 5 * 3];
+  OnnxModel m;
+  onnx_model_init (&m, 20, 8);
+  const gfloat *theta = onnx_model_floats (&m, "theta", 3, DIMS (2, k, k + 1));
+  sl_onnx_writer_ints (m.writer, "size", volume ? 5 : 4, size);
+  sl_onnx_writer_node (m.writer, "AffineGrid", "theta,size", "y", align ? "align_corners i 1" : "align_corners i 0", NULL);
+  const gint64 n = 2 * planes * 15 * k;
+  for (gint64 i = 0; i < n; i++) {
+    const gint64 c = i % k, x = i / k % 5, y = i / k / 5 % 3, z = i / k / 15 % planes, b = i / k / 15 / planes;
+    const gfloat *row = theta + (b * k + c) * (k + 1);
+    expected[i] = (double) row[0] * pixel_place (align, x, 5) + (double) row[1] * pixel_place (align, y, 3) + (double) row[k]
+                  + (volume ? (double) row[2] * pixel_place (align, z, 4) : 0);
+  }
+  onnx_model_expect (&m, "y", SL_ONNX_FLOAT, (gsize) n, expected, 1e-5);
+  onnx_model_clear (&m);
+}
+
+static void
+test_affine_grid (void)
+{
+  for (guint i = 0; i < 4; i++)
+    run_affine ((gboolean) (i & 1), (gboolean) (i >> 1));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/onnx-volume/grid-sample", test_grid_sample);
+  g_test_add_func ("/onnx-volume/affine-grid", test_affine_grid);
+  return g_test_run ();
+}
