@@ -134,6 +134,7 @@ G_BEGIN_DECLS
  * SCATTER_ELEMENTS, SCATTER_ND: the data, with elements or slices at stated places replaced, or combined with what is there
  * GRID_SAMPLE: elements of the output are taken from stated places of a picture, between its pixels
  * ROI_ALIGN: rectangles of pictures, each cut into as many cells and brought to one number a cell and channel
+ * NON_ZERO: coordinates of elements that are not 0; as many columns as there are elements, -1 behind the last
  * NON_MAX_SUPPRESSION_BATCH: boxes of many pictures and classes; as many rows as there can be: batch, class and box, -1 behind the last
  */
 #define SL_MADE_OPERATORS(X)             \
@@ -160,6 +161,7 @@ G_BEGIN_DECLS
   X (SCATTER_ND, scatter_nd)             \
   X (ROI_ALIGN, roi_align)               \
   X (GRID_SAMPLE, grid_sample)           \
+  X (NON_ZERO, non_zero)                 \
   X (NON_MAX_SUPPRESSION_BATCH, non_max_suppression_batch)
 
 #define SL_OPERATORS(X) SL_TFLITE_OPERATORS (X) SL_MADE_OPERATORS (X)
@@ -227,7 +229,7 @@ typedef enum
  * What GATHER and GATHER_ND make of indices outside the tensor.
  * @SL_INDEX_LIMITED: computed ones read the tensor's edge
  * @SL_INDEX_FROM_END: negative ones count from the end; computed ones beyond either end read 0
- * @SL_INDEX_OPEN: negative ones are rows that NON_MAX_SUPPRESSION_BATCH left open; these and others outside read 0
+ * @SL_INDEX_OPEN: negative ones are rows that NON_MAX_SUPPRESSION_BATCH or NON_ZERO left open; these and others outside read 0
  */
 typedef enum
 {

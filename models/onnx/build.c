@@ -94,7 +94,7 @@ static void
 note_open (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const gint32 *outputs, guint n_outputs)
 {
   const gboolean of_data = op == SL_OP_GATHER || op == SL_OP_GATHER_ND || op == SL_OP_GATHER_ELEMENTS;
-  gboolean open = op == SL_OP_NON_MAX_SUPPRESSION_BATCH;
+  gboolean open = op == SL_OP_NON_MAX_SUPPRESSION_BATCH || op == SL_OP_NON_ZERO;
   for (guint i = 0; i < (of_data ? 1 : n); i++)
     open |= onnx_is_open (o, inputs[i]);
   for (guint i = 0; i < n_outputs && open; i++)

@@ -57,7 +57,7 @@ typedef struct
   guint64 copied, may_copy;
   guint depth;
   guint64 steps;    /* nodes looked at, those of loops each time */
-  GHashTable *open; /* indices of tensors made of NonMaxSuppression's rows, of which those left open are -1 */
+  GHashTable *open; /* indices of tensors made of the rows of NonMaxSuppression or NonZero, of which those left open are -1 */
   GError *error;    /* (nullable): the first problem */
 } Onnx;
 
@@ -74,7 +74,7 @@ gint32 onnx_emit (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const SlO
 /** onnx_emit_all: the same of several outputs, written to @outputs; FALSE after an error. */
 gboolean onnx_emit_all (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, const SlDtype *dtypes,
                         gint32 *outputs, guint n_outputs);
-/** onnx_is_open: whether negative numbers of tensor @index are rows that NonMaxSuppression left open, however they were moved since. */
+/** onnx_is_open: whether negative numbers of tensor @index are rows that NonMaxSuppression or NonZero left open, however they were moved since. */
 gboolean onnx_is_open (const Onnx *o, gint32 index);
 /** onnx_unary, onnx_binary: a node whose output has the first input's type. */
 gint32 onnx_unary (Onnx *o, SlOpType op, gint32 input);

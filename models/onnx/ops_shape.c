@@ -308,15 +308,16 @@ onnx_range (Onnx *o)
   onnx_set (o, 0, onnx_emit (o, SL_OP_RANGE, inputs, 3, NULL, onnx_tensor_type (o, inputs[0])), FALSE);
 }
 
-/* Which elements of a constant are not zero, as a matrix of coordinates. */
+/* Which elements are not zero, as a matrix of coordinates: of a constant exactly, else with open columns behind the last. */
 void
 onnx_non_zero (Onnx *o)
 {
-  OnnxValue *x = onnx_required (o, 0);
-  const gint32 input = onnx_plain (o, x);
-  const gint32 none = onnx_float_like (o, input, 0), order[2] = { 1, 0 };
-  if (onnx_t (o, input)->data == NULL)
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "its input is computed from the picture, so the number of results is not known before");
+  const gint32 input = onnx_plain (o, onnx_required (o, 0)), order[2] = { 1, 0 };
+  if (onnx_t (o, input)->data == NULL) {
+    onnx_set (o, 0, onnx_emit (o, SL_OP_NON_ZERO, &input, 1, NULL, SL_DTYPE_I32), FALSE);
+    return;
+  }
+  const gint32 none = onnx_float_like (o, input, 0);
   const gint32 set = onnx_tensor_type (o, input) == SL_DTYPE_BOOL
                        ? input
                        : onnx_emit (o, SL_OP_NOT_EQUAL, (const gint32[]){ input, none }, 2, NULL, SL_DTYPE_BOOL);

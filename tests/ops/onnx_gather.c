@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ONNX's Gather, GatherND, GatherElements and ScatterND by computed indices. Expected values follow the operators' formulas. */
+/* ONNX's Gather, GatherND, GatherElements and ScatterND by computed indices, and NonZero, which computes them, by their formulas. */
 #include "tests/ops/onnxmodel.h"
 
 #define DIMS(...) ((const gint64[]){ __VA_ARGS__ })
@@ -162,6 +162,45 @@ test_open_rows (void)
   onnx_model_clear (&m);
 }
 
+/* Where numbers of three types are not 0: in order, and -1 behind the last. What is read there is 0, and nothing is written. */
+static void
+test_non_zero (void)
+{
+  static const char *const names[] = { "x", "i", "b" };
+  for (guint form = 0; form < 3; form++) {
+    OnnxModel m;
+    double places[3 * 24], values[24] = { 0 }, written[24];
+    gsize found = 0;
+    onnx_model_init (&m, 13, 11);
+    gfloat *x = onnx_model_floats (&m, "x", 3, DIMS (2, 3, 4)), *u = onnx_model_floats (&m, "u", 1, DIMS (24));
+    gint64 *i = onnx_model_ints (&m, "i", 3, DIMS (2, 3, 4), -1, 2);
+    for (guint e = 0; e < 24; e++) {
+      i[e] = form == 1 ? i[e] : x[e] > 0;
+      x[e] = form == 0 && i[e] == 0 ? 0 : x[e];
+      written[e] = i[e] != 0 ? (double) u[found] : (double) x[e];
+      for (guint k = 0; k < 3; k++)
+        places[24 * k + e] = -1;
+      if (i[e] == 0)
+        continue;
+      places[found] = e / 12;
+      places[24 + found] = e / 4 % 3;
+      places[48 + found] = e % 4;
+      values[found++] = (double) x[e];
+    }
+    g_assert_cmpuint (found, >, 0);
+    g_assert_cmpuint (found, <, 24);
+    sl_onnx_writer_node (m.writer, "Cast", "i", "b", "to i 9", NULL);
+    sl_onnx_writer_node (m.writer, "NonZero", names[form], "places", NULL);
+    sl_onnx_writer_node (m.writer, "Transpose", "places", "rows", NULL);
+    sl_onnx_writer_node (m.writer, "GatherND", "x,rows", "values", NULL);
+    sl_onnx_writer_node (m.writer, "ScatterND", "x,rows,u", "written", NULL);
+    onnx_model_expect (&m, "places", SL_ONNX_INT64, 72, places, 0);
+    onnx_model_expect (&m, "values", SL_ONNX_FLOAT, 24, values, 0);
+    onnx_model_expect (&m, "written", SL_ONNX_FLOAT, 24, written, 0);
+    onnx_model_clear (&m);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -170,5 +209,6 @@ main (int argc, char **argv)
   g_test_add_func ("/onnx-gather/gather-nd", test_gather_nd);
   g_test_add_func ("/onnx-gather/gather-nd-refused", test_gather_nd_refused);
   g_test_add_func ("/onnx-gather/open-rows", test_open_rows);
+  g_test_add_func ("/onnx-gather/non-zero", test_non_zero);
   return g_test_run ();
 }
