@@ -23,7 +23,9 @@ onnx_constant_op (Onnx *o)
       values[i] = (gint32) CLAMP (a->ints[i], G_MININT32, G_MAXINT32);
     onnx_set (o, 0, onnx_ints_constant (o, values, a->n_ints), FALSE);
   } else {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "it has no value, value_float, value_int, value_floats or value_ints");
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "%s; expected value, value_float, value_int, value_floats or value_ints",
+               onnx_attribute (o, "sparse_value") != NULL ? "attribute sparse_value is not supported: export the model with dense constants"
+                                                          : "it has no value that is supported");
   }
 }
 

@@ -233,15 +233,22 @@ parse_edge (OnnxFile *file, SlPbMessage message, GArray *edges, GError **error)
   return sl_pb_check (&file->pb, error);
 }
 
+/* The text in field @number, "" where there is none. */
+static const char *
+text_field (OnnxFile *file, SlPbMessage message, guint32 number)
+{
+  const char *text = "";
+  SlPbField field;
+  while (sl_pb_next (&message, &field))
+    if (sl_pb_is (&field, number, SL_PB_BYTES))
+      text = onnx_text (file, &field.bytes);
+  return text;
+}
+
 static void
 add_initializer (OnnxFile *file, OnnxGraph *graph, const SlPbMessage *tensor)
 {
-  SlPbMessage message = *tensor;
-  SlPbField field;
-  const char *name = "";
-  while (sl_pb_next (&message, &field))
-    if (sl_pb_is (&field, 8, SL_PB_BYTES))
-      name = onnx_text (file, &field.bytes);
+  const char *name = text_field (file, *tensor, 8);
   g_hash_table_replace (graph->initializers, (gpointer) name, sl_arena_memdup (file->arena, tensor, sizeof *tensor));
 }
 
@@ -254,6 +261,20 @@ graph_free (gpointer data)
   g_array_unref (graph->outputs);
   g_hash_table_unref (graph->initializers);
   g_free (graph);
+}
+
+/* SparseTensorProto: its values are a TensorProto, which has the name. */
+static gboolean
+refuse_sparse (OnnxFile *file, SlPbMessage message, GError **error)
+{
+  const char *name = "";
+  SlPbField field;
+  while (sl_pb_next (&message, &field))
+    if (sl_pb_is (&field, 1, SL_PB_BYTES))
+      name = text_field (file, field.bytes, 8);
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+               "initializer '%.200s' is sparse, which is not supported; export the model with dense weights", name);
+  return FALSE;
 }
 
 static gboolean
@@ -278,8 +299,7 @@ parse_graph_field (OnnxFile *file, OnnxGraph *graph, const SlPbField *field, gui
     case 12:
       return parse_edge (file, field->bytes, graph->outputs, error);
     case 15:
-      g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "sparse initializers are not supported; export the model with dense weights");
-      return FALSE;
+      return refuse_sparse (file, field->bytes, error);
     default:
       return TRUE;
   }
@@ -365,7 +385,9 @@ parse_model_field (OnnxFile *file, const SlPbField *field, GError **error)
       return TRUE;
     case 25:
       g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                   "the model defines functions of its own, which is not supported; export it with its functions inlined");
+                   "the model defines function '%.200s' of the domain '%.200s', and functions are not supported; inline them with "
+                   "onnx.inliner.inline_local_functions(), or export the model without them",
+                   text_field (file, field->bytes, 1), text_field (file, field->bytes, 10));
       return FALSE;
     default:
       return TRUE;

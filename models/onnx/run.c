@@ -75,6 +75,19 @@ find_live (Onnx *o, const OnnxGraph *graph)
   return live;
 }
 
+/* What to do about an operator that is missing. */
+static const char *
+advice (const char *domain)
+{
+  if (domain[0] == '\0')
+    return "export the model without it";
+  if (g_str_has_prefix (domain, "com.microsoft") || g_str_has_prefix (domain, "ai.onnx.contrib"))
+    return "operators of this domain are ONNX Runtime's own: take the model as it was before ONNX Runtime's tools changed it";
+  if (g_str_has_prefix (domain, "ai.onnx."))
+    return "of ONNX's own domains ai.onnx alone is supported: export the network without what stands around it";
+  return "operators of other domains belong to the program that the model was made for: export it with ONNX's own operators";
+}
+
 static char *
 full_name (const OnnxNode *node)
 {
@@ -107,9 +120,7 @@ check_operators (Onnx *o, const OnnxGraph *graph, const guint8 *live)
     g_string_append_c (others, ')');
   o->node = first;
   g_autofree char *name = full_name (first);
-  onnx_fail (o, SL_ERROR_UNSUPPORTED, "operator %s is not supported%s; %s", name, others->str,
-             first->domain[0] != '\0' ? "operators of other domains belong to the program that the model was made for"
-                                      : "export the model without it");
+  onnx_fail (o, SL_ERROR_UNSUPPORTED, "operator %s is not supported%s; %s", name, others->str, advice (first->domain));
   return FALSE;
 }
 

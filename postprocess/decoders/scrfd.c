@@ -85,9 +85,10 @@ find_shape (const SlDecoderConfig *config, State *state, GError **error)
     if (find_parts (config, state))
       return TRUE;
   }
-  g_autofree char *expected = g_strdup_printf ("for an input of %dx%d and each of %u strides float32 tensors of 1, 4 and possibly 10 columns "
-                                               "and one row or two for each cell",
-                                               state->width, state->height, n);
+  g_autofree char *expected =
+    g_strdup_printf ("for an input of %dx%d and each of %u strides float32 tensors of 1, 4 and possibly 10 columns "
+                     "and one row or two for each cell",
+                     state->width, state->height, n);
   return sl_decoder_refuse (config, "scrfd", expected, error) != NULL;
 }
 

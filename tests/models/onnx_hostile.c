@@ -84,6 +84,17 @@ picture (void)
   return writer;
 }
 
+static void
+accept (const SlOnnxWriter *writer)
+{
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
+  g_autofree char *path = write_temp ("model.onnx", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlModel) model = sl_model_load (path, NULL, &error);
+  g_assert_no_error (error);
+  sl_tflite_remove_temp (path);
+}
+
 /* Constants that claim sizes that their bytes do not have. */
 static void
 test_dims (void)
@@ -333,6 +344,63 @@ test_repeated (void)
   refuse (graphs, SL_ERROR_LIMIT, "more than 4096 graphs");
 }
 
+/* Operators of other domains are refused by their names, with what to do, unless nothing reads what they give. */
+static void
+test_domains (void)
+{
+  static const struct
+  {
+    const char *domain, *text;
+  } rows[] = {
+    { "com.example", "node 1 Warp 'y' (opset 13): operator com.example.Warp is not supported; operators of other domains belong to the "
+                     "program that the model was made for: export it with ONNX's own operators" },
+    { "com.microsoft.nchwc", "operator com.microsoft.nchwc.Warp is not supported; operators of this domain are ONNX Runtime's own" },
+    { "ai.onnx.ml", "operator ai.onnx.ml.Warp is not supported; of ONNX's own domains ai.onnx alone is supported" },
+    { "", "operator Warp is not supported; export the model without it" },
+    { "ai.onnx", "operator Warp is not supported; export the model without it" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (SlOnnxWriter) writer = picture (), unread = picture ();
+    GByteArray *node = sl_onnx_node ("Warp", "r", "y", NULL), *same = sl_onnx_node ("Warp", "x", "z", NULL);
+    sl_onnx_text (node, 7, rows[i].domain);
+    sl_onnx_text (same, 7, rows[i].domain);
+    sl_onnx_writer_node (writer, "Relu", "x", "r", NULL);
+    sl_onnx_message (writer->graph, 1, node);
+    refuse (writer, SL_ERROR_UNSUPPORTED, rows[i].text);
+    sl_onnx_message (unread->graph, 1, same);
+    sl_onnx_writer_node (unread, "Relu", "x", "y", NULL);
+    accept (unread);
+  }
+}
+
+/* Functions, sparse weights and what is for training: refused by name, but for the last, which a prediction does not need. */
+static void
+test_foreign (void)
+{
+  g_autoptr (SlOnnxWriter) functions = picture (), sparse = picture (), constant = picture (), training = picture ();
+  GByteArray *function = g_byte_array_new (), *weights = g_byte_array_new (), *node = sl_onnx_node ("Constant", "", "c", NULL),
+             *attribute = g_byte_array_new ();
+  sl_onnx_text (function, 1, "aten_linear");
+  sl_onnx_text (function, 10, "pkg.torch.ops");
+  sl_onnx_message (functions->more, 25, function);
+  sl_onnx_writer_node (functions, "Relu", "x", "y", NULL);
+  refuse (functions, SL_ERROR_UNSUPPORTED,
+          "the model defines function 'aten_linear' of the domain 'pkg.torch.ops', and functions are not supported; inline them with "
+          "onnx.inliner.inline_local_functions()");
+  sl_onnx_message (weights, 1, sl_onnx_tensor ("w", SL_ONNX_FLOAT, 1, (const gint64[]){ 1 }, "\0\0\0", 4));
+  sl_onnx_message (sparse->graph, 15, weights);
+  sl_onnx_writer_node (sparse, "Relu", "x", "y", NULL);
+  refuse (sparse, SL_ERROR_UNSUPPORTED, "initializer 'w' is sparse, which is not supported; export the model with dense weights");
+  sl_onnx_text (attribute, 1, "sparse_value");
+  sl_onnx_message (node, 5, attribute);
+  sl_onnx_message (constant->graph, 1, node);
+  sl_onnx_writer_node (constant, "Add", "x,c", "y", NULL);
+  refuse (constant, SL_ERROR_UNSUPPORTED, "node 0 Constant 'c' (opset 13): attribute sparse_value is not supported");
+  sl_onnx_text (training->more, 20, "");
+  sl_onnx_writer_node (training, "Relu", "x", "y", NULL);
+  accept (training);
+}
+
 /* Texts of megabytes where a word belongs, read anew in each of many nodes. */
 static void
 test_long_words (void)
@@ -484,6 +552,8 @@ main (int argc, char **argv)
   g_test_add_func ("/onnx-hostile/truncated", test_truncated);
   g_test_add_func ("/onnx-hostile/fields", test_fields);
   g_test_add_func ("/onnx-hostile/repeated", test_repeated);
+  g_test_add_func ("/onnx-hostile/domains", test_domains);
+  g_test_add_func ("/onnx-hostile/foreign", test_foreign);
   g_test_add_func ("/onnx-hostile/long-words", test_long_words);
   g_test_add_func ("/onnx-hostile/external-names", test_external_names);
   g_test_add_func ("/onnx-hostile/external-sizes", test_external_sizes);
