@@ -181,6 +181,19 @@ print_operator_counts (const Report *report)
   }
 }
 
+/* In the order in which they run: what runs each, its operator, its result and its name in the file. */
+static void
+print_nodes (const Report *report)
+{
+  const SlGraph *graph = sl_model_graph (report->model);
+  printf ("nodes\n");
+  for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
+    const SlNode *node = sl_graph_node (graph, i);
+    g_autofree char *result = sl_tensor_describe (sl_graph_tensor (graph, node->outputs[0])), *name = sl_show (node->name, SL_SHOW_NAME);
+    printf ("  %-5u %-8s %-24s %s  %s\n", node->index, sl_session_backend (report->session, i), sl_op_name (node->op), result, name);
+  }
+}
+
 /* Nodes, and how many of them each backend runs. */
 static void
 print_backends (const Report *report)
@@ -371,12 +384,14 @@ run_inspect (int argc, char **argv)
   g_auto (GStrv) rest = NULL;
   g_autoptr (GError) error = NULL;
   g_auto (Report) report = { 0 };
-  gboolean json = FALSE, passes = FALSE, operators = FALSE;
-  const GOptionEntry entries[] = { { "operators", 0, 0, G_OPTION_ARG_NONE, &operators, "List the operators that run, without a MODEL",
-                                     NULL },
-                                   { "json", 'j', 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL },
-                                   { "passes", 0, 0, G_OPTION_ARG_NONE, &passes, "Show what each rewrite of the graph changed", NULL },
-                                   { NULL } };
+  gboolean json = FALSE, passes = FALSE, operators = FALSE, nodes = FALSE;
+  const GOptionEntry entries[] = {
+    { "operators", 0, 0, G_OPTION_ARG_NONE, &operators, "List the operators that run, without a MODEL", NULL },
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL },
+    { "nodes", 0, 0, G_OPTION_ARG_NONE, &nodes, "Show each node, by the name of its result in the file", NULL },
+    { "passes", 0, 0, G_OPTION_ARG_NONE, &passes, "Show what each rewrite of the graph changed", NULL },
+    { NULL }
+  };
   g_autofree GOptionEntry *more = sl_model_options_entries (&options);
   int status =
     sl_options_parse ("inspect", "MODEL", "Shows what a model takes and gives, and what runs it.", NULL, argc, argv, entries, more, &rest);
@@ -408,6 +423,8 @@ run_inspect (int argc, char **argv)
     print_json (&report);
   else {
     print_text (&report);
+    if (nodes)
+      print_nodes (&report);
     if (passes)
       print_passes (&report);
   }

@@ -2,18 +2,22 @@
 """sightline bench model --compare, with interpreters that only pretend: what is missing, what fails, what stops."""
 import json
 import os
+import re
 import shutil
 import sys
 
 import harness
-from harness import model, run, work
+from harness import model, run, work, write
 
 NUMPY = """
 class Array(list):
     def astype(self, dtype): return self
 class RandomState:
     def __init__(self, seed): pass
-    def rand(self, *shape): return Array()
+    def rand(self, *shape):
+        array = Array()
+        array.shape = shape
+        return array
     def randint(self, low, high, shape): return Array()
 class random:
     RandomState = RandomState
@@ -41,11 +45,11 @@ ONNX = """
 __version__ = '9.9'
 class SessionOptions: pass
 class Input:
-    name, shape, type = 'x', ['batch', 3], 'tensor(float)'
+    name, shape, type = 'x', ['batch', 3, 'height', 'width'], 'tensor(float)'
 class InferenceSession:
     def __init__(self, model, options, providers): assert options.intra_op_num_threads == 2
     def get_inputs(self): return [Input]
-    def run(self, names, feed): assert list(feed) == ['x']
+    def run(self, names, feed): assert list(feed) == ['x'] and feed['x'].shape in ((1, 3, 1, 1), (1, 3, 8, 8)), feed['x'].shape
 """
 
 
@@ -93,6 +97,38 @@ def test_onnx():
     result = bench(env, "--threads", "2", "--compare-onnx", "x.onnx").expect(0)
     assert "onnxruntime 9.9; ratio" in result.out, result
     bench(env, "--threads", "1", "--compare-onnx", "x.onnx").expect(1, "x.onnx: the other runtime (in python3) refuses it: AssertionError")
+
+
+def message(number, data):
+    return bytes([number << 3 | 2, len(data) & 127 | 128, len(data) >> 7]) + data
+
+
+def onnx_model():
+    """x float32[1,3,height,width], the last two open, through a Relu."""
+    def edge(name):
+        sizes = (b"\x08\x01", b"\x08\x03", message(2, b"height"), message(2, b"width"))
+        shape = message(2, b"".join(message(1, size) for size in sizes))
+        return message(1, name) + message(2, message(1, b"\x08\x01" + shape))
+    node = message(1, b"x") + message(2, b"/act/Relu_output_0") + message(3, b"/act/Relu") + message(4, b"Relu")
+    graph = message(1, node) + message(2, b"g") + message(11, edge(b"x")) + message(12, edge(b"/act/Relu_output_0"))
+    return write("relu.onnx", b"\x08\x08" + message(7, graph) + message(8, b"\x10\x0d"))
+
+
+def test_onnx_model():
+    """The model itself in ONNX Runtime, with the size that the command states."""
+    env = fake(numpy=NUMPY, onnxruntime=ONNX)
+    command = ["bench", "model", onnx_model(), "--runs", "3", "--warm-up", "0", "--threads", "2", "--input-shape", "1,3,8,8"]
+    assert "onnxruntime 9.9; ratio" in run(*command, "--compare", env=env).expect(0).out
+    assert "onnxruntime 9.9; ratio" in run(*command, "--compare-onnx", onnx_model(), env=env).expect(0).out
+    run(*command, "--compare", env=fake()).expect(1, "ONNX Runtime is not here")
+
+
+def test_nodes():
+    """inspect and the profile name nodes as the file names what they give."""
+    shown = run("inspect", "--nodes", "--input-shape", "1,3,8,8", onnx_model()).expect(0).out
+    assert re.search(r"^  0 +\w+ +RELU +float32\[1,3,8,8\]  /act/Relu_output_0$", shown, flags=re.M), shown
+    profile = run("bench", "model", onnx_model(), "--runs", "3", "--input-shape", "1,3,8,8", "--profile", "--nodes").expect(0).out
+    assert re.search(r"^.* RELU /act/Relu_output_0$", profile, flags=re.M), profile
 
 
 def test_refuses():

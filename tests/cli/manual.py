@@ -49,7 +49,7 @@ def test_commands():
 def test_options():
     by_command = {name: manual_options(text) for name, text in sections().items()}
     assert set(by_command) == set(COMMANDS), by_command.keys()
-    shared = {name: value for name, value in by_command["inspect"].items() if name not in ("json", "operators", "passes")}
+    shared = {name: value for name, value in by_command["inspect"].items() if name not in ("json", "nodes", "operators", "passes")}
     by_command["predict"].update(shared)
     for command in COMMANDS:
         assert by_command[command] == help_options(command), (command, by_command[command], help_options(command))

@@ -10,7 +10,10 @@
 
 #include "sightline/error.h"
 
-/* Arguments: model, threads. Inputs are bytes of noise, or floats in 0..1. */
+/*
+ * Arguments: model, threads, shapes of the inputs such as 1x3x8x8,1x4 for what the model leaves open. Inputs are bytes of noise, or floats in
+ * 0..1.
+ */
 #define PYTHON_START                                                               \
   "import sys, time\n"                                                             \
   "model, threads = sys.argv[1], int(sys.argv[2])\n"                               \
@@ -63,12 +66,21 @@ static const char onnx_python[] =
                "    o = ort.SessionOptions()\n"
                "    o.intra_op_num_threads = threads\n"
                "    s = ort.InferenceSession(model, o, providers=['CPUExecutionProvider'])\n"
-               "    types = {'tensor(float)': 'float32', 'tensor(uint8)': 'uint8', 'tensor(int8)': 'int8'}\n"
-               "    feed = {i.name: noise(np, [d if isinstance(d, int) else 1 for d in i.shape], types[i.type]) for i in s.get_inputs()}\n"
+               "    types = {'float': 'float32', 'double': 'float64', 'float16': 'float16', 'bool': 'bool'}\n"
+               "    stated = [[int(d) for d in shape.split('x') if d] for shape in sys.argv[3].split(',')]\n"
+               "    def settle(i, shape):\n"
+               "        ours = stated[i] if i < len(stated) else []\n"
+               "        fits = len(ours) == len(shape) and all(not isinstance(d, int) or d == o for d, o in zip(shape, ours))\n"
+               "        return ours if fits else [d if isinstance(d, int) else 1 for d in shape]\n"
+               "    feed = {}\n"
+               "    for i, x in enumerate(s.get_inputs()):\n"
+               "        word = x.type[7:-1]\n"
+               "        feed[x.name] = noise(np, settle(i, x.shape), types.get(word, word))\n"
                "    serve('onnxruntime ' + ort.__version__, lambda: s.run(None, feed))\n" PYTHON_END;
 
 static const char onnx_node[] =
-  "const [model, threads] = process.argv.slice(1);\n"
+  "const [model, threads, shapes] = process.argv.slice(1);\n"
+  "const stated = shapes.split(',').map(s => s.split('x').map(Number));\n"
   "let ort;\n"
   "try { ort = require('onnxruntime-node'); } catch (e) { console.log('missing'); process.exit(0); }\n"
   "(async () => {\n"
@@ -76,7 +88,9 @@ static const char onnx_node[] =
   "  const feed = {};\n"
   "  const arrays = { float32: Float32Array, uint8: Uint8Array, int8: Int8Array };\n"
   "  s.inputNames.forEach((name, i) => {\n"
-  "    const m = s.inputMetadata[i], shape = m.shape.map(d => typeof d === 'number' ? d : 1);\n"
+  "    const m = s.inputMetadata[i], ours = stated[i] || [];\n"
+  "    const fits = ours.length === m.shape.length && m.shape.every((d, k) => typeof d !== 'number' || d === ours[k]);\n"
+  "    const shape = fits ? ours : m.shape.map(d => typeof d === 'number' ? d : 1);\n"
   "    const data = new arrays[m.type](shape.reduce((a, b) => a * b, 1));\n"
   "    for (let k = 0, v = 1; k < data.length; k++) { v = (v * 1664525 + 1013904223) >>> 0; data[k] = m.type === 'float32' ? v / 4294967296 : v >>> 25; }\n"
   "    feed[name] = new ort.Tensor(m.type, data, shape);\n"
@@ -146,11 +160,11 @@ next_line (SlPeer *peer, GError **error)
 
 /* NULL without @error when this way does not lead to a runtime. */
 static SlPeer *
-peer_try (const char *program, const char *option, const char *script, const char *model, guint threads, GError **error)
+peer_try (const char *program, const char *option, const char *script, const char *model, const char *shapes, guint threads, GError **error)
 {
   g_autoptr (SlPeer) peer = g_new0 (SlPeer, 1);
   g_autofree char *count = g_strdup_printf ("%u", threads);
-  const char *const command[] = { program, option, script, model, count, NULL };
+  const char *const command[] = { program, option, script, model, count, shapes, NULL };
   peer->process =
     g_subprocess_newv (command, G_SUBPROCESS_FLAGS_STDIN_PIPE | G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_SILENCE, NULL);
   if (peer->process == NULL)
@@ -169,13 +183,13 @@ peer_try (const char *program, const char *option, const char *script, const cha
 }
 
 SlPeer *
-sl_peer_new (SlPeerKind kind, const char *model, guint threads, GError **error)
+sl_peer_new (SlPeerKind kind, const char *model, const char *shapes, guint threads, GError **error)
 {
   for (guint i = 0; i < G_N_ELEMENTS (ways); i++) {
     GError *failed = NULL;
     if (ways[i].kind != kind)
       continue;
-    SlPeer *peer = peer_try (ways[i].program, ways[i].option, ways[i].script, model, threads, &failed);
+    SlPeer *peer = peer_try (ways[i].program, ways[i].option, ways[i].script, model, shapes, threads, &failed);
     if (failed != NULL)
       g_propagate_error (error, failed);
     if (peer != NULL || failed != NULL)

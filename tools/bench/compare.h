@@ -18,8 +18,11 @@ typedef enum
   SL_PEER_ONNX
 } SlPeerKind;
 
-/** sl_peer_new: loads @model in the other runtime. NULL with @error set: what is missing and how to get it, or what it said. */
-SlPeer *sl_peer_new (SlPeerKind kind, const char *model, guint threads, GError **error);
+/**
+ * sl_peer_new: loads @model in the other runtime. NULL with @error set: what is missing and how to get it, or what it said.
+ * @shapes: of the inputs, such as "1x3x8x8,1x4", for sizes that @model leaves open
+ */
+SlPeer *sl_peer_new (SlPeerKind kind, const char *model, const char *shapes, guint threads, GError **error);
 void sl_peer_free (SlPeer *peer);
 /** sl_peer_name: (transfer none): with its version. */
 const char *sl_peer_name (const SlPeer *peer);

@@ -337,8 +337,22 @@ print_comparison (const Settings *settings, guint threads, const SlPeer *peer, c
   g_string_free (out, TRUE);
 }
 
+/* (transfer full): "1x3x224x224,1x4" of the model's inputs. */
+static char *
+describe_shapes (const SlGraph *graph)
+{
+  GString *text = g_string_new (NULL);
+  for (guint i = 0; i < sl_graph_n_inputs (graph); i++) {
+    const SlTensor *tensor = sl_graph_declared_input_tensor (graph, i);
+    for (guint k = 0; k < tensor->rank; k++)
+      g_string_append_printf (text, "%s%d", k > 0 ? "x" : i > 0 ? "," : "", tensor->dims[k]);
+  }
+  return g_string_free (text, FALSE);
+}
+
+/* @onnx: (nullable): the file for ONNX Runtime; the model itself in the runtime of its format when NULL. */
 static gboolean
-compare_with (const Settings *settings, guint threads, SlPeerKind kind, const char *file, GError **error)
+compare_with (const Settings *settings, guint threads, const char *onnx, GError **error)
 {
   g_auto (Loop) loop = { 0 };
   g_autofree double *ours = g_new0 (double, settings->runs + settings->warm_up),
@@ -346,7 +360,10 @@ compare_with (const Settings *settings, guint threads, SlPeerKind kind, const ch
   g_autoptr (SlModel) model = sl_model_load_with (settings->model, NULL, &settings->how, error);
   if (model == NULL || !loop_start (&loop, sl_model_graph (model), threads, FALSE, error))
     return FALSE;
-  g_autoptr (SlPeer) peer = sl_peer_new (kind, file, threads, error);
+  const gboolean is_onnx = onnx != NULL || strcmp (sl_model_format (model), "onnx") == 0;
+  g_autofree char *shapes = describe_shapes (loop.graph);
+  g_autoptr (SlPeer) peer =
+    sl_peer_new (is_onnx ? SL_PEER_ONNX : SL_PEER_TFLITE, onnx != NULL ? onnx : settings->model, shapes, threads, error);
   if (peer == NULL)
     return FALSE;
   for (guint i = 0; i < settings->warm_up; i++)
@@ -362,9 +379,9 @@ compare_with (const Settings *settings, guint threads, SlPeerKind kind, const ch
 static gboolean
 compare (const Settings *settings, guint threads, GError **error)
 {
-  if (settings->compare && !compare_with (settings, threads, SL_PEER_TFLITE, settings->model, error))
+  if (settings->compare && !compare_with (settings, threads, NULL, error))
     return FALSE;
-  return settings->onnx == NULL || compare_with (settings, threads, SL_PEER_ONNX, settings->onnx, error);
+  return settings->onnx == NULL || compare_with (settings, threads, settings->onnx, error);
 }
 
 static gboolean
@@ -415,7 +432,8 @@ sl_bench_model (int argc, char **argv)
     { "json", 'j', 0, G_OPTION_ARG_NONE, &settings.json, "Print one JSON object a line", NULL },
     { "profile", 'p', 0, G_OPTION_ARG_NONE, &settings.profile, "Show which operators take the time", NULL },
     { "nodes", 0, 0, G_OPTION_ARG_NONE, &settings.all, "With --profile: every node by itself", NULL },
-    { "compare", 0, 0, G_OPTION_ARG_NONE, &settings.compare, "Run it in TensorFlow Lite too, in turn, if python3 has that", NULL },
+    { "compare", 0, 0, G_OPTION_ARG_NONE, &settings.compare,
+      "Run it in TensorFlow Lite too, an ONNX model in ONNX Runtime, in turn, if python3 has that", NULL },
     { "compare-onnx", 0, 0, G_OPTION_ARG_FILENAME, &onnx, "Run FILE in ONNX Runtime too, in turn, if python3 or node has that", "FILE" },
     { NULL },
   };
