@@ -2,7 +2,7 @@
 /*
  * Zip: the end record, found from the back, leads to the central directory, whose entries lead to the members.
  * Offsets may count from the start of the file or from the start of an archive appended to it; where the
- * directory lies tells which.
+ * directory lies tells which. Archives of the zip64 form have a second end record, with a locator behind it, before the first.
  */
 #include "models/zip.h"
 
@@ -13,6 +13,11 @@
 
 #define END_MAGIC 0x06054b50u
 #define END_SIZE 22
+#define END64_MAGIC 0x06064b50u
+#define END64_SIZE 56
+#define END64_HEAD 12 /* bytes that a zip64 end record does not count in its size */
+#define LOCATOR_MAGIC 0x07064b50u
+#define LOCATOR_SIZE 20
 #define DIRECTORY_MAGIC 0x02014b50u
 #define DIRECTORY_SIZE 46
 #define LOCAL_MAGIC 0x04034b50u
@@ -20,14 +25,23 @@
 #define METHOD_STORED 0
 #define METHOD_DEFLATED 8
 #define FLAG_ENCRYPTED 1
+/* The extra field of directory entries with numbers of 64 bits, for those that are all ones in 32. */
+#define EXTRA_WIDE 1
 
 typedef struct
 {
   char *name;
   guint16 flags, method;
-  guint32 crc, packed, unpacked;
+  guint32 crc;
+  guint64 packed, unpacked;
   guint64 local; /* position of the local header */
 } Member;
+
+/** What the end record says: the directory of @size bytes ends at @at, and began at @offset of what was written. */
+typedef struct
+{
+  guint64 at, count, size, offset;
+} End;
 
 struct _SlZip
 {
@@ -35,6 +49,7 @@ struct _SlZip
   const guint8 *data;
   gsize size;
   GArray *members;
+  GHashTable *index; /* name -> number of the first member of that name, plus 1 */
 };
 
 static guint16
@@ -47,6 +62,12 @@ static guint32
 load_u32 (const guint8 *p)
 {
   return (guint32) p[0] | (guint32) p[1] << 8 | (guint32) p[2] << 16 | (guint32) p[3] << 24;
+}
+
+static guint64
+load_u64 (const guint8 *p)
+{
+  return (guint64) load_u32 (p + 4) << 32 | load_u32 (p);
 }
 
 static gboolean
@@ -84,36 +105,81 @@ find_end (const SlZip *zip, gsize *end)
   return FALSE;
 }
 
-static gboolean
-read_directory (SlZip *zip, gsize end, GError **error)
+/* The end record, or the zip64 one that lies before it with its locator. */
+static End
+read_end (const SlZip *zip, gsize at)
 {
-  const guint count = load_u16 (zip->data + end + 10);
-  const guint64 size = load_u32 (zip->data + end + 12), offset = load_u32 (zip->data + end + 16);
-  if (count > SL_ZIP_MAX_MEMBERS) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the zip archive in the file has %u members; at most %d are read", count,
-                 SL_ZIP_MAX_MEMBERS);
+  const guint8 *p = zip->data + at;
+  if (at >= LOCATOR_SIZE + END64_SIZE && load_u32 (p - LOCATOR_SIZE) == LOCATOR_MAGIC) {
+    const guint8 *wide = p - LOCATOR_SIZE - END64_SIZE;
+    if (load_u32 (wide) == END64_MAGIC && load_u64 (wide + 4) == END64_SIZE - END64_HEAD)
+      return (End){
+        .at = at - LOCATOR_SIZE - END64_SIZE, .count = load_u64 (wide + 32), .size = load_u64 (wide + 40), .offset = load_u64 (wide + 48)
+      };
+  }
+  return (End){ .at = at, .count = load_u16 (p + 10), .size = load_u32 (p + 12), .offset = load_u32 (p + 16) };
+}
+
+/* Numbers that are all ones stand in the wide extra field, in this order, those that are not do not. */
+static void
+widen (Member *member, const guint8 *extra, gsize length)
+{
+  guint64 *const numbers[] = { &member->unpacked, &member->packed, &member->local };
+  while (length >= 4) {
+    const guint id = load_u16 (extra), size = load_u16 (extra + 2);
+    gsize at = 4;
+    if (size > length - 4)
+      return;
+    for (guint i = 0; i < G_N_ELEMENTS (numbers) && id == EXTRA_WIDE; i++) {
+      if (*numbers[i] != G_MAXUINT32 || at + 8 > 4 + (gsize) size)
+        continue;
+      *numbers[i] = load_u64 (extra + at);
+      at += 8;
+    }
+    extra += 4 + size;
+    length -= 4 + size;
+  }
+}
+
+static void
+add_member (SlZip *zip, const guint8 *entry, guint64 base)
+{
+  const guint name = load_u16 (entry + 28);
+  Member member = { .flags = load_u16 (entry + 8),
+                    .method = load_u16 (entry + 10),
+                    .crc = load_u32 (entry + 16),
+                    .packed = load_u32 (entry + 20),
+                    .unpacked = load_u32 (entry + 24),
+                    .local = load_u32 (entry + 42) };
+  widen (&member, entry + DIRECTORY_SIZE + name, load_u16 (entry + 30));
+  member.local += base;
+  member.name = g_utf8_make_valid ((const char *) entry + DIRECTORY_SIZE, name);
+  g_array_append_val (zip->members, member);
+  if (!g_hash_table_contains (zip->index, member.name))
+    g_hash_table_insert (zip->index, member.name, GUINT_TO_POINTER (zip->members->len));
+}
+
+static gboolean
+read_directory (SlZip *zip, const End *end, GError **error)
+{
+  if (end->count > SL_ZIP_MAX_MEMBERS) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the zip archive in the file has %" G_GUINT64_FORMAT " members; at most %d are read",
+                 end->count, SL_ZIP_MAX_MEMBERS);
     return FALSE;
   }
-  if (size > end || offset > end - size)
-    return damaged (error, "the directory does not lie before the end record", end);
-  const guint64 base = end - size - offset;
-  guint64 at = end - size;
-  for (guint i = 0; i < count; i++) {
-    if (at > end || end - at < DIRECTORY_SIZE || load_u32 (zip->data + at) != DIRECTORY_MAGIC)
-      return damaged (error, "no directory entry", at);
+  if (end->size > end->at || end->offset > end->at - end->size)
+    return damaged (error, "the directory does not lie before the end record", end->at);
+  const guint64 base = end->at - end->size - end->offset;
+  guint64 at = end->at - end->size;
+  for (guint i = 0; i < end->count; i++) {
     const guint8 *p = zip->data + at;
-    const guint name = load_u16 (p + 28), extra = load_u16 (p + 30), comment = load_u16 (p + 32);
-    if (end - at - DIRECTORY_SIZE < (guint64) name + extra + comment)
+    if (at > end->at || end->at - at < DIRECTORY_SIZE || load_u32 (p) != DIRECTORY_MAGIC)
+      return damaged (error, "no directory entry", at);
+    const guint64 more = (guint64) load_u16 (p + 28) + load_u16 (p + 30) + load_u16 (p + 32);
+    if (end->at - at - DIRECTORY_SIZE < more)
       return damaged (error, "a directory entry is longer than the directory", at);
-    Member member = { .flags = load_u16 (p + 8),
-                      .method = load_u16 (p + 10),
-                      .crc = load_u32 (p + 16),
-                      .packed = load_u32 (p + 20),
-                      .unpacked = load_u32 (p + 24),
-                      .local = base + load_u32 (p + 42) };
-    member.name = g_utf8_make_valid ((const char *) p + DIRECTORY_SIZE, name);
-    g_array_append_val (zip->members, member);
-    at += (guint64) DIRECTORY_SIZE + name + extra + comment;
+    add_member (zip, p, base);
+    at += DIRECTORY_SIZE + more;
   }
   return TRUE;
 }
@@ -175,12 +241,16 @@ SlZip *
 sl_zip_open (GBytes *bytes, GError **error)
 {
   g_autoptr (SlZip) zip = g_new0 (SlZip, 1);
-  gsize end;
+  gsize at;
   zip->bytes = g_bytes_ref (bytes);
   zip->data = g_bytes_get_data (bytes, &zip->size);
   zip->members = g_array_new (FALSE, FALSE, sizeof (Member));
+  zip->index = g_hash_table_new (g_str_hash, g_str_equal);
   g_array_set_clear_func (zip->members, member_clear);
-  if (!find_end (zip, &end) || !read_directory (zip, end, error))
+  if (!find_end (zip, &at))
+    return NULL;
+  const End end = read_end (zip, at);
+  if (!read_directory (zip, &end, error))
     return NULL;
   return g_steal_pointer (&zip);
 }
@@ -190,6 +260,7 @@ sl_zip_free (SlZip *zip)
 {
   if (zip == NULL)
     return;
+  g_hash_table_unref (zip->index);
   g_array_unref (zip->members);
   g_bytes_unref (zip->bytes);
   g_free (zip);
@@ -211,10 +282,38 @@ sl_zip_name (const SlZip *zip, guint index)
 gint
 sl_zip_find (const SlZip *zip, const char *name)
 {
-  for (guint i = 0; i < zip->members->len; i++)
-    if (strcmp (g_array_index (zip->members, Member, i).name, name) == 0)
-      return (gint) i;
-  return -1;
+  return (gint) GPOINTER_TO_UINT (g_hash_table_lookup (zip->index, name)) - 1;
+}
+
+/* The packed bytes of @member, for methods that are read. */
+static const guint8 *
+find_packed (const SlZip *zip, const Member *member, GError **error)
+{
+  if ((member->method != METHOD_STORED && member->method != METHOD_DEFLATED) || (member->flags & FLAG_ENCRYPTED) != 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "member '%s' is packed with method %u%s; expected stored (0) or deflated (8)",
+                 member->name, member->method, (member->flags & FLAG_ENCRYPTED) != 0 ? ", encrypted" : "");
+    return NULL;
+  }
+  const guint8 *packed = locate (zip, member, error);
+  if (packed == NULL)
+    g_prefix_error (error, "member '%s': ", member->name);
+  return packed;
+}
+
+const void *
+sl_zip_peek (const SlZip *zip, guint index, gsize *size, GError **error)
+{
+  g_return_val_if_fail (index < zip->members->len, NULL);
+  const Member *member = &g_array_index (zip->members, Member, index);
+  const guint8 *packed = find_packed (zip, member, error);
+  if (packed == NULL)
+    return NULL;
+  if (member->method != METHOD_STORED || member->packed != member->unpacked) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "member '%s' is packed; expected it stored as it is", member->name);
+    return NULL;
+  }
+  *size = (gsize) member->packed;
+  return packed;
 }
 
 GBytes *
@@ -222,33 +321,23 @@ sl_zip_read (const SlZip *zip, guint index, GError **error)
 {
   g_return_val_if_fail (index < zip->members->len, NULL);
   const Member *member = &g_array_index (zip->members, Member, index);
-  const guint8 *packed = locate (zip, member, error);
-
-  if (packed == NULL) {
-    g_prefix_error (error, "member '%s': ", member->name);
+  const guint8 *packed = find_packed (zip, member, error);
+  if (packed == NULL)
     return NULL;
-  }
-  const gsize most = MIN (SL_ZIP_MAX_MEMBER_BYTES, 4 * zip->size + SL_ZIP_SMALL_BYTES);
-  if (member->unpacked > most) {
+  const guint64 most = MIN (SL_ZIP_MAX_MEMBER_BYTES, 4 * (guint64) zip->size + SL_ZIP_SMALL_BYTES);
+  if (member->method == METHOD_DEFLATED && member->unpacked > most) {
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "member '%s' has %u bytes; of a file of %" G_GSIZE_FORMAT " bytes at most %" G_GSIZE_FORMAT " are read", member->name,
-                 member->unpacked, zip->size, most);
+                 "member '%s' has %" G_GUINT64_FORMAT " bytes; of a file of %" G_GSIZE_FORMAT " bytes at most %" G_GUINT64_FORMAT
+                 " are read",
+                 member->name, member->unpacked, zip->size, most);
     return NULL;
   }
-  if ((member->method != METHOD_STORED && member->method != METHOD_DEFLATED) || (member->flags & FLAG_ENCRYPTED) != 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "member '%s' is packed with method %u%s; expected stored (0) or deflated (8)",
-                 member->name, member->method, (member->flags & FLAG_ENCRYPTED) != 0 ? ", encrypted" : "");
-    return NULL;
-  }
-  g_autofree guint8 *out = g_malloc (MAX (member->unpacked, 1));
-  gboolean good;
-  if (member->method == METHOD_DEFLATED) {
+  gboolean good = member->method == METHOD_DEFLATED || member->packed == member->unpacked;
+  g_autofree guint8 *out = good ? g_malloc (MAX (member->unpacked, 1)) : NULL;
+  if (good && member->method == METHOD_DEFLATED)
     good = inflate (packed, member->packed, out, member->unpacked);
-  } else {
-    good = member->packed == member->unpacked;
-    if (good && member->unpacked > 0)
-      memcpy (out, packed, member->unpacked);
-  }
+  else if (good && member->unpacked > 0)
+    memcpy (out, packed, member->unpacked);
   if (!good || crc32_of (out, member->unpacked) != member->crc) {
     damaged (error, "the contents differ from their checksum or size", member->local);
     g_prefix_error (error, "member '%s': ", member->name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Reads members of a zip archive, alone or appended to another file (models carry their labels so). Bounds-checked;
- * stored and deflated members; no zip64, no encryption, no multiple disks.
+ * stored and deflated members, also of zip64 archives; no encryption, no multiple disks.
  */
 #ifndef SL_MODELS_ZIP_H
 #define SL_MODELS_ZIP_H
@@ -10,10 +10,10 @@
 
 G_BEGIN_DECLS
 
-/** Most members looked at, and most bytes one may have when unpacked. */
-#define SL_ZIP_MAX_MEMBERS 4096
+/** Most members looked at, and most bytes a packed one may have when unpacked. */
+#define SL_ZIP_MAX_MEMBERS 16384
 #define SL_ZIP_MAX_MEMBER_BYTES ((gsize) 16 << 20)
-/** A member may have this many bytes, and four times the file's: a small file shall not take much memory. */
+/** A packed member may have this many bytes, and four times the file's: a small file shall not take much memory. */
 #define SL_ZIP_SMALL_BYTES ((gsize) 16384)
 
 typedef struct _SlZip SlZip;
@@ -29,6 +29,10 @@ const char *sl_zip_name (const SlZip *zip, guint index);
 gint sl_zip_find (const SlZip *zip, const char *name);
 /** sl_zip_read: (transfer full): the unpacked member; NULL with @error set when it is damaged or too large. */
 GBytes *sl_zip_read (const SlZip *zip, guint index, GError **error);
+
+/** sl_zip_peek: (transfer none): the bytes of a member that is stored as it is, where they lie in the archive's; *@size is their number. Their
+ *  checksum is not looked at. NULL with @error set for a packed or damaged one. */
+const void *sl_zip_peek (const SlZip *zip, guint index, gsize *size, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlZip, sl_zip_free)
 
