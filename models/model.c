@@ -18,7 +18,7 @@
 #include "models/numbers.h"
 #include "models/reader.h"
 
-#define EXPECTED "a TensorFlow Lite or ONNX model"
+#define EXPECTED "a TensorFlow Lite, ONNX or TorchScript model"
 #define SHORTEST 16
 /* Bytes at the start and at the end that tell what a file is. */
 #define TELLING ((gsize) 65536)

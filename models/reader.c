@@ -9,40 +9,51 @@
 static const SlModelReader *const readers[] = {
   &sl_reader_tflite,
   &sl_reader_onnx,
+  &sl_reader_torchscript,
 };
 
 #define SEARCHED ((gsize) 65536)
 
-/* First bytes of files that users take for models. @extra, when set, must occur near the start or the end. */
+#define EXPORT_TORCH "export the model with torch.jit.script(model.eval()).save('model.pt'), or to ONNX with torch.onnx.export()"
+
+/* Bytes @start at @at of files that users take for models. @extra, when set, must occur near the start or the end. */
 static const struct
 {
+  gsize at;
   const char *start;
   gsize length;
   const char *extra;
   const char *what;
 } lookalikes[] = {
-  { "PK\x03\x04", 4, "data.pkl",
-    "a PyTorch model (zip archive with data.pkl); export it to TensorFlow Lite from Python, with litert-torch "
-    "or, for Ultralytics' models, 'yolo export format=tflite'" },
-  { "PK\x03\x04", 4, NULL, "a zip archive" },
-  { "<?xml", 5, "<net ", "an OpenVINO model; convert the model that it was made from to TensorFlow Lite" },
-  { "<", 1, "html", "a web page, perhaps of a failed download" },
-  { "<", 1, "HTML", "a web page, perhaps of a failed download" },
-  { "version https://git-lfs", 23, NULL, "a Git LFS pointer; fetch the real file with 'git lfs pull'" },
-  { "\x89HDF", 4, NULL, "an HDF5 file (Keras); convert it to TensorFlow Lite" },
-  { "\x1f\x8b", 2, NULL, "a gzip file; unpack it first" },
-  { "\x89PNG", 4, NULL, "a PNG picture" },
-  { "\xff\xd8\xff", 3, NULL, "a JPEG picture" },
-  { "\x7f"
+  { 4, "PTMF", 4, NULL,
+    "a TorchScript model in the FlatBuffer form of mobile (.ff); save it with model._save_for_lite_interpreter('model.ptl'), "
+    "without _use_flatbuffer" },
+  { 4, "ET1", 3, NULL, "an ExecuTorch program (.pte); " EXPORT_TORCH },
+  { 0, "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19", 14, NULL,
+    "a PyTorch file of torch.save(): a pickled Python module, or weights alone (state_dict); " EXPORT_TORCH },
+  { 257, "ustar", 5, "storages", "a PyTorch file of torch.save() in the tar form of 2016; " EXPORT_TORCH },
+  { 257, "ustar", 5, NULL, "a tar archive; unpack it first" },
+  { 0, "PK\x03\x04", 4, NULL, "a zip archive" },
+  { 0, "<?xml", 5, "<net ", "an OpenVINO model; convert the model that it was made from to TensorFlow Lite" },
+  { 0, "<", 1, "html", "a web page, perhaps of a failed download" },
+  { 0, "<", 1, "HTML", "a web page, perhaps of a failed download" },
+  { 0, "version https://git-lfs", 23, NULL, "a Git LFS pointer; fetch the real file with 'git lfs pull'" },
+  { 0, "\x89HDF", 4, NULL, "an HDF5 file (Keras); convert it to TensorFlow Lite" },
+  { 0, "\x1f\x8b", 2, NULL, "a gzip file; unpack it first" },
+  { 0, "\x89PNG", 4, NULL, "a PNG picture" },
+  { 0, "\xff\xd8\xff", 3, NULL, "a JPEG picture" },
+  { 0,
+    "\x7f"
     "ELF",
     4, NULL, "a program or library" },
-  { "GGUF", 4, NULL, "a GGUF model" },
+  { 0, "GGUF", 4, NULL, "a GGUF model" },
 };
 
-/* Looks through the file's first and last bytes: archives name their members in both places. */
-static gboolean
-contains (const guint8 *data, gsize size, const char *text)
+gboolean
+sl_reader_contains (GBytes *bytes, const char *text)
 {
+  gsize size;
+  const guint8 *data = g_bytes_get_data (bytes, &size);
   const gsize length = strlen (text);
   for (gsize at = 0; at + length <= size; at++) {
     if (at == SEARCHED && size > 2 * SEARCHED)
@@ -68,9 +79,9 @@ sl_reader_describe_unknown (GBytes *bytes)
   gsize size;
   const guint8 *data = g_bytes_get_data (bytes, &size);
   for (guint i = 0; i < G_N_ELEMENTS (lookalikes); i++) {
-    if (size < lookalikes[i].length || memcmp (data, lookalikes[i].start, lookalikes[i].length) != 0)
+    if (size < lookalikes[i].at + lookalikes[i].length || memcmp (data + lookalikes[i].at, lookalikes[i].start, lookalikes[i].length) != 0)
       continue;
-    if (lookalikes[i].extra == NULL || contains (data, size, lookalikes[i].extra))
+    if (lookalikes[i].extra == NULL || sl_reader_contains (bytes, lookalikes[i].extra))
       return g_strdup (lookalikes[i].what);
   }
   return NULL;

@@ -65,10 +65,12 @@ typedef struct
   gboolean (*read) (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata, GError **error);
 } SlModelReader;
 
-extern const SlModelReader sl_reader_tflite, sl_reader_onnx;
+extern const SlModelReader sl_reader_tflite, sl_reader_onnx, sl_reader_torchscript;
 
 /** sl_reader_find: (nullable): the reader whose format @bytes have. */
 const SlModelReader *sl_reader_find (GBytes *bytes);
+/** sl_reader_contains: whether @text occurs near the start or the end of @bytes: archives name their members there. */
+gboolean sl_reader_contains (GBytes *bytes, const char *text);
 /** sl_reader_describe_unknown: (transfer full): what @bytes that no reader takes look like: "an ONNX model", ... */
 char *sl_reader_describe_unknown (GBytes *bytes);
 

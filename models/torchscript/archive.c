@@ -44,18 +44,6 @@ find_folder (const SlZip *zip)
   return NULL;
 }
 
-gboolean
-ts_archive_probe (GBytes *bytes)
-{
-  gsize size;
-  const guint8 *data = g_bytes_get_data (bytes, &size);
-  if (size < 4 || memcmp (data, "PK\x03\x04", 4) != 0)
-    return FALSE;
-  g_autoptr (SlZip) zip = sl_zip_open (bytes, NULL);
-  g_autofree char *folder = zip != NULL ? find_folder (zip) : NULL;
-  return folder != NULL;
-}
-
 static gint
 find (const TsArchive *archive, const char *name)
 {
@@ -73,7 +61,22 @@ has_below (const TsArchive *archive, const char *name)
   return FALSE;
 }
 
-/* torch.save() and torch.export.save() write archives with a data.pkl or a folder of their own, too. */
+/* Archives without the pickle of a module. */
+static void
+refuse_other (const SlZip *zip, GError **error)
+{
+  const char *what = "no data.pkl in it, as torch.jit.save() writes it";
+  for (guint i = 0; i < sl_zip_count (zip); i++) {
+    const char *name = sl_zip_name (zip, i);
+    if (g_str_has_suffix (name, "archive_format") || g_str_has_suffix (name, "serialized_exported_program.json"))
+      what = "a program of torch.export (.pt2); export the model with " EXPORT ", or to ONNX with torch.onnx.export()";
+    else if (g_str_has_suffix (name, "/model.json"))
+      what = "TorchScript of PyTorch before 1.4; load it in such a version and export it with a later one";
+  }
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "a zip archive of PyTorch's: %s", what);
+}
+
+/* torch.save() writes archives with a data.pkl, too. */
 static gboolean
 check_kind (const TsArchive *archive, GError **error)
 {
@@ -90,15 +93,21 @@ TsArchive *
 ts_archive_open (GBytes *bytes, SlArena *arena, GError **error)
 {
   g_autoptr (TsArchive) archive = g_new0 (TsArchive, 1);
+  GError *cause = NULL;
   archive->copies = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   archive->extras = g_ptr_array_new ();
   archive->arena = arena;
   archive->may_unpack = UNPACKED_FOR_EACH_BYTE * g_bytes_get_size (bytes) + UNPACKED_ALLOWANCE;
-  archive->zip = sl_zip_open (bytes, error);
-  archive->folder = archive->zip != NULL ? find_folder (archive->zip) : NULL;
+  archive->zip = sl_zip_open (bytes, &cause);
+  if (archive->zip == NULL) {
+    if (cause == NULL)
+      g_set_error (&cause, SL_ERROR, SL_ERROR_FORMAT, "the zip archive has no directory at its end: the file is damaged or truncated");
+    g_propagate_error (error, cause);
+    return NULL;
+  }
+  archive->folder = find_folder (archive->zip);
   if (archive->folder == NULL) {
-    if (error != NULL && *error == NULL)
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "a zip archive without a %s", MODULE);
+    refuse_other (archive->zip, error);
     return NULL;
   }
   if (!check_kind (archive, error))

@@ -13,8 +13,6 @@ G_BEGIN_DECLS
 
 typedef struct _TsArchive TsArchive;
 
-/** ts_archive_probe: whether @bytes are a zip archive with a pickle where torch's archives have it; it need not be TorchScript. */
-gboolean ts_archive_probe (GBytes *bytes);
 /**
  * ts_archive_open:
  * @arena: the graph's, for elements that cannot stay where they are

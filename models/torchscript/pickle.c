@@ -23,6 +23,7 @@ typedef struct
   const char *name;
   const guint8 *data;
   gsize size, at;
+  gboolean shapes_only;
   GArray *stack, *memo; /* of TsValue */
   GArray *marks;        /* of guint: heights of the stack */
 } Pickle;
@@ -417,9 +418,10 @@ op_storage (Pickle *p)
   if (i == G_N_ELEMENTS (storages))
     return damaged (p, "a storage is of an unknown type");
   const gsize size = ts_dtype_size (storages[i].dtype);
-  gsize length = 0;
   *storage = (TsStorage){ .dtype = storages[i].dtype, .elements = (gsize) items[4].number };
-  storage->bytes = ts_archive_elements (p->archive, p->name, items[2].text, size, &length, &error);
+  gsize length = storage->elements * size;
+  if (!p->shapes_only)
+    storage->bytes = ts_archive_elements (p->archive, p->name, items[2].text, size, &length, &error);
   if (error != NULL) {
     ts_fail (p->heap, (SlError) error->code, "%s", error->message);
     g_error_free (error);
@@ -474,7 +476,11 @@ rebuild (Pickle *p, const TsValue *args, guint n, TsTensor **made)
     tensor->strides[i] = stride.number;
   }
   *made = tensor;
-  return fits (tensor) || damaged (p, "a tensor has elements outside its storage");
+  if (!fits (tensor))
+    return damaged (p, "a tensor has elements outside its storage");
+  if (p->shapes_only)
+    tensor->storage = NULL;
+  return TRUE;
 }
 
 static gboolean
@@ -685,8 +691,8 @@ run (Pickle *p, TsValue *value)
   return FALSE;
 }
 
-gboolean
-ts_pickle_read (TsHeap *heap, TsArchive *archive, const char *name, TsValue *value)
+static gboolean
+read_pickle (TsHeap *heap, TsArchive *archive, const char *name, gboolean shapes_only, TsValue *value)
 {
   g_autofree char *member = g_strconcat (name, ".pkl", NULL);
   GError *error = NULL;
@@ -697,7 +703,8 @@ ts_pickle_read (TsHeap *heap, TsArchive *archive, const char *name, TsValue *val
     g_error_free (error);
     return FALSE;
   }
-  Pickle p = { .heap = heap, .archive = archive, .name = name, .data = g_bytes_get_data (bytes, NULL), .size = g_bytes_get_size (bytes) };
+  Pickle p = { .heap = heap, .archive = archive, .name = name, .size = g_bytes_get_size (bytes), .shapes_only = shapes_only };
+  p.data = g_bytes_get_data (bytes, NULL);
   p.stack = g_array_new (FALSE, FALSE, sizeof (TsValue));
   p.memo = g_array_new (FALSE, FALSE, sizeof (TsValue));
   p.marks = g_array_new (FALSE, FALSE, sizeof (guint));
@@ -708,4 +715,16 @@ ts_pickle_read (TsHeap *heap, TsArchive *archive, const char *name, TsValue *val
   g_array_unref (p.memo);
   g_array_unref (p.marks);
   return good;
+}
+
+gboolean
+ts_pickle_read (TsHeap *heap, TsArchive *archive, const char *name, TsValue *value)
+{
+  return read_pickle (heap, archive, name, FALSE, value);
+}
+
+gboolean
+ts_pickle_read_shapes (TsHeap *heap, TsArchive *archive, const char *name, TsValue *value)
+{
+  return read_pickle (heap, archive, name, TRUE, value);
 }

@@ -87,7 +87,7 @@ is_real (TsDtype dtype)
 static void *
 room (TsHeap *heap, const TsTensor *tensor, gboolean right_type, gsize most, gsize size)
 {
-  if (tensor->storage == NULL || !right_type || ts_tensor_elements (tensor) > most) {
+  if (tensor->storage == NULL || tensor->storage->bytes == NULL || !right_type || ts_tensor_elements (tensor) > most) {
     ts_fail (heap, SL_ERROR_UNSUPPORTED, "a tensor of %s is not a constant of at most %" G_GSIZE_FORMAT " %s numbers",
              ts_dtype_name (tensor->dtype), most, size == sizeof (gdouble) && is_real (tensor->dtype) ? "real" : "whole");
     return NULL;
@@ -194,7 +194,7 @@ ts_tensor_value (Onnx *o, TsHeap *heap, TsTensor *tensor)
   const gsize n = ts_tensor_elements (tensor), size = ts_dtype_size (tensor->dtype);
   if (tensor->value != NULL || heap->error != NULL || o->error != NULL)
     return tensor->value;
-  if (tensor->storage == NULL || constant.dtype == SL_DTYPE_INVALID) {
+  if (tensor->storage == NULL || tensor->storage->bytes == NULL || constant.dtype == SL_DTYPE_INVALID) {
     ts_fail (heap, SL_ERROR_UNSUPPORTED, "a tensor of %s is not supported", ts_dtype_name (tensor->dtype));
     return NULL;
   }

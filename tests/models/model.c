@@ -24,15 +24,16 @@ test_paths (void)
   g_autofree char *path = write_temp ("empty.tflite", "", 0);
   g_autofree char *dir = g_path_get_dirname (path);
   g_autofree char *missing = g_build_filename (dir, "missing.tflite", NULL), *pipe = g_build_filename (dir, "pipe", NULL);
-  g_autofree char *starts = g_strconcat (path, ": the file is empty; expected a TensorFlow Lite or ONNX model", NULL);
+  g_autofree char *starts = g_strconcat (path, ": the file is empty; expected a TensorFlow Lite, ONNX or TorchScript model", NULL);
   g_assert_null (sl_model_load (path, NULL, &error));
   expect_error (&error, SL_ERROR_OPEN, starts, NULL);
   g_assert_null (sl_model_load (missing, NULL, &error));
-  expect_error (&error, SL_ERROR_OPEN, missing, ": no such file, check the path; expected a TensorFlow Lite or ONNX model", NULL);
+  expect_error (&error, SL_ERROR_OPEN, missing, ": no such file, check the path; expected a TensorFlow Lite, ONNX or TorchScript model",
+                NULL);
   g_assert_null (sl_model_load (dir, NULL, &error));
-  expect_error (&error, SL_ERROR_OPEN, dir, ": is a directory; expected a TensorFlow Lite or ONNX model", NULL);
+  expect_error (&error, SL_ERROR_OPEN, dir, ": is a directory; expected a TensorFlow Lite, ONNX or TorchScript model", NULL);
   g_assert_null (sl_model_load ("/dev/zero", NULL, &error));
-  expect_error (&error, SL_ERROR_OPEN, "/dev/zero: is not a regular file; expected a TensorFlow Lite or ONNX model", NULL);
+  expect_error (&error, SL_ERROR_OPEN, "/dev/zero: is not a regular file; expected a TensorFlow Lite, ONNX or TorchScript model", NULL);
   g_assert_cmpint (mkfifo (pipe, 0600), ==, 0);
   g_assert_null (sl_model_load (pipe, NULL, &error));
   expect_error (&error, SL_ERROR_OPEN, pipe, ": is not a regular file", NULL);
@@ -52,13 +53,16 @@ test_other_formats (void)
     gsize length;
     const char *text;
   } rows[] = {
-    { "\x08\x07\x12\x07pytorch:\x01", 13, "too few for a TensorFlow Lite or ONNX model" },
-    { "\x08\x07\x12\x07pytorch:\x01\x32\x03", 15, "the file has 15 bytes, too few for a TensorFlow Lite or ONNX model" },
+    { "\x08\x07\x12\x07pytorch:\x01", 13, "too few for a TensorFlow Lite, ONNX or TorchScript model" },
+    { "\x08\x07\x12\x07pytorch:\x01\x32\x03", 15, "the file has 15 bytes, too few for a TensorFlow Lite, ONNX or TorchScript model" },
     { "\x08\x07\x12\x07pytorch\x1a\x05"
       "1.7.0",
       18, "the model has no graph; the file is damaged or truncated" },
-    { "PK\x03\x04\0\0\0\0\0\0model/data.pkl\0\0", 27,
-      "looks like a PyTorch model (zip archive with data.pkl); export it to TensorFlow Lite" },
+    { "PK\x03\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0model/data.pkl\0\0", 46,
+      "the zip archive has no directory at its end: the file is damaged or truncated" },
+    { "\x18\0\0\0PTMF\0\0\0\0\0\0\0\0", 16, "looks like a TorchScript model in the FlatBuffer form of mobile (.ff); save it with" },
+    { "\x18\0\0\0ET12\0\0\0\0\0\0\0\0", 16, "looks like an ExecuTorch program (.pte); export the model with torch.jit.script" },
+    { "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.\x80\x02", 17, "looks like a PyTorch file of torch.save(): a pickled Python module" },
     { "<?xml version=\"1.0\"?>\n<net name=\"a\">", 35, "looks like an OpenVINO model; convert the model that it was made from" },
     { "PK\x03\x04\0\0\0\0\0\0model/other.txt", 26, "looks like a zip archive; expected" },
     { "<!DOCTYPE html><html>404", 24, "looks like a web page, perhaps of a failed download; expected" },
@@ -72,9 +76,9 @@ test_other_formats (void)
       16, "looks like a program or library" },
     { "GGUF\3\0\0\0\0\0\0\0\0\0\0\0", 16, "looks like a GGUF model" },
     { "\x1c\0\0\0TFL2\0\0\0\0\0\0\0\0", 16,
-      "not a known model format; expected a TensorFlow Lite or ONNX model (bytes 4..7 'TFL3', found 'TFL2')" },
+      "not a known model format; expected a TensorFlow Lite, ONNX or TorchScript model (bytes 4..7 'TFL3', found 'TFL2')" },
     { "\x1c\0\0\0\x01\x02\xff~\0\0\0\0\0\0\0\0", 16,
-      "not a known model format; expected a TensorFlow Lite or ONNX model (bytes 4..7 'TFL3', found '...~')" },
+      "not a known model format; expected a TensorFlow Lite, ONNX or TorchScript model (bytes 4..7 'TFL3', found '...~')" },
     { "\x1c\0\0\0TFL3\0\0\0\0\0\0\0\0", 16, "the FlatBuffer is damaged or truncated: at byte 0 of 16 an offset leads outside the file" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -98,7 +102,7 @@ test_large_archive (void)
   memcpy (content + 999000, "model/data.pkl", 14);
   g_autofree char *path = write_temp ("m.pt", content, 1000000);
   g_assert_null (sl_model_load (path, NULL, &error));
-  expect_error (&error, SL_ERROR_FORMAT, "looks like a PyTorch model", NULL);
+  expect_error (&error, SL_ERROR_FORMAT, "the zip archive has no directory at its end", NULL);
   sl_tflite_remove_temp (path);
 }
 
@@ -324,8 +328,7 @@ test_real_others (void)
   static const struct
   {
     const char *file, *text;
-  } rows[] = { { "models/pytorch_lenet5.pt", "looks like a PyTorch model" },
-               { "models/asl.ptl", "looks like a PyTorch model" },
+  } rows[] = { { "formats/models/mobilenet_v2_035.qnnpack.ff", "looks like a TorchScript model in the FlatBuffer form of mobile" },
                { "models/imagenet_labels.txt", "not a known model format" } };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *path = sl_test_data (rows[i].file);
@@ -333,7 +336,7 @@ test_real_others (void)
     if (path == NULL)
       return;
     g_assert_null (sl_model_load (path, NULL, &error));
-    expect_error (&error, SL_ERROR_FORMAT, path, rows[i].text, "expected a TensorFlow Lite or ONNX model", NULL);
+    expect_error (&error, SL_ERROR_FORMAT, path, rows[i].text, "expected a TensorFlow Lite, ONNX or TorchScript model", NULL);
   }
 }
 

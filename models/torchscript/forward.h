@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Running a module's forward() once, to see what it does with a picture. */
+#ifndef SL_MODELS_TORCHSCRIPT_FORWARD_H
+#define SL_MODELS_TORCHSCRIPT_FORWARD_H
+
+#include "models/torchscript/archive.h"
+
+G_BEGIN_DECLS
+
+/** TsShape: of an input, as somebody stated it. */
+typedef struct
+{
+  TsDtype dtype;
+  guint rank;
+  gint32 dims[SL_MAX_RANK];
+} TsShape;
+
+/** TsModule: what an archive holds; @constants: the tuple that the code calls CONSTANTS. */
+typedef struct
+{
+  TsHeap *heap;
+  TsArchive *archive;
+  TsValue module, constants;
+} TsModule;
+
+/** ts_forward: fills @graph with what forward() does to inputs of the @n shapes, 1 or more. FALSE with the heap's error set. */
+gboolean ts_forward (const TsModule *module, const TsShape *shapes, guint n, SlGraph *graph);
+
+G_END_DECLS
+
+#endif

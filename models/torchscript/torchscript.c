@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * TorchScript reader: an archive of torch.jit.save(), of torch.utils.mobile_optimizer or of the lite interpreter -> graph. The pickles
+ * give the module, its program is run once with inputs of a stated size, and what it does to them becomes the graph.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "models/huggingface.h"
+#include "models/labels.h"
+#include "models/numbers.h"
+#include "models/reader.h"
+#include "models/torchscript/forward.h"
+#include "models/torchscript/pickle.h"
+#include "models/ultralytics.h"
+
+/* What values of a program may take: fixed bytes, and so many for each of the file. */
+#define HEAP_BYTES ((gsize) 32 << 20)
+#define HEAP_FOR_EACH_BYTE 8
+#define HEAP_MOST ((gsize) 1 << 30)
+
+/* Where the local header of a zip's first member has the lengths of its name and of its extra field, and where the name begins. */
+#define NAME_LENGTH 26
+#define NAME 30
+/* The extra field by which torch moves each member to a multiple of 64 bytes. */
+#define PADDING "FB"
+
+#define MODULE "/data.pkl"
+
+static gboolean
+probe (GBytes *bytes)
+{
+  gsize size;
+  const guint8 *data = g_bytes_get_data (bytes, &size);
+  if (size < NAME || memcmp (data, "PK\x03\x04", 4) != 0)
+    return FALSE;
+  const gsize name = (gsize) data[NAME_LENGTH] | (gsize) data[NAME_LENGTH + 1] << 8;
+  const gsize extra = (gsize) data[NAME_LENGTH + 2] | (gsize) data[NAME_LENGTH + 3] << 8;
+  if (name > size - NAME)
+    return FALSE;
+  if (extra >= 4 && size - NAME - name >= 4 && memcmp (data + NAME + name, PADDING, strlen (PADDING)) == 0)
+    return TRUE;
+  return sl_reader_contains (bytes, MODULE);
+}
+
+/* The size of inputs. */
+
+static gboolean
+parse_shape (const char *text, TsShape *shape)
+{
+  gdouble numbers[SL_MAX_RANK];
+  *shape = (TsShape){ .dtype = TS_FLOAT32, .rank = sl_numbers_parse (text, numbers, SL_MAX_RANK) };
+  for (guint i = 0; i < shape->rank; i++) {
+    if (numbers[i] < 1 || numbers[i] > G_MAXINT32 || numbers[i] != floor (numbers[i]))
+      return FALSE;
+    shape->dims[i] = (gint32) numbers[i];
+  }
+  return shape->rank > 0;
+}
+
+static gboolean
+parse_shapes (const char *text, TsShape shapes[SL_MAX_IO], guint *n, GError **error)
+{
+  g_auto (GStrv) parts = g_strsplit (text, ";", SL_MAX_IO + 1);
+  for (*n = 0; parts[*n] != NULL; (*n)++) {
+    if (*n < SL_MAX_IO && parse_shape (parts[*n], &shapes[*n]))
+      continue;
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "input-shape is '%s'; expected whole numbers with ',' between, as in 1,3,224,224, and ';' between inputs", text);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* Inputs that the module was traced with: {"forward": [tensor, ...]}. */
+static guint
+find_traced (TsHeap *heap, TsArchive *archive, TsShape shapes[SL_MAX_IO])
+{
+  TsValue traced;
+  guint n = 0;
+  if (!ts_archive_has (archive, "traced_inputs.pkl") || !ts_pickle_read_shapes (heap, archive, "traced_inputs", &traced)
+      || traced.kind != TS_DICT)
+    return 0;
+  const TsValue *inputs = ts_dict_get (traced.dict, (TsValue){ .kind = TS_STRING, .text = "forward" });
+  if (inputs == NULL || (inputs->kind != TS_LIST && inputs->kind != TS_TUPLE))
+    return 0;
+  for (guint i = 0; i < inputs->list->n && n < SL_MAX_IO; i++) {
+    const TsTensor *tensor = inputs->list->items[i].kind == TS_TENSOR ? inputs->list->items[i].tensor : NULL;
+    if (tensor == NULL || ts_tensor_elements (tensor) == 0)
+      return 0;
+    shapes[n] = (TsShape){ .dtype = tensor->dtype, .rank = tensor->rank };
+    memcpy (shapes[n++].dims, tensor->dims, sizeof tensor->dims);
+  }
+  return n;
+}
+
+static void
+set_picture (TsShape *shape, gint32 channels, gint32 height, gint32 width)
+{
+  *shape = (TsShape){ .dtype = TS_FLOAT32, .rank = 4, .dims = { 1, channels, height, width } };
+}
+
+/* "160,160", as Ultralytics' description has it. */
+static gboolean
+find_described (const SlModelMetadata *metadata, TsShape *shape)
+{
+  const char *sizes = metadata->params != NULL ? g_hash_table_lookup (metadata->params, "imgsz") : NULL;
+  TsShape picture;
+  if (sizes == NULL || !parse_shape (sizes, &picture) || picture.rank > 2)
+    return FALSE;
+  set_picture (shape, metadata->colour_gray ? 1 : 3, picture.dims[0], picture.dims[picture.rank - 1]);
+  return TRUE;
+}
+
+/* What is stated first: by the user, in the archive's description, by its traced inputs, by other descriptions. */
+static gboolean
+find_shapes (const TsModule *module, const SlReaderSource *source, SlModelMetadata *metadata, TsShape shapes[SL_MAX_IO], guint *n,
+             GError **error)
+{
+  gint32 height = 0, width = 0;
+  const char *inside = metadata->info != NULL ? metadata->info->keys.input_shape : NULL;
+  if (!sl_huggingface_read (source->path, metadata, &height, &width, error))
+    return FALSE;
+  if (source->input_shape != NULL && source->input_shape[0] != '\0')
+    return parse_shapes (source->input_shape, shapes, n, error);
+  if (inside != NULL)
+    return parse_shapes (inside, shapes, n, error);
+  *n = find_traced (module->heap, module->archive, shapes);
+  if (*n == 0 && find_described (metadata, &shapes[0]))
+    *n = 1;
+  if (*n == 0 && height > 0 && width > 0) {
+    set_picture (&shapes[0], 3, height, width);
+    *n = 1;
+  }
+  if (*n > 0)
+    return TRUE;
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_SHAPE,
+    "the file does not state the size of its input; state it, for example as input-shape=1,3,224,224: property of slinfer, option "
+    "--input-shape of the program, or line under [sightline] of the model's .modelinfo");
+  return FALSE;
+}
+
+/* Extra files. */
+
+static gboolean
+read_labels (const char *text, gsize length, const char *name, SlModelMetadata *metadata, GError **error)
+{
+  g_autofree char *origin = g_strdup_printf ("extra file %s inside the model", name);
+  g_clear_pointer (&metadata->labels, sl_labels_unref);
+  metadata->labels = sl_labels_parse (text, length, origin, error);
+  return metadata->labels != NULL;
+}
+
+/* Files that a description inside a model names are not there when the model is moved; an extra file labels.txt is. */
+static gboolean
+read_info (GBytes *bytes, const char *name, SlModelMetadata *metadata, GError **error)
+{
+  g_autofree char *origin = g_strdup_printf ("extra file %s inside the model", name);
+  sl_modelinfo_free (metadata->info);
+  metadata->info = sl_modelinfo_parse (bytes, origin, "", error);
+  if (metadata->info == NULL || metadata->info->keys.labels == NULL)
+    return metadata->info != NULL;
+  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+               "%s: [sightline] labels: names the file %s, which is not inside the model; expected the labels as extra file labels.txt",
+               origin, metadata->info->keys.labels);
+  return FALSE;
+}
+
+static gboolean
+read_extra (const TsArchive *archive, const char *name, SlModelMetadata *metadata, GError **error)
+{
+  const gboolean labels = strcmp (name, "labels.txt") == 0, ultralytics = strcmp (name, "config.txt") == 0;
+  const gboolean info = g_str_has_suffix (name, ".modelinfo");
+  gsize length;
+  if (!labels && !ultralytics && !info)
+    return TRUE;
+  g_autofree char *member = g_strconcat ("extra/", name, NULL);
+  g_autoptr (GBytes) bytes = ts_archive_read (archive, member, error);
+  if (bytes == NULL)
+    return FALSE;
+  const char *text = g_bytes_get_data (bytes, &length);
+  if (info)
+    return read_info (bytes, name, metadata, error);
+  return labels ? read_labels (text, length, name, metadata, error) : sl_ultralytics_read (text, length, name, metadata, error);
+}
+
+static gboolean
+read_extras (const TsArchive *archive, SlModelMetadata *metadata, GError **error)
+{
+  const char *name;
+  for (guint i = 0; (name = ts_archive_extra (archive, i)) != NULL; i++)
+    if (!read_extra (archive, name, metadata, error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+run (TsModule *module, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata, GError **error)
+{
+  TsShape shapes[SL_MAX_IO];
+  guint n = 0;
+  if (!read_extras (module->archive, metadata, error) || !ts_pickle_read (module->heap, module->archive, "data", &module->module)
+      || !ts_pickle_read (module->heap, module->archive, "constants", &module->constants))
+    return FALSE;
+  if (module->module.kind != TS_OBJECT || module->constants.kind != TS_TUPLE)
+    return ts_fail (module->heap, SL_ERROR_FORMAT, "data.pkl holds a %s and constants.pkl a %s; expected a module and a tuple",
+                    ts_kind_name (module->module.kind), ts_kind_name (module->constants.kind));
+  if (metadata->description == NULL)
+    metadata->description = g_strdup (strrchr (module->module.object->class_name, '.') + 1);
+  return find_shapes (module, source, metadata, shapes, &n, error) && module->heap->error == NULL && ts_forward (module, shapes, n, graph);
+}
+
+static gboolean
+read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata, GError **error)
+{
+  const gsize size = g_bytes_get_size (bytes);
+  g_autoptr (TsArchive) archive = ts_archive_open (bytes, sl_graph_arena (graph), error);
+  TsHeap heap;
+  GError *failed = NULL;
+  if (archive == NULL)
+    return FALSE;
+  ts_heap_init (&heap, size < (HEAP_MOST - HEAP_BYTES) / HEAP_FOR_EACH_BYTE ? HEAP_BYTES + HEAP_FOR_EACH_BYTE * size : HEAP_MOST);
+  TsModule module = { .heap = &heap, .archive = archive };
+  const gboolean good = run (&module, source, graph, metadata, &failed);
+  if (!good && failed == NULL)
+    failed = g_steal_pointer (&heap.error);
+  ts_heap_clear (&heap);
+  if (!good)
+    g_propagate_error (error, failed);
+  return good;
+}
+
+const SlModelReader sl_reader_torchscript = { .name = "torchscript", .probe = probe, .read = read_model };
