@@ -273,7 +273,8 @@ typedef union
   struct
   {
     SlActivation activation;
-  } binary; /* ADD, SUB, MUL, DIV */
+    gboolean half_away; /* ADD of 8 bits: halves are rounded away from zero, as qnnpack does, else up, as XNNPACK does */
+  } binary;             /* ADD, SUB, MUL, DIV */
   struct
   {
     gint32 axis;

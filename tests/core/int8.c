@@ -329,6 +329,45 @@ test_add (gconstpointer data)
   }
 }
 
+/* Scales of 1/2, 1/4 and 1 of the output's: every sum is exact in double precision, and every second or fourth lies half-way. */
+static void
+test_add_half_away (gconstpointer data)
+{
+  const Kind kind = (Kind) GPOINTER_TO_UINT (data);
+  const SlDtype dtype = kind == U8_TENSOR ? SL_DTYPE_U8 : SL_DTYPE_I8;
+  const double lo = dtype == SL_DTYPE_U8 ? 0 : -128;
+  static const gfloat ratios[][2] = { { 0.5f, 0.5f }, { 0.5f, 0.25f }, { 0.25f, 1 }, { 0.125f, 0.5f } };
+  const SlInt8Isa *isas[SL_INT8_MAX_ISAS];
+  const guint n_isas = sl_int8_isas (isas);
+  for (guint32 seed = 0; seed < 40; seed++) {
+    g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+    Graph graph = { .bias = NULL };
+    Case c = { .kind = kind, .zero_y = zero_point (rand, kind) };
+    gint32 inputs[2], zeros[2];
+    const gint32 dims[4] = { 1, between (rand, 1, 20), between (rand, 1, 20), between (rand, 1, 90) };
+    const gfloat *ratio = ratios[seed % G_N_ELEMENTS (ratios)];
+    const gboolean relu = (seed & 4) != 0;
+    check_init (&graph.check, seed);
+    for (guint i = 0; i < 2; i++)
+      inputs[i] = check_input (&graph.check, dtype, 4, dims, 0.03125f * ratio[i], zeros[i] = zero_point (rand, kind));
+    const SlOpParams params = { .binary = { relu ? SL_ACTIVATION_RELU : SL_ACTIVATION_NONE, TRUE } };
+    check_node (&graph.check, SL_OP_ADD, inputs, 2, check_output (&graph.check, dtype, 0.03125f, c.zero_y), &params);
+    check_prepare (&graph.check);
+    graph.y = sl_graph_output_tensor (graph.check.graph, 0);
+    g_autofree guint8 *expected = g_malloc (graph.y->bytes);
+    for (gsize i = 0; i < graph.y->bytes; i++) {
+      const double a = code (dtype, graph.check.input_data[0], i) - zeros[0], b = code (dtype, graph.check.input_data[1], i) - zeros[1];
+      const double steps = round (a * (double) ratio[0] + b * (double) ratio[1]);
+      expected[i] = (guint8) (gint) CLAMP ((relu ? fmax (steps, 0) : steps) + c.zero_y, lo, lo + 255);
+    }
+    for (guint i = 0; i < n_isas; i++)
+      expect (&graph, &c, expected, "int8", isas[i], 1 + seed % 2);
+    expect (&graph, &c, expected, "xnnpack", &sl_int8_isa_c, 1);
+    expect (&graph, &c, expected, "plain", &sl_int8_isa_c, 1);
+    check_clear (&graph.check);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -343,7 +382,9 @@ main (int argc, char **argv)
   }
   for (guint kind = U8_TENSOR; kind <= I8_TENSOR; kind++) {
     g_autofree char *path = g_strdup_printf ("/core/int8/add/%s", kinds[kind]);
+    g_autofree char *half_away = g_strconcat (path, "-half-away", NULL);
     g_test_add_data_func (path, GUINT_TO_POINTER (kind), test_add);
+    g_test_add_data_func (half_away, GUINT_TO_POINTER (kind), test_add_half_away);
   }
   return g_test_run ();
 }

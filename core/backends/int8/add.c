@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * ADD of two tensors of one shape, in XNNPACK's fixed point: the larger of the two scales becomes a multiplier of 21
- * bits, and the sum is rounded half up.
+ * bits, and the sum is rounded half up, or, as qnnpack does it, half away from zero.
  */
 #include <math.h>
 
 #include "core/backends/int8/layer.h"
 
 #define MULTIPLIER_BITS 20
+/* More than any sum is away from zero: 255 times two multipliers of 21 bits. */
+#define MOST_SUM (1 << 30)
 /* Bytes of a piece of work. */
 #define PIECE 16384
 
@@ -31,8 +33,9 @@ sl_int8_add_init (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
   add->shift = MULTIPLIER_BITS - ilogbf (MAX (a_scale, b_scale));
   add->a = (gint32) lrintf (ldexpf (a_scale, add->shift));
   add->b = (gint32) lrintf (ldexpf (b_scale, add->shift));
-  add->bias =
-    (1 << (add->shift - 1)) - (sl_tensor_zero_point (a) + to_unsigned) * add->a - (sl_tensor_zero_point (b) + to_unsigned) * add->b;
+  const gint32 half = 1 << (add->shift - 1);
+  add->lift = node->params.binary.half_away ? half : half - MOST_SUM;
+  add->bias = half - (sl_tensor_zero_point (a) + to_unsigned) * add->a - (sl_tensor_zero_point (b) + to_unsigned) * add->b;
   add->flip = layer->is_signed ? 0x80 : 0;
   add->output = layer->gemm.output;
   layer->bytes = y->bytes;

@@ -104,10 +104,14 @@ typedef struct
   gint32 bytes;
 } SlInt8Flat;
 
-/** SlInt8Add: q = clamp ((@bias + u(a) * @a + u(b) * @b) >> @shift + zero point), u(x) being x ^ @flip, unsigned. */
+/**
+ * SlInt8Add: q = clamp ((sum + ((sum - @lift) >> 31)) >> @shift + zero point), sum = @bias + u(a) * @a + u(b) * @b, u(x) being
+ * x ^ @flip, unsigned. @bias has half a step in it; where @lift is that half, too, halves below zero are rounded down; where it is no
+ * more than any sum, up.
+ */
 typedef struct
 {
-  gint32 bias, a, b;
+  gint32 bias, a, b, lift;
   gint shift;
   guint8 flip;
   SlInt8Output output;

@@ -74,7 +74,7 @@ add_c (const SlInt8Add *add, const guint8 *a, const guint8 *b, guint8 *out, gsiz
 {
   for (gsize i = 0; i < n; i++) {
     const gint32 sum = add->bias + (guint8) (a[i] ^ add->flip) * add->a + (guint8) (b[i] ^ add->flip) * add->b;
-    const gint32 value = (sum >> add->shift) + add->output.zero_point;
+    const gint32 value = ((sum + ((sum - add->lift) >> 31)) >> add->shift) + add->output.zero_point;
     out[i] = (guint8) CLAMP (value, add->output.lo, add->output.hi) ^ add->output.flip;
   }
 }

@@ -211,8 +211,10 @@ widened (const guint8 *at)
 static inline Vec
 weighted_sum (const SlInt8Add *add, const guint8 *a, const guint8 *b, Vec flip)
 {
-  const Vec sum = vmlaq_n_s32 (vdupq_n_s32 (add->bias), veorq_s32 (widened (a), flip), add->a);
-  return vshlq_s32 (vmlaq_n_s32 (sum, veorq_s32 (widened (b), flip), add->b), vdupq_n_s32 (-add->shift));
+  const Vec first = vmlaq_n_s32 (vdupq_n_s32 (add->bias), veorq_s32 (widened (a), flip), add->a);
+  const Vec sum = vmlaq_n_s32 (first, veorq_s32 (widened (b), flip), add->b);
+  const Vec below = vshrq_n_s32 (vsubq_s32 (sum, vdupq_n_s32 (add->lift)), 31);
+  return vshlq_s32 (vaddq_s32 (sum, below), vdupq_n_s32 (-add->shift));
 }
 
 #endif

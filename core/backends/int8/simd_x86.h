@@ -264,7 +264,9 @@ weighted_sum (const SlInt8Add *add, const guint8 *a, const guint8 *b, Vec flip)
 {
   const Vec x = V (mullo_epi32) (V_SI (xor) (widened (a), flip), V (set1_epi32) (add->a));
   const Vec y = V (mullo_epi32) (V_SI (xor) (widened (b), flip), V (set1_epi32) (add->b));
-  return V (sra_epi32) (V (add_epi32) (V (add_epi32) (x, y), V (set1_epi32) (add->bias)), _mm_cvtsi32_si128 (add->shift));
+  const Vec sum = V (add_epi32) (V (add_epi32) (x, y), V (set1_epi32) (add->bias));
+  const Vec below = V (srai_epi32) (V (sub_epi32) (sum, V (set1_epi32) (add->lift)), 31);
+  return V (sra_epi32) (V (add_epi32) (sum, below), _mm_cvtsi32_si128 (add->shift));
 }
 
 #endif

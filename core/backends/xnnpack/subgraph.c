@@ -587,7 +587,8 @@ scales_fit (const SlGraph *graph, const SlNode *node)
       return TRUE;
     case SL_OP_ADD:
     case SL_OP_SUB:
-      return ratio_within (in / out, 0x1p-10f, 0x1p+8f) && ratio_within (sl_tensor_scale (b) / out, 0x1p-10f, 0x1p+8f);
+      return !node->params.binary.half_away && ratio_within (in / out, 0x1p-10f, 0x1p+8f)
+             && ratio_within (sl_tensor_scale (b) / out, 0x1p-10f, 0x1p+8f);
     case SL_OP_MUL:
       return ratio_within (in * sl_tensor_scale (b) / out, 0x1p-16f, 0x1p+8f);
     case SL_OP_MEAN:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Binary operators. 8-bit sums are XNNPACK's: both quantised values times 20-bit multipliers, one shift, rounded half up; 8-bit
- * products are an integer times one scale, rounded half to even; 8-bit PRELU is TensorFlow Lite's. Everything
- * else on quantised values goes through real numbers.
+ * Binary operators. 8-bit sums are XNNPACK's: both quantised values times 20-bit multipliers, one shift, rounded half up, or, where the
+ * node asks for it, half away from zero, as qnnpack does; 8-bit products are an integer times one scale, rounded half to even; 8-bit
+ * PRELU is TensorFlow Lite's. Everything else on quantised values goes through real numbers.
  * Whole numbers wrap; division by zero gives zero.
  */
 #include "core/ops/kernels/broadcast.h"
@@ -21,9 +21,10 @@ typedef struct
   WholeFunction whole;
   const SlTensor *a, *b, *output;
   gint32 zero_a, zero_b, zero_out;
-  gint32 multiplier_a, multiplier_b, bias, shift; /* sums of quantised values */
-  gfloat scale_a, scale_b, scale;                 /* products of quantised values, real numbers: of the result */
-  SlFixed above, below;                           /* PRELU of quantised values: what those above zero, and products with the slope, count */
+  gint32 multiplier_a, multiplier_b, bias, shift; /* sums of quantised values; the bias has half a step in it */
+  gboolean half_away;
+  gfloat scale_a, scale_b, scale; /* products of quantised values, real numbers: of the result */
+  SlFixed above, below;           /* PRELU of quantised values: what those above zero, and products with the slope, count */
 } Binary;
 
 static gfloat
@@ -257,7 +258,9 @@ sum_quantised (const Binary *p, SlDtype dtype, const void *const *inputs, const 
 {
   for (gsize i = 0; i < n; i++) {
     const gint32 a = sl_load_8bit (inputs[0], dtype, i * strides[0]), b = sl_load_8bit (inputs[1], dtype, i * strides[1]);
-    const gint32 quantised = ((p->bias + a * p->multiplier_a + b * p->multiplier_b) >> p->shift) + p->zero_out;
+    const gint32 sum = p->bias + a * p->multiplier_a + b * p->multiplier_b;
+    const gint32 below = p->half_away && sum < 1 << (p->shift - 1) ? 1 : 0;
+    const gint32 quantised = ((sum - below) >> p->shift) + p->zero_out;
     sl_store_8bit (output, dtype, i, CLAMP (quantised, p->clamp.lo, p->clamp.hi));
   }
 }
@@ -326,7 +329,7 @@ row_whole (const void *context, const void *const *inputs, const gsize *strides,
 
 /* The arithmetic of XNNPACK's 8-bit ADD and SUB, for ratios of scales in the range it accepts. */
 static gboolean
-prepare_sum (Binary *p, gboolean subtract)
+prepare_sum (Binary *p, gboolean subtract, gboolean half_away)
 {
   const gfloat out = sl_tensor_scale (p->output), ratio_a = p->scale_a / out, ratio_b = p->scale_b / out, most = MAX (ratio_a, ratio_b);
   if (!(MIN (ratio_a, ratio_b) >= 0x1p-10f && most < 0x1p+8f))
@@ -334,6 +337,7 @@ prepare_sum (Binary *p, gboolean subtract)
   p->shift = 20 - ilogbf (most);
   p->multiplier_a = (gint32) lrintf (ldexpf (ratio_a, p->shift));
   p->multiplier_b = (gint32) lrintf (ldexpf (ratio_b, p->shift)) * (subtract ? -1 : 1);
+  p->half_away = half_away;
   p->bias = (1 << (p->shift - 1)) - p->multiplier_a * p->zero_a - p->multiplier_b * p->zero_b;
   return TRUE;
 }
@@ -355,7 +359,7 @@ choose_row (Binary *p, const SlNode *node)
   p->zero_a = sl_tensor_zero_point (p->a);
   p->zero_b = sl_tensor_zero_point (p->b);
   p->zero_out = sl_tensor_zero_point (p->output);
-  if (bytes && (node->op == SL_OP_ADD || node->op == SL_OP_SUB) && prepare_sum (p, node->op == SL_OP_SUB))
+  if (bytes && (node->op == SL_OP_ADD || node->op == SL_OP_SUB) && prepare_sum (p, node->op == SL_OP_SUB, node->params.binary.half_away))
     return row_sum;
   if (bytes && node->op == SL_OP_MUL) {
     p->scale = p->scale_a * p->scale_b / sl_tensor_scale (p->output);
