@@ -24,6 +24,7 @@
 #include "sightline/sightline.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/mutate_onnx.h"
+#include "tests/fuzz/mutate_torchscript.h"
 
 #define MAX_JOBS 16
 /* A worker that has so much more memory than at its start is a finding: models declare at most this much. */
@@ -39,7 +40,8 @@ typedef struct
   guint8 *data;
   gsize size;
   GArray *sites;
-  OnnxSites *onnx; /* (nullable): instead of @sites */
+  OnnxSites *onnx;               /* (nullable): instead of @sites */
+  TorchscriptParts *torchscript; /* (nullable): instead of @sites */
 } Sample;
 
 /* What a worker tells the parent; in memory that both see. */
@@ -74,6 +76,7 @@ sample_free (gpointer data)
   g_free (sample->data);
   g_array_unref (sample->sites);
   mutate_onnx_sites_free (sample->onnx);
+  mutate_torchscript_parts_free (sample->torchscript);
   g_free (sample);
 }
 
@@ -89,6 +92,7 @@ add_file (GPtrArray *samples, const char *path)
   sample->path = g_strdup (path);
   sample->sites = mutate_find_sites (sample->data, sample->size);
   sample->onnx = mutate_onnx_find_sites (sample->data, sample->size);
+  sample->torchscript = mutate_torchscript_split (sample->data, sample->size);
   g_ptr_array_add (samples, sample);
 }
 
@@ -104,7 +108,8 @@ add_folder (GPtrArray *samples, const char *path)
   g_autoptr (GDir) folder = g_dir_open (path, 0, NULL);
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
   for (const char *name; folder != NULL && (name = g_dir_read_name (folder)) != NULL;)
-    if (g_str_has_suffix (name, ".tflite") || g_str_has_suffix (name, ".onnx"))
+    if (g_str_has_suffix (name, ".tflite") || g_str_has_suffix (name, ".onnx") || g_str_has_suffix (name, ".pt")
+        || g_str_has_suffix (name, ".ptl") || g_str_has_suffix (name, ".torchscript"))
       g_ptr_array_add (names, g_build_filename (path, name, NULL));
   g_ptr_array_sort (names, by_name);
   for (guint i = 0; i < names->len; i++)
@@ -133,6 +138,8 @@ make_mutant (const GPtrArray *samples, gint64 number, gsize *size, GRand **rando
   *size = sample->size;
   if (sample->onnx != NULL)
     return mutate_onnx (sample->data, size, sample->onnx, *random);
+  if (sample->torchscript != NULL)
+    return mutate_torchscript (sample->torchscript, size, *random);
   guint8 *data = g_memdup2 (sample->data, MAX (sample->size, 1));
   *size = mutate (data, sample->size, sample->sites, *random);
   return data;

@@ -23,7 +23,7 @@ sl_torchscript_writer_new (void)
 static void
 add (SlTorchscriptWriter *writer, const char *name, const void *data, gsize length, gboolean deflate)
 {
-  const ZipMember member = { g_strconcat (ROOT, name, NULL), g_bytes_new (data, length), deflate };
+  const ZipMember member = { g_strconcat (ROOT, name, NULL), g_bytes_new (data, length), deflate, !deflate };
   g_array_append_val (writer->members, member);
 }
 

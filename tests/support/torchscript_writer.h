@@ -16,7 +16,7 @@ G_BEGIN_DECLS
 typedef struct _SlTorchscriptWriter SlTorchscriptWriter;
 
 SlTorchscriptWriter *sl_torchscript_writer_new (void);
-/** sl_torchscript_writer_add: a member "model/NAME" of @length bytes, stored. */
+/** sl_torchscript_writer_add: a member "model/NAME" of @length bytes, stored at a multiple of 64. */
 void sl_torchscript_writer_add (SlTorchscriptWriter *writer, const char *name, const void *data, gsize length);
 /** sl_torchscript_writer_text: a deflated member of NUL-terminated @text. */
 void sl_torchscript_writer_text (SlTorchscriptWriter *writer, const char *name, const char *text);

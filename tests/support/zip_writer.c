@@ -5,6 +5,10 @@
 #include <gio/gio.h>
 #include <string.h>
 
+/* Where torch puts members, and the bytes of an extra field's head. */
+#define ALIGN 64
+#define EXTRA_HEAD 4
+
 static void
 put16 (GByteArray *out, guint value)
 {
@@ -19,16 +23,19 @@ put32 (GByteArray *out, guint32 value)
   g_byte_array_append (out, (const guint8 *) &le, sizeof le);
 }
 
-/* CRC-32 of ISO 3309, bit by bit. */
+/* CRC-32 of ISO 3309, a byte at a time. */
 static guint32
 crc32_of (const guint8 *data, gsize length)
 {
+  static guint32 table[256];
   guint32 crc = 0xffffffffu;
-  for (gsize i = 0; i < length; i++) {
-    crc ^= data[i];
+  for (guint32 i = 0; table[255] == 0 && i < 256; i++) {
+    table[i] = i;
     for (guint bit = 0; bit < 8; bit++)
-      crc = (crc >> 1) ^ (0xedb88320u & (0u - (crc & 1u)));
+      table[i] = (table[i] >> 1) ^ (0xedb88320u & (0u - (table[i] & 1u)));
   }
+  for (gsize i = 0; i < length; i++)
+    crc = (crc >> 8) ^ table[(crc ^ data[i]) & 0xff];
   return ~crc;
 }
 
@@ -62,7 +69,17 @@ put_common (GByteArray *out, const ZipMember *member, GBytes *body)
   put32 (out, (guint32) g_bytes_get_size (body));
   put32 (out, (guint32) length);
   put16 (out, (guint) strlen (member->name));
-  put16 (out, 0);
+}
+
+/* An extra field that moves what follows it to a multiple of ALIGN, as torch's archives have it. */
+static void
+put_padding (GByteArray *out)
+{
+  const guint padding = (ALIGN - (out->len + EXTRA_HEAD) % ALIGN) % ALIGN;
+  put16 (out, 'F' | 'B' << 8);
+  put16 (out, padding);
+  for (guint i = 0; i < padding; i++)
+    g_byte_array_append (out, (const guint8 *) "Z", 1);
 }
 
 void
@@ -77,12 +94,17 @@ zip_append (GByteArray *out, const ZipMember *members, guint n)
 
     put32 (out, 0x04034b50u);
     put_common (out, &members[i], body);
-    g_byte_array_append (out, (const guint8 *) members[i].name, (guint) strlen (members[i].name));
+    const guint extra = out->len, name = (guint) strlen (members[i].name);
+    put16 (out, members[i].align ? EXTRA_HEAD + (2 * ALIGN - (extra + 2 + name + EXTRA_HEAD) % ALIGN) % ALIGN : 0);
+    g_byte_array_append (out, (const guint8 *) members[i].name, name);
+    if (members[i].align)
+      put_padding (out);
     g_byte_array_append (out, data, (guint) length);
 
     put32 (directory, 0x02014b50u);
     put16 (directory, 20);
     put_common (directory, &members[i], body);
+    put16 (directory, 0);
     put16 (directory, 0);
     put16 (directory, 0);
     put16 (directory, 0);

@@ -12,6 +12,7 @@ typedef struct
   char *name;
   GBytes *data;
   gboolean deflate;
+  gboolean align; /* at a multiple of 64 bytes */
 } ZipMember;
 
 /** zip_append: appends an archive of the @n members to @out; offsets count from the start of @out. */
