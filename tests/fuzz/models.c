@@ -238,6 +238,7 @@ try_mutant (const GPtrArray *samples, gint64 number, const char *path, Progress 
   GRand *random;
   g_autofree guint8 *data = make_mutant (samples, number, &size, &random);
   g_autoptr (GError) error = NULL;
+  g_unlink (path); /* written over, a longer mutant before this one would show behind its end */
   if (!g_file_set_contents_full (path, (char *) data, (gssize) size, G_FILE_SET_CONTENTS_NONE, 0600, &error)) {
     g_printerr ("fuzz-models: %s\n", error->message);
     _exit (2);
