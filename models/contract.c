@@ -382,6 +382,7 @@ sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *
 
   g_atomic_ref_count_init (&contract->refs);
   contract->model = g_strdup (path);
+  contract->range_hint = g_strdup (metadata->range_hint);
   contract->n_inputs = sl_graph_n_inputs (graph);
   contract->n_outputs = sl_graph_n_outputs (graph);
   for (guint i = 0; i < contract->n_inputs; i++)
@@ -424,6 +425,7 @@ sl_contract_unref (SlContract *contract)
   g_clear_pointer (&contract->decoder_params, g_hash_table_unref);
   g_clear_pointer (&contract->labels, sl_labels_unref);
   g_free (contract->decoder);
+  g_free (contract->range_hint);
   g_free (contract->model);
   g_free (contract);
 }
@@ -438,8 +440,9 @@ sl_contract_require_range (const SlContract *contract, GError **error)
   g_set_error (
     error, SL_ERROR, SL_ERROR_CONTRACT,
     "%s: input '%s' is %s and nothing states which values its pixels take; give mean and std, as properties or options (127.5 and "
-    "127.5 for -1..1, 0 and 255 for 0..1), or write 'ranges=-1.0,1.0' or 'ranges=0.0,1.0' under [%s] of %s.modelinfo",
-    contract->model, input->name, text, input->name, contract->model);
+    "127.5 for -1..1, 0 and 255 for 0..1), or write 'ranges=-1.0,1.0' or 'ranges=0.0,1.0' under [%s] of %s.modelinfo%s%s",
+    contract->model, input->name, text, input->name, contract->model, contract->range_hint != NULL ? "; " : "",
+    contract->range_hint != NULL ? contract->range_hint : "");
   return FALSE;
 }
 

@@ -56,6 +56,7 @@ struct _SlContract
   char *decoder;                 /* (nullable): "labels", "ssd", ...; NULL = choose from the outputs' shapes */
   GHashTable *decoder_params;    /* (nullable): string -> string, the decoder's own parameters */
   SlLabels *labels;              /* (nullable) */
+  char *range_hint;              /* (nullable): as in SlModelMetadata */
 };
 
 /**

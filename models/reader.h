@@ -20,6 +20,7 @@ G_BEGIN_DECLS
  * @params: (nullable): that decoder's parameters
  * @has_colour: whether the order of channels is stated: gray, BGR, or else RGB
  * @fit_letterbox: the model was trained on letterboxed pictures (Ultralytics); it wins over @fit_crop
+ * @range_hint: (nullable): which mean and std the model was probably trained with; proposed in a message where nothing states them
  * @info: (nullable): a description file inside the model file
  * @missing_labels: (nullable): a labels file that the metadata names and the model file does not contain
  */
@@ -34,6 +35,7 @@ typedef struct
   SlLabels *labels;
   SlModelInfo *info;
   char *missing_labels;
+  char *range_hint;
   char *description; /* (nullable): name or description, for inspect */
 } SlModelMetadata;
 

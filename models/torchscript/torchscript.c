@@ -141,6 +141,24 @@ find_shapes (const TsModule *module, const SlReaderSource *source, SlModelMetada
   return FALSE;
 }
 
+/* Torchvision's models, alone or as parts of a module, were trained with known values, which their files do not state. */
+static const char *
+guess_range (const TsObject *module)
+{
+  static const char family[] = "__torch__.torchvision.models.", detection[] = "__torch__.torchvision.models.detection.";
+  const TsObject *found = g_str_has_prefix (module->class_name, family) ? module : NULL;
+  for (guint i = 0; i < module->attributes->n && found == NULL; i++) {
+    const TsValue value = module->attributes->entries[i].value;
+    if (value.kind == TS_OBJECT && g_str_has_prefix (value.object->class_name, family))
+      found = value.object;
+  }
+  if (found == NULL)
+    return NULL;
+  if (g_str_has_prefix (found->class_name, detection))
+    return "torchvision's detectors take 0..1: mean=0 and std=255";
+  return "torchvision's models are trained with mean=123.675,116.28,103.53 and std=58.395,57.12,57.375, if this one was";
+}
+
 /* Extra files. */
 
 static gboolean
@@ -208,6 +226,7 @@ run (TsModule *module, const SlReaderSource *source, SlGraph *graph, SlModelMeta
                     ts_kind_name (module->module.kind), ts_kind_name (module->constants.kind));
   if (metadata->description == NULL)
     metadata->description = g_strdup (strrchr (module->module.object->class_name, '.') + 1);
+  metadata->range_hint = g_strdup (guess_range (module->module.object));
   return find_shapes (module, source, metadata, shapes, &n, error) && module->heap->error == NULL && ts_forward (module, shapes, n, graph);
 }
 

@@ -132,6 +132,36 @@ test_bad_extra (void)
   refuse (writer, NULL, SL_ERROR_ARGUMENT, "input-shape is '1,x'");
 }
 
+static void
+expect_hint (const char *module, const char *class_name, const char *hint)
+{
+  SlModelMetadata metadata = { 0 };
+  g_autoptr (GError) error = NULL;
+  SlTorchscriptWriter *writer = net ();
+  GByteArray *pickle = sl_pickle_new ();
+  sl_pickle_global (pickle, "__torch__", "Net");
+  sl_pickle_raw (pickle, ")\x81}(", 4);
+  sl_pickle_text (pickle, "model");
+  sl_pickle_global (pickle, module, class_name);
+  sl_pickle_raw (pickle, ")\x81}bub", 6);
+  sl_pickle_finish (pickle, writer, "data.pkl");
+  read_with (writer, "1,3,4,4", &metadata, &error);
+  if (hint == NULL)
+    g_assert_null (metadata.range_hint);
+  else
+    g_assert_nonnull (strstr (metadata.range_hint, hint));
+  sl_model_metadata_clear (&metadata);
+}
+
+/* What is known of a family of models is proposed, never taken. */
+static void
+test_hint (void)
+{
+  expect_hint ("__torch__.torchvision.models.resnet", "ResNet", "mean=123.675,116.28,103.53 and std=58.395,57.12,57.375");
+  expect_hint ("__torch__.torchvision.models.detection.ssd", "SSD", "detectors take 0..1: mean=0 and std=255");
+  expect_hint ("__torch__.ultralytics.nn.tasks", "DetectionModel", NULL);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -141,5 +171,6 @@ main (int argc, char **argv)
   g_test_add_func ("/models/torchscript/pickles", test_pickles);
   g_test_add_func ("/models/torchscript/extra", test_extra);
   g_test_add_func ("/models/torchscript/bad-extra", test_bad_extra);
+  g_test_add_func ("/models/torchscript/hint", test_hint);
   return g_test_run ();
 }
