@@ -17,7 +17,7 @@ onnx_fail (Onnx *o, SlError code, const char *format, ...)
   va_start (args, format);
   g_autofree char *text = g_strdup_vprintf (format, args);
   va_end (args);
-  if (o->node == NULL)
+  if (o->node == NULL || o->is_foreign)
     g_set_error (&o->error, SL_ERROR, code, "%s", text);
   else
     g_set_error (&o->error, SL_ERROR, code, "node %u %s '%s' (opset %" G_GINT64_FORMAT "): %s", o->node->index, o->node->op,

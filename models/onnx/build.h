@@ -52,6 +52,7 @@ typedef struct
   OnnxScope *scope;
   gboolean signed_codes; /* uint8 activations become int8, because the weights are int8 */
   const OnnxNode *node;  /* being converted */
+  gboolean is_foreign;   /* the nodes stand for another format's operators, whose reader says where a problem is */
   char *folder;          /* of the model file, for external data */
   gint32 height, width;  /* of a picture of open size, 0 = nothing states it */
   guint64 copied, may_copy;
