@@ -1,10 +1,213 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Running forward() of a module. */
+/*
+ * Running forward() of a module: its parameters become inputs of the graph, what it returns becomes outputs. Tuples and lists of outputs are
+ * numbered, those of dictionaries have their keys as names.
+ */
 #include "models/torchscript/forward.h"
+
+#include <string.h>
+
+#include "models/onnx/ops.h"
+#include "models/torchscript/ops.h"
+
+/* Tuples, lists and dictionaries of outputs inside each other. */
+#define MOST_DEPTH 8
+
+typedef struct
+{
+  TsProgram *program;
+  gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
+  guint n_inputs, n_outputs;
+  GHashTable *names; /* of outputs */
+} Edges;
+
+static GBytes *
+read_code (gpointer archive, const char *path, GError **error)
+{
+  return ts_archive_has (archive, path) ? ts_archive_read (archive, path, error) : NULL;
+}
+
+static gboolean
+is_list_of_tensors (const TsExpr *type)
+{
+  return type != NULL && type->kind == TS_EXPR_SUBSCRIPT && strcmp (type->base->text, "List") == 0 && type->n == 1
+         && strcmp (type->items[0]->text, "Tensor") == 0;
+}
+
+static gboolean
+is_tensor (const TsExpr *type)
+{
+  if (type == NULL || type->kind != TS_EXPR_SUBSCRIPT)
+    return type == NULL || strcmp (type->text, "Tensor") == 0;
+  return strcmp (type->base->text, "Optional") == 0 && type->n == 1 && strcmp (type->items[0]->text, "Tensor") == 0;
+}
+
+/* One tensor of the graph for input @name; a picture of a list has no batch. */
+static TsValue
+add_input (Edges *edges, const char *name, TsShape shape, gboolean listed)
+{
+  TsProgram *program = edges->program;
+  SlTensor tensor = { .name = name, .dtype = ts_dtype_graph (shape.dtype) };
+  gsize elements = 0;
+  if (listed && shape.rank == 4 && shape.dims[0] == 1) {
+    memmove (shape.dims, shape.dims + 1, 3 * sizeof shape.dims[0]);
+    shape.rank = 3;
+  }
+  if (edges->n_inputs >= SL_MAX_IO || tensor.dtype == SL_DTYPE_INVALID)
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "input '%s' is one of more than %d, or of %s", name, SL_MAX_IO,
+                      ts_dtype_name (shape.dtype));
+  tensor.rank = shape.rank;
+  memcpy (tensor.dims, shape.dims, sizeof tensor.dims);
+  if (!sl_tensor_elements (&tensor, &elements) || !g_size_checked_mul (&tensor.bytes, elements, sl_dtype_size (tensor.dtype)))
+    return ts_refuse (program, SL_ERROR_LIMIT, "input '%s': its dimensions overflow", name);
+  const gint32 index = onnx_new_tensor (&program->onnx, &tensor);
+  edges->inputs[edges->n_inputs++] = index;
+  return ts_new_plain (program, index, shape.dtype);
+}
+
+/* The arguments of forward(): tensors, and lists with one or all of them; what has a default keeps it. */
+static GArray *
+make_arguments (Edges *edges, const TsDef *def, const TsShape *shapes, guint n)
+{
+  GArray *args = g_array_new (FALSE, FALSE, sizeof (TsValue));
+  guint used = 0;
+  for (guint i = 1; i < def->n && used < n && !ts_failed (edges->program); i++) {
+    const TsParameter *parameter = &def->parameters[i];
+    TsValue value = ts_none ();
+    if (is_list_of_tensors (parameter->type)) {
+      const gboolean last = i + 1 == def->n || def->parameters[i + 1].fallback != NULL;
+      value = ts_list (edges->program->heap);
+      do
+        ts_list_append (edges->program->heap, value.list, add_input (edges, parameter->name, shapes[used++], TRUE));
+      while (last && used < n && !ts_failed (edges->program));
+    } else if (is_tensor (parameter->type)) {
+      value = add_input (edges, parameter->name, shapes[used++], FALSE);
+    } else if (parameter->fallback == NULL) {
+      ts_refuse (edges->program, SL_ERROR_UNSUPPORTED, "argument '%s' of forward() is neither a tensor nor a list of tensors",
+                 parameter->name);
+    } else {
+      break;
+    }
+    g_array_append_val (args, value);
+  }
+  if (used < n && !ts_failed (edges->program))
+    ts_refuse (edges->program, SL_ERROR_ARGUMENT, "%u shapes are stated for the inputs of forward(), which takes %u tensors", n, used);
+  return args;
+}
+
+static gboolean
+is_taken (const Edges *edges, gint32 tensor)
+{
+  for (guint i = 0; i < edges->n_inputs; i++)
+    if (edges->inputs[i] == tensor)
+      return TRUE;
+  for (guint i = 0; i < edges->n_outputs; i++)
+    if (edges->outputs[i] == tensor)
+      return TRUE;
+  return FALSE;
+}
+
+/* A tensor of its own for what is a constant, an input or another output, too. */
+static gint32
+copy_output (Onnx *o, gint32 tensor)
+{
+  const gint32 copy = onnx_new_tensor (o, &(SlTensor){ .dtype = onnx_tensor_type (o, tensor) });
+  if (o->error != NULL || !sl_graph_add_node (o->graph, SL_OP_CAST, 0, &tensor, 1, &copy, 1, NULL, &o->error))
+    return -1;
+  return onnx_t (o, tensor)->data != NULL || sl_graph_settle_node (o->graph, &o->error) ? copy : -1;
+}
+
+/* The name of an output, with a number where another has it already. */
+static const char *
+unused_name (Edges *edges, const char *wanted)
+{
+  g_autofree char *name = g_strdup (wanted);
+  for (guint i = 1; g_hash_table_contains (edges->names, name); i++) {
+    g_free (name);
+    name = g_strdup_printf ("%s.%u", wanted, i);
+  }
+  const char *kept = sl_arena_strdup (edges->program->onnx.arena, name);
+  g_hash_table_add (edges->names, (gpointer) kept);
+  return kept;
+}
+
+static void
+add_output (Edges *edges, const char *name, TsValue value)
+{
+  TsProgram *program = edges->program;
+  Onnx *o = &program->onnx;
+  OnnxValue *x = ts_read (program, value);
+  if (x == NULL)
+    return;
+  if (x->empty || edges->n_outputs >= SL_MAX_IO) {
+    ts_refuse (program, SL_ERROR_UNSUPPORTED, "output '%s' has no elements, or is one of more than %d", name, SL_MAX_IO);
+    return;
+  }
+  gint32 tensor = onnx_plain (o, x);
+  if (value.tensor->dtype == TS_QUINT8)
+    tensor = onnx_unsigned (o, tensor);
+  else if (value.tensor->dtype == TS_INT64)
+    tensor = onnx_cast (o, tensor, SL_DTYPE_I64);
+  if (!ts_failed (program) && (onnx_t (o, tensor)->data != NULL || is_taken (edges, tensor)))
+    tensor = copy_output (o, tensor);
+  if (ts_failed (program))
+    return;
+  onnx_change_tensor (o, tensor)->name = unused_name (edges, name);
+  edges->outputs[edges->n_outputs++] = tensor;
+}
+
+/* What is no tensor, such as None and numbers, is no output. */
+static void
+add_outputs (Edges *edges, const char *name, TsValue value, guint depth)
+{
+  if (ts_failed (edges->program) || depth > MOST_DEPTH)
+    return;
+  if (value.kind == TS_TENSOR)
+    add_output (edges, name, value);
+  if (value.kind == TS_DICT)
+    for (guint i = 0; i < value.dict->n; i++)
+      add_outputs (edges, value.dict->entries[i].key.kind == TS_STRING ? value.dict->entries[i].key.text : name,
+                   value.dict->entries[i].value, depth + 1);
+  if (value.kind != TS_LIST && value.kind != TS_TUPLE)
+    return;
+  for (guint i = 0; i < value.list->n; i++) {
+    g_autofree char *numbered = value.list->n > 1 ? g_strdup_printf ("%s.%u", name, i) : g_strdup (name);
+    add_outputs (edges, numbered, value.list->items[i], depth + 1);
+  }
+}
+
+static void
+run (Edges *edges, const TsModule *module, const TsShape *shapes, guint n)
+{
+  TsProgram *program = edges->program;
+  const TsValue forward = ts_get_attribute (program, module->module, "forward");
+  if (forward.kind != TS_FUNCTION || forward.function->def == NULL) {
+    ts_refuse (program, SL_ERROR_FORMAT, "class %s has no forward()", module->module.object->class_name);
+    return;
+  }
+  g_autoptr (GArray) args = make_arguments (edges, forward.function->def, shapes, n);
+  const TsValue result = ts_call (program, forward.function, (const TsValue *) (gconstpointer) args->data, NULL, args->len);
+  add_outputs (edges, "output", result, 0);
+  if (edges->n_outputs == 0)
+    ts_refuse (program, SL_ERROR_UNSUPPORTED, "forward() returns a value of type %s; expected tensors", ts_kind_name (result.kind));
+}
 
 gboolean
 ts_forward (const TsModule *module, const TsShape *shapes, guint n, SlGraph *graph)
 {
-  return ts_fail (module->heap, SL_ERROR_UNSUPPORTED,
-                  "programs of TorchScript are not run yet; export the model to ONNX (torch.onnx.export)");
+  TsProgram program;
+  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
+  Edges edges = { .program = &program, .names = names };
+  ts_program_init (&program, module->heap, graph, read_code, module->archive);
+  program.constants = module->constants.kind == TS_TUPLE ? module->constants.list : NULL;
+  program.onnx.may_copy = module->heap->most_bytes;
+  run (&edges, module, shapes, n);
+  if (!ts_failed (&program))
+    sl_graph_set_io (graph, edges.inputs, edges.n_inputs, edges.outputs, edges.n_outputs, &program.onnx.error);
+  GError *error = ts_take_error (&program);
+  ts_program_clear (&program);
+  if (error == NULL)
+    return TRUE;
+  module->heap->error = error;
+  return FALSE;
 }

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Upsampling, padding, and sampling at stated places. */
+#include <math.h>
+#include <string.h>
+
+#include "models/torchscript/ops.h"
+
+/* A list of @spatial factors, or FALSE where the argument is none. */
+static gboolean
+read_factors (TsProgram *program, TsValue value, guint spatial, gfloat *factors)
+{
+  if (value.kind != TS_LIST || value.list->n != spatial)
+    return FALSE;
+  for (guint i = 0; i < spatial; i++)
+    factors[i] = (gfloat) ts_to_float (program, value.list->items[i]);
+  return TRUE;
+}
+
+static TsValue
+resized (TsProgram *program, TsValue input, const gint64 *size, const gfloat *factors, const char *mode, const char *coordinates,
+         const char *nearest)
+{
+  gint64 sizes[SL_MAX_RANK];
+  gfloat scales[SL_MAX_RANK];
+  OnnxValue *x = ts_read (program, input);
+  if (x == NULL)
+    return ts_none ();
+  for (guint i = 0; i < x->rank; i++) {
+    sizes[i] = i < 2 || size == NULL ? x->dims[i] : size[i - 2];
+    scales[i] = i < 2 || factors == NULL ? 1 : factors[i - 2];
+    if (sizes[i] < 1 || !(scales[i] > 0) || !isfinite (scales[i]))
+      return ts_refuse (program, SL_ERROR_SHAPE, "a size of %" G_GINT64_FORMAT " by a factor of %g", sizes[i], (gdouble) scales[i]);
+  }
+  const OnnxAttribute attributes[4] = { ts_attr_text (program, "mode", mode),
+                                        ts_attr_text (program, "coordinate_transformation_mode", coordinates),
+                                        ts_attr_text (program, "nearest_mode", nearest), ts_attr_float ("cubic_coeff_a", -0.75) };
+  OnnxValue *const inputs[4] = { x, NULL, factors != NULL ? ts_constant_floats (program, scales, x->rank) : NULL,
+                                 factors == NULL ? ts_constant_ints (program, sizes, x->rank) : NULL };
+  return ts_new (program, ts_onnx (program, "Resize", inputs, 4, attributes, 4), input.tensor->dtype);
+}
+
+/* The dimensions behind batch and channels: 1 or 2, by the operator's name. */
+static guint
+spatial_of (TsProgram *program, const TsCall *call)
+{
+  const guint spatial = strstr (call->op->name, "1d") != NULL ? 1 : 2;
+  if (call->args[0].kind != TS_TENSOR || call->args[0].tensor->rank != spatial + 2)
+    ts_refuse (program, SL_ERROR_SHAPE, "expected a tensor of %u dimensions", spatial + 2);
+  return spatial;
+}
+
+/* The size from an argument, or from factors: those may come as a list or as one argument each. */
+static TsValue
+upsample (TsProgram *program, const TsCall *call, TsValue size, const TsValue *scales, const char *mode, const char *coordinates,
+          const char *nearest)
+{
+  gint64 sizes[3];
+  gfloat factors[3];
+  guint n = 0;
+  const guint spatial = spatial_of (program, call);
+  gboolean has_factors = read_factors (program, scales[0], spatial, factors);
+  if (ts_failed (program))
+    return ts_none ();
+  if (!has_factors && ts_is_number (scales[0])) {
+    has_factors = TRUE;
+    for (guint i = 0; i < spatial; i++)
+      factors[i] = (gfloat) ts_to_float (program, scales[i].kind == TS_NONE ? scales[0] : scales[i]);
+  }
+  if (size.kind == TS_NONE && !has_factors)
+    return ts_refuse (program, SL_ERROR_FORMAT, "neither a size nor factors");
+  if (size.kind != TS_NONE && ts_to_ints (program, size, sizes, 3, &n) && n != spatial)
+    return ts_refuse (program, SL_ERROR_FORMAT, "%u sizes for %u dimensions", n, spatial);
+  for (guint i = 0; size.kind != TS_NONE && has_factors && i < spatial; i++) /* the factors count only where they give that size */
+    has_factors &= (gint64) floor ((gdouble) call->args[0].tensor->dims[2 + i] * (gdouble) factors[i]) == sizes[i];
+  return resized (program, call->args[0], size.kind != TS_NONE ? sizes : NULL, has_factors ? factors : NULL, mode, coordinates, nearest);
+}
+
+static TsValue
+nearest (TsProgram *program, const TsCall *call)
+{
+  const gboolean exact = strstr (call->op->name, "exact") != NULL;
+  return upsample (program, call, call->args[1], call->args + 2, "nearest", exact ? "half_pixel" : "asymmetric",
+                   exact ? "round_prefer_ceil" : "floor");
+}
+
+static TsValue
+smooth (TsProgram *program, const TsCall *call)
+{
+  const gboolean corners = ts_truth (program, call->args[2]);
+  return upsample (program, call, call->args[1], call->args + 3, call->op->onnx, corners ? "align_corners" : "half_pixel", "floor");
+}
+
+/* ONNX's amounts, in front and behind, from torch's list that begins with the last dimension. */
+static TsValue
+padded (TsProgram *program, TsValue input, TsValue list, const char *mode, TsValue value)
+{
+  gint64 amounts[2 * SL_MAX_RANK], pads[2 * SL_MAX_RANK] = { 0 };
+  guint n = 0;
+  OnnxValue *x = ts_read (program, input);
+  if (x == NULL || !ts_to_ints (program, list, amounts, 2 * SL_MAX_RANK, &n))
+    return ts_none ();
+  if (n % 2 != 0 || n > 2 * x->rank)
+    return ts_refuse (program, SL_ERROR_FORMAT, "%u amounts for %u dimensions", n, x->rank);
+  for (guint i = 0; i < n / 2; i++) {
+    pads[x->rank - 1 - i] = amounts[2 * i];
+    pads[2 * x->rank - 1 - i] = amounts[2 * i + 1];
+  }
+  const OnnxAttribute attribute = ts_attr_text (program, "mode", mode);
+  const TsDtype dtype = input.tensor->dtype;
+  OnnxValue *const inputs[3] = { x, ts_constant_ints (program, pads, 2 * x->rank),
+                                 value.kind != TS_NONE && ts_to_float (program, value) != 0 ? ts_scalar (program, value, dtype) : NULL };
+  return ts_new (program, ts_onnx (program, "Pad", inputs, 3, &attribute, 1), dtype);
+}
+
+static TsValue
+pad (TsProgram *program, const TsCall *call)
+{
+  static const char *const words[][2] = {
+    { "constant", "constant" }, { "reflect", "reflect" }, { "replicate", "edge" }, { "circular", "wrap" }
+  };
+  const char *mode = call->args[2].kind == TS_STRING ? call->args[2].text : "constant";
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    if (strcmp (mode, words[i][0]) == 0)
+      return padded (program, call->args[0], call->args[1], words[i][1], call->args[3]);
+  return ts_refuse (program, SL_ERROR_UNSUPPORTED, "mode '%s'; expected constant, reflect, replicate or circular", mode);
+}
+
+static TsValue
+constant_pad (TsProgram *program, const TsCall *call)
+{
+  return padded (program, call->args[0], call->args[1], "constant", call->args[2]);
+}
+
+static TsValue
+mode_pad (TsProgram *program, const TsCall *call)
+{
+  return padded (program, call->args[0], call->args[1], call->op->onnx, ts_none ());
+}
+
+static TsValue
+grid_sampler (TsProgram *program, const TsCall *call)
+{
+  static const char *const modes[] = { "bilinear", "nearest", "bicubic" }, *const borders[] = { "zeros", "border", "reflection" };
+  const gint64 mode = ts_to_int (program, call->args[2]), border = ts_to_int (program, call->args[3]);
+  if (ts_failed (program) || mode < 0 || mode > 2 || border < 0 || border > 2)
+    return ts_refuse (program, SL_ERROR_FORMAT, "an unknown mode");
+  const OnnxAttribute attributes[3] = { ts_attr_text (program, "mode", modes[mode]),
+                                        ts_attr_text (program, "padding_mode", borders[border]),
+                                        ts_attr_int ("align_corners", ts_truth (program, call->args[4])) };
+  OnnxValue *const inputs[2] = { ts_read (program, call->args[0]), ts_read (program, call->args[1]) };
+  return ts_new (program, ts_onnx (program, "GridSample", inputs, 2, attributes, 3), TS_FLOAT32);
+}
+
+const TsOp ts_ops_resize[] = {
+  { "aten::upsample_nearest1d", "input,output_size,scale_factors=None", nearest, NULL, 0 },
+  { "aten::upsample_nearest2d", "input,output_size,scale_factors=None,scales_w=None", nearest, NULL, 0 },
+  { "aten::_upsample_nearest_exact1d", "input,output_size,scale_factors=None", nearest, NULL, 0 },
+  { "aten::_upsample_nearest_exact2d", "input,output_size,scale_factors=None,scales_w=None", nearest, NULL, 0 },
+  { "aten::upsample_linear1d", "input,output_size,align_corners,scale_factors=None", smooth, "linear", 0 },
+  { "aten::upsample_bilinear2d", "input,output_size,align_corners,scale_factors=None,scales_w=None", smooth, "linear", 0 },
+  { "aten::upsample_bicubic2d", "input,output_size,align_corners,scale_factors=None,scales_w=None", smooth, "cubic", 0 },
+  { "aten::pad", "self,pad,mode=constant,value=None", pad, NULL, 0 },
+  { "aten::constant_pad_nd", "self,pad,value=0", constant_pad, NULL, 0 },
+  { "aten::reflection_pad1d", "self,padding", mode_pad, "reflect", 0 },
+  { "aten::reflection_pad2d", "self,padding", mode_pad, "reflect", 0 },
+  { "aten::replication_pad1d", "self,padding", mode_pad, "edge", 0 },
+  { "aten::replication_pad2d", "self,padding", mode_pad, "edge", 0 },
+  { "aten::grid_sampler", "input,grid,interpolation_mode,padding_mode,align_corners", grid_sampler, NULL, 0 },
+  { "aten::grid_sampler_2d", "input,grid,interpolation_mode,padding_mode,align_corners", grid_sampler, NULL, 0 },
+  { NULL, NULL, NULL, NULL, 0 },
+};

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Convolutions and pools. Inputs may come without a batch, as torch takes them. */
+#include <string.h>
+
+#include "models/torchscript/ops.h"
+
+#define MOST_CELLS 256
+
+/* One number for each of @spatial dimensions; one number, or a list of one, counts for all. */
+static void
+spread (TsProgram *program, TsValue value, guint spatial, gint64 *ints)
+{
+  guint n = 0;
+  if (!ts_to_ints (program, value, ints, 3, &n))
+    return;
+  if (n != 1 && n != spatial)
+    ts_refuse (program, SL_ERROR_FORMAT, "%u numbers for %u dimensions", n, spatial);
+  for (guint i = 1; n == 1 && i < spatial; i++)
+    ints[i] = ints[0];
+}
+
+/* ONNX's pads: those in front, then those behind. */
+static OnnxAttribute
+pads_attribute (TsProgram *program, const gint64 *padding, guint spatial)
+{
+  gint64 pads[6];
+  for (guint i = 0; i < spatial; i++)
+    pads[i] = pads[i + spatial] = padding[i];
+  return ts_attr_ints (program, "pads", pads, 2 * spatial);
+}
+
+/* @x with a batch of one in front where it has none for @spatial dimensions; *@added tells. */
+static OnnxValue *
+with_batch (TsProgram *program, OnnxValue *x, guint spatial, gboolean *added)
+{
+  const gint64 axis = 0;
+  *added = x != NULL && x->rank == spatial + 1;
+  return *added ? ts_onnx (program, "Unsqueeze", (OnnxValue *[]){ x, ts_constant_ints (program, &axis, 1) }, 2, NULL, 0) : x;
+}
+
+static TsValue
+without_batch (TsProgram *program, OnnxValue *y, gboolean added, TsDtype dtype)
+{
+  const gint64 axis = 0;
+  if (added)
+    y = ts_onnx (program, "Squeeze", (OnnxValue *[]){ y, ts_constant_ints (program, &axis, 1) }, 2, NULL, 0);
+  return ts_new (program, y, dtype);
+}
+
+typedef struct
+{
+  TsValue x, weight, bias, stride, padding, dilation, output_padding, groups;
+  gboolean transposed;
+} Convolution;
+
+static TsValue
+convolve (TsProgram *program, const Convolution *c)
+{
+  gint64 stride[3] = { 1, 1, 1 }, padding[3] = { 0 }, dilation[3] = { 1, 1, 1 }, more[3] = { 0 };
+  gboolean added = FALSE;
+  guint n = 0;
+  OnnxAttribute attributes[6];
+  OnnxValue *x = ts_read (program, c->x), *weight = ts_read (program, c->weight);
+  if (x == NULL || weight == NULL)
+    return ts_none ();
+  const guint spatial = weight->rank > 2 ? weight->rank - 2 : 0;
+  if (spatial < 1 || spatial > 2)
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "weights of %u dimensions; only convolutions along 1 or 2 dimensions are supported",
+                      weight->rank);
+  spread (program, c->stride, spatial, stride);
+  spread (program, c->dilation, spatial, dilation);
+  attributes[n++] = ts_attr_ints (program, "strides", stride, spatial);
+  attributes[n++] = ts_attr_ints (program, "dilations", dilation, spatial);
+  attributes[n++] = ts_attr_int ("group", ts_to_int (program, c->groups));
+  if (c->padding.kind == TS_STRING) { /* the odd pixel behind */
+    const gboolean same = strcmp (c->padding.text, "same") == 0;
+    attributes[n++] = ts_attr_text (program, "auto_pad", same ? "SAME_UPPER" : "VALID");
+  } else {
+    spread (program, c->padding, spatial, padding);
+    attributes[n++] = pads_attribute (program, padding, spatial);
+  }
+  if (c->transposed) {
+    spread (program, c->output_padding, spatial, more);
+    attributes[n++] = ts_attr_ints (program, "output_padding", more, spatial);
+  }
+  OnnxValue *const inputs[3] = { with_batch (program, x, spatial, &added), weight,
+                                 c->bias.kind != TS_NONE ? ts_read (program, c->bias) : NULL };
+  return without_batch (program, ts_onnx (program, c->transposed ? "ConvTranspose" : "Conv", inputs, 3, attributes, n), added,
+                        c->x.tensor->dtype);
+}
+
+static TsValue
+conv (TsProgram *program, const TsCall *call)
+{
+  const TsValue *a = call->args;
+  const Convolution c = { .x = a[0], .weight = a[1], .bias = a[2], .stride = a[3], .padding = a[4], .dilation = a[5], .groups = a[6] };
+  return convolve (program, &c);
+}
+
+static TsValue
+conv_transpose (TsProgram *program, const TsCall *call)
+{
+  const TsValue *a = call->args;
+  const Convolution c = { .x = a[0],
+                          .weight = a[1],
+                          .bias = a[2],
+                          .stride = a[3],
+                          .padding = a[4],
+                          .output_padding = a[5],
+                          .groups = a[6],
+                          .dilation = a[7],
+                          .transposed = TRUE };
+  return convolve (program, &c);
+}
+
+static TsValue
+convolution (TsProgram *program, const TsCall *call)
+{
+  const TsValue *a = call->args;
+  const Convolution c = { .x = a[0],
+                          .weight = a[1],
+                          .bias = a[2],
+                          .stride = a[3],
+                          .padding = a[4],
+                          .dilation = a[5],
+                          .transposed = ts_truth (program, a[6]),
+                          .output_padding = a[7],
+                          .groups = a[8] };
+  return convolve (program, &c);
+}
+
+static gboolean
+is_given (TsValue value)
+{
+  return value.kind != TS_NONE && (value.kind != TS_LIST || value.list->n > 0);
+}
+
+/* The attributes that all pools have. */
+static guint
+pool_attributes (TsProgram *program, const TsValue *a, guint spatial, TsValue ceil_mode, OnnxAttribute *attributes)
+{
+  gint64 kernel[3], stride[3], padding[3];
+  spread (program, a[1], spatial, kernel);
+  spread (program, is_given (a[2]) ? a[2] : a[1], spatial, stride);
+  spread (program, a[3], spatial, padding);
+  if (ts_failed (program))
+    return 0;
+  attributes[0] = ts_attr_ints (program, "kernel_shape", kernel, spatial);
+  attributes[1] = ts_attr_ints (program, "strides", stride, spatial);
+  attributes[2] = pads_attribute (program, padding, spatial);
+  attributes[3] = ts_attr_int ("ceil_mode", ts_truth (program, ceil_mode));
+  return 4;
+}
+
+static guint
+spatial_of (const TsCall *call)
+{
+  return strstr (call->op->name, "1d") != NULL ? 1 : 2;
+}
+
+static TsValue
+max_pool (TsProgram *program, const TsCall *call)
+{
+  const guint spatial = spatial_of (call);
+  OnnxAttribute attributes[5];
+  gint64 dilation[3] = { 1, 1, 1 };
+  gboolean added = FALSE;
+  OnnxValue *x = with_batch (program, ts_read (program, call->args[0]), spatial, &added);
+  guint n = pool_attributes (program, call->args, spatial, call->args[5], attributes);
+  spread (program, call->args[4], spatial, dilation);
+  if (ts_failed (program))
+    return ts_none ();
+  attributes[n++] = ts_attr_ints (program, "dilations", dilation, spatial);
+  return without_batch (program, ts_onnx (program, "MaxPool", &x, 1, attributes, n), added, call->args[0].tensor->dtype);
+}
+
+/* Their places, which only unpooling reads, are not made. */
+static TsValue
+max_pool_with_indices (TsProgram *program, const TsCall *call)
+{
+  const TsValue pair[] = { max_pool (program, call), ts_none () };
+  return ts_tuple (program->heap, pair, 2);
+}
+
+static TsValue
+average_pool (TsProgram *program, const TsCall *call)
+{
+  const guint spatial = spatial_of (call);
+  OnnxAttribute attributes[5];
+  gboolean added = FALSE;
+  OnnxValue *x = with_batch (program, ts_read (program, call->args[0]), spatial, &added);
+  guint n = pool_attributes (program, call->args, spatial, call->args[4], attributes);
+  if (ts_failed (program))
+    return ts_none ();
+  if (call->args[6].kind != TS_NONE)
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "divisor_override is not supported");
+  attributes[n++] = ts_attr_int ("count_include_pad", ts_truth (program, call->args[5]));
+  return without_batch (program, ts_onnx (program, "AveragePool", &x, 1, attributes, n), added, call->args[0].tensor->dtype);
+}
+
+/* Cell @i of @out along a dimension of @in elements, as torch cuts it: cells may overlap by an element. */
+static void
+cell (gint64 i, gint64 in, gint64 out, gint64 *first, gint64 *end)
+{
+  *first = i * in / out;
+  *end = ((i + 1) * in + out - 1) / out;
+}
+
+static OnnxValue *
+cut (TsProgram *program, OnnxValue *x, gint64 axis, gint64 first, gint64 end)
+{
+  OnnxValue *const inputs[4] = { x, ts_constant_ints (program, &first, 1), ts_constant_ints (program, &end, 1),
+                                 ts_constant_ints (program, &axis, 1) };
+  return ts_onnx (program, "Slice", inputs, 4, NULL, 0);
+}
+
+/* Cells of different sizes: along one dimension after the other each cell is cut out and reduced. */
+static OnnxValue *
+uneven_cells (TsProgram *program, OnnxValue *x, gint64 axis, gint64 out, gboolean average)
+{
+  OnnxValue *cells[MOST_CELLS];
+  const gint64 in = x != NULL ? x->dims[axis] : 1;
+  const OnnxAttribute keep[2] = { ts_attr_ints (program, "axes", &axis, 1), ts_attr_int ("keepdims", 1) };
+  const OnnxAttribute join = ts_attr_int ("axis", axis);
+  if (out == in || ts_failed (program))
+    return x;
+  if (out < 1 || out >= MOST_CELLS) {
+    ts_refuse (program, SL_ERROR_UNSUPPORTED, "%" G_GINT64_FORMAT " uneven cells along one dimension", out);
+    return NULL;
+  }
+  for (gint64 i = 0; i < out; i++) {
+    gint64 first, end;
+    cell (i, in, out, &first, &end);
+    OnnxValue *one = cut (program, x, axis, first, end);
+    cells[i] = ts_onnx (program, average ? "ReduceMean" : "ReduceMax", &one, 1, keep, 2);
+  }
+  return out == 1 ? cells[0] : ts_onnx (program, "Concat", cells, (guint) out, &join, 1);
+}
+
+/* Pools of a stated output size: one value, the same size, windows that divide the picture, or cells cut one by one. */
+static TsValue
+adaptive_pool (TsProgram *program, const TsCall *call)
+{
+  const guint spatial = spatial_of (call);
+  const gboolean average = strstr (call->op->name, "avg") != NULL;
+  gint64 out[3], kernel[3];
+  gboolean added = FALSE, one = TRUE, even = TRUE;
+  OnnxValue *x = with_batch (program, ts_read (program, call->args[0]), spatial, &added);
+  const TsValue size = call->args[1];
+  if (x == NULL || x->rank != spatial + 2)
+    return ts_refuse (program, SL_ERROR_SHAPE, "a tensor of %u dimensions", x != NULL ? x->rank : 0);
+  for (guint i = 0; i < spatial; i++) {
+    const TsValue item = size.kind == TS_LIST || size.kind == TS_TUPLE ? ts_index (program, size, ts_int (i)) : size;
+    out[i] = item.kind == TS_NONE ? x->dims[2 + i] : ts_to_int (program, item);
+    if (ts_failed (program) || out[i] < 1)
+      return ts_refuse (program, SL_ERROR_SHAPE, "an output of %" G_GINT64_FORMAT " cells", out[i]);
+    one &= out[i] == 1;
+    even &= x->dims[2 + i] % out[i] == 0;
+    kernel[i] = x->dims[2 + i] / out[i];
+  }
+  const OnnxAttribute attributes[2] = { ts_attr_ints (program, "kernel_shape", kernel, spatial),
+                                        ts_attr_ints (program, "strides", kernel, spatial) };
+  if (one) {
+    x = ts_onnx (program, average ? "GlobalAveragePool" : "GlobalMaxPool", &x, 1, NULL, 0);
+  } else if (even) {
+    x = ts_onnx (program, average ? "AveragePool" : "MaxPool", &x, 1, attributes, 2);
+  } else {
+    for (guint i = 0; i < spatial; i++)
+      x = uneven_cells (program, x, 2 + i, out[i], average);
+  }
+  return without_batch (program, x, added, call->args[0].tensor->dtype);
+}
+
+const TsOp ts_ops_window[] = {
+  { "aten::conv1d", "input,weight,bias=None,stride=1,padding=0,dilation=1,groups=1", conv, NULL, 0 },
+  { "aten::conv2d", "input,weight,bias=None,stride=1,padding=0,dilation=1,groups=1", conv, NULL, 0 },
+  { "aten::conv_transpose1d", "input,weight,bias=None,stride=1,padding=0,output_padding=0,groups=1,dilation=1", conv_transpose, NULL, 0 },
+  { "aten::conv_transpose2d", "input,weight,bias=None,stride=1,padding=0,output_padding=0,groups=1,dilation=1", conv_transpose, NULL, 0 },
+  { "aten::convolution", "input,weight,bias,stride,padding,dilation,transposed,output_padding,groups", convolution, NULL, 0 },
+  { "aten::_convolution",
+    "input,weight,bias,stride,padding,dilation,transposed,output_padding,groups,benchmark=None,deterministic=None,cudnn_enabled=None,"
+    "allow_tf32=None",
+    convolution, NULL, 0 },
+  { "aten::max_pool1d", "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False", max_pool, NULL, 0 },
+  { "aten::max_pool2d", "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False", max_pool, NULL, 0 },
+  { "aten::max_pool2d_with_indices", "self,kernel_size,stride=[],padding=0,dilation=1,ceil_mode=False", max_pool_with_indices, NULL, 0 },
+  { "aten::avg_pool1d", "self,kernel_size,stride=[],padding=0,ceil_mode=False,count_include_pad=True,divisor_override=None", average_pool,
+    NULL, 0 },
+  { "aten::avg_pool2d", "self,kernel_size,stride=[],padding=0,ceil_mode=False,count_include_pad=True,divisor_override=None", average_pool,
+    NULL, 0 },
+  { "aten::adaptive_avg_pool1d", "self,output_size", adaptive_pool, NULL, 0 },
+  { "aten::adaptive_avg_pool2d", "self,output_size", adaptive_pool, NULL, 0 },
+  { NULL, NULL, NULL, NULL, 0 },
+};

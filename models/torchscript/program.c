@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What names of a program stand for: files of code/ found by them, classes, functions, attributes of objects. */
+#include <string.h>
+
+#include "models/torchscript/ops.h"
+
+/* Files of one archive, and bytes of names that converters make. */
+#define MOST_UNITS 8192
+#define NAME_CHUNK 4096
+/* Opset whose operators the lowering means. */
+#define OPSET 17
+
+void
+ts_program_init (TsProgram *program, TsHeap *heap, SlGraph *graph, TsReadCode read_code, gpointer archive)
+{
+  *program = (TsProgram){ .heap = heap, .read_code = read_code, .archive = archive };
+  program->file.arena = heap->arena;
+  program->file.names = g_string_chunk_new (NAME_CHUNK);
+  program->file.opset = OPSET;
+  program->scope.values = g_hash_table_new (g_str_hash, g_str_equal);
+  program->units = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, (GDestroyNotify) ts_unit_free);
+  program->ops = ts_ops_new ();
+  program->onnx.file = &program->file;
+  program->onnx.graph = graph;
+  program->onnx.arena = sl_graph_arena (graph);
+  program->onnx.scope = &program->scope;
+  program->onnx.is_foreign = TRUE;
+}
+
+void
+ts_program_clear (TsProgram *program)
+{
+  g_clear_error (&program->onnx.error);
+  g_string_chunk_free (program->file.names);
+  g_hash_table_unref (program->scope.values);
+  g_hash_table_unref (program->units);
+  g_hash_table_unref (program->ops);
+}
+
+gboolean
+ts_failed (const TsProgram *program)
+{
+  return program->heap->error != NULL || program->onnx.error != NULL;
+}
+
+TsValue
+ts_refuse (TsProgram *program, SlError code, const char *format, ...)
+{
+  va_list args;
+  if (ts_failed (program))
+    return ts_none ();
+  va_start (args, format);
+  g_autofree char *text = g_strdup_vprintf (format, args);
+  va_end (args);
+  if (program->op != NULL)
+    ts_fail (program->heap, code, "%s: %s", program->op, text);
+  else
+    ts_fail (program->heap, code, "%s", text);
+  return ts_none ();
+}
+
+GError *
+ts_take_error (TsProgram *program)
+{
+  GError **first = program->heap->error != NULL ? &program->heap->error : &program->onnx.error;
+  GError *error = g_steal_pointer (first);
+  g_clear_error (&program->heap->error);
+  g_clear_error (&program->onnx.error);
+  return error;
+}
+
+/* (nullable): the file of dotted @name less its last part, which *@last gets. */
+static const TsUnit *
+find_unit (TsProgram *program, const char *name, const char **last)
+{
+  const char *dot = strrchr (name, '.');
+  GError *error = NULL;
+  if (ts_failed (program) || dot == NULL || !g_str_has_prefix (name, "__torch__"))
+    return NULL;
+  *last = dot + 1;
+  g_autofree char *module = g_strndup (name, (gsize) (dot - name));
+  g_autofree char *below = g_strdelimit (g_steal_pointer (&module), ".", '/');
+  g_autofree char *path = g_strdup_printf ("code/%s.py", below);
+  TsUnit *unit = g_hash_table_lookup (program->units, path);
+  if (unit != NULL)
+    return unit;
+  if (g_hash_table_size (program->units) >= MOST_UNITS) {
+    ts_fail (program->heap, SL_ERROR_LIMIT, "the program has more than %d files", MOST_UNITS);
+    return NULL;
+  }
+  g_autoptr (GBytes) bytes = program->read_code (program->archive, path, &error);
+  if (bytes != NULL) {
+    gsize length;
+    const char *text = g_bytes_get_data (bytes, &length);
+    unit = ts_parse (path, text, length, program->heap->arena, &error);
+  }
+  if (unit != NULL)
+    g_hash_table_insert (program->units, (gpointer) unit->name, unit);
+  if (error == NULL)
+    return unit;
+  ts_fail (program->heap, (SlError) error->code, "%s", error->message);
+  g_error_free (error);
+  return NULL;
+}
+
+const TsClass *
+ts_find_class (TsProgram *program, const char *name, const TsUnit **unit)
+{
+  const char *last = "";
+  *unit = find_unit (program, name, &last);
+  const TsClass *type = *unit != NULL ? g_hash_table_lookup ((*unit)->classes, last) : NULL;
+  if (type == NULL && !ts_failed (program))
+    ts_refuse (program, SL_ERROR_FORMAT, "the archive has no class %s", name);
+  return type;
+}
+
+static TsValue
+new_function (TsProgram *program, TsFunction function)
+{
+  TsFunction *copy = ts_alloc (program->heap, sizeof *copy);
+  if (copy == NULL)
+    return ts_none ();
+  *copy = function;
+  return (TsValue){ .kind = TS_FUNCTION, .function = copy };
+}
+
+TsValue
+ts_find_global (TsProgram *program, const char *name)
+{
+  const char *last = "";
+  const TsUnit *unit = find_unit (program, name, &last);
+  const TsDef *def = unit != NULL ? g_hash_table_lookup (unit->functions, last) : NULL;
+  const TsClass *type = unit != NULL ? g_hash_table_lookup (unit->classes, last) : NULL;
+  if (def != NULL || type != NULL)
+    return new_function (program, (TsFunction){ .unit = unit, .def = def, .type = type, .class_name = name });
+  return ts_refuse (program, SL_ERROR_FORMAT, "the archive has nothing called %s", name);
+}
+
+/* An object of which the file has what __getstate__() gave becomes one by its class's own __setstate__(). */
+static void
+restore (TsProgram *program, TsObject *object)
+{
+  const TsUnit *unit;
+  if (!object->has_state)
+    return;
+  object->has_state = FALSE;
+  const TsClass *type = ts_find_class (program, object->class_name, &unit);
+  const TsDef *def = type != NULL ? ts_class_method (type, "__setstate__") : NULL;
+  if (type == NULL)
+    return;
+  if (def == NULL) {
+    ts_refuse (program, SL_ERROR_FORMAT, "class %s has no __setstate__", object->class_name);
+    return;
+  }
+  const TsFunction function = { .unit = unit, .def = def, .is_bound = TRUE, .self = { .kind = TS_OBJECT, .object = object } };
+  ts_call (program, &function, &object->state, NULL, 1);
+}
+
+/* FALSE without an error when the class has neither a method nor a value of that name. */
+static gboolean
+class_attribute (TsProgram *program, TsObject *object, const char *name, TsValue *result)
+{
+  const TsUnit *unit;
+  const TsClass *type = ts_find_class (program, object->class_name, &unit);
+  if (type == NULL)
+    return FALSE;
+  const TsDef *def = ts_class_method (type, name);
+  if (def != NULL) {
+    const TsFunction method = { .unit = unit, .def = def, .is_bound = TRUE, .self = { .kind = TS_OBJECT, .object = object } };
+    *result = new_function (program, method);
+    return TRUE;
+  }
+  for (guint i = 0; i < type->n_fields; i++) {
+    if (strcmp (type->fields[i].name, name) != 0 || type->fields[i].fallback == NULL)
+      continue;
+    *result = ts_evaluate (program, unit, type->fields[i].fallback);
+    return TRUE;
+  }
+  return FALSE;
+}
+
+TsValue
+ts_get_attribute (TsProgram *program, TsValue base, const char *name)
+{
+  TsValue result = ts_none ();
+  if (ts_failed (program))
+    return result;
+  if (base.kind != TS_OBJECT)
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "attribute '%s' of a value of type %s", name, ts_kind_name (base.kind));
+  restore (program, base.object);
+  const TsValue *found = ts_attribute (base.object, name);
+  if (found != NULL)
+    return *found;
+  if (!class_attribute (program, base.object, name, &result) && !ts_failed (program))
+    return ts_refuse (program, SL_ERROR_FORMAT, "an object of %s has no attribute '%s'", base.object->class_name, name);
+  return result;
+}
+
+gboolean
+ts_has_attribute (TsProgram *program, TsValue base, const char *name)
+{
+  TsValue result;
+  if (base.kind != TS_OBJECT || ts_failed (program))
+    return FALSE;
+  restore (program, base.object);
+  return ts_attribute (base.object, name) != NULL || class_attribute (program, base.object, name, &result);
+}
