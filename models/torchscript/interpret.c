@@ -423,7 +423,7 @@ construct (TsProgram *program, const TsFunction *function, const TsValue *args, 
     return ts_tuple (program->heap, args, n);
   const TsValue object = ts_object (program->heap, function->class_name);
   const TsDef *init = ts_class_method (type, "__init__");
-  if (init == NULL || ts_failed (program))
+  if (init == NULL || function->is_bare || ts_failed (program))
     return object;
   const TsFunction method = { .unit = function->unit, .def = init, .is_bound = TRUE, .self = object };
   ts_call (program, &method, args, keywords, n);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "models/torchscript/ops.h"
+#include "models/torchscript/view.h"
 
 /* Inputs and outputs of one operator. */
 #define MOST_EDGES 256
@@ -16,14 +17,17 @@ ts_read (TsProgram *program, TsValue value)
     ts_refuse (program, SL_ERROR_UNSUPPORTED, "an argument is of type %s; expected Tensor", ts_kind_name (value.kind));
     return NULL;
   }
+  ts_refresh (program, value.tensor);
   return ts_tensor_value (&program->onnx, program->heap, value.tensor);
 }
 
 void
 ts_write (TsProgram *program, TsTensor *box, TsValue result)
 {
-  if (!ts_failed (program) && result.tensor != box)
-    *box = *result.tensor;
+  if (ts_failed (program) || result.tensor == box)
+    return;
+  *box = *result.tensor;
+  ts_write_back (program, box);
 }
 
 TsValue

@@ -33,12 +33,29 @@ reduced (TsProgram *program, const char *onnx, OnnxValue *x, const gint64 *axes,
   return ts_onnx (program, onnx, &x, 1, attributes, 2);
 }
 
+/* Of a list of numbers only the sum is an operator. */
+static TsValue
+sum_of_list (TsProgram *program, const TsCall *call)
+{
+  TsCall add = { .op = &(TsOp){ .name = "aten::add" }, .args = { ts_int (0) } };
+  const TsList *list = call->args[0].list;
+  if (strcmp (call->op->name, "aten::sum") != 0)
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "of a list");
+  for (guint i = 0; i < list->n && !ts_failed (program); i++) {
+    add.args[1] = list->items[i];
+    add.args[0] = ts_binary_scalar (program, &add);
+  }
+  return add.args[0];
+}
+
 /* mean, sum, amax, amin, logsumexp: with dimensions, or with a type in their place. */
 static TsValue
 reduce (TsProgram *program, const TsCall *call)
 {
   gint64 axes[SL_MAX_RANK];
   guint n = 0;
+  if (call->args[0].kind == TS_LIST)
+    return sum_of_list (program, call);
   OnnxValue *x = ts_read (program, call->args[0]);
   const gboolean has_list = call->args[1].kind == TS_LIST || (call->args[1].kind == TS_INT && call->op->type != 0);
   if (x == NULL || !read_axes (program, has_list ? call->args[1] : ts_none (), x->rank, axes, &n))
@@ -106,6 +123,12 @@ any (TsProgram *program, const TsCall *call)
   gint64 axes[SL_MAX_RANK];
   guint n = 0;
   const gboolean all = strcmp (call->op->name, "aten::all") == 0;
+  if (call->args[0].kind == TS_LIST) {
+    for (guint i = 0; i < call->args[0].list->n; i++)
+      if (ts_truth (program, call->args[0].list->items[i]) != all)
+        return ts_bool (!all);
+    return ts_bool (all);
+  }
   const TsValue truth = ts_run_op (program, "aten::to", (const TsValue[]){ call->args[0], ts_int (TS_BOOLEAN) }, NULL, 2);
   OnnxValue *x = ts_read (program, truth);
   if (x == NULL || !read_axes (program, call->args[1], x->rank, axes, &n))

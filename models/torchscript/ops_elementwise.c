@@ -89,6 +89,18 @@ reversed (TsProgram *program, const TsCall *call)
   return arithmetic (program, &other);
 }
 
+/* What optimize_for_mobile makes of an addition and a relu. */
+static TsValue
+add_relu (TsProgram *program, const TsCall *call)
+{
+  TsCall add = *call;
+  const TsOp op = { .name = "aten::add", .onnx = "Add" };
+  add.op = &op;
+  const TsValue sum = arithmetic (program, &add);
+  OnnxValue *x = ts_read (program, sum);
+  return x == NULL ? sum : ts_new (program, ts_onnx (program, "Relu", &x, 1, NULL, 0), sum.tensor->dtype);
+}
+
 static TsValue
 divide (TsProgram *program, const TsCall *call)
 {
@@ -416,6 +428,7 @@ add_product (TsProgram *program, const TsCall *call)
 
 const TsOp ts_ops_elementwise[] = {
   { "aten::add", "self,other,alpha=1", arithmetic, "Add", 0 },
+  { "aten::_add_relu", "self,other,alpha=1", add_relu, NULL, 0 },
   { "aten::sub", "self,other,alpha=1", arithmetic, "Sub", 0 },
   { "aten::mul", "self,other,x=1", arithmetic, "Mul", 0 },
   { "aten::maximum", "self,other,x=1", arithmetic, "Max", 0 },

@@ -88,7 +88,8 @@ device (TsProgram *program, const TsCall *call)
   return (TsValue){ .kind = TS_DEVICE, .text = "cpu" };
 }
 
-/* Questions with one answer here: gradients, graphics processors, tracing; layout 0 is strided. */
+/* Questions with one answer here: graphics processors, tracing; layout 0 is strided. Gradients are said to be wanted, so that programs take
+ * their plain way instead of an operator that fuses many. */
 static TsValue
 no (TsProgram *program, const TsCall *call)
 {
@@ -137,10 +138,15 @@ const TsOp ts_ops_facts[] = {
   { "prim::is_mkldnn", "self", no, NULL, 0 },
   { "prim::is_sparse", "self", no, NULL, 0 },
   { "prim::is_meta", "self", no, NULL, 0 },
-  { "prim::requires_grad", "self", no, NULL, 0 },
-  { "aten::requires_grad", "self", no, NULL, 0 },
+  { "prim::is_nested", "self", no, NULL, 0 },
+  { "prim::is_ort", "self", no, NULL, 0 },
+  { "prim::is_mps", "self", no, NULL, 0 },
+  { "prim::is_xpu", "self", no, NULL, 0 },
+  { "prim::is_vulkan", "self", no, NULL, 0 },
+  { "prim::requires_grad", "self", yes, NULL, 0 },
+  { "aten::requires_grad", "self", yes, NULL, 0 },
   { "aten::is_complex", "self", no, NULL, 0 },
-  { "aten::is_grad_enabled", "", no, NULL, 0 },
+  { "aten::is_grad_enabled", "", yes, NULL, 0 },
   { "aten::is_scripting", "", yes, NULL, 0 },
   { "aten::is_tracing", "", no, NULL, 0 },
   { "aten::is_autocast_enabled", "", no, NULL, 0 },

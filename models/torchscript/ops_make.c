@@ -83,19 +83,18 @@ make_new (TsProgram *program, const TsCall *call)
   return filled (program, dims, rank, full ? call->args[2] : ts_int (call->op->type), dtype);
 }
 
-/* arange (end), (start, end) and (start, end, step): what stands behind by place is not told apart from options, which come by name or
- * as at least four arguments more. */
+/* arange (end), (start, end) and (start, end, step); options come by name, or as four arguments more by place. */
 static TsValue
 arange (TsProgram *program, const TsCall *call)
 {
-  const guint places = call->n_rest, numbers = places >= 7 ? 3 : places >= 6 ? 2 : places >= 5 ? 1 : MIN (places, 3);
+  const guint places = call->n_given;
+  const guint numbers = places >= 7 ? 3 : places >= 5 ? places - 4 : MIN (places, 3);
   gdouble range[3] = { 0, 0, 1 };
   gboolean real = FALSE;
-  TsValue type = places > numbers && places >= 5 ? call->rest[numbers] : ts_none ();
-  (void) program;
+  const TsValue type = places >= 5 ? call->args[numbers] : call->args[7];
   for (guint i = 0; i < numbers; i++) {
-    range[numbers == 1 ? 1 : i] = ts_to_float (program, call->rest[i]);
-    real |= call->rest[i].kind == TS_FLOAT;
+    range[numbers == 1 ? 1 : i] = ts_to_float (program, call->args[i]);
+    real |= call->args[i].kind == TS_FLOAT;
   }
   if (ts_failed (program) || numbers == 0)
     return ts_refuse (program, SL_ERROR_FORMAT, "a range of %u numbers", numbers);
@@ -250,7 +249,8 @@ const TsOp ts_ops_make[] = {
   { "aten::new_ones", "self,size," OPTIONS, make_new, NULL, 1 },
   { "aten::new_empty", "self,size," OPTIONS, make_new, NULL, 0 },
   { "aten::new_full", "self,size,fill_value," OPTIONS, make_new, NULL, 0 },
-  { "aten::arange", "...", arange, NULL, 0 },
+  { "aten::arange", "a=None,b=None,c=None,d=None,e=None,f=None,g=None,dtype=None,layout=None,device=None,pin_memory=None", arange, NULL,
+    0 },
   { "aten::linspace", "start,end,steps," OPTIONS, linspace, NULL, 0 },
   { "aten::tensor", "data,dtype=None,device=None,requires_grad=None", tensor, NULL, 0 },
   { "aten::as_tensor", "data,dtype=None,device=None", tensor, NULL, 0 },

@@ -4,6 +4,7 @@
 
 #include "models/torchscript/ops.h"
 #include "models/torchscript/shape.h"
+#include "models/torchscript/view.h"
 
 #define MOST_PARTS 64
 
@@ -15,6 +16,20 @@ like (TsProgram *program, OnnxValue *value, TsValue operand)
   if (result.kind == TS_TENSOR)
     result.tensor->quant = operand.tensor->quant;
   return result;
+}
+
+/* A result that shares its elements with @operand, in another shape, or as @view says. */
+static TsValue
+view_of (TsProgram *program, OnnxValue *value, TsValue operand, const TsView *view)
+{
+  static const TsView shape = { .kind = TS_VIEW_SHAPE };
+  return ts_note_view (program, like (program, value, operand), operand.tensor, view != NULL ? view : &shape);
+}
+
+static TsView
+part (guint axis, gint64 first, gint64 n, gboolean dropped)
+{
+  return (TsView){ .kind = TS_VIEW_PART, .axis = axis, .first = first, .n = n, .dropped = dropped };
 }
 
 OnnxValue *
@@ -77,7 +92,7 @@ reshape (TsProgram *program, const TsCall *call)
   OnnxValue *x = ts_read (program, call->args[0]);
   if (x == NULL || !ts_to_ints (program, call->args[1], dims, SL_MAX_RANK, &rank) || !resolve (program, x, dims, rank))
     return ts_none ();
-  return like (program, ts_reshaped (program, x, dims, rank), call->args[0]);
+  return view_of (program, ts_reshaped (program, x, dims, rank), call->args[0], NULL);
 }
 
 static TsValue
@@ -96,7 +111,7 @@ flatten (TsProgram *program, const TsCall *call)
     }
     dims[n++] = x->dims[i];
   }
-  return ts_failed (program) ? ts_none () : like (program, ts_reshaped (program, x, dims, n), call->args[0]);
+  return ts_failed (program) ? ts_none () : view_of (program, ts_reshaped (program, x, dims, n), call->args[0], NULL);
 }
 
 /* One dimension as several. */
@@ -114,7 +129,7 @@ unflatten (TsProgram *program, const TsCall *call)
       dims[rank++] = i == axis ? sizes[k] : x->dims[i];
   if (rank > SL_MAX_RANK || !resolve (program, x, dims, rank))
     return ts_refuse (program, SL_ERROR_SHAPE, "more than %d dimensions", SL_MAX_RANK);
-  return like (program, ts_reshaped (program, x, dims, rank), call->args[0]);
+  return view_of (program, ts_reshaped (program, x, dims, rank), call->args[0], NULL);
 }
 
 static TsValue
@@ -127,7 +142,7 @@ unsqueeze (TsProgram *program, const TsCall *call)
   const guint axis = ts_axis (program, call->args[1], x->rank + 1);
   for (guint i = 0; i <= x->rank; i++)
     dims[i] = i == axis ? 1 : x->dims[i < axis ? i : i - 1];
-  return like (program, ts_reshaped (program, x, dims, x->rank + 1), call->args[0]);
+  return view_of (program, ts_reshaped (program, x, dims, x->rank + 1), call->args[0], NULL);
 }
 
 static TsValue
@@ -142,7 +157,7 @@ squeeze (TsProgram *program, const TsCall *call)
   for (guint i = 0; i < x->rank; i++)
     if (x->dims[i] != 1 || (axis != SL_MAX_RANK && i != axis))
       dims[n++] = x->dims[i];
-  return like (program, ts_reshaped (program, x, dims, n), call->args[0]);
+  return view_of (program, ts_reshaped (program, x, dims, n), call->args[0], NULL);
 }
 
 OnnxValue *
@@ -155,6 +170,14 @@ ts_permuted (TsProgram *program, OnnxValue *x, const gint64 *order, guint rank)
   for (guint i = 0; i < rank; i++)
     dims[i] = x->dims[order[i]];
   return x->empty ? onnx_value_empty (&program->onnx, rank, dims) : ts_onnx (program, "Transpose", &x, 1, &perm, 1);
+}
+
+static TsValue
+permuted (TsProgram *program, TsValue operand, OnnxValue *x, const gint64 *order)
+{
+  TsView view = { .kind = TS_VIEW_ORDER };
+  memcpy (view.order, order, x->rank * sizeof order[0]);
+  return view_of (program, ts_permuted (program, x, order, x->rank), operand, &view);
 }
 
 static TsValue
@@ -171,7 +194,7 @@ permute (TsProgram *program, const TsCall *call)
   }
   if (n != x->rank || seen != (1u << n) - 1)
     return ts_refuse (program, SL_ERROR_FORMAT, "an order that does not name each of %u dimensions once", x->rank);
-  return like (program, ts_permuted (program, x, order, n), call->args[0]);
+  return permuted (program, call->args[0], x, order);
 }
 
 /* transpose, swapaxes, t */
@@ -187,7 +210,7 @@ transpose (TsProgram *program, const TsCall *call)
   const guint a = ts_axis (program, call->args[1], x->rank), b = ts_axis (program, call->args[2], x->rank);
   for (guint i = 0; i < x->rank; i++)
     order[i] = i == a ? b : i == b ? a : i;
-  return like (program, ts_permuted (program, x, order, x->rank), call->args[0]);
+  return permuted (program, call->args[0], x, order);
 }
 
 static TsValue
@@ -210,7 +233,8 @@ expand (TsProgram *program, const TsCall *call)
   for (guint i = 0; i < x->rank; i++)
     if (dims[n - x->rank + i] == -1)
       dims[n - x->rank + i] = x->dims[i];
-  return like (program, ts_onnx (program, "Expand", (OnnxValue *[]){ x, ts_constant_ints (program, dims, n) }, 2, NULL, 0), call->args[0]);
+  x = ts_onnx (program, "Expand", (OnnxValue *[]){ x, ts_constant_ints (program, dims, n) }, 2, NULL, 0);
+  return view_of (program, x, call->args[0], &(TsView){ .kind = TS_VIEW_OTHER });
 }
 
 static TsValue
@@ -261,7 +285,10 @@ slice (TsProgram *program, const TsCall *call)
     return ts_refuse (program, SL_ERROR_FORMAT, "a step of %" G_GINT64_FORMAT, step);
   first = CLAMP (first < 0 ? first + n : first, 0, n);
   end = CLAMP (end < 0 ? end + n : end, first, n);
-  return like (program, ts_slice_of (program, x, axis, first, end, step), call->args[0]);
+  TsView view = part (axis, first, end - first, FALSE);
+  if (step != 1)
+    view.kind = TS_VIEW_OTHER;
+  return view_of (program, ts_slice_of (program, x, axis, first, end, step), call->args[0], &view);
 }
 
 static TsValue
@@ -275,7 +302,8 @@ narrow (TsProgram *program, const TsCall *call)
                first = start < 0 ? start + x->dims[axis] : start;
   if (first < 0 || n < 0 || first > x->dims[axis] || n > x->dims[axis] - first)
     return ts_refuse (program, SL_ERROR_SHAPE, "%" G_GINT64_FORMAT " elements from %" G_GINT64_FORMAT " of %d", n, first, x->dims[axis]);
-  return like (program, ts_slice_of (program, x, axis, first, first + n, 1), call->args[0]);
+  const TsView view = part (axis, first, n, FALSE);
+  return view_of (program, ts_slice_of (program, x, axis, first, first + n, 1), call->args[0], &view);
 }
 
 /* Without @axis, of which the tensor has one element. */
@@ -302,7 +330,8 @@ select_one (TsProgram *program, const TsCall *call)
   const gint64 stated = ts_to_int (program, call->args[2]), at = stated < 0 ? stated + x->dims[axis] : stated;
   if (at < 0 || at >= x->dims[axis])
     return ts_refuse (program, SL_ERROR_SHAPE, "index %" G_GINT64_FORMAT " of a dimension of %d", stated, x->dims[axis]);
-  return like (program, drop (program, ts_slice_of (program, x, axis, at, at + 1, 1), axis), call->args[0]);
+  const TsView view = part (axis, at, 1, TRUE);
+  return view_of (program, drop (program, ts_slice_of (program, x, axis, at, at + 1, 1), axis), call->args[0], &view);
 }
 
 /* Consecutive parts of @sizes along a dimension, as a list. */
@@ -314,8 +343,12 @@ parts (TsProgram *program, TsValue tensor, OnnxValue *x, guint axis, const gint6
   const TsValue list = ts_list (program->heap);
   if (n > 1)
     ts_onnx_all (program, "Split", (OnnxValue *[]){ x, ts_constant_ints (program, sizes, n) }, 2, &attribute, 1, outputs, n);
-  for (guint i = 0; i < n && !ts_failed (program); i++)
-    ts_list_append (program->heap, list.list, like (program, dropped ? drop (program, outputs[i], axis) : outputs[i], tensor));
+  gint64 first = 0;
+  for (guint i = 0; i < n && !ts_failed (program); first += sizes[i++]) {
+    const TsView view = part (axis, first, sizes[i], dropped);
+    OnnxValue *value = dropped ? drop (program, outputs[i], axis) : outputs[i];
+    ts_list_append (program->heap, list.list, view_of (program, value, tensor, &view));
+  }
   return list;
 }
 
@@ -501,7 +534,7 @@ same (TsProgram *program, const TsCall *call)
 static TsValue
 dropout (TsProgram *program, const TsCall *call)
 {
-  if (ts_truth (program, call->args[2]))
+  if (ts_truth (program, call->args[2]) && ts_to_float (program, call->args[1]) != 0)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "the model is in training; call model.eval() before it is exported");
   return copy (program, call);
 }

@@ -98,6 +98,15 @@ has_end (TsProgram *program, const TsCall *call)
 }
 
 static TsValue
+find (TsProgram *program, const TsCall *call)
+{
+  if (call->args[0].kind != TS_STRING || call->args[1].kind != TS_STRING)
+    return ts_refuse (program, SL_ERROR_FORMAT, "expected two strings");
+  const char *found = strstr (call->args[0].text, call->args[1].text);
+  return ts_int (found != NULL ? found - call->args[0].text : -1);
+}
+
+static TsValue
 nothing (TsProgram *program, const TsCall *call)
 {
   (void) program;
@@ -111,6 +120,7 @@ const TsOp ts_ops_text[] = {
   { "prim::RaiseException", "message,...", raise_error, NULL, 0 },
   { "aten::warn", "...", nothing, NULL, 0 },
   { "prim::Print", "...", nothing, NULL, 0 },
+  { "aten::find", "a,b,start=0,end=-1", find, NULL, 0 },
   { "aten::lower", "a", change_case, NULL, 0 },
   { "aten::upper", "a", change_case, NULL, 0 },
   { "aten::startswith", "a,b", has_end, NULL, 0 },

@@ -4,6 +4,8 @@
 
 #include "models/torchscript/ops.h"
 
+/* How a program makes an object without calling its class's __init__(). */
+#define NEW ".__new__"
 /* Files of one archive, and bytes of names that converters make. */
 #define MOST_UNITS 8192
 #define NAME_CHUNK 4096
@@ -20,6 +22,7 @@ ts_program_init (TsProgram *program, TsHeap *heap, SlGraph *graph, TsReadCode re
   program->scope.values = g_hash_table_new (g_str_hash, g_str_equal);
   program->units = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, (GDestroyNotify) ts_unit_free);
   program->ops = ts_ops_new ();
+  program->views = g_hash_table_new (NULL, NULL);
   program->onnx.file = &program->file;
   program->onnx.graph = graph;
   program->onnx.arena = sl_graph_arena (graph);
@@ -35,6 +38,7 @@ ts_program_clear (TsProgram *program)
   g_hash_table_unref (program->scope.values);
   g_hash_table_unref (program->units);
   g_hash_table_unref (program->ops);
+  g_hash_table_unref (program->views);
 }
 
 gboolean
@@ -128,6 +132,14 @@ TsValue
 ts_find_global (TsProgram *program, const char *name)
 {
   const char *last = "";
+  if (g_str_has_suffix (name, NEW)) { /* an object whose attributes the program sets itself */
+    g_autofree char *class_name = g_strndup (name, strlen (name) - strlen (NEW));
+    const TsUnit *unit;
+    const TsClass *type = ts_find_class (program, class_name, &unit);
+    return new_function (
+      program,
+      (TsFunction){ .unit = unit, .type = type, .is_bare = TRUE, .class_name = sl_arena_strdup (program->heap->arena, class_name) });
+  }
   const TsUnit *unit = find_unit (program, name, &last);
   const TsDef *def = unit != NULL ? g_hash_table_lookup (unit->functions, last) : NULL;
   const TsClass *type = unit != NULL ? g_hash_table_lookup (unit->classes, last) : NULL;

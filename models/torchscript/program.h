@@ -30,6 +30,7 @@ typedef struct _TsFrame TsFrame;
  * @constants: (nullable): of constants.pkl, which the code calls CONSTANTS.c0 and so on
  * @units: path -> TsUnit; files are parsed when something of them is first needed
  * @ops: name -> TsOp of every operator
+ * @views: tensor -> what it is a view of
  * @op: (nullable): the operator that runs, for messages
  */
 typedef struct
@@ -43,6 +44,7 @@ typedef struct
   gpointer archive;
   GHashTable *units;
   GHashTable *ops;
+  GHashTable *views;
   TsFrame *frame;
   guint64 steps;
   guint calls, nesting;
@@ -57,6 +59,7 @@ struct _TsFunction
   const TsDef *def;    /* (nullable) */
   const TsClass *type; /* (nullable): the class to make an object of */
   const char *class_name;
+  gboolean is_bare; /* the class makes the object alone, and __init__() is another call */
   gboolean is_bound;
   TsValue self;
 };
