@@ -2,7 +2,7 @@
 /* Convolutions and pools. Inputs may come without a batch, as torch takes them. */
 #include <string.h>
 
-#include "models/torchscript/ops.h"
+#include "models/torchscript/quantized.h"
 
 #define MOST_CELLS 256
 
@@ -183,7 +183,7 @@ max_pool_with_indices (TsProgram *program, const TsCall *call)
 }
 
 static TsValue
-average_pool (TsProgram *program, const TsCall *call)
+real_average_pool (TsProgram *program, const TsCall *call)
 {
   const guint spatial = spatial_of (call);
   OnnxAttribute attributes[5];
@@ -196,6 +196,21 @@ average_pool (TsProgram *program, const TsCall *call)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "divisor_override is not supported");
   attributes[n++] = ts_attr_int ("count_include_pad", ts_truth (program, call->args[5]));
   return without_batch (program, ts_onnx (program, "AveragePool", &x, 1, attributes, n), added, call->args[0].tensor->dtype);
+}
+
+/* Averages of codes are those of real numbers, as codes of the same scale: parts of a window that lie outside count as zero. */
+static TsValue
+average_pool (TsProgram *program, const TsCall *call)
+{
+  TsCall real = *call;
+  const TsValue x = call->args[0];
+  if (x.kind != TS_TENSOR || !ts_is_quantized (x.tensor->dtype))
+    return real_average_pool (program, call);
+  real.args[0] = ts_dequantized (program, x);
+  const TsValue y = real_average_pool (program, &real);
+  const TsValue scale = ts_run_op (program, "aten::q_scale", &x, NULL, 1), zero = ts_run_op (program, "aten::q_zero_point", &x, NULL, 1);
+  const TsValue args[] = { y, scale, zero, ts_int (x.tensor->dtype) };
+  return ts_failed (program) ? y : ts_run_op (program, "aten::quantize_per_tensor", args, NULL, 4);
 }
 
 /* Cell @i of @out along a dimension of @in elements, as torch cuts it: cells may overlap by an element. */
