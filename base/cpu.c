@@ -30,9 +30,11 @@ typedef struct
 
 static const Level levels[SL_CPU_N_LEVELS] = {
   [SL_CPU_LEVEL_C] = { "c", 0, 0 },
-  [SL_CPU_LEVEL_AVX2] = { "avx2", SL_CPU_AVX2, SL_CPU_AVX2 | SL_CPU_FMA },
-  [SL_CPU_LEVEL_AVXVNNI] = { "avxvnni", SL_CPU_AVX2 | SL_CPU_VNNI256, SL_CPU_AVX2 | SL_CPU_FMA | SL_CPU_AVXVNNI },
-  [SL_CPU_LEVEL_AVX512] = { "avx512", SL_CPU_AVX2 | SL_CPU_AVX512, SL_CPU_AVX2 | SL_CPU_FMA | SL_CPU_AVX512 | SL_CPU_AVX512VBMI },
+  [SL_CPU_LEVEL_SSE41] = { "sse41", SL_CPU_SSE41, SL_CPU_SSE41 },
+  [SL_CPU_LEVEL_AVX2] = { "avx2", SL_CPU_AVX2, SL_CPU_SSE41 | SL_CPU_AVX2 | SL_CPU_FMA },
+  [SL_CPU_LEVEL_AVXVNNI] = { "avxvnni", SL_CPU_AVX2 | SL_CPU_VNNI256, SL_CPU_SSE41 | SL_CPU_AVX2 | SL_CPU_FMA | SL_CPU_AVXVNNI },
+  [SL_CPU_LEVEL_AVX512] = { "avx512", SL_CPU_AVX2 | SL_CPU_AVX512,
+                            SL_CPU_SSE41 | SL_CPU_AVX2 | SL_CPU_FMA | SL_CPU_AVX512 | SL_CPU_AVX512VBMI },
   [SL_CPU_LEVEL_NEON] = { "neon", SL_CPU_NEON, SL_CPU_NEON },
   [SL_CPU_LEVEL_DOTPROD] = { "dotprod", SL_CPU_NEON | SL_CPU_DOTPROD, SL_CPU_NEON | SL_CPU_DOTPROD },
   [SL_CPU_LEVEL_I8MM] = { "i8mm", SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_I8MM, SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_I8MM },
@@ -55,8 +57,10 @@ detect (void)
   unsigned int eax = 0, ebx = 0, ecx = 0, edx = 0, found = 0;
   __builtin_cpu_init ();
   const bool f16c = __get_cpuid (1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+  if (__builtin_cpu_supports ("sse4.1") && __builtin_cpu_supports ("ssse3"))
+    found |= SL_CPU_SSE41;
   if (!__builtin_cpu_supports ("avx2") || !f16c)
-    return 0;
+    return found;
   found |= SL_CPU_AVX2 | (__builtin_cpu_supports ("fma") ? SL_CPU_FMA : 0);
   /* Leaf 7, subleaf 1, EAX bit 4; compilers' own test is newer than those we support. */
   if (__get_cpuid_count (7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & 1u << 4) != 0)

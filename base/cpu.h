@@ -23,13 +23,15 @@ typedef enum
   SL_CPU_NEON = 1 << 5,       /* of 64-bit Arm */
   SL_CPU_DOTPROD = 1 << 6,
   SL_CPU_I8MM = 1 << 7,
-  SL_CPU_FMA = 1 << 8 /* fused multiply-add of AVX registers */
+  SL_CPU_FMA = 1 << 8,  /* fused multiply-add of AVX registers */
+  SL_CPU_SSE41 = 1 << 9 /* with SSSE3 */
 } SlCpuFeature;
 
 /** SlCpuLevel: what SIGHTLINE_CPU and SIGHTLINE_CPU_MASK name; of one architecture the better ones come later. */
 typedef enum
 {
   SL_CPU_LEVEL_C, /* on x86-64 nothing but SSE2 */
+  SL_CPU_LEVEL_SSE41,
   SL_CPU_LEVEL_AVX2,
   SL_CPU_LEVEL_AVXVNNI,
   SL_CPU_LEVEL_AVX512,

@@ -19,6 +19,9 @@ static const struct
 #ifdef SL_PREPROCESS_AVX2
   { &sl_kernels_avx2, SL_CPU_LEVEL_AVX2, SL_CPU_AVX2 },
 #endif
+#ifdef SL_PREPROCESS_SSE41
+  { &sl_kernels_sse41, SL_CPU_LEVEL_SSE41, SL_CPU_SSE41 },
+#endif
 #ifdef SL_PREPROCESS_NEON
   { &sl_kernels_neon, SL_CPU_LEVEL_NEON, SL_CPU_NEON },
 #endif

@@ -87,7 +87,7 @@ typedef struct
 } SlKernels;
 
 extern const SlKernels sl_kernels_c;
-extern const SlKernels sl_kernels_avx2;
+extern const SlKernels sl_kernels_sse41, sl_kernels_avx2;
 extern const SlKernels sl_kernels_avx512;
 extern const SlKernels sl_kernels_neon;
 

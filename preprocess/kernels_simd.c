@@ -228,8 +228,10 @@ put (void *dst, SlOutType type, ptrdiff_t x, Pixels value)
 {
   if (type == SL_OUT_F32)
     put_floats ((float *) dst + x, value);
+#ifndef NO_HALVES
   else if (type == SL_OUT_F16)
     put_halves ((uint16_t *) dst + x, value);
+#endif
   else
     put_bytes ((uint8_t *) dst + x, type, value);
 }
@@ -239,8 +241,10 @@ interleave (void *dst, SlOutType type, ptrdiff_t x, const Pixels value[3])
 {
   if (type == SL_OUT_F32)
     interleave_floats ((float *) dst + 3 * x, value);
+#ifndef NO_HALVES
   else if (type == SL_OUT_F16)
     interleave_halves ((uint16_t *) dst + 3 * x, value);
+#endif
   else
     interleave_bytes ((uint8_t *) dst + 3 * x, type, value);
 }
@@ -252,6 +256,12 @@ store (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n,
   const size_t element = type == SL_OUT_F32 ? 4 : type == SL_OUT_F16 ? 2 : 1;
   Mix mixes[3];
   int x = 0;
+#ifdef NO_HALVES
+  if (type == SL_OUT_F16) {
+    sl_kernels_c.store[type][layout](dst, src, mix, n);
+    return;
+  }
+#endif
   SL_UNROLL
   for (int c = 0; c < channels; c++)
     mixes[c] = load_mix (&mix[c]);

@@ -11,24 +11,6 @@
 
 #define ROWS_TOGETHER 1
 
-/* Bytes of 24 16-bit elements in three registers: what register [part] has of every third element from [first] on. */
-static const int8_t third_order[3][3][16] = {
-  {
-    { 0, 1, 6, 7, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 },
-    { -1, -1, -1, -1, -1, -1, 2, 3, 8, 9, 14, 15, -1, -1, -1, -1 },
-    { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 4, 5, 10, 11 },
-  },
-  {
-    { 2, 3, 8, 9, 14, 15, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 },
-    { -1, -1, -1, -1, -1, -1, 4, 5, 10, 11, -1, -1, -1, -1, -1, -1 },
-    { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 1, 6, 7, 12, 13 },
-  },
-  {
-    { 4, 5, 10, 11, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 },
-    { -1, -1, -1, -1, 0, 1, 6, 7, 12, 13, -1, -1, -1, -1, -1, -1 },
-    { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 2, 3, 8, 9, 14, 15 },
-  },
-};
 /* What part [q] of 24 interleaved 16-bit elements takes from the register of channel [c]. */
 static const int8_t half_order[3][3][16] = {
   {
@@ -64,12 +46,6 @@ split_pair (int16_t *even, int16_t *odd, const int16_t *src)
   const __m256i b = _mm256_shuffle_epi8 (load (src + WORDS), halves);
   keep (even, _mm256_permute4x64_epi64 (_mm256_unpacklo_epi64 (a, b), _MM_SHUFFLE (3, 1, 2, 0)));
   keep (odd, _mm256_permute4x64_epi64 (_mm256_unpackhi_epi64 (a, b), _MM_SHUFFLE (3, 1, 2, 0)));
-}
-
-static ALWAYS_INLINE __m128i
-load_order (const int8_t order[16])
-{
-  return _mm_loadu_si128 ((const __m128i *) order);
 }
 
 static ALWAYS_INLINE __m256i

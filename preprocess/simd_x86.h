@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the registers of AVX2 and of AVX-512 have in common: the same instructions of 256 and of 512 bits. */
+/* What the registers of SSE4.1, AVX2 and AVX-512 have in common: the same instructions of 128, 256 and 512 bits. */
 #ifndef SL_PREPROCESS_SIMD_X86_H
 #define SL_PREPROCESS_SIMD_X86_H
 
 #include "preprocess/kernels.h"
 #include "preprocess/normalize.h"
 
-#if defined(SL_PREPROCESS_FOR_AVX512) || defined(SL_PREPROCESS_FOR_AVX2)
+#if defined(SL_PREPROCESS_FOR_AVX512) || defined(SL_PREPROCESS_FOR_AVX2) || defined(SL_PREPROCESS_FOR_SSE41)
 #include <immintrin.h>
 
 #define ALWAYS_INLINE inline __attribute__ ((always_inline))
@@ -19,7 +19,7 @@
 #define V_SI(name) _mm512_##name##_si512
 typedef __m512i Vec;
 typedef __m512 Pixels;
-#else
+#elif defined(SL_PREPROCESS_FOR_AVX2)
 #define SL_SIMD_NAME "avx2"
 #define SL_SIMD(name) name##_avx2
 #define BYTES 32
@@ -27,6 +27,14 @@ typedef __m512 Pixels;
 #define V_SI(name) _mm256_##name##_si256
 typedef __m256i Vec;
 typedef __m256 Pixels;
+#else
+#define SL_SIMD_NAME "sse41"
+#define SL_SIMD(name) name##_sse41
+#define BYTES 16
+#define V(name) _mm_##name
+#define V_SI(name) _mm_##name##_si128
+typedef __m128i Vec;
+typedef __m128 Pixels;
 #endif
 #define WORDS (BYTES / 2)
 #define PIXELS (BYTES / 4)
@@ -129,7 +137,7 @@ even_odd (Vec x, Vec y)
 #ifdef SL_PREPROCESS_FOR_AVX512
   return _mm512_mask_blend_epi8 (0xaaaaaaaaaaaaaaaa, x, y);
 #else
-  return _mm256_blendv_epi8 (y, x, _mm256_set1_epi16 (0xff));
+  return V (blendv_epi8) (y, x, V (set1_epi16) (0xff));
 #endif
 }
 
@@ -220,6 +228,34 @@ pack_pixels (SlOutType type, const Pixels value[3])
   const Vec c = V (slli_epi32) (V (cvtps_epi32) (value[2]), 16);
   return flip (V_SI (or) (V_SI (or) (a, b), c), type);
 }
+
+#ifndef SL_PREPROCESS_FOR_AVX512
+/* Bytes of 24 16-bit elements in three registers: what register [part] has of every third element from [first] on. */
+static const int8_t third_order[3][3][16] = {
+  {
+    { 0, 1, 6, 7, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 },
+    { -1, -1, -1, -1, -1, -1, 2, 3, 8, 9, 14, 15, -1, -1, -1, -1 },
+    { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 4, 5, 10, 11 },
+  },
+  {
+    { 2, 3, 8, 9, 14, 15, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 },
+    { -1, -1, -1, -1, -1, -1, 4, 5, 10, 11, -1, -1, -1, -1, -1, -1 },
+    { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 1, 6, 7, 12, 13 },
+  },
+  {
+    { 4, 5, 10, 11, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 },
+    { -1, -1, -1, -1, 0, 1, 6, 7, 12, 13, -1, -1, -1, -1, -1, -1 },
+    { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 2, 3, 8, 9, 14, 15 },
+  },
+};
+
+static ALWAYS_INLINE __m128i
+load_order (const int8_t order[16])
+{
+  return _mm_loadu_si128 ((const __m128i *) order);
+}
+
+#endif
 
 static ALWAYS_INLINE void
 put_floats (float *dst, Pixels value)

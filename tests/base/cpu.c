@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cpu.h"
+#include "core/backends/float/isa.h"
 #include "core/backends/int8/isa.h"
 #include "core/ops/kernels/simd/loops.h"
 #include "preprocess/kernels.h"
@@ -22,10 +23,11 @@
 /* Processors as there are. */
 enum
 {
-  NEHALEM = 0,
-  HASWELL = SL_CPU_AVX2,
-  ALDER_LAKE = SL_CPU_AVX2 | VNNI,
-  CASCADE_LAKE = SL_CPU_AVX2 | AVX512,
+  MEROM = 0,
+  NEHALEM = SL_CPU_SSE41,
+  HASWELL = NEHALEM | SL_CPU_AVX2 | SL_CPU_FMA,
+  ALDER_LAKE = HASWELL | VNNI,
+  CASCADE_LAKE = HASWELL | AVX512,
   ICE_LAKE = CASCADE_LAKE | SL_CPU_AVX512VBMI,
   ZEN5 = ICE_LAKE | SL_CPU_AVXVNNI,
   CORTEX_A72 = SL_CPU_NEON,
@@ -42,7 +44,8 @@ static const struct
   SlCpuLevel level;
   const char *warning;
 } cases[] = {
-  { "nehalem", NEHALEM, NULL, NULL, NEHALEM, SL_CPU_LEVEL_C, "" },
+  { "merom", MEROM, NULL, NULL, MEROM, SL_CPU_LEVEL_C, "" },
+  { "nehalem", NEHALEM, NULL, NULL, NEHALEM, SL_CPU_LEVEL_SSE41, "" },
   { "haswell", HASWELL, NULL, NULL, HASWELL, SL_CPU_LEVEL_AVX2, "" },
   { "alder-lake", ALDER_LAKE, NULL, NULL, ALDER_LAKE, SL_CPU_LEVEL_AVXVNNI, "" },
   { "cascade-lake", CASCADE_LAKE, NULL, NULL, CASCADE_LAKE, SL_CPU_LEVEL_AVX512, "" },
@@ -54,19 +57,23 @@ static const struct
   { "wanted-either-vnni", ICE_LAKE, NULL, "avxvnni", ICE_LAKE, SL_CPU_LEVEL_AVXVNNI, "" },
   { "wanted-neon", NEOVERSE_V1, NULL, "neon", NEOVERSE_V1, SL_CPU_LEVEL_NEON, "" },
   { "missing", HASWELL, NULL, "avx512", HASWELL, SL_CPU_LEVEL_AVX2,
-    "SIGHTLINE_CPU=avx512 is not available here, using avx2; available are c and avx2" },
-  { "missing-all", NEHALEM, NULL, "avx2", NEHALEM, SL_CPU_LEVEL_C, "SIGHTLINE_CPU=avx2 is not available here, using c; available is c" },
+    "SIGHTLINE_CPU=avx512 is not available here, using avx2; available are c, sse41 and avx2" },
+  { "missing-all", MEROM, NULL, "avx2", MEROM, SL_CPU_LEVEL_C, "SIGHTLINE_CPU=avx2 is not available here, using c; available is c" },
+  { "missing-avx2", NEHALEM, NULL, "avx2", NEHALEM, SL_CPU_LEVEL_SSE41,
+    "SIGHTLINE_CPU=avx2 is not available here, using sse41; available are c and sse41" },
+  { "wanted-sse41", ZEN5, NULL, "sse41", ZEN5, SL_CPU_LEVEL_SSE41, "" },
   { "foreign", ZEN5, NULL, "neon", ZEN5, SL_CPU_LEVEL_AVX512,
-    "SIGHTLINE_CPU=neon is not available here, using avx512; available are c, avx2, avxvnni and avx512" },
+    "SIGHTLINE_CPU=neon is not available here, using avx512; available are c, sse41, avx2, avxvnni and avx512" },
   { "arm", CORTEX_A72, NULL, "dotprod", CORTEX_A72, SL_CPU_LEVEL_NEON,
     "SIGHTLINE_CPU=dotprod is not available here, using neon; available are c and neon" },
   { "unknown", HASWELL, NULL, "mmx", HASWELL, SL_CPU_LEVEL_AVX2,
-    "SIGHTLINE_CPU=mmx is not an instruction set, using avx2; available are c and avx2" },
+    "SIGHTLINE_CPU=mmx is not an instruction set, using avx2; available are c, sse41 and avx2" },
   { "capitals", HASWELL, NULL, "AVX2", HASWELL, SL_CPU_LEVEL_AVX2,
-    "SIGHTLINE_CPU=AVX2 is not an instruction set, using avx2; available are c and avx2" },
+    "SIGHTLINE_CPU=AVX2 is not an instruction set, using avx2; available are c, sse41 and avx2" },
   { "long", HASWELL, NULL, "0123456789012345678901234567890123456789", HASWELL, SL_CPU_LEVEL_AVX2,
-    "SIGHTLINE_CPU=0123456789012345 is not an instruction set, using avx2; available are c and avx2" },
+    "SIGHTLINE_CPU=0123456789012345 is not an instruction set, using avx2; available are c, sse41 and avx2" },
   { "mask-c", ZEN5, "c", NULL, 0, SL_CPU_LEVEL_C, "" },
+  { "mask-sse41", ZEN5, "sse41", NULL, NEHALEM, SL_CPU_LEVEL_SSE41, "" },
   { "mask-avx2", ZEN5, "avx2", NULL, HASWELL, SL_CPU_LEVEL_AVX2, "" },
   { "mask-avxvnni", ZEN5, "avxvnni", NULL, ALDER_LAKE, SL_CPU_LEVEL_AVXVNNI, "" },
   { "mask-avxvnni-hides-avx512", ICE_LAKE, "avxvnni", NULL, HASWELL, SL_CPU_LEVEL_AVX2, "" },
@@ -76,12 +83,12 @@ static const struct
   { "mask-dotprod", NEOVERSE_V1, "dotprod", NULL, NEOVERSE_N1, SL_CPU_LEVEL_DOTPROD, "" },
   { "mask-and-wanted", ZEN5, "avxvnni", "avx2", ALDER_LAKE, SL_CPU_LEVEL_AVX2, "" },
   { "masked-wanted", ZEN5, "avx2", "avx512", HASWELL, SL_CPU_LEVEL_AVX2,
-    "SIGHTLINE_CPU=avx512 is not available here, using avx2; available are c and avx2, SIGHTLINE_CPU_MASK hides more" },
+    "SIGHTLINE_CPU=avx512 is not available here, using avx2; available are c, sse41 and avx2, SIGHTLINE_CPU_MASK hides more" },
   { "unknown-mask", HASWELL, "sse9", NULL, HASWELL, SL_CPU_LEVEL_AVX2,
-    "SIGHTLINE_CPU_MASK=sse9 is not an instruction set, so nothing is hidden; expected c, avx2, avxvnni, avx512, neon, dotprod or i8mm" },
+    "SIGHTLINE_CPU_MASK=sse9 is not an instruction set, so nothing is hidden; expected c, sse41, avx2, avxvnni, avx512, neon, dotprod or i8mm" },
   { "unknown-both", HASWELL, "sse9", "mmx", HASWELL, SL_CPU_LEVEL_AVX2,
-    "SIGHTLINE_CPU_MASK=sse9 is not an instruction set, so nothing is hidden; expected c, avx2, avxvnni, avx512, neon, dotprod or i8mm; "
-    "SIGHTLINE_CPU=mmx is not an instruction set, using avx2; available are c and avx2" },
+    "SIGHTLINE_CPU_MASK=sse9 is not an instruction set, so nothing is hidden; expected c, sse41, avx2, avxvnni, avx512, neon, dotprod or i8mm; "
+    "SIGHTLINE_CPU=mmx is not an instruction set, using avx2; available are c, sse41 and avx2" },
 };
 
 static void
@@ -115,7 +122,9 @@ static const struct
   guint feature;
   const char *words;
 } described[] = {
+  { SL_CPU_SSE41, "sse4_1 ssse3" },
   { SL_CPU_AVX2, "avx2 f16c" },
+  { SL_CPU_FMA, "avx2 f16c fma" },
   { SL_CPU_AVXVNNI, "avx2 f16c avx_vnni" },
   { SL_CPU_AVX512, "avx2 f16c avx512f avx512bw avx512dq avx512vl avx512_vnni" },
   { SL_CPU_AVX512VBMI, "avx2 f16c avx512f avx512bw avx512dq avx512vl avx512_vnni avx512vbmi" },
@@ -178,11 +187,16 @@ test_detect (void)
 /* What the families use at each level; NULL: whatever the processor has. */
 static const struct
 {
-  const char *level, *preprocess, *int8, *wide;
+  const char *level, *preprocess, *int8, *floats, *wide;
 } families[] = {
-  { "c", "c", "c", "base" },          { "avx2", "avx2", "avx2", "avx2" }, { "avxvnni", "avx2", "avxvnni", "avx2" },
-  { "avx512", NULL, "avx512", NULL }, { "neon", "neon", "neon", "base" }, { "dotprod", "neon", "dotprod", "base" },
-  { "i8mm", "neon", "i8mm", "base" },
+  { "c", "c", "c", NULL, "base" },
+  { "sse41", "sse41", "c", "sse2", "base" },
+  { "avx2", "avx2", "avx2", "avx2", "avx2" },
+  { "avxvnni", "avx2", "avxvnni", "avx2", "avx2" },
+  { "avx512", NULL, "avx512", "avx512", NULL },
+  { "neon", "neon", "neon", "neon", "base" },
+  { "dotprod", "neon", "dotprod", "neon", "base" },
+  { "i8mm", "neon", "i8mm", "neon", "base" },
 };
 
 /* Architectures without kernels of ours say so once. */
@@ -230,6 +244,8 @@ check_family (guint i)
   g_assert_cmpstr (sl_int8_isa ()->name, ==, families[i].int8);
   if (families[i].preprocess != NULL)
     g_assert_cmpstr (sl_normalizer_cpu (), ==, families[i].preprocess);
+  if (families[i].floats != NULL)
+    g_assert_cmpstr (sl_float_isa ()->name, ==, families[i].floats);
   if (families[i].wide != NULL)
     g_assert_cmpstr (sl_simd_loops ()->name, ==, families[i].wide);
   if (g_getenv ("SIGHTLINE_CPU_MASK") != NULL)

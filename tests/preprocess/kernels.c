@@ -17,7 +17,7 @@
 #define MAX_ROWS 260
 #define CANARY 64
 
-static const char *const names[] = { "c", "avx2", "avx512", "neon" };
+static const char *const names[] = { "c", "sse41", "avx2", "avx512", "neon" };
 
 /* An output with guard bytes on both sides, twice: for C and for the other. */
 typedef struct
