@@ -190,7 +190,7 @@ static const struct
   const char *level, *preprocess, *int8, *floats, *wide;
 } families[] = {
   { "c", "c", "c", NULL, "base" },
-  { "sse41", "sse41", "c", "sse2", "base" },
+  { "sse41", "sse41", "sse41", "sse2", "base" },
   { "avx2", "avx2", "avx2", "avx2", "avx2" },
   { "avxvnni", "avx2", "avxvnni", "avx2", "avx2" },
   { "avx512", NULL, "avx512", "avx512", NULL },

@@ -4,7 +4,7 @@
  * of unpacking, which leaves channels in an order that packing the sums undoes; weights are stored in it. In 3x3 windows
  * the taps are the rows of a column, so a column is unpacked once for all windows that hold it, and with stride 1 a
  * fourth row serves a second output row: its weights are the same ones, shifted by a byte.
- * With AVX2 taps are widened to int16 and paired, and the second output row has weights of its own.
+ * With AVX2 and SSE4.1 taps are widened to int16 and paired, and the second output row has weights of its own.
  */
 #include "core/backends/int8/simd.h"
 
@@ -18,7 +18,7 @@
 /* Bytes of weights for four taps. */
 #define QUAD_BYTES (4 * VEC_BYTES)
 
-/** Four taps of a block: channels 16 l + 4 v + i of 128-bit lane l are dwords i of q[v]. AVX2: channels 8 l + 4 v + i, of the first two
+/** Four taps of a block: channels 16 l + 4 v + i of 128-bit lane l are dwords i of q[v]. With int16: channels 8 l + 4 v + i, of the first two
  *  taps in q[v], of the others in q[2 + v]. */
 typedef struct
 {
@@ -60,25 +60,28 @@ interleave (Vec a, Vec b, Vec c, Vec d)
 static inline __attribute__ ((always_inline)) Vec
 load_block (const Block *block, const guint8 *at)
 {
+#ifdef SL_INT8_FOR_SSE41
+  return _mm_cvtepu8_epi16 (_mm_xor_si128 (_mm_loadl_epi64 ((const __m128i *) at), block->flip));
+#else
   return _mm256_cvtepu8_epi16 (_mm_xor_si128 (_mm_loadu_si128 ((const __m128i *) at), _mm256_castsi256_si128 (block->flip)));
+#endif
 }
 
 static inline Vec
 set_values (guint8 value)
 {
-  return _mm256_set1_epi16 (value);
+  return V (set1_epi16) (value);
 }
 
 static inline __attribute__ ((always_inline)) void
 store_half (guint8 *out, gint32 left, __m128i values)
 {
-  guint8 bytes[BLOCK];
-  if (left >= BLOCK) {
-    _mm_storeu_si128 ((__m128i *) out, values);
-    return;
-  }
+  guint8 bytes[16];
   _mm_storeu_si128 ((__m128i *) bytes, values);
-  memcpy (out, bytes, (gsize) left);
+  if (left >= BLOCK)
+    memcpy (out, bytes, BLOCK);
+  else
+    memcpy (out, bytes, (gsize) left);
 }
 
 /* The sums of one output, or of two, as quantised values. */
@@ -86,11 +89,17 @@ static inline __attribute__ ((always_inline)) void
 store_values (const Narrow *narrow, gint32 left, const Vec *s, const Vec *t, guint8 *first, guint8 *second)
 {
   const Vec x[4] = { s[0], s[1], t[0], t[1] };
+#ifdef SL_INT8_FOR_SSE41
+  const Vec values = to_bytes (narrow, x), other = _mm_unpackhi_epi64 (values, values);
+  store_half (first, left, values);
+#else
   /* Each 128-bit lane holds eight channels of both. */
   const Vec values = _mm256_permute4x64_epi64 (to_bytes (narrow, x), 0xd8);
+  const __m128i other = _mm256_extracti128_si256 (values, 1);
   store_half (first, left, _mm256_castsi256_si128 (values));
+#endif
   if (t != s)
-    store_half (second, left, _mm256_extracti128_si256 (values, 1));
+    store_half (second, left, other);
 }
 #else
 static inline __attribute__ ((always_inline)) Quad

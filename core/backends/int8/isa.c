@@ -14,6 +14,9 @@ static const struct
   guint needs;
 } rows[] = {
   { &sl_int8_isa_c, SL_CPU_LEVEL_C, 0 },
+#ifdef SL_INT8_SSE41
+  { &sl_int8_isa_sse41, SL_CPU_LEVEL_SSE41, SL_CPU_SSE41 },
+#endif
 #ifdef SL_INT8_AVX2
   { &sl_int8_isa_avx2, SL_CPU_LEVEL_AVX2, SL_CPU_AVX2 },
 #endif

@@ -151,10 +151,10 @@ typedef struct
 } SlInt8Isa;
 
 /** Most instruction sets of one build. */
-#define SL_INT8_MAX_ISAS 6
+#define SL_INT8_MAX_ISAS 7
 
 /* A build has those that its SL_INT8_* definitions name. */
-extern const SlInt8Isa sl_int8_isa_c, sl_int8_isa_avx2, sl_int8_isa_avxvnni, sl_int8_isa_vnni256, sl_int8_isa_avx512;
+extern const SlInt8Isa sl_int8_isa_c, sl_int8_isa_sse41, sl_int8_isa_avx2, sl_int8_isa_avxvnni, sl_int8_isa_vnni256, sl_int8_isa_avx512;
 extern const SlInt8Isa sl_int8_isa_neon, sl_int8_isa_dotprod, sl_int8_isa_i8mm;
 
 /** sl_int8_isa: the best this machine has, or of what the environment's SIGHTLINE_CPU allows. */

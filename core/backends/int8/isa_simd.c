@@ -44,7 +44,13 @@ widen_simd (gint16 *to, const guint8 *from, gsize n, gboolean is_signed)
 {
   for (gsize i = 0; i < n; i += 16) {
     const __m128i values = _mm_loadu_si128 ((const __m128i *) (from + i));
+#ifdef SL_INT8_FOR_SSE41
+    const __m128i rest = _mm_unpackhi_epi64 (values, values);
+    _mm_storeu_si128 ((__m128i *) (to + i), is_signed ? _mm_cvtepi8_epi16 (values) : _mm_cvtepu8_epi16 (values));
+    _mm_storeu_si128 ((__m128i *) (to + i + 8), is_signed ? _mm_cvtepi8_epi16 (rest) : _mm_cvtepu8_epi16 (rest));
+#else
     _mm256_storeu_si256 ((__m256i *) (to + i), is_signed ? _mm256_cvtepi8_epi16 (values) : _mm256_cvtepu8_epi16 (values));
+#endif
   }
 }
 #endif
@@ -74,6 +80,8 @@ const SlInt8Isa SL_SIMD (sl_int8_isa) = {
   .name = "neon",
   .signed_values = TRUE,
   .symmetric = TRUE,
+#elif defined(SL_INT8_FOR_SSE41)
+  .name = "sse41",
 #elif defined(USES_INT16)
   .name = "avx2",
 #else

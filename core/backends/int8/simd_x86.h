@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The registers that the x86 loops are written in. They are compiled once for each instruction set: AVX-512 with VNNI,
- * 256-bit VNNI in the encoding of AVX-VNNI, the same in that of AVX-512, and AVX2. AVX2 has no byte product that
+ * 256-bit VNNI in the encoding of AVX-VNNI, the same in that of AVX-512, AVX2, and SSE4.1. The last two have no byte product that
  * cannot overflow, so there weights and activations are int16.
  */
 #ifndef SL_CORE_BACKENDS_INT8_SIMD_X86_H
@@ -9,7 +9,7 @@
 
 #include "core/backends/int8/isa.h"
 
-#ifdef __AVX2__
+#if defined(__AVX2__) || defined(SL_INT8_FOR_SSE41)
 #include <immintrin.h>
 #include <string.h>
 
@@ -24,6 +24,16 @@
 typedef __m512i Vec;
 typedef __m512 VecF;
 typedef __mmask64 Mask;
+#elif defined(SL_INT8_FOR_SSE41)
+#define SL_SIMD(name) name##_sse41
+#define USES_INT16
+#define LANES 4
+#define MAX_ROWS 6
+#define V(name) _mm_##name
+#define V_SI(name) _mm_##name##_si128
+typedef __m128i Vec;
+typedef __m128 VecF;
+typedef gint32 Mask;
 #else
 #define LANES 8
 #define MAX_ROWS 6
@@ -123,12 +133,12 @@ flipped (Vec values, Vec flip)
   return V_SI (xor) (values, flip);
 }
 
-/* @sums + products of @values, unsigned (AVX2: int16), and @weights, four (AVX2: two) to a lane. */
+/* @sums + products of @values, unsigned or int16, and @weights, four or two to a lane. */
 static inline Vec
 dot (Vec sums, Vec values, Vec weights)
 {
 #if defined(USES_INT16)
-  return _mm256_add_epi32 (sums, _mm256_madd_epi16 (values, weights));
+  return V (add_epi32) (sums, V (madd_epi16) (values, weights));
 #elif defined(SL_INT8_FOR_AVXVNNI)
   return _mm256_dpbusd_avx_epi32 (sums, values, weights);
 #else
@@ -173,6 +183,8 @@ in_order (Vec values)
 {
 #ifdef SL_INT8_FOR_AVX512
   return _mm512_permutexvar_epi32 (_mm512_setr_epi32 (0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), values);
+#elif defined(SL_INT8_FOR_SSE41)
+  return values;
 #else
   return _mm256_permutevar8x32_epi32 (values, _mm256_setr_epi32 (0, 4, 1, 5, 2, 6, 3, 7));
 #endif
@@ -208,10 +220,10 @@ store_some (guint8 *at, Mask mask, Vec values)
 #else
   guint8 bytes[VEC_BYTES];
   if (mask >= VEC_BYTES) {
-    _mm256_storeu_si256 ((__m256i *) at, values);
+    V_SI (storeu) ((Vec *) at, values);
     return;
   }
-  _mm256_storeu_si256 ((__m256i *) bytes, values);
+  V_SI (storeu) ((Vec *) bytes, values);
   memcpy (at, bytes, (gsize) mask);
 #endif
 }
@@ -229,6 +241,13 @@ store_one (guint8 *c, gint32 left, const gint k, Vec values)
     _mm_storeu_si128 ((__m128i *) c, bytes);
   else if (left > 0)
     _mm_mask_storeu_epi8 (c, (__mmask16) ((1u << left) - 1), bytes);
+#elif defined(SL_INT8_FOR_SSE41)
+  const gint32 bytes = k == 0   ? _mm_cvtsi128_si32 (values)
+                       : k == 1 ? _mm_extract_epi32 (values, 1)
+                       : k == 2 ? _mm_extract_epi32 (values, 2)
+                                : _mm_extract_epi32 (values, 3);
+  if (left > 0)
+    memcpy (c, &bytes, (gsize) MIN (left, LANES));
 #else
   const __m128i pair = k < 2 ? _mm256_castsi256_si128 (values) : _mm256_extracti128_si256 (values, 1);
   const gint64 bytes = k % 2 == 0 ? _mm_cvtsi128_si64 (pair) : _mm_extract_epi64 (pair, 1);
@@ -243,6 +262,8 @@ store_pair (guint8 *c, const gint half, Vec values)
 {
 #ifdef SL_INT8_FOR_AVX512
   _mm256_storeu_si256 ((__m256i *) c, half == 0 ? _mm512_castsi512_si256 (values) : _mm512_extracti64x4_epi64 (values, 1));
+#elif defined(SL_INT8_FOR_SSE41)
+  _mm_storel_epi64 ((__m128i *) c, half == 0 ? values : _mm_unpackhi_epi64 (values, values));
 #else
   _mm_storeu_si128 ((__m128i *) c, half == 0 ? _mm256_castsi256_si128 (values) : _mm256_extracti128_si256 (values, 1));
 #endif
@@ -254,6 +275,10 @@ widened (const guint8 *at)
 {
 #ifdef SL_INT8_FOR_AVX512
   return _mm512_cvtepu8_epi32 (_mm_loadu_si128 ((const __m128i *) at));
+#elif defined(SL_INT8_FOR_SSE41)
+  gint32 four;
+  memcpy (&four, at, sizeof four);
+  return _mm_cvtepu8_epi32 (_mm_cvtsi32_si128 (four));
 #else
   return _mm256_cvtepu8_epi32 (_mm_loadl_epi64 ((const __m128i *) at));
 #endif
