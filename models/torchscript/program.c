@@ -28,6 +28,7 @@ ts_program_init (TsProgram *program, TsHeap *heap, SlGraph *graph, TsReadCode re
   program->onnx.arena = sl_graph_arena (graph);
   program->onnx.scope = &program->scope;
   program->onnx.is_foreign = TRUE;
+  program->onnx.open = g_hash_table_new (NULL, NULL);
 }
 
 void
@@ -38,6 +39,7 @@ ts_program_clear (TsProgram *program)
   g_hash_table_unref (program->scope.values);
   g_hash_table_unref (program->units);
   g_hash_table_unref (program->ops);
+  g_hash_table_unref (program->onnx.open);
   g_hash_table_unref (program->views);
 }
 
