@@ -97,7 +97,8 @@ binary (TsProgram *program, const TsCall *call)
   const gboolean last = (a->last >= 0 && a->rank == rank) || (b->last >= 0 && b->rank == rank);
   const gint32 inputs[2] = { onnx_operand (o, a, rank, last), onnx_operand (o, b, rank, last) };
   const gboolean relu = g_str_has_suffix (call->op->name, "_relu");
-  const SlOpParams params = { .binary = { .activation = relu ? SL_ACTIVATION_RELU : SL_ACTIVATION_NONE } };
+  const SlOpParams params = { .binary = { .activation = relu ? SL_ACTIVATION_RELU : SL_ACTIVATION_NONE,
+                                          .half_away = call->op->type == SL_OP_ADD } };
   return boxed (program, onnx_settled (o, call->op->type, inputs, 2, &params, &like), last, call->args[0].tensor->dtype);
 }
 

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Programs of TorchScript archives: what forward() computes, compared with what torch 1.13 computed of the same programs, and what is refused,
+ * with the file and the line.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/runtime/session.h"
+#include "tests/models/helpers.h"
+#include "tests/support/torchscript_writer.h"
+
+#define ELEMENTS 24
+#define MOST_RESULTS 64
+#define SHAPE "1,2,3,4"
+
+/** Row: the body of forward(), and what torch 1.13 made of x with it; x is float32[1,2,3,4] of ((7 i) % 11 - 5) / 4. */
+typedef struct
+{
+  const char *name, *body;
+  guint n;
+  gfloat results[MOST_RESULTS];
+} Row;
+
+static const Row rows[] = {
+  { "arithmetic",
+    "return torch.add(torch.mul(x, 2), torch.sub(x, 1.5, 2), alpha=3)",
+    24, { -15.25f, -6.5f, -11.5f, -2.75f, -7.75f, -12.75f, -4, -9, -14, -5.25f, -10.25f, -15.25f, -6.5f, -11.5f, -2.75f, -7.75f, -12.75f, -4, -9, -14, -5.25f, -10.25f, -15.25f, -6.5f } },
+  { "whole-numbers",
+    "a = torch.to(torch.mul(x, 4), 4)\n"
+    "b = torch.floor_divide(a, 3)\n"
+    "return torch.to(torch.add(b, torch.remainder(a, 3)), 6)",
+    24, { -1, 2, 0, 3, 1, -1, 2, 0, 0, 1, 1, -1, 2, 0, 3, 1, -1, 2, 0, 0, 1, 1, -1, 2 } },
+  { "choices",
+    "y = torch.where(torch.gt(x, 0.25), x, torch.neg(x))\n"
+    "return torch.masked_fill(y, torch.le(y, 0.3), 9.)",
+    24, { 1.25f, 0.5f, 0.5f, 1.25f, 9, 0.75f, 1, 9, 1, 0.75f, 9, 1.25f, 0.5f, 0.5f, 1.25f, 9, 0.75f, 1, 9, 1, 0.75f, 9, 1.25f, 0.5f } },
+  { "functions",
+    "a = torch.stack([torch.sigmoid(x), torch.tanh(x), torch.exp(x), torch.rsqrt(torch.add(torch.abs(x), 1))])\n"
+    "return torch.select(torch.sum(a, [2, 4]), 1, 0)",
+    12, { 4.3394766f, 3.9348776f, 3.5708055f, 1.0932024f, -0.26378506f, -1.2155837f, 13.06172f, 10.033201f, 8.3812122f, 6.1604137f, 6.5276055f, 6.157649f } },
+  { "clamps",
+    "return torch.cat([torch.hardtanh(x, -1., 0.5), torch.clamp(x, -0.59999999999999998, None)], 1)",
+    48, { -1, 0.5f, -0.5f, 0.5f, 0.25f, -0.75f, 0.5f, 0, -1, 0.5f, -0.25f, -1, 0.5f, -0.5f, 0.5f, 0.25f, -0.75f, 0.5f, 0, -1, 0.5f, -0.25f, -1, 0.5f, -0.60000002f, 0.5f, -0.5f, 1.25f, 0.25f, -0.60000002f, 1, 0, -0.60000002f, 0.75f, -0.25f, -0.60000002f, 0.5f, -0.5f, 1.25f, 0.25f, -0.60000002f, 1, 0, -0.60000002f, 0.75f, -0.25f, -0.60000002f, 0.5f } },
+  { "in-place",
+    "y = torch.clone(x)\n"
+    "z = torch.add_(y, 1)\n"
+    "w = torch.relu_(torch.select(y, 1, 0))\n"
+    "return torch.add(y, z)",
+    24, { 0, 3, 1, 4.5f, 2.5f, 0.5f, 4, 2, 0, 3.5f, 1.5f, 0, 3, 1, 4.5f, 2.5f, 0.5f, 4, 2, 0, 3.5f, 1.5f, -0.5f, 3 } },
+  { "written-views",
+    "y = torch.clone(x)\n"
+    "a = torch.select(y, 0, 0)\n"
+    "b = torch.select(a, 0, 1)\n"
+    "c = torch.slice(b, 1, 1, 3)\n"
+    "d = torch.fill_(c, 7)\n"
+    "e = torch.zero_(torch.select(torch.slice(y, 1), 2, 0))\n"
+    "return torch.add(b, torch.select(a, 0, 0))",
+    12, { 0, 0, 0, 0, -0.5f, 6.25f, 8, -1, -0.25f, 7.75f, 6.75f, -0.75f } },
+  { "changed-base",
+    "y = torch.clone(x)\n"
+    "v = torch.permute(y, [0, 2, 3, 1])\n"
+    "w = torch.view(y, [4, 6])\n"
+    "z = torch.mul_(y, 3)\n"
+    "return torch.add(torch.reshape(v, [4, 6]), w)",
+    24, { -7.5f, 3, 0, 2.25f, -0.75f, 1.5f, 6.75f, 0.75f, -2.25f, 0, -3, -0.75f, 4.5f, -1.5f, 3.75f, -2.25f, -5.25f, 5.25f, 2.25f, -3.75f, 1.5f, -4.5f, -7.5f, 3 } },
+  { "written-order",
+    "y = torch.clone(x)\n"
+    "v = torch.transpose(y, 1, 3)\n"
+    "u = torch.add_(torch.select(torch.unsqueeze(v, 0), 2, 3), 5)\n"
+    "return y",
+    24, { -1.25f, 0.5f, -0.5f, 6.25f, 0.25f, -0.75f, 1, 5, -1, 0.75f, -0.25f, 3.75f, 0.5f, -0.5f, 1.25f, 5.25f, -0.75f, 1, 0, 4, 0.75f, -0.25f, -1.25f, 5.5f } },
+  { "pools",
+    "a = torch.flatten(torch.avg_pool2d(x, [2, 2], [1, 1], [1, 1]))\n"
+    "b = torch.flatten(torch.adaptive_avg_pool2d(x, [2, 3]))\n"
+    "return torch.cat([a, b])",
+    52, { -0.3125f, -0.1875f, 0, 0.1875f, 0.3125f, -0.25f, -0.3125f, 0.0625f, 0.4375f, 0.3125f, -0.1875f, -0.1875f, 0.1875f, -0.125f, -0.3125f, -0.25f, -0.0625f, 0.125f, -0.375f, -0.3125f, 0.125f, 0, 0.1875f, 0.375f, 0.0625f, -0.0625f, 0.0625f, 0.4375f, 0.125f, -0.1875f, 0, 0.1875f, -0.125f, -0.4375f, -0.125f, 0.1875f, 0.125f, -0.375f, -0.1875f, 0.125f, -0.3125f, 0.0625f, 0.4375f, -0.1875f, 0.1875f, -0.125f, 0.0625f, 0.4375f, 0.125f, 0.1875f, -0.125f, -0.4375f } },
+  { "reductions",
+    "return torch.cat([torch.mean(x, [2, 3]), torch.amax(x, [2, 3]), torch.std(x, [2, 3], True)])",
+    6, { -0.10416666f, 0.041666668f, 1.25f, 1.25f, 0.86902726f, 0.80363756f } },
+  { "orders",
+    "a, b, = torch.topk(torch.flatten(x, 1), 5)\n"
+    "return torch.mul(a, 10)",
+    5, { 12.5f, 12.5f, 10, 10, 7.5f } },
+  { "softmax",
+    "return torch.softmax(x, 1)",
+    24, { 0.14804719f, 0.7310586f, 0.14804719f, 0.7310586f, 0.7310586f, 0.14804719f, 0.7310586f, 0.7310586f, 0.14804719f, 0.7310586f, 0.7310586f, 0.14804719f, 0.85195273f, 0.26894143f, 0.85195273f, 0.26894143f, 0.26894143f, 0.85195273f, 0.26894143f, 0.26894143f, 0.85195273f, 0.26894143f, 0.26894143f, 0.85195273f } },
+  { "products",
+    "return torch.matmul(x, torch.transpose(x, 2, 3))",
+    18, { 3.625f, -1.1875f, 0.1875f, -1.1875f, 1.625f, -1.0625f, 0.1875f, -1.0625f, 3.1875f, 2.125f, -1.125f, -0.9375f, -1.125f, 2.5625f, -1.3125f, -0.9375f, -1.3125f, 2.4375f } },
+  { "shuffles",
+    "return torch.roll(torch.flip(x, [3]), [1], [2])",
+    24, { -1.25f, -0.25f, 0.75f, -1, 1.25f, -0.5f, 0.5f, -1.25f, 0, 1, -0.75f, 0.25f, 0.5f, -1.25f, -0.25f, 0.75f, 0.25f, 1.25f, -0.5f, 0.5f, -1, 0, 1, -0.75f } },
+  { "parts",
+    "a, b, = torch.split_with_sizes(x, [1, 3], 3)\n"
+    "c, d, = torch.chunk(b, 2, 3)\n"
+    "return torch.cat([d, a, c], 3)",
+    24, { 1.25f, -1.25f, 0.5f, -0.5f, 0, 0.25f, -0.75f, 1, -1.25f, -1, 0.75f, -0.25f, 0.25f, 0.5f, -0.5f, 1.25f, -1, -0.75f, 1, 0, 0.5f, 0.75f, -0.25f, -1.25f } },
+  { "resized",
+    "return torch.upsample_bilinear2d(x, [2, 5], False, None)",
+    20, { -0.875f, -0.13124995f, 0.03125f, 0.19375005f, 0.9375f, -0.6875f, 0.056250051f, 0.21875f, -0.23750007f, -0.9375f, 0.1875f, -0.031250015f, 0.40625f, 0.63749993f, -0.0625f, 0.375f, 0.15624999f, -0.4375f, -0.61874992f, 0.125f } },
+  { "padded",
+    "return torch.pad(x, [1, 0, 0, 1], \"reflect\")",
+    40, { 0.5f, -1.25f, 0.5f, -0.5f, 1.25f, -0.75f, 0.25f, -0.75f, 1, 0, 0.75f, -1, 0.75f, -0.25f, -1.25f, -0.75f, 0.25f, -0.75f, 1, 0, -0.5f, 0.5f, -0.5f, 1.25f, 0.25f, 1, -0.75f, 1, 0, -1, -0.25f, 0.75f, -0.25f, -1.25f, 0.5f, 1, -0.75f, 1, 0, -1 } },
+  { "made",
+    "a = torch.arange(0, 4, dtype=6, layout=0, device=torch.device(\"cpu\"), pin_memory=False)\n"
+    "b = torch.mul(torch.ones([3, 1], dtype=6), a)\n"
+    "return torch.add(x, torch.add(b, torch.tensor([[1], [2], [3]])))",
+    24, { -0.25f, 2.5f, 2.5f, 5.25f, 2.25f, 2.25f, 5, 5, 2, 4.75f, 4.75f, 4.75f, 1.5f, 1.5f, 4.25f, 4.25f, 1.25f, 4, 4, 4, 3.75f, 3.75f, 3.75f, 6.5f } },
+  { "loops",
+    "y = x\n"
+    "n = 0\n"
+    "for i in range(3):\n"
+    "  if torch.eq(torch.remainder(i, 2), 0):\n"
+    "    y = torch.add(y, i)\n"
+    "  else:\n"
+    "    n = torch.add(n, 1)\n"
+    "return torch.mul(y, n)",
+    24, { 0.75f, 2.5f, 1.5f, 3.25f, 2.25f, 1.25f, 3, 2, 1, 2.75f, 1.75f, 0.75f, 2.5f, 1.5f, 3.25f, 2.25f, 1.25f, 3, 2, 1, 2.75f, 1.75f, 0.75f, 2.5f } },
+  { "lists",
+    "sizes = annotate(List[int], [])\n"
+    "for i in range(torch.dim(x)):\n"
+    "  _0 = torch.append(sizes, torch.size(x, i))\n"
+    "_1 = torch.add(sizes, [7])\n"
+    "d = {\"a\": torch.len(_1), \"b\": torch.floordiv(-7, 2)}\n"
+    "c = torch.add(d[\"a\"], d[\"b\"])\n"
+    "return torch.mul(x, torch.add(c, torch.mul(sizes[-1], 0.5)))",
+    24, { -3.75f, 1.5f, -1.5f, 3.75f, 0.75f, -2.25f, 3, 0, -3, 2.25f, -0.75f, -3.75f, 1.5f, -1.5f, 3.75f, 0.75f, -2.25f, 3, 0, -3, 2.25f, -0.75f, -3.75f, 1.5f } },
+  { "numbers",
+    "n = torch.floor(torch.mul(float(torch.size(x, 3)), 0.80000000000000004))\n"
+    "m = ops.prim.min([n, 9, torch.__range_length(2, 11, 4)])\n"
+    "y = int(ops.prim.NumToTensor(torch.size(x, 2)))\n"
+    "return torch.add(x, torch.add(torch.mul(m, 10), y))",
+    24, { 31.75f, 33.5f, 32.5f, 34.25f, 33.25f, 32.25f, 34, 33, 32, 33.75f, 32.75f, 31.75f, 33.5f, 32.5f, 34.25f, 33.25f, 32.25f, 34, 33, 32, 33.75f, 32.75f, 31.75f, 33.5f } },
+  { "texts",
+    "s = torch.format(\"{}-{}\", torch.len(torch.size(x)), \"b\")\n"
+    "if torch.eq(s, \"4-b\"):\n"
+    "  y = torch.neg(x)\n"
+    "else:\n"
+    "  y = x\n"
+    "if isinstance(y, Tensor):\n"
+    "  z = torch.mul(y, 2)\n"
+    "else:\n"
+    "  z = y\n"
+    "return z",
+    24, { 2.5f, -1, 1, -2.5f, -0.5f, 1.5f, -2, -0, 2, -1.5f, 0.5f, 2.5f, -1, 1, -2.5f, -0.5f, 1.5f, -2, -0, 2, -1.5f, 0.5f, 2.5f, -1 } },
+  { "quantised",
+    "a = torch.quantize_per_tensor(x, 0.02, 130, 13)\n"
+    "b = torch.quantize_per_tensor(torch.neg(x), 0.014999999999999999, 120, 13)\n"
+    "c = ops.quantized.add(a, b, 0.0050000000000000001, 128)\n"
+    "return torch.dequantize(torch.relu(c))",
+    24, { 0.0049999999f, 0.0049999999f, 0, 0, 0, 0, 0, 0, 0.0049999999f, 0.0099999998f, 0.015f, 0.0049999999f, 0.0049999999f, 0, 0, 0, 0, 0, 0, 0.0049999999f, 0.0099999998f, 0.015f, 0.0049999999f, 0.0049999999f } },
+  { "quantised-tables",
+    "a = torch.quantize_per_tensor(x, 0.02, 130, 13)\n"
+    "b = torch.dequantize(ops.quantized.hardswish(a, 0.01, 40))\n"
+    "return torch.add(b, torch.dequantize(torch.sigmoid(a)))",
+    24, { -0.13734373f, 0.91109371f, 0.16890626f, 1.6573437f, 0.68859375f, 0.040312499f, 1.4004687f, 0.5f, -0.060468733f, 1.1596875f, 0.33140624f, -0.13734373f, 0.91109371f, 0.16890626f, 1.6573437f, 0.68859375f, 0.040312499f, 1.4004687f, 0.5f, -0.060468733f, 1.1596875f, 0.33140624f, -0.13734373f, 0.91109371f } },
+};
+
+/* A model file of class Net with such a forward(); @more: (nullable): text behind the class. */
+static char *
+write_program (const char *signature, const char *body, const char *more)
+{
+  SlTorchscriptWriter *writer = sl_torchscript_writer_new ();
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_auto (GStrv) lines = g_strsplit (body, "\n", -1);
+  g_string_append_printf (text, "class Net(Module):\n  factor : Final[int] = 3\n  def forward(self: __torch__.Net,\n    %s:\n", signature);
+  for (guint i = 0; lines[i] != NULL; i++)
+    g_string_append_printf (text, "    %s\n", lines[i]);
+  g_string_append (text, more != NULL ? more : "");
+  sl_torchscript_writer_text (writer, "code/__torch__.py", text->str);
+  g_autoptr (GBytes) bytes = sl_torchscript_writer_finish (writer);
+  return write_temp ("model.pt", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
+}
+
+static SlModel *
+load (const char *signature, const char *body, const char *more, const char *shape, GError **error)
+{
+  g_autofree char *path = write_program (signature, body, more);
+  const SlModelLoadOptions options = { .input_shape = shape };
+  SlModel *model = sl_model_load_with (path, NULL, &options, error);
+  sl_tflite_remove_temp (path);
+  return model;
+}
+
+static void
+test_row (gconstpointer data)
+{
+  const Row *row = data;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlModel) model = load ("x: Tensor) -> Tensor", row->body, NULL, SHAPE, &error);
+  g_assert_no_error (error);
+  const SlTensor *output = sl_graph_output_tensor (sl_model_graph (model), 0);
+  g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (output->bytes, ==, row->n * sizeof (gfloat));
+  gfloat *x = sl_tensor_buffer_new (ELEMENTS * sizeof x[0]), *y = sl_tensor_buffer_new (output->bytes);
+  for (gint i = 0; i < ELEMENTS; i++)
+    x[i] = (gfloat) (i * 7 % 11 - 5) / 4;
+  g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==, SL_STATUS_OK);
+  for (guint i = 0; i < row->n; i++)
+    if (!(fabsf (y[i] - row->results[i]) <= 1e-5f * MAX (1, fabsf (row->results[i]))))
+      g_error ("%s: element %u is %g; expected %g", row->name, i, (gdouble) y[i], (gdouble) row->results[i]);
+  sl_tensor_buffer_free (x);
+  sl_tensor_buffer_free (y);
+}
+
+static void
+expect_outputs (const char *signature, const char *body, const char *more, const char *shape, const char *const *names)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlModel) model = load (signature, body, more, shape, &error);
+  g_assert_no_error (error);
+  const SlGraph *graph = sl_model_graph (model);
+  for (guint i = 0; i < sl_graph_n_outputs (graph); i++) {
+    g_autofree char *text = sl_tensor_describe (sl_graph_output_tensor (graph, i));
+    g_autofree char *both = g_strdup_printf ("%s %s", sl_graph_output_tensor (graph, i)->name, text);
+    g_assert_cmpstr (both, ==, names[i]);
+  }
+  g_assert_null (names[sl_graph_n_outputs (graph)]);
+}
+
+/* Tuples and lists are numbered, dictionaries have names; an input that is returned, and one tensor twice, are outputs of their own. */
+static void
+test_outputs (void)
+{
+  static const char more[] = "class Head(Module):\n"
+                             "  def __init__(self: __torch__.Head, n: int) -> NoneType:\n"
+                             "    self.n = n\n"
+                             "    return None\n"
+                             "  def forward(self: __torch__.Head, x: Tensor, k: int=2) -> Tensor:\n"
+                             "    return torch.mul(x, torch.add(self.n, k))\n";
+  expect_outputs ("x: Tensor) -> Tensor", "return x", NULL, "1,4", (const char *[]){ "output float32[1,4]", NULL });
+  expect_outputs ("x: Tensor) -> Tuple[Tensor, List[Tensor]]", "y = torch.argmax(x, 1)\nreturn (y, [x, x], None, 3)", NULL, "1,4",
+                  (const char *[]){ "output.0 int64[1]", "output.1.0 float32[1,4]", "output.1.1 float32[1,4]", NULL });
+  expect_outputs ("x: Tensor) -> Dict[str, Tensor]", "return {\"out\": torch.relu(x), \"aux\": torch.sum(x)}", NULL, "1,4",
+                  (const char *[]){ "out float32[1,4]", "aux float32[]", NULL });
+  expect_outputs ("images: List[Tensor]) -> List[Dict[str, Tensor]]",
+                  "a = images[0]\nb = images[1]\nreturn [{\"boxes\": a}, {\"boxes\": torch.unsqueeze(b, 0)}]", NULL, "3,4,5;1,3,6,7",
+                  (const char *[]){ "boxes float32[3,4,5]", "boxes.1 float32[1,3,6,7]", NULL });
+  expect_outputs ("x: Tensor,\n    y: Optional[Tensor]=None) -> Tensor",
+                  "head = __torch__.Head(self.factor)\nif torch.__is__(y, None):\n  z = (head).forward(x, )\nelse:\n  z = x\nreturn z", more,
+                  "2,2", (const char *[]){ "output float32[2,2]", NULL });
+  expect_outputs ("x: Tensor) -> Tensor", "a = torch.quantize_per_tensor(x, 0.5, 3, 13)\nreturn a", NULL, "2,2",
+                  (const char *[]){ "output uint8[2,2]", NULL });
+}
+
+/** Refusal: of a program whose forward() has that body. */
+typedef struct
+{
+  const char *body;
+  SlError code;
+  const char *text;
+} Refusal;
+
+static const Refusal refusals[] = {
+  { "return torch.fft_fft(x)", SL_ERROR_UNSUPPORTED, "code/__torch__.py:5: 'return torch.fft_fft(x)': aten::fft_fft: this operator is not supported" },
+  { "y = x\nreturn torch.relu(z)", SL_ERROR_FORMAT, "code/__torch__.py:6: 'return torch.relu(z)': nothing is called 'z' here" },
+  { "return self.weight", SL_ERROR_FORMAT, "an object of __torch__.Net has no attribute 'weight'" },
+  { "return CONSTANTS.c0", SL_ERROR_FORMAT, "CONSTANTS.c0 is not among the 0 constants" },
+  { "return __torch__.other.f(x)", SL_ERROR_FORMAT, "the archive has nothing called __torch__.other.f" },
+  { "return torch.relu()", SL_ERROR_FORMAT, "aten::relu: argument 'self' is missing" },
+  { "return torch.relu(x, 1)", SL_ERROR_UNSUPPORTED, "aten::relu: 2 arguments; expected at most 1: self" },
+  { "return torch.relu(x, way=1)", SL_ERROR_UNSUPPORTED, "an argument that is not supported; expected self" },
+  { "return torch.conv2d(x, 3)", SL_ERROR_UNSUPPORTED, "aten::conv2d: an argument is of type int; expected Tensor" },
+  { "if torch.gt(torch.sum(x), 0):\n  y = x\nelse:\n  y = torch.neg(x)\nreturn y", SL_ERROR_UNSUPPORTED,
+    "code/__torch__.py:5: 'if torch.gt(torch.sum(x), 0):': a number is needed that depends on the picture" },
+  { "ops.prim.RaiseException(torch.format(\"expected {}D\", 3), \"builtins.ValueError\")\nreturn x", SL_ERROR_SHAPE,
+    "the model's own code refuses this input: expected 3D" },
+  { "return torch.view(x, [5, -1])", SL_ERROR_SHAPE, "aten::view: 24 elements do not fit the shape [5,-1]" },
+  { "return torch.select(x, 3, 4)", SL_ERROR_SHAPE, "index 4 of a dimension of 4" },
+  { "return torch.softmax(x, 4)", SL_ERROR_FORMAT, "dimension 4 of a tensor of 4 dimensions" },
+  { "return torch.permute(x, [0, 1, 2, 2])", SL_ERROR_FORMAT, "an order that does not name each of 4 dimensions once" },
+  { "return torch.split(x, 0, 1)", SL_ERROR_SHAPE, "parts that do not make up a dimension of 2" },
+  { "return torch.dropout(x, 0.5, True)", SL_ERROR_UNSUPPORTED, "call model.eval() before it is exported" },
+  { "return torch.rand([1, 2])", SL_ERROR_UNSUPPORTED, "random numbers are not supported" },
+  { "y = torch.expand(x, [2, 2, 3, 4])\nz = torch.add_(y, 1)\nreturn x", SL_ERROR_UNSUPPORTED,
+    "its operand shares elements with another tensor in a way that cannot be written in place" },
+  { "return [1, 2][3]", SL_ERROR_FORMAT, "index 3 is outside a list of 2 elements" },
+  { "return {\"a\": x}[\"b\"]", SL_ERROR_FORMAT, "a dictionary has no entry 'b'" },
+  { "a, b = [x]\nreturn a", SL_ERROR_FORMAT, "2 names for a value of type List with 1 elements" },
+  { "return torch.mul(x, torch.floordiv(1, 0))", SL_ERROR_FORMAT, "aten::floordiv: 1 divided by 0" },
+  { "return torch.mul(x, torch.mul(9223372036854775807, 2))", SL_ERROR_LIMIT, "a whole number beyond 64 bits" },
+  { "return (x).relu()", SL_ERROR_UNSUPPORTED, "attribute 'relu' of a value of type Tensor" },
+  { "return ops.prepacked.conv2d_clamp_run(x, x)", SL_ERROR_FORMAT, "a value of type Tensor; expected packed parameters" },
+  { "return ops.quantized.add(x, x, 1., 0)", SL_ERROR_UNSUPPORTED, "its input is float32; expected a quantised tensor" },
+  { "return torch.quantize_per_tensor(x, 0., 0, 13)", SL_ERROR_UNSUPPORTED, "codes of quint8 with scale 0 and zero point 0" },
+  { "return None", SL_ERROR_UNSUPPORTED, "forward() returns a value of type None; expected tensors" },
+  { "y = x\nwhile True:\n  y = x\nreturn y", SL_ERROR_LIMIT, "its code takes more than 10000000 steps; loops must have an end" },
+  { "return (self).forward(x, )", SL_ERROR_LIMIT, "its functions call each other more than 200 deep" },
+  { "l = [x]\nfor i in range(100000000):\n  _0 = torch.append(l, x)\nreturn x", SL_ERROR_LIMIT, "the program's values take more than" },
+};
+
+static void
+test_refusals (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (refusals); i++) {
+    g_autoptr (GError) error = NULL;
+    g_assert_null (load ("x: Tensor) -> Tensor", refusals[i].body, NULL, SHAPE, &error));
+    expect_error (&error, refusals[i].code, refusals[i].text, NULL);
+  }
+}
+
+static void
+test_inputs (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_assert_null (load ("x: Tensor) -> Tensor", "return x", NULL, "1,2;3,4", &error));
+  expect_error (&error, SL_ERROR_ARGUMENT, "2 shapes are stated for the inputs of forward(), which takes 1 tensors", NULL);
+  g_assert_null (load ("x: Tensor,\n    n: int) -> Tensor", "return x", NULL, "1,2;3,4", &error));
+  expect_error (&error, SL_ERROR_UNSUPPORTED, "argument 'n' of forward() is neither a tensor nor a list of tensors", NULL);
+  g_assert_null (load ("x: Tensor,\n    y: Tensor) -> Tensor", "return x", NULL, "1,2", &error));
+  expect_error (&error, SL_ERROR_FORMAT, "forward() gets no 'y'", NULL);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *path = g_strdup_printf ("/models/torchscript-program/%s", rows[i].name);
+    g_test_add_data_func (path, &rows[i], test_row);
+  }
+  g_test_add_func ("/models/torchscript-program/outputs", test_outputs);
+  g_test_add_func ("/models/torchscript-program/refusals", test_refusals);
+  g_test_add_func ("/models/torchscript-program/inputs", test_inputs);
+  return g_test_run ();
+}
