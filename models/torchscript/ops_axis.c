@@ -204,7 +204,8 @@ variance (TsProgram *program, const TsCall *call)
   gint64 axes[SL_MAX_RANK], count = 1;
   guint n = 0;
   const gboolean has_list = call->args[1].kind == TS_LIST, keep = has_list && ts_truth (program, call->args[3]);
-  const gboolean unbiased = ts_truth (program, has_list || call->args[1].kind == TS_NONE ? call->args[2] : call->args[1]);
+  const gboolean stated = ts_truth (program, has_list || call->args[1].kind == TS_NONE ? call->args[2] : call->args[1]);
+  const gboolean unbiased = call->args[4].kind == TS_NONE ? stated : ts_truth (program, call->args[4]);
   OnnxValue *x = ts_read (program, call->args[0]);
   if (x == NULL || !read_axes (program, has_list ? call->args[1] : ts_none (), x->rank, axes, &n))
     return ts_none ();
@@ -237,48 +238,10 @@ norm (TsProgram *program, const TsCall *call)
 }
 
 static TsValue
-index_select (TsProgram *program, const TsCall *call)
+frobenius_norm (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *x = ts_read (program, call->args[0]), *places = ts_read (program, call->args[2]);
-  if (x == NULL || places == NULL)
-    return ts_none ();
-  const OnnxAttribute attribute = ts_attr_int ("axis", ts_axis (program, call->args[1], x->rank));
-  return ts_new (program, ts_onnx (program, "Gather", (OnnxValue *[]){ x, places }, 2, &attribute, 1), call->args[0].tensor->dtype);
-}
-
-static TsValue
-gather (TsProgram *program, const TsCall *call)
-{
-  OnnxValue *x = ts_read (program, call->args[0]), *places = ts_read (program, call->args[2]);
-  if (x == NULL || places == NULL)
-    return ts_none ();
-  const OnnxAttribute attribute = ts_attr_int ("axis", ts_axis (program, call->args[1], x->rank));
-  return ts_new (program, ts_onnx (program, "GatherElements", (OnnxValue *[]){ x, places }, 2, &attribute, 1), call->args[0].tensor->dtype);
-}
-
-/* x[..., places, ...]: one tensor of places along one dimension. */
-static TsValue
-index_tensors (TsProgram *program, const TsCall *call)
-{
-  OnnxValue *x = ts_read (program, call->args[0]);
-  const TsValue list = call->args[1];
-  gint at = -1;
-  if (x == NULL || list.kind != TS_LIST)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "expected a list of tensors");
-  for (guint i = 0; i < list.list->n; i++) {
-    if (list.list->items[i].kind == TS_NONE)
-      continue;
-    if (at >= 0)
-      return ts_refuse (program, SL_ERROR_UNSUPPORTED, "elements by tensors of indices along several dimensions are not supported");
-    at = (gint) i;
-  }
-  if (at < 0)
-    return call->args[0];
-  OnnxValue *places = ts_read (program, list.list->items[at]);
-  if (places == NULL || list.list->items[at].tensor->dtype == TS_BOOLEAN || list.list->items[at].tensor->dtype == TS_UINT8)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "elements chosen by truth values: their number depends on the picture");
-  const OnnxAttribute attribute = ts_attr_int ("axis", ts_axis_of (program, at, x->rank));
-  return ts_new (program, ts_onnx (program, "Gather", (OnnxValue *[]){ x, places }, 2, &attribute, 1), call->args[0].tensor->dtype);
+  const TsValue args[] = { call->args[0], ts_int (2), call->args[1], call->args[2] };
+  return ts_run_op (program, "aten::norm", args, NULL, 4);
 }
 
 static OnnxValue *
@@ -326,6 +289,29 @@ linear (TsProgram *program, const TsCall *call)
   return ts_new (program, y, TS_FLOAT32);
 }
 
+/* softmax (q k' * scale + mask) v */
+static TsValue
+attention (TsProgram *program, const TsCall *call)
+{
+  const OnnxAttribute last = ts_attr_int ("axis", -1);
+  gint64 order[SL_MAX_RANK];
+  OnnxValue *q = ts_read (program, call->args[0]), *k = ts_read (program, call->args[1]), *v = ts_read (program, call->args[2]);
+  if (q == NULL || k == NULL || v == NULL || q->rank < 2 || k->rank != q->rank)
+    return ts_refuse (program, SL_ERROR_SHAPE, "expected queries, keys and values of as many dimensions");
+  if (ts_truth (program, call->args[5]) || ts_to_float (program, call->args[4]) != 0)
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "dropout and causal masks are not supported");
+  for (guint i = 0; i < k->rank; i++)
+    order[i] = i + 2 == k->rank ? i + 1 : i + 1 == k->rank ? i - 1 : i;
+  const gdouble scale = call->args[6].kind != TS_NONE ? ts_to_float (program, call->args[6]) : 1 / sqrt ((gdouble) q->dims[q->rank - 1]);
+  OnnxValue *y = product (program, q, ts_permuted (program, k, order, k->rank));
+  y = ts_onnx (program, "Mul", (OnnxValue *[]){ y, ts_scalar (program, ts_float (scale), TS_FLOAT32) }, 2, NULL, 0);
+  if (call->args[3].kind == TS_TENSOR && call->args[3].tensor->dtype == TS_BOOLEAN)
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "masks of truth values are not supported");
+  if (call->args[3].kind == TS_TENSOR)
+    y = ts_onnx (program, "Add", (OnnxValue *[]){ y, ts_read (program, call->args[3]) }, 2, NULL, 0);
+  return ts_new (program, product (program, ts_onnx (program, "Softmax", &y, 1, &last, 1), v), TS_FLOAT32);
+}
+
 static TsValue
 einsum (TsProgram *program, const TsCall *call)
 {
@@ -360,19 +346,18 @@ const TsOp ts_ops_axis[] = {
   { "aten::topk", "self,k,dim=-1,largest=True,sorted=True", topk, NULL, 0 },
   { "aten::sort", "self,dim=-1,descending=False", sort, NULL, 0 },
   { "aten::argsort", "self,dim=-1,descending=False", sort, NULL, 0 },
-  { "aten::std", "self,dim=None,unbiased=True,keepdim=False", variance, NULL, 0 },
-  { "aten::var", "self,dim=None,unbiased=True,keepdim=False", variance, NULL, 0 },
+  { "aten::std", "self,dim=None,unbiased=True,keepdim=False,correction=None", variance, NULL, 0 },
+  { "aten::var", "self,dim=None,unbiased=True,keepdim=False,correction=None", variance, NULL, 0 },
   { "aten::norm", "self,p=2,dim=None,keepdim=False,dtype=None", norm, NULL, 0 },
+  { "aten::frobenius_norm", "self,dim=None,keepdim=False", frobenius_norm, NULL, 0 },
   { "aten::linalg_vector_norm", "self,ord=2,dim=None,keepdim=False,dtype=None", norm, NULL, 0 },
-  { "aten::index_select", "self,dim,index", index_select, NULL, 0 },
-  { "aten::gather", "self,dim,index,sparse_grad=False", gather, NULL, 0 },
-  { "aten::index", "self,indices", index_tensors, NULL, 0 },
   { "aten::matmul", "self,other", matmul, NULL, 0 },
   { "aten::mm", "self,mat2", matmul, NULL, 0 },
   { "aten::bmm", "self,mat2", matmul, NULL, 0 },
   { "aten::addmm", "self,mat1,mat2,beta=1,alpha=1", addmm, NULL, 0 },
   { "aten::baddbmm", "self,batch1,batch2,beta=1,alpha=1", addmm, NULL, 0 },
   { "aten::linear", "input,weight,bias=None", linear, NULL, 0 },
+  { "aten::scaled_dot_product_attention", "query,key,value,attn_mask=None,dropout_p=0,is_causal=False,scale=None", attention, NULL, 0 },
   { "aten::einsum", "equation,tensors,path=None", einsum, NULL, 0 },
   { NULL, NULL, NULL, NULL, 0 },
 };

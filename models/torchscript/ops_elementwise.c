@@ -426,7 +426,46 @@ add_product (TsProgram *program, const TsCall *call)
   return ts_new (program, ts_onnx (program, "Add", (OnnxValue *[]){ operand (program, call->args[0], dtype), product }, 2, NULL, 0), dtype);
 }
 
+static TsValue
+run (TsProgram *program, const char *name, TsValue a, TsValue b)
+{
+  const TsValue args[] = { a, b };
+  return ts_run_op (program, name, args, NULL, b.kind == TS_NONE ? 1 : 2);
+}
+
+/* Towards zero. */
+static TsValue
+truncate_real (TsProgram *program, const TsCall *call)
+{
+  const TsValue x = call->args[0], size = run (program, "aten::floor", run (program, "aten::abs", x, ts_none ()), ts_none ());
+  const TsValue whole = run (program, "aten::mul", run (program, "aten::sign", x, ts_none ()), size);
+  return strcmp (call->op->name, "aten::frac") == 0 ? run (program, "aten::sub", x, whole) : whole;
+}
+
+/* self + weight * (end - self) */
+static TsValue
+lerp (TsProgram *program, const TsCall *call)
+{
+  const TsValue way = run (program, "aten::sub", call->args[1], call->args[0]);
+  return run (program, "aten::add", call->args[0], run (program, "aten::mul", way, call->args[2]));
+}
+
+/* Half of the elements by how open the other half says. */
+static TsValue
+glu (TsProgram *program, const TsCall *call)
+{
+  const TsValue args[] = { call->args[0], ts_int (2), call->args[1] };
+  const TsValue halves = ts_run_op (program, "aten::chunk", args, NULL, 3);
+  if (halves.kind != TS_LIST || halves.list->n != 2)
+    return ts_refuse (program, SL_ERROR_SHAPE, "a dimension that has no halves");
+  return run (program, "aten::mul", halves.list->items[0], run (program, "aten::sigmoid", halves.list->items[1], ts_none ()));
+}
+
 const TsOp ts_ops_elementwise[] = {
+  { "aten::trunc", "self", truncate_real, NULL, 0 },
+  { "aten::frac", "self", truncate_real, NULL, 0 },
+  { "aten::lerp", "self,end,weight", lerp, NULL, 0 },
+  { "aten::glu", "self,dim=-1", glu, NULL, 0 },
   { "aten::add", "self,other,alpha=1", arithmetic, "Add", 0 },
   { "aten::_add_relu", "self,other,alpha=1", add_relu, NULL, 0 },
   { "aten::sub", "self,other,alpha=1", arithmetic, "Sub", 0 },

@@ -65,7 +65,9 @@ ts_dequantized (TsProgram *program, TsValue value)
 {
   gboolean last = FALSE;
   OnnxValue *x = ts_read (program, value);
-  if (x == NULL || !ts_is_quantized (value.tensor->dtype))
+  if (x == NULL)
+    return ts_none ();
+  if (!ts_is_quantized (value.tensor->dtype))
     return value;
   const gint32 input = onnx_any (&program->onnx, x, &last);
   return boxed (program, onnx_settled (&program->onnx, SL_OP_DEQUANTIZE, &input, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_F32 }), last,
@@ -294,6 +296,18 @@ relu6 (TsProgram *program, const TsCall *call)
   return ts_quantized_clip (program, call->args[0], ts_int (0), ts_int (6));
 }
 
+/* What training for quantisation leaves where the model was not converted: values as codes would have them. */
+static TsValue
+fake_quantize (TsProgram *program, const TsCall *call)
+{
+  const gint64 low = ts_to_int (program, call->args[3]), high = ts_to_int (program, call->args[4]);
+  const TsValue scale = ts_float (ts_to_float (program, call->args[1])), zero = ts_int (ts_to_int (program, call->args[2]));
+  const TsValue args[] = { call->args[0], scale, zero, ts_int (low == 0 ? TS_QUINT8 : TS_QINT8) };
+  if (ts_failed (program) || high - low != 255 || (low != 0 && low != -128))
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "codes from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT "; expected 8 bits", low, high);
+  return ts_dequantized (program, ts_run_op (program, "aten::quantize_per_tensor", args, NULL, 4));
+}
+
 /* Scale and zero point as the program sees them. */
 static TsValue
 fact (TsProgram *program, const TsCall *call)
@@ -311,6 +325,7 @@ fact (TsProgram *program, const TsCall *call)
 
 const TsOp ts_ops_quantized[] = {
   { "aten::quantize_per_tensor", "input,scale,zero_point,dtype", quantize, NULL, 0 },
+  { "aten::fake_quantize_per_tensor_affine", "self,scale,zero_point,quant_min,quant_max", fake_quantize, NULL, 0 },
   { "aten::dequantize", "self", dequantize, NULL, 0 },
   { "aten::q_scale", "self", fact, NULL, 0 },
   { "aten::q_zero_point", "self", fact, NULL, 0 },

@@ -114,6 +114,20 @@ flatten (TsProgram *program, const TsCall *call)
   return ts_failed (program) ? ts_none () : view_of (program, ts_reshaped (program, x, dims, n), call->args[0], NULL);
 }
 
+static TsValue
+reshape_as (TsProgram *program, const TsCall *call)
+{
+  gint64 dims[SL_MAX_RANK];
+  OnnxValue *x = ts_read (program, call->args[0]);
+  const OnnxValue *other = ts_read (program, call->args[1]);
+  if (x == NULL || other == NULL)
+    return ts_none ();
+  for (guint i = 0; i < other->rank; i++)
+    dims[i] = other->dims[i];
+  return resolve (program, x, dims, other->rank) ? view_of (program, ts_reshaped (program, x, dims, other->rank), call->args[0], NULL)
+                                                 : ts_none ();
+}
+
 /* One dimension as several. */
 static TsValue
 unflatten (TsProgram *program, const TsCall *call)
@@ -213,6 +227,37 @@ transpose (TsProgram *program, const TsCall *call)
   return permuted (program, call->args[0], x, order);
 }
 
+/* Dimensions moved to other places; the others keep their order. */
+static TsValue
+move_dims (TsProgram *program, const TsCall *call)
+{
+  gint64 from[SL_MAX_RANK], to[SL_MAX_RANK], order[SL_MAX_RANK];
+  guint n = 0, n_to = 0, moved = 0, next = 0;
+  OnnxValue *x = ts_read (program, call->args[0]);
+  if (x == NULL || !ts_to_ints (program, call->args[1], from, SL_MAX_RANK, &n)
+      || !ts_to_ints (program, call->args[2], to, SL_MAX_RANK, &n_to))
+    return ts_none ();
+  for (guint i = 0; i < SL_MAX_RANK; i++)
+    order[i] = -1;
+  for (guint i = 0; i < MIN (n, n_to); i++) {
+    from[i] = ts_axis_of (program, from[i], x->rank);
+    order[ts_axis_of (program, to[i], x->rank)] = from[i];
+    moved |= 1u << from[i];
+  }
+  if (n != n_to || ts_failed (program))
+    return ts_refuse (program, SL_ERROR_FORMAT, "%u dimensions to %u places", n, n_to);
+  for (guint i = 0; i < x->rank; i++) {
+    while (next < x->rank && (moved & 1u << next) != 0)
+      next++;
+    if (order[i] < 0)
+      order[i] = next < x->rank ? next++ : 0;
+  }
+  const TsValue args[] = { call->args[0], ts_list (program->heap) };
+  for (guint i = 0; i < x->rank && !ts_failed (program); i++)
+    ts_list_append (program->heap, args[1].list, ts_int (order[i]));
+  return ts_run_op (program, "aten::permute", args, NULL, 2);
+}
+
 static TsValue
 expand (TsProgram *program, const TsCall *call)
 {
@@ -245,8 +290,14 @@ repeat (TsProgram *program, const TsCall *call)
   OnnxValue *x = ts_read (program, call->args[0]);
   if (x == NULL || !ts_to_ints (program, call->args[1], times, SL_MAX_RANK, &n))
     return ts_none ();
-  if (n < x->rank)
+  if (n < x->rank && strcmp (call->op->name, "aten::tile") != 0)
     return ts_refuse (program, SL_ERROR_SHAPE, "%u numbers for %u dimensions", n, x->rank);
+  if (n < x->rank) { /* those that are missing are in front */
+    memmove (times + (x->rank - n), times, n * sizeof times[0]);
+    for (guint i = 0; i < x->rank - n; i++)
+      times[i] = 1;
+    n = x->rank;
+  }
   for (guint i = 0; i < n; i++)
     dims[i] = i < n - x->rank ? 1 : x->dims[i - (n - x->rank)];
   x = ts_reshaped (program, x, dims, n);
@@ -610,6 +661,13 @@ const TsOp ts_ops_shape[] = {
   { "aten::reshape", "self,shape", reshape, NULL, 0 },
   { "aten::view", "self,size", reshape, NULL, 0 },
   { "aten::_reshape_alias", "self,size,stride=None", reshape, NULL, 0 },
+  { "aten::view_as", "self,other", reshape_as, NULL, 0 },
+  { "aten::reshape_as", "self,other", reshape_as, NULL, 0 },
+  { "aten::movedim", "self,source,destination", move_dims, NULL, 0 },
+  { "aten::moveaxis", "self,source,destination", move_dims, NULL, 0 },
+  { "aten::tile", "self,dims", repeat, NULL, 0 },
+  { "aten::unsafe_chunk", "self,chunks,dim=0", split, NULL, 0 },
+  { "aten::unsafe_split", "self,split_size,dim=0", split, NULL, 0 },
   { "aten::flatten", "self,start_dim=0,end_dim=-1", flatten, NULL, 0 },
   { "aten::unflatten", "self,dim,sizes,names=None", unflatten, NULL, 0 },
   { "aten::unsqueeze", "self,dim", unsqueeze, NULL, 0 },

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "models/torchscript/quantized.h"
+#include "models/torchscript/shape.h"
 
 #define MOST_CELLS 256
 
@@ -286,7 +287,75 @@ adaptive_pool (TsProgram *program, const TsCall *call)
   return without_batch (program, x, added, call->args[0].tensor->dtype);
 }
 
+static TsValue
+adaptive_max_pool (TsProgram *program, const TsCall *call)
+{
+  const TsValue pair[] = { adaptive_pool (program, call), ts_none () };
+  return ts_tuple (program->heap, pair, 2);
+}
+
+/* Windows along the first of three dimensions only, as local response normalisation has them. */
+static TsValue
+average_pool_3d (TsProgram *program, const TsCall *call)
+{
+  gint64 kernel[3], stride[3], padding[3];
+  OnnxValue *x = ts_read (program, call->args[0]);
+  spread (program, call->args[1], 3, kernel);
+  spread (program, is_given (call->args[2]) ? call->args[2] : call->args[1], 3, stride);
+  spread (program, call->args[3], 3, padding);
+  if (x == NULL || ts_failed (program))
+    return ts_none ();
+  if (x->rank != 5 || kernel[1] != 1 || kernel[2] != 1 || stride[1] != 1 || stride[2] != 1 || padding[0] + padding[1] + padding[2] != 0)
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "only windows along the first of three dimensions, without padding, are supported");
+  const gint64 flat[4] = { x->dims[0], x->dims[1], x->dims[2], (gint64) x->dims[3] * x->dims[4] };
+  const OnnxAttribute attributes[2] = { ts_attr_ints (program, "kernel_shape", kernel, 2), ts_attr_ints (program, "strides", stride, 2) };
+  OnnxValue *planes = ts_reshaped (program, x, flat, 4);
+  OnnxValue *y = ts_onnx (program, "AveragePool", &planes, 1, attributes, 2);
+  if (y == NULL)
+    return ts_none ();
+  return ts_new (program, ts_reshaped (program, y, (const gint64[]){ x->dims[0], x->dims[1], y->dims[2], x->dims[3], x->dims[4] }, 5),
+                 TS_FLOAT32);
+}
+
+/* unfold: the windows' elements as channels, one column for each window. */
+static TsValue
+windows (TsProgram *program, const TsCall *call)
+{
+  gint64 kernel[3], dilation[3], padding[3], stride[3];
+  OnnxValue *cells[MOST_CELLS];
+  gboolean added = FALSE;
+  guint n = 0;
+  OnnxValue *x = with_batch (program, ts_read (program, call->args[0]), 2, &added);
+  gint64 *const lists[] = { kernel, dilation, padding, stride };
+  for (guint i = 0; i < 4; i++)
+    spread (program, call->args[i + 1], 2, lists[i]);
+  if (x == NULL || ts_failed (program))
+    return ts_none ();
+  const gint64 pads[8] = { 0, 0, padding[0], padding[1], 0, 0, padding[0], padding[1] }, axis = 2;
+  const OnnxAttribute mode = ts_attr_text (program, "mode", "constant"), join = ts_attr_int ("axis", axis);
+  x = ts_onnx (program, "Pad", (OnnxValue *[]){ x, ts_constant_ints (program, pads, 8) }, 2, &mode, 1);
+  gint64 out[2] = { 0, 0 };
+  for (guint i = 0; x != NULL && i < 2; i++)
+    out[i] = stride[i] < 1 || dilation[i] < 1 || kernel[i] < 1 ? 0 : (x->dims[2 + i] - dilation[i] * (kernel[i] - 1) - 1) / stride[i] + 1;
+  if (x == NULL || out[0] < 1 || out[1] < 1 || kernel[0] * kernel[1] > MOST_CELLS)
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "windows that do not fit the tensor, or of more than %d elements", MOST_CELLS);
+  for (gint64 k = 0; k < kernel[0] * kernel[1]; k++) {
+    const gint64 y = k / kernel[1] * dilation[0], z = k % kernel[1] * dilation[1];
+    OnnxValue *rows = ts_slice_of (program, x, 2, y, y + (out[0] - 1) * stride[0] + 1, stride[0]);
+    rows = ts_slice_of (program, rows, 3, z, z + (out[1] - 1) * stride[1] + 1, stride[1]);
+    cells[n++] = ts_onnx (program, "Unsqueeze", (OnnxValue *[]){ rows, ts_constant_ints (program, &axis, 1) }, 2, NULL, 0);
+  }
+  OnnxValue *all = n == 1 ? cells[0] : ts_onnx (program, "Concat", cells, n, &join, 1);
+  const gint64 dims[3] = { x->dims[0], (gint64) x->dims[1] * n, out[0] * out[1] };
+  return without_batch (program, ts_reshaped (program, all, dims, 3), added, TS_FLOAT32);
+}
+
 const TsOp ts_ops_window[] = {
+  { "aten::adaptive_max_pool1d", "self,output_size", adaptive_max_pool, NULL, 0 },
+  { "aten::adaptive_max_pool2d", "self,output_size", adaptive_max_pool, NULL, 0 },
+  { "aten::avg_pool3d", "self,kernel_size,stride=[],padding=0,ceil_mode=False,count_include_pad=True,divisor_override=None",
+    average_pool_3d, NULL, 0 },
+  { "aten::im2col", "self,kernel_size,dilation,padding,stride", windows, NULL, 0 },
   { "aten::conv1d", "input,weight,bias=None,stride=1,padding=0,dilation=1,groups=1", conv, NULL, 0 },
   { "aten::conv2d", "input,weight,bias=None,stride=1,padding=0,dilation=1,groups=1", conv, NULL, 0 },
   { "aten::conv_transpose1d", "input,weight,bias=None,stride=1,padding=0,output_padding=0,groups=1,dilation=1", conv_transpose, NULL, 0 },

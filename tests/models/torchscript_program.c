@@ -25,29 +25,84 @@ typedef struct
 static const Row rows[] = {
   { "arithmetic",
     "return torch.add(torch.mul(x, 2), torch.sub(x, 1.5, 2), alpha=3)",
-    24, { -15.25f, -6.5f, -11.5f, -2.75f, -7.75f, -12.75f, -4, -9, -14, -5.25f, -10.25f, -15.25f, -6.5f, -11.5f, -2.75f, -7.75f, -12.75f, -4, -9, -14, -5.25f, -10.25f, -15.25f, -6.5f } },
+    24,
+    { -15.25f, -6.5f,  -11.5f, -2.75f, -7.75f,  -12.75f, -4, -9,  -14,    -5.25f,  -10.25f, -15.25f,
+      -6.5f,   -11.5f, -2.75f, -7.75f, -12.75f, -4,      -9, -14, -5.25f, -10.25f, -15.25f, -6.5f } },
   { "whole-numbers",
     "a = torch.to(torch.mul(x, 4), 4)\n"
     "b = torch.floor_divide(a, 3)\n"
     "return torch.to(torch.add(b, torch.remainder(a, 3)), 6)",
-    24, { -1, 2, 0, 3, 1, -1, 2, 0, 0, 1, 1, -1, 2, 0, 3, 1, -1, 2, 0, 0, 1, 1, -1, 2 } },
+    24,
+    { -1, 2, 0, 3, 1, -1, 2, 0, 0, 1, 1, -1, 2, 0, 3, 1, -1, 2, 0, 0, 1, 1, -1, 2 } },
   { "choices",
     "y = torch.where(torch.gt(x, 0.25), x, torch.neg(x))\n"
     "return torch.masked_fill(y, torch.le(y, 0.3), 9.)",
-    24, { 1.25f, 0.5f, 0.5f, 1.25f, 9, 0.75f, 1, 9, 1, 0.75f, 9, 1.25f, 0.5f, 0.5f, 1.25f, 9, 0.75f, 1, 9, 1, 0.75f, 9, 1.25f, 0.5f } },
+    24,
+    { 1.25f, 0.5f, 0.5f, 1.25f, 9, 0.75f, 1, 9, 1, 0.75f, 9, 1.25f, 0.5f, 0.5f, 1.25f, 9, 0.75f, 1, 9, 1, 0.75f, 9, 1.25f, 0.5f } },
   { "functions",
     "a = torch.stack([torch.sigmoid(x), torch.tanh(x), torch.exp(x), torch.rsqrt(torch.add(torch.abs(x), 1))])\n"
     "return torch.select(torch.sum(a, [2, 4]), 1, 0)",
-    12, { 4.3394766f, 3.9348776f, 3.5708055f, 1.0932024f, -0.26378506f, -1.2155837f, 13.06172f, 10.033201f, 8.3812122f, 6.1604137f, 6.5276055f, 6.157649f } },
+    12,
+    { 4.3394766f, 3.9348776f, 3.5708055f, 1.0932024f, -0.26378506f, -1.2155837f, 13.06172f, 10.033201f, 8.3812122f, 6.1604137f, 6.5276055f,
+      6.157649f } },
   { "clamps",
     "return torch.cat([torch.hardtanh(x, -1., 0.5), torch.clamp(x, -0.59999999999999998, None)], 1)",
-    48, { -1, 0.5f, -0.5f, 0.5f, 0.25f, -0.75f, 0.5f, 0, -1, 0.5f, -0.25f, -1, 0.5f, -0.5f, 0.5f, 0.25f, -0.75f, 0.5f, 0, -1, 0.5f, -0.25f, -1, 0.5f, -0.60000002f, 0.5f, -0.5f, 1.25f, 0.25f, -0.60000002f, 1, 0, -0.60000002f, 0.75f, -0.25f, -0.60000002f, 0.5f, -0.5f, 1.25f, 0.25f, -0.60000002f, 1, 0, -0.60000002f, 0.75f, -0.25f, -0.60000002f, 0.5f } },
+    48,
+    { -1,
+      0.5f,
+      -0.5f,
+      0.5f,
+      0.25f,
+      -0.75f,
+      0.5f,
+      0,
+      -1,
+      0.5f,
+      -0.25f,
+      -1,
+      0.5f,
+      -0.5f,
+      0.5f,
+      0.25f,
+      -0.75f,
+      0.5f,
+      0,
+      -1,
+      0.5f,
+      -0.25f,
+      -1,
+      0.5f,
+      -0.60000002f,
+      0.5f,
+      -0.5f,
+      1.25f,
+      0.25f,
+      -0.60000002f,
+      1,
+      0,
+      -0.60000002f,
+      0.75f,
+      -0.25f,
+      -0.60000002f,
+      0.5f,
+      -0.5f,
+      1.25f,
+      0.25f,
+      -0.60000002f,
+      1,
+      0,
+      -0.60000002f,
+      0.75f,
+      -0.25f,
+      -0.60000002f,
+      0.5f } },
   { "in-place",
     "y = torch.clone(x)\n"
     "z = torch.add_(y, 1)\n"
     "w = torch.relu_(torch.select(y, 1, 0))\n"
     "return torch.add(y, z)",
-    24, { 0, 3, 1, 4.5f, 2.5f, 0.5f, 4, 2, 0, 3.5f, 1.5f, 0, 3, 1, 4.5f, 2.5f, 0.5f, 4, 2, 0, 3.5f, 1.5f, -0.5f, 3 } },
+    24,
+    { 0, 3, 1, 4.5f, 2.5f, 0.5f, 4, 2, 0, 3.5f, 1.5f, 0, 3, 1, 4.5f, 2.5f, 0.5f, 4, 2, 0, 3.5f, 1.5f, -0.5f, 3 } },
   { "written-views",
     "y = torch.clone(x)\n"
     "a = torch.select(y, 0, 0)\n"
@@ -56,57 +111,80 @@ static const Row rows[] = {
     "d = torch.fill_(c, 7)\n"
     "e = torch.zero_(torch.select(torch.slice(y, 1), 2, 0))\n"
     "return torch.add(b, torch.select(a, 0, 0))",
-    12, { 0, 0, 0, 0, -0.5f, 6.25f, 8, -1, -0.25f, 7.75f, 6.75f, -0.75f } },
+    12,
+    { 0, 0, 0, 0, -0.5f, 6.25f, 8, -1, -0.25f, 7.75f, 6.75f, -0.75f } },
   { "changed-base",
     "y = torch.clone(x)\n"
     "v = torch.permute(y, [0, 2, 3, 1])\n"
     "w = torch.view(y, [4, 6])\n"
     "z = torch.mul_(y, 3)\n"
     "return torch.add(torch.reshape(v, [4, 6]), w)",
-    24, { -7.5f, 3, 0, 2.25f, -0.75f, 1.5f, 6.75f, 0.75f, -2.25f, 0, -3, -0.75f, 4.5f, -1.5f, 3.75f, -2.25f, -5.25f, 5.25f, 2.25f, -3.75f, 1.5f, -4.5f, -7.5f, 3 } },
+    24,
+    { -7.5f, 3,     0,     2.25f,  -0.75f, 1.5f,  6.75f, 0.75f,  -2.25f, 0,     -3,    -0.75f,
+      4.5f,  -1.5f, 3.75f, -2.25f, -5.25f, 5.25f, 2.25f, -3.75f, 1.5f,   -4.5f, -7.5f, 3 } },
   { "written-order",
     "y = torch.clone(x)\n"
     "v = torch.transpose(y, 1, 3)\n"
     "u = torch.add_(torch.select(torch.unsqueeze(v, 0), 2, 3), 5)\n"
     "return y",
-    24, { -1.25f, 0.5f, -0.5f, 6.25f, 0.25f, -0.75f, 1, 5, -1, 0.75f, -0.25f, 3.75f, 0.5f, -0.5f, 1.25f, 5.25f, -0.75f, 1, 0, 4, 0.75f, -0.25f, -1.25f, 5.5f } },
+    24,
+    { -1.25f, 0.5f,  -0.5f, 6.25f, 0.25f,  -0.75f, 1, 5, -1,    0.75f,  -0.25f, 3.75f,
+      0.5f,   -0.5f, 1.25f, 5.25f, -0.75f, 1,      0, 4, 0.75f, -0.25f, -1.25f, 5.5f } },
   { "pools",
     "a = torch.flatten(torch.avg_pool2d(x, [2, 2], [1, 1], [1, 1]))\n"
     "b = torch.flatten(torch.adaptive_avg_pool2d(x, [2, 3]))\n"
     "return torch.cat([a, b])",
-    52, { -0.3125f, -0.1875f, 0, 0.1875f, 0.3125f, -0.25f, -0.3125f, 0.0625f, 0.4375f, 0.3125f, -0.1875f, -0.1875f, 0.1875f, -0.125f, -0.3125f, -0.25f, -0.0625f, 0.125f, -0.375f, -0.3125f, 0.125f, 0, 0.1875f, 0.375f, 0.0625f, -0.0625f, 0.0625f, 0.4375f, 0.125f, -0.1875f, 0, 0.1875f, -0.125f, -0.4375f, -0.125f, 0.1875f, 0.125f, -0.375f, -0.1875f, 0.125f, -0.3125f, 0.0625f, 0.4375f, -0.1875f, 0.1875f, -0.125f, 0.0625f, 0.4375f, 0.125f, 0.1875f, -0.125f, -0.4375f } },
+    52,
+    { -0.3125f, -0.1875f, 0,       0.1875f,  0.3125f,  -0.25f,  -0.3125f, 0.0625f,  0.4375f, 0.3125f, -0.1875f, -0.1875f, 0.1875f,
+      -0.125f,  -0.3125f, -0.25f,  -0.0625f, 0.125f,   -0.375f, -0.3125f, 0.125f,   0,       0.1875f, 0.375f,   0.0625f,  -0.0625f,
+      0.0625f,  0.4375f,  0.125f,  -0.1875f, 0,        0.1875f, -0.125f,  -0.4375f, -0.125f, 0.1875f, 0.125f,   -0.375f,  -0.1875f,
+      0.125f,   -0.3125f, 0.0625f, 0.4375f,  -0.1875f, 0.1875f, -0.125f,  0.0625f,  0.4375f, 0.125f,  0.1875f,  -0.125f,  -0.4375f } },
   { "reductions",
     "return torch.cat([torch.mean(x, [2, 3]), torch.amax(x, [2, 3]), torch.std(x, [2, 3], True)])",
-    6, { -0.10416666f, 0.041666668f, 1.25f, 1.25f, 0.86902726f, 0.80363756f } },
+    6,
+    { -0.10416666f, 0.041666668f, 1.25f, 1.25f, 0.86902726f, 0.80363756f } },
   { "orders",
     "a, b, = torch.topk(torch.flatten(x, 1), 5)\n"
     "return torch.mul(a, 10)",
-    5, { 12.5f, 12.5f, 10, 10, 7.5f } },
-  { "softmax",
-    "return torch.softmax(x, 1)",
-    24, { 0.14804719f, 0.7310586f, 0.14804719f, 0.7310586f, 0.7310586f, 0.14804719f, 0.7310586f, 0.7310586f, 0.14804719f, 0.7310586f, 0.7310586f, 0.14804719f, 0.85195273f, 0.26894143f, 0.85195273f, 0.26894143f, 0.26894143f, 0.85195273f, 0.26894143f, 0.26894143f, 0.85195273f, 0.26894143f, 0.26894143f, 0.85195273f } },
+    5,
+    { 12.5f, 12.5f, 10, 10, 7.5f } },
+  { "softmax", "return torch.softmax(x, 1)", 24, { 0.14804719f, 0.7310586f,  0.14804719f, 0.7310586f,  0.7310586f,  0.14804719f,
+                                                   0.7310586f,  0.7310586f,  0.14804719f, 0.7310586f,  0.7310586f,  0.14804719f,
+                                                   0.85195273f, 0.26894143f, 0.85195273f, 0.26894143f, 0.26894143f, 0.85195273f,
+                                                   0.26894143f, 0.26894143f, 0.85195273f, 0.26894143f, 0.26894143f, 0.85195273f } },
   { "products",
     "return torch.matmul(x, torch.transpose(x, 2, 3))",
-    18, { 3.625f, -1.1875f, 0.1875f, -1.1875f, 1.625f, -1.0625f, 0.1875f, -1.0625f, 3.1875f, 2.125f, -1.125f, -0.9375f, -1.125f, 2.5625f, -1.3125f, -0.9375f, -1.3125f, 2.4375f } },
-  { "shuffles",
-    "return torch.roll(torch.flip(x, [3]), [1], [2])",
-    24, { -1.25f, -0.25f, 0.75f, -1, 1.25f, -0.5f, 0.5f, -1.25f, 0, 1, -0.75f, 0.25f, 0.5f, -1.25f, -0.25f, 0.75f, 0.25f, 1.25f, -0.5f, 0.5f, -1, 0, 1, -0.75f } },
+    18,
+    { 3.625f, -1.1875f, 0.1875f, -1.1875f, 1.625f, -1.0625f, 0.1875f, -1.0625f, 3.1875f, 2.125f, -1.125f, -0.9375f, -1.125f, 2.5625f,
+      -1.3125f, -0.9375f, -1.3125f, 2.4375f } },
+  { "shuffles", "return torch.roll(torch.flip(x, [3]), [1], [2])", 24, { -1.25f, -0.25f, 0.75f,  -1,    1.25f, -0.5f,  0.5f,   -1.25f,
+                                                                         0,      1,      -0.75f, 0.25f, 0.5f,  -1.25f, -0.25f, 0.75f,
+                                                                         0.25f,  1.25f,  -0.5f,  0.5f,  -1,    0,      1,      -0.75f } },
   { "parts",
     "a, b, = torch.split_with_sizes(x, [1, 3], 3)\n"
     "c, d, = torch.chunk(b, 2, 3)\n"
     "return torch.cat([d, a, c], 3)",
-    24, { 1.25f, -1.25f, 0.5f, -0.5f, 0, 0.25f, -0.75f, 1, -1.25f, -1, 0.75f, -0.25f, 0.25f, 0.5f, -0.5f, 1.25f, -1, -0.75f, 1, 0, 0.5f, 0.75f, -0.25f, -1.25f } },
+    24,
+    { 1.25f, -1.25f, 0.5f,  -0.5f, 0,  0.25f,  -0.75f, 1, -1.25f, -1,    0.75f,  -0.25f,
+      0.25f, 0.5f,   -0.5f, 1.25f, -1, -0.75f, 1,      0, 0.5f,   0.75f, -0.25f, -1.25f } },
   { "resized",
     "return torch.upsample_bilinear2d(x, [2, 5], False, None)",
-    20, { -0.875f, -0.13124995f, 0.03125f, 0.19375005f, 0.9375f, -0.6875f, 0.056250051f, 0.21875f, -0.23750007f, -0.9375f, 0.1875f, -0.031250015f, 0.40625f, 0.63749993f, -0.0625f, 0.375f, 0.15624999f, -0.4375f, -0.61874992f, 0.125f } },
+    20,
+    { -0.875f, -0.13124995f,  0.03125f, 0.19375005f, 0.9375f,  -0.6875f, 0.056250051f, 0.21875f, -0.23750007f, -0.9375f,
+      0.1875f, -0.031250015f, 0.40625f, 0.63749993f, -0.0625f, 0.375f,   0.15624999f,  -0.4375f, -0.61874992f, 0.125f } },
   { "padded",
     "return torch.pad(x, [1, 0, 0, 1], \"reflect\")",
-    40, { 0.5f, -1.25f, 0.5f, -0.5f, 1.25f, -0.75f, 0.25f, -0.75f, 1, 0, 0.75f, -1, 0.75f, -0.25f, -1.25f, -0.75f, 0.25f, -0.75f, 1, 0, -0.5f, 0.5f, -0.5f, 1.25f, 0.25f, 1, -0.75f, 1, 0, -1, -0.25f, 0.75f, -0.25f, -1.25f, 0.5f, 1, -0.75f, 1, 0, -1 } },
+    40,
+    { 0.5f,   -1.25f, 0.5f,   -0.5f,  1.25f,  -0.75f, 0.25f, -0.75f, 1,      0,     0.75f, -1, 0.75f,  -0.25f,
+      -1.25f, -0.75f, 0.25f,  -0.75f, 1,      0,      -0.5f, 0.5f,   -0.5f,  1.25f, 0.25f, 1,  -0.75f, 1,
+      0,      -1,     -0.25f, 0.75f,  -0.25f, -1.25f, 0.5f,  1,      -0.75f, 1,     0,     -1 } },
   { "made",
     "a = torch.arange(0, 4, dtype=6, layout=0, device=torch.device(\"cpu\"), pin_memory=False)\n"
     "b = torch.mul(torch.ones([3, 1], dtype=6), a)\n"
     "return torch.add(x, torch.add(b, torch.tensor([[1], [2], [3]])))",
-    24, { -0.25f, 2.5f, 2.5f, 5.25f, 2.25f, 2.25f, 5, 5, 2, 4.75f, 4.75f, 4.75f, 1.5f, 1.5f, 4.25f, 4.25f, 1.25f, 4, 4, 4, 3.75f, 3.75f, 3.75f, 6.5f } },
+    24,
+    { -0.25f, 2.5f, 2.5f,  5.25f, 2.25f, 2.25f, 5, 5, 2,     4.75f, 4.75f, 4.75f,
+      1.5f,   1.5f, 4.25f, 4.25f, 1.25f, 4,     4, 4, 3.75f, 3.75f, 3.75f, 6.5f } },
   { "loops",
     "y = x\n"
     "n = 0\n"
@@ -116,7 +194,9 @@ static const Row rows[] = {
     "  else:\n"
     "    n = torch.add(n, 1)\n"
     "return torch.mul(y, n)",
-    24, { 0.75f, 2.5f, 1.5f, 3.25f, 2.25f, 1.25f, 3, 2, 1, 2.75f, 1.75f, 0.75f, 2.5f, 1.5f, 3.25f, 2.25f, 1.25f, 3, 2, 1, 2.75f, 1.75f, 0.75f, 2.5f } },
+    24,
+    { 0.75f, 2.5f, 1.5f,  3.25f, 2.25f, 1.25f, 3, 2, 1,     2.75f, 1.75f, 0.75f,
+      2.5f,  1.5f, 3.25f, 2.25f, 1.25f, 3,     2, 1, 2.75f, 1.75f, 0.75f, 2.5f } },
   { "lists",
     "sizes = annotate(List[int], [])\n"
     "for i in range(torch.dim(x)):\n"
@@ -125,13 +205,17 @@ static const Row rows[] = {
     "d = {\"a\": torch.len(_1), \"b\": torch.floordiv(-7, 2)}\n"
     "c = torch.add(d[\"a\"], d[\"b\"])\n"
     "return torch.mul(x, torch.add(c, torch.mul(sizes[-1], 0.5)))",
-    24, { -3.75f, 1.5f, -1.5f, 3.75f, 0.75f, -2.25f, 3, 0, -3, 2.25f, -0.75f, -3.75f, 1.5f, -1.5f, 3.75f, 0.75f, -2.25f, 3, 0, -3, 2.25f, -0.75f, -3.75f, 1.5f } },
+    24,
+    { -3.75f, 1.5f,  -1.5f, 3.75f, 0.75f,  -2.25f, 3, 0,  -3,    2.25f,  -0.75f, -3.75f,
+      1.5f,   -1.5f, 3.75f, 0.75f, -2.25f, 3,      0, -3, 2.25f, -0.75f, -3.75f, 1.5f } },
   { "numbers",
     "n = torch.floor(torch.mul(float(torch.size(x, 3)), 0.80000000000000004))\n"
     "m = ops.prim.min([n, 9, torch.__range_length(2, 11, 4)])\n"
     "y = int(ops.prim.NumToTensor(torch.size(x, 2)))\n"
     "return torch.add(x, torch.add(torch.mul(m, 10), y))",
-    24, { 31.75f, 33.5f, 32.5f, 34.25f, 33.25f, 32.25f, 34, 33, 32, 33.75f, 32.75f, 31.75f, 33.5f, 32.5f, 34.25f, 33.25f, 32.25f, 34, 33, 32, 33.75f, 32.75f, 31.75f, 33.5f } },
+    24,
+    { 31.75f, 33.5f, 32.5f,  34.25f, 33.25f, 32.25f, 34, 33, 32,     33.75f, 32.75f, 31.75f,
+      33.5f,  32.5f, 34.25f, 33.25f, 32.25f, 34,     33, 32, 33.75f, 32.75f, 31.75f, 33.5f } },
   { "texts",
     "s = torch.format(\"{}-{}\", torch.len(torch.size(x)), \"b\")\n"
     "if torch.eq(s, \"4-b\"):\n"
@@ -143,18 +227,61 @@ static const Row rows[] = {
     "else:\n"
     "  z = y\n"
     "return z",
-    24, { 2.5f, -1, 1, -2.5f, -0.5f, 1.5f, -2, -0, 2, -1.5f, 0.5f, 2.5f, -1, 1, -2.5f, -0.5f, 1.5f, -2, -0, 2, -1.5f, 0.5f, 2.5f, -1 } },
+    24,
+    { 2.5f, -1, 1, -2.5f, -0.5f, 1.5f, -2, -0, 2, -1.5f, 0.5f, 2.5f, -1, 1, -2.5f, -0.5f, 1.5f, -2, -0, 2, -1.5f, 0.5f, 2.5f, -1 } },
   { "quantised",
     "a = torch.quantize_per_tensor(x, 0.02, 130, 13)\n"
     "b = torch.quantize_per_tensor(torch.neg(x), 0.014999999999999999, 120, 13)\n"
     "c = ops.quantized.add(a, b, 0.0050000000000000001, 128)\n"
     "return torch.dequantize(torch.relu(c))",
-    24, { 0.0049999999f, 0.0049999999f, 0, 0, 0, 0, 0, 0, 0.0049999999f, 0.0099999998f, 0.015f, 0.0049999999f, 0.0049999999f, 0, 0, 0, 0, 0, 0, 0.0049999999f, 0.0099999998f, 0.015f, 0.0049999999f, 0.0049999999f } },
+    24,
+    { 0.0049999999f, 0.0049999999f, 0, 0, 0, 0, 0, 0, 0.0049999999f, 0.0099999998f, 0.015f,
+      0.0049999999f, 0.0049999999f, 0, 0, 0, 0, 0, 0, 0.0049999999f, 0.0099999998f, 0.015f,
+      0.0049999999f, 0.0049999999f } },
   { "quantised-tables",
     "a = torch.quantize_per_tensor(x, 0.02, 130, 13)\n"
     "b = torch.dequantize(ops.quantized.hardswish(a, 0.01, 40))\n"
     "return torch.add(b, torch.dequantize(torch.sigmoid(a)))",
-    24, { -0.13734373f, 0.91109371f, 0.16890626f, 1.6573437f, 0.68859375f, 0.040312499f, 1.4004687f, 0.5f, -0.060468733f, 1.1596875f, 0.33140624f, -0.13734373f, 0.91109371f, 0.16890626f, 1.6573437f, 0.68859375f, 0.040312499f, 1.4004687f, 0.5f, -0.060468733f, 1.1596875f, 0.33140624f, -0.13734373f, 0.91109371f } },
+    24,
+    { -0.13734373f,  0.91109371f, 0.16890626f, 1.6573437f,    0.68859375f, 0.040312499f, 1.4004687f,   0.5f,
+      -0.060468733f, 1.1596875f,  0.33140624f, -0.13734373f,  0.91109371f, 0.16890626f,  1.6573437f,   0.68859375f,
+      0.040312499f,  1.4004687f,  0.5f,        -0.060468733f, 1.1596875f,  0.33140624f,  -0.13734373f, 0.91109371f } },
+  { "indices",
+    "a = torch.tensor([1, 0, 1])\n"
+    "b = torch.tensor([[2], [0]])\n"
+    "c = torch.index(x, [None, None, b, a])\n"
+    "d = torch.index(x, [None, a])\n"
+    "return torch.cat([torch.flatten(c), torch.flatten(torch.mean(d, [3]))])",
+    21,
+    { 0.75f, -1,     0.75f,    0.5f,     -1.25f, 0.5f,   -0.25f,   0.75f,  -0.25f,   -0.5f,   0.5f,
+      -0.5f, 0.375f, -0.1875f, -0.0625f, 0,      0.125f, -0.4375f, 0.375f, -0.1875f, -0.0625f } },
+  { "written-indices",
+    "y = torch.clone(x)\n"
+    "a = torch.index_put_(y, [None, None, None, torch.tensor([0, 3])], torch.tensor(5.))\n"
+    "b = torch.index_put(y, [torch.tensor([0]), torch.tensor([1])], torch.tensor([[2.]]))\n"
+    "return torch.scatter(b, 3, torch.argmax(x, 3, True), 9.)",
+    24,
+    { 5, 0.5f, -0.5f, 9, 5, -0.75f, 9, 5, 5, 9, -0.25f, 5, 2, 2, 9, 2, 2, 9, 2, 2, 9, 2, 2, 2 } },
+  { "halves",
+    "return torch.add(torch.glu(x, 3), torch.mean(torch.lerp(x, torch.trunc(x), 0.25)))",
+    12,
+    { -0.50578004f, 0.35479578f, 0.14891048f, -0.40885416f, -0.47167766f, 0.13317093f, 0.35479578f, -0.31494242f, -0.40885416f, 0.23508726f,
+      0.13317093f, -0.18946901f } },
+  { "windows", "return torch.im2col(x, [2, 2], [1, 1], [0, 1], [2, 2])", 24, { 0,     0.5f,  1.25f, -1.25f, -0.5f, 0,      0,     -0.75f,
+                                                                               0,     0.25f, 1,     0,      0,     -0.5f,  0.25f, 0.5f,
+                                                                               1.25f, 0,     0,     1,      -1,    -0.75f, 0,     0 } },
+  { "triangles",
+    "return torch.movedim(torch.triu(x, 1), 1, 3)",
+    24,
+    { 0, 0, 0.5f, -0.5f, -0.5f, 1.25f, 1.25f, 0.25f, 0, 0, 0, 0, 1, 0, 0, -1, 0, 0, 0, 0, 0, 0, -1.25f, 0.5f } },
+  { "axes",
+    "a = torch.pixel_unshuffle(torch.pad(x, [0, 0, 0, 1]), 2)\n"
+    "return torch.cat([torch.flatten(a), torch.flatten(torch.frobenius_norm(x, [1], True))])",
+    44,
+    { -1.25f,      -0.5f,      -1,         -0.25f,      0.5f,  1.25f, 0.75f, -1.25f, 0.25f,       1,          0,
+      0,           -0.75f,     0,          0,           0,     0.5f,  1.25f, 0.75f,  -1.25f,      -0.5f,      0.25f,
+      -0.25f,      0.5f,       -0.75f,     0,           0,     0,     1,     -1,     0,           0,          1.3462912f,
+      0.70710677f, 1.3462912f, 1.2747549f, 0.79056942f, 1.25f, 1,     1,     1.25f,  0.79056942f, 1.2747549f, 1.3462912f } },
 };
 
 /* A model file of class Net with such a forward(); @more: (nullable): text behind the class. */
@@ -239,8 +366,8 @@ test_outputs (void)
                   "a = images[0]\nb = images[1]\nreturn [{\"boxes\": a}, {\"boxes\": torch.unsqueeze(b, 0)}]", NULL, "3,4,5;1,3,6,7",
                   (const char *[]){ "boxes float32[3,4,5]", "boxes.1 float32[1,3,6,7]", NULL });
   expect_outputs ("x: Tensor,\n    y: Optional[Tensor]=None) -> Tensor",
-                  "head = __torch__.Head(self.factor)\nif torch.__is__(y, None):\n  z = (head).forward(x, )\nelse:\n  z = x\nreturn z", more,
-                  "2,2", (const char *[]){ "output float32[2,2]", NULL });
+                  "head = __torch__.Head(self.factor)\nif torch.__is__(y, None):\n  z = (head).forward(x, )\nelse:\n  z = x\nreturn z",
+                  more, "2,2", (const char *[]){ "output float32[2,2]", NULL });
   expect_outputs ("x: Tensor) -> Tensor", "a = torch.quantize_per_tensor(x, 0.5, 3, 13)\nreturn a", NULL, "2,2",
                   (const char *[]){ "output uint8[2,2]", NULL });
 }
@@ -254,7 +381,8 @@ typedef struct
 } Refusal;
 
 static const Refusal refusals[] = {
-  { "return torch.fft_fft(x)", SL_ERROR_UNSUPPORTED, "code/__torch__.py:5: 'return torch.fft_fft(x)': aten::fft_fft: this operator is not supported" },
+  { "return torch.fft_fft(x)", SL_ERROR_UNSUPPORTED,
+    "code/__torch__.py:5: 'return torch.fft_fft(x)': aten::fft_fft: this operator is not supported" },
   { "y = x\nreturn torch.relu(z)", SL_ERROR_FORMAT, "code/__torch__.py:6: 'return torch.relu(z)': nothing is called 'z' here" },
   { "return self.weight", SL_ERROR_FORMAT, "an object of __torch__.Net has no attribute 'weight'" },
   { "return CONSTANTS.c0", SL_ERROR_FORMAT, "CONSTANTS.c0 is not among the 0 constants" },

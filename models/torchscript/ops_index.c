@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Elements by tensors of their indices: read and written. */
+#include <string.h>
+
+#include "models/torchscript/ops.h"
+#include "models/torchscript/shape.h"
+
+static TsValue
+index_select (TsProgram *program, const TsCall *call)
+{
+  OnnxValue *x = ts_read (program, call->args[0]), *places = ts_read (program, call->args[2]);
+  if (x == NULL || places == NULL)
+    return ts_none ();
+  const OnnxAttribute attribute = ts_attr_int ("axis", ts_axis (program, call->args[1], x->rank));
+  return ts_new (program, ts_onnx (program, "Gather", (OnnxValue *[]){ x, places }, 2, &attribute, 1), call->args[0].tensor->dtype);
+}
+
+static TsValue
+gather (TsProgram *program, const TsCall *call)
+{
+  OnnxValue *x = ts_read (program, call->args[0]), *places = ts_read (program, call->args[2]);
+  if (x == NULL || places == NULL)
+    return ts_none ();
+  const OnnxAttribute attribute = ts_attr_int ("axis", ts_axis (program, call->args[1], x->rank));
+  return ts_new (program, ts_onnx (program, "GatherElements", (OnnxValue *[]){ x, places }, 2, &attribute, 1), call->args[0].tensor->dtype);
+}
+
+/**
+ * Places: the indices of x[..., i, j, ...], along neighbouring dimensions from @axis on
+ * @indices: of one shape, int32; @dims: that shape
+ */
+typedef struct
+{
+  guint axis, n, rank;
+  OnnxValue *indices[SL_MAX_RANK];
+  gint64 dims[SL_MAX_RANK];
+} Places;
+
+/* The shape that all indices broadcast to. */
+static gboolean
+broadcast (TsProgram *program, Places *places)
+{
+  for (guint i = 0; i < places->n; i++)
+    places->rank = MAX (places->rank, places->indices[i]->rank);
+  for (guint k = 0; k < places->rank; k++)
+    places->dims[k] = 1;
+  for (guint i = 0; i < places->n; i++)
+    for (guint k = 0; k < places->indices[i]->rank; k++) {
+      gint64 *dim = &places->dims[places->rank - places->indices[i]->rank + k];
+      *dim = MAX (*dim, places->indices[i]->dims[k]);
+    }
+  for (guint i = 0; i < places->n && places->n > 1; i++)
+    places->indices[i] = ts_onnx (program, "Expand", (OnnxValue *[]){ places->indices[i], ts_constant_ints (program, places->dims, places->rank) },
+                                  2, NULL, 0);
+  return !ts_failed (program);
+}
+
+static gboolean
+read_places (TsProgram *program, TsValue list, guint rank, Places *places)
+{
+  *places = (Places){ 0 };
+  if (list.kind != TS_LIST || list.list->n > rank) {
+    ts_refuse (program, SL_ERROR_FORMAT, "expected a list of at most %u tensors", rank);
+    return FALSE;
+  }
+  for (guint i = 0; i < list.list->n; i++) {
+    const TsValue item = list.list->items[i];
+    if (item.kind == TS_NONE)
+      continue;
+    OnnxValue *index = ts_read (program, item);
+    if (index != NULL && (item.tensor->dtype == TS_BOOLEAN || item.tensor->dtype == TS_UINT8))
+      ts_refuse (program, SL_ERROR_UNSUPPORTED, "elements chosen by truth values: their number depends on the picture");
+    if (places->n > 0 && places->axis + places->n != i)
+      ts_refuse (program, SL_ERROR_UNSUPPORTED, "indices along dimensions that are not neighbours are not supported");
+    if (ts_failed (program))
+      return FALSE;
+    if (places->n == 0)
+      places->axis = i;
+    places->indices[places->n++] = ts_cast (program, index, TS_INT32);
+  }
+  return broadcast (program, places);
+}
+
+/* Indices of each element side by side, in a last dimension. */
+static OnnxValue *
+coordinates (TsProgram *program, Places *places)
+{
+  const gint64 last = places->rank;
+  const OnnxAttribute axis = ts_attr_int ("axis", last);
+  for (guint i = 0; i < places->n; i++)
+    places->indices[i] = ts_onnx (program, "Unsqueeze", (OnnxValue *[]){ places->indices[i], ts_constant_ints (program, &last, 1) }, 2, NULL, 0);
+  return places->n == 1 ? places->indices[0] : ts_onnx (program, "Concat", places->indices, places->n, &axis, 1);
+}
+
+/* x[..., i, j, ...]: the dimensions of the indices stand where they pointed to. */
+static TsValue
+index_tensors (TsProgram *program, const TsCall *call)
+{
+  gint64 order[2 * SL_MAX_RANK];
+  Places places;
+  OnnxValue *x = ts_read (program, call->args[0]);
+  if (x == NULL || !read_places (program, call->args[1], x->rank, &places))
+    return ts_none ();
+  if (places.n == 0)
+    return call->args[0];
+  const TsDtype dtype = call->args[0].tensor->dtype;
+  const OnnxAttribute axis = ts_attr_int ("axis", places.axis);
+  if (places.n == 1)
+    return ts_new (program, ts_onnx (program, "Gather", (OnnxValue *[]){ x, places.indices[0] }, 2, &axis, 1), dtype);
+  if (places.rank + x->rank - places.n > SL_MAX_RANK)
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "a result of more than %d dimensions", SL_MAX_RANK);
+  for (guint i = 0; i < x->rank; i++) /* what is pointed into comes first */
+    order[i] = i < places.n ? places.axis + i : i < places.n + places.axis ? i - places.n : i;
+  OnnxValue *y = ts_onnx (program, "GatherND", (OnnxValue *[]){ ts_permuted (program, x, order, x->rank), coordinates (program, &places) }, 2, NULL,
+                          0);
+  for (guint i = 0; y != NULL && i < y->rank; i++)
+    order[i] = i < places.axis ? places.rank + i : i < places.axis + places.rank ? i - places.axis : i;
+  return ts_new (program, y != NULL ? ts_permuted (program, y, order, y->rank) : NULL, dtype);
+}
+
+static OnnxValue *
+updates_of (TsProgram *program, TsValue value, TsDtype dtype, const gint64 *dims, guint rank)
+{
+  OnnxValue *x = value.kind == TS_TENSOR ? ts_cast (program, ts_read (program, value), dtype) : ts_scalar (program, value, dtype);
+  return rank == 0 ? x : ts_onnx (program, "Expand", (OnnxValue *[]){ x, ts_constant_ints (program, dims, rank) }, 2, NULL, 0);
+}
+
+/* x[..., i, ...] = value along one dimension, or x[i, j, ...] = value along the first ones. */
+static TsValue
+index_put (TsProgram *program, const TsCall *call)
+{
+  gint64 dims[2 * SL_MAX_RANK], shape[SL_MAX_RANK];
+  Places places;
+  OnnxValue *x = ts_read (program, call->args[0]);
+  if (x == NULL || !read_places (program, call->args[1], x->rank, &places))
+    return ts_none ();
+  const TsDtype dtype = call->args[0].tensor->dtype;
+  const OnnxAttribute attributes[2] = { ts_attr_int ("axis", places.axis),
+                                        ts_attr_text (program, "reduction", ts_truth (program, call->args[3]) ? "add" : "none") };
+  if (places.n == 1 && places.rank == 1) {
+    for (guint i = 0; i < x->rank; i++) {
+      dims[i] = i == places.axis ? places.dims[0] : x->dims[i];
+      shape[i] = i == places.axis ? places.dims[0] : 1;
+    }
+    OnnxValue *index = ts_reshaped (program, places.indices[0], shape, x->rank);
+    index = ts_onnx (program, "Expand", (OnnxValue *[]){ index, ts_constant_ints (program, dims, x->rank) }, 2, NULL, 0);
+    OnnxValue *const inputs[3] = { x, index, updates_of (program, call->args[2], dtype, dims, x->rank) };
+    return ts_new (program, ts_onnx (program, "ScatterElements", inputs, 3, attributes, 2), dtype);
+  }
+  if (places.n == 0 || places.axis != 0 || places.rank + x->rank - places.n > SL_MAX_RANK)
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "indices along other dimensions than the first are not supported");
+  for (guint i = 0; i < places.rank + x->rank - places.n; i++)
+    dims[i] = i < places.rank ? places.dims[i] : x->dims[places.n + i - places.rank];
+  OnnxValue *const inputs[3] = { x, coordinates (program, &places),
+                                 updates_of (program, call->args[2], dtype, dims, places.rank + x->rank - places.n) };
+  return ts_new (program, ts_onnx (program, "ScatterND", inputs, 3, attributes + 1, 1), dtype);
+}
+
+static TsValue
+scatter (TsProgram *program, const TsCall *call)
+{
+  gint64 dims[SL_MAX_RANK];
+  OnnxValue *x = ts_read (program, call->args[0]), *index = ts_read (program, call->args[2]);
+  if (x == NULL || index == NULL)
+    return ts_none ();
+  const TsDtype dtype = call->args[0].tensor->dtype;
+  const OnnxAttribute attributes[2] = { ts_attr_int ("axis", ts_axis (program, call->args[1], x->rank)),
+                                        ts_attr_text (program, "reduction", call->op->onnx) };
+  for (guint i = 0; i < index->rank; i++)
+    dims[i] = index->dims[i];
+  OnnxValue *const inputs[3] = { x, index, updates_of (program, call->args[3], dtype, dims, index->rank) };
+  return ts_new (program, ts_onnx (program, "ScatterElements", inputs, 3, attributes, 2), dtype);
+}
+
+static TsValue
+triangle (TsProgram *program, const TsCall *call)
+{
+  const gint64 diagonal = ts_to_int (program, call->args[1]);
+  const OnnxAttribute upper = ts_attr_int ("upper", strcmp (call->op->name, "aten::triu") == 0);
+  OnnxValue *x = ts_read (program, call->args[0]);
+  if (x == NULL)
+    return ts_none ();
+  return ts_new (program, ts_onnx (program, "Trilu", (OnnxValue *[]){ x, ts_constant_ints (program, &diagonal, 1) }, 2, &upper, 1),
+                 call->args[0].tensor->dtype);
+}
+
+/* Rows of a table. */
+static TsValue
+embedding (TsProgram *program, const TsCall *call)
+{
+  OnnxValue *const inputs[2] = { ts_read (program, call->args[0]), ts_read (program, call->args[1]) };
+  return ts_new (program, ts_onnx (program, "Gather", inputs, 2, NULL, 0), TS_FLOAT32);
+}
+
+const TsOp ts_ops_index[] = {
+  { "aten::index_select", "self,dim,index", index_select, NULL, 0 },
+  { "aten::gather", "self,dim,index,sparse_grad=False", gather, NULL, 0 },
+  { "aten::index", "self,indices", index_tensors, NULL, 0 },
+  { "aten::index_put", "self,indices,values,accumulate=False", index_put, NULL, 0 },
+  { "aten::scatter", "self,dim,index,src", scatter, "none", 0 },
+  { "aten::scatter_add", "self,dim,index,src", scatter, "add", 0 },
+  { "aten::triu", "self,diagonal=0", triangle, NULL, 0 },
+  { "aten::tril", "self,diagonal=0", triangle, NULL, 0 },
+  { "aten::embedding", "weight,indices,padding_idx=-1,scale_grad_by_freq=False,sparse=False", embedding, NULL, 0 },
+  { NULL, NULL, NULL, NULL, 0 },
+};
