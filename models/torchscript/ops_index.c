@@ -50,8 +50,8 @@ broadcast (TsProgram *program, Places *places)
       *dim = MAX (*dim, places->indices[i]->dims[k]);
     }
   for (guint i = 0; i < places->n && places->n > 1; i++)
-    places->indices[i] = ts_onnx (program, "Expand", (OnnxValue *[]){ places->indices[i], ts_constant_ints (program, places->dims, places->rank) },
-                                  2, NULL, 0);
+    places->indices[i] = ts_onnx (
+      program, "Expand", (OnnxValue *[]){ places->indices[i], ts_constant_ints (program, places->dims, places->rank) }, 2, NULL, 0);
   return !ts_failed (program);
 }
 
@@ -88,7 +88,8 @@ coordinates (TsProgram *program, Places *places)
   const gint64 last = places->rank;
   const OnnxAttribute axis = ts_attr_int ("axis", last);
   for (guint i = 0; i < places->n; i++)
-    places->indices[i] = ts_onnx (program, "Unsqueeze", (OnnxValue *[]){ places->indices[i], ts_constant_ints (program, &last, 1) }, 2, NULL, 0);
+    places->indices[i] =
+      ts_onnx (program, "Unsqueeze", (OnnxValue *[]){ places->indices[i], ts_constant_ints (program, &last, 1) }, 2, NULL, 0);
   return places->n == 1 ? places->indices[0] : ts_onnx (program, "Concat", places->indices, places->n, &axis, 1);
 }
 
@@ -111,8 +112,8 @@ index_tensors (TsProgram *program, const TsCall *call)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "a result of more than %d dimensions", SL_MAX_RANK);
   for (guint i = 0; i < x->rank; i++) /* what is pointed into comes first */
     order[i] = i < places.n ? places.axis + i : i < places.n + places.axis ? i - places.n : i;
-  OnnxValue *y = ts_onnx (program, "GatherND", (OnnxValue *[]){ ts_permuted (program, x, order, x->rank), coordinates (program, &places) }, 2, NULL,
-                          0);
+  OnnxValue *y =
+    ts_onnx (program, "GatherND", (OnnxValue *[]){ ts_permuted (program, x, order, x->rank), coordinates (program, &places) }, 2, NULL, 0);
   for (guint i = 0; y != NULL && i < y->rank; i++)
     order[i] = i < places.axis ? places.rank + i : i < places.axis + places.rank ? i - places.axis : i;
   return ts_new (program, y != NULL ? ts_permuted (program, y, order, y->rank) : NULL, dtype);

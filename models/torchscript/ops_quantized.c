@@ -104,29 +104,62 @@ binary (TsProgram *program, const TsCall *call)
   return boxed (program, onnx_settled (o, call->op->type, inputs, 2, &params, &like), last, call->args[0].tensor->dtype);
 }
 
-/* A number beside a quantised tensor moves or scales its codes' meaning: the codes of the result stay what they are. */
+/* The same codes that stand for other numbers: of @scale. */
 static TsValue
-with_number (TsProgram *program, const TsCall *call)
+relabelled (TsProgram *program, TsValue value, gfloat scale)
 {
-  OnnxValue *x = read_codes (program, call->args[0]);
-  const gdouble number = ts_to_float (program, call->args[1]);
-  if (x == NULL || ts_failed (program))
-    return ts_none ();
-  if (call->op->type != SL_OP_MUL || !(number > 0))
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "by %g; only multiplications by a number above 0 are supported", number);
-  SlTensor like = *onnx_t (&program->onnx, x->last >= 0 ? x->last : onnx_plain (&program->onnx, x));
-  gboolean last = FALSE;
-  const gint32 input = onnx_any (&program->onnx, x, &last);
-  const SlTensor from = *onnx_t (&program->onnx, input);
-  gfloat *scale = sl_arena_alloc (program->onnx.arena, sizeof *scale);
   guint8 table[CODES];
-  scale[0] = (gfloat) ((gdouble) from.quant.scale[0] * number);
-  like = (SlTensor){ .dtype = from.dtype, .quant = { .count = 1, .scale = scale, .zero_point = from.quant.zero_point } };
+  gboolean last = FALSE;
+  Onnx *o = &program->onnx;
+  OnnxValue *x = read_codes (program, value);
+  const gint32 input = x != NULL ? onnx_any (o, x, &last) : -1;
+  if (ts_failed (program))
+    return ts_none ();
+  const SlTensor from = *onnx_t (o, input);
+  gfloat *scales = sl_arena_alloc (o->arena, sizeof *scales);
+  scales[0] = scale;
+  const SlTensor like = { .dtype = from.dtype, .quant = { .count = 1, .scale = scales, .zero_point = from.quant.zero_point } };
   for (guint i = 0; i < CODES; i++)
     table[i] = (guint8) i;
-  const gint32 constant = onnx_constant (&program->onnx, SL_DTYPE_U8, 1, (const gint32[]){ CODES }, table);
-  return boxed (program, onnx_settled (&program->onnx, SL_OP_LOOKUP, (const gint32[]){ input, constant }, 2, NULL, &like), last,
-                call->args[0].tensor->dtype);
+  const gint32 constant = onnx_constant (o, SL_DTYPE_U8, 1, (const gint32[]){ CODES }, table);
+  return boxed (program, onnx_settled (o, SL_OP_LOOKUP, (const gint32[]){ input, constant }, 2, NULL, &like), last, value.tensor->dtype);
+}
+
+/* (NaN after an error): the scale of a quantised argument. */
+static gfloat
+scale_of (TsProgram *program, TsValue value)
+{
+  OnnxValue *x = read_codes (program, value);
+  const SlTensor *t = x != NULL ? onnx_t (&program->onnx, x->plain >= 0 ? x->plain : x->last) : NULL;
+  if (!ts_failed (program) && t->quant.count == 1)
+    return t->quant.scale[0];
+  ts_refuse (program, SL_ERROR_UNSUPPORTED, "of a tensor with several scales");
+  return NAN;
+}
+
+/* A number beside a quantised tensor scales its codes' meaning; the codes of the result stay what they are. */
+static TsValue
+times_number (TsProgram *program, const TsCall *call)
+{
+  const gdouble number = ts_to_float (program, call->args[1]);
+  const gfloat scale = scale_of (program, call->args[0]);
+  if (!ts_failed (program) && !(number > 0))
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "by %g; only numbers above 0 are supported", number);
+  return relabelled (program, call->args[0], (gfloat) ((gdouble) scale * number));
+}
+
+TsValue
+ts_through_codes (TsProgram *program, const TsCall *call, TsValue (*run) (TsProgram *program, const TsCall *call))
+{
+  TsCall real = *call;
+  const TsValue x = call->args[0];
+  const gfloat scale = scale_of (program, x);
+  const TsValue zero = ts_run_op (program, "aten::q_zero_point", &x, NULL, 1);
+  real.args[0] = ts_dequantized (program, relabelled (program, x, 1));
+  if (ts_failed (program))
+    return ts_none ();
+  const TsValue args[] = { run (program, &real), ts_float (1), zero, ts_int (x.tensor->dtype) };
+  return relabelled (program, ts_run_op (program, "aten::quantize_per_tensor", args, NULL, 4), scale);
 }
 
 static TsValue
@@ -313,13 +346,12 @@ static TsValue
 fact (TsProgram *program, const TsCall *call)
 {
   OnnxValue *x = read_codes (program, call->args[0]);
-  if (x == NULL)
+  const gfloat scale = scale_of (program, call->args[0]);
+  if (ts_failed (program))
     return ts_none ();
-  const SlTensor *t = onnx_t (&program->onnx, x->plain >= 0 ? x->plain : x->last);
-  if (ts_failed (program) || t->quant.count != 1)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "of a tensor with several scales");
   if (strcmp (call->op->name, "aten::q_scale") == 0)
-    return ts_float ((gdouble) t->quant.scale[0]);
+    return ts_float ((gdouble) scale);
+  const SlTensor *t = onnx_t (&program->onnx, x->plain >= 0 ? x->plain : x->last);
   return ts_int (t->quant.zero_point[0] + (call->args[0].tensor->dtype == TS_QUINT8 ? 128 : 0));
 }
 
@@ -333,8 +365,7 @@ const TsOp ts_ops_quantized[] = {
   { "quantized::add_relu", "qa,qb,scale,zero_point", binary, NULL, SL_OP_ADD },
   { "quantized::mul", "qa,qb,scale,zero_point", binary, NULL, SL_OP_MUL },
   { "quantized::mul_relu", "qa,qb,scale,zero_point", binary, NULL, SL_OP_MUL },
-  { "quantized::mul_scalar", "qa,b", with_number, NULL, SL_OP_MUL },
-  { "quantized::add_scalar", "qa,b", with_number, NULL, SL_OP_ADD },
+  { "quantized::mul_scalar", "qa,b", times_number, NULL, 0 },
   { "quantized::cat", "qx,dim,scale=None,zero_point=None", join, NULL, 0 },
   { "quantized::cat_relu", "qx,dim,scale=None,zero_point=None", join, NULL, 0 },
   { "quantized::sigmoid", "qx,output_scale,output_zero_point", function, NULL, 0 },

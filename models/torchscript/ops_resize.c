@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/torchscript/ops.h"
+#include "models/torchscript/quantized.h"
 
 /* A list of @spatial factors, or FALSE where the argument is none. */
 static gboolean
@@ -84,10 +84,17 @@ nearest (TsProgram *program, const TsCall *call)
 }
 
 static TsValue
-smooth (TsProgram *program, const TsCall *call)
+real_smooth (TsProgram *program, const TsCall *call)
 {
   const gboolean corners = ts_truth (program, call->args[2]);
   return upsample (program, call, call->args[1], call->args + 3, call->op->onnx, corners ? "align_corners" : "half_pixel", "floor");
+}
+
+static TsValue
+smooth (TsProgram *program, const TsCall *call)
+{
+  const gboolean codes = call->args[0].kind == TS_TENSOR && ts_is_quantized (call->args[0].tensor->dtype);
+  return codes ? ts_through_codes (program, call, real_smooth) : real_smooth (program, call);
 }
 
 /* ONNX's amounts, in front and behind, from torch's list that begins with the last dimension. */

@@ -469,8 +469,8 @@ join (TsProgram *program, const TsCall *call)
   }
   if (ts_failed (program) || first.kind == TS_NONE)
     return ts_refuse (program, SL_ERROR_FORMAT, "a list without tensors");
-  if (ts_is_quantized (first.tensor->dtype))
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "quantised tensors are joined by quantized::cat");
+  if (ts_is_quantized (first.tensor->dtype) && !stack)
+    return ts_run_op (program, "quantized::cat", call->args, NULL, 2);
   TsDtype dtype = first.tensor->dtype;
   for (guint i = 0; i < list.list->n; i++) {
     TsTensor same = { .dtype = dtype, .rank = list.list->items[i].tensor->rank };

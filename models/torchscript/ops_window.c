@@ -199,19 +199,13 @@ real_average_pool (TsProgram *program, const TsCall *call)
   return without_batch (program, ts_onnx (program, "AveragePool", &x, 1, attributes, n), added, call->args[0].tensor->dtype);
 }
 
-/* Averages of codes are those of real numbers, as codes of the same scale: parts of a window that lie outside count as zero. */
+/* Of codes, parts of a window that lie outside count as zero, too. */
 static TsValue
 average_pool (TsProgram *program, const TsCall *call)
 {
-  TsCall real = *call;
   const TsValue x = call->args[0];
-  if (x.kind != TS_TENSOR || !ts_is_quantized (x.tensor->dtype))
-    return real_average_pool (program, call);
-  real.args[0] = ts_dequantized (program, x);
-  const TsValue y = real_average_pool (program, &real);
-  const TsValue scale = ts_run_op (program, "aten::q_scale", &x, NULL, 1), zero = ts_run_op (program, "aten::q_zero_point", &x, NULL, 1);
-  const TsValue args[] = { y, scale, zero, ts_int (x.tensor->dtype) };
-  return ts_failed (program) ? y : ts_run_op (program, "aten::quantize_per_tensor", args, NULL, 4);
+  const gboolean codes = x.kind == TS_TENSOR && ts_is_quantized (x.tensor->dtype);
+  return codes ? ts_through_codes (program, call, real_average_pool) : real_average_pool (program, call);
 }
 
 /* Cell @i of @out along a dimension of @in elements, as torch cuts it: cells may overlap by an element. */
@@ -255,7 +249,7 @@ uneven_cells (TsProgram *program, OnnxValue *x, gint64 axis, gint64 out, gboolea
 
 /* Pools of a stated output size: one value, the same size, windows that divide the picture, or cells cut one by one. */
 static TsValue
-adaptive_pool (TsProgram *program, const TsCall *call)
+real_adaptive_pool (TsProgram *program, const TsCall *call)
 {
   const guint spatial = spatial_of (call);
   const gboolean average = strstr (call->op->name, "avg") != NULL;
@@ -285,6 +279,19 @@ adaptive_pool (TsProgram *program, const TsCall *call)
       x = uneven_cells (program, x, 2 + i, out[i], average);
   }
   return without_batch (program, x, added, call->args[0].tensor->dtype);
+}
+
+static TsValue
+adaptive_pool (TsProgram *program, const TsCall *call)
+{
+  const TsValue x = call->args[0];
+  gint64 sizes[3] = { 0 };
+  guint n = 0;
+  if (x.kind != TS_TENSOR || !ts_is_quantized (x.tensor->dtype))
+    return real_adaptive_pool (program, call);
+  ts_to_ints (program, call->args[1], sizes, 3, &n);
+  const gboolean one = n > 0 && sizes[0] == 1 && (n == 1 || sizes[1] == 1);
+  return one ? real_adaptive_pool (program, call) : ts_through_codes (program, call, real_adaptive_pool);
 }
 
 static TsValue

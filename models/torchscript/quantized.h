@@ -14,6 +14,9 @@ G_BEGIN_DECLS
 TsValue ts_quantized_unary (TsProgram *program, const TsCall *call);
 /** ts_quantized_clip: limits that are None are none. */
 TsValue ts_quantized_clip (TsProgram *program, TsValue x, TsValue low, TsValue high);
+/** ts_through_codes: runs @run with the codes of its first argument as real numbers, less their zero point, and rounds the result to codes of
+ *  the same scale, half to even: exact where sums of codes are. */
+TsValue ts_through_codes (TsProgram *program, const TsCall *call, TsValue (*run) (TsProgram *program, const TsCall *call));
 /** ts_dequantized: @x as float32. */
 TsValue ts_dequantized (TsProgram *program, TsValue x);
 /** ts_quantized_result: what a quantised operator makes: codes of @scale and @zero_point of the program. */
