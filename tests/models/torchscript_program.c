@@ -11,7 +11,7 @@
 #include "tests/support/torchscript_writer.h"
 
 #define ELEMENTS 24
-#define MOST_RESULTS 64
+#define MOST_RESULTS 96
 #define SHAPE "1,2,3,4"
 
 /** Row: the body of forward(), and what torch 1.13 made of x with it; x is float32[1,2,3,4] of ((7 i) % 11 - 5) / 4. */
@@ -246,6 +246,37 @@ static const Row rows[] = {
     { -0.13734373f,  0.91109371f, 0.16890626f, 1.6573437f,    0.68859375f, 0.040312499f, 1.4004687f,   0.5f,
       -0.060468733f, 1.1596875f,  0.33140624f, -0.13734373f,  0.91109371f, 0.16890626f,  1.6573437f,   0.68859375f,
       0.040312499f,  1.4004687f,  0.5f,        -0.060468733f, 1.1596875f,  0.33140624f,  -0.13734373f, 0.91109371f } },
+  { "normalised",
+    "w = torch.view(torch.linspace(-1., 1., 12, dtype=6), [2, 2, 1, 3])\n"
+    "m = torch.tensor([0.5, -0.25])\n"
+    "v = torch.tensor([2., 0.5])\n"
+    "y = torch.batch_norm(torch.conv2d(x, w, m, [1, 1], [0, 1]), v, m, m, v, False, 0.1, 0.001, True)\n"
+    "d = torch.batch_norm(torch.conv2d(y, torch.view(torch.slice(torch.flatten(w), 0, 0, 6), [2, 1, 1, 3]), None, [1, 1], [0, 0], [1, 1], 2), None, None, m, v, False, 0.1, 0.001, True)\n"
+    "return torch.cat([torch.flatten(y), torch.flatten(d), torch.flatten(torch.sub(torch.conv2d(x, w, m, [1, 1], [0, 1]), y))])",
+    60,
+    { 1.367596f,     1.8495939f,   -0.94599324f, -1.1387925f,   1.0462642f,   0.21080135f,  -0.11053055f, -0.52826202f, 0.72493219f,
+      1.0462641f,    1.4318624f,   2.9099891f,   -0.39449105f,  0.42429167f,  0.76143742f,  0.66511005f,  -0.16972718f, 0.18347317f,
+      -0.36238196f,  -0.76374602f, 0.055036694f, -0.94034618f,  -1.133001f,   -0.77980047f, -1.9644912f,  -0.60153621f, -1.1653038f,
+      -0.20090991f,  -2.115242f,   -3.2303872f,  0.3452557f,    -0.29808575f, 0.43804529f,  0.47309917f,  0.82569969f,  1.493785f,
+      -0.25395966f,  -0.39504838f, 0.42326605f,  0.47970164f,   -0.15990055f, 0.084653214f, 0.17871237f,  0.30098927f,  -0.065841377f,
+      -0.15990049f,  -0.27277148f, -0.70544362f, -0.060054392f, 0.28025383f,  0.42038071f,  0.38034445f,  0.033363551f, 0.18016317f,
+      -0.046708971f, -0.21352673f, 0.12678149f,  -0.28692657f,  -0.36699903f, -0.22019941f } },
+  { "groups",
+    "a = torch.group_norm(x, 2, torch.tensor([1.5, 2.]), None, 0.001)\n"
+    "b = torch.layer_norm(x, [3, 4], None, None, 0.001)\n"
+    "return torch.add(a, torch.mul(torch.instance_norm(x, None, torch.tensor([3., 4.]), None, None, True, 0.1, 0.001, True), b))",
+    24,
+    { -4.2989035f, 3.7917643f, -1.9132973f,  9.9637508f,  2.0950432f, -2.888803f,  7.7261181f,  0.57862592f,
+      -3.6840053f, 5.6687889f, -0.75748754f, -4.2989035f, 3.9253259f, -3.7256083f, 11.876797f,  1.6964109f,
+      -5.1113729f, 9.0155191f, -0.32171658f, -6.2863493f, 6.3650289f, -2.1290565f, -7.2505388f, 3.9253259f } },
+  { "transposed",
+    "w = torch.view(torch.linspace(-1., 1., 8, dtype=6), [2, 1, 2, 2])\n"
+    "return torch.prelu(torch.conv_transpose2d(x, w, None, [1, 2], [1, 0], [0, 1], 2), torch.tensor([0.25, 0.5]))",
+    36,
+    { 0.28571427f,  -1.4901161e-08f, 0.53571427f,  0.46428573f,   -0.19642857f,  -0.1607143f,  -0.13392857f, -0.044642843f, 0,
+      0.89285713f,  0.67857146f,     -0.10714287f, -0.10714286f,  -0.044642851f, 0.035714328f, 1.25f,        0.89285719f,   0,
+      0.25000003f,  0.17857146f,     -0.10714288f, -0.035714298f, 0.89285719f,   1.25f,        0.035714328f, -0.089285702f, 0,
+      -0.21428572f, -0.21428573f,    0.67857146f,  0.89285713f,   -0.089285687f, -0.26785713f, -0.3214286f,  -0.39285713f,  0 } },
   { "indices",
     "a = torch.tensor([1, 0, 1])\n"
     "b = torch.tensor([[2], [0]])\n"
@@ -372,6 +403,22 @@ test_outputs (void)
                   (const char *[]){ "output uint8[2,2]", NULL });
 }
 
+/* A normalisation behind a convolution is part of its weights: no other node is left. */
+static void
+test_folded (void)
+{
+  static const char body[] = "w = torch.view(torch.linspace(-1., 1., 12, dtype=6), [2, 2, 1, 3])\nm = torch.tensor([0.5, -0.25])\n"
+                             "return torch.relu_(torch.batch_norm(torch.conv2d(x, w), m, m, m, torch.tensor([1., 2.]), False, 0.1, 0.001))";
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlModel) model = load ("x: Tensor) -> Tensor", body, NULL, SHAPE, &error);
+  g_assert_no_error (error);
+  const SlGraph *graph = sl_model_graph (model);
+  guint n = 0;
+  for (guint i = 0; i < sl_graph_n_nodes (graph); i++)
+    n += sl_graph_node (graph, i)->op == SL_OP_MUL || sl_graph_node (graph, i)->op == SL_OP_ADD;
+  g_assert_cmpuint (n, ==, 0);
+}
+
 /** Refusal: of a program whose forward() has that body. */
 typedef struct
 {
@@ -450,6 +497,7 @@ main (int argc, char **argv)
     g_test_add_data_func (path, &rows[i], test_row);
   }
   g_test_add_func ("/models/torchscript-program/outputs", test_outputs);
+  g_test_add_func ("/models/torchscript-program/folded", test_folded);
   g_test_add_func ("/models/torchscript-program/refusals", test_refusals);
   g_test_add_func ("/models/torchscript-program/inputs", test_inputs);
   return g_test_run ();
