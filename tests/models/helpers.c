@@ -4,6 +4,19 @@
 
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Processor time that a refusal may take; sanitizers and valgrind are slower by far. */
+#ifdef SANITIZED
+#define LONGEST_S 20
+#else
+#define LONGEST_S 1
+#endif
+/* Address space that loading may take beside the file itself. */
+#define MEMORY ((rlim_t) 64 << 20)
 
 void
 expect_error (GError **error, SlError code, ...)
@@ -17,6 +30,45 @@ expect_error (GError **error, SlError code, ...)
       g_error ("'%s' is not in the message '%s'", text, (*error)->message);
   va_end (texts);
   g_clear_error (error);
+}
+
+/* What the process has and @bytes; sanitizers have terabytes, which stay unlimited. */
+static void
+limit_memory (rlim_t bytes, struct rlimit *before)
+{
+  getrlimit (RLIMIT_AS, before);
+#ifndef SANITIZED
+  g_autofree char *text = NULL;
+  g_assert_true (g_file_get_contents ("/proc/self/statm", &text, NULL, NULL));
+  const rlim_t now = (rlim_t) g_ascii_strtoull (text, NULL, 10) * (rlim_t) sysconf (_SC_PAGESIZE);
+  g_assert_cmpint (setrlimit (RLIMIT_AS, &(struct rlimit){ now + bytes, before->rlim_max }), ==, 0);
+#endif
+}
+
+SlModel *
+load_bounded (const char *path, GError **error)
+{
+  struct stat status;
+  struct rlimit before;
+  g_assert_cmpint (stat (path, &status), ==, 0);
+  limit_memory (MEMORY + (rlim_t) status.st_size, &before);
+  const clock_t start = clock ();
+  SlModel *model = sl_model_load (path, NULL, error);
+  const clock_t took = clock () - start;
+  setrlimit (RLIMIT_AS, &before);
+  g_test_message ("%s (%ld us)", model == NULL ? (*error)->message : "loaded", (long) took);
+  g_assert_cmpint (took, <, LONGEST_S * CLOCKS_PER_SEC);
+  return model;
+}
+
+void
+expect_file_refused (const char *path, SlError code, const char *text)
+{
+  g_autoptr (GError) error = NULL;
+  SlModel *model = load_bounded (path, &error);
+  g_assert_null (model);
+  g_assert_cmpuint (strlen (error->message), <, 20000);
+  expect_error (&error, code, path, text, NULL);
 }
 
 SlTfliteWriter *

@@ -23,6 +23,11 @@
 /** expect_error: *error must be set, with @code and a message that contains each of the texts; NULL ends them. Clears it. */
 void expect_error (GError **error, SlError code, ...) G_GNUC_NULL_TERMINATED;
 
+/** load_bounded: (nullable): loads @path, which must take less than a second and 64 MiB beside the file. */
+SlModel *load_bounded (const char *path, GError **error);
+/** expect_file_refused: loading @path must fail with @code and a message that has @text, within the same bounds. */
+void expect_file_refused (const char *path, SlError code, const char *text);
+
 /** picture_model: input "image" of @rank dimensions @dims -> RESHAPE -> output "flat". @scale 0 = not quantised. */
 SlTfliteWriter *picture_model (SlDtype dtype, guint rank, const gint32 *dims, gfloat scale, gint64 zero_point);
 

@@ -5,9 +5,7 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <glib/gstdio.h>
@@ -15,55 +13,13 @@
 #include "tests/models/helpers.h"
 #include "tests/support/onnx_writer.h"
 
-/* Processor time that a refusal may take; sanitizers and valgrind are slower by far. */
-#ifdef SANITIZED
-#define LONGEST_S 20
-#else
-#define LONGEST_S 1
-#endif
-/* Address space that loading may take beside the file itself. */
-#define MEMORY ((rlim_t) 64 << 20)
-
-/* What the process has and @bytes; sanitizers have terabytes, which stay unlimited. */
-static void
-limit_memory (rlim_t bytes, struct rlimit *before)
-{
-  getrlimit (RLIMIT_AS, before);
-#ifndef SANITIZED
-  g_autofree char *text = NULL;
-  g_assert_true (g_file_get_contents ("/proc/self/statm", &text, NULL, NULL));
-  const rlim_t now = (rlim_t) g_ascii_strtoull (text, NULL, 10) * (rlim_t) sysconf (_SC_PAGESIZE);
-  g_assert_cmpint (setrlimit (RLIMIT_AS, &(struct rlimit){ now + bytes, before->rlim_max }), ==, 0);
-#endif
-}
-
-/* Loads @path and expects a refusal that says @text. */
-static void
-expect_refused (const char *path, SlError code, const char *text)
-{
-  g_autoptr (GError) error = NULL;
-  struct stat status;
-  struct rlimit before;
-  g_assert_cmpint (stat (path, &status), ==, 0);
-  limit_memory (MEMORY + (rlim_t) status.st_size, &before);
-  const clock_t start = clock ();
-  SlModel *model = sl_model_load (path, NULL, &error);
-  const clock_t took = clock () - start;
-  setrlimit (RLIMIT_AS, &before);
-  g_assert_null (model);
-  g_test_message ("%s (%ld us)", error->message, (long) took);
-  g_assert_cmpuint (strlen (error->message), <, 20000);
-  expect_error (&error, code, path, text, NULL);
-  g_assert_cmpint (took, <, LONGEST_S * CLOCKS_PER_SEC);
-}
-
 static void
 refuse_bytes (GBytes *bytes, SlError code, const char *text)
 {
   gsize size;
   const char *data = g_bytes_get_data (bytes, &size);
   g_autofree char *path = write_temp ("model.onnx", data, (gssize) size);
-  expect_refused (path, code, text);
+  expect_file_refused (path, code, text);
   sl_tflite_remove_temp (path);
 }
 
@@ -176,7 +132,7 @@ test_large_outputs (void)
     g_autofree char *path = write_temp ("model.onnx", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
     g_autoptr (SlModel) model = sl_model_load (path, NULL, &error);
     g_assert_null (model);
-    expect_refused (path, (SlError) error->code, rows[i].op);
+    expect_file_refused (path, (SlError) error->code, rows[i].op);
     sl_tflite_remove_temp (path);
   }
 }
@@ -466,12 +422,12 @@ test_external_names (void)
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     Split split;
     split_new (&split, rows[i].location, NULL, NULL);
-    expect_refused (split.path, SL_ERROR_FORMAT, rows[i].text);
+    expect_file_refused (split.path, SL_ERROR_FORMAT, rows[i].text);
     split_clear (&split);
   }
   Split missing;
   split_new (&missing, "weights.bin", NULL, NULL);
-  expect_refused (missing.path, SL_ERROR_OPEN, "weights.bin': No such file or directory; put that file beside the model");
+  expect_file_refused (missing.path, SL_ERROR_OPEN, "weights.bin': No such file or directory; put that file beside the model");
   split_clear (&missing);
 }
 
@@ -495,7 +451,7 @@ test_external_sizes (void)
     split_new (&split, "weights.bin", rows[i].offset, rows[i].length);
     g_autofree char *data = g_build_filename (split.folder, "weights.bin", NULL);
     g_assert_true (g_file_set_contents (data, "0123456789012345678901234567890123456789012345678901", 52, NULL));
-    expect_refused (split.path, SL_ERROR_FORMAT, rows[i].text);
+    expect_file_refused (split.path, SL_ERROR_FORMAT, rows[i].text);
     g_unlink (data);
     split_clear (&split);
   }
@@ -512,20 +468,20 @@ test_external_kinds (void)
   g_autoptr (GError) error = NULL;
   const gfloat weights[8] = { 0 };
   g_assert_cmpint (symlink ("/etc", sub), ==, 0);
-  expect_refused (split.path, SL_ERROR_OPEN, "No such file or directory");
+  expect_file_refused (split.path, SL_ERROR_OPEN, "No such file or directory");
   g_unlink (sub);
   g_mkdir (sub, 0700);
   g_assert_cmpint (symlink ("/etc/passwd", data), ==, 0);
-  expect_refused (split.path, SL_ERROR_FORMAT, "is a link out of the model's folder");
+  expect_file_refused (split.path, SL_ERROR_FORMAT, "is a link out of the model's folder");
   g_unlink (data);
   g_assert_cmpint (symlink ("weights.bin", data), ==, 0);
-  expect_refused (split.path, SL_ERROR_OPEN, "Too many levels of symbolic links");
+  expect_file_refused (split.path, SL_ERROR_OPEN, "Too many levels of symbolic links");
   g_unlink (data);
   g_assert_cmpint (mkfifo (data, 0600), ==, 0);
-  expect_refused (split.path, SL_ERROR_OPEN, "not a file");
+  expect_file_refused (split.path, SL_ERROR_OPEN, "not a file");
   g_unlink (data);
   g_assert_cmpint (g_mkdir (data, 0700), ==, 0);
-  expect_refused (split.path, SL_ERROR_OPEN, "not a file");
+  expect_file_refused (split.path, SL_ERROR_OPEN, "not a file");
   g_rmdir (data);
   g_assert_true (g_file_set_contents (real, (const char *) weights, sizeof weights, NULL));
   g_assert_cmpint (symlink ("../real.bin", data), ==, 0);
