@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """TAP: the lists in docs/ name every operator and every decoder that is built, and nothing else."""
+import glob
 import os
 import re
 import sys
@@ -31,6 +32,10 @@ def main():
             set(re.findall(r"\bX \((\w+), \w+\)", read("core", "graph", "op.h").split("SL_TFLITE_OPERATORS(X)")[1].split("\n\n")[0])),
             operators_below("## TensorFlow Lite", r"[A-Z][A-Z0-9_]+")),
         "ONNX operators in docs/operators.md": (set(re.findall(r'\{ "(\w+)"', read("models", "onnx", "table.c"))), operators_below("## ONNX")),
+        "TorchScript operators in docs/operators.md": (
+            {name.replace("aten::", "") for path in glob.glob(os.path.join(ROOT, "models", "torchscript", "ops_*.c"))
+             for name in re.findall(r'(?m)^  \{ "(\w+::\w+)"', read(path))},
+            operators_below("## TorchScript", r"(?:\w+::)?\w+")),
         "decoders in docs/predictions.md": (
             {name.replace("_", "-") for name in re.findall(r"'(\w+)'", re.search(r"(?m)^decoders = \[(.*?)\]", read("postprocess", "meson.build"), re.S)[1])},
             set(first_column(read("docs", "predictions.md"), "## Decoders"))),
