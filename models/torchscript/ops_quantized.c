@@ -304,22 +304,35 @@ function (TsProgram *program, const TsCall *call)
   return ts_refuse (program, SL_ERROR_UNSUPPORTED, "of a quantised tensor it is not supported");
 }
 
+/* Limits for which the graph has an operator of its own, which becomes part of the convolution before it. */
+static TsValue
+clamped (TsProgram *program, TsValue value, SlOpType op)
+{
+  gboolean last = FALSE;
+  OnnxValue *x = read_codes (program, value);
+  const gint32 input = x != NULL ? onnx_any (&program->onnx, x, &last) : -1;
+  return ts_failed (program) ? ts_none () : boxed (program, onnx_unary (&program->onnx, op, input), last, value.tensor->dtype);
+}
+
 TsValue
 ts_quantized_unary (TsProgram *program, const TsCall *call)
 {
-  gboolean last = FALSE;
-  OnnxValue *x = ts_read (program, call->args[0]);
-  if (x == NULL || strcmp (call->op->name, "aten::relu") != 0)
-    return function (program, call);
-  const gint32 input = onnx_any (&program->onnx, x, &last);
-  return boxed (program, onnx_unary (&program->onnx, SL_OP_RELU, input), last, call->args[0].tensor->dtype);
+  return strcmp (call->op->name, "aten::relu") == 0 ? clamped (program, call->args[0], SL_OP_RELU) : function (program, call);
 }
 
 TsValue
 ts_quantized_clip (TsProgram *program, TsValue x, TsValue low, TsValue high)
 {
+  static const struct
+  {
+    gdouble low, high;
+    SlOpType op;
+  } rows[] = { { 0, G_MAXDOUBLE, SL_OP_RELU }, { 0, 6, SL_OP_RELU6 }, { -1, 1, SL_OP_RELU_N1_TO_1 }, { 0, 1, SL_OP_RELU_0_TO_1 } };
   const gdouble a = low.kind != TS_NONE ? ts_to_float (program, low) : -G_MAXDOUBLE,
                 b = high.kind != TS_NONE ? ts_to_float (program, high) : G_MAXDOUBLE;
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (a == rows[i].low && b == rows[i].high)
+      return clamped (program, x, rows[i].op);
   return by_table (program, x, clipped, a, b, NULL);
 }
 
