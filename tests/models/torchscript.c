@@ -132,11 +132,10 @@ test_bad_extra (void)
   refuse (writer, NULL, SL_ERROR_ARGUMENT, "input-shape is '1,x'");
 }
 
-static void
-expect_hint (const char *module, const char *class_name, const char *hint)
+/* A module with a part of that class. */
+static SlTorchscriptWriter *
+net_with (const char *module, const char *class_name)
 {
-  SlModelMetadata metadata = { 0 };
-  g_autoptr (GError) error = NULL;
   SlTorchscriptWriter *writer = net ();
   GByteArray *pickle = sl_pickle_new ();
   sl_pickle_global (pickle, "__torch__", "Net");
@@ -145,12 +144,38 @@ expect_hint (const char *module, const char *class_name, const char *hint)
   sl_pickle_global (pickle, module, class_name);
   sl_pickle_raw (pickle, ")\x81}bub", 6);
   sl_pickle_finish (pickle, writer, "data.pkl");
-  read_with (writer, "1,3,4,4", &metadata, &error);
+  return writer;
+}
+
+static void
+expect_hint (const char *module, const char *class_name, const char *hint)
+{
+  SlModelMetadata metadata = { 0 };
+  g_autoptr (GError) error = NULL;
+  read_with (net_with (module, class_name), "1,3,4,4", &metadata, &error);
   if (hint == NULL)
     g_assert_null (metadata.range_hint);
   else
     g_assert_nonnull (strstr (metadata.range_hint, hint));
   sl_model_metadata_clear (&metadata);
+}
+
+/* The message that asks for the range has the proposal behind its own ones. */
+static void
+test_range (void)
+{
+  gsize size;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = sl_torchscript_writer_finish (net_with ("__torch__.torchvision.models.resnet", "ResNet"));
+  const char *data = g_bytes_get_data (bytes, &size);
+  g_autofree char *path = write_temp ("model.pt", data, (gssize) size);
+  g_autoptr (SlModel) model = sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .input_shape = "1,3,4,4" }, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (sl_model_format (model), ==, "torchscript");
+  g_assert_false (sl_contract_require_range (sl_model_contract (model), &error));
+  expect_error (&error, SL_ERROR_CONTRACT, "input 'x' is float32[1,3,4,4]",
+                ".modelinfo; torchvision's models are trained with mean=123.675,116.28,103.53 and std=58.395,57.12,57.375", NULL);
+  sl_tflite_remove_temp (path);
 }
 
 /* What is known of a family of models is proposed, never taken. */
@@ -172,5 +197,6 @@ main (int argc, char **argv)
   g_test_add_func ("/models/torchscript/extra", test_extra);
   g_test_add_func ("/models/torchscript/bad-extra", test_bad_extra);
   g_test_add_func ("/models/torchscript/hint", test_hint);
+  g_test_add_func ("/models/torchscript/range", test_range);
   return g_test_run ();
 }
