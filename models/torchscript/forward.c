@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Running forward() of a module: its parameters become inputs of the graph, what it returns becomes outputs. Tuples and lists of outputs are
- * numbered, those of dictionaries have their keys as names.
+ * numbered, those of dictionaries have their keys as names. Outputs whose number of rows depends on the picture have as many as there can be,
+ * with zeros behind the last.
  */
 #include "models/torchscript/forward.h"
 
 #include <string.h>
 
 #include "models/onnx/ops.h"
-#include "models/torchscript/ops.h"
+#include "models/torchscript/rows.h"
 
 /* Tuples, lists and dictionaries of outputs inside each other. */
 #define MOST_DEPTH 8
@@ -136,7 +137,7 @@ add_output (Edges *edges, const char *name, TsValue value)
 {
   TsProgram *program = edges->program;
   Onnx *o = &program->onnx;
-  OnnxValue *x = ts_read (program, value);
+  OnnxValue *x = ts_filled_rows (program, value, 0);
   if (x == NULL)
     return;
   if (x->empty || edges->n_outputs >= SL_MAX_IO) {

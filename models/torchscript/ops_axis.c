@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/torchscript/ops.h"
+#include "models/torchscript/rows.h"
 #include "models/torchscript/shape.h"
 
 /* Dimensions as an argument gives them; None and an empty list are all of them. */
@@ -93,6 +93,8 @@ extreme (TsProgram *program, const TsCall *call)
   if (!read_axes (program, call->args[1], x->rank, axes, &n))
     return ts_none ();
   const gboolean keep = ts_truth (program, call->args[2]);
+  if (call->args[1].kind == TS_NONE)
+    x = ts_filled_rows (program, call->args[0], max ? -1e30 : 1e30);
   const TsValue value = ts_new (program, reduced (program, max ? "ReduceMax" : "ReduceMin", x, axes, n, keep), dtype);
   if (call->args[1].kind == TS_NONE)
     return value;
@@ -165,13 +167,20 @@ cumsum (TsProgram *program, const TsCall *call)
 
 /* topk, and sort as the topk of all. */
 static TsValue
-top (TsProgram *program, OnnxValue *x, TsDtype dtype, gint64 k, guint axis, gboolean largest)
+top (TsProgram *program, TsValue tensor, gint64 k, guint axis, gboolean largest)
 {
   const OnnxAttribute attributes[3] = { ts_attr_int ("axis", axis), ts_attr_int ("largest", largest), ts_attr_int ("sorted", 1) };
-  OnnxValue *outputs[2] = { NULL };
-  if (!ts_onnx_all (program, "TopK", (OnnxValue *[]){ x, ts_constant_ints (program, &k, 1) }, 2, attributes, 3, outputs, 2))
+  OnnxValue *outputs[2] = { NULL }, *valid = tensor.tensor->valid;
+  if (valid != NULL && tensor.tensor->rank != 1)
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "of a tensor of several dimensions whose rows depend on the picture");
+  OnnxValue *const inputs[2] = { ts_filled_rows (program, tensor, largest ? -1e30 : 1e30), ts_constant_ints (program, &k, 1) };
+  if (!ts_onnx_all (program, "TopK", inputs, 2, attributes, 3, outputs, 2))
     return ts_none ();
-  const TsValue pair[] = { ts_new (program, outputs[0], dtype), ts_new (program, outputs[1], TS_INT64) };
+  const TsValue pair[] = { ts_new (program, outputs[0], tensor.tensor->dtype), ts_new (program, outputs[1], TS_INT64) };
+  if (valid != NULL)
+    valid = ts_onnx (program, "Gather", (OnnxValue *[]){ valid, outputs[1] }, 2, NULL, 0);
+  for (guint i = 0; i < 2 && !ts_failed (program); i++)
+    pair[i].tensor->valid = valid;
   return ts_tuple (program->heap, pair, 2);
 }
 
@@ -181,7 +190,7 @@ topk (TsProgram *program, const TsCall *call)
   OnnxValue *x = ts_read (program, call->args[0]);
   if (x == NULL)
     return ts_none ();
-  return top (program, x, call->args[0].tensor->dtype, ts_to_int (program, call->args[1]), ts_axis (program, call->args[2], x->rank),
+  return top (program, call->args[0], ts_to_int (program, call->args[1]), ts_axis (program, call->args[2], x->rank),
               ts_truth (program, call->args[3]));
 }
 
@@ -193,7 +202,7 @@ sort (TsProgram *program, const TsCall *call)
   if (x == NULL || x->rank == 0)
     return ts_refuse (program, SL_ERROR_SHAPE, "a tensor without dimensions");
   const guint axis = ts_axis (program, call->args[1], x->rank);
-  pair = top (program, x, call->args[0].tensor->dtype, x->dims[axis], axis, ts_truth (program, call->args[2]));
+  pair = top (program, call->args[0], x->dims[axis], axis, ts_truth (program, call->args[2]));
   return pair.kind == TS_TUPLE && strcmp (call->op->name, "aten::argsort") == 0 ? pair.list->items[1] : pair;
 }
 

@@ -277,6 +277,19 @@ softplus (TsProgram *program, const TsCall *call)
   return ts_new (program, x, dtype);
 }
 
+static TsValue
+logarithm (TsProgram *program, const TsCall *call)
+{
+  TsDtype dtype;
+  if (call->args[0].kind != TS_TENSOR)
+    return ts_unary_scalar (program, call);
+  OnnxValue *x = real_operand (program, call->args[0], &dtype);
+  const gdouble base = strcmp (call->op->name, "aten::log2") == 0 ? log (2) : log (10);
+  x = ts_onnx (program, "Log", &x, 1, NULL, 0);
+  return ts_new (program, ts_onnx (program, "Mul", (OnnxValue *[]){ x, ts_scalar (program, ts_float (1 / base), TS_FLOAT32) }, 2, NULL, 0),
+                 dtype);
+}
+
 /* log (1 / (1 + exp (-x))) */
 static TsValue
 log_sigmoid (TsProgram *program, const TsCall *call)
@@ -396,6 +409,8 @@ square (TsProgram *program, const TsCall *call)
 static TsValue
 where (TsProgram *program, const TsCall *call)
 {
+  if (call->args[1].kind == TS_NONE)
+    return ts_run_op (program, "aten::nonzero_numpy", call->args, NULL, 1);
   const TsDtype dtype = ts_promote (call->args[1], call->args[2]);
   OnnxValue *const inputs[3] = { ts_cast (program, ts_read (program, call->args[0]), TS_BOOLEAN), operand (program, call->args[1], dtype),
                                  operand (program, call->args[2], dtype) };
@@ -520,6 +535,8 @@ const TsOp ts_ops_elementwise[] = {
   { "aten::softsign", "self", unary, "Softsign", 0 },
   { "aten::hardswish", "self", unary, "HardSwish", 0 },
   { "aten::isnan", "self", unary, "IsNaN", 0 },
+  { "aten::log2", "self", logarithm, NULL, 0 },
+  { "aten::log10", "self", logarithm, NULL, 0 },
   { "aten::log1p", "self", near_one, NULL, 0 },
   { "aten::expm1", "self", near_one, NULL, 0 },
   { "aten::log_sigmoid", "self", log_sigmoid, NULL, 0 },
@@ -538,7 +555,7 @@ const TsOp ts_ops_elementwise[] = {
   { "aten::prelu", "self,weight", prelu, NULL, 0 },
   { "aten::threshold", "self,threshold,value", threshold, NULL, 0 },
   { "aten::square", "self", square, NULL, 0 },
-  { "aten::where", "condition,self,other", where, NULL, 0 },
+  { "aten::where", "condition,self=None,other=None", where, NULL, 0 },
   { "aten::masked_fill", "self,mask,value", masked_fill, NULL, 0 },
   { NULL, NULL, NULL, NULL, 0 },
 };

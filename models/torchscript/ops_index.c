@@ -2,7 +2,7 @@
 /* Elements by tensors of their indices: read and written. */
 #include <string.h>
 
-#include "models/torchscript/ops.h"
+#include "models/torchscript/rows.h"
 #include "models/torchscript/shape.h"
 
 static TsValue
@@ -93,12 +93,32 @@ coordinates (TsProgram *program, Places *places)
   return places->n == 1 ? places->indices[0] : ts_onnx (program, "Concat", places->indices, places->n, &axis, 1);
 }
 
+/* Rows by their places: those count whose place and whose row at that place do. */
+static TsValue
+gather_rows (TsProgram *program, TsValue x, TsValue places)
+{
+  OnnxValue *const inputs[2] = { ts_read (program, x), ts_read (program, places) };
+  const TsValue result = ts_new (program, ts_onnx (program, "Gather", inputs, 2, NULL, 0), x.tensor->dtype);
+  if (result.kind != TS_TENSOR || (x.tensor->valid == NULL && places.tensor->valid == NULL))
+    return result;
+  result.tensor->valid = places.tensor->valid;
+  if (x.tensor->valid == NULL || places.tensor->rank != 1)
+    return result;
+  OnnxValue *rows = ts_onnx (program, "Gather", (OnnxValue *[]){ x.tensor->valid, inputs[1] }, 2, NULL, 0);
+  result.tensor->valid =
+    places.tensor->valid == NULL ? rows : ts_onnx (program, "And", (OnnxValue *[]){ rows, places.tensor->valid }, 2, NULL, 0);
+  return result;
+}
+
 /* x[..., i, j, ...]: the dimensions of the indices stand where they pointed to. */
 static TsValue
 index_tensors (TsProgram *program, const TsCall *call)
 {
   gint64 order[2 * SL_MAX_RANK];
   Places places;
+  const TsValue first = call->args[1].kind == TS_LIST && call->args[1].list->n > 0 ? call->args[1].list->items[0] : ts_none ();
+  if (first.kind == TS_TENSOR && first.tensor->dtype == TS_BOOLEAN && call->args[1].list->n == 1)
+    return ts_choose_rows (program, call->args[0], first);
   OnnxValue *x = ts_read (program, call->args[0]);
   if (x == NULL || !read_places (program, call->args[1], x->rank, &places))
     return ts_none ();
@@ -106,6 +126,8 @@ index_tensors (TsProgram *program, const TsCall *call)
     return call->args[0];
   const TsDtype dtype = call->args[0].tensor->dtype;
   const OnnxAttribute axis = ts_attr_int ("axis", places.axis);
+  if (places.n == 1 && places.axis == 0)
+    return gather_rows (program, call->args[0], first);
   if (places.n == 1)
     return ts_new (program, ts_onnx (program, "Gather", (OnnxValue *[]){ x, places.indices[0] }, 2, &axis, 1), dtype);
   if (places.rank + x->rank - places.n > SL_MAX_RANK)
@@ -138,6 +160,12 @@ index_put (TsProgram *program, const TsCall *call)
   const TsDtype dtype = call->args[0].tensor->dtype;
   const OnnxAttribute attributes[2] = { ts_attr_int ("axis", places.axis),
                                         ts_attr_text (program, "reduction", ts_truth (program, call->args[3]) ? "add" : "none") };
+  const TsValue first = call->args[1].list->n > 0 ? call->args[1].list->items[0] : ts_none ();
+  if (places.n == 1 && places.rank == 1 && first.kind == TS_TENSOR && first.tensor->valid != NULL) {
+    for (guint i = 0; i < x->rank; i++)
+      dims[i] = i == 0 ? places.dims[0] : x->dims[i];
+    return ts_new (program, ts_put_rows (program, x, first, updates_of (program, call->args[2], dtype, dims, x->rank)), dtype);
+  }
   if (places.n == 1 && places.rank == 1) {
     for (guint i = 0; i < x->rank; i++) {
       dims[i] = i == places.axis ? places.dims[0] : x->dims[i];

@@ -2,7 +2,7 @@
 /* Operators that change a tensor's shape, order or type, and take parts of it. */
 #include <string.h>
 
-#include "models/torchscript/ops.h"
+#include "models/torchscript/rows.h"
 #include "models/torchscript/shape.h"
 #include "models/torchscript/view.h"
 
@@ -339,7 +339,10 @@ slice (TsProgram *program, const TsCall *call)
   TsView view = part (axis, first, end - first, FALSE);
   if (step != 1)
     view.kind = TS_VIEW_OTHER;
-  return view_of (program, ts_slice_of (program, x, axis, first, end, step), call->args[0], &view);
+  const TsValue result = view_of (program, ts_slice_of (program, x, axis, first, end, step), call->args[0], &view);
+  if (axis == 0 && result.kind == TS_TENSOR && call->args[0].tensor->valid != NULL)
+    result.tensor->valid = ts_slice_of (program, call->args[0].tensor->valid, 0, first, end, step);
+  return result;
 }
 
 static TsValue
@@ -484,7 +487,10 @@ join (TsProgram *program, const TsCall *call)
       values[i] = ts_onnx (program, "Unsqueeze", (OnnxValue *[]){ values[i], ts_constant_ints (program, &at, 1) }, 2, NULL, 0);
   }
   const OnnxAttribute attribute = ts_attr_int ("axis", axis);
-  return ts_new (program, n == 1 ? values[0] : ts_onnx (program, "Concat", values, n, &attribute, 1), dtype);
+  const TsValue result = ts_new (program, n == 1 ? values[0] : ts_onnx (program, "Concat", values, n, &attribute, 1), dtype);
+  if (result.kind == TS_TENSOR && axis == 0 && !stack)
+    result.tensor->valid = ts_joined_rows (program, list.list);
+  return result;
 }
 
 static TsValue

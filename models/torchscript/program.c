@@ -4,6 +4,10 @@
 
 #include "models/torchscript/ops.h"
 
+/* Torchvision suppresses boxes of many classes one class after the other, or at once with each class moved to a place of its own. The boxes that
+ * it keeps are the same; the classes of a picture are not known here. */
+#define ONE_BY_ONE "_batched_nms_vanilla"
+#define AT_ONCE "_batched_nms_coordinate_trick"
 /* How a program makes an object without calling its class's __init__(). */
 #define NEW ".__new__"
 /* Files of one archive, and bytes of names that converters make. */
@@ -143,6 +147,8 @@ ts_find_global (TsProgram *program, const char *name)
       (TsFunction){ .unit = unit, .type = type, .is_bare = TRUE, .class_name = sl_arena_strdup (program->heap->arena, class_name) });
   }
   const TsUnit *unit = find_unit (program, name, &last);
+  if (strcmp (last, ONE_BY_ONE) == 0)
+    last = AT_ONCE;
   const TsDef *def = unit != NULL ? g_hash_table_lookup (unit->functions, last) : NULL;
   const TsClass *type = unit != NULL ? g_hash_table_lookup (unit->classes, last) : NULL;
   if (def != NULL || type != NULL)

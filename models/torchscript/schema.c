@@ -2,16 +2,16 @@
 /* Finds the operator that a program calls and gives it its arguments, with torch's defaults for those that are not written. */
 #include <string.h>
 
-#include "models/torchscript/ops.h"
+#include "models/torchscript/rows.h"
 
 #define MOST_NAME 64
 
 GHashTable *
 ts_ops_new (void)
 {
-  static const TsOp *const tables[] = { ts_ops_scalar,    ts_ops_text,   ts_ops_list,   ts_ops_elementwise, ts_ops_window,
-                                        ts_ops_shape,     ts_ops_axis,   ts_ops_index,  ts_ops_make,        ts_ops_norm,
-                                        ts_ops_quantized, ts_ops_packed, ts_ops_resize, ts_ops_detect,      ts_ops_facts };
+  static const TsOp *const tables[] = { ts_ops_scalar, ts_ops_text,   ts_ops_list,   ts_ops_elementwise, ts_ops_window, ts_ops_shape,
+                                        ts_ops_axis,   ts_ops_index,  ts_ops_rows,   ts_ops_make,        ts_ops_norm,   ts_ops_quantized,
+                                        ts_ops_packed, ts_ops_resize, ts_ops_detect, ts_ops_facts };
   GHashTable *ops = g_hash_table_new (g_str_hash, g_str_equal);
   for (guint i = 0; i < G_N_ELEMENTS (tables); i++)
     for (const TsOp *op = tables[i]; op->name != NULL; op++)
@@ -125,6 +125,7 @@ ts_run_op (TsProgram *program, const char *name, const TsValue *args, const char
     ts_refuse (program, SL_ERROR_UNSUPPORTED, "this operator is not supported");
   else if (bind (program, &call, args, keywords, n))
     result = call.op->run (program, &call);
+  ts_pass_rows (program, args, n, result);
   if (in_place && result.kind == TS_TENSOR && n > 0 && args[0].kind == TS_TENSOR) {
     ts_write (program, args[0].tensor, result);
     result = args[0];

@@ -153,6 +153,7 @@ typedef struct
  * @offset, @strides: of that, in elements
  * @quant: of quantised tensors
  * @channels_last: whether the program thinks of it so; decides nothing but strides
+ * @valid: (nullable): which rows count, where their number depends on the picture (rows.h)
  */
 struct _TsTensor
 {
@@ -165,6 +166,7 @@ struct _TsTensor
   gint64 strides[SL_MAX_RANK];
   TsQuant quant;
   gboolean channels_last;
+  OnnxValue *valid;
 };
 
 typedef enum

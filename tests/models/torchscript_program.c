@@ -343,6 +343,47 @@ static const Row rows[] = {
       0,           -0.75f,     0,          0,           0,     0.5f,  1.25f, 0.75f,  -1.25f,      -0.5f,      0.25f,
       -0.25f,      0.5f,       -0.75f,     0,           0,     0,     1,     -1,     0,           0,          1.3462912f,
       0.70710677f, 1.3462912f, 1.2747549f, 0.79056942f, 1.25f, 1,     1,     1.25f,  0.79056942f, 1.2747549f, 1.3462912f } },
+  { "kept-boxes",
+    "b = torch.reshape(x, [6, 4])\n"
+    "a = torch.slice(b, 1, 0, 2)\n"
+    "c = torch.add(torch.abs(torch.slice(b, 1, 2, 4)), 0.5)\n"
+    "boxes = torch.cat([a, torch.add(a, c)], 1)\n"
+    "s = torch.select(boxes, 1, 0)\n"
+    "mask = torch.gt(s, -1.1)\n"
+    "bb = torch.index(boxes, [mask])\n"
+    "ss = torch.index(s, [mask])\n"
+    "keep = torch.slice(ops.torchvision.nms(bb, ss, 0.1), 0, 0, 4)\n"
+    "return torch.cat([torch.index(bb, [keep]), torch.unsqueeze(torch.index(ss, [keep]), 1)], 1)",
+    20,
+    { 0.75f, -0.25f, 2.5f, 0.75f, 0.75f, 0.25f, -0.75f, 1.75f, -0.25f, 0.25f, -0.75f, 1, -0.25f, 2.5f, -0.75f, 0, 0, 0, 0, 0 } },
+  { "written-rows",
+    "b = torch.reshape(x, [6, 4])\n"
+    "a = torch.slice(b, 1, 0, 2)\n"
+    "c = torch.add(torch.abs(torch.slice(b, 1, 2, 4)), 0.5)\n"
+    "boxes = torch.cat([a, torch.add(a, c)], 1)\n"
+    "s = torch.select(boxes, 1, 0)\n"
+    "mask = torch.gt(s, -1.1)\n"
+    "bb = torch.index(boxes, [mask])\n"
+    "ss = torch.index(s, [mask])\n"
+    "y = torch.zeros([6, 4])\n"
+    "d = torch.index_put_(y, [(torch.where(mask))[0]], torch.mul(bb, 2))\n"
+    "return y",
+    24,
+    { 0, 0, 0, 0, 0.5f, -1.5f, 3.5f, -0.5f, -2, 1.5f, -0.5f, 5, 1, -1, 4.5f, 0.5f, -1.5f, 2, -0.5f, 5, 1.5f, -0.5f, 5, 1.5f } },
+  { "top-rows",
+    "b = torch.reshape(x, [6, 4])\n"
+    "a = torch.slice(b, 1, 0, 2)\n"
+    "c = torch.add(torch.abs(torch.slice(b, 1, 2, 4)), 0.5)\n"
+    "boxes = torch.cat([a, torch.add(a, c)], 1)\n"
+    "s = torch.select(boxes, 1, 0)\n"
+    "mask = torch.gt(s, -1.1)\n"
+    "bb = torch.index(boxes, [mask])\n"
+    "ss = torch.index(s, [mask])\n"
+    "t, i, = torch.topk(ss, 4)\n"
+    "w = torch.index(torch.select(torch.nonzero(mask), 1, 0), [i])\n"
+    "return torch.add(torch.mul(t, 100), torch.to(w, 6))",
+    4,
+    { 80, 53, 26, -71 } },
 };
 
 /* A model file of class Net with such a forward(); @more: (nullable): text behind the class. */
@@ -477,6 +518,13 @@ static const Refusal refusals[] = {
   { "return torch.softmax(x, 4)", SL_ERROR_FORMAT, "dimension 4 of a tensor of 4 dimensions" },
   { "return torch.permute(x, [0, 1, 2, 2])", SL_ERROR_FORMAT, "an order that does not name each of 4 dimensions once" },
   { "return torch.split(x, 0, 1)", SL_ERROR_SHAPE, "parts that do not make up a dimension of 2" },
+  { "y = torch.index(x, [torch.gt(x, 0)])\nreturn torch.sum(y)", SL_ERROR_UNSUPPORTED,
+    "aten::sum: the number of its rows depends on the picture" },
+  { "y = torch.index(x, [torch.gt(x, 0)])\nreturn torch.unsqueeze(y, 0)", SL_ERROR_UNSUPPORTED,
+    "only operators that treat each row alike" },
+  { "return torch.index(x, [torch.gt(torch.select(x, 3, 0), 0), torch.gt(x, 0)])", SL_ERROR_UNSUPPORTED,
+    "elements chosen by truth values: their number depends on the picture" },
+  { "return ops.torchvision.nms(x, x, 0.5)", SL_ERROR_SHAPE, "expected boxes of four edges and a score for each" },
   { "return torch.dropout(x, 0.5, True)", SL_ERROR_UNSUPPORTED, "call model.eval() before it is exported" },
   { "return torch.rand([1, 2])", SL_ERROR_UNSUPPORTED, "random numbers are not supported" },
   { "y = torch.expand(x, [2, 2, 3, 4])\nz = torch.add_(y, 1)\nreturn x", SL_ERROR_UNSUPPORTED,

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* See rows.h. */
+#include "models/torchscript/rows.h"
+
+#include <string.h>
+
+#include "models/torchscript/shape.h"
+
+/* More rows than this are not kept apart. */
+#define MOST_ROWS (1 << 16)
+/* Below every score. */
+#define LOWEST (-1e30f)
+
+static OnnxValue *
+reshaped_one (TsProgram *program, OnnxValue *x, gint64 first, guint rank)
+{
+  const gint64 dims[SL_MAX_RANK] = { first, 1, 1, 1, 1, 1, 1, 1 };
+  return ts_reshaped (program, x, dims, rank);
+}
+
+static OnnxValue *
+both (TsProgram *program, OnnxValue *a, OnnxValue *b)
+{
+  return a == NULL ? b : b == NULL ? a : ts_onnx (program, "And", (OnnxValue *[]){ a, b }, 2, NULL, 0);
+}
+
+/* One truth value a row as @times of them. */
+static OnnxValue *
+repeated (TsProgram *program, OnnxValue *valid, gint64 times)
+{
+  const gint64 n = valid->dims[0], wide[2] = { n, times };
+  OnnxValue *x = reshaped_one (program, valid, n, 2);
+  x = ts_onnx (program, "Expand", (OnnxValue *[]){ x, ts_constant_ints (program, wide, 2) }, 2, NULL, 0);
+  return reshaped_one (program, x, n * times, 1);
+}
+
+static const TsTensor *
+find_rows (const TsValue *args, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    if (args[i].kind == TS_TENSOR && args[i].tensor->valid != NULL)
+      return args[i].tensor;
+    const gboolean list = args[i].kind == TS_LIST || args[i].kind == TS_TUPLE;
+    for (guint k = 0; list && k < args[i].list->n; k++)
+      if (args[i].list->items[k].kind == TS_TENSOR && args[i].list->items[k].tensor->valid != NULL)
+        return args[i].list->items[k].tensor;
+  }
+  return NULL;
+}
+
+static void
+pass (TsProgram *program, const TsTensor *from, TsTensor *to)
+{
+  const gint32 n = from->valid->dims[0];
+  if (to->rank == 0 && (strcmp (program->op, "aten::max") == 0 || strcmp (program->op, "aten::min") == 0))
+    return;
+  if (to == from || to->valid != NULL || ts_failed (program))
+    return;
+  if (to->rank > 0 && to->dims[0] == n)
+    to->valid = from->valid;
+  else if (to->rank > 0 && to->dims[0] > n && to->dims[0] % n == 0 && ts_tensor_elements (to) == ts_tensor_elements (from))
+    to->valid = repeated (program, from->valid, to->dims[0] / n);
+  else if (to->rank > 0 && to->dims[0] > 0 && n % to->dims[0] == 0 && ts_tensor_elements (to) == ts_tensor_elements (from)) /* and back */
+    to->valid = ts_slice_of (program, from->valid, 0, 0, n, n / to->dims[0]);
+  else
+    ts_refuse (program, SL_ERROR_UNSUPPORTED,
+               "the number of its rows depends on the picture; only operators that treat each row alike are supported");
+}
+
+void
+ts_pass_rows (TsProgram *program, const TsValue *args, guint n, TsValue result)
+{
+  const gboolean first_only = strcmp (program->op, "aten::to") == 0 || strcmp (program->op, "aten::type_as") == 0
+                              || g_str_has_prefix (program->op, "aten::index_put");
+  const TsTensor *from = ts_failed (program) ? NULL : find_rows (args, first_only ? MIN (n, 1) : n);
+  if (from == NULL)
+    return;
+  if (result.kind == TS_TENSOR)
+    pass (program, from, result.tensor);
+  for (guint i = 0; (result.kind == TS_LIST || result.kind == TS_TUPLE) && i < result.list->n; i++)
+    if (result.list->items[i].kind == TS_TENSOR)
+      pass (program, from, result.list->items[i].tensor);
+}
+
+OnnxValue *
+ts_joined_rows (TsProgram *program, const TsList *list)
+{
+  OnnxValue *parts[SL_MAX_OPERANDS];
+  const OnnxAttribute axis = ts_attr_int ("axis", 0);
+  gboolean any = FALSE;
+  guint n = 0;
+  for (guint i = 0; i < list->n && n < SL_MAX_OPERANDS && !ts_failed (program); i++) {
+    const TsTensor *tensor = list->items[i].tensor;
+    const gint64 rows[1] = { tensor->rank > 0 ? tensor->dims[0] : 0 };
+    if (rows[0] == 0)
+      continue;
+    any |= tensor->valid != NULL;
+    OnnxValue *all = ts_scalar (program, ts_bool (TRUE), TS_BOOLEAN);
+    parts[n++] = tensor->valid != NULL
+                   ? tensor->valid
+                   : ts_onnx (program, "Expand", (OnnxValue *[]){ all, ts_constant_ints (program, rows, 1) }, 2, NULL, 0);
+  }
+  return !any ? NULL : n == 1 ? parts[0] : ts_onnx (program, "Concat", parts, n, &axis, 1);
+}
+
+TsValue
+ts_choose_rows (TsProgram *program, TsValue x, TsValue mask)
+{
+  gint64 dims[SL_MAX_RANK], rows = 1;
+  guint rank = 1;
+  OnnxValue *from = ts_read (program, x), *chosen = ts_read (program, mask);
+  if (from == NULL || chosen == NULL)
+    return ts_none ();
+  for (guint i = 0; i < chosen->rank; i++) {
+    if (i >= from->rank || from->dims[i] != chosen->dims[i])
+      return ts_refuse (program, SL_ERROR_SHAPE, "truth values of another shape than the tensor's");
+    rows *= chosen->dims[i];
+  }
+  if (rows < 1 || rows > MOST_ROWS)
+    return ts_refuse (program, SL_ERROR_LIMIT, "a choice among %" G_GINT64_FORMAT " rows; expected 1 to %d", rows, MOST_ROWS);
+  for (guint i = chosen->rank; i < from->rank; i++)
+    dims[rank++] = from->dims[i];
+  dims[0] = rows;
+  OnnxValue *valid = mask.tensor->valid != NULL ? mask.tensor->valid : x.tensor->valid;
+  if (valid != NULL && valid->dims[0] != rows)
+    valid = repeated (program, valid, rows / valid->dims[0]);
+  const TsValue result = ts_new (program, ts_reshaped (program, from, dims, rank), x.tensor->dtype);
+  if (result.kind == TS_TENSOR)
+    result.tensor->valid = both (program, reshaped_one (program, chosen, rows, 1), valid);
+  return result;
+}
+
+static OnnxValue *
+fill (TsProgram *program, OnnxValue *value, OnnxValue *valid, gdouble number, TsDtype dtype)
+{
+  if (ts_failed (program) || value == NULL || valid == NULL)
+    return value;
+  OnnxValue *const inputs[3] = { reshaped_one (program, valid, value->dims[0], value->rank), value,
+                                 ts_scalar (program, ts_float (number), dtype) };
+  return ts_onnx (program, "Where", inputs, 3, NULL, 0);
+}
+
+OnnxValue *
+ts_filled_rows (TsProgram *program, TsValue x, gdouble number)
+{
+  OnnxValue *value = ts_read (program, x);
+  return value != NULL ? fill (program, value, x.tensor->valid, number, x.tensor->dtype) : NULL;
+}
+
+OnnxValue *
+ts_put_rows (TsProgram *program, OnnxValue *x, TsValue places, OnnxValue *rows)
+{
+  const OnnxAttribute axis = ts_attr_int ("axis", 0), none = ts_attr_text (program, "reduction", "none");
+  OnnxValue *index = ts_cast (program, ts_read (program, places), TS_INT32);
+  if (x == NULL || index == NULL || rows == NULL)
+    return NULL;
+  const gint64 n = x->dims[0], column[2] = { index->dims[0], 1 };
+  OnnxValue *const choice[3] = { places.tensor->valid, index, ts_scalar (program, ts_int (n), TS_INT32) };
+  index = ts_reshaped (program, ts_onnx (program, "Where", choice, 3, NULL, 0), column, 2);
+  OnnxValue *const parts[2] = { x, ts_slice_of (program, x, 0, 0, 1, 1) };
+  OnnxValue *const inputs[3] = { ts_onnx (program, "Concat", parts, 2, &axis, 1), index, rows };
+  return ts_slice_of (program, ts_onnx (program, "ScatterND", inputs, 3, &none, 1), 0, 0, n, 1);
+}
+
+/* The places of all elements of @dims, row by row: [elements, dimensions]. */
+static OnnxValue *
+all_places (TsProgram *program, const gint32 *dims, guint rank, gint32 rows)
+{
+  const gint32 shape[2] = { rows, (gint32) rank };
+  g_autofree gint32 *places = g_new (gint32, (gsize) rows * rank);
+  for (gint32 i = 0; i < rows; i++) {
+    gint32 rest = i;
+    for (guint k = rank; k-- > 0; rest /= dims[k])
+      places[(gsize) i * rank + k] = rest % dims[k];
+  }
+  return onnx_value_new (&program->onnx, onnx_constant (&program->onnx, SL_DTYPE_I32, 2, shape, places), FALSE);
+}
+
+static TsValue
+nonzero (TsProgram *program, const TsCall *call)
+{
+  const TsValue args[] = { call->args[0], ts_int (TS_BOOLEAN) };
+  const TsValue mask = ts_run_op (program, "aten::to", args, NULL, 2), chosen = ts_choose_rows (program, mask, mask);
+  if (chosen.kind != TS_TENSOR || mask.tensor->rank == 0)
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "of a tensor without dimensions");
+  const TsValue result = ts_new (program, all_places (program, mask.tensor->dims, mask.tensor->rank, chosen.tensor->dims[0]), TS_INT64);
+  if (result.kind == TS_TENSOR)
+    result.tensor->valid = chosen.tensor->valid;
+  return result;
+}
+
+/* nonzero () by columns, which where () of a condition alone is, too. */
+static TsValue
+nonzero_columns (TsProgram *program, const TsCall *call)
+{
+  const TsValue places = nonzero (program, call), list = ts_list (program->heap);
+  for (gint32 i = 0; !ts_failed (program) && i < places.tensor->dims[1]; i++) {
+    const TsValue args[] = { places, ts_int (1), ts_int (i) };
+    ts_list_append (program->heap, list.list, ts_run_op (program, "aten::select", args, NULL, 3));
+  }
+  return list;
+}
+
+/* As many places as boxes, the kept ones first, by descending score. */
+static TsValue
+nms (TsProgram *program, const TsCall *call)
+{
+  OnnxValue *boxes = ts_read (program, call->args[0]), *scores = ts_filled_rows (program, call->args[1], (gdouble) LOWEST);
+  if (boxes != NULL)
+    scores = fill (program, scores, call->args[0].tensor->valid, (gdouble) LOWEST, TS_FLOAT32);
+  if (boxes == NULL || scores == NULL || boxes->rank != 2 || boxes->dims[1] != 4 || scores->rank != 1 || scores->dims[0] != boxes->dims[0])
+    return ts_refuse (program, SL_ERROR_SHAPE, "expected boxes of four edges and a score for each");
+  const gint64 n = boxes->dims[0], most[1] = { n }, column[2] = { 2, 3 }, axis = 1;
+  const gfloat overlap = (gfloat) ts_to_float (program, call->args[2]), least = LOWEST / 10;
+  OnnxValue *const inputs[5] = { ts_reshaped (program, boxes, (const gint64[]){ 1, n, 4 }, 3),
+                                 ts_reshaped (program, scores, (const gint64[]){ 1, 1, n }, 3), ts_constant_ints (program, most, 1),
+                                 ts_constant_floats (program, &overlap, 1), ts_constant_floats (program, &least, 1) };
+  OnnxValue *kept = ts_onnx (program, "NonMaxSuppression", inputs, 5, NULL, 0);
+  kept = ts_slice_of (program, kept, axis, column[0], column[1], 1);
+  if (kept == NULL)
+    return ts_none ();
+  kept = ts_reshaped (program, kept, (const gint64[]){ kept->dims[0] }, 1);
+  OnnxValue *zero = ts_scalar (program, ts_int (0), TS_INT32);
+  const TsValue result = ts_new (program, ts_onnx (program, "Max", (OnnxValue *[]){ kept, zero }, 2, NULL, 0), TS_INT64);
+  if (result.kind == TS_TENSOR)
+    result.tensor->valid = ts_onnx (program, "GreaterOrEqual", (OnnxValue *[]){ kept, zero }, 2, NULL, 0);
+  return result;
+}
+
+const TsOp ts_ops_rows[] = {
+  { "aten::nonzero", "self", nonzero, NULL, 0 },
+  { "aten::nonzero_numpy", "self", nonzero_columns, NULL, 0 },
+  { "torchvision::nms", "dets,scores,iou_threshold", nms, NULL, 0 },
+  { NULL, NULL, NULL, NULL, 0 },
+};
