@@ -8,6 +8,8 @@
 
 /* Elements of a constant that is written out. */
 #define MOST_ELEMENTS (1 << 16)
+/* Elements of a range. */
+#define MOST_COUNTED (1 << 24)
 #define MOST_DEPTH 8
 
 static TsDtype
@@ -83,6 +85,16 @@ make_new (TsProgram *program, const TsCall *call)
   return filled (program, dims, rank, full ? call->args[2] : ts_int (call->op->type), dtype);
 }
 
+/* first + step * i, computed in the graph, so that many take no memory now. */
+static TsValue
+count_up (TsProgram *program, gint32 n, TsValue first, TsValue step, TsDtype dtype)
+{
+  OnnxValue *x = onnx_value_new (&program->onnx, onnx_count (&program->onnx, 0, n), FALSE);
+  x = ts_cast (program, x, dtype);
+  x = ts_onnx (program, "Mul", (OnnxValue *[]){ x, ts_scalar (program, step, dtype) }, 2, NULL, 0);
+  return ts_new (program, ts_onnx (program, "Add", (OnnxValue *[]){ x, ts_scalar (program, first, dtype) }, 2, NULL, 0), dtype);
+}
+
 /* arange (end), (start, end) and (start, end, step); options come by name, or as four arguments more by place. */
 static TsValue
 arange (TsProgram *program, const TsCall *call)
@@ -100,11 +112,13 @@ arange (TsProgram *program, const TsCall *call)
     return ts_refuse (program, SL_ERROR_FORMAT, "a range of %u numbers", numbers);
   const TsDtype dtype = type_or (program, type, real ? TS_FLOAT32 : TS_INT64);
   const gdouble count = range[2] != 0 ? ceil ((range[1] - range[0]) / range[2]) : -1;
-  if (!(count >= 0) || count > MOST_ELEMENTS)
-    return ts_refuse (program, SL_ERROR_LIMIT, "%g elements; expected 0 to %d", count, MOST_ELEMENTS);
+  if (!(count >= 0) || count > MOST_COUNTED)
+    return ts_refuse (program, SL_ERROR_LIMIT, "%g elements; expected 0 to %d", count, MOST_COUNTED);
   const gint32 n = (gint32) count;
   if (n == 0)
     return ts_new (program, onnx_value_empty (&program->onnx, 1, &n), dtype);
+  if (n > MOST_ELEMENTS)
+    return count_up (program, n, ts_float (range[0]), ts_float (range[2]), dtype);
   g_autofree gfloat *values = g_new (gfloat, (gsize) n);
   for (gint32 i = 0; i < n; i++)
     values[i] = (gfloat) (range[0] + i * range[2]);

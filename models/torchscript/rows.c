@@ -56,23 +56,30 @@ pass (TsProgram *program, const TsTensor *from, TsTensor *to)
     return;
   if (to == from || to->valid != NULL || ts_failed (program))
     return;
-  if (to->rank > 0 && to->dims[0] == n)
+  const gint32 rows = to->rank > 0 ? to->dims[0] : 0;
+  const gboolean reshaped = rows > 0 && ts_tensor_elements (to) == ts_tensor_elements (from);
+  if (rows == n) {
     to->valid = from->valid;
-  else if (to->rank > 0 && to->dims[0] > n && to->dims[0] % n == 0 && ts_tensor_elements (to) == ts_tensor_elements (from))
-    to->valid = repeated (program, from->valid, to->dims[0] / n);
-  else if (to->rank > 0 && to->dims[0] > 0 && n % to->dims[0] == 0 && ts_tensor_elements (to) == ts_tensor_elements (from)) /* and back */
-    to->valid = ts_slice_of (program, from->valid, 0, 0, n, n / to->dims[0]);
-  else
+    to->valid_each = from->valid_each;
+  } else if (reshaped && rows > n && rows % n == 0) {
+    to->valid = repeated (program, from->valid, rows / n);
+    to->valid_each = rows / n;
+  } else if (reshaped && n % rows == 0 && from->valid_each > 0 && from->valid_each % (n / rows) == 0) {
+    to->valid = ts_slice_of (program, from->valid, 0, 0, n, n / rows);
+  } else {
     ts_refuse (program, SL_ERROR_UNSUPPORTED,
                "the number of its rows depends on the picture; only operators that treat each row alike are supported");
+  }
 }
 
 void
 ts_pass_rows (TsProgram *program, const TsValue *args, guint n, TsValue result)
 {
+  if (ts_failed (program))
+    return;
   const gboolean first_only = strcmp (program->op, "aten::to") == 0 || strcmp (program->op, "aten::type_as") == 0
                               || g_str_has_prefix (program->op, "aten::index_put");
-  const TsTensor *from = ts_failed (program) ? NULL : find_rows (args, first_only ? MIN (n, 1) : n);
+  const TsTensor *from = find_rows (args, first_only ? MIN (n, 1) : n);
   if (from == NULL)
     return;
   if (result.kind == TS_TENSOR)

@@ -154,6 +154,7 @@ typedef struct
  * @quant: of quantised tensors
  * @channels_last: whether the program thinks of it so; decides nothing but strides
  * @valid: (nullable): which rows count, where their number depends on the picture (rows.h)
+ * @valid_each: rows that came of one, neighbours of which all or none count; 0 and 1 = each for itself
  */
 struct _TsTensor
 {
@@ -167,6 +168,7 @@ struct _TsTensor
   TsQuant quant;
   gboolean channels_last;
   OnnxValue *valid;
+  gint32 valid_each;
 };
 
 typedef enum

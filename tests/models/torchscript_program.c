@@ -370,6 +370,11 @@ static const Row rows[] = {
     "return y",
     24,
     { 0, 0, 0, 0, 0.5f, -1.5f, 3.5f, -0.5f, -2, 1.5f, -0.5f, 5, 1, -1, 4.5f, 0.5f, -1.5f, 2, -0.5f, 5, 1.5f, -0.5f, 5, 1.5f } },
+  { "long-range",
+    "a = torch.arange(10, 400010, 2, dtype=6, layout=0, device=torch.device(\"cpu\"), pin_memory=False)\n"
+    "return torch.add(torch.mul(torch.sum(x), 0), torch.slice(a, 0, 199998, 200000))",
+    2,
+    { 400006, 400008 } },
   { "top-rows",
     "b = torch.reshape(x, [6, 4])\n"
     "a = torch.slice(b, 1, 0, 2)\n"
