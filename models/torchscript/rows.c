@@ -34,6 +34,7 @@ repeated (TsProgram *program, OnnxValue *valid, gint64 times)
   return reshaped_one (program, x, n * times, 1);
 }
 
+/* Lists of more tensors than an operator takes are not searched: they only grow. */
 static const TsTensor *
 find_rows (const TsValue *args, guint n)
 {
@@ -41,7 +42,7 @@ find_rows (const TsValue *args, guint n)
     if (args[i].kind == TS_TENSOR && args[i].tensor->valid != NULL)
       return args[i].tensor;
     const gboolean list = args[i].kind == TS_LIST || args[i].kind == TS_TUPLE;
-    for (guint k = 0; list && k < args[i].list->n; k++)
+    for (guint k = 0; list && k < MIN (args[i].list->n, SL_MAX_OPERANDS); k++)
       if (args[i].list->items[k].kind == TS_TENSOR && args[i].list->items[k].tensor->valid != NULL)
         return args[i].list->items[k].tensor;
   }
@@ -84,7 +85,7 @@ ts_pass_rows (TsProgram *program, const TsValue *args, guint n, TsValue result)
     return;
   if (result.kind == TS_TENSOR)
     pass (program, from, result.tensor);
-  for (guint i = 0; (result.kind == TS_LIST || result.kind == TS_TUPLE) && i < result.list->n; i++)
+  for (guint i = 0; (result.kind == TS_LIST || result.kind == TS_TUPLE) && i < MIN (result.list->n, SL_MAX_OPERANDS); i++)
     if (result.list->items[i].kind == TS_TENSOR)
       pass (program, from, result.list->items[i].tensor);
 }
