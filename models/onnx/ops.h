@@ -144,6 +144,9 @@ void onnx_gather_elements (Onnx *o);
 void onnx_scatter (Onnx *o);
 void onnx_one_hot (Onnx *o);
 
+/* ops_sequence.c */
+void onnx_lstm (Onnx *o);
+
 /* ops_region.c */
 void onnx_grid_sample (Onnx *o);
 void onnx_affine_grid (Onnx *o);

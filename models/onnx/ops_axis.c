@@ -418,7 +418,7 @@ onnx_arg (Onnx *o)
   if (o->error != NULL)
     return;
   if (onnx_attr_int (o, "select_last_index", 0) != 0)
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute select_last_index is 1; expected 0");
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute select_last_index is 1; expected 0: the first of equal numbers is taken");
   const guint axis = onnx_norm_axis (o, onnx_attr_int (o, "axis", 0), x->rank);
   const gint32 tensor = moved && axis != 1 ? onnx_plain (o, x) : input;
   const guint at = moved && axis == 1 ? x->rank - 1 : axis;

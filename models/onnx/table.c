@@ -80,6 +80,7 @@ static const OnnxOp rows[] = {
   { "IsInf", onnx_is_inf, 0 },
   { "IsNaN", onnx_is_nan, 0 },
   { "LRN", onnx_lrn, 0 },
+  { "LSTM", onnx_lstm, 0 },
   { "LayerNormalization", onnx_layer_norm, 0 },
   { "LeakyRelu", onnx_leaky_relu, 0 },
   { "Less", onnx_compare, SL_OP_LESS },
