@@ -213,6 +213,10 @@ read_outputs (Onnx *o, const gint32 *inputs, guint n_inputs, gint32 outputs[SL_M
       onnx_fail (o, SL_ERROR_FORMAT, "model output %u '%s' is produced by no node", i, edge->name);
       break;
     }
+    if (value->empty) {
+      onnx_fail (o, SL_ERROR_UNSUPPORTED, "model output %u '%s' has no elements; export the model without it", i, edge->name);
+      break;
+    }
     gint32 tensor = onnx_output_tensor (o, value, declared);
     const SlDtype made = onnx_tensor_type (o, tensor); /* sums of integer operators are float here */
     if (declared != SL_DTYPE_INVALID && (onnx_ir_type (edge->type) == made || (declared == SL_DTYPE_I32 && made == SL_DTYPE_F32)))

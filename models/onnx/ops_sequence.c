@@ -67,8 +67,7 @@ one_direction (Onnx *o, const Lstm *l, guint d, gboolean back)
     inputs[RECURRENT_WEIGHTS + i] = part_of (o, l, l->recurrent, d, gates[i]);
     inputs[BIASES + i] = zeros;
     if (l->biases >= 0)
-      inputs[BIASES + i] =
-        onnx_binary (o, SL_OP_ADD, part_of (o, l, l->biases, d, gates[i]), part_of (o, l, l->biases, d, gates[i] + 4));
+      inputs[BIASES + i] = onnx_binary (o, SL_OP_ADD, part_of (o, l, l->biases, d, gates[i]), part_of (o, l, l->biases, d, gates[i] + 4));
   }
   for (guint i = 0; i < 3 && l->peepholes >= 0; i++)
     inputs[PEEPHOLES + i] = part_of (o, l, l->peepholes, d, peepholes[i]);
@@ -152,7 +151,8 @@ read_lstm (Onnx *o, Lstm *l)
   l->cells = recurrent->dims[2];
   const OnnxValue *biases = onnx_input (o, 3), *peepholes = onnx_input (o, 7);
   if ((biases != NULL && (biases->rank != 2 || biases->dims[0] != (gint32) l->directions || biases->dims[1] != 8 * l->cells))
-      || (peepholes != NULL && (peepholes->rank != 2 || peepholes->dims[0] != (gint32) l->directions || peepholes->dims[1] != 3 * l->cells)))
+      || (peepholes != NULL
+          && (peepholes->rank != 2 || peepholes->dims[0] != (gint32) l->directions || peepholes->dims[1] != 3 * l->cells)))
     onnx_fail (o, SL_ERROR_SHAPE, "its biases or peepholes do not fit %d cells", l->cells);
   else
     check_lengths (o, x->dims[l->time]);

@@ -37,22 +37,39 @@ extent (const Window *w, guint i)
 }
 
 static gboolean
+check_rank (Onnx *o, const OnnxValue *x)
+{
+  if (o->error == NULL && x->rank != 3 && x->rank != 4)
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "its input has %u dimensions; only 1 or 2 behind batch and channels are supported", x->rank);
+  return o->error == NULL;
+}
+
+/* @kernel: (nullable): what the weights have, which a stated one must be. */
+static void
+read_kernel (Onnx *o, Window *w, const gint32 kernel[2])
+{
+  read_list (o, w, "kernel_shape", 1, w->kernel);
+  if (kernel == NULL)
+    return;
+  if (onnx_attribute (o, "kernel_shape") != NULL
+      && memcmp (w->kernel + 2 - w->spatial, kernel + 2 - w->spatial, w->spatial * sizeof kernel[0]) != 0)
+    onnx_fail (o, SL_ERROR_SHAPE, "attribute kernel_shape is %d,%d, but its weights are for %d,%d", w->kernel[0], w->kernel[1], kernel[0],
+               kernel[1]);
+  memcpy (w->kernel, kernel, sizeof w->kernel);
+}
+
+static gboolean
 read_window (Onnx *o, Window *w, const OnnxValue *x, const gint32 kernel[2])
 {
+  static const char *const words[] = { "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", NULL };
   gint32 pads[4] = { 0 };
   guint n = 0;
-  if (o->error != NULL || x == NULL)
+  if (o->error != NULL || x == NULL || !check_rank (o, x))
     return FALSE;
   w->spatial = x->rank - 2;
-  if (x->rank != 3 && x->rank != 4) {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "its input has %u dimensions; only 1 or 2 behind batch and channels are supported", x->rank);
-    return FALSE;
-  }
   w->in[0] = w->spatial == 2 ? x->dims[2] : 1;
   w->in[1] = x->dims[x->rank - 1];
-  read_list (o, w, "kernel_shape", 1, w->kernel);
-  if (kernel != NULL)
-    memcpy (w->kernel, kernel, sizeof w->kernel);
+  read_kernel (o, w, kernel);
   read_list (o, w, "strides", 1, w->stride);
   read_list (o, w, "dilations", 1, w->dilation);
   read_list (o, w, "output_padding", 0, w->out_padding);
@@ -62,7 +79,7 @@ read_window (Onnx *o, Window *w, const OnnxValue *x, const gint32 kernel[2])
     w->out_padding[0] = 0;
     w->out_shape[0] = w->out_shape[1] > 0 ? 1 : 0;
   }
-  w->auto_pad = onnx_attr_text (o, "auto_pad", "NOTSET");
+  w->auto_pad = words[onnx_attr_choice (o, "auto_pad", words)];
   if (strcmp (w->auto_pad, "NOTSET") == 0 && onnx_attr_ints (o, "pads", pads, 4, &n) && n != 2 * w->spatial && n != 0)
     onnx_fail (o, SL_ERROR_FORMAT, "attribute pads has %u numbers; expected %u", n, 2 * w->spatial);
   for (guint i = 0; i < 2; i++) {
@@ -113,6 +130,8 @@ window_params (const Window *w)
 static gint32
 picture (Onnx *o, OnnxValue *x)
 {
+  if (!check_rank (o, x))
+    return -1;
   const gint32 last = onnx_last (o, x);
   if (o->error != NULL || x->rank == 4)
     return last;

@@ -357,6 +357,15 @@ test_foreign (void)
   accept (training);
 }
 
+static void
+test_empty_output (void)
+{
+  g_autoptr (SlOnnxWriter) writer = picture ();
+  sl_onnx_writer_ints (writer, "zero", 1, (const gint64[]){ 0 });
+  sl_onnx_writer_node (writer, "Slice", "x,zero,zero", "y", NULL);
+  refuse (writer, SL_ERROR_UNSUPPORTED, "model output 0 'y' has no elements; export the model without it");
+}
+
 /* Texts of megabytes where a word belongs, read anew in each of many nodes. */
 static void
 test_long_words (void)
@@ -510,6 +519,7 @@ main (int argc, char **argv)
   g_test_add_func ("/onnx-hostile/repeated", test_repeated);
   g_test_add_func ("/onnx-hostile/domains", test_domains);
   g_test_add_func ("/onnx-hostile/foreign", test_foreign);
+  g_test_add_func ("/onnx-hostile/empty-output", test_empty_output);
   g_test_add_func ("/onnx-hostile/long-words", test_long_words);
   g_test_add_func ("/onnx-hostile/external-names", test_external_names);
   g_test_add_func ("/onnx-hostile/external-sizes", test_external_sizes);

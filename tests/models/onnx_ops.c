@@ -6,7 +6,8 @@
 #include "tests/support/onnx_writer.h"
 
 /**
- * Row: a node of inputs x float32[1,3,8,8], m float32[4,6], i int64[4,2], r float32[50,4], p int64[50], and the constants c, whole numbers, and f, as many floats
+ * Row: a node of inputs x float32[1,3,8,8], m float32[4,6], i int64[4,2], r float32[50,4], p int64[50], v float32[1,3,4,4,4],
+ * k float32[4,3,3,3], and the constants c, whole numbers, and f, as many floats
  * @n, @values: of c and f
  */
 typedef struct
@@ -19,6 +20,11 @@ typedef struct
 } Row;
 
 static const Row rows[] = {
+  { "Conv", "x,k", "kernel_shape I 5,5", 1, { 0 }, SL_ERROR_SHAPE, "attribute kernel_shape is 5,5, but its weights are for 3,3" },
+  { "Conv", "x,k", "auto_pad s SAME", 1, { 0 }, SL_ERROR_UNSUPPORTED, "attribute auto_pad is 'SAME'; expected one of NOTSET, SAME_UPPER" },
+  { "Conv", "m,k", "unused i 0", 1, { 0 }, SL_ERROR_UNSUPPORTED, "its input has 2 dimensions; only 1 or 2 behind batch and channels" },
+  { "Conv", "v,k", "unused i 0", 1, { 0 }, SL_ERROR_UNSUPPORTED, "its input has 5 dimensions; only 1 or 2 behind batch and channels" },
+  { "MaxPool", "v", "kernel_shape I 2,2", 1, { 0 }, SL_ERROR_UNSUPPORTED, "its input has 5 dimensions; only 1 or 2 behind batch" },
   { "CumSum", "m,i", "unused i 0", 1, { 0 }, SL_ERROR_UNSUPPORTED, "the axis, input 1, is computed from the picture" },
   { "CumSum", "m,c", "unused i 0", 1, { 2 }, SL_ERROR_FORMAT, "axis 2 is outside a tensor of 2 dimensions" },
   { "CumSum", "m,c", "unused i 0", 2, { 0, 1 }, SL_ERROR_FORMAT, "the axis, input 1, is int32 with 2 elements; expected at most 1" },
@@ -75,6 +81,8 @@ test_row (gconstpointer data)
   sl_onnx_writer_input (writer, "i", SL_ONNX_INT64, 2, (const gint64[]){ 4, 2 });
   sl_onnx_writer_input (writer, "r", SL_ONNX_FLOAT, 2, (const gint64[]){ 50, 4 });
   sl_onnx_writer_input (writer, "p", SL_ONNX_INT64, 1, (const gint64[]){ 50 });
+  sl_onnx_writer_input (writer, "v", SL_ONNX_FLOAT, 5, (const gint64[]){ 1, 3, 4, 4, 4 });
+  sl_onnx_writer_input (writer, "k", SL_ONNX_FLOAT, 4, (const gint64[]){ 4, 3, 3, 3 });
   for (guint i = 0; i < row->n; i++)
     floats[i] = (gfloat) row->values[i];
   sl_onnx_writer_ints (writer, "c", row->n, row->values);
