@@ -166,9 +166,10 @@ onnx_reshape (Onnx *o, gint32 input, const gint32 *dims, guint rank)
   const SlTensor *tensor = onnx_t (o, input);
   if (o->error != NULL)
     return -1;
-  if (tensor->rank == rank && memcmp (tensor->dims, dims, rank * sizeof dims[0]) == 0)
+  if (tensor->rank == rank && (rank == 0 || memcmp (tensor->dims, dims, rank * sizeof dims[0]) == 0))
     return input;
-  memcpy (params.reshape.dims, dims, rank * sizeof dims[0]);
+  if (rank > 0)
+    memcpy (params.reshape.dims, dims, rank * sizeof dims[0]);
   return onnx_emit (o, SL_OP_RESHAPE, &input, 1, &params, onnx_tensor_type (o, input));
 }
 

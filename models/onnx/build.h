@@ -82,6 +82,7 @@ gint32 onnx_unary (Onnx *o, SlOpType op, gint32 input);
 gint32 onnx_binary (Onnx *o, SlOpType op, gint32 a, gint32 b);
 /** onnx_settled: adds a node of one output that is @like. */
 gint32 onnx_settled (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, const SlTensor *like);
+/** onnx_reshape: @dims may be NULL for a scalar. */
 gint32 onnx_reshape (Onnx *o, gint32 input, const gint32 *dims, guint rank);
 gint32 onnx_transpose (Onnx *o, gint32 input, const gint32 *order);
 gint32 onnx_cast (Onnx *o, gint32 input, SlDtype dtype);

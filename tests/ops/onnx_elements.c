@@ -270,6 +270,24 @@ test_eye_like (void)
   }
 }
 
+/* Of no dimensions, as the shape of a scalar says. */
+static void
+test_constant_scalar (void)
+{
+  OnnxModel m;
+  double expected[6];
+  onnx_model_init (&m, 13, 6);
+  const gfloat *x = onnx_model_floats (&m, "x", 2, DIMS (2, 3));
+  sl_onnx_writer_ints (m.writer, "shape", 0, NULL);
+  sl_onnx_writer_node (m.writer, "ConstantOfShape", "shape", "zero", NULL);
+  sl_onnx_writer_node (m.writer, "Cos", "zero", "one", NULL);
+  sl_onnx_writer_node (m.writer, "Add", "x,one", "y", NULL);
+  for (guint i = 0; i < 6; i++)
+    expected[i] = (double) x[i] + 1;
+  onnx_model_expect (&m, "y", SL_ONNX_FLOAT, 6, expected, 1e-6);
+  onnx_model_clear (&m);
+}
+
 static void
 test_global_lp_pool (void)
 {
@@ -373,6 +391,7 @@ main (int argc, char **argv)
   g_test_add_func ("/onnx-elements/center-crop-pad", test_center_crop_pad);
   g_test_add_func ("/onnx-elements/compress", test_compress);
   g_test_add_func ("/onnx-elements/eye-like", test_eye_like);
+  g_test_add_func ("/onnx-elements/constant-scalar", test_constant_scalar);
   g_test_add_func ("/onnx-elements/global-lp-pool", test_global_lp_pool);
   g_test_add_func ("/onnx-elements/mean-variance", test_mean_variance);
   g_test_add_func ("/onnx-elements/refused", test_refused);
