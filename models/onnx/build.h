@@ -26,14 +26,18 @@ G_BEGIN_DECLS
  * @codes: of a constant that the file holds quantised: its codes, plain; @plain is then what they stand for
  * @zero: of what DynamicQuantizeLinear makes, less its zero point: that
  * @dims: in ONNX's order
+ * @is_list: it stands for the sequence @items, and has no elements itself
  */
-typedef struct
+typedef struct _OnnxValue OnnxValue;
+struct _OnnxValue
 {
   gint32 plain, last, codes, zero;
   guint rank;
   gint32 dims[SL_MAX_RANK];
-  gboolean empty;
-} OnnxValue;
+  gboolean empty, is_list;
+  guint n_items;
+  OnnxValue **items;
+};
 
 /** Names of one graph; inner graphs see the outer ones' names. */
 typedef struct _OnnxScope OnnxScope;

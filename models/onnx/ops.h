@@ -104,6 +104,16 @@ void onnx_cum_sum (Onnx *o);
 void onnx_trilu (Onnx *o);
 void onnx_depth_to_space (Onnx *o);
 
+/* ops_list.c */
+void onnx_sequence_construct (Onnx *o);
+void onnx_sequence_empty (Onnx *o);
+void onnx_sequence_insert (Onnx *o);
+void onnx_sequence_erase (Onnx *o);
+void onnx_sequence_at (Onnx *o);
+void onnx_sequence_length (Onnx *o);
+void onnx_concat_from_sequence (Onnx *o);
+void onnx_split_to_sequence (Onnx *o);
+
 /* ops_matrix.c */
 void onnx_gemm (Onnx *o);
 void onnx_mat_mul (Onnx *o);

@@ -49,8 +49,10 @@ onnx_axis (guint axis, guint rank, gboolean last)
 }
 
 static gint32
-need_elements (Onnx *o)
+need_elements (Onnx *o, const OnnxValue *value)
 {
+  if (value->is_list)
+    return onnx_fail (o, SL_ERROR_UNSUPPORTED, "an input is a sequence; expected a tensor");
   return onnx_fail (o, SL_ERROR_UNSUPPORTED, "an input has no elements; tensors without elements are not supported here");
 }
 
@@ -61,7 +63,7 @@ onnx_plain (Onnx *o, OnnxValue *value)
   if (o->error != NULL || value == NULL)
     return -1;
   if (value->empty)
-    return need_elements (o);
+    return need_elements (o, value);
   for (guint i = 0; i < value->rank; i++)
     order[i] = (gint32) onnx_axis (i, value->rank, TRUE);
   if (value->plain < 0 && value->last < 0)
@@ -78,7 +80,7 @@ onnx_last (Onnx *o, OnnxValue *value)
   if (o->error != NULL || value == NULL)
     return -1;
   if (value->empty)
-    return need_elements (o);
+    return need_elements (o, value);
   if (value->last < 0)
     onnx_plain (o, value);
   if (value->rank < 3)
