@@ -79,7 +79,7 @@ gint32 onnx_emit (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const SlO
 /** onnx_emit_all: the same of several outputs, written to @outputs; FALSE after an error. */
 gboolean onnx_emit_all (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, const SlDtype *dtypes,
                         gint32 *outputs, guint n_outputs);
-/** onnx_is_open: whether negative numbers of tensor @index are rows that NonMaxSuppression or NonZero left open, however they were moved since. */
+/** onnx_is_open: whether negative numbers of tensor @index are rows that NonMaxSuppression or NonZero left open, moved or not. */
 gboolean onnx_is_open (const Onnx *o, gint32 index);
 /** onnx_unary, onnx_binary: a node whose output has the first input's type. */
 gint32 onnx_unary (Onnx *o, SlOpType op, gint32 input);

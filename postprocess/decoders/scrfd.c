@@ -137,7 +137,7 @@ score_level (State *state, guint l, const void *const *data)
   }
 }
 
-/** The place of row @row of all: its level, its number within the level, its cell's corner in strides, and a stride in parts of the input. */
+/** A row: its level's tensors, its number in them, its cell's corner in strides, and a stride in parts of the input. */
 typedef struct
 {
   const Part *part;
