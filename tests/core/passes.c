@@ -419,7 +419,7 @@ test_silu (void)
     check_node (&check, SL_OP_LOGISTIC, &x, 1, gate, NULL);
     check_node (&check, SL_OP_MUL, (gint32[]){ gate, other }, 2, y, NULL);
     check_prepare (&check);
-    g_assert_cmpuint (changes_of (check.graph, "fuse_silu"), ==, kind == 0 ? 1 : 0);
+    g_assert_cmpuint (changes_of (check.graph, "fuse_curve"), ==, kind == 0 ? 1 : 0);
     g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, kind == 0 ? 1 : 2);
     for (guint i = 0; i < (kind == 1 ? 2 : 1); i++)
       check_random (&check, SL_DTYPE_F32, N, check.input_data[i]);
@@ -427,6 +427,92 @@ test_silu (void)
       expected[i] =
         (double) ((const gfloat *) check.input_data[kind == 1])[i] / (1 + exp (-(double) ((const gfloat *) check.input_data[0])[i]));
     check_expect (&check, expected, 1e-6, 1e-6);
+    check_clear (&check);
+  }
+}
+
+/** How an activation is written out: products of x, of a gate and of numbers. */
+typedef enum
+{
+  SWISH_BY_HARD_SIGMOID, /* x * limit (x / 6 + 1/2, 0, 1) */
+  SWISH_DIVIDED_LAST,    /* x * limit (x + 3, 0, 6) / 6 */
+  SWISH_GATE_DIVIDED,    /* (limit (x + 3, 0, 6) * 1/6) * x */
+  GELU_HALF_LAST,        /* x * (erf (x / sqrt 2) + 1) * 1/2 */
+  GELU_HALF_FIRST,       /* (1/2 * x) * (1 + erf (x * sqrt 1/2)) */
+  SLOPE_OF_ONNX,         /* x * limit (x * 0.2 + 1/2, 0, 1), which is none */
+  SPELLINGS
+} Spelling;
+
+static gint32
+number (Check *check, gfloat *numbers, guint i, gfloat value)
+{
+  numbers[i] = value;
+  return check_constant (check, SL_DTYPE_F32, 0, NULL, NULL, 0, 0, 0, &numbers[i]);
+}
+
+static gint32
+combine (Check *check, SlOpType op, gint32 a, gint32 b, gint32 out)
+{
+  const gint32 to = out >= 0 ? out : check_middle (check, SL_DTYPE_F32, 0, 0);
+  check_node (check, op, (gint32[]){ a, b }, b >= 0 ? 2 : 1, to, NULL);
+  return to;
+}
+
+static void
+spell (Check *check, Spelling spelling, gint32 x, gint32 y, gfloat n[4])
+{
+  gint32 gate = -1;
+  switch (spelling) {
+    case SWISH_BY_HARD_SIGMOID:
+    case SLOPE_OF_ONNX:
+      gate = combine (check, SL_OP_MUL, x, number (check, n, 0, spelling == SLOPE_OF_ONNX ? 0.2f : 1 / 6.0f), -1);
+      gate = combine (check, SL_OP_RELU_0_TO_1, combine (check, SL_OP_ADD, gate, number (check, n, 1, 0.5f), -1), -1, -1);
+      combine (check, SL_OP_MUL, x, gate, y);
+      return;
+    case SWISH_DIVIDED_LAST:
+      gate = combine (check, SL_OP_RELU6, combine (check, SL_OP_ADD, x, number (check, n, 0, 3), -1), -1, -1);
+      combine (check, SL_OP_DIV, combine (check, SL_OP_MUL, x, gate, -1), number (check, n, 1, 6), y);
+      return;
+    case SWISH_GATE_DIVIDED:
+      gate = combine (check, SL_OP_RELU6, combine (check, SL_OP_ADD, number (check, n, 0, 3), x, -1), -1, -1);
+      combine (check, SL_OP_MUL, combine (check, SL_OP_MUL, gate, number (check, n, 1, 1 / 6.0f), -1), x, y);
+      return;
+    case GELU_HALF_LAST:
+      gate = combine (check, SL_OP_ERF, combine (check, SL_OP_DIV, x, number (check, n, 0, 1.41421354f), -1), -1, -1);
+      gate = combine (check, SL_OP_ADD, gate, number (check, n, 1, 1), -1);
+      combine (check, SL_OP_MUL, combine (check, SL_OP_MUL, x, gate, -1), number (check, n, 2, 0.5f), y);
+      return;
+    default:
+      gate = combine (check, SL_OP_ERF, combine (check, SL_OP_MUL, x, number (check, n, 0, 0.70710677f), -1), -1, -1);
+      gate = combine (check, SL_OP_ADD, number (check, n, 1, 1), gate, -1);
+      combine (check, SL_OP_MUL, combine (check, SL_OP_MUL, number (check, n, 2, 0.5f), x, -1), gate, y);
+  }
+}
+
+static void
+test_curves (void)
+{
+  for (Spelling spelling = 0; spelling < SPELLINGS; spelling++) {
+    static const gint32 dims[1] = { N };
+    gfloat numbers[4];
+    Check check;
+    double expected[N];
+    check_init (&check, 7);
+    const gint32 x = check_input (&check, SL_DTYPE_F32, 1, dims, 0, 0);
+    spell (&check, spelling, x, check_output (&check, SL_DTYPE_F32, 0, 0), numbers);
+    check_prepare (&check);
+    g_assert_cmpuint (changes_of (check.graph, "fuse_curve"), ==, spelling == SLOPE_OF_ONNX ? 0 : 1);
+    if (spelling != SLOPE_OF_ONNX)
+      g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, 1);
+    for (gsize i = 0; i < N; i++)
+      ((gfloat *) check.input_data[0])[i] = (gfloat) i / 20 - 7;
+    for (gsize i = 0; i < N; i++) {
+      const double v = ((const gfloat *) check.input_data[0])[i];
+      expected[i] = spelling == SLOPE_OF_ONNX    ? v * CLAMP (v * (double) 0.2f + 0.5, 0, 1)
+                    : spelling >= GELU_HALF_LAST ? 0.5 * v * (1 + erf (v / sqrt (2)))
+                                                 : v * CLAMP (v + 3, 0, 6) / 6;
+    }
+    check_expect (&check, expected, 2e-6, 2e-6);
     check_clear (&check);
   }
 }
@@ -447,5 +533,6 @@ main (int argc, char **argv)
   g_test_add_func ("/passes/arg-max", test_arg_max);
   g_test_add_func ("/passes/scale", test_scale);
   g_test_add_func ("/passes/silu", test_silu);
+  g_test_add_func ("/passes/curves", test_curves);
   return g_test_run ();
 }

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Float products that are an activation written out become that activation: SILU, HARD_SWISH and GELU as converters spell them. Such a
+ * product is of a tensor, of something computed from it alone, and of constants, in any order.
+ */
+#include <math.h>
+
+#include "core/ops/ops.h"
+#include "core/passes/passes.h"
+
+/* Products of products of products: deeper ones are left alone. */
+#define MAX_DEPTH 4
+/* Constants of a file have a few digits. */
+#define TOLERANCE 1e-5
+
+typedef struct
+{
+  SlGraph *graph;
+  SlPassIndex *index;
+} Fuse;
+
+/** The factors of a product: tensors and the product of the constants. */
+typedef struct
+{
+  gint32 tensors[2];
+  guint n;
+  gdouble constant;
+} Factors;
+
+static gboolean
+is_near (gdouble a, gdouble b)
+{
+  return fabs (a - b) <= TOLERANCE * fabs (b);
+}
+
+/* Whether @tensor is a constant of one float. */
+static gboolean
+is_number (const Fuse *fuse, gint32 tensor, gdouble *value)
+{
+  const SlTensor *t = sl_graph_tensor (fuse->graph, tensor);
+  if (t->data == NULL || t->dtype != SL_DTYPE_F32 || t->bytes != sizeof (gfloat))
+    return FALSE;
+  *value = *(const gfloat *) t->data;
+  return TRUE;
+}
+
+/* (nullable): the node that makes @tensor for one reader alone. */
+static SlNode *
+only_for_one (const Fuse *fuse, gint32 tensor)
+{
+  return fuse->index->consumers[tensor] == 1 ? sl_pass_producer (fuse->index, fuse->graph, tensor) : NULL;
+}
+
+/* Whether @node is @op, without an activation, of a tensor and a constant. */
+static gboolean
+is_with_number (const Fuse *fuse, const SlNode *node, SlOpType op, gint32 *tensor, gdouble *value)
+{
+  if (node == NULL || node->op != op || node->params.binary.activation != SL_ACTIVATION_NONE)
+    return FALSE;
+  for (guint i = 0; i < (op == SL_OP_DIV ? 1 : 2); i++)
+    if (is_number (fuse, node->inputs[1 - i], value)) {
+      *tensor = node->inputs[i];
+      return TRUE;
+    }
+  return FALSE;
+}
+
+/* Whether @tensor is @x times @factor. */
+static gboolean
+is_multiple (const Fuse *fuse, gint32 tensor, gint32 x, gdouble factor)
+{
+  gint32 of = -1;
+  gdouble value = 0;
+  const SlNode *node = only_for_one (fuse, tensor);
+  if (is_with_number (fuse, node, SL_OP_MUL, &of, &value))
+    return of == x && is_near (value, factor);
+  return is_with_number (fuse, node, SL_OP_DIV, &of, &value) && of == x && is_near (1 / value, factor);
+}
+
+static gboolean add_factors (const Fuse *fuse, const SlNode *node, guint depth, Factors *factors);
+
+static gboolean
+add_factor (const Fuse *fuse, gint32 tensor, guint depth, Factors *factors)
+{
+  gdouble value = 0;
+  const SlNode *node = only_for_one (fuse, tensor);
+  if (is_number (fuse, tensor, &value)) {
+    factors->constant *= value;
+    return TRUE;
+  }
+  if (depth < MAX_DEPTH && node != NULL && (node->op == SL_OP_MUL || node->op == SL_OP_DIV)
+      && node->params.binary.activation == SL_ACTIVATION_NONE)
+    return add_factors (fuse, node, depth + 1, factors);
+  if (factors->n == G_N_ELEMENTS (factors->tensors))
+    return FALSE;
+  factors->tensors[factors->n++] = tensor;
+  return TRUE;
+}
+
+static gboolean
+add_factors (const Fuse *fuse, const SlNode *node, guint depth, Factors *factors)
+{
+  gdouble divisor = 1;
+  if (node->op == SL_OP_MUL)
+    return add_factor (fuse, node->inputs[0], depth, factors) && add_factor (fuse, node->inputs[1], depth, factors);
+  if (!is_number (fuse, node->inputs[1], &divisor))
+    return FALSE;
+  factors->constant /= divisor;
+  return add_factor (fuse, node->inputs[0], depth, factors);
+}
+
+/* What @x times @gate times @constant is; SL_OP_INVALID for none of these. */
+static SlOpType
+kind_of (const Fuse *fuse, gint32 x, gint32 gate, gdouble constant)
+{
+  gint32 of = -1;
+  gdouble value = 0;
+  const SlNode *node = only_for_one (fuse, gate);
+  if (node == NULL)
+    return SL_OP_INVALID;
+  if (node->op == SL_OP_LOGISTIC)
+    return node->inputs[0] == x && is_near (constant, 1) ? SL_OP_SILU : SL_OP_INVALID;
+  if (node->op == SL_OP_RELU6 || node->op == SL_OP_RELU_0_TO_1) {
+    const SlNode *line = only_for_one (fuse, node->inputs[0]);
+    if (!is_with_number (fuse, line, SL_OP_ADD, &of, &value))
+      return SL_OP_INVALID;
+    const gboolean is_gate = node->op == SL_OP_RELU6 ? of == x && value == 3 && is_near (constant, 1 / 6.0)
+                                                     : value == 0.5 && is_near (constant, 1) && is_multiple (fuse, of, x, 1 / 6.0);
+    return is_gate ? SL_OP_HARD_SWISH : SL_OP_INVALID;
+  }
+  if (!is_with_number (fuse, node, SL_OP_ADD, &of, &value) || value != 1 || !is_near (constant, 0.5))
+    return SL_OP_INVALID;
+  const SlNode *erf = only_for_one (fuse, of);
+  return erf != NULL && erf->op == SL_OP_ERF && is_multiple (fuse, erf->inputs[0], x, M_SQRT1_2) ? SL_OP_GELU : SL_OP_INVALID;
+}
+
+/* Removes what only @tensor needed, up to @x. */
+static void
+remove_behind (const Fuse *fuse, gint32 tensor, gint32 x)
+{
+  SlNode *node = tensor != x ? only_for_one (fuse, tensor) : NULL;
+  fuse->index->consumers[tensor]--;
+  if (node == NULL)
+    return;
+  node->op = SL_OP_INVALID;
+  for (guint i = 0; i < node->n_inputs; i++)
+    if (node->inputs[i] >= 0)
+      remove_behind (fuse, node->inputs[i], x);
+}
+
+static guint
+step (SlGraph *graph, SlPassIndex *index, SlNode *node)
+{
+  const Fuse fuse = { graph, index };
+  Factors factors = { .constant = 1 };
+  if ((node->op != SL_OP_MUL && node->op != SL_OP_DIV) || node->params.binary.activation != SL_ACTIVATION_NONE
+      || sl_node_output (graph, node, 0)->dtype != SL_DTYPE_F32 || !add_factors (&fuse, node, 0, &factors) || factors.n != 2)
+    return 0;
+  for (guint i = 0; i < 2; i++) {
+    const gint32 x = factors.tensors[i];
+    const SlOpType op = kind_of (&fuse, x, factors.tensors[1 - i], factors.constant);
+    if (op == SL_OP_INVALID || !sl_tensor_same_shape (sl_graph_tensor (graph, x), sl_node_output (graph, node, 0)))
+      continue;
+    for (guint k = 0; k < 2; k++)
+      remove_behind (&fuse, node->inputs[k], x);
+    gint32 *inputs = sl_arena_memdup (graph->arena, &x, sizeof x);
+    index->consumers[x]++;
+    node->op = op;
+    node->inputs = inputs;
+    node->n_inputs = 1;
+    node->params = (SlOpParams){ 0 };
+    return 1;
+  }
+  return 0;
+}
+
+const SlPass sl_pass_fuse_curve = { "fuse_curve", .step = step };
