@@ -48,6 +48,7 @@ accept (const SlOnnxWriter *writer)
   g_autoptr (GError) error = NULL;
   g_autoptr (SlModel) model = sl_model_load (path, NULL, &error);
   g_assert_no_error (error);
+  g_assert_nonnull (model);
   sl_tflite_remove_temp (path);
 }
 
