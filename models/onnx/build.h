@@ -26,6 +26,8 @@ G_BEGIN_DECLS
  * @codes: of a constant that the file holds quantised: its codes, plain; @plain is then what they stand for
  * @zero: of what DynamicQuantizeLinear makes, less its zero point: that
  * @dims: in ONNX's order
+ * @split: (nullable): a value held channels last, whose channels were split here in @parts parts of neighbours; @exchanged: parts come
+ *         behind their members
  * @is_list: it stands for the sequence @items, and has no elements itself
  */
 typedef struct _OnnxValue OnnxValue;
@@ -35,6 +37,9 @@ struct _OnnxValue
   guint rank;
   gint32 dims[SL_MAX_RANK];
   gboolean empty, is_list;
+  OnnxValue *split;
+  gint32 parts;
+  gboolean exchanged;
   guint n_items;
   OnnxValue **items;
 };

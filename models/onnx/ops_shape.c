@@ -53,6 +53,40 @@ onnx_size (Onnx *o)
     onnx_set (o, 0, onnx_int_scalar (o, (gint32) MIN (onnx_elements (x), (gsize) G_MAXINT32)), FALSE);
 }
 
+/* Whether @dims are those of @x with its channels split in two dimensions. */
+static gboolean
+splits_channels (const OnnxValue *x, const gint32 *dims, guint rank)
+{
+  gboolean splits =
+    onnx_is_last (x) && rank == x->rank + 1 && rank > 3 && dims[0] == x->dims[0] && dims[1] * (gint64) dims[2] == x->dims[1];
+  for (guint i = 3; splits && i < rank; i++)
+    splits = dims[i] == x->dims[i - 1];
+  return splits;
+}
+
+static gboolean
+has_dims (const OnnxValue *x, const gint32 *dims, guint rank)
+{
+  return rank == x->rank && memcmp (dims, x->dims, rank * sizeof dims[0]) == 0;
+}
+
+/* Channels that were split in parts, exchanged with these and joined again, which shuffles them, stay channels last. */
+static gint32
+shuffled (Onnx *o, const OnnxValue *x, gint32 parts)
+{
+  gint32 dims[SL_MAX_RANK], order[SL_MAX_RANK];
+  const guint rank = x->rank;
+  for (guint i = 0; i < rank; i++)
+    dims[onnx_axis (i, rank, TRUE)] = x->dims[i];
+  for (guint i = 0; i <= rank; i++)
+    order[i] = (gint32) (i == rank - 1 ? rank : i == rank ? rank - 1 : i);
+  dims[rank - 1] = parts;
+  dims[rank] = x->dims[1] / parts;
+  const gint32 turned = onnx_transpose (o, onnx_reshape (o, x->last, dims, rank + 1), order);
+  dims[rank - 1] = x->dims[1];
+  return onnx_reshape (o, turned, dims, rank);
+}
+
 /* @x under other dimensions. Where batch and channels stay, it stays channels last. */
 static void
 set_reshaped (Onnx *o, OnnxValue *x, const gint32 *dims, guint rank)
@@ -70,7 +104,17 @@ set_reshaped (Onnx *o, OnnxValue *x, const gint32 *dims, guint rank)
     onnx_set (o, 0, onnx_reshape (o, x->last, moved, rank), TRUE);
     return;
   }
-  onnx_set (o, 0, onnx_reshape (o, onnx_plain (o, x), dims, rank), FALSE);
+  if (x->split != NULL && x->exchanged && has_dims (x->split, dims, rank)) {
+    onnx_set (o, 0, shuffled (o, x->split, x->parts), TRUE);
+    return;
+  }
+  const gboolean splits = splits_channels (x, dims, rank);
+  OnnxValue *value = onnx_value_new (o, onnx_reshape (o, onnx_plain (o, x), dims, rank), FALSE);
+  if (o->error == NULL && splits) {
+    value->split = x;
+    value->parts = dims[1];
+  }
+  onnx_set_value (o, 0, value);
 }
 
 /* The one -1 is filled in here, because the layout depends on it. */
@@ -184,6 +228,16 @@ in_order (const gint32 *order, guint rank)
 }
 
 /* What turns between channels second and channels last is only another name for the same tensor. */
+/* Whether @perm exchanges the two dimensions behind the batch alone. */
+static gboolean
+exchanges_parts (const gint32 *perm, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    if (perm[i] != (gint32) (i == 1 ? 2 : i == 2 ? 1 : i))
+      return FALSE;
+  return n > 2;
+}
+
 void
 onnx_transpose_op (Onnx *o)
 {
@@ -207,10 +261,17 @@ onnx_transpose_op (Onnx *o)
     plain[i] = (gint32) onnx_axis ((guint) perm[i], n, last);
   for (guint i = 0; i < n; i++)
     moved[onnx_axis (i, n, TRUE)] = plain[i];
-  if (n > 2 && in_order (moved, n))
+  if (n > 2 && in_order (moved, n)) {
     onnx_set (o, 0, tensor, TRUE);
-  else
-    onnx_set (o, 0, in_order (plain, n) ? tensor : onnx_transpose (o, tensor, plain), FALSE);
+    return;
+  }
+  OnnxValue *value = onnx_value_new (o, in_order (plain, n) ? tensor : onnx_transpose (o, tensor, plain), FALSE);
+  if (o->error == NULL && x->split != NULL && !x->exchanged && exchanges_parts (perm, n)) {
+    value->split = x->split;
+    value->parts = x->parts;
+    value->exchanged = TRUE;
+  }
+  onnx_set_value (o, 0, value);
 }
 
 void

@@ -181,6 +181,20 @@ check_turn (const SlSimdLoops *loops, gsize from_stride, gsize to_stride)
 }
 
 static void
+check_weave (const SlSimdLoops *loops, guint planes, gsize n)
+{
+  const gsize stride = n + 3;
+  g_autofree guint32 *in = g_new (guint32, planes * stride), *out = g_new (guint32, planes * n + 1);
+  for (gsize i = 0; i < planes * stride; i++)
+    in[i] = (guint32) i * 2654435761u;
+  out[planes * n] = 7;
+  loops->weave (in, stride, planes, out, n);
+  for (gsize i = 0; i < planes * n; i++)
+    g_assert_cmpuint (out[i], ==, in[i % planes * stride + i / planes]);
+  g_assert_cmpuint (out[planes * n], ==, 7);
+}
+
+static void
 test_all (void)
 {
   const SlSimdLoops *sets[3];
@@ -191,6 +205,8 @@ test_all (void)
     check_turn (sets[s], SL_TURNED, SL_TURNED);
     check_turn (sets[s], 37, 23);
     for (gsize n = 1; n < LONGEST - GUARD; n += n < 70 ? 1 : 13) {
+      check_weave (sets[s], 2, n);
+      check_weave (sets[s], 3, n);
       check_look_up (sets[s], n, n % 7);
       check_blend (sets[s], n);
       check_search (sets[s], n, 1 + n % SL_SEARCH_ROWS);

@@ -393,6 +393,41 @@ test_elements_wild (void)
   onnx_model_clear (&m);
 }
 
+/* Channels split in parts, exchanged and joined again, behind a convolution that keeps them as they are; @joined otherwise, too. */
+static void
+check_shuffle (gint64 parts, gboolean joined)
+{
+  static const gfloat same[36] = { [0] = 1, [7] = 1, [14] = 1, [21] = 1, [28] = 1, [35] = 1 };
+  OnnxModel m;
+  double expected[90];
+  const gint64 members = 6 / parts;
+  onnx_model_init (&m, 13, 5);
+  const gfloat *x = onnx_model_floats (&m, "x", 4, DIMS (1, 6, 3, 5));
+  sl_onnx_writer_floats (m.writer, "w", 4, DIMS (6, 6, 1, 1), same);
+  sl_onnx_writer_node (m.writer, "Conv", "x,w", "y", NULL);
+  sl_onnx_writer_ints (m.writer, "apart", 5, DIMS (1, parts, members, 3, 5));
+  sl_onnx_writer_ints (m.writer, "joined", 4, joined ? DIMS (1, 6, 3, 5) : DIMS (1, 3, 6, 5));
+  sl_onnx_writer_node (m.writer, "Reshape", "y,apart", "a", NULL);
+  sl_onnx_writer_node (m.writer, "Transpose", "a", "b", "perm I 0,2,1,3,4", NULL);
+  sl_onnx_writer_node (m.writer, "Reshape", "b,joined", "z", NULL);
+  for (gsize i = 0; i < 90; i++) {
+    const gsize channel = i / 15;
+    expected[i] = (double) x[(channel % (gsize) parts * (gsize) members + channel / (gsize) parts) * 15 + i % 15];
+  }
+  onnx_model_expect (&m, "z", SL_ONNX_FLOAT, 90, expected, 0);
+  onnx_model_clear (&m);
+}
+
+static void
+test_shuffle (void)
+{
+  for (gint64 parts = 1; parts <= 6; parts++)
+    if (6 % parts == 0) {
+      check_shuffle (parts, TRUE);
+      check_shuffle (parts, FALSE);
+    }
+}
+
 static void
 test_one_hot (void)
 {
@@ -671,6 +706,7 @@ main (int argc, char **argv)
   g_test_add_func ("/onnx-ops/scatter-elements", test_scatter_elements);
   g_test_add_func ("/onnx-ops/scatter-nd", test_scatter_nd);
   g_test_add_func ("/onnx-ops/elements-wild", test_elements_wild);
+  g_test_add_func ("/onnx-ops/shuffle", test_shuffle);
   g_test_add_func ("/onnx-ops/one-hot", test_one_hot);
   g_test_add_func ("/onnx-ops/nms", test_nms);
   g_test_add_func ("/onnx-ops/nms-wild", test_nms_wild);

@@ -416,6 +416,23 @@ turn (const guint8 *from, gssize from_stride, guint8 *to, gssize to_stride)
     memcpy (to + i * to_stride, &a[i], sizeof a[i]);
 }
 
+static void
+weave (const guint32 *in, gsize stride, guint planes, guint32 *restrict out, gsize n)
+{
+  const guint32 *restrict a = in, *restrict b = in + stride, *restrict c = in + (planes - 1) * stride;
+  if (planes == 2)
+    for (gsize i = 0; i < n; i++) {
+      out[2 * i] = a[i];
+      out[2 * i + 1] = b[i];
+    }
+  else
+    for (gsize i = 0; i < n; i++) {
+      out[3 * i] = a[i];
+      out[3 * i + 1] = b[i];
+      out[3 * i + 2] = c[i];
+    }
+}
+
 const SlSimdLoops TABLE (SL_SIMD_LOOPS_NAME) = {
-  NAME (SL_SIMD_LOOPS_NAME), look_up, across_u8, across_i8, arg_max, down, search, add_u8, add_i8, softmax, turn
+  NAME (SL_SIMD_LOOPS_NAME), look_up, across_u8, across_i8, arg_max, down, search, add_u8, add_i8, softmax, turn, weave
 };

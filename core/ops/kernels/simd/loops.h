@@ -69,6 +69,7 @@ typedef struct
  * @add: @sums[i] += @in[i]; unsigned or signed values
  * @softmax: each row's exponentials, summed in single precision from the first to the last, times 1 / (sum * @scale), rounded half up
  * @turn: SL_TURNED rows of as many bytes to columns
+ * @weave: elements of 32 bits of 2 or 3 @planes in turn: @out[i * planes + p] = @in[p * stride + i]
  */
 typedef struct
 {
@@ -83,6 +84,7 @@ typedef struct
   void (*add_i8) (const gint8 *in, gint32 *sums, gsize n);
   void (*softmax) (const SlSoftmax *s, const guint8 *in, guint8 *out, gsize rows);
   void (*turn) (const guint8 *from, gssize from_stride, guint8 *to, gssize to_stride);
+  void (*weave) (const guint32 *in, gsize stride, guint planes, guint32 *out, gsize n);
 } SlSimdLoops;
 
 extern const SlSimdLoops sl_simd_loops_base, sl_simd_loops_avx2, sl_simd_loops_avx512;
