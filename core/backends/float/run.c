@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Runs packed layers: cuts them into pieces for the pool, and finds the activations that windows cover. */
+#include <string.h>
+
 #include "core/backends/float/layer.h"
+
+/* Windows of no more activations are copied where they cross a border: runs of a few channels take longer to find than to multiply. */
+#define MAX_COPIED 512
 
 /** A layer and this run's memory. */
 typedef struct
@@ -92,8 +97,43 @@ find_outer_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, gb
       }
 }
 
+/* The row of a window that begins at (@y, @x), with zeros for what is left or right of the picture. */
+static void
+copy_row (const SlWindowShape *w, const gfloat *image, gint32 y, gint32 x, gfloat *to)
+{
+  const gsize channels = (gsize) w->channels;
+  for (gint32 fx = 0; fx < w->filter_w; fx++, x++, to += channels) {
+    if (x >= 0 && x < w->w)
+      memcpy (to, pixel_of (w, image, y, x), channels * sizeof to[0]);
+    else
+      memset (to, 0, channels * sizeof to[0]);
+  }
+}
+
+/* Runs of small windows, each row of a window as one run: rows that cross the left or the right border are copied to @copies. */
+static void
+find_copied_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, const gfloat **runs, gfloat *copies)
+{
+  const SlWindowShape *w = &layer->window;
+  const gsize length = (gsize) w->filter_w * (gsize) w->channels;
+  for (gint32 fy = 0; fy < w->filter_h; fy++)
+    for (gint32 r = 0; r < rows; r++) {
+      const gint32 y = places[r].y + fy * w->dilation_h, x = places[r].x;
+      if (y < 0 || y >= w->h) {
+        *runs++ = layer->zeros;
+      } else if (x >= 0 && x + w->filter_w <= w->w) {
+        *runs++ = pixel_of (w, places[r].image, y, x);
+      } else {
+        copy_row (w, places[r].image, y, x, copies);
+        *runs++ = copies;
+        copies += length;
+      }
+    }
+}
+
+/* @copies: room for MAX_COPIED activations of each row */
 static SlFloatRows
-find_runs (const Run *run, gint32 first, gint32 rows, const gfloat **runs)
+find_runs (const Run *run, gint32 first, gint32 rows, const gfloat **runs, gfloat *copies)
 {
   const SlFloatLayer *layer = run->layer;
   const SlWindowShape *w = &layer->window;
@@ -105,8 +145,12 @@ find_runs (const Run *run, gint32 first, gint32 rows, const gfloat **runs)
   }
   Place places[SL_FLOAT_MAX_ROWS];
   const Cover cover = find_places (run, first, rows, places);
-  const gboolean whole = cover != CROSSING && !layer->taps_apart;
-  (cover == INSIDE ? find_inner_runs : find_outer_runs) (layer, places, rows, whole, runs);
+  const gboolean copied = cover == CROSSING && !layer->taps_apart && layer->depth <= MAX_COPIED;
+  const gboolean whole = copied || (cover != CROSSING && !layer->taps_apart);
+  if (copied)
+    find_copied_runs (layer, places, rows, runs, copies);
+  else
+    (cover == INSIDE ? find_inner_runs : find_outer_runs) (layer, places, rows, whole, runs);
   found.n_runs = whole ? w->filter_h : w->filter_h * w->filter_w;
   found.length = layer->depth / found.n_runs;
   return found;
@@ -136,9 +180,10 @@ run_gemm (const void *data, guint item, guint thread)
   gint32 first = (gint32) item % tiles * layer->tile_rows, left = MIN (layer->tile_rows, layer->rows - first);
   const gint32 panel = (gint32) item / tiles * layer->chunk_panels, end = MIN (panel + layer->chunk_panels, layer->n_panels);
   const gfloat *runs[SL_FLOAT_MAX_RUNS * SL_FLOAT_MAX_ROWS];
+  gfloat copies[MAX_COPIED * SL_FLOAT_MAX_ROWS];
   for (gint32 pieces = (left + most - 1) / most; pieces > 0; pieces--) {
     const gint32 rows = (left + pieces - 1) / pieces;
-    const SlFloatRows found = find_runs (run, first, rows, runs);
+    const SlFloatRows found = find_runs (run, first, rows, runs, copies);
     gfloat *c = run->y + (gsize) first * (gsize) layer->channels;
     layer->isa->gemm (&layer->gemm, panel, end, &found, c, (gsize) layer->channels);
     activate (layer, panel, end, rows, c);
