@@ -180,9 +180,10 @@ static const char *
 operator_name (TsProgram *program, const char *global_name)
 {
   const gboolean torch = g_str_has_prefix (global_name, "torch.");
-  const char *rest = torch ? global_name + strlen ("torch.") : global_name + strlen ("ops.");
-  const char *dot = torch ? NULL : strchr (rest, '.');
-  if (!torch && (!g_str_has_prefix (global_name, "ops.") || dot == NULL))
+  if (!torch && !g_str_has_prefix (global_name, "ops."))
+    return NULL;
+  const char *rest = strchr (global_name, '.') + 1, *dot = strchr (rest, '.');
+  if (!torch && dot == NULL)
     return NULL;
   g_autofree char *name = torch ? g_strdup_printf ("aten::%s", rest) : g_strdup_printf ("%.*s::%s", (int) (dot - rest), rest, dot + 1);
   return ts_text (program->heap, name, strlen (name));
