@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ONNX models against outputs of ONNX Runtime 1.30: float networks, every operator with its variants in files made for that, float16,
+ * ONNX models against outputs of ONNX Runtime 1.30, TorchScript models against those of torch 1.13: float networks, every operator with its variants in files made for that, float16,
  * and quantised ones; and quantised TensorFlow Lite models, written as ONNX's QuantizeLinear and DequantizeLinear, against LiteRT's bytes.
  * Inputs are tensors as they are, or RGB pictures of the input's size. Files that are missing are skipped.
  */
@@ -42,35 +42,56 @@ typedef struct
 } Case;
 
 static const Case cases[] = {
-  { "yolox_nano", "bus", "in.bus.85c753891d3c.rgb8", BGR, FLOAT, 19 },
-  { "yolox_nano", "dog", "in.dog.664a293d4aae.rgb8", BGR, FLOAT, 19 },
-  { "FastestDet", "bus", "in.bus.91e0a657cc3a.rgb8", BGR_UNIT, FLOAT, 3 },
-  { "SqueezeNet_fp16", "cat", "in.cat.4fcea5d67fce.rgb8", BGR_HALF, HALF, 1 },
-  { "yolov8n_dynq_s8", "bus", "in.bus.287b9dffa077.rgb8", UNIT, QUANTISED, 37 },
-  { "yolov8n_qdq_u8s8", "bus", "in.bus.287b9dffa077.rgb8", UNIT, QUANTISED, 37 },
-  { "yolov8n_qdq_u8s8", "dog", "in.dog.3cf51b9ad23d.rgb8", UNIT, QUANTISED, 37 },
-  { "mobilenetv2_dynq_s8", "cat", "in.cat.4fcea5d67fce.rgb8", IMAGENET, QUANTISED, 1, "1,3,224,224" },
-  { "cntk_mnist", "asl_A1", "in.asl_A1.8ffaa4e9b73e.in", RAW, FLOAT, 1 },
-  { "super_resolution", "cat", "in.cat.ab463e177ff5.in", RAW, FLOAT, 23 },
-  { "mobilenet_v2_035.ext", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1 },
-  { "mobilenet_v2_035.torchqdq.op13", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, LABEL, 1 },
-  { "mobilenet_v3_small_050.op17", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1 },
-  { "resnet18_thin.fp16.op13", "bus", "in.bus.18a9b6afec5c.in", RAW, HALF, 1 },
-  { "shufflenet_v2_x05.op9", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1 },
-  { "lraspp_mnv3.op11.dyn", "bus", "in.bus.5d080d71f9ad.rgb8", IMAGENET, FLOAT, 23, "1,3,128,160" },
-  { "style.op11", "bus", "in.bus.87b4b46a6143.in", RAW, FLOAT, 1, "1,3,64,96" },
-  { "resize_modes.op11", "randn", "in.randn.dbb12adfe790.in", RAW, FLOAT, 1 },
-  { "resize_modes.op13", "randn", "in.randn.dbb12adfe790.in", RAW, FLOAT, 1 },
-  { "resize_modes.op19", "randn", "in.randn.dbb12adfe790.in", RAW, FLOAT, 1 },
-  { "upsample.op9", "randn", "in.randn.dbb12adfe790.in", RAW, FLOAT, 1 },
-  { "windows.op11", "randn", "in.randn.f6191b84741e.in", RAW, FLOAT, 1 },
-  { "softmax.op11", "randn", "in.randn.1818616e63df.in", RAW, FLOAT, 1 },
-  { "softmax.op13", "randn", "in.randn.1818616e63df.in", RAW, FLOAT, 1 },
-  { "qoperator_u8.op13", "randn", "in.randn.47d51e0926cb.in", RAW, FLOAT, 1 },
-  { "qoperator_s8.op13", "randn", "in.randn.47d51e0926cb.in", RAW, FLOAT, 1 },
-  { "dynamic_quant.op11", "randn", "in.randn.47d51e0926cb.in", RAW, FLOAT, 1 },
-  { "if_loop.op13", "randn", "in.randn.45930d69f2be.in", RAW, FLOAT, 1 },
-  { "modern.op21", "randn", "in.randn.06dd46268595.in", RAW, FLOAT, 1 },
+  { "yolox_nano.onnx", "bus", "in.bus.85c753891d3c.rgb8", BGR, FLOAT, 19 },
+  { "yolox_nano.onnx", "dog", "in.dog.664a293d4aae.rgb8", BGR, FLOAT, 19 },
+  { "FastestDet.onnx", "bus", "in.bus.91e0a657cc3a.rgb8", BGR_UNIT, FLOAT, 3 },
+  { "SqueezeNet_fp16.onnx", "cat", "in.cat.4fcea5d67fce.rgb8", BGR_HALF, HALF, 1 },
+  { "yolov8n_dynq_s8.onnx", "bus", "in.bus.287b9dffa077.rgb8", UNIT, QUANTISED, 37 },
+  { "yolov8n_qdq_u8s8.onnx", "bus", "in.bus.287b9dffa077.rgb8", UNIT, QUANTISED, 37 },
+  { "yolov8n_qdq_u8s8.onnx", "dog", "in.dog.3cf51b9ad23d.rgb8", UNIT, QUANTISED, 37 },
+  { "mobilenetv2_dynq_s8.onnx", "cat", "in.cat.4fcea5d67fce.rgb8", IMAGENET, QUANTISED, 1, "1,3,224,224" },
+  { "cntk_mnist.onnx", "asl_A1", "in.asl_A1.8ffaa4e9b73e.in", RAW, FLOAT, 1 },
+  { "super_resolution.onnx", "cat", "in.cat.ab463e177ff5.in", RAW, FLOAT, 23 },
+  { "mobilenet_v2_035.ext.onnx", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1 },
+  { "mobilenet_v2_035.torchqdq.op13.onnx", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, LABEL, 1 },
+  { "mobilenet_v3_small_050.op17.onnx", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1 },
+  { "resnet18_thin.fp16.op13.onnx", "bus", "in.bus.18a9b6afec5c.in", RAW, HALF, 1 },
+  { "shufflenet_v2_x05.op9.onnx", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1 },
+  { "lraspp_mnv3.op11.dyn.onnx", "bus", "in.bus.5d080d71f9ad.rgb8", IMAGENET, FLOAT, 23, "1,3,128,160" },
+  { "style.op11.onnx", "bus", "in.bus.87b4b46a6143.in", RAW, FLOAT, 1, "1,3,64,96" },
+  { "resize_modes.op11.onnx", "randn", "in.randn.dbb12adfe790.in", RAW, FLOAT, 1 },
+  { "resize_modes.op13.onnx", "randn", "in.randn.dbb12adfe790.in", RAW, FLOAT, 1 },
+  { "resize_modes.op19.onnx", "randn", "in.randn.dbb12adfe790.in", RAW, FLOAT, 1 },
+  { "upsample.op9.onnx", "randn", "in.randn.dbb12adfe790.in", RAW, FLOAT, 1 },
+  { "windows.op11.onnx", "randn", "in.randn.f6191b84741e.in", RAW, FLOAT, 1 },
+  { "softmax.op11.onnx", "randn", "in.randn.1818616e63df.in", RAW, FLOAT, 1 },
+  { "softmax.op13.onnx", "randn", "in.randn.1818616e63df.in", RAW, FLOAT, 1 },
+  { "qoperator_u8.op13.onnx", "randn", "in.randn.47d51e0926cb.in", RAW, FLOAT, 1 },
+  { "qoperator_s8.op13.onnx", "randn", "in.randn.47d51e0926cb.in", RAW, FLOAT, 1 },
+  { "dynamic_quant.op11.onnx", "randn", "in.randn.47d51e0926cb.in", RAW, FLOAT, 1 },
+  { "if_loop.op13.onnx", "randn", "in.randn.45930d69f2be.in", RAW, FLOAT, 1 },
+  { "modern.op21.onnx", "randn", "in.randn.06dd46268595.in", RAW, FLOAT, 1 },
+  { "mobilenet_v2_tagger_q.pt", "cat", "in.cat.4fcea5d67fce.rgb8", IMAGENET, FLOAT, 1, "1,3,224,224" },
+  { "mobilenet_v2_tagger_q.pt", "grace_hopper", "in.grace_hopper.e8479bba1609.rgb8", IMAGENET, FLOAT, 1, "1,3,224,224" },
+  { "fruit.ptl", "cat", "in.cat.84fb906a6dec.in", RAW, FLOAT, 1, "1,3,100,100" },
+  { "depth.ptl", "bus", "in.bus.2038a6307ab4.in", RAW, FLOAT, 5, "1,3,96,128" },
+  { "mnv2_small7.ptl", "cat", "in.cat.4fcea5d67fce.rgb8", IMAGENET, FLOAT, 1, "1,3,224,224" },
+  { "mnist_q_scripted.pt", "asl_A1", "in.asl_A1.1fd031578cb1.in", RAW, FLOAT, 1, "1,1,28,28" },
+  { "mobilenet_v2_035.traced.pt", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1, "1,3,160,160" },
+  { "mobilenet_v2_035.scripted.pt", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1, "1,3,160,160" },
+  { "mobilenet_v2_035.ptl", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1, "1,3,160,160" },
+  { "mobilenet_v2_035.mobile.ptl", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1, "1,3,160,160" },
+  { "mobilenet_v2_035.qnnpack.scripted.pt", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1, "1,3,160,160" },
+  { "mobilenet_v2_035.qnnpack.scripted.pt", "cat", "in.cat.25030724741c.rgb8", IMAGENET, FLOAT, 1, "1,3,160,160" },
+  { "mobilenet_v2_035.qnnpack.ptl", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1, "1,3,160,160" },
+  { "mobilenet_v2_035.qnnpack.mobile.ptl", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1, "1,3,160,160" },
+  { "mobilenet_v2_035.qat.ptl", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1, "1,3,160,160" },
+  { "mobilenet_v3_small_050.scripted.pt", "bus", "in.bus.542b9c820656.rgb8", IMAGENET, FLOAT, 1, "1,3,160,160" },
+  { "style.scripted.pt", "bus", "in.bus.87b4b46a6143.in", RAW, FLOAT, 1, "1,3,64,96" },
+  { "style.mobile.ptl", "bus", "in.bus.87b4b46a6143.in", RAW, FLOAT, 1, "1,3,64,96" },
+  { "resnet18_thin.fx.scripted.pt", "bus", "in.bus.18a9b6afec5c.in", RAW, FLOAT, 1, "1,3,128,128" },
+  { "mobilenet_v2_dynlinear.scripted.pt", "bus", "in.bus.18a9b6afec5c.in", RAW, QUANTISED, 1, "1,3,128,128" },
+  { "yolo_techno.torchscript", "bus", "in.bus.542b9c820656.rgb8", UNIT, FLOAT, 1, "1,3,160,160" },
 };
 
 static char *
@@ -175,7 +196,7 @@ run (const char *path, const char *shape, const void *input, SlGraph **graph, vo
   *model = sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .input_shape = shape }, &error);
   g_assert_no_error (error);
   *graph = sl_model_graph (*model);
-  g_assert_cmpstr (sl_model_format (*model), ==, "onnx");
+  g_assert_cmpstr (sl_model_format (*model), ==, g_str_has_suffix (path, ".onnx") ? "onnx" : "torchscript");
   g_autoptr (SlSession) session = sl_session_new (*graph, 2, &error);
   g_assert_no_error (error);
   for (guint i = 0; i < sl_graph_n_outputs (*graph); i++)
@@ -187,7 +208,8 @@ static void
 test_case (gconstpointer data)
 {
   const Case *c = data;
-  g_autofree char *name = g_strdup_printf ("formats/models/%s.onnx", c->model);
+  const gboolean is_onnx = g_str_has_suffix (c->model, ".onnx");
+  g_autofree char *name = g_strdup_printf ("formats/models/%s", c->model);
   g_autofree char *path = sl_test_data (name);
   g_autoptr (SlModel) model = NULL;
   g_autoptr (SlModel) probe = NULL;
@@ -212,7 +234,7 @@ test_case (gconstpointer data)
   }
   run (path, c->shape, in, &graph, out, &model);
   for (guint i = 0; i < sl_graph_n_outputs (graph); i++) {
-    g_autofree char *reference = g_strdup_printf ("%s.onnx.%s.ort.out%u.bin", c->model, c->picture, i);
+    g_autofree char *reference = g_strdup_printf ("%s.%s.%s.out%u.bin", c->model, c->picture, is_onnx ? "ort" : "torch", i);
     g_autofree char *expected = read_data ("formats/golden", reference, &expected_bytes);
     g_assert_nonnull (expected);
     compare (c, sl_graph_output_tensor (graph, i), out[i], expected, expected_bytes);
@@ -269,11 +291,11 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    g_autofree char *path = g_strdup_printf ("/onnx/%s/%s", cases[i].model, cases[i].picture);
+    g_autofree char *path = g_strdup_printf ("/formats/%s/%s", cases[i].model, cases[i].picture);
     g_test_add_data_func (path, &cases[i], test_case);
   }
   for (guint i = 0; i < G_N_ELEMENTS (twins); i++) {
-    g_autofree char *path = g_strdup_printf ("/onnx/twins/%s/%s", twins[i].model, twins[i].picture);
+    g_autofree char *path = g_strdup_printf ("/formats/twins/%s/%s", twins[i].model, twins[i].picture);
     g_test_add_data_func (path, GUINT_TO_POINTER (i), test_twin);
   }
   return g_test_run ();
