@@ -87,8 +87,13 @@ curve (Vec x, const SlActivation activation)
 static inline __attribute__ ((always_inline)) void
 run (const gfloat *in, gfloat *out, gsize n, const SlActivation activation)
 {
-  for (gsize i = 0; i < n; i += LANES)
-    store_some (out + i, (gint32) MIN (n - i, LANES), curve (load (in + i), activation));
+  const gint32 left = (gint32) (n % LANES);
+  gsize i = 0;
+  for (; i + LANES <= n; i += LANES)
+    store (out + i, curve (load (in + i), activation));
+  /* What is behind belongs to another thread. */
+  if (left > 0)
+    store_first (out + i, left, curve (load_first (in + i, left), activation));
 }
 
 void

@@ -74,7 +74,8 @@ typedef struct
  * @faster: whether these loops beat XNNPACK's
  * @gemm: rows times the panels from @first to before @end, into rows at @c. No more than @max_rows rows.
  * @depthwise: the output pixels of a strip, whose channels lie behind each other at @out. Reads up to a register past a pixel.
- * @add, @multiply: element by element; @activate: an activation that is no limit, in place or not. Read up to a register past the last.
+ * @add, @multiply: element by element; read up to a register past the last
+ * @activate: an activation that is no limit, in place or not
  */
 typedef struct
 {

@@ -132,6 +132,15 @@ store (gfloat *at, Vec values)
   memcpy (at, &values, sizeof values);
 }
 
+/* @n less than LANES; the rest of the register is 0. */
+static inline Vec
+load_first (const gfloat *at, gint32 n)
+{
+  Vec values = broadcast (0);
+  memcpy (&values, at, (gsize) n * sizeof at[0]);
+  return values;
+}
+
 /* @n less than LANES. */
 static inline void
 store_first (gfloat *at, gint32 n, Vec values)

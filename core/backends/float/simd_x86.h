@@ -112,6 +112,18 @@ store (gfloat *at, Vec values)
   V (storeu_ps) (at, values);
 }
 
+/* @n less than LANES; the rest of the register is 0. */
+static inline Vec
+load_first (const gfloat *at, gint32 n)
+{
+#ifdef SL_FLOAT_FOR_AVX512
+  return _mm512_maskz_loadu_ps ((__mmask16) ((1u << n) - 1), at);
+#else
+  const __m256i numbers = _mm256_setr_epi32 (0, 1, 2, 3, 4, 5, 6, 7);
+  return _mm256_maskload_ps (at, _mm256_cmpgt_epi32 (_mm256_set1_epi32 (n), numbers));
+#endif
+}
+
 /* @n less than LANES. */
 static inline void
 store_first (gfloat *at, gint32 n, Vec values)
