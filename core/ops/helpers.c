@@ -271,6 +271,35 @@ sl_op_clamp (SlOpType op)
   }
 }
 
+SlActivation *
+sl_node_activation (SlNode *node)
+{
+  switch (node->op) {
+    case SL_OP_CONV_2D:
+    case SL_OP_DEPTHWISE_CONV_2D:
+    case SL_OP_AVERAGE_POOL_2D:
+    case SL_OP_MAX_POOL_2D:
+      return &node->params.window.activation;
+    case SL_OP_ADD:
+    case SL_OP_SUB:
+    case SL_OP_MUL:
+    case SL_OP_DIV:
+      return &node->params.binary.activation;
+    case SL_OP_FULLY_CONNECTED:
+      return &node->params.fully_connected.activation;
+    default:
+      return NULL;
+  }
+}
+
+SlActivation
+sl_node_fused_activation (const SlNode *node)
+{
+  SlNode copy = *node;
+  const SlActivation *activation = sl_node_activation (&copy);
+  return activation != NULL ? *activation : SL_ACTIVATION_NONE;
+}
+
 SlActivation
 sl_node_curve (const SlNode *node)
 {

@@ -58,6 +58,10 @@ gboolean sl_node_constant_axis (const SlGraph *graph, const SlNode *node, guint 
 gboolean sl_node_broadcast (const SlNode *node, const SlTensor *a, const SlTensor *b, gint32 *dims, guint *rank, GError **error);
 /** sl_node_check_rank4: input @i must have 4 dimensions. */
 gboolean sl_node_check_rank4 (const SlGraph *graph, const SlNode *node, guint i, GError **error);
+/** sl_node_activation: (nullable): the activation that @node applies to its own result; NULL for operators that apply none. */
+SlActivation *sl_node_activation (SlNode *node);
+/** sl_node_fused_activation: the same, to read: SL_ACTIVATION_NONE for operators that apply none. */
+SlActivation sl_node_fused_activation (const SlNode *node);
 /** sl_node_curve: the activation that @node is when it is an elementwise operator that is more than limits, else SL_ACTIVATION_NONE. */
 SlActivation sl_node_curve (const SlNode *node);
 /** sl_op_clamp: the activation that @op is when it only clamps, else SL_ACTIVATION_NONE. */

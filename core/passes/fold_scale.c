@@ -38,12 +38,6 @@ is_by_channel (const SlTensor *tensor, gint32 channels)
          && (elements == 1 || (elements == (gsize) channels && tensor->dims[tensor->rank - 1] == channels));
 }
 
-static SlActivation
-activation_of (const SlNode *layer)
-{
-  return layer->op == SL_OP_FULLY_CONNECTED ? layer->params.fully_connected.activation : layer->params.window.activation;
-}
-
 /* (nullable): the layer whose output @node alone reads and combines with constant input *@constant. */
 static SlNode *
 find_layer (const Fold *fold, const SlNode *node, guint *constant)
@@ -54,7 +48,7 @@ find_layer (const Fold *fold, const SlNode *node, guint *constant)
         || (layer->op != SL_OP_CONV_2D && layer->op != SL_OP_DEPTHWISE_CONV_2D && layer->op != SL_OP_FULLY_CONNECTED))
       continue;
     const SlTensor *bias = sl_node_input (fold->graph, layer, 2);
-    if (activation_of (layer) != SL_ACTIVATION_NONE || !is_float_constant (sl_node_input (fold->graph, layer, 1))
+    if (sl_node_fused_activation (layer) != SL_ACTIVATION_NONE || !is_float_constant (sl_node_input (fold->graph, layer, 1))
         || (bias != NULL && !is_float_constant (bias))
         || !is_by_channel (sl_node_input (fold->graph, node, 1 - i), channels_of (fold->graph, layer)))
       continue;
@@ -146,10 +140,7 @@ step (Fold *fold, SlNode *node)
   if (layer == NULL || !sl_tensor_same_shape (sl_node_output (fold->graph, node, 0), sl_node_output (fold->graph, layer, 0))
       || !fold_into (fold, layer, node, sl_node_input (fold->graph, node, constant)))
     return 0;
-  if (layer->op == SL_OP_FULLY_CONNECTED)
-    layer->params.fully_connected.activation = node->params.binary.activation;
-  else
-    layer->params.window.activation = node->params.binary.activation;
+  *sl_node_activation (layer) = node->params.binary.activation;
   layer->outputs = node->outputs;
   layer->name = node->name;
   fold->index.producer[node->outputs[0]] = fold->index.producer[node->inputs[1 - constant]];

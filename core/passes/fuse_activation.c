@@ -7,27 +7,6 @@
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"
 
-static SlActivation *
-activation_of (SlNode *node)
-{
-  switch (node->op) {
-    case SL_OP_CONV_2D:
-    case SL_OP_DEPTHWISE_CONV_2D:
-    case SL_OP_AVERAGE_POOL_2D:
-    case SL_OP_MAX_POOL_2D:
-      return &node->params.window.activation;
-    case SL_OP_ADD:
-    case SL_OP_SUB:
-    case SL_OP_MUL:
-    case SL_OP_DIV:
-      return &node->params.binary.activation;
-    case SL_OP_FULLY_CONNECTED:
-      return &node->params.fully_connected.activation;
-    default:
-      return NULL;
-  }
-}
-
 static gboolean
 takes_curves (const SlGraph *graph, const SlNode *node)
 {
@@ -42,7 +21,7 @@ step (SlGraph *graph, SlPassIndex *index, SlNode *relu)
   if (kind == SL_ACTIVATION_NONE)
     return 0;
   SlNode *node = sl_pass_producer (index, graph, relu->inputs[0]);
-  SlActivation *activation = node != NULL ? activation_of (node) : NULL;
+  SlActivation *activation = node != NULL ? sl_node_activation (node) : NULL;
   const SlTensor *in = sl_node_input (graph, relu, 0), *out = sl_node_output (graph, relu, 0);
   if (activation == NULL || *activation != SL_ACTIVATION_NONE || index->consumers[relu->inputs[0]] != 1
       || (clamp == SL_ACTIVATION_NONE && !takes_curves (graph, node)) || sl_tensor_scale (in) != sl_tensor_scale (out)

@@ -68,18 +68,8 @@ sl_float_supports (const SlGraph *graph, const SlNode *node)
 static SlActivation
 activation_of (const SlNode *node)
 {
-  switch (node->op) {
-    case SL_OP_ADD:
-    case SL_OP_MUL:
-      return node->params.binary.activation;
-    case SL_OP_FULLY_CONNECTED:
-      return node->params.fully_connected.activation;
-    case SL_OP_CONV_2D:
-    case SL_OP_DEPTHWISE_CONV_2D:
-      return node->params.window.activation;
-    default:
-      return sl_node_curve (node);
-  }
+  const SlActivation curve = sl_node_curve (node);
+  return curve != SL_ACTIVATION_NONE ? curve : sl_node_fused_activation (node);
 }
 
 /* XNNPACK does not fuse activations that are no limits. */

@@ -105,11 +105,7 @@ set_output (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
   SlClamp clamp;
   const SlTensor *output = sl_node_output (graph, node, 0);
   const gint32 shift = output->dtype == SL_DTYPE_I8 ? 128 : 0;
-  sl_clamp_for (&clamp,
-                node->op == SL_OP_ADD               ? node->params.binary.activation
-                : node->op == SL_OP_FULLY_CONNECTED ? node->params.fully_connected.activation
-                                                    : node->params.window.activation,
-                output);
+  sl_clamp_for (&clamp, sl_node_fused_activation (node), output);
   layer->gemm.output = layer->dw.output = (SlInt8Output){
     .zero_point = (gint16) (sl_tensor_zero_point (output) + shift),
     .lo = (guint8) (clamp.lo + shift),

@@ -607,25 +607,11 @@ scales_fit (const SlGraph *graph, const SlNode *node)
 }
 
 /* XNNPACK fuses limits alone. */
-static gboolean
-has_curve (const SlNode *node)
-{
-  switch (node->op) {
-    case SL_OP_CONV_2D:
-    case SL_OP_DEPTHWISE_CONV_2D:
-      return sl_activation_is_curve (node->params.window.activation);
-    case SL_OP_FULLY_CONNECTED:
-      return sl_activation_is_curve (node->params.fully_connected.activation);
-    default:
-      return FALSE;
-  }
-}
-
 gboolean
 sl_xnn_supports (const SlGraph *graph, const SlNode *node)
 {
   Builder builder;
-  if (define_functions[node->op] == NULL || has_curve (node) || !scales_fit (graph, node))
+  if (define_functions[node->op] == NULL || sl_activation_is_curve (sl_node_fused_activation (node)) || !scales_fit (graph, node))
     return FALSE;
   enum xnn_status status = builder_init (&builder, graph, 0);
   if (status == xnn_status_success)

@@ -22,8 +22,7 @@ sl_kernel_conv_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena
   Conv *conv = sl_arena_alloc (arena, sizeof *conv);
   const SlTensor *input = sl_node_input (graph, node, 0), *weights = sl_node_input (graph, node, 1);
   const SlTensor *output = sl_node_output (graph, node, 0);
-  const SlActivation activation =
-    node->op == SL_OP_FULLY_CONNECTED ? node->params.fully_connected.activation : node->params.window.activation;
+  const SlActivation activation = sl_node_fused_activation (node);
   sl_clamp_for (&conv->clamp, activation, output);
   conv->activation = activation;
   if (input->dtype == SL_DTYPE_F32)

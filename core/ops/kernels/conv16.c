@@ -17,8 +17,7 @@ void *
 sl_kernel_conv16_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 {
   Conv16 *p = sl_arena_alloc (arena, sizeof *p);
-  const SlActivation activation =
-    node->op == SL_OP_FULLY_CONNECTED ? node->params.fully_connected.activation : node->params.window.activation;
+  const SlActivation activation = sl_node_fused_activation (node);
   p->input = sl_node_input (graph, node, 0);
   p->weights = sl_node_input (graph, node, 1);
   p->bias = sl_node_input (graph, node, 2);
