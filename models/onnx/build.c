@@ -293,3 +293,33 @@ onnx_float_like (Onnx *o, gint32 like, gfloat value)
   const gint32 constant = onnx_float (o, value);
   return dtype == SL_DTYPE_F32 ? constant : onnx_cast (o, constant, dtype);
 }
+
+static gboolean
+is_taken (gint32 tensor, const gint32 *a, guint n_a, const gint32 *b, guint n_b)
+{
+  for (guint i = 0; i < n_a; i++)
+    if (a[i] == tensor)
+      return TRUE;
+  for (guint i = 0; i < n_b; i++)
+    if (b[i] == tensor)
+      return TRUE;
+  return FALSE;
+}
+
+/* A tensor of its own for what is a constant, an input or another output, too. */
+static gint32
+copy_output (Onnx *o, gint32 tensor)
+{
+  const gint32 copy = onnx_new_tensor (o, &(SlTensor){ .dtype = onnx_tensor_type (o, tensor) });
+  if (o->error != NULL || !sl_graph_add_node (o->graph, SL_OP_CAST, 0, &tensor, 1, &copy, 1, NULL, &o->error))
+    return -1;
+  return onnx_t (o, tensor)->data != NULL || sl_graph_settle_node (o->graph, &o->error) ? copy : -1;
+}
+
+gint32
+onnx_own_output (Onnx *o, gint32 tensor, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs)
+{
+  if (o->error != NULL)
+    return tensor;
+  return onnx_t (o, tensor)->data != NULL || is_taken (tensor, inputs, n_inputs, outputs, n_outputs) ? copy_output (o, tensor) : tensor;
+}

@@ -161,6 +161,9 @@ guint onnx_norm_axis (Onnx *o, gint64 axis, guint rank);
 /** onnx_change_tensor: (transfer none): tensor @index, to be completed before anything reads it. */
 SlTensor *onnx_change_tensor (Onnx *o, gint32 index);
 
+/** onnx_own_output: what stands for output @tensor of the model: a copy where it is a constant, one of @inputs or one of @outputs, too. */
+gint32 onnx_own_output (Onnx *o, gint32 tensor, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs);
+
 /* The other files. */
 
 /** onnx_read_constant: a TensorProto as a value. int64 and float64 become int32 and float32, float16 becomes float32. */

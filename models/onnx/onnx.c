@@ -177,28 +177,6 @@ read_inputs (Onnx *o, const char *input_shape, gint32 inputs[SL_MAX_IO])
   return n;
 }
 
-static gboolean
-is_taken (gint32 tensor, const gint32 *a, guint n_a, const gint32 *b, guint n_b)
-{
-  for (guint i = 0; i < n_a; i++)
-    if (a[i] == tensor)
-      return TRUE;
-  for (guint i = 0; i < n_b; i++)
-    if (b[i] == tensor)
-      return TRUE;
-  return FALSE;
-}
-
-/* A tensor of its own for what is a constant, an input or another output, too. */
-static gint32
-copy_output (Onnx *o, gint32 tensor)
-{
-  const gint32 copy = onnx_new_tensor (o, &(SlTensor){ .dtype = onnx_tensor_type (o, tensor) });
-  if (o->error != NULL || !sl_graph_add_node (o->graph, SL_OP_CAST, 0, &tensor, 1, &copy, 1, NULL, &o->error))
-    return -1;
-  return onnx_t (o, tensor)->data != NULL || sl_graph_settle_node (o->graph, &o->error) ? copy : -1;
-}
-
 static guint
 read_outputs (Onnx *o, const gint32 *inputs, guint n_inputs, gint32 outputs[SL_MAX_IO])
 {
@@ -221,8 +199,7 @@ read_outputs (Onnx *o, const gint32 *inputs, guint n_inputs, gint32 outputs[SL_M
     const SlDtype made = onnx_tensor_type (o, tensor); /* sums of integer operators are float here */
     if (declared != SL_DTYPE_INVALID && (onnx_ir_type (edge->type) == made || (declared == SL_DTYPE_I32 && made == SL_DTYPE_F32)))
       tensor = onnx_cast (o, tensor, declared);
-    if (o->error == NULL && (onnx_t (o, tensor)->data != NULL || is_taken (tensor, inputs, n_inputs, outputs, i)))
-      tensor = copy_output (o, tensor);
+    tensor = onnx_own_output (o, tensor, inputs, n_inputs, outputs, i);
     outputs[i] = tensor;
     if (o->error == NULL)
       ((SlTensor *) onnx_t (o, tensor))->name = printable (o, edge->name);

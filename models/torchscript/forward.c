@@ -96,28 +96,6 @@ make_arguments (Edges *edges, const TsDef *def, const TsShape *shapes, guint n)
   return args;
 }
 
-static gboolean
-is_taken (const Edges *edges, gint32 tensor)
-{
-  for (guint i = 0; i < edges->n_inputs; i++)
-    if (edges->inputs[i] == tensor)
-      return TRUE;
-  for (guint i = 0; i < edges->n_outputs; i++)
-    if (edges->outputs[i] == tensor)
-      return TRUE;
-  return FALSE;
-}
-
-/* A tensor of its own for what is a constant, an input or another output, too. */
-static gint32
-copy_output (Onnx *o, gint32 tensor)
-{
-  const gint32 copy = onnx_new_tensor (o, &(SlTensor){ .dtype = onnx_tensor_type (o, tensor) });
-  if (o->error != NULL || !sl_graph_add_node (o->graph, SL_OP_CAST, 0, &tensor, 1, &copy, 1, NULL, &o->error))
-    return -1;
-  return onnx_t (o, tensor)->data != NULL || sl_graph_settle_node (o->graph, &o->error) ? copy : -1;
-}
-
 /* The name of an output, with a number where another has it already. */
 static const char *
 unused_name (Edges *edges, const char *wanted)
@@ -149,8 +127,8 @@ add_output (Edges *edges, const char *name, TsValue value)
     tensor = onnx_unsigned (o, tensor);
   else if (value.tensor->dtype == TS_INT64)
     tensor = onnx_cast (o, tensor, SL_DTYPE_I64);
-  if (!ts_failed (program) && (onnx_t (o, tensor)->data != NULL || is_taken (edges, tensor)))
-    tensor = copy_output (o, tensor);
+  if (!ts_failed (program))
+    tensor = onnx_own_output (o, tensor, edges->inputs, edges->n_inputs, edges->outputs, edges->n_outputs);
   if (ts_failed (program))
     return;
   onnx_change_tensor (o, tensor)->name = unused_name (edges, name);
