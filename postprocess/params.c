@@ -155,3 +155,15 @@ sl_decoder_describe (const SlDecoderConfig *config)
 {
   return sl_tensor_infos_describe (config->tensors, MIN (config->n_tensors, SL_MAX_IO));
 }
+
+gboolean
+sl_decoder_find_rows (const SlDecoderConfig *config, guint rows, guint columns, guint skip, guint *at)
+{
+  for (*at = 0; *at < config->n_tensors; (*at)++) {
+    const SlTensorInfo *tensor = &config->tensors[*at];
+    if (tensor->dtype == SL_DTYPE_F32 && tensor->rank >= 2 && (guint) tensor->dims[tensor->rank - 1] == columns
+        && sl_decoder_elements (tensor) / columns == rows && skip-- == 0)
+      return TRUE;
+  }
+  return FALSE;
+}

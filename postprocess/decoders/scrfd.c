@@ -38,19 +38,6 @@ typedef struct
   SlDetector detector;
 } State;
 
-/* Index of the float tensor of @rows x @columns. */
-static gboolean
-find_tensor (const SlDecoderConfig *config, guint rows, guint columns, guint *at)
-{
-  for (*at = 0; *at < config->n_tensors; (*at)++) {
-    const SlTensorInfo *tensor = &config->tensors[*at];
-    if (tensor->dtype == SL_DTYPE_F32 && tensor->rank >= 2 && (guint) tensor->dims[tensor->rank - 1] == columns
-        && sl_decoder_elements (tensor) / columns == rows)
-      return TRUE;
-  }
-  return FALSE;
-}
-
 static gboolean
 find_parts (const SlDecoderConfig *config, State *state)
 {
@@ -59,8 +46,8 @@ find_parts (const SlDecoderConfig *config, State *state)
   for (guint l = 0; l < n && found; l++) {
     const guint rows = state->grid.levels[l].width * state->grid.levels[l].height * state->anchors;
     Part *part = &state->parts[l];
-    found = find_tensor (config, rows, 1, &part->scores) && find_tensor (config, rows, 4, &part->boxes)
-            && (!state->has_points || find_tensor (config, rows, 2 * POINTS, &part->points));
+    found = sl_decoder_find_rows (config, rows, 1, 0, &part->scores) && sl_decoder_find_rows (config, rows, 4, 0, &part->boxes)
+            && (!state->has_points || sl_decoder_find_rows (config, rows, 2 * POINTS, 0, &part->points));
   }
   return found;
 }

@@ -37,19 +37,6 @@ typedef struct
   SlDetector detector;
 } State;
 
-/* Index of the @skip-th float tensor of @rows x @columns. */
-static gboolean
-find_tensor (const SlDecoderConfig *config, guint rows, guint columns, guint skip, guint *at)
-{
-  for (*at = 0; *at < config->n_tensors; (*at)++) {
-    const SlTensorInfo *tensor = &config->tensors[*at];
-    if (tensor->dtype == SL_DTYPE_F32 && tensor->rank >= 2 && (guint) tensor->dims[tensor->rank - 1] == columns
-        && sl_decoder_elements (tensor) / columns == rows && skip-- == 0)
-      return TRUE;
-  }
-  return FALSE;
-}
-
 static gboolean
 find_shape (const SlDecoderConfig *config, State *state, GError **error)
 {
@@ -69,8 +56,8 @@ find_shape (const SlDecoderConfig *config, State *state, GError **error)
   for (guint l = 0; l < n && found; l++) {
     const guint rows = state->grid.levels[l].width * state->grid.levels[l].height;
     Part *part = &state->parts[l];
-    found = find_tensor (config, rows, 1, 0, &part->scores[0]) && find_tensor (config, rows, 1, 1, &part->scores[1])
-            && find_tensor (config, rows, 4, 0, &part->boxes) && find_tensor (config, rows, 2 * POINTS, 0, &part->points);
+    found = sl_decoder_find_rows (config, rows, 1, 0, &part->scores[0]) && sl_decoder_find_rows (config, rows, 1, 1, &part->scores[1])
+            && sl_decoder_find_rows (config, rows, 4, 0, &part->boxes) && sl_decoder_find_rows (config, rows, 2 * POINTS, 0, &part->points);
   }
   if (found)
     return TRUE;
