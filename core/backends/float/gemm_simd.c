@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A tile of a matrix product: activations broadcast one at a time, times the weights of up to MAX_GROUPS registers of channels. Sums stay
- * in registers. Rows are runs of activations that pointers name, so windows of a convolution are never copied.
+ * in registers. Rows are runs of activations that pointers name, so windows of a convolution need no copies.
  */
 #include "core/backends/float/simd.h"
 
