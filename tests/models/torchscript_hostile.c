@@ -3,6 +3,8 @@
  * TorchScript archives that lie, and programs that would not end or would grow: each is refused with a sentence, within a second and with
  * little memory. Nothing that a pickle names is called.
  */
+#include <glib/gstdio.h>
+
 #include <string.h>
 
 #include "tests/models/helpers.h"
@@ -174,13 +176,15 @@ static void
 test_pickles (void)
 {
   static const char *const members[] = { "data.pkl", "constants.pkl" };
+  g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", NULL), *trace = g_build_filename (folder, "ran", NULL);
+  g_autofree char *command = g_strdup_printf ("touch %s", trace);
   for (guint i = 0; i < G_N_ELEMENTS (members); i++) {
     GByteArray *call = sl_pickle_new (), *values = sl_pickle_new (), *marks = sl_pickle_new (), *nested = sl_pickle_new ();
     sl_pickle_global (call, "os", "system");
-    sl_pickle_text (call, "touch /tmp/sightline-was-here");
+    sl_pickle_text (call, command);
     sl_pickle_raw (call, "\x85R", 2);
     refuse_pickle (members[i], call, SL_ERROR_UNSUPPORTED, "it names 'os system', which no program of torch.jit needs");
-    g_assert_false (g_file_test ("/tmp/sightline-was-here", G_FILE_TEST_EXISTS));
+    g_assert_false (g_file_test (trace, G_FILE_TEST_EXISTS));
     for (guint k = 0; k < 4000000; k++)
       sl_pickle_raw (values, "N", 1);
     refuse_pickle (members[i], values, SL_ERROR_LIMIT, "values on its stack");
@@ -191,6 +195,7 @@ test_pickles (void)
       sl_pickle_raw (nested, "]\x85", 2);
     refuse_pickle (members[i], nested, SL_ERROR_LIMIT, "values on its stack");
   }
+  g_assert_cmpint (g_rmdir (folder), ==, 0);
 }
 
 int
