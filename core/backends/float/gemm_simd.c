@@ -9,6 +9,38 @@
 #define PREFETCH 512
 
 static inline __attribute__ ((always_inline)) void
+load_weights (Vec *w, const gfloat *weights, const gint groups)
+{
+  SL_UNROLL
+  for (gint g = 0; g < groups; g++) {
+    __builtin_prefetch (weights + PREFETCH + g * LANES);
+    w[g] = load (weights + g * LANES);
+  }
+}
+
+#ifdef fused_lane
+/* LANES activations of each row, which one load brings. */
+static inline __attribute__ ((always_inline)) void
+loaded_steps (Vec *sums, const gfloat *const *a, gint32 k, const gfloat *weights, const gint rows, const gint groups)
+{
+  Vec values[MAX_ROWS], w[MAX_GROUPS];
+  SL_UNROLL
+  for (gint m = 0; m < rows; m++)
+    values[m] = load (a[m] + k);
+#define STEP(lane)                                            \
+  load_weights (w, weights + (lane) *groups * LANES, groups); \
+  SL_UNROLL                                                   \
+  for (gint i = 0; i < rows * groups; i++)                    \
+    sums[i] = fused_lane (values[i / groups], lane, w[i % groups], sums[i]);
+  STEP (0)
+  STEP (1)
+  STEP (2)
+  STEP (3)
+#undef STEP
+}
+#endif
+
+static inline __attribute__ ((always_inline)) void
 multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c, gsize c_stride, const gint rows,
           const gint groups)
 {
@@ -23,13 +55,14 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
     SL_UNROLL
     for (gint m = 0; m < rows; m++)
       a[m] = runs[m] + panel->offset;
-    for (gint32 k = 0; k < tile->length; k++, weights += groups * LANES) {
+    gint32 k = 0;
+#ifdef fused_lane
+    for (; k + LANES <= tile->length; k += LANES, weights += LANES * groups * LANES)
+      loaded_steps (sums, a, k, weights, rows, groups);
+#endif
+    for (; k < tile->length; k++, weights += groups * LANES) {
       Vec w[MAX_GROUPS];
-      SL_UNROLL
-      for (gint g = 0; g < groups; g++) {
-        __builtin_prefetch (weights + PREFETCH + g * LANES);
-        w[g] = load (weights + g * LANES);
-      }
+      load_weights (w, weights, groups);
       SL_UNROLL
       for (gint i = 0; i < rows * groups; i++)
         sums[i] = fused (broadcast (a[i / groups][k]), w[i % groups], sums[i]);

@@ -57,6 +57,11 @@ fused (Vec a, Vec b, Vec sum)
 #endif
 }
 
+#ifdef __aarch64__
+/* @a's lane times @b + @sum */
+#define fused_lane(a, lane, b, sum) vfmaq_laneq_f32 (sum, b, a, lane)
+#endif
+
 static inline Vec
 sum_of (Vec a, Vec b)
 {

@@ -12,7 +12,7 @@
 #define GROUP 8
 #define STEP_BYTES (UNIT * GROUP)
 /* More would not leave registers for a step's weights. */
-#define MAX_PAIRS 2
+#define MAX_PAIRS 3
 /* Bytes of weights ahead. */
 #define PREFETCH 1024
 
@@ -43,17 +43,19 @@ static inline __attribute__ ((always_inline)) void
 step (Vec *sums, const Tile *tile, const guint8 *a, const guint8 *weights, const gint pairs, const gint groups, const gboolean is_signed)
 {
   const gint n = groups * GROUP / 2;
-  const Vec first = two_rows (a, pairs > 1 ? tile->stride : tile->last);
-  const Vec second = pairs > 1 ? two_rows (a + 2 * tile->stride, tile->last) : first;
+  Vec values[MAX_PAIRS];
+  SL_UNROLL
+  for (gint p = 0; p < pairs; p++)
+    values[p] = two_rows (a + (gsize) (2 * p) * tile->stride, p < pairs - 1 ? tile->stride : tile->last);
   __builtin_prefetch (weights + PREFETCH);
   if (groups > 1)
     __builtin_prefetch (weights + PREFETCH + STEP_BYTES);
   SL_UNROLL
   for (gint i = 0; i < n; i++) {
     const Vec w = load (weights + VEC_BYTES * i);
-    sums[i] = product (sums[i], first, w, is_signed);
-    if (pairs > 1)
-      sums[n + i] = product (sums[n + i], second, w, is_signed);
+    SL_UNROLL
+    for (gint p = 0; p < pairs; p++)
+      sums[p * n + i] = product (sums[p * n + i], values[p], w, is_signed);
   }
 }
 
@@ -129,11 +131,14 @@ DEFINE (1, 1)
 DEFINE (1, 2)
 DEFINE (2, 1)
 DEFINE (2, 2)
+DEFINE (3, 1)
+DEFINE (3, 2)
 
 /* By pairs less one and groups less one. */
 static void (*const multiply_functions[MAX_PAIRS][2]) (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile) = {
   { multiply_1_1, multiply_1_2 },
   { multiply_2_1, multiply_2_2 },
+  { multiply_3_1, multiply_3_2 },
 };
 
 static void

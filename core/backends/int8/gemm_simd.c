@@ -11,8 +11,15 @@
 #define PREFETCH 2048
 #ifdef USES_INT16
 #define ELEMENT 2
+#define FLIPS(gemm) FALSE
 #else
 #define ELEMENT 1
+/* Processors of Arm have no instructions to spare for a flip that changes nothing; others do. */
+#ifdef LOADED_STEPS
+#define FLIPS(gemm) ((gemm)->flip != 0)
+#else
+#define FLIPS(gemm) TRUE
+#endif
 #endif
 
 /** Where a tile reads and writes. */
@@ -42,6 +49,34 @@ step (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stri
       sums[m * groups + 1] = dot (sums[m * groups + 1], values, w1);
   }
 }
+
+#ifdef LOADED_STEPS
+/* LOADED_STEPS steps whose activations follow each other. */
+static inline __attribute__ ((always_inline)) void
+loaded_steps (Vec *sums, const gint rows, const gint groups, const guint8 *a, gsize stride, const guint8 *weights, const Vec *flip)
+{
+  Vec values[MAX_ROWS];
+  __builtin_prefetch (weights + PREFETCH);
+  if (groups > 1)
+    __builtin_prefetch (weights + PREFETCH + 64);
+  SL_UNROLL
+  for (gint m = 0; m < rows; m++) {
+    values[m] = load (a + (gsize) m * stride);
+    if (flip != NULL)
+      values[m] = flipped (values[m], *flip);
+  }
+  SL_UNROLL
+  for (gint k = 0; k < LOADED_STEPS; k++, weights += VEC_BYTES * groups) {
+    const Vec w0 = load (weights), w1 = groups > 1 ? load (weights + VEC_BYTES) : w0;
+    SL_UNROLL
+    for (gint m = 0; m < rows; m++) {
+      sums[m * groups] = dot_part (sums[m * groups], values[m], k, w0);
+      if (groups > 1)
+        sums[m * groups + 1] = dot_part (sums[m * groups + 1], values[m], k, w1);
+    }
+  }
+}
+#endif
 
 static inline __attribute__ ((always_inline)) void
 store_four (const SlInt8Panel *panel, const Tile *tile, const gint i, const gint n, const gint groups, Vec values)
@@ -90,20 +125,21 @@ finish_four (const Finish *finish, const SlInt8Panel *panel, const Tile *tile, c
 }
 
 static inline __attribute__ ((always_inline)) void
-multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint rows, const gint groups)
+multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint rows, const gint groups, const gboolean flips)
 {
   Vec sums[2 * MAX_ROWS];
-#ifdef USES_INT16
-  const Vec *const flip = NULL;
-#else
-  const Vec flips = set_bytes (gemm->flip), *const flip = &flips;
-#endif
+  const Vec flip_bits = set_bytes (gemm->flip), *const flip = flips ? &flip_bits : NULL;
   const guint8 *weights = panel->weights, *a = tile->a;
+  gint32 left = panel->steps;
   const Vec bias0 = load (gemm->bias + panel->channel), bias1 = groups > 1 ? load (gemm->bias + panel->channel + LANES) : bias0;
   SL_UNROLL
   for (gint i = 0; i < rows * groups; i++)
     sums[i] = i % groups == 0 ? bias0 : bias1;
-  for (gint32 k = panel->steps; k > 0; k--, a += 4, weights += VEC_BYTES * groups)
+#ifdef LOADED_STEPS
+  for (; left >= LOADED_STEPS; left -= LOADED_STEPS, a += 4 * LOADED_STEPS, weights += LOADED_STEPS * VEC_BYTES * groups)
+    loaded_steps (sums, rows, groups, a, tile->stride, weights, flip);
+#endif
+  for (; left > 0; left--, a += 4, weights += VEC_BYTES * groups)
     step (sums, rows, groups, a, tile->stride, weights, flip, TRUE);
   for (gint32 k = 0; k < panel->n_extra; k++, weights += VEC_BYTES * groups)
     step (sums, rows, groups, tile->a + (gssize) panel->extra[k] * ELEMENT, tile->stride, weights, flip, TRUE);
@@ -116,7 +152,10 @@ multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, co
 #define DEFINE(rows, groups)                                                                                  \
   static void multiply_##rows##_##groups (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile) \
   {                                                                                                           \
-    multiply (gemm, panel, tile, rows, groups);                                                               \
+    if (FLIPS (gemm))                                                                                         \
+      multiply (gemm, panel, tile, rows, groups, TRUE);                                                       \
+    else                                                                                                      \
+      multiply (gemm, panel, tile, rows, groups, FALSE);                                                      \
   }
 DEFINE (1, 1)
 DEFINE (1, 2)
@@ -135,6 +174,8 @@ DEFINE (7, 1)
 DEFINE (7, 2)
 DEFINE (8, 1)
 DEFINE (8, 2)
+#endif
+#if MAX_ROWS > 8
 DEFINE (9, 1)
 DEFINE (9, 2)
 DEFINE (10, 1)
@@ -149,11 +190,14 @@ DEFINE (13, 2)
 
 /* By rows less one and groups less one. */
 static void (*const multiply_functions[MAX_ROWS][2]) (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile) = {
-  { multiply_1_1, multiply_1_2 },   { multiply_2_1, multiply_2_2 },   { multiply_3_1, multiply_3_2 },   { multiply_4_1, multiply_4_2 },
-  { multiply_5_1, multiply_5_2 },   { multiply_6_1, multiply_6_2 },
+  { multiply_1_1, multiply_1_2 },   { multiply_2_1, multiply_2_2 },   { multiply_3_1, multiply_3_2 },
+  { multiply_4_1, multiply_4_2 },   { multiply_5_1, multiply_5_2 },   { multiply_6_1, multiply_6_2 },
 #if MAX_ROWS > 6
-  { multiply_7_1, multiply_7_2 },   { multiply_8_1, multiply_8_2 },   { multiply_9_1, multiply_9_2 },   { multiply_10_1, multiply_10_2 },
-  { multiply_11_1, multiply_11_2 }, { multiply_12_1, multiply_12_2 }, { multiply_13_1, multiply_13_2 },
+  { multiply_7_1, multiply_7_2 },   { multiply_8_1, multiply_8_2 },
+#endif
+#if MAX_ROWS > 8
+  { multiply_9_1, multiply_9_2 },   { multiply_10_1, multiply_10_2 }, { multiply_11_1, multiply_11_2 },
+  { multiply_12_1, multiply_12_2 }, { multiply_13_1, multiply_13_2 },
 #endif
 };
 

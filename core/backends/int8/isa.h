@@ -19,7 +19,7 @@
 G_BEGIN_DECLS
 
 /** Most activations that one step multiplies in each lane. */
-#define SL_INT8_MAX_UNIT 8
+#define SL_INT8_MAX_UNIT 16
 /** Taps of a depthwise filter are grouped by four. */
 #define SL_INT8_QUAD 4
 

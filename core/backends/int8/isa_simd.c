@@ -6,12 +6,19 @@
 #include "core/backends/int8/simd.h"
 
 /* What a step of the multiplication takes. */
-#ifdef SL_INT8_FOR_I8MM
+#if defined(SL_INT8_FOR_I8MM)
 #define GEMM_LANES 8
 #define GEMM_UNIT 8
+#elif defined(SL_INT8_FOR_NEON)
+#define GEMM_GROUPS 1
+#define GEMM_LANES LANES
+#define GEMM_UNIT 16
 #else
 #define GEMM_LANES LANES
 #define GEMM_UNIT 4
+#endif
+#ifndef GEMM_GROUPS
+#define GEMM_GROUPS 2
 #endif
 
 /* Reads a whole register past the last ones, which the padding of tensors allows. */
@@ -88,7 +95,7 @@ const SlInt8Isa SL_SIMD (sl_int8_isa) = {
   .name = "avxvnni",
 #endif
   .lanes = GEMM_LANES,
-  .max_groups = 2,
+  .max_groups = GEMM_GROUPS,
 #ifdef USES_INT16
   .unit = 2,
   .int16 = TRUE,

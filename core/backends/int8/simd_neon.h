@@ -17,8 +17,12 @@
 #define SL_SIMD(name) name##_neon
 #endif
 #define LANES 4
-#define MAX_ROWS 6
 #define VEC_BYTES 16
+#if defined(SL_INT8_FOR_DOTPROD)
+#define MAX_ROWS 8
+/* A register holds a row's activations of so many steps. */
+#define LOADED_STEPS 4
+#endif
 
 typedef int32x4_t Vec;
 typedef float32x4_t VecF;
@@ -126,6 +130,19 @@ dot (Vec sums, Vec values, Vec weights)
   return vpadalq_s16 (sums, vpaddq_s16 (low, high));
 #endif
 }
+
+#ifdef LOADED_STEPS
+/* @sums + products of the @k-th four activations of @values and @weights. */
+static inline __attribute__ ((always_inline)) Vec
+dot_part (Vec sums, Vec values, const gint k, Vec weights)
+{
+  const int8x16_t a = vreinterpretq_s8_s32 (values), w = vreinterpretq_s8_s32 (weights);
+  return k == 0   ? vdotq_laneq_s32 (sums, w, a, 0)
+         : k == 1 ? vdotq_laneq_s32 (sums, w, a, 1)
+         : k == 2 ? vdotq_laneq_s32 (sums, w, a, 2)
+                  : vdotq_laneq_s32 (sums, w, a, 3);
+}
+#endif
 
 static inline Narrow
 narrow_of (const SlInt8Output *output)

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The matrix product for Arm processors without dot products, in place of gemm_simd.c. A register of sums belongs to one row and one channel:
+ * sixteen activations times sixteen weights take three instructions, since two products fit 16 bits, and no activation is copied to other
+ * lanes. The four sums of a register become one behind the last step. A panel's weights stay in the first cache while all rows pass.
+ */
+#include "core/backends/int8/simd.h"
+
+#define STEP_BYTES (LANES * VEC_BYTES)
+/* Four rows of four channels: sums in 16 registers, and 8 of activations and weights. */
+#define MAX_TILE 4
+/* Bytes of weights ahead. */
+#define PREFETCH 512
+
+/** Where a tile reads and writes. */
+typedef struct
+{
+  const guint8 *a;
+  gsize stride;
+  guint8 *c;
+  gsize c_stride;
+} Tile;
+
+/* One channel. Rows take turns, because each instruction waits for the one before it on processors that keep the order. */
+static inline __attribute__ ((always_inline)) void
+sixteen (Vec *sums, const gint rows, const Vec *values, Vec weights)
+{
+  const int8x16_t w = vreinterpretq_s8_s32 (weights);
+  int16x8_t products[MAX_TILE];
+  SL_UNROLL
+  for (gint m = 0; m < rows; m++)
+    products[m] = vmull_s8 (vget_low_s8 (vreinterpretq_s8_s32 (values[m])), vget_low_s8 (w));
+  SL_UNROLL
+  for (gint m = 0; m < rows; m++)
+    products[m] = vmlal_high_s8 (products[m], vreinterpretq_s8_s32 (values[m]), w);
+  SL_UNROLL
+  for (gint m = 0; m < rows; m++)
+    sums[m * LANES] = vpadalq_s16 (sums[m * LANES], products[m]);
+}
+
+static inline __attribute__ ((always_inline)) void
+step (Vec *sums, const gint rows, const guint8 *a, gsize stride, const guint8 *weights, const gboolean flips)
+{
+  const Vec flip = set_bytes (0x80);
+  Vec values[MAX_TILE];
+  __builtin_prefetch (weights + PREFETCH);
+  SL_UNROLL
+  for (gint m = 0; m < rows; m++) {
+    values[m] = load (a + (gsize) m * stride);
+    if (flips)
+      values[m] = flipped (values[m], flip);
+  }
+  SL_UNROLL
+  for (gint c = 0; c < LANES; c++)
+    sixteen (sums + c, rows, values, load (weights + c * VEC_BYTES));
+}
+
+/* The sums of a row's four channels. */
+static inline Vec
+gathered (const Vec sums[LANES])
+{
+  return vpaddq_s32 (vpaddq_s32 (sums[0], sums[1]), vpaddq_s32 (sums[2], sums[3]));
+}
+
+static inline __attribute__ ((always_inline)) void
+multiply (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile, const gint rows, const gboolean flips)
+{
+  const guint8 *weights = panel->weights, *a = tile->a;
+  const Vec bias = load (gemm->bias + panel->channel);
+  const VecF scale = load_floats (gemm->scale + panel->channel);
+  const Narrow narrow = narrow_of (&gemm->output);
+  Vec sums[MAX_TILE * LANES], x[MAX_TILE];
+  SL_UNROLL
+  for (gint i = 0; i < rows * LANES; i++)
+    sums[i] = set_dwords (0);
+  for (gint32 k = panel->steps; k > 0; k--, a += VEC_BYTES, weights += STEP_BYTES)
+    step (sums, rows, a, tile->stride, weights, flips);
+  for (gint32 k = 0; k < panel->n_extra; k++, weights += STEP_BYTES)
+    step (sums, rows, tile->a + panel->extra[k], tile->stride, weights, flips);
+  SL_UNROLL
+  for (gint m = 0; m < MAX_TILE; m++)
+    x[m] = scaled (vaddq_s32 (bias, gathered (sums + MIN (m, rows - 1) * LANES)), scale);
+  const Vec values = to_bytes (&narrow, x);
+  store_one (tile->c, panel->channels, 0, values);
+  if (rows > 1)
+    store_one (tile->c + tile->c_stride, panel->channels, 1, values);
+  if (rows > 2)
+    store_one (tile->c + 2 * tile->c_stride, panel->channels, 2, values);
+  if (rows > 3)
+    store_one (tile->c + 3 * tile->c_stride, panel->channels, 3, values);
+}
+
+#define DEFINE(rows)                                                                               \
+  static void multiply_##rows (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile) \
+  {                                                                                                \
+    if (gemm->flip != 0)                                                                           \
+      multiply (gemm, panel, tile, rows, TRUE);                                                    \
+    else                                                                                           \
+      multiply (gemm, panel, tile, rows, FALSE);                                                   \
+  }
+DEFINE (1)
+DEFINE (2)
+DEFINE (3)
+DEFINE (4)
+
+/* By rows less one. */
+static void (*const multiply_functions[MAX_TILE]) (const SlInt8Gemm *gemm, const SlInt8Panel *panel, const Tile *tile) = {
+  multiply_1,
+  multiply_2,
+  multiply_3,
+  multiply_4,
+};
+
+void
+SL_SIMD (sl_int8_gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, const void *a, gsize stride, gint32 rows, guint8 *c,
+                        gsize c_stride)
+{
+  for (gint32 p = first; p < end; p++) {
+    const SlInt8Panel *panel = &gemm->panels[p];
+    Tile tile = { a, stride, c + panel->channel, c_stride };
+    for (gint32 left = rows, height; left > 0; left -= height) {
+      height = MIN (left, MAX_TILE);
+      multiply_functions[height - 1](gemm, panel, &tile);
+      tile.a += (gsize) height * stride;
+      tile.c += (gsize) height * c_stride;
+    }
+  }
+}
