@@ -71,6 +71,8 @@ gboolean sl_constant_ints (const SlTensor *tensor, gint32 *values, guint max, gu
 /** sl_window_resolve: output size and explicit paddings of a sliding window over @in_h x @in_w. */
 gboolean sl_window_resolve (const SlNode *node, SlWindow *window, gint32 in_h, gint32 in_w, gint32 filter_h, gint32 filter_w, gint32 *out_h,
                             gint32 *out_w, GError **error);
+/** sl_slice_axes: by dimension of its input, where @node starts and by which steps it goes on; FALSE when it is no SLICE or STRIDED_SLICE. */
+gboolean sl_slice_axes (const SlGraph *graph, const SlNode *node, gint64 start[SL_MAX_RANK], gint64 step[SL_MAX_RANK]);
 
 #define SL_DTYPE_BIT(dtype) (1u << (dtype))
 #define SL_DTYPES_8BIT (SL_DTYPE_BIT (SL_DTYPE_I8) | SL_DTYPE_BIT (SL_DTYPE_U8))

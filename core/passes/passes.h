@@ -33,8 +33,9 @@ typedef struct
   guint (*step) (SlGraph *graph, SlPassIndex *index, SlNode *node);
 } SlPass;
 
-extern const SlPass sl_pass_cancel_layout, sl_pass_collapse_quantize, sl_pass_dead_code, sl_pass_dequantize_weights, sl_pass_fold_pad,
-  sl_pass_fold_qdq, sl_pass_fold_table, sl_pass_fuse_activation, sl_pass_fuse_arg_max, sl_pass_fuse_curve, sl_pass_fold_scale;
+extern const SlPass sl_pass_cancel_layout, sl_pass_collapse_quantize, sl_pass_dead_code, sl_pass_dequantize_weights, sl_pass_fold_blocks,
+  sl_pass_fold_pad, sl_pass_fold_qdq, sl_pass_fold_table, sl_pass_fuse_activation, sl_pass_fuse_arg_max, sl_pass_fuse_curve,
+  sl_pass_fold_scale;
 
 /** sl_constant_fold: 1 when @node, just verified, was replaced by constants (its op is then SL_OP_INVALID), else 0. */
 guint sl_constant_fold (SlGraph *graph, SlNode *node);

@@ -3,6 +3,8 @@
  * SLICE and STRIDED_SLICE with constant bounds. Both come down to a start, a step and a size along each dimension of
  * the input; STRIDED_SLICE follows Python's rules for negative and open bounds, ellipsis and new axes.
  */
+#include <string.h>
+
 #include "core/ops/kernels/moves.h"
 #include "core/ops/ops.h"
 
@@ -166,6 +168,17 @@ static gboolean
 resolve (const SlGraph *graph, const SlNode *node, Slice *slice, GError **error)
 {
   return node->op == SL_OP_SLICE ? slice_resolve (graph, node, slice, error) : strided_resolve (graph, node, slice, error);
+}
+
+gboolean
+sl_slice_axes (const SlGraph *graph, const SlNode *node, gint64 start[SL_MAX_RANK], gint64 step[SL_MAX_RANK])
+{
+  Slice slice = { 0 };
+  if ((node->op != SL_OP_SLICE && node->op != SL_OP_STRIDED_SLICE) || !resolve (graph, node, &slice, NULL))
+    return FALSE;
+  memcpy (start, slice.start, sizeof slice.start);
+  memcpy (step, slice.step, sizeof slice.step);
+  return TRUE;
 }
 
 static gboolean
