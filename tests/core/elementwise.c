@@ -211,6 +211,38 @@ test_pool (void)
     }
 }
 
+/* More channels, and wider rows, than are looked at together; windows that fall short of the last ones' edge. */
+static void
+test_max_pool_parts (void)
+{
+  static const gint32 shapes[][4] = { { 4, 5, 2800, 1 }, { 5, 900, 10, 2 }, { 5, 700, 13, 1 }, { 6, 7, 2731, 3 } };
+  for (guint i = 0; i < G_N_ELEMENTS (shapes); i++) {
+    const gint32 *s = shapes[i], dims[4] = { 2, s[0], s[1], s[2] };
+    Check check;
+    check_init (&check, i);
+    const gint32 input = check_input (&check, SL_DTYPE_F32, 4, dims, 0, 0);
+    const SlWindow w = { SL_PADDING_EXPLICIT, s[3], s[3], 1, 1, 3, 5, 1, 2, 3, 0, .activation = i % 2 ? SL_ACTIVATION_RELU6 : 0 };
+    check_node (&check, SL_OP_MAX_POOL_2D, &input, 1, check_output (&check, SL_DTYPE_F32, 0, 0), &(SlOpParams){ .window = w });
+    check_prepare (&check);
+    const SlTensor *y = sl_graph_output_tensor (check.graph, 0);
+    const gfloat *in = check.input_data[0];
+    g_autofree double *expected = g_new (double, y->bytes / sizeof (gfloat));
+    gsize at = 0;
+    for (gint32 row = 0; row < 2 * y->dims[1]; row++)
+      for (gint32 column = 0; column < y->dims[2]; column++)
+        for (gint32 c = 0; c < s[2]; c++, at++) {
+          expected[at] = i % 2 ? 0 : -INFINITY;
+          for (gint32 k = 0; k < 15; k++) {
+            const gint32 py = row % y->dims[1] * s[3] - 1 + k / 5, px = column * s[3] - 3 + k % 5;
+            if (py >= 0 && px >= 0 && py < s[0] && px < s[1])
+              expected[at] = fmax (expected[at], (double) in[((row / y->dims[1] * s[0] + py) * s[1] + px) * s[2] + c]);
+          }
+        }
+    check_expect (&check, expected, 0, 0);
+    check_clear (&check);
+  }
+}
+
 static void
 test_mean (void)
 {
@@ -344,6 +376,7 @@ main (int argc, char **argv)
   g_test_add_func ("/core/elementwise/binary", test_binary);
   g_test_add_func ("/core/elementwise/unary", test_unary);
   g_test_add_func ("/core/pool", test_pool);
+  g_test_add_func ("/core/pool/parts", test_max_pool_parts);
   g_test_add_func ("/core/mean", test_mean);
   g_test_add_func ("/core/softmax", test_softmax);
   g_test_add_func ("/core/concat", test_concat);

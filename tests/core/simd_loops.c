@@ -169,6 +169,21 @@ check_sums (const SlSimdLoops *loops, gsize n)
 }
 
 static void
+check_larger (const SlSimdLoops *loops, gsize n)
+{
+  gfloat in[LONGEST], most[LONGEST];
+  for (gsize i = 0; i <= n; i++) {
+    in[i] = i % 11 == 5 ? NAN : (gfloat) (i * 7 % 13) - 6;
+    most[i] = i % 3 == 0 ? -INFINITY : 1;
+  }
+  loops->larger (in, most, n);
+  for (gsize i = 0; i <= n; i++) {
+    const gfloat before = i % 3 == 0 ? -INFINITY : 1;
+    g_assert_cmpfloat (most[i], ==, i == n || i % 11 == 5 ? before : fmaxf (before, in[i]));
+  }
+}
+
+static void
 check_turn (const SlSimdLoops *loops, gsize from_stride, gsize to_stride)
 {
   guint8 from[SL_TURNED * 40], to[SL_TURNED * 40];
@@ -215,6 +230,7 @@ test_all (void)
       check_arg_max (sets[s], n, 0x7f);
       check_softmax (sets[s], n, 1 + n % 11);
       check_sums (sets[s], n);
+      check_larger (sets[s], n);
     }
   }
 }

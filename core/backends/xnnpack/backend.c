@@ -2,6 +2,13 @@
 /* XNNPACK as a backend: runs of neighbouring nodes in one runtime each, on threads of XNNPACK's own kind. */
 #include "core/backends/xnnpack/xnn.h"
 
+/* Largest floats of windows are found faster by the plain kernel, whose windows share what they have in common. */
+static gboolean
+faster (const SlGraph *graph, const SlNode *node)
+{
+  return node->op != SL_OP_MAX_POOL_2D || sl_node_input (graph, node, 0)->dtype != SL_DTYPE_F32;
+}
+
 static gpointer
 start_threads (const SlHost *host, GError **error)
 {
@@ -47,6 +54,7 @@ const SlBackend sl_backend_xnnpack = {
   .may_refuse = TRUE,
   .open = sl_xnn_init,
   .supports = sl_xnn_supports,
+  .faster = faster,
   .start_threads = start_threads,
   .rest_threads = rest_threads,
   .stop_threads = stop_threads,

@@ -3,11 +3,15 @@
  * Pooling, a block of channels at a time. Quantised averages are rounded half away from zero, as TensorFlow Lite's
  * integer kernels define them; padding is left out of sums and counts.
  */
+#include <string.h>
+
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/kernels/parallel.h"
 #include "core/ops/kernels/simd/loops.h"
 
 #define BLOCK 64
+/* Floats of columns' maxima. */
+#define MAXIMA 8192
 
 /** The part of a window inside the input. */
 typedef struct
@@ -123,10 +127,82 @@ pool_rows (void *data, gsize first, gsize n)
     }
 }
 
+/** Part of a row of output pixels: @count of them from @x on, and @n channels from @first on. */
+typedef struct
+{
+  gsize row;
+  gint32 x, count;
+  gsize first, n;
+} Stretch;
+
+/* The largest of each column under @s; columns outside the picture have the lowest of all. */
+static void
+columns_maxima (const Pool *pool, const Stretch *s, gint32 columns, gfloat *most)
+{
+  const SlTensor *input = pool->input;
+  const SlWindow *window = &pool->call->node->params.window;
+  const gsize h = (gsize) pool->output->dims[1], channels = (gsize) input->dims[3];
+  const Cut cut = cut_window (window, input, (gint32) (s->row % h), 0);
+  const gint32 left = s->x * window->stride_w - window->pad_left, from = MAX (left, 0), to = MIN (left + columns, input->dims[2]);
+  for (gsize i = 0; i < (gsize) columns * s->n; i++)
+    most[i] = -INFINITY;
+  for (gint32 y = cut.y0; y < cut.y1 && from < to; y++) {
+    const gfloat *in = (const gfloat *) pool->call->inputs[0] + pixel (input, s->row / h, y, from) + s->first;
+    gfloat *at = most + (gsize) (from - left) * s->n;
+    if (s->n == channels)
+      sl_simd_loops ()->larger (in, at, (gsize) (to - from) * channels);
+    for (gint32 x = from; s->n < channels && x < to; x++, in += channels, at += s->n)
+      sl_simd_loops ()->larger (in, at, s->n);
+  }
+}
+
+static void
+maxima_of_columns (const Pool *pool, const Stretch *s, const gfloat *most, gfloat *out)
+{
+  const SlWindow *window = &pool->call->node->params.window;
+  const gsize channels = (gsize) pool->input->dims[3], step = (gsize) window->stride_w * s->n;
+  const gboolean joined = window->stride_w == 1 && s->n == channels;
+  const gsize n = joined ? (gsize) s->count * s->n : s->n;
+  for (gint32 i = 0; i < (joined ? 1 : s->count); i++, most += step, out += channels) {
+    memcpy (out, most, n * sizeof out[0]);
+    for (gint32 x = 1; x < window->filter_w; x++)
+      sl_simd_loops ()->larger (most + (gsize) x * s->n, out, n);
+    for (gsize k = 0; pool->clamp.lo_f > -INFINITY && k < n; k++)
+      out[k] = CLAMP (out[k], pool->clamp.lo_f, pool->clamp.hi_f);
+  }
+}
+
+/* Rows of the largest floats: first of each column, then of columns beside each other, so that windows that overlap share what they have. */
+static void
+pool_maxima (void *data, gsize first, gsize n)
+{
+  const Pool *pool = data;
+  const SlWindow *window = &pool->call->node->params.window;
+  const gsize channels = (gsize) pool->input->dims[3], width = (gsize) pool->output->dims[2];
+  const gsize block = MIN (channels, MAXIMA / (gsize) window->filter_w);
+  const gint32 most_at_once = (gint32) ((MAXIMA / block - (gsize) window->filter_w) / (gsize) window->stride_w) + 1;
+  gfloat most[MAXIMA];
+  for (gsize row = first; row < first + n; row++)
+    for (gsize c = 0; c < channels; c += block)
+      for (gint32 x = 0; x < (gint32) width; x += most_at_once) {
+        const Stretch s = { row, x, MIN (most_at_once, (gint32) width - x), c, MIN (block, channels - c) };
+        columns_maxima (pool, &s, (s.count - 1) * window->stride_w + window->filter_w, most);
+        maxima_of_columns (pool, &s, most, (gfloat *) pool->call->outputs[0] + (row * width + (gsize) x) * channels + c);
+      }
+}
+
+static gboolean
+shares_columns (const SlNode *node, SlDtype dtype)
+{
+  const SlWindow *window = &node->params.window;
+  return node->op == SL_OP_MAX_POOL_2D && dtype == SL_DTYPE_F32 && window->stride_w <= window->filter_w && window->filter_w <= MAXIMA;
+}
+
 void
 sl_kernel_pool_2d (const SlKernelCall *call)
 {
   Pool pool = { .call = call, .input = sl_node_input (call->graph, call->node, 0), .output = sl_node_output (call->graph, call->node, 0) };
   sl_clamp_for (&pool.clamp, call->node->params.window.activation, pool.output);
-  sl_parallel (call, (gsize) pool.output->dims[0] * (gsize) pool.output->dims[1], 1, pool_rows, &pool);
+  sl_parallel (call, (gsize) pool.output->dims[0] * (gsize) pool.output->dims[1], 1,
+               shares_columns (call->node, pool.input->dtype) ? pool_maxima : pool_rows, &pool);
 }

@@ -275,6 +275,13 @@ add_i8 (const gint8 *in, gint32 *sums, gsize n)
     sums[i] += in[i];
 }
 
+static void
+larger (const gfloat *restrict in, gfloat *restrict most, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    most[i] = in[i] > most[i] ? in[i] : most[i];
+}
+
 /* A few rows at once: each row's sum is made in order, one after the other would wait for itself. */
 #define SOFTMAX_ROWS 8
 #define SOFTMAX_BLOCK 64
@@ -434,5 +441,5 @@ weave (const guint32 *in, gsize stride, guint planes, guint32 *restrict out, gsi
 }
 
 const SlSimdLoops TABLE (SL_SIMD_LOOPS_NAME) = {
-  NAME (SL_SIMD_LOOPS_NAME), look_up, across_u8, across_i8, arg_max, down, search, add_u8, add_i8, softmax, turn, weave
+  NAME (SL_SIMD_LOOPS_NAME), look_up, across_u8, across_i8, arg_max, down, search, add_u8, add_i8, larger, softmax, turn, weave
 };
