@@ -74,8 +74,8 @@ behind_transpose (SlGraph *graph, const SlPassIndex *index, const SlNode *transp
 {
   gint32 order[4];
   guint n = 0;
-  if (transpose->op != SL_OP_TRANSPOSE || !sl_constant_ints (sl_node_input (graph, transpose, 1), order, 4, &n) || n != 4
-      || order[0] != 0 || order[1] != 2 || order[2] != 3 || order[3] != 1 || index->consumers[transpose->outputs[0]] != 1)
+  if (transpose->op != SL_OP_TRANSPOSE || !sl_constant_ints (sl_node_input (graph, transpose, 1), order, 4, &n) || n != 4 || order[0] != 0
+      || order[1] != 2 || order[2] != 3 || order[3] != 1 || index->consumers[transpose->outputs[0]] != 1)
     return NULL;
   return sl_pass_producer (index, graph, transpose->inputs[0]);
 }

@@ -116,23 +116,6 @@ channel_input (Onnx *o, guint i)
   return onnx_plain (o, value);
 }
 
-void
-onnx_batch_norm (Onnx *o)
-{
-  OnnxValue *x = onnx_required (o, 0);
-  const gint32 scale = channel_input (o, 1), bias = channel_input (o, 2), mean = channel_input (o, 3), variance = channel_input (o, 4);
-  const gfloat epsilon = onnx_attr_float (o, "epsilon", 1e-5f);
-  if (onnx_attr_int (o, "training_mode", 0) != 0)
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute training_mode is 1; export the model for inference");
-  if (o->error != NULL)
-    return;
-  const gint32 root = onnx_unary (o, SL_OP_SQRT, onnx_binary (o, SL_OP_ADD, variance, onnx_float (o, epsilon)));
-  const gint32 factor = onnx_binary (o, SL_OP_DIV, scale, root);
-  const gint32 offset = onnx_binary (o, SL_OP_SUB, bias, onnx_binary (o, SL_OP_MUL, mean, factor));
-  const gint32 input = onnx_last (o, x);
-  onnx_set (o, 0, onnx_binary (o, SL_OP_ADD, onnx_binary (o, SL_OP_MUL, input, factor), offset), TRUE);
-}
-
 /* (x - mean) / sqrt (variance + epsilon) over @axes. */
 static gint32
 standardise (Onnx *o, gint32 x, const gint32 *axes, guint n, gfloat epsilon, gint32 *mean_out, gint32 *inverse_out)
@@ -146,6 +129,42 @@ standardise (Onnx *o, gint32 x, const gint32 *axes, guint n, gfloat epsilon, gin
   if (inverse_out != NULL)
     *inverse_out = inverse;
   return onnx_binary (o, SL_OP_MUL, centred, inverse);
+}
+
+/* Trained models have statistics of their own; a file exported for training takes those of the batch. */
+static gboolean
+takes_batch_statistics (const Onnx *o)
+{
+  return o->file->opset >= 14 ? onnx_attr_int (o, "training_mode", 0) != 0 : onnx_has_output (o, 1);
+}
+
+static gint32
+of_batch (Onnx *o, const OnnxValue *x, gint32 input, gint32 scale, gint32 bias, gfloat epsilon)
+{
+  gint32 axes[SL_MAX_RANK];
+  for (guint i = 0; i + 1 < x->rank; i++)
+    axes[i] = (gint32) i;
+  const gint32 y = standardise (o, input, axes, MAX (x->rank, 1) - 1, epsilon, NULL, NULL);
+  return onnx_binary (o, SL_OP_ADD, onnx_binary (o, SL_OP_MUL, y, scale), bias);
+}
+
+void
+onnx_batch_norm (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  const gint32 scale = channel_input (o, 1), bias = channel_input (o, 2), mean = channel_input (o, 3), variance = channel_input (o, 4);
+  const gfloat epsilon = onnx_attr_float (o, "epsilon", 1e-5f);
+  const gint32 input = onnx_last (o, x);
+  if (o->error != NULL)
+    return;
+  if (takes_batch_statistics (o)) {
+    onnx_set (o, 0, of_batch (o, x, input, scale, bias, epsilon), TRUE);
+    return;
+  }
+  const gint32 root = onnx_unary (o, SL_OP_SQRT, onnx_binary (o, SL_OP_ADD, variance, onnx_float (o, epsilon)));
+  const gint32 factor = onnx_binary (o, SL_OP_DIV, scale, root);
+  const gint32 offset = onnx_binary (o, SL_OP_SUB, bias, onnx_binary (o, SL_OP_MUL, mean, factor));
+  onnx_set (o, 0, onnx_binary (o, SL_OP_ADD, onnx_binary (o, SL_OP_MUL, input, factor), offset), TRUE);
 }
 
 void

@@ -12,8 +12,8 @@
 /** How blocks are written. */
 typedef enum
 {
-  JOINED,        /* slices of slices, channels last */
-  JOINED_FIRST,  /* channels second, transposed before the convolution */
+  JOINED,       /* slices of slices, channels last */
+  JOINED_FIRST, /* channels second, transposed before the convolution */
   SPACE_TO_DEPTH,
   ONE_PLACE_TWICE, /* the rest is left alone */
   DILATED,
