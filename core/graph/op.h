@@ -213,6 +213,7 @@ typedef struct
   gint32 pad_top, pad_bottom, pad_left, pad_right;
   gint32 depth_multiplier; /* depthwise only */
   SlActivation activation;
+  gboolean by_reciprocal; /* 8-bit convolutions: sums are scaled as qnnpack does it, see sl_node_sum_scale() */
 } SlWindow;
 
 /** What SCATTER_ELEMENTS and SCATTER_ND make of what is there and what comes. */
@@ -284,6 +285,7 @@ typedef union
   {
     SlActivation activation;
     gboolean keep_dims;
+    gboolean by_reciprocal; /* as a convolution's */
   } fully_connected;
   struct
   {

@@ -111,6 +111,21 @@ sl_node_same_shape_infer (SlGraph *graph, SlNode *node, GError **error)
 }
 
 gboolean
+sl_node_by_reciprocal (const SlNode *node)
+{
+  return node->op == SL_OP_FULLY_CONNECTED ? node->params.fully_connected.by_reciprocal : node->params.window.by_reciprocal;
+}
+
+gfloat
+sl_node_sum_scale (const SlGraph *graph, const SlNode *node, guint from, gint32 channel)
+{
+  const SlQuant *weights = &sl_node_input (graph, node, 1)->quant;
+  const gfloat product = sl_tensor_scale (sl_node_input (graph, node, from)) * weights->scale[weights->count > 1 ? channel : 0];
+  const gfloat output = sl_tensor_scale (sl_node_output (graph, node, 0));
+  return sl_node_by_reciprocal (node) ? product * (1 / output) : product / output;
+}
+
+gboolean
 sl_node_check_copy (const SlGraph *graph, const SlNode *node, guint from, guint i, GError **error)
 {
   const SlTensor *input = sl_node_input (graph, node, from), *output = sl_node_output (graph, node, i);

@@ -45,6 +45,13 @@ gboolean sl_node_check_activations (const SlGraph *graph, const SlNode *node, gu
 gboolean sl_node_check_typed (const SlGraph *graph, const SlNode *node, guint n_inputs, guint32 types, GError **error);
 /** sl_node_same_shape_infer: the outputs take the shape of input 0. */
 gboolean sl_node_same_shape_infer (SlGraph *graph, SlNode *node, GError **error);
+/**
+ * sl_node_sum_scale: what a sum of products of 8-bit codes is multiplied by in a convolution or fully connected layer that reads input @from:
+ * the scales' product divided by the output's, as XNNPACK computes it, or times its reciprocal, as qnnpack does. The two differ in the last bit.
+ */
+gfloat sl_node_sum_scale (const SlGraph *graph, const SlNode *node, guint from, gint32 channel);
+/** sl_node_by_reciprocal: whether a convolution or fully connected layer does the latter. */
+gboolean sl_node_by_reciprocal (const SlNode *node);
 /** sl_node_check_copy: output @i holds elements of input @from unchanged: same type, same quantisation. */
 gboolean sl_node_check_copy (const SlGraph *graph, const SlNode *node, guint from, guint i, GError **error);
 /** sl_node_constant: input @i, named @what in messages, must be a constant of at most @max int32 or int64. */

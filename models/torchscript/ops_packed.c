@@ -139,7 +139,8 @@ quantized_conv (TsProgram *program, const TsCall *call)
                                           .pad_bottom = (gint32) p->padding[0],
                                           .pad_left = (gint32) p->padding[1],
                                           .pad_right = (gint32) p->padding[1],
-                                          .activation = activation_of (call) } };
+                                          .activation = activation_of (call),
+                                          .by_reciprocal = TRUE } };
   const gint32 input = onnx_last (o, x), plain = onnx_plain (o, w);
   const gint32 filter = onnx_conv_weights (o, plain, p->groups, x->dims[1], &op);
   if (ts_failed (program))
@@ -158,7 +159,7 @@ quantized_linear (TsProgram *program, const TsCall *call)
   OnnxValue *x, *w;
   if (!begin (program, call, &x, &w, &like))
     return ts_none ();
-  const SlOpParams params = { .fully_connected = { .keep_dims = TRUE, .activation = activation_of (call) } };
+  const SlOpParams params = { .fully_connected = { .keep_dims = TRUE, .activation = activation_of (call), .by_reciprocal = TRUE } };
   const gint32 input = onnx_plain (o, x), weights = onnx_plain (o, w);
   if (ts_failed (program))
     return ts_none ();

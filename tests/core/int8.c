@@ -368,6 +368,47 @@ test_add_half_away (gconstpointer data)
   }
 }
 
+/* Every product of two codes, scaled as qnnpack does it: halves lie elsewhere than where scales are divided by the output's. */
+static void
+test_by_reciprocal (gconstpointer data)
+{
+  const gboolean fc = GPOINTER_TO_UINT (data) != 0;
+  const gint32 n = 255, x_dims[4] = { 1, 1, n, 1 }, w_dims[4] = { n, 1, 1, 1 };
+  const gfloat scales[3] = { 0.03125f, 0.01072f, 0.38592f };
+  const SlInt8Isa *isas[SL_INT8_MAX_ISAS];
+  const guint n_isas = sl_int8_isas (isas);
+  Graph graph = { .bias = NULL };
+  const Case c = { .kind = I8_TENSOR, .n = 1, .h = 1, .w = n, .in = 1, .out = n, .fh = 1, .fw = 1 };
+  check_init (&graph.check, 0);
+  gint8 *weights = sl_arena_alloc (sl_graph_arena (graph.check.graph), (gsize) n + 64);
+  for (gint32 i = 0; i < n; i++)
+    weights[i] = (gint8) (i - 127);
+  const gint32 inputs[2] = { check_input (&graph.check, SL_DTYPE_I8, 4, x_dims, scales[0], 0),
+                             check_constant (&graph.check, SL_DTYPE_I8, fc ? 2 : 4, w_dims, &scales[1], 1, 0, 0, weights) };
+  SlOpParams params = { .window = { .padding = SL_PADDING_VALID, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
+  params.window.by_reciprocal = TRUE;
+  if (fc)
+    params = (SlOpParams){ .fully_connected = { .keep_dims = TRUE, .by_reciprocal = TRUE } };
+  check_node (&graph.check, fc ? SL_OP_FULLY_CONNECTED : SL_OP_CONV_2D, inputs, 2, check_output (&graph.check, SL_DTYPE_I8, scales[2], 0),
+              &params);
+  check_prepare (&graph.check);
+  graph.y = sl_graph_output_tensor (graph.check.graph, 0);
+  g_assert_cmpuint (graph.y->bytes, ==, (gsize) (n * n));
+  g_autofree gint8 *expected = g_malloc (graph.y->bytes);
+  guint apart = 0;
+  for (gint32 i = 0; i < n * n; i++) {
+    ((gint8 *) graph.check.input_data[0])[i / n] = (gint8) (i / n - 127);
+    const gfloat sum = (gfloat) ((i / n - 127) * (i % n - 127)), product = scales[0] * scales[1];
+    expected[i] = (gint8) rintf (sum * (product * (1 / scales[2])));
+    apart += expected[i] != (gint8) rintf (sum * (product / scales[2]));
+  }
+  g_assert_cmpuint (apart, >, 0);
+  for (guint i = 0; i < n_isas; i++)
+    expect (&graph, &c, (const guint8 *) expected, "int8", isas[i], 1);
+  expect (&graph, &c, (const guint8 *) expected, "plain", &sl_int8_isa_c, 1);
+  check_clear (&graph.check);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -386,5 +427,7 @@ main (int argc, char **argv)
     g_test_add_data_func (path, GUINT_TO_POINTER (kind), test_add);
     g_test_add_data_func (half_away, GUINT_TO_POINTER (kind), test_add_half_away);
   }
+  g_test_add_data_func ("/core/int8/by-reciprocal/conv", GUINT_TO_POINTER (0), test_by_reciprocal);
+  g_test_add_data_func ("/core/int8/by-reciprocal/fully-connected", GUINT_TO_POINTER (1), test_by_reciprocal);
   return g_test_run ();
 }

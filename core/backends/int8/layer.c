@@ -7,6 +7,7 @@
 
 #include "core/backends/int8/layer.h"
 #include "core/ops/kernels/kernels.h"
+#include "core/ops/ops.h"
 
 /* Narrower outputs leave tiles of a banded layer half empty. */
 #define MIN_BAND 24
@@ -43,7 +44,7 @@ sums_fit (const SlGraph *graph, const SlNode *node)
   gboolean fits = TRUE;
   for (gint32 c = 0; fits && c < channels; c++)
     fits = sum_fits (255 * 255 * (gint64) (tensor->bytes / (gsize) channels), sl_int8_bias_of (graph, node, c),
-                     sl_int8_scale_of (graph, node, c));
+                     sl_node_sum_scale (graph, node, 0, c));
   if (fits)
     return TRUE;
   SlInt8Weights w;
@@ -54,7 +55,7 @@ sums_fit (const SlGraph *graph, const SlNode *node)
     sl_int8_weights_read (&w, c, 1);
     for (gint32 k = 0; k < w.depth; k++)
       most += 255 * ABS ((gint32) w.values[k]);
-    fits = sum_fits (most, sl_int8_bias_of (graph, node, c), sl_int8_scale_of (graph, node, c));
+    fits = sum_fits (most, sl_int8_bias_of (graph, node, c), sl_node_sum_scale (graph, node, 0, c));
   }
   sl_int8_weights_clear (&w);
   return fits;
@@ -84,6 +85,8 @@ sl_int8_faster (const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node)
 {
   const SlTensor *y = sl_node_output (graph, node, 0);
   const gboolean multiplies = node->op == SL_OP_FULLY_CONNECTED || node->op == SL_OP_CONV_2D;
+  if (multiplies && sl_node_by_reciprocal (node)) /* the other backends would round otherwise */
+    return TRUE;
   if (isa->int16 && multiplies && y->bytes < MIN_INT16_ROWS * (gsize) y->dims[y->rank - 1])
     return FALSE;
   return sl_node_input (graph, node, 0)->dtype == SL_DTYPE_U8 ? isa->faster_u8 : isa->faster_i8;

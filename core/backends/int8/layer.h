@@ -83,7 +83,6 @@ typedef struct
 void sl_int8_weights_init (SlInt8Weights *weights, const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node, gint32 most);
 void sl_int8_weights_read (SlInt8Weights *weights, gint32 first, gint32 count);
 void sl_int8_weights_clear (SlInt8Weights *weights);
-gfloat sl_int8_scale_of (const SlGraph *graph, const SlNode *node, gint32 channel);
 gint32 sl_int8_bias_of (const SlGraph *graph, const SlNode *node, gint32 channel);
 
 /** sl_int8_add_supports, sl_int8_add_init: as sl_int8_supports(), and the rest of a layer whose output is set. */

@@ -7,6 +7,7 @@
 
 #include "core/backends/int8/layer.h"
 #include "core/ops/kernels/kernels.h"
+#include "core/ops/ops.h"
 
 /** Consecutive activations of a window that one step multiplies: @k of the window, @offset where they are read. */
 typedef struct
@@ -100,14 +101,6 @@ sl_int8_weights_clear (SlInt8Weights *w)
   g_free (w->low);
   g_free (w->steps);
   g_free (w->sums);
-}
-
-gfloat
-sl_int8_scale_of (const SlGraph *graph, const SlNode *node, gint32 channel)
-{
-  const SlQuant *quant = &sl_node_input (graph, node, 1)->quant;
-  return sl_tensor_scale (sl_node_input (graph, node, 0)) * quant->scale[quant->count > 1 ? channel : 0]
-         / sl_tensor_scale (sl_node_output (graph, node, 0));
 }
 
 gint32
@@ -296,7 +289,7 @@ static void
 channels_set (Channels *channels, gint32 at, const SlGraph *graph, const SlNode *node, gint32 c, gint32 sum)
 {
   channels->bias[at] = (gint32) ((guint32) sl_int8_bias_of (graph, node, c) - (guint32) channels->zero_point * (guint32) sum);
-  channels->scale[at] = sl_int8_scale_of (graph, node, c);
+  channels->scale[at] = sl_node_sum_scale (graph, node, 0, c);
 }
 
 /* A panel at a time, so that its weights are still in the cache when they are packed. */

@@ -4,6 +4,7 @@
  * bias, times input scale * weight scale / output scale in single precision.
  */
 #include "core/ops/kernels/kernels.h"
+#include "core/ops/ops.h"
 
 typedef struct
 {
@@ -29,10 +30,8 @@ sl_kernel_conv_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena
     return conv;
   const gint32 channels = output->dims[output->rank - 1];
   conv->scale = sl_arena_alloc (arena, (gsize) channels * sizeof conv->scale[0]);
-  for (gint32 i = 0; i < channels; i++) {
-    const gfloat weight_scale = weights->quant.scale[weights->quant.count > 1 ? i : 0];
-    conv->scale[i] = sl_tensor_scale (input) * weight_scale / sl_tensor_scale (output);
-  }
+  for (gint32 i = 0; i < channels; i++)
+    conv->scale[i] = sl_node_sum_scale (graph, node, 0, i);
   conv->input_zero_point = sl_tensor_zero_point (input);
   conv->weight_zero_point = weights->quant.count > 1 ? 0 : sl_tensor_zero_point (weights);
   conv->output_zero_point = sl_tensor_zero_point (output);

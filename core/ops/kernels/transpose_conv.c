@@ -4,6 +4,7 @@
  * scale * weight scale / output scale in single precision; of int16 data 64-bit sums, in double precision.
  */
 #include "core/ops/kernels/kernels.h"
+#include "core/ops/ops.h"
 #include "core/ops/kernels/parallel.h"
 
 typedef struct
@@ -31,7 +32,7 @@ sl_kernel_transpose_conv_prepare (const SlGraph *graph, const SlNode *node, SlAr
   for (gint32 i = 0; i < p->output->dims[3]; i++) {
     const gfloat weight = p->weights->quant.scale[p->weights->quant.count > 1 ? i : 0];
     p->int16_scale[i] = (gdouble) sl_tensor_scale (p->input) * (gdouble) weight / (gdouble) sl_tensor_scale (p->output);
-    p->scale[i] = sl_tensor_scale (p->input) * weight / sl_tensor_scale (p->output);
+    p->scale[i] = sl_node_sum_scale (graph, node, 2, i);
   }
   p->input_zero = sl_tensor_zero_point (p->input);
   p->weight_zero = p->weights->quant.count > 1 ? 0 : sl_tensor_zero_point (p->weights);
