@@ -297,6 +297,10 @@ typedef union
   } softmax;
   struct
   {
+    gboolean unstable; /* of all elements: equal ones are ordered as PyTorch's sort () does it, else the first one comes first */
+  } topk;
+  struct
+  {
     guint count; /* dimensions of the new shape as written, -1 allowed once; 0 when it is the second input */
     gint32 dims[SL_MAX_RANK];
   } reshape;

@@ -444,6 +444,7 @@ onnx_top_k (Onnx *o)
   OnnxValue *x = onnx_required (o, 0);
   const gboolean largest = onnx_attr_int (o, "largest", 1) != 0;
   const SlDtype types[2] = { onnx_dtype (o, x), SL_DTYPE_I32 };
+  const SlOpParams params = { .topk = { .unstable = o->is_foreign && onnx_attr_int (o, "unstable", 0) != 0 } };
   gint32 k = 0, outputs[2], order[SL_MAX_RANK];
   guint n = 0;
   if (o->file->opset < 10)
@@ -457,7 +458,7 @@ onnx_top_k (Onnx *o)
   input = onnx_transpose (o, input, order);
   if (!largest)
     input = onnx_unary (o, SL_OP_NEG, input);
-  if (!onnx_emit_all (o, SL_OP_TOPK_V2, (const gint32[]){ input, onnx_int_scalar (o, k) }, 2, NULL, types, outputs, 2))
+  if (!onnx_emit_all (o, SL_OP_TOPK_V2, (const gint32[]){ input, onnx_int_scalar (o, k) }, 2, &params, types, outputs, 2))
     return;
   if (!largest)
     outputs[0] = onnx_unary (o, SL_OP_NEG, outputs[0]);

@@ -167,14 +167,15 @@ cumsum (TsProgram *program, const TsCall *call)
 
 /* topk, and sort as the topk of all. */
 static TsValue
-top (TsProgram *program, TsValue tensor, gint64 k, guint axis, gboolean largest)
+top (TsProgram *program, TsValue tensor, gint64 k, guint axis, gboolean largest, gboolean unstable)
 {
-  const OnnxAttribute attributes[3] = { ts_attr_int ("axis", axis), ts_attr_int ("largest", largest), ts_attr_int ("sorted", 1) };
+  const OnnxAttribute attributes[4] = { ts_attr_int ("axis", axis), ts_attr_int ("largest", largest), ts_attr_int ("sorted", 1),
+                                        ts_attr_int ("unstable", unstable) };
   OnnxValue *outputs[2] = { NULL }, *valid = tensor.tensor->valid;
   if (valid != NULL && tensor.tensor->rank != 1)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "of a tensor of several dimensions whose rows depend on the picture");
   OnnxValue *const inputs[2] = { ts_filled_rows (program, tensor, largest ? -1e30 : 1e30), ts_constant_ints (program, &k, 1) };
-  if (!ts_onnx_all (program, "TopK", inputs, 2, attributes, 3, outputs, 2))
+  if (!ts_onnx_all (program, "TopK", inputs, 2, attributes, 4, outputs, 2))
     return ts_none ();
   const TsValue pair[] = { ts_new (program, outputs[0], tensor.tensor->dtype), ts_new (program, outputs[1], TS_INT64) };
   if (valid != NULL)
@@ -191,7 +192,7 @@ topk (TsProgram *program, const TsCall *call)
   if (x == NULL)
     return ts_none ();
   return top (program, call->args[0], ts_to_int (program, call->args[1]), ts_axis (program, call->args[2], x->rank),
-              ts_truth (program, call->args[3]));
+              ts_truth (program, call->args[3]), FALSE);
 }
 
 static TsValue
@@ -202,7 +203,7 @@ sort (TsProgram *program, const TsCall *call)
   if (x == NULL || x->rank == 0)
     return ts_refuse (program, SL_ERROR_SHAPE, "a tensor without dimensions");
   const guint axis = ts_axis (program, call->args[1], x->rank);
-  pair = top (program, call->args[0], x->dims[axis], axis, ts_truth (program, call->args[2]));
+  pair = top (program, call->args[0], x->dims[axis], axis, ts_truth (program, call->args[2]), !ts_truth (program, call->args[3]));
   return pair.kind == TS_TUPLE && strcmp (call->op->name, "aten::argsort") == 0 ? pair.list->items[1] : pair;
 }
 
@@ -353,8 +354,8 @@ const TsOp ts_ops_axis[] = {
   { "aten::_log_softmax", "self,dim,half_to_float=False", softmax, "LogSoftmax", 0 },
   { "aten::cumsum", "self,dim,dtype=None", cumsum, NULL, 0 },
   { "aten::topk", "self,k,dim=-1,largest=True,sorted=True", topk, NULL, 0 },
-  { "aten::sort", "self,dim=-1,descending=False", sort, NULL, 0 },
-  { "aten::argsort", "self,dim=-1,descending=False", sort, NULL, 0 },
+  { "aten::sort", "self,dim=-1,descending=False,stable=False", sort, NULL, 0 },
+  { "aten::argsort", "self,dim=-1,descending=False,stable=False", sort, NULL, 0 },
   { "aten::std", "self,dim=None,unbiased=True,keepdim=False,correction=None", variance, NULL, 0 },
   { "aten::var", "self,dim=None,unbiased=True,keepdim=False,correction=None", variance, NULL, 0 },
   { "aten::norm", "self,p=2,dim=None,keepdim=False,dtype=None", norm, NULL, 0 },

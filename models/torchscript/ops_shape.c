@@ -340,8 +340,8 @@ slice (TsProgram *program, const TsCall *call)
   if (step != 1)
     view.kind = TS_VIEW_OTHER;
   const TsValue result = view_of (program, ts_slice_of (program, x, axis, first, end, step), call->args[0], &view);
-  if (axis == 0 && result.kind == TS_TENSOR && call->args[0].tensor->valid != NULL)
-    result.tensor->valid = ts_slice_of (program, call->args[0].tensor->valid, 0, first, end, step);
+  if (axis == 0 && result.kind == TS_TENSOR)
+    ts_slice_rows (program, call->args[0].tensor, result.tensor, first, end, step);
   return result;
 }
 

@@ -90,6 +90,15 @@ ts_pass_rows (TsProgram *program, const TsValue *args, guint n, TsValue result)
       pass (program, from, result.list->items[i].tensor);
 }
 
+void
+ts_slice_rows (TsProgram *program, const TsTensor *from, TsTensor *to, gint64 first, gint64 end, gint64 step)
+{
+  if (from->valid == NULL)
+    return;
+  to->valid = ts_slice_of (program, from->valid, 0, first, end, step);
+  to->valid_each = step == 1 && from->valid_each > 0 && first % from->valid_each == 0 ? from->valid_each : 0;
+}
+
 OnnxValue *
 ts_joined_rows (TsProgram *program, const TsList *list)
 {

@@ -15,6 +15,8 @@ G_BEGIN_DECLS
 void ts_pass_rows (TsProgram *program, const TsValue *args, guint n, TsValue result);
 /** ts_choose_rows: the elements of @x that @mask, of its first dimensions, chooses. */
 TsValue ts_choose_rows (TsProgram *program, TsValue x, TsValue mask);
+/** ts_slice_rows: @to is rows @first to @end - 1 of @from, every @step of them. */
+void ts_slice_rows (TsProgram *program, const TsTensor *from, TsTensor *to, gint64 first, gint64 end, gint64 step);
 /** ts_joined_rows: (nullable): the rows that count of tensors one behind the other; NULL when all do. */
 OnnxValue *ts_joined_rows (TsProgram *program, const TsList *list);
 /** ts_put_rows: @x with @rows at @places, those of them that count. */

@@ -133,6 +133,40 @@ sl_kernel_topk_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena
   return p;
 }
 
+static gdouble
+sortable (const void *data, SlDtype dtype, gsize i)
+{
+  const gdouble value = value_at (data, dtype, i);
+  return isnan (value) ? -INFINITY : value;
+}
+
+/* Places of the @k greatest of @n elements from @first, of equal ones the first ones. */
+static void
+greatest (const SlKernelCall *call, gsize first, gsize n, gsize k, gint32 *indices)
+{
+  const TopK *p = call->state;
+  const SlDtype dtype = sl_node_input (call->graph, call->node, 0)->dtype;
+  gsize kept = 0;
+  for (gsize i = 0; i < n; i++) {
+    const gdouble value = sortable (call->inputs[0], dtype, first + i);
+    if (kept == k && !(value > p->values[k - 1]))
+      continue;
+    gsize low = 0, high = kept;
+    while (low < high) {
+      const gsize middle = (low + high) / 2;
+      if (p->values[middle] >= value)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    kept = MIN (kept + 1, k);
+    memmove (p->values + low + 1, p->values + low, (kept - 1 - low) * sizeof p->values[0]);
+    memmove (indices + low + 1, indices + low, (kept - 1 - low) * sizeof indices[0]);
+    p->values[low] = value;
+    indices[low] = (gint32) i;
+  }
+}
+
 void
 sl_kernel_topk (const SlKernelCall *call)
 {
@@ -143,25 +177,12 @@ sl_kernel_topk (const SlKernelCall *call)
   sl_tensor_elements (input, &elements);
   for (gsize row = 0; row < elements / n; row++) {
     gint32 *indices = (gint32 *) call->outputs[1] + row * k;
-    gsize kept = 0;
-    for (gsize i = 0; i < n; i++) {
-      gdouble value = value_at (call->inputs[0], input->dtype, row * n + i);
-      value = isnan (value) ? -INFINITY : value;
-      if (kept == k && !(value > p->values[k - 1]))
-        continue;
-      gsize low = 0, high = kept;
-      while (low < high) {
-        const gsize middle = (low + high) / 2;
-        if (p->values[middle] >= value)
-          low = middle + 1;
-        else
-          high = middle;
-      }
-      kept = MIN (kept + 1, k);
-      memmove (p->values + low + 1, p->values + low, (kept - 1 - low) * sizeof p->values[0]);
-      memmove (indices + low + 1, indices + low, (kept - 1 - low) * sizeof indices[0]);
-      p->values[low] = value;
-      indices[low] = (gint32) i;
+    if (call->node->params.topk.unstable && k == n) {
+      for (gsize i = 0; i < n; i++)
+        p->values[i] = sortable (call->inputs[0], input->dtype, row * n + i);
+      sl_sort_descending (p->values, indices, n);
+    } else {
+      greatest (call, row * n, n, k, indices);
     }
     for (gsize i = 0; i < k; i++)
       memcpy ((guint8 *) call->outputs[0] + (row * k + i) * size, (const guint8 *) call->inputs[0] + (row * n + (gsize) indices[i]) * size,

@@ -124,6 +124,8 @@ void sl_kernel_reduce (const SlKernelCall *call);
 void sl_kernel_arg_max (const SlKernelCall *call);
 void *sl_kernel_topk_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
 void sl_kernel_topk (const SlKernelCall *call);
+/** sl_sort_descending: @places of the @n @values, 0 and up, so that the greatest comes first (sort.c says of equal ones). */
+void sl_sort_descending (const gdouble *values, gint32 *places, gsize n);
 void sl_kernel_gather (const SlKernelCall *call);
 void sl_kernel_gather_nd (const SlKernelCall *call);
 void *sl_kernel_resize_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
