@@ -324,6 +324,7 @@ typedef union
   struct
   {
     gboolean align_corners, half_pixel_centers;
+    gboolean fused; /* of floats: as PyTorch sums, to the last bit; other rounding than XNNPACK's */
   } resize;
   struct
   {

@@ -17,6 +17,7 @@ check (SlGraph *graph, SlNode *node, GError **error)
     return FALSE;
   if (count != 2)
     return sl_node_error (error, node, SL_ERROR_SHAPE, "the size has %u entries; expected height and width", count);
+  g_assert (!node->params.resize.fused || (node->op == SL_OP_RESIZE_BILINEAR && sl_node_input (graph, node, 0)->dtype == SL_DTYPE_F32));
   if (node->params.resize.align_corners && node->params.resize.half_pixel_centers)
     return sl_node_error (error, node, SL_ERROR_FORMAT, "align_corners and half_pixel_centers exclude each other");
   return TRUE;

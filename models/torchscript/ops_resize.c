@@ -5,6 +5,9 @@
 
 #include "models/torchscript/quantized.h"
 
+/* Channels of a picture. */
+#define MOST_COLOURS 4
+
 /* A list of @spatial factors, or FALSE where the argument is none. */
 static gboolean
 read_factors (TsProgram *program, TsValue value, guint spatial, gfloat *factors)
@@ -14,6 +17,27 @@ read_factors (TsProgram *program, TsValue value, guint spatial, gfloat *factors)
   for (guint i = 0; i < spatial; i++)
     factors[i] = (gfloat) ts_to_float (program, value.list->items[i]);
   return TRUE;
+}
+
+/* Whether @x is a picture, of which torch computes each colour in a plane of its own, and is resized from edge to edge. */
+static gboolean
+is_picture (const OnnxValue *x, const gint64 *size, const gfloat *factors)
+{
+  gboolean picture = x->rank == 4 && x->dims[1] > 1 && x->dims[1] <= MOST_COLOURS;
+  for (guint i = 0; i < 2 && picture && factors != NULL; i++)
+    picture = (gfloat) (1 / (gdouble) factors[i]) == (gfloat) x->dims[2 + i] / (gfloat) size[i];
+  return picture;
+}
+
+/* A picture may be quantised next, where the last bit decides between two codes. Other tensors take faster kernels, which round otherwise. */
+static TsValue
+resized_picture (TsProgram *program, OnnxValue *x, const gint64 *size, gboolean corners)
+{
+  Onnx *o = &program->onnx;
+  const gint32 sizes[2] = { (gint32) size[0], (gint32) size[1] };
+  const SlOpParams params = { .resize = { .align_corners = corners, .half_pixel_centers = !corners, .fused = TRUE } };
+  const gint32 inputs[2] = { onnx_last (o, x), onnx_ints_constant (o, sizes, 2) };
+  return ts_new_last (program, onnx_emit (o, SL_OP_RESIZE_BILINEAR, inputs, 2, &params, SL_DTYPE_F32), TS_FLOAT32);
 }
 
 static TsValue
@@ -31,6 +55,11 @@ resized (TsProgram *program, TsValue input, const gint64 *size, const gfloat *fa
     if (sizes[i] < 1 || !(scales[i] > 0) || !isfinite (scales[i]))
       return ts_refuse (program, SL_ERROR_SHAPE, "a size of %" G_GINT64_FORMAT " by a factor of %g", sizes[i], (gdouble) scales[i]);
   }
+  for (guint i = 2; i < x->rank && size == NULL; i++)
+    sizes[i] = (gint64) MIN (floor ((gdouble) x->dims[i] * (gdouble) scales[i]), G_MAXINT32);
+  const gboolean corners = strcmp (coordinates, "align_corners") == 0;
+  if (strcmp (mode, "linear") == 0 && input.tensor->dtype == TS_FLOAT32 && is_picture (x, sizes + 2, corners ? NULL : factors))
+    return resized_picture (program, x, sizes + 2, corners);
   const OnnxAttribute attributes[4] = { ts_attr_text (program, "mode", mode),
                                         ts_attr_text (program, "coordinate_transformation_mode", coordinates),
                                         ts_attr_text (program, "nearest_mode", nearest), ts_attr_float ("cubic_coeff_a", -0.75) };

@@ -3,26 +3,10 @@
  * Programs of TorchScript archives: what forward() computes, compared with what torch 1.13 computed of the same programs, and what is refused,
  * with the file and the line.
  */
-#include <math.h>
-#include <string.h>
-
-#include "core/runtime/session.h"
 #include "tests/models/helpers.h"
-#include "tests/support/torchscript_writer.h"
+#include "tests/models/torchscript_run.h"
 
-#define ELEMENTS 24
-#define MOST_RESULTS 96
-#define SHAPE "1,2,3,4"
-
-/** Row: the body of forward(), and what torch 1.13 made of x with it; x is float32[1,2,3,4] of ((7 i) % 11 - 5) / 4. */
-typedef struct
-{
-  const char *name, *body;
-  guint n;
-  gfloat results[MOST_RESULTS];
-} Row;
-
-static const Row rows[] = {
+static const ProgramRow rows[] = {
   { "arithmetic",
     "return torch.add(torch.mul(x, 2), torch.sub(x, 1.5, 2), alpha=3)",
     24,
@@ -391,59 +375,11 @@ static const Row rows[] = {
     { 80, 53, 26, -71 } },
 };
 
-/* A model file of class Net with such a forward(); @more: (nullable): text behind the class. */
-static char *
-write_program (const char *signature, const char *body, const char *more)
-{
-  SlTorchscriptWriter *writer = sl_torchscript_writer_new ();
-  g_autoptr (GString) text = g_string_new (NULL);
-  g_auto (GStrv) lines = g_strsplit (body, "\n", -1);
-  g_string_append_printf (text, "class Net(Module):\n  factor : Final[int] = 3\n  def forward(self: __torch__.Net,\n    %s:\n", signature);
-  for (guint i = 0; lines[i] != NULL; i++)
-    g_string_append_printf (text, "    %s\n", lines[i]);
-  g_string_append (text, more != NULL ? more : "");
-  sl_torchscript_writer_text (writer, "code/__torch__.py", text->str);
-  g_autoptr (GBytes) bytes = sl_torchscript_writer_finish (writer);
-  return write_temp ("model.pt", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
-}
-
-static SlModel *
-load (const char *signature, const char *body, const char *more, const char *shape, GError **error)
-{
-  g_autofree char *path = write_program (signature, body, more);
-  const SlModelLoadOptions options = { .input_shape = shape };
-  SlModel *model = sl_model_load_with (path, NULL, &options, error);
-  sl_tflite_remove_temp (path);
-  return model;
-}
-
-static void
-test_row (gconstpointer data)
-{
-  const Row *row = data;
-  g_autoptr (GError) error = NULL;
-  g_autoptr (SlModel) model = load ("x: Tensor) -> Tensor", row->body, NULL, SHAPE, &error);
-  g_assert_no_error (error);
-  const SlTensor *output = sl_graph_output_tensor (sl_model_graph (model), 0);
-  g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, &error);
-  g_assert_no_error (error);
-  g_assert_cmpuint (output->bytes, ==, row->n * sizeof (gfloat));
-  gfloat *x = sl_tensor_buffer_new (ELEMENTS * sizeof x[0]), *y = sl_tensor_buffer_new (output->bytes);
-  for (gint i = 0; i < ELEMENTS; i++)
-    x[i] = (gfloat) (i * 7 % 11 - 5) / 4;
-  g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==, SL_STATUS_OK);
-  for (guint i = 0; i < row->n; i++)
-    if (!(fabsf (y[i] - row->results[i]) <= 1e-5f * MAX (1, fabsf (row->results[i]))))
-      g_error ("%s: element %u is %g; expected %g", row->name, i, (gdouble) y[i], (gdouble) row->results[i]);
-  sl_tensor_buffer_free (x);
-  sl_tensor_buffer_free (y);
-}
-
 static void
 expect_outputs (const char *signature, const char *body, const char *more, const char *shape, const char *const *names)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (SlModel) model = load (signature, body, more, shape, &error);
+  g_autoptr (SlModel) model = load_program (signature, body, more, shape, &error);
   g_assert_no_error (error);
   const SlGraph *graph = sl_model_graph (model);
   for (guint i = 0; i < sl_graph_n_outputs (graph); i++) {
@@ -486,7 +422,7 @@ test_folded (void)
   static const char body[] = "w = torch.view(torch.linspace(-1., 1., 12, dtype=6), [2, 2, 1, 3])\nm = torch.tensor([0.5, -0.25])\n"
                              "return torch.relu_(torch.batch_norm(torch.conv2d(x, w), m, m, m, torch.tensor([1., 2.]), False, 0.1, 0.001))";
   g_autoptr (GError) error = NULL;
-  g_autoptr (SlModel) model = load ("x: Tensor) -> Tensor", body, NULL, SHAPE, &error);
+  g_autoptr (SlModel) model = load_program ("x: Tensor) -> Tensor", body, NULL, PROGRAM_SHAPE, &error);
   g_assert_no_error (error);
   const SlGraph *graph = sl_model_graph (model);
   guint n = 0;
@@ -554,7 +490,7 @@ test_refusals (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (refusals); i++) {
     g_autoptr (GError) error = NULL;
-    g_assert_null (load ("x: Tensor) -> Tensor", refusals[i].body, NULL, SHAPE, &error));
+    g_assert_null (load_program ("x: Tensor) -> Tensor", refusals[i].body, NULL, PROGRAM_SHAPE, &error));
     expect_error (&error, refusals[i].code, refusals[i].text, NULL);
   }
 }
@@ -563,11 +499,11 @@ static void
 test_inputs (void)
 {
   g_autoptr (GError) error = NULL;
-  g_assert_null (load ("x: Tensor) -> Tensor", "return x", NULL, "1,2;3,4", &error));
+  g_assert_null (load_program ("x: Tensor) -> Tensor", "return x", NULL, "1,2;3,4", &error));
   expect_error (&error, SL_ERROR_ARGUMENT, "2 shapes are stated for the inputs of forward(), which takes 1 tensors", NULL);
-  g_assert_null (load ("x: Tensor,\n    n: int) -> Tensor", "return x", NULL, "1,2;3,4", &error));
+  g_assert_null (load_program ("x: Tensor,\n    n: int) -> Tensor", "return x", NULL, "1,2;3,4", &error));
   expect_error (&error, SL_ERROR_UNSUPPORTED, "argument 'n' of forward() is neither a tensor nor a list of tensors", NULL);
-  g_assert_null (load ("x: Tensor,\n    y: Tensor) -> Tensor", "return x", NULL, "1,2", &error));
+  g_assert_null (load_program ("x: Tensor,\n    y: Tensor) -> Tensor", "return x", NULL, "1,2", &error));
   expect_error (&error, SL_ERROR_FORMAT, "forward() gets no 'y'", NULL);
 }
 
@@ -575,10 +511,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autofree char *path = g_strdup_printf ("/models/torchscript-program/%s", rows[i].name);
-    g_test_add_data_func (path, &rows[i], test_row);
-  }
+  add_program_rows ("/models/torchscript-program", rows, G_N_ELEMENTS (rows));
   g_test_add_func ("/models/torchscript-program/outputs", test_outputs);
   g_test_add_func ("/models/torchscript-program/folded", test_folded);
   g_test_add_func ("/models/torchscript-program/refusals", test_refusals);

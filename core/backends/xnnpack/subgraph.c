@@ -311,7 +311,7 @@ define_prelu (Builder *builder, const SlNode *node)
 static enum xnn_status
 define_resize (Builder *builder, const SlNode *node)
 {
-  if (sl_node_input (builder->graph, node, 0)->dtype != SL_DTYPE_F32)
+  if (sl_node_input (builder->graph, node, 0)->dtype != SL_DTYPE_F32 || node->params.resize.fused)
     return xnn_status_unsupported_parameter;
   const SlTensor *output = sl_node_output (builder->graph, node, 0);
   const uint32_t flags = node->params.resize.align_corners        ? XNN_FLAG_ALIGN_CORNERS

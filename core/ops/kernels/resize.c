@@ -29,6 +29,7 @@ typedef struct
 typedef struct
 {
   const SlTensor *input, *output;
+  gboolean fused;
   Place *rows, *columns;
   gint32 *lines; /* 8-bit bilinear: two blended rows for each part, @line_elements apart */
   gsize line_elements;
@@ -56,6 +57,16 @@ place_bilinear (Place *place, gint32 i, gint32 in, gfloat scale, gboolean half_p
   place->fixed = (gint32) lrintf (place->weight * (1 << SL_BLEND_BITS));
 }
 
+/* PyTorch's places are in double precision, of a scale in single precision. */
+static void
+place_fused (Place *place, gint32 i, gint32 in, gfloat scale, gboolean half_pixel)
+{
+  const gdouble at = half_pixel ? MAX ((i + 0.5) * (gdouble) scale - 0.5, 0.0) : i * (gdouble) scale;
+  place->low = (gint32) MIN (at, in - 1);
+  place->high = MIN (place->low + 1, in - 1);
+  place->weight = (gfloat) MIN (at - place->low, 1.0);
+}
+
 static void
 place_nearest (Place *place, gint32 i, gint32 in, gfloat scale, gboolean align_corners, gboolean half_pixel)
 {
@@ -71,7 +82,9 @@ places_new (const SlNode *node, gint32 in, gint32 out, SlArena *arena)
   const gfloat scale = scale_of (in, out, align);
   Place *places = sl_arena_alloc (arena, (gsize) out * sizeof places[0]);
   for (gint32 i = 0; i < out; i++) {
-    if (!nearest)
+    if (node->params.resize.fused)
+      place_fused (&places[i], i, in, scale, half);
+    else if (!nearest)
       place_bilinear (&places[i], i, in, scale, half);
     else
       place_nearest (&places[i], i, in, scale, align, half);
@@ -107,6 +120,7 @@ sl_kernel_resize_prepare (const SlGraph *graph, const SlNode *node, SlArena *are
   Resize *p = sl_arena_alloc (arena, sizeof *p);
   p->input = sl_node_input (graph, node, 0);
   p->output = sl_node_output (graph, node, 0);
+  p->fused = node->params.resize.fused;
   p->rows = places_new (node, p->input->dims[1], p->output->dims[1], arena);
   p->columns = places_new (node, p->input->dims[2], p->output->dims[2], arena);
   if (node->op == SL_OP_RESIZE_NEAREST_NEIGHBOR || sl_dtype_size (p->input->dtype) != 1)
@@ -258,6 +272,23 @@ blend_floats (const void *const corners[4], const Place *row, const Place *colum
   }
 }
 
+/* a * weight is added unrounded, as by an instruction that multiplies and adds: the product of two floats is exact in double precision. */
+static inline gfloat
+fused_sum (gfloat a, gfloat b, const gfloat weights[2])
+{
+  return (gfloat) ((gdouble) a * (gdouble) weights[0] + (gdouble) (b * weights[1]));
+}
+
+static void
+blend_fused (const void *const corners[4], const Place *row, const Place *column, void *to, gsize n)
+{
+  gfloat *out = to;
+  const gfloat *tl = corners[0], *tr = corners[1], *bl = corners[2], *br = corners[3];
+  const gfloat across[2] = { 1 - column->weight, column->weight }, down[2] = { 1 - row->weight, row->weight };
+  for (gsize c = 0; c < n; c++)
+    out[c] = fused_sum (fused_sum (tl[c], tr[c], across), fused_sum (bl[c], br[c], across), down);
+}
+
 /* Weights of 11 bits would be too coarse for 16-bit quantised values. */
 static void
 blend_words (const void *const corners[4], const Place *row, const Place *column, void *to, gsize n)
@@ -301,6 +332,12 @@ float_rows (void *data, gsize first, gsize n)
 }
 
 static void
+fused_rows (void *data, gsize first, gsize n)
+{
+  blend_rows (data, first, n, sizeof (gfloat), blend_fused);
+}
+
+static void
 word_rows (void *data, gsize first, gsize n)
 {
   blend_rows (data, first, n, sizeof (gint16), blend_words);
@@ -312,7 +349,7 @@ sl_kernel_resize_bilinear (const SlKernelCall *call)
   const Resize *p = call->state;
   const gsize rows = (gsize) p->output->dims[0] * (gsize) p->output->dims[1];
   if (p->input->dtype == SL_DTYPE_F32)
-    sl_parallel (call, rows, PART_ROWS, float_rows, (void *) call);
+    sl_parallel (call, rows, PART_ROWS, p->fused ? fused_rows : float_rows, (void *) call);
   else if (p->input->dtype == SL_DTYPE_I16)
     sl_parallel (call, rows, PART_ROWS, word_rows, (void *) call);
   else
