@@ -252,14 +252,13 @@ read_ultralytics (const SlZip *zip, SlModelMetadata *metadata, GError **error)
 static gboolean
 read_modelinfo (const SlZip *zip, SlModelMetadata *metadata, GError **error)
 {
-  static const char member[] = "sightline.modelinfo";
-  const gint index = zip != NULL ? sl_zip_find (zip, member) : -1;
+  const gint index = zip != NULL ? sl_zip_find (zip, TFL_METADATA_MEMBER) : -1;
   if (index < 0)
     return TRUE;
   g_autoptr (GBytes) text = sl_zip_read (zip, (guint) index, error);
   if (text == NULL)
     return FALSE;
-  metadata->info = sl_modelinfo_parse (text, "sightline.modelinfo inside the model", "", error);
+  metadata->info = sl_modelinfo_parse (text, TFL_METADATA_MEMBER " inside the model", "", error);
   if (metadata->info == NULL || metadata->info->keys.labels == NULL)
     return metadata->info != NULL;
   g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,

@@ -10,6 +10,9 @@
 
 G_BEGIN_DECLS
 
+/** The description file in the archive behind a model. */
+#define TFL_METADATA_MEMBER "sightline.modelinfo"
+
 /**
  * tfl_metadata_read:
  * @bytes: the whole file

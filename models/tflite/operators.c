@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The import table of the TFLite reader: a new operator is one row, with a parser when it has options. Parsers
+ * The operator table of the TFLite reader and the writer: a new operator is one row, with a parser when it has options. Parsers
  * refuse values outside the schema; what fits an operator's tensors is checked later, by its row in core/ops.
  */
 #include "models/tflite/operators.h"
@@ -18,14 +18,16 @@ bad_option (GError **error, SlError code, const char *name, gint value, const ch
   return FALSE;
 }
 
+/* By number in the schema. */
+static const SlActivation activations[] = { SL_ACTIVATION_NONE, SL_ACTIVATION_RELU, SL_ACTIVATION_RELU_N1_TO_1, SL_ACTIVATION_RELU6 };
+
 static gboolean
 read_activation (const SlFbTable *options, guint field, SlActivation *activation, GError **error)
 {
-  static const SlActivation known[] = { SL_ACTIVATION_NONE, SL_ACTIVATION_RELU, SL_ACTIVATION_RELU_N1_TO_1, SL_ACTIVATION_RELU6 };
   const guint8 value = sl_fb_u8 (options, field, 0);
-  if (value >= G_N_ELEMENTS (known))
+  if (value >= G_N_ELEMENTS (activations))
     return bad_option (error, SL_ERROR_UNSUPPORTED, "fused_activation_function", value, "0 NONE, 1 RELU, 2 RELU_N1_TO_1 or 3 RELU6");
-  *activation = known[value];
+  *activation = activations[value];
   return TRUE;
 }
 
@@ -354,12 +356,12 @@ static const TflOp table[] = {
   { 45, NULL, SL_OP_STRIDED_SLICE, 32, parse_strided_slice },
   { 47, NULL, SL_OP_EXP, 0, NULL },
   { 48, NULL, SL_OP_TOPK_V2, 0, NULL },
-  { 49, NULL, SL_OP_SPLIT, 0, NULL },
+  { 49, NULL, SL_OP_SPLIT, 35, NULL },
   { 50, NULL, SL_OP_LOG_SOFTMAX, 0, NULL },
-  { 53, NULL, SL_OP_CAST, 0, NULL },
+  { 53, NULL, SL_OP_CAST, 37, NULL },
   { 54, NULL, SL_OP_PRELU, 0, NULL },
   { 55, NULL, SL_OP_MAXIMUM, 0, NULL },
-  { 56, NULL, SL_OP_ARG_MAX, 0, NULL },
+  { 56, NULL, SL_OP_ARG_MAX, 40, NULL },
   { 57, NULL, SL_OP_MINIMUM, 0, NULL },
   { 58, NULL, SL_OP_LESS, 0, NULL },
   { 59, NULL, SL_OP_NEG, 0, NULL },
@@ -379,9 +381,9 @@ static const TflOp table[] = {
   { 74, NULL, SL_OP_SUM, 27, parse_reducer },
   { 75, NULL, SL_OP_SQRT, 0, NULL },
   { 76, NULL, SL_OP_RSQRT, 0, NULL },
-  { 77, NULL, SL_OP_SHAPE, 0, NULL },
+  { 77, NULL, SL_OP_SHAPE, 55, NULL },
   { 78, NULL, SL_OP_POW, 0, NULL },
-  { 79, NULL, SL_OP_ARG_MIN, 0, NULL },
+  { 79, NULL, SL_OP_ARG_MIN, 57, NULL },
   { 81, NULL, SL_OP_REDUCE_PROD, 27, parse_reducer },
   { 82, NULL, SL_OP_REDUCE_MAX, 27, parse_reducer },
   { 83, NULL, SL_OP_PACK, 59, parse_pack },
@@ -401,7 +403,7 @@ static const TflOp table[] = {
   { 99, NULL, SL_OP_SQUARED_DIFFERENCE, 0, NULL },
   { 100, NULL, SL_OP_MIRROR_PAD, 77, parse_mirror },
   { 101, NULL, SL_OP_ABS, 0, NULL },
-  { 102, NULL, SL_OP_SPLIT_V, 0, NULL },
+  { 102, NULL, SL_OP_SPLIT_V, 79, NULL },
   { 104, NULL, SL_OP_CEIL, 0, NULL },
   { 107, NULL, SL_OP_GATHER_ND, 0, NULL },
   { 108, NULL, SL_OP_COS, 0, NULL },
@@ -436,4 +438,22 @@ tfl_op_find (gint32 builtin, const char *custom)
     if (table[i].builtin == builtin && g_strcmp0 (table[i].custom, custom) == 0)
       return &table[i];
   return NULL;
+}
+
+const TflOp *
+tfl_op_row (SlOpType op)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (table); i++)
+    if (table[i].op == op)
+      return &table[i];
+  return NULL;
+}
+
+gint
+tfl_activation_number (SlActivation activation)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (activations); i++)
+    if (activations[i] == activation)
+      return (gint) i;
+  return -1;
 }

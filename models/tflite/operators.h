@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TensorFlow Lite operators -> SlOpType and parameters: one table row each, for the TFLite reader only.
+ * TensorFlow Lite operators -> SlOpType and parameters: one table row each, for the TFLite reader; the writer finds numbers in them.
  */
 #ifndef SL_MODELS_TFLITE_OPERATORS_H
 #define SL_MODELS_TFLITE_OPERATORS_H
@@ -25,7 +25,7 @@ typedef struct
 /**
  * TflOp:
  * @builtin: number in the schema, @custom the name of a custom operator (@builtin is then TFL_BUILTIN_CUSTOM)
- * @options_type: union member of the options table; 0 when no options are read
+ * @options_type: union member of the options table; 0 when nobody needs its options
  * @first_state, @n_states: inputs that are state kept by TFLite; they are left away, so every run starts anew
  * @parse: (nullable): fills @params; NULL = the operator has none
  */
@@ -44,6 +44,10 @@ gboolean tfl_op_is_state (const TflOp *op, guint i);
 
 /** tfl_op_find: (nullable): the row for a builtin operator or, with @custom, for a custom one. */
 const TflOp *tfl_op_find (gint32 builtin, const char *custom);
+/** tfl_op_row: (nullable): the row of @op; NULL for an operator that TensorFlow Lite lacks. */
+const TflOp *tfl_op_row (SlOpType op);
+/** tfl_activation_number: of a fused activation; -1 for one that the schema lacks. */
+gint tfl_activation_number (SlActivation activation);
 /** tfl_builtin_name: TensorFlow Lite's name, "UNKNOWN" for a number without one. */
 const char *tfl_builtin_name (gint32 builtin);
 

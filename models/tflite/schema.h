@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Field numbers and enumerations of TensorFlow Lite's public FlatBuffer schema, version 3, as far as the reader
- * uses them; and of its metadata schema ("M001").
+ * and the writer use them; and of its metadata schema ("M001").
  */
 #ifndef SL_MODELS_TFLITE_SCHEMA_H
 #define SL_MODELS_TFLITE_SCHEMA_H
@@ -27,6 +27,7 @@ enum
 
   TFL_CODE_DEPRECATED = 0, /* int8 */
   TFL_CODE_CUSTOM = 1,
+  TFL_CODE_VERSION = 2,
   TFL_CODE_BUILTIN = 3, /* int32 */
 
   TFL_OPERATOR_CODE = 0,

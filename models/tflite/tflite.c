@@ -17,6 +17,7 @@
 #include "models/tflite/missing.h"
 #include "models/tflite/operators.h"
 #include "models/tflite/schema.h"
+#include "models/tflite/types.h"
 
 #define MAX_CODES 4096
 #define MAX_NAME 4096
@@ -43,20 +44,6 @@ typedef struct
   gint32 *signed_copies; /* of each tensor: the tensor that reads its bytes as int8, 0 = none */
   guint8 *used;          /* one flag a tensor: some operator, input or output refers to it */
 } Reader;
-
-/* TensorType by number. Types without a dtype are named for the message. */
-static const struct
-{
-  const char *name;
-  SlDtype dtype;
-} types[] = {
-  { "FLOAT32", SL_DTYPE_F32 }, { "FLOAT16", SL_DTYPE_F16 }, { "INT32", SL_DTYPE_I32 },
-  { "UINT8", SL_DTYPE_U8 },    { "INT64", SL_DTYPE_I64 },   { "STRING", 0 },
-  { "BOOL", SL_DTYPE_BOOL },   { "INT16", SL_DTYPE_I16 },   { "COMPLEX64", 0 },
-  { "INT8", SL_DTYPE_I8 },     { "FLOAT64", SL_DTYPE_F64 }, { "COMPLEX128", 0 },
-  { "UINT64", SL_DTYPE_U64 },  { "RESOURCE", 0 },           { "VARIANT", 0 },
-  { "UINT32", SL_DTYPE_U32 },  { "UINT16", SL_DTYPE_U16 },  { "INT4", 0 },
-};
 
 static void
 code_clear (gpointer data)
@@ -260,10 +247,9 @@ static gboolean
 read_type (const SlFbTable *table, SlTensor *tensor, GError **error)
 {
   const guint8 type = sl_fb_u8 (table, TFL_TENSOR_TYPE, 0);
-  tensor->dtype = type < G_N_ELEMENTS (types) ? types[type].dtype : SL_DTYPE_INVALID;
+  tensor->dtype = tfl_type_dtype (type);
   if (tensor->dtype == SL_DTYPE_INVALID) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "element type %u %s is not supported", type,
-                 type < G_N_ELEMENTS (types) ? types[type].name : "UNKNOWN");
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "element type %u %s is not supported", type, tfl_type_name (type));
     return FALSE;
   }
   const SlFbTable sparsity = sl_fb_table (table, TFL_TENSOR_SPARSITY);

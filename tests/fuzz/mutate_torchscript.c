@@ -6,7 +6,7 @@
 
 #include "models/zip.h"
 #include "tests/fuzz/mutate.h"
-#include "tests/support/zip_writer.h"
+#include "models/zip_writer.h"
 
 #define MAX_MUTATIONS 3
 /* Names that a mutation may put where another stands. */

@@ -7,7 +7,7 @@
 #include "models/tflite/schema.h"
 #include "tests/models/helpers.h"
 #include "tests/models/tiny.h"
-#include "tests/support/flatbuffer_writer.h"
+#include "models/tflite/flatbuffer_writer.h"
 
 static SlGraph *
 read_bytes (GBytes *bytes, GError **error)

@@ -8,7 +8,7 @@
 
 #include "models/tflite/schema.h"
 #include "tests/models/helpers.h"
-#include "tests/support/flatbuffer_writer.h"
+#include "models/tflite/flatbuffer_writer.h"
 
 static const char ultralytics[] =
   "{'description': 'Nano', 'task': 'detect', 'stride': 32, 'imgsz': [4, 6], 'names': {0: 'person', 1: 'bus'}}";

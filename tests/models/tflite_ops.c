@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "tests/models/helpers.h"
-#include "tests/support/flatbuffer_writer.h"
+#include "models/tflite/flatbuffer_writer.h"
 #include "tests/support/flexbuffer_writer.h"
 
 static void

@@ -4,7 +4,7 @@
 
 #include "tests/models/helpers.h"
 #include "tests/support/torchscript_writer.h"
-#include "tests/support/zip_writer.h"
+#include "models/zip_writer.h"
 
 static const char program[] = "class Net(Module):\n"
                               "  def forward(self: __torch__.Net,\n"

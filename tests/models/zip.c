@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/models/helpers.h"
-#include "tests/support/zip_writer.h"
+#include "models/zip_writer.h"
 
 #define PREFIX 10
 

@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "tests/support/flatbuffer_writer.h"
+#include "models/tflite/flatbuffer_writer.h"
 #include "tests/support/flexbuffer_writer.h"
-#include "tests/support/zip_writer.h"
+#include "models/zip_writer.h"
 
 #define CUSTOM 32
 #define GREATER_OP_CODES 127

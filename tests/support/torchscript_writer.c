@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tests/support/zip_writer.h"
+#include "models/zip_writer.h"
 
 #define ROOT "model/"
 

@@ -3,8 +3,8 @@
  * Serialises a tree of FlatBuffer objects: build nodes, refer to each from exactly one place, finish. Parents lie
  * before their children, each vtable right before its table, scalars on their natural alignment.
  */
-#ifndef SL_TESTS_FLATBUFFER_WRITER_H
-#define SL_TESTS_FLATBUFFER_WRITER_H
+#ifndef SL_MODELS_TFLITE_FLATBUFFER_WRITER_H
+#define SL_MODELS_TFLITE_FLATBUFFER_WRITER_H
 
 #include <glib.h>
 

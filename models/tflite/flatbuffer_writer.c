@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * FlatBuffer serialisation for tests, breadth first, so that every offset points forward as the format wants.
+ * FlatBuffer serialisation, breadth first, so that every offset points forward as the format wants.
  * Little-endian hosts only, like the models themselves.
  */
-#include "tests/support/flatbuffer_writer.h"
+#include "models/tflite/flatbuffer_writer.h"
 
 #include <string.h>
 

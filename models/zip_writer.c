@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* PKZIP local headers, central directory and end record, without zip64, comments or timestamps. */
-#include "tests/support/zip_writer.h"
+#include "models/zip_writer.h"
 
 #include <gio/gio.h>
 #include <string.h>

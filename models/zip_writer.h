@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes small zip archives for tests, stored or deflated. */
-#ifndef SL_TESTS_ZIP_WRITER_H
-#define SL_TESTS_ZIP_WRITER_H
+/* Writes small zip archives, stored or deflated: what lies behind a .tflite file, and the archives of tests. */
+#ifndef SL_MODELS_ZIP_WRITER_H
+#define SL_MODELS_ZIP_WRITER_H
 
 #include <glib.h>
 

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The graph comes from models/tflite/express.h, the bytes from models/tflite/write.h; what is said of the model from its contract. */
+#include "models/convert.h"
+
+#include "models/tflite/express.h"
+#include "models/tflite/write.h"
+
+SlGraph *
+sl_model_express (const SlModel *model, GError **error)
+{
+  const SlImageContract *image = &sl_model_contract (model)->image;
+  SlGraph *graph = sl_tflite_express (sl_model_graph (model), image->valid && image->layout == SL_LAYOUT_NCHW, error);
+  if (graph == NULL)
+    g_prefix_error (error, "%s: ", sl_model_path (model));
+  return graph;
+}
+
+GBytes *
+sl_model_to_tflite (const SlModel *model, GError **error)
+{
+  g_autoptr (SlGraph) graph = sl_model_express (model, error);
+  if (graph == NULL)
+    return NULL;
+  GBytes *bytes = sl_tflite_write (graph, sl_model_contract (model), error);
+  if (bytes == NULL)
+    g_prefix_error (error, "%s: ", sl_model_path (model));
+  return bytes;
+}

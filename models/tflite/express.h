@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A prepared graph in operators that TensorFlow Lite has: what the writer writes and the quantiser works on.
+ */
+#ifndef SL_MODELS_TFLITE_EXPRESS_H
+#define SL_MODELS_TFLITE_EXPRESS_H
+
+#include "core/graph/graph.h"
+
+G_BEGIN_DECLS
+
+/**
+ * sl_tflite_express:
+ * @graph: (transfer none): a prepared graph of which no session was made; the result keeps a reference, since it shares the constants
+ * @nhwc: the first input is a picture that @graph takes as NCHW: where all it does is to transpose that, the result takes NHWC
+ *
+ * Fused curves become nodes again, SILU becomes LOGISTIC and MUL, and paddings that are neither SAME nor VALID become PAD.
+ *
+ * Returns: (transfer full): a graph that is not prepared, with shapes known; NULL with SL_ERROR_UNSUPPORTED that names the node and what
+ *   TensorFlow Lite lacks
+ */
+SlGraph *sl_tflite_express (SlGraph *graph, gboolean nhwc, GError **error);
+/** sl_tflite_copy: (transfer full): the same nodes and tensors, not prepared; constants are shared, the copy keeps @graph. */
+SlGraph *sl_tflite_copy (SlGraph *graph, GError **error);
+
+G_END_DECLS
+
+#endif

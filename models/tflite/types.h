@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * TensorFlow Lite's element types by number, for the reader and the writer.
+ */
+#ifndef SL_MODELS_TFLITE_TYPES_H
+#define SL_MODELS_TFLITE_TYPES_H
+
+#include "core/graph/dtype.h"
+
+G_BEGIN_DECLS
+
+/** tfl_type_dtype: SL_DTYPE_INVALID for a number that is unknown or not supported. */
+SlDtype tfl_type_dtype (guint8 type);
+/** tfl_type_name: (transfer none): the schema's name, "UNKNOWN" for a number without one. */
+const char *tfl_type_name (guint8 type);
+/** tfl_type_of: the number of @dtype, which every type has but SL_DTYPE_INVALID. */
+guint8 tfl_type_of (SlDtype dtype);
+
+G_END_DECLS
+
+#endif

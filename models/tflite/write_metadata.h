@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What metadata.c reads, written: a contract as TFLite Metadata and as the description file behind the model. */
+#ifndef SL_MODELS_TFLITE_WRITE_METADATA_H
+#define SL_MODELS_TFLITE_WRITE_METADATA_H
+
+#include "models/contract.h"
+
+G_BEGIN_DECLS
+
+/** tfl_metadata_write: (transfer full): the FlatBuffer of the entry TFLITE_METADATA: mean, std, order of colours, the labels' file. */
+GBytes *tfl_metadata_write (const SlContract *contract, guint n_outputs);
+/** tfl_metadata_append: appends the archive: sightline.modelinfo, and labels.txt where there are labels. */
+void tfl_metadata_append (GByteArray *out, const SlContract *contract);
+
+G_END_DECLS
+
+#endif

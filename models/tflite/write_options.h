@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Options tables of operators: what operators.c reads, written. */
+#ifndef SL_MODELS_TFLITE_WRITE_OPTIONS_H
+#define SL_MODELS_TFLITE_WRITE_OPTIONS_H
+
+#include "core/graph/graph.h"
+#include "models/tflite/flatbuffer_writer.h"
+#include "models/tflite/operators.h"
+
+G_BEGIN_DECLS
+
+/** tfl_write_options: (nullable): the table of @node, whose row @op has an options type; NULL for a type that nothing writes. */
+FbNode *tfl_write_options (FbWriter *fb, const SlGraph *graph, const SlNode *node, const TflOp *op);
+
+G_END_DECLS
+
+#endif

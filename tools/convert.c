@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * `sightline convert`: a model of any format as a TensorFlow Lite file, with all that its contract says.
+ */
+#include <stdio.h>
+
+#include "base/show.h"
+#include "models/convert.h"
+#include "tools/command.h"
+#include "tools/options.h"
+
+static gboolean
+convert (const SlModelOptions *options, const char *path, GError **error)
+{
+  const SlModelLoadOptions how = sl_limit_options_load (&options->limits, FALSE);
+  const SlContractOverrides overrides = sl_model_options_overrides (options);
+  g_autoptr (SlModel) model = sl_model_load_with (options->model, &overrides, &how, error);
+  if (model == NULL)
+    return FALSE;
+  g_autoptr (GBytes) bytes = sl_model_to_tflite (model, error);
+  if (bytes == NULL)
+    return FALSE;
+  gsize size;
+  const char *data = g_bytes_get_data (bytes, &size);
+  if (!g_file_set_contents (path, data, (gssize) size, error))
+    return FALSE;
+  g_autofree char *shown = sl_show (path, SL_SHOW_MESSAGE);
+  printf ("%s: %" G_GSIZE_FORMAT " bytes\n", shown, size);
+  return TRUE;
+}
+
+static int
+run_convert (int argc, char **argv)
+{
+  SlModelOptions options = { 0 };
+  g_auto (GStrv) rest = NULL;
+  g_autofree char *output = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autofree GOptionEntry *more = sl_model_options_entries (&options);
+  const GOptionEntry entries[] = {
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &output, "The file to write", "FILE" },
+    { NULL },
+  };
+  int status =
+    sl_options_parse ("convert", "MODEL", "Writes a model as a TensorFlow Lite file, with its labels and all that is stated of it.", NULL,
+                      argc, argv, entries, more, &rest);
+  if (status >= 0)
+    goto done;
+  status = SL_EXIT_USAGE;
+  if (rest[0] == NULL || rest[1] != NULL)
+    sl_options_usage ("convert", "expected one MODEL, got %u arguments", g_strv_length (rest));
+  else if (output == NULL)
+    sl_options_usage ("convert", "--output FILE is required");
+  else if (sl_model_options_check ("convert", &options)) {
+    options.model = g_strdup (rest[0]);
+    status = convert (&options, output, &error) ? SL_EXIT_OK : SL_EXIT_FAILED;
+  }
+  if (error != NULL)
+    sl_complain ("convert", "%s", error->message);
+done:
+  sl_model_options_clear (&options);
+  return status;
+}
+
+const SlCommand sl_command_convert = { "convert", "write a model as a TensorFlow Lite file", run_convert };
