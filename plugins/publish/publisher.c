@@ -195,6 +195,16 @@ back_off (SlPublisher *self, guint delay_ms)
   g_mutex_unlock (&self->lock);
 }
 
+/* From now on lines are refused. Said first: whoever is refused a line finds the reason told. */
+static void
+fail (SlPublisher *self)
+{
+  g_mutex_lock (&self->lock);
+  self->failed = TRUE;
+  g_cond_broadcast (&self->changed);
+  g_mutex_unlock (&self->lock);
+}
+
 /* The connection is gone or was not to be had, the @failures-th time in a row: says so and waits. */
 static void
 lose (SlPublisher *self, guint failures, GError *error)
@@ -204,13 +214,14 @@ lose (SlPublisher *self, guint failures, GError *error)
   set_connected (self, FALSE);
   g_mutex_lock (&self->lock);
   const gboolean stopping = self->stopping;
-  const gboolean failed = self->transport->final != NULL && self->transport->final (error);
-  self->failed |= failed && !stopping;
   g_mutex_unlock (&self->lock);
+  const gboolean failed = self->transport->final != NULL && self->transport->final (error);
   if (!stopping) {
     g_autofree char *reason = sl_show_message (error->message);
     self->notify (self->user_data, failed ? SL_PUBLISH_FAILED : SL_PUBLISH_DISCONNECTED, reason, failed ? 0 : delay);
-    if (!failed)
+    if (failed)
+      fail (self);
+    else
       back_off (self, delay);
   }
   g_error_free (error);
