@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/ops/kernels/kernels.h"
+#include "core/ops/kernels/simd/loops.h"
 #include "core/ops/ops.h"
 
 enum
@@ -127,12 +128,8 @@ prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 static void
 add_product (const gfloat *matrix, const gfloat *x, gfloat *out, gsize rows, gsize columns)
 {
-  for (gsize r = 0; r < rows; r++) {
-    gfloat sum = 0;
-    for (gsize c = 0; c < columns; c++)
-      sum += matrix[r * columns + c] * x[c];
-    out[r] += sum;
-  }
+  for (gsize r = 0; r < rows; r++)
+    out[r] += sl_simd_loops ()->dot (matrix + r * columns, x, columns);
 }
 
 static gfloat

@@ -183,6 +183,23 @@ check_larger (const SlSimdLoops *loops, gsize n)
   }
 }
 
+/* The same bytes in every set, near what double precision gives. */
+static void
+check_float_sums (const SlSimdLoops *loops, gsize n)
+{
+  gfloat a[LONGEST], b[LONGEST];
+  double sum = 0, product = 0;
+  for (gsize i = 0; i < n; i++) {
+    a[i] = (gfloat) (i * 37 % 101) / 7 - 6;
+    b[i] = (gfloat) (i * 53 % 89) / 11 - 4;
+    sum += (double) a[i];
+    product += (double) a[i] * (double) b[i];
+  }
+  g_assert_cmpfloat (fabs (loops->sum (a, n) - sum), <, 1e-9);
+  g_assert_cmpfloat (fabs ((double) loops->dot (a, b, n) - product), <, 1e-4 * (double) n);
+  g_assert_true (loops->dot (a, b, n) == sl_simd_loops_base.dot (a, b, n) && loops->sum (a, n) == sl_simd_loops_base.sum (a, n));
+}
+
 static void
 check_turn (const SlSimdLoops *loops, gsize from_stride, gsize to_stride)
 {
@@ -231,6 +248,7 @@ test_all (void)
       check_softmax (sets[s], n, 1 + n % 11);
       check_sums (sets[s], n);
       check_larger (sets[s], n);
+      check_float_sums (sets[s], n);
     }
   }
 }

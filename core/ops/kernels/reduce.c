@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/ops/kernels/kernels.h"
+#include "core/ops/kernels/simd/loops.h"
 
 typedef union
 {
@@ -120,6 +121,18 @@ start_sums (Reduce *p)
     p->sums[i] = start;
 }
 
+/* Sums of floats, which layers of every normalisation have. */
+static void
+add_floats (const gfloat *in, Sum *sums, gsize n, gsize step)
+{
+  if (step == 0) {
+    sums->real += sl_simd_loops ()->sum (in, n);
+    return;
+  }
+  for (gsize i = 0; i < n; i++)
+    sums[i * step].real += (gdouble) in[i];
+}
+
 /* One row of @n inputs from element @from; the sums are @step apart. */
 static void
 add_row (Reduce *p, const void *data, gsize from, Sum *sums, gsize n, gsize step)
@@ -127,7 +140,9 @@ add_row (Reduce *p, const void *data, gsize from, Sum *sums, gsize n, gsize step
   const SlTensor *input = p->input;
   const gfloat scale = sl_tensor_scale (input);
   const gint32 zero = sl_tensor_zero_point (input);
-  if (input->dtype == SL_DTYPE_F32) {
+  if (input->dtype == SL_DTYPE_F32 && (p->op == SL_OP_MEAN || p->op == SL_OP_SUM)) {
+    add_floats ((const gfloat *) data + from, sums, n, step);
+  } else if (input->dtype == SL_DTYPE_F32) {
     for (gsize i = 0; i < n; i++)
       sums[i * step].real = merge_real (p->op, sums[i * step].real, (gdouble) ((const gfloat *) data)[from + i]);
   } else if (is_real (p)) {

@@ -275,6 +275,46 @@ add_i8 (const gint8 *in, gint32 *sums, gsize n)
     sums[i] += in[i];
 }
 
+typedef gfloat Floats __attribute__ ((vector_size (SL_SUMS * sizeof (gfloat))));
+typedef gdouble Doubles __attribute__ ((vector_size (SL_SUMS * sizeof (gdouble))));
+
+static gdouble
+sum (const gfloat *in, gsize n)
+{
+  Doubles parts = { 0 };
+  gsize i = 0;
+  for (; i + SL_SUMS <= n; i += SL_SUMS) {
+    Floats x;
+    memcpy (&x, in + i, sizeof x);
+    parts += __builtin_convertvector(x, Doubles);
+  }
+  for (gsize k = 0; i + k < n; k++)
+    parts[k] += (gdouble) in[i + k];
+  gdouble all = 0;
+  for (gsize k = 0; k < SL_SUMS; k++)
+    all += parts[k];
+  return all;
+}
+
+static gfloat
+dot (const gfloat *a, const gfloat *b, gsize n)
+{
+  Floats parts = { 0 };
+  gsize i = 0;
+  for (; i + SL_SUMS <= n; i += SL_SUMS) {
+    Floats x, y;
+    memcpy (&x, a + i, sizeof x);
+    memcpy (&y, b + i, sizeof y);
+    parts += x * y;
+  }
+  for (gsize k = 0; i + k < n; k++)
+    parts[k] += a[i + k] * b[i + k];
+  gfloat all = 0;
+  for (gsize k = 0; k < SL_SUMS; k++)
+    all += parts[k];
+  return all;
+}
+
 static void
 larger (const gfloat *restrict in, gfloat *restrict most, gsize n)
 {
@@ -441,5 +481,5 @@ weave (const guint32 *in, gsize stride, guint planes, guint32 *restrict out, gsi
 }
 
 const SlSimdLoops TABLE (SL_SIMD_LOOPS_NAME) = {
-  NAME (SL_SIMD_LOOPS_NAME), look_up, across_u8, across_i8, arg_max, down, search, add_u8, add_i8, larger, softmax, turn, weave
+  NAME (SL_SIMD_LOOPS_NAME), look_up, across_u8, across_i8, arg_max, down, search, add_u8, add_i8, larger, sum, dot, softmax, turn, weave
 };

@@ -41,6 +41,9 @@ typedef struct
   const gint32 *across;
 } SlSearchTile;
 
+/** Element i is in part i % SL_SUMS of SlSimdLoops' @sum and @dot. */
+#define SL_SUMS 16
+
 /** Rows and columns that SlSimdLoops' @turn takes at a time. */
 #define SL_TURNED 16
 
@@ -68,6 +71,7 @@ typedef struct
  * @down: @out[i] = @top[i] blended with @bottom[i], both with SL_BLEND_BITS fractional bits, rounded half up to a byte
  * @add: @sums[i] += @in[i]; unsigned or signed values
  * @larger: @most[i] = the larger of @in[i] and @most[i], which it stays where @in[i] is no number; they do not overlap
+ * @sum: of @in, in double precision; @dot: of products, in single precision; both in SL_SUMS parts that are added in the end
  * @softmax: each row's exponentials, summed in single precision from the first to the last, times 1 / (sum * @scale), rounded half up
  * @turn: SL_TURNED rows of as many bytes to columns
  * @weave: elements of 32 bits of 2 or 3 @planes in turn: @out[i * planes + p] = @in[p * stride + i]
@@ -84,6 +88,8 @@ typedef struct
   void (*add_u8) (const guint8 *in, gint32 *sums, gsize n);
   void (*add_i8) (const gint8 *in, gint32 *sums, gsize n);
   void (*larger) (const gfloat *in, gfloat *most, gsize n);
+  gdouble (*sum) (const gfloat *in, gsize n);
+  gfloat (*dot) (const gfloat *a, const gfloat *b, gsize n);
   void (*softmax) (const SlSoftmax *s, const guint8 *in, guint8 *out, gsize rows);
   void (*turn) (const guint8 *from, gssize from_stride, guint8 *to, gssize to_stride);
   void (*weave) (const guint32 *in, gsize stride, guint planes, guint32 *out, gsize n);
