@@ -4,6 +4,7 @@
 
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/kernels/parallel.h"
+#include "core/ops/kernels/simd/loops.h"
 #include "core/ops/ops.h"
 
 /** One product of matrices: rows, columns and depth, and steps between elements of both operands. */
@@ -73,9 +74,8 @@ prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
   return p;
 }
 
-/* Number of the operand's matrix that matrix @i of the output is made of. */
-static gsize
-matrix_of (const SlTensor *operand, const SlTensor *output, gsize i)
+gsize
+sl_matmul_operand (const SlTensor *operand, const SlTensor *output, gsize i)
 {
   gsize at = 0, step = 1;
   for (guint k = output->rank - 2; k-- > 0; i /= (gsize) output->dims[k]) {
@@ -103,9 +103,9 @@ row_of_floats (const MatMul *p, const gfloat *a, const gfloat *b, gfloat *out)
   }
   for (gsize j = 0; j < p->columns; j++) {
     gfloat sum = 0;
-    for (gsize k = 0; k < p->depth; k++)
+    for (gsize k = 0; p->a_depth > 1 && k < p->depth; k++)
       sum += a[k * p->a_depth] * b[j * p->b_column + k];
-    out[j] = sum;
+    out[j] = p->a_depth > 1 ? sum : sl_simd_loops ()->dot (a, b + j * p->b_column, p->depth);
   }
 }
 
@@ -140,8 +140,8 @@ some_rows (void *data, gsize first, gsize n)
   const MatMul *p = call->state;
   for (gsize r = first; r < first + n; r++) {
     const gsize matrix = r / p->rows;
-    const gsize a = matrix_of (p->a, p->output, matrix) * p->rows * p->depth + r % p->rows * p->a_row;
-    const gsize b = matrix_of (p->b, p->output, matrix) * p->depth * p->columns;
+    const gsize a = sl_matmul_operand (p->a, p->output, matrix) * p->rows * p->depth + r % p->rows * p->a_row;
+    const gsize b = sl_matmul_operand (p->b, p->output, matrix) * p->depth * p->columns;
     if (p->a->dtype == SL_DTYPE_F32)
       row_of_floats (p, (const gfloat *) call->inputs[0] + a, (const gfloat *) call->inputs[1] + b,
                      (gfloat *) call->outputs[0] + r * p->columns);

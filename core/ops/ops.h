@@ -80,6 +80,8 @@ gboolean sl_window_resolve (const SlNode *node, SlWindow *window, gint32 in_h, g
                             gint32 *out_w, GError **error);
 /** sl_slice_axes: by dimension of its input, where @node starts and by which steps it goes on; FALSE when it is no SLICE or STRIDED_SLICE. */
 gboolean sl_slice_axes (const SlGraph *graph, const SlNode *node, gint64 start[SL_MAX_RANK], gint64 step[SL_MAX_RANK]);
+/** sl_matmul_operand: the number of the matrix of @operand that matrix @i of BATCH_MATMUL's @output is made of. */
+gsize sl_matmul_operand (const SlTensor *operand, const SlTensor *output, gsize i);
 
 #define SL_DTYPE_BIT(dtype) (1u << (dtype))
 #define SL_DTYPES_8BIT (SL_DTYPE_BIT (SL_DTYPE_I8) | SL_DTYPE_BIT (SL_DTYPE_U8))

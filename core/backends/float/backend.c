@@ -6,6 +6,7 @@
 typedef struct
 {
   SlFloatLayer *layer;
+  SlFloatMatmul *matmul; /* (nullable): instead of a layer */
   SlPool *pool;
   guint output; /* which operand it is */
 } Step;
@@ -17,9 +18,15 @@ cpu (void)
 }
 
 static gboolean
+supports (const SlGraph *graph, const SlNode *node)
+{
+  return node->op == SL_OP_BATCH_MATMUL ? sl_float_matmul_supports (graph, node) : sl_float_supports (graph, node);
+}
+
+static gboolean
 faster (const SlGraph *graph, const SlNode *node)
 {
-  return sl_float_faster (sl_float_isa (), graph, node);
+  return node->op == SL_OP_BATCH_MATMUL || sl_float_faster (sl_float_isa (), graph, node);
 }
 
 static gpointer
@@ -27,7 +34,10 @@ prepare (SlHost *host, const SlStep *step, gpointer threads, GError **error)
 {
   const SlNode *node = sl_graph_node (host->graph, g_array_index (step->nodes, guint, 0));
   Step *made = sl_arena_alloc (host->arena, sizeof *made);
-  made->layer = sl_float_layer_new (sl_float_isa (), host, node);
+  if (node->op == SL_OP_BATCH_MATMUL)
+    made->matmul = sl_float_matmul_new (sl_float_isa (), host, node);
+  else
+    made->layer = sl_float_layer_new (sl_float_isa (), host, node);
   made->pool = host->pool;
   made->output = node->n_inputs;
   return made;
@@ -37,7 +47,10 @@ static gboolean
 run (gpointer prepared, void *const *memory)
 {
   const Step *step = prepared;
-  sl_float_layer_run (step->layer, step->pool, (const void *const *) memory, memory[step->output]);
+  if (step->matmul != NULL)
+    sl_float_matmul_run (step->matmul, step->pool, (const void *const *) memory, memory[step->output]);
+  else
+    sl_float_layer_run (step->layer, step->pool, (const void *const *) memory, memory[step->output]);
   return TRUE;
 }
 
@@ -48,7 +61,7 @@ const SlBackend sl_backend_float = {
   .packs_weights = TRUE,
   .uses_pool = TRUE,
   .cpu = cpu,
-  .supports = sl_float_supports,
+  .supports = supports,
   .faster = faster,
   .prepare = prepare,
   .run = run,

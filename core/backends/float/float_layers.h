@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Float layers on kernels of our own (internal to core): convolutions, fully connected layers, additions and products. */
+/* Float layers on kernels of our own (internal to core): convolutions, fully connected layers, additions, products and products of
+ * matrices. */
 #ifndef SL_CORE_BACKENDS_FLOAT_FLOAT_LAYERS_H
 #define SL_CORE_BACKENDS_FLOAT_FLOAT_LAYERS_H
 
@@ -18,6 +19,14 @@ gboolean sl_float_faster (const SlFloatIsa *isa, const SlGraph *graph, const SlN
 SlFloatLayer *sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node);
 /** sl_float_layer_run: @inputs are the node's; those that are constants and packed are not read. */
 void sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *inputs, void *output);
+
+typedef struct _SlFloatMatmul SlFloatMatmul;
+
+/** sl_float_matmul_supports: whether the float kernels compute BATCH_MATMUL @node. */
+gboolean sl_float_matmul_supports (const SlGraph *graph, const SlNode *node);
+/** sl_float_matmul_new: (transfer none): in @host's arena. */
+SlFloatMatmul *sl_float_matmul_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node);
+void sl_float_matmul_run (const SlFloatMatmul *matmul, SlPool *pool, const void *const *inputs, void *output);
 
 G_END_DECLS
 
