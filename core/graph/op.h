@@ -123,6 +123,7 @@ G_BEGIN_DECLS
 /*
  * Operators that only readers of other formats and passes make:
  * SILU: x times its logistic function
+ * MISH: x times the hyperbolic tangent of log (1 + exp x)
  * ASIN to ATANH: the C library's functions
  * FMOD: the rest of a division towards zero
  * BITWISE_AND, BITWISE_OR, BITWISE_XOR: of whole numbers
@@ -140,6 +141,7 @@ G_BEGIN_DECLS
 #define SL_MADE_OPERATORS(X)             \
   X (ERF, erf)                           \
   X (SILU, silu)                         \
+  X (MISH, mish)                         \
   X (ASIN, asin)                         \
   X (ACOS, acos)                         \
   X (ATAN, atan)                         \
@@ -192,7 +194,9 @@ typedef enum
   SL_ACTIVATION_SILU, /* x logistic (x) */
   SL_ACTIVATION_HARD_SWISH,
   SL_ACTIVATION_GELU,
-  SL_ACTIVATION_GELU_TANH
+  SL_ACTIVATION_GELU_TANH,
+  SL_ACTIVATION_TANH,
+  SL_ACTIVATION_MISH /* x tanh (log (1 + exp x)) */
 } SlActivation;
 
 /** sl_activation_is_curve: whether @activation is more than a lowest and a highest value. */

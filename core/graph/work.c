@@ -103,6 +103,7 @@ per_element (const SlNode *node)
     case SL_OP_LOGISTIC:
     case SL_OP_ELU:
     case SL_OP_GELU:
+    case SL_OP_MISH:
     case SL_OP_TANH:
     case SL_OP_EXP:
     case SL_OP_LOG:

@@ -327,6 +327,10 @@ sl_node_curve (const SlNode *node)
       return SL_ACTIVATION_HARD_SWISH;
     case SL_OP_GELU:
       return node->params.gelu.approximate ? SL_ACTIVATION_GELU_TANH : SL_ACTIVATION_GELU;
+    case SL_OP_TANH:
+      return SL_ACTIVATION_TANH;
+    case SL_OP_MISH:
+      return SL_ACTIVATION_MISH;
     default:
       return SL_ACTIVATION_NONE;
   }

@@ -57,6 +57,7 @@ UNARY (sl_op_leaky_relu, SL_OP_LEAKY_RELU, "LEAKY_RELU");
 UNARY (sl_op_elu, SL_OP_ELU, "ELU");
 UNARY (sl_op_gelu, SL_OP_GELU, "GELU");
 UNARY (sl_op_silu, SL_OP_SILU, "SILU");
+UNARY (sl_op_mish, SL_OP_MISH, "MISH");
 UNARY (sl_op_hard_swish, SL_OP_HARD_SWISH, "HARD_SWISH");
 UNARY (sl_op_tanh, SL_OP_TANH, "TANH");
 UNARY (sl_op_abs, SL_OP_ABS, "ABS");

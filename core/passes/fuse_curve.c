@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Float products that are an activation written out become that activation: SILU, HARD_SWISH and GELU as converters spell them. Such a
+ * Float products that are an activation written out become that activation: SILU, HARD_SWISH, GELU and MISH as converters spell them. Such a
  * product is of a tensor, of something computed from it alone, and of constants, in any order.
  */
 #include <math.h>
@@ -109,9 +109,111 @@ add_factors (const Fuse *fuse, const SlNode *node, guint depth, Factors *factors
   return add_factor (fuse, node->inputs[0], depth, factors);
 }
 
-/* What @x times @gate times @constant is; SL_OP_INVALID for none of these. */
+/* The input of the node @op that makes @tensor for one reader alone, -1 where another does. */
+static gint32
+behind (const Fuse *fuse, gint32 tensor, SlOpType op)
+{
+  const SlNode *node = tensor >= 0 ? only_for_one (fuse, tensor) : NULL;
+  return node != NULL && node->op == op ? node->inputs[0] : -1;
+}
+
+/* log (1 + @tensor), whose @tensor; -1 where it is not that. */
+static gint32
+behind_log1p (const Fuse *fuse, gint32 tensor)
+{
+  gint32 of = -1;
+  gdouble value = 0;
+  const gint32 sum = behind (fuse, tensor, SL_OP_LOG);
+  const SlNode *node = sum >= 0 ? only_for_one (fuse, sum) : NULL;
+  return is_with_number (fuse, node, SL_OP_ADD, &of, &value) && value == 1 ? of : -1;
+}
+
+/* log (1 + exp @x), or the same as the larger of @x and 0 plus log (1 + exp -|@x|). */
+static gboolean
+is_softplus (const Fuse *fuse, gint32 tensor, gint32 x)
+{
+  if (behind (fuse, behind_log1p (fuse, tensor), SL_OP_EXP) == x)
+    return TRUE;
+  const SlNode *sum = only_for_one (fuse, tensor);
+  for (guint i = 0; sum != NULL && sum->op == SL_OP_ADD && i < 2; i++) {
+    const gint32 size = behind (fuse, behind (fuse, behind_log1p (fuse, sum->inputs[1 - i]), SL_OP_EXP), SL_OP_NEG);
+    if (behind (fuse, sum->inputs[i], SL_OP_RELU) == x && behind (fuse, size, SL_OP_ABS) == x)
+      return sum->params.binary.activation == SL_ACTIVATION_NONE;
+  }
+  return FALSE;
+}
+
+/** Coefficients of a polynomial, of x to the power of their index. */
+typedef struct
+{
+  gdouble of[4];
+} Cubic;
+
+static gboolean
+multiply (Cubic *a, const Cubic *b)
+{
+  Cubic product = { { 0 } };
+  for (guint i = 0; i < 4; i++)
+    for (guint k = 0; k < 4; k++) {
+      if (i + k < 4)
+        product.of[i + k] += a->of[i] * b->of[k];
+      else if (a->of[i] * b->of[k] != 0)
+        return FALSE;
+    }
+  *a = product;
+  return TRUE;
+}
+
+static gboolean as_cubic (const Fuse *fuse, gint32 tensor, gint32 x, guint depth, Cubic *cubic);
+
+static gboolean
+combine (const Fuse *fuse, const SlNode *node, gint32 x, guint depth, Cubic *cubic)
+{
+  Cubic second = { { 0 } };
+  gdouble exponent = 0;
+  if (node->op == SL_OP_SQUARE || (node->op == SL_OP_POW && is_number (fuse, node->inputs[1], &exponent))) {
+    if (!as_cubic (fuse, node->inputs[0], x, depth, cubic) || (exponent != 2 && exponent != 3 && node->op == SL_OP_POW))
+      return FALSE;
+    second = *cubic;
+    return multiply (cubic, &second) && (exponent != 3 || multiply (cubic, &second));
+  }
+  if ((node->op != SL_OP_ADD && node->op != SL_OP_MUL) || node->params.binary.activation != SL_ACTIVATION_NONE
+      || !as_cubic (fuse, node->inputs[0], x, depth, cubic) || !as_cubic (fuse, node->inputs[1], x, depth, &second))
+    return FALSE;
+  if (node->op == SL_OP_MUL)
+    return multiply (cubic, &second);
+  for (guint i = 0; i < 4; i++)
+    cubic->of[i] += second.of[i];
+  return TRUE;
+}
+
+/* Whether @tensor is a polynomial in @x of no higher degree than 3. */
+static gboolean
+as_cubic (const Fuse *fuse, gint32 tensor, gint32 x, guint depth, Cubic *cubic)
+{
+  *cubic = (Cubic){ { 0 } };
+  if (tensor == x)
+    cubic->of[1] = 1;
+  if (tensor == x || is_number (fuse, tensor, &cubic->of[0]))
+    return TRUE;
+  const SlNode *node = depth < MAX_DEPTH ? only_for_one (fuse, tensor) : NULL;
+  return node != NULL && combine (fuse, node, x, depth + 1, cubic);
+}
+
+/* Whether @tensor is the tangent in GELU's approximation. */
+static gboolean
+is_gelu_tangent (const Fuse *fuse, gint32 tensor, gint32 x)
+{
+  const gdouble slope = sqrt (M_2_PI);
+  Cubic cubic;
+  const gint32 of = behind (fuse, tensor, SL_OP_TANH);
+  return of >= 0 && as_cubic (fuse, of, x, 0, &cubic) && cubic.of[0] == 0 && is_near (cubic.of[1], slope) && cubic.of[2] == 0
+         && is_near (cubic.of[3], slope * 0.044715);
+}
+
+/* What @x times @gate times @constant is; SL_OP_INVALID for none of these. @approximate: GELU by a tangent */
 static SlOpType
-kind_of (const Fuse *fuse, gint32 x, gint32 gate, gdouble constant)
+kind_of (const Fuse *fuse, gint32 x, gint32 gate, gdouble constant, gboolean *approximate)
 {
   gint32 of = -1;
   gdouble value = 0;
@@ -120,6 +222,8 @@ kind_of (const Fuse *fuse, gint32 x, gint32 gate, gdouble constant)
     return SL_OP_INVALID;
   if (node->op == SL_OP_LOGISTIC)
     return node->inputs[0] == x && is_near (constant, 1) ? SL_OP_SILU : SL_OP_INVALID;
+  if (node->op == SL_OP_TANH)
+    return is_near (constant, 1) && is_softplus (fuse, node->inputs[0], x) ? SL_OP_MISH : SL_OP_INVALID;
   if (node->op == SL_OP_RELU6 || node->op == SL_OP_RELU_0_TO_1) {
     const SlNode *line = only_for_one (fuse, node->inputs[0]);
     if (!is_with_number (fuse, line, SL_OP_ADD, &of, &value))
@@ -130,6 +234,9 @@ kind_of (const Fuse *fuse, gint32 x, gint32 gate, gdouble constant)
   }
   if (!is_with_number (fuse, node, SL_OP_ADD, &of, &value) || value != 1 || !is_near (constant, 0.5))
     return SL_OP_INVALID;
+  *approximate = is_gelu_tangent (fuse, of, x);
+  if (*approximate)
+    return SL_OP_GELU;
   const SlNode *erf = only_for_one (fuse, of);
   return erf != NULL && erf->op == SL_OP_ERF && is_multiple (fuse, erf->inputs[0], x, M_SQRT1_2) ? SL_OP_GELU : SL_OP_INVALID;
 }
@@ -158,7 +265,8 @@ step (SlGraph *graph, SlPassIndex *index, SlNode *node)
     return 0;
   for (guint i = 0; i < 2; i++) {
     const gint32 x = factors.tensors[i];
-    const SlOpType op = kind_of (&fuse, x, factors.tensors[1 - i], factors.constant);
+    gboolean approximate = FALSE;
+    const SlOpType op = kind_of (&fuse, x, factors.tensors[1 - i], factors.constant, &approximate);
     if (op == SL_OP_INVALID || !sl_tensor_same_shape (sl_graph_tensor (graph, x), sl_node_output (graph, node, 0)))
       continue;
     for (guint k = 0; k < 2; k++)
@@ -169,6 +277,8 @@ step (SlGraph *graph, SlPassIndex *index, SlNode *node)
     node->inputs = inputs;
     node->n_inputs = 1;
     node->params = (SlOpParams){ 0 };
+    if (op == SL_OP_GELU)
+      node->params.gelu.approximate = approximate;
     return 1;
   }
   return 0;

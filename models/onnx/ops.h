@@ -16,7 +16,6 @@ void onnx_unary_op (Onnx *o);
 void onnx_identity (Onnx *o);
 void onnx_reciprocal (Onnx *o);
 void onnx_softplus (Onnx *o);
-void onnx_mish (Onnx *o);
 void onnx_softsign (Onnx *o);
 void onnx_tan (Onnx *o);
 void onnx_swish (Onnx *o);

@@ -71,18 +71,6 @@ onnx_softplus (Onnx *o)
 }
 
 static gint32
-mish (Onnx *o, gint32 x)
-{
-  return onnx_binary (o, SL_OP_MUL, x, onnx_unary (o, SL_OP_TANH, softplus (o, x)));
-}
-
-void
-onnx_mish (Onnx *o)
-{
-  map (o, mish);
-}
-
-static gint32
 softsign (Onnx *o, gint32 x)
 {
   return onnx_binary (o, SL_OP_DIV, x, add (o, onnx_unary (o, SL_OP_ABS, x), 1));

@@ -98,7 +98,7 @@ static const OnnxOp rows[] = {
   { "Mean", onnx_variadic, SL_OP_ADD },
   { "MeanVarianceNormalization", onnx_mean_variance_norm, 0 },
   { "Min", onnx_variadic, SL_OP_MINIMUM },
-  { "Mish", onnx_mish, 0 },
+  { "Mish", onnx_unary_op, SL_OP_MISH },
   { "Mod", onnx_mod, 0 },
   { "Mul", onnx_binary_op, SL_OP_MUL },
   { "Neg", onnx_unary_op, SL_OP_NEG },

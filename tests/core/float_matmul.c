@@ -13,8 +13,8 @@ typedef struct
 } Case;
 
 static const Case cases[] = {
-  { 1, 1, 2, 1, 1, FALSE, FALSE },    { 1, 1, 7, 5, 3, TRUE, FALSE },      { 2, 3, 49, 32, 49, TRUE, FALSE },
-  { 2, 3, 49, 49, 32, FALSE, FALSE }, { 3, 2, 9, 17, 50, FALSE, TRUE },    { 1, 1, 197, 64, 197, TRUE, TRUE },
+  { 1, 1, 2, 1, 1, FALSE, FALSE },     { 1, 1, 7, 5, 3, TRUE, FALSE },      { 2, 3, 49, 32, 49, TRUE, FALSE },
+  { 2, 3, 49, 49, 32, FALSE, FALSE },  { 3, 2, 9, 17, 50, FALSE, TRUE },    { 1, 1, 197, 64, 197, TRUE, TRUE },
   { 1, 2, 33, 4096, 49, TRUE, FALSE }, { 2, 1, 100, 300, 97, FALSE, TRUE }, { 1, 1, 3, 4097, 5, FALSE, FALSE },
   { 1, 1, 1, 40, 60, TRUE, FALSE },
 };
@@ -23,7 +23,8 @@ static void
 check_case (const Case *c, guint32 seed)
 {
   const gint32 a_dims[4] = { c->batch, c->heads, c->rows, c->depth };
-  const gint32 b_dims[4] = { c->batch, c->shared ? 1 : c->heads, c->by_column ? c->columns : c->depth, c->by_column ? c->depth : c->columns };
+  const gint32 b_dims[4] = { c->batch, c->shared ? 1 : c->heads, c->by_column ? c->columns : c->depth,
+                             c->by_column ? c->depth : c->columns };
   Check check;
   check_init (&check, seed);
   const gint32 inputs[2] = { check_input (&check, SL_DTYPE_F32, 4, a_dims, 0, 0), check_input (&check, SL_DTYPE_F32, 4, b_dims, 0, 0) };

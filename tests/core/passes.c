@@ -439,6 +439,10 @@ typedef enum
   SWISH_GATE_DIVIDED,    /* (limit (x + 3, 0, 6) * 1/6) * x */
   GELU_HALF_LAST,        /* x * (erf (x / sqrt 2) + 1) * 1/2 */
   GELU_HALF_FIRST,       /* (1/2 * x) * (1 + erf (x * sqrt 1/2)) */
+  GELU_BY_CUBE,          /* 1/2 * x * (1 + tanh (sqrt (2 / pi) * (x + 0.044715 * x^3))) */
+  GELU_BY_SQUARE,        /* x * (1 + tanh (x * sqrt (2 / pi) * (1 + 0.044715 * x * x))) * 1/2 */
+  MISH_OF_LOGARITHM,     /* x * tanh (log (1 + exp x)) */
+  MISH_OF_SIZE,          /* tanh (max (x, 0) + log (1 + exp -|x|)) * x */
   SLOPE_OF_ONNX,         /* x * limit (x * 0.2 + 1/2, 0, 1), which is none */
   SPELLINGS
 } Spelling;
@@ -458,8 +462,42 @@ combine (Check *check, SlOpType op, gint32 a, gint32 b, gint32 out)
   return to;
 }
 
+/* x * tanh (log (1 + exp x)) */
 static void
-spell (Check *check, Spelling spelling, gint32 x, gint32 y, gfloat n[4])
+spell_mish (Check *check, Spelling spelling, gint32 x, gint32 y, gfloat n[5])
+{
+  gint32 e = x;
+  if (spelling == MISH_OF_SIZE)
+    e = combine (check, SL_OP_NEG, combine (check, SL_OP_ABS, x, -1, -1), -1, -1);
+  e = combine (check, SL_OP_LOG, combine (check, SL_OP_ADD, combine (check, SL_OP_EXP, e, -1, -1), number (check, n, 0, 1), -1), -1, -1);
+  if (spelling == MISH_OF_SIZE)
+    e = combine (check, SL_OP_ADD, combine (check, SL_OP_RELU, x, -1, -1), e, -1);
+  combine (check, SL_OP_MUL, combine (check, SL_OP_TANH, e, -1, -1), x, y);
+}
+
+static void
+spell_gelu_by_tangent (Check *check, Spelling spelling, gint32 x, gint32 y, gfloat n[5])
+{
+  gint32 sum;
+  if (spelling == GELU_BY_CUBE) {
+    sum = combine (check, SL_OP_POW, x, number (check, n, 0, 3), -1);
+    sum = combine (check, SL_OP_ADD, x, combine (check, SL_OP_MUL, sum, number (check, n, 1, 0.044715f), -1), -1);
+    sum = combine (check, SL_OP_MUL, sum, number (check, n, 2, 0.7978845608f), -1);
+  } else {
+    sum = combine (check, SL_OP_MUL, combine (check, SL_OP_MUL, number (check, n, 0, 0.044715f), x, -1), x, -1);
+    sum = combine (check, SL_OP_ADD, sum, number (check, n, 1, 1), -1);
+    sum = combine (check, SL_OP_MUL, combine (check, SL_OP_MUL, x, number (check, n, 2, 0.7978845608f), -1), sum, -1);
+  }
+  sum = combine (check, SL_OP_ADD, combine (check, SL_OP_TANH, sum, -1, -1), number (check, n, 3, 1), -1);
+  const gint32 half = number (check, n, 4, 0.5f);
+  if (spelling == GELU_BY_CUBE)
+    combine (check, SL_OP_MUL, combine (check, SL_OP_MUL, half, x, -1), sum, y);
+  else
+    combine (check, SL_OP_MUL, combine (check, SL_OP_MUL, x, sum, -1), half, y);
+}
+
+static void
+spell (Check *check, Spelling spelling, gint32 x, gint32 y, gfloat n[5])
 {
   gint32 gate = -1;
   switch (spelling) {
@@ -468,6 +506,14 @@ spell (Check *check, Spelling spelling, gint32 x, gint32 y, gfloat n[4])
       gate = combine (check, SL_OP_MUL, x, number (check, n, 0, spelling == SLOPE_OF_ONNX ? 0.2f : 1 / 6.0f), -1);
       gate = combine (check, SL_OP_RELU_0_TO_1, combine (check, SL_OP_ADD, gate, number (check, n, 1, 0.5f), -1), -1, -1);
       combine (check, SL_OP_MUL, x, gate, y);
+      return;
+    case GELU_BY_CUBE:
+    case GELU_BY_SQUARE:
+      spell_gelu_by_tangent (check, spelling, x, y, n);
+      return;
+    case MISH_OF_LOGARITHM:
+    case MISH_OF_SIZE:
+      spell_mish (check, spelling, x, y, n);
       return;
     case SWISH_DIVIDED_LAST:
       gate = combine (check, SL_OP_RELU6, combine (check, SL_OP_ADD, x, number (check, n, 0, 3), -1), -1, -1);
@@ -494,7 +540,7 @@ test_curves (void)
 {
   for (Spelling spelling = 0; spelling < SPELLINGS; spelling++) {
     static const gint32 dims[1] = { N };
-    gfloat numbers[4];
+    gfloat numbers[5];
     Check check;
     double expected[N];
     check_init (&check, 7);
@@ -508,9 +554,12 @@ test_curves (void)
       ((gfloat *) check.input_data[0])[i] = (gfloat) i / 20 - 7;
     for (gsize i = 0; i < N; i++) {
       const double v = ((const gfloat *) check.input_data[0])[i];
-      expected[i] = spelling == SLOPE_OF_ONNX    ? v * CLAMP (v * (double) 0.2f + 0.5, 0, 1)
-                    : spelling >= GELU_HALF_LAST ? 0.5 * v * (1 + erf (v / sqrt (2)))
-                                                 : v * CLAMP (v + 3, 0, 6) / 6;
+      expected[i] = spelling == GELU_BY_CUBE || spelling == GELU_BY_SQUARE
+                      ? 0.5 * v * (1 + tanh (sqrt (2 / G_PI) * (v + 0.044715 * v * v * v)))
+                    : spelling == MISH_OF_LOGARITHM || spelling == MISH_OF_SIZE ? v * tanh (log1p (exp (v)))
+                    : spelling == SLOPE_OF_ONNX                                 ? v * CLAMP (v * (double) 0.2f + 0.5, 0, 1)
+                    : spelling >= GELU_HALF_LAST                                ? 0.5 * v * (1 + erf (v / sqrt (2)))
+                                                                                : v * CLAMP (v + 3, 0, 6) / 6;
     }
     check_expect (&check, expected, 2e-6, 2e-6);
     check_clear (&check);

@@ -22,6 +22,12 @@ real_logistic (gfloat x, gfloat parameter)
 }
 
 static gfloat
+real_mish (gfloat x, gfloat parameter)
+{
+  return x * tanhf (x > 20 ? x : log1pf (expf (x)));
+}
+
+static gfloat
 real_silu (gfloat x, gfloat parameter)
 {
   return x / (1.0f + expf (-x));
@@ -196,6 +202,7 @@ real_atanh (gfloat x, gfloat parameter)
 static const SlRealFunction functions[SL_OP_COUNT] = {
   [SL_OP_LOGISTIC] = real_logistic,
   [SL_OP_SILU] = real_silu,
+  [SL_OP_MISH] = real_mish,
   [SL_OP_LEAKY_RELU] = real_leaky_relu,
   [SL_OP_ELU] = real_elu,
   [SL_OP_GELU] = real_gelu,
@@ -237,9 +244,13 @@ sl_activate_float (SlActivation activation, gfloat *value)
     SlRealFunction function;
     gfloat parameter;
   } curves[] = {
-    [SL_ACTIVATION_LOGISTIC] = { real_logistic, 0 },     [SL_ACTIVATION_SILU] = { real_silu, 0 },
-    [SL_ACTIVATION_HARD_SWISH] = { real_hard_swish, 0 }, [SL_ACTIVATION_GELU] = { real_gelu, 0 },
+    [SL_ACTIVATION_LOGISTIC] = { real_logistic, 0 },
+    [SL_ACTIVATION_SILU] = { real_silu, 0 },
+    [SL_ACTIVATION_HARD_SWISH] = { real_hard_swish, 0 },
+    [SL_ACTIVATION_GELU] = { real_gelu, 0 },
     [SL_ACTIVATION_GELU_TANH] = { real_gelu, 1 },
+    [SL_ACTIVATION_TANH] = { real_tanh, 0 },
+    [SL_ACTIVATION_MISH] = { real_mish, 0 },
   };
   if (sl_activation_is_curve (activation))
     *value = curves[activation].function (*value, curves[activation].parameter);
