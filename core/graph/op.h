@@ -127,6 +127,7 @@ G_BEGIN_DECLS
  * ASIN to ATANH: the C library's functions
  * FMOD: the rest of a division towards zero
  * BITWISE_AND, BITWISE_OR, BITWISE_XOR: of whole numbers
+ * RECURRENT: a layer of cells with a state, LSTM, GRU or plain, over what its inputs add to the gates
  * RESAMPLE: along one dimension, each element a weighted sum of stated ones
  * DYNAMIC_QUANTIZE: float to quantised values by the tensor's own range: values less their zero point, scale, zero point, all float
  * RESIZE_ARG_MAX: RESIZE_BILINEAR of 8-bit values, then ARG_MAX of its channels
@@ -154,6 +155,7 @@ G_BEGIN_DECLS
   X (BITWISE_AND, bitwise_and)           \
   X (BITWISE_OR, bitwise_or)             \
   X (BITWISE_XOR, bitwise_xor)           \
+  X (RECURRENT, recurrent)               \
   X (RESAMPLE, resample)                 \
   X (DYNAMIC_QUANTIZE, dynamic_quantize) \
   X (RESIZE_ARG_MAX, resize_arg_max)     \
@@ -243,6 +245,16 @@ typedef enum
   SL_INDEX_OPEN
 } SlIndexing;
 
+/** Cells of RECURRENT: GRU resets its state behind or before the product with weights; the last two have no gates. */
+typedef enum
+{
+  SL_CELL_LSTM,
+  SL_CELL_GRU,
+  SL_CELL_GRU_RESET_FIRST,
+  SL_CELL_TANH,
+  SL_CELL_RELU
+} SlCell;
+
 /** How GRID_SAMPLE reads between pixels. */
 typedef enum
 {
@@ -299,6 +311,11 @@ typedef union
   {
     gfloat beta;
   } softmax;
+  struct
+  {
+    SlCell cell;
+    gboolean back; /* from the last step to the first */
+  } recurrent;
   struct
   {
     gboolean unstable; /* of all elements: equal ones are ordered as PyTorch's sort () does it, else the first one comes first */

@@ -79,6 +79,8 @@ sl_node_multiply_adds (const SlGraph *graph, const SlNode *node)
       return roi_align (graph, node);
     case SL_OP_RESAMPLE:
       return times (elements_of (output), (guint64) weights->dims[1]);
+    case SL_OP_RECURRENT:
+      return times (elements_of (input), (guint64) weights->dims[0]);
     case SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM:
       return lstm (graph, node);
     default:

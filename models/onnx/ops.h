@@ -156,6 +156,9 @@ void onnx_one_hot (Onnx *o);
 /* ops_sequence.c */
 void onnx_lstm (Onnx *o);
 
+/* ops_recurrent.c */
+void onnx_recurrent (Onnx *o);
+
 /* ops_region.c */
 void onnx_grid_sample (Onnx *o);
 void onnx_affine_grid (Onnx *o);

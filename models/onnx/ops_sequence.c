@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * LSTM: one direction is one operator of the core, which starts from zeros; a direction that goes back reads and writes reversed. Layout 0
- * is [time,batch,...], layout 1 [batch,time,...].
+ * LSTM with peepholes: one direction is one operator of the core, which starts from zeros; a direction that goes back reads and writes
+ * reversed. Layout 0 is [time,batch,...], layout 1 [batch,time,...]. Without peepholes see ops_recurrent.c.
  */
 #include <string.h>
 
@@ -167,6 +167,10 @@ onnx_lstm (Onnx *o)
   const guint direction = onnx_attr_choice (o, "direction", words);
   Lstm l = { .directions = direction == 2 ? 2 : 1 };
   gint32 all[2] = { -1, -1 }, ends[2] = { -1, -1 };
+  if (!onnx_has_input (o, 7)) {
+    onnx_recurrent (o);
+    return;
+  }
   if (!read_lstm (o, &l))
     return;
   for (guint d = 0; d < l.directions; d++) {

@@ -90,6 +90,7 @@ parse_attribute (OnnxFile *file, SlPbMessage message, guint depth, OnnxAttribute
 {
   g_autoptr (GArray) ints = g_array_new (FALSE, FALSE, sizeof (gint64));
   g_autoptr (GArray) floats = g_array_new (FALSE, FALSE, sizeof (gfloat));
+  g_autoptr (GArray) texts = g_array_new (FALSE, FALSE, sizeof (SlPbMessage));
   SlPbField field;
   *attribute = (OnnxAttribute){ .name = "" };
   while (sl_pb_next (&message, &field)) {
@@ -109,6 +110,8 @@ parse_attribute (OnnxFile *file, SlPbMessage message, guint depth, OnnxAttribute
       return FALSE;
     else if (field.number == 8 && !read_ints (file, &field, ints, error))
       return FALSE;
+    else if (sl_pb_is (&field, 9, SL_PB_BYTES) && file->n_numbers++ < MOST_NUMBERS)
+      g_array_append_val (texts, field.bytes);
     else if (field.number == 21)
       attribute->is_reference = TRUE;
     if (sl_pb_is (&field, 6, SL_PB_BYTES) && attribute->graph == NULL)
@@ -116,6 +119,9 @@ parse_attribute (OnnxFile *file, SlPbMessage message, guint depth, OnnxAttribute
   }
   attribute->n_ints = ints->len;
   attribute->n_floats = floats->len;
+  attribute->n_texts = texts->len;
+  if (texts->len > 0)
+    attribute->texts = sl_arena_memdup (file->arena, texts->data, texts->len * sizeof (SlPbMessage));
   if (ints->len > 0)
     attribute->ints = sl_arena_memdup (file->arena, ints->data, ints->len * sizeof (gint64));
   if (floats->len > 0)

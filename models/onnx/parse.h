@@ -46,7 +46,8 @@ typedef struct
   OnnxGraph *graph;   /* (nullable) */
   const gint64 *ints;
   const gfloat *floats;
-  guint n_ints, n_floats;
+  const SlPbMessage *texts; /* of a list of strings */
+  guint n_ints, n_floats, n_texts;
   gboolean is_reference; /* of a function's attribute */
 } OnnxAttribute;
 

@@ -129,9 +129,11 @@ test_refused (void)
     { "x,r,w", NULL, "expected [time,batch,inputs], [1,4 hidden,inputs]" },
     { "x,w,r,r", NULL, "its biases or peepholes do not fit 4 cells" },
     { "x,w,r,,lengths", NULL, "its sequence lengths, input 4, differ from the input's 5 steps" },
-    { "x,w,r,,,state", NULL, "its initial state, input 5, is not zero" },
-    { "x,w,r,,,,x", NULL, "its initial state, input 6, is not zero" },
-    { "x,v,r", NULL, "is variable float32[4,3]; expected a constant float32[4,3]" },
+    { "x,w,r,,,x", NULL, "its initial state, input 5, does not fit 1 directions of 2 pictures and 4 cells" },
+    { "x,w,r,,,,x", NULL, "its initial state, input 6, does not fit 1 directions of 2 pictures and 4 cells" },
+    { "x,w,r,,,state,,peepholes", NULL, "its initial state, input 5, is not zero" },
+    { "x,w,r,,lengths,,,peepholes", NULL, "its sequence lengths, input 4, differ from the input's 5 steps" },
+    { "x,v,r,,,,,peepholes", NULL, "is variable float32[4,3]; expected a constant float32[4,3]" },
     { "x,w", NULL, "input 2 is missing" },
   };
   const gfloat ones[4 * HIDDEN * HIDDEN] = { 1 };
@@ -143,6 +145,7 @@ test_refused (void)
     sl_onnx_writer_floats (m.writer, "w", 3, DIMS (1, 4 * HIDDEN, INPUTS), ones);
     sl_onnx_writer_floats (m.writer, "r", 3, DIMS (1, 4 * HIDDEN, HIDDEN), ones);
     sl_onnx_writer_floats (m.writer, "state", 3, DIMS (1, BATCH, HIDDEN), ones);
+    sl_onnx_writer_floats (m.writer, "peepholes", 2, DIMS (1, 3 * HIDDEN), ones);
     sl_onnx_writer_ints (m.writer, "lengths", 2, DIMS (STEPS, STEPS - 1));
     sl_onnx_writer_node (m.writer, "LSTM", rows[i].inputs, "y", rows[i].attribute, NULL);
     sl_onnx_writer_output (m.writer, "y", SL_ONNX_FLOAT);
