@@ -142,6 +142,7 @@ def test_bench():
     run("bench", "preprocess", "--format", "XYZ").expect(2, "'XYZ' is none that is measured")
     run("bench", "preprocess", "--rounds", "0").expect(2, "--rounds")
     run("bench", "model").expect(2, "expected one MODEL")
+    assert len(run("bench", "preprocess", "--format", "GRAY8", "--quick", "--json").expect(0).out.splitlines()) == 2
     lines = run("bench", "preprocess", "--format", "GRAY8", "--rounds", "2", "--cold", "2", "--json").expect(0).out.splitlines()
     assert len(lines) == 2, lines
     for line, cache in zip(lines, ("warm", "cold")):

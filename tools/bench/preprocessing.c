@@ -14,6 +14,8 @@
 #include "tools/bench/test_picture.h"
 
 #define WARM_UP 5
+/* However slow they are. */
+#define LEAST_ROUNDS 3
 #define ERROR_STEP 13 /* every so many pixels are compared with double precision */
 
 typedef struct
@@ -182,12 +184,16 @@ run_subject (Run *run, int subject, const uint8_t *frame)
     memcpy (run->copy, frame, run->picture.bytes);
 }
 
-/* Warm: the same picture, each subject several times before its own turn counts. Cold: always one that was not used for long. */
-static void
-measure (Run *run, int rounds, int frames)
+/* Warm: the same picture, each subject several times before its own turn counts. Cold: always one that was not used for long. Returns how
+ * many rounds there were. */
+static int
+measure (Run *run, const SlBenchPreprocess *bench, int frames)
 {
-  int next = 0;
-  for (int i = -WARM_UP; i < rounds; i++) {
+  const double start = now_us ();
+  int next = 0, i = -WARM_UP;
+  for (; i < bench->rounds; i++) {
+    if (bench->most_ms > 0 && i >= LEAST_ROUNDS && now_us () - start > 1e3 * bench->most_ms)
+      break;
     for (int s = 0; s < SUBJECTS; s++) {
       if (frames == 1)
         run_subject (run, s, run->frames[0]);
@@ -198,6 +204,7 @@ measure (Run *run, int rounds, int frames)
         run->times[s][i] = now_us () - before;
     }
   }
+  return i;
 }
 
 static int
@@ -279,9 +286,9 @@ run_case (const SlBenchPreprocess *bench, const Case *test, FILE *out)
   run.error = sl_bench_picture_error (&run.picture, &run.spec, run.tensor, ERROR_STEP);
   for (int cold = 0; cold < (bench->cold_frames > 0 ? 2 : 1); cold++) {
     Figures figures[SUBJECTS];
-    measure (&run, bench->rounds, cold ? copies : 1);
+    const int rounds = measure (&run, bench, cold ? copies : 1);
     for (int s = 0; s < SUBJECTS; s++)
-      figures[s] = summarize (run.times[s], bench->rounds);
+      figures[s] = summarize (run.times[s], rounds);
     (bench->json ? print_json : print_line) (out, &run, figures, cold != 0);
     fflush (out);
   }

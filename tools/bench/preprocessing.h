@@ -14,12 +14,13 @@
  * @format: (nullable): only this one, GStreamer's name
  * @rounds: measurements of each, at least 1
  * @cold_frames: pictures in rotation for the cold figures, so that none is in a cache; 0 measures warm only
+ * @most_ms: milliseconds after which no further round begins, once there are a few; 0 for no such limit
  * @json: one object a line instead of a table
  */
 typedef struct
 {
   const char *format;
-  int rounds, cold_frames;
+  int rounds, cold_frames, most_ms;
   bool json;
 } SlBenchPreprocess;
 
