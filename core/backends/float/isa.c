@@ -47,3 +47,12 @@ sl_float_isa (void)
       best = rows[i].isa;
   return best;
 }
+
+const SlFloatIsa *
+sl_float_isa_for (const SlFloatIsa *isa, gint32 channels)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (rows[i].isa->faster && rows[i].isa->lanes < isa->lanes && channels <= rows[i].isa->lanes && sl_cpu_has (rows[i].needs))
+      return rows[i].isa;
+  return isa;
+}

@@ -100,6 +100,8 @@ const SlFloatIsa *sl_float_isa (void);
 /** sl_float_isa_force: for tests that compare instruction sets: what sl_float_isa() returns from now on; (nullable) @isa for its own
  *  choice. No other thread may make a session meanwhile. */
 void sl_float_isa_force (const SlFloatIsa *isa);
+/** sl_float_isa_for: @isa, or a lesser one whose registers hold all of the @channels that are computed at once, with fewer lanes left empty. */
+const SlFloatIsa *sl_float_isa_for (const SlFloatIsa *isa, gint32 channels);
 /** sl_float_isas: every instruction set this build and this machine have, the base set first, the best last. */
 guint sl_float_isas (const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS]);
 

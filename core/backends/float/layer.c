@@ -204,6 +204,7 @@ sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node)
     layer->cost_us = cost_of (layer);
     return layer;
   }
+  layer->isa = sl_float_isa_for (isa, layer->channels / layer->groups);
   layer->cost_us = cost_of (layer);
   if (layer->mode == SL_FLOAT_DEPTHWISE)
     set_strip (layer);
@@ -211,7 +212,7 @@ sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node)
     set_tiles (layer, host->threads);
   if (layer->mode != SL_FLOAT_DIRECT)
     layer->zeros = zeros_new (layer, host->arena);
-  const Packed *packed = sl_weight_cache_get (host->weights, node, isa, pack, &(Packing){ layer, host->graph, node }, NULL);
+  const Packed *packed = sl_weight_cache_get (host->weights, node, layer->isa, pack, &(Packing){ layer, host->graph, node }, NULL);
   layer->gemm = packed->gemm;
   layer->depthwise = packed->depthwise;
   return layer;
