@@ -138,15 +138,18 @@ clip (gfloat value, gfloat limit)
   return limit <= 0 ? value : value < -limit ? -limit : value > limit ? limit : value;
 }
 
-static gfloat
-squash (const SlNode *node, gfloat x)
+static void
+squash (const SlNode *node, gfloat *values, gsize n)
 {
   SlClamp clamp;
   const SlTensor real = { .dtype = SL_DTYPE_F32 };
-  if (node->params.lstm.activation_is_tanh)
-    return tanhf (x);
+  if (node->params.lstm.activation_is_tanh) {
+    sl_simd_loops ()->tangent (values, values, n);
+    return;
+  }
   sl_clamp_for (&clamp, node->params.lstm.activation, &real);
-  return x < clamp.lo_f ? clamp.lo_f : x > clamp.hi_f ? clamp.hi_f : x;
+  for (gsize i = 0; i < n; i++)
+    values[i] = values[i] < clamp.lo_f ? clamp.lo_f : values[i] > clamp.hi_f ? clamp.hi_f : values[i];
 }
 
 static void
@@ -160,28 +163,44 @@ fill_gate (const SlKernelCall *call, const Lstm *p, guint gate, const gfloat *x)
   add_product (call->inputs[RECURRENT_WEIGHTS + gate], p->hidden, out, p->cells, p->units);
 }
 
-static gfloat
-sigmoid (gfloat x)
+/* @gate, which looks at the cells through @peep (nullable), as a weight from 0 to 1: the logistic function is a tangent of half of it. */
+static void
+open_gate (gfloat *gate, const gfloat *peep, const gfloat *cell, gsize n)
 {
-  return 1.0f / (1.0f + expf (-x));
+  for (gsize i = 0; i < n; i++)
+    gate[i] = 0.5f * (gate[i] + (peep != NULL ? peep[i] * cell[i] : 0));
+  sl_simd_loops ()->tangent (gate, gate, n);
+  for (gsize i = 0; i < n; i++)
+    gate[i] = 0.5f + 0.5f * gate[i];
+}
+
+static void
+update_cells (const SlKernelCall *call, const Lstm *p)
+{
+  const SlNode *node = call->node;
+  gfloat *input = p->gates[GATE_INPUT], *forget = p->gates[GATE_FORGET], *new = p->gates[GATE_CELL], *output = p->gates[GATE_OUTPUT];
+  open_gate (forget, call->inputs[PEEPHOLES + 1], p->cell, p->cells);
+  if (call->inputs[INPUT_WEIGHTS] != NULL)
+    open_gate (input, call->inputs[PEEPHOLES], p->cell, p->cells);
+  for (gsize i = 0; call->inputs[INPUT_WEIGHTS] == NULL && i < p->cells; i++)
+    input[i] = 1.0f - forget[i];
+  squash (node, new, p->cells);
+  for (gsize i = 0; i < p->cells; i++)
+    p->cell[i] = clip (forget[i] * p->cell[i] + input[i] * new[i], node->params.lstm.cell_clip);
+  open_gate (output, call->inputs[PEEPHOLES + 2], p->cell, p->cells);
+  memcpy (new, p->cell, p->cells * sizeof new[0]);
+  squash (node, new, p->cells);
+  for (gsize i = 0; i < p->cells; i++)
+    output[i] *= new[i];
 }
 
 static void
 one_step (const SlKernelCall *call, const Lstm *p, const gfloat *x, gfloat *out)
 {
   const SlNode *node = call->node;
-  const gfloat *peep[3] = { call->inputs[PEEPHOLES], call->inputs[PEEPHOLES + 1], call->inputs[PEEPHOLES + 2] };
   for (guint gate = 0; gate < N_GATES; gate++)
     fill_gate (call, p, gate, x);
-  for (gsize i = 0; i < p->cells; i++) {
-    const gfloat before = p->cell[i];
-    const gfloat forget = sigmoid (p->gates[GATE_FORGET][i] + (peep[1] != NULL ? peep[1][i] * before : 0));
-    const gfloat input =
-      call->inputs[INPUT_WEIGHTS] == NULL ? 1.0f - forget : sigmoid (p->gates[GATE_INPUT][i] + (peep[0] != NULL ? peep[0][i] * before : 0));
-    p->cell[i] = clip (forget * before + input * squash (node, p->gates[GATE_CELL][i]), node->params.lstm.cell_clip);
-    const gfloat output = sigmoid (p->gates[GATE_OUTPUT][i] + (peep[2] != NULL ? peep[2][i] * p->cell[i] : 0));
-    p->gates[GATE_OUTPUT][i] = output * squash (node, p->cell[i]);
-  }
+  update_cells (call, p);
   if (call->inputs[PROJECTION] == NULL) {
     memcpy (p->hidden, p->gates[GATE_OUTPUT], p->units * sizeof p->hidden[0]);
   } else {

@@ -201,6 +201,18 @@ check_float_sums (const SlSimdLoops *loops, gsize n)
 }
 
 static void
+check_tangent (const SlSimdLoops *loops, gsize n)
+{
+  gfloat x[LONGEST], y[LONGEST];
+  for (gsize i = 0; i <= n; i++)
+    x[i] = y[i] = (gfloat) ((i % 2 ? 1 : -1) * pow (10, -6 + (double) (i * 29 % 80) / 10));
+  loops->tangent (y, y, n);
+  for (gsize i = 0; i < n; i++)
+    g_assert_cmpfloat (fabs ((double) y[i] / tanh ((double) x[i]) - 1), <, 4e-7);
+  g_assert_cmpfloat (y[n], ==, x[n]);
+}
+
+static void
 check_turn (const SlSimdLoops *loops, gsize from_stride, gsize to_stride)
 {
   guint8 from[SL_TURNED * 40], to[SL_TURNED * 40];
@@ -249,6 +261,7 @@ test_all (void)
       check_sums (sets[s], n);
       check_larger (sets[s], n);
       check_float_sums (sets[s], n);
+      check_tangent (sets[s], n);
     }
   }
 }

@@ -41,7 +41,7 @@ typedef struct
   const gint32 *across;
 } SlSearchTile;
 
-/** Element i is in part i % SL_SUMS of SlSimdLoops' @sum and @dot. */
+/** Element i is in part i % SL_SUMS of SlSimdLoops' @sum, and of @dot but for the last few. */
 #define SL_SUMS 16
 
 /** Rows and columns that SlSimdLoops' @turn takes at a time. */
@@ -71,7 +71,8 @@ typedef struct
  * @down: @out[i] = @top[i] blended with @bottom[i], both with SL_BLEND_BITS fractional bits, rounded half up to a byte
  * @add: @sums[i] += @in[i]; unsigned or signed values
  * @larger: @most[i] = the larger of @in[i] and @most[i], which it stays where @in[i] is no number; they do not overlap
- * @sum: of @in, in double precision; @dot: of products, in single precision; both in SL_SUMS parts that are added in the end
+ * @sum: of @in, in double precision; @dot: of products, in single precision; both in parts that are added in the end
+ * @tangent: hyperbolic tangents, 4e-7 off at most relative to the result; @out may be @in
  * @softmax: each row's exponentials, summed in single precision from the first to the last, times 1 / (sum * @scale), rounded half up
  * @turn: SL_TURNED rows of as many bytes to columns
  * @weave: elements of 32 bits of 2 or 3 @planes in turn: @out[i * planes + p] = @in[p * stride + i]
@@ -90,6 +91,7 @@ typedef struct
   void (*larger) (const gfloat *in, gfloat *most, gsize n);
   gdouble (*sum) (const gfloat *in, gsize n);
   gfloat (*dot) (const gfloat *a, const gfloat *b, gsize n);
+  void (*tangent) (const gfloat *in, gfloat *out, gsize n);
   void (*softmax) (const SlSoftmax *s, const guint8 *in, guint8 *out, gsize rows);
   void (*turn) (const guint8 *from, gssize from_stride, guint8 *to, gssize to_stride);
   void (*weave) (const guint32 *in, gsize stride, guint planes, guint32 *out, gsize n);
