@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * MUL, ADD and SUB of a float layer's output with a constant for each channel, which is what BatchNormalization is, become part of the
- * layer's weights and bias. Together the copies of weights take no more memory than the constants do already.
+ * layer's weights and bias; behind a CONCATENATION of layers' channels they become part of each layer. Together the copies of weights take no more memory than the constants do already.
  */
 #include <string.h>
 
@@ -38,24 +38,32 @@ is_by_channel (const SlTensor *tensor, gint32 channels)
          && (elements == 1 || (elements == (gsize) channels && tensor->dims[tensor->rank - 1] == channels));
 }
 
-/* (nullable): the layer whose output @node alone reads and combines with constant input *@constant. */
+/* (nullable): the layer that makes @tensor for one reader alone, and applies nothing to it. */
 static SlNode *
-find_layer (const Fold *fold, const SlNode *node, guint *constant)
+layer_of (const Fold *fold, gint32 tensor)
 {
-  for (guint i = 0; i < (node->op == SL_OP_SUB ? 1 : 2); i++) {
-    SlNode *layer = node->inputs[i] >= 0 ? sl_pass_producer (&fold->index, fold->graph, node->inputs[i]) : NULL;
-    if (layer == NULL || fold->index.consumers[node->inputs[i]] != 1
-        || (layer->op != SL_OP_CONV_2D && layer->op != SL_OP_DEPTHWISE_CONV_2D && layer->op != SL_OP_FULLY_CONNECTED))
-      continue;
-    const SlTensor *bias = sl_node_input (fold->graph, layer, 2);
-    if (sl_node_fused_activation (layer) != SL_ACTIVATION_NONE || !is_float_constant (sl_node_input (fold->graph, layer, 1))
-        || (bias != NULL && !is_float_constant (bias))
-        || !is_by_channel (sl_node_input (fold->graph, node, 1 - i), channels_of (fold->graph, layer)))
-      continue;
-    *constant = 1 - i;
-    return layer;
-  }
-  return NULL;
+  SlNode *layer = fold->index.consumers[tensor] == 1 ? sl_pass_producer (&fold->index, fold->graph, tensor) : NULL;
+  if (layer == NULL || (layer->op != SL_OP_CONV_2D && layer->op != SL_OP_DEPTHWISE_CONV_2D && layer->op != SL_OP_FULLY_CONNECTED))
+    return NULL;
+  const SlTensor *bias = sl_node_input (fold->graph, layer, 2);
+  return sl_node_fused_activation (layer) == SL_ACTIVATION_NONE && is_float_constant (sl_node_input (fold->graph, layer, 1))
+             && (bias == NULL || is_float_constant (bias))
+           ? layer
+           : NULL;
+}
+
+/* (nullable): the node that joins layers' channels to @tensor, for one reader alone. */
+static SlNode *
+joint_of (const Fold *fold, gint32 tensor)
+{
+  SlNode *joint = fold->index.consumers[tensor] == 1 ? sl_pass_producer (&fold->index, fold->graph, tensor) : NULL;
+  if (joint == NULL || joint->op != SL_OP_CONCATENATION || sl_node_fused_activation (joint) != SL_ACTIVATION_NONE
+      || joint->params.concat.axis + 1 != (gint32) sl_graph_tensor (fold->graph, tensor)->rank)
+    return NULL;
+  for (guint i = 0; i < joint->n_inputs; i++)
+    if (layer_of (fold, joint->inputs[i]) == NULL)
+      return NULL;
+  return joint;
 }
 
 static gint32
@@ -81,6 +89,7 @@ own_input (Fold *fold, const SlNode *layer, guint i)
   return add_constant (fold, tensor, data);
 }
 
+/* A bias of zeros where @layer has none. */
 static gint32
 own_bias (Fold *fold, const SlNode *layer, gint32 channels)
 {
@@ -104,48 +113,74 @@ scale_weights (const SlGraph *graph, const SlNode *layer, gint32 index, const gf
     data[i] *= by[one ? 0 : layer->op == SL_OP_DEPTHWISE_CONV_2D ? i % channels : i / window];
 }
 
+/* Gives @layer a bias, and weights where @scaled, that this pass may change; the layer computes what it did. FALSE where copies take too
+ * much. */
 static gboolean
-fold_into (Fold *fold, SlNode *layer, const SlNode *node, const SlTensor *constant)
+own_layer (Fold *fold, SlNode *layer, gboolean scaled)
 {
-  const gsize channels = (gsize) channels_of (fold->graph, layer);
-  const gfloat *by = constant->data;
-  const gboolean one = constant->bytes == sizeof by[0];
-  const gint32 bias = own_bias (fold, layer, (gint32) channels);
-  const gint32 weights = node->op == SL_OP_MUL ? own_input (fold, layer, 1) : layer->inputs[1];
+  const gint32 bias = own_bias (fold, layer, channels_of (fold->graph, layer));
+  const gint32 weights = scaled ? own_input (fold, layer, 1) : layer->inputs[1];
   if (bias < 0 || weights < 0)
     return FALSE;
-  if (node->op == SL_OP_MUL)
-    scale_weights (fold->graph, layer, weights, by, one, channels);
-  gfloat *sums = (gfloat *) (gpointer) sl_graph_tensor (fold->graph, bias)->data;
-  for (gsize c = 0; c < channels; c++)
-    sums[c] = node->op == SL_OP_MUL   ? sums[c] * by[one ? 0 : c]
-              : node->op == SL_OP_ADD ? sums[c] + by[one ? 0 : c]
-                                      : sums[c] - by[one ? 0 : c];
-  gint32 *inputs = sl_arena_alloc (fold->graph->arena, 3 * sizeof inputs[0]);
-  inputs[0] = layer->inputs[0];
-  inputs[1] = weights;
-  inputs[2] = bias;
-  layer->inputs = inputs;
+  const gint32 inputs[3] = { layer->inputs[0], weights, bias };
+  layer->inputs = sl_arena_memdup (fold->graph->arena, inputs, sizeof inputs);
   layer->n_inputs = 3;
+  return TRUE;
+}
+
+/* @layer, whose inputs are its own, does what @op does with @by: @one number, or one a channel. */
+static void
+fold_into (Fold *fold, const SlNode *layer, SlOpType op, const gfloat *by, gboolean one)
+{
+  const gsize channels = (gsize) channels_of (fold->graph, layer);
+  gfloat *sums = (gfloat *) (gpointer) sl_node_input (fold->graph, layer, 2)->data;
+  if (op == SL_OP_MUL)
+    scale_weights (fold->graph, layer, layer->inputs[1], by, one, channels);
+  for (gsize c = 0; c < channels; c++)
+    sums[c] = op == SL_OP_MUL ? sums[c] * by[one ? 0 : c] : op == SL_OP_ADD ? sums[c] + by[one ? 0 : c] : sums[c] - by[one ? 0 : c];
+}
+
+/* The layers whose channels @joint joins, or @layer alone, each with its part of the constant. */
+static gboolean
+fold_all (Fold *fold, SlNode *layer, const SlNode *joint, SlOpType op, const SlTensor *constant)
+{
+  const gboolean one = constant->bytes == sizeof (gfloat);
+  const gfloat *by = constant->data;
+  const guint n = joint != NULL ? joint->n_inputs : 1;
+  for (guint i = 0; i < n; i++)
+    if (!own_layer (fold, joint != NULL ? layer_of (fold, joint->inputs[i]) : layer, op == SL_OP_MUL))
+      return FALSE;
+  for (guint i = 0; i < n; i++) {
+    const SlNode *part = joint != NULL ? layer_of (fold, joint->inputs[i]) : layer;
+    fold_into (fold, part, op, by, one);
+    by += one ? 0 : channels_of (fold->graph, part);
+  }
   return TRUE;
 }
 
 static guint
 step (Fold *fold, SlNode *node)
 {
-  guint constant = 0;
   if (node->op != SL_OP_MUL && node->op != SL_OP_ADD && node->op != SL_OP_SUB)
     return 0;
-  SlNode *layer = find_layer (fold, node, &constant);
-  if (layer == NULL || !sl_tensor_same_shape (sl_node_output (fold->graph, node, 0), sl_node_output (fold->graph, layer, 0))
-      || !fold_into (fold, layer, node, sl_node_input (fold->graph, node, constant)))
-    return 0;
-  *sl_node_activation (layer) = node->params.binary.activation;
-  layer->outputs = node->outputs;
-  layer->name = node->name;
-  fold->index.producer[node->outputs[0]] = fold->index.producer[node->inputs[1 - constant]];
-  node->op = SL_OP_INVALID;
-  return 1;
+  for (guint i = 0; i < (node->op == SL_OP_SUB ? 1 : 2); i++) {
+    const gint32 sums = node->inputs[i];
+    SlNode *layer = layer_of (fold, sums), *joint = layer == NULL ? joint_of (fold, sums) : NULL;
+    SlNode *maker = layer != NULL ? layer : joint;
+    if (maker == NULL || (joint != NULL && node->params.binary.activation != SL_ACTIVATION_NONE)
+        || !is_by_channel (sl_node_input (fold->graph, node, 1 - i), channels_of (fold->graph, maker))
+        || !sl_tensor_same_shape (sl_node_output (fold->graph, node, 0), sl_node_output (fold->graph, maker, 0))
+        || !fold_all (fold, layer, joint, node->op, sl_node_input (fold->graph, node, 1 - i)))
+      continue;
+    if (layer != NULL)
+      *sl_node_activation (layer) = node->params.binary.activation;
+    maker->outputs = node->outputs;
+    maker->name = node->name;
+    fold->index.producer[node->outputs[0]] = fold->index.producer[sums];
+    node->op = SL_OP_INVALID;
+    return 1;
+  }
+  return 0;
 }
 
 static guint

@@ -395,9 +395,47 @@ check_scale (gboolean shared, gboolean read)
   check_clear (&check);
 }
 
+/* Two 1x1 convolutions of one channel each, joined, times and plus a constant for each channel. @alone: the second is the input itself, and
+ * nothing is folded. */
+static void
+check_joined_scale (gboolean alone)
+{
+  static const gint32 dims[4] = { 1, 5, 4, 1 }, w_dims[4] = { 1, 1, 1, 1 }, two[1] = { 2 }, one[1] = { 1 };
+  static const gfloat weights[] = { 3 }, bias[] = { 0.25f }, by[] = { 2, -0.5f }, plus[] = { -1, 4 };
+  const SlOpParams params = { .window = { .padding = SL_PADDING_VALID, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
+  Check check;
+  double expected[40];
+  check_init (&check, 9);
+  const gint32 x = check_input (&check, SL_DTYPE_F32, 4, dims, 0, 0);
+  const gint32 w = check_constant (&check, SL_DTYPE_F32, 4, w_dims, NULL, 0, 0, 0, weights);
+  const gint32 b = check_constant (&check, SL_DTYPE_F32, 1, one, NULL, 0, 0, 0, bias);
+  const gint32 scale = check_constant (&check, SL_DTYPE_F32, 1, two, NULL, 0, 0, 0, by);
+  const gint32 shift = check_constant (&check, SL_DTYPE_F32, 1, two, NULL, 0, 0, 0, plus);
+  const gint32 first = check_middle (&check, SL_DTYPE_F32, 0, 0), second = check_middle (&check, SL_DTYPE_F32, 0, 0);
+  const gint32 joined = check_middle (&check, SL_DTYPE_F32, 0, 0), scaled = check_middle (&check, SL_DTYPE_F32, 0, 0);
+  check_node (&check, SL_OP_CONV_2D, (gint32[]){ x, w, b }, 3, first, &params);
+  if (!alone)
+    check_node (&check, SL_OP_CONV_2D, (gint32[]){ x, w }, 2, second, &params);
+  check_node (&check, SL_OP_CONCATENATION, (gint32[]){ first, alone ? x : second }, 2, joined, &(SlOpParams){ .concat = { .axis = 3 } });
+  check_node (&check, SL_OP_MUL, (gint32[]){ joined, scale }, 2, scaled, NULL);
+  check_node (&check, SL_OP_ADD, (gint32[]){ shift, scaled }, 2, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
+  check_prepare (&check);
+  g_assert_cmpuint (changes_of (check.graph, "fold_scale"), ==, alone ? 0 : 2);
+  g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, alone ? 4 : 3);
+  for (gint32 i = 0; i < 40; i++) {
+    const double v = (double) ((const gfloat *) check.input_data[0])[i / 2];
+    const double sum = i % 2 == 0 ? 3 * v + 0.25 : alone ? v : 3 * v;
+    expected[i] = sum * by[i % 2] + plus[i % 2];
+  }
+  check_expect (&check, expected, 1e-6, 1e-6);
+  check_clear (&check);
+}
+
 static void
 test_scale (void)
 {
+  check_joined_scale (FALSE);
+  check_joined_scale (TRUE);
   check_scale (FALSE, FALSE);
   check_scale (TRUE, FALSE);
   check_scale (FALSE, TRUE);
