@@ -285,6 +285,21 @@ check_modes (Onnx *o, const Resize *r)
   return o->error == NULL;
 }
 
+/* Two-stage models with masks end so: each mask is brought to its box's size, which the picture decides. */
+static gboolean
+follows_from_shapes (Onnx *o, guint i, const char *what)
+{
+  gsize n = 0;
+  OnnxValue *value = onnx_has_input (o, i) ? onnx_input (o, i) : NULL;
+  if (value == NULL || value->empty || onnx_data (o, value, &n) != NULL)
+    return o->error == NULL;
+  onnx_fail (o, SL_ERROR_UNSUPPORTED,
+             "the %s, input %u, are computed from the picture, as those of masks brought to the size of their boxes are; export the model "
+             "without that step (of torchvision's Mask R-CNN: without paste_masks_in_image), and bring masks to size in the application",
+             what, i);
+  return FALSE;
+}
+
 void
 onnx_resize (Onnx *o)
 {
@@ -307,7 +322,7 @@ onnx_resize (Onnx *o)
     memcpy (scales, attribute->floats, n_scales * sizeof scales[0]);
   } else if (old) {
     onnx_input_floats (o, 1, "scales", scales, SL_MAX_RANK, &n_scales);
-  } else {
+  } else if (follows_from_shapes (o, 2, "scales") && follows_from_shapes (o, 3, "sizes")) {
     if (is (r.coordinates, "tf_crop_and_resize"))
       onnx_input_floats (o, 1, "roi", r.roi, 2 * SL_MAX_RANK, &n_roi);
     onnx_input_floats (o, 2, "scales", scales, SL_MAX_RANK, &n_scales);
