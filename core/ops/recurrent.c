@@ -130,7 +130,7 @@ step_gru (const SlKernelCall *call, const Recurrent *p, const gfloat *x, gfloat 
   for (gsize i = 0; i < n; i++) {
     const gfloat update = sigmoid (x[i] + p->gates[i]), state = p->gates[2 * n + i];
     const gfloat new = tanhf (x[2 * n + i] + (first ? state : p->reset[i] * state));
-    hidden[i] = (1 - update) * new + update * hidden[i];
+    hidden[i] = (1 - update) * new + update *hidden[i];
   }
 }
 

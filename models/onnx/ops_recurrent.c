@@ -47,9 +47,7 @@ check_activations (Onnx *o, Layer *l)
     l->cell = SL_CELL_RELU;
   gboolean fits = n == 0 || n == each * l->directions;
   for (guint i = 0; i < n && fits; i++)
-    fits = has_text (attribute->texts[i], each > 1                      ? usual[l->cell][i % each]
-                                          : l->cell == SL_CELL_RELU ? "Relu"
-                                                                    : "Tanh");
+    fits = has_text (attribute->texts[i], each > 1 ? usual[l->cell][i % each] : l->cell == SL_CELL_RELU ? "Relu" : "Tanh");
   if (!fits)
     onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute activations has other functions than sigmoid and tanh, or relu of RNN");
 }

@@ -108,7 +108,7 @@ typedef struct
   const TsParameter *fields;
 } TsClass;
 
-/** @lines: its text, for messages. */
+/** @text: for messages; @is_built_in: not the model's own, so no message is about it */
 typedef struct
 {
   const char *name;
@@ -116,6 +116,7 @@ typedef struct
   gsize length;
   GHashTable *functions; /* name -> TsDef * */
   GHashTable *classes;   /* name -> TsClass * */
+  gboolean is_built_in;
 } TsUnit;
 
 /** ts_parse: (nullable): a file of code/, @name its path in the archive; @text is copied. What is not of the subset is SL_ERROR_FORMAT with

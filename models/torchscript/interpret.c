@@ -43,7 +43,7 @@ step (TsProgram *program)
 static void
 locate (TsProgram *program, const TsStmt *stmt)
 {
-  if (!ts_failed (program) || program->located)
+  if (!ts_failed (program) || program->located || program->frame->unit->is_built_in)
     return;
   program->located = TRUE;
   g_autofree char *line = ts_unit_line (program->frame->unit, stmt->line);

@@ -58,14 +58,19 @@ resized (TsProgram *program, TsValue input, const gint64 *size, const gfloat *fa
   for (guint i = 2; i < x->rank && size == NULL; i++)
     sizes[i] = (gint64) MIN (floor ((gdouble) x->dims[i] * (gdouble) scales[i]), G_MAXINT32);
   const gboolean corners = strcmp (coordinates, "align_corners") == 0;
-  if (strcmp (mode, "linear") == 0 && input.tensor->dtype == TS_FLOAT32 && is_picture (x, sizes + 2, corners ? NULL : factors))
+  if (strcmp (mode, "linear") == 0 && strcmp (program->op, "aten::upsample_bilinear2d") == 0 && input.tensor->dtype == TS_FLOAT32
+      && is_picture (x, sizes + 2, corners ? NULL : factors))
     return resized_picture (program, x, sizes + 2, corners);
-  const OnnxAttribute attributes[4] = { ts_attr_text (program, "mode", mode),
+  const gboolean antialias = g_str_has_suffix (program->op, "_aa");
+  const OnnxAttribute attributes[6] = { ts_attr_int ("antialias", antialias),
+                                        ts_attr_int ("exclude_outside", antialias),
+                                        ts_attr_text (program, "mode", mode),
                                         ts_attr_text (program, "coordinate_transformation_mode", coordinates),
-                                        ts_attr_text (program, "nearest_mode", nearest), ts_attr_float ("cubic_coeff_a", -0.75) };
+                                        ts_attr_text (program, "nearest_mode", nearest),
+                                        ts_attr_float ("cubic_coeff_a", antialias ? -0.5 : -0.75) };
   OnnxValue *const inputs[4] = { x, NULL, factors != NULL ? ts_constant_floats (program, scales, x->rank) : NULL,
                                  factors == NULL ? ts_constant_ints (program, sizes, x->rank) : NULL };
-  return ts_new (program, ts_onnx (program, "Resize", inputs, 4, attributes, 4), input.tensor->dtype);
+  return ts_new (program, ts_onnx (program, "Resize", inputs, 4, attributes, 6), input.tensor->dtype);
 }
 
 /* The dimensions behind batch and channels: 1 or 2, by the operator's name. */
@@ -195,6 +200,8 @@ const TsOp ts_ops_resize[] = {
   { "aten::upsample_linear1d", "input,output_size,align_corners,scale_factors=None", smooth, "linear", 0 },
   { "aten::upsample_bilinear2d", "input,output_size,align_corners,scale_factors=None,scales_w=None", smooth, "linear", 0 },
   { "aten::upsample_bicubic2d", "input,output_size,align_corners,scale_factors=None,scales_w=None", smooth, "cubic", 0 },
+  { "aten::_upsample_bilinear2d_aa", "input,output_size,align_corners,scale_factors=None,scales_w=None", smooth, "linear", 0 },
+  { "aten::_upsample_bicubic2d_aa", "input,output_size,align_corners,scale_factors=None,scales_w=None", smooth, "cubic", 0 },
   { "aten::pad", "self,pad,mode=constant,value=None", pad, NULL, 0 },
   { "aten::constant_pad_nd", "self,pad,value=0", constant_pad, NULL, 0 },
   { "aten::reflection_pad1d", "self,padding", mode_pad, "reflect", 0 },

@@ -422,7 +422,7 @@ split (TsProgram *program, const TsCall *call)
       sum = sizes[i] < 1 || sizes[i] > total ? -1 : sum < 0 ? sum : sum + sizes[i];
   } else {
     gint64 size = ts_to_int (program, call->args[1]);
-    if (strcmp (call->op->name, "aten::chunk") == 0)
+    if (g_str_has_suffix (call->op->name, "chunk"))
       size = size > 0 ? (total + size - 1) / size : 0;
     for (; size > 0 && sum < total && n < MOST_PARTS; sum += sizes[n++])
       sizes[n] = MIN (size, total - sum);

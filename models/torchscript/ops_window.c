@@ -367,6 +367,7 @@ const TsOp ts_ops_window[] = {
   { "aten::conv2d", "input,weight,bias=None,stride=1,padding=0,dilation=1,groups=1", conv, NULL, 0 },
   { "aten::conv_transpose1d", "input,weight,bias=None,stride=1,padding=0,output_padding=0,groups=1,dilation=1", conv_transpose, NULL, 0 },
   { "aten::conv_transpose2d", "input,weight,bias=None,stride=1,padding=0,output_padding=0,groups=1,dilation=1", conv_transpose, NULL, 0 },
+  { "aten::_convolution_mode", "input,weight,bias,stride,padding,dilation,groups", conv, NULL, 0 },
   { "aten::convolution", "input,weight,bias,stride,padding,dilation,transposed,output_padding,groups", convolution, NULL, 0 },
   { "aten::_convolution",
     "input,weight,bias,stride,padding,dilation,transposed,output_padding,groups,benchmark=None,deterministic=None,cudnn_enabled=None,"
