@@ -440,7 +440,7 @@ sl_contract_require_range (const SlContract *contract, GError **error)
   g_set_error (
     error, SL_ERROR, SL_ERROR_CONTRACT,
     "%s: input '%s' is %s and nothing states which values its pixels take; give mean and std, as properties or options (127.5 and "
-    "127.5 for -1..1, 0 and 255 for 0..1), or write 'ranges=-1.0,1.0' or 'ranges=0.0,1.0' under [%s] of %s.modelinfo%s%s",
+    "127.5 for -1..1, 0 and 255 for 0..1, 0 and 1 for 0..255), or write 'ranges=-1.0,1.0' or 'ranges=0.0,1.0' under [%s] of %s.modelinfo%s%s",
     contract->model, input->name, text, input->name, contract->model, contract->range_hint != NULL ? "; " : "",
     contract->range_hint != NULL ? contract->range_hint : "");
   return FALSE;
