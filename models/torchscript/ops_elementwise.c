@@ -164,6 +164,7 @@ static OnnxValue *
 real_operand (TsProgram *program, TsValue value, TsDtype *dtype)
 {
   OnnxValue *x = ts_read (program, value);
+  *dtype = TS_FLOAT32;
   if (x == NULL)
     return NULL;
   *dtype = value.tensor->dtype;

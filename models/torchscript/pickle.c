@@ -402,7 +402,7 @@ op_long_get (Pickle *p)
 static gboolean
 op_storage (Pickle *p)
 {
-  TsValue id;
+  TsValue id = ts_none ();
   GError *error = NULL;
   TsStorage *storage = ts_alloc (p->heap, sizeof *storage);
   TsTensor *tensor = ts_alloc (p->heap, sizeof *tensor);
