@@ -2,6 +2,7 @@
 /* What operator rows share: messages, operand checks, shapes, sliding windows. */
 #include "core/ops/ops.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Most pixels that all places of a window may read together: XNNPACK keeps a pointer for each. */
@@ -123,6 +124,12 @@ sl_node_sum_scale (const SlGraph *graph, const SlNode *node, guint from, gint32 
   const gfloat product = sl_tensor_scale (sl_node_input (graph, node, from)) * weights->scale[weights->count > 1 ? channel : 0];
   const gfloat output = sl_tensor_scale (sl_node_output (graph, node, 0));
   return sl_node_by_reciprocal (node) ? product * (1 / output) : product / output;
+}
+
+gint32
+sl_add_shift (gfloat most, gboolean half_away)
+{
+  return (half_away && most >= 0x1p-2f ? 21 : 20) - ilogbf (most);
 }
 
 gboolean

@@ -52,6 +52,11 @@ gboolean sl_node_same_shape_infer (SlGraph *graph, SlNode *node, GError **error)
 gfloat sl_node_sum_scale (const SlGraph *graph, const SlNode *node, guint from, gint32 channel);
 /** sl_node_by_reciprocal: whether a convolution or fully connected layer does the latter. */
 gboolean sl_node_by_reciprocal (const SlNode *node);
+/**
+ * sl_add_shift: by how many bits a sum of two 8-bit tensors is shifted down, whose larger scale is @most of the output's: multipliers have one
+ * bit more in qnnpack (@half_away) than in XNNPACK, as far as the sum and half a step fit 32 bits.
+ */
+gint32 sl_add_shift (gfloat most, gboolean half_away);
 /** sl_node_check_copy: output @i holds elements of input @from unchanged: same type, same quantisation. */
 gboolean sl_node_check_copy (const SlGraph *graph, const SlNode *node, guint from, guint i, GError **error);
 /** sl_node_constant: input @i, named @what in messages, must be a constant of at most @max int32 or int64. */

@@ -24,7 +24,10 @@ static const RecurrentKind *
 kind_of (const TsCall *call)
 {
   const char *name = call->op->name + strlen ("aten::");
-  return g_str_has_prefix (name, "lstm") ? &lstm : g_str_has_prefix (name, "gru") ? &gru : g_str_has_prefix (name, "rnn_tanh") ? &rnn_tanh : &rnn_relu;
+  return g_str_has_prefix (name, "lstm")       ? &lstm
+         : g_str_has_prefix (name, "gru")      ? &gru
+         : g_str_has_prefix (name, "rnn_tanh") ? &rnn_tanh
+                                               : &rnn_relu;
 }
 
 static OnnxValue *

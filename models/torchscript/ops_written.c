@@ -47,136 +47,136 @@ written (TsProgram *program, const TsCall *call)
 }
 
 /* The angle of a point, from -pi to pi: atan of the slope, turned by a half where x is negative. */
-#define ATAN2                                                                                                                              \
-  "a = torch.atan(torch.div(self, torch.where(torch.eq(other, 0), torch.ones_like(other), other)))\n"                                      \
-  "pi = 3.141592653589793\n"                                                                                                               \
-  "half = torch.where(torch.ge(self, 0), torch.add(a, pi), torch.sub(a, pi))\n"                                                            \
-  "b = torch.where(torch.lt(other, 0), half, a)\n"                                                                                         \
+#define ATAN2                                                                                         \
+  "a = torch.atan(torch.div(self, torch.where(torch.eq(other, 0), torch.ones_like(other), other)))\n" \
+  "pi = 3.141592653589793\n"                                                                          \
+  "half = torch.where(torch.ge(self, 0), torch.add(a, pi), torch.sub(a, pi))\n"                       \
+  "b = torch.where(torch.lt(other, 0), half, a)\n"                                                    \
   "return torch.where(torch.eq(other, 0), torch.mul(torch.sign(self), 1.5707963267948966), b)"
 
 /* Distances by products would lose digits where points are close. */
-#define CDIST                                                                                                                              \
-  "d = torch.abs(torch.sub(torch.unsqueeze(x1, -2), torch.unsqueeze(x2, -3)))\n"                                                           \
-  "if torch.eq(p, 2):\n"                                                                                                                   \
-  "  y = torch.sqrt(torch.sum(torch.mul(d, d), [-1]))\n"                                                                                   \
-  "else:\n"                                                                                                                                \
-  "  if torch.eq(p, 1):\n"                                                                                                                 \
-  "    y = torch.sum(d, [-1])\n"                                                                                                           \
-  "  else:\n"                                                                                                                              \
-  "    y = torch.pow(torch.sum(torch.pow(d, p), [-1]), torch.div(1., p))\n"                                                                \
+#define CDIST                                                                    \
+  "d = torch.abs(torch.sub(torch.unsqueeze(x1, -2), torch.unsqueeze(x2, -3)))\n" \
+  "if torch.eq(p, 2):\n"                                                         \
+  "  y = torch.sqrt(torch.sum(torch.mul(d, d), [-1]))\n"                         \
+  "else:\n"                                                                      \
+  "  if torch.eq(p, 1):\n"                                                       \
+  "    y = torch.sum(d, [-1])\n"                                                 \
+  "  else:\n"                                                                    \
+  "    y = torch.pow(torch.sum(torch.pow(d, p), [-1]), torch.div(1., p))\n"      \
   "return y"
 
 /* The lower of two in the middle, as torch has it. */
-#define MEDIAN                                                                                                                             \
-  "if torch.__is__(dim, None):\n"                                                                                                          \
-  "  x = torch.flatten(self)\n"                                                                                                            \
-  "  a, b, = torch.sort(x, 0)\n"                                                                                                           \
-  "  r = torch.select(a, 0, torch.floordiv(torch.sub(torch.size(x, 0), 1), 2))\n"                                                          \
-  "else:\n"                                                                                                                                \
-  "  a, b, = torch.sort(self, dim)\n"                                                                                                      \
-  "  k = torch.floordiv(torch.sub(torch.size(self, dim), 1), 2)\n"                                                                         \
-  "  if keepdim:\n"                                                                                                                        \
-  "    r = (torch.narrow(a, dim, k, 1), torch.narrow(b, dim, k, 1))\n"                                                                     \
-  "  else:\n"                                                                                                                              \
-  "    r = (torch.select(a, dim, k), torch.select(b, dim, k))\n"                                                                           \
+#define MEDIAN                                                                    \
+  "if torch.__is__(dim, None):\n"                                                 \
+  "  x = torch.flatten(self)\n"                                                   \
+  "  a, b, = torch.sort(x, 0)\n"                                                  \
+  "  r = torch.select(a, 0, torch.floordiv(torch.sub(torch.size(x, 0), 1), 2))\n" \
+  "else:\n"                                                                       \
+  "  a, b, = torch.sort(self, dim)\n"                                             \
+  "  k = torch.floordiv(torch.sub(torch.size(self, dim), 1), 2)\n"                \
+  "  if keepdim:\n"                                                               \
+  "    r = (torch.narrow(a, dim, k, 1), torch.narrow(b, dim, k, 1))\n"            \
+  "  else:\n"                                                                     \
+  "    r = (torch.select(a, dim, k), torch.select(b, dim, k))\n"                  \
   "return r"
 
-#define ONE_HOT                                                                                                                            \
-  "if torch.lt(num_classes, 1):\n"                                                                                                         \
-  "  ops.prim.RaiseException(\"one_hot() without a number of classes depends on the picture\")\n"                                          \
+#define ONE_HOT                                                                                   \
+  "if torch.lt(num_classes, 1):\n"                                                                \
+  "  ops.prim.RaiseException(\"one_hot() without a number of classes depends on the picture\")\n" \
   "return torch.to(torch.eq(torch.unsqueeze(self, -1), torch.arange(num_classes)), 4)"
 
-#define WEIGHT_NORM                                                                                                                        \
-  "d = annotate(List[int], [])\n"                                                                                                          \
-  "for i in range(torch.dim(v)):\n"                                                                                                        \
-  "  if torch.ne(i, dim):\n"                                                                                                               \
-  "    _0 = torch.append(d, i)\n"                                                                                                          \
+#define WEIGHT_NORM                 \
+  "d = annotate(List[int], [])\n"   \
+  "for i in range(torch.dim(v)):\n" \
+  "  if torch.ne(i, dim):\n"        \
+  "    _0 = torch.append(d, i)\n"   \
   "return torch.mul(v, torch.div(g, torch.sqrt(torch.sum(torch.mul(v, v), d, True))))"
 
 /* What the pictures of a batch have in common is taken from the corners, as the module is used with pictures. */
-#define AFFINE_GRID                                                                                                                        \
-  "h = size[2]\n"                                                                                                                          \
-  "w = size[3]\n"                                                                                                                          \
-  "if align_corners:\n"                                                                                                                    \
-  "  ey = 1.\n"                                                                                                                            \
-  "  ex = 1.\n"                                                                                                                            \
-  "else:\n"                                                                                                                                \
-  "  ey = torch.sub(1., torch.div(1., h))\n"                                                                                               \
-  "  ex = torch.sub(1., torch.div(1., w))\n"                                                                                               \
-  "ys = torch.expand(torch.unsqueeze(torch.linspace(torch.neg(ey), ey, h), 1), [h, w])\n"                                                  \
-  "xs = torch.expand(torch.unsqueeze(torch.linspace(torch.neg(ex), ex, w), 0), [h, w])\n"                                                  \
-  "b = torch.reshape(torch.stack([xs, ys, torch.ones([h, w], dtype=6)], -1), [1, torch.mul(h, w), 3])\n"                                   \
+#define AFFINE_GRID                                                                                      \
+  "h = size[2]\n"                                                                                        \
+  "w = size[3]\n"                                                                                        \
+  "if align_corners:\n"                                                                                  \
+  "  ey = 1.\n"                                                                                          \
+  "  ex = 1.\n"                                                                                          \
+  "else:\n"                                                                                              \
+  "  ey = torch.sub(1., torch.div(1., h))\n"                                                             \
+  "  ex = torch.sub(1., torch.div(1., w))\n"                                                             \
+  "ys = torch.expand(torch.unsqueeze(torch.linspace(torch.neg(ey), ey, h), 1), [h, w])\n"                \
+  "xs = torch.expand(torch.unsqueeze(torch.linspace(torch.neg(ex), ex, w), 0), [h, w])\n"                \
+  "b = torch.reshape(torch.stack([xs, ys, torch.ones([h, w], dtype=6)], -1), [1, torch.mul(h, w), 3])\n" \
   "return torch.reshape(torch.matmul(b, torch.transpose(theta, 1, 2)), [size[0], h, w, 2])"
 
-#define BILINEAR \
-  "t = torch.matmul(input1, torch.flatten(torch.permute(weight, [1, 0, 2]), 1))\n" \
+#define BILINEAR                                                                                                                          \
+  "t = torch.matmul(input1, torch.flatten(torch.permute(weight, [1, 0, 2]), 1))\n"                                                        \
   "y = torch.sum(torch.mul(torch.unflatten(t, -1, [torch.size(weight, 0), torch.size(weight, 2)]), torch.unsqueeze(input2, -2)), [-1])\n" \
-  "if torch.__isnot__(bias, None):\n" \
-  "  y = torch.add(y, bias)\n" \
+  "if torch.__isnot__(bias, None):\n"                                                                                                     \
+  "  y = torch.add(y, bias)\n"                                                                                                            \
   "return y"
 
-#define REPEAT \
-  "if torch.__is__(dim, None):\n" \
-  "  x = torch.flatten(self)\n" \
-  "  d = 0\n" \
-  "else:\n" \
-  "  x = self\n" \
-  "  d = dim\n" \
-  "if torch.lt(d, 0):\n" \
-  "  d = torch.add(d, torch.dim(x))\n" \
-  "s = annotate(List[int], [])\n" \
-  "e = annotate(List[int], [])\n" \
-  "for i in range(torch.dim(x)):\n" \
-  "  n = torch.size(x, i)\n" \
-  "  _0 = torch.append(e, n)\n" \
-  "  if torch.eq(i, d):\n" \
-  "    _1 = torch.append(e, repeats)\n" \
+#define REPEAT                                        \
+  "if torch.__is__(dim, None):\n"                     \
+  "  x = torch.flatten(self)\n"                       \
+  "  d = 0\n"                                         \
+  "else:\n"                                           \
+  "  x = self\n"                                      \
+  "  d = dim\n"                                       \
+  "if torch.lt(d, 0):\n"                              \
+  "  d = torch.add(d, torch.dim(x))\n"                \
+  "s = annotate(List[int], [])\n"                     \
+  "e = annotate(List[int], [])\n"                     \
+  "for i in range(torch.dim(x)):\n"                   \
+  "  n = torch.size(x, i)\n"                          \
+  "  _0 = torch.append(e, n)\n"                       \
+  "  if torch.eq(i, d):\n"                            \
+  "    _1 = torch.append(e, repeats)\n"               \
   "    _2 = torch.append(s, torch.mul(n, repeats))\n" \
-  "  else:\n" \
-  "    _3 = torch.append(s, n)\n" \
+  "  else:\n"                                         \
+  "    _3 = torch.append(s, n)\n"                     \
   "return torch.reshape(torch.expand(torch.unsqueeze(x, torch.add(d, 1)), e), s)"
 
-#define DIAGONAL \
-  "if torch.ne(torch.dim(self), 2):\n" \
-  "  ops.prim.RaiseException(\"only diagonals of tensors of two dimensions are supported\")\n" \
-  "down = ops.prim.max(torch.neg(diagonal), 0)\n" \
-  "right = ops.prim.max(diagonal, 0)\n" \
+#define DIAGONAL                                                                                                  \
+  "if torch.ne(torch.dim(self), 2):\n"                                                                            \
+  "  ops.prim.RaiseException(\"only diagonals of tensors of two dimensions are supported\")\n"                    \
+  "down = ops.prim.max(torch.neg(diagonal), 0)\n"                                                                 \
+  "right = ops.prim.max(diagonal, 0)\n"                                                                           \
   "i = torch.arange(ops.prim.min(torch.sub(torch.size(self, 0), down), torch.sub(torch.size(self, 1), right)))\n" \
   "return torch.index(self, [torch.add(i, down), torch.add(i, right)])"
 
-#define DIAG \
-  "if torch.eq(torch.dim(self), 1):\n" \
-  "  if torch.ne(diagonal, 0):\n" \
-  "    ops.prim.RaiseException(\"only the main diagonal can be made of a vector\")\n" \
-  "  n = torch.arange(torch.size(self, 0))\n" \
+#define DIAG                                                                                                  \
+  "if torch.eq(torch.dim(self), 1):\n"                                                                        \
+  "  if torch.ne(diagonal, 0):\n"                                                                             \
+  "    ops.prim.RaiseException(\"only the main diagonal can be made of a vector\")\n"                         \
+  "  n = torch.arange(torch.size(self, 0))\n"                                                                 \
   "  r = torch.where(torch.eq(torch.unsqueeze(n, 0), torch.unsqueeze(n, 1)), self, torch.zeros_like(self))\n" \
-  "else:\n" \
-  "  r = torch.diagonal(self, diagonal)\n" \
+  "else:\n"                                                                                                   \
+  "  r = torch.diagonal(self, diagonal)\n"                                                                    \
   "return r"
 
-#define HEADS                                                                                                                              \
-  "b = torch.size(query, 0)\n"                                                                                                             \
-  "n = torch.size(query, 1)\n"                                                                                                             \
-  "m = torch.size(key, 1)\n"                                                                                                               \
-  "d = torch.floordiv(embed_dim, num_head)\n"                                                                                              \
-  "w = torch.chunk(qkv_weight, 3)\n"                                                                                                       \
-  "c = torch.chunk(qkv_bias, 3)\n"                                                                                                         \
-  "q = torch.transpose(torch.view(torch.linear(query, w[0], c[0]), [b, n, num_head, d]), 1, 2)\n"                                          \
-  "k = torch.transpose(torch.view(torch.linear(key, w[1], c[1]), [b, m, num_head, d]), 1, 2)\n"                                            \
-  "v = torch.transpose(torch.view(torch.linear(value, w[2], c[2]), [b, m, num_head, d]), 1, 2)\n"                                          \
-  "a = torch.matmul(torch.div(q, torch.sqrt(d)), torch.transpose(k, 2, 3))\n"                                                              \
-  "if torch.__isnot__(mask, None):\n"                                                                                                      \
-  "  ops.prim.RaiseException(\"a mask of attention in this form is not supported\")\n"                                                     \
-  "p = torch.softmax(a, -1)\n"                                                                                                             \
-  "y = torch.reshape(torch.transpose(torch.matmul(p, v), 1, 2), [b, n, embed_dim])\n"                                                      \
-  "z = torch.linear(y, proj_weight, proj_bias)\n"                                                                                          \
-  "if need_weights:\n"                                                                                                                     \
-  "  if average_attn_weights:\n"                                                                                                           \
-  "    r = (z, torch.mean(p, [1]))\n"                                                                                                      \
-  "  else:\n"                                                                                                                              \
-  "    r = (z, p)\n"                                                                                                                       \
-  "else:\n"                                                                                                                                \
-  "  r = (z, None)\n"                                                                                                                      \
+#define HEADS                                                                                     \
+  "b = torch.size(query, 0)\n"                                                                    \
+  "n = torch.size(query, 1)\n"                                                                    \
+  "m = torch.size(key, 1)\n"                                                                      \
+  "d = torch.floordiv(embed_dim, num_head)\n"                                                     \
+  "w = torch.chunk(qkv_weight, 3)\n"                                                              \
+  "c = torch.chunk(qkv_bias, 3)\n"                                                                \
+  "q = torch.transpose(torch.view(torch.linear(query, w[0], c[0]), [b, n, num_head, d]), 1, 2)\n" \
+  "k = torch.transpose(torch.view(torch.linear(key, w[1], c[1]), [b, m, num_head, d]), 1, 2)\n"   \
+  "v = torch.transpose(torch.view(torch.linear(value, w[2], c[2]), [b, m, num_head, d]), 1, 2)\n" \
+  "a = torch.matmul(torch.div(q, torch.sqrt(d)), torch.transpose(k, 2, 3))\n"                     \
+  "if torch.__isnot__(mask, None):\n"                                                             \
+  "  ops.prim.RaiseException(\"a mask of attention in this form is not supported\")\n"            \
+  "p = torch.softmax(a, -1)\n"                                                                    \
+  "y = torch.reshape(torch.transpose(torch.matmul(p, v), 1, 2), [b, n, embed_dim])\n"             \
+  "z = torch.linear(y, proj_weight, proj_bias)\n"                                                 \
+  "if need_weights:\n"                                                                            \
+  "  if average_attn_weights:\n"                                                                  \
+  "    r = (z, torch.mean(p, [1]))\n"                                                             \
+  "  else:\n"                                                                                     \
+  "    r = (z, p)\n"                                                                              \
+  "else:\n"                                                                                       \
+  "  r = (z, None)\n"                                                                             \
   "return r"
 
 #define ENCODER_LAYER                                                                                                                      \
@@ -228,10 +228,9 @@ const TsOp ts_ops_written[] = {
     0 },
   { "aten::pairwise_distance", "x1,x2,p=2,eps=0.000001,keepdim=False", written,
     "return torch.norm(torch.add(torch.sub(x1, x2), eps), p, [-1], keepdim)", 0 },
-  { "aten::softshrink", "self,lambd=0.5", written,
-    "return torch.sub(self, torch.clamp(self, torch.neg(lambd), lambd))", 0 },
-  { "aten::hardshrink", "self,lambd=0.5", written,
-    "return torch.where(torch.gt(torch.abs(self), lambd), self, torch.zeros_like(self))", 0 },
+  { "aten::softshrink", "self,lambd=0.5", written, "return torch.sub(self, torch.clamp(self, torch.neg(lambd), lambd))", 0 },
+  { "aten::hardshrink", "self,lambd=0.5", written, "return torch.where(torch.gt(torch.abs(self), lambd), self, torch.zeros_like(self))",
+    0 },
   { "aten::outer", "self,vec2", written, "return torch.mul(torch.unsqueeze(self, 1), torch.unsqueeze(vec2, 0))", 0 },
   { "aten::mv", "self,vec", written, "return torch.matmul(self, vec)", 0 },
   { "aten::dot", "self,tensor", written, "return torch.sum(torch.mul(self, tensor))", 0 },

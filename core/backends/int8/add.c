@@ -6,9 +6,9 @@
 #include <math.h>
 
 #include "core/backends/int8/layer.h"
+#include "core/ops/ops.h"
 
-#define MULTIPLIER_BITS 20
-/* More than any sum is away from zero: 255 times two multipliers of 21 bits. */
+/* More than any sum of XNNPACK's is away from zero: 255 times two multipliers of 21 bits. */
 #define MOST_SUM (1 << 30)
 /* Bytes of a piece of work. */
 #define PIECE 16384
@@ -30,7 +30,7 @@ sl_int8_add_init (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
   const gfloat a_scale = sl_tensor_scale (a) / sl_tensor_scale (y), b_scale = sl_tensor_scale (b) / sl_tensor_scale (y);
   const gint32 to_unsigned = layer->is_signed ? 128 : 0;
   SlInt8Add *add = &layer->add;
-  add->shift = MULTIPLIER_BITS - ilogbf (MAX (a_scale, b_scale));
+  add->shift = sl_add_shift (MAX (a_scale, b_scale), node->params.binary.half_away);
   add->a = (gint32) lrintf (ldexpf (a_scale, add->shift));
   add->b = (gint32) lrintf (ldexpf (b_scale, add->shift));
   const gint32 half = 1 << (add->shift - 1);

@@ -8,6 +8,7 @@
 #include "core/ops/kernels/broadcast.h"
 #include "core/ops/kernels/fixedpoint.h"
 #include "core/ops/kernels/kernels.h"
+#include "core/ops/ops.h"
 
 typedef gfloat (*RealFunction) (gfloat a, gfloat b);
 typedef gint64 (*WholeFunction) (gint64 a, gint64 b);
@@ -334,7 +335,7 @@ prepare_sum (Binary *p, gboolean subtract, gboolean half_away)
   const gfloat out = sl_tensor_scale (p->output), ratio_a = p->scale_a / out, ratio_b = p->scale_b / out, most = MAX (ratio_a, ratio_b);
   if (!(MIN (ratio_a, ratio_b) >= 0x1p-10f && most < 0x1p+8f))
     return FALSE;
-  p->shift = 20 - ilogbf (most);
+  p->shift = sl_add_shift (most, half_away);
   p->multiplier_a = (gint32) lrintf (ldexpf (ratio_a, p->shift));
   p->multiplier_b = (gint32) lrintf (ldexpf (ratio_b, p->shift)) * (subtract ? -1 : 1);
   p->half_away = half_away;
