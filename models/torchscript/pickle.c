@@ -88,6 +88,7 @@ above_mark (const Pickle *p)
 static gboolean
 pop (Pickle *p, TsValue *value)
 {
+  *value = ts_none ();
   if (above_mark (p) == 0)
     return damaged (p, "an instruction needs more values than there are");
   *value = g_array_index (p->stack, TsValue, p->stack->len - 1);
@@ -492,7 +493,7 @@ push_tensor (Pickle *p, TsTensor *tensor)
 static gboolean
 call_rebuild_tensor (Pickle *p, const TsValue *args, guint n)
 {
-  TsTensor *tensor;
+  TsTensor *tensor = NULL;
   return rebuild (p, args, n, &tensor) && (!ts_is_quantized (tensor->dtype) || damaged (p, "a tensor of a quantised type without a scale"))
          && push_tensor (p, tensor);
 }
@@ -533,7 +534,7 @@ read_quant (Pickle *p, TsTensor *tensor, TsValue scheme)
 static gboolean
 call_rebuild_qtensor (Pickle *p, const TsValue *args, guint n)
 {
-  TsTensor *tensor;
+  TsTensor *tensor = NULL;
   if (!rebuild (p, args, n, &tensor))
     return FALSE;
   return read_quant (p, tensor, n > 4 ? args[4] : ts_none ()) && push_tensor (p, tensor);
@@ -615,7 +616,7 @@ op_global (Pickle *p)
 static gboolean
 op_reduce (Pickle *p)
 {
-  TsValue args, function;
+  TsValue args = ts_none (), function = ts_none ();
   if (!pop (p, &args) || !pop (p, &function))
     return FALSE;
   if (function.kind != TS_STRING || args.kind != TS_TUPLE)
@@ -629,7 +630,7 @@ op_reduce (Pickle *p)
 static gboolean
 op_new_object (Pickle *p)
 {
-  TsValue args, name, value;
+  TsValue args = ts_none (), name = ts_none (), value;
   if (!pop (p, &args) || !pop (p, &name))
     return FALSE;
   if (name.kind != TS_STRING || !g_str_has_prefix (name.text, CLASSES))
