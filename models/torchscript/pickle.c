@@ -619,6 +619,8 @@ op_reduce (Pickle *p)
   TsValue args = ts_none (), function = ts_none ();
   if (!pop (p, &args) || !pop (p, &function))
     return FALSE;
+  if (function.kind == TS_STRING && g_str_has_prefix (function.text, CLASSES) && args.kind != TS_TUPLE)
+    return push (p, args); /* a member of an enumeration is its value */
   if (function.kind != TS_STRING || args.kind != TS_TUPLE)
     return damaged (p, "a function is called that is none");
   for (guint i = 0; i < G_N_ELEMENTS (functions); i++)

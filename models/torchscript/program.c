@@ -134,6 +134,23 @@ new_function (TsProgram *program, TsFunction function)
   return (TsValue){ .kind = TS_FUNCTION, .function = copy };
 }
 
+/* TRUE where dotted @name is a member of an enumeration, which is its value. */
+static gboolean
+find_member (TsProgram *program, const char *name, TsValue *value)
+{
+  const char *last = "", *dot = strrchr (name, '.');
+  g_autofree char *type_name = g_strndup (name, (gsize) (dot - name));
+  const TsUnit *unit = find_unit (program, type_name, &last);
+  const TsClass *type = unit != NULL ? g_hash_table_lookup (unit->classes, last) : NULL;
+  for (guint i = 0; type != NULL && strcmp (type->base, "Enum") == 0 && i < type->n_fields; i++) {
+    if (strcmp (type->fields[i].name, dot + 1) != 0 || type->fields[i].fallback == NULL)
+      continue;
+    *value = ts_evaluate (program, unit, type->fields[i].fallback);
+    return TRUE;
+  }
+  return FALSE;
+}
+
 TsValue
 ts_find_global (TsProgram *program, const char *name)
 {
@@ -153,6 +170,9 @@ ts_find_global (TsProgram *program, const char *name)
   const TsClass *type = unit != NULL ? g_hash_table_lookup (unit->classes, last) : NULL;
   if (def != NULL || type != NULL)
     return new_function (program, (TsFunction){ .unit = unit, .def = def, .type = type, .class_name = name });
+  TsValue member = ts_none ();
+  if (unit == NULL && strchr (name, '.') != NULL && find_member (program, name, &member))
+    return member;
   return ts_refuse (program, SL_ERROR_FORMAT, "the archive has nothing called %s", name);
 }
 
@@ -205,6 +225,8 @@ ts_get_attribute (TsProgram *program, TsValue base, const char *name)
   TsValue result = ts_none ();
   if (ts_failed (program))
     return result;
+  if ((base.kind == TS_STRING || base.kind == TS_INT) && strcmp (name, "value") == 0)
+    return base;
   if (base.kind != TS_OBJECT)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "attribute '%s' of a value of type %s", name, ts_kind_name (base.kind));
   restore (program, base.object);

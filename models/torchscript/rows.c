@@ -7,7 +7,7 @@
 #include "models/torchscript/shape.h"
 
 /* More rows than this are not kept apart. */
-#define MOST_ROWS (1 << 16)
+#define MOST_ROWS (1 << 21)
 /* Below every score. */
 #define LOWEST (-1e30f)
 

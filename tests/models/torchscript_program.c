@@ -411,6 +411,9 @@ test_outputs (void)
   expect_outputs ("x: Tensor,\n    y: Optional[Tensor]=None) -> Tensor",
                   "head = __torch__.Head(self.factor)\nif torch.__is__(y, None):\n  z = (head).forward(x, )\nelse:\n  z = x\nreturn z",
                   more, "2,2", (const char *[]){ "output float32[2,2]", NULL });
+  expect_outputs ("x: Tensor) -> Tensor",
+                  "m = __torch__.Mode.LOUD\nif torch.eq(m.value, \"loud\"):\n  y = torch.flatten(x)\nelse:\n  y = x\nreturn y",
+                  "class Mode(Enum):\n  QUIET = \"quiet\"\n  LOUD = \"loud\"\n", "2,2", (const char *[]){ "output float32[4]", NULL });
   expect_outputs ("x: Tensor) -> Tensor", "a = torch.quantize_per_tensor(x, 0.5, 3, 13)\nreturn a", NULL, "2,2",
                   (const char *[]){ "output uint8[2,2]", NULL });
 }
@@ -444,6 +447,15 @@ static const Refusal refusals[] = {
     "code/__torch__.py:5: 'return torch.fft_fft(x)': aten::fft_fft: this operator is not supported" },
   { "y = x\nreturn torch.relu(z)", SL_ERROR_FORMAT, "code/__torch__.py:6: 'return torch.relu(z)': nothing is called 'z' here" },
   { "return self.weight", SL_ERROR_FORMAT, "an object of __torch__.Net has no attribute 'weight'" },
+  { "return torch.eq(__torch__.Net.LOUD, x)", SL_ERROR_FORMAT, "the archive has nothing called __torch__.Net.LOUD" },
+  { "y, h, = torch.gru(x, x, x, [x], True, 1, 0., False, False)\nreturn y", SL_ERROR_UNSUPPORTED,
+    "aten::gru: sequences of different lengths, packed, are not supported" },
+  { "y, h, = torch.gru(x, x, [x, x, x, x], True, 1, 0., False, False)\nreturn y", SL_ERROR_UNSUPPORTED, "an input of 4 dimensions" },
+  { "y, h, = torch.gru(torch.select(x, 0, 0), x, [x, x], True, 1, 0., False, False)\nreturn y", SL_ERROR_UNSUPPORTED,
+    "2 tensors of weights for 1 layers" },
+  { "return torch.gru_cell(x, x, x, x)", SL_ERROR_SHAPE, "aten::gru_cell: expected an input and states of two dimensions" },
+  { "return torch.one_hot(torch.argmax(x, 1))", SL_ERROR_SHAPE,
+    "code/__torch__.py:5: 'return torch.one_hot(torch.argmax(x, 1))': the model's own code refuses this input: one_hot() without" },
   { "return CONSTANTS.c0", SL_ERROR_FORMAT, "CONSTANTS.c0 is not among the 0 constants" },
   { "return __torch__.other.f(x)", SL_ERROR_FORMAT, "the archive has nothing called __torch__.other.f" },
   { "return torch.relu()", SL_ERROR_FORMAT, "aten::relu: argument 'self' is missing" },
