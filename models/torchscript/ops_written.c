@@ -201,6 +201,30 @@ written (TsProgram *program, const TsCall *call)
   "  x = torch.layer_norm(x, [embed_dim], norm_weight_2, norm_bias_2, eps)\n"                                                              \
   "return x"
 
+/* The codes stay what they are and the zero point moves, as far as there is room for it. */
+#define ADD_NUMBER                                                  \
+  "s = torch.q_scale(qa)\n"                                         \
+  "z = torch.q_zero_point(qa)\n"                                    \
+  "c = int(torch.round(torch.div(float(b), s)))\n"                  \
+  "n = torch.sub(z, c)\n"                                           \
+  "t = s\n"                                                         \
+  "m = n\n"                                                         \
+  "if torch.lt(n, 0):\n"                                            \
+  "  t = torch.mul(torch.div(float(torch.sub(255, n)), 255.), s)\n" \
+  "  m = 0\n"                                                       \
+  "if torch.gt(n, 255):\n"                                          \
+  "  t = torch.mul(torch.div(float(n), 255.), s)\n"                 \
+  "  m = 255\n"                                                     \
+  "return torch.quantize_per_tensor(torch.add(torch.dequantize(qa), torch.mul(c, s)), t, m, 13)"
+
+#define QUANTIZED_NORM                                                                           \
+  "y = torch.batch_norm(torch.dequantize(qx), weight, bias, mean, var, False, 0., eps, False)\n" \
+  "return torch.quantize_per_tensor(y, output_scale, output_zero_point, 13)"
+
+#define QUANTIZED_NORM_RELU                                                                      \
+  "y = torch.batch_norm(torch.dequantize(qx), weight, bias, mean, var, False, 0., eps, False)\n" \
+  "return torch.quantize_per_tensor(torch.relu(y), output_scale, output_zero_point, 13)"
+
 const TsOp ts_ops_written[] = {
   { "aten::atan2", "self,other", written, ATAN2, 0 },
   { "aten::arctan2", "self,other", written, ATAN2, 0 },
@@ -221,6 +245,9 @@ const TsOp ts_ops_written[] = {
   { "aten::repeat_interleave", "self,repeats,dim=None,output_size=None", written, REPEAT, 0 },
   { "aten::diagonal", "self,diagonal=0,dim1=0,dim2=1", written, DIAGONAL, 0 },
   { "aten::diag", "self,diagonal=0", written, DIAG, 0 },
+  { "quantized::add_scalar", "qa,b", written, ADD_NUMBER, 0 },
+  { "quantized::batch_norm2d", "qx,weight,bias,mean,var,eps,output_scale,output_zero_point", written, QUANTIZED_NORM, 0 },
+  { "quantized::batch_norm2d_relu", "qx,weight,bias,mean,var,eps,output_scale,output_zero_point", written, QUANTIZED_NORM_RELU, 0 },
   { "aten::exp2", "self", written, "return torch.pow(2., self)", 0 },
   { "aten::cosine_similarity", "x1,x2,dim=1,eps=0.00000001", written,
     "a = torch.sqrt(torch.clamp(torch.mul(torch.sum(torch.mul(x1, x1), [dim]), torch.sum(torch.mul(x2, x2), [dim])), torch.mul(eps, eps)))\n"
