@@ -32,6 +32,8 @@ kind_after (SlActivation activation)
     case SL_ACTIVATION_RELU_0_TO_1:
     case SL_ACTIVATION_LOGISTIC:
       return SL_VALUES_PROBABILITIES;
+    case SL_ACTIVATION_TANH:
+      return SL_VALUES_UNKNOWN;
     default:
       return SL_VALUES_FEATURES;
   }
