@@ -602,6 +602,23 @@ static const ProgramRow
         4.05000019f,
         5,
         3.35000014f } },
+    { "eye",
+      "return torch.add(torch.matmul(torch.reshape(x, [6, 4]), torch.eye(4, 5)), torch.eye(6, 5, dtype=6, layout=0, device=torch.device(\"cpu\"), pin_memory=False))",
+      30,
+      { -0.25f, 0.5f,  -0.5f, 1.25f, 0, 0.25f,  0.25f, 1, 0,  0, -1,    0.75f,  0.75f,  -1.25f, 0,
+        0.5f,   -0.5f, 1.25f, 1.25f, 0, -0.75f, 1,     0, -1, 1, 0.75f, -0.25f, -1.25f, 0.5f,   0 } },
+    { "deformable",
+      "w = torch.sin(torch.reshape(torch.arange(24, dtype=6), [3, 2, 2, 2]))\n"
+      "o = torch.sin(torch.reshape(torch.arange(96, dtype=6), [1, 8, 4, 3]))\n"
+      "m = torch.sigmoid(torch.reshape(torch.arange(48, dtype=6), [1, 4, 4, 3]))\n"
+      "y = ops.torchvision.deform_conv2d(x, w, o, m, torch.tensor([0.5, 1., -1.]), 1, 2, 1, 1, 1, 1, 1, 1, True)\n"
+      "return y",
+      36,
+      { 0.460755706f,  0.519598484f,  0.270154774f,  -1.19047701f, 0.694723845f,  0.447644949f,  0.367365658f,  -0.190205932f,
+        0.390646577f,  0.23235634f,   -0.426693499f, 0.616384923f, 1.07279718f,   1.32490706f,   1.73365176f,   0.474701047f,
+        -0.395637274f, 0.966071546f,  0.654762268f,  0.161506534f, -0.349010229f, 0.364005685f,  0.545469165f,  1.91970599f,
+        -0.981939673f, -1.11414647f,  -0.983647466f, 0.843338966f, -0.788593352f, -0.937771797f, -0.766901493f, -0.0657923818f,
+        -0.498084545f, -0.547281981f, 0.0589621067f, -1.38401937f } },
   };
 
 int
