@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ONNX's LSTM against the equations of its specification, in double precision. */
+/* ONNX's LSTM and GRU against the equations of its specification, in double precision. */
 #include <math.h>
 
 #include "tests/ops/onnxmodel.h"
@@ -115,6 +115,61 @@ test_lstm (void)
       run_lstm (direction, form);
 }
 
+/* A row of weights with a vector. */
+static double
+product (const gfloat *row, const double *x, guint n)
+{
+  double sum = 0;
+  for (guint i = 0; i < n; i++)
+    sum += (double) row[i] * x[i];
+  return sum;
+}
+
+/* GRU forward from a stated state, with the state reset before its product with weights (form 0) or behind it. Gates: update, reset, hidden. */
+static void
+test_gru (gconstpointer data)
+{
+  const gboolean behind = GPOINTER_TO_UINT (data) != 0;
+  gfloat w[3 * HIDDEN * INPUTS], r[3 * HIDDEN * HIDDEN], b[6 * HIDDEN];
+  double state[BATCH][HIDDEN], all[STEPS * BATCH * HIDDEN];
+  OnnxModel m;
+  onnx_model_init (&m, 14, 5);
+  const gfloat *x = onnx_model_floats (&m, "x", 3, DIMS (STEPS, BATCH, INPUTS)),
+               *h = onnx_model_floats (&m, "h", 3, DIMS (1, BATCH, HIDDEN));
+  fill (&m, w, G_N_ELEMENTS (w));
+  fill (&m, r, G_N_ELEMENTS (r));
+  fill (&m, b, G_N_ELEMENTS (b));
+  sl_onnx_writer_floats (m.writer, "w", 3, DIMS (1, 3 * HIDDEN, INPUTS), w);
+  sl_onnx_writer_floats (m.writer, "r", 3, DIMS (1, 3 * HIDDEN, HIDDEN), r);
+  sl_onnx_writer_floats (m.writer, "b", 2, DIMS (1, 6 * HIDDEN), b);
+  sl_onnx_writer_node (m.writer, "GRU", "x,w,r,b,,h", "y,end", behind ? "linear_before_reset i 1" : "linear_before_reset i 0", NULL);
+  for (guint i = 0; i < BATCH * HIDDEN; i++)
+    state[i / HIDDEN][i % HIDDEN] = (double) h[i];
+  for (guint i = 0; i < STEPS * BATCH; i++) {
+    double *old = state[i % BATCH], in[INPUTS], gates[2][HIDDEN], reset[HIDDEN], next[HIDDEN];
+    for (guint k = 0; k < INPUTS; k++)
+      in[k] = (double) x[i * INPUTS + k];
+    for (guint k = 0; k < 2 * HIDDEN; k++)
+      gates[k / HIDDEN][k % HIDDEN] =
+        sigmoid (product (w + k * INPUTS, in, INPUTS) + product (r + k * HIDDEN, old, HIDDEN) + (double) b[k] + (double) b[3 * HIDDEN + k]);
+    for (guint k = 0; k < HIDDEN; k++)
+      reset[k] = gates[1][k] * old[k];
+    for (guint k = 0; k < HIDDEN; k++) {
+      const guint row = 2 * HIDDEN + k;
+      const double bias = (double) b[3 * HIDDEN + row], part = product (w + row * INPUTS, in, INPUTS) + (double) b[row];
+      const double new = tanh (
+        part
+        + (behind ? gates[1][k] * (product (r + row * HIDDEN, old, HIDDEN) + bias) : product (r + row * HIDDEN, reset, HIDDEN) + bias));
+      next[k] = (1 - gates[0][k]) * new + gates[0][k] * old[k];
+    }
+    for (guint k = 0; k < HIDDEN; k++)
+      all[i * HIDDEN + k] = old[k] = next[k];
+  }
+  onnx_model_expect (&m, "y", SL_ONNX_FLOAT, STEPS * BATCH * HIDDEN, all, 1e-5);
+  onnx_model_expect (&m, "end", SL_ONNX_FLOAT, BATCH * HIDDEN, &state[0][0], 1e-5);
+  onnx_model_clear (&m);
+}
+
 static void
 test_refused (void)
 {
@@ -159,6 +214,8 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/onnx-sequence/lstm", test_lstm);
+  g_test_add_data_func ("/onnx-sequence/gru-reset-before", GUINT_TO_POINTER (0), test_gru);
+  g_test_add_data_func ("/onnx-sequence/gru-reset-behind", GUINT_TO_POINTER (1), test_gru);
   g_test_add_func ("/onnx-sequence/refused", test_refused);
   return g_test_run ();
 }
