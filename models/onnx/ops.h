@@ -165,6 +165,14 @@ void onnx_affine_grid (Onnx *o);
 void onnx_roi_align (Onnx *o);
 void onnx_non_max_suppression (Onnx *o);
 
+/* Of layers of cells with a memory. */
+/** onnx_check_cells: refuses the attributes that change what a cell computes. */
+void onnx_check_cells (Onnx *o);
+/** onnx_check_lengths: refuses sequences, input 4, that are not all as long as the input's @steps. */
+void onnx_check_lengths (Onnx *o, gint32 steps);
+/** onnx_optional: input @i as a tensor; -1 where the node has none. */
+gint32 onnx_optional (Onnx *o, guint i);
+
 G_END_DECLS
 
 #endif

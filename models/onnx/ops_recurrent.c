@@ -52,8 +52,8 @@ check_activations (Onnx *o, Layer *l)
     onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute activations has other functions than sigmoid and tanh, or relu of RNN");
 }
 
-static void
-check_attributes (Onnx *o)
+void
+onnx_check_cells (Onnx *o)
 {
   static const char *const refused[] = { "activation_alpha", "activation_beta", "clip" };
   for (guint i = 0; i < G_N_ELEMENTS (refused); i++)
@@ -63,9 +63,8 @@ check_attributes (Onnx *o)
     onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute input_forget is 1; expected 0");
 }
 
-/* Every sequence is as long as the input. */
-static void
-check_lengths (Onnx *o, gint32 steps)
+void
+onnx_check_lengths (Onnx *o, gint32 steps)
 {
   gsize n = 0;
   OnnxValue *value = onnx_input (o, LENGTHS);
@@ -79,8 +78,8 @@ check_lengths (Onnx *o, gint32 steps)
     onnx_fail (o, SL_ERROR_UNSUPPORTED, "its sequence lengths, input %u, differ from the input's %d steps", LENGTHS, steps);
 }
 
-static gint32
-optional (Onnx *o, guint i)
+gint32
+onnx_optional (Onnx *o, guint i)
 {
   return onnx_has_input (o, i) ? onnx_plain (o, onnx_input (o, i)) : -1;
 }
@@ -120,7 +119,7 @@ check_shapes (Onnx *o, Layer *l)
     if (l->states[i] >= 0 && !has_shape (o, l->states[i], 3, n, x.dims[1], l->cells))
       onnx_fail (o, SL_ERROR_SHAPE, "its initial state, input %u, does not fit %d directions of %d pictures and %d cells", HIDDEN + i, n,
                  x.dims[1], l->cells);
-  check_lengths (o, x.dims[0]);
+  onnx_check_lengths (o, x.dims[0]);
   return o->error == NULL;
 }
 
@@ -132,19 +131,19 @@ read_layer (Onnx *o, Layer *l)
   l->gates = l->cell == SL_CELL_LSTM ? 4 : l->cell == SL_CELL_GRU ? 3 : 1;
   l->batch_first = onnx_attr_int (o, "layout", 0) != 0;
   check_activations (o, l);
-  check_attributes (o);
+  onnx_check_cells (o);
   if (l->cell == SL_CELL_GRU && onnx_attr_int (o, "linear_before_reset", 0) == 0)
     l->cell = SL_CELL_GRU_RESET_FIRST;
   l->input = onnx_plain (o, onnx_required (o, INPUT));
   l->weights = onnx_plain (o, onnx_required (o, WEIGHTS));
   l->recurrent = onnx_plain (o, onnx_required (o, RECURRENT));
-  l->biases = optional (o, BIASES);
+  l->biases = onnx_optional (o, BIASES);
   if (o->error != NULL)
     return FALSE;
   if (onnx_t (o, l->input)->rank == 3)
     l->input = turned (o, l, l->input);
   for (guint i = 0; i < 2; i++) {
-    l->states[i] = i == 0 || l->cell == SL_CELL_LSTM ? optional (o, HIDDEN + i) : -1;
+    l->states[i] = i == 0 || l->cell == SL_CELL_LSTM ? onnx_optional (o, HIDDEN + i) : -1;
     if (o->error == NULL && l->states[i] >= 0 && onnx_t (o, l->states[i])->rank == 3)
       l->states[i] = turned (o, l, l->states[i]);
   }

@@ -91,52 +91,21 @@ check_state (Onnx *o, guint i)
     onnx_fail (o, SL_ERROR_UNSUPPORTED, "its initial state, input %u, is not zero; only sequences that start from zeros are supported", i);
 }
 
-static void
-check_attributes (Onnx *o)
-{
-  static const char *const refused[] = { "activations", "activation_alpha", "activation_beta", "clip" };
-  for (guint i = 0; i < G_N_ELEMENTS (refused); i++)
-    if (onnx_attribute (o, refused[i]) != NULL)
-      onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute %s is not supported; expected none, for sigmoid and tanh without limits", refused[i]);
-  if (onnx_attr_int (o, "input_forget", 0) != 0)
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute input_forget is 1; expected 0");
-}
-
-/* Every sequence is as long as the input. */
-static void
-check_lengths (Onnx *o, gint32 steps)
-{
-  gsize n = 0;
-  OnnxValue *value = onnx_input (o, 4);
-  const gint32 *data = onnx_data (o, value, &n);
-  if (o->error != NULL || value == NULL || value->empty)
-    return;
-  gboolean whole = data != NULL && onnx_dtype (o, value) == SL_DTYPE_I32;
-  for (gsize i = 0; i < n && whole; i++)
-    whole = data[i] == steps;
-  if (!whole)
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "its sequence lengths, input 4, differ from the input's %d steps", steps);
-}
-
-static gint32
-optional (Onnx *o, guint i)
-{
-  return onnx_has_input (o, i) ? onnx_plain (o, onnx_input (o, i)) : -1;
-}
-
 static gboolean
 read_lstm (Onnx *o, Lstm *l)
 {
   OnnxValue *x = onnx_required (o, 0), *weights = onnx_required (o, 1), *recurrent = onnx_required (o, 2);
-  check_attributes (o);
+  if (onnx_attribute (o, "activations") != NULL)
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute activations is not supported with peepholes; expected none, for sigmoid and tanh");
+  onnx_check_cells (o);
   check_state (o, 5);
   check_state (o, 6);
   l->time = onnx_attr_int (o, "layout", 0) != 0;
   l->input = onnx_plain (o, x);
   l->weights = onnx_plain (o, weights);
   l->recurrent = onnx_plain (o, recurrent);
-  l->biases = optional (o, 3);
-  l->peepholes = optional (o, 7);
+  l->biases = onnx_optional (o, 3);
+  l->peepholes = onnx_optional (o, 7);
   if (o->error != NULL)
     return FALSE;
   if (x->rank != 3 || weights->rank != 3 || recurrent->rank != 3 || weights->dims[0] != (gint32) l->directions
@@ -155,7 +124,7 @@ read_lstm (Onnx *o, Lstm *l)
           && (peepholes->rank != 2 || peepholes->dims[0] != (gint32) l->directions || peepholes->dims[1] != 3 * l->cells)))
     onnx_fail (o, SL_ERROR_SHAPE, "its biases or peepholes do not fit %d cells", l->cells);
   else
-    check_lengths (o, x->dims[l->time]);
+    onnx_check_lengths (o, x->dims[l->time]);
   return o->error == NULL;
 }
 
