@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The passes of core/passes/ made nodes that only our kernels have; here they are undone, and what no reader of TensorFlow Lite's files ever
- * gives is refused. Tensors keep their numbers; those that are added come behind.
+ * The passes of core/passes/ made nodes that only our kernels have; here they are undone, and what no reader of TensorFlow Lite's files
+ * ever gives is refused. Tensors keep their numbers; those that are added come behind.
  */
 #include "models/tflite/express.h"
 
@@ -128,6 +128,9 @@ add_pad (Express *e, const SlNode *node, const SlWindow *w, gint32 *input)
   SlTensor *tensor = (SlTensor *) sl_graph_tensor (e->to, padded);
   tensor->dims[1] += w->pad_top + w->pad_bottom;
   tensor->dims[2] += w->pad_left + w->pad_right;
+  gsize elements = 0;
+  if (!sl_tensor_elements (tensor, &elements) || !g_size_checked_mul (&tensor->bytes, elements, sl_dtype_size (tensor->dtype)))
+    return sl_node_error (e->error, node, SL_ERROR_LIMIT, "its input with borders is too large");
   const gint32 operands[3] = { *input, add_constant (e, "paddings", SL_DTYPE_I32, 2, (const gint32[]){ 4, 2 }, pads, sizeof pads),
                                maximum ? add_constant (e, "lowest", SL_DTYPE_F32, 0, NULL, &lowest, sizeof lowest) : -1 };
   *input = padded;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TFLite Metadata has no words for fit, borders, decoders and BGR, so the contract lies behind the model as a description file, too. What both
- * say is the same, for other readers.
+ * TFLite Metadata has no words for fit, borders, decoders and BGR, so the contract lies behind the model as a description file, too. What
+ * both say is the same, for other readers.
  */
 #include "models/tflite/write_metadata.h"
 

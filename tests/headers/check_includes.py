@@ -28,9 +28,10 @@ ARROWS = {
     "postprocess": (["core"], [GSTREAMER, XNNPACK]),
     "predictions": (["core", "models", "postprocess"], [GSTREAMER, XNNPACK]),
     "predict": (["preprocess", "core", "models", "postprocess", "predictions"], [GSTREAMER, XNNPACK]),
+    "quantize": (["preprocess", "core", "models", "postprocess", "predict"], [GSTREAMER, XNNPACK]),
     "plugins": (["preprocess", "core", "models", "postprocess", "predictions", "predict"], [XNNPACK]),
     "pipelines": (["core", "predictions", "predict"], [XNNPACK]),
-    "tools": (["preprocess", "core", "models", "postprocess", "predictions", "predict", "plugins", "pipelines"], [XNNPACK]),
+    "tools": (["preprocess", "core", "models", "postprocess", "predictions", "predict", "quantize", "plugins", "pipelines"], [XNNPACK]),
 }
 # Which of the public headers, include/sightline/NAME.h, a folder may include. They include each other and nothing else of ours.
 DOOR = {
@@ -39,6 +40,7 @@ DOOR = {
     "models": {"error"},
     "postprocess": {"error"},
     "predict": {"error", "frame", "predictions", "predictor"},
+    "quantize": {"error"},
     "plugins": {"error", "frame", "predictions"},
     "pipelines": {"error", "frame", "predictions", "pipeline"},
     "tools": {"error", "frame", "predictions", "predictor", "pipeline"},

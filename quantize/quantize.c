@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The steps in order: tape.h runs the float graph, ranges.h learns from it, plan.h decides, codes.h makes the graph of codes, the writer
+ * its file. What is compared is the file, read as any other, with the graph that was written without quantising.
+ */
+#include "quantize/quantize.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sightline/error.h"
+#include "core/passes/prepare.h"
+#include "core/runtime/session.h"
+#include "models/convert.h"
+#include "models/reader.h"
+#include "models/tflite/write.h"
+#include "predict/contractspec.h"
+#include "quantize/agreement.h"
+#include "quantize/codes.h"
+
+/* Pictures that the noise of each node is measured on. */
+#define NOISE_PICTURES 8
+/* What codes of a layer's input must leave of its result, dB: edges of boxes and masks want more than the choice of a class. */
+#define CLASSES_SNR 10.0
+#define BOXES_SNR 24.0
+/* Where there is no noise at all. */
+#define BEST_SNR 200.0
+
+/** A model that runs whole. */
+typedef struct
+{
+  SlGraph *graph;
+  SlSession *session;
+  void *input, *outputs[SL_MAX_IO];
+  GArray *times; /* of gint64, us */
+} Whole;
+
+/** Power of a tensor's values and of their errors. */
+typedef struct
+{
+  gdouble signal, noise;
+} Power;
+
+struct _SlQuantizer
+{
+  SlModel *model;
+  SlQuantizeOptions options;
+  SlGraph *graph, *codes_graph;
+  SlTape *tape, *codes_tape;
+  SlRanges *ranges;
+  SlPlan *plan;
+  Whole whole, codes;
+  SlAgreement *agreement;     /* (nullable) */
+  Power *noise, output_noise; /* by tensor of both graphs */
+  guint compared;
+  gsize float_bytes, codes_bytes;
+};
+
+static void
+whole_clear (Whole *whole)
+{
+  for (guint i = 0; i < SL_MAX_IO; i++)
+    sl_tensor_buffer_free (whole->outputs[i]);
+  sl_tensor_buffer_free (whole->input);
+  sl_session_free (whole->session);
+  sl_graph_unref (whole->graph);
+  g_clear_pointer (&whole->times, g_array_unref);
+}
+
+void
+sl_quantizer_free (SlQuantizer *q)
+{
+  if (q == NULL)
+    return;
+  whole_clear (&q->whole);
+  whole_clear (&q->codes);
+  sl_tape_free (q->tape);
+  sl_tape_free (q->codes_tape);
+  sl_ranges_free (q->ranges);
+  sl_plan_free (q->plan);
+  sl_agreement_free (q->agreement);
+  sl_graph_unref (q->codes_graph);
+  sl_graph_unref (q->graph);
+  sl_model_unref (q->model);
+  g_free (q->noise);
+  g_free (q);
+}
+
+static gboolean
+check_model (const SlModel *model, GError **error)
+{
+  const SlContract *contract = sl_model_contract (model);
+  const SlTensorInfo *input = &contract->inputs[0];
+  if (!sl_contract_require_range (contract, error))
+    return FALSE;
+  if (contract->n_inputs == 1 && contract->image.valid && input->dtype == SL_DTYPE_F32)
+    return TRUE;
+  g_autofree char *text = sl_tensor_infos_describe (contract->inputs, contract->n_inputs);
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+               "%s: takes %s; expected one picture of float32, as models have before they are quantised", sl_model_path (model), text);
+  return FALSE;
+}
+
+SlQuantizer *
+sl_quantizer_new (SlModel *model, const SlQuantizeOptions *options, GError **error)
+{
+  g_autoptr (SlQuantizer) q = g_new0 (SlQuantizer, 1);
+  if (!check_model (model, error))
+    return NULL;
+  q->model = sl_model_ref (model);
+  q->options = *options;
+  q->graph = sl_model_express (model, error);
+  if (q->graph == NULL)
+    return NULL;
+  q->ranges = sl_ranges_new (q->graph);
+  q->noise = g_new0 (Power, sl_graph_n_tensors (q->graph));
+  q->tape = sl_tape_new (q->graph, options->threads, error);
+  if (q->tape == NULL)
+    g_prefix_error (error, "%s: ", sl_model_path (model));
+  return q->tape != NULL ? g_steal_pointer (&q) : NULL;
+}
+
+void
+sl_quantizer_spec (const SlQuantizer *q, SlNormalizeSpec *spec)
+{
+  const SlTensor *input = sl_graph_input_tensor (q->graph, 0);
+  const gint32 *dims = input->dims + (input->rank == 4 ? 1 : 0);
+  sl_contract_spec (sl_model_contract (q->model), spec);
+  /* The graph takes NHWC where the model began by making it that. */
+  spec->layout = dims[2] == sl_model_contract (q->model)->image.channels && dims[0] == spec->height ? SL_LAYOUT_NHWC : SL_LAYOUT_NCHW;
+}
+
+gsize
+sl_quantizer_tensor_bytes (const SlQuantizer *q)
+{
+  return sl_graph_input_tensor (q->graph, 0)->bytes;
+}
+
+gboolean
+sl_quantizer_learn (SlQuantizer *q, guint pass, const void *tensor, GError **error)
+{
+  if (!sl_tape_run (q->tape, tensor, error))
+    return FALSE;
+  if (pass == 0)
+    sl_ranges_limits (q->ranges, q->tape);
+  else
+    sl_ranges_count (q->ranges, q->tape);
+  return TRUE;
+}
+
+static gboolean
+start (Whole *whole, SlGraph *graph, guint threads, GError **error)
+{
+  whole->graph = graph;
+  whole->times = g_array_new (FALSE, FALSE, sizeof (gint64));
+  if (!sl_graph_prepare (graph, error))
+    return FALSE;
+  whole->session = sl_session_new (graph, threads, error);
+  gboolean good = whole->session != NULL;
+  whole->input = sl_tensor_buffer_new (sl_graph_input_tensor (graph, 0)->bytes);
+  for (guint i = 0; i < sl_graph_n_outputs (graph) && good; i++) {
+    whole->outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes);
+    good = whole->outputs[i] != NULL && whole->input != NULL;
+    if (!good)
+      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "not enough memory for the model's inputs and outputs");
+  }
+  return good;
+}
+
+/* (transfer full): the graph that @bytes are of. */
+static SlGraph *
+read_back (const SlQuantizer *q, GBytes *bytes, GError **error)
+{
+  SlModelMetadata metadata = { 0 };
+  g_autoptr (SlGraph) graph = sl_graph_new (bytes);
+  const SlReaderSource source = { sl_model_path (q->model), NULL };
+  const gboolean good = sl_reader_tflite.read (bytes, &source, graph, &metadata, error);
+  sl_model_metadata_clear (&metadata);
+  return good ? g_steal_pointer (&graph) : NULL;
+}
+
+static gboolean
+start_comparison (SlQuantizer *q, GBytes *file, GError **error)
+{
+  g_autoptr (GBytes) floats = sl_tflite_write (q->graph, sl_model_contract (q->model), error);
+  SlGraph *graph = floats != NULL ? read_back (q, floats, error) : NULL;
+  if (graph == NULL || !start (&q->whole, graph, q->options.threads, error))
+    return FALSE;
+  graph = read_back (q, file, error);
+  if (graph == NULL || !start (&q->codes, graph, q->options.threads, error))
+    return FALSE;
+  q->float_bytes = g_bytes_get_size (floats);
+  q->codes_bytes = g_bytes_get_size (file);
+  q->codes_tape = sl_tape_new (q->codes_graph, q->options.threads, error);
+  return q->codes_tape != NULL;
+}
+
+GBytes *
+sl_quantizer_finish (SlQuantizer *q, GError **error)
+{
+  q->agreement = sl_agreement_new (sl_model_contract (q->model));
+  const gboolean of_classes = q->agreement != NULL && sl_agreement_is_of_classes (q->agreement);
+  const SlPlanOptions how = { q->options.method, q->options.percent, of_classes ? CLASSES_SNR : BOXES_SNR, q->options.float_head };
+  sl_ranges_end (q->ranges);
+  q->plan = sl_plan_new (q->graph, q->ranges, &how);
+  if (q->plan->n_codes == 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s: no node of it can compute with 8 bits: there is nothing to quantise",
+                 sl_model_path (q->model));
+    return NULL;
+  }
+  q->codes_graph = sl_codes_new (q->graph, q->plan, q->ranges, error);
+  g_autoptr (GBytes) file = q->codes_graph != NULL ? sl_tflite_write (q->codes_graph, sl_model_contract (q->model), error) : NULL;
+  if (file == NULL || !start_comparison (q, file, error)) {
+    g_prefix_error (error, "%s: ", sl_model_path (q->model));
+    return NULL;
+  }
+  return g_steal_pointer (&file);
+}
+
+/* The picture as @tensor takes it: the codes of its floats. */
+static void
+put_input (const SlTensor *tensor, const gfloat *values, void *input)
+{
+  if (tensor->dtype == SL_DTYPE_F32) {
+    memcpy (input, values, tensor->bytes);
+    return;
+  }
+  const gfloat scale = sl_tensor_scale (tensor), zero_point = (gfloat) sl_tensor_zero_point (tensor);
+  for (gsize i = 0; i < tensor->bytes; i++)
+    ((gint8 *) input)[i] = (gint8) CLAMP (nearbyintf (values[i] / scale + zero_point), -128, 127);
+}
+
+static gboolean
+run_whole (Whole *whole, const void *tensor, GError **error)
+{
+  const void *inputs[1] = { whole->input };
+  put_input (sl_graph_input_tensor (whole->graph, 0), tensor, whole->input);
+  const gint64 started = g_get_monotonic_time ();
+  const SlStatus status = sl_session_run (whole->session, inputs, whole->outputs);
+  const gint64 took = g_get_monotonic_time () - started;
+  g_array_append_val (whole->times, took);
+  if (status == SL_STATUS_OK)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s", sl_session_status_text (whole->session, status));
+  return FALSE;
+}
+
+static void
+add_power (Power *power, const SlTensor *tensor, const gfloat *want, const void *got)
+{
+  const gfloat scale = sl_tensor_scale (tensor);
+  const gint32 zero_point = sl_tensor_zero_point (tensor);
+  const gboolean floats = tensor->dtype == SL_DTYPE_F32;
+  for (gsize i = 0; i < tensor->bytes / sl_dtype_size (tensor->dtype); i++) {
+    const gfloat value = floats ? ((const gfloat *) got)[i] : scale * (gfloat) (((const gint8 *) got)[i] - zero_point);
+    power->signal += (gdouble) want[i] * (gdouble) want[i];
+    power->noise += (gdouble) (want[i] - value) * (gdouble) (want[i] - value);
+  }
+}
+
+static gboolean
+measure_nodes (SlQuantizer *q, const void *tensor, GError **error)
+{
+  const SlTensor *input = sl_graph_input_tensor (q->codes_graph, 0);
+  g_autofree void *codes = g_malloc (input->bytes);
+  put_input (input, tensor, codes);
+  if (!sl_tape_run (q->tape, tensor, error) || !sl_tape_run (q->codes_tape, codes, error))
+    return FALSE;
+  for (gint32 i = 0; i < (gint32) sl_graph_n_tensors (q->graph); i++) {
+    const SlTensor *made = sl_graph_tensor (q->codes_graph, i);
+    const void *want = sl_tape_data (q->tape, i), *got = sl_tape_data (q->codes_tape, i);
+    if (want != NULL && got != NULL && sl_graph_tensor (q->graph, i)->dtype == SL_DTYPE_F32)
+      add_power (&q->noise[i], made, want, got);
+  }
+  return TRUE;
+}
+
+gboolean
+sl_quantizer_compare (SlQuantizer *q, const void *tensor, GError **error)
+{
+  if (!run_whole (&q->whole, tensor, error) || !run_whole (&q->codes, tensor, error)
+      || (q->compared < NOISE_PICTURES && !measure_nodes (q, tensor, error)))
+    return FALSE;
+  q->compared++;
+  for (guint i = 0; i < sl_graph_n_outputs (q->whole.graph); i++)
+    if (sl_graph_output_tensor (q->whole.graph, i)->dtype == SL_DTYPE_F32)
+      add_power (&q->output_noise, sl_graph_output_tensor (q->codes.graph, i), q->whole.outputs[i], q->codes.outputs[i]);
+  if (q->agreement != NULL)
+    sl_agreement_add (q->agreement, (const void *const *) q->whole.outputs, (const void *const *) q->codes.outputs);
+  return TRUE;
+}
+
+static gdouble
+snr_of (const Power *power)
+{
+  return power->noise > 0 && power->signal > 0 ? MIN (10 * log10 (power->signal / power->noise), BEST_SNR) : BEST_SNR;
+}
+
+static gint
+compare_times (gconstpointer a, gconstpointer b)
+{
+  const gint64 one = *(const gint64 *) a, two = *(const gint64 *) b;
+  return (one > two) - (one < two);
+}
+
+static gdouble
+median_ms (GArray *times)
+{
+  if (times == NULL || times->len == 0)
+    return NAN;
+  g_array_sort (times, compare_times);
+  return (gdouble) g_array_index (times, gint64, times->len / 2) / 1000;
+}
+
+/* Puts @layer among the worst, which are in order. */
+static void
+add_worst (SlQuantizeReport *report, SlLayerNoise layer)
+{
+  guint at = report->n_worst < SL_QUANTIZE_WORST ? report->n_worst++ : SL_QUANTIZE_WORST;
+  while (at > 0 && report->worst[at - 1].snr > layer.snr) {
+    if (at < SL_QUANTIZE_WORST)
+      report->worst[at] = report->worst[at - 1];
+    at--;
+  }
+  if (at < SL_QUANTIZE_WORST)
+    report->worst[at] = layer;
+}
+
+void
+sl_quantizer_report (SlQuantizer *q, SlQuantizeReport *report)
+{
+  *report = (SlQuantizeReport){ .agreement = NAN, .compared = q->compared, .quantized = q->plan->n_codes };
+  report->nodes = sl_graph_n_nodes (q->codes_graph);
+  report->float_bytes = q->float_bytes;
+  report->quantized_bytes = q->codes_bytes;
+  report->float_ms = median_ms (q->whole.times);
+  report->quantized_ms = median_ms (q->codes.times);
+  report->output_snr = snr_of (&q->output_noise);
+  if (q->agreement != NULL && q->compared > 0) {
+    report->measure = sl_agreement_measure (q->agreement);
+    report->agreement = sl_agreement_value (q->agreement);
+  }
+  for (guint i = 0; i < sl_graph_n_nodes (q->graph) && q->compared > 0; i++) {
+    const SlNode *node = sl_graph_node (q->graph, i);
+    /* Its border is the lowest float, or the lowest code. */
+    if (node->op == SL_OP_PADV2)
+      continue;
+    add_worst (report, (SlLayerNoise){ sl_op_name (node->op), node->name, snr_of (&q->noise[node->outputs[0]]) });
+  }
+}

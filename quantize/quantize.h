@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A float model as a TensorFlow Lite model of 8 bits. The caller brings pictures as tensors, each twice to learn from, others once to
+ * compare:
+ *
+ *   SlQuantizer *q = sl_quantizer_new (model, &options, &error);
+ *   for each pass 0, 1 and each picture: sl_quantizer_learn (q, pass, tensor, &error);
+ *   GBytes *file = sl_quantizer_finish (q, &error);
+ *   for each other picture: sl_quantizer_compare (q, tensor, &error);
+ *   sl_quantizer_report (q, &report);
+ */
+#ifndef SL_QUANTIZE_QUANTIZE_H
+#define SL_QUANTIZE_QUANTIZE_H
+
+#include "models/model.h"
+#include "preprocess/normalize.h"
+#include "quantize/ranges.h"
+
+G_BEGIN_DECLS
+
+#define SL_QUANTIZE_PASSES 2
+/** Layers that a report names. */
+#define SL_QUANTIZE_WORST 10
+
+/**
+ * SlQuantizeOptions:
+ * @percent: 50..100, share of the values inside a range, for SL_RANGE_PERCENTILE
+ * @float_head: parts of detectors that 8 bits spoil stay float
+ * @threads: 1..SL_MAX_THREADS
+ */
+typedef struct
+{
+  SlRangeMethod method;
+  gdouble percent;
+  gboolean float_head;
+  guint threads;
+} SlQuantizeOptions;
+
+/** SlLayerNoise: @snr: of a node's result against the float one, dB. @name: the report's */
+typedef struct
+{
+  const char *op;
+  const char *name;
+  gdouble snr;
+} SlLayerNoise;
+
+/**
+ * SlQuantizeReport:
+ * @measure: (nullable): what @agreement is: see sl_agreement_measure(); NULL where the outputs cannot be decoded
+ * @agreement: 0..1; not a number where nothing could be compared
+ * @nodes, @quantized: that the file has, and how many of them compute with codes
+ * @float_ms, @quantized_ms: medians of a run
+ * @output_snr: of all outputs together, dB
+ * @worst: @n_worst results of nodes, the noisiest first
+ */
+typedef struct
+{
+  const char *measure;
+  gdouble agreement;
+  guint compared, nodes, quantized;
+  gsize float_bytes, quantized_bytes;
+  gdouble float_ms, quantized_ms, output_snr;
+  guint n_worst;
+  SlLayerNoise worst[SL_QUANTIZE_WORST];
+} SlQuantizeReport;
+
+typedef struct _SlQuantizer SlQuantizer;
+
+/** sl_quantizer_new: @model: (transfer none): float, with one input, a picture of known range; no session may have been made of it. NULL with
+ *  @error set, which starts with the model's path. */
+SlQuantizer *sl_quantizer_new (SlModel *model, const SlQuantizeOptions *options, GError **error);
+void sl_quantizer_free (SlQuantizer *quantizer);
+/** sl_quantizer_spec: how a picture becomes a tensor for it: all of @spec but filter, orientation and crop. */
+void sl_quantizer_spec (const SlQuantizer *quantizer, SlNormalizeSpec *spec);
+/** sl_quantizer_tensor_bytes: of such a tensor. */
+gsize sl_quantizer_tensor_bytes (const SlQuantizer *quantizer);
+/** sl_quantizer_learn: @pass: 0 and, when all pictures were there, 1. */
+gboolean sl_quantizer_learn (SlQuantizer *quantizer, guint pass, const void *tensor, GError **error);
+/** sl_quantizer_finish: (transfer full): the file. SL_ERROR_UNSUPPORTED when no node can compute with codes. */
+GBytes *sl_quantizer_finish (SlQuantizer *quantizer, GError **error);
+/** sl_quantizer_compare: after sl_quantizer_finish(). */
+gboolean sl_quantizer_compare (SlQuantizer *quantizer, const void *tensor, GError **error);
+/** sl_quantizer_report: names in @report are valid while @quantizer lives. */
+void sl_quantizer_report (SlQuantizer *quantizer, SlQuantizeReport *report);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlQuantizer, sl_quantizer_free)
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""sightline quantize: how far the 8-bit model agrees with the float one, what the file holds, and what goes wrong."""
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import harness
+from flatbuffer import Model
+from harness import data, run, work, write
+
+PICTURES = ("quantize", "pictures")
+IMAGENET = ["--mean", "123.675,116.28,103.53", "--std", "58.395,57.12,57.375"]
+
+
+def folder(name, pictures, source="calibrate"):
+    """A folder with the first of the shared pictures."""
+    path = work(name)
+    os.makedirs(path, exist_ok=True)
+    for file in sorted(os.listdir(data(*PICTURES, source)))[:pictures]:
+        shutil.copy(data(*PICTURES, source, file), path)
+    return path
+
+
+def small(*more):
+    return ["quantize", data("formats", "models", "mobilenet_v2_035.ext.onnx"), *IMAGENET, *more]
+
+
+def test_classifier():
+    target = work("mobilenetv2.tflite")
+    source = data("quantize", "models", "mobilenetv2_float.onnx")
+    report = json.loads(run("quantize", source, "-c", data(*PICTURES, "calibrate"), "-e", data(*PICTURES, "evaluate"), "-o", target, "--json",
+                            "--threads", "2", "--min-agreement", "0.94", *IMAGENET).expect(0).out)
+    assert report["measure"] == "top-1" and report["agreement"] >= 0.94 and report["compared"] == 250, report
+    assert report["calibrated"] == 50 and report["bytes"] == os.path.getsize(target) < report["float_bytes"] / 3, report
+    assert len(report["noisiest"]) == 10 and report["noisiest"][0]["snr_db"] <= report["noisiest"][9]["snr_db"], report
+    with open(target, "rb") as file:
+        check_codes(Model(file.read()))
+    # 250 pictures, one a class; a file's name has the number of its class.
+    lines = run("predict", "--json", "--model", target, data(*PICTURES, "evaluate")).expect(0).out.splitlines()
+    right = 0
+    for line in map(json.loads, lines):
+        best = line["labels"][0]
+        number = int(os.path.basename(line["source"]).split("class")[1][:4])
+        right += best["label_id"] == number
+    assert right >= 0.80 * len(lines) and len(lines) == 250, right
+
+
+def check_codes(model):
+    """Layers have int8 weights with a symmetric scale a channel, and int32 biases of input scale times weight scale."""
+    layers = 0
+    for code, inputs, _ in model.operators:
+        operator, version = model.codes[code]
+        if operator not in (3, 4) or model.tensors[inputs[1]][0] != 9:
+            continue
+        layers += 1
+        assert version == 3, (operator, version)
+        x, weights, bias = (model.tensors[i] for i in inputs)
+        assert x[0] == 9 and len(x[2]) == 1 and bias[0] == 2, (x[:2], bias[:2])
+        assert weights[4] == (0 if operator == 3 else 3) and set(weights[3]) == {0} and 128 not in weights[5], weights[:5]
+        for b, w in zip(bias[2], weights[2]):
+            assert abs(b - w * x[2][0]) <= 1e-6 * b, (b, w, x[2])
+    assert layers >= 50, layers
+
+
+def test_detector():
+    """Boxes and scores that meet in one tensor stay float; few pictures, so the bar is lower than the documented figures."""
+    target = work("yolox.tflite")
+    report = json.loads(run("quantize", data("formats", "models", "yolox_nano.onnx"), "-c", data(*PICTURES, "calibrate"), "--pictures", "20", "-e",
+                            folder("detect", 40, "evaluate"), "-o", target, "--json", "--threads", "2", "--mean", "0", "--std", "1", "--colour",
+                            "BGR", "--fit", "letterbox").expect(0).out)
+    assert report["measure"] == "AP50" and report["agreement"] >= 0.85, report
+    with open(target, "rb") as file:
+        model = Model(file.read())
+    assert model.tensors[model.outputs[0]][0] == 0, "results are floats"
+
+
+def test_same_bytes():
+    sums = set()
+    for i in (1, 2):
+        target = work("same%d.tflite" % i)
+        run(*small("-c", folder("same", 10), "-o", target)).expect(0)
+        with open(target, "rb") as file:
+            sums.add(hashlib.sha256(file.read()).hexdigest())
+    assert len(sums) == 1
+
+
+def test_broken_pictures():
+    path = folder("broken", 6)
+    names = ["broken%d.jpg" % i for i in range(20)]
+    for i, name in enumerate(names):
+        with open(os.path.join(path, name), "wb") as file:
+            file.write(b"\xff\xd8\xff\xe0" + bytes(range(i, i + 100)) if i % 2 else b"")
+    target = work("broken.tflite")
+    result = run(*small("-c", path, "-o", target, "--json")).expect(0, *names)
+    assert json.loads(result.out)["calibrated"] + json.loads(result.out)["compared"] == 6 and os.path.exists(target), result
+    only = work("only-broken")
+    os.makedirs(only, exist_ok=True)
+    write("only-broken/a.jpg", b"no picture")
+    run(*small("-c", only, "-o", work("never.tflite"))).expect(1, "a.jpg", "none of its pictures could be read")
+    assert not os.path.exists(work("never.tflite"))
+
+
+def test_too_little_agreement():
+    """A detector whose boxes and scores share a scale finds nothing."""
+    target = work("collapsed.tflite")
+    run("quantize", data("formats", "models", "yolox_nano.onnx"), "-c", folder("collapse", 10), "-o", target, "--mean", "0", "--std", "1",
+        "--colour", "BGR", "--fit", "letterbox", "--float-head", "none", "--method", "minmax", "--min-agreement", "0.95", "-e",
+        folder("collapse-evaluate", 12, "evaluate")).expect(1, "expected at least 0.95", "the noisiest node is")
+    assert not os.path.exists(target)
+
+
+def test_interrupt():
+    target = work("interrupted.tflite")
+    process = subprocess.Popen([harness.PROGRAM, *small("-c", folder("interrupt", 50), "-o", target)], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    time.sleep(0.7)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(10) == 130
+    assert [name for name in os.listdir(harness.WORK.name) if name.startswith("interrupted")] == []
+
+
+def test_refusals():
+    path, target = folder("refused", 5), work("refused.tflite")
+    run("quantize").expect(2, "expected one MODEL")
+    run(*small("-o", target)).expect(2, "--calibrate FOLDER is required")
+    run(*small("-c", path)).expect(2, "--output FILE is required")
+    run(*small("-c", path, "-o", target, "--method", "entropy")).expect(2, "--method")
+    run(*small("-c", path, "-o", target, "--percentile", "1.5")).expect(2, "--percentile")
+    run("quantize", data("formats", "models", "mobilenet_v2_035.ext.onnx"), "-c", path, "-o", target).expect(1, "give mean and std")
+    run("quantize", harness.model("add.tflite"), "-c", path, "-o", target).expect(1, "expected one picture of float32")
+    run(*small("-c", work("nowhere"), "-o", target)).expect(1, "nowhere")
+    assert not os.path.exists(target)
+
+
+harness.main(globals())

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* remote_frames.h decodes, the preprocessor's normaliser makes the tensor, as in a pipeline. */
+#include "tools/quantize/pictures.h"
+
+#include <gst/video/video.h>
+
+#include "core/graph/tensor.h"
+#include "plugins/video_input.h"
+#include "sightline/error.h"
+#include "tools/command.h"
+#include "tools/interrupt.h"
+#include "tools/predict/remote_frames.h"
+
+/* Seconds that a decoder may be without progress. */
+#define TIMEOUT 10
+
+struct _SlPictures
+{
+  const char *command;
+  SlNormalizeSpec spec;
+  SlRemoteFrames *frames;
+  SlNormalizer *normalizer;
+  void *tensor;
+};
+
+SlPictures *
+sl_pictures_new (const char *command, SlSpawner *spawner, const SlNormalizeSpec *spec, gsize tensor_bytes)
+{
+  SlPictures *pictures = g_new0 (SlPictures, 1);
+  pictures->command = command;
+  pictures->spec = *spec;
+  pictures->frames = sl_remote_frames_new (spawner, TIMEOUT, NULL);
+  pictures->tensor = sl_tensor_buffer_new (tensor_bytes);
+  return pictures;
+}
+
+void
+sl_pictures_free (SlPictures *pictures)
+{
+  if (pictures == NULL)
+    return;
+  sl_remote_frames_free (pictures->frames);
+  sl_normalizer_free (pictures->normalizer);
+  sl_tensor_buffer_free (pictures->tensor);
+  g_free (pictures);
+}
+
+static gboolean
+normalize (SlPictures *pictures, GstSample *sample, GError **error)
+{
+  GstVideoInfo video;
+  GstVideoFrame frame;
+  SlImageInfo info;
+  SlImage image;
+  if (!sl_video_input_read (gst_sample_get_caps (sample), "the picture", SL_VIDEO_INPUT_FORMATS, &video, &info, error))
+    return FALSE;
+  const SlNormalizeStatus status = pictures->normalizer == NULL ? sl_normalizer_new (&pictures->normalizer, &info, &pictures->spec)
+                                                                : sl_normalizer_set (pictures->normalizer, &info, &pictures->spec);
+  if (status != SL_NORMALIZE_OK || pictures->tensor == NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "cannot be made a tensor: %s",
+                 pictures->tensor != NULL ? sl_normalize_status_text (status) : "not enough memory");
+    return FALSE;
+  }
+  if (!sl_video_input_map (&frame, &image, &video, gst_sample_get_buffer (sample), error))
+    return FALSE;
+  sl_normalizer_run (pictures->normalizer, &image, pictures->tensor);
+  gst_video_frame_unmap (&frame);
+  return TRUE;
+}
+
+const void *
+sl_pictures_load (SlPictures *pictures, const SlInput *input)
+{
+  g_autoptr (GError) error = NULL;
+  gboolean good = FALSE;
+  if (sl_remote_frames_open (pictures->frames, input, &error)) {
+    GstSample *sample = sl_remote_frames_next (pictures->frames, &error);
+    good = sample != NULL && normalize (pictures, sample, &error);
+    g_clear_pointer (&sample, gst_sample_unref);
+    sl_remote_frames_close (pictures->frames);
+  }
+  if (!good && !sl_interrupted ())
+    sl_complain (pictures->command, "%s: %s", input->name, error != NULL ? error->message : "has no picture in it");
+  return good ? pictures->tensor : NULL;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Pictures of folders as tensors of a model, decoded by a process of its own.
+ */
+#ifndef SL_TOOLS_QUANTIZE_PICTURES_H
+#define SL_TOOLS_QUANTIZE_PICTURES_H
+
+#include "preprocess/normalize.h"
+#include "tools/predict/inputs.h"
+#include "tools/predict/spawner.h"
+
+G_BEGIN_DECLS
+
+typedef struct _SlPictures SlPictures;
+
+/** sl_pictures_new: after gst_init(); @command: for complaints; @spawner must outlive it. */
+SlPictures *sl_pictures_new (const char *command, SlSpawner *spawner, const SlNormalizeSpec *spec, gsize tensor_bytes);
+void sl_pictures_free (SlPictures *pictures);
+/** sl_pictures_load: (transfer none) (nullable): the tensor of @input, valid until the next call; NULL, having complained, for one that
+ *  cannot be read, and without complaint when the program was interrupted. */
+const void *sl_pictures_load (SlPictures *pictures, const SlInput *input);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlPictures, sl_pictures_free)
+
+G_END_DECLS
+
+#endif

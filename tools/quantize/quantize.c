@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * `sightline quantize`: pictures of a folder through quantize/quantize.h: twice to learn, then others to say what it cost.
+ */
+#include "quantize/quantize.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "plugins/elements.h"
+#include "sightline/error.h"
+#include "tools/command.h"
+#include "tools/interrupt.h"
+#include "tools/options.h"
+#include "tools/quantize/pictures.h"
+#include "tools/quantize/report.h"
+
+/* How long an interrupted program may take to end. */
+#define PATIENCE_MS 1900
+/* Without pictures of their own to compare on, one of so many is not learned from. */
+#define KEPT_BACK 5
+#define DEFAULT_PICTURES 100
+#define DEFAULT_PERCENT 99.99
+
+typedef struct
+{
+  SlModelOptions model;
+  char *calibrate, *evaluate, *output, *method, *percentile, *float_head, *pictures, *min_agreement;
+  gboolean json;
+  guint most; /* pictures to learn from */
+  gdouble limit;
+  SlQuantizeOptions how;
+} Options;
+
+typedef struct
+{
+  const Options *options;
+  SlQuantizer *quantizer;
+  SlPictures *pictures;
+  GPtrArray *inputs, *evaluation; /* (element-type SlInput) */
+  GPtrArray *learned, *compared;  /* of these, without copies */
+} Job;
+
+static void
+options_clear (Options *options)
+{
+  sl_model_options_clear (&options->model);
+  g_free (options->calibrate);
+  g_free (options->evaluate);
+  g_free (options->output);
+  g_free (options->method);
+  g_free (options->percentile);
+  g_free (options->float_head);
+  g_free (options->pictures);
+  g_free (options->min_agreement);
+}
+
+/* A bar on a terminal; nothing elsewhere. */
+static void
+show_progress (const char *what, guint done, guint all)
+{
+  static const char bar[] = "##############################";
+  const guint width = sizeof bar - 1;
+  if (!isatty (STDERR_FILENO))
+    return;
+  const guint full = all > 0 ? width * done / all : width;
+  fprintf (stderr, "\r\033[K%-12s [%.*s%*s] %u/%u", what, (int) full, bar, (int) (width - full), "", done, all);
+  if (done == all)
+    fputs ("\r\033[K", stderr);
+  fflush (stderr);
+}
+
+/* What is done with each of @inputs; those that cannot be read leave the list. */
+typedef gboolean (*Step) (Job *job, const void *tensor, guint pass, GError **error);
+
+static gboolean
+for_each (Job *job, GPtrArray *inputs, const char *what, Step step, guint pass, GError **error)
+{
+  const guint all = inputs->len;
+  gboolean good = TRUE;
+  for (guint i = 0, done = 0; i < inputs->len && good && !sl_interrupted (); done++) {
+    show_progress (what, done, all);
+    const void *tensor = sl_pictures_load (job->pictures, inputs->pdata[i]);
+    if (tensor == NULL) {
+      g_ptr_array_remove_index (inputs, i);
+      continue;
+    }
+    good = step (job, tensor, pass, error);
+    i++;
+  }
+  show_progress (what, all, all);
+  return good && !sl_interrupted ();
+}
+
+static gboolean
+learn (Job *job, const void *tensor, guint pass, GError **error)
+{
+  return sl_quantizer_learn (job->quantizer, pass, tensor, error);
+}
+
+static gboolean
+compare (Job *job, const void *tensor, guint pass, GError **error)
+{
+  return sl_quantizer_compare (job->quantizer, tensor, error);
+}
+
+/* Pictures to learn from lie evenly over the folder; without a folder of its own every fifth is kept back for the comparison. */
+static void
+share_out (Job *job)
+{
+  g_autoptr (GPtrArray) candidates = g_ptr_array_new ();
+  for (guint i = 0; i < job->inputs->len; i++) {
+    const gboolean kept = job->evaluation == NULL && job->inputs->len >= KEPT_BACK && i % KEPT_BACK == KEPT_BACK - 1;
+    g_ptr_array_add (kept ? job->compared : candidates, job->inputs->pdata[i]);
+  }
+  const guint n = MIN (job->options->most, candidates->len);
+  for (guint i = 0; i < n; i++)
+    g_ptr_array_add (job->learned, candidates->pdata[(guint64) i * candidates->len / n]);
+  for (guint i = 0; job->evaluation != NULL && i < job->evaluation->len; i++)
+    g_ptr_array_add (job->compared, job->evaluation->pdata[i]);
+}
+
+static gboolean
+check_agreement (const Options *options, const SlQuantizeReport *report, GError **error)
+{
+  if (options->min_agreement == NULL || report->agreement >= options->limit)
+    return TRUE;
+  if (isnan (report->agreement)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "--min-agreement: the agreement could not be measured, so %s is not written",
+                 options->output);
+    return FALSE;
+  }
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "the models agree to %.3f (%s); expected at least %g, so %s is not written; the noisiest node is %s '%s' (%.1f dB): try another "
+    "--method, or more pictures of what the model will see",
+    report->agreement, report->measure, options->limit, options->output, report->worst[0].op, report->worst[0].name, report->worst[0].snr);
+  return FALSE;
+}
+
+static gboolean
+finish (Job *job, GError **error)
+{
+  const Options *options = job->options;
+  SlQuantizeReport report;
+  gsize size;
+  g_autoptr (GBytes) file = sl_quantizer_finish (job->quantizer, error);
+  if (file == NULL || !for_each (job, job->compared, "comparing", compare, 0, error))
+    return FALSE;
+  sl_quantizer_report (job->quantizer, &report);
+  if (options->json)
+    sl_quantize_print_json (&report, job->learned->len, options->output, options->how.threads);
+  else
+    sl_quantize_print (&report, job->learned->len, options->output, options->how.threads);
+  if (!check_agreement (options, &report, error))
+    return FALSE;
+  const char *data = g_bytes_get_data (file, &size);
+  return g_file_set_contents (options->output, data, (gssize) size, error);
+}
+
+static gboolean
+quantize (Job *job, GError **error)
+{
+  share_out (job);
+  for (guint pass = 0; pass < SL_QUANTIZE_PASSES; pass++) {
+    if (!for_each (job, job->learned, "learning", learn, pass, error))
+      return FALSE;
+    if (job->learned->len > 0)
+      continue;
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: none of its pictures could be read", job->options->calibrate);
+    return FALSE;
+  }
+  return finish (job, error);
+}
+
+static GPtrArray *
+list (const char *folder)
+{
+  char *arguments[] = { (char *) folder, NULL };
+  return sl_inputs_new (arguments);
+}
+
+static gboolean
+open_and_quantize (const Options *options, SlSpawner *spawner, GError **error)
+{
+  const SlModelLoadOptions how = sl_limit_options_load (&options->model.limits, FALSE);
+  const SlContractOverrides overrides = sl_model_options_overrides (&options->model);
+  SlNormalizeSpec spec = { .filter = SL_FILTER_AUTO };
+  g_autoptr (SlModel) model = sl_model_load_with (options->model.model, &overrides, &how, error);
+  g_autoptr (SlQuantizer) quantizer = model != NULL ? sl_quantizer_new (model, &options->how, error) : NULL;
+  if (quantizer == NULL)
+    return FALSE;
+  sl_quantizer_spec (quantizer, &spec);
+  g_autoptr (SlPictures) pictures = sl_pictures_new ("quantize", spawner, &spec, sl_quantizer_tensor_bytes (quantizer));
+  g_autoptr (GPtrArray) inputs = list (options->calibrate), learned = g_ptr_array_new (), compared = g_ptr_array_new ();
+  g_autoptr (GPtrArray) evaluation = options->evaluate != NULL ? list (options->evaluate) : NULL;
+  Job job = { options, quantizer, pictures, inputs, evaluation, learned, compared };
+  return quantize (&job, error);
+}
+
+static int
+run (const Options *options)
+{
+  g_autoptr (GError) error = NULL;
+  sl_interrupt_catch (PATIENCE_MS);
+  g_autoptr (SlSpawner) spawner = sl_spawner_new (&error);
+  if (spawner == NULL) {
+    sl_complain ("quantize", "%s", error->message);
+    return SL_EXIT_FAILED;
+  }
+  sl_elements_init (NULL, NULL);
+  const gboolean good = open_and_quantize (options, spawner, &error);
+  if (sl_interrupted ())
+    return SL_EXIT_INTERRUPTED;
+  if (error != NULL)
+    sl_complain ("quantize", "%s", error->message);
+  return good ? SL_EXIT_OK : SL_EXIT_FAILED;
+}
+
+static gboolean
+check (Options *options)
+{
+  static const char *const methods[] = { "minmax", "percentile", "mse", NULL }, *const heads[] = { "auto", "none", NULL };
+  gdouble percent = DEFAULT_PERCENT / 100;
+  options->most = DEFAULT_PICTURES;
+  options->how = (SlQuantizeOptions){ .method = SL_RANGE_MSE, .float_head = TRUE };
+  if (!sl_model_options_check ("quantize", &options->model) || !sl_options_choice ("quantize", "--method", &options->method, methods)
+      || !sl_options_choice ("quantize", "--float-head", &options->float_head, heads)
+      || !sl_options_fraction ("quantize", "--percentile", options->percentile, &percent)
+      || !sl_options_fraction ("quantize", "--min-agreement", options->min_agreement, &options->limit)
+      || !sl_options_integer ("quantize", "--pictures", options->pictures, 1, 100000, &options->most))
+    return FALSE;
+  for (guint i = 0; options->method != NULL && methods[i] != NULL; i++)
+    if (g_str_equal (options->method, methods[i]))
+      options->how.method = (SlRangeMethod) i;
+  options->how.float_head = options->float_head == NULL || g_str_equal (options->float_head, "auto");
+  options->how.percent = 100 * percent;
+  options->how.threads = MAX (options->model.threads, 1);
+  return TRUE;
+}
+
+static int
+run_quantize (int argc, char **argv)
+{
+  Options options = { 0 };
+  g_auto (GStrv) rest = NULL;
+  g_autofree GOptionEntry *more = sl_model_options_entries (&options.model);
+  const GOptionEntry entries[] = {
+    { "calibrate", 'c', 0, G_OPTION_ARG_FILENAME, &options.calibrate, "Pictures like those that the model will see", "FOLDER" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "The file to write", "FILE" },
+    { "evaluate", 'e', 0, G_OPTION_ARG_FILENAME, &options.evaluate, "Pictures to compare on (default: every fifth of FOLDER)", "FOLDER" },
+    { "pictures", 0, 0, G_OPTION_ARG_STRING, &options.pictures, "Most pictures to learn from, 1..100000 (default 100)", "N" },
+    { "method", 0, 0, G_OPTION_ARG_STRING, &options.method, "Ranges of values: minmax, percentile or mse (default mse)", "NAME" },
+    { "percentile", 0, 0, G_OPTION_ARG_STRING, &options.percentile, "Share of values in a range, 0..1 (default 0.9999)", "X" },
+    { "float-head", 0, 0, G_OPTION_ARG_STRING, &options.float_head, "Leave what 8 bits spoil as float: auto or none (default auto)",
+      "HOW" },
+    { "min-agreement", 0, 0, G_OPTION_ARG_STRING, &options.min_agreement, "Fail, and write nothing, below this agreement, 0..1", "X" },
+    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.threads_text, "Threads to compute with, 1..64 or auto (default 1)", "N" },
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
+    { NULL },
+  };
+  int status = sl_options_parse ("quantize", "MODEL", "Makes a float model compute with 8 bits, and says what that costs.", NULL, argc,
+                                 argv, entries, more, &rest);
+  if (status < 0) {
+    status = SL_EXIT_USAGE;
+    options.model.model = g_strdup (rest[0]);
+    if (rest[0] == NULL || rest[1] != NULL)
+      sl_options_usage ("quantize", "expected one MODEL, got %u arguments", g_strv_length (rest));
+    else if (options.calibrate == NULL || options.output == NULL)
+      sl_options_usage ("quantize", "%s is required", options.calibrate == NULL ? "--calibrate FOLDER" : "--output FILE");
+    else if (check (&options))
+      status = run (&options);
+  }
+  options_clear (&options);
+  return status;
+}
+
+const SlCommand sl_command_quantize = { "quantize", "make a float model compute with 8 bits", run_quantize };

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tools/quantize/report.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/show.h"
+
+static void
+print_agreement (const SlQuantizeReport *report)
+{
+  if (report->compared == 0)
+    printf ("agreement  not measured: no picture was left for it\n");
+  else if (report->measure == NULL)
+    printf ("agreement  not measured: no decoder takes the outputs (--decoder states one)\n");
+  else if (isnan (report->agreement))
+    printf ("agreement  not measured: the float model finds nothing in the %u pictures\n", report->compared);
+  else
+    printf ("agreement  %.3f %s, float against 8 bits, on %u other pictures\n", report->agreement, report->measure, report->compared);
+}
+
+void
+sl_quantize_print (const SlQuantizeReport *report, guint calibrated, const char *output, guint threads)
+{
+  g_autofree char *shown = sl_show (output, SL_SHOW_MESSAGE);
+  printf ("model      %s\n", shown);
+  printf ("pictures   %u learned from\n", calibrated);
+  printf ("nodes      %u, of them %u with 8 bits\n", report->nodes, report->quantized);
+  printf ("size       %.2f MB float, %.2f MB now\n", (double) report->float_bytes / 1e6, (double) report->quantized_bytes / 1e6);
+  print_agreement (report);
+  if (report->compared == 0)
+    return;
+  printf ("time       %.2f ms float, %.2f ms now, %u thread%s\n", report->float_ms, report->quantized_ms, threads, threads != 1 ? "s" : "");
+  printf ("outputs    %.1f dB signal to noise\n", report->output_snr);
+  printf ("noisiest\n");
+  for (guint i = 0; i < report->n_worst; i++) {
+    g_autofree char *name = sl_show (report->worst[i].name, SL_SHOW_MESSAGE);
+    printf ("  %6.1f dB  %-24s %s\n", report->worst[i].snr, report->worst[i].op, name);
+  }
+}
+
+static void
+append_number (GString *out, const char *key, gdouble value)
+{
+  g_string_append_printf (out, ",\"%s\":", key);
+  sl_json_append_double (out, value, 6);
+}
+
+void
+sl_quantize_print_json (const SlQuantizeReport *report, guint calibrated, const char *output, guint threads)
+{
+  g_autoptr (GString) out = g_string_new ("{\"model\":");
+  sl_json_append_string (out, output);
+  g_string_append_printf (out,
+                          ",\"calibrated\":%u,\"compared\":%u,\"nodes\":%u,\"quantized_nodes\":%u,\"float_bytes\":%" G_GSIZE_FORMAT
+                          ",\"bytes\":%" G_GSIZE_FORMAT ",\"threads\":%u,\"measure\":",
+                          calibrated, report->compared, report->nodes, report->quantized, report->float_bytes, report->quantized_bytes,
+                          threads);
+  sl_json_append_string (out, report->measure);
+  append_number (out, "agreement", report->agreement);
+  append_number (out, "float_ms", report->float_ms);
+  append_number (out, "ms", report->quantized_ms);
+  append_number (out, "output_snr_db", report->compared > 0 ? report->output_snr : NAN);
+  g_string_append (out, ",\"noisiest\":[");
+  for (guint i = 0; i < report->n_worst; i++) {
+    g_string_append (out, i > 0 ? ",{\"operator\":" : "{\"operator\":");
+    sl_json_append_string (out, report->worst[i].op);
+    g_string_append (out, ",\"name\":");
+    sl_json_append_string (out, report->worst[i].name);
+    append_number (out, "snr_db", report->worst[i].snr);
+    g_string_append_c (out, '}');
+  }
+  g_string_append (out, "]}");
+  puts (out->str);
+}
