@@ -452,9 +452,10 @@ onnx_top_k (Onnx *o)
   else
     onnx_input_ints (o, 1, "k", &k, 1, &n);
   gint32 input = onnx_plain (o, x);
+  const guint axis = o->error == NULL ? onnx_norm_axis (o, onnx_attr_int (o, "axis", -1), x->rank) : 0;
   if (o->error != NULL)
     return;
-  order_with_last (x->rank, onnx_norm_axis (o, onnx_attr_int (o, "axis", -1), x->rank), order);
+  order_with_last (x->rank, axis, order);
   input = onnx_transpose (o, input, order);
   if (!largest)
     input = onnx_unary (o, SL_OP_NEG, input);

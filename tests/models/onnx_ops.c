@@ -7,7 +7,7 @@
 
 /**
  * Row: a node of inputs x float32[1,3,8,8], m float32[4,6], i int64[4,2], r float32[50,4], p int64[50], v float32[1,3,4,4,4],
- * k float32[4,3,3,3], and the constants c, whole numbers, and f, as many floats
+ * k float32[4,3,3,3], the scalar s, and the constants c, whole numbers, and f, as many floats
  * @n, @values: of c and f
  */
 typedef struct
@@ -30,6 +30,7 @@ static const Row rows[] = {
   { "CumSum", "m,c", "unused i 0", 2, { 0, 1 }, SL_ERROR_FORMAT, "the axis, input 1, is int32 with 2 elements; expected at most 1" },
   { "CumSum", "m,f", "unused i 0", 1, { 0 }, SL_ERROR_FORMAT, "is float32 with 1 elements; expected at most 1 of int32" },
   { "CumSum", "m", "unused i 0", 1, { 0 }, SL_ERROR_FORMAT, "input 1 is missing" },
+  { "TopK", "s,c", "axis i -1", 1, { 1 }, SL_ERROR_FORMAT, "axis -1 is outside a tensor of 0 dimensions" },
   { "Trilu", "c", "unused i 0", 3, { 0, 1, 2 }, SL_ERROR_SHAPE, "its input has 1 dimensions; expected matrices" },
   { "Trilu", "m,i", "unused i 0", 1, { 0 }, SL_ERROR_UNSUPPORTED, "the diagonal, input 1, is computed from the picture" },
   { "IsInf", "i", "detect_negative i 0", 1, { 0 }, SL_ERROR_UNSUPPORTED, "is int32 but 'y' is float32; expected the same type" },
@@ -92,6 +93,7 @@ test_row (gconstpointer data)
   sl_onnx_writer_input (writer, "p", SL_ONNX_INT64, 1, (const gint64[]){ 50 });
   sl_onnx_writer_input (writer, "v", SL_ONNX_FLOAT, 5, (const gint64[]){ 1, 3, 4, 4, 4 });
   sl_onnx_writer_input (writer, "k", SL_ONNX_FLOAT, 4, (const gint64[]){ 4, 3, 3, 3 });
+  sl_onnx_writer_node (writer, "ReduceSum", "m", "s", "keepdims i 0", NULL);
   for (guint i = 0; i < row->n; i++)
     floats[i] = (gfloat) row->values[i];
   sl_onnx_writer_ints (writer, "c", row->n, row->values);
