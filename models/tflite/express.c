@@ -68,6 +68,27 @@ add_silu (Express *e, const SlNode *node, gint32 input, gint32 output)
   return gate >= 0 && add_unary (e, node, SL_OP_LOGISTIC, input, gate, NULL) && add_node (e, node, SL_OP_MUL, factors, 2, &output, 1, NULL);
 }
 
+/* x (1 - q) / (1 + q), q = logistic (-x)^2: what x tanh (log (1 + exp x)) is, without numbers that overflow. */
+static gboolean
+add_mish (Express *e, const SlNode *node, gint32 input, gint32 output)
+{
+  static const gfloat unit = 1;
+  static const char *const names[] = { "/negative", "/gate", "/square", "/less", "/more", "/share" };
+  gint32 parts[G_N_ELEMENTS (names)];
+  const gint32 one = add_constant (e, "one", SL_DTYPE_F32, 1, (const gint32[]){ 1 }, &unit, sizeof unit);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    parts[i] = add_like (e, output, names[i]);
+    if (one < 0 || parts[i] < 0)
+      return FALSE;
+  }
+  const gint32 square[2] = { parts[1], parts[1] }, sides[2] = { one, parts[2] }, share[2] = { parts[3], parts[4] };
+  const gint32 factors[2] = { input, parts[5] };
+  return add_unary (e, node, SL_OP_NEG, input, parts[0], NULL) && add_unary (e, node, SL_OP_LOGISTIC, parts[0], parts[1], NULL)
+         && add_node (e, node, SL_OP_MUL, square, 2, &parts[2], 1, NULL) && add_node (e, node, SL_OP_SUB, sides, 2, &parts[3], 1, NULL)
+         && add_node (e, node, SL_OP_ADD, sides, 2, &parts[4], 1, NULL) && add_node (e, node, SL_OP_DIV, share, 2, &parts[5], 1, NULL)
+         && add_node (e, node, SL_OP_MUL, factors, 2, &output, 1, NULL);
+}
+
 /* The operator RELU_0_TO_1 came late to TensorFlow Lite; a minimum was always there. */
 static gboolean
 add_relu_0_to_1 (Express *e, const SlNode *node, gint32 input, gint32 output)
@@ -83,13 +104,20 @@ static gboolean
 add_activation (Express *e, const SlNode *node, SlActivation activation, gint32 input, gint32 output)
 {
   static const SlOpType ops[] = {
-    [SL_ACTIVATION_RELU] = SL_OP_RELU,         [SL_ACTIVATION_RELU_N1_TO_1] = SL_OP_RELU_N1_TO_1, [SL_ACTIVATION_RELU6] = SL_OP_RELU6,
-    [SL_ACTIVATION_LOGISTIC] = SL_OP_LOGISTIC, [SL_ACTIVATION_HARD_SWISH] = SL_OP_HARD_SWISH,     [SL_ACTIVATION_GELU] = SL_OP_GELU,
+    [SL_ACTIVATION_RELU] = SL_OP_RELU,
+    [SL_ACTIVATION_RELU_N1_TO_1] = SL_OP_RELU_N1_TO_1,
+    [SL_ACTIVATION_RELU6] = SL_OP_RELU6,
+    [SL_ACTIVATION_LOGISTIC] = SL_OP_LOGISTIC,
+    [SL_ACTIVATION_HARD_SWISH] = SL_OP_HARD_SWISH,
+    [SL_ACTIVATION_GELU] = SL_OP_GELU,
     [SL_ACTIVATION_GELU_TANH] = SL_OP_GELU,
+    [SL_ACTIVATION_TANH] = SL_OP_TANH,
   };
   const SlOpParams params = { .gelu.approximate = activation == SL_ACTIVATION_GELU_TANH };
   if (activation == SL_ACTIVATION_SILU)
     return add_silu (e, node, input, output);
+  if (activation == SL_ACTIVATION_MISH)
+    return add_mish (e, node, input, output);
   if (activation == SL_ACTIVATION_RELU_0_TO_1)
     return add_relu_0_to_1 (e, node, input, output);
   return add_unary (e, node, ops[activation], input, output, &params);
@@ -178,7 +206,7 @@ are_plain_indices (const SlTensor *indices)
 static gboolean
 check_node (const Express *e, const SlNode *node)
 {
-  if (node->op != SL_OP_SILU && tfl_op_row (node->op) == NULL)
+  if (node->op != SL_OP_SILU && node->op != SL_OP_MISH && tfl_op_row (node->op) == NULL)
     return refuse (e, node, "such operator");
   if ((node->op == SL_OP_GATHER || node->op == SL_OP_GATHER_ND) && node->params.axis.indexing != SL_INDEX_LIMITED
       && !are_plain_indices (sl_node_input (e->from, node, 1)))
@@ -217,6 +245,8 @@ express_node (Express *e, const SlNode *node)
     inputs[i] = node->inputs[i] < 0 ? -1 : e->alias[node->inputs[i]];
   if (node->op == SL_OP_SILU)
     return add_silu (e, node, inputs[0], node->outputs[0]);
+  if (node->op == SL_OP_MISH)
+    return add_mish (e, node, inputs[0], node->outputs[0]);
   if (node->op == SL_OP_RELU_0_TO_1 && sl_node_output (e->from, node, 0)->dtype == SL_DTYPE_F32)
     return add_relu_0_to_1 (e, node, inputs[0], node->outputs[0]);
   if (!add_bias (e, node, inputs, &copy.n_inputs))
