@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Every node that has codes in TensorFlow Lite gets them, then parts that they would spoil lose them: the heads of detectors, where boxes
+ * Every node that TensorFlow Lite has for int8 is quantised, then parts that it would spoil are not: the heads of detectors, where boxes
  * and scores meet in one tensor, where softmax turns bins into distances, and whatever follows. Tensors that must share a scale are groups
  * (union and find); each gets the range that suits the values of all.
  */
@@ -148,7 +148,7 @@ has_float_weights (const Planner *p, const SlNode *node)
 }
 
 static gboolean
-can_have_codes (const Planner *p, const SlNode *node)
+can_be_quantized (const Planner *p, const SlNode *node)
 {
   const SlScales scales = sl_scales_of (node->op);
   guint variables = 0;
@@ -233,13 +233,13 @@ spread_float (Planner *p)
       if (node->inputs[k] >= 0 && p->producer[node->inputs[k]] >= 0)
         follows |= is_head[p->producer[node->inputs[k]]];
     const gboolean inner_softmax = node->op == SL_OP_SOFTMAX && !is_output (p, node->outputs[0]);
-    const gboolean begins = inner_softmax || !p->plan->codes[i] || (node->op == SL_OP_CONCATENATION && is_unlike (p, node));
+    const gboolean begins = inner_softmax || !p->plan->quantized[i] || (node->op == SL_OP_CONCATENATION && is_unlike (p, node));
     const gboolean passes = sl_scales_of (node->op) != SL_SCALES_LAYER || !is_heavy (p, node);
-    if (begins && p->plan->codes[i])
-      p->plan->codes[i] = FALSE;
+    if (begins && p->plan->quantized[i])
+      p->plan->quantized[i] = FALSE;
     is_head[i] = !before_body[i] && (begins || (follows && passes));
     if (is_head[i])
-      p->plan->codes[i] = FALSE;
+      p->plan->quantized[i] = FALSE;
   }
 }
 
@@ -251,7 +251,7 @@ feeds_float (const Planner *p, const SlNode *node)
   for (guint k = 0; k < node->n_outputs; k++) {
     readers += is_output (p, node->outputs[k]);
     for (guint r = p->first[node->outputs[k]]; r < p->first[node->outputs[k] + 1]; r++, readers++)
-      if (p->plan->codes[p->readers[r]])
+      if (p->plan->quantized[p->readers[r]])
         return FALSE;
   }
   return readers > 0;
@@ -259,7 +259,7 @@ feeds_float (const Planner *p, const SlNode *node)
 
 /* A classifier's last layer is most of its weights and loses least, and enlarged maps are large. */
 static gboolean
-is_better_as_codes (SlOpType op)
+is_better_quantized (SlOpType op)
 {
   return op == SL_OP_FULLY_CONNECTED || op == SL_OP_RESIZE_BILINEAR || op == SL_OP_RESIZE_NEAREST_NEIGHBOR;
 }
@@ -272,17 +272,17 @@ widen_head (Planner *p)
   g_autoptr (GArray) layers = g_array_new (FALSE, FALSE, sizeof (guint));
   for (guint i = sl_graph_n_nodes (p->graph); i-- > 0;) {
     const SlNode *node = sl_graph_node (p->graph, i);
-    if (!p->plan->codes[i] || is_better_as_codes (node->op) || !feeds_float (p, node))
+    if (!p->plan->quantized[i] || is_better_quantized (node->op) || !feeds_float (p, node))
       continue;
     if (sl_scales_of (node->op) != SL_SCALES_LAYER) {
-      p->plan->codes[i] = FALSE;
+      p->plan->quantized[i] = FALSE;
     } else {
       last += sl_node_multiply_adds (p->graph, node);
       g_array_append_val (layers, i);
     }
   }
   for (guint i = 0; i < layers->len && (gdouble) last <= LAST_LAYERS * (gdouble) p->work; i++)
-    p->plan->codes[g_array_index (layers, guint, i)] = FALSE;
+    p->plan->quantized[g_array_index (layers, guint, i)] = FALSE;
 }
 
 static gint32
@@ -298,7 +298,7 @@ join_groups (Planner *p)
 {
   for (guint i = 0; i < sl_graph_n_nodes (p->graph); i++) {
     const SlNode *node = sl_graph_node (p->graph, i);
-    if (!p->plan->codes[i] || sl_scales_of (node->op) != SL_SCALES_SAME)
+    if (!p->plan->quantized[i] || sl_scales_of (node->op) != SL_SCALES_SAME)
       continue;
     for (guint k = 0; k < node->n_inputs; k++) {
       const SlTensor *input = sl_node_input (p->graph, node, k);
@@ -344,9 +344,9 @@ curve_of (const Planner *p, gint32 tensor)
   return two->inputs[0] == one->outputs[0] || two->inputs[1] == one->outputs[0] ? silu : NULL;
 }
 
-/* Scale and zero point of int8 codes over @range. */
+/* Scale and zero point of int8 values over @range. */
 static void
-set_codes (SlPlan *plan, gint32 tensor, SlRange range)
+set_quantization (SlPlan *plan, gint32 tensor, SlRange range)
 {
   const gdouble width = range.high - range.low;
   const gfloat scale = width > 1e-30 ? (gfloat) (width / 255) : 1.0f / 128;
@@ -360,7 +360,7 @@ set_fixed (Planner *p, const GArray *members, gint32 group)
 {
   for (guint i = 0; i < members->len; i++) {
     const gint32 maker = p->producer[g_array_index (members, gint32, i)];
-    if (maker < 0 || !p->plan->codes[maker])
+    if (maker < 0 || !p->plan->quantized[maker])
       continue;
     const SlOpType op = sl_graph_node (p->graph, (guint) maker)->op;
     for (guint k = 0; k < G_N_ELEMENTS (kinds); k++) {
@@ -407,7 +407,7 @@ choose_scales (Planner *p, const SlPlanOptions *options)
       if (!is_bordered (p, g_array_index (members, gint32, k)))
         seen[n_seen++] = sl_ranges_get (p->ranges, g_array_index (members, gint32, k));
     const SlCurve curve = members->len == 1 ? curve_of (p, i) : NULL;
-    set_codes (p->plan, i, sl_ranges_choose (seen, n_seen, options->method, options->percent, curve));
+    set_quantization (p->plan, i, sl_ranges_choose (seen, n_seen, options->method, options->percent, curve));
   }
   for (gint32 i = 0; i < (gint32) n; i++) {
     p->plan->scale[i] = p->plan->scale[find (p, i)];
@@ -415,7 +415,7 @@ choose_scales (Planner *p, const SlPlanOptions *options)
   }
 }
 
-/* Noise of codes of a layer's input, as it comes out of the layer, against the variance of what should come out; dB. */
+/* Noise of quantising a layer's input, as it comes out of the layer, against the variance of what should come out; dB. */
 static gdouble
 snr_through (const Planner *p, const SlNode *node)
 {
@@ -439,10 +439,10 @@ static void
 make_float (Planner *p, gint32 tensor)
 {
   const gint32 maker = tensor >= 0 ? p->producer[tensor] : -1;
-  if (maker < 0 || !p->plan->codes[maker])
+  if (maker < 0 || !p->plan->quantized[maker])
     return;
   const SlNode *node = sl_graph_node (p->graph, (guint) maker);
-  p->plan->codes[maker] = FALSE;
+  p->plan->quantized[maker] = FALSE;
   for (guint i = 0; i < node->n_inputs && sl_scales_of (node->op) != SL_SCALES_LAYER; i++)
     make_float (p, node->inputs[i]);
 }
@@ -454,11 +454,11 @@ keep_precise (Planner *p, gdouble least)
   guint n = 0;
   for (guint i = sl_graph_n_nodes (p->graph); i-- > 0;) {
     const SlNode *node = sl_graph_node (p->graph, i);
-    if (!p->plan->codes[i] || sl_scales_of (node->op) != SL_SCALES_LAYER)
+    if (!p->plan->quantized[i] || sl_scales_of (node->op) != SL_SCALES_LAYER)
       continue;
     if (snr_through (p, node) >= least)
       continue;
-    p->plan->codes[i] = FALSE;
+    p->plan->quantized[i] = FALSE;
     make_float (p, node->inputs[0]);
     n++;
   }
@@ -478,13 +478,13 @@ sl_plan_new (SlGraph *graph, const SlRanges *ranges, const SlPlanOptions *option
   const guint n = sl_graph_n_tensors (graph), nodes = sl_graph_n_nodes (graph);
   SlPlan *plan = g_new0 (SlPlan, 1);
   Planner p = { .graph = graph, .ranges = ranges, .plan = plan };
-  plan->codes = g_new0 (gboolean, MAX (nodes, 1));
+  plan->quantized = g_new0 (gboolean, MAX (nodes, 1));
   plan->scale = g_new0 (gfloat, n);
   plan->zero_point = g_new0 (gint32, n);
   p.group = g_new (gint32, n);
   index_readers (&p);
   for (guint i = 0; i < nodes; i++) {
-    plan->codes[i] = can_have_codes (&p, sl_graph_node (graph, i));
+    plan->quantized[i] = can_be_quantized (&p, sl_graph_node (graph, i));
     p.work += sl_node_multiply_adds (graph, sl_graph_node (graph, i));
   }
   if (options->float_head) {
@@ -499,7 +499,7 @@ sl_plan_new (SlGraph *graph, const SlRanges *ranges, const SlPlanOptions *option
     changed = options->float_head && round < MOST_ROUNDS ? keep_precise (&p, options->least_snr) : 0;
   }
   for (guint i = 0; i < nodes; i++)
-    plan->n_codes += plan->codes[i] != FALSE;
+    plan->n_quantized += plan->quantized[i] != FALSE;
   g_free (p.producer);
   g_free (p.first);
   g_free (p.readers);
@@ -512,7 +512,7 @@ sl_plan_free (SlPlan *plan)
 {
   if (plan == NULL)
     return;
-  g_free (plan->codes);
+  g_free (plan->quantized);
   g_free (plan->scale);
   g_free (plan->zero_point);
   g_free (plan);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which nodes of a float graph compute with codes, and which tensors share a scale.
+ * Which nodes of a float graph compute with int8 values, and which tensors share a scale.
  */
 #ifndef SL_QUANTIZE_PLAN_H
 #define SL_QUANTIZE_PLAN_H
@@ -21,21 +21,21 @@ typedef enum
 
 /**
  * SlPlan:
- * @codes: by node of the graph: whether it computes with codes
- * @scale, @zero_point: by tensor: of its codes; 0 where it never has any
+ * @quantized: by node of the graph: whether it computes with int8
+ * @scale, @zero_point: by tensor: of its int8 values; 0 where it never has any
  */
 typedef struct
 {
-  gboolean *codes;
+  gboolean *quantized;
   gfloat *scale;
   gint32 *zero_point;
-  guint n_codes; /* nodes */
+  guint n_quantized; /* nodes */
 } SlPlan;
 
 /**
  * SlPlanOptions:
  * @float_head: parts that 8 bits spoil stay float
- * @least_snr: a layer is such a part where the codes of its input alone leave less signal to noise in its result, dB
+ * @least_snr: a layer is such a part where quantising its input alone leaves less signal to noise in its result, dB
  */
 typedef struct
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The steps in order: tape.h runs the float graph, ranges.h learns from it, plan.h decides, codes.h makes the graph of codes, the writer
+ * The steps in order: tape.h runs the float graph, ranges.h learns from it, plan.h decides, int8_graph.h makes the int8 graph, the writer
  * its file. What is compared is the file, read as any other, with the graph that was written without quantising.
  */
 #include "quantize/quantize.h"
@@ -16,11 +16,11 @@
 #include "models/tflite/write.h"
 #include "predict/contractspec.h"
 #include "quantize/agreement.h"
-#include "quantize/codes.h"
+#include "quantize/int8_graph.h"
 
 /* Pictures that the noise of each node is measured on. */
 #define NOISE_PICTURES 8
-/* What codes of a layer's input must leave of its result, dB: edges of boxes and masks want more than the choice of a class. */
+/* What quantising a layer's input must leave of its result, dB: edges of boxes and masks want more than the choice of a class. */
 #define CLASSES_SNR 10.0
 #define BOXES_SNR 24.0
 /* Where there is no noise at all. */
@@ -45,15 +45,15 @@ struct _SlQuantizer
 {
   SlModel *model;
   SlQuantizeOptions options;
-  SlGraph *graph, *codes_graph;
-  SlTape *tape, *codes_tape;
+  SlGraph *graph, *int8_graph;
+  SlTape *tape, *int8_tape;
   SlRanges *ranges;
   SlPlan *plan;
-  Whole whole, codes;
+  Whole whole, int8;
   SlAgreement *agreement;     /* (nullable) */
   Power *noise, output_noise; /* by tensor of both graphs */
   guint compared;
-  gsize float_bytes, codes_bytes;
+  gsize float_bytes, int8_bytes;
 };
 
 static void
@@ -73,13 +73,13 @@ sl_quantizer_free (SlQuantizer *q)
   if (q == NULL)
     return;
   whole_clear (&q->whole);
-  whole_clear (&q->codes);
+  whole_clear (&q->int8);
   sl_tape_free (q->tape);
-  sl_tape_free (q->codes_tape);
+  sl_tape_free (q->int8_tape);
   sl_ranges_free (q->ranges);
   sl_plan_free (q->plan);
   sl_agreement_free (q->agreement);
-  sl_graph_unref (q->codes_graph);
+  sl_graph_unref (q->int8_graph);
   sl_graph_unref (q->graph);
   sl_model_unref (q->model);
   g_free (q->noise);
@@ -187,12 +187,12 @@ start_comparison (SlQuantizer *q, GBytes *file, GError **error)
   if (graph == NULL || !start (&q->whole, graph, q->options.threads, error))
     return FALSE;
   graph = read_back (q, file, error);
-  if (graph == NULL || !start (&q->codes, graph, q->options.threads, error))
+  if (graph == NULL || !start (&q->int8, graph, q->options.threads, error))
     return FALSE;
   q->float_bytes = g_bytes_get_size (floats);
-  q->codes_bytes = g_bytes_get_size (file);
-  q->codes_tape = sl_tape_new (q->codes_graph, q->options.threads, error);
-  return q->codes_tape != NULL;
+  q->int8_bytes = g_bytes_get_size (file);
+  q->int8_tape = sl_tape_new (q->int8_graph, q->options.threads, error);
+  return q->int8_tape != NULL;
 }
 
 GBytes *
@@ -203,13 +203,13 @@ sl_quantizer_finish (SlQuantizer *q, GError **error)
   const SlPlanOptions how = { q->options.method, q->options.percent, of_classes ? CLASSES_SNR : BOXES_SNR, q->options.float_head };
   sl_ranges_end (q->ranges);
   q->plan = sl_plan_new (q->graph, q->ranges, &how);
-  if (q->plan->n_codes == 0) {
+  if (q->plan->n_quantized == 0) {
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s: no node of it can compute with 8 bits: there is nothing to quantise",
                  sl_model_path (q->model));
     return NULL;
   }
-  q->codes_graph = sl_codes_new (q->graph, q->plan, q->ranges, error);
-  g_autoptr (GBytes) file = q->codes_graph != NULL ? sl_tflite_write (q->codes_graph, sl_model_contract (q->model), error) : NULL;
+  q->int8_graph = sl_int8_graph_new (q->graph, q->plan, q->ranges, error);
+  g_autoptr (GBytes) file = q->int8_graph != NULL ? sl_tflite_write (q->int8_graph, sl_model_contract (q->model), error) : NULL;
   if (file == NULL || !start_comparison (q, file, error)) {
     g_prefix_error (error, "%s: ", sl_model_path (q->model));
     return NULL;
@@ -217,7 +217,7 @@ sl_quantizer_finish (SlQuantizer *q, GError **error)
   return g_steal_pointer (&file);
 }
 
-/* The picture as @tensor takes it: the codes of its floats. */
+/* The picture as @tensor takes it: its floats quantised. */
 static void
 put_input (const SlTensor *tensor, const gfloat *values, void *input)
 {
@@ -261,14 +261,14 @@ add_power (Power *power, const SlTensor *tensor, const gfloat *want, const void 
 static gboolean
 measure_nodes (SlQuantizer *q, const void *tensor, GError **error)
 {
-  const SlTensor *input = sl_graph_input_tensor (q->codes_graph, 0);
-  g_autofree void *codes = g_malloc (input->bytes);
-  put_input (input, tensor, codes);
-  if (!sl_tape_run (q->tape, tensor, error) || !sl_tape_run (q->codes_tape, codes, error))
+  const SlTensor *input = sl_graph_input_tensor (q->int8_graph, 0);
+  g_autofree void *values = g_malloc (input->bytes);
+  put_input (input, tensor, values);
+  if (!sl_tape_run (q->tape, tensor, error) || !sl_tape_run (q->int8_tape, values, error))
     return FALSE;
   for (gint32 i = 0; i < (gint32) sl_graph_n_tensors (q->graph); i++) {
-    const SlTensor *made = sl_graph_tensor (q->codes_graph, i);
-    const void *want = sl_tape_data (q->tape, i), *got = sl_tape_data (q->codes_tape, i);
+    const SlTensor *made = sl_graph_tensor (q->int8_graph, i);
+    const void *want = sl_tape_data (q->tape, i), *got = sl_tape_data (q->int8_tape, i);
     if (want != NULL && got != NULL && sl_graph_tensor (q->graph, i)->dtype == SL_DTYPE_F32)
       add_power (&q->noise[i], made, want, got);
   }
@@ -278,15 +278,15 @@ measure_nodes (SlQuantizer *q, const void *tensor, GError **error)
 gboolean
 sl_quantizer_compare (SlQuantizer *q, const void *tensor, GError **error)
 {
-  if (!run_whole (&q->whole, tensor, error) || !run_whole (&q->codes, tensor, error)
+  if (!run_whole (&q->whole, tensor, error) || !run_whole (&q->int8, tensor, error)
       || (q->compared < NOISE_PICTURES && !measure_nodes (q, tensor, error)))
     return FALSE;
   q->compared++;
   for (guint i = 0; i < sl_graph_n_outputs (q->whole.graph); i++)
     if (sl_graph_output_tensor (q->whole.graph, i)->dtype == SL_DTYPE_F32)
-      add_power (&q->output_noise, sl_graph_output_tensor (q->codes.graph, i), q->whole.outputs[i], q->codes.outputs[i]);
+      add_power (&q->output_noise, sl_graph_output_tensor (q->int8.graph, i), q->whole.outputs[i], q->int8.outputs[i]);
   if (q->agreement != NULL)
-    sl_agreement_add (q->agreement, (const void *const *) q->whole.outputs, (const void *const *) q->codes.outputs);
+    sl_agreement_add (q->agreement, (const void *const *) q->whole.outputs, (const void *const *) q->int8.outputs);
   return TRUE;
 }
 
@@ -329,12 +329,12 @@ add_worst (SlQuantizeReport *report, SlLayerNoise layer)
 void
 sl_quantizer_report (SlQuantizer *q, SlQuantizeReport *report)
 {
-  *report = (SlQuantizeReport){ .agreement = NAN, .compared = q->compared, .quantized = q->plan->n_codes };
-  report->nodes = sl_graph_n_nodes (q->codes_graph);
+  *report = (SlQuantizeReport){ .agreement = NAN, .compared = q->compared, .quantized = q->plan->n_quantized };
+  report->nodes = sl_graph_n_nodes (q->int8_graph);
   report->float_bytes = q->float_bytes;
-  report->quantized_bytes = q->codes_bytes;
+  report->quantized_bytes = q->int8_bytes;
   report->float_ms = median_ms (q->whole.times);
-  report->quantized_ms = median_ms (q->codes.times);
+  report->quantized_ms = median_ms (q->int8.times);
   report->output_snr = snr_of (&q->output_noise);
   if (q->agreement != NULL && q->compared > 0) {
     report->measure = sl_agreement_measure (q->agreement);

@@ -48,7 +48,7 @@ typedef struct
  * SlQuantizeReport:
  * @measure: (nullable): what @agreement is: see sl_agreement_measure(); NULL where the outputs cannot be decoded
  * @agreement: 0..1; not a number where nothing could be compared
- * @nodes, @quantized: that the file has, and how many of them compute with codes
+ * @nodes, @quantized: that the file has, and how many of them compute with int8 values
  * @float_ms, @quantized_ms: medians of a run
  * @output_snr: of all outputs together, dB
  * @worst: @n_worst results of nodes, the noisiest first
@@ -76,7 +76,7 @@ void sl_quantizer_spec (const SlQuantizer *quantizer, SlNormalizeSpec *spec);
 gsize sl_quantizer_tensor_bytes (const SlQuantizer *quantizer);
 /** sl_quantizer_learn: @pass: 0 and, when all pictures were there, 1. */
 gboolean sl_quantizer_learn (SlQuantizer *quantizer, guint pass, const void *tensor, GError **error);
-/** sl_quantizer_finish: (transfer full): the file. SL_ERROR_UNSUPPORTED when no node can compute with codes. */
+/** sl_quantizer_finish: (transfer full): the file. SL_ERROR_UNSUPPORTED when no node can be quantised. */
 GBytes *sl_quantizer_finish (SlQuantizer *quantizer, GError **error);
 /** sl_quantizer_compare: after sl_quantizer_finish(). */
 gboolean sl_quantizer_compare (SlQuantizer *quantizer, const void *tensor, GError **error);

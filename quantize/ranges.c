@@ -10,7 +10,7 @@
 /* Places of an edge that are tried, in equal parts from 0 to the extreme, and rounds of both edges. */
 #define PLACES 64
 #define ROUNDS 3
-#define CODES 255.0
+#define STEPS 255.0
 
 struct _SlRanges
 {
@@ -140,7 +140,7 @@ bin_centre (const SlObserved *seen, guint bin)
 static gdouble
 error_of (const SlObserved *seen, SlRange range, SlCurve curve)
 {
-  const gdouble step = (range.high - range.low) / CODES, inner = step * step / 12;
+  const gdouble step = (range.high - range.low) / STEPS, inner = step * step / 12;
   gdouble error = 0;
   for (guint i = 0; i < SL_RANGE_BINS; i++) {
     if (seen->bins[i] == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What values the tensors of a float graph take over many pictures: limits in a first pass, histograms and means of channels in a second;
- * and which range of them 256 codes should cover.
+ * and which range of them 256 steps should cover.
  */
 #ifndef SL_QUANTIZE_RANGES_H
 #define SL_QUANTIZE_RANGES_H
@@ -57,7 +57,7 @@ const SlObserved *sl_ranges_get (const SlRanges *ranges, gint32 tensor);
  *  for SL_RANGE_PERCENTILE. */
 SlRange sl_ranges_choose (const SlObserved *const *observed, guint n, SlRangeMethod method, gdouble percent, SlCurve curve);
 
-/** sl_ranges_noise: mean square of what codes over @range miss of @observed. */
+/** sl_ranges_noise: mean square of what int8 values over @range miss of @observed. */
 gdouble sl_ranges_noise (const SlObserved *observed, SlRange range);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRanges, sl_ranges_free)
