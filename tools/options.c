@@ -5,11 +5,15 @@
  */
 #include "tools/options.h"
 
+#include <errno.h>
+#include <glib/gstdio.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/show.h"
 #include "core/runtime/session.h"
 #include "base/suggest.h"
 #include "tools/command.h"
@@ -181,6 +185,24 @@ sl_options_fraction (const char *command, const char *option, const char *text, 
   }
   *value = number;
   return TRUE;
+}
+
+gboolean
+sl_options_tflite (const char *command, const char *path)
+{
+  g_autofree char *folder = g_path_get_dirname (path), *shown = sl_show (path, SL_SHOW_MESSAGE);
+  const char *ending = strrchr (path, '.');
+  if (ending == NULL || g_ascii_strcasecmp (ending, ".tflite") != 0)
+    sl_complain (command, "--output: '%s' becomes a TensorFlow Lite file; expected a name that ends in .tflite", shown);
+  else if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
+    sl_complain (command, "--output: '%s' cannot be written: there is no such folder; make it first", shown);
+  else if (g_access (folder, W_OK) != 0)
+    sl_complain (command, "--output: '%s' cannot be written: %s", shown, g_strerror (errno));
+  else if (g_file_test (path, G_FILE_TEST_IS_DIR))
+    sl_complain (command, "--output: '%s' is a folder; expected the file to write", shown);
+  else
+    return TRUE;
+  return FALSE;
 }
 
 /* Replaces *@text by the choice's own spelling. */

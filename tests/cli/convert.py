@@ -133,7 +133,12 @@ def test_refusals():
     assert not os.path.exists(target)
     run("convert", source).expect(2, "--output FILE is required")
     run("convert", "-o", target).expect(2, "expected one MODEL")
-    run("convert", harness.model("add.tflite"), "-o", work("no/such/x.tflite")).expect(1, "x.tflite")
+    add = harness.model("add.tflite")
+    run("convert", add, "-o", work("no/such/x.tflite")).expect(2, "x.tflite", "no such folder")
+    run("convert", add, "-o", work("x.onnx")).expect(2, "x.onnx", "expected a name that ends in .tflite")
+    run("convert", add, "-o", "model").expect(2, "expected a name that ends in .tflite")
+    os.mkdir(work("folder.tflite"))
+    run("convert", add, "-o", work("folder.tflite")).expect(2, "is a folder")
 
 
 def test_float32_is_kept():

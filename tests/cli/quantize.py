@@ -128,6 +128,7 @@ def test_refusals():
     run("quantize").expect(2, "expected one MODEL")
     run(*small("-o", target)).expect(2, "--calibrate FOLDER is required")
     run(*small("-c", path)).expect(2, "--output FILE is required")
+    run(*small("-c", path, "-o", work("no/such/x.tflite"))).expect(2, "no such folder")
     run(*small("-c", path, "-o", target, "--method", "entropy")).expect(2, "--method")
     run(*small("-c", path, "-o", target, "--percentile", "1.5")).expect(2, "--percentile")
     run("quantize", data("formats", "models", "mobilenet_v2_035.ext.onnx"), "-c", path, "-o", target).expect(1, "give mean and std")

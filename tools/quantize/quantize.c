@@ -225,7 +225,8 @@ check (Options *options)
   gdouble percent = DEFAULT_PERCENT / 100;
   options->most = DEFAULT_PICTURES;
   options->how = (SlQuantizeOptions){ .method = SL_RANGE_MSE, .float_head = TRUE };
-  if (!sl_model_options_check ("quantize", &options->model) || !sl_options_choice ("quantize", "--method", &options->method, methods)
+  if (!sl_options_tflite ("quantize", options->output) || !sl_model_options_check ("quantize", &options->model)
+      || !sl_options_choice ("quantize", "--method", &options->method, methods)
       || !sl_options_choice ("quantize", "--float-head", &options->float_head, heads)
       || !sl_options_fraction ("quantize", "--percentile", options->percentile, &percent)
       || !sl_options_fraction ("quantize", "--min-agreement", options->min_agreement, &options->limit)
