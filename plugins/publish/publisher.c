@@ -45,6 +45,7 @@ struct _SlPublisher
   GBytes *sending;
   SlPublishCounts counts;
   gboolean unlocked, stopping, failed, ended, flushed;
+  gboolean told; /* why it failed */
 };
 
 static const SlTransport *const transports[] = {
@@ -195,12 +196,16 @@ back_off (SlPublisher *self, guint delay_ms)
   g_mutex_unlock (&self->lock);
 }
 
-/* From now on lines are refused. Said first: whoever is refused a line finds the reason told. */
+/* Nothing more can be sent. A line is refused from now on, but not before the reason is told. */
 static void
-fail (SlPublisher *self)
+fail (SlPublisher *self, const char *reason)
 {
   g_mutex_lock (&self->lock);
   self->failed = TRUE;
+  g_mutex_unlock (&self->lock);
+  self->notify (self->user_data, SL_PUBLISH_FAILED, reason, 0);
+  g_mutex_lock (&self->lock);
+  self->told = TRUE;
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
 }
@@ -218,11 +223,12 @@ lose (SlPublisher *self, guint failures, GError *error)
   const gboolean failed = self->transport->final != NULL && self->transport->final (error);
   if (!stopping) {
     g_autofree char *reason = sl_show_message (error->message);
-    self->notify (self->user_data, failed ? SL_PUBLISH_FAILED : SL_PUBLISH_DISCONNECTED, reason, failed ? 0 : delay);
-    if (failed)
-      fail (self);
-    else
+    if (failed) {
+      fail (self, reason);
+    } else {
+      self->notify (self->user_data, SL_PUBLISH_DISCONNECTED, reason, delay);
       back_off (self, delay);
+    }
   }
   g_error_free (error);
 }
@@ -377,7 +383,7 @@ sl_publisher_put (SlPublisher *self, const char *line, gsize bytes)
   GBytes *queued = copy_line (line, bytes);
   SlPut put = SL_PUT_TAKEN;
   g_mutex_lock (&self->lock);
-  while (must_wait (self, weight (queued)) && !self->unlocked)
+  while ((must_wait (self, weight (queued)) || (self->failed && !self->told)) && !self->unlocked)
     g_cond_wait (&self->changed, &self->lock);
   if (self->failed)
     put = SL_PUT_FAILED;
