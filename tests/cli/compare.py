@@ -52,6 +52,28 @@ class InferenceSession:
     def run(self, names, feed): assert list(feed) == ['x'] and feed['x'].shape in ((1, 3, 1, 1), (1, 3, 8, 8)), feed['x'].shape
 """
 
+TORCH = """
+import contextlib, time
+__version__ = '1.99'
+class quantized:
+    supported_engines, engine = ['none', 'qnnpack'], 'none'
+class backends: quantized = quantized
+class Net:
+    def eval(self): return self
+    def __call__(self, x):
+        assert x == [1, 3, 160, 160] and quantized.engine == 'qnnpack', x
+        time.sleep(0.001)
+class jit:
+    @staticmethod
+    def load(path, map_location):
+        assert path.endswith('.ptl') and map_location == 'cpu'
+        return Net()
+def set_num_threads(n): assert n == 2
+def manual_seed(n): pass
+def rand(shape): return shape
+def no_grad(): return contextlib.nullcontext()
+"""
+
 
 def fake(**modules):
     """A folder with these modules and no other runtime, and an environment that finds only them."""
@@ -60,7 +82,7 @@ def fake(**modules):
     os.makedirs(bin_folder)
     os.symlink(shutil.which("python3") or sys.executable, os.path.join(bin_folder, "python3"))
     absent = "raise ImportError('not here')\n"
-    for name in ("ai_edge_litert", "tflite_runtime", "tensorflow", "onnxruntime", "numpy"):
+    for name in ("ai_edge_litert", "tflite_runtime", "tensorflow", "onnxruntime", "numpy", "torch"):
         package = os.path.join(folder, name)
         os.makedirs(package)
         with open(os.path.join(package, "__init__.py"), "w") as file:
@@ -121,6 +143,13 @@ def test_onnx_model():
     assert "onnxruntime 9.9; ratio" in run(*command, "--compare", env=env).expect(0).out
     assert "onnxruntime 9.9; ratio" in run(*command, "--compare-onnx", onnx_model(), env=env).expect(0).out
     run(*command, "--compare", env=fake()).expect(1, "ONNX Runtime is not here")
+
+
+def test_torchscript_model():
+    path = harness.data("formats", "models", "mobilenet_v2_035.qnnpack.mobile.ptl")
+    command = ["bench", "model", path, "--runs", "3", "--warm-up", "0", "--threads", "2", "--input-shape", "1,3,160,160", "--compare"]
+    assert "torch 1.99; ratio" in run(*command, env=fake(torch=TORCH)).expect(0).out
+    run(*command, env=fake()).expect(1, "PyTorch is not here", "pip install torch", "apt install python3-torch")
 
 
 def test_nodes():

@@ -78,6 +78,31 @@ static const char onnx_python[] =
                "        feed[x.name] = noise(np, settle(i, x.shape), types.get(word, word))\n"
                "    serve('onnxruntime ' + ort.__version__, lambda: s.run(None, feed))\n" PYTHON_END;
 
+/* A model of pictures in a list takes them so. Files for the lite interpreter alone have no code for the other one. */
+static const char torch_python[] =
+  PYTHON_START "    try:\n"
+               "        import torch\n"
+               "    except ImportError:\n"
+               "        print('missing', flush=True)\n"
+               "        return\n"
+               "    torch.set_num_threads(threads)\n"
+               "    if 'qnnpack' in torch.backends.quantized.supported_engines:\n"
+               "        torch.backends.quantized.engine = 'qnnpack'\n"
+               "    try:\n"
+               "        net = torch.jit.load(model, map_location='cpu').eval()\n"
+               "    except RuntimeError:\n"
+               "        from torch.jit.mobile import _load_for_lite_interpreter\n"
+               "        net = _load_for_lite_interpreter(model)\n"
+               "    torch.manual_seed(1)\n"
+               "    feed = [torch.rand([int(d) for d in shape.split('x') if d]) for shape in sys.argv[3].split(',')]\n"
+               "    with torch.no_grad():\n"
+               "        try:\n"
+               "            net(*feed)\n"
+               "        except RuntimeError:\n"
+               "            feed = [feed]\n"
+               "            net(*feed)\n"
+               "        serve('torch ' + torch.__version__, lambda: net(*feed))\n" PYTHON_END;
+
 static const char onnx_node[] =
   "const [model, threads, shapes] = process.argv.slice(1);\n"
   "const stated = shapes.split(',').map(s => s.split('x').map(Number));\n"
@@ -114,6 +139,7 @@ static const struct
   { SL_PEER_TFLITE, "python3", "-c", tflite_python },
   { SL_PEER_ONNX, "python3", "-c", onnx_python },
   { SL_PEER_ONNX, "node", "-e", onnx_node },
+  { SL_PEER_TORCH, "python3", "-c", torch_python },
 };
 
 static const char *const wanted[] = {
@@ -123,6 +149,9 @@ static const char *const wanted[] = {
   [SL_PEER_ONNX] =
     "ONNX Runtime is not here: expected the module onnxruntime for python3, with numpy, or onnxruntime-node for node; get it "
     "with 'pip install onnxruntime', or 'npm install onnxruntime-node' and NODE_PATH=.../node_modules",
+  [SL_PEER_TORCH] =
+    "PyTorch is not here: expected the module torch for python3; get it with 'pip install torch', or on Debian with 'apt install "
+    "python3-torch'",
 };
 
 struct _SlPeer

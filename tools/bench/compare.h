@@ -15,7 +15,8 @@ typedef struct _SlPeer SlPeer;
 typedef enum
 {
   SL_PEER_TFLITE,
-  SL_PEER_ONNX
+  SL_PEER_ONNX,
+  SL_PEER_TORCH
 } SlPeerKind;
 
 /**

@@ -350,6 +350,13 @@ describe_shapes (const SlGraph *graph)
   return g_string_free (text, FALSE);
 }
 
+/* The runtime of a format. */
+static SlPeerKind
+peer_of (const char *format)
+{
+  return strcmp (format, "onnx") == 0 ? SL_PEER_ONNX : strcmp (format, "torchscript") == 0 ? SL_PEER_TORCH : SL_PEER_TFLITE;
+}
+
 /* @onnx: (nullable): the file for ONNX Runtime; the model itself in the runtime of its format when NULL. */
 static gboolean
 compare_with (const Settings *settings, guint threads, const char *onnx, GError **error)
@@ -360,10 +367,9 @@ compare_with (const Settings *settings, guint threads, const char *onnx, GError 
   g_autoptr (SlModel) model = sl_model_load_with (settings->model, NULL, &settings->how, error);
   if (model == NULL || !loop_start (&loop, sl_model_graph (model), threads, FALSE, error))
     return FALSE;
-  const gboolean is_onnx = onnx != NULL || strcmp (sl_model_format (model), "onnx") == 0;
+  const SlPeerKind kind = onnx != NULL ? SL_PEER_ONNX : peer_of (sl_model_format (model));
   g_autofree char *shapes = describe_shapes (loop.graph);
-  g_autoptr (SlPeer) peer =
-    sl_peer_new (is_onnx ? SL_PEER_ONNX : SL_PEER_TFLITE, onnx != NULL ? onnx : settings->model, shapes, threads, error);
+  g_autoptr (SlPeer) peer = sl_peer_new (kind, onnx != NULL ? onnx : settings->model, shapes, threads, error);
   if (peer == NULL)
     return FALSE;
   for (guint i = 0; i < settings->warm_up; i++)
@@ -433,7 +439,7 @@ sl_bench_model (int argc, char **argv)
     { "profile", 'p', 0, G_OPTION_ARG_NONE, &settings.profile, "Show which operators take the time", NULL },
     { "nodes", 0, 0, G_OPTION_ARG_NONE, &settings.all, "With --profile: every node by itself", NULL },
     { "compare", 0, 0, G_OPTION_ARG_NONE, &settings.compare,
-      "Run it in TensorFlow Lite too, an ONNX model in ONNX Runtime, in turn, if python3 has that", NULL },
+      "Run it in TensorFlow Lite too, in turn, an ONNX model in ONNX Runtime, one of TorchScript in PyTorch, if python3 has that", NULL },
     { "compare-onnx", 0, 0, G_OPTION_ARG_FILENAME, &onnx, "Run FILE in ONNX Runtime too, in turn, if python3 or node has that", "FILE" },
     { NULL },
   };
