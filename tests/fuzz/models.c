@@ -179,8 +179,8 @@ check_predictions (gint64 number, const SlPredictions *predictions)
 static void
 set_choices (SlPredictor *predictor, GRand *random)
 {
-  static const char *const decoders[] = { "ssd",        "yunet", "scrfd",  "ultraface",    "nanodet", "ssd-raw",
-                                          "fastestdet", "pose",  "labels", "segmentation", "image",   "yolo" };
+  static const char *const decoders[] = { "ssd",        "torchvision", "yunet",  "scrfd",        "ultraface", "nanodet", "ssd-raw",
+                                          "fastestdet", "pose",        "labels", "segmentation", "image",     "yolo" };
   if (g_rand_boolean (random))
     g_object_set (predictor, "mean", "127.5", "std", "127.5", NULL);
   if (g_rand_int_range (random, 0, 4) == 0)

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Decoder "torchvision" on hand-written tensors, good and hostile. */
+#include <math.h>
+#include <string.h>
+
+#include "tests/postprocess/support.h"
+
+#define N 4
+
+/* x_min, y_min, x_max, y_max in pixels of 200x100. */
+static const gfloat boxes[N * 4] = { 20, 10, 60, 80, 100, 0, 200, 100, -10, 5, 210, 95, 0, 0, 0, 0 };
+static const gfloat scores[N] = { 0.5f, 0.75f, 0.25f, 0 };
+
+/* In the order of the letters: boxes, labels, scores, and something else. */
+static SlDecoderConfig
+make_config (const char *order, gfloat threshold, gboolean batch, SlDtype labels)
+{
+  SlDecoderConfig config = { .threshold = threshold, .max_results = 10, .input_width = 200, .input_height = 100 };
+  for (; *order != '\0'; order++)
+    if (*order == 'b' && batch)
+      config_add (&config, SL_DTYPE_F32, DIMS (1, N, 4), 0, 0);
+    else if (*order == 'b')
+      config_add (&config, SL_DTYPE_F32, DIMS (N, 4), 0, 0);
+    else if (*order == 'x')
+      config_add (&config, SL_DTYPE_F32, DIMS (3, 100, 200), 0, 0);
+    else if (batch)
+      config_add (&config, *order == 'l' ? labels : SL_DTYPE_F32, DIMS (1, N), 0, 0);
+    else
+      config_add (&config, *order == 'l' ? labels : SL_DTYPE_F32, DIMS (N), 0, 0);
+  return config;
+}
+
+static SlDecoding *
+open_or_fail (SlDecoderConfig *config)
+{
+  g_autoptr (GError) error = NULL;
+  SlDecoding *decoding = sl_decoding_new (NULL, config, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (sl_decoding_decoder (decoding)->name, ==, "torchvision");
+  g_assert_cmpuint (sl_decoding_decoder (decoding)->classes (config), ==, 0);
+  config_clear (config);
+  return decoding;
+}
+
+/* As torchvision's scripted models give them, as its SSD in ONNX, and behind something else. */
+static void
+test_orders (void)
+{
+  static const char *const orders[] = { "bls", "bsl", "xbls", "sxlb" };
+  const gint64 wide[N] = { 7, 1, 2, 0 };
+  const gint32 narrow[N] = { 7, 1, 2, 0 };
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (orders); i++) {
+    const char *order = orders[i / 2];
+    SlDecoderConfig config = make_config (order, 0.3f, i % 2 == 1, i % 2 == 1 ? SL_DTYPE_I32 : SL_DTYPE_I64);
+    g_autoptr (SlDecoding) decoding = open_or_fail (&config);
+    const void *data[4];
+    for (guint t = 0; order[t] != '\0'; t++)
+      data[t] = order[t] == 'b'   ? (const void *) boxes
+                : order[t] == 's' ? (const void *) scores
+                : i % 2 == 1      ? (const void *) narrow
+                                  : wide;
+    const SlResult *result = sl_decoding_run (decoding, data);
+    g_assert_cmpuint (result->n_detections, ==, 2);
+    const SlDetection *first = &result->detections[0], *second = &result->detections[1];
+    g_assert_cmpint (first->label_id, ==, 1);
+    g_assert_cmpfloat (first->confidence, ==, 0.75f);
+    g_assert_cmpfloat (first->x_min, ==, 0.5f);
+    g_assert_cmpfloat (first->y_max, ==, 1);
+    g_assert_cmpint (second->label_id, ==, 7);
+    g_assert_cmpfloat (second->x_min, ==, 0.1f);
+    g_assert_cmpfloat (second->y_min, ==, 0.1f);
+    g_assert_cmpfloat (second->x_max, ==, 0.3f);
+    g_assert_cmpfloat (second->y_max, ==, 0.8f);
+  }
+}
+
+/* Rows behind the objects are zeros: not even a threshold of 0 reports them. */
+static void
+test_rows (void)
+{
+  static const struct
+  {
+    gint64 label;
+    gfloat score, x_max;
+  } bad[] = { { -1, 0.5f, 210 }, { G_MAXINT64, 0.5f, 210 }, { G_MININT64, 0.5f, 210 }, { 1, NAN, 210 }, { 1, INFINITY, 210 },
+              { 1, 0.5f, NAN },  { 1, 0.5f, INFINITY },     { 1, 0.5f, -10 },          { 1, -1, 210 } };
+  SlDecoderConfig config = make_config ("bls", 0, FALSE, SL_DTYPE_I64);
+  config_param (&config, "background-offset", "-1");
+  g_autoptr (SlDecoding) decoding = open_or_fail (&config);
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    gfloat rows[N * 4], s[N];
+    gint64 labels[N] = { 7, 1, 2, 0 };
+    memcpy (rows, boxes, sizeof boxes);
+    memcpy (s, scores, sizeof scores);
+    const void *const data[] = { rows, labels, s };
+    g_assert_cmpuint (sl_decoding_run (decoding, data)->n_detections, ==, 3);
+    labels[2] = bad[i].label;
+    s[2] = bad[i].score;
+    rows[10] = bad[i].x_max;
+    const SlResult *result = sl_decoding_run (decoding, data);
+    g_assert_cmpuint (result->n_detections, ==, 2);
+    g_assert_cmpint (result->detections[0].label_id, ==, 0);
+    g_assert_cmpint (result->detections[1].label_id, ==, 6);
+  }
+}
+
+static void
+test_refused (void)
+{
+  SlDecoderConfig config = make_config ("bl", 0, FALSE, SL_DTYPE_I64);
+  assert_open_fails ("torchvision", &config, SL_ERROR_SHAPE,
+                     "expected boxes float32[N,4], labels int32 or int64 [N] and scores float32[N], one of each");
+  config = make_config ("bls", 0, FALSE, SL_DTYPE_U8);
+  assert_open_fails ("torchvision", &config, SL_ERROR_SHAPE, "got float32[4,4], uint8[4], float32[4]");
+  config = make_config ("blss", 0, FALSE, SL_DTYPE_I64);
+  assert_open_fails ("torchvision", &config, SL_ERROR_SHAPE, "one of each");
+  config = make_config ("bls", 0, FALSE, SL_DTYPE_I64);
+  config.input_width = 0;
+  assert_open_fails ("torchvision", &config, SL_ERROR_SHAPE, "imgsz");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/torchvision/orders", test_orders);
+  g_test_add_func ("/torchvision/rows", test_rows);
+  g_test_add_func ("/torchvision/refused", test_refused);
+  return g_test_run ();
+}
