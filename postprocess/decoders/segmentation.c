@@ -2,7 +2,7 @@
 /*
  * Decoder "segmentation": a class for each cell of a grid over the input: a map of class numbers [1,H,W] or [1,H,W,1], or
  * scores [1,H,W,C] or [1,C,H,W], of which the highest counts; one channel of scores means class 1 where it reaches the
- * threshold.
+ * threshold. Of several tensors of scores, all of one shape, the first counts: torchvision's models have an auxiliary one behind it.
  *
  * Parameters: "background-offset": an integer added to every class; "activation" none or sigmoid, for one channel of scores;
  * "background" yes or no: whether class 0 is the background. Unstated, it is where class 0 has no name or one that says so
@@ -48,12 +48,26 @@ is_map (const SlTensorInfo *tensor, const SlPictureShape *shape)
          && tensor->dtype != SL_DTYPE_F32;
 }
 
+/* Whether the other tensors are like the first. */
+static gboolean
+are_alike (const SlDecoderConfig *config)
+{
+  const SlTensorInfo *first = &config->tensors[0];
+  for (guint t = 1; t < config->n_tensors; t++) {
+    const SlTensorInfo *other = &config->tensors[t];
+    if (first->rank != 4 || other->dtype != first->dtype || other->rank != 4
+        || memcmp (other->dims, first->dims, 4 * sizeof other->dims[0]) != 0)
+      return FALSE;
+  }
+  return TRUE;
+}
+
 static gboolean
 find_shape (const SlDecoderConfig *config, SlPictureShape *shape)
 {
   const SlTensorInfo *tensor = &config->tensors[0];
-  if (config->n_tensors != 1 || !sl_picture_shape_find (shape, tensor, config->n_labels > 1 ? config->n_labels : 1)
-      || (guint64) shape->width * shape->height > MOST_CELLS)
+  if (!are_alike (config) || !sl_picture_shape_find (shape, tensor, config->n_labels > 1 ? config->n_labels : 1)
+      || (guint64) shape->width * shape->height > MOST_CELLS || (config->n_tensors > 1 && shape->channels == 1))
     return FALSE;
   return (tensor->dtype == SL_DTYPE_I64 || tensor->dtype == SL_DTYPE_I32)
            ? shape->channels == 1
@@ -65,6 +79,9 @@ matches (const SlDecoderConfig *config)
 {
   SlPictureShape shape;
   if (!find_shape (config, &shape) || shape.width < SMALLEST_SIDE || shape.height < SMALLEST_SIDE)
+    return FALSE;
+  /* Maps smaller than the input may be anything. */
+  if (config->n_tensors > 1 && ((gint32) shape.width != config->input_width || (gint32) shape.height != config->input_height))
     return FALSE;
   if (shape.channels == 1)
     return config->tensors[0].dtype == SL_DTYPE_I64 || config->tensors[0].dtype == SL_DTYPE_I32;
@@ -110,7 +127,7 @@ open_segmentation (const SlDecoderConfig *config, GError **error)
     return sl_decoder_refuse (
       config, "segmentation",
       "one tensor: a mask of classes [1,H,W] of int64, int32, uint8 or int8, or scores [1,H,W,classes] or [1,classes,H,W] of "
-      "uint8, int8 or float32 with at most 255 classes",
+      "uint8, int8 or float32 with at most 255 classes, alone or before others of the same shape",
       error);
   if (!sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, error)
       || !sl_decoder_param_choice (config, "activation", activations, &activation, error)

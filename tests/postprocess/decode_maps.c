@@ -119,6 +119,28 @@ test_scores (void)
   }
 }
 
+/* Scores and auxiliary scores of the same shape: the first count. */
+static void
+test_auxiliary (void)
+{
+  gfloat scores[2][CELLS * 5];
+  for (guint i = 0; i < 2 * CELLS * 5; i++)
+    scores[i / (CELLS * 5)][i % (CELLS * 5)] = i / CELLS % 5 == 1 + i / (CELLS * 5) ? 1 : 0;
+  SlDecoderConfig config = new_config (SL_DTYPE_F32, DIMS (1, 5, SIDE, SIDE), 0, 0);
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 5, SIDE, SIDE), 0, 0);
+  config.input_width = config.input_height = SIDE;
+  g_autoptr (SlDecoding) decoding = open_one (NULL, &config, "segmentation");
+  const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ scores[0], scores[1] });
+  for (guint i = 0; i < CELLS; i++)
+    g_assert_cmpuint (result->mask.classes[i], ==, 1);
+  config.input_width = config.input_height = 2 * SIDE;
+  g_autoptr (SlDecoding) named = open_one ("segmentation", &config, "segmentation");
+  assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "no decoder takes the tensors");
+  config.input_width = config.input_height = SIDE;
+  config.tensors[1].dims[1] = 4;
+  assert_open_fails ("segmentation", &config, SL_ERROR_SHAPE, "alone or before others of the same shape");
+}
+
 static void
 test_one_channel (void)
 {
@@ -257,6 +279,7 @@ main (int argc, char **argv)
   g_test_add_func ("/maps/map", test_map);
   g_test_add_func ("/maps/scores", test_scores);
   g_test_add_func ("/maps/one_channel", test_one_channel);
+  g_test_add_func ("/maps/auxiliary", test_auxiliary);
   g_test_add_func ("/maps/list", test_list);
   g_test_add_func ("/maps/persons", test_persons);
   g_test_add_func ("/maps/heat_maps", test_heat_maps);
