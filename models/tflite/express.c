@@ -48,7 +48,8 @@ static gint32
 add_constant (Express *e, const char *name, SlDtype dtype, guint rank, const gint32 *dims, const void *data, gsize bytes)
 {
   SlTensor tensor = { .name = name, .dtype = dtype, .rank = rank, .bytes = bytes };
-  memcpy (tensor.dims, dims, rank * sizeof dims[0]);
+  for (guint i = 0; i < rank; i++)
+    tensor.dims[i] = dims[i];
   tensor.data = sl_arena_memdup (e->arena, data, bytes);
   return sl_graph_add_tensor (e->to, &tensor, e->error);
 }
