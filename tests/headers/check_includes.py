@@ -29,9 +29,10 @@ ARROWS = {
     "predictions": (["core", "models", "postprocess"], [GSTREAMER, XNNPACK]),
     "predict": (["preprocess", "core", "models", "postprocess", "predictions"], [GSTREAMER, XNNPACK]),
     "quantize": (["preprocess", "core", "models", "postprocess", "predict"], [GSTREAMER, XNNPACK]),
+    "evaluate": ([], [GSTREAMER, XNNPACK]),
     "plugins": (["preprocess", "core", "models", "postprocess", "predictions", "predict"], [XNNPACK]),
     "pipelines": (["core", "predictions", "predict"], [XNNPACK]),
-    "tools": (["preprocess", "core", "models", "postprocess", "predictions", "predict", "quantize", "plugins", "pipelines"], [XNNPACK]),
+    "tools": (["preprocess", "core", "models", "postprocess", "predictions", "predict", "quantize", "evaluate", "plugins", "pipelines"], [XNNPACK]),
 }
 # Which of the public headers, include/sightline/NAME.h, a folder may include. They include each other and nothing else of ours.
 DOOR = {

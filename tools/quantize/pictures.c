@@ -21,6 +21,7 @@ struct _SlPictures
   SlRemoteFrames *frames;
   SlNormalizer *normalizer;
   void *tensor;
+  gint width, height; /* of the picture that was loaded last */
 };
 
 SlPictures *
@@ -64,6 +65,8 @@ normalize (SlPictures *pictures, GstSample *sample, GError **error)
   if (!sl_video_input_map (&frame, &image, &video, gst_sample_get_buffer (sample), error))
     return FALSE;
   sl_normalizer_run (pictures->normalizer, &image, pictures->tensor);
+  pictures->width = GST_VIDEO_INFO_WIDTH (&video);
+  pictures->height = GST_VIDEO_INFO_HEIGHT (&video);
   gst_video_frame_unmap (&frame);
   return TRUE;
 }
@@ -82,4 +85,12 @@ sl_pictures_load (SlPictures *pictures, const SlInput *input)
   if (!good && !sl_interrupted ())
     sl_complain (pictures->command, "%s: %s", input->name, error != NULL ? error->message : "has no picture in it");
   return good ? pictures->tensor : NULL;
+}
+
+void
+sl_pictures_map (const SlPictures *pictures, SlAffine *map, gint *width, gint *height)
+{
+  *map = *sl_normalizer_map (pictures->normalizer);
+  *width = pictures->width;
+  *height = pictures->height;
 }

@@ -20,6 +20,9 @@ void sl_pictures_free (SlPictures *pictures);
  *  cannot be read, and without complaint when the program was interrupted. */
 const void *sl_pictures_load (SlPictures *pictures, const SlInput *input);
 
+/** sl_pictures_map: of the picture that was loaded last: tensor pixels -> pixels of the picture, whose size is that. */
+void sl_pictures_map (const SlPictures *pictures, SlAffine *map, gint *width, gint *height);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlPictures, sl_pictures_free)
 
 G_END_DECLS

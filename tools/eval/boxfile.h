@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * True boxes of a picture, from the text or XML file beside it.
+ */
+#ifndef SL_TOOLS_EVAL_BOXFILE_H
+#define SL_TOOLS_EVAL_BOXFILE_H
+
+#include <glib.h>
+
+#include "evaluate/boxes.h"
+
+G_BEGIN_DECLS
+
+/** SlNamedBox: a box whose class is a name or, @name NULL, @box.label. In pixels of the picture, or in 0..1 of it. */
+typedef struct
+{
+  char *name;
+  SlEvalBox box;
+  gboolean in_pixels;
+} SlNamedBox;
+
+/** sl_text_read: (transfer full): a file of text of at most 64 MiB; messages start with @path. */
+char *sl_text_read (const char *path, GError **error);
+/** sl_box_file_read: (transfer full) (element-type SlNamedBox): boxes of the file @path, by its name YOLO's text ("class cx cy w h" a
+ *  line, 0..1) or Pascal VOC's XML. */
+GArray *sl_box_file_read (const char *path, GError **error);
+
+G_END_DECLS
+
+#endif

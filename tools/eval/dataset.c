@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Folders of classes, names like class0017.jpg, lists of pictures, and pictures with files of boxes. What is not understood is refused:
+ * figures over a part of the truth would look like the model's.
+ */
+#include "tools/eval/dataset.h"
+
+#include <string.h>
+
+#include "models/labels.h"
+#include "sightline/error.h"
+#include "tools/eval/boxfile.h"
+
+#define NUMBERED "class"
+
+static void
+true_class_free (gpointer data)
+{
+  SlTrueClass *class = data;
+  g_free (class->name);
+  g_free (class->where);
+  g_free (class);
+}
+
+static void
+sample_clear (gpointer data)
+{
+  g_clear_pointer (&((SlSample *) data)->boxes, g_array_unref);
+}
+
+void
+sl_dataset_free (SlDataset *dataset)
+{
+  if (dataset == NULL)
+    return;
+  g_array_unref (dataset->samples);
+  g_ptr_array_unref (dataset->inputs);
+  g_ptr_array_unref (dataset->classes);
+  g_hash_table_unref (dataset->indices);
+  g_free (dataset);
+}
+
+/* Index of the class of that name or number, which is first seen in @where. */
+static gint32
+class_index (SlDataset *dataset, const char *name, gint32 number, const char *where)
+{
+  char *key = name != NULL ? g_strdup_printf ("%d %s", number, name) : g_strdup_printf ("%d", number);
+  const guint known = GPOINTER_TO_UINT (g_hash_table_lookup (dataset->indices, key));
+  if (known > 0) {
+    g_free (key);
+    return (gint32) known - 1;
+  }
+  SlTrueClass *class = g_new (SlTrueClass, 1);
+  *class = (SlTrueClass){ g_strdup (name), g_strdup (where), number };
+  g_ptr_array_add (dataset->classes, class);
+  g_hash_table_insert (dataset->indices, key, GUINT_TO_POINTER (dataset->classes->len));
+  return (gint32) dataset->classes->len - 1;
+}
+
+/* The number that @text begins with, after "class" where it has that; -1 = none. With @whole nothing may follow. */
+static gint32
+number_in (const char *text, gboolean whole)
+{
+  const gsize word = strlen (NUMBERED);
+  const char *digits = g_ascii_strncasecmp (text, NUMBERED, word) == 0 ? text + word : text;
+  char *end = NULL;
+  if (!g_ascii_isdigit (digits[0]))
+    return -1;
+  const guint64 number = g_ascii_strtoull (digits, &end, 10);
+  return number <= G_MAXINT32 && (!whole || *end == '\0') ? (gint32) number : -1;
+}
+
+static gint32
+class_of_text (SlDataset *dataset, const char *text, const char *where)
+{
+  return class_index (dataset, text, number_in (text, TRUE), where);
+}
+
+/* (transfer none): pictures of the folder or file @path. */
+static GPtrArray *
+add_inputs (SlDataset *dataset, const char *path)
+{
+  char *arguments[] = { (char *) path, NULL };
+  GPtrArray *inputs = sl_inputs_new (arguments);
+  g_ptr_array_add (dataset->inputs, inputs);
+  return inputs;
+}
+
+static void
+add_sample (SlDataset *dataset, const SlInput *input, gint32 truth)
+{
+  const SlSample sample = { .input = input, .truth = truth };
+  g_array_append_val (dataset->samples, sample);
+}
+
+/* Whether a folder has no picture in it: there is one entry then, of the folder itself. */
+static gboolean
+is_without_pictures (const GPtrArray *inputs, const char *folder)
+{
+  const SlInput *first = inputs->pdata[0];
+  return inputs->len == 1 && first->error != NULL && g_str_equal (first->name, folder);
+}
+
+static gint
+compare_texts (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(const char *const *) a, *(const char *const *) b);
+}
+
+/* (transfer full) (element-type filename): names of the folders in @path; none when it cannot be read. */
+static GPtrArray *
+folders_in (const char *path)
+{
+  GPtrArray *folders = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GDir) folder = g_dir_open (path, 0, NULL);
+  const char *name;
+  while (folder != NULL && (name = g_dir_read_name (folder)) != NULL) {
+    g_autofree char *full = g_build_filename (path, name, NULL);
+    if (name[0] != '.' && g_file_test (full, G_FILE_TEST_IS_DIR))
+      g_ptr_array_add (folders, g_strdup (name));
+  }
+  g_ptr_array_sort (folders, compare_texts);
+  return folders;
+}
+
+static void
+add_class_folders (SlDataset *dataset, const char *path)
+{
+  g_autoptr (GPtrArray) folders = folders_in (path);
+  for (guint i = 0; i < folders->len; i++) {
+    g_autofree char *full = g_build_filename (path, folders->pdata[i], NULL);
+    const GPtrArray *inputs = add_inputs (dataset, full);
+    if (is_without_pictures (inputs, full))
+      continue;
+    const gint32 truth = class_of_text (dataset, folders->pdata[i], full);
+    for (guint k = 0; k < inputs->len; k++)
+      add_sample (dataset, inputs->pdata[k], truth);
+  }
+}
+
+static gboolean
+add_numbered_pictures (SlDataset *dataset, const char *path, GError **error)
+{
+  static const char expected[] = "expected folders named by the classes, pictures named class0017.jpg with the number of their class, or a "
+                                 "list file with lines 'picture,class'";
+  const GPtrArray *inputs = add_inputs (dataset, path);
+  if (is_without_pictures (inputs, path)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: has no pictures; %s", path, expected);
+    return FALSE;
+  }
+  for (guint i = 0; i < inputs->len; i++) {
+    const SlInput *input = inputs->pdata[i];
+    g_autofree char *name = g_path_get_basename (input->name);
+    const gint32 number = g_ascii_strncasecmp (name, NUMBERED, strlen (NUMBERED)) == 0 ? number_in (name, FALSE) : -1;
+    if (number < 0) {
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: nothing says of which class it is; %s", input->name, expected);
+      return FALSE;
+    }
+    add_sample (dataset, input, class_index (dataset, NULL, number, input->name));
+  }
+  return TRUE;
+}
+
+/* The picture that a line of a list names, relative to the list; NULL with @error for a folder or nothing at all. */
+static const SlInput *
+add_listed (SlDataset *dataset, const char *list, guint line, const char *name, GError **error)
+{
+  g_autofree char *folder = g_path_get_dirname (list);
+  g_autofree char *path = g_path_is_absolute (name) ? g_strdup (name) : g_build_filename (folder, name, NULL);
+  if (g_file_test (path, G_FILE_TEST_IS_REGULAR))
+    return add_inputs (dataset, path)->pdata[0];
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: line %u: '%s' is %s; expected a picture, relative to the list's folder", list, line,
+               path, g_file_test (path, G_FILE_TEST_EXISTS) ? "no regular file" : "not there");
+  return NULL;
+}
+
+/* Splits "picture,class" or, without a comma, at the last blank, in place; NULL without a class. */
+static char *
+split_class (char *line)
+{
+  char *at = strrchr (line, ',');
+  if (at == NULL)
+    at = MAX (strrchr (line, ' '), strrchr (line, '\t'));
+  if (at == NULL)
+    return NULL;
+  *at = '\0';
+  g_strchomp (line);
+  g_strchug (at + 1);
+  return line[0] != '\0' && at[1] != '\0' ? at + 1 : NULL;
+}
+
+static gboolean
+add_list (SlDataset *dataset, const char *path, gboolean of_boxes, GError **error)
+{
+  g_autofree char *text = sl_text_read (path, error);
+  g_auto (GStrv) lines = text != NULL ? g_strsplit (text, "\n", -1) : NULL;
+  for (guint i = 0; lines != NULL && lines[i] != NULL; i++) {
+    char *line = g_strstrip (lines[i]);
+    if (line[0] == '\0')
+      continue;
+    g_autofree char *whole = g_strdup (line), *where = g_strdup_printf ("%s: line %u", path, i + 1);
+    const char *class = of_boxes ? NULL : split_class (line);
+    if (!of_boxes && class == NULL) {
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: expected 'picture,class' or 'picture class', got '%s'", where, whole);
+      return FALSE;
+    }
+    const SlInput *input = add_listed (dataset, path, i + 1, line, error);
+    if (input == NULL)
+      return FALSE;
+    add_sample (dataset, input, of_boxes ? 0 : class_of_text (dataset, class, where));
+  }
+  return lines != NULL;
+}
+
+/* (transfer full) (nullable): @path with its last folder named @from named @to, and its ending @ending. */
+static char *
+beside (const char *path, const char *from, const char *to, const char *ending)
+{
+  g_autofree char *folder = from != NULL ? g_strdup_printf ("/%s/", from) : NULL;
+  const char *at = folder != NULL ? g_strrstr (path, folder) : path, *dot = strrchr (path, '.');
+  if (at == NULL || dot == NULL || strchr (dot, '/') != NULL)
+    return NULL;
+  g_autofree char *stem = g_strndup (path, (gsize) (dot - path));
+  if (folder == NULL)
+    return g_strconcat (stem, ending, NULL);
+  stem[at - path] = '\0';
+  return g_strconcat (stem, "/", to, "/", stem + (at - path) + strlen (folder), ending, NULL);
+}
+
+/* (transfer full) (nullable): the file with a picture's boxes. */
+static char *
+find_boxes (const SlInput *input)
+{
+  static const struct
+  {
+    const char *from, *to, *ending;
+  } places[] = { { NULL, NULL, ".txt" },
+                 { NULL, NULL, ".xml" },
+                 { "images", "labels", ".txt" },
+                 { "images", "annotations", ".xml" },
+                 { "JPEGImages", "Annotations", ".xml" } };
+  g_autofree char *path = input->uri != NULL ? g_filename_from_uri (input->uri, NULL, NULL) : NULL;
+  for (guint i = 0; path != NULL && i < G_N_ELEMENTS (places); i++) {
+    g_autofree char *file = beside (path, places[i].from, places[i].to, places[i].ending);
+    if (file != NULL && g_file_test (file, G_FILE_TEST_EXISTS))
+      return g_steal_pointer (&file);
+  }
+  return NULL;
+}
+
+static gboolean
+read_boxes (SlDataset *dataset, SlSample *sample, const char *file, const SlLabels *names, GError **error)
+{
+  g_autoptr (GArray) boxes = sl_box_file_read (file, error);
+  if (boxes == NULL)
+    return FALSE;
+  sample->boxes = g_array_new (FALSE, FALSE, sizeof (SlEvalBox));
+  for (guint i = 0; i < boxes->len; i++) {
+    const SlNamedBox *named = &g_array_index (boxes, SlNamedBox, i);
+    SlEvalBox box = named->box;
+    const char *name = named->name;
+    if (name == NULL && names != NULL && (name = sl_labels_get (names, (guint) box.label)) == NULL) {
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: class %d has no name in %s; expected 0..%u", file, box.label,
+                   sl_labels_origin (names), sl_labels_count (names) - 1);
+      return FALSE;
+    }
+    box.label = class_index (dataset, name, name != NULL ? -1 : box.label, file);
+    sample->in_pixels = named->in_pixels;
+    g_array_append_val (sample->boxes, box);
+  }
+  return TRUE;
+}
+
+/* Names that numbers of boxes stand for, in the folder of the data set; nothing where there is no such file. */
+static gboolean
+read_names (const char *folder, SlLabels **names, GError **error)
+{
+  g_autofree char *first = g_build_filename (folder, "classes.txt", NULL),
+                  *second = g_build_filename (folder, "labels", "classes.txt", NULL);
+  const char *path = g_file_test (first, G_FILE_TEST_IS_REGULAR) ? first : g_file_test (second, G_FILE_TEST_IS_REGULAR) ? second : NULL;
+  *names = path != NULL ? sl_labels_load (path, error) : NULL;
+  return path == NULL || *names != NULL;
+}
+
+static gboolean
+add_boxes (SlDataset *dataset, const char *path, gboolean is_folder, GError **error)
+{
+  g_autofree char *folder = is_folder ? g_strdup (path) : g_path_get_dirname (path);
+  g_autoptr (SlLabels) names = NULL;
+  if (!read_names (folder, &names, error))
+    return FALSE;
+  for (guint i = 0; i < dataset->samples->len; i++) {
+    SlSample *sample = &g_array_index (dataset->samples, SlSample, i);
+    g_autofree char *file = find_boxes (sample->input);
+    if (file == NULL)
+      dataset->unlabelled++;
+    else if (!read_boxes (dataset, sample, file, names, error))
+      return FALSE;
+  }
+  if (dataset->unlabelled < dataset->samples->len)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+               "%s: no picture has a file of boxes; expected NAME.txt (YOLO) or NAME.xml (Pascal VOC) beside NAME.jpg, or in labels/ or "
+               "annotations/ beside images/, or in Annotations/ beside JPEGImages/",
+               path);
+  return FALSE;
+}
+
+/* Pictures of a folder for boxes: in images/ or JPEGImages/ where there is one. */
+static gboolean
+add_box_pictures (SlDataset *dataset, const char *path, GError **error)
+{
+  static const char *const places[] = { "images", "JPEGImages" };
+  g_autofree char *folder = g_strdup (path);
+  for (guint i = 0; i < G_N_ELEMENTS (places); i++) {
+    char *inner = g_build_filename (path, places[i], NULL);
+    if (g_file_test (inner, G_FILE_TEST_IS_DIR)) {
+      g_free (folder);
+      folder = inner;
+      break;
+    }
+    g_free (inner);
+  }
+  const GPtrArray *inputs = add_inputs (dataset, folder);
+  if (is_without_pictures (inputs, folder)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s", folder, ((const SlInput *) inputs->pdata[0])->error->message);
+    return FALSE;
+  }
+  for (guint i = 0; i < inputs->len; i++)
+    add_sample (dataset, inputs->pdata[i], 0);
+  return TRUE;
+}
+
+static gboolean
+read_dataset (SlDataset *dataset, const char *path, gboolean of_boxes, GError **error)
+{
+  const gboolean is_folder = g_file_test (path, G_FILE_TEST_IS_DIR);
+  gboolean good = TRUE;
+  if (!is_folder)
+    good = add_list (dataset, path, of_boxes, error);
+  else if (of_boxes)
+    good = add_box_pictures (dataset, path, error);
+  else
+    add_class_folders (dataset, path);
+  if (good && !of_boxes && is_folder && dataset->samples->len == 0)
+    good = add_numbered_pictures (dataset, path, error);
+  if (good && dataset->samples->len == 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: names no picture; expected one a line", path);
+    return FALSE;
+  }
+  return good && (!of_boxes || add_boxes (dataset, path, is_folder, error));
+}
+
+SlDataset *
+sl_dataset_new (const char *path, gboolean of_boxes, GError **error)
+{
+  g_autoptr (SlDataset) dataset = g_new0 (SlDataset, 1);
+  g_autofree char *absolute = g_canonicalize_filename (path, NULL);
+  dataset->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify) g_ptr_array_unref);
+  dataset->samples = g_array_new (FALSE, FALSE, sizeof (SlSample));
+  g_array_set_clear_func (dataset->samples, sample_clear);
+  dataset->classes = g_ptr_array_new_with_free_func (true_class_free);
+  dataset->indices = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  return read_dataset (dataset, absolute, of_boxes, error) ? g_steal_pointer (&dataset) : NULL;
+}

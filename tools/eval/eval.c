@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * `sightline eval`: labelled pictures through each model in turn. All is checked before the first picture is read: models, the data set,
+ * and that each model has its classes.
+ */
+#include <string.h>
+
+#include "plugins/elements.h"
+#include "sightline/error.h"
+#include "tools/command.h"
+#include "tools/eval/report.h"
+#include "tools/interrupt.h"
+#include "tools/options.h"
+
+/* How long an interrupted program may take to end. */
+#define PATIENCE_MS 1900
+/* Below it a box hardly moves average precision. */
+#define DEFAULT_THRESHOLD 0.001
+
+typedef struct
+{
+  SlModelOptions model;
+  char *dataset, *threshold_text;
+  gdouble threshold;
+  gboolean json;
+} Options;
+
+static void
+options_clear (Options *options)
+{
+  sl_model_options_clear (&options->model);
+  g_free (options->dataset);
+  g_free (options->threshold_text);
+}
+
+static void
+contender_free (gpointer contender)
+{
+  sl_contender_free (contender);
+}
+
+static gboolean
+open_contenders (const Options *options, char **models, GPtrArray *contenders, GError **error)
+{
+  for (guint i = 0; models[i] != NULL && !sl_interrupted (); i++) {
+    SlContender *contender = sl_contender_new (models[i], &options->model, options->threshold, error);
+    if (contender == NULL)
+      return FALSE;
+    g_ptr_array_add (contenders, contender);
+    const gboolean first = sl_contender_finds_boxes (contenders->pdata[0]), this = sl_contender_finds_boxes (contender);
+    if (first == this)
+      continue;
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s %s and %s %s; expected models of one kind", models[0],
+                 first ? "finds boxes" : "names pictures", models[i], this ? "finds boxes" : "names pictures");
+    return FALSE;
+  }
+  return !sl_interrupted ();
+}
+
+static gboolean
+learn_classes (const GPtrArray *contenders, const SlDataset *dataset, GError **error)
+{
+  for (guint i = 0; i < contenders->len; i++)
+    if (!sl_contender_learn (contenders->pdata[i], dataset, error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+run_contender (SlContender *contender, SlDataset *dataset, SlSpawner *spawner, GError **error)
+{
+  g_autoptr (SlPictures) pictures = sl_contender_pictures (contender, "eval", spawner);
+  for (guint i = 0; i < dataset->samples->len && !sl_interrupted (); i++) {
+    SlSample *sample = &g_array_index (dataset->samples, SlSample, i);
+    const void *tensor = sample->unreadable ? NULL : sl_pictures_load (pictures, sample->input);
+    if (tensor == NULL)
+      sample->unreadable = TRUE;
+    else if (!sl_contender_run (contender, pictures, sample, tensor, error))
+      return FALSE;
+  }
+  return !sl_interrupted ();
+}
+
+/* Whether all of the data set was read; *@any whether some was. */
+static gboolean
+is_whole (const SlDataset *dataset, gboolean *any)
+{
+  guint read = 0;
+  for (guint i = 0; i < dataset->samples->len; i++)
+    read += !g_array_index (dataset->samples, SlSample, i).unreadable;
+  *any = read > 0;
+  return read == dataset->samples->len;
+}
+
+static gboolean
+evaluate (const Options *options, char **models, SlSpawner *spawner, GError **error)
+{
+  g_autoptr (GPtrArray) contenders = g_ptr_array_new_with_free_func (contender_free);
+  gboolean any;
+  if (!open_contenders (options, models, contenders, error))
+    return FALSE;
+  g_autoptr (SlDataset) dataset = sl_dataset_new (options->dataset, sl_contender_finds_boxes (contenders->pdata[0]), error);
+  if (dataset == NULL || !learn_classes (contenders, dataset, error))
+    return FALSE;
+  for (guint i = 0; i < contenders->len; i++)
+    if (!run_contender (contenders->pdata[i], dataset, spawner, error))
+      return FALSE;
+  const gboolean whole = is_whole (dataset, &any);
+  if (!any) {
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: none of its pictures could be read", options->dataset);
+    return FALSE;
+  }
+  const SlEvalReport report = { options->dataset, dataset, contenders, MAX (options->model.threads, 1) };
+  if (options->json)
+    sl_eval_print_json (&report);
+  else
+    sl_eval_print (&report);
+  return whole;
+}
+
+static int
+run (const Options *options, char **models)
+{
+  g_autoptr (GError) error = NULL;
+  sl_interrupt_catch (PATIENCE_MS);
+  g_autoptr (SlSpawner) spawner = sl_spawner_new (&error);
+  if (spawner == NULL) {
+    sl_complain ("eval", "%s", error->message);
+    return SL_EXIT_FAILED;
+  }
+  sl_elements_init (NULL, NULL);
+  const gboolean good = evaluate (options, models, spawner, &error);
+  if (sl_interrupted ())
+    return SL_EXIT_INTERRUPTED;
+  if (error != NULL)
+    sl_complain ("eval", "%s", error->message);
+  return good ? SL_EXIT_OK : SL_EXIT_FAILED;
+}
+
+static int
+run_eval (int argc, char **argv)
+{
+  Options options = { .threshold = DEFAULT_THRESHOLD };
+  g_auto (GStrv) rest = NULL;
+  g_autofree GOptionEntry *more = sl_model_options_entries (&options.model);
+  const GOptionEntry entries[] = {
+    { "dataset", 'd', 0, G_OPTION_ARG_FILENAME, &options.dataset, "Labelled pictures: a folder, or a file that lists them", "PATH" },
+    { "threshold", 0, 0, G_OPTION_ARG_STRING, &options.threshold_text, "Confidence from which on boxes count, 0..1 (default 0.001)", "X" },
+    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.threads_text, "Threads to compute with, 1..64 or auto (default 1)", "N" },
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object, with all classes", NULL },
+    { NULL },
+  };
+  int status =
+    sl_options_parse ("eval", "MODEL...", "Measures how good models are on labelled pictures.", NULL, argc, argv, entries, more, &rest);
+  if (status < 0) {
+    status = SL_EXIT_USAGE;
+    if (rest[0] == NULL)
+      sl_options_usage ("eval", "expected at least one MODEL");
+    else if (options.dataset == NULL)
+      sl_options_usage ("eval", "--dataset PATH is required");
+    else if (sl_model_options_check ("eval", &options.model)
+             && sl_options_fraction ("eval", "--threshold", options.threshold_text, &options.threshold))
+      status = run (&options, rest);
+  }
+  options_clear (&options);
+  return status;
+}
+
+const SlCommand sl_command_eval = { "eval", "measure how good models are on labelled pictures", run_eval };

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How good models are, for people and as JSON. */
+#ifndef SL_TOOLS_EVAL_REPORT_H
+#define SL_TOOLS_EVAL_REPORT_H
+
+#include "tools/eval/contender.h"
+
+G_BEGIN_DECLS
+
+/** SlEvalReport: @contenders: (element-type SlContender): of one kind, at least one; @path: of the data set. */
+typedef struct
+{
+  const char *path;
+  const SlDataset *dataset;
+  const GPtrArray *contenders;
+  guint threads;
+} SlEvalReport;
+
+void sl_eval_print (const SlEvalReport *report);
+/** sl_eval_print_json: all classes and confusions, one object. */
+void sl_eval_print_json (const SlEvalReport *report);
+
+G_END_DECLS
+
+#endif
