@@ -135,6 +135,7 @@ test_auxiliary (void)
     g_assert_cmpuint (result->mask.classes[i], ==, 1);
   config.input_width = config.input_height = 2 * SIDE;
   g_autoptr (SlDecoding) named = open_one ("segmentation", &config, "segmentation");
+  g_assert_nonnull (named);
   assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "no decoder takes the tensors");
   config.input_width = config.input_height = SIDE;
   config.tensors[1].dims[1] = 4;
