@@ -61,11 +61,34 @@ partition (const Sort *sort, gsize first, gsize end)
   }
 }
 
-static int
-compare (const void *a, const void *b, void *data)
+/* Behind @b, equals by their place. */
+static inline gboolean
+after (const Sort *sort, gint32 a, gint32 b)
 {
-  const gint32 x = *(const gint32 *) a, y = *(const gint32 *) b;
-  return before (data, x, y) ? -1 : before (data, y, x) ? 1 : (x > y) - (x < y);
+  return before (sort, b, a) || (!before (sort, a, b) && a > b);
+}
+
+static void
+sift_down (const Sort *sort, gint32 *heap, gsize at, gsize n)
+{
+  for (gsize child; (child = 2 * at + 1) < n; at = child) {
+    if (child + 1 < n && after (sort, heap[child + 1], heap[child]))
+      child++;
+    if (!after (sort, heap[child], heap[at]))
+      return;
+    swap (&heap[child], &heap[at]);
+  }
+}
+
+static void
+heap_sort (const Sort *sort, gint32 *heap, gsize n)
+{
+  for (gsize i = n / 2; i-- > 0;)
+    sift_down (sort, heap, i, n);
+  for (gsize end = n - 1; end > 0; end--) {
+    swap (&heap[0], &heap[end]);
+    sift_down (sort, heap, 0, end);
+  }
 }
 
 /* Pieces of which each belongs before the next; @depth bounds the time that unlucky medians take. */
@@ -74,7 +97,7 @@ split (const Sort *sort, gsize first, gsize end, guint depth)
 {
   for (; end - first > PIECE; depth--) {
     if (depth == 0) {
-      g_qsort_with_data (sort->places + first, (gint) (end - first), sizeof (gint32), compare, (gpointer) sort);
+      heap_sort (sort, sort->places + first, end - first);
       return;
     }
     median_first (sort, first, end);
