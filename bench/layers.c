@@ -9,20 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/unroll.h"
 #include "core/runtime/session.h"
 #include "tests/core/opcheck.h"
+#include "tools/bench/peak.h"
 #include "tools/bench/timing.h"
 
-#if defined(__x86_64__) && (defined(__clang__) || __GNUC__ >= 11)
-#define HAVE_PEAK
-#include <immintrin.h>
-#endif
-
 #define RUNS 10
-#define PEAK_ROUNDS 2000
-/* Independent sums, more than the instruction's latency needs. */
-#define PEAK_SUMS 12
 
 typedef struct
 {
@@ -47,48 +39,6 @@ typedef struct
   const void *input;
   void *output;
 } Runner;
-
-#ifdef HAVE_PEAK
-#define DEFINE_PEAK(name, isa, Vec, set, dot)                                                  \
-  __attribute__ ((target (isa))) static gint32 name (guint rounds)                             \
-  {                                                                                            \
-    Vec sums[PEAK_SUMS], all = set (0);                                                        \
-    const Vec codes = set (0x01020304), weights = set (0x05060708);                            \
-    for (guint i = 0; i < PEAK_SUMS; i++)                                                      \
-      sums[i] = set ((gint32) i);                                                              \
-    for (; rounds > 0; rounds--)                                                               \
-      SL_UNROLL for (guint i = 0; i < PEAK_SUMS; i++) sums[i] = dot (sums[i], codes, weights); \
-    for (guint i = 0; i < PEAK_SUMS; i++)                                                      \
-      all = dot (all, sums[i], weights);                                                       \
-    gint32 lanes[sizeof (Vec) / sizeof (gint32)];                                              \
-    memcpy (lanes, &all, sizeof all);                                                          \
-    return lanes[0];                                                                           \
-  }
-DEFINE_PEAK (dot_512, "avx512f,avx512vnni", __m512i, _mm512_set1_epi32, _mm512_dpbusd_epi32)
-DEFINE_PEAK (dot_256, "avx512f,avx512vl,avx512vnni", __m256i, _mm256_set1_epi32, _mm256_dpbusd_epi32)
-DEFINE_PEAK (dot_256_vex, "avx2,avxvnni", __m256i, _mm256_set1_epi32, _mm256_dpbusd_avx_epi32)
-#endif
-
-/* Operations a microsecond, or 0 where the kernels do not use the instruction. */
-static double
-measure_peak (const char *cpu)
-{
-  double best = 0;
-#ifdef HAVE_PEAK
-  G_GNUC_UNUSED volatile gint32 sink;
-  gint32 (*const dots) (guint) = strcmp (cpu, "avx512") == 0             ? dot_512
-                                 : strcmp (cpu, "avxvnni") != 0          ? NULL
-                                 : __builtin_cpu_supports ("avx512vnni") ? dot_256
-                                                                         : dot_256_vex;
-  const double operations = PEAK_ROUNDS * PEAK_SUMS * (dots == dot_512 ? 128.0 : 64.0);
-  for (guint i = 0; dots != NULL && i < 200; i++) {
-    const double start = sl_timing_now_ms ();
-    sink = dots (PEAK_ROUNDS);
-    best = MAX (best, operations / (sl_timing_now_ms () - start) / 1e3);
-  }
-#endif
-  return best;
-}
 
 /* Sums spread over some of the codes, as in trained layers. */
 static void
@@ -168,7 +118,7 @@ time_layer (const Layer *layer, const char *name, guint runs, double peak)
   const double operations = 2.0 * (double) bytes * layer->filter * layer->filter * (layer->depthwise ? 1 : layer->in);
   printf ("%-36s %8.1f us  %5.0f GOP/s", name, ours[0] * 1e3, operations / ours[0] / 1e6);
   if (peak > 0)
-    printf ("  %.2f of the peak", operations / ours[0] / 1e3 / peak);
+    printf ("  %.2f of the peak", operations / ours[0] / 1e6 / peak);
   printf ("  %.3f of XNNPACK's time\n", ours[0] / theirs[0]);
   for (guint i = 0; i < 2; i++) {
     sl_session_free (runners[i].session);
@@ -210,10 +160,11 @@ main (int argc, char **argv)
     return 2;
   }
   const char *cpu = cpu_name ();
-  const double peak = measure_peak (cpu);
+  const char *instruction;
+  const double peak = sl_peak_measure (SL_PEAK_INT8, &instruction);
   printf ("int8 kernels for %s, one thread, least of %u runs", cpu, blocks * RUNS);
   if (peak > 0)
-    printf ("; vpdpbusd alone reaches %.0f GOP/s", peak / 1e3);
+    printf ("; %s alone reach %.0f GOP/s", instruction, peak);
   printf ("\n");
   for (guint i = 0; i < G_N_ELEMENTS (layers); i++) {
     g_autofree char *name = name_of (&layers[i]);

@@ -160,6 +160,16 @@ def test_nodes():
     assert re.search(r"^.* RELU /act/Relu_output_0$", profile, flags=re.M), profile
 
 
+def test_operations():
+    """The profile's operations a second, times its microseconds, are the 300 million multiply-adds that MobileNetV2's authors state."""
+    path = harness.data("models", "mobilenet_v2_1.0_224_quant.tflite")
+    profile = run("bench", "model", path, "--runs", "2", "--warm-up", "1", "--profile").expect(0).out
+    assert re.search(r"^The peak of a thread, GOP/s: float [1-9][0-9.]* \(\w+.*\)", profile, flags=re.M), profile
+    rows = re.findall(r"^ *([0-9.]+) +[0-9.]+ +([0-9.]+) +(?:[0-9]+% +)?[0-9]+ +\w+ +\w+ $", profile, flags=re.M)
+    millions = sum(float(us) * float(gops) for us, gops in rows) / 1e3
+    assert 590 < millions < 620, profile
+
+
 def test_refuses():
     env = dict(fake(numpy=NUMPY, tflite_runtime=""), FAKE_REFUSES="1")
     bench(env, "--compare").expect(1, "refuses it: an operator is unknown")

@@ -11,12 +11,14 @@
 #include "base/percentile.h"
 #include "base/show.h"
 #include "sightline/error.h"
+#include "core/graph/work.h"
 #include "core/runtime/session.h"
 #include "models/model.h"
 #include "base/json.h"
 #include "tools/bench/allocations.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/compare.h"
+#include "tools/bench/peak.h"
 #include "tools/command.h"
 #include "tools/options.h"
 #include "tools/bench/timing.h"
@@ -224,7 +226,8 @@ typedef struct
 {
   const char *name, *backend, *tensor;
   guint count;
-  guint64 ns;
+  guint64 ns, operations;
+  double least_ns; /* at the peak of the processor; 0 where there is none */
 } Row;
 
 static int
@@ -242,6 +245,8 @@ add_row (GArray *rows, const Row *row, gboolean merge)
     if (strcmp (known->name, row->name) == 0 && strcmp (known->backend, row->backend) == 0) {
       known->count++;
       known->ns += row->ns;
+      known->operations += row->operations;
+      known->least_ns += row->least_ns;
       return;
     }
   }
@@ -269,6 +274,57 @@ least_times (const Settings *settings, Loop *loop, guint64 *least, GError **erro
   return TRUE;
 }
 
+/* Operations a nanosecond of one thread, of floats and of 8-bit numbers. */
+typedef struct
+{
+  double gops[2];
+} Peaks;
+
+static Peaks
+print_peaks (void)
+{
+  Peaks peaks;
+  const char *instructions[2];
+  peaks.gops[SL_PEAK_FLOAT] = sl_peak_measure (SL_PEAK_FLOAT, &instructions[SL_PEAK_FLOAT]);
+  peaks.gops[SL_PEAK_INT8] = sl_peak_measure (SL_PEAK_INT8, &instructions[SL_PEAK_INT8]);
+  printf ("\nThe peak of a thread, GOP/s: float %.1f (%s)", peaks.gops[SL_PEAK_FLOAT], instructions[SL_PEAK_FLOAT]);
+  if (peaks.gops[SL_PEAK_INT8] > 0)
+    printf (", int8 %.1f (%s)", peaks.gops[SL_PEAK_INT8], instructions[SL_PEAK_INT8]);
+  printf ("\n");
+  return peaks;
+}
+
+static Row
+profile_row (const Loop *loop, guint i, guint64 ns, guint threads, const Peaks *peaks)
+{
+  const SlNode *node = sl_graph_node (loop->graph, i);
+  const SlTensor *input = sl_node_input (loop->graph, node, 0);
+  const SlDtype dtype = input != NULL ? input->dtype : SL_DTYPE_F32;
+  const double peak = peaks->gops[dtype == SL_DTYPE_I8 || dtype == SL_DTYPE_U8 ? SL_PEAK_INT8 : SL_PEAK_FLOAT];
+  Row row = { sl_op_name (node->op), sl_session_backend (loop->session, i), node->name, 1, ns, 0, 0 };
+  const guint64 multiply_adds = sl_node_multiply_adds (loop->graph, node);
+  row.operations = multiply_adds > G_MAXUINT64 / 2 ? G_MAXUINT64 : 2 * multiply_adds;
+  row.least_ns = peak > 0 ? (double) row.operations / peak / threads : 0;
+  return row;
+}
+
+static void
+print_row (const Row *row, guint64 total, gboolean name)
+{
+  g_autofree char *tensor = sl_show (name ? row->tensor : "", SL_SHOW_NAME);
+  const double ns = (double) MAX (row->ns, 1);
+  printf ("%9.1f %6.2f ", (double) row->ns / 1e3, 100.0 * ns / (double) MAX (total, 1));
+  if (row->operations > 0)
+    printf ("%7.1f ", (double) row->operations / ns);
+  else
+    printf ("%7s ", "");
+  if (row->least_ns > 0)
+    printf ("%5.0f%% ", 100.0 * row->least_ns / ns);
+  else
+    printf ("%6s ", "");
+  printf ("%6u  %-10s %s %s\n", row->count, row->backend, row->name, tensor);
+}
+
 static gboolean
 print_profile (const Settings *settings, guint threads, GError **error)
 {
@@ -281,21 +337,17 @@ print_profile (const Settings *settings, guint threads, GError **error)
   guint64 total = 0;
   if (!least_times (settings, &loop, least, error))
     return FALSE;
+  const Peaks peaks = print_peaks ();
   for (guint i = 0; i < sl_graph_n_nodes (loop.graph); i++) {
-    const SlNode *node = sl_graph_node (loop.graph, i);
-    const Row row = { sl_op_name (node->op), sl_session_backend (loop.session, i), node->name, 1, least[i] };
+    const Row row = profile_row (&loop, i, least[i], threads, &peaks);
     total += row.ns;
     add_row (rows, &row, !settings->all);
   }
   qsort (rows->data, rows->len, sizeof (Row), compare_rows);
-  printf ("\n%u thread%s, node by node, the least of all runs\n%9s %6s %6s  %-10s %s\n", threads, threads > 1 ? "s" : "", "us", "%",
-          "nodes", "run by", "operator");
-  for (guint i = 0; i < rows->len; i++) {
-    const Row *row = &g_array_index (rows, Row, i);
-    g_autofree char *tensor = sl_show (settings->all ? row->tensor : "", SL_SHOW_NAME);
-    printf ("%9.1f %6.2f %6u  %-10s %s %s\n", (double) row->ns / 1e3, 100.0 * (double) row->ns / (double) MAX (total, 1), row->count,
-            row->backend, row->name, tensor);
-  }
+  printf ("%u thread%s, node by node, the least of all runs\n%9s %6s %7s %6s %6s  %-10s %s\n", threads, threads > 1 ? "s" : "", "us", "%",
+          "GOP/s", "peak", "nodes", "run by", "operator");
+  for (guint i = 0; i < rows->len; i++)
+    print_row (&g_array_index (rows, Row, i), total, settings->all);
   return TRUE;
 }
 
