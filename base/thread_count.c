@@ -19,6 +19,6 @@ sl_threads_parse (const char *text, guint *threads)
   guint64 number = 0;
   if (strcmp (text, "auto") != 0 && !g_ascii_string_to_unsigned (text, 10, 0, SL_MAX_THREADS, &number, NULL))
     return FALSE;
-  *threads = sl_threads_resolve ((guint) number);
+  *threads = (guint) number;
   return TRUE;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How many threads: what properties and options may say, and what "auto" is. A number is 1..SL_MAX_THREADS, or 0 for automatic; texts may
- * say "auto" for 0.
+ * How many threads: what properties and options may say. A number is 1..SL_MAX_THREADS, or 0 for automatic; texts may say "auto" for 0. A
+ * session of a model then measures, everything else takes what sl_threads_resolve() says.
  */
 #ifndef SL_BASE_THREAD_COUNT_H
 #define SL_BASE_THREAD_COUNT_H
@@ -15,9 +15,9 @@ G_BEGIN_DECLS
 /** SL_THREADS_EXPECTED: for messages. */
 #define SL_THREADS_EXPECTED "1..64 or auto"
 
-/** sl_threads_resolve: @threads, or for 0 how many suit this machine: its processors, at most 4. */
+/** sl_threads_resolve: @threads, or for 0 the most that suit this machine: its processors, at most 4. */
 guint sl_threads_resolve (guint threads);
-/** sl_threads_parse: FALSE unless @text is "auto", "0" or a number in 1..SL_MAX_THREADS; @threads is resolved. */
+/** sl_threads_parse: FALSE unless @text is "auto", "0" or a number in 1..SL_MAX_THREADS; that is then 0. */
 gboolean sl_threads_parse (const char *text, guint *threads);
 
 G_END_DECLS

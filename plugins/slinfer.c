@@ -88,7 +88,8 @@ static const SlProperty properties[] = {
   { "labels", "Labels", "Path of a text file with one class name a line; unset = the names in the model file", SL_PROPERTY_STRING,
     AT (labels), 0, 0, 0, NULL, TRUE },
   /* Text, because of "auto"; and so that a wrong value is an error with a sentence and not clamped. */
-  { "threads", "Threads", "CPU threads that run the model: 1..64, or auto for the processors there are, at most 4; unset = 1",
+  { "threads", "Threads",
+    "CPU threads that run the model: 1..64, or auto: as many as run it fastest, found by running it when it is loaded, at most 4; unset = 1",
     SL_PROPERTY_STRING, AT (threads), 0, 0, 0, NULL, TRUE },
   { "tensor-limit", "Tensor limit", "Most memory that the model's tensors may take, in MiB; a file that declares more is refused",
     SL_PROPERTY_INT, AT (tensor_limit), 1, 1048576, 1024, NULL, TRUE },

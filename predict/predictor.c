@@ -298,8 +298,7 @@ use_model (SlPredictor *self, SlModel *model, GError **error)
   self->model = sl_model_ref (model);
   if (!choose_spec (self, contract, error) || !open_decoding (self, error))
     return FALSE;
-  const guint threads = sl_threads_resolve (self->settings.threads);
-  self->session = sl_session_new (sl_model_graph (model), threads, error);
+  self->session = sl_session_new (sl_model_graph (model), self->settings.threads, error);
   if (self->session == NULL || !allocate (self, contract, error))
     return FALSE;
   self->model_stale = FALSE;
@@ -694,14 +693,14 @@ sl_predictor_class_init (SlPredictorClass *klass)
   /**
    * SlPredictor:threads:
    *
-   * CPU threads that run the model. 0 = the machine's processors, at most 4.
+   * CPU threads that run the model. 0 = as many as run it fastest, at most 4: the model is run a few times when it is loaded.
    *
    * Since: 0.1
    */
   g_object_class_install_property (object_class, PROP_THREADS,
                                    g_param_spec_uint ("threads", "Threads",
-                                                      "CPU threads that run the model; 0 = the machine's processors, at most 4", 0,
-                                                      SL_MAX_THREADS, 1, flags));
+                                                      "CPU threads that run the model; 0 = as many as run it fastest, measured, at most 4",
+                                                      0, SL_MAX_THREADS, 1, flags));
 }
 
 static void

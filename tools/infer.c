@@ -152,7 +152,7 @@ infer (const SlModelOptions *options, char **inputs, const char *prefix, GError 
   SlGraph *graph = sl_model_graph (model);
   if (!allocate (graph, &io, error) || !read_inputs (model, inputs, &io, error))
     return FALSE;
-  g_autoptr (SlSession) session = sl_session_new (graph, MAX (options->threads, 1), error);
+  g_autoptr (SlSession) session = sl_session_new (graph, options->threads, error);
   if (session == NULL) {
     g_prefix_error (error, "%s: ", options->model);
     return FALSE;

@@ -234,6 +234,7 @@ check_word (const char *command, const char *option, char **text, const SlPictur
 gboolean
 sl_model_options_check (const char *command, SlModelOptions *options)
 {
+  options->threads = 1;
   return sl_options_threads (command, "--threads", options->threads_text, &options->threads)
          && sl_limit_options_check (command, &options->limits)
          && check_word (command, "--colour", &options->colour, sl_colour_words, SL_N_COLOURS)

@@ -24,7 +24,7 @@ typedef struct
 {
   char *model;
   char *threads_text;
-  guint threads; /* 1..SL_MAX_THREADS once parsed, 0 = not given */
+  guint threads; /* once parsed 1..SL_MAX_THREADS, or 0 for auto */
   SlLimitOptions limits;
   char *labels, *mean, *std, *colour, *fit, *layout, *decoder;
 } SlModelOptions;
@@ -50,7 +50,7 @@ int sl_options_parse (const char *command, const char *arguments, const char *su
 
 /** sl_options_integer: *@value unchanged when @text is NULL; FALSE, having complained, unless it is an integer in @lo..@hi. */
 gboolean sl_options_integer (const char *command, const char *option, const char *text, guint lo, guint hi, guint *value);
-/** sl_options_threads: likewise for "auto" or 1..SL_MAX_THREADS. */
+/** sl_options_threads: likewise for 1..SL_MAX_THREADS, or "auto", which is 0. */
 gboolean sl_options_threads (const char *command, const char *option, const char *text, guint *threads);
 /** sl_options_fraction: likewise for a number in 0..1. */
 gboolean sl_options_fraction (const char *command, const char *option, const char *text, double *value);

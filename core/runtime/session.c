@@ -12,6 +12,7 @@
 #include "base/show.h"
 #include "sightline/error.h"
 #include "core/runtime/lifetimes.h"
+#include "core/runtime/measure_threads.h"
 #include "core/runtime/partition.h"
 
 /**
@@ -371,7 +372,7 @@ weights_free (gpointer weights)
 SlSession *
 sl_session_new (SlGraph *graph, guint threads, GError **error)
 {
-  return sl_session_new_full (graph, threads, FALSE, error);
+  return threads == 0 ? sl_session_new_measured (graph, error) : sl_session_new_full (graph, threads, FALSE, error);
 }
 
 SlSession *
@@ -499,6 +500,12 @@ guint64
 sl_session_node_ns (const SlSession *session, guint node)
 {
   return session->node_ns != NULL ? session->node_ns[node] : 0;
+}
+
+guint
+sl_session_threads (const SlSession *session)
+{
+  return session->host.threads;
 }
 
 SlGraph *

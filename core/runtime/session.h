@@ -57,12 +57,12 @@ typedef struct
 /**
  * sl_session_new:
  * @graph: (transfer none): a prepared graph; the session keeps a reference
- * @threads: 1..SL_MAX_THREADS
+ * @threads: 1..SL_MAX_THREADS, or 0 for as many as run it fastest: it is run a few times to find out
  *
  * Returns: (transfer full): NULL with @error set when memory, threads or a backend refuse
  */
 SlSession *sl_session_new (SlGraph *graph, guint threads, GError **error);
-/** sl_session_new_full: with @profile every node runs by itself and its time is kept; slower than without. */
+/** sl_session_new_full: of 1..SL_MAX_THREADS threads; with @profile every node runs by itself and its time is kept; slower than without. */
 SlSession *sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **error);
 void sl_session_free (SlSession *session);
 
@@ -83,6 +83,8 @@ void sl_session_cancel (SlSession *session, gboolean cancelled);
 /** sl_session_node_ns: nanoseconds spent in node @node over all runs; 0 unless profiling. */
 guint64 sl_session_node_ns (const SlSession *session, guint node);
 
+/** sl_session_threads: how many run it. */
+guint sl_session_threads (const SlSession *session);
 SlGraph *sl_session_graph (SlSession *session); /* (transfer none) */
 void sl_session_stats (const SlSession *session, SlSessionStats *stats);
 /** sl_session_backend: (transfer none): who runs node @node: the name of a backend, "int8" (fast 8-bit kernels), "xnnpack" or "plain", or

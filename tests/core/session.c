@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Sessions: arguments, the memory plan, views between runtimes, two outputs of one tensor, changing buffers. */
+#define _GNU_SOURCE /* for sched_setaffinity() */
+#include <sched.h>
 #include <string.h>
 
 #include "sightline/error.h"
@@ -29,7 +31,7 @@ build_chain (Check *check)
 static void
 test_threads_range (void)
 {
-  static const guint bad[] = { 0, 10000 };
+  static const guint bad[] = { 65, 10000 };
   Check check;
   build_chain (&check);
   check_prepare (&check);
@@ -40,6 +42,39 @@ test_threads_range (void)
     g_assert_error (error, SL_ERROR, SL_ERROR_ARGUMENT);
     g_assert_cmpstr (error->message, ==, text);
   }
+  check_clear (&check);
+}
+
+/* What is measured cannot be foretold, but for one processor; and the result is that of one thread. */
+static void
+test_threads_measured (void)
+{
+  Check check;
+  build_chain (&check);
+  check_prepare (&check);
+  const gsize bytes = sl_graph_output_tensor (check.graph, 0)->bytes;
+  void *outputs[3];
+  cpu_set_t all, one;
+  g_assert_cmpint (sched_getaffinity (0, sizeof all, &all), ==, 0);
+  CPU_ZERO (&one);
+  for (int i = 0; CPU_COUNT (&one) == 0; i++)
+    if (CPU_ISSET (i, &all))
+      CPU_SET (i, &one);
+  for (guint i = 0; i < G_N_ELEMENTS (outputs); i++) {
+    g_autoptr (GError) error = NULL;
+    g_assert_cmpint (sched_setaffinity (0, sizeof all, i == 1 ? &one : &all), ==, 0);
+    g_autoptr (SlSession) session = sl_session_new (check.graph, i == 2, &error);
+    g_assert_no_error (error);
+    g_assert_cmpuint (sl_session_threads (session), >=, 1);
+    g_assert_cmpuint (sl_session_threads (session), <=, i == 0 ? MIN (CPU_COUNT (&all), 4) : 1);
+    outputs[i] = sl_tensor_buffer_new (bytes);
+    const void *input = check.input_data[0];
+    g_assert_cmpint (sl_session_run (session, &input, &outputs[i]), ==, SL_STATUS_OK);
+  }
+  g_assert_cmpmem (outputs[0], bytes, outputs[2], bytes);
+  g_assert_cmpmem (outputs[1], bytes, outputs[2], bytes);
+  for (guint i = 0; i < G_N_ELEMENTS (outputs); i++)
+    sl_tensor_buffer_free (outputs[i]);
   check_clear (&check);
 }
 
@@ -271,6 +306,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/core/session/threads-range", test_threads_range);
+  g_test_add_func ("/core/session/threads-measured", test_threads_measured);
   g_test_add_func ("/core/session/stats", test_stats);
   g_test_add_func ("/core/session/shared-weights", test_shared_weights);
   g_test_add_func ("/core/session/changing-buffers", test_changing_buffers);

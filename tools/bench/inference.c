@@ -40,6 +40,7 @@ typedef struct
   double load_ms, first_ms, min_ms, median_ms, p95_ms, max_ms, rss_mb;
   gint64 allocations; /* over all measured runs; -1 = not counted */
   SlSessionStats stats;
+  guint threads;
   char backends[64]; /* names of those that run nodes, joined by + */
 } Result;
 
@@ -80,7 +81,7 @@ static gboolean
 loop_start (Loop *loop, SlGraph *graph, guint threads, gboolean profile, GError **error)
 {
   loop->graph = graph;
-  loop->session = sl_session_new_full (graph, threads, profile, error);
+  loop->session = profile ? sl_session_new_full (graph, threads, profile, error) : sl_session_new (graph, threads, error);
   if (loop->session == NULL)
     return FALSE;
   for (guint i = 0; i < sl_graph_n_inputs (graph); i++) {
@@ -171,6 +172,7 @@ measure (const Settings *settings, guint threads, Result *result, GError **error
   getrusage (RUSAGE_SELF, &usage);
   result->rss_mb = (double) usage.ru_maxrss / 1024.0;
   sl_session_stats (loop.session, &result->stats);
+  result->threads = sl_session_threads (loop.session);
   name_backends (loop.session, result->backends, sizeof result->backends);
   return TRUE;
 }
@@ -450,6 +452,7 @@ bench_all (const Settings *settings, char **threads, GError **error)
     guint n = 1;
     if (!sl_options_threads ("bench model", "--threads", threads[i], &n) || !measure (settings, n, &result, error))
       return FALSE;
+    n = result.threads;
     if (settings->json)
       print_json (settings, n, &result);
     else

@@ -27,7 +27,7 @@
 #ifdef REGISTER
 /* The barrier keeps a product that is the same in each round from being computed once. No array of registers has its address taken, so
  * none is one in memory. 0x3f is a number of both kinds. */
-#define DEFINE_PEAK(name, isa, Vec, n, step)                          \
+#define DEFINE_PEAK(name, isa, Vec, n, step)                       \
   __attribute__ ((target (isa))) static guint8 name (guint rounds) \
   {                                                                \
     union                                                          \
@@ -36,17 +36,17 @@
       Vec vector;                                                  \
     } fill;                                                        \
     memset (&fill, 0x3f, sizeof fill);                             \
-    Vec sums[n], a = fill.vector;                               \
+    Vec sums[n], a = fill.vector;                                  \
     const Vec b = a;                                               \
-    SL_UNROLL for (guint i = 0; i < n; i++) sums[i] = a;        \
+    SL_UNROLL for (guint i = 0; i < n; i++) sums[i] = a;           \
     for (; rounds > 0; rounds--)                                   \
-      SL_UNROLL for (guint i = 0; i < n; i++)                   \
+      SL_UNROLL for (guint i = 0; i < n; i++)                      \
       {                                                            \
-        __asm__ ("" : REGISTER (a));                               \
+        __asm__("" : REGISTER (a));                                \
         sums[i] = step (sums[i], a, b);                            \
       }                                                            \
     guint8 all = 0;                                                \
-    SL_UNROLL for (guint i = 0; i < n; i++)                     \
+    SL_UNROLL for (guint i = 0; i < n; i++)                        \
     {                                                              \
       fill.vector = sums[i];                                       \
       all ^= fill.bytes[0];                                        \

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/thread_count.h"
 #include "base/percentile.h"
 #include "base/show.h"
 #include "base/suggest.h"
@@ -112,7 +113,7 @@ sl_contender_new (const char *path, const SlModelOptions *options, gdouble thres
   contender->times = g_array_new (FALSE, FALSE, sizeof (gint64));
   contender->ids = g_array_new (FALSE, FALSE, sizeof (gint32));
   contender->model = sl_model_load_with (path, &overrides, &how, error);
-  if (contender->model == NULL || !open_session (contender, MAX (options->threads, 1), error))
+  if (contender->model == NULL || !open_session (contender, sl_threads_resolve (options->threads), error))
     return NULL;
   if (open_decoding (contender, threshold, error))
     return g_steal_pointer (&contender);

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/thread_count.h"
 #include "plugins/elements.h"
 #include "sightline/error.h"
 #include "tools/command.h"
@@ -110,7 +111,7 @@ evaluate (const Options *options, char **models, SlSpawner *spawner, GError **er
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: none of its pictures could be read", options->dataset);
     return FALSE;
   }
-  const SlEvalReport report = { options->dataset, dataset, contenders, MAX (options->model.threads, 1) };
+  const SlEvalReport report = { options->dataset, dataset, contenders, sl_threads_resolve (options->model.threads) };
   if (options->json)
     sl_eval_print_json (&report);
   else

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/thread_count.h"
 #include "plugins/elements.h"
 #include "sightline/error.h"
 #include "tools/command.h"
@@ -237,7 +238,7 @@ check (Options *options)
       options->how.method = (SlRangeMethod) i;
   options->how.float_head = options->float_head == NULL || g_str_equal (options->float_head, "auto");
   options->how.percent = 100 * percent;
-  options->how.threads = MAX (options->model.threads, 1);
+  options->how.threads = sl_threads_resolve (options->model.threads);
   return TRUE;
 }
 
