@@ -216,7 +216,8 @@ main (int argc, char **argv)
     return 1;
   }
   g_autoptr (GstBuffer) frame = make_frame (theirs.width, theirs.height, argc > 7 ? argv[7] : NULL);
-  g_autofree char *elements = g_strdup_printf ("! slnormalize ! slinfer model=\"%s\" threads=1 ! slpostprocess ! text/x-raw,format=utf8", argv[1]);
+  g_autofree char *elements =
+    g_strdup_printf ("! slnormalize ! slinfer model=\"%s\" threads=1 ! slpostprocess ! text/x-raw,format=utf8", argv[1]);
   const gboolean ready = frame != NULL && theirs_init (&theirs, argv[3], argv[2], sl_model_graph (model))
                          && line_init (&ours.line, theirs.width, theirs.height, elements, frame)
                          && line_init (&theirs.line, theirs.width, theirs.height, "", frame);

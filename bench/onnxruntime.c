@@ -111,7 +111,8 @@ gboolean
 ort_peer_run (OrtPeer *peer)
 {
   const char *input = peer->input_name, *output = peer->output_name;
-  return good (peer, ((Run) peer->api[RUN]) (peer->session, NULL, &input, (const void *const *) &peer->input, 1, &output, 1, &peer->output));
+  return good (peer,
+               ((Run) peer->api[RUN]) (peer->session, NULL, &input, (const void *const *) &peer->input, 1, &output, 1, &peer->output));
 }
 
 /* The runtime's own objects stay until the process ends: it has one peer. */

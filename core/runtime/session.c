@@ -12,7 +12,6 @@
 #include "base/show.h"
 #include "sightline/error.h"
 #include "core/runtime/lifetimes.h"
-#include "core/runtime/measure_threads.h"
 #include "core/runtime/partition.h"
 
 /**
@@ -367,12 +366,6 @@ static void
 weights_free (gpointer weights)
 {
   sl_weight_cache_free (weights);
-}
-
-SlSession *
-sl_session_new (SlGraph *graph, guint threads, GError **error)
-{
-  return threads == 0 ? sl_session_new_measured (graph, error) : sl_session_new_full (graph, threads, FALSE, error);
 }
 
 SlSession *
