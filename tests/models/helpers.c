@@ -14,7 +14,7 @@
 #ifdef SANITIZED
 #define LONGEST_S 200
 #else
-#define LONGEST_S 5
+#define LONGEST_S 20
 #endif
 /* Address space that loading may take beside the file itself. */
 #define MEMORY ((rlim_t) 64 << 20)
