@@ -136,6 +136,7 @@ G_BEGIN_DECLS
  * SCATTER_ELEMENTS, SCATTER_ND: the data, with elements or slices at stated places replaced, or combined with what is there
  * GRID_SAMPLE: elements of the output are taken from stated places of a picture, between its pixels
  * ROI_ALIGN: rectangles of pictures, each cut into as many cells and brought to one number a cell and channel
+ * HEAT_MAP_PEAKS: where maps over regions are highest, between their pixels
  * NON_ZERO: coordinates of elements that are not 0; as many columns as there are elements, -1 behind the last
  * NON_MAX_SUPPRESSION_BATCH: boxes of many pictures and classes; as many rows as there can be: batch, class and box, -1 behind the last
  */
@@ -165,6 +166,7 @@ G_BEGIN_DECLS
   X (SCATTER_ND, scatter_nd)             \
   X (ROI_ALIGN, roi_align)               \
   X (GRID_SAMPLE, grid_sample)           \
+  X (HEAT_MAP_PEAKS, heat_map_peaks)     \
   X (NON_ZERO, non_zero)                 \
   X (NON_MAX_SUPPRESSION_BATCH, non_max_suppression_batch)
 
@@ -254,6 +256,9 @@ typedef enum
   SL_CELL_TANH,
   SL_CELL_RELU
 } SlCell;
+
+/** Most places along a dimension that HEAT_MAP_PEAKS looks at for each pixel of a map. */
+#define SL_HEAT_MAP_STEPS 32
 
 /** How GRID_SAMPLE reads between pixels. */
 typedef enum

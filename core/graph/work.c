@@ -75,6 +75,8 @@ sl_node_multiply_adds (const SlGraph *graph, const SlNode *node)
       return times (elements_of (output), (guint64) input->dims[input->rank - (node->params.matmul.transpose_a ? 2 : 1)]);
     case SL_OP_GRID_SAMPLE: /* one tap, two or four along each of two or three dimensions */
       return times (elements_of (output), node->params.grid_sample.mode == SL_SAMPLE_CUBIC ? 16 : input->rank == 5 ? 8 : 4);
+    case SL_OP_HEAT_MAP_PEAKS: /* four taps a place, and the others once for each column */
+      return times (elements_of (input), 4 * SL_HEAT_MAP_STEPS * SL_HEAT_MAP_STEPS);
     case SL_OP_ROI_ALIGN:
       return roi_align (graph, node);
     case SL_OP_RESAMPLE:

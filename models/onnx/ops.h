@@ -11,6 +11,10 @@ G_BEGIN_DECLS
 void onnx_if (Onnx *o);
 void onnx_loop (Onnx *o);
 
+/* two_stage.c */
+/** onnx_loop_of_objects: whether the loop with @body is one of torchvision's over what was found; then its outputs are set, or the error. */
+gboolean onnx_loop_of_objects (Onnx *o, const OnnxGraph *body);
+
 /* ops_elementwise.c */
 void onnx_unary_op (Onnx *o);
 void onnx_identity (Onnx *o);
@@ -163,6 +167,8 @@ void onnx_recurrent (Onnx *o);
 void onnx_grid_sample (Onnx *o);
 void onnx_affine_grid (Onnx *o);
 void onnx_roi_align (Onnx *o);
+/** onnx_heat_map_peaks: (nullable): of maps [n,points,height,width] over regions [n,4]: [n,points,3] of x, y and the value there. */
+OnnxValue *onnx_heat_map_peaks (Onnx *o, OnnxValue *maps, OnnxValue *regions);
 void onnx_non_max_suppression (Onnx *o);
 
 /* Of layers of cells with a memory. */

@@ -115,6 +115,13 @@ onnx_roi_align (Onnx *o)
   onnx_set (o, 0, onnx_emit (o, SL_OP_ROI_ALIGN, inputs, 3, &params, SL_DTYPE_F32), TRUE);
 }
 
+OnnxValue *
+onnx_heat_map_peaks (Onnx *o, OnnxValue *maps, OnnxValue *regions)
+{
+  const gint32 inputs[2] = { onnx_last (o, maps), onnx_plain (o, regions) };
+  return onnx_value_new (o, onnx_emit (o, SL_OP_HEAT_MAP_PEAKS, inputs, 2, NULL, SL_DTYPE_F32), FALSE);
+}
+
 /* The number of results depends on the picture: there is a row for each that can be, and those behind the last are -1. */
 void
 onnx_non_max_suppression (Onnx *o)

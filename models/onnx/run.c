@@ -237,6 +237,8 @@ onnx_loop (Onnx *o)
     onnx_fail (o, SL_ERROR_FORMAT, "its body does not fit its inputs and outputs");
     return;
   }
+  if (onnx_loop_of_objects (o, body->graph))
+    return;
   const guint n_outputs = body->graph->outputs->len, scans = n_outputs - 1 - carried;
   g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
   for (guint i = 0; i < scans; i++)

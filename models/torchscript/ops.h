@@ -102,6 +102,8 @@ TsValue ts_binary_scalar (TsProgram *program, const TsCall *call);
 TsValue ts_unary_scalar (TsProgram *program, const TsCall *call);
 /** ts_list_slice: elements of a list from start to end. */
 TsValue ts_list_slice (TsProgram *program, const TsCall *call);
+/** ts_known_function: (nullable): the operator that does what torchvision's function @def does, where its own steps depend on the picture. */
+const char *ts_known_function (const TsDef *def);
 /** ts_promote: the type of an operation on both. */
 TsDtype ts_promote (TsValue a, TsValue b);
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Torchvision's operators of detectors. */
+/* Torchvision's operators of detectors, and those functions of its programs whose steps depend on what was found. */
+#include <string.h>
+
+#include "models/onnx/ops.h"
 #include "models/torchscript/ops.h"
+#include "models/torchscript/shape.h"
 
 static TsValue
 roi_align (TsProgram *program, const TsCall *call)
@@ -28,7 +32,71 @@ roi_align (TsProgram *program, const TsCall *call)
   return ts_new (program, ts_onnx (program, "RoiAlign", inputs, 3, attributes, 5), TS_FLOAT32);
 }
 
+/* Masks stay as the network gives them, each over its box, which a decoder brings to the picture: pasted into pictures of their own they would be
+ * as many as there can be boxes. */
+static TsValue
+paste_masks (TsProgram *program, const TsCall *call)
+{
+  return call->args[0];
+}
+
+/* The same of masks that have a ring of zeros already. */
+static TsValue
+paste_ringed_masks (TsProgram *program, const TsCall *call)
+{
+  OnnxValue *x = ts_read (program, call->args[0]);
+  if (x == NULL || x->rank != 4 || x->dims[2] < 3 || x->dims[3] < 3)
+    return ts_refuse (program, SL_ERROR_SHAPE, "masks without a ring of a pixel");
+  x = ts_slice_of (program, x, 2, 1, x->dims[2] - 1, 1);
+  x = ts_slice_of (program, x, 3, 1, x->dims[3] - 1, 1);
+  return ts_new (program,
+                 ts_onnx (program, "Squeeze", (OnnxValue *[]){ x, ts_constant_ints (program, (const gint64[]){ 1 }, 1) }, 2, NULL, 0),
+                 TS_FLOAT32);
+}
+
+/* Of [n,points,height,width] and regions [n,4]: [n,points,3] of x, y and 1, exchanged where the caller exchanges them again, and the values. */
+static TsValue
+keypoints (TsProgram *program, const TsCall *call)
+{
+  const gboolean exchanged = call->op->type != SL_OP_INVALID;
+  OnnxValue *maps = ts_read (program, call->args[0]), *regions = ts_read (program, call->args[1]);
+  if (maps == NULL || regions == NULL || maps->rank != 4)
+    return ts_refuse (program, SL_ERROR_SHAPE, "heat maps of another shape than [n,points,height,width]");
+  OnnxValue *peaks = onnx_heat_map_peaks (&program->onnx, maps, regions);
+  OnnxValue *values = ts_slice_of (program, peaks, 2, 2, 3, 1), *places = ts_slice_of (program, peaks, 2, 0, 2, 1);
+  if (ts_failed (program))
+    return ts_none ();
+  const gint64 n = peaks->dims[0], points = peaks->dims[1], shape[3] = { n, points, 1 };
+  const OnnxAttribute axis = ts_attr_int ("axis", 2);
+  OnnxValue *ones = ts_scalar (program, ts_float (1), TS_FLOAT32);
+  ones = ts_onnx (program, "Expand", (OnnxValue *[]){ ones, ts_constant_ints (program, shape, 3) }, 2, NULL, 0);
+  OnnxValue *all = ts_onnx (program, "Concat", (OnnxValue *[]){ places, ones }, 2, &axis, 1);
+  const OnnxAttribute order = ts_attr_ints (program, "perm", (const gint64[]){ 0, 2, 1 }, 3);
+  if (exchanged)
+    all = ts_onnx (program, "Transpose", &all, 1, &order, 1);
+  const TsValue both[2] = { ts_new (program, all, TS_FLOAT32), ts_new (program, ts_reshaped (program, values, shape, 2), TS_FLOAT32) };
+  return ts_tuple (program->heap, both, 2);
+}
+
+const char *
+ts_known_function (const TsDef *def)
+{
+  static const char *const names[] = { "paste_masks_in_image", "_onnx_paste_masks_in_image_loop", "heatmaps_to_keypoints",
+                                       "_onnx_heatmaps_to_keypoints_loop" };
+  static const char *const ops[] = { "torchvision::paste_masks_in_image", "torchvision::_onnx_paste_masks_in_image_loop",
+                                     "torchvision::heatmaps_to_keypoints", "torchvision::_onnx_heatmaps_to_keypoints_loop" };
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    if (strcmp (def->name, names[i]) == 0 && def->n >= 2 && strcmp (def->parameters[0].name, i < 2 ? "masks" : "maps") == 0)
+      return ops[i];
+  return NULL;
+}
+
 const TsOp ts_ops_detect[] = {
+  { "torchvision::paste_masks_in_image", "masks,boxes,img_shape,padding=1", paste_masks, NULL, 0 },
+  { "torchvision::_onnx_paste_masks_in_image_loop", "masks,boxes,im_h,im_w", paste_ringed_masks, NULL, 0 },
+  { "torchvision::heatmaps_to_keypoints", "maps,rois", keypoints, NULL, 0 },
+  { "torchvision::_onnx_heatmaps_to_keypoints_loop", "maps,rois,widths_ceil,heights_ceil,widths,heights,offset_x,offset_y,num_keypoints",
+    keypoints, NULL, SL_OP_HEAT_MAP_PEAKS },
   { "torchvision::roi_align", "input,rois,spatial_scale,pooled_height,pooled_width,sampling_ratio,aligned", roi_align, NULL, 0 },
   { NULL, NULL, NULL, NULL, 0 },
 };

@@ -3,6 +3,7 @@
  * Programs of TorchScript archives: what forward() computes, compared with what torch 1.13 computed of the same programs, and what is refused,
  * with the file and the line.
  */
+#include "core/runtime/session.h"
 #include "tests/models/helpers.h"
 #include "tests/models/torchscript_run.h"
 
@@ -434,6 +435,52 @@ test_folded (void)
   g_assert_cmpuint (n, ==, 0);
 }
 
+/* What torchvision's functions do for each found object is done without their steps: masks stay over their boxes, points are what torch's
+ * heatmaps_to_keypoints() made of the same maps. */
+static void
+test_two_stage (void)
+{
+  static const char signature[] = "x: Tensor) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor]";
+  static const char body[] = "r = torch.tensor([[1.5, 2.25, 9.75, 13.5]])\n"
+                             "m = __torch__.paste_masks_in_image(torch.slice(x, 1, 0, 1), r, [40, 60], )\n"
+                             "e = __torch__._onnx_paste_masks_in_image_loop(torch.pad(m, [1, 1, 1, 1]), r, 40, 60, )\n"
+                             "a, b, = __torch__.heatmaps_to_keypoints(x, r, )\n"
+                             "c, d, = __torch__._onnx_heatmaps_to_keypoints_loop(x, r, r, r, r, r, r, r, 2, )\n"
+                             "return (m, e, a, b, torch.permute(c, [0, 2, 1]))";
+  static const char more[] =
+    "def paste_masks_in_image(masks: Tensor,\n    boxes: Tensor,\n    img_shape: Tuple[int, int],\n    padding: int=1) -> Tensor:\n"
+    "  return ops.prim.RaiseException(\"steps\")\n"
+    "def _onnx_paste_masks_in_image_loop(masks: Tensor,\n    boxes: Tensor,\n    im_h: Tensor,\n    im_w: Tensor) -> Tensor:\n"
+    "  return ops.prim.RaiseException(\"steps\")\n"
+    "def heatmaps_to_keypoints(maps: Tensor,\n    rois: Tensor) -> Tuple[Tensor, Tensor]:\n"
+    "  return ops.prim.RaiseException(\"steps\")\n"
+    "def _onnx_heatmaps_to_keypoints_loop(maps: Tensor,\n    rois: Tensor,\n    a: Tensor,\n    b: Tensor,\n    c: Tensor,\n"
+    "    d: Tensor,\n    e: Tensor,\n    f: Tensor,\n    g: int) -> Tuple[Tensor, Tensor]:\n"
+    "  return ops.prim.RaiseException(\"steps\")\n";
+  static const gfloat points[6] = { 9.291667f, 2.71875f, 1, 6.541667f, 2.71875f, 1 }, values[2] = { 1.6103283f, 1.3315687f };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlModel) model = load_program (signature, body, more, PROGRAM_SHAPE, &error);
+  g_assert_no_error (error);
+  g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, &error);
+  g_assert_no_error (error);
+  gfloat *x = sl_tensor_buffer_new (24 * sizeof x[0]), *y[5];
+  for (guint i = 0; i < 5; i++)
+    y[i] = sl_tensor_buffer_new (12 * sizeof x[0]);
+  for (gint i = 0; i < 24; i++)
+    x[i] = (gfloat) (i * 7 % 11 - 5) / 4;
+  g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y[0], y[1], y[2], y[3], y[4] }), ==, SL_STATUS_OK);
+  g_assert_cmpmem (y[0], 12 * sizeof x[0], x, 12 * sizeof x[0]);
+  g_assert_cmpmem (y[1], 12 * sizeof x[0], x, 12 * sizeof x[0]);
+  for (guint i = 0; i < 6; i++) {
+    g_assert_cmpfloat_with_epsilon (y[2][i], points[i], 1e-5f);
+    g_assert_cmpfloat (y[4][i], ==, y[2][i]);
+    g_assert_cmpfloat_with_epsilon (y[3][i / 3], values[i / 3], 1e-5f);
+  }
+  sl_tensor_buffer_free (x);
+  for (guint i = 0; i < 5; i++)
+    sl_tensor_buffer_free (y[i]);
+}
+
 /** Refusal: of a program whose forward() has that body. */
 typedef struct
 {
@@ -526,6 +573,7 @@ main (int argc, char **argv)
   add_program_rows ("/models/torchscript-program", rows, G_N_ELEMENTS (rows));
   g_test_add_func ("/models/torchscript-program/outputs", test_outputs);
   g_test_add_func ("/models/torchscript-program/folded", test_folded);
+  g_test_add_func ("/models/torchscript-program/two-stage", test_two_stage);
   g_test_add_func ("/models/torchscript-program/refusals", test_refusals);
   g_test_add_func ("/models/torchscript-program/inputs", test_inputs);
   return g_test_run ();
