@@ -64,12 +64,13 @@ typedef struct
 
 /** Which part of a detection's box is the object: a grid, row by row, of the share 0..255 of sureness that a cell belongs to it,
  *  128 and more meaning that it does. Corners of the grid in 0..1 of the model's input; it may reach beyond the box, where it means
- *  nothing. @width 0 = none. */
+ *  nothing unless @is_cut: then it has nothing but the object. @width 0 = none. */
 typedef struct
 {
   gfloat x_min, y_min, x_max, y_max;
   guint width, height;
   const guint8 *cells;
+  gboolean is_cut;
 } SlInstanceMask;
 
 /** A picture, rows without padding, @channels 1 (gray) or 3 (R, G, B) bytes a pixel. @width 0 = none. */

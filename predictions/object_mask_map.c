@@ -53,7 +53,8 @@ resample (const SlInstanceMask *mask, const SlDetection *box, const SlAffine *in
     double x, y;
     sl_affine_apply (input, 0.5, row + 0.5, &x, &y);
     for (guint column = 0; column < width; column++, x += input->xx, y += input->yx) {
-      const gboolean inside = x >= box->x_min && x <= box->x_max && y >= box->y_min && y <= box->y_max;
+      const gboolean inside = mask->is_cut ? x >= mask->x_min && x <= mask->x_max && y >= mask->y_min && y <= mask->y_max
+                                           : x >= box->x_min && x <= box->x_max && y >= box->y_min && y <= box->y_max;
       *cells++ = inside ? between (mask, (gfloat) ((x - mask->x_min) * across - 0.5), (gfloat) ((y - mask->y_min) * down - 0.5)) : 0;
     }
   }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "torchvision": what torchvision's detectors (Faster R-CNN, RetinaNet, FCOS, SSD) and those written like them give, in any order and
- * possibly among other tensors: boxes float32[N,4] (x_min, y_min, x_max, y_max in pixels of the input), labels int32 or int64 [N] and scores
- * float32[N]. Non-maximum suppression is already done.
+ * Decoder "torchvision": what torchvision's detectors (Faster R-CNN, RetinaNet, FCOS, SSD, Mask R-CNN, Keypoint R-CNN) and those written like
+ * them give, in any order and possibly among other tensors: boxes float32[N,4] (x_min, y_min, x_max, y_max in pixels of the input), labels int32
+ * or int64 [N] and scores float32[N]; masks over the boxes float32[N,1,h,w]; keypoints float32[N,K,3] (x and y in pixels, visibility) and what
+ * their heat maps had there, keypoints_scores float32[N,K], a point's confidence being the sigmoid of that. Non-maximum suppression is already
+ * done.
  *
  * Parameters: "imgsz" ("height,width" or one number): pixels of the input; "background-offset": an integer added to every class, -1 where the
  * class names leave out torchvision's class 0, the background. Rows with a NaN, an infinite corner, no area or an impossible class are never
@@ -11,17 +13,23 @@
 #include <math.h>
 #include <string.h>
 
+#include "postprocess/box_masks.h"
 #include "postprocess/decoders.h"
+#include "postprocess/detector.h"
 #include "postprocess/params.h"
 #include "postprocess/topk.h"
+#include "postprocess/values.h"
 
 static const char *const params[] = { "background-offset", NULL };
 
-/** Where each tensor is. */
+/** Of a tensor that is not there. */
+#define NONE G_MAXUINT
+
+/** Where each tensor is; the last three may be NONE. */
 typedef struct
 {
-  guint boxes, labels, scores;
-  guint n; /* rows */
+  guint boxes, labels, scores, masks, points, point_scores;
+  guint n, n_points; /* rows, points of each */
 } Roles;
 
 typedef struct
@@ -31,6 +39,8 @@ typedef struct
   gint offset;
   gfloat threshold, width, height;
   SlTopK top;
+  guint *rows; /* of the detections */
+  SlBoxMasks masks;
 } State;
 
 static gboolean
@@ -47,11 +57,39 @@ rows_of (const SlTensorInfo *tensor)
   return fits ? sl_decoder_elements (tensor) : 0;
 }
 
-/* One tensor of each kind. */
+/* Columns of [N,columns] and [1,N,columns]; 0 for other shapes. */
+static guint
+columns_of (const SlTensorInfo *tensor, guint n)
+{
+  const gboolean fits = tensor->rank == 2 || (tensor->rank == 3 && tensor->dims[0] == 1);
+  const guint columns = fits ? (guint) sl_decoder_columns (tensor) : 0;
+  return columns > 0 && sl_decoder_elements (tensor) / columns == n ? columns : 0;
+}
+
+/* Keypoints, and what lies beside them. */
+static void
+find_points (const SlDecoderConfig *config, Roles *roles)
+{
+  for (guint t = 0; t < config->n_tensors && roles->points == NONE; t++) {
+    const SlTensorInfo *tensor = &config->tensors[t];
+    if (tensor->dtype != SL_DTYPE_F32 || tensor->rank != 3 || (guint) tensor->dims[0] != roles->n || tensor->dims[2] != 3
+        || tensor->dims[1] < 1 || tensor->dims[1] > SL_MAX_KEYPOINTS)
+      continue;
+    roles->points = t;
+    roles->n_points = (guint) tensor->dims[1];
+  }
+  for (guint t = config->n_tensors; t-- > 0 && roles->points != NONE && roles->point_scores == NONE;)
+    if (t != roles->boxes && t != roles->scores && config->tensors[t].dtype == SL_DTYPE_F32
+        && columns_of (&config->tensors[t], roles->n) == roles->n_points)
+      roles->point_scores = t;
+}
+
+/* One tensor of each kind; scores of four keypoints look like boxes, and lie behind them. */
 static gboolean
 find_roles (const SlDecoderConfig *config, Roles *roles)
 {
   guint n_labels = 0, n_scores = 0, n_boxes = 0;
+  *roles = (Roles){ .boxes = NONE, .masks = NONE, .points = NONE, .point_scores = NONE };
   for (guint t = 0; t < config->n_tensors; t++)
     if (is_integer (config->tensors[t].dtype) && rows_of (&config->tensors[t]) > 0) {
       roles->labels = t;
@@ -65,13 +103,27 @@ find_roles (const SlDecoderConfig *config, Roles *roles)
     if (rows_of (tensor) == roles->n) {
       roles->scores = t;
       n_scores++;
-    } else if (sl_decoder_columns (tensor) == 4 && sl_decoder_elements (tensor) / 4 == roles->n
-               && (tensor->rank == 2 || (tensor->rank == 3 && tensor->dims[0] == 1))) {
-      roles->boxes = t;
+    } else if (columns_of (tensor, roles->n) == 4) {
+      roles->boxes = MIN (roles->boxes, t);
       n_boxes++;
     }
   }
-  return n_labels == 1 && n_scores == 1 && n_boxes == 1;
+  if (n_labels != 1 || n_scores != 1 || n_boxes == 0)
+    return FALSE;
+  find_points (config, roles);
+  return n_boxes == 1 || (n_boxes == 2 && roles->point_scores != NONE && roles->n_points == 4);
+}
+
+/* Masks have a meaning beside the size of the input alone. */
+static void
+find_masks (const SlDecoderConfig *config, State *state, guint max_results)
+{
+  Roles *roles = &state->roles;
+  for (guint t = 0; t < config->n_tensors && roles->masks == NONE; t++)
+    if (sl_box_masks_shape (&config->tensors[t], roles->n, state->width, state->height))
+      roles->masks = t;
+  if (roles->masks != NONE)
+    sl_box_masks_init (&state->masks, &config->tensors[roles->masks], state->width, state->height, max_results);
 }
 
 static gboolean
@@ -111,6 +163,8 @@ open_torchvision (const SlDecoderConfig *config, GError **error)
   state->height = (gfloat) height;
   state->top.capacity = MIN (config->max_results, roles.n);
   state->top.items = g_new (SlRanked, state->top.capacity);
+  state->rows = g_new (guint, MAX (state->top.capacity, 1));
+  find_masks (config, state, state->top.capacity);
   return state;
 }
 
@@ -147,6 +201,29 @@ read_row (const State *state, const void *const *data, guint row, SlDetection *f
          && found->x_max > found->x_min && found->y_max > found->y_min;
 }
 
+static gfloat
+float_at (const void *data, gsize i)
+{
+  gfloat value;
+  memcpy (&value, (const guint8 *) data + i * sizeof value, sizeof value);
+  return value;
+}
+
+static void
+add_points (const State *state, const void *const *data, guint row, SlResult *result, SlDetection *detection)
+{
+  const Roles *roles = &state->roles;
+  SlDetectedPoint *points = sl_result_add_keypoints (result, detection, roles->n_points);
+  for (guint k = 0; k < roles->n_points && points != NULL; k++) {
+    const gsize at = (gsize) row * roles->n_points + k;
+    const gfloat x = float_at (data[roles->points], 3 * at) / state->width, y = float_at (data[roles->points], 3 * at + 1) / state->height;
+    const gfloat confidence = roles->point_scores != NONE ? (gfloat) sl_sigmoid ((double) float_at (data[roles->point_scores], at))
+                                                          : float_at (data[roles->points], 3 * at + 2);
+    const gboolean good = isfinite (x) && isfinite (y) && confidence >= 0;
+    points[k] = good ? (SlDetectedPoint){ x, y, MIN (confidence, 1) } : (SlDetectedPoint){ 0, 0, 0 };
+  }
+}
+
 static void
 decode_torchvision (gpointer opened, const void *const *data, SlResult *result)
 {
@@ -157,22 +234,35 @@ decode_torchvision (gpointer opened, const void *const *data, SlResult *result)
     if (read_row (state, data, row, &found))
       sl_top_k_push (&state->top, found.confidence, row);
   sl_top_k_sort (&state->top);
-  for (guint i = 0; i < state->top.count; i++)
-    read_row (state, data, state->top.items[i].index, &result->detections[i]);
   result->n_detections = state->top.count;
+  for (guint i = 0; i < state->top.count; i++) {
+    state->rows[i] = state->top.items[i].index;
+    result->detections[i] = (SlDetection){ 0 };
+    read_row (state, data, state->rows[i], &result->detections[i]);
+    if (state->roles.points != NONE)
+      add_points (state, data, state->rows[i], result, &result->detections[i]);
+  }
+  if (state->roles.n_points == sl_skeleton_person.n_points)
+    result->skeleton = &sl_skeleton_person;
+  if (state->roles.masks == NONE)
+    return;
+  sl_box_masks_run (&state->masks, data[state->roles.masks], state->rows, result);
+  result->masks = state->masks.masks;
 }
 
 static void
 close_torchvision (gpointer opened)
 {
   State *state = opened;
+  sl_box_masks_clear (&state->masks);
+  g_free (state->rows);
   g_free (state->top.items);
   g_free (state);
 }
 
 const SlDecoder sl_decoder_torchvision = {
   .name = "torchvision",
-  .description = "boxes[N,4] in pixels, labels[N] of whole numbers and scores[N] of torchvision's detectors",
+  .description = "boxes[N,4] in pixels, labels[N] of whole numbers and scores[N] of torchvision's detectors, with their masks or keypoints",
   .params = params,
   .threshold = 0.5f,
   .matches = matches,
