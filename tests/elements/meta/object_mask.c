@@ -89,6 +89,35 @@ test_disc (void)
   sl_prediction_mapper_free (mapper);
 }
 
+/* Cells beyond the box are the object's where the mask is cut to it, as far as the box's pixels go; beyond the mask there is nothing. */
+static void
+test_cut (void)
+{
+  static const guint8 cells[4] = { 255, 255, 255, 255 };
+  g_autofree SlResult *result = g_new0 (SlResult, 1);
+  SlInstanceMask mask = { 0.2f, 0.2f, 0.8f, 0.75f, 2, 2, cells };
+  SlPredictionMapper *mapper = sl_prediction_mapper_new ();
+  SlFrameGeometry g = { .tensor_width = 10, .tensor_height = 10, .frame_width = 10, .frame_height = 10 };
+  sl_affine_fit (&g.affine, SL_FIT_STRETCH, 10, 10, 10, 10);
+  result->n_detections = 1;
+  result->masks = &mask;
+  result->detections[0] = (SlDetection){ 0.26f, 0.26f, 0.74f, 0.86f, 0.9f, 0, 0, 0 };
+  for (guint cut = 0; cut < 2; cut++) {
+    SlPredictionView prediction = { 0 };
+    guint inside = 0;
+    mask.is_cut = cut == 1;
+    sl_prediction_mapper_fill (mapper, result, NULL, NULL, &g, 1, &prediction);
+    const SlObjectView *object = &prediction.objects[0];
+    g_assert_cmpint (object->w, ==, 6);
+    g_assert_cmpint (object->h, ==, 7);
+    for (guint i = 0; i < object->mask.width * object->mask.height; i++)
+      inside += object->mask.cells[i] >= 128;
+    g_assert_cmpuint (object->mask.width * object->mask.height, ==, 2 * 3);
+    g_assert_cmpuint (inside, ==, cut == 1 ? 4 : 6);
+  }
+  sl_prediction_mapper_free (mapper);
+}
+
 /* More than there is room for: those that come first have masks. */
 static void
 test_room (void)
@@ -388,6 +417,7 @@ main (int argc, char **argv)
 #endif
   g_test_add_func ("/objectmask/disc", test_disc);
   g_test_add_func ("/objectmask/room", test_room);
+  g_test_add_func ("/objectmask/cut", test_cut);
   g_test_add_func ("/objectmask/meta", test_meta);
   g_test_add_func ("/objectmask/strangers", test_strangers);
   g_test_add_func ("/objectmask/json", test_json);
