@@ -34,6 +34,15 @@ between (const SlInstanceMask *mask, gfloat u, gfloat v)
   return (guint8) (upper + fy * (lower - upper) + 0.5f);
 }
 
+guint8
+sl_object_mask_share (const SlInstanceMask *mask, const SlDetection *box, double x, double y)
+{
+  const double across = mask->width / ((double) mask->x_max - mask->x_min), down = mask->height / ((double) mask->y_max - mask->y_min);
+  const gboolean inside = mask->is_cut ? x >= mask->x_min && x <= mask->x_max && y >= mask->y_min && y <= mask->y_max
+                                       : x >= box->x_min && x <= box->x_max && y >= box->y_min && y <= box->y_max;
+  return inside ? between (mask, (gfloat) ((x - mask->x_min) * across - 0.5), (gfloat) ((y - mask->y_min) * down - 0.5)) : 0;
+}
+
 /* From cells of the region's grid to 0..1 of the model's input. */
 static SlAffine
 grid_to_input (const SlAffine *back, const SlFrameGeometry *geometry, const SlObjectView *object, guint width, guint height)
@@ -48,15 +57,11 @@ grid_to_input (const SlAffine *back, const SlFrameGeometry *geometry, const SlOb
 static void
 resample (const SlInstanceMask *mask, const SlDetection *box, const SlAffine *input, guint width, guint height, guint8 *cells)
 {
-  const double across = mask->width / ((double) mask->x_max - mask->x_min), down = mask->height / ((double) mask->y_max - mask->y_min);
   for (guint row = 0; row < height; row++) {
     double x, y;
     sl_affine_apply (input, 0.5, row + 0.5, &x, &y);
-    for (guint column = 0; column < width; column++, x += input->xx, y += input->yx) {
-      const gboolean inside = mask->is_cut ? x >= mask->x_min && x <= mask->x_max && y >= mask->y_min && y <= mask->y_max
-                                           : x >= box->x_min && x <= box->x_max && y >= box->y_min && y <= box->y_max;
-      *cells++ = inside ? between (mask, (gfloat) ((x - mask->x_min) * across - 0.5), (gfloat) ((y - mask->y_min) * down - 0.5)) : 0;
-    }
+    for (guint column = 0; column < width; column++, x += input->xx, y += input->yx)
+      *cells++ = sl_object_mask_share (mask, box, x, y);
   }
 }
 

@@ -19,10 +19,14 @@ typedef struct
   guint used;
 } SlObjectMaskMap;
 
+/** sl_object_mask_share: how surely the point @x, @y, in 0..1 of the model's input, belongs to the object of @box; 0 outside of it, or
+ *  of a mask that is cut. */
+guint8 sl_object_mask_share (const SlInstanceMask *mask, const SlDetection *box, double x, double y);
 /** sl_object_mask_map_clear: also for a zeroed struct. */
 void sl_object_mask_map_clear (SlObjectMaskMap *map);
 /** sl_object_mask_map_run: @mask of @box as a grid over the pixels x, y, w, h of @object, its cells about as large as the model's;
- *  what lies outside @box is 0, of masks that are cut what lies outside of them. @out has no cells where @mask has none, or there is no room. Set used = 0 for a new frame. */
+ *  what lies outside @box is 0, of masks that are cut what lies outside of them. @out has no cells where @mask has none, or there is no
+ *  room. Set used = 0 for a new frame. */
 void sl_object_mask_map_run (SlObjectMaskMap *map, const SlInstanceMask *mask, const SlDetection *box, const SlFrameGeometry *geometry,
                              const SlObjectView *object, SlObjectMask *out);
 

@@ -137,7 +137,8 @@ def test_yolo_labels():
     for place in "yolo/images", "yolo/pictures.txt", "beside":
         check_worked(evaluated([model("one_box.tflite")], work(place)))
     lines = run("eval", model("one_box.tflite"), "-d", work("yolo")).expect(0).out.splitlines()
-    assert lines[2].split() == ["model", "AP", "AP50", "AP75", "ms"] and lines[3].split()[1:4] == ["0.7010", "0.7772", "0.6683"], lines
+    assert lines[2].split() == ["model", "by", "AP", "AP50", "AP75", "small", "medium", "large", "ms"], lines
+    assert lines[3].split()[1:8] == ["boxes", "0.7010", "0.7772", "0.6683", "0.7010", "-", "-"], lines
     # A found box that is less sure than the threshold does not count.
     green = evaluated([model("one_box.tflite")], work("yolo"), "--threshold", "0.6")["classes"][0]
     assert green["found"] == 2 and abs(green["ap50"] - 34 / 101) < 1e-5, green

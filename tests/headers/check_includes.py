@@ -42,6 +42,7 @@ DOOR = {
     "postprocess": {"error"},
     "predict": {"error", "frame", "predictions", "predictor"},
     "quantize": {"error"},
+    "evaluate": {"error"},
     "plugins": {"error", "frame", "predictions"},
     "pipelines": {"error", "frame", "predictions", "pipeline"},
     "tools": {"error", "frame", "predictions", "predictor", "pipeline"},

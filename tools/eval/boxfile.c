@@ -59,8 +59,9 @@ parse_yolo_line (char **fields, SlNamedBox *named)
     if (end == fields[i] || *end != '\0' || !(numbers[i] >= 0 && numbers[i] <= 1))
       return FALSE;
   }
-  named->box = (SlEvalBox){ numbers[1] - numbers[3] / 2, numbers[2] - numbers[4] / 2, numbers[1] + numbers[3] / 2,
-                            numbers[2] + numbers[4] / 2, .label = (gint32) label };
+  named->box =
+    (SlEvalBox){ numbers[1] - numbers[3] / 2, numbers[2] - numbers[4] / 2, numbers[1] + numbers[3] / 2, numbers[2] + numbers[4] / 2 };
+  named->label = (gint32) label;
   return TRUE;
 }
 
@@ -140,7 +141,7 @@ voc_text (GMarkupParseContext *context, const char *text, gsize length, gpointer
     return;
   }
   if (is_in (context, (const char *const[]){ "difficult", "object", "annotation", NULL }))
-    voc->now.box.ignored = g_str_equal (word, "1");
+    voc->now.ignored = g_str_equal (word, "1");
   for (guint i = 0; i < G_N_ELEMENTS (voc_corners); i++) {
     char *end = NULL;
     if (!is_in (context, (const char *const[]){ voc_corners[i], "bndbox", "object", "annotation", NULL }))

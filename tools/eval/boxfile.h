@@ -7,16 +7,17 @@
 
 #include <glib.h>
 
-#include "evaluate/boxes.h"
+#include "evaluate/overlap.h"
 
 G_BEGIN_DECLS
 
-/** SlNamedBox: a box whose class is a name or, @name NULL, @box.label. In pixels of the picture, or in 0..1 of it. */
+/** SlNamedBox: a box whose class is a name or, @name NULL, @label. In pixels of the picture, or in 0..1 of it. @ignored: see SlEvalObject. */
 typedef struct
 {
   char *name;
   SlEvalBox box;
-  gboolean in_pixels;
+  gint32 label;
+  gboolean in_pixels, ignored;
 } SlNamedBox;
 
 /** sl_text_read: (transfer full): a file of text of at most 64 MiB; messages start with @path. */

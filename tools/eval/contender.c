@@ -14,6 +14,7 @@
 #include "predict/contractspec.h"
 #include "predict/opendecoding.h"
 #include "sightline/error.h"
+#include "tools/eval/class_map.h"
 
 struct _SlContender
 {
@@ -25,8 +26,11 @@ struct _SlContender
   SlNormalizeSpec spec;
   void *outputs[SL_MAX_IO];
   GArray *times, *ids; /* of gint64, us; of gint32: the model's class for each of the data set */
+  SlTruthKind kind;
+  gboolean numbered; /* maps have the numbers of its classes */
   SlClassScore *classes;
-  SlBoxScore *boxes; /* NULL: it names pictures */
+  SlMeasures measures;
+  SlCellScore *cells;
 };
 
 void
@@ -44,7 +48,8 @@ sl_contender_free (SlContender *contender)
   g_array_unref (contender->times);
   g_array_unref (contender->ids);
   sl_class_score_free (contender->classes);
-  sl_box_score_free (contender->boxes);
+  sl_measures_clear (&contender->measures);
+  g_free (contender->cells);
   g_free (contender);
 }
 
@@ -60,21 +65,22 @@ open_with (SlContender *contender, gdouble threshold, gint most, GError **error)
 static gboolean
 open_decoding (SlContender *contender, gdouble threshold, GError **error)
 {
-  static const char *const others[] = { "image", "segmentation" };
   contender->decoding = open_with (contender, threshold, SL_MAX_RESULTS, error);
   if (contender->decoding == NULL)
     return FALSE;
   const char *name = sl_decoding_decoder (contender->decoding)->name;
-  for (guint i = 0; i < G_N_ELEMENTS (others); i++) {
-    if (!g_str_equal (name, others[i]))
-      continue;
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "its decoder is '%s'; expected a model that names pictures or finds boxes", name);
+  if (g_str_equal (name, "image")) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "its decoder is '%s'; expected a model that names pictures or their pixels, or finds boxes", name);
     return FALSE;
   }
-  if (!g_str_equal (name, "labels")) {
-    contender->boxes = sl_box_score_new ();
+  contender->kind = g_str_equal (name, "labels")         ? SL_TRUTH_CLASSES
+                    : g_str_equal (name, "segmentation") ? SL_TRUTH_CELLS
+                                                         : SL_TRUTH_OBJECTS;
+  if (contender->kind == SL_TRUTH_CELLS)
+    contender->cells = g_new0 (SlCellScore, 1);
+  if (contender->kind != SL_TRUTH_CLASSES)
     return TRUE;
-  }
   contender->classes = sl_class_score_new ();
   sl_decoding_free (contender->decoding);
   contender->decoding = open_with (contender, 0, SL_CLASS_SCORE_BEST, error);
@@ -127,10 +133,10 @@ sl_contender_path (const SlContender *contender)
   return contender->path;
 }
 
-gboolean
-sl_contender_finds_boxes (const SlContender *contender)
+SlTruthKind
+sl_contender_kind (const SlContender *contender)
 {
-  return contender->boxes != NULL;
+  return contender->kind;
 }
 
 /* (transfer none) (nullable): the name of a class, by the labels or else by the decoder; *@n of them are known. */
@@ -239,9 +245,23 @@ learn_class (SlContender *contender, GHashTable *names, GHashTable *parts, const
   return TRUE;
 }
 
+static void
+open_measures (SlContender *contender, const SlDataset *dataset)
+{
+  SlObjectScore **scores = contender->measures.scores;
+  scores[SL_MEASURE_BOXES] = sl_object_score_new (SL_OBJECT_SCORE_MOST);
+  if (dataset->masks)
+    scores[SL_MEASURE_MASKS] = sl_object_score_new (SL_OBJECT_SCORE_MOST);
+  if (dataset->points)
+    scores[SL_MEASURE_POINTS] = sl_object_score_new (SL_OBJECT_SCORE_MOST_POINTS);
+}
+
 gboolean
 sl_contender_learn (SlContender *contender, const SlDataset *dataset, GError **error)
 {
+  if (contender->kind == SL_TRUTH_OBJECTS)
+    open_measures (contender, dataset);
+  contender->numbered = dataset->numbered;
   g_autoptr (GHashTable) names = places_of_names (contender, FALSE), parts = places_of_names (contender, TRUE);
   for (guint i = 0; i < dataset->classes->len; i++)
     if (!learn_class (contender, names, parts, dataset->classes->pdata[i], error))
@@ -255,52 +275,114 @@ sl_contender_pictures (const SlContender *contender, const char *command, SlSpaw
   return sl_pictures_new (command, spawner, &contender->spec, sl_graph_input_tensor (sl_model_graph (contender->model), 0)->bytes);
 }
 
-/* (transfer full) (element-type SlEvalBox): what is true of @sample, in pixels of the picture. */
+/* (transfer full) (element-type SlTruth): what is true of @sample, in pixels of the picture; the parts stay the sample's. */
 static GArray *
-true_boxes (const SlContender *contender, const SlSample *sample, gint width, gint height)
+true_objects (const SlContender *contender, const SlSample *sample, gint width, gint height)
 {
-  GArray *boxes = g_array_new (FALSE, FALSE, sizeof (SlEvalBox));
+  GArray *objects = g_array_new (FALSE, FALSE, sizeof (SlTruth));
   const gdouble x = sample->in_pixels ? 1 : width, y = sample->in_pixels ? 1 : height;
-  for (guint i = 0; sample->boxes != NULL && i < sample->boxes->len; i++) {
-    SlEvalBox box = g_array_index (sample->boxes, SlEvalBox, i);
-    box.label = g_array_index (contender->ids, gint32, box.label);
-    box.x_min *= x;
-    box.x_max *= x;
-    box.y_min *= y;
-    box.y_max *= y;
-    g_array_append_val (boxes, box);
+  for (guint i = 0; sample->objects != NULL && i < sample->objects->len; i++) {
+    SlTruth truth = g_array_index (sample->objects, SlTruth, i);
+    truth.label = g_array_index (contender->ids, gint32, truth.label);
+    truth.box.x_min *= x;
+    truth.box.x_max *= x;
+    truth.box.y_min *= y;
+    truth.box.y_max *= y;
+    g_array_append_val (objects, truth);
   }
-  return boxes;
+  return objects;
 }
 
-/* (transfer full) (element-type SlEvalBox): boxes of @result in pixels of the picture, clipped to it. */
-static GArray *
-found_boxes (const SlContender *contender, const SlResult *result, const SlAffine *map, gint width, gint height)
+/* A model without masks or keypoints is measured by its boxes alone. */
+static void
+close_measures (SlContender *contender, const SlResult *result)
 {
-  GArray *boxes = g_array_new (FALSE, FALSE, sizeof (SlEvalBox));
-  for (guint i = 0; i < result->n_detections; i++) {
-    const SlDetection *one = &result->detections[i];
-    const gdouble w = contender->spec.width, h = contender->spec.height;
-    const gdouble in[4] = { (gdouble) one->x_min * w, (gdouble) one->y_min * h, (gdouble) one->x_max * w, (gdouble) one->y_max * h };
-    gdouble out[4];
-    sl_affine_box (map, in, out);
-    const SlEvalBox box = { CLAMP (out[0], 0, width),  CLAMP (out[1], 0, height), CLAMP (out[2], 0, width),
-                            CLAMP (out[3], 0, height), (gdouble) one->confidence, .label = one->label_id };
-    if (box.x_max > box.x_min && box.y_max > box.y_min)
-      g_array_append_val (boxes, box);
+  if (result->n_detections == 0)
+    return;
+  if (result->masks == NULL)
+    g_clear_pointer (&contender->measures.scores[SL_MEASURE_MASKS], sl_object_score_free);
+  if (result->skeleton == NULL || result->skeleton->n_points != SL_EVAL_POINTS)
+    g_clear_pointer (&contender->measures.scores[SL_MEASURE_POINTS], sl_object_score_free);
+}
+
+static gboolean
+count_objects (SlContender *contender, const SlSight *sight, const SlSample *sample, const SlResult *result, GError **error)
+{
+  if (sample->width > 0 && ((gint) sample->width != sight->width || (gint) sample->height != sight->height)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: has %dx%d pixels; expected %ux%u, as the data set says", sample->input->name,
+                 sight->width, sight->height, sample->width, sample->height);
+    return FALSE;
   }
-  return boxes;
+  close_measures (contender, result);
+  g_autoptr (GArray) truths = true_objects (contender, sample, sight->width, sight->height);
+  sl_measures_add (&contender->measures, truths, result, sight);
+  return TRUE;
+}
+
+/* Numbers of a map become the model's classes. */
+static gboolean
+translate_map (const SlContender *contender, SlClassMap *map, const char *path, GError **error)
+{
+  const guint known = contender->numbered ? sl_decoding_classes (contender->decoding) : contender->ids->len;
+  for (gsize i = 0; i < (gsize) map->width * map->height; i++) {
+    if (map->cells[i] == SL_CELL_VOID)
+      continue;
+    if (known > 0 && map->cells[i] >= known) {
+      g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "%s: class %u is none of %s; expected 0..%u, or %d where nothing is known", path,
+                   map->cells[i], contender->path, known - 1, SL_CELL_VOID);
+      return FALSE;
+    }
+    if (!contender->numbered)
+      map->cells[i] = (guint8) g_array_index (contender->ids, gint32, map->cells[i]);
+  }
+  return TRUE;
+}
+
+/* The class of each pixel of the picture: that of the cell that its middle lies in. */
+static void
+count_pixels (SlContender *contender, const SlSight *sight, const SlClassMap *map, const SlClassMask *mask)
+{
+  g_autofree guint8 *found = g_malloc (MAX (map->width, 1));
+  SlAffine back;
+  const gboolean maps = sl_affine_invert (sight->map, &back);
+  for (guint y = 0; y < map->height; y++) {
+    for (guint x = 0; x < map->width; x++) {
+      double tx = -1, ty = -1;
+      if (maps)
+        sl_affine_apply (&back, x + 0.5, y + 0.5, &tx, &ty);
+      const double column = floor (tx * mask->width / sight->tensor_width), row = floor (ty * mask->height / sight->tensor_height);
+      const gboolean inside = column >= 0 && row >= 0 && column < mask->width && row < mask->height;
+      found[x] = inside ? mask->classes[(gsize) row * mask->width + (gsize) column] : SL_CELL_VOID;
+    }
+    sl_cell_score_add (contender->cells, map->cells + (gsize) y * map->width, found, map->width);
+  }
+}
+
+static gboolean
+count_cells (SlContender *contender, const SlSight *sight, const SlSample *sample, const SlResult *result, GError **error)
+{
+  SlClassMap map = { 0 };
+  gboolean good = sl_class_map_read (sample->map, &map, error);
+  if (good && ((gint) map.width != sight->width || (gint) map.height != sight->height)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: has %ux%u pixels; expected %dx%d, as its picture has", sample->map, map.width,
+                 map.height, sight->width, sight->height);
+    good = FALSE;
+  }
+  good = good && translate_map (contender, &map, sample->map, error);
+  if (good)
+    count_pixels (contender, sight, &map, &result->mask);
+  g_free (map.cells);
+  return good;
 }
 
 static void
-count_boxes (SlContender *contender, const SlPictures *pictures, const SlSample *sample, const SlResult *result)
+count_classes (SlContender *contender, const SlSample *sample, const SlResult *result)
 {
-  SlAffine map;
-  gint width, height;
-  sl_pictures_map (pictures, &map, &width, &height);
-  g_autoptr (GArray) truth = true_boxes (contender, sample, width, height), found = found_boxes (contender, result, &map, width, height);
-  sl_box_score_add (contender->boxes, (const SlEvalBox *) (void *) truth->data, truth->len, (const SlEvalBox *) (void *) found->data,
-                    found->len);
+  gint32 best[SL_CLASS_SCORE_BEST];
+  const guint n = MIN (result->n_classes, SL_CLASS_SCORE_BEST);
+  for (guint i = 0; i < n; i++)
+    best[i] = result->classes[i].label_id;
+  sl_class_score_add (contender->classes, g_array_index (contender->ids, gint32, sample->truth), best, n);
 }
 
 gboolean
@@ -315,15 +397,14 @@ sl_contender_run (SlContender *contender, const SlPictures *pictures, const SlSa
   }
   g_array_append_val (contender->times, took);
   const SlResult *result = sl_decoding_run (contender->decoding, (const void *const *) contender->outputs);
-  if (contender->boxes != NULL) {
-    count_boxes (contender, pictures, sample, result);
-    return TRUE;
-  }
-  gint32 best[SL_CLASS_SCORE_BEST];
-  const guint n = MIN (result->n_classes, SL_CLASS_SCORE_BEST);
-  for (guint i = 0; i < n; i++)
-    best[i] = result->classes[i].label_id;
-  sl_class_score_add (contender->classes, g_array_index (contender->ids, gint32, sample->truth), best, n);
+  SlAffine map;
+  SlSight sight = { .map = &map, .tensor_width = contender->spec.width, .tensor_height = contender->spec.height };
+  sl_pictures_map (pictures, &map, &sight.width, &sight.height);
+  if (contender->kind == SL_TRUTH_OBJECTS)
+    return count_objects (contender, &sight, sample, result, error);
+  if (contender->kind == SL_TRUTH_CELLS)
+    return count_cells (contender, &sight, sample, result, error);
+  count_classes (contender, sample, result);
   return TRUE;
 }
 
@@ -333,10 +414,16 @@ sl_contender_classes (const SlContender *contender)
   return contender->classes;
 }
 
-SlBoxScore *
-sl_contender_boxes (const SlContender *contender)
+SlObjectScore *
+sl_contender_objects (const SlContender *contender, SlMeasure measure)
 {
-  return contender->boxes;
+  return contender->measures.scores[measure];
+}
+
+const SlCellScore *
+sl_contender_cells (const SlContender *contender)
+{
+  return contender->cells;
 }
 
 static gint

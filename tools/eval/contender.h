@@ -5,9 +5,10 @@
 #ifndef SL_TOOLS_EVAL_CONTENDER_H
 #define SL_TOOLS_EVAL_CONTENDER_H
 
-#include "evaluate/boxes.h"
+#include "evaluate/cells.h"
 #include "evaluate/classes.h"
 #include "tools/eval/dataset.h"
+#include "tools/eval/measures.h"
 #include "tools/options.h"
 #include "tools/quantize/pictures.h"
 
@@ -19,19 +20,21 @@ typedef struct _SlContender SlContender;
 SlContender *sl_contender_new (const char *path, const SlModelOptions *options, gdouble threshold, GError **error);
 void sl_contender_free (SlContender *contender);
 const char *sl_contender_path (const SlContender *contender);
-/** sl_contender_finds_boxes: whether it finds boxes; else it names pictures. */
-gboolean sl_contender_finds_boxes (const SlContender *contender);
+/** sl_contender_kind: what it says of pictures. */
+SlTruthKind sl_contender_kind (const SlContender *contender);
 /** sl_contender_label: (transfer full): what class @label is called, as it is shown: its name in one line, or its number. */
 char *sl_contender_label (const SlContender *contender, gint32 label);
-/** sl_contender_learn: which of its classes those of @dataset are. */
+/** sl_contender_learn: which of its classes those of @dataset are; what of its results is measured. */
 gboolean sl_contender_learn (SlContender *contender, const SlDataset *dataset, GError **error);
 /** sl_contender_pictures: (transfer full): tensors for it. */
 SlPictures *sl_contender_pictures (const SlContender *contender, const char *command, SlSpawner *spawner);
 /** sl_contender_run: @tensor: of @sample, loaded last by @pictures. */
 gboolean sl_contender_run (SlContender *contender, const SlPictures *pictures, const SlSample *sample, const void *tensor, GError **error);
-/** sl_contender_classes, sl_contender_boxes: (transfer none): what has been counted, of the kind that it is. */
+/** sl_contender_classes, sl_contender_objects, sl_contender_cells: (transfer none): what has been counted, of the kind that it is; of objects
+ *  NULL where @measure is not taken. */
 SlClassScore *sl_contender_classes (const SlContender *contender);
-SlBoxScore *sl_contender_boxes (const SlContender *contender);
+SlObjectScore *sl_contender_objects (const SlContender *contender, SlMeasure measure);
+const SlCellScore *sl_contender_cells (const SlContender *contender);
 /** sl_contender_ms: median time of the model, without preprocessing and decoding; not a number before it ran. */
 gdouble sl_contender_ms (SlContender *contender);
 

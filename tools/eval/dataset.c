@@ -10,6 +10,7 @@
 #include "models/labels.h"
 #include "sightline/error.h"
 #include "tools/eval/boxfile.h"
+#include "tools/eval/coco.h"
 
 #define NUMBERED "class"
 
@@ -25,7 +26,9 @@ true_class_free (gpointer data)
 static void
 sample_clear (gpointer data)
 {
-  g_clear_pointer (&((SlSample *) data)->boxes, g_array_unref);
+  SlSample *sample = data;
+  g_clear_pointer (&sample->objects, g_array_unref);
+  g_free (sample->map);
 }
 
 void
@@ -190,8 +193,9 @@ split_class (char *line)
 }
 
 static gboolean
-add_list (SlDataset *dataset, const char *path, gboolean of_boxes, GError **error)
+add_list (SlDataset *dataset, const char *path, GError **error)
 {
+  const gboolean classes = dataset->kind == SL_TRUTH_CLASSES;
   g_autofree char *text = sl_text_read (path, error);
   g_auto (GStrv) lines = text != NULL ? g_strsplit (text, "\n", -1) : NULL;
   for (guint i = 0; lines != NULL && lines[i] != NULL; i++) {
@@ -199,15 +203,15 @@ add_list (SlDataset *dataset, const char *path, gboolean of_boxes, GError **erro
     if (line[0] == '\0')
       continue;
     g_autofree char *whole = g_strdup (line), *where = g_strdup_printf ("%s: line %u", path, i + 1);
-    const char *class = of_boxes ? NULL : split_class (line);
-    if (!of_boxes && class == NULL) {
+    const char *class = classes ? split_class (line) : NULL;
+    if (classes && class == NULL) {
       g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: expected 'picture,class' or 'picture class', got '%s'", where, whole);
       return FALSE;
     }
     const SlInput *input = add_listed (dataset, path, i + 1, line, error);
     if (input == NULL)
       return FALSE;
-    add_sample (dataset, input, of_boxes ? 0 : class_of_text (dataset, class, where));
+    add_sample (dataset, input, classes ? class_of_text (dataset, class, where) : 0);
   }
   return lines != NULL;
 }
@@ -227,22 +231,33 @@ beside (const char *path, const char *from, const char *to, const char *ending)
   return g_strconcat (stem, "/", to, "/", stem + (at - path) + strlen (folder), ending, NULL);
 }
 
-/* (transfer full) (nullable): the file with a picture's boxes. */
-static char *
-find_boxes (const SlInput *input)
+/** Where what is true of a picture is, from the picture: another folder, another ending. */
+typedef struct
 {
-  static const struct
-  {
-    const char *from, *to, *ending;
-  } places[] = { { NULL, NULL, ".txt" },
-                 { NULL, NULL, ".xml" },
-                 { "images", "labels", ".txt" },
-                 { "images", "annotations", ".xml" },
-                 { "JPEGImages", "Annotations", ".xml" } };
+  const char *from, *to, *ending;
+} Place;
+
+static const Place box_places[] = { { NULL, NULL, ".txt" },
+                                    { NULL, NULL, ".xml" },
+                                    { "images", "labels", ".txt" },
+                                    { "images", "annotations", ".xml" },
+                                    { "JPEGImages", "Annotations", ".xml" },
+                                    { NULL, NULL, NULL } };
+static const Place map_places[] = { { NULL, NULL, ".png" },
+                                    { "images", "labels", ".png" },
+                                    { "images", "masks", ".png" },
+                                    { "images", "annotations", ".png" },
+                                    { "JPEGImages", "SegmentationClass", ".png" },
+                                    { NULL, NULL, NULL } };
+
+/* (transfer full) (nullable): the file of @places that is there for a picture, and not the picture itself. */
+static char *
+find_truth (const SlInput *input, const Place *places)
+{
   g_autofree char *path = input->uri != NULL ? g_filename_from_uri (input->uri, NULL, NULL) : NULL;
-  for (guint i = 0; path != NULL && i < G_N_ELEMENTS (places); i++) {
-    g_autofree char *file = beside (path, places[i].from, places[i].to, places[i].ending);
-    if (file != NULL && g_file_test (file, G_FILE_TEST_EXISTS))
+  for (const Place *place = places; path != NULL && place->ending != NULL; place++) {
+    g_autofree char *file = beside (path, place->from, place->to, place->ending);
+    if (file != NULL && strcmp (file, path) != 0 && g_file_test (file, G_FILE_TEST_EXISTS))
       return g_steal_pointer (&file);
   }
   return NULL;
@@ -254,19 +269,19 @@ read_boxes (SlDataset *dataset, SlSample *sample, const char *file, const SlLabe
   g_autoptr (GArray) boxes = sl_box_file_read (file, error);
   if (boxes == NULL)
     return FALSE;
-  sample->boxes = g_array_new (FALSE, FALSE, sizeof (SlEvalBox));
+  sample->objects = sl_truths_new ();
   for (guint i = 0; i < boxes->len; i++) {
     const SlNamedBox *named = &g_array_index (boxes, SlNamedBox, i);
-    SlEvalBox box = named->box;
+    SlTruth truth = { .box = named->box, .area = -1, .ignored = named->ignored };
     const char *name = named->name;
-    if (name == NULL && names != NULL && (name = sl_labels_get (names, (guint) box.label)) == NULL) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: class %d has no name in %s; expected 0..%u", file, box.label,
+    if (name == NULL && names != NULL && (name = sl_labels_get (names, (guint) named->label)) == NULL) {
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: class %d has no name in %s; expected 0..%u", file, named->label,
                    sl_labels_origin (names), sl_labels_count (names) - 1);
       return FALSE;
     }
-    box.label = class_index (dataset, name, name != NULL ? -1 : box.label, file);
+    truth.label = class_index (dataset, name, name != NULL ? -1 : named->label, file);
     sample->in_pixels = named->in_pixels;
-    g_array_append_val (sample->boxes, box);
+    g_array_append_val (sample->objects, truth);
   }
   return TRUE;
 }
@@ -291,7 +306,7 @@ add_boxes (SlDataset *dataset, const char *path, gboolean is_folder, GError **er
     return FALSE;
   for (guint i = 0; i < dataset->samples->len; i++) {
     SlSample *sample = &g_array_index (dataset->samples, SlSample, i);
-    g_autofree char *file = find_boxes (sample->input);
+    g_autofree char *file = find_truth (sample->input, box_places);
     if (file == NULL)
       dataset->unlabelled++;
     else if (!read_boxes (dataset, sample, file, names, error))
@@ -306,9 +321,22 @@ add_boxes (SlDataset *dataset, const char *path, gboolean is_folder, GError **er
   return FALSE;
 }
 
-/* Pictures of a folder for boxes: in images/ or JPEGImages/ where there is one. */
+/* Whether a picture is the map of another: x.png beside x.jpg. */
 static gboolean
-add_box_pictures (SlDataset *dataset, const char *path, GError **error)
+is_map (const GPtrArray *inputs, guint index)
+{
+  const char *name = ((const SlInput *) inputs->pdata[index])->name;
+  if (!g_str_has_suffix (name, ".png"))
+    return FALSE;
+  const gsize stem = strlen (name) - strlen ("png");
+  const char *before = index > 0 ? ((const SlInput *) inputs->pdata[index - 1])->name : "";
+  const char *behind = index + 1 < inputs->len ? ((const SlInput *) inputs->pdata[index + 1])->name : "";
+  return strncmp (before, name, stem) == 0 || strncmp (behind, name, stem) == 0;
+}
+
+/* Pictures of a folder: in images/ or JPEGImages/ where there is one. */
+static gboolean
+add_pictures (SlDataset *dataset, const char *path, GError **error)
 {
   static const char *const places[] = { "images", "JPEGImages" };
   g_autofree char *folder = g_strdup (path);
@@ -327,39 +355,153 @@ add_box_pictures (SlDataset *dataset, const char *path, GError **error)
     return FALSE;
   }
   for (guint i = 0; i < inputs->len; i++)
-    add_sample (dataset, inputs->pdata[i], 0);
+    if (dataset->kind != SL_TRUTH_CELLS || !is_map (inputs, i))
+      add_sample (dataset, inputs->pdata[i], 0);
+  return TRUE;
+}
+
+/* Classes that numbers in maps stand for: all lines of classes.txt, or else those of the model. */
+static gboolean
+add_map_classes (SlDataset *dataset, const char *folder, GError **error)
+{
+  g_autoptr (SlLabels) names = NULL;
+  if (!read_names (folder, &names, error))
+    return FALSE;
+  dataset->numbered = names == NULL;
+  for (guint i = 0; names != NULL && i < sl_labels_count (names); i++) {
+    g_autofree char *number = g_strdup_printf ("%u", i);
+    const char *name = sl_labels_get (names, i);
+    SlTrueClass *class = g_new (SlTrueClass, 1);
+    *class = (SlTrueClass){ g_strdup (name != NULL ? name : number), g_strdup (sl_labels_origin (names)), -1 };
+    g_ptr_array_add (dataset->classes, class);
+  }
+  return TRUE;
+}
+
+/* Pictures without a map leave the data set. */
+static gboolean
+add_maps (SlDataset *dataset, const char *path, gboolean is_folder, GError **error)
+{
+  g_autofree char *folder = is_folder ? g_strdup (path) : g_path_get_dirname (path);
+  guint kept = 0;
+  for (guint i = 0; i < dataset->samples->len; i++) {
+    SlSample *sample = &g_array_index (dataset->samples, SlSample, i);
+    sample->map = find_truth (sample->input, map_places);
+    if (sample->map == NULL)
+      continue;
+    g_array_index (dataset->samples, SlSample, kept++) = *sample;
+    if (kept <= i)
+      *sample = (SlSample){ 0 };
+  }
+  dataset->unlabelled = dataset->samples->len - kept;
+  g_array_set_size (dataset->samples, kept);
+  if (kept > 0)
+    return add_map_classes (dataset, folder, error);
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+               "%s: no picture has a map of classes; expected NAME.png beside NAME.jpg, or in labels/, masks/ or annotations/ beside "
+               "images/, or in SegmentationClass/ beside JPEGImages/",
+               path);
+  return FALSE;
+}
+
+/* (transfer full) (nullable): the folder where the pictures of the file @path are. */
+static char *
+find_images (const char *path, const char *first)
+{
+  g_autofree char *folder = g_path_get_dirname (path), *parent = g_path_get_dirname (folder), *base = g_path_get_basename (path);
+  char *dot = strrchr (base, '.'), *part = strrchr (base, '_');
+  if (dot != NULL)
+    *dot = '\0';
+  const char *places[][2] = { { folder, "." }, { folder, "images" }, { parent, "images" }, { parent, part != NULL ? part + 1 : "." } };
+  for (guint i = 0; i < G_N_ELEMENTS (places); i++) {
+    g_autofree char *place = g_build_filename (places[i][0], places[i][1], NULL), *file = g_build_filename (place, first, NULL);
+    if (g_file_test (file, G_FILE_TEST_IS_REGULAR))
+      return g_steal_pointer (&place);
+  }
+  return NULL;
+}
+
+/* Whether @name stays below the folder that it is relative to. */
+static gboolean
+is_below (const char *name)
+{
+  g_auto (GStrv) parts = g_strsplit (name, "/", -1);
+  return name[0] != '\0' && !g_path_is_absolute (name) && !g_strv_contains ((const char *const *) parts, "..");
+}
+
+static gboolean
+add_coco_picture (SlDataset *dataset, const SlCoco *coco, const char *path, const char *folder, SlCocoPicture *picture, GError **error)
+{
+  g_autofree char *file = g_build_filename (folder, picture->name, NULL);
+  if (!is_below (picture->name) || !g_file_test (file, G_FILE_TEST_IS_REGULAR)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: picture '%s' %s; expected a file below %s (--images FOLDER says where pictures are)",
+                 path, picture->name, is_below (picture->name) ? "is not there" : "has a name of its own place", folder);
+    return FALSE;
+  }
+  SlSample sample = {
+    .input = add_inputs (dataset, file)->pdata[0], .width = picture->width, .height = picture->height, .in_pixels = TRUE
+  };
+  sample.objects = g_array_ref (picture->truths);
+  for (guint i = 0; i < sample.objects->len; i++) {
+    SlTruth *truth = &g_array_index (sample.objects, SlTruth, i);
+    truth->label = class_index (dataset, coco->categories->pdata[truth->label], -1, path);
+  }
+  g_array_append_val (dataset->samples, sample);
   return TRUE;
 }
 
 static gboolean
-read_dataset (SlDataset *dataset, const char *path, gboolean of_boxes, GError **error)
+add_coco (SlDataset *dataset, const char *path, const char *images, GError **error)
 {
-  const gboolean is_folder = g_file_test (path, G_FILE_TEST_IS_DIR);
+  g_autoptr (SlCoco) coco = sl_coco_new (path, error);
+  if (coco == NULL)
+    return FALSE;
+  const char *first = g_array_index (coco->pictures, SlCocoPicture, 0).name;
+  g_autofree char *folder = images != NULL ? g_strdup (images) : is_below (first) ? find_images (path, first) : g_path_get_dirname (path);
+  if (folder == NULL)
+    folder = g_path_get_dirname (path);
+  dataset->masks = coco->masks;
+  dataset->points = coco->points;
+  for (guint i = 0; i < coco->pictures->len; i++)
+    if (!add_coco_picture (dataset, coco, path, folder, &g_array_index (coco->pictures, SlCocoPicture, i), error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+read_dataset (SlDataset *dataset, const char *path, const char *images, GError **error)
+{
+  const gboolean is_folder = g_file_test (path, G_FILE_TEST_IS_DIR), classes = dataset->kind == SL_TRUTH_CLASSES;
   gboolean good = TRUE;
+  if (dataset->kind == SL_TRUTH_OBJECTS && !is_folder && g_str_has_suffix (path, ".json"))
+    return add_coco (dataset, path, images, error);
   if (!is_folder)
-    good = add_list (dataset, path, of_boxes, error);
-  else if (of_boxes)
-    good = add_box_pictures (dataset, path, error);
+    good = add_list (dataset, path, error);
+  else if (!classes)
+    good = add_pictures (dataset, path, error);
   else
     add_class_folders (dataset, path);
-  if (good && !of_boxes && is_folder && dataset->samples->len == 0)
+  if (good && classes && is_folder && dataset->samples->len == 0)
     good = add_numbered_pictures (dataset, path, error);
   if (good && dataset->samples->len == 0) {
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: names no picture; expected one a line", path);
     return FALSE;
   }
-  return good && (!of_boxes || add_boxes (dataset, path, is_folder, error));
+  if (!good || classes)
+    return good;
+  return dataset->kind == SL_TRUTH_CELLS ? add_maps (dataset, path, is_folder, error) : add_boxes (dataset, path, is_folder, error);
 }
 
 SlDataset *
-sl_dataset_new (const char *path, gboolean of_boxes, GError **error)
+sl_dataset_new (const char *path, SlTruthKind kind, const char *images, GError **error)
 {
   g_autoptr (SlDataset) dataset = g_new0 (SlDataset, 1);
   g_autofree char *absolute = g_canonicalize_filename (path, NULL);
+  dataset->kind = kind;
   dataset->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify) g_ptr_array_unref);
   dataset->samples = g_array_new (FALSE, FALSE, sizeof (SlSample));
   g_array_set_clear_func (dataset->samples, sample_clear);
   dataset->classes = g_ptr_array_new_with_free_func (true_class_free);
   dataset->indices = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  return read_dataset (dataset, absolute, of_boxes, error) ? g_steal_pointer (&dataset) : NULL;
+  return read_dataset (dataset, absolute, images, error) ? g_steal_pointer (&dataset) : NULL;
 }

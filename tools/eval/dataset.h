@@ -5,7 +5,7 @@
 #ifndef SL_TOOLS_EVAL_DATASET_H
 #define SL_TOOLS_EVAL_DATASET_H
 
-#include "evaluate/boxes.h"
+#include "tools/eval/truth.h"
 #include "tools/predict/inputs.h"
 
 G_BEGIN_DECLS
@@ -18,17 +18,29 @@ typedef struct
   gint32 number;
 } SlTrueClass;
 
-/** SlSample: a picture. @truth: index of its class; @boxes: (nullable) (element-type SlEvalBox): with indices of classes as labels;
- *  @in_pixels: not in 0..1; @unreadable: it could not be read before. */
+/** What is true of pictures. */
+typedef enum
+{
+  SL_TRUTH_CLASSES, /* a class each */
+  SL_TRUTH_OBJECTS,
+  SL_TRUTH_CELLS /* a class for each pixel */
+} SlTruthKind;
+
+/** SlSample: a picture. @truth: index of its class; @objects: (nullable) (element-type SlTruth); @in_pixels: these are not in 0..1; @map:
+ *  (nullable): file of the pixels' classes; @width, @height: what the data set says of the picture's size, 0 = nothing; @unreadable: it could
+ *  not be read before. */
 typedef struct
 {
   const SlInput *input;
   gint32 truth;
-  GArray *boxes;
+  GArray *objects;
+  char *map;
+  guint width, height;
   gboolean in_pixels, unreadable;
 } SlSample;
 
-/** SlDataset: @unlabelled: pictures without a file of boxes, which have none. */
+/** SlDataset: @unlabelled: pictures without a file of boxes, which have none, or without a map, which are left out; @numbered: of maps: numbers
+ *  of classes are the model's, and @classes is empty; @masks, @points: whether objects have them. */
 typedef struct
 {
   GPtrArray *inputs;   /* (element-type GPtrArray of SlInput) */
@@ -36,10 +48,13 @@ typedef struct
   GPtrArray *classes;  /* (element-type SlTrueClass) */
   GHashTable *indices; /* key of a class -> 1 + its index */
   guint unlabelled;
+  SlTruthKind kind;
+  gboolean numbered, masks, points;
 } SlDataset;
 
-/** sl_dataset_new: (transfer full): the pictures of @path: with @of_boxes boxes, else a class for each; after gst_init(). */
-SlDataset *sl_dataset_new (const char *path, gboolean of_boxes, GError **error);
+/** sl_dataset_new: (transfer full): the pictures of @path; after gst_init(). @images: (nullable): folder of the pictures that a file of
+ *  COCO's names. */
+SlDataset *sl_dataset_new (const char *path, SlTruthKind kind, const char *images, GError **error);
 void sl_dataset_free (SlDataset *dataset);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlDataset, sl_dataset_free)

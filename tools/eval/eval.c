@@ -21,7 +21,7 @@
 typedef struct
 {
   SlModelOptions model;
-  char *dataset, *threshold_text;
+  char *dataset, *images, *threshold_text;
   gdouble threshold;
   gboolean json;
 } Options;
@@ -31,6 +31,7 @@ options_clear (Options *options)
 {
   sl_model_options_clear (&options->model);
   g_free (options->dataset);
+  g_free (options->images);
   g_free (options->threshold_text);
 }
 
@@ -40,6 +41,8 @@ contender_free (gpointer contender)
   sl_contender_free (contender);
 }
 
+static const char *const what_they_do[] = { "names pictures", "finds boxes", "names pixels" };
+
 static gboolean
 open_contenders (const Options *options, char **models, GPtrArray *contenders, GError **error)
 {
@@ -48,11 +51,11 @@ open_contenders (const Options *options, char **models, GPtrArray *contenders, G
     if (contender == NULL)
       return FALSE;
     g_ptr_array_add (contenders, contender);
-    const gboolean first = sl_contender_finds_boxes (contenders->pdata[0]), this = sl_contender_finds_boxes (contender);
+    const SlTruthKind first = sl_contender_kind (contenders->pdata[0]), this = sl_contender_kind (contender);
     if (first == this)
       continue;
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s %s and %s %s; expected models of one kind", models[0],
-                 first ? "finds boxes" : "names pictures", models[i], this ? "finds boxes" : "names pictures");
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s %s and %s %s; expected models of one kind", models[0], what_they_do[first],
+                 models[i], what_they_do[this]);
     return FALSE;
   }
   return !sl_interrupted ();
@@ -100,7 +103,7 @@ evaluate (const Options *options, char **models, SlSpawner *spawner, GError **er
   gboolean any;
   if (!open_contenders (options, models, contenders, error))
     return FALSE;
-  g_autoptr (SlDataset) dataset = sl_dataset_new (options->dataset, sl_contender_finds_boxes (contenders->pdata[0]), error);
+  g_autoptr (SlDataset) dataset = sl_dataset_new (options->dataset, sl_contender_kind (contenders->pdata[0]), options->images, error);
   if (dataset == NULL || !learn_classes (contenders, dataset, error))
     return FALSE;
   for (guint i = 0; i < contenders->len; i++)
@@ -146,6 +149,7 @@ run_eval (int argc, char **argv)
   g_autofree GOptionEntry *more = sl_model_options_entries (&options.model);
   const GOptionEntry entries[] = {
     { "dataset", 'd', 0, G_OPTION_ARG_FILENAME, &options.dataset, "Labelled pictures: a folder, or a file that lists them", "PATH" },
+    { "images", 0, 0, G_OPTION_ARG_FILENAME, &options.images, "Where the pictures of a COCO file are (default: near it)", "FOLDER" },
     { "threshold", 0, 0, G_OPTION_ARG_STRING, &options.threshold_text, "Confidence from which on boxes count, 0..1 (default 0.001)", "X" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.threads_text, "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object, with all classes", NULL },

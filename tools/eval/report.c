@@ -37,16 +37,42 @@ share_of (guint part, guint whole)
 }
 
 static void
-print_row (SlContender *contender, int width)
+print_object_row (const SlContender *contender, SlMeasure measure)
+{
+  SlObjectFigures mean;
+  g_array_unref (sl_object_score_figures (sl_contender_objects (contender, measure), &mean));
+  printf ("  %-9s", sl_measure_name (measure));
+  print_share (mean.ap[SL_AREA_ALL]);
+  print_share (mean.ap50);
+  print_share (mean.ap75);
+  /* COCO's keypoints know no small persons. */
+  print_share (measure == SL_MEASURE_POINTS ? NAN : mean.ap[SL_AREA_SMALL]);
+  print_share (mean.ap[SL_AREA_MEDIUM]);
+  print_share (mean.ap[SL_AREA_LARGE]);
+}
+
+/* A row for each measure, with the figures that the kind of model has. */
+static void
+print_rows (SlContender *contender, int width)
 {
   g_autofree char *path = sl_show (sl_contender_path (contender), SL_SHOW_NAME);
+  const SlTruthKind kind = sl_contender_kind (contender);
+  for (SlMeasure measure = SL_MEASURE_BOXES; measure < SL_MEASURES && kind == SL_TRUTH_OBJECTS; measure++) {
+    if (sl_contender_objects (contender, measure) == NULL)
+      continue;
+    printf ("%-*s", width, path);
+    print_object_row (contender, measure);
+    printf ("  %8.2f\n", sl_contender_ms (contender));
+  }
+  if (kind == SL_TRUTH_OBJECTS)
+    return;
   printf ("%-*s", width, path);
-  if (sl_contender_finds_boxes (contender)) {
-    SlBoxFigures mean;
-    g_array_unref (sl_box_score_figures (sl_contender_boxes (contender), &mean));
-    print_share (mean.ap);
-    print_share (mean.ap50);
-    print_share (mean.ap75);
+  if (kind == SL_TRUTH_CELLS) {
+    SlCellFigures mean;
+    gdouble right;
+    g_array_unref (sl_cell_score_figures (sl_contender_cells (contender), &mean, &right));
+    print_share (mean.iou);
+    print_share (right);
   } else {
     SlClassFigures all;
     g_array_unref (sl_class_score_figures (sl_contender_classes (contender), &all));
@@ -83,7 +109,7 @@ sl_eval_print (const SlEvalReport *report)
 {
   const SlDataset *dataset = report->dataset;
   const guint unreadable = count_unreadable (dataset);
-  const gboolean of_boxes = sl_contender_finds_boxes (report->contenders->pdata[0]);
+  const SlTruthKind kind = sl_contender_kind (report->contenders->pdata[0]);
   g_autofree char *path = sl_show (report->path, SL_SHOW_NAME);
   int width = 5;
   printf ("%s: %u pictures, %u classes, %u thread%s\n", path, dataset->samples->len - unreadable, dataset->classes->len, report->threads,
@@ -91,18 +117,23 @@ sl_eval_print (const SlEvalReport *report)
   if (unreadable > 0)
     printf ("%u more could not be read\n", unreadable);
   if (dataset->unlabelled > 0)
-    printf ("%u have no file of boxes: there is nothing to be found in them\n", dataset->unlabelled);
+    printf (kind == SL_TRUTH_CELLS ? "%u more have no map of classes\n"
+                                   : "%u have no file of boxes: there is nothing to be found in them\n",
+            dataset->unlabelled);
   for (guint i = 0; i < report->contenders->len; i++) {
     g_autofree char *name = sl_show (sl_contender_path (report->contenders->pdata[i]), SL_SHOW_NAME);
     width = MAX (width, (int) g_utf8_strlen (name, -1));
   }
-  if (of_boxes)
-    printf ("%-*s  %6s  %6s  %6s  %8s\n", width, "model", "AP", "AP50", "AP75", "ms");
+  if (kind == SL_TRUTH_OBJECTS)
+    printf ("%-*s  %-9s  %6s  %6s  %6s  %6s  %6s  %6s  %8s\n", width, "model", "by", "AP", "AP50", "AP75", "small", "medium", "large",
+            "ms");
+  else if (kind == SL_TRUTH_CELLS)
+    printf ("%-*s  %6s  %6s  %8s\n", width, "model", "mIoU", "right", "ms");
   else
     printf ("%-*s  %6s  %6s  %8s\n", width, "model", "top-1", "top-5", "ms");
   for (guint i = 0; i < report->contenders->len; i++)
-    print_row (report->contenders->pdata[i], width);
-  for (guint i = 0; !of_boxes && i < report->contenders->len; i++)
+    print_rows (report->contenders->pdata[i], width);
+  for (guint i = 0; kind == SL_TRUTH_CLASSES && i < report->contenders->len; i++)
     print_worst (report->contenders->pdata[i]);
 }
 
@@ -149,23 +180,63 @@ append_classes (GString *out, const SlContender *contender)
 }
 
 static void
-append_boxes (GString *out, const SlContender *contender)
+append_precisions (GString *out, const SlObjectFigures *figures, SlMeasure measure)
 {
-  SlBoxFigures mean;
-  g_autoptr (GArray) classes = sl_box_score_figures (sl_contender_boxes (contender), &mean);
-  append_number (out, "ap", mean.ap);
-  append_number (out, "ap50", mean.ap50);
-  append_number (out, "ap75", mean.ap75);
+  append_number (out, "ap", figures->ap[SL_AREA_ALL]);
+  append_number (out, "ap50", figures->ap50);
+  append_number (out, "ap75", figures->ap75);
+  append_number (out, "ap_small", measure == SL_MEASURE_POINTS ? NAN : figures->ap[SL_AREA_SMALL]);
+  append_number (out, "ap_medium", figures->ap[SL_AREA_MEDIUM]);
+  append_number (out, "ap_large", figures->ap[SL_AREA_LARGE]);
+}
+
+static void
+append_objects (GString *out, const SlContender *contender, SlMeasure measure)
+{
+  SlObjectFigures mean;
+  g_autoptr (GArray) classes = sl_object_score_figures (sl_contender_objects (contender, measure), &mean);
+  append_precisions (out, &mean, measure);
   g_string_append_printf (out, ",\"boxes\":%u,\"found\":%u,\"classes\":[", mean.truths, mean.found);
   for (guint i = 0; i < classes->len; i++) {
-    const SlBoxFigures *one = &g_array_index (classes, SlBoxFigures, i);
+    const SlObjectFigures *one = &g_array_index (classes, SlObjectFigures, i);
     g_string_append (out, i > 0 ? ",{" : "{");
     append_label (out, "label", contender, one->label);
     g_string_append_printf (out, ",\"boxes\":%u,\"found\":%u", one->truths, one->found);
-    append_number (out, "ap", one->ap);
-    append_number (out, "ap50", one->ap50);
-    append_number (out, "ap75", one->ap75);
+    append_precisions (out, one, measure);
     g_string_append_c (out, '}');
+  }
+  g_string_append_c (out, ']');
+}
+
+/* Figures of boxes are the model's own; others have an object of their own. */
+static void
+append_measures (GString *out, const SlContender *contender)
+{
+  append_objects (out, contender, SL_MEASURE_BOXES);
+  for (SlMeasure measure = SL_MEASURE_BOXES + 1; measure < SL_MEASURES; measure++) {
+    if (sl_contender_objects (contender, measure) == NULL)
+      continue;
+    g_string_append_printf (out, ",\"%s\":{\"by\":\"%s\"", sl_measure_name (measure), sl_measure_name (measure));
+    append_objects (out, contender, measure);
+    g_string_append_c (out, '}');
+  }
+}
+
+static void
+append_cells (GString *out, const SlContender *contender)
+{
+  SlCellFigures mean;
+  gdouble right;
+  g_autoptr (GArray) classes = sl_cell_score_figures (sl_contender_cells (contender), &mean, &right);
+  append_number (out, "miou", mean.iou);
+  append_number (out, "right", right);
+  g_string_append (out, ",\"classes\":[");
+  for (guint i = 0; i < classes->len; i++) {
+    const SlCellFigures *one = &g_array_index (classes, SlCellFigures, i);
+    g_string_append (out, i > 0 ? ",{" : "{");
+    append_label (out, "label", contender, one->label);
+    append_number (out, "iou", one->iou);
+    g_string_append_printf (out, ",\"pixels\":%" G_GUINT64_FORMAT ",\"found\":%" G_GUINT64_FORMAT "}", one->truths, one->found);
   }
   g_string_append_c (out, ']');
 }
@@ -194,8 +265,10 @@ sl_eval_print_json (const SlEvalReport *report)
     g_string_append (out, i > 0 ? ",{\"model\":" : "{\"model\":");
     sl_json_append_string (out, sl_contender_path (contender));
     append_number (out, "ms", sl_contender_ms (contender));
-    if (sl_contender_finds_boxes (contender))
-      append_boxes (out, contender);
+    if (sl_contender_kind (contender) == SL_TRUTH_OBJECTS)
+      append_measures (out, contender);
+    else if (sl_contender_kind (contender) == SL_TRUTH_CELLS)
+      append_cells (out, contender);
     else
       append_classes (out, contender);
     g_string_append_c (out, '}');

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How far two objects are the same, as pycocotools computes it: boxes by intersection over union, keypoints by their similarity (OKS).
+ */
+#ifndef SL_EVALUATE_OVERLAP_H
+#define SL_EVALUATE_OVERLAP_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/** Keypoints of COCO's persons: similarity is known for these alone. */
+#define SL_EVAL_POINTS 17
+
+/** SlEvalBox: @x_min, @y_min, @x_max, @y_max: finite, in any unit that both boxes share. */
+typedef struct
+{
+  gdouble x_min, y_min, x_max, y_max;
+} SlEvalBox;
+
+/** SlEvalPoint: in pixels; @visible: of a true point: whether it was labelled. */
+typedef struct
+{
+  gdouble x, y;
+  gboolean visible;
+} SlEvalPoint;
+
+gdouble sl_eval_box_area (const SlEvalBox *box);
+/** sl_eval_box_overlap: intersection over union; with @crowd over the area of @found, because a crowd is larger than who is in it. */
+gdouble sl_eval_box_overlap (const SlEvalBox *found, const SlEvalBox *truth, gboolean crowd);
+/** sl_eval_point_overlap: object keypoint similarity of SL_EVAL_POINTS points each. @area: of the true object; @box: its box, around which
+ *  points are looked for where none is labelled. */
+gdouble sl_eval_point_overlap (const SlEvalPoint *found, const SlEvalPoint *truth, const SlEvalBox *box, gdouble area);
+
+G_END_DECLS
+
+#endif

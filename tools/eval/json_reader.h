@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reading JSON from outside, a value after the other, without a tree: a file of any size costs no more memory than what its reader keeps.
+ *
+ *   sl_json_reader_init (&r, text, length);
+ *   if (sl_json_reader_enter (&r, SL_JSON_OBJECT))
+ *     while (sl_json_reader_next (&r))
+ *       if (strcmp (r.key->str, "size") == 0) sl_json_reader_number (&r, &size); else sl_json_reader_skip (&r);
+ *   if (!sl_json_reader_end (&r)) g_propagate_error (error, g_steal_pointer (&r.error));
+ *
+ * After the first error every call returns FALSE.
+ */
+#ifndef SL_TOOLS_EVAL_JSON_READER_H
+#define SL_TOOLS_EVAL_JSON_READER_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/** Objects and lists within each other. */
+#define SL_JSON_MOST_DEPTH 60
+
+typedef enum
+{
+  SL_JSON_NOTHING,
+  SL_JSON_OBJECT,
+  SL_JSON_LIST,
+  SL_JSON_STRING,
+  SL_JSON_NUMBER,
+  SL_JSON_TRUE,
+  SL_JSON_FALSE,
+  SL_JSON_NULL
+} SlJsonKind;
+
+/**
+ * SlJsonReader:
+ * @key: name of the member at hand
+ * @text: the string that was read last
+ * @error: (nullable): starts with the line
+ */
+typedef struct
+{
+  const char *start, *at, *end;
+  GString *key, *text;
+  GError *error;
+  guint depth;
+  guint64 objects, begun; /* bits by depth */
+} SlJsonReader;
+
+/** sl_json_reader_init: @length bytes at @text, behind which is a zero; they must outlive the reader. */
+void sl_json_reader_init (SlJsonReader *reader, const char *text, gsize length);
+void sl_json_reader_clear (SlJsonReader *reader);
+/** sl_json_reader_kind: of the value that comes next. */
+SlJsonKind sl_json_reader_kind (SlJsonReader *reader);
+/** sl_json_reader_enter: @kind: SL_JSON_OBJECT or SL_JSON_LIST. */
+gboolean sl_json_reader_enter (SlJsonReader *reader, SlJsonKind kind);
+/** sl_json_reader_next: whether the object or list that was entered has one more value, which must then be read or skipped; else it is
+ *  left. */
+gboolean sl_json_reader_next (SlJsonReader *reader);
+gboolean sl_json_reader_number (SlJsonReader *reader, gdouble *number);
+/** sl_json_reader_integer: a whole number from @low to @high. */
+gboolean sl_json_reader_integer (SlJsonReader *reader, gint64 low, gint64 high, gint64 *number);
+gboolean sl_json_reader_string (SlJsonReader *reader);
+gboolean sl_json_reader_skip (SlJsonReader *reader);
+/** sl_json_reader_end: whether all was read without an error, and nothing follows. */
+gboolean sl_json_reader_end (SlJsonReader *reader);
+/** sl_json_reader_fail: sets the error, at the line at hand; returns FALSE. */
+gboolean sl_json_reader_fail (SlJsonReader *reader, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+G_END_DECLS
+
+#endif

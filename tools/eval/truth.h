@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What is true of a picture: objects with boxes, and masks and keypoints where the data set has them.
+ */
+#ifndef SL_TOOLS_EVAL_TRUTH_H
+#define SL_TOOLS_EVAL_TRUTH_H
+
+#include "evaluate/overlap.h"
+#include "evaluate/runs.h"
+
+G_BEGIN_DECLS
+
+/**
+ * SlTruth: a true object.
+ * @box: in pixels of the picture, or in 0..1 of it
+ * @area: pixels; below 0 = that of the box
+ * @label: index of its class
+ * @ignored, @crowd: see SlEvalObject
+ * @mask: (nullable)
+ * @points: (nullable): SL_EVAL_POINTS; @labelled of them are
+ */
+typedef struct
+{
+  SlEvalBox box;
+  gdouble area;
+  gint32 label;
+  gboolean ignored, crowd;
+  SlRuns *mask;
+  SlEvalPoint *points;
+  guint labelled;
+} SlTruth;
+
+/** sl_truths_new: (transfer full) (element-type SlTruth): none yet. */
+GArray *sl_truths_new (void);
+
+G_END_DECLS
+
+#endif
