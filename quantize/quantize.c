@@ -52,7 +52,7 @@ struct _SlQuantizer
   Whole whole, int8;
   SlAgreement *agreement;     /* (nullable) */
   Power *noise, output_noise; /* by tensor of both graphs */
-  guint compared;
+  guint compared, n_quantized;
   gsize float_bytes, int8_bytes;
 };
 
@@ -182,6 +182,7 @@ read_back (const SlQuantizer *q, GBytes *bytes, GError **error)
 static gboolean
 start_comparison (SlQuantizer *q, GBytes *file, GError **error)
 {
+  guint n;
   g_autoptr (GBytes) floats = sl_tflite_write (q->graph, sl_model_contract (q->model), error);
   SlGraph *graph = floats != NULL ? read_back (q, floats, error) : NULL;
   if (graph == NULL || !start (&q->whole, graph, q->options.threads, error))
@@ -191,24 +192,39 @@ start_comparison (SlQuantizer *q, GBytes *file, GError **error)
     return FALSE;
   q->float_bytes = g_bytes_get_size (floats);
   q->int8_bytes = g_bytes_get_size (file);
-  q->int8_tape = sl_tape_new (q->int8_graph, q->options.threads, error);
+  if (q->options.what == SL_QUANTIZE_FLOAT16) {
+    sl_graph_unref (q->int8_graph);
+    q->int8_graph = sl_weights_graph_new (q->graph, SL_WEIGHTS_F16, TRUE, &n, error);
+  }
+  q->int8_tape = q->int8_graph != NULL ? sl_tape_new (q->int8_graph, q->options.threads, error) : NULL;
   return q->int8_tape != NULL;
+}
+
+/* The graph with fewer bits, as learned. */
+static SlGraph *
+make_int8 (SlQuantizer *q, GError **error)
+{
+  const gboolean of_classes = q->agreement != NULL && sl_agreement_is_of_classes (q->agreement);
+  const SlPlanOptions how = { q->options.method, q->options.percent, of_classes ? CLASSES_SNR : BOXES_SNR, q->options.float_head };
+  sl_ranges_end (q->ranges);
+  q->plan = sl_plan_new (q->graph, q->ranges, &how);
+  q->n_quantized = q->plan->n_quantized;
+  return q->n_quantized > 0 ? sl_int8_graph_new (q->graph, q->plan, q->ranges, error) : NULL;
 }
 
 GBytes *
 sl_quantizer_finish (SlQuantizer *q, GError **error)
 {
+  const SlQuantizeWhat what = q->options.what;
   q->agreement = sl_agreement_new (sl_model_contract (q->model));
-  const gboolean of_classes = q->agreement != NULL && sl_agreement_is_of_classes (q->agreement);
-  const SlPlanOptions how = { q->options.method, q->options.percent, of_classes ? CLASSES_SNR : BOXES_SNR, q->options.float_head };
-  sl_ranges_end (q->ranges);
-  q->plan = sl_plan_new (q->graph, q->ranges, &how);
-  if (q->plan->n_quantized == 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s: no node of it can compute with 8 bits: there is nothing to quantise",
-                 sl_model_path (q->model));
+  q->int8_graph = what == SL_QUANTIZE_ALL ? make_int8 (q, error)
+                                          : sl_weights_graph_new (q->graph, what == SL_QUANTIZE_FLOAT16 ? SL_WEIGHTS_F16 : SL_WEIGHTS_I8,
+                                                                  FALSE, &q->n_quantized, error);
+  if (q->n_quantized == 0 && (error == NULL || *error == NULL)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s: no node of it can %s: there is nothing to quantise", sl_model_path (q->model),
+                 what == SL_QUANTIZE_ALL ? "compute with 8 bits" : "have such weights");
     return NULL;
   }
-  q->int8_graph = sl_int8_graph_new (q->graph, q->plan, q->ranges, error);
   g_autoptr (GBytes) file = q->int8_graph != NULL ? sl_tflite_write (q->int8_graph, sl_model_contract (q->model), error) : NULL;
   if (file == NULL || !start_comparison (q, file, error)) {
     g_prefix_error (error, "%s: ", sl_model_path (q->model));
@@ -329,7 +345,7 @@ add_worst (SlQuantizeReport *report, SlLayerNoise layer)
 void
 sl_quantizer_report (SlQuantizer *q, SlQuantizeReport *report)
 {
-  *report = (SlQuantizeReport){ .agreement = NAN, .compared = q->compared, .quantized = q->plan->n_quantized };
+  *report = (SlQuantizeReport){ .agreement = NAN, .compared = q->compared, .what = q->options.what, .quantized = q->n_quantized };
   report->nodes = sl_graph_n_nodes (q->int8_graph);
   report->float_bytes = q->float_bytes;
   report->quantized_bytes = q->int8_bytes;

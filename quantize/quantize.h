@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A float model as a TensorFlow Lite model of 8 bits. The caller brings pictures as tensors, each twice to learn from, others once to
+ * A float model as a TensorFlow Lite model of 8 bits, or with weights of 8 or 16. The caller brings pictures as tensors, each twice to learn from, others once to
  * compare:
  *
  *   SlQuantizer *q = sl_quantizer_new (model, &options, &error);
@@ -15,12 +15,21 @@
 #include "models/model.h"
 #include "preprocess/normalize.h"
 #include "quantize/ranges.h"
+#include "quantize/weights_graph.h"
 
 G_BEGIN_DECLS
 
 #define SL_QUANTIZE_PASSES 2
 /** Layers that a report names. */
 #define SL_QUANTIZE_WORST 10
+
+/** What has fewer bits then. */
+typedef enum
+{
+  SL_QUANTIZE_ALL,
+  SL_QUANTIZE_WEIGHTS, /* the weights of layers alone: nothing has to be learned */
+  SL_QUANTIZE_FLOAT16  /* the same, as float16 */
+} SlQuantizeWhat;
 
 /**
  * SlQuantizeOptions:
@@ -30,6 +39,7 @@ G_BEGIN_DECLS
  */
 typedef struct
 {
+  SlQuantizeWhat what;
   SlRangeMethod method;
   gdouble percent;
   gboolean float_head;
@@ -48,13 +58,15 @@ typedef struct
  * SlQuantizeReport:
  * @measure: (nullable): what @agreement is: see sl_agreement_measure(); NULL where the outputs cannot be decoded
  * @agreement: 0..1; not a number where nothing could be compared
- * @nodes, @quantized: that the file has, and how many of them compute with int8 values
+ * @what: as in the options
+ * @nodes, @quantized: that the file has, and how many of them compute with int8 values, or have such weights
  * @float_ms, @quantized_ms: medians of a run
  * @output_snr: of all outputs together, dB
  * @worst: @n_worst results of nodes, the noisiest first
  */
 typedef struct
 {
+  SlQuantizeWhat what;
   const char *measure;
   gdouble agreement;
   guint compared, nodes, quantized;
@@ -74,9 +86,9 @@ void sl_quantizer_free (SlQuantizer *quantizer);
 void sl_quantizer_spec (const SlQuantizer *quantizer, SlNormalizeSpec *spec);
 /** sl_quantizer_tensor_bytes: of such a tensor. */
 gsize sl_quantizer_tensor_bytes (const SlQuantizer *quantizer);
-/** sl_quantizer_learn: @pass: 0 and, when all pictures were there, 1. */
+/** sl_quantizer_learn: @pass: 0 and, when all pictures were there, 1. Not for weights alone. */
 gboolean sl_quantizer_learn (SlQuantizer *quantizer, guint pass, const void *tensor, GError **error);
-/** sl_quantizer_finish: (transfer full): the file. SL_ERROR_UNSUPPORTED when no node can be quantised. */
+/** sl_quantizer_finish: (transfer full): the file. SL_ERROR_UNSUPPORTED when no node can be quantised, or has weights that could be. */
 GBytes *sl_quantizer_finish (SlQuantizer *quantizer, GError **error);
 /** sl_quantizer_compare: after sl_quantizer_finish(). */
 gboolean sl_quantizer_compare (SlQuantizer *quantizer, const void *tensor, GError **error);

@@ -91,6 +91,13 @@ broadcasts (const SlGraph *graph, const SlNode *node)
   return !sl_tensor_same_shape (sl_node_input (graph, node, 0), sl_node_input (graph, node, 1));
 }
 
+/* Weights of 8 bits under float activations. */
+static gboolean
+is_hybrid (const SlGraph *graph, const SlNode *node)
+{
+  return sl_node_input (graph, node, 0)->dtype == SL_DTYPE_F32 && sl_node_input (graph, node, 1)->dtype == SL_DTYPE_I8;
+}
+
 /* The highest of the versions that parameters ask for; 1 where they ask for none. */
 static gint32
 by_parameters (const SlGraph *graph, const SlNode *node, const SlTensor *first)
@@ -100,13 +107,15 @@ by_parameters (const SlGraph *graph, const SlNode *node, const SlTensor *first)
   const guint rank = MAX (first->rank, sl_node_output (graph, node, 0)->rank);
   switch (node->op) {
     case SL_OP_CONV_2D:
-      return sl_node_input (graph, node, 1)->dims[3] != first->dims[3] ? 6 : 1;
+      return sl_node_input (graph, node, 1)->dims[3] != first->dims[3] ? 6 : is_hybrid (graph, node) ? 5 : 1;
     case SL_OP_DEPTHWISE_CONV_2D:
-      return p->window.dilation_h != 1 || p->window.dilation_w != 1 ? 2 : 1;
+      return is_hybrid (graph, node) ? 6 : p->window.dilation_h != 1 || p->window.dilation_w != 1 ? 2 : 1;
     case SL_OP_FULLY_CONNECTED:
-      return sl_node_input (graph, node, 2) == NULL ? 6 : p->fully_connected.keep_dims ? 5 : 1;
+      return sl_node_input (graph, node, 2) == NULL ? 6 : p->fully_connected.keep_dims ? 5 : is_hybrid (graph, node) ? 3 : 1;
     case SL_OP_TRANSPOSE_CONV:
       return p->window.activation != SL_ACTIVATION_NONE ? 4 : sl_node_input (graph, node, 3) != NULL ? 3 : 1;
+    case SL_OP_DEQUANTIZE:
+      return dtype == SL_DTYPE_F16 ? 3 : 1;
     case SL_OP_ADD:
       return dtype == SL_DTYPE_I64 ? 4 : 1;
     case SL_OP_SUB:

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import time
 
@@ -78,6 +79,69 @@ def test_detector():
     assert model.tensors[model.outputs[0]][0] == 0, "results are floats"
 
 
+def read(path):
+    with open(path, "rb") as file:
+        return Model(file.read())
+
+
+def layers(model):
+    """Operands of each convolution and fully connected layer, with what a DEQUANTIZE reads instead of what it makes."""
+    stored = {outputs[0]: inputs[0] for code, inputs, outputs in model.operators if model.codes[code][0] == 6}
+    return [(model.codes[code], [model.tensors[stored.get(i, i)] for i in inputs]) for code, inputs, _ in model.operators
+            if model.codes[code][0] in (3, 4, 9)]
+
+
+def floats(data):
+    return struct.unpack("<%df" % (len(data) // 4), data)
+
+
+def stored_so(name, *more):
+    """(layers of the file with few bits, those of the float file, its report)"""
+    source, target, plain = data("quantize", "models", "mobilenetv2_float.onnx"), work(name + ".tflite"), work("plain.tflite")
+    report = json.loads(run("quantize", source, "-o", target, "--json", *IMAGENET, *more).expect(0).out)
+    run("convert", source, "-o", plain, *IMAGENET).expect(0)
+    assert report["bytes"] == os.path.getsize(target), report
+    return layers(read(target)), layers(read(plain)), report
+
+
+def test_weights_only():
+    """Each weight is within half a step of the float one; versions are those of TensorFlow Lite's hybrid kernels."""
+    got, want, report = stored_so("weights", "--weights-only", "-e", folder("few", 6, "evaluate"))
+    assert report["agreement"] == 1 and report["compared"] == 6 and report["output_snr_db"] > 20 and report["bytes"] < 3.9e6, report
+    small = 0
+    for (code, (x, weights, bias)), (_, (_, exact, same)) in zip(got, want):
+        assert x[0] == 0 and bias[:2] == same[:2] and bias[5] == same[5], (code, x[0])
+        if weights[0] == 0:
+            small += len(weights[5]) < 4096
+            continue
+        kind, shape, scales, zeros, axis, codes = weights
+        channels = 1 if code[0] == 9 else shape[axis]
+        assert kind == 9 and len(scales) == channels and set(zeros) == {0} and code[1] == {3: 5, 4: 6, 9: 5}[code[0]], (code, weights[:5])
+        inner = 1 if code[0] == 4 else len(codes) // channels
+        for i, (byte, value) in enumerate(zip(codes, floats(exact[5]))):
+            scale = scales[i // inner % channels]
+            assert abs((byte ^ 128) - 128) <= 127 and abs(((byte ^ 128) - 128) * scale - value) <= scale * 0.5001, (code, i, byte, value)
+    assert len(got) == 53 and small == sum(w[1][1][0] == 0 for w in got), small
+
+
+def test_float16():
+    """Each constant is the half that Python makes of the float; nothing has to be learned, or compared."""
+    got, want, report = stored_so("halves", "--float16")
+    assert report["compared"] == 0 and report["agreement"] is None and report["bytes"] < 7.1e6, report
+    halves = 0
+    for (_, operands), (_, exact) in zip(got, want):
+        for one, other in zip(operands[1:], exact[1:]):
+            values = floats(other[5])
+            if one[0] == 1:
+                assert one[5] == struct.pack("<%de" % len(values), *values)
+                halves += 1
+            else:
+                assert one[5] == other[5] and len(values) < 64
+    assert halves > 90, halves
+    report = json.loads(run(*small("-o", work("halves.tflite"), "--float16", "-e", folder("few", 6, "evaluate"), "--json")).expect(0).out)
+    assert report["agreement"] == 1 and report["output_snr_db"] > 40, report
+
+
 def test_same_bytes():
     sums = set()
     for i in (1, 2):
@@ -128,6 +192,9 @@ def test_refusals():
     run("quantize").expect(2, "expected one MODEL")
     run(*small("-o", target)).expect(2, "--calibrate FOLDER is required")
     run(*small("-c", path)).expect(2, "--output FILE is required")
+    run(*small("-o", target, "--float16", "--weights-only")).expect(2, "expected one of --weights-only and --float16")
+    run("quantize", harness.model("float_range.tflite"), "-o", target, "--weights-only", "--mean", "0", "--std", "1").expect(
+        1, "no node of it can have such weights")
     run(*small("-c", path, "-o", work("no/such/x.tflite"))).expect(2, "no such folder")
     run(*small("-c", path, "-o", target, "--method", "entropy")).expect(2, "--method")
     run(*small("-c", path, "-o", target, "--percentile", "1.5")).expect(2, "--percentile")

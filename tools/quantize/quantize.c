@@ -28,7 +28,7 @@ typedef struct
 {
   SlModelOptions model;
   char *calibrate, *evaluate, *output, *method, *percentile, *float_head, *pictures, *min_agreement;
-  gboolean json;
+  gboolean json, weights_only, float16;
   guint most; /* pictures to learn from */
   gdouble limit;
   SlQuantizeOptions how;
@@ -106,18 +106,20 @@ compare (Job *job, const void *tensor, guint pass, GError **error)
   return sl_quantizer_compare (job->quantizer, tensor, error);
 }
 
-/* Pictures to learn from lie evenly over the folder; without a folder of its own every fifth is kept back for the comparison. */
+/* Pictures to learn from lie evenly over the folder; without a folder of its own every fifth is kept back for the comparison. Where nothing is
+ * learned, all are compared. */
 static void
 share_out (Job *job)
 {
   g_autoptr (GPtrArray) candidates = g_ptr_array_new ();
-  for (guint i = 0; i < job->inputs->len; i++) {
+  for (guint i = 0; job->inputs != NULL && i < job->inputs->len; i++) {
     const gboolean kept = job->evaluation == NULL && job->inputs->len >= KEPT_BACK && i % KEPT_BACK == KEPT_BACK - 1;
     g_ptr_array_add (kept ? job->compared : candidates, job->inputs->pdata[i]);
   }
   const guint n = MIN (job->options->most, candidates->len);
+  GPtrArray *to = job->options->how.what == SL_QUANTIZE_ALL ? job->learned : job->compared;
   for (guint i = 0; i < n; i++)
-    g_ptr_array_add (job->learned, candidates->pdata[(guint64) i * candidates->len / n]);
+    g_ptr_array_add (to, candidates->pdata[(guint64) i * candidates->len / n]);
   for (guint i = 0; job->evaluation != NULL && i < job->evaluation->len; i++)
     g_ptr_array_add (job->compared, job->evaluation->pdata[i]);
 }
@@ -164,7 +166,7 @@ static gboolean
 quantize (Job *job, GError **error)
 {
   share_out (job);
-  for (guint pass = 0; pass < SL_QUANTIZE_PASSES; pass++) {
+  for (guint pass = 0; pass < SL_QUANTIZE_PASSES && job->options->how.what == SL_QUANTIZE_ALL; pass++) {
     if (!for_each (job, job->learned, "learning", learn, pass, error))
       return FALSE;
     if (job->learned->len > 0)
@@ -194,7 +196,8 @@ open_and_quantize (const Options *options, SlSpawner *spawner, GError **error)
     return FALSE;
   sl_quantizer_spec (quantizer, &spec);
   g_autoptr (SlPictures) pictures = sl_pictures_new ("quantize", spawner, &spec, sl_quantizer_tensor_bytes (quantizer));
-  g_autoptr (GPtrArray) inputs = list (options->calibrate), learned = g_ptr_array_new (), compared = g_ptr_array_new ();
+  g_autoptr (GPtrArray) inputs = options->calibrate != NULL ? list (options->calibrate) : NULL;
+  g_autoptr (GPtrArray) learned = g_ptr_array_new (), compared = g_ptr_array_new ();
   g_autoptr (GPtrArray) evaluation = options->evaluate != NULL ? list (options->evaluate) : NULL;
   Job job = { options, quantizer, pictures, inputs, evaluation, learned, compared };
   return quantize (&job, error);
@@ -237,6 +240,7 @@ check (Options *options)
     if (g_str_equal (options->method, methods[i]))
       options->how.method = (SlRangeMethod) i;
   options->how.float_head = options->float_head == NULL || g_str_equal (options->float_head, "auto");
+  options->how.what = options->weights_only ? SL_QUANTIZE_WEIGHTS : options->float16 ? SL_QUANTIZE_FLOAT16 : SL_QUANTIZE_ALL;
   options->how.percent = 100 * percent;
   options->how.threads = sl_threads_resolve (options->model.threads);
   return TRUE;
@@ -257,6 +261,8 @@ run_quantize (int argc, char **argv)
     { "percentile", 0, 0, G_OPTION_ARG_STRING, &options.percentile, "Share of values in a range, 0..1 (default 0.9999)", "X" },
     { "float-head", 0, 0, G_OPTION_ARG_STRING, &options.float_head, "Leave what 8 bits spoil as float: auto or none (default auto)",
       "HOW" },
+    { "weights-only", 0, 0, G_OPTION_ARG_NONE, &options.weights_only, "Weights of 8 bits, the rest float; needs no pictures", NULL },
+    { "float16", 0, 0, G_OPTION_ARG_NONE, &options.float16, "Weights of float16, the rest float; needs no pictures", NULL },
     { "min-agreement", 0, 0, G_OPTION_ARG_STRING, &options.min_agreement, "Fail, and write nothing, below this agreement, 0..1", "X" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.threads_text, "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
@@ -269,8 +275,10 @@ run_quantize (int argc, char **argv)
     options.model.model = g_strdup (rest[0]);
     if (rest[0] == NULL || rest[1] != NULL)
       sl_options_usage ("quantize", "expected one MODEL, got %u arguments", g_strv_length (rest));
-    else if (options.calibrate == NULL || options.output == NULL)
-      sl_options_usage ("quantize", "%s is required", options.calibrate == NULL ? "--calibrate FOLDER" : "--output FILE");
+    else if (options.output == NULL || (options.calibrate == NULL && !options.weights_only && !options.float16))
+      sl_options_usage ("quantize", "%s is required", options.output == NULL ? "--output FILE" : "--calibrate FOLDER");
+    else if (options.weights_only && options.float16)
+      sl_options_usage ("quantize", "expected one of --weights-only and --float16");
     else if (check (&options))
       status = run (&options);
   }

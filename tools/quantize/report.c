@@ -17,16 +17,20 @@ print_agreement (const SlQuantizeReport *report)
   else if (isnan (report->agreement))
     printf ("agreement  not measured: the float model finds nothing in the %u pictures\n", report->compared);
   else
-    printf ("agreement  %.3f %s, float against 8 bits, on %u other pictures\n", report->agreement, report->measure, report->compared);
+    printf ("agreement  %.3f %s, float against %s, on %u other pictures\n", report->agreement, report->measure,
+            report->what == SL_QUANTIZE_FLOAT16 ? "16 bits" : "8 bits", report->compared);
 }
+
+static const char *const bits[] = { "8 bits", "weights of 8 bits", "weights of float16" };
 
 void
 sl_quantize_print (const SlQuantizeReport *report, guint calibrated, const char *output, guint threads)
 {
   g_autofree char *shown = sl_show (output, SL_SHOW_MESSAGE);
   printf ("model      %s\n", shown);
-  printf ("pictures   %u learned from\n", calibrated);
-  printf ("nodes      %u, of them %u with 8 bits\n", report->nodes, report->quantized);
+  if (report->what == SL_QUANTIZE_ALL)
+    printf ("pictures   %u learned from\n", calibrated);
+  printf ("nodes      %u, of them %u with %s\n", report->nodes, report->quantized, bits[report->what]);
   printf ("size       %.2f MB float, %.2f MB now\n", (double) report->float_bytes / 1e6, (double) report->quantized_bytes / 1e6);
   print_agreement (report);
   if (report->compared == 0)
