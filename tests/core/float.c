@@ -20,7 +20,8 @@ typedef enum
   WINDOW,
   GROUPS,
   DEPTHWISE,
-  FULLY_CONNECTED
+  FULLY_CONNECTED,
+  FEW_CHANNELS
 } Shape;
 
 typedef struct
@@ -89,6 +90,10 @@ random_case (GRand *rand, Shape shape, Case *c)
                           .depth_multiplier = 1 };
   if (c->curve == SL_OP_INVALID)
     c->window.activation = (SlActivation) between (rand, 0, 4);
+  if (shape == FEW_CHANNELS) {
+    c->in = between (rand, 1, 4) * 16 + between (rand, 0, 1) * between (rand, 1, 30);
+    c->out = between (rand, 1, 9);
+  }
   if (shape == POINTWISE || shape == FULLY_CONNECTED)
     return;
   c->window.stride_h = between (rand, 1, 3);
@@ -238,6 +243,47 @@ test_shape (gconstpointer data)
   }
 }
 
+/* What is no number in one pixel gets into the windows over that pixel alone, however many of a register's lanes a window leaves. */
+static void
+test_neighbours (void)
+{
+  enum
+  {
+    SIZE = 5,
+    IN = 19,
+    OUT = 3
+  };
+  static const gint32 x_dims[] = { 1, SIZE, SIZE, IN }, w_dims[] = { OUT, 3, 3, IN };
+  const SlOpParams params = { .window = { .padding = SL_PADDING_SAME, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas);
+  gfloat weights[OUT * 9 * IN];
+  Check check;
+  check_init (&check, 1);
+  check_random (&check, SL_DTYPE_F32, G_N_ELEMENTS (weights), weights);
+  const gint32 x = check_input (&check, SL_DTYPE_F32, 4, x_dims, 0, 0);
+  const gint32 w = check_constant (&check, SL_DTYPE_F32, 4, w_dims, NULL, 0, 0, 0, weights);
+  check_node (&check, SL_OP_CONV_2D, (gint32[]){ x, w }, 2, check_output (&check, SL_DTYPE_F32, 0, 0), &params);
+  check_prepare (&check);
+  for (guint k = 0; k < n_isas; k++)
+    for (gint32 pixel = 0; pixel < SIZE * SIZE; pixel++) {
+      gfloat *values = check.input_data[0];
+      for (gint32 i = 0; i < SIZE * SIZE * IN; i++)
+        values[i] = i / IN == pixel ? NAN : 1;
+      sl_float_isa_force (isas[k]);
+      gfloat *got = check_run (&check, FALSE, 1);
+      sl_float_isa_force (NULL);
+      for (gint32 i = 0; i < SIZE * SIZE; i++) {
+        const gboolean covers = ABS (i / SIZE - pixel / SIZE) <= 1 && ABS (i % SIZE - pixel % SIZE) <= 1;
+        for (gint32 c = 0; c < OUT; c++)
+          if (isfinite (got[i * OUT + c]) == covers)
+            g_error ("%s: pixel %d is %g with NaN in pixel %d", isas[k]->name, i, got[i * OUT + c], pixel);
+      }
+      sl_tensor_buffer_free (got);
+    }
+  check_clear (&check);
+}
+
 /* Curves over the whole range of floats: large and small arguments, and the ends. */
 static void
 test_curves (void)
@@ -303,6 +349,8 @@ main (int argc, char **argv)
   g_test_add_data_func ("/float/groups", GINT_TO_POINTER (GROUPS), test_shape);
   g_test_add_data_func ("/float/depthwise", GINT_TO_POINTER (DEPTHWISE), test_shape);
   g_test_add_data_func ("/float/fully-connected", GINT_TO_POINTER (FULLY_CONNECTED), test_shape);
+  g_test_add_data_func ("/float/few-channels", GINT_TO_POINTER (FEW_CHANNELS), test_shape);
+  g_test_add_func ("/float/neighbours", test_neighbours);
   g_test_add_func ("/float/curves", test_curves);
   g_test_add_data_func ("/float/add", GINT_TO_POINTER (SL_OP_ADD), test_elements);
   g_test_add_data_func ("/float/multiply", GINT_TO_POINTER (SL_OP_MUL), test_elements);

@@ -3,7 +3,7 @@
  * A tile of a matrix product: activations broadcast one at a time, times the weights of up to MAX_GROUPS registers of channels. Sums stay
  * in registers. Rows are runs of activations that pointers name, so windows of a convolution need no copies.
  */
-#include "core/backends/float/simd.h"
+#include "core/backends/float/tiles.h"
 
 /* Floats of weights ahead: those of a whole model come from the third cache or from memory in every inference. */
 #define PREFETCH 512
@@ -79,56 +79,13 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
   }
 }
 
-typedef void (*MultiplyFunction) (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c, gsize c_stride);
-
-#define DEFINE(rows, groups)                                                                                                      \
-  static void multiply_##rows##_##groups (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c, \
-                                          gsize c_stride)                                                                         \
-  {                                                                                                                               \
-    multiply (gemm, panel, tile, c, c_stride, rows, groups);                                                                      \
-  }
-#if MAX_GROUPS > 2
-#define DEFINE_ROWS(rows) DEFINE (rows, 1) DEFINE (rows, 2) DEFINE (rows, 3)
-#define ROWS(rows)                                                \
-  {                                                               \
-    multiply_##rows##_1, multiply_##rows##_2, multiply_##rows##_3 \
-  }
-#else
-#define DEFINE_ROWS(rows) DEFINE (rows, 1) DEFINE (rows, 2)
-#define ROWS(rows)                           \
-  {                                          \
-    multiply_##rows##_1, multiply_##rows##_2 \
-  }
-#endif
-DEFINE_ROWS (1)
-DEFINE_ROWS (2)
-DEFINE_ROWS (3)
-DEFINE_ROWS (4)
-#if MAX_ROWS > 4
-DEFINE_ROWS (5)
-DEFINE_ROWS (6)
-#endif
-#if MAX_ROWS > 6
-DEFINE_ROWS (7)
-DEFINE_ROWS (8)
-#endif
-
-/* By rows less one and groups less one. */
-static const MultiplyFunction functions[MAX_ROWS][MAX_GROUPS] = {
-  ROWS (1), ROWS (2), ROWS (3), ROWS (4),
-#if MAX_ROWS > 4
-  ROWS (5), ROWS (6),
-#endif
-#if MAX_ROWS > 6
-  ROWS (7), ROWS (8),
-#endif
-};
+DEFINE_TILES (multiply)
 
 void
 SL_SIMD (sl_float_gemm) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride)
 {
   for (gint32 p = first; p < end; p++) {
     const SlFloatPanel *panel = &gemm->panels[p];
-    functions[rows->rows - 1][panel->groups - 1](gemm, panel, rows, c + panel->channel, c_stride);
+    multiply_tiles[rows->rows - 1][panel->groups - 1](gemm, panel, rows, c + panel->channel, c_stride);
   }
 }

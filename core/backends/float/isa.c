@@ -49,10 +49,11 @@ sl_float_isa (void)
 }
 
 const SlFloatIsa *
-sl_float_isa_for (const SlFloatIsa *isa, gint32 channels)
+sl_float_isa_lesser (const SlFloatIsa *isa)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (rows[i].isa->faster && rows[i].isa->lanes < isa->lanes && channels <= rows[i].isa->lanes && sl_cpu_has (rows[i].needs))
-      return rows[i].isa;
-  return isa;
+  const SlFloatIsa *lesser = NULL;
+  for (guint i = 0; rows[i].isa != isa; i++)
+    if (rows[i].isa->faster && sl_cpu_has (rows[i].needs))
+      lesser = rows[i].isa;
+  return lesser;
 }

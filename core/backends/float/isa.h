@@ -17,7 +17,8 @@ G_BEGIN_DECLS
 
 /**
  * SlFloatPanel: output channels that are computed at once
- * @weights: for each activation of a window @groups registers
+ * @weights: for each activation of a window @groups registers; along the depth, for each register of activations of a run one for each of
+ *   @groups channels, 0 behind the run's last
  * @channel: the first; @channels: as many are there
  * @offset: where in a pixel its activations begin, for convolutions in groups
  */
@@ -73,6 +74,7 @@ typedef struct
  * @lanes: floats of a register; @max_rows, @max_groups: of a tile
  * @faster: whether these loops beat XNNPACK's
  * @gemm: rows times the panels from @first to before @end, into rows at @c. No more than @max_rows rows.
+ * @gemm_deep: the same of panels whose registers lie along the depth; reads up to a register past a run's last whole one
  * @depthwise: the output pixels of a strip, whose channels lie behind each other at @out. Reads up to a register past a pixel.
  * @add, @multiply: element by element; read up to a register past the last
  * @activate: an activation that is no limit, in place or not
@@ -83,6 +85,7 @@ typedef struct
   gint32 lanes, max_rows, max_groups;
   gboolean faster;
   void (*gemm) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
+  void (*gemm_deep) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
   void (*depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gfloat *out);
   void (*add) (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo, gfloat hi);
   void (*multiply) (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo, gfloat hi);
@@ -100,8 +103,8 @@ const SlFloatIsa *sl_float_isa (void);
 /** sl_float_isa_force: for tests that compare instruction sets: what sl_float_isa() returns from now on; (nullable) @isa for its own
  *  choice. No other thread may make a session meanwhile. */
 void sl_float_isa_force (const SlFloatIsa *isa);
-/** sl_float_isa_for: @isa, or a lesser one whose registers hold all of the @channels that are computed at once, with fewer lanes left empty. */
-const SlFloatIsa *sl_float_isa_for (const SlFloatIsa *isa, gint32 channels);
+/** sl_float_isa_lesser: (nullable): the next lesser one than @isa whose loops beat XNNPACK's. */
+const SlFloatIsa *sl_float_isa_lesser (const SlFloatIsa *isa);
 /** sl_float_isas: every instruction set this build and this machine have, the base set first, the best last. */
 guint sl_float_isas (const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS]);
 

@@ -25,6 +25,7 @@ const SlFloatIsa SL_SIMD (sl_float_isa) = {
   .max_groups = MAX_GROUPS,
   .faster = IS_FASTER,
   .gemm = SL_SIMD (sl_float_gemm),
+  .gemm_deep = SL_SIMD (sl_float_gemm_deep),
   .depthwise = SL_SIMD (sl_float_depthwise),
   .add = add_simd,
   .multiply = multiply_simd,

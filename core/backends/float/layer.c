@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Which nodes the float kernels take, and into what pieces their work is cut. */
+#include <math.h>
 #include <string.h>
 
 #include "core/backends/float/layer.h"
@@ -9,6 +10,11 @@
 #define CHUNK_BYTES 262144
 #define STRIP_BYTES 24576
 #define MAX_STRIP 32
+/* Adding up the lanes of a register takes as long as this many multiplications. */
+#define DEEP_END 6
+/* How much longer a lesser instruction set takes for as many multiply-adds, because it moves more operands. */
+#define LESSER 1.1
+#define LESSER_DEPTHWISE 1.35
 /* Elements of a work item of an addition. */
 #define PIECE 16384
 
@@ -110,7 +116,7 @@ static void
 set_tiles (SlFloatLayer *layer, guint threads)
 {
   const SlFloatIsa *isa = layer->isa;
-  const gint32 channels = layer->channels / layer->groups, width = isa->lanes * isa->max_groups;
+  const gint32 channels = layer->channels / layer->groups, width = (layer->deep ? 1 : isa->lanes) * isa->max_groups;
   const gsize panel_bytes = (gsize) layer->depth * (gsize) width * sizeof (gfloat);
   const gint32 pieces = threads > 1 ? CLAMP ((gint32) layer->cost_us, 1, 4 * (gint32) threads) : 1;
   gint32 rows = 8 * isa->max_rows;
@@ -159,6 +165,53 @@ set_output (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node)
   layer->hi = layer->gemm.hi = layer->depthwise.hi = clamp.hi_f;
 }
 
+/* Whether each pixel of a window is a run of its own when registers of @lanes lie along the depth. Windows whose runs are rows of pixels need
+ * copies at borders, unless a pixel is whole registers. */
+static gboolean
+deep_taps_apart (const SlFloatLayer *layer, gint32 lanes)
+{
+  return layer->taps_apart || (layer->mode == SL_FLOAT_WINDOW && layer->depth > SL_FLOAT_MAX_COPIED && layer->window.channels % lanes != 0);
+}
+
+static gint32
+deep_run_length (const SlFloatLayer *layer, gint32 lanes)
+{
+  const gint32 rows = layer->mode == SL_FLOAT_WINDOW ? layer->window.filter_h : 1;
+  return layer->depth / rows / (deep_taps_apart (layer, lanes) ? layer->window.filter_w : 1);
+}
+
+/* Multiply-adds of a row of the output with those of empty lanes, and what takes as long. */
+static gdouble
+row_work (const SlFloatLayer *layer, const SlFloatIsa *isa, gboolean deep)
+{
+  const gint32 channels = layer->channels / layer->groups, lanes = isa->lanes;
+  const gdouble depth = layer->depth;
+  if (!deep)
+    return depth * ((channels + lanes - 1) / lanes * lanes);
+  const gint32 length = deep_run_length (layer, lanes), registers = (length + lanes - 1) / lanes;
+  return (depth / length * registers + DEEP_END) * lanes * channels;
+}
+
+/* The instruction set and the direction of registers that leave the fewest lanes empty. Lesser instruction sets move more for the same
+ * multiply-adds. */
+static void
+choose_loops (SlFloatLayer *layer, const SlFloatIsa *isa)
+{
+  const gboolean depthwise = layer->mode == SL_FLOAT_DEPTHWISE;
+  gdouble least = INFINITY, handicap = 1;
+  for (const SlFloatIsa *with = isa; with != NULL; with = sl_float_isa_lesser (with), handicap *= depthwise ? LESSER_DEPTHWISE : LESSER)
+    for (gboolean deep = FALSE; deep <= !depthwise; deep++)
+      if (row_work (layer, with, deep) * handicap < least) {
+        least = row_work (layer, with, deep) * handicap;
+        layer->isa = with;
+        layer->deep = deep;
+      }
+  if (layer->deep) {
+    layer->run_length = deep_run_length (layer, layer->isa->lanes);
+    layer->taps_apart = deep_taps_apart (layer, layer->isa->lanes);
+  }
+}
+
 /** What the weight cache holds: the layer's fields that point into it. */
 typedef struct
 {
@@ -204,7 +257,7 @@ sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node)
     layer->cost_us = cost_of (layer);
     return layer;
   }
-  layer->isa = sl_float_isa_for (isa, layer->channels / layer->groups);
+  choose_loops (layer, isa);
   layer->cost_us = cost_of (layer);
   if (layer->mode == SL_FLOAT_DEPTHWISE)
     set_strip (layer);

@@ -11,6 +11,8 @@ G_BEGIN_DECLS
 /** Most runs of activations of a row, and most pixels under a strip of a depthwise window. */
 #define SL_FLOAT_MAX_RUNS 256
 #define SL_FLOAT_MAX_COLUMNS 2048
+/** Windows of no more activations are copied where they cross a border: runs of a few channels take longer to find than to multiply. */
+#define SL_FLOAT_MAX_COPIED 512
 
 /**
  * SlFloatMode:
@@ -33,6 +35,8 @@ typedef enum
  * SlFloatLayer:
  * @images: of the batch; @rows: output pixels of all images; @depth: activations of a window; @channels: of the output
  * @groups: of a convolution; @taps_apart: each pixel of a window is a run of its own
+ * @deep: a register lies along the depth instead of across channels; then each run is of @run_length activations, or of several times
+ *   as many whole registers
  * @tile_rows, @chunk_panels: work items are this many rows by this many panels
  * @strip: (depthwise) output pixels at a time
  * @lo, @hi: limits of the output; @activation: what comes after them, where it is a curve
@@ -47,7 +51,8 @@ struct _SlFloatLayer
   SlWindowShape window;
   gint32 images, rows, depth, channels, groups;
   gint32 n_panels, tile_rows, chunk_panels, strip;
-  gboolean taps_apart;
+  gint32 run_length;
+  gboolean taps_apart, deep;
   const gfloat *zeros;
   SlFloatGemm gemm;
   SlFloatDepthwise depthwise;

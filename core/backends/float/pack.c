@@ -30,14 +30,32 @@ pack_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *weight
   }
 }
 
+/* The same along the depth: run by run in whole registers. */
+static void
+pack_deep_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *weights, gfloat *to)
+{
+  const gint32 length = layer->run_length, lanes = layer->isa->lanes;
+  panel->weights = to;
+  for (gint32 first = 0; first < layer->depth; first += length)
+    for (gint32 k = 0; k < length; k += lanes)
+      for (gint32 g = 0; g < panel->groups; g++, to += lanes) {
+        const gfloat *from = weights + (gsize) (panel->channel + g) * (gsize) layer->depth + (gsize) (first + k);
+        memset (to, 0, (gsize) lanes * sizeof to[0]);
+        memcpy (to, from, (gsize) MIN (lanes, length - k) * sizeof to[0]);
+      }
+}
+
 /* Channels of a group are shared out to panels of about as many registers each. */
 static void
 pack_gemm (SlFloatLayer *layer, const SlTensor *weights, SlArena *arena)
 {
-  const gint32 lanes = layer->isa->lanes, channels = layer->channels / layer->groups, registers = (channels + lanes - 1) / lanes;
+  const gint32 lanes = layer->deep ? 1 : layer->isa->lanes, channels = layer->channels / layer->groups;
+  const gint32 registers = (channels + lanes - 1) / lanes;
+  const gint32 whole = (layer->run_length + layer->isa->lanes - 1) / layer->isa->lanes * layer->isa->lanes;
+  const gsize depth = layer->deep ? (gsize) (layer->depth / layer->run_length) * (gsize) whole : (gsize) layer->depth;
   const gint32 panels = layer->n_panels / layer->groups, inputs = layer->window.channels / layer->groups;
   SlFloatPanel *packed = sl_arena_alloc (arena, (gsize) layer->n_panels * sizeof packed[0]);
-  gfloat *to = sl_tensor_alloc (arena, (gsize) (registers * lanes) * (gsize) layer->groups * (gsize) layer->depth * sizeof to[0]);
+  gfloat *to = sl_tensor_alloc (arena, (gsize) (registers * lanes) * (gsize) layer->groups * depth * sizeof to[0]);
   for (gint32 p = 0; p < layer->n_panels; p++) {
     const gint32 group = p / panels, first = registers * (p % panels) / panels, end = registers * (p % panels + 1) / panels;
     packed[p] = (SlFloatPanel){
@@ -46,8 +64,8 @@ pack_gemm (SlFloatLayer *layer, const SlTensor *weights, SlArena *arena)
       .groups = end - first,
       .offset = group * inputs,
     };
-    pack_panel (layer, &packed[p], weights->data, to);
-    to += (gsize) (packed[p].groups * lanes) * (gsize) layer->depth;
+    (layer->deep ? pack_deep_panel : pack_panel) (layer, &packed[p], weights->data, to);
+    to += (gsize) (packed[p].groups * lanes) * depth;
   }
   layer->gemm.panels = packed;
 }

@@ -4,9 +4,6 @@
 
 #include "core/backends/float/layer.h"
 
-/* Windows of no more activations are copied where they cross a border: runs of a few channels take longer to find than to multiply. */
-#define MAX_COPIED 512
-
 /** A layer and this run's memory. */
 typedef struct
 {
@@ -131,7 +128,7 @@ find_copied_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, c
     }
 }
 
-/* @copies: room for MAX_COPIED activations of each row */
+/* @copies: room for SL_FLOAT_MAX_COPIED activations of each row */
 static SlFloatRows
 find_runs (const Run *run, gint32 first, gint32 rows, const gfloat **runs, gfloat *copies)
 {
@@ -145,7 +142,7 @@ find_runs (const Run *run, gint32 first, gint32 rows, const gfloat **runs, gfloa
   }
   Place places[SL_FLOAT_MAX_ROWS];
   const Cover cover = find_places (run, first, rows, places);
-  const gboolean copied = cover == CROSSING && !layer->taps_apart && layer->depth <= MAX_COPIED;
+  const gboolean copied = cover == CROSSING && !layer->taps_apart && layer->depth <= SL_FLOAT_MAX_COPIED;
   const gboolean whole = copied || (cover != CROSSING && !layer->taps_apart);
   if (copied)
     find_copied_runs (layer, places, rows, runs, copies);
@@ -180,12 +177,12 @@ run_gemm (const void *data, guint item, guint thread)
   gint32 first = (gint32) item % tiles * layer->tile_rows, left = MIN (layer->tile_rows, layer->rows - first);
   const gint32 panel = (gint32) item / tiles * layer->chunk_panels, end = MIN (panel + layer->chunk_panels, layer->n_panels);
   const gfloat *runs[SL_FLOAT_MAX_RUNS * SL_FLOAT_MAX_ROWS];
-  gfloat copies[MAX_COPIED * SL_FLOAT_MAX_ROWS];
+  gfloat copies[SL_FLOAT_MAX_COPIED * SL_FLOAT_MAX_ROWS];
   for (gint32 pieces = (left + most - 1) / most; pieces > 0; pieces--) {
     const gint32 rows = (left + pieces - 1) / pieces;
     const SlFloatRows found = find_runs (run, first, rows, runs, copies);
     gfloat *c = run->y + (gsize) first * (gsize) layer->channels;
-    layer->isa->gemm (&layer->gemm, panel, end, &found, c, (gsize) layer->channels);
+    (layer->deep ? layer->isa->gemm_deep : layer->isa->gemm) (&layer->gemm, panel, end, &found, c, (gsize) layer->channels);
     activate (layer, panel, end, rows, c);
     first += rows;
     left -= rows;

@@ -32,6 +32,8 @@ typedef __m128 Vec;
 typedef gfloat Vec __attribute__ ((vector_size (16)));
 #endif
 
+typedef gint32 Mask __attribute__ ((vector_size (16)));
+
 static inline Vec
 load (const gfloat *at)
 {
@@ -137,6 +139,25 @@ store (gfloat *at, Vec values)
   memcpy (at, &values, sizeof values);
 }
 
+/* The first @n lanes, less than LANES. */
+static inline Mask
+mask_of (gint32 n)
+{
+  return (Mask){ n > 0 ? -1 : 0, n > 1 ? -1 : 0, n > 2 ? -1 : 0, 0 };
+}
+
+/* The lanes of a mask; the rest of the register is 0. Reads all of them. */
+static inline Vec
+load_masked (const gfloat *at, Mask mask)
+{
+  Mask bits;
+  Vec values;
+  memcpy (&bits, at, sizeof bits);
+  bits &= mask;
+  memcpy (&values, &bits, sizeof values);
+  return values;
+}
+
 /* @n less than LANES; the rest of the register is 0. */
 static inline Vec
 load_first (const gfloat *at, gint32 n)
@@ -151,6 +172,29 @@ static inline void
 store_first (gfloat *at, gint32 n, Vec values)
 {
   memcpy (at, &values, (gsize) n * sizeof at[0]);
+}
+
+/* Loaded once, as x86's loads of operands would not be. */
+static inline Vec
+in_register (Vec values)
+{
+  return values;
+}
+
+/* The sums of the lanes of @n registers, up to four, within limits. */
+static inline void
+store_sums (gfloat at[4], const Vec *values, const gint n, gfloat lo, gfloat hi)
+{
+  const Vec a = values[0], b = values[n > 1 ? 1 : 0], c = values[n > 2 ? 2 : 0], d = values[n > 3 ? 3 : 0];
+#if defined(__aarch64__)
+  const Vec sums = vpaddq_f32 (vpaddq_f32 (a, b), vpaddq_f32 (c, d));
+#elif defined(__SSE2__)
+  const Vec ab = _mm_unpacklo_ps (a, b) + _mm_unpackhi_ps (a, b), cd = _mm_unpacklo_ps (c, d) + _mm_unpackhi_ps (c, d);
+  const Vec sums = _mm_movelh_ps (ab, cd) + _mm_movehl_ps (cd, ab);
+#else
+  const Vec sums = { a[0] + a[1] + a[2] + a[3], b[0] + b[1] + b[2] + b[3], c[0] + c[1] + c[2] + c[3], d[0] + d[1] + d[2] + d[3] };
+#endif
+  store (at, smaller (larger (sums, broadcast (lo)), broadcast (hi)));
 }
 
 #endif

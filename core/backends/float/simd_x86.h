@@ -16,6 +16,7 @@
 #define MAX_GROUPS 3
 #define V(name) _mm512_##name
 typedef __m512 Vec;
+typedef __mmask16 Mask;
 #else
 #define SL_SIMD(name) name##_fma
 #define SL_SIMD_NAME "avx2"
@@ -24,6 +25,7 @@ typedef __m512 Vec;
 #define MAX_GROUPS 2
 #define V(name) _mm256_##name
 typedef __m256 Vec;
+typedef __m256i Mask;
 #endif
 #define IS_FASTER TRUE
 
@@ -112,16 +114,33 @@ store (gfloat *at, Vec values)
   V (storeu_ps) (at, values);
 }
 
+/* The first @n lanes, less than LANES. */
+static inline Mask
+mask_of (gint32 n)
+{
+#ifdef SL_FLOAT_FOR_AVX512
+  return (__mmask16) ((1u << n) - 1);
+#else
+  return _mm256_cmpgt_epi32 (_mm256_set1_epi32 (n), _mm256_setr_epi32 (0, 1, 2, 3, 4, 5, 6, 7));
+#endif
+}
+
+/* The lanes of a mask; the rest of the register is 0. */
+static inline Vec
+load_masked (const gfloat *at, Mask mask)
+{
+#ifdef SL_FLOAT_FOR_AVX512
+  return _mm512_maskz_loadu_ps (mask, at);
+#else
+  return _mm256_maskload_ps (at, mask);
+#endif
+}
+
 /* @n less than LANES; the rest of the register is 0. */
 static inline Vec
 load_first (const gfloat *at, gint32 n)
 {
-#ifdef SL_FLOAT_FOR_AVX512
-  return _mm512_maskz_loadu_ps ((__mmask16) ((1u << n) - 1), at);
-#else
-  const __m256i numbers = _mm256_setr_epi32 (0, 1, 2, 3, 4, 5, 6, 7);
-  return _mm256_maskload_ps (at, _mm256_cmpgt_epi32 (_mm256_set1_epi32 (n), numbers));
-#endif
+  return load_masked (at, mask_of (n));
 }
 
 /* @n less than LANES. */
@@ -129,11 +148,39 @@ static inline void
 store_first (gfloat *at, gint32 n, Vec values)
 {
 #ifdef SL_FLOAT_FOR_AVX512
-  _mm512_mask_storeu_ps (at, (__mmask16) ((1u << n) - 1), values);
+  _mm512_mask_storeu_ps (at, mask_of (n), values);
 #else
-  const __m256i numbers = _mm256_setr_epi32 (0, 1, 2, 3, 4, 5, 6, 7);
-  _mm256_maskstore_ps (at, _mm256_cmpgt_epi32 (_mm256_set1_epi32 (n), numbers), values);
+  _mm256_maskstore_ps (at, mask_of (n), values);
 #endif
+}
+
+/* Loaded once: compilers would load it again for each operation, which takes twice as long where it crosses a line of the cache. */
+static inline Vec
+in_register (Vec values)
+{
+#ifdef SL_FLOAT_FOR_AVX512
+  __asm__("" : "+v"(values));
+#else
+  __asm__("" : "+x"(values));
+#endif
+  return values;
+}
+
+/* The sums of the lanes of @n registers, up to four, within limits. */
+static inline void
+store_sums (gfloat at[4], const Vec *values, const gint n, gfloat lo, gfloat hi)
+{
+  const Vec a = values[0], b = values[n > 1 ? 1 : 0], c = values[n > 2 ? 2 : 0], d = values[n > 3 ? 3 : 0];
+  const Vec ab = V (add_ps) (V (unpacklo_ps) (a, b), V (unpackhi_ps) (a, b)),
+            cd = V (add_ps) (V (unpacklo_ps) (c, d), V (unpackhi_ps) (c, d));
+  const Vec all = V (add_ps) (V (shuffle_ps) (ab, cd, 0x44), V (shuffle_ps) (ab, cd, 0xee));
+#ifdef SL_FLOAT_FOR_AVX512
+  const __m256 half = _mm256_add_ps (_mm512_castps512_ps256 (all), _mm512_extractf32x8_ps (all, 1));
+#else
+  const __m256 half = all;
+#endif
+  const __m128 sums = _mm_add_ps (_mm256_castps256_ps128 (half), _mm256_extractf128_ps (half, 1));
+  _mm_storeu_ps (at, _mm_min_ps (_mm_max_ps (sums, _mm_set1_ps (lo)), _mm_set1_ps (hi)));
 }
 
 #endif
