@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/ops/kernels/kernels.h"
-#include "core/ops/ops.h"
+#include "core/ops/recurrent.h"
 
 enum
 {
@@ -66,15 +66,26 @@ infer (SlGraph *graph, SlNode *node, GError **error)
 
 typedef struct
 {
+  SlCell kind;
   gsize cells, width, steps, batch;
   gfloat *gates, *reset;
 } Recurrent;
+
+/** A run: @x, @hidden and @cell are those of one step of one sequence. */
+typedef struct
+{
+  const Recurrent *sizes;
+  const SlRecurrentLoops *loops;
+  const gfloat *weights, *bias, *x;
+  gfloat *hidden, *cell;
+} Run;
 
 static void *
 prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 {
   const SlTensor *x = sl_node_input (graph, node, INPUT);
   Recurrent *p = sl_arena_alloc (arena, sizeof *p);
+  p->kind = node->params.recurrent.cell;
   p->steps = (gsize) x->dims[0];
   p->batch = (gsize) x->dims[1];
   p->width = (gsize) x->dims[2];
@@ -86,69 +97,70 @@ prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 
 /* Columns @first to @end - 1 of the gates get what @state adds. */
 static void
-add_state (const Recurrent *p, const gfloat *weights, const gfloat *state, gsize first, gsize end)
+add_state (const Run *run, const gfloat *state, gsize first, gsize end)
 {
-  gfloat *restrict gates = p->gates;
-  for (gsize k = 0; k < p->cells; k++) {
-    const gfloat *restrict row = weights + k * p->width, value = state[k];
-    for (gsize i = first; i < end; i++)
-      gates[i] += value * row[i];
-  }
+  const Recurrent *p = run->sizes;
+  run->loops->add_rows (run->weights + first, p->width, state, p->cells, p->gates + first, end - first);
 }
 
-static gfloat
-sigmoid (gfloat x)
+/* Gates begin as the state's bias, and as the input's part besides, but for columns from @end on. */
+static void
+start_gates (const Run *run, gsize end)
 {
-  return 1.0f / (1.0f + expf (-x));
+  const Recurrent *p = run->sizes;
+  for (gsize i = 0; i < p->width; i++)
+    p->gates[i] = (run->bias != NULL ? run->bias[i] : 0) + (i < end ? run->x[i] : 0);
 }
 
 static void
-step_lstm (const Recurrent *p, const gfloat *x, gfloat *hidden, gfloat *cell)
+step_lstm (const Run *run)
 {
-  const gsize n = p->cells;
-  for (gsize i = 0; i < n; i++) {
-    const gfloat input = sigmoid (x[i] + p->gates[i]), output = sigmoid (x[n + i] + p->gates[n + i]);
-    const gfloat forget = sigmoid (x[2 * n + i] + p->gates[2 * n + i]), new = tanhf (x[3 * n + i] + p->gates[3 * n + i]);
-    cell[i] = forget * cell[i] + input * new;
-    hidden[i] = output * tanhf (cell[i]);
-  }
+  const gsize n = run->sizes->cells;
+  gfloat *input = run->sizes->gates, *output = input + n, *forget = output + n, *new = forget + n, *cell = run->cell;
+  start_gates (run, 4 * n);
+  add_state (run, run->hidden, 0, 4 * n);
+  run->loops->activate (SL_ACTIVATION_LOGISTIC, input, input, 3 * n);
+  run->loops->activate (SL_ACTIVATION_TANH, new, new, n);
+  for (gsize i = 0; i < n; i++)
+    cell[i] = forget[i] * cell[i] + input[i] * new[i];
+  run->loops->activate (SL_ACTIVATION_TANH, cell, new, n);
+  for (gsize i = 0; i < n; i++)
+    run->hidden[i] = output[i] * new[i];
 }
 
 /* The state's part of the hidden gate is reset after the product, or before it. */
 static void
-step_gru (const SlKernelCall *call, const Recurrent *p, const gfloat *x, gfloat *hidden)
+step_gru (const Run *run)
 {
-  const gsize n = p->cells;
-  const gboolean first = call->node->params.recurrent.cell == SL_CELL_GRU_RESET_FIRST;
-  for (gsize i = 0; i < n; i++)
-    p->reset[i] = sigmoid (x[n + i] + p->gates[n + i]);
-  if (first) {
-    for (gsize i = 0; i < n; i++)
-      p->reset[i] *= hidden[i];
-    add_state (p, call->inputs[WEIGHTS], p->reset, 2 * n, 3 * n);
-  }
+  const gsize n = run->sizes->cells;
+  gfloat *update = run->sizes->gates, *reset = update + n, *new = reset + n, *hidden = run->hidden;
+  const gboolean first = run->sizes->kind == SL_CELL_GRU_RESET_FIRST;
+  start_gates (run, first ? 3 * n : 2 * n);
+  add_state (run, hidden, 0, first ? 2 * n : 3 * n);
+  run->loops->activate (SL_ACTIVATION_LOGISTIC, update, update, 2 * n);
   for (gsize i = 0; i < n; i++) {
-    const gfloat update = sigmoid (x[i] + p->gates[i]), state = p->gates[2 * n + i];
-    const gfloat new = tanhf (x[2 * n + i] + (first ? state : p->reset[i] * state));
-    hidden[i] = (1 - update) * new + update *hidden[i];
+    run->sizes->reset[i] = reset[i] * hidden[i];
+    if (!first)
+      new[i] = run->x[2 * n + i] + reset[i] * new[i];
   }
+  if (first)
+    add_state (run, run->sizes->reset, 2 * n, 3 * n);
+  run->loops->activate (SL_ACTIVATION_TANH, new, new, n);
+  for (gsize i = 0; i < n; i++)
+    hidden[i] = (1 - update[i]) * new[i] + update[i] * hidden[i];
 }
 
 static void
-one_step (const SlKernelCall *call, const Recurrent *p, const gfloat *x, gfloat *hidden, gfloat *cell)
+step_plain (const Run *run)
 {
-  const SlCell kind = call->node->params.recurrent.cell;
-  memset (p->gates, 0, p->width * sizeof p->gates[0]);
-  if (call->inputs[BIAS] != NULL)
-    memcpy (p->gates, call->inputs[BIAS], p->width * sizeof p->gates[0]);
-  add_state (p, call->inputs[WEIGHTS], hidden, 0, kind == SL_CELL_GRU_RESET_FIRST ? 2 * p->cells : p->width);
-  if (kind == SL_CELL_LSTM)
-    step_lstm (p, x, hidden, cell);
-  else if (kind == SL_CELL_GRU || kind == SL_CELL_GRU_RESET_FIRST)
-    step_gru (call, p, x, hidden);
-  else
-    for (gsize i = 0; i < p->cells; i++)
-      hidden[i] = kind == SL_CELL_TANH ? tanhf (x[i] + p->gates[i]) : fmaxf (x[i] + p->gates[i], 0);
+  const gsize n = run->sizes->cells;
+  gfloat *gates = run->sizes->gates;
+  start_gates (run, n);
+  add_state (run, run->hidden, 0, n);
+  if (run->sizes->kind == SL_CELL_TANH)
+    run->loops->activate (SL_ACTIVATION_TANH, gates, run->hidden, n);
+  for (gsize i = 0; run->sizes->kind == SL_CELL_RELU && i < n; i++)
+    run->hidden[i] = fmaxf (gates[i], 0);
 }
 
 static void
@@ -159,20 +171,52 @@ start (gfloat *state, const gfloat *from, gsize n)
     memcpy (state, from, n * sizeof state[0]);
 }
 
-static void
-run (const SlKernelCall *call)
+void
+sl_recurrent_run (const SlKernelCall *call, const SlRecurrentLoops *loops)
 {
   const Recurrent *p = call->state;
   const gboolean back = call->node->params.recurrent.back;
   gfloat *hidden = call->outputs[1], *cell = call->outputs[2];
+  Run run = { p, loops, call->inputs[WEIGHTS], call->inputs[BIAS], NULL, NULL, NULL };
   start (hidden, call->inputs[HIDDEN], p->batch * p->cells);
   start (cell, call->inputs[CELL], p->batch * p->cells);
   for (gsize i = 0; i < p->steps; i++) {
     const gsize t = back ? p->steps - 1 - i : i;
-    for (gsize b = 0; b < p->batch; b++)
-      one_step (call, p, (const gfloat *) call->inputs[INPUT] + (t * p->batch + b) * p->width, hidden + b * p->cells, cell + b * p->cells);
+    for (gsize b = 0; b < p->batch; b++) {
+      run.x = (const gfloat *) call->inputs[INPUT] + (t * p->batch + b) * p->width;
+      run.hidden = hidden + b * p->cells;
+      run.cell = cell + b * p->cells;
+      if (p->kind == SL_CELL_LSTM)
+        step_lstm (&run);
+      else if (p->kind == SL_CELL_GRU || p->kind == SL_CELL_GRU_RESET_FIRST)
+        step_gru (&run);
+      else
+        step_plain (&run);
+    }
     memcpy ((gfloat *) call->outputs[0] + t * p->batch * p->cells, hidden, p->batch * p->cells * sizeof hidden[0]);
   }
+}
+
+static void
+add_rows (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows, gfloat *restrict sums, gsize n)
+{
+  for (gsize k = 0; k < n_rows; k++)
+    for (gsize i = 0; i < n; i++)
+      sums[i] += factors[k] * rows[k * stride + i];
+}
+
+static void
+activate (SlActivation activation, const gfloat *in, gfloat *out, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    out[i] = activation == SL_ACTIVATION_TANH ? tanhf (in[i]) : 1.0f / (1.0f + expf (-in[i]));
+}
+
+static void
+run (const SlKernelCall *call)
+{
+  static const SlRecurrentLoops loops = { add_rows, activate };
+  sl_recurrent_run (call, &loops);
 }
 
 const SlOp sl_op_recurrent = {

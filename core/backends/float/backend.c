@@ -6,7 +6,8 @@
 typedef struct
 {
   SlFloatLayer *layer;
-  SlFloatMatmul *matmul; /* (nullable): instead of a layer */
+  SlFloatMatmul *matmul;       /* (nullable): instead of a layer */
+  SlFloatRecurrent *recurrent; /* (nullable): instead of both */
   SlPool *pool;
   guint output; /* which operand it is */
 } Step;
@@ -20,13 +21,15 @@ cpu (void)
 static gboolean
 supports (const SlGraph *graph, const SlNode *node)
 {
+  if (node->op == SL_OP_RECURRENT)
+    return TRUE;
   return node->op == SL_OP_BATCH_MATMUL ? sl_float_matmul_supports (graph, node) : sl_float_supports (graph, node);
 }
 
 static gboolean
 faster (const SlGraph *graph, const SlNode *node)
 {
-  return node->op == SL_OP_BATCH_MATMUL || sl_float_faster (sl_float_isa (), graph, node);
+  return node->op == SL_OP_RECURRENT || node->op == SL_OP_BATCH_MATMUL || sl_float_faster (sl_float_isa (), graph, node);
 }
 
 static gpointer
@@ -34,7 +37,9 @@ prepare (SlHost *host, const SlStep *step, gpointer threads, GError **error)
 {
   const SlNode *node = sl_graph_node (host->graph, g_array_index (step->nodes, guint, 0));
   Step *made = sl_arena_alloc (host->arena, sizeof *made);
-  if (node->op == SL_OP_BATCH_MATMUL)
+  if (node->op == SL_OP_RECURRENT)
+    made->recurrent = sl_float_recurrent_new (sl_float_isa (), host, node);
+  else if (node->op == SL_OP_BATCH_MATMUL)
     made->matmul = sl_float_matmul_new (sl_float_isa (), host, node);
   else
     made->layer = sl_float_layer_new (sl_float_isa (), host, node);
@@ -47,7 +52,9 @@ static gboolean
 run (gpointer prepared, void *const *memory)
 {
   const Step *step = prepared;
-  if (step->matmul != NULL)
+  if (step->recurrent != NULL)
+    sl_float_recurrent_run (step->recurrent, (const void *const *) memory, memory + step->output);
+  else if (step->matmul != NULL)
     sl_float_matmul_run (step->matmul, step->pool, (const void *const *) memory, memory[step->output]);
   else
     sl_float_layer_run (step->layer, step->pool, (const void *const *) memory, memory[step->output]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Float layers on kernels of our own (internal to core): convolutions, fully connected layers, additions, products and products of
- * matrices. */
+/* Float layers on kernels of our own (internal to core): convolutions, fully connected layers, additions, products, products of
+ * matrices, and layers of cells that remember. */
 #ifndef SL_CORE_BACKENDS_FLOAT_FLOAT_LAYERS_H
 #define SL_CORE_BACKENDS_FLOAT_FLOAT_LAYERS_H
 
@@ -27,6 +27,12 @@ gboolean sl_float_matmul_supports (const SlGraph *graph, const SlNode *node);
 /** sl_float_matmul_new: (transfer none): in @host's arena. */
 SlFloatMatmul *sl_float_matmul_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node);
 void sl_float_matmul_run (const SlFloatMatmul *matmul, SlPool *pool, const void *const *inputs, void *output);
+
+typedef struct _SlFloatRecurrent SlFloatRecurrent;
+
+/** sl_float_recurrent_new: (transfer none): in @host's arena. */
+SlFloatRecurrent *sl_float_recurrent_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node);
+void sl_float_recurrent_run (SlFloatRecurrent *recurrent, const void *const *inputs, void *const *outputs);
 
 G_END_DECLS
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Element by element, and the row of each instruction set. */
+/* Element by element, vectors times matrices, and the row of each instruction set. */
 #include "core/backends/float/simd.h"
+
+/* Sums at a time, enough of them to hide the latency of a multiply-add. */
+#define MOST_REGISTERS 8
 
 static void
 add_simd (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo, gfloat hi)
@@ -18,6 +21,43 @@ multiply_simd (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo
     store_some (out + i, (gint32) MIN (n - i, LANES), limited (product_of (load (a + i), load (b + i)), least, most));
 }
 
+static inline __attribute__ ((always_inline)) void
+add_columns (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows, gfloat *sums, const gint registers)
+{
+  Vec all[MOST_REGISTERS];
+  SL_UNROLL
+  for (gint r = 0; r < registers; r++)
+    all[r] = load (sums + r * LANES);
+  for (gsize k = 0; k < n_rows; k++, rows += stride) {
+    const Vec factor = broadcast (factors[k]);
+    SL_UNROLL
+    for (gint r = 0; r < registers; r++)
+      all[r] = fused (factor, load (rows + r * LANES), all[r]);
+  }
+  SL_UNROLL
+  for (gint r = 0; r < registers; r++)
+    store (sums + r * LANES, all[r]);
+}
+
+static void
+add_rows_simd (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows, gfloat *sums, gsize n)
+{
+  gsize i = 0;
+  for (; i + MOST_REGISTERS * LANES <= n; i += MOST_REGISTERS * LANES)
+    add_columns (rows + i, stride, factors, n_rows, sums + i, MOST_REGISTERS);
+  for (; i + 2 * LANES <= n; i += 2 * LANES)
+    add_columns (rows + i, stride, factors, n_rows, sums + i, 2);
+  for (; i + LANES <= n; i += LANES)
+    add_columns (rows + i, stride, factors, n_rows, sums + i, 1);
+  if (i < n) {
+    const gint32 left = (gint32) (n - i);
+    Vec sum = load_first (sums + i, left);
+    for (gsize k = 0; k < n_rows; k++)
+      sum = fused (broadcast (factors[k]), load_first (rows + k * stride + i, left), sum);
+    store_first (sums + i, left, sum);
+  }
+}
+
 const SlFloatIsa SL_SIMD (sl_float_isa) = {
   .name = SL_SIMD_NAME,
   .lanes = LANES,
@@ -30,4 +70,5 @@ const SlFloatIsa SL_SIMD (sl_float_isa) = {
   .add = add_simd,
   .multiply = multiply_simd,
   .activate = SL_SIMD (sl_float_activate),
+  .add_rows = add_rows_simd,
 };
