@@ -218,6 +218,8 @@ static TsValue
 eval_name (TsProgram *program, const char *name)
 {
   const TsValue *value = variable (program->frame, name);
+  if (value == NULL && (strcmp (name, "inf") == 0 || strcmp (name, "nan") == 0))
+    return ts_float (name[0] == 'i' ? (gdouble) INFINITY : (gdouble) NAN);
   return value != NULL ? *value : ts_refuse (program, SL_ERROR_FORMAT, "nothing is called '%s' here", name);
 }
 

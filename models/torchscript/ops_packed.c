@@ -98,7 +98,7 @@ begin (TsProgram *program, const TsCall *call, OnnxValue **x, OnnxValue **weight
   *x = ts_read (program, call->args[0]);
   if (p == NULL || *x == NULL)
     return FALSE;
-  if (!ts_is_quantized (call->args[0].tensor->dtype) || p->weight->quant.n == 0) {
+  if (!ts_is_quantized (call->args[0].tensor->dtype) || !ts_is_quantized (p->weight->dtype)) {
     ts_refuse (program, SL_ERROR_UNSUPPORTED, "its input is %s and its weights are %s; expected quantised ones",
                ts_dtype_name (call->args[0].tensor->dtype), ts_dtype_name (p->weight->dtype));
     return FALSE;
@@ -113,6 +113,101 @@ activation_of (const TsCall *call)
   return g_str_has_suffix (call->op->name, "_relu") ? SL_ACTIVATION_RELU : SL_ACTIVATION_NONE;
 }
 
+/* Strides and the like are within what windows count. */
+static gboolean
+check_window (TsProgram *program, const TsPacked *p, const OnnxValue *x, const OnnxValue *w)
+{
+  for (guint i = 0; i < 2; i++)
+    if (p->stride[i] < 1 || p->dilation[i] < 1 || p->padding[i] < 0 || p->output_padding[i] < 0 || p->stride[i] > G_MAXINT16
+        || p->dilation[i] > G_MAXINT16 || p->padding[i] > G_MAXINT16 || p->output_padding[i] > G_MAXINT16) {
+      ts_refuse (program, SL_ERROR_FORMAT, "a stride, dilation or padding is outside 0..%d", G_MAXINT16);
+      return FALSE;
+    }
+  if (x->rank != 4 || w->rank != 4)
+    ts_refuse (program, SL_ERROR_UNSUPPORTED, "a quantised convolution along %u dimensions; expected 1 or 2", x->rank - 2);
+  return !ts_failed (program);
+}
+
+static SlOpParams
+window_of (const TsCall *call, const TsPacked *p)
+{
+  return (SlOpParams){ .window = { .padding = SL_PADDING_EXPLICIT,
+                                   .stride_h = (gint32) p->stride[0],
+                                   .stride_w = (gint32) p->stride[1],
+                                   .dilation_h = (gint32) p->dilation[0],
+                                   .dilation_w = (gint32) p->dilation[1],
+                                   .pad_top = (gint32) p->padding[0],
+                                   .pad_bottom = (gint32) p->padding[0],
+                                   .pad_left = (gint32) p->padding[1],
+                                   .pad_right = (gint32) p->padding[1],
+                                   .activation = activation_of (call),
+                                   .by_reciprocal = TRUE } };
+}
+
+/* The size of a transposed convolution's result along both dimensions; FALSE after an error. */
+static gboolean
+transposed_size (TsProgram *program, const TsPacked *p, const OnnxValue *x, const OnnxValue *w, gint32 size[2])
+{
+  for (guint i = 0; i < 2; i++) {
+    const gint64 whole = (gint64) (x->dims[2 + i] - 1) * p->stride[i] - 2 * p->padding[i] + w->dims[2 + i] + p->output_padding[i];
+    if (whole < 1 || whole > G_MAXINT16) {
+      ts_refuse (program, SL_ERROR_SHAPE, "its result has %" G_GINT64_FORMAT " rows or columns; expected 1 to %d", whole, G_MAXINT16);
+      return FALSE;
+    }
+    size[i] = (gint32) whole;
+  }
+  return TRUE;
+}
+
+/* Weights are [in, out of a group, height, width]; groups are convolutions of their own. */
+static TsValue
+quantized_transposed (TsProgram *program, const TsCall *call, OnnxValue *x, OnnxValue *w, const SlTensor *like)
+{
+  const gint32 order[4] = { 1, 2, 3, 0 };
+  gint32 size[2], parts[SL_MAX_OPERANDS];
+  Onnx *o = &program->onnx;
+  const TsPacked *p = call->args[1].packed;
+  if (p->groups < 1 || p->groups > SL_MAX_OPERANDS || x->dims[1] % p->groups != 0 || w->dims[0] != x->dims[1])
+    return ts_refuse (program, SL_ERROR_SHAPE, "%" G_GINT64_FORMAT " groups of %d channels and weights of %d; expected 1 to %d that fit",
+                      p->groups, x->dims[1], w->dims[0], SL_MAX_OPERANDS);
+  if (p->dilation[0] != 1 || p->dilation[1] != 1)
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "quantised transposed convolutions with a dilation are not supported");
+  if (!transposed_size (program, p, x, w, size))
+    return ts_none ();
+  const gint32 input = onnx_last (o, x), plain = onnx_plain (o, w), step = x->dims[1] / (gint32) p->groups, channels = w->dims[1];
+  if (ts_failed (program))
+    return ts_none ();
+  const SlTensor t = *onnx_t (o, input);
+  const SlQuant quant = onnx_t (o, plain)->quant;
+  if (quant.count > 1 && (quant.axis != 1 || p->groups > 1))
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "transposed weights with scales along dimension %d; expected 1, of one group",
+                      quant.axis);
+  const gint32 bias = whole_bias (program, p, &t, &quant, channels * (gint32) p->groups);
+  const gint32 shape[4] = { x->dims[0], size[0], size[1], channels };
+  const SlOpParams params = window_of (call, p), join = { .concat = { .axis = 3 } };
+  for (gint32 g = 0; g < (gint32) p->groups; g++) {
+    const gint32 filter = onnx_transpose (o, onnx_cut (o, plain, 0, g * step, (g + 1) * step), order);
+    const gint32 inputs[4] = { onnx_ints_constant (o, shape, 4), filter, onnx_cut (o, input, 3, g * step, (g + 1) * step),
+                               bias >= 0 ? onnx_cut (o, bias, 0, g * channels, (g + 1) * channels) : -1 };
+    parts[g] = onnx_settled (o, SL_OP_TRANSPOSE_CONV, inputs, bias >= 0 ? 4 : 3, &params, like);
+  }
+  const gint32 y = p->groups == 1 ? parts[0] : onnx_settled (o, SL_OP_CONCATENATION, parts, (guint) p->groups, &join, like);
+  return ts_new_last (program, y, call->args[0].tensor->dtype);
+}
+
+/* Along one dimension: the same of pictures of one row. */
+static TsValue
+quantized_row_conv (TsProgram *program, const TsCall *call)
+{
+  TsCall inner = *call;
+  const TsValue rows[2] = { call->args[0], ts_int (2) };
+  inner.args[0] = ts_run_op (program, "aten::unsqueeze", rows, NULL, 2);
+  if (ts_failed (program))
+    return ts_none ();
+  const TsValue row[2] = { call->op->run (program, &inner), ts_int (2) };
+  return ts_run_op (program, "aten::squeeze", row, NULL, 2);
+}
+
 static TsValue
 quantized_conv (TsProgram *program, const TsCall *call)
 {
@@ -120,27 +215,16 @@ quantized_conv (TsProgram *program, const TsCall *call)
   SlOpType op;
   Onnx *o = &program->onnx;
   OnnxValue *x, *w;
+  if (call->args[0].kind == TS_TENSOR && call->args[0].tensor->rank == 3)
+    return quantized_row_conv (program, call);
   if (!begin (program, call, &x, &w, &like))
     return ts_none ();
   const TsPacked *p = call->args[1].packed;
-  for (guint i = 0; i < 2; i++)
-    if (p->stride[i] < 1 || p->dilation[i] < 1 || p->padding[i] < 0 || p->stride[i] > G_MAXINT16 || p->dilation[i] > G_MAXINT16
-        || p->padding[i] > G_MAXINT16)
-      return ts_refuse (program, SL_ERROR_FORMAT, "a stride, dilation or padding is outside 0..%d", G_MAXINT16);
-  if (p->transposed || x->rank != 4 || w->rank != 4)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED,
-                      "quantised convolutions that are transposed or not along 2 dimensions are not supported");
-  const SlOpParams params = { .window = { .padding = SL_PADDING_EXPLICIT,
-                                          .stride_h = (gint32) p->stride[0],
-                                          .stride_w = (gint32) p->stride[1],
-                                          .dilation_h = (gint32) p->dilation[0],
-                                          .dilation_w = (gint32) p->dilation[1],
-                                          .pad_top = (gint32) p->padding[0],
-                                          .pad_bottom = (gint32) p->padding[0],
-                                          .pad_left = (gint32) p->padding[1],
-                                          .pad_right = (gint32) p->padding[1],
-                                          .activation = activation_of (call),
-                                          .by_reciprocal = TRUE } };
+  if (!check_window (program, p, x, w))
+    return ts_none ();
+  if (p->transposed)
+    return quantized_transposed (program, call, x, w, &like);
+  const SlOpParams params = window_of (call, p);
   const gint32 input = onnx_last (o, x), plain = onnx_plain (o, w);
   const gint32 filter = onnx_conv_weights (o, plain, p->groups, x->dims[1], &op);
   if (ts_failed (program))
@@ -206,17 +290,41 @@ pack_linear (TsProgram *program, const TsCall *call)
   return new_packed (program, (TsPacked){ .kind = TS_PACKED_QUANTIZED_LINEAR }, call->args[0], call->args[1]);
 }
 
+/* Pairs of a convolution, from @call's arguments from the third on; along one dimension those of a row, which has the weights' height. */
+static TsValue
+pack_pairs (TsProgram *program, const TsCall *call, TsPacked *packed, gint64 *const *pairs, guint n_pairs)
+{
+  TsValue weight = call->args[0];
+  guint n = 0;
+  for (guint i = 0; i < n_pairs; i++) {
+    if (!ts_to_ints (program, call->args[2 + i], pairs[i], 2, &n))
+      return ts_none ();
+    if (n != 1 && n != 2)
+      return ts_refuse (program, SL_ERROR_FORMAT, "%u numbers; expected 1 or 2", n);
+    if (n == 2)
+      continue;
+    pairs[i][1] = pairs[i][0];
+    pairs[i][0] = pairs[i] == packed->stride || pairs[i] == packed->dilation ? 1 : 0;
+  }
+  if (weight.kind == TS_TENSOR && weight.tensor->rank == 3) {
+    const TsValue args[2] = { weight, ts_int (2) };
+    weight = ts_run_op (program, "aten::unsqueeze", args, NULL, 2);
+  }
+  return new_packed (program, *packed, weight, call->args[1]);
+}
+
 static TsValue
 pack_conv (TsProgram *program, const TsCall *call)
 {
   TsPacked packed = { .kind = TS_PACKED_QUANTIZED_CONV, .groups = ts_to_int (program, call->args[5]) };
-  gint64 *const pairs[] = { packed.stride, packed.padding, packed.dilation };
-  for (guint i = 0; i < G_N_ELEMENTS (pairs); i++) {
-    guint n = 0;
-    if (ts_to_ints (program, call->args[2 + i], pairs[i], 2, &n) && n != 2)
-      return ts_refuse (program, SL_ERROR_FORMAT, "%u numbers; expected 2", n);
-  }
-  return new_packed (program, packed, call->args[0], call->args[1]);
+  return pack_pairs (program, call, &packed, (gint64 *const[]){ packed.stride, packed.padding, packed.dilation }, 3);
+}
+
+static TsValue
+pack_transposed_conv (TsProgram *program, const TsCall *call)
+{
+  TsPacked packed = { .kind = TS_PACKED_QUANTIZED_CONV, .groups = ts_to_int (program, call->args[6]), .transposed = TRUE };
+  return pack_pairs (program, call, &packed, (gint64 *const[]){ packed.stride, packed.padding, packed.output_padding, packed.dilation }, 4);
 }
 
 static TsValue
@@ -271,6 +379,14 @@ const TsOp ts_ops_packed[] = {
   { "quantized::linear_prepack", "weight,bias=None", pack_linear, NULL, 0 },
   { "quantized::conv2d_prepack", "weight,bias,stride,padding,dilation,groups", pack_conv, NULL, 0 },
   { "quantized::conv_prepack", "weight,bias,stride,padding,dilation,groups", pack_conv, NULL, 0 },
+  { "quantized::conv1d", "qx,packed,scale,zero_point", quantized_conv, NULL, 0 },
+  { "quantized::conv1d_relu", "qx,packed,scale,zero_point", quantized_conv, NULL, 0 },
+  { "quantized::conv_transpose1d", "qx,packed,scale,zero_point", quantized_conv, NULL, 0 },
+  { "quantized::conv_transpose2d", "qx,packed,scale,zero_point", quantized_conv, NULL, 0 },
+  { "quantized::conv1d_prepack", "weight,bias,stride,padding,dilation,groups", pack_conv, NULL, 0 },
+  { "quantized::conv_transpose1d_prepack", "weight,bias,stride,padding,output_padding,dilation,groups", pack_transposed_conv, NULL, 0 },
+  { "quantized::conv_transpose2d_prepack", "weight,bias,stride,padding,output_padding,dilation,groups", pack_transposed_conv, NULL, 0 },
+  { "quantized::conv_transpose2d_unpack", "packed", unpack, NULL, 0 },
   { "quantized::linear_unpack", "packed", unpack, NULL, 0 },
   { "quantized::conv2d_unpack", "packed", unpack, NULL, 0 },
   { NULL, NULL, NULL, NULL, 0 },

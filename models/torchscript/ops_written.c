@@ -34,8 +34,8 @@ definition (TsProgram *program, const TsOp *op, const TsUnit **unit)
   return g_hash_table_lookup (parsed->functions, "f");
 }
 
-static TsValue
-written (TsProgram *program, const TsCall *call)
+TsValue
+ts_written (TsProgram *program, const TsCall *call)
 {
   const TsUnit *unit;
   guint n = 1;
@@ -136,13 +136,15 @@ written (TsProgram *program, const TsCall *call)
   "    _3 = torch.append(s, n)\n"                     \
   "return torch.reshape(torch.expand(torch.unsqueeze(x, torch.add(d, 1)), e), s)"
 
-#define DIAGONAL                                                                                                  \
-  "if torch.ne(torch.dim(self), 2):\n"                                                                            \
-  "  ops.prim.RaiseException(\"only diagonals of tensors of two dimensions are supported\")\n"                    \
-  "down = ops.prim.max(torch.neg(diagonal), 0)\n"                                                                 \
-  "right = ops.prim.max(diagonal, 0)\n"                                                                           \
-  "i = torch.arange(ops.prim.min(torch.sub(torch.size(self, 0), down), torch.sub(torch.size(self, 1), right)))\n" \
-  "return torch.index(self, [torch.add(i, down), torch.add(i, right)])"
+#define DIAGONAL                                                              \
+  "x = torch.movedim(self, [dim1, dim2], [-2, -1])\n"                         \
+  "down = ops.prim.max(torch.neg(diagonal), 0)\n"                             \
+  "right = ops.prim.max(diagonal, 0)\n"                                       \
+  "h = torch.size(x, -2)\n"                                                   \
+  "w = torch.size(x, -1)\n"                                                   \
+  "i = torch.arange(ops.prim.min(torch.sub(h, down), torch.sub(w, right)))\n" \
+  "i = torch.add(torch.mul(torch.add(i, down), w), torch.add(i, right))\n"    \
+  "return torch.index_select(torch.flatten(x, -2), -1, i)"
 
 #define DIAG                                                                                                  \
   "if torch.eq(torch.dim(self), 1):\n"                                                                        \
@@ -259,66 +261,146 @@ written (TsProgram *program, const TsCall *call)
   "f = torch.reshape(torch.permute(weight, [0, 2, 3, 1]), [o, torch.mul(torch.mul(kh, kw), d), 1, 1])\n"            \
   "return torch.conv2d(torch.cat(l, 1), f, bias)"
 
+#define LOGIT                                          \
+  "x = self\n"                                         \
+  "if torch.__isnot__(eps, None):\n"                   \
+  "  x = torch.clamp(self, eps, torch.sub(1., eps))\n" \
+  "return torch.log(torch.div(x, torch.rsub(x, 1.)))"
+
+#define NAN_TO_NUM                                                         \
+  "a = 0.\n"                                                               \
+  "if torch.__isnot__(nan, None):\n"                                       \
+  "  a = nan\n"                                                            \
+  "b = 3.4028234663852886e+38\n"                                           \
+  "if torch.__isnot__(posinf, None):\n"                                    \
+  "  b = posinf\n"                                                         \
+  "c = -3.4028234663852886e+38\n"                                          \
+  "if torch.__isnot__(neginf, None):\n"                                    \
+  "  c = neginf\n"                                                         \
+  "x = torch.where(torch.isnan(self), torch.full_like(self, a), self)\n"   \
+  "x = torch.where(torch.eq(x, torch.inf), torch.full_like(self, b), x)\n" \
+  "return torch.where(torch.eq(x, torch.neg(torch.inf)), torch.full_like(self, c), x)"
+
+#define BUCKETIZE                   \
+  "x = torch.unsqueeze(self, -1)\n" \
+  "if right:\n"                     \
+  "  y = torch.le(boundaries, x)\n" \
+  "else:\n"                         \
+  "  y = torch.lt(boundaries, x)\n" \
+  "return torch.sum(torch.to(y, 4), [-1])"
+
+#define LINALG_NORM                                                        \
+  "p = 2\n"                                                                \
+  "if torch.__isnot__(ord, None):\n"                                       \
+  "  p = ord\n"                                                            \
+  "  if torch.__is__(dim, None):\n"                                        \
+  "    ops.prim.RaiseException(\"norms of matrices are not supported\")\n" \
+  "  if torch.gt(torch.len(dim), 1):\n"                                    \
+  "    ops.prim.RaiseException(\"norms of matrices are not supported\")\n" \
+  "return torch.linalg_vector_norm(self, p, dim, keepdim)"
+
 const TsOp ts_ops_written[] = {
-  { "aten::atan2", "self,other", written, ATAN2, 0 },
-  { "aten::arctan2", "self,other", written, ATAN2, 0 },
-  { "aten::cdist", "x1,x2,p=2,compute_mode=None", written, CDIST, 0 },
-  { "aten::median", "self,dim=None,keepdim=False", written, MEDIAN, 0 },
-  { "aten::one_hot", "self,num_classes=-1", written, ONE_HOT, 0 },
-  { "aten::_weight_norm", "v,g,dim=0", written, WEIGHT_NORM, 0 },
-  { "aten::affine_grid_generator", "theta,size,align_corners", written, AFFINE_GRID, 0 },
-  { "aten::bilinear", "input1,input2,weight,bias=None", written, BILINEAR, 0 },
+  { "aten::atan2", "self,other", ts_written, ATAN2, 0 },
+  { "aten::arctan2", "self,other", ts_written, ATAN2, 0 },
+  { "aten::cdist", "x1,x2,p=2,compute_mode=None", ts_written, CDIST, 0 },
+  { "aten::median", "self,dim=None,keepdim=False", ts_written, MEDIAN, 0 },
+  { "aten::one_hot", "self,num_classes=-1", ts_written, ONE_HOT, 0 },
+  { "aten::_weight_norm", "v,g,dim=0", ts_written, WEIGHT_NORM, 0 },
+  { "aten::affine_grid_generator", "theta,size,align_corners", ts_written, AFFINE_GRID, 0 },
+  { "aten::bilinear", "input1,input2,weight,bias=None", ts_written, BILINEAR, 0 },
   { "aten::_native_multi_head_attention",
     "query,key,value,embed_dim,num_head,qkv_weight,qkv_bias,proj_weight,proj_bias,mask=None,need_weights=True,average_attn_weights=True,"
     "mask_type=None",
-    written, HEADS, 0 },
+    ts_written, HEADS, 0 },
   { "aten::_transformer_encoder_layer_fwd",
     "src,embed_dim,num_heads,qkv_weight,qkv_bias,proj_weight,proj_bias,use_gelu,norm_first,eps,norm_weight_1,norm_bias_1,norm_weight_2,"
     "norm_bias_2,ffn_weight_1,ffn_bias_1,ffn_weight_2,ffn_bias_2,mask=None,mask_type=None",
-    written, ENCODER_LAYER, 0 },
-  { "aten::repeat_interleave", "self,repeats,dim=None,output_size=None", written, REPEAT, 0 },
-  { "aten::diagonal", "self,diagonal=0,dim1=0,dim2=1", written, DIAGONAL, 0 },
-  { "aten::diag", "self,diagonal=0", written, DIAG, 0 },
-  { "quantized::add_scalar", "qa,b", written, ADD_NUMBER, 0 },
-  { "quantized::batch_norm2d", "qx,weight,bias,mean,var,eps,output_scale,output_zero_point", written, QUANTIZED_NORM, 0 },
-  { "quantized::batch_norm2d_relu", "qx,weight,bias,mean,var,eps,output_scale,output_zero_point", written, QUANTIZED_NORM_RELU, 0 },
-  { "aten::eye", "n,m=None,dtype=None,layout=None,device=None,pin_memory=None", written, EYE, 0 },
+    ts_written, ENCODER_LAYER, 0 },
+  { "aten::repeat_interleave", "self,repeats,dim=None,output_size=None", ts_written, REPEAT, 0 },
+  { "aten::diagonal", "self,diagonal=0,dim1=0,dim2=1", ts_written, DIAGONAL, 0 },
+  { "aten::diag", "self,diagonal=0", ts_written, DIAG, 0 },
+  { "quantized::add_scalar", "qa,b", ts_written, ADD_NUMBER, 0 },
+  { "quantized::batch_norm2d", "qx,weight,bias,mean,var,eps,output_scale,output_zero_point", ts_written, QUANTIZED_NORM, 0 },
+  { "quantized::batch_norm2d_relu", "qx,weight,bias,mean,var,eps,output_scale,output_zero_point", ts_written, QUANTIZED_NORM_RELU, 0 },
+  { "aten::eye", "n,m=None,dtype=None,layout=None,device=None,pin_memory=None", ts_written, EYE, 0 },
   { "torchvision::deform_conv2d", "input,weight,offset,mask,bias,stride_h,stride_w,pad_h,pad_w,dil_h,dil_w,groups,offset_groups,use_mask",
-    written, DEFORM, 0 },
-  { "aten::exp2", "self", written, "return torch.pow(2., self)", 0 },
-  { "aten::cosine_similarity", "x1,x2,dim=1,eps=0.00000001", written,
+    ts_written, DEFORM, 0 },
+  { "aten::exp2", "self", ts_written, "return torch.pow(2., self)", 0 },
+  { "aten::cosine_similarity", "x1,x2,dim=1,eps=0.00000001", ts_written,
     "a = torch.sqrt(torch.clamp(torch.mul(torch.sum(torch.mul(x1, x1), [dim]), torch.sum(torch.mul(x2, x2), [dim])), torch.mul(eps, eps)))\n"
     "return torch.div(torch.sum(torch.mul(x1, x2), [dim]), a)",
     0 },
-  { "aten::pairwise_distance", "x1,x2,p=2,eps=0.000001,keepdim=False", written,
+  { "aten::pairwise_distance", "x1,x2,p=2,eps=0.000001,keepdim=False", ts_written,
     "return torch.norm(torch.add(torch.sub(x1, x2), eps), p, [-1], keepdim)", 0 },
-  { "aten::softshrink", "self,lambd=0.5", written, "return torch.sub(self, torch.clamp(self, torch.neg(lambd), lambd))", 0 },
-  { "aten::hardshrink", "self,lambd=0.5", written, "return torch.where(torch.gt(torch.abs(self), lambd), self, torch.zeros_like(self))",
+  { "aten::softshrink", "self,lambd=0.5", ts_written, "return torch.sub(self, torch.clamp(self, torch.neg(lambd), lambd))", 0 },
+  { "aten::hardshrink", "self,lambd=0.5", ts_written, "return torch.where(torch.gt(torch.abs(self), lambd), self, torch.zeros_like(self))",
     0 },
-  { "aten::outer", "self,vec2", written, "return torch.mul(torch.unsqueeze(self, 1), torch.unsqueeze(vec2, 0))", 0 },
-  { "aten::mv", "self,vec", written, "return torch.matmul(self, vec)", 0 },
-  { "aten::dot", "self,tensor", written, "return torch.sum(torch.mul(self, tensor))", 0 },
-  { "aten::count_nonzero", "self,dim=None", written, "return torch.sum(torch.to(torch.ne(self, 0), 4), dim)", 0 },
-  { "aten::aminmax", "self,dim=None,keepdim=False", written,
+  { "aten::outer", "self,vec2", ts_written, "return torch.mul(torch.unsqueeze(self, 1), torch.unsqueeze(vec2, 0))", 0 },
+  { "aten::mv", "self,vec", ts_written, "return torch.matmul(self, vec)", 0 },
+  { "aten::dot", "self,tensor", ts_written, "return torch.sum(torch.mul(self, tensor))", 0 },
+  { "aten::count_nonzero", "self,dim=None", ts_written, "return torch.sum(torch.to(torch.ne(self, 0), 4), dim)", 0 },
+  { "aten::aminmax", "self,dim=None,keepdim=False", ts_written,
     "if torch.__is__(dim, None):\n"
     "  r = (torch.min(self), torch.max(self))\n"
     "else:\n"
     "  r = (torch.amin(self, [dim], keepdim), torch.amax(self, [dim], keepdim))\n"
     "return r",
     0 },
-  { "aten::var_mean", "self,dim=None,unbiased=True,keepdim=False,correction=None", written,
+  { "aten::var_mean", "self,dim=None,unbiased=True,keepdim=False,correction=None", ts_written,
     "if torch.__is__(dim, None):\n"
     "  r = (torch.var(self), torch.mean(self))\n"
     "else:\n"
     "  r = (torch.var(self, dim, unbiased, keepdim), torch.mean(self, dim, keepdim))\n"
     "return r",
     0 },
-  { "aten::std_mean", "self,dim=None,unbiased=True,keepdim=False,correction=None", written,
+  { "aten::std_mean", "self,dim=None,unbiased=True,keepdim=False,correction=None", ts_written,
     "if torch.__is__(dim, None):\n"
     "  r = (torch.std(self), torch.mean(self))\n"
     "else:\n"
     "  r = (torch.std(self, dim, unbiased, keepdim), torch.mean(self, dim, keepdim))\n"
     "return r",
+    0 },
+  { "aten::rrelu", "self,lower=0.125,upper=0.33333333333333331,training=False,generator=None", ts_written,
+    "return torch.leaky_relu(self, torch.div(torch.add(lower, upper), 2.))", 0 },
+  { "aten::fmax", "self,other", ts_written, "return torch.maximum(self, other)", 0 },
+  { "aten::fmin", "self,other", ts_written, "return torch.minimum(self, other)", 0 },
+  { "aten::hypot", "self,other", ts_written, "return torch.sqrt(torch.add(torch.mul(self, self), torch.mul(other, other)))", 0 },
+  { "aten::logaddexp", "self,other", ts_written,
+    "return torch.add(torch.maximum(self, other), torch.log1p(torch.exp(torch.neg(torch.abs(torch.sub(self, other))))))", 0 },
+  { "aten::addbmm", "self,batch1,batch2,beta=1,alpha=1", ts_written,
+    "return torch.add(torch.mul(self, beta), torch.mul(torch.sum(torch.bmm(batch1, batch2), [0]), alpha))", 0 },
+  { "aten::xlogy", "self,other", ts_written,
+    "return torch.where(torch.eq(self, 0), torch.zeros_like(self), torch.mul(self, torch.log(other)))", 0 },
+  { "aten::special_expit", "self", ts_written, "return torch.sigmoid(self)", 0 },
+  { "aten::erfc", "self", ts_written, "return torch.rsub(torch.erf(self), 1.)", 0 },
+  { "aten::sgn", "self", ts_written, "return torch.sign(self)", 0 },
+  { "aten::deg2rad", "self", ts_written, "return torch.mul(self, 0.017453292519943295)", 0 },
+  { "aten::rad2deg", "self", ts_written, "return torch.mul(self, 57.295779513082323)", 0 },
+  { "aten::logit", "self,eps=None", ts_written, LOGIT, 0 },
+  { "aten::isinf", "self", ts_written, "return torch.eq(torch.abs(self), torch.inf)", 0 },
+  { "aten::isfinite", "self", ts_written, "return torch.lt(torch.abs(self), torch.inf)", 0 },
+  { "aten::nan_to_num", "self,nan=None,posinf=None,neginf=None", ts_written, NAN_TO_NUM, 0 },
+  { "aten::bucketize", "self,boundaries,out_int32=False,right=False", ts_written, BUCKETIZE, 0 },
+  { "aten::linalg_norm", "self,ord=None,dim=None,keepdim=False,dtype=None", ts_written, LINALG_NORM, 0 },
+  { "quantized::instance_norm", "input,weight,bias,eps,output_scale,output_zero_point", ts_written,
+    "x = torch.dequantize(input)\n"
+    "return torch.quantize_per_tensor(torch.instance_norm(x, weight, bias, None, None, True, 0., eps, False), output_scale, output_zero_point, 13)",
+    0 },
+  { "quantized::layer_norm", "input,normalized_shape,weight,bias,eps,output_scale,output_zero_point", ts_written,
+    "x = torch.dequantize(input)\n"
+    "return torch.quantize_per_tensor(torch.layer_norm(x, normalized_shape, weight, bias, eps, False), output_scale, output_zero_point, 13)",
+    0 },
+  { "quantized::group_norm", "input,num_groups,weight,bias,eps,output_scale,output_zero_point", ts_written,
+    "x = torch.dequantize(input)\n"
+    "return torch.quantize_per_tensor(torch.group_norm(x, num_groups, weight, bias, eps, False), output_scale, output_zero_point, 13)",
+    0 },
+  { "quantized::prelu", "qx,weight,output_scale,output_zero_point", ts_written,
+    "y = torch.prelu(torch.dequantize(qx), torch.dequantize(weight))\n"
+    "return torch.quantize_per_tensor(y, output_scale, output_zero_point, 13)",
+    0 },
+  { "quantized::softmax", "qx,dim,output_scale,output_zero_point", ts_written,
+    "y = torch.softmax(torch.dequantize(qx), dim)\n"
+    "return torch.quantize_per_tensor(y, output_scale, output_zero_point, 13)",
     0 },
   { NULL, NULL, NULL, NULL, 0 },
 };
