@@ -200,7 +200,8 @@ typedef enum
   SL_ACTIVATION_GELU,
   SL_ACTIVATION_GELU_TANH,
   SL_ACTIVATION_TANH,
-  SL_ACTIVATION_MISH /* x tanh (log (1 + exp x)) */
+  SL_ACTIVATION_MISH,      /* x tanh (log (1 + exp x)) */
+  SL_ACTIVATION_LEAKY_RELU /* below 0 x times a slope, which the node states */
 } SlActivation;
 
 /** sl_activation_is_curve: whether @activation is more than a lowest and a highest value. */
@@ -221,6 +222,7 @@ typedef struct
   gint32 pad_top, pad_bottom, pad_left, pad_right;
   gint32 depth_multiplier; /* depthwise only */
   SlActivation activation;
+  gfloat slope;           /* of SL_ACTIVATION_LEAKY_RELU */
   gboolean by_reciprocal; /* 8-bit convolutions: sums are scaled as qnnpack does it, see sl_node_sum_scale() */
 } SlWindow;
 
@@ -305,6 +307,7 @@ typedef union
   struct
   {
     SlActivation activation;
+    gfloat slope; /* as a convolution's */
     gboolean keep_dims;
     gboolean by_reciprocal; /* as a convolution's */
   } fully_connected;

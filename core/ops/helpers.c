@@ -322,6 +322,22 @@ sl_node_fused_activation (const SlNode *node)
   return activation != NULL ? *activation : SL_ACTIVATION_NONE;
 }
 
+gfloat
+sl_node_slope (const SlNode *node)
+{
+  if (node->op == SL_OP_LEAKY_RELU)
+    return node->params.leaky_relu.alpha;
+  return node->op == SL_OP_FULLY_CONNECTED ? node->params.fully_connected.slope : node->params.window.slope;
+}
+
+void
+sl_node_fuse (SlNode *node, SlActivation activation, gfloat slope)
+{
+  *sl_node_activation (node) = activation;
+  if (activation == SL_ACTIVATION_LEAKY_RELU)
+    *(node->op == SL_OP_FULLY_CONNECTED ? &node->params.fully_connected.slope : &node->params.window.slope) = slope;
+}
+
 SlActivation
 sl_node_curve (const SlNode *node)
 {
@@ -338,6 +354,8 @@ sl_node_curve (const SlNode *node)
       return SL_ACTIVATION_TANH;
     case SL_OP_MISH:
       return SL_ACTIVATION_MISH;
+    case SL_OP_LEAKY_RELU:
+      return SL_ACTIVATION_LEAKY_RELU;
     default:
       return SL_ACTIVATION_NONE;
   }

@@ -74,6 +74,10 @@ gboolean sl_node_check_rank4 (const SlGraph *graph, const SlNode *node, guint i,
 SlActivation *sl_node_activation (SlNode *node);
 /** sl_node_fused_activation: the same, to read: SL_ACTIVATION_NONE for operators that apply none. */
 SlActivation sl_node_fused_activation (const SlNode *node);
+/** sl_node_slope: of values below 0, where @node is LEAKY_RELU or has it fused. */
+gfloat sl_node_slope (const SlNode *node);
+/** sl_node_fuse: @node, which can have a fused activation, has @activation; @slope: of SL_ACTIVATION_LEAKY_RELU. */
+void sl_node_fuse (SlNode *node, SlActivation activation, gfloat slope);
 /** sl_node_curve: the activation that @node is when it is an elementwise operator that is more than limits, else SL_ACTIVATION_NONE. */
 SlActivation sl_node_curve (const SlNode *node);
 /** sl_op_clamp: the activation that @op is when it only clamps, else SL_ACTIVATION_NONE. */

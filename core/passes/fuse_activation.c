@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * An activation that alone reads the output of a node with a fused activation moves into that node: one that clamps (RELU, RELU6 ...), and
- * behind float layers also a curve (SILU, HARD_SWISH ...). For 8-bit tensors only where both outputs are quantised alike, since the node
+ * behind float layers also a curve (SILU, LEAKY_RELU ...). For 8-bit tensors only where both outputs are quantised alike, since the node
  * would otherwise round once less.
  */
 #include "core/ops/ops.h"
@@ -27,7 +27,7 @@ step (SlGraph *graph, SlPassIndex *index, SlNode *relu)
       || (clamp == SL_ACTIVATION_NONE && !takes_curves (graph, node)) || sl_tensor_scale (in) != sl_tensor_scale (out)
       || sl_tensor_zero_point (in) != sl_tensor_zero_point (out))
     return 0;
-  *activation = kind;
+  sl_node_fuse (node, kind, sl_node_slope (relu));
   node->outputs = relu->outputs;
   node->name = relu->name;
   index->producer[relu->outputs[0]] = index->producer[relu->inputs[0]];

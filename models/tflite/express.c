@@ -113,8 +113,11 @@ add_activation (Express *e, const SlNode *node, SlActivation activation, gint32 
     [SL_ACTIVATION_GELU] = SL_OP_GELU,
     [SL_ACTIVATION_GELU_TANH] = SL_OP_GELU,
     [SL_ACTIVATION_TANH] = SL_OP_TANH,
+    [SL_ACTIVATION_LEAKY_RELU] = SL_OP_LEAKY_RELU,
   };
-  const SlOpParams params = { .gelu.approximate = activation == SL_ACTIVATION_GELU_TANH };
+  SlOpParams params = { .gelu.approximate = activation == SL_ACTIVATION_GELU_TANH };
+  if (activation == SL_ACTIVATION_LEAKY_RELU)
+    params = (SlOpParams){ .leaky_relu.alpha = sl_node_slope (node) };
   if (activation == SL_ACTIVATION_SILU)
     return add_silu (e, node, input, output);
   if (activation == SL_ACTIVATION_MISH)

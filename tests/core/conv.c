@@ -211,7 +211,7 @@ test_fully_connected (gconstpointer data)
                                                      : 1,
                                 0, kind == U8_TENSOR ? 100 : 0, weights);
     inputs[2] = g.has_bias ? check_constant (&check, quantised ? SL_DTYPE_I32 : SL_DTYPE_F32, 1, &channels, NULL, 0, 0, 0, bias) : -1;
-    const SlOpParams params = { .fully_connected = { SL_ACTIVATION_RELU, seed % 3 == 0 } };
+    const SlOpParams params = { .fully_connected = { .activation = SL_ACTIVATION_RELU, .keep_dims = seed % 3 == 0 } };
     check_node (&check, SL_OP_FULLY_CONNECTED, inputs, 3, check_output (&check, dtype_of (kind), quantised ? 0.05f : 0, 7), &params);
     check_prepare (&check);
     const SlTensor *x = sl_graph_input_tensor (check.graph, 0), *w = sl_graph_tensor (check.graph, inputs[1]);

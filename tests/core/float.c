@@ -13,6 +13,8 @@
 
 #define TOLERANCE 1e-5
 #define CURVE_TOLERANCE 4e-7
+/* Of LEAKY_RELU below 0. */
+#define SLOPE 0.3f
 
 typedef enum
 {
@@ -49,6 +51,8 @@ curve_of (SlOpType op, gboolean approximate, double x)
       return x / (1 + exp (-x));
     case SL_OP_TANH:
       return tanh (x);
+    case SL_OP_LEAKY_RELU:
+      return x < 0 ? x * (double) SLOPE : x;
     case SL_OP_MISH:
       return x * tanh (x > 30 ? x : log1p (exp (x)));
     case SL_OP_HARD_SWISH:
@@ -70,7 +74,7 @@ limited (SlActivation activation, double x)
 static void
 random_case (GRand *rand, Shape shape, Case *c)
 {
-  static const SlOpType curves[] = { SL_OP_LOGISTIC, SL_OP_SILU, SL_OP_HARD_SWISH, SL_OP_GELU, SL_OP_TANH, SL_OP_MISH };
+  static const SlOpType curves[] = { SL_OP_LOGISTIC, SL_OP_SILU, SL_OP_HARD_SWISH, SL_OP_GELU, SL_OP_TANH, SL_OP_MISH, SL_OP_LEAKY_RELU };
   memset (c, 0, sizeof *c);
   c->shape = shape;
   c->n = between (rand, 1, 2);
@@ -81,7 +85,7 @@ random_case (GRand *rand, Shape shape, Case *c)
   c->out = shape == DEPTHWISE ? (c->in = MAX (c->in, 2)) : between (rand, 1, between (rand, 0, 2) ? 40 : 120) * c->groups;
   c->fh = c->fw = 1;
   c->biased = between (rand, 0, 3) > 0;
-  c->curve = between (rand, 0, 1) ? curves[between (rand, 0, 5)] : SL_OP_INVALID;
+  c->curve = between (rand, 0, 1) ? curves[between (rand, 0, 6)] : SL_OP_INVALID;
   c->window = (SlWindow){ .padding = between (rand, 0, 1) ? SL_PADDING_SAME : SL_PADDING_VALID,
                           .stride_h = 1,
                           .stride_w = 1,
@@ -189,22 +193,25 @@ build (Check *check, const Case *c, gfloat *weights, gfloat *bias)
                                      : y,
               &params);
   params = (SlOpParams){ .gelu = { .approximate = c->w % 2 == 0 } };
+  if (c->curve == SL_OP_LEAKY_RELU)
+    params = (SlOpParams){ .leaky_relu = { .alpha = SLOPE } };
   if (c->curve == SL_OP_SILU) {
     check_node (check, SL_OP_LOGISTIC, &gate_in, 1, gate, NULL);
     check_node (check, SL_OP_MUL, (gint32[]){ gate, gate_in }, 2, y, NULL);
   } else if (sums >= 0) {
-    check_node (check, c->curve, &sums, 1, y, c->curve == SL_OP_GELU ? &params : NULL);
+    check_node (check, c->curve, &sums, 1, y, &params);
   }
   check_prepare (check);
 }
 
+/* (nullable) @isa: plain kernels */
 static void
 compare (Check *check, const Case *c, const SlFloatIsa *isa)
 {
   const SlTensor *y = sl_graph_output_tensor (check->graph, 0);
   for (guint threads = 1; threads <= 2; threads++) {
     sl_float_isa_force (isa);
-    gfloat *got = check_run (check, FALSE, threads);
+    gfloat *got = check_run (check, isa == NULL, threads);
     sl_float_isa_force (NULL);
     for (gsize i = 0; i < y->bytes / sizeof got[0]; i++) {
       double magnitude;
@@ -212,8 +219,8 @@ compare (Check *check, const Case *c, const SlFloatIsa *isa)
         (c->shape == FULLY_CONNECTED ? expected_connected : expected) (check->graph, c, check->input_data[0], i, &magnitude);
       const double wanted = curve_of (c->curve, c->w % 2 == 0, limited (c->window.activation, sum));
       if (!(fabs (got[i] - wanted) <= TOLERANCE * magnitude + (c->curve != SL_OP_INVALID ? CURVE_TOLERANCE : 0)))
-        g_error ("%s, %u threads, shape %d, %dx%dx%dx%d by %dx%d to %d: value %" G_GSIZE_FORMAT " is %.9g, expected %.9g", isa->name,
-                 threads, c->shape, c->n, c->h, c->w, c->in, c->fh, c->fw, c->out, i, got[i], wanted);
+        g_error ("%s, %u threads, shape %d, %dx%dx%dx%d by %dx%d to %d: value %" G_GSIZE_FORMAT " is %.9g, expected %.9g",
+                 isa != NULL ? isa->name : "plain", threads, c->shape, c->n, c->h, c->w, c->in, c->fh, c->fw, c->out, i, got[i], wanted);
     }
     sl_tensor_buffer_free (got);
   }
@@ -239,6 +246,8 @@ test_shape (gconstpointer data)
     check_random (&check, SL_DTYPE_F32, sl_graph_input_tensor (check.graph, 0)->bytes / sizeof (gfloat), check.input_data[0]);
     for (guint i = 0; i < n_isas; i++)
       compare (&check, &c, isas[i]);
+    if (c.curve != SL_OP_INVALID)
+      compare (&check, &c, NULL);
     check_clear (&check);
   }
 }

@@ -176,7 +176,7 @@ graph_init (Graph *graph, const Case *c, GRand *rand, Spread spread, guint32 see
   graph->bias = inputs[2] >= 0 ? bias : NULL;
   SlOpParams params = { .window = c->window };
   if (fc)
-    params = (SlOpParams){ .fully_connected = { c->window.activation, FALSE } };
+    params = (SlOpParams){ .fully_connected = { .activation = c->window.activation } };
   const SlOpType op = fc ? SL_OP_FULLY_CONNECTED : depthwise ? SL_OP_DEPTHWISE_CONV_2D : SL_OP_CONV_2D;
   const gfloat steps = (gfloat) sqrt ((double) (fc ? c->in : c->fh * c->fw * (depthwise ? 1 : c->in)));
   check_node (check, op, inputs, 3,

@@ -17,7 +17,7 @@ kind_behind_layer (SlActivation activation, SlOpType last, SlOpType then)
   inputs[1] = check_constant (&check, SL_DTYPE_F32, 2, (const gint32[]){ 5, 4 }, NULL, 0, 0, 0, weights);
   const guint more = (last != SL_OP_INVALID) + (then != SL_OP_INVALID);
   gint32 from = more > 0 ? check_middle (&check, SL_DTYPE_F32, 0, 0) : check_output (&check, SL_DTYPE_F32, 0, 0);
-  check_node (&check, SL_OP_FULLY_CONNECTED, inputs, 2, from, &(SlOpParams){ .fully_connected = { activation, FALSE } });
+  check_node (&check, SL_OP_FULLY_CONNECTED, inputs, 2, from, &(SlOpParams){ .fully_connected = { .activation = activation } });
   for (guint i = 0; i < more; i++) {
     const gint32 to = i + 1 < more ? check_middle (&check, SL_DTYPE_F32, 0, 0) : check_output (&check, SL_DTYPE_F32, 0, 0);
     SlOpParams params = { 0 };

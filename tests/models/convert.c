@@ -36,11 +36,19 @@ logistic (double x)
   return 1 / (1 + exp (-x));
 }
 
+/* ONNX's slope where none is stated. */
+static double
+leaky_relu (double x)
+{
+  return x < 0 ? 0.01 * x : x;
+}
+
 static const struct
 {
   const char *op;
   double (*formula) (double x);
-} rows[] = { { "Mish", mish }, { "Gelu", gelu }, { "HardSwish", hard_swish }, { "Sigmoid", logistic }, { "Tanh", tanh } };
+} rows[] = { { "LeakyRelu", leaky_relu }, { "Mish", mish },        { "Gelu", gelu },
+             { "HardSwish", hard_swish }, { "Sigmoid", logistic }, { "Tanh", tanh } };
 
 /* The activation of x, or of x times the identity. */
 static GBytes *

@@ -45,7 +45,7 @@ static const struct
   { SL_OP_SUB, 2, 1, { .binary.activation = SL_ACTIVATION_RELU6 } },
   { SL_OP_MUL, 2, 1, { .binary.activation = SL_ACTIVATION_NONE } },
   { SL_OP_CONCATENATION, 3, 1, { .concat = { -1, SL_ACTIVATION_RELU } } },
-  { SL_OP_FULLY_CONNECTED, 3, 1, { .fully_connected = { SL_ACTIVATION_RELU6, TRUE } } },
+  { SL_OP_FULLY_CONNECTED, 3, 1, { .fully_connected = { .activation = SL_ACTIVATION_RELU6, .keep_dims = TRUE } } },
   { SL_OP_DEQUANTIZE, 1, 1, { .reduce.keep_dims = 0 } },
   { SL_OP_QUANTIZE, 1, 1, { .reduce.keep_dims = 0 } },
   { SL_OP_LOGISTIC, 1, 1, { .reduce.keep_dims = 0 } },

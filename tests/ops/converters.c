@@ -80,7 +80,7 @@ run_fully_connected (SlDtype dtype, guint form, gboolean keep, guint rank, const
   const gint32 kept[3] = { dims[0], dims[1], FILTERS };
   OpModel m;
   Layer layer;
-  om_init (&m, SL_OP_FULLY_CONNECTED, &(SlOpParams){ .fully_connected = { SL_ACTIVATION_NONE, keep } }, 4);
+  om_init (&m, SL_OP_FULLY_CONNECTED, &(SlOpParams){ .fully_connected = { .keep_dims = keep } }, 4);
   layer_init (&layer, m.rand, form);
   om_input (&m, dtype, rank, dims, codes ? in_scale : 0, codes ? 9 : 0);
   const gint32 rows = (gint32) om_elements (&m.in[0]) / 12;

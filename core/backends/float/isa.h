@@ -78,6 +78,7 @@ typedef struct
  * @depthwise: the output pixels of a strip, whose channels lie behind each other at @out. Reads up to a register past a pixel.
  * @add, @multiply: element by element; read up to a register past the last
  * @activate: an activation that is no limit, in place or not
+ * @leaky: values below 0 times @slope, in place or not
  * @add_rows: adds @n_rows rows of @n floats, @stride floats apart, each times its factor, to @sums
  */
 typedef struct
@@ -91,6 +92,7 @@ typedef struct
   void (*add) (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo, gfloat hi);
   void (*multiply) (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo, gfloat hi);
   void (*activate) (SlActivation activation, const gfloat *in, gfloat *out, gsize n);
+  void (*leaky) (gfloat slope, const gfloat *in, gfloat *out, gsize n);
   void (*add_rows) (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows, gfloat *sums, gsize n);
 } SlFloatIsa;
 

@@ -21,6 +21,21 @@ multiply_simd (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo
     store_some (out + i, (gint32) MIN (n - i, LANES), limited (product_of (load (a + i), load (b + i)), least, most));
 }
 
+static void
+leaky_simd (gfloat slope, const gfloat *in, gfloat *out, gsize n)
+{
+  const Vec zero = broadcast (0), below = broadcast (slope);
+  const gint32 left = (gint32) (n % LANES);
+  gsize i = 0;
+  for (; i + LANES <= n; i += LANES)
+    store (out + i, fused (smaller (load (in + i), zero), below, larger (load (in + i), zero)));
+  /* What is behind belongs to another thread. */
+  if (left > 0) {
+    const Vec values = load_first (in + i, left);
+    store_first (out + i, left, fused (smaller (values, zero), below, larger (values, zero)));
+  }
+}
+
 static inline __attribute__ ((always_inline)) void
 add_columns (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows, gfloat *sums, const gint registers)
 {
@@ -70,5 +85,6 @@ const SlFloatIsa SL_SIMD (sl_float_isa) = {
   .add = add_simd,
   .multiply = multiply_simd,
   .activate = SL_SIMD (sl_float_activate),
+  .leaky = leaky_simd,
   .add_rows = add_rows_simd,
 };

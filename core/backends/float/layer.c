@@ -160,6 +160,7 @@ set_output (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node)
 {
   SlClamp clamp;
   layer->activation = activation_of (node);
+  layer->slope = sl_node_slope (node);
   sl_clamp_for (&clamp, layer->activation, sl_node_output (graph, node, 0));
   layer->lo = layer->gemm.lo = layer->depthwise.lo = clamp.lo_f;
   layer->hi = layer->gemm.hi = layer->depthwise.hi = clamp.hi_f;

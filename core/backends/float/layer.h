@@ -39,7 +39,7 @@ typedef enum
  *   as many whole registers
  * @tile_rows, @chunk_panels: work items are this many rows by this many panels
  * @strip: (depthwise) output pixels at a time
- * @lo, @hi: limits of the output; @activation: what comes after them, where it is a curve
+ * @lo, @hi: limits of the output; @activation: what comes after them, where it is a curve; @slope: of a leaky one
  * @zeros: as many as a run, for what is outside of the picture
  * @elements: (element by element) of the output; @piece: of them in a work item
  * @cost_us: about how long it takes one thread
@@ -58,6 +58,7 @@ struct _SlFloatLayer
   SlFloatDepthwise depthwise;
   gfloat lo, hi;
   SlActivation activation;
+  gfloat slope;
   gsize elements, piece;
   guint cost_us;
 };

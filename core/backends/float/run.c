@@ -153,6 +153,15 @@ find_runs (const Run *run, gint32 first, gint32 rows, const gfloat **runs, gfloa
   return found;
 }
 
+static void
+bend (const SlFloatLayer *layer, const gfloat *in, gfloat *out, gsize n)
+{
+  if (layer->activation == SL_ACTIVATION_LEAKY_RELU)
+    layer->isa->leaky (layer->slope, in, out, n);
+  else
+    layer->isa->activate (layer->activation, in, out, n);
+}
+
 /* The curve of @rows rows' channels from panel @panel to before @end, which are still in the first cache. */
 static void
 activate (const SlFloatLayer *layer, gint32 panel, gint32 end, gint32 rows, gfloat *c)
@@ -163,9 +172,9 @@ activate (const SlFloatLayer *layer, gint32 panel, gint32 end, gint32 rows, gflo
     return;
   c += first->channel;
   if (channels == stride)
-    layer->isa->activate (layer->activation, c, c, channels * (gsize) rows);
+    bend (layer, c, c, channels * (gsize) rows);
   for (gint32 r = 0; channels < stride && r < rows; r++)
-    layer->isa->activate (layer->activation, c + (gsize) r * stride, c + (gsize) r * stride, channels);
+    bend (layer, c + (gsize) r * stride, c + (gsize) r * stride, channels);
 }
 
 static void
@@ -211,7 +220,7 @@ run_depthwise (const void *data, guint item, guint thread)
     }
     layer->isa->depthwise (&layer->depthwise, &strip, out);
     if (sl_activation_is_curve (layer->activation))
-      layer->isa->activate (layer->activation, out, out, (gsize) count * (gsize) w->channels);
+      bend (layer, out, out, (gsize) count * (gsize) w->channels);
     out += (gsize) count * (gsize) w->channels;
     left -= count;
   }
@@ -224,7 +233,7 @@ run_elements (const void *data, guint item, guint thread)
   const SlFloatLayer *layer = run->layer;
   const gsize first = item * layer->piece, n = MIN (layer->piece, layer->elements - first);
   if (layer->mode == SL_FLOAT_ACTIVATE)
-    layer->isa->activate (layer->activation, run->x + first, run->y + first, n);
+    bend (layer, run->x + first, run->y + first, n);
   else
     (layer->mode == SL_FLOAT_ADD ? layer->isa->add : layer->isa->multiply) (run->x + first, run->second + first, run->y + first, n,
                                                                             layer->lo, layer->hi);

@@ -57,7 +57,7 @@ store (const SlKernelCall *call, const Conv *conv, gint32 channel, gsize at, gin
     const gfloat value = acc_f + (call->inputs[2] != NULL ? ((const gfloat *) call->inputs[2])[channel] : 0.0f);
     gfloat *to = (gfloat *) call->outputs[0] + at;
     *to = value < conv->clamp.lo_f ? conv->clamp.lo_f : value > conv->clamp.hi_f ? conv->clamp.hi_f : value;
-    sl_activate_float (conv->activation, to);
+    sl_activate_float (conv->activation, sl_node_slope (call->node), to);
     return;
   }
   const guint32 bias = call->inputs[2] != NULL ? (guint32) ((const gint32 *) call->inputs[2])[channel] : 0;

@@ -237,9 +237,9 @@ static const SlRealFunction functions[SL_OP_COUNT] = {
 };
 
 void
-sl_activate_float (SlActivation activation, gfloat *value)
+sl_activate_float (SlActivation activation, gfloat slope, gfloat *value)
 {
-  static const struct
+  const struct
   {
     SlRealFunction function;
     gfloat parameter;
@@ -251,6 +251,7 @@ sl_activate_float (SlActivation activation, gfloat *value)
     [SL_ACTIVATION_GELU_TANH] = { real_gelu, 1 },
     [SL_ACTIVATION_TANH] = { real_tanh, 0 },
     [SL_ACTIVATION_MISH] = { real_mish, 0 },
+    [SL_ACTIVATION_LEAKY_RELU] = { real_leaky_relu, slope },
   };
   if (sl_activation_is_curve (activation))
     *value = curves[activation].function (*value, curves[activation].parameter);

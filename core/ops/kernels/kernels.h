@@ -23,8 +23,8 @@ typedef struct
 /** sl_clamp_for: the limits of @activation in quantised values (8-bit) or real ones (float) of @output. */
 void sl_clamp_for (SlClamp *clamp, SlActivation activation, const SlTensor *output);
 
-/** sl_activate_float: @value through @activation where that is a curve. */
-void sl_activate_float (SlActivation activation, gfloat *value);
+/** sl_activate_float: @value through @activation where that is a curve; @slope: of SL_ACTIVATION_LEAKY_RELU. */
+void sl_activate_float (SlActivation activation, gfloat slope, gfloat *value);
 
 /** sl_load_8bit: element @i of an int8 or uint8 tensor. */
 static inline gint32
