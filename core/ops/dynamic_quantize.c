@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "core/ops/kernels/parallel.h"
+#include "core/ops/kernels/simd/loops.h"
 #include "core/ops/ops.h"
 
 #define PART_ELEMENTS 16384
@@ -35,10 +36,7 @@ round_part (void *data, gsize first, gsize n)
   const gfloat scale = *(const gfloat *) call->outputs[1], zero = *(const gfloat *) call->outputs[2];
   const gfloat *in = (const gfloat *) call->inputs[0] + first, lo = -zero, hi = CODES - zero;
   gfloat *out = (gfloat *) call->outputs[0] + first;
-  for (gsize i = 0; i < n; i++) {
-    const gfloat code = rintf (in[i] / scale);
-    out[i] = code > lo ? (code < hi ? code : hi) : lo;
-  }
+  sl_simd_loops ()->round (in, out, n, scale, lo, hi);
 }
 
 static void
@@ -48,10 +46,7 @@ run (const SlKernelCall *call)
   gfloat lo = 0, hi = 0;
   gsize elements = 0;
   sl_tensor_elements (sl_node_input (call->graph, call->node, 0), &elements);
-  for (gsize i = 0; i < elements; i++) {
-    lo = in[i] < lo ? in[i] : lo;
-    hi = in[i] > hi ? in[i] : hi;
-  }
+  sl_simd_loops ()->widen (in, &lo, &hi, elements);
   const gfloat range = (hi - lo) / CODES, scale = range > 0 && isfinite (range) ? range : 1.0f;
   const gfloat zero = rintf (-lo / scale);
   *(gfloat *) call->outputs[1] = scale;

@@ -183,6 +183,30 @@ check_larger (const SlSimdLoops *loops, gsize n)
   }
 }
 
+/* Halves to even, limits, and what is no number. */
+static void
+check_round (const SlSimdLoops *loops, gsize n)
+{
+  const gfloat scale = 0.25f, lo = -100, hi = 155;
+  gfloat in[LONGEST], out[LONGEST], least = 0, most = 0;
+  for (gsize i = 0; i <= n; i++) {
+    in[i] = i % 17 == 5 ? NAN : i % 19 == 7 ? INFINITY : i % 23 == 9 ? -INFINITY : (gfloat) ((gint32) (i * 71 % 603) - 301) / 8;
+    out[i] = 7;
+  }
+  loops->round (in, out, n, scale, lo, hi);
+  for (gsize i = 0; i < n; i++)
+    g_assert_cmpfloat ((double) out[i], ==, isnan (in[i]) ? (double) lo : CLAMP (nearbyint ((double) in[i] / 0.25), -100, 155));
+  g_assert_cmpfloat (out[n], ==, 7);
+  loops->widen (in, &least, &most, n);
+  gfloat low = 0, high = 0;
+  for (gsize i = 0; i < n; i++) {
+    low = fminf (low, in[i]);
+    high = fmaxf (high, in[i]);
+  }
+  g_assert_cmpfloat (least, ==, low);
+  g_assert_cmpfloat (most, ==, high);
+}
+
 /* The same bytes in every set, near what double precision gives. */
 static void
 check_float_sums (const SlSimdLoops *loops, gsize n)
@@ -260,6 +284,7 @@ test_all (void)
       check_softmax (sets[s], n, 1 + n % 11);
       check_sums (sets[s], n);
       check_larger (sets[s], n);
+      check_round (sets[s], n);
       check_float_sums (sets[s], n);
       check_tangent (sets[s], n);
     }

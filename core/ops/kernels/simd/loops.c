@@ -506,6 +506,42 @@ weave (const guint32 *in, gsize stride, guint planes, guint32 *restrict out, gsi
     }
 }
 
+static void
+widen (const gfloat *in, gfloat *least, gfloat *most, gsize n)
+{
+  gfloat low[SL_SUMS], high[SL_SUMS];
+  gsize i = 0;
+  for (gsize k = 0; k < SL_SUMS; k++) {
+    low[k] = *least;
+    high[k] = *most;
+  }
+  for (; i + SL_SUMS <= n; i += SL_SUMS)
+    for (gsize k = 0; k < SL_SUMS; k++) {
+      low[k] = in[i + k] < low[k] ? in[i + k] : low[k];
+      high[k] = in[i + k] > high[k] ? in[i + k] : high[k];
+    }
+  for (; i < n; i++) {
+    low[0] = in[i] < low[0] ? in[i] : low[0];
+    high[0] = in[i] > high[0] ? in[i] : high[0];
+  }
+  for (gsize k = 0; k < SL_SUMS; k++) {
+    *least = MIN (*least, low[k]);
+    *most = MAX (*most, high[k]);
+  }
+}
+
+/* Sums with this number, 1.5 times 2^23, have no fraction. */
+#define NO_FRACTION 12582912.0f
+
+static void
+round_codes (const gfloat *restrict in, gfloat *restrict out, gsize n, gfloat scale, gfloat lo, gfloat hi)
+{
+  for (gsize i = 0; i < n; i++) {
+    const gfloat value = in[i] / scale, above = value > lo ? value : lo;
+    out[i] = ((above < hi ? above : hi) + NO_FRACTION) - NO_FRACTION;
+  }
+}
+
 const SlSimdLoops TABLE (SL_SIMD_LOOPS_NAME) = { NAME (SL_SIMD_LOOPS_NAME),
                                                  look_up,
                                                  across_u8,
@@ -519,6 +555,8 @@ const SlSimdLoops TABLE (SL_SIMD_LOOPS_NAME) = { NAME (SL_SIMD_LOOPS_NAME),
                                                  sum,
                                                  dot,
                                                  tangent,
+                                                 widen,
+                                                 round_codes,
                                                  softmax,
                                                  turn,
                                                  weave };
