@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Weights are symmetric int8, a scale for each output channel (FULLY_CONNECTED: one), biases int32 of input scale times weight scale,
+ * Weights are symmetric int8, a scale for each output channel (FULLY_CONNECTED, or where the plan says so: one), biases int32 of input scale times weight scale,
  * constants of other operators int8 by their own extremes, as TensorFlow Lite's specification of 8-bit quantisation has it.
  */
 #include "quantize/int8_graph.h"
@@ -119,6 +119,7 @@ typedef struct
   const SlNode *node;
   const SlTensor *weights, *bias; /* (nullable) @bias */
   gint axis;
+  gboolean single; /* one scale for all */
   gsize outer, channels, inner;
   gfloat input_scale, output_scale;
   gfloat *scales; /* by output channel */
@@ -132,6 +133,7 @@ layer_init (Rewrite *c, const SlNode *node, Layer *layer)
   const gboolean depthwise = node->op == SL_OP_DEPTHWISE_CONV_2D;
   const gsize n = weights->bytes / sizeof (gfloat);
   *layer = (Layer){ .node = node, .weights = weights, .bias = sl_node_input (c->from, node, 2), .axis = depthwise ? 3 : 0 };
+  layer->single = c->plan->per_tensor || node->op == SL_OP_FULLY_CONNECTED;
   layer->channels = (gsize) weights->dims[layer->axis];
   layer->inner = depthwise ? 1 : n / layer->channels;
   layer->outer = depthwise ? n / layer->channels : 1;
@@ -165,7 +167,7 @@ choose_weight_scales (const Layer *layer)
     layer->scales[o] = MAX (most / MOST_VALUE, MAX ((gfloat) room, least));
     whole = MAX (whole, layer->scales[o]);
   }
-  for (gsize o = 0; o < layer->channels && layer->node->op == SL_OP_FULLY_CONNECTED; o++)
+  for (gsize o = 0; o < layer->channels && layer->single; o++)
     layer->scales[o] = whole;
 }
 
@@ -204,18 +206,16 @@ static gint32
 add_weights (Rewrite *c, const Layer *layer)
 {
   SlTensor tensor = *layer->weights;
-  const gboolean single = layer->node->op == SL_OP_FULLY_CONNECTED;
   tensor.dtype = SL_DTYPE_I8;
   tensor.bytes /= sizeof (gfloat);
   tensor.data = layer->values;
-  set_quant (c, &tensor, single ? 1 : (guint) layer->channels, single ? 0 : layer->axis, layer->scales, 0);
+  set_quant (c, &tensor, layer->single ? 1 : (guint) layer->channels, layer->single ? 0 : layer->axis, layer->scales, 0);
   return add_tensor (c, &tensor, "/int8");
 }
 
 static gint32
 add_bias (Rewrite *c, const Layer *layer, const gdouble *bias)
 {
-  const gboolean single = layer->node->op == SL_OP_FULLY_CONNECTED;
   SlTensor tensor = { .name = layer->bias != NULL ? layer->bias->name : "bias", .dtype = SL_DTYPE_I32, .rank = 1 };
   gint32 *quantized = sl_tensor_alloc (c->arena, layer->channels * sizeof quantized[0]);
   gfloat *scales = sl_arena_alloc (c->arena, layer->channels * sizeof scales[0]);
@@ -227,7 +227,7 @@ add_bias (Rewrite *c, const Layer *layer, const gdouble *bias)
   tensor.dims[0] = (gint32) layer->channels;
   tensor.bytes = layer->channels * sizeof quantized[0];
   tensor.data = quantized;
-  set_quant (c, &tensor, single ? 1 : (guint) layer->channels, 0, scales, 0);
+  set_quant (c, &tensor, layer->single ? 1 : (guint) layer->channels, 0, scales, 0);
   return add_tensor (c, &tensor, "/int32");
 }
 
@@ -366,4 +366,25 @@ sl_int8_graph_new (SlGraph *graph, const SlPlan *plan, const SlRanges *ranges, G
   c.other = sl_arena_alloc (c.arena, n * sizeof c.other[0]);
   sl_graph_set_source (to, sl_graph_ref (graph), drop_reference);
   return copy_tensors (&c) && add_nodes (&c) && set_io (&c) ? g_steal_pointer (&to) : NULL;
+}
+
+void
+sl_int8_graph_to_uint8 (SlGraph *graph)
+{
+  for (gint32 i = 0; i < (gint32) sl_graph_n_tensors (graph); i++) {
+    SlTensor *tensor = (SlTensor *) sl_graph_tensor (graph, i);
+    if (tensor->dtype != SL_DTYPE_I8)
+      continue;
+    tensor->dtype = SL_DTYPE_U8;
+    gint32 *zero_points = sl_arena_memdup (sl_graph_arena (graph), tensor->quant.zero_point, tensor->quant.count * sizeof zero_points[0]);
+    for (guint k = 0; k < tensor->quant.count; k++)
+      zero_points[k] += 128;
+    tensor->quant.zero_point = zero_points;
+    if (tensor->data == NULL)
+      continue;
+    guint8 *values = sl_tensor_alloc (sl_graph_arena (graph), tensor->bytes);
+    for (gsize k = 0; k < tensor->bytes; k++)
+      values[k] = ((const guint8 *) tensor->data)[k] ^ 0x80;
+    tensor->data = values;
+  }
 }

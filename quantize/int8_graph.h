@@ -16,6 +16,9 @@ G_BEGIN_DECLS
  */
 SlGraph *sl_int8_graph_new (SlGraph *graph, const SlPlan *plan, const SlRanges *ranges, GError **error);
 
+/** sl_int8_graph_to_uint8: makes int8 values of @graph, of sl_int8_graph_new() with one scale for the weights of a layer, the same as uint8. */
+void sl_int8_graph_to_uint8 (SlGraph *graph);
+
 G_END_DECLS
 
 #endif

@@ -478,13 +478,14 @@ sl_plan_new (SlGraph *graph, const SlRanges *ranges, const SlPlanOptions *option
   const guint n = sl_graph_n_tensors (graph), nodes = sl_graph_n_nodes (graph);
   SlPlan *plan = g_new0 (SlPlan, 1);
   Planner p = { .graph = graph, .ranges = ranges, .plan = plan };
+  plan->per_tensor = options->per_tensor;
   plan->quantized = g_new0 (gboolean, MAX (nodes, 1));
   plan->scale = g_new0 (gfloat, n);
   plan->zero_point = g_new0 (gint32, n);
   p.group = g_new (gint32, n);
   index_readers (&p);
   for (guint i = 0; i < nodes; i++) {
-    plan->quantized[i] = can_be_quantized (&p, sl_graph_node (graph, i));
+    plan->quantized[i] = can_be_quantized (&p, sl_graph_node (graph, i)) && (options->kept == NULL || !options->kept[i]);
     p.work += sl_node_multiply_adds (graph, sl_graph_node (graph, i));
   }
   if (options->float_head) {

@@ -22,6 +22,7 @@ typedef enum
 /**
  * SlPlan:
  * @quantized: by node of the graph: whether it computes with int8
+ * @per_tensor: as in the options
  * @scale, @zero_point: by tensor: of its int8 values; 0 where it never has any
  */
 typedef struct
@@ -30,18 +31,22 @@ typedef struct
   gfloat *scale;
   gint32 *zero_point;
   guint n_quantized; /* nodes */
+  gboolean per_tensor;
 } SlPlan;
 
 /**
  * SlPlanOptions:
  * @float_head: parts that 8 bits spoil stay float
+ * @kept: (nullable): by node of the graph: it stays float
+ * @per_tensor: layers have one scale for all their weights
  * @least_snr: a layer is such a part where quantising its input alone leaves less signal to noise in its result, dB
  */
 typedef struct
 {
   SlRangeMethod method;
   gdouble percent, least_snr;
-  gboolean float_head;
+  gboolean float_head, per_tensor;
+  const gboolean *kept;
 } SlPlanOptions;
 
 SlPlan *sl_plan_new (SlGraph *graph, const SlRanges *ranges, const SlPlanOptions *options);

@@ -16,6 +16,7 @@
 #include "models/tflite/write.h"
 #include "predict/contractspec.h"
 #include "quantize/agreement.h"
+#include "quantize/equalize.h"
 #include "quantize/int8_graph.h"
 
 /* Pictures that the noise of each node is measured on. */
@@ -23,6 +24,8 @@
 /* What quantising a layer's input must leave of its result, dB: edges of boxes and masks want more than the choice of a class. */
 #define CLASSES_SNR 10.0
 #define BOXES_SNR 24.0
+/* Of the quantised layers, one of so many is kept float at a time. */
+#define KEPT_AT_ONCE 12
 /* Where there is no noise at all. */
 #define BEST_SNR 200.0
 
@@ -52,7 +55,9 @@ struct _SlQuantizer
   Whole whole, int8;
   SlAgreement *agreement;     /* (nullable) */
   Power *noise, output_noise; /* by tensor of both graphs */
-  guint compared, n_quantized;
+  gboolean ended;             /* it has learned */
+  gboolean *kept;             /* by node of the float graph: it stays float */
+  guint compared, n_quantized, equalized;
   gsize float_bytes, int8_bytes;
 };
 
@@ -83,6 +88,7 @@ sl_quantizer_free (SlQuantizer *q)
   sl_graph_unref (q->graph);
   sl_model_unref (q->model);
   g_free (q->noise);
+  g_free (q->kept);
   g_free (q);
 }
 
@@ -112,6 +118,8 @@ sl_quantizer_new (SlModel *model, const SlQuantizeOptions *options, GError **err
   q->graph = sl_model_express (model, error);
   if (q->graph == NULL)
     return NULL;
+  q->equalized = options->equalize ? sl_equalize (q->graph) : 0;
+  q->kept = g_new0 (gboolean, MAX (sl_graph_n_nodes (q->graph), 1));
   q->ranges = sl_ranges_new (q->graph);
   q->noise = g_new0 (Power, sl_graph_n_tensors (q->graph));
   q->tape = sl_tape_new (q->graph, options->threads, error);
@@ -151,7 +159,8 @@ sl_quantizer_learn (SlQuantizer *q, guint pass, const void *tensor, GError **err
 static gboolean
 start (Whole *whole, SlGraph *graph, guint threads, GError **error)
 {
-  whole->graph = graph;
+  whole_clear (whole);
+  *whole = (Whole){ .graph = graph };
   whole->times = g_array_new (FALSE, FALSE, sizeof (gint64));
   if (!sl_graph_prepare (graph, error))
     return FALSE;
@@ -180,17 +189,23 @@ read_back (const SlQuantizer *q, GBytes *bytes, GError **error)
 }
 
 static gboolean
+start_floats (SlQuantizer *q, GError **error)
+{
+  g_autoptr (GBytes) floats = sl_tflite_write (q->graph, sl_model_contract (q->model), error);
+  SlGraph *graph = floats != NULL ? read_back (q, floats, error) : NULL;
+  q->float_bytes = floats != NULL ? g_bytes_get_size (floats) : 0;
+  return graph != NULL && start (&q->whole, graph, q->options.threads, error);
+}
+
+static gboolean
 start_comparison (SlQuantizer *q, GBytes *file, GError **error)
 {
   guint n;
-  g_autoptr (GBytes) floats = sl_tflite_write (q->graph, sl_model_contract (q->model), error);
-  SlGraph *graph = floats != NULL ? read_back (q, floats, error) : NULL;
-  if (graph == NULL || !start (&q->whole, graph, q->options.threads, error))
+  if (q->whole.graph == NULL && !start_floats (q, error))
     return FALSE;
-  graph = read_back (q, file, error);
+  SlGraph *graph = read_back (q, file, error);
   if (graph == NULL || !start (&q->int8, graph, q->options.threads, error))
     return FALSE;
-  q->float_bytes = g_bytes_get_size (floats);
   q->int8_bytes = g_bytes_get_size (file);
   if (q->options.what == SL_QUANTIZE_FLOAT16) {
     sl_graph_unref (q->int8_graph);
@@ -205,17 +220,41 @@ static SlGraph *
 make_int8 (SlQuantizer *q, GError **error)
 {
   const gboolean of_classes = q->agreement != NULL && sl_agreement_is_of_classes (q->agreement);
-  const SlPlanOptions how = { q->options.method, q->options.percent, of_classes ? CLASSES_SNR : BOXES_SNR, q->options.float_head };
-  sl_ranges_end (q->ranges);
+  const SlPlanOptions how = { .method = q->options.method,
+                              .percent = q->options.percent,
+                              .least_snr = of_classes ? CLASSES_SNR : BOXES_SNR,
+                              .float_head = q->options.float_head,
+                              .per_tensor = q->options.per_tensor,
+                              .kept = q->kept };
+  if (!q->ended)
+    sl_ranges_end (q->ranges);
+  q->ended = TRUE;
   q->plan = sl_plan_new (q->graph, q->ranges, &how);
   q->n_quantized = q->plan->n_quantized;
-  return q->n_quantized > 0 ? sl_int8_graph_new (q->graph, q->plan, q->ranges, error) : NULL;
+  SlGraph *graph = q->n_quantized > 0 ? sl_int8_graph_new (q->graph, q->plan, q->ranges, error) : NULL;
+  if (graph != NULL && q->options.uint8)
+    sl_int8_graph_to_uint8 (graph);
+  return graph;
+}
+
+/* Forgets what was made and compared. */
+static void
+reset (SlQuantizer *q)
+{
+  g_clear_pointer (&q->agreement, sl_agreement_free);
+  g_clear_pointer (&q->int8_tape, sl_tape_free);
+  g_clear_pointer (&q->int8_graph, sl_graph_unref);
+  g_clear_pointer (&q->plan, sl_plan_free);
+  memset (q->noise, 0, sl_graph_n_tensors (q->graph) * sizeof q->noise[0]);
+  q->output_noise = (Power){ 0 };
+  q->compared = 0;
 }
 
 GBytes *
 sl_quantizer_finish (SlQuantizer *q, GError **error)
 {
   const SlQuantizeWhat what = q->options.what;
+  reset (q);
   q->agreement = sl_agreement_new (sl_model_contract (q->model));
   q->int8_graph = what == SL_QUANTIZE_ALL ? make_int8 (q, error)
                                           : sl_weights_graph_new (q->graph, what == SL_QUANTIZE_FLOAT16 ? SL_WEIGHTS_F16 : SL_WEIGHTS_I8,
@@ -242,8 +281,14 @@ put_input (const SlTensor *tensor, const gfloat *values, void *input)
     return;
   }
   const gfloat scale = sl_tensor_scale (tensor), zero_point = (gfloat) sl_tensor_zero_point (tensor);
-  for (gsize i = 0; i < tensor->bytes; i++)
-    ((gint8 *) input)[i] = (gint8) CLAMP (nearbyintf (values[i] / scale + zero_point), -128, 127);
+  const gboolean is_signed = tensor->dtype == SL_DTYPE_I8;
+  for (gsize i = 0; i < tensor->bytes; i++) {
+    const gfloat value = nearbyintf (values[i] / scale + zero_point);
+    if (is_signed)
+      ((gint8 *) input)[i] = (gint8) CLAMP (value, -128, 127);
+    else
+      ((guint8 *) input)[i] = (guint8) CLAMP (value, 0, 255);
+  }
 }
 
 static gboolean
@@ -266,9 +311,10 @@ add_power (Power *power, const SlTensor *tensor, const gfloat *want, const void 
 {
   const gfloat scale = sl_tensor_scale (tensor);
   const gint32 zero_point = sl_tensor_zero_point (tensor);
-  const gboolean floats = tensor->dtype == SL_DTYPE_F32;
+  const gboolean floats = tensor->dtype == SL_DTYPE_F32, is_signed = tensor->dtype == SL_DTYPE_I8;
   for (gsize i = 0; i < tensor->bytes / sl_dtype_size (tensor->dtype); i++) {
-    const gfloat value = floats ? ((const gfloat *) got)[i] : scale * (gfloat) (((const gint8 *) got)[i] - zero_point);
+    const gint32 code = floats ? 0 : is_signed ? ((const gint8 *) got)[i] : ((const guint8 *) got)[i];
+    const gfloat value = floats ? ((const gfloat *) got)[i] : scale * (gfloat) (code - zero_point);
     power->signal += (gdouble) want[i] * (gdouble) want[i];
     power->noise += (gdouble) (want[i] - value) * (gdouble) (want[i] - value);
   }
@@ -342,11 +388,63 @@ add_worst (SlQuantizeReport *report, SlLayerNoise layer)
     report->worst[at] = layer;
 }
 
+static gdouble
+noise_ratio (const SlQuantizer *q, gint32 tensor)
+{
+  const Power *power = &q->noise[tensor];
+  return power->signal > 0 ? power->noise / power->signal : 0;
+}
+
+/* What a layer adds to the noise of its inputs; below 0 when it is float, or no layer. */
+static gdouble
+added_noise (const SlQuantizer *q, guint index)
+{
+  const SlNode *node = sl_graph_node (q->graph, index);
+  gdouble before = 0;
+  if (!q->plan->quantized[index] || sl_scales_of (node->op) == SL_SCALES_SAME)
+    return -1;
+  for (guint i = 0; i < node->n_inputs; i++)
+    before = node->inputs[i] >= 0 ? MAX (before, noise_ratio (q, node->inputs[i])) : before;
+  return MAX (noise_ratio (q, node->outputs[0]) - before, 0);
+}
+
+guint
+sl_quantizer_keep (SlQuantizer *q)
+{
+  if (q->options.what != SL_QUANTIZE_ALL || q->compared == 0)
+    return 0;
+  const guint wanted = q->n_quantized / KEPT_AT_ONCE + 1;
+  guint kept = 0;
+  for (; kept < wanted; kept++) {
+    gint worst = -1;
+    gdouble most = -1;
+    for (guint i = 0; i < sl_graph_n_nodes (q->graph); i++) {
+      const gdouble added = q->kept[i] ? -1 : added_noise (q, i);
+      if (added > most) {
+        most = added;
+        worst = (gint) i;
+      }
+    }
+    if (worst < 0)
+      break;
+    q->kept[worst] = TRUE;
+  }
+  return kept;
+}
+
 void
 sl_quantizer_report (SlQuantizer *q, SlQuantizeReport *report)
 {
   *report = (SlQuantizeReport){ .agreement = NAN, .compared = q->compared, .what = q->options.what, .quantized = q->n_quantized };
   report->nodes = sl_graph_n_nodes (q->int8_graph);
+  report->equalized = q->equalized;
+  for (guint i = 0; i < sl_graph_n_nodes (q->graph); i++) {
+    if (!q->kept[i])
+      continue;
+    if (report->n_kept < SL_QUANTIZE_KEPT)
+      report->kept[report->n_kept] = sl_graph_node (q->graph, i)->name;
+    report->n_kept++;
+  }
   report->float_bytes = q->float_bytes;
   report->quantized_bytes = q->int8_bytes;
   report->float_ms = median_ms (q->whole.times);

@@ -20,8 +20,9 @@
 G_BEGIN_DECLS
 
 #define SL_QUANTIZE_PASSES 2
-/** Layers that a report names. */
+/** Layers that a report names, and those that it says were kept float. */
 #define SL_QUANTIZE_WORST 10
+#define SL_QUANTIZE_KEPT 64
 
 /** What has fewer bits then. */
 typedef enum
@@ -35,6 +36,9 @@ typedef enum
  * SlQuantizeOptions:
  * @percent: 50..100, share of the values inside a range, for SL_RANGE_PERCENTILE
  * @float_head: parts of detectors that 8 bits spoil stay float
+ * @per_tensor: one scale for the weights of a layer, instead of one for each output channel
+ * @uint8: activations and weights as uint8, which needs @per_tensor
+ * @equalize: channels of layers that follow each other are made alike first: see equalize.h
  * @threads: 1..SL_MAX_THREADS
  */
 typedef struct
@@ -42,7 +46,7 @@ typedef struct
   SlQuantizeWhat what;
   SlRangeMethod method;
   gdouble percent;
-  gboolean float_head;
+  gboolean float_head, per_tensor, uint8, equalize;
   guint threads;
 } SlQuantizeOptions;
 
@@ -60,6 +64,8 @@ typedef struct
  * @agreement: 0..1; not a number where nothing could be compared
  * @what: as in the options
  * @nodes, @quantized: that the file has, and how many of them compute with int8 values, or have such weights
+ * @equalized: pairs of layers that were made alike
+ * @kept: (nullable): names of the @n_kept layers of sl_quantizer_keep(), the first SL_QUANTIZE_KEPT
  * @float_ms, @quantized_ms: medians of a run
  * @output_snr: of all outputs together, dB
  * @worst: @n_worst results of nodes, the noisiest first
@@ -74,6 +80,8 @@ typedef struct
   gdouble float_ms, quantized_ms, output_snr;
   guint n_worst;
   SlLayerNoise worst[SL_QUANTIZE_WORST];
+  guint equalized, n_kept;
+  const char *kept[SL_QUANTIZE_KEPT];
 } SlQuantizeReport;
 
 typedef struct _SlQuantizer SlQuantizer;
@@ -90,6 +98,9 @@ gsize sl_quantizer_tensor_bytes (const SlQuantizer *quantizer);
 gboolean sl_quantizer_learn (SlQuantizer *quantizer, guint pass, const void *tensor, GError **error);
 /** sl_quantizer_finish: (transfer full): the file. SL_ERROR_UNSUPPORTED when no node can be quantised, or has weights that could be. */
 GBytes *sl_quantizer_finish (SlQuantizer *quantizer, GError **error);
+/** sl_quantizer_keep: after the comparison: the layers that add most noise stay float when sl_quantizer_finish() is called once more, which
+ *  forgets the comparison. Returns how many; 0 = none is left. */
+guint sl_quantizer_keep (SlQuantizer *quantizer);
 /** sl_quantizer_compare: after sl_quantizer_finish(). */
 gboolean sl_quantizer_compare (SlQuantizer *quantizer, const void *tensor, GError **error);
 /** sl_quantizer_report: names in @report are valid while @quantizer lives. */

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-
 /* Smaller constants save nothing; TensorFlow Lite's converter has the first of these bars. */
 #define LEAST_I8 1024
 #define LEAST_F16 64
@@ -141,8 +140,7 @@ can_store (const Rewrite *c, const SlNode *node, guint i)
   if (c->how == SL_WEIGHTS_F16)
     return count_of (tensor) >= LEAST_F16 && fits_half (tensor);
   const gboolean whole = node->op == SL_OP_CONV_2D && tensor->dims[3] == first->dims[3];
-  return i == 1 && count_of (tensor) >= LEAST_I8
-         && (whole || node->op == SL_OP_DEPTHWISE_CONV_2D || node->op == SL_OP_FULLY_CONNECTED);
+  return i == 1 && count_of (tensor) >= LEAST_I8 && (whole || node->op == SL_OP_DEPTHWISE_CONV_2D || node->op == SL_OP_FULLY_CONNECTED);
 }
 
 static gboolean

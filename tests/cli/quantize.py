@@ -168,13 +168,53 @@ def test_broken_pictures():
     assert not os.path.exists(work("never.tflite"))
 
 
-def test_too_little_agreement():
-    """A detector whose boxes and scores share a scale finds nothing."""
+YOLOX = ["--mean", "0", "--std", "1", "--colour", "BGR", "--fit", "letterbox"]
+
+
+def test_kept_layers():
+    """A detector whose boxes and scores share a scale finds nothing, until the layers that spoil it stay float."""
     target = work("collapsed.tflite")
-    run("quantize", data("formats", "models", "yolox_nano.onnx"), "-c", folder("collapse", 10), "-o", target, "--mean", "0", "--std", "1",
-        "--colour", "BGR", "--fit", "letterbox", "--float-head", "none", "--method", "minmax", "--min-agreement", "0.95", "-e",
-        folder("collapse-evaluate", 12, "evaluate")).expect(1, "expected at least 0.95", "the noisiest node is")
+    report = json.loads(run("quantize", data("formats", "models", "yolox_nano.onnx"), "-c", folder("collapse", 10), "-o", target, *YOLOX,
+                            "--float-head", "none", "--method", "minmax", "--min-agreement", "0.5", "--json", "-e",
+                            folder("collapse-evaluate", 12, "evaluate")).expect(0).out)
+    assert report["agreement"] >= 0.5 and report["compared"] == 12 and 20 < len(report["kept"]) <= 64, report
+    types = [tensor[0] for tensor in read(target).tensors]
+    assert report["bytes"] == os.path.getsize(target) and 9 in types and report["quantized_nodes"] > 100, report
+
+
+def test_too_little_agreement():
+    """Where no layer can be kept float, because only weights have fewer bits, nothing is written."""
+    target = work("too-little.tflite")
+    run("quantize", data("formats", "models", "yolox_nano.onnx"), "-o", target, *YOLOX, "--weights-only", "--min-agreement", "1", "-e",
+        folder("too-little", 30)).expect(1, "expected at least 1", "the noisiest node is")
     assert not os.path.exists(target)
+
+
+def test_types_and_scales():
+    """uint8 values around 128 and one scale a layer; or int8 with one scale a layer; agreement is that of int8."""
+    for options, kind, zero in (["--activations", "uint8"], 3, 128), (["--weights", "per-tensor"], 9, 0):
+        target = work("types.tflite")
+        report = json.loads(run(*small("-c", folder("types", 30), "-o", target, "--json", *options)).expect(0).out)
+        assert report["output_snr_db"] > 5, report
+        found = [(x, weights, bias) for _, (x, weights, bias) in layers(read(target)) if weights[0] == kind]
+        assert len(found) >= 50, len(found)
+        for x, weights, bias in found:
+            assert x[0] == kind and len(weights[2]) == 1 and weights[3] == [zero] and bias[0] == 2, (x[:2], weights[:4])
+            assert abs(bias[2][0] - weights[2][0] * x[2][0]) <= 1e-6 * bias[2][0]
+    run(*small("-c", folder("types", 30), "-o", target, "--activations", "uint8", "--weights", "per-channel")).expect(2, "--weights per-tensor")
+    run(*small("-c", folder("types", 30), "-o", target, "--activations", "int16")).expect(2, "--activations")
+
+
+def test_equalize():
+    """Never worse than without, by what the program measures itself."""
+    reports = []
+    for more in [], ["--equalize"]:
+        out = run("quantize", data("formats", "models", "shufflenet_v2_x05.op9.onnx"), "-c", folder("equal", 20), "-o", work("equal.tflite"),
+                  "--json", *IMAGENET, *more).expect(0).out
+        reports.append(json.loads(out))
+    plain, better = reports
+    assert plain["equalized"] == 0 and better["agreement"] >= plain["agreement"], reports
+    assert better["agreement"] > plain["agreement"] or better["output_snr_db"] >= plain["output_snr_db"], reports
 
 
 def test_interrupt():

@@ -27,8 +27,8 @@
 typedef struct
 {
   SlModelOptions model;
-  char *calibrate, *evaluate, *output, *method, *percentile, *float_head, *pictures, *min_agreement;
-  gboolean json, weights_only, float16;
+  char *calibrate, *evaluate, *output, *method, *percentile, *float_head, *pictures, *min_agreement, *weights, *activations;
+  gboolean json, weights_only, float16, equalize;
   guint most; /* pictures to learn from */
   gdouble limit;
   SlQuantizeOptions how;
@@ -38,6 +38,8 @@ typedef struct
 {
   const Options *options;
   SlQuantizer *quantizer;
+  GBytes *file; /* (nullable): the best so far */
+  SlQuantizeReport report;
   SlPictures *pictures;
   GPtrArray *inputs, *evaluation; /* (element-type SlInput) */
   GPtrArray *learned, *compared;  /* of these, without copies */
@@ -55,6 +57,8 @@ options_clear (Options *options)
   g_free (options->float_head);
   g_free (options->pictures);
   g_free (options->min_agreement);
+  g_free (options->weights);
+  g_free (options->activations);
 }
 
 /* A bar on a terminal; nothing elsewhere. */
@@ -143,29 +147,57 @@ check_agreement (const Options *options, const SlQuantizeReport *report, GError 
 }
 
 static gboolean
+make_and_compare (Job *job, GError **error)
+{
+  g_clear_pointer (&job->file, g_bytes_unref);
+  job->file = sl_quantizer_finish (job->quantizer, error);
+  if (job->file == NULL || !for_each (job, job->compared, "comparing", compare, 0, error))
+    return FALSE;
+  sl_quantizer_report (job->quantizer, &job->report);
+  return TRUE;
+}
+
+/* Layers that add the most noise become float until the models agree as far as is asked for. */
+static gboolean
+make_enough (Job *job, GError **error)
+{
+  if (!make_and_compare (job, error))
+    return FALSE;
+  while (job->options->min_agreement != NULL && job->report.agreement < job->options->limit && sl_quantizer_keep (job->quantizer) > 0) {
+    g_autoptr (GError) none_left = NULL;
+    const SlQuantizeReport before = job->report;
+    GBytes *kept = g_bytes_ref (job->file);
+    if (make_and_compare (job, &none_left)) {
+      g_bytes_unref (kept);
+      continue;
+    }
+    /* Nothing would be quantised any more: what is left is the last that was. */
+    g_clear_pointer (&job->file, g_bytes_unref);
+    job->file = kept;
+    job->report = before;
+    return !sl_interrupted ();
+  }
+  return TRUE;
+}
+
+static gboolean
 finish (Job *job, GError **error)
 {
   const Options *options = job->options;
-  SlQuantizeReport report;
   gsize size;
-  g_autoptr (GBytes) file = sl_quantizer_finish (job->quantizer, error);
-  if (file == NULL || !for_each (job, job->compared, "comparing", compare, 0, error))
-    return FALSE;
-  sl_quantizer_report (job->quantizer, &report);
   if (options->json)
-    sl_quantize_print_json (&report, job->learned->len, options->output, options->how.threads);
+    sl_quantize_print_json (&job->report, job->learned->len, options->output, options->how.threads);
   else
-    sl_quantize_print (&report, job->learned->len, options->output, options->how.threads);
-  if (!check_agreement (options, &report, error))
+    sl_quantize_print (&job->report, job->learned->len, options->output, options->how.threads);
+  if (!check_agreement (options, &job->report, error))
     return FALSE;
-  const char *data = g_bytes_get_data (file, &size);
+  const char *data = g_bytes_get_data (job->file, &size);
   return g_file_set_contents (options->output, data, (gssize) size, error);
 }
 
 static gboolean
 quantize (Job *job, GError **error)
 {
-  share_out (job);
   for (guint pass = 0; pass < SL_QUANTIZE_PASSES && job->options->how.what == SL_QUANTIZE_ALL; pass++) {
     if (!for_each (job, job->learned, "learning", learn, pass, error))
       return FALSE;
@@ -174,7 +206,7 @@ quantize (Job *job, GError **error)
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: none of its pictures could be read", job->options->calibrate);
     return FALSE;
   }
-  return finish (job, error);
+  return make_enough (job, error);
 }
 
 static GPtrArray *
@@ -184,23 +216,73 @@ list (const char *folder)
   return sl_inputs_new (arguments);
 }
 
+/* Whether @job came out better than @other: by agreement, or else by the noise of the outputs. */
+static gboolean
+is_better (const Job *job, const Job *other)
+{
+  const gdouble a = job->report.agreement, b = other->report.agreement;
+  return isnan (a) || isnan (b) || a == b ? job->report.output_snr > other->report.output_snr : a > b;
+}
+
+static void
+job_clear (Job *job)
+{
+  g_clear_pointer (&job->file, g_bytes_unref);
+  g_clear_pointer (&job->quantizer, sl_quantizer_free);
+  g_clear_pointer (&job->pictures, sl_pictures_free);
+  g_clear_pointer (&job->learned, g_ptr_array_unref);
+  g_clear_pointer (&job->compared, g_ptr_array_unref);
+}
+
+/* Quantises the model, with or without equalising, on @inputs. */
+static gboolean
+run_job (Job *job, SlSpawner *spawner, gboolean equalize, GError **error)
+{
+  const Options *options = job->options;
+  const SlModelLoadOptions load = sl_limit_options_load (&options->model.limits, FALSE);
+  const SlContractOverrides overrides = sl_model_options_overrides (&options->model);
+  SlQuantizeOptions how = options->how;
+  SlNormalizeSpec spec = { .filter = SL_FILTER_AUTO };
+  how.equalize = equalize;
+  g_autoptr (SlModel) model = sl_model_load_with (options->model.model, &overrides, &load, error);
+  job->quantizer = model != NULL ? sl_quantizer_new (model, &how, error) : NULL;
+  if (job->quantizer == NULL)
+    return FALSE;
+  sl_quantizer_spec (job->quantizer, &spec);
+  job->pictures = sl_pictures_new ("quantize", spawner, &spec, sl_quantizer_tensor_bytes (job->quantizer));
+  return quantize (job, error);
+}
+
+/* The same with equalised layers, whose file is taken where it is better. */
+static gboolean
+try_equalized (Job *job, SlSpawner *spawner, GError **error)
+{
+  Job other = { .options = job->options, .learned = g_ptr_array_ref (job->learned), .compared = g_ptr_array_ref (job->compared) };
+  const gboolean good = run_job (&other, spawner, TRUE, error);
+  if (good && other.report.equalized > 0 && is_better (&other, job)) {
+    const Job plain = *job;
+    *job = other;
+    job->inputs = plain.inputs;
+    job->evaluation = plain.evaluation;
+    other = plain;
+  }
+  job_clear (&other);
+  return good;
+}
+
 static gboolean
 open_and_quantize (const Options *options, SlSpawner *spawner, GError **error)
 {
-  const SlModelLoadOptions how = sl_limit_options_load (&options->model.limits, FALSE);
-  const SlContractOverrides overrides = sl_model_options_overrides (&options->model);
-  SlNormalizeSpec spec = { .filter = SL_FILTER_AUTO };
-  g_autoptr (SlModel) model = sl_model_load_with (options->model.model, &overrides, &how, error);
-  g_autoptr (SlQuantizer) quantizer = model != NULL ? sl_quantizer_new (model, &options->how, error) : NULL;
-  if (quantizer == NULL)
-    return FALSE;
-  sl_quantizer_spec (quantizer, &spec);
-  g_autoptr (SlPictures) pictures = sl_pictures_new ("quantize", spawner, &spec, sl_quantizer_tensor_bytes (quantizer));
   g_autoptr (GPtrArray) inputs = options->calibrate != NULL ? list (options->calibrate) : NULL;
-  g_autoptr (GPtrArray) learned = g_ptr_array_new (), compared = g_ptr_array_new ();
   g_autoptr (GPtrArray) evaluation = options->evaluate != NULL ? list (options->evaluate) : NULL;
-  Job job = { options, quantizer, pictures, inputs, evaluation, learned, compared };
-  return quantize (&job, error);
+  Job job = { .options = options, .inputs = inputs, .evaluation = evaluation };
+  job.learned = g_ptr_array_new ();
+  job.compared = g_ptr_array_new ();
+  share_out (&job);
+  const gboolean good = run_job (&job, spawner, FALSE, error) && (!options->equalize || try_equalized (&job, spawner, error));
+  const gboolean done = good && finish (&job, error);
+  job_clear (&job);
+  return done;
 }
 
 static int
@@ -226,12 +308,15 @@ static gboolean
 check (Options *options)
 {
   static const char *const methods[] = { "minmax", "percentile", "mse", NULL }, *const heads[] = { "auto", "none", NULL };
+  static const char *const scales[] = { "per-channel", "per-tensor", NULL }, *const types[] = { "int8", "uint8", NULL };
   gdouble percent = DEFAULT_PERCENT / 100;
   options->most = DEFAULT_PICTURES;
   options->how = (SlQuantizeOptions){ .method = SL_RANGE_MSE, .float_head = TRUE };
   if (!sl_options_tflite ("quantize", options->output) || !sl_model_options_check ("quantize", &options->model)
       || !sl_options_choice ("quantize", "--method", &options->method, methods)
       || !sl_options_choice ("quantize", "--float-head", &options->float_head, heads)
+      || !sl_options_choice ("quantize", "--weights", &options->weights, scales)
+      || !sl_options_choice ("quantize", "--activations", &options->activations, types)
       || !sl_options_fraction ("quantize", "--percentile", options->percentile, &percent)
       || !sl_options_fraction ("quantize", "--min-agreement", options->min_agreement, &options->limit)
       || !sl_options_integer ("quantize", "--pictures", options->pictures, 1, 100000, &options->most))
@@ -241,6 +326,12 @@ check (Options *options)
       options->how.method = (SlRangeMethod) i;
   options->how.float_head = options->float_head == NULL || g_str_equal (options->float_head, "auto");
   options->how.what = options->weights_only ? SL_QUANTIZE_WEIGHTS : options->float16 ? SL_QUANTIZE_FLOAT16 : SL_QUANTIZE_ALL;
+  options->how.uint8 = options->activations != NULL && g_str_equal (options->activations, "uint8");
+  options->how.per_tensor = options->how.uint8 || (options->weights != NULL && g_str_equal (options->weights, "per-tensor"));
+  if (options->how.uint8 && options->weights != NULL && g_str_equal (options->weights, "per-channel")) {
+    sl_options_usage ("quantize", "--activations uint8: weights of uint8 have one scale; expected --weights per-tensor");
+    return FALSE;
+  }
   options->how.percent = 100 * percent;
   options->how.threads = sl_threads_resolve (options->model.threads);
   return TRUE;
@@ -261,9 +352,13 @@ run_quantize (int argc, char **argv)
     { "percentile", 0, 0, G_OPTION_ARG_STRING, &options.percentile, "Share of values in a range, 0..1 (default 0.9999)", "X" },
     { "float-head", 0, 0, G_OPTION_ARG_STRING, &options.float_head, "Leave what 8 bits spoil as float: auto or none (default auto)",
       "HOW" },
+    { "weights", 0, 0, G_OPTION_ARG_STRING, &options.weights, "Scales of weights: per-channel or per-tensor (default per-channel)", "HOW" },
+    { "activations", 0, 0, G_OPTION_ARG_STRING, &options.activations, "Type of 8-bit values: int8 or uint8 (default int8)", "TYPE" },
+    { "equalize", 0, 0, G_OPTION_ARG_NONE, &options.equalize, "Make channels of layers alike first, where that helps", NULL },
     { "weights-only", 0, 0, G_OPTION_ARG_NONE, &options.weights_only, "Weights of 8 bits, the rest float; needs no pictures", NULL },
     { "float16", 0, 0, G_OPTION_ARG_NONE, &options.float16, "Weights of float16, the rest float; needs no pictures", NULL },
-    { "min-agreement", 0, 0, G_OPTION_ARG_STRING, &options.min_agreement, "Fail, and write nothing, below this agreement, 0..1", "X" },
+    { "min-agreement", 0, 0, G_OPTION_ARG_STRING, &options.min_agreement, "Keep the worst layers float until the models agree so far, 0..1",
+      "X" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.threads_text, "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
     { NULL },

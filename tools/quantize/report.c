@@ -31,6 +31,14 @@ sl_quantize_print (const SlQuantizeReport *report, guint calibrated, const char 
   if (report->what == SL_QUANTIZE_ALL)
     printf ("pictures   %u learned from\n", calibrated);
   printf ("nodes      %u, of them %u with %s\n", report->nodes, report->quantized, bits[report->what]);
+  if (report->equalized > 0)
+    printf ("equalized  %u pairs of layers\n", report->equalized);
+  if (report->n_kept > 0)
+    printf ("kept float %u layers\n", report->n_kept);
+  for (guint i = 0; i < MIN (report->n_kept, SL_QUANTIZE_KEPT); i++) {
+    g_autofree char *name = sl_show (report->kept[i], SL_SHOW_MESSAGE);
+    printf ("           %s\n", name);
+  }
   printf ("size       %.2f MB float, %.2f MB now\n", (double) report->float_bytes / 1e6, (double) report->quantized_bytes / 1e6);
   print_agreement (report);
   if (report->compared == 0)
@@ -66,7 +74,12 @@ sl_quantize_print_json (const SlQuantizeReport *report, guint calibrated, const 
   append_number (out, "float_ms", report->float_ms);
   append_number (out, "ms", report->quantized_ms);
   append_number (out, "output_snr_db", report->compared > 0 ? report->output_snr : NAN);
-  g_string_append (out, ",\"noisiest\":[");
+  g_string_append_printf (out, ",\"equalized\":%u,\"kept\":[", report->equalized);
+  for (guint i = 0; i < MIN (report->n_kept, SL_QUANTIZE_KEPT); i++) {
+    g_string_append (out, i > 0 ? "," : "");
+    sl_json_append_string (out, report->kept[i]);
+  }
+  g_string_append (out, "],\"noisiest\":[");
   for (guint i = 0; i < report->n_worst; i++) {
     g_string_append (out, i > 0 ? ",{\"operator\":" : "{\"operator\":");
     sl_json_append_string (out, report->worst[i].op);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Cross-layer equalisation (Nagel et al., 2019): where a layer leads to another by steps that keep scale, a channel may be made smaller in the
+ * one and larger in the other without changing the result, so that one scale suits all channels in between.
+ */
+#ifndef SL_QUANTIZE_EQUALIZE_H
+#define SL_QUANTIZE_EQUALIZE_H
+
+#include "core/graph/graph.h"
+
+G_BEGIN_DECLS
+
+/** sl_equalize: weights and biases of @graph, of sl_tflite_express(). Returns how many pairs of layers were made equal. */
+guint sl_equalize (SlGraph *graph);
+
+G_END_DECLS
+
+#endif
