@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """sightline quantize: how far the 8-bit model agrees with the float one, what the file holds, and what goes wrong."""
+import base64
 import hashlib
+import html.parser
 import json
 import os
 import shutil
@@ -203,6 +205,50 @@ def test_types_and_scales():
             assert abs(bias[2][0] - weights[2][0] * x[2][0]) <= 1e-6 * bias[2][0]
     run(*small("-c", folder("types", 30), "-o", target, "--activations", "uint8", "--weights", "per-channel")).expect(2, "--weights per-tensor")
     run(*small("-c", folder("types", 30), "-o", target, "--activations", "int16")).expect(2, "--activations")
+
+
+class Page(html.parser.HTMLParser):
+    """What a browser would do: elements, and addresses that it would load."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.loaded, self.text = [], [], [], ""
+        self.feed(text)
+        assert self.open == [], self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.loaded += [value for name, value in attrs if name in ("src", "href", "srcset", "action", "data")]
+        if tag not in ("meta", "img"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_page():
+    """One file that loads nothing but the pictures in it; names in it are text, whatever they look like."""
+    target, page = work("<script>alert(1)&.tflite"), work("page.html")
+    path = folder("<img src=x>", 6)
+    os.rename(os.path.join(path, sorted(os.listdir(path))[0]), os.path.join(path, "<b onload='x'>&quot;\x1b.jpg"))
+    run(*small("-c", path, "-e", path, "-o", target, "--html", page)).expect(0)
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    got = Page(text)
+    images = [value for value in got.loaded if value.startswith("data:image/jpeg;base64,")]
+    assert images == got.loaded and len(images) == 12, [value[:40] for value in got.loaded]
+    assert all(base64.b64decode(value.split(",")[1])[:3] == b"\xff\xd8\xff" for value in images)
+    assert "script" not in got.tags and "b" not in got.tags and got.tags.count("img") == 12, got.tags
+    assert "<script>alert(1)" in got.text and "default-src 'none'" in text and got.text.count(" dB") == 1, got.text
+    assert "float: " in got.text and "quantised: " in got.text and "\x1b" not in text
+    # No picture was compared: the page has the figures alone.
+    run(*small("-o", target, "--weights-only", "--html", page)).expect(0)
+    with open(page, encoding="utf-8") as file:
+        assert Page(file.read()).loaded == []
+    run(*small("-o", target, "--weights-only", "--html", work("no/such/page.html"))).expect(1, "page.html")
 
 
 def test_equalize():

@@ -26,7 +26,10 @@ add_constant (SlGraph *graph, const char *name, guint rank, const gint32 *dims, 
 static gint32
 add_map (SlGraph *graph, const char *name, gint32 channels)
 {
-  const SlTensor tensor = { .name = name, .dtype = SL_DTYPE_F32, .rank = 4, .dims = { 1, SIDE, SIDE, channels },
+  const SlTensor tensor = { .name = name,
+                            .dtype = SL_DTYPE_F32,
+                            .rank = 4,
+                            .dims = { 1, SIDE, SIDE, channels },
                             .bytes = SIDE * SIDE * (gsize) channels * sizeof (gfloat) };
   return sl_graph_add_tensor (graph, &tensor, NULL);
 }
@@ -48,12 +51,13 @@ make_graph (SlActivation activation, gboolean shared)
 {
   static const gfloat wide[CHANNELS] = { 20, 0.05f, 1, 7, 0.3f, 12, 0.1f, 3 }, even[CHANNELS] = { 1, 1, 1, 1, 1, 1, 1, 1 };
   static const gfloat bias[CHANNELS] = { 1, 0.1f, 0.5f, 2, 0.1f, 3, 0.2f, 1 };
-  const SlOpParams params = { .window = { .padding = SL_PADDING_SAME, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1,
-                                          .activation = activation } };
+  const SlOpParams params = {
+    .window = { .padding = SL_PADDING_SAME, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .activation = activation }
+  };
   g_autoptr (GRand) random = g_rand_new_with_seed (4);
   SlGraph *graph = sl_graph_new (NULL);
-  const gint32 channels = CHANNELS, input = add_map (graph, "input", 3), a = add_map (graph, "a", CHANNELS), b = add_map (graph, "b", CHANNELS),
-               c = add_map (graph, "c", CHANNELS);
+  const gint32 channels = CHANNELS, input = add_map (graph, "input", 3), a = add_map (graph, "a", CHANNELS),
+               b = add_map (graph, "b", CHANNELS), c = add_map (graph, "c", CHANNELS);
   const gint32 first[] = { input, add_weights (graph, random, (const gint32[]){ CHANNELS, 3, 3, 3 }, wide, FALSE),
                            add_constant (graph, "bias", 1, &channels, bias, CHANNELS) };
   SlOpParams depthwise = params;

@@ -13,7 +13,9 @@
 #include "sightline/error.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
+#include "models/convert.h"
 #include "tools/options.h"
+#include "tools/quantize/page.h"
 #include "tools/quantize/pictures.h"
 #include "tools/quantize/report.h"
 
@@ -27,7 +29,7 @@
 typedef struct
 {
   SlModelOptions model;
-  char *calibrate, *evaluate, *output, *method, *percentile, *float_head, *pictures, *min_agreement, *weights, *activations;
+  char *calibrate, *evaluate, *output, *method, *percentile, *float_head, *pictures, *min_agreement, *weights, *activations, *html;
   gboolean json, weights_only, float16, equalize;
   guint most; /* pictures to learn from */
   gdouble limit;
@@ -58,6 +60,7 @@ options_clear (Options *options)
   g_free (options->pictures);
   g_free (options->min_agreement);
   g_free (options->weights);
+  g_free (options->html);
   g_free (options->activations);
 }
 
@@ -180,6 +183,33 @@ make_enough (Job *job, GError **error)
   return TRUE;
 }
 
+/* (transfer full): the model as it is before anything is done to it. */
+static SlModel *
+load (const Options *options, GError **error)
+{
+  const SlModelLoadOptions how = sl_limit_options_load (&options->model.limits, FALSE);
+  const SlContractOverrides overrides = sl_model_options_overrides (&options->model);
+  return sl_model_load_with (options->model.model, &overrides, &how, error);
+}
+
+static gboolean
+write_page (Job *job, GError **error)
+{
+  const Options *options = job->options;
+  g_autoptr (SlModel) model = load (options, error);
+  g_autoptr (GBytes) floats = model != NULL ? sl_model_to_tflite (model, error) : NULL;
+  g_autoptr (GPtrArray) pictures = g_ptr_array_new_with_free_func (g_free);
+  const guint n = MIN (job->compared->len, SL_PAGE_PICTURES);
+  for (guint i = 0; i < n; i++) {
+    const SlInput *input = job->compared->pdata[(guint64) i * job->compared->len / n];
+    char *path = input->uri != NULL ? g_filename_from_uri (input->uri, NULL, NULL) : NULL;
+    if (path != NULL)
+      g_ptr_array_add (pictures, path);
+  }
+  const SlPage page = { &job->report, options->model.model, options->output, floats, pictures, job->learned->len, options->how.threads };
+  return floats != NULL && sl_page_write (&page, options->html, error);
+}
+
 static gboolean
 finish (Job *job, GError **error)
 {
@@ -192,7 +222,7 @@ finish (Job *job, GError **error)
   if (!check_agreement (options, &job->report, error))
     return FALSE;
   const char *data = g_bytes_get_data (job->file, &size);
-  return g_file_set_contents (options->output, data, (gssize) size, error);
+  return g_file_set_contents (options->output, data, (gssize) size, error) && (options->html == NULL || write_page (job, error));
 }
 
 static gboolean
@@ -239,12 +269,10 @@ static gboolean
 run_job (Job *job, SlSpawner *spawner, gboolean equalize, GError **error)
 {
   const Options *options = job->options;
-  const SlModelLoadOptions load = sl_limit_options_load (&options->model.limits, FALSE);
-  const SlContractOverrides overrides = sl_model_options_overrides (&options->model);
   SlQuantizeOptions how = options->how;
   SlNormalizeSpec spec = { .filter = SL_FILTER_AUTO };
   how.equalize = equalize;
-  g_autoptr (SlModel) model = sl_model_load_with (options->model.model, &overrides, &load, error);
+  g_autoptr (SlModel) model = load (options, error);
   job->quantizer = model != NULL ? sl_quantizer_new (model, &how, error) : NULL;
   if (job->quantizer == NULL)
     return FALSE;
@@ -359,6 +387,7 @@ run_quantize (int argc, char **argv)
     { "float16", 0, 0, G_OPTION_ARG_NONE, &options.float16, "Weights of float16, the rest float; needs no pictures", NULL },
     { "min-agreement", 0, 0, G_OPTION_ARG_STRING, &options.min_agreement, "Keep the worst layers float until the models agree so far, 0..1",
       "X" },
+    { "html", 0, 0, G_OPTION_ARG_FILENAME, &options.html, "Write the report as a page, with pictures of both models' results", "FILE" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.threads_text, "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
     { NULL },

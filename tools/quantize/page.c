@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Pictures are drawn by `sightline predict --draw`, once for each model, in a folder that goes away again: so they look as they do anywhere
+ * else.
+ */
+#include "tools/quantize/page.h"
+
+#include <glib/gstdio.h>
+#include <math.h>
+
+#include "base/show.h"
+#include "tools/interrupt.h"
+
+/* Longest of the page's bars, dB. */
+#define BAR_DB 60.0
+
+static const char head[] =
+  "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">\n"
+  "<meta name=\"viewport\" content=\"width=device-width\">\n<title>sightline quantize</title>\n<style>\n"
+  "body{font:15px/1.5 sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}\n"
+  "h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}table{border-collapse:collapse}td,th{padding:.2rem 1rem .2rem 0;text-align:left}\n"
+  "td.n{text-align:right;font-variant-numeric:tabular-nums}.bar{background:#2a6fb0;height:.8rem}\n"
+  ".pair{display:grid;grid-template-columns:1fr 1fr;gap:.5rem;margin-bottom:1rem}.pair img{width:100%}figure{margin:0}\n"
+  "figcaption{font-size:.85rem;color:#555;overflow-wrap:anywhere}\n</style></head><body>\n";
+
+/* @text as a person may see it, with nothing in it that a browser would take for more than text. */
+static void
+append_text (GString *out, const char *text)
+{
+  g_autofree char *shown = sl_show (text, SL_SHOW_MESSAGE), *escaped = g_markup_escape_text (shown, -1);
+  g_string_append (out, escaped);
+}
+
+static void G_GNUC_PRINTF (3, 4)
+append_row (GString *out, const char *name, const char *format, ...)
+{
+  va_list arguments;
+  va_start (arguments, format);
+  g_autofree char *value = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_string_append_printf (out, "<tr><th>%s</th><td>", name);
+  append_text (out, value);
+  g_string_append (out, "</td></tr>\n");
+}
+
+static void
+append_figures (GString *out, const SlPage *page)
+{
+  const SlQuantizeReport *report = page->report;
+  g_string_append (out, "<table>\n");
+  append_row (out, "float model", "%s", page->source);
+  append_row (out, "file", "%s", page->output);
+  append_row (out, "learned from", "%u pictures", page->calibrated);
+  append_row (out, "nodes", "%u, of them %u quantised", report->nodes, report->quantized);
+  append_row (out, "size", "%.2f MB, was %.2f MB", (double) report->quantized_bytes / 1e6, (double) report->float_bytes / 1e6);
+  if (report->measure != NULL && !isnan (report->agreement))
+    append_row (out, "agreement", "%.3f %s, on %u pictures", report->agreement, report->measure, report->compared);
+  if (report->compared > 0) {
+    append_row (out, "time", "%.2f ms, was %.2f ms, %u thread%s", report->quantized_ms, report->float_ms, page->threads,
+                page->threads != 1 ? "s" : "");
+    append_row (out, "outputs", "%.1f dB signal to noise", report->output_snr);
+  }
+  for (guint i = 0; i < MIN (report->n_kept, SL_QUANTIZE_KEPT); i++)
+    append_row (out, i == 0 ? "kept float" : "", "%s", report->kept[i]);
+  g_string_append (out, "</table>\n");
+}
+
+static void
+append_worst (GString *out, const SlQuantizeReport *report)
+{
+  if (report->n_worst == 0)
+    return;
+  g_string_append (out, "<h2>Noisiest layers</h2>\n<table><tr><th>operator</th><th>name</th><th>dB</th><th></th></tr>\n");
+  for (guint i = 0; i < report->n_worst; i++) {
+    const SlLayerNoise *one = &report->worst[i];
+    g_string_append (out, "<tr><td>");
+    append_text (out, one->op);
+    g_string_append (out, "</td><td>");
+    append_text (out, one->name);
+    g_string_append_printf (out, "</td><td class=\"n\">%.1f</td><td><div class=\"bar\" style=\"width:%.0fpx\"></div></td></tr>\n", one->snr,
+                            4 * CLAMP (one->snr, 0, BAR_DB));
+  }
+  g_string_append (out, "</table>\n");
+}
+
+/* (transfer full) (nullable): @picture with what @model sees in it, as JPEG in base64. */
+static char *
+drawn (const char *model, const char *picture, const char *folder)
+{
+  g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL), *path = g_build_filename (folder, "drawn.jpg", NULL), *data = NULL;
+  const char *arguments[] = { program, "predict", "--model", model, "--draw", path, "--", picture, NULL };
+  gsize size = 0;
+  if (program != NULL
+      && g_spawn_sync (NULL, (char **) arguments, NULL, G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, NULL, NULL, NULL, NULL))
+    g_file_get_contents (path, &data, &size, NULL);
+  g_unlink (path);
+  return data != NULL ? g_base64_encode ((const guchar *) data, size) : NULL;
+}
+
+static void
+append_figure (GString *out, const char *image, const char *model, const char *picture)
+{
+  g_autofree char *name = g_path_get_basename (picture);
+  g_string_append_printf (out, "<figure><img alt=\"\" src=\"data:image/jpeg;base64,%s\"><figcaption>%s: ", image, model);
+  append_text (out, name);
+  g_string_append (out, "</figcaption></figure>\n");
+}
+
+static void
+append_pictures (GString *out, const SlPage *page, const char *floats, const char *folder)
+{
+  gboolean begun = FALSE;
+  for (guint i = 0; i < MIN (page->pictures->len, SL_PAGE_PICTURES) && !sl_interrupted (); i++) {
+    const char *picture = page->pictures->pdata[i];
+    g_autofree char *one = drawn (floats, picture, folder), *two = drawn (page->output, picture, folder);
+    if (one == NULL || two == NULL)
+      continue;
+    g_string_append (out, begun ? "<div class=\"pair\">\n" : "<h2>Pictures</h2>\n<div class=\"pair\">\n");
+    append_figure (out, one, "float", picture);
+    append_figure (out, two, "quantised", picture);
+    g_string_append (out, "</div>\n");
+    begun = TRUE;
+  }
+}
+
+gboolean
+sl_page_write (const SlPage *page, const char *path, GError **error)
+{
+  gsize size;
+  g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", error);
+  if (folder == NULL)
+    return FALSE;
+  g_autofree char *floats = g_build_filename (folder, "float.tflite", NULL);
+  const char *data = g_bytes_get_data (page->floats, &size);
+  g_autoptr (GString) out = g_string_new (head);
+  g_string_append (out, "<h1>");
+  append_text (out, page->output);
+  g_string_append (out, "</h1>\n");
+  append_figures (out, page);
+  append_worst (out, page->report);
+  gboolean good = g_file_set_contents (floats, data, (gssize) size, error);
+  if (good)
+    append_pictures (out, page, floats, folder);
+  g_unlink (floats);
+  g_rmdir (folder);
+  g_string_append (out, "</body></html>\n");
+  return good && !sl_interrupted () && g_file_set_contents (path, out->str, (gssize) out->len, error);
+}
