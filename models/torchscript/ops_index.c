@@ -148,12 +148,45 @@ updates_of (TsProgram *program, TsValue value, TsDtype dtype, const gint64 *dims
   return rank == 0 ? x : ts_onnx (program, "Expand", (OnnxValue *[]){ x, ts_constant_ints (program, dims, rank) }, 2, NULL, 0);
 }
 
+/* x[mask] = value of one element, the truth values being of the first dimensions; FALSE for anything else. */
+static gboolean
+put_where (TsProgram *program, const TsCall *call, TsValue *result)
+{
+  gint64 dims[SL_MAX_RANK];
+  const TsValue list = call->args[1], value = call->args[2];
+  const TsTensor *mask =
+    list.kind == TS_LIST && list.list->n == 1 && list.list->items[0].kind == TS_TENSOR ? list.list->items[0].tensor : NULL;
+  if (mask == NULL || mask->dtype != TS_BOOLEAN || (value.kind == TS_TENSOR && ts_tensor_elements (value.tensor) != 1))
+    return FALSE;
+  OnnxValue *x = ts_read (program, call->args[0]), *where = ts_read (program, list.list->items[0]);
+  if (x == NULL || where == NULL)
+    return TRUE;
+  for (guint i = 0; i < x->rank; i++)
+    dims[i] = i < where->rank ? where->dims[i] : 1;
+  for (guint i = 0; i < where->rank; i++)
+    if (where->rank > x->rank || where->dims[i] != x->dims[i]) {
+      ts_refuse (program, SL_ERROR_SHAPE, "truth values of another shape than the tensor's");
+      return TRUE;
+    }
+  const TsDtype dtype = call->args[0].tensor->dtype;
+  OnnxValue *put = updates_of (program, value, dtype, NULL, 0);
+  put = put != NULL ? ts_reshaped (program, put, (const gint64[]){ 1 }, 1) : NULL;
+  if (put != NULL && ts_truth (program, call->args[3]))
+    put = ts_onnx (program, "Add", (OnnxValue *[]){ x, put }, 2, NULL, 0);
+  *result =
+    ts_new (program, ts_onnx (program, "Where", (OnnxValue *[]){ ts_reshaped (program, where, dims, x->rank), put, x }, 3, NULL, 0), dtype);
+  return TRUE;
+}
+
 /* x[..., i, ...] = value along one dimension, or x[i, j, ...] = value along the first ones. */
 static TsValue
 index_put (TsProgram *program, const TsCall *call)
 {
   gint64 dims[2 * SL_MAX_RANK], shape[SL_MAX_RANK];
   Places places;
+  TsValue chosen = ts_none ();
+  if (put_where (program, call, &chosen))
+    return chosen;
   OnnxValue *x = ts_read (program, call->args[0]);
   if (x == NULL || !read_places (program, call->args[1], x->rank, &places))
     return ts_none ();

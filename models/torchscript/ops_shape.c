@@ -29,7 +29,7 @@ view_of (TsProgram *program, OnnxValue *value, TsValue operand, const TsView *vi
 static TsView
 part (guint axis, gint64 first, gint64 n, gboolean dropped)
 {
-  return (TsView){ .kind = TS_VIEW_PART, .axis = axis, .first = first, .n = n, .dropped = dropped };
+  return (TsView){ .kind = TS_VIEW_PART, .axis = axis, .first = first, .n = n, .step = 1, .dropped = dropped };
 }
 
 OnnxValue *
@@ -329,16 +329,15 @@ slice (TsProgram *program, const TsCall *call)
   if (x == NULL || x->rank == 0)
     return ts_refuse (program, SL_ERROR_SHAPE, "a tensor without dimensions");
   const guint axis = ts_axis (program, call->args[1], x->rank);
-  const gint64 n = x->dims[axis], step = ts_to_int (program, call->args[4]);
+  const gint64 n = x->dims[axis], stated = ts_to_int (program, call->args[4]), step = MIN (stated, MAX (n, 1));
   gint64 first = call->args[2].kind == TS_NONE ? 0 : ts_to_int (program, call->args[2]);
   gint64 end = call->args[3].kind == TS_NONE ? n : ts_to_int (program, call->args[3]);
   if (step < 1)
     return ts_refuse (program, SL_ERROR_FORMAT, "a step of %" G_GINT64_FORMAT, step);
   first = CLAMP (first < 0 ? first + n : first, 0, n);
   end = CLAMP (end < 0 ? end + n : end, first, n);
-  TsView view = part (axis, first, end - first, FALSE);
-  if (step != 1)
-    view.kind = TS_VIEW_OTHER;
+  TsView view = part (axis, first, (end - first + step - 1) / step, FALSE);
+  view.step = step;
   const TsValue result = view_of (program, ts_slice_of (program, x, axis, first, end, step), call->args[0], &view);
   if (axis == 0 && result.kind == TS_TENSOR)
     ts_slice_rows (program, call->args[0].tensor, result.tensor, first, end, step);

@@ -37,6 +37,13 @@ ts_note_view (TsProgram *program, TsValue result, TsTensor *base, const TsView *
   return result;
 }
 
+/* Behind the last element of a part. */
+static gint64
+end_of (const TsView *view)
+{
+  return view->first + MAX (view->n - 1, 0) * view->step + MIN (view->n, 1);
+}
+
 static OnnxValue *
 take (TsProgram *program, const TsTensor *box, const Record *record, OnnxValue *base)
 {
@@ -47,7 +54,7 @@ take (TsProgram *program, const TsTensor *box, const Record *record, OnnxValue *
   if (view->kind == TS_VIEW_ORDER)
     return ts_permuted (program, base, view->order, box->rank);
   if (view->kind == TS_VIEW_PART)
-    base = ts_slice_of (program, base, view->axis, view->first, view->first + view->n, 1);
+    base = ts_slice_of (program, base, view->axis, view->first, end_of (view), view->step);
   return ts_reshaped (program, base, dims, box->rank);
 }
 
@@ -71,6 +78,25 @@ ts_refresh (TsProgram *program, TsTensor *box)
     box->value = value;
 }
 
+/* The base with @part, of as many dimensions, at every step-th place: both joined, and each place taken from where it is. */
+static OnnxValue *
+interleave (TsProgram *program, const Record *record, OnnxValue *part)
+{
+  const TsView *view = &record->view;
+  const gint32 whole = record->base->dims[view->axis];
+  const OnnxAttribute axis = ts_attr_int ("axis", view->axis);
+  g_autofree gint32 *places = g_new (gint32, (gsize) whole);
+  for (gint32 i = 0; i < whole; i++) {
+    const gint64 from = i - view->first;
+    const gboolean written = from >= 0 && from % view->step == 0 && from / view->step < view->n;
+    places[i] = written ? whole + (gint32) (from / view->step) : i;
+  }
+  OnnxValue *const pieces[2] = { record->base->value, part };
+  OnnxValue *const inputs[2] = { ts_onnx (program, "Concat", pieces, 2, &axis, 1),
+                                 onnx_value_new (&program->onnx, onnx_constant (&program->onnx, SL_DTYPE_I32, 1, &whole, places), FALSE) };
+  return ts_failed (program) ? NULL : ts_onnx (program, "Gather", inputs, 2, &axis, 1);
+}
+
 /* The base with @part where the view is. */
 static OnnxValue *
 put (TsProgram *program, const Record *record, OnnxValue *part)
@@ -89,9 +115,11 @@ put (TsProgram *program, const Record *record, OnnxValue *part)
     return ts_permuted (program, part, inverse, base->rank);
   if (view->kind == TS_VIEW_SHAPE)
     return ts_reshaped (program, part, dims, base->rank);
-  const gint64 end = view->first + view->n, whole = dims[view->axis];
+  const gint64 end = end_of (view), whole = dims[view->axis];
   const OnnxAttribute axis = ts_attr_int ("axis", view->axis);
   dims[view->axis] = view->n;
+  if (view->step > 1)
+    return interleave (program, record, ts_reshaped (program, part, dims, base->rank));
   if (view->first > 0)
     pieces[n++] = ts_slice_of (program, base->value, view->axis, 0, view->first, 1);
   pieces[n++] = ts_reshaped (program, part, dims, base->rank);

@@ -18,13 +18,14 @@ typedef enum
   TS_VIEW_OTHER  /* what cannot be written through */
 } TsViewKind;
 
-/** @order: dimension i of the view is dimension order[i] of the base. @first, @n: elements along @axis. */
+/** @order: dimension i of the view is dimension order[i] of the base. @n elements from @first on along @axis, every
+ *  @step-th. */
 typedef struct
 {
   TsViewKind kind;
   gint64 order[SL_MAX_RANK];
   guint axis;
-  gint64 first, n;
+  gint64 first, n, step;
   gboolean dropped;
 } TsView;
 

@@ -127,6 +127,23 @@ static const ProgramRow rows[] = {
       0.159999996f,
       0.0599999987f,
       0.340000004f } },
+  { "stepped",
+    "y = torch.clone(x)\n"
+    "a = torch.slice(torch.slice(y, 2, 0, 9223372036854775807, 2), 3, 1, 9223372036854775807, 2)\n"
+    "b = torch.sub_(a, 5)\n"
+    "c = torch.fill_(torch.select(torch.slice(y, 3, 0, 9223372036854775807, 3), 3, 1), 7)\n"
+    "return torch.add(y, torch.sum(a))",
+    24,
+    { 7.25f, 4, 8,     15.5f, 8.75f, 7.75f, 9.5f, 15.5f, 7.5f,  4.25f, 8.25f, 15.5f,
+      9,     3, 9.75f, 15.5f, 7.75f, 9.5f,  8.5f, 15.5f, 9.25f, 3.25f, 7.25f, 15.5f } },
+  { "put-where",
+    "y = torch.clone(x)\n"
+    "a = torch.index_put_(y, annotate(List[Optional[Tensor]], [torch.gt(y, 0.5)]), torch.tensor(0.5))\n"
+    "b = torch.index_put_(y, annotate(List[Optional[Tensor]], [torch.lt(torch.select(torch.select(y, 3, 0), 2, 0), 0)]), torch.tensor([2.]), True)\n"
+    "return y",
+    24,
+    { 0.75f, 2.5f,  1.5f, 2.5f,  2.25f,  1.25f, 2.5f, 2,  1,    2.5f,   1.75f,  0.75f,
+      0.5f,  -0.5f, 0.5f, 0.25f, -0.75f, 0.5f,  0,    -1, 0.5f, -0.25f, -1.25f, 0.5f } },
   { "fold",
     "return torch.col2im(torch.reshape(x, [1, 4, 6]), [3, 4], [2, 2], [1, 1], [0, 0], [1, 1])",
     12,
