@@ -30,6 +30,9 @@ read_list (Onnx *o, const Window *w, const char *name, gint32 fallback, gint32 v
     memcpy (values + 2 - n, list, n * sizeof list[0]);
 }
 
+/* Attributes of a pool. */
+#define MOST_POOL_ATTRIBUTES 16
+
 static gint32
 extent (const Window *w, guint i)
 {
@@ -456,10 +459,60 @@ onnx_pool_of (Onnx *o, OnnxValue *x)
   return y;
 }
 
+/* Attributes of a pool over three dimensions that looks along the first of them alone, as torch exports local_response_norm(): those of the same
+ * pool where the others are one. FALSE where it looks along others. */
+static gboolean
+along_first (Onnx *o, const OnnxValue *x, OnnxAttribute *attributes, gint64 (*ints)[4])
+{
+  const OnnxNode *node = o->node;
+  gboolean stated = FALSE;
+  if (x->rank != 5 || node->n_attributes > MOST_POOL_ATTRIBUTES)
+    return FALSE;
+  for (guint i = 0; i < node->n_attributes; i++) {
+    const OnnxAttribute *a = &node->attributes[i];
+    const gboolean pads = strcmp (a->name, "pads") == 0;
+    attributes[i] = *a;
+    stated |= strcmp (a->name, "kernel_shape") == 0;
+    if (a->n_ints == 0)
+      continue;
+    const gint64 other = pads ? 0 : 1;
+    if (a->n_ints != (pads ? 6 : 3) || a->ints[1] != other || a->ints[2] != other || (pads && (a->ints[4] != 0 || a->ints[5] != 0)))
+      return FALSE;
+    memcpy (ints[i], (const gint64[]){ a->ints[0], other, pads ? a->ints[3] : 0, 0 }, sizeof ints[i]);
+    attributes[i].ints = ints[i];
+    attributes[i].n_ints = pads ? 4 : 2;
+  }
+  return stated;
+}
+
+static void
+pool_along_first (Onnx *o, OnnxValue *x, const OnnxAttribute *attributes)
+{
+  const OnnxNode *outer = o->node;
+  const gint64 pixels = (gint64) x->dims[3] * x->dims[4];
+  const gint32 flat[4] = { x->dims[0], x->dims[1], x->dims[2], (gint32) MIN (pixels, G_MAXINT32) };
+  OnnxNode node = *outer;
+  node.attributes = attributes;
+  o->node = &node;
+  OnnxValue *y = onnx_value_new (o, onnx_reshape (o, onnx_plain (o, x), flat, 4), FALSE);
+  y = y != NULL ? onnx_value_new (o, onnx_pool_of (o, y), TRUE) : NULL;
+  o->node = outer;
+  if (y == NULL)
+    return;
+  const gint32 dims[5] = { x->dims[0], x->dims[1], y->dims[2], x->dims[3], x->dims[4] };
+  onnx_set (o, 0, onnx_reshape (o, onnx_plain (o, y), dims, 5), FALSE);
+}
+
 void
 onnx_pool (Onnx *o)
 {
+  OnnxAttribute attributes[MOST_POOL_ATTRIBUTES];
+  gint64 ints[MOST_POOL_ATTRIBUTES][4];
   OnnxValue *x = onnx_required (o, 0);
+  if (o->error == NULL && along_first (o, x, attributes, ints)) {
+    pool_along_first (o, x, attributes);
+    return;
+  }
   const gint32 y = onnx_pool_of (o, x);
   onnx_conv_set (o, x, y);
 }

@@ -123,11 +123,49 @@ test_affine_grid (void)
     run_affine ((gboolean) (i & 1), (gboolean) (i >> 1));
 }
 
+/* Pools over three dimensions that look along the first alone, as local_response_norm() is exported: with paddings, and with other strides. */
+static void
+test_pool_along_first (void)
+{
+  double expected[2 * 2 * 7 * 6];
+  for (guint stride = 1; stride < 3; stride++) {
+    const gint planes = stride == 1 ? 7 : 4;
+    OnnxModel m;
+    onnx_model_init (&m, 13, stride);
+    const gfloat *x = onnx_model_floats (&m, "x", 5, DIMS (2, 2, 7, 2, 3));
+    sl_onnx_writer_node (m.writer, "AveragePool", "x", "y", "kernel_shape I 3,1,1", stride == 1 ? "strides I 1,1,1" : "strides I 2,1,1",
+                         "pads I 1,0,0,1,0,0", "count_include_pad i 1", NULL);
+    for (gint i = 0; i < 4 * planes * 6; i++) {
+      const gint picture = i / 6 / planes, plane = i / 6 % planes * (gint) stride - 1;
+      expected[i] = 0;
+      for (gint k = MAX (plane, 0); k < MIN (plane + 3, 7); k++)
+        expected[i] += (double) x[(picture * 7 + k) * 6 + i % 6] / 3;
+    }
+    onnx_model_expect (&m, "y", SL_ONNX_FLOAT, (gsize) (4 * planes * 6), expected, 1e-6);
+    onnx_model_clear (&m);
+  }
+}
+
+/* Those that look along others are refused as before. */
+static void
+test_pool_of_volume (void)
+{
+  OnnxModel m;
+  onnx_model_init (&m, 13, 1);
+  onnx_model_floats (&m, "x", 5, DIMS (2, 2, 7, 2, 3));
+  sl_onnx_writer_node (m.writer, "AveragePool", "x", "y", "kernel_shape I 3,2,1", NULL);
+  sl_onnx_writer_output (m.writer, "y", SL_ONNX_FLOAT);
+  onnx_model_refuse (&m, "its input has 5 dimensions");
+  onnx_model_clear (&m);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/onnx-volume/grid-sample", test_grid_sample);
   g_test_add_func ("/onnx-volume/affine-grid", test_affine_grid);
+  g_test_add_func ("/onnx-volume/pool-along-first", test_pool_along_first);
+  g_test_add_func ("/onnx-volume/pool-of-volume", test_pool_of_volume);
   return g_test_run ();
 }
