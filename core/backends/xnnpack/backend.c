@@ -2,10 +2,18 @@
 /* XNNPACK as a backend: runs of neighbouring nodes in one runtime each, on threads of XNNPACK's own kind. */
 #include "core/backends/xnnpack/xnn.h"
 
-/* Largest floats of windows are found faster by the plain kernel, whose windows share what they have in common. */
+/* A row of a block that the plain kernel moves in a few loads and stores. */
+#define SHORT_ROW 64
+
+/* Largest floats of windows are found faster by the plain kernel, whose windows share what they have in common; short rows of blocks are
+ * moved faster by it. */
 static gboolean
 faster (const SlGraph *graph, const SlNode *node)
 {
+  if (node->op == SL_OP_DEPTH_TO_SPACE) {
+    const SlTensor *output = sl_node_output (graph, node, 0);
+    return (gsize) node->params.block.size * (gsize) output->dims[3] * sl_dtype_size (output->dtype) >= SHORT_ROW;
+  }
   return node->op != SL_OP_MAX_POOL_2D || sl_node_input (graph, node, 0)->dtype != SL_DTYPE_F32;
 }
 

@@ -52,7 +52,12 @@ void sl_tensor_strides (const SlTensor *tensor, gssize strides[SL_MAX_RANK]);
 static inline void
 sl_copy_row (void *to, const void *from, gsize n)
 {
-  if (n < 16 || n > 128) {
+  if (n >= 8 && n < 16) {
+    memcpy (to, from, 8);
+    memcpy ((guint8 *) to + n - 8, (const guint8 *) from + n - 8, 8);
+    return;
+  }
+  if (n < 8 || n > 128) {
     memcpy (to, from, n);
     return;
   }
