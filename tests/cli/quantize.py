@@ -144,6 +144,20 @@ def test_float16():
     assert report["agreement"] == 1 and report["output_snr_db"] > 40, report
 
 
+def test_video_and_camera():
+    """Frames of a clip, evenly, of which a fifth is kept back; of a camera, as many as are asked for; and what is neither."""
+    target = work("frames.tflite")
+    clip = data("images", "video1.mp4")
+    report = json.loads(run(*small("-c", clip, "--pictures", "8", "-o", target, "--json")).expect(0).out)
+    assert (report["calibrated"], report["compared"]) == (8, 2), report
+    report = json.loads(run(*small("-c", "test://", "-e", clip, "--pictures", "3", "-o", target, "--json")).expect(0).out)
+    assert (report["calibrated"], report["compared"]) == (3, 3), report
+    os.remove(target)
+    run(*small("-c", write("text.mp4", b"no video"), "-o", target)).expect(1, "text.mp4: ")
+    run(*small("-c", "http://127.0.0.1:9/x", "-o", target)).expect(1, "http://127.0.0.1:9/x: ")
+    assert not os.path.exists(target)
+
+
 def test_same_bytes():
     sums = set()
     for i in (1, 2):
@@ -276,7 +290,7 @@ def test_interrupt():
 def test_refusals():
     path, target = folder("refused", 5), work("refused.tflite")
     run("quantize").expect(2, "expected one MODEL")
-    run(*small("-o", target)).expect(2, "--calibrate FOLDER is required")
+    run(*small("-o", target)).expect(2, "--calibrate SOURCE is required")
     run(*small("-c", path)).expect(2, "--output FILE is required")
     run(*small("-o", target, "--float16", "--weights-only")).expect(2, "expected one of --weights-only and --float16")
     run("quantize", harness.model("float_range.tflite"), "-o", target, "--weights-only", "--mean", "0", "--std", "1").expect(

@@ -32,8 +32,7 @@ append_text (GString *out, const char *text)
   g_string_append (out, escaped);
 }
 
-static void G_GNUC_PRINTF (3, 4)
-append_row (GString *out, const char *name, const char *format, ...)
+static void G_GNUC_PRINTF (3, 4) append_row (GString *out, const char *name, const char *format, ...)
 {
   va_list arguments;
   va_start (arguments, format);
@@ -92,7 +91,8 @@ drawn (const char *model, const char *picture, const char *folder)
   const char *arguments[] = { program, "predict", "--model", model, "--draw", path, "--", picture, NULL };
   gsize size = 0;
   if (program != NULL
-      && g_spawn_sync (NULL, (char **) arguments, NULL, G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, NULL, NULL, NULL, NULL))
+      && g_spawn_sync (NULL, (char **) arguments, NULL, G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, NULL, NULL,
+                       NULL, NULL))
     g_file_get_contents (path, &data, &size, NULL);
   g_unlink (path);
   return data != NULL ? g_base64_encode ((const guchar *) data, size) : NULL;

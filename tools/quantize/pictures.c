@@ -87,6 +87,16 @@ sl_pictures_load (SlPictures *pictures, const SlInput *input)
   return good ? pictures->tensor : NULL;
 }
 
+const void *
+sl_pictures_load_frame (SlPictures *pictures, GstSample *frame)
+{
+  g_autoptr (GError) error = NULL;
+  if (normalize (pictures, frame, &error))
+    return pictures->tensor;
+  sl_complain (pictures->command, "%s", error->message);
+  return NULL;
+}
+
 void
 sl_pictures_map (const SlPictures *pictures, SlAffine *map, gint *width, gint *height)
 {

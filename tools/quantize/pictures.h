@@ -5,6 +5,8 @@
 #ifndef SL_TOOLS_QUANTIZE_PICTURES_H
 #define SL_TOOLS_QUANTIZE_PICTURES_H
 
+#include <gst/gst.h>
+
 #include "preprocess/normalize.h"
 #include "tools/predict/inputs.h"
 #include "tools/predict/spawner.h"
@@ -19,6 +21,9 @@ void sl_pictures_free (SlPictures *pictures);
 /** sl_pictures_load: (transfer none) (nullable): the tensor of @input, valid until the next call; NULL, having complained, for one that
  *  cannot be read, and without complaint when the program was interrupted. */
 const void *sl_pictures_load (SlPictures *pictures, const SlInput *input);
+
+/** sl_pictures_load_frame: the same of a frame. */
+const void *sl_pictures_load_frame (SlPictures *pictures, GstSample *frame);
 
 /** sl_pictures_map: of the picture that was loaded last: tensor pixels -> pixels of the picture, whose size is that. */
 void sl_pictures_map (const SlPictures *pictures, SlAffine *map, gint *width, gint *height);

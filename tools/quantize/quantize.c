@@ -18,6 +18,7 @@
 #include "tools/quantize/page.h"
 #include "tools/quantize/pictures.h"
 #include "tools/quantize/report.h"
+#include "tools/quantize/sources.h"
 
 /* How long an interrupted program may take to end. */
 #define PATIENCE_MS 1900
@@ -43,8 +44,8 @@ typedef struct
   GBytes *file; /* (nullable): the best so far */
   SlQuantizeReport report;
   SlPictures *pictures;
-  GPtrArray *inputs, *evaluation; /* (element-type SlInput) */
-  GPtrArray *learned, *compared;  /* of these, without copies */
+  const SlSources *sources, *evaluation; /* (nullable) */
+  GPtrArray *learned, *compared;         /* of these, without copies */
 } Job;
 
 static void
@@ -79,19 +80,19 @@ show_progress (const char *what, guint done, guint all)
   fflush (stderr);
 }
 
-/* What is done with each of @inputs; those that cannot be read leave the list. */
+/* What is done with each of @sources; those that cannot be read leave the list. */
 typedef gboolean (*Step) (Job *job, const void *tensor, guint pass, GError **error);
 
 static gboolean
-for_each (Job *job, GPtrArray *inputs, const char *what, Step step, guint pass, GError **error)
+for_each (Job *job, GPtrArray *sources, const char *what, Step step, guint pass, GError **error)
 {
-  const guint all = inputs->len;
+  const guint all = sources->len;
   gboolean good = TRUE;
-  for (guint i = 0, done = 0; i < inputs->len && good && !sl_interrupted (); done++) {
+  for (guint i = 0, done = 0; i < sources->len && good && !sl_interrupted (); done++) {
     show_progress (what, done, all);
-    const void *tensor = sl_pictures_load (job->pictures, inputs->pdata[i]);
+    const void *tensor = sl_source_load (sources->pdata[i], job->pictures);
     if (tensor == NULL) {
-      g_ptr_array_remove_index (inputs, i);
+      g_ptr_array_remove_index (sources, i);
       continue;
     }
     good = step (job, tensor, pass, error);
@@ -119,16 +120,17 @@ static void
 share_out (Job *job)
 {
   g_autoptr (GPtrArray) candidates = g_ptr_array_new ();
-  for (guint i = 0; job->inputs != NULL && i < job->inputs->len; i++) {
-    const gboolean kept = job->evaluation == NULL && job->inputs->len >= KEPT_BACK && i % KEPT_BACK == KEPT_BACK - 1;
-    g_ptr_array_add (kept ? job->compared : candidates, job->inputs->pdata[i]);
+  const GPtrArray *all = job->sources != NULL ? job->sources->all : NULL;
+  for (guint i = 0; all != NULL && i < all->len; i++) {
+    const gboolean kept = job->evaluation == NULL && all->len >= KEPT_BACK && i % KEPT_BACK == KEPT_BACK - 1;
+    g_ptr_array_add (kept ? job->compared : candidates, all->pdata[i]);
   }
   const guint n = MIN (job->options->most, candidates->len);
   GPtrArray *to = job->options->how.what == SL_QUANTIZE_ALL ? job->learned : job->compared;
   for (guint i = 0; i < n; i++)
     g_ptr_array_add (to, candidates->pdata[(guint64) i * candidates->len / n]);
-  for (guint i = 0; job->evaluation != NULL && i < job->evaluation->len; i++)
-    g_ptr_array_add (job->compared, job->evaluation->pdata[i]);
+  for (guint i = 0; job->evaluation != NULL && i < job->evaluation->all->len; i++)
+    g_ptr_array_add (job->compared, job->evaluation->all->pdata[i]);
 }
 
 static gboolean
@@ -201,8 +203,8 @@ write_page (Job *job, GError **error)
   g_autoptr (GPtrArray) pictures = g_ptr_array_new_with_free_func (g_free);
   const guint n = MIN (job->compared->len, SL_PAGE_PICTURES);
   for (guint i = 0; i < n; i++) {
-    const SlInput *input = job->compared->pdata[(guint64) i * job->compared->len / n];
-    char *path = input->uri != NULL ? g_filename_from_uri (input->uri, NULL, NULL) : NULL;
+    const SlInput *input = ((const SlSource *) job->compared->pdata[(guint64) i * job->compared->len / n])->input;
+    char *path = input != NULL && input->uri != NULL ? g_filename_from_uri (input->uri, NULL, NULL) : NULL;
     if (path != NULL)
       g_ptr_array_add (pictures, path);
   }
@@ -237,13 +239,6 @@ quantize (Job *job, GError **error)
     return FALSE;
   }
   return make_enough (job, error);
-}
-
-static GPtrArray *
-list (const char *folder)
-{
-  char *arguments[] = { (char *) folder, NULL };
-  return sl_inputs_new (arguments);
 }
 
 /* Whether @job came out better than @other: by agreement, or else by the noise of the outputs. */
@@ -290,7 +285,7 @@ try_equalized (Job *job, SlSpawner *spawner, GError **error)
   if (good && other.report.equalized > 0 && is_better (&other, job)) {
     const Job plain = *job;
     *job = other;
-    job->inputs = plain.inputs;
+    job->sources = plain.sources;
     job->evaluation = plain.evaluation;
     other = plain;
   }
@@ -301,9 +296,13 @@ try_equalized (Job *job, SlSpawner *spawner, GError **error)
 static gboolean
 open_and_quantize (const Options *options, SlSpawner *spawner, GError **error)
 {
-  g_autoptr (GPtrArray) inputs = options->calibrate != NULL ? list (options->calibrate) : NULL;
-  g_autoptr (GPtrArray) evaluation = options->evaluate != NULL ? list (options->evaluate) : NULL;
-  Job job = { .options = options, .inputs = inputs, .evaluation = evaluation };
+  const guint kept = options->evaluate == NULL ? options->most / (KEPT_BACK - 1) : 0;
+  g_autoptr (SlSources) sources = NULL;
+  g_autoptr (SlSources) evaluation = NULL;
+  if ((options->calibrate != NULL && (sources = sl_sources_new (spawner, options->calibrate, options->most + kept, error)) == NULL)
+      || (options->evaluate != NULL && (evaluation = sl_sources_new (spawner, options->evaluate, options->most, error)) == NULL))
+    return FALSE;
+  Job job = { .options = options, .sources = sources, .evaluation = evaluation };
   job.learned = g_ptr_array_new ();
   job.compared = g_ptr_array_new ();
   share_out (&job);
@@ -372,9 +371,10 @@ run_quantize (int argc, char **argv)
   g_auto (GStrv) rest = NULL;
   g_autofree GOptionEntry *more = sl_model_options_entries (&options.model);
   const GOptionEntry entries[] = {
-    { "calibrate", 'c', 0, G_OPTION_ARG_FILENAME, &options.calibrate, "Pictures like those that the model will see", "FOLDER" },
+    { "calibrate", 'c', 0, G_OPTION_ARG_FILENAME, &options.calibrate,
+      "Pictures like those that the model will see: a folder, a video, a camera or a URI", "SOURCE" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "The file to write", "FILE" },
-    { "evaluate", 'e', 0, G_OPTION_ARG_FILENAME, &options.evaluate, "Pictures to compare on (default: every fifth of FOLDER)", "FOLDER" },
+    { "evaluate", 'e', 0, G_OPTION_ARG_FILENAME, &options.evaluate, "Pictures to compare on (default: every fifth of those)", "SOURCE" },
     { "pictures", 0, 0, G_OPTION_ARG_STRING, &options.pictures, "Most pictures to learn from, 1..100000 (default 100)", "N" },
     { "method", 0, 0, G_OPTION_ARG_STRING, &options.method, "Ranges of values: minmax, percentile or mse (default mse)", "NAME" },
     { "percentile", 0, 0, G_OPTION_ARG_STRING, &options.percentile, "Share of values in a range, 0..1 (default 0.9999)", "X" },
@@ -400,7 +400,7 @@ run_quantize (int argc, char **argv)
     if (rest[0] == NULL || rest[1] != NULL)
       sl_options_usage ("quantize", "expected one MODEL, got %u arguments", g_strv_length (rest));
     else if (options.output == NULL || (options.calibrate == NULL && !options.weights_only && !options.float16))
-      sl_options_usage ("quantize", "%s is required", options.output == NULL ? "--output FILE" : "--calibrate FOLDER");
+      sl_options_usage ("quantize", "%s is required", options.output == NULL ? "--output FILE" : "--calibrate SOURCE");
     else if (options.weights_only && options.float16)
       sl_options_usage ("quantize", "expected one of --weights-only and --float16");
     else if (check (&options))

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How long a video is, its decoder may not know: frames are kept at a distance that doubles, and every other one is let go, whenever there are
+ * twice as many as wanted.
+ */
+#include "tools/quantize/recording.h"
+
+#include "sightline/error.h"
+#include "tools/interrupt.h"
+#include "tools/predict/remote_frames.h"
+
+/* Seconds that a source may be without progress. */
+#define TIMEOUT 10
+#define CAMERA_INTERVAL (GST_SECOND / 2)
+/* What all frames together may take. */
+#define MOST_BYTES (G_GUINT64_CONSTANT (1) << 30)
+
+typedef struct
+{
+  GPtrArray *frames; /* (element-type GstSample) */
+  guint wanted;
+  guint64 step, seen, bytes;
+  gboolean camera;
+  GstClockTime next;
+} Recording;
+
+static void
+sample_free (gpointer sample)
+{
+  gst_sample_unref (sample);
+}
+
+/* Whether the frame at hand is one to keep. */
+static gboolean
+is_due (Recording *r, GstSample *sample)
+{
+  const GstClockTime at = GST_BUFFER_PTS (gst_sample_get_buffer (sample));
+  if (!r->camera)
+    return r->seen++ % r->step == 0;
+  if (GST_CLOCK_TIME_IS_VALID (at) && at < r->next)
+    return FALSE;
+  r->next = GST_CLOCK_TIME_IS_VALID (at) ? at + CAMERA_INTERVAL : 0;
+  return TRUE;
+}
+
+/* Lets every other frame go. */
+static void
+thin_out (Recording *r)
+{
+  for (guint i = 1; i < r->frames->len; i++) {
+    r->bytes -= gst_buffer_get_size (gst_sample_get_buffer (r->frames->pdata[i]));
+    g_ptr_array_remove_index (r->frames, i);
+  }
+  r->step *= 2;
+}
+
+/* The memory of a frame belongs to the decoding process and comes back for the next. */
+static void
+keep (Recording *r, GstSample *sample)
+{
+  GstBuffer *copy = gst_buffer_copy_deep (gst_sample_get_buffer (sample));
+  g_ptr_array_add (r->frames, gst_sample_new (copy, gst_sample_get_caps (sample), NULL, NULL));
+  r->bytes += gst_buffer_get_size (copy);
+  gst_buffer_unref (copy);
+  if (!r->camera && r->frames->len > 1 && (r->frames->len >= 2 * r->wanted || r->bytes > MOST_BYTES))
+    thin_out (r);
+}
+
+static gboolean
+is_full (const Recording *r)
+{
+  return r->camera && (r->frames->len >= r->wanted || r->bytes > MOST_BYTES);
+}
+
+/* (transfer full): @n of @frames at most, evenly: up to twice as many are left of a video. */
+static GPtrArray *
+spread (const GPtrArray *frames, guint n)
+{
+  GPtrArray *some = g_ptr_array_new_with_free_func (sample_free);
+  n = MIN (n, frames->len);
+  for (guint i = 0; i < n; i++)
+    g_ptr_array_add (some, gst_sample_ref (frames->pdata[(guint64) i * frames->len / n]));
+  return some;
+}
+
+GPtrArray *
+sl_recording_new (SlSpawner *spawner, const SlInput *input, guint n, GError **error)
+{
+  g_autoptr (GPtrArray) frames = g_ptr_array_new_with_free_func (sample_free);
+  g_autoptr (SlRemoteFrames) source = sl_remote_frames_new (spawner, TIMEOUT, NULL);
+  g_autoptr (GError) reason = NULL;
+  Recording r = { .frames = frames, .wanted = n, .step = 1, .camera = input->kind != SL_INPUT_FILE };
+  if (!sl_remote_frames_open (source, input, error))
+    return NULL;
+  GstSample *sample;
+  while (!is_full (&r) && (sample = sl_remote_frames_next (source, &reason)) != NULL) {
+    if (is_due (&r, sample))
+      keep (&r, sample);
+    gst_sample_unref (sample);
+  }
+  sl_remote_frames_close (source);
+  if (sl_interrupted ())
+    return NULL;
+  if (reason != NULL || frames->len == 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s", input->name, reason != NULL ? reason->message : "has no frame in it");
+    return NULL;
+  }
+  return spread (frames, n);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Frames of a video or a camera, kept to be seen again: a camera shows nothing twice.
+ */
+#ifndef SL_TOOLS_QUANTIZE_RECORDING_H
+#define SL_TOOLS_QUANTIZE_RECORDING_H
+
+#include <gst/gst.h>
+
+#include "tools/predict/inputs.h"
+#include "tools/predict/spawner.h"
+
+G_BEGIN_DECLS
+
+/** sl_recording_new: (transfer full) (element-type GstSample): @n frames of @input at most, evenly over the whole of a video, or half a second
+ *  apart from a camera; after gst_init(). NULL with @error set, and without when the program was interrupted. */
+GPtrArray *sl_recording_new (SlSpawner *spawner, const SlInput *input, guint n, GError **error);
+
+G_END_DECLS
+
+#endif
