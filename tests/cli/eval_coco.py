@@ -35,11 +35,13 @@ def worked(folder):
     images, annotations, ids = [], [], {"green": 90, "blue": -3}
     for number, (name, (rgb, label, box)) in enumerate(WORKED.items()):
         picture("%s/%s.png" % (folder, name), rgb)
-        images.append({"license": 4, "file_name": name + ".png", "height": 8, "width": 8, "id": 9007199254740000 + number, "x": [[{}], None, True]})
+        images.append({"license": 4, "file_name": name + ".png", "height": 8, "width": 8, "id": 9007199254740000 + number, "x": [[{}],
+                       None, True]})
         annotations.append({"id": number, "image_id": 9007199254740000 + number, "category_id": ids[label], "bbox": box, "iscrowd": 0,
                             "area": box[2] * box[3]})
     categories = [{"id": number, "name": name, "supercategory": "\u00e9\ud83d\ude00\\"} for name, number in ids.items()]
-    return {"info": {"year": 2017}, "annotations": annotations, "categories": categories + [{"id": 7, "name": "nothing is one"}], "images": images}
+    return {"info": {"year": 2017}, "annotations": annotations, "categories": categories + [{"id": 7, "name": "nothing is one"}],
+            "images": images}
 
 
 def check_worked(got):
@@ -102,13 +104,17 @@ def refuse(text, *messages):
 
 def test_hostile_files():
     coco = worked("hostile")
-    for text, message in (("", "expected an object, but the file ends"), ("[]", "line 1: expected an object, got a list"), ("{}", "has no images"),
-                          ('{"images":[]}', "has no images"), ('{"images":', "expected a list, but the file ends"), ("{" * 1000, "expected a string"),
-                          ('{"a":' * 100000, "within each other"), ('{"x":' + "[" * 100000, "within each other"), ('{"a" 1}', "expected ':' behind"),
+    for text, message in (("", "expected an object, but the file ends"), ("[]", "line 1: expected an object, got a list"),
+                          ("{}", "has no images"),
+                          ('{"images":[]}', "has no images"), ('{"images":', "expected a list, but the file ends"),
+                          ("{" * 1000, "expected a string"),
+                          ('{"a":' * 100000, "within each other"), ('{"x":' + "[" * 100000, "within each other"),
+                          ('{"a" 1}', "expected ':' behind"),
                           ('{"a":1 "b":2}', "expected ',' or '}'"), ('{"a":[1,]}', "expected a value"), ('{"a":1x}', "expected ',' or"),
                           ('{"a":1e999}', "expected a number"), ('{"a":0x10}', "expected a number"), ('{"a":"\\q"}', "unknown escape"),
                           ('{"a":"\\u12"}', "four hexadecimal digits"), ('{"a":"\\u0000"}', "zero character"), ('{"a":"b', "without end"),
-                          (b'{"a":"\xff"}', "no UTF-8"), (b'{"a":"b\0"}', "zero character"), ("{}x", "more behind the end"), ("\n\n{nul", "line 3: expected a")):
+                          (b'{"a":"\xff"}', "no UTF-8"), (b'{"a":"b\0"}', "zero character"), ("{}x", "more behind the end"),
+                          ("\n\n{nul", "line 3: expected a")):
         refuse(text, message)
 
     def changed(where, index, **members):
@@ -119,16 +125,23 @@ def test_hostile_files():
     polygon = [1, 1, 5, 1, 5, 5]
     for text, *messages in (
             (changed("images", 1, width=-5), "images: line 1: expected a whole number from 1 to 16384, got -5"),
-            (changed("images", 1, width=1e9), "expected a whole number from 1"), (changed("images", 1, file_name=7), "expected a string, got a number"),
-            (changed("images", 1, id=coco["images"][0]["id"]), "a second picture of id"), (changed("images", 1, id="7"), "expected a number"),
+            (changed("images", 1, width=1e9), "expected a whole number from 1"),
+            (changed("images", 1, file_name=7), "expected a string, got a number"),
+            (changed("images", 1, id=coco["images"][0]["id"]), "a second picture of id"),
+            (changed("images", 1, id="7"), "expected a number"),
             (changed("images", 1, file_name="../b.png"), "'../b.png' has a name of its own place"),
             (changed("images", 1, file_name="/etc/passwd"), "has a name of its own place"),
-            (changed("images", 1, file_name="none.png"), "'none.png' is not there"), (changed("categories", 0, name="gren"), "did you mean 'green'?"),
+            (changed("images", 1, file_name="none.png"), "'none.png' is not there"),
+            (changed("categories", 0, name="gren"), "did you mean 'green'?"),
             (changed("annotations", 2, image_id=5), "annotation 3: ", "image_id 5 is not in the file"),
-            (changed("annotations", 2, category_id=5), "category_id 5 is not in the file"), (changed("annotations", 2, category_id=0.5), "a whole number"),
-            (changed("annotations", 0, bbox=[0, 0, -1, 4]), "annotation 1: bbox: line 1: expected x, y, width and height in pixels, no size negative"),
-            (changed("annotations", 0, bbox=[0, 0, 1]), "got 3 numbers"), (changed("annotations", 0, bbox=None), "expected a list, got null"),
-            (changed("annotations", 0, area=-1), "area: line 1: expected no negative number"), (changed("annotations", 0, iscrowd=2), "iscrowd: "),
+            (changed("annotations", 2, category_id=5), "category_id 5 is not in the file"),
+            (changed("annotations", 2, category_id=0.5), "a whole number"),
+            (changed("annotations", 0, bbox=[0, 0, -1, 4]),
+             "annotation 1: bbox: line 1: expected x, y, width and height in pixels, no size negative"),
+            (changed("annotations", 0, bbox=[0, 0, 1]), "got 3 numbers"),
+            (changed("annotations", 0, bbox=None), "expected a list, got null"),
+            (changed("annotations", 0, area=-1), "area: line 1: expected no negative number"),
+            (changed("annotations", 0, iscrowd=2), "iscrowd: "),
             (changed("annotations", 0, keypoints=[1, 2, 3]), "17 points of a person, got 3 numbers"),
             (changed("annotations", 0, segmentation=[polygon, [1, 2]]), "polygon of three points or more, got 2 numbers"),
             (changed("annotations", 0, segmentation=[polygon[:-1] + [1e9]]), "segmentation: y of point 3 is 1e+09; expected -8..16"),
@@ -218,7 +231,8 @@ def test_hostile_maps():
     good = class_map(path, [[1] * 8] * 8)
     with open(good, "rb") as file:
         content = file.read()
-    for bad, message in ((b"", "is no PNG"), (content[:40], "damaged"), (content[:-40], "damaged"), (content.replace(b"IDAT", b"IDOT"), "damaged"),
+    for bad, message in ((b"", "is no PNG"), (content[:40], "damaged"), (content[:-40], "damaged"),
+                         (content.replace(b"IDAT", b"IDOT"), "damaged"),
                          (content[:60] + b"\xff" * 800 + content[860:], "damaged")):
         put(path, bad)
         refused(message)

@@ -187,6 +187,29 @@ def test_broken_pictures():
 YOLOX = ["--mean", "0", "--std", "1", "--colour", "BGR", "--fit", "letterbox"]
 
 
+def test_a_thousand_broken_pictures():
+    """Of ten kinds, among six whole ones: each is named once, and none ends the program."""
+    path = folder("thousand", 6)
+    whole = sorted(os.listdir(path))
+    with open(os.path.join(path, whole[0]), "rb") as file:
+        good = file.read()
+    header = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">IIBBBBB", 65535, 65535, 8, 6, 0, 0, 0)
+    kinds = [(b"", "jpg"), (b"\xff\xd8\xff", "jpg"), (good[:100], "jpg"), (bytes(1000), "png"), (header + b"\0" * 20, "png"),
+             (b"BM" + b"\xff" * 60, "bmp"),
+             (b"GIF", "gif"), (b"RIFF\xff\xff\xff\xffWEBPVP8 ", "webp"), (b"P6 4 4 255\n", "ppm"), (b"<svg/>", "jpg")]
+    names = []
+    for i in range(1000):
+        content, ending = kinds[i % len(kinds)]
+        names.append("broken%04d.%s" % (i, ending))
+        with open(os.path.join(path, names[-1]), "wb") as file:
+            file.write(content)
+    done = run(*small("-c", path, "--pictures", "1000", "-o", work("thousand.tflite"), "--json"), timeout=900).expect(0, *names)
+    report = json.loads(done.out)
+    assert report["calibrated"] + report["compared"] == 6 and os.path.exists(work("thousand.tflite")), report
+    lines = [line for line in done.err.splitlines() if line.startswith("sightline quantize: ")]
+    assert len(lines) == 1000 and all(sum(name in line for line in lines) == 1 for name in names), (len(lines), lines[:5])
+
+
 def test_kept_layers():
     """A detector whose boxes and scores share a scale finds nothing, until the layers that spoil it stay float."""
     target = work("collapsed.tflite")
@@ -217,7 +240,8 @@ def test_types_and_scales():
         for x, weights, bias in found:
             assert x[0] == kind and len(weights[2]) == 1 and weights[3] == [zero] and bias[0] == 2, (x[:2], weights[:4])
             assert abs(bias[2][0] - weights[2][0] * x[2][0]) <= 1e-6 * bias[2][0]
-    run(*small("-c", folder("types", 30), "-o", target, "--activations", "uint8", "--weights", "per-channel")).expect(2, "--weights per-tensor")
+    run(*small("-c", folder("types", 30), "-o", target, "--activations", "uint8", "--weights", "per-channel")).expect(
+        2, "--weights per-tensor")
     run(*small("-c", folder("types", 30), "-o", target, "--activations", "int16")).expect(2, "--activations")
 
 
@@ -269,8 +293,8 @@ def test_equalize():
     """Never worse than without, by what the program measures itself."""
     reports = []
     for more in [], ["--equalize"]:
-        out = run("quantize", data("formats", "models", "shufflenet_v2_x05.op9.onnx"), "-c", folder("equal", 20), "-o", work("equal.tflite"),
-                  "--json", *IMAGENET, *more).expect(0).out
+        out = run("quantize", data("formats", "models", "shufflenet_v2_x05.op9.onnx"), "-c", folder("equal", 20), "-o",
+                  work("equal.tflite"), "--json", *IMAGENET, *more).expect(0).out
         reports.append(json.loads(out))
     plain, better = reports
     assert plain["equalized"] == 0 and better["agreement"] >= plain["agreement"], reports
