@@ -90,8 +90,10 @@ sl_recording_new (SlSpawner *spawner, const SlInput *input, guint n, GError **er
   g_autoptr (SlRemoteFrames) source = sl_remote_frames_new (spawner, TIMEOUT, NULL);
   g_autoptr (GError) reason = NULL;
   Recording r = { .frames = frames, .wanted = n, .step = 1, .camera = input->kind != SL_INPUT_FILE };
-  if (!sl_remote_frames_open (source, input, error))
+  if (!sl_remote_frames_open (source, input, error)) {
+    g_prefix_error (error, "%s: ", input->name);
     return NULL;
+  }
   GstSample *sample;
   while (!is_full (&r) && (sample = sl_remote_frames_next (source, &reason)) != NULL) {
     if (is_due (&r, sample))
