@@ -8,7 +8,6 @@
 #define MOST_DEPTH 8
 #define MOST_TRIPS 1024
 #define MOST_OUTPUTS 64
-#define MOST_STEPS (8 * SL_MAX_NODES)
 
 OnnxValue *
 onnx_lookup (Onnx *o, const char *name)
@@ -40,7 +39,7 @@ static void
 use_graph (Onnx *o, GHashTable *used, const OnnxGraph *graph)
 {
   o->steps += graph->nodes->len;
-  if (o->steps > MOST_STEPS)
+  if (o->steps > ONNX_MOST_STEPS)
     return;
   for (guint i = 0; i < graph->outputs->len; i++)
     use_name (used, g_array_index (graph->outputs, OnnxEdge, i).name);
@@ -136,9 +135,9 @@ onnx_run_graph (Onnx *o)
   const OnnxGraph *graph = o->scope->graph;
   const OnnxNode *outer = o->node;
   o->steps += graph->nodes->len + 1;
-  g_autofree guint8 *live = o->steps <= MOST_STEPS ? find_live (o, graph) : NULL;
-  if (o->steps > MOST_STEPS) {
-    onnx_fail (o, SL_ERROR_LIMIT, "the iterations of the model's loops have more than %d nodes", MOST_STEPS);
+  g_autofree guint8 *live = o->steps <= ONNX_MOST_STEPS ? find_live (o, graph) : NULL;
+  if (o->steps > ONNX_MOST_STEPS) {
+    onnx_fail (o, SL_ERROR_LIMIT, "the iterations of the model's loops have more than %d nodes", ONNX_MOST_STEPS);
     return FALSE;
   }
   if (!check_operators (o, graph, live))

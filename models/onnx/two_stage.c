@@ -35,10 +35,11 @@ find_picks (Onnx *o, const OnnxGraph *body, Picks *picks)
   const char *trip = body->inputs->len > 0 ? g_array_index (body->inputs, OnnxEdge, 0).name : "";
   guint resized = 0;
   picks->n = 0;
+  o->steps += body->nodes->len;
   for (guint i = 0; i < body->nodes->len; i++) {
     const OnnxNode *node = node_at (body, i);
     resized += strcmp (node->op, "Resize") == 0;
-    if (strcmp (node->op, "Gather") != 0 || node->n_inputs != 2 || strcmp (node->inputs[1], trip) != 0)
+    if (strcmp (node->op, "Gather") != 0 || node->n_inputs != 2 || node->n_outputs != 1 || strcmp (node->inputs[1], trip) != 0)
       continue;
     OnnxValue *value = onnx_lookup (o, node->inputs[0]);
     if (picks->n == MOST_PICKS || value == NULL || value->empty || value->is_list)
@@ -49,14 +50,16 @@ find_picks (Onnx *o, const OnnxGraph *body, Picks *picks)
   return resized == 1 && picks->n > 0;
 }
 
-/* (nullable): the node of the graphs around the loop that gives @name. */
+/* (nullable): the node of the graphs around the loop that gives @name. Looking costs steps, so that many loops do not take long. */
 static const OnnxNode *
-find_source (const Onnx *o, const char *name)
+find_source (Onnx *o, const char *name)
 {
-  for (const OnnxScope *scope = o->scope; scope != NULL; scope = scope->outer)
+  for (const OnnxScope *scope = o->scope; scope != NULL && o->steps <= ONNX_MOST_STEPS; scope = scope->outer) {
+    o->steps += scope->graph != NULL ? scope->graph->nodes->len : 0;
     for (guint i = 0; scope->graph != NULL && i < scope->graph->nodes->len; i++)
       if (node_at (scope->graph, i)->n_outputs > 0 && strcmp (node_at (scope->graph, i)->outputs[0], name) == 0)
         return node_at (scope->graph, i);
+  }
   return NULL;
 }
 
@@ -77,9 +80,9 @@ replace_masks (Onnx *o, const OnnxGraph *body, const Picks *picks)
     return FALSE;
   const OnnxNode *ring = NULL;
   for (guint i = 0; i < body->nodes->len && ring == NULL; i++)
-    if (node_at (body, i)->outputs[0] == picks->names[0])
+    if (node_at (body, i)->n_outputs > 0 && node_at (body, i)->outputs[0] == picks->names[0])
       ring = find_source (o, node_at (body, i)->inputs[0]);
-  OnnxValue *masks = ring != NULL && strcmp (ring->op, "Pad") == 0 ? onnx_lookup (o, ring->inputs[0]) : NULL;
+  OnnxValue *masks = ring != NULL && strcmp (ring->op, "Pad") == 0 && ring->n_inputs > 0 ? onnx_lookup (o, ring->inputs[0]) : NULL;
   if (masks == NULL || masks->rank != 4 || masks->dims[1] != 1 || masks->dims[0] != ringed->dims[0])
     return FALSE;
   const gint32 dims[3] = { masks->dims[0], masks->dims[2], masks->dims[3] };

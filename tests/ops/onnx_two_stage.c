@@ -79,6 +79,29 @@ test_other_loop (void)
   onnx_model_clear (&m);
 }
 
+/* Nodes without outputs in the body, and a padding without inputs around, are no reason to look behind their names. */
+static void
+test_bare_nodes (void)
+{
+  const gint64 trips = 4;
+  const gfloat zero = 0;
+  OnnxModel m;
+  onnx_model_init (&m, 11, 5);
+  onnx_model_floats (&m, "x", 4, DIMS (4, 1, 3, 3));
+  onnx_model_ints (&m, "boxes", 2, DIMS (4, 4), 0, 50);
+  sl_onnx_writer_ints (m.writer, "n", 1, &trips);
+  sl_onnx_writer_floats (m.writer, "state", 1, DIMS (1), &zero);
+  GByteArray *body = g_byte_array_new ();
+  sl_onnx_message (body, 1, sl_onnx_node ("Gather", "x,i", "", NULL));
+  sl_onnx_message (body, 1, sl_onnx_node ("Gather", "x,i", "mask", NULL));
+  sl_onnx_message (body, 1, sl_onnx_node ("Gather", "boxes,i", "box", NULL));
+  sl_onnx_message (body, 1, sl_onnx_node ("Resize", "mask,,,box", "r0", NULL));
+  sl_onnx_message (m.writer->graph, 1, loop (body, "n,,state", "y"));
+  sl_onnx_writer_output (m.writer, "y", SL_ONNX_FLOAT);
+  onnx_model_refuse (&m, "the sizes, input 3, are computed from the picture");
+  onnx_model_clear (&m);
+}
+
 /* Of the pixel @d away. */
 static double
 cubic (double d)
@@ -198,6 +221,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/onnx-two-stage/masks", test_masks);
   g_test_add_func ("/onnx-two-stage/other-loop", test_other_loop);
+  g_test_add_func ("/onnx-two-stage/bare-nodes", test_bare_nodes);
   g_test_add_func ("/onnx-two-stage/heat-maps", test_heat_maps);
   g_test_add_func ("/onnx-two-stage/wild-sizes", test_wild_sizes);
   return g_test_run ();
