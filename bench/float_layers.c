@@ -7,18 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/runtime/session.h"
-#include "tests/core/opcheck.h"
+#include "bench/layer.h"
 #include "tools/bench/peak.h"
 #include "tools/bench/timing.h"
 
 #define RUNS 4
-
-typedef struct
-{
-  gint32 size, in, out, filter, stride;
-  gboolean depthwise;
-} Layer;
 
 /* Super-resolution; heads of few channels; 3x3 and 1x1 of detectors; the first blocks of MobileNetV2. */
 static const Layer layers[] = {
@@ -32,35 +25,13 @@ static const Layer layers[] = {
   { 28, 144, 144, 3, 2, TRUE },
 };
 
-typedef struct
-{
-  SlSession *session;
-  const void *input;
-  void *output;
-} Runner;
-
-static void
-run_layer (gpointer data)
-{
-  const Runner *runner = data;
-  sl_session_run (runner->session, &runner->input, (void *const *) &runner->output);
-}
-
-static gboolean
-layer_block (gpointer data, guint n, double *ms, GError **error)
-{
-  run_layer (data);
-  sl_timing_each (run_layer, data, n, ms);
-  return TRUE;
-}
-
 static void
 layer_init (const Layer *layer, Check *check)
 {
   check_init (check, 1);
   SlArena *arena = sl_graph_arena (check->graph);
-  const gint32 x_dims[] = { 1, layer->size, layer->size, layer->in };
-  const gint32 w_dims[] = { layer->depthwise ? 1 : layer->out, layer->filter, layer->filter, layer->depthwise ? layer->out : layer->in };
+  gint32 x_dims[4], w_dims[4];
+  layer_shapes (layer, x_dims, w_dims);
   const gsize weights = (gsize) (w_dims[0] * w_dims[1] * w_dims[2] * w_dims[3]);
   gfloat *w = sl_arena_alloc (arena, weights * sizeof w[0]), *bias = sl_arena_alloc (arena, (gsize) layer->out * sizeof bias[0]);
   check_random (check, SL_DTYPE_F32, weights, w);
@@ -68,41 +39,23 @@ layer_init (const Layer *layer, Check *check)
   const gint32 inputs[] = { check_input (check, SL_DTYPE_F32, 4, x_dims, 0, 0),
                             check_constant (check, SL_DTYPE_F32, 4, w_dims, NULL, 0, 0, 0, w),
                             check_constant (check, SL_DTYPE_F32, 1, &layer->out, NULL, 0, 0, 0, bias) };
-  const SlOpParams params = {
-    .window = { .padding = SL_PADDING_SAME,
-                .stride_h = layer->stride,
-                .stride_w = layer->stride,
-                .dilation_h = 1,
-                .dilation_w = 1,
-                .depth_multiplier = 1,
-                .activation = SL_ACTIVATION_RELU6 },
-  };
-  check_node (check, layer->depthwise ? SL_OP_DEPTHWISE_CONV_2D : SL_OP_CONV_2D, inputs, 3, check_output (check, SL_DTYPE_F32, 0, 0),
-              &params);
-  check_prepare (check);
+  layer_finish (layer, check, inputs, check_output (check, SL_DTYPE_F32, 0, 0));
+  check_random (check, SL_DTYPE_F32, sl_graph_input_tensor (check->graph, 0)->bytes / sizeof (gfloat), check->input_data[0]);
 }
 
 static void
 time_layer (const Layer *layer, const char *name, guint runs, double peak)
 {
   Check check;
-  Runner runner;
-  g_autoptr (GError) error = NULL;
+  LayerRunner runner;
   layer_init (layer, &check);
-  runner.session = sl_session_new (check.graph, 1, &error);
-  g_assert_no_error (error);
-  check_random (&check, SL_DTYPE_F32, sl_graph_input_tensor (check.graph, 0)->bytes / sizeof (gfloat), check.input_data[0]);
-  runner.input = check.input_data[0];
-  const gsize bytes = sl_graph_output_tensor (check.graph, 0)->bytes;
-  runner.output = sl_tensor_buffer_new (bytes);
+  layer_runner_init (&runner, &check);
   g_autofree double *ours = g_new (double, runs);
-  const SlTimed row = { name, layer_block, &runner, ours };
+  const SlTimed row = { name, layer_runner_turn, &runner, ours };
   sl_timing_in_turn (&row, 1, runs, RUNS, 0, NULL, NULL);
-  const double operations = 2.0 * (double) (bytes / sizeof (gfloat)) * layer->filter * layer->filter * (layer->depthwise ? 1 : layer->in);
-  const double reached = operations / ours[0] / 1e6;
+  const double reached = layer_operations (layer) / ours[0] / 1e6;
   printf ("%-38s %9.1f us %6.1f GFLOP/s  %.2f of the peak\n", name, ours[0] * 1e3, reached, reached / peak);
-  sl_session_free (runner.session);
-  sl_tensor_buffer_free (runner.output);
+  layer_runner_clear (&runner);
   check_clear (&check);
 }
 
@@ -118,12 +71,9 @@ main (int argc, char **argv)
   const double peak = sl_peak_measure (SL_PEAK_FLOAT, &instruction);
   printf ("float kernels, one thread, least of %u runs; %s alone reach %.0f GFLOP/s\n", blocks * RUNS, instruction, peak);
   for (guint i = 0; i < G_N_ELEMENTS (layers); i++) {
-    const Layer *l = &layers[i];
-    const gint32 out = (l->size + l->stride - 1) / l->stride;
-    g_autofree char *name = g_strdup_printf ("%dx%dx%d to %dx%dx%d, %s%dx%d", l->size, l->size, l->in, out, out, l->out,
-                                             l->depthwise ? "depthwise " : "", l->filter, l->filter);
+    g_autofree char *name = layer_name (&layers[i]);
     if (argc < 3 || g_str_has_prefix (name, argv[2]))
-      time_layer (l, name, blocks * RUNS, peak);
+      time_layer (&layers[i], name, blocks * RUNS, peak);
   }
   return 0;
 }

@@ -9,18 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/runtime/session.h"
-#include "tests/core/opcheck.h"
+#include "bench/layer.h"
 #include "tools/bench/peak.h"
 #include "tools/bench/timing.h"
 
 #define RUNS 10
-
-typedef struct
-{
-  gint32 size, in, out, filter, stride;
-  gboolean depthwise;
-} Layer;
 
 /* 3x3 and 1x1 of detectors; then the first blocks of mobilenet_v2, and the same layers of images that fit the second cache. */
 static const Layer layers[] = {
@@ -33,21 +26,14 @@ static const Layer layers[] = {
   { 28, 144, 144, 3, 1, TRUE }, { 56, 144, 24, 1, 1, FALSE },  { 28, 144, 24, 1, 1, FALSE },
 };
 
-typedef struct
-{
-  SlSession *session;
-  const void *input;
-  void *output;
-} Runner;
-
 /* Sums spread over some of the codes, as in trained layers. */
 static void
 layer_init (const Layer *layer, Check *check)
 {
   check_init (check, 1);
   SlArena *arena = sl_graph_arena (check->graph);
-  const gint32 x_dims[] = { 1, layer->size, layer->size, layer->in };
-  const gint32 w_dims[] = { layer->depthwise ? 1 : layer->out, layer->filter, layer->filter, layer->depthwise ? layer->out : layer->in };
+  gint32 x_dims[4], w_dims[4];
+  layer_shapes (layer, x_dims, w_dims);
   const gsize weights = (gsize) (w_dims[0] * w_dims[1] * w_dims[2] * w_dims[3]);
   gint8 *w = sl_arena_alloc (arena, weights);
   gint32 *bias = sl_arena_alloc (arena, (gsize) layer->out * sizeof bias[0]);
@@ -61,92 +47,51 @@ layer_init (const Layer *layer, Check *check)
   const gint32 inputs[] = { check_input (check, SL_DTYPE_I8, 4, x_dims, 0.02f, -128),
                             check_constant (check, SL_DTYPE_I8, 4, w_dims, scales, (guint) layer->out, layer->depthwise ? 3 : 0, 0, w),
                             check_constant (check, SL_DTYPE_I32, 1, &layer->out, NULL, 0, 0, 0, bias) };
-  const SlOpParams params = {
-    .window = { .padding = SL_PADDING_SAME,
-                .stride_h = layer->stride,
-                .stride_w = layer->stride,
-                .dilation_h = 1,
-                .dilation_w = 1,
-                .depth_multiplier = 1,
-                .activation = SL_ACTIVATION_RELU6 },
-  };
-  check_node (check, layer->depthwise ? SL_OP_DEPTHWISE_CONV_2D : SL_OP_CONV_2D, inputs, 3,
-              check_output (check, SL_DTYPE_I8, 6.0f / 255, -128), &params);
-  check_prepare (check);
+  layer_finish (layer, check, inputs, check_output (check, SL_DTYPE_I8, 6.0f / 255, -128));
 }
 
 static void
-run (gpointer data)
+runner_init (LayerRunner *runner, Check *check, const char *backend)
 {
-  const Runner *runner = data;
-  sl_session_run (runner->session, &runner->input, (void *const *) &runner->output);
-}
-
-static gboolean
-run_block (gpointer data, guint n, double *ms, GError **error)
-{
-  run (data);
-  sl_timing_each (run, data, n, ms);
-  return TRUE;
-}
-
-static void
-runner_init (Runner *runner, Check *check, const char *backend)
-{
-  g_autoptr (GError) error = NULL;
   g_setenv ("SIGHTLINE_BACKEND", backend, TRUE);
-  runner->session = sl_session_new (check->graph, 1, &error);
-  g_assert_no_error (error);
-  runner->input = check->input_data[0];
-  runner->output = sl_tensor_buffer_new (sl_graph_output_tensor (check->graph, 0)->bytes);
+  layer_runner_init (runner, check);
 }
 
 static void
 time_layer (const Layer *layer, const char *name, guint runs, double peak)
 {
   Check check;
-  Runner runners[2];
+  LayerRunner runners[2];
   layer_init (layer, &check);
   runner_init (&runners[0], &check, "int8");
   runner_init (&runners[1], &check, "xnnpack");
   g_autofree double *ours = g_new (double, runs), *theirs = g_new (double, runs);
-  const SlTimed rows[] = { { name, run_block, &runners[0], ours }, { name, run_block, &runners[1], theirs } };
+  const SlTimed rows[] = { { name, layer_runner_turn, &runners[0], ours }, { name, layer_runner_turn, &runners[1], theirs } };
   sl_timing_in_turn (rows, 2, runs, RUNS, 0, NULL, NULL);
   const gsize bytes = sl_graph_output_tensor (check.graph, 0)->bytes;
   if (memcmp (runners[0].output, runners[1].output, bytes) != 0)
     printf ("%s: results differ\n", name);
-  const double operations = 2.0 * (double) bytes * layer->filter * layer->filter * (layer->depthwise ? 1 : layer->in);
+  const double operations = layer_operations (layer);
   printf ("%-36s %8.1f us  %5.0f GOP/s", name, ours[0] * 1e3, operations / ours[0] / 1e6);
   if (peak > 0)
     printf ("  %.2f of the peak", operations / ours[0] / 1e6 / peak);
   printf ("  %.3f of XNNPACK's time\n", ours[0] / theirs[0]);
-  for (guint i = 0; i < 2; i++) {
-    sl_session_free (runners[i].session);
-    sl_tensor_buffer_free (runners[i].output);
-  }
+  for (guint i = 0; i < 2; i++)
+    layer_runner_clear (&runners[i]);
   check_clear (&check);
-}
-
-static char *
-name_of (const Layer *layer)
-{
-  const gint32 out = (layer->size + layer->stride - 1) / layer->stride;
-  return g_strdup_printf ("%dx%dx%d to %dx%dx%d, %s%dx%d", layer->size, layer->size, layer->in, out, out, layer->out,
-                          layer->depthwise ? "depthwise " : "", layer->filter, layer->filter);
 }
 
 static const char *
 cpu_name (void)
 {
   Check check;
-  Runner runner;
+  LayerRunner runner;
   SlBackendUse use;
   layer_init (&(Layer){ 8, 8, 8, 1, 1, FALSE }, &check);
   runner_init (&runner, &check, "int8");
   for (guint i = 0; sl_session_backend_use (runner.session, i, &use) && strcmp (use.name, "int8") != 0;)
     i++;
-  sl_session_free (runner.session);
-  sl_tensor_buffer_free (runner.output);
+  layer_runner_clear (&runner);
   check_clear (&check);
   return use.cpu;
 }
@@ -167,7 +112,7 @@ main (int argc, char **argv)
     printf ("; %s alone reach %.0f GOP/s", instruction, peak);
   printf ("\n");
   for (guint i = 0; i < G_N_ELEMENTS (layers); i++) {
-    g_autofree char *name = name_of (&layers[i]);
+    g_autofree char *name = layer_name (&layers[i]);
     if (argc < 3 || g_str_has_prefix (name, argv[2]))
       time_layer (&layers[i], name, blocks * RUNS, peak);
   }
