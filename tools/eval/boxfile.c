@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sightline/error.h"
+#include "tools/eval/bounded_file.h"
 
 #define MOST_BYTES (64 << 20)
 #define YOLO_FIELDS 5
@@ -30,20 +31,7 @@ boxes_new (void)
 char *
 sl_text_read (const char *path, GError **error)
 {
-  g_autoptr (GError) reason = NULL;
-  g_autoptr (GMappedFile) file = NULL;
-  char *text = NULL;
-  if (!g_file_test (path, G_FILE_TEST_IS_REGULAR))
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s; expected a text file", path,
-                 g_file_test (path, G_FILE_TEST_EXISTS) ? "is no regular file" : "no such file");
-  else if ((file = g_mapped_file_new (path, FALSE, &reason)) == NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s", reason->message);
-  else if (g_mapped_file_get_length (file) > MOST_BYTES)
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: %" G_GSIZE_FORMAT " bytes; expected a text file of at most %d", path,
-                 g_mapped_file_get_length (file), MOST_BYTES);
-  else
-    g_file_get_contents (path, &text, NULL, error);
-  return text;
+  return sl_bounded_file_read (path, "a text file", MOST_BYTES, NULL, error);
 }
 
 static gboolean

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sightline/error.h"
+#include "tools/eval/bounded_file.h"
 
 #define MOST_SIDE 16384
 #define MOST_PIXELS (64 << 20)
@@ -136,11 +137,7 @@ decode (const char *path, const guint8 *data, gsize length, SlClassMap *map, GEr
 gboolean
 sl_class_map_read (const char *path, SlClassMap *map, GError **error)
 {
-  g_autoptr (GError) reason = NULL;
-  g_autoptr (GMappedFile) file = g_file_test (path, G_FILE_TEST_IS_REGULAR) ? g_mapped_file_new (path, FALSE, &reason) : NULL;
-  g_autofree char *data = NULL;
   gsize length;
-  if (file == NULL || g_mapped_file_get_length (file) > MOST_BYTES)
-    return fail (error, path, "%s", reason != NULL ? reason->message : file != NULL ? "is too large for a map" : "is no regular file");
-  return g_file_get_contents (path, &data, &length, error) && decode (path, (const guint8 *) data, length, map, error);
+  g_autofree char *data = sl_bounded_file_read (path, "a map of classes", MOST_BYTES, &length, error);
+  return data != NULL && decode (path, (const guint8 *) data, length, map, error);
 }

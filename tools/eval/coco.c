@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "sightline/error.h"
+#include "tools/eval/bounded_file.h"
 #include "tools/eval/json_reader.h"
 
-#define MOST_BYTES (G_GUINT64_CONSTANT (1) << 30)
+#define MOST_BYTES ((gsize) 1 << 30)
 /* Numbers that a double has exactly. */
 #define MOST_ID (G_GINT64_CONSTANT (1) << 53)
 #define MOST_COORDINATE 1e9
@@ -413,18 +414,9 @@ read_file (Reading *r, const char *path, GError **error)
 {
   static const MemberRow first[] = { { "images", read_pictures }, { "categories", read_categories }, { NULL, NULL } };
   static const MemberRow second[] = { { "annotations", read_annotations }, { NULL, NULL } };
-  g_autoptr (GMappedFile) file = g_mapped_file_new (path, FALSE, error);
-  g_autofree char *text = NULL;
   gsize length;
-  if (file == NULL)
-    return FALSE;
-  if (g_mapped_file_get_length (file) > MOST_BYTES) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: %" G_GSIZE_FORMAT " bytes; expected at most %" G_GUINT64_FORMAT, path,
-                 g_mapped_file_get_length (file), MOST_BYTES);
-    return FALSE;
-  }
-  if (!g_file_get_contents (path, &text, &length, error) || !read_whole (r, path, text, length, first, error)
-      || !read_whole (r, path, text, length, second, error))
+  g_autofree char *text = sl_bounded_file_read (path, "COCO's annotations", MOST_BYTES, &length, error);
+  if (text == NULL || !read_whole (r, path, text, length, first, error) || !read_whole (r, path, text, length, second, error))
     return FALSE;
   if (r->coco->pictures->len > 0 && r->annotations > 0)
     return TRUE;
