@@ -18,7 +18,14 @@ test_counts (void)
   static const SlCellFigures expected[] = { { 0, 3, 2, 2, 2.0 / 3 }, { 1, 2, 2, 1, 1.0 / 3 }, { 2, 1, 0, 0, 0 }, { 3, 0, 1, 0, 0 } };
   g_assert_cmpuint (classes->len, ==, G_N_ELEMENTS (expected));
   for (guint i = 0; i < classes->len; i++)
-    g_assert_cmpmem (&g_array_index (classes, SlCellFigures, i), sizeof expected[i], &expected[i], sizeof expected[i]);
+    {
+      const SlCellFigures *got = &g_array_index (classes, SlCellFigures, i);
+      g_assert_cmpint (got->label, ==, expected[i].label);
+      g_assert_cmpuint (got->truths, ==, expected[i].truths);
+      g_assert_cmpuint (got->found, ==, expected[i].found);
+      g_assert_cmpuint (got->both, ==, expected[i].both);
+      g_assert_cmpfloat_with_epsilon (got->iou, expected[i].iou, 1e-12);
+    }
   g_assert_cmpfloat_with_epsilon (mean.iou, 0.25, 1e-12);
   g_assert_cmpfloat_with_epsilon (right, 0.5, 1e-12);
 }
