@@ -22,7 +22,7 @@ worth_folding (const SlGraph *graph, const SlNode *node)
 {
   gsize in = 0, out = 0;
   const SlOp *op = sl_op_get (node->op);
-  if (op->run == NULL && !op->is_view)
+  if ((op->run == NULL && !op->is_view) || sl_node_has_stored_weights (graph, node))
     return FALSE;
   for (guint i = 0; i < node->n_inputs; i++) {
     const SlTensor *input = sl_node_input (graph, node, i);

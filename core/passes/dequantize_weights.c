@@ -45,6 +45,24 @@ is_quantised (const SlTensor *tensor)
          && tensor->quant.count > 0;
 }
 
+/* Input @k of @node is such weights. */
+static gboolean
+is_stored (const SlGraph *graph, const SlNode *node, guint k)
+{
+  guint data;
+  return is_layer (node->op, &data) && sl_node_input (graph, node, data)->dtype == SL_DTYPE_F32
+         && is_quantised (sl_node_input (graph, node, k));
+}
+
+gboolean
+sl_node_has_stored_weights (const SlGraph *graph, const SlNode *node)
+{
+  for (guint k = 0; k < node->n_inputs; k++)
+    if (is_stored (graph, node, k))
+      return TRUE;
+  return FALSE;
+}
+
 static guint
 run (SlGraph *graph)
 {
@@ -53,12 +71,9 @@ run (SlGraph *graph)
   g_autofree gint32 *known = g_new0 (gint32, n); /* by tensor: its float weights, 0 = not made, -1 = no room */
   for (guint i = 0; i < graph->nodes->len; i++) {
     SlNode *node = &g_array_index (graph->nodes, SlNode, i);
-    guint data = 0;
-    if (!is_layer (node->op, &data) || sl_node_input (graph, node, data)->dtype != SL_DTYPE_F32)
-      continue;
     for (guint k = 0; k < node->n_inputs; k++) {
       const gint32 from = node->inputs[k];
-      if (!is_quantised (sl_node_input (graph, node, k)) || from >= (gint32) n)
+      if (!is_stored (graph, node, k) || from >= (gint32) n)
         continue;
       if (known[from] == 0)
         known[from] = dequantized (graph, from);

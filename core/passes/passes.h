@@ -37,6 +37,8 @@ extern const SlPass sl_pass_cancel_layout, sl_pass_collapse_quantize, sl_pass_de
   sl_pass_fold_pad, sl_pass_fold_qdq, sl_pass_fold_table, sl_pass_fuse_activation, sl_pass_fuse_arg_max, sl_pass_fuse_curve,
   sl_pass_fold_scale;
 
+/** sl_node_has_stored_weights: @node computes in floats with 8-bit weights, which dequantize_weights makes float: no kernel runs it before. */
+gboolean sl_node_has_stored_weights (const SlGraph *graph, const SlNode *node);
 /** sl_constant_fold: 1 when @node, just verified, was replaced by constants (its op is then SL_OP_INVALID), else 0. */
 guint sl_constant_fold (SlGraph *graph, SlNode *node);
 /** sl_passes_run: every pass in the table's order, counted in the graph; returns the number of changes. */

@@ -174,6 +174,32 @@ test_weights (void)
   }
 }
 
+/* Of constants alone, int8 weights under floats: no kernel may read them before they are float. */
+static void
+test_constant_weights (void)
+{
+  const gint32 dims[2] = { 2, 4 }, shape[2] = { 3, 4 }, sums[2] = { 2, 3 };
+  const gfloat data[8] = { 1, 2, 3, 4, -1, 0.5f, 0, 2 }, scale = 0.5f;
+  const gint8 codes[12] = { 10, -20, 30, -40, 50, -60, 70, -80, 90, -100, 110, -120 };
+  Check check;
+  double expected[6];
+  check_init (&check, 0);
+  const gint32 in = check_input (&check, SL_DTYPE_F32, 2, sums, 0, 0);
+  const gint32 layer[2] = { check_constant (&check, SL_DTYPE_F32, 2, dims, NULL, 0, 0, 0, data),
+                            check_constant (&check, SL_DTYPE_I8, 2, shape, &scale, 1, 0, 0, codes) };
+  const gint32 sum[2] = { in, check_middle (&check, SL_DTYPE_F32, 0, 0) };
+  check_node (&check, SL_OP_FULLY_CONNECTED, layer, 2, sum[1], NULL);
+  check_node (&check, SL_OP_ADD, sum, 2, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
+  check_prepare (&check);
+  for (gsize i = 0; i < 6; i++) {
+    expected[i] = check_real (sl_graph_input_tensor (check.graph, 0), check.input_data[0], i);
+    for (gsize k = 0; k < 4; k++)
+      expected[i] += (double) data[i / 3 * 4 + k] * codes[i % 3 * 4 + k] * scale;
+  }
+  check_expect (&check, expected, 1e-4, 1e-5);
+  check_clear (&check);
+}
+
 /* A shape computed from a shape: SHAPE, STRIDED_SLICE, PACK, RESHAPE leave a view. */
 static void
 test_shapes (void)
@@ -613,6 +639,7 @@ main (int argc, char **argv)
   g_test_add_func ("/passes/table/refused", test_table_refused);
   g_test_add_func ("/passes/cancel", test_cancel);
   g_test_add_func ("/passes/weights", test_weights);
+  g_test_add_func ("/passes/weights_of_constants", test_constant_weights);
   g_test_add_func ("/passes/shapes", test_shapes);
   g_test_add_func ("/passes/in-place", test_in_place);
   g_test_add_func ("/passes/skip-quantize", test_skip_quantize);

@@ -17,15 +17,14 @@ test_counts (void)
   /* Class 0: 2 of 3; class 1: 1 of 3, for one is missed and one too many; 2 is missed, 3 is not there. */
   static const SlCellFigures expected[] = { { 0, 3, 2, 2, 2.0 / 3 }, { 1, 2, 2, 1, 1.0 / 3 }, { 2, 1, 0, 0, 0 }, { 3, 0, 1, 0, 0 } };
   g_assert_cmpuint (classes->len, ==, G_N_ELEMENTS (expected));
-  for (guint i = 0; i < classes->len; i++)
-    {
-      const SlCellFigures *got = &g_array_index (classes, SlCellFigures, i);
-      g_assert_cmpint (got->label, ==, expected[i].label);
-      g_assert_cmpuint (got->truths, ==, expected[i].truths);
-      g_assert_cmpuint (got->found, ==, expected[i].found);
-      g_assert_cmpuint (got->both, ==, expected[i].both);
-      g_assert_cmpfloat_with_epsilon (got->iou, expected[i].iou, 1e-12);
-    }
+  for (guint i = 0; i < classes->len; i++) {
+    const SlCellFigures *got = &g_array_index (classes, SlCellFigures, i);
+    g_assert_cmpint (got->label, ==, expected[i].label);
+    g_assert_cmpuint (got->truths, ==, expected[i].truths);
+    g_assert_cmpuint (got->found, ==, expected[i].found);
+    g_assert_cmpuint (got->both, ==, expected[i].both);
+    g_assert_cmpfloat_with_epsilon (got->iou, expected[i].iou, 1e-12);
+  }
   g_assert_cmpfloat_with_epsilon (mean.iou, 0.25, 1e-12);
   g_assert_cmpfloat_with_epsilon (right, 0.5, 1e-12);
 }
