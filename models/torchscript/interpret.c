@@ -446,8 +446,8 @@ ts_call (TsProgram *program, const TsFunction *function, const TsValue *args, co
     program->op = op;
     return object;
   }
-  if (ts_known_function (function->def) != NULL)
-    return ts_run_op (program, ts_known_function (function->def), args, keywords, n);
+  if (ts_known_function (function) != NULL)
+    return ts_run_op (program, ts_known_function (function), args, keywords, n);
   if (++program->calls > TS_MOST_CALLS)
     ts_refuse (program, SL_ERROR_LIMIT, "its functions call each other more than %d deep", TS_MOST_CALLS);
   push (program, &frame, function->unit);

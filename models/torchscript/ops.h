@@ -106,8 +106,8 @@ TsValue ts_list_slice (TsProgram *program, const TsCall *call);
 #define TS_MAX_POOL_PLACES "sightline::max_pool_places"
 /** ts_written: runs @call's row as a function written in TorchScript, whose body is its @onnx (ops_written.c). */
 TsValue ts_written (TsProgram *program, const TsCall *call);
-/** ts_known_function: (nullable): the operator that does what torchvision's function @def does, where its own steps depend on the picture. */
-const char *ts_known_function (const TsDef *def);
+/** ts_known_function: (nullable): the operator that does what torchvision's @function does, where its own steps depend on the picture. */
+const char *ts_known_function (const TsFunction *function);
 /** ts_promote: the type of an operation on both. */
 TsDtype ts_promote (TsValue a, TsValue b);
 

@@ -78,14 +78,18 @@ keypoints (TsProgram *program, const TsCall *call)
   return ts_tuple (program->heap, both, 2);
 }
 
+/* Where torchvision has its functions; the same names elsewhere are the user's own. */
+#define ROI_HEADS "code/__torch__/torchvision/models/detection/roi_heads.py"
+
 const char *
-ts_known_function (const TsDef *def)
+ts_known_function (const TsFunction *function)
 {
+  const TsDef *def = function->def;
   static const char *const names[] = { "paste_masks_in_image", "_onnx_paste_masks_in_image_loop", "heatmaps_to_keypoints",
                                        "_onnx_heatmaps_to_keypoints_loop" };
   static const char *const ops[] = { "torchvision::paste_masks_in_image", "torchvision::_onnx_paste_masks_in_image_loop",
                                      "torchvision::heatmaps_to_keypoints", "torchvision::_onnx_heatmaps_to_keypoints_loop" };
-  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (names) && strcmp (function->unit->name, ROI_HEADS) == 0; i++)
     if (strcmp (def->name, names[i]) == 0 && def->n >= 2 && strcmp (def->parameters[0].name, i < 2 ? "masks" : "maps") == 0)
       return ops[i];
   return NULL;

@@ -23,16 +23,6 @@ tensor_of (TsTensor *tensor)
 }
 
 static TsValue
-pair_of (TsProgram *program, const gint64 pair[2])
-{
-  const TsValue items[2] = { ts_int (pair[0]), ts_int (pair[1]) };
-  TsValue list = ts_tuple (program->heap, items, 2);
-  if (list.kind == TS_TUPLE)
-    list.kind = TS_LIST;
-  return list;
-}
-
-static TsValue
 clamped (TsProgram *program, const TsPacked *packed, TsValue y)
 {
   const TsValue args[3] = { y, packed->has_low ? ts_float (packed->low) : ts_none (),
@@ -49,11 +39,11 @@ float_conv (TsProgram *program, const TsCall *call)
   const TsValue args[9] = { call->args[0],
                             tensor_of (p->weight),
                             tensor_of (p->bias),
-                            pair_of (program, p->stride),
-                            pair_of (program, p->padding),
-                            pair_of (program, p->dilation),
+                            ts_int_list (program->heap, p->stride, 2),
+                            ts_int_list (program->heap, p->padding, 2),
+                            ts_int_list (program->heap, p->dilation, 2),
                             ts_bool (p->transposed),
-                            pair_of (program, p->output_padding),
+                            ts_int_list (program->heap, p->output_padding, 2),
                             ts_int (p->groups) };
   return clamped (program, p, ts_run_op (program, "aten::convolution", args, NULL, 9));
 }
@@ -78,6 +68,11 @@ whole_bias (TsProgram *program, const TsPacked *packed, const SlTensor *input, c
   const gfloat *real = bias != NULL ? onnx_data (o, bias, &n) : NULL;
   if (ts_failed (program) || packed->bias == NULL)
     return -1;
+  if (weights->count > 1 && weights->count != (guint) channels) {
+    ts_refuse (program, SL_ERROR_FORMAT, "its weights have %u scales along dimension %d; expected one, or %d along the output channels",
+               weights->count, weights->axis, channels);
+    return -1;
+  }
   if (real == NULL || n != (gsize) channels || onnx_dtype (o, bias) != SL_DTYPE_F32) {
     ts_refuse (program, SL_ERROR_FORMAT, "its bias has %" G_GSIZE_FORMAT " numbers; expected %d of float32", n, channels);
     return -1;

@@ -55,6 +55,8 @@
   "s = torch.size(self, dim)\n"                                                                                      \
   "e = annotate(List[int], [])\n"                                                                                    \
   "if isinstance(indices_or_sections, int):\n"                                                                       \
+  "  if torch.lt(indices_or_sections, 1):\n"                                                                         \
+  "    ops.prim.RaiseException(\"a tensor is split into less than one section\")\n"                                  \
   "  for i in range(indices_or_sections):\n"                                                                         \
   "    a = torch.mul(torch.add(i, 1), torch.floordiv(s, indices_or_sections))\n"                                     \
   "    _0 = torch.append(e, torch.add(a, ops.prim.min(torch.add(i, 1), torch.remainder(s, indices_or_sections))))\n" \
@@ -69,12 +71,13 @@
   "  b = e[i]\n"                                                                                                     \
   "return l"
 
-#define INDEX_FILL                                                                                   \
-  "v = [1, 1, 1, 1, 1, 1, 1, 1]\n"                                                                   \
-  "v = torch.slice(v, 0, torch.dim(self))\n"                                                         \
-  "s = torch.size(self, dim)\n"                                                                      \
-  "_0 = torch._set_item(v, dim, s)\n"                                                                \
-  "m = torch.any(torch.eq(torch.unsqueeze(torch.arange(s), 1), torch.reshape(index, [1, -1])), 1)\n" \
+#define INDEX_FILL                                                                               \
+  "v = [1, 1, 1, 1, 1, 1, 1, 1]\n"                                                               \
+  "v = torch.slice(v, 0, torch.dim(self))\n"                                                     \
+  "s = torch.size(self, dim)\n"                                                                  \
+  "_0 = torch._set_item(v, dim, s)\n"                                                            \
+  "i = torch.where(torch.lt(index, 0), torch.add(index, s), index)\n"                            \
+  "m = torch.any(torch.eq(torch.unsqueeze(torch.arange(s), 1), torch.reshape(i, [1, -1])), 1)\n" \
   "return torch.masked_fill(self, torch.reshape(m, v), value)"
 
 #define INDEX_ADD                                          \
@@ -91,10 +94,13 @@
   "i = torch.expand_as(torch.reshape(index, v), source)\n" \
   "return torch.scatter(self, dim, i, source)"
 
-#define CUMPROD                                                                            \
-  "l = [torch.narrow(self, dim, 0, 1)]\n"                                                  \
-  "for i in range(torch.sub(torch.size(self, dim), 1)):\n"                                 \
-  "  _0 = torch.append(l, torch.mul(l[i], torch.narrow(self, dim, torch.add(i, 1), 1)))\n" \
+#define CUMPROD                                                                         \
+  "x = self\n"                                                                          \
+  "if torch.__isnot__(dtype, None):\n"                                                  \
+  "  x = torch.to(self, dtype)\n"                                                       \
+  "l = [torch.narrow(x, dim, 0, 1)]\n"                                                  \
+  "for i in range(torch.sub(torch.size(x, dim), 1)):\n"                                 \
+  "  _0 = torch.append(l, torch.mul(l[i], torch.narrow(x, dim, torch.add(i, 1), 1)))\n" \
   "return torch.cat(l, dim)"
 
 #define DIFF                                                                  \
@@ -121,6 +127,39 @@
   "  y = torch.flip(y, [dims[1]])\n"             \
   "return y"
 
+#define HSPLIT                                           \
+  "d = ops.prim.min(torch.sub(torch.dim(self), 1), 1)\n" \
+  "return torch.tensor_split(self, indices_or_sections, d)"
+
+#define HSTACK                            \
+  "l = annotate(List[Tensor], [])\n"      \
+  "for i in range(torch.len(tensors)):\n" \
+  "  t = tensors[i]\n"                    \
+  "  if torch.eq(torch.dim(t), 0):\n"     \
+  "    t = torch.reshape(t, [1])\n"       \
+  "  _0 = torch.append(l, t)\n"           \
+  "return torch.cat(l, ops.prim.min(torch.sub(torch.dim(l[0]), 1), 1))"
+
+#define VSTACK                            \
+  "l = annotate(List[Tensor], [])\n"      \
+  "for i in range(torch.len(tensors)):\n" \
+  "  t = tensors[i]\n"                    \
+  "  if torch.lt(torch.dim(t), 2):\n"     \
+  "    t = torch.reshape(t, [1, -1])\n"   \
+  "  _0 = torch.append(l, t)\n"           \
+  "return torch.cat(l, 0)"
+
+#define DSTACK                            \
+  "l = annotate(List[Tensor], [])\n"      \
+  "for i in range(torch.len(tensors)):\n" \
+  "  t = tensors[i]\n"                    \
+  "  if torch.lt(torch.dim(t), 2):\n"     \
+  "    t = torch.reshape(t, [1, -1])\n"   \
+  "  if torch.eq(torch.dim(t), 2):\n"     \
+  "    t = torch.unsqueeze(t, 2)\n"       \
+  "  _0 = torch.append(l, t)\n"           \
+  "return torch.cat(l, 2)"
+
 #define KTHVALUE                                                     \
   "a, b, = torch.sort(self, dim)\n"                                  \
   "i = torch.sub(k, 1)\n"                                            \
@@ -130,7 +169,7 @@
   "  r = (torch.select(a, dim, i), torch.select(b, dim, i))\n"       \
   "return r"
 
-/* Window by window, which pixel of the picture is the highest; the first of equal ones. */
+/* Window by window, which pixel of the picture is the highest: the first of equal ones, the last that is not a number; never one outside. */
 #define PLACES                                                                                                              \
   "h = torch.size(self, -2)\n"                                                                                              \
   "w = torch.size(self, -1)\n"                                                                                              \
@@ -139,8 +178,8 @@
   "ew = torch.add(torch.mul(torch.sub(ow, 1), stride[1]), torch.add(torch.mul(torch.sub(kernel[1], 1), dilation[1]), 1))\n" \
   "r = ops.prim.max(torch.sub(ew, torch.add(w, padding[1])), 0)\n"                                                          \
   "b = ops.prim.max(torch.sub(eh, torch.add(h, padding[0])), 0)\n"                                                          \
-  "x = torch.constant_pad_nd(self, [padding[1], r, padding[0], b], -3.4028234663852886e+38)\n"                              \
-  "p = torch.constant_pad_nd(torch.reshape(torch.arange(torch.mul(h, w)), [h, w]), [padding[1], r, padding[0], b], 0)\n"    \
+  "x = torch.constant_pad_nd(self, [padding[1], r, padding[0], b], torch.neg(torch.inf))\n"                                 \
+  "p = torch.constant_pad_nd(torch.reshape(torch.arange(torch.mul(h, w)), [h, w]), [padding[1], r, padding[0], b], -1)\n"   \
   "best = torch.zeros([1])\n"                                                                                               \
   "at = torch.zeros([1], dtype=4)\n"                                                                                        \
   "for i in range(kernel[0]):\n"                                                                                            \
@@ -155,8 +194,9 @@
   "      best = v\n"                                                                                                        \
   "      at = torch.expand_as(q, v)\n"                                                                                      \
   "    else:\n"                                                                                                             \
-  "      at = torch.where(torch.gt(v, best), q, at)\n"                                                                      \
-  "      best = torch.maximum(v, best)\n"                                                                                   \
+  "      m = torch.logical_or(torch.logical_or(torch.gt(v, best), torch.ne(v, v)), torch.lt(at, 0))\n"                      \
+  "      at = torch.where(m, q, at)\n"                                                                                      \
+  "      best = torch.where(m, v, best)\n"                                                                                  \
   "return at"
 
 const TsOp ts_ops_patches[] = {
@@ -174,10 +214,10 @@ const TsOp ts_ops_patches[] = {
   { "aten::rot90", "self,k,dims", ts_written, ROT90, 0 },
   { "aten::kthvalue", "self,k,dim=-1,keepdim=False", ts_written, KTHVALUE, 0 },
   { "aten::take_along_dim", "self,indices,dim", ts_written, "return torch.gather(self, dim, indices)", 0 },
-  { "aten::hsplit", "self,indices_or_sections", ts_written, "return torch.tensor_split(self, indices_or_sections, 1)", 0 },
+  { "aten::hsplit", "self,indices_or_sections", ts_written, HSPLIT, 0 },
   { "aten::vsplit", "self,indices_or_sections", ts_written, "return torch.tensor_split(self, indices_or_sections, 0)", 0 },
-  { "aten::hstack", "tensors", ts_written, "return torch.cat(tensors, ops.prim.min(torch.sub(torch.dim(tensors[0]), 1), 1))", 0 },
-  { "aten::dstack", "tensors", ts_written, "return torch.cat(tensors, 2)", 0 },
-  { "aten::vstack", "tensors", ts_written, "return torch.cat(tensors, 0)", 0 },
+  { "aten::hstack", "tensors", ts_written, HSTACK, 0 },
+  { "aten::dstack", "tensors", ts_written, DSTACK, 0 },
+  { "aten::vstack", "tensors", ts_written, VSTACK, 0 },
   { NULL, NULL, NULL, NULL, 0 },
 };

@@ -6,6 +6,8 @@
 #include "models/torchscript/shape.h"
 
 #define MOST_CELLS 256
+/* Pixels of a window whose highest is told: each takes a handful of nodes. */
+#define MOST_PLACES 256
 
 /* One number for each of @spatial dimensions; one number, or a list of one, counts for all. */
 static void
@@ -175,16 +177,7 @@ max_pool (TsProgram *program, const TsCall *call)
   return without_batch (program, ts_onnx (program, "MaxPool", &x, 1, attributes, n), added, call->args[0].tensor->dtype);
 }
 
-static TsValue
-list_of (TsProgram *program, const gint64 *numbers, guint n)
-{
-  TsValue items[3] = { ts_int (numbers[0]), ts_int (numbers[1]), ts_int (numbers[2]) }, list = ts_tuple (program->heap, items, n);
-  if (list.kind == TS_TUPLE)
-    list.kind = TS_LIST;
-  return list;
-}
-
-/* Places of real numbers alone, which unpooling reads; where nothing does, their nodes are dropped. */
+/* Places of real numbers alone, and of windows as unpooling reads them; where nothing does, their nodes are dropped. */
 static TsValue
 max_pool_with_indices (TsProgram *program, const TsCall *call)
 {
@@ -193,14 +186,15 @@ max_pool_with_indices (TsProgram *program, const TsCall *call)
   const TsTensor *y = pair[0].kind == TS_TENSOR ? pair[0].tensor : NULL;
   if (ts_failed (program) || y == NULL || ts_is_quantized (y->dtype))
     return ts_tuple (program->heap, pair, 2);
-  const gboolean strided = !((call->args[2].kind == TS_LIST || call->args[2].kind == TS_TUPLE) && call->args[2].list->n == 0);
-  const TsValue given[4] = { call->args[1], strided ? call->args[2] : call->args[1], call->args[3], call->args[4] };
-  const gint64 size[3] = { y->dims[y->rank - 2], y->dims[y->rank - 1], 0 };
-  TsValue args[6] = { call->args[0], ts_none (), ts_none (), ts_none (), ts_none (), list_of (program, size, 2) };
+  const TsValue given[4] = { call->args[1], is_given (call->args[2]) ? call->args[2] : call->args[1], call->args[3], call->args[4] };
+  const gint64 size[2] = { y->dims[y->rank - 2], y->dims[y->rank - 1] };
+  TsValue args[6] = { call->args[0], ts_none (), ts_none (), ts_none (), ts_none (), ts_int_list (program->heap, size, 2) };
   for (guint i = 0; i < 4; i++) {
     spread (program, given[i], 2, numbers[i]);
-    args[1 + i] = list_of (program, numbers[i], 2);
+    args[1 + i] = ts_int_list (program->heap, numbers[i], 2);
   }
+  if (numbers[0][0] > MOST_PLACES / MAX (numbers[0][1], 1))
+    return ts_tuple (program->heap, pair, 2);
   pair[1] = ts_run_op (program, TS_MAX_POOL_PLACES, args, NULL, 6);
   return ts_tuple (program->heap, pair, 2);
 }

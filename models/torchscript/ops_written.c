@@ -299,6 +299,28 @@ ts_written (TsProgram *program, const TsCall *call)
   "    ops.prim.RaiseException(\"norms of matrices are not supported\")\n" \
   "return torch.linalg_vector_norm(self, p, dim, keepdim)"
 
+/* What is not a number gives way to what is one. */
+#define FMAX                                               \
+  "a = torch.where(torch.ne(self, self), other, self)\n"   \
+  "b = torch.where(torch.ne(other, other), self, other)\n" \
+  "return torch.maximum(a, b)"
+#define FMIN                                               \
+  "a = torch.where(torch.ne(self, self), other, self)\n"   \
+  "b = torch.where(torch.ne(other, other), self, other)\n" \
+  "return torch.minimum(a, b)"
+
+/* Equal infinities have no difference. */
+#define LOGADDEXP                                                                                    \
+  "m = torch.maximum(self, other)\n"                                                                 \
+  "d = torch.where(torch.eq(self, other), torch.zeros_like(m), torch.abs(torch.sub(self, other)))\n" \
+  "return torch.add(m, torch.log1p(torch.exp(torch.neg(d))))"
+
+/* Nothing times infinity is nothing here, but not what is not a number. */
+#define XLOGY                                                    \
+  "p = torch.mul(self, torch.log(other))\n"                      \
+  "y = torch.where(torch.eq(self, 0), torch.zeros_like(p), p)\n" \
+  "return torch.where(torch.ne(other, other), other, y)"
+
 const TsOp ts_ops_written[] = {
   { "aten::atan2", "self,other", ts_written, ATAN2, 0 },
   { "aten::arctan2", "self,other", ts_written, ATAN2, 0 },
@@ -362,15 +384,13 @@ const TsOp ts_ops_written[] = {
     0 },
   { "aten::rrelu", "self,lower=0.125,upper=0.33333333333333331,training=False,generator=None", ts_written,
     "return torch.leaky_relu(self, torch.div(torch.add(lower, upper), 2.))", 0 },
-  { "aten::fmax", "self,other", ts_written, "return torch.maximum(self, other)", 0 },
-  { "aten::fmin", "self,other", ts_written, "return torch.minimum(self, other)", 0 },
+  { "aten::fmax", "self,other", ts_written, FMAX, 0 },
+  { "aten::fmin", "self,other", ts_written, FMIN, 0 },
   { "aten::hypot", "self,other", ts_written, "return torch.sqrt(torch.add(torch.mul(self, self), torch.mul(other, other)))", 0 },
-  { "aten::logaddexp", "self,other", ts_written,
-    "return torch.add(torch.maximum(self, other), torch.log1p(torch.exp(torch.neg(torch.abs(torch.sub(self, other))))))", 0 },
+  { "aten::logaddexp", "self,other", ts_written, LOGADDEXP, 0 },
   { "aten::addbmm", "self,batch1,batch2,beta=1,alpha=1", ts_written,
     "return torch.add(torch.mul(self, beta), torch.mul(torch.sum(torch.bmm(batch1, batch2), [0]), alpha))", 0 },
-  { "aten::xlogy", "self,other", ts_written,
-    "return torch.where(torch.eq(self, 0), torch.zeros_like(self), torch.mul(self, torch.log(other)))", 0 },
+  { "aten::xlogy", "self,other", ts_written, XLOGY, 0 },
   { "aten::special_expit", "self", ts_written, "return torch.sigmoid(self)", 0 },
   { "aten::erfc", "self", ts_written, "return torch.rsub(torch.erf(self), 1.)", 0 },
   { "aten::sgn", "self", ts_written, "return torch.sign(self)", 0 },

@@ -133,6 +133,15 @@ ts_tuple (TsHeap *heap, const TsValue *items, guint n)
 }
 
 TsValue
+ts_int_list (TsHeap *heap, const gint64 *numbers, guint n)
+{
+  TsValue list = ts_list (heap);
+  for (guint i = 0; i < n && list.kind == TS_LIST; i++)
+    ts_list_append (heap, list.list, ts_int (numbers[i]));
+  return list;
+}
+
+TsValue
 ts_dict (TsHeap *heap)
 {
   TsDict *dict = ts_alloc (heap, sizeof *dict);

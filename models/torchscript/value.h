@@ -237,6 +237,8 @@ ts_float (gdouble real)
 /** ts_string: a value with a copy of NUL-terminated @text. */
 TsValue ts_string (TsHeap *heap, const char *text);
 TsValue ts_list (TsHeap *heap);
+/** ts_int_list: of @n @numbers. */
+TsValue ts_int_list (TsHeap *heap, const gint64 *numbers, guint n);
 /** ts_tuple: of @n copied @items; also the way to make a tuple from a list's. */
 TsValue ts_tuple (TsHeap *heap, const TsValue *items, guint n);
 TsValue ts_dict (TsHeap *heap);

@@ -85,6 +85,12 @@ interleave (TsProgram *program, const Record *record, OnnxValue *part)
   const TsView *view = &record->view;
   const gint32 whole = record->base->dims[view->axis];
   const OnnxAttribute axis = ts_attr_int ("axis", view->axis);
+  Onnx *o = &program->onnx;
+  o->copied += (gsize) whole * sizeof (gint32);
+  if (o->copied > o->may_copy) {
+    ts_refuse (program, SL_ERROR_LIMIT, "writes through stepped slices take more memory than the file's size allows");
+    return NULL;
+  }
   g_autofree gint32 *places = g_new (gint32, (gsize) whole);
   for (gint32 i = 0; i < whole; i++) {
     const gint64 from = i - view->first;
@@ -93,7 +99,7 @@ interleave (TsProgram *program, const Record *record, OnnxValue *part)
   }
   OnnxValue *const pieces[2] = { record->base->value, part };
   OnnxValue *const inputs[2] = { ts_onnx (program, "Concat", pieces, 2, &axis, 1),
-                                 onnx_value_new (&program->onnx, onnx_constant (&program->onnx, SL_DTYPE_I32, 1, &whole, places), FALSE) };
+                                 onnx_value_new (o, onnx_constant (o, SL_DTYPE_I32, 1, &whole, places), FALSE) };
   return ts_failed (program) ? NULL : ts_onnx (program, "Gather", inputs, 2, &axis, 1);
 }
 

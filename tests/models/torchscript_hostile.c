@@ -84,6 +84,52 @@ test_growth (void)
                   SL_ERROR_LIMIT, "");
 }
 
+/* Each write through a stepped slice tells all places of what it is a part of. */
+static void
+test_stepped_writes (void)
+{
+  refuse_program ("",
+                  "    y = torch.expand(torch.zeros([1]), [33554432])\n"
+                  "    for i in range(4000):\n"
+                  "      _0 = torch.fill_(torch.slice(y, 0, 0, 9223372036854775807, 2), i)\n"
+                  "    return torch.add(x, torch.sum(y))\n",
+                  SL_ERROR_LIMIT, "");
+}
+
+/* Weights [4,2] with two scales along dimension 1, as constant c0: a linear layer of four outputs has no scale for the last two. */
+static void
+test_scales (void)
+{
+  static const gint64 two[1] = { 2 };
+  static const gdouble scales[2] = { 0.5, 0.25 };
+  static const gint64 zeros[2] = { 0 };
+  static const gint8 codes[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+  SlTorchscriptWriter *writer = write_program ("", "    q = torch.quantize_per_tensor(x, 0.5, 0, 13)\n"
+                                                   "    p = ops.quantized.linear_prepack(CONSTANTS.c0, torch.ones([4]))\n"
+                                                   "    return torch.dequantize(ops.quantized.linear(q, p, 0.5, 0))\n");
+  GByteArray *pickle = sl_pickle_new ();
+  sl_pickle_raw (pickle, "(", 1);
+  sl_pickle_global (pickle, "torch._utils", "_rebuild_qtensor");
+  sl_pickle_raw (pickle, "((", 2);
+  sl_pickle_text (pickle, "storage");
+  sl_pickle_global (pickle, "torch", "QInt8Storage");
+  sl_pickle_text (pickle, "0");
+  sl_pickle_text (pickle, "cpu");
+  sl_pickle_int (pickle, 8);
+  sl_pickle_raw (pickle, "tQK\0(K\4K\2t(K\2K\1t(", 17);
+  sl_pickle_global (pickle, "torch", "per_channel_affine");
+  sl_pickle_tensor (pickle, "DoubleStorage", "1", 2, two, NULL, 1);
+  sl_pickle_tensor (pickle, "LongStorage", "2", 2, two, NULL, 1);
+  sl_pickle_raw (pickle, "K\1t\x89", 4);
+  sl_pickle_global (pickle, "collections", "OrderedDict");
+  sl_pickle_raw (pickle, ")RtRt", 5);
+  sl_pickle_finish (pickle, writer, "constants.pkl");
+  sl_torchscript_writer_add (writer, "constants/0", codes, sizeof codes);
+  sl_torchscript_writer_add (writer, "constants/1", scales, sizeof scales);
+  sl_torchscript_writer_add (writer, "constants/2", zeros, sizeof zeros);
+  refuse_archive (writer, SL_ERROR_FORMAT, "its weights have 2 scales along dimension 1; expected one, or 4 along the output channels");
+}
+
 /* Lists that have the one before twice: 2^60 elements for whoever follows them all. */
 static void
 test_nested (void)
@@ -204,6 +250,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/torchscript-hostile/loops", test_loops);
   g_test_add_func ("/torchscript-hostile/growth", test_growth);
+  g_test_add_func ("/torchscript-hostile/stepped-writes", test_stepped_writes);
+  g_test_add_func ("/torchscript-hostile/scales", test_scales);
   g_test_add_func ("/torchscript-hostile/nested", test_nested);
   g_test_add_func ("/torchscript-hostile/tensors", test_tensors);
   g_test_add_func ("/torchscript-hostile/recursion", test_recursion);

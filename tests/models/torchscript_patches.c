@@ -333,6 +333,64 @@ static const ProgramRow rows[] = {
     { 1.25999999f,  0.209999993f, -0.659999967f, 0.689999998f, 2.00999999f,  0.299999982f,  -1.04999995f, -1.74000001f,
       -0.50999999f, 0.959999979f, 2.0999999f,    2.06999993f,  0.599999964f, -0.75f,        -1.67999995f, -0.179999992f,
       1.38f,        0.209999993f, -1.28999996f,  -2.46000004f, -1.76999998f, -0.389999986f, 1.23000002f,  1.19999993f } },
+  { "stacks-of-rows",
+    "a = torch.slice(torch.flatten(x), 0, 0, 4)\n"
+    "v = torch.vstack([a, torch.mul(a, 2)])\n"
+    "d = torch.dstack([a, torch.mul(a, 2)])\n"
+    "m = torch.dstack([torch.select(torch.squeeze(x, 0), 0, 0), torch.select(torch.squeeze(x, 0), 0, 1)])\n"
+    "h, k, = torch.hsplit(a, 2)\n"
+    "return torch.cat([torch.flatten(v), torch.flatten(d), torch.slice(torch.flatten(m), 0, 0, 6), torch.sub(k, h)])",
+    24,
+    { -1.25f, 0.5f, -0.5f, 1.25f, -2.5f,  1,    -1,   2.5f,  -1.25f, -2.5f, 0.5f,  1,
+      -0.5f,  -1,   1.25f, 2.5f,  -1.25f, 0.5f, 0.5f, -0.5f, -0.5f,  1.25f, 0.75f, 0.75f } },
+  { "logaddexp-infinite",
+    "i = torch.inf\n"
+    "a = torch.tensor([i, torch.neg(i), 1., 2.])\n"
+    "b = torch.tensor([i, torch.neg(i), 1., torch.neg(i)])\n"
+    "y = torch.logaddexp(a, b)\n"
+    "return torch.add(torch.clamp(y, -99., 99.), torch.mul(torch.sum(x), 0))",
+    4,
+    { 99, -99, 1.69314718f, 2 } },
+  { "fmax-nan",
+    "n = torch.log(torch.select(torch.squeeze(x, 0), 0, 0))\n"
+    "o = torch.select(torch.squeeze(x, 0), 0, 1)\n"
+    "y = torch.cat([torch.fmax(n, o), torch.fmin(o, n)])\n"
+    "return torch.clamp(y, -7., 8.)",
+    24,
+    { 0.5f, -0.5f,         1.25f, 0.25f,        -0.75f,       1, 0, -1, 0.75f, -0.25f,        -1.25f, 0.5f,
+      0.5f, -0.693147182f, 1.25f, 0.223143548f, -1.38629436f, 1, 0, -7, 0.75f, -0.287682086f, -1.25f, 0.5f } },
+  { "xlogy-edges",
+    "i = torch.inf\n"
+    "a = torch.tensor([0., 0., 0., 2., 0.])\n"
+    "b = torch.tensor([i, torch.nan, 0., 0.5, -1.])\n"
+    "y = torch.nan_to_num(torch.xlogy(a, b), 77.)\n"
+    "return torch.add(y, torch.mul(torch.sum(x), 0))",
+    5,
+    { 0, 77, 0, -1.38629436f, 0 } },
+  { "cumprod-dtype",
+    "y = torch.to(torch.mul(torch.select(torch.squeeze(x, 0), 0, 0), 4), 4)\n"
+    "return torch.div(torch.cumprod(y, 1, dtype=6), 3.)",
+    12,
+    { -1.66666663f, -3.33333325f, 6.66666651f, 33.3333321f, 0.333333343f, -1, -4, 0, -1.33333337f, -4, 4, -20 } },
+  { "index-fill-negative", "return torch.index_fill(x, 3, torch.tensor([-1, 1]), 7.)", 24, { -1.25f, 7, -0.5f,  7, 0.25f, 7, 1,      7,
+                                                                                             -1,     7, -0.25f, 7, 0.5f,  7, 1.25f,  7,
+                                                                                             -0.75f, 7, 0,      7, 0.75f, 7, -1.25f, 7 } },
+  { "places-infinite",
+    "y, i, = torch.max_pool2d_with_indices(torch.log(torch.relu(x)), [2, 2], [2, 2], [1, 1], [1, 1], False)\n"
+    "return torch.to(i, 6)",
+    12,
+    { 0, 1, 3, 4, 6, 7, 0, 2, 3, 8, 5, 11 } },
+  { "places-nan",
+    "n = torch.full_like(x, torch.nan)\n"
+    "y, i, = torch.max_pool2d_with_indices(torch.where(torch.gt(x, 0.4), n, x), [2, 2], [1, 1], [1, 1], [1, 1], False)\n"
+    "return torch.to(i, 6)",
+    40,
+    { 0, 1, 1, 3, 3, 4, 1, 6, 6, 3, 4, 9, 9, 6, 7, 8, 9, 9, 10, 11, 0, 0, 2, 2, 3, 0, 5, 5, 2, 3, 8, 8, 5, 11, 11, 8, 8, 9, 11, 11 } },
+  { "pool-stride-none",
+    "y, i, = torch.max_pool2d_with_indices(x, [2, 2], None, [0, 0], [1, 1], False)\n"
+    "return y",
+    4,
+    { 0.5f, 1.25f, 1, 1.25f } },
 };
 
 int

@@ -441,12 +441,13 @@ static void
 test_two_stage (void)
 {
   static const char signature[] = "x: Tensor) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor]";
-  static const char body[] = "r = torch.tensor([[1.5, 2.25, 9.75, 13.5]])\n"
-                             "m = __torch__.paste_masks_in_image(torch.slice(x, 1, 0, 1), r, [40, 60], )\n"
-                             "e = __torch__._onnx_paste_masks_in_image_loop(torch.pad(m, [1, 1, 1, 1]), r, 40, 60, )\n"
-                             "a, b, = __torch__.heatmaps_to_keypoints(x, r, )\n"
-                             "c, d, = __torch__._onnx_heatmaps_to_keypoints_loop(x, r, r, r, r, r, r, r, 2, )\n"
-                             "return (m, e, a, b, torch.permute(c, [0, 2, 1]))";
+  static const char body[] =
+    "r = torch.tensor([[1.5, 2.25, 9.75, 13.5]])\n"
+    "m = __torch__.torchvision.models.detection.roi_heads.paste_masks_in_image(torch.slice(x, 1, 0, 1), r, [40, 60], )\n"
+    "e = __torch__.torchvision.models.detection.roi_heads._onnx_paste_masks_in_image_loop(torch.pad(m, [1, 1, 1, 1]), r, 40, 60, )\n"
+    "a, b, = __torch__.torchvision.models.detection.roi_heads.heatmaps_to_keypoints(x, r, )\n"
+    "c, d, = __torch__.torchvision.models.detection.roi_heads._onnx_heatmaps_to_keypoints_loop(x, r, r, r, r, r, r, r, 2, )\n"
+    "return (m, e, a, b, torch.permute(c, [0, 2, 1]))";
   static const char more[] =
     "def paste_masks_in_image(masks: Tensor,\n    boxes: Tensor,\n    img_shape: Tuple[int, int],\n    padding: int=1) -> Tensor:\n"
     "  return ops.prim.RaiseException(\"steps\")\n"
@@ -479,6 +480,25 @@ test_two_stage (void)
   sl_tensor_buffer_free (x);
   for (guint i = 0; i < 5; i++)
     sl_tensor_buffer_free (y[i]);
+}
+
+/* A user's own function with the name of one of torchvision's does what it says; a pool over a whole picture whose places nobody reads is a
+ * pool. */
+static void
+test_own_names (void)
+{
+  static const char *const bodies[] = {
+    "return __torch__.heatmaps_to_keypoints(x, x, )",
+    "y, i, = torch.max_pool2d_with_indices(torch.upsample_nearest2d(x, [56, 56]), [56, 56])\nreturn y"
+  };
+  static const char more[] = "def heatmaps_to_keypoints(maps: Tensor,\n    rois: Tensor) -> Tensor:\n  return torch.add(maps, rois)\n";
+  for (guint i = 0; i < G_N_ELEMENTS (bodies); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlModel) model = load_program ("x: Tensor) -> Tensor", bodies[i], more, PROGRAM_SHAPE, &error);
+    g_assert_no_error (error);
+    g_assert_cmpuint (sl_graph_n_nodes (sl_model_graph (model)), <=, 4);
+    g_assert_cmpuint (sl_graph_output_tensor (sl_model_graph (model), 0)->bytes, ==, (i == 0 ? 24 : 2) * sizeof (gfloat));
+  }
 }
 
 /** Refusal: of a program whose forward() has that body. */
@@ -574,6 +594,7 @@ main (int argc, char **argv)
   g_test_add_func ("/models/torchscript-program/outputs", test_outputs);
   g_test_add_func ("/models/torchscript-program/folded", test_folded);
   g_test_add_func ("/models/torchscript-program/two-stage", test_two_stage);
+  g_test_add_func ("/models/torchscript-program/own-names", test_own_names);
   g_test_add_func ("/models/torchscript-program/refusals", test_refusals);
   g_test_add_func ("/models/torchscript-program/inputs", test_inputs);
   return g_test_run ();

@@ -10,7 +10,7 @@
 
 #define ELEMENTS 24
 
-/* A model file of class Net with such a forward(); @more: (nullable): text behind the class. */
+/* A model file of class Net with such a forward(); @more: (nullable): text behind the class, and torchvision's of regions. */
 static char *
 write_program (const char *signature, const char *body, const char *more)
 {
@@ -22,6 +22,8 @@ write_program (const char *signature, const char *body, const char *more)
     g_string_append_printf (text, "    %s\n", lines[i]);
   g_string_append (text, more != NULL ? more : "");
   sl_torchscript_writer_text (writer, "code/__torch__.py", text->str);
+  if (more != NULL)
+    sl_torchscript_writer_text (writer, "code/__torch__/torchvision/models/detection/roi_heads.py", more);
   g_autoptr (GBytes) bytes = sl_torchscript_writer_finish (writer);
   return write_temp ("model.pt", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
 }

@@ -17,7 +17,8 @@ typedef struct
   gfloat results[MOST_RESULTS];
 } ProgramRow;
 
-/** load_program: (nullable): the model of class Net whose forward() has that signature and body; @more: (nullable): text behind the class. */
+/** load_program: (nullable): the model of class Net whose forward() has that signature and body; @more: (nullable): text behind the
+ *  class, and of torchvision.models.detection.roi_heads. */
 SlModel *load_program (const char *signature, const char *body, const char *more, const char *shape, GError **error);
 /** add_program_rows: a test for each of @rows. */
 void add_program_rows (const char *prefix, const ProgramRow *rows, guint n);
