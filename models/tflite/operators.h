@@ -12,6 +12,8 @@ G_BEGIN_DECLS
 
 /** Number of the builtin operator that stands for all custom ones. */
 #define TFL_BUILTIN_CUSTOM 32
+/** The operator that makes a sparse constant dense. */
+#define TFL_BUILTIN_DENSIFY 124
 
 /** What an operator's options are parsed from. */
 typedef struct

@@ -48,6 +48,15 @@ enum
   TFL_TENSOR_SPARSITY = 6,
   TFL_TENSOR_SIGNATURE = 7,
 
+  TFL_SPARSITY_ORDER = 0,  /* dimension of each level */
+  TFL_SPARSITY_BLOCKS = 1, /* dimensions cut into blocks */
+  TFL_SPARSITY_LEVELS = 2,
+
+  TFL_LEVEL_FORMAT = 0, /* 0 dense, 1 compressed rows */
+  TFL_LEVEL_SIZE = 1,
+  TFL_LEVEL_SEGMENTS = 2, /* a union: its type, its table */
+  TFL_LEVEL_PLACES = 4,
+
   TFL_QUANT_SCALE = 2,
   TFL_QUANT_ZERO_POINT = 3,
   TFL_QUANT_DETAILS_TYPE = 4,

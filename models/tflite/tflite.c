@@ -17,6 +17,7 @@
 #include "models/tflite/missing.h"
 #include "models/tflite/operators.h"
 #include "models/tflite/schema.h"
+#include "models/tflite/sparse.h"
 #include "models/tflite/types.h"
 
 #define MAX_CODES 4096
@@ -24,6 +25,8 @@
 #define MAX_METADATA 4096
 /* Fixed bytes that may be copied beside four times the file's size. */
 #define COPY_ALLOWANCE 65536
+/* Sparse tensors may become this many times as large as the file. */
+#define DENSE_GROWTH 64
 
 typedef struct
 {
@@ -39,7 +42,7 @@ typedef struct
   SlGraph *graph;
   SlArena *arena;
   SlFbVector buffers, tensors, operators, inputs, outputs;
-  guint64 copied;
+  guint64 copied, dense;
   GArray *codes;
   gint32 *signed_copies; /* of each tensor: the tensor that reads its bytes as int8, 0 = none */
   guint8 *used;          /* one flag a tensor: some operator, input or output refers to it */
@@ -252,11 +255,6 @@ read_type (const SlFbTable *table, SlTensor *tensor, GError **error)
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "element type %u %s is not supported", type, tfl_type_name (type));
     return FALSE;
   }
-  const SlFbTable sparsity = sl_fb_table (table, TFL_TENSOR_SPARSITY);
-  if (sl_fb_present (&sparsity)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "sparse tensors are not supported; export the model with dense weights");
-    return FALSE;
-  }
   if (sl_fb_u8 (table, TFL_TENSOR_IS_VARIABLE, 0) != 0) {
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "variable tensors (state kept between frames) are not supported");
     return FALSE;
@@ -347,6 +345,30 @@ read_quantisation (Reader *reader, const SlFbTable *table, SlTensor *tensor, GEr
   return fill_quantisation (&scales, &zeros, tensor, scale, zero_point, error);
 }
 
+/* Sparse constants take the memory of dense ones, which may be much more than the file has. */
+static gboolean
+read_sparse (Reader *reader, const SlFbTable *sparsity, SlTensor *tensor, const guint8 *data, gsize bytes, gsize dense, GError **error)
+{
+  const gsize size = sl_dtype_size (tensor->dtype);
+  if (bytes % size != 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "a sparse tensor has %" G_GSIZE_FORMAT " bytes of %s", bytes,
+                 sl_dtype_name (tensor->dtype));
+    return FALSE;
+  }
+  reader->dense += dense;
+  if (reader->dense > (guint64) reader->fb.size * DENSE_GROWTH + COPY_ALLOWANCE) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "sparse tensors of %" G_GUINT64_FORMAT " bytes, over %d times the file; export the model with dense weights",
+                 reader->dense, DENSE_GROWTH);
+    return FALSE;
+  }
+  guint8 *copy = sl_arena_alloc (reader->arena, dense + SL_TENSOR_PADDING);
+  memset (copy, 0, dense);
+  tensor->bytes = dense;
+  tensor->data = copy;
+  return tfl_sparse_read (sparsity, tensor, data, bytes / size, copy, error);
+}
+
 /* Constants stay where they are in the file, unless that is off the alignment of their elements. */
 static gboolean
 read_constant (Reader *reader, const SlFbTable *table, SlTensor *tensor, GError **error)
@@ -355,14 +377,18 @@ read_constant (Reader *reader, const SlFbTable *table, SlTensor *tensor, GError 
   gsize bytes, elements, expected;
   if (!find_buffer (reader, sl_fb_u32 (table, TFL_TENSOR_BUFFER, 0), &data, &bytes, error))
     return FALSE;
-  if (data == NULL)
+  const SlFbTable sparsity = sl_fb_table (table, TFL_TENSOR_SPARSITY);
+  const gboolean is_sparse = sl_fb_present (&sparsity);
+  if (data == NULL && !is_sparse)
     return TRUE;
   if (!sl_tensor_elements (tensor, &elements) || !g_size_checked_mul (&expected, elements, sl_dtype_size (tensor->dtype))
-      || expected != bytes) {
+      || (!is_sparse && expected != bytes)) {
     g_autofree char *text = sl_tensor_describe (tensor);
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the file has %" G_GSIZE_FORMAT " bytes of data for %s", bytes, text);
     return FALSE;
   }
+  if (is_sparse)
+    return read_sparse (reader, &sparsity, tensor, data, bytes, expected, error);
   tensor->bytes = bytes;
   tensor->data = data;
   if ((guintptr) data % sl_dtype_size (tensor->dtype) != 0) {
@@ -459,6 +485,11 @@ read_operator (Reader *reader, guint index, GError **error)
   }
   for (guint i = 0; i < out.count; i++)
     outputs[i] = sl_fb_vector_i32 (&out, i);
+  if (code->builtin == TFL_BUILTIN_DENSIFY && in.count > 0 && inputs[0] >= 0) { /* sparse constants are dense by now */
+    const SlTensor *constant = sl_graph_tensor (reader->graph, inputs[0]);
+    params.reshape.count = constant->rank;
+    memcpy (params.reshape.dims, constant->dims, sizeof params.reshape.dims);
+  }
   if (!read_options (reader, &node, code->op, &options, error)
       || (code->op->parse != NULL && !code->op->parse (&options, &params, error))) {
     g_autofree char *name = node_name (reader, &node);

@@ -171,7 +171,6 @@ test_types (void)
     { { .raw_type = SL_TFLITE_TYPE_COMPLEX64 }, "element type 8 COMPLEX64 is not supported" },
     { { .raw_type = SL_TFLITE_TYPE_INT4 }, "element type 17 INT4 is not supported" },
     { { .raw_type = 200 }, "element type 200 UNKNOWN is not supported" },
-    { { .dtype = SL_DTYPE_F32, .sparse = TRUE }, "sparse tensors are not supported; export the model with dense weights" },
     { { .dtype = SL_DTYPE_F32, .variable = TRUE }, "variable tensors (state kept between frames) are not supported" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {

@@ -33,6 +33,23 @@ G_BEGIN_DECLS
 #define SL_TFLITE_TYPE_INT4 17
 
 /**
+ * SlTfliteSparsity: which dimension each level is, which dimensions the blocks cut, and the levels: format 0 of @size places, or 1 with lists
+ *  of numbers of 4, 2 or 1 bytes (@type 1, 2, 3).
+ */
+typedef struct
+{
+  guint n_levels, n_blocks;
+  gint32 order[8], blocks[4];
+  struct
+  {
+    guint8 format, type;
+    gint32 size;
+    guint n_segments, n_places;
+    gint32 segments[8], places[16];
+  } levels[8];
+} SlTfliteSparsity;
+
+/**
  * SlTfliteTensor: zero members mean "not there".
  * @dims: written as they are, -1 and 0 included
  * @scale, @zero_point: per-tensor quantisation; @scale 0 = none
@@ -40,7 +57,8 @@ G_BEGIN_DECLS
  * @data, @bytes: a constant, copied; @bytes 0 with @data = as many as the shape needs
  * @raw_type: a TFLite type number to write instead of @dtype's; 0 = use @dtype
  * @signature: (nullable): @rank values of shape_signature
- * @variable, @sparse: set the field of that name
+ * @variable: set the field of that name
+ * @sparsity: (nullable): where the values of @data are
  */
 typedef struct
 {
@@ -58,7 +76,8 @@ typedef struct
   gsize bytes;
   guint8 raw_type;
   const gint32 *signature;
-  gboolean variable, sparse;
+  gboolean variable;
+  const SlTfliteSparsity *sparsity;
 } SlTfliteTensor;
 
 /**
