@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sightline/error.h"
 
@@ -17,42 +18,71 @@
 
 struct _SlRuns
 {
-  guint width, height;
-  GArray *changes; /* of guint32, rising, below width * height */
+  guint width, height, n;
+  guint64 area;
+  guint32 changes[]; /* @n, rising, below width * height */
 };
 
-static SlRuns *
-runs_new (guint width, guint height)
+static guint64
+area_of (const guint32 *changes, guint n, guint32 pixels)
 {
-  SlRuns *runs = g_new (SlRuns, 1);
-  *runs = (SlRuns){ width, height, g_array_new (FALSE, FALSE, sizeof (guint32)) };
+  guint64 area = 0;
+  for (guint i = 0; i < n; i += 2)
+    area += (i + 1 < n ? changes[i + 1] : pixels) - changes[i];
+  return area;
+}
+
+/* (transfer full): of the positions @changes. */
+static SlRuns *
+runs_new (guint width, guint height, const GArray *changes)
+{
+  const gsize bytes = changes->len * sizeof (guint32);
+  SlRuns *runs = g_malloc (sizeof *runs + bytes);
+  *runs = (SlRuns){ .width = width, .height = height, .n = changes->len };
+  if (bytes > 0)
+    memcpy (runs->changes, changes->data, bytes);
+  runs->area = area_of (runs->changes, runs->n, width * height);
   return runs;
 }
 
 void
 sl_runs_free (SlRuns *runs)
 {
-  if (runs == NULL)
-    return;
-  g_array_unref (runs->changes);
   g_free (runs);
 }
 
-static guint32
-pixels (const SlRuns *runs)
+static GArray *
+changes_new (void)
 {
-  return runs->width * runs->height;
+  return g_array_new (FALSE, FALSE, sizeof (guint32));
 }
 
-/* Positions come in rising order; two changes at one are none. */
+/* Positions come in rising order; two changes at one are none, and one behind the last of @pixels changes nothing. */
 static void
-change (SlRuns *runs, guint32 at)
+change (GArray *changes, guint32 pixels, guint32 at)
 {
-  GArray *changes = runs->changes;
   if (changes->len > 0 && g_array_index (changes, guint32, changes->len - 1) == at)
     g_array_set_size (changes, changes->len - 1);
-  else if (at < pixels (runs))
+  else if (at < pixels)
     g_array_append_val (changes, at);
+}
+
+/* Whether @changes more positions and @steps more of work are within what masks may cost together; adds them to @cost. */
+static gboolean
+spend (SlRunsCost *cost, guint64 changes, guint64 steps, GError **error)
+{
+  cost->changes += changes;
+  cost->steps += steps;
+  if (cost->changes <= SL_RUNS_MOST_CHANGES && cost->steps <= SL_RUNS_MOST_STEPS)
+    return TRUE;
+  if (cost->changes > SL_RUNS_MOST_CHANGES)
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "with this one, all masks have more than %d runs; split the file, or leave masks out",
+                 SL_RUNS_MOST_CHANGES);
+  else
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "with this one, outlines of all polygons are longer than %" G_GUINT64_FORMAT " pixels; split the file, or leave masks out",
+                 SL_RUNS_MOST_STEPS / FINE);
+  return FALSE;
 }
 
 static gboolean
@@ -64,23 +94,50 @@ check_size (guint width, guint height, GError **error)
   return FALSE;
 }
 
-SlRuns *
-sl_runs_new_counts (guint width, guint height, const guint32 *counts, gsize n, GError **error)
+/** A mask that is made of lengths: @at is where the next run begins. */
+typedef struct
 {
-  guint64 at = 0;
+  guint width, height;
+  guint64 at;
+  GArray *changes;
+  SlRunsCost *cost;
+} Making;
+
+/* FALSE when the lengths went beyond the mask, or it would cost too much: no more need be read. */
+static gboolean
+add_length (Making *making, guint64 length)
+{
+  const guint32 pixels = making->width * making->height;
+  making->at += length;
+  if (making->at <= pixels)
+    change (making->changes, pixels, (guint32) making->at);
+  return making->at <= pixels && making->changes->len + making->cost->changes <= SL_RUNS_MOST_CHANGES;
+}
+
+/* (transfer full): the mask of all lengths. */
+static SlRuns *
+make (const Making *making, GError **error)
+{
+  const guint32 pixels = making->width * making->height;
+  if (!spend (making->cost, making->changes->len, 0, error))
+    return NULL;
+  if (making->at == pixels)
+    return runs_new (making->width, making->height, making->changes);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "runs of %s%" G_GUINT64_FORMAT " pixels; expected %u, for %ux%u",
+               making->at > pixels ? "at least " : "", making->at, pixels, making->width, making->height);
+  return NULL;
+}
+
+SlRuns *
+sl_runs_new_counts (guint width, guint height, const guint32 *counts, gsize n, SlRunsCost *cost, GError **error)
+{
   if (!check_size (width, height, error))
     return NULL;
-  g_autoptr (SlRuns) runs = runs_new (width, height);
-  for (gsize i = 0; i < n && at <= pixels (runs); i++) {
-    at += counts[i];
-    if (at <= pixels (runs))
-      change (runs, (guint32) at);
-  }
-  if (at == pixels (runs))
-    return g_steal_pointer (&runs);
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "runs of %s%" G_GUINT64_FORMAT " pixels; expected %u, for %ux%u",
-               at > pixels (runs) ? "at least " : "", at, pixels (runs), width, height);
-  return NULL;
+  g_autoptr (GArray) changes = changes_new ();
+  Making making = { .width = width, .height = height, .changes = changes, .cost = cost };
+  for (gsize i = 0; i < n && add_length (&making, counts[i]);)
+    i++;
+  return make (&making, error);
 }
 
 /* One length of compressed text, signed; behind it in *@text. FALSE for what is none. */
@@ -105,24 +162,27 @@ read_length (const char **text, gint64 *length)
 }
 
 SlRuns *
-sl_runs_new_text (guint width, guint height, const char *text, GError **error)
+sl_runs_new_text (guint width, guint height, const char *text, SlRunsCost *cost, GError **error)
 {
-  g_autoptr (GArray) counts = g_array_new (FALSE, FALSE, sizeof (guint32));
-  const char *at = text;
-  while (*at != '\0') {
-    gint64 length;
-    const gboolean good = read_length (&at, &length);
+  if (!check_size (width, height, error))
+    return NULL;
+  g_autoptr (GArray) changes = changes_new ();
+  Making making = { .width = width, .height = height, .changes = changes, .cost = cost };
+  gint64 last = 0, before = 0, length = 0;
+  gboolean more = TRUE;
+  for (guint run = 1; *text != '\0' && more; run++) {
+    const gboolean good = read_length (&text, &length);
     /* Each length but the first three is what it is more than the one before the last. */
-    if (good && counts->len > 2)
-      length += g_array_index (counts, guint32, counts->len - 2);
+    length += good && run > 3 ? before : 0;
     if (!good || length < 0 || length > G_MAXUINT32) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "run %u is none; expected text of pycocotools' compressed masks", counts->len + 1);
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "run %u is none; expected text of pycocotools' compressed masks", run);
       return NULL;
     }
-    const guint32 count = (guint32) length;
-    g_array_append_val (counts, count);
+    before = last;
+    last = length;
+    more = add_length (&making, (guint64) length);
   }
-  return sl_runs_new_counts (width, height, (const guint32 *) (void *) counts->data, counts->len, error);
+  return make (&making, error);
 }
 
 /** A walk along an outline, in fine steps. */
@@ -174,9 +234,10 @@ compare_positions (gconstpointer a, gconstpointer b)
   return (one > two) - (one < two);
 }
 
-/* (transfer full): points in fine steps, the first again behind the last; NULL where one is too far off, or the way around too long. */
+/* (transfer full): points in fine steps, the first again behind the last; NULL where one is too far off, or the way around too long. The length
+ * of that is added to *@work. */
 static gint *
-fine_points (guint width, guint height, const gdouble *points, gsize n, GError **error)
+fine_points (guint width, guint height, const gdouble *points, gsize n, guint64 *work, GError **error)
 {
   g_autofree gint *fine = g_new (gint, 2 * n + 2);
   const gdouble sides[2] = { width, height };
@@ -194,6 +255,7 @@ fine_points (guint width, guint height, const gdouble *points, gsize n, GError *
   fine[2 * n + 1] = fine[1];
   for (gsize i = 0; i < n; i++)
     steps += (guint64) MAX (abs (fine[2 * i] - fine[2 * i + 2]), abs (fine[2 * i + 1] - fine[2 * i + 3])) + 1;
+  *work += steps;
   if (steps <= MOST_STEPS)
     return g_steal_pointer (&fine);
   g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "an outline of %" G_GUINT64_FORMAT " pixels; expected at most %d", steps / FINE,
@@ -201,51 +263,48 @@ fine_points (guint width, guint height, const gdouble *points, gsize n, GError *
   return NULL;
 }
 
-SlRuns *
-sl_runs_new_polygon (guint width, guint height, const gdouble *points, gsize n, GError **error)
+/* (transfer full): the pixels of one polygon of @n points. */
+static SlRuns *
+polygon_new (guint width, guint height, const gdouble *points, gsize n, SlRunsCost *cost, GError **error)
 {
-  if (!check_size (width, height, error))
+  guint64 work = 0;
+  g_autofree gint *fine = fine_points (width, height, points, n, &work, error);
+  if (fine == NULL || !spend (cost, 0, work, error))
     return NULL;
-  g_autofree gint *fine = fine_points (width, height, points, n, error);
-  if (fine == NULL)
-    return NULL;
-  Walk walk = { .width = width, .height = height, .changes = g_array_new (FALSE, FALSE, sizeof (guint32)) };
+  g_autoptr (GArray) passed = changes_new (), changes = changes_new ();
+  Walk walk = { .width = width, .height = height, .changes = passed };
   for (gsize i = 0; i < n; i++)
     walk_edge (&walk, &fine[2 * i], &fine[2 * i + 2]);
-  SlRuns *runs = runs_new (width, height);
-  g_array_sort (walk.changes, compare_positions);
-  for (guint i = 0; i < walk.changes->len; i++)
-    change (runs, g_array_index (walk.changes, guint32, i));
-  g_array_unref (walk.changes);
-  return runs;
+  g_array_sort (passed, compare_positions);
+  for (guint i = 0; i < passed->len; i++)
+    change (changes, width * height, g_array_index (passed, guint32, i));
+  return spend (cost, changes->len, 0, error) ? runs_new (width, height, changes) : NULL;
 }
 
 SlRuns *
 sl_runs_new_cells (guint width, guint height, guint x, guint y, guint w, guint h, const guint8 *cells, guint8 inside)
 {
-  SlRuns *runs = runs_new (width, height);
+  g_autoptr (GArray) changes = changes_new ();
   for (guint column = 0; column < w; column++) {
     gboolean was = FALSE;
     const guint32 top = (x + column) * height + y;
     for (guint row = 0; row < h; row++) {
       const gboolean is = cells[(gsize) row * w + column] >= inside;
       if (is != was)
-        change (runs, top + row);
+        change (changes, width * height, top + row);
       was = is;
     }
     if (was)
-      change (runs, top + h);
+      change (changes, width * height, top + h);
   }
-  return runs;
+  return runs_new (width, height, changes);
 }
 
 /* The next position where @a or @b changes, from *@i and *@j on; G_MAXUINT32 = none. Bits 1 and 2 of *@inside are turned. */
 static guint32
 next_change (const SlRuns *a, const SlRuns *b, guint *i, guint *j, guint *inside)
 {
-  const guint32 p = *i < a->changes->len ? g_array_index (a->changes, guint32, *i) : G_MAXUINT32;
-  const guint32 q = *j < b->changes->len ? g_array_index (b->changes, guint32, *j) : G_MAXUINT32;
-  const guint32 at = MIN (p, q);
+  const guint32 p = *i < a->n ? a->changes[*i] : G_MAXUINT32, q = *j < b->n ? b->changes[*j] : G_MAXUINT32, at = MIN (p, q);
   if (at == G_MAXUINT32)
     return at;
   if (p == at) {
@@ -259,18 +318,60 @@ next_change (const SlRuns *a, const SlRuns *b, guint *i, guint *j, guint *inside
   return at;
 }
 
-SlRuns *
-sl_runs_union (const SlRuns *a, const SlRuns *b)
+/* (transfer full): the pixels of either. */
+static SlRuns *
+union_new (const SlRuns *a, const SlRuns *b)
 {
-  SlRuns *runs = runs_new (a->width, a->height);
+  g_autoptr (GArray) changes = changes_new ();
   guint i = 0, j = 0, inside = 0, was = 0;
   guint32 at;
   while ((at = next_change (a, b, &i, &j, &inside)) != G_MAXUINT32) {
     if ((inside != 0) != (was != 0))
-      change (runs, at);
+      change (changes, a->width * a->height, at);
     was = inside;
   }
-  return runs;
+  return runs_new (a->width, a->height, changes);
+}
+
+/* Leaves the pixels of any of @masks in the first one. They are joined in pairs, and pairs of these: each position is looked at once a round. */
+static gboolean
+join (const GPtrArray *masks, SlRunsCost *cost, GError **error)
+{
+  for (guint step = 1; step < masks->len; step *= 2)
+    for (guint i = 0; i + step < masks->len; i += 2 * step) {
+      SlRuns *one = masks->pdata[i], *other = g_steal_pointer (&masks->pdata[i + step]);
+      const guint before = one->n + other->n;
+      const gboolean good = spend (cost, 0, before, error);
+      masks->pdata[i] = good ? union_new (one, other) : NULL;
+      sl_runs_free (one);
+      sl_runs_free (other);
+      if (!good)
+        return FALSE;
+      cost->changes -= before - ((SlRuns *) masks->pdata[i])->n;
+    }
+  return TRUE;
+}
+
+SlRuns *
+sl_runs_new_polygons (guint width, guint height, const gdouble *points, const guint *ends, guint n, SlRunsCost *cost, GError **error)
+{
+  if (!check_size (width, height, error))
+    return NULL;
+  if (n > SL_RUNS_MOST_POLYGONS) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%u polygons; expected at most %d", n, SL_RUNS_MOST_POLYGONS);
+    return NULL;
+  }
+  g_autoptr (GPtrArray) masks = g_ptr_array_new_with_free_func ((GDestroyNotify) sl_runs_free);
+  for (guint i = 0, from = 0; i < n; from = ends[i++]) {
+    SlRuns *one = polygon_new (width, height, points + 2 * (gsize) from, ends[i] - from, cost, error);
+    if (one == NULL)
+      return NULL;
+    g_ptr_array_add (masks, one);
+  }
+  if (n > 0)
+    return join (masks, cost, error) ? g_steal_pointer (&masks->pdata[0]) : NULL;
+  g_autoptr (GArray) nowhere = changes_new ();
+  return runs_new (width, height, nowhere);
 }
 
 /* Pixels that are inside of both. */
@@ -285,20 +386,20 @@ common_area (const SlRuns *a, const SlRuns *b)
     area += last != G_MAXUINT32 ? at - last : 0;
     last = inside == 3 ? at : G_MAXUINT32;
   }
-  return area + (inside == 3 ? pixels (a) - last : 0);
+  return area + (inside == 3 ? a->width * a->height - last : 0);
 }
 
 guint64
 sl_runs_area (const SlRuns *runs)
 {
-  return common_area (runs, runs);
+  return runs->area;
 }
 
 gdouble
 sl_runs_overlap (const SlRuns *found, const SlRuns *truth, gboolean crowd)
 {
-  const guint64 both = common_area (found, truth), area = sl_runs_area (found);
+  const guint64 both = common_area (found, truth);
   if (both == 0)
     return 0;
-  return (gdouble) both / (gdouble) (crowd ? area : area + sl_runs_area (truth) - both);
+  return (gdouble) both / (gdouble) (crowd ? found->area : found->area + truth->area - both);
 }

@@ -149,6 +149,13 @@ def test_hostile_files():
             (changed("annotations", 0, segmentation={"size": [8, 9], "counts": [72]}), "runs for 9x8 pixels; expected 8x8"),
             (changed("annotations", 0, segmentation={"size": [8, 8], "counts": [60]}), "runs of 60 pixels; expected 64"),
             (changed("annotations", 0, segmentation={"size": [8, 8], "counts": "~~~"}), "run 1 is none"),
+            (changed("annotations", 0, segmentation={"size": [8, 8], "counts": [0, 60, -4, 8]}), "run 3 has -4 pixels; expected a whole number"),
+            (changed("annotations", 0, segmentation={"size": [8, 8], "counts": [0.5, 63.5]}), "run 1 has 0.5 pixels"),
+            (changed("annotations", 0, segmentation={"size": [8, 8], "counts": [0, 1e10]}), "run 2 has 1e+10 pixels"),
+            (changed("annotations", 0, segmentation={"size": [8, 8, 1], "counts": [64]}), "size: line 1: expected at most 2 numbers"),
+            (changed("annotations", 0, segmentation=[polygon] * 10001), "segmentation: 10001 polygons; expected at most 10000"),
+            (changed("annotations", 0, bbox=[0] * 100000), "bbox: line 1: expected at most 4 numbers"),
+            (changed("annotations", 0, keypoints=[0] * 100000), "keypoints: line 1: expected at most 51 numbers"),
             (changed("annotations", 0, segmentation=3), "segmentation: line 1: expected a list, got a number")):
         refuse(text, *messages)
     wrong = changed("images", 1, width=16)

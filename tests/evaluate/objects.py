@@ -9,6 +9,7 @@ import math
 import random
 import subprocess
 import sys
+import time
 
 # As numpy.linspace() makes them: 35 * 0.01 lies above 0.35, so a recall of 7 in 20 does not reach it.
 OVERLAPS = [0.5 + i * ((0.95 - 0.5) / 9) for i in range(9)] + [0.95]
@@ -268,7 +269,7 @@ def test_masks():
     for _ in range(300):
         width, height, crowd = rng.randint(1, 60), rng.randint(1, 60), rng.randint(0, 1)
         (one, a), (two, b) = random_mask(rng, width, height), random_mask(rng, width, height)
-        lines.append("mask %d %d %d %s/ %s/" % (width, height, crowd, one, two))
+        lines.append("mask %d %d %d 0 0 %s/ %s/" % (width, height, crowd, one, two))
         both, either = sum(x & y for x, y in zip(a, b)), sum(x | y for x, y in zip(a, b))
         want.append((sum(a), sum(b), both / (sum(a) if crowd else either) if both else 0))
     for line, got, figures in zip(lines, answers(lines), want):
@@ -278,19 +279,45 @@ def test_masks():
 
 def test_worked_masks():
     """pycocotools' own text of a mask; and a rectangle, whose pixels are those between its sides."""
-    got = answers(["mask 10 8 0 p 4 2 1 6 1 6 5 2 5 / p 4 4 1 8 1 8 5 4 5 /", "mask 4 3 0 c 3 3 6 3 / t 363 /"])
+    got = answers(["mask 10 8 0 0 0 p 4 2 1 6 1 6 5 2 5 / p 4 4 1 8 1 8 5 4 5 /", "mask 4 3 0 0 0 c 3 3 6 3 / t 363 /"])
     assert got == ["16 16 %.17g" % (8 / 24), "6 6 1"], got
 
 
 def test_refused_masks():
-    for text, message in (("mask 4 4 0 c 2 3 14 / /", "runs of at least 17 pixels; expected 16"), ("mask 4 4 0 c 1 15 / /", "runs of 15 pixels"),
-                          ("mask 4 4 0 t \x07 / /", "run 1 is none"), ("mask 4 4 0 t ooooooooo / /", "run 1 is none"),
-                          ("mask 4 4 0 t 3O / /", "run 2 is none"), ("mask 0 4 0 c 0 / /", "a mask of 0x4"),
-                          ("mask 4 99999 0 c 0 / /", "expected 1..16384"), ("mask 4 4 0 p 1 1e300 0 / /", "x of point 1 is 1e+300"),
-                          ("mask 4 4 0 p 1 0 nan / /", "y of point 1 is nan; expected -4..8"),
-                          ("mask 16384 16384 0 p 700 %s / /" % ("0 0 16384 0 " * 350), "pixels; expected at most")):
-        got = answers([text])
+    for text, message in (("4 4 0 0 0 c 2 3 14 / /", "runs of at least 17 pixels; expected 16"), ("4 4 0 0 0 c 1 15 / /", "runs of 15 pixels"),
+                          ("4 4 0 0 0 t \x07 / /", "run 1 is none"), ("4 4 0 0 0 t ooooooooo / /", "run 1 is none"),
+                          ("4 4 0 0 0 t 3O / /", "run 2 is none"), ("0 4 0 0 0 c 0 / /", "a mask of 0x4"),
+                          ("4 99999 0 0 0 c 0 / /", "expected 1..16384"), ("4 4 0 0 0 p 1 1e300 0 / /", "x of point 1 is 1e+300"),
+                          ("4 4 0 0 0 p 1 0 nan / /", "y of point 1 is nan; expected -4..8"),
+                          ("16384 16384 0 0 0 p 700 %s / /" % ("0 0 16384 0 " * 350), "pixels; expected at most"),
+                          ("4 4 0 0 0 %s / /" % ("p 3 0 0 4 0 4 4 " * 10001), "10001 polygons; expected at most 10000")):
+        got = answers(["mask " + text])
         assert len(got) == 1 and message in got[0], (text[:60], got)
+
+
+def test_masks_together():
+    """What all masks may cost: a square of 4 x 4 pixels in 8 x 8 has eight changes, and 4 * 20 + 4 fifths of a pixel around it; joining two
+    of them looks at sixteen changes."""
+    square, runs, most_changes, most_steps = "p 4 1 1 5 1 5 5 1 5 ", "c 9 9 4 4 4 4 4 4 4 27 ", 256 << 20, 1 << 32
+    for changes, steps, mask, message in ((8, 84, square, None), (7, 84, square, "more than 268435456 runs; split the file"),
+                                          (8, 83, square, "longer than 858993459 pixels; split the file"),
+                                          (16, 184, 2 * square, None), (15, 184, 2 * square, "more than 268435456 runs"),
+                                          (16, 183, 2 * square, "longer than"),
+                                          (8, 0, runs, None), (7, 0, runs, "more than 268435456 runs")):
+        # The second mask has what the joined polygons of the first one no longer need.
+        second = "/ %s/" % (runs if mask == 2 * square else "c 1 64 ")
+        got = answers(["mask 8 8 0 %d %d %s%s" % (most_changes - changes, most_steps - steps, mask, second)])
+        assert len(got) == 1 and (message in got[0] if message else got[0].split()[0] == "16"), (changes, steps, mask, got)
+
+
+def test_many_polygons():
+    """Ten thousand, the most, of one mask: joined one after the other, this would take an hour."""
+    rng, width, height = random.Random(5), 2000, 1000
+    corners = [(rng.randrange(width - 1), rng.randrange(height - 1)) for _ in range(10000)]
+    text = "".join("p 4 %d %d %d %d %d %d %d %d " % (x, y, x + 1, y, x + 1, y + 1, x, y + 1) for x, y in corners)
+    started = time.monotonic()
+    got = answers(["mask %d %d 0 0 0 %s/ %s/" % (width, height, text, text)])
+    assert got == ["%d %d 1" % (len(set(corners)), len(set(corners)))] and time.monotonic() - started < 60, got
 
 
 def similarity(found, truth, box, area):

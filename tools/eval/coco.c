@@ -4,6 +4,7 @@
  */
 #include "tools/eval/coco.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "sightline/error.h"
@@ -14,6 +15,8 @@
 /* Numbers that a double has exactly. */
 #define MOST_ID (G_GINT64_CONSTANT (1) << 53)
 #define MOST_COORDINATE 1e9
+/* Of an annotation's mask. */
+#define MOST_NUMBERS (16 << 20)
 
 /** A file that is read, and the annotation at hand. */
 typedef struct
@@ -28,9 +31,10 @@ typedef struct
   gint64 labelled;     /* -1 = not stated */
   GArray *points;      /* of gdouble */
   GArray *numbers;     /* of gdouble: of polygons, or lengths of runs */
-  GArray *ends;        /* of guint: where each polygon ends; empty = runs */
+  GArray *ends;        /* of guint: points up to the end of each polygon */
   GString *compressed; /* runs as text, where it is not empty */
   gdouble size[2];     /* height and width that runs state; 0 = polygons */
+  SlRunsCost cost;     /* of all masks */
 } Reading;
 
 static void
@@ -79,8 +83,9 @@ read_members (Reading *r, const MemberRow *rows)
   return r->reader.error == NULL;
 }
 
+/* Adds to @numbers until there are @most. */
 static gboolean
-read_numbers (Reading *r, GArray *numbers)
+read_numbers (Reading *r, GArray *numbers, guint most)
 {
   gdouble value;
   if (!sl_json_reader_enter (&r->reader, SL_JSON_LIST))
@@ -88,6 +93,8 @@ read_numbers (Reading *r, GArray *numbers)
   while (sl_json_reader_next (&r->reader)) {
     if (!sl_json_reader_number (&r->reader, &value))
       return FALSE;
+    if (numbers->len == most)
+      return sl_json_reader_fail (&r->reader, "expected at most %u numbers", most);
     g_array_append_val (numbers, value);
   }
   return r->reader.error == NULL;
@@ -209,7 +216,7 @@ static gboolean
 read_box (Reading *r)
 {
   g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
-  if (!read_numbers (r, numbers))
+  if (!read_numbers (r, numbers, 4))
     return FALSE;
   if (numbers->len != 4)
     return sl_json_reader_fail (&r->reader, "expected x, y, width and height, got %u numbers", numbers->len);
@@ -225,7 +232,7 @@ static gboolean
 read_points (Reading *r)
 {
   g_array_set_size (r->points, 0);
-  if (!read_numbers (r, r->points))
+  if (!read_numbers (r, r->points, 3 * SL_EVAL_POINTS))
     return FALSE;
   r->has_points = TRUE;
   if (r->points->len == 3 * SL_EVAL_POINTS)
@@ -244,7 +251,7 @@ static gboolean
 read_size (Reading *r)
 {
   g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
-  if (!read_numbers (r, numbers))
+  if (!read_numbers (r, numbers, 2))
     return FALSE;
   if (numbers->len != 2)
     return sl_json_reader_fail (&r->reader, "expected height and width, got %u numbers", numbers->len);
@@ -256,7 +263,7 @@ static gboolean
 read_counts (Reading *r)
 {
   if (sl_json_reader_kind (&r->reader) != SL_JSON_STRING)
-    return read_numbers (r, r->numbers);
+    return read_numbers (r, r->numbers, MOST_NUMBERS);
   if (!sl_json_reader_string (&r->reader))
     return FALSE;
   g_string_assign (r->compressed, r->reader.text->str);
@@ -278,25 +285,32 @@ read_segmentation (Reading *r)
     return FALSE;
   while (sl_json_reader_next (&r->reader)) {
     const guint before = r->numbers->len;
-    if (!read_numbers (r, r->numbers))
+    if (!read_numbers (r, r->numbers, MOST_NUMBERS))
       return FALSE;
     const guint n = r->numbers->len - before;
     if (n < 6 || n % 2 != 0)
       return sl_json_reader_fail (&r->reader, "expected a polygon of three points or more, got %u numbers", n);
-    g_array_append_val (r->ends, r->numbers->len);
+    const guint end = r->numbers->len / 2;
+    g_array_append_val (r->ends, end);
   }
   return r->reader.error == NULL;
 }
 
 static SlRuns *
-runs_of_counts (const Reading *r, guint width, guint height, GError **error)
+runs_of_counts (Reading *r, guint width, guint height, GError **error)
 {
   g_autofree guint32 *counts = g_new (guint32, (gsize) r->numbers->len + 1);
   if (r->compressed->len > 0)
-    return sl_runs_new_text (width, height, r->compressed->str, error);
-  for (guint i = 0; i < r->numbers->len; i++)
-    counts[i] = (guint32) CLAMP (g_array_index (r->numbers, gdouble, i), 0, G_MAXUINT32);
-  return sl_runs_new_counts (width, height, counts, r->numbers->len, error);
+    return sl_runs_new_text (width, height, r->compressed->str, &r->cost, error);
+  for (guint i = 0; i < r->numbers->len; i++) {
+    const gdouble count = g_array_index (r->numbers, gdouble, i);
+    if (count != floor (count) || count < 0 || count > G_MAXUINT32) {
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "run %u has %g pixels; expected a whole number", i + 1, count);
+      return NULL;
+    }
+    counts[i] = (guint32) count;
+  }
+  return sl_runs_new_counts (width, height, counts, r->numbers->len, &r->cost, error);
 }
 
 /* (transfer full): the mask of the annotation at hand. */
@@ -310,18 +324,8 @@ make_mask (Reading *r, const SlCocoPicture *picture, GError **error)
   }
   if (r->size[0] > 0)
     return runs_of_counts (r, picture->width, picture->height, error);
-  const guint32 nothing = picture->width * picture->height;
-  SlRuns *all = sl_runs_new_counts (picture->width, picture->height, &nothing, 1, error);
-  for (guint i = 0, from = 0; i < r->ends->len && all != NULL; i++) {
-    const guint to = g_array_index (r->ends, guint, i);
-    const gdouble *points = &g_array_index (r->numbers, gdouble, from);
-    g_autoptr (SlRuns) one = sl_runs_new_polygon (picture->width, picture->height, points, (to - from) / 2, error);
-    SlRuns *both = one != NULL ? sl_runs_union (all, one) : NULL;
-    sl_runs_free (all);
-    all = both;
-    from = to;
-  }
-  return all;
+  return sl_runs_new_polygons (picture->width, picture->height, (const gdouble *) (void *) r->numbers->data,
+                               (const guint *) (void *) r->ends->data, r->ends->len, &r->cost, error);
 }
 
 static gint64
@@ -360,8 +364,11 @@ add_annotation (Reading *r)
                     .label = (gint32) category,
                     .ignored = r->crowd != 0,
                     .crowd = r->crowd != 0 };
-  if (r->has_mask && (truth.mask = make_mask (r, picture, &error)) == NULL)
-    return sl_json_reader_fail (&r->reader, "segmentation: %s", error->message);
+  if (r->has_mask && (truth.mask = make_mask (r, picture, &error)) == NULL) {
+    sl_json_reader_fail (&r->reader, "segmentation: %s", error->message);
+    r->reader.error->code = error->code;
+    return FALSE;
+  }
   if (r->has_points)
     set_points (r, &truth);
   r->coco->masks = r->coco->masks && r->has_mask;
