@@ -188,21 +188,50 @@ sl_options_fraction (const char *command, const char *option, const char *text, 
 }
 
 gboolean
-sl_options_tflite (const char *command, const char *path)
+sl_options_target (const char *command, const char *option, const char *path)
 {
   g_autofree char *folder = g_path_get_dirname (path), *shown = sl_show (path, SL_SHOW_MESSAGE);
-  const char *ending = strrchr (path, '.');
-  if (ending == NULL || g_ascii_strcasecmp (ending, ".tflite") != 0)
-    sl_complain (command, "--output: '%s' becomes a TensorFlow Lite file; expected a name that ends in .tflite", shown);
-  else if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
-    sl_complain (command, "--output: '%s' cannot be written: there is no such folder; make it first", shown);
+  if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
+    sl_complain (command, "%s: '%s' cannot be written: there is no such folder; make it first", option, shown);
   else if (g_access (folder, W_OK) != 0)
-    sl_complain (command, "--output: '%s' cannot be written: %s", shown, g_strerror (errno));
-  else if (g_file_test (path, G_FILE_TEST_IS_DIR))
-    sl_complain (command, "--output: '%s' is a folder; expected the file to write", shown);
+    sl_complain (command, "%s: '%s' cannot be written: %s", option, shown, g_strerror (errno));
+  else if (path[0] == '\0' || g_file_test (path, G_FILE_TEST_IS_DIR))
+    sl_complain (command, "%s: '%s' is a folder; expected the file to write", option, shown);
   else
     return TRUE;
   return FALSE;
+}
+
+gboolean
+sl_options_tflite (const char *command, const char *path)
+{
+  const char *ending = strrchr (path, '.');
+  if (ending != NULL && g_ascii_strcasecmp (ending, ".tflite") == 0)
+    return sl_options_target (command, "--output", path);
+  g_autofree char *shown = sl_show (path, SL_SHOW_MESSAGE);
+  sl_complain (command, "--output: '%s' becomes a TensorFlow Lite file; expected a name that ends in .tflite", shown);
+  return FALSE;
+}
+
+/* (transfer full) (nullable): @path, which need not be there, in its folder's own name. */
+static char *
+place_of (const char *path)
+{
+  g_autofree char *folder = g_path_get_dirname (path), *name = g_path_get_basename (path);
+  char *real = realpath (folder, NULL);
+  char *place = real != NULL ? g_build_filename (real, name, NULL) : NULL;
+  free (real);
+  return place;
+}
+
+gboolean
+sl_options_same_file (const char *a, const char *b)
+{
+  GStatBuf one, other;
+  if (g_stat (a, &one) == 0 && g_stat (b, &other) == 0)
+    return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+  g_autofree char *first = place_of (a), *second = place_of (b);
+  return first != NULL && g_strcmp0 (first, second) == 0;
 }
 
 /* Replaces *@text by the choice's own spelling. */

@@ -282,11 +282,99 @@ def test_page():
     assert "script" not in got.tags and "b" not in got.tags and got.tags.count("img") == 12, got.tags
     assert "<script>alert(1)" in got.text and "default-src 'none'" in text and got.text.count(" dB") == 1, got.text
     assert "float: " in got.text and "quantised: " in got.text and "\x1b" not in text
-    # No picture was compared: the page has the figures alone.
+    assert "learned from" in got.text and "Pictures" in got.text
+    # No picture was compared, or learned from: the page has the figures alone.
     run(*small("-o", target, "--weights-only", "--html", page)).expect(0)
     with open(page, encoding="utf-8") as file:
-        assert Page(file.read()).loaded == []
-    run(*small("-o", target, "--weights-only", "--html", work("no/such/page.html"))).expect(1, "page.html")
+        got = Page(file.read())
+    assert got.loaded == [] and "learned from" not in got.text and "Pictures" not in got.text, got.text
+
+
+def shown(*options):
+    """The page of a run in a folder for temporary files of its own, which is empty again at the end."""
+    temporary, page = work("temporary"), work("shown.html")
+    os.makedirs(temporary, exist_ok=True)
+    run(*options, "-o", work("shown.tflite"), "--html", page, env=dict(os.environ, TMPDIR=temporary)).expect(0)
+    assert os.listdir(temporary) == []
+    with open(page, encoding="utf-8") as file:
+        return Page(file.read())
+
+
+def animation(path, side, frames):
+    """A GIF, its codes not packed: CLEAR before every second pixel."""
+    out = b"GIF89a" + struct.pack("<HHBBB", side, side, 0xf0, 0, 0) + bytes([0, 0, 0, 255, 255, 255])
+    for frame in range(frames):
+        codes = [code for i in range(side * side) for code in ([4] if i % 2 == 0 else []) + [(i // side + frame) & 1]] + [5]
+        bits = "".join(format(code, "03b")[::-1] for code in codes)
+        packed = bytes(int(bits[i:i + 8][::-1], 2) for i in range(0, len(bits), 8))
+        out += b"\x21\xf9\x04\x04\x05\0\0\0\x2c" + struct.pack("<HHHHB", 0, 0, side, side, 0) + b"\x02"
+        out += b"".join(bytes([len(packed[i:i + 255])]) + packed[i:i + 255] for i in range(0, len(packed), 255)) + b"\0"
+    with open(path, "wb") as file:
+        file.write(out + b";")
+
+
+def test_page_of_frames():
+    """Six frames of a clip; the first frame of an animation; and of what no decoder takes, why there is no picture."""
+    got = shown(*small("-c", data("images", "video1.mp4"), "--pictures", "30"))
+    assert len(got.loaded) == 12 and "frame-6.png" in got.text and "cannot be shown" not in got.text, got.text
+    path = folder("moving", 1)
+    animation(os.path.join(path, "animation.gif"), 16, 200)
+    got = shown(*small("-e", path, "--weights-only"))
+    assert len(got.loaded) == 4 and "float: animation.gif" in got.text, got.text
+    got = shown("quantize", data("formats", "models", "shufflenet_v2_x05.op9.onnx"), "-e", path, "--float16", *IMAGENET, "--decoder",
+                "segmentation")
+    assert got.loaded == [] and got.text.count("cannot be shown: sightline predict: ") == 2, got.text
+    assert "animation.gif cannot be shown" in got.text and "decoder segmentation: expected one tensor" in got.text, got.text
+
+
+def processes(word):
+    """Command lines that have @word in them."""
+    found = []
+    for number in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/cmdline" % number, "rb") as file:
+                line = file.read().decode("utf-8", "replace").split("\0")
+        except OSError:
+            continue
+        if any(word in one for one in line):
+            found.append(line)
+    return found
+
+
+def test_interrupted_page():
+    """While a picture is drawn: the process that draws ends, and what it was given goes away. It was started under the same limits."""
+    temporary = work("interrupted-page")
+    os.makedirs(temporary)
+    for number in signal.SIGTERM, signal.SIGINT:
+        process = subprocess.Popen([harness.PROGRAM, *small("-e", folder("drawn", 40), "--weights-only", "--tensor-limit", "3000", "-o",
+                                                            work("drawn.tflite"), "--html", work("drawn.html"))], stdout=subprocess.DEVNULL,
+                                   env=dict(os.environ, TMPDIR=temporary))
+        drawing, until = [], time.monotonic() + 60
+        while not drawing and time.monotonic() < until:
+            drawing = [line for line in processes(temporary) if line[1] == "predict"]
+        process.send_signal(number)
+        assert process.wait(10) == 130 and os.listdir(temporary) == [], os.listdir(temporary)
+        until = time.monotonic() + 5
+        while processes(temporary) and time.monotonic() < until:
+            time.sleep(0.01)
+        assert processes(temporary) == [] and not os.path.exists(work("drawn.html"))
+        line = drawing[0]
+        assert line[line.index("--frames") + 1] == "1" and line[line.index("--tensor-limit") + 1] == "3000", line
+
+
+def test_refused_pages():
+    """Before anything is learned; a model is not overwritten, by whatever name the page has."""
+    target, source = work("page.tflite"), work("source.onnx")
+    shutil.copy(data("formats", "models", "cntk_mnist.onnx"), source)
+    os.symlink(harness.WORK.name, work("linked"))
+    os.link(source, work("hard.html"))
+    for page, message in ((target, "--html and --output are one file"), (work("./page.tflite"), "--html and --output are one file"),
+                          (work("linked/page.tflite"), "--html and --output are one file"), (source, "--html and MODEL are one file"),
+                          (work("linked/hard.html"), "--html and MODEL are one file"), (work("no/such/page.html"), "there is no such folder"),
+                          (harness.WORK.name, "is a folder")):
+        before = os.path.getsize(source)
+        run("quantize", source, "--weights-only", "-o", target, "--html", page).expect(2, message)
+        assert os.path.getsize(source) == before and not os.path.exists(target), page
 
 
 def test_equalize():

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pictures are drawn by `sightline predict --draw`, once for each model, in a folder that goes away again: so they look as they do anywhere
- * else.
+ * Pictures are drawn once for each model (drawn.h), in a folder that goes away again. Frames of a video or a camera are put there as pictures
+ * first.
  */
 #include "tools/quantize/page.h"
 
@@ -10,6 +10,9 @@
 
 #include "base/show.h"
 #include "tools/interrupt.h"
+#include "tools/predict/drawing.h"
+#include "tools/quantize/drawn.h"
+#include "tools/quantize/sources.h"
 
 /* Longest of the page's bars, dB. */
 #define BAR_DB 60.0
@@ -50,7 +53,8 @@ append_figures (GString *out, const SlPage *page)
   g_string_append (out, "<table>\n");
   append_row (out, "float model", "%s", page->source);
   append_row (out, "file", "%s", page->output);
-  append_row (out, "learned from", "%u pictures", page->calibrated);
+  if (report->what == SL_QUANTIZE_ALL)
+    append_row (out, "learned from", "%u pictures", page->calibrated);
   append_row (out, "nodes", "%u, of them %u quantised", report->nodes, report->quantized);
   append_row (out, "size", "%.2f MB, was %.2f MB", (double) report->quantized_bytes / 1e6, (double) report->float_bytes / 1e6);
   if (report->measure != NULL && !isnan (report->agreement))
@@ -83,21 +87,6 @@ append_worst (GString *out, const SlQuantizeReport *report)
   g_string_append (out, "</table>\n");
 }
 
-/* (transfer full) (nullable): @picture with what @model sees in it, as JPEG in base64. */
-static char *
-drawn (const char *model, const char *picture, const char *folder)
-{
-  g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL), *path = g_build_filename (folder, "drawn.jpg", NULL), *data = NULL;
-  const char *arguments[] = { program, "predict", "--model", model, "--draw", path, "--", picture, NULL };
-  gsize size = 0;
-  if (program != NULL
-      && g_spawn_sync (NULL, (char **) arguments, NULL, G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, NULL, NULL,
-                       NULL, NULL))
-    g_file_get_contents (path, &data, &size, NULL);
-  g_unlink (path);
-  return data != NULL ? g_base64_encode ((const guchar *) data, size) : NULL;
-}
-
 static void
 append_figure (GString *out, const char *image, const char *model, const char *picture)
 {
@@ -107,21 +96,60 @@ append_figure (GString *out, const char *image, const char *model, const char *p
   g_string_append (out, "</figcaption></figure>\n");
 }
 
+/* (transfer full): a file with the picture of @source: its own or, of a frame, a new one in @folder. */
+static char *
+picture_file (const SlSource *source, guint number, const char *folder, GError **error)
+{
+  if (source->input != NULL && source->input->uri != NULL)
+    return g_filename_from_uri (source->input->uri, NULL, error);
+  g_autofree char *name = g_strdup_printf ("frame-%u.png", number), *path = g_build_filename (folder, name, NULL);
+  g_autoptr (SlDrawer) drawer = sl_drawer_new (path, error);
+  return drawer != NULL && sl_drawer_write (drawer, source->frame, FALSE, error) ? g_steal_pointer (&path) : NULL;
+}
+
+/* What both models see in @source, or why that cannot be shown. */
+static void
+append_pair (GString *out, const SlPage *page, const SlSource *source, guint number, const char *floats, const char *folder)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = picture_file (source, number, folder, &error);
+  g_autofree char *one = path != NULL ? sl_drawn_new (floats, page->limits, path, folder, &error) : NULL;
+  g_autofree char *two = one != NULL ? sl_drawn_new (page->output, page->limits, path, folder, &error) : NULL;
+  if (two != NULL) {
+    g_string_append (out, "<div class=\"pair\">\n");
+    append_figure (out, one, "float", path);
+    append_figure (out, two, "quantised", path);
+    g_string_append (out, "</div>\n");
+  } else if (error != NULL) {
+    g_autofree char *text = g_strdup_printf ("%s cannot be shown: %s", path != NULL ? path : "a frame", error->message);
+    g_string_append (out, "<p>");
+    append_text (out, text);
+    g_string_append (out, "</p>\n");
+  }
+}
+
 static void
 append_pictures (GString *out, const SlPage *page, const char *floats, const char *folder)
 {
-  gboolean begun = FALSE;
-  for (guint i = 0; i < MIN (page->pictures->len, SL_PAGE_PICTURES) && !sl_interrupted (); i++) {
-    const char *picture = page->pictures->pdata[i];
-    g_autofree char *one = drawn (floats, picture, folder), *two = drawn (page->output, picture, folder);
-    if (one == NULL || two == NULL)
-      continue;
-    g_string_append (out, begun ? "<div class=\"pair\">\n" : "<h2>Pictures</h2>\n<div class=\"pair\">\n");
-    append_figure (out, one, "float", picture);
-    append_figure (out, two, "quantised", picture);
-    g_string_append (out, "</div>\n");
-    begun = TRUE;
+  const guint n = MIN (page->compared->len, SL_PAGE_PICTURES);
+  if (n > 0)
+    g_string_append (out, "<h2>Pictures</h2>\n");
+  for (guint i = 0; i < n && !sl_interrupted (); i++)
+    append_pair (out, page, page->compared->pdata[(guint64) i * page->compared->len / n], i + 1, floats, folder);
+}
+
+/* Removes @folder with the files in it, some of which a process that was ended may have left. */
+static void
+remove_folder (const char *path)
+{
+  GDir *folder = g_dir_open (path, 0, NULL);
+  const char *name;
+  while (folder != NULL && (name = g_dir_read_name (folder)) != NULL) {
+    g_autofree char *file = g_build_filename (path, name, NULL);
+    g_unlink (file);
   }
+  g_clear_pointer (&folder, g_dir_close);
+  g_rmdir (path);
 }
 
 gboolean
@@ -139,11 +167,10 @@ sl_page_write (const SlPage *page, const char *path, GError **error)
   g_string_append (out, "</h1>\n");
   append_figures (out, page);
   append_worst (out, page->report);
-  gboolean good = g_file_set_contents (floats, data, (gssize) size, error);
+  const gboolean good = g_file_set_contents (floats, data, (gssize) size, error);
   if (good)
     append_pictures (out, page, floats, folder);
-  g_unlink (floats);
-  g_rmdir (folder);
+  remove_folder (folder);
   g_string_append (out, "</body></html>\n");
   return good && !sl_interrupted () && g_file_set_contents (path, out->str, (gssize) out->len, error);
 }

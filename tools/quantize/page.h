@@ -6,24 +6,27 @@
 #define SL_TOOLS_QUANTIZE_PAGE_H
 
 #include "quantize/quantize.h"
+#include "tools/options.h"
 
 G_BEGIN_DECLS
 
 /** Pictures that a page shows. */
 #define SL_PAGE_PICTURES 6
 
-/** SlPage: @source: the float model's path; @floats: a file with it that needs no options; @output: the file that was made; @pictures:
- *  (element-type filename): to show, at most SL_PAGE_PICTURES of them; all (transfer none). */
+/** SlPage: @source: the float model's path; @floats: a file with it that needs no options but @limits; @output: the file that was made;
+ *  @compared: (element-type SlSource): what pictures are taken from; all (transfer none). */
 typedef struct
 {
   const SlQuantizeReport *report;
   const char *source, *output;
   GBytes *floats;
-  const GPtrArray *pictures;
+  const SlLimitOptions *limits;
+  const GPtrArray *compared;
   guint calibrated, threads;
 } SlPage;
 
-/** sl_page_write: to @path, whole or not at all. Pictures that cannot be drawn are left out. */
+/** sl_page_write: to @path, whole or not at all; of pictures that cannot be drawn it says why. FALSE with @error set, and without when the program
+ *  was interrupted. */
 gboolean sl_page_write (const SlPage *page, const char *path, GError **error);
 
 G_END_DECLS

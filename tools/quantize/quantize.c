@@ -200,15 +200,14 @@ write_page (Job *job, GError **error)
   const Options *options = job->options;
   g_autoptr (SlModel) model = load (options, error);
   g_autoptr (GBytes) floats = model != NULL ? sl_model_to_tflite (model, error) : NULL;
-  g_autoptr (GPtrArray) pictures = g_ptr_array_new_with_free_func (g_free);
-  const guint n = MIN (job->compared->len, SL_PAGE_PICTURES);
-  for (guint i = 0; i < n; i++) {
-    const SlInput *input = ((const SlSource *) job->compared->pdata[(guint64) i * job->compared->len / n])->input;
-    char *path = input != NULL && input->uri != NULL ? g_filename_from_uri (input->uri, NULL, NULL) : NULL;
-    if (path != NULL)
-      g_ptr_array_add (pictures, path);
-  }
-  const SlPage page = { &job->report, options->model.model, options->output, floats, pictures, job->learned->len, options->how.threads };
+  const SlPage page = { .report = &job->report,
+                        .source = options->model.model,
+                        .output = options->output,
+                        .floats = floats,
+                        .limits = &options->model.limits,
+                        .compared = job->compared,
+                        .calibrated = job->learned->len,
+                        .threads = options->how.threads };
   return floats != NULL && sl_page_write (&page, options->html, error);
 }
 
@@ -331,6 +330,20 @@ run (const Options *options)
   return good ? SL_EXIT_OK : SL_EXIT_FAILED;
 }
 
+/* Long work is not begun for a page that cannot be written, or that would take the place of a model. */
+static gboolean
+check_page (const Options *options)
+{
+  const char *lost = options->html == NULL                                        ? NULL
+                     : sl_options_same_file (options->html, options->output)      ? "--output"
+                     : sl_options_same_file (options->html, options->model.model) ? "MODEL"
+                                                                                  : NULL;
+  if (lost == NULL)
+    return options->html == NULL || sl_options_target ("quantize", "--html", options->html);
+  sl_options_usage ("quantize", "--html and %s are one file; expected a name of its own for the page", lost);
+  return FALSE;
+}
+
 static gboolean
 check (Options *options)
 {
@@ -339,7 +352,7 @@ check (Options *options)
   gdouble percent = DEFAULT_PERCENT / 100;
   options->most = DEFAULT_PICTURES;
   options->how = (SlQuantizeOptions){ .method = SL_RANGE_MSE, .float_head = TRUE };
-  if (!sl_options_tflite ("quantize", options->output) || !sl_model_options_check ("quantize", &options->model)
+  if (!sl_options_tflite ("quantize", options->output) || !check_page (options) || !sl_model_options_check ("quantize", &options->model)
       || !sl_options_choice ("quantize", "--method", &options->method, methods)
       || !sl_options_choice ("quantize", "--float-head", &options->float_head, heads)
       || !sl_options_choice ("quantize", "--weights", &options->weights, scales)

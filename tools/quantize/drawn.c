@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tools/quantize/drawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sightline/error.h"
+#include "tools/interrupt.h"
+
+#define MOST_SECONDS 30
+#define POLL_INTERVAL_US 20000
+/* What of a complaint is read. */
+#define MOST_COMPLAINT 1000
+
+/* In the new process: it does not outlive this one. */
+static void
+follow (gpointer data)
+{
+  prctl (PR_SET_PDEATHSIG, SIGTERM);
+}
+
+/* Starts `predict`, which complains into the file @complaints. */
+static gboolean
+start (const char *model, const SlLimitOptions *limits, const char *path, const char *to, int complaints, GPid *process, GError **error)
+{
+  g_autofree char *program = g_file_read_link ("/proc/self/exe", error);
+  const char *arguments[20] = { program, "predict", "--model", model, "--frames", "1", "--draw", to };
+  guint n = 8;
+  if (program == NULL)
+    return FALSE;
+  if (limits->tensor_text != NULL) {
+    arguments[n++] = "--tensor-limit";
+    arguments[n++] = limits->tensor_text;
+  }
+  if (limits->work_text != NULL) {
+    arguments[n++] = "--work-limit";
+    arguments[n++] = limits->work_text;
+  }
+  arguments[n++] = "--";
+  arguments[n++] = path;
+  return g_spawn_async_with_fds (NULL, (char **) arguments, NULL, G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL, follow, NULL,
+                                 process, -1, -1, complaints, error);
+}
+
+/* Waits for @process, and ends it where it would last too long. Whether it did well. */
+static gboolean
+finish (GPid process, gboolean *late)
+{
+  const gint64 deadline = g_get_monotonic_time () + MOST_SECONDS * G_USEC_PER_SEC;
+  int status = 0;
+  pid_t ended;
+  while ((ended = waitpid (process, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
+    *late = g_get_monotonic_time () > deadline;
+    if (*late || sl_interrupted ())
+      break;
+    g_usleep (POLL_INTERVAL_US);
+  }
+  if (ended == 0) {
+    kill (process, SIGKILL);
+    while (waitpid (process, &status, 0) < 0 && errno == EINTR)
+      ;
+  }
+  g_spawn_close_pid (process);
+  return ended > 0 && WIFEXITED (status) && WEXITSTATUS (status) == 0;
+}
+
+/* What was complained of: the first line of the file @complaints. */
+static void
+take_complaint (int complaints, GError **error)
+{
+  char text[MOST_COMPLAINT + 1] = "";
+  const gssize n = pread (complaints, text, MOST_COMPLAINT, 0);
+  text[MAX (n, 0)] = '\0';
+  text[strcspn (text, "\n")] = '\0';
+  g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s", text[0] != '\0' ? text : "the process that draws failed");
+}
+
+/* Draws into the file @to, with the file @complaints for what is wrong. */
+static gboolean
+draw (const char *model, const SlLimitOptions *limits, const char *path, const char *to, const char *complaints, GError **error)
+{
+  GPid process;
+  gboolean late = FALSE, good = FALSE;
+  const int file = g_open (complaints, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (file < 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s", complaints, g_strerror (errno));
+    return FALSE;
+  }
+  if (start (model, limits, path, to, file, &process, error)) {
+    good = finish (process, &late);
+    if (late)
+      g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "not done within %d seconds", MOST_SECONDS);
+    else if (!good && !sl_interrupted ())
+      take_complaint (file, error);
+  }
+  close (file);
+  return good;
+}
+
+char *
+sl_drawn_new (const char *model, const SlLimitOptions *limits, const char *path, const char *folder, GError **error)
+{
+  g_autofree char *to = g_build_filename (folder, "drawn.jpg", NULL), *complaints = g_build_filename (folder, "complaints", NULL);
+  g_autofree char *data = NULL;
+  gsize size = 0;
+  if (draw (model, limits, path, to, complaints, error))
+    g_file_get_contents (to, &data, &size, error);
+  g_unlink (to);
+  g_unlink (complaints);
+  return data != NULL ? g_base64_encode ((const guchar *) data, size) : NULL;
+}
