@@ -2,6 +2,8 @@
 /* In integers, so that no rounding of a product moves a rank. */
 #include "base/percentile.h"
 
+#include <math.h>
+
 gsize
 sl_percentile_index (gsize n, guint percent)
 {
@@ -9,4 +11,20 @@ sl_percentile_index (gsize n, guint percent)
   /* ceil (n * percent / 100), without the product of large numbers */
   const gsize rank = n / 100 * percent + (n % 100 * percent + 99) / 100;
   return rank - 1;
+}
+
+static gint
+compare_times (gconstpointer a, gconstpointer b)
+{
+  const gint64 one = *(const gint64 *) a, two = *(const gint64 *) b;
+  return (one > two) - (one < two);
+}
+
+gdouble
+sl_percentile_median_ms (GArray *times)
+{
+  if (times == NULL || times->len == 0)
+    return NAN;
+  g_array_sort (times, compare_times);
+  return (gdouble) g_array_index (times, gint64, sl_percentile_index (times->len, 50)) / 1000;
 }

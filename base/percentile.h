@@ -20,6 +20,8 @@ G_BEGIN_DECLS
  * Returns: its index, 0 .. @n - 1, among the values in ascending order.
  */
 gsize sl_percentile_index (gsize n, guint percent);
+/** sl_percentile_median_ms: the median of @times (nullable) (element-type gint64), us, which it sorts; in ms, not a number without any. */
+gdouble sl_percentile_median_ms (GArray *times);
 
 G_END_DECLS
 

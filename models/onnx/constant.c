@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/half.h"
 #include "models/onnx/build.h"
 
 /* int64 stands for "as far as it goes" beyond this; what lies between it and 32 bits is refused. */
@@ -373,10 +374,7 @@ narrow_floats (Onnx *o, const Tensor *t, const guint8 *data)
       continue;
     }
     const guint16 half = ((const guint16 *) (gconstpointer) data)[i];
-    const guint exponent = half >> 10 & 31, fraction = half & 1023;
-    const gfloat magnitude = exponent == 31 ? (fraction == 0 ? INFINITY : NAN)
-                                            : ldexpf ((gfloat) (exponent == 0 ? fraction : fraction | 1024), MAX ((gint) exponent, 1) - 25);
-    copy[i] = t->type == ONNX_BFLOAT16 ? sl_pb_float ((guint64) half << 16) : half & 0x8000 ? -magnitude : magnitude;
+    copy[i] = t->type == ONNX_BFLOAT16 ? sl_pb_float ((guint64) half << 16) : sl_half_to_float (half);
   }
   return copy;
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/half.h"
 #include "models/torchscript/value.h"
 
 /* Whole numbers beyond this stand for "as far as it goes". */
@@ -35,15 +36,6 @@ next_place (const TsTensor *tensor, gint32 index[SL_MAX_RANK], gsize at)
   return at;
 }
 
-static gfloat
-load_half (guint16 bits)
-{
-  const guint exponent = bits >> 10 & 31, fraction = bits & 1023;
-  const gfloat magnitude = exponent == 31 ? (fraction == 0 ? INFINITY : NAN)
-                                          : ldexpf ((gfloat) (exponent == 0 ? fraction : fraction | 1024), MAX ((gint) exponent, 1) - 25);
-  return bits & 0x8000 ? -magnitude : magnitude;
-}
-
 static gdouble
 load_real (TsDtype dtype, const void *bytes, gsize i)
 {
@@ -55,7 +47,7 @@ load_real (TsDtype dtype, const void *bytes, gsize i)
   const guint32 wide = (guint32) bits << 16;
   gfloat real;
   memcpy (&real, &wide, sizeof real);
-  return (gdouble) (dtype == TS_BFLOAT16 ? real : load_half (bits));
+  return (gdouble) (dtype == TS_BFLOAT16 ? real : sl_half_to_float (bits));
 }
 
 static gint64

@@ -4,6 +4,8 @@
  */
 #include "base/percentile.h"
 
+#include <math.h>
+
 /* Values 1..n: i of them do not exceed i. */
 static gsize
 by_definition (gsize n, guint percent)
@@ -35,11 +37,24 @@ test_example (void)
   g_assert_cmpuint (sl_percentile_index (G_MAXSIZE, 100), ==, G_MAXSIZE - 1);
 }
 
+static void
+test_median (void)
+{
+  static const gint64 us[] = { 9000, 2500, 7000, 1000 };
+  g_autoptr (GArray) times = g_array_new (FALSE, FALSE, sizeof us[0]);
+  g_assert_true (isnan (sl_percentile_median_ms (times)) && isnan (sl_percentile_median_ms (NULL)));
+  g_array_append_vals (times, us, G_N_ELEMENTS (us));
+  g_assert_cmpfloat (sl_percentile_median_ms (times), ==, 2.5);
+  g_array_set_size (times, 3);
+  g_assert_cmpfloat (sl_percentile_median_ms (times), ==, 2.5);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/percentile/definition", test_definition);
   g_test_add_func ("/percentile/example", test_example);
+  g_test_add_func ("/percentile/median", test_median);
   return g_test_run ();
 }

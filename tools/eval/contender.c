@@ -426,19 +426,8 @@ sl_contender_cells (const SlContender *contender)
   return contender->cells;
 }
 
-static gint
-compare_times (gconstpointer a, gconstpointer b)
-{
-  const gint64 one = *(const gint64 *) a, two = *(const gint64 *) b;
-  return (one > two) - (one < two);
-}
-
 gdouble
 sl_contender_ms (SlContender *contender)
 {
-  GArray *times = contender->times;
-  if (times->len == 0)
-    return NAN;
-  g_array_sort (times, compare_times);
-  return (gdouble) g_array_index (times, gint64, sl_percentile_index (times->len, 50)) / 1000;
+  return sl_percentile_median_ms (contender->times);
 }

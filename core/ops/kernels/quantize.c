@@ -3,6 +3,7 @@
  * QUANTIZE, DEQUANTIZE and CAST. Between 8-bit values of one type QUANTIZE is XNNPACK's: the ratio of scales in 8
  * fractional bits, rounded half up; between other types, and outside the range XNNPACK accepts, it is TensorFlow Lite's.
  */
+#include "base/half.h"
 #include "core/ops/kernels/fixedpoint.h"
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/kernels/parallel.h"
@@ -93,34 +94,6 @@ sl_kernel_quantize (const SlKernelCall *call)
     sl_parallel (call, elements, PART_ELEMENTS, quantize_part, (void *) call);
 }
 
-/* IEEE 754 binary16, subnormal numbers, infinities and NaN included. */
-static gfloat
-from_half (guint16 half)
-{
-  const guint exponent = half >> 10 & 31, fraction = half & 1023;
-  const gfloat magnitude = exponent == 0    ? ldexpf ((gfloat) fraction, -24)
-                           : exponent == 31 ? (fraction == 0 ? INFINITY : NAN)
-                                            : ldexpf ((gfloat) (fraction | 1024), (gint) exponent - 25);
-  return half & 0x8000 ? -magnitude : magnitude;
-}
-
-/* The nearest IEEE 754 binary16, half to even; beyond its range infinity. */
-static guint16
-to_half (gfloat value)
-{
-  const guint16 sign = signbit (value) ? 0x8000 : 0;
-  const gfloat magnitude = fabsf (value);
-  int exponent = 0;
-  if (isnan (value))
-    return 0x7e00;
-  if (magnitude >= 65520.0f)
-    return sign | 0x7c00;
-  if (magnitude < 0x1p-14f)
-    return sign | (guint16) lrintf (ldexpf (magnitude, 24));
-  const gfloat fraction = frexpf (magnitude, &exponent); /* 0.5 up to 1 */
-  return sign | (guint16) (((exponent + 13) << 10) + (gint) lrintf (ldexpf (fraction, 11)));
-}
-
 /* Quantised values may be scaled along one axis: @inner elements in a row share a scale, of which there are @quant.count. */
 static void
 dequantize_part (void *data, gsize first, gsize n)
@@ -130,7 +103,7 @@ dequantize_part (void *data, gsize first, gsize n)
   gfloat *out = call->outputs[0];
   if (input->dtype == SL_DTYPE_F16) {
     for (gsize i = first; i < first + n; i++)
-      out[i] = from_half (((const guint16 *) call->inputs[0])[i]);
+      out[i] = sl_half_to_float (((const guint16 *) call->inputs[0])[i]);
     return;
   }
   const guint count = input->quant.count;
@@ -203,7 +176,7 @@ store_whole (void *data, SlDtype dtype, gsize i, gint64 value)
       ((gdouble *) data)[i] = (gdouble) value;
       break;
     case SL_DTYPE_F16:
-      ((guint16 *) data)[i] = to_half ((gfloat) value);
+      ((guint16 *) data)[i] = sl_half_from_float ((gfloat) value);
       break;
     default:
       ((gfloat *) data)[i] = (gfloat) value;
@@ -235,13 +208,13 @@ cast_part (void *data, gsize first, gsize n)
     }
     const gdouble value = from == SL_DTYPE_F32   ? (gdouble) ((const gfloat *) call->inputs[0])[i]
                           : from == SL_DTYPE_F64 ? ((const gdouble *) call->inputs[0])[i]
-                                                 : (gdouble) from_half (((const guint16 *) call->inputs[0])[i]);
+                                                 : (gdouble) sl_half_to_float (((const guint16 *) call->inputs[0])[i]);
     if (to == SL_DTYPE_F32)
       ((gfloat *) call->outputs[0])[i] = (gfloat) value;
     else if (to == SL_DTYPE_F64)
       ((gdouble *) call->outputs[0])[i] = value;
     else if (to == SL_DTYPE_F16)
-      ((guint16 *) call->outputs[0])[i] = to_half ((gfloat) value);
+      ((guint16 *) call->outputs[0])[i] = sl_half_from_float ((gfloat) value);
     else if (to == SL_DTYPE_BOOL)
       ((guint8 *) call->outputs[0])[i] = value != 0;
     else

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Numbers of 16 bits, IEEE 754's binary16: subnormal ones, infinities and what is no number included.
+ */
+#ifndef SL_BASE_HALF_H
+#define SL_BASE_HALF_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/** SL_HALF_MOST: the largest finite one. */
+#define SL_HALF_MOST 65504.0f
+
+gfloat sl_half_to_float (guint16 half);
+/** sl_half_from_float: the nearest, of two the even one; infinity from 65520 on. */
+guint16 sl_half_from_float (gfloat value);
+
+G_END_DECLS
+
+#endif
