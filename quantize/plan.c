@@ -6,10 +6,12 @@
  */
 #include "quantize/plan.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "core/graph/work.h"
 #include "core/ops/ops.h"
+#include "quantize/constant.h"
 
 /* Ranges that differ by more cannot share a scale: the narrow one would keep 5 bits. */
 #define UNLIKE 8.0
@@ -140,11 +142,18 @@ is_constant (const SlTensor *tensor)
   return tensor->data != NULL;
 }
 
+/* Whether @tensor is of constant floats that codes can stand for. */
+static gboolean
+has_codes (const SlTensor *tensor)
+{
+  return is_constant (tensor) && tensor->dtype == SL_DTYPE_F32 && sl_constant_is_within (tensor, FLT_MAX);
+}
+
 static gboolean
 has_float_weights (const Planner *p, const SlNode *node)
 {
-  const SlTensor *weights = sl_node_input (p->graph, node, 1), *bias = sl_node_input (p->graph, node, 2);
-  return is_constant (weights) && weights->dtype == SL_DTYPE_F32 && (bias == NULL || (is_constant (bias) && bias->dtype == SL_DTYPE_F32));
+  const SlTensor *bias = sl_node_input (p->graph, node, 2);
+  return has_codes (sl_node_input (p->graph, node, 1)) && (bias == NULL || has_codes (bias));
 }
 
 static gboolean
@@ -160,7 +169,7 @@ can_be_quantized (const Planner *p, const SlNode *node)
       continue;
     if (input->dtype != SL_DTYPE_F32)
       return FALSE;
-    if (!is_constant (input) && sl_ranges_get (p->ranges, node->inputs[i]) == NULL)
+    if (is_constant (input) ? !has_codes (input) : sl_ranges_get (p->ranges, node->inputs[i]) == NULL)
       return FALSE;
     variables += !is_constant (input);
   }

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/percentile.h"
 #include "sightline/error.h"
 #include "core/passes/prepare.h"
 #include "core/runtime/session.h"
@@ -26,7 +27,7 @@
 #define BOXES_SNR 24.0
 /* Of the quantised layers, one of so many is kept float at a time. */
 #define KEPT_AT_ONCE 12
-/* Where there is no noise at all. */
+/* Where there is no noise at all; the worst is the same below 0. */
 #define BEST_SNR 200.0
 
 /** A model that runs whole. */
@@ -315,6 +316,9 @@ add_power (Power *power, const SlTensor *tensor, const gfloat *want, const void 
   for (gsize i = 0; i < tensor->bytes / sl_dtype_size (tensor->dtype); i++) {
     const gint32 code = floats ? 0 : is_signed ? ((const gint8 *) got)[i] : ((const guint8 *) got)[i];
     const gfloat value = floats ? ((const gfloat *) got)[i] : scale * (gfloat) (code - zero_point);
+    /* Infinity that stays what it is, as in a mask, says nothing of the others. */
+    if (isinf (want[i]) && want[i] == value)
+      continue;
     power->signal += (gdouble) want[i] * (gdouble) want[i];
     power->noise += (gdouble) (want[i] - value) * (gdouble) (want[i] - value);
   }
@@ -352,26 +356,13 @@ sl_quantizer_compare (SlQuantizer *q, const void *tensor, GError **error)
   return TRUE;
 }
 
+/* Results that are no numbers, or too large for one, are the worst there are. */
 static gdouble
 snr_of (const Power *power)
 {
-  return power->noise > 0 && power->signal > 0 ? MIN (10 * log10 (power->signal / power->noise), BEST_SNR) : BEST_SNR;
-}
-
-static gint
-compare_times (gconstpointer a, gconstpointer b)
-{
-  const gint64 one = *(const gint64 *) a, two = *(const gint64 *) b;
-  return (one > two) - (one < two);
-}
-
-static gdouble
-median_ms (GArray *times)
-{
-  if (times == NULL || times->len == 0)
-    return NAN;
-  g_array_sort (times, compare_times);
-  return (gdouble) g_array_index (times, gint64, times->len / 2) / 1000;
+  if (!isfinite (power->signal) || !isfinite (power->noise))
+    return -BEST_SNR;
+  return power->noise > 0 ? CLAMP (10 * log10 (power->signal / power->noise), -BEST_SNR, BEST_SNR) : BEST_SNR;
 }
 
 /* Puts @layer among the worst, which are in order. */
@@ -392,6 +383,8 @@ static gdouble
 noise_ratio (const SlQuantizer *q, gint32 tensor)
 {
   const Power *power = &q->noise[tensor];
+  if (!isfinite (power->signal) || !isfinite (power->noise))
+    return INFINITY;
   return power->signal > 0 ? power->noise / power->signal : 0;
 }
 
@@ -405,7 +398,8 @@ added_noise (const SlQuantizer *q, guint index)
     return -1;
   for (guint i = 0; i < node->n_inputs; i++)
     before = node->inputs[i] >= 0 ? MAX (before, noise_ratio (q, node->inputs[i])) : before;
-  return MAX (noise_ratio (q, node->outputs[0]) - before, 0);
+  const gdouble after = noise_ratio (q, node->outputs[0]);
+  return after > before ? after - before : 0;
 }
 
 guint
@@ -447,8 +441,8 @@ sl_quantizer_report (SlQuantizer *q, SlQuantizeReport *report)
   }
   report->float_bytes = q->float_bytes;
   report->quantized_bytes = q->int8_bytes;
-  report->float_ms = median_ms (q->whole.times);
-  report->quantized_ms = median_ms (q->int8.times);
+  report->float_ms = sl_percentile_median_ms (q->whole.times);
+  report->quantized_ms = sl_percentile_median_ms (q->int8.times);
   report->output_snr = snr_of (&q->output_noise);
   if (q->agreement != NULL && q->compared > 0) {
     report->measure = sl_agreement_measure (q->agreement);

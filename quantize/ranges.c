@@ -116,10 +116,15 @@ sl_ranges_end (SlRanges *ranges)
 {
   for (guint i = 0; i < ranges->tensors->len; i++) {
     SlObserved *seen = &g_array_index (ranges->tensors, SlObserved, i);
+    gboolean finite = TRUE;
     for (guint c = 0; seen->means != NULL && c < channels_of (sl_graph_tensor (ranges->graph, (gint32) i)); c++) {
       seen->means[c] /= (gdouble) ranges->pictures;
       seen->variances[c] = MAX (seen->variances[c] / (gdouble) ranges->pictures - seen->means[c] * seen->means[c], 0);
+      finite = finite && isfinite (seen->means[c]);
     }
+    /* No scale suits infinity, or what is no number. */
+    if (!finite)
+      g_clear_pointer (&seen->bins, g_free);
   }
 }
 

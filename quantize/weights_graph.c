@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "quantize/weights_graph.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
+
+#include "base/half.h"
+#include "quantize/constant.h"
 
 /* Smaller constants save nothing; TensorFlow Lite's converter has the first of these bars. */
 #define LEAST_I8 1024
 #define LEAST_F16 64
-#define MOST_F16 65504.0f
 #define MOST_VALUE 127
 
 typedef struct
@@ -35,38 +38,6 @@ add_tensor (Rewrite *c, const SlTensor *like, const char *suffix)
   return sl_graph_add_tensor (c->to, &tensor, c->error);
 }
 
-/* The nearest half, ties to even. */
-static guint16
-half_of (gfloat value)
-{
-  guint32 bits;
-  memcpy (&bits, &value, sizeof bits);
-  const guint16 sign = (guint16) (bits >> 16 & 0x8000);
-  const gfloat magnitude = fabsf (value);
-  if (magnitude < 0x1p-14f)
-    return sign | (guint16) rintf (magnitude * 0x1p24f);
-  bits &= 0x7fffffff;
-  return sign | (guint16) ((bits - (112u << 23) + 0xfff + (bits >> 13 & 1)) >> 13);
-}
-
-static gfloat
-value_of_half (guint16 half)
-{
-  const guint exponent = half >> 10 & 31, fraction = half & 1023;
-  const gfloat magnitude = exponent == 0 ? ldexpf ((gfloat) fraction, -24) : ldexpf ((gfloat) (fraction + 1024), (gint) exponent - 25);
-  return (half & 0x8000) != 0 ? -magnitude : magnitude;
-}
-
-static gboolean
-fits_half (const SlTensor *tensor)
-{
-  const gfloat *values = tensor->data;
-  for (gsize i = 0; i < count_of (tensor); i++)
-    if (!(fabsf (values[i]) <= MOST_F16))
-      return FALSE;
-  return TRUE;
-}
-
 /* A constant of values that halves have. */
 static gint32
 add_rounded (Rewrite *c, gint32 constant)
@@ -75,7 +46,7 @@ add_rounded (Rewrite *c, gint32 constant)
   SlTensor rounded = *from;
   gfloat *values = sl_tensor_alloc (c->arena, from->bytes);
   for (gsize i = 0; i < count_of (from); i++)
-    values[i] = value_of_half (half_of (((const gfloat *) from->data)[i]));
+    values[i] = sl_half_to_float (sl_half_from_float (((const gfloat *) from->data)[i]));
   rounded.data = values;
   return add_tensor (c, &rounded, "/float16");
 }
@@ -89,7 +60,7 @@ add_halves (Rewrite *c, const SlNode *node, gint32 constant)
   SlTensor stored = *from, floats = *from;
   guint16 *halves = sl_tensor_alloc (c->arena, n * sizeof halves[0]);
   for (gsize i = 0; i < n; i++)
-    halves[i] = half_of (((const gfloat *) from->data)[i]);
+    halves[i] = sl_half_from_float (((const gfloat *) from->data)[i]);
   stored.dtype = SL_DTYPE_F16;
   stored.bytes = n * sizeof halves[0];
   stored.data = halves;
@@ -138,9 +109,10 @@ can_store (const Rewrite *c, const SlNode *node, guint i)
   if (tensor == NULL || tensor->data == NULL || tensor->dtype != SL_DTYPE_F32)
     return FALSE;
   if (c->how == SL_WEIGHTS_F16)
-    return count_of (tensor) >= LEAST_F16 && fits_half (tensor);
+    return count_of (tensor) >= LEAST_F16 && sl_constant_is_within (tensor, SL_HALF_MOST);
   const gboolean whole = node->op == SL_OP_CONV_2D && tensor->dims[3] == first->dims[3];
-  return i == 1 && count_of (tensor) >= LEAST_I8 && (whole || node->op == SL_OP_DEPTHWISE_CONV_2D || node->op == SL_OP_FULLY_CONNECTED);
+  return i == 1 && count_of (tensor) >= LEAST_I8 && (whole || node->op == SL_OP_DEPTHWISE_CONV_2D || node->op == SL_OP_FULLY_CONNECTED)
+         && sl_constant_is_within (tensor, FLT_MAX);
 }
 
 static gboolean

@@ -144,6 +144,25 @@ def test_float16():
     assert report["agreement"] == 1 and report["output_snr_db"] > 40, report
 
 
+def test_values_without_codes():
+    """One weight of the last layer is no number, one of another is infinite: these layers stay float, whatever else gets fewer bits."""
+    source, target = work("spoilt.tflite"), work("unspoilt.tflite")
+    run("convert", data("formats", "models", "mobilenet_v2_035.ext.onnx"), "-o", source, *IMAGENET).expect(0)
+    plain = [weights for _, (_, weights, *_) in layers(read(source))]
+    large = [i for i, weights in enumerate(plain) if len(weights[5]) > 8000]
+    spoilt = {large[0]: float("-inf"), large[-1]: float("nan")}
+    with open(source, "rb") as file:
+        content = bytearray(file.read())
+    for i, value in spoilt.items():
+        struct.pack_into("<f", content, content.index(plain[i][5]) + 400, value)
+    write("spoilt.tflite", content)
+    pictures = folder("spoilt", 10)
+    for options, kind in ((("--weights-only",), 9), (("--float16",), 1), (("-c", pictures), 9)):
+        run("quantize", source, "-o", target, "-e", pictures, *options).expect(0)
+        got = [weights[0] for _, (_, weights, *_) in layers(read(target))]
+        assert len(got) == len(plain) and all(got[i] == 0 for i in spoilt) and got.count(kind) > 20, (options, got)
+
+
 def test_video_and_camera():
     """Frames of a clip, evenly, of which a fifth is kept back; of a camera, as many as are asked for; and what is neither."""
     target = work("frames.tflite")

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What of a constant tensor matters before it gets fewer bits. */
+#ifndef SL_QUANTIZE_CONSTANT_H
+#define SL_QUANTIZE_CONSTANT_H
+
+#include "core/graph/graph.h"
+
+G_BEGIN_DECLS
+
+/** sl_constant_is_within: whether all values of @tensor, constant floats, are numbers of at most @most, with FLT_MAX finite ones: others have no
+ *  code. */
+gboolean sl_constant_is_within (const SlTensor *tensor, gfloat most);
+
+G_END_DECLS
+
+#endif
