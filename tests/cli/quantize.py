@@ -362,7 +362,7 @@ def processes(word):
 
 def test_interrupted_page():
     """While a picture is drawn: the process that draws ends, and what it was given goes away. It was started under the same limits."""
-    temporary = work("interrupted-page")
+    temporary = work("page-temporary")
     os.makedirs(temporary)
     for number in signal.SIGTERM, signal.SIGINT:
         process = subprocess.Popen([harness.PROGRAM, *small("-e", folder("drawn", 40), "--weights-only", "--tensor-limit", "3000", "-o",
