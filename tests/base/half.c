@@ -12,14 +12,15 @@ test_examples (void)
   {
     guint16 half;
     gfloat value;
-  } known[] = { { 0x0000, 0 },       { 0x0001, 0x1p-24f }, { 0x03ff, 1023 * 0x1p-24f }, { 0x0400, 0x1p-14f }, { 0x3555, 0.333251953125f },
-                { 0x3c00, 1 },       { 0x3c01, 1.0009765625f }, { 0x7bff, SL_HALF_MOST }, { 0xc000, -2 }, { 0x7c00, INFINITY },
-                { 0xfc00, -INFINITY } };
-  for (guint i = 0; i < G_N_ELEMENTS (known); i++)
-    {
-      g_assert_cmpfloat (sl_half_to_float (known[i].half), ==, known[i].value);
-      g_assert_cmphex (sl_half_from_float (known[i].value), ==, known[i].half);
-    }
+  } known[] = {
+    { 0x0000, 0 },        { 0x0001, 0x1p-24f },      { 0x03ff, 1023 * 0x1p-24f }, { 0x0400, 0x1p-14f }, { 0x3555, 0.333251953125f },
+    { 0x3c00, 1 },        { 0x3c01, 1.0009765625f }, { 0x7bff, SL_HALF_MOST },    { 0xc000, -2 },       { 0x7c00, INFINITY },
+    { 0xfc00, -INFINITY }
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (known); i++) {
+    g_assert_cmpfloat (sl_half_to_float (known[i].half), ==, known[i].value);
+    g_assert_cmphex (sl_half_from_float (known[i].value), ==, known[i].half);
+  }
   g_assert_true (isnan (sl_half_to_float (0x7e00)) && isnan (sl_half_to_float (0xfc01)));
   g_assert_true (sl_half_from_float (NAN) == 0x7e00 && sl_half_from_float (-0.0f) == 0x8000);
 }
@@ -43,24 +44,22 @@ static void
 test_all (void)
 {
   g_autoptr (GRand) random = g_rand_new_with_seed (3);
-  for (guint i = 0; i < 1 << 16; i++)
-    {
-      const guint16 half = (guint16) i;
-      _Float16 own;
-      memcpy (&own, &half, sizeof own);
-      if (isnan ((gfloat) own))
-        continue;
-      g_assert_cmpfloat (sl_half_to_float (half), ==, (gfloat) own);
-      g_assert_cmphex (sl_half_from_float ((gfloat) own), ==, half);
-    }
-  for (guint i = 0; i < 1000000; i++)
-    {
-      const gfloat value = (gfloat) ldexp (g_rand_double_range (random, -1, 1), g_rand_int_range (random, -30, 20));
-      const _Float16 own = (_Float16) value;
-      guint16 half;
-      memcpy (&half, &own, sizeof half);
-      g_assert_cmphex (sl_half_from_float (value), ==, half);
-    }
+  for (guint i = 0; i < 1 << 16; i++) {
+    const guint16 half = (guint16) i;
+    _Float16 own;
+    memcpy (&own, &half, sizeof own);
+    if (isnan ((gfloat) own))
+      continue;
+    g_assert_cmpfloat (sl_half_to_float (half), ==, (gfloat) own);
+    g_assert_cmphex (sl_half_from_float ((gfloat) own), ==, half);
+  }
+  for (guint i = 0; i < 1000000; i++) {
+    const gfloat value = (gfloat) ldexp (g_rand_double_range (random, -1, 1), g_rand_int_range (random, -30, 20));
+    const _Float16 own = (_Float16) value;
+    guint16 half;
+    memcpy (&half, &own, sizeof half);
+    g_assert_cmphex (sl_half_from_float (value), ==, half);
+  }
 }
 
 #endif

@@ -6,12 +6,19 @@
 #include "tools/quantize/recording.h"
 
 #include "sightline/error.h"
+#include "tools/command.h"
 #include "tools/interrupt.h"
+#include "tools/predict/progress.h"
 #include "tools/predict/remote_frames.h"
 
 /* Seconds that a source may be without progress. */
 #define TIMEOUT 10
 #define CAMERA_INTERVAL (GST_SECOND / 2)
+/* A camera whose timestamps stand still, or go back, gives a frame so often all the same; us. */
+#define CAMERA_PATIENCE (2 * G_USEC_PER_SEC)
+/* Of a video. A day at 25 frames a second has fewer; and nobody waits for longer. */
+#define MOST_FRAMES 2500000
+#define MOST_TIME (3600 * (gint64) G_USEC_PER_SEC)
 /* What all frames together may take. */
 #define MOST_BYTES (G_GUINT64_CONSTANT (1) << 30)
 
@@ -21,7 +28,8 @@ typedef struct
   guint wanted;
   guint64 step, seen, bytes;
   gboolean camera;
-  GstClockTime next;
+  GstClockTime last, next; /* of a camera: timestamp of the frame that was kept last, and of the one to keep */
+  gint64 started, kept;    /* when it began, and kept the last frame; us */
 } Recording;
 
 static void
@@ -35,11 +43,14 @@ static gboolean
 is_due (Recording *r, GstSample *sample)
 {
   const GstClockTime at = GST_BUFFER_PTS (gst_sample_get_buffer (sample));
+  const gint64 now = g_get_monotonic_time ();
   if (!r->camera)
     return r->seen++ % r->step == 0;
-  if (GST_CLOCK_TIME_IS_VALID (at) && at < r->next)
+  if (GST_CLOCK_TIME_IS_VALID (at) && at >= r->last && at < r->next && now - r->kept < CAMERA_PATIENCE)
     return FALSE;
+  r->last = GST_CLOCK_TIME_IS_VALID (at) ? at : 0;
   r->next = GST_CLOCK_TIME_IS_VALID (at) ? at + CAMERA_INTERVAL : 0;
+  r->kept = now;
   return TRUE;
 }
 
@@ -72,6 +83,35 @@ is_full (const Recording *r)
   return r->camera && (r->frames->len >= r->wanted || r->bytes > MOST_BYTES);
 }
 
+/* Whether no more of a video is read, although there is more. */
+static gboolean
+is_enough (const Recording *r)
+{
+  return !r->camera && (r->seen == MOST_FRAMES || g_get_monotonic_time () - r->started > MOST_TIME);
+}
+
+/* Looks at all frames of an open source, or as many as there may be. */
+static void
+look (Recording *r, SlRemoteFrames *source, const SlInput *input, GError **error)
+{
+  SlProgress progress;
+  GstSample *sample;
+  sl_progress_start (&progress);
+  while (!is_full (r) && !is_enough (r) && (sample = sl_remote_frames_next (source, error)) != NULL) {
+    const GstClockTime at = GST_BUFFER_PTS (gst_sample_get_buffer (sample));
+    if (is_due (r, sample))
+      keep (r, sample);
+    if (sl_progress_due (&progress))
+      sl_progress_show (&progress, input->name, GST_CLOCK_TIME_IS_VALID (at) ? at : 0, sl_remote_frames_duration (source));
+    gst_sample_unref (sample);
+  }
+  sl_progress_hide (&progress);
+  if (is_enough (r))
+    sl_complain ("quantize",
+                 "%s: only its first %" G_GUINT64_FORMAT " frames are looked at: it has more than %d, or takes more than an hour",
+                 input->name, r->seen, MOST_FRAMES);
+}
+
 /* (transfer full): @n of @frames at most, evenly: up to twice as many are left of a video. */
 static GPtrArray *
 spread (const GPtrArray *frames, guint n)
@@ -90,16 +130,12 @@ sl_recording_new (SlSpawner *spawner, const SlInput *input, guint n, GError **er
   g_autoptr (SlRemoteFrames) source = sl_remote_frames_new (spawner, TIMEOUT, NULL);
   g_autoptr (GError) reason = NULL;
   Recording r = { .frames = frames, .wanted = n, .step = 1, .camera = input->kind != SL_INPUT_FILE };
+  r.started = g_get_monotonic_time ();
   if (!sl_remote_frames_open (source, input, error)) {
     g_prefix_error (error, "%s: ", input->name);
     return NULL;
   }
-  GstSample *sample;
-  while (!is_full (&r) && (sample = sl_remote_frames_next (source, &reason)) != NULL) {
-    if (is_due (&r, sample))
-      keep (&r, sample);
-    gst_sample_unref (sample);
-  }
+  look (&r, source, input, &reason);
   sl_remote_frames_close (source);
   if (sl_interrupted ())
     return NULL;
