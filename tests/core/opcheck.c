@@ -148,12 +148,14 @@ void *
 check_run (Check *check, gboolean reference, guint threads)
 {
   g_autoptr (GError) error = NULL;
+  g_autofree char *named = g_strdup (g_getenv ("SIGHTLINE_BACKEND"));
   if (reference)
     g_setenv ("SIGHTLINE_BACKEND", "plain", TRUE);
+  g_autoptr (SlSession) session = sl_session_new (check->graph, threads, &error);
+  if (named != NULL)
+    g_setenv ("SIGHTLINE_BACKEND", named, TRUE);
   else
     g_unsetenv ("SIGHTLINE_BACKEND");
-  g_autoptr (SlSession) session = sl_session_new (check->graph, threads, &error);
-  g_unsetenv ("SIGHTLINE_BACKEND");
   g_assert_no_error (error);
   void *outputs[SL_MAX_IO];
   for (guint i = 0; i < check->n_outputs; i++) {

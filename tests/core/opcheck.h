@@ -42,7 +42,8 @@ void check_random (Check *check, SlDtype dtype, gsize n, void *data);
 /** check_real: element @i of tensor @index as a real number, from @data. */
 double check_real (const SlTensor *tensor, const void *data, gsize i);
 
-/** check_run: runs the graph with @threads on XNNPACK (@reference FALSE) or own kernels alone; returns the buffer of output 0 (free with
+/** check_run: runs the graph with @threads on the backends that the environment names or the library chooses, or on plain kernels alone
+ *  (@reference); returns the buffer of output 0 (free with
  *  sl_tensor_buffer_free()). Guard bytes behind the padding are verified. */
 void *check_run (Check *check, gboolean reference, guint threads);
 /** check_expect: runs on both backends; element i of output 0 must be within @tolerance output steps (codes, or absolute value for
