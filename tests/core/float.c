@@ -293,6 +293,41 @@ test_neighbours (void)
   check_clear (&check);
 }
 
+/* The largest windows whose rows are copied, each of fewer activations than a register has, all across a border. */
+static void
+test_most_copies (void)
+{
+  const Case c = { .shape = WINDOW,
+                   .n = 1,
+                   .h = 256,
+                   .w = 1,
+                   .in = 2,
+                   .out = 1,
+                   .fh = 256,
+                   .fw = 1,
+                   .groups = 1,
+                   .curve = SL_OP_INVALID,
+                   .window = { .padding = SL_PADDING_EXPLICIT,
+                               .stride_h = 1,
+                               .stride_w = 1,
+                               .dilation_h = 1,
+                               .dilation_w = 1,
+                               .pad_top = 3,
+                               .pad_bottom = 3,
+                               .pad_left = 8,
+                               .pad_right = 8 } };
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas);
+  gfloat weights[256 * 2], bias[1];
+  Check check;
+  check_init (&check, 1);
+  build (&check, &c, weights, bias);
+  check_random (&check, SL_DTYPE_F32, 256 * 2, check.input_data[0]);
+  for (guint i = 0; i < n_isas; i++)
+    compare (&check, &c, isas[i]);
+  check_clear (&check);
+}
+
 /* Curves over the whole range of floats: large and small arguments, and the ends. */
 static void
 test_curves (void)
@@ -359,6 +394,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/float/depthwise", GINT_TO_POINTER (DEPTHWISE), test_shape);
   g_test_add_data_func ("/float/fully-connected", GINT_TO_POINTER (FULLY_CONNECTED), test_shape);
   g_test_add_data_func ("/float/few-channels", GINT_TO_POINTER (FEW_CHANNELS), test_shape);
+  g_test_add_func ("/float/most-copies", test_most_copies);
   g_test_add_func ("/float/neighbours", test_neighbours);
   g_test_add_func ("/float/curves", test_curves);
   g_test_add_data_func ("/float/add", GINT_TO_POINTER (SL_OP_ADD), test_elements);

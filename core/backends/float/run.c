@@ -128,7 +128,7 @@ find_copied_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, c
     }
 }
 
-/* @copies: room for SL_FLOAT_MAX_COPIED activations of each row */
+/* @copies: room for SL_FLOAT_MAX_COPIED activations of each row, and for a register more, which is read past the last */
 static SlFloatRows
 find_runs (const Run *run, gint32 first, gint32 rows, const gfloat **runs, gfloat *copies)
 {
@@ -186,7 +186,7 @@ run_gemm (const void *data, guint item, guint thread)
   gint32 first = (gint32) item % tiles * layer->tile_rows, left = MIN (layer->tile_rows, layer->rows - first);
   const gint32 panel = (gint32) item / tiles * layer->chunk_panels, end = MIN (panel + layer->chunk_panels, layer->n_panels);
   const gfloat *runs[SL_FLOAT_MAX_RUNS * SL_FLOAT_MAX_ROWS];
-  gfloat copies[SL_FLOAT_MAX_COPIED * SL_FLOAT_MAX_ROWS];
+  gfloat copies[SL_FLOAT_MAX_COPIED * SL_FLOAT_MAX_ROWS + SL_TENSOR_PADDING / sizeof (gfloat)];
   for (gint32 pieces = (left + most - 1) / most; pieces > 0; pieces--) {
     const gint32 rows = (left + pieces - 1) / pieces;
     const SlFloatRows found = find_runs (run, first, rows, runs, copies);
