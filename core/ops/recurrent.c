@@ -160,7 +160,7 @@ step_plain (const Run *run)
   if (run->sizes->kind == SL_CELL_TANH)
     run->loops->activate (SL_ACTIVATION_TANH, gates, run->hidden, n);
   for (gsize i = 0; run->sizes->kind == SL_CELL_RELU && i < n; i++)
-    run->hidden[i] = fmaxf (gates[i], 0);
+    run->hidden[i] = gates[i] < 0 ? 0 : gates[i];
 }
 
 static void

@@ -293,6 +293,98 @@ test_neighbours (void)
   check_clear (&check);
 }
 
+/* (nullable) @isa: plain kernels. @n values of the graph's output must be NaN. */
+static void
+expect_nan (Check *check, const SlFloatIsa *isa, gsize n, const char *what, guint kind)
+{
+  sl_float_isa_force (isa);
+  gfloat *got = check_run (check, isa == NULL, 1);
+  sl_float_isa_force (NULL);
+  for (gsize i = 0; i < n; i++)
+    if (!isnan (got[i]))
+      g_error ("%s, %s %u: value %" G_GSIZE_FORMAT " is %g, expected NaN", isa != NULL ? isa->name : "plain", what, kind, i, got[i]);
+  sl_tensor_buffer_free (got);
+}
+
+static void
+fill_nan (Check *check, guint input)
+{
+  gfloat *values = check->input_data[input];
+  for (gsize i = 0; i < sl_graph_input_tensor (check->graph, input)->bytes / sizeof values[0]; i++)
+    values[i] = NAN;
+}
+
+/* No limit and no curve behind a layer makes a number of what is none. */
+static void
+test_nan_layers (void)
+{
+  static const SlOpType curves[] = { SL_OP_LOGISTIC, SL_OP_SILU, SL_OP_HARD_SWISH, SL_OP_GELU, SL_OP_TANH, SL_OP_MISH, SL_OP_LEAKY_RELU };
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas), n_kinds = SL_ACTIVATION_RELU_0_TO_1 + 1 + G_N_ELEMENTS (curves);
+  gfloat weights[20 * 9 * 20], bias[20];
+  for (guint shape = POINTWISE; shape <= FEW_CHANNELS; shape++)
+    for (guint kind = 0; kind < n_kinds; kind++) {
+      const gboolean limited = kind <= SL_ACTIVATION_RELU_0_TO_1;
+      const gint32 groups = shape == GROUPS ? 2 : 1, out = shape == FEW_CHANNELS ? 3 : 20,
+                   size = shape == WINDOW || shape == DEPTHWISE ? 3 : 1;
+      const Case c = { (Shape) shape,
+                       1,
+                       5,
+                       6,
+                       20,
+                       out,
+                       size,
+                       size,
+                       groups,
+                       .curve = limited ? SL_OP_INVALID : curves[kind - SL_ACTIVATION_RELU_0_TO_1 - 1],
+                       .biased = TRUE,
+                       .window = { .padding = SL_PADDING_SAME,
+                                   .stride_h = 1,
+                                   .stride_w = 1,
+                                   .dilation_h = 1,
+                                   .dilation_w = 1,
+                                   .depth_multiplier = 1,
+                                   .activation = limited ? (SlActivation) kind : SL_ACTIVATION_NONE } };
+      Check check;
+      check_init (&check, kind);
+      build (&check, &c, weights, bias);
+      fill_nan (&check, 0);
+      for (guint i = 0; i <= n_isas; i++)
+        expect_nan (&check, i < n_isas ? isas[i] : NULL, sl_graph_output_tensor (check.graph, 0)->bytes / sizeof (gfloat), "activation",
+                    kind);
+      check_clear (&check);
+    }
+}
+
+/* The same of operators of their own, where they are run here. */
+static void
+test_nan_elements (void)
+{
+  static const SlOpType ops[] = { SL_OP_ADD,  SL_OP_MUL,   SL_OP_LOGISTIC,     SL_OP_HARD_SWISH,  SL_OP_GELU,
+                                  SL_OP_GELU, SL_OP_TANH,  SL_OP_MISH,         SL_OP_SILU,        SL_OP_LEAKY_RELU,
+                                  SL_OP_RELU, SL_OP_RELU6, SL_OP_RELU_N1_TO_1, SL_OP_RELU_0_TO_1, SL_OP_ELU };
+  static const gint32 dims[] = { 1, 2, 37 };
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas);
+  for (guint op = 0; op < G_N_ELEMENTS (ops); op++) {
+    const gboolean binary = ops[op] == SL_OP_ADD || ops[op] == SL_OP_MUL;
+    Check check;
+    SlOpParams params = { .binary = { .activation = SL_ACTIVATION_RELU6 } };
+    check_init (&check, op);
+    const gint32 a = check_input (&check, SL_DTYPE_F32, 3, dims, 0, 0), b = binary ? check_input (&check, SL_DTYPE_F32, 3, dims, 0, 0) : -1;
+    if (ops[op] == SL_OP_GELU)
+      params = (SlOpParams){ .gelu = { .approximate = ops[op - 1] == SL_OP_GELU } };
+    else if (ops[op] == SL_OP_LEAKY_RELU)
+      params = (SlOpParams){ .leaky_relu = { .alpha = SLOPE } };
+    check_node (&check, ops[op], (gint32[]){ a, b }, binary ? 2 : 1, check_output (&check, SL_DTYPE_F32, 0, 0), &params);
+    check_prepare (&check);
+    fill_nan (&check, 0);
+    for (guint i = sl_float_supports (check.graph, sl_graph_node (check.graph, 0)) ? 0 : n_isas; i <= n_isas; i++)
+      expect_nan (&check, i < n_isas ? isas[i] : NULL, 2 * 37, "operator", ops[op]);
+    check_clear (&check);
+  }
+}
+
 /* The largest windows whose rows are copied, each of fewer activations than a register has, all across a border. */
 static void
 test_most_copies (void)
@@ -396,6 +488,8 @@ main (int argc, char **argv)
   g_test_add_data_func ("/float/few-channels", GINT_TO_POINTER (FEW_CHANNELS), test_shape);
   g_test_add_func ("/float/most-copies", test_most_copies);
   g_test_add_func ("/float/neighbours", test_neighbours);
+  g_test_add_func ("/float/nan/layers", test_nan_layers);
+  g_test_add_func ("/float/nan/elements", test_nan_elements);
   g_test_add_func ("/float/curves", test_curves);
   g_test_add_data_func ("/float/add", GINT_TO_POINTER (SL_OP_ADD), test_elements);
   g_test_add_data_func ("/float/multiply", GINT_TO_POINTER (SL_OP_MUL), test_elements);

@@ -151,10 +151,52 @@ test_cells (void)
       }
 }
 
+/* What is no number in the first step reaches the last state. */
+static void
+test_nan (void)
+{
+  enum
+  {
+    CELLS = 19
+  };
+  static const SlCell kinds[] = { SL_CELL_LSTM, SL_CELL_GRU, SL_CELL_GRU_RESET_FIRST, SL_CELL_TANH, SL_CELL_RELU };
+  static const gint32 gates[] = { 4, 3, 3, 1, 1 };
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas);
+  for (guint kind = 0; kind < G_N_ELEMENTS (kinds); kind++) {
+    const gint32 width = gates[kind] * CELLS, x_dims[] = { 2, 1, width }, w_dims[] = { CELLS, width };
+    g_autofree gfloat *weights = g_new0 (gfloat, CELLS * width);
+    g_autoptr (GError) error = NULL;
+    gint32 outputs[3];
+    Check check;
+    check_init (&check, kind);
+    const gint32 inputs[] = { check_input (&check, SL_DTYPE_F32, 3, x_dims, 0, 0),
+                              check_constant (&check, SL_DTYPE_F32, 2, w_dims, NULL, 0, 0, 0, weights), -1, -1, -1 };
+    for (guint i = 0; i < 3; i++)
+      outputs[i] = check_output (&check, SL_DTYPE_F32, 0, 0);
+    sl_graph_add_node (check.graph, SL_OP_RECURRENT, 0, inputs, 5, outputs, 3, &(SlOpParams){ .recurrent = { .cell = kinds[kind] } },
+                       &error);
+    g_assert_no_error (error);
+    check_prepare (&check);
+    for (gint32 i = 0; i < 2 * width; i++)
+      ((gfloat *) check.input_data[0])[i] = i < width ? NAN : 0.5f;
+    for (guint i = 0; i <= n_isas; i++) {
+      sl_float_isa_force (i < n_isas ? isas[i] : NULL);
+      gfloat *got = check_run (&check, i == n_isas, 1);
+      for (guint k = 0; k < 2 * CELLS; k++)
+        if (!isnan (got[k]))
+          g_error ("%s, cell %u: value %u is %g, expected NaN", i < n_isas ? isas[i]->name : "plain", kind, k, (double) got[k]);
+      sl_tensor_buffer_free (got);
+    }
+    check_clear (&check);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/core/recurrent", test_cells);
+  g_test_add_func ("/core/recurrent/nan", test_nan);
   return g_test_run ();
 }

@@ -90,7 +90,7 @@ tangent (Vec x)
 static inline Vec
 mish (Vec x)
 {
-  x = larger (x, broadcast (-40));
+  x = larger (broadcast (-40), x);
   const Vec d = decay (x), above = fused (d, broadcast (2), broadcast (1));
   return product_of (product_of (x, above), reciprocal_of (fused (product_of (d, broadcast (2)), d, above)));
 }

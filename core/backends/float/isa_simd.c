@@ -21,19 +21,23 @@ multiply_simd (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo
     store_some (out + i, (gint32) MIN (n - i, LANES), limited (product_of (load (a + i), load (b + i)), least, most));
 }
 
+static inline Vec
+bent (Vec values, Vec slope)
+{
+  return fused (smaller (broadcast (0), values), slope, larger (broadcast (0), values));
+}
+
 static void
 leaky_simd (gfloat slope, const gfloat *in, gfloat *out, gsize n)
 {
-  const Vec zero = broadcast (0), below = broadcast (slope);
+  const Vec below = broadcast (slope);
   const gint32 left = (gint32) (n % LANES);
   gsize i = 0;
   for (; i + LANES <= n; i += LANES)
-    store (out + i, fused (smaller (load (in + i), zero), below, larger (load (in + i), zero)));
+    store (out + i, bent (load (in + i), below));
   /* What is behind belongs to another thread. */
-  if (left > 0) {
-    const Vec values = load_first (in + i, left);
-    store_first (out + i, left, fused (smaller (values, zero), below, larger (values, zero)));
-  }
+  if (left > 0)
+    store_first (out + i, left, bent (load_first (in + i, left), below));
 }
 
 static inline __attribute__ ((always_inline)) void

@@ -15,11 +15,11 @@
 #include "core/backends/float/simd_base.h"
 #endif
 
-/* @values within the limits; NaN stays NaN or becomes a limit. */
+/* @values within the limits; NaN stays NaN. */
 static inline Vec
 limited (Vec values, Vec lo, Vec hi)
 {
-  return smaller (larger (values, lo), hi);
+  return smaller (hi, larger (lo, values));
 }
 
 /* The first @left of a register's floats, or all. */

@@ -96,12 +96,21 @@ rounded (Vec values)
 #endif
 }
 
-/* @values times two to a whole @power; both results are normal numbers. */
+/* @values times two to a whole @power; both results are normal numbers, or NaN of NaN. */
 static inline Vec
 times_power (Vec values, Vec power)
 {
   typedef gint32 Ints __attribute__ ((vector_size (16)));
-  const Ints whole = { (gint32) power[0], (gint32) power[1], (gint32) power[2], (gint32) power[3] };
+#if defined(__aarch64__)
+  const Ints whole = (Ints) vcvtq_s32_f32 (power);
+#elif defined(__SSE2__)
+  const Ints whole = (Ints) _mm_cvtps_epi32 (power);
+#else
+  Ints whole = { 0 };
+  for (guint i = 0; i < LANES; i++)
+    if (!isnan (power[i]))
+      whole[i] = (gint32) power[i];
+#endif
   Ints bits;
   memcpy (&bits, &values, sizeof bits);
   bits += whole << 23;
@@ -109,6 +118,7 @@ times_power (Vec values, Vec power)
   return values;
 }
 
+/* The larger of each pair. Where one is NaN, x86 takes the second: what may be NaN stands there. */
 static inline Vec
 larger (Vec a, Vec b)
 {
@@ -121,6 +131,7 @@ larger (Vec a, Vec b)
 #endif
 }
 
+/* The smaller of each pair, and NaN as in larger(). */
 static inline Vec
 smaller (Vec a, Vec b)
 {
@@ -194,7 +205,7 @@ store_sums (gfloat at[4], const Vec *values, const gint n, gfloat lo, gfloat hi)
 #else
   const Vec sums = { a[0] + a[1] + a[2] + a[3], b[0] + b[1] + b[2] + b[3], c[0] + c[1] + c[2] + c[3], d[0] + d[1] + d[2] + d[3] };
 #endif
-  store (at, smaller (larger (sums, broadcast (lo)), broadcast (hi)));
+  store (at, smaller (broadcast (hi), larger (broadcast (lo), sums)));
 }
 
 #endif

@@ -84,7 +84,7 @@ rounded (Vec values)
 #endif
 }
 
-/* @values times two to a whole @power; both results are normal numbers. */
+/* @values times two to a whole @power; both results are normal numbers, or NaN of NaN. */
 static inline Vec
 times_power (Vec values, Vec power)
 {
@@ -96,12 +96,14 @@ times_power (Vec values, Vec power)
 #endif
 }
 
+/* The larger of each pair. Where one is NaN, x86 takes the second: what may be NaN stands there. */
 static inline Vec
 larger (Vec a, Vec b)
 {
   return V (max_ps) (a, b);
 }
 
+/* The smaller of each pair, and NaN as in larger(). */
 static inline Vec
 smaller (Vec a, Vec b)
 {
@@ -180,7 +182,7 @@ store_sums (gfloat at[4], const Vec *values, const gint n, gfloat lo, gfloat hi)
   const __m256 half = all;
 #endif
   const __m128 sums = _mm_add_ps (_mm256_castps256_ps128 (half), _mm256_extractf128_ps (half, 1));
-  _mm_storeu_ps (at, _mm_min_ps (_mm_max_ps (sums, _mm_set1_ps (lo)), _mm_set1_ps (hi)));
+  _mm_storeu_ps (at, _mm_min_ps (_mm_set1_ps (hi), _mm_max_ps (_mm_set1_ps (lo), sums)));
 }
 
 #endif
