@@ -236,25 +236,25 @@ static const SlRealFunction functions[SL_OP_COUNT] = {
   [SL_OP_RELU_0_TO_1] = real_identity,
 };
 
+static const SlRealFunction curves[] = {
+  [SL_ACTIVATION_LOGISTIC] = real_logistic,
+  [SL_ACTIVATION_SILU] = real_silu,
+  [SL_ACTIVATION_HARD_SWISH] = real_hard_swish,
+  [SL_ACTIVATION_GELU] = real_gelu,
+  [SL_ACTIVATION_GELU_TANH] = real_gelu,
+  [SL_ACTIVATION_TANH] = real_tanh,
+  [SL_ACTIVATION_MISH] = real_mish,
+  [SL_ACTIVATION_LEAKY_RELU] = real_leaky_relu,
+};
+
+G_STATIC_ASSERT (G_N_ELEMENTS (curves) == SL_ACTIVATION_LEAKY_RELU + 1);
+
 void
 sl_activate_float (SlActivation activation, gfloat slope, gfloat *value)
 {
-  const struct
-  {
-    SlRealFunction function;
-    gfloat parameter;
-  } curves[] = {
-    [SL_ACTIVATION_LOGISTIC] = { real_logistic, 0 },
-    [SL_ACTIVATION_SILU] = { real_silu, 0 },
-    [SL_ACTIVATION_HARD_SWISH] = { real_hard_swish, 0 },
-    [SL_ACTIVATION_GELU] = { real_gelu, 0 },
-    [SL_ACTIVATION_GELU_TANH] = { real_gelu, 1 },
-    [SL_ACTIVATION_TANH] = { real_tanh, 0 },
-    [SL_ACTIVATION_MISH] = { real_mish, 0 },
-    [SL_ACTIVATION_LEAKY_RELU] = { real_leaky_relu, slope },
-  };
+  const gfloat approximate = activation == SL_ACTIVATION_GELU_TANH ? 1 : 0;
   if (sl_activation_is_curve (activation))
-    *value = curves[activation].function (*value, curves[activation].parameter);
+    *value = curves[activation](*value, activation == SL_ACTIVATION_LEAKY_RELU ? slope : approximate);
 }
 
 void
