@@ -347,25 +347,37 @@ onnx_crop (Onnx *o)
   onnx_set (o, 0, onnx_cut (o, rows, onnx_axis (3, 4, last), border[0], (gint32) ends[1]), last);
 }
 
-/* What a reduction does before and after its sum. */
+/* What a reduction does before its sum. */
+static gint32
+before_sum (Onnx *o, gint32 x)
+{
+  const char *op = o->node->op;
+  if (strcmp (op, "ReduceL1") == 0)
+    return onnx_unary (o, SL_OP_ABS, x);
+  return strcmp (op, "ReduceL2") == 0 || strcmp (op, "ReduceSumSquare") == 0 ? onnx_unary (o, SL_OP_SQUARE, x) : x;
+}
+
+static gint32
+behind_sum (Onnx *o, gint32 x)
+{
+  const char *op = o->node->op;
+  if (strcmp (op, "ReduceL2") == 0)
+    return onnx_unary (o, SL_OP_SQRT, x);
+  return strcmp (op, "ReduceLogSum") == 0 ? onnx_unary (o, SL_OP_LOG, x) : x;
+}
+
 static gint32
 reduce_as (Onnx *o, gint32 x, const gint32 *axes, guint n, gboolean keep)
 {
-  const char *op = o->node->op;
   const SlOpType type = onnx_current (o)->type;
-  if (strcmp (op, "ReduceL1") == 0)
-    x = onnx_unary (o, SL_OP_ABS, x);
-  if (strcmp (op, "ReduceL2") == 0 || strcmp (op, "ReduceSumSquare") == 0)
-    x = onnx_unary (o, SL_OP_SQUARE, x);
-  if (strcmp (op, "ReduceLogSumExp") == 0) {
+  if (onnx_tensor_type (o, x) == SL_DTYPE_BOOL)
+    return onnx_cast (o, onnx_reduce (o, type, onnx_cast (o, x, SL_DTYPE_I32), axes, n, keep), SL_DTYPE_BOOL);
+  if (strcmp (o->node->op, "ReduceLogSumExp") == 0) {
     const gint32 top = onnx_reduce (o, SL_OP_REDUCE_MAX, x, axes, n, TRUE);
     const gint32 sum = onnx_reduce (o, type, onnx_unary (o, SL_OP_EXP, onnx_binary (o, SL_OP_SUB, x, top)), axes, n, keep);
     return onnx_binary (o, SL_OP_ADD, onnx_unary (o, SL_OP_LOG, sum), keep ? top : onnx_reduce (o, SL_OP_REDUCE_MAX, x, axes, n, FALSE));
   }
-  x = onnx_reduce (o, type, x, axes, n, keep);
-  if (strcmp (op, "ReduceL2") == 0)
-    return onnx_unary (o, SL_OP_SQRT, x);
-  return strcmp (op, "ReduceLogSum") == 0 ? onnx_unary (o, SL_OP_LOG, x) : x;
+  return behind_sum (o, onnx_reduce (o, type, before_sum (o, x), axes, n, keep));
 }
 
 void
@@ -381,7 +393,9 @@ onnx_reduce_op (Onnx *o)
   if (o->error != NULL)
     return;
   if (n == 0 && onnx_attr_int (o, "noop_with_empty_axes", 0) != 0) {
-    onnx_set_value (o, 0, x);
+    /* Each element is a sum of its own. */
+    const gint32 alone = behind_sum (o, before_sum (o, onnx_any (o, x, &last)));
+    onnx_set (o, 0, alone, last);
     return;
   }
   const gint32 input = keep ? onnx_any (o, x, &last) : onnx_is_last (x) ? x->last : onnx_plain (o, x);
