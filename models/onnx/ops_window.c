@@ -32,6 +32,8 @@ read_list (Onnx *o, const Window *w, const char *name, gint32 fallback, gint32 v
 
 /* Attributes of a pool. */
 #define MOST_POOL_ATTRIBUTES 16
+/* Ones of a dilated pool. */
+#define MOST_WEIGHTS (1 << 22)
 
 static gint32
 extent (const Window *w, guint i)
@@ -343,9 +345,24 @@ covered (const Window *w, guint i, gint32 at, gboolean with_padding)
   return (gfloat) n;
 }
 
-/* For each pixel of the output: inside / with padding, or inside alone; a constant [1, h, w, 1]. */
+/** What is counted of a window's pixels along a dimension. */
+typedef enum
+{
+  INSIDE,
+  WITH_PADDING,
+  SHARE_INSIDE /* of those with padding */
+} Counted;
+
+static gfloat
+count_of (const Window *w, guint i, gint32 at, Counted counted)
+{
+  const gfloat n = covered (w, i, at, counted == WITH_PADDING);
+  return counted == SHARE_INSIDE ? n / covered (w, i, at, TRUE) : n;
+}
+
+/* For each pixel of the output the power of that count, 0 of none; a constant [1, h, w, 1]. */
 static gint32
-coverage (Onnx *o, const Window *w, const gint32 out[2], gboolean share, gfloat power)
+coverage (Onnx *o, const Window *w, const gint32 out[2], Counted counted, gfloat power)
 {
   const gint32 dims[4] = { 1, out[0], out[1], 1 };
   if (out[0] < 1 || out[1] < 1 || (gint64) out[0] * out[1] > (1 << 22) || (gint64) out[0] * w->kernel[0] > (1 << 24)
@@ -354,11 +371,11 @@ coverage (Onnx *o, const Window *w, const gint32 out[2], gboolean share, gfloat 
   g_autofree gfloat *values = g_new (gfloat, (gsize) out[0] * (gsize) out[1]);
   g_autofree gfloat *columns = g_new (gfloat, (gsize) out[1]);
   for (gint32 x = 0; x < out[1]; x++)
-    columns[x] = covered (w, 1, x, FALSE) / (share ? covered (w, 1, x, TRUE) : 1);
+    columns[x] = count_of (w, 1, x, counted);
   for (gint32 y = 0; y < out[0]; y++) {
-    const gfloat row = covered (w, 0, y, FALSE) / (share ? covered (w, 0, y, TRUE) : 1);
+    const gfloat row = count_of (w, 0, y, counted);
     for (gint32 x = 0; x < out[1]; x++)
-      values[(gsize) y * (gsize) out[1] + (gsize) x] = powf (row * columns[x], power);
+      values[(gsize) y * (gsize) out[1] + (gsize) x] = row * columns[x] > 0 ? powf (row * columns[x], power) : 0;
   }
   return onnx_constant (o, SL_DTYPE_F32, 4, dims, values);
 }
@@ -394,6 +411,24 @@ dilated_max (Onnx *o, gint32 x, const Window *w, const gint32 out[2])
     y = y < 0 ? one : onnx_binary (o, SL_OP_MAXIMUM, y, one);
   }
   return y;
+}
+
+/* Sums over windows with gaps: a convolution of each channel with ones. */
+static gint32
+dilated_sum (Onnx *o, gint32 x, const Window *w)
+{
+  const gint64 n = (gint64) w->kernel[0] * w->kernel[1] * onnx_t (o, x)->dims[3];
+  const gint32 dims[4] = { 1, w->kernel[0], w->kernel[1], onnx_t (o, x)->dims[3] };
+  SlOpParams params = window_params (w);
+  if (o->error != NULL || n > MOST_WEIGHTS)
+    return onnx_fail (o, SL_ERROR_LIMIT, "a dilated window of %dx%d of %d channels is not supported", dims[1], dims[2], dims[3]);
+  g_autofree gfloat *ones = g_new (gfloat, (gsize) n);
+  for (gint64 i = 0; i < n; i++)
+    ones[i] = 1;
+  params.window.filter_h = params.window.filter_w = 0;
+  params.window.depth_multiplier = 1;
+  return onnx_emit (o, SL_OP_DEPTHWISE_CONV_2D, (const gint32[]){ x, onnx_constant (o, SL_DTYPE_F32, 4, dims, ones) }, 2, &params,
+                    SL_DTYPE_F32);
 }
 
 /* Padding that the core's pools do not take: at least as wide as the window. */
@@ -434,27 +469,32 @@ onnx_pool_of (Onnx *o, OnnxValue *x)
   pool_size (&w, onnx_attr_int (o, "ceil_mode", 0) != 0 && strcmp (w.auto_pad, "NOTSET") == 0, out);
   const Window stated = w;
   fit_windows (&w, out);
-  const gboolean padded = w.begin[0] + w.begin[1] + w.end[0] + w.end[1] > 0;
+  const gboolean padded = w.begin[0] + w.begin[1] + w.end[0] + w.end[1] > 0, dilated = w.dilation[0] > 1 || w.dilation[1] > 1;
   gint32 y;
   if (op == SL_OP_MAX_POOL_2D) {
-    if (w.dilation[0] > 1 || w.dilation[1] > 1) {
+    if (dilated) {
       y = dilated_max (o, input, &w, out);
     } else {
       input = pad_widely (o, input, &w, -G_MAXFLOAT);
       y = pool (o, op, input, &w);
     }
-  } else if (w.dilation[0] > 1 || w.dilation[1] > 1) {
-    y = onnx_fail (o, SL_ERROR_UNSUPPORTED, "averages of dilated windows are not supported");
   } else if (op == SL_OP_L2_POOL_2D) {
     const gint64 p = onnx_attr_int (o, "p", 2);
     if (p != 1 && p != 2)
       onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute p is %" G_GINT64_FORMAT "; expected 1 or 2", p);
-    y = p == 1 ? pool (o, SL_OP_AVERAGE_POOL_2D, onnx_unary (o, SL_OP_ABS, input), &w) : pool (o, op, input, &w);
-    y = onnx_binary (o, SL_OP_MUL, y, coverage (o, &stated, out, FALSE, p == 1 ? 1 : 0.5f));
+    if (dilated) {
+      y = dilated_sum (o, onnx_unary (o, p == 1 ? SL_OP_ABS : SL_OP_SQUARE, input), &w);
+      y = p == 1 ? y : onnx_unary (o, SL_OP_SQRT, y);
+    } else {
+      y = p == 1 ? pool (o, SL_OP_AVERAGE_POOL_2D, onnx_unary (o, SL_OP_ABS, input), &w) : pool (o, op, input, &w);
+      y = onnx_binary (o, SL_OP_MUL, y, coverage (o, &stated, out, INSIDE, p == 1 ? 1 : 0.5f));
+    }
+  } else if (dilated) {
+    y = onnx_binary (o, SL_OP_MUL, dilated_sum (o, input, &w), coverage (o, &stated, out, include ? WITH_PADDING : INSIDE, -1));
   } else {
     y = pool (o, op, input, &w);
     if (include && padded)
-      y = onnx_binary (o, SL_OP_MUL, y, coverage (o, &stated, out, TRUE, 1));
+      y = onnx_binary (o, SL_OP_MUL, y, coverage (o, &stated, out, SHARE_INSIDE, 1));
   }
   return y;
 }
