@@ -96,7 +96,13 @@ find_axis (Onnx *o, const OnnxValue *x, SlQuant *quant)
     return TRUE;
   const guint axis = onnx_norm_axis (o, onnx_attr_int (o, "axis", 1), x->rank);
   quant->axis = (gint) axis;
-  if (o->error == NULL && quant->count == (guint) x->dims[axis] && onnx_attr_int (o, "block_size", 0) == 0)
+  if (onnx_attr_int (o, "block_size", 0) != 0) {
+    onnx_fail (o, SL_ERROR_UNSUPPORTED,
+               "attribute block_size is %" G_GINT64_FORMAT "; expected 0: scales for blocks are supported of constants alone",
+               onnx_attr_int (o, "block_size", 0));
+    return FALSE;
+  }
+  if (o->error == NULL && quant->count == (guint) x->dims[axis])
     return TRUE;
   onnx_fail (o, SL_ERROR_UNSUPPORTED, "%u scales along dimension %u of size %d; expected one, or one for each element of the dimension",
              quant->count, axis, o->error == NULL ? x->dims[axis] : 0);
@@ -111,8 +117,13 @@ onnx_quantize_linear (Onnx *o)
   SlQuant quant;
   gsize n = 0;
   gboolean last = FALSE;
-  if (onnx_attr_int (o, "output_dtype", 0) != 0)
-    dtype = onnx_ir_type ((guint) CLAMP (onnx_attr_int (o, "output_dtype", 0), 0, 64));
+  const guint stated = (guint) MIN ((guint64) onnx_attr_int (o, "output_dtype", 0), 64);
+  if (stated != 0)
+    dtype = onnx_ir_type (stated);
+  if (stated != 0 && dtype != SL_DTYPE_U8 && dtype != SL_DTYPE_I8) {
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute output_dtype is %s; expected uint8 or int8", onnx_type_name (stated));
+    return;
+  }
   if (!read_quant (o, 1, &dtype, &quant) || !check_codes (o, dtype) || !find_axis (o, x, &quant))
     return;
   if (onnx_data (o, x, &n) != NULL && onnx_dtype (o, x) == SL_DTYPE_F32) {
@@ -171,6 +182,39 @@ dequantise_ints (Onnx *o, OnnxValue *x, const SlQuant *quant)
   return onnx_constant (o, SL_DTYPE_F32, x->rank, x->dims, to);
 }
 
+/* A scale for each block along one dimension: what the codes stand for, at once. */
+static gint32
+dequantise_blocks (Onnx *o, OnnxValue *x, SlDtype dtype, const SlQuant *quant)
+{
+  const OnnxValue *scales = onnx_required (o, 1);
+  const gint64 size = MIN (onnx_attr_int (o, "block_size", 0), G_MAXINT32);
+  const guint axis = onnx_norm_axis (o, onnx_attr_int (o, "axis", 1), x->rank);
+  gsize n = 0, inner = 1;
+  const void *codes = onnx_data (o, x, &n);
+  if (o->error != NULL)
+    return -1;
+  const gsize dim = (gsize) x->dims[axis], blocks = size > 0 ? (dim + (gsize) size - 1) / (gsize) size : 0;
+  gboolean fits = codes != NULL && scales->rank == x->rank;
+  for (guint i = 0; fits && i < x->rank; i++)
+    fits = (gsize) scales->dims[i] == (i == axis ? blocks : (gsize) x->dims[i]);
+  if (!fits)
+    return onnx_fail (o, SL_ERROR_UNSUPPORTED,
+                      "its scales do not fit blocks of %" G_GINT64_FORMAT
+                      " along dimension %u; expected a constant with a scale for each block",
+                      size, axis);
+  for (guint i = axis + 1; i < x->rank; i++)
+    inner *= (gsize) x->dims[i];
+  g_autofree gfloat *to = g_new (gfloat, MAX (n, 1));
+  for (gsize i = 0; i < n; i++) {
+    const gsize s = (i / inner / dim * blocks + i / inner % dim / (gsize) size) * inner + i % inner;
+    const gint32 code = dtype == SL_DTYPE_U8   ? ((const guint8 *) codes)[i]
+                        : dtype == SL_DTYPE_I8 ? ((const gint8 *) codes)[i]
+                                               : ((const gint32 *) codes)[i];
+    to[i] = (gfloat) (((gdouble) code - quant->zero_point[s]) * (gdouble) quant->scale[s]);
+  }
+  return onnx_constant (o, SL_DTYPE_F32, x->rank, x->dims, to);
+}
+
 void
 onnx_dequantize_linear (Onnx *o)
 {
@@ -180,7 +224,13 @@ onnx_dequantize_linear (Onnx *o)
   gboolean last = FALSE;
   gsize n = 0;
   const SlDtype stored = dtype;
-  if (o->error != NULL || !read_quant (o, 1, &dtype, &quant) || !find_axis (o, x, &quant))
+  if (o->error != NULL || !read_quant (o, 1, &dtype, &quant))
+    return;
+  if (quant.count > 1 && onnx_attr_int (o, "block_size", 0) != 0 && (dtype == SL_DTYPE_I32 || check_codes (o, dtype))) {
+    onnx_set (o, 0, dequantise_blocks (o, x, dtype, &quant), FALSE);
+    return;
+  }
+  if (o->error != NULL || !find_axis (o, x, &quant))
     return;
   if (stored == SL_DTYPE_I32) {
     onnx_set (o, 0, dequantise_ints (o, x, &quant), FALSE);
