@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Float layers one by one, one thread, and the share of the processor's peak that each reaches.
- *   bench-float-layers [BLOCKS [TEXT]]
- * times only the layers whose line begins with TEXT.
+ *   bench-float-layers [BLOCKS [TEXT [ZEROS]]]
+ * times only the layers whose line begins with TEXT, and with ZEROS (0..1) each in turn with itself when that share of its weights, anywhere,
+ * is zero.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static const Layer layers[] = {
 };
 
 static void
-layer_init (const Layer *layer, Check *check)
+layer_init (const Layer *layer, double zeros, Check *check)
 {
   check_init (check, 1);
   SlArena *arena = sl_graph_arena (check->graph);
@@ -35,6 +36,9 @@ layer_init (const Layer *layer, Check *check)
   const gsize weights = (gsize) (w_dims[0] * w_dims[1] * w_dims[2] * w_dims[3]);
   gfloat *w = sl_arena_alloc (arena, weights * sizeof w[0]), *bias = sl_arena_alloc (arena, (gsize) layer->out * sizeof bias[0]);
   check_random (check, SL_DTYPE_F32, weights, w);
+  for (gsize i = 0; i < weights; i++)
+    if (g_rand_double (check->rand) < zeros)
+      w[i] = 0;
   check_random (check, SL_DTYPE_F32, (gsize) layer->out, bias);
   const gint32 inputs[] = { check_input (check, SL_DTYPE_F32, 4, x_dims, 0, 0),
                             check_constant (check, SL_DTYPE_F32, 4, w_dims, NULL, 0, 0, 0, w),
@@ -44,27 +48,37 @@ layer_init (const Layer *layer, Check *check)
 }
 
 static void
-time_layer (const Layer *layer, const char *name, guint runs, double peak)
+time_layer (const Layer *layer, const char *name, guint runs, double peak, double zeros)
 {
-  Check check;
-  LayerRunner runner;
-  layer_init (layer, &check);
-  layer_runner_init (&runner, &check);
-  g_autofree double *ours = g_new (double, runs);
-  const SlTimed row = { name, layer_runner_turn, &runner, ours };
-  sl_timing_in_turn (&row, 1, runs, RUNS, 0, NULL, NULL);
-  const double reached = layer_operations (layer) / ours[0] / 1e6;
-  printf ("%-38s %9.1f us %6.1f GFLOP/s  %.2f of the peak\n", name, ours[0] * 1e3, reached, reached / peak);
-  layer_runner_clear (&runner);
-  check_clear (&check);
+  Check check[2];
+  LayerRunner runner[2];
+  const guint n = zeros > 0 ? 2 : 1;
+  g_autofree double *times = g_new (double, 2 * runs);
+  SlTimed rows[2];
+  for (guint i = 0; i < n; i++) {
+    layer_init (layer, i * zeros, &check[i]);
+    layer_runner_init (&runner[i], &check[i]);
+    rows[i] = (SlTimed){ name, layer_runner_turn, &runner[i], times + i * runs };
+  }
+  sl_timing_in_turn (rows, n, runs, RUNS, 0, NULL, NULL);
+  const double reached = layer_operations (layer) / times[0] / 1e6;
+  printf ("%-38s %9.1f us %6.1f GFLOP/s  %.2f of the peak", name, times[0] * 1e3, reached, reached / peak);
+  if (n > 1)
+    printf ("  with zeros %9.1f us, %.2f of the time", times[runs] * 1e3, times[runs] / times[0]);
+  printf ("\n");
+  for (guint i = 0; i < n; i++) {
+    layer_runner_clear (&runner[i]);
+    check_clear (&check[i]);
+  }
 }
 
 int
 main (int argc, char **argv)
 {
   const guint blocks = argc > 1 ? (guint) atoi (argv[1]) : 10;
-  if (blocks < 1) {
-    fprintf (stderr, "usage: %s [BLOCKS [TEXT]]\n", argv[0]);
+  const double zeros = argc > 3 ? g_ascii_strtod (argv[3], NULL) : 0;
+  if (blocks < 1 || zeros < 0 || zeros > 1) {
+    fprintf (stderr, "usage: %s [BLOCKS [TEXT [ZEROS]]]\n", argv[0]);
     return 2;
   }
   const char *instruction;
@@ -73,7 +87,7 @@ main (int argc, char **argv)
   for (guint i = 0; i < G_N_ELEMENTS (layers); i++) {
     g_autofree char *name = layer_name (&layers[i]);
     if (argc < 3 || g_str_has_prefix (name, argv[2]))
-      time_layer (&layers[i], name, blocks * RUNS, peak);
+      time_layer (&layers[i], name, blocks * RUNS, peak, zeros);
   }
   return 0;
 }

@@ -78,17 +78,19 @@ read_order (const SlFbTable *sparsity, guint rank, Tree *tree, guint *n_blocks, 
   guint32 seen = 0;
   if (blocks.count > rank || order.count != rank + blocks.count || levels.count != order.count || !sl_fb_check (sparsity->fb, error)) {
     if (error != NULL && *error == NULL)
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "its sparsity has %u levels and %u blocks; expected one level for each of %u dimensions and each block",
-                   levels.count, blocks.count, rank);
+      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                   "its sparsity has %u levels and %u blocks; expected one level for each of %u dimensions and each block", levels.count,
+                   blocks.count, rank);
     return FALSE;
   }
   tree->n_levels = order.count;
   *n_blocks = blocks.count;
   for (guint i = 0; i < order.count; i++) {
     const gint32 dimension = sl_fb_vector_i32 (&order, i);
-    if (dimension < 0 || (guint32) dimension >= order.count || (seen >> dimension & 1) != 0 || (dimension >= (gint32) rank) != (i >= rank)) {
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "level %u of its sparsity is dimension %d; expected each of %u once, blocks last", i, dimension,
-                   order.count);
+    if (dimension < 0 || (guint32) dimension >= order.count || (seen >> dimension & 1) != 0
+        || (dimension >= (gint32) rank) != (i >= rank)) {
+      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "level %u of its sparsity is dimension %d; expected each of %u once, blocks last", i,
+                   dimension, order.count);
       return FALSE;
     }
     seen |= (guint32) 1 << dimension;
@@ -113,7 +115,8 @@ read_levels (const SlFbTable *sparsity, guint rank, Tree *tree, gint32 *sizes, G
     if (!sl_fb_check (sparsity->fb, error))
       return FALSE;
     if (format > 1 || (level->is_sparse ? level->dimension >= rank : level->size < 1)) {
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "level %u of its sparsity has format %u and %d places; expected 0 dense with 1 or more, or 1 sparse outside of blocks",
+      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                   "level %u of its sparsity has format %u and %d places; expected 0 dense with 1 or more, or 1 sparse outside of blocks",
                    i, format, level->size);
       return FALSE;
     }
@@ -137,8 +140,8 @@ fit_blocks (const SlFbTable *sparsity, const SlTensor *tensor, guint n_blocks, T
   for (guint i = 0; i < n_blocks; i++) {
     const gint32 dimension = sl_fb_vector_i32 (&blocks, i), size = sizes[tensor->rank + i];
     if (dimension < 0 || dimension >= (gint32) tensor->rank || (cut >> dimension & 1) != 0 || tensor->dims[dimension] % size != 0) {
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "block %u of its sparsity cuts dimension %d by %d; expected another dimension, which that divides", i,
-                   dimension, size);
+      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                   "block %u of its sparsity cuts dimension %d by %d; expected another dimension, which that divides", i, dimension, size);
       return FALSE;
     }
     cut |= (guint32) 1 << dimension;
@@ -150,7 +153,8 @@ fit_blocks (const SlFbTable *sparsity, const SlTensor *tensor, guint n_blocks, T
     Level *level = &tree->levels[i];
     level->stride = strides[level->dimension];
     if (!level->is_sparse && level->size != sizes[level->dimension]) {
-      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "level %u of its sparsity has %d places; expected %d", i, level->size, sizes[level->dimension]);
+      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "level %u of its sparsity has %d places; expected %d", i, level->size,
+                   sizes[level->dimension]);
       return FALSE;
     }
     level->size = sizes[level->dimension];
@@ -173,8 +177,8 @@ check_lists (const Level *level, guint i, gsize nodes, GError **error)
     good = number (&level->places, k) < (guint32) level->size;
   if (!good || last != level->places.count) {
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "level %u of its sparsity: %u segments and %u indices do not fit %" G_GSIZE_FORMAT " rows of %d places", i, level->segments.count,
-                 level->places.count, nodes, level->size);
+                 "level %u of its sparsity: %u segments and %u indices do not fit %" G_GSIZE_FORMAT " rows of %d places", i,
+                 level->segments.count, level->places.count, nodes, level->size);
     return FALSE;
   }
   return TRUE;
@@ -197,7 +201,8 @@ check_levels (const Tree *tree, gsize elements, gsize n, GError **error)
   }
   if (nodes == n)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "its sparsity has room for %" G_GSIZE_FORMAT " values; the file has %" G_GSIZE_FORMAT, nodes, n);
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "its sparsity has room for %" G_GSIZE_FORMAT " values; the file has %" G_GSIZE_FORMAT,
+               nodes, n);
   return FALSE;
 }
 

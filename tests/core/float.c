@@ -23,7 +23,8 @@ typedef enum
   GROUPS,
   DEPTHWISE,
   FULLY_CONNECTED,
-  FEW_CHANNELS
+  FEW_CHANNELS,
+  SPARSE /* most weights are zero */
 } Shape;
 
 typedef struct
@@ -98,7 +99,11 @@ random_case (GRand *rand, Shape shape, Case *c)
     c->in = between (rand, 1, 4) * 16 + between (rand, 0, 1) * between (rand, 1, 30);
     c->out = between (rand, 1, 9);
   }
-  if (shape == POINTWISE || shape == FULLY_CONNECTED)
+  if (shape == SPARSE) {
+    c->in = between (rand, 30, 300);
+    c->out = between (rand, 40, 200);
+  }
+  if (shape == POINTWISE || shape == FULLY_CONNECTED || shape == SPARSE)
     return;
   c->window.stride_h = between (rand, 1, 3);
   c->window.stride_w = between (rand, 0, 2) ? c->window.stride_h : between (rand, 1, 3);
@@ -173,6 +178,9 @@ build (Check *check, const Case *c, gfloat *weights, gfloat *bias)
   const gsize n = (gsize) c->fh * (gsize) c->fw * (gsize) c->out * (gsize) (depthwise ? 1 : c->in / c->groups);
   const gint32 x = check_input (check, SL_DTYPE_F32, connected ? 2 : 4, x_dims, 0, 0);
   check_random (check, SL_DTYPE_F32, n, weights);
+  for (gsize i = 0; i < n && c->shape == SPARSE; i++)
+    if (g_rand_double (check->rand) < 0.9)
+      weights[i] = 0;
   check_random (check, SL_DTYPE_F32, (gsize) c->out, bias);
   const gint32 w = check_constant (check, SL_DTYPE_F32, connected ? 2 : 4, w_dims, NULL, 0, 0, 0, weights);
   const gint32 b = c->biased ? check_constant (check, SL_DTYPE_F32, 1, &c->out, NULL, 0, 0, 0, bias) : -1;
@@ -420,6 +428,43 @@ test_most_copies (void)
   check_clear (&check);
 }
 
+/* Weights that are zero are not kept where that is less work: 196 pixels, 128 channels, and as many of the output. */
+static void
+test_packed_zeros (void)
+{
+  const Case c = { .shape = SPARSE,
+                   .n = 1,
+                   .h = 14,
+                   .w = 14,
+                   .in = 128,
+                   .out = 128,
+                   .fh = 1,
+                   .fw = 1,
+                   .groups = 1,
+                   .curve = SL_OP_INVALID,
+                   .window = { .padding = SL_PADDING_SAME, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas);
+  for (guint i = 0; i < n_isas; i++) {
+    gfloat weights[128 * 128], bias[128];
+    SlSessionStats stats;
+    Check check;
+    g_autoptr (GError) error = NULL;
+    if (!isas[i]->faster)
+      continue;
+    check_init (&check, 1);
+    build (&check, &c, weights, bias);
+    sl_float_isa_force (isas[i]);
+    g_autoptr (SlSession) session = sl_session_new (check.graph, 1, &error);
+    sl_float_isa_force (NULL);
+    g_assert_no_error (error);
+    sl_session_stats (session, &stats);
+    g_assert_cmpuint (stats.packed_bytes, <, sizeof weights / 4);
+    g_clear_pointer (&session, sl_session_free);
+    check_clear (&check);
+  }
+}
+
 /* Curves over the whole range of floats: large and small arguments, and the ends. */
 static void
 test_curves (void)
@@ -486,6 +531,8 @@ main (int argc, char **argv)
   g_test_add_data_func ("/float/depthwise", GINT_TO_POINTER (DEPTHWISE), test_shape);
   g_test_add_data_func ("/float/fully-connected", GINT_TO_POINTER (FULLY_CONNECTED), test_shape);
   g_test_add_data_func ("/float/few-channels", GINT_TO_POINTER (FEW_CHANNELS), test_shape);
+  g_test_add_data_func ("/float/sparse", GINT_TO_POINTER (SPARSE), test_shape);
+  g_test_add_func ("/float/packed-zeros", test_packed_zeros);
   g_test_add_func ("/float/most-copies", test_most_copies);
   g_test_add_func ("/float/neighbours", test_neighbours);
   g_test_add_func ("/float/nan/layers", test_nan_layers);

@@ -10,38 +10,29 @@
 #define MOST 16
 
 /* 1 0 0 2 / 0 0 0 0 / 0 3 4 0 / 0 0 0 5, by rows and by columns. */
-static const SlTfliteSparsity by_rows = { .n_levels = 2,
-                                          .order = { 0, 1 },
-                                          .levels = { { .size = 4 },
-                                                      { .format = 1,
-                                                        .type = 1,
-                                                        .n_segments = 5,
-                                                        .segments = { 0, 2, 2, 4, 5 },
-                                                        .n_places = 5,
-                                                        .places = { 0, 3, 1, 2, 3 } } } };
-static const SlTfliteSparsity by_columns = { .n_levels = 2,
-                                             .order = { 1, 0 },
-                                             .levels = { { .size = 4 },
-                                                         { .format = 1,
-                                                           .type = 3,
-                                                           .n_segments = 5,
-                                                           .segments = { 0, 1, 2, 3, 5 },
-                                                           .n_places = 5,
-                                                           .places = { 0, 2, 2, 0, 3 } } } };
+static const SlTfliteSparsity by_rows = {
+  .n_levels = 2,
+  .order = { 0, 1 },
+  .levels = { { .size = 4 },
+              { .format = 1, .type = 1, .n_segments = 5, .segments = { 0, 2, 2, 4, 5 }, .n_places = 5, .places = { 0, 3, 1, 2, 3 } } }
+};
+static const SlTfliteSparsity by_columns = {
+  .n_levels = 2,
+  .order = { 1, 0 },
+  .levels = { { .size = 4 },
+              { .format = 1, .type = 3, .n_segments = 5, .segments = { 0, 1, 2, 3, 5 }, .n_places = 5, .places = { 0, 2, 2, 0, 3 } } }
+};
 /* Two blocks of 2 by 2: at the right above and at the left below. */
-static const SlTfliteSparsity by_blocks = { .n_levels = 4,
-                                            .n_blocks = 2,
-                                            .order = { 0, 1, 2, 3 },
-                                            .blocks = { 0, 1 },
-                                            .levels = { { .size = 2 },
-                                                        { .format = 1,
-                                                          .type = 2,
-                                                          .n_segments = 3,
-                                                          .segments = { 0, 1, 2 },
-                                                          .n_places = 2,
-                                                          .places = { 1, 0 } },
-                                                        { .size = 2 },
-                                                        { .size = 2 } } };
+static const SlTfliteSparsity by_blocks = {
+  .n_levels = 4,
+  .n_blocks = 2,
+  .order = { 0, 1, 2, 3 },
+  .blocks = { 0, 1 },
+  .levels = { { .size = 2 },
+              { .format = 1, .type = 2, .n_segments = 3, .segments = { 0, 1, 2 }, .n_places = 2, .places = { 1, 0 } },
+              { .size = 2 },
+              { .size = 2 } }
+};
 static const gfloat row_values[] = { 1, 2, 3, 4, 5 }, column_values[] = { 1, 3, 4, 2, 5 }, block_values[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 
 /* x[4,4] + DENSIFY (sparse constant). */
@@ -108,7 +99,8 @@ test_refused (void)
 {
   SlTfliteSparsity s = by_rows;
   s.n_levels = 1;
-  refuse (&s, 20, SL_ERROR_FORMAT, "tensor 1 'weights': its sparsity has 1 levels and 0 blocks; expected one level for each of 2 dimensions");
+  refuse (&s, 20, SL_ERROR_FORMAT,
+          "tensor 1 'weights': its sparsity has 1 levels and 0 blocks; expected one level for each of 2 dimensions");
   s = by_rows;
   s.order[1] = 0;
   refuse (&s, 20, SL_ERROR_FORMAT, "level 1 of its sparsity is dimension 0; expected each of 2 once, blocks last");
@@ -155,7 +147,8 @@ test_growth (void)
   sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { x, w }, .n_outputs = 1, .outputs = { y } });
   sl_tflite_writer_io (writer, 1, &x, 1, &y);
   g_autofree char *path = sl_tflite_writer_save_temp (writer, "sparse.tflite", NULL);
-  expect_file_refused (path, SL_ERROR_LIMIT, "sparse tensors of 4294967296 bytes, over 64 times the file; export the model with dense weights");
+  expect_file_refused (path, SL_ERROR_LIMIT,
+                       "sparse tensors of 4294967296 bytes, over 64 times the file; export the model with dense weights");
   sl_tflite_remove_temp (path);
 }
 

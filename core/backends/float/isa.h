@@ -59,6 +59,20 @@ typedef struct
 } SlFloatDepthwise;
 
 /**
+ * SlFloatSparse: weights most of which are zero
+ * @starts: by output channel, and one more: where in @places and @values those of the channel begin
+ * @places: which activation of a row each of the others is multiplied with, ascending; @values: by what
+ * @bias: by channel; @lo, @hi: limits of the output
+ */
+typedef struct
+{
+  const gint32 *starts;
+  const guint16 *places;
+  const gfloat *values, *bias;
+  gfloat lo, hi;
+} SlFloatSparse;
+
+/**
  * SlFloatStrip: output pixels beside each other in a row
  * @pixels: of the input, @columns for each row of the window: output pixel i reads columns i * stride + x * dilation
  */
@@ -76,6 +90,9 @@ typedef struct
  * @gemm: rows times the panels from @first to before @end, into rows at @c. No more than @max_rows rows.
  * @gemm_deep: the same of panels whose registers lie along the depth; reads up to a register past a run's last whole one
  * @depthwise: the output pixels of a strip, whose channels lie behind each other at @out. Reads up to a register past a pixel.
+ * @sparse_rows: of a tile of @sparse
+ * @turn: up to @sparse_rows rows of @depth activations as columns of @sparse_rows, the missing ones 0
+ * @sparse: output channels @first to before @end of such columns' first @rows rows, into rows at @c
  * @add, @multiply: element by element; read up to a register past the last
  * @activate: an activation that is no limit, in place or not
  * @leaky: values below 0 times @slope, in place or not
@@ -84,11 +101,13 @@ typedef struct
 typedef struct
 {
   const char *name;
-  gint32 lanes, max_rows, max_groups;
+  gint32 lanes, max_rows, max_groups, sparse_rows;
   gboolean faster;
   void (*gemm) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
   void (*gemm_deep) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
   void (*depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gfloat *out);
+  void (*turn) (const gfloat *rows, gint32 n, gint32 depth, gfloat *columns);
+  void (*sparse) (const SlFloatSparse *layer, gint32 first, gint32 end, const gfloat *columns, gint32 rows, gfloat *c, gsize c_stride);
   void (*add) (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo, gfloat hi);
   void (*multiply) (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo, gfloat hi);
   void (*activate) (SlActivation activation, const gfloat *in, gfloat *out, gsize n);

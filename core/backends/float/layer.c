@@ -15,6 +15,14 @@
 /* How much longer a lesser instruction set takes for as many multiply-adds, because it moves more operands. */
 #define LESSER 1.1
 #define LESSER_DEPTHWISE 1.35
+/* With weights that are zero here and there a multiply-add takes as long as this many of a tile's, more where turned rows do not stay in the
+ * first cache; and turning an activation takes as long as this many. */
+#define SPARSE_STEP 1.5
+#define SPARSE_FAR_STEP 2.1
+#define SPARSE_TURN 11
+/* Most activations of a row: their places are stored in 16 bits, and a tile of them stays in the second cache. */
+#define SPARSE_DEPTH 2048
+#define FIRST_CACHE 32768
 /* Elements of a work item of an addition. */
 #define PIECE 16384
 
@@ -162,8 +170,8 @@ set_output (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node)
   layer->activation = activation_of (node);
   layer->slope = sl_node_slope (node);
   sl_clamp_for (&clamp, layer->activation, sl_node_output (graph, node, 0));
-  layer->lo = layer->gemm.lo = layer->depthwise.lo = clamp.lo_f;
-  layer->hi = layer->gemm.hi = layer->depthwise.hi = clamp.hi_f;
+  layer->lo = layer->gemm.lo = layer->depthwise.lo = layer->sparse.lo = clamp.lo_f;
+  layer->hi = layer->gemm.hi = layer->depthwise.hi = layer->sparse.hi = clamp.hi_f;
 }
 
 /* Whether each pixel of a window is a run of its own when registers of @lanes lie along the depth. Windows whose runs are rows of pixels need
@@ -213,11 +221,41 @@ choose_loops (SlFloatLayer *layer, const SlFloatIsa *isa)
   }
 }
 
+/* Whether going through the weights that are not zero is less work than going through all. */
+static void
+choose_sparse (SlFloatLayer *layer, const SlFloatIsa *isa, const SlTensor *weights)
+{
+  const gdouble density = layer->mode == SL_FLOAT_DIRECT && layer->depth <= SPARSE_DEPTH ? sl_float_density (weights) : 1;
+  const gdouble tiles = (gdouble) ((layer->rows + isa->sparse_rows - 1) / isa->sparse_rows), rows = tiles * isa->sparse_rows;
+  const gdouble step = (gsize) (layer->depth * isa->sparse_rows) * sizeof (gfloat) <= FIRST_CACHE ? SPARSE_STEP : SPARSE_FAR_STEP;
+  const gdouble work = rows * (density * layer->depth * layer->channels * step + SPARSE_TURN * ((gdouble) layer->depth + layer->channels));
+  if (density == 1 || work >= row_work (layer, layer->isa, layer->deep) * layer->rows)
+    return;
+  layer->isa = isa;
+  layer->mode = SL_FLOAT_SPARSE;
+  layer->deep = FALSE;
+}
+
+/* Tiles of rows, and where threads outnumber them, of channels. */
+static void
+set_sparse_tiles (SlFloatLayer *layer, SlHost *host)
+{
+  const gsize bytes = (gsize) layer->depth * (gsize) layer->isa->sparse_rows * sizeof (gfloat);
+  const gint32 tiles = (layer->rows + layer->isa->sparse_rows - 1) / layer->isa->sparse_rows;
+  const gint32 pieces = tiles < 2 * (gint32) host->threads ? (gint32) host->threads : 1;
+  layer->tile_rows = layer->isa->sparse_rows;
+  layer->n_panels = layer->channels;
+  layer->chunk_panels = (layer->channels + pieces - 1) / pieces;
+  layer->scratch = &host->scratch;
+  host->scratch.bytes = MAX (host->scratch.bytes, (bytes + SL_TENSOR_ALIGN - 1) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN);
+}
+
 /** What the weight cache holds: the layer's fields that point into it. */
 typedef struct
 {
   SlFloatGemm gemm;
   SlFloatDepthwise depthwise;
+  SlFloatSparse sparse;
 } Packed;
 
 typedef struct
@@ -232,7 +270,7 @@ pack (SlArena *arena, gpointer data)
 {
   const Packing *packing = data;
   sl_float_pack (packing->layer, packing->graph, packing->node, arena);
-  const Packed packed = { packing->layer->gemm, packing->layer->depthwise };
+  const Packed packed = { packing->layer->gemm, packing->layer->depthwise, packing->layer->sparse };
   return sl_arena_memdup (arena, &packed, sizeof packed);
 }
 
@@ -259,15 +297,19 @@ sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node)
     return layer;
   }
   choose_loops (layer, isa);
+  choose_sparse (layer, isa, sl_node_input (host->graph, node, 1));
   layer->cost_us = cost_of (layer);
   if (layer->mode == SL_FLOAT_DEPTHWISE)
     set_strip (layer);
+  else if (layer->mode == SL_FLOAT_SPARSE)
+    set_sparse_tiles (layer, host);
   else
     set_tiles (layer, host->threads);
-  if (layer->mode != SL_FLOAT_DIRECT)
+  if (layer->mode != SL_FLOAT_DIRECT && layer->mode != SL_FLOAT_SPARSE)
     layer->zeros = zeros_new (layer, host->arena);
   const Packed *packed = sl_weight_cache_get (host->weights, node, layer->isa, pack, &(Packing){ layer, host->graph, node }, NULL);
   layer->gemm = packed->gemm;
   layer->depthwise = packed->depthwise;
+  layer->sparse = packed->sparse;
   return layer;
 }

@@ -17,6 +17,7 @@ G_BEGIN_DECLS
 /**
  * SlFloatMode:
  * @SL_FLOAT_DIRECT: rows of the multiplication are consecutive rows of the input
+ * @SL_FLOAT_SPARSE: the same with weights most of which are zero
  * @SL_FLOAT_WINDOW: pointers name the runs of activations of each row
  * @SL_FLOAT_DEPTHWISE: the depthwise functions of SlFloatIsa
  * @SL_FLOAT_ADD, @SL_FLOAT_MULTIPLY, @SL_FLOAT_ACTIVATE: element by element
@@ -24,6 +25,7 @@ G_BEGIN_DECLS
 typedef enum
 {
   SL_FLOAT_DIRECT,
+  SL_FLOAT_SPARSE,
   SL_FLOAT_WINDOW,
   SL_FLOAT_DEPTHWISE,
   SL_FLOAT_ADD,
@@ -37,9 +39,10 @@ typedef enum
  * @groups: of a convolution; @taps_apart: each pixel of a window is a run of its own
  * @deep: a register lies along the depth instead of across channels; then each run is of @run_length activations, or of several times
  *   as many whole registers
- * @tile_rows, @chunk_panels: work items are this many rows by this many panels
+ * @tile_rows, @chunk_panels: work items are this many rows by this many panels; of sparse weights by as many channels
  * @strip: (depthwise) output pixels at a time
  * @lo, @hi: limits of the output; @activation: what comes after them, where it is a curve; @slope: of a leaky one
+ * @scratch: (sparse) the session's, for a tile of turned rows of each thread
  * @zeros: as many as a run, for what is outside of the picture
  * @elements: (element by element) of the output; @piece: of them in a work item
  * @cost_us: about how long it takes one thread
@@ -56,6 +59,8 @@ struct _SlFloatLayer
   const gfloat *zeros;
   SlFloatGemm gemm;
   SlFloatDepthwise depthwise;
+  SlFloatSparse sparse;
+  const SlScratch *scratch;
   gfloat lo, hi;
   SlActivation activation;
   gfloat slope;
@@ -63,6 +68,8 @@ struct _SlFloatLayer
   guint cost_us;
 };
 
+/** sl_float_density: the share of constant @weights, of floats, that is not zero. */
+gdouble sl_float_density (const SlTensor *weights);
 /** sl_float_pack: weights and bias of a layer whose mode and geometry are set. */
 void sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena);
 

@@ -84,13 +84,53 @@ pack_depthwise (SlFloatLayer *layer, const SlTensor *weights, SlArena *arena)
   layer->depthwise.weights = to;
 }
 
+/* How many of @n floats are not zero. */
+static gsize
+count (const gfloat *values, gsize n)
+{
+  gsize found = 0;
+  for (gsize i = 0; i < n; i++)
+    found += values[i] != 0;
+  return found;
+}
+
+gdouble
+sl_float_density (const SlTensor *weights)
+{
+  const gsize n = weights->bytes / sizeof (gfloat);
+  return n > 0 ? (gdouble) count (weights->data, n) / (gdouble) n : 1;
+}
+
+static void
+pack_sparse (SlFloatLayer *layer, const gfloat *weights, SlArena *arena)
+{
+  const gsize n = (gsize) layer->channels * (gsize) layer->depth, found = count (weights, n);
+  gint32 *starts = sl_arena_alloc (arena, ((gsize) layer->channels + 1) * sizeof starts[0]), at = 0;
+  guint16 *places = sl_arena_alloc (arena, found * sizeof places[0]);
+  gfloat *values = sl_arena_alloc (arena, found * sizeof values[0]);
+  for (gint32 c = 0; c < layer->channels; c++) {
+    starts[c] = at;
+    for (gint32 k = 0; k < layer->depth; k++, weights++)
+      if (*weights != 0) {
+        places[at] = (guint16) k;
+        values[at++] = *weights;
+      }
+  }
+  starts[layer->channels] = at;
+  layer->sparse.starts = starts;
+  layer->sparse.places = places;
+  layer->sparse.values = values;
+}
+
 void
 sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena)
 {
   const SlTensor *weights = sl_node_input (graph, node, 1);
   if (layer->mode == SL_FLOAT_DEPTHWISE)
     pack_depthwise (layer, weights, arena);
+  else if (layer->mode == SL_FLOAT_SPARSE)
+    pack_sparse (layer, weights->data, arena);
   else
     pack_gemm (layer, weights, arena);
-  layer->gemm.bias = layer->depthwise.bias = pack_bias (layer, sl_node_input (graph, node, 2), arena);
+  layer->gemm.bias = layer->depthwise.bias = layer->sparse.bias = pack_bias (layer, sl_node_input (graph, node, 2), arena);
 }

@@ -162,19 +162,26 @@ bend (const SlFloatLayer *layer, const gfloat *in, gfloat *out, gsize n)
     layer->isa->activate (layer->activation, in, out, n);
 }
 
-/* The curve of @rows rows' channels from panel @panel to before @end, which are still in the first cache. */
+/* The curve of @rows rows' channels from @first to before @end, which are still in the first cache. */
 static void
-activate (const SlFloatLayer *layer, gint32 panel, gint32 end, gint32 rows, gfloat *c)
+activate_channels (const SlFloatLayer *layer, gint32 first, gint32 end, gint32 rows, gfloat *c)
 {
-  const SlFloatPanel *first = &layer->gemm.panels[panel], *last = &layer->gemm.panels[end - 1];
-  const gsize channels = (gsize) (last->channel + last->channels - first->channel), stride = (gsize) layer->channels;
+  const gsize channels = (gsize) (end - first), stride = (gsize) layer->channels;
   if (!sl_activation_is_curve (layer->activation))
     return;
-  c += first->channel;
+  c += first;
   if (channels == stride)
     bend (layer, c, c, channels * (gsize) rows);
   for (gint32 r = 0; channels < stride && r < rows; r++)
     bend (layer, c + (gsize) r * stride, c + (gsize) r * stride, channels);
+}
+
+/* The same of panels. */
+static void
+activate (const SlFloatLayer *layer, gint32 panel, gint32 end, gint32 rows, gfloat *c)
+{
+  const SlFloatPanel *last = &layer->gemm.panels[end - 1];
+  activate_channels (layer, layer->gemm.panels[panel].channel, last->channel + last->channels, rows, c);
 }
 
 static void
@@ -196,6 +203,21 @@ run_gemm (const void *data, guint item, guint thread)
     first += rows;
     left -= rows;
   }
+}
+
+static void
+run_sparse (const void *data, guint item, guint thread)
+{
+  const Run *run = data;
+  const SlFloatLayer *layer = run->layer;
+  const gint32 tiles = (layer->rows + layer->tile_rows - 1) / layer->tile_rows, first = (gint32) item % tiles * layer->tile_rows;
+  const gint32 channel = (gint32) item / tiles * layer->chunk_panels, end = MIN (channel + layer->chunk_panels, layer->channels);
+  const gint32 rows = MIN (layer->tile_rows, layer->rows - first);
+  gfloat *columns = (gfloat *) (gpointer) (layer->scratch->memory + layer->scratch->bytes * thread);
+  gfloat *c = run->y + (gsize) first * (gsize) layer->channels;
+  layer->isa->turn (run->x + (gsize) first * (gsize) layer->depth, rows, layer->depth, columns);
+  layer->isa->sparse (&layer->sparse, channel, end, columns, rows, c, (gsize) layer->channels);
+  activate_channels (layer, channel, end, rows, c);
 }
 
 static void
@@ -245,6 +267,10 @@ sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *
   const Run run = { layer, inputs[0], layer->mode == SL_FLOAT_ACTIVATE ? NULL : inputs[1], output };
   const gint32 tiles = layer->mode <= SL_FLOAT_WINDOW ? (layer->rows + layer->tile_rows - 1) / layer->tile_rows : 0;
   switch (layer->mode) {
+    case SL_FLOAT_SPARSE:
+      sl_pool_run (pool, run_sparse, &run, (guint) (tiles * ((layer->channels + layer->chunk_panels - 1) / layer->chunk_panels)),
+                   layer->cost_us);
+      return;
     case SL_FLOAT_DIRECT:
     case SL_FLOAT_WINDOW:
       sl_pool_run (pool, run_gemm, &run, (guint) (tiles * ((layer->n_panels + layer->chunk_panels - 1) / layer->chunk_panels)),

@@ -15,6 +15,9 @@
 #include "core/backends/float/simd_base.h"
 #endif
 
+/* Registers of a tile with sparse weights: enough sums to hide the latency of a multiply-add. */
+#define SPARSE_REGISTERS (LANES >= 16 ? 4 : 8)
+
 /* @values within the limits; NaN stays NaN. */
 static inline Vec
 limited (Vec values, Vec lo, Vec hi)
@@ -35,6 +38,9 @@ store_some (gfloat *at, gint32 left, Vec values)
 void SL_SIMD (sl_float_activate) (SlActivation activation, const gfloat *in, gfloat *out, gsize n);
 void SL_SIMD (sl_float_gemm) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
 void SL_SIMD (sl_float_gemm_deep) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
+void SL_SIMD (sl_float_turn) (const gfloat *rows, gint32 n, gint32 depth, gfloat *columns);
+void SL_SIMD (sl_float_sparse) (const SlFloatSparse *layer, gint32 first, gint32 end, const gfloat *columns, gint32 rows, gfloat *c,
+                                gsize c_stride);
 void SL_SIMD (sl_float_depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gfloat *out);
 
 #endif
