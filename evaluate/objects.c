@@ -108,6 +108,29 @@ in_order (const SlEvalObject *objects, guint n)
   return list;
 }
 
+static guint
+count_up (GHashTable *counts, gint32 label)
+{
+  const guint count = GPOINTER_TO_UINT (g_hash_table_lookup (counts, GINT_TO_POINTER (label))) + 1;
+  g_hash_table_replace (counts, GINT_TO_POINTER (label), GUINT_TO_POINTER (count));
+  return count;
+}
+
+GArray *
+sl_object_score_best (const SlObjectScore *score, const SlEvalObject *found, guint n)
+{
+  g_autoptr (GPtrArray) best = in_order (found, n);
+  g_autoptr (GHashTable) counts = g_hash_table_new (NULL, NULL);
+  GArray *indices = g_array_new (FALSE, FALSE, sizeof (guint));
+  for (guint i = 0; i < n; i++) {
+    const SlEvalObject *object = best->pdata[i];
+    const guint index = (guint) (object - found);
+    if (count_up (counts, object->label) <= score->most)
+      g_array_append_val (indices, index);
+  }
+  return indices;
+}
+
 /* The true object that the found one at hand takes at @asked, -1 = none. */
 static gint
 take (const Picture *picture, guint area, guint bit, gdouble asked)
@@ -147,14 +170,6 @@ match (Picture *picture, const SlEvalObject *object, SlOverlap overlap, gconstpo
   return found;
 }
 
-static guint
-count_up (GHashTable *counts, gint32 label)
-{
-  const guint count = GPOINTER_TO_UINT (g_hash_table_lookup (counts, GINT_TO_POINTER (label))) + 1;
-  g_hash_table_replace (counts, GINT_TO_POINTER (label), GUINT_TO_POINTER (count));
-  return count;
-}
-
 static void
 count_truth (SlObjectScore *score, const SlEvalObject *truth)
 {
@@ -187,17 +202,13 @@ void
 sl_object_score_add (SlObjectScore *score, const SlEvalObject *truth, guint n_truth, const SlEvalObject *found, guint n_found,
                      SlOverlap overlap, gconstpointer data)
 {
-  g_autoptr (GPtrArray) best = in_order (found, n_found);
-  g_autoptr (GHashTable) counts = g_hash_table_new (NULL, NULL);
+  g_autoptr (GArray) best = sl_object_score_best (score, found, n_found);
   Picture picture = { .truth = truth, .found = found, .n_truth = n_truth, .overlaps = g_new (gdouble, (gsize) n_truth + 1) };
   order_truths (&picture);
   for (guint i = 0; i < n_truth; i++)
     count_truth (score, &truth[i]);
-  for (guint i = 0; i < n_found; i++) {
-    const SlEvalObject *object = best->pdata[i];
-    if (count_up (counts, object->label) > score->most)
-      continue;
-    Found made = match (&picture, object, overlap, data);
+  for (guint i = 0; i < best->len; i++) {
+    Found made = match (&picture, &found[g_array_index (best, guint, i)], overlap, data);
     made.order = score->found->len;
     g_array_append_val (score->found, made);
   }

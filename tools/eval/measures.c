@@ -53,19 +53,19 @@ overlap_of_points (guint found, guint truth, gconstpointer data)
                                 &g_array_index (p->truth_boxes, SlEvalBox, truth), g_array_index (p->truths, SlEvalObject, truth).area);
 }
 
-/* (transfer full): the pixels of a found object. */
+/* (transfer full): the pixels of a found object, which lie inside its box and the picture. */
 static SlRuns *
-runs_of (const SlResult *result, guint index, const SlEvalBox *box, const SlSight *sight)
+runs_of (const SlResult *result, guint index, const SlEvalBox *box, const SlSight *sight, const SlAffine *back)
 {
   const SlInstanceMask *mask = &result->masks[index];
-  const guint x = (guint) floor (box->x_min), y = (guint) floor (box->y_min);
-  const guint w = (guint) ceil (box->x_max) - x, h = (guint) ceil (box->y_max) - y;
+  const guint x = (guint) floor (CLAMP (box->x_min, 0, sight->width)), y = (guint) floor (CLAMP (box->y_min, 0, sight->height));
+  const guint right = (guint) ceil (CLAMP (box->x_max, 0, sight->width)), bottom = (guint) ceil (CLAMP (box->y_max, 0, sight->height));
+  const guint w = right - x, h = bottom - y;
   g_autofree guint8 *cells = g_malloc0 ((gsize) w * h + 1);
-  SlAffine back;
-  for (guint row = 0; row < h && mask->width > 0 && sl_affine_invert (sight->map, &back); row++)
+  for (guint row = 0; row < h && mask->width > 0 && back != NULL; row++)
     for (guint column = 0; column < w; column++) {
       double tx, ty;
-      sl_affine_apply (&back, x + column + 0.5, y + row + 0.5, &tx, &ty);
+      sl_affine_apply (back, x + column + 0.5, y + row + 0.5, &tx, &ty);
       cells[(gsize) row * w + column] =
         sl_object_mask_share (mask, &result->detections[index], tx / sight->tensor_width, ty / sight->tensor_height);
     }
@@ -89,7 +89,7 @@ points_of (const SlResult *result, guint index, const SlSight *sight, gdouble *a
   return points;
 }
 
-/* The box of a found object in pixels of the picture, clipped to it; FALSE when nothing is left. */
+/* The box of a found object in pixels of the picture, some of which may lie outside; FALSE for one that has no pixels, or is no box. */
 static gboolean
 box_of (const SlDetection *one, const SlSight *sight, SlEvalBox *box)
 {
@@ -97,13 +97,18 @@ box_of (const SlDetection *one, const SlSight *sight, SlEvalBox *box)
   const gdouble in[4] = { (gdouble) one->x_min * w, (gdouble) one->y_min * h, (gdouble) one->x_max * w, (gdouble) one->y_max * h };
   gdouble out[4];
   sl_affine_box (sight->map, in, out);
-  *box = (SlEvalBox){ CLAMP (out[0], 0, sight->width), CLAMP (out[1], 0, sight->height), CLAMP (out[2], 0, sight->width),
-                      CLAMP (out[3], 0, sight->height) };
-  return box->x_max > box->x_min && box->y_max > box->y_min;
+  *box = (SlEvalBox){ out[0], out[1], out[2], out[3] };
+  return one->x_max > one->x_min && one->y_max > one->y_min && isfinite (sl_eval_box_area (box));
 }
 
+/** Found objects that may count: @boxes, and @indices into the result's. */
+typedef struct
+{
+  GArray *objects, *boxes, *indices; /* of SlEvalObject, SlEvalBox and guint */
+} Candidates;
+
 static void
-add_found (Pairing *p, SlMeasure measure, const SlResult *result, guint index, const SlSight *sight)
+add_candidate (Candidates *candidates, SlMeasure measure, const SlResult *result, guint index, const SlSight *sight)
 {
   const SlDetection *one = &result->detections[index];
   SlEvalObject object = { .confidence = (gdouble) one->confidence, .label = one->label_id };
@@ -111,8 +116,21 @@ add_found (Pairing *p, SlMeasure measure, const SlResult *result, guint index, c
   if (!box_of (one, sight, &box) || (measure == SL_MEASURE_POINTS && one->n_keypoints != SL_EVAL_POINTS))
     return;
   object.area = sl_eval_box_area (&box);
+  g_array_append_val (candidates->objects, object);
+  g_array_append_val (candidates->boxes, box);
+  g_array_append_val (candidates->indices, index);
+}
+
+/* Adds candidate @i, with its mask or its points. @back: (nullable): pixels of the picture -> tensor pixels. */
+static void
+add_found (Pairing *p, SlMeasure measure, const SlResult *result, const Candidates *candidates, guint i, const SlSight *sight,
+           const SlAffine *back)
+{
+  SlEvalObject object = g_array_index (candidates->objects, SlEvalObject, i);
+  const SlEvalBox box = g_array_index (candidates->boxes, SlEvalBox, i);
+  const guint index = g_array_index (candidates->indices, guint, i);
   if (measure == SL_MEASURE_MASKS) {
-    SlRuns *runs = runs_of (result, index, &box, sight);
+    SlRuns *runs = runs_of (result, index, &box, sight, back);
     object.area = (gdouble) sl_runs_area (runs);
     g_ptr_array_add (p->found_parts, runs);
   } else if (measure == SL_MEASURE_POINTS) {
@@ -120,6 +138,22 @@ add_found (Pairing *p, SlMeasure measure, const SlResult *result, guint index, c
   }
   g_array_append_val (p->found, object);
   g_array_append_val (p->found_boxes, box);
+}
+
+/* Masks are made of those found objects alone that count. */
+static void
+add_all_found (Pairing *p, const SlObjectScore *score, SlMeasure measure, const SlResult *result, const SlSight *sight)
+{
+  g_autoptr (GArray) objects = g_array_new (FALSE, FALSE, sizeof (SlEvalObject)), boxes = g_array_new (FALSE, FALSE, sizeof (SlEvalBox));
+  g_autoptr (GArray) indices = g_array_new (FALSE, FALSE, sizeof (guint));
+  Candidates candidates = { objects, boxes, indices };
+  SlAffine back;
+  const gboolean can = sl_affine_invert (sight->map, &back);
+  for (guint i = 0; i < result->n_detections; i++)
+    add_candidate (&candidates, measure, result, i, sight);
+  g_autoptr (GArray) best = sl_object_score_best (score, (const SlEvalObject *) (void *) objects->data, objects->len);
+  for (guint i = 0; i < best->len; i++)
+    add_found (p, measure, result, &candidates, g_array_index (best, guint, i), sight, can ? &back : NULL);
 }
 
 static void
@@ -149,8 +183,7 @@ add_measure (SlObjectScore *score, SlMeasure measure, const GArray *truths, cons
   Pairing p = { objects, found, truth_boxes, found_boxes, truth_parts, found_parts };
   for (guint i = 0; i < truths->len; i++)
     add_truth (&p, measure, &g_array_index (truths, SlTruth, i));
-  for (guint i = 0; i < result->n_detections; i++)
-    add_found (&p, measure, result, i, sight);
+  add_all_found (&p, score, measure, result, sight);
   sl_object_score_add (score, (const SlEvalObject *) (void *) objects->data, objects->len, (const SlEvalObject *) (void *) found->data,
                        found->len, overlaps[measure], &p);
 }
