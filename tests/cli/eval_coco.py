@@ -206,6 +206,7 @@ def test_maps():
     assert abs(got["miou"] - (0.5 + 1 / 3 + 0.6) / 3) < 1e-5, got
     assert abs(got["right"] - 112 / 176) < 1e-5, got
     lines = run("eval", network, "-d", work("maps"), *SEGMENT).expect(0).out.splitlines()
+    assert lines[0].endswith("maps: 3 pictures, 3 classes, 1 thread"), lines
     assert lines[1].split() == ["model", "mIoU", "right", "ms"] and lines[2].split()[1:3] == ["0.4778", "0.6364"], lines
 
 
@@ -225,6 +226,23 @@ def test_maps_elsewhere():
     put("voc/classes.txt", "blue\nred\ngreen\n")
     done = run("eval", network, "-d", work("voc"), "--labels", labels, *SEGMENT).expect(0)
     assert "1 more have no map of classes" in done.out and done.out.splitlines()[-1].split()[1] == "1.0000", done.out
+
+
+def test_numbers_of_maps():
+    """All maps are looked at before the first picture, whose own map is right; a class that no pixel can have is no class of a map."""
+    network = model("brightest_quarter.tflite")
+    for name in "ab":
+        put("numbers/images/%s.png" % name, b"no picture")
+    class_map("numbers/labels/a.png", [[1] * 8] * 8)
+    class_map("numbers/labels/b.png", [[1] * 7 + [200]] * 8)
+    done = run("eval", network, "-d", work("numbers"), *SEGMENT).expect(1, "labels/b.png: class 200 is none of", "expected 0..2, or 255")
+    assert len(done.err.splitlines()) == 1, done
+    many = put("numbers/many.txt", "".join("class %d\n" % i for i in range(300)))
+    class_map("numbers/labels/b.png", [[1] * 8] * 8)
+    for line, message in (("class 299", "'class 299' is class 299 of"), ("class 255", "expected 0..254, the classes that pixels can be of")):
+        put("numbers/classes.txt", "class 0\n%s\n" % line)
+        done = run("eval", network, "-d", work("numbers"), "--labels", many, *SEGMENT).expect(1, message)
+        assert len(done.err.splitlines()) == 1, done
 
 
 def test_hostile_maps():

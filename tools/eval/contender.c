@@ -241,8 +241,25 @@ learn_class (SlContender *contender, GHashTable *names, GHashTable *parts, const
   }
   if (label < 0 || (count > 0 && (guint) label >= count))
     return refuse_class (contender, class, count, error);
+  if (contender->kind == SL_TRUTH_CELLS && label >= SL_CELL_VOID) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "%s: '%s' is class %d of %s; expected 0..%d, the classes that pixels can be of",
+                 class->where, class->name, label, contender->path, SL_CELL_VOID - 1);
+    return FALSE;
+  }
   g_array_append_val (contender->ids, label);
   return TRUE;
+}
+
+/* Whether the number @value of the map @path is that of a class. */
+static gboolean
+check_number (const SlContender *contender, guint8 value, const char *path, GError **error)
+{
+  const guint known = contender->numbered ? sl_decoding_classes (contender->decoding) : contender->ids->len;
+  if (known == 0 || value < known)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "%s: class %u is none of %s; expected 0..%u, or %d where nothing is known", path, value,
+               contender->path, known - 1, SL_CELL_VOID);
+  return FALSE;
 }
 
 static void
@@ -265,6 +282,9 @@ sl_contender_learn (SlContender *contender, const SlDataset *dataset, GError **e
   g_autoptr (GHashTable) names = places_of_names (contender, FALSE), parts = places_of_names (contender, TRUE);
   for (guint i = 0; i < dataset->classes->len; i++)
     if (!learn_class (contender, names, parts, dataset->classes->pdata[i], error))
+      return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (dataset->numbers); i++)
+    if (dataset->numbers[i] != NULL && !check_number (contender, (guint8) i, dataset->numbers[i], error))
       return FALSE;
   return TRUE;
 }
@@ -319,19 +339,15 @@ count_objects (SlContender *contender, const SlSight *sight, const SlSample *sam
   return TRUE;
 }
 
-/* Numbers of a map become the model's classes. */
+/* Numbers of a map become the model's classes. They were checked, but a file may change. */
 static gboolean
 translate_map (const SlContender *contender, SlClassMap *map, const char *path, GError **error)
 {
-  const guint known = contender->numbered ? sl_decoding_classes (contender->decoding) : contender->ids->len;
   for (gsize i = 0; i < (gsize) map->width * map->height; i++) {
     if (map->cells[i] == SL_CELL_VOID)
       continue;
-    if (known > 0 && map->cells[i] >= known) {
-      g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "%s: class %u is none of %s; expected 0..%u, or %d where nothing is known", path,
-                   map->cells[i], contender->path, known - 1, SL_CELL_VOID);
+    if (!check_number (contender, map->cells[i], path, error))
       return FALSE;
-    }
     if (!contender->numbered)
       map->cells[i] = (guint8) g_array_index (contender->ids, gint32, map->cells[i]);
   }

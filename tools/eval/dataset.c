@@ -10,7 +10,9 @@
 #include "models/labels.h"
 #include "sightline/error.h"
 #include "tools/eval/boxfile.h"
+#include "tools/eval/class_map.h"
 #include "tools/eval/coco.h"
+#include "tools/interrupt.h"
 
 #define NUMBERED "class"
 
@@ -378,6 +380,23 @@ add_map_classes (SlDataset *dataset, const char *folder, GError **error)
   return TRUE;
 }
 
+/* Which numbers of classes the maps have: each must be one of the model's before a picture is read. */
+static gboolean
+read_numbers (SlDataset *dataset, GError **error)
+{
+  for (guint i = 0; i < dataset->samples->len && !sl_interrupted (); i++) {
+    const char *path = g_array_index (dataset->samples, SlSample, i).map;
+    SlClassMap map = { 0 };
+    if (!sl_class_map_read (path, &map, error))
+      return FALSE;
+    for (gsize k = 0; k < (gsize) map.width * map.height; k++)
+      if (map.cells[k] != SL_CELL_VOID && dataset->numbers[map.cells[k]] == NULL)
+        dataset->numbers[map.cells[k]] = path;
+    g_free (map.cells);
+  }
+  return !sl_interrupted ();
+}
+
 /* Pictures without a map leave the data set. */
 static gboolean
 add_maps (SlDataset *dataset, const char *path, gboolean is_folder, GError **error)
@@ -396,7 +415,7 @@ add_maps (SlDataset *dataset, const char *path, gboolean is_folder, GError **err
   dataset->unlabelled = dataset->samples->len - kept;
   g_array_set_size (dataset->samples, kept);
   if (kept > 0)
-    return add_map_classes (dataset, folder, error);
+    return add_map_classes (dataset, folder, error) && read_numbers (dataset, error);
   g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
                "%s: no picture has a map of classes; expected NAME.png beside NAME.jpg, or in labels/, masks/ or annotations/ beside "
                "images/, or in SegmentationClass/ beside JPEGImages/",

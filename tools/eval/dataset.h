@@ -5,6 +5,7 @@
 #ifndef SL_TOOLS_EVAL_DATASET_H
 #define SL_TOOLS_EVAL_DATASET_H
 
+#include "evaluate/cells.h"
 #include "tools/eval/truth.h"
 #include "tools/predict/inputs.h"
 
@@ -40,7 +41,8 @@ typedef struct
 } SlSample;
 
 /** SlDataset: @unlabelled: pictures without a file of boxes, which have none, or without a map, which are left out; @numbered: of maps: numbers
- *  of classes are the model's, and @classes is empty; @masks, @points: whether objects have them. */
+ *  of classes are the model's, and @classes is empty; @masks, @points: whether objects have them; @numbers: (nullable): of maps: by number, the
+ *  first map that has it. */
 typedef struct
 {
   GPtrArray *inputs;   /* (element-type GPtrArray of SlInput) */
@@ -50,6 +52,7 @@ typedef struct
   guint unlabelled;
   SlTruthKind kind;
   gboolean numbered, masks, points;
+  const char *numbers[SL_CELL_VOID];
 } SlDataset;
 
 /** sl_dataset_new: (transfer full): the pictures of @path; after gst_init(). @images: (nullable): folder of the pictures that a file of

@@ -20,6 +20,16 @@ count_unreadable (const SlDataset *dataset)
   return count;
 }
 
+/* Classes that the data set names or, of maps that have the model's numbers, that are in these. */
+static guint
+count_classes (const SlDataset *dataset)
+{
+  guint count = dataset->classes->len;
+  for (guint i = 0; dataset->numbered && i < G_N_ELEMENTS (dataset->numbers); i++)
+    count += dataset->numbers[i] != NULL;
+  return count;
+}
+
 /* A share of 1, "-" where there is none. */
 static void
 print_share (gdouble share)
@@ -112,7 +122,7 @@ sl_eval_print (const SlEvalReport *report)
   const SlTruthKind kind = sl_contender_kind (report->contenders->pdata[0]);
   g_autofree char *path = sl_show (report->path, SL_SHOW_NAME);
   int width = 5;
-  printf ("%s: %u pictures, %u classes, %u thread%s\n", path, dataset->samples->len - unreadable, dataset->classes->len, report->threads,
+  printf ("%s: %u pictures, %u classes, %u thread%s\n", path, dataset->samples->len - unreadable, count_classes (dataset), report->threads,
           report->threads != 1 ? "s" : "");
   if (unreadable > 0)
     printf ("%u more could not be read\n", unreadable);
