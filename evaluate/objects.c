@@ -2,7 +2,7 @@
 /*
  * Found objects of a picture, best first, take the free true object of their class that they overlap most; once for each overlap asked for
  * and each range of areas, outside of which true objects are ignored. All found objects of a class, best first, then make a curve of
- * precision over recall, which is read at 101 recalls.
+ * precision over recall, which is read at 101 recalls; the recall at its end is the other figure.
  */
 #include "evaluate/objects.h"
 
@@ -14,12 +14,12 @@
 #define BIT_50 0
 #define BIT_75 5
 
-/** A found object; by area, bits say at which overlaps it took a true object, and at which it is neither right nor wrong. */
+/** A found object, in its picture number @rank of its class; by area, bits say at which overlaps it took a true object, and at which it is neither right nor wrong. */
 typedef struct
 {
   gdouble confidence;
   gint32 label;
-  guint order;
+  guint order, rank;
   guint16 matched[SL_AREAS], ignored[SL_AREAS];
 } Found;
 
@@ -203,6 +203,7 @@ sl_object_score_add (SlObjectScore *score, const SlEvalObject *truth, guint n_tr
                      SlOverlap overlap, gconstpointer data)
 {
   g_autoptr (GArray) best = sl_object_score_best (score, found, n_found);
+  g_autoptr (GHashTable) counts = g_hash_table_new (NULL, NULL);
   Picture picture = { .truth = truth, .found = found, .n_truth = n_truth, .overlaps = g_new (gdouble, (gsize) n_truth + 1) };
   order_truths (&picture);
   for (guint i = 0; i < n_truth; i++)
@@ -210,6 +211,7 @@ sl_object_score_add (SlObjectScore *score, const SlEvalObject *truth, guint n_tr
   for (guint i = 0; i < best->len; i++) {
     Found made = match (&picture, &found[g_array_index (best, guint, i)], overlap, data);
     made.order = score->found->len;
+    made.rank = count_up (counts, made.label);
     g_array_append_val (score->found, made);
   }
   for (guint area = 0; area < SL_AREAS; area++) {
@@ -258,22 +260,38 @@ average_precision (const Found *found, guint n, guint truths, guint area, guint 
   return sum / RECALLS;
 }
 
+/* Mean, over the overlaps, of the share of @truths that is found by the first @most of a class in each picture. */
+static gdouble
+average_recall (const Found *found, guint n, guint truths, guint area, guint most)
+{
+  guint hits = 0;
+  for (guint i = 0; i < n; i++)
+    for (guint bit = 0; bit < SL_OBJECT_SCORE_OVERLAPS && found[i].rank <= most; bit++)
+      hits += (found[i].matched[area] & ~found[i].ignored[area] & 1u << bit) != 0;
+  return (gdouble) hits / truths / SL_OBJECT_SCORE_OVERLAPS;
+}
+
 static SlObjectFigures
 figures_of (gint32 label, const Found *found, guint n, const Truths *truths)
 {
-  SlObjectFigures figures = { label, truths != NULL ? truths->count[SL_AREA_ALL] : 0, n, { NAN, NAN, NAN, NAN }, NAN, NAN };
+  SlObjectFigures figures = { .label = label, .truths = truths != NULL ? truths->count[SL_AREA_ALL] : 0, .found = n };
+  figures.ap50 = figures.ap75 = figures.ar1 = figures.ar10 = NAN;
   for (guint area = 0; area < SL_AREAS; area++) {
     const guint count = truths != NULL ? truths->count[area] : 0;
     gdouble values[SL_OBJECT_SCORE_OVERLAPS], sum = 0;
+    figures.ap[area] = figures.ar[area] = NAN;
     if (count == 0)
       continue;
     for (guint i = 0; i < SL_OBJECT_SCORE_OVERLAPS; i++)
       sum += values[i] = average_precision (found, n, count, area, 1u << i);
     figures.ap[area] = sum / SL_OBJECT_SCORE_OVERLAPS;
+    figures.ar[area] = average_recall (found, n, count, area, G_MAXUINT);
     if (area != SL_AREA_ALL)
       continue;
     figures.ap50 = values[BIT_50];
     figures.ap75 = values[BIT_75];
+    figures.ar1 = average_recall (found, n, count, area, 1);
+    figures.ar10 = average_recall (found, n, count, area, 10);
   }
   return figures;
 }
@@ -336,9 +354,13 @@ sl_object_score_figures (SlObjectScore *score, SlObjectFigures *mean)
     mean->found += g_array_index (classes, SlObjectFigures, i).found;
     mean->truths += g_array_index (classes, SlObjectFigures, i).truths;
   }
-  for (guint area = 0; area < SL_AREAS; area++)
+  for (guint area = 0; area < SL_AREAS; area++) {
     mean->ap[area] = mean_of (classes, G_STRUCT_OFFSET (SlObjectFigures, ap) + area * sizeof (gdouble));
+    mean->ar[area] = mean_of (classes, G_STRUCT_OFFSET (SlObjectFigures, ar) + area * sizeof (gdouble));
+  }
   mean->ap50 = mean_of (classes, G_STRUCT_OFFSET (SlObjectFigures, ap50));
   mean->ap75 = mean_of (classes, G_STRUCT_OFFSET (SlObjectFigures, ap75));
+  mean->ar1 = mean_of (classes, G_STRUCT_OFFSET (SlObjectFigures, ar1));
+  mean->ar10 = mean_of (classes, G_STRUCT_OFFSET (SlObjectFigures, ar10));
   return classes;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Average precision of found objects, as COCO's evaluation (pycocotools) computes it. How much two objects overlap is the caller's: boxes,
+ * Average precision and recall of found objects, as COCO's evaluation (pycocotools) computes it. How much two objects overlap is the caller's: boxes,
  * masks or keypoints (overlap.h, runs.h).
  */
 #ifndef SL_EVALUATE_OBJECTS_H
@@ -42,12 +42,13 @@ typedef struct
 } SlEvalObject;
 
 /** SlObjectFigures: @truths: true objects that count; @ap: by area, mean over the ten overlaps; @ap50, @ap75: at 0.5 and 0.75, of all
- *  areas; 0..1, not a number without true objects. */
+ *  areas; @ar: by area, mean recall over the ten overlaps; @ar1, @ar10: where one, or ten, objects of a class count in a picture, of all
+ *  areas. 0..1, not a number without true objects. */
 typedef struct
 {
   gint32 label;
   guint truths, found;
-  gdouble ap[SL_AREAS], ap50, ap75;
+  gdouble ap[SL_AREAS], ap50, ap75, ar[SL_AREAS], ar1, ar10;
 } SlObjectFigures;
 
 /** SlOverlap: 0..1: how far found object @found and true object @truth of a picture are the same. */

@@ -94,7 +94,8 @@ def test_keypoints():
     person["keypoints"] = [value + 5 * (i % 3 == 0) for i, value in enumerate(points)]
     assert 0 < evaluated(network, put("person.json", coco))["keypoints"]["ap"] < 1
     lines = run("eval", network, "-d", work("person.json")).expect(0).out.splitlines()
-    assert [text.split()[1] for text in lines[2:]] == ["boxes", "keypoints"], lines
+    assert [text.split()[1] for text in lines[2:4]] == [text.split()[1] for text in lines[6:]] == ["boxes", "keypoints"], lines
+    assert lines[7].split()[2:4] == ["-", "-"] and got["keypoints"]["ar"] == 1 and got["keypoints"]["ar10"] is None, lines
 
 
 def refuse(text, *messages):

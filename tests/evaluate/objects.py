@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""TAP: average precision against the formula of pycocotools' COCOeval, written down again here, on random cases and worked examples; masks
+"""TAP: average precision and recall against the formula of pycocotools' COCOeval, written down again here, on random cases and worked examples; masks
 against dense pictures, keypoints against the formula.
 
 Called by meson: objects.py SCORE_OBJECTS SCORE_MASKS
@@ -24,7 +24,7 @@ def area_of(box):
 
 
 def scored(pictures):
-    """{label: (truths, found, AP, AP50, AP75, small, medium, large)} by the program; a picture is (true boxes, found boxes) of (label,
+    """{label: (truths, found, AP, AP50, AP75, small, medium, large, AR1, AR10, AR, small, medium, large)} by the program; a picture is (true boxes, found boxes) of (label,
     number, box) or (label, number, box, crowd, area)."""
     lines = []
     for truth, found in pictures:
@@ -49,12 +49,12 @@ def intersection_over_union(a, b, crowd=False):
     return w * h / (area_of(a) if crowd else area_of(a) + area_of(b) - w * h)
 
 
-def evaluate_picture(truth, found, threshold, limits):
-    """evaluateImg: [(score, matched, ignored)] of the 100 best."""
+def evaluate_picture(truth, found, threshold, limits, most=100):
+    """evaluateImg: [(score, matched, ignored)] of the @most best."""
     truth = [(bool(ignored or area < limits[0] or area > limits[1]), box, crowd) for _, ignored, box, crowd, area in truth]
     truth.sort(key=lambda one: one[0])
     taken, rows = set(), []
-    for _, score, box, _, area in sorted(found, key=lambda one: -one[1])[:100]:
+    for _, score, box, _, area in sorted(found, key=lambda one: -one[1])[:most]:
         bar, match = min(threshold, 1 - 1e-10), None
         for index, (ignored, other, crowd) in enumerate(truth):
             if index in taken and not crowd:
@@ -92,13 +92,27 @@ def average_precision(pictures, label, threshold, limits):
     return sum(precisions[i] if i < len(precisions) else 0.0 for i in sampled) / len(RECALLS)
 
 
+def average_recall(pictures, label, limits, most):
+    """The last recall of accumulate(), averaged over thresholds as summarize() does: None without true boxes."""
+    hits = count = 0
+    for truth, found in pictures:
+        boxes, others = ([one for one in map(whole, some) if one[0] == label] for some in (truth, found))
+        count += sum(1 for _, ignored, _, _, area in boxes if not ignored and limits[0] <= area <= limits[1])
+        for threshold in OVERLAPS:
+            hits += sum(matched and not ignored for _, matched, ignored in evaluate_picture(boxes, others, threshold, limits, most))
+    return hits / count / len(OVERLAPS) if count > 0 else None
+
+
 def expected(pictures, labels):
-    """{label: (AP, AP50, AP75, small, medium, large)}, the mean as -1; None where there is nothing to be found."""
+    """{label: (AP, AP50, AP75, small, medium, large, AR1, AR10, AR, small, medium, large)}, the mean as -1; None where there is nothing to be
+    found."""
     figures = {}
     for label in labels:
         by_area = [[average_precision(pictures, label, threshold, limits) for threshold in OVERLAPS] for limits in AREAS]
         means = [sum(values) / len(values) if values[0] is not None else None for values in by_area]
-        figures[label] = (means[0], by_area[0][0], by_area[0][5], *means[1:])
+        recalls = [average_recall(pictures, label, limits, 100) for limits in AREAS]
+        few = [average_recall(pictures, label, AREAS[0], most) for most in (1, 10)]
+        figures[label] = (means[0], by_area[0][0], by_area[0][5], *means[1:], *few, *recalls)
     columns = [[value for value in column if value is not None] for column in zip(*figures.values())]
     figures[-1] = tuple(sum(column) / len(column) if column else None for column in columns)
     return figures
@@ -145,7 +159,7 @@ def test_random_cases():
         want, got = expected(pictures, labels), scored(pictures)
         for label, figures in want.items():
             if label in got or any(figures):
-                assert all(same(a, b) for a, b in zip(figures, got[label][2:])), (seed, label, figures, got[label])
+                assert len(figures) == 12 and all(same(a, b) for a, b in zip(figures, got[label][2:])), (seed, label, figures, got[label])
         compared += 1
     assert compared > 130, compared
 
@@ -160,6 +174,17 @@ def test_worked_example():
     assert (truths, found) == (3, 3)
     for a, b in zip(figures[:3], (406 / 1010, 56 / 101, 34 / 101)):
         assert abs(a - b) < 1e-9, figures
+    # At three overlaps, 0.5 to 0.6, two of three are found, at the others one.
+    assert all(abs(value - 13 / 30) < 1e-9 for value in figures[6:9]), figures
+
+
+def test_worked_recall():
+    """Eleven true boxes of a picture, found in this order with one wrong before them: the first is none of them, ten have nine."""
+    boxes = [[20 * i, 0, 20 * i + 10, 10] for i in range(11)]
+    found = [(0, 0.95, [500, 500, 510, 510])] + [(0, 0.9 - i / 100, box) for i, box in enumerate(boxes)]
+    figures = scored([([(0, 0, box) for box in boxes], found)])[0][8:]
+    assert figures[0] == 0 and abs(figures[1] - 9 / 11) < 1e-9 and abs(figures[2] - 1) < 1e-9 and abs(figures[3] - 1) < 1e-9, figures
+    assert math.isnan(figures[4]) and math.isnan(figures[5]), figures
 
 
 def test_edges():

@@ -46,6 +46,52 @@ share_of (guint part, guint whole)
   return whole > 0 ? (gdouble) part / whole : NAN;
 }
 
+/* COCO's keypoints know no small persons. */
+static gdouble
+of_area (const gdouble *values, SlMeasure measure, SlAreaRange area)
+{
+  return measure == SL_MEASURE_POINTS && area == SL_AREA_SMALL ? NAN : values[area];
+}
+
+static void
+print_areas (const gdouble *values, SlMeasure measure)
+{
+  for (SlAreaRange area = SL_AREA_SMALL; area < SL_AREAS; area++)
+    print_share (of_area (values, measure, area));
+}
+
+/* Of keypoints COCO reads the recall of all alone. */
+static gdouble
+of_few (gdouble recall, SlMeasure measure)
+{
+  return measure == SL_MEASURE_POINTS ? NAN : recall;
+}
+
+static void
+print_recall_row (const SlContender *contender, SlMeasure measure, int width)
+{
+  SlObjectFigures mean;
+  g_autofree char *path = sl_show (sl_contender_path (contender), SL_SHOW_NAME);
+  g_array_unref (sl_object_score_figures (sl_contender_objects (contender, measure), &mean));
+  printf ("%-*s  %-9s", width, path, sl_measure_name (measure));
+  print_share (of_few (mean.ar1, measure));
+  print_share (of_few (mean.ar10, measure));
+  print_share (mean.ar[SL_AREA_ALL]);
+  print_areas (mean.ar, measure);
+  putchar ('\n');
+}
+
+/* A table of recalls, below that of precisions. */
+static void
+print_recalls (const GPtrArray *contenders, int width)
+{
+  printf ("\n%-*s  %-9s  %6s  %6s  %6s  %6s  %6s  %6s\n", width, "model", "by", "AR1", "AR10", "AR", "small", "medium", "large");
+  for (guint i = 0; i < contenders->len; i++)
+    for (SlMeasure measure = SL_MEASURE_BOXES; measure < SL_MEASURES; measure++)
+      if (sl_contender_objects (contenders->pdata[i], measure) != NULL)
+        print_recall_row (contenders->pdata[i], measure, width);
+}
+
 static void
 print_object_row (const SlContender *contender, SlMeasure measure)
 {
@@ -55,10 +101,7 @@ print_object_row (const SlContender *contender, SlMeasure measure)
   print_share (mean.ap[SL_AREA_ALL]);
   print_share (mean.ap50);
   print_share (mean.ap75);
-  /* COCO's keypoints know no small persons. */
-  print_share (measure == SL_MEASURE_POINTS ? NAN : mean.ap[SL_AREA_SMALL]);
-  print_share (mean.ap[SL_AREA_MEDIUM]);
-  print_share (mean.ap[SL_AREA_LARGE]);
+  print_areas (mean.ap, measure);
 }
 
 /* A row for each measure, with the figures that the kind of model has. */
@@ -143,6 +186,8 @@ sl_eval_print (const SlEvalReport *report)
     printf ("%-*s  %6s  %6s  %8s\n", width, "model", "top-1", "top-5", "ms");
   for (guint i = 0; i < report->contenders->len; i++)
     print_rows (report->contenders->pdata[i], width);
+  if (kind == SL_TRUTH_OBJECTS)
+    print_recalls (report->contenders, width);
   for (guint i = 0; kind == SL_TRUTH_CLASSES && i < report->contenders->len; i++)
     print_worst (report->contenders->pdata[i]);
 }
@@ -190,14 +235,20 @@ append_classes (GString *out, const SlContender *contender)
 }
 
 static void
-append_precisions (GString *out, const SlObjectFigures *figures, SlMeasure measure)
+append_shares (GString *out, const SlObjectFigures *figures, SlMeasure measure)
 {
   append_number (out, "ap", figures->ap[SL_AREA_ALL]);
   append_number (out, "ap50", figures->ap50);
   append_number (out, "ap75", figures->ap75);
-  append_number (out, "ap_small", measure == SL_MEASURE_POINTS ? NAN : figures->ap[SL_AREA_SMALL]);
-  append_number (out, "ap_medium", figures->ap[SL_AREA_MEDIUM]);
-  append_number (out, "ap_large", figures->ap[SL_AREA_LARGE]);
+  append_number (out, "ap_small", of_area (figures->ap, measure, SL_AREA_SMALL));
+  append_number (out, "ap_medium", of_area (figures->ap, measure, SL_AREA_MEDIUM));
+  append_number (out, "ap_large", of_area (figures->ap, measure, SL_AREA_LARGE));
+  append_number (out, "ar1", of_few (figures->ar1, measure));
+  append_number (out, "ar10", of_few (figures->ar10, measure));
+  append_number (out, "ar", figures->ar[SL_AREA_ALL]);
+  append_number (out, "ar_small", of_area (figures->ar, measure, SL_AREA_SMALL));
+  append_number (out, "ar_medium", of_area (figures->ar, measure, SL_AREA_MEDIUM));
+  append_number (out, "ar_large", of_area (figures->ar, measure, SL_AREA_LARGE));
 }
 
 static void
@@ -205,14 +256,14 @@ append_objects (GString *out, const SlContender *contender, SlMeasure measure)
 {
   SlObjectFigures mean;
   g_autoptr (GArray) classes = sl_object_score_figures (sl_contender_objects (contender, measure), &mean);
-  append_precisions (out, &mean, measure);
+  append_shares (out, &mean, measure);
   g_string_append_printf (out, ",\"boxes\":%u,\"found\":%u,\"classes\":[", mean.truths, mean.found);
   for (guint i = 0; i < classes->len; i++) {
     const SlObjectFigures *one = &g_array_index (classes, SlObjectFigures, i);
     g_string_append (out, i > 0 ? ",{" : "{");
     append_label (out, "label", contender, one->label);
     g_string_append_printf (out, ",\"boxes\":%u,\"found\":%u", one->truths, one->found);
-    append_precisions (out, one, measure);
+    append_shares (out, one, measure);
     g_string_append_c (out, '}');
   }
   g_string_append_c (out, ']');
