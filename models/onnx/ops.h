@@ -73,6 +73,10 @@ void onnx_conv_set (Onnx *o, const OnnxValue *x, gint32 y);
 gint32 onnx_pool_of (Onnx *o, OnnxValue *x);
 gint32 onnx_global_pool_of (Onnx *o, OnnxValue *x);
 
+/* ops_unpool.c */
+void onnx_col_to_image (Onnx *o);
+void onnx_max_unpool (Onnx *o);
+
 /* ops_shape.c */
 void onnx_constant_op (Onnx *o);
 void onnx_shape (Onnx *o);

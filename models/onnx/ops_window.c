@@ -144,12 +144,12 @@ picture (Onnx *o, OnnxValue *x)
 }
 
 static void
-set_picture (Onnx *o, const OnnxValue *x, gint32 y)
+set_picture (Onnx *o, guint i, const OnnxValue *x, gint32 y)
 {
   const gint32 *d = onnx_t (o, y)->dims;
   if (o->error == NULL && x->rank == 3)
     y = onnx_reshape (o, y, (const gint32[]){ d[0], d[2], d[3] }, 3);
-  onnx_set (o, 0, y, TRUE);
+  onnx_set (o, i, y, TRUE);
 }
 
 /* Weights as 4 dimensions in ONNX's order. */
@@ -217,7 +217,7 @@ onnx_conv (Onnx *o)
   if (!constant)
     y = add_bias (o, y, bias);
   if (o->error == NULL)
-    set_picture (o, x, y);
+    set_picture (o, 0, x, y);
 }
 
 gint32
@@ -236,7 +236,7 @@ void
 onnx_conv_set (Onnx *o, const OnnxValue *x, gint32 y)
 {
   if (o->error == NULL)
-    set_picture (o, x, y);
+    set_picture (o, 0, x, y);
 }
 
 /* Weights of a dilated transposed convolution: zeros between them. */
@@ -388,16 +388,17 @@ fit_windows (Window *w, const gint32 out[2])
     w->end[i] = MAX ((out[i] - 1) * w->stride[i] + extent (w, i) - w->in[i] - w->begin[i], 0);
 }
 
-/* A maximum over windows with gaps: one strided picture for each place of the window. */
+/* A maximum over windows with gaps: one strided picture for each place of the window. @places: (nullable): the pixels from a window's first
+ * one to the first of the largest. */
 static gint32
-dilated_max (Onnx *o, gint32 x, const Window *w, const gint32 out[2])
+dilated_max (Onnx *o, gint32 x, const Window *w, const gint32 out[2], gint32 *places)
 {
   const gint32 pads[8] = { 0, 0, w->begin[0], w->end[0], w->begin[1], w->end[1], 0, 0 };
   const gint32 strides[4] = { 1, w->stride[0], w->stride[1], 1 };
   const gint32 padded = onnx_pad (o, x, pads, -G_MAXFLOAT);
   gint32 y = -1;
   if (w->kernel[0] * w->kernel[1] > 1024)
-    return onnx_fail (o, SL_ERROR_LIMIT, "a dilated window of %dx%d is not supported", w->kernel[0], w->kernel[1]);
+    return onnx_fail (o, SL_ERROR_LIMIT, "a window of %dx%d, dilated or with Indices, is not supported", w->kernel[0], w->kernel[1]);
   for (gint32 k = 0; k < w->kernel[0] * w->kernel[1] && o->error == NULL; k++) {
     const gint32 fy = k / w->kernel[1] * w->dilation[0], fx = k % w->kernel[1] * w->dilation[1];
     const SlTensor *t = onnx_t (o, padded);
@@ -408,9 +409,37 @@ dilated_max (Onnx *o, gint32 x, const Window *w, const gint32 out[2])
       o, SL_OP_STRIDED_SLICE,
       (const gint32[]){ padded, onnx_ints_constant (o, begins, 4), onnx_ints_constant (o, ends, 4), onnx_ints_constant (o, strides, 4) }, 4,
       &params, SL_DTYPE_F32);
+    if (places != NULL) {
+      const gint32 place = onnx_int_scalar (o, fy * w->in[1] + fx);
+      const gint32 more = y >= 0 ? onnx_emit (o, SL_OP_GREATER, (const gint32[]){ one, y }, 2, NULL, SL_DTYPE_BOOL) : -1;
+      *places = y < 0 ? place : onnx_emit (o, SL_OP_SELECT, (const gint32[]){ more, place, *places }, 3, NULL, SL_DTYPE_I32);
+    }
     y = y < 0 ? one : onnx_binary (o, SL_OP_MAXIMUM, y, one);
   }
   return y;
+}
+
+/* Indices: which elements of the whole input, counted in ONNX's order, lie @places behind the first ones of windows. */
+static gint32
+number_elements (Onnx *o, const OnnxValue *x, gint32 places, const Window *w, const gint32 out[2])
+{
+  const gsize pixels = (gsize) w->in[0] * (gsize) w->in[1], planes = (gsize) x->dims[0] * (gsize) x->dims[1];
+  const gsize n = (gsize) out[0] * (gsize) out[1];
+  if (onnx_attr_int (o, "storage_order", 0) != 0)
+    return onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute storage_order is 1; expected 0: Indices count row by row");
+  if (o->error != NULL || onnx_elements (x) > G_MAXINT32 || n > MOST_WEIGHTS || planes > MOST_WEIGHTS)
+    return onnx_fail (o, SL_ERROR_LIMIT, "Indices of %" G_GSIZE_FORMAT " planes and %dx%d windows are not supported", planes, out[0],
+                      out[1]);
+  g_autofree gint32 *numbers = g_new (gint32, MAX (n, planes));
+  for (gsize i = 0; i < n; i++) {
+    const gint32 y = (gint32) i / out[1] * w->stride[0] - w->begin[0], column = (gint32) i % out[1] * w->stride[1] - w->begin[1];
+    numbers[i] = y * w->in[1] + column;
+  }
+  const gint32 windows = onnx_constant (o, SL_DTYPE_I32, 4, (const gint32[]){ 1, out[0], out[1], 1 }, numbers);
+  for (gsize i = 0; i < planes; i++)
+    numbers[i] = (gint32) (i * pixels);
+  const gint32 first = onnx_constant (o, SL_DTYPE_I32, 4, (const gint32[]){ x->dims[0], 1, 1, x->dims[1] }, numbers);
+  return onnx_binary (o, SL_OP_ADD, onnx_binary (o, SL_OP_ADD, windows, places), first);
 }
 
 /* Sums over windows with gaps: a convolution of each channel with ones. */
@@ -463,8 +492,8 @@ onnx_pool_of (Onnx *o, OnnxValue *x)
   Window w = { 0 };
   if (o->error != NULL || !read_window (o, &w, x, NULL))
     return -1;
-  if (onnx_attribute (o, "kernel_shape") == NULL || onnx_has_output (o, 1))
-    return onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute kernel_shape must be stated, and Indices are not supported");
+  if (onnx_attribute (o, "kernel_shape") == NULL)
+    return onnx_fail (o, SL_ERROR_FORMAT, "attribute kernel_shape is missing");
   pad_automatically (&w);
   pool_size (&w, onnx_attr_int (o, "ceil_mode", 0) != 0 && strcmp (w.auto_pad, "NOTSET") == 0, out);
   const Window stated = w;
@@ -472,8 +501,12 @@ onnx_pool_of (Onnx *o, OnnxValue *x)
   const gboolean padded = w.begin[0] + w.begin[1] + w.end[0] + w.end[1] > 0, dilated = w.dilation[0] > 1 || w.dilation[1] > 1;
   gint32 y;
   if (op == SL_OP_MAX_POOL_2D) {
-    if (dilated) {
-      y = dilated_max (o, input, &w, out);
+    if (onnx_has_output (o, 1)) {
+      gint32 places = -1;
+      y = dilated_max (o, input, &w, out, &places);
+      set_picture (o, 1, x, number_elements (o, x, places, &w, out));
+    } else if (dilated) {
+      y = dilated_max (o, input, &w, out, NULL);
     } else {
       input = pad_widely (o, input, &w, -G_MAXFLOAT);
       y = pool (o, op, input, &w);
@@ -532,6 +565,10 @@ pool_along_first (Onnx *o, OnnxValue *x, const OnnxAttribute *attributes)
   const gint64 pixels = (gint64) x->dims[3] * x->dims[4];
   const gint32 flat[4] = { x->dims[0], x->dims[1], x->dims[2], (gint32) MIN (pixels, G_MAXINT32) };
   OnnxNode node = *outer;
+  if (onnx_has_output (o, 1)) {
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "Indices of an input of 5 dimensions are not supported");
+    return;
+  }
   node.attributes = attributes;
   o->node = &node;
   OnnxValue *y = onnx_value_new (o, onnx_reshape (o, onnx_plain (o, x), flat, 4), FALSE);

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What pools and unfolded windows came from: elements are written into a picture of zeros. Everything is in ONNX's order of dimensions. */
+#include "models/onnx/build.h"
+#include "models/onnx/ops.h"
+
+/* Dimensions behind batch and channels. */
+#define MOST_SPATIAL (SL_MAX_RANK - 2)
+/* Places that the columns of windows have. */
+#define MOST_PLACES (1 << 24)
+
+/** A list of numbers for each spatial dimension, or of paddings before and behind each. */
+typedef struct
+{
+  guint n;
+  gint32 kernel[MOST_SPATIAL], stride[MOST_SPATIAL], dilation[MOST_SPATIAL], begin[MOST_SPATIAL], end[MOST_SPATIAL];
+} Spatial;
+
+/* @fallback: what @values has where the attribute is missing. */
+static void
+read_list (Onnx *o, const char *name, gint32 fallback, gint32 *values, guint n)
+{
+  guint stated = 0;
+  for (guint i = 0; i < n; i++)
+    values[i] = fallback;
+  if (!onnx_attr_ints (o, name, values, n, &stated))
+    return;
+  if (stated != n)
+    onnx_fail (o, SL_ERROR_FORMAT, "attribute %s has %u numbers; expected %u", name, stated, n);
+  for (guint i = 0; i < n && o->error == NULL; i++)
+    if (values[i] < 0 || values[i] > G_MAXINT16)
+      onnx_fail (o, SL_ERROR_FORMAT, "attribute %s has %d; expected 0..%d", name, values[i], G_MAXINT16);
+}
+
+static gboolean
+read_spatial (Onnx *o, Spatial *s)
+{
+  gint32 pads[2 * MOST_SPATIAL];
+  read_list (o, "strides", 1, s->stride, s->n);
+  read_list (o, "dilations", 1, s->dilation, s->n);
+  read_list (o, "pads", 0, pads, 2 * s->n);
+  for (guint i = 0; i < s->n; i++) {
+    s->begin[i] = pads[i];
+    s->end[i] = pads[i + s->n];
+    if (o->error == NULL && (s->kernel[i] < 1 || s->stride[i] < 1 || s->dilation[i] < 1))
+      onnx_fail (o, SL_ERROR_FORMAT, "a window's size, stride and dilation are %d, %d and %d; expected 1 or more", s->kernel[i],
+                 s->stride[i], s->dilation[i]);
+  }
+  return o->error == NULL;
+}
+
+static gint32
+zeros (Onnx *o, const gint32 *dims, guint rank)
+{
+  return onnx_emit (o, SL_OP_FILL, (const gint32[]){ onnx_ints_constant (o, dims, rank), onnx_float (o, 0) }, 2, NULL, SL_DTYPE_F32);
+}
+
+/* What MaxPool took, at the places that its Indices name. */
+void
+onnx_max_unpool (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0), *indices = onnx_required (o, 1);
+  Spatial s = { 0 };
+  gint32 dims[SL_MAX_RANK], stated[SL_MAX_RANK];
+  guint n_stated = 0;
+  gint64 all = 1;
+  if (o->error != NULL)
+    return;
+  if (x->rank < 3 || indices->rank != x->rank || onnx_elements (indices) != onnx_elements (x)) {
+    onnx_fail (o, SL_ERROR_SHAPE, "its input has %u dimensions, its indices %u; expected at least 3, and equal shapes", x->rank,
+               indices->rank);
+    return;
+  }
+  s.n = x->rank - 2;
+  read_list (o, "kernel_shape", 0, s.kernel, s.n);
+  onnx_input_ints (o, 2, "output_shape", stated, SL_MAX_RANK, &n_stated);
+  if (!read_spatial (o, &s))
+    return;
+  for (guint i = 0; i < x->rank; i++) {
+    const gint64 size = i < 2 ? x->dims[i] : (x->dims[i] - 1) * (gint64) s.stride[i - 2] + s.kernel[i - 2] - s.begin[i - 2] - s.end[i - 2];
+    dims[i] = (gint32) CLAMP (size, 0, G_MAXINT32);
+    all = MIN (all * dims[i], G_MAXINT32);
+    if (size < 1 || size > G_MAXINT32 || (n_stated > 0 && (n_stated != x->rank || stated[i] != dims[i]))) {
+      onnx_fail (o, SL_ERROR_UNSUPPORTED,
+                 "dimension %u of its result would be %" G_GINT64_FORMAT "; expected 1 or more, and as its output_shape says", i, size);
+      return;
+    }
+  }
+  const gint32 whole[1] = { (gint32) all }, flat[1] = { (gint32) MIN (onnx_elements (x), (gsize) G_MAXINT32) };
+  const gint32 inputs[3] = { zeros (o, whole, 1), onnx_reshape (o, onnx_plain (o, indices), flat, 1),
+                             onnx_reshape (o, onnx_plain (o, x), flat, 1) };
+  onnx_set (o, 0, onnx_reshape (o, onnx_emit (o, SL_OP_SCATTER_ELEMENTS, inputs, 3, &(SlOpParams){ 0 }, SL_DTYPE_F32), dims, x->rank),
+            FALSE);
+}
+
+/* The pixel of the padded picture of place @k of window @l. */
+static gint32
+pixel_of (const Spatial *s, const gint32 *windows, const gint32 *padded, gint64 k, gint64 l)
+{
+  gint32 at = 0, step = 1;
+  for (guint i = s->n; i-- > 0;) {
+    at += ((gint32) (l % windows[i]) * s->stride[i] + (gint32) (k % s->kernel[i]) * s->dilation[i]) * step;
+    step *= padded[i];
+    k /= s->kernel[i];
+    l /= windows[i];
+  }
+  return at;
+}
+
+/* @taps places of @count windows each, and of each the sum of what the columns have for it: [pixels, planes]. */
+static gint32
+add_columns (Onnx *o, const Spatial *s, const gint32 *windows, const gint32 *padded, gint64 taps, gint64 count, gint32 columns)
+{
+  const gint32 n = (gint32) (taps * count), planes = onnx_t (o, columns)->dims[1], place_dims[2] = { n, 1 };
+  gint32 dims[2] = { 1, planes };
+  g_autofree gint32 *places = g_new (gint32, (gsize) n);
+  for (guint i = 0; i < s->n; i++)
+    dims[0] *= padded[i];
+  for (gint32 i = 0; i < n; i++)
+    places[i] = pixel_of (s, windows, padded, i / count, i % count);
+  const SlOpParams params = { .elements = { .scatter = SL_SCATTER_ADD } };
+  const gint32 inputs[3] = { zeros (o, dims, 2), onnx_constant (o, SL_DTYPE_I32, 2, place_dims, places), columns };
+  return onnx_emit (o, SL_OP_SCATTER_ND, inputs, 3, &params, SL_DTYPE_F32);
+}
+
+/* The windows that each dimension has; FALSE where they do not fit the columns. */
+static gboolean
+count_windows (const Spatial *s, const OnnxValue *x, const gint32 *image, gint32 *windows, gint32 *padded, gint64 *taps, gint64 *count)
+{
+  gint64 pixels = 1;
+  *taps = *count = 1;
+  for (guint i = 0; i < s->n; i++) {
+    const gint64 size = (gint64) image[i] + s->begin[i] + s->end[i], room = size - (s->kernel[i] - 1) * (gint64) s->dilation[i] - 1;
+    if (image[i] < 1 || room < 0 || size > MOST_PLACES)
+      return FALSE;
+    padded[i] = (gint32) size;
+    windows[i] = (gint32) (room / s->stride[i]) + 1;
+    *taps *= s->kernel[i];
+    *count *= windows[i];
+    pixels *= size;
+    if (*taps > MOST_PLACES || *count > MOST_PLACES || pixels > MOST_PLACES)
+      return FALSE;
+  }
+  return *taps * *count <= MOST_PLACES && x->rank == 3 && x->dims[2] == *count && x->dims[1] % *taps == 0;
+}
+
+/* [batch, channels * places, windows] back to pictures: what overlaps is added up. */
+void
+onnx_col_to_image (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  Spatial s = { 0 };
+  gint32 image[MOST_SPATIAL], windows[MOST_SPATIAL], padded[MOST_SPATIAL], dims[SL_MAX_RANK];
+  gint64 taps = 0, count = 0;
+  guint n_block = 0;
+  onnx_input_ints (o, 1, "image_shape", image, MOST_SPATIAL, &s.n);
+  onnx_input_ints (o, 2, "block_shape", s.kernel, MOST_SPATIAL, &n_block);
+  const gint32 columns = onnx_plain (o, x);
+  if (o->error != NULL || !read_spatial (o, &s))
+    return;
+  if (s.n < 1 || n_block != s.n || !count_windows (&s, x, image, windows, padded, &taps, &count)) {
+    g_autofree char *text = sl_tensor_describe (onnx_t (o, columns));
+    onnx_fail (o, SL_ERROR_SHAPE, "columns %s do not fit an image of %u dimensions and a block of %u", text, s.n, n_block);
+    return;
+  }
+  const gint32 planes = x->dims[0] * (x->dims[1] / (gint32) taps), swapped[2] = { 1, 0 };
+  const gint32 flat = onnx_reshape (o, columns, (const gint32[]){ planes, (gint32) (taps * count) }, 2);
+  const gint32 sums = onnx_transpose (o, add_columns (o, &s, windows, padded, taps, count, onnx_transpose (o, flat, swapped)), swapped);
+  dims[0] = x->dims[0];
+  dims[1] = x->dims[1] / (gint32) taps;
+  for (guint i = 0; i < s.n; i++)
+    dims[2 + i] = padded[i];
+  gint32 y = onnx_reshape (o, sums, dims, s.n + 2);
+  for (guint i = 0; i < s.n; i++)
+    y = onnx_cut (o, y, 2 + i, s.begin[i], s.begin[i] + image[i]);
+  onnx_set (o, 0, y, FALSE);
+}
