@@ -422,6 +422,26 @@ onnx_reduce_op (Onnx *o)
   onnx_set (o, 0, reduce_as (o, input, axes, n, keep), last && keep);
 }
 
+/* The elements along @axis from the last to the first. */
+static gint32
+turned (Onnx *o, gint32 x, guint axis)
+{
+  const SlTensor *t = onnx_t (o, x);
+  const guint rank = t->rank;
+  gint32 begins[SL_MAX_RANK] = { 0 }, ends[SL_MAX_RANK], steps[SL_MAX_RANK];
+  if (o->error != NULL)
+    return -1;
+  for (guint i = 0; i < rank; i++) {
+    ends[i] = t->dims[i];
+    steps[i] = i == axis ? -1 : 1;
+  }
+  begins[axis] = ends[axis] - 1;
+  const SlOpParams params = { .slice = { .end_mask = 1u << axis } };
+  const gint32 inputs[4] = { x, onnx_ints_constant (o, begins, rank), onnx_ints_constant (o, ends, rank),
+                             onnx_ints_constant (o, steps, rank) };
+  return onnx_emit (o, SL_OP_STRIDED_SLICE, inputs, 4, &params, onnx_tensor_type (o, x));
+}
+
 void
 onnx_arg (Onnx *o)
 {
@@ -431,12 +451,14 @@ onnx_arg (Onnx *o)
   gint32 dims[SL_MAX_RANK];
   if (o->error != NULL)
     return;
-  if (onnx_attr_int (o, "select_last_index", 0) != 0)
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute select_last_index is 1; expected 0: the first of equal numbers is taken");
+  const gboolean from_end = onnx_attr_int (o, "select_last_index", 0) != 0;
   const guint axis = onnx_norm_axis (o, onnx_attr_int (o, "axis", 0), x->rank);
-  const gint32 tensor = moved && axis != 1 ? onnx_plain (o, x) : input;
+  const gint32 stated = moved && axis != 1 ? onnx_plain (o, x) : input;
   const guint at = moved && axis == 1 ? x->rank - 1 : axis;
+  const gint32 tensor = from_end ? turned (o, stated, at) : stated;
   gint32 y = onnx_emit (o, onnx_current (o)->type, (const gint32[]){ tensor, onnx_int_scalar (o, (gint32) at) }, 2, NULL, SL_DTYPE_I32);
+  if (from_end)
+    y = onnx_binary (o, SL_OP_SUB, onnx_int_scalar (o, x->dims[axis] - 1), y);
   memcpy (dims, x->dims, sizeof dims);
   dims[axis] = 1;
   onnx_set (o, 0, keep ? onnx_reshape (o, y, dims, x->rank) : y, FALSE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reductions over no dimension, and of truth values, against their definitions in double precision. */
+/* Reductions over no dimension, of truth values, and to the last of equal numbers, against their definitions in double precision. */
 #include <math.h>
 
 #include "tests/ops/onnxmodel.h"
@@ -83,11 +83,42 @@ test_of_bool (void)
   }
 }
 
+/* The last of equal numbers, in either layout. */
+static void
+test_last_index (void)
+{
+  for (guint i = 0; i < 16; i++) {
+    const gboolean most = i & 1, keep = i & 2, last = i & 4, channels = i & 8;
+    const guint dim = channels ? 3 : 5, step = channels ? 20 : 1, n = 60 / dim;
+    double expected[20];
+    OnnxModel m;
+    onnx_model_init (&m, 13, i);
+    gfloat *x = onnx_model_floats (&m, "x", 4, DIMS (1, 3, 4, 5));
+    for (guint k = 0; k < 60; k++)
+      x[k] = rintf (x[k] / 2);
+    if (last)
+      sl_onnx_writer_node (m.writer, "MaxPool", "x", "p", "kernel_shape I 1,1", NULL);
+    sl_onnx_writer_node (m.writer, most ? "ArgMax" : "ArgMin", last ? "p" : "x", "y", channels ? "axis i 1" : "axis i -1",
+                         keep ? "keepdims i 1" : "keepdims i 0", "select_last_index i 1", NULL);
+    for (guint k = 0; k < n; k++) {
+      const gfloat *first = x + (channels ? k : 5 * k);
+      guint best = 0;
+      for (guint d = 1; d < dim; d++)
+        if (most ? first[d * step] >= first[best * step] : first[d * step] <= first[best * step])
+          best = d;
+      expected[k] = best;
+    }
+    onnx_model_expect (&m, "y", SL_ONNX_INT64, n, expected, 0);
+    onnx_model_clear (&m);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/onnx/reduce/none", test_of_none);
   g_test_add_func ("/onnx/reduce/bool", test_of_bool);
+  g_test_add_func ("/onnx/reduce/last-index", test_last_index);
   return g_test_run ();
 }
