@@ -442,15 +442,23 @@ number_elements (Onnx *o, const OnnxValue *x, gint32 places, const Window *w, co
   return onnx_binary (o, SL_OP_ADD, onnx_binary (o, SL_OP_ADD, windows, places), first);
 }
 
-/* Sums over windows with gaps: a convolution of each channel with ones. */
 static gint32
-dilated_sum (Onnx *o, gint32 x, const Window *w)
+power_of (Onnx *o, gint32 x, gfloat power)
+{
+  if (power == 2 || power == 0.5f)
+    return onnx_unary (o, power == 2 ? SL_OP_SQUARE : SL_OP_SQRT, x);
+  return power == 1 ? x : onnx_binary (o, SL_OP_POW, x, onnx_float (o, power));
+}
+
+/* Sums over windows, with gaps or without: a convolution of each channel with ones. */
+static gint32
+window_sum (Onnx *o, gint32 x, const Window *w)
 {
   const gint64 n = (gint64) w->kernel[0] * w->kernel[1] * onnx_t (o, x)->dims[3];
   const gint32 dims[4] = { 1, w->kernel[0], w->kernel[1], onnx_t (o, x)->dims[3] };
   SlOpParams params = window_params (w);
   if (o->error != NULL || n > MOST_WEIGHTS)
-    return onnx_fail (o, SL_ERROR_LIMIT, "a dilated window of %dx%d of %d channels is not supported", dims[1], dims[2], dims[3]);
+    return onnx_fail (o, SL_ERROR_LIMIT, "a sum over %dx%d pixels of %d channels is not supported", dims[1], dims[2], dims[3]);
   g_autofree gfloat *ones = g_new (gfloat, (gsize) n);
   for (gint64 i = 0; i < n; i++)
     ones[i] = 1;
@@ -513,17 +521,16 @@ onnx_pool_of (Onnx *o, OnnxValue *x)
     }
   } else if (op == SL_OP_L2_POOL_2D) {
     const gint64 p = onnx_attr_int (o, "p", 2);
-    if (p != 1 && p != 2)
-      onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute p is %" G_GINT64_FORMAT "; expected 1 or 2", p);
-    if (dilated) {
-      y = dilated_sum (o, onnx_unary (o, p == 1 ? SL_OP_ABS : SL_OP_SQUARE, input), &w);
-      y = p == 1 ? y : onnx_unary (o, SL_OP_SQRT, y);
+    if (p < 1 || p > G_MAXINT8)
+      return onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute p is %" G_GINT64_FORMAT "; expected 1 to %d", p, G_MAXINT8);
+    if (dilated || p > 2) {
+      y = power_of (o, window_sum (o, power_of (o, onnx_unary (o, SL_OP_ABS, input), (gfloat) p), &w), 1 / (gfloat) p);
     } else {
       y = p == 1 ? pool (o, SL_OP_AVERAGE_POOL_2D, onnx_unary (o, SL_OP_ABS, input), &w) : pool (o, op, input, &w);
       y = onnx_binary (o, SL_OP_MUL, y, coverage (o, &stated, out, INSIDE, p == 1 ? 1 : 0.5f));
     }
   } else if (dilated) {
-    y = onnx_binary (o, SL_OP_MUL, dilated_sum (o, input, &w), coverage (o, &stated, out, include ? WITH_PADDING : INSIDE, -1));
+    y = onnx_binary (o, SL_OP_MUL, window_sum (o, input, &w), coverage (o, &stated, out, include ? WITH_PADDING : INSIDE, -1));
   } else {
     y = pool (o, op, input, &w);
     if (include && padded)

@@ -26,17 +26,18 @@ typedef struct
 static double
 window (const Case *c, const gfloat *x, gint32 y, gint32 column)
 {
-  const gboolean average = g_str_has_prefix (c->op, "Average"), squares = c->more != NULL && g_str_has_suffix (c->more, "2");
+  const gboolean average = g_str_has_prefix (c->op, "Average");
+  const double p = c->more != NULL && g_str_has_prefix (c->more, "p i ") ? g_ascii_strtod (c->more + 4, NULL) : 1;
   double sum = 0;
   guint n = 0;
   for (gint32 k = 0; k < KERNEL * KERNEL; k++) {
     const gint32 iy = y * c->stride[0] - c->pads[0] + k / KERNEL * 2, ix = column * c->stride[1] - c->pads[1] + k % KERNEL * 3;
     const gboolean inside = iy >= 0 && iy < H && ix >= 0 && ix < W;
     const double value = inside ? (double) x[iy * W + ix] : 0;
-    sum += average ? value : squares ? value * value : fabs (value);
+    sum += average ? value : pow (fabs (value), p);
     n += inside || (c->include && iy >= -c->pads[0] && iy < H + c->pads[2] && ix >= -c->pads[1] && ix < W + c->pads[3]);
   }
-  return average ? sum / n : squares ? sqrt (sum) : sum;
+  return average ? sum / n : pow (sum, 1 / p);
 }
 
 static void
@@ -49,6 +50,7 @@ test_dilated (void)
     { "AveragePool", "pads I 1,2,2,1", "strides I 2,3", { 1, 2, 2, 1 }, { 2, 3 }, { 4, 2 }, FALSE },
     { "AveragePool", "auto_pad s SAME_UPPER", NULL, { 2, 3, 2, 3 }, { 1, 1 }, { 9, 8 }, FALSE },
     { "LpPool", "p i 1", "pads I 1,2,2,1", { 1, 2, 2, 1 }, { 1, 1 }, { 8, 5 }, FALSE },
+    { "LpPool", "p i 3", "pads I 1,2,2,1", { 1, 2, 2, 1 }, { 1, 1 }, { 8, 5 }, FALSE },
     { "LpPool", "p i 2", "pads I 1,2,2,1", { 1, 2, 2, 1 }, { 1, 1 }, { 8, 5 }, FALSE },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -88,7 +90,7 @@ test_too_large (void)
   sl_onnx_writer_node (m.writer, "AveragePool", "x", "y", "kernel_shape I 3000,3000", "dilations I 2,2", "pads I 3000,3000,3000,3000",
                        NULL);
   sl_onnx_writer_output (m.writer, "y", SL_ONNX_FLOAT);
-  onnx_model_refuse (&m, "a dilated window of 3000x3000 of 1 channels is not supported");
+  onnx_model_refuse (&m, "a sum over 3000x3000 pixels of 1 channels is not supported");
   onnx_model_clear (&m);
 }
 
