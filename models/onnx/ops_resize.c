@@ -300,6 +300,26 @@ follows_from_shapes (Onnx *o, guint i, const char *what)
   return FALSE;
 }
 
+/* A region's first and last places, of the dimensions that are named: of all, where what is not named stays whole. */
+static void
+spread_region (Onnx *o, Resize *r, guint n, guint rank, const gint32 *axes, guint n_axes)
+{
+  const guint named = n_axes > 0 ? n_axes : rank;
+  gfloat stated[2 * SL_MAX_RANK];
+  if (n != 2 * named) {
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "a region of %u numbers for %u dimensions; expected %u", n, named, 2 * named);
+    return;
+  }
+  memcpy (stated, r->roi, sizeof stated);
+  for (guint i = 0; i < 2 * rank; i++)
+    r->roi[i] = i < rank ? 0 : 1;
+  for (guint i = 0; i < named; i++) {
+    const guint axis = n_axes > 0 ? onnx_norm_axis (o, axes[i], rank) : i;
+    r->roi[axis] = stated[i];
+    r->roi[axis + rank] = stated[i + named];
+  }
+}
+
 void
 onnx_resize (Onnx *o)
 {
@@ -333,10 +353,10 @@ onnx_resize (Onnx *o)
     r.mode = "linear";
   if (o->error != NULL || !check_modes (o, &r))
     return;
-  if (is (r.coordinates, "tf_crop_and_resize") && n_roi != 2 * x->rank) {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "a region of %u numbers for %u dimensions; expected %u", n_roi, x->rank, 2 * x->rank);
+  if (is (r.coordinates, "tf_crop_and_resize"))
+    spread_region (o, &r, n_roi, x->rank, axes, n_axes);
+  if (o->error != NULL)
     return;
-  }
   settle_size (o, x, &r, scales, n_scales, sizes, n_sizes, axes, n_axes);
   if (o->error == NULL)
     run_resize (o, x, &r);
