@@ -480,12 +480,13 @@ test_curves (void)
   x[0] = 0;
   x[1] = -150;
   x[2] = 150;
+  x[3] = INFINITY;
   for (guint k = 0; k < n_isas; k++)
     for (guint op = 0; op < G_N_ELEMENTS (ops); op++) {
       isas[k]->activate (kinds[op], x, y, n);
       for (guint i = 0; i < n; i++) {
         const double wanted = curve_of (ops[op], kinds[op] == SL_ACTIVATION_GELU_TANH, x[i]);
-        if (!(fabs (y[i] - wanted) <= CURVE_TOLERANCE * MAX (1, fabs (wanted))))
+        if (!(fabs (y[i] - wanted) <= CURVE_TOLERANCE * MAX (1, fabs (wanted))) && y[i] != wanted)
           g_error ("%s, activation %d of %.9g is %.9g, expected %.9g", isas[k]->name, kinds[op], x[i], y[i], wanted);
       }
     }

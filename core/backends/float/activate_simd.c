@@ -44,11 +44,12 @@ hard_swish (Vec x)
 }
 
 /* x erf (x / sqrt 2) is even, so it is taken of |x|. The error function is 1 less a polynomial of degree 5 in 1 / (1 + p z) times
- * e^-z^2 (Hastings), 1.5e-7 off at most. */
+ * e^-z^2 (Hastings), 1.5e-7 off at most. Behind 40, where it has long been 1, the rest is not computed: infinity times 0 is no number. */
 static inline Vec
 gelu (Vec x)
 {
-  const Vec size = larger (x, product_of (x, broadcast (-1))), z = product_of (size, broadcast (0.70710678f));
+  const Vec size = larger (x, product_of (x, broadcast (-1))), near = smaller (broadcast (40), size),
+            z = product_of (near, broadcast (0.70710678f));
   const Vec t = reciprocal_of (fused (z, broadcast (0.3275911f), broadcast (1)));
   Vec sum = broadcast (1.061405429f);
   sum = fused (sum, t, broadcast (-1.453152027f));
@@ -56,7 +57,7 @@ gelu (Vec x)
   sum = fused (sum, t, broadcast (-0.284496736f));
   sum = product_of (fused (sum, t, broadcast (0.254829592f)), t);
   const Vec rest = product_of (sum, decay (product_of (z, z)));
-  return product_of (broadcast (0.5f), sum_of (x, fused (product_of (size, broadcast (-1)), rest, size)));
+  return product_of (broadcast (0.5f), sum_of (x, fused (product_of (near, broadcast (-1)), rest, size)));
 }
 
 /* x logistic (2 u), since 1 + tanh u = 2 logistic (2 u) */
