@@ -369,12 +369,39 @@ test_pad (void)
   }
 }
 
+/* What is no number is neither more nor less than any other, and stays: of two by our own kernels, and of many. */
+static void
+test_nan (void)
+{
+  static const SlOpType ops[] = { SL_OP_MAXIMUM, SL_OP_MINIMUM, SL_OP_REDUCE_MAX, SL_OP_REDUCE_MIN };
+  static const gint32 dims[] = { 3, 5 };
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (ops); i++) {
+    const SlOpType op = ops[i / 2];
+    const gboolean pair = op == SL_OP_MAXIMUM || op == SL_OP_MINIMUM;
+    const gint32 axis = 1;
+    Check check;
+    check_init (&check, i);
+    const gint32 a = check_input (&check, SL_DTYPE_F32, 2, dims, 0, 0);
+    const gint32 b = pair ? check_input (&check, SL_DTYPE_F32, 2, dims, 0, 0) : check_ints (&check, 1, &axis);
+    check_node (&check, op, (gint32[]){ a, b }, 2, check_output (&check, SL_DTYPE_F32, 0, 0), &(SlOpParams){ 0 });
+    check_prepare (&check);
+    gfloat *values = check.input_data[pair && i % 2 ? 1 : 0];
+    values[i % 2 ? 5 : 9] = NAN;
+    gfloat *got = check_run (&check, TRUE, 1);
+    for (guint k = 0; k < (pair ? 15 : 3); k++)
+      g_assert_cmpint (isnan (got[k]) != 0, ==, pair ? k == (i % 2 ? 5 : 9) : k == 1);
+    sl_tensor_buffer_free (got);
+    check_clear (&check);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/core/elementwise/binary", test_binary);
   g_test_add_func ("/core/elementwise/unary", test_unary);
+  g_test_add_func ("/core/elementwise/nan", test_nan);
   g_test_add_func ("/core/pool", test_pool);
   g_test_add_func ("/core/pool/parts", test_max_pool_parts);
   g_test_add_func ("/core/mean", test_mean);

@@ -55,13 +55,13 @@ real_divide (gfloat a, gfloat b)
 static gfloat
 real_maximum (gfloat a, gfloat b)
 {
-  return a > b ? a : b;
+  return a > b || isnan (a) ? a : b;
 }
 
 static gfloat
 real_minimum (gfloat a, gfloat b)
 {
-  return a < b ? a : b;
+  return a < b || isnan (a) ? a : b;
 }
 
 static gfloat

@@ -78,9 +78,9 @@ merge_real (SlOpType op, gdouble sum, gdouble value)
 {
   switch (op) {
     case SL_OP_REDUCE_MAX:
-      return value > sum ? value : sum;
+      return value > sum || isnan (value) ? value : sum;
     case SL_OP_REDUCE_MIN:
-      return value < sum ? value : sum;
+      return value < sum || isnan (value) ? value : sum;
     case SL_OP_REDUCE_PROD:
       return sum * value;
     default:
