@@ -101,7 +101,7 @@ void onnx_file_clear (OnnxFile *file);
 gboolean onnx_looks_like (const guint8 *data, gsize size);
 /** onnx_text: a NUL-terminated copy of a string field. */
 const char *onnx_text (OnnxFile *file, const SlPbMessage *bytes);
-/** onnx_type_name: "float32" for 1; "type 17" for what has no name here. */
+/** onnx_type_name: "float32" for 1. */
 const char *onnx_type_name (guint type);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (OnnxFile, onnx_file_clear)

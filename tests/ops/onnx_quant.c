@@ -82,10 +82,10 @@ test_computed_codes (void)
     gint64 rows;
   } wrong[] = {
     { "block_size i 3", "attribute block_size is 3; expected 0: scales for blocks are supported of constants alone", 2 },
-    { "output_dtype i 22", "attribute output_dtype is a type newer than bfloat16; expected uint8 or int8", 1 },
-    { "output_dtype i 17", "attribute output_dtype is a type newer than bfloat16; expected uint8 or int8", 1 },
+    { "output_dtype i 22", "attribute output_dtype is int4; expected uint8 or int8", 1 },
+    { "output_dtype i 17", "attribute output_dtype is float8e4m3fn; expected uint8 or int8", 1 },
     { "output_dtype i 4", "attribute output_dtype is uint16; expected uint8 or int8", 1 },
-    { "output_dtype i -1", "expected uint8 or int8", 1 },
+    { "output_dtype i -1", "attribute output_dtype is a type newer than int2; expected uint8 or int8", 1 },
   };
   static const gfloat scales[2 * COLUMNS] = { 1, 1, 1, 1, 1, 1, 1, 1 };
   for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {
