@@ -2,6 +2,7 @@
 #include "quantize/constant.h"
 
 #include <math.h>
+#include <string.h>
 
 gboolean
 sl_constant_is_within (const SlTensor *tensor, gfloat most)
@@ -11,4 +12,14 @@ sl_constant_is_within (const SlTensor *tensor, gfloat most)
     if (!(fabsf (values[i]) <= most))
       return FALSE;
   return TRUE;
+}
+
+gfloat *
+sl_constant_writable (SlGraph *graph, gint32 index)
+{
+  SlTensor *tensor = (SlTensor *) sl_graph_tensor (graph, index);
+  gfloat *copy = sl_tensor_alloc (sl_graph_arena (graph), tensor->bytes);
+  memcpy (copy, tensor->data, tensor->bytes);
+  tensor->data = copy;
+  return copy;
 }

@@ -11,6 +11,9 @@ G_BEGIN_DECLS
  *  code. */
 gboolean sl_constant_is_within (const SlTensor *tensor, gfloat most);
 
+/** sl_constant_writable: the values of constant @tensor of @graph as ones that may be changed: a copy, since its own file's bytes may not. */
+gfloat *sl_constant_writable (SlGraph *graph, gint32 tensor);
+
 G_END_DECLS
 
 #endif

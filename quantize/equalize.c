@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "quantize/constant.h"
+
 /* A chain of layers wants several rounds, of which each moves less than the one before. */
 #define ROUNDS 20
 /* Most that a channel is moved in a round. */
@@ -120,17 +122,6 @@ magnitudes (const Equalizer *e, const SlNode *node, gboolean input, gfloat *most
   }
 }
 
-/* The constant's values as ones that may be changed: its own file's bytes may not. */
-static gfloat *
-writable (Equalizer *e, const SlNode *node, guint input)
-{
-  SlTensor *tensor = (SlTensor *) sl_graph_tensor (e->graph, node->inputs[input]);
-  gfloat *copy = sl_tensor_alloc (sl_graph_arena (e->graph), tensor->bytes);
-  memcpy (copy, tensor->data, tensor->bytes);
-  tensor->data = copy;
-  return copy;
-}
-
 static gfloat *
 values_of (const Equalizer *e, const SlNode *node, guint input)
 {
@@ -173,10 +164,10 @@ sl_equalize (SlGraph *graph)
   }
   for (guint i = 0; i < pairs->len; i++) {
     const Pair *pair = &g_array_index (pairs, Pair, i);
-    writable (&e, pair->first, 1);
-    writable (&e, pair->next, 1);
+    sl_constant_writable (graph, pair->first->inputs[1]);
+    sl_constant_writable (graph, pair->next->inputs[1]);
     if (sl_node_input (graph, pair->first, 2) != NULL)
-      writable (&e, pair->first, 2);
+      sl_constant_writable (graph, pair->first->inputs[2]);
   }
   for (guint round = 0; round < ROUNDS; round++)
     for (guint i = 0; i < pairs->len; i++)

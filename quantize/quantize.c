@@ -18,6 +18,7 @@
 #include "predict/contractspec.h"
 #include "quantize/agreement.h"
 #include "quantize/equalize.h"
+#include "quantize/prune.h"
 #include "quantize/int8_graph.h"
 
 /* Pictures that the noise of each node is measured on. */
@@ -58,7 +59,7 @@ struct _SlQuantizer
   Power *noise, output_noise; /* by tensor of both graphs */
   gboolean ended;             /* it has learned */
   gboolean *kept;             /* by node of the float graph: it stays float */
-  guint compared, n_quantized, equalized;
+  guint compared, n_quantized, equalized, pruned;
   gsize float_bytes, int8_bytes;
 };
 
@@ -108,55 +109,6 @@ check_model (const SlModel *model, GError **error)
   return FALSE;
 }
 
-SlQuantizer *
-sl_quantizer_new (SlModel *model, const SlQuantizeOptions *options, GError **error)
-{
-  g_autoptr (SlQuantizer) q = g_new0 (SlQuantizer, 1);
-  if (!check_model (model, error))
-    return NULL;
-  q->model = sl_model_ref (model);
-  q->options = *options;
-  q->graph = sl_model_express (model, error);
-  if (q->graph == NULL)
-    return NULL;
-  q->equalized = options->equalize ? sl_equalize (q->graph) : 0;
-  q->kept = g_new0 (gboolean, MAX (sl_graph_n_nodes (q->graph), 1));
-  q->ranges = sl_ranges_new (q->graph);
-  q->noise = g_new0 (Power, sl_graph_n_tensors (q->graph));
-  q->tape = sl_tape_new (q->graph, options->threads, error);
-  if (q->tape == NULL)
-    g_prefix_error (error, "%s: ", sl_model_path (model));
-  return q->tape != NULL ? g_steal_pointer (&q) : NULL;
-}
-
-void
-sl_quantizer_spec (const SlQuantizer *q, SlNormalizeSpec *spec)
-{
-  const SlTensor *input = sl_graph_input_tensor (q->graph, 0);
-  const gint32 *dims = input->dims + (input->rank == 4 ? 1 : 0);
-  sl_contract_spec (sl_model_contract (q->model), spec);
-  /* The graph takes NHWC where the model began by making it that. */
-  spec->layout = dims[2] == sl_model_contract (q->model)->image.channels && dims[0] == spec->height ? SL_LAYOUT_NHWC : SL_LAYOUT_NCHW;
-}
-
-gsize
-sl_quantizer_tensor_bytes (const SlQuantizer *q)
-{
-  return sl_graph_input_tensor (q->graph, 0)->bytes;
-}
-
-gboolean
-sl_quantizer_learn (SlQuantizer *q, guint pass, const void *tensor, GError **error)
-{
-  if (!sl_tape_run (q->tape, tensor, error))
-    return FALSE;
-  if (pass == 0)
-    sl_ranges_limits (q->ranges, q->tape);
-  else
-    sl_ranges_count (q->ranges, q->tape);
-  return TRUE;
-}
-
 static gboolean
 start (Whole *whole, SlGraph *graph, guint threads, GError **error)
 {
@@ -196,6 +148,61 @@ start_floats (SlQuantizer *q, GError **error)
   SlGraph *graph = floats != NULL ? read_back (q, floats, error) : NULL;
   q->float_bytes = floats != NULL ? g_bytes_get_size (floats) : 0;
   return graph != NULL && start (&q->whole, graph, q->options.threads, error);
+}
+
+SlQuantizer *
+sl_quantizer_new (SlModel *model, const SlQuantizeOptions *options, GError **error)
+{
+  g_autoptr (SlQuantizer) q = g_new0 (SlQuantizer, 1);
+  if (!check_model (model, error))
+    return NULL;
+  q->model = sl_model_ref (model);
+  q->options = *options;
+  q->graph = sl_model_express (model, error);
+  if (q->graph == NULL)
+    return NULL;
+  /* The model as it came is what the other is compared with. */
+  if (options->prune > 0 && !start_floats (q, error)) {
+    g_prefix_error (error, "%s: ", sl_model_path (model));
+    return NULL;
+  }
+  q->pruned = options->prune > 0 ? sl_prune (q->graph, options->prune) : 0;
+  q->equalized = options->equalize ? sl_equalize (q->graph) : 0;
+  q->kept = g_new0 (gboolean, MAX (sl_graph_n_nodes (q->graph), 1));
+  q->ranges = sl_ranges_new (q->graph);
+  q->noise = g_new0 (Power, sl_graph_n_tensors (q->graph));
+  q->tape = sl_tape_new (q->graph, options->threads, error);
+  if (q->tape == NULL)
+    g_prefix_error (error, "%s: ", sl_model_path (model));
+  return q->tape != NULL ? g_steal_pointer (&q) : NULL;
+}
+
+void
+sl_quantizer_spec (const SlQuantizer *q, SlNormalizeSpec *spec)
+{
+  const SlTensor *input = sl_graph_input_tensor (q->graph, 0);
+  const gint32 *dims = input->dims + (input->rank == 4 ? 1 : 0);
+  sl_contract_spec (sl_model_contract (q->model), spec);
+  /* The graph takes NHWC where the model began by making it that. */
+  spec->layout = dims[2] == sl_model_contract (q->model)->image.channels && dims[0] == spec->height ? SL_LAYOUT_NHWC : SL_LAYOUT_NCHW;
+}
+
+gsize
+sl_quantizer_tensor_bytes (const SlQuantizer *q)
+{
+  return sl_graph_input_tensor (q->graph, 0)->bytes;
+}
+
+gboolean
+sl_quantizer_learn (SlQuantizer *q, guint pass, const void *tensor, GError **error)
+{
+  if (!sl_tape_run (q->tape, tensor, error))
+    return FALSE;
+  if (pass == 0)
+    sl_ranges_limits (q->ranges, q->tape);
+  else
+    sl_ranges_count (q->ranges, q->tape);
+  return TRUE;
 }
 
 static gboolean
@@ -432,6 +439,7 @@ sl_quantizer_report (SlQuantizer *q, SlQuantizeReport *report)
   *report = (SlQuantizeReport){ .agreement = NAN, .compared = q->compared, .what = q->options.what, .quantized = q->n_quantized };
   report->nodes = sl_graph_n_nodes (q->int8_graph);
   report->equalized = q->equalized;
+  report->pruned = q->pruned;
   for (guint i = 0; i < sl_graph_n_nodes (q->graph); i++) {
     if (!q->kept[i])
       continue;

@@ -38,6 +38,7 @@ typedef enum
  * @float_head: parts of detectors that 8 bits spoil stay float
  * @per_tensor: one scale for the weights of a layer, instead of one for each output channel
  * @uint8: activations and weights as uint8, which needs @per_tensor
+ * @prune: 0..1, share of the weights of each layer that become zero first: see prune.h
  * @equalize: channels of layers that follow each other are made alike first: see equalize.h
  * @threads: 1..SL_MAX_THREADS
  */
@@ -45,7 +46,7 @@ typedef struct
 {
   SlQuantizeWhat what;
   SlRangeMethod method;
-  gdouble percent;
+  gdouble percent, prune;
   gboolean float_head, per_tensor, uint8, equalize;
   guint threads;
 } SlQuantizeOptions;
@@ -64,7 +65,7 @@ typedef struct
  * @agreement: 0..1; not a number where nothing could be compared
  * @what: as in the options
  * @nodes, @quantized: that the file has, and how many of them compute with int8 values, or have such weights
- * @equalized: pairs of layers that were made alike
+ * @equalized: pairs of layers that were made alike; @pruned: layers with weights that became zero
  * @kept: (nullable): names of the @n_kept layers of sl_quantizer_keep(), the first SL_QUANTIZE_KEPT
  * @float_ms, @quantized_ms: medians of a run
  * @output_snr: of all outputs together, dB
@@ -80,7 +81,7 @@ typedef struct
   gdouble float_ms, quantized_ms, output_snr;
   guint n_worst;
   SlLayerNoise worst[SL_QUANTIZE_WORST];
-  guint equalized, n_kept;
+  guint equalized, pruned, n_kept;
   const char *kept[SL_QUANTIZE_KEPT];
 } SlQuantizeReport;
 

@@ -144,6 +144,25 @@ def test_float16():
     assert report["agreement"] == 1 and report["output_snr_db"] > 40, report
 
 
+def test_prune():
+    """The smaller half of the weights of convolutions and of the last layer is zero; the other half, and what the two are compared with, is
+    as the model came."""
+    got, want, report = stored_so("pruned", "--float16", "--prune", "0.5", "-e", folder("few", 6, "evaluate"))
+    assert report["pruned"] == 35 and report["output_snr_db"] < 20, report
+    pruned = 0
+    for (code, (_, weights, *_)), (_, (_, exact, *_)) in zip(got, want):
+        values, before = struct.unpack("<%de" % (len(weights[5]) // 2), weights[5]), floats(exact[5])
+        if code[0] == 4 or len(before) < 1024:
+            assert struct.pack("<%de" % len(before), *before) == weights[5]
+            continue
+        middle = sorted(abs(value) for value in before)[len(before) // 2]
+        for one, other in zip(values, before):
+            assert one == (0 if abs(other) < middle else struct.unpack("<e", struct.pack("<e", other))[0]), (code, one, other)
+        pruned += 1
+    assert pruned == report["pruned"], (pruned, report)
+    run(*small("-o", work("pruned.tflite"), "--float16", "--prune", "1.5")).expect(2, "--prune")
+
+
 def test_values_without_codes():
     """One weight of the last layer is no number, one of another is infinite: these layers stay float, whatever else gets fewer bits."""
     source, target = work("spoilt.tflite"), work("unspoilt.tflite")

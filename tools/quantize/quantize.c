@@ -30,7 +30,7 @@
 typedef struct
 {
   SlModelOptions model;
-  char *calibrate, *evaluate, *output, *method, *percentile, *float_head, *pictures, *min_agreement, *weights, *activations, *html;
+  char *calibrate, *evaluate, *output, *method, *percentile, *float_head, *pictures, *min_agreement, *weights, *activations, *html, *prune;
   gboolean json, weights_only, float16, equalize;
   guint most; /* pictures to learn from */
   gdouble limit;
@@ -62,6 +62,7 @@ options_clear (Options *options)
   g_free (options->min_agreement);
   g_free (options->weights);
   g_free (options->html);
+  g_free (options->prune);
   g_free (options->activations);
 }
 
@@ -349,7 +350,7 @@ check (Options *options)
 {
   static const char *const methods[] = { "minmax", "percentile", "mse", NULL }, *const heads[] = { "auto", "none", NULL };
   static const char *const scales[] = { "per-channel", "per-tensor", NULL }, *const types[] = { "int8", "uint8", NULL };
-  gdouble percent = DEFAULT_PERCENT / 100;
+  gdouble percent = DEFAULT_PERCENT / 100, prune = 0;
   options->most = DEFAULT_PICTURES;
   options->how = (SlQuantizeOptions){ .method = SL_RANGE_MSE, .float_head = TRUE };
   if (!sl_options_tflite ("quantize", options->output) || !check_page (options) || !sl_model_options_check ("quantize", &options->model)
@@ -359,6 +360,7 @@ check (Options *options)
       || !sl_options_choice ("quantize", "--activations", &options->activations, types)
       || !sl_options_fraction ("quantize", "--percentile", options->percentile, &percent)
       || !sl_options_fraction ("quantize", "--min-agreement", options->min_agreement, &options->limit)
+      || !sl_options_fraction ("quantize", "--prune", options->prune, &prune)
       || !sl_options_integer ("quantize", "--pictures", options->pictures, 1, 100000, &options->most))
     return FALSE;
   for (guint i = 0; options->method != NULL && methods[i] != NULL; i++)
@@ -373,6 +375,7 @@ check (Options *options)
     return FALSE;
   }
   options->how.percent = 100 * percent;
+  options->how.prune = prune;
   options->how.threads = sl_threads_resolve (options->model.threads);
   return TRUE;
 }
@@ -396,6 +399,7 @@ run_quantize (int argc, char **argv)
     { "weights", 0, 0, G_OPTION_ARG_STRING, &options.weights, "Scales of weights: per-channel or per-tensor (default per-channel)", "HOW" },
     { "activations", 0, 0, G_OPTION_ARG_STRING, &options.activations, "Type of 8-bit values: int8 or uint8 (default int8)", "TYPE" },
     { "equalize", 0, 0, G_OPTION_ARG_NONE, &options.equalize, "Make channels of layers alike first, where that helps", NULL },
+    { "prune", 0, 0, G_OPTION_ARG_STRING, &options.prune, "Make this share of each layer's weights zero first, the smallest, 0..1", "X" },
     { "weights-only", 0, 0, G_OPTION_ARG_NONE, &options.weights_only, "Weights of 8 bits, the rest float; needs no pictures", NULL },
     { "float16", 0, 0, G_OPTION_ARG_NONE, &options.float16, "Weights of float16, the rest float; needs no pictures", NULL },
     { "min-agreement", 0, 0, G_OPTION_ARG_STRING, &options.min_agreement, "Keep the worst layers float until the models agree so far, 0..1",

@@ -33,6 +33,8 @@ sl_quantize_print (const SlQuantizeReport *report, guint calibrated, const char 
   printf ("nodes      %u, of them %u with %s\n", report->nodes, report->quantized, bits[report->what]);
   if (report->equalized > 0)
     printf ("equalized  %u pairs of layers\n", report->equalized);
+  if (report->pruned > 0)
+    printf ("pruned     %u layers\n", report->pruned);
   if (report->n_kept > 0)
     printf ("kept float %u layers\n", report->n_kept);
   for (guint i = 0; i < MIN (report->n_kept, SL_QUANTIZE_KEPT); i++) {
@@ -74,7 +76,7 @@ sl_quantize_print_json (const SlQuantizeReport *report, guint calibrated, const 
   append_number (out, "float_ms", report->float_ms);
   append_number (out, "ms", report->quantized_ms);
   append_number (out, "output_snr_db", report->compared > 0 ? report->output_snr : NAN);
-  g_string_append_printf (out, ",\"equalized\":%u,\"kept\":[", report->equalized);
+  g_string_append_printf (out, ",\"equalized\":%u,\"pruned\":%u,\"kept\":[", report->equalized, report->pruned);
   for (guint i = 0; i < MIN (report->n_kept, SL_QUANTIZE_KEPT); i++) {
     g_string_append (out, i > 0 ? "," : "");
     sl_json_append_string (out, report->kept[i]);

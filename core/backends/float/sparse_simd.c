@@ -66,7 +66,8 @@ multiply (const SlFloatSparse *layer, gint32 channel, const gfloat *columns, gfl
 }
 
 void
-SL_SIMD (sl_float_sparse) (const SlFloatSparse *layer, gint32 first, gint32 end, const gfloat *columns, gint32 rows, gfloat *c, gsize c_stride)
+SL_SIMD (sl_float_sparse) (const SlFloatSparse *layer, gint32 first, gint32 end, const gfloat *columns, gint32 rows, gfloat *c,
+                           gsize c_stride)
 {
   gfloat out[BACK * WIDTH];
   for (gint32 channel = first; channel < end; channel += BACK) {
