@@ -14,7 +14,8 @@
 #define BIT_50 0
 #define BIT_75 5
 
-/** A found object, in its picture number @rank of its class; by area, bits say at which overlaps it took a true object, and at which it is neither right nor wrong. */
+/** A found object, in its picture number @rank of its class; by area, bits say at which overlaps it took a true object, and at
+ *  which it is neither right nor wrong. */
 typedef struct
 {
   gdouble confidence;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Average precision and recall of found objects, as COCO's evaluation (pycocotools) computes it. How much two objects overlap is the caller's: boxes,
- * masks or keypoints (overlap.h, runs.h).
+ * Average precision and recall of found objects, as COCO's evaluation (pycocotools) computes it. How much two objects overlap is the
+ * caller's: boxes, masks or keypoints (overlap.h, runs.h).
  */
 #ifndef SL_EVALUATE_OBJECTS_H
 #define SL_EVALUATE_OBJECTS_H
@@ -59,8 +59,8 @@ typedef struct _SlObjectScore SlObjectScore;
 /** sl_object_score_new: @most: objects of a class that count in a picture. */
 SlObjectScore *sl_object_score_new (guint most);
 void sl_object_score_free (SlObjectScore *score);
-/** sl_object_score_best: (transfer full) (element-type guint): which of a picture's found objects count, the most confident of each class, in
- *  order. */
+/** sl_object_score_best: (transfer full) (element-type guint): which of a picture's found objects count, the most confident of each class,
+ *  in order. */
 GArray *sl_object_score_best (const SlObjectScore *score, const SlEvalObject *found, guint n);
 /** sl_object_score_add: a picture's objects. Of equal confidences the earlier comes first, within a picture and among pictures. */
 void sl_object_score_add (SlObjectScore *score, const SlEvalObject *truth, guint n_truth, const SlEvalObject *found, guint n_found,

@@ -234,8 +234,8 @@ compare_positions (gconstpointer a, gconstpointer b)
   return (one > two) - (one < two);
 }
 
-/* (transfer full): points in fine steps, the first again behind the last; NULL where one is too far off, or the way around too long. The length
- * of that is added to *@work. */
+/* (transfer full): points in fine steps, the first again behind the last; NULL where one is too far off, or the way around too long. The
+ * length of that is added to *@work. */
 static gint *
 fine_points (guint width, guint height, const gdouble *points, gsize n, guint64 *work, GError **error)
 {
@@ -333,7 +333,8 @@ union_new (const SlRuns *a, const SlRuns *b)
   return runs_new (a->width, a->height, changes);
 }
 
-/* Leaves the pixels of any of @masks in the first one. They are joined in pairs, and pairs of these: each position is looked at once a round. */
+/* Leaves the pixels of any of @masks in the first one. They are joined in pairs, and pairs of these: each position is looked at once a
+ * round. */
 static gboolean
 join (const GPtrArray *masks, SlRunsCost *cost, GError **error)
 {

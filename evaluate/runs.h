@@ -14,14 +14,15 @@ G_BEGIN_DECLS
 
 /** Polygons of a mask. */
 #define SL_RUNS_MOST_POLYGONS 10000
-/** What masks may cost together: positions where they change, 4 bytes each; and steps of work, the most of which are fifths of a pixel along
- *  polygons. */
+/** What masks may cost together: positions where they change, 4 bytes each; and steps of work, the most of which are fifths of a pixel
+ *  along polygons. */
 #define SL_RUNS_MOST_CHANGES (256 << 20)
 #define SL_RUNS_MOST_STEPS (G_GUINT64_CONSTANT (1) << 32)
 
 typedef struct _SlRuns SlRuns;
 
-/** SlRunsCost: of masks that are made: begins as zero and is added to. SL_ERROR_LIMIT for what it goes beyond the limits by. */
+/** SlRunsCost: of masks that are made together: begins as zero and is added to. SL_ERROR_LIMIT refuses a mask that goes beyond the
+ *  limits. */
 typedef struct
 {
   guint64 changes, steps;
@@ -31,9 +32,9 @@ typedef struct
 SlRuns *sl_runs_new_counts (guint width, guint height, const guint32 *counts, gsize n, SlRunsCost *cost, GError **error);
 /** sl_runs_new_text: (transfer full): lengths in pycocotools' compressed text. */
 SlRuns *sl_runs_new_text (guint width, guint height, const char *text, SlRunsCost *cost, GError **error);
-/** sl_runs_new_polygons: (transfer full): the pixels that pycocotools puts into @n polygons, none or more: points x, y, in pixels, up to number
- *  @ends[0] the first one's, up to @ends[1] the second one's, ... They may lie up to a picture's size outside of it; SL_ERROR_ARGUMENT beyond,
- *  SL_ERROR_LIMIT for more than SL_RUNS_MOST_POLYGONS, or an outline of more than 10 million pixels. */
+/** sl_runs_new_polygons: (transfer full): the pixels that pycocotools puts into @n polygons, none or more: points x, y, in pixels, up to
+ *  number @ends[0] the first one's, up to @ends[1] the second one's, ... They may lie up to a picture's size outside of it;
+ *  SL_ERROR_ARGUMENT beyond, SL_ERROR_LIMIT for more than SL_RUNS_MOST_POLYGONS, or an outline of more than 10 million pixels. */
 SlRuns *sl_runs_new_polygons (guint width, guint height, const gdouble *points, const guint *ends, guint n, SlRunsCost *cost,
                               GError **error);
 /** sl_runs_new_cells: (transfer full): @cells: row by row, @inside or more = inside; they cover the pixels from @x, @y on. */

@@ -7,8 +7,8 @@
 
 G_BEGIN_DECLS
 
-/** sl_constant_is_within: whether all values of @tensor, constant floats, are numbers of at most @most, with FLT_MAX finite ones: others have no
- *  code. */
+/** sl_constant_is_within: whether all values of @tensor, constant floats, are numbers of at most @most, with FLT_MAX finite ones: others
+ *  have no code. */
 gboolean sl_constant_is_within (const SlTensor *tensor, gfloat most);
 
 /** sl_constant_writable: the values of constant @tensor of @graph as ones that may be changed: a copy, since its own file's bytes may not. */

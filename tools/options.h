@@ -54,7 +54,8 @@ gboolean sl_options_integer (const char *command, const char *option, const char
 gboolean sl_options_threads (const char *command, const char *option, const char *text, guint *threads);
 /** sl_options_fraction: likewise for a number in 0..1. */
 gboolean sl_options_fraction (const char *command, const char *option, const char *text, double *value);
-/** sl_options_target: whether @option @path can be written, as a file in a folder that can be written to. Long work is not begun without. */
+/** sl_options_target: whether @option @path can be written, as a file in a folder that can be written to. Long work is not begun
+ *  without. */
 gboolean sl_options_target (const char *command, const char *option, const char *path);
 /** sl_options_tflite: whether --output @path can become a TensorFlow Lite file: by its name, and as sl_options_target() has it. */
 gboolean sl_options_tflite (const char *command, const char *path);

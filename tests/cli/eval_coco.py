@@ -150,7 +150,8 @@ def test_hostile_files():
             (changed("annotations", 0, segmentation={"size": [8, 9], "counts": [72]}), "runs for 9x8 pixels; expected 8x8"),
             (changed("annotations", 0, segmentation={"size": [8, 8], "counts": [60]}), "runs of 60 pixels; expected 64"),
             (changed("annotations", 0, segmentation={"size": [8, 8], "counts": "~~~"}), "run 1 is none"),
-            (changed("annotations", 0, segmentation={"size": [8, 8], "counts": [0, 60, -4, 8]}), "run 3 has -4 pixels; expected a whole number"),
+            (changed("annotations", 0, segmentation={"size": [8, 8], "counts": [0, 60, -4, 8]}),
+             "run 3 has -4 pixels; expected a whole number"),
             (changed("annotations", 0, segmentation={"size": [8, 8], "counts": [0.5, 63.5]}), "run 1 has 0.5 pixels"),
             (changed("annotations", 0, segmentation={"size": [8, 8], "counts": [0, 1e10]}), "run 2 has 1e+10 pixels"),
             (changed("annotations", 0, segmentation={"size": [8, 8, 1], "counts": [64]}), "size: line 1: expected at most 2 numbers"),
@@ -240,7 +241,8 @@ def test_numbers_of_maps():
     assert len(done.err.splitlines()) == 1, done
     many = put("numbers/many.txt", "".join("class %d\n" % i for i in range(300)))
     class_map("numbers/labels/b.png", [[1] * 8] * 8)
-    for line, message in (("class 299", "'class 299' is class 299 of"), ("class 255", "expected 0..254, the classes that pixels can be of")):
+    for line, message in (("class 299", "'class 299' is class 299 of"),
+                          ("class 255", "expected 0..254, the classes that pixels can be of")):
         put("numbers/classes.txt", "class 0\n%s\n" % line)
         done = run("eval", network, "-d", work("numbers"), "--labels", many, *SEGMENT).expect(1, message)
         assert len(done.err.splitlines()) == 1, done

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What `sightline eval` counts of a model's results: boxes wherever they are, and masks of those objects alone that count. Figures follow from
- * precision and recall by hand.
+ * What `sightline eval` counts of a model's results: boxes wherever they are, and masks of those objects alone that count. Figures follow
+ * from precision and recall by hand.
  */
 #include "tools/eval/measures.h"
 

@@ -408,8 +408,8 @@ def test_refused_pages():
     os.link(source, work("hard.html"))
     for page, message in ((target, "--html and --output are one file"), (work("./page.tflite"), "--html and --output are one file"),
                           (work("linked/page.tflite"), "--html and --output are one file"), (source, "--html and MODEL are one file"),
-                          (work("linked/hard.html"), "--html and MODEL are one file"), (work("no/such/page.html"), "there is no such folder"),
-                          (harness.WORK.name, "is a folder")):
+                          (work("linked/hard.html"), "--html and MODEL are one file"),
+                          (work("no/such/page.html"), "there is no such folder"), (harness.WORK.name, "is a folder")):
         before = os.path.getsize(source)
         run("quantize", source, "--weights-only", "-o", target, "--html", page).expect(2, message)
         assert os.path.getsize(source) == before and not os.path.exists(target), page

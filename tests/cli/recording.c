@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Frames that `sightline quantize` keeps of a video or a camera, whatever their timestamps, and of a source without end: the source is one of
- * this test's, and so is the clock.
+ * Frames that `sightline quantize` keeps of a video or a camera, whatever their timestamps, and of a source without end: the source is one
+ * of this test's, and so is the clock.
  */
 #include "tools/quantize/recording.h"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""TAP: average precision and recall against the formula of pycocotools' COCOeval, written down again here, on random cases and worked examples; masks
-against dense pictures, keypoints against the formula.
+"""TAP: average precision and recall against the formula of pycocotools' COCOeval, written down again here, on random cases and worked
+examples; masks against dense pictures, keypoints against the formula.
 
 Called by meson: objects.py SCORE_OBJECTS SCORE_MASKS
 """
@@ -24,8 +24,8 @@ def area_of(box):
 
 
 def scored(pictures):
-    """{label: (truths, found, AP, AP50, AP75, small, medium, large, AR1, AR10, AR, small, medium, large)} by the program; a picture is (true boxes, found boxes) of (label,
-    number, box) or (label, number, box, crowd, area)."""
+    """{label: (truths, found, AP, AP50, AP75, small, medium, large, AR1, AR10, AR, small, medium, large)} by the program; a
+    picture is (true boxes, found boxes) of (label, number, box) or (label, number, box, crowd, area)."""
     lines = []
     for truth, found in pictures:
         for word, boxes in ("true", truth), ("found", found):
@@ -104,8 +104,8 @@ def average_recall(pictures, label, limits, most):
 
 
 def expected(pictures, labels):
-    """{label: (AP, AP50, AP75, small, medium, large, AR1, AR10, AR, small, medium, large)}, the mean as -1; None where there is nothing to be
-    found."""
+    """{label: (AP, AP50, AP75, small, medium, large, AR1, AR10, AR, small, medium, large)}, the mean as -1; None where there is nothing
+    to be found."""
     figures = {}
     for label in labels:
         by_area = [[average_precision(pictures, label, threshold, limits) for threshold in OVERLAPS] for limits in AREAS]
@@ -309,7 +309,8 @@ def test_worked_masks():
 
 
 def test_refused_masks():
-    for text, message in (("4 4 0 0 0 c 2 3 14 / /", "runs of at least 17 pixels; expected 16"), ("4 4 0 0 0 c 1 15 / /", "runs of 15 pixels"),
+    for text, message in (("4 4 0 0 0 c 2 3 14 / /", "runs of at least 17 pixels; expected 16"),
+                          ("4 4 0 0 0 c 1 15 / /", "runs of 15 pixels"),
                           ("4 4 0 0 0 t \x07 / /", "run 1 is none"), ("4 4 0 0 0 t ooooooooo / /", "run 1 is none"),
                           ("4 4 0 0 0 t 3O / /", "run 2 is none"), ("0 4 0 0 0 c 0 / /", "a mask of 0x4"),
                           ("4 99999 0 0 0 c 0 / /", "expected 1..16384"), ("4 4 0 0 0 p 1 1e300 0 / /", "x of point 1 is 1e+300"),

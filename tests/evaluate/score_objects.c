@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Average precision and recall of boxes from standard input, for objects.py: lines "true LABEL IGNORED CROWD AREA X Y X Y",
- * "found LABEL CONFIDENCE 0 AREA X Y X Y" and, behind each picture's, "end". Prints a class as "LABEL TRUTHS FOUND", precisions "AP AP50 AP75 SMALL
- * MEDIUM LARGE" and recalls "AR1 AR10 AR SMALL MEDIUM LARGE", and the mean as class -1.
+ * "found LABEL CONFIDENCE 0 AREA X Y X Y" and, behind each picture's, "end". Prints a class as "LABEL TRUTHS FOUND", precisions "AP AP50
+ * AP75 SMALL MEDIUM LARGE" and recalls "AR1 AR10 AR SMALL MEDIUM LARGE", and the mean as class -1.
  */
 #include <locale.h>
 #include <stdio.h>

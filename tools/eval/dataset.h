@@ -41,8 +41,8 @@ typedef struct
 } SlSample;
 
 /** SlDataset: @unlabelled: pictures without a file of boxes, which have none, or without a map, which are left out; @numbered: of maps: numbers
- *  of classes are the model's, and @classes is empty; @masks, @points: whether objects have them; @numbers: (nullable): of maps: by number, the
- *  first map that has it. */
+ *  of classes are the model's, and @classes is empty; @masks, @points: whether objects have them; @numbers: (nullable): of maps: by number,
+ *  the first map that has it. */
 typedef struct
 {
   GPtrArray *inputs;   /* (element-type GPtrArray of SlInput) */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pictures are drawn once for each model (drawn.h), in a folder that goes away again. Frames of a video or a camera are put there as pictures
- * first.
+ * Pictures are drawn once for each model (drawn.h), in a folder that goes away again. Frames of a video or a camera are put there as
+ * pictures first.
  */
 #include "tools/quantize/page.h"
 

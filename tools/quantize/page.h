@@ -25,8 +25,8 @@ typedef struct
   guint calibrated, threads;
 } SlPage;
 
-/** sl_page_write: to @path, whole or not at all; of pictures that cannot be drawn it says why. FALSE with @error set, and without when the program
- *  was interrupted. */
+/** sl_page_write: to @path, whole or not at all; of pictures that cannot be drawn it says why. FALSE with @error set, and without when the
+ *  program was interrupted. */
 gboolean sl_page_write (const SlPage *page, const char *path, GError **error);
 
 G_END_DECLS
