@@ -148,7 +148,7 @@ def test_prune():
     """The smaller half of the weights of convolutions and of the last layer is zero; the other half, and what the two are compared with, is
     as the model came."""
     got, want, report = stored_so("pruned", "--float16", "--prune", "0.5", "-e", folder("few", 6, "evaluate"))
-    assert report["pruned"] == 35 and report["output_snr_db"] < 20, report
+    assert report["pruned"] == 34 and report["output_snr_db"] < 20, report
     pruned = 0
     for (code, (_, weights, *_)), (_, (_, exact, *_)) in zip(got, want):
         values, before = struct.unpack("<%de" % (len(weights[5]) // 2), weights[5]), floats(exact[5])
@@ -156,15 +156,18 @@ def test_prune():
             assert struct.pack("<%de" % len(before), *before) == weights[5]
             continue
         middle = sorted(abs(value) for value in before)[len(before) // 2]
+        assert abs(values.count(0) - len(before) // 2) <= before.count(0), (code, values.count(0))
         for one, other in zip(values, before):
-            assert one == (0 if abs(other) < middle else struct.unpack("<e", struct.pack("<e", other))[0]), (code, one, other)
+            half = struct.unpack("<e", struct.pack("<e", other))[0]
+            assert one == (0 if abs(other) < middle else half) or (one == 0 and abs(other) == middle), (code, one, other)
         pruned += 1
     assert pruned == report["pruned"], (pruned, report)
     run(*small("-o", work("pruned.tflite"), "--float16", "--prune", "1.5")).expect(2, "--prune")
 
 
 def test_values_without_codes():
-    """One weight of the last layer is no number, one of another is infinite: these layers stay float, whatever else gets fewer bits."""
+    """One weight of the last layer is no number, one of another is infinite: these layers stay float, whatever else gets fewer bits; where
+    results are observed, so does what the infinite one spoils."""
     source, target = work("spoilt.tflite"), work("unspoilt.tflite")
     run("convert", data("formats", "models", "mobilenet_v2_035.ext.onnx"), "-o", source, *IMAGENET).expect(0)
     plain = [weights for _, (_, weights, *_) in layers(read(source))]
@@ -179,7 +182,7 @@ def test_values_without_codes():
     for options, kind in ((("--weights-only",), 9), (("--float16",), 1), (("-c", pictures), 9)):
         run("quantize", source, "-o", target, "-e", pictures, *options).expect(0)
         got = [weights[0] for _, (_, weights, *_) in layers(read(target))]
-        assert len(got) == len(plain) and all(got[i] == 0 for i in spoilt) and got.count(kind) > 20, (options, got)
+        assert len(got) == len(plain) and all(got[i] == 0 for i in spoilt) and got.count(kind) > 15, (options, got)
 
 
 def test_video_and_camera():
