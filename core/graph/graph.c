@@ -107,6 +107,12 @@ sl_graph_set_limit (SlGraph *graph, gsize bytes)
   graph->limit = bytes > 0 ? bytes : SL_MAX_TENSOR_BYTES;
 }
 
+gsize
+sl_graph_limit (const SlGraph *graph)
+{
+  return graph->limit;
+}
+
 void
 sl_graph_set_work_limit (SlGraph *graph, guint64 multiply_adds)
 {

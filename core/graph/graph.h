@@ -72,6 +72,7 @@ gboolean sl_graph_settle_node (SlGraph *graph, GError **error);
 gboolean sl_graph_set_io (SlGraph *graph, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs, GError **error);
 /** sl_graph_set_limit: most bytes of one tensor, and of all variable tensors together; 0 = SL_MAX_TENSOR_BYTES. */
 void sl_graph_set_limit (SlGraph *graph, gsize bytes);
+gsize sl_graph_limit (const SlGraph *graph);
 /** sl_graph_set_work_limit: most multiply-adds a run, or as much other work; 0 = SL_MAX_WORK. */
 void sl_graph_set_work_limit (SlGraph *graph, guint64 multiply_adds);
 /** sl_graph_set_file: (transfer none): what the model file's bytes are of; sessions give back the pages of weights that they packed. */

@@ -199,6 +199,20 @@ check_work (const SlGraph *graph, GError **error)
   return FALSE;
 }
 
+/* No kernel reads 8-bit weights under floats: a graph without room for float ones may not run. */
+static gboolean
+check_weights (const SlGraph *graph, GError **error)
+{
+  for (guint i = 0; i < graph->nodes->len; i++) {
+    const SlNode *node = &g_array_index (graph->nodes, SlNode, i);
+    if (sl_node_has_stored_weights (graph, node))
+      return sl_node_error (error, node, SL_ERROR_LIMIT,
+                            "its weights of 8 bits become float, for which %u tensors leave no room; at most %d", graph->tensors->len,
+                            SL_MAX_TENSORS);
+  }
+  return TRUE;
+}
+
 gboolean
 sl_graph_prepare (SlGraph *graph, GError **error)
 {
@@ -212,7 +226,7 @@ sl_graph_prepare (SlGraph *graph, GError **error)
     graph->pass_changes[SL_PASS_CONSTANT_FOLD] += folded;
     changes = round < MOST_ROUNDS ? sl_passes_run (graph) : 0;
   }
-  if (!check_work (graph, error))
+  if (!check_work (graph, error) || !check_weights (graph, error))
     return FALSE;
   graph->prepared = TRUE;
   return TRUE;

@@ -2,6 +2,9 @@
 /* Nodes and constants of the graph being built, settled one by one. */
 #include "models/onnx/build.h"
 
+/* What may be made of shapes alone, beside what may be copied. */
+#define MADE_ALLOWANCE ((guint64) 64 << 20)
+
 #include <string.h>
 
 #define MAX_NAME 4096
@@ -242,6 +245,20 @@ onnx_pad (Onnx *o, gint32 input, const gint32 *amounts, gfloat value)
                     onnx_tensor_type (o, input));
 }
 
+gboolean
+onnx_may_make (Onnx *o, guint64 bytes)
+{
+  if (o->error != NULL)
+    return FALSE;
+  o->made += bytes;
+  if (o->made <= o->may_copy + MADE_ALLOWANCE)
+    return TRUE;
+  onnx_fail (o, SL_ERROR_LIMIT,
+             "what is made of the shapes of the model's nodes takes %" G_GUINT64_FORMAT " bytes, over %" G_GUINT64_FORMAT, o->made,
+             o->may_copy + MADE_ALLOWANCE);
+  return FALSE;
+}
+
 gint32
 onnx_constant (Onnx *o, SlDtype dtype, guint rank, const gint32 *dims, const void *data)
 {
@@ -254,6 +271,8 @@ onnx_constant (Onnx *o, SlDtype dtype, guint rank, const gint32 *dims, const voi
   if (!sl_tensor_elements (&tensor, &elements))
     return onnx_fail (o, SL_ERROR_LIMIT, "a constant's dimensions overflow");
   tensor.bytes = elements * sl_dtype_size (dtype);
+  if (!onnx_may_make (o, tensor.bytes))
+    return -1;
   guint8 *copy = sl_arena_alloc (o->arena, tensor.bytes + SL_TENSOR_PADDING);
   memcpy (copy, data, tensor.bytes);
   tensor.data = copy;

@@ -66,7 +66,7 @@ typedef struct
   gboolean is_foreign;   /* the nodes stand for another format's operators, whose reader says where a problem is */
   char *folder;          /* of the model file, for external data */
   gint32 height, width;  /* of a picture of open size, 0 = nothing states it */
-  guint64 copied, may_copy;
+  guint64 copied, may_copy, made;
   guint depth;
   guint64 steps;    /* nodes looked at, those of loops each time */
   GHashTable *open; /* indices of tensors made of the rows of NonMaxSuppression or NonZero, of which those left open are -1 */
@@ -101,6 +101,8 @@ gint32 onnx_reduce (Onnx *o, SlOpType op, gint32 input, const gint32 *axes, guin
 /** onnx_cut: elements @first up to @end along @axis. */
 gint32 onnx_cut (Onnx *o, gint32 input, guint axis, gint32 first, gint32 end);
 gint32 onnx_pad (Onnx *o, gint32 input, const gint32 *amounts, gfloat value);
+/** onnx_may_make: whether constants of @bytes more may be made of what a file says in a few bytes; an error else. */
+gboolean onnx_may_make (Onnx *o, guint64 bytes);
 /** onnx_constant: a tensor of @data, which is copied. */
 gint32 onnx_constant (Onnx *o, SlDtype dtype, guint rank, const gint32 *dims, const void *data);
 gint32 onnx_ints_constant (Onnx *o, const gint32 *values, guint n);

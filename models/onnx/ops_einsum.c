@@ -75,7 +75,7 @@ read_operand (const char *text, guint rank, char *labels, gint *most)
 }
 
 /* Where no result is stated: the ellipsis, then what occurs once, by the alphabet. */
-static void
+static gboolean
 imply_result (const Term *terms, guint n, gint dots, char *labels)
 {
   for (gint i = dots; i-- > 0;)
@@ -85,9 +85,12 @@ imply_result (const Term *terms, guint n, gint dots, char *labels)
     for (guint i = 0; i < n; i++)
       for (const char *p = terms[i].labels; *p != '\0'; p++)
         times += *p == label;
-    if (times == 1 && strlen (labels) < SL_MAX_RANK)
+    if (times == 1 && strlen (labels) == SL_MAX_RANK)
+      return FALSE;
+    if (times == 1)
       append (labels, label);
   }
+  return TRUE;
 }
 
 /* The terms and the labels of the result; FALSE for an equation that does not fit them. */
@@ -106,10 +109,8 @@ read_equation (const Onnx *o, const char *equation, Term *terms, guint n, char *
   for (guint i = 0; i < n; i++)
     if (!read_operand (operands[i], onnx_t (o, terms[i].tensor)->rank, terms[i].labels, &dots))
       return FALSE;
-  if (sides[1] == NULL) {
-    imply_result (terms, n, dots, result);
-    return TRUE;
-  }
+  if (sides[1] == NULL)
+    return imply_result (terms, n, dots, result);
   return read_labels (sides[1], strstr (sides[1], "...") != NULL ? dots : 0, result);
 }
 
@@ -148,7 +149,11 @@ take_diagonal (Onnx *o, Term *term, guint first, guint second)
   if (o->error != NULL)
     return;
   const gint32 size = t.dims[first];
-  if (t.dims[second] != size || size > G_MAXINT16) {
+  if (size > G_MAXINT16 && t.dims[second] == size) {
+    onnx_fail (o, SL_ERROR_LIMIT, "the diagonal of %d by %d elements is not supported; at most %d", size, size, G_MAXINT16);
+    return;
+  }
+  if (t.dims[second] != size) {
     onnx_fail (o, SL_ERROR_SHAPE, "label '%c' stands for dimensions of %d and %d; expected equal ones", term->labels[first], size,
                t.dims[second]);
     return;

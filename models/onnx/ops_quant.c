@@ -25,6 +25,10 @@ read_quant (Onnx *o, guint at, SlDtype *dtype, SlQuant *quant)
     return FALSE;
   }
   const SlDtype type = zeros != NULL ? onnx_dtype (o, zeros) : *dtype != SL_DTYPE_INVALID ? *dtype : SL_DTYPE_U8;
+  if (zeros != NULL && type != SL_DTYPE_U8 && type != SL_DTYPE_I8 && type != SL_DTYPE_I32) {
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "its zero point is %s; expected uint8, int8 or int32", sl_dtype_name (type));
+    return FALSE;
+  }
   gfloat *scale = sl_arena_alloc (o->arena, n * sizeof scale[0]);
   gint32 *zero_point = sl_arena_alloc (o->arena, n * sizeof zero_point[0]);
   for (gsize i = 0; i < n; i++) {
@@ -184,8 +188,9 @@ dequantise_ints (Onnx *o, OnnxValue *x, const SlQuant *quant)
 
 /* A scale for each block along one dimension: what the codes stand for, at once. */
 static gint32
-dequantise_blocks (Onnx *o, OnnxValue *x, SlDtype dtype, const SlQuant *quant)
+dequantise_blocks (Onnx *o, OnnxValue *x, const SlQuant *quant)
 {
+  const SlDtype dtype = onnx_dtype (o, x);
   const OnnxValue *scales = onnx_required (o, 1);
   const gint64 size = MIN (onnx_attr_int (o, "block_size", 0), G_MAXINT32);
   const guint axis = onnx_norm_axis (o, onnx_attr_int (o, "axis", 1), x->rank);
@@ -226,8 +231,11 @@ onnx_dequantize_linear (Onnx *o)
   const SlDtype stored = dtype;
   if (o->error != NULL || !read_quant (o, 1, &dtype, &quant))
     return;
+  if (dtype != stored && onnx_input (o, 2) != NULL)
+    onnx_fail (o, SL_ERROR_FORMAT, "its zero point is %s for values of %s; expected the same type", sl_dtype_name (dtype),
+               sl_dtype_name (stored));
   if (quant.count > 1 && onnx_attr_int (o, "block_size", 0) != 0 && (dtype == SL_DTYPE_I32 || check_codes (o, dtype))) {
-    onnx_set (o, 0, dequantise_blocks (o, x, dtype, &quant), FALSE);
+    onnx_set (o, 0, dequantise_blocks (o, x, &quant), FALSE);
     return;
   }
   if (o->error != NULL || !find_axis (o, x, &quant))

@@ -34,6 +34,9 @@ read_list (Onnx *o, const Window *w, const char *name, gint32 fallback, gint32 v
 #define MOST_POOL_ATTRIBUTES 16
 /* Ones of a dilated pool. */
 #define MOST_WEIGHTS (1 << 22)
+/* Pixels of a window that is summed up as a convolution, and the most channels of a register. */
+#define MOST_TAPS (1 << 16)
+#define LANES 16
 
 static gint32
 extent (const Window *w, guint i)
@@ -388,30 +391,59 @@ fit_windows (Window *w, const gint32 out[2])
     w->end[i] = MAX ((out[i] - 1) * w->stride[i] + extent (w, i) - w->in[i] - w->begin[i], 0);
 }
 
+/* Of a padded picture's pixels: 0, and -1 of those that are padding. */
+static gint32
+outside (Onnx *o, const Window *w)
+{
+  const gint32 h = w->in[0] + w->begin[0] + w->end[0], width = w->in[1] + w->begin[1] + w->end[1], dims[4] = { 1, h, width, 1 };
+  const gsize n = (gsize) h * (gsize) width;
+  if (!onnx_may_make (o, n * sizeof (gint32)))
+    return -1;
+  g_autofree gint32 *values = g_new (gint32, n);
+  for (gsize i = 0; i < n; i++) {
+    const gint32 row = (gint32) (i / (gsize) width) - w->begin[0], column = (gint32) (i % (gsize) width) - w->begin[1];
+    values[i] = row >= 0 && row < w->in[0] && column >= 0 && column < w->in[1] ? 0 : -1;
+  }
+  return onnx_constant (o, SL_DTYPE_I32, 4, dims, values);
+}
+
+/* The pixels at one place of all windows of @picture. */
+static gint32
+at_place (Onnx *o, gint32 picture, const Window *w, const gint32 out[2], gint32 fy, gint32 fx)
+{
+  const SlTensor t = *onnx_t (o, picture);
+  const gint32 begins[4] = { 0, fy, fx, 0 }, strides[4] = { 1, w->stride[0], w->stride[1], 1 };
+  const gint32 ends[4] = { t.dims[0], fy + (out[0] - 1) * w->stride[0] + 1, fx + (out[1] - 1) * w->stride[1] + 1, t.dims[3] };
+  const gint32 inputs[4] = { picture, onnx_ints_constant (o, begins, 4), onnx_ints_constant (o, ends, 4),
+                             onnx_ints_constant (o, strides, 4) };
+  return onnx_emit (o, SL_OP_STRIDED_SLICE, inputs, 4, &(SlOpParams){ 0 }, t.dtype);
+}
+
 /* A maximum over windows with gaps: one strided picture for each place of the window. @places: (nullable): the pixels from a window's first
- * one to the first of the largest. */
+ * one to the first of the largest, which is none outside of the picture. */
 static gint32
 dilated_max (Onnx *o, gint32 x, const Window *w, const gint32 out[2], gint32 *places)
 {
   const gint32 pads[8] = { 0, 0, w->begin[0], w->end[0], w->begin[1], w->end[1], 0, 0 };
-  const gint32 strides[4] = { 1, w->stride[0], w->stride[1], 1 };
-  const gint32 padded = onnx_pad (o, x, pads, -G_MAXFLOAT);
-  gint32 y = -1;
+  const gint32 padded = onnx_pad (o, x, pads, -INFINITY);
+  const gboolean edged = places != NULL && (w->begin[0] > 0 || w->begin[1] > 0);
+  const gint32 edges = edged ? outside (o, w) : -1, zero = edged ? onnx_int_scalar (o, 0) : -1;
+  gint32 y = -1, edge = -1;
   if (w->kernel[0] * w->kernel[1] > 1024)
     return onnx_fail (o, SL_ERROR_LIMIT, "a window of %dx%d, dilated or with Indices, is not supported", w->kernel[0], w->kernel[1]);
   for (gint32 k = 0; k < w->kernel[0] * w->kernel[1] && o->error == NULL; k++) {
     const gint32 fy = k / w->kernel[1] * w->dilation[0], fx = k % w->kernel[1] * w->dilation[1];
-    const SlTensor *t = onnx_t (o, padded);
-    const gint32 begins[4] = { 0, fy, fx, 0 };
-    const gint32 ends[4] = { t->dims[0], fy + (out[0] - 1) * w->stride[0] + 1, fx + (out[1] - 1) * w->stride[1] + 1, t->dims[3] };
-    const SlOpParams params = { 0 };
-    const gint32 one = onnx_emit (
-      o, SL_OP_STRIDED_SLICE,
-      (const gint32[]){ padded, onnx_ints_constant (o, begins, 4), onnx_ints_constant (o, ends, 4), onnx_ints_constant (o, strides, 4) }, 4,
-      &params, SL_DTYPE_F32);
+    const gint32 one = at_place (o, padded, w, out, fy, fx);
     if (places != NULL) {
-      const gint32 place = onnx_int_scalar (o, fy * w->in[1] + fx);
-      const gint32 more = y >= 0 ? onnx_emit (o, SL_OP_GREATER, (const gint32[]){ one, y }, 2, NULL, SL_DTYPE_BOOL) : -1;
+      const gint32 place = onnx_int_scalar (o, fy * w->in[1] + fx), here = edged ? at_place (o, edges, w, out, fy, fx) : -1;
+      gint32 more = y >= 0 ? onnx_emit (o, SL_OP_GREATER, (const gint32[]){ one, y }, 2, NULL, SL_DTYPE_BOOL) : -1;
+      if (edged && y >= 0) {
+        const gint32 none = onnx_emit (o, SL_OP_LESS, (const gint32[]){ edge, zero }, 2, NULL, SL_DTYPE_BOOL);
+        more = onnx_emit (o, SL_OP_LOGICAL_OR, (const gint32[]){ more, none }, 2, NULL, SL_DTYPE_BOOL);
+        edge = onnx_emit (o, SL_OP_SELECT, (const gint32[]){ none, here, edge }, 3, NULL, SL_DTYPE_I32);
+      } else {
+        edge = here;
+      }
       *places = y < 0 ? place : onnx_emit (o, SL_OP_SELECT, (const gint32[]){ more, place, *places }, 3, NULL, SL_DTYPE_I32);
     }
     y = y < 0 ? one : onnx_binary (o, SL_OP_MAXIMUM, y, one);
@@ -457,8 +489,11 @@ window_sum (Onnx *o, gint32 x, const Window *w)
   const gint64 n = (gint64) w->kernel[0] * w->kernel[1] * onnx_t (o, x)->dims[3];
   const gint32 dims[4] = { 1, w->kernel[0], w->kernel[1], onnx_t (o, x)->dims[3] };
   SlOpParams params = window_params (w);
-  if (o->error != NULL || n > MOST_WEIGHTS)
+  if (o->error != NULL || n > MOST_WEIGHTS || n / dims[3] > MOST_TAPS)
     return onnx_fail (o, SL_ERROR_LIMIT, "a sum over %dx%d pixels of %d channels is not supported", dims[1], dims[2], dims[3]);
+  /* Backends pack whole registers of channels. */
+  if (!onnx_may_make (o, (guint64) n / (guint64) dims[3] * LANES * sizeof (gfloat)))
+    return -1;
   g_autofree gfloat *ones = g_new (gfloat, (gsize) n);
   for (gint64 i = 0; i < n; i++)
     ones[i] = 1;

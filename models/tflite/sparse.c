@@ -162,6 +162,17 @@ fit_blocks (const SlFbTable *sparsity, const SlTensor *tensor, guint n_blocks, T
   return TRUE;
 }
 
+/* Dense levels of one place lead nowhere. */
+static void
+drop_single (Tree *tree)
+{
+  guint n = 0;
+  for (guint i = 0; i < tree->n_levels; i++)
+    if (tree->levels[i].is_sparse || tree->levels[i].size != 1)
+      tree->levels[n++] = tree->levels[i];
+  tree->n_levels = n;
+}
+
 /* Ranges that follow each other through the whole list, with places that exist. */
 static gboolean
 check_lists (const Level *level, guint i, gsize nodes, GError **error)
@@ -234,6 +245,7 @@ tfl_sparse_read (const SlFbTable *sparsity, const SlTensor *tensor, const guint8
       || !read_levels (sparsity, tensor->rank, &tree, sizes, error) || !fit_blocks (sparsity, tensor, n_blocks, &tree, sizes, error)
       || !check_levels (&tree, elements, n, error))
     return FALSE;
+  drop_single (&tree);
   if (n > 0)
     fill (&tree, 0, 0, 0);
   return TRUE;

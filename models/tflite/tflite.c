@@ -26,7 +26,7 @@
 /* Fixed bytes that may be copied beside four times the file's size. */
 #define COPY_ALLOWANCE 65536
 /* Sparse tensors may become this many times as large as the file. */
-#define DENSE_GROWTH 64
+#define DENSE_GROWTH 32
 
 typedef struct
 {
@@ -356,10 +356,11 @@ read_sparse (Reader *reader, const SlFbTable *sparsity, SlTensor *tensor, const 
     return FALSE;
   }
   reader->dense += dense;
-  if (reader->dense > (guint64) reader->fb.size * DENSE_GROWTH + COPY_ALLOWANCE) {
+  const guint64 most = MIN ((guint64) reader->fb.size * DENSE_GROWTH + COPY_ALLOWANCE, sl_graph_limit (reader->graph));
+  if (reader->dense > most) {
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "sparse tensors of %" G_GUINT64_FORMAT " bytes, over %d times the file; export the model with dense weights",
-                 reader->dense, DENSE_GROWTH);
+                 "sparse tensors of %" G_GUINT64_FORMAT " bytes, over %" G_GUINT64_FORMAT "; export the model with dense weights",
+                 reader->dense, most);
     return FALSE;
   }
   guint8 *copy = sl_arena_alloc (reader->arena, dense + SL_TENSOR_PADDING);

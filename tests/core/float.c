@@ -428,6 +428,32 @@ test_most_copies (void)
   check_clear (&check);
 }
 
+/* So many channels that their registers, shared out to panels, take products of more than 31 bits. */
+static void
+test_widest (void)
+{
+  enum
+  {
+    CHANNELS = 3000000
+  };
+  const gint32 x_dims[] = { 1, 1 }, w_dims[] = { CHANNELS, 1 };
+  g_autofree gfloat *weights = g_new (gfloat, CHANNELS);
+  Check check;
+  for (gint32 i = 0; i < CHANNELS; i++)
+    weights[i] = (gfloat) (i % 1000);
+  check_init (&check, 1);
+  const gint32 x = check_input (&check, SL_DTYPE_F32, 2, x_dims, 0, 0);
+  const gint32 w = check_constant (&check, SL_DTYPE_F32, 2, w_dims, NULL, 0, 0, 0, weights);
+  check_node (&check, SL_OP_FULLY_CONNECTED, (gint32[]){ x, w }, 2, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
+  check_prepare (&check);
+  ((gfloat *) check.input_data[0])[0] = 2;
+  gfloat *got = check_run (&check, FALSE, 1);
+  for (gint32 i = 0; i < CHANNELS; i++)
+    g_assert_cmpfloat (got[i], ==, 2 * weights[i]);
+  sl_tensor_buffer_free (got);
+  check_clear (&check);
+}
+
 /* Weights that are zero are not kept where that is less work: 196 pixels, 128 channels, and as many of the output. */
 static void
 test_packed_zeros (void)
@@ -533,6 +559,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/float/fully-connected", GINT_TO_POINTER (FULLY_CONNECTED), test_shape);
   g_test_add_data_func ("/float/few-channels", GINT_TO_POINTER (FEW_CHANNELS), test_shape);
   g_test_add_data_func ("/float/sparse", GINT_TO_POINTER (SPARSE), test_shape);
+  g_test_add_func ("/float/widest", test_widest);
   g_test_add_func ("/float/packed-zeros", test_packed_zeros);
   g_test_add_func ("/float/most-copies", test_most_copies);
   g_test_add_func ("/float/neighbours", test_neighbours);

@@ -13,10 +13,10 @@ typedef struct
 } Case;
 
 static const Case cases[] = {
-  { 1, 1, 2, 1, 1, FALSE, FALSE },     { 1, 1, 7, 5, 3, TRUE, FALSE },      { 2, 3, 49, 32, 49, TRUE, FALSE },
-  { 2, 3, 49, 49, 32, FALSE, FALSE },  { 3, 2, 9, 17, 50, FALSE, TRUE },    { 1, 1, 197, 64, 197, TRUE, TRUE },
-  { 1, 2, 33, 4096, 49, TRUE, FALSE }, { 2, 1, 100, 300, 97, FALSE, TRUE }, { 1, 1, 3, 4097, 5, FALSE, FALSE },
-  { 1, 1, 1, 40, 60, TRUE, FALSE },
+  { 1, 1, 2, 1, 1, FALSE, FALSE },     { 1, 1, 7, 5, 3, TRUE, FALSE },        { 2, 3, 49, 32, 49, TRUE, FALSE },
+  { 2, 3, 49, 49, 32, FALSE, FALSE },  { 3, 2, 9, 17, 50, FALSE, TRUE },      { 1, 1, 197, 64, 197, TRUE, TRUE },
+  { 1, 2, 33, 4096, 49, TRUE, FALSE }, { 2, 1, 100, 300, 97, FALSE, TRUE },   { 1, 1, 3, 4097, 5, FALSE, FALSE },
+  { 1, 1, 1, 40, 60, TRUE, FALSE },    { 1, 1, 2, 1, 1500000, FALSE, FALSE },
 };
 
 static void

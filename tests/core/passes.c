@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/passes/prepare.h"
+#include "sightline/error.h"
 #include "tests/core/opcheck.h"
 
 #define N 300
@@ -197,6 +198,24 @@ test_constant_weights (void)
       expected[i] += (double) data[i / 3 * 4 + k] * codes[i % 3 * 4 + k] * scale;
   }
   check_expect (&check, expected, 1e-4, 1e-5);
+  check_clear (&check);
+}
+
+/* Where there is no room for one tensor more, such weights cannot become float. */
+static void
+test_no_room_for_weights (void)
+{
+  const gint32 dims[2] = { 1, 4 }, shape[2] = { 3, 4 };
+  const gfloat scale = 0.5f;
+  const gint8 codes[12] = { 1 };
+  Check check;
+  check_init (&check, 0);
+  const gint32 in[2] = { check_input (&check, SL_DTYPE_F32, 2, dims, 0, 0),
+                         check_constant (&check, SL_DTYPE_I8, 2, shape, &scale, 1, 0, 0, codes) };
+  check_node (&check, SL_OP_FULLY_CONNECTED, in, 2, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
+  while (sl_graph_n_tensors (check.graph) < SL_MAX_TENSORS)
+    check_constant (&check, SL_DTYPE_I8, 2, shape, &scale, 1, 0, 0, codes);
+  check_prepare_error (&check, SL_ERROR_LIMIT, "its weights of 8 bits become float, for which 65536 tensors leave no room; at most 65536");
   check_clear (&check);
 }
 
@@ -640,6 +659,7 @@ main (int argc, char **argv)
   g_test_add_func ("/passes/cancel", test_cancel);
   g_test_add_func ("/passes/weights", test_weights);
   g_test_add_func ("/passes/weights_of_constants", test_constant_weights);
+  g_test_add_func ("/passes/weights_without_room", test_no_room_for_weights);
   g_test_add_func ("/passes/shapes", test_shapes);
   g_test_add_func ("/passes/in-place", test_in_place);
   g_test_add_func ("/passes/skip-quantize", test_skip_quantize);

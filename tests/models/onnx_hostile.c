@@ -301,6 +301,30 @@ test_repeated (void)
   refuse (graphs, SL_ERROR_LIMIT, "more than 4096 graphs");
 }
 
+/* Nodes of a few bytes for each of which the reader makes constants: their sum is bounded while they are read. */
+static void
+test_made (void)
+{
+  static const gint64 image[] = { 127, 127 }, block[] = { 64, 64 }, columns[] = { 1, 4096, 4096 };
+  g_autoptr (SlOnnxWriter) pools = picture (), unfolded = picture ();
+  for (guint i = 0; i < 64; i++) {
+    g_autofree char *in = i > 0 ? g_strdup_printf ("p%u", i - 1) : g_strdup ("x"),
+                    *out = i < 63 ? g_strdup_printf ("p%u", i) : g_strdup ("y");
+    sl_onnx_writer_node (pools, "AveragePool", in, out, "kernel_shape I 256,256", "dilations I 2,2", "pads I 255,255,255,255", NULL);
+  }
+  refuse (pools, SL_ERROR_LIMIT, "what is made of the shapes of the model's nodes takes");
+  sl_onnx_writer_ints (unfolded, "image", 2, image);
+  sl_onnx_writer_ints (unfolded, "block", 2, block);
+  sl_onnx_writer_ints (unfolded, "columns", 3, columns);
+  sl_onnx_writer_node (unfolded, "ReduceSum", "x", "s", "keepdims i 0", NULL);
+  sl_onnx_writer_node (unfolded, "Expand", "s,columns", "c", NULL);
+  for (guint i = 0; i < 12; i++) {
+    g_autofree char *out = i < 11 ? g_strdup_printf ("u%u", i) : g_strdup ("y");
+    sl_onnx_writer_node (unfolded, "Col2Im", "c,image,block", out, NULL);
+  }
+  refuse (unfolded, SL_ERROR_LIMIT, "");
+}
+
 /* Operators of other domains are refused by their names, with what to do, unless nothing reads what they give. */
 static void
 test_domains (void)
@@ -518,6 +542,7 @@ main (int argc, char **argv)
   g_test_add_func ("/onnx-hostile/truncated", test_truncated);
   g_test_add_func ("/onnx-hostile/fields", test_fields);
   g_test_add_func ("/onnx-hostile/repeated", test_repeated);
+  g_test_add_func ("/onnx-hostile/made", test_made);
   g_test_add_func ("/onnx-hostile/domains", test_domains);
   g_test_add_func ("/onnx-hostile/foreign", test_foreign);
   g_test_add_func ("/onnx-hostile/empty-output", test_empty_output);

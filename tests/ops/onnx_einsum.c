@@ -148,6 +148,21 @@ test_errors (void)
   }
 }
 
+/* Nine dimensions of a result that the equation does not state. */
+static void
+test_too_many_implied (void)
+{
+  OnnxModel m;
+  onnx_model_init (&m, 12, 1);
+  const gint64 dims[5] = { 1, 1, 1, 1, 2 };
+  onnx_model_floats (&m, "a", 5, dims);
+  onnx_model_floats (&m, "b", 4, dims + 1);
+  sl_onnx_writer_node (m.writer, "Einsum", "a,b", "y", "equation s abcde,fghi", NULL);
+  sl_onnx_writer_output (m.writer, "y", SL_ONNX_FLOAT);
+  onnx_model_refuse (&m, "abcde,fghi");
+  onnx_model_clear (&m);
+}
+
 /* Nine dimensions, of which none may be summed before the third operand. */
 static void
 test_too_many_dimensions (void)
@@ -170,6 +185,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/onnx/einsum/equations", test_equations);
   g_test_add_func ("/onnx/einsum/errors", test_errors);
+  g_test_add_func ("/onnx/einsum/too-many-implied", test_too_many_implied);
   g_test_add_func ("/onnx/einsum/too-many-dimensions", test_too_many_dimensions);
   return g_test_run ();
 }

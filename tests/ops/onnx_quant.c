@@ -8,6 +8,7 @@
 /* Numbers of ONNX's element types. */
 #define UINT8 2
 #define INT8 3
+#define INT32 6
 
 static void
 add_constant (OnnxModel *m, const char *name, guint type, gint64 rows, gint64 columns, const void *data, gsize bytes)
@@ -73,6 +74,37 @@ test_blocks_that_do_not_fit (void)
   }
 }
 
+/* Zero points of other types than their values have, and of types that no quantised value has. */
+static void
+test_zero_points (void)
+{
+  static const gfloat scales[2 * COLUMNS] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+  static const guint8 bytes[4 * ROWS * COLUMNS];
+  static const struct
+  {
+    gint codes, zeros;
+    gsize size;
+    const char *text;
+  } wrong[] = {
+    { UINT8, INT32, 4, "its zero point is int32 for values of uint8; expected the same type" },
+    { INT32, UINT8, 1, "its zero point is uint8 for values of int32; expected the same type" },
+    { UINT8, SL_ONNX_BOOL, 1, "its zero point is bool; expected uint8, int8 or int32" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {
+    OnnxModel m;
+    onnx_model_init (&m, 21, i);
+    onnx_model_floats (&m, "x", 2, DIMS (ROWS, COLUMNS));
+    add_constant (&m, "codes", wrong[i].codes, ROWS, COLUMNS, bytes, ROWS * COLUMNS * (wrong[i].codes == INT32 ? 4 : 1));
+    add_constant (&m, "scales", SL_ONNX_FLOAT, 2, COLUMNS, scales, sizeof scales);
+    add_constant (&m, "zeros", wrong[i].zeros, 2, COLUMNS, bytes, 2 * COLUMNS * wrong[i].size);
+    sl_onnx_writer_node (m.writer, "DequantizeLinear", "codes,scales,zeros", "w", "axis i 0", "block_size i 3", NULL);
+    sl_onnx_writer_node (m.writer, "Add", "x,w", "y", NULL);
+    sl_onnx_writer_output (m.writer, "y", SL_ONNX_FLOAT);
+    onnx_model_refuse (&m, wrong[i].text);
+    onnx_model_clear (&m);
+  }
+}
+
 static void
 test_computed_codes (void)
 {
@@ -108,6 +140,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/onnx/quant/blocks", test_blocks);
   g_test_add_func ("/onnx/quant/blocks-that-do-not-fit", test_blocks_that_do_not_fit);
+  g_test_add_func ("/onnx/quant/zero-points", test_zero_points);
   g_test_add_func ("/onnx/quant/computed-codes", test_computed_codes);
   return g_test_run ();
 }

@@ -55,6 +55,7 @@ check (gfloat value, gdouble low, gdouble high)
     g_assert_true (sl_quantizer_learn (quantizer, pass, picture, &error));
   g_autoptr (GBytes) file = sl_quantizer_finish (quantizer, &error);
   g_assert_no_error (error);
+  g_assert_nonnull (file);
   picture[5] = value;
   g_assert_true (sl_quantizer_compare (quantizer, picture, &error));
   sl_quantizer_report (quantizer, &report);

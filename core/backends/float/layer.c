@@ -225,8 +225,10 @@ choose_loops (SlFloatLayer *layer, const SlFloatIsa *isa)
 static void
 choose_sparse (SlFloatLayer *layer, const SlFloatIsa *isa, const SlTensor *weights)
 {
-  const gdouble density = layer->mode == SL_FLOAT_DIRECT && layer->depth <= SPARSE_DEPTH ? sl_float_density (weights) : 1;
-  const gdouble tiles = (gdouble) ((layer->rows + isa->sparse_rows - 1) / isa->sparse_rows), rows = tiles * isa->sparse_rows;
+  if (layer->mode != SL_FLOAT_DIRECT || layer->depth > SPARSE_DEPTH)
+    return;
+  const gdouble density = sl_float_density (weights);
+  const gdouble tiles = ceil ((gdouble) layer->rows / isa->sparse_rows), rows = tiles * isa->sparse_rows;
   const gdouble step = (gsize) (layer->depth * isa->sparse_rows) * sizeof (gfloat) <= FIRST_CACHE ? SPARSE_STEP : SPARSE_FAR_STEP;
   const gdouble work = rows * (density * layer->depth * layer->channels * step + SPARSE_TURN * ((gdouble) layer->depth + layer->channels));
   if (density == 1 || work >= row_work (layer, layer->isa, layer->deep) * layer->rows)

@@ -99,7 +99,8 @@ run_item (const void *data, guint item, guint thread)
   const SlFloatIsa *isa = m->isa;
   const gint32 part = (gint32) (item % (guint) m->parts), p = (gint32) (item / (guint) m->parts % (guint) m->panels);
   const gsize matrix = item / (guint) m->parts / (guint) m->panels, area = (gsize) m->rows * (gsize) m->columns;
-  const gint32 begin = m->registers * p / m->panels, end = m->registers * (p + 1) / m->panels, first = begin * isa->lanes;
+  const gint32 begin = (gint32) ((gint64) m->registers * p / m->panels), first = begin * isa->lanes;
+  const gint32 end = (gint32) ((gint64) m->registers * (p + 1) / m->panels);
   gfloat *packed = (gfloat *) (gpointer) (m->scratch->memory + m->scratch->bytes * thread);
   const SlFloatPanel panel = { packed, 0, MIN (end * isa->lanes, m->columns) - first, end - begin, 0 };
   const SlFloatGemm gemm = { &panel, m->zeros, -INFINITY, INFINITY };

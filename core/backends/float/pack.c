@@ -55,9 +55,10 @@ pack_gemm (SlFloatLayer *layer, const SlTensor *weights, SlArena *arena)
   const gsize depth = layer->deep ? (gsize) (layer->depth / layer->run_length) * (gsize) whole : (gsize) layer->depth;
   const gint32 panels = layer->n_panels / layer->groups, inputs = layer->window.channels / layer->groups;
   SlFloatPanel *packed = sl_arena_alloc (arena, (gsize) layer->n_panels * sizeof packed[0]);
-  gfloat *to = sl_tensor_alloc (arena, (gsize) (registers * lanes) * (gsize) layer->groups * depth * sizeof to[0]);
+  gfloat *to = sl_tensor_alloc (arena, (gsize) registers * (gsize) lanes * (gsize) layer->groups * depth * sizeof to[0]);
   for (gint32 p = 0; p < layer->n_panels; p++) {
-    const gint32 group = p / panels, first = registers * (p % panels) / panels, end = registers * (p % panels + 1) / panels;
+    const gint32 group = p / panels, first = (gint32) ((gint64) registers * (p % panels) / panels);
+    const gint32 end = (gint32) ((gint64) registers * (p % panels + 1) / panels);
     packed[p] = (SlFloatPanel){
       .channel = group * channels + first * lanes,
       .channels = MIN (end * lanes, channels) - first * lanes,
