@@ -51,7 +51,9 @@ run_convert (int argc, char **argv)
     sl_options_usage ("convert", "expected one MODEL, got %u arguments", g_strv_length (rest));
   else if (output == NULL)
     sl_options_usage ("convert", "--output FILE is required");
-  else if (sl_options_tflite ("convert", output) && sl_model_options_check ("convert", &options)) {
+  else if (sl_options_tflite ("convert", output) && sl_options_apart ("convert", "--output", output, "MODEL", rest[0])
+           && sl_options_apart ("convert", "--output", output, "--labels", options.labels)
+           && sl_model_options_check ("convert", &options)) {
     options.model = g_strdup (rest[0]);
     status = convert (&options, output, &error) ? SL_EXIT_OK : SL_EXIT_FAILED;
   }

@@ -187,6 +187,15 @@ sl_options_fraction (const char *command, const char *option, const char *text, 
   return TRUE;
 }
 
+/* Whether @path is there and holds no file: a pipe or a device, or what another program has open, as /dev/stdout is. */
+static gboolean
+is_stream (const char *path)
+{
+  g_autofree char *target = g_file_read_link (path, NULL);
+  return (target != NULL && g_str_has_prefix (target, "/proc/"))
+         || (g_file_test (path, G_FILE_TEST_EXISTS) && !g_file_test (path, G_FILE_TEST_IS_REGULAR));
+}
+
 gboolean
 sl_options_target (const char *command, const char *option, const char *path)
 {
@@ -197,6 +206,8 @@ sl_options_target (const char *command, const char *option, const char *path)
     sl_complain (command, "%s: '%s' cannot be written: %s", option, shown, g_strerror (errno));
   else if (path[0] == '\0' || g_file_test (path, G_FILE_TEST_IS_DIR))
     sl_complain (command, "%s: '%s' is a folder; expected the file to write", option, shown);
+  else if (is_stream (path))
+    sl_complain (command, "%s: '%s' is a device or a pipe; expected the file to write", option, shown);
   else
     return TRUE;
   return FALSE;
@@ -232,6 +243,15 @@ sl_options_same_file (const char *a, const char *b)
     return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
   g_autofree char *first = place_of (a), *second = place_of (b);
   return first != NULL && g_strcmp0 (first, second) == 0;
+}
+
+gboolean
+sl_options_apart (const char *command, const char *option, const char *path, const char *name, const char *other)
+{
+  if (path == NULL || other == NULL || !sl_options_same_file (path, other))
+    return TRUE;
+  sl_options_usage (command, "%s and %s are one file, which would be lost; expected another name for %s", option, name, option);
+  return FALSE;
 }
 
 /* Replaces *@text by the choice's own spelling. */

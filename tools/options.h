@@ -54,13 +54,16 @@ gboolean sl_options_integer (const char *command, const char *option, const char
 gboolean sl_options_threads (const char *command, const char *option, const char *text, guint *threads);
 /** sl_options_fraction: likewise for a number in 0..1. */
 gboolean sl_options_fraction (const char *command, const char *option, const char *text, double *value);
-/** sl_options_target: whether @option @path can be written, as a file in a folder that can be written to. Long work is not begun
- *  without. */
+/** sl_options_target: whether @option @path can be written, as a file in a folder that can be written to; devices and pipes are none.
+ *  Long work is not begun without. */
 gboolean sl_options_target (const char *command, const char *option, const char *path);
 /** sl_options_tflite: whether --output @path can become a TensorFlow Lite file: by its name, and as sl_options_target() has it. */
 gboolean sl_options_tflite (const char *command, const char *path);
 /** sl_options_same_file: whether @a and @b, which need not be there, are one file. */
 gboolean sl_options_same_file (const char *a, const char *b);
+/** sl_options_apart: whether @option @path, which is written, is another file than @other, which is read and called @name; either may be
+ *  NULL. Complains where it is not. */
+gboolean sl_options_apart (const char *command, const char *option, const char *path, const char *name, const char *other);
 /** sl_options_choice: *@text becomes the spelling in @choices (NULL-terminated) that it equals in any case. */
 gboolean sl_options_choice (const char *command, const char *option, char **text, const char *const *choices);
 /** SL_OPTION_LIMITS: entries for --tensor-limit, --work-limit and --input-shape that put their texts into @limits. */

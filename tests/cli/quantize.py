@@ -405,17 +405,39 @@ def test_interrupted_page():
 
 def test_refused_pages():
     """Before anything is learned; a model is not overwritten, by whatever name the page has."""
-    target, source = work("page.tflite"), work("source.onnx")
+    target, source, pictures = work("page.tflite"), work("source.onnx"), folder("pages", 2)
+    picture = os.path.join(pictures, sorted(os.listdir(pictures))[0])
+    labels = write("page.txt", b"one\n")
+    os.mkfifo(work("pipe.html"))
     shutil.copy(data("formats", "models", "cntk_mnist.onnx"), source)
     os.symlink(harness.WORK.name, work("linked"))
     os.link(source, work("hard.html"))
     for page, message in ((target, "--html and --output are one file"), (work("./page.tflite"), "--html and --output are one file"),
                           (work("linked/page.tflite"), "--html and --output are one file"), (source, "--html and MODEL are one file"),
                           (work("linked/hard.html"), "--html and MODEL are one file"),
+                          (labels, "--html and --labels are one file"), (picture, "a picture of --evaluate, which would be lost"),
+                          (work("pipe.html"), "is a device or a pipe"), ("/dev/stdout", "is a device or a pipe"),
                           (work("no/such/page.html"), "there is no such folder"), (harness.WORK.name, "is a folder")):
-        before = os.path.getsize(source)
-        run("quantize", source, "--weights-only", "-o", target, "--html", page).expect(2, message)
-        assert os.path.getsize(source) == before and not os.path.exists(target), page
+        before = [os.path.getsize(one) for one in (source, picture, labels)]
+        run("quantize", source, "--weights-only", "-o", target, "-e", pictures, "--labels", labels, "--html", page).expect(2, message)
+        assert [os.path.getsize(one) for one in (source, picture, labels)] == before and not os.path.exists(target), page
+    run("quantize", source, "-c", picture, "-o", target, "--html", picture).expect(2, "a picture of --calibrate, which would be lost")
+    run(*small("--weights-only", "-o", target, "-e", pictures, "--html", os.path.join(pictures, "page.html"))).expect(0)
+    assert os.path.exists(os.path.join(pictures, "page.html")), "a page beside the pictures is none of them"
+
+
+def test_model_is_kept():
+    """What is written never takes the place of what is read, by whatever name."""
+    source, same, hard = harness.model("add.tflite"), work("same.tflite"), work("hard.tflite")
+    shutil.copy(source, same)
+    os.link(same, hard)
+    os.mkfifo(work("pipe.tflite"))
+    for command, *more in ["quantize", "--weights-only"], ["convert"]:
+        for target, message in ((same, "--output and MODEL are one file"), (hard, "--output and MODEL are one file"),
+                                (work("./same.tflite"), "--output and MODEL are one file"), (work("pipe.tflite"), "is a device or a pipe")):
+            run(command, same, *more, "-o", target).expect(2, message)
+            assert open(same, "rb").read() == open(source, "rb").read() and not os.path.isfile(work("pipe.tflite")), target
+        run(command, source, *more, "-o", same, "--labels", same).expect(2, "--output and --labels are one file")
 
 
 def test_equalize():

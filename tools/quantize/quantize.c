@@ -312,6 +312,19 @@ open_and_quantize (const Options *options, SlSpawner *spawner, GError **error)
   return done;
 }
 
+/* Whether the page would take the place of a picture that @option names: of a file, or of one in a folder. */
+static gboolean
+loses_picture (const Options *options, const char *option, const char *argument)
+{
+  char *arguments[] = { (char *) argument, NULL };
+  g_autoptr (GPtrArray) inputs = sl_inputs_new (arguments);
+  const SlInput *lost = options->html != NULL ? sl_inputs_find_file (inputs, options->html) : NULL;
+  if (lost != NULL)
+    sl_options_usage ("quantize", "--html is %s, a picture of %s, which would be lost; expected another name for --html", lost->name,
+                      option);
+  return lost != NULL;
+}
+
 static int
 run (const Options *options)
 {
@@ -323,6 +336,8 @@ run (const Options *options)
     return SL_EXIT_FAILED;
   }
   sl_elements_init (NULL, NULL);
+  if (loses_picture (options, "--calibrate", options->calibrate) || loses_picture (options, "--evaluate", options->evaluate))
+    return SL_EXIT_USAGE;
   const gboolean good = open_and_quantize (options, spawner, &error);
   if (sl_interrupted ())
     return SL_EXIT_INTERRUPTED;
@@ -331,18 +346,17 @@ run (const Options *options)
   return good ? SL_EXIT_OK : SL_EXIT_FAILED;
 }
 
-/* Long work is not begun for a page that cannot be written, or that would take the place of a model. */
+/* Nothing that is read is written over, and long work is not begun for what cannot be written. */
 static gboolean
-check_page (const Options *options)
+check_targets (const Options *options)
 {
-  const char *lost = options->html == NULL                                        ? NULL
-                     : sl_options_same_file (options->html, options->output)      ? "--output"
-                     : sl_options_same_file (options->html, options->model.model) ? "MODEL"
-                                                                                  : NULL;
-  if (lost == NULL)
-    return options->html == NULL || sl_options_target ("quantize", "--html", options->html);
-  sl_options_usage ("quantize", "--html and %s are one file; expected a name of its own for the page", lost);
-  return FALSE;
+  return sl_options_tflite ("quantize", options->output)
+         && sl_options_apart ("quantize", "--output", options->output, "MODEL", options->model.model)
+         && sl_options_apart ("quantize", "--output", options->output, "--labels", options->model.labels)
+         && sl_options_apart ("quantize", "--html", options->html, "--output", options->output)
+         && sl_options_apart ("quantize", "--html", options->html, "MODEL", options->model.model)
+         && sl_options_apart ("quantize", "--html", options->html, "--labels", options->model.labels)
+         && (options->html == NULL || sl_options_target ("quantize", "--html", options->html));
 }
 
 static gboolean
@@ -353,7 +367,7 @@ check (Options *options)
   gdouble percent = DEFAULT_PERCENT / 100, prune = 0;
   options->most = DEFAULT_PICTURES;
   options->how = (SlQuantizeOptions){ .method = SL_RANGE_MSE, .float_head = TRUE };
-  if (!sl_options_tflite ("quantize", options->output) || !check_page (options) || !sl_model_options_check ("quantize", &options->model)
+  if (!check_targets (options) || !sl_model_options_check ("quantize", &options->model)
       || !sl_options_choice ("quantize", "--method", &options->method, methods)
       || !sl_options_choice ("quantize", "--float-head", &options->float_head, heads)
       || !sl_options_choice ("quantize", "--weights", &options->weights, scales)
