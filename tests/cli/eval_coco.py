@@ -63,6 +63,20 @@ def test_boxes():
     assert got["ap_small"] == 1 and got["ap_large"] == 1 and got["ap_medium"] < 1, got
 
 
+def test_equal_confidences():
+    """Found objects of one confidence count in the order of their pictures' ids, as in pycocotools, not of the file: first the miss of
+    picture 1, then the hit of picture 2, which makes a precision of 1/2 up to a recall of 1/2, 51 of 101."""
+    network, images, annotations = model("one_box.tflite"), [], []
+    for number, name, box in ((2, "hit", (0, 2, 4, 4)), (1, "miss", (5, 0, 2, 2))):
+        picture("equal/%s.png" % name, (0, 240, 0))
+        images.append({"id": number, "file_name": name + ".png", "width": 8, "height": 8})
+        annotations.append({"image_id": number, "category_id": 1, "bbox": box, "area": 4, "iscrowd": 0})
+    coco = {"images": images, "annotations": annotations, "categories": [{"id": 1, "name": "green"}]}
+    assert abs(evaluated(network, put("equal/a.json", coco))["ap50"] - 51 / 101 / 2) < 1e-5
+    images[0]["id"], images[1]["id"] = annotations[0]["image_id"], annotations[1]["image_id"] = 1, 2
+    assert abs(evaluated(network, put("equal/a.json", coco))["ap50"] - 51 / 101) < 1e-5
+
+
 def test_crowds():
     """A crowd around the found box: who is in it is not wrong, whatever overlap is asked for."""
     coco = worked("crowd")

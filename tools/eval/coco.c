@@ -164,7 +164,7 @@ read_pictures (Reading *r)
       g_free (item.name);
       return FALSE;
     }
-    const SlCocoPicture picture = { item.name, (guint) item.width, (guint) item.height, sl_truths_new () };
+    const SlCocoPicture picture = { item.id, item.name, (guint) item.width, (guint) item.height, sl_truths_new () };
     g_array_append_val (r->coco->pictures, picture);
   }
   return r->reader.error == NULL;
@@ -432,6 +432,13 @@ read_file (Reading *r, const char *path, GError **error)
   return FALSE;
 }
 
+static gint
+compare_pictures (gconstpointer a, gconstpointer b)
+{
+  const gint64 one = ((const SlCocoPicture *) a)->id, two = ((const SlCocoPicture *) b)->id;
+  return (one > two) - (one < two);
+}
+
 SlCoco *
 sl_coco_new (const char *path, GError **error)
 {
@@ -448,6 +455,7 @@ sl_coco_new (const char *path, GError **error)
   r.ends = g_array_new (FALSE, FALSE, sizeof (guint));
   r.compressed = g_string_new (NULL);
   const gboolean good = read_file (&r, path, error);
+  g_array_sort (coco->pictures, compare_pictures);
   g_hash_table_unref (r.pictures);
   g_hash_table_unref (r.categories);
   g_array_unref (r.points);

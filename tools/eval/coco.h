@@ -9,9 +9,10 @@
 
 G_BEGIN_DECLS
 
-/** SlCocoPicture: @name: relative to the folder of pictures; @truths: (element-type SlTruth): in pixels, with indices of categories as labels. */
+/** SlCocoPicture: @id: as the file has it; @name: relative to the folder of pictures; @truths: (element-type SlTruth): in pixels, with indices of categories as labels. */
 typedef struct
 {
+  gint64 id;
   char *name;
   guint width, height;
   GArray *truths;
@@ -20,7 +21,7 @@ typedef struct
 /** SlCoco: @masks: whether all objects have masks; @points: whether any has keypoints. */
 typedef struct
 {
-  GArray *pictures;      /* of SlCocoPicture */
+  GArray *pictures;      /* of SlCocoPicture, by id, as pycocotools takes them: it counts where confidences are equal */
   GPtrArray *categories; /* (element-type utf8): names */
   gboolean masks, points;
 } SlCoco;
