@@ -55,6 +55,17 @@ sl_coco_free (SlCoco *coco)
   g_free (coco);
 }
 
+/* A file could choose ids that a hash known before sends to one place; g_int64_hash() even leaves the upper half out. A product with a random
+ * odd number sends them apart. */
+static guint
+id_hash (gconstpointer key)
+{
+  static guint64 factor;
+  while (factor == 0)
+    factor = ((guint64) g_random_int () << 32 | g_random_int ()) | 1;
+  return (guint) ((guint64) * (const gint64 *) key * factor >> 32);
+}
+
 /* What a member of an object means; unknown ones are skipped. */
 typedef gboolean (*Member) (Reading *r);
 
@@ -228,23 +239,29 @@ read_box (Reading *r)
   return TRUE;
 }
 
+/* x, y and visibility of the points of a person; other numbers of points are those of hands or faces, which nothing here measures. */
 static gboolean
 read_points (Reading *r)
 {
+  guint64 n = 0;
   g_array_set_size (r->points, 0);
-  if (!read_numbers (r, r->points, 3 * SL_EVAL_POINTS))
+  if (!sl_json_reader_enter (&r->reader, SL_JSON_LIST))
     return FALSE;
-  r->has_points = TRUE;
-  if (r->points->len == 3 * SL_EVAL_POINTS)
-    return TRUE;
-  return sl_json_reader_fail (&r->reader, "expected x, y and visibility of the %d points of a person, got %u numbers", SL_EVAL_POINTS,
-                              r->points->len);
+  for (; sl_json_reader_next (&r->reader); n++) {
+    gdouble value;
+    if (!sl_json_reader_number (&r->reader, &value))
+      return FALSE;
+    if (n < 3 * SL_EVAL_POINTS)
+      g_array_append_val (r->points, value);
+  }
+  r->has_points = n == 3 * SL_EVAL_POINTS;
+  return r->reader.error == NULL;
 }
 
 static gboolean
 read_labelled (Reading *r)
 {
-  return sl_json_reader_integer (&r->reader, 0, SL_EVAL_POINTS, &r->labelled);
+  return sl_json_reader_integer (&r->reader, 0, G_MAXINT32, &r->labelled);
 }
 
 static gboolean
@@ -270,16 +287,20 @@ read_counts (Reading *r)
   return TRUE;
 }
 
+/* Polygons or runs; null and a list without polygons are no mask. */
 static gboolean
 read_segmentation (Reading *r)
 {
   static const MemberRow rows[] = { { "size", read_size }, { "counts", read_counts }, { NULL, NULL } };
+  const SlJsonKind kind = sl_json_reader_kind (&r->reader);
   g_array_set_size (r->numbers, 0);
   g_array_set_size (r->ends, 0);
   g_string_truncate (r->compressed, 0);
   memset (r->size, 0, sizeof r->size);
-  r->has_mask = TRUE;
-  if (sl_json_reader_kind (&r->reader) == SL_JSON_OBJECT)
+  r->has_mask = kind == SL_JSON_OBJECT;
+  if (kind == SL_JSON_NULL)
+    return sl_json_reader_skip (&r->reader);
+  if (kind == SL_JSON_OBJECT)
     return read_members (r, rows) && (r->size[0] > 0 || sl_json_reader_fail (&r->reader, "runs without the size of their picture"));
   if (!sl_json_reader_enter (&r->reader, SL_JSON_LIST))
     return FALSE;
@@ -293,6 +314,7 @@ read_segmentation (Reading *r)
     const guint end = r->numbers->len / 2;
     g_array_append_val (r->ends, end);
   }
+  r->has_mask = r->ends->len > 0;
   return r->reader.error == NULL;
 }
 
@@ -448,8 +470,8 @@ sl_coco_new (const char *path, GError **error)
   g_array_set_clear_func (coco->pictures, picture_clear);
   coco->categories = g_ptr_array_new_with_free_func (g_free);
   coco->masks = TRUE;
-  r.pictures = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
-  r.categories = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  r.pictures = g_hash_table_new_full (id_hash, g_int64_equal, g_free, NULL);
+  r.categories = g_hash_table_new_full (id_hash, g_int64_equal, g_free, NULL);
   r.points = g_array_new (FALSE, FALSE, sizeof (gdouble));
   r.numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
   r.ends = g_array_new (FALSE, FALSE, sizeof (guint));
