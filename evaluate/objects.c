@@ -37,15 +37,15 @@ struct _SlObjectScore
   GHashTable *truths; /* label -> Truths */
 };
 
-/** Objects of a picture that are matched: @order by area: true objects, those that count first; @taken: by area and true object, bits of the
- *  overlaps. */
+/** Objects of a picture that are matched: @taken: by area and true object, bits of the overlaps; @near: true objects of the class of the
+ *  found object at hand that overlap it as far as any asks for, in their order, with their @overlaps. */
 typedef struct
 {
   const SlEvalObject *truth, *found;
-  guint n_truth;
-  guint *order[SL_AREAS];
+  guint n_truth, n_near;
   guint16 *taken[SL_AREAS];
-  gdouble *overlaps; /* of the found object at hand */
+  guint *near;
+  gdouble *overlaps;
 } Picture;
 
 static const gdouble limits[SL_AREAS][2] = { { 0, 1e10 }, { 0, 32 * 32 }, { 32 * 32, 96 * 96 }, { 96 * 96, 1e10 } };
@@ -132,30 +132,42 @@ sl_object_score_best (const SlObjectScore *score, const SlEvalObject *found, gui
   return indices;
 }
 
-/* The true object that the found one at hand takes at @asked, -1 = none. */
+/* The true object that the found one at hand takes at @asked, -1 = none. Those that count are tried before those that do not. */
 static gint
 take (const Picture *picture, guint area, guint bit, gdouble asked)
 {
   gdouble most = MIN (asked, 1 - 1e-10);
   gint best = -1;
-  for (guint i = 0; i < picture->n_truth; i++) {
-    const guint k = picture->order[area][i];
-    if (picture->overlaps[k] < most || ((picture->taken[area][k] & bit) != 0 && !picture->truth[k].crowd))
-      continue;
-    if (best >= 0 && !is_ignored (&picture->truth[best], area) && is_ignored (&picture->truth[k], area))
-      break;
-    most = picture->overlaps[k];
-    best = (gint) k;
-  }
+  for (guint pass = 0; pass < 2 && best < 0; pass++)
+    for (guint i = 0; i < picture->n_near; i++) {
+      const guint k = picture->near[i];
+      const gboolean available = (picture->taken[area][k] & bit) == 0 || picture->truth[k].crowd;
+      if (!available || picture->overlaps[i] < most || is_ignored (&picture->truth[k], area) != (pass == 1))
+        continue;
+      most = picture->overlaps[i];
+      best = (gint) k;
+    }
   return best;
+}
+
+static void
+find_near (Picture *picture, const SlEvalObject *object, SlOverlap overlap, gconstpointer data)
+{
+  picture->n_near = 0;
+  for (guint k = 0; k < picture->n_truth; k++) {
+    const gdouble value = picture->truth[k].label == object->label ? overlap ((guint) (object - picture->found), k, data) : 0;
+    if (value < asked_overlap (0))
+      continue;
+    picture->near[picture->n_near] = k;
+    picture->overlaps[picture->n_near++] = value;
+  }
 }
 
 static Found
 match (Picture *picture, const SlEvalObject *object, SlOverlap overlap, gconstpointer data)
 {
   Found found = { .confidence = object->confidence, .label = object->label };
-  for (guint k = 0; k < picture->n_truth; k++)
-    picture->overlaps[k] = picture->truth[k].label == object->label ? overlap ((guint) (object - picture->found), k, data) : -1;
+  find_near (picture, object, overlap, data);
   for (guint area = 0; area < SL_AREAS; area++) {
     for (guint i = 0; i < SL_OBJECT_SCORE_OVERLAPS; i++) {
       const guint16 bit = (guint16) (1u << i);
@@ -183,30 +195,17 @@ count_truth (SlObjectScore *score, const SlEvalObject *truth)
     truths->count[area] += !is_ignored (truth, area);
 }
 
-/* True objects as they are tried: those that count before those that do not. */
-static void
-order_truths (Picture *picture)
-{
-  const guint n = picture->n_truth;
-  for (guint area = 0; area < SL_AREAS; area++) {
-    guint at = 0;
-    picture->order[area] = g_new (guint, (gsize) n + 1);
-    picture->taken[area] = g_new0 (guint16, (gsize) n + 1);
-    for (guint pass = 0; pass < 2; pass++)
-      for (guint k = 0; k < n; k++)
-        if (is_ignored (&picture->truth[k], area) == (pass == 1))
-          picture->order[area][at++] = k;
-  }
-}
-
 void
 sl_object_score_add (SlObjectScore *score, const SlEvalObject *truth, guint n_truth, const SlEvalObject *found, guint n_found,
                      SlOverlap overlap, gconstpointer data)
 {
   g_autoptr (GArray) best = sl_object_score_best (score, found, n_found);
   g_autoptr (GHashTable) counts = g_hash_table_new (NULL, NULL);
-  Picture picture = { .truth = truth, .found = found, .n_truth = n_truth, .overlaps = g_new (gdouble, (gsize) n_truth + 1) };
-  order_truths (&picture);
+  g_autofree gdouble *overlaps = g_new (gdouble, (gsize) n_truth + 1);
+  g_autofree guint *near = g_new (guint, (gsize) n_truth + 1);
+  Picture picture = { .truth = truth, .found = found, .n_truth = n_truth, .near = near, .overlaps = overlaps };
+  for (guint area = 0; area < SL_AREAS; area++)
+    picture.taken[area] = g_new0 (guint16, (gsize) n_truth + 1);
   for (guint i = 0; i < n_truth; i++)
     count_truth (score, &truth[i]);
   for (guint i = 0; i < best->len; i++) {
@@ -215,11 +214,8 @@ sl_object_score_add (SlObjectScore *score, const SlEvalObject *truth, guint n_tr
     made.rank = count_up (counts, made.label);
     g_array_append_val (score->found, made);
   }
-  for (guint area = 0; area < SL_AREAS; area++) {
-    g_free (picture.order[area]);
+  for (guint area = 0; area < SL_AREAS; area++)
     g_free (picture.taken[area]);
-  }
-  g_free (picture.overlaps);
 }
 
 static gint

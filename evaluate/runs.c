@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A mask is the positions, counted down the columns, where it changes between outside and inside. The outline of a polygon is walked in
- * fifths of a pixel, as pycocotools does it: where it passes the middle of a column of pixels, all that is below changes sides.
+ * A mask is the positions, counted down the columns, where it changes between outside and inside. The outline of a polygon goes in
+ * fifths of a pixel, as pycocotools walks it: where it passes the middle of a column of pixels, all that is below changes sides.
  */
 #include "evaluate/runs.h"
 
@@ -12,7 +12,8 @@
 #include "sightline/error.h"
 
 #define FINE 5
-#define MOST_STEPS 50000000
+/* Columns that one outline may pass. */
+#define MOST_PASSED 10000000
 /* Pieces of compressed text: five bits each, from the least on. */
 #define MOST_PIECES 7
 
@@ -80,8 +81,8 @@ spend (SlRunsCost *cost, guint64 changes, guint64 steps, GError **error)
                  SL_RUNS_MOST_CHANGES);
   else
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "with this one, outlines of all polygons are longer than %" G_GUINT64_FORMAT " pixels; split the file, or leave masks out",
-                 SL_RUNS_MOST_STEPS / FINE);
+                 "with this one, outlines and joins of all polygons take more than %d steps; split the file, or leave masks out",
+                 SL_RUNS_MOST_STEPS);
   return FALSE;
 }
 
@@ -185,63 +186,79 @@ sl_runs_new_text (guint width, guint height, const char *text, SlRunsCost *cost,
   return make (&making, error);
 }
 
-/** A walk along an outline, in fine steps. */
-typedef struct
-{
-  guint width, height;
-  GArray *changes;
-  gint x, y; /* the last point */
-  gboolean started;
-} Walk;
-
+/* The columns of pixels, *@first to below *@end, whose middles an edge from fine step @from to @to passes. */
 static void
-step_to (Walk *walk, gint x, gint y)
+columns_passed (guint width, gint from, gint to, guint *first, guint *end)
 {
-  const gboolean moved = walk->started && x != walk->x;
-  const gdouble column = (MIN (x, walk->x) == x ? x : x - 1) + 0.5, row = MIN (y, walk->y) + 0.5;
-  walk->x = x;
-  walk->y = y;
-  walk->started = TRUE;
-  if (!moved)
-    return;
-  const gdouble px = column / FINE - 0.5, py = ceil (CLAMP (row / FINE - 0.5, 0, walk->height));
-  if (floor (px) != px || px < 0 || px > walk->width - 1)
-    return;
-  const guint32 at = (guint32) px * walk->height + (guint32) py;
-  g_array_append_val (walk->changes, at);
-}
-
-static void
-walk_edge (Walk *walk, const gint *from, const gint *to)
-{
-  const gint dx = abs (to[0] - from[0]), dy = abs (to[1] - from[1]), n = MAX (dx, dy);
-  const gboolean across = dx >= dy, flip = across ? from[0] > to[0] : from[1] > to[1];
-  const gint *low = flip ? to : from, *high = flip ? from : to;
-  const gdouble slope = n == 0 ? 0 : across ? (gdouble) (high[1] - low[1]) / dx : (gdouble) (high[0] - low[0]) / dy;
-  for (gint d = 0; d <= n; d++) {
-    const gint t = flip ? n - d : d;
-    if (across)
-      step_to (walk, low[0] + t, (gint) (low[1] + slope * t + 0.5));
-    else
-      step_to (walk, (gint) (low[0] + slope * t + 0.5), low[1] + t);
-  }
+  const gint low = MAX (MIN (from, to), 0), high = MAX (MAX (from, to), 0);
+  *first = (guint) (low + FINE / 2) / FINE;
+  *end = MIN ((guint) (high + FINE / 2) / FINE, width);
 }
 
 static gint
-compare_positions (gconstpointer a, gconstpointer b)
+fine_at (gint start, gdouble slope, gint step)
 {
-  const guint32 one = *(const guint32 *) a, two = *(const guint32 *) b;
-  return (one > two) - (one < two);
+  return (gint) (start + slope * step + 0.5);
 }
 
-/* (transfer full): points in fine steps, the first again behind the last; NULL where one is too far off, or the way around too long. The
- * length of that is added to *@work. */
+/* The step from which a steep edge, which begins at @start, goes from one side of the middle, @x, to the other. */
+static gint
+step_across (gint start, gdouble slope, gint x)
+{
+  gint step = (gint) ((x + 0.5 - start) / slope);
+  while ((fine_at (start, slope, step) > x) == (slope > 0))
+    step--;
+  while ((fine_at (start, slope, step + 1) > x) != (slope > 0))
+    step++;
+  return step;
+}
+
+/* Adds where the edge passes the middles of columns; the fine steps in between are not made one by one. */
+static void
+walk_edge (GArray *passed, guint width, guint height, const gint *from, const gint *to)
+{
+  const gint dx = abs (to[0] - from[0]), dy = abs (to[1] - from[1]);
+  const gboolean across = dx >= dy, flip = across ? from[0] > to[0] : from[1] > to[1];
+  const gint *low = flip ? to : from, *high = flip ? from : to;
+  const gdouble slope = across ? (gdouble) (high[1] - low[1]) / MAX (dx, 1) : (gdouble) (high[0] - low[0]) / dy;
+  guint first, end;
+  columns_passed (width, from[0], to[0], &first, &end);
+  for (guint column = first; column < end; column++) {
+    const gint x = (gint) (FINE * column + FINE / 2);
+    const gint y =
+      across ? MIN (fine_at (low[1], slope, x - low[0]), fine_at (low[1], slope, x - low[0] + 1)) : low[1] + step_across (low[0], slope, x);
+    const guint32 at = column * height + (guint32) ceil (CLAMP ((y + 0.5) / FINE - 0.5, 0, height));
+    g_array_append_val (passed, at);
+  }
+}
+
+/* Sorts positions by their bytes, from the least on: an outline may have ten million. */
+static void
+sort_positions (GArray *positions)
+{
+  g_autofree guint32 *other = g_new (guint32, (gsize) positions->len + 1);
+  guint32 *from = (guint32 *) (void *) positions->data, *to = other;
+  for (guint shift = 0; shift < 32; shift += 8) {
+    guint starts[257] = { 0 };
+    for (guint i = 0; i < positions->len; i++)
+      starts[(from[i] >> shift & 255) + 1]++;
+    for (guint i = 0; i < 256; i++)
+      starts[i + 1] += starts[i];
+    for (guint i = 0; i < positions->len; i++)
+      to[starts[from[i] >> shift & 255]++] = from[i];
+    guint32 *swap = from;
+    from = to;
+    to = swap;
+  }
+}
+
+/* (transfer full): points in fine steps, the first again behind the last; NULL where one is too far off, or the way around too long.
+ * *@steps: of work along that: columns that are passed. */
 static gint *
-fine_points (guint width, guint height, const gdouble *points, gsize n, guint64 *work, GError **error)
+fine_points (guint width, guint height, const gdouble *points, gsize n, guint64 *steps, GError **error)
 {
   g_autofree gint *fine = g_new (gint, 2 * n + 2);
   const gdouble sides[2] = { width, height };
-  guint64 steps = 0;
   for (gsize i = 0; i < 2 * n; i++) {
     const gdouble side = sides[i % 2];
     if (!(points[i] >= -side && points[i] <= 2 * side)) {
@@ -253,13 +270,16 @@ fine_points (guint width, guint height, const gdouble *points, gsize n, guint64 
   }
   fine[2 * n] = fine[0];
   fine[2 * n + 1] = fine[1];
-  for (gsize i = 0; i < n; i++)
-    steps += (guint64) MAX (abs (fine[2 * i] - fine[2 * i + 2]), abs (fine[2 * i + 1] - fine[2 * i + 3])) + 1;
-  *work += steps;
-  if (steps <= MOST_STEPS)
+  *steps = 0;
+  for (gsize i = 0; i < n; i++) {
+    guint first, end;
+    columns_passed (width, fine[2 * i], fine[2 * i + 2], &first, &end);
+    *steps += end > first ? end - first : 0;
+  }
+  if (*steps <= MOST_PASSED)
     return g_steal_pointer (&fine);
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "an outline of %" G_GUINT64_FORMAT " pixels; expected at most %d", steps / FINE,
-               MOST_STEPS / FINE);
+  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "an outline that passes %" G_GUINT64_FORMAT " columns of pixels; expected at most %d",
+               *steps, MOST_PASSED);
   return NULL;
 }
 
@@ -267,15 +287,14 @@ fine_points (guint width, guint height, const gdouble *points, gsize n, guint64 
 static SlRuns *
 polygon_new (guint width, guint height, const gdouble *points, gsize n, SlRunsCost *cost, GError **error)
 {
-  guint64 work = 0;
-  g_autofree gint *fine = fine_points (width, height, points, n, &work, error);
-  if (fine == NULL || !spend (cost, 0, work, error))
+  guint64 steps = 0;
+  g_autofree gint *fine = fine_points (width, height, points, n, &steps, error);
+  if (fine == NULL || !spend (cost, 0, steps, error))
     return NULL;
   g_autoptr (GArray) passed = changes_new (), changes = changes_new ();
-  Walk walk = { .width = width, .height = height, .changes = passed };
   for (gsize i = 0; i < n; i++)
-    walk_edge (&walk, &fine[2 * i], &fine[2 * i + 2]);
-  g_array_sort (passed, compare_positions);
+    walk_edge (passed, width, height, &fine[2 * i], &fine[2 * i + 2]);
+  sort_positions (passed);
   for (guint i = 0; i < passed->len; i++)
     change (changes, width * height, g_array_index (passed, guint32, i));
   return spend (cost, changes->len, 0, error) ? runs_new (width, height, changes) : NULL;
@@ -375,6 +394,14 @@ sl_runs_new_polygons (guint width, guint height, const gdouble *points, const gu
   return runs_new (width, height, nowhere);
 }
 
+/* Whether one of the masks is empty, or ends before the other begins. */
+static gboolean
+are_apart (const SlRuns *a, const SlRuns *b)
+{
+  return a->area == 0 || b->area == 0 || (a->n % 2 == 0 && a->changes[a->n - 1] <= b->changes[0])
+         || (b->n % 2 == 0 && b->changes[b->n - 1] <= a->changes[0]);
+}
+
 /* Pixels that are inside of both. */
 static guint64
 common_area (const SlRuns *a, const SlRuns *b)
@@ -382,10 +409,14 @@ common_area (const SlRuns *a, const SlRuns *b)
   guint i = 0, j = 0, inside = 0;
   guint32 at, last = G_MAXUINT32;
   guint64 area = 0;
+  if (are_apart (a, b))
+    return 0;
   while ((at = next_change (a, b, &i, &j, &inside)) != G_MAXUINT32) {
     /* @last is where both began. */
     area += last != G_MAXUINT32 ? at - last : 0;
     last = inside == 3 ? at : G_MAXUINT32;
+    if ((i == a->n && (inside & 1) == 0) || (j == b->n && (inside & 2) == 0))
+      return area;
   }
   return area + (inside == 3 ? a->width * a->height - last : 0);
 }

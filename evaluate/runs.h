@@ -14,10 +14,10 @@ G_BEGIN_DECLS
 
 /** Polygons of a mask. */
 #define SL_RUNS_MOST_POLYGONS 10000
-/** What masks may cost together: positions where they change, 4 bytes each; and steps of work, the most of which are fifths of a pixel
- *  along polygons. */
+/** What masks may cost together: positions where they change, 4 bytes each; and steps of work: a step is a column of pixels that an
+ *  outline passes, or a position that joining two polygons looks at. */
 #define SL_RUNS_MOST_CHANGES (256 << 20)
-#define SL_RUNS_MOST_STEPS (G_GUINT64_CONSTANT (1) << 32)
+#define SL_RUNS_MOST_STEPS (512 << 20)
 
 typedef struct _SlRuns SlRuns;
 
@@ -34,7 +34,7 @@ SlRuns *sl_runs_new_counts (guint width, guint height, const guint32 *counts, gs
 SlRuns *sl_runs_new_text (guint width, guint height, const char *text, SlRunsCost *cost, GError **error);
 /** sl_runs_new_polygons: (transfer full): the pixels that pycocotools puts into @n polygons, none or more: points x, y, in pixels, up to
  *  number @ends[0] the first one's, up to @ends[1] the second one's, ... They may lie up to a picture's size outside of it;
- *  SL_ERROR_ARGUMENT beyond, SL_ERROR_LIMIT for more than SL_RUNS_MOST_POLYGONS, or an outline of more than 10 million pixels. */
+ *  SL_ERROR_ARGUMENT beyond, SL_ERROR_LIMIT for more than SL_RUNS_MOST_POLYGONS, or an outline that passes more than 10 million columns of pixels. */
 SlRuns *sl_runs_new_polygons (guint width, guint height, const gdouble *points, const guint *ends, guint n, SlRunsCost *cost,
                               GError **error);
 /** sl_runs_new_cells: (transfer full): @cells: row by row, @inside or more = inside; they cover the pixels from @x, @y on. */

@@ -315,25 +315,34 @@ def test_refused_masks():
                           ("4 4 0 0 0 t 3O / /", "run 2 is none"), ("0 4 0 0 0 c 0 / /", "a mask of 0x4"),
                           ("4 99999 0 0 0 c 0 / /", "expected 1..16384"), ("4 4 0 0 0 p 1 1e300 0 / /", "x of point 1 is 1e+300"),
                           ("4 4 0 0 0 p 1 0 nan / /", "y of point 1 is nan; expected -4..8"),
-                          ("16384 16384 0 0 0 p 700 %s / /" % ("0 0 16384 0 " * 350), "pixels; expected at most"),
+                          ("16384 16384 0 0 0 p 700 %s / /" % ("0 0 16384 0 " * 350), "an outline that passes 11468800 columns of pixels; expected at most"),
                           ("4 4 0 0 0 %s / /" % ("p 3 0 0 4 0 4 4 " * 10001), "10001 polygons; expected at most 10000")):
         got = answers(["mask " + text])
         assert len(got) == 1 and message in got[0], (text[:60], got)
 
 
 def test_masks_together():
-    """What all masks may cost: a square of 4 x 4 pixels in 8 x 8 has eight changes, and 4 * 20 + 4 fifths of a pixel around it; joining two
+    """What all masks may cost: a square of 4 x 4 pixels in 8 x 8 has eight changes, and its outline passes eight columns; joining two
     of them looks at sixteen changes."""
-    square, runs, most_changes, most_steps = "p 4 1 1 5 1 5 5 1 5 ", "c 9 9 4 4 4 4 4 4 4 27 ", 256 << 20, 1 << 32
-    for changes, steps, mask, message in ((8, 84, square, None), (7, 84, square, "more than 268435456 runs; split the file"),
-                                          (8, 83, square, "longer than 858993459 pixels; split the file"),
-                                          (16, 184, 2 * square, None), (15, 184, 2 * square, "more than 268435456 runs"),
-                                          (16, 183, 2 * square, "longer than"),
+    square, runs, most_changes, most_steps = "p 4 1 1 5 1 5 5 1 5 ", "c 9 9 4 4 4 4 4 4 4 27 ", 256 << 20, 512 << 20
+    for changes, steps, mask, message in ((8, 8, square, None), (7, 8, square, "more than 268435456 runs; split the file"),
+                                          (8, 7, square, "outlines and joins of all polygons take more than 536870912 steps; split the file"),
+                                          (16, 32, 2 * square, None), (15, 32, 2 * square, "more than 268435456 runs"),
+                                          (16, 31, 2 * square, "joins of all polygons take more than"),
                                           (8, 0, runs, None), (7, 0, runs, "more than 268435456 runs")):
         # The second mask has what the joined polygons of the first one no longer need.
         second = "/ %s/" % (runs if mask == 2 * square else "c 1 64 ")
         got = answers(["mask 8 8 0 %d %d %s%s" % (most_changes - changes, most_steps - steps, mask, second)])
         assert len(got) == 1 and (message in got[0] if message else got[0].split()[0] == "16"), (changes, steps, mask, got)
+
+
+def test_long_outlines():
+    """Ways up and down pass no column and cost nothing; ways across cost by the columns, a billion fine steps of them seconds."""
+    started = time.monotonic()
+    assert answers(["mask 16384 16384 0 0 0 p 20000 %s/ c 1 268435456 /" % ("3 0 3 16384 " * 10000)]) == ["0 0 0"]
+    across = "p 600 %s" % ("-16384 0 32768 16384 " * 300)
+    got = answers(["mask 16384 16384 0 0 0 %s/ c 1 268435456 /" % (5 * across)])
+    assert got == ["0 0 0"] and time.monotonic() - started < 60, got
 
 
 def test_many_polygons():
