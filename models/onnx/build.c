@@ -3,7 +3,7 @@
 #include "models/onnx/build.h"
 
 /* What may be made of shapes alone, beside what may be copied. */
-#define MADE_ALLOWANCE ((guint64) 64 << 20)
+#define MADE_ALLOWANCE ((guint64) 32 << 20)
 
 #include <string.h>
 

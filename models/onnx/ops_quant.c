@@ -231,11 +231,12 @@ onnx_dequantize_linear (Onnx *o)
   const SlDtype stored = dtype;
   if (o->error != NULL || !read_quant (o, 1, &dtype, &quant))
     return;
-  if (dtype != stored && onnx_input (o, 2) != NULL)
-    onnx_fail (o, SL_ERROR_FORMAT, "its zero point is %s for values of %s; expected the same type", sl_dtype_name (dtype),
-               sl_dtype_name (stored));
   if (quant.count > 1 && onnx_attr_int (o, "block_size", 0) != 0 && (dtype == SL_DTYPE_I32 || check_codes (o, dtype))) {
-    onnx_set (o, 0, dequantise_blocks (o, x, &quant), FALSE);
+    if (dtype != stored)
+      onnx_fail (o, SL_ERROR_FORMAT, "its zero point is %s for values of %s; expected the same type", sl_dtype_name (dtype),
+                 sl_dtype_name (stored));
+    else
+      onnx_set (o, 0, dequantise_blocks (o, x, &quant), FALSE);
     return;
   }
   if (o->error != NULL || !find_axis (o, x, &quant))

@@ -6,7 +6,7 @@
 /* Dimensions behind batch and channels. */
 #define MOST_SPATIAL (SL_MAX_RANK - 2)
 /* Places that the columns of windows have. */
-#define MOST_PLACES (1 << 24)
+#define MOST_PLACES (1 << 22)
 
 /** A list of numbers for each spatial dimension, or of paddings before and behind each. */
 typedef struct
@@ -159,6 +159,10 @@ onnx_col_to_image (Onnx *o)
     return;
   if (s.n < 1 || n_block != s.n || !count_windows (&s, x, image, windows, padded, &taps, &count)) {
     g_autofree char *text = sl_tensor_describe (onnx_t (o, columns));
+    if (taps > MOST_PLACES || count > MOST_PLACES || taps * count > MOST_PLACES) {
+      onnx_fail (o, SL_ERROR_LIMIT, "columns %s are of more than %d places, which is not supported", text, MOST_PLACES);
+      return;
+    }
     onnx_fail (o, SL_ERROR_SHAPE, "columns %s do not fit an image of %u dimensions and a block of %u", text, s.n, n_block);
     return;
   }
