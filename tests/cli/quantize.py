@@ -163,6 +163,11 @@ def test_prune():
         pruned += 1
     assert pruned == report["pruned"], (pruned, report)
     run(*small("-o", work("pruned.tflite"), "--float16", "--prune", "1.5")).expect(2, "--prune")
+    # What pruning costs is no fault of the noisiest node.
+    for how in ["--float16", "-e"], ["-c"]:
+        run(*small("-o", work("never.tflite"), *how, folder("few", 6, "evaluate"), "--min-agreement", "1", "--prune", "0.9")).expect(
+            1, "the noisiest node of the pruned model is", "a lower share with --prune")
+        assert not os.path.exists(work("never.tflite"))
 
 
 def test_values_without_codes():

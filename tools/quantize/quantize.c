@@ -144,11 +144,14 @@ check_agreement (const Options *options, const SlQuantizeReport *report, GError 
                  options->output);
     return FALSE;
   }
-  g_set_error (
-    error, SL_ERROR, SL_ERROR_ARGUMENT,
-    "the models agree to %.3f (%s); expected at least %g, so %s is not written; the noisiest node is %s '%s' (%.1f dB): try another "
-    "--method, or more pictures of what the model will see",
-    report->agreement, report->measure, options->limit, options->output, report->worst[0].op, report->worst[0].name, report->worst[0].snr);
+  /* Nodes are compared with those of the pruned model: the noisiest says nothing of what pruning cost. */
+  const gboolean pruned = report->pruned > 0;
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "the models agree to %.3f (%s); expected at least %g, so %s is not written; the noisiest node%s is %s '%s' (%.1f dB): %stry "
+               "another --method, or more pictures of what the model will see",
+               report->agreement, report->measure, options->limit, options->output, pruned ? " of the pruned model" : "",
+               report->worst[0].op, report->worst[0].name, report->worst[0].snr,
+               pruned ? "state a lower share with --prune, whose zeros no layer that stays float brings back, or " : "");
   return FALSE;
 }
 
