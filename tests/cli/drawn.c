@@ -6,6 +6,7 @@
 #include "tools/quantize/drawn.h"
 
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -92,6 +93,17 @@ test_endless (void)
   g_assert_cmpint (g_get_real_time () - started, <, 20 * G_USEC_PER_SEC);
 }
 
+/* Whoever starts the program may ignore what ended processes signal. */
+static void
+test_ignored_signal (void)
+{
+  g_autofree char *coded = g_base64_encode ((const guchar *) "drawn", 5);
+  signal (SIGCHLD, SIG_IGN);
+  check ("good", coded);
+  signal (SIGCHLD, SIG_IGN);
+  check ("wrong", "it is wrong");
+}
+
 static void
 test_limits (void)
 {
@@ -109,6 +121,7 @@ main (int argc, char **argv)
   g_test_add_func ("/quantize/drawn/drawn", test_drawn);
   g_test_add_func ("/quantize/drawn/failures", test_failures);
   g_test_add_func ("/quantize/drawn/endless", test_endless);
+  g_test_add_func ("/quantize/drawn/ignored-signal", test_ignored_signal);
   g_test_add_func ("/quantize/drawn/limits", test_limits);
   return g_test_run ();
 }

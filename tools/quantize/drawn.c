@@ -15,14 +15,18 @@
 
 #define MOST_SECONDS 30
 #define POLL_INTERVAL_US 20000
+/* How often it is looked whether a process that was killed has ended: two seconds; one that waits for a broken disk may not. */
+#define MOST_POLLS_KILLED 100
 /* What of a complaint is read. */
 #define MOST_COMPLAINT 1000
 
-/* In the new process: it does not outlive this one. */
+/* In the new process: it does not outlive @data, the one that started it and may have ended by now. */
 static void
 follow (gpointer data)
 {
   prctl (PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid () != GPOINTER_TO_INT (data))
+    _exit (1);
 }
 
 /* Starts `predict`, which complains into the file @complaints. */
@@ -42,10 +46,12 @@ start (const char *model, const SlLimitOptions *limits, const char *path, const 
     arguments[n++] = "--work-limit";
     arguments[n++] = limits->work_text;
   }
+  /* Who started this program may ignore the signal, and then nothing would say how a process ended. */
+  signal (SIGCHLD, SIG_DFL);
   arguments[n++] = "--";
   arguments[n++] = path;
-  return g_spawn_async_with_fds (NULL, (char **) arguments, NULL, G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL, follow, NULL,
-                                 process, -1, -1, complaints, error);
+  return g_spawn_async_with_fds (NULL, (char **) arguments, NULL, G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL, follow,
+                                 GINT_TO_POINTER (getpid ()), process, -1, -1, complaints, error);
 }
 
 /* Waits for @process, and ends it where it would last too long. Whether it did well. */
@@ -63,8 +69,8 @@ finish (GPid process, gboolean *late)
   }
   if (ended == 0) {
     kill (process, SIGKILL);
-    while (waitpid (process, &status, 0) < 0 && errno == EINTR)
-      ;
+    for (guint i = 0; i < MOST_POLLS_KILLED && waitpid (process, &status, WNOHANG) == 0; i++)
+      g_usleep (POLL_INTERVAL_US);
   }
   g_spawn_close_pid (process);
   return ended > 0 && WIFEXITED (status) && WEXITSTATUS (status) == 0;
