@@ -9,7 +9,9 @@
 #include "tools/interrupt.h"
 #include "tools/predict/remote_frames.h"
 
-/** A source: the timestamp of frame i is @start + i * @step, ns; one comes each @every us; @n of them, 0 = without end. */
+#define UNTIMED G_MININT64
+
+/** A source: the timestamp of frame i is @start + i * @step, ns, or none where @start is UNTIMED; one comes each @every us; @n of them, 0 = without end. */
 typedef struct
 {
   gint64 start, step, every;
@@ -75,7 +77,8 @@ sl_remote_frames_next (SlRemoteFrames *frames, GError **error)
   if (source->n > 0 && given == source->n)
     return NULL;
   GstBuffer *buffer = gst_buffer_new ();
-  GST_BUFFER_PTS (buffer) = (GstClockTime) (source->start + given * source->step);
+  if (source->start != UNTIMED)
+    GST_BUFFER_PTS (buffer) = (GstClockTime) (source->start + given * source->step);
   GST_BUFFER_OFFSET (buffer) = given++;
   now += source->every;
   GstSample *sample = gst_sample_new (buffer, NULL, NULL, NULL);
@@ -115,6 +118,8 @@ test_camera (void)
   /* Timestamps that go back are new each time. */
   check (&(Source){ .start = 3600 * GST_SECOND, .step = -40 * (gint64) GST_MSECOND, .every = 40000 }, SL_INPUT_CAMERA,
          (const guint64[]){ 0, 1, 2, 3 });
+  /* Without timestamps it is half a second of this machine's. */
+  check (&(Source){ .start = UNTIMED, .every = 40000 }, SL_INPUT_CAMERA, (const guint64[]){ 0, 13, 26, 39 });
   /* Where time stands still, a frame comes each two seconds. */
   check (&(Source){ .start = 5, .every = 40000 }, SL_INPUT_STREAM, (const guint64[]){ 0, 50, 100, 150 });
 }

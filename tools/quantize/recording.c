@@ -46,7 +46,9 @@ is_due (Recording *r, GstSample *sample)
   const gint64 now = g_get_monotonic_time ();
   if (!r->camera)
     return r->seen++ % r->step == 0;
-  if (GST_CLOCK_TIME_IS_VALID (at) && at >= r->last && at < r->next && now - r->kept < CAMERA_PATIENCE)
+  const gboolean early = GST_CLOCK_TIME_IS_VALID (at) ? at >= r->last && at < r->next && now - r->kept < CAMERA_PATIENCE
+                                                      : now - r->kept < (gint64) GST_TIME_AS_USECONDS (CAMERA_INTERVAL);
+  if (early && r->frames->len > 0)
     return FALSE;
   r->last = GST_CLOCK_TIME_IS_VALID (at) ? at : 0;
   r->next = GST_CLOCK_TIME_IS_VALID (at) ? at + CAMERA_INTERVAL : 0;
