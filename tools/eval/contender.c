@@ -25,7 +25,7 @@ struct _SlContender
   SlLabels *labels; /* (nullable) */
   SlNormalizeSpec spec;
   void *outputs[SL_MAX_IO];
-  GArray *times, *ids; /* of gint64, us; of gint32: the model's class for each of the data set */
+  GArray *times, *ids; /* of gint64, us; of gint32: the model's class for each of the data set, -1 = no map has it */
   SlTruthKind kind;
   gboolean numbered; /* maps have the numbers of its classes */
   SlClassScore *classes;
@@ -255,7 +255,7 @@ static gboolean
 check_number (const SlContender *contender, guint8 value, const char *path, GError **error)
 {
   const guint known = contender->numbered ? sl_decoding_classes (contender->decoding) : contender->ids->len;
-  if (known == 0 || value < known)
+  if (known == 0 || (value < known && (contender->numbered || g_array_index (contender->ids, gint32, value) >= 0)))
     return TRUE;
   g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "%s: class %u is none of %s; expected 0..%u, or %d where nothing is known", path, value,
                contender->path, known - 1, SL_CELL_VOID);
@@ -273,6 +273,13 @@ open_measures (SlContender *contender, const SlDataset *dataset)
     scores[SL_MEASURE_POINTS] = sl_object_score_new (SL_OBJECT_SCORE_MOST_POINTS);
 }
 
+/* Whether anything is of class @index of the data set. classes.txt of maps may name more, such as "background", than the model knows. */
+static gboolean
+is_used (const SlDataset *dataset, guint index)
+{
+  return dataset->kind != SL_TRUTH_CELLS || (index < G_N_ELEMENTS (dataset->numbers) && dataset->numbers[index] != NULL);
+}
+
 gboolean
 sl_contender_learn (SlContender *contender, const SlDataset *dataset, GError **error)
 {
@@ -280,9 +287,13 @@ sl_contender_learn (SlContender *contender, const SlDataset *dataset, GError **e
     open_measures (contender, dataset);
   contender->numbered = dataset->numbered;
   g_autoptr (GHashTable) names = places_of_names (contender, FALSE), parts = places_of_names (contender, TRUE);
-  for (guint i = 0; i < dataset->classes->len; i++)
-    if (!learn_class (contender, names, parts, dataset->classes->pdata[i], error))
+  for (guint i = 0; i < dataset->classes->len; i++) {
+    const gint32 none = -1;
+    if (!is_used (dataset, i))
+      g_array_append_val (contender->ids, none);
+    else if (!learn_class (contender, names, parts, dataset->classes->pdata[i], error))
       return FALSE;
+  }
   for (guint i = 0; i < G_N_ELEMENTS (dataset->numbers); i++)
     if (dataset->numbers[i] != NULL && !check_number (contender, (guint8) i, dataset->numbers[i], error))
       return FALSE;
