@@ -319,9 +319,9 @@ open_and_quantize (const Options *options, SlSpawner *spawner, GError **error)
 static gboolean
 loses_picture (const Options *options, const char *option, const char *argument)
 {
-  char *arguments[] = { (char *) argument, NULL };
+  char *arguments[] = { options->html != NULL ? (char *) argument : NULL, NULL };
   g_autoptr (GPtrArray) inputs = sl_inputs_new (arguments);
-  const SlInput *lost = options->html != NULL ? sl_inputs_find_file (inputs, options->html) : NULL;
+  const SlInput *lost = inputs->len > 0 ? sl_inputs_find_file (inputs, options->html) : NULL;
   if (lost != NULL)
     sl_options_usage ("quantize", "--html is %s, a picture of %s, which would be lost; expected another name for --html", lost->name,
                       option);
