@@ -116,8 +116,8 @@ def test_keypoints():
 def test_other_members():
     """Points of hands and faces are no keypoints of persons, and `[]` and null no masks: boxes are measured alone."""
     coco = worked("members")
-    for members in ({"keypoints": [1, 2, 2] * 21, "num_keypoints": 21}, {"keypoints": []}, {"keypoints": [0] * 100000}, {"segmentation": []},
-                    {"segmentation": None}):
+    for members in ({"keypoints": [1, 2, 2] * 21, "num_keypoints": 21}, {"keypoints": []}, {"keypoints": [0] * 100000},
+                    {"segmentation": []}, {"segmentation": None}):
         for one in coco["annotations"]:
             one.update(members)
         got = evaluated(model("one_box.tflite"), put("members/a.json", coco))
@@ -126,7 +126,8 @@ def test_other_members():
     # A person's points, and a hand that nothing need be found of.
     network = data("models", "movenet_single_pose_lightning_ptq.tflite")
     shutil.copy(data("images", "person.jpg"), work("members/person.jpg"))
-    width, height = json.loads(run("predict", "--json", "--model", network, work("members/person.jpg")).expect(0).out)["resolution"].values()
+    line = json.loads(run("predict", "--json", "--model", network, work("members/person.jpg")).expect(0).out)
+    width, height = line["resolution"].values()
     person = {"image_id": 1, "category_id": 1, "bbox": [0, 0, width, height], "area": 1000, "keypoints": [5, 5, 2] * 17}
     hand = dict(person, keypoints=[5, 5, 2] * 21, num_keypoints=21)
     coco = {"images": [{"id": 1, "file_name": "person.jpg", "width": width, "height": height}], "annotations": [person, hand],

@@ -55,8 +55,8 @@ sl_coco_free (SlCoco *coco)
   g_free (coco);
 }
 
-/* A file could choose ids that a hash known before sends to one place; g_int64_hash() even leaves the upper half out. A product with a random
- * odd number sends them apart. */
+/* A file could choose ids that a hash known before sends to one place; g_int64_hash() even leaves the upper half out. A product with a
+ * random odd number sends them apart. */
 static guint
 id_hash (gconstpointer key)
 {
