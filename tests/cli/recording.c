@@ -135,9 +135,11 @@ static void
 test_endless (void)
 {
   g_autoptr (GPtrArray) frames = record (&(Source){ .every = 1 }, SL_INPUT_FILE);
+  g_assert_nonnull (frames);
   g_assert_cmpuint (given, ==, 2500000);
   g_assert_cmpuint (complaints, ==, 1);
   g_autoptr (GPtrArray) slow = record (&(Source){ .every = 100000 }, SL_INPUT_FILE);
+  g_assert_nonnull (slow);
   g_assert_cmpuint (given, ==, 36001);
   g_assert_cmpuint (complaints, ==, 1);
 }
