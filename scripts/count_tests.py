@@ -4,7 +4,8 @@
 
 Called by scripts/test.sh with meson's log folder. Counts TAP test cases where a program reported them, else the
 program as one; a program that failed without a failing case (it crashed or timed out) counts as one failure. Before
-that, shows what failing programs wrote to stdout: meson shows only their stderr, and TAP diagnostics are on stdout.
+that, shows what failing programs wrote: TAP diagnostics are on stdout, and a sanitizer's first lines on stderr, which
+tell what was wrong, may be far above the end of a log.
 """
 import glob
 import json
@@ -50,6 +51,8 @@ def main():
                 if not good and not skipped:
                     print("-- %s, end of its output:" % record["name"])
                     print("\n".join(record.get("stdout", "").splitlines()[-SHOWN_LINES:]))
+                    print("-- and of what it wrote of errors:")
+                    print("\n".join(record.get("stderr", "").splitlines()[:SHOWN_LINES]))
                 if not any(counts):
                     counts[0 if good else 2 if skipped else 1] = 1
                 elif not good and not skipped and not counts[1]:

@@ -69,6 +69,13 @@ check_codes (Onnx *o, SlDtype dtype)
   return FALSE;
 }
 
+/* The lowest of what is no number. */
+static gint32
+code_within (gfloat value, gint32 lo, gint32 hi)
+{
+  return (gint32) (value >= (gfloat) lo ? MIN (value, (gfloat) hi) : (gfloat) lo);
+}
+
 /* Constants as codes: half to even, as the file's own runtime does it. */
 static gint32
 quantise_constant (Onnx *o, OnnxValue *x, SlDtype dtype, SlQuant quant)
@@ -85,7 +92,7 @@ quantise_constant (Onnx *o, OnnxValue *x, SlDtype dtype, SlQuant quant)
   for (gsize i = 0; i < n; i++) {
     const gsize c = quant.count > 1 ? i / inner % quant.count : 0;
     const gfloat code = rintf (from[i] / quant.scale[c]) + (gfloat) quant.zero_point[c];
-    codes[i] = (guint8) (gint32) (code >= (gfloat) lo ? MIN (code, (gfloat) hi) : (gfloat) lo);
+    codes[i] = (guint8) code_within (code, lo, hi);
   }
   const gint32 tensor = onnx_constant (o, dtype, x->rank, x->dims, codes);
   onnx_change_tensor (o, tensor)->quant = quant;
@@ -377,7 +384,7 @@ onnx_qlinear_unary (Onnx *o)
     const gint32 code = t.dtype == SL_DTYPE_I8 ? (gint8) i : i;
     const gfloat real = (gfloat) (code - sl_tensor_zero_point (&t)) * sl_tensor_scale (&t);
     const gfloat value = rintf ((gfloat) real_of (o, (gdouble) real) / sl_tensor_scale (&like)) + (gfloat) sl_tensor_zero_point (&like);
-    table[i] = (guint8) (gint32) CLAMP (value, (gfloat) lo, (gfloat) hi);
+    table[i] = (guint8) code_within (value, lo, hi);
   }
   const gint32 constant = onnx_constant (o, SL_DTYPE_U8, 1, dims, table);
   onnx_set (o, 0, onnx_settled (o, SL_OP_LOOKUP, (const gint32[]){ input, constant }, 2, NULL, &like), last);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/whole.h"
 #include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
@@ -58,10 +59,10 @@ static gint32
 nearest_place (const Resize *r, gfloat x)
 {
   if (is (r->nearest, "floor"))
-    return (gint32) floorf (x);
+    return sl_whole (floorf (x));
   if (is (r->nearest, "ceil"))
-    return (gint32) ceilf (x);
-  return (gint32) (is (r->nearest, "round_prefer_ceil") ? floorf (x + 0.5f) : ceilf (x - 0.5f));
+    return sl_whole (ceilf (x));
+  return sl_whole (is (r->nearest, "round_prefer_ceil") ? floorf (x + 0.5f) : ceilf (x - 0.5f));
 }
 
 static gdouble
@@ -95,7 +96,7 @@ fill_row (const Resize *r, const Table *table, guint axis, gint32 i, gdouble x, 
   const gdouble stretch = r->antialias && r->scales[axis] < 1 ? (gdouble) r->scales[axis] : 1;
   gint32 *places = table->places + (gsize) i * table->taps;
   gfloat *weights = table->weights + (gsize) i * table->taps;
-  const gint32 first = (gint32) ceil (x - reach (r, axis));
+  const gint32 first = sl_whole (ceil (x - reach (r, axis)));
   gdouble sum = 0;
   for (guint k = 0; k < table->taps; k++) {
     const gint64 place = (gint64) first + k;
@@ -264,7 +265,7 @@ settle_size (Onnx *o, const OnnxValue *x, Resize *r, const gfloat *scales, guint
   for (guint i = 0; i < n && o->error == NULL && n_sizes > 0 && !is (r->policy, "stretch"); i++) {
     const guint axis = n_axes > 0 ? onnx_norm_axis (o, axes[i], x->rank) : i;
     r->scales[axis] = common;
-    r->dims[axis] = (gint32) MAX (floor ((gdouble) common * x->dims[axis] + 0.5), 1);
+    r->dims[axis] = MAX (sl_whole (floor ((gdouble) common * x->dims[axis] + 0.5)), 1);
   }
 }
 

@@ -2,6 +2,7 @@
 /* Tensors of the program in the graph: arguments read, results boxed, operators of ONNX called with them. */
 #include <string.h>
 
+#include "base/whole.h"
 #include "models/torchscript/ops.h"
 #include "models/torchscript/view.h"
 
@@ -73,8 +74,7 @@ ts_scalar (TsProgram *program, TsValue number, TsDtype dtype)
   if (ts_failed (program))
     return NULL;
   const gdouble real = ts_to_float (program, number);
-  const gint32 whole =
-    (gint32) (number.kind == TS_INT ? CLAMP (number.number, G_MININT32, G_MAXINT32) : (gint64) CLAMP (real, -2147483648.0, 2147483647.0));
+  const gint32 whole = number.kind == TS_INT ? (gint32) CLAMP (number.number, G_MININT32, G_MAXINT32) : sl_whole (real);
   switch (ts_dtype_graph (dtype)) {
     case SL_DTYPE_F32:
       return onnx_value_new (o, onnx_float (o, (gfloat) real), FALSE);

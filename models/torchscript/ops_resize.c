@@ -105,7 +105,7 @@ upsample (TsProgram *program, const TsCall *call, TsValue size, const TsValue *s
   if (size.kind != TS_NONE && ts_to_ints (program, size, sizes, 3, &n) && n != spatial)
     return ts_refuse (program, SL_ERROR_FORMAT, "%u sizes for %u dimensions", n, spatial);
   for (guint i = 0; size.kind != TS_NONE && has_factors && i < spatial; i++) /* the factors count only where they give that size */
-    has_factors &= (gint64) floor ((gdouble) call->args[0].tensor->dims[2 + i] * (gdouble) factors[i]) == sizes[i];
+    has_factors &= floor ((gdouble) call->args[0].tensor->dims[2 + i] * (gdouble) factors[i]) == (gdouble) sizes[i];
   return resized (program, call->args[0], size.kind != TS_NONE ? sizes : NULL, has_factors ? factors : NULL, mode, coordinates, nearest);
 }
 

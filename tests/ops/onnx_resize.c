@@ -88,11 +88,34 @@ test_wrong_region (void)
   }
 }
 
+/* Places that are no number lie outside the input, in every mode. */
+static void
+test_region_nan (void)
+{
+  static const char *const modes[] = { "mode s nearest", "mode s linear", "mode s cubic" };
+  for (guint mode = 0; mode < G_N_ELEMENTS (modes); mode++) {
+    const gfloat nan = NAN;
+    double expected[PLANES * OUT_H * OUT_W];
+    OnnxModel m;
+    onnx_model_init (&m, 18, mode);
+    onnx_model_floats (&m, "x", 4, DIMS (1, PLANES, H, W));
+    sl_onnx_writer_floats (m.writer, "region", 1, DIMS (8), (const gfloat[8]){ 0, 0, nan, nan, 1, 1, nan, 1e30f });
+    sl_onnx_writer_ints (m.writer, "size", 4, DIMS (1, PLANES, OUT_H, OUT_W));
+    sl_onnx_writer_node (m.writer, "Resize", "x,region,,size", "y", modes[mode], "coordinate_transformation_mode s tf_crop_and_resize",
+                         "extrapolation_value f 7", NULL);
+    for (gint32 i = 0; i < PLANES * OUT_H * OUT_W; i++)
+      expected[i] = 7;
+    onnx_model_expect (&m, "y", SL_ONNX_FLOAT, PLANES * OUT_H * OUT_W, expected, 0);
+    onnx_model_clear (&m);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/onnx/resize/region", test_region);
+  g_test_add_func ("/onnx/resize/region-nan", test_region_nan);
   g_test_add_func ("/onnx/resize/wrong-region", test_wrong_region);
   return g_test_run ();
 }

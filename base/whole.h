@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Whole numbers of real ones that a file states: C leaves the conversion of what does not fit undefined.
+ */
+#ifndef SL_BASE_WHOLE_H
+#define SL_BASE_WHOLE_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/** sl_whole: towards zero; the nearest limit of 32 bits where it does not fit, 0 of what is no number. */
+static inline gint32
+sl_whole (gdouble real)
+{
+  if (real >= G_MAXINT32)
+    return G_MAXINT32;
+  if (real <= G_MININT32)
+    return G_MININT32;
+  return real == real ? (gint32) real : 0;
+}
+
+G_END_DECLS
+
+#endif
