@@ -23,6 +23,11 @@
 #define DEFAULT_BACKOFF_MAX 30000
 #define DEFAULT_WATCHDOG 10000
 #define DEFAULT_START_TIMEOUT 30000
+#define HTTP_GROUP "http"
+#define DEFAULT_HTTP_STALL 2000
+#define DEFAULT_HTTP_RATE 10
+#define DEFAULT_HTTP_WIDTH 640
+#define DEFAULT_HTTP_VIEWERS 4
 
 static const char *const restart_names[] = { "no", "on-failure", "always" };
 
@@ -68,14 +73,52 @@ take_time (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const ch
   return sl_value_time (entry, value, slot, error);
 }
 
-/* The keys of [pipeline], but for include, which sources.c has taken. */
-static const struct
+static gboolean
+take_number (const SlKeyEntry *entry, const char *value, gdouble least, gdouble most, gdouble *number, GError **error)
+{
+  if (sl_value_number (value, number) && *number >= least && *number <= most)
+    return TRUE;
+  return sl_key_fail (entry, error, "expected a number from %g to %g, got '%s'", least, most, value);
+}
+
+static gboolean
+take_whole (const SlKeyEntry *entry, const char *value, guint least, guint most, guint *whole, GError **error)
+{
+  guint64 number;
+  if (!g_ascii_string_to_unsigned (value, 10, least, most, &number, NULL))
+    return sl_key_fail (entry, error, "expected a whole number from %u to %u, got '%s'", least, most, value);
+  *whole = (guint) number;
+  return TRUE;
+}
+
+static gboolean
+take_rate (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value, GError **error)
+{
+  return take_number (entry, value, 0.1, 60, slot, error);
+}
+
+static gboolean
+take_width (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value, GError **error)
+{
+  return take_whole (entry, value, 64, 3840, slot, error);
+}
+
+static gboolean
+take_viewers (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value, GError **error)
+{
+  return take_whole (entry, value, 1, 64, slot, error);
+}
+
+typedef struct
 {
   const char *key;
   gsize offset;
   gboolean launch; /* values are escaped for gst-launch */
   gboolean (*take) (SlDescription *, gpointer, const SlKeyEntry *, const char *, GError **);
-} keys[] = {
+} Key;
+
+/* The keys of [pipeline], but for include, which sources.c has taken. */
+static const Key pipeline_keys[] = {
   { "name", G_STRUCT_OFFSET (SlDescription, name), FALSE, take_text },
   { "description", G_STRUCT_OFFSET (SlDescription, description), FALSE, take_text },
   { "launch", G_STRUCT_OFFSET (SlDescription, launch), TRUE, take_launch },
@@ -86,12 +129,28 @@ static const struct
   { "start-timeout", G_STRUCT_OFFSET (SlDescription, start_timeout), FALSE, take_time },
 };
 
+#define HTTP(member) G_STRUCT_OFFSET (SlDescription, http.member)
+
+static const Key http_keys[] = {
+  { "listen", HTTP (listen), FALSE, take_text },
+  { "password-file", HTTP (password_file), FALSE, take_text },
+  { "certificate", HTTP (certificate), FALSE, take_text },
+  { "private-key", HTTP (private_key), FALSE, take_text },
+  { "stall", HTTP (stall), FALSE, take_time },
+  { "frame-rate", HTTP (frame_rate), FALSE, take_rate },
+  { "width", HTTP (width), FALSE, take_width },
+  { "viewers", HTTP (viewers), FALSE, take_viewers },
+};
+
+/* @first: (nullable): a key that is known beside @keys. */
 static gboolean
-take_pipeline_key (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, GError **error)
+take_key (SlDescription *self, SlParameterSet *set, const Key *keys, guint n, const char *first, const SlKeyEntry *entry, GError **error)
 {
-  const char *known[G_N_ELEMENTS (keys) + 1] = { SL_INCLUDE_KEY };
-  for (guint i = 0; i < G_N_ELEMENTS (keys); i++) {
-    known[i + 1] = keys[i].key;
+  g_autoptr (GPtrArray) known = g_ptr_array_new ();
+  if (first != NULL)
+    g_ptr_array_add (known, (gpointer) first);
+  for (guint i = 0; i < n; i++) {
+    g_ptr_array_add (known, (gpointer) keys[i].key);
     if (strcmp (entry->key, keys[i].key) != 0)
       continue;
     g_autofree char *value = sl_substitute (entry->value, keys[i].launch, sl_parameter_set_lookup, set, error);
@@ -99,8 +158,44 @@ take_pipeline_key (SlDescription *self, SlParameterSet *set, const SlKeyEntry *e
       return sl_key_prefix (entry, error);
     return keys[i].take (self, G_STRUCT_MEMBER_P (self, keys[i].offset), entry, value, error);
   }
-  g_autofree char *hint = sl_suggest_text (entry->key, known, G_N_ELEMENTS (known));
+  g_autofree char *hint = sl_suggest_text (entry->key, (const char *const *) known->pdata, known->len);
   return sl_key_fail (entry, error, "unknown key%s", hint);
+}
+
+static gboolean
+take_pipeline_key (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, GError **error)
+{
+  return take_key (self, set, pipeline_keys, G_N_ELEMENTS (pipeline_keys), SL_INCLUDE_KEY, entry, error);
+}
+
+static gboolean
+take_http_key (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, GError **error)
+{
+  g_clear_pointer (&self->http.file, g_ref_string_release);
+  self->http.file = g_ref_string_acquire (entry->file);
+  self->http.line = entry->line;
+  return take_key (self, set, http_keys, G_N_ELEMENTS (http_keys), NULL, entry, error);
+}
+
+void
+sl_http_settings_copy (SlHttpSettings *to, const SlHttpSettings *from)
+{
+  *to = *from;
+  to->listen = g_strdup (from->listen);
+  to->password_file = g_strdup (from->password_file);
+  to->certificate = g_strdup (from->certificate);
+  to->private_key = g_strdup (from->private_key);
+  to->file = from->file != NULL ? g_ref_string_acquire (from->file) : NULL;
+}
+
+void
+sl_http_settings_clear (SlHttpSettings *settings)
+{
+  g_clear_pointer (&settings->listen, g_free);
+  g_clear_pointer (&settings->password_file, g_free);
+  g_clear_pointer (&settings->certificate, g_free);
+  g_clear_pointer (&settings->private_key, g_free);
+  g_clear_pointer (&settings->file, g_ref_string_release);
 }
 
 static void
@@ -151,17 +246,17 @@ is_named_group (const SlKeyEntry *entry, const char *prefix)
 static gboolean
 unknown_group (const SlKeyEntry *entry, GError **error)
 {
-  static const char *const groups[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, "parameter NAME", "element NAME" };
+  static const char *const groups[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP, "parameter NAME", "element NAME" };
   g_autofree char *word = g_strdup (entry->group);
   word[strcspn (word, " ")] = '\0';
-  const char *first[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, "parameter", "element" };
-  const char *near = strchr (entry->group, ' ') == NULL ? sl_suggest (entry->group, first, 2) : sl_suggest (word, first + 2, 2);
+  const char *first[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP, "parameter", "element" };
+  const char *near = strchr (entry->group, ' ') == NULL ? sl_suggest (entry->group, first, 3) : sl_suggest (word, first + 3, 2);
   g_autofree char *hint = NULL;
   for (guint i = 0; near != NULL && i < G_N_ELEMENTS (first); i++)
     if (near == first[i])
       hint = g_strdup_printf ("; did you mean [%s]?", groups[i]);
   if (hint == NULL)
-    hint = g_strdup ("; expected [pipeline], [parameters], [parameter NAME] or [element NAME]");
+    hint = g_strdup ("; expected [pipeline], [parameters], [parameter NAME], [element NAME] or [http]");
   return sl_key_fail (entry, error, "unknown group%s", hint);
 }
 
@@ -177,6 +272,8 @@ take_entry (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, g
     return !second || take_pipeline_key (self, set, entry, error);
   if (is_named_group (entry, ELEMENT_PREFIX))
     return !second || take_override (self, set, entry, error);
+  if (strcmp (entry->group, HTTP_GROUP) == 0)
+    return !second || take_http_key (self, set, entry, error);
   return unknown_group (entry, error);
 }
 
@@ -231,6 +328,9 @@ description_new (const char *path)
   self->backoff_max = DEFAULT_BACKOFF_MAX;
   self->watchdog = DEFAULT_WATCHDOG;
   self->start_timeout = DEFAULT_START_TIMEOUT;
+  self->http = (SlHttpSettings){
+    .stall = DEFAULT_HTTP_STALL, .frame_rate = DEFAULT_HTTP_RATE, .width = DEFAULT_HTTP_WIDTH, .viewers = DEFAULT_HTTP_VIEWERS
+  };
   self->overrides = g_array_new (FALSE, TRUE, sizeof (SlElementOverride));
   g_array_set_clear_func (self->overrides, override_clear);
   self->files = g_ptr_array_new_with_free_func (g_free);
@@ -288,6 +388,7 @@ sl_description_free (SlDescription *description)
   g_clear_pointer (&description->launch_file, g_ref_string_release);
   g_clear_pointer (&description->parameters, g_array_unref);
   g_array_unref (description->overrides);
+  sl_http_settings_clear (&description->http);
   g_ptr_array_unref (description->files);
   g_free (description);
 }

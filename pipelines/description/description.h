@@ -63,6 +63,26 @@ typedef struct
 } SlElementOverride;
 
 /**
+ * SlHttpSettings: [http], what `sightline run` serves over HTTP.
+ * @listen: (nullable): ADDR:PORT; NULL = nothing, unless the caller says where
+ * @password_file: (nullable): a file whose one line is asked of every client
+ * @certificate, @private_key: (nullable): PEM files, for TLS
+ * @stall: milliseconds without a frame after which a running pipeline is not well
+ * @frame_rate: pictures a second at most, 0.1..60
+ * @width: pixels a row of a picture at most, 64..3840
+ * @viewers: clients of the live picture at once, 1..64
+ * @file, @line: (nullable): where the group's last key stands; @file is a GRefString
+ */
+typedef struct
+{
+  char *listen, *password_file, *certificate, *private_key;
+  guint stall, width, viewers;
+  gdouble frame_rate;
+  char *file;
+  guint line;
+} SlHttpSettings;
+
+/**
  * SlDescription:
  * @path: the file's, as given
  * @name: [pipeline] name, else the file's name without ".pipeline"
@@ -72,6 +92,7 @@ typedef struct
  * @backoff_min, @backoff_max: milliseconds before the first restart, and at most before later ones
  * @watchdog: milliseconds without a frame after which a running pipeline counts as failed; 0 = never
  * @start_timeout: the same for the first frame
+ * @http: [http]
  * @parameters: of SlParameter, in the order of the files
  * @overrides: of SlElementOverride, one for each property
  * @files: every file and drop-in directory that was looked for, whether or not it exists: when none of them changed, neither did this
@@ -85,6 +106,7 @@ typedef struct
   guint launch_line;
   SlRestart restart;
   guint backoff_min, backoff_max, watchdog, start_timeout;
+  SlHttpSettings http;
   GArray *parameters;
   GArray *overrides;
   GPtrArray *files;
@@ -108,6 +130,9 @@ GHashTable *sl_description_declared (const char *path, GError **error);
 void sl_description_free (SlDescription *description);
 /** sl_description_find: (transfer none) (nullable): the parameter @name. */
 const SlParameter *sl_description_find (const SlDescription *description, const char *name);
+/** sl_http_settings_copy: @to, which holds nothing, becomes @from. */
+void sl_http_settings_copy (SlHttpSettings *to, const SlHttpSettings *from);
+void sl_http_settings_clear (SlHttpSettings *settings);
 /** sl_restart_name: "no", "on-failure", "always". */
 const char *sl_restart_name (SlRestart restart);
 

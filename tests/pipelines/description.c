@@ -49,6 +49,38 @@ test_defaults (void)
 }
 
 static void
+test_http (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlDescription) plain = parse (MINIMAL, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_null (plain->http.listen);
+  g_assert_null (plain->http.file);
+  g_assert_cmpuint (plain->http.stall, ==, 2000);
+  g_assert_cmpuint (plain->http.width, ==, 640);
+  g_assert_cmpuint (plain->http.viewers, ==, 4);
+  g_assert_cmpfloat (plain->http.frame_rate, ==, 10);
+  g_autoptr (SlDescription) d =
+    parse ("[parameters]\nport=8080\n" MINIMAL "[http]\nlisten=[::1]:${port}\npassword-file=/p\ncertificate=/c\nprivate-key=/k\n"
+           "stall=5s\nframe-rate=2.5\nwidth=320\nviewers=64\n",
+           NULL, &error);
+  g_assert_no_error (error);
+  SlHttpSettings copy;
+  sl_http_settings_copy (&copy, &d->http);
+  g_assert_cmpstr (copy.listen, ==, "[::1]:8080");
+  g_assert_cmpstr (copy.password_file, ==, "/p");
+  g_assert_cmpstr (copy.certificate, ==, "/c");
+  g_assert_cmpstr (copy.private_key, ==, "/k");
+  g_assert_cmpuint (copy.stall, ==, 5000);
+  g_assert_cmpfloat (copy.frame_rate, ==, 2.5);
+  g_assert_cmpuint (copy.width, ==, 320);
+  g_assert_cmpuint (copy.viewers, ==, 64);
+  g_assert_cmpstr (copy.file, ==, "t.pipeline");
+  g_assert_cmpuint (copy.line, ==, 13);
+  sl_http_settings_clear (&copy);
+}
+
+static void
 test_all_keys (void)
 {
   g_autoptr (GError) error = NULL;
@@ -192,7 +224,13 @@ static const struct
   { "[pipline]\nlaunch=a\n", "t.pipeline:2: [pipline] launch: unknown group; did you mean [pipeline]?" },
   { "[elment x]\nlaunch=a\n", "t.pipeline:2: [elment x] launch: unknown group; did you mean [element NAME]?" },
   { "[graph]\nlaunch=a\n",
-    "t.pipeline:2: [graph] launch: unknown group; expected [pipeline], [parameters], [parameter NAME] or [element NAME]" },
+    "t.pipeline:2: [graph] launch: unknown group; expected [pipeline], [parameters], [parameter NAME], [element NAME] or [http]" },
+  { "[htpt]\nlisten=a\n", "t.pipeline:2: [htpt] listen: unknown group; did you mean [http]?" },
+  { MINIMAL "[http]\nport=80\n", "t.pipeline:4: [http] port: unknown key; expected one of listen, password-file, certificate, private-key, "
+                                 "stall, frame-rate, width, viewers" },
+  { MINIMAL "[http]\nframe-rate=1000\n", "t.pipeline:4: [http] frame-rate: expected a number from 0.1 to 60, got '1000'" },
+  { MINIMAL "[http]\nwidth=-1\n", "t.pipeline:4: [http] width: expected a whole number from 64 to 3840, got '-1'" },
+  { MINIMAL "[http]\nviewers=1.5\n", "t.pipeline:4: [http] viewers: expected a whole number from 1 to 64, got '1.5'" },
   { "[pipeline]\nlauch=a\n", "t.pipeline:2: [pipeline] lauch: unknown key; did you mean 'launch'?" },
   { "[pipeline]\nzzzzzz=a\n", "t.pipeline:2: [pipeline] zzzzzz: unknown key; expected one of include, name, description, launch, restart, "
                               "backoff-min, backoff-max, watchdog, start-timeout" },
@@ -456,6 +494,7 @@ main (int argc, char **argv)
   folder = g_dir_make_tmp ("sightline-description-XXXXXX", NULL);
   g_test_add_func ("/description/defaults", test_defaults);
   g_test_add_func ("/description/all-keys", test_all_keys);
+  g_test_add_func ("/description/http", test_http);
   g_test_add_func ("/description/parameters", test_parameters);
   g_test_add_func ("/description/environment", test_environment);
   g_test_add_func ("/description/values-are-words", test_values_are_words);
