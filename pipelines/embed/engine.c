@@ -8,8 +8,8 @@
 #include "base/show.h"
 #include "sightline/error.h"
 #include "pipelines/description/build.h"
-#include "pipelines/embed/emitters.h"
 #include "pipelines/supervise/bus.h"
+#include "pipelines/supervise/emitters.h"
 
 struct _SlEngine
 {

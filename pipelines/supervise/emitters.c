@@ -3,7 +3,7 @@
  * The walk downstream, in and out of bins. It looks at links that exist; elements that add pads while playing (demuxers, decoders)
  * stand in front of models, not behind.
  */
-#include "pipelines/embed/emitters.h"
+#include "pipelines/supervise/emitters.h"
 
 #include "sightline/predictions.h"
 

@@ -3,8 +3,8 @@
  * Which elements of a pipeline say what was found: those with a signal "predictions" behind which none of the same kind comes, so that
  * a chain of several tells every frame once.
  */
-#ifndef SL_PIPELINES_EMBED_EMITTERS_H
-#define SL_PIPELINES_EMBED_EMITTERS_H
+#ifndef SL_PIPELINES_SUPERVISE_EMITTERS_H
+#define SL_PIPELINES_SUPERVISE_EMITTERS_H
 
 #include <gst/gst.h>
 
