@@ -4,63 +4,27 @@
  */
 #include "tools/run/stats.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/show.h"
 #include "base/json.h"
+#include "base/show.h"
+#include "tools/run/figures.h"
 #include "tools/run/log.h"
 
 #define TERMINAL_INTERVAL G_USEC_PER_SEC
 #define LINES_INTERVAL (10 * G_USEC_PER_SEC)
 
-typedef struct
-{
-  SlFlow *flow; /* (transfer none): that the counts are of, never followed */
-  SlFlowCounts counts;
-} Before;
-
 struct _SlStats
 {
   GPtrArray *workers;
-  Before *before; /* one a worker */
+  SlFiguresBefore *before; /* one a worker */
   gint64 started, shown;
   double cpu;
   gboolean terminal;
   guint lines; /* of the table on the terminal */
 };
-
-static const char *const stage_names[SL_N_STAGES] = { "preprocess", "inference", "decode", "age" };
-
-typedef struct
-{
-  double fps_in, fps_out;
-  guint64 dropped;
-  gboolean timed;
-  gint64 p50[SL_N_STAGES], p95[SL_N_STAGES];
-} Figures;
-
-/* Processor time and memory of this process. @cpu: seconds so far; @rss: bytes; FALSE where /proc does not tell. */
-static gboolean
-read_process (double *cpu, guint64 *rss, guint *threads)
-{
-  struct rusage usage;
-  g_autofree char *text = NULL;
-  *cpu = 0;
-  if (getrusage (RUSAGE_SELF, &usage) == 0)
-    *cpu = (double) (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + (double) (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
-  if (!g_file_get_contents ("/proc/self/status", &text, NULL, NULL))
-    return FALSE;
-  const char *memory = strstr (text, "\nVmRSS:"), *count = strstr (text, "\nThreads:");
-  if (memory == NULL || count == NULL)
-    return FALSE;
-  *rss = g_ascii_strtoull (memory + strlen ("\nVmRSS:"), NULL, 10) * 1024;
-  *threads = (guint) g_ascii_strtoull (count + strlen ("\nThreads:"), NULL, 10);
-  return TRUE;
-}
 
 /* Takes the table off the terminal, so that a log line or the next table can take its place. */
 static void
@@ -76,13 +40,13 @@ SlStats *
 sl_stats_new (GPtrArray *workers)
 {
   SlStats *stats = g_new0 (SlStats, 1);
-  guint64 rss;
-  guint threads;
+  SlProcessFigures process;
   stats->workers = workers;
-  stats->before = g_new0 (Before, workers->len);
+  stats->before = g_new0 (SlFiguresBefore, workers->len);
   stats->started = stats->shown = g_get_monotonic_time ();
   stats->terminal = !sl_run_log_json () && isatty (STDERR_FILENO);
-  read_process (&stats->cpu, &rss, &threads);
+  sl_process_figures_read (&process);
+  stats->cpu = process.cpu;
   if (stats->terminal)
     sl_run_log_set_before (erase, stats);
   return stats;
@@ -99,33 +63,15 @@ sl_stats_free (SlStats *stats)
 }
 
 static void
-measure (SlWorker *worker, Before *before, double seconds, Figures *figures)
-{
-  SlFlow *flow = sl_worker_flow (worker);
-  memset (figures, 0, sizeof *figures);
-  if (flow == NULL || flow != before->flow)
-    memset (before, 0, sizeof *before);
-  if (flow == NULL)
-    return;
-  SlFlowCounts now;
-  sl_flow_counts (flow, &now);
-  figures->fps_in = (double) (now.in - before->counts.in) / seconds;
-  figures->fps_out = (double) (now.out - before->counts.out) / seconds;
-  figures->dropped = now.dropped;
-  *before = (Before){ flow, now };
-  for (guint s = 0; s < SL_N_STAGES; s++)
-    figures->timed = sl_flow_latency (flow, (SlStage) s, &figures->p50[s], &figures->p95[s]);
-}
-
-static void
 append_json_stages (GString *out, const gint64 *p50, const gint64 *p95)
 {
   for (guint s = 0; s < SL_N_STAGES; s++)
-    g_string_append_printf (out, ",\"%s_us\":{\"p50\":%" G_GINT64_FORMAT ",\"p95\":%" G_GINT64_FORMAT "}", stage_names[s], p50[s], p95[s]);
+    g_string_append_printf (out, ",\"%s_us\":{\"p50\":%" G_GINT64_FORMAT ",\"p95\":%" G_GINT64_FORMAT "}", sl_stage_name ((SlStage) s),
+                            p50[s], p95[s]);
 }
 
 static void
-append_json (GString *out, SlWorker *worker, const Figures *figures)
+append_json (GString *out, SlWorker *worker, const SlFigures *figures)
 {
   g_string_append (out, out->str[out->len - 1] == '[' ? "{\"name\":" : ",{\"name\":");
   sl_json_append_string (out, sl_worker_name (worker));
@@ -138,7 +84,7 @@ append_json (GString *out, SlWorker *worker, const Figures *figures)
 }
 
 static void
-append_row (GString *out, SlWorker *worker, const Figures *figures)
+append_row (GString *out, SlWorker *worker, const SlFigures *figures)
 {
   g_autofree char *name = sl_show (sl_worker_name (worker), 16);
   g_string_append_printf (out, "%-16s %-8s %7.1f %7.1f %8" G_GUINT64_FORMAT, name, sl_worker_state_name (sl_worker_state (worker)),
@@ -156,7 +102,7 @@ append_heading (GString *out)
 {
   g_string_append_printf (out, "%-16s %-8s %7s %7s %8s", "pipeline", "state", "fps in", "fps out", "dropped");
   for (guint s = 0; s < SL_N_STAGES; s++)
-    g_string_append_printf (out, "  %11s", stage_names[s]);
+    g_string_append_printf (out, "  %11s", sl_stage_name ((SlStage) s));
   g_string_append (out, " restarts\n");
   g_string_append_printf (out, "%-50s", "");
   for (guint s = 0; s < SL_N_STAGES; s++)
@@ -169,25 +115,24 @@ show (SlStats *stats, double seconds)
 {
   const gboolean json = sl_run_log_json ();
   g_autoptr (GString) out = g_string_new (json ? "{\"event\":\"stats\",\"pipelines\":[" : NULL);
-  double cpu = 0;
-  guint64 rss = 0;
-  guint threads = 0, lines = 0;
+  SlProcessFigures process;
+  guint lines = 0;
   if (!json)
     append_heading (out);
   for (guint i = 0; i < stats->workers->len; i++) {
-    Figures figures;
-    measure (stats->workers->pdata[i], &stats->before[i], seconds, &figures);
+    SlFigures figures;
+    sl_figures_read (stats->workers->pdata[i], &stats->before[i], seconds, &figures);
     if (json)
       append_json (out, stats->workers->pdata[i], &figures);
     else
       append_row (out, stats->workers->pdata[i], &figures);
   }
-  read_process (&cpu, &rss, &threads);
-  const double percent = 100 * (cpu - stats->cpu) / seconds;
-  stats->cpu = cpu;
+  sl_process_figures_read (&process);
+  const double percent = 100 * (process.cpu - stats->cpu) / seconds;
+  stats->cpu = process.cpu;
   g_string_append_printf (out,
                           json ? "],\"cpu_percent\":%.1f,\"rss_mib\":%.1f,\"threads\":%u}\n" : "CPU %.1f %%, memory %.1f MiB, %u threads\n",
-                          percent, (double) rss / (1 << 20), threads);
+                          percent, (double) process.rss / (1 << 20), process.threads);
   sl_run_log_raw (out->str);
   for (const char *c = out->str; *c != '\0'; c++)
     lines += *c == '\n';
@@ -250,9 +195,7 @@ sl_stats_summary (SlStats *stats)
   const double seconds = (double) (g_get_monotonic_time () - stats->started) / G_USEC_PER_SEC;
   g_autoptr (GString) out = g_string_new (NULL);
   struct rusage usage = { 0 };
-  double cpu;
-  guint64 rss;
-  guint threads;
+  SlProcessFigures process;
   if (json)
     g_string_append_printf (out, "{\"event\":\"summary\",\"seconds\":%.1f,\"pipelines\":[", seconds);
   else
@@ -266,13 +209,13 @@ sl_stats_summary (SlStats *stats)
     else
       append_summary_row (out, stats->workers->pdata[i], &totals);
   }
-  read_process (&cpu, &rss, &threads);
+  sl_process_figures_read (&process);
   getrusage (RUSAGE_SELF, &usage);
   const double peak = (double) usage.ru_maxrss / 1024;
   if (json)
-    g_string_append_printf (out, "],\"cpu_seconds\":%.3f,\"rss_peak_mib\":%.1f}\n", cpu, peak);
+    g_string_append_printf (out, "],\"cpu_seconds\":%.3f,\"rss_peak_mib\":%.1f}\n", process.cpu, peak);
   else
-    g_string_append_printf (out, "%.1f s, CPU %.1f s, memory %.1f MiB at most\n", seconds, cpu, peak);
+    g_string_append_printf (out, "%.1f s, CPU %.1f s, memory %.1f MiB at most\n", seconds, process.cpu, peak);
   sl_run_log_raw (out->str);
   stats->lines = 0;
 }

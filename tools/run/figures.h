@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What running pipelines do and cost, measured: for the table of --stats and for whoever asks over HTTP.
+ */
+#ifndef SL_TOOLS_RUN_FIGURES_H
+#define SL_TOOLS_RUN_FIGURES_H
+
+#include "tools/run/worker.h"
+
+G_BEGIN_DECLS
+
+/**
+ * SlProcessFigures: of this process.
+ * @cpu: seconds of processor time so far
+ * @rss: bytes of memory; 0 where /proc does not tell
+ */
+typedef struct
+{
+  double cpu;
+  guint64 rss;
+  guint threads;
+} SlProcessFigures;
+
+/**
+ * SlFigures: of a worker's pipeline that runs; all 0 while none does.
+ * @fps_in, @fps_out: frames a second since the figures before
+ * @timed: whether @p50 and @p95 are known: microseconds, of the last 512 frames
+ */
+typedef struct
+{
+  double fps_in, fps_out;
+  guint64 dropped;
+  gboolean timed;
+  gint64 p50[SL_N_STAGES], p95[SL_N_STAGES];
+} SlFigures;
+
+/** SlFiguresBefore: what the rates of the next figures are since. All 0 at first. @flow is never followed. */
+typedef struct
+{
+  SlFlow *flow;
+  SlFlowCounts counts;
+} SlFiguresBefore;
+
+void sl_process_figures_read (SlProcessFigures *figures);
+/** sl_figures_read: @seconds: since @before was filled. */
+void sl_figures_read (SlWorker *worker, SlFiguresBefore *before, double seconds, SlFigures *figures);
+/** sl_stage_name: "preprocess", "inference", "decode" or "age". */
+const char *sl_stage_name (SlStage stage);
+
+G_END_DECLS
+
+#endif
