@@ -6,14 +6,13 @@ import re
 import signal
 import socket
 import subprocess
-import threading
 import time
 from datetime import datetime
 
 import harness
 from harness import Skip, model, run, work, write
+from running import PATIENCE, Running
 
-PATIENCE = 200  # seconds that a busy machine may take for anything
 STOPPED = 10  # within 2 seconds, which a busy machine stretches; what would hold a pipeline up here lasts a minute
 FRAMES = "videotestsrc is-live=true pattern=blue ! video/x-raw,format=RGB,width=32,height=24,framerate=50/1"
 MODEL = "slnormalize ! slinfer model=${model} ! slpostprocess ! application/x-json"
@@ -23,59 +22,6 @@ def describe(name, launch, more=""):
     """A description file; the model's path is its parameter."""
     text = "[parameters]\nmodel=%s\n[pipeline]\nlaunch=%s\n%s" % (model("brightest_channel.tflite"), launch, more)
     return write(name + ".pipeline", text.encode())
-
-
-class Running:
-    """The program at work, its log read line by line as JSON."""
-
-    def __init__(self, *args, json_log=True, env=None, stdin=subprocess.DEVNULL):
-        command = [harness.PROGRAM, "run"] + (["--json"] if json_log else []) + [str(a) for a in args]
-        self.child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ, **(env or {})))
-        self.lines, self.changed = [], threading.Condition()
-        self.reader = threading.Thread(target=self.read, daemon=True)
-        self.reader.start()
-
-    def read(self):
-        for line in self.child.stderr:
-            with self.changed:
-                self.lines.append(line.decode())
-                self.changed.notify_all()
-        with self.changed:
-            self.lines.append(None)
-            self.changed.notify_all()
-
-    def events(self):
-        return [json.loads(line) for line in self.lines if line is not None]
-
-    def wait_for(self, event, count=1, timeout=PATIENCE):
-        """The count-th event of that name."""
-        deadline = time.monotonic() + timeout
-        with self.changed:
-            while True:
-                found = [e for e in self.events() if e["event"] == event]
-                if len(found) >= count:
-                    return found[count - 1]
-                left = deadline - time.monotonic()
-                assert left > 0 and None not in self.lines, "no event %s (%d), last %s" % (event, count, self.lines[-6:])
-                self.changed.wait(left)
-
-    def stop(self, number=signal.SIGTERM):
-        """Seconds until the program was gone."""
-        self.child.send_signal(number)
-        return self.ended()
-
-    def ended(self, timeout=PATIENCE):
-        started = time.monotonic()
-        self.child.wait(timeout)
-        self.reader.join()
-        self.out = self.child.stdout.read()
-        self.child.stdout.close()
-        self.child.stderr.close()
-        return time.monotonic() - started
-
-    @property
-    def status(self):
-        return self.child.returncode
 
 
 def test_usage():
