@@ -76,6 +76,7 @@ collect ()
   need valac command -v vapigen
   need libmosquitto-dev pkg-config --exists libmosquitto
   need libjson-glib-dev pkg-config --exists json-glib-1.0
+  need libsoup-3.0-dev pkg-config --exists 'libsoup-3.0 >= 3.2'
   need gstreamer1.0-tools command -v gst-launch-1.0
   need gstreamer1.0-plugins-base has_element videotestsrc
   need gstreamer1.0-plugins-good has_element jpegdec
@@ -94,6 +95,8 @@ collect ()
     need mosquitto command -v mosquitto
     need mosquitto-clients command -v mosquitto_sub
     need openssl command -v openssl
+    need prometheus command -v promtool
+    need chromium command -v chromium
     need python3-numpy /usr/bin/python3 -c 'import numpy'
     if command -v dpkg-query >/dev/null 2>&1; then
       need libc6-dbg dpkg-query -W libc6-dbg

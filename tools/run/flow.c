@@ -14,6 +14,9 @@
 
 #define RING 512
 
+const gint64 sl_flow_buckets[SL_FLOW_BUCKETS] = { 500,    1000,   2000,   5000,    10000,   20000,  50000,
+                                                  100000, 200000, 500000, 1000000, 2000000, 5000000 };
+
 typedef enum
 {
   POINT_SOURCE,
@@ -33,12 +36,26 @@ struct _SlFlow
 {
   GstElement *pipeline;
   gulong added;
-  GMutex lock;       /* of points, ring, n */
+  GMutex lock;       /* of points, ring, n, histograms */
   GPtrArray *points; /* of Point */
   gint64 ring[SL_N_STAGES][RING];
   guint64 n;
+  SlHistogram histograms[SL_N_STAGES];
   atomic_int_least64_t first, last;
 };
+
+/* Under the lock. */
+static void
+keep_time (SlFlow *flow, SlStage stage, gint64 time)
+{
+  SlHistogram *histogram = &flow->histograms[stage];
+  guint bucket = 0;
+  while (bucket < SL_FLOW_BUCKETS && time > sl_flow_buckets[bucket])
+    bucket++;
+  histogram->counts[bucket]++;
+  histogram->sum += (guint64) MAX (time, 0);
+  flow->ring[stage][flow->n % RING] = time;
+}
 
 static void
 keep_latency (SlFlow *flow, GstBuffer *buffer)
@@ -49,11 +66,11 @@ keep_latency (SlFlow *flow, GstBuffer *buffer)
       || latency.inference < 0)
     return;
   g_mutex_lock (&flow->lock);
-  const guint at = flow->n++ % RING;
-  flow->ring[SL_STAGE_PREPROCESS][at] = latency.preprocess;
-  flow->ring[SL_STAGE_INFERENCE][at] = latency.inference;
-  flow->ring[SL_STAGE_DECODE][at] = latency.decode;
-  flow->ring[SL_STAGE_AGE][at] = latency.age;
+  keep_time (flow, SL_STAGE_PREPROCESS, latency.preprocess);
+  keep_time (flow, SL_STAGE_INFERENCE, latency.inference);
+  keep_time (flow, SL_STAGE_DECODE, latency.decode);
+  keep_time (flow, SL_STAGE_AGE, latency.age);
+  flow->n++;
   g_mutex_unlock (&flow->lock);
 }
 
@@ -255,4 +272,14 @@ sl_flow_latency (SlFlow *flow, SlStage stage, gint64 *p50, gint64 *p95)
   *p50 = sorted[sl_percentile_index (n, 50)];
   *p95 = sorted[sl_percentile_index (n, 95)];
   return TRUE;
+}
+
+void
+sl_flow_add_histogram (SlFlow *flow, SlStage stage, SlHistogram *histogram)
+{
+  g_mutex_lock (&flow->lock);
+  for (guint i = 0; i <= SL_FLOW_BUCKETS; i++)
+    histogram->counts[i] += flow->histograms[stage].counts[i];
+  histogram->sum += flow->histograms[stage].sum;
+  g_mutex_unlock (&flow->lock);
 }

@@ -34,6 +34,16 @@ typedef struct
   gint64 first, last;
 } SlFlowCounts;
 
+/** Upper ends of a histogram's buckets, microseconds; what takes longer is in one more. */
+#define SL_FLOW_BUCKETS 13
+extern const gint64 sl_flow_buckets[SL_FLOW_BUCKETS];
+
+/** SlHistogram: how often a stage took how long: @counts of each bucket alone; @sum: microseconds. */
+typedef struct
+{
+  guint64 counts[SL_FLOW_BUCKETS + 1], sum;
+} SlHistogram;
+
 typedef struct _SlFlow SlFlow;
 
 /** sl_flow_new: counts in @pipeline, elements that come later included. */
@@ -43,6 +53,8 @@ void sl_flow_free (SlFlow *flow);
 void sl_flow_counts (SlFlow *flow, SlFlowCounts *counts);
 /** sl_flow_latency: microseconds, the 50th and the 95th percentile (base/percentile.h) of the last 512 frames; FALSE while there are none. */
 gboolean sl_flow_latency (SlFlow *flow, SlStage stage, gint64 *p50, gint64 *p95);
+/** sl_flow_add_histogram: adds what @stage took all frames so far to @histogram. */
+void sl_flow_add_histogram (SlFlow *flow, SlStage stage, SlHistogram *histogram);
 
 G_END_DECLS
 

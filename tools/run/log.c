@@ -13,6 +13,8 @@
 static gboolean json, journal;
 static void (*before_line) (gpointer);
 static gpointer before_data;
+static void (*listen_line) (SlLogLevel, const char *, const char *, const char *, gpointer);
+static gpointer listener_data;
 
 /* As words, and as sd-daemon(3)'s prefixes. */
 static const struct
@@ -50,6 +52,19 @@ sl_run_log_set_before (void (*before) (gpointer), gpointer data)
 {
   before_line = before;
   before_data = data;
+}
+
+void
+sl_run_log_set_listener (void (*listener) (SlLogLevel, const char *, const char *, const char *, gpointer), gpointer data)
+{
+  listen_line = listener;
+  listener_data = data;
+}
+
+const char *
+sl_run_log_level_name (SlLogLevel level)
+{
+  return levels[level].name;
 }
 
 void
@@ -103,4 +118,6 @@ sl_run_log (SlLogLevel level, const char *pipeline, const char *event, const cha
   g_autofree char *shown = sl_show_message (message);
   g_autofree char *line = json ? json_line (level, pipeline, event, shown) : text_line (level, pipeline, shown);
   sl_run_log_raw (line);
+  if (listen_line != NULL)
+    listen_line (level, pipeline, event, shown, listener_data);
 }

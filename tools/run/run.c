@@ -13,6 +13,8 @@
 #include "plugins/elements.h"
 #include "tools/command.h"
 #include "tools/options.h"
+#include "tools/run/http/choose.h"
+#include "tools/run/http/http.h"
 #include "tools/run/log.h"
 #include "tools/run/memory.h"
 #include "tools/run/notify.h"
@@ -31,8 +33,9 @@ typedef struct
   GMainLoop *loop;
   GPtrArray *workers;
   SlWorkerOptions options;
-  SlStats *stats; /* (nullable) */
-  gboolean ready; /* has been told */
+  SlStats *stats;  /* (nullable) */
+  SlRunHttp *http; /* (nullable) */
+  gboolean ready;  /* has been told */
   gboolean stopping;
   gboolean overdue; /* pipelines did not stop in time */
   gboolean deaf;    /* the service manager cannot be told */
@@ -101,6 +104,22 @@ on_changed (SlWorker *worker, gpointer data)
   tell (run, state);
   if (all (run, sl_worker_at_rest))
     g_main_loop_quit (run->loop);
+}
+
+static void
+on_adopted (SlWorker *worker, GstElement *pipeline, gpointer data)
+{
+  Run *run = data;
+  if (run->http != NULL)
+    sl_run_http_adopt (run->http, worker, pipeline);
+}
+
+static void
+on_dropping (SlWorker *worker, gpointer data)
+{
+  Run *run = data;
+  if (run->http != NULL)
+    sl_run_http_drop (run->http, worker);
 }
 
 static gboolean
@@ -173,8 +192,19 @@ on_tick (gpointer data)
   }
   if (run->stats != NULL)
     sl_stats_tick (run->stats);
+  if (run->http != NULL)
+    sl_run_http_tick (run->http);
   tell_rest (run);
   return G_SOURCE_CONTINUE;
+}
+
+static void
+complain (const char *event, const char *message)
+{
+  if (sl_run_log_json ())
+    sl_run_log (SL_LOG_ERROR, NULL, event, "%s", message);
+  else
+    sl_complain ("run", "%s", message);
 }
 
 static gboolean
@@ -186,10 +216,7 @@ load (Run *run, SlRunOptions *options, char **files)
     g_autoptr (GHashTable) parameters = sl_run_options_parameters_for (options, files[i], files[1] == NULL, &error);
     SlWorker *worker = parameters != NULL ? sl_worker_new (files[i], parameters, &run->options, &error) : NULL;
     if (worker == NULL) {
-      if (sl_run_log_json ())
-        sl_run_log (SL_LOG_ERROR, NULL, "bad-description", "%s", error->message);
-      else
-        sl_complain ("run", "%s", error->message);
+      complain ("bad-description", error->message);
       good = FALSE;
       continue;
     }
@@ -205,6 +232,25 @@ load (Run *run, SlRunOptions *options, char **files)
   return good && sl_run_options_all_used ("run", options);
 }
 
+/* FALSE, having complained, when it is to be and cannot. */
+static gboolean
+open_http (Run *run, const SlHttpOptions *options)
+{
+  g_auto (SlHttpSettings) settings = { 0 };
+  g_autoptr (GPtrArray) descriptions = g_ptr_array_new ();
+  g_autofree char *origin = NULL;
+  g_autoptr (GError) error = NULL;
+  for (guint i = 0; i < run->workers->len; i++)
+    g_ptr_array_add (descriptions, (gpointer) sl_worker_description (run->workers->pdata[i]));
+  const gboolean chosen = sl_http_choose (options, descriptions, &settings, &origin, &error);
+  if (chosen && settings.listen == NULL)
+    return TRUE;
+  run->http = chosen ? sl_run_http_new (&settings, origin, run->workers, &error) : NULL;
+  if (run->http == NULL)
+    complain ("bad-http", error->message);
+  return run->http != NULL;
+}
+
 static int
 supervise (Run *run)
 {
@@ -215,6 +261,8 @@ supervise (Run *run)
     g_timeout_add ((guint) MAX (watchdog / 1000, 1), on_watchdog, run);
   for (guint i = 0; i < run->workers->len; i++)
     sl_worker_start (run->workers->pdata[i]);
+  if (run->http != NULL)
+    sl_run_http_start (run->http);
   if (!all (run, sl_worker_at_rest))
     g_main_loop_run (run->loop);
   for (guint i = 0; i < run->workers->len; i++)
@@ -224,9 +272,9 @@ supervise (Run *run)
 }
 
 static int
-run_files (SlRunOptions *options, char **files)
+run_files (SlRunOptions *options, const SlHttpOptions *http, char **files)
 {
-  Run run = { .options = { .dot = options->dot, .changed = on_changed } };
+  Run run = { .options = { .dot = options->dot, .changed = on_changed, .adopted = on_adopted, .dropping = on_dropping } };
   sl_memory_few_arenas ();
   sl_run_log_init (options->json);
   sl_elements_init (NULL, NULL);
@@ -240,7 +288,7 @@ run_files (SlRunOptions *options, char **files)
   g_unix_signal_add (SIGTERM, on_stop_signal, &run);
   g_unix_signal_add (SIGINT, on_stop_signal, &run);
   g_unix_signal_add (SIGHUP, on_reload_signal, &run);
-  if (load (&run, options, files)) {
+  if (load (&run, options, files) && open_http (&run, http)) {
     run.stats = options->stats ? sl_stats_new (run.workers) : NULL;
     status = supervise (&run);
   }
@@ -249,6 +297,7 @@ run_files (SlRunOptions *options, char **files)
   sl_stats_free (run.stats);
   if (run.overdue)
     _exit (status); /* threads that hang cannot be joined */
+  g_clear_pointer (&run.http, sl_run_http_free);
   for (guint i = 0; i < run.workers->len; i++)
     sl_worker_free (run.workers->pdata[i]);
   g_ptr_array_unref (run.workers);
@@ -261,12 +310,14 @@ static int
 run_run (int argc, char **argv)
 {
   g_auto (SlRunOptions) options = { 0 };
+  g_auto (SlHttpOptions) http = { 0 };
   g_auto (GStrv) files = NULL;
   const GOptionEntry entries[] = {
     SL_RUN_OPTION_SET (options),
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Log JSON objects, one a line, to standard error", NULL },
     { "stats", 0, 0, G_OPTION_ARG_NONE, &options.stats,
       "Show frames, drops, latency, processor and memory: a table on a terminal, lines elsewhere; and a summary at the end", NULL },
+    SL_HTTP_OPTIONS (http),
     { "dot", 0, 0, G_OPTION_ARG_FILENAME, &options.dot, "Write the graph of each pipeline, when it runs and when it fails, to DIR", "DIR" },
     { NULL },
   };
@@ -281,7 +332,7 @@ run_run (int argc, char **argv)
     return sl_options_usage ("run", "--dot: expected a folder, got '%s'", options.dot);
   if (!sl_run_options_check ("run", &options))
     return SL_EXIT_USAGE;
-  return run_files (&options, files);
+  return run_files (&options, &http, files);
 }
 
 const SlCommand sl_command_run = { "run", "run pipelines from description files and keep them running", run_run };

@@ -236,6 +236,8 @@ add_flow (SlFlow *flow, SlWorkerTotals *totals)
   totals->running += counts.last - counts.first;
   for (guint s = 0; s < SL_N_STAGES; s++)
     timed = sl_flow_latency (flow, (SlStage) s, &totals->p50[s], &totals->p95[s]);
+  for (guint s = 0; s < SL_N_STAGES; s++)
+    sl_flow_add_histogram (flow, (SlStage) s, &totals->histograms[s]);
   totals->timed = totals->timed || timed;
 }
 
@@ -244,6 +246,7 @@ drop_pipeline (SlWorker *worker)
 {
   if (worker->pipeline == NULL)
     return;
+  worker->options->dropping (worker, worker->options->data);
   g_source_remove (worker->bus_watch);
   g_hash_table_remove_all (worker->warned);
   add_flow (worker->flow, &worker->finished);
@@ -287,6 +290,7 @@ begin (SlWorker *worker)
       return;
     }
     adopt (worker, pipeline);
+    worker->options->adopted (worker, pipeline, worker->options->data);
   }
   set_state (worker, SL_WORKER_STARTING);
   sl_jobs_push (worker->jobs, worker->pipeline, GST_STATE_PLAYING);
@@ -532,6 +536,18 @@ sl_worker_set_name (SlWorker *worker, const char *name)
 {
   g_free (worker->name);
   worker->name = g_strdup (name);
+}
+
+const SlDescription *
+sl_worker_description (const SlWorker *worker)
+{
+  return worker->description;
+}
+
+GstElement *
+sl_worker_pipeline (const SlWorker *worker)
+{
+  return worker->pipeline;
 }
 
 guint

@@ -29,6 +29,7 @@ typedef struct _SlWorker SlWorker;
  * @running: microseconds between the first and the last frame at a sink of each start
  * @recoveries: how often a camera, or the pipeline, was back after a failure
  * @timed: whether @p50 and @p95 are known: microseconds, of the last 512 frames of the last start
+ * @histograms: of all frames
  */
 typedef struct
 {
@@ -37,17 +38,22 @@ typedef struct
   guint recoveries;
   gboolean timed;
   gint64 p50[SL_N_STAGES], p95[SL_N_STAGES];
+  SlHistogram histograms[SL_N_STAGES];
 } SlWorkerTotals;
 
 /**
  * SlWorkerOptions:
  * @dot: (nullable): folder for graphs
  * @changed: called after every change of state
+ * @adopted: called with each pipeline before it plays, but for the first, which sl_worker_pipeline() has
+ * @dropping: called before a pipeline, which is in NULL, is let go
  */
 typedef struct
 {
   const char *dot;
   void (*changed) (SlWorker *worker, gpointer data);
+  void (*adopted) (SlWorker *worker, GstElement *pipeline, gpointer data);
+  void (*dropping) (SlWorker *worker, gpointer data);
   gpointer data;
 } SlWorkerOptions;
 
@@ -74,6 +80,10 @@ gboolean sl_worker_settled (const SlWorker *worker);
 const char *sl_worker_name (const SlWorker *worker);
 /** sl_worker_set_name: for logs, where two descriptions have one name. */
 void sl_worker_set_name (SlWorker *worker, const char *name);
+/** sl_worker_description: (transfer none): valid until the worker is reloaded. */
+const SlDescription *sl_worker_description (const SlWorker *worker);
+/** sl_worker_pipeline: (transfer none) (nullable): it may be in any state. */
+GstElement *sl_worker_pipeline (const SlWorker *worker);
 guint sl_worker_restarts (const SlWorker *worker);
 /** sl_worker_totals: up to now. */
 void sl_worker_totals (const SlWorker *worker, SlWorkerTotals *totals);

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Taps at elements that emit predictions: a probe at the sink pad sees the frame first, the signal of the same frame follows in the same
+ * thread. Pipelines without such an element have taps at their sinks, for frames alone. Until a frame is wanted, a probe is one atomic read.
+ */
+#include "tools/run/http/feed.h"
+
+#include <string.h>
+
+#include "pipelines/supervise/emitters.h"
+#include "plugins/meta/frame_meta.h"
+
+typedef struct
+{
+  SlFeed *feed;
+  GstPad *pad;
+  GstElement *element; /* (nullable): that emits */
+  gulong probe, handler;
+  SlFeedFrame pending; /* of the streaming thread: a frame whose predictions are to come */
+} Tap;
+
+struct _SlFeed
+{
+  char *name;
+  void (*notify) (gpointer);
+  gpointer data;
+  GPtrArray *taps; /* of Tap; main thread */
+  gint watched, wanted;
+  GMutex lock; /* of what follows */
+  SlPredictions *newest;
+  guint64 serial;
+  SlFeedFrame ready;
+};
+
+void
+sl_feed_frame_clear (SlFeedFrame *frame)
+{
+  gst_clear_buffer (&frame->buffer);
+  gst_clear_caps (&frame->caps);
+  g_clear_pointer (&frame->predictions, sl_predictions_unref);
+}
+
+static void
+tap_free (gpointer data)
+{
+  Tap *tap = data;
+  gst_pad_remove_probe (tap->pad, tap->probe);
+  gst_object_unref (tap->pad);
+  if (tap->element != NULL)
+    g_signal_handler_disconnect (tap->element, tap->handler);
+  gst_clear_object (&tap->element);
+  sl_feed_frame_clear (&tap->pending);
+  g_free (tap);
+}
+
+SlFeed *
+sl_feed_new (const char *name, void (*notify) (gpointer), gpointer data)
+{
+  SlFeed *feed = g_new0 (SlFeed, 1);
+  feed->name = g_strdup (name);
+  feed->notify = notify;
+  feed->data = data;
+  feed->taps = g_ptr_array_new_with_free_func (tap_free);
+  g_mutex_init (&feed->lock);
+  return feed;
+}
+
+void
+sl_feed_free (SlFeed *feed)
+{
+  g_ptr_array_unref (feed->taps);
+  g_clear_pointer (&feed->newest, sl_predictions_unref);
+  sl_feed_frame_clear (&feed->ready);
+  g_mutex_clear (&feed->lock);
+  g_free (feed->name);
+  g_free (feed);
+}
+
+const char *
+sl_feed_name (const SlFeed *feed)
+{
+  return feed->name;
+}
+
+/* Takes what @frame holds. */
+static void
+give_frame (SlFeed *feed, SlFeedFrame *frame)
+{
+  SlFeedFrame before;
+  g_atomic_int_set (&feed->wanted, FALSE);
+  g_mutex_lock (&feed->lock);
+  before = feed->ready;
+  feed->ready = *frame;
+  g_mutex_unlock (&feed->lock);
+  memset (frame, 0, sizeof *frame);
+  sl_feed_frame_clear (&before);
+  feed->notify (feed->data);
+}
+
+/* A frame before this one of which nothing was said goes out as it is. */
+static void
+keep_pending (Tap *tap, GstBuffer *buffer, GstCaps *caps)
+{
+  if (tap->pending.buffer != NULL && tap->pending.buffer != buffer) {
+    give_frame (tap->feed, &tap->pending);
+    return;
+  }
+  sl_feed_frame_clear (&tap->pending);
+  tap->pending.buffer = gst_buffer_ref (buffer);
+  tap->pending.caps = gst_caps_ref (caps);
+}
+
+/* A frame in a tensor's meta, or one that is a frame itself; tensors of a frame's objects have the same frame, again and again. */
+static GstPadProbeReturn
+on_buffer (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Tap *tap = data;
+  if (!g_atomic_int_get (&tap->feed->wanted))
+    return GST_PAD_PROBE_OK;
+  GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
+  const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
+  if (meta != NULL && meta->frame != NULL) {
+    if (meta->content == SL_FRAME_WHOLE || meta->content == SL_FRAME_LAST_OBJECT || meta->content == SL_FRAME_NO_OBJECTS)
+      keep_pending (tap, meta->frame, meta->caps);
+    return GST_PAD_PROBE_OK;
+  }
+  g_autoptr (GstCaps) caps = gst_pad_get_current_caps (pad);
+  if (caps == NULL || !gst_structure_has_name (gst_caps_get_structure (caps, 0), "video/x-raw"))
+    return GST_PAD_PROBE_OK;
+  keep_pending (tap, buffer, caps);
+  if (tap->element == NULL)
+    give_frame (tap->feed, &tap->pending);
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+on_predictions (GstElement *element, SlPredictions *predictions, gpointer data)
+{
+  Tap *tap = data;
+  SlFeed *feed = tap->feed;
+  g_mutex_lock (&feed->lock);
+  SlPredictions *before = feed->newest;
+  feed->newest = sl_predictions_ref (predictions);
+  feed->serial++;
+  g_mutex_unlock (&feed->lock);
+  g_clear_pointer (&before, sl_predictions_unref);
+  if (tap->pending.buffer != NULL) {
+    tap->pending.predictions = sl_predictions_ref (predictions);
+    give_frame (feed, &tap->pending);
+  } else if (g_atomic_int_get (&feed->watched)) {
+    feed->notify (feed->data);
+  }
+}
+
+/* @element: (nullable): that emits what is found on the frames that come through @pad (transfer full). */
+static void
+add_tap (SlFeed *feed, GstPad *pad, GstElement *element)
+{
+  Tap *tap = g_new0 (Tap, 1);
+  tap->feed = feed;
+  tap->pad = pad;
+  tap->probe = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, on_buffer, tap, NULL);
+  if (element != NULL) {
+    tap->element = gst_object_ref (element);
+    tap->handler = g_signal_connect (element, "predictions", G_CALLBACK (on_predictions), tap);
+  }
+  g_ptr_array_add (feed->taps, tap);
+}
+
+static void
+add_sink (const GValue *item, gpointer data)
+{
+  GstElement *element = g_value_get_object (item);
+  GstPad *pad = GST_IS_BIN (element) ? NULL : gst_element_get_static_pad (element, "sink");
+  if (pad != NULL)
+    add_tap (data, pad, NULL);
+}
+
+void
+sl_feed_attach (SlFeed *feed, GstElement *pipeline)
+{
+  g_autoptr (GPtrArray) emitters = sl_emitters_find (GST_BIN (pipeline));
+  for (guint i = 0; i < emitters->len; i++) {
+    GstPad *pad = gst_element_get_static_pad (emitters->pdata[i], "sink");
+    if (pad != NULL)
+      add_tap (feed, pad, emitters->pdata[i]);
+  }
+  if (feed->taps->len > 0)
+    return;
+  GstIterator *sinks = gst_bin_iterate_sinks (GST_BIN (pipeline));
+  gst_iterator_foreach (sinks, add_sink, feed);
+  gst_iterator_free (sinks);
+}
+
+void
+sl_feed_detach (SlFeed *feed)
+{
+  SlFeedFrame frame;
+  g_ptr_array_set_size (feed->taps, 0);
+  g_mutex_lock (&feed->lock);
+  frame = feed->ready;
+  memset (&feed->ready, 0, sizeof feed->ready);
+  g_mutex_unlock (&feed->lock);
+  if (frame.buffer != NULL) /* nobody took it: the next pipeline owes one */
+    g_atomic_int_set (&feed->wanted, TRUE);
+  sl_feed_frame_clear (&frame);
+}
+
+void
+sl_feed_set_watched (SlFeed *feed, gboolean watched)
+{
+  g_atomic_int_set (&feed->watched, watched);
+}
+
+void
+sl_feed_want_frame (SlFeed *feed)
+{
+  g_atomic_int_set (&feed->wanted, TRUE);
+}
+
+SlPredictions *
+sl_feed_newest (SlFeed *feed, guint64 *serial)
+{
+  g_mutex_lock (&feed->lock);
+  SlPredictions *newest = feed->newest != NULL ? sl_predictions_ref (feed->newest) : NULL;
+  *serial = feed->serial;
+  g_mutex_unlock (&feed->lock);
+  return newest;
+}
+
+gboolean
+sl_feed_take_frame (SlFeed *feed, SlFeedFrame *frame)
+{
+  g_mutex_lock (&feed->lock);
+  *frame = feed->ready;
+  memset (&feed->ready, 0, sizeof feed->ready);
+  g_mutex_unlock (&feed->lock);
+  return frame->buffer != NULL;
+}

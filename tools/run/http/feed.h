@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What one pipeline sees, on its way from streaming threads to the server's thread: the newest predictions always, a frame only when one is
+ * wanted, and then a reference to it. Streaming threads take a lock that is held for pointers.
+ */
+#ifndef SL_TOOLS_RUN_HTTP_FEED_H
+#define SL_TOOLS_RUN_HTTP_FEED_H
+
+#include <gst/gst.h>
+
+#include "sightline/predictions.h"
+
+G_BEGIN_DECLS
+
+typedef struct _SlFeed SlFeed;
+
+/** SlFeedFrame: @predictions: (nullable): of this frame; NULL = those that are on it, if any. */
+typedef struct
+{
+  GstBuffer *buffer;
+  GstCaps *caps;
+  SlPredictions *predictions;
+} SlFeedFrame;
+
+/** sl_feed_new: @notify: called from streaming threads when a wanted frame is there, or predictions that somebody watches. */
+SlFeed *sl_feed_new (const char *name, void (*notify) (gpointer), gpointer data);
+/** sl_feed_free: of a feed that is attached to nothing. */
+void sl_feed_free (SlFeed *feed);
+const char *sl_feed_name (const SlFeed *feed);
+/** sl_feed_attach: to @pipeline, which does not play. */
+void sl_feed_attach (SlFeed *feed, GstElement *pipeline);
+/** sl_feed_detach: from its pipeline, which must be in NULL. The newest predictions stay. */
+void sl_feed_detach (SlFeed *feed);
+/** sl_feed_set_watched: whether new predictions are notified. */
+void sl_feed_set_watched (SlFeed *feed, gboolean watched);
+/** sl_feed_want_frame: the next frame is kept and notified. */
+void sl_feed_want_frame (SlFeed *feed);
+/** sl_feed_newest: (transfer full) (nullable): the newest predictions. @serial: (out): their number, from 1; 0 = none yet. */
+SlPredictions *sl_feed_newest (SlFeed *feed, guint64 *serial);
+/** sl_feed_take_frame: FALSE when none is there. @frame: (out): to be cleared. */
+gboolean sl_feed_take_frame (SlFeed *feed, SlFeedFrame *frame);
+void sl_feed_frame_clear (SlFeedFrame *frame);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlFeedFrame, sl_feed_frame_clear)
+
+G_END_DECLS
+
+#endif

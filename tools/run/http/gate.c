@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Passwords are compared by their SHA-256, in the same time whatever they are. Without a password a server that only this machine reaches
+ * answers to addresses and to localhost alone: a page from elsewhere whose name is made to lead here has another name.
+ */
+#include "tools/run/http/gate.h"
+
+#include <string.h>
+
+#define DIGEST 32
+
+struct _SlGate
+{
+  gboolean guarded, local;
+  guint8 digest[DIGEST];
+};
+
+static void
+digest (const char *text, gsize length, guint8 result[DIGEST])
+{
+  gsize size = DIGEST;
+  GChecksum *checksum = g_checksum_new (G_CHECKSUM_SHA256);
+  g_checksum_update (checksum, (const guchar *) text, (gssize) length);
+  g_checksum_get_digest (checksum, result, &size);
+  g_checksum_free (checksum);
+}
+
+SlGate *
+sl_gate_new (const char *password, gboolean local)
+{
+  SlGate *gate = g_new0 (SlGate, 1);
+  gate->guarded = password != NULL;
+  gate->local = local;
+  if (password != NULL)
+    digest (password, strlen (password), gate->digest);
+  return gate;
+}
+
+void
+sl_gate_free (SlGate *gate)
+{
+  g_free (gate);
+}
+
+static gboolean
+is_password (const SlGate *gate, const char *text, gsize length)
+{
+  guint8 got[DIGEST];
+  guint8 difference = 0;
+  digest (text, length, got);
+  for (guint i = 0; i < DIGEST; i++)
+    difference |= got[i] ^ gate->digest[i];
+  return difference == 0;
+}
+
+/* RFC 7617's "Basic" with any user name, and RFC 6750's "Bearer". */
+static gboolean
+knows_password (const SlGate *gate, const char *authorization)
+{
+  gsize length;
+  if (authorization == NULL)
+    return FALSE;
+  if (g_ascii_strncasecmp (authorization, "Bearer ", 7) == 0)
+    return is_password (gate, authorization + 7, strlen (authorization + 7));
+  if (g_ascii_strncasecmp (authorization, "Basic ", 6) != 0)
+    return FALSE;
+  g_autofree guchar *decoded = g_base64_decode (authorization + 6, &length);
+  const guchar *colon = decoded != NULL ? memchr (decoded, ':', length) : NULL;
+  return colon != NULL && is_password (gate, (const char *) colon + 1, length - (gsize) (colon + 1 - decoded));
+}
+
+static gboolean
+is_local_name (const char *host)
+{
+  return host != NULL && (g_ascii_strcasecmp (host, "localhost") == 0 || g_hostname_is_ip_address (host));
+}
+
+const char *
+sl_gate_check (const SlGate *gate, SoupServerMessage *message)
+{
+  const char *method = soup_server_message_get_method (message);
+  SoupMessageHeaders *asked = soup_server_message_get_request_headers (message);
+  SoupMessageHeaders *answered = soup_server_message_get_response_headers (message);
+  if (method != SOUP_METHOD_GET && method != SOUP_METHOD_HEAD) {
+    soup_message_headers_replace (answered, "Allow", "GET, HEAD");
+    soup_server_message_set_status (message, SOUP_STATUS_METHOD_NOT_ALLOWED, NULL);
+    return "expected GET or HEAD: nothing can be changed here";
+  }
+  if (gate->guarded && !knows_password (gate, soup_message_headers_get_one (asked, "Authorization"))) {
+    soup_message_headers_replace (answered, "WWW-Authenticate", "Basic realm=\"sightline\", charset=\"UTF-8\"");
+    soup_server_message_set_status (message, SOUP_STATUS_UNAUTHORIZED, NULL);
+    return "expected the password, with any user name, or as a bearer token";
+  }
+  if (!gate->guarded && gate->local && !is_local_name (g_uri_get_host (soup_server_message_get_uri (message)))) {
+    soup_server_message_set_status (message, SOUP_STATUS_FORBIDDEN, NULL);
+    return "expected an address in numbers or localhost as the host: without a password other names are not answered to";
+  }
+  return NULL;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the supervisor holds of the server: a channel for each worker, in the workers' order, and a report twice a second. */
+#include "tools/run/http/http.h"
+
+#include "tools/run/http/choose.h"
+#include "tools/run/http/server.h"
+#include "tools/run/log.h"
+
+#define INTERVAL (G_USEC_PER_SEC / 2)
+
+struct _SlRunHttp
+{
+  SlHttpSettings settings;
+  GPtrArray *workers;
+  GPtrArray *channels; /* of SlChannel */
+  SlMessages *messages;
+  SlReporter *reporter;
+  SlHttpServer *server;
+  gint64 reported;
+};
+
+static void
+note_line (SlLogLevel level, const char *pipeline, const char *event, const char *message, gpointer data)
+{
+  sl_messages_add (((SlRunHttp *) data)->messages, level, pipeline, event, message);
+}
+
+SlRunHttp *
+sl_run_http_new (const SlHttpSettings *settings, const char *origin, GPtrArray *workers, GError **error)
+{
+  SlRunHttp *http = g_new0 (SlRunHttp, 1);
+  g_autofree char *warning = NULL;
+  sl_http_settings_copy (&http->settings, settings);
+  http->workers = workers;
+  http->messages = sl_messages_new ();
+  http->reporter = sl_reporter_new (workers);
+  http->channels = g_ptr_array_new_with_free_func ((GDestroyNotify) sl_channel_free);
+  for (guint i = 0; i < workers->len; i++)
+    g_ptr_array_add (http->channels, sl_channel_new (sl_worker_name (workers->pdata[i]), &http->settings, http->messages));
+  http->server = sl_http_server_new (&http->settings, http->messages, http->channels, &warning, error);
+  if (http->server == NULL) {
+    g_prefix_error (error, "%s %s: ", origin, settings->listen);
+    sl_run_http_free (http);
+    return NULL;
+  }
+  sl_run_log_set_listener (note_line, http);
+  if (warning != NULL)
+    sl_run_log (SL_LOG_WARNING, NULL, "http", "password file: %s", warning);
+  for (guint i = 0; i < workers->len; i++)
+    sl_feed_attach (sl_channel_feed (http->channels->pdata[i]), sl_worker_pipeline (workers->pdata[i]));
+  return http;
+}
+
+void
+sl_run_http_start (SlRunHttp *http)
+{
+  http->reported = g_get_monotonic_time ();
+  sl_http_server_start (http->server, sl_reporter_make (http->reporter));
+  sl_run_log (SL_LOG_INFO, NULL, "http", "%s shows the pipelines", sl_http_server_url (http->server));
+}
+
+void
+sl_run_http_free (SlRunHttp *http)
+{
+  if (http == NULL)
+    return;
+  sl_run_log_set_listener (NULL, NULL);
+  g_clear_pointer (&http->server, sl_http_server_free);
+  for (guint i = 0; i < http->channels->len; i++)
+    sl_feed_detach (sl_channel_feed (http->channels->pdata[i]));
+  g_ptr_array_unref (http->channels);
+  sl_reporter_free (http->reporter);
+  sl_messages_free (http->messages);
+  sl_http_settings_clear (&http->settings);
+  g_free (http);
+}
+
+void
+sl_run_http_tick (SlRunHttp *http)
+{
+  const gint64 now = g_get_monotonic_time ();
+  if (now - http->reported < INTERVAL)
+    return;
+  http->reported = now;
+  sl_http_server_report (http->server, sl_reporter_make (http->reporter));
+}
+
+static SlFeed *
+feed_of (SlRunHttp *http, SlWorker *worker)
+{
+  guint index = 0;
+  g_ptr_array_find (http->workers, worker, &index);
+  return sl_channel_feed (http->channels->pdata[index]);
+}
+
+void
+sl_run_http_adopt (SlRunHttp *http, SlWorker *worker, GstElement *pipeline)
+{
+  sl_feed_attach (feed_of (http, worker), pipeline);
+}
+
+void
+sl_run_http_drop (SlRunHttp *http, SlWorker *worker)
+{
+  sl_feed_detach (feed_of (http, worker));
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Messages are kept as the JSON that is asked for. */
+#include "tools/run/http/messages.h"
+
+#include "base/json.h"
+
+struct _SlMessages
+{
+  GMutex lock;
+  GQueue lines; /* of char * */
+};
+
+SlMessages *
+sl_messages_new (void)
+{
+  SlMessages *messages = g_new0 (SlMessages, 1);
+  g_mutex_init (&messages->lock);
+  g_queue_init (&messages->lines);
+  return messages;
+}
+
+void
+sl_messages_free (SlMessages *messages)
+{
+  g_queue_clear_full (&messages->lines, g_free);
+  g_mutex_clear (&messages->lock);
+  g_free (messages);
+}
+
+void
+sl_messages_add (SlMessages *messages, SlLogLevel level, const char *pipeline, const char *event, const char *message)
+{
+  g_autoptr (GDateTime) now = g_date_time_new_now_utc ();
+  g_autofree char *time = g_date_time_format (now, "%Y-%m-%dT%H:%M:%SZ");
+  GString *line = g_string_new (NULL);
+  g_string_append_printf (line, "{\"time\":\"%s\",\"level\":\"%s\",\"event\":\"%s\",\"pipeline\":", time, sl_run_log_level_name (level),
+                          event);
+  sl_json_append_string (line, pipeline);
+  g_string_append (line, ",\"message\":");
+  sl_json_append_string (line, message);
+  g_string_append_c (line, '}');
+  g_mutex_lock (&messages->lock);
+  g_queue_push_tail (&messages->lines, g_string_free (line, FALSE));
+  if (messages->lines.length > SL_MESSAGES_MOST)
+    g_free (g_queue_pop_head (&messages->lines));
+  g_mutex_unlock (&messages->lock);
+}
+
+void
+sl_messages_append_json (SlMessages *messages, GString *out)
+{
+  g_string_append_c (out, '[');
+  g_mutex_lock (&messages->lock);
+  for (GList *link = messages->lines.head; link != NULL; link = link->next) {
+    g_string_append (out, link->data);
+    if (link->next != NULL)
+      g_string_append_c (out, ',');
+  }
+  g_mutex_unlock (&messages->lock);
+  g_string_append_c (out, ']');
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The newest lines of the log. Any thread.
+ */
+#ifndef SL_TOOLS_RUN_HTTP_MESSAGES_H
+#define SL_TOOLS_RUN_HTTP_MESSAGES_H
+
+#include <glib.h>
+
+#include "tools/run/log.h"
+
+G_BEGIN_DECLS
+
+/** Lines that are kept. */
+#define SL_MESSAGES_MOST 50
+
+typedef struct _SlMessages SlMessages;
+
+SlMessages *sl_messages_new (void);
+void sl_messages_free (SlMessages *messages);
+/** sl_messages_add: @pipeline: (nullable) */
+void sl_messages_add (SlMessages *messages, SlLogLevel level, const char *pipeline, const char *event, const char *message);
+/** sl_messages_append_json: appends an array of objects with time (UTC), level, event, pipeline and message, oldest first. */
+void sl_messages_append_json (SlMessages *messages, GString *out);
+
+G_END_DECLS
+
+#endif

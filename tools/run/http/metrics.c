@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reports in Prometheus's text exposition format, version 0.0.4. Every metric is a row with its help, its type and the function that
+ * writes its samples.
+ */
+#include <string.h>
+
+#include "base/json.h"
+#include "base/show.h"
+#include "config.h"
+#include "tools/run/http/texts.h"
+
+/* What a state may be, so that each has a sample, 0 or 1. */
+static const char *const camera_states[] = { "stopped", "connecting", "playing", "stalled", "reconnecting", "ended" };
+
+typedef struct
+{
+  const SlReport *report;
+  const SlReportPipeline *pipeline;
+  const SlPredictions *newest; /* (nullable) */
+  const char *metric;
+  GString *out;
+} Writer;
+
+static void
+append_label (GString *out, const char *name, const char *value)
+{
+  g_autofree char *shown = sl_show (value != NULL ? value : "", SL_SHOW_NAME);
+  g_string_append_printf (out, "%s%s=\"", out->str[out->len - 1] == '{' ? "" : ",", name);
+  for (const char *c = shown; *c != '\0'; c++) {
+    if (*c == '"' || *c == '\\')
+      g_string_append_c (out, '\\');
+    g_string_append_c (out, *c);
+  }
+  g_string_append_c (out, '"');
+}
+
+/* The sample's name and its label for the pipeline, and up to two more: @name NULL = no such label. */
+static void
+begin (const Writer *w, const char *suffix, const char *name, const char *value, const char *name2, const char *value2)
+{
+  g_string_append (w->out, w->metric);
+  g_string_append (w->out, suffix);
+  g_string_append_c (w->out, '{');
+  append_label (w->out, "pipeline", w->pipeline->name);
+  if (name != NULL)
+    append_label (w->out, name, value);
+  if (name2 != NULL)
+    append_label (w->out, name2, value2);
+  g_string_append (w->out, "} ");
+}
+
+static void
+end_count (const Writer *w, guint64 count)
+{
+  g_string_append_printf (w->out, "%" G_GUINT64_FORMAT "\n", count);
+}
+
+static void
+end_number (const Writer *w, double number)
+{
+  sl_json_append_double (w->out, number, 9);
+  g_string_append_c (w->out, '\n');
+}
+
+static void
+write_count (const Writer *w, guint64 count)
+{
+  begin (w, "", NULL, NULL, NULL, NULL);
+  end_count (w, count);
+}
+
+static void
+write_frames_in (const Writer *w)
+{
+  write_count (w, w->pipeline->totals.counts.in);
+}
+
+static void
+write_frames_out (const Writer *w)
+{
+  write_count (w, w->pipeline->totals.counts.out);
+}
+
+static void
+write_predictions (const Writer *w)
+{
+  write_count (w, w->pipeline->totals.counts.predictions);
+}
+
+static void
+write_dropped (const Writer *w)
+{
+  begin (w, "", "reason", "busy", NULL, NULL);
+  end_count (w, w->pipeline->busy);
+}
+
+static void
+write_without (const Writer *w)
+{
+  write_count (w, w->pipeline->totals.counts.dropped);
+}
+
+static void
+write_restarts (const Writer *w)
+{
+  write_count (w, w->pipeline->restarts);
+}
+
+static void
+write_recoveries (const Writer *w)
+{
+  write_count (w, w->pipeline->totals.recoveries);
+}
+
+static void
+write_state (const Writer *w)
+{
+  for (guint s = SL_WORKER_STARTING; s <= SL_WORKER_FAILED; s++) {
+    begin (w, "", "state", sl_worker_state_name ((SlWorkerState) s), NULL, NULL);
+    end_count (w, w->pipeline->state == (SlWorkerState) s);
+  }
+}
+
+static void
+write_age (const Writer *w)
+{
+  const gint64 age = sl_report_age (w->report, w->pipeline);
+  if (age < 0)
+    return;
+  begin (w, "", NULL, NULL, NULL, NULL);
+  end_number (w, (double) age / 1000);
+}
+
+static void
+write_rate (const Writer *w)
+{
+  begin (w, "", NULL, NULL, NULL, NULL);
+  end_number (w, w->pipeline->figures.fps_out);
+}
+
+static void
+write_stage (const Writer *w, SlStage stage)
+{
+  const SlHistogram *histogram = &w->pipeline->totals.histograms[stage];
+  guint64 sum = 0;
+  for (guint i = 0; i <= SL_FLOW_BUCKETS; i++) {
+    char bound[G_ASCII_DTOSTR_BUF_SIZE] = "+Inf";
+    if (i < SL_FLOW_BUCKETS)
+      g_ascii_formatd (bound, sizeof bound, "%g", (double) sl_flow_buckets[i] / G_USEC_PER_SEC);
+    sum += histogram->counts[i];
+    begin (w, "_bucket", "stage", sl_stage_name (stage), "le", bound);
+    end_count (w, sum);
+  }
+  begin (w, "_sum", "stage", sl_stage_name (stage), NULL, NULL);
+  end_number (w, (double) histogram->sum / G_USEC_PER_SEC);
+  begin (w, "_count", "stage", sl_stage_name (stage), NULL, NULL);
+  end_count (w, sum);
+}
+
+static void
+write_stages (const Writer *w)
+{
+  for (guint s = 0; s < SL_N_STAGES; s++)
+    write_stage (w, (SlStage) s);
+}
+
+static void
+write_camera_states (const Writer *w)
+{
+  for (guint i = 0; i < w->pipeline->cameras->len; i++) {
+    const SlReportCamera *camera = &g_array_index (w->pipeline->cameras, SlReportCamera, i);
+    for (guint s = 0; s < G_N_ELEMENTS (camera_states); s++) {
+      begin (w, "", "camera", camera->name, "state", camera_states[s]);
+      end_count (w, g_strcmp0 (camera->state, camera_states[s]) == 0);
+    }
+  }
+}
+
+static void
+write_camera_ages (const Writer *w)
+{
+  for (guint i = 0; i < w->pipeline->cameras->len; i++) {
+    const SlReportCamera *camera = &g_array_index (w->pipeline->cameras, SlReportCamera, i);
+    if (camera->age < 0)
+      continue;
+    begin (w, "", "camera", camera->name, NULL, NULL);
+    end_number (w, (double) camera->age / 1000);
+  }
+}
+
+static void
+write_models (const Writer *w)
+{
+  for (guint i = 0; i < w->pipeline->models->len; i++) {
+    const SlReportModel *model = &g_array_index (w->pipeline->models, SlReportModel, i);
+    begin (w, "", "element", model->name, "model", model->model);
+    end_count (w, 1);
+  }
+}
+
+static void
+write_published (const Writer *w)
+{
+  for (guint i = 0; i < w->pipeline->outputs->len; i++) {
+    const SlReportOutput *output = &g_array_index (w->pipeline->outputs, SlReportOutput, i);
+    begin (w, "", "element", output->name, NULL, NULL);
+    end_count (w, output->published);
+  }
+}
+
+static void
+write_lost (const Writer *w)
+{
+  for (guint i = 0; i < w->pipeline->outputs->len; i++) {
+    const SlReportOutput *output = &g_array_index (w->pipeline->outputs, SlReportOutput, i);
+    begin (w, "", "element", output->name, NULL, NULL);
+    end_count (w, output->lost);
+  }
+}
+
+static void
+write_connected (const Writer *w)
+{
+  for (guint i = 0; i < w->pipeline->outputs->len; i++) {
+    const SlReportOutput *output = &g_array_index (w->pipeline->outputs, SlReportOutput, i);
+    begin (w, "", "element", output->name, NULL, NULL);
+    end_count (w, output->connected);
+  }
+}
+
+/* Labels come from models and may be as many as classes: those of one frame, which are bounded. */
+static void
+write_objects (const Writer *w)
+{
+  g_autoptr (GHashTable) counts = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  GHashTableIter iter;
+  gpointer label, count;
+  for (guint i = 0; w->newest != NULL && i < sl_predictions_get_n_objects (w->newest); i++) {
+    char *shown = sl_show (sl_predictions_get_object_label (w->newest, i), SL_SHOW_LABEL);
+    const guint before = GPOINTER_TO_UINT (g_hash_table_lookup (counts, shown));
+    g_hash_table_replace (counts, shown, GUINT_TO_POINTER (before + 1));
+  }
+  g_hash_table_iter_init (&iter, counts);
+  while (g_hash_table_iter_next (&iter, &label, &count)) {
+    begin (w, "", "label", label, NULL, NULL);
+    end_count (w, GPOINTER_TO_UINT (count));
+  }
+}
+
+static const struct
+{
+  const char *name, *type, *help;
+  void (*write) (const Writer *);
+} metrics[] = {
+  { "sightline_pipeline_state", "gauge", "1 for the state that the pipeline is in.", write_state },
+  { "sightline_frames_in_total", "counter", "Frames that sources or decoders gave.", write_frames_in },
+  { "sightline_frames_out_total", "counter", "Frames that reached a sink.", write_frames_out },
+  { "sightline_predictions_total", "counter", "Frames that were looked at.", write_predictions },
+  { "sightline_frames_dropped_total", "counter", "Frames that gave way to newer ones since the last start.", write_dropped },
+  { "sightline_frames_without_prediction", "gauge", "Frames in that gave no prediction, frames on their way among them.", write_without },
+  { "sightline_frames_per_second", "gauge", "Frames a second that reach a sink.", write_rate },
+  { "sightline_last_frame_age_seconds", "gauge", "Time since a frame reached a sink.", write_age },
+  { "sightline_stage_seconds", "histogram", "Time that frames spend in a stage; age is from capture to prediction.", write_stages },
+  { "sightline_objects", "gauge", "Objects on the newest frame.", write_objects },
+  { "sightline_restarts_total", "counter", "Starts of the pipeline after its first.", write_restarts },
+  { "sightline_recoveries_total", "counter", "Returns of the pipeline or its camera after a failure.", write_recoveries },
+  { "sightline_camera_state", "gauge", "1 for the state that the camera is in.", write_camera_states },
+  { "sightline_camera_last_frame_age_seconds", "gauge", "Time since the camera's last frame.", write_camera_ages },
+  { "sightline_model_info", "gauge", "1; the model in use is a label, empty for the one in the box.", write_models },
+  { "sightline_published_lines_total", "counter", "Lines that are out since the last start.", write_published },
+  { "sightline_lost_lines_total", "counter", "Lines lost since the last start.", write_lost },
+  { "sightline_output_connected", "gauge", "Whether lines can be sent.", write_connected },
+};
+
+static void
+append_head (GString *out, const char *name, const char *type, const char *help)
+{
+  g_string_append_printf (out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void
+append_process (GString *out, const SlReport *report)
+{
+  append_head (out, "process_cpu_seconds_total", "counter", "Processor time of the process.");
+  g_string_append (out, "process_cpu_seconds_total ");
+  sl_json_append_double (out, report->process.cpu, 9);
+  g_string_append_c (out, '\n');
+  append_head (out, "process_resident_memory_bytes", "gauge", "Memory of the process.");
+  g_string_append_printf (out, "process_resident_memory_bytes %" G_GUINT64_FORMAT "\n", report->process.rss);
+  append_head (out, "process_start_time_seconds", "gauge", "When the process started, since 1970.");
+  g_string_append_printf (out, "process_start_time_seconds %" G_GINT64_FORMAT "\n", report->started);
+  append_head (out, "sightline_build_info", "gauge", "1; the version is a label.");
+  g_string_append (out, "sightline_build_info{version=\"" SL_VERSION "\"} 1\n");
+}
+
+void
+sl_text_metrics (GString *out, const SlReport *report, const GPtrArray *newest)
+{
+  for (guint m = 0; m < G_N_ELEMENTS (metrics); m++) {
+    append_head (out, metrics[m].name, metrics[m].type, metrics[m].help);
+    for (guint i = 0; i < report->pipelines->len; i++) {
+      const Writer writer = { report, report->pipelines->pdata[i], newest->pdata[i], metrics[m].name, out };
+      metrics[m].write (&writer);
+    }
+  }
+  append_process (out, report);
+}

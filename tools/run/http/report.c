@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reports: figures of the workers, and what properties of their elements say. */
+#include "tools/run/http/report.h"
+
+#include <string.h>
+
+/* Milliseconds after which the main thread, which reports twice a second, counts as hung. */
+#define SILENCE 2000
+
+struct _SlReporter
+{
+  GPtrArray *workers;
+  SlFiguresBefore *before; /* one a worker */
+  gint64 made, started;
+  double cpu;
+};
+
+static void
+camera_clear (gpointer data)
+{
+  SlReportCamera *camera = data;
+  g_free (camera->name);
+  g_free (camera->uri);
+  g_free (camera->state);
+}
+
+static void
+model_clear (gpointer data)
+{
+  SlReportModel *model = data;
+  g_free (model->name);
+  g_free (model->model);
+}
+
+static void
+output_clear (gpointer data)
+{
+  SlReportOutput *output = data;
+  g_free (output->name);
+  g_free (output->location);
+}
+
+static GArray *
+array_new (guint size, GDestroyNotify clear)
+{
+  GArray *array = g_array_new (FALSE, TRUE, size);
+  g_array_set_clear_func (array, clear);
+  return array;
+}
+
+static void
+pipeline_free (gpointer data)
+{
+  SlReportPipeline *pipeline = data;
+  g_free (pipeline->name);
+  g_free (pipeline->description);
+  g_array_unref (pipeline->cameras);
+  g_array_unref (pipeline->models);
+  g_array_unref (pipeline->outputs);
+  g_free (pipeline);
+}
+
+static void
+report_clear (gpointer data)
+{
+  g_ptr_array_unref (((SlReport *) data)->pipelines);
+}
+
+SlReport *
+sl_report_ref (SlReport *report)
+{
+  return g_atomic_rc_box_acquire (report);
+}
+
+void
+sl_report_unref (SlReport *report)
+{
+  g_atomic_rc_box_release_full (report, report_clear);
+}
+
+SlReporter *
+sl_reporter_new (GPtrArray *workers)
+{
+  SlReporter *reporter = g_new0 (SlReporter, 1);
+  SlProcessFigures process;
+  sl_process_figures_read (&process);
+  reporter->workers = workers;
+  reporter->before = g_new0 (SlFiguresBefore, workers->len);
+  reporter->started = g_get_real_time () / G_USEC_PER_SEC;
+  reporter->made = g_get_monotonic_time ();
+  reporter->cpu = process.cpu;
+  return reporter;
+}
+
+void
+sl_reporter_free (SlReporter *reporter)
+{
+  g_free (reporter->before);
+  g_free (reporter);
+}
+
+/* An slinfer within an slpredict goes by the name that the description gave that. */
+static char *
+model_name (GstElement *element)
+{
+  GstObject *parent = gst_object_get_parent (GST_OBJECT (element));
+  const gboolean inside = parent != NULL && strcmp (G_OBJECT_TYPE_NAME (parent), "SlPredict") == 0;
+  char *name = gst_object_get_name (inside ? parent : GST_OBJECT (element));
+  gst_clear_object (&parent);
+  return name;
+}
+
+static void
+add_element (const GValue *item, gpointer data)
+{
+  SlReportPipeline *pipeline = data;
+  GstElement *element = g_value_get_object (item);
+  const char *type = G_OBJECT_TYPE_NAME (element);
+  if (strcmp (type, "SlCamera") == 0) {
+    SlReportCamera camera = { .name = gst_element_get_name (element) };
+    g_object_get (element, "uri", &camera.uri, "state", &camera.state, "last-frame-age", &camera.age, NULL);
+    g_array_append_val (pipeline->cameras, camera);
+  } else if (strcmp (type, "SlInfer") == 0) {
+    SlReportModel model = { .name = model_name (element) };
+    g_object_get (element, "model", &model.model, NULL);
+    g_array_append_val (pipeline->models, model);
+  } else if (strcmp (type, "SlPredict") == 0) {
+    guint64 dropped = 0;
+    g_object_get (element, "dropped", &dropped, NULL);
+    pipeline->busy += dropped;
+  } else if (strcmp (type, "SlPublish") == 0) {
+    SlReportOutput output = { .name = gst_element_get_name (element) };
+    g_object_get (element, "location", &output.location, "published", &output.published, "dropped", &output.lost, "connected",
+                  &output.connected, NULL);
+    g_array_append_val (pipeline->outputs, output);
+  }
+}
+
+static SlReportPipeline *
+report_worker (SlWorker *worker, SlFiguresBefore *before, double seconds)
+{
+  SlReportPipeline *pipeline = g_new0 (SlReportPipeline, 1);
+  GstElement *element = sl_worker_pipeline (worker);
+  SlFlow *flow = sl_worker_flow (worker);
+  pipeline->name = g_strdup (sl_worker_name (worker));
+  pipeline->description = g_strdup (sl_worker_description (worker)->description);
+  pipeline->state = sl_worker_state (worker);
+  pipeline->restarts = sl_worker_restarts (worker);
+  pipeline->cameras = array_new (sizeof (SlReportCamera), camera_clear);
+  pipeline->models = array_new (sizeof (SlReportModel), model_clear);
+  pipeline->outputs = array_new (sizeof (SlReportOutput), output_clear);
+  sl_worker_totals (worker, &pipeline->totals);
+  sl_figures_read (worker, before, seconds, &pipeline->figures);
+  if (flow != NULL) {
+    SlFlowCounts counts;
+    sl_flow_counts (flow, &counts);
+    pipeline->last = counts.last;
+  }
+  GstIterator *elements = element != NULL ? gst_bin_iterate_recurse (GST_BIN (element)) : NULL;
+  if (elements != NULL) {
+    gst_iterator_foreach (elements, add_element, pipeline);
+    gst_iterator_free (elements);
+  }
+  return pipeline;
+}
+
+SlReport *
+sl_reporter_make (SlReporter *reporter)
+{
+  SlReport *report = g_atomic_rc_box_new0 (SlReport);
+  report->made = g_get_monotonic_time ();
+  report->started = reporter->started;
+  const double seconds = (double) MAX (report->made - reporter->made, 1) / G_USEC_PER_SEC;
+  report->pipelines = g_ptr_array_new_with_free_func (pipeline_free);
+  for (guint i = 0; i < reporter->workers->len; i++)
+    g_ptr_array_add (report->pipelines, report_worker (reporter->workers->pdata[i], &reporter->before[i], seconds));
+  sl_process_figures_read (&report->process);
+  report->cpu_percent = 100 * (report->process.cpu - reporter->cpu) / seconds;
+  reporter->made = report->made;
+  reporter->cpu = report->process.cpu;
+  return report;
+}
+
+gint64
+sl_report_age (const SlReport *report, const SlReportPipeline *pipeline)
+{
+  return pipeline->last > 0 ? (report->made - pipeline->last) / 1000 : -1;
+}
+
+static void G_GNUC_PRINTF (2, 3) add_reason (GPtrArray *reasons, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_ptr_array_add (reasons, g_strdup_vprintf (format, args));
+  va_end (args);
+}
+
+/* Starting and failed pipelines are not well; one that ended as its stream did is done. */
+static void
+check_pipeline (const SlReport *report, const SlReportPipeline *pipeline, gint64 silent, guint stall, GPtrArray *reasons)
+{
+  const gint64 age = sl_report_age (report, pipeline) + silent;
+  if (pipeline->state == SL_WORKER_STARTING)
+    add_reason (reasons, "%s: starting, no frame yet", pipeline->name);
+  else if (pipeline->state == SL_WORKER_WAITING)
+    add_reason (reasons, "%s: waiting for its next start", pipeline->name);
+  else if (pipeline->state == SL_WORKER_FAILED)
+    add_reason (reasons, "%s: failed, and is not started again", pipeline->name);
+  else if (pipeline->state == SL_WORKER_STOPPING)
+    add_reason (reasons, "%s: stopping", pipeline->name);
+  else if (pipeline->state == SL_WORKER_RUNNING && age > (gint64) stall)
+    add_reason (reasons, "%s: no frame for %.1f s", pipeline->name, (double) age / 1000);
+  const gboolean alive = pipeline->state == SL_WORKER_RUNNING || pipeline->state == SL_WORKER_STARTING;
+  for (guint i = 0; alive && i < pipeline->cameras->len; i++) {
+    const SlReportCamera *camera = &g_array_index (pipeline->cameras, SlReportCamera, i);
+    if (g_strcmp0 (camera->state, "playing") != 0 && g_strcmp0 (camera->state, "ended") != 0)
+      add_reason (reasons, "%s: camera %s is %s", pipeline->name, camera->name, camera->state);
+  }
+}
+
+GPtrArray *
+sl_report_health (const SlReport *report, gint64 now, guint stall)
+{
+  GPtrArray *reasons = g_ptr_array_new_with_free_func (g_free);
+  const gint64 age = (now - report->made) / 1000;
+  const gint64 silent = age > SILENCE ? age : 0;
+  if (silent > 0)
+    add_reason (reasons, "the supervisor has not reported for %.1f s", (double) silent / 1000);
+  for (guint i = 0; i < report->pipelines->len; i++)
+    check_pipeline (report, report->pipelines->pdata[i], silent, stall, reasons);
+  return reasons;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How all pipelines are at one moment, taken on the main thread, read by the server's. Never changed once made.
+ */
+#ifndef SL_TOOLS_RUN_HTTP_REPORT_H
+#define SL_TOOLS_RUN_HTTP_REPORT_H
+
+#include "tools/run/figures.h"
+
+G_BEGIN_DECLS
+
+/** SlReportCamera: @age: milliseconds since its last frame, -1 before the first. */
+typedef struct
+{
+  char *name, *uri, *state;
+  gint64 age;
+} SlReportCamera;
+
+/** SlReportModel: @model: (nullable): its path; NULL = the one in the box. */
+typedef struct
+{
+  char *name, *model;
+} SlReportModel;
+
+/** SlReportOutput: of an slpublish. */
+typedef struct
+{
+  char *name, *location;
+  guint64 published, lost;
+  gboolean connected;
+} SlReportOutput;
+
+/**
+ * SlReportPipeline:
+ * @last: monotonic microseconds of the last frame at a sink of the pipeline that runs; 0 = none yet
+ * @busy: frames that gave way to newer ones because the model was busy
+ */
+typedef struct
+{
+  char *name, *description;
+  SlWorkerState state;
+  guint restarts;
+  SlWorkerTotals totals;
+  SlFigures figures;
+  gint64 last;
+  guint64 busy;
+  GArray *cameras, *models, *outputs;
+} SlReportPipeline;
+
+/** SlReport: @made: monotonic microseconds; @started: seconds since 1970. */
+typedef struct
+{
+  gint64 made, started;
+  double cpu_percent;
+  SlProcessFigures process;
+  GPtrArray *pipelines;
+} SlReport;
+
+typedef struct _SlReporter SlReporter;
+
+/** sl_reporter_new: @workers: of SlWorker, which must live as long. Main thread, as all of a reporter. */
+SlReporter *sl_reporter_new (GPtrArray *workers);
+void sl_reporter_free (SlReporter *reporter);
+/** sl_reporter_make: (transfer full): rates are those since the report before. */
+SlReport *sl_reporter_make (SlReporter *reporter);
+
+SlReport *sl_report_ref (SlReport *report);
+void sl_report_unref (SlReport *report);
+/** sl_report_age: milliseconds since the last frame of @pipeline, as it was when @report was made; -1 before the first. */
+gint64 sl_report_age (const SlReport *report, const SlReportPipeline *pipeline);
+/** sl_report_health: (transfer full) (element-type utf8): why not all is well, empty when it is. @now: monotonic microseconds; @stall:
+ *  milliseconds without a frame that are too many. */
+GPtrArray *sl_report_health (const SlReport *report, gint64 now, guint stall);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlReport, sl_report_unref)
+
+G_END_DECLS
+
+#endif

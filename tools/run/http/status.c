@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reports as JSON: /health and /pipelines. */
+#include "base/json.h"
+#include "config.h"
+#include "tools/run/http/texts.h"
+
+/* Behind a value a comma, behind an opening bracket nothing. */
+static void
+append_comma (GString *out)
+{
+  if (out->str[out->len - 1] != '[' && out->str[out->len - 1] != '{')
+    g_string_append_c (out, ',');
+}
+
+static void
+append_string (GString *out, const char *key, const char *value)
+{
+  append_comma (out);
+  g_string_append_printf (out, "\"%s\":", key);
+  sl_json_append_string (out, value);
+}
+
+static void
+append_count (GString *out, const char *key, guint64 value)
+{
+  append_comma (out);
+  g_string_append_printf (out, "\"%s\":%" G_GUINT64_FORMAT, key, value);
+}
+
+static void
+append_number (GString *out, const char *key, double value)
+{
+  append_comma (out);
+  g_string_append_printf (out, "\"%s\":", key);
+  sl_json_append_double (out, value, 6);
+}
+
+/* -1, unknown, is null. */
+static void
+append_age (GString *out, const char *key, gint64 ms)
+{
+  append_comma (out);
+  if (ms < 0)
+    g_string_append_printf (out, "\"%s\":null", key);
+  else
+    g_string_append_printf (out, "\"%s\":%" G_GINT64_FORMAT, key, ms);
+}
+
+/* As members of the object that is open. Returns whether all is well. */
+static gboolean
+append_health (GString *out, const SlReport *report, guint stall)
+{
+  g_autoptr (GPtrArray) reasons = sl_report_health (report, g_get_monotonic_time (), stall);
+  g_string_append_printf (out, "\"ok\":%s,\"reasons\":[", reasons->len == 0 ? "true" : "false");
+  for (guint i = 0; i < reasons->len; i++) {
+    append_comma (out);
+    sl_json_append_string (out, reasons->pdata[i]);
+  }
+  g_string_append_c (out, ']');
+  return reasons->len == 0;
+}
+
+gboolean
+sl_text_health (GString *out, const SlReport *report, guint stall)
+{
+  g_string_append_c (out, '{');
+  const gboolean good = append_health (out, report, stall);
+  g_string_append (out, ",\"pipelines\":[");
+  for (guint i = 0; i < report->pipelines->len; i++) {
+    const SlReportPipeline *pipeline = report->pipelines->pdata[i];
+    append_comma (out);
+    g_string_append_c (out, '{');
+    append_string (out, "name", pipeline->name);
+    append_string (out, "state", sl_worker_state_name (pipeline->state));
+    append_age (out, "last_frame_age_ms", sl_report_age (report, pipeline));
+    g_string_append_c (out, '}');
+  }
+  g_string_append (out, "]}\n");
+  return good;
+}
+
+static void
+append_stages (GString *out, const SlFigures *figures)
+{
+  append_comma (out);
+  g_string_append (out, "\"stages\":{");
+  for (guint s = 0; figures->timed && s < SL_N_STAGES; s++) {
+    append_comma (out);
+    g_string_append_printf (out, "\"%s\":{", sl_stage_name ((SlStage) s));
+    append_number (out, "p50_ms", (double) figures->p50[s] / 1000);
+    append_number (out, "p95_ms", (double) figures->p95[s] / 1000);
+    g_string_append_c (out, '}');
+  }
+  g_string_append_c (out, '}');
+}
+
+static void
+append_cameras (GString *out, const GArray *cameras)
+{
+  g_string_append (out, ",\"cameras\":[");
+  for (guint i = 0; i < cameras->len; i++) {
+    const SlReportCamera *camera = &g_array_index (cameras, SlReportCamera, i);
+    append_comma (out);
+    g_string_append_c (out, '{');
+    append_string (out, "name", camera->name);
+    append_string (out, "uri", camera->uri);
+    append_string (out, "state", camera->state);
+    append_age (out, "last_frame_age_ms", camera->age);
+    g_string_append_c (out, '}');
+  }
+  g_string_append_c (out, ']');
+}
+
+static void
+append_models (GString *out, const GArray *models)
+{
+  g_string_append (out, ",\"models\":[");
+  for (guint i = 0; i < models->len; i++) {
+    const SlReportModel *model = &g_array_index (models, SlReportModel, i);
+    append_comma (out);
+    g_string_append_c (out, '{');
+    append_string (out, "element", model->name);
+    append_string (out, "model", model->model);
+    g_string_append_c (out, '}');
+  }
+  g_string_append_c (out, ']');
+}
+
+static void
+append_outputs (GString *out, const GArray *outputs)
+{
+  g_string_append (out, ",\"outputs\":[");
+  for (guint i = 0; i < outputs->len; i++) {
+    const SlReportOutput *output = &g_array_index (outputs, SlReportOutput, i);
+    append_comma (out);
+    g_string_append_c (out, '{');
+    append_string (out, "element", output->name);
+    append_string (out, "location", output->location);
+    append_count (out, "published", output->published);
+    append_count (out, "lost", output->lost);
+    g_string_append_printf (out, ",\"connected\":%s}", output->connected ? "true" : "false");
+  }
+  g_string_append_c (out, ']');
+}
+
+static void
+append_pipeline (GString *out, const SlReport *report, const SlReportPipeline *pipeline)
+{
+  append_comma (out);
+  g_string_append_c (out, '{');
+  append_string (out, "name", pipeline->name);
+  append_string (out, "description", pipeline->description);
+  append_string (out, "state", sl_worker_state_name (pipeline->state));
+  append_age (out, "last_frame_age_ms", sl_report_age (report, pipeline));
+  append_number (out, "fps_in", pipeline->figures.fps_in);
+  append_number (out, "fps_out", pipeline->figures.fps_out);
+  append_count (out, "frames_in", pipeline->totals.counts.in);
+  append_count (out, "frames_out", pipeline->totals.counts.out);
+  append_count (out, "predictions", pipeline->totals.counts.predictions);
+  append_count (out, "dropped", pipeline->totals.counts.dropped);
+  append_count (out, "restarts", pipeline->restarts);
+  append_count (out, "recoveries", pipeline->totals.recoveries);
+  append_stages (out, &pipeline->figures);
+  append_cameras (out, pipeline->cameras);
+  append_models (out, pipeline->models);
+  append_outputs (out, pipeline->outputs);
+  g_string_append_c (out, '}');
+}
+
+void
+sl_text_pipelines (GString *out, const SlReport *report, guint stall, SlMessages *messages)
+{
+  g_string_append_c (out, '{');
+  append_string (out, "version", SL_VERSION);
+  append_count (out, "uptime_seconds", (guint64) MAX (g_get_real_time () / G_USEC_PER_SEC - report->started, 0));
+  append_number (out, "cpu_percent", report->cpu_percent);
+  append_count (out, "rss_bytes", report->process.rss);
+  append_count (out, "threads", report->process.threads);
+  append_comma (out);
+  g_string_append (out, "\"health\":{");
+  append_health (out, report, stall);
+  g_string_append (out, "},\"pipelines\":[");
+  for (guint i = 0; i < report->pipelines->len; i++)
+    append_pipeline (out, report, report->pipelines->pdata[i]);
+  g_string_append (out, "],\"messages\":");
+  sl_messages_append_json (messages, out);
+  g_string_append (out, "}\n");
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reports as texts: for Prometheus, and as JSON.
+ */
+#ifndef SL_TOOLS_RUN_HTTP_TEXTS_H
+#define SL_TOOLS_RUN_HTTP_TEXTS_H
+
+#include "sightline/predictions.h"
+#include "tools/run/http/messages.h"
+#include "tools/run/http/report.h"
+
+G_BEGIN_DECLS
+
+/** sl_text_metrics: appends @report as Prometheus's text format has it. @newest: (element-type SlPredictions): the newest predictions of each
+ *  pipeline, NULL where there are none. */
+void sl_text_metrics (GString *out, const SlReport *report, const GPtrArray *newest);
+/** sl_text_health: appends {"ok":..., "reasons":[...], "pipelines":[...]}. Returns whether all is well. */
+gboolean sl_text_health (GString *out, const SlReport *report, guint stall);
+/** sl_text_pipelines: appends everything that the page shows but for pictures and predictions. */
+void sl_text_pipelines (GString *out, const SlReport *report, guint stall, SlMessages *messages);
+
+G_END_DECLS
+
+#endif
