@@ -8,6 +8,7 @@
 
 #define MAX_LENGTH 64
 #define MAX_LISTED 12
+#define MAX_NEAREST 3
 
 /* Insertions, deletions, changes and swaps of neighbours that make @b out of @a. */
 static guint
@@ -56,5 +57,36 @@ sl_suggest_text (const char *got, const char *const *names, guint n)
   for (guint i = 0; i < n && n <= MAX_LISTED; i++)
     if (names[i] != NULL)
       g_string_append_printf (list, "%s%s", list->len == 0 ? "; expected one of " : ", ", names[i]);
+  return g_string_free (list, FALSE);
+}
+
+/* The index of the name with the least distance among those that are not in @taken, @n when there is none. */
+static guint
+nearest (const char *got, const char *const *names, guint n, const guint *taken, guint n_taken)
+{
+  guint best = n, least = G_MAXUINT;
+  for (guint i = 0; i < n; i++) {
+    gboolean known = names[i] == NULL;
+    for (guint k = 0; k < n_taken; k++)
+      known |= taken[k] == i;
+    const guint d = known ? G_MAXUINT : distance (got, names[i]);
+    if (d < least) {
+      least = d;
+      best = i;
+    }
+  }
+  return best;
+}
+
+char *
+sl_suggest_nearest (const char *got, const char *const *names, guint n)
+{
+  g_autofree char *text = sl_suggest_text (got, names, n);
+  guint taken[MAX_NEAREST], found = 0;
+  if (*text != '\0')
+    return g_steal_pointer (&text);
+  GString *list = g_string_new (NULL);
+  for (; found < MAX_NEAREST && (taken[found] = nearest (got, names, n, taken, found)) < n; found++)
+    g_string_append_printf (list, "%s'%s'", found == 0 ? "; the nearest are " : ", ", names[taken[found]]);
   return g_string_free (list, FALSE);
 }

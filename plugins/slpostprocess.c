@@ -47,7 +47,7 @@ typedef struct
 {
   gdouble threshold, iou_threshold;
   gint max_results, top_k;
-  char *decoder, *labels, *source;
+  char *decoder, *labels, *classes, *source;
   gboolean post_messages, track;
 } Settings;
 
@@ -117,6 +117,9 @@ static const SlProperty properties[] = {
     SL_PROPERTY_STRING, AT (decoder) },
   { "labels", "Labels", "Path of a text file with one class name a line; unset = the model's; classes without a name get their number",
     SL_PROPERTY_STRING, AT (labels) },
+  { "classes", "Classes",
+    "Classes that are reported, with ',' between, such as person,car, or with ! those that are not, such as !dog; unset = all",
+    SL_PROPERTY_STRING, AT (classes), 0, 0, 0, NULL, TRUE },
   { "source", "Source", "Text for \"source\" of JSON output, such as the name of the file or camera; unset = null", SL_PROPERTY_STRING,
     AT (source), 0, 0, 0, NULL, TRUE },
   { "post-messages", "Post messages",
@@ -130,7 +133,7 @@ static const SlProperty properties[] = {
 
 /* Tracking also wants the boxes that are too unsure to be reported by themselves. */
 static gboolean
-open_tracking (SlPostprocess *self, SlDecodingSettings *settings, GError **error)
+open_tracking (SlPostprocess *self, SlDecodingSettings *settings, const char *classes, GError **error)
 {
   SlTrackSettings track = sl_track_defaults;
   gint fps_n = 0, fps_d = 1;
@@ -141,7 +144,7 @@ open_tracking (SlPostprocess *self, SlDecodingSettings *settings, GError **error
   sl_tracking_set_rate (&self->tracking, fps_n, fps_d);
   sl_tracker_configure (self->tracking.tracker, &track);
   settings->threshold = track.low;
-  return sl_tensor_decoding_open (&self->tensors, self->tensor_caps, settings, error);
+  return sl_tensor_decoding_open (&self->tensors, self->tensor_caps, settings, classes, error);
 }
 
 /* Opens a decoder for @caps by what is set now. @stale: (out) (nullable): cleared when it is opened for good */
@@ -151,6 +154,7 @@ open_for (SlPostprocess *self, SlTensorDecoding *tensors, GstCaps *caps, gboolea
   GST_OBJECT_LOCK (self);
   g_autofree char *decoder = g_strdup (self->settings.decoder);
   g_autofree char *labels = g_strdup (self->settings.labels);
+  g_autofree char *classes = g_strdup (self->settings.classes);
   SlDecodingSettings settings = { self->settings.threshold, self->settings.iou_threshold,
                                   MAX (self->settings.max_results, self->settings.top_k), decoder, labels };
   if (stale != NULL) {
@@ -163,8 +167,8 @@ open_for (SlPostprocess *self, SlTensorDecoding *tensors, GstCaps *caps, gboolea
     *stale = FALSE;
   }
   GST_OBJECT_UNLOCK (self);
-  return sl_tensor_decoding_open (tensors, caps, &settings, error)
-         && (stale == NULL || !self->track || open_tracking (self, &settings, error));
+  return sl_tensor_decoding_open (tensors, caps, &settings, classes, error)
+         && (stale == NULL || !self->track || open_tracking (self, &settings, classes, error));
 }
 
 static void
@@ -183,6 +187,7 @@ open_decoding (SlPostprocess *self)
   if (!open_for (self, &self->tensors, self->tensor_caps, &self->stale, &error))
     return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
   self->refused = FALSE;
+  sl_prediction_mapper_choose (self->predictions, self->tensors.classes, self->max_results);
   gst_clear_caps (&self->picture_caps);
   name_model (self);
   GST_INFO_OBJECT (self, "decoder %s for %" GST_PTR_FORMAT, sl_decoding_decoder (self->tensors.decoding)->name, self->tensor_caps);
@@ -371,8 +376,9 @@ decode_parts (SlPostprocess *self, const SlFrameMeta *meta, const SlResult *resu
     return FALSE;
   if (self->parts == NULL)
     self->parts = sl_prediction_parts_new ();
+  sl_prediction_parts_choose (self->parts, self->tensors.classes, self->max_results);
   sl_prediction_parts_run (self->parts, &result->mask, geometry, &region, self->tensors.labels,
-                           sl_decoding_decoder (self->tensors.decoding)->names, self->max_results, prediction);
+                           sl_decoding_decoder (self->tensors.decoding)->names, prediction);
   return TRUE;
 }
 

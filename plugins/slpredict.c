@@ -78,6 +78,7 @@ static const struct
   { POSTPROCESS, "iou-threshold" },
   { POSTPROCESS, "max-results" },
   { POSTPROCESS, "top-k" },
+  { POSTPROCESS, "classes" },
   { INFER, "threads" },
   { INFER, "tensor-limit" },
   { INFER, "work-limit" },

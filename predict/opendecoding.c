@@ -82,3 +82,24 @@ sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n, co
   *labels = g_steal_pointer (&names);
   return g_steal_pointer (&decoding);
 }
+
+GPtrArray *
+sl_decoding_class_names (const SlDecoding *decoding, const SlLabels *labels)
+{
+  GPtrArray *names = g_ptr_array_new ();
+  const char *const *own = labels == NULL ? sl_decoding_decoder (decoding)->names : NULL;
+  const guint n_own = own != NULL ? g_strv_length ((char **) own) : 0;
+  const guint n = MAX (MAX (labels != NULL ? sl_labels_count (labels) : 0, n_own), sl_decoding_classes (decoding));
+  for (guint i = 0; i < n; i++)
+    g_ptr_array_add (names, (gpointer) (labels != NULL ? sl_labels_get (labels, i) : i < n_own ? own[i] : NULL));
+  return names;
+}
+
+gboolean
+sl_decoding_check_classes (const SlDecoding *decoding, const SlLabels *labels, const char *model, const SlClassFilter *filter,
+                           GError **error)
+{
+  g_autoptr (GPtrArray) names = sl_decoding_class_names (decoding, labels);
+  const char *whose = labels != NULL ? sl_labels_origin (labels) : model != NULL ? model : "the model";
+  return sl_class_filter_check (filter, (const char *const *) names->pdata, names->len, whose, error);
+}

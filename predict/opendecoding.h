@@ -7,6 +7,7 @@
 
 #include "models/contract.h"
 #include "postprocess/decoder.h"
+#include "predictions/class_filter.h"
 
 G_BEGIN_DECLS
 
@@ -34,6 +35,14 @@ typedef struct
  */
 SlDecoding *sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n, const SlDecodingSettings *settings,
                               SlLabels **labels, GError **error);
+
+/** sl_decoding_class_names: (transfer full): what classes 0, 1, ... are called, NULL for those called by their number. The names live as
+ *  long as @labels (nullable). */
+GPtrArray *sl_decoding_class_names (const SlDecoding *decoding, const SlLabels *labels);
+/** sl_decoding_check_classes: FALSE with @error set when @filter (nullable) names a class that @decoding with @labels (nullable) does not
+ *  have. @model: (nullable): for messages, where no labels have a name */
+gboolean sl_decoding_check_classes (const SlDecoding *decoding, const SlLabels *labels, const char *model, const SlClassFilter *filter,
+                                    GError **error);
 
 G_END_DECLS
 

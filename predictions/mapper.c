@@ -25,6 +25,8 @@ struct _SlPredictionMapper
   char mask_numbers[256][8];
   SlClassMaskMap *mask;
   SlObjectMaskMap object_masks;
+  const SlClassFilter *classes; /* (nullable) */
+  guint most;
 };
 
 SlPredictionMapper *
@@ -32,7 +34,15 @@ sl_prediction_mapper_new (void)
 {
   SlPredictionMapper *mapper = g_new0 (SlPredictionMapper, 1);
   mapper->mask = sl_class_mask_map_new ();
+  mapper->most = SL_MAX_RESULTS;
   return mapper;
+}
+
+void
+sl_prediction_mapper_choose (SlPredictionMapper *mapper, const SlClassFilter *classes, guint most)
+{
+  mapper->classes = classes;
+  mapper->most = MIN (most, SL_MAX_RESULTS);
 }
 
 void
@@ -133,37 +143,46 @@ map_mask (SlPredictionMapper *mapper, const SlResult *result, const SlLabels *la
   prediction->mask_classes = mapper->mask_classes;
 }
 
+/* Labels of the whole picture that count, at most @most; returns how many. */
+static guint
+name_labels (SlPredictionMapper *mapper, const SlResult *result, const SlLabels *labels, const char *const *names, guint most)
+{
+  guint n = 0;
+  for (guint i = 0; i < MIN (result->n_classes, SL_MAX_RESULTS) && n < most; i++) {
+    const SlClass *found = &result->classes[i];
+    const char *label = name_class (labels, names, found->label_id, mapper->label_numbers[n]);
+    if (sl_class_filter_passes (mapper->classes, label))
+      mapper->labels[n++] = (SlLabelled){ .label_id = found->label_id, .confidence = found->confidence, .label = label };
+  }
+  return n;
+}
+
 void
 sl_prediction_mapper_fill (SlPredictionMapper *mapper, const SlResult *result, const SlLabels *labels, const char *const *names,
                            const SlFrameGeometry *geometry, guint max_labels, SlPredictionView *prediction)
 {
   guint n = 0;
   mapper->object_masks.used = 0;
-  for (guint i = 0; i < MIN (result->n_detections, SL_MAX_RESULTS); i++) {
+  for (guint i = 0; i < MIN (result->n_detections, SL_MAX_RESULTS) && n < mapper->most; i++) {
     const SlDetection *box = &result->detections[i];
     SlObjectView *object = &mapper->objects[n];
-    if (!map_box (box, geometry, object))
+    const char *label = name_class (labels, names, box->label_id, mapper->object_numbers[n]);
+    if (!sl_class_filter_passes (mapper->classes, label) || !map_box (box, geometry, object))
       continue;
     object->confidence = box->confidence;
     object->label_id = box->label_id;
-    object->label = name_class (labels, names, box->label_id, mapper->object_numbers[n]);
+    object->label = label;
     map_points (mapper, result, box, geometry, object);
     object->mask = (SlObjectMask){ 0 };
     if (result->masks != NULL)
       sl_object_mask_map_run (&mapper->object_masks, &result->masks[i], box, geometry, object, &object->mask);
     n++;
   }
-  guint n_labels = MIN (MIN (result->n_classes, max_labels), SL_MAX_RESULTS);
-  for (guint i = 0; i < n_labels; i++) {
-    mapper->labels[i].label_id = result->classes[i].label_id;
-    mapper->labels[i].confidence = result->classes[i].confidence;
-    mapper->labels[i].label = name_class (labels, names, result->classes[i].label_id, mapper->label_numbers[i]);
-  }
   prediction->width = geometry->frame_width;
   prediction->height = geometry->frame_height;
   prediction->n_objects = n;
   prediction->objects = mapper->objects;
-  prediction->n_labels = n_labels;
+  prediction->n_labels = name_labels (mapper, result, labels, names, max_labels);
   prediction->labels = mapper->labels;
   prediction->skeleton = result->skeleton;
   map_mask (mapper, result, labels, names, geometry, prediction);

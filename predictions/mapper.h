@@ -8,6 +8,7 @@
 #include <glib.h>
 
 #include "models/labels.h"
+#include "predictions/class_filter.h"
 #include "predictions/geometry.h"
 #include "predictions/prediction.h"
 #include "postprocess/result.h"
@@ -18,6 +19,9 @@ typedef struct _SlPredictionMapper SlPredictionMapper;
 
 SlPredictionMapper *sl_prediction_mapper_new (void);
 void sl_prediction_mapper_free (SlPredictionMapper *mapper);
+/** sl_prediction_mapper_choose: from now on objects and labels of other classes than those of @classes (nullable: all), which outlives its
+ *  use here, are left out, then all but the first @most objects. A mask keeps all its classes. */
+void sl_prediction_mapper_choose (SlPredictionMapper *mapper, const SlClassFilter *classes, guint most);
 /**
  * sl_prediction_mapper_fill: sets sizes, objects, labels and mask of @prediction, valid until the next call, until @labels die
  * or until @result changes. @labels (nullable): names of classes; @names (nullable), NULL-terminated: those where there are

@@ -46,6 +46,12 @@ sl_prediction_parts_free (SlPredictionParts *parts)
   g_free (parts);
 }
 
+void
+sl_prediction_parts_choose (SlPredictionParts *parts, const SlClassFilter *classes, guint most)
+{
+  sl_prediction_mapper_choose (parts->predictions, classes, most);
+}
+
 static void
 find_extents (const SlClassMask *grid, Extent extents[256])
 {
@@ -126,7 +132,7 @@ place_cells (SlPredictionParts *parts)
 
 void
 sl_prediction_parts_run (SlPredictionParts *parts, const SlClassMask *mask, const SlFrameGeometry *geometry, const SlRect *region,
-                         const SlLabels *labels, const char *const *names, guint most, SlPredictionView *prediction)
+                         const SlLabels *labels, const char *const *names, SlPredictionView *prediction)
 {
   SlFrameGeometry part = *geometry, whole = *geometry;
   guint32 counts[256] = { 0 };
@@ -141,7 +147,7 @@ sl_prediction_parts_run (SlPredictionParts *parts, const SlClassMask *mask, cons
   parts->result.n_detections = 0;
   g_byte_array_set_size (parts->cells, 0);
   if (grid.width > 0) {
-    const guint n = MIN (rank_classes (counts, mask->background, ranked), most);
+    const guint n = rank_classes (counts, mask->background, ranked);
     find_extents (&grid, extents);
     for (guint i = 0; i < n; i++)
       add_part (parts, &grid, ranked[i], &extents[ranked[i]]);

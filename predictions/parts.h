@@ -7,8 +7,9 @@
 #define SL_PREDICTIONS_PARTS_H
 
 #include "models/labels.h"
-#include "predictions/prediction.h"
+#include "predictions/class_filter.h"
 #include "predictions/geometry.h"
+#include "predictions/prediction.h"
 
 G_BEGIN_DECLS
 
@@ -17,14 +18,16 @@ typedef struct _SlPredictionParts SlPredictionParts;
 SlPredictionParts *sl_prediction_parts_new (void);
 /** sl_prediction_parts_free: NULL is legal. */
 void sl_prediction_parts_free (SlPredictionParts *parts);
+/** sl_prediction_parts_choose: as sl_prediction_mapper_choose(). */
+void sl_prediction_parts_choose (SlPredictionParts *parts, const SlClassFilter *classes, guint most);
 /**
  * sl_prediction_parts_run: fills @prediction, as sl_prediction_mapper_fill() does, with an object for each class that @mask has inside @region
  * (pixels of the frame, inside it, sizes >= 1): the box around its cells, and which cells of it these are; those with the most cells
- * first, at most @most, confidence 1. Background and SL_MASK_VOID are no parts. Borders that a letterbox adds to the object are left
+ * first, confidence 1. Background and SL_MASK_VOID are no parts. Borders that a letterbox adds to the object are left
  * out. Valid until the next run.
  */
 void sl_prediction_parts_run (SlPredictionParts *parts, const SlClassMask *mask, const SlFrameGeometry *geometry, const SlRect *region,
-                              const SlLabels *labels, const char *const *names, guint most, SlPredictionView *prediction);
+                              const SlLabels *labels, const char *const *names, SlPredictionView *prediction);
 
 G_END_DECLS
 

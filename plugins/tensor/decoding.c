@@ -13,6 +13,7 @@ sl_tensor_decoding_clear (SlTensorDecoding *self)
 {
   g_clear_pointer (&self->decoding, sl_decoding_free);
   g_clear_pointer (&self->labels, sl_labels_unref);
+  g_clear_pointer (&self->classes, sl_class_filter_free);
   sl_tensor_mapping_clear (&self->mapping);
 }
 
@@ -37,7 +38,8 @@ open_tensors (SlTensorDecoding *self, SlContract *contract, const SlTensorInfo *
     return FALSE;
   tensors = contract != NULL ? contract->outputs : tensors;
   self->decoding = sl_decoding_open (contract, tensors, n, settings, &self->labels, error);
-  if (self->decoding == NULL)
+  if (self->decoding == NULL
+      || !sl_decoding_check_classes (self->decoding, self->labels, contract != NULL ? contract->model : NULL, self->classes, error))
     return FALSE;
   gboolean picture = contract != NULL && contract->image.valid;
   self->tensor_width = picture ? contract->image.width : 1;
@@ -47,14 +49,20 @@ open_tensors (SlTensorDecoding *self, SlContract *contract, const SlTensorInfo *
 }
 
 gboolean
-sl_tensor_decoding_open (SlTensorDecoding *self, const GstCaps *caps, const SlDecodingSettings *settings, GError **error)
+sl_tensor_decoding_open (SlTensorDecoding *self, const GstCaps *caps, const SlDecodingSettings *settings, const char *classes,
+                         GError **error)
 {
   SlTensorInfo tensors[SL_MAX_IO];
+  SlDecodingSettings all = *settings;
   sl_tensor_decoding_clear (self);
+  if (!sl_class_filter_parse (classes, &self->classes, error))
+    return FALSE;
+  if (self->classes != NULL)
+    all.max_results = SL_MAX_RESULTS;
   guint n = sl_tensor_caps_parse (caps, tensors, error);
   if (n == 0)
     return FALSE;
-  gboolean opened = open_tensors (self, sl_tensor_caps_contract (caps), tensors, n, settings, error);
+  gboolean opened = open_tensors (self, sl_tensor_caps_contract (caps), tensors, n, &all, error);
   sl_tensor_infos_clear (tensors, n);
   if (!opened)
     sl_tensor_decoding_clear (self);

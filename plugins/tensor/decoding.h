@@ -17,19 +17,23 @@ G_BEGIN_DECLS
 /**
  * SlTensorDecoding:
  * @labels: (nullable)
+ * @classes: (nullable): which classes are reported
  * @tensor_width, @tensor_height: of the model's picture; 1 where nothing states it
  */
 typedef struct
 {
   SlDecoding *decoding;
   SlLabels *labels;
+  SlClassFilter *classes;
   SlTensorMapping mapping;
   gint tensor_width, tensor_height;
 } SlTensorDecoding;
 
 /** sl_tensor_decoding_open: for fixed tensor @caps, by their contract when they carry one. @self is cleared first, and
- *  stays empty when FALSE is returned with @error set. */
-gboolean sl_tensor_decoding_open (SlTensorDecoding *self, const GstCaps *caps, const SlDecodingSettings *settings, GError **error);
+ *  stays empty when FALSE is returned with @error set. @classes: (nullable): list of classes that are reported, as class_filter.h reads it;
+ *  with one the decoder gives all it can, since only what is left of it counts against a limit */
+gboolean sl_tensor_decoding_open (SlTensorDecoding *self, const GstCaps *caps, const SlDecodingSettings *settings, const char *classes,
+                                  GError **error);
 /** sl_tensor_decoding_clear: also for a zeroed struct. */
 void sl_tensor_decoding_clear (SlTensorDecoding *self);
 

@@ -125,6 +125,15 @@ def test_top_and_threshold():
     assert predict("--model", m, "--threshold", "0.9", picture)[0]["labels"] == []
 
 
+def test_classes():
+    m, picture = model("brightest_channel.tflite"), png("mixed.png", 8, 8, (200, 150, 100))
+    for text, expected in (("green", ["green"]), ("!red", ["green", "blue"]), ("red,blue", ["red", "blue"])):
+        names = [label["label"] for label in predict("--model", m, "--threshold", "0", "--classes", text, picture)[0]["labels"]]
+        assert names == expected, (text, names)
+    run("predict", "--model", m, "--classes", "gren", picture).expect(1, "has no class 'gren'; did you mean 'green'?")
+    run("predict", "--model", m, "--classes", "red,", picture).expect(1, "classes=red,: a name is empty")
+
+
 def test_broken_in_the_middle():
     m = model("brightest_channel.tflite")
     good, last = png("good.png", 9, 9, RED), png("last.png", 10, 10, BLUE)

@@ -187,6 +187,48 @@ test_labels (void)
   test_remove_file (labels);
 }
 
+/* What is left out does not count as a result, and the list may change while frames come. */
+static void
+test_classes (void)
+{
+  static const struct
+  {
+    const char *classes, *text;
+  } steps[] = {
+    { "dog", "dog 0.3 40 20 40 20\n" },
+    { "!cat", "dog 0.3 40 20 40 20\n" },
+    { "cat,dog", "cat 0.9 50 50 150 100\n" },
+    { "", "cat 0.9 50 50 150 100\n" },
+  };
+  g_autofree char *labels = test_text_file ("labels.txt", "nothing\ncat\ndog\n");
+  g_autofree char *launch = g_strdup_printf ("slpostprocess threshold=0.2 max-results=1 labels=%s", labels);
+  TestLine fixture = test_line_open (launch, TEXT_CAPS, SSD_CAPS);
+  for (guint i = 0; i < G_N_ELEMENTS (steps); i++) {
+    gst_harness_set (fixture.harness, "slpostprocess", "classes", steps[i].classes, NULL);
+    gst_harness_push (fixture.harness, add_frame (ssd_buffer (half_box, 0), FRAME_CAPS, SL_FIT_STRETCH, 300, 300));
+    g_autofree char *text = pull_text (&fixture);
+    g_assert_cmpstr (text, ==, steps[i].text);
+  }
+  gst_harness_set (fixture.harness, "slpostprocess", "classes", "cta", NULL);
+  g_assert_cmpint (gst_harness_push (fixture.harness, ssd_buffer (half_box, 0)), ==, GST_FLOW_NOT_NEGOTIATED);
+  test_assert_error (fixture.bus, "classes: ", "labels.txt has no class 'cta'; did you mean 'cat'?", NULL);
+  test_line_close (fixture.harness, fixture.bus);
+  test_remove_file (labels);
+}
+
+static void
+test_classes_of_labels (void)
+{
+  g_autofree char *labels = test_text_file ("labels.txt", "red\ngreen\nblue\n");
+  g_autofree char *launch = g_strdup_printf ("slpostprocess classes=!green top-k=1 labels=%s", labels);
+  TestLine fixture = test_line_open (launch, TEXT_CAPS, LABEL_CAPS);
+  gst_harness_push (fixture.harness, label_buffer (10, 30, 20));
+  g_autofree char *line = pull_text (&fixture);
+  g_assert_cmpstr (line, ==, "blue\n");
+  test_line_close (fixture.harness, fixture.bus);
+  test_remove_file (labels);
+}
+
 /* A value of a playing pipeline's property changes what comes next. */
 static void
 test_threshold (void)
@@ -328,6 +370,14 @@ static const ErrorCase error_cases[] = {
   { "labels-missing", "slpostprocess labels=/nonexistent/names.txt", LABEL_CAPS, -1, NULL, { "/nonexistent/names.txt" } },
   { "labels-empty", "slpostprocess", LABEL_CAPS, -1, "", { "labels.txt", "empty" } },
   { "decoder", "slpostprocess decoder=horoscope", LABEL_CAPS, -1, NULL, { "horoscope", "labels", "ssd" } },
+  { "classes",
+    "slpostprocess classes=rde",
+    LABEL_CAPS,
+    -1,
+    "red\ngreen\nblue\n",
+    { "labels.txt has no class 'rde'; did you mean 'red'?" } },
+  { "classes-unnamed", "slpostprocess classes=red", LABEL_CAPS, -1, NULL, { "the model has no class 'red'", "numbers from 0 to 2" } },
+  { "classes-list", "slpostprocess classes=red,", LABEL_CAPS, -1, NULL, { "classes=red,: a name is empty" } },
   { "shape",
     "slpostprocess",
     "other/tensors,format=static,num_tensors=1,dimensions=3:4:5,types=uint8,framerate=5/1",
@@ -493,6 +543,8 @@ main (int argc, char **argv)
   g_test_add_func ("/slpostprocess/text", test_text);
   g_test_add_func ("/slpostprocess/json", test_json);
   g_test_add_func ("/slpostprocess/labels", test_labels);
+  g_test_add_func ("/slpostprocess/classes", test_classes);
+  g_test_add_func ("/slpostprocess/classes-of-labels", test_classes_of_labels);
   g_test_add_func ("/slpostprocess/threshold", test_threshold);
   g_test_add_func ("/slpostprocess/no-frame", test_no_frame);
   g_test_add_func ("/slpostprocess/two-warnings", test_two_warnings);

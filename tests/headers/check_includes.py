@@ -40,6 +40,7 @@ DOOR = {
     "core": {"error"},
     "models": {"error"},
     "postprocess": {"error"},
+    "predictions": {"error"},
     "predict": {"error", "frame", "predictions", "predictor"},
     "quantize": {"error"},
     "evaluate": {"error"},

@@ -15,6 +15,7 @@
 #include "plugins/elements.h"
 #include "plugins/meta/region_predictions.h"
 #include "plugins/tensor/caps.h"
+#include "predict/opendecoding.h"
 #include "tools/contract_preview.h"
 #include "tools/frames.h"
 #include "tools/interrupt.h"
@@ -65,6 +66,7 @@ set_properties (SlFramePredictor *predictor, const SlFramePredictorOptions *opti
   if (!isnan (options->threshold))
     g_object_set (predictor->postprocess, "threshold", options->threshold, NULL);
   set_choice (predictor->normalize, "filter", options->filter);
+  g_object_set (predictor->postprocess, "classes", options->classes, NULL);
   if (options->top > 0)
     g_object_set (predictor->postprocess, "max-results", options->top, "top-k", options->top, NULL);
   else if (!isnan (options->threshold))
@@ -108,16 +110,19 @@ start (SlFramePredictor *predictor, GError **error)
 
 /* What else is wrong with the model, while no source has been touched yet. */
 static gboolean
-check_model (SlFramePredictor *predictor, GError **error)
+check_model (SlFramePredictor *predictor, const char *classes, GError **error)
 {
+  g_autoptr (SlClassFilter) filter = NULL;
   g_autoptr (GstPad) pad = gst_element_get_static_pad (predictor->infer, "sink");
   g_autoptr (GstCaps) caps = gst_pad_query_caps (pad, NULL);
   SlContract *contract = sl_tensor_caps_contract (caps);
+  if (!sl_class_filter_parse (classes, &filter, error))
+    return FALSE;
   if (contract == NULL)
     return TRUE;
   g_autoptr (SlDecoding) decoding = sl_contract_open_pictures (contract, error);
   predictor->makes_pictures = decoding != NULL && g_str_equal (sl_decoding_decoder (decoding)->name, "image");
-  return decoding != NULL;
+  return decoding != NULL && sl_decoding_check_classes (decoding, contract->labels, contract->model, filter, error);
 }
 
 SlFramePredictor *
@@ -125,7 +130,7 @@ sl_frame_predictor_new (const SlFramePredictorOptions *options, GError **error)
 {
   g_autoptr (SlFramePredictor) predictor = g_new0 (SlFramePredictor, 1);
   sl_prediction_reader_init (&predictor->reader);
-  if (!build (predictor, options, error) || !start (predictor, error) || !check_model (predictor, error))
+  if (!build (predictor, options, error) || !start (predictor, error) || !check_model (predictor, options->classes, error))
     return NULL;
   return g_steal_pointer (&predictor);
 }

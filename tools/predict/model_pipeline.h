@@ -18,7 +18,8 @@ typedef struct
   const SlModelOptions *model;
   double threshold;
   guint top;
-  const char *filter; /* (nullable) */
+  const char *filter;  /* (nullable) */
+  const char *classes; /* (nullable): which are shown, as slpostprocess has it */
 } SlFramePredictorOptions;
 
 typedef struct _SlFramePredictor SlFramePredictor;

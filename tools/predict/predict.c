@@ -30,7 +30,7 @@
 typedef struct
 {
   SlModelOptions model;
-  char *threshold_text, *top_text, *filter, *draw, *timeout_text, *frames_text;
+  char *threshold_text, *top_text, *filter, *classes, *draw, *timeout_text, *frames_text;
   double threshold; /* NAN = not given */
   guint top;        /* 0 = not given */
   guint timeout;    /* seconds, 0 = for ever */
@@ -160,7 +160,7 @@ predict (const Options *options, SlSpawner *spawner, char **arguments)
   const SlInput *lost = options->draw != NULL ? sl_inputs_find_file (inputs, options->draw) : NULL;
   if (lost != NULL)
     return sl_options_usage ("predict", "--draw %s: the source %s would be lost; draw to another name", options->draw, lost->name);
-  const SlFramePredictorOptions how = { &options->model, options->threshold, options->top, options->filter };
+  const SlFramePredictorOptions how = { &options->model, options->threshold, options->top, options->filter, options->classes };
   g_autoptr (GError) bad_model = NULL;
   g_autoptr (SlRemoteFrames) frames = sl_remote_frames_new (spawner, options->timeout, tell_note);
   sl_remote_frames_prepare (frames);
@@ -237,6 +237,7 @@ run_predict (int argc, char **argv)
     { "threshold", 0, 0, G_OPTION_ARG_STRING, &options.threshold_text, "Lowest confidence shown, 0..1", "X" },
     { "top", 'k', 0, G_OPTION_ARG_STRING, &options.top_text,
       "Most results shown for a frame, 1..1000 (default: 100 boxes; 1 label, 5 with --threshold)", "K" },
+    { "classes", 0, 0, G_OPTION_ARG_STRING, &options.classes, "Show these classes alone: person,car; or all but some: !dog", "NAMES" },
     { "draw", 'd', 0, G_OPTION_ARG_FILENAME, &options.draw,
       "Write each frame with its results drawn on it: FILE.png or FILE.jpg, then FILE-2.png, ...; all frames as one video: FILE.mp4",
       "FILE" },
@@ -257,6 +258,7 @@ run_predict (int argc, char **argv)
   g_free (options.threshold_text);
   g_free (options.top_text);
   g_free (options.filter);
+  g_free (options.classes);
   g_free (options.draw);
   g_free (options.timeout_text);
   g_free (options.frames_text);
