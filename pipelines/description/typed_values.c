@@ -6,15 +6,7 @@
 #include <string.h>
 
 #include "sightline/error.h"
-#include "base/suggest.h"
-
-#define MAX_TIME (24 * 60 * 60 * 1000.0)
-
-static const struct
-{
-  const char *unit;
-  gdouble ms;
-} units[] = { { "", 1000 }, { "ms", 1 }, { "s", 1000 }, { "min", 60 * 1000 }, { "h", 60 * 60 * 1000 } };
+#include "base/duration.h"
 
 gboolean
 sl_key_fail (const SlKeyEntry *entry, GError **error, const char *format, ...)
@@ -47,16 +39,7 @@ sl_value_number (const char *text, gdouble *number)
 gboolean
 sl_value_time (const SlKeyEntry *entry, const char *text, guint *ms, GError **error)
 {
-  char *end = NULL;
-  const gdouble number = g_ascii_isdigit (text[0]) ? g_ascii_strtod (text, &end) : -1;
-  while (end != NULL && *end == ' ')
-    end++;
-  for (guint i = 0; end != NULL && i < G_N_ELEMENTS (units); i++)
-    if (strcmp (end, units[i].unit) == 0 && number * units[i].ms <= MAX_TIME) {
-      *ms = (guint) lround (number * units[i].ms);
-      return TRUE;
-    }
-  return sl_key_fail (entry, error, "expected a time such as 500ms, 2s or 1min, at most 24h, got '%s'", text);
+  return sl_duration_parse (text, ms) || sl_key_fail (entry, error, "expected " SL_DURATION_EXPECTED ", got '%s'", text);
 }
 
 gboolean
