@@ -109,9 +109,10 @@ check_names (const GPtrArray *asked, const char *const *names, guint n, const ch
     if (*near != '\0')
       g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "classes: %s has no class '%s'%s", whose, name, near);
     else
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                   "classes: %s has no class '%s': its classes have no names; expected numbers from 0 to %u, or names for them by labels=FILE",
-                   whose, name, n > 0 ? n - 1 : G_MAXUINT16);
+      g_set_error (
+        error, SL_ERROR, SL_ERROR_ARGUMENT,
+        "classes: %s has no class '%s': its classes have no names; expected numbers from 0 to %u, or names for them by labels=FILE", whose,
+        name, n > 0 ? n - 1 : G_MAXUINT16);
     return FALSE;
   }
   return TRUE;

@@ -27,11 +27,12 @@ ARROWS = {
     "models": (["core"], [GSTREAMER, XNNPACK]),
     "postprocess": (["core"], [GSTREAMER, XNNPACK]),
     "predictions": (["core", "models", "postprocess"], [GSTREAMER, XNNPACK]),
+    "analyze": (["predictions"], [GSTREAMER, XNNPACK]),
     "predict": (["preprocess", "core", "models", "postprocess", "predictions"], [GSTREAMER, XNNPACK]),
     "quantize": (["preprocess", "core", "models", "postprocess", "predict"], [GSTREAMER, XNNPACK]),
     "evaluate": ([], [GSTREAMER, XNNPACK]),
-    "plugins": (["preprocess", "core", "models", "postprocess", "predictions", "predict"], [XNNPACK]),
-    "pipelines": (["core", "predictions", "predict"], [XNNPACK]),
+    "plugins": (["preprocess", "core", "models", "postprocess", "predictions", "analyze", "predict"], [XNNPACK]),
+    "pipelines": (["core", "predictions", "analyze", "predict"], [XNNPACK]),
     "tools": (["preprocess", "core", "models", "postprocess", "predictions", "predict", "quantize", "evaluate", "plugins", "pipelines"], [XNNPACK]),
 }
 # Which of the public headers, include/sightline/NAME.h, a folder may include. They include each other and nothing else of ours.
@@ -41,6 +42,7 @@ DOOR = {
     "models": {"error"},
     "postprocess": {"error"},
     "predictions": {"error"},
+    "analyze": {"error"},
     "predict": {"error", "frame", "predictions", "predictor"},
     "quantize": {"error"},
     "evaluate": {"error"},

@@ -10,9 +10,9 @@ static const struct
 {
   const char *text, *passes; /* the letters of a..d that pass; e stands for "x, y" */
 } lists[] = {
-  { NULL, "abcde" },  { "", "abcde" },    { "a", "a" },      { "a,c", "ac" },       { " a , c ", "ac" },
-  { "!a", "bcde" },   { "! a,!c", "bde" }, { "a,b,!c", "ab" }, { "x\\, y", "e" },    { "!x\\, y,!a", "bcd" },
-  { "a,a", "a" },     { "A", "" },        { "x", "" },
+  { NULL, "abcde" }, { "", "abcde" },     { "a", "a" },       { "a,c", "ac" },   { " a , c ", "ac" },
+  { "!a", "bcde" },  { "! a,!c", "bde" }, { "a,b,!c", "ab" }, { "x\\, y", "e" }, { "!x\\, y,!a", "bcd" },
+  { "a,a", "a" },    { "A", "" },         { "x", "" },
 };
 
 static void
@@ -85,8 +85,8 @@ static void
 test_check (void)
 {
   static const char *const few[] = { "person", NULL, "traffic light" };
-  static const char *const many[] = { "person", "bicycle", "car",       "motorcycle", "airplane",      "bus", "train",
-                                      "truck",  "boat",    "parking meter", "bench",    "bird",    "cat", "dog" };
+  static const char *const many[] = { "person", "bicycle", "car",           "motorcycle", "airplane", "bus", "train",
+                                      "truck",  "boat",    "parking meter", "bench",      "bird",     "cat", "dog" };
   check (NULL, few, 3, NULL);
   check ("person,!traffic light", few, 3, NULL);
   check ("1", few, 3, NULL);
@@ -96,8 +96,9 @@ test_check (void)
   check ("!Person", few, 3, "classes: coco.txt has no class 'Person'; did you mean 'person'?");
   check ("zebra", few, 3, "classes: coco.txt has no class 'zebra'; expected one of person, traffic light");
   check ("zzz", many, G_N_ELEMENTS (many), "classes: coco.txt has no class 'zzz'; the nearest are 'car', 'bus', 'cat'");
-  check ("person", NULL, 0,
-         "classes: coco.txt has no class 'person': its classes have no names; expected numbers from 0 to 65535, or names for them by labels=FILE");
+  check (
+    "person", NULL, 0,
+    "classes: coco.txt has no class 'person': its classes have no names; expected numbers from 0 to 65535, or names for them by labels=FILE");
   check ("17", NULL, 0, NULL);
   static const char *const numbers[] = { NULL, NULL };
   check ("2", numbers, 2,
