@@ -17,21 +17,31 @@
 /* A box that goes on as another differs in size by at most this factor, and in place by this part of its size. */
 #define RELINK_SIZE 2
 #define RELINK_DISTANCE 0.5
+/* Most boxes that are kept of an object that waits for what it is. */
+#define MOST_WAITED 256
 
 const SlAnalyzerSettings sl_analyzer_defaults = {
   .anchor = SL_ANCHOR_BOTTOM, .confirm = 2, .margin = 0.02, .patience = 2, .relink = 0.5, .still = 0.25, .interval = 60
 };
 
+/* A box of an object. */
+typedef struct
+{
+  gdouble corners[4];
+  guint64 time;
+} Sighting;
+
 /* @heir_of: the object that this one may be under another id, 0 = none. Until that one is back, or gone for good, this one waits beside it
- * without a state of its own. @first, @first_seen: its first box; @corners: its last, in pixels; @rest_x, @rest_y: where it has been, more or
+ * without a state of its own, and @waited (of Sighting) says where it was meanwhile. @corners: its last box, in pixels; @rest_x, @rest_y: where it has been, more or
  * less, since @rest_since; @here: in the frame at hand */
 typedef struct
 {
   gint32 id, heir_of;
   const char *label; /* interned; that of its first box */
-  gdouble first[4], corners[4];
+  GArray *waited;    /* (nullable) */
+  gdouble corners[4];
   gdouble rest_x, rest_y;
-  guint64 rest_since, first_seen, seen;
+  guint64 rest_since, seen;
   gboolean here;
 } Known;
 
@@ -104,23 +114,6 @@ sl_analyzer_new (SlRegions *regions, const SlAnalyzerSettings *settings)
 }
 
 void
-sl_analyzer_free (SlAnalyzer *self)
-{
-  if (self == NULL)
-    return;
-  sl_regions_free (self->specs);
-  sl_heat_free (self->heat);
-  g_free (self->regions);
-  g_free (self->views);
-  g_free (self->known);
-  g_free (self->places);
-  g_array_unref (self->events);
-  g_array_unref (self->presences);
-  g_array_unref (self->fresh);
-  g_free (self);
-}
-
-void
 sl_analyzer_forget (SlAnalyzer *self)
 {
   self->forgetting = TRUE;
@@ -174,6 +167,7 @@ static void
 drop_known (SlAnalyzer *self, guint i)
 {
   const guint last = --self->n_known;
+  g_clear_pointer (&self->known[i].waited, g_array_unref);
   if (i == last)
     return;
   self->known[i] = self->known[last];
@@ -216,6 +210,24 @@ forget_all (SlAnalyzer *self)
   self->forgetting = FALSE;
 }
 
+void
+sl_analyzer_free (SlAnalyzer *self)
+{
+  if (self == NULL)
+    return;
+  forget_all (self);
+  sl_regions_free (self->specs);
+  sl_heat_free (self->heat);
+  g_free (self->regions);
+  g_free (self->views);
+  g_free (self->known);
+  g_free (self->places);
+  g_array_unref (self->events);
+  g_array_unref (self->presences);
+  g_array_unref (self->fresh);
+  g_free (self);
+}
+
 static gboolean
 read_corners (const SlAnalyzer *self, const SlObjectView *object, gdouble corners[4])
 {
@@ -238,6 +250,11 @@ see (SlAnalyzer *self, guint i, const gdouble corners[4], guint64 time)
   memcpy (object->corners, corners, sizeof object->corners);
   object->seen = time;
   object->here = TRUE;
+  if (object->waited != NULL && object->waited->len < MOST_WAITED) {
+    Sighting sighting = { .time = time };
+    memcpy (sighting.corners, corners, sizeof sighting.corners);
+    g_array_append_val (object->waited, sighting);
+  }
   if (hypot (x - object->rest_x, y - object->rest_y) <= side * self->settings.still && object->rest_since > 0)
     return;
   object->rest_x = x;
@@ -307,9 +324,10 @@ add_known (SlAnalyzer *self, const SlObjectView *object, const gdouble corners[4
     self->places = g_renew (Place, self->places, (gsize) self->room * MAX (self->n_regions, 1));
   }
   const guint i = self->n_known;
-  self->known[i] = (Known){ .id = object->object_id, .label = g_intern_string (object->label), .first_seen = time };
+  self->known[i] = (Known){ .id = object->object_id, .label = g_intern_string (object->label) };
   self->known[i].heir_of = find_lost (self, object, corners, time);
-  memcpy (self->known[i].first, corners, sizeof self->known[i].first);
+  if (self->known[i].heir_of > 0)
+    self->known[i].waited = g_array_new (FALSE, FALSE, sizeof (Sighting));
   self->n_known++;
   for (guint r = 0; r < self->n_regions; r++)
     *place_of (self, i, r) = (Place){ .counts = sl_class_filter_passes (self->regions[r].spec->classes, object->label),
@@ -433,9 +451,12 @@ settle_heirs (SlAnalyzer *self, guint64 time)
     heir->heir_of = 0;
     if (gone)
       memcpy (place_of (self, i - 1, 0), place_of (self, (guint) lost, 0), self->n_regions * sizeof (Place));
-    place_object (self, i - 1, heir->first, heir->first_seen);
-    if (!heir->here)
-      place_object (self, i - 1, heir->corners, heir->seen);
+    for (guint k = 0; k < heir->waited->len; k++) {
+      const Sighting *sighting = &g_array_index (heir->waited, Sighting, k);
+      if (sighting->time < time)
+        place_object (self, i - 1, sighting->corners, sighting->time);
+    }
+    g_clear_pointer (&heir->waited, g_array_unref);
     if (gone)
       drop_known (self, (guint) lost);
   }

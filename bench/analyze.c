@@ -46,8 +46,8 @@ make_regions (GRand *random, guint zones, guint lines)
     g_string_append_c (text, '\n');
   }
   for (guint i = 0; i < lines; i++)
-    g_string_append_printf (text, "[line %u] points=%.4f,%.4f %.4f,%.4f\n", i, g_rand_double_range (random, 0, 0.4),
-                            g_rand_double (random), g_rand_double_range (random, 0.6, 1), g_rand_double (random));
+    g_string_append_printf (text, "[line %u] points=%.4f,%.4f %.4f,%.4f\n", i, g_rand_double_range (random, 0, 0.4), g_rand_double (random),
+                            g_rand_double_range (random, 0.6, 1), g_rand_double (random));
   return sl_regions_parse (text->str, NULL);
 }
 
@@ -75,8 +75,12 @@ run (guint c)
     for (guint i = 0; i < cases[c].tracks; i++) {
       for (guint k = 0; k < 2; k++)
         places[2 * i + k] = CLAMP (places[2 * i + k] + g_rand_double_range (random, -0.01, 0.01) * cases[c].spread, 0.05, 0.95);
-      objects[i] = (SlObjectView){ .x_min = places[2 * i] - 0.02, .y_min = places[2 * i + 1] - 0.05, .x_max = places[2 * i] + 0.02,
-                                   .y_max = places[2 * i + 1], .label = "person", .object_id = (gint32) i + 1 };
+      objects[i] = (SlObjectView){ .x_min = places[2 * i] - 0.02,
+                                   .y_min = places[2 * i + 1] - 0.05,
+                                   .x_max = places[2 * i] + 0.02,
+                                   .y_max = places[2 * i + 1],
+                                   .label = "person",
+                                   .object_id = (gint32) i + 1 };
     }
     const double start = now ();
     sl_analyzer_update (analyzer, objects, cases[c].tracks, frame * G_GUINT64_CONSTANT (40000000));

@@ -84,17 +84,6 @@ static const SlProperty properties[] = {
 };
 
 static gboolean
-was_looked_at (SlTrack *self, GstBuffer *buffer)
-{
-  gpointer state = NULL;
-  GstMeta *meta;
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL)
-    if (!sl_region_is_label ((GstVideoRegionOfInterestMeta *) meta, self->width, self->height))
-      return TRUE;
-  return sl_buffer_was_looked_at (buffer);
-}
-
-static gboolean
 interpolates (SlTrack *self)
 {
   GST_OBJECT_LOCK (self);
@@ -227,7 +216,7 @@ sl_track_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   sl_tracker_configure (self->tracking.tracker, &settings);
   const guint steps = sl_tracking_advance (&self->tracking, GST_BUFFER_PTS (buffer));
   self->frame++;
-  if (was_looked_at (self, buffer)) {
+  if (sl_buffer_has_objects (buffer, self->width, self->height)) {
     track_regions (self, buffer, steps, drop_unsure);
     tell (self, buffer);
     return GST_FLOW_OK;
@@ -246,7 +235,7 @@ sl_track_prepare_output_buffer (GstBaseTransform *base, GstBuffer *in, GstBuffer
 {
   SlTrack *self = (SlTrack *) base;
   const gboolean regions = gst_buffer_get_meta (in, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL;
-  if (regions || (interpolates (self) && !was_looked_at (self, in)))
+  if (regions || (interpolates (self) && !sl_buffer_has_objects (in, self->width, self->height)))
     return GST_BASE_TRANSFORM_CLASS (sl_track_parent_class)->prepare_output_buffer (base, in, out);
   *out = in;
   return GST_FLOW_OK;

@@ -107,6 +107,9 @@ sl_predictions_new (const SlPredictionView *prediction)
     copy_skeleton (self, prediction->skeleton);
   if (prediction->mask.width > 0)
     copy_mask (self, prediction);
+  if (prediction->analysis != NULL)
+    self->value.analysis =
+      sl_analysis_copy (prediction->analysis, sl_arena_alloc (self->arena, sl_analysis_size (prediction->analysis)), TRUE);
   if (prediction->latency != NULL) {
     self->latency = *prediction->latency;
     self->value.latency = &self->latency;

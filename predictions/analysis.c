@@ -75,8 +75,9 @@ const char *
 sl_analysis_event_name (SlAnalysisEventKind kind)
 {
   static const char *const names[] = {
-    [SL_EVENT_ENTERED] = "entered", [SL_EVENT_LEFT] = "left",   [SL_EVENT_IN] = "in", [SL_EVENT_OUT] = "out", [SL_EVENT_DWELL] = "dwell",
-    [SL_EVENT_LEFT_BEHIND] = "left-behind", [SL_EVENT_EMPTY] = "empty",
+    [SL_EVENT_ENTERED] = "entered", [SL_EVENT_LEFT] = "left",   [SL_EVENT_IN] = "in",
+    [SL_EVENT_OUT] = "out",         [SL_EVENT_DWELL] = "dwell", [SL_EVENT_LEFT_BEHIND] = "left-behind",
+    [SL_EVENT_EMPTY] = "empty",
   };
   return names[kind];
 }

@@ -215,6 +215,10 @@ sl_prediction_append_json (GString *out, const SlPredictionView *prediction)
   append_labels (out, prediction->labels, prediction->n_labels);
   if (prediction->mask.width > 0)
     append_mask (out, prediction);
+  if (prediction->analysis != NULL) {
+    g_string_append (out, ",\"analysis\":");
+    sl_analysis_append_json (out, prediction->analysis);
+  }
   if (prediction->latency != NULL)
     append_latency (out, prediction->latency);
   g_string_append_c (out, '}');

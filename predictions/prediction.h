@@ -8,6 +8,7 @@
 #include <glib.h>
 
 #include "postprocess/result.h"
+#include "predictions/analysis.h"
 
 G_BEGIN_DECLS
 
@@ -76,6 +77,7 @@ typedef struct
  * @skeleton: (nullable): names and bones of all objects' points
  * @mask: a class for each cell of a grid over the whole frame; SL_MASK_VOID where the model did not see; @width 0 = none
  * @latency: (nullable)
+ * @analysis: (nullable): what became of objects up to this frame
  */
 typedef struct
 {
@@ -92,6 +94,7 @@ typedef struct
   guint n_mask_classes;
   const SlMaskClass *mask_classes;
   const SlLatency *latency;
+  const SlAnalysis *analysis;
 } SlPredictionView;
 
 /** sl_prediction_append_json: one line without newline, UTF-8; shape documented in docs/predictions.md. */

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "plugins/meta/frame_meta.h"
+
 gboolean
 sl_region_is_label (GstVideoRegionOfInterestMeta *region, gint width, gint height)
 {
@@ -77,4 +79,15 @@ sl_object_regions_choose (GstBuffer *frame, const GstVideoInfo *video, const cha
       continue;
     g_array_append_val (chosen, object);
   }
+}
+
+gboolean
+sl_buffer_has_objects (GstBuffer *buffer, gint width, gint height)
+{
+  gpointer state = NULL;
+  GstMeta *meta;
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL)
+    if (!sl_region_is_label ((GstVideoRegionOfInterestMeta *) meta, width, height))
+      return TRUE;
+  return sl_buffer_was_looked_at (buffer);
 }

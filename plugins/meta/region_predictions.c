@@ -8,6 +8,7 @@
 #include <gst/video/video.h>
 #include <string.h>
 
+#include "plugins/meta/analysis_meta.h"
 #include "plugins/meta/mask_meta.h"
 #include "plugins/meta/object_mask.h"
 #include "plugins/meta/object_regions.h"
@@ -277,6 +278,7 @@ sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPred
   place_parts (reader);
   find_parents (reader);
   read_mask (reader, buffer, prediction);
+  prediction->analysis = sl_buffer_get_analysis (buffer);
   prediction->skeleton = reader->skeleton.skeleton.n_points > 0 ? &reader->skeleton.skeleton : NULL;
   prediction->n_objects = reader->objects->len;
   prediction->objects = (const SlObjectView *) (gconstpointer) reader->objects->data;

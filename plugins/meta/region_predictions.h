@@ -59,7 +59,8 @@ typedef struct
 
 void sl_prediction_reader_init (SlPredictionReader *reader);
 void sl_prediction_reader_clear (SlPredictionReader *reader);
-/** sl_prediction_reader_read: fills objects, labels, skeleton and mask of @prediction; valid until the next read.
+/** sl_prediction_reader_read: fills objects, labels, skeleton, mask and analysis of @prediction; valid until the next
+ *  read, and as long as @buffer is as it is.
  *  width and height of @prediction must be set. */
 void sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPredictionView *prediction);
 /** sl_prediction_set_times: sets timestamp and latency of @prediction, of a frame that @buffer of @segment is or holds. @meta: (nullable):

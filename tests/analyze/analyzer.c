@@ -35,9 +35,13 @@ open_with (const char *regions, const SlAnalyzerSettings *how)
 static SlObjectView
 object_at (gint32 id, const char *label, gdouble x, gdouble y)
 {
-  return (SlObjectView){
-    .x_min = (x - 5) / 100, .y_min = (y - 10) / 100, .x_max = (x + 5) / 100, .y_max = y / 100, .label = label, .object_id = id, .confidence = 1
-  };
+  return (SlObjectView){ .x_min = (x - 5) / 100,
+                         .y_min = (y - 10) / 100,
+                         .x_max = (x + 5) / 100,
+                         .y_max = y / 100,
+                         .label = label,
+                         .object_id = id,
+                         .confidence = 1 };
 }
 
 /* "entered left 7 person 1.5;" of each event. */
@@ -111,7 +115,7 @@ test_line (void)
     { 50, 49, "" },
     { 50, 47, "out way 1 person -1;" },
     { 90, 47, "" },
-    { 90, 60, "" },                     /* around its end */
+    { 90, 60, "" }, /* around its end */
     { 50, 60, "" },
     { 50, 40, "out way 1 person -1;" }, /* all at once */
     { 90, 60, "in way 1 person -1;" },  /* aslant, through the segment */
@@ -157,10 +161,12 @@ test_confirm (void)
     gdouble x;
     const char *events;
   } steps[] = {
-    { 80, "" },  { 20, "" }, { 80, "" }, { 20, "" },
+    { 80, "" }, { 20, "" },
+    { 80, "" }, { 20, "" },
     { 49, "" }, /* near the edge */
-    { 20, "" },  { 20, "entered left 1 a -1;in way 1 a -1;" },
-    { 80, "" },  { 20, "" }, { 80, "" }, { 80, "left left 1 a 4;out way 1 a -1;" },
+    { 20, "" }, { 20, "entered left 1 a -1;in way 1 a -1;" },
+    { 80, "" }, { 20, "" },
+    { 80, "" }, { 80, "left left 1 a 4;out way 1 a -1;" },
   };
   g_autoptr (SlAnalyzer) analyzer = open_with (LEFT "[line way] points=0.5,0 0.5,1", &sl_analyzer_defaults);
   for (guint i = 0; i < G_N_ELEMENTS (steps); i++) {
@@ -347,9 +353,9 @@ test_hostile (void)
   SlAnalyzerSettings settings = at_once ();
   settings.heat_columns = 16;
   settings.interval = 1;
-  g_autoptr (SlAnalyzer) analyzer =
-    open_with (LEFT "dwell-after=1;left-behind-after=1;empty-after=1;[line a] points=0.2,0.2 0.8,0.8;[zone b] points=0.3,0.3 0.7,0.3 0.5,0.9",
-               &settings);
+  g_autoptr (SlAnalyzer) analyzer = open_with (
+    LEFT "dwell-after=1;left-behind-after=1;empty-after=1;[line a] points=0.2,0.2 0.8,0.8;[zone b] points=0.3,0.3 0.7,0.3 0.5,0.9",
+    &settings);
   guint64 time = 0;
   for (guint i = 0; i < 3000; i++) {
     SlObjectView objects[700];
@@ -394,15 +400,14 @@ test_json (void)
   object = object_at (7, "person", 25, 60);
   const SlAnalysis *analysis = sl_analyzer_update (analyzer, &object, 1, 2 * SECOND);
   sl_analysis_append_json (json, analysis);
-  g_assert_cmpstr (
-    json->str, ==,
-    "{\"zones\":[{\"name\":\"left\",\"inside\":1,\"entered\":1,\"left\":0,\"longest\":2,\"mean_dwell\":0,\"empty\":0,"
-    "\"classes\":[{\"label\":\"person\",\"inside\":1,\"entered\":1,\"left\":0}],"
-    "\"occupancy\":{\"seconds\":2,\"mean\":1,\"most\":1,\"entered\":1,\"left\":0}}],"
-    "\"lines\":[{\"name\":\"\\\"way\\\"\",\"in\":1,\"out\":0,\"classes\":[{\"label\":\"person\",\"in\":1,\"out\":0}]}],"
-    "\"inside\":[{\"id\":7,\"zone\":\"left\",\"seconds\":2}],"
-    "\"events\":[{\"event\":\"in\",\"line\":\"\\\"way\\\"\",\"id\":7,\"label\":\"person\"}],"
-    "\"heat\":{\"width\":2,\"height\":2,\"most\":2,\"cells\":[0,0,255,0]}}");
+  g_assert_cmpstr (json->str, ==,
+                   "{\"zones\":[{\"name\":\"left\",\"inside\":1,\"entered\":1,\"left\":0,\"longest\":2,\"mean_dwell\":0,\"empty\":0,"
+                   "\"classes\":[{\"label\":\"person\",\"inside\":1,\"entered\":1,\"left\":0}],"
+                   "\"occupancy\":{\"seconds\":2,\"mean\":1,\"most\":1,\"entered\":1,\"left\":0}}],"
+                   "\"lines\":[{\"name\":\"\\\"way\\\"\",\"in\":1,\"out\":0,\"classes\":[{\"label\":\"person\",\"in\":1,\"out\":0}]}],"
+                   "\"inside\":[{\"id\":7,\"zone\":\"left\",\"seconds\":2}],"
+                   "\"events\":[{\"event\":\"in\",\"line\":\"\\\"way\\\"\",\"id\":7,\"label\":\"person\"}],"
+                   "\"heat\":{\"width\":2,\"height\":2,\"most\":2,\"cells\":[0,0,255,0]}}");
   g_autofree gpointer block = g_malloc (sl_analysis_size (analysis));
   g_string_truncate (json, 0);
   sl_analysis_append_json (json, sl_analysis_copy (analysis, block, FALSE));

@@ -77,8 +77,13 @@ box_at (SlRegionPoint point, gint32 id, gboolean gaussian)
   gdouble edges[4] = { point.x - 20, point.y - 100, point.x + 20, point.y };
   for (guint i = 0; i < 4; i++)
     edges[i] += gaussian ? 3 * gauss () : between (-3, 3);
-  return (SlObjectView){ .x_min = edges[0] / WIDTH, .y_min = edges[1] / HEIGHT, .x_max = edges[2] / WIDTH, .y_max = edges[3] / HEIGHT,
-                         .confidence = 1, .label = "person", .object_id = id };
+  return (SlObjectView){ .x_min = edges[0] / WIDTH,
+                         .y_min = edges[1] / HEIGHT,
+                         .x_max = edges[2] / WIDTH,
+                         .y_max = edges[3] / HEIGHT,
+                         .confidence = 1,
+                         .label = "person",
+                         .object_id = id };
 }
 
 static void

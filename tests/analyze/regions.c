@@ -50,8 +50,8 @@ test_read (void)
 static void
 test_later_wins (void)
 {
-  g_autoptr (SlRegions) regions =
-    sl_regions_parse ("[zone a] points=0,0 1,0 1,1; classes=x; [zone b] points=0,0 1,0 0,1; [zone a] classes=y; points=0,0 1,0 1,1 0,1", NULL);
+  g_autoptr (SlRegions) regions = sl_regions_parse (
+    "[zone a] points=0,0 1,0 1,1; classes=x; [zone b] points=0,0 1,0 0,1; [zone a] classes=y; points=0,0 1,0 1,1 0,1", NULL);
   g_assert_cmpuint (regions->list->len, ==, 2);
   g_assert_cmpuint (region_at (regions, 0)->n_points, ==, 4);
   g_assert_true (sl_class_filter_passes (region_at (regions, 0)->classes, "y"));
@@ -70,8 +70,7 @@ test_errors (void)
     { "[zone ]", "[zone ]: expected a name of 1 to 64 bytes of UTF-8 behind 'zone'" },
     { "[zone a] points", "'points': expected KEY=VALUE" },
     { "[zone a] point=0,0", "[zone a] point: unknown key of a zone; did you mean 'points'?" },
-    { "[line a] dwell-after=1",
-      "[line a] dwell-after: unknown key of a line; expected one of points, classes, anchor" },
+    { "[line a] dwell-after=1", "[line a] dwell-after: unknown key of a line; expected one of points, classes, anchor" },
     { "[zone a] points=0,0 1,0 2,1",
       "[zone a] points: expected points x,y of numbers from 0 to 1, such as 0.1,0.2 0.5,0.2 0.5,0.9, got '2,1' in '0,0 1,0 2,1'" },
     { "[zone a] points=0,0 1",
@@ -87,7 +86,8 @@ test_errors (void)
     { "[line a] points=0.5,0.5 0.501,0.5", "[line a] points: the line is shorter than 0.01 of the frame" },
     { "[zone a] anchor=center", "[zone a] anchor: unknown anchor 'center'; did you mean 'centre'?" },
     { "[zone a] anchor=x", "[zone a] anchor: unknown anchor 'x'; expected one of bottom, centre, top, left, right" },
-    { "[zone a] classes=a,", "[zone a] classes: classes=a,: a name is empty; expected class names with ',' between, such as person,car or !dog" },
+    { "[zone a] classes=a,",
+      "[zone a] classes: classes=a,: a name is empty; expected class names with ',' between, such as person,car or !dog" },
     { "[zone a] dwell-after=soon", "[zone a] dwell-after: expected a time such as 500ms, 2s or 1min, at most 24h, got 'soon'" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -119,8 +119,9 @@ test_too_many (void)
 static void
 test_random (void)
 {
-  static const char *const pieces[] = { "[zone ", "[line ", "a", "]", "[", "points", "=", "0", ".5", ",", " ", ";", "\n", "#", "classes",
-                                        "anchor", "!", "\\", "\xff", "1e-9", "-1", "inf", "dwell-after", "bottom", "1,0 1,1 0,1" };
+  static const char *const pieces[] = { "[zone ", "[line ", "a",  "]",   "[",           "points",  "=",          "0", ".5",
+                                        ",",      " ",      ";",  "\n",  "#",           "classes", "anchor",     "!", "\\",
+                                        "\xff",   "1e-9",   "-1", "inf", "dwell-after", "bottom",  "1,0 1,1 0,1" };
   for (guint i = 0; i < 20000; i++) {
     g_autoptr (GString) text = g_string_new (NULL);
     g_autoptr (GError) error = NULL;

@@ -24,7 +24,32 @@ static const char *const names[] = { "left_eye", "right_eye" };
 static const SlSkeleton skeleton = { 2, 0, names, NULL };
 static const SlLatency latency = { 21000, 900, -1, 0 };
 
+static const SlClassCount counts[] = { { "person", 1, 3, 2 } };
+static const SlRegionView regions[] = {
+  { SL_REGION_ZONE, "door", .n_classes = 1, .classes = counts, .inside = 1, .entered = 3, .left = 2, .longest = 1.5, .mean_dwell = 2,
+    .occupancy = { 60, 0.25, 2, 3, 2 } },
+  { SL_REGION_LINE, "way \"in\"", .n_classes = 1, .classes = counts, .entered = 3, .left = 2 },
+};
+static const SlAnalysisEvent events[] = { { SL_EVENT_ENTERED, 0, 7, "person", -1 },
+                                          { SL_EVENT_LEFT, 0, 6, "person", 2.5 },
+                                          { SL_EVENT_OUT, 1, 7, "person", -1 },
+                                          { SL_EVENT_EMPTY, 0, 0, NULL, 10 } };
+static const SlPresence presences[] = { { 7, 0, 1.5 } };
+static const SlAnalysis analyses[] = {
+  { 0 },
+  { .n_regions = 2,
+    .regions = regions,
+    .n_events = 4,
+    .events = events,
+    .n_presences = 1,
+    .presences = presences,
+    .heat = { 3, 2, cells, 9 },
+    .interval_over = TRUE },
+};
+
 static const SlPredictionView predictions[] = {
+  { .timestamp = 0, .width = 1, .height = 1, .analysis = &analyses[0] },
+  { .timestamp = 0, .width = 1, .height = 1, .analysis = &analyses[1], .latency = &latency },
   { .timestamp = G_MAXUINT64, .width = 1, .height = 1 },
   { .source = "a/b \xC3\xA9.bmp",
     .frame = 12,

@@ -40,7 +40,7 @@ def problems(value, rule, root, where="$"):
 def damaged(value):
     """Copies of @value with one thing wrong in each."""
     for key in value:
-        yield {k: v for k, v in value.items() if k != key or key in ("mask", "latency")} | ({key: "x"} if key in ("mask", "latency") else {})
+        yield {k: v for k, v in value.items() if k != key or key in ("mask", "latency", "analysis")} | ({key: "x"} if key in ("mask", "latency", "analysis") else {})
     yield value | {"more": 1}
     yield value | {"frame": -1}
     yield value | {"frame": True}

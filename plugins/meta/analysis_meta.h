@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SlAnalysisMeta: what became of objects in zones and at lines, up to a video frame. Everything in it is in 0..1 of the frame, so a frame
+ * may be converted or scaled under it.
+ */
+#ifndef SL_PLUGINS_META_ANALYSIS_META_H
+#define SL_PLUGINS_META_ANALYSIS_META_H
+
+#include <gst/gst.h>
+
+#include "plugins/byte_pool.h"
+#include "predictions/analysis.h"
+
+G_BEGIN_DECLS
+
+/**
+ * SlAnalysisMeta:
+ * @analysis: in @buffer
+ * @buffer: one reference; mapped as @map for as long as the meta lives
+ */
+typedef struct
+{
+  GstMeta meta;
+  const SlAnalysis *analysis;
+  GstBuffer *buffer;
+  GstMapInfo map;
+} SlAnalysisMeta;
+
+GType sl_analysis_meta_api_get_type (void);
+const GstMetaInfo *sl_analysis_meta_get_info (void);
+/** sl_buffer_set_analysis: puts a copy of @analysis on writable @buffer, in place of one that is there. @events: whether its events are this
+ *  frame's; @pool: (nullable): where the copy's memory comes from */
+void sl_buffer_set_analysis (GstBuffer *buffer, const SlAnalysis *analysis, gboolean events, SlBytePool *pool);
+/** sl_buffer_get_analysis: (transfer none) (nullable): as long as it is on @buffer */
+const SlAnalysis *sl_buffer_get_analysis (GstBuffer *buffer);
+
+G_END_DECLS
+
+#endif

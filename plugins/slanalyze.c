@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slanalyze: what tracked objects do in zones and at lines, over time; it writes an SlAnalysisMeta on each frame and posts its events as
+ * messages. Pixels are neither read nor copied. What counts is analyze/'s; here are frames, clocks and messages.
+ *
+ * A frame nobody looked at changes nothing, and carries what was true before.
+ */
+#include "plugins/elements.h"
+
+#include <gst/base/gstbasetransform.h>
+#include <gst/video/video.h>
+
+#include "analyze/analyzer.h"
+#include "analyze/heat.h"
+#include "plugins/describe.h"
+#include "plugins/meta/analysis_meta.h"
+#include "plugins/meta/frame_meta.h"
+#include "plugins/meta/object_regions.h"
+#include "plugins/meta/region_predictions.h"
+#include "plugins/properties.h"
+#include "plugins/report.h"
+
+GST_DEBUG_CATEGORY_STATIC (sl_analyze_debug);
+#define GST_CAT_DEFAULT sl_analyze_debug
+
+/* Frames with objects, none of which has an id, after which something is said. */
+#define FRAMES_WITHOUT_IDS 50
+
+typedef struct
+{
+  GstBaseTransform parent;
+  char *regions;               /* object lock */
+  SlAnalyzerSettings settings; /* object lock */
+  gboolean post_messages;      /* object lock */
+  /* The rest is the streaming thread's. */
+  SlAnalyzer *analyzer;
+  SlPredictionReader reader;
+  SlBytePool pool;
+  GString *line;
+  gint width, height;
+  GstClockTime interval; /* of frames */
+  GstClockTime last;     /* time of the last frame */
+  guint without_ids;     /* frames so far, as long as nothing had an id */
+  gboolean ids_settled;  /* an id was there, or it was said that none is */
+} SlAnalyze;
+
+typedef GstBaseTransformClass SlAnalyzeClass;
+
+G_DEFINE_TYPE (SlAnalyze, sl_analyze, GST_TYPE_BASE_TRANSFORM)
+
+#define CAPS "video/x-raw(ANY)"
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
+
+static GType
+anchor_get_type (void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    { SL_ANCHOR_BOTTOM, "The middle of the box's lower edge: where something stands", "bottom" },
+    { SL_ANCHOR_CENTRE, "The box's centre: seen from above", "centre" },
+    { SL_ANCHOR_TOP, "The middle of the upper edge", "top" },
+    { SL_ANCHOR_LEFT, "The middle of the left edge", "left" },
+    { SL_ANCHOR_RIGHT, "The middle of the right edge", "right" },
+    { 0, NULL, NULL },
+  };
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_enum_register_static ("SlAnalyzeAnchor", values));
+  return type;
+}
+
+#define AT(member) G_STRUCT_OFFSET (SlAnalyze, member)
+
+static const SlProperty properties[] = {
+  { "regions", "Regions",
+    "Zones and lines, points in 0..1 of the frame: \"[zone door] points=0.1,0.2 0.5,0.2 0.5,0.9; classes=person; [line way] points=0,0.5 "
+    "1,0.5\"; more keys: anchor, dwell-after, left-behind-after, empty-after. Description files have groups instead",
+    SL_PROPERTY_STRING, AT (regions) },
+  { "anchor", "Anchor", "The point of an object's box that counts as its place, where a region does not say", SL_PROPERTY_CHOICE,
+    AT (settings.anchor), 0, 0, SL_ANCHOR_BOTTOM, anchor_get_type },
+  { "margin", "Margin", "How far beyond an edge an object must be to count as there, in parts of the frame's shorter side",
+    SL_PROPERTY_DOUBLE, AT (settings.margin), 0, 0.5, 0.02 },
+  { "confirm", "Confirm", "How often in a row an object must be seen beyond an edge", SL_PROPERTY_INT, AT (settings.confirm), 1, 1000, 2 },
+  { "patience", "Patience", "Seconds that an object may be unseen before it counts as gone", SL_PROPERTY_DOUBLE, AT (settings.patience), 0,
+    3600, 2 },
+  { "relink", "Relink",
+    "Seconds after which a lost object goes on under another id, if a new object of its class and size has appeared where it was; -1 = never",
+    SL_PROPERTY_DOUBLE, AT (settings.relink), -1, 60, 0.5 },
+  { "still", "Still", "How far a thing that is left behind may move, in sizes of its box", SL_PROPERTY_DOUBLE, AT (settings.still), 0, 10,
+    0.25 },
+  { "interval", "Interval", "Seconds of an interval of which mean and peak occupancy are told; 0 = none", SL_PROPERTY_DOUBLE,
+    AT (settings.interval), 0, 86400, 60 },
+  { "heat-map", "Heat map", "Columns of a map of where objects are, for how long; 0 = no map", SL_PROPERTY_INT, AT (settings.heat_columns),
+    0, SL_HEAT_MOST, 0 },
+  { "heat-half-life", "Half-life of heat", "Seconds after which half of the heat map has faded; 0 = it stays", SL_PROPERTY_DOUBLE,
+    AT (settings.heat_half_life), 0, 1e9, 0 },
+  { "post-messages", "Post messages",
+    "Post an element message \"slanalyze\" for each event, with the fields event, region, label (string), id (int), seconds (double), "
+    "timestamp (uint64) and json (string); and one with event=interval for each interval's end, whose json has all counts",
+    SL_PROPERTY_BOOL, AT (post_messages), 0, 0, TRUE, NULL, TRUE },
+};
+
+static guint64
+stream_time (SlAnalyze *self, GstBuffer *buffer)
+{
+  const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
+  if (segment->format != GST_FORMAT_TIME || !GST_BUFFER_PTS_IS_VALID (buffer))
+    return G_MAXUINT64;
+  return gst_segment_to_stream_time (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+}
+
+static void
+post (SlAnalyze *self, GstStructure *structure, guint64 timestamp)
+{
+  gst_structure_set (structure, "timestamp", G_TYPE_UINT64, timestamp, "json", G_TYPE_STRING, self->line->str, NULL);
+  gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), structure));
+}
+
+static void
+post_events (SlAnalyze *self, const SlAnalysis *analysis, guint64 timestamp)
+{
+  for (guint i = 0; i < analysis->n_events; i++) {
+    const SlAnalysisEvent *event = &analysis->events[i];
+    g_string_truncate (self->line, 0);
+    sl_analysis_append_event (self->line, analysis, event);
+    post (self,
+          gst_structure_new ("slanalyze", "event", G_TYPE_STRING, sl_analysis_event_name (event->kind), "region", G_TYPE_STRING,
+                             analysis->regions[event->region].name, "label", G_TYPE_STRING, event->label, "id", G_TYPE_INT,
+                             event->object_id, "seconds", G_TYPE_DOUBLE, event->seconds, NULL),
+          timestamp);
+  }
+  if (!analysis->interval_over)
+    return;
+  g_string_truncate (self->line, 0);
+  sl_analysis_append_json (self->line, analysis);
+  post (self, gst_structure_new ("slanalyze", "event", G_TYPE_STRING, "interval", NULL), timestamp);
+}
+
+/* Objects without a tracker before this element never become anything here. */
+static void
+watch_ids (SlAnalyze *self, const SlPredictionView *prediction)
+{
+  if (self->ids_settled || prediction->n_objects == 0)
+    return;
+  for (guint i = 0; i < prediction->n_objects && !self->ids_settled; i++)
+    self->ids_settled = prediction->objects[i].object_id > 0;
+  if (self->ids_settled || ++self->without_ids < FRAMES_WITHOUT_IDS)
+    return;
+  self->ids_settled = TRUE;
+  GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+                       ("%d frames had objects without an id, which are not counted: expected sltrack (or slpredict track=true) before "
+                        "slanalyze",
+                        FRAMES_WITHOUT_IDS),
+                       (NULL));
+}
+
+/* Time of the frame; of one without, that of the last and a frame's duration. */
+static GstClockTime
+frame_time (SlAnalyze *self, GstBuffer *buffer)
+{
+  if (GST_BUFFER_PTS_IS_VALID (buffer))
+    self->last = GST_BUFFER_PTS (buffer);
+  else
+    self->last = GST_CLOCK_TIME_IS_VALID (self->last) ? self->last + self->interval : 0;
+  return self->last;
+}
+
+static GstFlowReturn
+sl_analyze_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
+{
+  SlAnalyze *self = (SlAnalyze *) base;
+  SlPredictionView prediction = { .width = self->width, .height = self->height };
+  const GstClockTime time = frame_time (self, buffer);
+  GST_OBJECT_LOCK (self);
+  const gboolean post_messages = self->post_messages;
+  GST_OBJECT_UNLOCK (self);
+  if (!sl_buffer_has_objects (buffer, self->width, self->height)) {
+    sl_buffer_set_analysis (buffer, sl_analyzer_last (self->analyzer), FALSE, &self->pool);
+    return GST_FLOW_OK;
+  }
+  sl_prediction_reader_read (&self->reader, buffer, &prediction);
+  watch_ids (self, &prediction);
+  const SlAnalysis *analysis = sl_analyzer_update (self->analyzer, prediction.objects, prediction.n_objects, time);
+  sl_buffer_set_analysis (buffer, analysis, TRUE, &self->pool);
+  if (post_messages)
+    post_events (self, analysis, stream_time (self, buffer));
+  return GST_FLOW_OK;
+}
+
+static gboolean
+sl_analyze_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
+{
+  SlAnalyze *self = (SlAnalyze *) base;
+  const GstStructure *structure = gst_caps_get_structure (in, 0);
+  gint fps_n = 0, fps_d = 1;
+  if (!gst_structure_get_int (structure, "width", &self->width) || !gst_structure_get_int (structure, "height", &self->height))
+    return FALSE;
+  gst_structure_get_fraction (structure, "framerate", &fps_n, &fps_d);
+  self->interval = fps_n > 0 ? gst_util_uint64_scale (GST_SECOND, (guint64) fps_d, (guint64) fps_n) : GST_SECOND / 25;
+  sl_analyzer_set_size (self->analyzer, self->width, self->height);
+  return TRUE;
+}
+
+static gboolean
+sl_analyze_sink_event (GstBaseTransform *base, GstEvent *event)
+{
+  SlAnalyze *self = (SlAnalyze *) base;
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START) {
+    self->last = GST_CLOCK_TIME_NONE;
+    sl_analyzer_forget (self->analyzer);
+  }
+  return GST_BASE_TRANSFORM_CLASS (sl_analyze_parent_class)->sink_event (base, event);
+}
+
+static gboolean
+sl_analyze_start (GstBaseTransform *base)
+{
+  SlAnalyze *self = (SlAnalyze *) base;
+  g_autoptr (GError) error = NULL;
+  GST_OBJECT_LOCK (self);
+  g_autofree char *text = g_strdup (self->regions != NULL ? self->regions : "");
+  const SlAnalyzerSettings settings = self->settings;
+  GST_OBJECT_UNLOCK (self);
+  SlRegions *regions = sl_regions_parse (text, &error);
+  if (regions == NULL) {
+    g_prefix_error (&error, "regions: ");
+    sl_element_report (GST_ELEMENT (self), error);
+    return FALSE;
+  }
+  self->analyzer = sl_analyzer_new (regions, &settings);
+  self->last = GST_CLOCK_TIME_NONE;
+  self->without_ids = 0;
+  self->ids_settled = FALSE;
+  return TRUE;
+}
+
+static gboolean
+sl_analyze_stop (GstBaseTransform *base)
+{
+  SlAnalyze *self = (SlAnalyze *) base;
+  g_clear_pointer (&self->analyzer, sl_analyzer_free);
+  sl_byte_pool_clear (&self->pool);
+  return TRUE;
+}
+
+static void
+sl_analyze_finalize (GObject *object)
+{
+  SlAnalyze *self = (SlAnalyze *) object;
+  sl_prediction_reader_clear (&self->reader);
+  g_string_free (self->line, TRUE);
+  sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
+  G_OBJECT_CLASS (sl_analyze_parent_class)->finalize (object);
+}
+
+static void
+sl_analyze_class_init (SlAnalyzeClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GST_DEBUG_CATEGORY_INIT (sl_analyze_debug, "slanalyze", 0, "objects in zones and at lines");
+  object_class->finalize = sl_analyze_finalize;
+  sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  sl_element_class_describe (
+    element_class, "Sightline analytics", "Filter/Analyzer/Video",
+    "Counts tracked objects in zones and across lines: who entered and left, how long they stay, how many there are over time, where. "
+    "Results ride on the frames, for sloverlay and slpublish, and events are posted as messages.",
+    "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite threshold=0.1 ! sltrack ! slanalyze regions=\"[line way] points=0,0.5 1,0.5\" ! "
+    "sloverlay ! videoconvert ! autovideosink",
+    "analytics.md");
+  klass->transform_ip = sl_analyze_transform_ip;
+  klass->set_caps = sl_analyze_set_caps;
+  klass->sink_event = sl_analyze_sink_event;
+  klass->start = sl_analyze_start;
+  klass->stop = sl_analyze_stop;
+}
+
+static void
+sl_analyze_init (SlAnalyze *self)
+{
+  sl_properties_init (self, properties, G_N_ELEMENTS (properties));
+  sl_prediction_reader_init (&self->reader);
+  self->line = g_string_new (NULL);
+  gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
+}
