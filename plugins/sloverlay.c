@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * sloverlay: draws the predictions that ride on video frames, in place, in the frame's own format. It reads
- * GstVideoRegionOfInterestMeta, whoever wrote them, and SlMaskMeta. A frame without any goes through untouched and uncopied.
+ * GstVideoRegionOfInterestMeta, whoever wrote them, SlMaskMeta and SlAnalysisMeta. A frame without any goes through untouched and uncopied.
  */
 #include "plugins/elements.h"
 
@@ -10,6 +10,7 @@
 
 #include "plugins/describe.h"
 #include "plugins/overlay/draw.h"
+#include "plugins/meta/analysis_meta.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/region_predictions.h"
 #include "plugins/properties.h"
@@ -58,10 +59,14 @@ static const SlProperty properties[] = {
   { "masks", "Masks", "Colour what segmentation found, and the shapes of objects", SL_PROPERTY_BOOL, AT (style.masks), 0, 0, TRUE, NULL,
     TRUE },
   { "keypoints", "Keypoints", "Draw keypoints and the bones between them", SL_PROPERTY_BOOL, AT (style.keypoints), 0, 0, TRUE, NULL, TRUE },
+  { "regions", "Regions", "Draw slanalyze's zones and lines with their counts", SL_PROPERTY_BOOL, AT (style.regions), 0, 0, TRUE, NULL,
+    TRUE },
+  { "heat-map", "Heat map", "Colour where objects were for how long, where slanalyze heat-map tells", SL_PROPERTY_BOOL, AT (style.heat), 0,
+    0, TRUE, NULL, TRUE },
   { "stats", "Statistics", "Write frames per second, and the time since capture where it is known, in the top right corner",
     SL_PROPERTY_BOOL, AT (stats), 0, 0, FALSE, NULL, TRUE },
-  { "mask-opacity", "Opacity of masks", "How much of a mask's colour covers the picture, 0..1", SL_PROPERTY_DOUBLE, AT (style.opacity), 0,
-    1, 0.5, NULL, TRUE },
+  { "mask-opacity", "Opacity of masks", "How much of the colour of a mask or heat map covers the picture, 0..1", SL_PROPERTY_DOUBLE,
+    AT (style.opacity), 0, 1, 0.5, NULL, TRUE },
   { "point-threshold", "Point threshold", "Lowest confidence of keypoints drawn, 0..1", SL_PROPERTY_DOUBLE, AT (style.point_threshold), 0,
     1, 0.2, NULL, TRUE },
   { "thickness", "Thickness", "Thickness of lines in pixels; 0 = by the size of the frame", SL_PROPERTY_INT, AT (style.thickness), 0, 64, 0,
@@ -77,6 +82,13 @@ wants_stats (SlOverlay *self)
   const gboolean stats = self->stats;
   GST_OBJECT_UNLOCK (self);
   return stats;
+}
+
+/* Whether something of the frame is drawn. */
+static gboolean
+is_drawn (GstBuffer *buffer)
+{
+  return sl_buffer_has_predictions (buffer) || sl_buffer_get_analysis (buffer) != NULL;
 }
 
 static void
@@ -118,7 +130,7 @@ sl_overlay_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   const gboolean stats = self->stats;
   GST_OBJECT_UNLOCK (self);
   SlPredictionView prediction = { .width = GST_VIDEO_INFO_WIDTH (&self->info), .height = GST_VIDEO_INFO_HEIGHT (&self->info) };
-  const gboolean predicted = sl_buffer_has_predictions (buffer);
+  const gboolean predicted = is_drawn (buffer);
   GstVideoFrame frame;
   SlCanvas canvas;
   GError *error = NULL;
@@ -142,7 +154,7 @@ sl_overlay_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 static GstFlowReturn
 sl_overlay_prepare_output_buffer (GstBaseTransform *base, GstBuffer *in, GstBuffer **out)
 {
-  if (sl_buffer_has_predictions (in) || wants_stats ((SlOverlay *) base))
+  if (is_drawn (in) || wants_stats ((SlOverlay *) base))
     return GST_BASE_TRANSFORM_CLASS (sl_overlay_parent_class)->prepare_output_buffer (base, in, out);
   *out = in;
   return GST_FLOW_OK;
@@ -239,11 +251,11 @@ sl_overlay_class_init (SlOverlayClass *klass)
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  sl_element_class_describe (element_class, "Sightline overlay", "Filter/Effect/Video",
-                             "Draws boxes, labels, masks and skeletons of predictions on YUV, RGB and gray frames, in place. Reads "
-                             "GstVideoRegionOfInterestMeta with the fields of slpostprocess and of DL Streamer.",
-                             "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite ! sloverlay ! videoconvert ! autovideosink",
-                             "predictions.md");
+  sl_element_class_describe (
+    element_class, "Sightline overlay", "Filter/Effect/Video",
+    "Draws boxes, labels, masks and skeletons of predictions, zones and lines on YUV, RGB and gray frames, in place. Reads "
+    "GstVideoRegionOfInterestMeta with the fields of slpostprocess and of DL Streamer.",
+    "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite ! sloverlay ! videoconvert ! autovideosink", "predictions.md");
   klass->transform_ip = sl_overlay_transform_ip;
   klass->prepare_output_buffer = sl_overlay_prepare_output_buffer;
   klass->set_caps = sl_overlay_set_caps;

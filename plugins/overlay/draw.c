@@ -8,27 +8,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "plugins/overlay/draw_regions.h"
+#include "plugins/overlay/pen.h"
+
 #define BLACK 0x000000
 #define WHITE 0xffffff
 /* Lines of labels and mask classes in the corner. */
 #define MOST_NOTES 12
-
-typedef struct
-{
-  SlCanvas *canvas;
-  SlTextCache *text;
-  const SlDrawStyle *style;
-  gint thickness, padding;
-} Pen;
-
-static Pen
-make_pen (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style)
-{
-  const gint side = MIN (canvas->width, canvas->height);
-  const gint font = style->font_size > 0 ? style->font_size : 10 + side / 60;
-  sl_text_cache_set_size (text, font);
-  return (Pen){ canvas, text, style, style->thickness > 0 ? style->thickness : MAX (2, (side + 150) / 300), MAX (1, font / 8) };
-}
 
 guint32
 sl_draw_colour (gint32 label_id, const char *label)
@@ -44,26 +30,8 @@ sl_draw_colour (gint32 label_id, const char *label)
   return colour;
 }
 
-/* Black or white, whichever reads better on @rgb. */
-static guint32
-contrast (guint32 rgb)
-{
-  const guint luma = (rgb >> 16 & 0xff) * 299 + (rgb >> 8 & 0xff) * 587 + (rgb & 0xff) * 114;
-  return luma > 140000 ? BLACK : WHITE;
-}
-
-/* A word and a number on a field of @colour. */
 static void
-draw_tag (const Pen *pen, gint x, gint y, const char *word, const char *number, guint32 colour)
-{
-  gint height;
-  const gint width = sl_text_cache_measure (pen->text, word, number, &height);
-  sl_canvas_fill (pen->canvas, x, y, width + 2 * pen->padding, height, sl_canvas_ink (pen->canvas, colour));
-  sl_text_cache_draw (pen->text, pen->canvas, x + pen->padding, y, word, number, sl_canvas_ink (pen->canvas, contrast (colour)));
-}
-
-static void
-draw_label (const Pen *pen, const SlObjectView *object)
+draw_label (const SlPen *pen, const SlObjectView *object)
 {
   char number[32] = "", score[16] = "";
   gint height;
@@ -79,17 +47,17 @@ draw_label (const Pen *pen, const SlObjectView *object)
   gint x = MIN (object->x, pen->canvas->width - width), y = object->y - height;
   if (y < 0)
     y = object->y;
-  draw_tag (pen, MAX (x, 0), y, word, number, sl_draw_colour (object->label_id, object->label));
+  sl_pen_tag (pen, MAX (x, 0), y, word, number, sl_draw_colour (object->label_id, object->label));
   for (guint i = 0; i < object->n_labels && i < MOST_NOTES && pen->style->labels; i++) {
     const SlLabelled *said = &object->labels[i];
     y += height;
     g_snprintf (number, sizeof number, " %.2f", isfinite (said->confidence) ? CLAMP (said->confidence, -9, 9) : 0);
-    draw_tag (pen, MAX (x, 0), y, said->label, pen->style->scores ? number : NULL, sl_draw_colour (said->label_id, said->label));
+    sl_pen_tag (pen, MAX (x, 0), y, said->label, pen->style->scores ? number : NULL, sl_draw_colour (said->label_id, said->label));
   }
 }
 
 static void
-draw_skeleton (const Pen *pen, const SlObjectView *object, const SlSkeleton *skeleton)
+draw_skeleton (const SlPen *pen, const SlObjectView *object, const SlSkeleton *skeleton)
 {
   const double width = pen->canvas->width, height = pen->canvas->height;
   const SlInk bone = sl_canvas_ink (pen->canvas, sl_draw_colour (object->label_id, object->label));
@@ -113,7 +81,7 @@ draw_skeleton (const Pen *pen, const SlObjectView *object, const SlSkeleton *ske
 
 /* Cells of one row of the mask that are alike become one rectangle of the frame. */
 static void
-draw_mask (const Pen *pen, const SlClassMask *mask)
+draw_mask (const SlPen *pen, const SlClassMask *mask)
 {
   const guint alpha = (guint) lrint (CLAMP (pen->style->opacity, 0, 1) * 256);
   SlInk inks[256];
@@ -157,7 +125,7 @@ edge_between (const guint8 *shares, guint i)
 
 /* The object's shape between its cells, row by row of the frame. */
 static void
-draw_object_mask (const Pen *pen, const SlObjectView *object, guint8 *shares)
+draw_object_mask (const SlPen *pen, const SlObjectView *object, guint8 *shares)
 {
   const SlObjectMask *mask = &object->mask;
   const guint alpha = (guint) lrint (CLAMP (pen->style->opacity, 0, 1) * 256);
@@ -182,7 +150,7 @@ draw_object_mask (const Pen *pen, const SlObjectView *object, guint8 *shares)
 }
 
 static void
-draw_object_masks (const Pen *pen, const SlPredictionView *prediction)
+draw_object_masks (const SlPen *pen, const SlPredictionView *prediction)
 {
   guint widest = 0;
   for (guint i = 0; i < prediction->n_objects; i++)
@@ -197,7 +165,7 @@ draw_object_masks (const Pen *pen, const SlPredictionView *prediction)
 
 /* Labels of the whole picture, and classes of its mask, in the top left corner. */
 static void
-draw_notes (const Pen *pen, const SlPredictionView *prediction)
+draw_notes (const SlPen *pen, const SlPredictionView *prediction)
 {
   gint y = 0, height;
   char number[16];
@@ -205,7 +173,7 @@ draw_notes (const Pen *pen, const SlPredictionView *prediction)
   for (guint i = 0; i < prediction->n_labels && lines < MOST_NOTES && pen->style->labels; i++, lines++) {
     const SlLabelled *label = &prediction->labels[i];
     g_snprintf (number, sizeof number, " %.2f", isfinite (label->confidence) ? CLAMP (label->confidence, -9, 9) : 0);
-    draw_tag (pen, 0, y, label->label, pen->style->scores ? number : NULL, sl_draw_colour (label->label_id, label->label));
+    sl_pen_tag (pen, 0, y, label->label, pen->style->scores ? number : NULL, sl_draw_colour (label->label_id, label->label));
     sl_text_cache_measure (pen->text, label->label, NULL, &height);
     y += height;
   }
@@ -214,7 +182,7 @@ draw_notes (const Pen *pen, const SlPredictionView *prediction)
     if (found->label_id == prediction->mask.background)
       continue;
     g_snprintf (number, sizeof number, " %.0f%%", CLAMP (found->fraction, 0, 1) * 100);
-    draw_tag (pen, 0, y, found->label, pen->style->scores ? number : NULL, sl_draw_colour (found->label_id, found->label));
+    sl_pen_tag (pen, 0, y, found->label, pen->style->scores ? number : NULL, sl_draw_colour (found->label_id, found->label));
     sl_text_cache_measure (pen->text, found->label, NULL, &height);
     y += height;
     lines++;
@@ -224,11 +192,15 @@ draw_notes (const Pen *pen, const SlPredictionView *prediction)
 void
 sl_draw_prediction (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style, const SlPredictionView *prediction)
 {
-  const Pen pen = make_pen (canvas, text, style);
+  const SlPen pen = sl_pen_make (canvas, text, style);
+  if (style->heat && prediction->analysis != NULL)
+    sl_draw_heat (&pen, &prediction->analysis->heat);
   if (style->masks && prediction->mask.width > 0)
     draw_mask (&pen, &prediction->mask);
   if (style->masks)
     draw_object_masks (&pen, prediction);
+  if (style->regions && prediction->analysis != NULL)
+    sl_draw_regions (&pen, prediction->analysis);
   for (guint i = 0; i < prediction->n_objects && style->boxes; i++) {
     const SlObjectView *object = &prediction->objects[i];
     sl_canvas_outline (canvas, object->x, object->y, object->w, object->h, pen.thickness,
@@ -244,8 +216,8 @@ sl_draw_prediction (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *styl
 void
 sl_draw_note (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style, const char *note)
 {
-  const Pen pen = make_pen (canvas, text, style);
+  const SlPen pen = sl_pen_make (canvas, text, style);
   gint height;
   const gint width = sl_text_cache_measure (text, NULL, note, &height) + 2 * pen.padding;
-  draw_tag (&pen, MAX (canvas->width - width, 0), 0, NULL, note, BLACK);
+  sl_pen_tag (&pen, MAX (canvas->width - width, 0), 0, NULL, note, BLACK);
 }

@@ -13,14 +13,14 @@ G_BEGIN_DECLS
 
 /**
  * SlDrawStyle:
- * @opacity: of masks, 0..1
+ * @opacity: of masks and heat, 0..1
  * @thickness: of lines in pixels; 0 = by the size of the frame
  * @font_size: height of letters in pixels; 0 = by the size of the frame
  * @point_threshold: lowest confidence of points drawn
  */
 typedef struct
 {
-  gboolean boxes, labels, scores, ids, masks, keypoints;
+  gboolean boxes, labels, scores, ids, masks, keypoints, regions, heat;
   double opacity, point_threshold;
   gint thickness, font_size;
 } SlDrawStyle;

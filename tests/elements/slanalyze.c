@@ -29,8 +29,17 @@ new_frame (GstClockTime pts)
 static void
 add_object (GstBuffer *buffer, gint id, gdouble x, gdouble y)
 {
-  const SlObjectView object = { .x = (gint) x - 30, .y = (gint) y - 100, .w = 60, .h = 100, .x_min = (x - 30) / 640, .x_max = (x + 30) / 640,
-                                .y_min = (y - 100) / 480, .y_max = y / 480, .confidence = 0.9, .label = "person", .object_id = id };
+  const SlObjectView object = { .x = (gint) x - 30,
+                                .y = (gint) y - 100,
+                                .w = 60,
+                                .h = 100,
+                                .x_min = (x - 30) / 640,
+                                .x_max = (x + 30) / 640,
+                                .y_min = (y - 100) / 480,
+                                .y_max = y / 480,
+                                .confidence = 0.9,
+                                .label = "person",
+                                .object_id = id };
   sl_buffer_add_object (buffer, &object, NULL);
 }
 
@@ -144,7 +153,8 @@ test_json (void)
     g_autofree char *json = json_of (out), *copied = json_of (copy);
     g_assert_cmpstr (json, ==, copied);
     g_assert_nonnull (strstr (json, "\"labels\":[],\"analysis\":{\"zones\":[{\"name\":\"left\",\"inside\":1,\"entered\":1,\"left\":0,"));
-    g_assert_true ((strstr (json, "\"events\":[{\"event\":\"entered\",\"zone\":\"left\",\"id\":4,\"label\":\"person\"}]") != NULL) == (i == 0));
+    g_assert_true ((strstr (json, "\"events\":[{\"event\":\"entered\",\"zone\":\"left\",\"id\":4,\"label\":\"person\"}]") != NULL)
+                   == (i == 0));
     g_assert_true ((strstr (json, "\"heat\":{\"width\":4,\"height\":3,") != NULL) == (i == 25));
     g_assert_true ((strstr (json, "\"occupancy\":{\"seconds\":1,\"mean\":1,\"most\":1,\"entered\":1,\"left\":0}") != NULL) == (i == 25));
   }
