@@ -157,6 +157,45 @@ apply (GstElement *pipeline, const SlElementOverride *override, GError **error)
   return good;
 }
 
+static gboolean
+is_analyzer (GstElement *element)
+{
+  GstElementFactory *factory = gst_element_get_factory (element);
+  return factory != NULL && strcmp (GST_OBJECT_NAME (factory), "slanalyze") == 0;
+}
+
+static void
+collect_analyzer (const GValue *item, gpointer analyzers)
+{
+  if (is_analyzer (g_value_get_object (item)))
+    g_ptr_array_add (analyzers, g_value_dup_object (item));
+}
+
+/* The zones and lines of the description's groups, for the one element that takes such. */
+static gboolean
+apply_regions (GstElement *pipeline, const SlDescription *description, GError **error)
+{
+  g_autoptr (GPtrArray) analyzers = g_ptr_array_new_with_free_func (gst_object_unref);
+  g_autofree char *stated = NULL;
+  if (description->regions == NULL)
+    return TRUE;
+  GstIterator *elements = gst_bin_iterate_recurse (GST_BIN (pipeline));
+  gst_iterator_foreach (elements, collect_analyzer, analyzers);
+  gst_iterator_free (elements);
+  if (analyzers->len == 1)
+    g_object_get (g_ptr_array_index (analyzers, 0), "regions", &stated, NULL);
+  if (analyzers->len != 1 || stated != NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s:%u: [zone NAME] and [line NAME]: %s", description->regions_file,
+                 description->regions_line,
+                 stated != NULL        ? "slanalyze has regions=, too; expected one of both"
+                 : analyzers->len == 0 ? "the launch line has no slanalyze; expected one behind sltrack"
+                                       : "the launch line has several slanalyze; expected one, or regions= of each in [element NAME]");
+    return FALSE;
+  }
+  g_object_set (g_ptr_array_index (analyzers, 0), "regions", description->regions, NULL);
+  return TRUE;
+}
+
 GstElement *
 sl_description_build (const SlDescription *description, GError **error)
 {
@@ -166,6 +205,7 @@ sl_description_build (const SlDescription *description, GError **error)
     set_up_decoders (pipeline);
   for (guint i = 0; good && i < description->overrides->len; i++)
     good = apply (pipeline, &g_array_index (description->overrides, SlElementOverride, i), error);
+  good = good && apply_regions (pipeline, description, error);
   if (!good) {
     sl_show_error (error);
     gst_clear_object (&pipeline);

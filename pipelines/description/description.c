@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "analyze/regions.h"
 #include "base/show.h"
 #include "sightline/error.h"
 #include "pipelines/description/key_text.h"
@@ -237,6 +238,25 @@ take_override (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry
   return TRUE;
 }
 
+/* Each key is checked by itself, where its place is known; all of them together in complete(). */
+static gboolean
+take_region (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, GError **error)
+{
+  g_autofree char *value = sl_substitute (entry->value, FALSE, sl_parameter_set_lookup, set, error);
+  g_autoptr (SlRegions) alone = sl_regions_new ();
+  if (value == NULL || !sl_regions_set (alone, entry->group, entry->key, value, error))
+    return sl_key_prefix (entry, error);
+  if (strpbrk (value, ";\n") != NULL)
+    return sl_key_fail (entry, error, "expected a value without ';', got '%s'", value);
+  if (self->regions == NULL) {
+    self->regions_file = g_ref_string_acquire (entry->file);
+    self->regions_line = entry->line;
+  }
+  g_autofree char *before = g_steal_pointer (&self->regions);
+  self->regions = g_strdup_printf ("%s[%s] %s=%s\n", before != NULL ? before : "", entry->group, entry->key, value);
+  return TRUE;
+}
+
 static gboolean
 is_named_group (const SlKeyEntry *entry, const char *prefix)
 {
@@ -246,17 +266,19 @@ is_named_group (const SlKeyEntry *entry, const char *prefix)
 static gboolean
 unknown_group (const SlKeyEntry *entry, GError **error)
 {
-  static const char *const groups[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP, "parameter NAME", "element NAME" };
+  static const char *const groups[] = {
+    SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP, "parameter NAME", "element NAME", "zone NAME", "line NAME"
+  };
   g_autofree char *word = g_strdup (entry->group);
   word[strcspn (word, " ")] = '\0';
-  const char *first[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP, "parameter", "element" };
-  const char *near = strchr (entry->group, ' ') == NULL ? sl_suggest (entry->group, first, 3) : sl_suggest (word, first + 3, 2);
+  const char *first[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP, "parameter", "element", "zone", "line" };
+  const char *near = strchr (entry->group, ' ') == NULL ? sl_suggest (entry->group, first, 3) : sl_suggest (word, first + 3, 4);
   g_autofree char *hint = NULL;
   for (guint i = 0; near != NULL && i < G_N_ELEMENTS (first); i++)
     if (near == first[i])
       hint = g_strdup_printf ("; did you mean [%s]?", groups[i]);
   if (hint == NULL)
-    hint = g_strdup ("; expected [pipeline], [parameters], [parameter NAME], [element NAME] or [http]");
+    hint = g_strdup ("; expected [pipeline], [parameters], [http], [parameter NAME], [element NAME], [zone NAME] or [line NAME]");
   return sl_key_fail (entry, error, "unknown group%s", hint);
 }
 
@@ -274,6 +296,8 @@ take_entry (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, g
     return !second || take_override (self, set, entry, error);
   if (strcmp (entry->group, HTTP_GROUP) == 0)
     return !second || take_http_key (self, set, entry, error);
+  if (sl_regions_is_group (entry->group))
+    return !second || take_region (self, set, entry, error);
   return unknown_group (entry, error);
 }
 
@@ -284,6 +308,16 @@ default_name (const char *path)
   if (g_str_has_suffix (name, SUFFIX) && strlen (name) > strlen (SUFFIX))
     name[strlen (name) - strlen (SUFFIX)] = '\0';
   return name;
+}
+
+static gboolean
+check_regions (const SlDescription *self, GError **error)
+{
+  g_autoptr (SlRegions) regions = self->regions != NULL ? sl_regions_parse (self->regions, error) : NULL;
+  if (self->regions == NULL || regions != NULL)
+    return TRUE;
+  g_prefix_error (error, "%s:%u: ", self->regions_file, self->regions_line);
+  return FALSE;
 }
 
 static gboolean
@@ -300,7 +334,7 @@ complete (SlDescription *self, GError **error)
   }
   if (self->name == NULL)
     self->name = default_name (self->path);
-  return TRUE;
+  return check_regions (self, error);
 }
 
 static gboolean
@@ -386,6 +420,8 @@ sl_description_free (SlDescription *description)
   g_free (description->description);
   g_free (description->launch);
   g_clear_pointer (&description->launch_file, g_ref_string_release);
+  g_free (description->regions);
+  g_clear_pointer (&description->regions_file, g_ref_string_release);
   g_clear_pointer (&description->parameters, g_array_unref);
   g_array_unref (description->overrides);
   sl_http_settings_clear (&description->http);

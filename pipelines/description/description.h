@@ -95,6 +95,7 @@ typedef struct
  * @http: [http]
  * @parameters: of SlParameter, in the order of the files
  * @overrides: of SlElementOverride, one for each property
+ * @regions: (nullable): the groups [zone NAME] and [line NAME] as slanalyze's property of that name has them; where the first of them stands
  * @files: every file and drop-in directory that was looked for, whether or not it exists: when none of them changed, neither did this
  */
 typedef struct
@@ -109,6 +110,8 @@ typedef struct
   SlHttpSettings http;
   GArray *parameters;
   GArray *overrides;
+  char *regions, *regions_file;
+  guint regions_line;
   GPtrArray *files;
 } SlDescription;
 

@@ -51,7 +51,8 @@ draw_name (const SlPen *pen, const SlRegionView *region, SlRegionPoint at, guint
   char number[96];
   gint height;
   if (region->kind == SL_REGION_ZONE)
-    g_snprintf (number, sizeof number, " %u (+%" G_GUINT64_FORMAT " -%" G_GUINT64_FORMAT ")", region->inside, region->entered, region->left);
+    g_snprintf (number, sizeof number, " %u (+%" G_GUINT64_FORMAT " -%" G_GUINT64_FORMAT ")", region->inside, region->entered,
+                region->left);
   else
     g_snprintf (number, sizeof number, " in %" G_GUINT64_FORMAT " out %" G_GUINT64_FORMAT, region->entered, region->left);
   const gint width = sl_text_cache_measure (pen->text, region->name, number, &height) + 2 * pen->padding;

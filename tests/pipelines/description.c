@@ -140,6 +140,21 @@ test_parameters (void)
   g_assert_null (sl_description_find (d, "absent"));
 }
 
+/* Groups of regions become one text, parameters and all; the later of two values wins where it is read. */
+static void
+test_regions (void)
+{
+  const char *text =
+    "[parameters]\nwho=person\n" MINIMAL "[zone door]\npoints=0,0 1,0 1,1\nclasses=${who}\n[line way in]\npoints=0,0 1,1\n";
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlDescription) d = parse (text, NULL, &error), plain = parse (MINIMAL, NULL, NULL);
+  g_assert_no_error (error);
+  g_assert_cmpstr (d->regions, ==, "[zone door] points=0,0 1,0 1,1\n[zone door] classes=person\n[line way in] points=0,0 1,1\n");
+  g_assert_cmpstr (d->regions_file, ==, "t.pipeline");
+  g_assert_cmpuint (d->regions_line, ==, 6);
+  g_assert_null (plain->regions);
+}
+
 /* What the caller gives is literal; what is empty stays a word of its own. */
 static void
 test_values_are_words (void)
@@ -224,7 +239,8 @@ static const struct
   { "[pipline]\nlaunch=a\n", "t.pipeline:2: [pipline] launch: unknown group; did you mean [pipeline]?" },
   { "[elment x]\nlaunch=a\n", "t.pipeline:2: [elment x] launch: unknown group; did you mean [element NAME]?" },
   { "[graph]\nlaunch=a\n",
-    "t.pipeline:2: [graph] launch: unknown group; expected [pipeline], [parameters], [parameter NAME], [element NAME] or [http]" },
+    "t.pipeline:2: [graph] launch: unknown group; expected [pipeline], [parameters], [http], [parameter NAME], [element NAME], "
+    "[zone NAME] or [line NAME]" },
   { "[htpt]\nlisten=a\n", "t.pipeline:2: [htpt] listen: unknown group; did you mean [http]?" },
   { MINIMAL "[http]\nport=80\n", "t.pipeline:4: [http] port: unknown key; expected one of listen, password-file, certificate, private-key, "
                                  "stall, frame-rate, width, viewers" },
@@ -273,6 +289,12 @@ static const struct
     "t.pipeline:4: [pipeline] launch: ${a}: ends with a backslash; a launch line cannot hold that, state it in [element NAME]" },
   { "[parameters]\na=x\ty\n[pipeline]\nlaunch=b p=${a} ! c\n",
     "t.pipeline:4: [pipeline] launch: ${a}: control character 0x09; a launch line cannot hold it" },
+  { "[zne a]\npoints=0,0 1,1\n" MINIMAL, "t.pipeline:2: [zne a] points: unknown group; did you mean [zone NAME]?" },
+  { "[zone a]\npoint=0,0 1,1\n" MINIMAL, "t.pipeline:2: [zone a] point: unknown key of a zone; did you mean 'points'?" },
+  { "[line a]\npoints=0,0 1,2\n" MINIMAL,
+    "t.pipeline:2: [line a] points: expected points x,y of numbers from 0 to 1, such as 0.1,0.2 0.5,0.2 0.5,0.9, got '2' in '0,0 1,2'" },
+  { MINIMAL "[zone a]\nclasses=x\n", "t.pipeline:4: [zone a] points: expected at least 3 corners x,y of 0..1, got 0" },
+  { "[zone a]\nclasses=x;y\n" MINIMAL, "t.pipeline:2: [zone a] classes: expected a value without ';', got 'x;y'" },
   { "[pipeline]\ninclude=\n", "t.pipeline:2: [pipeline] include: expected the path of a file, got ''" },
   { "[pipeline]\ninclude=/no/such.conf\n", "t.pipeline:2: [pipeline] include: /no/such.conf: no such file" },
   { "[pipeline]\ninclude=/\n", "t.pipeline:2: [pipeline] include: /: expected a pipeline description, got a directory" },
@@ -498,6 +520,7 @@ main (int argc, char **argv)
   g_test_add_func ("/description/parameters", test_parameters);
   g_test_add_func ("/description/environment", test_environment);
   g_test_add_func ("/description/values-are-words", test_values_are_words);
+  g_test_add_func ("/description/regions", test_regions);
   g_test_add_func ("/description/mistakes", test_mistakes);
   g_test_add_func ("/description/secrets", test_secrets);
   g_test_add_func ("/description/documented", test_documented);

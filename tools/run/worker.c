@@ -412,7 +412,7 @@ sl_worker_stop (SlWorker *worker)
 static gboolean
 same_overrides (const SlDescription *a, const SlDescription *b)
 {
-  if (a->overrides->len != b->overrides->len)
+  if (a->overrides->len != b->overrides->len || g_strcmp0 (a->regions, b->regions) != 0)
     return FALSE;
   for (guint i = 0; i < a->overrides->len; i++) {
     const SlElementOverride *x = &g_array_index (a->overrides, SlElementOverride, i);
