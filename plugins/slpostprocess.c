@@ -15,6 +15,7 @@
 #include "plugins/describe.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/byte_pool.h"
+#include "plugins/meta/class_names.h"
 #include "plugins/meta/nested.h"
 #include "plugins/meta/object_regions.h"
 #include "plugins/meta/region_predictions.h"
@@ -188,6 +189,8 @@ open_decoding (SlPostprocess *self)
     return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
   self->refused = FALSE;
   sl_prediction_mapper_choose (self->predictions, self->tensors.classes, self->max_results);
+  g_autoptr (GPtrArray) names = sl_decoding_class_names (self->tensors.decoding, self->tensors.labels);
+  sl_class_names_offer (self->srcpad, names);
   gst_clear_caps (&self->picture_caps);
   name_model (self);
   GST_INFO_OBJECT (self, "decoder %s for %" GST_PTR_FORMAT, sl_decoding_decoder (self->tensors.decoding)->name, self->tensor_caps);
@@ -792,5 +795,6 @@ sl_postprocess_init (SlPostprocess *self)
   gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
   self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
   gst_pad_use_fixed_caps (self->srcpad);
+  sl_class_names_install (self->srcpad);
   gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
 }

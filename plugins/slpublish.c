@@ -31,7 +31,7 @@ GST_DEBUG_CATEGORY_STATIC (sl_publish_debug);
 typedef struct
 {
   char *location, *source, *client_id, *username, *password, *password_file, *file_mode, *ca_file, *certificate, *key, *availability,
-    *discovery;
+    *discovery, *classes;
   gint format, queue_bytes, retry_min, retry_max, drain_ms, file_bytes, file_seconds, keep_files, qos, keep_alive;
   gboolean retain, counts;
 } Settings;
@@ -73,6 +73,9 @@ static const SlProperty properties[] = {
     SL_PROPERTY_STRING, AT (source) },
   { "format", "Format", "Video: what a line is. Lines that come as application/x-json or text/x-raw go out as they are", SL_PROPERTY_CHOICE,
     AT (format), 0, 0, SL_LINE_JSON, sl_line_format_get_type },
+  { "classes", "Classes",
+    "Video: classes that lines are about, such as person,car, or with ! those that they are not about, such as !dog; unset = all",
+    SL_PROPERTY_STRING, AT (classes) },
   { "max-queue-bytes", "Queue", "Bytes of lines kept while they cannot be sent; beyond it the oldest are lost and counted in \"dropped\"",
     SL_PROPERTY_INT, AT (queue_bytes), 1024, G_MAXINT, 1 << 20 },
   { "retry-min", "First retry",
@@ -315,8 +318,17 @@ open_input (SlPublish *self, GstCaps *caps, GError **error)
   GST_OBJECT_LOCK (self);
   const gboolean reads = self->settings.counts || (self->settings.discovery != NULL && *self->settings.discovery != '\0');
   const SlLineFormat format = (SlLineFormat) self->settings.format;
+  g_autofree char *classes = g_strdup (self->settings.classes);
   GST_OBJECT_UNLOCK (self);
   self->lines.width = self->lines.height = 0;
+  if ((json || text) && classes != NULL && *classes != '\0') {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "classes=%s: the input is lines, which go out as they are; expected video, or classes= of slpredict or slpostprocess",
+                 classes);
+    return FALSE;
+  }
+  if (!sl_class_choice_set (&self->lines.choice, classes, GST_BASE_SINK_PAD (self), error))
+    return FALSE;
   if (!json && !text && !sl_frame_lines_open (&self->lines, caps, format, error))
     return FALSE;
   if (!reads || json || (!text && format == SL_LINE_JSON))

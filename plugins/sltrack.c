@@ -13,12 +13,14 @@
 #include <math.h>
 
 #include "plugins/describe.h"
+#include "plugins/meta/class_names.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/object_regions.h"
 #include "plugins/meta/region_predictions.h"
 #include "plugins/meta/prediction_signal.h"
 #include "plugins/properties.h"
 #include "plugins/meta/relations.h"
+#include "plugins/report.h"
 #include "plugins/tracking.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_track_debug);
@@ -29,10 +31,12 @@ typedef struct
   GstBaseTransform parent;
   SlTrackSettings settings;          /* object lock */
   gboolean interpolate, drop_unsure; /* object lock */
+  char *classes;                     /* object lock */
   /* The rest is the streaming thread's. */
   gint width, height;
   SlTracking tracking;
-  GPtrArray *regions; /* of the frame in hand */
+  SlClassChoice choice; /* of classes that are followed */
+  GPtrArray *regions;   /* of the frame in hand */
   GArray *boxes, *matches;
   SlPredictionReader reader; /* for the signal */
   guint64 frame;
@@ -75,6 +79,10 @@ static const SlProperty properties[] = {
     AT (settings.min_hits), 1, 1000, 2, NULL, TRUE },
   { "per-class", "Per class", "An object keeps its class; false = a box may continue an object of another class", SL_PROPERTY_BOOL,
     AT (settings.per_class), 0, 0, TRUE, NULL, TRUE },
+  { "classes", "Classes",
+    "Classes that are followed, such as person,car, or with ! those that are not, such as !dog; regions of others stay as they are, without "
+    "an id; unset = all",
+    SL_PROPERTY_STRING, AT (classes), 0, 0, 0, NULL, TRUE },
   { "interpolate", "Interpolate",
     "Add regions where objects are expected to frames that nobody looked at, such as those that slpredict inference-interval leaves out; "
     "their structure \"detection\" has predicted=true",
@@ -120,7 +128,8 @@ collect_regions (SlTrack *self, GstBuffer *buffer)
   g_array_set_size (self->boxes, 0);
   while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
     GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
-    if (sl_region_is_label (region, self->width, self->height))
+    if (sl_region_is_label (region, self->width, self->height)
+        || !sl_class_filter_passes (self->choice.filter, g_quark_to_string (region->roi_type)))
       continue;
     const SlTrackBox box = read_box (self, region);
     g_ptr_array_add (self->regions, region);
@@ -205,10 +214,27 @@ tell (SlTrack *self, GstBuffer *buffer)
                                     &prediction);
 }
 
+/* FALSE, after an error message, when the property does not fit the models before. */
+static gboolean
+choose_classes (SlTrack *self)
+{
+  g_autoptr (GError) error = NULL;
+  GST_OBJECT_LOCK (self);
+  const gboolean same = sl_class_choice_is (&self->choice, self->classes);
+  g_autofree char *text = same ? NULL : g_strdup (self->classes);
+  GST_OBJECT_UNLOCK (self);
+  if (same || sl_class_choice_set (&self->choice, text, GST_BASE_TRANSFORM_SINK_PAD (self), &error))
+    return TRUE;
+  sl_element_report (GST_ELEMENT (self), error);
+  return FALSE;
+}
+
 static GstFlowReturn
 sl_track_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 {
   SlTrack *self = (SlTrack *) base;
+  if (!choose_classes (self))
+    return GST_FLOW_ERROR;
   GST_OBJECT_LOCK (self);
   const SlTrackSettings settings = self->settings;
   const gboolean interpolate = self->interpolate, drop_unsure = self->drop_unsure;
@@ -272,6 +298,7 @@ sl_track_start (GstBaseTransform *base)
 {
   sl_tracking_clear (&((SlTrack *) base)->tracking);
   sl_tracking_init (&((SlTrack *) base)->tracking);
+  sl_class_choice_clear (&((SlTrack *) base)->choice);
   ((SlTrack *) base)->frame = 0;
   return TRUE;
 }
@@ -285,6 +312,8 @@ sl_track_finalize (GObject *object)
   g_array_unref (self->boxes);
   g_array_unref (self->matches);
   sl_prediction_reader_clear (&((SlTrack *) object)->reader);
+  sl_class_choice_clear (&self->choice);
+  sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
   G_OBJECT_CLASS (sl_track_parent_class)->finalize (object);
 }
 

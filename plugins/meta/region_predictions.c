@@ -286,6 +286,31 @@ sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPred
   prediction->labels = (const SlLabelled *) (gconstpointer) reader->labels->data;
 }
 
+/* The depth of an object's ids becomes its new place, or that of what it is in, from 1 on: objects come behind those that they are in. */
+void
+sl_prediction_reader_choose (SlPredictionReader *reader, const SlClassFilter *filter, SlPredictionView *prediction)
+{
+  guint kept = 0;
+  if (filter == NULL)
+    return;
+  for (guint i = 0; i < reader->objects->len; i++) {
+    SlObjectView object = g_array_index (reader->objects, SlObjectView, i);
+    guint *place = &g_array_index (reader->ids, SlRegionIds, i).depth;
+    object.parent = object.parent > 0 ? g_array_index (reader->ids, SlRegionIds, object.parent - 1).depth : 0;
+    *place = object.parent;
+    if (!sl_class_filter_passes (filter, object.label))
+      continue;
+    g_array_index (reader->objects, SlObjectView, kept++) = object;
+    *place = kept;
+  }
+  prediction->n_objects = kept;
+  kept = 0;
+  for (guint i = 0; i < reader->labels->len; i++)
+    if (sl_class_filter_passes (filter, g_array_index (reader->labels, SlLabelled, i).label))
+      g_array_index (reader->labels, SlLabelled, kept++) = g_array_index (reader->labels, SlLabelled, i);
+  prediction->n_labels = kept;
+}
+
 void
 sl_prediction_set_times (SlPredictionView *prediction, GstBuffer *buffer, const GstSegment *segment, const SlFrameMeta *meta,
                          SlLatency *latency)

@@ -12,6 +12,7 @@
 #include "plugins/byte_pool.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/keypoints.h"
+#include "predictions/class_filter.h"
 #include "predictions/prediction.h"
 
 G_BEGIN_DECLS
@@ -63,6 +64,9 @@ void sl_prediction_reader_clear (SlPredictionReader *reader);
  *  read, and as long as @buffer is as it is.
  *  width and height of @prediction must be set. */
 void sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPredictionView *prediction);
+/** sl_prediction_reader_choose: leaves out objects and labels of @prediction, which was just read, whose class does not pass @filter
+ *  (nullable). What is inside an object that goes is then inside what that one was in. */
+void sl_prediction_reader_choose (SlPredictionReader *reader, const SlClassFilter *filter, SlPredictionView *prediction);
 /** sl_prediction_set_times: sets timestamp and latency of @prediction, of a frame that @buffer of @segment is or holds. @meta: (nullable):
  *  that frame's; @latency: where the latency is kept */
 void sl_prediction_set_times (SlPredictionView *prediction, GstBuffer *buffer, const GstSegment *segment, const SlFrameMeta *meta,

@@ -30,6 +30,7 @@ void
 sl_frame_lines_clear (SlFrameLines *lines)
 {
   sl_prediction_reader_clear (&lines->reader);
+  sl_class_choice_clear (&lines->choice);
   g_string_free (lines->line, TRUE);
 }
 
@@ -60,6 +61,7 @@ sl_frame_lines_write (SlFrameLines *lines, GstBuffer *frame, const GstSegment *s
   if (!sl_buffer_has_predictions (frame) && !sl_buffer_was_looked_at (frame))
     return lines->line;
   sl_prediction_reader_read_frame (&lines->reader, frame, segment, counted, &prediction);
+  sl_prediction_reader_choose (&lines->reader, lines->choice.filter, &prediction);
   if (lines->format == SL_LINE_TEXT)
     sl_prediction_append_text (lines->line, &prediction);
   else

@@ -8,6 +8,7 @@
 
 #include <gst/gst.h>
 
+#include "plugins/meta/class_names.h"
 #include "plugins/meta/region_predictions.h"
 
 G_BEGIN_DECLS
@@ -27,7 +28,8 @@ typedef struct
   GString *line;
   gint width, height; /* of frames; 0 = the input is no video */
   SlLineFormat format;
-  guint64 frames; /* that came since the stream's start */
+  SlClassChoice choice; /* of classes that lines are about */
+  guint64 frames;       /* that came since the stream's start */
 } SlFrameLines;
 
 void sl_frame_lines_init (SlFrameLines *lines);

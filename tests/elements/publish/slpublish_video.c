@@ -147,6 +147,14 @@ static const Case cases[] = {
     "slnormalize ! slinfer BOXES ! tee name=t t. ! queue ! slpostprocess track=true ! " JSON
     "t. ! queue ! slpostprocess threshold=0.1 ! sltrack ! sloverlay ! tee name=u u. ! queue ! fakesink u. ! queue ! " VIDEO,
     N_FRAMES, "\"id\":2" },
+  { "classes",
+    "slnormalize ! slinfer BOXES ! tee name=t t. ! queue ! slpostprocess classes=red ! " JSON
+    "t. ! queue ! slpostprocess ! video/x-raw ! " VIDEO "classes=red",
+    N_FRAMES, "\"roi_type\":\"red\"" },
+  { "no-classes",
+    "slnormalize ! slinfer BOXES ! tee name=t t. ! queue ! slpostprocess classes=!red ! " JSON
+    "t. ! queue ! slpostprocess ! video/x-raw ! " VIDEO "classes=!red",
+    N_FRAMES, "\"frame\":0,\"timestamp\":0,\"resolution\":{\"width\":64,\"height\":64},\"objects\":[]," },
   { "labels",
     "slnormalize ! slinfer COLOURS ! tee name=t t. ! queue ! slpostprocess top-k=3 ! " JSON
     "t. ! queue ! slpostprocess top-k=3 ! video/x-raw ! " VIDEO,
@@ -188,6 +196,30 @@ test_same (gconstpointer data)
   g_assert_cmpstr (got, ==, expected);
   g_auto (GStrv) each = g_strsplit (got, "\n", -1);
   g_assert_cmpuint (g_strv_length (each) - 1, ==, test->lines);
+  remove_models (&models);
+}
+
+/* A name that the model inside slpredict does not have is refused where it is stated. */
+static void
+test_unknown_class (void)
+{
+  static const char *const sinks[] = { "sltrack classes=gren ! fakesink", "slpublish location=FRAMES classes=gren" };
+  Models models = make_models ();
+  g_autofree char *path = publish_path ("unknown");
+  for (guint i = 0; i < G_N_ELEMENTS (sinks); i++) {
+    g_autofree char *template =
+      g_strconcat ("appsrc name=source format=time caps=" CAPS " ! slpredict BOXES ! video/x-raw ! queue ! ", sinks[i], NULL);
+    g_autofree char *launch = fill (template, &models, "", path);
+    GstElement *pipeline = gst_parse_launch (launch, NULL);
+    g_autoptr (GstElement) source = gst_bin_get_by_name (GST_BIN (pipeline), "source");
+    g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+    gst_element_set_state (pipeline, GST_STATE_PLAYING);
+    gst_app_src_push_buffer (GST_APP_SRC (source), frame_at (0));
+    g_autofree char *said = publish_wait_for_text (bus, GST_MESSAGE_ERROR);
+    g_assert_cmpstr (said, ==, "classes: the model before has no class 'gren'; did you mean 'green'?");
+    gst_element_set_state (pipeline, GST_STATE_NULL);
+    gst_object_unref (pipeline);
+  }
   remove_models (&models);
 }
 
@@ -327,6 +359,8 @@ static const RefusalCase refusal_cases[] = {
     "application/x-json or text/x-raw: encoded video carries no predictions; take the frames after slpredict and before the encoder" },
   { "h264", "", "video/x-h264", "the input is video/x-h264: expected video/x-raw with width and height" },
   { "no-size", "", "video/x-raw,format=RGB", "the input is video/x-raw, format=(string)RGB: expected video/x-raw with width and height" },
+  { "classes-of-lines", "classes=cat", "application/x-json",
+    "classes=cat: the input is lines, which go out as they are; expected video, or classes= of slpredict or slpostprocess" },
   { "counts", "counts=true format=text", CAPS,
     "counts and discovery-prefix need predictions as JSON, and format is text: expected format=json" },
 };
@@ -353,6 +387,7 @@ main (int argc, char **argv)
   g_assert_true (gst_element_register (NULL, "sloverlay", GST_RANK_NONE, sl_overlay_get_type ()));
 #endif
   TEST_ADD_CASES ("/slpublish-video/same", cases, test_same);
+  g_test_add_func ("/slpublish-video/unknown-class", test_unknown_class);
   g_test_add_func ("/slpublish-video/latency", test_latency);
   g_test_add_func ("/slpublish-video/interpolated", test_interpolated);
   g_test_add_func ("/slpublish-video/second-interval", test_second_interval);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which classes the models before an element have: what slpostprocess knows of its labels, asked for by a query from downstream, so that a
+ * list of classes is checked where it is stated.
+ */
+#ifndef SL_PLUGINS_META_CLASS_NAMES_H
+#define SL_PLUGINS_META_CLASS_NAMES_H
+
+#include <gst/gst.h>
+
+#include "predictions/class_filter.h"
+
+G_BEGIN_DECLS
+
+/** sl_class_names_install: for source @pad of an element that makes predictions: it answers with what is offered, and asks further on. */
+void sl_class_names_install (GstPad *pad);
+/** sl_class_names_offer: from now on @pad answers with @names (of char *, NULL = the class's number); with none of them, that nothing is
+ *  known. */
+void sl_class_names_offer (GstPad *pad, const GPtrArray *names);
+
+/** A property "classes" in use: the list it was made of, and the filter; zeroed at first. One thread at a time. */
+typedef struct
+{
+  char *text;
+  SlClassFilter *filter; /* (nullable) */
+} SlClassChoice;
+
+/** sl_class_choice_is: whether @choice is that of @text (nullable). */
+gboolean sl_class_choice_is (const SlClassChoice *choice, const char *text);
+/** sl_class_choice_set: makes it so. FALSE with @error set, all classes then chosen, when the list is wrong or names a class that none of the
+ *  models before sink @pad has; not where nobody says what these have. */
+gboolean sl_class_choice_set (SlClassChoice *choice, const char *text, GstPad *pad, GError **error);
+/** sl_class_choice_clear: also for a zeroed struct. */
+void sl_class_choice_clear (SlClassChoice *choice);
+
+G_END_DECLS
+
+#endif
