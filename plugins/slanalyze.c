@@ -14,7 +14,7 @@
 #include "analyze/heat.h"
 #include "plugins/describe.h"
 #include "plugins/meta/analysis_meta.h"
-#include "plugins/meta/frame_meta.h"
+#include "plugins/meta/class_names.h"
 #include "plugins/meta/object_regions.h"
 #include "plugins/meta/region_predictions.h"
 #include "plugins/properties.h"
@@ -38,10 +38,11 @@ typedef struct
   SlBytePool pool;
   GString *line;
   gint width, height;
-  GstClockTime interval; /* of frames */
-  GstClockTime last;     /* time of the last frame */
-  guint without_ids;     /* frames so far, as long as nothing had an id */
-  gboolean ids_settled;  /* an id was there, or it was said that none is */
+  GstClockTime interval;  /* of frames */
+  GstClockTime last;      /* time of the last frame */
+  guint without_ids;      /* frames so far, as long as nothing had an id */
+  gboolean ids_settled;   /* an id was there, or it was said that none is */
+  gboolean classes_known; /* those of regions are the models' */
 } SlAnalyze;
 
 typedef GstBaseTransformClass SlAnalyzeClass;
@@ -165,6 +166,24 @@ frame_time (SlAnalyze *self, GstBuffer *buffer)
   return self->last;
 }
 
+/* Once, when models before this element have opened their labels; FALSE after an error message. */
+static gboolean
+check_classes (SlAnalyze *self)
+{
+  const GArray *regions = sl_analyzer_regions (self->analyzer)->list;
+  g_autoptr (GError) error = NULL;
+  for (guint i = 0; i < regions->len && !self->classes_known; i++) {
+    const SlRegion *region = &g_array_index (regions, SlRegion, i);
+    if (sl_class_names_check (GST_BASE_TRANSFORM_SINK_PAD (self), region->classes, &error))
+      continue;
+    g_prefix_error (&error, "regions: [%s %s] ", region->kind == SL_REGION_ZONE ? "zone" : "line", region->name);
+    sl_element_report (GST_ELEMENT (self), error);
+    return FALSE;
+  }
+  self->classes_known = TRUE;
+  return TRUE;
+}
+
 static GstFlowReturn
 sl_analyze_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 {
@@ -178,6 +197,8 @@ sl_analyze_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
     sl_buffer_set_analysis (buffer, sl_analyzer_last (self->analyzer), FALSE, &self->pool);
     return GST_FLOW_OK;
   }
+  if (!check_classes (self))
+    return GST_FLOW_ERROR;
   sl_prediction_reader_read (&self->reader, buffer, &prediction);
   watch_ids (self, &prediction);
   const SlAnalysis *analysis = sl_analyzer_update (self->analyzer, prediction.objects, prediction.n_objects, time);
@@ -230,7 +251,7 @@ sl_analyze_start (GstBaseTransform *base)
   self->analyzer = sl_analyzer_new (regions, &settings);
   self->last = GST_CLOCK_TIME_NONE;
   self->without_ids = 0;
-  self->ids_settled = FALSE;
+  self->ids_settled = self->classes_known = FALSE;
   return TRUE;
 }
 

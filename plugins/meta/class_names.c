@@ -77,6 +77,13 @@ ask (GstPad *pad)
 }
 
 gboolean
+sl_class_names_check (GstPad *pad, const SlClassFilter *filter, GError **error)
+{
+  g_auto (GStrv) names = filter != NULL ? ask (pad) : NULL;
+  return names == NULL || sl_class_filter_check (filter, (const char *const *) names, g_strv_length (names), "the model before", error);
+}
+
+gboolean
 sl_class_choice_is (const SlClassChoice *choice, const char *text)
 {
   return g_strcmp0 (choice->text, text) == 0;
@@ -88,9 +95,8 @@ sl_class_choice_set (SlClassChoice *choice, const char *text, GstPad *pad, GErro
   sl_class_choice_clear (choice);
   if (!sl_class_filter_parse (text, &choice->filter, error))
     return FALSE;
-  g_auto (GStrv) names = choice->filter != NULL ? ask (pad) : NULL;
   choice->text = g_strdup (text);
-  if (names == NULL || sl_class_filter_check (choice->filter, (const char *const *) names, g_strv_length (names), "the model before", error))
+  if (sl_class_names_check (pad, choice->filter, error))
     return TRUE;
   sl_class_choice_clear (choice);
   return FALSE;

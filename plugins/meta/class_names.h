@@ -18,6 +18,10 @@ void sl_class_names_install (GstPad *pad);
  *  known. */
 void sl_class_names_offer (GstPad *pad, const GPtrArray *names);
 
+/** sl_class_names_check: FALSE with @error set when @filter (nullable) names a class that none of the models before sink @pad has; not where
+ *  nobody says what these have. */
+gboolean sl_class_names_check (GstPad *pad, const SlClassFilter *filter, GError **error);
+
 /** A property "classes" in use: the list it was made of, and the filter; zeroed at first. One thread at a time. */
 typedef struct
 {
@@ -27,8 +31,7 @@ typedef struct
 
 /** sl_class_choice_is: whether @choice is that of @text (nullable). */
 gboolean sl_class_choice_is (const SlClassChoice *choice, const char *text);
-/** sl_class_choice_set: makes it so. FALSE with @error set, all classes then chosen, when the list is wrong or names a class that none of the
- *  models before sink @pad has; not where nobody says what these have. */
+/** sl_class_choice_set: makes it so. FALSE with @error set, all classes then chosen, when the list is wrong or sl_class_names_check() fails. */
 gboolean sl_class_choice_set (SlClassChoice *choice, const char *text, GstPad *pad, GError **error);
 /** sl_class_choice_clear: also for a zeroed struct. */
 void sl_class_choice_clear (SlClassChoice *choice);

@@ -199,16 +199,43 @@ test_same (gconstpointer data)
   remove_models (&models);
 }
 
+/* Lines of frames behind slanalyze tell of its zones. */
+static void
+test_analysis (void)
+{
+  Models models = make_models ();
+  g_autofree char *path = publish_path ("analysis"), *text = NULL;
+  g_autofree char *launch = fill ("appsrc name=source format=time caps=" CAPS " ! slpredict BOXES threshold=0.1 ! sltrack ! "
+                                  "slanalyze confirm=1 regions=\"[zone all] points=0,0 1,0 1,1 0,1\" ! " VIDEO,
+                                  &models, "", path);
+  run (launch);
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  g_auto (GStrv) each = g_strsplit (text, "\n", -1);
+  g_assert_cmpuint (g_strv_length (each) - 1, ==, N_FRAMES);
+  for (guint i = 0; i < N_FRAMES; i++)
+    g_assert_nonnull (strstr (each[i], ",\"analysis\":{\"zones\":[{\"name\":\"all\",\"inside\":"));
+  g_assert_nonnull (strstr (each[0], "\"events\":[{\"event\":\"entered\",\"zone\":\"all\",\"id\":1,\"label\":\"red\"}]},\"latency\":"));
+  remove_models (&models);
+}
+
 /* A name that the model inside slpredict does not have is refused where it is stated. */
 static void
 test_unknown_class (void)
 {
-  static const char *const sinks[] = { "sltrack classes=gren ! fakesink", "slpublish location=FRAMES classes=gren" };
+  static const struct
+  {
+    const char *rest, *message;
+  } cases_of_names[] = {
+    { "sltrack classes=gren ! fakesink", "classes: the model before has no class 'gren'; did you mean 'green'?" },
+    { "slpublish location=FRAMES classes=gren", "classes: the model before has no class 'gren'; did you mean 'green'?" },
+    { "sltrack ! slanalyze regions=\"[line a] points=0,0 1,1;classes=!gren\" ! fakesink",
+      "regions: [line a] classes: the model before has no class 'gren'; did you mean 'green'?" },
+  };
   Models models = make_models ();
   g_autofree char *path = publish_path ("unknown");
-  for (guint i = 0; i < G_N_ELEMENTS (sinks); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (cases_of_names); i++) {
     g_autofree char *template =
-      g_strconcat ("appsrc name=source format=time caps=" CAPS " ! slpredict BOXES ! video/x-raw ! queue ! ", sinks[i], NULL);
+      g_strconcat ("appsrc name=source format=time caps=" CAPS " ! slpredict BOXES ! video/x-raw ! queue ! ", cases_of_names[i].rest, NULL);
     g_autofree char *launch = fill (template, &models, "", path);
     GstElement *pipeline = gst_parse_launch (launch, NULL);
     g_autoptr (GstElement) source = gst_bin_get_by_name (GST_BIN (pipeline), "source");
@@ -216,7 +243,7 @@ test_unknown_class (void)
     gst_element_set_state (pipeline, GST_STATE_PLAYING);
     gst_app_src_push_buffer (GST_APP_SRC (source), frame_at (0));
     g_autofree char *said = publish_wait_for_text (bus, GST_MESSAGE_ERROR);
-    g_assert_cmpstr (said, ==, "classes: the model before has no class 'gren'; did you mean 'green'?");
+    g_assert_cmpstr (said, ==, cases_of_names[i].message);
     gst_element_set_state (pipeline, GST_STATE_NULL);
     gst_object_unref (pipeline);
   }
@@ -387,6 +414,7 @@ main (int argc, char **argv)
   g_assert_true (gst_element_register (NULL, "sloverlay", GST_RANK_NONE, sl_overlay_get_type ()));
 #endif
   TEST_ADD_CASES ("/slpublish-video/same", cases, test_same);
+  g_test_add_func ("/slpublish-video/analysis", test_analysis);
   g_test_add_func ("/slpublish-video/unknown-class", test_unknown_class);
   g_test_add_func ("/slpublish-video/latency", test_latency);
   g_test_add_func ("/slpublish-video/interpolated", test_interpolated);
