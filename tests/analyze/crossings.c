@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "predictions/track.h"
+
 #define WIDTH 640
 #define HEIGHT 480
 #define FRAME (G_GUINT64_CONSTANT (1000000000) / 25)
@@ -313,6 +315,63 @@ test_zones (void)
   }
 }
 
+/* The ids that the tracker gives to the boxes of @walks at @frame, which become objects. Returns how many. */
+static guint
+follow (SlTracker *tracker, const Walk *walks, guint n, guint frame, SlObjectView *objects)
+{
+  SlTrackBox boxes[AT_ONCE];
+  SlTrackMatch matches[AT_ONCE];
+  guint found = 0;
+  for (guint i = 0; i < n; i++) {
+    SlRegionPoint point;
+    if (frame < walks[i].begin || frame >= walks[i].end || between (0, 1) < 0.05)
+      continue;
+    walk_at (&walks[i], frame - walks[i].begin, &point);
+    g_assert_cmpuint (found, <, AT_ONCE);
+    objects[found] = box_at (point, 0, FALSE);
+    const SlObjectView *object = &objects[found];
+    boxes[found++] =
+      (SlTrackBox){ { object->x_min * WIDTH, object->y_min * HEIGHT, object->x_max * WIDTH, object->y_max * HEIGHT }, 0.9, 0, 0 };
+  }
+  sl_tracker_update (tracker, boxes, found, 1, frame, matches);
+  for (guint i = 0; i < found; i++)
+    objects[i].object_id = MAX (matches[i].id, 0);
+  return found;
+}
+
+/* 1,000 crossings of boxes that have no ids of their own: the tracker gives them some, four rows of walkers at a time. */
+static void
+test_tracked (void)
+{
+  g_autoptr (SlTracker) tracker = sl_tracker_new ();
+  g_autoptr (SlAnalyzer) analyzer = sl_analyzer_new (sl_regions_parse ("[line way] points=0.5,1 0.5,0", NULL), &sl_analyzer_defaults);
+  guint in = 0, out = 0, start = 0;
+  sl_analyzer_set_size (analyzer, WIDTH, HEIGHT);
+  sl_tracker_configure (tracker, &sl_track_defaults);
+  while (in + out < 1000) {
+    Walk walks[4] = { 0 };
+    guint end = start;
+    for (guint i = 0; i < 4; i++) {
+      const gboolean right = g_test_rand_bit ();
+      const gdouble row = 110 + 115 * i;
+      walks[i] = (Walk){ .n_stations = 3, .begin = start + (guint) g_test_rand_int_range (0, 30), .speed = between (1, 5) };
+      walks[i].stations[0] = (SlRegionPoint){ right ? 60 : 580, row };
+      walks[i].stations[1] = (SlRegionPoint){ between (200, 440), row + between (-5, 5) };
+      walks[i].stations[2] = (SlRegionPoint){ right ? 580 : 60, row };
+      walks[i].rests[1] = (guint) g_test_rand_int_range (0, 20);
+      finish (&walks[i]);
+      end = MAX (end, walks[i].end);
+      *(right ? &in : &out) += 1;
+    }
+    for (end += 60; start < end; start++) {
+      SlObjectView objects[AT_ONCE];
+      sl_analyzer_update (analyzer, objects, follow (tracker, walks, 4, start, objects), start * FRAME);
+    }
+  }
+  g_assert_cmpuint (sl_analyzer_last (analyzer)->regions[0].entered, ==, in);
+  g_assert_cmpuint (sl_analyzer_last (analyzer)->regions[0].left, ==, out);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -320,5 +379,6 @@ main (int argc, char **argv)
   g_test_add_func ("/crossings/lines", test_lines);
   g_test_add_func ("/crossings/lines-gaussian", test_lines_gaussian);
   g_test_add_func ("/crossings/zones", test_zones);
+  g_test_add_func ("/crossings/tracked", test_tracked);
   return g_test_run ();
 }
