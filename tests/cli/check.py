@@ -205,6 +205,17 @@ def test_ready_rtsp():
     assert len(frames) == 6 and frames[0]["source"] == "yard" and frames[0]["objects"][0]["roi_type"] == "blue", frames
 
 
+def test_ready_counter():
+    out = work("counter.json")
+    ready(os.path.join(READY, "people-counter.pipeline"),
+          *setting(source=BLUE, name="gate", classes="blue", line="0.1,0.2 0.9,0.2", output=out, model=model("one_box.tflite")))
+    frames = frames_of(out)
+    assert len(frames) == 6 and frames[0]["source"] == "gate" and frames[0]["objects"][0]["roi_type"] == "blue", frames
+    assert frames[-1]["analysis"]["lines"] == [{"name": "way", "in": 0, "out": 0, "classes": []}], frames[-1]
+    result = run("check", os.path.join(READY, "people-counter.pipeline"), *setting(source=BLUE, line="0,0 1", model=model("one_box.tflite")))
+    assert result.status == 1 and "[line way] points: expected points x,y of numbers from 0 to 1" in result.out, result
+
+
 def test_ready_folder():
     out = work("folder.json")
     launch("videotestsrc", "num-buffers=5", "pattern=red", "!", "video/x-raw,width=40,height=30", "!", "jpegenc", "!", "multifilesink", "location=" +
