@@ -112,7 +112,9 @@ static const SlProperty properties[] = {
   { "availability-topic", "Availability topic",
     "MQTT: topic of the retained words online and offline (also the last will); unset = TOPIC/available; \"\" = none", SL_PROPERTY_STRING,
     AT (availability) },
-  { "counts", "Counts", "MQTT, JSON lines: also the number of objects of each label, retained, to TOPIC/LABEL whenever it changes",
+  { "counts", "Counts",
+    "MQTT, JSON lines: also the number of objects of each label, retained, to TOPIC/LABEL whenever it changes; and those in zones and across lines, "
+    "to TOPIC/zones/NAME, TOPIC/lines/NAME/in and out",
     SL_PROPERTY_BOOL, AT (counts) },
   { "discovery-prefix", "Discovery prefix",
     "MQTT, JSON lines: announce a sensor to Home Assistant under this prefix, usually \"homeassistant\"; unset = do not",

@@ -25,8 +25,9 @@ typedef struct
 {
   SlMqttTarget target;
   struct mosquitto *client;
-  char *availability, *discovery_topic, *discovery; /* (nullable) */
-  SlLabelCounts *labels;                            /* (nullable) */
+  char *availability, *discovery_prefix, *discovery_id, *discovery_topic, *discovery; /* (nullable) */
+  SlLabelCounts *labels;                                                              /* (nullable) */
+  GHashTable *announced;                                                              /* labels, on this connection */
   gint qos, keep_alive;
   gboolean retain;
   gint on_the_way[WINDOW]; /* message ids, 0 where free */
@@ -66,7 +67,10 @@ mqtt_close (gpointer state)
   sl_label_counts_free (self->labels);
   g_clear_error (&self->broken);
   g_free (self->availability);
+  g_free (self->discovery_prefix);
+  g_free (self->discovery_id);
   g_free (self->discovery_topic);
+  g_hash_table_unref (self->announced);
   g_free (self->discovery);
   g_free (self);
   mosquitto_lib_cleanup ();
@@ -136,9 +140,10 @@ set_topics (Mqtt *self, const SlPublishSettings *settings, GError **error)
     return FALSE;
   }
   if (home) {
-    g_autofree char *id = make_id (settings);
-    self->discovery_topic = g_strdup_printf ("%s/sensor/%s/config", settings->discovery, id);
-    self->discovery = sl_mqtt_discovery (topic, self->availability, id, settings->name);
+    self->discovery_id = make_id (settings);
+    self->discovery_prefix = g_strdup (settings->discovery);
+    self->discovery_topic = g_strdup_printf ("%s/sensor/%s/config", settings->discovery, self->discovery_id);
+    self->discovery = sl_mqtt_discovery (topic, self->availability, self->discovery_id, settings->name);
   }
   const char *all[] = { topic, self->availability, self->discovery_topic };
   for (guint i = 0; i < G_N_ELEMENTS (all); i++)
@@ -155,6 +160,7 @@ static gpointer
 mqtt_open (const SlPublishSettings *settings, GError **error)
 {
   Mqtt *self = g_new0 (Mqtt, 1);
+  self->announced = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   mosquitto_lib_init ();
   self->qos = (gint) settings->qos;
   self->keep_alive = (gint) settings->keep_alive;
@@ -216,10 +222,23 @@ step (Mqtt *self, gint wake_fd, gint timeout_ms, GError **error)
   return code == MOSQ_ERR_SUCCESS || fail_with (self, code, error);
 }
 
+/* Once for each connection: who forgot the retained message hears of it again. */
+static void
+announce_count (Mqtt *self, const char *label)
+{
+  g_autofree char *object_id = NULL;
+  if (self->discovery == NULL || !g_hash_table_add (self->announced, g_strdup (label)))
+    return;
+  g_autofree char *text = sl_mqtt_count_discovery (self->target.topic, self->availability, self->discovery_id, label, &object_id);
+  g_autofree char *topic = g_strdup_printf ("%s/sensor/%s/config", self->discovery_prefix, object_id);
+  mosquitto_publish (self->client, NULL, topic, (int) strlen (text), text, self->qos, true);
+}
+
 static void
 publish_count (gpointer user_data, const char *label, guint count)
 {
   Mqtt *self = user_data;
+  announce_count (self, label);
   g_autofree char *topic = g_strdup_printf ("%s/%s", self->target.topic, label);
   char text[16];
   g_snprintf (text, sizeof text, "%u", count);
@@ -233,6 +252,7 @@ greet (Mqtt *self)
     mosquitto_publish (self->client, NULL, self->availability, (int) strlen ("online"), "online", self->qos, true);
   if (self->discovery != NULL)
     mosquitto_publish (self->client, NULL, self->discovery_topic, (int) strlen (self->discovery), self->discovery, self->qos, true);
+  g_hash_table_remove_all (self->announced);
   if (self->labels != NULL)
     sl_label_counts_repeat (self->labels, publish_count, self);
 }

@@ -139,6 +139,25 @@ sl_mqtt_discovery (const char *topic, const char *availability, const char *id, 
   return g_string_free (json, FALSE);
 }
 
+char *
+sl_mqtt_count_discovery (const char *topic, const char *availability, const char *id, const char *label, char **object_id)
+{
+  GString *json = g_string_new ("{");
+  g_autofree char *word = g_strcanon (g_strdup (label), G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_-", '_');
+  /* Two labels may differ in other characters alone. */
+  *object_id = g_strdup_printf ("%s-%s-%08x", id, word, g_str_hash (label));
+  g_autofree char *state = g_strdup_printf ("%s/%s", topic, label);
+  append_json_string (json, "name", label);
+  append_json_string (json, "unique_id", *object_id);
+  append_json_string (json, "state_topic", state);
+  append_json_string (json, "unit_of_measurement", "objects");
+  append_json_string (json, "icon", "mdi:counter");
+  if (availability != NULL)
+    append_json_string (json, "availability_topic", availability);
+  g_string_append_printf (json, ",\"device\":{\"identifiers\":[\"%s\"]}}", id);
+  return g_string_free (json, FALSE);
+}
+
 struct _SlLabelCounts
 {
   GHashTable *seen; /* label -> count */
@@ -154,19 +173,63 @@ sl_label_counts_new (void)
   return counts;
 }
 
+/* A string or a number of @object, which may have anything under that name; NULL then. */
+static JsonNode *
+plain_member (JsonObject *object, const char *name)
+{
+  JsonNode *node = json_object_get_member (object, name);
+  return node != NULL && JSON_NODE_HOLDS_VALUE (node) ? node : NULL;
+}
+
 static void
 count_object (JsonArray *objects, guint index, JsonNode *node, gpointer user_data)
 {
   GHashTable *now = user_data;
   if (!JSON_NODE_HOLDS_OBJECT (node))
     return;
-  const char *label = json_object_get_string_member_with_default (json_node_get_object (node), "roi_type", NULL);
+  JsonNode *type = plain_member (json_node_get_object (node), "roi_type");
+  const char *label = type != NULL ? json_node_get_string (type) : NULL;
   if (label == NULL || *label == '\0')
     return;
   GString *level = g_string_new (NULL);
   append_level (level, label);
   const guint count = GPOINTER_TO_UINT (g_hash_table_lookup (now, level->str));
   g_hash_table_insert (now, g_string_free (level, FALSE), GUINT_TO_POINTER (count + 1));
+}
+
+/* @kind/NAME and @more behind it: the number @member of a region. */
+static void
+count_region (GHashTable *now, JsonObject *region, const char *kind, const char *member, const char *more)
+{
+  JsonNode *called = plain_member (region, "name"), *number = plain_member (region, member);
+  const char *name = called != NULL ? json_node_get_string (called) : NULL;
+  const gint64 count = number != NULL ? json_node_get_int (number) : -1;
+  if (name == NULL || *name == '\0' || count < 0)
+    return;
+  GString *level = g_string_new (kind);
+  g_string_append_c (level, '/');
+  append_level (level, name);
+  g_string_append (level, more);
+  g_hash_table_insert (now, g_string_free (level, FALSE), GUINT_TO_POINTER ((guint) MIN (count, G_MAXINT)));
+}
+
+/* Of the array @kind of an analysis, which may be anything. */
+static void
+count_regions (GHashTable *now, JsonObject *analysis, const char *kind)
+{
+  JsonNode *node = json_object_get_member (analysis, kind);
+  JsonArray *regions = node != NULL && JSON_NODE_HOLDS_ARRAY (node) ? json_node_get_array (node) : NULL;
+  for (guint i = 0; regions != NULL && i < json_array_get_length (regions); i++) {
+    JsonNode *element = json_array_get_element (regions, i);
+    if (!JSON_NODE_HOLDS_OBJECT (element))
+      continue;
+    if (g_str_equal (kind, "zones")) {
+      count_region (now, json_node_get_object (element), kind, "inside", "");
+      continue;
+    }
+    count_region (now, json_node_get_object (element), kind, "in", "/in");
+    count_region (now, json_node_get_object (element), kind, "out", "/out");
+  }
 }
 
 static GHashTable *
@@ -182,6 +245,11 @@ count_line (const char *line, gsize bytes)
     return NULL;
   GHashTable *now = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   json_array_foreach_element (json_node_get_array (objects), count_object, now);
+  JsonNode *analysis = json_object_get_member (json_node_get_object (root), "analysis");
+  if (analysis != NULL && JSON_NODE_HOLDS_OBJECT (analysis)) {
+    count_regions (now, json_node_get_object (analysis), "zones");
+    count_regions (now, json_node_get_object (analysis), "lines");
+  }
   return now;
 }
 

@@ -26,10 +26,15 @@ void sl_mqtt_target_clear (SlMqttTarget *target);
 /** sl_mqtt_discovery: (transfer full): the retained message by which Home Assistant learns of a sensor that counts objects. */
 char *sl_mqtt_discovery (const char *topic, const char *availability, const char *id, const char *name);
 
-/** SlLabelCounts: how many objects of each label the last line had. At most 256 labels are followed. */
+/** sl_mqtt_count_discovery: (transfer full): the same of the number at @topic/@label, of the device @id. @object_id: (out) (transfer full):
+ *  what it is called in the announcement's topic */
+char *sl_mqtt_count_discovery (const char *topic, const char *availability, const char *id, const char *label, char **object_id);
+
+/** SlLabelCounts: how many objects of each label the last line had, how many were in each zone ("zones/NAME"), and how many have crossed each
+ *  line ("lines/NAME/in", "lines/NAME/out"). At most 256 of these are followed. */
 typedef struct _SlLabelCounts SlLabelCounts;
 
-/** SlLabelChanged: @label is fit for a level of a topic. */
+/** SlLabelChanged: @label is fit for levels of a topic. */
 typedef void (*SlLabelChanged) (gpointer user_data, const char *label, guint count);
 
 /** sl_label_counts_new: NULL where JSON-GLib was not found. */

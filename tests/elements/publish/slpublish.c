@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "plugins/publish/topic.h"
 #include "tests/elements/publish/support.h"
 #include "tests/elements/support.h"
 
@@ -351,6 +352,49 @@ test_open_password (void)
 }
 
 static void
+note_count (gpointer user_data, const char *label, guint count)
+{
+  g_string_append_printf (user_data, "%s=%u;", label, count);
+}
+
+/* What changed from line to line, also of analyses that are none. */
+static void
+test_label_counts (void)
+{
+#define ANALYSIS(rest) "{\"objects\":[],\"analysis\":" rest "}"
+  static const struct
+  {
+    const char *line, *changed;
+  } steps[] = {
+    { ANALYSIS ("{\"zones\":[{\"name\":\"door\",\"inside\":2}]}"), "zones/door=2;" },
+    { ANALYSIS ("{\"zones\":[{\"name\":\"door\",\"inside\":2}],\"lines\":[{\"name\":\"way\",\"in\":1}]}"), "lines/way/in=1;" },
+    { ANALYSIS ("{\"zones\":[{\"name\":\"door\",\"inside\":1}],\"lines\":[{\"name\":\"way\",\"in\":1}]}"), "zones/door=1;" },
+    { ANALYSIS ("{\"zones\":[{\"name\":\"door\",\"inside\":1},3,{\"name\":null,\"inside\":1},{\"name\":\"\",\"inside\":1},{\"inside\":[]}],"
+                "\"lines\":[{\"name\":\"way\",\"in\":1,\"out\":-4},[]]}"),
+      "" },
+    { ANALYSIS ("{\"zones\":{},\"lines\":7}"), "" },
+    { "{\"objects\":[{\"roi_type\":\"cat\"}],\"analysis\":[]}", "cat=1;" },
+    { "{\"analysis\":{}}", "" },
+    { "{\"objects\":[{\"roi_type\":\"cat\"},{\"roi_type\":[]},{\"roi_type\":{}},{\"roi_type\":7}]}", "" },
+  };
+  SlLabelCounts *counts = sl_label_counts_new ();
+  if (counts == NULL) {
+    g_test_skip ("needs JSON-GLib");
+    return;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (steps); i++) {
+    g_autoptr (GString) changed = g_string_new (NULL);
+    sl_label_counts_update (counts, steps[i].line, strlen (steps[i].line), note_count, changed);
+    /* What a line says nothing of is 0, once. */
+    if (i == 4)
+      g_assert_true (strstr (changed->str, "zones/door=0;") != NULL && strstr (changed->str, "lines/way/in=0;") != NULL);
+    else
+      g_assert_cmpstr (changed->str, ==, steps[i].changed);
+  }
+  sl_label_counts_free (counts);
+}
+
+static void
 test_counts_of_text (void)
 {
   GstBus *bus;
@@ -620,6 +664,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slpublish/tcp", test_tcp);
   g_test_add_func ("/slpublish/nobody", test_nobody);
 #ifdef SL_HAVE_MOSQUITTO
+  g_test_add_func ("/slpublish/label-counts", test_label_counts);
   g_test_add_func ("/slpublish/counts-of-text", test_counts_of_text);
 #endif
   return publish_run ();

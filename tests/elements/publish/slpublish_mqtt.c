@@ -269,6 +269,8 @@ test_counts (void)
   publish_push_text (harness, "{\"objects\":[{\"roi_type\":\"cat\"},{\"roi_type\":\"traffic/light\"},{\"roi_type\":\"cat\"}]}");
   publish_push_text (harness, "{\"objects\":[{\"roi_type\":\"cat\"},{\"roi_type\":\"cat\"}]}");
   publish_push_text (harness, "{\"objects\":[]}");
+  publish_push_text (harness, "{\"objects\":[],\"analysis\":{\"zones\":[{\"name\":\"the door\",\"inside\":3}],\"lines\":[{\"name\":\"a/b\","
+                              "\"in\":7,\"out\":0}]}}");
   publish_push_text (harness, "not JSON at all");
   gst_harness_push_event (harness, gst_event_new_eos ());
   g_autofree char *heard = hear (&broker, "not JSON at all");
@@ -278,6 +280,12 @@ test_counts (void)
   g_assert_cmpuint (occurrences (heard, "yard/a_b/traffic_light 0\n"), ==, 1);
   g_assert_cmpuint (occurrences (heard, "yard/a_b/cat 0\n"), ==, 1);
   g_assert_cmpuint (occurrences (heard, "yard/a_b/cat 1\n"), ==, 0);
+  g_assert_cmpuint (occurrences (heard, "yard/a_b/zones/the door 3\n"), ==, 1);
+  g_assert_cmpuint (occurrences (heard, "yard/a_b/lines/a_b/in 7\n"), ==, 1);
+  g_assert_cmpuint (occurrences (heard, "yard/a_b/lines/a_b/out 0\n"), ==, 1);
+  g_assert_cmpuint (occurrences (heard, "\"state_topic\":\"yard/a_b/zones/the door\""), ==, 1);
+  g_assert_cmpuint (occurrences (heard, "\"state_topic\":\"yard/a_b/cat\""), ==, 1);
+  g_assert_nonnull (strstr (heard, "-zones_the_door-"));
   g_assert_nonnull (strstr (heard, "homeassistant/sensor/sightline-"));
   g_assert_nonnull (strstr (heard, "\"state_topic\":\"yard/a_b\""));
   g_assert_nonnull (strstr (heard, "\"availability_topic\":\"yard/a_b/available\""));
