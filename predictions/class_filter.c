@@ -31,14 +31,12 @@ has_name (const GPtrArray *names, const char *name)
   return FALSE;
 }
 
-/* Takes @word, one entry of the list. */
 static gboolean
-add_name (SlClassFilter *filter, char *word, const char *text, GError **error)
+add_name (SlClassFilter *filter, const char *word, const char *text, GError **error)
 {
-  g_autofree char *owned = word;
-  const char *name = g_strstrip (word);
-  const gboolean unwanted = *name == '!';
-  name = unwanted ? g_strchug (word + (name - word) + 1) : name;
+  g_autofree char *stripped = g_strstrip (g_strdup (word));
+  const gboolean unwanted = *stripped == '!';
+  const char *name = unwanted ? g_strchug (stripped + 1) : stripped;
   if (*name == '\0') {
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
                  "classes=%s: a name is empty; expected class names with ',' between, such as person,car or !dog", text);
@@ -69,7 +67,7 @@ sl_class_filter_parse (const char *text, SlClassFilter **filter, GError **error)
     if (*at == '\\' && at[1] == ',') {
       g_string_append_c (word, *++at);
     } else if (*at == ',' || *at == '\0') {
-      if (!add_name (list, g_strdup (word->str), text, error))
+      if (!add_name (list, word->str, text, error))
         return FALSE;
       g_string_truncate (word, 0);
     } else {

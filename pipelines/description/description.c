@@ -266,9 +266,8 @@ is_named_group (const SlKeyEntry *entry, const char *prefix)
 static gboolean
 unknown_group (const SlKeyEntry *entry, GError **error)
 {
-  static const char *const groups[] = {
-    SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP, "parameter NAME", "element NAME", "zone NAME", "line NAME"
-  };
+  static const char *const groups[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP, "parameter NAME",
+                                        "element NAME",    "zone NAME",         "line NAME" };
   g_autofree char *word = g_strdup (entry->group);
   word[strcspn (word, " ")] = '\0';
   const char *first[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP, "parameter", "element", "zone", "line" };
