@@ -30,7 +30,7 @@ typedef struct
  * @weights: shared by all sessions of @graph
  * @arena: the session's, for what steps need as long as it lives
  * @pool: (nullable): @threads threads that sleep between frames, where some node's backend uses them
- * @scratch: prepare() raises its @bytes to what the step needs
+ * @scratch: prepare() raises its @bytes to what the step needs: sl_host_need_scratch()
  */
 typedef struct
 {
@@ -96,6 +96,8 @@ struct _SlBackend
 /* One for each folder. */
 extern const SlBackend sl_backend_int8, sl_backend_float, sl_backend_xnnpack, sl_backend_plain;
 
+/** sl_host_need_scratch: a step needs @bytes of @host's scratch for each thread; they begin aligned as tensors do. */
+void sl_host_need_scratch (SlHost *host, gsize bytes);
 /** sl_backends_get: (nullable): row @i of the table, the preferred ones first; NULL past the last. */
 const SlBackend *sl_backends_get (guint i);
 /** sl_backends_choose: (transfer full): by node who runs it, NULL for views: the first row that supports it and is faster.

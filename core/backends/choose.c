@@ -15,6 +15,12 @@ static const struct
   const char *old, *name;
 } deprecated[] = { { "sightline", "int8" }, { "reference", "plain" } };
 
+void
+sl_host_need_scratch (SlHost *host, gsize bytes)
+{
+  host->scratch.bytes = MAX (host->scratch.bytes, (bytes + SL_TENSOR_ALIGN - 1) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN);
+}
+
 const SlBackend *
 sl_backends_get (guint i)
 {

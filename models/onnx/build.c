@@ -2,11 +2,10 @@
 /* Nodes and constants of the graph being built, settled one by one. */
 #include "models/onnx/build.h"
 
-/* What may be made of shapes alone, beside what may be copied. */
-#define MADE_ALLOWANCE ((guint64) 32 << 20)
-
 #include <string.h>
 
+/* What may be made of shapes alone, beside what may be copied. */
+#define MADE_ALLOWANCE ((guint64) 32 << 20)
 #define MAX_NAME 4096
 
 static const SlTensor nothing = { .name = "", .dtype = SL_DTYPE_F32 };

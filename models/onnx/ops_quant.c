@@ -10,6 +10,15 @@
 #include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
+/* Code or zero point @i; of @dtype uint8, int8 or int32. */
+static gint32
+code_at (SlDtype dtype, const void *codes, gsize i)
+{
+  if (dtype == SL_DTYPE_I32)
+    return ((const gint32 *) codes)[i];
+  return dtype == SL_DTYPE_U8 ? ((const guint8 *) codes)[i] : ((const gint8 *) codes)[i];
+}
+
 /* Reads scale input @at and zero point input @at + 1 (which may be omitted) for codes of @dtype; *@dtype without codes of its own is set. */
 static gboolean
 read_quant (Onnx *o, guint at, SlDtype *dtype, SlQuant *quant)
@@ -39,9 +48,7 @@ read_quant (Onnx *o, guint at, SlDtype *dtype, SlQuant *quant)
       return FALSE;
     }
     if (zero != NULL)
-      zero_point[i] = type == SL_DTYPE_U8   ? ((const guint8 *) zero)[k]
-                      : type == SL_DTYPE_I8 ? ((const gint8 *) zero)[k]
-                                            : ((const gint32 *) zero)[k];
+      zero_point[i] = code_at (type, zero, k);
   }
   *dtype = type;
   *quant = (SlQuant){ .count = (guint) n, .scale = scale, .zero_point = zero_point };
@@ -219,10 +226,7 @@ dequantise_blocks (Onnx *o, OnnxValue *x, const SlQuant *quant)
   g_autofree gfloat *to = g_new (gfloat, MAX (n, 1));
   for (gsize i = 0; i < n; i++) {
     const gsize s = (i / inner / dim * blocks + i / inner % dim / (gsize) size) * inner + i % inner;
-    const gint32 code = dtype == SL_DTYPE_U8   ? ((const guint8 *) codes)[i]
-                        : dtype == SL_DTYPE_I8 ? ((const gint8 *) codes)[i]
-                                               : ((const gint32 *) codes)[i];
-    to[i] = (gfloat) (((gdouble) code - quant->zero_point[s]) * (gdouble) quant->scale[s]);
+    to[i] = (gfloat) (((gdouble) code_at (dtype, codes, i) - quant->zero_point[s]) * (gdouble) quant->scale[s]);
   }
   return onnx_constant (o, SL_DTYPE_F32, x->rank, x->dims, to);
 }
@@ -487,7 +491,7 @@ integer_weights (Onnx *o, gint32 weights, guint zero_input)
     if (memcmp ((const guint8 *) zero + i, zero, 1) != 0)
       return onnx_fail (o, SL_ERROR_UNSUPPORTED, "its weights have several zero points; expected one");
   if (n > 0)
-    zero_point[0] = dtype == SL_DTYPE_U8 ? ((const guint8 *) zero)[0] : ((const gint8 *) zero)[0];
+    zero_point[0] = code_at (dtype, zero, 0);
   SlTensor like = *onnx_t (o, weights);
   like.quant = (SlQuant){ .count = 1, .scale = &one, .zero_point = zero_point };
   like.name = NULL;

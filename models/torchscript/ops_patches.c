@@ -131,34 +131,22 @@
   "d = ops.prim.min(torch.sub(torch.dim(self), 1), 1)\n" \
   "return torch.tensor_split(self, indices_or_sections, d)"
 
-#define HSTACK                            \
-  "l = annotate(List[Tensor], [])\n"      \
-  "for i in range(torch.len(tensors)):\n" \
-  "  t = tensors[i]\n"                    \
-  "  if torch.eq(torch.dim(t), 0):\n"     \
-  "    t = torch.reshape(t, [1])\n"       \
-  "  _0 = torch.append(l, t)\n"           \
-  "return torch.cat(l, ops.prim.min(torch.sub(torch.dim(l[0]), 1), 1))"
-
-#define VSTACK                            \
-  "l = annotate(List[Tensor], [])\n"      \
-  "for i in range(torch.len(tensors)):\n" \
-  "  t = tensors[i]\n"                    \
-  "  if torch.lt(torch.dim(t), 2):\n"     \
-  "    t = torch.reshape(t, [1, -1])\n"   \
-  "  _0 = torch.append(l, t)\n"           \
-  "return torch.cat(l, 0)"
-
-#define DSTACK                            \
-  "l = annotate(List[Tensor], [])\n"      \
-  "for i in range(torch.len(tensors)):\n" \
-  "  t = tensors[i]\n"                    \
-  "  if torch.lt(torch.dim(t), 2):\n"     \
-  "    t = torch.reshape(t, [1, -1])\n"   \
-  "  if torch.eq(torch.dim(t), 2):\n"     \
-  "    t = torch.unsqueeze(t, 2)\n"       \
-  "  _0 = torch.append(l, t)\n"           \
-  "return torch.cat(l, 2)"
+/* STACKED: lists of tensors joined after each has been given what dimensions it lacks, by @lines. */
+#define STACKED(lines, axis)                               \
+  "l = annotate(List[Tensor], [])\n"                       \
+  "for i in range(torch.len(tensors)):\n"                  \
+  "  t = tensors[i]\n" lines "  _0 = torch.append(l, t)\n" \
+  "return torch.cat(l, " axis ")"
+#define AS_LINE                       \
+  "  if torch.eq(torch.dim(t), 0):\n" \
+  "    t = torch.reshape(t, [1])\n"
+#define AS_ROW                        \
+  "  if torch.lt(torch.dim(t), 2):\n" \
+  "    t = torch.reshape(t, [1, -1])\n"
+#define AS_DEEP                       \
+  AS_ROW                              \
+  "  if torch.eq(torch.dim(t), 2):\n" \
+  "    t = torch.unsqueeze(t, 2)\n"
 
 #define KTHVALUE                                                     \
   "a, b, = torch.sort(self, dim)\n"                                  \
@@ -216,8 +204,8 @@ const TsOp ts_ops_patches[] = {
   { "aten::take_along_dim", "self,indices,dim", ts_written, "return torch.gather(self, dim, indices)", 0 },
   { "aten::hsplit", "self,indices_or_sections", ts_written, HSPLIT, 0 },
   { "aten::vsplit", "self,indices_or_sections", ts_written, "return torch.tensor_split(self, indices_or_sections, 0)", 0 },
-  { "aten::hstack", "tensors", ts_written, HSTACK, 0 },
-  { "aten::dstack", "tensors", ts_written, DSTACK, 0 },
-  { "aten::vstack", "tensors", ts_written, VSTACK, 0 },
+  { "aten::hstack", "tensors", ts_written, STACKED (AS_LINE, "ops.prim.min(torch.sub(torch.dim(l[0]), 1), 1)"), 0 },
+  { "aten::dstack", "tensors", ts_written, STACKED (AS_DEEP, "2"), 0 },
+  { "aten::vstack", "tensors", ts_written, STACKED (AS_ROW, "0"), 0 },
   { NULL, NULL, NULL, NULL, 0 },
 };

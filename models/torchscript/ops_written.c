@@ -300,14 +300,10 @@ ts_written (TsProgram *program, const TsCall *call)
   "return torch.linalg_vector_norm(self, p, dim, keepdim)"
 
 /* What is not a number gives way to what is one. */
-#define FMAX                                               \
+#define NUMBER_OF(extreme)                                 \
   "a = torch.where(torch.ne(self, self), other, self)\n"   \
   "b = torch.where(torch.ne(other, other), self, other)\n" \
-  "return torch.maximum(a, b)"
-#define FMIN                                               \
-  "a = torch.where(torch.ne(self, self), other, self)\n"   \
-  "b = torch.where(torch.ne(other, other), self, other)\n" \
-  "return torch.minimum(a, b)"
+  "return torch." extreme "(a, b)"
 
 /* Equal infinities have no difference. */
 #define LOGADDEXP                                                                                    \
@@ -384,8 +380,8 @@ const TsOp ts_ops_written[] = {
     0 },
   { "aten::rrelu", "self,lower=0.125,upper=0.33333333333333331,training=False,generator=None", ts_written,
     "return torch.leaky_relu(self, torch.div(torch.add(lower, upper), 2.))", 0 },
-  { "aten::fmax", "self,other", ts_written, FMAX, 0 },
-  { "aten::fmin", "self,other", ts_written, FMIN, 0 },
+  { "aten::fmax", "self,other", ts_written, NUMBER_OF ("maximum"), 0 },
+  { "aten::fmin", "self,other", ts_written, NUMBER_OF ("minimum"), 0 },
   { "aten::hypot", "self,other", ts_written, "return torch.sqrt(torch.add(torch.mul(self, self), torch.mul(other, other)))", 0 },
   { "aten::logaddexp", "self,other", ts_written, LOGADDEXP, 0 },
   { "aten::addbmm", "self,batch1,batch2,beta=1,alpha=1", ts_written,

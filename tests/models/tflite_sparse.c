@@ -86,12 +86,18 @@ test_dense (void)
 }
 
 static void
-refuse (const SlTfliteSparsity *sparsity, gsize bytes, SlError code, const char *text)
+refuse_model (SlTfliteWriter *writer, SlError code, const char *text)
 {
-  g_autoptr (SlTfliteWriter) writer = sum (sparsity, block_values, bytes);
   g_autofree char *path = sl_tflite_writer_save_temp (writer, "sparse.tflite", NULL);
   expect_file_refused (path, code, text);
   sl_tflite_remove_temp (path);
+}
+
+static void
+refuse (const SlTfliteSparsity *sparsity, gsize bytes, SlError code, const char *text)
+{
+  g_autoptr (SlTfliteWriter) writer = sum (sparsity, block_values, bytes);
+  refuse_model (writer, code, text);
 }
 
 static void
@@ -146,9 +152,7 @@ test_growth (void)
   const gint32 y = sl_tflite_writer_tensor (writer, &edge);
   sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { x, w }, .n_outputs = 1, .outputs = { y } });
   sl_tflite_writer_io (writer, 1, &x, 1, &y);
-  g_autofree char *path = sl_tflite_writer_save_temp (writer, "sparse.tflite", NULL);
-  expect_file_refused (path, SL_ERROR_LIMIT, "sparse tensors of 4294967296 bytes, over ");
-  sl_tflite_remove_temp (path);
+  refuse_model (writer, SL_ERROR_LIMIT, "sparse tensors of 4294967296 bytes, over ");
 }
 
 int

@@ -21,6 +21,7 @@
 #include <glib.h>
 
 #include "core/graph/op.h"
+#include "tests/support/tflite_sparsity.h"
 
 G_BEGIN_DECLS
 
@@ -31,23 +32,6 @@ G_BEGIN_DECLS
 #define SL_TFLITE_TYPE_STRING 5
 #define SL_TFLITE_TYPE_COMPLEX64 8
 #define SL_TFLITE_TYPE_INT4 17
-
-/**
- * SlTfliteSparsity: which dimension each level is, which dimensions the blocks cut, and the levels: format 0 of @size places, or 1 with lists
- *  of numbers of 4, 2 or 1 bytes (@type 1, 2, 3).
- */
-typedef struct
-{
-  guint n_levels, n_blocks;
-  gint32 order[8], blocks[4];
-  struct
-  {
-    guint8 format, type;
-    gint32 size;
-    guint n_segments, n_places;
-    gint32 segments[8], places[16];
-  } levels[8];
-} SlTfliteSparsity;
 
 /**
  * SlTfliteTensor: zero members mean "not there".

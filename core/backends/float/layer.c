@@ -249,7 +249,7 @@ set_sparse_tiles (SlFloatLayer *layer, SlHost *host)
   layer->n_panels = layer->channels;
   layer->chunk_panels = (layer->channels + pieces - 1) / pieces;
   layer->scratch = &host->scratch;
-  host->scratch.bytes = MAX (host->scratch.bytes, (bytes + SL_TENSOR_ALIGN - 1) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN);
+  sl_host_need_scratch (host, bytes);
 }
 
 /** What the weight cache holds: the layer's fields that point into it. */

@@ -69,7 +69,7 @@ sl_float_matmul_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node)
   m->zeros = zeros;
   m->scratch = &host->scratch;
   const gsize bytes = (gsize) m->depth * width * sizeof (gfloat) + SL_TENSOR_PADDING;
-  host->scratch.bytes = MAX (host->scratch.bytes, (bytes + SL_TENSOR_ALIGN - 1) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN);
+  sl_host_need_scratch (host, bytes);
   return m;
 }
 

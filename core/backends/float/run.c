@@ -268,13 +268,10 @@ sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *
   const gint32 tiles = layer->mode <= SL_FLOAT_WINDOW ? (layer->rows + layer->tile_rows - 1) / layer->tile_rows : 0;
   switch (layer->mode) {
     case SL_FLOAT_SPARSE:
-      sl_pool_run (pool, run_sparse, &run, (guint) (tiles * ((layer->channels + layer->chunk_panels - 1) / layer->chunk_panels)),
-                   layer->cost_us);
-      return;
     case SL_FLOAT_DIRECT:
     case SL_FLOAT_WINDOW:
-      sl_pool_run (pool, run_gemm, &run, (guint) (tiles * ((layer->n_panels + layer->chunk_panels - 1) / layer->chunk_panels)),
-                   layer->cost_us);
+      sl_pool_run (pool, layer->mode == SL_FLOAT_SPARSE ? run_sparse : run_gemm, &run,
+                   (guint) (tiles * ((layer->n_panels + layer->chunk_panels - 1) / layer->chunk_panels)), layer->cost_us);
       return;
     case SL_FLOAT_DEPTHWISE:
       sl_pool_run (pool, run_depthwise, &run, (guint) (layer->images * layer->window.out_h), layer->cost_us);

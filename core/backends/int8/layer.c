@@ -224,7 +224,7 @@ set_scratch (SlInt8Layer *layer, gsize element)
   else if (layer->mode == SL_INT8_DW_FLAT)
     elements = 4 * (gsize) layer->line;
   if (elements > 0)
-    layer->scratch_bytes = (elements * element + 2 * SL_TENSOR_PADDING) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN;
+    layer->scratch_bytes = elements * element + SL_TENSOR_PADDING;
 }
 
 /** What the weight cache holds: the layer's fields that point into it. */
@@ -280,7 +280,7 @@ sl_int8_layer_new (const SlInt8Isa *isa, SlHost *host, const SlNode *node)
   layer->cost_us = cost_of (layer);
   set_scratch (layer, element);
   layer->scratch = &host->scratch;
-  host->scratch.bytes = MAX (host->scratch.bytes, layer->scratch_bytes);
+  sl_host_need_scratch (host, layer->scratch_bytes);
   const Packed *packed = sl_weight_cache_get (host->weights, node, isa, pack, &(Packing){ layer, graph, node }, NULL);
   layer->gemm = packed->gemm;
   layer->dw = packed->dw;
