@@ -168,18 +168,23 @@ check_sums (const SlSimdLoops *loops, gsize n)
   }
 }
 
+/* Windows that overlap; what lies between their results stays as it is. */
 static void
-check_larger (const SlSimdLoops *loops, gsize n)
+check_largest (const SlSimdLoops *loops, gsize n)
 {
-  gfloat in[LONGEST], most[LONGEST];
-  for (gsize i = 0; i <= n; i++) {
-    in[i] = i % 11 == 5 ? NAN : (gfloat) (i * 7 % 13) - 6;
-    most[i] = i % 3 == 0 ? -INFINITY : 1;
-  }
-  loops->larger (in, most, n);
-  for (gsize i = 0; i <= n; i++) {
-    const gfloat before = i % 3 == 0 ? -INFINITY : 1;
-    g_assert_cmpfloat (most[i], ==, i == n || i % 11 == 5 ? before : fmaxf (before, in[i]));
+  const SlWindows windows = { .n = n, .taps = n % 4, .stride = 5, .count = 4, .step = 3, .out_step = n + 2 };
+  gfloat in[LONGEST + 30], out[4 * (LONGEST + 2)];
+  for (gsize i = 0; i < G_N_ELEMENTS (in); i++)
+    in[i] = i % 11 >= 8 ? NAN : i % 23 == 5 ? -INFINITY : (gfloat) (i * 7 % 13) - 6;
+  for (gsize i = 0; i < G_N_ELEMENTS (out); i++)
+    out[i] = 77;
+  loops->largest (&windows, in, out);
+  for (gsize i = 0; i < 4 * (n + 2); i++) {
+    const gsize window = i / (n + 2), c = i % (n + 2);
+    gfloat expected = c < n ? -INFINITY : 77;
+    for (gsize tap = 0; c < n && tap < windows.taps; tap++)
+      expected = fmaxf (expected, in[window * 3 + tap * 5 + c]);
+    g_assert_cmpfloat (out[i], ==, expected);
   }
 }
 
@@ -283,7 +288,7 @@ test_all (void)
       check_arg_max (sets[s], n, 0x7f);
       check_softmax (sets[s], n, 1 + n % 11);
       check_sums (sets[s], n);
-      check_larger (sets[s], n);
+      check_largest (sets[s], n);
       check_round (sets[s], n);
       check_float_sums (sets[s], n);
       check_tangent (sets[s], n);

@@ -135,6 +135,13 @@ typedef struct
   gsize first, n;
 } Stretch;
 
+static void
+fill_lowest (gfloat *to, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    to[i] = -INFINITY;
+}
+
 /* The largest of each column under @s; columns outside the picture have the lowest of all. */
 static void
 columns_maxima (const Pool *pool, const Stretch *s, gint32 columns, gfloat *most)
@@ -144,32 +151,28 @@ columns_maxima (const Pool *pool, const Stretch *s, gint32 columns, gfloat *most
   const gsize h = (gsize) pool->output->dims[1], channels = (gsize) input->dims[3];
   const Cut cut = cut_window (window, input, (gint32) (s->row % h), 0);
   const gint32 left = s->x * window->stride_w - window->pad_left, from = MAX (left, 0), to = MIN (left + columns, input->dims[2]);
-  for (gsize i = 0; i < (gsize) columns * s->n; i++)
-    most[i] = -INFINITY;
-  for (gint32 y = cut.y0; y < cut.y1 && from < to; y++) {
-    const gfloat *in = (const gfloat *) pool->call->inputs[0] + pixel (input, s->row / h, y, from) + s->first;
-    gfloat *at = most + (gsize) (from - left) * s->n;
-    if (s->n == channels)
-      sl_simd_loops ()->larger (in, at, (gsize) (to - from) * channels);
-    for (gint32 x = from; s->n < channels && x < to; x++, in += channels, at += s->n)
-      sl_simd_loops ()->larger (in, at, s->n);
-  }
+  const gsize rows = (gsize) MAX (cut.y1 - cut.y0, 0), inside = from < to ? (gsize) (to - from) : 0;
+  const gsize before = inside > 0 ? (gsize) (from - left) : (gsize) columns, after = (gsize) columns - before - inside;
+  const gboolean joined = s->n == channels;
+  const SlWindows w = { joined ? inside * channels : s->n, rows, (gsize) input->dims[2] * channels, joined ? 1 : inside, channels, s->n };
+  fill_lowest (most, before * s->n);
+  if (inside > 0)
+    sl_simd_loops ()->largest (&w, (const gfloat *) pool->call->inputs[0] + pixel (input, s->row / h, cut.y0, from) + s->first,
+                               most + before * s->n);
+  fill_lowest (most + (before + inside) * s->n, after * s->n);
 }
 
 static void
 maxima_of_columns (const Pool *pool, const Stretch *s, const gfloat *most, gfloat *out)
 {
   const SlWindow *window = &pool->call->node->params.window;
-  const gsize channels = (gsize) pool->input->dims[3], step = (gsize) window->stride_w * s->n;
-  const gboolean joined = window->stride_w == 1 && s->n == channels;
-  const gsize n = joined ? (gsize) s->count * s->n : s->n;
-  for (gint32 i = 0; i < (joined ? 1 : s->count); i++, most += step, out += channels) {
-    memcpy (out, most, n * sizeof out[0]);
-    for (gint32 x = 1; x < window->filter_w; x++)
-      sl_simd_loops ()->larger (most + (gsize) x * s->n, out, n);
-    for (gsize k = 0; pool->clamp.lo_f > -INFINITY && k < n; k++)
+  const gsize channels = (gsize) pool->input->dims[3], count = (gsize) s->count, taps = (gsize) window->filter_w;
+  const SlWindows joined = { count * s->n, taps, s->n, 1, 0, 0 };
+  const SlWindows apart = { s->n, taps, s->n, count, (gsize) window->stride_w * s->n, channels };
+  sl_simd_loops ()->largest (window->stride_w == 1 && s->n == channels ? &joined : &apart, most, out);
+  for (gsize i = 0; pool->clamp.lo_f > -INFINITY && i < count; i++)
+    for (gsize k = i * channels; k < i * channels + s->n; k++)
       out[k] = CLAMP (out[k], pool->clamp.lo_f, pool->clamp.hi_f);
-  }
 }
 
 /* Rows of the largest floats: first of each column, then of columns beside each other, so that windows that overlap share what they have. */

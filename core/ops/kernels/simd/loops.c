@@ -2,6 +2,7 @@
 /* Compiled once for each instruction set, named by SL_SIMD_LOOPS_NAME; plain loops that compilers make vectors of. */
 #include "core/ops/kernels/simd/loops.h"
 
+#include <math.h>
 #include <string.h>
 
 #if defined(__AVX2__)
@@ -341,11 +342,48 @@ tangent (const gfloat *in, gfloat *out, gsize n)
   }
 }
 
+#ifdef __AVX512F__
+#define WINDOW_LANES 16
+#elif defined(__AVX2__)
+#define WINDOW_LANES 8
+#else
+#define WINDOW_LANES 4
+#endif
+typedef gfloat Lanes __attribute__ ((vector_size (WINDOW_LANES * sizeof (gfloat))));
+typedef gint32 Mask __attribute__ ((vector_size (WINDOW_LANES * sizeof (gfloat))));
+
 static void
-larger (const gfloat *restrict in, gfloat *restrict most, gsize n)
+largest_lanes (const SlWindows *w, const gfloat *in, gfloat *out)
 {
-  for (gsize i = 0; i < n; i++)
-    most[i] = in[i] > most[i] ? in[i] : most[i];
+  Lanes value, most = { 0 };
+  most -= INFINITY;
+  for (gsize tap = 0; tap < w->taps; tap++, in += w->stride) {
+    memcpy (&value, in, sizeof value);
+    const Mask above = value > most;
+    most = (Lanes) (((Mask) value & above) | ((Mask) most & ~above));
+  }
+  memcpy (out, &most, sizeof most);
+}
+
+static void
+largest_one (const SlWindows *w, const gfloat *in, gfloat *out)
+{
+  gfloat most = -INFINITY;
+  for (gsize tap = 0; tap < w->taps; tap++)
+    most = in[tap * w->stride] > most ? in[tap * w->stride] : most;
+  *out = most;
+}
+
+/* The last vector overlaps the one before it. */
+static void
+largest (const SlWindows *w, const gfloat *in, gfloat *out)
+{
+  for (gsize k = 0; k < w->count; k++, in += w->step, out += w->out_step) {
+    for (gsize i = 0; w->n >= WINDOW_LANES && i < w->n; i += WINDOW_LANES)
+      largest_lanes (w, in + MIN (i, w->n - WINDOW_LANES), out + MIN (i, w->n - WINDOW_LANES));
+    for (gsize i = 0; w->n < WINDOW_LANES && i < w->n; i++)
+      largest_one (w, in + i, out + i);
+  }
 }
 
 /* A few rows at once: each row's sum is made in order, one after the other would wait for itself. */
@@ -551,7 +589,7 @@ const SlSimdLoops TABLE (SL_SIMD_LOOPS_NAME) = { NAME (SL_SIMD_LOOPS_NAME),
                                                  search,
                                                  add_u8,
                                                  add_i8,
-                                                 larger,
+                                                 largest,
                                                  sum,
                                                  dot,
                                                  tangent,

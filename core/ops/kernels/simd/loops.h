@@ -62,6 +62,16 @@ typedef struct
 } SlSoftmax;
 
 /**
+ * SlWindows: @count windows beside each other, of @taps vectors of @n floats.
+ * @stride: from a vector of a window to its next
+ * @step, @out_step: from a window to the next, and from one's result to the next's
+ */
+typedef struct
+{
+  gsize n, taps, stride, count, step, out_step;
+} SlWindows;
+
+/**
  * SlSimdLoops:
  * @look_up: @out[i] = @table[@in[i]]
  * @across: @out[c] = @left[c] blended with @right[c], SL_BLEND_BITS fractional bits; unsigned or signed values
@@ -70,7 +80,7 @@ typedef struct
  *          and rounded as by @across and @down, is the largest; less than 2^22 channels
  * @down: @out[i] = @top[i] blended with @bottom[i], both with SL_BLEND_BITS fractional bits, rounded half up to a byte
  * @add: @sums[i] += @in[i]; unsigned or signed values
- * @larger: @most[i] = the larger of @in[i] and @most[i], which it stays where @in[i] is no number; they do not overlap
+ * @largest: of windows, see SlWindows; what is no number is left out, and -INFINITY where nothing is left
  * @sum: of @in, in double precision; @dot: of products, in single precision; both in parts that are added in the end
  * @tangent: hyperbolic tangents, 4e-7 off at most relative to the result; @out may be @in
  * @widen: @least and @most so that all numbers of @in lie between them; what is no number is left out
@@ -90,7 +100,7 @@ typedef struct
   void (*search) (const SlSearchTile *tile, const gint32 *weights, gsize rows, gint32 *found);
   void (*add_u8) (const guint8 *in, gint32 *sums, gsize n);
   void (*add_i8) (const gint8 *in, gint32 *sums, gsize n);
-  void (*larger) (const gfloat *in, gfloat *most, gsize n);
+  void (*largest) (const SlWindows *windows, const gfloat *in, gfloat *out);
   gdouble (*sum) (const gfloat *in, gsize n);
   gfloat (*dot) (const gfloat *a, const gfloat *b, gsize n);
   void (*tangent) (const gfloat *in, gfloat *out, gsize n);
