@@ -12,6 +12,12 @@ typedef struct
   gfloat *y;
 } Run;
 
+/** An output pixel. */
+typedef struct
+{
+  gint32 image, y, x;
+} Output;
+
 /** An output pixel: its image, and the pixel of that where its window begins. */
 typedef struct
 {
@@ -27,6 +33,38 @@ typedef enum
   CROSSING
 } Cover;
 
+static Output
+output_of (const SlWindowShape *w, gint32 row)
+{
+  return (Output){ row / (w->out_h * w->out_w), row / w->out_w % w->out_h, row % w->out_w };
+}
+
+/* The pixel @n after @at. */
+static Output
+after (const SlWindowShape *w, Output at, gint32 n)
+{
+  at.x += n;
+  for (; at.x >= w->out_w; at.x -= w->out_w)
+    if (++at.y == w->out_h) {
+      at.y = 0;
+      at.image++;
+    }
+  return at;
+}
+
+/* The last pixels where windows begin that cross no border. */
+static gint32
+last_row (const SlWindowShape *w)
+{
+  return w->h - (w->filter_h - 1) * w->dilation_h - 1;
+}
+
+static gint32
+last_column (const SlWindowShape *w)
+{
+  return w->w - (w->filter_w - 1) * w->dilation_w - 1;
+}
+
 static const gfloat *
 image_of (const Run *run, gint32 image)
 {
@@ -34,34 +72,26 @@ image_of (const Run *run, gint32 image)
   return run->x + (gsize) image * (gsize) w->h * (gsize) w->w * (gsize) w->channels;
 }
 
-/* Where windows of @rows rows from @first on begin. */
-static Cover
-find_places (const Run *run, gint32 first, gint32 rows, Place *places)
-{
-  const SlWindowShape *w = &run->layer->window;
-  const gint32 last_y = w->h - (w->filter_h - 1) * w->dilation_h - 1, last_x = w->w - (w->filter_w - 1) * w->dilation_w - 1;
-  gint32 image = first / (w->out_h * w->out_w), y = first / w->out_w % w->out_h, x = first % w->out_w;
-  gboolean rows_inside = TRUE, inside = TRUE;
-  for (gint32 r = 0; r < rows; r++) {
-    const gint32 x0 = x * w->stride_w - w->left, y0 = y * w->stride_h - w->top;
-    places[r] = (Place){ image_of (run, image), y0, x0 };
-    rows_inside &= x0 >= 0 && x0 <= last_x;
-    inside &= y0 >= 0 && y0 <= last_y;
-    if (++x == w->out_w) {
-      x = 0;
-      if (++y == w->out_h) {
-        y = 0;
-        image++;
-      }
-    }
-  }
-  return !rows_inside ? CROSSING : inside ? INSIDE : ROWS_INSIDE;
-}
-
 static const gfloat *
 pixel_of (const SlWindowShape *w, const gfloat *image, gint32 y, gint32 x)
 {
   return image + ((gssize) y * (gssize) w->w + (gssize) x) * (gssize) w->channels;
+}
+
+/* Where windows of @rows rows from @at on begin. */
+static Cover
+find_places (const Run *run, Output at, gint32 rows, Place *places)
+{
+  const SlWindowShape *w = &run->layer->window;
+  const gint32 last_y = last_row (w), last_x = last_column (w);
+  gboolean rows_inside = TRUE, inside = TRUE;
+  for (gint32 r = 0; r < rows; r++, at = after (w, at, 1)) {
+    const gint32 x0 = at.x * w->stride_w - w->left, y0 = at.y * w->stride_h - w->top;
+    places[r] = (Place){ image_of (run, at.image), y0, x0 };
+    rows_inside &= x0 >= 0 && x0 <= last_x;
+    inside &= y0 >= 0 && y0 <= last_y;
+  }
+  return !rows_inside ? CROSSING : inside ? INSIDE : ROWS_INSIDE;
 }
 
 /* Runs of windows that cross no border: all follow from the first pixel's place. */
@@ -78,6 +108,25 @@ find_inner_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, gb
       for (gint32 r = 0; r < rows; r++)
         runs[r] = pixels[r] + offset;
     }
+}
+
+/* Runs of windows beside each other that cross no border: FALSE where they are not. */
+static gboolean
+find_neighbours (const Run *run, Output at, gint32 rows, gboolean whole, const gfloat **runs)
+{
+  const SlWindowShape *w = &run->layer->window;
+  const gint32 x0 = at.x * w->stride_w - w->left, y0 = at.y * w->stride_h - w->top;
+  const gsize channels = (gsize) w->channels, step = (gsize) w->stride_w * channels;
+  if (at.x + rows > w->out_w || x0 < 0 || y0 < 0 || x0 + (rows - 1) * w->stride_w > last_column (w) || y0 > last_row (w))
+    return FALSE;
+  const gfloat *line = pixel_of (w, image_of (run, at.image), y0, x0);
+  for (gint32 fy = 0; fy < w->filter_h; fy++, line += (gsize) w->dilation_h * (gsize) w->w * channels)
+    for (gint32 fx = 0; fx < (whole ? 1 : w->filter_w); fx++) {
+      const gfloat *pixel = line + (gsize) (fx * w->dilation_w) * channels;
+      for (gint32 r = 0; r < rows; r++, pixel += step)
+        *runs++ = pixel;
+    }
+  return TRUE;
 }
 
 /* Runs of any windows: what is outside of the picture is zeros. */
@@ -130,27 +179,35 @@ find_copied_runs (const SlFloatLayer *layer, const Place *places, gint32 rows, c
 
 /* @copies: room for SL_FLOAT_MAX_COPIED activations of each row, and for a register more, which is read past the last */
 static SlFloatRows
-find_runs (const Run *run, gint32 first, gint32 rows, const gfloat **runs, gfloat *copies)
+find_runs (const Run *run, Output at, gint32 rows, const gfloat **runs, gfloat *copies)
 {
   const SlFloatLayer *layer = run->layer;
   const SlWindowShape *w = &layer->window;
-  SlFloatRows found = { .runs = runs, .n_runs = 1, .length = layer->depth, .rows = rows };
-  if (layer->mode == SL_FLOAT_DIRECT) {
-    for (gint32 r = 0; r < rows; r++)
-      runs[r] = run->x + (gsize) (first + r) * (gsize) layer->depth;
-    return found;
-  }
+  SlFloatRows found = { .runs = runs, .rows = rows };
   Place places[SL_FLOAT_MAX_ROWS];
-  const Cover cover = find_places (run, first, rows, places);
-  const gboolean copied = cover == CROSSING && !layer->taps_apart && layer->depth <= SL_FLOAT_MAX_COPIED;
-  const gboolean whole = copied || (cover != CROSSING && !layer->taps_apart);
-  if (copied)
-    find_copied_runs (layer, places, rows, runs, copies);
-  else
-    (cover == INSIDE ? find_inner_runs : find_outer_runs) (layer, places, rows, whole, runs);
+  gboolean whole = !layer->taps_apart;
+  if (!find_neighbours (run, at, rows, whole, runs)) {
+    const Cover cover = find_places (run, at, rows, places);
+    const gboolean copied = cover == CROSSING && whole && layer->depth <= SL_FLOAT_MAX_COPIED;
+    whole &= copied || cover != CROSSING;
+    if (copied)
+      find_copied_runs (layer, places, rows, runs, copies);
+    else
+      (cover == INSIDE ? find_inner_runs : find_outer_runs) (layer, places, rows, whole, runs);
+  }
   found.n_runs = whole ? w->filter_h : w->filter_h * w->filter_w;
   found.length = layer->depth / found.n_runs;
   return found;
+}
+
+/* Rows of a layer without windows are runs as they are. */
+static SlFloatRows
+direct_runs (const Run *run, gint32 first, gint32 rows, const gfloat **runs)
+{
+  const gfloat *row = run->x + (gsize) first * (gsize) run->layer->depth;
+  for (gint32 r = 0; r < rows; r++, row += run->layer->depth)
+    runs[r] = row;
+  return (SlFloatRows){ .runs = runs, .n_runs = 1, .length = run->layer->depth, .rows = rows };
 }
 
 static void
@@ -194,14 +251,18 @@ run_gemm (const void *data, guint item, guint thread)
   const gint32 panel = (gint32) item / tiles * layer->chunk_panels, end = MIN (panel + layer->chunk_panels, layer->n_panels);
   const gfloat *runs[SL_FLOAT_MAX_RUNS * SL_FLOAT_MAX_ROWS];
   gfloat copies[SL_FLOAT_MAX_COPIED * SL_FLOAT_MAX_ROWS + SL_TENSOR_PADDING / sizeof (gfloat)];
+  const gboolean direct = layer->mode == SL_FLOAT_DIRECT;
+  Output at = direct ? (Output){ 0 } : output_of (&layer->window, first);
   for (gint32 pieces = (left + most - 1) / most; pieces > 0; pieces--) {
     const gint32 rows = (left + pieces - 1) / pieces;
-    const SlFloatRows found = find_runs (run, first, rows, runs, copies);
+    const SlFloatRows found = direct ? direct_runs (run, first, rows, runs) : find_runs (run, at, rows, runs, copies);
     gfloat *c = run->y + (gsize) first * (gsize) layer->channels;
     (layer->deep ? layer->isa->gemm_deep : layer->isa->gemm) (&layer->gemm, panel, end, &found, c, (gsize) layer->channels);
     activate (layer, panel, end, rows, c);
     first += rows;
     left -= rows;
+    if (!direct)
+      at = after (&layer->window, at, rows);
   }
 }
 
@@ -220,6 +281,22 @@ run_sparse (const void *data, guint item, guint thread)
   activate_channels (layer, channel, end, rows, c);
 }
 
+/* @n pixels of row @y from @x on; zeros for what is outside of the picture. */
+static void
+find_columns (const SlFloatLayer *layer, const gfloat *image, gint32 y, gint32 x, gint32 n, const gfloat **pixels)
+{
+  const SlWindowShape *w = &layer->window;
+  const gboolean inside = y >= 0 && y < w->h;
+  const gint32 from = inside ? CLAMP (-x, 0, n) : n, to = inside ? CLAMP (w->w - x, from, n) : n;
+  const gfloat *pixel = from < to ? pixel_of (w, image, y, x + from) : NULL;
+  for (gint32 i = 0; i < from; i++)
+    pixels[i] = layer->zeros;
+  for (gint32 i = from; i < to; i++, pixel += w->channels)
+    pixels[i] = pixel;
+  for (gint32 i = to; i < n; i++)
+    pixels[i] = layer->zeros;
+}
+
 static void
 run_depthwise (const void *data, guint item, guint thread)
 {
@@ -233,13 +310,8 @@ run_depthwise (const void *data, guint item, guint thread)
     const gint32 pieces = (left + layer->strip - 1) / layer->strip, count = (left + pieces - 1) / pieces;
     const gint32 x0 = (w->out_w - left) * w->stride_w - w->left;
     const SlFloatStrip strip = { pixels, (count - 1) * w->stride_w + (w->filter_w - 1) * w->dilation_w + 1, count };
-    const gfloat **at = pixels;
-    for (gint32 fy = 0; fy < w->filter_h; fy++) {
-      const gint32 y = y0 + fy * w->dilation_h;
-      const gfloat *line = image + (gssize) y * (gssize) w->w * (gssize) w->channels;
-      for (gint32 x = x0; x < x0 + strip.columns; x++)
-        *at++ = y >= 0 && y < w->h && x >= 0 && x < w->w ? line + (gsize) x * (gsize) w->channels : layer->zeros;
-    }
+    for (gint32 fy = 0; fy < w->filter_h; fy++)
+      find_columns (layer, image, y0 + fy * w->dilation_h, x0, strip.columns, pixels + fy * strip.columns);
     layer->isa->depthwise (&layer->depthwise, &strip, out);
     if (sl_activation_is_curve (layer->activation))
       bend (layer, out, out, (gsize) count * (gsize) w->channels);
