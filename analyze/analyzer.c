@@ -64,7 +64,7 @@ typedef struct
   const SlRegion *spec;
   SlArea area;
   SlCounts counts;
-  guint64 empty_since;
+  guint64 empty_since, last_left;
   gboolean told_empty;
 } Region;
 
@@ -78,7 +78,7 @@ struct _SlAnalyzer
   Known *known;
   Place *places; /* n_regions of each object */
   gboolean begun, forgetting;
-  guint64 last, interval_since, heat_since;
+  guint64 now, last, interval_since, heat_since;
   SlHeat *heat; /* (nullable) */
   GArray *events, *presences, *fresh;
   SlRegionView *views;
@@ -131,6 +131,7 @@ sl_analyzer_set_size (SlAnalyzer *self, gint width, gint height)
   for (guint i = 0; i < self->n_regions; i++)
     sl_area_init (&self->regions[i].area, self->regions[i].spec, self->width, self->height, self->settings.margin);
   g_clear_pointer (&self->heat, sl_heat_free);
+  self->analysis.heat = (SlHeatMap){ 0 };
   if (columns > 0)
     self->heat = sl_heat_new (columns, (guint) CLAMP (lrint ((gdouble) columns * self->height / self->width), 1, SL_HEAT_MOST),
                               self->settings.heat_half_life);
@@ -149,15 +150,36 @@ add_event (SlAnalyzer *self, SlAnalysisEventKind kind, guint region, const Known
   g_array_append_val (self->events, event);
 }
 
-static void
-leave (SlAnalyzer *self, guint region, const Known *object, Place *place, guint64 time)
+/* How much of the interval went by after @time. */
+static gdouble
+since_then (const SlAnalyzer *self, guint64 time)
 {
+  return seconds_between (MAX (time, self->interval_since), self->now);
+}
+
+/* The object came in at place->since. */
+static void
+enter (SlAnalyzer *self, guint r, const Known *object, Place *place)
+{
+  SlCounts *counts = &self->regions[r].counts;
+  place->side = 1;
+  place->told_dwell = place->told_behind = FALSE;
+  place->class = sl_counts_class (counts, object->label);
+  sl_counts_enter (counts, place->class, since_then (self, place->since));
+  add_event (self, SL_EVENT_ENTERED, r, object, -1);
+}
+
+static void
+leave (SlAnalyzer *self, guint r, const Known *object, Place *place, guint64 time)
+{
+  Region *region = &self->regions[r];
   const gdouble seconds = seconds_between (place->since, time);
-  sl_counts_leave (&self->regions[region].counts, place->class, seconds);
-  add_event (self, SL_EVENT_LEFT, region, object, seconds);
-  if (self->regions[region].counts.inside == 0) {
-    self->regions[region].empty_since = time;
-    self->regions[region].told_empty = FALSE;
+  sl_counts_leave (&region->counts, place->class, seconds, since_then (self, time));
+  add_event (self, SL_EVENT_LEFT, r, object, seconds);
+  region->last_left = MAX (region->last_left, time);
+  if (region->counts.inside == 0) {
+    region->empty_since = region->last_left;
+    region->told_empty = FALSE;
   }
   place->side = -1;
 }
@@ -241,12 +263,19 @@ read_corners (const SlAnalyzer *self, const SlObjectView *object, gdouble corner
   return edges[2] >= edges[0] && edges[3] >= edges[1];
 }
 
+/* Whether @corners are where @object has been since it came to rest. */
+static gboolean
+rests (const SlAnalyzer *self, const Known *object, const gdouble corners[4])
+{
+  const gdouble x = (corners[0] + corners[2]) / 2, y = (corners[1] + corners[3]) / 2;
+  const gdouble side = (corners[2] - corners[0] + corners[3] - corners[1]) / 2;
+  return object->rest_since > 0 && hypot (x - object->rest_x, y - object->rest_y) <= side * self->settings.still;
+}
+
 static void
 see (SlAnalyzer *self, guint i, const gdouble corners[4], guint64 time)
 {
   Known *object = &self->known[i];
-  const gdouble x = (corners[0] + corners[2]) / 2, y = (corners[1] + corners[3]) / 2;
-  const gdouble side = (corners[2] - corners[0] + corners[3] - corners[1]) / 2;
   memcpy (object->corners, corners, sizeof object->corners);
   object->seen = time;
   object->here = TRUE;
@@ -255,10 +284,10 @@ see (SlAnalyzer *self, guint i, const gdouble corners[4], guint64 time)
     memcpy (sighting.corners, corners, sizeof sighting.corners);
     g_array_append_val (object->waited, sighting);
   }
-  if (hypot (x - object->rest_x, y - object->rest_y) <= side * self->settings.still && object->rest_since > 0)
+  if (rests (self, object, corners))
     return;
-  object->rest_x = x;
-  object->rest_y = y;
+  object->rest_x = (corners[0] + corners[2]) / 2;
+  object->rest_y = (corners[1] + corners[3]) / 2;
   object->rest_since = MAX (time, 1);
   for (guint r = 0; r < self->n_regions; r++)
     place_of (self, i, r)->told_behind = FALSE;
@@ -387,17 +416,12 @@ has_changed (const SlAnalyzer *self, Place *place, gint side, guint64 time)
 static void
 place_in_zone (SlAnalyzer *self, guint r, const Known *object, Place *place, SlRegionPoint point, guint64 time)
 {
-  Region *region = &self->regions[r];
-  const gint side = sl_area_side (&region->area, point);
+  const gint side = sl_area_side (&self->regions[r].area, point);
   if (!has_changed (self, place, side, time))
     return;
-  place->side = side;
   if (side > 0) {
     place->since = place->other_since;
-    place->told_dwell = place->told_behind = FALSE;
-    place->class = sl_counts_class (&region->counts, object->label);
-    sl_counts_enter (&region->counts, place->class);
-    add_event (self, SL_EVENT_ENTERED, r, object, -1);
+    enter (self, r, object, place);
   } else {
     leave (self, r, object, place, place->other_since);
   }
@@ -435,6 +459,23 @@ place_object (SlAnalyzer *self, guint i, const gdouble corners[4], guint64 time)
   }
 }
 
+/* The heir is the lost one from now on: where that was to each region, and since when it rests, if the heir is still there. */
+static void
+inherit (SlAnalyzer *self, guint i, guint lost)
+{
+  Known *heir = &self->known[i];
+  const Known *from = &self->known[lost];
+  const gboolean still = rests (self, from, heir->corners);
+  memcpy (place_of (self, i, 0), place_of (self, lost, 0), self->n_regions * sizeof (Place));
+  for (guint r = 0; r < self->n_regions && !still; r++)
+    place_of (self, i, r)->told_behind = FALSE;
+  if (!still)
+    return;
+  heir->rest_x = from->rest_x;
+  heir->rest_y = from->rest_y;
+  heir->rest_since = from->rest_since;
+}
+
 /* What objects that wait beside a lost one are: new when that one is back; that one when it stays away. An object whose box is missing for a
  * frame so loses nothing to one that comes up near it just then. */
 static void
@@ -450,7 +491,7 @@ settle_heirs (SlAnalyzer *self, guint64 time)
       continue;
     heir->heir_of = 0;
     if (gone)
-      memcpy (place_of (self, i - 1, 0), place_of (self, (guint) lost, 0), self->n_regions * sizeof (Place));
+      inherit (self, i - 1, (guint) lost);
     for (guint k = 0; k < heir->waited->len; k++) {
       const Sighting *sighting = &g_array_index (heir->waited, Sighting, k);
       if (sighting->time < time)
@@ -540,15 +581,21 @@ static void
 pass_time (SlAnalyzer *self, guint64 time)
 {
   const gdouble seconds = self->begun ? seconds_between (self->last, time) : 0;
+  for (guint r = 0; r < self->n_regions; r++)
+    sl_counts_pass (&self->regions[r].counts, seconds);
+}
+
+/* What this frame says of those who were lost before it counts, where it finds others belongs to the next interval. */
+static void
+end_interval (SlAnalyzer *self, guint64 time)
+{
   const gdouble interval = seconds_between (self->interval_since, time);
   self->analysis.interval_over = self->begun && self->settings.interval > 0 && interval >= self->settings.interval;
-  for (guint r = 0; r < self->n_regions; r++) {
-    sl_counts_pass (&self->regions[r].counts, seconds);
-    if (self->analysis.interval_over)
-      sl_counts_end_interval (&self->regions[r].counts, interval);
-  }
-  if (self->analysis.interval_over)
-    self->interval_since = time;
+  if (!self->analysis.interval_over)
+    return;
+  for (guint r = 0; r < self->n_regions; r++)
+    sl_counts_end_interval (&self->regions[r].counts, interval);
+  self->interval_since = time;
 }
 
 /* Where the objects of this frame are counts for the time since the last, unless nobody looked for long. */
@@ -578,8 +625,11 @@ start_clock (SlAnalyzer *self, guint64 time)
 {
   self->begun = FALSE;
   self->last = self->interval_since = self->heat_since = time;
-  for (guint r = 0; r < self->n_regions; r++)
+  for (guint r = 0; r < self->n_regions; r++) {
     self->regions[r].empty_since = time;
+    self->regions[r].last_left = 0;
+    self->regions[r].counts.integral = 0;
+  }
 }
 
 const SlAnalysis *
@@ -591,11 +641,13 @@ sl_analyzer_update (SlAnalyzer *self, const SlObjectView *objects, guint n, guin
     forget_all (self);
   if (!self->begun || time < self->last)
     start_clock (self, time);
+  self->now = time;
   pass_time (self, time);
   see_objects (self, objects, n, time);
   settle_heirs (self, time);
+  remove_lost (self, time); /* so that who is gone is not counted beside who comes */
+  end_interval (self, time);
   place_objects (self, time);
-  remove_lost (self, time);
   heat_up (self, time);
   update_views (self, time);
   self->begun = TRUE;

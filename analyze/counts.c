@@ -18,23 +18,25 @@ sl_counts_class (SlCounts *counts, const char *label)
 }
 
 void
-sl_counts_enter (SlCounts *counts, guint class)
+sl_counts_enter (SlCounts *counts, guint class, gdouble ago)
 {
   counts->inside++;
   counts->entered++;
   counts->classes[class].inside++;
   counts->classes[class].entered++;
   counts->most = MAX (counts->most, counts->inside);
+  counts->integral += ago;
 }
 
 void
-sl_counts_leave (SlCounts *counts, guint class, gdouble seconds)
+sl_counts_leave (SlCounts *counts, guint class, gdouble seconds, gdouble ago)
 {
   counts->inside--;
   counts->left++;
   counts->classes[class].inside--;
   counts->classes[class].left++;
   counts->dwell += seconds;
+  counts->integral = MAX (counts->integral - ago, 0);
 }
 
 void

@@ -26,9 +26,10 @@ typedef struct
 
 /** sl_counts_class: the place of @label among the classes, which is interned. */
 guint sl_counts_class (SlCounts *counts, const char *label);
-/** sl_counts_enter, sl_counts_leave: one object of the class at @class; of a line, crossings. @seconds: it was inside */
-void sl_counts_enter (SlCounts *counts, guint class);
-void sl_counts_leave (SlCounts *counts, guint class, gdouble seconds);
+/** sl_counts_enter, sl_counts_leave: one object of the class at @class. @seconds: it was inside; @ago: seconds of the interval that went by
+ *  since then without its being known */
+void sl_counts_enter (SlCounts *counts, guint class, gdouble ago);
+void sl_counts_leave (SlCounts *counts, guint class, gdouble seconds, gdouble ago);
 /** sl_counts_cross: of lines, which nobody is inside of. */
 void sl_counts_cross (SlCounts *counts, guint class, gboolean in);
 /** sl_counts_pass: @seconds went by with as many inside as there are now. */

@@ -78,6 +78,13 @@ find_region (SlRegions *regions, SlRegionKind kind, const char *name)
   return NULL;
 }
 
+gboolean
+sl_region_is_of (const SlRegion *region, const char *group)
+{
+  g_autofree char *name = sl_regions_is_group (group) ? g_strstrip (g_strdup (group + strlen (ZONE_PREFIX))) : NULL;
+  return name != NULL && g_str_has_prefix (group, kind_name (region->kind)) && strcmp (name, region->name) == 0;
+}
+
 /* The region of @group, which is made when it is new. */
 static SlRegion *
 open_region (SlRegions *regions, const char *group, GError **error)
@@ -92,8 +99,8 @@ open_region (SlRegions *regions, const char *group, GError **error)
   SlRegion *known = find_region (regions, kind, name);
   if (known != NULL)
     return known;
-  if (*name == '\0' || strlen (name) > SL_REGION_NAME_MAX || !g_utf8_validate (name, -1, NULL))
-    fail (error, "[%s]: expected a name of 1 to %d bytes of UTF-8 behind '%s'", group, SL_REGION_NAME_MAX, kind_name (kind));
+  if (*name == '\0' || strlen (name) > SL_REGION_NAME_MAX || !g_utf8_validate (name, -1, NULL) || strpbrk (name, ";[]\n") != NULL)
+    fail (error, "[%s]: expected a name of 1 to %d bytes of UTF-8 without ';' behind '%s'", group, SL_REGION_NAME_MAX, kind_name (kind));
   else if (regions->list->len >= SL_REGIONS_MOST)
     fail (error, "[%s]: more than %d zones and lines", group, SL_REGIONS_MOST);
   else {
@@ -119,6 +126,12 @@ take_number (const char **at, gdouble *number)
 }
 
 static gboolean
+is_same (const SlRegionPoint *a, const SlRegionPoint *b)
+{
+  return a->x == b->x && a->y == b->y;
+}
+
+static gboolean
 set_points (SlRegion *region, const char *value, GError **error)
 {
   const char *at = value + strspn (value, " \t");
@@ -131,6 +144,8 @@ set_points (SlRegion *region, const char *value, GError **error)
       return fail (error, "more than %d points", SL_REGION_MOST_POINTS);
     region->points[n++] = point;
   }
+  if (region->kind == SL_REGION_ZONE && n > 3 && is_same (&region->points[0], &region->points[n - 1]))
+    n--; /* a closed ring */
   region->n_points = n;
   return TRUE;
 }
@@ -172,6 +187,12 @@ static const struct
   { "left-behind-after", NULL, G_STRUCT_OFFSET (SlRegion, left_behind_after), FALSE },
   { "empty-after", NULL, G_STRUCT_OFFSET (SlRegion, empty_after), FALSE },
 };
+
+gboolean
+sl_regions_open (SlRegions *regions, const char *group, GError **error)
+{
+  return open_region (regions, group, error) != NULL;
+}
 
 gboolean
 sl_regions_set (SlRegions *regions, const char *group, const char *key, const char *value, GError **error)
@@ -219,6 +240,9 @@ check_zone (const SlRegion *region, GError **error)
   if (sl_polygon_area (region->points, region->n_points) < LEAST_AREA)
     return fail (error, "[zone %s] points: the zone has no area; expected corners of 0..1 of the frame, in the order around it",
                  region->name);
+  for (guint i = 1; i < region->n_points; i++)
+    if (is_same (&region->points[i - 1], &region->points[i]))
+      return fail (error, "[zone %s] points: corners %u and %u are the same", region->name, i, i + 1);
   if (find_crossing (region, &first, &second))
     return fail (error, "[zone %s] points: sides %u and %u cross; expected corners in the order around the zone", region->name, first,
                  second);
@@ -235,15 +259,15 @@ check_line (const SlRegion *region, GError **error)
   return fail (error, "[line %s] points: the line is shorter than %g of the frame", region->name, LEAST_LENGTH);
 }
 
-gboolean
-sl_regions_check (const SlRegions *regions, GError **error)
+const SlRegion *
+sl_regions_find_fault (const SlRegions *regions, GError **error)
 {
   for (guint i = 0; i < regions->list->len; i++) {
     const SlRegion *region = &g_array_index (regions->list, SlRegion, i);
     if (!(region->kind == SL_REGION_ZONE ? check_zone (region, error) : check_line (region, error)))
-      return FALSE;
+      return region;
   }
-  return TRUE;
+  return NULL;
 }
 
 /* Takes what stands in front of the next entry's end, without its comment. @group: (inout) (nullable) */
@@ -287,5 +311,5 @@ sl_regions_parse (const char *text, GError **error)
     text += length;
     text += strspn (text, "\n; \t\r");
   }
-  return sl_regions_check (regions, error) ? g_steal_pointer (&regions) : NULL;
+  return sl_regions_find_fault (regions, error) == NULL ? g_steal_pointer (&regions) : NULL;
 }

@@ -56,11 +56,16 @@ SlRegions *sl_regions_new (void);
 void sl_regions_free (SlRegions *regions);
 /** sl_regions_is_group: whether @group, what stands between brackets, is a zone's or a line's. */
 gboolean sl_regions_is_group (const char *group);
+/** sl_region_is_of: whether @group is that of @region. */
+gboolean sl_region_is_of (const SlRegion *region, const char *group);
+/** sl_regions_open: @group is there, with keys or without. FALSE with @error set (SL_ERROR_ARGUMENT), which names it. */
+gboolean sl_regions_open (SlRegions *regions, const char *group, GError **error);
 /** sl_regions_set: takes one key of @group; a later value of the same key wins. FALSE with @error set (SL_ERROR_ARGUMENT), without group
  *  and key in its message. */
 gboolean sl_regions_set (SlRegions *regions, const char *group, const char *key, const char *value, GError **error);
-/** sl_regions_check: what can be said only when all keys are there. */
-gboolean sl_regions_check (const SlRegions *regions, GError **error);
+/** sl_regions_find_fault: (transfer none) (nullable): what can be said only when all keys are there: the first region that is wrong, with
+ *  @error set (SL_ERROR_ARGUMENT), which names it. */
+const SlRegion *sl_regions_find_fault (const SlRegions *regions, GError **error);
 /** sl_regions_parse: (transfer full): @text whole, checked; NULL with @error set. */
 SlRegions *sl_regions_parse (const char *text, GError **error);
 

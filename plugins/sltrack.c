@@ -129,7 +129,7 @@ collect_regions (SlTrack *self, GstBuffer *buffer)
   while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
     GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
     if (sl_region_is_label (region, self->width, self->height)
-        || !sl_class_filter_passes (self->choice.filter, g_quark_to_string (region->roi_type)))
+        || !sl_class_filter_passes (self->choice.filter, sl_region_type_name (region)))
       continue;
     const SlTrackBox box = read_box (self, region);
     g_ptr_array_add (self->regions, region);

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "analyze/regions.h"
 #include "base/show.h"
 #include "sightline/error.h"
 #include "pipelines/description/key_text.h"
@@ -238,13 +237,18 @@ take_override (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry
   return TRUE;
 }
 
-/* Each key is checked by itself, where its place is known; all of them together in complete(). */
+/* Each key is checked by itself; all of them together in complete(). */
 static gboolean
 take_region (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, GError **error)
 {
+  if (*entry->key == '\0') {
+    if (sl_regions_open (self->region_set, entry->group, error))
+      return TRUE;
+    g_prefix_error (error, "%s:%u: ", entry->file, entry->line);
+    return FALSE;
+  }
   g_autofree char *value = sl_substitute (entry->value, FALSE, sl_parameter_set_lookup, set, error);
-  g_autoptr (SlRegions) alone = sl_regions_new ();
-  if (value == NULL || !sl_regions_set (alone, entry->group, entry->key, value, error))
+  if (value == NULL || !sl_regions_set (self->region_set, entry->group, entry->key, value, error))
     return sl_key_prefix (entry, error);
   if (strpbrk (value, ";\n") != NULL)
     return sl_key_fail (entry, error, "expected a value without ';', got '%s'", value);
@@ -285,6 +289,10 @@ unknown_group (const SlKeyEntry *entry, GError **error)
 static gboolean
 take_entry (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, gboolean second, GError **error)
 {
+  if (sl_regions_is_group (entry->group))
+    return !second || take_region (self, set, entry, error);
+  if (*entry->key == '\0')
+    return TRUE;
   if (strcmp (entry->group, SL_PARAMETERS_GROUP) == 0)
     return second || sl_parameter_set_default (set, entry, error);
   if (is_named_group (entry, SL_PARAMETER_PREFIX))
@@ -295,8 +303,6 @@ take_entry (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, g
     return !second || take_override (self, set, entry, error);
   if (strcmp (entry->group, HTTP_GROUP) == 0)
     return !second || take_http_key (self, set, entry, error);
-  if (sl_regions_is_group (entry->group))
-    return !second || take_region (self, set, entry, error);
   return unknown_group (entry, error);
 }
 
@@ -309,18 +315,24 @@ default_name (const char *path)
   return name;
 }
 
+/* What is wrong with a region is told at its points, or where it begins. */
 static gboolean
-check_regions (const SlDescription *self, GError **error)
+check_regions (const SlDescription *self, const GArray *entries, GError **error)
 {
-  g_autoptr (SlRegions) regions = self->regions != NULL ? sl_regions_parse (self->regions, error) : NULL;
-  if (self->regions == NULL || regions != NULL)
-    return TRUE;
-  g_prefix_error (error, "%s:%u: ", self->regions_file, self->regions_line);
-  return FALSE;
+  const SlRegion *fault = sl_regions_find_fault (self->region_set, error);
+  const SlKeyEntry *place = NULL;
+  for (guint i = 0; fault != NULL && i < entries->len; i++) {
+    const SlKeyEntry *entry = &g_array_index (entries, SlKeyEntry, i);
+    if (sl_region_is_of (fault, entry->group) && (place == NULL || strcmp (entry->key, "points") == 0))
+      place = entry;
+  }
+  if (place != NULL)
+    g_prefix_error (error, "%s:%u: ", place->file, place->line);
+  return fault == NULL;
 }
 
 static gboolean
-complete (SlDescription *self, GError **error)
+complete (SlDescription *self, const GArray *entries, GError **error)
 {
   if (self->launch == NULL) {
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s: [pipeline] launch: missing; expected launch=SOURCE ! ... ! SINK", self->path);
@@ -333,7 +345,7 @@ complete (SlDescription *self, GError **error)
   }
   if (self->name == NULL)
     self->name = default_name (self->path);
-  return check_regions (self, error);
+  return check_regions (self, entries, error);
 }
 
 static gboolean
@@ -349,7 +361,7 @@ interpret (SlDescription *self, GArray *entries, GHashTable *parameters, GError 
     if (!take_entry (self, set, &g_array_index (entries, SlKeyEntry, i), TRUE, error))
       return FALSE;
   self->parameters = sl_parameter_set_steal (set);
-  return complete (self, error);
+  return complete (self, entries, error);
 }
 
 static SlDescription *
@@ -367,6 +379,7 @@ description_new (const char *path)
   self->overrides = g_array_new (FALSE, TRUE, sizeof (SlElementOverride));
   g_array_set_clear_func (self->overrides, override_clear);
   self->files = g_ptr_array_new_with_free_func (g_free);
+  self->region_set = sl_regions_new ();
   return self;
 }
 
@@ -403,7 +416,7 @@ sl_description_declared (const char *path, GError **error)
     return NULL;
   for (guint i = 0; i < entries->len; i++) {
     const SlKeyEntry *entry = &g_array_index (entries, SlKeyEntry, i);
-    if (strcmp (entry->group, SL_PARAMETERS_GROUP) == 0)
+    if (strcmp (entry->group, SL_PARAMETERS_GROUP) == 0 && *entry->key != '\0')
       g_hash_table_add (names, g_strdup (entry->key));
     else if (is_named_group (entry, SL_PARAMETER_PREFIX))
       g_hash_table_add (names, g_strdup (entry->group + strlen (SL_PARAMETER_PREFIX)));
@@ -419,6 +432,7 @@ sl_description_free (SlDescription *description)
   g_free (description->description);
   g_free (description->launch);
   g_clear_pointer (&description->launch_file, g_ref_string_release);
+  sl_regions_free (description->region_set);
   g_free (description->regions);
   g_clear_pointer (&description->regions_file, g_ref_string_release);
   g_clear_pointer (&description->parameters, g_array_unref);

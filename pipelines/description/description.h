@@ -7,7 +7,7 @@
 #ifndef SL_PIPELINES_DESCRIPTION_DESCRIPTION_H
 #define SL_PIPELINES_DESCRIPTION_DESCRIPTION_H
 
-#include <glib.h>
+#include "analyze/regions.h"
 
 G_BEGIN_DECLS
 
@@ -101,6 +101,7 @@ typedef struct
 typedef struct
 {
   /*< private >*/
+  SlRegions *region_set; /* while files are read */
   /*< public, read only >*/
   char *path, *name, *description, *launch;
   char *launch_file;

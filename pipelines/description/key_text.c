@@ -109,6 +109,15 @@ shown (const char *text)
   return g_strdup_printf ("'%s'%s", cut, strlen (cut) < strlen (safe) ? "..." : "");
 }
 
+static void
+add_entry (Reader *reader, guint number, const char *key, const char *value)
+{
+  SlKeyEntry entry = { .file = g_ref_string_acquire (reader->ref), .line = number, .group = g_strdup (reader->group) };
+  entry.key = g_strdup (key);
+  entry.value = g_strstrip (g_strdup (value));
+  g_array_append_val (reader->entries, entry);
+}
+
 static gboolean
 take_group (Reader *reader, const char *line, guint number, GError **error)
 {
@@ -121,6 +130,7 @@ take_group (Reader *reader, const char *line, guint number, GError **error)
     return fail (reader, number, error, "expected a group's name of 1 to %d bytes without brackets, got %s", MAX_NAME, got);
   g_free (reader->group);
   reader->group = g_steal_pointer (&name);
+  add_entry (reader, number, "", "");
   return TRUE;
 }
 
@@ -151,10 +161,7 @@ take_key (Reader *reader, const char *line, guint number, GError **error)
     return fail (reader, number, error, "%s: expected a [GROUP] before the first key", key);
   if (!check_once (reader, key, number, error))
     return FALSE;
-  SlKeyEntry entry = { .file = g_ref_string_acquire (reader->ref), .line = number, .group = g_strdup (reader->group) };
-  entry.key = g_steal_pointer (&key);
-  entry.value = g_strstrip (g_strdup (equals + 1));
-  g_array_append_val (reader->entries, entry);
+  add_entry (reader, number, key, equals + 1);
   return TRUE;
 }
 

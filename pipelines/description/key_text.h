@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 /** Largest file, in bytes. */
 #define SL_KEY_TEXT_MAX ((gsize) 1 << 20)
 
-/** One key. @file: a GRefString, as messages show it; @line: of the key, from 1. */
+/** One key, or the line of a group, whose @key and @value are "". @file: a GRefString, as messages show it; @line: from 1. */
 typedef struct
 {
   char *file;

@@ -118,14 +118,19 @@ sl_prediction_reader_clear (SlPredictionReader *reader)
 }
 
 /* The label of @params, else the region's own type; both outlive the buffer. */
+const char *
+sl_region_type_name (const GstVideoRegionOfInterestMeta *region)
+{
+  return region->roi_type != 0 ? g_quark_to_string (region->roi_type) : "unknown";
+}
+
 static const char *
 read_label (const GstVideoRegionOfInterestMeta *region, const GstStructure *params)
 {
   const char *label = params != NULL ? gst_structure_get_string (params, "label") : NULL;
   if (label != NULL)
     return g_intern_string (label);
-  label = g_quark_to_string (region->roi_type);
-  return label != NULL ? label : "unknown";
+  return sl_region_type_name (region);
 }
 
 /* The label that @classification states. */

@@ -30,6 +30,9 @@ void sl_buffer_add_prediction (GstBuffer *buffer, const SlPredictionView *predic
 /** sl_buffer_has_predictions: whether there is a region or a mask on the frame @buffer, whoever wrote it. */
 gboolean sl_buffer_has_predictions (GstBuffer *buffer);
 
+/** sl_region_type_name: "unknown" of a region that nobody gave a type. */
+const char *sl_region_type_name (const GstVideoRegionOfInterestMeta *region);
+
 /** sl_region_set_object_id: a structure "object_id" with the field id (int), as DL Streamer's elements write it; and the region's own id
  *  where nobody gave it one. */
 void sl_region_set_object_id (GstVideoRegionOfInterestMeta *region, gint32 id);

@@ -309,6 +309,82 @@ test_occupancy (void)
   }
 }
 
+/* Objects that are not seen any more count for as long as they were, also when that turns out in a later interval or after an outage. */
+static void
+test_occupancy_of_lost (void)
+{
+  SlAnalyzerSettings settings = at_once ();
+  settings.interval = 60;
+  g_autoptr (SlAnalyzer) analyzer = open_with (LEFT, &settings);
+  for (guint i = 0; i <= 600; i++) {
+    const SlObjectView object = object_at (1 + (gint32) (i / 30), "a", 10 + i / 30, 50);
+    const SlAnalysis *analysis = sl_analyzer_update (analyzer, &object, i % 30 < 10, i * SECOND / 10); /* 0.9 s of every 3 s */
+    if (!analysis->interval_over)
+      continue;
+    g_assert_cmpfloat_with_epsilon (analysis->regions[0].occupancy.mean, 0.3, 0.001);
+    g_assert_cmpuint (analysis->regions[0].occupancy.most, ==, 1);
+  }
+  g_autoptr (SlAnalyzer) after = open_with (LEFT, &settings);
+  SlObjectView object = object_at (1, "a", 20, 50);
+  for (guint i = 0; i <= 50; i++)
+    sl_analyzer_update (after, &object, 1, i * SECOND / 10);
+  object = object_at (2, "a", 40, 80);
+  const SlAnalysis *analysis = sl_analyzer_update (after, &object, 1, 3605 * SECOND);
+  g_assert_true (analysis->interval_over);
+  g_assert_cmpfloat_with_epsilon (analysis->regions[0].occupancy.mean, 5.0 / 3605, 1e-9);
+  g_assert_cmpuint (analysis->regions[0].occupancy.most, ==, 1);
+}
+
+/* An object that is confirmed late, or leaves late, counts from when it came to when it went. */
+static void
+test_occupancy_confirmed (void)
+{
+  SlAnalyzerSettings settings = sl_analyzer_defaults;
+  settings.confirm = 5;
+  settings.interval = 10;
+  g_autoptr (SlAnalyzer) analyzer = open_with (LEFT, &settings);
+  for (guint i = 0; i <= 100; i++) {
+    const SlObjectView object = object_at (1, "a", i >= 20 && i < 70 ? 20 : 80, 50);
+    const SlAnalysis *analysis = sl_analyzer_update (analyzer, &object, 1, i * SECOND / 10);
+    if (i == 100)
+      g_assert_cmpfloat_with_epsilon (analysis->regions[0].occupancy.mean, 0.5, 1e-9);
+  }
+}
+
+/* A zone is empty since the last one left it, though another that was lost before is given up later. */
+static void
+test_empty_since (void)
+{
+  g_autoptr (SlAnalyzer) analyzer = open_with (LEFT "empty-after=3s", NULL);
+  SlObjectView objects[] = { object_at (2, "b", 30, 80), object_at (1, "a", 10, 20) };
+  step (analyzer, 0, objects, 2, "entered left 2 b -1;entered left 1 a -1;");
+  step (analyzer, 1, objects, 2, "");
+  objects[0] = object_at (2, "b", 80, 80);
+  step (analyzer, 2.5, objects, 1, "left left 2 b 2.5;");
+  const SlAnalysis *analysis = step (analyzer, 3.5, objects, 1, "left left 1 a 1;");
+  g_assert_cmpfloat_with_epsilon (analysis->regions[0].empty, 1, 1e-9);
+  step (analyzer, 5.4, objects, 1, "");
+  step (analyzer, 5.5, objects, 1, "empty left 0 - 3;");
+}
+
+/* A thing whose id changes now and then is still left behind, and told once. */
+static void
+test_left_behind_relinked (void)
+{
+  g_autoptr (SlAnalyzer) analyzer = open_with (LEFT "left-behind-after=10s", NULL);
+  guint told = 0;
+  for (guint i = 0; i < 600; i++) {
+    const SlObjectView object = object_at (1 + (gint32) (i / 80), "bag", 20, 50);
+    const SlAnalysis *analysis = sl_analyzer_update (analyzer, &object, i < 80 || i % 80 > 2, i * SECOND / 10);
+    for (guint k = 0; k < analysis->n_events; k++)
+      if (analysis->events[k].kind == SL_EVENT_LEFT_BEHIND) {
+        g_assert_cmpfloat_with_epsilon (analysis->events[k].seconds, 10, 1);
+        told++;
+      }
+  }
+  g_assert_cmpuint (told, ==, 1);
+}
+
 /* A flush, time that runs backwards and frames of another size: who was inside has left, and counts go on. */
 static void
 test_jumps (void)
@@ -343,6 +419,10 @@ test_heat (void)
   g_assert_cmpfloat_with_epsilon (analysis->heat.most, 5, 1e-9);
   for (guint i = 0; i < 100; i++)
     g_assert_cmpuint (analysis->heat.cells[i], ==, i == 52 ? 255 : 0);
+  sl_analyzer_set_size (analyzer, 200, 100); /* and nothing of it is left for frames of another size */
+  g_assert_null (sl_analyzer_last (analyzer)->heat.cells);
+  analysis = sl_analyzer_update (analyzer, &object, 1, 5 * SECOND + SECOND / 10);
+  g_assert_cmpuint (analysis->heat.height, ==, 5);
 }
 
 /* Boxes of any numbers, ids that repeat, labels that change, times that jump: counts stay whole. */
@@ -429,6 +509,10 @@ main (int argc, char **argv)
   g_test_add_func ("/analyzer/classes", test_classes);
   g_test_add_func ("/analyzer/many-classes", test_many_classes);
   g_test_add_func ("/analyzer/occupancy", test_occupancy);
+  g_test_add_func ("/analyzer/occupancy-of-lost", test_occupancy_of_lost);
+  g_test_add_func ("/analyzer/occupancy-confirmed", test_occupancy_confirmed);
+  g_test_add_func ("/analyzer/empty-since", test_empty_since);
+  g_test_add_func ("/analyzer/left-behind-relinked", test_left_behind_relinked);
   g_test_add_func ("/analyzer/jumps", test_jumps);
   g_test_add_func ("/analyzer/heat", test_heat);
   g_test_add_func ("/analyzer/hostile", test_hostile);

@@ -67,7 +67,8 @@ test_errors (void)
     { "points=1,2", "'points=1,2': expected [zone NAME] or [line NAME] first" },
     { "[zone door", "'[zone door': expected ']' behind a group's name" },
     { "[zon door]", "[zon door]: unknown group; expected [zone NAME] or [line NAME]" },
-    { "[zone ]", "[zone ]: expected a name of 1 to 64 bytes of UTF-8 behind 'zone'" },
+    { "[zone ]", "[zone ]: expected a name of 1 to 64 bytes of UTF-8 without ';' behind 'zone'" },
+    { "[zone a] points=0,0 1,0 1,0 1,1", "[zone a] points: corners 2 and 3 are the same" },
     { "[zone a] points", "'points': expected KEY=VALUE" },
     { "[zone a] point=0,0", "[zone a] point: unknown key of a zone; did you mean 'points'?" },
     { "[line a] dwell-after=1", "[line a] dwell-after: unknown key of a line; expected one of points, classes, anchor" },
@@ -115,6 +116,16 @@ test_too_many (void)
   g_assert_cmpstr (error->message, ==, "[zone a] points: more than 32 points");
 }
 
+/* The ring of a map: its last corner is its first. */
+static void
+test_closed (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlRegions) regions = sl_regions_parse ("[zone a] points=0,0 1,0 1,1 0,1 0,0", &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (g_array_index (regions->list, SlRegion, 0).n_points, ==, 4);
+}
+
 /* Pieces of descriptions in any order: a list or an error, never both. */
 static void
 test_random (void)
@@ -140,6 +151,7 @@ main (int argc, char **argv)
   g_test_add_func ("/regions/later-wins", test_later_wins);
   g_test_add_func ("/regions/errors", test_errors);
   g_test_add_func ("/regions/too-many", test_too_many);
+  g_test_add_func ("/regions/closed", test_closed);
   g_test_add_func ("/regions/random", test_random);
   return g_test_run ();
 }

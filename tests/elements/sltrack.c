@@ -144,6 +144,29 @@ test_unsure (void)
   teardown (&fixture);
 }
 
+/* A region that nobody gave a type is "unknown" to a list of classes. */
+static void
+test_classes_without_type (void)
+{
+  static const struct
+  {
+    const char *classes;
+    gint cat, none;
+  } rows[] = { { "cat", 1, 0 }, { "!cat", 0, 1 }, { "unknown", 0, 1 }, { "!unknown", 1, 0 } };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *launch = g_strdup_printf ("sltrack classes=%s", rows[i].classes);
+    TestLine fixture = test_line_open (launch, NULL, CAPS);
+    GstBuffer *in = new_frame (0);
+    add_region (in, "cat", 100, 100, 0.9);
+    add_region (in, NULL, 300, 100, 0.9);
+    GstBuffer *out = push_pull (&fixture, in);
+    g_assert_cmpint (id_at (out, 100), ==, rows[i].cat);
+    g_assert_cmpint (id_at (out, 300), ==, rows[i].none);
+    gst_buffer_unref (out);
+    teardown (&fixture);
+  }
+}
+
 /* Every third frame went through a model; its mark is an SlFrameMeta. The last such frame found nothing. */
 static void
 test_interpolate (void)
@@ -353,6 +376,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sltrack/crossing", test_crossing);
   g_test_add_func ("/sltrack/shared", test_shared);
   g_test_add_func ("/sltrack/unsure", test_unsure);
+  g_test_add_func ("/sltrack/classes-without-type", test_classes_without_type);
   g_test_add_func ("/sltrack/interpolate", test_interpolate);
   g_test_add_func ("/sltrack/anew", test_anew);
   g_test_add_func ("/sltrack/hostile", test_hostile);
