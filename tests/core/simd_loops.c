@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/half.h"
 #include "core/ops/kernels/simd/loops.h"
 
 #define LONGEST 300
@@ -188,6 +189,31 @@ check_largest (const SlSimdLoops *loops, gsize n)
   }
 }
 
+/* All halves there are, from and to; and floats between two of them. */
+static void
+check_halves (const SlSimdLoops *loops)
+{
+  static guint16 halves[65536], again[65536];
+  static gfloat floats[65536];
+  for (guint i = 0; i < 65536; i++)
+    halves[i] = (guint16) i;
+  loops->from_halves (halves, floats, 65536);
+  for (guint i = 0; i < 65536; i++) {
+    const gfloat expected = sl_half_to_float ((guint16) i);
+    g_assert_true (isnan (expected) ? isnan (floats[i]) : floats[i] == expected && !signbit (floats[i]) == !signbit (expected));
+  }
+  loops->to_halves (floats, again, 65536);
+  for (guint i = 0; i < 65536; i++)
+    g_assert_true (isnan (floats[i]) ? (again[i] & 0x7fff) > 0x7c00 : again[i] == i);
+  for (guint i = 0; i < 65536; i++)
+    floats[i] = ldexpf ((gfloat) (gint) (i * 2654435761u), (gint) (i % 80) - 60);
+  again[65533] = 7;
+  loops->to_halves (floats, again, 65533);
+  for (guint i = 0; i < 65533; i++)
+    g_assert_cmphex (again[i], ==, sl_half_from_float (floats[i]));
+  g_assert_cmphex (again[65533], ==, 7);
+}
+
 /* Halves to even, limits, and what is no number. */
 static void
 check_round (const SlSimdLoops *loops, gsize n)
@@ -277,6 +303,7 @@ test_all (void)
     g_test_message ("%s", sets[s]->name);
     check_turn (sets[s], SL_TURNED, SL_TURNED);
     check_turn (sets[s], 37, 23);
+    check_halves (sets[s]);
     for (gsize n = 1; n < LONGEST - GUARD; n += n < 70 ? 1 : 13) {
       check_weave (sets[s], 2, n);
       check_weave (sets[s], 3, n);

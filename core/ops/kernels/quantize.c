@@ -7,6 +7,7 @@
 #include "core/ops/kernels/fixedpoint.h"
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/kernels/parallel.h"
+#include "core/ops/kernels/simd/loops.h"
 
 #define PART_ELEMENTS 16384
 
@@ -102,8 +103,7 @@ dequantize_part (void *data, gsize first, gsize n)
   const SlTensor *input = sl_node_input (call->graph, call->node, 0);
   gfloat *out = call->outputs[0];
   if (input->dtype == SL_DTYPE_F16) {
-    for (gsize i = first; i < first + n; i++)
-      out[i] = sl_half_to_float (((const guint16 *) call->inputs[0])[i]);
+    sl_simd_loops ()->from_halves ((const guint16 *) call->inputs[0] + first, out + first, n);
     return;
   }
   const guint count = input->quant.count;
@@ -201,6 +201,14 @@ cast_part (void *data, gsize first, gsize n)
   const SlKernelCall *call = data;
   const SlDtype from = sl_node_input (call->graph, call->node, 0)->dtype, to = sl_node_output (call->graph, call->node, 0)->dtype;
   const gboolean real = from == SL_DTYPE_F32 || from == SL_DTYPE_F64 || from == SL_DTYPE_F16;
+  if (from == SL_DTYPE_F16 && to == SL_DTYPE_F32) {
+    sl_simd_loops ()->from_halves ((const guint16 *) call->inputs[0] + first, (gfloat *) call->outputs[0] + first, n);
+    return;
+  }
+  if (from == SL_DTYPE_F32 && to == SL_DTYPE_F16) {
+    sl_simd_loops ()->to_halves ((const gfloat *) call->inputs[0] + first, (guint16 *) call->outputs[0] + first, n);
+    return;
+  }
   for (gsize i = first; i < first + n; i++) {
     if (!real) {
       store_whole (call->outputs[0], to, i, load_whole (call->inputs[0], from, i));

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/half.h"
+
 #if defined(__AVX2__)
 #include <immintrin.h>
 #elif defined(__SSE2__)
@@ -580,6 +582,36 @@ round_codes (const gfloat *restrict in, gfloat *restrict out, gsize n, gfloat sc
   }
 }
 
+static void
+from_halves (const guint16 *in, gfloat *out, gsize n)
+{
+  gsize i = 0;
+#if defined(__F16C__)
+  for (; i + 8 <= n; i += 8)
+    _mm256_storeu_ps (out + i, _mm256_cvtph_ps (_mm_loadu_si128 ((const __m128i *) (gconstpointer) (in + i))));
+#elif defined(__aarch64__)
+  for (; i + 4 <= n; i += 4)
+    vst1q_f32 (out + i, vcvt_f32_f16 (vreinterpret_f16_u16 (vld1_u16 (in + i))));
+#endif
+  for (; i < n; i++)
+    out[i] = sl_half_to_float (in[i]);
+}
+
+static void
+to_halves (const gfloat *in, guint16 *out, gsize n)
+{
+  gsize i = 0;
+#if defined(__F16C__)
+  for (; i + 8 <= n; i += 8)
+    _mm_storeu_si128 ((__m128i *) (gpointer) (out + i), _mm256_cvtps_ph (_mm256_loadu_ps (in + i), _MM_FROUND_TO_NEAREST_INT));
+#elif defined(__aarch64__)
+  for (; i + 4 <= n; i += 4)
+    vst1_u16 (out + i, vreinterpret_u16_f16 (vcvt_f16_f32 (vld1q_f32 (in + i))));
+#endif
+  for (; i < n; i++)
+    out[i] = sl_half_from_float (in[i]);
+}
+
 const SlSimdLoops TABLE (SL_SIMD_LOOPS_NAME) = { NAME (SL_SIMD_LOOPS_NAME),
                                                  look_up,
                                                  across_u8,
@@ -597,4 +629,6 @@ const SlSimdLoops TABLE (SL_SIMD_LOOPS_NAME) = { NAME (SL_SIMD_LOOPS_NAME),
                                                  round_codes,
                                                  softmax,
                                                  turn,
-                                                 weave };
+                                                 weave,
+                                                 from_halves,
+                                                 to_halves };

@@ -87,6 +87,7 @@ typedef struct
  * @round: @out[i] = @in[i] / @scale within @lo and @hi, whole numbers below 2^22, rounded half to even; @lo for what is no number
  * @softmax: each row's exponentials, summed in single precision from the first to the last, times 1 / (sum * @scale), rounded half up
  * @turn: SL_TURNED rows of as many bytes to columns
+ * @from_halves, @to_halves: as base/half.h converts one, but for the bits of what is no number
  * @weave: elements of 32 bits of 2 or 3 @planes in turn: @out[i * planes + p] = @in[p * stride + i]
  */
 typedef struct
@@ -109,6 +110,8 @@ typedef struct
   void (*softmax) (const SlSoftmax *s, const guint8 *in, guint8 *out, gsize rows);
   void (*turn) (const guint8 *from, gssize from_stride, guint8 *to, gssize to_stride);
   void (*weave) (const guint32 *in, gsize stride, guint planes, guint32 *out, gsize n);
+  void (*from_halves) (const guint16 *in, gfloat *out, gsize n);
+  void (*to_halves) (const gfloat *in, guint16 *out, gsize n);
 } SlSimdLoops;
 
 extern const SlSimdLoops sl_simd_loops_base, sl_simd_loops_avx2, sl_simd_loops_avx512;
