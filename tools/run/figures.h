@@ -34,10 +34,11 @@ typedef struct
   gint64 p50[SL_N_STAGES], p95[SL_N_STAGES];
 } SlFigures;
 
-/** SlFiguresBefore: what the rates of the next figures are since. All 0 at first. @flow is never followed. */
+/** SlFiguresBefore: what the rates of the next figures are since. All 0 at first. @serial: of the flow that was counted, whose address another
+ *  may have by now. */
 typedef struct
 {
-  SlFlow *flow;
+  guint64 serial;
   SlFlowCounts counts;
 } SlFiguresBefore;
 

@@ -34,6 +34,7 @@ typedef struct
 
 struct _SlFlow
 {
+  guint64 serial;
   GstElement *pipeline;
   gulong added;
   GMutex lock;       /* of points, ring, n, histograms */
@@ -207,7 +208,9 @@ add_item (const GValue *item, gpointer flow)
 SlFlow *
 sl_flow_new (GstElement *pipeline)
 {
+  static atomic_uint_least64_t newest;
   SlFlow *flow = g_new0 (SlFlow, 1);
+  flow->serial = atomic_fetch_add (&newest, 1) + 1;
   flow->pipeline = gst_object_ref (pipeline);
   flow->points = g_ptr_array_new_with_free_func (g_free);
   g_mutex_init (&flow->lock);
@@ -228,6 +231,12 @@ sl_flow_free (SlFlow *flow)
   g_ptr_array_unref (flow->points);
   g_mutex_clear (&flow->lock);
   g_free (flow);
+}
+
+guint64
+sl_flow_serial (const SlFlow *flow)
+{
+  return flow->serial;
 }
 
 void

@@ -50,6 +50,8 @@ typedef struct _SlFlow SlFlow;
 SlFlow *sl_flow_new (GstElement *pipeline);
 /** sl_flow_free: @pipeline must be in NULL. */
 void sl_flow_free (SlFlow *flow);
+/** sl_flow_serial: a number, from 1, that no other flow of the process has or had. */
+guint64 sl_flow_serial (const SlFlow *flow);
 void sl_flow_counts (SlFlow *flow, SlFlowCounts *counts);
 /** sl_flow_latency: microseconds, the 50th and the 95th percentile (base/percentile.h) of the last 512 frames; FALSE while there are none. */
 gboolean sl_flow_latency (SlFlow *flow, SlStage stage, gint64 *p50, gint64 *p95);
