@@ -3,6 +3,7 @@
  * Frames through pipelines as `sightline run` counts them: the rates of a pipeline that took another's place, where its counters begin again.
  */
 #include <gst/app/gstappsrc.h>
+#include <gst/base/gstbasetransform.h>
 
 #include "tools/run/figures.h"
 
@@ -82,11 +83,71 @@ test_replaced (void)
   }
 }
 
+static void
+decoder_class_init (gpointer klass, gpointer data)
+{
+  static GstStaticPadTemplate templates[] = { GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY),
+                                              GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY) };
+  gst_element_class_set_static_metadata (klass, "Decoder", "Codec/Decoder/Video", "Hands on what it gets", "The project");
+  for (guint i = 0; i < G_N_ELEMENTS (templates); i++)
+    gst_element_class_add_static_pad_template (klass, &templates[i]);
+}
+
+/* A decoder as far as its class goes, which hands on what it gets. */
+static GstElement *
+decoder_new (void)
+{
+  static gsize once = 0;
+  if (g_once_init_enter (&once)) {
+    const GTypeInfo info = { .class_size = sizeof (GstBaseTransformClass),
+                             .class_init = decoder_class_init,
+                             .instance_size = sizeof (GstBaseTransform) };
+    const GType type = g_type_register_static (GST_TYPE_BASE_TRANSFORM, "TestDecoder", &info, 0);
+    gst_element_register (NULL, "testdecoder", GST_RANK_NONE, type);
+    g_once_init_leave (&once, 1);
+  }
+  return gst_element_factory_make ("testdecoder", NULL);
+}
+
+/* What sources gave is not told of a pipeline with a decoder, whether or not that has given a frame. */
+static void
+test_decoder (void)
+{
+  Fixture f;
+  SlFlowCounts counts;
+  gst_object_unref (gst_object_ref_sink (decoder_new ()));
+  fixture_init (&f, "identity drop-probability=1 ! testdecoder !");
+  push (&f, 5);
+  gst_app_src_end_of_stream (GST_APP_SRC (f.source));
+  g_autoptr (GstBus) bus = gst_element_get_bus (f.pipeline);
+  gst_message_unref (gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS));
+  sl_flow_counts (f.flow, &counts);
+  g_assert_cmpuint (counts.in, ==, 0);
+  fixture_clear (&f);
+}
+
+/* A decoder that joins a pipeline that runs. */
+static void
+test_late_decoder (void)
+{
+  Fixture f;
+  SlFlowCounts counts;
+  fixture_init (&f, "");
+  push (&f, 5);
+  wait_in (&f, 5);
+  gst_bin_add (GST_BIN (f.pipeline), decoder_new ());
+  sl_flow_counts (f.flow, &counts);
+  g_assert_cmpuint (counts.in, ==, 5);
+  fixture_clear (&f);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   gst_init (&argc, &argv);
   g_test_add_func ("/flow/replaced", test_replaced);
+  g_test_add_func ("/flow/decoder", test_decoder);
+  g_test_add_func ("/flow/late-decoder", test_late_decoder);
   return g_test_run ();
 }

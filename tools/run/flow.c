@@ -37,8 +37,9 @@ struct _SlFlow
   guint64 serial;
   GstElement *pipeline;
   gulong added;
-  GMutex lock;       /* of points, ring, n, histograms */
+  GMutex lock;       /* of points, in, ring, n, histograms */
   GPtrArray *points; /* of Point */
+  guint64 in;        /* the most that was told: a decoder that joins late begins at 0 */
   gint64 ring[SL_N_STAGES][RING];
   guint64 n;
   SlHistogram histograms[SL_N_STAGES];
@@ -249,12 +250,12 @@ sl_flow_counts (SlFlow *flow, SlFlowCounts *counts)
     Point *point = flow->points->pdata[i];
     const guint64 count = atomic_load_explicit (&point->count, memory_order_relaxed);
     sums[point->kind] = point->kind == POINT_SINK ? MAX (sums[point->kind], count) : sums[point->kind] + count;
-    decodes = decodes || (point->kind == POINT_DECODER && count > 0);
+    decodes = decodes || point->kind == POINT_DECODER;
     predicts = predicts || point->kind == POINT_RESULT;
   }
+  flow->in = MAX (flow->in, sums[decodes ? POINT_DECODER : POINT_SOURCE]);
+  *counts = (SlFlowCounts){ .in = flow->in, .out = sums[POINT_SINK], .predictions = sums[POINT_RESULT] };
   g_mutex_unlock (&flow->lock);
-  *counts =
-    (SlFlowCounts){ .in = sums[decodes ? POINT_DECODER : POINT_SOURCE], .out = sums[POINT_SINK], .predictions = sums[POINT_RESULT] };
   counts->dropped = predicts && counts->in > counts->predictions ? counts->in - counts->predictions : 0;
   counts->first = atomic_load_explicit (&flow->first, memory_order_relaxed);
   counts->last = atomic_load_explicit (&flow->last, memory_order_relaxed);

@@ -21,7 +21,7 @@ typedef enum
 
 /**
  * SlFlowCounts:
- * @in: frames that sources, or decoders where there are some, gave
+ * @in: frames that decoders, or sources where there are none, gave; never less than before
  * @out: the most that one sink got
  * @predictions: frames that slpostprocess decoded
  * @dropped: frames of @in that gave no prediction, frames still on their way among them; 0 in a pipeline without a model
