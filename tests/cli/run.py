@@ -430,7 +430,7 @@ def test_summary():
 
 def test_summary_over_restarts():
     running = Running(describe("sums", "videotestsrc num-buffers=3 ! fakesink", "restart=always\nbackoff-min=10ms\nbackoff-max=20ms\n"), "--stats")
-    running.wait_for("waiting", 3)
+    running.wait_for("waiting", 4)
     running.stop()
     pipeline, = running.events()[-1]["pipelines"]
     assert pipeline["restarts"] >= 3 and pipeline["frames_in"] >= 9 and pipeline["recoveries"] == 0, pipeline

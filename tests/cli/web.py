@@ -339,6 +339,8 @@ def test_states():
     assert reasons == ["fails: failed, and is not started again", "waits: waiting for its next start"], reasons
     states = {p["name"]: p["state"] for p in running.get("/pipelines").json["pipelines"]}
     assert states == {"fails": "failed", "waits": "waiting", "ends": "ended", "goes-on": "running"}, states
+    restarts = {p["name"]: p["restarts"] for p in running.get("/pipelines").json["pipelines"]}
+    assert restarts["waits"] == 0, "a start that is only waited for counts: %s" % restarts
     messages = running.get("/pipelines").json["messages"]
     assert any(m["pipeline"] == "fails" and m["level"] == "error" for m in messages), messages
     running.stop()
@@ -430,6 +432,7 @@ def test_reload():
             read_until(listener, b'"label":"%s"' % colour.encode())
             read_until(peer, b"image/jpeg", 3)
         eventually(lambda: served.get("/health").status == 200)
+        assert 'sightline_restarts_total{pipeline="changes"} 0\n' in served.get("/metrics").text, "a reload is no restart"
 
 
 def ages(served, seconds):

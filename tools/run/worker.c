@@ -272,7 +272,6 @@ wait_for_start (SlWorker *worker)
   worker->failures++;
   const guint delay = sl_backoff_delay (worker->description->backoff_min, worker->description->backoff_max, worker->failures);
   worker->next_start = g_get_monotonic_time () + (gint64) delay * 1000;
-  worker->restarts++;
   sl_run_log (SL_LOG_INFO, worker->name, "waiting", "starts again in %.1f s", delay / 1000.0);
   set_state (worker, SL_WORKER_WAITING);
 }
@@ -294,6 +293,14 @@ begin (SlWorker *worker)
   }
   set_state (worker, SL_WORKER_STARTING);
   sl_jobs_push (worker->jobs, worker->pipeline, GST_STATE_PLAYING);
+}
+
+/* As the restart policy wants it: a reload is no restart, nor is a start that is only waited for. */
+static void
+begin_again (SlWorker *worker)
+{
+  worker->restarts++;
+  begin (worker);
 }
 
 /* The new description did not get as far as a frame. */
@@ -492,7 +499,7 @@ sl_worker_tick (SlWorker *worker)
 {
   const gint64 now = g_get_monotonic_time ();
   if (worker->state == SL_WORKER_WAITING && now >= worker->next_start)
-    begin (worker);
+    begin_again (worker);
   else if (worker->state == SL_WORKER_STARTING || worker->state == SL_WORKER_RUNNING)
     tick_alive (worker, now);
   else if (worker->state == SL_WORKER_STOPPING && worker->draining && now - worker->stop_since > END_TIMEOUT)

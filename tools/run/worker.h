@@ -84,6 +84,7 @@ void sl_worker_set_name (SlWorker *worker, const char *name);
 const SlDescription *sl_worker_description (const SlWorker *worker);
 /** sl_worker_pipeline: (transfer none) (nullable): it may be in any state. */
 GstElement *sl_worker_pipeline (const SlWorker *worker);
+/** sl_worker_restarts: starts as the restart policy wants them, after a failure or an end; those of a reload are not among them. */
 guint sl_worker_restarts (const SlWorker *worker);
 /** sl_worker_totals: up to now. */
 void sl_worker_totals (const SlWorker *worker, SlWorkerTotals *totals);
