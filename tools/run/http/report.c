@@ -111,10 +111,8 @@ model_name (GstElement *element)
 }
 
 static void
-add_element (const GValue *item, gpointer data)
+add_element (SlReportPipeline *pipeline, GstElement *element)
 {
-  SlReportPipeline *pipeline = data;
-  GstElement *element = g_value_get_object (item);
   const char *type = G_OBJECT_TYPE_NAME (element);
   if (strcmp (type, "SlCamera") == 0) {
     SlReportCamera camera = { .name = gst_element_get_name (element) };
@@ -134,6 +132,36 @@ add_element (const GValue *item, gpointer data)
                   &output.connected, NULL);
     g_array_append_val (pipeline->outputs, output);
   }
+}
+
+static void
+forget_elements (SlReportPipeline *pipeline)
+{
+  g_array_set_size (pipeline->cameras, 0);
+  g_array_set_size (pipeline->models, 0);
+  g_array_set_size (pipeline->outputs, 0);
+  pipeline->busy = 0;
+}
+
+/* Elements come and go meanwhile, with a camera's connection for one: then everything is looked at again. */
+static void
+add_elements (SlReportPipeline *pipeline, GstBin *bin)
+{
+  GstIterator *elements = gst_bin_iterate_recurse (bin);
+  GstIteratorResult result;
+  GValue item = G_VALUE_INIT;
+  while ((result = gst_iterator_next (elements, &item)) == GST_ITERATOR_OK || result == GST_ITERATOR_RESYNC) {
+    if (result == GST_ITERATOR_OK) {
+      add_element (pipeline, g_value_get_object (&item));
+      g_value_reset (&item);
+    } else {
+      forget_elements (pipeline);
+      gst_iterator_resync (elements);
+    }
+  }
+  if (G_IS_VALUE (&item))
+    g_value_unset (&item);
+  gst_iterator_free (elements);
 }
 
 static SlReportPipeline *
@@ -156,11 +184,8 @@ report_worker (SlWorker *worker, SlFiguresBefore *before, double seconds)
     sl_flow_counts (flow, &counts);
     pipeline->last = counts.last;
   }
-  GstIterator *elements = element != NULL ? gst_bin_iterate_recurse (GST_BIN (element)) : NULL;
-  if (elements != NULL) {
-    gst_iterator_foreach (elements, add_element, pipeline);
-    gst_iterator_free (elements);
-  }
+  if (element != NULL)
+    add_elements (pipeline, GST_BIN (element));
   return pipeline;
 }
 
