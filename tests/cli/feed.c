@@ -101,7 +101,7 @@ test_unwanted (void)
   const int alone = push (&f, 1);
   g_assert_cmpint (push (&f, 2), ==, alone);
   g_assert_false (sl_feed_take_frame (f.feed, &frame));
-  g_assert_null (sl_feed_newest (f.feed, &serial));
+  g_assert_null (sl_feed_newest (f.feed, 60000, &serial));
   g_assert_cmpuint (serial, ==, 0);
   sl_feed_want_frame (f.feed);
   g_assert_cmpint (push (&f, 3), ==, alone + 1); /* one reference, and no copy */
@@ -127,7 +127,7 @@ test_predictions (void)
   const int alone = push (&f, ++x);
   g_assert_cmpint (push (&f, ++x), ==, alone);
   g_assert_cmpint (g_atomic_int_get (&f.notified), ==, 0);
-  g_autoptr (SlPredictions) newest = sl_feed_newest (f.feed, &serial);
+  g_autoptr (SlPredictions) newest = sl_feed_newest (f.feed, 60000, &serial);
   g_assert_nonnull (newest);
   g_assert_cmpuint (serial, ==, 2);
   sl_feed_set_watched (f.feed, TRUE);
@@ -142,6 +142,27 @@ test_predictions (void)
   sl_predictions_get_object_box (frame.predictions, 0, &left, &top, &width, &height);
   g_assert_cmpfloat (left, ==, 4);
   g_assert_cmpstr (sl_predictions_get_object_label (frame.predictions, 0), ==, "cup");
+  fixture_clear (&f);
+}
+
+/* Predictions are told while they are new, and while their pipeline is there. */
+static void
+test_old (void)
+{
+  Fixture f;
+  guint64 serial;
+  fixture_init (&f, "sltrack !");
+  push (&f, 1);
+  g_usleep (3000);
+  g_assert_null (sl_feed_newest (f.feed, 1, &serial));
+  g_assert_cmpuint (serial, ==, 1);
+  SlPredictions *newest = sl_feed_newest (f.feed, 60000, &serial);
+  g_assert_nonnull (newest);
+  sl_predictions_unref (newest);
+  gst_element_set_state (f.pipeline, GST_STATE_NULL);
+  sl_feed_detach (f.feed);
+  g_assert_null (sl_feed_newest (f.feed, 60000, &serial));
+  g_assert_cmpuint (serial, ==, 1);
   fixture_clear (&f);
 }
 
@@ -174,6 +195,7 @@ main (int argc, char **argv)
   sl_elements_register_static ();
   g_test_add_func ("/feed/unwanted", test_unwanted);
   g_test_add_func ("/feed/predictions", test_predictions);
+  g_test_add_func ("/feed/old", test_old);
   g_test_add_func ("/feed/owed", test_owed);
   return g_test_run ();
 }

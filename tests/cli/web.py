@@ -225,7 +225,7 @@ def test_predictions():
         for line in lines + [served.get("/predictions").text]:
             assert not schema.problems(json.loads(line), rule, rule), line
             assert json.loads(line)["labels"][0]["label"] == "blue", line
-        assert served.get("/predictions?pipeline=quiet").text == "/predictions: quiet: there are none yet\n"
+        eventually(lambda: served.get("/predictions?pipeline=quiet").text == "/predictions: quiet: there are none yet\n")
         assert served.get("/predictions?pipeline=quiet").status == 503
         # As many listeners as there may be, and one more; a listener that leaves makes room.
         peers = [served.stream("/predictions", "text/event-stream") for _ in range(16)]
@@ -331,7 +331,7 @@ def test_stall():
 def test_states():
     failing = describe("fails", "videotestsrc num-buffers=3 ! identity error-after=2 ! fakesink")
     waiting = describe("waits", "videotestsrc ! identity error-after=2 ! fakesink", "restart=on-failure\nbackoff-min=1h\nbackoff-max=2h\n")
-    ending = describe("ends", "videotestsrc num-buffers=3 ! fakesink")
+    ending = describe("ends", FRAMES.replace("videotestsrc", "videotestsrc num-buffers=3") + " ! " + MODEL)
     running = Served(failing, waiting, ending, describe("goes-on"), first_frame=False)
     for event in ("waiting", "end-of-stream"):
         running.wait_for(event)
@@ -339,6 +339,8 @@ def test_states():
     assert reasons == ["fails: failed, and is not started again", "waits: waiting for its next start"], reasons
     states = {p["name"]: p["state"] for p in running.get("/pipelines").json["pipelines"]}
     assert states == {"fails": "failed", "waits": "waiting", "ends": "ended", "goes-on": "running"}, states
+    gone = running.get("/predictions?pipeline=ends")
+    assert gone.status == 503 and gone.text == "/predictions: ends: there are none: the pipeline is ended\n", gone.text
     restarts = {p["name"]: p["restarts"] for p in running.get("/pipelines").json["pipelines"]}
     assert restarts["waits"] == 0, "a start that is only waited for counts: %s" % restarts
     messages = running.get("/pipelines").json["messages"]

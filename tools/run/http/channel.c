@@ -290,7 +290,7 @@ static gint64
 send_predictions (SlChannel *channel, gint64 now)
 {
   guint64 serial;
-  g_autoptr (SlPredictions) newest = sl_feed_newest (channel->feed, &serial);
+  g_autoptr (SlPredictions) newest = sl_feed_newest (channel->feed, channel->settings->stall, &serial);
   g_autoptr (GBytes) event = NULL;
   const gboolean early = now - channel->predicted < PREDICTION_INTERVAL;
   gboolean waits = FALSE;

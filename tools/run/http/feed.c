@@ -26,8 +26,9 @@ struct _SlFeed
   gpointer data;
   GPtrArray *taps; /* of Tap; main thread */
   gint watched, wanted;
-  GMutex lock; /* of what follows */
-  SlPredictions *newest;
+  GMutex lock;           /* of what follows */
+  SlPredictions *newest; /* (nullable) */
+  gint64 since;          /* when it came */
   guint64 serial;
   SlFeedFrame ready;
 };
@@ -141,6 +142,7 @@ on_predictions (GstElement *element, SlPredictions *predictions, gpointer data)
   g_mutex_lock (&feed->lock);
   SlPredictions *before = feed->newest;
   feed->newest = sl_predictions_ref (predictions);
+  feed->since = g_get_monotonic_time ();
   feed->serial++;
   g_mutex_unlock (&feed->lock);
   g_clear_pointer (&before, sl_predictions_unref);
@@ -200,7 +202,9 @@ sl_feed_detach (SlFeed *feed)
   g_mutex_lock (&feed->lock);
   frame = feed->ready;
   memset (&feed->ready, 0, sizeof feed->ready);
+  SlPredictions *newest = g_steal_pointer (&feed->newest);
   g_mutex_unlock (&feed->lock);
+  g_clear_pointer (&newest, sl_predictions_unref);
   if (frame.buffer != NULL) /* nobody took it: the next pipeline owes one */
     g_atomic_int_set (&feed->wanted, TRUE);
   sl_feed_frame_clear (&frame);
@@ -219,10 +223,11 @@ sl_feed_want_frame (SlFeed *feed)
 }
 
 SlPredictions *
-sl_feed_newest (SlFeed *feed, guint64 *serial)
+sl_feed_newest (SlFeed *feed, guint stall, guint64 *serial)
 {
+  const gint64 oldest = g_get_monotonic_time () - (gint64) stall * 1000;
   g_mutex_lock (&feed->lock);
-  SlPredictions *newest = feed->newest != NULL ? sl_predictions_ref (feed->newest) : NULL;
+  SlPredictions *newest = feed->newest != NULL && feed->since >= oldest ? sl_predictions_ref (feed->newest) : NULL;
   *serial = feed->serial;
   g_mutex_unlock (&feed->lock);
   return newest;

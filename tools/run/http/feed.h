@@ -29,14 +29,15 @@ void sl_feed_free (SlFeed *feed);
 const char *sl_feed_name (const SlFeed *feed);
 /** sl_feed_attach: to @pipeline, which does not play. */
 void sl_feed_attach (SlFeed *feed, GstElement *pipeline);
-/** sl_feed_detach: from its pipeline, which must be in NULL. The newest predictions stay. */
+/** sl_feed_detach: from its pipeline, which must be in NULL. Its predictions go with it. */
 void sl_feed_detach (SlFeed *feed);
 /** sl_feed_set_watched: whether new predictions are notified. */
 void sl_feed_set_watched (SlFeed *feed, gboolean watched);
 /** sl_feed_want_frame: the next frame is kept and notified. */
 void sl_feed_want_frame (SlFeed *feed);
-/** sl_feed_newest: (transfer full) (nullable): the newest predictions. @serial: (out): their number, from 1; 0 = none yet. */
-SlPredictions *sl_feed_newest (SlFeed *feed, guint64 *serial);
+/** sl_feed_newest: (transfer full) (nullable): the newest predictions of the pipeline, unless they are older than @stall milliseconds.
+ *  @serial: (out): the number, from 1, of the newest that there ever were; 0 = none yet. */
+SlPredictions *sl_feed_newest (SlFeed *feed, guint stall, guint64 *serial);
 /** sl_feed_take_frame: FALSE when none is there. @frame: (out): to be cleared. */
 gboolean sl_feed_take_frame (SlFeed *feed, SlFeedFrame *frame);
 void sl_feed_frame_clear (SlFeedFrame *frame);

@@ -262,7 +262,7 @@ static const struct
   { "sightline_frames_per_second", "gauge", "Frames a second that reach a sink.", write_rate },
   { "sightline_last_frame_age_seconds", "gauge", "Time since a frame reached a sink.", write_age },
   { "sightline_stage_seconds", "histogram", "Time that frames spend in a stage; age is from capture to prediction.", write_stages },
-  { "sightline_objects", "gauge", "Objects on the newest frame.", write_objects },
+  { "sightline_objects", "gauge", "Objects on the newest frame; none while frames do not come.", write_objects },
   { "sightline_restarts_total", "counter", "Starts by the restart policy, after a failure or an end; reloads are none.", write_restarts },
   { "sightline_recoveries_total", "counter", "Returns of the pipeline or its camera after a failure.", write_recoveries },
   { "sightline_camera_state", "gauge", "1 for the state that the camera is in.", write_camera_states },

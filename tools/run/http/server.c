@@ -110,7 +110,7 @@ answer_metrics (SlHttpServer *server, SoupServerMessage *message, SlChannel *cha
   GString *text = g_string_new (NULL);
   for (guint i = 0; i < server->channels->len; i++) {
     guint64 serial;
-    g_ptr_array_add (newest, sl_feed_newest (sl_channel_feed (server->channels->pdata[i]), &serial));
+    g_ptr_array_add (newest, sl_feed_newest (sl_channel_feed (server->channels->pdata[i]), server->settings->stall, &serial));
   }
   sl_text_metrics (text, report, newest);
   answer (message, SOUP_STATUS_OK, "text/plain; version=0.0.4; charset=utf-8", text);
@@ -151,6 +151,26 @@ answer_snapshot (SlHttpServer *server, SoupServerMessage *message, SlChannel *ch
   sl_channel_snapshot (channel, message);
 }
 
+/* @serial: of the newest that there ever were */
+static void
+answer_no_predictions (SlHttpServer *server, SoupServerMessage *message, SlChannel *channel, guint64 serial)
+{
+  const char *name = sl_feed_name (sl_channel_feed (channel));
+  g_autoptr (SlReport) report = get_report (server);
+  guint index = 0;
+  g_ptr_array_find (server->channels, channel, &index);
+  const SlWorkerState state = ((SlReportPipeline *) report->pipelines->pdata[index])->state;
+  if (state != SL_WORKER_RUNNING)
+    answer_text (message, SOUP_STATUS_SERVICE_UNAVAILABLE, "/predictions: %s: there are none: the pipeline is %s", name,
+                 sl_worker_state_name (state));
+  else if (serial == 0)
+    answer_text (message, SOUP_STATUS_SERVICE_UNAVAILABLE, "/predictions: %s: there are none yet", name);
+  else
+    answer_text (message, SOUP_STATUS_SERVICE_UNAVAILABLE,
+                 "/predictions: %s: there are none of the last %g s; /health says how the pipeline is", name,
+                 server->settings->stall / 1000.0);
+}
+
 /* Events for who asks for them, else the newest alone. */
 static void
 answer_predictions (SlHttpServer *server, SoupServerMessage *message, SlChannel *channel)
@@ -161,10 +181,9 @@ answer_predictions (SlHttpServer *server, SoupServerMessage *message, SlChannel 
     begin_stream (server, message, channel, FALSE, MOST_LISTENERS, "the newest predictions alone, without text/event-stream, are for all");
     return;
   }
-  g_autoptr (SlPredictions) newest = sl_feed_newest (sl_channel_feed (channel), &serial);
+  g_autoptr (SlPredictions) newest = sl_feed_newest (sl_channel_feed (channel), server->settings->stall, &serial);
   if (newest == NULL) {
-    answer_text (message, SOUP_STATUS_SERVICE_UNAVAILABLE, "/predictions: %s: there are none yet",
-                 sl_feed_name (sl_channel_feed (channel)));
+    answer_no_predictions (server, message, channel, serial);
     return;
   }
   g_autofree char *json = sl_predictions_to_json (newest);

@@ -12,7 +12,7 @@
 G_BEGIN_DECLS
 
 /** sl_text_metrics: appends @report as Prometheus's text format has it. @newest: (element-type SlPredictions): the newest predictions of each
- *  pipeline, NULL where there are none. */
+ *  pipeline, NULL where there are no current ones. */
 void sl_text_metrics (GString *out, const SlReport *report, const GPtrArray *newest);
 /** sl_text_health: appends {"ok":..., "reasons":[...], "pipelines":[...]}. Returns whether all is well. */
 gboolean sl_text_health (GString *out, const SlReport *report, guint stall);
