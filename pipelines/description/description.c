@@ -73,6 +73,19 @@ take_time (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const ch
   return sl_value_time (entry, value, slot, error);
 }
 
+/* A pipeline that may go without a frame for no time is never well. */
+static gboolean
+take_stall (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value, GError **error)
+{
+  guint ms;
+  if (!sl_value_time (entry, value, &ms, error))
+    return FALSE;
+  if (ms == 0)
+    return sl_key_fail (entry, error, "expected a time longer than 0, such as 2s, got '%s'", value);
+  *(guint *) slot = ms;
+  return TRUE;
+}
+
 static gboolean
 take_number (const SlKeyEntry *entry, const char *value, gdouble least, gdouble most, gdouble *number, GError **error)
 {
@@ -136,7 +149,7 @@ static const Key http_keys[] = {
   { "password-file", HTTP (password_file), FALSE, take_text },
   { "certificate", HTTP (certificate), FALSE, take_text },
   { "private-key", HTTP (private_key), FALSE, take_text },
-  { "stall", HTTP (stall), FALSE, take_time },
+  { "stall", HTTP (stall), FALSE, take_stall },
   { "frame-rate", HTTP (frame_rate), FALSE, take_rate },
   { "width", HTTP (width), FALSE, take_width },
   { "viewers", HTTP (viewers), FALSE, take_viewers },

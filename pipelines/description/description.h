@@ -67,7 +67,7 @@ typedef struct
  * @listen: (nullable): ADDR:PORT; NULL = nothing, unless the caller says where
  * @password_file: (nullable): a file whose one line is asked of every client
  * @certificate, @private_key: (nullable): PEM files, for TLS
- * @stall: milliseconds without a frame after which a running pipeline is not well
+ * @stall: milliseconds without a frame, at least 1, after which a running pipeline is not well
  * @frame_rate: pictures a second at most, 0.1..60
  * @width: pixels a row of a picture at most, 64..3840
  * @viewers: clients of the live picture at once, 1..64

@@ -56,6 +56,17 @@ def test_good():
     has(findings, "fact", "budget", "40.0 ms between frames at 25 frames/s")
 
 
+def test_http():
+    launch = "fakesrc num-buffers=1 ! fakesink"
+    for listen, said in (("127.0.0.1:99999", "expected ADDR:PORT, such as 127.0.0.1:8080 or [::1]:8080, got '127.0.0.1:99999'"),
+                         ("127.0.0.1:80a", "expected ADDR:PORT, "), ("0.0.0.0:8080", "other machines reach 0.0.0.0:8080: expected 127.0.0.1 or [::1]"),
+                         ("127.0.0.1:0\ncertificate=/c", "got a certificate without a private key")):
+        findings = check(described(launch, "[http]\nlisten=%s\n" % listen), status=1)
+        has(findings, "problem", "http", work("check.pipeline") + ":", "[http] listen", said)
+    for good in ("listen=127.0.0.1:8080", "listen=0.0.0.0:8080\npassword-file=/p", "width=320"):
+        assert not [f for f in check(described(launch, "[http]\n%s\n" % good)) if f[1] == "http"], good
+
+
 def test_nothing_is_played():
     out = work("untouched.json")
     check(described(SOURCE + " ! " + TAIL.replace("fakesink", "filesink location=" + out)))

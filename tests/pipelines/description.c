@@ -244,6 +244,7 @@ static const struct
   { "[htpt]\nlisten=a\n", "t.pipeline:2: [htpt] listen: unknown group; did you mean [http]?" },
   { MINIMAL "[http]\nport=80\n", "t.pipeline:4: [http] port: unknown key; expected one of listen, password-file, certificate, private-key, "
                                  "stall, frame-rate, width, viewers" },
+  { MINIMAL "[http]\nstall=0s\n", "t.pipeline:4: [http] stall: expected a time longer than 0, such as 2s, got '0s'" },
   { MINIMAL "[http]\nframe-rate=1000\n", "t.pipeline:4: [http] frame-rate: expected a number from 0.1 to 60, got '1000'" },
   { MINIMAL "[http]\nwidth=-1\n", "t.pipeline:4: [http] width: expected a whole number from 64 to 3840, got '-1'" },
   { MINIMAL "[http]\nviewers=1.5\n", "t.pipeline:4: [http] viewers: expected a whole number from 1 to 64, got '1.5'" },

@@ -10,6 +10,7 @@
 #include "tools/check/findings.h"
 #include "tools/command.h"
 #include "tools/options.h"
+#include "tools/run/http/choose.h"
 #include "tools/run/settings.h"
 
 static void
@@ -42,6 +43,14 @@ check_pipeline (GstElement *pipeline, GArray *findings)
   gst_element_set_state (pipeline, GST_STATE_NULL);
 }
 
+static void
+check_http (const SlDescription *description, GArray *findings)
+{
+  g_autoptr (GError) error = NULL;
+  if (!sl_http_check (description, &error))
+    sl_findings_add (findings, SL_FINDING_PROBLEM, "http", "%s", error->message);
+}
+
 static int
 check_file (const SlRunOptions *options, const char *path)
 {
@@ -57,6 +66,8 @@ check_file (const SlRunOptions *options, const char *path)
     check_pipeline (pipeline, findings);
   else
     sl_findings_add (findings, SL_FINDING_PROBLEM, "description", "%s", error->message);
+  if (description != NULL)
+    check_http (description, findings);
   gst_clear_object (&pipeline);
   sl_findings_print (findings, path, options->json);
   return sl_findings_have_problems (findings) ? SL_EXIT_FAILED : SL_EXIT_OK;

@@ -113,3 +113,20 @@ sl_http_check_reach (const SlHttpSettings *settings, GSocketAddress *address, GE
                "and --http-key)",
                settings->listen);
 }
+
+gboolean
+sl_http_check (const SlDescription *description, GError **error)
+{
+  const SlHttpOptions none = { 0 };
+  g_auto (SlHttpSettings) settings = { 0 };
+  g_autoptr (GPtrArray) descriptions = g_ptr_array_new ();
+  g_autofree char *origin = NULL;
+  g_ptr_array_add (descriptions, (gpointer) description);
+  if (!sl_http_choose (&none, descriptions, &settings, &origin, error))
+    return FALSE;
+  g_autoptr (GSocketAddress) address = settings.listen != NULL ? sl_http_address (settings.listen, error) : NULL;
+  if (settings.listen == NULL || (address != NULL && sl_http_check_reach (&settings, address, error)))
+    return TRUE;
+  g_prefix_error (error, "%s %s: ", origin, settings.listen);
+  return FALSE;
+}
