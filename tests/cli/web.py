@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """sightline run --http: what it answers, to whom, and what clients that are slow, greedy or hostile do to it: nothing."""
 import base64
+import contextlib
 import json
 import os
 import re
@@ -394,6 +395,37 @@ def test_metrics():
         assert done.returncode == 0 and done.stderr == b"", done
 
 
+def still_open(peer):
+    peer.setblocking(False)
+    try:
+        return peer.recv(1) != b""
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+
+
+def answers_among(served, said):
+    """Whether an answer comes while peers that have said no more than that are there."""
+    peers = [socket.create_connection((served.host, served.port)) for _ in said]
+    try:
+        for peer, words in zip(peers, said):
+            peer.sendall(words)
+        return b" 200 " in served.ask(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")[:20] and still_open(peers[-1])
+    finally:
+        for peer in peers:
+            peer.close()
+
+
+def ends_handshakes(served):
+    """Whether peers that begin a handshake and go no further are let go before one that came with them and says nothing."""
+    with contextlib.ExitStack() as stack:
+        silent, *peers = [stack.enter_context(socket.create_connection((served.host, served.port), PATIENCE)) for _ in range(9)]
+        for peer in peers:
+            peer.sendall(b"\x16")
+        return all(peer.recv(1) == b"" for peer in peers) and still_open(silent)
+
+
 def test_password_and_tls():
     secret = write("password", b"open sesame\n")
     os.chmod(secret, 0o600)
@@ -420,6 +452,8 @@ def test_password_and_tls():
             assert served.get(path).status == 200, path
         with served.stream("/stream.mjpg") as peer:
             read_until(peer, b"image/jpeg", 3)
+        eventually(lambda: answers_among(served, [b""] * 60))
+        eventually(lambda: ends_handshakes(served))
         served.context = None  # plain text at a port for TLS
         assert served.ask(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")[:4] != b"HTTP"
 

@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 
 /** Connections at once, those of streams not among them: beyond that the oldest one gives way. */
 #define SL_CONNECTIONS_MOST 64
-/** Seconds from a connection's arrival to the end of the answer. */
+/** Seconds from a connection's arrival, its TLS handshake and all, to the end of the answer. */
 #define SL_CONNECTION_PATIENCE 10
 
 typedef struct _SlConnections SlConnections;
