@@ -435,10 +435,18 @@ def test_password_and_tls():
                                ("Basic " + base64.b64encode(b"open sesame").decode(), 401), ("Basic !!", 401), ("Basic", 401), ("Digest x", 401)):
             assert served.get("/metrics", Authorization=header).status == status, header
         for path in PAGES + ["/stream.mjpg", "/nothing"]:
-            started, answer = time.monotonic(), served.get(path)
+            answer = served.get(path)
             assert answer.status == 401 and answer.headers["www-authenticate"].startswith("Basic realm="), path
-            assert time.monotonic() - started >= 0.4, "guessing is to take time"
         assert served.get("/metrics", Authorization=basic, Host="name.example").status == 200
+        started = time.monotonic()
+        guesses = [served.connect() for _ in range(21)]  # over as many connections; the right one comes last, and waits its turn
+        for number, peer in enumerate(guesses):
+            word = "open sesame" if number == 20 else "word %d" % number
+            peer.sendall(b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\n\r\n" % word.encode())
+        assert [int(read_until(peer, b"\r\n")[9:12]) for peer in guesses[-1:] + guesses[:-1]] == [200] + [401] * 20
+        assert time.monotonic() - started >= 1.9, "20 guesses are to take 2 s"
+        for peer in guesses:
+            peer.close()
         assert "sesame" not in "".join(line for line in served.lines if line)
     os.chmod(secret, 0o644)
     with Served(describe("readable"), "--http-password-file", secret, first_frame=False) as served:

@@ -75,6 +75,12 @@ is_local_name (const char *host)
   return host != NULL && (g_ascii_strcasecmp (host, "localhost") == 0 || g_hostname_is_ip_address (host));
 }
 
+gboolean
+sl_gate_is_told (const SlGate *gate, SoupServerMessage *message)
+{
+  return gate->guarded && soup_message_headers_get_one (soup_server_message_get_request_headers (message), "Authorization") != NULL;
+}
+
 const char *
 sl_gate_check (const SlGate *gate, SoupServerMessage *message)
 {

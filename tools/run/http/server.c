@@ -14,12 +14,11 @@
 #include "tools/run/http/gate.h"
 #include "tools/run/http/page.h"
 #include "tools/run/http/texts.h"
+#include "tools/run/http/turns.h"
 
 #define TICK_MS 250
 /* Clients of predictions at once. */
 #define MOST_LISTENERS 16
-/* Milliseconds that an answer to a wrong password takes, so that guessing does. */
-#define REFUSAL_MS 500
 #define TEXT "text/plain; charset=utf-8"
 #define JSON "application/json"
 
@@ -37,7 +36,8 @@ struct _SlHttpServer
   GThread *thread;
   SoupServer *soup;
   SlConnections *connections;
-  GMutex lock; /* of report */
+  SlTurns *turns; /* of requests that say a password */
+  GMutex lock;    /* of report */
   SlReport *report;
 };
 
@@ -225,39 +225,16 @@ find_channel (SlHttpServer *server, SoupServerMessage *message, GHashTable *quer
   return NULL;
 }
 
-static gboolean
-on_refused (gpointer message)
-{
-  soup_server_message_unpause (message);
-  return G_SOURCE_REMOVE;
-}
-
 static void
-refuse (SlHttpServer *server, SoupServerMessage *message, const char *why)
-{
-  const guint status = soup_server_message_get_status (message);
-  answer_text (message, status, "%s", why);
-  if (status != SOUP_STATUS_UNAUTHORIZED)
-    return;
-  GSource *later = g_timeout_source_new (REFUSAL_MS);
-  soup_server_message_pause (message);
-  g_source_set_callback (later, on_refused, g_object_ref (message), g_object_unref);
-  g_source_attach (later, server->context);
-  g_source_unref (later);
-}
-
-static void
-on_request (SoupServer *soup, SoupServerMessage *message, const char *path, GHashTable *query, gpointer data)
+answer_request (SoupServerMessage *message, const char *path, GHashTable *query, gpointer data)
 {
   SlHttpServer *server = data;
-  SoupMessageHeaders *headers = soup_server_message_get_response_headers (message);
-  soup_message_headers_replace (headers, "Connection", "close");
-  soup_message_headers_replace (headers, "Cache-Control", "no-store");
-  soup_message_headers_replace (headers, "X-Content-Type-Options", "nosniff");
-  soup_message_headers_replace (headers, "Cross-Origin-Resource-Policy", "same-origin");
   const char *why = sl_gate_check (server->gate, message);
   if (why != NULL) {
-    refuse (server, message, why);
+    const guint status = soup_server_message_get_status (message);
+    if (status == SOUP_STATUS_UNAUTHORIZED && sl_gate_is_told (server->gate, message))
+      sl_turns_delay (server->turns);
+    answer_text (message, status, "%s", why);
     return;
   }
   g_autoptr (GString) known = g_string_new (NULL);
@@ -272,6 +249,21 @@ on_request (SoupServer *soup, SoupServerMessage *message, const char *path, GHas
   }
   g_autofree char *shown = sl_show (path, SL_SHOW_NAME);
   answer_text (message, SOUP_STATUS_NOT_FOUND, "%s: there is nothing here; expected one of %s", shown, known->str);
+}
+
+static void
+on_request (SoupServer *soup, SoupServerMessage *message, const char *path, GHashTable *query, gpointer data)
+{
+  SlHttpServer *server = data;
+  SoupMessageHeaders *headers = soup_server_message_get_response_headers (message);
+  soup_message_headers_replace (headers, "Connection", "close");
+  soup_message_headers_replace (headers, "Cache-Control", "no-store");
+  soup_message_headers_replace (headers, "X-Content-Type-Options", "nosniff");
+  soup_message_headers_replace (headers, "Cross-Origin-Resource-Policy", "same-origin");
+  if (sl_gate_is_told (server->gate, message))
+    sl_turns_take (server->turns, message, path, query);
+  else
+    answer_request (message, path, query, server);
 }
 
 static void
@@ -298,6 +290,7 @@ run (gpointer data)
   server->soup = soup_server_new (NULL, NULL);
   soup_server_add_early_handler (server->soup, NULL, on_headers, server, NULL);
   soup_server_add_handler (server->soup, NULL, on_request, server, NULL);
+  server->turns = sl_turns_new (answer_request, server);
   server->connections = sl_connections_new (server->soup, server->listener, server->certificate);
   for (guint i = 0; i < server->channels->len; i++)
     sl_channel_start (server->channels->pdata[i], server->connections);
@@ -307,6 +300,8 @@ run (gpointer data)
   g_main_loop_run (server->loop);
   g_source_destroy (tick);
   g_source_unref (tick);
+  soup_server_remove_handler (server->soup, "/"); /* nothing is answered any more */
+  sl_turns_free (server->turns);
   for (guint i = 0; i < server->channels->len; i++)
     sl_channel_stop (server->channels->pdata[i]);
   sl_connections_free (server->connections);
