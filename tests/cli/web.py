@@ -24,6 +24,7 @@ sys.path.insert(0, os.path.join(harness.ROOT, "tests", "support"))
 import schema  # noqa: E402
 
 FRAMES = "videotestsrc is-live=true pattern=blue ! video/x-raw,format=RGB,width=320,height=240,framerate=30/1"
+DARK = "fakesrc is-live=true do-timestamp=true ! identity sleep-time=20000 ! fakesink"  # no video
 MODEL = "slpredict name=predict model=${model} ! application/x-json ! fakesink"
 PAGES = ["/", "/snapshot.jpg", "/predictions", "/pipelines", "/health", "/metrics"]
 
@@ -293,11 +294,17 @@ def test_viewers():
 
 
 def test_no_picture():
-    with Served(describe("dark", "fakesrc is-live=true do-timestamp=true ! identity sleep-time=20000 ! fakesink")) as served:
+    odd = describe("odd", DARK.replace("! fakesink", "! video/x-raw,format=RGB ! fakesink"))  # of no size
+    with Served(describe("dark", DARK), odd) as served:
         started = time.monotonic()
         answer = served.get("/snapshot.jpg")
         assert answer.status == 503 and answer.text == "/snapshot.jpg: dark: no frame came for 3 s; /health says how the pipeline is\n", answer.text
         assert time.monotonic() - started >= 3
+        says = "/snapshot.jpg: odd: no pictures of video/x-raw, format=(string)RGB: expected raw video in system memory\n"
+        eventually(lambda: served.get("/snapshot.jpg?pipeline=odd").text == says)
+        for _ in range(2):
+            answer = served.get("/snapshot.jpg?pipeline=odd")
+            assert answer.status == 503 and answer.text == says, answer.text
 
 
 def test_stall():
@@ -489,13 +496,13 @@ def ages(served, seconds):
 
 
 def test_hostile():
-    with Served(describe("calm")) as served:
+    with Served(describe("calm"), describe("dark", DARK)) as served:
         eventually(lambda: served.get("/health").status == 200)
         quiet = ages(served, 3)
         descriptors = served.descriptors()
         memory = served.get("/pipelines").json["rss_bytes"]
         idle = [served.connect() for _ in range(50)]
-        slow = served.stream("/stream.mjpg")
+        slow, viewer = served.stream("/stream.mjpg"), served.stream("/stream.mjpg?pipeline=dark")
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
         done = threading.Event()
 
@@ -558,6 +565,9 @@ def test_hostile():
             except ConnectionResetError:
                 pass
             peer.close()
+        while viewer.recv(1 << 16):  # no picture ever came
+            pass
+        viewer.close()
         eventually(lambda: served.descriptors() <= descriptors + 1)
         done.set()
         slow.close()

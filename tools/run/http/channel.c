@@ -18,7 +18,8 @@
 #define PREDICTIONS_HEAD HEAD ("text/event-stream") "retry: 1000\n\n"
 /* Microseconds between two predictions for a client, however fast frames are. */
 #define PREDICTION_INTERVAL (G_USEC_PER_SEC / 25)
-/* After so long without news a client gets something all the same, so that a peer that vanished is noticed. */
+/* After so long without news a client gets something all the same, so that a peer that vanished is noticed; a viewer for whom there was never
+ * a picture ends. */
 #define SILENCE (10 * G_USEC_PER_SEC)
 /* Microseconds that a snapshot may wait for a frame, that a pipeline that failed is not tried again, and that an idle one is kept. */
 #define SNAPSHOT_PATIENCE (3 * G_USEC_PER_SEC)
@@ -210,15 +211,21 @@ keep_picture (SlChannel *channel, GBytes *jpeg)
 }
 
 static void
+refuse_snapshot (const SlChannel *channel, SoupServerMessage *message, const char *why)
+{
+  g_autofree char *text = g_strdup_printf ("/snapshot.jpg: %s: %s\n", sl_feed_name (channel->feed), why);
+  soup_server_message_set_status (message, SOUP_STATUS_SERVICE_UNAVAILABLE, NULL);
+  soup_server_message_set_response (message, "text/plain; charset=utf-8", SOUP_MEMORY_COPY, text, strlen (text));
+}
+
+static void
 refuse_waiters (SlChannel *channel, gint64 before, const char *why)
 {
   for (guint i = channel->waiters->len; i > 0; i--) {
     Waiter *waiter = channel->waiters->pdata[i - 1];
     if (waiter->until >= before)
       continue;
-    g_autofree char *text = g_strdup_printf ("/snapshot.jpg: %s: %s\n", sl_feed_name (channel->feed), why);
-    soup_server_message_set_status (waiter->message, SOUP_STATUS_SERVICE_UNAVAILABLE, NULL);
-    soup_server_message_set_response (waiter->message, "text/plain; charset=utf-8", SOUP_MEMORY_COPY, text, strlen (text));
+    refuse_snapshot (channel, waiter->message, why);
     soup_server_message_unpause (waiter->message);
     g_ptr_array_remove_index (channel->waiters, i - 1);
   }
@@ -355,6 +362,8 @@ sl_channel_tick (SlChannel *channel)
     sl_stream_expire (client->stream);
     if (!client->pictures && sl_stream_is_ready (client->stream) && sl_stream_idle (client->stream) > SILENCE)
       sl_stream_send (client->stream, g_bytes_new_static (":\n\n", 3));
+    if (client->pictures && channel->picture == NULL && sl_stream_idle (client->stream) > SILENCE)
+      sl_stream_end (client->stream);
   }
   if (channel->waiters->len > 0)
     refuse_waiters (channel, now, "no frame came for 3 s; /health says how the pipeline is");
@@ -421,11 +430,16 @@ on_finished (SoupServerMessage *message, gpointer data)
 void
 sl_channel_snapshot (SlChannel *channel, SoupServerMessage *message)
 {
+  const gint64 now = g_get_monotonic_time ();
+  if (now < channel->fault_until) {
+    refuse_snapshot (channel, message, channel->fault);
+    return;
+  }
   Waiter *waiter = g_new0 (Waiter, 1);
   waiter->channel = channel;
   waiter->message = g_object_ref (message);
   waiter->finished = g_signal_connect (message, "finished", G_CALLBACK (on_finished), waiter);
-  waiter->until = g_get_monotonic_time () + SNAPSHOT_PATIENCE;
+  waiter->until = now + SNAPSHOT_PATIENCE;
   g_ptr_array_add (channel->waiters, waiter);
   soup_server_message_pause (message);
   serve (channel);

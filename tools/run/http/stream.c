@@ -146,6 +146,12 @@ sl_stream_idle (const SlStream *stream)
 }
 
 void
+sl_stream_end (SlStream *stream)
+{
+  finish (stream);
+}
+
+void
 sl_stream_expire (SlStream *stream)
 {
   if (stream->piece != NULL && sl_stream_idle (stream) > SL_STREAM_PATIENCE * G_USEC_PER_SEC)

@@ -23,6 +23,8 @@ SlStream *sl_stream_new (GIOStream *connection, GSocket *socket, SlStreamChanged
 void sl_stream_free (SlStream *stream);
 /** sl_stream_send: @piece (transfer full), to a stream that is ready. */
 void sl_stream_send (SlStream *stream, GBytes *piece);
+/** sl_stream_end: its client is let go, as if it had gone. */
+void sl_stream_end (SlStream *stream);
 /** sl_stream_is_ready: whether all that was sent is out. */
 gboolean sl_stream_is_ready (const SlStream *stream);
 gboolean sl_stream_is_over (const SlStream *stream);
