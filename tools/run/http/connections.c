@@ -156,12 +156,24 @@ begin_handshakes (SlConnections *connections)
   }
 }
 
+/* A client that is gone is readable, too. */
+static gboolean
+has_spoken (Connection *connection)
+{
+  char byte;
+  return recv (g_socket_get_fd (connection->socket), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
 static gboolean
 on_readable (GSocket *socket, GIOCondition condition, gpointer data)
 {
   Connection *connection = data;
   SlConnections *connections = connection->connections;
   stop_waiting (connection);
+  if (!has_spoken (connection)) {
+    drop (connection);
+    return G_SOURCE_REMOVE;
+  }
   g_queue_push_tail (&connections->spoken, connection);
   begin_handshakes (connections);
   return G_SOURCE_REMOVE;

@@ -409,6 +409,7 @@ sl_http_server_free (SlHttpServer *server)
   if (server->thread != NULL) {
     /* Within the loop, which need not run yet. */
     GSource *quit = g_idle_source_new ();
+    g_source_set_priority (quit, G_PRIORITY_HIGH); /* however many clients there are */
     g_source_set_callback (quit, on_quit, server->loop, NULL);
     g_source_attach (quit, server->context);
     g_source_unref (quit);
