@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Frames through pipelines as `sightline run` counts them: the rates of a pipeline that took another's place, where its counters begin again.
+ * Frames through pipelines as `sightline run` counts them: rates of a pipeline that took another's place, and counts that never fall.
  */
 #include <gst/app/gstappsrc.h>
 #include <gst/base/gstbasetransform.h>

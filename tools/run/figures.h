@@ -34,8 +34,8 @@ typedef struct
   gint64 p50[SL_N_STAGES], p95[SL_N_STAGES];
 } SlFigures;
 
-/** SlFiguresBefore: what the rates of the next figures are since. All 0 at first. @serial: of the flow that was counted, whose address another
- *  may have by now. */
+/** SlFiguresBefore: what the rates of the next figures are since. All 0 at first. @serial: of the flow that was counted, whose address
+ *  another may have by now. */
 typedef struct
 {
   guint64 serial;

@@ -48,7 +48,8 @@ gboolean sl_http_choose (const SlHttpOptions *options, const GPtrArray *descript
 /** sl_http_address: (transfer full): what @text, ADDR:PORT, names: an address in numbers or localhost, with [] around one of IPv6. NULL with
  *  SL_ERROR_ARGUMENT set. */
 GSocketAddress *sl_http_address (const char *text, GError **error);
-/** sl_http_check: FALSE with SL_ERROR_ARGUMENT set when [http] of @description asks for what cannot be served: by itself, without options. */
+/** sl_http_check: FALSE with SL_ERROR_ARGUMENT set when [http] of @description asks for what cannot be served, options of the program
+ *  apart. */
 gboolean sl_http_check (const SlDescription *description, GError **error);
 /** sl_http_check_reach: FALSE with SL_ERROR_ARGUMENT set when other machines reach @address and @settings ask neither for a password nor
  *  for TLS. */

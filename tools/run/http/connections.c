@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A connection is known by the object of its remote address, which libsoup gives back with each message, and which goes when libsoup has let
- * go of the connection. It is ended by shutting its socket down: whoever reads or writes there then finds out, and lets it go.
+ * A connection is known by the object of its remote address, which libsoup gives back with each message, and which goes when libsoup has
+ * let go of the connection. It is ended by shutting its socket down: whoever reads or writes there then finds out, and lets it go.
  *
- * A TLS handshake occupies a thread of the few that GLib has for all of a program. So none begins before its client has said something, there
- * are some at once and the others wait for these, and one that takes long is ended. libsoup gets connections that have it behind them.
+ * A TLS handshake occupies a thread of the few that GLib has for all of a program. So none begins before its client has said something,
+ * there are some at once and the others wait for these, and one that takes long is ended. libsoup gets connections that have it behind
+ * them.
  */
 #include "tools/run/http/connections.h"
 
