@@ -456,6 +456,10 @@ def test_password_and_tls():
         assert time.monotonic() - started >= 1.9, "20 guesses are to take 2 s"
         for peer in guesses:
             peer.close()
+        with served.connect() as wrong, served.connect() as viewer:  # a stream that waits its turn, too
+            for peer, word, path in ((wrong, b"word", b"metrics"), (viewer, b"open sesame", b"stream.mjpg")):
+                peer.sendall(b"GET /%s HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\n\r\n" % (path, word))
+            read_until(viewer, b"image/jpeg", 2)
         assert "sesame" not in "".join(line for line in served.lines if line)
     os.chmod(secret, 0o644)
     with Served(describe("readable"), "--http-password-file", secret, first_frame=False) as served:

@@ -32,7 +32,7 @@ sl_turns_new (SlTurn turn, gpointer data)
 static void
 waiter_free (Waiter *waiter)
 {
-  g_signal_handler_disconnect (waiter->message, waiter->finished);
+  g_clear_signal_handler (&waiter->finished, waiter->message);
   g_object_unref (waiter->message);
   g_clear_pointer (&waiter->query, g_hash_table_unref);
   g_free (waiter->path);
@@ -62,6 +62,7 @@ on_time (gpointer data)
   Waiter *waiter;
   g_clear_pointer (&turns->timer, g_source_unref);
   while (turns->timer == NULL && (waiter = g_queue_pop_head (&turns->waiters)) != NULL) {
+    g_clear_signal_handler (&waiter->finished, waiter->message); /* a stream is finished at once */
     soup_server_message_unpause (waiter->message);
     turns->turn (waiter->message, waiter->path, waiter->query, turns->data);
     waiter_free (waiter);
