@@ -32,8 +32,9 @@ typedef struct
   char *regions;               /* object lock */
   SlAnalyzerSettings settings; /* object lock */
   gboolean post_messages;      /* object lock */
+  GMutex lock;                 /* of what the analyzer knows, which "counts" reads */
+  SlAnalyzer *analyzer;        /* (nullable): while started */
   /* The rest is the streaming thread's. */
-  SlAnalyzer *analyzer;
   SlPredictionReader reader;
   SlBytePool pool;
   GString *line;
@@ -71,6 +72,7 @@ anchor_get_type (void)
 }
 
 #define AT(member) G_STRUCT_OFFSET (SlAnalyze, member)
+#define PROP_COUNTS (G_N_ELEMENTS (properties) + 1)
 
 static const SlProperty properties[] = {
   { "regions", "Regions",
@@ -100,6 +102,60 @@ static const SlProperty properties[] = {
     "timestamp (uint64) and json (string); and one with event=interval for each interval's end, whose json has all counts",
     SL_PROPERTY_BOOL, AT (post_messages), 0, 0, TRUE, NULL, TRUE },
 };
+
+/* Appends @structure, which it takes, to the list @list. */
+static void
+append_structure (GValue *list, GstStructure *structure)
+{
+  GValue item = G_VALUE_INIT;
+  g_value_init (&item, GST_TYPE_STRUCTURE);
+  g_value_take_boxed (&item, structure);
+  gst_value_list_append_and_take_value (list, &item);
+}
+
+static GstStructure *
+region_counts (const SlRegionView *region)
+{
+  GValue classes = G_VALUE_INIT;
+  GstStructure *counts = gst_structure_new (region->kind == SL_REGION_ZONE ? "zone" : "line", "name", G_TYPE_STRING, region->name, "inside",
+                                            G_TYPE_UINT, region->inside, "entered", G_TYPE_UINT64, region->entered, "left", G_TYPE_UINT64,
+                                            region->left, "longest", G_TYPE_DOUBLE, region->longest, "mean-dwell", G_TYPE_DOUBLE,
+                                            region->mean_dwell, "empty", G_TYPE_DOUBLE, region->empty, NULL);
+  g_value_init (&classes, GST_TYPE_LIST);
+  for (guint i = 0; i < region->n_classes; i++)
+    append_structure (&classes, gst_structure_new ("class", "label", G_TYPE_STRING, region->classes[i].label, "inside", G_TYPE_UINT,
+                                                   region->classes[i].inside, "entered", G_TYPE_UINT64, region->classes[i].entered, "left",
+                                                   G_TYPE_UINT64, region->classes[i].left, NULL));
+  gst_structure_take_value (counts, "classes", &classes);
+  return counts;
+}
+
+static GstStructure *
+read_counts (SlAnalyze *self)
+{
+  GValue regions = G_VALUE_INIT;
+  GstStructure *counts = gst_structure_new_empty ("counts");
+  g_value_init (&regions, GST_TYPE_LIST);
+  g_mutex_lock (&self->lock);
+  const SlAnalysis *analysis = self->analyzer != NULL ? sl_analyzer_last (self->analyzer) : NULL;
+  for (guint i = 0; analysis != NULL && i < analysis->n_regions; i++)
+    append_structure (&regions, region_counts (&analysis->regions[i]));
+  g_mutex_unlock (&self->lock);
+  gst_structure_take_value (counts, "regions", &regions);
+  return counts;
+}
+
+static void
+sl_analyze_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  if (id == PROP_COUNTS) {
+    g_value_take_boxed (value, read_counts ((SlAnalyze *) object));
+    return;
+  }
+  GST_OBJECT_LOCK (object);
+  sl_property_get (object, &properties[id - 1], value);
+  GST_OBJECT_UNLOCK (object);
+}
 
 static guint64
 stream_time (SlAnalyze *self, GstBuffer *buffer)
@@ -201,7 +257,9 @@ sl_analyze_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
     return GST_FLOW_ERROR;
   sl_prediction_reader_read (&self->reader, buffer, &prediction);
   watch_ids (self, &prediction);
+  g_mutex_lock (&self->lock);
   const SlAnalysis *analysis = sl_analyzer_update (self->analyzer, prediction.objects, prediction.n_objects, time);
+  g_mutex_unlock (&self->lock);
   sl_buffer_set_analysis (buffer, analysis, TRUE, &self->pool);
   if (post_messages)
     post_events (self, analysis, stream_time (self, buffer));
@@ -218,7 +276,9 @@ sl_analyze_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
     return FALSE;
   gst_structure_get_fraction (structure, "framerate", &fps_n, &fps_d);
   self->interval = fps_n > 0 ? gst_util_uint64_scale (GST_SECOND, (guint64) fps_d, (guint64) fps_n) : GST_SECOND / 25;
+  g_mutex_lock (&self->lock);
   sl_analyzer_set_size (self->analyzer, self->width, self->height);
+  g_mutex_unlock (&self->lock);
   return TRUE;
 }
 
@@ -248,7 +308,9 @@ sl_analyze_start (GstBaseTransform *base)
     sl_element_report (GST_ELEMENT (self), error);
     return FALSE;
   }
+  g_mutex_lock (&self->lock);
   self->analyzer = sl_analyzer_new (regions, &settings);
+  g_mutex_unlock (&self->lock);
   self->last = GST_CLOCK_TIME_NONE;
   self->without_ids = 0;
   self->ids_settled = self->classes_known = FALSE;
@@ -259,7 +321,9 @@ static gboolean
 sl_analyze_stop (GstBaseTransform *base)
 {
   SlAnalyze *self = (SlAnalyze *) base;
+  g_mutex_lock (&self->lock);
   g_clear_pointer (&self->analyzer, sl_analyzer_free);
+  g_mutex_unlock (&self->lock);
   sl_byte_pool_clear (&self->pool);
   return TRUE;
 }
@@ -270,6 +334,7 @@ sl_analyze_finalize (GObject *object)
   SlAnalyze *self = (SlAnalyze *) object;
   sl_prediction_reader_clear (&self->reader);
   g_string_free (self->line, TRUE);
+  g_mutex_clear (&self->lock);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
   G_OBJECT_CLASS (sl_analyze_parent_class)->finalize (object);
 }
@@ -282,6 +347,15 @@ sl_analyze_class_init (SlAnalyzeClass *klass)
   GST_DEBUG_CATEGORY_INIT (sl_analyze_debug, "slanalyze", 0, "objects in zones and at lines");
   object_class->finalize = sl_analyze_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
+  object_class->get_property = sl_analyze_get_property;
+  g_object_class_install_property (
+    object_class, PROP_COUNTS,
+    g_param_spec_boxed (
+      "counts", "Counts",
+      "What is counted now: a structure whose list regions has a structure zone or line for each region, with name (string), "
+      "inside (uint), entered, left (uint64, of a line those who crossed it to its right and to its left), longest, mean-dwell, "
+      "empty (double, seconds) and the list classes of structures class with label, inside, entered, left",
+      GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   sl_element_class_describe (
@@ -304,5 +378,6 @@ sl_analyze_init (SlAnalyze *self)
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
   sl_prediction_reader_init (&self->reader);
   self->line = g_string_new (NULL);
+  g_mutex_init (&self->lock);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }

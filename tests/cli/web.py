@@ -435,6 +435,21 @@ def ends_handshakes(served):
         return all(peer.recv(1) == b"" for peer in peers) and still_open(silent)
 
 
+def test_zones():
+    street, detector = harness.data("images", "bus.jpg"), harness.data("models", "ssd_mobilenet_v1.tflite")
+    launch = ("filesrc location=%s ! jpegdec ! imagefreeze is-live=true ! video/x-raw,framerate=10/1 ! videoconvert ! video/x-raw,format=I420 ! "
+              "slpredict model=%s track=true ! slanalyze name=look ! fakesink" % (street, detector))
+    zones = "[zone all]\npoints=0,0 1,0 1,1 0,1\nclasses=person\n[zone none]\npoints=0,0 0.02,0 0.02,0.02\n[line way]\npoints=0,0.01 1,0.01\n"
+    with Served(describe("street", launch, zones)) as served:
+        key = 'sightline_zone_objects{pipeline="street",element="look",zone="all",label="person"}'
+        text = eventually(lambda: (lambda t: t if key in t else None)(served.get("/metrics").text))
+        samples = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+        people = sum(o["detection"]["label"] == "person" for o in served.get("/predictions").json["objects"])
+        assert 0 < float(samples[key]) <= people, (samples[key], people)
+        assert samples[key.replace("objects", "entered_total")] == samples[key]
+        assert samples['sightline_zone_longest_seconds{pipeline="street",element="look",zone="none"}'] == "0"
+
+
 def test_password_and_tls():
     secret = write("password", b"open sesame\n")
     os.chmod(secret, 0o600)

@@ -175,6 +175,52 @@ test_no_messages (void)
   test_line_close (fixture.harness, fixture.bus);
 }
 
+/* What the property tells, while started and not. */
+static void
+test_counts (void)
+{
+  TestLine fixture = test_line_open ("slanalyze confirm=1 regions=\"" LEFT "; [line way] points=0,0.5 1,0.5\"", NULL, CAPS);
+  g_autoptr (GstElement) element = gst_harness_find_element (fixture.harness, "slanalyze");
+  g_autoptr (GstStructure) counts = NULL;
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *in = new_frame (i * FRAME);
+    add_object (in, 4, 100, i < 2 ? 300 : 200);
+    if (i < 2)
+      add_object (in, 5, 200, 400);
+    gst_buffer_unref (push_pull (&fixture, in));
+  }
+  g_object_get (element, "counts", &counts, NULL);
+  g_autofree char *text = gst_structure_to_string (counts);
+  g_assert_nonnull (strstr (text, "zone"));
+  const GValue *regions = gst_structure_get_value (counts, "regions");
+  g_assert_cmpuint (gst_value_list_get_size (regions), ==, 2);
+  const GstStructure *zone = gst_value_get_structure (gst_value_list_get_value (regions, 0));
+  const GstStructure *line = gst_value_get_structure (gst_value_list_get_value (regions, 1));
+  const GstStructure *person = gst_value_get_structure (gst_value_list_get_value (gst_structure_get_value (zone, "classes"), 0));
+  const GstStructure *crossed = gst_value_get_structure (gst_value_list_get_value (gst_structure_get_value (line, "classes"), 0));
+  guint inside = 0;
+  guint64 entered = 0, left = 0, in = 0, out = 0;
+  gdouble longest = 0;
+  g_assert_true (gst_structure_has_name (zone, "zone") && gst_structure_has_name (line, "line"));
+  g_assert_cmpstr (gst_structure_get_string (zone, "name"), ==, "left");
+  g_assert_true (gst_structure_get (zone, "inside", G_TYPE_UINT, &inside, "entered", G_TYPE_UINT64, &entered, "left", G_TYPE_UINT64, &left,
+                                    "longest", G_TYPE_DOUBLE, &longest, NULL));
+  g_assert_cmpuint (inside, ==, 2);
+  g_assert_cmpuint (entered, ==, 2);
+  g_assert_cmpuint (left, ==, 0);
+  g_assert_cmpfloat_with_epsilon (longest, 0.08, 1e-9);
+  g_assert_cmpstr (gst_structure_get_string (person, "label"), ==, "person");
+  g_assert_true (gst_structure_get (person, "inside", G_TYPE_UINT, &inside, "entered", G_TYPE_UINT64, &entered, NULL));
+  g_assert_cmpuint (inside, ==, 2);
+  g_assert_true (gst_structure_get (crossed, "entered", G_TYPE_UINT64, &in, "left", G_TYPE_UINT64, &out, NULL));
+  g_assert_cmpuint (in + out, ==, 1);
+  gst_element_set_state (element, GST_STATE_READY);
+  g_autoptr (GstStructure) none = NULL;
+  g_object_get (element, "counts", &none, NULL);
+  g_assert_cmpuint (gst_value_list_get_size (gst_structure_get_value (none, "regions")), ==, 0);
+  test_line_close (fixture.harness, fixture.bus);
+}
+
 /* Objects that nobody follows: one warning. */
 static void
 test_no_ids (void)
@@ -260,6 +306,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slanalyze/skipped", test_skipped);
   g_test_add_func ("/slanalyze/json", test_json);
   g_test_add_func ("/slanalyze/no-messages", test_no_messages);
+  g_test_add_func ("/slanalyze/counts", test_counts);
   g_test_add_func ("/slanalyze/no-ids", test_no_ids);
   g_test_add_func ("/slanalyze/times", test_times);
   g_test_add_func ("/slanalyze/errors", test_errors);

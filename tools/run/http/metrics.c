@@ -35,18 +35,20 @@ append_label (GString *out, const char *name, const char *value)
   g_string_append_c (out, '"');
 }
 
-/* The sample's name and its label for the pipeline, and up to two more: @name NULL = no such label. */
-static void
-begin (const Writer *w, const char *suffix, const char *name, const char *value, const char *name2, const char *value2)
+/* The sample's name and its label for the pipeline, and further ones: names and values, NULL at the end. */
+static void G_GNUC_NULL_TERMINATED
+begin (const Writer *w, const char *suffix, ...)
 {
+  va_list labels;
+  const char *name;
   g_string_append (w->out, w->metric);
   g_string_append (w->out, suffix);
   g_string_append_c (w->out, '{');
   append_label (w->out, "pipeline", w->pipeline->name);
-  if (name != NULL)
-    append_label (w->out, name, value);
-  if (name2 != NULL)
-    append_label (w->out, name2, value2);
+  va_start (labels, suffix);
+  while ((name = va_arg (labels, const char *)) != NULL)
+    append_label (w->out, name, va_arg (labels, const char *));
+  va_end (labels);
   g_string_append (w->out, "} ");
 }
 
@@ -66,7 +68,7 @@ end_number (const Writer *w, double number)
 static void
 write_count (const Writer *w, guint64 count)
 {
-  begin (w, "", NULL, NULL, NULL, NULL);
+  begin (w, "", NULL);
   end_count (w, count);
 }
 
@@ -91,7 +93,7 @@ write_predictions (const Writer *w)
 static void
 write_dropped (const Writer *w)
 {
-  begin (w, "", "reason", "busy", NULL, NULL);
+  begin (w, "", "reason", "busy", NULL);
   end_count (w, w->pipeline->busy);
 }
 
@@ -117,7 +119,7 @@ static void
 write_state (const Writer *w)
 {
   for (guint s = SL_WORKER_STARTING; s <= SL_WORKER_FAILED; s++) {
-    begin (w, "", "state", sl_worker_state_name ((SlWorkerState) s), NULL, NULL);
+    begin (w, "", "state", sl_worker_state_name ((SlWorkerState) s), NULL);
     end_count (w, w->pipeline->state == (SlWorkerState) s);
   }
 }
@@ -128,14 +130,14 @@ write_age (const Writer *w)
   const gint64 age = sl_report_age (w->report, w->pipeline);
   if (age < 0)
     return;
-  begin (w, "", NULL, NULL, NULL, NULL);
+  begin (w, "", NULL);
   end_number (w, (double) age / 1000);
 }
 
 static void
 write_rate (const Writer *w)
 {
-  begin (w, "", NULL, NULL, NULL, NULL);
+  begin (w, "", NULL);
   end_number (w, w->pipeline->figures.fps_out);
 }
 
@@ -149,12 +151,12 @@ write_stage (const Writer *w, SlStage stage)
     if (i < SL_FLOW_BUCKETS)
       g_ascii_formatd (bound, sizeof bound, "%g", (double) sl_flow_buckets[i] / G_USEC_PER_SEC);
     sum += histogram->counts[i];
-    begin (w, "_bucket", "stage", sl_stage_name (stage), "le", bound);
+    begin (w, "_bucket", "stage", sl_stage_name (stage), "le", bound, NULL);
     end_count (w, sum);
   }
-  begin (w, "_sum", "stage", sl_stage_name (stage), NULL, NULL);
+  begin (w, "_sum", "stage", sl_stage_name (stage), NULL);
   end_number (w, (double) histogram->sum / G_USEC_PER_SEC);
-  begin (w, "_count", "stage", sl_stage_name (stage), NULL, NULL);
+  begin (w, "_count", "stage", sl_stage_name (stage), NULL);
   end_count (w, sum);
 }
 
@@ -171,7 +173,7 @@ write_camera_states (const Writer *w)
   for (guint i = 0; i < w->pipeline->cameras->len; i++) {
     const SlReportCamera *camera = &g_array_index (w->pipeline->cameras, SlReportCamera, i);
     for (guint s = 0; s < G_N_ELEMENTS (camera_states); s++) {
-      begin (w, "", "camera", camera->name, "state", camera_states[s]);
+      begin (w, "", "camera", camera->name, "state", camera_states[s], NULL);
       end_count (w, g_strcmp0 (camera->state, camera_states[s]) == 0);
     }
   }
@@ -184,7 +186,7 @@ write_camera_ages (const Writer *w)
     const SlReportCamera *camera = &g_array_index (w->pipeline->cameras, SlReportCamera, i);
     if (camera->age < 0)
       continue;
-    begin (w, "", "camera", camera->name, NULL, NULL);
+    begin (w, "", "camera", camera->name, NULL);
     end_number (w, (double) camera->age / 1000);
   }
 }
@@ -194,7 +196,7 @@ write_models (const Writer *w)
 {
   for (guint i = 0; i < w->pipeline->models->len; i++) {
     const SlReportModel *model = &g_array_index (w->pipeline->models, SlReportModel, i);
-    begin (w, "", "element", model->name, "model", model->model);
+    begin (w, "", "element", model->name, "model", model->model, NULL);
     end_count (w, 1);
   }
 }
@@ -204,7 +206,7 @@ write_published (const Writer *w)
 {
   for (guint i = 0; i < w->pipeline->outputs->len; i++) {
     const SlReportOutput *output = &g_array_index (w->pipeline->outputs, SlReportOutput, i);
-    begin (w, "", "element", output->name, NULL, NULL);
+    begin (w, "", "element", output->name, NULL);
     end_count (w, output->published);
   }
 }
@@ -214,7 +216,7 @@ write_lost (const Writer *w)
 {
   for (guint i = 0; i < w->pipeline->outputs->len; i++) {
     const SlReportOutput *output = &g_array_index (w->pipeline->outputs, SlReportOutput, i);
-    begin (w, "", "element", output->name, NULL, NULL);
+    begin (w, "", "element", output->name, NULL);
     end_count (w, output->lost);
   }
 }
@@ -224,8 +226,122 @@ write_connected (const Writer *w)
 {
   for (guint i = 0; i < w->pipeline->outputs->len; i++) {
     const SlReportOutput *output = &g_array_index (w->pipeline->outputs, SlReportOutput, i);
-    begin (w, "", "element", output->name, NULL, NULL);
+    begin (w, "", "element", output->name, NULL);
     end_count (w, output->connected);
+  }
+}
+
+/* A list of structures in a structure. */
+static guint
+list_length (const GstStructure *structure, const char *name)
+{
+  const GValue *list = structure != NULL ? gst_structure_get_value (structure, name) : NULL;
+  return list != NULL ? gst_value_list_get_size (list) : 0;
+}
+
+static const GstStructure *
+list_item (const GstStructure *structure, const char *name, guint i)
+{
+  return gst_value_get_structure (gst_value_list_get_value (gst_structure_get_value (structure, name), i));
+}
+
+/* @write for each class of each region of @kind. */
+static void
+write_classes (const Writer *w, const char *kind, void (*write) (const Writer *, const char *, const GstStructure *, const GstStructure *))
+{
+  for (guint i = 0; i < w->pipeline->regions->len; i++) {
+    const SlReportRegions *regions = &g_array_index (w->pipeline->regions, SlReportRegions, i);
+    for (guint r = 0; r < list_length (regions->counts, "regions"); r++) {
+      const GstStructure *region = list_item (regions->counts, "regions", r);
+      for (guint c = 0; gst_structure_has_name (region, kind) && c < list_length (region, "classes"); c++)
+        write (w, regions->name, region, list_item (region, "classes", c));
+    }
+  }
+}
+
+static void
+end_field (const Writer *w, const GstStructure *class, const char *name)
+{
+  guint64 count = 0;
+  guint small = 0;
+  end_count (w, gst_structure_get_uint (class, name, &small) ? small : gst_structure_get_uint64 (class, name, &count) ? count : 0);
+}
+
+static void
+write_zone (const Writer *w, const char *element, const GstStructure *zone, const GstStructure *class, const char *field)
+{
+  begin (w, "", "element", element, "zone", gst_structure_get_string (zone, "name"), "label", gst_structure_get_string (class, "label"),
+         NULL);
+  end_field (w, class, field);
+}
+
+static void
+write_zone_inside (const Writer *w, const char *element, const GstStructure *zone, const GstStructure *class)
+{
+  write_zone (w, element, zone, class, "inside");
+}
+
+static void
+write_zone_entered (const Writer *w, const char *element, const GstStructure *zone, const GstStructure *class)
+{
+  write_zone (w, element, zone, class, "entered");
+}
+
+static void
+write_zone_left (const Writer *w, const char *element, const GstStructure *zone, const GstStructure *class)
+{
+  write_zone (w, element, zone, class, "left");
+}
+
+static void
+write_line_crossings (const Writer *w, const char *element, const GstStructure *line, const GstStructure *class)
+{
+  static const char *const directions[][2] = { { "in", "entered" }, { "out", "left" } };
+  for (guint i = 0; i < G_N_ELEMENTS (directions); i++) {
+    begin (w, "", "element", element, "line", gst_structure_get_string (line, "name"), "direction", directions[i][0], "label",
+           gst_structure_get_string (class, "label"), NULL);
+    end_field (w, class, directions[i][1]);
+  }
+}
+
+static void
+write_zones_inside (const Writer *w)
+{
+  write_classes (w, "zone", write_zone_inside);
+}
+
+static void
+write_zones_entered (const Writer *w)
+{
+  write_classes (w, "zone", write_zone_entered);
+}
+
+static void
+write_zones_left (const Writer *w)
+{
+  write_classes (w, "zone", write_zone_left);
+}
+
+static void
+write_lines (const Writer *w)
+{
+  write_classes (w, "line", write_line_crossings);
+}
+
+/* The longest stay of those inside, 0 where nobody is. */
+static void
+write_longest (const Writer *w)
+{
+  for (guint i = 0; i < w->pipeline->regions->len; i++) {
+    const SlReportRegions *regions = &g_array_index (w->pipeline->regions, SlReportRegions, i);
+    for (guint r = 0; r < list_length (regions->counts, "regions"); r++) {
+      const GstStructure *region = list_item (regions->counts, "regions", r);
+      gdouble seconds = 0;
+      if (!gst_structure_has_name (region, "zone") || !gst_structure_get_double (region, "longest", &seconds))
+        continue;
+      begin (w, "", "element", regions->name, "zone", gst_structure_get_string (region, "name"), NULL);
+      end_number (w, seconds);
+    }
   }
 }
 
@@ -243,7 +359,7 @@ write_objects (const Writer *w)
   }
   g_hash_table_iter_init (&iter, counts);
   while (g_hash_table_iter_next (&iter, &label, &count)) {
-    begin (w, "", "label", label, NULL, NULL);
+    begin (w, "", "label", label, NULL);
     end_count (w, GPOINTER_TO_UINT (count));
   }
 }
@@ -263,6 +379,11 @@ static const struct
   { "sightline_last_frame_age_seconds", "gauge", "Time since a frame reached a sink.", write_age },
   { "sightline_stage_seconds", "histogram", "Time that frames spend in a stage; age is from capture to prediction.", write_stages },
   { "sightline_objects", "gauge", "Objects on the newest frame; none while frames do not come.", write_objects },
+  { "sightline_zone_objects", "gauge", "Objects in the zone.", write_zones_inside },
+  { "sightline_zone_entered_total", "counter", "Objects that entered the zone since the last start.", write_zones_entered },
+  { "sightline_zone_left_total", "counter", "Objects that left the zone since the last start.", write_zones_left },
+  { "sightline_zone_longest_seconds", "gauge", "How long the one has been in the zone that is longest of those inside.", write_longest },
+  { "sightline_line_crossings_total", "counter", "Objects that crossed the line since the last start; in is to its right.", write_lines },
   { "sightline_restarts_total", "counter", "Starts by the restart policy, after a failure or an end; reloads are none.", write_restarts },
   { "sightline_recoveries_total", "counter", "Returns of the pipeline or its camera after a failure.", write_recoveries },
   { "sightline_camera_state", "gauge", "1 for the state that the camera is in.", write_camera_states },

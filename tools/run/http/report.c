@@ -40,6 +40,14 @@ output_clear (gpointer data)
   g_free (output->location);
 }
 
+static void
+regions_clear (gpointer data)
+{
+  SlReportRegions *regions = data;
+  g_free (regions->name);
+  g_clear_pointer (&regions->counts, gst_structure_free);
+}
+
 static GArray *
 array_new (guint size, GDestroyNotify clear)
 {
@@ -57,6 +65,7 @@ pipeline_free (gpointer data)
   g_array_unref (pipeline->cameras);
   g_array_unref (pipeline->models);
   g_array_unref (pipeline->outputs);
+  g_array_unref (pipeline->regions);
   g_free (pipeline);
 }
 
@@ -131,6 +140,10 @@ add_element (SlReportPipeline *pipeline, GstElement *element)
     g_object_get (element, "location", &output.location, "published", &output.published, "dropped", &output.lost, "connected",
                   &output.connected, NULL);
     g_array_append_val (pipeline->outputs, output);
+  } else if (strcmp (type, "SlAnalyze") == 0) {
+    SlReportRegions regions = { .name = gst_element_get_name (element) };
+    g_object_get (element, "counts", &regions.counts, NULL);
+    g_array_append_val (pipeline->regions, regions);
   }
 }
 
@@ -140,6 +153,7 @@ forget_elements (SlReportPipeline *pipeline)
   g_array_set_size (pipeline->cameras, 0);
   g_array_set_size (pipeline->models, 0);
   g_array_set_size (pipeline->outputs, 0);
+  g_array_set_size (pipeline->regions, 0);
   pipeline->busy = 0;
 }
 
@@ -177,6 +191,7 @@ report_worker (SlWorker *worker, SlFiguresBefore *before, double seconds)
   pipeline->cameras = array_new (sizeof (SlReportCamera), camera_clear);
   pipeline->models = array_new (sizeof (SlReportModel), model_clear);
   pipeline->outputs = array_new (sizeof (SlReportOutput), output_clear);
+  pipeline->regions = array_new (sizeof (SlReportRegions), regions_clear);
   sl_worker_totals (worker, &pipeline->totals);
   sl_figures_read (worker, before, seconds, &pipeline->figures);
   if (flow != NULL) {

@@ -30,6 +30,13 @@ typedef struct
   gboolean connected;
 } SlReportOutput;
 
+/** SlReportRegions: of an slanalyze; @counts: (nullable): its property of that name. */
+typedef struct
+{
+  char *name;
+  GstStructure *counts;
+} SlReportRegions;
+
 /**
  * SlReportPipeline:
  * @last: monotonic microseconds of the last frame at a sink of the pipeline that runs; 0 = none yet
@@ -44,7 +51,7 @@ typedef struct
   SlFigures figures;
   gint64 last;
   guint64 busy;
-  GArray *cameras, *models, *outputs;
+  GArray *cameras, *models, *outputs, *regions;
 } SlReportPipeline;
 
 /** SlReport: @made: monotonic microseconds; @started: seconds since 1970. */
