@@ -63,7 +63,41 @@ take_end (gpointer data)
   engine->events->ended (engine->owner);
 }
 
-static const SlBusEvents bus_events = { .failed = take_error, .reached = take_state, .ended = take_end };
+static void
+add_text (GVariantBuilder *builder, const char *key, const char *text)
+{
+  if (text != NULL)
+    g_variant_builder_add (builder, "{sv}", key, g_variant_new_string (text));
+}
+
+/* slanalyze's messages, without the fields that say nothing: an id of 0, less than 0 seconds. */
+static void
+take_posted (gpointer data, GstMessage *message)
+{
+  static const char *const texts[] = { "event", "region", "label", "json" };
+  SlEngine *engine = data;
+  const GstStructure *structure = gst_message_get_structure (message);
+  GVariantBuilder builder;
+  gint id;
+  gdouble seconds;
+  guint64 timestamp;
+  if (!gst_structure_has_name (structure, "slanalyze") || gst_structure_get_string (structure, "event") == NULL)
+    return;
+  g_variant_builder_init (&builder, G_VARIANT_TYPE_VARDICT);
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    add_text (&builder, texts[i], gst_structure_get_string (structure, texts[i]));
+  add_text (&builder, "element", GST_MESSAGE_SRC_NAME (message));
+  if (gst_structure_get_int (structure, "id", &id) && id > 0)
+    g_variant_builder_add (&builder, "{sv}", "id", g_variant_new_int32 (id));
+  if (gst_structure_get_double (structure, "seconds", &seconds) && seconds >= 0)
+    g_variant_builder_add (&builder, "{sv}", "seconds", g_variant_new_double (seconds));
+  if (gst_structure_get_uint64 (structure, "timestamp", &timestamp) && timestamp != G_MAXUINT64)
+    g_variant_builder_add (&builder, "{sv}", "timestamp", g_variant_new_uint64 (timestamp));
+  g_autoptr (GVariant) analysis = g_variant_ref_sink (g_variant_builder_end (&builder));
+  engine->events->analysed (engine->owner, analysis);
+}
+
+static const SlBusEvents bus_events = { .failed = take_error, .posted = take_posted, .reached = take_state, .ended = take_end };
 
 static GstBusSyncReply
 take_message (GstBus *bus, GstMessage *message, gpointer data)

@@ -18,6 +18,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   void (*predictions) (gpointer owner, SlPredictions *predictions);
+  void (*analysed) (gpointer owner, GVariant *analysis); /* an event of an slanalyze, as SlEvent has it */
   void (*failed) (gpointer owner, const GError *error, const char *element);
   void (*reached) (gpointer owner, GstState state); /* PAUSED or PLAYING, as a whole */
   void (*ended) (gpointer owner);

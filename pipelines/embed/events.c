@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A queue in which only predictions are displaced by newer ones, and other news only when an application never looks. */
+/*
+ * A queue in which predictions and events of an analysis are displaced by newer ones of their kind, and other news only when an
+ * application never looks.
+ */
 #include "pipelines/embed/events.h"
 
-/* Changes of state and errors kept for an application that does not iterate its main context. */
+/* Changes of state and errors kept for an application that does not iterate its main context, and events of analyses for one that is slow. */
 #define MOST_NEWS 256
+#define MOST_ANALYSES 256
+
+#define NEWS (1u << SL_EVENT_STATE | 1u << SL_EVENT_ERROR)
 
 void
 sl_events_init (SlEvents *events)
 {
-  g_queue_init (&events->queue);
-  events->n_predictions = 0;
+  *events = (SlEvents){ .queue = G_QUEUE_INIT };
 }
 
 void
 sl_event_free (SlEvent *event)
 {
   g_clear_pointer (&event->predictions, sl_predictions_unref);
+  g_clear_pointer (&event->analysis, g_variant_unref);
   g_clear_error (&event->error);
   g_free (event->element);
   g_free (event);
@@ -25,19 +31,20 @@ void
 sl_events_clear (SlEvents *events)
 {
   g_queue_clear_full (&events->queue, (GDestroyNotify) sl_event_free);
-  events->n_predictions = 0;
+  sl_events_init (events);
 }
 
-/* (transfer full) (nullable): the first of, or but for, predictions. */
+/* (transfer full) (nullable): the first whose kind is in @kinds, a bit each. */
 static SlEvent *
-take_first (SlEvents *events, gboolean predictions)
+take_first (SlEvents *events, guint kinds)
 {
   for (GList *link = events->queue.head; link != NULL; link = link->next) {
     SlEvent *event = link->data;
-    if ((event->kind == SL_EVENT_PREDICTIONS) != predictions)
+    if ((kinds & 1u << event->kind) == 0)
       continue;
     g_queue_delete_link (&events->queue, link);
-    events->n_predictions -= predictions;
+    events->n_predictions -= event->kind == SL_EVENT_PREDICTIONS;
+    events->n_analyses -= event->kind == SL_EVENT_ANALYSIS;
     return event;
   }
   return NULL;
@@ -46,9 +53,11 @@ take_first (SlEvents *events, gboolean predictions)
 static void
 add (SlEvents *events, SlEvent event)
 {
-  if (event.kind != SL_EVENT_PREDICTIONS && events->queue.length - events->n_predictions >= MOST_NEWS)
-    sl_event_free (take_first (events, FALSE));
+  const guint news = events->queue.length - events->n_predictions - events->n_analyses;
+  if ((NEWS & 1u << event.kind) != 0 && news >= MOST_NEWS)
+    sl_event_free (take_first (events, NEWS));
   events->n_predictions += event.kind == SL_EVENT_PREDICTIONS;
+  events->n_analyses += event.kind == SL_EVENT_ANALYSIS;
   g_queue_push_tail (&events->queue, g_memdup2 (&event, sizeof event));
 }
 
@@ -57,8 +66,18 @@ sl_events_add_predictions (SlEvents *events, SlPredictions *predictions, guint m
 {
   const gboolean full = events->n_predictions >= most;
   if (full)
-    sl_event_free (take_first (events, TRUE));
+    sl_event_free (take_first (events, 1u << SL_EVENT_PREDICTIONS));
   add (events, (SlEvent){ .kind = SL_EVENT_PREDICTIONS, .predictions = sl_predictions_ref (predictions) });
+  return full;
+}
+
+gboolean
+sl_events_add_analysis (SlEvents *events, GVariant *analysis)
+{
+  const gboolean full = events->n_analyses >= MOST_ANALYSES;
+  if (full)
+    sl_event_free (take_first (events, 1u << SL_EVENT_ANALYSIS));
+  add (events, (SlEvent){ .kind = SL_EVENT_ANALYSIS, .analysis = g_variant_ref (analysis) });
   return full;
 }
 
@@ -77,13 +96,12 @@ sl_events_add_error (SlEvents *events, const GError *error, const char *element)
 SlEvent *
 sl_events_take (SlEvents *events, gboolean predictions)
 {
-  const SlEvent *head = g_queue_peek_head (&events->queue);
-  return take_first (events, predictions && head != NULL && head->kind == SL_EVENT_PREDICTIONS);
+  return take_first (events, NEWS | 1u << SL_EVENT_ANALYSIS | (predictions ? 1u << SL_EVENT_PREDICTIONS : 0));
 }
 
 SlPredictions *
 sl_events_take_predictions (SlEvents *events)
 {
-  g_autoptr (SlEvent) event = take_first (events, TRUE);
+  g_autoptr (SlEvent) event = take_first (events, 1u << SL_EVENT_PREDICTIONS);
   return event != NULL ? g_steal_pointer (&event->predictions) : NULL;
 }

@@ -23,6 +23,7 @@
 enum
 {
   SIGNAL_PREDICTIONS,
+  SIGNAL_ANALYSIS_EVENT,
   SIGNAL_ERROR,
   SIGNAL_STATE_CHANGED,
   SIGNAL_STATS,
@@ -60,7 +61,7 @@ struct _SlPipeline
   GSource *dispatch; /* (nullable): attached, to emit signals */
   GSource *timer;    /* (nullable): emits stats */
   SlPipelineStats stats;
-  guint64 dropped;
+  guint64 dropped, events_dropped;
   guint max_predictions, stats_interval;
 };
 
@@ -94,11 +95,23 @@ detach (GSource **source)
 }
 
 static void
+emit_analysis (SlPipeline *self, GVariant *analysis)
+{
+  const char *event = "", *region = NULL;
+  g_variant_lookup (analysis, "event", "&s", &event);
+  g_variant_lookup (analysis, "region", "&s", &region);
+  g_signal_emit (self, signals[SIGNAL_ANALYSIS_EVENT], g_quark_try_string (event), event, region, analysis);
+}
+
+static void
 emit (SlPipeline *self, const SlEvent *event)
 {
   switch (event->kind) {
     case SL_EVENT_PREDICTIONS:
       g_signal_emit (self, signals[SIGNAL_PREDICTIONS], 0, event->predictions);
+      break;
+    case SL_EVENT_ANALYSIS:
+      emit_analysis (self, event->analysis);
       break;
     case SL_EVENT_ERROR:
       g_signal_emit (self, signals[SIGNAL_ERROR], 0, event->error, event->element);
@@ -178,6 +191,29 @@ take_predictions (gpointer owner, SlPredictions *predictions)
   g_mutex_unlock (&self->lock);
 }
 
+/* Whether a handler wants to know of @event; those of all events have no detail. */
+static gboolean
+listens (SlPipeline *self, const char *event)
+{
+  const guint signal = signals[SIGNAL_ANALYSIS_EVENT];
+  const GQuark detail = g_quark_try_string (event);
+  return heard (self, SIGNAL_ANALYSIS_EVENT) || (detail != 0 && g_signal_has_handler_pending (self, signal, detail, FALSE));
+}
+
+static void
+take_analysis (gpointer owner, GVariant *analysis)
+{
+  SlPipeline *self = owner;
+  const char *event = "";
+  g_variant_lookup (analysis, "event", "&s", &event);
+  g_mutex_lock (&self->lock);
+  if (listens (self, event)) {
+    self->events_dropped += sl_events_add_analysis (&self->events, analysis);
+    wake (self);
+  }
+  g_mutex_unlock (&self->lock);
+}
+
 /* Only the first error counts: the others follow from it. */
 static void
 take_failure (gpointer owner, const GError *error, const char *element)
@@ -221,7 +257,7 @@ take_end (gpointer owner)
 }
 
 static const SlEngineEvents engine_events = {
-  .predictions = take_predictions, .failed = take_failure, .reached = take_state, .ended = take_end
+  .predictions = take_predictions, .analysed = take_analysis, .failed = take_failure, .reached = take_state, .ended = take_end
 };
 
 /* With @control: stops and forgets the engine, all its threads with it. */
@@ -435,7 +471,7 @@ begin_run (SlPipeline *self)
   g_clear_error (&self->error);
   g_clear_pointer (&self->element, g_free);
   sl_pipeline_stats_reset (&self->stats, g_get_monotonic_time ());
-  self->dropped = 0;
+  self->dropped = self->events_dropped = 0;
   set_state (self, SL_PIPELINE_STATE_STARTING);
   if (self->stats_interval > 0)
     self->timer = attach (self, g_timeout_source_new (self->stats_interval), emit_stats);
@@ -678,8 +714,9 @@ sl_pipeline_pull_predictions (SlPipeline *self, gint64 timeout, GError **error)
  * @self: a pipeline
  *
  * Since the last start: "state" (s), "seconds" (d), "frames-pushed" (t) by the application and "frames-displaced" (t) of them,
- * "predictions" (t) and "predictions-dropped" (t) of them because nobody took them in time, "rate" (d) in predictions a second over the
- * last two seconds, "age-p50" and "age-p95" (x): microseconds from a frame's arrival to its predictions, for the last 512; -1 = unknown.
+ * "predictions" (t) and "predictions-dropped" (t) of them because nobody took them in time, "analysis-events-dropped" (t) for the same
+ * reason, "rate" (d) in predictions a second over the last two seconds, "age-p50" and "age-p95" (x): microseconds from a frame's arrival
+ * to its predictions, for the last 512; -1 = unknown.
  *
  * Returns: (transfer full): a dictionary of type a{sv}
  *
@@ -699,6 +736,7 @@ sl_pipeline_get_stats (SlPipeline *self)
   g_variant_builder_add (&builder, "{sv}", "frames-pushed", g_variant_new_uint64 (pushed));
   g_variant_builder_add (&builder, "{sv}", "frames-displaced", g_variant_new_uint64 (displaced));
   g_variant_builder_add (&builder, "{sv}", "predictions-dropped", g_variant_new_uint64 (self->dropped));
+  g_variant_builder_add (&builder, "{sv}", "analysis-events-dropped", g_variant_new_uint64 (self->events_dropped));
   sl_pipeline_stats_write (&self->stats, g_get_monotonic_time (), &builder);
   g_mutex_unlock (&self->lock);
   return g_variant_ref_sink (g_variant_builder_end (&builder));
@@ -772,6 +810,22 @@ add_signals (GObjectClass *klass)
    */
   signals[SIGNAL_PREDICTIONS] =
     g_signal_new ("predictions", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, SL_TYPE_PREDICTIONS);
+  /**
+   * SlPipeline::analysis-event:
+   * @self: the pipeline
+   * @event: what happened, the signal's detail, too: "entered" or "left" (a zone), "in" or "out" (over a line), "dwell", "left-behind",
+   *   "empty", or "interval"
+   * @region: (nullable): name of the zone or line; %NULL = of all, which "interval" is
+   * @details: a dictionary of type a{sv} with what is known of "label" (s) and "id" (i) of the object, "seconds" (d), "timestamp" (t) of the
+   *   frame in nanoseconds of the stream, "json" (s): the event, and "element" (s): name of the slanalyze
+   *
+   * An slanalyze of the pipeline says what became of an object, in a zone or at a line. A handler of "analysis-event::entered" hears of
+   * that event alone. Of events that wait for slow handlers the newest 256 are told. An slanalyze with post-messages=false says nothing.
+   *
+   * Since: 0.1
+   */
+  signals[SIGNAL_ANALYSIS_EVENT] = g_signal_new ("analysis-event", type, G_SIGNAL_RUN_LAST | G_SIGNAL_DETAILED, 0, NULL, NULL, NULL,
+                                                 G_TYPE_NONE, 3, G_TYPE_STRING, G_TYPE_STRING, G_TYPE_VARIANT);
   /**
    * SlPipeline::error:
    * @self: the pipeline
