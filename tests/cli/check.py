@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""sightline check: facts, advice and problems; and the ready descriptions, checked and run with test sources."""
+"""sightline check: facts, advice and problems."""
 import json
 import os
-import subprocess
-import time
 
 import harness
 from harness import Skip, model, run, work, write
-
-READY = os.path.join(harness.ROOT, "pipelines", "ready")
 
 
 def check(text, *args, status=0):
@@ -169,99 +165,6 @@ def test_text():
     out = run("check", path).expect(0).out.splitlines()
     assert out[-1] == path + ": 0 problems (!), 1 piece of advice (*)", out
     assert len([line for line in out if line.startswith("* videoconvert0 unnecessary")]) == 1, out
-
-
-def launch(*words):
-    made = subprocess.run(["gst-launch-1.0", "-q"] + list(words), capture_output=True)
-    if made.returncode != 0:
-        raise Skip("gst-launch-1.0 or an element is missing: " + made.stderr.decode())
-
-
-def ready(path, *args):
-    """Checks a ready description, runs it to the end of its stream, and returns what it printed."""
-    result = run("check", path, *args)
-    if 'no element "' in result.out:
-        raise Skip("an element is missing")
-    result.expect(0)
-    result = run("run", path, *args)
-    assert result.status == 0 and "running; first frame" in result.err and "end of stream" in result.err, result
-    return result.out.splitlines()
-
-
-BLUE = "test://?pattern=blue&frames=6&live=false"
-
-
-def frames_of(path):
-    with open(path, encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
-
-
-def setting(**values):
-    return [word for name, value in values.items() for word in ("--set", "%s=%s" % (name, value))]
-
-
-def test_ready_labels():
-    lines = ready(os.path.join(READY, "usb-camera-labels.pipeline"), *setting(source=BLUE, model=model("brightest_channel.tflite")))
-    assert lines == ["blue"] * 6, lines
-
-
-def test_ready_boxes():
-    ready(os.path.join(READY, "usb-camera-boxes.pipeline"), *setting(source=BLUE, sink="fakesink", model=model("one_box.tflite")))
-
-
-def test_ready_rtsp():
-    out = work("rtsp.json")
-    ready(os.path.join(READY, "rtsp-boxes-json.pipeline"), *setting(source=BLUE, name="yard", output=out, model=model("one_box.tflite")))
-    frames = frames_of(out)
-    assert len(frames) == 6 and frames[0]["source"] == "yard" and frames[0]["objects"][0]["roi_type"] == "blue", frames
-
-
-def test_ready_counter():
-    out = work("counter.json")
-    ready(os.path.join(READY, "people-counter.pipeline"),
-          *setting(source=BLUE, name="gate", classes="blue", line="0.1,0.2 0.9,0.2", output=out, model=model("one_box.tflite")))
-    frames = frames_of(out)
-    assert len(frames) == 6 and frames[0]["source"] == "gate" and frames[0]["objects"][0]["roi_type"] == "blue", frames
-    assert frames[-1]["analysis"]["lines"] == [{"name": "way", "in": 0, "out": 0, "classes": []}], frames[-1]
-    result = run("check", os.path.join(READY, "people-counter.pipeline"), *setting(source=BLUE, line="0,0 1", model=model("one_box.tflite")))
-    assert result.status == 1 and "[line way] points: expected points x,y of numbers from 0 to 1" in result.out, result
-
-
-def test_ready_folder():
-    out = work("folder.json")
-    launch("videotestsrc", "num-buffers=5", "pattern=red", "!", "video/x-raw,width=40,height=30", "!", "jpegenc", "!", "multifilesink", "location=" +
-           work("picture-%03d.jpg"), "index=1")
-    ready(os.path.join(READY, "picture-folder.pipeline"),
-          *setting(source=work("picture-%03d.jpg"), first=1, output=out, model=model("brightest_channel.tflite")))
-    assert [f["labels"][0]["label"] for f in frames_of(out)] == ["red"] * 5
-
-
-def test_ready_two_stage():
-    out = work("stages.json")
-    ready(os.path.join(READY, "two-stage.pipeline"),
-          *setting(source=BLUE, output=out, model=model("one_box.tflite"), classifier=model("brightest_channel.tflite")))
-    found = frames_of(out)[0]["objects"][0]
-    assert found["roi_type"] == "blue" and "blue" in json.dumps({k: v for k, v in found.items() if k not in ("roi_type", "detection")}), found
-
-
-def test_ready_kiosk():
-    out, path = work("kiosk.json"), os.path.join(READY, "headless-kiosk.pipeline")
-    args = setting(source="test://?pattern=blue", output=out, model=model("one_box.tflite"))
-    if 'no element "' in run("check", path, *args).out:
-        raise Skip("an element is missing")
-    child = subprocess.Popen([harness.PROGRAM, "run", path] + args, stderr=subprocess.PIPE)
-    deadline = time.monotonic() + 200
-    while (not os.path.exists(out) or os.path.getsize(out) < 2000) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    child.terminate()
-    _, err = child.communicate(timeout=200)
-    assert child.returncode == 0, err
-    assert frames_of(out)[0]["source"] == "kiosk"
-
-
-def test_ready_without_model():
-    result = run("run", os.path.join(READY, "headless-kiosk.pipeline"))
-    result.expect(1, "common.conf:4: parameter model has no default and no value: give one with --set model=VALUE")
 
 
 harness.main(globals())
