@@ -97,6 +97,8 @@ collect ()
     need openssl command -v openssl
     need prometheus command -v promtool
     need chromium command -v chromium
+    need libgtk-4-dev pkg-config --exists 'gtk4 >= 4.8'
+    need xvfb command -v Xvfb
     need python3-numpy /usr/bin/python3 -c 'import numpy'
     if command -v dpkg-query >/dev/null 2>&1; then
       need libc6-dbg dpkg-query -W libc6-dbg

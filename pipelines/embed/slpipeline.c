@@ -820,7 +820,8 @@ add_signals (GObjectClass *klass)
    *   frame in nanoseconds of the stream, "json" (s): the event, and "element" (s): name of the slanalyze
    *
    * An slanalyze of the pipeline says what became of an object, in a zone or at a line. A handler of "analysis-event::entered" hears of
-   * that event alone. Of events that wait for slow handlers the newest 256 are told. An slanalyze with post-messages=false says nothing.
+   * that event alone. Connect before sl_pipeline_start(): events that nobody listens to are not kept. Of events that wait for slow handlers
+   * the newest 256 are told. An slanalyze with post-messages=false says nothing.
    *
    * Since: 0.1
    */
