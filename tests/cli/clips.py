@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Clips of pictures that are moved over a plain ground, of which the test knows where they are in each frame."""
+import os
 import subprocess
 
-from harness import Skip, work, write
+from harness import ROOT, Skip, work, write
 
 WIDTH, HEIGHT, RATE = 320, 240, 10
 GROUND = bytes((122, 118, 126))
@@ -38,6 +39,21 @@ class Sprite:
     def bottom(self, at):
         """The middle of its lower edge."""
         return at[0] + self.box[0] + self.box[2] / 2, at[1] + self.box[1] + self.box[3]
+
+
+SAMPLES = os.path.join(ROOT, "models", "codes", "samples")
+
+
+def qr():
+    return Sprite(os.path.join(SAMPLES, "sample-1.jpg"), (384, 384), (48, 34, 104, 104), 112, 112, (61.3, 46, 83.7, 83.9))
+
+
+def linear():
+    return Sprite(os.path.join(SAMPLES, "sample-2.jpg"), (384, 384), (254, 86, 96, 56), 192, 112, (266.7, 100, 69.3, 25.9))
+
+
+def no_code():
+    return Sprite(os.path.join(SAMPLES, "sample-2.jpg"), (384, 384), (0, 200, 112, 112), 112, 112, (0, 200, 112, 112))
 
 
 def clip(name, frames):

@@ -8,12 +8,11 @@ import time
 
 import clips
 import harness
-from clips import RATE, Sprite, clip, way
+from clips import RATE, Sprite, clip, linear, no_code, qr, way
 from harness import Skip, data, model, run, work
 
 READY = os.path.join(harness.ROOT, "pipelines", "ready")
-CODES = os.path.join(harness.ROOT, "models", "codes")
-FINDER = os.path.join(CODES, "codes.tflite")
+FINDER = os.path.join(harness.ROOT, "models", "codes", "codes.tflite")
 
 
 def ready(path, *args):
@@ -101,18 +100,6 @@ def test_ready_kiosk():
 def test_ready_without_model():
     result = run("run", os.path.join(READY, "headless-kiosk.pipeline"))
     result.expect(1, "model.conf:4: parameter model has no default and no value: give one with --set model=VALUE")
-
-
-def qr():
-    return Sprite(os.path.join(CODES, "samples", "sample-1.jpg"), (384, 384), (48, 34, 104, 104), 112, 112, (61.3, 46, 83.7, 83.9))
-
-
-def linear():
-    return Sprite(os.path.join(CODES, "samples", "sample-2.jpg"), (384, 384), (254, 86, 96, 56), 192, 112, (266.7, 100, 69.3, 25.9))
-
-
-def no_code():
-    return Sprite(os.path.join(CODES, "samples", "sample-2.jpg"), (384, 384), (0, 200, 112, 112), 112, 112, (0, 200, 112, 112))
 
 
 def person():

@@ -12,6 +12,7 @@ from gi.repository import GLib, Sightline, SightlinePipeline
 
 sys.path[:0] = [os.path.join(os.environ["SIGHTLINE_SOURCE_ROOT"], "tests", "cli")]
 import harness
+from clips import clip, qr, way
 from harness import Skip, data, model, work
 
 Pipeline, State = SightlinePipeline.Pipeline, SightlinePipeline.PipelineState
@@ -268,6 +269,31 @@ def test_push_and_signals():
     loop.run()
     pipeline.stop()
     assert found == ["red", "green", "blue"] and states == [State.STARTING, State.RUNNING, State.ENDED], (found, states)
+
+
+def test_analysis_events():
+    """A code goes down over a line into a zone, and up again; what is found does not say so, the signal does."""
+    places, code = way((0, 100, 0), (25, 100, 115), (35, 100, 115), (60, 100, 0), (65, 100, 0)), qr()
+    pipeline = Pipeline.new_from_string(
+        "slcamera uri=${clip} ! slpredict threshold=0.1 ! sltrack ! slanalyze name=a relink=-1 "
+        "regions=\"[line way] points=0,0.5 1,0.5; [zone below] points=0,0.6 1,0.6 1,1 0,1; dwell-after=1s\" ! fakesink",
+        {"clip": clip("analysed.avi", [[(code, place)] for place in places])})
+    loop, told, crossed = GLib.MainLoop(), [], []
+
+    def on_event(pipeline, event, region, details):
+        details = details.unpack()
+        assert details["label"] == "qr" and details["id"] == 1 and details["element"] == "a", details
+        told.append((event, region))
+
+    pipeline.connect("analysis-event", on_event)
+    pipeline.connect("analysis-event::out", lambda pipeline, event, region, details: crossed.append(details.unpack()["timestamp"]))
+    pipeline.connect("state-changed", lambda pipeline, before, state: loop.quit() if state in (State.ENDED, State.FAILED) else None)
+    pipeline.start()
+    loop.run()
+    pipeline.stop()
+    assert told == [("in", "way"), ("entered", "below"), ("dwell", "below"), ("left", "below"), ("out", "way")], told
+    up = next(i for i in range(35, 65) if code.bottom(places[i])[1] < 0.48 * 240)
+    assert len(crossed) == 1 and abs(crossed[0] / 1e9 - up / 10) < 0.4, (crossed, up)
 
 
 def test_pipeline_errors():
