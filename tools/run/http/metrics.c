@@ -231,30 +231,16 @@ write_connected (const Writer *w)
   }
 }
 
-/* A list of structures in a structure. */
-static guint
-list_length (const GstStructure *structure, const char *name)
-{
-  const GValue *list = structure != NULL ? gst_structure_get_value (structure, name) : NULL;
-  return list != NULL ? gst_value_list_get_size (list) : 0;
-}
-
-static const GstStructure *
-list_item (const GstStructure *structure, const char *name, guint i)
-{
-  return gst_value_get_structure (gst_value_list_get_value (gst_structure_get_value (structure, name), i));
-}
-
 /* @write for each class of each region of @kind. */
 static void
 write_classes (const Writer *w, const char *kind, void (*write) (const Writer *, const char *, const GstStructure *, const GstStructure *))
 {
   for (guint i = 0; i < w->pipeline->regions->len; i++) {
     const SlReportRegions *regions = &g_array_index (w->pipeline->regions, SlReportRegions, i);
-    for (guint r = 0; r < list_length (regions->counts, "regions"); r++) {
-      const GstStructure *region = list_item (regions->counts, "regions", r);
-      for (guint c = 0; gst_structure_has_name (region, kind) && c < list_length (region, "classes"); c++)
-        write (w, regions->name, region, list_item (region, "classes", c));
+    for (guint r = 0; r < sl_report_list_length (regions->counts, "regions"); r++) {
+      const GstStructure *region = sl_report_list_item (regions->counts, "regions", r);
+      for (guint c = 0; gst_structure_has_name (region, kind) && c < sl_report_list_length (region, "classes"); c++)
+        write (w, regions->name, region, sl_report_list_item (region, "classes", c));
     }
   }
 }
@@ -334,8 +320,8 @@ write_longest (const Writer *w)
 {
   for (guint i = 0; i < w->pipeline->regions->len; i++) {
     const SlReportRegions *regions = &g_array_index (w->pipeline->regions, SlReportRegions, i);
-    for (guint r = 0; r < list_length (regions->counts, "regions"); r++) {
-      const GstStructure *region = list_item (regions->counts, "regions", r);
+    for (guint r = 0; r < sl_report_list_length (regions->counts, "regions"); r++) {
+      const GstStructure *region = sl_report_list_item (regions->counts, "regions", r);
       gdouble seconds = 0;
       if (!gst_structure_has_name (region, "zone") || !gst_structure_get_double (region, "longest", &seconds))
         continue;

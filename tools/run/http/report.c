@@ -221,6 +221,19 @@ sl_reporter_make (SlReporter *reporter)
   return report;
 }
 
+guint
+sl_report_list_length (const GstStructure *structure, const char *name)
+{
+  const GValue *list = structure != NULL ? gst_structure_get_value (structure, name) : NULL;
+  return list != NULL ? gst_value_list_get_size (list) : 0;
+}
+
+const GstStructure *
+sl_report_list_item (const GstStructure *structure, const char *name, guint i)
+{
+  return gst_value_get_structure (gst_value_list_get_value (gst_structure_get_value (structure, name), i));
+}
+
 gint64
 sl_report_age (const SlReport *report, const SlReportPipeline *pipeline)
 {

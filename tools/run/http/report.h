@@ -73,6 +73,9 @@ SlReport *sl_reporter_make (SlReporter *reporter);
 
 SlReport *sl_report_ref (SlReport *report);
 void sl_report_unref (SlReport *report);
+/** sl_report_list_length, sl_report_list_item: (transfer none): of the list of structures @name in @structure (nullable). */
+guint sl_report_list_length (const GstStructure *structure, const char *name);
+const GstStructure *sl_report_list_item (const GstStructure *structure, const char *name, guint i);
 /** sl_report_age: milliseconds since the last frame of @pipeline, as it was when @report was made; -1 before the first. */
 gint64 sl_report_age (const SlReport *report, const SlReportPipeline *pipeline);
 /** sl_report_health: (transfer full) (element-type utf8): why not all is well, empty when it is. @now: monotonic microseconds; @stall:

@@ -144,6 +144,38 @@ append_outputs (GString *out, const GArray *outputs)
 }
 
 static void
+append_region (GString *out, const char *element, const GstStructure *region)
+{
+  guint inside = 0;
+  guint64 entered = 0, left = 0;
+  gdouble longest = 0;
+  gst_structure_get (region, "inside", G_TYPE_UINT, &inside, "entered", G_TYPE_UINT64, &entered, "left", G_TYPE_UINT64, &left, "longest",
+                     G_TYPE_DOUBLE, &longest, NULL);
+  append_comma (out);
+  g_string_append_c (out, '{');
+  append_string (out, "element", element);
+  append_string (out, "kind", gst_structure_get_name (region));
+  append_string (out, "name", gst_structure_get_string (region, "name"));
+  append_count (out, "inside", inside);
+  append_count (out, "entered", entered);
+  append_count (out, "left", left);
+  append_number (out, "longest", longest);
+  g_string_append_c (out, '}');
+}
+
+static void
+append_regions (GString *out, const GArray *regions)
+{
+  g_string_append (out, ",\"regions\":[");
+  for (guint i = 0; i < regions->len; i++) {
+    const SlReportRegions *of = &g_array_index (regions, SlReportRegions, i);
+    for (guint r = 0; r < sl_report_list_length (of->counts, "regions"); r++)
+      append_region (out, of->name, sl_report_list_item (of->counts, "regions", r));
+  }
+  g_string_append_c (out, ']');
+}
+
+static void
 append_pipeline (GString *out, const SlReport *report, const SlReportPipeline *pipeline)
 {
   append_comma (out);
@@ -164,6 +196,7 @@ append_pipeline (GString *out, const SlReport *report, const SlReportPipeline *p
   append_cameras (out, pipeline->cameras);
   append_models (out, pipeline->models);
   append_outputs (out, pipeline->outputs);
+  append_regions (out, pipeline->regions);
   g_string_append_c (out, '}');
 }
 
