@@ -8,6 +8,7 @@
 #include <gst/app/gstappsrc.h>
 
 #include "plugins/elements.h"
+#include "plugins/meta/analysis_meta.h"
 #include "plugins/meta/region_predictions.h"
 
 typedef struct
@@ -145,6 +146,29 @@ test_predictions (void)
   fixture_clear (&f);
 }
 
+/* Behind an slanalyze: the frame has its zones, and what was found is told all the same. */
+static void
+test_analysed (void)
+{
+  Fixture f;
+  g_auto (SlFeedFrame) frame = { 0 };
+  guint64 serial;
+  fixture_init (&f, "sltrack ! slanalyze regions=\"[zone all] points=0,0 1,0 1,1 0,1\" !");
+  push (&f, 1);
+  g_autoptr (SlPredictions) newest = sl_feed_newest (f.feed, 60000, &serial);
+  g_assert_nonnull (newest);
+  sl_feed_want_frame (f.feed);
+  push (&f, 2);
+  g_assert_cmpint (g_atomic_int_get (&f.notified), ==, 1);
+  g_assert_true (sl_feed_take_frame (f.feed, &frame));
+  g_assert_cmpuint (first_byte (&frame), ==, 2);
+  const SlAnalysis *analysis = sl_buffer_get_analysis (frame.buffer);
+  g_assert_nonnull (analysis);
+  g_assert_cmpstr (analysis->regions[0].name, ==, "all");
+  g_assert_cmpuint (analysis->regions[0].inside, ==, 1);
+  fixture_clear (&f);
+}
+
 /* Predictions are told while they are new, and while their pipeline is there. */
 static void
 test_old (void)
@@ -195,6 +219,7 @@ main (int argc, char **argv)
   sl_elements_register_static ();
   g_test_add_func ("/feed/unwanted", test_unwanted);
   g_test_add_func ("/feed/predictions", test_predictions);
+  g_test_add_func ("/feed/analysed", test_analysed);
   g_test_add_func ("/feed/old", test_old);
   g_test_add_func ("/feed/owed", test_owed);
   return g_test_run ();

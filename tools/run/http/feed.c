@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Taps at elements that emit predictions: a probe at the sink pad sees the frame first, the signal of the same frame follows in the same
- * thread. Pipelines without such an element have taps at their sinks, for frames alone. Until a frame is wanted, a probe is one atomic read.
+ * thread. Behind an slanalyze frames have zones and lines, too, so they come from there, and predictions from where they are found. Pipelines
+ * without such an element have taps at their sinks, for frames alone. Until a frame is wanted, a probe is one atomic read.
  */
 #include "tools/run/http/feed.h"
 
@@ -13,7 +14,7 @@
 typedef struct
 {
   SlFeed *feed;
-  GstPad *pad;
+  GstPad *pad;         /* (nullable): where frames are seen */
   GstElement *element; /* (nullable): that emits */
   gulong probe, handler;
   SlFeedFrame pending; /* of the streaming thread: a frame whose predictions are to come */
@@ -45,8 +46,9 @@ static void
 tap_free (gpointer data)
 {
   Tap *tap = data;
-  gst_pad_remove_probe (tap->pad, tap->probe);
-  gst_object_unref (tap->pad);
+  if (tap->pad != NULL)
+    gst_pad_remove_probe (tap->pad, tap->probe);
+  gst_clear_object (&tap->pad);
   if (tap->element != NULL)
     g_signal_handler_disconnect (tap->element, tap->handler);
   gst_clear_object (&tap->element);
@@ -154,14 +156,15 @@ on_predictions (GstElement *element, SlPredictions *predictions, gpointer data)
   }
 }
 
-/* @element: (nullable): that emits what is found on the frames that come through @pad (transfer full). */
+/* @element: (nullable): that emits what is found on the frames that come through @pad (transfer full) (nullable). */
 static void
 add_tap (SlFeed *feed, GstPad *pad, GstElement *element)
 {
   Tap *tap = g_new0 (Tap, 1);
   tap->feed = feed;
   tap->pad = pad;
-  tap->probe = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, on_buffer, tap, NULL);
+  if (pad != NULL)
+    tap->probe = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, on_buffer, tap, NULL);
   if (element != NULL) {
     tap->element = gst_object_ref (element);
     tap->handler = g_signal_connect (element, "predictions", G_CALLBACK (on_predictions), tap);
@@ -178,13 +181,31 @@ add_sink (const GValue *item, gpointer data)
     add_tap (data, pad, NULL);
 }
 
+/* (transfer full) (nullable): behind the first slanalyze. */
+static GstPad *
+find_analysed (GstBin *bin)
+{
+  GstIterator *analyzers = gst_bin_iterate_all_by_element_factory_name (bin, "slanalyze");
+  GValue item = G_VALUE_INIT;
+  GstPad *pad = NULL;
+  if (gst_iterator_next (analyzers, &item) == GST_ITERATOR_OK)
+    pad = gst_element_get_static_pad (g_value_get_object (&item), "src");
+  if (G_IS_VALUE (&item))
+    g_value_unset (&item);
+  gst_iterator_free (analyzers);
+  return pad;
+}
+
 void
 sl_feed_attach (SlFeed *feed, GstElement *pipeline)
 {
   g_autoptr (GPtrArray) emitters = sl_emitters_find (GST_BIN (pipeline));
+  GstPad *analysed = find_analysed (GST_BIN (pipeline));
+  if (analysed != NULL)
+    add_tap (feed, analysed, NULL);
   for (guint i = 0; i < emitters->len; i++) {
-    GstPad *pad = gst_element_get_static_pad (emitters->pdata[i], "sink");
-    if (pad != NULL)
+    GstPad *pad = analysed == NULL ? gst_element_get_static_pad (emitters->pdata[i], "sink") : NULL;
+    if (pad != NULL || analysed != NULL)
       add_tap (feed, pad, emitters->pdata[i]);
   }
   if (feed->taps->len > 0)
