@@ -61,12 +61,6 @@ sl_regions_is_group (const char *group)
   return g_str_has_prefix (group, ZONE_PREFIX) || g_str_has_prefix (group, LINE_PREFIX);
 }
 
-static const char *
-kind_name (SlRegionKind kind)
-{
-  return kind == SL_REGION_ZONE ? "zone" : "line";
-}
-
 static SlRegion *
 find_region (SlRegions *regions, SlRegionKind kind, const char *name)
 {
@@ -82,7 +76,7 @@ gboolean
 sl_region_is_of (const SlRegion *region, const char *group)
 {
   g_autofree char *name = sl_regions_is_group (group) ? g_strstrip (g_strdup (group + strlen (ZONE_PREFIX))) : NULL;
-  return name != NULL && g_str_has_prefix (group, kind_name (region->kind)) && strcmp (name, region->name) == 0;
+  return name != NULL && g_str_has_prefix (group, sl_region_kind_name (region->kind)) && strcmp (name, region->name) == 0;
 }
 
 /* The region of @group, which is made when it is new. */
@@ -100,7 +94,8 @@ open_region (SlRegions *regions, const char *group, GError **error)
   if (known != NULL)
     return known;
   if (*name == '\0' || strlen (name) > SL_REGION_NAME_MAX || !g_utf8_validate (name, -1, NULL) || strpbrk (name, ";[]\n") != NULL)
-    fail (error, "[%s]: expected a name of 1 to %d bytes of UTF-8 without ';' behind '%s'", group, SL_REGION_NAME_MAX, kind_name (kind));
+    fail (error, "[%s]: expected a name of 1 to %d bytes of UTF-8 without ';' behind '%s'", group, SL_REGION_NAME_MAX,
+          sl_region_kind_name (kind));
   else if (regions->list->len >= SL_REGIONS_MOST)
     fail (error, "[%s]: more than %d zones and lines", group, SL_REGIONS_MOST);
   else {
@@ -213,7 +208,7 @@ sl_regions_set (SlRegions *regions, const char *group, const char *key, const ch
            || fail (error, "expected " SL_DURATION_EXPECTED ", got '%s'", value);
   }
   g_autofree char *hint = sl_suggest_text (key, known, G_N_ELEMENTS (known));
-  return fail (error, "unknown key of a %s%s", kind_name (region->kind), hint);
+  return fail (error, "unknown key of a %s%s", sl_region_kind_name (region->kind), hint);
 }
 
 /* Two sides without a corner in common that meet; TRUE with their numbers, from 1. */

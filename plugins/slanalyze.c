@@ -117,10 +117,10 @@ static GstStructure *
 region_counts (const SlRegionView *region)
 {
   GValue classes = G_VALUE_INIT;
-  GstStructure *counts = gst_structure_new (region->kind == SL_REGION_ZONE ? "zone" : "line", "name", G_TYPE_STRING, region->name, "inside",
-                                            G_TYPE_UINT, region->inside, "entered", G_TYPE_UINT64, region->entered, "left", G_TYPE_UINT64,
-                                            region->left, "longest", G_TYPE_DOUBLE, region->longest, "mean-dwell", G_TYPE_DOUBLE,
-                                            region->mean_dwell, "empty", G_TYPE_DOUBLE, region->empty, NULL);
+  GstStructure *counts =
+    gst_structure_new (sl_region_kind_name (region->kind), "name", G_TYPE_STRING, region->name, "inside", G_TYPE_UINT, region->inside,
+                       "entered", G_TYPE_UINT64, region->entered, "left", G_TYPE_UINT64, region->left, "longest", G_TYPE_DOUBLE,
+                       region->longest, "mean-dwell", G_TYPE_DOUBLE, region->mean_dwell, "empty", G_TYPE_DOUBLE, region->empty, NULL);
   g_value_init (&classes, GST_TYPE_LIST);
   for (guint i = 0; i < region->n_classes; i++)
     append_structure (&classes, gst_structure_new ("class", "label", G_TYPE_STRING, region->classes[i].label, "inside", G_TYPE_UINT,
@@ -232,7 +232,7 @@ check_classes (SlAnalyze *self)
     const SlRegion *region = &g_array_index (regions, SlRegion, i);
     if (sl_class_names_check (GST_BASE_TRANSFORM_SINK_PAD (self), region->classes, &error))
       continue;
-    g_prefix_error (&error, "regions: [%s %s] ", region->kind == SL_REGION_ZONE ? "zone" : "line", region->name);
+    g_prefix_error (&error, "regions: [%s %s] ", sl_region_kind_name (region->kind), region->name);
     sl_element_report (GST_ELEMENT (self), error);
     return FALSE;
   }

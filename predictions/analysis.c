@@ -72,6 +72,12 @@ sl_analysis_copy (const SlAnalysis *analysis, gpointer memory, gboolean events)
 }
 
 const char *
+sl_region_kind_name (SlRegionKind kind)
+{
+  return kind == SL_REGION_ZONE ? "zone" : "line";
+}
+
+const char *
 sl_analysis_event_name (SlAnalysisEventKind kind)
 {
   static const char *const names[] = {
@@ -150,7 +156,7 @@ append_regions (GString *out, const SlAnalysis *analysis, SlRegionKind kind)
 static void
 append_place (GString *out, const SlAnalysis *analysis, guint region)
 {
-  g_string_append (out, analysis->regions[region].kind == SL_REGION_ZONE ? "\"zone\":" : "\"line\":");
+  sl_json_append_printf (out, "\"%s\":", sl_region_kind_name (analysis->regions[region].kind));
   sl_json_append_string (out, analysis->regions[region].name);
 }
 

@@ -108,6 +108,8 @@ typedef struct
   gboolean interval_over;
 } SlAnalysis;
 
+/** sl_region_kind_name: (transfer none): "zone" or "line". */
+const char *sl_region_kind_name (SlRegionKind kind);
 /** sl_analysis_event_name: (transfer none): "entered", "left", "in", "out", "dwell", "left-behind", "empty". */
 const char *sl_analysis_event_name (SlAnalysisEventKind kind);
 /** sl_analysis_size: bytes that sl_analysis_copy() wants. */

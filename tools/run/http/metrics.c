@@ -231,87 +231,53 @@ write_connected (const Writer *w)
   }
 }
 
-/* @write for each class of each region of @kind. */
+/* What the field @field counts of each class of each region of @kind. @direction: (nullable): in which lines are crossed */
 static void
-write_classes (const Writer *w, const char *kind, void (*write) (const Writer *, const char *, const GstStructure *, const GstStructure *))
+write_classes (const Writer *w, const char *kind, const char *field, const char *direction)
 {
   for (guint i = 0; i < w->pipeline->regions->len; i++) {
     const SlReportRegions *regions = &g_array_index (w->pipeline->regions, SlReportRegions, i);
     for (guint r = 0; r < sl_report_list_length (regions->counts, "regions"); r++) {
       const GstStructure *region = sl_report_list_item (regions->counts, "regions", r);
-      for (guint c = 0; gst_structure_has_name (region, kind) && c < sl_report_list_length (region, "classes"); c++)
-        write (w, regions->name, region, sl_report_list_item (region, "classes", c));
+      const char *name = gst_structure_get_string (region, "name");
+      for (guint c = 0; gst_structure_has_name (region, kind) && c < sl_report_list_length (region, "classes"); c++) {
+        const GstStructure *class = sl_report_list_item (region, "classes", c);
+        const char *label = gst_structure_get_string (class, "label");
+        guint64 count = 0;
+        guint small = 0;
+        if (direction != NULL)
+          begin (w, "", "element", regions->name, kind, name, "direction", direction, "label", label, NULL);
+        else
+          begin (w, "", "element", regions->name, kind, name, "label", label, NULL);
+        end_count (w, gst_structure_get_uint (class, field, &small) ? small : gst_structure_get_uint64 (class, field, &count) ? count : 0);
+      }
     }
-  }
-}
-
-static void
-end_field (const Writer *w, const GstStructure *class, const char *name)
-{
-  guint64 count = 0;
-  guint small = 0;
-  end_count (w, gst_structure_get_uint (class, name, &small) ? small : gst_structure_get_uint64 (class, name, &count) ? count : 0);
-}
-
-static void
-write_zone (const Writer *w, const char *element, const GstStructure *zone, const GstStructure *class, const char *field)
-{
-  begin (w, "", "element", element, "zone", gst_structure_get_string (zone, "name"), "label", gst_structure_get_string (class, "label"),
-         NULL);
-  end_field (w, class, field);
-}
-
-static void
-write_zone_inside (const Writer *w, const char *element, const GstStructure *zone, const GstStructure *class)
-{
-  write_zone (w, element, zone, class, "inside");
-}
-
-static void
-write_zone_entered (const Writer *w, const char *element, const GstStructure *zone, const GstStructure *class)
-{
-  write_zone (w, element, zone, class, "entered");
-}
-
-static void
-write_zone_left (const Writer *w, const char *element, const GstStructure *zone, const GstStructure *class)
-{
-  write_zone (w, element, zone, class, "left");
-}
-
-static void
-write_line_crossings (const Writer *w, const char *element, const GstStructure *line, const GstStructure *class)
-{
-  static const char *const directions[][2] = { { "in", "entered" }, { "out", "left" } };
-  for (guint i = 0; i < G_N_ELEMENTS (directions); i++) {
-    begin (w, "", "element", element, "line", gst_structure_get_string (line, "name"), "direction", directions[i][0], "label",
-           gst_structure_get_string (class, "label"), NULL);
-    end_field (w, class, directions[i][1]);
   }
 }
 
 static void
 write_zones_inside (const Writer *w)
 {
-  write_classes (w, "zone", write_zone_inside);
+  write_classes (w, "zone", "inside", NULL);
 }
 
 static void
 write_zones_entered (const Writer *w)
 {
-  write_classes (w, "zone", write_zone_entered);
+  write_classes (w, "zone", "entered", NULL);
 }
 
 static void
 write_zones_left (const Writer *w)
 {
-  write_classes (w, "zone", write_zone_left);
+  write_classes (w, "zone", "left", NULL);
 }
 
 static void
 write_lines (const Writer *w)
 {
-  write_classes (w, "line", write_line_crossings);
+  write_classes (w, "line", "entered", "in");
+  write_classes (w, "line", "left", "out");
 }
 
 /* The longest stay of those inside, 0 where nobody is. */
