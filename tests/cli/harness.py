@@ -17,6 +17,7 @@ MAKE_MODELS = os.path.abspath(sys.argv[2])
 ROOT = os.environ.get("SIGHTLINE_SOURCE_ROOT", ".")
 DATA = os.environ.get("SIGHTLINE_TEST_DATA", os.path.join(ROOT, "..", "shared"))
 WORK = tempfile.TemporaryDirectory(prefix="sightline-cli-")
+SANITIZED = "ASAN_OPTIONS" in os.environ  # the program is several times slower and keeps what it freed
 
 
 class Skip(Exception):

@@ -17,7 +17,7 @@ import time
 
 import harness
 from browser import Browser
-from harness import Skip, model, run, work, write
+from harness import SANITIZED, Skip, model, run, work, write
 from running import PATIENCE, Running
 
 sys.path.insert(0, os.path.join(harness.ROOT, "tests", "support"))
@@ -54,7 +54,7 @@ class Served(Running):
     """A program that serves at a port of its own choice."""
 
     def __init__(self, *args, at="127.0.0.1:0", context=None, first_frame=True, **more):
-        if context and "ASAN_OPTIONS" in os.environ:  # its leak checker reads thread-local memory of GnuTLS that is gone, and crashes
+        if context and SANITIZED:  # its leak checker reads thread-local memory of GnuTLS that is gone, and crashes
             more["env"] = {"ASAN_OPTIONS": os.environ["ASAN_OPTIONS"] + ":intercept_tls_get_addr=0"}
         super().__init__(*(["--http", at] if at is not None else []), *args, **more)
         message, count = "", 0
@@ -577,7 +577,7 @@ def test_hostile():
             except OSError:
                 pass
         grown = served.get("/pipelines").json["rss_bytes"] - memory
-        assert grown < 32 << 20 or "ASAN_OPTIONS" in os.environ, "%d bytes" % grown  # the sanitizer keeps what was freed
+        assert grown < 32 << 20 or SANITIZED, "%d bytes" % grown
         busy = ages(served, 3)
         print("# ages in us (median, worst, number) alone %s, with them %s" % (quiet, busy))
         assert busy[0] < quiet[0] + 1000000, "predictions wait for clients"  # by how little they do is measured on a quiet machine
