@@ -24,7 +24,8 @@ typedef enum
   DEPTHWISE,
   FULLY_CONNECTED,
   FEW_CHANNELS,
-  SPARSE /* most weights are zero */
+  SPARSE, /* most weights are zero */
+  TILES   /* windows of three by three, enough of them for Winograd's tiles */
 } Shape;
 
 typedef struct
@@ -102,6 +103,21 @@ random_case (GRand *rand, Shape shape, Case *c)
   if (shape == SPARSE) {
     c->in = between (rand, 30, 300);
     c->out = between (rand, 40, 200);
+  }
+  if (shape == TILES) {
+    c->h = between (rand, 9, 13);
+    c->w = between (rand, 9, 13);
+    c->in = between (rand, 12, 48);
+    c->out = between (rand, 12, 48);
+    c->fh = c->fw = 3;
+    if (between (rand, 0, 2) == 0) {
+      c->window.padding = SL_PADDING_EXPLICIT;
+      c->window.pad_top = between (rand, 0, 4);
+      c->window.pad_bottom = between (rand, 0, 4);
+      c->window.pad_left = between (rand, 0, 4);
+      c->window.pad_right = between (rand, 0, 4);
+    }
+    return;
   }
   if (shape == POINTWISE || shape == FULLY_CONNECTED || shape == SPARSE)
     return;
@@ -234,6 +250,20 @@ compare (Check *check, const Case *c, const SlFloatIsa *isa)
   }
 }
 
+/* Bytes of weights that a session of @isa's loops packs. */
+static gsize
+packed_bytes (const Check *check, const SlFloatIsa *isa)
+{
+  SlSessionStats stats;
+  g_autoptr (GError) error = NULL;
+  sl_float_isa_force (isa);
+  g_autoptr (SlSession) session = sl_session_new (check->graph, 1, &error);
+  sl_float_isa_force (NULL);
+  g_assert_no_error (error);
+  sl_session_stats (session, &stats);
+  return stats.packed_bytes;
+}
+
 static void
 test_shape (gconstpointer data)
 {
@@ -241,6 +271,7 @@ test_shape (gconstpointer data)
   const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
   const guint n_isas = sl_float_isas (isas);
   g_autoptr (GRand) rand = g_rand_new_with_seed (2026 + (guint32) shape);
+  guint tiled = 0;
   for (guint round = 0; round < 60; round++) {
     Case c;
     Check check;
@@ -254,47 +285,48 @@ test_shape (gconstpointer data)
     check_random (&check, SL_DTYPE_F32, sl_graph_input_tensor (check.graph, 0)->bytes / sizeof (gfloat), check.input_data[0]);
     for (guint i = 0; i < n_isas; i++)
       compare (&check, &c, isas[i]);
+    /* Sixteen matrices instead of nine. */
+    tiled += shape == TILES && packed_bytes (&check, isas[n_isas - 1]) > sizeof (gfloat) * 12 * (gsize) c.in * (gsize) c.out;
     if (c.curve != SL_OP_INVALID)
       compare (&check, &c, NULL);
     check_clear (&check);
   }
+  if (shape == TILES && isas[n_isas - 1]->faster)
+    g_assert_cmpuint (tiled, >=, 40);
 }
 
-/* What is no number in one pixel gets into the windows over that pixel alone, however many of a register's lanes a window leaves. */
+/* What is no number in one pixel gets into the windows over that pixel alone, however many of a register's lanes a window leaves, and
+ * however windows are cut into tiles. */
 static void
-test_neighbours (void)
+test_neighbours (gconstpointer data)
 {
-  enum
-  {
-    SIZE = 5,
-    IN = 19,
-    OUT = 3
-  };
-  static const gint32 x_dims[] = { 1, SIZE, SIZE, IN }, w_dims[] = { OUT, 3, 3, IN };
+  const gboolean tiles = GPOINTER_TO_INT (data);
+  const gint32 size = tiles ? 11 : 5, in = tiles ? 32 : 19, out = tiles ? 33 : 3;
+  const gint32 x_dims[] = { 1, size, size, in }, w_dims[] = { out, 3, 3, in };
   const SlOpParams params = { .window = { .padding = SL_PADDING_SAME, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
   const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
   const guint n_isas = sl_float_isas (isas);
-  gfloat weights[OUT * 9 * IN];
+  g_autofree gfloat *weights = g_new (gfloat, out * 9 * in);
   Check check;
   check_init (&check, 1);
-  check_random (&check, SL_DTYPE_F32, G_N_ELEMENTS (weights), weights);
+  check_random (&check, SL_DTYPE_F32, (gsize) (out * 9 * in), weights);
   const gint32 x = check_input (&check, SL_DTYPE_F32, 4, x_dims, 0, 0);
   const gint32 w = check_constant (&check, SL_DTYPE_F32, 4, w_dims, NULL, 0, 0, 0, weights);
   check_node (&check, SL_OP_CONV_2D, (gint32[]){ x, w }, 2, check_output (&check, SL_DTYPE_F32, 0, 0), &params);
   check_prepare (&check);
   for (guint k = 0; k < n_isas; k++)
-    for (gint32 pixel = 0; pixel < SIZE * SIZE; pixel++) {
+    for (gint32 pixel = 0; pixel < size * size; pixel++) {
       gfloat *values = check.input_data[0];
-      for (gint32 i = 0; i < SIZE * SIZE * IN; i++)
-        values[i] = i / IN == pixel ? NAN : 1;
+      for (gint32 i = 0; i < size * size * in; i++)
+        values[i] = i / in == pixel ? NAN : 1;
       sl_float_isa_force (isas[k]);
       gfloat *got = check_run (&check, FALSE, 1);
       sl_float_isa_force (NULL);
-      for (gint32 i = 0; i < SIZE * SIZE; i++) {
-        const gboolean covers = ABS (i / SIZE - pixel / SIZE) <= 1 && ABS (i % SIZE - pixel % SIZE) <= 1;
-        for (gint32 c = 0; c < OUT; c++)
-          if (isfinite (got[i * OUT + c]) == covers)
-            g_error ("%s: pixel %d is %g with NaN in pixel %d", isas[k]->name, i, got[i * OUT + c], pixel);
+      for (gint32 i = 0; i < size * size; i++) {
+        const gboolean covers = ABS (i / size - pixel / size) <= 1 && ABS (i % size - pixel % size) <= 1;
+        for (gint32 c = 0; c < out; c++)
+          if (isfinite (got[i * out + c]) == covers)
+            g_error ("%s: pixel %d is %g with NaN in pixel %d", isas[k]->name, i, got[i * out + c], pixel);
       }
       sl_tensor_buffer_free (got);
     }
@@ -473,20 +505,12 @@ test_packed_zeros (void)
   const guint n_isas = sl_float_isas (isas);
   for (guint i = 0; i < n_isas; i++) {
     gfloat weights[128 * 128], bias[128];
-    SlSessionStats stats;
     Check check;
-    g_autoptr (GError) error = NULL;
     if (!isas[i]->faster)
       continue;
     check_init (&check, 1);
     build (&check, &c, weights, bias);
-    sl_float_isa_force (isas[i]);
-    g_autoptr (SlSession) session = sl_session_new (check.graph, 1, &error);
-    sl_float_isa_force (NULL);
-    g_assert_no_error (error);
-    sl_session_stats (session, &stats);
-    g_assert_cmpuint (stats.packed_bytes, <, sizeof weights / 4);
-    g_clear_pointer (&session, sl_session_free);
+    g_assert_cmpuint (packed_bytes (&check, isas[i]), <, sizeof weights / 4);
     check_clear (&check);
   }
 }
@@ -554,6 +578,7 @@ main (int argc, char **argv)
   g_setenv ("SIGHTLINE_BACKEND", "float", TRUE);
   g_test_add_data_func ("/float/pointwise", GINT_TO_POINTER (POINTWISE), test_shape);
   g_test_add_data_func ("/float/window", GINT_TO_POINTER (WINDOW), test_shape);
+  g_test_add_data_func ("/float/tiles", GINT_TO_POINTER (TILES), test_shape);
   g_test_add_data_func ("/float/groups", GINT_TO_POINTER (GROUPS), test_shape);
   g_test_add_data_func ("/float/depthwise", GINT_TO_POINTER (DEPTHWISE), test_shape);
   g_test_add_data_func ("/float/fully-connected", GINT_TO_POINTER (FULLY_CONNECTED), test_shape);
@@ -562,7 +587,8 @@ main (int argc, char **argv)
   g_test_add_func ("/float/widest", test_widest);
   g_test_add_func ("/float/packed-zeros", test_packed_zeros);
   g_test_add_func ("/float/most-copies", test_most_copies);
-  g_test_add_func ("/float/neighbours", test_neighbours);
+  g_test_add_data_func ("/float/neighbours", GINT_TO_POINTER (FALSE), test_neighbours);
+  g_test_add_data_func ("/float/neighbours-tiles", GINT_TO_POINTER (TRUE), test_neighbours);
   g_test_add_func ("/float/nan/layers", test_nan_layers);
   g_test_add_func ("/float/nan/elements", test_nan_elements);
   g_test_add_func ("/float/curves", test_curves);

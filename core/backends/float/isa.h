@@ -14,6 +14,8 @@ G_BEGIN_DECLS
 #define SL_FLOAT_MAX_ROWS 8
 /** Most output pixels that a depthwise loop takes at a time. */
 #define SL_FLOAT_MAX_PIXELS 8
+/** Pixels of a tile of four by four. */
+#define SL_FLOAT_TILE 16
 
 /**
  * SlFloatPanel: output channels that are computed at once
@@ -93,6 +95,9 @@ typedef struct
  * @sparse_rows: of a tile of @sparse
  * @turn: up to @sparse_rows rows of @depth activations as columns of @sparse_rows, the missing ones 0
  * @sparse: output channels @first to before @end of such columns' first @rows rows, into rows at @c
+ * @tile_in: a tile's sums and differences, by channel: sixteen pixels, @apart floats from one to the next, to whole registers. Reads up to a
+ *   register past a pixel.
+ * @tile_out: two by two output pixels of the sixteen products at @sums, with bias, within limits; (nullable) those of @out that are not wanted
  * @add, @multiply: element by element; read up to a register past the last
  * @activate: an activation that is no limit, in place or not
  * @leaky: values below 0 times @slope, in place or not
@@ -108,6 +113,8 @@ typedef struct
   void (*depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gfloat *out);
   void (*turn) (const gfloat *rows, gint32 n, gint32 depth, gfloat *columns);
   void (*sparse) (const SlFloatSparse *layer, gint32 first, gint32 end, const gfloat *columns, gint32 rows, gfloat *c, gsize c_stride);
+  void (*tile_in) (const gfloat *const *pixels, gint32 channels, gfloat *to, gsize apart);
+  void (*tile_out) (const SlFloatGemm *gemm, const gfloat *sums, gsize apart, gint32 channels, gfloat *const out[4]);
   void (*add) (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo, gfloat hi);
   void (*multiply) (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo, gfloat hi);
   void (*activate) (SlActivation activation, const gfloat *in, gfloat *out, gsize n);

@@ -202,8 +202,8 @@ row_work (const SlFloatLayer *layer, const SlFloatIsa *isa, gboolean deep)
 }
 
 /* The instruction set and the direction of registers that leave the fewest lanes empty. Lesser instruction sets move more for the same
- * multiply-adds. */
-static void
+ * multiply-adds. Returns the work of a row. */
+static gdouble
 choose_loops (SlFloatLayer *layer, const SlFloatIsa *isa)
 {
   const gboolean depthwise = layer->mode == SL_FLOAT_DEPTHWISE;
@@ -219,6 +219,29 @@ choose_loops (SlFloatLayer *layer, const SlFloatIsa *isa)
     layer->run_length = deep_run_length (layer, layer->isa->lanes);
     layer->taps_apart = deep_taps_apart (layer, layer->isa->lanes);
   }
+  return least;
+}
+
+/* Whether tiles are less than the @work of windows, with any of the instruction sets. */
+static void
+choose_winograd (SlFloatLayer *layer, const SlFloatIsa *isa, gdouble work)
+{
+  gdouble least = work, handicap = 1;
+  const SlFloatIsa *chosen = NULL;
+  if (!sl_float_winograd_fits (layer))
+    return;
+  for (const SlFloatIsa *with = isa; with != NULL; with = sl_float_isa_lesser (with), handicap *= LESSER)
+    if (sl_float_winograd_work (layer, with) * handicap < least) {
+      least = sl_float_winograd_work (layer, with) * handicap;
+      chosen = with;
+    }
+  if (chosen == NULL)
+    return;
+  layer->isa = chosen;
+  layer->mode = SL_FLOAT_WINOGRAD;
+  layer->deep = FALSE;
+  layer->depth = layer->window.channels;
+  layer->cost_us = (guint) (layer->cost_us * least / work);
 }
 
 /* Whether going through the weights that are not zero is less work than going through all. */
@@ -279,7 +302,8 @@ pack (SlArena *arena, gpointer data)
 static const gfloat *
 zeros_new (const SlFloatLayer *layer, SlArena *arena)
 {
-  const gsize bytes = (gsize) layer->window.channels * (gsize) layer->window.filter_w * sizeof (gfloat);
+  const gint32 outputs = layer->channels + layer->isa->lanes * layer->isa->max_groups;
+  const gsize bytes = (gsize) MAX (layer->window.channels * layer->window.filter_w, outputs) * sizeof (gfloat);
   gfloat *zeros = sl_tensor_alloc (arena, bytes);
   memset (zeros, 0, bytes + SL_TENSOR_PADDING);
   return zeros;
@@ -298,13 +322,16 @@ sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node)
     layer->cost_us = cost_of (layer);
     return layer;
   }
-  choose_loops (layer, isa);
+  const gdouble row = choose_loops (layer, isa);
   choose_sparse (layer, isa, sl_node_input (host->graph, node, 1));
   layer->cost_us = cost_of (layer);
+  choose_winograd (layer, isa, row * layer->rows);
   if (layer->mode == SL_FLOAT_DEPTHWISE)
     set_strip (layer);
   else if (layer->mode == SL_FLOAT_SPARSE)
     set_sparse_tiles (layer, host);
+  else if (layer->mode == SL_FLOAT_WINOGRAD)
+    sl_float_winograd_tiles (layer, host);
   else
     set_tiles (layer, host->threads);
   if (layer->mode != SL_FLOAT_DIRECT && layer->mode != SL_FLOAT_SPARSE)

@@ -19,6 +19,7 @@ G_BEGIN_DECLS
  * @SL_FLOAT_DIRECT: rows of the multiplication are consecutive rows of the input
  * @SL_FLOAT_SPARSE: the same with weights most of which are zero
  * @SL_FLOAT_WINDOW: pointers name the runs of activations of each row
+ * @SL_FLOAT_WINOGRAD: windows of three by three by way of tiles: winograd.c
  * @SL_FLOAT_DEPTHWISE: the depthwise functions of SlFloatIsa
  * @SL_FLOAT_ADD, @SL_FLOAT_MULTIPLY, @SL_FLOAT_ACTIVATE: element by element
  */
@@ -27,6 +28,7 @@ typedef enum
   SL_FLOAT_DIRECT,
   SL_FLOAT_SPARSE,
   SL_FLOAT_WINDOW,
+  SL_FLOAT_WINOGRAD,
   SL_FLOAT_DEPTHWISE,
   SL_FLOAT_ADD,
   SL_FLOAT_MULTIPLY,
@@ -40,10 +42,11 @@ typedef enum
  * @deep: a register lies along the depth instead of across channels; then each run is of @run_length activations, or of several times
  *   as many whole registers
  * @tile_rows, @chunk_panels: work items are this many rows by this many panels; of sparse weights by as many channels
+ *   (winograd) @tile_rows tiles by all panels, of which each of the sixteen matrices has @n_panels
  * @strip: (depthwise) output pixels at a time
  * @lo, @hi: limits of the output; @activation: what comes after them, where it is a curve; @slope: of a leaky one
- * @scratch: (sparse) the session's, for a tile of turned rows of each thread
- * @zeros: as many as a run, for what is outside of the picture
+ * @scratch: (sparse, winograd) the session's, for a tile of turned rows of each thread, or tiles on their way
+ * @zeros: as many as a run, for what is outside of the picture; (winograd) and as a bias
  * @elements: (element by element) of the output; @piece: of them in a work item
  * @cost_us: about how long it takes one thread
  */
@@ -70,6 +73,18 @@ struct _SlFloatLayer
 
 /** sl_float_density: the share of constant @weights, of floats, that is not zero. */
 gdouble sl_float_density (const SlTensor *weights);
+/** sl_float_activate_rows: the curve, where there is one, of whole rows of the output, in place. */
+void sl_float_activate_rows (const SlFloatLayer *layer, gfloat *rows, gint32 n);
+/** sl_float_winograd_fits: whether tiles can stand for the windows of @layer, whose geometry is set. */
+gboolean sl_float_winograd_fits (const SlFloatLayer *layer);
+/** sl_float_winograd_work: multiply-adds with those of empty lanes, and what takes as long. */
+gdouble sl_float_winograd_work (const SlFloatLayer *layer, const SlFloatIsa *isa);
+/** sl_float_winograd_weights: (transfer full): the sixteen matrices of @weights behind each other, a row for each output channel. */
+gfloat *sl_float_winograd_weights (const SlFloatLayer *layer, const gfloat *weights);
+/** sl_float_winograd_tiles: cuts @layer's work into items. */
+void sl_float_winograd_tiles (SlFloatLayer *layer, SlHost *host);
+guint sl_float_winograd_items (const SlFloatLayer *layer);
+void sl_float_winograd_run (const SlFloatLayer *layer, const gfloat *x, gfloat *y, guint item, guint thread);
 /** sl_float_pack: weights and bias of a layer whose mode and geometry are set. */
 void sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena);
 

@@ -47,14 +47,13 @@ pack_deep_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *w
 
 /* Channels of a group are shared out to panels of about as many registers each. */
 static void
-pack_gemm (SlFloatLayer *layer, const SlTensor *weights, SlArena *arena)
+pack_panels (const SlFloatLayer *layer, const gfloat *weights, SlFloatPanel *packed, SlArena *arena)
 {
   const gint32 lanes = layer->deep ? 1 : layer->isa->lanes, channels = layer->channels / layer->groups;
   const gint32 registers = (channels + lanes - 1) / lanes;
   const gint32 whole = (layer->run_length + layer->isa->lanes - 1) / layer->isa->lanes * layer->isa->lanes;
   const gsize depth = layer->deep ? (gsize) (layer->depth / layer->run_length) * (gsize) whole : (gsize) layer->depth;
   const gint32 panels = layer->n_panels / layer->groups, inputs = layer->window.channels / layer->groups;
-  SlFloatPanel *packed = sl_arena_alloc (arena, (gsize) layer->n_panels * sizeof packed[0]);
   gfloat *to = sl_tensor_alloc (arena, (gsize) registers * (gsize) lanes * (gsize) layer->groups * depth * sizeof to[0]);
   for (gint32 p = 0; p < layer->n_panels; p++) {
     const gint32 group = p / panels, first = (gint32) ((gint64) registers * (p % panels) / panels);
@@ -65,9 +64,26 @@ pack_gemm (SlFloatLayer *layer, const SlTensor *weights, SlArena *arena)
       .groups = end - first,
       .offset = group * inputs,
     };
-    (layer->deep ? pack_deep_panel : pack_panel) (layer, &packed[p], weights->data, to);
+    (layer->deep ? pack_deep_panel : pack_panel) (layer, &packed[p], weights, to);
     to += (gsize) (packed[p].groups * lanes) * depth;
   }
+}
+
+static void
+pack_gemm (SlFloatLayer *layer, const gfloat *weights, SlArena *arena)
+{
+  SlFloatPanel *packed = sl_arena_alloc (arena, (gsize) layer->n_panels * sizeof packed[0]);
+  pack_panels (layer, weights, packed, arena);
+  layer->gemm.panels = packed;
+}
+
+static void
+pack_winograd (SlFloatLayer *layer, const gfloat *weights, SlArena *arena)
+{
+  SlFloatPanel *packed = sl_arena_alloc (arena, SL_FLOAT_TILE * (gsize) layer->n_panels * sizeof packed[0]);
+  g_autofree gfloat *matrices = sl_float_winograd_weights (layer, weights);
+  for (gint32 i = 0; i < SL_FLOAT_TILE; i++)
+    pack_panels (layer, matrices + (gsize) i * (gsize) layer->depth * (gsize) layer->channels, packed + i * layer->n_panels, arena);
   layer->gemm.panels = packed;
 }
 
@@ -131,7 +147,9 @@ sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, Sl
     pack_depthwise (layer, weights, arena);
   else if (layer->mode == SL_FLOAT_SPARSE)
     pack_sparse (layer, weights->data, arena);
+  else if (layer->mode == SL_FLOAT_WINOGRAD)
+    pack_winograd (layer, weights->data, arena);
   else
-    pack_gemm (layer, weights, arena);
+    pack_gemm (layer, weights->data, arena);
   layer->gemm.bias = layer->depthwise.bias = layer->sparse.bias = pack_bias (layer, sl_node_input (graph, node, 2), arena);
 }

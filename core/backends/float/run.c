@@ -241,6 +241,19 @@ activate (const SlFloatLayer *layer, gint32 panel, gint32 end, gint32 rows, gflo
   activate_channels (layer, layer->gemm.panels[panel].channel, last->channel + last->channels, rows, c);
 }
 
+void
+sl_float_activate_rows (const SlFloatLayer *layer, gfloat *rows, gint32 n)
+{
+  activate_channels (layer, 0, layer->channels, n, rows);
+}
+
+static void
+run_winograd (const void *data, guint item, guint thread)
+{
+  const Run *run = data;
+  sl_float_winograd_run (run->layer, run->x, run->y, item, thread);
+}
+
 static void
 run_gemm (const void *data, guint item, guint thread)
 {
@@ -344,6 +357,9 @@ sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *
     case SL_FLOAT_WINDOW:
       sl_pool_run (pool, layer->mode == SL_FLOAT_SPARSE ? run_sparse : run_gemm, &run,
                    (guint) (tiles * ((layer->n_panels + layer->chunk_panels - 1) / layer->chunk_panels)), layer->cost_us);
+      return;
+    case SL_FLOAT_WINOGRAD:
+      sl_pool_run (pool, run_winograd, &run, sl_float_winograd_items (layer), layer->cost_us);
       return;
     case SL_FLOAT_DEPTHWISE:
       sl_pool_run (pool, run_depthwise, &run, (guint) (layer->images * layer->window.out_h), layer->cost_us);

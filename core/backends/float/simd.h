@@ -41,6 +41,8 @@ void SL_SIMD (sl_float_gemm_deep) (const SlFloatGemm *gemm, gint32 first, gint32
 void SL_SIMD (sl_float_turn) (const gfloat *rows, gint32 n, gint32 depth, gfloat *columns);
 void SL_SIMD (sl_float_sparse) (const SlFloatSparse *layer, gint32 first, gint32 end, const gfloat *columns, gint32 rows, gfloat *c,
                                 gsize c_stride);
+void SL_SIMD (sl_float_tile_in) (const gfloat *const *pixels, gint32 channels, gfloat *to, gsize apart);
+void SL_SIMD (sl_float_tile_out) (const SlFloatGemm *gemm, const gfloat *sums, gsize apart, gint32 channels, gfloat *const out[4]);
 void SL_SIMD (sl_float_depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gfloat *out);
 
 #endif

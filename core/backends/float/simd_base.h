@@ -71,6 +71,12 @@ sum_of (Vec a, Vec b)
 }
 
 static inline Vec
+difference_of (Vec a, Vec b)
+{
+  return a - b;
+}
+
+static inline Vec
 product_of (Vec a, Vec b)
 {
   return a * b;

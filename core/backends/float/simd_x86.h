@@ -55,6 +55,12 @@ sum_of (Vec a, Vec b)
 }
 
 static inline Vec
+difference_of (Vec a, Vec b)
+{
+  return V (sub_ps) (a, b);
+}
+
+static inline Vec
 product_of (Vec a, Vec b)
 {
   return V (mul_ps) (a, b);
