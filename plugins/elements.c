@@ -23,6 +23,7 @@ static const struct
   { "slpredict", "SlPredict", GST_RANK_NONE, sl_predict_get_type },
   { "sltrack", "SlTrack", GST_RANK_NONE, sl_track_get_type },
   { "slanalyze", "SlAnalyze", GST_RANK_NONE, sl_analyze_get_type },
+  { "slrecord", "SlRecord", GST_RANK_NONE, sl_record_get_type },
   { "slbmpparse", "SlBmpParse", GST_RANK_PRIMARY, sl_bmp_parse_get_type },
   { "slexifparse", "SlExifParse", GST_RANK_PRIMARY, sl_exif_parse_get_type },
 };

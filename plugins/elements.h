@@ -19,6 +19,7 @@ GType sl_postprocess_get_type (void);
 GType sl_predict_get_type (void);
 GType sl_track_get_type (void);
 GType sl_analyze_get_type (void);
+GType sl_record_get_type (void);
 /** sl_overlay_get_type: only where SL_HAVE_OVERLAY is defined in config.h; not among the elements registered below, because
  *  its libraries for text would weigh on every process that infers. */
 GType sl_overlay_get_type (void);

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Everything goes by the folder's descriptor, so that nobody can put another folder in its place meanwhile. */
+#include "plugins/record/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "plugins/record/part_file.h"
+#include "sightline/error.h"
+
+/* Clips looked at in one folder: more would cost seconds. */
+#define CLIPS_MOST 100000
+
+typedef struct
+{
+  char *stem;
+  gint64 us;
+  guint64 bytes;
+} Clip;
+
+static gboolean
+fail (const char *path, const char *reason, GError **error)
+{
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+               "location=%s: %s; expected a folder that this process may write into: make it, or change its owner", path, reason);
+  return FALSE;
+}
+
+/* Whether a file can be made: permissions alone do not tell, as of a file system that is read-only. A full one may have room again. */
+static gboolean
+try_file (SlFolder *folder, GError **error)
+{
+  SlPartFile file = SL_PART_FILE_NONE;
+  g_autofree char *stem = sl_clip_stem (folder->source, g_get_real_time (), "trial");
+  g_autoptr (GError) reason = NULL;
+  if (!sl_part_file_open (&file, folder->fd, stem, SL_CLIP_NOTES, &reason) && !g_error_matches (reason, G_FILE_ERROR, G_FILE_ERROR_NOSPC)
+      && !g_error_matches (reason, G_FILE_ERROR, G_FILE_ERROR_EXIST))
+    return fail (folder->path, reason->message, error);
+  sl_part_file_abandon (&file);
+  return TRUE;
+}
+
+gboolean
+sl_folder_open (SlFolder *folder, const char *path, const char *source, GError **error)
+{
+  *folder = (SlFolder){ .fd = -1 };
+  if (path == NULL || *path == '\0') {
+    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT, "location is not set: expected the folder that clips are written into");
+    return FALSE;
+  }
+  folder->fd = open (path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder->fd < 0)
+    return fail (path, g_strerror (errno), error);
+  folder->path = g_strdup (path);
+  folder->source = sl_clip_source (source);
+  if (try_file (folder, error))
+    return TRUE;
+  sl_folder_close (folder);
+  return FALSE;
+}
+
+void
+sl_folder_close (SlFolder *folder)
+{
+  if (folder->fd >= 0)
+    close (folder->fd);
+  folder->fd = -1;
+  g_clear_pointer (&folder->path, g_free);
+  g_clear_pointer (&folder->source, g_free);
+}
+
+/* (nullable) */
+static DIR *
+list (const SlFolder *folder)
+{
+  const int fd = openat (folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *names = fd >= 0 ? fdopendir (fd) : NULL;
+  if (names == NULL && fd >= 0)
+    close (fd);
+  return names;
+}
+
+/* Bytes on the disk; FALSE when it is no regular file. */
+static gboolean
+measure (const SlFolder *folder, const char *name, guint64 *bytes)
+{
+  struct stat status;
+  if (fstatat (folder->fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG (status.st_mode))
+    return FALSE;
+  *bytes = (guint64) status.st_size;
+  return TRUE;
+}
+
+static void
+remove_file (const SlFolder *folder, const char *stem, SlClipFile file)
+{
+  g_autofree char *name = sl_clip_name (stem, file);
+  guint64 bytes;
+  if (measure (folder, name, &bytes))
+    unlinkat (folder->fd, name, 0);
+}
+
+/* The clip without its notes would be worse than the notes without the clip. */
+static void
+remove_clip (const SlFolder *folder, const char *stem)
+{
+  remove_file (folder, stem, SL_CLIP_VIDEO);
+  remove_file (folder, stem, SL_CLIP_NOTES);
+  remove_file (folder, stem, SL_CLIP_PICTURE);
+}
+
+/* The clip got its name last: what has its name already goes with it. */
+static gboolean
+clean_part (const SlFolder *folder, const char *hidden, const char *stem, SlClipFile file)
+{
+  g_autofree char *video = sl_clip_name (stem, SL_CLIP_VIDEO);
+  guint64 bytes;
+  if (!sl_part_file_is_left (folder->fd, hidden) || unlinkat (folder->fd, hidden, 0) != 0)
+    return FALSE;
+  if (file == SL_CLIP_VIDEO && !measure (folder, video, &bytes)) {
+    remove_file (folder, stem, SL_CLIP_NOTES);
+    remove_file (folder, stem, SL_CLIP_PICTURE);
+  }
+  return TRUE;
+}
+
+guint
+sl_folder_clean (SlFolder *folder)
+{
+  DIR *names = list (folder);
+  const struct dirent *entry;
+  guint cleaned = 0;
+  while (names != NULL && (entry = readdir (names)) != NULL) {
+    g_autofree char *stem = NULL;
+    gboolean part;
+    SlClipFile file;
+    gint64 us;
+    if (sl_clip_name_read (entry->d_name, folder->source, &part, &stem, &file, &us) && part)
+      cleaned += clean_part (folder, entry->d_name, stem, file) ? 1 : 0;
+  }
+  if (names != NULL)
+    closedir (names);
+  return cleaned;
+}
+
+static void
+free_clip (gpointer data)
+{
+  Clip *clip = data;
+  g_free (clip->stem);
+  g_free (clip);
+}
+
+static gint
+by_time (gconstpointer a, gconstpointer b)
+{
+  const Clip *first = *(Clip *const *) a, *second = *(Clip *const *) b;
+  return first->us < second->us ? -1 : first->us > second->us;
+}
+
+/* (transfer full): whole files by their clips, oldest first. */
+static GPtrArray *
+list_clips (const SlFolder *folder, guint64 *total)
+{
+  g_autoptr (GHashTable) by_stem = g_hash_table_new (g_str_hash, g_str_equal);
+  GPtrArray *clips = g_ptr_array_new_with_free_func (free_clip);
+  DIR *names = list (folder);
+  const struct dirent *entry;
+  *total = 0;
+  while (names != NULL && (entry = readdir (names)) != NULL) {
+    g_autofree char *stem = NULL;
+    gboolean part;
+    SlClipFile file;
+    gint64 us;
+    guint64 bytes;
+    if (!sl_clip_name_read (entry->d_name, folder->source, &part, &stem, &file, &us) || part || !measure (folder, entry->d_name, &bytes))
+      continue;
+    Clip *clip = g_hash_table_lookup (by_stem, stem);
+    if (clip == NULL && clips->len < CLIPS_MOST) {
+      clip = g_new0 (Clip, 1);
+      clip->stem = g_steal_pointer (&stem);
+      clip->us = us;
+      g_ptr_array_add (clips, clip);
+      g_hash_table_insert (by_stem, clip->stem, clip);
+    }
+    if (clip != NULL)
+      clip->bytes += bytes;
+    *total += bytes;
+  }
+  if (names != NULL)
+    closedir (names);
+  g_ptr_array_sort (clips, by_time);
+  return clips;
+}
+
+/* A file system that does not say counts as empty. */
+gboolean
+sl_folder_has_room (SlFolder *folder)
+{
+  struct statvfs status;
+  return folder->min_free == 0 || fstatvfs (folder->fd, &status) != 0
+         || (guint64) status.f_bavail * (guint64) status.f_frsize >= folder->min_free;
+}
+
+gboolean
+sl_folder_trim (SlFolder *folder, gint64 now, guint64 bytes)
+{
+  guint64 total;
+  g_autoptr (GPtrArray) clips = list_clips (folder, &total);
+  for (guint i = 0; i < clips->len; i++) {
+    const Clip *clip = clips->pdata[i];
+    const gboolean old = folder->keep > 0 && now - clip->us > folder->keep;
+    const gboolean many = folder->max_bytes > 0 && total + bytes > folder->max_bytes;
+    if (!old && !many && sl_folder_has_room (folder))
+      break;
+    remove_clip (folder, clip->stem);
+    total -= clip->bytes;
+  }
+  return sl_folder_has_room (folder);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The folder of clips: whether one can write there, what a killed process left, and which clips go when there are too many. Only regular files
+ * with names of names.h and of this source are ever deleted.
+ */
+#ifndef SL_PLUGINS_RECORD_FOLDER_H
+#define SL_PLUGINS_RECORD_FOLDER_H
+
+#include "plugins/record/names.h"
+
+G_BEGIN_DECLS
+
+/**
+ * SlFolder:
+ * @path: as people wrote it, for messages
+ * @source: of sl_clip_source()
+ * @keep: microseconds that clips are kept; 0 = for ever
+ * @max_bytes: of all clips of this source; 0 = any number
+ * @min_free: bytes of the file system that stay free
+ */
+typedef struct
+{
+  gint fd;
+  char *path, *source;
+  gint64 keep;
+  guint64 max_bytes, min_free;
+} SlFolder;
+
+/** sl_folder_open: @path and @source are copied; limits are 0. FALSE with @error set (SL_ERROR_ARGUMENT, SL_ERROR_OPEN) where no file can be
+ *  made there. */
+gboolean sl_folder_open (SlFolder *folder, const char *path, const char *source, GError **error);
+void sl_folder_close (SlFolder *folder);
+/** sl_folder_clean: deletes files that are left of clips which a process did not finish. Returns how many. */
+guint sl_folder_clean (SlFolder *folder);
+/** sl_folder_trim: deletes clips that are too old or too many, oldest first, and more until there is @min_free. FALSE = there is not.
+ *  @bytes: that are to be written beside what is there. */
+gboolean sl_folder_trim (SlFolder *folder, gint64 now, guint64 bytes);
+/** sl_folder_has_room: whether @min_free is free. */
+gboolean sl_folder_has_room (SlFolder *folder);
+
+G_END_DECLS
+
+#endif

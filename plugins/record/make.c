@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A table of packages, for the message of one that is missing. */
+#include "plugins/record/make.h"
+
+#include <string.h>
+
+#include "sightline/error.h"
+
+static const struct
+{
+  const char *factory, *package;
+} packages[] = {
+  { "fdsink", "libgstreamer1.0-0" },           { "matroskamux", "gstreamer1.0-plugins-good" },
+  { "jpegenc", "gstreamer1.0-plugins-good" },  { "vp8enc", "gstreamer1.0-plugins-good" },
+  { "x264enc", "gstreamer1.0-plugins-ugly" },  { "openh264enc", "gstreamer1.0-plugins-bad" },
+  { "h264parse", "gstreamer1.0-plugins-bad" }, { "h265parse", "gstreamer1.0-plugins-bad" },
+  { "jpegparse", "gstreamer1.0-plugins-bad" },
+};
+
+const char *
+sl_record_package (const char *factory)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (packages); i++)
+    if (strcmp (packages[i].factory, factory) == 0)
+      return packages[i].package;
+  return "gstreamer1.0-plugins-base";
+}
+
+/* (transfer floating) (nullable): programs that carry the elements inside have the type, and no factory. */
+static GstElement *
+make (const char *factory)
+{
+  GstElement *element = gst_element_factory_make (factory, NULL);
+  const GType overlay = g_type_from_name ("SlOverlay");
+  if (element == NULL && strcmp (factory, "sloverlay") == 0 && overlay != G_TYPE_INVALID)
+    element = g_object_new (overlay, NULL);
+  return element;
+}
+
+GstElement *
+sl_record_add (GstBin *bin, const char *factory, GstElement **last, GError **error)
+{
+  GstElement *element = make (factory);
+  if (element == NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "GStreamer's element '%s' is missing, which slrecord needs: install %s (Debian's name)", factory,
+                 sl_record_package (factory));
+    return NULL;
+  }
+  gst_bin_add (bin, element);
+  if (*last != NULL && !gst_element_link (*last, element)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s cannot be linked behind %s", factory, GST_OBJECT_NAME (*last));
+    return NULL;
+  }
+  *last = element;
+  return element;
+}
+
+gboolean
+sl_record_has (const char *factory)
+{
+  g_autoptr (GstElementFactory) found = gst_element_factory_find (factory);
+  return found != NULL || (strcmp (factory, "sloverlay") == 0 && g_type_from_name ("SlOverlay") != G_TYPE_INVALID);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Elements of the pipelines inside slrecord, one linked behind the other.
+ */
+#ifndef SL_PLUGINS_RECORD_MAKE_H
+#define SL_PLUGINS_RECORD_MAKE_H
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/** sl_record_add: (transfer none): a new element of @factory in @bin, linked behind *@last (inout, nullable at first). NULL with @error set,
+ *  naming the package, where it is not installed, or does not fit. */
+GstElement *sl_record_add (GstBin *bin, const char *factory, GstElement **last, GError **error);
+/** sl_record_has: whether there is an element called @factory. */
+gboolean sl_record_has (const char *factory);
+/** sl_record_package: (transfer none): Debian's package of @factory. */
+const char *sl_record_package (const char *factory);
+
+G_END_DECLS
+
+#endif

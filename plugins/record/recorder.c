@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A clip takes frames from the ring as far as its end is known: frames beyond it wait there, in case an event moves the end. It is over when
+ * both clocks have passed the end, or one of them by PATIENCE.
+ */
+#include "plugins/record/recorder.h"
+
+#include "plugins/record/ring.h"
+
+/* How far one clock may be behind the other. */
+#define PATIENCE (10 * GST_SECOND)
+/* Steps back in time that are still the same stream. */
+#define STEP_BACK GST_SECOND
+
+struct _SlRecorder
+{
+  GMutex lock;
+  SlRecorderSettings settings;
+  SlWriter *writer;
+  SlRing ring;
+  GstCaps *caps;             /* (nullable) */
+  GstClockTime newest, seen; /* the two clocks; NONE at first */
+  gboolean frames_end, seen_end;
+  GstClockTime last_key, gop; /* of the newest key frame; from the one before to it */
+  /* Of the clip: */
+  gboolean on;
+  SlClipStart *start; /* (nullable): as long as no frame was there to begin with */
+  char *event;        /* its word, for the clip that follows at max-length */
+  guint64 written;    /* serial of the last frame that it took */
+  GstClockTime begin, end, moment;
+};
+
+SlRecorder *
+sl_recorder_new (const SlRecorderSettings *settings, SlWriter *writer)
+{
+  SlRecorder *self = g_new0 (SlRecorder, 1);
+  self->settings = *settings;
+  self->writer = writer;
+  self->newest = self->seen = self->last_key = GST_CLOCK_TIME_NONE;
+  g_mutex_init (&self->lock);
+  sl_ring_init (&self->ring);
+  return self;
+}
+
+/* The rest under the lock. */
+
+static void
+stop (SlRecorder *self, const char *cut)
+{
+  if (self->on && self->start == NULL)
+    sl_writer_end (self->writer, cut);
+  self->on = FALSE;
+  g_clear_pointer (&self->start, sl_clip_start_free);
+  g_clear_pointer (&self->event, g_free);
+}
+
+static void
+reset (SlRecorder *self)
+{
+  stop (self, NULL);
+  sl_ring_clear (&self->ring);
+  self->newest = self->seen = self->last_key = GST_CLOCK_TIME_NONE;
+  self->gop = 0;
+  self->frames_end = self->seen_end = FALSE;
+}
+
+/* The clip that waits for @first, its first frame, begins. */
+static void
+open_clip (SlRecorder *self, const SlRingFrame *first)
+{
+  SlClipStart *start = g_steal_pointer (&self->start);
+  gst_caps_replace (&start->caps, self->caps);
+  self->begin = first->time;
+  self->written = first->serial - 1;
+  self->on = sl_writer_begin (self->writer, start);
+}
+
+/* The next clip begins with a key frame, with no moment of its own. */
+static void
+split (SlRecorder *self, const SlRingFrame *first)
+{
+  SlClipStart *start = g_new0 (SlClipStart, 1);
+  sl_writer_end (self->writer, NULL);
+  start->event = g_strdup (self->event);
+  start->time = first->time;
+  start->us = g_get_real_time ();
+  self->start = start;
+  open_clip (self, first);
+}
+
+/* Whether the clip would be too long if it went on to the key frame after @frame. */
+static gboolean
+is_long (const SlRecorder *self, const SlRingFrame *frame)
+{
+  return self->settings.max_length > 0 && frame->key && frame->time > self->begin
+         && frame->time - self->begin + self->gop > self->settings.max_length;
+}
+
+/* The disk is too slow, or key frames too rare. */
+static gboolean
+give (SlRecorder *self, const SlRingFrame *frame)
+{
+  if (self->settings.max_length > 0 && frame->time > self->begin && frame->time - self->begin >= 2 * self->settings.max_length) {
+    stop (self, "no key frame comes within max-length");
+    return FALSE;
+  }
+  self->written = frame->serial;
+  if (sl_writer_push (self->writer, gst_buffer_ref (frame->buffer)))
+    return TRUE;
+  self->on = FALSE;
+  g_clear_pointer (&self->event, g_free);
+  return FALSE;
+}
+
+static void
+take_frames (SlRecorder *self)
+{
+  for (GList *link = sl_ring_after (&self->ring, self->written); link != NULL && self->on; link = link->next) {
+    const SlRingFrame *frame = link->data;
+    if (frame->time > self->end)
+      return;
+    if (is_long (self, frame))
+      split (self, frame);
+    if (self->on && !give (self, frame))
+      return;
+  }
+}
+
+static gboolean
+is_past (GstClockTime clock, GstClockTime time)
+{
+  return GST_CLOCK_TIME_IS_VALID (clock) && clock > time;
+}
+
+static gboolean
+is_over (const SlRecorder *self)
+{
+  const gboolean frames = self->frames_end || is_past (self->newest, self->end);
+  const gboolean seen = self->seen_end || is_past (self->seen, self->end);
+  return (frames && seen) || is_past (self->newest, self->end + PATIENCE) || is_past (self->seen, self->end + PATIENCE);
+}
+
+static void
+trim (SlRecorder *self)
+{
+  GstClockTime now = self->newest;
+  if (GST_CLOCK_TIME_IS_VALID (self->seen) && self->seen < now)
+    now = MAX (self->seen, now > PATIENCE ? now - PATIENCE : 0);
+  sl_ring_trim (&self->ring, now > self->settings.pre_roll ? now - self->settings.pre_roll : 0, self->settings.ring_bytes);
+}
+
+static void
+advance (SlRecorder *self)
+{
+  if (self->on && self->start != NULL) {
+    const GstClockTime pre = self->settings.pre_roll;
+    const GList *first = sl_ring_start (&self->ring, self->moment > pre ? self->moment - pre : 0);
+    if (first != NULL)
+      open_clip (self, first->data);
+  }
+  if (self->on && self->start == NULL)
+    take_frames (self);
+  if (self->on && is_over (self))
+    stop (self, NULL);
+}
+
+void
+sl_recorder_free (SlRecorder *self)
+{
+  reset (self);
+  gst_clear_caps (&self->caps);
+  g_mutex_clear (&self->lock);
+  g_free (self);
+}
+
+void
+sl_recorder_set_caps (SlRecorder *self, GstCaps *caps)
+{
+  g_mutex_lock (&self->lock);
+  if (self->caps == NULL || !gst_caps_is_equal (self->caps, caps)) {
+    stop (self, NULL);
+    sl_ring_clear (&self->ring);
+    gst_caps_replace (&self->caps, caps);
+  }
+  g_mutex_unlock (&self->lock);
+}
+
+static gboolean
+goes_back (GstClockTime clock, GstClockTime time)
+{
+  return GST_CLOCK_TIME_IS_VALID (clock) && time + STEP_BACK < clock;
+}
+
+void
+sl_recorder_frame (SlRecorder *self, GstBuffer *frame)
+{
+  const gboolean key = !GST_BUFFER_FLAG_IS_SET (frame, GST_BUFFER_FLAG_DELTA_UNIT);
+  const GstClockTime time = GST_BUFFER_DTS_OR_PTS (frame);
+  g_mutex_lock (&self->lock);
+  if (goes_back (self->newest, time))
+    reset (self);
+  if (key && GST_CLOCK_TIME_IS_VALID (self->last_key) && time > self->last_key)
+    self->gop = time - self->last_key;
+  if (key)
+    self->last_key = time;
+  self->newest = time;
+  self->frames_end = FALSE;
+  sl_ring_put (&self->ring, frame, time, key);
+  advance (self);
+  trim (self);
+  g_mutex_unlock (&self->lock);
+}
+
+void
+sl_recorder_seen (SlRecorder *self, GstClockTime time)
+{
+  g_mutex_lock (&self->lock);
+  if (goes_back (self->seen, time))
+    reset (self);
+  self->seen = time;
+  self->seen_end = FALSE;
+  advance (self);
+  g_mutex_unlock (&self->lock);
+}
+
+gboolean
+sl_recorder_wants_start (SlRecorder *self)
+{
+  g_mutex_lock (&self->lock);
+  const gboolean wants = !self->on;
+  g_mutex_unlock (&self->lock);
+  return wants;
+}
+
+void
+sl_recorder_event (SlRecorder *self, GstClockTime time, char *json, SlClipStart *start)
+{
+  g_mutex_lock (&self->lock);
+  if (!self->on && start != NULL) {
+    self->on = TRUE;
+    self->event = g_strdup (start->event);
+    self->start = g_steal_pointer (&start);
+    self->start->time = self->moment = self->end = time;
+    self->start->note = g_steal_pointer (&json);
+  }
+  if (self->on) {
+    self->end = MAX (self->end, time + self->settings.post_roll);
+    advance (self);
+  }
+  if (self->on && self->start == NULL && json != NULL)
+    sl_writer_note (self->writer, time, g_steal_pointer (&json));
+  g_mutex_unlock (&self->lock);
+  g_clear_pointer (&start, sl_clip_start_free);
+  g_free (json);
+}
+
+void
+sl_recorder_reset (SlRecorder *self)
+{
+  g_mutex_lock (&self->lock);
+  reset (self);
+  g_mutex_unlock (&self->lock);
+}
+
+void
+sl_recorder_end (SlRecorder *self, gboolean encoded)
+{
+  g_mutex_lock (&self->lock);
+  if (encoded)
+    self->frames_end = TRUE;
+  else
+    self->seen_end = TRUE;
+  advance (self);
+  g_mutex_unlock (&self->lock);
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Commands in a queue. Frames of a clip that could not be begun, or failed, are counted and thrown away until the next one begins. The structure
+ * is shared with the thread and freed by the later of the two.
+ */
+#include "plugins/record/writer.h"
+
+#include "base/show.h"
+
+#define STOP_US (10 * G_USEC_PER_SEC)
+/* How often the folder is looked at while nothing is recorded. */
+#define IDLE_US (10 * 60 * G_USEC_PER_SEC)
+/* Bytes of a clip between two looks at what is free. */
+#define LOOK_BYTES (1 << 20)
+/* Clips and events that wait for a disk at most. */
+#define BEGINS_MOST 100
+#define NOTES_MOST 4096
+
+typedef enum
+{
+  BEGIN,
+  FRAME,
+  NOTE,
+  END
+} CommandKind;
+
+typedef struct
+{
+  CommandKind kind;
+  SlClipStart *start;
+  GstBuffer *frame;
+  GstClockTime time;
+  char *json;
+  const char *cut;
+} Command;
+
+struct _SlWriter
+{
+  gatomicrefcount refs;
+  SlFolder folder;
+  gsize queue_bytes;
+  gint picture_width;
+  SlWriterEvents events;
+  gpointer data;
+  GDestroyNotify destroy;
+  GThread *thread;
+  GMutex lock;
+  GCond changed;
+  /* Under the lock: */
+  GQueue commands; /* of Command * */
+  gsize waiting;   /* bytes */
+  guint begins, notes;
+  SlWriterCounts counts;
+  gboolean stopping, ended;
+  /* The thread's: */
+  SlClip *clip;       /* (nullable) */
+  SlClipStart *start; /* (nullable): of @clip */
+  guint64 looked;     /* bytes of the clip when the folder was looked at */
+  gboolean troubled;  /* it was told that clips are not written */
+};
+
+static void
+free_command (gpointer data)
+{
+  Command *command = data;
+  g_clear_pointer (&command->start, sl_clip_start_free);
+  gst_clear_buffer (&command->frame);
+  g_free (command->json);
+  g_free (command);
+}
+
+static void
+unref_writer (SlWriter *self)
+{
+  if (!g_atomic_ref_count_dec (&self->refs))
+    return;
+  g_queue_clear_full (&self->commands, free_command);
+  sl_folder_close (&self->folder);
+  g_mutex_clear (&self->lock);
+  g_cond_clear (&self->changed);
+  self->destroy (self->data);
+  g_free (self);
+}
+
+static void
+count (SlWriter *self, guint64 *counter, guint64 n)
+{
+  g_mutex_lock (&self->lock);
+  *counter += n;
+  g_mutex_unlock (&self->lock);
+}
+
+/* Once, until a clip is whole again. */
+static void
+complain (SlWriter *self, const char *reason)
+{
+  if (!self->troubled) {
+    g_autofree char *shown = sl_show_message (reason);
+    g_autofree char *text =
+      g_strdup_printf ("location=%s: %s: clips are not recorded; tried again at each event", self->folder.path, shown);
+    self->events.warn (self->data, text);
+  }
+  self->troubled = TRUE;
+}
+
+static void
+drop_clip (SlWriter *self)
+{
+  g_clear_pointer (&self->clip, sl_clip_free);
+  g_clear_pointer (&self->start, sl_clip_start_free);
+}
+
+static void
+fail (SlWriter *self, const char *reason)
+{
+  drop_clip (self);
+  count (self, &self->counts.failed, 1);
+  complain (self, reason);
+}
+
+static void
+end (SlWriter *self, const char *cut)
+{
+  SlClipDone done = { 0 };
+  g_autoptr (GError) error = NULL;
+  if (self->clip == NULL)
+    return;
+  if (!sl_clip_finish (self->clip, cut, &done, &error)) {
+    fail (self, error->message);
+    return;
+  }
+  drop_clip (self);
+  g_mutex_lock (&self->lock);
+  self->counts.clips++;
+  self->counts.bytes += done.bytes;
+  g_mutex_unlock (&self->lock);
+  self->events.done (self->data, &done);
+  if (self->troubled) {
+    g_autofree char *text = g_strdup_printf ("location=%s: clips are recorded again", self->folder.path);
+    self->events.warn (self->data, text);
+  }
+  self->troubled = FALSE;
+  sl_clip_done_clear (&done);
+  sl_folder_trim (&self->folder, g_get_real_time (), 0);
+}
+
+static char *
+no_room (SlWriter *self)
+{
+  return g_strdup_printf ("less than min-free (%.1f MB) is free", (gdouble) self->folder.min_free / 1e6);
+}
+
+static void
+begin (SlWriter *self, SlClipStart *start)
+{
+  g_autoptr (GError) error = NULL;
+  drop_clip (self);
+  self->start = start;
+  self->looked = 0;
+  if (!sl_folder_trim (&self->folder, g_get_real_time (), 0)) {
+    g_autofree char *reason = no_room (self);
+    fail (self, reason);
+    return;
+  }
+  self->clip = sl_clip_new (&self->folder, start, self->picture_width, &error);
+  if (self->clip == NULL)
+    fail (self, error->message);
+}
+
+/* Old clips give way to this one, as far as there are some. */
+static void
+look (SlWriter *self)
+{
+  if (sl_clip_bytes (self->clip) < self->looked + LOOK_BYTES)
+    return;
+  self->looked = sl_clip_bytes (self->clip);
+  if (sl_folder_trim (&self->folder, g_get_real_time (), self->looked))
+    return;
+  g_autofree char *reason = no_room (self);
+  end (self, "min-free");
+  complain (self, reason);
+}
+
+static void
+push (SlWriter *self, GstBuffer *frame)
+{
+  g_autoptr (GError) error = NULL;
+  if (self->clip == NULL) {
+    gst_buffer_unref (frame);
+    count (self, &self->counts.dropped, 1);
+    return;
+  }
+  if (!sl_clip_push (self->clip, frame, &error))
+    fail (self, error->message);
+  else
+    look (self);
+}
+
+static void
+obey (SlWriter *self, Command *command)
+{
+  switch (command->kind) {
+    case BEGIN:
+      begin (self, g_steal_pointer (&command->start));
+      break;
+    case FRAME:
+      push (self, g_steal_pointer (&command->frame));
+      break;
+    case NOTE:
+      if (self->clip != NULL)
+        sl_clip_note (self->clip, command->time, command->json);
+      break;
+    case END:
+      if (command->cut != NULL && self->clip != NULL) {
+        g_autofree char *text = g_strdup_printf ("location=%s: %s: the clip is cut", self->folder.path, command->cut);
+        self->events.warn (self->data, text);
+      }
+      end (self, command->cut);
+      break;
+  }
+  free_command (command);
+}
+
+/* Bytes of frames in it, encoded or not. */
+static gsize
+weight (const Command *command)
+{
+  if (command->frame != NULL)
+    return gst_buffer_get_size (command->frame);
+  return command->start != NULL && command->start->moment != NULL ? gst_buffer_get_size (gst_sample_get_buffer (command->start->moment))
+                                                                  : 0;
+}
+
+/* (nullable): the next command, when there is one; NULL at the end. */
+static Command *
+next (SlWriter *self)
+{
+  Command *command;
+  g_mutex_lock (&self->lock);
+  while ((command = g_queue_pop_head (&self->commands)) == NULL && !self->stopping)
+    if (!g_cond_wait_until (&self->changed, &self->lock, g_get_monotonic_time () + IDLE_US)) {
+      g_mutex_unlock (&self->lock);
+      sl_folder_trim (&self->folder, g_get_real_time (), 0);
+      g_mutex_lock (&self->lock);
+    }
+  self->waiting -= command != NULL ? weight (command) : 0;
+  self->begins -= command != NULL && command->kind == BEGIN ? 1 : 0;
+  self->notes -= command != NULL && command->kind == NOTE ? 1 : 0;
+  g_mutex_unlock (&self->lock);
+  return command;
+}
+
+static gpointer
+write_thread (gpointer data)
+{
+  SlWriter *self = data;
+  Command *command;
+  while ((command = next (self)) != NULL)
+    obey (self, command);
+  drop_clip (self);
+  g_mutex_lock (&self->lock);
+  self->ended = TRUE;
+  g_cond_broadcast (&self->changed);
+  g_mutex_unlock (&self->lock);
+  unref_writer (self);
+  return NULL;
+}
+
+SlWriter *
+sl_writer_new (SlFolder *folder, gsize queue_bytes, gint picture_width, const SlWriterEvents *events, gpointer data, GDestroyNotify destroy)
+{
+  SlWriter *self = g_new0 (SlWriter, 1);
+  self->folder = *folder;
+  *folder = (SlFolder){ .fd = -1 };
+  self->queue_bytes = queue_bytes;
+  self->picture_width = picture_width;
+  self->events = *events;
+  self->data = data;
+  self->destroy = destroy;
+  g_mutex_init (&self->lock);
+  g_cond_init (&self->changed);
+  g_atomic_ref_count_init (&self->refs);
+  g_atomic_ref_count_inc (&self->refs);
+  sl_folder_clean (&self->folder);
+  sl_folder_trim (&self->folder, g_get_real_time (), 0);
+  self->thread = g_thread_new ("sl-record", write_thread, self);
+  return self;
+}
+
+/* Under the lock. */
+static void
+put (SlWriter *self, Command command)
+{
+  Command *copy = g_new (Command, 1);
+  *copy = command;
+  g_queue_push_tail (&self->commands, copy);
+  g_cond_broadcast (&self->changed);
+}
+
+gboolean
+sl_writer_begin (SlWriter *self, SlClipStart *start)
+{
+  const Command command = { .kind = BEGIN, .start = start };
+  g_mutex_lock (&self->lock);
+  const gboolean full = self->begins >= BEGINS_MOST || self->waiting + weight (&command) > self->queue_bytes;
+  if (full) {
+    self->counts.failed++;
+    sl_clip_start_free (start);
+  } else {
+    self->begins++;
+    self->waiting += weight (&command);
+    put (self, command);
+  }
+  g_mutex_unlock (&self->lock);
+  return !full;
+}
+
+gboolean
+sl_writer_push (SlWriter *self, GstBuffer *frame)
+{
+  const gsize bytes = gst_buffer_get_size (frame);
+  g_mutex_lock (&self->lock);
+  const gboolean full = self->waiting + bytes > self->queue_bytes;
+  if (full) {
+    self->counts.dropped++;
+    gst_buffer_unref (frame);
+    put (self, (Command){ .kind = END, .cut = "the disk is too slow" });
+  } else {
+    self->waiting += bytes;
+    put (self, (Command){ .kind = FRAME, .frame = frame });
+  }
+  g_mutex_unlock (&self->lock);
+  return !full;
+}
+
+void
+sl_writer_note (SlWriter *self, GstClockTime time, char *json)
+{
+  g_mutex_lock (&self->lock);
+  if (self->notes < NOTES_MOST) {
+    self->notes++;
+    put (self, (Command){ .kind = NOTE, .time = time, .json = json });
+  } else {
+    g_free (json);
+  }
+  g_mutex_unlock (&self->lock);
+}
+
+void
+sl_writer_end (SlWriter *self, const char *cut)
+{
+  g_mutex_lock (&self->lock);
+  put (self, (Command){ .kind = END, .cut = cut });
+  g_mutex_unlock (&self->lock);
+}
+
+void
+sl_writer_counts (SlWriter *self, SlWriterCounts *counts)
+{
+  g_mutex_lock (&self->lock);
+  *counts = self->counts;
+  g_mutex_unlock (&self->lock);
+}
+
+void
+sl_writer_stop (SlWriter *self, SlWriterCounts *counts)
+{
+  const gint64 until = g_get_monotonic_time () + STOP_US;
+  g_mutex_lock (&self->lock);
+  self->stopping = TRUE;
+  g_cond_broadcast (&self->changed);
+  while (!self->ended && g_cond_wait_until (&self->changed, &self->lock, until))
+    continue;
+  const gboolean ended = self->ended;
+  *counts = self->counts;
+  g_mutex_unlock (&self->lock);
+  if (ended)
+    g_thread_join (self->thread);
+  else
+    g_thread_unref (self->thread);
+  unref_writer (self);
+}

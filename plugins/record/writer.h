@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The thread that writes clips, and the bounded queue before it. Whoever puts frames in never waits: when the disk is too slow, the clip is
+ * cut. What happens to clips is told from the thread.
+ */
+#ifndef SL_PLUGINS_RECORD_WRITER_H
+#define SL_PLUGINS_RECORD_WRITER_H
+
+#include "plugins/record/clip.h"
+
+G_BEGIN_DECLS
+
+typedef struct _SlWriter SlWriter;
+
+/** SlWriterCounts: @clips: whole ones; @bytes: of their videos; @dropped: frames of clips that were not written; @failed: clips. */
+typedef struct
+{
+  guint64 clips, bytes, dropped, failed;
+} SlWriterCounts;
+
+/** SlWriterEvents: called from the thread. @done: a clip is whole; @warn: something is wrong, or is well again. */
+typedef struct
+{
+  void (*done) (gpointer data, const SlClipDone *done);
+  void (*warn) (gpointer data, const char *text);
+} SlWriterEvents;
+
+/** sl_writer_new: takes @folder, as it is, and cleans and trims it. @queue_bytes: of frames that wait; @data is let go with @destroy when nothing is told any
+ *  more. */
+SlWriter *sl_writer_new (SlFolder *folder, gsize queue_bytes, gint picture_width, const SlWriterEvents *events, gpointer data,
+                         GDestroyNotify destroy);
+/** sl_writer_begin: a clip begins; takes @start. One at a time. FALSE when others still wait for the disk: then it does not. */
+gboolean sl_writer_begin (SlWriter *writer, SlClipStart *start);
+/** sl_writer_push: takes @frame of the clip. FALSE when the queue is full: the clip ends before it. */
+gboolean sl_writer_push (SlWriter *writer, GstBuffer *frame);
+/** sl_writer_note: takes @json, an event of the clip. */
+void sl_writer_note (SlWriter *writer, GstClockTime time, char *json);
+/** sl_writer_end: the clip is complete. @cut: (nullable): static text, why it ends before its time */
+void sl_writer_end (SlWriter *writer, const char *cut);
+void sl_writer_counts (SlWriter *writer, SlWriterCounts *counts);
+/** sl_writer_stop: finishes what waits, and frees @writer. Returns within ten seconds: a thread that a disk holds longer ends by itself
+ *  later. */
+void sl_writer_stop (SlWriter *writer, SlWriterCounts *counts);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,692 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slrecord: clips around events. Frames pass from sink to src as they are; what happens on them begins clips. Their frames come from the request pad
+ * encoded, as the camera made them, or are encoded here (plugins/record/encoder.h). When a clip begins and ends is recorder.h's, files are
+ * writer.h's and clip.h's; here are pads, clocks, properties and messages.
+ *
+ * Invariant: neither pad waits for an encoder or a disk.
+ */
+#include <gst/gst.h>
+#include <gst/video/video.h>
+
+#include "plugins/describe.h"
+#include "plugins/elements.h"
+#include "plugins/meta/analysis_meta.h"
+#include "plugins/meta/object_regions.h"
+#include "plugins/properties.h"
+#include "plugins/record/encoder.h"
+#include "plugins/record/recorder.h"
+#include "plugins/record/triggers.h"
+#include "plugins/report.h"
+#include "base/json.h"
+#include "base/show.h"
+
+GST_DEBUG_CATEGORY_STATIC (sl_record_debug);
+#define GST_CAT_DEFAULT sl_record_debug
+
+#define ENCODED "encoded"
+/* Of clips that are asked for. */
+#define ASKED "record"
+/* Seconds between key frames of what is encoded here. */
+#define KEY_INTERVAL 1
+/* Bytes between streams and the disk. */
+#define QUEUE_BYTES (64 << 20)
+/* Frames, of which one has no timestamp. */
+#define USUAL_INTERVAL (GST_SECOND / 25)
+
+typedef struct
+{
+  char *location, *source, *on, *classes, *encoder;
+  gdouble pre_roll, post_roll, max_length, ring_size, max_framerate, keep, max_size, min_free;
+  gint max_width;
+} Settings;
+
+/* A stream's place in time. */
+typedef struct
+{
+  GstSegment segment;
+  GstClockTime last, interval; /* running time of the last frame; what a frame without a timestamp is after it */
+} Clock;
+
+typedef struct
+{
+  GstElement parent;
+  GstPad *sink, *src;
+  Settings settings;     /* object lock */
+  GstPad *encoded;       /* object lock (nullable) */
+  char *asked;           /* object lock (nullable): reason of a clip that was asked for */
+  SlWriter *writer;      /* object lock, as a pointer */
+  SlRecorder *recorder;  /* while started */
+  SlWriterCounts counts; /* object lock: of the writer that was stopped last */
+  /* Of the thread of encoded: */
+  Clock encoded_clock;
+  GstCaps *encoded_caps; /* (nullable) */
+  /* Of the thread of sink: */
+  Clock clock;
+  GstCaps *caps;            /* (nullable) */
+  gint width, height;       /* of frames */
+  const char *encoder_name; /* static */
+  SlEncoder *encoder;       /* (nullable) */
+  gboolean encodes_nothing; /* it was told that frames of these caps cannot be encoded */
+  guint64 left_out;         /* frames that the encoder had no time for; atomic is not needed: read for information */
+  SlTriggers triggers;
+  SlPredictionReader reader;
+  SlPredictionView prediction; /* of the frame, while @prediction_read */
+  gboolean prediction_read;
+  guint64 frames;
+} SlRecord;
+
+typedef GstElementClass SlRecordClass;
+
+G_DEFINE_TYPE (SlRecord, sl_record, GST_TYPE_ELEMENT)
+
+static GstStaticPadTemplate sink_template =
+  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw(ANY)"));
+static GstStaticPadTemplate src_template =
+  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw(ANY)"));
+static GstStaticPadTemplate encoded_template = GST_STATIC_PAD_TEMPLATE (
+  ENCODED, GST_PAD_SINK, GST_PAD_REQUEST,
+  GST_STATIC_CAPS ("video/x-h264, stream-format=(string){ avc, avc3 }, alignment=(string)au; "
+                   "video/x-h265, stream-format=(string){ hvc1, hev1 }, alignment=(string)au; image/jpeg, width=(int)[ 1, MAX ], "
+                   "height=(int)[ 1, MAX ]"));
+
+#define AT(member) G_STRUCT_OFFSET (SlRecord, settings.member)
+#define DAY 86400
+
+static const SlProperty properties[] = {
+  { "location", "Location", "Folder that clips are written into; it must exist", SL_PROPERTY_STRING, AT (location) },
+  { "source", "Source", "What names of files begin with, such as the camera's name; unset = the element's name", SL_PROPERTY_STRING,
+    AT (source) },
+  { "on", "On",
+    "Events that clips are about, with \",\" between: entered, left, in, out, dwell, left-behind, empty (of slanalyze), object (a new object of sltrack, "
+    "or any without it); unset = all of slanalyze's; \"\" = none, only the signal record",
+    SL_PROPERTY_STRING, AT (on) },
+  { "classes", "Classes", "Classes of objects that count, such as person,car, or with ! those that do not, such as !dog; unset = all",
+    SL_PROPERTY_STRING, AT (classes) },
+  { "pre-roll", "Pre-roll", "Seconds before the event that a clip begins with, at the key frame before", SL_PROPERTY_DOUBLE, AT (pre_roll),
+    0, 600, 5 },
+  { "post-roll", "Post-roll", "Seconds that a clip goes on after the last event", SL_PROPERTY_DOUBLE, AT (post_roll), 0, 3600, 5 },
+  { "max-length", "Longest clip", "Seconds after which the next clip begins, at a key frame; 0 = never", SL_PROPERTY_DOUBLE,
+    AT (max_length), 0, DAY, 300 },
+  { "ring-size", "Ring", "Megabytes of encoded frames that are kept for pre-roll", SL_PROPERTY_DOUBLE, AT (ring_size), 0.001, 4000, 32 },
+  { "max-framerate", "Frame rate", "Frames a second that are encoded, where nothing is linked to encoded; 0 = all", SL_PROPERTY_DOUBLE,
+    AT (max_framerate), 0, 1000, 10 },
+  { "max-width", "Width", "Pixels that frames encoded here, and pictures, are wide at most", SL_PROPERTY_INT, AT (max_width), 16, 16384,
+    1280 },
+  { "encoder", "Encoder",
+    "Element that encodes, where nothing is linked to encoded: x264enc, openh264enc, vp8enc or jpegenc; unset = the first of them that is "
+    "installed",
+    SL_PROPERTY_STRING, AT (encoder) },
+  { "keep", "Keep", "Days that clips are kept; 0 = for ever", SL_PROPERTY_DOUBLE, AT (keep), 0, 36500, 0 },
+  { "max-size", "Size of all", "Megabytes of all clips of this source; beyond it the oldest are deleted; 0 = any", SL_PROPERTY_DOUBLE,
+    AT (max_size), 0, 1e9, 0 },
+  { "min-free", "Free space",
+    "Megabytes of the file system that stay free: first the oldest clips of this source are deleted, then nothing is recorded until there is "
+    "room again; 0 = whatever there is",
+    SL_PROPERTY_DOUBLE, AT (min_free), 0, 1e9, 200 },
+};
+
+#define PROP_STATS (G_N_ELEMENTS (properties) + 1)
+
+/* Writer's thread. */
+static void
+clip_done (gpointer data, const SlClipDone *done)
+{
+  SlRecord *self = data;
+  GstStructure *structure =
+    gst_structure_new ("slrecord", "path", G_TYPE_STRING, done->path, "picture", G_TYPE_STRING, done->picture, "event", G_TYPE_STRING,
+                       done->event, "cut", G_TYPE_STRING, done->cut, "seconds", G_TYPE_DOUBLE, done->seconds, "frames", G_TYPE_UINT64,
+                       done->frames, "bytes", G_TYPE_UINT64, done->bytes, NULL);
+  gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), structure));
+}
+
+/* Writer's thread. */
+static void
+clip_warning (gpointer data, const char *text)
+{
+  SlRecord *self = data;
+  GST_ELEMENT_WARNING (self, RESOURCE, WRITE, ("%s", text), (NULL));
+}
+
+static const SlWriterEvents writer_events = { .done = clip_done, .warn = clip_warning };
+
+static GstStructure *
+read_stats (SlRecord *self)
+{
+  GST_OBJECT_LOCK (self);
+  if (self->writer != NULL)
+    sl_writer_counts (self->writer, &self->counts);
+  const SlWriterCounts counts = self->counts;
+  GST_OBJECT_UNLOCK (self);
+  return gst_structure_new ("stats", "clips", G_TYPE_UINT64, counts.clips, "bytes", G_TYPE_UINT64, counts.bytes, "dropped", G_TYPE_UINT64,
+                            counts.dropped + self->left_out, "failed", G_TYPE_UINT64, counts.failed, NULL);
+}
+
+static void
+sl_record_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  if (id == PROP_STATS) {
+    g_value_take_boxed (value, read_stats ((SlRecord *) object));
+    return;
+  }
+  GST_OBJECT_LOCK (object);
+  sl_property_get (object, &properties[id - 1], value);
+  GST_OBJECT_UNLOCK (object);
+}
+
+static void
+ask (SlRecord *self, const char *reason)
+{
+  GST_OBJECT_LOCK (self);
+  g_free (self->asked);
+  self->asked = g_strdup (reason != NULL ? reason : "");
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+clock_init (Clock *clock)
+{
+  gst_segment_init (&clock->segment, GST_FORMAT_TIME);
+  clock->last = GST_CLOCK_TIME_NONE;
+  clock->interval = USUAL_INTERVAL;
+}
+
+/* (out of the segment, or no time at all: NONE) */
+static GstClockTime
+running_time (const GstSegment *segment, GstClockTime time)
+{
+  guint64 running;
+  if (segment->format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID (time)
+      || gst_segment_to_running_time_full (segment, GST_FORMAT_TIME, time, &running) <= 0)
+    return GST_CLOCK_TIME_NONE;
+  return running;
+}
+
+/* Running time of a frame; of one without a timestamp, what comes after the last. */
+static GstClockTime
+clock_time (Clock *clock, GstClockTime time)
+{
+  GstClockTime running = running_time (&clock->segment, time);
+  if (!GST_CLOCK_TIME_IS_VALID (running))
+    running = GST_CLOCK_TIME_IS_VALID (clock->last) ? clock->last + clock->interval : 0;
+  clock->last = running;
+  return running;
+}
+
+static const SlPredictionView *
+read_prediction (SlRecord *self, GstBuffer *frame)
+{
+  if (!self->prediction_read) {
+    self->prediction = (SlPredictionView){ .width = self->width, .height = self->height };
+    sl_prediction_reader_read_frame (&self->reader, frame, &self->clock.segment, self->frames, &self->prediction);
+    self->prediction_read = TRUE;
+  }
+  return &self->prediction;
+}
+
+/* The frame and when it was, for what is found on it. */
+typedef struct
+{
+  SlRecord *self;
+  GstBuffer *frame;
+  GstClockTime time;
+} Moment;
+
+/* Frames of a pool are few: the moment may wait for a disk, and so is a copy. */
+static SlClipStart *
+new_start (const Moment *moment, const char *word)
+{
+  SlRecord *self = moment->self;
+  SlClipStart *start = g_new0 (SlClipStart, 1);
+  GstBuffer *frame = moment->frame->pool != NULL ? gst_buffer_copy_deep (moment->frame) : gst_buffer_ref (moment->frame);
+  GString *predictions = g_string_new (NULL);
+  sl_prediction_append_json (predictions, read_prediction (self, moment->frame));
+  start->moment = gst_sample_new (frame, self->caps, NULL, NULL);
+  start->event = g_strdup (word);
+  start->predictions = g_string_free (predictions, FALSE);
+  start->us = g_get_real_time ();
+  gst_buffer_unref (frame);
+  return start;
+}
+
+static void
+event_found (gpointer data, const char *word, const char *json)
+{
+  const Moment *moment = data;
+  SlRecorder *recorder = moment->self->recorder;
+  SlClipStart *start = sl_recorder_wants_start (recorder) ? new_start (moment, word) : NULL;
+  sl_recorder_event (recorder, moment->time, g_strdup (json), start);
+}
+
+static void
+take_asked (Moment *moment)
+{
+  SlRecord *self = moment->self;
+  GST_OBJECT_LOCK (self);
+  g_autofree char *reason = g_steal_pointer (&self->asked);
+  GST_OBJECT_UNLOCK (self);
+  if (reason == NULL)
+    return;
+  GString *json = g_string_new ("{\"event\":\"" ASKED "\",\"reason\":");
+  g_autofree char *shown = sl_show (reason, SL_SHOW_MESSAGE);
+  sl_json_append_string (json, shown);
+  g_string_append_c (json, '}');
+  event_found (moment, ASKED, json->str);
+  g_string_free (json, TRUE);
+}
+
+static void
+look_at (SlRecord *self, GstBuffer *frame, GstClockTime time)
+{
+  Moment moment = { self, frame, time };
+  const SlAnalysis *analysis = sl_buffer_get_analysis (frame);
+  self->prediction_read = FALSE;
+  const gboolean objects = sl_triggers_reads_objects (&self->triggers) && sl_buffer_has_objects (frame, self->width, self->height);
+  if (objects || (analysis != NULL && analysis->n_events > 0))
+    sl_triggers_read (&self->triggers, analysis, objects ? read_prediction (self, frame) : NULL, time, event_found, &moment);
+  take_asked (&moment);
+}
+
+/* Encoder's thread. */
+static void
+encoder_caps (gpointer data, GstCaps *caps)
+{
+  sl_recorder_set_caps (((SlRecord *) data)->recorder, caps);
+}
+
+/* Encoder's thread. */
+static void
+encoder_frame (gpointer data, GstBuffer *frame)
+{
+  sl_recorder_frame (((SlRecord *) data)->recorder, frame);
+}
+
+static const SlEncoderEvents encoder_events = { .caps = encoder_caps, .frame = encoder_frame };
+
+static void
+cannot_encode (SlRecord *self, const GError *error)
+{
+  g_autofree char *shown = sl_show_message (error->message);
+  self->encodes_nothing = TRUE;
+  g_clear_pointer (&self->encoder, sl_encoder_free);
+  GST_ELEMENT_WARNING (self, STREAM, ENCODE, ("%s; nothing is recorded", shown), (NULL));
+}
+
+static void
+encode (SlRecord *self, GstBuffer *frame, GstClockTime time)
+{
+  g_autoptr (GError) error = NULL;
+  GST_OBJECT_LOCK (self);
+  const gboolean others = self->encoded != NULL;
+  const gdouble rate = self->settings.max_framerate;
+  const gint width = self->settings.max_width;
+  GST_OBJECT_UNLOCK (self);
+  if (others || self->encodes_nothing)
+    return;
+  if (self->encoder == NULL)
+    self->encoder = sl_encoder_new (self->encoder_name, self->caps, rate, width, KEY_INTERVAL, &encoder_events, self, &error);
+  if (self->encoder == NULL || sl_encoder_take_error (self->encoder, &error))
+    cannot_encode (self, error);
+  else if (!sl_encoder_push (self->encoder, frame, time))
+    self->left_out++;
+}
+
+static GstFlowReturn
+sl_record_chain (GstPad *pad, GstObject *parent, GstBuffer *frame)
+{
+  SlRecord *self = (SlRecord *) parent;
+  if (self->caps == NULL) {
+    gst_buffer_unref (frame);
+    return sl_element_has_format (GST_ELEMENT (self), pad) ? GST_FLOW_NOT_NEGOTIATED : GST_FLOW_ERROR;
+  }
+  const GstClockTime time = clock_time (&self->clock, GST_BUFFER_PTS (frame));
+  look_at (self, frame, time);
+  encode (self, frame, time);
+  sl_recorder_seen (self->recorder, time);
+  self->frames++;
+  return gst_pad_push (self->src, frame);
+}
+
+/* What is in the encoder becomes part of clips; the next frame starts another. */
+static void
+end_encoder (SlRecord *self, gboolean drain)
+{
+  if (self->encoder != NULL && drain)
+    sl_encoder_drain (self->encoder);
+  g_clear_pointer (&self->encoder, sl_encoder_free);
+}
+
+static gboolean
+set_caps (SlRecord *self, GstCaps *caps)
+{
+  const GstStructure *structure = gst_caps_get_structure (caps, 0);
+  g_autoptr (GError) error = NULL;
+  gint fps_n = 0, fps_d = 1;
+  GST_OBJECT_LOCK (self);
+  g_autofree char *classes = g_strdup (self->settings.classes);
+  GST_OBJECT_UNLOCK (self);
+  if (!gst_structure_get_int (structure, "width", &self->width) || !gst_structure_get_int (structure, "height", &self->height))
+    return FALSE;
+  if (!sl_class_choice_is (&self->triggers.choice, classes) && !sl_class_choice_set (&self->triggers.choice, classes, self->sink, &error)) {
+    sl_element_report (GST_ELEMENT (self), error);
+    return FALSE;
+  }
+  gst_structure_get_fraction (structure, "framerate", &fps_n, &fps_d);
+  self->clock.interval = fps_n > 0 ? gst_util_uint64_scale (GST_SECOND, (guint64) fps_d, (guint64) fps_n) : USUAL_INTERVAL;
+  if (self->caps == NULL || !gst_caps_is_equal (self->caps, caps))
+    end_encoder (self, TRUE);
+  self->encodes_nothing = FALSE;
+  gst_caps_replace (&self->caps, caps);
+  return TRUE;
+}
+
+static gboolean
+has_encoded (SlRecord *self)
+{
+  GST_OBJECT_LOCK (self);
+  const gboolean has = self->encoded != NULL;
+  GST_OBJECT_UNLOCK (self);
+  return has;
+}
+
+static gboolean
+sl_record_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  SlRecord *self = (SlRecord *) parent;
+  GstCaps *caps;
+  GstClockTime time, duration;
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_CAPS:
+      gst_event_parse_caps (event, &caps);
+      if (!set_caps (self, caps)) {
+        gst_event_unref (event);
+        return FALSE;
+      }
+      break;
+    case GST_EVENT_SEGMENT:
+      gst_event_copy_segment (event, &self->clock.segment);
+      break;
+    case GST_EVENT_GAP:
+      gst_event_parse_gap (event, &time, &duration);
+      sl_recorder_seen (self->recorder, clock_time (&self->clock, time));
+      break;
+    case GST_EVENT_FLUSH_STOP:
+      end_encoder (self, FALSE);
+      sl_recorder_reset (self->recorder);
+      clock_init (&self->clock);
+      break;
+    case GST_EVENT_EOS:
+      end_encoder (self, TRUE);
+      if (!has_encoded (self))
+        sl_recorder_end (self->recorder, TRUE);
+      sl_recorder_end (self->recorder, FALSE);
+      break;
+    default:
+      break;
+  }
+  return gst_pad_event_default (pad, parent, event);
+}
+
+/* Bytes are shared; those of a pool are copied, because a camera has few. */
+static GstBuffer *
+keep_frame (SlRecord *self, GstBuffer *frame)
+{
+  const GstBufferCopyFlags flags =
+    GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_MEMORY | (frame->pool != NULL ? GST_BUFFER_COPY_DEEP : 0);
+  GstBuffer *kept = gst_buffer_copy_region (frame, flags, 0, -1);
+  Clock *clock = &self->encoded_clock;
+  const GstClockTime dts = running_time (&clock->segment, GST_BUFFER_DTS (frame));
+  const gboolean timed = GST_BUFFER_PTS_IS_VALID (frame);
+  const GstClockTime pts = timed ? running_time (&clock->segment, GST_BUFFER_PTS (frame)) : dts;
+  clock->last = GST_BUFFER_PTS (kept) = GST_CLOCK_TIME_IS_VALID (pts) ? pts : clock_time (clock, GST_CLOCK_TIME_NONE);
+  GST_BUFFER_DTS (kept) = GST_CLOCK_TIME_IS_VALID (dts) && dts <= GST_BUFFER_PTS (kept) ? dts : GST_CLOCK_TIME_NONE;
+  if (GST_BUFFER_DURATION_IS_VALID (frame))
+    clock->interval = GST_BUFFER_DURATION (frame);
+  gst_buffer_unref (frame);
+  return kept;
+}
+
+static GstFlowReturn
+sl_record_encoded_chain (GstPad *pad, GstObject *parent, GstBuffer *frame)
+{
+  SlRecord *self = (SlRecord *) parent;
+  if (self->encoded_caps == NULL || gst_buffer_get_size (frame) == 0)
+    gst_buffer_unref (frame);
+  else
+    sl_recorder_frame (self->recorder, keep_frame (self, frame));
+  return GST_FLOW_OK;
+}
+
+static gboolean
+sl_record_encoded_event (GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  SlRecord *self = (SlRecord *) parent;
+  GstCaps *caps;
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_CAPS:
+      gst_event_parse_caps (event, &caps);
+      gst_caps_replace (&self->encoded_caps, caps);
+      sl_recorder_set_caps (self->recorder, caps);
+      break;
+    case GST_EVENT_SEGMENT:
+      gst_event_copy_segment (event, &self->encoded_clock.segment);
+      break;
+    case GST_EVENT_FLUSH_STOP:
+      sl_recorder_reset (self->recorder);
+      clock_init (&self->encoded_clock);
+      break;
+    case GST_EVENT_EOS:
+      sl_recorder_end (self->recorder, TRUE);
+      break;
+    default:
+      break;
+  }
+  gst_event_unref (event);
+  return TRUE;
+}
+
+/* Nothing goes from encoded to src, or back. */
+static GstIterator *
+sl_record_links (GstPad *pad, GstObject *parent)
+{
+  SlRecord *self = (SlRecord *) parent;
+  GstPad *other = pad == self->sink ? self->src : pad == self->src ? self->sink : NULL;
+  GValue value = G_VALUE_INIT;
+  if (other == NULL)
+    return NULL;
+  g_value_init (&value, GST_TYPE_PAD);
+  g_value_set_object (&value, other);
+  GstIterator *iterator = gst_iterator_new_single (GST_TYPE_PAD, &value);
+  g_value_unset (&value);
+  return iterator;
+}
+
+static GstPad *
+sl_record_request_new_pad (GstElement *element, GstPadTemplate *template, const gchar *name, const GstCaps *caps)
+{
+  SlRecord *self = (SlRecord *) element;
+  GST_OBJECT_LOCK (self);
+  const gboolean late = GST_STATE (element) > GST_STATE_READY, there = self->encoded != NULL;
+  GST_OBJECT_UNLOCK (self);
+  if (late || there)
+    return NULL;
+  GstPad *pad = gst_pad_new_from_template (template, ENCODED);
+  gst_pad_set_chain_function (pad, sl_record_encoded_chain);
+  gst_pad_set_event_function (pad, sl_record_encoded_event);
+  gst_pad_set_iterate_internal_links_function (pad, sl_record_links);
+  GST_OBJECT_LOCK (self);
+  self->encoded = pad;
+  GST_OBJECT_UNLOCK (self);
+  gst_element_add_pad (element, pad);
+  return pad;
+}
+
+static void
+sl_record_release_pad (GstElement *element, GstPad *pad)
+{
+  SlRecord *self = (SlRecord *) element;
+  GST_OBJECT_LOCK (self);
+  self->encoded = NULL;
+  GST_OBJECT_UNLOCK (self);
+  gst_pad_set_active (pad, FALSE);
+  gst_element_remove_pad (element, pad);
+}
+
+static guint64
+megabytes (gdouble value)
+{
+  return (guint64) (value * 1e6);
+}
+
+static GstClockTime
+seconds (gdouble value)
+{
+  return (GstClockTime) (value * GST_SECOND);
+}
+
+static gboolean
+open_all (SlRecord *self, GError **error)
+{
+  SlFolder folder;
+  GST_OBJECT_LOCK (self);
+  const Settings *s = &self->settings;
+  g_autofree char *location = g_strdup (s->location), *source = g_strdup (s->source != NULL ? s->source : GST_OBJECT_NAME (self));
+  g_autofree char *on = g_strdup (s->on), *encoder = g_strdup (s->encoder);
+  const SlRecorderSettings times = { .pre_roll = seconds (s->pre_roll),
+                                     .post_roll = seconds (s->post_roll),
+                                     .max_length = seconds (s->max_length),
+                                     .ring_bytes = megabytes (s->ring_size) };
+  const gint64 keep = (gint64) (s->keep * DAY * G_USEC_PER_SEC);
+  const guint64 max_bytes = megabytes (s->max_size), min_free = megabytes (s->min_free);
+  const gint width = s->max_width;
+  const gboolean encodes = self->encoded == NULL;
+  GST_OBJECT_UNLOCK (self);
+  if (!sl_triggers_open (&self->triggers, on, error))
+    return FALSE;
+  self->encoder_name = encodes ? sl_encoder_choose (encoder, error) : NULL;
+  if ((encodes && self->encoder_name == NULL) || !sl_folder_open (&folder, location, source, error))
+    return FALSE;
+  folder.keep = keep;
+  folder.max_bytes = max_bytes;
+  folder.min_free = min_free;
+  SlWriter *writer = sl_writer_new (&folder, QUEUE_BYTES, width, &writer_events, gst_object_ref (self), gst_object_unref);
+  self->recorder = sl_recorder_new (&times, writer);
+  GST_OBJECT_LOCK (self);
+  self->writer = writer;
+  GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
+static gboolean
+start (SlRecord *self)
+{
+  g_autoptr (GError) error = NULL;
+  clock_init (&self->clock);
+  clock_init (&self->encoded_clock);
+  self->encodes_nothing = FALSE;
+  self->frames = self->left_out = 0;
+  if (open_all (self, &error))
+    return TRUE;
+  sl_element_report (GST_ELEMENT (self), error);
+  return FALSE;
+}
+
+/* After the pads are not active any more. */
+static void
+stop (SlRecord *self)
+{
+  SlWriterCounts counts = { 0 };
+  end_encoder (self, TRUE);
+  g_clear_pointer (&self->recorder, sl_recorder_free);
+  GST_OBJECT_LOCK (self);
+  SlWriter *writer = g_steal_pointer (&self->writer);
+  g_clear_pointer (&self->asked, g_free);
+  GST_OBJECT_UNLOCK (self);
+  if (writer != NULL)
+    sl_writer_stop (writer, &counts);
+  GST_OBJECT_LOCK (self);
+  self->counts = writer != NULL ? counts : self->counts;
+  GST_OBJECT_UNLOCK (self);
+  gst_clear_caps (&self->caps);
+  gst_clear_caps (&self->encoded_caps);
+}
+
+static GstStateChangeReturn
+sl_record_change_state (GstElement *element, GstStateChange transition)
+{
+  SlRecord *self = (SlRecord *) element;
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !start (self))
+    return GST_STATE_CHANGE_FAILURE;
+  const GstStateChangeReturn changed = GST_ELEMENT_CLASS (sl_record_parent_class)->change_state (element, transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY
+      || (transition == GST_STATE_CHANGE_READY_TO_PAUSED && changed == GST_STATE_CHANGE_FAILURE))
+    stop (self);
+  return changed;
+}
+
+static void
+sl_record_finalize (GObject *object)
+{
+  SlRecord *self = (SlRecord *) object;
+  sl_triggers_clear (&self->triggers);
+  sl_prediction_reader_clear (&self->reader);
+  sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
+  G_OBJECT_CLASS (sl_record_parent_class)->finalize (object);
+}
+
+static void
+sl_record_class_init (SlRecordClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GST_DEBUG_CATEGORY_INIT (sl_record_debug, "slrecord", 0, "clips around events");
+  object_class->finalize = sl_record_finalize;
+  sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
+  object_class->get_property = sl_record_get_property;
+  g_object_class_install_property (
+    object_class, PROP_STATS,
+    g_param_spec_boxed (
+      "stats", "Counts",
+      "A structure with clips (that are whole), bytes (of their videos), dropped (frames that were not encoded or not written) and "
+      "failed (clips of which nothing is left), all uint64",
+      GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_signal_new_class_handler ("record", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (ask), NULL, NULL, NULL,
+                              G_TYPE_NONE, 1, G_TYPE_STRING);
+  gst_element_class_add_static_pad_template (klass, &sink_template);
+  gst_element_class_add_static_pad_template (klass, &src_template);
+  gst_element_class_add_static_pad_template (klass, &encoded_template);
+  sl_element_class_describe (
+    klass, "Sightline recorder", "Filter/Recorder/Video",
+    "Writes a clip around each event of slanalyze, each new object, or when asked to: what the camera encoded, or frames encoded here, with what came "
+    "before, a picture of the moment and its predictions. Frames pass through untouched.",
+    "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite threshold=0.1 ! sltrack ! slanalyze regions=\"[line way] points=0,0.5 1,0.5\" ! "
+    "slrecord location=clips ! fakesink",
+    "recording.md");
+  klass->change_state = sl_record_change_state;
+  klass->request_new_pad = sl_record_request_new_pad;
+  klass->release_pad = sl_record_release_pad;
+}
+
+static GstPad *
+add_pad (SlRecord *self, GstStaticPadTemplate *template)
+{
+  GstPad *pad = gst_pad_new_from_static_template (template, template->name_template);
+  GST_PAD_SET_PROXY_CAPS (pad);
+  GST_PAD_SET_PROXY_ALLOCATION (pad);
+  GST_PAD_SET_PROXY_SCHEDULING (pad);
+  gst_pad_set_iterate_internal_links_function (pad, sl_record_links);
+  gst_element_add_pad (GST_ELEMENT (self), pad);
+  return pad;
+}
+
+static void
+sl_record_init (SlRecord *self)
+{
+  sl_properties_init (self, properties, G_N_ELEMENTS (properties));
+  sl_prediction_reader_init (&self->reader);
+  clock_init (&self->clock);
+  clock_init (&self->encoded_clock);
+  self->sink = add_pad (self, &sink_template);
+  self->src = add_pad (self, &src_template);
+  gst_pad_set_chain_function (self->sink, sl_record_chain);
+  gst_pad_set_event_function (self->sink, sl_record_sink_event);
+}

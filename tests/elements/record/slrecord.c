@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slrecord: which frames are in a clip, to the frame, and that they are the bytes that came; what stands beside it; streams that end, jump, change
+ * and stop; and what is wrong with properties.
+ */
+#include "config.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "plugins/meta/frame_meta.h"
+#include "plugins/meta/region_predictions.h"
+#include "tests/elements/record/support.h"
+
+#define JPEG "jpegenc"
+#define H264 "openh264enc gop-size=10 ! h264parse ! video/x-h264,stream-format=avc,alignment=au"
+
+/* The clip that @done tells of has frames @first..@last of @stream, byte for byte. */
+static void
+assert_frames (const GstStructure *done, const RecordStream *stream, guint first, guint last)
+{
+  const char *path = gst_structure_get_string (done, "path");
+  g_autoptr (GPtrArray) frames = record_read (path);
+  g_assert_cmpuint (frames->len, ==, last - first + 1);
+  for (guint i = 0; i < frames->len; i++) {
+    GstMapInfo map;
+    GstBuffer *expected = stream->frames->pdata[first + i];
+    g_assert_true (gst_buffer_map (frames->pdata[i], &map, GST_MAP_READ));
+    g_assert_cmpuint (map.size, ==, gst_buffer_get_size (expected));
+    g_assert_cmpint (gst_buffer_memcmp (expected, 0, map.data, map.size), ==, 0);
+    gst_buffer_unmap (frames->pdata[i], &map);
+    g_assert_cmpuint (GST_BUFFER_PTS (frames->pdata[i]), ==, i * RECORD_FRAME);
+  }
+  g_assert_cmpuint (record_decodes (path), ==, frames->len);
+}
+
+static char *
+notes_of (const GstStructure *done)
+{
+  g_autofree char *stem = g_strndup (gst_structure_get_string (done, "path"), strlen (gst_structure_get_string (done, "path")) - 4);
+  g_autofree char *path = g_strconcat (stem, ".json", NULL);
+  char *text = NULL;
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  return text;
+}
+
+static void
+assert_contains (const char *text, const char *part)
+{
+  if (strstr (text, part) == NULL)
+    g_error ("'%s' is not in '%s'", part, text);
+}
+
+/* Two events, the second one before the clip is over: from 2 s before the first to 3 s after the second. */
+static void
+test_times (void)
+{
+  RecordStream stream;
+  guint64 frames = 0;
+  if (!record_stream (JPEG, 400, &stream))
+    return;
+  RecordFixture fixture = record_open ("pre-roll=2 post-roll=3", &stream);
+  for (guint i = 0; i < 400; i++)
+    record_push (&fixture, &stream, i, i == 200 ? "entered" : i == 230 ? "dwell" : NULL, "person");
+  g_autoptr (GstStructure) done = record_wait (&fixture);
+  assert_frames (done, &stream, 150, 305);
+  g_assert_true (gst_structure_get_uint64 (done, "frames", &frames));
+  g_assert_cmpuint (frames, ==, 156);
+  g_assert_cmpstr (gst_structure_get_string (done, "event"), ==, "entered");
+  g_assert_cmpuint (record_decodes (gst_structure_get_string (done, "picture")), ==, 1);
+  g_autofree char *notes = notes_of (done);
+  assert_contains (notes, "\"event\":\"entered\"");
+  assert_contains (notes, "\"at\":2,\"seconds\":6.24,\"frames\":156,\"format\":\"image/jpeg\",\"width\":64,\"height\":48,\"cut\":null");
+  assert_contains (notes, "\"n_events\":2,\"events\":[{\"at\":2,\"what\":{\"event\":\"entered\"");
+  assert_contains (notes, "{\"at\":3.2,\"what\":{\"event\":\"dwell\"");
+  assert_contains (notes, "\"predictions\":{");
+  g_assert_cmpuint (record_count (fixture.element, "clips"), ==, 1);
+  record_close (&fixture);
+  record_stream_clear (&stream);
+}
+
+/* Frames that are looked at come later than those that are encoded: the event is of the moment at which it was seen. */
+static void
+test_late_model (void)
+{
+  RecordStream stream;
+  if (!record_stream (JPEG, 200, &stream))
+    return;
+  RecordFixture fixture = record_open ("pre-roll=1 post-roll=1", &stream);
+  for (guint i = 0; i < 220; i++) {
+    if (i < 200)
+      g_assert_cmpint (gst_harness_push (fixture.encoded, gst_buffer_copy (stream.frames->pdata[i])), ==, GST_FLOW_OK);
+    if (i >= 20)
+      record_push (&fixture, NULL, i - 20, i == 120 ? "in" : i == 130 ? "out" : NULL, "person");
+  }
+  g_autoptr (GstStructure) done = record_wait (&fixture);
+  assert_frames (done, &stream, 75, 135);
+  record_close (&fixture);
+  record_stream_clear (&stream);
+}
+
+/* A clip begins with the key frame before, and its bytes are the camera's. */
+static void
+test_h264 (void)
+{
+  RecordStream stream;
+  if (!record_stream (H264, 200, &stream))
+    return;
+  RecordFixture fixture = record_open ("pre-roll=1 post-roll=1", &stream);
+  for (guint i = 0; i < 200; i++)
+    record_push (&fixture, &stream, i, i == 108 ? "entered" : NULL, "person");
+  g_autoptr (GstStructure) done = record_wait (&fixture);
+  assert_frames (done, &stream, 80, 133);
+  record_close (&fixture);
+  record_stream_clear (&stream);
+}
+
+/* Clips one after the other without a gap, none longer than max-length. */
+static void
+test_max_length (void)
+{
+  RecordStream stream;
+  if (!record_stream (H264, 400, &stream))
+    return;
+  RecordFixture fixture = record_open ("pre-roll=0 post-roll=1 max-length=4", &stream);
+  for (guint i = 0; i < 400; i++)
+    record_push (&fixture, &stream, i, i >= 10 && i < 300 && i % 20 == 10 ? "entered" : NULL, "person");
+  g_autoptr (GstStructure) first = record_wait (&fixture), second = record_wait (&fixture), third = record_wait (&fixture),
+                           fourth = record_wait (&fixture);
+  assert_frames (first, &stream, 10, 109);
+  assert_frames (second, &stream, 110, 209);
+  assert_frames (third, &stream, 210, 309);
+  assert_frames (fourth, &stream, 310, 315);
+  g_assert_null (gst_structure_get_string (second, "picture"));
+  record_close (&fixture);
+  record_stream_clear (&stream);
+}
+
+/* What ring-size holds is what a clip begins with, at a key frame still. */
+static void
+test_ring_size (void)
+{
+  RecordStream stream;
+  if (!record_stream (H264, 200, &stream))
+    return;
+  gsize bytes = 0;
+  for (guint i = 100; i <= 150; i++)
+    bytes += gst_buffer_get_size (stream.frames->pdata[i]);
+  g_autofree char *properties = g_strdup_printf ("pre-roll=60 post-roll=0 ring-size=%.6f", (gdouble) (bytes + 10) / 1e6);
+  RecordFixture fixture = record_open (properties, &stream);
+  for (guint i = 0; i < 200; i++)
+    record_push (&fixture, &stream, i, i == 150 ? "entered" : NULL, "person");
+  g_autoptr (GstStructure) done = record_wait (&fixture);
+  g_autoptr (GPtrArray) frames = record_read (gst_structure_get_string (done, "path"));
+  g_assert_cmpuint (frames->len, >=, 1);
+  g_assert_cmpuint (frames->len, <=, 61);
+  g_assert_cmpuint (frames->len % 10, ==, 1);
+  g_assert_cmpuint (record_decodes (gst_structure_get_string (done, "path")), ==, frames->len);
+  record_close (&fixture);
+  record_stream_clear (&stream);
+}
+
+/* Without a camera's stream frames are encoded, at most max-framerate a second and max-width wide. */
+static void
+test_raw (gconstpointer data)
+{
+  const char *encoder = data;
+  GstElementFactory *factory = gst_element_factory_find (encoder);
+  if (factory == NULL) {
+    g_test_skip ("the encoder is not installed");
+    return;
+  }
+  gst_object_unref (factory);
+  g_autofree char *properties = g_strdup_printf ("pre-roll=1 post-roll=1 max-width=32 max-framerate=5 encoder=%s", encoder);
+  RecordFixture fixture = record_open (properties, NULL);
+  for (guint i = 0; i < 200; i++) {
+    record_push (&fixture, NULL, i, i == 100 ? "entered" : NULL, "person");
+    g_usleep (1000);
+  }
+  gst_harness_push_event (fixture.raw, gst_event_new_eos ());
+  g_autoptr (GstStructure) done = record_wait (&fixture);
+  const guint64 dropped = record_count (fixture.element, "dropped");
+  const guint pictures = record_decodes (gst_structure_get_string (done, "path"));
+  g_autofree char *notes = notes_of (done);
+  g_assert_cmpuint (pictures, <=, 16);
+  g_assert_cmpuint (pictures + dropped, >=, 10);
+  assert_contains (notes, "\"width\":32,\"height\":24");
+  record_close (&fixture);
+}
+
+/* The end of the stream, and of the element, end the clip, which is whole. */
+static void
+test_end (gconstpointer data)
+{
+  RecordStream stream;
+  const gboolean eos = GPOINTER_TO_INT (data);
+  if (!record_stream (JPEG, 60, &stream))
+    return;
+  RecordFixture fixture = record_open ("pre-roll=1 post-roll=60", &stream);
+  for (guint i = 0; i < 60; i++)
+    record_push (&fixture, &stream, i, i == 40 ? "entered" : NULL, "person");
+  if (eos) {
+    gst_harness_push_event (fixture.encoded, gst_event_new_eos ());
+    gst_harness_push_event (fixture.raw, gst_event_new_eos ());
+  } else {
+    gst_element_set_state (fixture.element, GST_STATE_NULL);
+  }
+  g_autoptr (GstStructure) done = record_wait (&fixture);
+  assert_frames (done, &stream, 15, 59);
+  record_close (&fixture);
+  record_stream_clear (&stream);
+}
+
+/* A flush, other caps, and time that jumps back end a clip; the next event begins another. */
+static void
+test_breaks (gconstpointer data)
+{
+  RecordStream stream, other;
+  const char *what = data;
+  if (!record_stream (JPEG, 100, &stream) || !record_stream ("jpegenc quality=20", 100, &other))
+    return;
+  gst_caps_set_simple (other.caps, "quality", G_TYPE_INT, 20, NULL);
+  RecordFixture fixture = record_open ("pre-roll=1 post-roll=60", &stream);
+  for (guint i = 0; i < 60; i++)
+    record_push (&fixture, &stream, i, i == 40 ? "entered" : NULL, "person");
+  if (g_str_equal (what, "caps"))
+    gst_harness_set_src_caps (fixture.encoded, gst_caps_ref (other.caps));
+  for (GstHarness *harness = fixture.encoded; g_str_equal (what, "flush"); harness = fixture.raw) {
+    GstSegment segment;
+    gst_segment_init (&segment, GST_FORMAT_TIME);
+    gst_harness_push_event (harness, gst_event_new_flush_start ());
+    gst_harness_push_event (harness, gst_event_new_flush_stop (TRUE));
+    gst_harness_push_event (harness, gst_event_new_segment (&segment));
+    if (harness == fixture.raw)
+      break;
+  }
+  g_autoptr (GstStructure) first = NULL, second = NULL;
+  const RecordStream *rest = g_str_equal (what, "caps") ? &other : &stream;
+  const guint from = g_str_equal (what, "caps") ? 60 : 0;
+  for (guint i = from; i < from + 40; i++)
+    record_push (&fixture, rest, i, i == from + 30 ? "left" : NULL, "person");
+  first = record_wait (&fixture);
+  assert_frames (first, &stream, 15, 59);
+  gst_element_set_state (fixture.element, GST_STATE_NULL);
+  second = record_wait (&fixture);
+  assert_frames (second, rest, from + 5, from + 39);
+  record_close (&fixture);
+  record_stream_clear (&stream);
+  record_stream_clear (&other);
+}
+
+/* Frames without timestamps, with none of them, of no bytes, and before the first key frame. */
+static void
+test_odd_frames (void)
+{
+  RecordStream stream;
+  if (!record_stream (JPEG, 100, &stream))
+    return;
+  RecordFixture fixture = record_open ("pre-roll=1 post-roll=0.5", &stream);
+  for (guint i = 0; i < 100; i++) {
+    GstBuffer *frame = gst_buffer_copy (stream.frames->pdata[i]);
+    if (i % 3 == 1)
+      GST_BUFFER_PTS (frame) = GST_BUFFER_DTS (frame) = GST_CLOCK_TIME_NONE;
+    if (i < 5)
+      GST_BUFFER_FLAG_SET (frame, GST_BUFFER_FLAG_DELTA_UNIT);
+    g_assert_cmpint (gst_harness_push (fixture.encoded, frame), ==, GST_FLOW_OK);
+    g_assert_cmpint (gst_harness_push (fixture.encoded, gst_buffer_new ()), ==, GST_FLOW_OK);
+    record_push (&fixture, NULL, i, i == 10 ? "entered" : NULL, "person");
+  }
+  g_autoptr (GstStructure) done = record_wait (&fixture);
+  assert_frames (done, &stream, 5, 22);
+  record_close (&fixture);
+  record_stream_clear (&stream);
+}
+
+/* Only events of "on", about "classes". */
+static void
+test_choice (void)
+{
+  RecordStream stream;
+  if (!record_stream (JPEG, 100, &stream))
+    return;
+  RecordFixture fixture = record_open ("on=\"in, dwell\" classes=person pre-roll=0 post-roll=0", &stream);
+  for (guint i = 0; i < 100; i++)
+    record_push (&fixture, &stream, i, i == 10 ? "entered" : i == 20 ? "in" : i == 40 ? "dwell" : NULL, i == 20 ? "dog" : "person");
+  g_autoptr (GstStructure) done = record_wait (&fixture);
+  g_assert_cmpstr (gst_structure_get_string (done, "event"), ==, "dwell");
+  gst_element_set_state (fixture.element, GST_STATE_NULL);
+  g_assert_cmpuint (record_count (fixture.element, "clips"), ==, 1);
+  record_close (&fixture);
+  record_stream_clear (&stream);
+}
+
+static void
+push_object (RecordFixture *fixture, const RecordStream *stream, guint i, gint id)
+{
+  static const guint8 grey[3] = { 100, 128, 128 };
+  const SlObjectView object = { .x = 10,
+                                .y = 10,
+                                .w = 20,
+                                .h = 20,
+                                .x_min = 10 / 64.,
+                                .x_max = 30 / 64.,
+                                .y_min = 10 / 48.,
+                                .y_max = 30 / 48.,
+                                .confidence = 0.9,
+                                .label = "cup",
+                                .object_id = id };
+  GstBuffer *frame = test_frame (RECORD_CAPS, grey, i * RECORD_FRAME);
+  gst_harness_push (fixture->encoded, gst_buffer_copy (stream->frames->pdata[i]));
+  sl_buffer_add_object (frame, &object, NULL);
+  gst_harness_push (fixture->raw, frame);
+  gst_buffer_unref (gst_harness_pull (fixture->raw));
+}
+
+/* Each id begins one clip. */
+static void
+test_object (void)
+{
+  RecordStream stream;
+  if (!record_stream (JPEG, 100, &stream))
+    return;
+  RecordFixture fixture = record_open ("on=object pre-roll=0 post-roll=0.4", &stream);
+  for (guint i = 0; i < 100; i++)
+    push_object (&fixture, &stream, i, i < 50 ? 3 : 4);
+  g_autoptr (GstStructure) first = record_wait (&fixture), second = record_wait (&fixture);
+  assert_frames (first, &stream, 0, 10);
+  assert_frames (second, &stream, 50, 60);
+  g_autofree char *notes = notes_of (second);
+  assert_contains (notes, "{\"event\":\"object\",\"label\":\"cup\",\"id\":4,\"confidence\":0.9}");
+  assert_contains (notes, "\"objects\":[{");
+  record_close (&fixture);
+  record_stream_clear (&stream);
+}
+
+/* The signal asks for a clip. */
+static void
+test_signal (void)
+{
+  RecordStream stream;
+  if (!record_stream (JPEG, 100, &stream))
+    return;
+  RecordFixture fixture = record_open ("on=\"\" pre-roll=1 post-roll=1", &stream);
+  for (guint i = 0; i < 100; i++) {
+    if (i == 50)
+      g_signal_emit_by_name (fixture.element, "record", "somebody \"rang\"");
+    record_push (&fixture, &stream, i, i == 10 ? "entered" : NULL, "person");
+  }
+  g_autoptr (GstStructure) done = record_wait (&fixture);
+  assert_frames (done, &stream, 25, 75);
+  g_autofree char *notes = notes_of (done);
+  assert_contains (notes, "{\"event\":\"record\",\"reason\":\"somebody \\\"rang\\\"\"}");
+  record_close (&fixture);
+  record_stream_clear (&stream);
+}
+
+typedef struct
+{
+  const char *name, *properties, *expected, *more;
+} WrongCase;
+
+static const WrongCase wrong_cases[] = {
+  { "event", "on=entred location=/tmp", "on=entred: unknown event; did you mean 'entered'?", "" },
+  { "events", "on=xyz location=/tmp", "on=xyz: unknown event",
+    "expected one of entered, left, in, out, dwell, left-behind, empty, object" },
+  { "encoder", "encoder=openh264 location=/tmp", "encoder=openh264: unknown; expected one of x264enc, openh264enc, vp8enc, jpegenc", "" },
+  { "unset", "on=in", "location is not set: expected the folder that clips are written into", "" },
+  { "missing", "location=/nonexistent/clips", "location=/nonexistent/clips",
+    ": No such file or directory; expected a folder that this process may write into: make it, or change its owner" },
+  { "file", "location=/dev/null", "location=/dev/null: Not a directory", "expected a folder" },
+  { "read-only", "location=/proc/self", "location=/proc/self: ", "expected a folder that this process may write into" },
+};
+
+static void
+test_wrong (gconstpointer data)
+{
+  const WrongCase *row = data;
+  g_autofree char *launch = g_strdup_printf ("slrecord %s", row->properties);
+  g_autoptr (GstElement) element = gst_object_ref_sink (gst_parse_launch (launch, NULL));
+  g_autoptr (GstBus) bus = test_watch (element);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  test_assert_error (bus, row->expected, row->more, NULL);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_element_set_bus (element, NULL);
+}
+
+int
+main (int argc, char **argv)
+{
+  test_elements_init (&argc, &argv);
+  g_test_add_func ("/slrecord/times", test_times);
+  g_test_add_func ("/slrecord/late-model", test_late_model);
+  g_test_add_func ("/slrecord/h264", test_h264);
+  g_test_add_func ("/slrecord/max-length", test_max_length);
+  g_test_add_func ("/slrecord/ring-size", test_ring_size);
+  g_test_add_data_func ("/slrecord/raw/jpegenc", "jpegenc", test_raw);
+  g_test_add_data_func ("/slrecord/raw/openh264enc", "openh264enc", test_raw);
+  g_test_add_data_func ("/slrecord/raw/vp8enc", "vp8enc", test_raw);
+  g_test_add_data_func ("/slrecord/end/eos", GINT_TO_POINTER (TRUE), test_end);
+  g_test_add_data_func ("/slrecord/end/null", GINT_TO_POINTER (FALSE), test_end);
+  g_test_add_data_func ("/slrecord/breaks/flush", "flush", test_breaks);
+  g_test_add_data_func ("/slrecord/breaks/caps", "caps", test_breaks);
+  g_test_add_data_func ("/slrecord/breaks/back", "back", test_breaks);
+  g_test_add_func ("/slrecord/odd-frames", test_odd_frames);
+  g_test_add_func ("/slrecord/choice", test_choice);
+  g_test_add_func ("/slrecord/object", test_object);
+  g_test_add_func ("/slrecord/signal", test_signal);
+  TEST_ADD_CASES ("/slrecord/wrong", wrong_cases, test_wrong);
+  return test_elements_run ();
+}
