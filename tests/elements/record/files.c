@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Files of slrecord: which names are its own, which clips are deleted and when, what a process leaves and who may delete it, and disks without room.
+ * Whatever else is in the folder stays.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "plugins/record/names.h"
+#include "plugins/record/writer.h"
+#include "tests/elements/record/support.h"
+
+typedef struct
+{
+  const char *name, *file;
+  gboolean part;
+} NameCase;
+
+static const NameCase names[] = {
+  { "clip", "door-2026-11-23T19-56-34.123Z-entered.mkv", FALSE },
+  { "picture", "door-2026-11-23T19-56-34.123Z-left-behind.jpg", FALSE },
+  { "notes", "door-2026-11-23T19-56-34.123Z-in.json", FALSE },
+  { "part", ".door-2026-11-23T19-56-34.123Z-in.json.part", TRUE },
+};
+
+static void
+test_name (gconstpointer data)
+{
+  const NameCase *row = data;
+  g_autofree char *stem = NULL;
+  gboolean part;
+  SlClipFile file;
+  gint64 us;
+  g_assert_true (sl_clip_name_read (row->file, "door", &part, &stem, &file, &us));
+  g_assert_cmpint (part, ==, row->part);
+  g_assert_cmpint (us, ==, 1795463794123000);
+  g_autofree char *again = part ? sl_clip_part_name (stem, file) : sl_clip_name (stem, file);
+  g_assert_cmpstr (again, ==, row->file);
+}
+
+static void
+test_strange_names (void)
+{
+  static const char *const strange[] = {
+    "",
+    ".",
+    "door",
+    "door-.mkv",
+    "door-2026-11-23T19-56-34.123Z-.mkv",
+    "door-2026-11-23T19-56-34.123Z-in",
+    "door-2026-11-23T19-56-34.123Z-in.mkv.part",
+    ".door-2026-11-23T19-56-34.123Z-in.mkv",
+    ".door-2026-11-23T19-56-34.123Z-in.part",
+    "door-2026-11-23T19-56-34.123Z-in.mkv~",
+    "door-2026-11-23T19-56-34.123Z-in.mkvx",
+    "door-2026-11-23T19-56-34.123Z-IN.mkv",
+    "door-2026-11-23T19-56-34.123Z-in .mkv",
+    "door-2026-13-23T19-56-34.123Z-in.mkv",
+    "door-2026-11-23T19-56-34.12Z-in.mkv",
+    "door-2026-11-23 19-56-34.123Z-in.mkv",
+    "xdoor-2026-11-23T19-56-34.123Z-in.mkv",
+    "door2-2026-11-23T19-56-34.123Z-in.mkv",
+    "door-2-2026-11-23T19-56-34.123Z-in.mkv",
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (strange); i++) {
+    g_autofree char *stem = NULL;
+    gboolean part;
+    SlClipFile file;
+    gint64 us;
+    g_test_message ("'%s'", strange[i]);
+    g_assert_false (sl_clip_name_read (strange[i], "door", &part, &stem, &file, &us));
+  }
+}
+
+static void
+test_source_names (void)
+{
+  static const char *const sources[][2] = {
+    { "door", "door" }, { "../x", "_./x" }, { ".hidden", "_hidden" }, { "", "clip" }, { "a b/c-d", "a_b_c_d" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (sources); i++) {
+    g_autofree char *source = sl_clip_source (sources[i][0]);
+    g_assert_null (strchr (source, '/'));
+    g_assert_null (strchr (source, '-'));
+    g_assert_cmpint (source[0], !=, '.');
+    if (i != 1)
+      g_assert_cmpstr (source, ==, sources[i][1]);
+  }
+}
+
+static void
+put_file (const char *folder, const char *name, gsize bytes)
+{
+  g_autofree char *path = g_build_filename (folder, name, NULL);
+  g_autofree char *text = g_strnfill (bytes, 'x');
+  g_assert_true (g_file_set_contents (path, text, (gssize) bytes, NULL));
+}
+
+static void
+put_link (const char *folder, const char *name, const char *target)
+{
+  g_autofree char *path = g_build_filename (folder, name, NULL);
+  g_assert_cmpint (symlink (target, path), ==, 0);
+}
+
+/* Starts and stops a recorder; what is left then. */
+static char *
+list_after (const char *folder, const char *properties)
+{
+  g_autoptr (GstElement) element = record_new (folder, properties);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), !=, GST_STATE_CHANGE_FAILURE);
+  gst_element_set_state (element, GST_STATE_NULL);
+  return record_list (folder);
+}
+
+#define OLD "door-2020-01-01T00-00-00.000Z-in"
+#define NEXT "door-2020-01-02T00-00-00.000Z-in"
+#define LAST "door-2020-01-03T00-00-00.000Z-in"
+
+/* The oldest go, with all that is theirs, and nothing else. */
+static void
+test_max_size (void)
+{
+  char *folder = record_folder ();
+  put_file (folder, OLD ".mkv", 9000);
+  put_file (folder, OLD ".json", 500);
+  put_file (folder, OLD ".jpg", 500);
+  put_file (folder, NEXT ".mkv", 9000);
+  put_file (folder, NEXT ".json", 1000);
+  put_file (folder, LAST ".mkv", 9000);
+  put_file (folder, LAST ".json", 1000);
+  put_file (folder, "gate-2019-01-01T00-00-00.000Z-in.mkv", 50000);
+  put_file (folder, "door-diary.txt", 50000);
+  put_link (folder, "door-2019-01-01T00-00-00.000Z-in.mkv", "door-diary.txt");
+  g_autofree char *first = list_after (folder, "max-size=0.03");
+  g_assert_nonnull (strstr (first, OLD ".mkv "));
+  g_autofree char *left = list_after (folder, "max-size=0.02");
+  g_assert_cmpstr (left, ==,
+                   "door-2019-01-01T00-00-00.000Z-in.mkv " NEXT ".json " NEXT ".mkv " LAST ".json " LAST
+                   ".mkv door-diary.txt gate-2019-01-01T00-00-00.000Z-in.mkv ");
+  record_remove_folder (folder);
+}
+
+static void
+test_keep (void)
+{
+  char *folder = record_folder ();
+  g_autofree char *stem = sl_clip_stem ("door", g_get_real_time () - (gint64) G_USEC_PER_SEC * 3600, "in");
+  g_autofree char *clip = sl_clip_name (stem, SL_CLIP_VIDEO);
+  g_autofree char *expected = g_strconcat (clip, " ", NULL);
+  put_file (folder, clip, 100);
+  put_file (folder, OLD ".mkv", 100);
+  put_file (folder, OLD ".json", 100);
+  g_autofree char *left = list_after (folder, "keep=0.5");
+  g_assert_cmpstr (left, ==, expected);
+  record_remove_folder (folder);
+}
+
+/* What is left of a process that is gone goes; with the clip's part also what had its name already. */
+static void
+test_leftovers (void)
+{
+  char *folder = record_folder ();
+  g_autofree char *held = g_build_filename (folder, "." NEXT ".mkv.part", NULL),
+                  *fifo = g_build_filename (folder, "." LAST ".json.part", NULL);
+  put_file (folder, "." OLD ".mkv.part", 10);
+  put_file (folder, OLD ".json", 10);
+  put_file (folder, OLD ".jpg", 10);
+  put_file (folder, "." LAST ".jpg.part", 10);
+  put_file (folder, LAST ".mkv", 10);
+  put_file (folder, "." NEXT ".mkv.part", 10);
+  put_file (folder, ".gate-2020-01-01T00-00-00.000Z-in.mkv.part", 10);
+  put_file (folder, "strange", 10);
+  put_link (folder, "." LAST ".mkv.part", "strange");
+  g_assert_cmpint (mkfifo (fifo, 0600), ==, 0);
+  const int fd = open (held, O_RDONLY | O_CLOEXEC);
+  g_assert_cmpint (flock (fd, LOCK_EX), ==, 0);
+  g_autofree char *left = list_after (folder, "");
+  g_assert_cmpstr (
+    left, ==, "." NEXT ".mkv.part ." LAST ".json.part ." LAST ".mkv.part .gate-2020-01-01T00-00-00.000Z-in.mkv.part " LAST ".mkv strange ");
+  close (fd);
+  record_remove_folder (folder);
+}
+
+/* A second recorder of the same name starts in the same folder while a clip is written. */
+static void
+test_two (void)
+{
+  RecordStream stream;
+  if (!record_stream ("jpegenc", 60, &stream))
+    return;
+  RecordFixture fixture = record_open ("pre-roll=1 post-roll=60", &stream);
+  for (guint i = 0; i < 50; i++)
+    record_push (&fixture, &stream, i, i == 40 ? "in" : NULL, "person");
+  g_autofree char *during = list_after (fixture.folder, "");
+  for (guint i = 50; i < 60; i++)
+    record_push (&fixture, &stream, i, NULL, NULL);
+  gst_element_set_state (fixture.element, GST_STATE_NULL);
+  g_autoptr (GstStructure) done = record_wait (&fixture);
+  g_assert_cmpuint (record_decodes (gst_structure_get_string (done, "path")), ==, 45);
+  g_autofree char *left = record_list (fixture.folder);
+  g_assert_null (strstr (left, ".part"));
+  record_close (&fixture);
+  record_stream_clear (&stream);
+}
+
+/* The oldest clips go first; then nothing is recorded, which is said once, and frames go on. */
+static void
+test_min_free (void)
+{
+  RecordStream stream;
+  if (!record_stream ("jpegenc", 200, &stream))
+    return;
+  RecordFixture fixture = record_open ("pre-roll=0 post-roll=0 min-free=1000000000", &stream);
+  put_file (fixture.folder, OLD ".mkv", 100);
+  for (guint i = 0; i < 200; i++)
+    record_push (&fixture, &stream, i, i % 50 == 20 ? "in" : NULL, "person");
+  g_autofree char *warning = record_wait_warning (&fixture);
+  g_assert_nonnull (strstr (warning, ": less than min-free (1000000000.0 MB) is free: clips are not recorded; tried again at each event"));
+  gst_element_set_state (fixture.element, GST_STATE_NULL);
+  g_assert_null (gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING | GST_MESSAGE_ELEMENT));
+  g_assert_cmpuint (record_count (fixture.element, "failed"), ==, 4);
+  g_assert_cmpuint (record_count (fixture.element, "dropped"), ==, 4);
+  g_autofree char *left = record_list (fixture.folder);
+  g_assert_cmpstr (left, ==, "");
+  record_close (&fixture);
+  record_stream_clear (&stream);
+}
+
+static void
+push_frames (RecordFixture *fixture, const RecordStream *stream, guint first, guint n, guint event)
+{
+  for (guint i = first; i < first + n; i++)
+    record_push (fixture, stream, i, i == event ? "in" : NULL, "person");
+}
+
+/* A disk that is full in the middle of a clip leaves nothing of it; with room again, clips are recorded again. */
+static void
+test_full (void)
+{
+  RecordStream stream;
+  RecordFixture fixture = { .folder = record_folder () };
+  g_autofree char *ballast = g_build_filename (fixture.folder, "ballast", NULL);
+  if (mount ("none", fixture.folder, "tmpfs", 0, "size=400k") != 0) {
+    g_test_skip ("no file system can be mounted here");
+    record_remove_folder (fixture.folder);
+    return;
+  }
+  g_assert_true (record_stream ("videoscale ! video/x-raw,width=320,height=240 ! jpegenc quality=95", 400, &stream));
+  put_file (fixture.folder, "ballast", 300 * 1024);
+  fixture.element = record_new (fixture.folder, "pre-roll=0 post-roll=4");
+  fixture.bus = test_watch (fixture.element);
+  fixture.encoded = gst_harness_new_with_element (fixture.element, "encoded", NULL);
+  gst_harness_set_src_caps (fixture.encoded, gst_caps_ref (stream.caps));
+  fixture.raw = gst_harness_new_with_element (fixture.element, "sink", "src");
+  gst_harness_set_src_caps_str (fixture.raw, RECORD_CAPS);
+  push_frames (&fixture, &stream, 0, 150, 20);
+  g_autofree char *warning = record_wait_warning (&fixture);
+  g_assert_nonnull (strstr (warning, "clips are not recorded; tried again at each event"));
+  g_autofree char *left = record_list (fixture.folder);
+  g_assert_cmpstr (left, ==, "ballast ");
+  g_assert_cmpint (g_unlink (ballast), ==, 0);
+  push_frames (&fixture, &stream, 150, 10, 155);
+  gst_element_set_state (fixture.element, GST_STATE_NULL);
+  g_autoptr (GstStructure) done = record_wait (&fixture);
+  g_autofree char *again = record_wait_warning (&fixture);
+  g_assert_nonnull (strstr (again, ": clips are recorded again"));
+  g_assert_cmpuint (record_decodes (gst_structure_get_string (done, "path")), >=, 5);
+  g_assert_cmpuint (record_count (fixture.element, "failed"), ==, 1);
+  umount2 (fixture.folder, MNT_DETACH);
+  record_close (&fixture);
+  record_stream_clear (&stream);
+}
+
+typedef struct
+{
+  GMutex lock;
+  GString *text;
+} Told;
+
+static void
+told_warning (gpointer data, const char *text)
+{
+  Told *told = data;
+  g_mutex_lock (&told->lock);
+  g_string_append_printf (told->text, "%s\n", text);
+  g_mutex_unlock (&told->lock);
+}
+
+static void
+told_done (gpointer data, const SlClipDone *done)
+{
+  g_autofree char *text = g_strdup_printf ("%" G_GUINT64_FORMAT " frames, cut: %s", done->frames, done->cut);
+  told_warning (data, text);
+}
+
+static void
+nothing (gpointer data)
+{
+}
+
+/* What does not fit into the queue cuts the clip; what came before is whole. */
+static void
+test_slow (void)
+{
+  static const SlWriterEvents events = { .done = told_done, .warn = told_warning };
+  RecordStream stream;
+  SlFolder folder;
+  SlWriterCounts counts;
+  Told told = { .text = g_string_new (NULL) };
+  char *path = record_folder ();
+  if (!record_stream ("jpegenc", 1, &stream))
+    return;
+  g_assert_true (sl_folder_open (&folder, path, "door", NULL));
+  SlWriter *writer = sl_writer_new (&folder, 100000, 640, &events, &told, nothing);
+  SlClipStart *start = g_new0 (SlClipStart, 1);
+  start->caps = gst_caps_ref (stream.caps);
+  start->event = g_strdup ("in");
+  start->us = g_get_real_time ();
+  g_assert_true (sl_writer_begin (writer, start));
+  g_assert_true (sl_writer_push (writer, gst_buffer_copy (stream.frames->pdata[0])));
+  g_assert_false (sl_writer_push (writer, gst_buffer_new_allocate (NULL, 100001, NULL)));
+  sl_writer_stop (writer, &counts);
+  g_autofree char *expected =
+    g_strdup_printf ("location=%s: the disk is too slow: the clip is cut\n1 frames, cut: the disk is too slow\n", path);
+  g_assert_cmpstr (told.text->str, ==, expected);
+  g_assert_cmpuint (counts.clips, ==, 1);
+  g_assert_cmpuint (counts.dropped, ==, 1);
+  g_string_free (told.text, TRUE);
+  record_stream_clear (&stream);
+  record_remove_folder (path);
+}
+
+int
+main (int argc, char **argv)
+{
+  test_elements_init (&argc, &argv);
+  TEST_ADD_CASES ("/slrecord/files/name", names, test_name);
+  g_test_add_func ("/slrecord/files/strange-names", test_strange_names);
+  g_test_add_func ("/slrecord/files/source-names", test_source_names);
+  g_test_add_func ("/slrecord/files/max-size", test_max_size);
+  g_test_add_func ("/slrecord/files/keep", test_keep);
+  g_test_add_func ("/slrecord/files/leftovers", test_leftovers);
+  g_test_add_func ("/slrecord/files/two", test_two);
+  g_test_add_func ("/slrecord/files/min-free", test_min_free);
+  g_test_add_func ("/slrecord/files/full", test_full);
+  g_test_add_func ("/slrecord/files/slow", test_slow);
+  return test_elements_run ();
+}
