@@ -157,31 +157,41 @@ apply (GstElement *pipeline, const SlElementOverride *override, GError **error)
   return good;
 }
 
-static gboolean
-is_analyzer (GstElement *element)
+typedef struct
 {
-  GstElementFactory *factory = gst_element_get_factory (element);
-  return factory != NULL && strcmp (GST_OBJECT_NAME (factory), "slanalyze") == 0;
-}
+  const char *factory;
+  GPtrArray *found; /* of GstElement, the first in the launch line first */
+} Search;
 
 static void
-collect_analyzer (const GValue *item, gpointer analyzers)
+collect (const GValue *item, gpointer data)
 {
-  if (is_analyzer (g_value_get_object (item)))
-    g_ptr_array_add (analyzers, g_value_dup_object (item));
+  const Search *search = data;
+  GstElement *element = g_value_get_object (item);
+  GstElementFactory *factory = gst_element_get_factory (element);
+  if (factory != NULL && strcmp (GST_OBJECT_NAME (factory), search->factory) == 0)
+    g_ptr_array_insert (search->found, 0, gst_object_ref (element));
+}
+
+/* (transfer full) */
+static GPtrArray *
+find_elements (GstElement *pipeline, const char *factory)
+{
+  Search search = { factory, g_ptr_array_new_with_free_func (gst_object_unref) };
+  GstIterator *elements = gst_bin_iterate_recurse (GST_BIN (pipeline));
+  gst_iterator_foreach (elements, collect, &search);
+  gst_iterator_free (elements);
+  return search.found;
 }
 
 /* The zones and lines of the description's groups, for the one element that takes such. */
 static gboolean
 apply_regions (GstElement *pipeline, const SlDescription *description, GError **error)
 {
-  g_autoptr (GPtrArray) analyzers = g_ptr_array_new_with_free_func (gst_object_unref);
   g_autofree char *stated = NULL;
   if (description->regions == NULL)
     return TRUE;
-  GstIterator *elements = gst_bin_iterate_recurse (GST_BIN (pipeline));
-  gst_iterator_foreach (elements, collect_analyzer, analyzers);
-  gst_iterator_free (elements);
+  g_autoptr (GPtrArray) analyzers = find_elements (pipeline, "slanalyze");
   if (analyzers->len == 1)
     g_object_get (g_ptr_array_index (analyzers, 0), "regions", &stated, NULL);
   if (analyzers->len != 1 || stated != NULL) {
@@ -196,6 +206,91 @@ apply_regions (GstElement *pipeline, const SlDescription *description, GError **
   return TRUE;
 }
 
+/* Puts an slrecord between @before and what follows it. NULL without @error: there is nothing to put it between. */
+static GstElement *
+insert_recorder (GstElement *before, GError **error)
+{
+  g_autoptr (GstPad) source = gst_element_get_static_pad (before, "src");
+  g_autoptr (GstPad) next = source != NULL ? gst_pad_get_peer (source) : NULL;
+  g_autoptr (GstElement) bin = next != NULL ? GST_ELEMENT (gst_object_get_parent (GST_OBJECT (before))) : NULL;
+  GstElement *recorder = bin != NULL ? gst_element_factory_make ("slrecord", NULL) : NULL;
+  if (recorder == NULL)
+    return NULL;
+  gst_bin_add (GST_BIN (bin), recorder);
+  g_autoptr (GstPad) in = gst_element_get_static_pad (recorder, "sink"), out = gst_element_get_static_pad (recorder, "src");
+  gst_pad_unlink (source, next);
+  if (gst_pad_link (source, in) == GST_PAD_LINK_OK && gst_pad_link (out, next) == GST_PAD_LINK_OK)
+    return recorder;
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "no slrecord fits between %s and what follows; expected raw video there",
+               GST_OBJECT_NAME (before));
+  return NULL;
+}
+
+/* (transfer none) (nullable): the one of the launch line, else a new one behind the last element that says what is on frames. */
+static GstElement *
+find_recorder (GstElement *pipeline, GError **error)
+{
+  static const char *const before[] = { "slanalyze", "sltrack", "slpredict" };
+  g_autoptr (GPtrArray) recorders = find_elements (pipeline, "slrecord");
+  if (recorders->len == 1)
+    return g_ptr_array_index (recorders, 0);
+  if (recorders->len > 1) {
+    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                         "the launch line has several slrecord; expected one, or properties of each in [element NAME]");
+    return NULL;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (before); i++) {
+    g_autoptr (GPtrArray) found = find_elements (pipeline, before[i]);
+    if (found->len == 0)
+      continue;
+    g_autoptr (GError) reason = NULL;
+    GstElement *recorder = insert_recorder (g_ptr_array_index (found, found->len - 1), &reason);
+    if (recorder != NULL)
+      return recorder;
+    if (reason != NULL) {
+      g_propagate_error (error, g_steal_pointer (&reason));
+      return NULL;
+    }
+  }
+  g_set_error_literal (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "the launch line has no slrecord, and no slanalyze, sltrack or slpredict with something behind that one could stand in between");
+  return NULL;
+}
+
+static gboolean
+is_of_recorder (const SlElementOverride *override)
+{
+  return strcmp (override->element, SL_RECORDER) == 0;
+}
+
+/* The group [record]. */
+static gboolean
+apply_record (GstElement *pipeline, const SlDescription *description, GError **error)
+{
+  GstElement *recorder = NULL;
+  g_autofree char *source = NULL;
+  for (guint i = 0; i < description->overrides->len; i++) {
+    const SlElementOverride *override = &g_array_index (description->overrides, SlElementOverride, i);
+    if (!is_of_recorder (override))
+      continue;
+    if (recorder == NULL && (recorder = find_recorder (pipeline, error)) == NULL) {
+      g_prefix_error (error, "%s:%u: [record]: ", override->file, override->line);
+      return FALSE;
+    }
+    if (!sl_property_from_text (G_OBJECT (recorder), override->property, override->value, error)) {
+      g_prefix_error (error, "%s:%u: [record] %s: ", override->file, override->line, override->property);
+      return FALSE;
+    }
+  }
+  if (recorder == NULL)
+    return TRUE;
+  g_object_get (recorder, "source", &source, NULL);
+  if (source == NULL)
+    g_object_set (recorder, "source", description->name, NULL);
+  return TRUE;
+}
+
 GstElement *
 sl_description_build (const SlDescription *description, GError **error)
 {
@@ -203,9 +298,11 @@ sl_description_build (const SlDescription *description, GError **error)
   gboolean good = pipeline != NULL;
   if (good)
     set_up_decoders (pipeline);
-  for (guint i = 0; good && i < description->overrides->len; i++)
-    good = apply (pipeline, &g_array_index (description->overrides, SlElementOverride, i), error);
-  good = good && apply_regions (pipeline, description, error);
+  for (guint i = 0; good && i < description->overrides->len; i++) {
+    const SlElementOverride *override = &g_array_index (description->overrides, SlElementOverride, i);
+    good = is_of_recorder (override) || apply (pipeline, override, error);
+  }
+  good = good && apply_regions (pipeline, description, error) && apply_record (pipeline, description, error);
   if (!good) {
     sl_show_error (error);
     gst_clear_object (&pipeline);

@@ -24,6 +24,7 @@
 #define DEFAULT_WATCHDOG 10000
 #define DEFAULT_START_TIMEOUT 30000
 #define HTTP_GROUP "http"
+#define RECORD_GROUP "record"
 #define DEFAULT_HTTP_STALL 2000
 #define DEFAULT_HTTP_RATE 10
 #define DEFAULT_HTTP_WIDTH 640
@@ -235,9 +236,8 @@ find_override (SlDescription *self, const char *element, const char *property)
 }
 
 static gboolean
-take_override (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, GError **error)
+take_override (SlDescription *self, SlParameterSet *set, const char *element, const SlKeyEntry *entry, GError **error)
 {
-  const char *element = entry->group + strlen (ELEMENT_PREFIX);
   g_autofree char *value = sl_substitute (entry->value, FALSE, sl_parameter_set_lookup, set, error);
   if (value == NULL)
     return sl_key_prefix (entry, error);
@@ -283,18 +283,18 @@ is_named_group (const SlKeyEntry *entry, const char *prefix)
 static gboolean
 unknown_group (const SlKeyEntry *entry, GError **error)
 {
-  static const char *const groups[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP, "parameter NAME",
-                                        "element NAME",    "zone NAME",         "line NAME" };
+  static const char *const groups[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP,  RECORD_GROUP,
+                                        "parameter NAME",  "element NAME",      "zone NAME", "line NAME" };
   g_autofree char *word = g_strdup (entry->group);
   word[strcspn (word, " ")] = '\0';
-  const char *first[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP, "parameter", "element", "zone", "line" };
-  const char *near = strchr (entry->group, ' ') == NULL ? sl_suggest (entry->group, first, 3) : sl_suggest (word, first + 3, 4);
+  const char *first[] = { SL_PIPELINE_GROUP, SL_PARAMETERS_GROUP, HTTP_GROUP, RECORD_GROUP, "parameter", "element", "zone", "line" };
+  const char *near = strchr (entry->group, ' ') == NULL ? sl_suggest (entry->group, first, 4) : sl_suggest (word, first + 4, 4);
   g_autofree char *hint = NULL;
   for (guint i = 0; near != NULL && i < G_N_ELEMENTS (first); i++)
     if (near == first[i])
       hint = g_strdup_printf ("; did you mean [%s]?", groups[i]);
   if (hint == NULL)
-    hint = g_strdup ("; expected [pipeline], [parameters], [http], [parameter NAME], [element NAME], [zone NAME] or [line NAME]");
+    hint = g_strdup ("; expected [pipeline], [parameters], [http], [record], [parameter NAME], [element NAME], [zone NAME] or [line NAME]");
   return sl_key_fail (entry, error, "unknown group%s", hint);
 }
 
@@ -313,7 +313,9 @@ take_entry (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, g
   if (strcmp (entry->group, SL_PIPELINE_GROUP) == 0)
     return !second || take_pipeline_key (self, set, entry, error);
   if (is_named_group (entry, ELEMENT_PREFIX))
-    return !second || take_override (self, set, entry, error);
+    return !second || take_override (self, set, entry->group + strlen (ELEMENT_PREFIX), entry, error);
+  if (strcmp (entry->group, RECORD_GROUP) == 0)
+    return !second || take_override (self, set, SL_RECORDER, entry, error);
   if (strcmp (entry->group, HTTP_GROUP) == 0)
     return !second || take_http_key (self, set, entry, error);
   return unknown_group (entry, error);

@@ -54,7 +54,10 @@ typedef struct
   gdouble minimum, maximum;
 } SlParameter;
 
-/** One property of [element NAME], with the place that states it. @file is a GRefString. */
+/** No element's name: the slrecord of the group [record]. */
+#define SL_RECORDER ""
+
+/** One property of [element NAME], or of [record] (@element is SL_RECORDER), with the place that states it. @file is a GRefString. */
 typedef struct
 {
   char *element, *property, *value;

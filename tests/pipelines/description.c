@@ -239,7 +239,7 @@ static const struct
   { "[pipline]\nlaunch=a\n", "t.pipeline:2: [pipline] launch: unknown group; did you mean [pipeline]?" },
   { "[elment x]\nlaunch=a\n", "t.pipeline:2: [elment x] launch: unknown group; did you mean [element NAME]?" },
   { "[graph]\nlaunch=a\n",
-    "t.pipeline:2: [graph] launch: unknown group; expected [pipeline], [parameters], [http], [parameter NAME], [element NAME], "
+    "t.pipeline:2: [graph] launch: unknown group; expected [pipeline], [parameters], [http], [record], [parameter NAME], [element NAME], "
     "[zone NAME] or [line NAME]" },
   { "[htpt]\nlisten=a\n", "t.pipeline:2: [htpt] listen: unknown group; did you mean [http]?" },
   { MINIMAL "[http]\nport=80\n", "t.pipeline:4: [http] port: unknown key; expected one of listen, password-file, certificate, private-key, "

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The group [record] on its way to slrecord: where one is put, the one that is there, and launch lines and properties that do not fit. */
+#include "pipelines/description/build.h"
+#include "plugins/elements.h"
+
+#define RECORD "[record]\nlocation=/srv/clips\npost-roll=2\n"
+
+static GstElement *
+build (const char *text, GError **error)
+{
+  g_autoptr (SlDescription) d = sl_description_new_from_string (text, -1, "gate.pipeline", NULL, error);
+  return d != NULL ? sl_description_build (d, error) : NULL;
+}
+
+typedef struct
+{
+  const char *launch, *before; /* name of the element that comes before the recorder */
+} Place;
+
+static const Place places[] = {
+  { "fakesrc ! slpredict name=p ! sltrack name=t ! slanalyze name=a ! fakesink", "a" },
+  { "fakesrc ! slpredict name=p ! sltrack name=t ! videoconvert ! fakesink", "t" },
+  { "fakesrc ! slpredict name=p ! fakesink", "p" },
+  { "fakesrc ! sltrack name=t ! queue name=q ! slrecord ! fakesink", "q" },
+  { "fakesrc ! sltrack ! slanalyze ! tee ! slanalyze name=last ! fakesink", "last" },
+};
+
+static GstElement *
+find_recorder (GstElement *pipeline)
+{
+  GstIterator *elements = gst_bin_iterate_all_by_element_factory_name (GST_BIN (pipeline), "slrecord");
+  GValue item = G_VALUE_INIT;
+  g_assert_cmpint (gst_iterator_next (elements, &item), ==, GST_ITERATOR_OK);
+  GstElement *recorder = g_value_dup_object (&item);
+  g_value_unset (&item);
+  g_assert_cmpint (gst_iterator_next (elements, &item), ==, GST_ITERATOR_DONE);
+  gst_iterator_free (elements);
+  return recorder;
+}
+
+static void
+test_place (gconstpointer data)
+{
+  const Place *place = data;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *text = g_strdup_printf ("[pipeline]\nlaunch=%s\n" RECORD, place->launch);
+  g_autofree char *location = NULL, *source = NULL;
+  gdouble post_roll;
+  g_autoptr (GstElement) pipeline = build (text, &error);
+  g_assert_no_error (error);
+  g_autoptr (GstElement) recorder = find_recorder (pipeline);
+  g_autoptr (GstPad) sink = gst_element_get_static_pad (recorder, "sink"), src = gst_element_get_static_pad (recorder, "src");
+  g_autoptr (GstPad) before = gst_pad_get_peer (sink);
+  g_autoptr (GstElement) element = gst_pad_get_parent_element (before);
+  g_assert_cmpstr (GST_OBJECT_NAME (element), ==, place->before);
+  g_assert_true (gst_pad_is_linked (src));
+  g_object_get (recorder, "location", &location, "source", &source, "post-roll", &post_roll, NULL);
+  g_assert_cmpstr (location, ==, "/srv/clips");
+  g_assert_cmpstr (source, ==, "gate");
+  g_assert_cmpfloat (post_roll, ==, 2);
+}
+
+static void
+test_mistakes (void)
+{
+  static const struct
+  {
+    const char *text, *message;
+  } cases[] = {
+    { "[pipeline]\nlaunch=fakesrc ! fakesink\n" RECORD,
+      "gate.pipeline:4: [record]: the launch line has no slrecord, and no slanalyze, sltrack or slpredict with something behind that one could "
+      "stand in between" },
+    { "[pipeline]\nlaunch=fakesrc ! slrecord ! slrecord ! fakesink\n" RECORD,
+      "gate.pipeline:4: [record]: the launch line has several slrecord; expected one, or properties of each in [element NAME]" },
+    { "[pipeline]\nlaunch=fakesrc ! sltrack ! fakesink\n[record]\nlocatoin=/srv\n",
+      "gate.pipeline:4: [record] locatoin: slrecord has no such property; did you mean 'location'?" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GError) error = NULL;
+    g_assert_null (build (cases[i].text, &error));
+    g_assert_cmpstr (error->message, ==, cases[i].message);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  g_test_init (&argc, &argv, NULL);
+  g_assert_true (gst_element_register (NULL, "slanalyze", GST_RANK_NONE, sl_analyze_get_type ()));
+  g_assert_true (gst_element_register (NULL, "sltrack", GST_RANK_NONE, sl_track_get_type ()));
+  g_assert_true (gst_element_register (NULL, "slpredict", GST_RANK_NONE, sl_predict_get_type ()));
+  g_assert_true (gst_element_register (NULL, "slrecord", GST_RANK_NONE, sl_record_get_type ()));
+  for (guint i = 0; i < G_N_ELEMENTS (places); i++) {
+    g_autofree char *name = g_strdup_printf ("/build-record/place/%s", places[i].before);
+    g_test_add_data_func (name, &places[i], test_place);
+  }
+  g_test_add_func ("/build-record/mistakes", test_mistakes);
+  return g_test_run ();
+}
