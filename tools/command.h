@@ -34,6 +34,7 @@ extern const SlCommand sl_command_check;
 extern const SlCommand sl_command_convert;
 extern const SlCommand sl_command_quantize;
 extern const SlCommand sl_command_eval;
+extern const SlCommand sl_command_replay;
 
 /** sl_complain: "sightline COMMAND: message" on stderr, with a newline; the message as sl_show_message() makes it. */
 void sl_complain (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);

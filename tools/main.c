@@ -18,7 +18,7 @@
 
 static const SlCommand *const commands[] = {
   &sl_command_predict, &sl_command_inspect, &sl_command_infer, &sl_command_convert, &sl_command_quantize,
-  &sl_command_eval,    &sl_command_bench,   &sl_command_run,   &sl_command_check,
+  &sl_command_eval,    &sl_command_bench,   &sl_command_run,   &sl_command_check,   &sl_command_replay,
 };
 
 void
@@ -73,7 +73,8 @@ refuse_command (const char *name)
     sl_complain (NULL, "'%s' is not a command; did you mean '%s'? (see sightline --help)", name, near);
   else
     sl_complain (
-      NULL, "'%s' is not a command; expected predict, inspect, infer, convert, quantize, eval, bench, run or check (see sightline --help)",
+      NULL,
+      "'%s' is not a command; expected predict, inspect, infer, convert, quantize, eval, bench, run, check or replay (see sightline --help)",
       name);
   return SL_EXIT_USAGE;
 }

@@ -31,9 +31,10 @@ ARROWS = {
     "predict": (["preprocess", "core", "models", "postprocess", "predictions"], [GSTREAMER, XNNPACK]),
     "quantize": (["preprocess", "core", "models", "postprocess", "predict"], [GSTREAMER, XNNPACK]),
     "evaluate": ([], [GSTREAMER, XNNPACK]),
-    "plugins": (["preprocess", "core", "models", "postprocess", "predictions", "analyze", "predict"], [XNNPACK]),
+    "replay": (["core", "models"], [GSTREAMER, XNNPACK]),
+    "plugins": (["preprocess", "core", "models", "postprocess", "predictions", "analyze", "predict", "replay"], [XNNPACK]),
     "pipelines": (["core", "predictions", "analyze", "predict"], [XNNPACK]),
-    "tools": (["preprocess", "core", "models", "postprocess", "predictions", "predict", "quantize", "evaluate", "plugins", "pipelines"], [XNNPACK]),
+    "tools": (["preprocess", "core", "models", "postprocess", "predictions", "predict", "quantize", "evaluate", "replay", "plugins", "pipelines"], [XNNPACK]),
 }
 # Which of the public headers, include/sightline/NAME.h, a folder may include. They include each other and nothing else of ours.
 DOOR = {
@@ -46,6 +47,7 @@ DOOR = {
     "predict": {"error", "frame", "predictions", "predictor"},
     "quantize": {"error"},
     "evaluate": {"error"},
+    "replay": {"error"},
     "plugins": {"error", "frame", "predictions"},
     "pipelines": {"error", "frame", "predictions", "pipeline"},
     "tools": {"error", "frame", "predictions", "predictor", "pipeline"},

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A black box's text, made of a running model and read back from files that anyone may have written. */
+#include "replay/info.h"
+
+#include <string.h>
+
+#include "config.h"
+#include "base/show.h"
+#include "sightline/error.h"
+
+#define GROUP "black-box"
+
+static char *
+hash_file (SlModel *model, guint64 *size, GError **error)
+{
+  SlFileImage *image = sl_graph_file (sl_model_graph (model));
+  if (!sl_file_image_use (image, error)) {
+    g_prefix_error (error, "%s: ", sl_model_path (model));
+    return NULL;
+  }
+  g_autoptr (GBytes) bytes = sl_file_image_bytes (image);
+  char *hash = g_compute_checksum_for_bytes (G_CHECKSUM_SHA256, bytes);
+  *size = g_bytes_get_size (bytes);
+  sl_file_image_done (image);
+  return hash;
+}
+
+char *
+sl_black_box_backends (const SlSession *session)
+{
+  GString *text = g_string_new (NULL);
+  SlBackendUse use;
+  for (guint i = 0; sl_session_backend_use (session, i, &use); i++)
+    if (use.nodes > 0)
+      g_string_append_printf (text, "%s%s%s%s: %u", text->len > 0 ? ", " : "", use.name, use.cpu != NULL ? " " : "",
+                              use.cpu != NULL ? use.cpu : "", use.nodes);
+  return g_string_free (text, FALSE);
+}
+
+static void
+copy_tensors (SlBlackBoxInfo *info, const SlContract *contract)
+{
+  info->n_inputs = contract->n_inputs;
+  info->n_outputs = contract->n_outputs;
+  memcpy (info->inputs, contract->inputs, contract->n_inputs * sizeof *info->inputs);
+  memcpy (info->outputs, contract->outputs, contract->n_outputs * sizeof *info->outputs);
+  for (guint i = 0; i < info->n_inputs; i++)
+    info->inputs[i].name = NULL;
+  for (guint i = 0; i < info->n_outputs; i++)
+    info->outputs[i].name = NULL;
+}
+
+SlBlackBoxInfo *
+sl_black_box_info_new (SlModel *model, SlSession *session, const char *input_shape, GError **error)
+{
+  const SlContract *contract = sl_model_contract (model);
+  guint64 size = 0;
+  char *sha256 = hash_file (model, &size, error);
+  if (sha256 == NULL)
+    return NULL;
+  SlBlackBoxInfo *info = g_new0 (SlBlackBoxInfo, 1);
+  info->model = g_utf8_make_valid (sl_model_path (model), -1);
+  info->sha256 = sha256;
+  info->model_bytes = size;
+  info->contract = sl_contract_summary (contract);
+  info->input_shape = input_shape != NULL && input_shape[0] != '\0' ? g_utf8_make_valid (input_shape, -1) : NULL;
+  info->skips_input_quantize = contract->skips_input_quantize;
+  info->threads = sl_session_threads (session);
+  info->backends = sl_black_box_backends (session);
+  info->version = g_strdup (SL_VERSION);
+  copy_tensors (info, contract);
+  return info;
+}
+
+void
+sl_black_box_info_free (SlBlackBoxInfo *info)
+{
+  if (info == NULL)
+    return;
+  g_free (info->model);
+  g_free (info->sha256);
+  g_free (info->contract);
+  g_free (info->input_shape);
+  g_free (info->backends);
+  g_free (info->version);
+  g_free (info->reason);
+  g_free (info);
+}
+
+static char *
+time_text (gint64 created)
+{
+  g_autoptr (GDateTime) second = g_date_time_new_from_unix_utc (created / G_USEC_PER_SEC);
+  g_autoptr (GDateTime) time = second != NULL ? g_date_time_add (second, created % G_USEC_PER_SEC) : NULL;
+  return time != NULL ? g_date_time_format_iso8601 (time) : g_strdup ("");
+}
+
+static void
+set_text (GKeyFile *file, const char *key, const char *text)
+{
+  if (text != NULL)
+    g_key_file_set_string (file, GROUP, key, text);
+}
+
+static void
+set_tensors (GKeyFile *file, const char *key, const SlTensorInfo *tensors, guint n)
+{
+  g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; i < n; i++)
+    g_ptr_array_add (texts, sl_tensor_info_describe (&tensors[i]));
+  g_key_file_set_string_list (file, GROUP, key, (const char *const *) texts->pdata, n);
+}
+
+char *
+sl_black_box_info_to_text (const SlBlackBoxInfo *info)
+{
+  g_autoptr (GKeyFile) file = g_key_file_new ();
+  g_autofree char *created = time_text (info->created);
+  set_text (file, "reason", info->reason);
+  set_text (file, "created", created);
+  set_text (file, "sightline", info->version);
+  set_text (file, "model", info->model);
+  g_key_file_set_uint64 (file, GROUP, "model-bytes", info->model_bytes);
+  set_text (file, "sha256", info->sha256);
+  set_text (file, "contract", info->contract);
+  set_text (file, "input-shape", info->input_shape);
+  g_key_file_set_boolean (file, GROUP, "skips-input-quantize", info->skips_input_quantize);
+  g_key_file_set_uint64 (file, GROUP, "threads", info->threads);
+  set_text (file, "backends", info->backends);
+  set_tensors (file, "inputs", info->inputs, info->n_inputs);
+  set_tensors (file, "outputs", info->outputs, info->n_outputs);
+  return g_key_file_to_data (file, NULL, NULL);
+}
+
+static gboolean
+refuse (GError **error, const char *key, const char *expected, const char *got)
+{
+  g_autofree char *shown = sl_show (got != NULL ? got : "nothing", SL_SHOW_NAME);
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s: expected %s, got %s", key, expected, shown);
+  return FALSE;
+}
+
+/* "uint8[1,8,8,3]" */
+static gboolean
+parse_tensor (const char *text, SlTensorInfo *tensor)
+{
+  const char *open = strchr (text, '[');
+  g_autofree char *type = g_strndup (text, open != NULL ? (gsize) (open - text) : 0);
+  SlTensor shape = { .dtype = sl_dtype_from_name (type) };
+  gsize elements = 0;
+  if (shape.dtype == SL_DTYPE_INVALID)
+    return FALSE;
+  for (const char *at = open + 1; *at != ']'; at += *at == ',') {
+    char *end = NULL;
+    const guint64 value = g_ascii_isdigit (*at) ? g_ascii_strtoull (at, &end, 10) : 0;
+    if (value < 1 || value > G_MAXINT32 || shape.rank == SL_MAX_RANK || (*end != ',' && *end != ']'))
+      return FALSE;
+    shape.dims[shape.rank++] = (gint32) value;
+    at = end;
+  }
+  if (!sl_tensor_elements (&shape, &elements) || elements > SL_MAX_TENSOR_BYTES / sl_dtype_size (shape.dtype))
+    return FALSE;
+  shape.bytes = elements * sl_dtype_size (shape.dtype);
+  shape.name = NULL;
+  sl_tensor_info_init (tensor, &shape);
+  return TRUE;
+}
+
+static gboolean
+get_tensors (GKeyFile *file, const char *key, SlTensorInfo *tensors, guint *n, GError **error)
+{
+  static const char expected[] = "1.." G_STRINGIFY (SL_MAX_IO) " tensors such as uint8[1,224,224,3]";
+  gsize length = 0;
+  g_auto (GStrv) texts = g_key_file_get_string_list (file, GROUP, key, &length, NULL);
+  if (texts == NULL || length < 1 || length > SL_MAX_IO) {
+    g_autofree char *got = g_strdup_printf ("%" G_GSIZE_FORMAT, length);
+    return refuse (error, key, expected, got);
+  }
+  for (*n = 0; *n < length; (*n)++)
+    if (!parse_tensor (texts[*n], &tensors[*n]))
+      return refuse (error, key, expected, texts[*n]);
+  return TRUE;
+}
+
+static gboolean
+get_text (GKeyFile *file, const char *key, const char *expected, char **text, GError **error)
+{
+  *text = g_key_file_get_string (file, GROUP, key, NULL);
+  return *text != NULL || refuse (error, key, expected, NULL);
+}
+
+static gboolean
+get_sha256 (GKeyFile *file, SlBlackBoxInfo *info, GError **error)
+{
+  static const char expected[] = "a SHA-256 of 64 hexadecimal digits";
+  if (!get_text (file, "sha256", expected, &info->sha256, error))
+    return FALSE;
+  return (strlen (info->sha256) == 64 && strspn (info->sha256, "0123456789abcdef") == 64)
+         || refuse (error, "sha256", expected, info->sha256);
+}
+
+static gboolean
+get_threads (GKeyFile *file, SlBlackBoxInfo *info, GError **error)
+{
+  g_autofree char *text = g_key_file_get_string (file, GROUP, "threads", NULL);
+  guint64 threads;
+  if (text == NULL || !g_ascii_string_to_unsigned (text, 10, 1, SL_MAX_THREADS, &threads, NULL))
+    return refuse (error, "threads", "1.." G_STRINGIFY (SL_MAX_THREADS), text);
+  info->threads = (guint) threads;
+  return TRUE;
+}
+
+SlBlackBoxInfo *
+sl_black_box_info_from_text (const char *text, gsize size, GError **error)
+{
+  g_autoptr (GKeyFile) file = g_key_file_new ();
+  g_autoptr (SlBlackBoxInfo) info = g_new0 (SlBlackBoxInfo, 1);
+  g_autoptr (GError) bad = NULL;
+  if (size == 0 || memchr (text, '\0', size) != NULL || !g_key_file_load_from_data (file, text, size, G_KEY_FILE_NONE, &bad)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "expected a key file: %s", bad != NULL ? bad->message : "it is empty, or has a byte 0");
+    return NULL;
+  }
+  g_autofree char *created = g_key_file_get_string (file, GROUP, "created", NULL);
+  g_autoptr (GDateTime) time = created != NULL ? g_date_time_new_from_iso8601 (created, NULL) : NULL;
+  if (time != NULL)
+    info->created = g_date_time_to_unix (time) * G_USEC_PER_SEC + g_date_time_get_microsecond (time);
+  info->reason = g_key_file_get_string (file, GROUP, "reason", NULL);
+  info->contract = g_key_file_get_string (file, GROUP, "contract", NULL);
+  info->input_shape = g_key_file_get_string (file, GROUP, "input-shape", NULL);
+  info->model_bytes = g_key_file_get_uint64 (file, GROUP, "model-bytes", NULL);
+  info->skips_input_quantize = g_key_file_get_boolean (file, GROUP, "skips-input-quantize", NULL);
+  if (!get_text (file, "sightline", "a version", &info->version, error) || !get_text (file, "model", "a path", &info->model, error)
+      || !get_text (file, "backends", "who ran the model", &info->backends, error) || !get_sha256 (file, info, error)
+      || !get_threads (file, info, error) || !get_tensors (file, "inputs", info->inputs, &info->n_inputs, error)
+      || !get_tensors (file, "outputs", info->outputs, &info->n_outputs, error))
+    return NULL;
+  return g_steal_pointer (&info);
+}
+
+static gboolean
+same_tensors (const SlTensorInfo *expected, guint n_expected, const SlTensorInfo *got, guint n_got, const char *what, GError **error)
+{
+  g_autofree char *wanted = sl_tensor_infos_describe (expected, n_expected), *found = sl_tensor_infos_describe (got, n_got);
+  if (strcmp (wanted, found) == 0)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "expected %s %s, as they were recorded, got %s", what, wanted, found);
+  return FALSE;
+}
+
+gboolean
+sl_black_box_check_model (const SlBlackBoxInfo *info, SlModel *model, gboolean any, GError **error)
+{
+  const SlContract *contract = sl_model_contract (model);
+  guint64 size = 0;
+  g_autofree char *sha256 = any ? NULL : hash_file (model, &size, error);
+  if (!any && sha256 == NULL)
+    return FALSE;
+  if (!any && strcmp (sha256, info->sha256) != 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+                 "%s: expected the model that was recorded, %" G_GUINT64_FORMAT " bytes with SHA-256 %s, got %" G_GUINT64_FORMAT
+                 " bytes with %s",
+                 sl_model_path (model), info->model_bytes, info->sha256, size, sha256);
+    return FALSE;
+  }
+  if (same_tensors (info->inputs, info->n_inputs, contract->inputs, contract->n_inputs, "inputs", error)
+      && same_tensors (info->outputs, info->n_outputs, contract->outputs, contract->n_outputs, "outputs", error))
+    return TRUE;
+  g_prefix_error (error, "%s: ", sl_model_path (model));
+  return FALSE;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Recorded inputs through a session again. Hashes decide what is equal; stored values only say how far away the rest is. */
+#include "replay/replay.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/half.h"
+#include "base/xxh64.h"
+#include "sightline/error.h"
+
+gboolean
+sl_replay_buffers_init (SlReplayBuffers *buffers, const SlBlackBoxInfo *info, GError **error)
+{
+  gboolean good = TRUE;
+  for (; good && buffers->n_inputs < info->n_inputs; buffers->n_inputs++)
+    good = (buffers->inputs[buffers->n_inputs] = sl_tensor_buffer_new (info->inputs[buffers->n_inputs].bytes)) != NULL;
+  for (; good && buffers->n_outputs < info->n_outputs; buffers->n_outputs++)
+    good = (buffers->outputs[buffers->n_outputs] = sl_tensor_buffer_new (info->outputs[buffers->n_outputs].bytes)) != NULL;
+  if (!good)
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "not enough memory for the model's inputs and outputs");
+  return good;
+}
+
+void
+sl_replay_buffers_clear (SlReplayBuffers *buffers)
+{
+  for (guint i = 0; i < buffers->n_inputs; i++)
+    sl_tensor_buffer_free (buffers->inputs[i]);
+  for (guint i = 0; i < buffers->n_outputs; i++)
+    sl_tensor_buffer_free (buffers->outputs[i]);
+  memset (buffers, 0, sizeof *buffers);
+}
+
+#define READ(type)                                          \
+  {                                                         \
+    type value;                                             \
+    memcpy (&value, data + i * sizeof value, sizeof value); \
+    return (gdouble) value;                                 \
+  }
+
+/* Element @i of @data, which is aligned to nothing; integers of 64 bits beyond 2^53 rounded. */
+static gdouble
+element (SlDtype dtype, const guint8 *data, gsize i)
+{
+  switch (dtype) {
+    case SL_DTYPE_F32:
+      READ (gfloat)
+    case SL_DTYPE_F64:
+      READ (gdouble)
+    case SL_DTYPE_I8:
+      READ (gint8)
+    case SL_DTYPE_I16:
+      READ (gint16)
+    case SL_DTYPE_U16:
+      READ (guint16)
+    case SL_DTYPE_I32:
+      READ (gint32)
+    case SL_DTYPE_U32:
+      READ (guint32)
+    case SL_DTYPE_I64:
+      READ (gint64)
+    case SL_DTYPE_U64:
+      READ (guint64)
+    case SL_DTYPE_F16: {
+      guint16 half;
+      memcpy (&half, data + i * sizeof half, sizeof half);
+      return sl_half_to_float (half);
+    }
+    default:
+      return data[i];
+  }
+}
+
+void
+sl_replay_compare (const SlTensorInfo *tensor, const void *expected, const void *got, SlReplayDifference *difference)
+{
+  const gsize size = sl_dtype_size (tensor->dtype);
+  const guint8 *a = expected, *b = got;
+  difference->stored = TRUE;
+  difference->elements = tensor->bytes / size;
+  difference->differing = difference->place = 0;
+  difference->largest = difference->range = 0;
+  for (gsize i = 0; i < difference->elements; i++) {
+    const gdouble wanted = element (tensor->dtype, a, i);
+    if (fabs (wanted) > difference->range)
+      difference->range = fabs (wanted);
+    if (memcmp (a + i * size, b + i * size, size) == 0)
+      continue;
+    const gdouble found = element (tensor->dtype, b, i), apart = fabs (wanted - found);
+    difference->differing++;
+    /* What is no number is further away than any number, and stays. */
+    if (difference->differing > 1 && !isnan (apart) && !(apart > difference->largest))
+      continue;
+    if (difference->differing > 1 && isnan (difference->largest))
+      continue;
+    difference->largest = apart;
+    difference->place = i;
+    difference->expected = wanted;
+    difference->got = found;
+  }
+}
+
+/* Whether all outputs of @inference are what the session gave; tells of those that are not. */
+static gboolean
+compare_outputs (const SlBlackBoxInfo *info, const SlBlackBoxInference *inference, const SlReplayBuffers *buffers, SlReplayFound found,
+                 gpointer data)
+{
+  gboolean equal = TRUE;
+  for (guint i = 0; i < info->n_outputs; i++) {
+    SlReplayDifference difference = { .number = inference->number, .pts = inference->pts, .output = i };
+    if (sl_xxh64 (buffers->outputs[i], info->outputs[i].bytes, 0) == inference->hashes[i])
+      continue;
+    if (inference->outputs[i] != NULL)
+      sl_replay_compare (&info->outputs[i], inference->outputs[i], buffers->outputs[i], &difference);
+    found (inference->number, &difference, data);
+    equal = FALSE;
+  }
+  return equal;
+}
+
+gboolean
+sl_replay_run (const SlBlackBox *box, SlSession *session, SlReplayFound found, gpointer data, SlReplaySum *sum, GError **error)
+{
+  const SlBlackBoxInfo *info = sl_black_box_info (box);
+  g_auto (SlReplayBuffers) buffers = { 0 };
+  *sum = (SlReplaySum){ 0 };
+  if (!sl_replay_buffers_init (&buffers, info, error))
+    return FALSE;
+  for (guint i = 0; i < sl_black_box_n_inferences (box); i++) {
+    SlBlackBoxInference inference;
+    sl_black_box_inference (box, i, &inference);
+    for (guint k = 0; k < info->n_inputs; k++)
+      memcpy (buffers.inputs[k], inference.inputs[k], info->inputs[k].bytes);
+    const SlStatus status = sl_session_run (session, (const void *const *) buffers.inputs, buffers.outputs);
+    if (status != SL_STATUS_OK) {
+      g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "inference %" G_GUINT64_FORMAT ": %s", inference.number,
+                   sl_session_status_text (session, status));
+      return FALSE;
+    }
+    if (!inference.finished) {
+      sum->unfinished++;
+      found (inference.number, NULL, data);
+    } else if (compare_outputs (info, &inference, &buffers, found, data)) {
+      sum->equal++;
+    } else {
+      sum->different++;
+    }
+  }
+  return TRUE;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Inferences recorded from sessions and run again: the same, with another input, with another model. */
+#include "replay/replay.h"
+
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/xxh64.h"
+#include "tests/models/helpers.h"
+#include "tests/models/tiny.h"
+
+#define RUNS 5
+
+/* What a replay told of. */
+typedef struct
+{
+  guint n, unfinished;
+  guint64 number;
+  SlReplayDifference last;
+} Told;
+
+static void
+note (guint64 number, const SlReplayDifference *difference, gpointer data)
+{
+  Told *told = data;
+  told->number = number;
+  if (difference == NULL) {
+    told->unfinished++;
+    return;
+  }
+  told->n++;
+  told->last = *difference;
+}
+
+static SlModel *
+load (SlTfliteWriter *writer)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = sl_tflite_writer_save_temp (writer, "model.tflite", NULL);
+  SlModel *model = sl_model_load (path, NULL, &error);
+  g_assert_no_error (error);
+  sl_tflite_remove_temp (path);
+  sl_tflite_writer_free (writer);
+  return model;
+}
+
+/* Bytes for @tensor: numbers of a float tensor lie in 0..1. */
+static void
+fill (void *data, const SlTensorInfo *tensor)
+{
+  for (gsize i = 0; i < tensor->bytes / sl_dtype_size (tensor->dtype); i++)
+    if (tensor->dtype == SL_DTYPE_F32)
+      ((gfloat *) data)[i] = (gfloat) g_test_rand_double ();
+    else
+      ((guint8 *) data)[i] = (guint8) g_test_rand_int ();
+}
+
+/* (transfer full): a box of RUNS runs of @model. Of run @spoilt the recorded output is changed by @by, the last run had not finished. */
+static SlBlackBox *
+record (SlModel *model, SlSession *session, guint spoilt, gfloat by, gboolean stored)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlBlackBoxInfo) info = sl_black_box_info_new (model, session, NULL, &error);
+  g_assert_no_error (error);
+  g_autofree char *folder = g_dir_make_tmp ("replay-XXXXXX", NULL), *path = g_build_filename (folder, "r.slbox", NULL);
+  g_autoptr (SlBlackBoxWriter) writer = sl_black_box_writer_new (path, info, &error);
+  g_auto (SlReplayBuffers) buffers = { 0 };
+  g_assert_true (sl_replay_buffers_init (&buffers, info, &error));
+  for (guint run = 1; run <= RUNS; run++) {
+    SlBlackBoxInference inference = { .number = run, .pts = G_MAXUINT64, .finished = run < RUNS };
+    for (guint i = 0; i < info->n_inputs; i++)
+      fill ((void *) (inference.inputs[i] = buffers.inputs[i]), &info->inputs[i]);
+    g_assert_cmpint (sl_session_run (session, (const void *const *) buffers.inputs, buffers.outputs), ==, SL_STATUS_OK);
+    if (run == spoilt)
+      ((gfloat *) buffers.outputs[0])[1] += by;
+    for (guint i = 0; i < info->n_outputs; i++) {
+      inference.outputs[i] = stored ? buffers.outputs[i] : NULL;
+      inference.hashes[i] = sl_xxh64 (buffers.outputs[i], info->outputs[i].bytes, 0);
+    }
+    g_assert_true (sl_black_box_writer_add (writer, &inference, &error));
+  }
+  g_assert_true (sl_black_box_writer_finish (writer, &error));
+  SlBlackBox *box = sl_black_box_open (path, &error);
+  g_assert_no_error (error);
+  g_unlink (path);
+  g_rmdir (folder);
+  return box;
+}
+
+static void
+replay (const SlBlackBox *box, SlSession *session, Told *told, SlReplaySum *sum)
+{
+  GError *error = NULL;
+  *told = (Told){ 0 };
+  g_assert_true (sl_replay_run (box, session, note, told, sum, &error));
+  g_assert_no_error (error);
+}
+
+/* Bit for bit, in another session, whatever its threads. */
+static void
+test_equal (void)
+{
+  SlTfliteWriter *(*const models[]) (void) = { tiny_classifier, tiny_channels, tiny_float };
+  for (guint i = 0; i < G_N_ELEMENTS (models); i++) {
+    g_autoptr (SlModel) model = load (models[i]());
+    g_autoptr (SlSession) first = sl_session_new (sl_model_graph (model), 1, NULL);
+    g_autoptr (SlBlackBox) box = record (model, first, 0, 0, TRUE);
+    for (guint threads = 1; threads <= 2; threads++) {
+      g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), threads, NULL);
+      Told told;
+      SlReplaySum sum;
+      replay (box, session, &told, &sum);
+      g_assert_cmpuint (told.n, ==, 0);
+      g_assert_cmpuint (told.unfinished, ==, 1);
+      g_assert_cmpuint (told.number, ==, RUNS);
+      g_assert_cmpuint (sum.equal, ==, RUNS - 1);
+      g_assert_cmpuint (sum.different + sum.unfinished, ==, 1);
+    }
+  }
+}
+
+static void
+test_different (void)
+{
+  g_autoptr (SlModel) model = load (tiny_float ());
+  g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, NULL);
+  for (gint stored = 0; stored < 2; stored++) {
+    g_autoptr (SlBlackBox) box = record (model, session, 3, 0.5f, stored);
+    Told told;
+    SlReplaySum sum;
+    replay (box, session, &told, &sum);
+    g_assert_cmpuint (sum.different, ==, 1);
+    g_assert_cmpuint (sum.equal, ==, RUNS - 2);
+    g_assert_cmpuint (told.n, ==, 1);
+    g_assert_cmpuint (told.last.number, ==, 3);
+    g_assert_cmpuint (told.last.output, ==, 0);
+    g_assert_cmpint (told.last.stored, ==, stored);
+    g_assert_cmpuint (told.last.differing, ==, stored);
+    g_assert_cmpuint (told.last.place, ==, stored);
+    g_assert_cmpfloat_with_epsilon (told.last.largest, stored * 0.5, 1e-6);
+  }
+}
+
+static void
+test_other_model (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlModel) model = load (tiny_float ()), other = load (tiny_channels ());
+  SlTfliteWriter *writer = tiny_float ();
+  sl_tflite_writer_member (writer, "more.txt", "more", -1, FALSE);
+  g_autoptr (SlModel) likewise = load (writer);
+  g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, NULL);
+  g_autoptr (SlBlackBoxInfo) info = sl_black_box_info_new (model, session, "1,4", NULL);
+  g_assert_cmpstr (info->input_shape, ==, "1,4");
+  g_assert_true (sl_black_box_check_model (info, model, FALSE, &error));
+  g_assert_false (sl_black_box_check_model (info, likewise, FALSE, &error));
+  expect_error (&error, SL_ERROR_CONTRACT, "model.tflite: expected the model that was recorded, ", info->sha256, ", got ", NULL);
+  g_assert_true (sl_black_box_check_model (info, likewise, TRUE, &error));
+  g_assert_no_error (error);
+  g_assert_false (sl_black_box_check_model (info, other, TRUE, &error));
+  expect_error (&error, SL_ERROR_SHAPE,
+                "model.tflite: expected inputs float32[1,4], float32[1,4], as they were recorded, got int8[1,5,5,4]", NULL);
+}
+
+static void
+test_compare (void)
+{
+  const gfloat expected[4] = { 1, -8, 2, 3 }, got[4] = { 1, -8.5f, 2.25f, 3 }, none[4] = { 1, -9, NAN, 5 };
+  const guint16 halves[2] = { 0x3C00, 0xC000 }, other[2] = { 0x3C00, 0x4000 }; /* 1 and -2, 1 and 2 */
+  SlTensorInfo floats = { .dtype = SL_DTYPE_F32, .bytes = sizeof expected }, small = { .dtype = SL_DTYPE_F16, .bytes = sizeof halves };
+  SlReplayDifference difference;
+  sl_replay_compare (&floats, expected, got, &difference);
+  g_assert_cmpuint (difference.differing, ==, 2);
+  g_assert_cmpuint (difference.place, ==, 1);
+  g_assert_cmpfloat (difference.largest, ==, 0.5);
+  g_assert_cmpfloat (difference.range, ==, 8);
+  g_assert_cmpfloat (difference.got, ==, -8.5);
+  sl_replay_compare (&floats, expected, none, &difference);
+  g_assert_cmpuint (difference.differing, ==, 3);
+  g_assert_cmpuint (difference.place, ==, 2);
+  g_assert_true (isnan (difference.largest));
+  sl_replay_compare (&small, halves, other, &difference);
+  g_assert_cmpuint (difference.elements, ==, 2);
+  g_assert_cmpfloat (difference.largest, ==, 4);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/replay/equal", test_equal);
+  g_test_add_func ("/replay/different", test_different);
+  g_test_add_func ("/replay/other-model", test_other_model);
+  g_test_add_func ("/replay/compare", test_compare);
+  return g_test_run ();
+}
