@@ -23,12 +23,12 @@
 #include <gst/base/gstbasetransform.h>
 
 #include "base/show.h"
-#include "base/thread_count.h"
 #include "sightline/error.h"
 #include "core/runtime/session.h"
 #include "models/model.h"
 #include "plugins/describe.h"
 #include "plugins/tensor/file_watch.h"
+#include "plugins/tensor/infer_settings.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/tensor/model_caps.h"
 #include "plugins/tensor/model_swap.h"
@@ -45,22 +45,17 @@ GST_DEBUG_CATEGORY_STATIC (sl_infer_debug);
 
 typedef struct
 {
-  char *model, *labels, *threads, *mean, *std, *decoder, *input_shape;
-  gint tensor_limit, work_limit, colour, fit, layout;
-} Settings;
-
-typedef struct
-{
   GstBaseTransform parent;
-  Settings settings; /* object lock */
-  gboolean stale;    /* object lock: settings changed since the model was loaded */
-  gboolean playing;  /* object lock: PAUSED or PLAYING, where new settings are loaded beside */
-  Settings active;   /* object lock: those that the model was loaded with */
+  SlInferSettings settings; /* object lock */
+  gboolean stale;           /* object lock: settings changed since the model was loaded */
+  gboolean playing;         /* object lock: PAUSED or PLAYING, where new settings are loaded beside */
+  SlInferSettings active;   /* object lock: those that the model was loaded with */
   SlModelSwap *swap;
   SlFileWatch *watch;   /* (nullable): the model's file */
   SlContract *contract; /* object lock; a reference of its own, for queries from any thread */
   SlModel *model;
   SlSession *session;
+  SlRecorder *recorder; /* (nullable): object lock; the streaming thread writes and reads it */
   SlTensorMapping inputs;
   gboolean refused;
   gint64 mean_time;       /* us, streaming thread */
@@ -118,7 +113,26 @@ static const SlProperty properties[] = {
     "Overrides the model: what its outputs mean (labels, ssd, yolo, pose, ... with parameters, such as yolo,preset=v5), for the slpostprocess downstream; unset = what the model "
     "says, else told by the outputs' shapes",
     SL_PROPERTY_STRING, AT (decoder), 0, 0, 0, NULL, TRUE },
+  { "black-box", "Black box",
+    "Folder for black boxes: the last inputs and outputs of the model, written on the signal dump, and at the next start when the process "
+    "crashed, for sightline replay; unset = nothing is recorded",
+    SL_PROPERTY_STRING, AT (black_box), 0, 0, 0, NULL, TRUE },
+  { "black-box-seconds", "Black box seconds", "What a black box holds, in seconds before it is written", SL_PROPERTY_INT,
+    AT (black_box_seconds), 1, 3600, 10, NULL, TRUE },
+  { "black-box-limit", "Black box limit", "Most memory that is recorded, in MiB; of /dev/shm, or of the folder's disk where that is full",
+    SL_PROPERTY_INT, AT (black_box_limit), 1, 1024, 256, NULL, TRUE },
+  { "black-box-files", "Black box files", "Black boxes that are kept in the folder, the newest", SL_PROPERTY_INT, AT (black_box_files), 1,
+    10000, 10, NULL, TRUE },
 };
+
+enum
+{
+  SIGNAL_DUMP,
+  SIGNAL_DUMPED,
+  N_SIGNALS
+};
+
+static guint signals[N_SIGNALS];
 
 typedef enum
 {
@@ -159,6 +173,26 @@ update_latency (SlInfer *self, gint64 elapsed)
     gst_element_post_message (GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
 }
 
+static void
+tell_recorder_failed (SlInfer *self, const GError *error)
+{
+  GST_ELEMENT_WARNING (self, RESOURCE, WRITE, ("nothing is recorded for black boxes any more: %s", error->message), (NULL));
+}
+
+/* The inputs are recorded before the model runs, so that those are there which it crashes on. */
+static SlStatus
+run_recorded (SlInfer *self, GstClockTime pts, void *const *outputs)
+{
+  g_autoptr (GError) error = NULL;
+  SlRecorder *recorder = self->recorder;
+  if (recorder != NULL && !sl_recorder_begin (recorder, pts, self->inputs.data, &error))
+    tell_recorder_failed (self, error);
+  const SlStatus status = sl_session_run (self->session, self->inputs.data, outputs);
+  if (recorder != NULL && error == NULL && status == SL_STATUS_OK && !sl_recorder_end (recorder, (const void *const *) outputs, &error))
+    tell_recorder_failed (self, error);
+  return status;
+}
+
 static RunStatus
 run_into (SlInfer *self, GstBuffer *out, SlStatus *status)
 {
@@ -172,7 +206,7 @@ run_into (SlInfer *self, GstBuffer *out, SlStatus *status)
   }
   gboolean whole = mapped == self->contract->n_outputs;
   if (whole)
-    *status = sl_session_run (self->session, self->inputs.data, data);
+    *status = run_recorded (self, GST_BUFFER_PTS (out), data);
   while (mapped > 0) {
     mapped--;
     gst_memory_unmap (maps[mapped].memory, &maps[mapped]);
@@ -335,41 +369,6 @@ sl_infer_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *que
   return answered;
 }
 
-static void
-settings_clear (Settings *settings)
-{
-  g_clear_pointer (&settings->model, g_free);
-  g_clear_pointer (&settings->labels, g_free);
-  g_clear_pointer (&settings->threads, g_free);
-  g_clear_pointer (&settings->mean, g_free);
-  g_clear_pointer (&settings->std, g_free);
-  g_clear_pointer (&settings->decoder, g_free);
-  g_clear_pointer (&settings->input_shape, g_free);
-}
-
-/* @to: what it was is freed. */
-static void
-settings_copy (const Settings *from, Settings *to)
-{
-  settings_clear (to);
-  *to = *from;
-  to->model = g_strdup (from->model);
-  to->labels = g_strdup (from->labels);
-  to->threads = g_strdup (from->threads);
-  to->mean = g_strdup (from->mean);
-  to->std = g_strdup (from->std);
-  to->decoder = g_strdup (from->decoder);
-  to->input_shape = g_strdup (from->input_shape);
-}
-
-static void
-settings_free (gpointer data)
-{
-  Settings *settings = data;
-  settings_clear (settings);
-  g_free (settings);
-}
-
 /* In the watch's thread. While another model is being loaded it may be the new file's. */
 static gboolean
 file_changed (gpointer user)
@@ -388,12 +387,28 @@ file_changed (gpointer user)
   return TRUE;
 }
 
+/* In the recorder's thread. */
+static void
+told_of_box (const char *path, guint inferences, const GError *error, gpointer user)
+{
+  g_signal_emit (user, signals[SIGNAL_DUMPED], 0, path, inferences, error != NULL ? error->message : NULL);
+}
+
+static char *
+sl_infer_dump (SlInfer *self, const char *reason)
+{
+  GST_OBJECT_LOCK (self);
+  g_autoptr (SlRecorder) recorder = self->recorder != NULL ? sl_recorder_ref (self->recorder) : NULL;
+  GST_OBJECT_UNLOCK (self);
+  return recorder != NULL ? sl_recorder_dump (recorder, reason != NULL ? reason : "asked for") : NULL;
+}
+
 /* The model that was loaded becomes the one that runs. */
 static void
 use_model (SlInfer *self, SlLoadedModel *loaded)
 {
   SlContract *contract = sl_model_contract (loaded->model);
-  SlLoadedModel old = { .model = self->model, .session = self->session };
+  SlLoadedModel old = { .model = self->model, .session = self->session, .recorder = self->recorder };
   g_clear_pointer (&self->watch, sl_file_watch_free);
   self->model = g_steal_pointer (&loaded->model);
   self->session = g_steal_pointer (&loaded->session);
@@ -403,56 +418,13 @@ use_model (SlInfer *self, SlLoadedModel *loaded)
   GST_OBJECT_LOCK (self);
   SlContract *before = self->contract;
   self->contract = sl_contract_ref (contract);
+  self->recorder = g_steal_pointer (&loaded->recorder);
   GST_OBJECT_UNLOCK (self);
   g_clear_pointer (&before, sl_contract_unref);
   sl_loaded_model_clear (&old);
   self->watch = sl_file_watch_new (sl_model_path (self->model), sl_model_stamp (self->model), file_changed, self);
   g_autofree char *summary = sl_contract_summary (contract);
   GST_INFO_OBJECT (self, "%s: %s", sl_model_path (self->model), summary);
-}
-
-static gboolean
-check_settings (const Settings *settings, guint *threads, GError **error)
-{
-  *threads = 1;
-  if (settings->threads != NULL && !sl_threads_parse (settings->threads, threads)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "threads=%s: expected " SL_THREADS_EXPECTED " (CPU threads that run the model), such as threads=2", settings->threads);
-    return FALSE;
-  }
-  return TRUE;
-}
-
-/* @skip: without the QUANTIZE of its input, where it starts with one. */
-static gboolean
-load_with (const Settings *settings, gboolean skip, SlLoadedModel *loaded, GError **error)
-{
-  const SlContractOverrides overrides = {
-    .labels = settings->labels,
-    .mean = settings->mean,
-    .std = settings->std,
-    .colour = sl_choice_nick (sl_colour_choice_get_type (), settings->colour),
-    .fit = sl_choice_nick (sl_fit_choice_get_type (), settings->fit),
-    .layout = sl_choice_nick (sl_layout_choice_get_type (), settings->layout),
-    .decoder = settings->decoder,
-  };
-  const guint64 limit = (guint64) settings->tensor_limit << 20;
-  const SlModelLoadOptions options = { .skip_input_quantize = skip,
-                                       .tensor_limit = (gsize) MIN (limit, G_MAXSIZE / 4),
-                                       .work_limit = (guint64) settings->work_limit * 1000000000,
-                                       .input_shape = settings->input_shape };
-  guint threads;
-  if (!check_settings (settings, &threads, error))
-    return FALSE;
-  loaded->model = sl_model_load_with (settings->model, &overrides, &options, error);
-  if (loaded->model != NULL)
-    loaded->session = sl_session_new (sl_model_graph (loaded->model), threads, error);
-  if (loaded->session != NULL)
-    return TRUE;
-  if (loaded->model != NULL)
-    g_prefix_error (error, "%s: ", sl_model_path (loaded->model));
-  sl_loaded_model_clear (loaded);
-  return FALSE;
 }
 
 /* Takes the model that was loaded beside. Between two frames, in the streaming thread. */
@@ -464,7 +436,7 @@ switch_model (SlInfer *self)
     return;
   g_autofree char *before = g_strdup (sl_model_path (self->model));
   GST_OBJECT_LOCK (self);
-  settings_copy (loaded.settings, &self->active);
+  sl_infer_settings_copy (loaded.settings, &self->active);
   GST_OBJECT_UNLOCK (self);
   sl_model_swap_go_on (self->swap);
   use_model (self, &loaded);
@@ -502,7 +474,7 @@ static gboolean
 load_whole (SlInfer *self, const SlTensorInfo *tensors, guint n, GError **error)
 {
   SlLoadedModel whole = { 0 };
-  if (!load_with (&self->active, FALSE, &whole, error))
+  if (!sl_infer_settings_load (&self->active, FALSE, told_of_box, self, &whole, error))
     return FALSE;
   /* The file may be another model's by now. */
   const SlContract *contract = sl_model_contract (whole.model);
@@ -581,6 +553,7 @@ unload (SlInfer *self)
   g_clear_pointer (&self->watch, sl_file_watch_free);
   GST_OBJECT_LOCK (self);
   SlContract *contract = g_steal_pointer (&self->contract);
+  old.recorder = g_steal_pointer (&self->recorder);
   GST_OBJECT_UNLOCK (self);
   g_clear_pointer (&contract, sl_contract_unref);
   sl_tensor_mapping_clear (&self->inputs);
@@ -595,7 +568,7 @@ ensure_model (SlInfer *self)
   GST_OBJECT_LOCK (self);
   const gboolean ready = current && !self->stale;
   if (!ready)
-    settings_copy (&self->settings, &self->active);
+    sl_infer_settings_copy (&self->settings, &self->active);
   self->stale = FALSE;
   GST_OBJECT_UNLOCK (self);
   if (ready)
@@ -603,7 +576,7 @@ ensure_model (SlInfer *self)
   g_autoptr (GError) error = NULL;
   SlLoadedModel loaded = { 0 };
   unload (self);
-  if (load_with (&self->active, TRUE, &loaded, &error)) {
+  if (sl_infer_settings_load (&self->active, TRUE, told_of_box, self, &loaded, &error)) {
     use_model (self, &loaded);
     return TRUE;
   }
@@ -634,14 +607,14 @@ load_beside (gpointer user, SlLoadedModel *loaded, GError **error)
 {
   SlInfer *self = user;
   GstBaseTransform *base = user;
-  Settings *settings = g_new0 (Settings, 1);
+  SlInferSettings *settings = g_new0 (SlInferSettings, 1);
   GST_OBJECT_LOCK (self);
-  settings_copy (&self->settings, settings);
+  sl_infer_settings_copy (&self->settings, settings);
   self->stale = FALSE;
   GST_OBJECT_UNLOCK (self);
   loaded->settings = settings;
-  loaded->free_settings = settings_free;
-  if (!load_with (settings, TRUE, loaded, error))
+  loaded->free_settings = sl_infer_settings_free;
+  if (!sl_infer_settings_load (settings, TRUE, told_of_box, self, loaded, error))
     return FALSE;
   SlContract *contract = sl_model_contract (loaded->model);
   return try_side (base->sinkpad, contract->inputs, contract->n_inputs, contract, error)
@@ -661,7 +634,7 @@ loaded_beside (gpointer user, const GError *error)
   GST_OBJECT_LOCK (self);
   g_autofree char *kept = g_strdup (self->active.model);
   if (!self->stale)
-    settings_copy (&self->active, &self->settings);
+    sl_infer_settings_copy (&self->active, &self->settings);
   GST_OBJECT_UNLOCK (self);
   GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("the model was not changed, %s goes on: %s", kept, error->message), (NULL));
   g_object_notify (G_OBJECT (self), "model");
@@ -755,7 +728,7 @@ sl_infer_finalize (GObject *object)
   unload (self);
   sl_model_swap_stop (self->swap);
   sl_model_swap_free (self->swap);
-  settings_clear (&self->active);
+  sl_infer_settings_clear (&self->active);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
   G_OBJECT_CLASS (sl_infer_parent_class)->finalize (object);
 }
@@ -771,6 +744,28 @@ sl_infer_class_init (SlInferClass *klass)
   object_class->finalize = sl_infer_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   object_class->set_property = sl_infer_set_property;
+  /**
+   * SlInfer::dump:
+   * @reason: (nullable): a sentence that the file carries
+   *
+   * Writes a black box of what is recorded now, in a thread of its own.
+   *
+   * Returns: (transfer full) (nullable): the path that it will have; NULL without black-box, before the first inference, or while several
+   *   are being written
+   */
+  signals[SIGNAL_DUMP] =
+    g_signal_new_class_handler ("dump", G_TYPE_FROM_CLASS (klass), (GSignalFlags) (G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION),
+                                G_CALLBACK (sl_infer_dump), NULL, NULL, NULL, G_TYPE_STRING, 1, G_TYPE_STRING);
+  /**
+   * SlInfer::dumped:
+   * @path: of the black box
+   * @inferences: how many it holds
+   * @message: (nullable): why it could not be written; NULL = it is there, whole
+   *
+   * In the thread that wrote it, after dump, and for what a process left that is no more.
+   */
+  signals[SIGNAL_DUMPED] = g_signal_new ("dumped", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 3,
+                                         G_TYPE_STRING, G_TYPE_UINT, G_TYPE_STRING);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   sl_element_class_describe (

@@ -58,8 +58,9 @@ sl_black_box_info_new (SlModel *model, SlSession *session, const char *input_sha
   char *sha256 = hash_file (model, &size, error);
   if (sha256 == NULL)
     return NULL;
+  g_autofree char *path = g_canonicalize_filename (sl_model_path (model), NULL);
   SlBlackBoxInfo *info = g_new0 (SlBlackBoxInfo, 1);
-  info->model = g_utf8_make_valid (sl_model_path (model), -1);
+  info->model = g_utf8_make_valid (path, -1);
   info->sha256 = sha256;
   info->model_bytes = size;
   info->contract = sl_contract_summary (contract);

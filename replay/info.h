@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 /**
  * SlBlackBoxInfo:
- * @model: path
+ * @model: absolute path
  * @model_bytes, @sha256: of the model's file
  * @contract: a line for people
  * @input_shape: (nullable): as in SlModelLoadOptions

@@ -291,6 +291,22 @@ apply_record (GstElement *pipeline, const SlDescription *description, GError **e
   return TRUE;
 }
 
+/* For each slinfer that has none of its own, those inside slpredict among them. */
+static void
+apply_black_box (GstElement *pipeline, const SlDescription *description)
+{
+  if (description->black_box == NULL)
+    return;
+  g_autoptr (GPtrArray) found = find_elements (pipeline, "slinfer");
+  for (guint i = 0; i < found->len; i++) {
+    GstElement *element = g_ptr_array_index (found, i);
+    g_autofree char *own = NULL;
+    g_object_get (element, "black-box", &own, NULL);
+    if (own == NULL)
+      g_object_set (element, "black-box", description->black_box, NULL);
+  }
+}
+
 GstElement *
 sl_description_build (const SlDescription *description, GError **error)
 {
@@ -303,6 +319,8 @@ sl_description_build (const SlDescription *description, GError **error)
     good = is_of_recorder (override) || apply (pipeline, override, error);
   }
   good = good && apply_regions (pipeline, description, error) && apply_record (pipeline, description, error);
+  if (good)
+    apply_black_box (pipeline, description);
   if (!good) {
     sl_show_error (error);
     gst_clear_object (&pipeline);

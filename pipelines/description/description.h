@@ -95,6 +95,7 @@ typedef struct
  * @backoff_min, @backoff_max: milliseconds before the first restart, and at most before later ones
  * @watchdog: milliseconds without a frame after which a running pipeline counts as failed; 0 = never
  * @start_timeout: the same for the first frame
+ * @black_box: (nullable): folder in which each slinfer writes black boxes
  * @http: [http]
  * @parameters: of SlParameter, in the order of the files
  * @overrides: of SlElementOverride, one for each property
@@ -106,7 +107,7 @@ typedef struct
   /*< private >*/
   SlRegions *region_set; /* while files are read */
   /*< public, read only >*/
-  char *path, *name, *description, *launch;
+  char *path, *name, *description, *launch, *black_box;
   char *launch_file;
   guint launch_line;
   SlRestart restart;

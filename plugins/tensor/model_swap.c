@@ -29,6 +29,7 @@ struct _SlModelSwap
 void
 sl_loaded_model_clear (SlLoadedModel *loaded)
 {
+  g_clear_pointer (&loaded->recorder, sl_recorder_unref);
   g_clear_pointer (&loaded->session, sl_session_free);
   g_clear_pointer (&loaded->model, sl_model_unref);
   if (loaded->settings != NULL && loaded->free_settings != NULL)

@@ -9,15 +9,17 @@
 
 #include "core/runtime/session.h"
 #include "models/model.h"
+#include "replay/recorder.h"
 
 G_BEGIN_DECLS
 
-/** A model, a session that runs it, and what it was loaded by; zeroed = none. */
+/** A model, a session that runs it, what records it, and what it was loaded by; zeroed = none. */
 typedef struct
 {
   SlModel *model;
   SlSession *session;
-  gpointer settings; /* (nullable): the loader's */
+  SlRecorder *recorder; /* (nullable) */
+  gpointer settings;    /* (nullable): the loader's */
   GDestroyNotify free_settings;
 } SlLoadedModel;
 

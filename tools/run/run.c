@@ -171,6 +171,18 @@ on_reload_signal (gpointer data)
 }
 
 static gboolean
+on_dump_signal (gpointer data)
+{
+  Run *run = data;
+  guint n = 0;
+  for (guint i = 0; i < run->workers->len; i++)
+    n += sl_worker_dump (run->workers->pdata[i], "SIGUSR1");
+  if (n == 0)
+    sl_run_log (SL_LOG_WARNING, NULL, "black-box", "SIGUSR1, but nothing is recorded: start with --blackbox FOLDER for black boxes");
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
 on_watchdog (gpointer data)
 {
   tell (data, "WATCHDOG=1");
@@ -274,7 +286,11 @@ supervise (Run *run)
 static int
 run_files (SlRunOptions *options, const SlHttpOptions *http, char **files)
 {
-  Run run = { .options = { .dot = options->dot, .changed = on_changed, .adopted = on_adopted, .dropping = on_dropping } };
+  Run run = { .options = { .dot = options->dot,
+                           .black_box = options->black_box,
+                           .changed = on_changed,
+                           .adopted = on_adopted,
+                           .dropping = on_dropping } };
   sl_memory_few_arenas ();
   sl_run_log_init (options->json);
   sl_elements_init (NULL, NULL);
@@ -288,6 +304,7 @@ run_files (SlRunOptions *options, const SlHttpOptions *http, char **files)
   g_unix_signal_add (SIGTERM, on_stop_signal, &run);
   g_unix_signal_add (SIGINT, on_stop_signal, &run);
   g_unix_signal_add (SIGHUP, on_reload_signal, &run);
+  g_unix_signal_add (SIGUSR1, on_dump_signal, &run);
   if (load (&run, options, files) && open_http (&run, http)) {
     run.stats = options->stats ? sl_stats_new (run.workers) : NULL;
     status = supervise (&run);
@@ -319,17 +336,21 @@ run_run (int argc, char **argv)
       "Show frames, drops, latency, processor and memory: a table on a terminal, lines elsewhere; and a summary at the end", NULL },
     SL_HTTP_OPTIONS (http),
     { "dot", 0, 0, G_OPTION_ARG_FILENAME, &options.dot, "Write the graph of each pipeline, when it runs and when it fails, to DIR", "DIR" },
+    { "blackbox", 0, 0, G_OPTION_ARG_FILENAME, &options.black_box,
+      "Record models, and write what they were given last to FOLDER when a pipeline fails, on SIGUSR1, and after a crash", "FOLDER" },
     { NULL },
   };
-  int status =
-    sl_options_parse ("run", "FILE...", "Runs pipelines from description files and keeps them running.",
-                      "SIGTERM and Ctrl-C stop within 2 seconds, SIGHUP reads the files again.", argc, argv, entries, NULL, &files);
+  int status = sl_options_parse ("run", "FILE...", "Runs pipelines from description files and keeps them running.",
+                                 "SIGTERM and Ctrl-C stop within 2 seconds, SIGHUP reads the files again, SIGUSR1 writes black boxes.",
+                                 argc, argv, entries, NULL, &files);
   if (status >= 0)
     return status;
   if (files[0] == NULL)
     return sl_options_usage ("run", "expected at least one FILE: a pipeline description (docs/pipelines.md)");
   if (options.dot != NULL && !g_file_test (options.dot, G_FILE_TEST_IS_DIR))
     return sl_options_usage ("run", "--dot: expected a folder, got '%s'", options.dot);
+  if (options.black_box != NULL && !g_file_test (options.black_box, G_FILE_TEST_IS_DIR))
+    return sl_options_usage ("run", "--blackbox: expected a folder, got '%s'", options.black_box);
   if (!sl_run_options_check ("run", &options))
     return SL_EXIT_USAGE;
   return run_files (&options, &http, files);

@@ -14,7 +14,7 @@ typedef struct
 {
   GStrv set;
   GHashTable *parameters, *used;
-  char *dot;
+  char *dot, *black_box;
   gboolean json, stats;
 } SlRunOptions;
 

@@ -16,6 +16,7 @@
 #include "base/show.h"
 #include "pipelines/description/build.h"
 #include "pipelines/supervise/bus.h"
+#include "tools/run/boxes.h"
 #include "tools/run/job.h"
 #include "tools/run/log.h"
 #include "tools/run/memory.h"
@@ -119,6 +120,7 @@ static void G_GNUC_PRINTF (2, 3) fail (SlWorker *worker, const char *format, ...
   if (worker->failed_since == 0)
     worker->failed_since = g_get_monotonic_time ();
   write_dot (worker, "-failed");
+  sl_run_boxes_dump (worker->pipeline, message);
   finish (worker, END_FAILED);
 }
 
@@ -262,6 +264,7 @@ adopt (SlWorker *worker, GstElement *pipeline)
   GstBus *bus = gst_element_get_bus (pipeline);
   worker->bus_watch = gst_bus_add_watch (bus, on_message, worker);
   gst_object_unref (bus);
+  sl_run_boxes_attach (pipeline, worker->options->black_box, worker->name);
   worker->flow = sl_flow_new (pipeline);
   worker->models = sl_run_models_new (pipeline);
 }
@@ -419,7 +422,7 @@ sl_worker_stop (SlWorker *worker)
 static gboolean
 same_overrides (const SlDescription *a, const SlDescription *b)
 {
-  if (a->overrides->len != b->overrides->len || g_strcmp0 (a->regions, b->regions) != 0)
+  if (a->overrides->len != b->overrides->len || g_strcmp0 (a->regions, b->regions) != 0 || g_strcmp0 (a->black_box, b->black_box) != 0)
     return FALSE;
   for (guint i = 0; i < a->overrides->len; i++) {
     const SlElementOverride *x = &g_array_index (a->overrides, SlElementOverride, i);
@@ -475,6 +478,13 @@ sl_worker_reload (SlWorker *worker)
   } else {
     replace (worker, description);
   }
+}
+
+guint
+sl_worker_dump (SlWorker *worker, const char *reason)
+{
+  const gboolean alive = worker->state == SL_WORKER_STARTING || worker->state == SL_WORKER_RUNNING;
+  return alive ? sl_run_boxes_dump (worker->pipeline, reason) : 0;
 }
 
 static void

@@ -44,13 +44,14 @@ typedef struct
 /**
  * SlWorkerOptions:
  * @dot: (nullable): folder for graphs
+ * @black_box: (nullable): folder for black boxes, of elements for which the description names none
  * @changed: called after every change of state
  * @adopted: called with each pipeline before it plays, but for the first, which sl_worker_pipeline() has
  * @dropping: called before a pipeline, which is in NULL, is let go
  */
 typedef struct
 {
-  const char *dot;
+  const char *dot, *black_box;
   void (*changed) (SlWorker *worker, gpointer data);
   void (*adopted) (SlWorker *worker, GstElement *pipeline, gpointer data);
   void (*dropping) (SlWorker *worker, gpointer data);
@@ -68,6 +69,8 @@ void sl_worker_stop (SlWorker *worker);
 /** sl_worker_reload: reads the file again; when it changed, the new pipeline takes the old one's place, and the old comes back when the new
  *  fails before its first frame. What is wrong is logged. */
 void sl_worker_reload (SlWorker *worker);
+/** sl_worker_dump: has its models write black boxes; @reason: a sentence. Returns how many do. */
+guint sl_worker_dump (SlWorker *worker, const char *reason);
 /** sl_worker_tick: watches the clock; to be called some times a second. */
 void sl_worker_tick (SlWorker *worker);
 SlWorkerState sl_worker_state (const SlWorker *worker);

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From slinfer's properties to a model that runs. No state, any thread. */
+#include "plugins/tensor/infer_settings.h"
+
+#include "base/thread_count.h"
+#include "plugins/properties.h"
+#include "sightline/error.h"
+
+void
+sl_infer_settings_clear (SlInferSettings *settings)
+{
+  g_clear_pointer (&settings->model, g_free);
+  g_clear_pointer (&settings->labels, g_free);
+  g_clear_pointer (&settings->threads, g_free);
+  g_clear_pointer (&settings->mean, g_free);
+  g_clear_pointer (&settings->std, g_free);
+  g_clear_pointer (&settings->decoder, g_free);
+  g_clear_pointer (&settings->input_shape, g_free);
+  g_clear_pointer (&settings->black_box, g_free);
+}
+
+void
+sl_infer_settings_copy (const SlInferSettings *from, SlInferSettings *to)
+{
+  sl_infer_settings_clear (to);
+  *to = *from;
+  to->model = g_strdup (from->model);
+  to->labels = g_strdup (from->labels);
+  to->threads = g_strdup (from->threads);
+  to->mean = g_strdup (from->mean);
+  to->std = g_strdup (from->std);
+  to->decoder = g_strdup (from->decoder);
+  to->input_shape = g_strdup (from->input_shape);
+  to->black_box = g_strdup (from->black_box);
+}
+
+void
+sl_infer_settings_free (gpointer settings)
+{
+  sl_infer_settings_clear (settings);
+  g_free (settings);
+}
+
+static gboolean
+parse_threads (const SlInferSettings *settings, guint *threads, GError **error)
+{
+  *threads = 1;
+  if (settings->threads == NULL || sl_threads_parse (settings->threads, threads))
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "threads=%s: expected " SL_THREADS_EXPECTED " (CPU threads that run the model), such as threads=2", settings->threads);
+  return FALSE;
+}
+
+static gboolean
+load_session (const SlInferSettings *settings, const SlModelLoadOptions *options, guint threads, SlLoadedModel *loaded, GError **error)
+{
+  const SlContractOverrides overrides = {
+    .labels = settings->labels,
+    .mean = settings->mean,
+    .std = settings->std,
+    .colour = sl_choice_nick (sl_colour_choice_get_type (), settings->colour),
+    .fit = sl_choice_nick (sl_fit_choice_get_type (), settings->fit),
+    .layout = sl_choice_nick (sl_layout_choice_get_type (), settings->layout),
+    .decoder = settings->decoder,
+  };
+  loaded->model = sl_model_load_with (settings->model, &overrides, options, error);
+  if (loaded->model != NULL)
+    loaded->session = sl_session_new (sl_model_graph (loaded->model), threads, error);
+  if (loaded->session != NULL)
+    return TRUE;
+  if (loaded->model != NULL)
+    g_prefix_error (error, "%s: ", sl_model_path (loaded->model));
+  return FALSE;
+}
+
+static gboolean
+start_recorder (const SlInferSettings *settings, SlRecorderWritten written, gpointer data, SlLoadedModel *loaded, GError **error)
+{
+  const SlRecorderSettings how = { .folder = settings->black_box,
+                                   .seconds = (guint) settings->black_box_seconds,
+                                   .limit = (guint64) settings->black_box_limit << 20,
+                                   .files = (guint) settings->black_box_files,
+                                   .written = written,
+                                   .data = data };
+  if (settings->black_box == NULL || settings->black_box[0] == '\0')
+    return TRUE;
+  loaded->recorder = sl_recorder_new (loaded->model, loaded->session, settings->input_shape, &how, error);
+  return loaded->recorder != NULL;
+}
+
+gboolean
+sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlRecorderWritten written, gpointer data, SlLoadedModel *loaded,
+                        GError **error)
+{
+  const guint64 limit = (guint64) settings->tensor_limit << 20;
+  const SlModelLoadOptions options = { .skip_input_quantize = skip,
+                                       .tensor_limit = (gsize) MIN (limit, G_MAXSIZE / 4),
+                                       .work_limit = (guint64) settings->work_limit * 1000000000,
+                                       .input_shape = settings->input_shape };
+  guint threads;
+  if (parse_threads (settings, &threads, error) && load_session (settings, &options, threads, loaded, error)
+      && start_recorder (settings, written, data, loaded, error))
+    return TRUE;
+  sl_loaded_model_clear (loaded);
+  return FALSE;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slinfer's properties, and the model, session and recorder that are made by them.
+ */
+#ifndef SL_PLUGINS_TENSOR_INFER_SETTINGS_H
+#define SL_PLUGINS_TENSOR_INFER_SETTINGS_H
+
+#include "plugins/tensor/model_swap.h"
+
+G_BEGIN_DECLS
+
+/** SlInferSettings: the texts are nullable; zeroed = what may be cleared. */
+typedef struct
+{
+  char *model, *labels, *threads, *mean, *std, *decoder, *input_shape, *black_box;
+  gint tensor_limit, work_limit, colour, fit, layout, black_box_seconds, black_box_limit, black_box_files;
+} SlInferSettings;
+
+void sl_infer_settings_clear (SlInferSettings *settings);
+/** sl_infer_settings_copy: what @to was is freed. */
+void sl_infer_settings_copy (const SlInferSettings *from, SlInferSettings *to);
+/** sl_infer_settings_free: of SlInferSettings on the heap, for SlLoadedModel. */
+void sl_infer_settings_free (gpointer settings);
+/**
+ * sl_infer_settings_load:
+ * @skip: without the QUANTIZE of the model's input, where it starts with one
+ * @written, @data: who is told of black boxes
+ *
+ * Fills all of @loaded but its settings; FALSE with @error set, and nothing in it.
+ */
+gboolean sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlRecorderWritten written, gpointer data,
+                                 SlLoadedModel *loaded, GError **error);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The folder that black boxes are written to: names, of which the later one comes later in the alphabet, and how many are kept.
+ */
+#ifndef SL_REPLAY_FOLDER_H
+#define SL_REPLAY_FOLDER_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/** sl_black_box_path: (transfer full): "FOLDER/blackbox-20261123T200501.123456Z-4711.slbox" of the time now, which is put into @created
+ *  (microseconds since 1970), and this process; each call gives another. */
+char *sl_black_box_path (const char *folder, gint64 *created);
+/** sl_black_box_prune: deletes the oldest files of such names until @keep are left, and what writers left unfinished that are no more. Other
+ *  files are none of its business. */
+void sl_black_box_prune (const char *folder, guint keep);
+/** sl_black_box_check_folder: FALSE with SL_ERROR_OPEN when @folder is no folder that can be written to. */
+gboolean sl_black_box_check_folder (const char *folder, GError **error);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A ring, and one thread that writes black boxes of it one after the other. The thread that runs the model never waits for it. */
+#include "replay/recorder.h"
+
+#include "base/show.h"
+#include "replay/folder.h"
+#include "replay/ring.h"
+#include "sightline/error.h"
+
+/* Black boxes that wait to be written, or are being written. */
+#define MOST_JOBS 4
+
+struct _SlRecorder
+{
+  gatomicrefcount refs;
+  SlBlackBoxInfo *info;
+  char *folder;
+  guint files;
+  SlRecorderWritten written;
+  gpointer data;
+  SlRing *ring;      /* (nullable): NULL when it could not be made */
+  GError *no_ring;   /* (nullable): why, until it has been told */
+  gboolean failed;   /* the model's thread: it has been told that nothing is recorded */
+  GThreadPool *pool; /* of one thread; of Job */
+  gint jobs;
+};
+
+/** A black box to write; without a view, what others left. */
+typedef struct
+{
+  char *path, *reason;
+  gint64 created;
+  SlRingView *view;
+} Job;
+
+static void
+job_free (Job *job)
+{
+  sl_ring_view_free (job->view);
+  g_free (job->path);
+  g_free (job->reason);
+  g_free (job);
+}
+
+static void
+write_view (SlRecorder *recorder, const Job *job)
+{
+  g_autoptr (GError) error = NULL;
+  guint n = 0;
+  SlBlackBoxInfo info = *recorder->info;
+  info.reason = job->reason;
+  info.created = job->created;
+  g_autoptr (SlBlackBoxWriter) writer = sl_black_box_writer_new (job->path, &info, &error);
+  if (writer != NULL && sl_ring_write (recorder->ring, job->view, writer, &n, &error) && sl_black_box_writer_finish (writer, &error))
+    sl_black_box_prune (recorder->folder, recorder->files);
+  recorder->written (job->path, n, error, recorder->data);
+}
+
+static void
+work (gpointer data, gpointer user)
+{
+  SlRecorder *recorder = user;
+  Job *job = data;
+  if (job->view != NULL)
+    write_view (recorder, job);
+  else
+    sl_ring_recover (recorder->folder, recorder->files, recorder->written, recorder->data);
+  job_free (job);
+  g_atomic_int_add (&recorder->jobs, -1);
+}
+
+static void
+push (SlRecorder *recorder, Job *job)
+{
+  g_atomic_int_inc (&recorder->jobs);
+  g_thread_pool_push (recorder->pool, job, NULL);
+}
+
+SlRecorder *
+sl_recorder_new (SlModel *model, SlSession *session, const char *input_shape, const SlRecorderSettings *settings, GError **error)
+{
+  if (!sl_black_box_check_folder (settings->folder, error))
+    return NULL;
+  g_autoptr (SlBlackBoxInfo) info = sl_black_box_info_new (model, session, input_shape, error);
+  if (info == NULL)
+    return NULL;
+  g_autoptr (GError) failed = NULL;
+  SlRing *ring = sl_ring_new (info, settings->folder, settings->seconds, settings->limit, &failed);
+  if (ring == NULL && g_error_matches (failed, SL_ERROR, SL_ERROR_LIMIT)) {
+    g_propagate_error (error, g_steal_pointer (&failed));
+    return NULL;
+  }
+  SlRecorder *recorder = g_new0 (SlRecorder, 1);
+  g_atomic_ref_count_init (&recorder->refs);
+  recorder->info = g_steal_pointer (&info);
+  recorder->folder = g_strdup (settings->folder);
+  recorder->files = settings->files;
+  recorder->written = settings->written;
+  recorder->data = settings->data;
+  recorder->ring = ring;
+  recorder->no_ring = g_steal_pointer (&failed);
+  recorder->pool = g_thread_pool_new (work, recorder, 1, FALSE, NULL);
+  push (recorder, g_new0 (Job, 1));
+  return recorder;
+}
+
+SlRecorder *
+sl_recorder_ref (SlRecorder *recorder)
+{
+  g_atomic_ref_count_inc (&recorder->refs);
+  return recorder;
+}
+
+void
+sl_recorder_unref (SlRecorder *recorder)
+{
+  if (recorder == NULL || !g_atomic_ref_count_dec (&recorder->refs))
+    return;
+  g_thread_pool_free (recorder->pool, FALSE, TRUE);
+  sl_ring_free (recorder->ring);
+  g_clear_error (&recorder->no_ring);
+  sl_black_box_info_free (recorder->info);
+  g_free (recorder->folder);
+  g_free (recorder);
+}
+
+/* TRUE for what was told before. */
+static gboolean
+fail_once (SlRecorder *recorder, GError *failed, GError **error)
+{
+  if (recorder->failed) {
+    g_clear_error (&failed);
+    return TRUE;
+  }
+  recorder->failed = TRUE;
+  g_propagate_error (error, failed);
+  return FALSE;
+}
+
+gboolean
+sl_recorder_begin (SlRecorder *recorder, guint64 pts, const void *const *inputs, GError **error)
+{
+  GError *failed = NULL;
+  if (recorder->no_ring != NULL)
+    return fail_once (recorder, g_steal_pointer (&recorder->no_ring), error);
+  return recorder->ring == NULL || sl_ring_begin (recorder->ring, pts, inputs, &failed) || fail_once (recorder, failed, error);
+}
+
+gboolean
+sl_recorder_end (SlRecorder *recorder, const void *const *outputs, GError **error)
+{
+  GError *failed = NULL;
+  return recorder->ring == NULL || sl_ring_end (recorder->ring, outputs, &failed) || fail_once (recorder, failed, error);
+}
+
+char *
+sl_recorder_dump (SlRecorder *recorder, const char *reason)
+{
+  SlRingView *view = NULL;
+  if (recorder->ring != NULL && g_atomic_int_get (&recorder->jobs) < MOST_JOBS)
+    view = sl_ring_view (recorder->ring);
+  if (view == NULL)
+    return NULL;
+  Job *job = g_new0 (Job, 1);
+  job->view = view;
+  job->reason = sl_show_message (reason);
+  job->path = sl_black_box_path (recorder->folder, &job->created);
+  char *path = g_strdup (job->path);
+  push (recorder, job);
+  return path;
+}

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Black boxes of sightline run: on a signal, of pipelines that fail or stall, of a process that is killed; each is replayed."""
+import os
+import signal
+import tempfile
+import time
+
+import blackbox
+import harness
+from harness import model, run, work, write
+from running import PATIENCE, Running
+
+FRAMES = "videotestsrc is-live=true pattern=blue ! video/x-raw,format=RGB,width=32,height=24,framerate=50/1"
+MODEL = "slnormalize ! slinfer model=${model} ! slpostprocess ! application/x-json"
+
+
+def describe(name, launch, more=""):
+    text = "[parameters]\nmodel=%s\n[pipeline]\nlaunch=%s\n%s" % (model("brightest_channel.tflite"), launch, more)
+    return write(name + ".pipeline", text.encode())
+
+
+def folder():
+    return tempfile.mkdtemp(dir=harness.WORK.name)
+
+
+def boxes(where):
+    """Paths in the folder: black boxes that are whole, and nothing else."""
+    paths = [os.path.join(where, name) for name in sorted(os.listdir(where))]
+    assert all(path.endswith(".slbox") for path in paths), paths
+    return paths
+
+
+def check(path, reason, least=1):
+    """A black box with that in its reason, which replays without a difference. Its inferences as blackbox.read() has them."""
+    keys, inferences = blackbox.read(path)
+    assert reason in keys["reason"] and keys["inputs"] == "uint8[1,8,8,3];" and len(inferences) >= least, (keys, len(inferences))
+    numbers = [number for number, _, _ in inferences]
+    assert numbers == list(range(numbers[0], numbers[0] + len(numbers))), numbers
+    out = run("replay", path).expect(0).out
+    finished = sum(1 for _, done, _ in inferences if done)
+    assert "%d inferences: %d equal, 0 different, %d had not finished\n" % (len(numbers), finished, len(numbers) - finished) in out, out
+    return inferences
+
+
+def wait_for_frames(n):
+    time.sleep(n / 50)
+
+
+def test_usage():
+    run("run", "--blackbox", work("nowhere"), "a.pipeline").expect(2, "--blackbox: expected a folder, got '" + work("nowhere"))
+    running = Running(describe("without", FRAMES + " ! " + MODEL + " ! fakesink"))
+    running.wait_for("running")
+    running.child.send_signal(signal.SIGUSR1)
+    assert "SIGUSR1, but nothing is recorded: start with --blackbox FOLDER for black boxes" in running.wait_for("black-box")["message"]
+    running.stop()
+    assert running.status == 0, running.lines
+
+
+def test_signal():
+    where = folder()
+    running = Running(describe("signal", FRAMES + " ! " + MODEL + " ! fakesink"), "--blackbox", where)
+    running.wait_for("running")
+    for n in (1, 2):
+        wait_for_frames(10)
+        running.child.send_signal(signal.SIGUSR1)
+        message = running.wait_for("black-box", n)["message"]
+        path = boxes(where)[n - 1]
+        assert message.startswith(path + ": black box of "), message
+        assert "of %d inferences" % len(check(path, "SIGUSR1")) in message, message
+    running.stop()
+    assert running.status == 0 and len(boxes(where)) == 2, running.lines
+
+
+def test_description():
+    where = folder()
+    running = Running(describe("described", FRAMES + " ! slpredict model=${model} ! fakesink", "black-box=%s\n" % where))
+    running.wait_for("running")
+    running.child.send_signal(signal.SIGUSR1)
+    running.wait_for("black-box")
+    running.stop()
+    check(boxes(where)[0], "SIGUSR1")
+
+
+def test_error():
+    where = folder()
+    path = describe("fails", FRAMES + " ! " + MODEL + " ! identity error-after=20 ! fakesink", "restart=no\n")
+    running = Running(path, "--blackbox", where)
+    running.ended()
+    assert running.status == 1 and running.wait_for("failed"), running.lines
+    box, = boxes(where)
+    assert len(check(box, "identity0: ")) <= 21
+
+
+def test_stall():
+    """Behind the model each frame takes longer than the watchdog waits."""
+    where = folder()
+    path = describe("stalls", FRAMES + " ! " + MODEL + " ! identity name=slow ! fakesink", "restart=no\nwatchdog=1s\n[element slow]\nsleep-time=3000000\n")
+    running = Running(path, "--blackbox", where)
+    running.ended()
+    assert "no frame for 1 s (watchdog)" in running.wait_for("failed")["message"], running.lines
+    box, = boxes(where)
+    check(box, "no frame for 1 s (watchdog)")
+
+
+def test_killed():
+    where = folder()
+    path = describe("killed", FRAMES + " ! " + MODEL + " ! fakesink")
+    for number in (signal.SIGKILL, signal.SIGSEGV):
+        running = Running(path, "--blackbox", where)
+        running.wait_for("running")
+        wait_for_frames(20)
+        running.stop(number)
+        assert running.status == -number
+    running = Running(path, "--blackbox", where)
+    assert "black box of " in running.wait_for("black-box")["message"], running.lines
+    running.stop()
+    assert running.status == 0 and len(boxes(where)) == 2, running.lines
+    for box in boxes(where):
+        check(box, "the process that recorded is no more: it crashed or was killed")
+
+
+harness.main(globals())

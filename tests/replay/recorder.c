@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Recording a model that runs: what black boxes hold, what is left by a process that was killed, and disks that are full. */
+#include "replay/recorder.h"
+
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "replay/folder.h"
+#include "replay/replay.h"
+#include "replay/ring.h"
+#include "tests/models/helpers.h"
+#include "tests/models/tiny.h"
+
+#define PATIENCE (200 * G_USEC_PER_SEC)
+#define FRAME G_GUINT64_CONSTANT (40000000)
+
+/* A model that runs, a folder for its black boxes, and who was told of them. */
+typedef struct
+{
+  SlModel *model;
+  SlSession *session;
+  SlReplayBuffers buffers;
+  char *folder;
+  GMutex lock;
+  GCond changed;
+  guint written, failed, inferences; /* @inferences: of the last one */
+  char *message;                     /* (nullable): of the last one */
+} Fixture;
+
+static Fixture *
+setup (void)
+{
+  g_autoptr (GError) error = NULL;
+  Fixture *f = g_new0 (Fixture, 1);
+  SlTfliteWriter *writer = tiny_channels ();
+  g_autofree char *path = sl_tflite_writer_save_temp (writer, "model.tflite", NULL);
+  sl_tflite_writer_free (writer);
+  f->model = sl_model_load (path, NULL, &error);
+  g_assert_no_error (error);
+  sl_tflite_remove_temp (path);
+  f->session = sl_session_new (sl_model_graph (f->model), 1, &error);
+  g_assert_no_error (error);
+  f->folder = g_dir_make_tmp ("recorder-XXXXXX", NULL);
+  g_autoptr (SlBlackBoxInfo) info = sl_black_box_info_new (f->model, f->session, NULL, &error);
+  g_assert_true (sl_replay_buffers_init (&f->buffers, info, &error));
+  g_mutex_init (&f->lock);
+  g_cond_init (&f->changed);
+  return f;
+}
+
+static gint
+by_name (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(const char *const *) a, *(const char *const *) b);
+}
+
+/* (transfer full): names in the folder, in their order. */
+static GPtrArray *
+list (const Fixture *f)
+{
+  GPtrArray *paths = g_ptr_array_new_with_free_func (g_free);
+  GDir *dir = g_dir_open (f->folder, 0, NULL);
+  for (const char *name = g_dir_read_name (dir); name != NULL; name = g_dir_read_name (dir))
+    g_ptr_array_add (paths, g_build_filename (f->folder, name, NULL));
+  g_dir_close (dir);
+  g_ptr_array_sort (paths, by_name);
+  return paths;
+}
+
+static void
+teardown (Fixture *f)
+{
+  g_autoptr (GPtrArray) paths = list (f);
+  for (guint i = 0; i < paths->len; i++)
+    g_unlink (paths->pdata[i]);
+  g_assert_cmpint (g_rmdir (f->folder), ==, 0);
+  sl_replay_buffers_clear (&f->buffers);
+  sl_session_free (f->session);
+  sl_model_unref (f->model);
+  g_mutex_clear (&f->lock);
+  g_cond_clear (&f->changed);
+  g_free (f->folder);
+  g_free (f->message);
+  g_free (f);
+}
+
+static void
+note (const char *path, guint inferences, const GError *error, gpointer data)
+{
+  Fixture *f = data;
+  g_mutex_lock (&f->lock);
+  f->written += error == NULL;
+  f->failed += error != NULL;
+  f->inferences = inferences;
+  g_free (f->message);
+  f->message = error != NULL ? g_strdup (error->message) : NULL;
+  g_cond_broadcast (&f->changed);
+  g_mutex_unlock (&f->lock);
+}
+
+static void
+wait_for (Fixture *f, guint written, guint failed)
+{
+  const gint64 end = g_get_monotonic_time () + PATIENCE;
+  g_mutex_lock (&f->lock);
+  while (f->written < written || f->failed < failed)
+    g_assert_true (g_cond_wait_until (&f->changed, &f->lock, end));
+  g_mutex_unlock (&f->lock);
+}
+
+static SlRecorder *
+start (Fixture *f, guint seconds, guint64 limit, guint files)
+{
+  g_autoptr (GError) error = NULL;
+  const SlRecorderSettings settings = {
+    .folder = f->folder, .seconds = seconds, .limit = limit, .files = files, .written = note, .data = f
+  };
+  SlRecorder *recorder = sl_recorder_new (f->model, f->session, NULL, &settings, &error);
+  g_assert_no_error (error);
+  return recorder;
+}
+
+/* With the input that only this @n has; FALSE when it could not be recorded. */
+static gboolean
+run_one (Fixture *f, SlRecorder *recorder, guint n, gboolean finish, GError **error)
+{
+  const void *const *inputs = (const void *const *) f->buffers.inputs;
+  memset (f->buffers.inputs[0], (int) n, sl_model_contract (f->model)->inputs[0].bytes);
+  if (!sl_recorder_begin (recorder, n * FRAME, inputs, error))
+    return FALSE;
+  g_assert_cmpint (sl_session_run (f->session, inputs, f->buffers.outputs), ==, SL_STATUS_OK);
+  return !finish || sl_recorder_end (recorder, (const void *const *) f->buffers.outputs, error);
+}
+
+static void
+run_some (Fixture *f, SlRecorder *recorder, guint from, guint to)
+{
+  g_autoptr (GError) error = NULL;
+  for (guint n = from; n <= to; n++)
+    g_assert_true (run_one (f, recorder, n, TRUE, &error));
+  g_assert_no_error (error);
+}
+
+static void
+never (guint64 number, const SlReplayDifference *difference, gpointer data)
+{
+  g_assert_null (difference);
+}
+
+/* The box has inferences @from..@to, which a session that computes them again agrees with. */
+static void
+check_box (Fixture *f, const char *path, guint from, guint to, guint unfinished, const char *reason)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlBlackBox) box = sl_black_box_open (path, &error);
+  g_assert_no_error (error);
+  SlReplaySum sum;
+  g_assert_nonnull (strstr (sl_black_box_info (box)->reason, reason));
+  g_assert_true (sl_black_box_check_model (sl_black_box_info (box), f->model, FALSE, &error));
+  g_assert_true (sl_replay_run (box, f->session, never, NULL, &sum, &error));
+  g_assert_cmpuint (sum.equal, ==, to - from + 1 - unfinished);
+  g_assert_cmpuint (sum.unfinished, ==, unfinished);
+  for (guint i = 0; i < sl_black_box_n_inferences (box); i++) {
+    SlBlackBoxInference inference;
+    sl_black_box_inference (box, i, &inference);
+    g_assert_cmpuint (inference.number, ==, from + i);
+    g_assert_cmpuint (inference.pts, ==, (from + i) * FRAME);
+    g_assert_cmpuint (*(const guint8 *) inference.inputs[0], ==, (guint8) (from + i));
+  }
+}
+
+static void
+test_dump (void)
+{
+  Fixture *f = setup ();
+  SlRecorder *recorder = start (f, 3600, 1 << 20, 10);
+  g_assert_null (sl_recorder_dump (recorder, "too early"));
+  run_some (f, recorder, 1, 20);
+  g_autofree char *path = sl_recorder_dump (recorder, "a test"), *name = g_path_get_basename (path);
+  run_some (f, recorder, 21, 40);
+  wait_for (f, 1, 0);
+  g_assert_cmpuint (f->inferences, ==, 20);
+  g_assert_true (g_regex_match_simple ("^blackbox-[0-9]{8}T[0-9]{6}\\.[0-9]{6}Z-[0-9]+\\.slbox$", name, 0, 0));
+  check_box (f, path, 1, 20, 0, "a test");
+  GStatBuf info;
+  g_assert_cmpint (g_stat (path, &info), ==, 0);
+  g_assert_cmpint (info.st_mode & 0777, ==, 0600);
+  sl_recorder_unref (recorder);
+  g_autoptr (GPtrArray) paths = list (f);
+  g_assert_cmpuint (paths->len, ==, 1);
+  teardown (f);
+}
+
+/* The newest that fit the bytes; the last one, which runs, has no outputs yet. */
+static void
+test_limit (void)
+{
+  Fixture *f = setup ();
+  const guint most = 7;
+  g_autoptr (SlBlackBoxInfo) info = sl_black_box_info_new (f->model, f->session, NULL, NULL);
+  g_autoptr (GError) error = NULL;
+  const SlRecorderSettings none = { .folder = f->folder, .seconds = 1, .limit = 8, .files = 1, .written = note, .data = f };
+  g_assert_null (sl_recorder_new (f->model, f->session, NULL, &none, &error));
+  expect_error (&error, SL_ERROR_LIMIT, "expected at least ",
+                " bytes for the black box, what an inference of this model takes, got 8: set black-box-limit", NULL);
+  /* Head of 7 numbers, a hash of the output, the output and the input, rounded to a number of 8 bytes. */
+  const gsize slot = (7 * 8 + 8 + info->outputs[0].bytes + info->inputs[0].bytes + 7) / 8 * 8;
+  SlRecorder *recorder = start (f, 3600, most * slot, 10);
+  run_some (f, recorder, 1, 49);
+  g_assert_true (run_one (f, recorder, 50, FALSE, NULL));
+  g_autofree char *path = sl_recorder_dump (recorder, "limit");
+  sl_recorder_unref (recorder); /* which waits */
+  check_box (f, path, 44, 50, 1, "limit");
+  teardown (f);
+}
+
+/* What is older than the seconds is not written, and its place is used again. */
+static void
+test_seconds (void)
+{
+  Fixture *f = setup ();
+  SlRecorder *recorder = start (f, 1, 1 << 20, 10);
+  run_some (f, recorder, 1, 5);
+  g_usleep (1200000);
+  run_some (f, recorder, 6, 8);
+  g_autofree char *path = sl_recorder_dump (recorder, "seconds");
+  sl_recorder_unref (recorder);
+  g_autoptr (SlBlackBox) box = sl_black_box_open (path, NULL);
+  SlBlackBoxInference first;
+  sl_black_box_inference (box, 0, &first);
+  g_assert_cmpuint (first.number, ==, 6);
+  check_box (f, path, 6, 8, 0, "seconds");
+  teardown (f);
+}
+
+static void
+test_files (void)
+{
+  Fixture *f = setup ();
+  g_autofree char *other = g_build_filename (f->folder, "blackbox-of-mine.slbox", NULL);
+  g_autofree char *part = g_build_filename (f->folder, "blackbox-20200101T000000.000000Z-1.slbox.part", NULL);
+  g_autofree char *old = g_build_filename (f->folder, "blackbox-20200101T000000.000000Z-1.slbox", NULL);
+  g_assert_true (g_file_set_contents (other, "x", 1, NULL) && g_file_set_contents (part, "x", 1, NULL)
+                 && g_file_set_contents (old, "x", 1, NULL));
+  SlRecorder *recorder = start (f, 3600, 1 << 20, 3);
+  g_autofree char *last = NULL;
+  for (guint i = 1; i <= 5; i++) {
+    run_some (f, recorder, i, i);
+    g_free (last);
+    last = sl_recorder_dump (recorder, "files");
+    wait_for (f, i, 0);
+  }
+  sl_recorder_unref (recorder);
+  g_autoptr (GPtrArray) paths = list (f);
+  g_assert_cmpuint (paths->len, ==, 4); /* three, and what is not ours */
+  g_assert_cmpstr (paths->pdata[2], ==, last);
+  g_assert_cmpstr (paths->pdata[3], ==, other);
+  teardown (f);
+}
+
+/* Dumps while the model runs as fast as it can: each is whole, and lacks at most what was overwritten meanwhile. */
+static void
+test_dump_while_running (void)
+{
+  Fixture *f = setup ();
+  SlRecorder *recorder = start (f, 3600, 1 << 20, 100);
+  guint n = 0, asked = 0;
+  for (; asked < 20; n++) {
+    run_some (f, recorder, n + 1, n + 1);
+    g_autofree char *path = n % 50 == 49 ? sl_recorder_dump (recorder, "busy") : NULL;
+    asked += path != NULL;
+  }
+  sl_recorder_unref (recorder);
+  g_assert_cmpuint (f->written, ==, 20);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) paths = list (f);
+  for (guint i = 0; i < paths->len; i++) {
+    g_autoptr (SlBlackBox) box = sl_black_box_open (paths->pdata[i], &error);
+    g_assert_no_error (error);
+    SlReplaySum sum;
+    guint64 before = 0;
+    g_assert_true (sl_replay_run (box, f->session, never, NULL, &sum, &error));
+    g_assert_cmpuint (sum.equal, ==, sl_black_box_n_inferences (box));
+    for (guint k = 0; k < sum.equal; k++) {
+      SlBlackBoxInference inference;
+      sl_black_box_inference (box, k, &inference);
+      g_assert_cmpuint (inference.number, >, before);
+      before = inference.number;
+    }
+  }
+  teardown (f);
+}
+
+/* A process that is killed while it computes inference 10. */
+static void
+test_killed (void)
+{
+  Fixture *f = setup ();
+  const pid_t child = fork ();
+  if (child == 0) {
+    SlRecorder *recorder = start (f, 3600, 1 << 20, 10);
+    run_some (f, recorder, 1, 9);
+    run_one (f, recorder, 10, FALSE, NULL);
+    kill (getpid (), SIGKILL);
+  }
+  int status = 0;
+  g_assert_cmpint (waitpid (child, &status, 0), ==, child);
+  g_assert_true (WIFSIGNALED (status));
+  SlRecorder *recorder = start (f, 3600, 1 << 20, 10);
+  wait_for (f, 1, 0);
+  sl_recorder_unref (recorder);
+  g_autoptr (GPtrArray) paths = list (f);
+  g_assert_cmpuint (paths->len, ==, 1);
+  check_box (f, paths->pdata[0], 1, 10, 1, "the process that recorded is no more: it crashed or was killed");
+  sl_ring_recover (f->folder, 10, note, f); /* once */
+  g_assert_cmpuint (f->written, ==, 1);
+  teardown (f);
+}
+
+/* Files of a ring's name that are none, or are of a process that lives. */
+static void
+test_other_rings (void)
+{
+  Fixture *f = setup ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlBlackBoxInfo) info = sl_black_box_info_new (f->model, f->session, NULL, NULL);
+  g_autoptr (SlRing) ring = sl_ring_new (info, f->folder, 10, 1 << 20, &error);
+  g_assert_no_error (error);
+  g_assert_true (sl_ring_begin (ring, 0, (const void *const *) f->buffers.inputs, &error));
+  sl_ring_recover (f->folder, 10, note, f);
+  g_autoptr (GPtrArray) paths = list (f);
+  g_assert_cmpuint (paths->len + f->written + f->failed, ==, 0);
+  teardown (f);
+}
+
+static void
+test_no_folder (void)
+{
+  Fixture *f = setup ();
+  g_autoptr (GError) error = NULL;
+  const SlRecorderSettings nowhere = { .folder = "/nowhere", .seconds = 1, .limit = 1 << 20, .files = 1, .written = note, .data = f };
+  g_assert_null (sl_recorder_new (f->model, f->session, NULL, &nowhere, &error));
+  expect_error (&error, SL_ERROR_OPEN, "black-box=/nowhere: expected a folder that can be written to, got: No such file or directory",
+                NULL);
+  teardown (f);
+}
+
+/* No file may grow beyond some inferences: those are kept in turn, and a black box of them is written as far as it can be. */
+static void
+test_no_room (void)
+{
+  Fixture *f = setup ();
+  struct rlimit before, less;
+  g_autoptr (GError) error = NULL;
+  g_assert_cmpint (getrlimit (RLIMIT_FSIZE, &before), ==, 0);
+  less = before;
+  less.rlim_cur = 72 * 1024;
+  void (*was) (int) = signal (SIGXFSZ, SIG_IGN);
+  SlRecorder *recorder = start (f, 3600, 1 << 20, 10);
+  g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &less), ==, 0);
+  run_some (f, recorder, 1, 200);
+  setrlimit (RLIMIT_FSIZE, &before);
+  g_autofree char *path = sl_recorder_dump (recorder, "room");
+  sl_recorder_unref (recorder);
+  g_autoptr (SlBlackBox) box = sl_black_box_open (path, &error);
+  g_assert_no_error (error);
+  const guint n = sl_black_box_n_inferences (box);
+  g_assert_cmpuint (n, >, 1);
+  g_assert_cmpuint (n, <, 100);
+  check_box (f, path, 201 - n, 200, 0, "room");
+  /* And none at all. */
+  less.rlim_cur = 68 * 1024;
+  recorder = start (f, 3600, 1 << 20, 10);
+  setrlimit (RLIMIT_FSIZE, &less);
+  g_assert_false (run_one (f, recorder, 1, TRUE, &error));
+  expect_error (&error, SL_ERROR_OPEN, ".ring: the ring of the black box cannot be written: File too large", NULL);
+  g_assert_true (run_one (f, recorder, 2, TRUE, &error)); /* told once */
+  g_assert_null (sl_recorder_dump (recorder, "nothing"));
+  sl_recorder_unref (recorder);
+  /* A black box that does not fit leaves nothing. */
+  setrlimit (RLIMIT_FSIZE, &before);
+  recorder = start (f, 3600, 1 << 20, 10);
+  run_some (f, recorder, 1, 10);
+  less.rlim_cur = 256;
+  setrlimit (RLIMIT_FSIZE, &less);
+  g_free (sl_recorder_dump (recorder, "no room"));
+  wait_for (f, 0, 1);
+  setrlimit (RLIMIT_FSIZE, &before);
+  g_assert_nonnull (strstr (f->message, ".slbox.part: cannot be written: File too large"));
+  sl_recorder_unref (recorder);
+  g_autoptr (GPtrArray) paths = list (f);
+  g_assert_cmpuint (paths->len, ==, 1);
+  signal (SIGXFSZ, was);
+  teardown (f);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/recorder/dump", test_dump);
+  g_test_add_func ("/recorder/limit", test_limit);
+  g_test_add_func ("/recorder/seconds", test_seconds);
+  g_test_add_func ("/recorder/files", test_files);
+  g_test_add_func ("/recorder/dump-while-running", test_dump_while_running);
+  g_test_add_func ("/recorder/killed", test_killed);
+  g_test_add_func ("/recorder/other-rings", test_other_rings);
+  g_test_add_func ("/recorder/no-folder", test_no_folder);
+  g_test_add_func ("/recorder/no-room", test_no_room);
+  return g_test_run ();
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* slinfer writes in threads of its own, and tells there what became of it; lines are logged on the main thread. */
+#include "tools/run/boxes.h"
+
+#include "tools/run/log.h"
+
+typedef struct
+{
+  char *pipeline, *path, *message;
+  guint inferences;
+} Written;
+
+static gboolean
+log_written (gpointer data)
+{
+  const Written *written = data;
+  if (written->message != NULL)
+    sl_run_log (SL_LOG_WARNING, written->pipeline, "black-box", "no black box: %s", written->message);
+  else
+    sl_run_log (SL_LOG_INFO, written->pipeline, "black-box", "%s: black box of %u inferences", written->path, written->inferences);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+written_free (gpointer data)
+{
+  Written *written = data;
+  g_free (written->pipeline);
+  g_free (written->path);
+  g_free (written->message);
+  g_free (written);
+}
+
+/* In the thread that wrote it. */
+static void
+on_dumped (GstElement *infer, const char *path, guint inferences, const char *message, gpointer name)
+{
+  Written *written = g_new0 (Written, 1);
+  written->pipeline = g_strdup (name);
+  written->path = g_strdup (path);
+  written->message = g_strdup (message);
+  written->inferences = inferences;
+  g_idle_add_full (G_PRIORITY_DEFAULT, log_written, written, written_free);
+}
+
+static void
+collect (const GValue *item, gpointer found)
+{
+  GstElement *element = g_value_get_object (item);
+  GstElementFactory *factory = gst_element_get_factory (element);
+  if (factory != NULL && g_strcmp0 (GST_OBJECT_NAME (factory), "slinfer") == 0)
+    g_ptr_array_add (found, gst_object_ref (element));
+}
+
+static GPtrArray *
+find_infers (GstElement *pipeline)
+{
+  GPtrArray *found = g_ptr_array_new_with_free_func (gst_object_unref);
+  GstIterator *all = gst_bin_iterate_recurse (GST_BIN (pipeline));
+  gst_iterator_foreach (all, collect, found);
+  gst_iterator_free (all);
+  return found;
+}
+
+static void
+free_name (gpointer name, GClosure *closure)
+{
+  g_free (name);
+}
+
+void
+sl_run_boxes_attach (GstElement *pipeline, const char *folder, const char *name)
+{
+  g_autoptr (GPtrArray) infers = find_infers (pipeline);
+  for (guint i = 0; i < infers->len; i++) {
+    g_autofree char *own = NULL;
+    g_object_get (infers->pdata[i], "black-box", &own, NULL);
+    if (own == NULL && folder != NULL)
+      g_object_set (infers->pdata[i], "black-box", folder, NULL);
+    g_signal_connect_data (infers->pdata[i], "dumped", G_CALLBACK (on_dumped), g_strdup (name), free_name, (GConnectFlags) 0);
+  }
+}
+
+guint
+sl_run_boxes_dump (GstElement *pipeline, const char *reason)
+{
+  g_autoptr (GPtrArray) infers = find_infers (pipeline);
+  guint n = 0;
+  for (guint i = 0; i < infers->len; i++) {
+    g_autofree char *path = NULL;
+    g_signal_emit_by_name (infers->pdata[i], "dump", reason, &path);
+    n += path != NULL;
+  }
+  return n;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Black boxes of a running pipeline: each slinfer of it records, and writes what it has when something goes wrong.
+ */
+#ifndef SL_TOOLS_RUN_BOXES_H
+#define SL_TOOLS_RUN_BOXES_H
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/** sl_run_boxes_attach: has each slinfer of @pipeline, which has not started, record for @folder (nullable), unless it records already; and
+ *  logs under @name (copied) what is written. */
+void sl_run_boxes_attach (GstElement *pipeline, const char *folder, const char *name);
+/** sl_run_boxes_dump: has each write what it has; @reason: a sentence. Returns how many do. */
+guint sl_run_boxes_dump (GstElement *pipeline, const char *reason);
+
+G_END_DECLS
+
+#endif
