@@ -38,8 +38,8 @@ gboolean
 sl_float_winograd_fits (const SlFloatLayer *layer)
 {
   const SlWindowShape *w = &layer->window;
-  return layer->mode == SL_FLOAT_WINDOW && layer->groups == 1 && w->filter_h == 3 && w->filter_w == 3 && w->stride_h == 1 && w->stride_w == 1
-         && w->dilation_h == 1 && w->dilation_w == 1 && tiles_of (layer) >= LEAST_TILES;
+  return layer->mode == SL_FLOAT_WINDOW && layer->groups == 1 && w->filter_h == 3 && w->filter_w == 3 && w->stride_h == 1
+         && w->stride_w == 1 && w->dilation_h == 1 && w->dilation_w == 1 && tiles_of (layer) >= LEAST_TILES;
 }
 
 gdouble
