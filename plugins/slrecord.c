@@ -52,12 +52,12 @@ typedef struct
 {
   GstElement parent;
   GstPad *sink, *src;
-  Settings settings;     /* object lock */
-  GstPad *encoded;       /* object lock (nullable) */
-  char *asked;           /* object lock (nullable): reason of a clip that was asked for */
-  SlWriter *writer;      /* object lock, as a pointer */
-  SlRecorder *recorder;  /* while started */
-  SlWriterCounts counts; /* object lock: of the writer that was stopped last */
+  Settings settings;        /* object lock */
+  GstPad *encoded;          /* object lock (nullable) */
+  char *asked;              /* object lock (nullable): reason of a clip that was asked for */
+  SlWriter *writer;         /* object lock, as a pointer */
+  SlClipRecorder *recorder; /* while started */
+  SlWriterCounts counts;    /* object lock: of the writer that was stopped last */
   /* Of the thread of encoded: */
   Clock encoded_clock;
   GstCaps *encoded_caps; /* (nullable) */
@@ -253,9 +253,9 @@ static void
 event_found (gpointer data, const char *word, const char *json)
 {
   const Moment *moment = data;
-  SlRecorder *recorder = moment->self->recorder;
-  SlClipStart *start = sl_recorder_wants_start (recorder) ? new_start (moment, word) : NULL;
-  sl_recorder_event (recorder, moment->time, g_strdup (json), start);
+  SlClipRecorder *recorder = moment->self->recorder;
+  SlClipStart *start = sl_clip_recorder_wants_start (recorder) ? new_start (moment, word) : NULL;
+  sl_clip_recorder_event (recorder, moment->time, g_strdup (json), start);
 }
 
 static void
@@ -291,14 +291,14 @@ look_at (SlRecord *self, GstBuffer *frame, GstClockTime time)
 static void
 encoder_caps (gpointer data, GstCaps *caps)
 {
-  sl_recorder_set_caps (((SlRecord *) data)->recorder, caps);
+  sl_clip_recorder_set_caps (((SlRecord *) data)->recorder, caps);
 }
 
 /* Encoder's thread. */
 static void
 encoder_frame (gpointer data, GstBuffer *frame)
 {
-  sl_recorder_frame (((SlRecord *) data)->recorder, frame);
+  sl_clip_recorder_frame (((SlRecord *) data)->recorder, frame);
 }
 
 static const SlEncoderEvents encoder_events = { .caps = encoder_caps, .frame = encoder_frame };
@@ -342,7 +342,7 @@ sl_record_chain (GstPad *pad, GstObject *parent, GstBuffer *frame)
   const GstClockTime time = clock_time (&self->clock, GST_BUFFER_PTS (frame));
   look_at (self, frame, time);
   encode (self, frame, time);
-  sl_recorder_seen (self->recorder, time);
+  sl_clip_recorder_seen (self->recorder, time);
   self->frames++;
   return gst_pad_push (self->src, frame);
 }
@@ -408,18 +408,18 @@ sl_record_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
       break;
     case GST_EVENT_GAP:
       gst_event_parse_gap (event, &time, &duration);
-      sl_recorder_seen (self->recorder, clock_time (&self->clock, time));
+      sl_clip_recorder_seen (self->recorder, clock_time (&self->clock, time));
       break;
     case GST_EVENT_FLUSH_STOP:
       end_encoder (self, FALSE);
-      sl_recorder_reset (self->recorder);
+      sl_clip_recorder_reset (self->recorder);
       clock_init (&self->clock);
       break;
     case GST_EVENT_EOS:
       end_encoder (self, TRUE);
       if (!has_encoded (self))
-        sl_recorder_end (self->recorder, TRUE);
-      sl_recorder_end (self->recorder, FALSE);
+        sl_clip_recorder_end (self->recorder, TRUE);
+      sl_clip_recorder_end (self->recorder, FALSE);
       break;
     default:
       break;
@@ -453,7 +453,7 @@ sl_record_encoded_chain (GstPad *pad, GstObject *parent, GstBuffer *frame)
   if (self->encoded_caps == NULL || gst_buffer_get_size (frame) == 0)
     gst_buffer_unref (frame);
   else
-    sl_recorder_frame (self->recorder, keep_frame (self, frame));
+    sl_clip_recorder_frame (self->recorder, keep_frame (self, frame));
   return GST_FLOW_OK;
 }
 
@@ -466,17 +466,17 @@ sl_record_encoded_event (GstPad *pad, GstObject *parent, GstEvent *event)
     case GST_EVENT_CAPS:
       gst_event_parse_caps (event, &caps);
       gst_caps_replace (&self->encoded_caps, caps);
-      sl_recorder_set_caps (self->recorder, caps);
+      sl_clip_recorder_set_caps (self->recorder, caps);
       break;
     case GST_EVENT_SEGMENT:
       gst_event_copy_segment (event, &self->encoded_clock.segment);
       break;
     case GST_EVENT_FLUSH_STOP:
-      sl_recorder_reset (self->recorder);
+      sl_clip_recorder_reset (self->recorder);
       clock_init (&self->encoded_clock);
       break;
     case GST_EVENT_EOS:
-      sl_recorder_end (self->recorder, TRUE);
+      sl_clip_recorder_end (self->recorder, TRUE);
       break;
     default:
       break;
@@ -552,10 +552,10 @@ open_all (SlRecord *self, GError **error)
   const Settings *s = &self->settings;
   g_autofree char *location = g_strdup (s->location), *source = g_strdup (s->source != NULL ? s->source : GST_OBJECT_NAME (self));
   g_autofree char *on = g_strdup (s->on), *encoder = g_strdup (s->encoder);
-  const SlRecorderSettings times = { .pre_roll = seconds (s->pre_roll),
-                                     .post_roll = seconds (s->post_roll),
-                                     .max_length = seconds (s->max_length),
-                                     .ring_bytes = megabytes (s->ring_size) };
+  const SlClipRecorderSettings times = { .pre_roll = seconds (s->pre_roll),
+                                         .post_roll = seconds (s->post_roll),
+                                         .max_length = seconds (s->max_length),
+                                         .ring_bytes = megabytes (s->ring_size) };
   const gint64 keep = (gint64) (s->keep * DAY * G_USEC_PER_SEC);
   const guint64 max_bytes = megabytes (s->max_size), min_free = megabytes (s->min_free);
   const gint width = s->max_width;
@@ -570,7 +570,7 @@ open_all (SlRecord *self, GError **error)
   folder.max_bytes = max_bytes;
   folder.min_free = min_free;
   SlWriter *writer = sl_writer_new (&folder, QUEUE_BYTES, width, &writer_events, gst_object_ref (self), gst_object_unref);
-  self->recorder = sl_recorder_new (&times, writer);
+  self->recorder = sl_clip_recorder_new (&times, writer);
   GST_OBJECT_LOCK (self);
   self->writer = writer;
   GST_OBJECT_UNLOCK (self);
@@ -597,7 +597,7 @@ stop (SlRecord *self)
 {
   SlWriterCounts counts = { 0 };
   end_encoder (self, TRUE);
-  g_clear_pointer (&self->recorder, sl_recorder_free);
+  g_clear_pointer (&self->recorder, sl_clip_recorder_free);
   GST_OBJECT_LOCK (self);
   SlWriter *writer = g_steal_pointer (&self->writer);
   g_clear_pointer (&self->asked, g_free);

@@ -15,7 +15,7 @@
 struct _SlRecorder
 {
   GMutex lock;
-  SlRecorderSettings settings;
+  SlClipRecorderSettings settings;
   SlWriter *writer;
   SlRing ring;
   GstCaps *caps;             /* (nullable) */
@@ -30,10 +30,10 @@ struct _SlRecorder
   GstClockTime begin, end, moment;
 };
 
-SlRecorder *
-sl_recorder_new (const SlRecorderSettings *settings, SlWriter *writer)
+SlClipRecorder *
+sl_clip_recorder_new (const SlClipRecorderSettings *settings, SlWriter *writer)
 {
-  SlRecorder *self = g_new0 (SlRecorder, 1);
+  SlClipRecorder *self = g_new0 (SlClipRecorder, 1);
   self->settings = *settings;
   self->writer = writer;
   self->newest = self->seen = self->last_key = GST_CLOCK_TIME_NONE;
@@ -45,7 +45,7 @@ sl_recorder_new (const SlRecorderSettings *settings, SlWriter *writer)
 /* The rest under the lock. */
 
 static void
-stop (SlRecorder *self, const char *cut)
+stop (SlClipRecorder *self, const char *cut)
 {
   if (self->on && self->start == NULL)
     sl_writer_end (self->writer, cut);
@@ -55,7 +55,7 @@ stop (SlRecorder *self, const char *cut)
 }
 
 static void
-reset (SlRecorder *self)
+reset (SlClipRecorder *self)
 {
   stop (self, NULL);
   sl_ring_clear (&self->ring);
@@ -66,7 +66,7 @@ reset (SlRecorder *self)
 
 /* The clip that waits for @first, its first frame, begins. */
 static void
-open_clip (SlRecorder *self, const SlRingFrame *first)
+open_clip (SlClipRecorder *self, const SlRingFrame *first)
 {
   SlClipStart *start = g_steal_pointer (&self->start);
   gst_caps_replace (&start->caps, self->caps);
@@ -77,7 +77,7 @@ open_clip (SlRecorder *self, const SlRingFrame *first)
 
 /* The next clip begins with a key frame, with no moment of its own. */
 static void
-split (SlRecorder *self, const SlRingFrame *first)
+split (SlClipRecorder *self, const SlRingFrame *first)
 {
   SlClipStart *start = g_new0 (SlClipStart, 1);
   sl_writer_end (self->writer, NULL);
@@ -90,7 +90,7 @@ split (SlRecorder *self, const SlRingFrame *first)
 
 /* Whether the clip would be too long if it went on to the key frame after @frame. */
 static gboolean
-is_long (const SlRecorder *self, const SlRingFrame *frame)
+is_long (const SlClipRecorder *self, const SlRingFrame *frame)
 {
   return self->settings.max_length > 0 && frame->key && frame->time > self->begin
          && frame->time - self->begin + self->gop > self->settings.max_length;
@@ -98,7 +98,7 @@ is_long (const SlRecorder *self, const SlRingFrame *frame)
 
 /* The disk is too slow, or key frames too rare. */
 static gboolean
-give (SlRecorder *self, const SlRingFrame *frame)
+give (SlClipRecorder *self, const SlRingFrame *frame)
 {
   if (self->settings.max_length > 0 && frame->time > self->begin && frame->time - self->begin >= 2 * self->settings.max_length) {
     stop (self, "no key frame comes within max-length");
@@ -113,7 +113,7 @@ give (SlRecorder *self, const SlRingFrame *frame)
 }
 
 static void
-take_frames (SlRecorder *self)
+take_frames (SlClipRecorder *self)
 {
   for (GList *link = sl_ring_after (&self->ring, self->written); link != NULL && self->on; link = link->next) {
     const SlRingFrame *frame = link->data;
@@ -133,7 +133,7 @@ is_past (GstClockTime clock, GstClockTime time)
 }
 
 static gboolean
-is_over (const SlRecorder *self)
+is_over (const SlClipRecorder *self)
 {
   const gboolean frames = self->frames_end || is_past (self->newest, self->end);
   const gboolean seen = self->seen_end || is_past (self->seen, self->end);
@@ -141,7 +141,7 @@ is_over (const SlRecorder *self)
 }
 
 static void
-trim (SlRecorder *self)
+trim (SlClipRecorder *self)
 {
   GstClockTime now = self->newest;
   if (GST_CLOCK_TIME_IS_VALID (self->seen) && self->seen < now)
@@ -150,7 +150,7 @@ trim (SlRecorder *self)
 }
 
 static void
-advance (SlRecorder *self)
+advance (SlClipRecorder *self)
 {
   if (self->on && self->start != NULL) {
     const GstClockTime pre = self->settings.pre_roll;
@@ -165,7 +165,7 @@ advance (SlRecorder *self)
 }
 
 void
-sl_recorder_free (SlRecorder *self)
+sl_clip_recorder_free (SlClipRecorder *self)
 {
   reset (self);
   gst_clear_caps (&self->caps);
@@ -174,7 +174,7 @@ sl_recorder_free (SlRecorder *self)
 }
 
 void
-sl_recorder_set_caps (SlRecorder *self, GstCaps *caps)
+sl_clip_recorder_set_caps (SlClipRecorder *self, GstCaps *caps)
 {
   g_mutex_lock (&self->lock);
   if (self->caps == NULL || !gst_caps_is_equal (self->caps, caps)) {
@@ -192,7 +192,7 @@ goes_back (GstClockTime clock, GstClockTime time)
 }
 
 void
-sl_recorder_frame (SlRecorder *self, GstBuffer *frame)
+sl_clip_recorder_frame (SlClipRecorder *self, GstBuffer *frame)
 {
   const gboolean key = !GST_BUFFER_FLAG_IS_SET (frame, GST_BUFFER_FLAG_DELTA_UNIT);
   const GstClockTime time = GST_BUFFER_DTS_OR_PTS (frame);
@@ -212,7 +212,7 @@ sl_recorder_frame (SlRecorder *self, GstBuffer *frame)
 }
 
 void
-sl_recorder_seen (SlRecorder *self, GstClockTime time)
+sl_clip_recorder_seen (SlClipRecorder *self, GstClockTime time)
 {
   g_mutex_lock (&self->lock);
   if (goes_back (self->seen, time))
@@ -224,7 +224,7 @@ sl_recorder_seen (SlRecorder *self, GstClockTime time)
 }
 
 gboolean
-sl_recorder_wants_start (SlRecorder *self)
+sl_clip_recorder_wants_start (SlClipRecorder *self)
 {
   g_mutex_lock (&self->lock);
   const gboolean wants = !self->on;
@@ -233,7 +233,7 @@ sl_recorder_wants_start (SlRecorder *self)
 }
 
 void
-sl_recorder_event (SlRecorder *self, GstClockTime time, char *json, SlClipStart *start)
+sl_clip_recorder_event (SlClipRecorder *self, GstClockTime time, char *json, SlClipStart *start)
 {
   g_mutex_lock (&self->lock);
   if (!self->on && start != NULL) {
@@ -255,7 +255,7 @@ sl_recorder_event (SlRecorder *self, GstClockTime time, char *json, SlClipStart 
 }
 
 void
-sl_recorder_reset (SlRecorder *self)
+sl_clip_recorder_reset (SlClipRecorder *self)
 {
   g_mutex_lock (&self->lock);
   reset (self);
@@ -263,7 +263,7 @@ sl_recorder_reset (SlRecorder *self)
 }
 
 void
-sl_recorder_end (SlRecorder *self, gboolean encoded)
+sl_clip_recorder_end (SlClipRecorder *self, gboolean encoded)
 {
   g_mutex_lock (&self->lock);
   if (encoded)
