@@ -30,6 +30,7 @@ typedef enum
   TEXT_LAYOUT,
   TEXT_FIT,
   TEXT_FILTER,
+  TEXT_CLASSES,
   TEXT_SOURCE,
   N_TEXTS
 } Text;
@@ -65,7 +66,8 @@ struct _SlPredictor
   void *input;
   void *outputs[SL_MAX_IO];
   SlDecoding *decoding;
-  SlLabels *labels; /* (nullable) */
+  SlLabels *labels;       /* (nullable) */
+  SlClassFilter *classes; /* (nullable): those that count */
   SlPredictionMapper *mapper;
   guint64 frame;
 };
@@ -145,6 +147,16 @@ G_DEFINE_FINAL_TYPE (SlPredictor, sl_predictor, G_TYPE_OBJECT)
  */
 
 /**
+ * SlPredictor:classes:
+ *
+ * Classes whose objects and labels count, such as "person,car", or "!dog" for all but that one; see slpostprocess:classes. #SlPredictor:max-results
+ * counts those alone. A mask keeps all its classes. A name that the model does not have is an error at the next load or prediction, which names
+ * the nearest ones. Unset, all.
+ *
+ * Since: 0.1
+ */
+
+/**
  * SlPredictor:source:
  *
  * Text that the predictions carry as their source.
@@ -172,6 +184,8 @@ static const struct
   [TEXT_FIT] = { "fit", "Fit", "Overrides the model: how a frame is fitted into its input: " SL_FIT_NAMES },
   [TEXT_FILTER] = { "filter", "Filter",
                     "How pixels are made when the size changes: nearest, bilinear, area or auto; unset = auto: area when reducing beyond 2" },
+  [TEXT_CLASSES] = { "classes", "Classes",
+                     "Classes whose objects and labels count, such as person,car, or !dog for all but that one; unset = all" },
   [TEXT_SOURCE] = { "source", "Source", "Text that the predictions carry as their source, such as the name of the camera" },
 };
 
@@ -225,6 +239,8 @@ unload (SlPredictor *self)
   g_clear_pointer (&self->normalizer, sl_normalizer_free);
   g_clear_pointer (&self->decoding, sl_decoding_free);
   g_clear_pointer (&self->labels, sl_labels_unref);
+  sl_prediction_mapper_choose (self->mapper, NULL, 0);
+  g_clear_pointer (&self->classes, sl_class_filter_free);
   g_clear_pointer (&self->session, sl_session_free);
   g_clear_pointer (&self->model, sl_model_unref);
   g_clear_pointer (&self->input, sl_tensor_buffer_free);
@@ -266,26 +282,34 @@ open_decoding (SlPredictor *self, GError **error)
 {
   SlContract *contract = sl_model_contract (self->model);
   const Settings *settings = &self->settings;
+  const guint most = MAX (settings->max_results, settings->top_k);
+  g_autoptr (SlClassFilter) classes = NULL;
+  if (!sl_class_filter_parse (settings->texts[TEXT_CLASSES], &classes, error))
+    return FALSE;
   const SlDecodingSettings how = { .threshold = settings->threshold,
                                    .iou_threshold = settings->iou_threshold,
-                                   .max_results = (gint) MAX (settings->max_results, settings->top_k) };
-  SlLabels *labels = NULL;
+                                   .max_results = classes != NULL ? SL_MAX_RESULTS : (gint) most };
+  g_autoptr (SlLabels) labels = NULL;
   g_autoptr (SlDecoding) decoding = sl_decoding_open (contract, contract->outputs, contract->n_outputs, &how, &labels, error);
   if (decoding == NULL) {
     g_prefix_error (error, "%s: ", contract->model);
     return FALSE;
   }
+  if (!sl_decoding_check_classes (decoding, labels, contract->model, classes, error))
+    return FALSE;
   if (strcmp (sl_decoding_decoder (decoding)->name, "image") == 0) {
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
                  "%s: makes pictures; expected a model that finds or names something. slpostprocess gives pictures as video",
                  contract->model);
-    g_clear_pointer (&labels, sl_labels_unref);
     return FALSE;
   }
+  sl_prediction_mapper_choose (self->mapper, classes, most);
+  g_clear_pointer (&self->classes, sl_class_filter_free);
+  self->classes = g_steal_pointer (&classes);
   g_clear_pointer (&self->decoding, sl_decoding_free);
   g_clear_pointer (&self->labels, sl_labels_unref);
   self->decoding = g_steal_pointer (&decoding);
-  self->labels = labels;
+  self->labels = g_steal_pointer (&labels);
   self->decoding_stale = FALSE;
   return TRUE;
 }
@@ -577,7 +601,7 @@ set_text (SlPredictor *self, Text text, const char *value)
     return;
   g_free (self->settings.texts[text]);
   self->settings.texts[text] = g_strdup (value);
-  if (text != TEXT_SOURCE)
+  if (text != TEXT_SOURCE && text != TEXT_CLASSES)
     self->model_stale = TRUE;
 }
 

@@ -121,6 +121,42 @@ test_properties (void)
   g_assert_cmpint (g_remove (names), ==, 0);
 }
 
+/* Classes that do not count are neither among the results nor among the most of them; the names are checked, the model is not loaded anew. */
+static void
+test_classes (void)
+{
+  g_autoptr (SlPredictor) predictor = new_predictor ("brightest_channel.tflite");
+  g_autoptr (SlPredictor) boxes = new_predictor ("one_box.tflite");
+  g_autoptr (SlFrame) frame = plain_frame (8, 8, 51, 204, 102);
+  g_autoptr (GError) error = NULL;
+  g_object_set (predictor, "classes", "red, blue", "top-k", 3u, NULL);
+  g_autoptr (SlPredictions) two = predict (predictor, frame);
+  g_assert_cmpuint (sl_predictions_get_n_labels (two), ==, 2);
+  g_assert_cmpstr (sl_predictions_get_label (two, 0), ==, "blue");
+  g_assert_cmpstr (sl_predictions_get_label (two, 1), ==, "red");
+  g_object_set (predictor, "classes", "!green", "top-k", 1u, NULL);
+  g_autoptr (SlPredictor) shared = sl_predictor_new_shared (predictor, &error);
+  g_assert_no_error (error);
+  g_autoptr (SlPredictions) best = predict (shared, frame);
+  g_assert_cmpuint (sl_predictions_get_n_labels (best), ==, 1);
+  g_assert_cmpstr (sl_predictions_get_label (best, 0), ==, "blue");
+  g_object_set (predictor, "classes", "grene", NULL);
+  g_assert_null (sl_predictor_predict (predictor, frame, &error));
+  expect_message (&error, SL_ERROR_ARGUMENT, "grene");
+  g_object_set (predictor, "classes", "red,,blue", NULL);
+  g_assert_null (sl_predictor_predict (predictor, frame, &error));
+  expect_message (&error, SL_ERROR_ARGUMENT, "red,,blue");
+  g_object_set (predictor, "classes", NULL, "top-k", 3u, NULL);
+  g_autoptr (SlPredictions) all = predict (predictor, frame);
+  g_assert_cmpuint (sl_predictions_get_n_labels (all), ==, 3);
+  for (guint i = 0; i < 2; i++) {
+    g_object_set (boxes, "classes", i == 0 ? "!blue" : "blue", NULL);
+    g_autoptr (SlFrame) blue = plain_frame (200, 100, 0, 51, 204);
+    g_autoptr (SlPredictions) found = predict (boxes, blue);
+    g_assert_cmpuint (sl_predictions_get_n_objects (found), ==, i);
+  }
+}
+
 static void
 test_information (void)
 {
@@ -322,6 +358,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictor/box", test_box);
   g_test_add_func ("/predictor/fit", test_fit);
   g_test_add_func ("/predictor/properties", test_properties);
+  g_test_add_func ("/predictor/classes", test_classes);
   g_test_add_func ("/predictor/information", test_information);
   g_test_add_func ("/predictor/formats", test_formats);
   g_test_add_func ("/predictor/upside-down", test_upside_down);
