@@ -61,6 +61,32 @@ read_bytes (GstSample *sample)
   return bytes;
 }
 
+static gboolean
+remove_region (GstBuffer *buffer, GstMeta **meta, gpointer data)
+{
+  if ((*meta)->info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)
+    *meta = NULL;
+  return TRUE;
+}
+
+/* videoconvert of GStreamer 1.22 loses what regions say of their objects: they are taken from the frame once more. */
+static GstPadProbeReturn
+restore_regions (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstBuffer *frame = data;
+  GstMetaTransformCopy whole = { FALSE, 0, (gsize) -1 };
+  gpointer state = NULL;
+  GstMeta *meta;
+  if (gst_buffer_peek_memory (GST_PAD_PROBE_INFO_BUFFER (info), 0) == gst_buffer_peek_memory (frame, 0))
+    return GST_PAD_PROBE_OK;
+  GstBuffer *buffer = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
+  GST_PAD_PROBE_INFO_DATA (info) = buffer;
+  gst_buffer_foreach_meta (buffer, remove_region, NULL);
+  while ((meta = gst_buffer_iterate_meta_filtered (frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL)
+    meta->info->transform_func (buffer, meta, frame, _gst_meta_transform_copy, &whole);
+  return GST_PAD_PROBE_OK;
+}
+
 /* (transfer full) (nullable) */
 static GBytes *
 run (GstElement *pipeline, GstElement *source, GstElement *sink, GstSample *frame)
@@ -92,6 +118,8 @@ sl_record_picture (GstSample *frame, gint width, GError **error)
   if (!add (GST_BIN (pipeline), factories, elements, error))
     return NULL;
   g_autoptr (GstCaps) size = size_caps (&info, width);
+  g_autoptr (GstPad) converted = gst_element_get_static_pad (elements[2], "sink");
+  gst_pad_add_probe (converted, GST_PAD_PROBE_TYPE_BUFFER, restore_regions, gst_sample_get_buffer (frame), NULL);
   g_object_set (elements[0], "format", GST_FORMAT_TIME, NULL);
   g_object_set (elements[3], "caps", size, NULL);
   g_object_set (elements[6], "quality", QUALITY, NULL);

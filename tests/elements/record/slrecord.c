@@ -8,8 +8,8 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "plugins/meta/frame_meta.h"
 #include "plugins/meta/region_predictions.h"
+#include "plugins/record/picture.h"
 #include "tests/elements/record/support.h"
 
 #define JPEG "jpegenc"
@@ -333,6 +333,48 @@ test_object (void)
   record_stream_clear (&stream);
 }
 
+/* A picture of a frame in a format that is converted first, with an object of @confidence. */
+static GBytes *
+picture_of (gdouble confidence)
+{
+  static const char caps_text[] = "video/x-raw,format=RGB16,width=320,height=240,framerate=25/1";
+  const SlObjectView object = { .x = 80,
+                                .y = 80,
+                                .w = 160,
+                                .h = 120,
+                                .x_min = 0.25,
+                                .x_max = 0.75,
+                                .y_min = 1 / 3.,
+                                .y_max = 5 / 6.,
+                                .confidence = confidence,
+                                .label = "cup",
+                                .object_id = 3 };
+  g_autoptr (GstCaps) caps = gst_caps_from_string (caps_text);
+  g_autoptr (GError) error = NULL;
+  GstVideoInfo info;
+  g_assert_true (gst_video_info_from_caps (&info, caps));
+  g_autoptr (GstBuffer) frame = gst_buffer_new_allocate (NULL, info.size, NULL);
+  gst_buffer_memset (frame, 0, 100, info.size);
+  sl_buffer_add_object (frame, &object, NULL);
+  g_autoptr (GstSample) sample = gst_sample_new (frame, caps, NULL, NULL);
+  GBytes *picture = sl_record_picture (sample, 1280, &error);
+  g_assert_no_error (error);
+  return picture;
+}
+
+/* What is drawn says what the model said, whatever the frame's format. */
+static void
+test_picture (void)
+{
+#ifdef SL_HAVE_OVERLAY
+  g_autoptr (GBytes) one = picture_of (0.25), same = picture_of (0.25), other = picture_of (0.75);
+  g_assert_true (g_bytes_equal (one, same));
+  g_assert_false (g_bytes_equal (one, other));
+#else
+  g_test_skip ("this build draws nothing");
+#endif
+}
+
 /* The signal asks for a clip. */
 static void
 test_signal (void)
@@ -404,6 +446,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slrecord/odd-frames", test_odd_frames);
   g_test_add_func ("/slrecord/choice", test_choice);
   g_test_add_func ("/slrecord/object", test_object);
+  g_test_add_func ("/slrecord/picture", test_picture);
   g_test_add_func ("/slrecord/signal", test_signal);
   TEST_ADD_CASES ("/slrecord/wrong", wrong_cases, test_wrong);
   return test_elements_run ();
