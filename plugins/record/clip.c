@@ -62,6 +62,14 @@ choose_stem (const SlFolder *folder, const SlClipStart *start)
   }
 }
 
+/* (transfer full) (nullable) */
+static GBytes *
+make_picture (GstSample *moment, gint width, GError **error)
+{
+  g_autoptr (SlPictureMaker) maker = sl_picture_maker_new ((guint) width, error);
+  return maker != NULL ? sl_picture_maker_make (maker, gst_sample_get_buffer (moment), gst_sample_get_caps (moment), error) : NULL;
+}
+
 /* FALSE with @error set when it cannot be written, not when it cannot be made. */
 static gboolean
 write_picture (SlClip *clip, gint width, GError **error)
@@ -70,7 +78,7 @@ write_picture (SlClip *clip, gint width, GError **error)
   g_autoptr (GError) reason = NULL;
   if (clip->start->moment == NULL)
     return TRUE;
-  g_autoptr (GBytes) picture = sl_record_picture (clip->start->moment, width, &reason);
+  g_autoptr (GBytes) picture = make_picture (clip->start->moment, width, &reason);
   if (picture == NULL) {
     clip->no_picture = sl_show_message (reason->message);
     return TRUE;

@@ -207,14 +207,14 @@ sl_folder_has_room (SlFolder *folder)
 }
 
 gboolean
-sl_folder_trim (SlFolder *folder, gint64 now, guint64 bytes)
+sl_folder_trim (SlFolder *folder, gint64 now)
 {
   guint64 total;
   g_autoptr (GPtrArray) clips = list_clips (folder, &total);
   for (guint i = 0; i < clips->len; i++) {
     const Clip *clip = clips->pdata[i];
     const gboolean old = folder->keep > 0 && now - clip->us > folder->keep;
-    const gboolean many = folder->max_bytes > 0 && total + bytes > folder->max_bytes;
+    const gboolean many = folder->max_bytes > 0 && total > folder->max_bytes;
     if (!old && !many && sl_folder_has_room (folder))
       break;
     remove_clip (folder, clip->stem);

@@ -33,8 +33,8 @@ void sl_folder_close (SlFolder *folder);
 /** sl_folder_clean: deletes files that are left of clips which a process did not finish. Returns how many. */
 guint sl_folder_clean (SlFolder *folder);
 /** sl_folder_trim: deletes clips that are too old or too many, oldest first, and more until there is @min_free. FALSE = there is not.
- *  @bytes: that are to be written beside what is there. */
-gboolean sl_folder_trim (SlFolder *folder, gint64 now, guint64 bytes);
+ *  @now: microseconds since 1970 */
+gboolean sl_folder_trim (SlFolder *folder, gint64 now);
 /** sl_folder_has_room: whether @min_free is free. */
 gboolean sl_folder_has_room (SlFolder *folder);
 

@@ -26,15 +26,14 @@ sl_record_package (const char *factory)
   return "gstreamer1.0-plugins-base";
 }
 
-/* (transfer floating) (nullable): programs that carry the elements inside have the type, and no factory. */
+/* (transfer floating) (nullable): programs that carry sloverlay inside have its type, and no factory. */
 static GstElement *
 make (const char *factory)
 {
-  GstElement *element = gst_element_factory_make (factory, NULL);
   const GType overlay = g_type_from_name ("SlOverlay");
-  if (element == NULL && strcmp (factory, "sloverlay") == 0 && overlay != G_TYPE_INVALID)
-    element = g_object_new (overlay, NULL);
-  return element;
+  if (strcmp (factory, "sloverlay") == 0 && overlay != G_TYPE_INVALID)
+    return g_object_new (overlay, NULL);
+  return gst_element_factory_make (factory, NULL);
 }
 
 GstElement *
@@ -42,8 +41,7 @@ sl_record_add (GstBin *bin, const char *factory, GstElement **last, GError **err
 {
   GstElement *element = make (factory);
   if (element == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "GStreamer's element '%s' is missing, which slrecord needs: install %s (Debian's name)", factory,
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "GStreamer's element '%s' is missing: install %s (Debian's name)", factory,
                  sl_record_package (factory));
     return NULL;
   }

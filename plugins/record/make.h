@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Elements of the pipelines inside slrecord, one linked behind the other.
+ * Elements of pipelines inside slrecord and of pictures, one linked behind the other.
  */
 #ifndef SL_PLUGINS_RECORD_MAKE_H
 #define SL_PLUGINS_RECORD_MAKE_H

@@ -141,7 +141,7 @@ end (SlWriter *self, const char *cut)
   }
   self->troubled = FALSE;
   sl_clip_done_clear (&done);
-  sl_folder_trim (&self->folder, g_get_real_time (), 0);
+  sl_folder_trim (&self->folder, g_get_real_time ());
 }
 
 static char *
@@ -157,7 +157,7 @@ begin (SlWriter *self, SlClipStart *start)
   drop_clip (self);
   self->start = start;
   self->looked = 0;
-  if (!sl_folder_trim (&self->folder, g_get_real_time (), 0)) {
+  if (!sl_folder_trim (&self->folder, g_get_real_time ())) {
     g_autofree char *reason = no_room (self);
     fail (self, reason);
     return;
@@ -174,7 +174,7 @@ look (SlWriter *self)
   if (sl_clip_bytes (self->clip) < self->looked + LOOK_BYTES)
     return;
   self->looked = sl_clip_bytes (self->clip);
-  if (sl_folder_trim (&self->folder, g_get_real_time (), self->looked))
+  if (sl_folder_has_room (&self->folder) || sl_folder_trim (&self->folder, g_get_real_time ()))
     return;
   g_autofree char *reason = no_room (self);
   end (self, "min-free");
@@ -240,7 +240,7 @@ next (SlWriter *self)
   while ((command = g_queue_pop_head (&self->commands)) == NULL && !self->stopping)
     if (!g_cond_wait_until (&self->changed, &self->lock, g_get_monotonic_time () + IDLE_US)) {
       g_mutex_unlock (&self->lock);
-      sl_folder_trim (&self->folder, g_get_real_time (), 0);
+      sl_folder_trim (&self->folder, g_get_real_time ());
       g_mutex_lock (&self->lock);
     }
   self->waiting -= command != NULL ? weight (command) : 0;
@@ -282,7 +282,7 @@ sl_writer_new (SlFolder *folder, gsize queue_bytes, gint picture_width, const Sl
   g_atomic_ref_count_init (&self->refs);
   g_atomic_ref_count_inc (&self->refs);
   sl_folder_clean (&self->folder);
-  sl_folder_trim (&self->folder, g_get_real_time (), 0);
+  sl_folder_trim (&self->folder, g_get_real_time ());
   self->thread = g_thread_new ("sl-record", write_thread, self);
   return self;
 }

@@ -356,8 +356,9 @@ picture_of (gdouble confidence)
   g_autoptr (GstBuffer) frame = gst_buffer_new_allocate (NULL, info.size, NULL);
   gst_buffer_memset (frame, 0, 100, info.size);
   sl_buffer_add_object (frame, &object, NULL);
-  g_autoptr (GstSample) sample = gst_sample_new (frame, caps, NULL, NULL);
-  GBytes *picture = sl_record_picture (sample, 1280, &error);
+  g_autoptr (SlPictureMaker) maker = sl_picture_maker_new (1280, &error);
+  g_assert_no_error (error);
+  GBytes *picture = sl_picture_maker_make (maker, frame, caps, &error);
   g_assert_no_error (error);
   return picture;
 }
