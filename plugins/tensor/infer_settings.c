@@ -4,6 +4,7 @@
 
 #include "base/thread_count.h"
 #include "plugins/properties.h"
+#include "replay/golden.h"
 #include "sightline/error.h"
 
 void
@@ -100,7 +101,7 @@ sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlRecord
                                        .input_shape = settings->input_shape };
   guint threads;
   if (parse_threads (settings, &threads, error) && load_session (settings, &options, threads, loaded, error)
-      && start_recorder (settings, written, data, loaded, error))
+      && (!skip || sl_golden_check (loaded->model, loaded->session, error)) && start_recorder (settings, written, data, loaded, error))
     return TRUE;
   sl_loaded_model_clear (loaded);
   return FALSE;

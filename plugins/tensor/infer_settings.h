@@ -26,7 +26,8 @@ void sl_infer_settings_free (gpointer settings);
  * @skip: without the QUANTIZE of the model's input, where it starts with one
  * @written, @data: who is told of black boxes
  *
- * Fills all of @loaded but its settings; FALSE with @error set, and nothing in it.
+ * Fills all of @loaded but its settings; FALSE with @error set, and nothing in it. Where there is a golden file (replay/golden.h), the model has
+ * passed it; without @skip it did so when it was loaded before.
  */
 gboolean sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlRecorderWritten written, gpointer data,
                                  SlLoadedModel *loaded, GError **error);

@@ -8,6 +8,7 @@
 #include "pipelines/description/build.h"
 #include "plugins/elements.h"
 #include "tools/check/findings.h"
+#include "tools/check/golden.h"
 #include "tools/command.h"
 #include "tools/options.h"
 #include "tools/run/http/choose.h"
@@ -77,16 +78,27 @@ static int
 run_check (int argc, char **argv)
 {
   g_auto (SlRunOptions) options = { 0 };
+  g_auto (SlLimitOptions) limits = { 0 };
   g_auto (GStrv) files = NULL;
+  g_autofree char *golden = NULL;
   const GOptionEntry entries[] = {
     SL_RUN_OPTION_SET (options),
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
+    { "make-golden", 0, 0, G_OPTION_ARG_FILENAME, &golden,
+      "In place of FILE: write MODEL.golden beside MODEL, by which machines are tested whenever they load it", "MODEL" },
+    SL_OPTION_LIMITS (&limits),
     { NULL },
   };
   int status = sl_options_parse ("check", "FILE", "Says what is right, wrong and slow about a pipeline description, without running it.",
                                  NULL, argc, argv, entries, NULL, &files);
   if (status >= 0)
     return status;
+  if (golden != NULL && files[0] != NULL)
+    return sl_options_usage ("check", "--make-golden: expected no FILE with it, got '%s'", files[0]);
+  if (golden != NULL && !sl_limit_options_check ("check", &limits))
+    return SL_EXIT_USAGE;
+  if (golden != NULL)
+    return sl_check_make_golden (golden, &limits) ? SL_EXIT_OK : SL_EXIT_FAILED;
   if (files[0] == NULL || files[1] != NULL)
     return sl_options_usage ("check", "expected one FILE: a pipeline description (docs/pipelines.md)");
   if (!sl_run_options_check ("check", &options))
