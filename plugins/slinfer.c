@@ -119,8 +119,9 @@ static const SlProperty properties[] = {
     SL_PROPERTY_STRING, AT (black_box), 0, 0, 0, NULL, TRUE },
   { "black-box-seconds", "Black box seconds", "What a black box holds, in seconds before it is written", SL_PROPERTY_INT,
     AT (black_box_seconds), 1, 3600, 10, NULL, TRUE },
-  { "black-box-limit", "Black box limit", "Most memory that is recorded, in MiB; of /dev/shm, or of the folder's disk where that is full",
-    SL_PROPERTY_INT, AT (black_box_limit), 1, 1024, 256, NULL, TRUE },
+  { "black-box-limit", "Black box limit",
+    "Most memory that is recorded, in MiB; of $RUNTIME_DIRECTORY or /dev/shm, or of the folder's disk where that is full", SL_PROPERTY_INT,
+    AT (black_box_limit), 1, 1024, 256, NULL, TRUE },
   { "black-box-files", "Black box files", "Black boxes that are kept in the folder, the newest", SL_PROPERTY_INT, AT (black_box_files), 1,
     10000, 10, NULL, TRUE },
 };

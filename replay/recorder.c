@@ -84,7 +84,7 @@ sl_recorder_new (SlModel *model, SlSession *session, const char *input_shape, co
   g_autoptr (SlBlackBoxInfo) info = sl_black_box_info_new (model, session, input_shape, error);
   if (info == NULL)
     return NULL;
-  g_autoptr (GError) failed = NULL;
+  g_autoptr (GError) failed = NULL, no_thread = NULL;
   SlRing *ring = sl_ring_new (info, settings->folder, settings->seconds, settings->limit, &failed);
   if (ring == NULL && g_error_matches (failed, SL_ERROR, SL_ERROR_LIMIT)) {
     g_propagate_error (error, g_steal_pointer (&failed));
@@ -99,9 +99,14 @@ sl_recorder_new (SlModel *model, SlSession *session, const char *input_shape, co
   recorder->data = settings->data;
   recorder->ring = ring;
   recorder->no_ring = g_steal_pointer (&failed);
-  recorder->pool = g_thread_pool_new (work, recorder, 1, FALSE, NULL);
-  push (recorder, g_new0 (Job, 1));
-  return recorder;
+  recorder->pool = g_thread_pool_new (work, recorder, 1, TRUE, &no_thread); /* TRUE: a thread of its own, which ends with it */
+  if (no_thread == NULL) {
+    push (recorder, g_new0 (Job, 1));
+    return recorder;
+  }
+  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no thread can be started that writes black boxes: %s", no_thread->message);
+  sl_recorder_unref (recorder);
+  return NULL;
 }
 
 SlRecorder *

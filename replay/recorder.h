@@ -34,7 +34,7 @@ typedef struct _SlRecorder SlRecorder;
 
 /** sl_recorder_new: (transfer full): for @session of @model, loaded with @input_shape (nullable). What processes left that are no more becomes a
  *  black box meanwhile. NULL with SL_ERROR_OPEN when the folder cannot be written to, or SL_ERROR_LIMIT when an inference is larger than the
- *  limit. */
+ *  limit, or no thread can be started. */
 SlRecorder *sl_recorder_new (SlModel *model, SlSession *session, const char *input_shape, const SlRecorderSettings *settings,
                              GError **error);
 SlRecorder *sl_recorder_ref (SlRecorder *recorder);

@@ -73,6 +73,15 @@ create (const char *where, const char *folder, char **path)
   return fd;
 }
 
+/* (transfer full): a folder in memory: what a service manager gave this service for its life and its restarts, else the machine's. systemd
+ * empties /dev/shm of the files of a service's user whenever such a service ends. */
+static char *
+memory_folder (void)
+{
+  const char *given = g_getenv ("RUNTIME_DIRECTORY");
+  return given != NULL && given[0] == '/' ? g_strndup (given, strcspn (given, ":")) : g_strdup (SHARED_MEMORY);
+}
+
 static gboolean
 has_room (const char *where, guint64 bytes)
 {
@@ -80,12 +89,13 @@ has_room (const char *where, guint64 bytes)
   return statvfs (where, &info) == 0 && (guint64) info.f_bavail * info.f_frsize >= bytes;
 }
 
-/* In shared memory where that has room for all of it, else in the folder. */
+/* In memory where that has room for all of it, else in the folder. */
 static gboolean
 open_file (SlRing *ring, const char *folder, guint64 limit, GError **error)
 {
-  if (has_room (SHARED_MEMORY, limit))
-    ring->slots.fd = create (SHARED_MEMORY, folder, &ring->path);
+  g_autofree char *memory = memory_folder ();
+  if (has_room (memory, limit))
+    ring->slots.fd = create (memory, folder, &ring->path);
   if (ring->slots.fd < 0) {
     g_free (ring->path);
     ring->slots.fd = create (folder, folder, &ring->path);
@@ -325,7 +335,8 @@ recover_path (const char *path, const char *folder, SlRingRecovered recovered, g
 void
 sl_ring_recover (const char *folder, guint keep, SlRingRecovered recovered, gpointer data)
 {
-  const char *const places[] = { SHARED_MEMORY, folder };
+  g_autofree char *memory = memory_folder ();
+  const char *const places[] = { SHARED_MEMORY, memory, folder };
   g_autofree char *prefix = prefix_of (folder);
   for (guint i = 0; i < G_N_ELEMENTS (places); i++) {
     GDir *dir = g_dir_open (places[i], 0, NULL);

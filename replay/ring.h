@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The last inferences of a running model, in a file that outlives the process. It lies in /dev/shm, where nothing is worn out by it, or, where
- * that has too little room, in the folder of the black boxes. What the process wrote is there when it crashed or was killed;
+ * The last inferences of a running model, in a file that outlives the process. It lies in memory, where nothing is worn out by it: in
+ * $RUNTIME_DIRECTORY, which service managers set, or /dev/shm; or, where that has too little room, in the folder of the black boxes. What the process wrote is there when it crashed or was killed;
  * sl_ring_recover() makes a black box of it.
  *
  * The file is written with pwrite(), not mapped: a disk that is full is an error then, and no signal. Slots of one size hold an inference

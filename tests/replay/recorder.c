@@ -296,11 +296,14 @@ test_dump_while_running (void)
   teardown (f);
 }
 
-/* A process that is killed while it computes inference 10. */
+/* A process that is killed while it computes inference 10; where a service manager gave it a folder, the recording is there. */
 static void
-test_killed (void)
+test_killed (gconstpointer with_folder)
 {
   Fixture *f = setup ();
+  g_autofree char *given = g_dir_make_tmp ("recorder-run-XXXXXX", NULL), *two = g_strconcat (given, ":/nowhere", NULL);
+  if (with_folder != NULL)
+    g_setenv ("RUNTIME_DIRECTORY", two, TRUE);
   const pid_t child = fork ();
   if (child == 0) {
     SlRecorder *recorder = start (f, 3600, 1 << 20, 10);
@@ -311,6 +314,7 @@ test_killed (void)
   int status = 0;
   g_assert_cmpint (waitpid (child, &status, 0), ==, child);
   g_assert_true (WIFSIGNALED (status));
+  g_assert_cmpint (g_rmdir (given) == 0, ==, with_folder == NULL);
   SlRecorder *recorder = start (f, 3600, 1 << 20, 10);
   wait_for (f, 1, 0);
   sl_recorder_unref (recorder);
@@ -319,6 +323,8 @@ test_killed (void)
   check_box (f, paths->pdata[0], 1, 10, 1, "the process that recorded is no more: it crashed or was killed");
   sl_ring_recover (f->folder, 10, note, f); /* once */
   g_assert_cmpuint (f->written, ==, 1);
+  g_assert_cmpint (g_rmdir (given) == 0, ==, with_folder != NULL);
+  g_unsetenv ("RUNTIME_DIRECTORY");
   teardown (f);
 }
 
@@ -403,12 +409,15 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_unsetenv ("RUNTIME_DIRECTORY");
+  /* First: ThreadSanitizer wants no threads where a process is forked. */
+  g_test_add_data_func ("/recorder/killed", NULL, test_killed);
+  g_test_add_data_func ("/recorder/killed-service", "", test_killed);
   g_test_add_func ("/recorder/dump", test_dump);
   g_test_add_func ("/recorder/limit", test_limit);
   g_test_add_func ("/recorder/seconds", test_seconds);
   g_test_add_func ("/recorder/files", test_files);
   g_test_add_func ("/recorder/dump-while-running", test_dump_while_running);
-  g_test_add_func ("/recorder/killed", test_killed);
   g_test_add_func ("/recorder/other-rings", test_other_rings);
   g_test_add_func ("/recorder/no-folder", test_no_folder);
   g_test_add_func ("/recorder/no-room", test_no_room);
