@@ -2,18 +2,20 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """`sightline run` for a long time with a camera that keeps going away: does it come back, and does it grow?
 
-    soak.py SIGHTLINE MODEL [--minutes 30] [--source rtsp|failing|steady] [--server RTSP_SERVER] [--every 20,60]
+    soak.py SIGHTLINE MODEL [--minutes 30] [--source rtsp|failing|steady|watched] [--server RTSP_SERVER] [--every 20,60]
             [--report FILE]
 
 Sources: rtsp, a real RTSP server (tests/support/rtsp_server) that is killed every 20 to 60 seconds (--every) and started again
 some seconds later; failing, a source that fails every 4 seconds, so that the supervisor has to start it again; steady,
-nothing fails. Without --source it is rtsp where --server exists, else failing.
+nothing fails; watched, nothing fails either, and the page of --http has a reader of its picture and one of its predictions, objects come and
+go in a zone, and slrecord keeps clips of that within 20 MB (MODEL is one that finds boxes in gray pictures, such as the tests' one_box.tflite).
+Without --source it is rtsp where --server exists, else failing.
 
 Bars: each time the source is back, predictions are back within the longest delay between attempts + 2 s; the resident set
 grows by less than 1 MB an hour after a warm-up (in runs under 20 minutes: by less than 3 MB in all, since a slope says little
 there and malloc's arenas of new threads are still filling; the heap in use does not grow: by mallinfo2() its least in a minute
 was 4.47 MB in each from the fourth to the eighth, in which the camera came back some 40 times); no more file descriptors and
-threads at the end (median) than after the warm-up (most); the age of predictions stays below 3 frames for 99 %. Exit status 1
+threads at the end (median) than after the warm-up (most); in "watched" whole clips of no more than their bytes; the age of predictions stays below 3 frames for 99 %. Exit status 1
 when one is not met. A line a minute says how it goes.
 
 Times are those of a machine that has a processor free. How much longer than its processor time a little work takes is measured all
@@ -31,17 +33,32 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 
 FPS = 15
 BACKOFF_S = 2.0
 ALLOWED_S = 2.0
 CHAIN = (" ! queue max-size-buffers=1 max-size-bytes=0 max-size-time=0 leaky=downstream ! slnormalize ! slinfer model=${model} "
          "! slpostprocess ! application/x-json ! fdsink fd=1 sync=false")
+LIVE = "videotestsrc is-live=true%%s ! video/x-raw,format=NV12,width=640,height=480,framerate=%d/1" % FPS
+CLIPS_MB = 20
+WATCHED = """[zone picture]
+points=0,0 1,0 1,1 0,1
+[record]
+location=%s
+on=entered,left
+pre-roll=2
+post-roll=2
+max-size=%d
+[http]
+listen=127.0.0.1:0
+"""
 LAUNCH = {
     "rtsp": "slcamera uri=${source} reconnect-min=250 reconnect-max=%d" % (BACKOFF_S * 1000),
-    "failing": "videotestsrc is-live=true ! video/x-raw,format=NV12,width=640,height=480,framerate=%d/1 ! identity name=fails error-after=%s" %
-               (FPS, "${frames}"),
-    "steady": "videotestsrc is-live=true ! video/x-raw,format=NV12,width=640,height=480,framerate=%d/1" % FPS,
+    "failing": LIVE % "" + " ! identity name=fails error-after=${frames}",
+    "steady": LIVE % "",
+    "watched": LIVE % " pattern=zone-plate kx2=0 ky2=0 kt=4" + (" ! queue max-size-buffers=1 max-size-bytes=0 max-size-time=0 leaky=downstream "
+                                                                "! slpredict model=${model} threshold=0.5 ! sltrack ! slanalyze ! fakesink"),
 }
 POLICY = "restart=always\nbackoff-min=250ms\nbackoff-max=%ds\nwatchdog=20s\nstart-timeout=60s\n" % BACKOFF_S
 
@@ -127,23 +144,62 @@ class Soak:
         self.args, self.arrivals, self.ages, self.back, self.samples = args, [], [], [], []
         self.stretch = Stretch()
         self.server = Server(args.server, [float(s) for s in args.every.split(",")]) if args.source == "rtsp" else None
+        self.watched, self.clips, self.page, self.serves = args.source == "watched", os.path.join(work, "clips"), None, threading.Event()
+        os.mkdir(self.clips)
         path = os.path.join(work, "soak.pipeline")
         with open(path, "w", encoding="utf-8") as file:
-            file.write("[pipeline]\nlaunch=%s%s\n%s[parameters]\nmodel=%s\nsource=%s\nframes=%d\n" %
-                       (LAUNCH[args.source], CHAIN, POLICY, os.path.abspath(args.model), self.server.uri if self.server else "", FPS * 4))
+            file.write("[pipeline]\nlaunch=%s%s\n%s%s[parameters]\nmodel=%s\nsource=%s\nframes=%d\n" %
+                       (LAUNCH[args.source], "" if self.watched else CHAIN, POLICY, WATCHED % (self.clips, CLIPS_MB) if self.watched else "",
+                        os.path.abspath(args.model), self.server.uri if self.server else "", FPS * 4))
         self.child = subprocess.Popen([args.sightline, "run", "--json", "--stats", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.readers = [threading.Thread(target=reader, daemon=True) for reader in (self.read_predictions, self.read_log)]
+        readers = (self.read_page, self.read_picture) if self.watched else (self.read_predictions,)
+        self.readers = [threading.Thread(target=reader, daemon=True) for reader in (self.read_log,) + readers]
+
+    def predicted(self, line):
+        self.arrivals.append(time.monotonic())
+        age = (json.loads(line).get("latency") or {}).get("age")
+        if age is not None:
+            self.ages.append(age / 1e6)
 
     def read_predictions(self):
         for line in self.child.stdout:
-            self.arrivals.append(time.monotonic())
-            age = (json.loads(line).get("latency") or {}).get("age")
-            if age is not None:
-                self.ages.append(age / 1e6)
+            self.predicted(line)
+
+    def open_page(self, path, accept):
+        """What the page gives; in the beginning it has nothing yet."""
+        self.serves.wait(60)
+        while self.child.poll() is None:
+            try:
+                return urllib.request.urlopen(urllib.request.Request(self.page + path, headers={"Accept": accept}))
+            except OSError:
+                time.sleep(0.2)
+        return ()
+
+    def read_page(self):
+        for line in self.open_page("predictions", "text/event-stream"):
+            if line.startswith(b"data:"):
+                self.predicted(line[5:])
+
+    def read_picture(self):
+        picture = self.open_page("stream.mjpg", "*/*")
+        while picture and picture.read1(65536):
+            pass
+
+    def clip_files(self):
+        """Bytes of all, how many clips there are, and how many files are not whole."""
+        names = os.listdir(self.clips)
+        clips = [name for name in names if name.endswith(".mkv")]
+        torn = [name for name in clips if name[:-3] + "json" not in names] + [name for name in names if name.startswith(".")]
+        return sum(os.path.getsize(os.path.join(self.clips, name)) for name in names), len(clips), len(torn)
 
     def read_log(self):
         for line in self.child.stderr:
+            if not line.startswith(b"{"):
+                continue  # some encoders have words of their own
             event = json.loads(line)
+            if event["event"] == "http":
+                self.page = event["message"].split()[0]
+                self.serves.set()
             if event["event"] == "failed" and self.args.source == "failing":
                 self.back.append(time.monotonic())
 
@@ -171,6 +227,7 @@ class Soak:
         status = self.child.wait(100)
         for reader in self.readers:
             reader.join(10)
+        self.clip_bytes, self.n_clips, self.torn = self.clip_files()
         return alive and status == 0, time.monotonic() - asked
 
     def recoveries(self, until, allowed):
@@ -199,7 +256,7 @@ def judge(soak, seconds, clean, stop_s):
         "rss_growth_mb": (percentile([s[1] for s in last], 0.5) - percentile([s[1] for s in first], 0.5)) / 1e6,
         "fds_first": max(s[2] for s in first), "fds_last": percentile([s[2] for s in last], 0.5),
         "threads_first": max(s[3] for s in first), "threads_last": percentile([s[3] for s in last], 0.5), "stop_s": stop_s,
-        "stretch": stretch,
+        "stretch": stretch, "clips": soak.n_clips, "clips_mb": soak.clip_bytes / 1e6, "torn_clips": soak.torn,
     }
     grew = figures["rss_slope_mb_per_h"] >= 1 if seconds >= 1200 else figures["rss_growth_mb"] >= 3
     bars = {
@@ -207,6 +264,7 @@ def judge(soak, seconds, clean, stop_s):
         "predictions came": len(soak.arrivals) > seconds, "back in time after each failure": all(w <= allowed for w in waits),
         "memory flat": not grew, "no more file descriptors": figures["fds_last"] <= figures["fds_first"],
         "no more threads": figures["threads_last"] <= figures["threads_first"],
+        "whole clips within their bytes": not soak.watched or (soak.n_clips > soak.torn == 0 and soak.clip_bytes <= CLIPS_MB << 20),
         "99 % of predictions younger than 3 frames": figures["age_p99_s"] < 3 / FPS * stretch,
     }
     return figures, [name for name, met in bars.items() if not met]
