@@ -178,7 +178,8 @@ sl_clip_recorder_set_caps (SlClipRecorder *self, GstCaps *caps)
 {
   g_mutex_lock (&self->lock);
   if (self->caps == NULL || !gst_caps_is_equal (self->caps, caps)) {
-    stop (self, NULL);
+    if (self->start == NULL) /* a clip that waits for its first frame waits on */
+      stop (self, NULL);
     sl_ring_clear (&self->ring);
     gst_caps_replace (&self->caps, caps);
   }

@@ -188,6 +188,22 @@ test_raw (gconstpointer data)
   record_close (&fixture);
 }
 
+/* An event on the very first frame, of which nothing is encoded yet. */
+static void
+test_raw_first (void)
+{
+  RecordFixture fixture = record_open ("post-roll=1 encoder=jpegenc", NULL);
+  for (guint i = 0; i < 20; i++)
+    record_push (&fixture, NULL, i, i == 0 ? "entered" : NULL, "person");
+  gst_harness_push_event (fixture.raw, gst_event_new_eos ());
+  g_autoptr (GstStructure) done = record_wait (&fixture);
+  g_autofree char *notes = notes_of (done);
+  g_assert_cmpuint (record_decodes (gst_structure_get_string (done, "path")), >=, 1);
+  assert_contains (notes, "\"at\":0,");
+  assert_contains (notes, "\"n_events\":1,");
+  record_close (&fixture);
+}
+
 /* The end of the stream, and of the element, end the clip, which is whole. */
 static void
 test_end (gconstpointer data)
@@ -439,6 +455,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/slrecord/raw/jpegenc", "jpegenc", test_raw);
   g_test_add_data_func ("/slrecord/raw/openh264enc", "openh264enc", test_raw);
   g_test_add_data_func ("/slrecord/raw/vp8enc", "vp8enc", test_raw);
+  g_test_add_func ("/slrecord/raw/first", test_raw_first);
   g_test_add_data_func ("/slrecord/end/eos", GINT_TO_POINTER (TRUE), test_end);
   g_test_add_data_func ("/slrecord/end/null", GINT_TO_POINTER (FALSE), test_end);
   g_test_add_data_func ("/slrecord/breaks/flush", "flush", test_breaks);
