@@ -175,7 +175,7 @@ sl_encoder_new (const char *name, GstCaps *caps, gdouble rate, gint width, guint
   self->events = *events;
   self->data = data;
   self->due = GST_CLOCK_TIME_NONE;
-  if (!gst_video_info_from_caps (&info, caps)) {
+  if (!sl_record_reads (caps, &info)) {
     g_autofree char *got = gst_caps_to_string (caps);
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
                  "%s cannot be encoded: expected raw video in system memory, or the camera's own stream at the pad encoded", got);

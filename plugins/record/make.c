@@ -60,3 +60,10 @@ sl_record_has (const char *factory)
   g_autoptr (GstElementFactory) found = gst_element_factory_find (factory);
   return found != NULL || (strcmp (factory, "sloverlay") == 0 && g_type_from_name ("SlOverlay") != G_TYPE_INVALID);
 }
+
+gboolean
+sl_record_reads (GstCaps *caps, GstVideoInfo *info)
+{
+  return gst_caps_features_is_equal (gst_caps_get_features (caps, 0), GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY)
+         && gst_video_info_from_caps (info, caps);
+}

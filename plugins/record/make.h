@@ -6,6 +6,7 @@
 #define SL_PLUGINS_RECORD_MAKE_H
 
 #include <gst/gst.h>
+#include <gst/video/video.h>
 
 G_BEGIN_DECLS
 
@@ -14,6 +15,8 @@ G_BEGIN_DECLS
 GstElement *sl_record_add (GstBin *bin, const char *factory, GstElement **last, GError **error);
 /** sl_record_has: whether there is an element called @factory. */
 gboolean sl_record_has (const char *factory);
+/** sl_record_reads: whether @caps are raw video in system memory, in *@info (out) then. */
+gboolean sl_record_reads (GstCaps *caps, GstVideoInfo *info);
 /** sl_record_package: (transfer none): Debian's package of @factory. */
 const char *sl_record_package (const char *factory);
 

@@ -112,7 +112,7 @@ set_size (SlPictureMaker *maker, GstCaps *caps, GError **error)
   GstVideoInfo info;
   if (maker->caps != NULL && gst_caps_is_equal (maker->caps, caps))
     return TRUE;
-  if (!gst_video_info_from_caps (&info, caps)) {
+  if (!sl_record_reads (caps, &info)) {
     g_autofree char *got = gst_caps_to_string (caps);
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "no pictures of %s: expected raw video in system memory", got);
     return FALSE;

@@ -204,6 +204,46 @@ test_raw_first (void)
   record_close (&fixture);
 }
 
+/* Frames that no encoder here reads pass, and one warning says what to do. */
+static void
+test_raw_memory (void)
+{
+  static const guint8 grey[3] = { 100, 128, 128 };
+  RecordFixture fixture = record_open ("encoder=jpegenc", NULL);
+  gst_harness_set_src_caps_str (fixture.raw, "video/x-raw(memory:GLMemory),format=I420,width=64,height=48,framerate=25/1");
+  for (guint i = 0; i < 20; i++) {
+    g_assert_cmpint (gst_harness_push (fixture.raw, test_frame (RECORD_CAPS, grey, i * RECORD_FRAME)), ==, GST_FLOW_OK);
+    gst_buffer_unref (gst_harness_pull (fixture.raw));
+  }
+  g_autofree char *warning = record_wait_warning (&fixture);
+  assert_contains (warning, "video/x-raw(memory:GLMemory)");
+  assert_contains (
+    warning, " cannot be encoded: expected raw video in system memory, or the camera's own stream at the pad encoded; nothing is recorded");
+  g_assert_null (gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR));
+  record_close (&fixture);
+}
+
+/* Without a key frame there is nowhere for the next clip to begin: this one is cut. */
+static void
+test_no_key (void)
+{
+  RecordStream stream;
+  if (!record_stream (JPEG, 100, &stream))
+    return;
+  for (guint i = 10; i < 100; i++)
+    GST_BUFFER_FLAG_SET (stream.frames->pdata[i], GST_BUFFER_FLAG_DELTA_UNIT);
+  RecordFixture fixture = record_open ("pre-roll=0 post-roll=60 max-length=1", &stream);
+  for (guint i = 0; i < 100; i++)
+    record_push (&fixture, &stream, i, i == 9 ? "entered" : NULL, "person");
+  g_autofree char *warning = record_wait_warning (&fixture);
+  assert_contains (warning, ": no key frame comes within max-length: the clip is cut");
+  g_autoptr (GstStructure) done = record_wait (&fixture);
+  assert_frames (done, &stream, 9, 58);
+  g_assert_cmpstr (gst_structure_get_string (done, "cut"), ==, "no key frame comes within max-length");
+  record_close (&fixture);
+  record_stream_clear (&stream);
+}
+
 /* The end of the stream, and of the element, end the clip, which is whole. */
 static void
 test_end (gconstpointer data)
@@ -456,6 +496,8 @@ main (int argc, char **argv)
   g_test_add_data_func ("/slrecord/raw/openh264enc", "openh264enc", test_raw);
   g_test_add_data_func ("/slrecord/raw/vp8enc", "vp8enc", test_raw);
   g_test_add_func ("/slrecord/raw/first", test_raw_first);
+  g_test_add_func ("/slrecord/raw/memory", test_raw_memory);
+  g_test_add_func ("/slrecord/no-key", test_no_key);
   g_test_add_data_func ("/slrecord/end/eos", GINT_TO_POINTER (TRUE), test_end);
   g_test_add_data_func ("/slrecord/end/null", GINT_TO_POINTER (FALSE), test_end);
   g_test_add_data_func ("/slrecord/breaks/flush", "flush", test_breaks);
