@@ -422,6 +422,8 @@ use_model (SlInfer *self, SlLoadedModel *loaded)
   self->recorder = g_steal_pointer (&loaded->recorder);
   GST_OBJECT_UNLOCK (self);
   g_clear_pointer (&before, sl_contract_unref);
+  if (self->recorder != NULL && old.recorder != NULL)
+    sl_recorder_retire (self->recorder, g_steal_pointer (&old.recorder));
   sl_loaded_model_clear (&old);
   self->watch = sl_file_watch_new (sl_model_path (self->model), sl_model_stamp (self->model), file_changed, self);
   g_autofree char *summary = sl_contract_summary (contract);
@@ -585,23 +587,6 @@ ensure_model (SlInfer *self)
   return FALSE;
 }
 
-/* Whether whoever is linked to @pad could go on with @tensors. */
-static gboolean
-try_side (GstPad *pad, const SlTensorInfo *tensors, guint n, SlContract *contract, GError **error)
-{
-  g_autoptr (GstCaps) caps = sl_tensor_caps_new (tensors, n, contract);
-  g_autoptr (GstCaps) possible = gst_pad_peer_query_caps (pad, caps);
-  if (gst_caps_is_empty (possible)) {
-    g_autofree char *expected = sl_tensor_infos_describe (tensors, n);
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                 "%s: it has tensors of %s, which the elements %s slinfer do not take: correct the caps there", contract->model, expected,
-                 GST_PAD_IS_SINK (pad) ? "before" : "after");
-    return FALSE;
-  }
-  caps = gst_caps_fixate (g_steal_pointer (&caps));
-  return sl_caps_probe (pad, caps, error);
-}
-
 /* In the swap's thread: loads what the properties say now, and asks around whether the pipeline can go on with it. */
 static gboolean
 load_beside (gpointer user, SlLoadedModel *loaded, GError **error)
@@ -618,8 +603,8 @@ load_beside (gpointer user, SlLoadedModel *loaded, GError **error)
   if (!sl_infer_settings_load (settings, TRUE, told_of_box, self, loaded, error))
     return FALSE;
   SlContract *contract = sl_model_contract (loaded->model);
-  return try_side (base->sinkpad, contract->inputs, contract->n_inputs, contract, error)
-         && try_side (base->srcpad, contract->outputs, contract->n_outputs, contract, error);
+  return sl_caps_probe_tensors (base->sinkpad, contract->inputs, contract->n_inputs, contract, error)
+         && sl_caps_probe_tensors (base->srcpad, contract->outputs, contract->n_outputs, contract, error);
 }
 
 /* In the swap's thread: offers the new model to upstream, or says what was wrong with it and has the properties say what runs. */

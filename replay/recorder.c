@@ -25,9 +25,10 @@ struct _SlRecorder
   gint jobs;
 };
 
-/** A black box to write; without a view, what others left. */
+/** A black box to write, or a recorder to release; with neither, what others left is to be found. */
 typedef struct
 {
+  SlRecorder *retired; /* (nullable) */
   char *path, *reason;
   gint64 created;
   SlRingView *view;
@@ -61,7 +62,9 @@ work (gpointer data, gpointer user)
 {
   SlRecorder *recorder = user;
   Job *job = data;
-  if (job->view != NULL)
+  if (job->retired != NULL)
+    sl_recorder_unref (job->retired);
+  else if (job->view != NULL)
     write_view (recorder, job);
   else
     sl_ring_recover (recorder->folder, recorder->files, recorder->written, recorder->data);
@@ -127,6 +130,14 @@ sl_recorder_unref (SlRecorder *recorder)
   sl_black_box_info_free (recorder->info);
   g_free (recorder->folder);
   g_free (recorder);
+}
+
+void
+sl_recorder_retire (SlRecorder *recorder, SlRecorder *old)
+{
+  Job *job = g_new0 (Job, 1);
+  job->retired = old;
+  push (recorder, job);
 }
 
 /* TRUE for what was told before. */

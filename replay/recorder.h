@@ -40,6 +40,9 @@ SlRecorder *sl_recorder_new (SlModel *model, SlSession *session, const char *inp
 SlRecorder *sl_recorder_ref (SlRecorder *recorder);
 /** sl_recorder_unref: the last one waits for what is being written. NULL is legal. */
 void sl_recorder_unref (SlRecorder *recorder);
+/** sl_recorder_retire: @old (transfer full), whose place @recorder takes, is released by @recorder's thread: nobody waits here for what is being
+ *  written. */
+void sl_recorder_retire (SlRecorder *recorder, SlRecorder *old);
 /** sl_recorder_begin, sl_recorder_end: before and after the model runs, in its thread; an inference that fails has no end. FALSE with @error
  *  set once, when nothing can be recorded any more. */
 gboolean sl_recorder_begin (SlRecorder *recorder, guint64 pts, const void *const *inputs, GError **error);

@@ -4,6 +4,8 @@
  */
 #include "plugins/tensor/caps_probe.h"
 
+#include "plugins/tensor/caps.h"
+
 #include "sightline/error.h"
 
 #define NAME "sightline-caps-probe"
@@ -38,4 +40,20 @@ sl_caps_probe_answer (GstQuery *query, const GError *error)
   if (error != NULL)
     gst_structure_set (gst_query_writable_structure (query), "code", G_TYPE_INT, error->code, "reason", G_TYPE_STRING, error->message,
                        NULL);
+}
+
+gboolean
+sl_caps_probe_tensors (GstPad *pad, const SlTensorInfo *tensors, guint n, SlContract *contract, GError **error)
+{
+  g_autoptr (GstCaps) caps = sl_tensor_caps_new (tensors, n, contract);
+  g_autoptr (GstCaps) possible = gst_pad_peer_query_caps (pad, caps);
+  if (gst_caps_is_empty (possible)) {
+    g_autofree char *expected = sl_tensor_infos_describe (tensors, n);
+    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+                 "%s: it has tensors of %s, which the elements %s slinfer do not take: correct the caps there", contract->model, expected,
+                 GST_PAD_IS_SINK (pad) ? "before" : "after");
+    return FALSE;
+  }
+  caps = gst_caps_fixate (g_steal_pointer (&caps));
+  return sl_caps_probe (pad, caps, error);
 }

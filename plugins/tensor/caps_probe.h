@@ -8,10 +8,15 @@
 
 #include <gst/gst.h>
 
+#include "models/contract.h"
+
 G_BEGIN_DECLS
 
 /** sl_caps_probe: whether whoever is linked to @pad takes @caps (fixed); FALSE with @error set to its reason. TRUE when nobody says. */
 gboolean sl_caps_probe (GstPad *pad, GstCaps *caps, GError **error);
+/** sl_caps_probe_tensors: whether whoever is linked to @pad of slinfer could go on with these tensors of a model of @contract; FALSE with @error
+ *  set, SL_ERROR_SHAPE or its reason. */
+gboolean sl_caps_probe_tensors (GstPad *pad, const SlTensorInfo *tensors, guint n, SlContract *contract, GError **error);
 /** sl_caps_probe_asked: (transfer none) (nullable): the caps, when @query is this question. */
 GstCaps *sl_caps_probe_asked (GstQuery *query);
 /** sl_caps_probe_answer: @error (nullable): why not; NULL = yes. */

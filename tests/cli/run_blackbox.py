@@ -72,13 +72,18 @@ def test_signal():
 
 
 def test_description():
-    where = folder()
-    running = Running(describe("described", FRAMES + " ! slpredict model=${model} ! fakesink", "black-box=%s\n" % where))
+    """The key of [pipeline], before --blackbox; an element's own property, before both."""
+    where, own, last = folder(), folder(), folder()
+    running = Running(describe("described", FRAMES + " ! tee name=t ! queue ! slpredict model=${model} ! fakesink t. ! queue ! slnormalize ! "
+                               "slinfer model=${model} black-box=%s ! fakesink" % own, "black-box=%s\n" % where), "--blackbox", last)
     running.wait_for("running")
+    wait_for_frames(20)
     running.child.send_signal(signal.SIGUSR1)
-    running.wait_for("black-box")
+    running.wait_for("black-box", 2)
     running.stop()
-    check(boxes(where)[0], "SIGUSR1")
+    for path in where, own:
+        check(boxes(path)[0], "SIGUSR1")
+    assert boxes(last) == []
 
 
 def test_error():

@@ -328,6 +328,23 @@ test_killed (gconstpointer with_folder)
   teardown (f);
 }
 
+/* Another model takes over while a black box is being written. */
+static void
+test_retired (void)
+{
+  Fixture *f = setup ();
+  SlRecorder *old = start (f, 3600, 1 << 20, 10), *next = start (f, 3600, 1 << 20, 10);
+  run_some (f, old, 1, 20);
+  g_autofree char *first = sl_recorder_dump (old, "of the old one");
+  sl_recorder_retire (next, old);
+  run_some (f, next, 1, 5);
+  g_autofree char *second = sl_recorder_dump (next, "of the next one");
+  sl_recorder_unref (next);
+  check_box (f, first, 1, 20, 0, "of the old one");
+  check_box (f, second, 1, 5, 0, "of the next one");
+  teardown (f);
+}
+
 /* Files of a ring's name that are none, or are of a process that lives. */
 static void
 test_other_rings (void)
@@ -418,6 +435,7 @@ main (int argc, char **argv)
   g_test_add_func ("/recorder/seconds", test_seconds);
   g_test_add_func ("/recorder/files", test_files);
   g_test_add_func ("/recorder/dump-while-running", test_dump_while_running);
+  g_test_add_func ("/recorder/retired", test_retired);
   g_test_add_func ("/recorder/other-rings", test_other_rings);
   g_test_add_func ("/recorder/no-folder", test_no_folder);
   g_test_add_func ("/recorder/no-room", test_no_room);
