@@ -59,10 +59,11 @@ print_info (const SlBlackBoxInfo *info, const SlSession *session)
   g_autofree char *here = sl_black_box_backends (session), *reason = sl_show (info->reason != NULL ? info->reason : "", SL_SHOW_MESSAGE);
   g_autofree char *there = sl_show (info->backends, SL_SHOW_MESSAGE), *model = sl_show (info->model, SL_SHOW_MESSAGE);
   g_autofree char *version = sl_show (info->version, SL_SHOW_NAME);
+  const guint threads = sl_session_threads (session);
   g_autoptr (GDateTime) time = g_date_time_new_from_unix_utc (info->created / G_USEC_PER_SEC);
   g_autofree char *created = info->created != 0 ? g_date_time_format_iso8601 (time) : g_strdup ("unknown");
-  printf ("model     %s\nreason    %s\nwritten   %s by Sightline %s\nrecorded  %u threads, %s\nhere      %u threads, %s\n", model, reason,
-          created, version, info->threads, there, sl_session_threads (session), here);
+  printf ("model     %s\nreason    %s\nwritten   %s by Sightline %s\nrecorded  %u thread%s, %s\nhere      %u thread%s, %s\n", model, reason,
+          created, version, info->threads, info->threads == 1 ? "" : "s", there, threads, threads == 1 ? "" : "s", here);
 }
 
 static int

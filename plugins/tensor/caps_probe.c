@@ -5,7 +5,6 @@
 #include "plugins/tensor/caps_probe.h"
 
 #include "plugins/tensor/caps.h"
-
 #include "sightline/error.h"
 
 #define NAME "sightline-caps-probe"

@@ -25,7 +25,7 @@ def test_equal():
     for args in ([], ["--threads", "2"], ["--cpu", "c"], ["--model", model("add.tflite")]):
         out = run("replay", box, *args).expect(0).out
         assert out.endswith("\n2 inferences: 2 equal, 0 different, 0 had not finished\n"), out
-        assert "reason    a test\nwritten   2026-11-23T20:00:00Z by Sightline 0.1.0\nrecorded  1 threads, plain: 1\n" in out, out
+        assert "reason    a test\nwritten   2026-11-23T20:00:00Z by Sightline 0.1.0\nrecorded  1 thread, plain: 1\n" in out, out
     assert "here      2 threads, " in run("replay", box, "--threads", "2").expect(0).out
     out = run("replay", add_box("empty.slbox")).expect(0).out
     assert out.endswith("0 inferences: 0 equal, 0 different, 0 had not finished\n"), out
