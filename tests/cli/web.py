@@ -438,8 +438,10 @@ def ends_handshakes(served):
 def test_zones():
     street, detector = harness.data("images", "bus.jpg"), harness.data("models", "ssd_mobilenet_v1.tflite")
     launch = ("filesrc location=%s ! jpegdec ! imagefreeze is-live=true ! video/x-raw,framerate=10/1 ! videoconvert ! video/x-raw,format=I420 ! "
-              "slpredict model=%s track=true ! slanalyze name=look ! fakesink" % (street, detector))
+              "slpredict model=%s track=true ! slanalyze name=look ! slrecord name=keep ! fakesink" % (street, detector))
+    os.makedirs(work("clips"))
     zones = "[zone all]\npoints=0,0 1,0 1,1 0,1\nclasses=person\n[zone none]\npoints=0,0 0.02,0 0.02,0.02\n[line way]\npoints=0,0.01 1,0.01\n"
+    zones += "[record]\nlocation=%s\npre-roll=0\npost-roll=0\nmin-free=0\non=entered\n" % work("clips")
     with Served(describe("street", launch, zones)) as served:
         key = 'sightline_zone_objects{pipeline="street",element="look",zone="all",label="person"}'
         text = eventually(lambda: (lambda t: t if key in t else None)(served.get("/metrics").text))
@@ -451,6 +453,10 @@ def test_zones():
         regions = served.get("/pipelines").json["pipelines"][0]["regions"]
         assert [(r["kind"], r["name"]) for r in regions] == [("zone", "all"), ("zone", "none"), ("line", "way")], regions
         assert regions[0]["inside"] == regions[0]["entered"] == float(samples[key]) and regions[0]["left"] == regions[1]["inside"] == 0, regions
+        eventually(lambda: re.search(r'sightline_clips_total{pipeline="street",element="keep"} [1-9]', served.get("/metrics").text))
+        assert 'sightline_clips_failed_total{pipeline="street",element="keep"} 0' in served.get("/metrics").text
+    assert sorted({name.rpartition(".")[2] for name in os.listdir(work("clips"))}) == ["jpg", "json", "mkv"], os.listdir(work("clips"))
+    assert all(name.startswith("street-") for name in os.listdir(work("clips"))), os.listdir(work("clips"))
 
 
 def test_password_and_tls():

@@ -222,6 +222,34 @@ write_lost (const Writer *w)
 }
 
 static void
+write_recorders (const Writer *w, gsize counter)
+{
+  for (guint i = 0; i < w->pipeline->recorders->len; i++) {
+    const SlReportRecorder *recorder = &g_array_index (w->pipeline->recorders, SlReportRecorder, i);
+    begin (w, "", "element", recorder->name, NULL);
+    end_count (w, G_STRUCT_MEMBER (guint64, recorder, counter));
+  }
+}
+
+static void
+write_clips (const Writer *w)
+{
+  write_recorders (w, G_STRUCT_OFFSET (SlReportRecorder, clips));
+}
+
+static void
+write_clips_failed (const Writer *w)
+{
+  write_recorders (w, G_STRUCT_OFFSET (SlReportRecorder, failed));
+}
+
+static void
+write_clips_dropped (const Writer *w)
+{
+  write_recorders (w, G_STRUCT_OFFSET (SlReportRecorder, dropped));
+}
+
+static void
 write_connected (const Writer *w)
 {
   for (guint i = 0; i < w->pipeline->outputs->len; i++) {
@@ -344,6 +372,10 @@ static const struct
   { "sightline_published_lines_total", "counter", "Lines that are out since the last start.", write_published },
   { "sightline_lost_lines_total", "counter", "Lines lost since the last start.", write_lost },
   { "sightline_output_connected", "gauge", "Whether lines can be sent.", write_connected },
+  { "sightline_clips_total", "counter", "Clips that are whole, since the last start.", write_clips },
+  { "sightline_clips_failed_total", "counter", "Clips of which nothing is left, since the last start.", write_clips_failed },
+  { "sightline_clip_frames_dropped_total", "counter",
+    "Frames that are in no clip because encoder or disk were too slow, since the last start.", write_clips_dropped },
 };
 
 static void

@@ -48,6 +48,12 @@ regions_clear (gpointer data)
   g_clear_pointer (&regions->counts, gst_structure_free);
 }
 
+static void
+recorder_clear (gpointer data)
+{
+  g_free (((SlReportRecorder *) data)->name);
+}
+
 static GArray *
 array_new (guint size, GDestroyNotify clear)
 {
@@ -66,6 +72,7 @@ pipeline_free (gpointer data)
   g_array_unref (pipeline->models);
   g_array_unref (pipeline->outputs);
   g_array_unref (pipeline->regions);
+  g_array_unref (pipeline->recorders);
   g_free (pipeline);
 }
 
@@ -144,6 +151,13 @@ add_element (SlReportPipeline *pipeline, GstElement *element)
     SlReportRegions regions = { .name = gst_element_get_name (element) };
     g_object_get (element, "counts", &regions.counts, NULL);
     g_array_append_val (pipeline->regions, regions);
+  } else if (strcmp (type, "SlRecord") == 0) {
+    SlReportRecorder recorder = { .name = gst_element_get_name (element) };
+    g_autoptr (GstStructure) stats = NULL;
+    g_object_get (element, "stats", &stats, NULL);
+    gst_structure_get (stats, "clips", G_TYPE_UINT64, &recorder.clips, "failed", G_TYPE_UINT64, &recorder.failed, "dropped", G_TYPE_UINT64,
+                       &recorder.dropped, NULL);
+    g_array_append_val (pipeline->recorders, recorder);
   }
 }
 
@@ -154,6 +168,7 @@ forget_elements (SlReportPipeline *pipeline)
   g_array_set_size (pipeline->models, 0);
   g_array_set_size (pipeline->outputs, 0);
   g_array_set_size (pipeline->regions, 0);
+  g_array_set_size (pipeline->recorders, 0);
   pipeline->busy = 0;
 }
 
@@ -192,6 +207,7 @@ report_worker (SlWorker *worker, SlFiguresBefore *before, double seconds)
   pipeline->models = array_new (sizeof (SlReportModel), model_clear);
   pipeline->outputs = array_new (sizeof (SlReportOutput), output_clear);
   pipeline->regions = array_new (sizeof (SlReportRegions), regions_clear);
+  pipeline->recorders = array_new (sizeof (SlReportRecorder), recorder_clear);
   sl_worker_totals (worker, &pipeline->totals);
   sl_figures_read (worker, before, seconds, &pipeline->figures);
   if (flow != NULL) {

@@ -37,6 +37,13 @@ typedef struct
   GstStructure *counts;
 } SlReportRegions;
 
+/** SlReportRecorder: of an slrecord. */
+typedef struct
+{
+  char *name;
+  guint64 clips, failed, dropped;
+} SlReportRecorder;
+
 /**
  * SlReportPipeline:
  * @last: monotonic microseconds of the last frame at a sink of the pipeline that runs; 0 = none yet
@@ -51,7 +58,7 @@ typedef struct
   SlFigures figures;
   gint64 last;
   guint64 busy;
-  GArray *cameras, *models, *outputs, *regions;
+  GArray *cameras, *models, *outputs, *regions, *recorders;
 } SlReportPipeline;
 
 /** SlReport: @made: monotonic microseconds; @started: seconds since 1970. */
