@@ -18,11 +18,14 @@ struct _SlRecorder
   guint files;
   SlRecorderWritten written;
   gpointer data;
-  SlRing *ring;      /* (nullable): NULL when it could not be made */
-  GError *no_ring;   /* (nullable): why, until it has been told */
-  gboolean failed;   /* the model's thread: it has been told that nothing is recorded */
-  GThreadPool *pool; /* of one thread; of Job */
-  gint jobs;
+  SlRing *ring;    /* (nullable): NULL when it could not be made */
+  GError *no_ring; /* (nullable): why, until it has been told */
+  gboolean failed; /* the model's thread: it has been told that nothing is recorded */
+  GThread *thread;
+  GMutex lock;
+  GCond changed;
+  GQueue jobs;     /* under the lock; of Job, the one that is worked on among them */
+  gboolean ending; /* under the lock */
 };
 
 /** A black box to write, or a recorder to release; with neither, what others left is to be found. */
@@ -58,25 +61,56 @@ write_view (SlRecorder *recorder, const Job *job)
 }
 
 static void
-work (gpointer data, gpointer user)
+work_on (SlRecorder *recorder, Job *job)
 {
-  SlRecorder *recorder = user;
-  Job *job = data;
   if (job->retired != NULL)
     sl_recorder_unref (job->retired);
   else if (job->view != NULL)
     write_view (recorder, job);
   else
     sl_ring_recover (recorder->folder, recorder->files, recorder->written, recorder->data);
-  job_free (job);
-  g_atomic_int_add (&recorder->jobs, -1);
+}
+
+/* Ends when all is done and no more will come. */
+static gpointer
+work (gpointer data)
+{
+  SlRecorder *recorder = data;
+  g_mutex_lock (&recorder->lock);
+  while (TRUE) {
+    while (recorder->jobs.length == 0 && !recorder->ending)
+      g_cond_wait (&recorder->changed, &recorder->lock);
+    Job *job = g_queue_peek_head (&recorder->jobs);
+    if (job == NULL)
+      break;
+    g_mutex_unlock (&recorder->lock);
+    work_on (recorder, job);
+    g_mutex_lock (&recorder->lock);
+    g_queue_pop_head (&recorder->jobs);
+    job_free (job);
+  }
+  g_mutex_unlock (&recorder->lock);
+  return NULL;
 }
 
 static void
 push (SlRecorder *recorder, Job *job)
 {
-  g_atomic_int_inc (&recorder->jobs);
-  g_thread_pool_push (recorder->pool, job, NULL);
+  g_mutex_lock (&recorder->lock);
+  g_queue_push_tail (&recorder->jobs, job);
+  g_cond_signal (&recorder->changed);
+  g_mutex_unlock (&recorder->lock);
+}
+
+static void
+join (SlRecorder *recorder)
+{
+  g_mutex_lock (&recorder->lock);
+  recorder->ending = TRUE;
+  g_cond_signal (&recorder->changed);
+  g_mutex_unlock (&recorder->lock);
+  if (recorder->thread != NULL)
+    g_thread_join (recorder->thread);
 }
 
 SlRecorder *
@@ -102,11 +136,12 @@ sl_recorder_new (SlModel *model, SlSession *session, const char *input_shape, co
   recorder->data = settings->data;
   recorder->ring = ring;
   recorder->no_ring = g_steal_pointer (&failed);
-  recorder->pool = g_thread_pool_new (work, recorder, 1, TRUE, &no_thread); /* TRUE: a thread of its own, which ends with it */
-  if (no_thread == NULL) {
-    push (recorder, g_new0 (Job, 1));
+  g_mutex_init (&recorder->lock);
+  g_cond_init (&recorder->changed);
+  g_queue_push_tail (&recorder->jobs, g_new0 (Job, 1));
+  recorder->thread = g_thread_try_new ("black-box", work, recorder, &no_thread);
+  if (recorder->thread != NULL)
     return recorder;
-  }
   g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no thread can be started that writes black boxes: %s", no_thread->message);
   sl_recorder_unref (recorder);
   return NULL;
@@ -124,7 +159,10 @@ sl_recorder_unref (SlRecorder *recorder)
 {
   if (recorder == NULL || !g_atomic_ref_count_dec (&recorder->refs))
     return;
-  g_thread_pool_free (recorder->pool, FALSE, TRUE);
+  join (recorder);
+  g_queue_clear_full (&recorder->jobs, (GDestroyNotify) job_free);
+  g_mutex_clear (&recorder->lock);
+  g_cond_clear (&recorder->changed);
   sl_ring_free (recorder->ring);
   g_clear_error (&recorder->no_ring);
   sl_black_box_info_free (recorder->info);
@@ -172,9 +210,10 @@ sl_recorder_end (SlRecorder *recorder, const void *const *outputs, GError **erro
 char *
 sl_recorder_dump (SlRecorder *recorder, const char *reason)
 {
-  SlRingView *view = NULL;
-  if (recorder->ring != NULL && g_atomic_int_get (&recorder->jobs) < MOST_JOBS)
-    view = sl_ring_view (recorder->ring);
+  g_mutex_lock (&recorder->lock);
+  const gboolean busy = recorder->jobs.length >= MOST_JOBS;
+  g_mutex_unlock (&recorder->lock);
+  SlRingView *view = recorder->ring != NULL && !busy ? sl_ring_view (recorder->ring) : NULL;
   if (view == NULL)
     return NULL;
   Job *job = g_new0 (Job, 1);
