@@ -2,7 +2,7 @@
 /* XXH64 by its specification: four lanes of 8 bytes each, then what is left over, then an avalanche. */
 #include "base/xxh64.h"
 
-#include <string.h>
+#include "base/little_endian.h"
 
 #define PRIME1 G_GUINT64_CONSTANT (0x9E3779B185EBCA87)
 #define PRIME2 G_GUINT64_CONSTANT (0xC2B2AE3D27D4EB4F)
@@ -19,22 +19,6 @@ rotate (guint64 value, guint bits)
 }
 
 static guint64
-read64 (const guint8 *data)
-{
-  guint64 value;
-  memcpy (&value, data, sizeof value);
-  return GUINT64_FROM_LE (value);
-}
-
-static guint32
-read32 (const guint8 *data)
-{
-  guint32 value;
-  memcpy (&value, data, sizeof value);
-  return GUINT32_FROM_LE (value);
-}
-
-static guint64
 mix (guint64 lane, guint64 input)
 {
   return rotate (lane + input * PRIME2, 31) * PRIME1;
@@ -47,7 +31,7 @@ mix_stripes (const guint8 *data, gsize stripes, guint64 seed)
   guint64 lanes[LANES] = { seed + PRIME1 + PRIME2, seed + PRIME2, seed, seed - PRIME1 };
   for (; stripes > 0; stripes--, data += STRIPE)
     for (guint i = 0; i < LANES; i++)
-      lanes[i] = mix (lanes[i], read64 (data + 8 * i));
+      lanes[i] = mix (lanes[i], sl_le64 (data + 8 * i));
   guint64 hash = rotate (lanes[0], 1) + rotate (lanes[1], 7) + rotate (lanes[2], 12) + rotate (lanes[3], 18);
   for (guint i = 0; i < LANES; i++)
     hash = (hash ^ mix (0, lanes[i])) * PRIME1 + PRIME4;
@@ -64,9 +48,9 @@ sl_xxh64 (const void *data, gsize size, guint64 seed)
   hash += size;
   at += stripes > 0 ? stripes * STRIPE : 0;
   for (; left >= 8; left -= 8, at += 8)
-    hash = rotate (hash ^ mix (0, read64 (at)), 27) * PRIME1 + PRIME4;
+    hash = rotate (hash ^ mix (0, sl_le64 (at)), 27) * PRIME1 + PRIME4;
   for (; left >= 4; left -= 4, at += 4)
-    hash = rotate (hash ^ read32 (at) * PRIME1, 23) * PRIME2 + PRIME3;
+    hash = rotate (hash ^ sl_le32 (at) * PRIME1, 23) * PRIME2 + PRIME3;
   for (; left > 0; left--, at++)
     hash = rotate (hash ^ *at * PRIME5, 11) * PRIME1;
   hash = (hash ^ hash >> 33) * PRIME2;

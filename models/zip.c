@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "sightline/error.h"
+#include "base/little_endian.h"
 
 #define END_MAGIC 0x06054b50u
 #define END_SIZE 22
@@ -52,24 +53,6 @@ struct _SlZip
   GHashTable *index; /* name -> number of the first member of that name, plus 1 */
 };
 
-static guint16
-load_u16 (const guint8 *p)
-{
-  return (guint16) (p[0] | p[1] << 8);
-}
-
-static guint32
-load_u32 (const guint8 *p)
-{
-  return (guint32) p[0] | (guint32) p[1] << 8 | (guint32) p[2] << 16 | (guint32) p[3] << 24;
-}
-
-static guint64
-load_u64 (const guint8 *p)
-{
-  return (guint64) load_u32 (p + 4) << 32 | load_u32 (p);
-}
-
 static gboolean
 inside (const SlZip *zip, guint64 at, guint64 bytes)
 {
@@ -97,7 +80,7 @@ find_end (const SlZip *zip, gsize *end)
     return FALSE;
   for (gsize comment = 0; comment <= G_MAXUINT16 && comment <= zip->size - END_SIZE; comment++) {
     const gsize at = zip->size - END_SIZE - comment;
-    if (load_u32 (zip->data + at) == END_MAGIC && load_u16 (zip->data + at + 20) == comment) {
+    if (sl_le32 (zip->data + at) == END_MAGIC && sl_le16 (zip->data + at + 20) == comment) {
       *end = at;
       return TRUE;
     }
@@ -110,14 +93,14 @@ static End
 read_end (const SlZip *zip, gsize at)
 {
   const guint8 *p = zip->data + at;
-  if (at >= LOCATOR_SIZE + END64_SIZE && load_u32 (p - LOCATOR_SIZE) == LOCATOR_MAGIC) {
+  if (at >= LOCATOR_SIZE + END64_SIZE && sl_le32 (p - LOCATOR_SIZE) == LOCATOR_MAGIC) {
     const guint8 *wide = p - LOCATOR_SIZE - END64_SIZE;
-    if (load_u32 (wide) == END64_MAGIC && load_u64 (wide + 4) == END64_SIZE - END64_HEAD)
+    if (sl_le32 (wide) == END64_MAGIC && sl_le64 (wide + 4) == END64_SIZE - END64_HEAD)
       return (End){
-        .at = at - LOCATOR_SIZE - END64_SIZE, .count = load_u64 (wide + 32), .size = load_u64 (wide + 40), .offset = load_u64 (wide + 48)
+        .at = at - LOCATOR_SIZE - END64_SIZE, .count = sl_le64 (wide + 32), .size = sl_le64 (wide + 40), .offset = sl_le64 (wide + 48)
       };
   }
-  return (End){ .at = at, .count = load_u16 (p + 10), .size = load_u32 (p + 12), .offset = load_u32 (p + 16) };
+  return (End){ .at = at, .count = sl_le16 (p + 10), .size = sl_le32 (p + 12), .offset = sl_le32 (p + 16) };
 }
 
 /* Numbers that are all ones stand in the wide extra field, in this order, those that are not do not. */
@@ -126,14 +109,14 @@ widen (Member *member, const guint8 *extra, gsize length)
 {
   guint64 *const numbers[] = { &member->unpacked, &member->packed, &member->local };
   while (length >= 4) {
-    const guint id = load_u16 (extra), size = load_u16 (extra + 2);
+    const guint id = sl_le16 (extra), size = sl_le16 (extra + 2);
     gsize at = 4;
     if (size > length - 4)
       return;
     for (guint i = 0; i < G_N_ELEMENTS (numbers) && id == EXTRA_WIDE; i++) {
       if (*numbers[i] != G_MAXUINT32 || at + 8 > 4 + (gsize) size)
         continue;
-      *numbers[i] = load_u64 (extra + at);
+      *numbers[i] = sl_le64 (extra + at);
       at += 8;
     }
     extra += 4 + size;
@@ -144,14 +127,14 @@ widen (Member *member, const guint8 *extra, gsize length)
 static void
 add_member (SlZip *zip, const guint8 *entry, guint64 base)
 {
-  const guint name = load_u16 (entry + 28);
-  Member member = { .flags = load_u16 (entry + 8),
-                    .method = load_u16 (entry + 10),
-                    .crc = load_u32 (entry + 16),
-                    .packed = load_u32 (entry + 20),
-                    .unpacked = load_u32 (entry + 24),
-                    .local = load_u32 (entry + 42) };
-  widen (&member, entry + DIRECTORY_SIZE + name, load_u16 (entry + 30));
+  const guint name = sl_le16 (entry + 28);
+  Member member = { .flags = sl_le16 (entry + 8),
+                    .method = sl_le16 (entry + 10),
+                    .crc = sl_le32 (entry + 16),
+                    .packed = sl_le32 (entry + 20),
+                    .unpacked = sl_le32 (entry + 24),
+                    .local = sl_le32 (entry + 42) };
+  widen (&member, entry + DIRECTORY_SIZE + name, sl_le16 (entry + 30));
   member.local += base;
   member.name = g_utf8_make_valid ((const char *) entry + DIRECTORY_SIZE, name);
   g_array_append_val (zip->members, member);
@@ -173,9 +156,9 @@ read_directory (SlZip *zip, const End *end, GError **error)
   guint64 at = end->at - end->size;
   for (guint i = 0; i < end->count; i++) {
     const guint8 *p = zip->data + at;
-    if (at > end->at || end->at - at < DIRECTORY_SIZE || load_u32 (p) != DIRECTORY_MAGIC)
+    if (at > end->at || end->at - at < DIRECTORY_SIZE || sl_le32 (p) != DIRECTORY_MAGIC)
       return damaged (error, "no directory entry", at);
-    const guint64 more = (guint64) load_u16 (p + 28) + load_u16 (p + 30) + load_u16 (p + 32);
+    const guint64 more = (guint64) sl_le16 (p + 28) + sl_le16 (p + 30) + sl_le16 (p + 32);
     if (end->at - at - DIRECTORY_SIZE < more)
       return damaged (error, "a directory entry is longer than the directory", at);
     add_member (zip, p, base);
@@ -224,12 +207,12 @@ inflate (const guint8 *data, gsize packed, guint8 *out, gsize unpacked)
 static const guint8 *
 locate (const SlZip *zip, const Member *member, GError **error)
 {
-  if (!inside (zip, member->local, LOCAL_SIZE) || load_u32 (zip->data + member->local) != LOCAL_MAGIC) {
+  if (!inside (zip, member->local, LOCAL_SIZE) || sl_le32 (zip->data + member->local) != LOCAL_MAGIC) {
     damaged (error, "no member header", member->local);
     return NULL;
   }
   const guint8 *p = zip->data + member->local;
-  const guint64 start = member->local + LOCAL_SIZE + load_u16 (p + 26) + load_u16 (p + 28);
+  const guint64 start = member->local + LOCAL_SIZE + sl_le16 (p + 26) + sl_le16 (p + 28);
   if (!inside (zip, start, member->packed)) {
     damaged (error, "a member is longer than the file", start);
     return NULL;

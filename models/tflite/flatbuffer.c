@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sightline/error.h"
+#include "base/little_endian.h"
 
 static void
 fail (SlFlatBuffer *fb, gsize at, const char *problem)
@@ -24,35 +25,11 @@ inside (const SlFlatBuffer *fb, guint64 at, guint64 bytes)
   return at <= fb->size && bytes <= fb->size - at;
 }
 
-static guint16
-load_u16 (const guint8 *p)
-{
-  guint16 value;
-  memcpy (&value, p, sizeof value);
-  return GUINT16_FROM_LE (value);
-}
-
-static guint32
-load_u32 (const guint8 *p)
-{
-  guint32 value;
-  memcpy (&value, p, sizeof value);
-  return GUINT32_FROM_LE (value);
-}
-
-static guint64
-load_u64 (const guint8 *p)
-{
-  guint64 value;
-  memcpy (&value, p, sizeof value);
-  return GUINT64_FROM_LE (value);
-}
-
 /* Follows the offset stored at @at, which is inside the buffer. FALSE when it leads to fewer than @bytes bytes. */
 static gboolean
 follow (SlFlatBuffer *fb, gsize at, gsize bytes, gsize *target)
 {
-  const guint64 to = (guint64) at + load_u32 (fb->data + at);
+  const guint64 to = (guint64) at + sl_le32 (fb->data + at);
   if (to == at || !inside (fb, to, bytes)) {
     fail (fb, at, "an offset leads outside the file");
     return FALSE;
@@ -68,14 +45,14 @@ open_table (SlFlatBuffer *fb, gsize offset_at)
   SlFbTable table = { .fb = fb };
   if (!follow (fb, offset_at, 4, &table.at))
     return absent;
-  const gint64 vtable = (gint64) table.at - (gint32) load_u32 (fb->data + table.at);
+  const gint64 vtable = (gint64) table.at - (gint32) sl_le32 (fb->data + table.at);
   if (vtable < 0 || !inside (fb, (guint64) vtable, 4)) {
     fail (fb, table.at, "a table's field list lies outside the file");
     return absent;
   }
   table.vtable = (gsize) vtable;
-  table.vtable_size = load_u16 (fb->data + table.vtable);
-  table.size = load_u16 (fb->data + table.vtable + 2);
+  table.vtable_size = sl_le16 (fb->data + table.vtable);
+  table.size = sl_le16 (fb->data + table.vtable + 2);
   if (table.vtable_size < 4 || table.vtable_size % 2 != 0 || table.size < 4 || !inside (fb, table.vtable, table.vtable_size)
       || !inside (fb, table.at, table.size)) {
     fail (fb, table.vtable, "a table is larger than the file or smaller than its header");
@@ -91,7 +68,7 @@ find_field (const SlFbTable *table, guint field, guint bytes, gsize *at)
   const guint slot = 4 + 2 * field;
   if (!sl_fb_present (table) || slot + 2 > table->vtable_size)
     return FALSE;
-  const guint16 offset = load_u16 (table->fb->data + table->vtable + slot);
+  const guint16 offset = sl_le16 (table->fb->data + table->vtable + slot);
   if (offset == 0)
     return FALSE;
   if (offset < 4 || offset + bytes > table->size) {
@@ -159,14 +136,14 @@ guint32
 sl_fb_u32 (const SlFbTable *table, guint field, guint32 fallback)
 {
   gsize at;
-  return find_field (table, field, 4, &at) ? load_u32 (table->fb->data + at) : fallback;
+  return find_field (table, field, 4, &at) ? sl_le32 (table->fb->data + at) : fallback;
 }
 
 guint64
 sl_fb_u64 (const SlFbTable *table, guint field, guint64 fallback)
 {
   gsize at;
-  return find_field (table, field, 8, &at) ? load_u64 (table->fb->data + at) : fallback;
+  return find_field (table, field, 8, &at) ? sl_le64 (table->fb->data + at) : fallback;
 }
 
 gfloat
@@ -175,7 +152,7 @@ sl_fb_f32 (const SlFbTable *table, guint field, gfloat fallback)
   gsize at;
   if (!find_field (table, field, 4, &at))
     return fallback;
-  const guint32 bits = load_u32 (table->fb->data + at);
+  const guint32 bits = sl_le32 (table->fb->data + at);
   gfloat value;
   memcpy (&value, &bits, sizeof value);
   return value;
@@ -198,7 +175,7 @@ sl_fb_vector (const SlFbTable *table, guint field, guint element_size)
   if (!find_field (table, field, 4, &at) || !follow (table->fb, at, 4, &start))
     return absent;
   vector.at = start + 4;
-  vector.count = load_u32 (table->fb->data + start);
+  vector.count = sl_le32 (table->fb->data + start);
   if (!inside (table->fb, vector.at, (guint64) vector.count * element_size)) {
     fail (table->fb, start, "a list is longer than the file");
     return absent;
@@ -218,14 +195,14 @@ gint32
 sl_fb_vector_i32 (const SlFbVector *vector, guint32 index)
 {
   g_return_val_if_fail (index < vector->count, 0);
-  return (gint32) load_u32 (vector->fb->data + vector->at + (gsize) index * 4);
+  return (gint32) sl_le32 (vector->fb->data + vector->at + (gsize) index * 4);
 }
 
 gint64
 sl_fb_vector_i64 (const SlFbVector *vector, guint32 index)
 {
   g_return_val_if_fail (index < vector->count, 0);
-  return (gint64) load_u64 (vector->fb->data + vector->at + (gsize) index * 8);
+  return (gint64) sl_le64 (vector->fb->data + vector->at + (gsize) index * 8);
 }
 
 gfloat

@@ -8,8 +8,9 @@
 
 #include <string.h>
 
-#include "models/tflite/schema.h"
 #include "sightline/error.h"
+#include "base/little_endian.h"
+#include "models/tflite/schema.h"
 
 #define MAX_LEVELS (2 * SL_MAX_RANK)
 
@@ -43,16 +44,9 @@ typedef struct
 static guint32
 number (const Numbers *list, gsize i)
 {
-  guint16 half;
-  guint32 whole;
   if (list->size == 1)
     return list->data[i];
-  if (list->size == 2) {
-    memcpy (&half, list->data + 2 * i, sizeof half);
-    return GUINT16_FROM_LE (half);
-  }
-  memcpy (&whole, list->data + 4 * i, sizeof whole);
-  return GUINT32_FROM_LE (whole);
+  return list->size == 2 ? sl_le16 (list->data + 2 * i) : sl_le32 (list->data + 4 * i);
 }
 
 /* A union of three tables, each with a vector of numbers of another size. */

@@ -5,19 +5,12 @@
  */
 #include <string.h>
 
+#include "base/little_endian.h"
 #include "base/xxh64.h"
 #include "replay/black_box.h"
 #include "replay/layout.h"
 
 int LLVMFuzzerTestOneInput (const guint8 *data, size_t size);
-
-static guint64
-read64 (const guint8 *at)
-{
-  guint64 value;
-  memcpy (&value, at, sizeof value);
-  return GUINT64_FROM_LE (value);
-}
 
 static void
 put64 (guint8 *at, guint64 value)
@@ -34,8 +27,8 @@ correct (guint8 *data, size_t size)
     return;
   put64 (data + 16, size);
   put64 (data + 24, sl_xxh64 (data, 24, 0));
-  while (size - at >= SL_BLACK_BOX_SECTION && read64 (data + at + 8) <= size - at - SL_BLACK_BOX_SECTION) {
-    const guint64 length = read64 (data + at + 8);
+  while (size - at >= SL_BLACK_BOX_SECTION && sl_le64 (data + at + 8) <= size - at - SL_BLACK_BOX_SECTION) {
+    const guint64 length = sl_le64 (data + at + 8);
     put64 (data + at + 16, sl_xxh64 (data + at + SL_BLACK_BOX_SECTION, length, sl_xxh64 (data + at, 16, 0)));
     at += SL_BLACK_BOX_SECTION + length;
   }

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/little_endian.h"
+
 #define MAX_SITES 400000
 #define MAX_FIELDS 64
 /* Text and custom options change within so many bytes. */
@@ -83,17 +85,13 @@ inside (const Walk *walk, gsize at, gsize bytes)
 static guint32
 read_u32 (const Walk *walk, gsize at)
 {
-  guint32 value;
-  memcpy (&value, walk->data + at, sizeof value);
-  return GUINT32_FROM_LE (value);
+  return sl_le32 (walk->data + at);
 }
 
 static guint
 read_u16 (const Walk *walk, gsize at)
 {
-  guint16 value;
-  memcpy (&value, walk->data + at, sizeof value);
-  return GUINT16_FROM_LE (value);
+  return sl_le16 (walk->data + at);
 }
 
 static void
