@@ -18,6 +18,7 @@
 #include "plugins/meta/object_regions.h"
 #include "plugins/meta/region_predictions.h"
 #include "plugins/meta/prediction_signal.h"
+#include "plugins/meta/region_keeper.h"
 #include "plugins/properties.h"
 #include "plugins/meta/relations.h"
 #include "plugins/report.h"
@@ -244,6 +245,7 @@ sl_track_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   self->frame++;
   if (sl_buffer_has_objects (buffer, self->width, self->height)) {
     track_regions (self, buffer, steps, drop_unsure);
+    sl_buffer_keep_regions (buffer);
     tell (self, buffer);
     return GST_FLOW_OK;
   }

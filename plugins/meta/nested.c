@@ -6,6 +6,7 @@
 
 #include <gst/video/video.h>
 
+#include "plugins/meta/region_keeper.h"
 #include "plugins/meta/region_predictions.h"
 #include "plugins/meta/relations.h"
 
@@ -151,5 +152,6 @@ sl_nested_attach (SlNested *nested, GstBuffer *frame)
     if (object->region < regions->len && last_id <= G_MAXINT - 2)
       attach_object (nested, object, g_ptr_array_index (regions, object->region), &last_id, frame);
   }
+  sl_buffer_keep_regions (frame);
   sl_nested_clear (nested);
 }

@@ -12,6 +12,7 @@
 #include "plugins/meta/mask_meta.h"
 #include "plugins/meta/object_mask.h"
 #include "plugins/meta/object_regions.h"
+#include "plugins/meta/region_keeper.h"
 #include "plugins/meta/relations.h"
 
 #define OBJECT_ID "object_id"
@@ -85,6 +86,7 @@ sl_buffer_add_prediction (GstBuffer *buffer, const SlPredictionView *prediction,
   if (prediction->mask.width > 0)
     add_mask (buffer, prediction, pool);
   sl_buffer_relate_prediction (buffer, prediction, pool);
+  sl_buffer_keep_regions (buffer);
 }
 
 gboolean

@@ -11,6 +11,7 @@
 #include <gst/video/video.h>
 
 #include "config.h"
+#include "plugins/meta/region_keeper.h"
 #include "plugins/record/make.h"
 #include "sightline/error.h"
 
@@ -28,35 +29,8 @@ struct _SlPictureMaker
 {
   guint width;
   GstElement *pipeline, *source, *size, *sink;
-  GstCaps *caps;    /* (nullable): of the frames before */
-  GstBuffer *frame; /* (nullable): the one in flight */
+  GstCaps *caps; /* (nullable): of the frames before */
 };
-
-static gboolean
-remove_region (GstBuffer *buffer, GstMeta **meta, gpointer data)
-{
-  if ((*meta)->info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)
-    *meta = NULL;
-  return TRUE;
-}
-
-/* videoconvert of GStreamer 1.22 loses what regions say of their objects: they are taken from the frame once more. */
-static GstPadProbeReturn
-restore_regions (GstPad *pad, GstPadProbeInfo *info, gpointer data)
-{
-  const SlPictureMaker *maker = data;
-  GstMetaTransformCopy whole = { FALSE, 0, (gsize) -1 };
-  gpointer state = NULL;
-  GstMeta *meta;
-  if (gst_buffer_peek_memory (GST_PAD_PROBE_INFO_BUFFER (info), 0) == gst_buffer_peek_memory (maker->frame, 0))
-    return GST_PAD_PROBE_OK;
-  GstBuffer *buffer = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
-  GST_PAD_PROBE_INFO_DATA (info) = buffer;
-  gst_buffer_foreach_meta (buffer, remove_region, NULL);
-  while ((meta = gst_buffer_iterate_meta_filtered (maker->frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL)
-    meta->info->transform_func (buffer, meta, maker->frame, _gst_meta_transform_copy, &whole);
-  return GST_PAD_PROBE_OK;
-}
 
 static gboolean
 build (SlPictureMaker *maker, GError **error)
@@ -66,8 +40,8 @@ build (SlPictureMaker *maker, GError **error)
   maker->source = sl_record_add (bin, "appsrc", &last, error);
   if (maker->source == NULL || sl_record_add (bin, "videoconvert", &last, error) == NULL)
     return FALSE;
-  GstElement *scaler = sl_record_add (bin, SCALER, &last, error);
-  maker->size = scaler != NULL ? sl_record_add (bin, "capsfilter", &last, error) : NULL;
+  if (sl_record_add (bin, SCALER, &last, error) != NULL)
+    maker->size = sl_record_add (bin, "capsfilter", &last, error);
   if (maker->size == NULL || (sl_record_has ("sloverlay") && sl_record_add (bin, "sloverlay", &last, error) == NULL)
       || sl_record_add (bin, "videoconvert", &last, error) == NULL)
     return FALSE;
@@ -75,8 +49,6 @@ build (SlPictureMaker *maker, GError **error)
   maker->sink = encoder != NULL ? sl_record_add (bin, "appsink", &last, error) : NULL;
   if (maker->sink == NULL)
     return FALSE;
-  g_autoptr (GstPad) converted = gst_element_get_static_pad (scaler, "sink");
-  gst_pad_add_probe (converted, GST_PAD_PROBE_TYPE_BUFFER, restore_regions, maker, NULL);
   g_object_set (encoder, "quality", QUALITY, NULL);
   g_object_set (maker->source, "format", GST_FORMAT_TIME, NULL);
   g_object_set (maker->sink, "sync", FALSE, "async", FALSE, "enable-last-sample", FALSE, NULL);
@@ -101,7 +73,6 @@ sl_picture_maker_free (SlPictureMaker *maker)
   gst_element_set_state (maker->pipeline, GST_STATE_NULL);
   gst_clear_object (&maker->pipeline);
   gst_clear_caps (&maker->caps);
-  gst_clear_buffer (&maker->frame);
   g_free (maker);
 }
 
@@ -161,16 +132,14 @@ sl_picture_maker_make (SlPictureMaker *maker, GstBuffer *frame, GstCaps *caps, G
     return NULL;
   GstBuffer *buffer = gst_buffer_copy (frame);
   GST_BUFFER_PTS (buffer) = GST_BUFFER_DTS (buffer) = GST_CLOCK_TIME_NONE;
+  sl_buffer_keep_regions (buffer);
   GstSample *sample = gst_sample_new (buffer, caps, NULL, NULL);
   gst_buffer_unref (buffer);
-  gst_buffer_replace (&maker->frame, frame);
   gst_app_src_push_sample (GST_APP_SRC (maker->source), sample);
   gst_sample_unref (sample);
   sample = gst_app_sink_try_pull_sample (GST_APP_SINK (maker->sink), PATIENCE);
   GBytes *picture = sample != NULL ? read_picture (sample) : NULL;
   if (picture == NULL)
     take_error (maker, error);
-  else
-    gst_buffer_replace (&maker->frame, NULL);
   return picture;
 }
