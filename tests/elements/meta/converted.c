@@ -12,12 +12,26 @@ frame_with (guint n_objects)
 {
   static const SlPoint points[] = { { 8, 12, 0.75 }, { 16, 24, 0.5 } };
   SlObjectView objects[] = {
-    { .x = 4, .y = 6, .w = 16, .h = 24, .x_min = 4, .y_min = 6, .x_max = 20, .y_max = 30, .confidence = 0.625, .label = "cup", .label_id = 3,
-      .object_id = 7, .n_points = 2, .points = points },
+    { .x = 4,
+      .y = 6,
+      .w = 16,
+      .h = 24,
+      .x_min = 4,
+      .y_min = 6,
+      .x_max = 20,
+      .y_max = 30,
+      .confidence = 0.625,
+      .label = "cup",
+      .label_id = 3,
+      .object_id = 7,
+      .n_points = 2,
+      .points = points },
     { .x = 40, .y = 20, .w = 8, .h = 8, .x_min = 40, .y_min = 20, .x_max = 48, .y_max = 28, .confidence = 0.25, .label = "cat" },
   };
   const SlLabelled label = { .label = "indoors", .label_id = 1, .confidence = 0.875 };
-  const SlPredictionView prediction = { .width = 64, .height = 48, .n_objects = n_objects, .objects = objects, .n_labels = 1, .labels = &label };
+  const SlPredictionView prediction = {
+    .width = 64, .height = 48, .n_objects = n_objects, .objects = objects, .n_labels = 1, .labels = &label
+  };
   GstBuffer *frame = gst_buffer_new_allocate (NULL, 64 * 48 * 3, NULL);
   gst_buffer_memset (frame, 0, 0x80, 64 * 48 * 3);
   sl_buffer_add_prediction (frame, &prediction, NULL);
@@ -54,7 +68,9 @@ static const struct
 } lines[] = {
   { "format", "videoconvert ! video/x-raw,format=NV12 ! identity", 1 },
   { "smaller", "videoscale ! video/x-raw,width=32,height=24 ! identity", 0.5 },
-  { "twice", "videoconvert ! video/x-raw,format=I420 ! videoscale ! video/x-raw,width=128,height=96 ! videoconvert ! video/x-raw,format=BGRx ! identity", 2 },
+  { "twice",
+    "videoconvert ! video/x-raw,format=I420 ! videoscale ! video/x-raw,width=128,height=96 ! videoconvert ! video/x-raw,format=BGRx ! identity",
+    2 },
   { "copied", "tee ! queue ! identity", 1 },
 };
 
@@ -73,7 +89,9 @@ static void
 test_more (void)
 {
   GstBuffer *frame = frame_with (1);
-  const SlObjectView object = { .x = 1, .y = 1, .w = 5, .h = 5, .x_min = 1, .y_min = 1, .x_max = 6, .y_max = 6, .confidence = 0.125, .label = "dog" };
+  const SlObjectView object = {
+    .x = 1, .y = 1, .w = 5, .h = 5, .x_min = 1, .y_min = 1, .x_max = 6, .y_max = 6, .confidence = 0.125, .label = "dog"
+  };
   const SlPredictionView more = { .width = 64, .height = 48, .n_objects = 1, .objects = &object };
   SlPredictionReader reader;
   SlPredictionView seen = { .width = 64, .height = 48 };

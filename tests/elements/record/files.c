@@ -190,6 +190,13 @@ test_leftovers (void)
   record_remove_folder (folder);
 }
 
+static gboolean
+has_part (const char *folder)
+{
+  g_autofree char *files = record_list (folder);
+  return strstr (files, ".part") != NULL;
+}
+
 /* A second recorder of the same name starts in the same folder while a clip is written. */
 static void
 test_two (void)
@@ -200,7 +207,11 @@ test_two (void)
   RecordFixture fixture = record_open ("pre-roll=1 post-roll=60", &stream);
   for (guint i = 0; i < 50; i++)
     record_push (&fixture, &stream, i, i == 40 ? "in" : NULL, "person");
+  /* The writer has a thread of its own. */
+  while (!has_part (fixture.folder))
+    g_usleep (1000);
   g_autofree char *during = list_after (fixture.folder, "");
+  g_assert_nonnull (strstr (during, ".part"));
   for (guint i = 50; i < 60; i++)
     record_push (&fixture, &stream, i, NULL, NULL);
   gst_element_set_state (fixture.element, GST_STATE_NULL);
