@@ -65,7 +65,6 @@ typedef struct
   Clock clock;
   GstCaps *caps;            /* (nullable) */
   gint width, height;       /* of frames */
-  const char *encoder_name; /* static */
   SlEncoder *encoder;       /* (nullable) */
   gboolean encodes_nothing; /* it was told that frames of these caps cannot be encoded */
   guint64 left_out;         /* frames that the encoder had no time for; atomic is not needed: read for information */
@@ -312,19 +311,30 @@ cannot_encode (SlRecord *self, const GError *error)
   GST_ELEMENT_WARNING (self, STREAM, ENCODE, ("%s; nothing is recorded", shown), (NULL));
 }
 
+/* Chosen when it is needed: the pad encoded may have gone meanwhile. */
+static SlEncoder *
+new_encoder (SlRecord *self, GError **error)
+{
+  GST_OBJECT_LOCK (self);
+  g_autofree char *chosen = g_strdup (self->settings.encoder);
+  const gdouble rate = self->settings.max_framerate;
+  const gint width = self->settings.max_width;
+  GST_OBJECT_UNLOCK (self);
+  const char *name = sl_encoder_choose (chosen, error);
+  return name != NULL ? sl_encoder_new (name, self->caps, rate, width, KEY_INTERVAL, &encoder_events, self, error) : NULL;
+}
+
 static void
 encode (SlRecord *self, GstBuffer *frame, GstClockTime time)
 {
   g_autoptr (GError) error = NULL;
   GST_OBJECT_LOCK (self);
   const gboolean others = self->encoded != NULL;
-  const gdouble rate = self->settings.max_framerate;
-  const gint width = self->settings.max_width;
   GST_OBJECT_UNLOCK (self);
   if (others || self->encodes_nothing)
     return;
   if (self->encoder == NULL)
-    self->encoder = sl_encoder_new (self->encoder_name, self->caps, rate, width, KEY_INTERVAL, &encoder_events, self, &error);
+    self->encoder = new_encoder (self, &error);
   if (self->encoder == NULL || sl_encoder_take_error (self->encoder, &error))
     cannot_encode (self, error);
   else if (!sl_encoder_push (self->encoder, frame, time))
@@ -525,10 +535,10 @@ static void
 sl_record_release_pad (GstElement *element, GstPad *pad)
 {
   SlRecord *self = (SlRecord *) element;
+  gst_pad_set_active (pad, FALSE);
   GST_OBJECT_LOCK (self);
   self->encoded = NULL;
   GST_OBJECT_UNLOCK (self);
-  gst_pad_set_active (pad, FALSE);
   gst_element_remove_pad (element, pad);
 }
 
@@ -563,8 +573,7 @@ open_all (SlRecord *self, GError **error)
   GST_OBJECT_UNLOCK (self);
   if (!sl_triggers_open (&self->triggers, on, error))
     return FALSE;
-  self->encoder_name = encodes ? sl_encoder_choose (encoder, error) : NULL;
-  if ((encodes && self->encoder_name == NULL) || !sl_folder_open (&folder, location, source, error))
+  if ((encodes && sl_encoder_choose (encoder, error) == NULL) || !sl_folder_open (&folder, location, source, error))
     return FALSE;
   folder.keep = keep;
   folder.max_bytes = max_bytes;

@@ -204,6 +204,56 @@ test_raw_first (void)
   record_close (&fixture);
 }
 
+static void
+release_encoded (RecordFixture *fixture)
+{
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (fixture->element, "encoded");
+  gst_element_release_request_pad (fixture->element, pad);
+}
+
+/* Without the camera's stream, which goes while frames come, they are encoded here. */
+static void
+test_released (void)
+{
+  RecordStream stream;
+  if (!record_stream (JPEG, 40, &stream))
+    return;
+  RecordFixture fixture = record_open ("pre-roll=0 post-roll=0 max-width=32 encoder=jpegenc", &stream);
+  for (guint i = 0; i < 20; i++)
+    record_push (&fixture, &stream, i, NULL, NULL);
+  release_encoded (&fixture);
+  for (guint i = 20; i < 120; i++) {
+    record_push (&fixture, NULL, i, i % 10 == 0 ? "entered" : NULL, "person");
+    g_usleep (1000);
+  }
+  gst_harness_push_event (fixture.raw, gst_event_new_eos ());
+  for (gboolean encoded = FALSE; !encoded;) {
+    g_autoptr (GstStructure) done = record_wait (&fixture);
+    g_autofree char *notes = notes_of (done);
+    encoded = strstr (notes, "\"width\":32,\"height\":24") != NULL;
+  }
+  record_close (&fixture);
+  record_stream_clear (&stream);
+}
+
+/* An encoder that cannot be had matters only then. */
+static void
+test_released_alone (void)
+{
+  RecordStream stream;
+  if (!record_stream (JPEG, 10, &stream))
+    return;
+  RecordFixture fixture = record_open ("encoder=none", &stream);
+  release_encoded (&fixture);
+  for (guint i = 0; i < 10; i++)
+    record_push (&fixture, NULL, i, NULL, NULL);
+  g_autofree char *warning = record_wait_warning (&fixture);
+  assert_contains (warning, "encoder=none: unknown");
+  assert_contains (warning, "; nothing is recorded");
+  record_close (&fixture);
+  record_stream_clear (&stream);
+}
+
 /* Frames that no encoder here reads pass, and one warning says what to do. */
 static void
 test_raw_memory (void)
@@ -497,6 +547,8 @@ main (int argc, char **argv)
   g_test_add_data_func ("/slrecord/raw/vp8enc", "vp8enc", test_raw);
   g_test_add_func ("/slrecord/raw/first", test_raw_first);
   g_test_add_func ("/slrecord/raw/memory", test_raw_memory);
+  g_test_add_func ("/slrecord/released/encodes", test_released);
+  g_test_add_func ("/slrecord/released/alone", test_released_alone);
   g_test_add_func ("/slrecord/no-key", test_no_key);
   g_test_add_data_func ("/slrecord/end/eos", GINT_TO_POINTER (TRUE), test_end);
   g_test_add_data_func ("/slrecord/end/null", GINT_TO_POINTER (FALSE), test_end);
