@@ -44,14 +44,21 @@ sl_clip_recorder_new (const SlClipRecorderSettings *settings, SlWriter *writer)
 
 /* The rest under the lock. */
 
+/* No clip goes on. */
+static void
+forget (SlClipRecorder *self)
+{
+  self->on = FALSE;
+  g_clear_pointer (&self->start, sl_clip_start_free);
+  g_clear_pointer (&self->event, g_free);
+}
+
 static void
 stop (SlClipRecorder *self, const char *cut)
 {
   if (self->on && self->start == NULL)
     sl_writer_end (self->writer, cut);
-  self->on = FALSE;
-  g_clear_pointer (&self->start, sl_clip_start_free);
-  g_clear_pointer (&self->event, g_free);
+  forget (self);
 }
 
 static void
@@ -72,7 +79,8 @@ open_clip (SlClipRecorder *self, const SlRingFrame *first)
   gst_caps_replace (&start->caps, self->caps);
   self->begin = first->time;
   self->written = first->serial - 1;
-  self->on = sl_writer_begin (self->writer, start);
+  if (!sl_writer_begin (self->writer, start))
+    forget (self);
 }
 
 /* The next clip begins with a key frame, with no moment of its own. */
@@ -107,8 +115,7 @@ give (SlClipRecorder *self, const SlRingFrame *frame)
   self->written = frame->serial;
   if (sl_writer_push (self->writer, gst_buffer_ref (frame->buffer)))
     return TRUE;
-  self->on = FALSE;
-  g_clear_pointer (&self->event, g_free);
+  forget (self);
   return FALSE;
 }
 

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * When clips begin and end, and what becomes of those that cannot: a recorder and its writer without an element, the writer held wherever a test needs
+ * it to wait.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "plugins/record/recorder.h"
+#include "tests/elements/record/support.h"
+
+#define QUEUE_BYTES 1000000
+
+/* What the writer tells, each on a line of its own; while @held its thread waits in the telling. */
+typedef struct
+{
+  char *path;
+  SlWriter *writer;
+  SlClipRecorder *recorder;
+  RecordStream stream;
+  GMutex lock;
+  GCond changed;
+  GString *told;
+  guint n_told;
+  gboolean held;
+} Fixture;
+
+static void
+tell (Fixture *fixture, const char *text)
+{
+  g_mutex_lock (&fixture->lock);
+  g_string_append_printf (fixture->told, "%s\n", text);
+  fixture->n_told++;
+  g_cond_broadcast (&fixture->changed);
+  while (fixture->held)
+    g_cond_wait (&fixture->changed, &fixture->lock);
+  g_mutex_unlock (&fixture->lock);
+}
+
+static void
+told_warning (gpointer data, const char *text)
+{
+  const char *reason = strstr (text, ": ");
+  tell (data, reason != NULL ? reason + 2 : text);
+}
+
+static void
+told_done (gpointer data, const SlClipDone *done)
+{
+  g_autofree char *text = g_strdup_printf ("%s: %" G_GUINT64_FORMAT " frames, cut: %s", done->event, done->frames, done->cut);
+  tell (data, text);
+}
+
+static void
+nothing (gpointer data)
+{
+}
+
+/* FALSE, and the test is marked as skipped, where no stream can be made. */
+static gboolean
+open_fixture (Fixture *fixture, const SlClipRecorderSettings *settings)
+{
+  static const SlWriterEvents events = { .done = told_done, .warn = told_warning };
+  SlFolder folder;
+  *fixture = (Fixture){ .told = g_string_new (NULL), .path = record_folder () };
+  g_mutex_init (&fixture->lock);
+  g_cond_init (&fixture->changed);
+  if (!record_stream ("jpegenc", 1, &fixture->stream))
+    return FALSE;
+  g_assert_true (sl_folder_open (&folder, fixture->path, "door", NULL));
+  fixture->writer = sl_writer_new (&folder, QUEUE_BYTES, 640, &events, fixture, nothing);
+  fixture->recorder = sl_clip_recorder_new (settings, fixture->writer);
+  sl_clip_recorder_set_caps (fixture->recorder, fixture->stream.caps);
+  return TRUE;
+}
+
+static void
+hold (Fixture *fixture, gboolean held)
+{
+  g_mutex_lock (&fixture->lock);
+  fixture->held = held;
+  g_cond_broadcast (&fixture->changed);
+  g_mutex_unlock (&fixture->lock);
+}
+
+static void
+wait_told (Fixture *fixture, guint n)
+{
+  const gint64 until = g_get_monotonic_time () + (gint64) (RECORD_PATIENCE / GST_USECOND);
+  g_mutex_lock (&fixture->lock);
+  while (fixture->n_told < n)
+    g_assert_true (g_cond_wait_until (&fixture->changed, &fixture->lock, until));
+  g_mutex_unlock (&fixture->lock);
+}
+
+/* Ends all; what was told is what is @expected then. */
+static SlWriterCounts
+close_fixture (Fixture *fixture, const char *expected)
+{
+  SlWriterCounts counts;
+  sl_clip_recorder_free (fixture->recorder);
+  sl_writer_stop (fixture->writer, &counts);
+  if (expected != NULL)
+    g_assert_cmpstr (fixture->told->str, ==, expected);
+  g_string_free (fixture->told, TRUE);
+  g_mutex_clear (&fixture->lock);
+  g_cond_clear (&fixture->changed);
+  record_stream_clear (&fixture->stream);
+  record_remove_folder (fixture->path);
+  return counts;
+}
+
+/* An encoded frame that is shown @ms after the beginning. */
+static void
+push (Fixture *fixture, guint ms, gboolean key)
+{
+  GstBuffer *frame = gst_buffer_copy (fixture->stream.frames->pdata[0]);
+  GST_BUFFER_PTS (frame) = ms * GST_MSECOND;
+  GST_BUFFER_DTS (frame) = GST_CLOCK_TIME_NONE;
+  if (!key)
+    GST_BUFFER_FLAG_SET (frame, GST_BUFFER_FLAG_DELTA_UNIT);
+  sl_clip_recorder_frame (fixture->recorder, frame);
+}
+
+/* An event, with a picture of @bytes; 0 = with none. */
+static void
+happen (Fixture *fixture, guint ms, gsize bytes)
+{
+  SlClipStart *start = g_new0 (SlClipStart, 1);
+  start->event = g_strdup ("in");
+  start->us = g_get_real_time ();
+  if (bytes > 0) {
+    g_autoptr (GstBuffer) frame = gst_buffer_new_allocate (NULL, bytes, NULL);
+    g_autoptr (GstCaps) caps = gst_caps_from_string ("video/x-raw,format=GRAY8,width=1000,height=100");
+    start->moment = gst_sample_new (frame, caps, NULL, NULL);
+  }
+  sl_clip_recorder_event (fixture->recorder, ms * GST_MSECOND, g_strdup_printf ("{\"event\":\"in\",\"ms\":%u}", ms), start);
+}
+
+/* A clip from @ms on, 100 ms long; both clocks are behind it then. */
+static void
+record_one (Fixture *fixture, guint ms, gsize bytes)
+{
+  push (fixture, ms, TRUE);
+  happen (fixture, ms, bytes);
+  push (fixture, ms + 200, TRUE);
+  sl_clip_recorder_seen (fixture->recorder, (ms + 200) * GST_MSECOND);
+}
+
+static const SlClipRecorderSettings short_clips = { .post_roll = 100 * GST_MSECOND, .ring_bytes = 1000000 };
+
+/* Clips that do not fit between the streams and the disk are counted, and nothing is left of them. */
+static void
+test_refused (void)
+{
+  Fixture fixture;
+  if (!open_fixture (&fixture, &short_clips))
+    return;
+  hold (&fixture, TRUE);
+  record_one (&fixture, 0, 0);
+  wait_told (&fixture, 1);
+  for (guint i = 1; i <= 110; i++)
+    record_one (&fixture, i * 1000, 0);
+  hold (&fixture, FALSE);
+  const SlWriterCounts counts = close_fixture (&fixture, NULL);
+  g_assert_cmpuint (counts.clips, ==, 101);
+  g_assert_cmpuint (counts.failed, ==, 10);
+}
+
+int
+main (int argc, char **argv)
+{
+  test_elements_init (&argc, &argv);
+  g_test_add_func ("/slrecord/recorder/refused", test_refused);
+  return test_elements_run ();
+}
