@@ -113,19 +113,22 @@ remove_clip (const SlFolder *folder, const char *stem)
   remove_file (folder, stem, SL_CLIP_PICTURE);
 }
 
-/* The clip got its name last: what has its name already goes with it. */
+/* The clip got its name last: what has its name already goes with it, and before it, or nobody would find it. */
 static gboolean
 clean_part (const SlFolder *folder, const char *hidden, const char *stem, SlClipFile file)
 {
   g_autofree char *video = sl_clip_name (stem, SL_CLIP_VIDEO);
   guint64 bytes;
-  if (!sl_part_file_is_left (folder->fd, hidden) || unlinkat (folder->fd, hidden, 0) != 0)
+  const gint fd = sl_part_file_claim (folder->fd, hidden);
+  if (fd < 0)
     return FALSE;
   if (file == SL_CLIP_VIDEO && !measure (folder, video, &bytes)) {
     remove_file (folder, stem, SL_CLIP_NOTES);
     remove_file (folder, stem, SL_CLIP_PICTURE);
   }
-  return TRUE;
+  const gboolean cleaned = unlinkat (folder->fd, hidden, 0) == 0;
+  close (fd);
+  return cleaned;
 }
 
 guint

@@ -49,7 +49,7 @@ sl_part_file_open (SlPartFile *file, gint folder, const char *stem, SlClipFile k
     file->fd = openat (folder, file->hidden, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE);
     if (file->fd < 0)
       break;
-    /* A file system without locks has no others' files that are left, either: sl_part_file_is_left() says no to all. */
+    /* A file system without locks has no others' files that are left, either: sl_part_file_claim() gives none. */
     if ((lock (file->fd, LOCK_EX) == 0 || errno == ENOLCK || errno == EOPNOTSUPP) && has_name (file->fd))
       return TRUE;
     close (file->fd);
@@ -113,15 +113,25 @@ sl_part_file_abandon (SlPartFile *file)
   clear (file);
 }
 
-gboolean
-sl_part_file_is_left (gint folder, const char *hidden)
+/* Whether @hidden is still the name of the open file @fd. */
+static gboolean
+is_named (int fd, gint folder, const char *hidden)
 {
-  struct stat status;
+  struct stat status, named;
+  return fstat (fd, &status) == 0 && S_ISREG (status.st_mode) && fstatat (folder, hidden, &named, AT_SYMLINK_NOFOLLOW) == 0
+         && status.st_dev == named.st_dev && status.st_ino == named.st_ino;
+}
+
+gint
+sl_part_file_claim (gint folder, const char *hidden)
+{
   /* O_NONBLOCK: a FIFO of that name has no reader. */
   const int fd = openat (folder, hidden, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0)
-    return FALSE;
-  const gboolean left = fstat (fd, &status) == 0 && S_ISREG (status.st_mode) && lock (fd, LOCK_EX | LOCK_NB) == 0;
+    return -1;
+  /* Its writer may have given it its name before the lock was free. */
+  if (is_named (fd, folder, hidden) && lock (fd, LOCK_EX | LOCK_NB) == 0 && is_named (fd, folder, hidden))
+    return fd;
   close (fd);
-  return left;
+  return -1;
 }

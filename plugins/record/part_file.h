@@ -32,8 +32,9 @@ gboolean sl_part_file_sync (SlPartFile *file, GError **error);
 gboolean sl_part_file_commit (SlPartFile *file, GError **error);
 /** sl_part_file_abandon: deletes and closes what was not committed; also of none. */
 void sl_part_file_abandon (SlPartFile *file);
-/** sl_part_file_is_left: whether the regular file @hidden of @folder has no writer any more. Links are not followed. */
-gboolean sl_part_file_is_left (gint folder, const char *hidden);
+/** sl_part_file_claim: the descriptor of the regular file @hidden of @folder if it has no writer any more; below 0 = it has, or is none. Nobody
+ *  writes or renames it before the caller has closed it; who deletes it does so before that. Links are not followed. */
+gint sl_part_file_claim (gint folder, const char *hidden);
 
 G_END_DECLS
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "plugins/record/names.h"
+#include "plugins/record/part_file.h"
 #include "plugins/record/writer.h"
 #include "tests/elements/record/support.h"
 
@@ -190,6 +191,49 @@ test_leftovers (void)
   record_remove_folder (folder);
 }
 
+typedef struct
+{
+  gint folder, done; /* @done: atomic */
+  const char *hidden;
+} Cleaner;
+
+/* What another process does that starts meanwhile. */
+static gpointer
+clean_all_the_time (gpointer data)
+{
+  const Cleaner *cleaner = data;
+  while (!g_atomic_int_get (&cleaner->done)) {
+    const gint fd = sl_part_file_claim (cleaner->folder, cleaner->hidden);
+    if (fd < 0)
+      continue;
+    unlinkat (cleaner->folder, cleaner->hidden, 0);
+    close (fd);
+  }
+  return NULL;
+}
+
+/* No file that has a writer loses its name, however soon another one looks at it. */
+static void
+test_race (void)
+{
+  char *path = record_folder ();
+  g_autofree char *hidden = sl_clip_part_name (OLD, SL_CLIP_NOTES);
+  Cleaner cleaner = { .folder = open (path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), .hidden = hidden };
+  GThread *thread = g_thread_new ("cleaner", clean_all_the_time, &cleaner);
+  for (guint i = 0; i < 5000; i++) {
+    SlPartFile file = SL_PART_FILE_NONE;
+    g_autoptr (GError) error = NULL;
+    if (!sl_part_file_open (&file, cleaner.folder, OLD, SL_CLIP_NOTES, &error))
+      continue; /* it was taken for one that is left again and again: which is said, and nothing is lost */
+    sl_part_file_commit (&file, &error);
+    g_assert_no_error (error);
+  }
+  g_atomic_int_set (&cleaner.done, 1);
+  g_thread_join (thread);
+  close (cleaner.folder);
+  record_remove_folder (path);
+}
+
 static gboolean
 has_part (const char *folder)
 {
@@ -360,6 +404,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slrecord/files/max-size", test_max_size);
   g_test_add_func ("/slrecord/files/keep", test_keep);
   g_test_add_func ("/slrecord/files/leftovers", test_leftovers);
+  g_test_add_func ("/slrecord/files/race", test_race);
   g_test_add_func ("/slrecord/files/two", test_two);
   g_test_add_func ("/slrecord/files/min-free", test_min_free);
   g_test_add_func ("/slrecord/files/full", test_full);
