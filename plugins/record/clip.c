@@ -49,15 +49,26 @@ sl_clip_done_clear (SlClipDone *done)
   g_free (done->cut);
 }
 
-/* A name that no clip has: of two in one millisecond the second one moves on. */
+/* Whether a file has a name of @stem, hidden or not. */
+static gboolean
+is_taken (const SlFolder *folder, const char *stem)
+{
+  gboolean taken = FALSE;
+  for (guint i = 0; i < SL_CLIP_FILES && !taken; i++) {
+    struct stat status;
+    g_autofree char *name = sl_clip_name (stem, (SlClipFile) i), *part = sl_clip_part_name (stem, (SlClipFile) i);
+    taken = fstatat (folder->fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 || fstatat (folder->fd, part, &status, AT_SYMLINK_NOFOLLOW) == 0;
+  }
+  return taken;
+}
+
+/* A name that no file has: of two clips in one millisecond the second one moves on. */
 static char *
 choose_stem (const SlFolder *folder, const SlClipStart *start)
 {
   for (gint64 us = start->us;; us += 1000) {
-    struct stat status;
     g_autofree char *stem = sl_clip_stem (folder->source, us, start->event);
-    g_autofree char *name = sl_clip_name (stem, SL_CLIP_VIDEO), *part = sl_clip_part_name (stem, SL_CLIP_VIDEO);
-    if (fstatat (folder->fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0 && fstatat (folder->fd, part, &status, AT_SYMLINK_NOFOLLOW) != 0)
+    if (!is_taken (folder, stem))
       return g_steal_pointer (&stem);
   }
 }
@@ -226,6 +237,9 @@ static gboolean
 commit (SlClip *clip, GError **error)
 {
   for (guint i = 0; i < SL_CLIP_FILES; i++) {
+    /* Not every file system keeps the order of names: the notes and the picture have theirs on the disk before the video has. */
+    if (i == SL_CLIP_VIDEO)
+      fsync (clip->folder->fd);
     if (clip->files[i].fd < 0 || sl_part_file_commit (&clip->files[i], error))
       continue;
     while (i-- > 0) {

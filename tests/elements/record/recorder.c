@@ -123,13 +123,21 @@ push (Fixture *fixture, guint ms, gboolean key)
   sl_clip_recorder_frame (fixture->recorder, frame);
 }
 
+/* (transfer full) */
+static SlClipStart *
+new_start (gint64 us)
+{
+  SlClipStart *start = g_new0 (SlClipStart, 1);
+  start->event = g_strdup ("in");
+  start->us = us;
+  return start;
+}
+
 /* An event, with a picture of @bytes; 0 = with none. */
 static void
 happen (Fixture *fixture, guint ms, gsize bytes)
 {
-  SlClipStart *start = g_new0 (SlClipStart, 1);
-  start->event = g_strdup ("in");
-  start->us = g_get_real_time ();
+  SlClipStart *start = new_start (g_get_real_time ());
   if (bytes > 0) {
     g_autoptr (GstBuffer) frame = gst_buffer_new_allocate (NULL, bytes, NULL);
     g_autoptr (GstCaps) caps = gst_caps_from_string ("video/x-raw,format=GRAY8,width=1000,height=100");
@@ -168,10 +176,36 @@ test_refused (void)
   g_assert_cmpuint (counts.failed, ==, 10);
 }
 
+/* A name that any file of a clip has is no other clip's, whatever that clip has itself. */
+static void
+test_taken (void)
+{
+  Fixture fixture;
+  if (!open_fixture (&fixture, &short_clips))
+    return;
+  static const char *const taken[] = { "door-2020-01-01T00-00-00.000Z-in.json", "door-2020-01-01T00-00-00.001Z-in.jpg",
+                                       ".door-2020-01-01T00-00-00.002Z-in.json.part" };
+  for (guint i = 0; i < G_N_ELEMENTS (taken); i++) {
+    g_autofree char *path = g_build_filename (fixture.path, taken[i], NULL);
+    g_assert_true (g_file_set_contents (path, "old", 3, NULL));
+  }
+  push (&fixture, 0, TRUE);
+  sl_clip_recorder_event (fixture.recorder, 0, g_strdup ("{}"), new_start (1577836800 * (gint64) G_USEC_PER_SEC));
+  push (&fixture, 200, TRUE);
+  sl_clip_recorder_seen (fixture.recorder, 200 * GST_MSECOND);
+  wait_told (&fixture, 1);
+  g_autofree char *names = record_list (fixture.path);
+  g_assert_cmpstr (names, ==,
+                   ".door-2020-01-01T00-00-00.002Z-in.json.part door-2020-01-01T00-00-00.000Z-in.json door-2020-01-01T00-00-00.001Z-in.jpg "
+                   "door-2020-01-01T00-00-00.003Z-in.json door-2020-01-01T00-00-00.003Z-in.mkv ");
+  close_fixture (&fixture, "in: 1 frames, cut: (null)\n");
+}
+
 int
 main (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slrecord/recorder/refused", test_refused);
+  g_test_add_func ("/slrecord/recorder/taken", test_taken);
   return test_elements_run ();
 }
