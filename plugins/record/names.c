@@ -5,6 +5,8 @@
 #include <string.h>
 
 #define SOURCE_MOST 64
+/* Digits of what tells texts apart that would be the same name. */
+#define HASH 6
 #define EVENT_MOST 32
 #define STAMP "dddd-dd-ddTdd-dd-dd.dddZ"
 #define PART ".part"
@@ -18,11 +20,16 @@ static const char *const endings[SL_CLIP_FILES] = {
 char *
 sl_clip_source (const char *text)
 {
+  if (text == NULL || *text == '\0')
+    return g_strdup ("clip");
   GString *source = g_string_new (NULL);
-  for (const char *c = text != NULL ? text : ""; *c != '\0' && source->len < SOURCE_MOST; c++)
+  for (const char *c = text; *c != '\0'; c++)
     g_string_append_c (source, g_ascii_isalnum (*c) || *c == '_' || (*c == '.' && source->len > 0) ? *c : '_');
-  if (source->len == 0)
-    g_string_append (source, "clip");
+  if (source->len > SOURCE_MOST || strcmp (source->str, text) != 0) {
+    g_autofree char *hash = g_compute_checksum_for_string (G_CHECKSUM_SHA256, text, -1);
+    g_string_truncate (source, MIN (source->len, SOURCE_MOST - HASH - 1));
+    g_string_append_printf (source, "_%.*s", HASH, hash);
+  }
   return g_string_free (source, FALSE);
 }
 

@@ -21,7 +21,7 @@ typedef enum
 #define SL_CLIP_FILES 3
 
 /** sl_clip_source: (transfer full): @text as it stands in names: letters, digits, "." and "_" of ASCII, all else "_", at most 64 bytes, no "." at the
- *  beginning; "clip" of nothing. */
+ *  beginning; behind a text that this changes, "_" and six digits that tell it from others; "clip" of nothing. */
 char *sl_clip_source (const char *text);
 /** sl_clip_stem: (transfer full): a name without its ending. @source: of sl_clip_source(); @us: microseconds since 1970, UTC; @event: a word of
  *  lower case letters and "-" */
