@@ -117,11 +117,12 @@ static const SlProperty properties[] = {
     "installed",
     SL_PROPERTY_STRING, AT (encoder) },
   { "keep", "Keep", "Days that clips are kept; 0 = for ever", SL_PROPERTY_DOUBLE, AT (keep), 0, 36500, 0 },
-  { "max-size", "Size of all", "Megabytes of all clips of this source; beyond it the oldest are deleted; 0 = any", SL_PROPERTY_DOUBLE,
-    AT (max_size), 0, 1e9, 0 },
+  { "max-size", "Size of all",
+    "Megabytes of all clips of this source; beyond it the oldest are deleted, and one that alone is larger is cut; 0 = any",
+    SL_PROPERTY_DOUBLE, AT (max_size), 0, 1e9, 0 },
   { "min-free", "Free space",
-    "Megabytes of the file system that stay free: first the oldest clips of this source are deleted, then nothing is recorded until there is "
-    "room again; 0 = whatever there is",
+    "Megabytes of the file system that stay free: the oldest clips of this source are deleted, or, where that would not do, nothing is recorded "
+    "until there is room again; 0 = whatever there is",
     SL_PROPERTY_DOUBLE, AT (min_free), 0, 1e9, 200 },
 };
 

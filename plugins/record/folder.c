@@ -14,6 +14,8 @@
 
 /* Clips looked at in one folder: more would cost seconds. */
 #define CLIPS_MOST 100000
+/* Microseconds since 1970, in 2020: clocks that nobody set are before it. */
+#define CLOCK_SET (G_GINT64_CONSTANT (1577836800) * G_USEC_PER_SEC)
 
 typedef struct
 {
@@ -201,27 +203,43 @@ list_clips (const SlFolder *folder, guint64 *total)
 }
 
 /* A file system that does not say counts as empty. */
-gboolean
-sl_folder_has_room (SlFolder *folder)
+static gboolean
+would_have_room (const SlFolder *folder, guint64 more)
 {
   struct statvfs status;
   return folder->min_free == 0 || fstatvfs (folder->fd, &status) != 0
-         || (guint64) status.f_bavail * (guint64) status.f_frsize >= folder->min_free;
+         || (guint64) status.f_bavail * (guint64) status.f_frsize + more >= folder->min_free;
 }
 
 gboolean
-sl_folder_trim (SlFolder *folder, gint64 now)
+sl_folder_has_room (SlFolder *folder)
+{
+  return would_have_room (folder, 0);
+}
+
+/* Without a clock that was set a clip's age is not known. */
+static gboolean
+is_old (const SlFolder *folder, const Clip *clip, gint64 now)
+{
+  return folder->keep > 0 && clip->us >= CLOCK_SET && now - clip->us > folder->keep;
+}
+
+gboolean
+sl_folder_trim (SlFolder *folder, gint64 now, guint *sacrificed)
 {
   guint64 total;
   g_autoptr (GPtrArray) clips = list_clips (folder, &total);
+  const gboolean helps = would_have_room (folder, total);
+  *sacrificed = 0;
   for (guint i = 0; i < clips->len; i++) {
     const Clip *clip = clips->pdata[i];
-    const gboolean old = folder->keep > 0 && now - clip->us > folder->keep;
-    const gboolean many = folder->max_bytes > 0 && total > folder->max_bytes;
-    if (!old && !many && sl_folder_has_room (folder))
-      break;
+    const gboolean many = folder->max_bytes > 0 && total > folder->max_bytes && i + 1 < clips->len;
+    const gboolean old = is_old (folder, clip, now), space = !old && !many && helps && !sl_folder_has_room (folder);
+    if (!old && !many && !space)
+      continue;
     remove_clip (folder, clip->stem);
     total -= clip->bytes;
+    *sacrificed += space ? 1 : 0;
   }
   return sl_folder_has_room (folder);
 }

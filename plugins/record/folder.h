@@ -32,9 +32,10 @@ gboolean sl_folder_open (SlFolder *folder, const char *path, const char *source,
 void sl_folder_close (SlFolder *folder);
 /** sl_folder_clean: deletes files that are left of clips which a process did not finish. Returns how many. */
 guint sl_folder_clean (SlFolder *folder);
-/** sl_folder_trim: deletes clips that are too old or too many, oldest first, and more until there is @min_free. FALSE = there is not.
- *  @now: microseconds since 1970 */
-gboolean sl_folder_trim (SlFolder *folder, gint64 now);
+/** sl_folder_trim: deletes clips that are too old or too many, oldest first, and more until there is @min_free, if deleting all of them would make it.
+ *  The newest one never goes because of @max_bytes. FALSE = there is not @min_free.
+ *  @now: microseconds since 1970; @sacrificed: (out): clips that went for @min_free */
+gboolean sl_folder_trim (SlFolder *folder, gint64 now, guint *sacrificed);
 /** sl_folder_has_room: whether @min_free is free. */
 gboolean sl_folder_has_room (SlFolder *folder);
 

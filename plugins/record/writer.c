@@ -53,10 +53,12 @@ struct _SlWriter
   SlWriterCounts counts;
   gboolean stopping, ended;
   /* The thread's: */
-  SlClip *clip;       /* (nullable) */
-  SlClipStart *start; /* (nullable): of @clip */
-  guint64 looked;     /* bytes of the clip when the folder was looked at */
-  gboolean troubled;  /* it was told that clips are not written */
+  SlClip *clip;        /* (nullable) */
+  SlClipStart *start;  /* (nullable): of @clip */
+  guint64 looked;      /* bytes of the clip when the folder was looked at */
+  gboolean troubled;   /* it was told that clips are not written */
+  gboolean cut;        /* it was told that clips are cut; none was whole since */
+  gboolean sacrifices; /* it was told that clips went for min-free */
 };
 
 static void
@@ -90,17 +92,41 @@ count (SlWriter *self, guint64 *counter, guint64 n)
   g_mutex_unlock (&self->lock);
 }
 
+static void tell (SlWriter *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+static void
+tell (SlWriter *self, const char *format, ...)
+{
+  va_list list;
+  va_start (list, format);
+  g_autofree char *what = g_strdup_vprintf (format, list);
+  va_end (list);
+  g_autofree char *text = g_strdup_printf ("location=%s: %s", self->folder.path, what);
+  self->events.warn (self->data, text);
+}
+
 /* Once, until a clip is whole again. */
 static void
 complain (SlWriter *self, const char *reason)
 {
   if (!self->troubled) {
     g_autofree char *shown = sl_show_message (reason);
-    g_autofree char *text =
-      g_strdup_printf ("location=%s: %s: clips are not recorded; tried again at each event", self->folder.path, shown);
-    self->events.warn (self->data, text);
+    tell (self, "%s: clips are not recorded; tried again at each event", shown);
   }
   self->troubled = TRUE;
+}
+
+/* FALSE: there is no room. */
+static gboolean
+trim (SlWriter *self)
+{
+  guint sacrificed;
+  const gboolean room = sl_folder_trim (&self->folder, g_get_real_time (), &sacrificed);
+  if (sacrificed > 0 && !self->sacrifices)
+    tell (self, "less than min-free (%.1f MB) was free: %u of the oldest clips were deleted, and more will be as they are in the way",
+          (gdouble) self->folder.min_free / 1e6, sacrificed);
+  self->sacrifices = self->sacrifices || sacrificed > 0;
+  return room;
 }
 
 static void
@@ -135,13 +161,12 @@ end (SlWriter *self, const char *cut)
   self->counts.bytes += done.bytes;
   g_mutex_unlock (&self->lock);
   self->events.done (self->data, &done);
-  if (self->troubled) {
-    g_autofree char *text = g_strdup_printf ("location=%s: clips are recorded again", self->folder.path);
-    self->events.warn (self->data, text);
-  }
+  if (self->troubled)
+    tell (self, "clips are recorded again");
   self->troubled = FALSE;
+  self->cut = self->cut && cut != NULL;
   sl_clip_done_clear (&done);
-  sl_folder_trim (&self->folder, g_get_real_time ());
+  trim (self);
 }
 
 static char *
@@ -157,7 +182,7 @@ begin (SlWriter *self, SlClipStart *start)
   drop_clip (self);
   self->start = start;
   self->looked = 0;
-  if (!sl_folder_trim (&self->folder, g_get_real_time ())) {
+  if (!trim (self)) {
     g_autofree char *reason = no_room (self);
     fail (self, reason);
     return;
@@ -174,17 +199,38 @@ look (SlWriter *self)
   if (sl_clip_bytes (self->clip) < self->looked + LOOK_BYTES)
     return;
   self->looked = sl_clip_bytes (self->clip);
-  if (sl_folder_has_room (&self->folder) || sl_folder_trim (&self->folder, g_get_real_time ()))
+  if (sl_folder_has_room (&self->folder) || trim (self))
     return;
   g_autofree char *reason = no_room (self);
   end (self, "min-free");
   complain (self, reason);
 }
 
+/* @cut: (nullable): why it is before its time: told once, until a clip is not cut. */
+static void
+end_early (SlWriter *self, const char *cut)
+{
+  if (cut != NULL && self->clip != NULL && !self->cut) {
+    tell (self, "%s: the clip is cut", cut);
+    self->cut = TRUE;
+  }
+  end (self, cut);
+}
+
+/* Whether the clip alone would be more than what all of them may be. */
+static gboolean
+is_too_large (const SlWriter *self, GstBuffer *frame)
+{
+  const guint64 bytes = sl_clip_bytes (self->clip);
+  return self->folder.max_bytes > 0 && bytes > 0 && bytes + gst_buffer_get_size (frame) > self->folder.max_bytes;
+}
+
 static void
 push (SlWriter *self, GstBuffer *frame)
 {
   g_autoptr (GError) error = NULL;
+  if (self->clip != NULL && is_too_large (self, frame))
+    end_early (self, "it is as large as max-size");
   if (self->clip == NULL) {
     gst_buffer_unref (frame);
     count (self, &self->counts.dropped, 1);
@@ -211,11 +257,7 @@ obey (SlWriter *self, Command *command)
         sl_clip_note (self->clip, command->time, command->json);
       break;
     case END:
-      if (command->cut != NULL && self->clip != NULL) {
-        g_autofree char *text = g_strdup_printf ("location=%s: %s: the clip is cut", self->folder.path, command->cut);
-        self->events.warn (self->data, text);
-      }
-      end (self, command->cut);
+      end_early (self, command->cut);
       break;
   }
   free_command (command);
@@ -240,7 +282,7 @@ next (SlWriter *self)
   while ((command = g_queue_pop_head (&self->commands)) == NULL && !self->stopping)
     if (!g_cond_wait_until (&self->changed, &self->lock, g_get_monotonic_time () + IDLE_US)) {
       g_mutex_unlock (&self->lock);
-      sl_folder_trim (&self->folder, g_get_real_time ());
+      trim (self);
       g_mutex_lock (&self->lock);
     }
   self->waiting -= command != NULL ? weight (command) : 0;
@@ -282,7 +324,7 @@ sl_writer_new (SlFolder *folder, gsize queue_bytes, gint picture_width, const Sl
   g_atomic_ref_count_init (&self->refs);
   g_atomic_ref_count_inc (&self->refs);
   sl_folder_clean (&self->folder);
-  sl_folder_trim (&self->folder, g_get_real_time ());
+  trim (self);
   self->thread = g_thread_new ("sl-record", write_thread, self);
   return self;
 }

@@ -167,6 +167,53 @@ test_max_size (void)
   record_remove_folder (folder);
 }
 
+/* A clip that is larger than all may be is the last that goes. */
+static void
+test_max_size_one (void)
+{
+  char *folder = record_folder ();
+  put_file (folder, OLD ".mkv", 9000);
+  put_file (folder, NEXT ".mkv", 90000);
+  put_file (folder, NEXT ".json", 10);
+  g_autofree char *left = list_after (folder, "max-size=0.02");
+  g_assert_cmpstr (left, ==, NEXT ".json " NEXT ".mkv ");
+  record_remove_folder (folder);
+}
+
+/* And it is cut before that. */
+static void
+test_max_size_cut (void)
+{
+  RecordStream stream;
+  guint64 bytes = 0;
+  if (!record_stream ("jpegenc", 60, &stream))
+    return;
+  for (guint i = 10; i < 20; i++)
+    bytes += gst_buffer_get_size (stream.frames->pdata[i]);
+  g_autofree char *properties = g_strdup_printf ("pre-roll=0 post-roll=60 max-size=%.6f", (gdouble) bytes / 1e6);
+  RecordFixture fixture = record_open (properties, &stream);
+  for (guint i = 0; i < 60; i++)
+    record_push (&fixture, &stream, i, i == 10 ? "in" : NULL, "person");
+  g_autofree char *warning = record_wait_warning (&fixture);
+  g_assert_nonnull (strstr (warning, ": it is as large as max-size: the clip is cut"));
+  g_autoptr (GstStructure) done = record_wait (&fixture);
+  g_assert_cmpuint (record_decodes (gst_structure_get_string (done, "path")), ==, 10);
+  record_close (&fixture);
+  record_stream_clear (&stream);
+}
+
+/* The age of what was recorded before the clock was set is not known. */
+static void
+test_keep_no_clock (void)
+{
+  char *folder = record_folder ();
+  put_file (folder, "door-1970-01-01T00-00-10.000Z-in.mkv", 100);
+  put_file (folder, OLD ".mkv", 100);
+  g_autofree char *left = list_after (folder, "keep=1");
+  g_assert_cmpstr (left, ==, "door-1970-01-01T00-00-10.000Z-in.mkv ");
+  record_remove_folder (folder);
+}
+
 static void
 test_keep (void)
 {
@@ -284,7 +331,7 @@ test_two (void)
   record_stream_clear (&stream);
 }
 
-/* The oldest clips go first; then nothing is recorded, which is said once, and frames go on. */
+/* What deleting all would not reach deletes nothing: nothing is recorded, which is said once, and frames go on. */
 static void
 test_min_free (void)
 {
@@ -302,9 +349,35 @@ test_min_free (void)
   g_assert_cmpuint (record_count (fixture.element, "failed"), ==, 4);
   g_assert_cmpuint (record_count (fixture.element, "dropped"), ==, 4);
   g_autofree char *left = record_list (fixture.folder);
-  g_assert_cmpstr (left, ==, "");
+  g_assert_cmpstr (left, ==, OLD ".mkv ");
   record_close (&fixture);
   record_stream_clear (&stream);
+}
+
+/* The oldest clips go where that makes room, which is said. */
+static void
+test_min_free_sacrifice (void)
+{
+  char *folder = record_folder ();
+  if (mount ("none", folder, "tmpfs", 0, "size=1000k") != 0) {
+    g_test_skip ("no file system can be mounted here");
+    record_remove_folder (folder);
+    return;
+  }
+  put_file (folder, OLD ".mkv", 300 * 1024);
+  put_file (folder, NEXT ".mkv", 300 * 1024);
+  put_file (folder, LAST ".mkv", 300 * 1024);
+  g_autoptr (GstElement) element = record_new (folder, "min-free=0.5");
+  g_autoptr (GstBus) bus = test_watch (element);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), !=, GST_STATE_CHANGE_FAILURE);
+  RecordFixture fixture = { .bus = bus };
+  g_autofree char *warning = record_wait_warning (&fixture), *left = record_list (folder);
+  g_assert_nonnull (strstr (warning, ": less than min-free (0.5 MB) was free: 2 of the oldest clips were deleted"));
+  g_assert_cmpstr (left, ==, LAST ".mkv ");
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_element_set_bus (element, NULL);
+  umount2 (folder, MNT_DETACH);
+  record_remove_folder (folder);
 }
 
 static void
@@ -420,11 +493,15 @@ main (int argc, char **argv)
   g_test_add_func ("/slrecord/files/source-names", test_source_names);
   g_test_add_func ("/slrecord/files/long-source", test_long_source);
   g_test_add_func ("/slrecord/files/max-size", test_max_size);
+  g_test_add_func ("/slrecord/files/max-size/one", test_max_size_one);
+  g_test_add_func ("/slrecord/files/max-size/cut", test_max_size_cut);
   g_test_add_func ("/slrecord/files/keep", test_keep);
+  g_test_add_func ("/slrecord/files/keep/no-clock", test_keep_no_clock);
   g_test_add_func ("/slrecord/files/leftovers", test_leftovers);
   g_test_add_func ("/slrecord/files/race", test_race);
   g_test_add_func ("/slrecord/files/two", test_two);
   g_test_add_func ("/slrecord/files/min-free", test_min_free);
+  g_test_add_func ("/slrecord/files/min-free/sacrifice", test_min_free_sacrifice);
   g_test_add_func ("/slrecord/files/full", test_full);
   g_test_add_func ("/slrecord/files/slow", test_slow);
   return test_elements_run ();
