@@ -392,16 +392,21 @@ file_changed (gpointer user)
 static void
 told_of_box (const char *path, guint inferences, const GError *error, gpointer user)
 {
-  g_signal_emit (user, signals[SIGNAL_DUMPED], 0, path, inferences, error != NULL ? error->message : NULL);
+  g_autoptr (GObject) self = g_weak_ref_get (user);
+  if (self != NULL)
+    g_signal_emit (self, signals[SIGNAL_DUMPED], 0, path, inferences, error != NULL ? error->message : NULL);
 }
 
+/* The element is there until it has told of the black box, whatever becomes of the pipeline meanwhile. */
 static char *
 sl_infer_dump (SlInfer *self, const char *reason)
 {
   GST_OBJECT_LOCK (self);
   g_autoptr (SlRecorder) recorder = self->recorder != NULL ? sl_recorder_ref (self->recorder) : NULL;
   GST_OBJECT_UNLOCK (self);
-  return recorder != NULL ? sl_recorder_dump (recorder, reason != NULL ? reason : "asked for") : NULL;
+  if (recorder == NULL)
+    return NULL;
+  return sl_recorder_dump (recorder, reason != NULL ? reason : "asked for", g_object_ref (self), g_object_unref);
 }
 
 /* The model that was loaded becomes the one that runs. */
@@ -422,8 +427,6 @@ use_model (SlInfer *self, SlLoadedModel *loaded)
   self->recorder = g_steal_pointer (&loaded->recorder);
   GST_OBJECT_UNLOCK (self);
   g_clear_pointer (&before, sl_contract_unref);
-  if (self->recorder != NULL && old.recorder != NULL)
-    sl_recorder_retire (self->recorder, g_steal_pointer (&old.recorder));
   sl_loaded_model_clear (&old);
   self->watch = sl_file_watch_new (sl_model_path (self->model), sl_model_stamp (self->model), file_changed, self);
   g_autofree char *summary = sl_contract_summary (contract);
@@ -734,7 +737,8 @@ sl_infer_class_init (SlInferClass *klass)
    * SlInfer::dump:
    * @reason: (nullable): a sentence that the file carries
    *
-   * Writes a black box of what is recorded now, in a thread of its own.
+   * Writes a black box of what is recorded now, in a thread of its own, which goes on when the element stops. A program that ends before
+   * dumped is emitted ends the writing, too; the next one that records for the folder makes up for it.
    *
    * Returns: (transfer full) (nullable): the path that it will have; NULL without black-box, before the first inference, or while several
    *   are being written
@@ -748,7 +752,8 @@ sl_infer_class_init (SlInferClass *klass)
    * @inferences: how many it holds
    * @message: (nullable): why it could not be written; NULL = it is there, whole
    *
-   * In the thread that wrote it, after dump, and for what a process left that is no more.
+   * In the thread that wrote it, after dump, and for what a process left that is no more. The handler may stop the pipeline. It may be called
+   * after the element has stopped.
    */
   signals[SIGNAL_DUMPED] = g_signal_new ("dumped", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 3,
                                          G_TYPE_STRING, G_TYPE_UINT, G_TYPE_STRING);

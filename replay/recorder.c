@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A ring, and one thread that writes black boxes of it one after the other. The thread that runs the model never waits for it. */
+/*
+ * A ring, and one thread that writes black boxes of it one after the other. Nobody waits for it: not who runs the model, nor who lets go of the
+ * recorder. It frees all at its end.
+ */
 #include "replay/recorder.h"
 
 #include "base/show.h"
@@ -18,28 +21,70 @@ struct _SlRecorder
   guint files;
   SlRecorderWritten written;
   gpointer data;
-  SlRing *ring;    /* (nullable): NULL when it could not be made */
-  GError *no_ring; /* (nullable): why, until it has been told */
-  gboolean failed; /* the model's thread: it has been told that nothing is recorded */
-  GThread *thread;
+  GDestroyNotify free_data; /* (nullable) */
+  SlRing *ring;             /* (nullable): NULL when it could not be made */
+  GError *no_ring;          /* (nullable): why, until it has been told */
+  gboolean failed;          /* the model's thread: it has been told that nothing is recorded */
+  gboolean threaded;
   GMutex lock;
   GCond changed;
   GQueue jobs;     /* under the lock; of Job, the one that is worked on among them */
+  guint n_boxes;   /* under the lock: of the jobs, those that write one */
   gboolean ending; /* under the lock */
 };
 
-/** A black box to write, or a recorder to release; with neither, what others left is to be found. */
+/** A black box to write; without a view, what others left is to be found. */
 typedef struct
 {
-  SlRecorder *retired; /* (nullable) */
   char *path, *reason;
   gint64 created;
   SlRingView *view;
+  gpointer held;
+  GDestroyNotify release; /* (nullable) */
 } Job;
+
+/* Black boxes that were asked for, and recorders that were let go of: of the process. */
+static struct
+{
+  GMutex lock;
+  GCond changed;
+  guint n; /* under the lock */
+} unfinished;
+
+static void
+begin_work (void)
+{
+  g_mutex_lock (&unfinished.lock);
+  unfinished.n++;
+  g_mutex_unlock (&unfinished.lock);
+}
+
+static void
+end_work (void)
+{
+  g_mutex_lock (&unfinished.lock);
+  unfinished.n--;
+  g_cond_broadcast (&unfinished.changed);
+  g_mutex_unlock (&unfinished.lock);
+}
+
+gboolean
+sl_recorders_wait (gint64 end)
+{
+  gboolean in_time = TRUE;
+  g_mutex_lock (&unfinished.lock);
+  while (unfinished.n > 0 && in_time)
+    in_time = g_cond_wait_until (&unfinished.changed, &unfinished.lock, end);
+  const gboolean finished = unfinished.n == 0;
+  g_mutex_unlock (&unfinished.lock);
+  return finished;
+}
 
 static void
 job_free (Job *job)
 {
+  if (job->release != NULL)
+    job->release (job->held);
   sl_ring_view_free (job->view);
   g_free (job->path);
   g_free (job->reason);
@@ -63,12 +108,26 @@ write_view (SlRecorder *recorder, const Job *job)
 static void
 work_on (SlRecorder *recorder, Job *job)
 {
-  if (job->retired != NULL)
-    sl_recorder_unref (job->retired);
-  else if (job->view != NULL)
+  if (job->view != NULL)
     write_view (recorder, job);
   else
     sl_ring_recover (recorder->folder, recorder->files, recorder->written, recorder->data);
+}
+
+static void
+destroy (SlRecorder *recorder)
+{
+  g_queue_clear_full (&recorder->jobs, (GDestroyNotify) job_free);
+  g_mutex_clear (&recorder->lock);
+  g_cond_clear (&recorder->changed);
+  sl_ring_free (recorder->ring);
+  g_clear_error (&recorder->no_ring);
+  sl_black_box_info_free (recorder->info);
+  g_free (recorder->folder);
+  if (recorder->free_data != NULL)
+    recorder->free_data (recorder->data);
+  g_free (recorder);
+  end_work ();
 }
 
 /* Ends when all is done and no more will come. */
@@ -87,9 +146,16 @@ work (gpointer data)
     work_on (recorder, job);
     g_mutex_lock (&recorder->lock);
     g_queue_pop_head (&recorder->jobs);
+    const gboolean box = job->view != NULL;
+    recorder->n_boxes -= box;
+    g_mutex_unlock (&recorder->lock);
     job_free (job);
+    if (box)
+      end_work ();
+    g_mutex_lock (&recorder->lock);
   }
   g_mutex_unlock (&recorder->lock);
+  destroy (recorder);
   return NULL;
 }
 
@@ -98,53 +164,48 @@ push (SlRecorder *recorder, Job *job)
 {
   g_mutex_lock (&recorder->lock);
   g_queue_push_tail (&recorder->jobs, job);
+  recorder->n_boxes++;
   g_cond_signal (&recorder->changed);
   g_mutex_unlock (&recorder->lock);
 }
 
-static void
-join (SlRecorder *recorder)
+static gboolean
+start (SlRecorder *recorder, GError **error)
 {
-  g_mutex_lock (&recorder->lock);
-  recorder->ending = TRUE;
-  g_cond_signal (&recorder->changed);
-  g_mutex_unlock (&recorder->lock);
-  if (recorder->thread != NULL)
-    g_thread_join (recorder->thread);
+  g_autoptr (GError) failed = NULL;
+  g_queue_push_tail (&recorder->jobs, g_new0 (Job, 1));
+  GThread *thread = g_thread_try_new ("black-box", work, recorder, &failed);
+  recorder->threaded = thread != NULL;
+  if (recorder->threaded)
+    g_thread_unref (thread);
+  else
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no thread can be started that writes black boxes: %s", failed->message);
+  return recorder->threaded;
 }
 
 SlRecorder *
 sl_recorder_new (SlModel *model, SlSession *session, const char *input_shape, const SlRecorderSettings *settings, GError **error)
 {
-  if (!sl_black_box_check_folder (settings->folder, error))
-    return NULL;
-  g_autoptr (SlBlackBoxInfo) info = sl_black_box_info_new (model, session, input_shape, error);
-  if (info == NULL)
-    return NULL;
-  g_autoptr (GError) failed = NULL, no_thread = NULL;
-  SlRing *ring = sl_ring_new (info, settings->folder, settings->seconds, settings->limit, &failed);
-  if (ring == NULL && g_error_matches (failed, SL_ERROR, SL_ERROR_LIMIT)) {
-    g_propagate_error (error, g_steal_pointer (&failed));
-    return NULL;
-  }
-  SlRecorder *recorder = g_new0 (SlRecorder, 1);
+  g_autoptr (SlRecorder) recorder = g_new0 (SlRecorder, 1);
   g_atomic_ref_count_init (&recorder->refs);
-  recorder->info = g_steal_pointer (&info);
+  g_mutex_init (&recorder->lock);
+  g_cond_init (&recorder->changed);
   recorder->folder = g_strdup (settings->folder);
   recorder->files = settings->files;
   recorder->written = settings->written;
   recorder->data = settings->data;
-  recorder->ring = ring;
-  recorder->no_ring = g_steal_pointer (&failed);
-  g_mutex_init (&recorder->lock);
-  g_cond_init (&recorder->changed);
-  g_queue_push_tail (&recorder->jobs, g_new0 (Job, 1));
-  recorder->thread = g_thread_try_new ("black-box", work, recorder, &no_thread);
-  if (recorder->thread != NULL)
-    return recorder;
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no thread can be started that writes black boxes: %s", no_thread->message);
-  sl_recorder_unref (recorder);
-  return NULL;
+  recorder->free_data = settings->free_data;
+  if (!sl_black_box_check_folder (settings->folder, error))
+    return NULL;
+  recorder->info = sl_black_box_info_new (model, session, input_shape, error);
+  if (recorder->info == NULL)
+    return NULL;
+  recorder->ring = sl_ring_new (recorder->info, settings->folder, settings->seconds, settings->limit, &recorder->no_ring);
+  if (recorder->ring == NULL && g_error_matches (recorder->no_ring, SL_ERROR, SL_ERROR_LIMIT)) {
+    g_propagate_error (error, g_steal_pointer (&recorder->no_ring));
+    return NULL;
+  }
+  return start (recorder, error) ? g_steal_pointer (&recorder) : NULL;
 }
 
 SlRecorder *
@@ -154,28 +215,23 @@ sl_recorder_ref (SlRecorder *recorder)
   return recorder;
 }
 
+/* Where no black box is being written, the ring goes at once: a process may end before the thread does. */
 void
 sl_recorder_unref (SlRecorder *recorder)
 {
   if (recorder == NULL || !g_atomic_ref_count_dec (&recorder->refs))
     return;
-  join (recorder);
-  g_queue_clear_full (&recorder->jobs, (GDestroyNotify) job_free);
-  g_mutex_clear (&recorder->lock);
-  g_cond_clear (&recorder->changed);
-  sl_ring_free (recorder->ring);
-  g_clear_error (&recorder->no_ring);
-  sl_black_box_info_free (recorder->info);
-  g_free (recorder->folder);
-  g_free (recorder);
-}
-
-void
-sl_recorder_retire (SlRecorder *recorder, SlRecorder *old)
-{
-  Job *job = g_new0 (Job, 1);
-  job->retired = old;
-  push (recorder, job);
+  begin_work ();
+  if (!recorder->threaded) {
+    destroy (recorder);
+    return;
+  }
+  g_mutex_lock (&recorder->lock);
+  recorder->ending = TRUE;
+  if (recorder->n_boxes == 0)
+    sl_ring_remove (recorder->ring);
+  g_cond_signal (&recorder->changed);
+  g_mutex_unlock (&recorder->lock);
 }
 
 /* TRUE for what was told before. */
@@ -208,19 +264,23 @@ sl_recorder_end (SlRecorder *recorder, const void *const *outputs, GError **erro
 }
 
 char *
-sl_recorder_dump (SlRecorder *recorder, const char *reason)
+sl_recorder_dump (SlRecorder *recorder, const char *reason, gpointer held, GDestroyNotify release)
 {
   g_mutex_lock (&recorder->lock);
   const gboolean busy = recorder->jobs.length >= MOST_JOBS;
   g_mutex_unlock (&recorder->lock);
-  SlRingView *view = recorder->ring != NULL && !busy ? sl_ring_view (recorder->ring) : NULL;
-  if (view == NULL)
-    return NULL;
   Job *job = g_new0 (Job, 1);
-  job->view = view;
+  job->view = recorder->ring != NULL && !busy ? sl_ring_view (recorder->ring) : NULL;
+  job->held = held;
+  job->release = release;
+  if (job->view == NULL) {
+    job_free (job);
+    return NULL;
+  }
   job->reason = sl_show_message (reason);
   job->path = sl_black_box_path (recorder->folder, &job->created);
   char *path = g_strdup (job->path);
+  begin_work ();
   push (recorder, job);
   return path;
 }

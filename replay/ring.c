@@ -34,6 +34,7 @@ struct _SlRing
 {
   SlSlots slots;
   char *path;
+  gboolean removed; /* nothing has the name any more, or another ring */
   guint seconds;
   GMutex lock;
   GQueue used;         /* under the lock; of Used, the oldest first */
@@ -125,14 +126,22 @@ sl_ring_new (const SlBlackBoxInfo *info, const char *folder, guint seconds, guin
 }
 
 void
+sl_ring_remove (SlRing *ring)
+{
+  if (ring == NULL || ring->slots.fd < 0 || ring->removed)
+    return;
+  g_unlink (ring->path);
+  ring->removed = TRUE;
+}
+
+void
 sl_ring_free (SlRing *ring)
 {
   if (ring == NULL)
     return;
-  if (ring->slots.fd >= 0) {
-    g_unlink (ring->path);
+  sl_ring_remove (ring);
+  if (ring->slots.fd >= 0)
     close (ring->slots.fd);
-  }
   g_queue_clear_full (&ring->used, g_free);
   g_mutex_clear (&ring->lock);
   g_free (ring->path);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The last inferences of a running model, in a file that outlives the process. It lies in memory, where nothing is worn out by it: in
- * $RUNTIME_DIRECTORY, which service managers set, or /dev/shm; or, where that has too little room, in the folder of the black boxes. What the process wrote is there when it crashed or was killed;
- * sl_ring_recover() makes a black box of it.
+ * $RUNTIME_DIRECTORY, which service managers set, or /dev/shm; or, where that has too little room, in the folder of the black boxes. What
+ * the process wrote is there when it crashed or was killed; sl_ring_recover() makes a black box of it.
  *
  * The file is written with pwrite(), not mapped: a disk that is full is an error then, and no signal. Slots of one size hold an inference
  * each. Everything in a slot has a hash, so that what is half written, or overwritten while it is read, is noticed and left out. An inference
@@ -20,6 +20,8 @@ typedef struct _SlRing SlRing;
 /** sl_ring_new: (transfer full): for inferences of @info (transfer none), which must outlive it; of the last @seconds, at most @limit bytes.
  *  NULL with SL_ERROR_LIMIT when one does not fit @limit, SL_ERROR_OPEN when the file cannot be made. */
 SlRing *sl_ring_new (const SlBlackBoxInfo *info, const char *folder, guint seconds, guint64 limit, GError **error);
+/** sl_ring_remove: the file's name goes; the ring itself is used as before. NULL is legal. */
+void sl_ring_remove (SlRing *ring);
 /** sl_ring_free: the file goes. NULL is legal. */
 void sl_ring_free (SlRing *ring);
 /** sl_ring_begin, sl_ring_end: in the thread that runs the model, before and after it runs. FALSE with SL_ERROR_OPEN when nothing can be

@@ -75,23 +75,33 @@ load_session (const SlInferSettings *settings, const SlModelLoadOptions *options
   return FALSE;
 }
 
-static gboolean
-start_recorder (const SlInferSettings *settings, SlRecorderWritten written, gpointer data, SlLoadedModel *loaded, GError **error)
+static void
+free_weak_ref (gpointer weak)
 {
+  g_weak_ref_clear (weak);
+  g_free (weak);
+}
+
+static gboolean
+start_recorder (const SlInferSettings *settings, SlRecorderWritten written, gpointer owner, SlLoadedModel *loaded, GError **error)
+{
+  if (settings->black_box == NULL || settings->black_box[0] == '\0')
+    return TRUE;
+  GWeakRef *weak = g_new0 (GWeakRef, 1);
+  g_weak_ref_init (weak, owner);
   const SlRecorderSettings how = { .folder = settings->black_box,
                                    .seconds = (guint) settings->black_box_seconds,
                                    .limit = (guint64) settings->black_box_limit << 20,
                                    .files = (guint) settings->black_box_files,
                                    .written = written,
-                                   .data = data };
-  if (settings->black_box == NULL || settings->black_box[0] == '\0')
-    return TRUE;
+                                   .data = weak,
+                                   .free_data = free_weak_ref };
   loaded->recorder = sl_recorder_new (loaded->model, loaded->session, settings->input_shape, &how, error);
   return loaded->recorder != NULL;
 }
 
 gboolean
-sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlRecorderWritten written, gpointer data, SlLoadedModel *loaded,
+sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlRecorderWritten written, gpointer owner, SlLoadedModel *loaded,
                         GError **error)
 {
   const guint64 limit = (guint64) settings->tensor_limit << 20;
@@ -101,7 +111,7 @@ sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlRecord
                                        .input_shape = settings->input_shape };
   guint threads;
   if (parse_threads (settings, &threads, error) && load_session (settings, &options, threads, loaded, error)
-      && (!skip || sl_golden_check (loaded->model, loaded->session, error)) && start_recorder (settings, written, data, loaded, error))
+      && (!skip || sl_golden_check (loaded->model, loaded->session, error)) && start_recorder (settings, written, owner, loaded, error))
     return TRUE;
   sl_loaded_model_clear (loaded);
   return FALSE;

@@ -24,12 +24,12 @@ void sl_infer_settings_free (gpointer settings);
 /**
  * sl_infer_settings_load:
  * @skip: without the QUANTIZE of the model's input, where it starts with one
- * @written, @data: who is told of black boxes
+ * @written, @owner: who is told of black boxes, with a GWeakRef of @owner
  *
  * Fills all of @loaded but its settings; FALSE with @error set, and nothing in it. Where there is a golden file (replay/golden.h), the model has
  * passed it; without @skip it did so when it was loaded before.
  */
-gboolean sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlRecorderWritten written, gpointer data,
+gboolean sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlRecorderWritten written, gpointer owner,
                                  SlLoadedModel *loaded, GError **error);
 
 G_END_DECLS

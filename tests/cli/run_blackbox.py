@@ -7,7 +7,7 @@ import time
 
 import blackbox
 import harness
-from harness import model, run, work, write
+from harness import Skip, model, run, work, write
 from running import PATIENCE, Running
 
 FRAMES = "videotestsrc is-live=true pattern=blue ! video/x-raw,format=RGB,width=32,height=24,framerate=50/1"
@@ -105,6 +105,31 @@ def test_stall():
     assert "no frame for 1 s (watchdog)" in running.wait_for("failed")["message"], running.lines
     box, = boxes(where)
     check(box, "no frame for 1 s (watchdog)")
+
+
+def on_slow_disk(seconds):
+    if "SIGHTLINE_SLOW_DISK" not in os.environ:
+        raise Skip("no program of a sanitizer lets itself be slowed")
+    return {"LD_PRELOAD": os.environ["SIGHTLINE_SLOW_DISK"], "SLOW_DISK": str(seconds)}
+
+
+def test_slow_disk():
+    """A disk that takes longer than an element may take to stop: both pipelines go on, and the end waits for it."""
+    where = folder()
+    fails = describe("failsonce", FRAMES + " ! " + MODEL + " ! identity error-after=20 ! fakesink", "restart=on-failure\nbackoff-min=30s\nbackoff-max=30s\n")
+    running = Running(fails, describe("healthy", FRAMES + " ! " + MODEL + " ! fakesink"), "--blackbox", where, env=on_slow_disk(13))
+    running.wait_for("waiting")
+    message = running.wait_for("black-box")["message"]
+    path, = boxes(where)
+    assert message.startswith(path + ": black box of "), message
+    check(path, "identity0: ")
+    running.child.send_signal(signal.SIGUSR1)
+    time.sleep(1)
+    running.stop()
+    assert running.status == 0 and not any(e["event"] == "stuck" for e in running.events()), running.lines
+    _, last = boxes(where)
+    check(last, "SIGUSR1")
+    assert last in running.wait_for("black-box", 2)["message"], running.lines
 
 
 def test_killed():

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* slinfer's black boxes: what the signal dump writes is what went through the element. */
 #include <glib/gstdio.h>
+#include <gmodule.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/xxh64.h"
 #include "replay/black_box.h"
@@ -12,6 +14,18 @@
 #define PICTURE_BYTES 48
 #define PICTURE_CAPS "other/tensors,format=static,num_tensors=1,dimensions=3:4:4:1,types=uint8,framerate=25/1"
 #define PATIENCE (200 * G_USEC_PER_SEC)
+
+/* A disk that takes its time: nothing is on it while somebody holds this. */
+static GMutex disk;
+
+/* In place of the C library's. */
+G_MODULE_EXPORT int
+fsync (int fd)
+{
+  g_mutex_lock (&disk);
+  g_mutex_unlock (&disk);
+  return fdatasync (fd);
+}
 
 typedef struct
 {
@@ -64,7 +78,9 @@ setup (Fixture *f, gboolean box)
 static void
 teardown (Fixture *f)
 {
-  test_line_close (f->harness, f->bus);
+  if (f->harness != NULL)
+    gst_harness_teardown (f->harness);
+  gst_object_unref (f->bus);
   GDir *dir = g_dir_open (f->folder, 0, NULL);
   for (const char *name = g_dir_read_name (dir); name != NULL; name = g_dir_read_name (dir)) {
     g_autofree char *path = g_build_filename (f->folder, name, NULL);
@@ -179,6 +195,82 @@ test_set_while_playing (void)
   teardown (&f);
 }
 
+/* The element stops, and may be gone, before the disk has the black box, of which it tells nevertheless. */
+static void
+test_stopped_while_writing (void)
+{
+  Fixture f;
+  setup (&f, TRUE);
+  gst_harness_set_src_caps_str (f.harness, PICTURE_CAPS);
+  for (guint8 i = 1; i <= 5; i++)
+    push (&f, i);
+  g_mutex_lock (&disk);
+  g_autofree char *path = dump (&f, "slow disk");
+  g_assert_cmpint (gst_element_set_state (f.harness->element, GST_STATE_NULL), ==, GST_STATE_CHANGE_SUCCESS);
+  gst_harness_teardown (g_steal_pointer (&f.harness));
+  g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
+  g_mutex_unlock (&disk);
+  wait_for_dump (&f, 1);
+  g_assert_null (f.message);
+  check_box (path, "slow disk", 1, 5);
+  teardown (&f);
+}
+
+static void
+stop (GstElement *element, const char *path, guint inferences, const char *message, gpointer stopped)
+{
+  gst_element_set_state (element, GST_STATE_NULL);
+  g_atomic_int_set ((gint *) stopped, 1);
+}
+
+/* What an application may want to do when it has a black box. */
+static void
+test_handler_stops (void)
+{
+  Fixture f;
+  gint stopped = 0;
+  setup (&f, TRUE);
+  gst_harness_set_src_caps_str (f.harness, PICTURE_CAPS);
+  push (&f, 1);
+  g_signal_connect (f.harness->element, "dumped", G_CALLBACK (stop), &stopped);
+  g_autofree char *path = dump (&f, "stop");
+  const gint64 end = g_get_monotonic_time () + PATIENCE;
+  while (g_atomic_int_get (&stopped) == 0 && g_get_monotonic_time () < end)
+    g_usleep (1000);
+  g_assert_cmpint (g_atomic_int_get (&stopped), ==, 1);
+  g_assert_cmpint (gst_element_set_state (f.harness->element, GST_STATE_PLAYING), !=, GST_STATE_CHANGE_FAILURE);
+  check_box (path, "stop", 1, 1);
+  teardown (&f);
+}
+
+/* Another model, and black boxes unset, take over while one is being written. */
+static void
+test_swap_while_writing (void)
+{
+  Fixture f;
+  setup (&f, TRUE);
+  gst_harness_set_src_caps_str (f.harness, PICTURE_CAPS);
+  push (&f, 1);
+  g_mutex_lock (&disk);
+  g_autofree char *path = dump (&f, "swapped");
+  g_object_set (f.harness->element, "black-box", NULL, NULL);
+  const gint64 end = g_get_monotonic_time () + PATIENCE;
+  g_autoptr (GstMessage) changed = NULL;
+  while (changed == NULL) {
+    g_assert_cmpint (g_get_monotonic_time (), <, end);
+    push (&f, 2);
+    changed = gst_bus_pop_filtered (f.bus, GST_MESSAGE_ELEMENT);
+    g_usleep (1000);
+  }
+  push (&f, 3);
+  g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
+  g_mutex_unlock (&disk);
+  wait_for_dump (&f, 1);
+  check_box (path, "swapped", 1, 1);
+  g_assert_null (dump (&f, "unset"));
+  teardown (&f);
+}
+
 static void
 test_no_folder (void)
 {
@@ -228,6 +320,9 @@ main (int argc, char **argv)
   g_test_add_func ("/slinfer/black-box/dump", test_dump);
   g_test_add_func ("/slinfer/black-box/off", test_off);
   g_test_add_func ("/slinfer/black-box/set-while-playing", test_set_while_playing);
+  g_test_add_func ("/slinfer/black-box/stopped-while-writing", test_stopped_while_writing);
+  g_test_add_func ("/slinfer/black-box/handler-stops", test_handler_stops);
+  g_test_add_func ("/slinfer/black-box/swap-while-writing", test_swap_while_writing);
   g_test_add_func ("/slinfer/black-box/no-folder", test_no_folder);
   g_test_add_func ("/slinfer/black-box/no-room", test_no_room);
   return test_elements_run ();

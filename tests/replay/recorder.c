@@ -17,6 +17,32 @@
 #include "tests/models/tiny.h"
 
 #define PATIENCE (200 * G_USEC_PER_SEC)
+
+/* A disk that takes its time: nothing is on it until the gate opens. */
+static GMutex gate_lock;
+static GCond gate_changed;
+static gboolean closed;
+
+static void
+set_gate (gboolean now)
+{
+  g_mutex_lock (&gate_lock);
+  closed = now;
+  g_cond_broadcast (&gate_changed);
+  g_mutex_unlock (&gate_lock);
+}
+
+/* In place of the C library's. */
+int
+fsync (int fd)
+{
+  g_mutex_lock (&gate_lock);
+  while (closed)
+    g_cond_wait (&gate_changed, &gate_lock);
+  g_mutex_unlock (&gate_lock);
+  return fdatasync (fd);
+}
+
 #define FRAME G_GUINT64_CONSTANT (40000000)
 
 /* A model that runs, a folder for its black boxes, and who was told of them. */
@@ -29,6 +55,7 @@ typedef struct
   GMutex lock;
   GCond changed;
   guint written, failed, inferences; /* @inferences: of the last one */
+  guint freed;                       /* how many recorders no longer tell of any */
   char *message;                     /* (nullable): of the last one */
 } Fixture;
 
@@ -72,9 +99,18 @@ list (const Fixture *f)
   return paths;
 }
 
+/* Waits for all that recorders write. */
+static void
+let_go (SlRecorder *recorder)
+{
+  sl_recorder_unref (recorder);
+  g_assert_true (sl_recorders_wait (g_get_monotonic_time () + PATIENCE));
+}
+
 static void
 teardown (Fixture *f)
 {
+  g_assert_true (sl_recorders_wait (g_get_monotonic_time () + PATIENCE));
   g_autoptr (GPtrArray) paths = list (f);
   for (guint i = 0; i < paths->len; i++)
     g_unlink (paths->pdata[i]);
@@ -104,6 +140,21 @@ note (const char *path, guint inferences, const GError *error, gpointer data)
 }
 
 static void
+note_freed (gpointer data)
+{
+  Fixture *f = data;
+  g_mutex_lock (&f->lock);
+  f->freed++;
+  g_mutex_unlock (&f->lock);
+}
+
+static void
+forget (gpointer held)
+{
+  *(guint *) held = 0;
+}
+
+static void
 wait_for (Fixture *f, guint written, guint failed)
 {
   const gint64 end = g_get_monotonic_time () + PATIENCE;
@@ -118,7 +169,7 @@ start (Fixture *f, guint seconds, guint64 limit, guint files)
 {
   g_autoptr (GError) error = NULL;
   const SlRecorderSettings settings = {
-    .folder = f->folder, .seconds = seconds, .limit = limit, .files = files, .written = note, .data = f
+    .folder = f->folder, .seconds = seconds, .limit = limit, .files = files, .written = note, .data = f, .free_data = note_freed
   };
   SlRecorder *recorder = sl_recorder_new (f->model, f->session, NULL, &settings, &error);
   g_assert_no_error (error);
@@ -179,9 +230,9 @@ test_dump (void)
 {
   Fixture *f = setup ();
   SlRecorder *recorder = start (f, 3600, 1 << 20, 10);
-  g_assert_null (sl_recorder_dump (recorder, "too early"));
+  g_assert_null (sl_recorder_dump (recorder, "too early", NULL, NULL));
   run_some (f, recorder, 1, 20);
-  g_autofree char *path = sl_recorder_dump (recorder, "a test"), *name = g_path_get_basename (path);
+  g_autofree char *path = sl_recorder_dump (recorder, "a test", NULL, NULL), *name = g_path_get_basename (path);
   run_some (f, recorder, 21, 40);
   wait_for (f, 1, 0);
   g_assert_cmpuint (f->inferences, ==, 20);
@@ -190,7 +241,7 @@ test_dump (void)
   GStatBuf info;
   g_assert_cmpint (g_stat (path, &info), ==, 0);
   g_assert_cmpint (info.st_mode & 0777, ==, 0600);
-  sl_recorder_unref (recorder);
+  let_go (recorder);
   g_autoptr (GPtrArray) paths = list (f);
   g_assert_cmpuint (paths->len, ==, 1);
   teardown (f);
@@ -213,8 +264,8 @@ test_limit (void)
   SlRecorder *recorder = start (f, 3600, most * slot, 10);
   run_some (f, recorder, 1, 49);
   g_assert_true (run_one (f, recorder, 50, FALSE, NULL));
-  g_autofree char *path = sl_recorder_dump (recorder, "limit");
-  sl_recorder_unref (recorder); /* which waits */
+  g_autofree char *path = sl_recorder_dump (recorder, "limit", NULL, NULL);
+  let_go (recorder);
   check_box (f, path, 44, 50, 1, "limit");
   teardown (f);
 }
@@ -228,8 +279,8 @@ test_seconds (void)
   run_some (f, recorder, 1, 5);
   g_usleep (1200000);
   run_some (f, recorder, 6, 8);
-  g_autofree char *path = sl_recorder_dump (recorder, "seconds");
-  sl_recorder_unref (recorder);
+  g_autofree char *path = sl_recorder_dump (recorder, "seconds", NULL, NULL);
+  let_go (recorder);
   g_autoptr (SlBlackBox) box = sl_black_box_open (path, NULL);
   SlBlackBoxInference first;
   sl_black_box_inference (box, 0, &first);
@@ -252,10 +303,10 @@ test_files (void)
   for (guint i = 1; i <= 5; i++) {
     run_some (f, recorder, i, i);
     g_free (last);
-    last = sl_recorder_dump (recorder, "files");
+    last = sl_recorder_dump (recorder, "files", NULL, NULL);
     wait_for (f, i, 0);
   }
-  sl_recorder_unref (recorder);
+  let_go (recorder);
   g_autoptr (GPtrArray) paths = list (f);
   g_assert_cmpuint (paths->len, ==, 4); /* three, and what is not ours */
   g_assert_cmpstr (paths->pdata[2], ==, last);
@@ -272,10 +323,10 @@ test_dump_while_running (void)
   guint n = 0, asked = 0;
   for (; asked < 20; n++) {
     run_some (f, recorder, n + 1, n + 1);
-    g_autofree char *path = n % 50 == 49 ? sl_recorder_dump (recorder, "busy") : NULL;
+    g_autofree char *path = n % 50 == 49 ? sl_recorder_dump (recorder, "busy", NULL, NULL) : NULL;
     asked += path != NULL;
   }
-  sl_recorder_unref (recorder);
+  let_go (recorder);
   g_assert_cmpuint (f->written, ==, 20);
   g_autoptr (GError) error = NULL;
   g_autoptr (GPtrArray) paths = list (f);
@@ -296,52 +347,93 @@ test_dump_while_running (void)
   teardown (f);
 }
 
-/* A process that is killed while it computes inference 10; where a service manager gave it a folder, the recording is there. */
-static void
-test_killed (gconstpointer with_folder)
+/* A process that is killed while it computes inference 10. */
+static pid_t
+fork_recorder (Fixture *f)
 {
-  Fixture *f = setup ();
-  g_autofree char *given = g_dir_make_tmp ("recorder-run-XXXXXX", NULL), *two = g_strconcat (given, ":/nowhere", NULL);
-  if (with_folder != NULL)
-    g_setenv ("RUNTIME_DIRECTORY", two, TRUE);
   const pid_t child = fork ();
-  if (child == 0) {
-    SlRecorder *recorder = start (f, 3600, 1 << 20, 10);
-    run_some (f, recorder, 1, 9);
-    run_one (f, recorder, 10, FALSE, NULL);
-    kill (getpid (), SIGKILL);
-  }
+  if (child != 0)
+    return child;
+  SlRecorder *recorder = start (f, 3600, 1 << 20, 10);
+  run_some (f, recorder, 1, 9);
+  run_one (f, recorder, 10, FALSE, NULL);
+  kill (getpid (), SIGKILL);
+  return 0;
+}
+
+static void
+expect_recovery (Fixture *f, pid_t child)
+{
   int status = 0;
   g_assert_cmpint (waitpid (child, &status, 0), ==, child);
   g_assert_true (WIFSIGNALED (status));
-  g_assert_cmpint (g_rmdir (given) == 0, ==, with_folder == NULL);
   SlRecorder *recorder = start (f, 3600, 1 << 20, 10);
   wait_for (f, 1, 0);
-  sl_recorder_unref (recorder);
+  let_go (recorder);
   g_autoptr (GPtrArray) paths = list (f);
   g_assert_cmpuint (paths->len, ==, 1);
   check_box (f, paths->pdata[0], 1, 10, 1, "the process that recorded is no more: it crashed or was killed");
   sl_ring_recover (f->folder, 10, note, f); /* once */
   g_assert_cmpuint (f->written, ==, 1);
-  g_assert_cmpint (g_rmdir (given) == 0, ==, with_folder != NULL);
+}
+
+/* Where a service manager gave a folder, the recording is there. ThreadSanitizer wants no threads where a process is forked. */
+static void
+test_killed (void)
+{
+  Fixture *f = setup (), *service = setup ();
+  g_autofree char *given = g_dir_make_tmp ("recorder-run-XXXXXX", NULL), *two = g_strconcat (given, ":/nowhere", NULL);
+  const pid_t child = fork_recorder (f);
+  g_setenv ("RUNTIME_DIRECTORY", two, TRUE);
+  const pid_t in_service = fork_recorder (service);
+  expect_recovery (service, in_service);
+  g_assert_cmpint (g_rmdir (given), ==, 0); /* it is empty */
   g_unsetenv ("RUNTIME_DIRECTORY");
+  expect_recovery (f, child);
+  teardown (service);
   teardown (f);
 }
 
-/* Another model takes over while a black box is being written. */
+/* Who lets go of a recorder does not wait for its disk; what was asked for is written, and its data outlives that. */
 static void
-test_retired (void)
+test_slow_disk (void)
 {
   Fixture *f = setup ();
+  guint held = 1;
   SlRecorder *old = start (f, 3600, 1 << 20, 10), *next = start (f, 3600, 1 << 20, 10);
   run_some (f, old, 1, 20);
-  g_autofree char *first = sl_recorder_dump (old, "of the old one");
-  sl_recorder_retire (next, old);
+  set_gate (TRUE);
+  g_autofree char *first = sl_recorder_dump (old, "of the old one", &held, forget);
+  sl_recorder_unref (old);
   run_some (f, next, 1, 5);
-  g_autofree char *second = sl_recorder_dump (next, "of the next one");
+  g_autofree char *second = sl_recorder_dump (next, "of the next one", NULL, NULL);
   sl_recorder_unref (next);
+  g_assert_false (sl_recorders_wait (0));
+  g_assert_false (g_file_test (first, G_FILE_TEST_EXISTS) || g_file_test (second, G_FILE_TEST_EXISTS));
+  g_assert_cmpuint (f->written + f->freed, ==, 0);
+  set_gate (FALSE);
+  g_assert_true (sl_recorders_wait (g_get_monotonic_time () + PATIENCE));
+  g_assert_cmpuint (held, ==, 0);
+  g_assert_cmpuint (f->written, ==, 2);
+  g_assert_cmpuint (f->freed, ==, 2);
   check_box (f, first, 1, 20, 0, "of the old one");
   check_box (f, second, 1, 5, 0, "of the next one");
+  teardown (f);
+}
+
+/* Where nothing is written, the recording is gone at once, though the program may end before its threads. */
+static void
+test_let_go (void)
+{
+  Fixture *f = setup ();
+  g_autofree char *given = g_dir_make_tmp ("recorder-run-XXXXXX", NULL);
+  g_setenv ("RUNTIME_DIRECTORY", given, TRUE);
+  SlRecorder *recorder = start (f, 3600, 1 << 20, 10);
+  run_some (f, recorder, 1, 5);
+  g_assert_cmpint (g_rmdir (given), !=, 0);
+  sl_recorder_unref (recorder);
+  g_assert_cmpint (g_rmdir (given), ==, 0);
+  g_unsetenv ("RUNTIME_DIRECTORY");
   teardown (f);
 }
 
@@ -388,8 +480,8 @@ test_no_room (void)
   g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &less), ==, 0);
   run_some (f, recorder, 1, 200);
   setrlimit (RLIMIT_FSIZE, &before);
-  g_autofree char *path = sl_recorder_dump (recorder, "room");
-  sl_recorder_unref (recorder);
+  g_autofree char *path = sl_recorder_dump (recorder, "room", NULL, NULL);
+  let_go (recorder);
   g_autoptr (SlBlackBox) box = sl_black_box_open (path, &error);
   g_assert_no_error (error);
   const guint n = sl_black_box_n_inferences (box);
@@ -403,19 +495,19 @@ test_no_room (void)
   g_assert_false (run_one (f, recorder, 1, TRUE, &error));
   expect_error (&error, SL_ERROR_OPEN, ".ring: the ring of the black box cannot be written: File too large", NULL);
   g_assert_true (run_one (f, recorder, 2, TRUE, &error)); /* told once */
-  g_assert_null (sl_recorder_dump (recorder, "nothing"));
-  sl_recorder_unref (recorder);
+  g_assert_null (sl_recorder_dump (recorder, "nothing", NULL, NULL));
+  let_go (recorder);
   /* A black box that does not fit leaves nothing. */
   setrlimit (RLIMIT_FSIZE, &before);
   recorder = start (f, 3600, 1 << 20, 10);
   run_some (f, recorder, 1, 10);
   less.rlim_cur = 256;
   setrlimit (RLIMIT_FSIZE, &less);
-  g_free (sl_recorder_dump (recorder, "no room"));
+  g_free (sl_recorder_dump (recorder, "no room", NULL, NULL));
   wait_for (f, 0, 1);
   setrlimit (RLIMIT_FSIZE, &before);
   g_assert_nonnull (strstr (f->message, ".slbox.part: cannot be written: File too large"));
-  sl_recorder_unref (recorder);
+  let_go (recorder);
   g_autoptr (GPtrArray) paths = list (f);
   g_assert_cmpuint (paths->len, ==, 1);
   signal (SIGXFSZ, was);
@@ -427,15 +519,14 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_unsetenv ("RUNTIME_DIRECTORY");
-  /* First: ThreadSanitizer wants no threads where a process is forked. */
-  g_test_add_data_func ("/recorder/killed", NULL, test_killed);
-  g_test_add_data_func ("/recorder/killed-service", "", test_killed);
+  g_test_add_func ("/recorder/killed", test_killed); /* first */
   g_test_add_func ("/recorder/dump", test_dump);
   g_test_add_func ("/recorder/limit", test_limit);
   g_test_add_func ("/recorder/seconds", test_seconds);
   g_test_add_func ("/recorder/files", test_files);
   g_test_add_func ("/recorder/dump-while-running", test_dump_while_running);
-  g_test_add_func ("/recorder/retired", test_retired);
+  g_test_add_func ("/recorder/slow-disk", test_slow_disk);
+  g_test_add_func ("/recorder/let-go", test_let_go);
   g_test_add_func ("/recorder/other-rings", test_other_rings);
   g_test_add_func ("/recorder/no-folder", test_no_folder);
   g_test_add_func ("/recorder/no-room", test_no_room);

@@ -2,7 +2,13 @@
 /* slinfer writes in threads of its own, and tells there what became of it; lines are logged on the main thread. */
 #include "tools/run/boxes.h"
 
+#include "replay/recorder.h"
 #include "tools/run/log.h"
+#include "tools/run/notify.h"
+
+/* For black boxes that are being written when all else has ended, and what a service manager is told of it. */
+#define FINISH_SECONDS 60
+#define FINISH_STATE "EXTEND_TIMEOUT_USEC=" G_STRINGIFY (FINISH_SECONDS) "000000\nSTATUS=writing black boxes"
 
 typedef struct
 {
@@ -92,4 +98,28 @@ sl_run_boxes_dump (GstElement *pipeline, const char *reason)
     n += path != NULL;
   }
   return n;
+}
+
+static gboolean
+on_time (gpointer context)
+{
+  return G_SOURCE_CONTINUE;
+}
+
+void
+sl_run_boxes_finish (void)
+{
+  const gint64 end = g_get_monotonic_time () + FINISH_SECONDS * G_USEC_PER_SEC;
+  if (!sl_recorders_wait (0)) {
+    const guint timer = g_timeout_add (20, on_time, NULL);
+    sl_notify (FINISH_STATE, NULL);
+    while (!sl_recorders_wait (0) && g_get_monotonic_time () < end)
+      g_main_context_iteration (NULL, TRUE);
+    g_source_remove (timer);
+  }
+  for (guint i = 0; i < 100 && g_main_context_iteration (NULL, FALSE); i++)
+    ; /* lines of what was written last */
+  if (!sl_recorders_wait (0))
+    sl_run_log (SL_LOG_WARNING, NULL, "black-box",
+                "black boxes are still being written after %d s; the next start makes them of what was recorded", FINISH_SECONDS);
 }

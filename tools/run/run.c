@@ -13,6 +13,7 @@
 #include "plugins/elements.h"
 #include "tools/command.h"
 #include "tools/options.h"
+#include "tools/run/boxes.h"
 #include "tools/run/http/choose.h"
 #include "tools/run/http/http.h"
 #include "tools/run/log.h"
@@ -126,6 +127,8 @@ static gboolean
 on_overdue (gpointer data)
 {
   Run *run = data;
+  if (all (run, sl_worker_at_rest))
+    return G_SOURCE_REMOVE;
   for (guint i = 0; i < run->workers->len; i++)
     if (!sl_worker_at_rest (run->workers->pdata[i]))
       sl_run_log (SL_LOG_ERROR, sl_worker_name (run->workers->pdata[i]), "stuck", "did not stop within %.1f s; ending without it",
@@ -277,6 +280,8 @@ supervise (Run *run)
     sl_run_http_start (run->http);
   if (!all (run, sl_worker_at_rest))
     g_main_loop_run (run->loop);
+  run->stopping = TRUE; /* a signal ends what follows */
+  sl_run_boxes_finish ();
   for (guint i = 0; i < run->workers->len; i++)
     if (sl_worker_state (run->workers->pdata[i]) == SL_WORKER_FAILED)
       status = SL_EXIT_FAILED;
@@ -340,9 +345,10 @@ run_run (int argc, char **argv)
       "Record models, and write what they were given last to FOLDER when a pipeline fails, on SIGUSR1, and after a crash", "FOLDER" },
     { NULL },
   };
-  int status = sl_options_parse ("run", "FILE...", "Runs pipelines from description files and keeps them running.",
-                                 "SIGTERM and Ctrl-C stop within 2 seconds, SIGHUP reads the files again, SIGUSR1 writes black boxes.",
-                                 argc, argv, entries, NULL, &files);
+  int status = sl_options_parse (
+    "run", "FILE...", "Runs pipelines from description files and keeps them running.",
+    "SIGTERM and Ctrl-C stop within 2 seconds, or when black boxes are written, SIGHUP reads the files again, SIGUSR1 writes black boxes.",
+    argc, argv, entries, NULL, &files);
   if (status >= 0)
     return status;
   if (files[0] == NULL)
