@@ -7,17 +7,18 @@
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/xxh64.h"
 #include "replay/black_box.h"
+#include "replay/folder.h"
 #include "replay/layout.h"
 #include "sightline/error.h"
 
 /* Header of a section, fixed part and rows, and a piece for each tensor. */
 #define MOST_PIECES (3 + 2 * SL_MAX_IO)
+#define ATTEMPTS 10
 
 struct _SlBlackBoxWriter
 {
@@ -94,19 +95,32 @@ write_info (SlBlackBoxWriter *writer, GError **error)
   return write_all (writer, room, sizeof room, error) && write_section (writer, SL_BLACK_BOX_INFO, &piece, 1, error);
 }
 
+/* Whoever tidies the folder up may find the file before it is locked, and delete it. Where there are no locks nobody does. */
+static int
+create (const char *part)
+{
+  int fd = -1;
+  for (guint i = 0; i < ATTEMPTS; i++) {
+    fd = open (part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0 || sl_black_box_lock (fd, part, TRUE) || g_access (part, F_OK) == 0)
+      break;
+    close (fd);
+  }
+  return fd;
+}
+
 SlBlackBoxWriter *
 sl_black_box_writer_new (const char *path, const SlBlackBoxInfo *info, GError **error)
 {
   g_autoptr (SlBlackBoxWriter) writer = g_new0 (SlBlackBoxWriter, 1);
   writer->part = g_strconcat (path, ".part", NULL);
   writer->info = info;
-  writer->fd = open (writer->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  writer->fd = create (writer->part);
   if (writer->fd < 0) {
     refuse (writer, "cannot be written", errno, error);
     return NULL;
   }
   writer->path = g_strdup (path); /* from here on the file is ours */
-  flock (writer->fd, LOCK_EX | LOCK_NB);
   return write_info (writer, error) ? g_steal_pointer (&writer) : NULL;
 }
 

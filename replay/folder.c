@@ -7,6 +7,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sightline/error.h"
@@ -15,35 +16,54 @@
 #define END ".slbox"
 #define PART END ".part"
 
-/* Now, and later than what the call before got. */
-static gint64
-next_time (void)
-{
-  static gint64 last;
-  static GMutex lock;
-  g_mutex_lock (&lock);
-  const gint64 now = last = MAX (g_get_real_time (), last + 1);
-  g_mutex_unlock (&lock);
-  return now;
-}
+/* Names of later years say nothing of the time. */
+#define LAST_YEAR 9000
+
+static GMutex lock;
+static gint64 last; /* under the lock: the time in the last name */
 
 char *
 sl_black_box_path (const char *folder, gint64 *created)
 {
-  *created = next_time ();
-  g_autoptr (GDateTime) time = g_date_time_new_from_unix_utc (*created / G_USEC_PER_SEC);
+  *created = g_get_real_time ();
+  g_mutex_lock (&lock);
+  const gint64 at = last = MAX (*created, last + 1);
+  g_mutex_unlock (&lock);
+  g_autoptr (GDateTime) time = g_date_time_new_from_unix_utc (at / G_USEC_PER_SEC);
   g_autofree char *second = g_date_time_format (time, "%Y%m%dT%H%M%S");
-  g_autofree char *name = g_strdup_printf (BEGIN "%s.%06dZ-%d" END, second, (int) (*created % G_USEC_PER_SEC), (int) getpid ());
+  g_autofree char *name = g_strdup_printf (BEGIN "%s.%06dZ-%d" END, second, (int) (at % G_USEC_PER_SEC), (int) getpid ());
   return g_build_filename (folder, name, NULL);
 }
 
-/* Whether @name is one of ours that ends so. */
+/* Whether @name is one of ours that ends so: digits, where the pattern has one, and any number of them behind it. */
 static gboolean
 is_ours (const char *name, const char *end)
 {
-  const gsize length = strlen (name), fixed = strlen (BEGIN) + strlen (end);
-  return length > fixed && g_str_has_prefix (name, BEGIN) && g_str_has_suffix (name, end)
-         && strspn (name + strlen (BEGIN), "0123456789TZ.-") >= length - fixed;
+  for (const char *at = BEGIN "00000000T000000.000000Z-0"; *at != '\0'; at++, name++)
+    if (*at == '0' ? !g_ascii_isdigit (*name) : *at != *name)
+      return FALSE;
+  return strcmp (name + strspn (name, "0123456789"), end) == 0;
+}
+
+/* Microseconds since 1970 that the name of one of ours says; 0 for no time. */
+static gint64
+time_of (const char *name)
+{
+  g_autofree char *text = g_strndup (name + strlen (BEGIN), strlen ("00000000T000000.000000Z"));
+  g_autoptr (GDateTime) time = g_date_time_new_from_iso8601 (text, NULL);
+  return time != NULL && g_date_time_get_year (time) < LAST_YEAR
+           ? g_date_time_to_unix (time) * G_USEC_PER_SEC + g_date_time_get_microsecond (time)
+           : 0;
+}
+
+gboolean
+sl_black_box_lock (int fd, const char *path, gboolean wait)
+{
+  struct stat opened, named;
+  while (flock (fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB) != 0)
+    if (errno != EINTR)
+      return FALSE;
+  return fstat (fd, &opened) == 0 && lstat (path, &named) == 0 && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
 /* What nobody has locked, nobody is writing. */
@@ -53,7 +73,7 @@ remove_abandoned (const char *path)
   const int fd = open (path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0)
     return;
-  if (flock (fd, LOCK_EX | LOCK_NB) == 0)
+  if (sl_black_box_lock (fd, path, FALSE))
     g_unlink (path);
   close (fd);
 }
@@ -64,24 +84,46 @@ by_name (gconstpointer a, gconstpointer b)
   return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
 
-void
-sl_black_box_prune (const char *folder, guint keep)
+/* (transfer full): names of ours in the folder that end so, in their order. */
+static GPtrArray *
+list (const char *folder, const char *end)
 {
-  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
   GDir *dir = g_dir_open (folder, 0, NULL);
-  if (dir == NULL)
-    return;
-  for (const char *name = g_dir_read_name (dir); name != NULL; name = g_dir_read_name (dir)) {
-    g_autofree char *path = g_build_filename (folder, name, NULL);
-    if (is_ours (name, PART))
-      remove_abandoned (path);
-    else if (is_ours (name, END))
-      g_ptr_array_add (names, g_steal_pointer (&path));
-  }
-  g_dir_close (dir);
+  for (const char *name = dir != NULL ? g_dir_read_name (dir) : NULL; name != NULL; name = g_dir_read_name (dir))
+    if (is_ours (name, end))
+      g_ptr_array_add (names, g_strdup (name));
+  g_clear_pointer (&dir, g_dir_close);
   g_ptr_array_sort (names, by_name);
-  for (guint i = 0; i + keep < names->len; i++)
-    g_unlink (names->pdata[i]);
+  return names;
+}
+
+void
+sl_black_box_look (const char *folder)
+{
+  g_autoptr (GPtrArray) names = list (folder, END);
+  g_mutex_lock (&lock);
+  for (guint i = 0; i < names->len; i++)
+    last = MAX (last, time_of (names->pdata[i]));
+  g_mutex_unlock (&lock);
+}
+
+void
+sl_black_box_prune (const char *folder, guint keep, const char *spare)
+{
+  g_autoptr (GPtrArray) names = list (folder, END), parts = list (folder, PART);
+  guint excess = names->len > keep ? names->len - keep : 0;
+  for (guint i = 0; i < parts->len; i++) {
+    g_autofree char *path = g_build_filename (folder, parts->pdata[i], NULL);
+    remove_abandoned (path);
+  }
+  for (guint i = 0; excess > 0 && i < names->len; i++) {
+    g_autofree char *path = g_build_filename (folder, names->pdata[i], NULL);
+    if (g_strcmp0 (path, spare) == 0)
+      continue;
+    g_unlink (path);
+    excess--;
+  }
 }
 
 gboolean

@@ -101,7 +101,7 @@ write_view (SlRecorder *recorder, const Job *job)
   info.created = job->created;
   g_autoptr (SlBlackBoxWriter) writer = sl_black_box_writer_new (job->path, &info, &error);
   if (writer != NULL && sl_ring_write (recorder->ring, job->view, writer, &n, &error) && sl_black_box_writer_finish (writer, &error))
-    sl_black_box_prune (recorder->folder, recorder->files);
+    sl_black_box_prune (recorder->folder, recorder->files, job->path);
   recorder->written (job->path, n, error, recorder->data);
 }
 
@@ -197,6 +197,7 @@ sl_recorder_new (SlModel *model, SlSession *session, const char *input_shape, co
   recorder->free_data = settings->free_data;
   if (!sl_black_box_check_folder (settings->folder, error))
     return NULL;
+  sl_black_box_look (settings->folder);
   recorder->info = sl_black_box_info_new (model, session, input_shape, error);
   if (recorder->info == NULL)
     return NULL;

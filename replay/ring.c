@@ -335,7 +335,7 @@ recover_path (const char *path, const char *folder, SlRingRecovered recovered, g
   const int fd = open (path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0)
     return;
-  if (fstat (fd, &info) == 0 && S_ISREG (info.st_mode) && info.st_uid == geteuid () && flock (fd, LOCK_EX | LOCK_NB) == 0
+  if (fstat (fd, &info) == 0 && S_ISREG (info.st_mode) && info.st_uid == geteuid () && sl_black_box_lock (fd, path, FALSE)
       && recover_file (fd, (guint64) info.st_size, folder, recovered, data))
     g_unlink (path);
   close (fd);
@@ -356,5 +356,5 @@ sl_ring_recover (const char *folder, guint keep, SlRingRecovered recovered, gpoi
     }
     g_clear_pointer (&dir, g_dir_close);
   }
-  sl_black_box_prune (folder, keep);
+  sl_black_box_prune (folder, keep, NULL);
 }

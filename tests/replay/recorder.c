@@ -289,15 +289,30 @@ test_seconds (void)
   teardown (f);
 }
 
+static char *
+put (const Fixture *f, const char *name)
+{
+  char *path = g_build_filename (f->folder, name, NULL);
+  g_assert_true (g_file_set_contents (path, "x", 1, NULL));
+  return path;
+}
+
+/* The newest are kept, and all that only looks like a black box. */
 static void
 test_files (void)
 {
+  static const char *const others[] = { "blackbox-of-mine.slbox",
+                                        "blackbox-2026-11-23.slbox",
+                                        "blackbox-1.slbox.part",
+                                        "blackbox-20200101T000000.000000Z-1.slbox.old",
+                                        "blackbox-20200101T000000.000000Z-1-2.slbox",
+                                        "blackbox-20200101T000000.000000Z-.slbox",
+                                        "blackbox-20200101T000000Z-1.slbox" };
   Fixture *f = setup ();
-  g_autofree char *other = g_build_filename (f->folder, "blackbox-of-mine.slbox", NULL);
-  g_autofree char *part = g_build_filename (f->folder, "blackbox-20200101T000000.000000Z-1.slbox.part", NULL);
-  g_autofree char *old = g_build_filename (f->folder, "blackbox-20200101T000000.000000Z-1.slbox", NULL);
-  g_assert_true (g_file_set_contents (other, "x", 1, NULL) && g_file_set_contents (part, "x", 1, NULL)
-                 && g_file_set_contents (old, "x", 1, NULL));
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    g_free (put (f, others[i]));
+  g_free (put (f, "blackbox-20200101T000000.000000Z-1.slbox.part"));
+  g_free (put (f, "blackbox-20200101T000000.000000Z-1.slbox"));
   SlRecorder *recorder = start (f, 3600, 1 << 20, 3);
   g_autofree char *last = NULL;
   for (guint i = 1; i <= 5; i++) {
@@ -308,9 +323,60 @@ test_files (void)
   }
   let_go (recorder);
   g_autoptr (GPtrArray) paths = list (f);
-  g_assert_cmpuint (paths->len, ==, 4); /* three, and what is not ours */
-  g_assert_cmpstr (paths->pdata[2], ==, last);
-  g_assert_cmpstr (paths->pdata[3], ==, other);
+  g_assert_cmpuint (paths->len, ==, 3 + G_N_ELEMENTS (others));
+  g_assert_true (g_file_test (last, G_FILE_TEST_EXISTS));
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++) {
+    g_autofree char *path = g_build_filename (f->folder, others[i], NULL);
+    g_assert_true (g_file_test (path, G_FILE_TEST_EXISTS));
+  }
+  teardown (f);
+}
+
+/* Black boxes of the years to come are there: a board starts without its clock. New ones go on from them. */
+static void
+test_clock_behind (void)
+{
+  Fixture *f = setup ();
+  g_autofree char *first = put (f, "blackbox-20990101T000000.000000Z-1.slbox"),
+                  *second = put (f, "blackbox-20990102T235959.999999Z-1.slbox");
+  g_autofree char *never = put (f, "blackbox-99999999T999999.999999Z-1.slbox"),
+                  *never_again = put (f, "blackbox-99991231T235959.999999Z-1.slbox");
+  SlRecorder *recorder = start (f, 3600, 1 << 20, 3);
+  run_some (f, recorder, 1, 1);
+  g_autofree char *one = sl_recorder_dump (recorder, "clock", NULL, NULL);
+  wait_for (f, 1, 0);
+  run_some (f, recorder, 2, 2);
+  g_autofree char *other = sl_recorder_dump (recorder, "clock", NULL, NULL);
+  let_go (recorder);
+  g_assert_nonnull (strstr (one, "blackbox-20990103T000000.000000Z-"));
+  g_assert_nonnull (strstr (other, "blackbox-20990103T000000.000001Z-"));
+  g_assert_false (g_file_test (first, G_FILE_TEST_EXISTS) || g_file_test (second, G_FILE_TEST_EXISTS));
+  check_box (f, other, 1, 2, 0, "clock");
+  g_autoptr (SlBlackBox) box = sl_black_box_open (other, NULL);
+  g_assert_cmpint (sl_black_box_info (box)->created, <=, g_get_real_time ());
+  teardown (f);
+}
+
+/* What is being written stays, whoever tidies up; a file that another takes the place of is nobody's. */
+static void
+test_locked (void)
+{
+  Fixture *f = setup ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlBlackBoxInfo) info = sl_black_box_info_new (f->model, f->session, NULL, NULL);
+  gint64 created;
+  g_autofree char *path = sl_black_box_path (f->folder, &created), *part = g_strconcat (path, ".part", NULL);
+  g_autoptr (SlBlackBoxWriter) writer = sl_black_box_writer_new (path, info, &error);
+  sl_black_box_prune (f->folder, 1, NULL);
+  g_assert_true (sl_black_box_writer_finish (writer, &error));
+  g_assert_no_error (error);
+  const int fd = g_open (path, O_RDONLY | O_CLOEXEC, 0);
+  g_clear_pointer (&writer, sl_black_box_writer_free);
+  g_assert_true (sl_black_box_lock (fd, path, FALSE));
+  g_assert_false (sl_black_box_lock (fd, part, FALSE));
+  g_assert_true (g_file_set_contents (part, "x", 1, NULL));
+  g_assert_false (sl_black_box_lock (fd, part, FALSE));
+  close (fd);
   teardown (f);
 }
 
@@ -524,6 +590,8 @@ main (int argc, char **argv)
   g_test_add_func ("/recorder/limit", test_limit);
   g_test_add_func ("/recorder/seconds", test_seconds);
   g_test_add_func ("/recorder/files", test_files);
+  g_test_add_func ("/recorder/clock-behind", test_clock_behind);
+  g_test_add_func ("/recorder/locked", test_locked);
   g_test_add_func ("/recorder/dump-while-running", test_dump_while_running);
   g_test_add_func ("/recorder/slow-disk", test_slow_disk);
   g_test_add_func ("/recorder/let-go", test_let_go);
