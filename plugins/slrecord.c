@@ -342,6 +342,15 @@ encode (SlRecord *self, GstBuffer *frame, GstClockTime time)
     self->left_out++;
 }
 
+/* What is in the encoder becomes part of clips; the next frame starts another. */
+static void
+end_encoder (SlRecord *self, gboolean drain)
+{
+  if (self->encoder != NULL && drain)
+    sl_encoder_drain (self->encoder);
+  g_clear_pointer (&self->encoder, sl_encoder_free);
+}
+
 static GstFlowReturn
 sl_record_chain (GstPad *pad, GstObject *parent, GstBuffer *frame)
 {
@@ -351,20 +360,13 @@ sl_record_chain (GstPad *pad, GstObject *parent, GstBuffer *frame)
     return sl_element_has_format (GST_ELEMENT (self), pad) ? GST_FLOW_NOT_NEGOTIATED : GST_FLOW_ERROR;
   }
   const GstClockTime time = clock_time (&self->clock, GST_BUFFER_PTS (frame));
+  if (sl_clip_recorder_look (self->recorder, time)) /* encoders would wait for the time that they had reached */
+    end_encoder (self, FALSE);
   look_at (self, frame, time);
   encode (self, frame, time);
   sl_clip_recorder_seen (self->recorder, time);
   self->frames++;
   return gst_pad_push (self->src, frame);
-}
-
-/* What is in the encoder becomes part of clips; the next frame starts another. */
-static void
-end_encoder (SlRecord *self, gboolean drain)
-{
-  if (self->encoder != NULL && drain)
-    sl_encoder_drain (self->encoder);
-  g_clear_pointer (&self->encoder, sl_encoder_free);
 }
 
 static gboolean

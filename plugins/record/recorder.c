@@ -12,6 +12,15 @@
 /* Steps back in time that are still the same stream. */
 #define STEP_BACK GST_SECOND
 
+#define NOTES_MOST SL_CLIP_EVENTS_MOST
+
+/* An event of a clip that waits for its first frame. */
+typedef struct
+{
+  GstClockTime time;
+  char *json;
+} Note;
+
 struct _SlRecorder
 {
   GMutex lock;
@@ -26,8 +35,11 @@ struct _SlRecorder
   gboolean on;
   SlClipStart *start; /* (nullable): as long as no frame was there to begin with */
   char *event;        /* its word, for the clip that follows at max-length */
+  GQueue notes;       /* of Note *: while there is @start */
   guint64 written;    /* serial of the last frame that it took */
   GstClockTime begin, end, moment;
+  GstClockTime counted; /* from where max-length counts: the first moment, or the beginning of a clip that follows */
+  gint64 moment_us;
 };
 
 SlClipRecorder *
@@ -42,6 +54,20 @@ sl_clip_recorder_new (const SlClipRecorderSettings *settings, SlWriter *writer)
   return self;
 }
 
+static void
+free_note (gpointer data)
+{
+  Note *note = data;
+  g_free (note->json);
+  g_free (note);
+}
+
+static gboolean
+goes_back (GstClockTime clock, GstClockTime time)
+{
+  return GST_CLOCK_TIME_IS_VALID (clock) && time + STEP_BACK < clock;
+}
+
 /* The rest under the lock. */
 
 /* No clip goes on. */
@@ -51,6 +77,7 @@ forget (SlClipRecorder *self)
   self->on = FALSE;
   g_clear_pointer (&self->start, sl_clip_start_free);
   g_clear_pointer (&self->event, g_free);
+  g_queue_clear_full (&self->notes, free_note);
 }
 
 static void
@@ -58,6 +85,8 @@ stop (SlClipRecorder *self, const char *cut)
 {
   if (self->on && self->start == NULL)
     sl_writer_end (self->writer, cut);
+  else if (self->on)
+    sl_writer_lose (self->writer, "no key frame came that the clip could begin with");
   forget (self);
 }
 
@@ -71,15 +100,31 @@ reset (SlClipRecorder *self)
   self->frames_end = self->seen_end = FALSE;
 }
 
-/* The clip that waits for @first, its first frame, begins. */
+/* What happened while the clip waited. */
+static void
+give_notes (SlClipRecorder *self)
+{
+  Note *note;
+  while ((note = g_queue_pop_head (&self->notes)) != NULL) {
+    sl_writer_note (self->writer, note->time, g_steal_pointer (&note->json));
+    free_note (note);
+  }
+}
+
+/* The clip that waits for @first, its first frame, begins. It shows post-roll even if that frame came late. */
 static void
 open_clip (SlClipRecorder *self, const SlRingFrame *first)
 {
   SlClipStart *start = g_steal_pointer (&self->start);
   gst_caps_replace (&start->caps, self->caps);
   self->begin = first->time;
+  self->counted = MAX (first->time, self->moment);
+  if (first->time > self->end)
+    self->end = first->time + self->settings.post_roll;
   self->written = first->serial - 1;
-  if (!sl_writer_begin (self->writer, start))
+  if (sl_writer_begin (self->writer, start))
+    give_notes (self);
+  else
     forget (self);
 }
 
@@ -91,7 +136,7 @@ split (SlClipRecorder *self, const SlRingFrame *first)
   sl_writer_end (self->writer, NULL);
   start->event = g_strdup (self->event);
   start->time = first->time;
-  start->us = g_get_real_time ();
+  start->us = self->moment_us + GST_CLOCK_DIFF (self->moment, first->time) / GST_USECOND;
   self->start = start;
   open_clip (self, first);
 }
@@ -100,15 +145,15 @@ split (SlClipRecorder *self, const SlRingFrame *first)
 static gboolean
 is_long (const SlClipRecorder *self, const SlRingFrame *frame)
 {
-  return self->settings.max_length > 0 && frame->key && frame->time > self->begin
-         && frame->time - self->begin + self->gop > self->settings.max_length;
+  return self->settings.max_length > 0 && frame->key && frame->time > self->counted
+         && frame->time - self->counted + self->gop > self->settings.max_length;
 }
 
 /* The disk is too slow, or key frames too rare. */
 static gboolean
 give (SlClipRecorder *self, const SlRingFrame *frame)
 {
-  if (self->settings.max_length > 0 && frame->time > self->begin && frame->time - self->begin >= 2 * self->settings.max_length) {
+  if (self->settings.max_length > 0 && frame->time > self->counted && frame->time - self->counted >= 2 * self->settings.max_length) {
     stop (self, "no key frame comes within max-length");
     return FALSE;
   }
@@ -139,12 +184,15 @@ is_past (GstClockTime clock, GstClockTime time)
   return GST_CLOCK_TIME_IS_VALID (clock) && clock > time;
 }
 
+/* One that waits for a key frame waits as long as they usually take. */
 static gboolean
 is_over (const SlClipRecorder *self)
 {
+  const GstClockTime late = self->end + PATIENCE + (self->start != NULL ? self->gop : 0);
   const gboolean frames = self->frames_end || is_past (self->newest, self->end);
   const gboolean seen = self->seen_end || is_past (self->seen, self->end);
-  return (frames && seen) || is_past (self->newest, self->end + PATIENCE) || is_past (self->seen, self->end + PATIENCE);
+  const gboolean waits = self->start != NULL && !self->frames_end;
+  return (frames && seen && !waits) || is_past (self->newest, late) || is_past (self->seen, late);
 }
 
 static void
@@ -193,12 +241,6 @@ sl_clip_recorder_set_caps (SlClipRecorder *self, GstCaps *caps)
   g_mutex_unlock (&self->lock);
 }
 
-static gboolean
-goes_back (GstClockTime clock, GstClockTime time)
-{
-  return GST_CLOCK_TIME_IS_VALID (clock) && time + STEP_BACK < clock;
-}
-
 void
 sl_clip_recorder_frame (SlClipRecorder *self, GstBuffer *frame)
 {
@@ -217,6 +259,17 @@ sl_clip_recorder_frame (SlClipRecorder *self, GstBuffer *frame)
   advance (self);
   trim (self);
   g_mutex_unlock (&self->lock);
+}
+
+gboolean
+sl_clip_recorder_look (SlClipRecorder *self, GstClockTime time)
+{
+  g_mutex_lock (&self->lock);
+  const gboolean back = goes_back (self->seen, time);
+  if (back)
+    reset (self);
+  g_mutex_unlock (&self->lock);
+  return back;
 }
 
 void
@@ -240,6 +293,21 @@ sl_clip_recorder_wants_start (SlClipRecorder *self)
   return wants;
 }
 
+/* Takes @json. */
+static void
+note (SlClipRecorder *self, GstClockTime time, char *json)
+{
+  if (self->start == NULL) {
+    sl_writer_note (self->writer, time, json);
+  } else if (self->notes.length < NOTES_MOST) {
+    Note *kept = g_new (Note, 1);
+    *kept = (Note){ time, json };
+    g_queue_push_tail (&self->notes, kept);
+  } else {
+    g_free (json);
+  }
+}
+
 void
 sl_clip_recorder_event (SlClipRecorder *self, GstClockTime time, char *json, SlClipStart *start)
 {
@@ -249,14 +317,15 @@ sl_clip_recorder_event (SlClipRecorder *self, GstClockTime time, char *json, SlC
     self->event = g_strdup (start->event);
     self->start = g_steal_pointer (&start);
     self->start->time = self->moment = self->end = time;
+    self->moment_us = self->start->us;
     self->start->note = g_steal_pointer (&json);
   }
   if (self->on) {
     self->end = MAX (self->end, time + self->settings.post_roll);
     advance (self);
   }
-  if (self->on && self->start == NULL && json != NULL)
-    sl_writer_note (self->writer, time, g_steal_pointer (&json));
+  if (self->on && json != NULL)
+    note (self, time, g_steal_pointer (&json));
   g_mutex_unlock (&self->lock);
   g_clear_pointer (&start, sl_clip_start_free);
   g_free (json);

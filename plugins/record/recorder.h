@@ -27,6 +27,9 @@ void sl_clip_recorder_free (SlClipRecorder *recorder);
 void sl_clip_recorder_set_caps (SlClipRecorder *recorder, GstCaps *caps);
 /** sl_clip_recorder_frame: takes an encoded frame, whose timestamps are running time. */
 void sl_clip_recorder_frame (SlClipRecorder *recorder, GstBuffer *frame);
+/** sl_clip_recorder_look: before what is on a frame of @time is told. TRUE: its time jumps back, and what there was is as after
+ *  sl_clip_recorder_reset(). */
+gboolean sl_clip_recorder_look (SlClipRecorder *recorder, GstClockTime time);
 /** sl_clip_recorder_seen: frames up to @time were looked at, and their events told. */
 void sl_clip_recorder_seen (SlClipRecorder *recorder, GstClockTime time);
 /** sl_clip_recorder_wants_start: whether no clip goes on, so that sl_clip_recorder_event() would begin one. */

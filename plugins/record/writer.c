@@ -15,6 +15,7 @@
 /* Clips and events that wait for a disk at most. */
 #define BEGINS_MOST 100
 #define NOTES_MOST 4096
+#define TOO_SLOW "the disk is too slow"
 
 typedef enum
 {
@@ -47,9 +48,10 @@ struct _SlWriter
   GMutex lock;
   GCond changed;
   /* Under the lock: */
-  GQueue commands; /* of Command * */
-  gsize waiting;   /* bytes */
+  GQueue commands;        /* of Command * */
+  gsize waiting, moments; /* bytes of encoded frames, and of those of moments */
   guint begins, notes;
+  const char *lost; /* (nullable): why a clip did not begin, for the thread to tell */
   SlWriterCounts counts;
   gboolean stopping, ended;
   /* The thread's: */
@@ -263,31 +265,48 @@ obey (SlWriter *self, Command *command)
   free_command (command);
 }
 
-/* Bytes of frames in it, encoded or not. */
 static gsize
-weight (const Command *command)
+weight (const SlClipStart *start)
 {
-  if (command->frame != NULL)
-    return gst_buffer_get_size (command->frame);
-  return command->start != NULL && command->start->moment != NULL ? gst_buffer_get_size (gst_sample_get_buffer (command->start->moment))
-                                                                  : 0;
+  return start->moment != NULL ? gst_buffer_get_size (gst_sample_get_buffer (start->moment)) : 0;
+}
+
+/* Under the lock: @command waits no more. */
+static void
+discount (SlWriter *self, const Command *command)
+{
+  self->waiting -= command->frame != NULL ? gst_buffer_get_size (command->frame) : 0;
+  self->moments -= command->start != NULL ? weight (command->start) : 0;
+  self->begins -= command->kind == BEGIN ? 1 : 0;
+  self->notes -= command->kind == NOTE ? 1 : 0;
+}
+
+/* Under the lock, which it lets go meanwhile. */
+static void
+tell_lost (SlWriter *self)
+{
+  const char *reason = g_steal_pointer (&self->lost);
+  g_mutex_unlock (&self->lock);
+  complain (self, reason);
+  g_mutex_lock (&self->lock);
 }
 
 /* (nullable): the next command, when there is one; NULL at the end. */
 static Command *
 next (SlWriter *self)
 {
-  Command *command;
+  Command *command = NULL;
   g_mutex_lock (&self->lock);
-  while ((command = g_queue_pop_head (&self->commands)) == NULL && !self->stopping)
-    if (!g_cond_wait_until (&self->changed, &self->lock, g_get_monotonic_time () + IDLE_US)) {
+  while (self->lost != NULL || ((command = g_queue_pop_head (&self->commands)) == NULL && !self->stopping))
+    if (self->lost != NULL)
+      tell_lost (self);
+    else if (!g_cond_wait_until (&self->changed, &self->lock, g_get_monotonic_time () + IDLE_US)) {
       g_mutex_unlock (&self->lock);
       trim (self);
       g_mutex_lock (&self->lock);
     }
-  self->waiting -= command != NULL ? weight (command) : 0;
-  self->begins -= command != NULL && command->kind == BEGIN ? 1 : 0;
-  self->notes -= command != NULL && command->kind == NOTE ? 1 : 0;
+  if (command != NULL)
+    discount (self, command);
   g_mutex_unlock (&self->lock);
   return command;
 }
@@ -339,19 +358,37 @@ put (SlWriter *self, Command command)
   g_cond_broadcast (&self->changed);
 }
 
+/* Under the lock. */
+static void
+lose (SlWriter *self, const char *reason)
+{
+  self->counts.failed++;
+  self->lost = reason;
+  g_cond_broadcast (&self->changed);
+}
+
+void
+sl_writer_lose (SlWriter *self, const char *reason)
+{
+  g_mutex_lock (&self->lock);
+  lose (self, reason);
+  g_mutex_unlock (&self->lock);
+}
+
 gboolean
 sl_writer_begin (SlWriter *self, SlClipStart *start)
 {
-  const Command command = { .kind = BEGIN, .start = start };
+  const gsize bytes = weight (start);
   g_mutex_lock (&self->lock);
-  const gboolean full = self->begins >= BEGINS_MOST || self->waiting + weight (&command) > self->queue_bytes;
+  /* One moment alone may be larger than the queue. */
+  const gboolean full = self->begins >= BEGINS_MOST || (self->moments > 0 && self->moments + bytes > self->queue_bytes);
   if (full) {
-    self->counts.failed++;
+    lose (self, TOO_SLOW);
     sl_clip_start_free (start);
   } else {
     self->begins++;
-    self->waiting += weight (&command);
-    put (self, command);
+    self->moments += bytes;
+    put (self, (Command){ .kind = BEGIN, .start = start });
   }
   g_mutex_unlock (&self->lock);
   return !full;
@@ -366,7 +403,7 @@ sl_writer_push (SlWriter *self, GstBuffer *frame)
   if (full) {
     self->counts.dropped++;
     gst_buffer_unref (frame);
-    put (self, (Command){ .kind = END, .cut = "the disk is too slow" });
+    put (self, (Command){ .kind = END, .cut = TOO_SLOW });
   } else {
     self->waiting += bytes;
     put (self, (Command){ .kind = FRAME, .frame = frame });

@@ -25,12 +25,14 @@ typedef struct
   void (*warn) (gpointer data, const char *text);
 } SlWriterEvents;
 
-/** sl_writer_new: takes @folder, as it is, and cleans and trims it. @queue_bytes: of frames that wait; @data is let go with @destroy when nothing is told any
+/** sl_writer_new: takes @folder, as it is, and cleans and trims it. @queue_bytes: of encoded frames that wait, and as many of moments, or one; @data is let go with @destroy when nothing is told any
  *  more. */
 SlWriter *sl_writer_new (SlFolder *folder, gsize queue_bytes, gint picture_width, const SlWriterEvents *events, gpointer data,
                          GDestroyNotify destroy);
-/** sl_writer_begin: a clip begins; takes @start. One at a time. FALSE when others still wait for the disk: then it does not. */
+/** sl_writer_begin: a clip begins; takes @start. One at a time. FALSE when others still wait for the disk: then it does not, is counted and told of. */
 gboolean sl_writer_begin (SlWriter *writer, SlClipStart *start);
+/** sl_writer_lose: a clip that was never begun failed. @reason: static text */
+void sl_writer_lose (SlWriter *writer, const char *reason);
 /** sl_writer_push: takes @frame of the clip. FALSE when the queue is full: the clip ends before it. */
 gboolean sl_writer_push (SlWriter *writer, GstBuffer *frame);
 /** sl_writer_note: takes @json, an event of the clip. */

@@ -176,6 +176,103 @@ test_refused (void)
   g_assert_cmpuint (counts.failed, ==, 10);
 }
 
+/* A moment that alone is larger than the queue is let in when nothing waits, and refused, which is told, when something does. */
+static void
+test_large (void)
+{
+  Fixture fixture;
+  if (!open_fixture (&fixture, &short_clips))
+    return;
+  hold (&fixture, TRUE);
+  record_one (&fixture, 0, QUEUE_BYTES + 1);
+  wait_told (&fixture, 1);
+  record_one (&fixture, 1000, 100000);
+  record_one (&fixture, 2000, QUEUE_BYTES + 1);
+  hold (&fixture, FALSE);
+  const SlWriterCounts counts = close_fixture (&fixture, "in: 1 frames, cut: (null)\n"
+                                                         "the disk is too slow: clips are not recorded; tried again at each event\n"
+                                                         "in: 1 frames, cut: (null)\n"
+                                                         "clips are recorded again\n");
+  g_assert_cmpuint (counts.failed, ==, 1);
+}
+
+/* No key frame comes: both clocks pass the clip's end, and the patience for one. */
+static void
+test_no_key (void)
+{
+  Fixture fixture;
+  if (!open_fixture (&fixture, &short_clips))
+    return;
+  for (guint ms = 0; ms < 20000; ms += 100) {
+    push (&fixture, ms, FALSE);
+    if (ms == 1000)
+      happen (&fixture, ms, 0);
+    sl_clip_recorder_seen (fixture.recorder, ms * GST_MSECOND);
+  }
+  const SlWriterCounts counts =
+    close_fixture (&fixture, "no key frame came that the clip could begin with: clips are not recorded; tried again at each event\n");
+  g_assert_cmpuint (counts.failed, ==, 1);
+  g_assert_cmpuint (counts.clips, ==, 0);
+}
+
+/* (transfer full): of the only clip. */
+static char *
+read_notes (Fixture *fixture)
+{
+  g_autofree char *names = record_list (fixture->path);
+  g_auto (GStrv) each = g_strsplit (names, " ", -1);
+  char *text = NULL;
+  g_assert_true (g_str_has_suffix (each[0], ".json"));
+  g_autofree char *path = g_build_filename (fixture->path, each[0], NULL);
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  return text;
+}
+
+/* A key frame that comes late begins the clip, which knows what happened meanwhile. */
+static void
+test_late_key (void)
+{
+  Fixture fixture;
+  if (!open_fixture (&fixture, &short_clips))
+    return;
+  for (guint ms = 0; ms < 9000; ms += 50) {
+    push (&fixture, ms, ms == 5000);
+    if (ms == 1000 || ms == 2000)
+      happen (&fixture, ms, 0);
+    sl_clip_recorder_seen (fixture.recorder, ms * GST_MSECOND);
+  }
+  wait_told (&fixture, 1);
+  g_autofree char *notes = read_notes (&fixture);
+  g_assert_nonnull (strstr (notes, "\"at\":-4,"));
+  g_assert_nonnull (strstr (notes, "\"n_events\":2,\"events\":[{\"at\":-4,\"what\":{\"event\":\"in\",\"ms\":1000}},"
+                                   "{\"at\":-3,\"what\":{\"event\":\"in\",\"ms\":2000}}]"));
+  close_fixture (&fixture, "in: 3 frames, cut: (null)\n");
+}
+
+/* The pre-roll does not count for max-length; clips that follow have the times of their frames. */
+static void
+test_max_length_times (void)
+{
+  static const SlClipRecorderSettings settings = {
+    .pre_roll = 5 * GST_SECOND, .post_roll = 2500 * GST_MSECOND, .max_length = GST_SECOND, .ring_bytes = 1000000
+  };
+  Fixture fixture;
+  if (!open_fixture (&fixture, &settings))
+    return;
+  for (guint ms = 0; ms < 20000; ms += 250) {
+    push (&fixture, ms, TRUE);
+    if (ms == 10000)
+      sl_clip_recorder_event (fixture.recorder, ms * GST_MSECOND, g_strdup ("{}"), new_start (1577836800 * (gint64) G_USEC_PER_SEC));
+    sl_clip_recorder_seen (fixture.recorder, ms * GST_MSECOND);
+  }
+  wait_told (&fixture, 3);
+  g_autofree char *names = record_list (fixture.path);
+  g_assert_cmpstr (names, ==,
+                   "door-2020-01-01T00-00-00.000Z-in.json door-2020-01-01T00-00-00.000Z-in.mkv door-2020-01-01T00-00-01.000Z-in.json "
+                   "door-2020-01-01T00-00-01.000Z-in.mkv door-2020-01-01T00-00-02.000Z-in.json door-2020-01-01T00-00-02.000Z-in.mkv ");
+  close_fixture (&fixture, "in: 24 frames, cut: (null)\nin: 4 frames, cut: (null)\nin: 3 frames, cut: (null)\n");
+}
+
 /* A name that any file of a clip has is no other clip's, whatever that clip has itself. */
 static void
 test_taken (void)
@@ -207,5 +304,9 @@ main (int argc, char **argv)
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slrecord/recorder/refused", test_refused);
   g_test_add_func ("/slrecord/recorder/taken", test_taken);
+  g_test_add_func ("/slrecord/recorder/large", test_large);
+  g_test_add_func ("/slrecord/recorder/no-key", test_no_key);
+  g_test_add_func ("/slrecord/recorder/late-key", test_late_key);
+  g_test_add_func ("/slrecord/recorder/max-length-times", test_max_length_times);
   return test_elements_run ();
 }

@@ -160,17 +160,23 @@ test_ring_size (void)
   record_stream_clear (&stream);
 }
 
+/* FALSE, and the test is marked as skipped: it is not installed. */
+static gboolean
+has_encoder (const char *encoder)
+{
+  g_autoptr (GstElementFactory) factory = gst_element_factory_find (encoder);
+  if (factory == NULL)
+    g_test_skip ("the encoder is not installed");
+  return factory != NULL;
+}
+
 /* Without a camera's stream frames are encoded, at most max-framerate a second and max-width wide. */
 static void
 test_raw (gconstpointer data)
 {
   const char *encoder = data;
-  GstElementFactory *factory = gst_element_factory_find (encoder);
-  if (factory == NULL) {
-    g_test_skip ("the encoder is not installed");
+  if (!has_encoder (encoder))
     return;
-  }
-  gst_object_unref (factory);
   g_autofree char *properties = g_strdup_printf ("pre-roll=1 post-roll=1 max-width=32 max-framerate=5 encoder=%s", encoder);
   RecordFixture fixture = record_open (properties, NULL);
   for (guint i = 0; i < 200; i++) {
@@ -353,6 +359,27 @@ test_breaks (gconstpointer data)
   record_close (&fixture);
   record_stream_clear (&stream);
   record_stream_clear (&other);
+}
+
+/* An event on the first frame after time has jumped back begins a clip, whatever encodes. */
+static void
+test_back_first (gconstpointer data)
+{
+  g_autofree char *properties = g_strdup_printf ("pre-roll=0 post-roll=0.2 encoder=%s", (const char *) data);
+  if (!has_encoder (data))
+    return;
+  RecordFixture fixture = record_open (properties, NULL);
+  for (guint i = 100; i < 150; i++)
+    record_push (&fixture, NULL, i, NULL, NULL);
+  for (guint i = 0; i < 50; i++) {
+    record_push (&fixture, NULL, i, i == 0 ? "entered" : NULL, "person");
+    g_usleep (1000);
+  }
+  gst_harness_push_event (fixture.raw, gst_event_new_eos ());
+  g_autoptr (GstStructure) done = record_wait (&fixture);
+  g_assert_cmpuint (record_decodes (gst_structure_get_string (done, "path")), >=, 1);
+  g_assert_cmpuint (record_count (fixture.element, "failed"), ==, 0);
+  record_close (&fixture);
 }
 
 /* Frames without timestamps, with none of them, of no bytes, and before the first key frame. */
@@ -555,6 +582,8 @@ main (int argc, char **argv)
   g_test_add_data_func ("/slrecord/breaks/flush", "flush", test_breaks);
   g_test_add_data_func ("/slrecord/breaks/caps", "caps", test_breaks);
   g_test_add_data_func ("/slrecord/breaks/back", "back", test_breaks);
+  g_test_add_data_func ("/slrecord/back-first/jpegenc", "jpegenc", test_back_first);
+  g_test_add_data_func ("/slrecord/back-first/vp8enc", "vp8enc", test_back_first);
   g_test_add_func ("/slrecord/odd-frames", test_odd_frames);
   g_test_add_func ("/slrecord/choice", test_choice);
   g_test_add_func ("/slrecord/object", test_object);
