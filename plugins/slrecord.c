@@ -27,12 +27,15 @@ GST_DEBUG_CATEGORY_STATIC (sl_record_debug);
 #define ENCODED "encoded"
 /* Of clips that are asked for. */
 #define ASKED "record"
+#define ASKED_MOST 100
 /* Seconds between key frames of what is encoded here. */
 #define KEY_INTERVAL 1
 /* Bytes between streams and the disk. */
 #define QUEUE_BYTES (64 << 20)
 /* Frames, of which one has no timestamp. */
 #define USUAL_INTERVAL (GST_SECOND / 25)
+/* After which what could not be encoded is tried again. */
+#define RETRY_US (10 * G_USEC_PER_SEC)
 
 typedef struct
 {
@@ -54,7 +57,7 @@ typedef struct
   GstPad *sink, *src;
   Settings settings;        /* object lock */
   GstPad *encoded;          /* object lock (nullable) */
-  char *asked;              /* object lock (nullable): reason of a clip that was asked for */
+  GQueue asked;             /* object lock: of char *: reasons of clips that were asked for */
   SlWriter *writer;         /* object lock, as a pointer */
   SlClipRecorder *recorder; /* while started */
   SlWriterCounts counts;    /* object lock: of the writer that was stopped last */
@@ -66,7 +69,11 @@ typedef struct
   GstCaps *caps;            /* (nullable) */
   gint width, height;       /* of frames */
   SlEncoder *encoder;       /* (nullable) */
+  SlEncoder *ending;        /* (nullable): the one before, with what is still in it */
+  const char *encoder_name; /* (nullable): of @encoder, or the one to try next; static */
+  gboolean encoder_is_set;  /* by the property */
   gboolean encodes_nothing; /* it was told that frames of these caps cannot be encoded */
+  gint64 retry;             /* monotonic time at which it is tried again */
   guint64 left_out;         /* frames that the encoder had no time for; atomic is not needed: read for information */
   SlTriggers triggers;
   SlPredictionReader reader;
@@ -178,8 +185,8 @@ static void
 ask (SlRecord *self, const char *reason)
 {
   GST_OBJECT_LOCK (self);
-  g_free (self->asked);
-  self->asked = g_strdup (reason != NULL ? reason : "");
+  if (self->asked.length < ASKED_MOST)
+    g_queue_push_tail (&self->asked, g_strdup (reason != NULL ? reason : ""));
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -258,21 +265,33 @@ event_found (gpointer data, const char *word, const char *json)
   sl_clip_recorder_event (recorder, moment->time, g_strdup (json), start);
 }
 
-static void
-take_asked (Moment *moment)
+/* (transfer full) (nullable) */
+static char *
+next_asked (SlRecord *self)
 {
-  SlRecord *self = moment->self;
   GST_OBJECT_LOCK (self);
-  g_autofree char *reason = g_steal_pointer (&self->asked);
+  char *reason = g_queue_pop_head (&self->asked);
   GST_OBJECT_UNLOCK (self);
-  if (reason == NULL)
-    return;
+  return reason;
+}
+
+static void
+tell_asked (Moment *moment, const char *reason)
+{
   GString *json = g_string_new ("{\"event\":\"" ASKED "\",\"reason\":");
   g_autofree char *shown = sl_show (reason, SL_SHOW_MESSAGE);
   sl_json_append_string (json, shown);
   g_string_append_c (json, '}');
   event_found (moment, ASKED, json->str);
   g_string_free (json, TRUE);
+}
+
+static void
+take_asked (Moment *moment)
+{
+  char *reason;
+  for (; (reason = next_asked (moment->self)) != NULL; g_free (reason))
+    tell_asked (moment, reason);
 }
 
 static void
@@ -301,15 +320,35 @@ encoder_frame (gpointer data, GstBuffer *frame)
   sl_clip_recorder_frame (((SlRecord *) data)->recorder, frame);
 }
 
-static const SlEncoderEvents encoder_events = { .caps = encoder_caps, .frame = encoder_frame };
+/* Encoder's thread: the next frame that comes, if one does, goes on. */
+static void
+encoder_ended (gpointer data)
+{
+  sl_clip_recorder_end (((SlRecord *) data)->recorder, TRUE);
+}
 
+static const SlEncoderEvents encoder_events = { .caps = encoder_caps, .frame = encoder_frame, .ended = encoder_ended };
+
+/* Where it has the choice, the next encoder is tried at once; else the first one again, later. It is told once, until that has gone well
+ * for a while. */
 static void
 cannot_encode (SlRecord *self, const GError *error)
 {
-  g_autofree char *shown = sl_show_message (error->message);
-  self->encodes_nothing = TRUE;
+  const char *next = self->encoder_name != NULL && !self->encoder_is_set ? sl_encoder_next (self->encoder_name) : NULL;
+  const gboolean told = self->encodes_nothing;
+  g_autofree char *shown = sl_show_message (error->message), *caps = gst_caps_to_string (self->caps);
   g_clear_pointer (&self->encoder, sl_encoder_free);
-  GST_ELEMENT_WARNING (self, STREAM, ENCODE, ("%s; nothing is recorded", shown), (NULL));
+  GST_WARNING_OBJECT (self, "%s cannot encode %s: %s", self->encoder_name, caps, shown);
+  if (next == NULL) {
+    self->encodes_nothing = TRUE;
+    self->retry = g_get_monotonic_time () + RETRY_US;
+  }
+  if (next == NULL && !told)
+    GST_ELEMENT_WARNING (
+      self, STREAM, ENCODE,
+      ("%s cannot be encoded by %s: %s; nothing is recorded", caps, self->encoder_name != NULL ? self->encoder_name : "slrecord", shown),
+      (NULL));
+  self->encoder_name = next;
 }
 
 /* Chosen when it is needed: the pad encoded may have gone meanwhile. */
@@ -321,8 +360,12 @@ new_encoder (SlRecord *self, GError **error)
   const gdouble rate = self->settings.max_framerate;
   const gint width = self->settings.max_width;
   GST_OBJECT_UNLOCK (self);
-  const char *name = sl_encoder_choose (chosen, error);
-  return name != NULL ? sl_encoder_new (name, self->caps, rate, width, KEY_INTERVAL, &encoder_events, self, error) : NULL;
+  self->encoder_is_set = chosen != NULL && *chosen != '\0';
+  if (self->encoder_is_set || self->encoder_name == NULL)
+    self->encoder_name = sl_encoder_choose (chosen, error);
+  return self->encoder_name != NULL
+           ? sl_encoder_new (self->encoder_name, self->caps, rate, width, KEY_INTERVAL, &encoder_events, self, error)
+           : NULL;
 }
 
 static void
@@ -332,22 +375,33 @@ encode (SlRecord *self, GstBuffer *frame, GstClockTime time)
   GST_OBJECT_LOCK (self);
   const gboolean others = self->encoded != NULL;
   GST_OBJECT_UNLOCK (self);
-  if (others || self->encodes_nothing)
+  if (others || (self->encodes_nothing && g_get_monotonic_time () < self->retry))
     return;
+  if (self->ending != NULL && !sl_encoder_has_ended (self->ending)) {
+    self->left_out++;
+    return;
+  }
+  g_clear_pointer (&self->ending, sl_encoder_free);
   if (self->encoder == NULL)
     self->encoder = new_encoder (self, &error);
   if (self->encoder == NULL || sl_encoder_take_error (self->encoder, &error))
     cannot_encode (self, error);
   else if (!sl_encoder_push (self->encoder, frame, time))
     self->left_out++;
+  else if (self->encodes_nothing && g_get_monotonic_time () > self->retry + RETRY_US)
+    self->encodes_nothing = FALSE;
 }
 
-/* What is in the encoder becomes part of clips; the next frame starts another. */
+/* What is in the encoder becomes part of clips if it is to, without anybody waiting; the next frame starts another. */
 static void
 end_encoder (SlRecord *self, gboolean drain)
 {
-  if (self->encoder != NULL && drain)
-    sl_encoder_drain (self->encoder);
+  if (!drain)
+    g_clear_pointer (&self->ending, sl_encoder_free);
+  if (self->encoder != NULL && drain && self->ending == NULL) {
+    self->ending = g_steal_pointer (&self->encoder);
+    sl_encoder_end (self->ending);
+  }
   g_clear_pointer (&self->encoder, sl_encoder_free);
 }
 
@@ -389,6 +443,7 @@ set_caps (SlRecord *self, GstCaps *caps)
   if (self->caps == NULL || !gst_caps_is_equal (self->caps, caps))
     end_encoder (self, TRUE);
   self->encodes_nothing = FALSE;
+  self->encoder_name = NULL;
   gst_caps_replace (&self->caps, caps);
   return TRUE;
 }
@@ -430,7 +485,7 @@ sl_record_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
       break;
     case GST_EVENT_EOS:
       end_encoder (self, TRUE);
-      if (!has_encoded (self))
+      if (!has_encoded (self) && self->ending == NULL)
         sl_clip_recorder_end (self->recorder, TRUE);
       sl_clip_recorder_end (self->recorder, FALSE);
       break;
@@ -596,6 +651,7 @@ start (SlRecord *self)
   clock_init (&self->clock);
   clock_init (&self->encoded_clock);
   self->encodes_nothing = FALSE;
+  self->encoder_name = NULL;
   self->frames = self->left_out = 0;
   if (open_all (self, &error))
     return TRUE;
@@ -609,10 +665,13 @@ stop (SlRecord *self)
 {
   SlWriterCounts counts = { 0 };
   end_encoder (self, TRUE);
+  if (self->ending != NULL)
+    sl_encoder_join (self->ending);
+  g_clear_pointer (&self->ending, sl_encoder_free);
   g_clear_pointer (&self->recorder, sl_clip_recorder_free);
   GST_OBJECT_LOCK (self);
   SlWriter *writer = g_steal_pointer (&self->writer);
-  g_clear_pointer (&self->asked, g_free);
+  g_queue_clear_full (&self->asked, g_free);
   GST_OBJECT_UNLOCK (self);
   if (writer != NULL)
     sl_writer_stop (writer, &counts);

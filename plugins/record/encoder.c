@@ -15,7 +15,10 @@
 #include "plugins/record/make.h"
 #include "sightline/error.h"
 
-#define DRAIN_US (2 * G_USEC_PER_SEC)
+#define DRAIN (2 * GST_SECOND)
+#define INTERVAL_MOST (3600 * GST_SECOND)
+/* What ends the wait for the end. */
+#define ABORT "sl-encoder-abort"
 
 typedef struct
 {
@@ -42,10 +45,11 @@ struct _SlEncoder
   GstBus *bus;
   SlEncoderEvents events;
   gpointer data;
-  GstClockTime interval, due; /* of frames: NONE = no frame came yet */
-  GMutex lock;
-  GCond changed;
-  gboolean drained; /* under the lock */
+  GstClockTime interval, due;     /* of frames: NONE = no frame came yet */
+  GstClockTime key_interval, key; /* of key frames: when the last one was asked for */
+  GstElement *encoder;
+  GThread *thread; /* (nullable): it ends */
+  gint has_ended;  /* atomic */
 };
 
 static const Row *
@@ -91,6 +95,15 @@ sl_encoder_choose (const char *name, GError **error)
   return NULL;
 }
 
+const char *
+sl_encoder_next (const char *name)
+{
+  for (const Row *row = find_row (name) + 1; row < rows + G_N_ELEMENTS (rows); row++)
+    if (is_installed (row))
+      return row->name;
+  return NULL;
+}
+
 static gboolean
 set_field (GQuark field, const GValue *value, gpointer element)
 {
@@ -108,16 +121,6 @@ new_sample (GstAppSink *sink, gpointer data)
   self->events.caps (self->data, gst_sample_get_caps (sample));
   self->events.frame (self->data, gst_buffer_copy (gst_sample_get_buffer (sample)));
   return GST_FLOW_OK;
-}
-
-static void
-eos (GstAppSink *sink, gpointer data)
-{
-  SlEncoder *self = data;
-  g_mutex_lock (&self->lock);
-  self->drained = TRUE;
-  g_cond_broadcast (&self->changed);
-  g_mutex_unlock (&self->lock);
 }
 
 /* (transfer full): never larger than the frame, and even, as chroma needs it. */
@@ -142,23 +145,24 @@ build (SlEncoder *self, const Row *row, GstCaps *caps, const GstVideoInfo *info,
       || sl_record_add (bin, "videoscale", &last, error) == NULL)
     return FALSE;
   GstElement *size = sl_record_add (bin, "capsfilter", &last, error);
-  GstElement *encoder = size != NULL ? sl_record_add (bin, row->name, &last, error) : NULL;
-  if (encoder == NULL || (row->parser != NULL && sl_record_add (bin, row->parser, &last, error) == NULL))
+  self->encoder = size != NULL ? sl_record_add (bin, row->name, &last, error) : NULL;
+  if (self->encoder == NULL || (row->parser != NULL && sl_record_add (bin, row->parser, &last, error) == NULL))
     return FALSE;
   GstElement *format = sl_record_add (bin, "capsfilter", &last, error);
   self->sink = format != NULL ? sl_record_add (bin, "appsink", &last, error) : NULL;
   if (self->sink == NULL)
     return FALSE;
+  g_autoptr (GstCaps) plain = sl_record_plain (caps);
   g_autoptr (GstCaps) small = size_caps (info, width), out = gst_caps_from_string (row->format);
   g_autoptr (GstStructure) settings = gst_structure_from_string (row->settings, NULL);
-  g_object_set (self->source, "caps", caps, "format", GST_FORMAT_TIME, "block", FALSE, NULL);
+  g_object_set (self->source, "caps", plain, "format", GST_FORMAT_TIME, "block", FALSE, NULL);
   g_object_set (size, "caps", small, NULL);
   g_object_set (format, "caps", out, NULL);
-  gst_structure_foreach (settings, set_field, encoder);
+  gst_structure_foreach (settings, set_field, self->encoder);
   if (row->key != NULL)
-    g_object_set (encoder, row->key, (gint) key_frames, NULL);
+    g_object_set (self->encoder, row->key, (gint) key_frames, NULL);
   g_object_set (self->sink, "sync", FALSE, "async", FALSE, "enable-last-sample", FALSE, NULL);
-  gst_app_sink_set_callbacks (GST_APP_SINK (self->sink), &(GstAppSinkCallbacks){ .eos = eos, .new_sample = new_sample }, self, NULL);
+  gst_app_sink_set_callbacks (GST_APP_SINK (self->sink), &(GstAppSinkCallbacks){ .new_sample = new_sample }, self, NULL);
   return TRUE;
 }
 
@@ -168,22 +172,20 @@ sl_encoder_new (const char *name, GstCaps *caps, gdouble rate, gint width, guint
 {
   g_autoptr (SlEncoder) self = g_new0 (SlEncoder, 1);
   GstVideoInfo info;
-  g_mutex_init (&self->lock);
-  g_cond_init (&self->changed);
   self->pipeline = gst_object_ref_sink (gst_pipeline_new (NULL));
   self->bus = gst_element_get_bus (self->pipeline);
   self->events = *events;
   self->data = data;
-  self->due = GST_CLOCK_TIME_NONE;
+  self->due = self->key = GST_CLOCK_TIME_NONE;
+  self->key_interval = key_interval * GST_SECOND;
   if (!sl_record_reads (caps, &info)) {
-    g_autofree char *got = gst_caps_to_string (caps);
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "%s cannot be encoded: expected raw video in system memory, or the camera's own stream at the pad encoded", got);
+    g_set_error_literal (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                         "expected raw video of whole frames in system memory, or the camera's own stream at the pad encoded");
     return NULL;
   }
   gdouble frames = info.fps_n > 0 && info.fps_d > 0 ? (gdouble) info.fps_n / info.fps_d : 25;
   if (rate > 0) {
-    self->interval = (GstClockTime) ((gdouble) GST_SECOND / rate);
+    self->interval = (GstClockTime) MIN ((gdouble) GST_SECOND / rate, (gdouble) INTERVAL_MOST);
     frames = MIN (frames, rate);
   }
   if (!build (self, find_row (name), caps, &info, width, (guint) MAX (1, frames * key_interval), error))
@@ -208,6 +210,17 @@ is_due (SlEncoder *self, GstClockTime time)
   return TRUE;
 }
 
+/* Its settings count frames, which may come more rarely than caps say. */
+static void
+ask_for_key (SlEncoder *self, GstClockTime time)
+{
+  if (GST_CLOCK_TIME_IS_VALID (self->key) && time >= self->key && time - self->key < self->key_interval)
+    return;
+  if (GST_CLOCK_TIME_IS_VALID (self->key)) /* the first frame is one */
+    gst_element_send_event (self->encoder, gst_video_event_new_upstream_force_key_unit (GST_CLOCK_TIME_NONE, TRUE, 0));
+  self->key = time;
+}
+
 gboolean
 sl_encoder_push (SlEncoder *self, GstBuffer *frame, GstClockTime time)
 {
@@ -221,19 +234,40 @@ sl_encoder_push (SlEncoder *self, GstBuffer *frame, GstClockTime time)
     gst_buffer_add_video_meta_full (copy, video->flags, video->format, video->width, video->height, video->n_planes, video->offset,
                                     video->stride);
   GST_BUFFER_PTS (copy) = time;
+  ask_for_key (self, time);
   gst_app_src_push_buffer (GST_APP_SRC (self->source), copy);
   return TRUE;
 }
 
-void
-sl_encoder_drain (SlEncoder *self)
+static gpointer
+end_thread (gpointer data)
 {
-  const gint64 until = g_get_monotonic_time () + DRAIN_US;
+  SlEncoder *self = data;
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (self->bus, DRAIN, GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_APPLICATION);
+  if (message == NULL || GST_MESSAGE_TYPE (message) != GST_MESSAGE_APPLICATION)
+    self->events.ended (self->data);
+  g_atomic_int_set (&self->has_ended, 1);
+  return NULL;
+}
+
+void
+sl_encoder_end (SlEncoder *self)
+{
   gst_app_src_end_of_stream (GST_APP_SRC (self->source));
-  g_mutex_lock (&self->lock);
-  while (!self->drained && g_cond_wait_until (&self->changed, &self->lock, until))
-    continue;
-  g_mutex_unlock (&self->lock);
+  self->thread = g_thread_new ("sl-record-end", end_thread, self);
+}
+
+gboolean
+sl_encoder_has_ended (SlEncoder *self)
+{
+  return g_atomic_int_get (&self->has_ended) != 0;
+}
+
+void
+sl_encoder_join (SlEncoder *self)
+{
+  g_thread_join (g_steal_pointer (&self->thread));
 }
 
 gboolean
@@ -249,10 +283,12 @@ sl_encoder_take_error (SlEncoder *self, GError **error)
 void
 sl_encoder_free (SlEncoder *self)
 {
+  if (self->thread != NULL) {
+    gst_bus_post (self->bus, gst_message_new_application (NULL, gst_structure_new_empty (ABORT)));
+    sl_encoder_join (self);
+  }
   gst_element_set_state (self->pipeline, GST_STATE_NULL);
   gst_clear_object (&self->bus);
   gst_clear_object (&self->pipeline);
-  g_mutex_clear (&self->lock);
-  g_cond_clear (&self->changed);
   g_free (self);
 }

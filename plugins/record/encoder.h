@@ -10,11 +10,12 @@
 
 G_BEGIN_DECLS
 
-/** SlEncoderEvents: called from the encoder's thread. @caps: (transfer none); @frame: (transfer full) */
+/** SlEncoderEvents: called from the encoder's threads. @caps: (transfer none); @frame: (transfer full); @ended: nothing more comes */
 typedef struct
 {
   void (*caps) (gpointer data, GstCaps *caps);
   void (*frame) (gpointer data, GstBuffer *frame);
+  void (*ended) (gpointer data);
 } SlEncoderEvents;
 
 typedef struct _SlEncoder SlEncoder;
@@ -22,6 +23,8 @@ typedef struct _SlEncoder SlEncoder;
 /** sl_encoder_choose: (transfer none): the encoder's element: @name, or with NULL the first one that is installed. NULL with @error set when it is
  *  unknown, with the nearest names, or missing. */
 const char *sl_encoder_choose (const char *name, GError **error);
+/** sl_encoder_next: (transfer none) (nullable): the installed one after @name, where sl_encoder_choose() has the choice. */
+const char *sl_encoder_next (const char *name);
 /**
  * sl_encoder_new:
  * @name: of sl_encoder_choose()
@@ -37,10 +40,15 @@ SlEncoder *sl_encoder_new (const char *name, GstCaps *caps, gdouble rate, gint w
 /** sl_encoder_push: refers to @frame, of running time @time, until it is made smaller. FALSE: it is left out, as more frames come than are
  *  encoded; not where @rate leaves it out. */
 gboolean sl_encoder_push (SlEncoder *encoder, GstBuffer *frame, GstClockTime time);
-/** sl_encoder_drain: waits for what is in it, at most two seconds. */
-void sl_encoder_drain (SlEncoder *encoder);
+/** sl_encoder_end: takes no more frames; what is in it comes out in a thread of its own, within two seconds, and then @ended is called. Once. */
+void sl_encoder_end (SlEncoder *encoder);
+/** sl_encoder_has_ended: whether it has, after sl_encoder_end(). */
+gboolean sl_encoder_has_ended (SlEncoder *encoder);
+/** sl_encoder_join: waits until it has, after sl_encoder_end(). */
+void sl_encoder_join (SlEncoder *encoder);
 /** sl_encoder_take_error: FALSE when it encodes; TRUE, once, with @error set when it failed. */
 gboolean sl_encoder_take_error (SlEncoder *encoder, GError **error);
+/** sl_encoder_free: what is in it is lost, also while it ends: then @ended may not be called. */
 void sl_encoder_free (SlEncoder *encoder);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlEncoder, sl_encoder_free)

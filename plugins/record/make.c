@@ -64,6 +64,19 @@ sl_record_has (const char *factory)
 gboolean
 sl_record_reads (GstCaps *caps, GstVideoInfo *info)
 {
-  return gst_caps_features_is_equal (gst_caps_get_features (caps, 0), GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY)
-         && gst_video_info_from_caps (info, caps);
+  const GstCapsFeatures *features = gst_caps_get_features (caps, 0);
+  for (guint i = 0; i < gst_caps_features_get_size (features); i++) {
+    const char *feature = gst_caps_features_get_nth (features, i);
+    if (!g_str_has_prefix (feature, "meta:") && strcmp (feature, GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY) != 0)
+      return FALSE;
+  }
+  return gst_video_info_from_caps (info, caps);
+}
+
+GstCaps *
+sl_record_plain (GstCaps *caps)
+{
+  GstCaps *plain = gst_caps_copy (caps);
+  gst_caps_set_features (plain, 0, NULL);
+  return plain;
 }

@@ -15,8 +15,11 @@ G_BEGIN_DECLS
 GstElement *sl_record_add (GstBin *bin, const char *factory, GstElement **last, GError **error);
 /** sl_record_has: whether there is an element called @factory. */
 gboolean sl_record_has (const char *factory);
-/** sl_record_reads: whether @caps are raw video in system memory, in *@info (out) then. */
+/** sl_record_reads: whether @caps are raw video in system memory, in *@info (out) then. Features of metas do not matter:
+ *  sl_record_plain() is without them. */
 gboolean sl_record_reads (GstCaps *caps, GstVideoInfo *info);
+/** sl_record_plain: (transfer full): @caps, which sl_record_reads(), without features, which converters do not take. */
+GstCaps *sl_record_plain (GstCaps *caps);
 /** sl_record_package: (transfer none): Debian's package of @factory. */
 const char *sl_record_package (const char *factory);
 

@@ -133,7 +133,8 @@ sl_picture_maker_make (SlPictureMaker *maker, GstBuffer *frame, GstCaps *caps, G
   GstBuffer *buffer = gst_buffer_copy (frame);
   GST_BUFFER_PTS (buffer) = GST_BUFFER_DTS (buffer) = GST_CLOCK_TIME_NONE;
   sl_buffer_keep_regions (buffer);
-  GstSample *sample = gst_sample_new (buffer, caps, NULL, NULL);
+  g_autoptr (GstCaps) plain = sl_record_plain (caps);
+  GstSample *sample = gst_sample_new (buffer, plain, NULL, NULL);
   gst_buffer_unref (buffer);
   gst_app_src_push_sample (GST_APP_SRC (maker->source), sample);
   gst_sample_unref (sample);

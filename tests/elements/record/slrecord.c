@@ -274,7 +274,8 @@ test_raw_memory (void)
   g_autofree char *warning = record_wait_warning (&fixture);
   assert_contains (warning, "video/x-raw(memory:GLMemory)");
   assert_contains (
-    warning, " cannot be encoded: expected raw video in system memory, or the camera's own stream at the pad encoded; nothing is recorded");
+    warning,
+    " cannot be encoded by jpegenc: expected raw video of whole frames in system memory, or the camera's own stream at the pad encoded; nothing is recorded");
   g_assert_null (gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR));
   record_close (&fixture);
 }
@@ -359,6 +360,99 @@ test_breaks (gconstpointer data)
   record_close (&fixture);
   record_stream_clear (&stream);
   record_stream_clear (&other);
+}
+
+/* Frames that come more rarely than their caps say: key frames are a second apart still. */
+static void
+test_rare_frames (void)
+{
+  static const guint8 grey[3] = { 100, 128, 128 };
+  if (!has_encoder ("vp8enc"))
+    return;
+  RecordFixture fixture = record_open ("pre-roll=0 post-roll=60 encoder=vp8enc max-framerate=0", NULL);
+  for (guint i = 0; i < 20; i++) {
+    g_signal_emit_by_name (fixture.element, "record", "again");
+    g_assert_cmpint (gst_harness_push (fixture.raw, test_frame (RECORD_CAPS, grey, i * GST_SECOND)), ==, GST_FLOW_OK);
+    gst_buffer_unref (gst_harness_pull (fixture.raw));
+    g_usleep (20000);
+  }
+  gst_harness_push_event (fixture.raw, gst_event_new_eos ());
+  g_autoptr (GstStructure) done = record_wait (&fixture);
+  g_autoptr (GPtrArray) frames = record_read (gst_structure_get_string (done, "path"));
+  guint keys = 0;
+  for (guint i = 0; i < frames->len; i++)
+    keys += GST_BUFFER_FLAG_IS_SET (frames->pdata[i], GST_BUFFER_FLAG_DELTA_UNIT) ? 0 : 1;
+  g_assert_cmpuint (frames->len, >=, 4);
+  g_assert_cmpuint (keys, >=, frames->len / 2);
+  record_close (&fixture);
+}
+
+/* What one encoder cannot do the next one may. */
+static void
+test_next_encoder (void)
+{
+  RecordFixture fixture = record_open ("pre-roll=0 post-roll=60", NULL);
+  static const guint8 grey[3] = { 100, 128, 128 };
+  gst_harness_set_src_caps_str (fixture.raw, "video/x-raw,format=I420,width=2,height=2,framerate=25/1");
+  for (guint i = 0; i < 200; i++) {
+    g_signal_emit_by_name (fixture.element, "record", "again");
+    gst_harness_push (fixture.raw, test_frame ("video/x-raw,format=I420,width=2,height=2,framerate=25/1", grey, i * RECORD_FRAME));
+    gst_buffer_unref (gst_harness_pull (fixture.raw));
+    g_usleep (5000);
+  }
+  gst_harness_push_event (fixture.raw, gst_event_new_eos ());
+  g_autoptr (GstStructure) done = record_wait (&fixture);
+  g_assert_cmpuint (record_decodes (gst_structure_get_string (done, "path")), >=, 1);
+  record_close (&fixture);
+}
+
+/* What caps say of metas is not of the memory. */
+static void
+test_raw_features (void)
+{
+  static const guint8 grey[3] = { 100, 128, 128 };
+  RecordFixture fixture = record_open ("post-roll=1 encoder=jpegenc", NULL);
+  gst_harness_set_src_caps_str (
+    fixture.raw, "video/x-raw(memory:SystemMemory,meta:GstVideoOverlayComposition),format=I420,width=64,height=48,framerate=25/1");
+  g_signal_emit_by_name (fixture.element, "record", "now");
+  for (guint i = 0; i < 20; i++) {
+    g_assert_cmpint (gst_harness_push (fixture.raw, test_frame (RECORD_CAPS, grey, i * RECORD_FRAME)), ==, GST_FLOW_OK);
+    gst_buffer_unref (gst_harness_pull (fixture.raw));
+  }
+  gst_harness_push_event (fixture.raw, gst_event_new_eos ());
+  g_autoptr (GstStructure) done = record_wait (&fixture);
+  g_assert_cmpuint (record_decodes (gst_structure_get_string (done, "picture")), ==, 1);
+  record_close (&fixture);
+}
+
+/* Other caps end a clip, which has what was in the encoder; the next one has the other size. */
+static void
+test_raw_caps (void)
+{
+  static const char other[] = "video/x-raw,format=I420,width=32,height=24,framerate=25/1";
+  static const guint8 grey[3] = { 100, 128, 128 };
+  gboolean large = FALSE, small = FALSE;
+  RecordFixture fixture = record_open ("pre-roll=0 post-roll=60 encoder=jpegenc max-framerate=0", NULL);
+  for (guint i = 0; i < 50; i++) {
+    record_push (&fixture, NULL, i, i == 10 ? "entered" : NULL, "person");
+    g_usleep (1000);
+  }
+  gst_harness_set_src_caps_str (fixture.raw, other);
+  for (guint i = 50; i < 500; i++) {
+    g_signal_emit_by_name (fixture.element, "record", "again");
+    g_assert_cmpint (gst_harness_push (fixture.raw, test_frame (other, grey, i * RECORD_FRAME)), ==, GST_FLOW_OK);
+    gst_buffer_unref (gst_harness_pull (fixture.raw));
+    g_usleep (1000);
+  }
+  gst_harness_push_event (fixture.raw, gst_event_new_eos ());
+  while (!small) {
+    g_autoptr (GstStructure) done = record_wait (&fixture);
+    g_autofree char *notes = notes_of (done);
+    large = large || strstr (notes, "\"width\":64,\"height\":48") != NULL;
+    small = strstr (notes, "\"width\":32,\"height\":24") != NULL;
+  }
+  g_assert_true (large);
+  record_close (&fixture);
 }
 
 /* An event on the first frame after time has jumped back begins a clip, whatever encodes. */
@@ -518,14 +612,17 @@ test_signal (void)
     return;
   RecordFixture fixture = record_open ("on=\"\" pre-roll=1 post-roll=1", &stream);
   for (guint i = 0; i < 100; i++) {
-    if (i == 50)
+    if (i == 50) {
       g_signal_emit_by_name (fixture.element, "record", "somebody \"rang\"");
+      g_signal_emit_by_name (fixture.element, "record", "and knocked");
+    }
     record_push (&fixture, &stream, i, i == 10 ? "entered" : NULL, "person");
   }
   g_autoptr (GstStructure) done = record_wait (&fixture);
   assert_frames (done, &stream, 25, 75);
   g_autofree char *notes = notes_of (done);
   assert_contains (notes, "{\"event\":\"record\",\"reason\":\"somebody \\\"rang\\\"\"}");
+  assert_contains (notes, "{\"event\":\"record\",\"reason\":\"and knocked\"}");
   record_close (&fixture);
   record_stream_clear (&stream);
 }
@@ -584,6 +681,10 @@ main (int argc, char **argv)
   g_test_add_data_func ("/slrecord/breaks/back", "back", test_breaks);
   g_test_add_data_func ("/slrecord/back-first/jpegenc", "jpegenc", test_back_first);
   g_test_add_data_func ("/slrecord/back-first/vp8enc", "vp8enc", test_back_first);
+  g_test_add_func ("/slrecord/raw/features", test_raw_features);
+  g_test_add_func ("/slrecord/raw/caps", test_raw_caps);
+  g_test_add_func ("/slrecord/raw/rare", test_rare_frames);
+  g_test_add_func ("/slrecord/raw/next", test_next_encoder);
   g_test_add_func ("/slrecord/odd-frames", test_odd_frames);
   g_test_add_func ("/slrecord/choice", test_choice);
   g_test_add_func ("/slrecord/object", test_object);
