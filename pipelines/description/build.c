@@ -278,7 +278,7 @@ apply_record (GstElement *pipeline, const SlDescription *description, GError **e
       g_prefix_error (error, "%s:%u: [record]: ", override->file, override->line);
       return FALSE;
     }
-    if (!sl_property_from_text (G_OBJECT (recorder), override->property, override->value, error)) {
+    if (*override->property != '\0' && !sl_property_from_text (G_OBJECT (recorder), override->property, override->value, error)) {
       g_prefix_error (error, "%s:%u: [record] %s: ", override->file, override->line, override->property);
       return FALSE;
     }

@@ -305,6 +305,8 @@ take_entry (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, g
 {
   if (sl_regions_is_group (entry->group))
     return !second || take_region (self, set, entry, error);
+  if (strcmp (entry->group, RECORD_GROUP) == 0)
+    return !second || take_override (self, set, SL_RECORDER, entry, error);
   if (*entry->key == '\0')
     return TRUE;
   if (strcmp (entry->group, SL_PARAMETERS_GROUP) == 0)
@@ -315,8 +317,6 @@ take_entry (SlDescription *self, SlParameterSet *set, const SlKeyEntry *entry, g
     return !second || take_pipeline_key (self, set, entry, error);
   if (is_named_group (entry, ELEMENT_PREFIX))
     return !second || take_override (self, set, entry->group + strlen (ELEMENT_PREFIX), entry, error);
-  if (strcmp (entry->group, RECORD_GROUP) == 0)
-    return !second || take_override (self, set, SL_RECORDER, entry, error);
   if (strcmp (entry->group, HTTP_GROUP) == 0)
     return !second || take_http_key (self, set, entry, error);
   return unknown_group (entry, error);

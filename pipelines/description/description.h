@@ -57,7 +57,8 @@ typedef struct
 /** No element's name: the slrecord of the group [record]. */
 #define SL_RECORDER ""
 
-/** One property of [element NAME], or of [record] (@element is SL_RECORDER), with the place that states it. @file is a GRefString. */
+/** One property of [element NAME], or of [record] (@element is SL_RECORDER), with the place that states it. @file is a GRefString.
+ *  The group [record] itself is one, too, without @property. */
 typedef struct
 {
   char *element, *property, *value;

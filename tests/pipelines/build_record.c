@@ -3,6 +3,8 @@
 #include "pipelines/description/build.h"
 #include "plugins/elements.h"
 
+#include <string.h>
+
 #define RECORD "[record]\nlocation=/srv/clips\npost-roll=2\n"
 
 static GstElement *
@@ -68,10 +70,10 @@ test_mistakes (void)
     const char *text, *message;
   } cases[] = {
     { "[pipeline]\nlaunch=fakesrc ! fakesink\n" RECORD,
-      "gate.pipeline:4: [record]: the launch line has no slrecord, and no slanalyze, sltrack or slpredict with something behind that one could "
+      "gate.pipeline:3: [record]: the launch line has no slrecord, and no slanalyze, sltrack or slpredict with something behind that one could "
       "stand in between" },
     { "[pipeline]\nlaunch=fakesrc ! slrecord ! slrecord ! fakesink\n" RECORD,
-      "gate.pipeline:4: [record]: the launch line has several slrecord; expected one, or properties of each in [element NAME]" },
+      "gate.pipeline:3: [record]: the launch line has several slrecord; expected one, or properties of each in [element NAME]" },
     { "[pipeline]\nlaunch=fakesrc ! sltrack ! fakesink\n[record]\nlocatoin=/srv\n",
       "gate.pipeline:4: [record] locatoin: slrecord has no such property; did you mean 'location'?" },
   };
@@ -80,6 +82,23 @@ test_mistakes (void)
     g_assert_null (build (cases[i].text, &error));
     g_assert_cmpstr (error->message, ==, cases[i].message);
   }
+}
+
+/* The group alone is a recorder, too, which says what it lacks when it starts. */
+static void
+test_empty (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GstElement) pipeline = build ("[pipeline]\nlaunch=fakesrc ! sltrack ! fakesink\n[record]\n", &error);
+  g_assert_no_error (error);
+  g_autoptr (GstElement) recorder = find_recorder (pipeline);
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  g_assert_cmpint (gst_element_set_state (pipeline, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  g_autoptr (GstMessage) message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
+  gst_message_parse_error (message, &error, NULL);
+  g_assert_nonnull (strstr (error->message, "location is not set: expected the folder that clips are written into"));
+  gst_element_set_state (pipeline, GST_STATE_NULL);
 }
 
 int
@@ -96,5 +115,6 @@ main (int argc, char **argv)
     g_test_add_data_func (name, &places[i], test_place);
   }
   g_test_add_func ("/build-record/mistakes", test_mistakes);
+  g_test_add_func ("/build-record/empty", test_empty);
   return g_test_run ();
 }
