@@ -120,8 +120,9 @@ static const SlProperty properties[] = {
   { "black-box-seconds", "Black box seconds", "What a black box holds, in seconds before it is written", SL_PROPERTY_INT,
     AT (black_box_seconds), 1, 3600, 10, NULL, TRUE },
   { "black-box-limit", "Black box limit",
-    "Most memory that is recorded, in MiB; of $RUNTIME_DIRECTORY or /dev/shm, or of the folder's disk where that is full", SL_PROPERTY_INT,
-    AT (black_box_limit), 1, 1024, 256, NULL, TRUE },
+    "Most memory that is recorded, in MiB; of $RUNTIME_DIRECTORY or /dev/shm, where half stays free for others, or of the folder's disk where "
+    "there is next to no room",
+    SL_PROPERTY_INT, AT (black_box_limit), 1, 1024, 256, NULL, TRUE },
   { "black-box-files", "Black box files", "Black boxes that are kept in the folder, the newest", SL_PROPERTY_INT, AT (black_box_files), 1,
     10000, 10, NULL, TRUE },
 };
@@ -175,9 +176,10 @@ update_latency (SlInfer *self, gint64 elapsed)
 }
 
 static void
-tell_recorder_failed (SlInfer *self, const GError *error)
+tell_recorder_failed (SlInfer *self, GError **error)
 {
-  GST_ELEMENT_WARNING (self, RESOURCE, WRITE, ("nothing is recorded for black boxes any more: %s", error->message), (NULL));
+  GST_ELEMENT_WARNING (self, RESOURCE, WRITE, ("recording for black boxes: %s", (*error)->message), (NULL));
+  g_clear_error (error);
 }
 
 /* The inputs are recorded before the model runs, so that those are there which it crashes on. */
@@ -187,10 +189,10 @@ run_recorded (SlInfer *self, GstClockTime pts, void *const *outputs)
   g_autoptr (GError) error = NULL;
   SlRecorder *recorder = self->recorder;
   if (recorder != NULL && !sl_recorder_begin (recorder, pts, self->inputs.data, &error))
-    tell_recorder_failed (self, error);
+    tell_recorder_failed (self, &error);
   const SlStatus status = sl_session_run (self->session, self->inputs.data, outputs);
-  if (recorder != NULL && error == NULL && status == SL_STATUS_OK && !sl_recorder_end (recorder, (const void *const *) outputs, &error))
-    tell_recorder_failed (self, error);
+  if (recorder != NULL && status == SL_STATUS_OK && !sl_recorder_end (recorder, (const void *const *) outputs, &error))
+    tell_recorder_failed (self, &error);
   return status;
 }
 
@@ -409,6 +411,19 @@ sl_infer_dump (SlInfer *self, const char *reason)
   return sl_recorder_dump (recorder, reason != NULL ? reason : "asked for", g_object_ref (self), g_object_unref);
 }
 
+static void
+tell_place (SlInfer *self)
+{
+  gboolean in_memory = TRUE;
+  const char *path = self->recorder != NULL ? sl_recorder_place (self->recorder, &in_memory) : NULL;
+  if (path != NULL && in_memory)
+    GST_INFO_OBJECT (self, "recording for black boxes: %s", path);
+  else if (path != NULL)
+    GST_ELEMENT_INFO (self, RESOURCE, WRITE,
+                      ("recording for black boxes: memory has no room, so the disk wears with each frame that is written to %s", path),
+                      (NULL));
+}
+
 /* The model that was loaded becomes the one that runs. */
 static void
 use_model (SlInfer *self, SlLoadedModel *loaded)
@@ -429,6 +444,7 @@ use_model (SlInfer *self, SlLoadedModel *loaded)
   g_clear_pointer (&before, sl_contract_unref);
   sl_loaded_model_clear (&old);
   self->watch = sl_file_watch_new (sl_model_path (self->model), sl_model_stamp (self->model), file_changed, self);
+  tell_place (self);
   g_autofree char *summary = sl_contract_summary (contract);
   GST_INFO_OBJECT (self, "%s: %s", sl_model_path (self->model), summary);
 }

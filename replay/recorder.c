@@ -100,7 +100,7 @@ write_view (SlRecorder *recorder, const Job *job)
   info.reason = job->reason;
   info.created = job->created;
   g_autoptr (SlBlackBoxWriter) writer = sl_black_box_writer_new (job->path, &info, &error);
-  if (writer != NULL && sl_ring_write (recorder->ring, job->view, writer, &n, &error) && sl_black_box_writer_finish (writer, &error))
+  if (writer != NULL && sl_ring_write (job->view, writer, &n, &error) && sl_black_box_writer_finish (writer, &error))
     sl_black_box_prune (recorder->folder, recorder->files, job->path);
   recorder->written (job->path, n, error, recorder->data);
 }
@@ -169,6 +169,20 @@ push (SlRecorder *recorder, Job *job)
   g_mutex_unlock (&recorder->lock);
 }
 
+/* What a black box needs beside the thread; FALSE with @error set. */
+static gboolean
+open_ring (SlRecorder *recorder, SlModel *model, SlSession *session, const char *input_shape, const SlRecorderSettings *settings,
+           GError **error)
+{
+  if (!sl_black_box_check_folder (settings->folder, error))
+    return FALSE;
+  sl_black_box_look (settings->folder);
+  recorder->info = sl_black_box_info_new (model, session, input_shape, error);
+  if (recorder->info != NULL)
+    recorder->ring = sl_ring_new (recorder->info, settings->folder, settings->seconds, settings->limit, error);
+  return recorder->ring != NULL;
+}
+
 static gboolean
 start (SlRecorder *recorder, GError **error)
 {
@@ -179,7 +193,7 @@ start (SlRecorder *recorder, GError **error)
   if (recorder->threaded)
     g_thread_unref (thread);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no thread can be started that writes black boxes: %s", failed->message);
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "no thread can be started that writes black boxes: %s", failed->message);
   return recorder->threaded;
 }
 
@@ -187,6 +201,7 @@ SlRecorder *
 sl_recorder_new (SlModel *model, SlSession *session, const char *input_shape, const SlRecorderSettings *settings, GError **error)
 {
   g_autoptr (SlRecorder) recorder = g_new0 (SlRecorder, 1);
+  g_autoptr (GError) failed = NULL;
   g_atomic_ref_count_init (&recorder->refs);
   g_mutex_init (&recorder->lock);
   g_cond_init (&recorder->changed);
@@ -195,18 +210,21 @@ sl_recorder_new (SlModel *model, SlSession *session, const char *input_shape, co
   recorder->written = settings->written;
   recorder->data = settings->data;
   recorder->free_data = settings->free_data;
-  if (!sl_black_box_check_folder (settings->folder, error))
-    return NULL;
-  sl_black_box_look (settings->folder);
-  recorder->info = sl_black_box_info_new (model, session, input_shape, error);
-  if (recorder->info == NULL)
-    return NULL;
-  recorder->ring = sl_ring_new (recorder->info, settings->folder, settings->seconds, settings->limit, &recorder->no_ring);
-  if (recorder->ring == NULL && g_error_matches (recorder->no_ring, SL_ERROR, SL_ERROR_LIMIT)) {
-    g_propagate_error (error, g_steal_pointer (&recorder->no_ring));
+  const gboolean opened = open_ring (recorder, model, session, input_shape, settings, &failed);
+  if (!opened && g_error_matches (failed, SL_ERROR, SL_ERROR_LIMIT)) {
+    g_propagate_error (error, g_steal_pointer (&failed));
     return NULL;
   }
-  return start (recorder, error) ? g_steal_pointer (&recorder) : NULL;
+  if (opened && !start (recorder, &failed))
+    g_clear_pointer (&recorder->ring, sl_ring_free);
+  recorder->no_ring = g_steal_pointer (&failed);
+  return g_steal_pointer (&recorder);
+}
+
+const char *
+sl_recorder_place (const SlRecorder *recorder, gboolean *in_memory)
+{
+  return recorder->ring != NULL ? sl_ring_path (recorder->ring, in_memory) : NULL;
 }
 
 SlRecorder *
@@ -235,15 +253,16 @@ sl_recorder_unref (SlRecorder *recorder)
   g_mutex_unlock (&recorder->lock);
 }
 
-/* TRUE for what was told before. */
+/* That there is little room is told once as it is. TRUE for what was told before. */
 static gboolean
 fail_once (SlRecorder *recorder, GError *failed, GError **error)
 {
-  if (recorder->failed) {
+  const gboolean fails = !g_error_matches (failed, SL_ERROR, SL_ERROR_LIMIT);
+  if (fails && recorder->failed) {
     g_clear_error (&failed);
     return TRUE;
   }
-  recorder->failed = TRUE;
+  recorder->failed = recorder->failed || fails;
   g_propagate_error (error, failed);
   return FALSE;
 }

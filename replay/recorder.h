@@ -35,16 +35,19 @@ typedef struct
 typedef struct _SlRecorder SlRecorder;
 
 /** sl_recorder_new: (transfer full): for @session of @model, loaded with @input_shape (nullable). What processes left that are no more becomes a
- *  black box meanwhile. NULL with SL_ERROR_OPEN when the folder cannot be written to, or SL_ERROR_LIMIT when an inference is larger than the
- *  limit, or no thread can be started; then @free_data has been called. */
+ *  black box meanwhile. NULL with SL_ERROR_LIMIT when an inference is larger than the limit; then @free_data has been called. A model runs
+ *  without black boxes, too: where the folder cannot be written to, or no thread can be started, nothing is recorded, and the first
+ *  sl_recorder_begin() says why. */
 SlRecorder *sl_recorder_new (SlModel *model, SlSession *session, const char *input_shape, const SlRecorderSettings *settings,
                              GError **error);
 SlRecorder *sl_recorder_ref (SlRecorder *recorder);
 /** sl_recorder_unref: any thread, the recorder's own among them; never waits: what is being written, the recorder's thread finishes. NULL is
  *  legal. */
 void sl_recorder_unref (SlRecorder *recorder);
+/** sl_recorder_place: (nullable): the file of the recording; @in_memory: (out): or on a disk, which is worn out by it. */
+const char *sl_recorder_place (const SlRecorder *recorder, gboolean *in_memory);
 /** sl_recorder_begin, sl_recorder_end: before and after the model runs, in its thread; an inference that fails has no end. FALSE with @error
- *  set once, when nothing can be recorded any more. */
+ *  set, once, when an inference cannot be recorded, and once, when it is, but there is less room than for the seconds. */
 gboolean sl_recorder_begin (SlRecorder *recorder, guint64 pts, const void *const *inputs, GError **error);
 gboolean sl_recorder_end (SlRecorder *recorder, const void *const *outputs, GError **error);
 /** sl_recorder_dump: (transfer full) (nullable): any thread: begins to write what is recorded now, and returns where it will be. @reason:

@@ -18,7 +18,8 @@ typedef struct
   guint64 finished, input_hash, check;
 } SlSlotHead;
 
-/** SlSlots: @size: from one slot to the next; @bytes: of them in use; @inputs: where its inputs begin, behind head, hashes and small outputs; @first: where the first slot is. */
+/** SlSlots: @size: from one slot to the next; @bytes: of them in use; @inputs: where its inputs begin, behind head, hashes and small outputs;
+ *  @first: where the first slot is. */
 typedef struct
 {
   const SlBlackBoxInfo *info;
@@ -30,8 +31,9 @@ typedef struct
 void sl_slots_init (SlSlots *slots, const SlBlackBoxInfo *info, int fd);
 /** sl_slots_write_head: the file's head, with @seconds. FALSE with errno set. */
 gboolean sl_slots_write_head (const SlSlots *slots, guint seconds);
-/** sl_slots_read_head: (transfer full) (nullable): the info of a file that anyone may have written, NULL when it is no ring. */
-SlBlackBoxInfo *sl_slots_read_head (int fd, guint *seconds);
+/** sl_slots_read_head: (transfer full) (nullable): the info of a file that anyone may have written; NULL when it is no ring, with @error set
+ *  only when it cannot be read, or is of another version. */
+SlBlackBoxInfo *sl_slots_read_head (int fd, guint *seconds, GError **error);
 /** sl_slots_begin, sl_slots_end: an inference without outputs, and its outputs; @head gets its hashes. FALSE with errno set. */
 gboolean sl_slots_begin (const SlSlots *slots, guint slot, SlSlotHead *head, const void *const *inputs);
 gboolean sl_slots_end (const SlSlots *slots, guint slot, SlSlotHead *head, const void *const *outputs);

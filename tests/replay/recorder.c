@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -503,7 +504,47 @@ test_let_go (void)
   teardown (f);
 }
 
-/* Files of a ring's name that are none, or are of a process that lives. */
+/* What a black box is still to have is not overwritten, however long its disk takes; meanwhile new inferences find no room. */
+static void
+test_wanted (void)
+{
+  Fixture *f = setup ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlBlackBoxInfo) info = sl_black_box_info_new (f->model, f->session, NULL, NULL);
+  g_autoptr (SlRing) ring = sl_ring_new (info, f->folder, 3600, 4096, &error);
+  const void *const *inputs = (const void *const *) f->buffers.inputs;
+  g_assert_no_error (error);
+  for (guint i = 0; i < 100; i++)
+    g_assert_true (sl_ring_begin (ring, 0, inputs, &error));
+  SlRingView *view = sl_ring_view (ring);
+  for (guint i = 0; i < 100; i++)
+    g_assert_true (sl_ring_begin (ring, 0, inputs, &error));
+  gint64 created;
+  guint n = 0;
+  g_autofree char *path = sl_black_box_path (f->folder, &created);
+  g_autoptr (SlBlackBoxWriter) writer = sl_black_box_writer_new (path, info, &error);
+  g_assert_true (sl_ring_write (view, writer, &n, &error));
+  g_assert_cmpuint (n, >, 2);
+  /* Nobody needs them now. */
+  for (guint i = 0; i < 100; i++)
+    g_assert_true (sl_ring_begin (ring, 0, inputs, &error));
+  g_assert_false (sl_ring_write (view, writer, &n, &error));
+  expect_error (&error, SL_ERROR_OPEN, ".ring: none of its inferences could be read", NULL);
+  sl_ring_view_free (view);
+  teardown (f);
+}
+
+/* What @name of a ring holds, beside @ring, which another process may have left. */
+static char *
+put_beside (const char *ring, const char *suffix, gconstpointer data, gsize size)
+{
+  g_autofree char *begin = g_strndup (ring, strlen (ring) - strlen (".ring"));
+  char *path = g_strconcat (begin, suffix, ".ring", NULL);
+  g_assert_true (g_file_set_contents (path, data, (gssize) size, NULL));
+  return path;
+}
+
+/* Files of a ring's name that are none, or of another version, or of a process that lives. */
 static void
 test_other_rings (void)
 {
@@ -511,23 +552,54 @@ test_other_rings (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (SlBlackBoxInfo) info = sl_black_box_info_new (f->model, f->session, NULL, NULL);
   g_autoptr (SlRing) ring = sl_ring_new (info, f->folder, 10, 1 << 20, &error);
+  gboolean in_memory;
   g_assert_no_error (error);
   g_assert_true (sl_ring_begin (ring, 0, (const void *const *) f->buffers.inputs, &error));
+  const char *path = sl_ring_path (ring, &in_memory);
+  g_autofree guint64 *head = NULL;
+  gsize size = 0;
+  g_assert_true (g_file_get_contents (path, (char **) &head, &size, NULL));
+  g_autofree char *garbage = put_beside (path, "g", "garbage", 7), *empty = put_beside (path, "e", "", 0);
+  head[1] = 7; /* the version */
+  g_autofree char *other = put_beside (path, "v", head, size), *link = put_beside (path, "l", "", 0), *fifo = put_beside (path, "f", "", 0);
+  g_unlink (link);
+  g_unlink (fifo);
+  g_assert_cmpint (symlink ("/etc/passwd", link) + mkfifo (fifo, 0600), ==, 0);
   sl_ring_recover (f->folder, 10, note, f);
   g_autoptr (GPtrArray) paths = list (f);
-  g_assert_cmpuint (paths->len + f->written + f->failed, ==, 0);
+  g_assert_cmpuint (f->written, ==, 0);
+  g_assert_cmpuint (f->failed, ==, 1);
+  g_assert_nonnull (strstr (f->message,
+                            "v.ring: what another process recorded: expected version 1, got 7: start the Sightline that recorded it "
+                            "once, or delete the file"));
+  g_assert_true (g_file_test (path, G_FILE_TEST_EXISTS) && g_file_test (other, G_FILE_TEST_EXISTS)
+                 && g_file_test (empty, G_FILE_TEST_EXISTS));
+  g_assert_true (g_file_test (link, G_FILE_TEST_IS_SYMLINK) && g_file_test (fifo, G_FILE_TEST_EXISTS));
+  for (guint i = 0; i < paths->len; i++)
+    g_assert_true (g_str_has_suffix (paths->pdata[i], ".ring"));
+  const char *const left[] = { other, empty, link, fifo, garbage };
+  for (guint i = 0; i < G_N_ELEMENTS (left); i++)
+    g_assert_cmpint (g_unlink (left[i]) == 0, ==, i < 4);
   teardown (f);
 }
 
+/* Nothing is recorded, which is told once, and all else goes on. */
 static void
 test_no_folder (void)
 {
   Fixture *f = setup ();
   g_autoptr (GError) error = NULL;
+  gboolean in_memory;
   const SlRecorderSettings nowhere = { .folder = "/nowhere", .seconds = 1, .limit = 1 << 20, .files = 1, .written = note, .data = f };
-  g_assert_null (sl_recorder_new (f->model, f->session, NULL, &nowhere, &error));
+  SlRecorder *recorder = sl_recorder_new (f->model, f->session, NULL, &nowhere, &error);
+  g_assert_no_error (error);
+  g_assert_null (sl_recorder_place (recorder, &in_memory));
+  g_assert_false (run_one (f, recorder, 1, TRUE, &error));
   expect_error (&error, SL_ERROR_OPEN, "black-box=/nowhere: expected a folder that can be written to, got: No such file or directory",
                 NULL);
+  run_some (f, recorder, 2, 3);
+  g_assert_null (sl_recorder_dump (recorder, "nothing", NULL, NULL));
+  let_go (recorder);
   teardown (f);
 }
 
@@ -544,7 +616,15 @@ test_no_room (void)
   void (*was) (int) = signal (SIGXFSZ, SIG_IGN);
   SlRecorder *recorder = start (f, 3600, 1 << 20, 10);
   g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &less), ==, 0);
-  run_some (f, recorder, 1, 200);
+  guint short_of = 0;
+  for (guint i = 1; i <= 200; i++) {
+    if (run_one (f, recorder, i, TRUE, &error))
+      continue;
+    short_of++;
+    expect_error (&error, SL_ERROR_LIMIT, ".ring: there is room for ", " inferences, fewer than in 3600 seconds", NULL);
+    g_assert_true (sl_recorder_end (recorder, (const void *const *) f->buffers.outputs, &error));
+  }
+  g_assert_cmpuint (short_of, ==, 1);
   setrlimit (RLIMIT_FSIZE, &before);
   g_autofree char *path = sl_recorder_dump (recorder, "room", NULL, NULL);
   let_go (recorder);
@@ -559,12 +639,17 @@ test_no_room (void)
   recorder = start (f, 3600, 1 << 20, 10);
   setrlimit (RLIMIT_FSIZE, &less);
   g_assert_false (run_one (f, recorder, 1, TRUE, &error));
-  expect_error (&error, SL_ERROR_OPEN, ".ring: the ring of the black box cannot be written: File too large", NULL);
+  expect_error (&error, SL_ERROR_OPEN, ".ring: cannot be written: File too large", NULL);
   g_assert_true (run_one (f, recorder, 2, TRUE, &error)); /* told once */
   g_assert_null (sl_recorder_dump (recorder, "nothing", NULL, NULL));
-  let_go (recorder);
-  /* A black box that does not fit leaves nothing. */
+  /* With room it grows after a while. */
   setrlimit (RLIMIT_FSIZE, &before);
+  g_usleep (1100000);
+  run_some (f, recorder, 3, 20);
+  g_autofree char *later = sl_recorder_dump (recorder, "later", NULL, NULL);
+  let_go (recorder);
+  check_box (f, later, 3, 20, 0, "later");
+  /* A black box that does not fit leaves nothing. */
   recorder = start (f, 3600, 1 << 20, 10);
   run_some (f, recorder, 1, 10);
   less.rlim_cur = 256;
@@ -575,7 +660,7 @@ test_no_room (void)
   g_assert_nonnull (strstr (f->message, ".slbox.part: cannot be written: File too large"));
   let_go (recorder);
   g_autoptr (GPtrArray) paths = list (f);
-  g_assert_cmpuint (paths->len, ==, 1);
+  g_assert_cmpuint (paths->len, ==, 2);
   signal (SIGXFSZ, was);
   teardown (f);
 }
@@ -595,6 +680,7 @@ main (int argc, char **argv)
   g_test_add_func ("/recorder/dump-while-running", test_dump_while_running);
   g_test_add_func ("/recorder/slow-disk", test_slow_disk);
   g_test_add_func ("/recorder/let-go", test_let_go);
+  g_test_add_func ("/recorder/wanted", test_wanted);
   g_test_add_func ("/recorder/other-rings", test_other_rings);
   g_test_add_func ("/recorder/no-folder", test_no_folder);
   g_test_add_func ("/recorder/no-room", test_no_room);
