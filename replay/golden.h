@@ -10,9 +10,10 @@
 
 G_BEGIN_DECLS
 
-/** How far a float may be from the golden one, as a share of the largest absolute value of its output: instruction sets add up in another
- *  order. Integers must be equal. */
-#define SL_GOLDEN_TOLERANCE 0.001
+/** How far a float may be from the golden one, as a share of that, and more by a share of the largest absolute value of its output:
+ *  instruction sets add up in another order. The second is small, since boxes in pixels may be beside scores. Integers must be equal. */
+#define SL_GOLDEN_OF_VALUE 0.001
+#define SL_GOLDEN_OF_RANGE 0.00002
 
 /** sl_golden_path: (transfer full): of @model. */
 char *sl_golden_path (const SlModel *model);

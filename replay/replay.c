@@ -72,22 +72,42 @@ element (SlDtype dtype, const guint8 *data, gsize i)
   }
 }
 
+static gdouble
+range_of (const SlTensorInfo *tensor, const guint8 *data, gsize n)
+{
+  gdouble range = 0;
+  for (gsize i = 0; i < n; i++) {
+    const gdouble size = fabs (element (tensor->dtype, data, i));
+    if (isfinite (size) && size > range)
+      range = size;
+  }
+  return range;
+}
+
+static gboolean
+is_near (gdouble wanted, gdouble found, gdouble range, const SlReplayTolerance *tolerance)
+{
+  return tolerance != NULL && isfinite (wanted) && isfinite (found)
+         && fabs (wanted - found) <= tolerance->of_value * fabs (wanted) + tolerance->of_range * range;
+}
+
 void
-sl_replay_compare (const SlTensorInfo *tensor, const void *expected, const void *got, SlReplayDifference *difference)
+sl_replay_compare (const SlTensorInfo *tensor, const void *expected, const void *got, const SlReplayTolerance *tolerance,
+                   SlReplayDifference *difference)
 {
   const gsize size = sl_dtype_size (tensor->dtype);
   const guint8 *a = expected, *b = got;
   difference->stored = TRUE;
   difference->elements = tensor->bytes / size;
   difference->differing = difference->place = 0;
-  difference->largest = difference->range = 0;
+  difference->largest = 0;
+  difference->range = range_of (tensor, a, difference->elements);
   for (gsize i = 0; i < difference->elements; i++) {
-    const gdouble wanted = element (tensor->dtype, a, i);
-    if (fabs (wanted) > difference->range)
-      difference->range = fabs (wanted);
     if (memcmp (a + i * size, b + i * size, size) == 0)
       continue;
-    const gdouble found = element (tensor->dtype, b, i), apart = fabs (wanted - found);
+    const gdouble wanted = element (tensor->dtype, a, i), found = element (tensor->dtype, b, i), apart = fabs (wanted - found);
+    if (is_near (wanted, found, difference->range, tolerance))
+      continue;
     difference->differing++;
     /* What is no number is further away than any number, and stays. */
     if (difference->differing > 1 && !isnan (apart) && !(apart > difference->largest))
@@ -112,7 +132,7 @@ compare_outputs (const SlBlackBoxInfo *info, const SlBlackBoxInference *inferenc
     if (sl_xxh64 (buffers->outputs[i], info->outputs[i].bytes, 0) == inference->hashes[i])
       continue;
     if (inference->outputs[i] != NULL)
-      sl_replay_compare (&info->outputs[i], inference->outputs[i], buffers->outputs[i], &difference);
+      sl_replay_compare (&info->outputs[i], inference->outputs[i], buffers->outputs[i], NULL, &difference);
     found (inference->number, &difference, data);
     equal = FALSE;
   }

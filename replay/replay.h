@@ -17,7 +17,7 @@ G_BEGIN_DECLS
  * @elements: how many values it has; @differing: how many of them differ
  * @largest: the largest difference of two values; not a number where one of them is none
  * @place: of that value; @expected, @got: it
- * @range: the largest absolute value that was expected
+ * @range: the largest absolute value that was expected, of finite ones
  */
 typedef struct
 {
@@ -51,8 +51,17 @@ typedef struct
 /** sl_replay_buffers_init: FALSE with SL_ERROR_LIMIT when there is no memory; to be cleared in any case. */
 gboolean sl_replay_buffers_init (SlReplayBuffers *buffers, const SlBlackBoxInfo *info, GError **error);
 void sl_replay_buffers_clear (SlReplayBuffers *buffers);
-/** sl_replay_compare: fills @difference, but for number and pts, with how far @got is from @expected; both of @tensor's size. */
-void sl_replay_compare (const SlTensorInfo *tensor, const void *expected, const void *got, SlReplayDifference *difference);
+/** SlReplayTolerance: a value that is not further away than @of_value of it and @of_range of the range does not differ. What is no finite number
+ *  is near to nothing but itself, bit for bit. */
+typedef struct
+{
+  gdouble of_value, of_range;
+} SlReplayTolerance;
+
+/** sl_replay_compare: fills @difference, but for number and pts, with how far @got is from @expected; both of @tensor's size. @tolerance:
+ *  (nullable): NULL = bit for bit */
+void sl_replay_compare (const SlTensorInfo *tensor, const void *expected, const void *got, const SlReplayTolerance *tolerance,
+                        SlReplayDifference *difference);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlReplayBuffers, sl_replay_buffers_clear)
 

@@ -3,7 +3,9 @@
 #include "replay/golden.h"
 
 #include <glib/gstdio.h>
+#include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/xxh64.h"
 #include "replay/replay.h"
@@ -145,6 +147,32 @@ test_differs (void)
   teardown (&f);
 }
 
+/* Values of all kinds: near is near to the value, not to the largest beside it. */
+static void
+test_tolerance (void)
+{
+  static const SlReplayTolerance tolerance = { SL_GOLDEN_OF_VALUE, SL_GOLDEN_OF_RANGE };
+  static const struct
+  {
+    gfloat expected, got;
+    gboolean near;
+  } cases[] = {
+    { 0.9f, 0.3f, FALSE },     { 0.5f, 0.53f, FALSE },    { 0.5f, 0.505f, TRUE },         { 1e-7f, 1e-3f, TRUE },
+    { 640.0f, 640.5f, TRUE },  { 640.0f, 642.0f, FALSE }, { -INFINITY, -INFINITY, TRUE }, { -INFINITY, INFINITY, FALSE },
+    { INFINITY, 1.0f, FALSE }, { 1.0f, INFINITY, FALSE }, { NAN, 1.0f, FALSE },           { 0.0f, -0.0f, TRUE },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    const gfloat expected[] = { 640.0f, cases[i].expected, -INFINITY }, got[] = { 640.0f, cases[i].got, -INFINITY };
+    const SlTensorInfo tensor = { .dtype = SL_DTYPE_F32, .bytes = sizeof expected };
+    SlReplayDifference difference;
+    sl_replay_compare (&tensor, expected, got, &tolerance, &difference);
+    g_assert_cmpuint (difference.differing, ==, cases[i].near ? 0 : 1);
+    g_assert_cmpfloat (difference.range, ==, 640);
+    sl_replay_compare (&tensor, expected, got, NULL, &difference);
+    g_assert_cmpuint (difference.differing, ==, memcmp (&cases[i].expected, &cases[i].got, sizeof (gfloat)) != 0);
+  }
+}
+
 static void
 test_wrong_file (void)
 {
@@ -166,6 +194,9 @@ test_wrong_file (void)
   g_assert_true (g_file_set_contents (f.golden, "nothing", -1, NULL));
   g_assert_false (sl_golden_check (f.model, f.session, &error));
   expect_error (&error, SL_ERROR_FORMAT, "model.tflite.golden: expected a black box of Sightline", NULL);
+  g_assert_cmpint (g_unlink (f.golden) + symlink ("/nowhere", f.golden), ==, 0);
+  g_assert_false (sl_golden_check (f.model, f.session, &error));
+  expect_error (&error, SL_ERROR_OPEN, "model.tflite.golden: ", "no such file, check the path", NULL);
   teardown (&f);
   teardown (&other);
 }
@@ -177,6 +208,7 @@ main (int argc, char **argv)
   g_test_add_func ("/golden/passes", test_passes);
   g_test_add_func ("/golden/input", test_input);
   g_test_add_func ("/golden/differs", test_differs);
+  g_test_add_func ("/golden/tolerance", test_tolerance);
   g_test_add_func ("/golden/wrong-file", test_wrong_file);
   return g_test_run ();
 }

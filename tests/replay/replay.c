@@ -170,17 +170,17 @@ test_compare (void)
   const guint16 halves[2] = { 0x3C00, 0xC000 }, other[2] = { 0x3C00, 0x4000 }; /* 1 and -2, 1 and 2 */
   SlTensorInfo floats = { .dtype = SL_DTYPE_F32, .bytes = sizeof expected }, small = { .dtype = SL_DTYPE_F16, .bytes = sizeof halves };
   SlReplayDifference difference;
-  sl_replay_compare (&floats, expected, got, &difference);
+  sl_replay_compare (&floats, expected, got, NULL, &difference);
   g_assert_cmpuint (difference.differing, ==, 2);
   g_assert_cmpuint (difference.place, ==, 1);
   g_assert_cmpfloat (difference.largest, ==, 0.5);
   g_assert_cmpfloat (difference.range, ==, 8);
   g_assert_cmpfloat (difference.got, ==, -8.5);
-  sl_replay_compare (&floats, expected, none, &difference);
+  sl_replay_compare (&floats, expected, none, NULL, &difference);
   g_assert_cmpuint (difference.differing, ==, 3);
   g_assert_cmpuint (difference.place, ==, 2);
   g_assert_true (isnan (difference.largest));
-  sl_replay_compare (&small, halves, other, &difference);
+  sl_replay_compare (&small, halves, other, NULL, &difference);
   g_assert_cmpuint (difference.elements, ==, 2);
   g_assert_cmpfloat (difference.largest, ==, 4);
 }
