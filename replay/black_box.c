@@ -5,7 +5,10 @@
  */
 #include "replay/black_box.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/xxh64.h"
 #include "models/file.h"
@@ -174,15 +177,33 @@ sl_black_box_new (GBytes *bytes, GError **error)
   return read_box (box, error) ? g_steal_pointer (&box) : NULL;
 }
 
+/* Before all of a large file is read. */
+static gboolean
+check_start (const char *path, GError **error)
+{
+  SlFileStamp stamp;
+  struct stat info;
+  guint8 head[SL_BLACK_BOX_HEADER] = { 0 };
+  guint32 sections;
+  const int fd = sl_file_open (path, EXPECTED, &stamp, error);
+  if (fd < 0)
+    return FALSE;
+  const gboolean got = fstat (fd, &info) == 0 && pread (fd, head, sizeof head, 0) >= 0;
+  const int code = errno;
+  close (fd);
+  if (!got)
+    return refuse (error, SL_ERROR_OPEN, "%s", g_strerror (code));
+  if ((guint64) info.st_size > SL_BLACK_BOX_LARGEST)
+    return refuse (error, SL_ERROR_LIMIT, "expected at most %" G_GSIZE_FORMAT " bytes, got %" G_GUINT64_FORMAT, SL_BLACK_BOX_LARGEST,
+                   (guint64) info.st_size);
+  return read_header (head, (gsize) info.st_size, &sections, error);
+}
+
 SlBlackBox *
 sl_black_box_open (const char *path, GError **error)
 {
-  g_autoptr (GBytes) bytes = sl_file_read (path, EXPECTED, SL_BLACK_BOX_LARGEST, error);
-  SlBlackBox *box = NULL;
-  if (bytes != NULL && g_bytes_get_size (bytes) > SL_BLACK_BOX_LARGEST)
-    refuse (error, SL_ERROR_LIMIT, "expected at most %" G_GSIZE_FORMAT " bytes, got more", SL_BLACK_BOX_LARGEST);
-  else if (bytes != NULL)
-    box = sl_black_box_new (bytes, error);
+  g_autoptr (GBytes) bytes = check_start (path, error) ? sl_file_read (path, EXPECTED, SL_BLACK_BOX_LARGEST, error) : NULL;
+  SlBlackBox *box = bytes != NULL ? sl_black_box_new (bytes, error) : NULL;
   if (box == NULL)
     g_prefix_error (error, "%s: ", path);
   return box;

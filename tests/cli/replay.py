@@ -85,6 +85,12 @@ def test_no_box():
     run("replay", write("cut.slbox", whole[:-1])).expect(
         2, "cut.slbox: expected %d bytes, as its header says, got %d: copy the file again" % (len(whole), len(whole) - 1))
     run("replay", write("flipped.slbox", whole[:-1] + b"!")).expect(2, "flipped.slbox: section 1, at byte ", "is damaged")
+    with open(write("zeros.slbox", b""), "r+b") as zeros:
+        zeros.truncate(3 << 30)
+    run("replay", work("zeros.slbox")).expect(2, "expected at most 2147483648 bytes, got 3221225472")
+    with open(work("zeros.slbox"), "r+b") as zeros:
+        zeros.truncate(1 << 30)
+    run("replay", work("zeros.slbox")).expect(2, "got 1073741824 bytes of something else")
     run("replay", write("newer.slbox", whole[:8] + b"\2" + whole[9:])).expect(
         2, "expected a black box of version 1, got version 2: read it with the Sightline that wrote it")
 
