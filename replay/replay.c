@@ -133,7 +133,7 @@ compare_outputs (const SlBlackBoxInfo *info, const SlBlackBoxInference *inferenc
       continue;
     if (inference->outputs[i] != NULL)
       sl_replay_compare (&info->outputs[i], inference->outputs[i], buffers->outputs[i], NULL, &difference);
-    found (inference->number, &difference, data);
+    found (inference->number, &difference, NULL, data);
     equal = FALSE;
   }
   return equal;
@@ -154,13 +154,11 @@ sl_replay_run (const SlBlackBox *box, SlSession *session, SlReplayFound found, g
       memcpy (buffers.inputs[k], inference.inputs[k], info->inputs[k].bytes);
     const SlStatus status = sl_session_run (session, (const void *const *) buffers.inputs, buffers.outputs);
     if (status != SL_STATUS_OK) {
-      g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "inference %" G_GUINT64_FORMAT ": %s", inference.number,
-                   sl_session_status_text (session, status));
-      return FALSE;
-    }
-    if (!inference.finished) {
+      sum->failed++;
+      found (inference.number, NULL, sl_session_status_text (session, status), data);
+    } else if (!inference.finished) {
       sum->unfinished++;
-      found (inference.number, NULL, data);
+      found (inference.number, NULL, NULL, data);
     } else if (compare_outputs (info, &inference, &buffers, found, data)) {
       sum->equal++;
     } else {

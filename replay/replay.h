@@ -28,17 +28,18 @@ typedef struct
   gdouble largest, expected, got, range;
 } SlReplayDifference;
 
-/** SlReplaySum: inferences that gave the same, that did not, and that had not finished when they were recorded. */
+/** SlReplaySum: inferences that gave the same, that did not, that had not finished when they were recorded and do so here, and that fail here. */
 typedef struct
 {
-  guint64 equal, different, unfinished;
+  guint64 equal, different, unfinished, failed;
 } SlReplaySum;
 
-/** SlReplayFound: called for each difference, and with @difference NULL for the inference @number that had not finished. */
-typedef void (*SlReplayFound) (guint64 number, const SlReplayDifference *difference, gpointer data);
+/** SlReplayFound: called for each difference, and with @difference NULL for the inference @number that had not finished, or that fails here:
+ *  @failure (nullable) says why. */
+typedef void (*SlReplayFound) (guint64 number, const SlReplayDifference *difference, const char *failure, gpointer data);
 
-/** sl_replay_run: all of @box through @session, whose model passed sl_black_box_check_model(). FALSE with SL_ERROR_LIMIT or
- *  SL_ERROR_BACKEND when it cannot be run. */
+/** sl_replay_run: all of @box through @session, whose model passed sl_black_box_check_model(). FALSE with SL_ERROR_LIMIT when
+ *  there is no memory; an inference that fails is only counted. */
 gboolean sl_replay_run (const SlBlackBox *box, SlSession *session, SlReplayFound found, gpointer data, SlReplaySum *sum, GError **error);
 
 /** SlReplayBuffers: memory for a session's inputs and outputs; zeroed = none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * `sightline replay`: the inputs of a black box through the model again, and every output compared with the recorded one bit for bit. Exit
- * status: 0 all equal, 1 something differs, 2 wrong usage or a file that cannot be used.
+ * status: 0 all equal, 1 something differs or fails, 2 wrong usage or a file that cannot be used.
  */
 #include <stdio.h>
 #include <string.h>
@@ -39,8 +39,13 @@ time_text (guint64 pts)
 }
 
 static void
-print_found (guint64 number, const SlReplayDifference *difference, gpointer data)
+print_found (guint64 number, const SlReplayDifference *difference, const char *failure, gpointer data)
 {
+  if (failure != NULL) {
+    g_autofree char *shown = sl_show (failure, SL_SHOW_MESSAGE);
+    printf ("inference %" G_GUINT64_FORMAT ": fails here: %s\n", number, shown);
+    return;
+  }
   if (difference == NULL) {
     printf ("inference %" G_GUINT64_FORMAT ": had not finished when it was recorded; it finishes here\n", number);
     return;
@@ -95,9 +100,12 @@ replay (const Options *options, const char *path, GError **error)
   print_info (info, session);
   if (!sl_replay_run (box, session, print_found, NULL, &sum, error))
     return SL_EXIT_USAGE;
-  printf ("%u inferences: %" G_GUINT64_FORMAT " equal, %" G_GUINT64_FORMAT " different, %" G_GUINT64_FORMAT " had not finished\n",
+  printf ("%u inferences: %" G_GUINT64_FORMAT " equal, %" G_GUINT64_FORMAT " different, %" G_GUINT64_FORMAT " had not finished",
           sl_black_box_n_inferences (box), sum.equal, sum.different, sum.unfinished);
-  return sum.different > 0 ? SL_EXIT_FAILED : SL_EXIT_OK;
+  if (sum.failed > 0)
+    printf (", %" G_GUINT64_FORMAT " failed", sum.failed);
+  putchar ('\n');
+  return sum.different + sum.failed > 0 ? SL_EXIT_FAILED : SL_EXIT_OK;
 }
 
 /* Before anything asks for the processor's instruction sets. */

@@ -199,8 +199,9 @@ run_some (Fixture *f, SlRecorder *recorder, guint from, guint to)
 }
 
 static void
-never (guint64 number, const SlReplayDifference *difference, gpointer data)
+never (guint64 number, const SlReplayDifference *difference, const char *failure, gpointer data)
 {
+  g_assert_null (failure);
   g_assert_null (difference);
 }
 

@@ -15,18 +15,19 @@
 /* What a replay told of. */
 typedef struct
 {
-  guint n, unfinished;
+  guint n, unfinished, failed;
   guint64 number;
   SlReplayDifference last;
 } Told;
 
 static void
-note (guint64 number, const SlReplayDifference *difference, gpointer data)
+note (guint64 number, const SlReplayDifference *difference, const char *failure, gpointer data)
 {
   Told *told = data;
   told->number = number;
   if (difference == NULL) {
-    told->unfinished++;
+    told->failed += failure != NULL;
+    told->unfinished += failure == NULL;
     return;
   }
   told->n++;
@@ -120,6 +121,22 @@ test_equal (void)
   }
 }
 
+/* What the model fails on is the answer, or none; what follows is run all the same. */
+static void
+test_fails (void)
+{
+  g_autoptr (SlModel) model = load (tiny_float ());
+  g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, NULL);
+  g_autoptr (SlBlackBox) box = record (model, session, 0, 0, TRUE);
+  Told told;
+  SlReplaySum sum;
+  sl_session_cancel (session, TRUE);
+  replay (box, session, &told, &sum);
+  g_assert_cmpuint (told.failed, ==, RUNS);
+  g_assert_cmpuint (sum.failed, ==, RUNS);
+  g_assert_cmpuint (sum.equal + sum.different + sum.unfinished, ==, 0);
+}
+
 static void
 test_different (void)
 {
@@ -190,6 +207,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/replay/equal", test_equal);
+  g_test_add_func ("/replay/fails", test_fails);
   g_test_add_func ("/replay/different", test_different);
   g_test_add_func ("/replay/other-model", test_other_model);
   g_test_add_func ("/replay/compare", test_compare);
