@@ -12,7 +12,7 @@
 #include "plugins/record/part_file.h"
 #include "sightline/error.h"
 
-/* Clips looked at in one folder: more would cost seconds. */
+/* Clips of one folder that are kept in mind. */
 #define CLIPS_MOST 100000
 /* Microseconds since 1970, in 2020: clocks that nobody set are before it. */
 #define CLOCK_SET (G_GINT64_CONSTANT (1577836800) * G_USEC_PER_SEC)
@@ -58,6 +58,7 @@ sl_folder_open (SlFolder *folder, const char *path, const char *source, GError *
   if (folder->fd < 0)
     return fail (path, g_strerror (errno), error);
   folder->path = g_strdup (path);
+  folder->clips_most = CLIPS_MOST;
   folder->source = sl_clip_source (source);
   if (try_file (folder, error))
     return TRUE;
@@ -167,6 +168,16 @@ by_time (gconstpointer a, gconstpointer b)
   return first->us < second->us ? -1 : first->us > second->us;
 }
 
+/* The oldest are what matters. */
+static void
+forget_newest (GPtrArray *clips, GHashTable *by_stem, guint most)
+{
+  g_ptr_array_sort (clips, by_time);
+  for (guint i = most; i < clips->len; i++)
+    g_hash_table_remove (by_stem, ((Clip *) clips->pdata[i])->stem);
+  g_ptr_array_set_size (clips, (gint) most);
+}
+
 /* (transfer full): whole files by their clips, oldest first. */
 static GPtrArray *
 list_clips (const SlFolder *folder, guint64 *total)
@@ -185,15 +196,16 @@ list_clips (const SlFolder *folder, guint64 *total)
     if (!sl_clip_name_read (entry->d_name, folder->source, &part, &stem, &file, &us) || part || !measure (folder, entry->d_name, &bytes))
       continue;
     Clip *clip = g_hash_table_lookup (by_stem, stem);
-    if (clip == NULL && clips->len < CLIPS_MOST) {
+    if (clip == NULL) {
+      if (clips->len >= 2 * folder->clips_most)
+        forget_newest (clips, by_stem, folder->clips_most);
       clip = g_new0 (Clip, 1);
       clip->stem = g_steal_pointer (&stem);
       clip->us = us;
       g_ptr_array_add (clips, clip);
       g_hash_table_insert (by_stem, clip->stem, clip);
     }
-    if (clip != NULL)
-      clip->bytes += bytes;
+    clip->bytes += bytes;
     *total += bytes;
   }
   if (names != NULL)

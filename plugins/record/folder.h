@@ -17,6 +17,7 @@ G_BEGIN_DECLS
  * @keep: microseconds that clips are kept; 0 = for ever
  * @max_bytes: of all clips of this source; 0 = any number
  * @min_free: bytes of the file system that stay free
+ * @clips_most: clips that one trimming has in mind, the oldest; more than twice as many are never in memory
  */
 typedef struct
 {
@@ -24,6 +25,7 @@ typedef struct
   char *path, *source;
   gint64 keep;
   guint64 max_bytes, min_free;
+  guint clips_most;
 } SlFolder;
 
 /** sl_folder_open: @path and @source are copied; limits are 0. FALSE with @error set (SL_ERROR_ARGUMENT, SL_ERROR_OPEN) where no file can be

@@ -202,6 +202,29 @@ test_max_size_cut (void)
   record_stream_clear (&stream);
 }
 
+/* Of more clips than are kept in mind the oldest go, whatever the order of the folder. */
+static void
+test_many (void)
+{
+  SlFolder folder;
+  char *path = record_folder ();
+  guint sacrificed;
+  for (guint i = 0; i < 60; i++) {
+    g_autofree char *name = g_strdup_printf ("door-2020-01-01T00-00-%02u.000Z-in.mkv", i * 7 % 60);
+    put_file (path, name, 100);
+  }
+  g_assert_true (sl_folder_open (&folder, path, "door", NULL));
+  folder.clips_most = 5;
+  folder.max_bytes = 5700;
+  g_assert_true (sl_folder_trim (&folder, 0, &sacrificed));
+  for (guint i = 0; i < 60; i++) {
+    g_autofree char *name = g_strdup_printf ("%s/door-2020-01-01T00-00-%02u.000Z-in.mkv", path, i);
+    g_assert_cmpint (g_file_test (name, G_FILE_TEST_EXISTS), ==, i >= 3);
+  }
+  sl_folder_close (&folder);
+  record_remove_folder (path);
+}
+
 /* The age of what was recorded before the clock was set is not known. */
 static void
 test_keep_no_clock (void)
@@ -496,6 +519,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slrecord/files/max-size", test_max_size);
   g_test_add_func ("/slrecord/files/max-size/one", test_max_size_one);
   g_test_add_func ("/slrecord/files/max-size/cut", test_max_size_cut);
+  g_test_add_func ("/slrecord/files/max-size/many", test_many);
   g_test_add_func ("/slrecord/files/keep", test_keep);
   g_test_add_func ("/slrecord/files/keep/no-clock", test_keep_no_clock);
   g_test_add_func ("/slrecord/files/leftovers", test_leftovers);
