@@ -92,6 +92,7 @@ test_empty (void)
   g_autoptr (GstElement) pipeline = build ("[pipeline]\nlaunch=fakesrc ! sltrack ! fakesink\n[record]\n", &error);
   g_assert_no_error (error);
   g_autoptr (GstElement) recorder = find_recorder (pipeline);
+  g_assert_nonnull (recorder);
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   g_assert_cmpint (gst_element_set_state (pipeline, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
   g_autoptr (GstMessage) message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);

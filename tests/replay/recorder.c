@@ -353,6 +353,7 @@ test_clock_behind (void)
   g_assert_nonnull (strstr (one, "blackbox-20990103T000000.000000Z-"));
   g_assert_nonnull (strstr (other, "blackbox-20990103T000000.000001Z-"));
   g_assert_false (g_file_test (first, G_FILE_TEST_EXISTS) || g_file_test (second, G_FILE_TEST_EXISTS));
+  g_assert_true (g_file_test (never, G_FILE_TEST_EXISTS) && g_file_test (never_again, G_FILE_TEST_EXISTS));
   check_box (f, other, 1, 2, 0, "clock");
   g_autoptr (SlBlackBox) box = sl_black_box_open (other, NULL);
   g_assert_cmpint (sl_black_box_info (box)->created, <=, g_get_real_time ());
