@@ -141,6 +141,7 @@ happen (Fixture *fixture, guint ms, gsize bytes)
   SlClipStart *start = new_start (g_get_real_time ());
   if (bytes > 0) {
     g_autoptr (GstBuffer) frame = gst_buffer_new_allocate (NULL, bytes, NULL);
+    gst_buffer_memset (frame, 0, 100, bytes);
     g_autoptr (GstCaps) caps = gst_caps_from_string ("video/x-raw,format=GRAY8,width=1000,height=100");
     start->moment = gst_sample_new (frame, caps, NULL, NULL);
   }
@@ -172,6 +173,8 @@ test_refused (void)
   for (guint i = 1; i <= 110; i++)
     record_one (&fixture, i * 1000, 0);
   hold (&fixture, FALSE);
+  for (guint i = 1; i <= 103; i++) /* 101 clips, the trouble, and its end */
+    wait_told (&fixture, i);
   const SlWriterCounts counts = close_fixture (&fixture, NULL);
   g_assert_cmpuint (counts.clips, ==, 101);
   g_assert_cmpuint (counts.failed, ==, 10);
