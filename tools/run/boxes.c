@@ -88,15 +88,19 @@ sl_run_boxes_attach (GstElement *pipeline, const char *folder, const char *name)
 }
 
 guint
-sl_run_boxes_dump (GstElement *pipeline, const char *reason)
+sl_run_boxes_dump (GstElement *pipeline, const char *reason, guint *recording)
 {
   g_autoptr (GPtrArray) infers = find_infers (pipeline);
-  guint n = 0;
+  guint n = 0, wanted = 0;
   for (guint i = 0; i < infers->len; i++) {
-    g_autofree char *path = NULL;
+    g_autofree char *path = NULL, *folder = NULL;
+    g_object_get (infers->pdata[i], "black-box", &folder, NULL);
     g_signal_emit_by_name (infers->pdata[i], "dump", reason, &path);
+    wanted += folder != NULL && folder[0] != '\0';
     n += path != NULL;
   }
+  if (recording != NULL)
+    *recording = wanted;
   return n;
 }
 

@@ -9,14 +9,14 @@
 
 G_BEGIN_DECLS
 
-/** sl_run_boxes_attach: has each slinfer of @pipeline, which has not started, record for @folder (nullable), unless it records already; and
+/** sl_run_boxes_attach: once: has each slinfer of @pipeline, which has not started, record for @folder (nullable), unless it records already; and
  *  logs under @name (copied) what is written. */
 void sl_run_boxes_attach (GstElement *pipeline, const char *folder, const char *name);
 /** sl_run_boxes_finish: waits for black boxes that are being written, of pipelines that are gone, too, and runs the main context meanwhile;
  *  60 seconds at most. */
 void sl_run_boxes_finish (void);
-/** sl_run_boxes_dump: has each write what it has; @reason: a sentence. Returns how many do. */
-guint sl_run_boxes_dump (GstElement *pipeline, const char *reason);
+/** sl_run_boxes_dump: has each write what it has; @reason: a sentence. Returns how many do. @recording: (out) (optional): how many are to record */
+guint sl_run_boxes_dump (GstElement *pipeline, const char *reason, guint *recording);
 
 G_END_DECLS
 

@@ -177,11 +177,8 @@ static gboolean
 on_dump_signal (gpointer data)
 {
   Run *run = data;
-  guint n = 0;
   for (guint i = 0; i < run->workers->len; i++)
-    n += sl_worker_dump (run->workers->pdata[i], "SIGUSR1");
-  if (n == 0)
-    sl_run_log (SL_LOG_WARNING, NULL, "black-box", "SIGUSR1, but nothing is recorded: start with --blackbox FOLDER for black boxes");
+    sl_worker_dump (run->workers->pdata[i], "SIGUSR1");
   return G_SOURCE_CONTINUE;
 }
 
@@ -297,6 +294,7 @@ run_files (SlRunOptions *options, const SlHttpOptions *http, char **files)
                            .adopted = on_adopted,
                            .dropping = on_dropping } };
   sl_memory_few_arenas ();
+  signal (SIGUSR1, SIG_IGN); /* until somebody can take it: elements may take seconds */
   sl_run_log_init (options->json);
   sl_elements_init (NULL, NULL);
   sl_run_register_elements ();

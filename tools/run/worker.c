@@ -120,7 +120,7 @@ static void G_GNUC_PRINTF (2, 3) fail (SlWorker *worker, const char *format, ...
   if (worker->failed_since == 0)
     worker->failed_since = g_get_monotonic_time ();
   write_dot (worker, "-failed");
-  sl_run_boxes_dump (worker->pipeline, message);
+  sl_run_boxes_dump (worker->pipeline, message, NULL);
   finish (worker, END_FAILED);
 }
 
@@ -264,7 +264,6 @@ adopt (SlWorker *worker, GstElement *pipeline)
   GstBus *bus = gst_element_get_bus (pipeline);
   worker->bus_watch = gst_bus_add_watch (bus, on_message, worker);
   gst_object_unref (bus);
-  sl_run_boxes_attach (pipeline, worker->options->black_box, worker->name);
   worker->flow = sl_flow_new (pipeline);
   worker->models = sl_run_models_new (pipeline);
 }
@@ -294,6 +293,7 @@ begin (SlWorker *worker)
     adopt (worker, pipeline);
     worker->options->adopted (worker, pipeline, worker->options->data);
   }
+  sl_run_boxes_attach (worker->pipeline, worker->options->black_box, worker->name);
   set_state (worker, SL_WORKER_STARTING);
   sl_jobs_push (worker->jobs, worker->pipeline, GST_STATE_PLAYING);
 }
@@ -480,11 +480,22 @@ sl_worker_reload (SlWorker *worker)
   }
 }
 
-guint
+void
 sl_worker_dump (SlWorker *worker, const char *reason)
 {
   const gboolean alive = worker->state == SL_WORKER_STARTING || worker->state == SL_WORKER_RUNNING;
-  return alive ? sl_run_boxes_dump (worker->pipeline, reason) : 0;
+  guint recording = 0;
+  const guint n = alive ? sl_run_boxes_dump (worker->pipeline, reason, &recording) : 0;
+  if (!alive)
+    sl_run_log (SL_LOG_WARNING, worker->name, "black-box", "%s, but the pipeline is not running: no black box", reason);
+  else if (recording == 0)
+    sl_run_log (SL_LOG_WARNING, worker->name, "black-box", "%s, but nothing is recorded: start with --blackbox FOLDER for black boxes",
+                reason);
+  else if (n < recording)
+    sl_run_log (
+      SL_LOG_WARNING, worker->name, "black-box",
+      "%s: black boxes of %u of %u models: the others have not run yet, or several are being written, or nothing could be recorded", reason,
+      n, recording);
 }
 
 static void

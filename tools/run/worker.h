@@ -69,8 +69,8 @@ void sl_worker_stop (SlWorker *worker);
 /** sl_worker_reload: reads the file again; when it changed, the new pipeline takes the old one's place, and the old comes back when the new
  *  fails before its first frame. What is wrong is logged. */
 void sl_worker_reload (SlWorker *worker);
-/** sl_worker_dump: has its models write black boxes; @reason: a sentence. Returns how many do. */
-guint sl_worker_dump (SlWorker *worker, const char *reason);
+/** sl_worker_dump: has its models write black boxes, and logs why where one does not; @reason: a word. */
+void sl_worker_dump (SlWorker *worker, const char *reason);
 /** sl_worker_tick: watches the clock; to be called some times a second. */
 void sl_worker_tick (SlWorker *worker);
 SlWorkerState sl_worker_state (const SlWorker *worker);
