@@ -128,6 +128,17 @@ def test_error():
     assert len(check(box, "identity0: ")) <= 21
 
 
+def test_error_again():
+    """A pipeline that fails again and again, in the same words, has the black box of the first time."""
+    where = folder()
+    path = describe("again", FRAMES + " ! " + MODEL + " ! identity error-after=5 ! fakesink", "restart=on-failure\nbackoff-min=100ms\nbackoff-max=200ms\n")
+    running = Running(path, "--blackbox", where)
+    running.wait_for("failed", 4)
+    running.stop()
+    box, = boxes(where)
+    check(box, "identity0: ")
+
+
 def test_stall():
     """Behind the model each frame takes longer than the watchdog waits."""
     where = folder()

@@ -25,6 +25,9 @@
 /* Longest wait for the end of stream to go through a pipeline that is to stop, and for its elements to stop after that. */
 #define END_TIMEOUT (G_USEC_PER_SEC)
 #define STOP_TIMEOUT (10 * G_USEC_PER_SEC)
+/* Until a failure in the same words has black boxes again: a pipeline that fails each minute would replace all that are kept. */
+#define SAME_FAILURE (600 * G_USEC_PER_SEC)
+#define MOST_FAILURES 64
 
 typedef enum
 {
@@ -54,6 +57,7 @@ struct _SlWorker
   gint64 started, running_since, stop_since, next_start;
   gint64 failed_since;     /* 0 = since then it came back */
   GHashTable *warned;      /* names of elements whose last word was a warning */
+  GHashTable *boxed;       /* words of failures that have black boxes -> when, a gint64 */
   SlWorkerTotals finished; /* of the pipelines before this one */
 };
 
@@ -108,6 +112,31 @@ finish (SlWorker *worker, End end)
   tear_down (worker);
 }
 
+/* (transfer full): without numbers, of which elements that are made again have others. */
+static char *
+words_of (const char *message)
+{
+  GString *words = g_string_new (NULL);
+  for (; *message != '\0'; message++)
+    if (!g_ascii_isdigit (*message))
+      g_string_append_c (words, *message);
+  return g_string_free (words, FALSE);
+}
+
+static void
+write_boxes (SlWorker *worker, const char *message)
+{
+  g_autofree char *words = words_of (message);
+  const gint64 now = g_get_monotonic_time (), *before = g_hash_table_lookup (worker->boxed, words);
+  if (before != NULL && now - *before < SAME_FAILURE)
+    return;
+  if (sl_run_boxes_dump (worker->pipeline, message, NULL) == 0)
+    return;
+  if (g_hash_table_size (worker->boxed) >= MOST_FAILURES)
+    g_hash_table_remove_all (worker->boxed);
+  g_hash_table_insert (worker->boxed, g_steal_pointer (&words), g_memdup2 (&now, sizeof now));
+}
+
 static void G_GNUC_PRINTF (2, 3) fail (SlWorker *worker, const char *format, ...)
 {
   if (worker->state != SL_WORKER_STARTING && worker->state != SL_WORKER_RUNNING)
@@ -120,7 +149,7 @@ static void G_GNUC_PRINTF (2, 3) fail (SlWorker *worker, const char *format, ...
   if (worker->failed_since == 0)
     worker->failed_since = g_get_monotonic_time ();
   write_dot (worker, "-failed");
-  sl_run_boxes_dump (worker->pipeline, message, NULL);
+  write_boxes (worker, message);
   finish (worker, END_FAILED);
 }
 
@@ -377,6 +406,7 @@ sl_worker_new (const char *path, GHashTable *parameters, const SlWorkerOptions *
   worker->state = SL_WORKER_ENDED;
   worker->jobs = sl_jobs_new (on_job, worker);
   worker->warned = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  worker->boxed = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   adopt (worker, pipeline);
   return worker;
 }
@@ -387,6 +417,7 @@ sl_worker_free (SlWorker *worker)
   sl_jobs_free (worker->jobs);
   drop_pipeline (worker);
   g_hash_table_unref (worker->warned);
+  g_hash_table_unref (worker->boxed);
   sl_description_free (worker->description);
   g_clear_pointer (&worker->fallback, sl_description_free);
   g_hash_table_unref (worker->parameters);
