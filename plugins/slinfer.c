@@ -115,7 +115,8 @@ static const SlProperty properties[] = {
     SL_PROPERTY_STRING, AT (decoder), 0, 0, 0, NULL, TRUE },
   { "black-box", "Black box",
     "Folder for black boxes: the last inputs and outputs of the model, written on the signal dump, and at the next start when the process "
-    "crashed, for sightline replay; unset = nothing is recorded",
+    "crashed, for sightline replay; unset = nothing is recorded. While frames flow, a change of this and of the properties below loads the model "
+    "anew and begins another recording",
     SL_PROPERTY_STRING, AT (black_box), 0, 0, 0, NULL, TRUE },
   { "black-box-seconds", "Black box seconds", "What a black box holds, in seconds before it is written", SL_PROPERTY_INT,
     AT (black_box_seconds), 1, 3600, 10, NULL, TRUE },
