@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The last inferences of a running model, in a file that outlives the process. It lies in memory, where nothing is worn out by it: in
- * $RUNTIME_DIRECTORY, which service managers set, or /dev/shm, of which it leaves half to others, and is shorter where that is little; or, where
- * that has next to no room, in the folder of the black boxes. What the process wrote is there when it crashed or was killed; sl_ring_recover() makes a black box of it.
+ * $RUNTIME_DIRECTORY, which service managers set, or /dev/shm, of which it leaves half to others, and is shorter where that is little; or,
+ * where that has next to no room, in the folder of the black boxes. What the process wrote is there when it crashed or was killed;
+ * sl_ring_recover() makes a black box of it.
  *
  * The file is written with pwrite(), not mapped: a disk that is full is an error then, and no signal. Slots of one size hold an inference
  * each. Everything in a slot has a hash, so that what is half written is noticed and left out. An inference is written before it runs, so that
