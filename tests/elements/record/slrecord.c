@@ -393,10 +393,10 @@ test_next_encoder (void)
 {
   RecordFixture fixture = record_open ("pre-roll=0 post-roll=60", NULL);
   static const guint8 grey[3] = { 100, 128, 128 };
-  gst_harness_set_src_caps_str (fixture.raw, "video/x-raw,format=I420,width=2,height=2,framerate=25/1");
+  gst_harness_set_src_caps_str (fixture.raw, "video/x-raw,format=I420,width=64,height=2,framerate=25/1");
   for (guint i = 0; i < 200; i++) {
     g_signal_emit_by_name (fixture.element, "record", "again");
-    gst_harness_push (fixture.raw, test_frame ("video/x-raw,format=I420,width=2,height=2,framerate=25/1", grey, i * RECORD_FRAME));
+    gst_harness_push (fixture.raw, test_frame ("video/x-raw,format=I420,width=64,height=2,framerate=25/1", grey, i * RECORD_FRAME));
     gst_buffer_unref (gst_harness_pull (fixture.raw));
     g_usleep (5000);
   }
