@@ -159,7 +159,7 @@ def on_slow_disk(seconds):
 def test_slow_disk():
     """A disk that takes longer than an element may take to stop: both pipelines go on, and the end waits for it."""
     where = folder()
-    fails = describe("failsonce", FRAMES + " ! " + MODEL + " ! identity error-after=20 ! fakesink", "restart=on-failure\nbackoff-min=5m\nbackoff-max=5m\n")
+    fails = describe("failsonce", FRAMES + " ! " + MODEL + " ! identity error-after=20 ! fakesink", "restart=on-failure\nbackoff-min=5min\nbackoff-max=5min\n")
     running = Running(fails, describe("healthy", FRAMES + " ! " + MODEL + " ! fakesink"), "--blackbox", where, env=on_slow_disk(6))
     running.wait_for("waiting")
     message = running.wait_for("black-box")["message"]
