@@ -157,31 +157,34 @@ apply (GstElement *pipeline, const SlElementOverride *override, GError **error)
   return good;
 }
 
-typedef struct
+static gboolean
+is_of_factory (GstElement *element, const char *name)
 {
-  const char *factory;
-  GPtrArray *found; /* of GstElement, the first in the launch line first */
-} Search;
-
-static void
-collect (const GValue *item, gpointer data)
-{
-  const Search *search = data;
-  GstElement *element = g_value_get_object (item);
   GstElementFactory *factory = gst_element_get_factory (element);
-  if (factory != NULL && strcmp (GST_OBJECT_NAME (factory), search->factory) == 0)
-    g_ptr_array_insert (search->found, 0, gst_object_ref (element));
+  return factory != NULL && strcmp (GST_OBJECT_NAME (factory), name) == 0;
 }
 
-/* (transfer full) */
-static GPtrArray *
-find_elements (GstElement *pipeline, const char *factory)
+GPtrArray *
+sl_find_elements (GstElement *pipeline, const char *factory)
 {
-  Search search = { factory, g_ptr_array_new_with_free_func (gst_object_unref) };
+  GPtrArray *found = g_ptr_array_new_with_free_func (gst_object_unref);
   GstIterator *elements = gst_bin_iterate_recurse (GST_BIN (pipeline));
-  gst_iterator_foreach (elements, collect, &search);
+  GstIteratorResult result;
+  GValue item = G_VALUE_INIT;
+  while ((result = gst_iterator_next (elements, &item)) == GST_ITERATOR_OK || result == GST_ITERATOR_RESYNC) {
+    if (result == GST_ITERATOR_RESYNC) {
+      g_ptr_array_set_size (found, 0);
+      gst_iterator_resync (elements);
+      continue;
+    }
+    if (is_of_factory (g_value_get_object (&item), factory))
+      g_ptr_array_insert (found, 0, g_value_dup_object (&item));
+    g_value_reset (&item);
+  }
+  if (G_IS_VALUE (&item))
+    g_value_unset (&item);
   gst_iterator_free (elements);
-  return search.found;
+  return found;
 }
 
 /* The zones and lines of the description's groups, for the one element that takes such. */
@@ -191,7 +194,7 @@ apply_regions (GstElement *pipeline, const SlDescription *description, GError **
   g_autofree char *stated = NULL;
   if (description->regions == NULL)
     return TRUE;
-  g_autoptr (GPtrArray) analyzers = find_elements (pipeline, "slanalyze");
+  g_autoptr (GPtrArray) analyzers = sl_find_elements (pipeline, "slanalyze");
   if (analyzers->len == 1)
     g_object_get (g_ptr_array_index (analyzers, 0), "regions", &stated, NULL);
   if (analyzers->len != 1 || stated != NULL) {
@@ -231,7 +234,7 @@ static GstElement *
 find_recorder (GstElement *pipeline, GError **error)
 {
   static const char *const before[] = { "slanalyze", "sltrack", "slpredict" };
-  g_autoptr (GPtrArray) recorders = find_elements (pipeline, "slrecord");
+  g_autoptr (GPtrArray) recorders = sl_find_elements (pipeline, "slrecord");
   if (recorders->len == 1)
     return g_ptr_array_index (recorders, 0);
   if (recorders->len > 1) {
@@ -240,7 +243,7 @@ find_recorder (GstElement *pipeline, GError **error)
     return NULL;
   }
   for (guint i = 0; i < G_N_ELEMENTS (before); i++) {
-    g_autoptr (GPtrArray) found = find_elements (pipeline, before[i]);
+    g_autoptr (GPtrArray) found = sl_find_elements (pipeline, before[i]);
     if (found->len == 0)
       continue;
     g_autoptr (GError) reason = NULL;
@@ -297,7 +300,7 @@ apply_black_box (GstElement *pipeline, const SlDescription *description)
 {
   if (description->black_box == NULL)
     return;
-  g_autoptr (GPtrArray) found = find_elements (pipeline, "slinfer");
+  g_autoptr (GPtrArray) found = sl_find_elements (pipeline, "slinfer");
   for (guint i = 0; i < found->len; i++) {
     GstElement *element = g_ptr_array_index (found, i);
     g_autofree char *own = NULL;

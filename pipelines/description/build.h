@@ -15,6 +15,10 @@ G_BEGIN_DECLS
  *  installed in, which need not be one of its own. After gst_init(). */
 void sl_find_installed_elements (const char *element);
 
+/** sl_find_elements: (transfer full) (element-type GstElement): those made by @factory in @pipeline and its bins, the first of the launch line
+ *  first. Any thread; elements may come and go meanwhile. */
+GPtrArray *sl_find_elements (GstElement *pipeline, const char *factory);
+
 /**
  * sl_description_build:
  * @description: its launch line is parsed, its [element NAME] properties are set

@@ -2,6 +2,7 @@
 /* slinfer writes in threads of its own, and tells there what became of it; lines are logged on the main thread. */
 #include "tools/run/boxes.h"
 
+#include "pipelines/description/build.h"
 #include "replay/recorder.h"
 #include "tools/run/log.h"
 #include "tools/run/notify.h"
@@ -50,25 +51,6 @@ on_dumped (GstElement *infer, const char *path, guint inferences, const char *me
 }
 
 static void
-collect (const GValue *item, gpointer found)
-{
-  GstElement *element = g_value_get_object (item);
-  GstElementFactory *factory = gst_element_get_factory (element);
-  if (factory != NULL && g_strcmp0 (GST_OBJECT_NAME (factory), "slinfer") == 0)
-    g_ptr_array_add (found, gst_object_ref (element));
-}
-
-static GPtrArray *
-find_infers (GstElement *pipeline)
-{
-  GPtrArray *found = g_ptr_array_new_with_free_func (gst_object_unref);
-  GstIterator *all = gst_bin_iterate_recurse (GST_BIN (pipeline));
-  gst_iterator_foreach (all, collect, found);
-  gst_iterator_free (all);
-  return found;
-}
-
-static void
 free_name (gpointer name, GClosure *closure)
 {
   g_free (name);
@@ -77,7 +59,7 @@ free_name (gpointer name, GClosure *closure)
 void
 sl_run_boxes_attach (GstElement *pipeline, const char *folder, const char *name)
 {
-  g_autoptr (GPtrArray) infers = find_infers (pipeline);
+  g_autoptr (GPtrArray) infers = sl_find_elements (pipeline, "slinfer");
   for (guint i = 0; i < infers->len; i++) {
     g_autofree char *own = NULL;
     g_object_get (infers->pdata[i], "black-box", &own, NULL);
@@ -90,7 +72,7 @@ sl_run_boxes_attach (GstElement *pipeline, const char *folder, const char *name)
 guint
 sl_run_boxes_dump (GstElement *pipeline, const char *reason, guint *recording)
 {
-  g_autoptr (GPtrArray) infers = find_infers (pipeline);
+  g_autoptr (GPtrArray) infers = sl_find_elements (pipeline, "slinfer");
   guint n = 0, wanted = 0;
   for (guint i = 0; i < infers->len; i++) {
     g_autofree char *path = NULL, *folder = NULL;

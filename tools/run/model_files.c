@@ -6,6 +6,7 @@
 
 #include "core/graph/file_image.h"
 #include "models/model.h"
+#include "pipelines/description/build.h"
 
 typedef struct
 {
@@ -40,19 +41,15 @@ add_file (GArray *files, GstElement *infer, const char *path)
 }
 
 static void
-add_element (const GValue *item, gpointer data)
+add_infer (GArray *files, GstElement *infer)
 {
-  GstElement *element = g_value_get_object (item);
-  GstElementFactory *factory = gst_element_get_factory (element);
   g_autofree char *model = NULL, *labels = NULL;
-  if (factory == NULL || g_strcmp0 (GST_OBJECT_NAME (factory), "slinfer") != 0)
-    return;
-  g_object_get (element, "model", &model, "labels", &labels, NULL);
+  g_object_get (infer, "model", &model, "labels", &labels, NULL);
   g_auto (GStrv) paths = sl_model_files (model);
   for (guint i = 0; paths[i] != NULL; i++)
-    add_file (data, element, paths[i]);
+    add_file (files, infer, paths[i]);
   if (labels != NULL)
-    add_file (data, element, labels);
+    add_file (files, infer, labels);
 }
 
 static GArray *
@@ -60,9 +57,9 @@ find_files (GstElement *pipeline)
 {
   GArray *files = g_array_new (FALSE, FALSE, sizeof (File));
   g_array_set_clear_func (files, file_clear);
-  GstIterator *all = gst_bin_iterate_recurse (GST_BIN (pipeline));
-  gst_iterator_foreach (all, add_element, files);
-  gst_iterator_free (all);
+  g_autoptr (GPtrArray) infers = sl_find_elements (pipeline, "slinfer");
+  for (guint i = 0; i < infers->len; i++)
+    add_infer (files, g_ptr_array_index (infers, i));
   return files;
 }
 
