@@ -41,12 +41,12 @@ mix_stripes (const guint8 *data, gsize stripes, guint64 seed)
 guint64
 sl_xxh64 (const void *data, gsize size, guint64 seed)
 {
-  const guint8 *at = data;
+  const guint8 *at = size > 0 ? data : (const guint8 *) "";
   const gsize stripes = size / STRIPE;
   guint64 hash = stripes > 0 ? mix_stripes (at, stripes, seed) : seed + PRIME5;
   gsize left = size % STRIPE;
   hash += size;
-  at += stripes > 0 ? stripes * STRIPE : 0;
+  at += stripes * STRIPE;
   for (; left >= 8; left -= 8, at += 8)
     hash = rotate (hash ^ mix (0, sl_le64 (at)), 27) * PRIME1 + PRIME4;
   for (; left >= 4; left -= 4, at += 4)
