@@ -299,6 +299,7 @@ sl_node_activation (SlNode *node)
   switch (node->op) {
     case SL_OP_CONV_2D:
     case SL_OP_DEPTHWISE_CONV_2D:
+    case SL_OP_TRANSPOSE_CONV:
     case SL_OP_AVERAGE_POOL_2D:
     case SL_OP_MAX_POOL_2D:
       return &node->params.window.activation;

@@ -164,7 +164,8 @@ static const SlTensor *
 packed_weights (const SlSession *session, guint index)
 {
   const SlNode *node = sl_graph_node (session->graph, index);
-  const gboolean layer = node->op == SL_OP_CONV_2D || node->op == SL_OP_DEPTHWISE_CONV_2D || node->op == SL_OP_FULLY_CONNECTED;
+  const gboolean layer = node->op == SL_OP_CONV_2D || node->op == SL_OP_DEPTHWISE_CONV_2D || node->op == SL_OP_FULLY_CONNECTED
+                         || node->op == SL_OP_TRANSPOSE_CONV;
   const SlBackend *backend = session->host.backends[index];
   const gboolean packs = backend != NULL && backend->packs_weights;
   const SlTensor *weights = layer && packs ? sl_node_input (session->graph, node, 1) : NULL;

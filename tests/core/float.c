@@ -25,13 +25,15 @@ typedef enum
   FULLY_CONNECTED,
   FEW_CHANNELS,
   SPARSE, /* most weights are zero */
-  TILES   /* windows of three by three, enough of them for Winograd's tiles */
+  TILES,  /* windows of three by three, enough of them for Winograd's tiles */
+  TRANSPOSED
 } Shape;
 
 typedef struct
 {
   Shape shape;
   gint32 n, h, w, in, out, fh, fw, groups;
+  gint32 out_h, out_w; /* of TRANSPOSED */
   SlWindow window;
   SlOpType curve; /* SL_OP_INVALID = none */
   gboolean biased;
@@ -71,6 +73,42 @@ limited (SlActivation activation, double x)
 {
   static const double lo[] = { -INFINITY, 0, -1, 0, 0 }, hi[] = { INFINITY, INFINITY, 1, 6, 1 };
   return CLAMP (x, lo[activation], hi[activation]);
+}
+
+/* A size from which a window of @f every @stride pixels, with @pad of padding in all, makes @n; 0 = there is none */
+static gint32
+size_before (GRand *rand, SlPadding padding, gint32 n, gint32 f, gint32 stride, gint32 pad)
+{
+  const gint32 rest = between (rand, 0, stride - 1);
+  if (padding == SL_PADDING_SAME)
+    return (n - 1) * stride + 1 + rest;
+  return MAX ((n - 1) * stride + f + rest - (padding == SL_PADDING_EXPLICIT ? pad : 0), 0);
+}
+
+static void
+random_transposed (GRand *rand, Case *c)
+{
+  SlWindow *w = &c->window;
+  c->n = between (rand, 1, 2);
+  c->in = between (rand, 1, 40);
+  c->out = between (rand, 1, between (rand, 0, 2) ? 12 : 60);
+  c->biased = between (rand, 0, 3) > 0;
+  w->activation = (SlActivation) between (rand, 0, 4);
+  do {
+    c->h = between (rand, 1, 7);
+    c->w = between (rand, 1, 20);
+    c->fh = between (rand, 1, 6);
+    c->fw = between (rand, 0, 1) ? c->fh : between (rand, 1, 6);
+    w->stride_h = between (rand, 1, 4);
+    w->stride_w = between (rand, 0, 2) ? w->stride_h : between (rand, 1, 4);
+    w->padding = (SlPadding[]){ SL_PADDING_SAME, SL_PADDING_VALID, SL_PADDING_EXPLICIT }[between (rand, 0, 2)];
+    w->pad_top = between (rand, 0, c->fh + 2);
+    w->pad_bottom = between (rand, 0, c->fh - 1);
+    w->pad_left = between (rand, 0, c->fw + 2);
+    w->pad_right = between (rand, 0, c->fw - 1);
+    c->out_h = size_before (rand, w->padding, c->h, c->fh, w->stride_h, w->pad_top + w->pad_bottom);
+    c->out_w = size_before (rand, w->padding, c->w, c->fw, w->stride_w, w->pad_left + w->pad_right);
+  } while (c->out_h < 1 || c->out_w < 1);
 }
 
 static void
@@ -119,7 +157,11 @@ random_case (GRand *rand, Shape shape, Case *c)
     }
     return;
   }
-  if (shape == POINTWISE || shape == FULLY_CONNECTED || shape == SPARSE)
+  if (shape == TRANSPOSED) {
+    c->curve = SL_OP_INVALID;
+    random_transposed (rand, c);
+  }
+  if (shape == POINTWISE || shape == FULLY_CONNECTED || shape == SPARSE || shape == TRANSPOSED)
     return;
   c->window.stride_h = between (rand, 1, 3);
   c->window.stride_w = between (rand, 0, 2) ? c->window.stride_h : between (rand, 1, 3);
@@ -185,6 +227,49 @@ expected_connected (const SlGraph *graph, const Case *c, const gfloat *x, gsize 
   return sum;
 }
 
+/* The same of a transposed convolution: each input pixel adds its window to the output. */
+static double
+expected_transposed (const SlGraph *graph, const Case *c, const gfloat *x, gsize at, double *magnitude)
+{
+  const SlNode *node = sl_graph_node (graph, 0);
+  const SlWindow *window = &node->params.window;
+  const gfloat *w = sl_node_input (graph, node, 1)->data, *bias = c->biased ? sl_node_input (graph, node, 3)->data : NULL;
+  const gint32 channel = (gint32) (at % (gsize) c->out), ox = (gint32) (at / (gsize) c->out) % c->out_w;
+  const gint32 oy = (gint32) (at / (gsize) c->out) / c->out_w % c->out_h, image = (gint32) (at / (gsize) c->out) / c->out_w / c->out_h;
+  double sum = bias != NULL ? bias[channel] : 0;
+  *magnitude = fabs (sum) + 1e-3;
+  for (gint32 iy = 0; iy < c->h; iy++)
+    for (gint32 ix = 0; ix < c->w; ix++) {
+      const gint32 fy = oy + window->pad_top - iy * window->stride_h, fx = ox + window->pad_left - ix * window->stride_w;
+      if (fy < 0 || fy >= c->fh || fx < 0 || fx >= c->fw)
+        continue;
+      for (gint32 k = 0; k < c->in; k++) {
+        const double product =
+          (double) x[((image * c->h + iy) * c->w + ix) * c->in + k] * w[((channel * c->fh + fy) * c->fw + fx) * c->in + k];
+        sum += product;
+        *magnitude += fabs (product);
+      }
+    }
+  return sum;
+}
+
+static void
+build_transposed (Check *check, const Case *c, gfloat *weights, gfloat *bias)
+{
+  const gint32 x_dims[] = { c->n, c->h, c->w, c->in }, w_dims[] = { c->out, c->fh, c->fw, c->in }, four = 4;
+  const gint32 shape[] = { c->n, c->out_h, c->out_w, c->out };
+  const gint32 x = check_input (check, SL_DTYPE_F32, 4, x_dims, 0, 0);
+  check_random (check, SL_DTYPE_F32, (gsize) (c->fh * c->fw * c->in * c->out), weights);
+  check_random (check, SL_DTYPE_F32, (gsize) c->out, bias);
+  const gint32 size =
+    check_constant (check, SL_DTYPE_I32, 1, &four, NULL, 0, 0, 0, sl_arena_memdup (sl_graph_arena (check->graph), shape, sizeof shape));
+  const gint32 w = check_constant (check, SL_DTYPE_F32, 4, w_dims, NULL, 0, 0, 0, weights);
+  const gint32 b = c->biased ? check_constant (check, SL_DTYPE_F32, 1, &c->out, NULL, 0, 0, 0, bias) : -1;
+  const gint32 y = check_output (check, SL_DTYPE_F32, 0, 0);
+  check_node (check, SL_OP_TRANSPOSE_CONV, (gint32[]){ size, w, x, b }, c->biased ? 4 : 3, y, &(SlOpParams){ .window = c->window });
+  check_prepare (check);
+}
+
 static void
 build (Check *check, const Case *c, gfloat *weights, gfloat *bias)
 {
@@ -239,8 +324,9 @@ compare (Check *check, const Case *c, const SlFloatIsa *isa)
     sl_float_isa_force (NULL);
     for (gsize i = 0; i < y->bytes / sizeof got[0]; i++) {
       double magnitude;
-      const double sum =
-        (c->shape == FULLY_CONNECTED ? expected_connected : expected) (check->graph, c, check->input_data[0], i, &magnitude);
+      const double sum = (c->shape == FULLY_CONNECTED ? expected_connected
+                          : c->shape == TRANSPOSED    ? expected_transposed
+                                                      : expected) (check->graph, c, check->input_data[0], i, &magnitude);
       const double wanted = curve_of (c->curve, c->w % 2 == 0, limited (c->window.activation, sum));
       if (!(fabs (got[i] - wanted) <= TOLERANCE * magnitude + (c->curve != SL_OP_INVALID ? CURVE_TOLERANCE : 0)))
         g_error ("%s, %u threads, shape %d, %dx%dx%dx%d by %dx%d to %d: value %" G_GSIZE_FORMAT " is %.9g, expected %.9g",
@@ -279,7 +365,7 @@ test_shape (gconstpointer data)
     g_autofree gfloat *weights = g_new (gfloat, (gsize) c.fh * (gsize) c.fw * (gsize) c.out * (gsize) c.in);
     g_autofree gfloat *bias = g_new (gfloat, c.out);
     check_init (&check, g_rand_int (rand));
-    build (&check, &c, weights, bias);
+    (shape == TRANSPOSED ? build_transposed : build) (&check, &c, weights, bias);
     g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, 1);
     g_assert_true (sl_float_supports (check.graph, sl_graph_node (check.graph, 0)));
     check_random (&check, SL_DTYPE_F32, sl_graph_input_tensor (check.graph, 0)->bytes / sizeof (gfloat), check.input_data[0]);
@@ -287,7 +373,7 @@ test_shape (gconstpointer data)
       compare (&check, &c, isas[i]);
     /* Sixteen matrices instead of nine. */
     tiled += shape == TILES && packed_bytes (&check, isas[n_isas - 1]) > sizeof (gfloat) * 12 * (gsize) c.in * (gsize) c.out;
-    if (c.curve != SL_OP_INVALID)
+    if (c.curve != SL_OP_INVALID || shape == TRANSPOSED)
       compare (&check, &c, NULL);
     check_clear (&check);
   }
@@ -584,6 +670,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/float/fully-connected", GINT_TO_POINTER (FULLY_CONNECTED), test_shape);
   g_test_add_data_func ("/float/few-channels", GINT_TO_POINTER (FEW_CHANNELS), test_shape);
   g_test_add_data_func ("/float/sparse", GINT_TO_POINTER (SPARSE), test_shape);
+  g_test_add_data_func ("/float/transposed", GINT_TO_POINTER (TRANSPOSED), test_shape);
   g_test_add_func ("/float/widest", test_widest);
   g_test_add_func ("/float/packed-zeros", test_packed_zeros);
   g_test_add_func ("/float/most-copies", test_most_copies);

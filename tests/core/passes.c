@@ -476,9 +476,45 @@ check_joined_scale (gboolean alone)
   check_clear (&check);
 }
 
+/* Pixels spread out by a transposed convolution without a bias, times and plus a constant for each channel, limited: all one layer. */
+static void
+check_transposed_scale (void)
+{
+  static const gint32 dims[4] = { 1, 2, 3, 1 }, w_dims[4] = { 2, 2, 2, 1 }, two[1] = { 2 }, four[1] = { 4 }, size[4] = { 1, 4, 6, 2 };
+  static const gfloat weights[] = { 1, 2, 3, 4, -1, 0.5f, 2, -3 }, by[] = { 2, -0.5f }, plus[] = { -1, 4 };
+  const SlOpParams params = { .window = { .padding = SL_PADDING_VALID, .stride_h = 2, .stride_w = 2, .dilation_h = 1, .dilation_w = 1 } };
+  Check check;
+  double expected[48];
+  check_init (&check, 9);
+  const gint32 x = check_input (&check, SL_DTYPE_F32, 4, dims, 0, 0);
+  const gint32 w = check_constant (&check, SL_DTYPE_F32, 4, w_dims, NULL, 0, 0, 0, weights);
+  const gint32 shape = check_constant (&check, SL_DTYPE_I32, 1, four, NULL, 0, 0, 0, size);
+  const gint32 scale = check_constant (&check, SL_DTYPE_F32, 1, two, NULL, 0, 0, 0, by);
+  const gint32 shift = check_constant (&check, SL_DTYPE_F32, 1, two, NULL, 0, 0, 0, plus);
+  const gint32 spread = check_middle (&check, SL_DTYPE_F32, 0, 0), scaled = check_middle (&check, SL_DTYPE_F32, 0, 0);
+  const gint32 shifted = check_middle (&check, SL_DTYPE_F32, 0, 0);
+  check_node (&check, SL_OP_TRANSPOSE_CONV, (gint32[]){ shape, w, x }, 3, spread, &params);
+  check_node (&check, SL_OP_MUL, (gint32[]){ spread, scale }, 2, scaled, NULL);
+  check_node (&check, SL_OP_ADD, (gint32[]){ shift, scaled }, 2, shifted, NULL);
+  check_node (&check, SL_OP_RELU, &shifted, 1, check_output (&check, SL_DTYPE_F32, 0, 0), NULL);
+  check_prepare (&check);
+  g_assert_cmpuint (changes_of (check.graph, "fold_scale"), ==, 2);
+  g_assert_cmpuint (changes_of (check.graph, "fuse_activation"), ==, 1);
+  g_assert_cmpuint (sl_graph_n_nodes (check.graph), ==, 1);
+  check_random (&check, SL_DTYPE_F32, 6, check.input_data[0]);
+  for (gint32 i = 0; i < 48; i++) {
+    const gint32 c = i % 2, px = i / 2 % 6, py = i / 12;
+    const double v = (double) ((const gfloat *) check.input_data[0])[py / 2 * 3 + px / 2];
+    expected[i] = fmax (v * weights[4 * c + py % 2 * 2 + px % 2] * by[c] + plus[c], 0);
+  }
+  check_expect (&check, expected, 1e-6, 1e-6);
+  check_clear (&check);
+}
+
 static void
 test_scale (void)
 {
+  check_transposed_scale ();
   check_joined_scale (FALSE);
   check_joined_scale (TRUE);
   check_scale (FALSE, FALSE);

@@ -61,21 +61,37 @@ supports_window (const SlGraph *graph, const SlNode *node)
   return (gint64) w.filter_h * w.filter_w <= SL_FLOAT_MAX_RUNS && (gint64) w.filter_w * weights->dims[3] <= G_MAXINT32 / 8;
 }
 
+/* A transposed convolution's input comes behind its shape and its weights. */
+static const SlTensor *
+input_of (const SlGraph *graph, const SlNode *node)
+{
+  return sl_node_input (graph, node, node->op == SL_OP_TRANSPOSE_CONV ? 2 : 0);
+}
+
+const SlTensor *
+sl_float_bias (const SlGraph *graph, const SlNode *node)
+{
+  return sl_node_input (graph, node, node->op == SL_OP_TRANSPOSE_CONV ? 3 : 2);
+}
+
 gboolean
 sl_float_supports (const SlGraph *graph, const SlNode *node)
 {
-  if (!is_float (sl_node_input (graph, node, 0)) || !is_float (sl_node_output (graph, node, 0)))
+  if (!is_float (input_of (graph, node)) || !is_float (sl_node_output (graph, node, 0)))
     return FALSE;
   if (node->n_inputs < 2)
     return sl_node_curve (node) != SL_ACTIVATION_NONE;
-  const SlTensor *second = sl_node_input (graph, node, 1), *bias = sl_node_input (graph, node, 2);
+  const SlTensor *second = sl_node_input (graph, node, 1), *bias = sl_float_bias (graph, node);
   if (is_element_wise (node))
     return is_float (second) && sl_node_input (graph, node, 0)->data == NULL && second->data == NULL
            && sl_tensor_same_shape (sl_node_input (graph, node, 0), second);
-  if (node->op != SL_OP_CONV_2D && node->op != SL_OP_DEPTHWISE_CONV_2D && node->op != SL_OP_FULLY_CONNECTED)
+  if (node->op != SL_OP_CONV_2D && node->op != SL_OP_DEPTHWISE_CONV_2D && node->op != SL_OP_FULLY_CONNECTED
+      && node->op != SL_OP_TRANSPOSE_CONV)
     return FALSE;
   if (!is_constant (second) || (bias != NULL && !is_constant (bias)))
     return FALSE;
+  if (node->op == SL_OP_TRANSPOSE_CONV)
+    return sl_float_transposed_fits (graph, node);
   return node->op == SL_OP_FULLY_CONNECTED || supports_window (graph, node);
 }
 
@@ -309,12 +325,48 @@ zeros_new (const SlFloatLayer *layer, SlArena *arena)
   return zeros;
 }
 
+static void *
+pack_parts (SlArena *arena, gpointer data)
+{
+  const Packing *packing = data;
+  SlFloatGemm *packed = sl_arena_alloc (arena, packing->layer->n_parts * sizeof packed[0]);
+  for (guint i = 0; i < packing->layer->n_parts; i++) {
+    sl_float_pack_part (&packing->layer->parts[i], packing->graph, packing->node, arena);
+    packed[i] = packing->layer->parts[i].gemm;
+  }
+  return packed;
+}
+
+static void
+finish_transposed (SlFloatLayer *layer, SlHost *host, const SlNode *node)
+{
+  sl_float_transposed_parts (layer, host->graph, node, host->arena);
+  for (guint i = 0; i < layer->n_parts; i++) {
+    SlFloatLayer *part = &layer->parts[i];
+    choose_loops (part, layer->isa);
+    part->cost_us = cost_of (part);
+    set_tiles (part, host->threads);
+    part->zeros = zeros_new (part, host->arena);
+    part->scratch = &host->scratch;
+    sl_host_need_scratch (host, (gsize) part->isa->max_rows * (gsize) part->channels * sizeof (gfloat));
+    layer->cost_us += part->cost_us;
+  }
+  const SlFloatGemm *packed =
+    sl_weight_cache_get (host->weights, node, layer->isa, pack_parts, &(Packing){ layer, host->graph, node }, NULL);
+  for (guint i = 0; i < layer->n_parts; i++)
+    layer->parts[i].gemm = packed[i];
+}
+
 SlFloatLayer *
 sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node)
 {
   SlFloatLayer *layer = sl_arena_alloc (host->arena, sizeof *layer);
   layer->isa = isa;
   set_output (layer, host->graph, node);
+  if (node->op == SL_OP_TRANSPOSE_CONV) {
+    finish_transposed (layer, host, node);
+    return layer;
+  }
   set_shape (layer, host->graph, node);
   if (is_element_wise (node)) {
     layer->mode = node->op == SL_OP_ADD ? SL_FLOAT_ADD : node->op == SL_OP_MUL ? SL_FLOAT_MULTIPLY : SL_FLOAT_ACTIVATE;

@@ -20,6 +20,7 @@ G_BEGIN_DECLS
  * @SL_FLOAT_SPARSE: the same with weights most of which are zero
  * @SL_FLOAT_WINDOW: pointers name the runs of activations of each row
  * @SL_FLOAT_WINOGRAD: windows of three by three by way of tiles: winograd.c
+ * @SL_FLOAT_TRANSPOSED: transposed convolutions: transposed.c
  * @SL_FLOAT_DEPTHWISE: the depthwise functions of SlFloatIsa
  * @SL_FLOAT_ADD, @SL_FLOAT_MULTIPLY, @SL_FLOAT_ACTIVATE: element by element
  */
@@ -29,11 +30,24 @@ typedef enum
   SL_FLOAT_SPARSE,
   SL_FLOAT_WINDOW,
   SL_FLOAT_WINOGRAD,
+  SL_FLOAT_TRANSPOSED,
   SL_FLOAT_DEPTHWISE,
   SL_FLOAT_ADD,
   SL_FLOAT_MULTIPLY,
   SL_FLOAT_ACTIVATE,
 } SlFloatMode;
+
+/**
+ * SlFloatTransposed: which pixels of the output of a transposed convolution a part of it makes
+ * @stride_h, @stride_w: output pixels that each place of the window makes in all parts together
+ * @first_y, @first_x: of these, where the part's begin
+ * @skip_h, @skip_w: of the first place's, how many are no output
+ * @h, @w, @channels: of the output
+ */
+typedef struct
+{
+  gint32 stride_h, stride_w, first_y, first_x, skip_h, skip_w, h, w, channels;
+} SlFloatTransposed;
 
 /**
  * SlFloatLayer:
@@ -45,7 +59,9 @@ typedef enum
  *   (winograd) @tile_rows tiles by all panels, of which each of the sixteen matrices has @n_panels
  * @strip: (depthwise) output pixels at a time
  * @lo, @hi: limits of the output; @activation: what comes after them, where it is a curve; @slope: of a leaky one
- * @scratch: (sparse, winograd) the session's, for a tile of turned rows of each thread, or tiles on their way
+ * @scratch: (sparse, winograd, transposed) the session's, for a tile of turned rows of each thread, tiles on their way, or products that cross
+ *   a border
+ * @parts: (transposed) @n_parts convolutions, each of which has its @transposed
  * @zeros: as many as a run, for what is outside of the picture; (winograd) and as a bias
  * @elements: (element by element) of the output; @piece: of them in a work item
  * @cost_us: about how long it takes one thread
@@ -55,6 +71,9 @@ struct _SlFloatLayer
   const SlFloatIsa *isa;
   SlFloatMode mode;
   SlWindowShape window;
+  SlFloatTransposed transposed;
+  SlFloatLayer *parts;
+  guint n_parts;
   gint32 images, rows, depth, channels, groups;
   gint32 n_panels, tile_rows, chunk_panels, strip;
   gint32 run_length;
@@ -71,6 +90,8 @@ struct _SlFloatLayer
   guint cost_us;
 };
 
+/** sl_float_bias: (nullable): of @node, a layer. */
+const SlTensor *sl_float_bias (const SlGraph *graph, const SlNode *node);
 /** sl_float_density: the share of constant @weights, of floats, that is not zero. */
 gdouble sl_float_density (const SlTensor *weights);
 /** sl_float_activate_rows: the curve, where there is one, of whole rows of the output, in place. */
@@ -85,8 +106,34 @@ gfloat *sl_float_winograd_weights (const SlFloatLayer *layer, const gfloat *weig
 void sl_float_winograd_tiles (SlFloatLayer *layer, SlHost *host);
 guint sl_float_winograd_items (const SlFloatLayer *layer);
 void sl_float_winograd_run (const SlFloatLayer *layer, const gfloat *x, gfloat *y, guint item, guint thread);
+/** SlFloatPiece: a work item of a transposed convolution: panels of @part from @panel to before @end, over its lines of places from @line to
+ *  before @end_line. */
+typedef struct
+{
+  const SlFloatLayer *part;
+  gint32 panel, end, line, end_line;
+} SlFloatPiece;
+
+/** sl_float_transposed_fits: whether these loops compute TRANSPOSE_CONV @node. */
+gboolean sl_float_transposed_fits (const SlGraph *graph, const SlNode *node);
+/** sl_float_transposed_parts: mode and parts of @layer, whose instruction set and output are known; parts have its output, and geometry. */
+void sl_float_transposed_parts (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena);
+/** sl_float_transposed_weights: (transfer full): those of @part, a row for each of its channels. */
+gfloat *sl_float_transposed_weights (const SlFloatLayer *part, const SlTensor *weights);
+guint sl_float_transposed_items (const SlFloatLayer *layer);
+SlFloatPiece sl_float_transposed_piece (const SlFloatLayer *layer, guint item);
+/** sl_float_transposed_row: (nullable): the row of the output @y that line @line of places makes. */
+gfloat *sl_float_transposed_row (const SlFloatLayer *part, gfloat *y, gint32 line);
+/** sl_float_transposed_offset: from the beginning of such a row to what @place of a line makes. */
+gssize sl_float_transposed_offset (const SlFloatLayer *part, gint32 place);
+/** sl_float_transposed_inside: whether all that @rows places from @place on make is output. */
+gboolean sl_float_transposed_inside (const SlFloatLayer *part, gint32 place, gint32 rows);
+/** sl_float_transposed_copy: what is output of the products at @from of @rows places from @place on, to row @line of the output. */
+void sl_float_transposed_copy (const SlFloatPiece *piece, const gfloat *from, gint32 place, gint32 rows, gfloat *line);
 /** sl_float_pack: weights and bias of a layer whose mode and geometry are set. */
 void sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena);
+/** sl_float_pack_part: the same of a part of a transposed convolution. */
+void sl_float_pack_part (SlFloatLayer *part, const SlGraph *graph, const SlNode *node, SlArena *arena);
 
 G_END_DECLS
 

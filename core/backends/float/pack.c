@@ -4,15 +4,15 @@
 
 #include "core/backends/float/layer.h"
 
-/* To whole registers, and a tile's more, so that every load of a register lies inside. */
+/* To whole registers, and a tile's more, so that every load of a register lies inside. Again for each pixel that a window makes. */
 static gfloat *
 pack_bias (const SlFloatLayer *layer, const SlTensor *bias, SlArena *arena)
 {
   gfloat *packed =
     sl_tensor_alloc (arena, ((gsize) layer->channels + (gsize) (layer->isa->lanes * layer->isa->max_groups)) * sizeof packed[0]);
   memset (packed, 0, ((gsize) layer->channels + (gsize) (layer->isa->lanes * layer->isa->max_groups)) * sizeof packed[0]);
-  if (bias != NULL)
-    memcpy (packed, bias->data, (gsize) layer->channels * sizeof packed[0]);
+  for (gsize c = 0; bias != NULL && c < (gsize) layer->channels; c += bias->bytes / sizeof packed[0])
+    memcpy (packed + c, bias->data, bias->bytes);
   return packed;
 }
 
@@ -151,5 +151,13 @@ sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, Sl
     pack_winograd (layer, weights->data, arena);
   else
     pack_gemm (layer, weights->data, arena);
-  layer->gemm.bias = layer->depthwise.bias = layer->sparse.bias = pack_bias (layer, sl_node_input (graph, node, 2), arena);
+  layer->gemm.bias = layer->depthwise.bias = layer->sparse.bias = pack_bias (layer, sl_float_bias (graph, node), arena);
+}
+
+void
+sl_float_pack_part (SlFloatLayer *part, const SlGraph *graph, const SlNode *node, SlArena *arena)
+{
+  g_autofree gfloat *weights = sl_float_transposed_weights (part, sl_node_input (graph, node, 1));
+  pack_gemm (part, weights, arena);
+  part->gemm.bias = pack_bias (part, sl_float_bias (graph, node), arena);
 }

@@ -219,11 +219,11 @@ bend (const SlFloatLayer *layer, const gfloat *in, gfloat *out, gsize n)
     layer->isa->activate (layer->activation, in, out, n);
 }
 
-/* The curve of @rows rows' channels from @first to before @end, which are still in the first cache. */
+/* The curve of @rows rows' channels from @first to before @end, which are still in the first cache; rows are @stride apart. */
 static void
-activate_channels (const SlFloatLayer *layer, gint32 first, gint32 end, gint32 rows, gfloat *c)
+activate_channels (const SlFloatLayer *layer, gint32 first, gint32 end, gint32 rows, gfloat *c, gsize stride)
 {
-  const gsize channels = (gsize) (end - first), stride = (gsize) layer->channels;
+  const gsize channels = (gsize) (end - first);
   if (!sl_activation_is_curve (layer->activation))
     return;
   c += first;
@@ -235,16 +235,16 @@ activate_channels (const SlFloatLayer *layer, gint32 first, gint32 end, gint32 r
 
 /* The same of panels. */
 static void
-activate (const SlFloatLayer *layer, gint32 panel, gint32 end, gint32 rows, gfloat *c)
+activate (const SlFloatLayer *layer, gint32 panel, gint32 end, gint32 rows, gfloat *c, gsize stride)
 {
   const SlFloatPanel *last = &layer->gemm.panels[end - 1];
-  activate_channels (layer, layer->gemm.panels[panel].channel, last->channel + last->channels, rows, c);
+  activate_channels (layer, layer->gemm.panels[panel].channel, last->channel + last->channels, rows, c, stride);
 }
 
 void
 sl_float_activate_rows (const SlFloatLayer *layer, gfloat *rows, gint32 n)
 {
-  activate_channels (layer, 0, layer->channels, n, rows);
+  activate_channels (layer, 0, layer->channels, n, rows, (gsize) layer->channels);
 }
 
 static void
@@ -271,11 +271,50 @@ run_gemm (const void *data, guint item, guint thread)
     const SlFloatRows found = direct ? direct_runs (run, first, rows, runs) : find_runs (run, at, rows, runs, copies);
     gfloat *c = run->y + (gsize) first * (gsize) layer->channels;
     (layer->deep ? layer->isa->gemm_deep : layer->isa->gemm) (&layer->gemm, panel, end, &found, c, (gsize) layer->channels);
-    activate (layer, panel, end, rows, c);
+    activate (layer, panel, end, rows, c, (gsize) layer->channels);
     first += rows;
     left -= rows;
     if (!direct)
       at = after (&layer->window, at, rows);
+  }
+}
+
+/* Products of @rows places from @at on: to row @line of the output, or, where some are no output, by way of the scratch. */
+static void
+run_places (const Run *run, const SlFloatPiece *piece, Output at, gint32 rows, gfloat *line, gfloat *scratch)
+{
+  const SlFloatLayer *part = piece->part;
+  const gfloat *runs[SL_FLOAT_MAX_RUNS * SL_FLOAT_MAX_ROWS];
+  gfloat copies[SL_FLOAT_MAX_COPIED * SL_FLOAT_MAX_ROWS + SL_TENSOR_PADDING / sizeof (gfloat)];
+  const gboolean inside = sl_float_transposed_inside (part, at.x, rows);
+  const gsize stride = (gsize) (inside ? part->transposed.stride_w * part->transposed.channels : part->channels);
+  gfloat *to = inside ? line + sl_float_transposed_offset (part, at.x) : scratch;
+  const SlFloatRows found = find_runs (run, at, rows, runs, copies);
+  (part->deep ? part->isa->gemm_deep : part->isa->gemm) (&part->gemm, piece->panel, piece->end, &found, to, stride);
+  activate (part, piece->panel, piece->end, rows, to, stride);
+  if (!inside)
+    sl_float_transposed_copy (piece, scratch, at.x, rows, line);
+}
+
+static void
+run_transposed (const void *data, guint item, guint thread)
+{
+  const Run *whole = data;
+  const SlFloatPiece piece = sl_float_transposed_piece (whole->layer, item);
+  const SlFloatLayer *part = piece.part;
+  const Run run = { part, whole->x, NULL, whole->y };
+  const gint32 places = part->window.out_w, most = part->isa->max_rows;
+  gfloat *scratch = (gfloat *) (gpointer) (part->scratch->memory + part->scratch->bytes * thread);
+  for (gint32 line = piece.line; line < piece.end_line; line++) {
+    gfloat *row = sl_float_transposed_row (part, run.y, line);
+    Output at = output_of (&part->window, line * places);
+    gint32 left = row != NULL ? places : 0;
+    for (gint32 pieces = (left + most - 1) / most; pieces > 0; pieces--) {
+      const gint32 rows = (left + pieces - 1) / pieces;
+      run_places (&run, &piece, at, rows, row, scratch);
+      at.x += rows;
+      left -= rows;
+    }
   }
 }
 
@@ -291,7 +330,7 @@ run_sparse (const void *data, guint item, guint thread)
   gfloat *c = run->y + (gsize) first * (gsize) layer->channels;
   layer->isa->turn (run->x + (gsize) first * (gsize) layer->depth, rows, layer->depth, columns);
   layer->isa->sparse (&layer->sparse, channel, end, columns, rows, c, (gsize) layer->channels);
-  activate_channels (layer, channel, end, rows, c);
+  activate_channels (layer, channel, end, rows, c, (gsize) layer->channels);
 }
 
 /* @n pixels of row @y from @x on; zeros for what is outside of the picture. */
@@ -349,7 +388,8 @@ run_elements (const void *data, guint item, guint thread)
 void
 sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *inputs, void *output)
 {
-  const Run run = { layer, inputs[0], layer->mode == SL_FLOAT_ACTIVATE ? NULL : inputs[1], output };
+  const Run run = { layer, inputs[layer->mode == SL_FLOAT_TRANSPOSED ? 2 : 0], layer->mode == SL_FLOAT_ACTIVATE ? NULL : inputs[1],
+                    output };
   const gint32 tiles = layer->mode <= SL_FLOAT_WINDOW ? (layer->rows + layer->tile_rows - 1) / layer->tile_rows : 0;
   switch (layer->mode) {
     case SL_FLOAT_SPARSE:
@@ -360,6 +400,9 @@ sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *
       return;
     case SL_FLOAT_WINOGRAD:
       sl_pool_run (pool, run_winograd, &run, sl_float_winograd_items (layer), layer->cost_us);
+      return;
+    case SL_FLOAT_TRANSPOSED:
+      sl_pool_run (pool, run_transposed, &run, sl_float_transposed_items (layer), layer->cost_us);
       return;
     case SL_FLOAT_DEPTHWISE:
       sl_pool_run (pool, run_depthwise, &run, (guint) (layer->images * layer->window.out_h), layer->cost_us);

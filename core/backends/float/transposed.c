@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Transposed convolutions as ordinary ones. With strides of two, each place of a window over the input makes two by two output pixels, and
+ * each of these takes only weights that lie two apart. So one transposed convolution is four parts: convolutions without stride, whose
+ * outputs are every other pixel of every other row. Parts of pixels beside each other are one where that leaves no more registers idle:
+ * its channels are then those of all these pixels, and a row of products is a piece of a row of the output.
+ */
+#include <string.h>
+
+#include "core/backends/float/layer.h"
+
+#define MOST_PARTS 1024
+
+/* Weights of @filter that are @stride apart, from @first on. A pixel that none reaches has one, of zero. */
+static gint32
+taps_of (gint32 filter, gint32 stride, gint32 first)
+{
+  return filter > first ? (filter - first + stride - 1) / stride : 1;
+}
+
+gboolean
+sl_float_transposed_fits (const SlGraph *graph, const SlNode *node)
+{
+  const SlWindow *w = &node->params.window;
+  const gint32 *weights = sl_node_input (graph, node, 1)->dims;
+  const gint64 taps_h = taps_of (weights[1], w->stride_h, 0), taps_w = taps_of (weights[2], w->stride_w, 0), most = G_MAXINT32 / 8;
+  return (gint64) w->stride_h * w->stride_w <= MOST_PARTS && taps_h * taps_w <= SL_FLOAT_MAX_RUNS && taps_h * taps_w <= most / weights[3]
+         && w->stride_w <= most / weights[0];
+}
+
+/* Registers of weights of a row of output pixels, when @across of them are one part. */
+static gint64
+registers_of (const gint32 *weights, gint32 stride, gint32 across, gint32 lanes)
+{
+  gint64 sum = 0;
+  for (gint32 x = 0; x < stride; x += across)
+    sum += (gint64) taps_of (weights[2], stride, x) * ((across * weights[0] + lanes - 1) / lanes);
+  return sum;
+}
+
+static void
+set_part (SlFloatLayer *part, const SlGraph *graph, const SlNode *node, gint32 first_y, gint32 first_x, gint32 across)
+{
+  const SlWindow *w = &node->params.window;
+  const gint32 *weights = sl_node_input (graph, node, 1)->dims;
+  const gint32 *x = sl_node_input (graph, node, 2)->dims, *y = sl_node_output (graph, node, 0)->dims;
+  const gint32 skip_h = w->pad_top % w->stride_h, skip_w = w->pad_left % w->stride_w;
+  const gint32 taps_h = taps_of (weights[1], w->stride_h, first_y), taps_w = taps_of (weights[2], w->stride_w, first_x);
+  part->transposed = (SlFloatTransposed){ .stride_h = w->stride_h,
+                                          .stride_w = w->stride_w,
+                                          .first_y = first_y,
+                                          .first_x = first_x,
+                                          .skip_h = skip_h,
+                                          .skip_w = skip_w,
+                                          .h = y[1],
+                                          .w = y[2],
+                                          .channels = y[3] };
+  part->window = (SlWindowShape){ .h = x[1],
+                                  .w = x[2],
+                                  .channels = x[3],
+                                  .out_h = (skip_h + y[1] - 1) / w->stride_h + 1,
+                                  .out_w = (skip_w + y[2] - 1) / w->stride_w + 1,
+                                  .filter_h = taps_h,
+                                  .filter_w = taps_w,
+                                  .stride_h = 1,
+                                  .stride_w = 1,
+                                  .dilation_h = 1,
+                                  .dilation_w = 1,
+                                  .top = taps_h - 1 - w->pad_top / w->stride_h,
+                                  .left = taps_w - 1 - w->pad_left / w->stride_w };
+  part->mode = SL_FLOAT_WINDOW;
+  part->images = x[0];
+  part->groups = 1;
+  part->channels = across * y[3];
+  part->rows = x[0] * part->window.out_h * part->window.out_w;
+  part->depth = taps_h * taps_w * x[3];
+}
+
+void
+sl_float_transposed_parts (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena)
+{
+  const SlWindow *w = &node->params.window;
+  const gint32 *weights = sl_node_input (graph, node, 1)->dims, lanes = layer->isa->lanes;
+  const gboolean apart = registers_of (weights, w->stride_w, 1, lanes) < registers_of (weights, w->stride_w, w->stride_w, lanes);
+  const gint32 across = apart ? 1 : w->stride_w;
+  layer->mode = SL_FLOAT_TRANSPOSED;
+  layer->n_parts = (guint) (w->stride_h * (w->stride_w / across));
+  layer->parts = sl_arena_alloc (arena, layer->n_parts * sizeof layer->parts[0]);
+  SlFloatLayer *part = layer->parts;
+  for (gint32 y = 0; y < w->stride_h; y++)
+    for (gint32 x = 0; x < w->stride_w; x += across, part++) {
+      *part = *layer;
+      set_part (part, graph, node, y, x, across);
+    }
+}
+
+gfloat *
+sl_float_transposed_weights (const SlFloatLayer *part, const SlTensor *weights)
+{
+  const SlFloatTransposed *t = &part->transposed;
+  const SlWindowShape *w = &part->window;
+  const gint32 filter_h = weights->dims[1], filter_w = weights->dims[2];
+  const gsize pixel = (gsize) w->channels;
+  gfloat *made = g_new0 (gfloat, (gsize) part->channels * (gsize) part->depth), *to = made;
+  for (gint32 row = 0; row < part->channels; row++)
+    for (gint32 y = w->filter_h - 1; y >= 0; y--)
+      for (gint32 x = w->filter_w - 1; x >= 0; x--, to += pixel) {
+        const gint32 fy = t->first_y + t->stride_h * y, fx = t->first_x + row / t->channels + t->stride_w * x;
+        const gsize from = ((gsize) (row % t->channels * filter_h + fy) * (gsize) filter_w + (gsize) fx) * pixel;
+        if (fy < filter_h && fx < filter_w)
+          memcpy (to, (const gfloat *) weights->data + from, pixel * sizeof to[0]);
+      }
+  return made;
+}
+
+/* Lines of places of a work item. */
+static gint32
+item_lines (const SlFloatLayer *part)
+{
+  return MAX (part->tile_rows / part->window.out_w, 1);
+}
+
+static gint32
+chunks_of (const SlFloatLayer *part)
+{
+  return (part->n_panels + part->chunk_panels - 1) / part->chunk_panels;
+}
+
+static guint
+part_items (const SlFloatLayer *part)
+{
+  const gint32 lines = part->images * part->window.out_h;
+  return (guint) (chunks_of (part) * ((lines + item_lines (part) - 1) / item_lines (part)));
+}
+
+guint
+sl_float_transposed_items (const SlFloatLayer *layer)
+{
+  guint n = 0;
+  for (guint i = 0; i < layer->n_parts; i++)
+    n += part_items (&layer->parts[i]);
+  return n;
+}
+
+SlFloatPiece
+sl_float_transposed_piece (const SlFloatLayer *layer, guint item)
+{
+  const SlFloatLayer *part = layer->parts;
+  for (; item >= part_items (part); part++)
+    item -= part_items (part);
+  const gint32 chunks = chunks_of (part), panel = (gint32) item % chunks * part->chunk_panels;
+  const gint32 line = (gint32) item / chunks * item_lines (part);
+  return (SlFloatPiece){ .part = part,
+                         .panel = panel,
+                         .end = MIN (panel + part->chunk_panels, part->n_panels),
+                         .line = line,
+                         .end_line = MIN (line + item_lines (part), part->images * part->window.out_h) };
+}
+
+gfloat *
+sl_float_transposed_row (const SlFloatLayer *part, gfloat *y, gint32 line)
+{
+  const SlFloatTransposed *t = &part->transposed;
+  const gint32 image = line / part->window.out_h, row = line % part->window.out_h * t->stride_h + t->first_y - t->skip_h;
+  if (row < 0 || row >= t->h)
+    return NULL;
+  return y + (gsize) (image * t->h + row) * (gsize) t->w * (gsize) t->channels;
+}
+
+gssize
+sl_float_transposed_offset (const SlFloatLayer *part, gint32 place)
+{
+  const SlFloatTransposed *t = &part->transposed;
+  return ((gssize) place * t->stride_w + t->first_x - t->skip_w) * t->channels;
+}
+
+gboolean
+sl_float_transposed_inside (const SlFloatLayer *part, gint32 place, gint32 rows)
+{
+  const SlFloatTransposed *t = &part->transposed;
+  return sl_float_transposed_offset (part, place) >= 0
+         && sl_float_transposed_offset (part, place + rows - 1) + part->channels <= (gssize) t->w * t->channels;
+}
+
+void
+sl_float_transposed_copy (const SlFloatPiece *piece, const gfloat *from, gint32 place, gint32 rows, gfloat *line)
+{
+  const SlFloatLayer *part = piece->part;
+  const SlFloatPanel *panels = part->gemm.panels, *last = &panels[piece->end - 1];
+  const gssize width = (gssize) part->transposed.w * part->transposed.channels;
+  for (gint32 r = 0; r < rows; r++, from += part->channels) {
+    const gssize start = sl_float_transposed_offset (part, place + r);
+    const gssize lo = MAX (panels[piece->panel].channel, -start), hi = MIN (last->channel + last->channels, width - start);
+    if (lo < hi)
+      memcpy (line + start + lo, from + lo, (gsize) (hi - lo) * sizeof line[0]);
+  }
+}
