@@ -2,9 +2,10 @@
 /*
  * slcamera: frames of a camera, told by its URI; when the camera goes away it comes back.
  *
- * A GstBin with one appsrc in it. The camera itself runs in a pipeline of its own (plugins/camera/feed.c), so nothing that happens
+ * A GstBin with an appsrc in it. The camera itself runs in a pipeline of its own (plugins/camera/feed.c), so nothing that happens
  * to it (errors, ends, new caps, a peer that stopped talking in the middle of a handshake) reaches this pipeline other than as
  * frames, caps and messages. Live cameras hold one frame, the newest; files wait for whoever reads them.
+ * What the camera encoded leaves by a second appsrc, which is there while the request pad is.
  * Invariant: a feed runs from PAUSED, where frames are live from the first PLAYING (it needs the clock), until READY.
  */
 #include "plugins/elements.h"
@@ -14,6 +15,7 @@
 #include "base/redact.h"
 #include "base/secretfile.h"
 #include "sightline/error.h"
+#include "plugins/camera/encoded.h"
 #include "plugins/camera/feed.h"
 #include "plugins/camera/messages.h"
 #include "plugins/describe.h"
@@ -22,12 +24,15 @@
 #include "plugins/report.h"
 
 #define FILE_FRAMES 2
+#define ENCODED "encoded"
 
 typedef struct
 {
   GstBin parent;
   SlCameraSettings settings; /* object lock */
   GstAppSrc *output;         /* owned by the bin; NULL where appsrc is missing */
+  GstPad *encoded;           /* object lock (nullable): the request pad */
+  GstAppSrc *encoded_output; /* object lock (nullable): behind that pad */
   SlCameraFeed *feed;        /* object lock */
   SlCameraUri *uri;          /* checked; NULL once the feed took it */
   gboolean live;
@@ -39,6 +44,9 @@ typedef GstBinClass SlCameraClass;
 G_DEFINE_TYPE (SlCamera, sl_camera, GST_TYPE_BIN)
 
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw"));
+
+static GstStaticPadTemplate encoded_template =
+  GST_STATIC_PAD_TEMPLATE (ENCODED, GST_PAD_SRC, GST_PAD_REQUEST, GST_STATIC_CAPS (SL_CAMERA_ENCODED_CAPS));
 
 #define AT(member) G_STRUCT_OFFSET (SlCamera, settings.member)
 /* GStreamer's converters take no more. */
@@ -99,6 +107,17 @@ enum
   PROP_STATE = G_N_ELEMENTS (properties) + 1,
   PROP_AGE,
 };
+
+/* (transfer full) (nullable): what is behind the request pad. @linked: only where something is linked to it */
+static GstAppSrc *
+get_encoded_output (SlCamera *self, gboolean linked)
+{
+  GST_OBJECT_LOCK (self);
+  GstAppSrc *output =
+    self->encoded != NULL && (!linked || gst_pad_is_linked (self->encoded)) ? gst_object_ref (self->encoded_output) : NULL;
+  GST_OBJECT_UNLOCK (self);
+  return output;
+}
 
 /* The element was made without appsrc: said when it is started, since a constructor cannot. */
 static gboolean
@@ -165,6 +184,9 @@ prepare (SlCamera *self)
   g_object_set (self->output, "is-live", self->live, "format", GST_FORMAT_TIME, "block", !self->live, "leaky-type",
                 self->live ? GST_APP_LEAKY_TYPE_DOWNSTREAM : GST_APP_LEAKY_TYPE_NONE, "max-bytes", G_GUINT64_CONSTANT (0), "max-buffers",
                 (guint64) (self->live ? 1 : FILE_FRAMES), NULL);
+  g_autoptr (GstAppSrc) encoded = get_encoded_output (self, FALSE);
+  if (encoded != NULL)
+    sl_camera_encoded_set_up (encoded, self->live);
   return TRUE;
 }
 
@@ -176,7 +198,8 @@ start (SlCamera *self)
   GST_OBJECT_LOCK (self);
   SlCameraSettings settings = self->settings;
   GST_OBJECT_UNLOCK (self);
-  SlCameraFeed *feed = sl_camera_feed_start (GST_ELEMENT (self), self->output, g_steal_pointer (&self->uri), &settings);
+  g_autoptr (GstAppSrc) encoded = get_encoded_output (self, TRUE);
+  SlCameraFeed *feed = sl_camera_feed_start (GST_ELEMENT (self), self->output, encoded, g_steal_pointer (&self->uri), &settings);
   GST_OBJECT_LOCK (self);
   self->feed = feed;
   GST_OBJECT_UNLOCK (self);
@@ -196,7 +219,10 @@ stop (SlCamera *self)
 static void
 keep_taking (SlCamera *self)
 {
+  g_autoptr (GstAppSrc) encoded = get_encoded_output (self, FALSE);
   GST_BASE_SRC_GET_CLASS (self->output)->unlock_stop (GST_BASE_SRC (self->output));
+  if (encoded != NULL)
+    GST_BASE_SRC_GET_CLASS (encoded)->unlock_stop (GST_BASE_SRC (encoded));
 }
 
 static GstStateChangeReturn
@@ -217,6 +243,46 @@ sl_camera_change_state (GstElement *element, GstStateChange transition)
   if (transition == (self->live ? GST_STATE_CHANGE_PAUSED_TO_PLAYING : GST_STATE_CHANGE_READY_TO_PAUSED))
     start (self);
   return result;
+}
+
+/* NULL: the element runs, has the pad already, or is without appsrc, which it says when it is started. */
+static GstPad *
+sl_camera_request_new_pad (GstElement *element, GstPadTemplate *template, const gchar *name, const GstCaps *caps)
+{
+  SlCamera *self = (SlCamera *) element;
+  GST_OBJECT_LOCK (self);
+  const gboolean late = GST_STATE (element) > GST_STATE_READY, there = self->encoded != NULL;
+  GST_OBJECT_UNLOCK (self);
+  GstElement *output = !late && !there && self->output != NULL ? gst_element_factory_make ("appsrc", "encoded-output") : NULL;
+  if (output == NULL)
+    return NULL;
+  gst_bin_add (GST_BIN (self), output);
+  gst_element_sync_state_with_parent (output);
+  g_autoptr (GstPad) inner = gst_element_get_static_pad (output, "src");
+  GstPad *pad = gst_ghost_pad_new_from_template (ENCODED, inner, template);
+  GST_OBJECT_LOCK (self);
+  self->encoded = pad;
+  self->encoded_output = gst_object_ref (GST_APP_SRC (output));
+  GST_OBJECT_UNLOCK (self);
+  gst_element_add_pad (element, pad);
+  return pad;
+}
+
+static void
+sl_camera_release_pad (GstElement *element, GstPad *pad)
+{
+  SlCamera *self = (SlCamera *) element;
+  GST_OBJECT_LOCK (self);
+  GstElement *output = GST_ELEMENT (self->encoded_output);
+  self->encoded = NULL;
+  self->encoded_output = NULL;
+  GST_OBJECT_UNLOCK (self);
+  gst_pad_set_active (pad, FALSE);
+  gst_element_set_state (output, GST_STATE_NULL);
+  gst_element_remove_pad (element, pad);
+  if (GST_OBJECT_PARENT (output) == GST_OBJECT (self)) /* a bin that is disposed of has none any more */
+    gst_bin_remove (GST_BIN (self), output);
+  gst_object_unref (output);
 }
 
 /* Whoever reads the properties is not told the password: pipeline dumps and logs print them. */
@@ -252,6 +318,8 @@ sl_camera_class_init (SlCameraClass *klass)
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   object_class->finalize = sl_camera_finalize;
   element_class->change_state = sl_camera_change_state;
+  element_class->request_new_pad = sl_camera_request_new_pad;
+  element_class->release_pad = sl_camera_release_pad;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   object_class->get_property = sl_camera_get_property;
   g_object_class_install_property (object_class, PROP_STATE,
@@ -262,10 +330,11 @@ sl_camera_class_init (SlCameraClass *klass)
                                                        "ms since the last frame came, -1 before the first: how stale predictions are", -1,
                                                        G_MAXINT64, -1, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_add_static_pad_template (element_class, &encoded_template);
   sl_element_class_describe (
     element_class, "Camera", "Source/Video",
     "Frames of the camera at uri (v4l2://, rtsp://, http:// MJPEG, file://, test://), the newest always first; connects "
-    "again for ever when it goes away or stops talking, and posts 'slcamera' messages about it.",
+    "again for ever when it goes away or stops talking, and posts 'slcamera' messages about it. Its pad 'encoded' has what the camera encoded.",
     "gst-launch-1.0 slcamera uri=rtsp://camera/stream ! slpredict model=ssd.tflite ! application/x-json ! fdsink", "cameras.md");
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/backoff.h"
 #include "sightline/error.h"
+#include "plugins/camera/encoded.h"
 #include "plugins/camera/format.h"
 #include "plugins/camera/messages.h"
 #include "plugins/camera/sink.h"
@@ -46,8 +47,8 @@ struct _SlCameraFeed
 
   GMutex lock;
   GCond cond;
-  GstElement *camera; /* these two NULL from stop on */
-  GstAppSrc *output;
+  GstElement *camera; /* these three NULL from stop on */
+  GstAppSrc *output, *encoded;
   gboolean stop, finished;
   GError *fault, *remark; /* of this connection: what ended it; the last warning */
   gboolean ended, latency_changed, torn_down;
@@ -59,6 +60,9 @@ struct _SlCameraFeed
 
   SlCameraSockets *sockets; /* (nullable): of rtsp:// */
   SlCameraStamper stamper;  /* inner streaming thread */
+  SlCameraEncoded taken;    /* inner streaming thread, before the decoder */
+  gboolean taps;            /* there is @encoded */
+  GstElement *pipeline;     /* the inner one, while it is there */
 
   guint attempt; /* these are the thread's own */
   gint64 down_since;
@@ -109,6 +113,16 @@ get_output (SlCameraFeed *feed)
   return output;
 }
 
+/* The same; and NULL where nobody wants what the camera encoded. */
+static GstAppSrc *
+get_encoded (SlCameraFeed *feed)
+{
+  g_mutex_lock (&feed->lock);
+  GstAppSrc *encoded = feed->encoded != NULL ? gst_object_ref (feed->encoded) : NULL;
+  g_mutex_unlock (&feed->lock);
+  return encoded;
+}
+
 /* With the lock held. */
 static gint64
 age_of (const SlCameraFeed *feed)
@@ -116,7 +130,23 @@ age_of (const SlCameraFeed *feed)
   return feed->last_frame > 0 ? (g_get_monotonic_time () - feed->last_frame) / 1000 : -1;
 }
 
+static void
+tell_people (SlCameraFeed *feed, GstMessageType type, const GError *fault, const char *text)
+{
+  g_autoptr (GstElement) camera = get_camera (feed);
+  g_autofree char *line = g_strdup_printf ("%s: %s", feed->uri->display, text);
+  if (camera != NULL)
+    sl_camera_post (camera, type, fault, line);
+}
+
 /* Frames: called by the sink of the inner pipeline. */
+
+/* How far from now a time is that is believed. */
+static GstClockTime
+trust_of (const SlCameraFeed *feed)
+{
+  return TRUST + (GstClockTime) feed->settings.latency * GST_MSECOND;
+}
 
 static GstClockTime
 stamp (SlCameraFeed *feed, GstElement *camera, GstClockTime running, GstClockTime inner_base, GstClockTime duration)
@@ -128,8 +158,7 @@ stamp (SlCameraFeed *feed, GstElement *camera, GstClockTime running, GstClockTim
     return sl_camera_stamper_file (&feed->stamper, running, duration);
   const GstClockTime taken =
     GST_CLOCK_TIME_IS_VALID (running) && GST_CLOCK_TIME_IS_VALID (inner_base) ? running + inner_base : GST_CLOCK_TIME_NONE;
-  return sl_camera_stamper_live (&feed->stamper, taken, gst_clock_get_time (clock), gst_element_get_base_time (camera),
-                                 TRUST + (GstClockTime) feed->settings.latency * GST_MSECOND);
+  return sl_camera_stamper_live (&feed->stamper, taken, gst_clock_get_time (clock), gst_element_get_base_time (camera), trust_of (feed));
 }
 
 /* Or on its way there. Time stands still in PAUSED, so what comes then could not be stamped. */
@@ -140,6 +169,15 @@ is_playing (GstElement *camera)
   const gboolean playing = GST_STATE_TARGET (camera) == GST_STATE_PLAYING;
   GST_OBJECT_UNLOCK (camera);
   return playing;
+}
+
+/* Files and test pictures stay what they are: whoever waits for their encoded frames is told that there are none. */
+static void
+end_empty (SlCameraFeed *feed)
+{
+  g_autoptr (GstAppSrc) encoded = sl_camera_may_end (feed->uri) && !feed->taken.came ? get_encoded (feed) : NULL;
+  if (encoded != NULL)
+    gst_app_src_end_of_stream (encoded);
 }
 
 static GstFlowReturn
@@ -158,6 +196,8 @@ take_frame (gpointer data, GstBuffer *buffer, GstClockTime running, GstClockTime
     g_cond_broadcast (&feed->cond);
   }
   g_mutex_unlock (&feed->lock);
+  if (first)
+    end_empty (feed);
   if (feed->live && !is_playing (camera))
     return GST_FLOW_OK;
   GstBuffer *frame = gst_buffer_is_writable (buffer) ? gst_buffer_ref (buffer) : gst_buffer_copy (buffer);
@@ -193,6 +233,59 @@ take_tags (gpointer data, GstEvent *event)
 }
 
 static const SlCameraSinkCalls sink_calls = { take_frame, take_caps, take_tags };
+
+/* Encoded frames: called by the tap in front of the decoder. */
+
+/* A live frame's time is when it was taken, like that of what becomes of it. Before the inner pipeline runs, it is about to. */
+static void
+stamp_encoded (gpointer data, GstBuffer *frame)
+{
+  SlCameraFeed *feed = data;
+  const GstClockTime running = GST_BUFFER_PTS_IS_VALID (frame) ? GST_BUFFER_PTS (frame) : GST_BUFFER_DTS (frame);
+  g_autoptr (GstElement) camera = get_camera (feed);
+  g_autoptr (GstClock) clock = camera != NULL && feed->live ? gst_element_get_clock (camera) : NULL;
+  if (clock == NULL) {
+    sl_camera_encoded_move (frame, 0, feed->stamper.offset);
+    return;
+  }
+  const GstClockTime now = gst_clock_get_time (clock), base = gst_element_get_base_time (camera);
+  const GstClockTime inner_base = gst_element_get_base_time (feed->pipeline);
+  const gboolean timed = GST_CLOCK_TIME_IS_VALID (running);
+  const GstClockTime taken = timed ? running + (inner_base > 0 ? inner_base : now) : GST_CLOCK_TIME_NONE;
+  const GstClockTime time = sl_camera_stamp_live (taken, now, base, trust_of (feed));
+  if (timed)
+    sl_camera_encoded_move (frame, running, time);
+  else
+    GST_BUFFER_PTS (frame) = time;
+}
+
+static void
+take_encoded (gpointer data, GstBuffer *frame)
+{
+  SlCameraFeed *feed = data;
+  g_autoptr (GstElement) camera = get_camera (feed);
+  g_autoptr (GstAppSrc) encoded = get_encoded (feed);
+  const gboolean crowded = feed->taken.crowded;
+  if (encoded == NULL || (feed->live && !is_playing (camera))) {
+    feed->taken.flows = FALSE;
+    gst_buffer_unref (frame);
+    return;
+  }
+  sl_camera_encoded_push (&feed->taken, encoded, feed->live, frame);
+  if (!crowded && feed->taken.crowded)
+    tell_people (feed, GST_MESSAGE_WARNING, NULL,
+                 "encoded: what takes its frames is too slow: they are left out, each time up to the next key frame");
+}
+
+static void
+take_encoded_caps (gpointer data, GstCaps *caps)
+{
+  g_autoptr (GstAppSrc) encoded = get_encoded (data);
+  if (encoded != NULL)
+    gst_app_src_set_caps (encoded, caps);
+}
+
+static const SlCameraTapCalls tap_calls = { stamp_encoded, take_encoded_caps, take_encoded };
 
 /* Messages of the inner pipeline: called by whatever thread posts them. */
 
@@ -277,15 +370,6 @@ tell (SlCameraFeed *feed, const char *state, const char *reason, guint next_dela
   tell_aged (feed, state, reason, next_delay, sl_camera_feed_age (feed));
 }
 
-static void
-tell_people (SlCameraFeed *feed, GstMessageType type, const GError *fault, const char *text)
-{
-  g_autoptr (GstElement) camera = get_camera (feed);
-  g_autofree char *line = g_strdup_printf ("%s: %s", feed->uri->display, text);
-  if (camera != NULL)
-    sl_camera_post (camera, type, fault, line);
-}
-
 /* Sinks downstream have to know how old frames are when they arrive. */
 static void
 update_latency (SlCameraFeed *feed, GstBin *pipeline, GstElement *sink)
@@ -296,10 +380,13 @@ update_latency (SlCameraFeed *feed, GstBin *pipeline, GstElement *sink)
   g_autoptr (GstAppSrc) output = get_output (feed);
   gboolean live;
   GstClockTime min, max;
+  g_autoptr (GstAppSrc) encoded = get_encoded (feed);
   if (output == NULL || !feed->live || !gst_pad_peer_query (pad, query))
     return;
   gst_query_parse_latency (query, &live, &min, &max);
   gst_app_src_set_latency (output, live ? min : 0, GST_CLOCK_TIME_NONE);
+  if (encoded != NULL)
+    gst_app_src_set_latency (encoded, live ? min : 0, GST_CLOCK_TIME_NONE);
 }
 
 static void
@@ -437,7 +524,7 @@ end_pipeline (SlCameraFeed *feed, GstElement *pipeline)
 static Outcome
 run_pipeline (SlCameraFeed *feed, GstElement *camera, const SlCameraPlan *plan)
 {
-  GstElement *pipeline = gst_object_ref_sink (gst_pipeline_new ("slcamera-source"));
+  GstElement *pipeline = feed->pipeline = gst_object_ref_sink (gst_pipeline_new ("slcamera-source"));
   GstElement *sink = sl_camera_sink_new (plan->downstream, &sink_calls, feed_ref (feed), feed_unref);
   gst_bin_add (GST_BIN (pipeline), sink);
   GstBus *bus = gst_element_get_bus (pipeline);
@@ -461,6 +548,7 @@ run_pipeline (SlCameraFeed *feed, GstElement *camera, const SlCameraPlan *plan)
   end_pipeline (feed, pipeline);
   gst_bus_set_sync_handler (bus, NULL, NULL, NULL);
   gst_object_unref (bus);
+  feed->pipeline = NULL;
   gst_object_unref (pipeline);
   return outcome;
 }
@@ -481,11 +569,14 @@ connect_once (SlCameraFeed *feed)
     sl_camera_sockets_forget (feed->sockets);
   SlCameraPlan plan;
   plan_init (feed, camera, &plan);
+  sl_camera_encoded_begin (&feed->taken);
+  plan.tap = feed->taps ? sl_camera_tap_new (&tap_calls, feed_ref (feed), feed_unref) : NULL;
   GError *error = NULL;
   Outcome outcome = FAILED;
   if (sl_camera_probe (&plan, feed->cancel, &error))
     outcome = run_pipeline (feed, camera, &plan);
   gst_caps_unref (plan.downstream);
+  g_clear_pointer (&plan.tap, sl_camera_tap_unref);
   if (error == NULL)
     return outcome;
   g_mutex_lock (&feed->lock);
@@ -568,7 +659,9 @@ finish_stream (SlCameraFeed *feed)
     return TRUE;
   }
   tell (feed, "ended", NULL, 0);
-  g_autoptr (GstAppSrc) output = get_output (feed);
+  g_autoptr (GstAppSrc) output = get_output (feed), encoded = get_encoded (feed);
+  if (encoded != NULL)
+    gst_app_src_end_of_stream (encoded);
   if (output != NULL)
     gst_app_src_end_of_stream (output);
   return FALSE;
@@ -598,7 +691,7 @@ run (gpointer data)
 }
 
 SlCameraFeed *
-sl_camera_feed_start (GstElement *camera, GstAppSrc *output, SlCameraUri *uri, const SlCameraSettings *settings)
+sl_camera_feed_start (GstElement *camera, GstAppSrc *output, GstAppSrc *encoded, SlCameraUri *uri, const SlCameraSettings *settings)
 {
   static gsize once = 0;
   if (g_once_init_enter (&once)) {
@@ -617,6 +710,8 @@ sl_camera_feed_start (GstElement *camera, GstAppSrc *output, SlCameraUri *uri, c
   feed->sockets = uri->kind == SL_CAMERA_RTSP ? sl_camera_sockets_new () : NULL;
   feed->camera = gst_object_ref (camera);
   feed->output = gst_object_ref (output);
+  feed->encoded = encoded != NULL ? gst_object_ref (encoded) : NULL;
+  feed->taps = encoded != NULL;
   feed->state = "stopped";
   sl_camera_stamper_init (&feed->stamper);
   feed->thread = g_thread_new ("slcamera", run, feed_ref (feed));
@@ -631,7 +726,7 @@ sl_camera_feed_stop (SlCameraFeed *feed)
   g_mutex_lock (&feed->lock);
   feed->stop = TRUE;
   GstElement *camera = g_steal_pointer (&feed->camera);
-  GstAppSrc *output = g_steal_pointer (&feed->output);
+  GstAppSrc *output = g_steal_pointer (&feed->output), *encoded = g_steal_pointer (&feed->encoded);
   g_cond_broadcast (&feed->cond);
   g_mutex_unlock (&feed->lock);
   g_cancellable_cancel (feed->cancel);
@@ -648,6 +743,7 @@ sl_camera_feed_stop (SlCameraFeed *feed)
     GST_WARNING_OBJECT (camera, "%s: does not stop; left to end by itself", feed->uri->display);
   gst_object_unref (camera);
   gst_object_unref (output);
+  gst_clear_object (&encoded);
   feed_unref (feed);
 }
 

@@ -14,11 +14,12 @@ G_BEGIN_DECLS
 
 typedef struct _SlCameraFeed SlCameraFeed;
 
-/** sl_camera_feed_start: frames go to @output, messages come from @camera, whose clock and base time stamp them and whose "src"
+/** sl_camera_feed_start: frames go to @output, what the camera encoded to @encoded (nullable), messages come from @camera, whose clock and base time stamp them and whose "src"
  *  pad tells what is wanted. @uri (transfer full); of @settings numbers are copied. */
-SlCameraFeed *sl_camera_feed_start (GstElement *camera, GstAppSrc *output, SlCameraUri *uri, const SlCameraSettings *settings);
+SlCameraFeed *sl_camera_feed_start (GstElement *camera, GstAppSrc *output, GstAppSrc *encoded, SlCameraUri *uri,
+                                    const SlCameraSettings *settings);
 /** sl_camera_feed_stop: (transfer full): returns when the inner pipeline is down, at the latest after 1.5 s: what is stuck then
- *  is left to end by itself, without its camera. No message and no frame comes after it. @output must be flushing. */
+ *  is left to end by itself, without its camera. No message and no frame comes after it. @output and @encoded must be flushing. */
 void sl_camera_feed_stop (SlCameraFeed *feed);
 /** sl_camera_feed_age: ms since the last frame, -1 before the first. Any thread. */
 gint64 sl_camera_feed_age (SlCameraFeed *feed);

@@ -194,3 +194,20 @@ sl_camera_jpeg_take (GBytes *bytes, guint max_pixels, GError **error)
     g_byte_array_append (walk.clean, end, sizeof end);
   return g_byte_array_free_to_bytes (walk.clean);
 }
+
+gboolean
+sl_camera_jpeg_size (const guint8 *data, gsize n, guint *width, guint *height)
+{
+  Walk walk = { .data = data, .n = n };
+  guint8 code = 0;
+  if (!find_start (&walk))
+    return FALSE;
+  do
+    code = next_marker (&walk);
+  while (code != 0 && code != EOI && code != SOI && (is_restart (code) || code == TEM || pass_segment (&walk, code)) && walk.pixels == 0
+         && walk.scans == 0);
+  g_clear_pointer (&walk.clean, g_byte_array_unref);
+  *width = walk.width;
+  *height = walk.height;
+  return walk.pixels > 0;
+}

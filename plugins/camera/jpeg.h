@@ -25,6 +25,8 @@ G_BEGIN_DECLS
  * well-formed picture.
  */
 GBytes *sl_camera_jpeg_take (GBytes *bytes, guint max_pixels, GError **error);
+/** sl_camera_jpeg_size: of the picture with which the @n bytes at @data begin, as its first frame header says; FALSE where there is none, or it says 0. */
+gboolean sl_camera_jpeg_size (const guint8 *data, gsize n, guint *width, guint *height);
 
 G_END_DECLS
 

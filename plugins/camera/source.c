@@ -101,9 +101,11 @@ limits_of (const SlCameraPlan *plan)
 }
 
 static GstElement *
-add_decoder (GstBin *bin, GstElement *convert, const SlCameraLimits *limits)
+add_decoder (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, const SlCameraLimits *limits)
 {
   sl_camera_limit_decoding (bin, limits);
+  if (plan->tap != NULL)
+    sl_camera_tap_decoders (plan->tap, bin);
   GstElement *decoder = add (bin, "decodebin");
   g_autoptr (GstCaps) raw = gst_caps_from_string ("video/x-raw(ANY)");
   g_object_set (decoder, "caps", raw, "expose-all-streams", FALSE, NULL);
@@ -166,7 +168,7 @@ build_file (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError *
 {
   SlCameraLimits limits = limits_of (plan);
   limits.max_part_bytes = G_MAXUINT; /* the file is as large as it is */
-  GstElement *source = add (bin, "filesrc"), *decoder = add_decoder (bin, convert, &limits);
+  GstElement *source = add (bin, "filesrc"), *decoder = add_decoder (plan, bin, convert, &limits);
   g_object_set (source, "location", plan->uri->location, NULL);
   return gst_element_link (source, decoder);
 }
@@ -258,7 +260,7 @@ build_rtsp (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError *
                                             [SL_CAMERA_ANY_TRANSPORT] = "udp+udp-mcast+tcp" };
   const SlCameraSettings *settings = plan->settings;
   const SlCameraLimits limits = limits_of (plan);
-  GstElement *source = add (bin, "rtspsrc"), *decoder = add_decoder (bin, convert, &limits);
+  GstElement *source = add (bin, "rtspsrc"), *decoder = add_decoder (plan, bin, convert, &limits);
   g_object_set (source, "location", plan->uri->location, "user-id", plan->uri->user, "user-pw", plan->uri->password, "latency",
                 (guint) settings->latency, "drop-on-latency", settings->drop_on_latency, "tcp-timeout",
                 (guint64) element_timeout (settings) * G_USEC_PER_SEC, NULL);
@@ -313,6 +315,8 @@ add_jpeg_decoder (const SlCameraPlan *plan, GstBin *bin)
   const SlCameraLimits limits = limits_of (plan);
   GstElement *decoder = add (bin, "jpegdec");
   sl_camera_limit_jpeg (decoder, &limits);
+  if (plan->tap != NULL)
+    sl_camera_tap_decoder (plan->tap, decoder);
   return decoder;
 }
 

@@ -9,6 +9,7 @@
 #include <gst/gst.h>
 
 #include "plugins/camera/sockets.h"
+#include "plugins/camera/tap.h"
 #include "plugins/camera/uri.h"
 
 G_BEGIN_DECLS
@@ -40,6 +41,7 @@ typedef struct
  * @downstream: caps that frames must have
  * @model_width, @model_height: 0 where no model is known
  * @sockets: (nullable): told of each packet that came over the connections it watches
+ * @tap: (nullable): takes what goes into decoders
  */
 typedef struct
 {
@@ -48,6 +50,7 @@ typedef struct
   GstCaps *downstream;
   gint model_width, model_height;
   SlCameraSockets *sockets;
+  SlCameraTap *tap;
 } SlCameraPlan;
 
 /** sl_camera_is_live: whether frames come at their own pace, so that late ones are dropped and a silent source is a fault. */

@@ -30,11 +30,17 @@ grow (SlCameraStamper *stamper, GstClockTime time)
 }
 
 GstClockTime
-sl_camera_stamper_live (SlCameraStamper *stamper, GstClockTime taken, GstClockTime now, GstClockTime base, GstClockTime trust)
+sl_camera_stamp_live (GstClockTime taken, GstClockTime now, GstClockTime base, GstClockTime trust)
 {
   if (!GST_CLOCK_TIME_IS_VALID (taken) || (taken > now ? taken - now : now - taken) > trust)
     taken = now;
-  return grow (stamper, taken > base ? taken - base : 0);
+  return taken > base ? taken - base : 0;
+}
+
+GstClockTime
+sl_camera_stamper_live (SlCameraStamper *stamper, GstClockTime taken, GstClockTime now, GstClockTime base, GstClockTime trust)
+{
+  return grow (stamper, sl_camera_stamp_live (taken, now, base, trust));
 }
 
 GstClockTime

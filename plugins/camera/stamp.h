@@ -19,8 +19,10 @@ typedef struct
 void sl_camera_stamper_init (SlCameraStamper *stamper);
 /** sl_camera_stamper_pass: the next frame begins a pass over the same file: its time 0 is where the last pass ended. */
 void sl_camera_stamper_pass (SlCameraStamper *stamper);
-/** sl_camera_stamper_live: a frame taken at clock time @taken (or NONE) that arrived at @now, while the outer base time is @base.
+/** sl_camera_stamp_live: running time of what was taken at clock time @taken (or NONE) and arrived at @now, while the outer base time is @base.
  *  A time that is not within @trust of @now is no time. */
+GstClockTime sl_camera_stamp_live (GstClockTime taken, GstClockTime now, GstClockTime base, GstClockTime trust);
+/** sl_camera_stamper_live: the same, of a frame, later than the one before. */
 GstClockTime sl_camera_stamper_live (SlCameraStamper *stamper, GstClockTime taken, GstClockTime now, GstClockTime base, GstClockTime trust);
 /** sl_camera_stamper_file: a frame at @running (or NONE) of the running pass, of @duration (or NONE). */
 GstClockTime sl_camera_stamper_file (SlCameraStamper *stamper, GstClockTime running, GstClockTime duration);

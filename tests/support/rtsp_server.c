@@ -20,14 +20,16 @@ typedef struct
   char *size, *mode, *payload, *user, *password;
 } Options;
 
-/* Everything before the payloader must be there wherever the base and good plugins are; h264 needs an encoder. */
+/* Everything before the payloader must be there wherever the base and good plugins are; h264 and h265 need encoders. */
 static const struct
 {
   const char *name, *format, *chain;
 } payloads[] = {
   { "jpeg", "I420", "jpegenc ! rtpjpegpay name=pay0 pt=26" },
   { "raw", "UYVY", "rtpvrawpay name=pay0 pt=96" },
-  { "h264", "I420", "openh264enc ! h264parse config-interval=-1 ! rtph264pay name=pay0 pt=96" },
+  { "h264", "I420", "openh264enc gop-size=30 ! h264parse config-interval=-1 ! rtph264pay name=pay0 pt=96" },
+  { "h265", "I420",
+    "x265enc key-int-max=30 speed-preset=ultrafast tune=zerolatency ! h265parse config-interval=-1 ! rtph265pay name=pay0 pt=96" },
 };
 
 /* Frames are counted, not timed: a slow machine begins late, but gives as many. */
@@ -100,7 +102,8 @@ serve_rtsp (const Options *options)
 {
   g_autofree char *launch = launch_line (options);
   if (launch == NULL) {
-    fprintf (stderr, "rtsp_server: --size %s --payload %s: expected WIDTHxHEIGHT and jpeg, raw or h264\n", options->size, options->payload);
+    fprintf (stderr, "rtsp_server: --size %s --payload %s: expected WIDTHxHEIGHT and jpeg, raw, h264 or h265\n", options->size,
+             options->payload);
     return -1;
   }
   GstRTSPServer *server = gst_rtsp_server_new ();
@@ -180,7 +183,7 @@ main (int argc, char **argv)
       "silent: connects and never answers; garbage: answers with noise",
       "MODE" },
     { "after", 'a', 0, G_OPTION_ARG_INT, &options.after_ms, "for stall and slow (2000)", "MS" },
-    { "payload", 0, 0, G_OPTION_ARG_STRING, &options.payload, "jpeg, raw or h264 (jpeg)", "NAME" },
+    { "payload", 0, 0, G_OPTION_ARG_STRING, &options.payload, "jpeg, raw, h264 or h265 (jpeg)", "NAME" },
     { "user", 0, 0, G_OPTION_ARG_STRING, &options.user, "ask for this user name and --password", "NAME" },
     { "password", 0, 0, G_OPTION_ARG_STRING, &options.password, NULL, "TEXT" },
     { 0 },

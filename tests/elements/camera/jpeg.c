@@ -234,6 +234,23 @@ test_noise (void)
   g_rand_free (random);
 }
 
+/* Of a whole picture and of what is left of one, the size that jpegenc was told; of noise none, and no crash. */
+static void
+test_size (void)
+{
+  g_autoptr (GBytes) picture = make_picture ();
+  gsize n = 0;
+  guint width = 0, height = 0;
+  const guint8 *data = g_bytes_get_data (picture, &n);
+  const gsize frame = offset_of (picture, 0xc0);
+  for (gsize end = 0; end <= n; end++) {
+    g_autofree guint8 *part = g_memdup2 (data, MAX (end, 1));
+    const gboolean found = sl_camera_jpeg_size (part, end, &width, &height);
+    g_assert_cmpint (found, ==, end >= frame + 19); /* the frame header: 2 bytes, and 17 of three components */
+    g_assert_true (!found || (width == 64 && height == 48));
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -247,5 +264,6 @@ main (int argc, char **argv)
   g_test_add_func ("/camerajpeg/second-frame", test_second_frame);
   g_test_add_func ("/camerajpeg/scans", test_scans);
   g_test_add_func ("/camerajpeg/noise", test_noise);
+  g_test_add_func ("/camerajpeg/size", test_size);
   return g_test_run ();
 }

@@ -5,6 +5,7 @@
  * tested so is slcamera's part (which format, what happens when the node goes and comes), not the driver's.
  */
 #include <glib/gstdio.h>
+#include <gst/app/gstappsink.h>
 #include <gst/base/gstpushsrc.h>
 #include <unistd.h>
 
@@ -181,13 +182,25 @@ test_choice (void)
   test_remove_file (model);
 }
 
+/* And what the device gave is at the pad encoded, byte for byte. */
 static void
 test_jpeg (void)
 {
   g_autofree char *path = test_text_file ("video0", "image/jpeg, width=64, height=48, framerate=30/1");
   g_autoptr (TestCamera) camera = camera_for (path, FAST, NULL);
+  GstElement *encoded = gst_element_factory_make ("appsink", NULL);
+  g_object_set (encoded, "sync", FALSE, "async", FALSE, NULL);
+  gst_bin_add (GST_BIN (camera->pipeline), encoded);
+  g_assert_true (gst_element_link_pads (camera->camera, "encoded", encoded, "sink"));
   test_camera_play (camera, GST_STATE_PLAYING);
   test_camera_wait_frames (camera, 3);
+  g_autoptr (GstSample) sample = gst_app_sink_pull_sample (GST_APP_SINK (encoded));
+  g_autoptr (GstBuffer) jpeg = make_jpeg ();
+  GstMapInfo map;
+  g_assert_true (gst_buffer_map (gst_sample_get_buffer (sample), &map, GST_MAP_READ));
+  g_assert_cmpuint (map.size, ==, gst_buffer_get_size (jpeg));
+  g_assert_cmpint (gst_buffer_memcmp (jpeg, 0, map.data, map.size), ==, 0);
+  gst_buffer_unmap (gst_sample_get_buffer (sample), &map);
   g_assert_cmpint (camera->width, ==, 64);
   g_assert_false (camera->backwards);
   test_camera_stop (camera);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* appsrc could drop by itself, in the middle of a group of pictures, which would spoil the rest of it. */
+#include "plugins/camera/encoded.h"
+
+void
+sl_camera_encoded_set_up (GstAppSrc *output, gboolean live)
+{
+  g_object_set (output, "is-live", live, "format", GST_FORMAT_TIME, "block", !live, "max-buffers", G_GUINT64_CONSTANT (0), "max-bytes",
+                (guint64) (live ? 0 : SL_CAMERA_ENCODED_BYTES), NULL);
+}
+
+void
+sl_camera_encoded_begin (SlCameraEncoded *encoded)
+{
+  *encoded = (SlCameraEncoded){ 0 };
+}
+
+static GstClockTime
+moved (GstClockTime time, GstClockTime from, GstClockTime to)
+{
+  if (!GST_CLOCK_TIME_IS_VALID (time) || (time < from && from - time > to))
+    return GST_CLOCK_TIME_NONE;
+  return time < from ? to - (from - time) : to + (time - from);
+}
+
+void
+sl_camera_encoded_move (GstBuffer *frame, GstClockTime from, GstClockTime to)
+{
+  GST_BUFFER_PTS (frame) = moved (GST_BUFFER_PTS (frame), from, to);
+  GST_BUFFER_DTS (frame) = moved (GST_BUFFER_DTS (frame), from, to);
+  if (GST_BUFFER_PTS_IS_VALID (frame) && GST_BUFFER_DTS_IS_VALID (frame) && GST_BUFFER_DTS (frame) > GST_BUFFER_PTS (frame))
+    GST_BUFFER_DTS (frame) = GST_CLOCK_TIME_NONE;
+}
+
+static gboolean
+has_room (GstAppSrc *output, gsize bytes)
+{
+  const guint64 waiting = gst_app_src_get_current_level_bytes (output);
+  return waiting == 0
+         || (waiting + bytes <= SL_CAMERA_ENCODED_BYTES && gst_app_src_get_current_level_time (output) <= SL_CAMERA_ENCODED_TIME);
+}
+
+void
+sl_camera_encoded_push (SlCameraEncoded *encoded, GstAppSrc *output, gboolean live, GstBuffer *frame)
+{
+  const gboolean fits = !live || has_room (output, gst_buffer_get_size (frame));
+  const gboolean begins = !encoded->flows && !GST_BUFFER_FLAG_IS_SET (frame, GST_BUFFER_FLAG_DELTA_UNIT);
+  encoded->came = TRUE;
+  encoded->crowded |= !fits;
+  encoded->flows = fits && (encoded->flows || begins);
+  if (!encoded->flows) {
+    gst_buffer_unref (frame);
+    return;
+  }
+  if (begins)
+    GST_BUFFER_FLAG_SET (frame, GST_BUFFER_FLAG_DISCONT);
+  gst_app_src_push_buffer (output, frame);
+}

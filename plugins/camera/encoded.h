@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The way of encoded frames out of slcamera: from key frames on, stamped like its decoded frames, and never more than a bounded queue of them.
+ */
+#ifndef SL_PLUGINS_CAMERA_ENCODED_H
+#define SL_PLUGINS_CAMERA_ENCODED_H
+
+#include <gst/app/gstappsrc.h>
+
+G_BEGIN_DECLS
+
+/** What waits for whoever takes the frames: a live camera's next ones are left out then, up to a key frame; files wait. */
+#define SL_CAMERA_ENCODED_BYTES (16 << 20)
+#define SL_CAMERA_ENCODED_TIME (5 * GST_SECOND)
+
+/** SlCameraEncoded: of the thread that pushes. */
+typedef struct
+{
+  gboolean flows;   /* the last frame went out; else the next one is a key frame, marked DISCONT */
+  gboolean came;    /* a frame, since the connection began */
+  gboolean crowded; /* frames were left out since then, because too many waited */
+} SlCameraEncoded;
+
+/** sl_camera_encoded_set_up: before @output starts. */
+void sl_camera_encoded_set_up (GstAppSrc *output, gboolean live);
+/** sl_camera_encoded_begin: of a connection. */
+void sl_camera_encoded_begin (SlCameraEncoded *encoded);
+/** sl_camera_encoded_move: timestamps of @frame to where @from is @to. What would be before 0, and a DTS behind the PTS, is NONE. */
+void sl_camera_encoded_move (GstBuffer *frame, GstClockTime from, GstClockTime to);
+/** sl_camera_encoded_push: takes @frame, which waits for room where @output is not that of a @live camera. */
+void sl_camera_encoded_push (SlCameraEncoded *encoded, GstAppSrc *output, gboolean live, GstBuffer *frame);
+
+G_END_DECLS
+
+#endif
