@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * slrecord: clips around events. Frames pass from sink to src as they are; what happens on them begins clips. Their frames come from the request pad
- * encoded, as the camera made them, or are encoded here (plugins/record/encoder.h). When a clip begins and ends is recorder.h's, files are
+ * encoded, as the camera made them, or are encoded here (plugins/record/encoder.h): source.h knows which. When a clip begins and ends is recorder.h's, files are
  * writer.h's and clip.h's; here are pads, clocks, properties and messages.
  *
  * Invariant: neither pad waits for an encoder or a disk.
@@ -15,7 +15,7 @@
 #include "plugins/meta/object_regions.h"
 #include "plugins/properties.h"
 #include "plugins/record/encoder.h"
-#include "plugins/record/recorder.h"
+#include "plugins/record/source.h"
 #include "plugins/record/triggers.h"
 #include "plugins/report.h"
 #include "base/json.h"
@@ -61,9 +61,9 @@ typedef struct
   SlWriter *writer;         /* object lock, as a pointer */
   SlClipRecorder *recorder; /* while started */
   SlWriterCounts counts;    /* object lock: of the writer that was stopped last */
+  SlClipSource source;
   /* Of the thread of encoded: */
   Clock encoded_clock;
-  GstCaps *encoded_caps; /* (nullable) */
   /* Of the thread of sink: */
   Clock clock;
   GstCaps *caps;            /* (nullable) */
@@ -115,12 +115,12 @@ static const SlProperty properties[] = {
   { "max-length", "Longest clip", "Seconds after which the next clip begins, at a key frame; 0 = never", SL_PROPERTY_DOUBLE,
     AT (max_length), 0, DAY, 300 },
   { "ring-size", "Ring", "Megabytes of encoded frames that are kept for pre-roll", SL_PROPERTY_DOUBLE, AT (ring_size), 0.001, 4000, 32 },
-  { "max-framerate", "Frame rate", "Frames a second that are encoded, where nothing is linked to encoded; 0 = all", SL_PROPERTY_DOUBLE,
+  { "max-framerate", "Frame rate", "Frames a second that are encoded, where nothing comes to encoded; 0 = all", SL_PROPERTY_DOUBLE,
     AT (max_framerate), 0, 1000, 10 },
   { "max-width", "Width", "Pixels that frames encoded here, and pictures, are wide at most", SL_PROPERTY_INT, AT (max_width), 16, 16384,
     1280 },
   { "encoder", "Encoder",
-    "Element that encodes, where nothing is linked to encoded: x264enc, openh264enc, vp8enc or jpegenc; unset = the first of them that is "
+    "Element that encodes, where nothing comes to encoded: x264enc, openh264enc, vp8enc or jpegenc; unset = the first of them that is "
     "installed",
     SL_PROPERTY_STRING, AT (encoder) },
   { "keep", "Keep", "Days that clips are kept; 0 = for ever", SL_PROPERTY_DOUBLE, AT (keep), 0, 36500, 0 },
@@ -310,21 +310,21 @@ look_at (SlRecord *self, GstBuffer *frame, GstClockTime time)
 static void
 encoder_caps (gpointer data, GstCaps *caps)
 {
-  sl_clip_recorder_set_caps (((SlRecord *) data)->recorder, caps);
+  sl_clip_source_set_caps (&((SlRecord *) data)->source, TRUE, caps);
 }
 
 /* Encoder's thread. */
 static void
 encoder_frame (gpointer data, GstBuffer *frame)
 {
-  sl_clip_recorder_frame (((SlRecord *) data)->recorder, frame);
+  sl_clip_source_frame (&((SlRecord *) data)->source, TRUE, frame);
 }
 
 /* Encoder's thread: the next frame that comes, if one does, goes on. */
 static void
 encoder_ended (gpointer data)
 {
-  sl_clip_recorder_end (((SlRecord *) data)->recorder, TRUE);
+  sl_clip_source_end (&((SlRecord *) data)->source, TRUE);
 }
 
 static const SlEncoderEvents encoder_events = { .caps = encoder_caps, .frame = encoder_frame, .ended = encoder_ended };
@@ -368,14 +368,37 @@ new_encoder (SlRecord *self, GError **error)
            : NULL;
 }
 
+/* What is in the encoder becomes part of clips if it is to, without anybody waiting; the next frame starts another. */
+static void
+end_encoder (SlRecord *self, gboolean drain)
+{
+  if (!drain)
+    g_clear_pointer (&self->ending, sl_encoder_free);
+  if (self->encoder != NULL && drain && self->ending == NULL) {
+    self->ending = g_steal_pointer (&self->encoder);
+    sl_encoder_end (self->ending);
+  }
+  g_clear_pointer (&self->encoder, sl_encoder_free);
+}
+
+static gboolean
+has_encoded (SlRecord *self)
+{
+  GST_OBJECT_LOCK (self);
+  const gboolean has = self->encoded != NULL;
+  GST_OBJECT_UNLOCK (self);
+  return has;
+}
+
 static void
 encode (SlRecord *self, GstBuffer *frame, GstClockTime time)
 {
   g_autoptr (GError) error = NULL;
-  GST_OBJECT_LOCK (self);
-  const gboolean others = self->encoded != NULL;
-  GST_OBJECT_UNLOCK (self);
-  if (others || (self->encodes_nothing && g_get_monotonic_time () < self->retry))
+  if (!sl_clip_source_is_own (&self->source, has_encoded (self), time)) {
+    end_encoder (self, FALSE);
+    return;
+  }
+  if (self->encodes_nothing && g_get_monotonic_time () < self->retry)
     return;
   if (self->ending != NULL && !sl_encoder_has_ended (self->ending)) {
     self->left_out++;
@@ -390,19 +413,6 @@ encode (SlRecord *self, GstBuffer *frame, GstClockTime time)
     self->left_out++;
   else if (self->encodes_nothing && g_get_monotonic_time () > self->retry + RETRY_US)
     self->encodes_nothing = FALSE;
-}
-
-/* What is in the encoder becomes part of clips if it is to, without anybody waiting; the next frame starts another. */
-static void
-end_encoder (SlRecord *self, gboolean drain)
-{
-  if (!drain)
-    g_clear_pointer (&self->ending, sl_encoder_free);
-  if (self->encoder != NULL && drain && self->ending == NULL) {
-    self->ending = g_steal_pointer (&self->encoder);
-    sl_encoder_end (self->ending);
-  }
-  g_clear_pointer (&self->encoder, sl_encoder_free);
 }
 
 static GstFlowReturn
@@ -449,15 +459,6 @@ set_caps (SlRecord *self, GstCaps *caps)
 }
 
 static gboolean
-has_encoded (SlRecord *self)
-{
-  GST_OBJECT_LOCK (self);
-  const gboolean has = self->encoded != NULL;
-  GST_OBJECT_UNLOCK (self);
-  return has;
-}
-
-static gboolean
 sl_record_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
 {
   SlRecord *self = (SlRecord *) parent;
@@ -485,8 +486,8 @@ sl_record_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
       break;
     case GST_EVENT_EOS:
       end_encoder (self, TRUE);
-      if (!has_encoded (self) && self->ending == NULL)
-        sl_clip_recorder_end (self->recorder, TRUE);
+      if (self->ending == NULL)
+        encoder_ended (self);
       sl_clip_recorder_end (self->recorder, FALSE);
       break;
     default:
@@ -518,10 +519,10 @@ static GstFlowReturn
 sl_record_encoded_chain (GstPad *pad, GstObject *parent, GstBuffer *frame)
 {
   SlRecord *self = (SlRecord *) parent;
-  if (self->encoded_caps == NULL || gst_buffer_get_size (frame) == 0)
+  if (gst_buffer_get_size (frame) == 0)
     gst_buffer_unref (frame);
   else
-    sl_clip_recorder_frame (self->recorder, keep_frame (self, frame));
+    sl_clip_source_frame (&self->source, FALSE, keep_frame (self, frame));
   return GST_FLOW_OK;
 }
 
@@ -533,18 +534,17 @@ sl_record_encoded_event (GstPad *pad, GstObject *parent, GstEvent *event)
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_CAPS:
       gst_event_parse_caps (event, &caps);
-      gst_caps_replace (&self->encoded_caps, caps);
-      sl_clip_recorder_set_caps (self->recorder, caps);
+      sl_clip_source_set_caps (&self->source, FALSE, caps);
       break;
     case GST_EVENT_SEGMENT:
       gst_event_copy_segment (event, &self->encoded_clock.segment);
       break;
     case GST_EVENT_FLUSH_STOP:
-      sl_clip_recorder_reset (self->recorder);
+      sl_clip_source_reset (&self->source);
       clock_init (&self->encoded_clock);
       break;
     case GST_EVENT_EOS:
-      sl_clip_recorder_end (self->recorder, TRUE);
+      sl_clip_source_end (&self->source, FALSE);
       break;
     default:
       break;
@@ -638,6 +638,7 @@ open_all (SlRecord *self, GError **error)
   folder.min_free = min_free;
   SlWriter *writer = sl_writer_new (&folder, QUEUE_BYTES, width, &writer_events, gst_object_ref (self), gst_object_unref);
   self->recorder = sl_clip_recorder_new (&times, writer);
+  sl_clip_source_start (&self->source, self->recorder, encodes);
   GST_OBJECT_LOCK (self);
   self->writer = writer;
   GST_OBJECT_UNLOCK (self);
@@ -668,6 +669,7 @@ stop (SlRecord *self)
   if (self->ending != NULL)
     sl_encoder_join (self->ending);
   g_clear_pointer (&self->ending, sl_encoder_free);
+  sl_clip_source_stop (&self->source);
   g_clear_pointer (&self->recorder, sl_clip_recorder_free);
   GST_OBJECT_LOCK (self);
   SlWriter *writer = g_steal_pointer (&self->writer);
@@ -679,7 +681,6 @@ stop (SlRecord *self)
   self->counts = writer != NULL ? counts : self->counts;
   GST_OBJECT_UNLOCK (self);
   gst_clear_caps (&self->caps);
-  gst_clear_caps (&self->encoded_caps);
 }
 
 static GstStateChangeReturn
@@ -701,6 +702,7 @@ sl_record_finalize (GObject *object)
   SlRecord *self = (SlRecord *) object;
   sl_triggers_clear (&self->triggers);
   sl_prediction_reader_clear (&self->reader);
+  sl_clip_source_clear (&self->source);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
   G_OBJECT_CLASS (sl_record_parent_class)->finalize (object);
 }
@@ -754,6 +756,7 @@ sl_record_init (SlRecord *self)
 {
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
   sl_prediction_reader_init (&self->reader);
+  sl_clip_source_init (&self->source);
   clock_init (&self->clock);
   clock_init (&self->encoded_clock);
   self->sink = add_pad (self, &sink_template);

@@ -216,9 +216,8 @@ take_jpeg_size (Inlet *inlet, GstBuffer *frame)
 static GstClockTime
 running_time (const GstSegment *segment, GstClockTime time)
 {
-  return segment->format == GST_FORMAT_TIME && GST_CLOCK_TIME_IS_VALID (time)
-           ? gst_segment_to_running_time (segment, GST_FORMAT_TIME, time)
-           : GST_CLOCK_TIME_NONE;
+  return segment->format == GST_FORMAT_TIME && GST_CLOCK_TIME_IS_VALID (time) ? gst_segment_to_running_time (segment, GST_FORMAT_TIME, time)
+                                                                              : GST_CLOCK_TIME_NONE;
 }
 
 static void

@@ -10,8 +10,8 @@
 G_BEGIN_DECLS
 
 /** Caps of what a tap gives: frames that files can hold as they are, parameter sets in the caps. */
-#define SL_CAMERA_ENCODED_CAPS                                                                                          \
-  "video/x-h264, stream-format=(string)avc, alignment=(string)au; video/x-h265, stream-format=(string)hvc1, "           \
+#define SL_CAMERA_ENCODED_CAPS                                                                                \
+  "video/x-h264, stream-format=(string)avc, alignment=(string)au; video/x-h265, stream-format=(string)hvc1, " \
   "alignment=(string)au; image/jpeg, width=(int)[ 1, MAX ], height=(int)[ 1, MAX ]"
 
 /**

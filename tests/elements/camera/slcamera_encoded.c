@@ -145,9 +145,21 @@ typedef struct
 #define PICTURES(n) "videotestsrc pattern=ball num-buffers=" n " ! video/x-raw,format=I420,width=160,height=128,framerate=25/1 ! "
 
 static const File files[] = {
-  { "h264", { "openh264enc", "h264parse", "mp4mux", "matroskamux" }, PICTURES ("60") "openh264enc gop-size=10 ! h264parse ! mp4mux", "qtdemux ! " AVC, 60 },
-  { "h264-stream", { "openh264enc", "h264parse", "mpegtsmux" }, PICTURES ("60") "openh264enc gop-size=10 ! h264parse ! mpegtsmux", "tsdemux ! h264parse ! " AVC, 60 },
-  { "h265-reordered", { "x265enc", "h265parse", "matroskamux" }, PICTURES ("60") "x265enc key-int-max=20 ! h265parse ! matroskamux", "matroskademux ! " HVC, 60 },
+  { "h264",
+    { "openh264enc", "h264parse", "mp4mux", "matroskamux" },
+    PICTURES ("60") "openh264enc gop-size=10 ! h264parse ! mp4mux",
+    "qtdemux ! " AVC,
+    60 },
+  { "h264-stream",
+    { "openh264enc", "h264parse", "mpegtsmux" },
+    PICTURES ("60") "openh264enc gop-size=10 ! h264parse ! mpegtsmux",
+    "tsdemux ! h264parse ! " AVC,
+    60 },
+  { "h265-reordered",
+    { "x265enc", "h265parse", "matroskamux" },
+    PICTURES ("60") "x265enc key-int-max=20 ! h265parse ! matroskamux",
+    "matroskademux ! " HVC,
+    60 },
   { "jpeg", { "jpegenc", "avimux" }, PICTURES ("60") "jpegenc ! avimux", "avidemux ! image/jpeg", 60 },
   { "vp8", { "vp8enc", "webmmux" }, PICTURES ("20") "vp8enc deadline=1 ! webmmux", NULL, 0 },
 };
@@ -173,9 +185,10 @@ test_file (gconstpointer data)
     return;
   char *path = test_text_file ("encoded", "");
   write_file (path, file->make);
-  g_autofree char *line = g_strdup_printf ("slcamera name=c uri=file://%s c.src ! appsink name=raw sync=false c.encoded ! appsink name=encoded "
-                                           "sync=false",
-                                           path);
+  g_autofree char *line =
+    g_strdup_printf ("slcamera name=c uri=file://%s c.src ! appsink name=raw sync=false c.encoded ! appsink name=encoded "
+                     "sync=false",
+                     path);
   g_autoptr (GstElement) pipeline = launch (line);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   g_autoptr (GPtrArray) frames = pull (pipeline, "raw", G_MAXUINT), encoded = pull (pipeline, "encoded", G_MAXUINT);
@@ -205,8 +218,8 @@ test_loop (void)
     return;
   char *path = test_text_file ("loop", "");
   write_file (path, file->make);
-  g_autofree char *line = g_strdup_printf ("slcamera name=c loop=true uri=file://%s c.src ! fakesink c.encoded ! appsink name=encoded sync=false",
-                                           path);
+  g_autofree char *line =
+    g_strdup_printf ("slcamera name=c loop=true uri=file://%s c.src ! fakesink c.encoded ! appsink name=encoded sync=false", path);
   g_autoptr (GstElement) pipeline = launch (line);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   g_autoptr (GPtrArray) encoded = pull (pipeline, "encoded", 2 * file->frames + 5);
@@ -225,8 +238,18 @@ typedef struct
 } Live;
 
 static const Live lives[] = {
-  { "rtsp-h264", { "openh264enc", "h264parse" }, RTSP, "--size 320x240 --fps 15 --payload h264", "rtspsrc latency=100 protocols=tcp", "rtph264depay ! h264parse ! " AVC },
-  { "rtsp-h265", { "x265enc", "h265parse" }, RTSP, "--size 320x240 --fps 15 --payload h265", "rtspsrc latency=100 protocols=tcp", "rtph265depay ! h265parse ! " HVC },
+  { "rtsp-h264",
+    { "openh264enc", "h264parse" },
+    RTSP,
+    "--size 320x240 --fps 15 --payload h264",
+    "rtspsrc latency=100 protocols=tcp",
+    "rtph264depay ! h264parse ! " AVC },
+  { "rtsp-h265",
+    { "x265enc", "h265parse" },
+    RTSP,
+    "--size 320x240 --fps 15 --payload h265",
+    "rtspsrc latency=100 protocols=tcp",
+    "rtph265depay ! h265parse ! " HVC },
   { "rtsp-jpeg", { "jpegenc" }, RTSP, "--size 320x240 --fps 15", "rtspsrc latency=100 protocols=tcp", "rtpjpegdepay" },
   { "http", { "multipartdemux" }, HTTP, "--size 320x240", "souphttpsrc", "multipartdemux" },
 };
@@ -244,9 +267,9 @@ test_live (gconstpointer data)
   g_object_set (source, "location", server.uri, NULL);
   gst_element_set_state (other, GST_STATE_PLAYING);
   g_autoptr (GPtrArray) before = pull (other, "sent", 1);
-  g_autofree char *line = g_strdup_printf (
-    "slcamera name=c connect-timeout=60000 " FAST " uri=%s c.src ! appsink name=raw sync=false c.encoded ! appsink name=encoded sync=false",
-    server.uri);
+  g_autofree char *line = g_strdup_printf ("slcamera name=c connect-timeout=60000 " FAST
+                                           " uri=%s c.src ! appsink name=raw sync=false c.encoded ! appsink name=encoded sync=false",
+                                           server.uri);
   g_autoptr (GstElement) pipeline = launch (line);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   g_autoptr (GPtrArray) encoded = pull (pipeline, "encoded", 40), frames = pull (pipeline, "raw", 10), sent = g_ptr_array_new ();
@@ -311,8 +334,9 @@ test_crowded (void)
   g_autoptr (GstPad) pad = gst_element_get_static_pad (sink, "sink");
   const gulong held = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, hold, NULL, NULL);
   test_camera_play (camera, GST_STATE_PLAYING);
-  test_camera_wait_text (camera, GST_MESSAGE_WARNING,
-                         "rtsp://127.0.0.1:*: encoded: what takes its frames is too slow: they are left out, each time up to the next key frame");
+  test_camera_wait_text (
+    camera, GST_MESSAGE_WARNING,
+    "rtsp://127.0.0.1:*: encoded: what takes its frames is too slow: they are left out, each time up to the next key frame");
   test_camera_wait_frames (camera, 10);
   gst_pad_remove_probe (pad, held);
   GstClockTime last = 0;

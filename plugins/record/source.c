@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Frames that are looked at were decoded of the camera's stream, which so is never behind them for long. */
+#include "plugins/record/source.h"
+
+void
+sl_clip_source_init (SlClipSource *source)
+{
+  *source = (SlClipSource){ .newest = GST_CLOCK_TIME_NONE, .alone = GST_CLOCK_TIME_NONE };
+  g_mutex_init (&source->lock);
+}
+
+void
+sl_clip_source_clear (SlClipSource *source)
+{
+  gst_clear_caps (&source->caps);
+  g_mutex_clear (&source->lock);
+}
+
+void
+sl_clip_source_start (SlClipSource *source, SlClipRecorder *recorder, gboolean own)
+{
+  g_mutex_lock (&source->lock);
+  source->recorder = recorder;
+  source->own = own;
+  source->ended = FALSE;
+  source->newest = source->alone = GST_CLOCK_TIME_NONE;
+  g_mutex_unlock (&source->lock);
+}
+
+void
+sl_clip_source_stop (SlClipSource *source)
+{
+  g_mutex_lock (&source->lock);
+  source->recorder = NULL;
+  gst_clear_caps (&source->caps);
+  g_mutex_unlock (&source->lock);
+}
+
+gboolean
+sl_clip_source_is_own (SlClipSource *source, gboolean linked, GstClockTime time)
+{
+  g_mutex_lock (&source->lock);
+  if (GST_CLOCK_TIME_IS_VALID (source->newest) && time <= source->newest)
+    source->alone = GST_CLOCK_TIME_NONE;
+  else if (!GST_CLOCK_TIME_IS_VALID (source->alone) || time < source->alone)
+    source->alone = time;
+  const gboolean alone = GST_CLOCK_TIME_IS_VALID (source->alone);
+  const gboolean own =
+    source->own || !linked || (alone && (source->ended || time - source->alone >= SL_CLIP_SOURCE_SILENCE));
+  if (own && !source->own)
+    source->newest = GST_CLOCK_TIME_NONE;
+  source->own = own;
+  g_mutex_unlock (&source->lock);
+  return own;
+}
+
+void
+sl_clip_source_set_caps (SlClipSource *source, gboolean own, GstCaps *caps)
+{
+  g_mutex_lock (&source->lock);
+  if (!own)
+    gst_caps_replace (&source->caps, caps);
+  if (own == source->own)
+    sl_clip_recorder_set_caps (source->recorder, caps);
+  g_mutex_unlock (&source->lock);
+}
+
+/* Under the lock: a frame of the camera came. */
+static void
+note_camera (SlClipSource *source, GstClockTime time)
+{
+  if (source->own)
+    sl_clip_recorder_set_caps (source->recorder, source->caps);
+  source->own = source->ended = FALSE;
+  source->newest = GST_CLOCK_TIME_IS_VALID (source->newest) ? MAX (source->newest, time) : time;
+  source->alone = GST_CLOCK_TIME_NONE;
+}
+
+void
+sl_clip_source_frame (SlClipSource *source, gboolean own, GstBuffer *frame)
+{
+  g_mutex_lock (&source->lock);
+  const gboolean taken = own ? source->own : source->caps != NULL;
+  if (taken && !own)
+    note_camera (source, GST_BUFFER_PTS (frame));
+  if (taken)
+    sl_clip_recorder_frame (source->recorder, frame);
+  else
+    gst_buffer_unref (frame);
+  g_mutex_unlock (&source->lock);
+}
+
+void
+sl_clip_source_end (SlClipSource *source, gboolean own)
+{
+  g_mutex_lock (&source->lock);
+  source->ended |= !own;
+  if (own == source->own)
+    sl_clip_recorder_end (source->recorder, TRUE);
+  g_mutex_unlock (&source->lock);
+}
+
+void
+sl_clip_source_reset (SlClipSource *source)
+{
+  g_mutex_lock (&source->lock);
+  source->newest = source->alone = GST_CLOCK_TIME_NONE;
+  if (!source->own)
+    sl_clip_recorder_reset (source->recorder);
+  g_mutex_unlock (&source->lock);
+}
