@@ -11,6 +11,7 @@
 #include "base/show.h"
 #include "sightline/error.h"
 #include "base/suggest.h"
+#include "pipelines/description/camera_link.h"
 
 void
 sl_find_installed_elements (const char *element)
@@ -288,6 +289,7 @@ apply_record (GstElement *pipeline, const SlDescription *description, GError **e
   }
   if (recorder == NULL)
     return TRUE;
+  sl_camera_link_recorder (recorder);
   g_object_get (recorder, "source", &source, NULL);
   if (source == NULL)
     g_object_set (recorder, "source", description->name, NULL);

@@ -45,8 +45,7 @@ sl_clip_source_is_own (SlClipSource *source, gboolean linked, GstClockTime time)
   else if (!GST_CLOCK_TIME_IS_VALID (source->alone) || time < source->alone)
     source->alone = time;
   const gboolean alone = GST_CLOCK_TIME_IS_VALID (source->alone);
-  const gboolean own =
-    source->own || !linked || (alone && (source->ended || time - source->alone >= SL_CLIP_SOURCE_SILENCE));
+  const gboolean own = source->own || !linked || (alone && (source->ended || time - source->alone >= SL_CLIP_SOURCE_SILENCE));
   if (own && !source->own)
     source->newest = GST_CLOCK_TIME_NONE;
   source->own = own;

@@ -84,6 +84,39 @@ test_mistakes (void)
   }
 }
 
+typedef struct
+{
+  const char *name, *launch, *more; /* lines of [record] */
+  gboolean linked;
+} Link;
+
+static const Link links[] = {
+  { "predictions", "slcamera uri=test:// ! slpredict ! sltrack ! slanalyze ! fakesink", "", TRUE },
+  { "stated", "slcamera uri=test:// ! queue ! tee ! sltrack ! video/x-raw ! slrecord ! fakesink", "", TRUE },
+  { "encoder", "slcamera uri=test:// ! sltrack ! fakesink", "encoder=jpegenc\n", FALSE },
+  { "covered", "slcamera uri=test:// ! videobox ! sltrack ! fakesink", "", FALSE },
+  { "other-source", "videotestsrc ! sltrack ! fakesink slcamera uri=test:// ! fakesink", "", FALSE },
+  { "camera-in-use", "slcamera name=c uri=test:// c.src ! sltrack ! fakesink c.encoded ! fakesink", "", FALSE },
+  { "bin", "( slcamera uri=test:// ! sltrack ) ! sltrack ! fakesink", "", FALSE },
+};
+
+/* What the camera encoded goes to the recorder, where clips then show what the launch line lets through. */
+static void
+test_link (gconstpointer data)
+{
+  const Link *link = data;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *text = g_strdup_printf ("[pipeline]\nlaunch=%s\n" RECORD "%s", link->launch, link->more);
+  g_autoptr (GstElement) pipeline = build (text, &error);
+  g_assert_no_error (error);
+  g_autoptr (GstElement) recorder = find_recorder (pipeline);
+  g_autoptr (GstPad) encoded = gst_element_get_static_pad (recorder, "encoded");
+  g_autoptr (GstPad) peer = encoded != NULL ? gst_pad_get_peer (encoded) : NULL;
+  g_autoptr (GstElement) camera = peer != NULL ? gst_pad_get_parent_element (peer) : NULL;
+  g_assert_cmpint (camera != NULL, ==, link->linked);
+  g_assert_true (camera == NULL || strcmp (GST_OBJECT_NAME (gst_element_get_factory (camera)), "slcamera") == 0);
+}
+
 /* The group alone is a recorder, too, which says what it lacks when it starts. */
 static void
 test_empty (void)
@@ -110,10 +143,15 @@ main (int argc, char **argv)
   g_assert_true (gst_element_register (NULL, "slanalyze", GST_RANK_NONE, sl_analyze_get_type ()));
   g_assert_true (gst_element_register (NULL, "sltrack", GST_RANK_NONE, sl_track_get_type ()));
   g_assert_true (gst_element_register (NULL, "slpredict", GST_RANK_NONE, sl_predict_get_type ()));
+  g_assert_true (gst_element_register (NULL, "slcamera", GST_RANK_NONE, sl_camera_get_type ()));
   g_assert_true (gst_element_register (NULL, "slrecord", GST_RANK_NONE, sl_record_get_type ()));
   for (guint i = 0; i < G_N_ELEMENTS (places); i++) {
     g_autofree char *name = g_strdup_printf ("/build-record/place/%s", places[i].before);
     g_test_add_data_func (name, &places[i], test_place);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (links); i++) {
+    g_autofree char *name = g_strdup_printf ("/build-record/link/%s", links[i].name);
+    g_test_add_data_func (name, &links[i], test_link);
   }
   g_test_add_func ("/build-record/mistakes", test_mistakes);
   g_test_add_func ("/build-record/empty", test_empty);
