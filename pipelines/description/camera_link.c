@@ -7,9 +7,10 @@
 #define ENCODED "encoded"
 
 /* Those whose frames are the ones that came. */
-static const char *const transparent[] = { "slpredict",     "sltrack",   "slanalyze", "slnormalize", "slinfer",  "slpostprocess", "slpublish",
-                                           "queue",         "queue2",    "tee",       "capsfilter",  "identity", "videorate",
-                                           "videoconvert" };
+static const char *const transparent[] = {
+  "slpredict", "sltrack", "slanalyze", "slnormalize", "slinfer",  "slpostprocess", "slpublish",
+  "queue",     "queue2",  "tee",       "capsfilter",  "identity", "videorate",     "videoconvert"
+};
 
 /* (transfer none) */
 static const char *

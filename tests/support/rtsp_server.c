@@ -17,7 +17,7 @@
 typedef struct
 {
   gint port, fps, after_ms;
-  char *size, *mode, *payload, *user, *password;
+  char *size, *mode, *payload, *pattern, *user, *password;
 } Options;
 
 /* Everything before the payloader must be there wherever the base and good plugins are; h264 and h265 need encoders. */
@@ -77,9 +77,9 @@ launch_line (const Options *options)
     return NULL;
   for (guint i = 0; i < G_N_ELEMENTS (payloads); i++)
     if (g_str_equal (payloads[i].name, options->payload))
-      return g_strdup_printf ("( videotestsrc name=source is-live=true pattern=ball ! "
+      return g_strdup_printf ("( videotestsrc name=source is-live=true pattern=%s ! "
                               "video/x-raw,format=%s,width=%d,height=%d,framerate=%d/1 ! %s )",
-                              payloads[i].format, width, height, options->fps, payloads[i].chain);
+                              options->pattern, payloads[i].format, width, height, options->fps, payloads[i].chain);
   return NULL;
 }
 
@@ -184,6 +184,7 @@ main (int argc, char **argv)
       "MODE" },
     { "after", 'a', 0, G_OPTION_ARG_INT, &options.after_ms, "for stall and slow (2000)", "MS" },
     { "payload", 0, 0, G_OPTION_ARG_STRING, &options.payload, "jpeg, raw, h264 or h265 (jpeg)", "NAME" },
+    { "pattern", 0, 0, G_OPTION_ARG_STRING, &options.pattern, "pattern of videotestsrc (ball)", "NAME" },
     { "user", 0, 0, G_OPTION_ARG_STRING, &options.user, "ask for this user name and --password", "NAME" },
     { "password", 0, 0, G_OPTION_ARG_STRING, &options.password, NULL, "TEXT" },
     { 0 },
@@ -199,6 +200,7 @@ main (int argc, char **argv)
   options.size = options.size != NULL ? options.size : g_strdup ("640x480");
   options.mode = options.mode != NULL ? options.mode : g_strdup ("ok");
   options.payload = options.payload != NULL ? options.payload : g_strdup ("jpeg");
+  options.pattern = options.pattern != NULL ? options.pattern : g_strdup ("ball");
   static const char *const rtsp_modes[] = { "ok", "stall", "slow", NULL }, *const other_modes[] = { "silent", "garbage", NULL };
   gint port = -1;
   if (g_strv_contains (rtsp_modes, options.mode))

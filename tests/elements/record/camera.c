@@ -19,8 +19,8 @@ static Line
 open_line (const char *uri, const char *properties)
 {
   Line line = { .folder = record_folder () };
-  g_autofree char *recorder = g_strdup_printf ("slrecord name=recorder location=\"%s\" min-free=0 max-width=32 encoder=jpegenc on=\"\" %s",
-                                               line.folder, properties);
+  g_autofree char *recorder =
+    g_strdup_printf ("slrecord name=recorder location=\"%s\" min-free=0 max-width=32 encoder=jpegenc on=\"\" %s", line.folder, properties);
   line.camera = test_camera_new (uri, "reconnect-min=50 reconnect-max=200", recorder);
   line.recorder = gst_bin_get_by_name (GST_BIN (line.camera->pipeline), "recorder");
   g_assert_true (gst_element_link_pads (line.camera->camera, "encoded", line.recorder, "encoded"));
@@ -47,7 +47,8 @@ static char *
 next_clip (const Line *line, const char *part)
 {
   for (;;) {
-    g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (line->camera->bus, RECORD_PATIENCE, GST_MESSAGE_ELEMENT | GST_MESSAGE_ERROR);
+    g_autoptr (GstMessage) message =
+      gst_bus_timed_pop_filtered (line->camera->bus, RECORD_PATIENCE, GST_MESSAGE_ELEMENT | GST_MESSAGE_ERROR);
     g_assert_nonnull (message);
     g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_ELEMENT);
     const GstStructure *structure = gst_message_get_structure (message);
@@ -120,7 +121,8 @@ test_back (gconstpointer same)
   test_camera_wait_frames (line.camera, 20);
   ask (&line);
   g_autofree char *first = next_clip (&line, "\"format\":\"video/x-h264\",\"width\":320,\"height\":240,\"cut\":null");
-  g_autofree char *second = same == NULL ? next_clip (&line, "\"format\":\"video/x-h264\",\"width\":160,\"height\":128,\"cut\":null") : NULL;
+  g_autofree char *second =
+    same == NULL ? next_clip (&line, "\"format\":\"video/x-h264\",\"width\":160,\"height\":128,\"cut\":null") : NULL;
   g_autoptr (GPtrArray) frames = record_read (first);
   for (guint i = 1; i < frames->len; i++)
     g_assert_cmpuint (GST_BUFFER_PTS (frames->pdata[i]), >, GST_BUFFER_PTS (frames->pdata[i - 1]));
