@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Frames through pipelines as `sightline run` counts them: rates of a pipeline that took another's place, and counts that never fall.
+ * Frames through pipelines as `sightline run` counts them: rates of a pipeline that took another's place, and counts that never fall,
+ * and frames that were dropped.
  */
 #include <gst/app/gstappsrc.h>
 #include <gst/base/gstbasetransform.h>
@@ -141,6 +142,158 @@ test_late_decoder (void)
   fixture_clear (&f);
 }
 
+/* Until so many were dropped for that reason: more are no better than fewer. */
+static void
+wait_dropped (Fixture *f, SlDrop drop, guint64 frames)
+{
+  guint64 counts[SL_N_DROPS] = { 0 };
+  for (guint i = 0; i < 30000 && counts[drop] < frames; i++) {
+    g_usleep (1000);
+    sl_drops_read (sl_flow_drops (f->flow), counts);
+  }
+  for (guint d = 0; d < SL_N_DROPS; d++)
+    g_assert_cmpuint (counts[d], ==, (d == drop ? frames : 0));
+}
+
+typedef struct
+{
+  GMutex lock;
+  GCond changed;
+  gboolean reached, open;
+} Gate;
+
+static void
+at_gate (GstElement *element, GstBuffer *buffer, Gate *gate)
+{
+  g_mutex_lock (&gate->lock);
+  gate->reached = TRUE;
+  g_cond_broadcast (&gate->changed);
+  while (!gate->open)
+    g_cond_wait (&gate->changed, &gate->lock);
+  g_mutex_unlock (&gate->lock);
+}
+
+static void
+open_gate (Gate *gate)
+{
+  g_mutex_lock (&gate->lock);
+  gate->open = TRUE;
+  g_cond_broadcast (&gate->changed);
+  g_mutex_unlock (&gate->lock);
+}
+
+static GstPadProbeReturn
+open_flushed (GstPad *pad, GstPadProbeInfo *info, gpointer gate)
+{
+  open_gate (gate);
+  return GST_PAD_PROBE_OK;
+}
+
+/* One frame is held behind @queue, from which nothing else comes until the gate opens, as a flush does. */
+static void
+fixture_init_gated (Fixture *f, const char *queue, Gate *gate)
+{
+  g_autofree char *behind = g_strdup_printf ("%s identity name=gate signal-handoffs=true !", queue);
+  *gate = (Gate){ .open = FALSE };
+  g_mutex_init (&gate->lock);
+  g_cond_init (&gate->changed);
+  fixture_init (f, behind);
+  g_autoptr (GstElement) element = gst_bin_get_by_name (GST_BIN (f->pipeline), "gate");
+  g_autoptr (GstPad) sink = gst_element_get_static_pad (element, "sink");
+  g_signal_connect (element, "handoff", G_CALLBACK (at_gate), gate);
+  gst_pad_add_probe (sink, GST_PAD_PROBE_TYPE_EVENT_FLUSH, open_flushed, gate, NULL);
+  push (f, 1);
+  g_mutex_lock (&gate->lock);
+  while (!gate->reached)
+    g_cond_wait (&gate->changed, &gate->lock);
+  g_mutex_unlock (&gate->lock);
+}
+
+static void
+fixture_clear_gated (Fixture *f, Gate *gate)
+{
+  open_gate (gate);
+  fixture_clear (f);
+  g_mutex_clear (&gate->lock);
+  g_cond_clear (&gate->changed);
+}
+
+/* What a queue loses because it is full, not what a flush takes out of it. */
+static void
+test_leaky_queue (void)
+{
+  static const char *const leaks[] = { "upstream", "downstream" };
+  for (guint i = 0; i < G_N_ELEMENTS (leaks); i++) {
+    Fixture f;
+    Gate gate;
+    g_autofree char *queue = g_strdup_printf ("queue name=queue leaky=%s max-size-buffers=5 !", leaks[i]);
+    fixture_init_gated (&f, queue, &gate);
+    push (&f, 9);
+    wait_in (&f, 10);
+    wait_dropped (&f, SL_DROP_QUEUE, 4);
+    g_autoptr (GstElement) element = gst_bin_get_by_name (GST_BIN (f.pipeline), "queue");
+    g_autoptr (GstPad) sink = gst_element_get_static_pad (element, "sink");
+    gst_pad_send_event (sink, gst_event_new_flush_start ());
+    gst_pad_send_event (sink, gst_event_new_flush_stop (FALSE));
+    for (guint k = 0; k < 3; k++)
+      wait_dropped (&f, SL_DROP_QUEUE, 4);
+    fixture_clear_gated (&f, &gate);
+  }
+}
+
+static void
+test_full_queue (void)
+{
+  Fixture f;
+  Gate gate;
+  fixture_init_gated (&f, "queue max-size-buffers=5 !", &gate);
+  push (&f, 9);
+  wait_in (&f, 7);
+  for (guint i = 0; i < 3; i++)
+    wait_dropped (&f, SL_DROP_QUEUE, 0);
+  fixture_clear_gated (&f, &gate);
+}
+
+/* The frame at the gate is in the source's own thread. */
+static void
+test_leaky_source (void)
+{
+  Fixture f;
+  Gate gate;
+  fixture_init_gated (&f, "", &gate);
+  g_object_set (f.source, "leaky-type", GST_APP_LEAKY_TYPE_DOWNSTREAM, "max-buffers", G_GUINT64_CONSTANT (1), NULL);
+  push (&f, 6);
+  wait_dropped (&f, SL_DROP_QUEUE, 5);
+  fixture_clear_gated (&f, &gate);
+}
+
+static void
+tell_late (Fixture *f, const char *name, guint64 dropped)
+{
+  g_autoptr (GstElement) element = gst_bin_get_by_name (GST_BIN (f->pipeline), name);
+  g_autoptr (GstMessage) message = gst_message_new_qos (GST_OBJECT (element), TRUE, 0, 0, 0, 0);
+  gst_message_set_qos_stats (message, GST_FORMAT_BUFFERS, 7, dropped);
+  sl_drops_take_message (sl_flow_drops (f->flow), message);
+}
+
+/* Elements tell how many they dropped in all; a number that falls begins again. */
+static void
+test_late (void)
+{
+  Fixture f;
+  fixture_init (&f, "");
+  g_autoptr (GstMessage) other = gst_message_new_eos (NULL);
+  sl_drops_take_message (sl_flow_drops (f.flow), other);
+  tell_late (&f, "sink", G_MAXUINT64);
+  tell_late (&f, "sink", 2);
+  tell_late (&f, "source", 1);
+  tell_late (&f, "sink", 5);
+  wait_dropped (&f, SL_DROP_LATE, 6);
+  tell_late (&f, "sink", 2);
+  wait_dropped (&f, SL_DROP_LATE, 8);
+  fixture_clear (&f);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -149,5 +302,9 @@ main (int argc, char **argv)
   g_test_add_func ("/flow/replaced", test_replaced);
   g_test_add_func ("/flow/decoder", test_decoder);
   g_test_add_func ("/flow/late-decoder", test_late_decoder);
+  g_test_add_func ("/flow/leaky-queue", test_leaky_queue);
+  g_test_add_func ("/flow/full-queue", test_full_queue);
+  g_test_add_func ("/flow/leaky-source", test_leaky_source);
+  g_test_add_func ("/flow/late", test_late);
   return g_test_run ();
 }

@@ -404,6 +404,23 @@ def test_metrics():
         assert done.returncode == 0 and done.stderr == b"", done
 
 
+def test_drops():
+    """Frames that give way, by who drops them; what a pipeline of another kind drops is another's."""
+    slow = "identity sleep-time=200000 ! fakesink"
+    paths = [describe("camera", "slcamera uri=test://?pattern=ball width=320 height=240 framerate=30 ! " + slow),
+             describe("queue", FRAMES + " ! queue leaky=upstream max-size-buffers=1 ! " + slow),
+             describe("late", FRAMES + " ! identity sleep-time=200000 ! fakesink sync=true qos=true max-lateness=1000000"),
+             describe("busy", FRAMES + " ! slpredict model=${model} ! application/x-json ! " + slow)]
+    with Served(*paths) as served:
+        def drops(name):
+            found = re.findall(r'sightline_frames_dropped_total{pipeline="%s",reason="(\w+)"} (\d+)' % name, served.get("/metrics").text)
+            return {reason: int(count) for reason, count in found if count != "0"}
+        for reason in ("camera", "queue", "late", "busy"):
+            eventually(lambda: set(drops(reason)) == {reason})
+        told = {p["name"]: p["drops"] for p in served.get("/pipelines").json["pipelines"]}
+        assert told["queue"]["queue"] > 0 and told["queue"]["busy"] == told["queue"]["late"] == told["queue"]["camera"] == 0, told
+
+
 def still_open(peer):
     peer.setblocking(False)
     try:

@@ -36,6 +36,7 @@ struct _SlFlow
 {
   guint64 serial;
   GstElement *pipeline;
+  SlDrops *drops;
   gulong added;
   GMutex lock;       /* of points, in, ring, n, histograms */
   GPtrArray *points; /* of Point */
@@ -181,6 +182,7 @@ static void
 add_element (SlFlow *flow, GstElement *element)
 {
   PointKind kind;
+  sl_drops_watch (flow->drops, element);
   if (!classify (element, &kind))
     return;
   Point *point = g_new0 (Point, 1);
@@ -213,6 +215,7 @@ sl_flow_new (GstElement *pipeline)
   SlFlow *flow = g_new0 (SlFlow, 1);
   flow->serial = atomic_fetch_add (&newest, 1) + 1;
   flow->pipeline = gst_object_ref (pipeline);
+  flow->drops = sl_drops_new ();
   flow->points = g_ptr_array_new_with_free_func (g_free);
   g_mutex_init (&flow->lock);
   GstIterator *elements = gst_bin_iterate_recurse (GST_BIN (pipeline));
@@ -230,6 +233,7 @@ sl_flow_free (SlFlow *flow)
   g_signal_handler_disconnect (flow->pipeline, flow->added);
   gst_object_unref (flow->pipeline);
   g_ptr_array_unref (flow->points);
+  sl_drops_free (flow->drops);
   g_mutex_clear (&flow->lock);
   g_free (flow);
 }
@@ -238,6 +242,12 @@ guint64
 sl_flow_serial (const SlFlow *flow)
 {
   return flow->serial;
+}
+
+SlDrops *
+sl_flow_drops (const SlFlow *flow)
+{
+  return flow->drops;
 }
 
 void

@@ -6,7 +6,7 @@
 #ifndef SL_TOOLS_RUN_FLOW_H
 #define SL_TOOLS_RUN_FLOW_H
 
-#include <gst/gst.h>
+#include "tools/run/drops.h"
 
 G_BEGIN_DECLS
 
@@ -52,6 +52,8 @@ SlFlow *sl_flow_new (GstElement *pipeline);
 void sl_flow_free (SlFlow *flow);
 /** sl_flow_serial: a number, from 1, that no other flow of the process has or had. */
 guint64 sl_flow_serial (const SlFlow *flow);
+/** sl_flow_drops: (transfer none): of the same pipeline, elements that come later included. */
+SlDrops *sl_flow_drops (const SlFlow *flow);
 void sl_flow_counts (SlFlow *flow, SlFlowCounts *counts);
 /** sl_flow_latency: microseconds, the 50th and the 95th percentile (base/percentile.h) of the last 512 frames; FALSE while there are none. */
 gboolean sl_flow_latency (SlFlow *flow, SlStage stage, gint64 *p50, gint64 *p95);

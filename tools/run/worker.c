@@ -250,6 +250,7 @@ static gboolean
 on_message (GstBus *bus, GstMessage *message, gpointer data)
 {
   SlWorker *worker = data;
+  sl_drops_take_message (sl_flow_drops (worker->flow), message);
   sl_bus_handle (worker->pipeline, message, &bus_events, worker);
   return G_SOURCE_CONTINUE;
 }

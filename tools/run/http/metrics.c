@@ -95,6 +95,10 @@ write_dropped (const Writer *w)
 {
   begin (w, "", "reason", "busy", NULL);
   end_count (w, w->pipeline->busy);
+  for (guint d = 0; d < SL_N_DROPS; d++) {
+    begin (w, "", "reason", sl_drop_name ((SlDrop) d), NULL);
+    end_count (w, w->pipeline->drops[d]);
+  }
 }
 
 static void
@@ -353,7 +357,7 @@ static const struct
   { "sightline_frames_in_total", "counter", "Frames that sources or decoders gave.", write_frames_in },
   { "sightline_frames_out_total", "counter", "Frames that reached a sink.", write_frames_out },
   { "sightline_predictions_total", "counter", "Frames that were looked at.", write_predictions },
-  { "sightline_frames_dropped_total", "counter", "Frames that gave way to newer ones since the last start.", write_dropped },
+  { "sightline_frames_dropped_total", "counter", "Frames that were dropped since the last start, by the reason.", write_dropped },
   { "sightline_frames_without_prediction", "gauge", "Frames in that gave no prediction, frames on their way among them.", write_without },
   { "sightline_frames_per_second", "gauge", "Frames a second that reach a sink.", write_rate },
   { "sightline_last_frame_age_seconds", "gauge", "Time since a frame reached a sink.", write_age },

@@ -214,6 +214,7 @@ report_worker (SlWorker *worker, SlFiguresBefore *before, double seconds)
     SlFlowCounts counts;
     sl_flow_counts (flow, &counts);
     pipeline->last = counts.last;
+    sl_drops_read (sl_flow_drops (flow), pipeline->drops);
   }
   if (element != NULL)
     add_elements (pipeline, GST_BIN (element));

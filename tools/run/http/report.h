@@ -48,6 +48,7 @@ typedef struct
  * SlReportPipeline:
  * @last: monotonic microseconds of the last frame at a sink of the pipeline that runs; 0 = none yet
  * @busy: frames that gave way to newer ones because the model was busy
+ * @drops: those that other elements dropped
  */
 typedef struct
 {
@@ -57,7 +58,7 @@ typedef struct
   SlWorkerTotals totals;
   SlFigures figures;
   gint64 last;
-  guint64 busy;
+  guint64 busy, drops[SL_N_DROPS];
   GArray *cameras, *models, *outputs, *regions, *recorders;
 } SlReportPipeline;
 

@@ -176,6 +176,16 @@ append_regions (GString *out, const GArray *regions)
 }
 
 static void
+append_drops (GString *out, const SlReportPipeline *pipeline)
+{
+  g_string_append (out, ",\"drops\":{");
+  append_count (out, "busy", pipeline->busy);
+  for (guint d = 0; d < SL_N_DROPS; d++)
+    append_count (out, sl_drop_name ((SlDrop) d), pipeline->drops[d]);
+  g_string_append_c (out, '}');
+}
+
+static void
 append_pipeline (GString *out, const SlReport *report, const SlReportPipeline *pipeline)
 {
   append_comma (out);
@@ -190,6 +200,7 @@ append_pipeline (GString *out, const SlReport *report, const SlReportPipeline *p
   append_count (out, "frames_out", pipeline->totals.counts.out);
   append_count (out, "predictions", pipeline->totals.counts.predictions);
   append_count (out, "dropped", pipeline->totals.counts.dropped);
+  append_drops (out, pipeline);
   append_count (out, "restarts", pipeline->restarts);
   append_count (out, "recoveries", pipeline->totals.recoveries);
   append_stages (out, &pipeline->figures);
