@@ -136,7 +136,7 @@ watch_queue (SlDrops *drops, GstElement *element)
   g_ptr_array_add (drops->queues, queue);
   g_mutex_unlock (&drops->lock);
   probe (element, "sink", GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, data_in, queue);
-    probe (element, "src", GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, data_out, queue);
+  probe (element, "src", GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, data_out, queue);
   probe (element, "src", GST_PAD_PROBE_TYPE_EVENT_FLUSH, flush, queue);
 }
 
