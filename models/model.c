@@ -369,6 +369,13 @@ sl_model_format (const SlModel *model)
   return source->format;
 }
 
+GHashTable *
+sl_model_data_files (const SlModel *model)
+{
+  const Source *source = sl_graph_source (model->graph);
+  return source->metadata.data_files;
+}
+
 const SlFileStamp *
 sl_model_stamp (const SlModel *model)
 {

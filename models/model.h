@@ -57,6 +57,9 @@ SlGraph *sl_model_graph (const SlModel *model);       /* (transfer none) */
 SlContract *sl_model_contract (const SlModel *model); /* (transfer none) */
 const char *sl_model_path (const SlModel *model);     /* (transfer none) */
 const char *sl_model_format (const SlModel *model);   /* (transfer none): "tflite" */
+/** sl_model_data_files: (transfer none) (nullable): files beside the model's that it names and that were read: their names, relative to the
+ *  model's folder, to SlDataFile (models/data_file.h). */
+GHashTable *sl_model_data_files (const SlModel *model);
 /** sl_model_stamp: (transfer none): the state of the file that was read. */
 const SlFileStamp *sl_model_stamp (const SlModel *model);
 /** sl_model_file_changed: whether another file has the model's path by now, or something was written to it; FALSE when there is none.

@@ -22,6 +22,7 @@ G_BEGIN_DECLS
  * @fit_letterbox: the model was trained on letterboxed pictures (Ultralytics); it wins over @fit_crop
  * @range_hint: (nullable): which mean and std the model was probably trained with; proposed in a message where nothing states them
  * @info: (nullable): a description file inside the model file
+ * @data_files: (nullable): files beside the model's whose bytes are in the graph (models/data_file.h)
  * @missing_labels: (nullable): a labels file that the metadata names and the model file does not contain
  */
 typedef struct
@@ -36,6 +37,7 @@ typedef struct
   SlModelInfo *info;
   char *missing_labels;
   char *range_hint;
+  GHashTable *data_files;
   char *description; /* (nullable): name or description, for inspect */
 } SlModelMetadata;
 

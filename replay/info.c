@@ -2,10 +2,13 @@
 /* A black box's text, made of a running model and read back from files that anyone may have written. */
 #include "replay/info.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
 #include "base/show.h"
+#include "base/xxh64.h"
+#include "models/data_file.h"
 #include "sightline/error.h"
 
 #define GROUP "black-box"
@@ -23,6 +26,40 @@ hash_file (SlModel *model, guint64 *size, GError **error)
   *size = g_bytes_get_size (bytes);
   sl_file_image_done (image);
   return hash;
+}
+
+static gint
+compare_names (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(const char *const *) a, *(const char *const *) b);
+}
+
+/* What is too long is cut; what is not UTF-8 is replaced. */
+static char *
+shorten (const char *name)
+{
+  return g_utf8_make_valid (name, (gssize) strnlen (name, SL_BLACK_BOX_DATA_NAME));
+}
+
+static void
+copy_data (SlBlackBoxInfo *info, GHashTable *files)
+{
+  guint n = 0;
+  g_autofree const char **names = files != NULL ? (const char **) g_hash_table_get_keys_as_array (files, &n) : NULL;
+  if (n > 1)
+    qsort (names, n, sizeof *names, compare_names);
+  info->n_data = MIN (n, SL_BLACK_BOX_DATA_FILES);
+  for (guint i = 0; i < n; i++) {
+    const SlDataFile *file = g_hash_table_lookup (files, names[i]);
+    SlBlackBoxData *row = &info->data[MIN (i, SL_BLACK_BOX_DATA_FILES - 1)];
+    const guint64 chained[2] = { GUINT64_TO_LE (row->hash), GUINT64_TO_LE (file->hash) };
+    row->hash = row->name == NULL ? file->hash : sl_xxh64 (chained, sizeof chained, 0);
+    row->bytes += file->bytes;
+    if (row->name == NULL)
+      row->name = n > SL_BLACK_BOX_DATA_FILES && row == &info->data[SL_BLACK_BOX_DATA_FILES - 1]
+                    ? g_strdup_printf ("%u other files", n - SL_BLACK_BOX_DATA_FILES + 1)
+                    : shorten (names[i]);
+  }
 }
 
 char *
@@ -69,6 +106,7 @@ sl_black_box_info_new (SlModel *model, SlSession *session, const char *input_sha
   info->threads = sl_session_threads (session);
   info->backends = sl_black_box_backends (session);
   info->version = g_strdup (SL_VERSION);
+  copy_data (info, sl_model_data_files (model));
   copy_tensors (info, contract);
   return info;
 }
@@ -85,6 +123,8 @@ sl_black_box_info_free (SlBlackBoxInfo *info)
   g_free (info->backends);
   g_free (info->version);
   g_free (info->reason);
+  for (guint i = 0; i < info->n_data; i++)
+    g_free (info->data[i].name);
   g_free (info);
 }
 
@@ -112,6 +152,18 @@ set_tensors (GKeyFile *file, const char *key, const SlTensorInfo *tensors, guint
   g_key_file_set_string_list (file, GROUP, key, (const char *const *) texts->pdata, n);
 }
 
+/* "HASH BYTES NAME" of each. */
+static void
+set_data (GKeyFile *file, const SlBlackBoxInfo *info)
+{
+  g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; i < info->n_data; i++)
+    g_ptr_array_add (texts, g_strdup_printf ("%016" G_GINT64_MODIFIER "x %" G_GUINT64_FORMAT " %s", info->data[i].hash, info->data[i].bytes,
+                                             info->data[i].name));
+  if (texts->len > 0)
+    g_key_file_set_string_list (file, GROUP, "data-files", (const char *const *) texts->pdata, texts->len);
+}
+
 char *
 sl_black_box_info_to_text (const SlBlackBoxInfo *info)
 {
@@ -123,6 +175,7 @@ sl_black_box_info_to_text (const SlBlackBoxInfo *info)
   set_text (file, "model", info->model);
   g_key_file_set_uint64 (file, GROUP, "model-bytes", info->model_bytes);
   set_text (file, "sha256", info->sha256);
+  set_data (file, info);
   set_text (file, "contract", info->contract);
   set_text (file, "input-shape", info->input_shape);
   g_key_file_set_boolean (file, GROUP, "skips-input-quantize", info->skips_input_quantize);
@@ -201,6 +254,29 @@ get_sha256 (GKeyFile *file, SlBlackBoxInfo *info, GError **error)
 }
 
 static gboolean
+get_data (GKeyFile *file, SlBlackBoxInfo *info, GError **error)
+{
+  static const char expected[] = "at most " G_STRINGIFY (SL_BLACK_BOX_DATA_FILES) " files, each with XXH64, bytes and name";
+  gsize length = 0;
+  g_auto (GStrv) texts = g_key_file_get_string_list (file, GROUP, "data-files", &length, NULL);
+  if (length > SL_BLACK_BOX_DATA_FILES) {
+    g_autofree char *got = g_strdup_printf ("%" G_GSIZE_FORMAT, length);
+    return refuse (error, "data-files", expected, got);
+  }
+  for (gsize i = 0; i < length; i++) {
+    g_auto (GStrv) words = g_strsplit (texts[i], " ", 3);
+    SlBlackBoxData *row = &info->data[i];
+    if (g_strv_length (words) != 3 || strlen (words[0]) != 16
+        || !g_ascii_string_to_unsigned (words[0], 16, 0, G_MAXUINT64, &row->hash, NULL)
+        || !g_ascii_string_to_unsigned (words[1], 10, 0, G_MAXUINT64, &row->bytes, NULL))
+      return refuse (error, "data-files", expected, texts[i]);
+    row->name = g_strdup (words[2]);
+    info->n_data++;
+  }
+  return TRUE;
+}
+
+static gboolean
 get_threads (GKeyFile *file, SlBlackBoxInfo *info, GError **error)
 {
   g_autofree char *text = g_key_file_get_string (file, GROUP, "threads", NULL);
@@ -232,7 +308,8 @@ sl_black_box_info_from_text (const char *text, gsize size, GError **error)
   info->skips_input_quantize = g_key_file_get_boolean (file, GROUP, "skips-input-quantize", NULL);
   if (!get_text (file, "sightline", "a version", &info->version, error) || !get_text (file, "model", "a path", &info->model, error)
       || !get_text (file, "backends", "who ran the model", &info->backends, error) || !get_sha256 (file, info, error)
-      || !get_threads (file, info, error) || !get_tensors (file, "inputs", info->inputs, &info->n_inputs, error)
+      || !get_data (file, info, error) || !get_threads (file, info, error)
+      || !get_tensors (file, "inputs", info->inputs, &info->n_inputs, error)
       || !get_tensors (file, "outputs", info->outputs, &info->n_outputs, error))
     return NULL;
   return g_steal_pointer (&info);
@@ -246,6 +323,44 @@ same_tensors (const SlTensorInfo *expected, guint n_expected, const SlTensorInfo
     return TRUE;
   g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "expected %s %s, as they were recorded, got %s", what, wanted, found);
   return FALSE;
+}
+
+/* What stands in row @i, where there is one. */
+static char *
+describe_data (const SlBlackBoxInfo *info, guint i)
+{
+  return i < info->n_data
+           ? g_strdup_printf ("%" G_GUINT64_FORMAT " bytes with XXH64 %016" G_GINT64_MODIFIER "x", info->data[i].bytes, info->data[i].hash)
+           : g_strdup ("none");
+}
+
+/* Whether the first file in which the two differ is one of @a alone: names are in order. */
+static gboolean
+is_first (const SlBlackBoxInfo *a, const SlBlackBoxInfo *b, guint i)
+{
+  return i < a->n_data && (i >= b->n_data || strcmp (a->data[i].name, b->data[i].name) < 0);
+}
+
+static gboolean
+same_data (const SlBlackBoxInfo *expected, SlModel *model, GError **error)
+{
+  SlBlackBoxInfo got = { 0 };
+  guint i = 0;
+  copy_data (&got, sl_model_data_files (model));
+  while (i < got.n_data && i < expected->n_data && got.data[i].bytes == expected->data[i].bytes
+         && got.data[i].hash == expected->data[i].hash && strcmp (got.data[i].name, expected->data[i].name) == 0)
+    i++;
+  const gboolean same = i == got.n_data && i == expected->n_data;
+  if (!same) {
+    const gboolean gone = is_first (expected, &got, i), added = is_first (&got, expected, i);
+    g_autofree char *name = sl_show (gone ? expected->data[i].name : got.data[i].name, SL_SHOW_NAME);
+    g_autofree char *wanted = describe_data (expected, added ? G_MAXUINT : i), *found = describe_data (&got, gone ? G_MAXUINT : i);
+    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: weights in '%s': expected those that were recorded, %s, got %s",
+                 sl_model_path (model), name, wanted, found);
+  }
+  for (i = 0; i < got.n_data; i++)
+    g_free (got.data[i].name);
+  return same;
 }
 
 gboolean
@@ -263,6 +378,8 @@ sl_black_box_check_model (const SlBlackBoxInfo *info, SlModel *model, gboolean a
                  sl_model_path (model), info->model_bytes, info->sha256, size, sha256);
     return FALSE;
   }
+  if (!any && !same_data (info, model, error))
+    return FALSE;
   if (same_tensors (info->inputs, info->n_inputs, contract->inputs, contract->n_inputs, "inputs", error)
       && same_tensors (info->outputs, info->n_outputs, contract->outputs, contract->n_outputs, "outputs", error))
     return TRUE;

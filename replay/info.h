@@ -11,10 +11,23 @@
 
 G_BEGIN_DECLS
 
+/** Files beside a model's that are told apart, and bytes of a name of one. */
+#define SL_BLACK_BOX_DATA_FILES 16
+#define SL_BLACK_BOX_DATA_NAME 256
+
+/** SlBlackBoxData: a file beside the model's that has weights of it, as SlDataFile says. @name: relative to the model's folder. Of more files
+ *  than fit the last row stands for the rest. */
+typedef struct
+{
+  char *name;
+  guint64 bytes, hash;
+} SlBlackBoxData;
+
 /**
  * SlBlackBoxInfo:
  * @model: absolute path
  * @model_bytes, @sha256: of the model's file
+ * @data: by name
  * @contract: a line for people
  * @input_shape: (nullable): as in SlModelLoadOptions
  * @skips_input_quantize: whether @inputs are the quantised values behind the model's own QUANTIZE
@@ -32,6 +45,8 @@ typedef struct
   gboolean skips_input_quantize;
   guint threads;
   gint64 created;
+  guint n_data;
+  SlBlackBoxData data[SL_BLACK_BOX_DATA_FILES];
   guint n_inputs, n_outputs;
   SlTensorInfo inputs[SL_MAX_IO], outputs[SL_MAX_IO];
 } SlBlackBoxInfo;
@@ -46,7 +61,7 @@ char *sl_black_box_info_to_text (const SlBlackBoxInfo *info);
 SlBlackBoxInfo *sl_black_box_info_from_text (const char *text, gsize size, GError **error);
 /** sl_black_box_backends: (transfer full): @backends of a session. */
 char *sl_black_box_backends (const SlSession *session);
-/** sl_black_box_check_model: FALSE with @error set unless @model is the one of @info, going by the bytes of its file; with @any, unless its
+/** sl_black_box_check_model: FALSE with @error set unless @model is the one of @info, going by the bytes of its files; with @any, unless its
  *  tensors are those of @info. */
 gboolean sl_black_box_check_model (const SlBlackBoxInfo *info, SlModel *model, gboolean any, GError **error);
 

@@ -61,11 +61,12 @@ typedef struct
   SlGraph *graph;
   SlArena *arena; /* the graph's */
   OnnxScope *scope;
-  gboolean signed_codes; /* uint8 activations become int8, because the weights are int8 */
-  const OnnxNode *node;  /* being converted */
-  gboolean is_foreign;   /* the nodes stand for another format's operators, whose reader says where a problem is */
-  char *folder;          /* of the model file, for external data */
-  gint32 height, width;  /* of a picture of open size, 0 = nothing states it */
+  gboolean signed_codes;  /* uint8 activations become int8, because the weights are int8 */
+  const OnnxNode *node;   /* being converted */
+  gboolean is_foreign;    /* the nodes stand for another format's operators, whose reader says where a problem is */
+  char *folder;           /* of the model file, for external data */
+  GHashTable *data_files; /* (nullable): what was read of that (models/data_file.h) */
+  gint32 height, width;   /* of a picture of open size, 0 = nothing states it */
   guint64 copied, may_copy, made;
   guint depth;
   guint64 steps;    /* nodes looked at, those of loops each time */

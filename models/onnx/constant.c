@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/half.h"
+#include "models/data_file.h"
 #include "models/onnx/build.h"
 
 /* int64 stands for "as far as it goes" beyond this; what lies between it and 32 bits is refused. */
@@ -285,6 +286,8 @@ read_external_bytes (Onnx *o, const Tensor *t, gsize bytes)
       }
       if (got < bytes)
         bad (o, t, SL_ERROR_OPEN, "its data cannot be read to the end");
+      else
+        sl_data_files_note (&o->data_files, t->location, t->offset, data, bytes);
     }
   }
   close (fd);

@@ -330,6 +330,7 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
     return FALSE;
   o.may_copy = 4 * (guint64) size + COPY_ALLOWANCE;
   convert (&o, source->input_shape);
+  metadata->data_files = o.data_files;
   if (o.error != NULL) {
     g_propagate_error (error, o.error);
     return FALSE;

@@ -414,19 +414,8 @@ typedef struct
 static void
 split_new (Split *split, const char *location, const char *offset, const char *length)
 {
-  const char *const entries[][2] = { { "location", location }, { "offset", offset }, { "length", length } };
   g_autoptr (SlOnnxWriter) writer = picture ();
-  GByteArray *tensor = sl_onnx_tensor ("w", SL_ONNX_FLOAT, 1, (const gint64[]){ 8 }, NULL, 0);
-  for (guint i = 0; i < G_N_ELEMENTS (entries); i++) {
-    if (entries[i][1] == NULL)
-      continue;
-    GByteArray *entry = g_byte_array_new ();
-    sl_onnx_text (entry, 1, entries[i][0]);
-    sl_onnx_text (entry, 2, entries[i][1]);
-    sl_onnx_message (tensor, 13, entry);
-  }
-  sl_onnx_varint (tensor, 14, 1);
-  sl_onnx_message (writer->graph, 5, tensor);
+  sl_onnx_message (writer->graph, 5, sl_onnx_external_tensor ("w", SL_ONNX_FLOAT, 1, (const gint64[]){ 8 }, location, offset, length));
   sl_onnx_writer_node (writer, "Add", "x,w", "y", NULL);
   g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
   split->path = write_temp ("model.onnx", g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));

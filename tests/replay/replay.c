@@ -9,6 +9,7 @@
 #include "base/xxh64.h"
 #include "tests/models/helpers.h"
 #include "tests/models/tiny.h"
+#include "tests/support/onnx_writer.h"
 
 #define RUNS 5
 
@@ -180,6 +181,87 @@ test_other_model (void)
                 "model.tflite: expected inputs float32[1,4], float32[1,4], as they were recorded, got int8[1,5,5,4]", NULL);
 }
 
+/* (transfer full): x + w1 + w2 + ..., each of @n weights in a file of its own in @folder, all of them @value. */
+static SlModel *
+load_split (const char *folder, guint n, gfloat value)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (13);
+  g_autofree char *path = g_build_filename (folder, "split.onnx", NULL);
+  const gint64 dims[] = { 1, 4 };
+  const gfloat weights[4] = { value, value, value, value };
+  sl_onnx_writer_input (writer, "sum0", SL_ONNX_FLOAT, 2, dims);
+  for (guint i = 0; i < n; i++) {
+    g_autofree char *name = g_strdup_printf ("w%02u.bin", i), *file = g_build_filename (folder, name, NULL);
+    g_autofree char *inputs = g_strdup_printf ("sum%u,%s", i, name), *output = g_strdup_printf ("sum%u", i + 1);
+    g_assert_true (g_file_set_contents (file, (const char *) weights, sizeof weights, NULL));
+    sl_onnx_message (writer->graph, 5, sl_onnx_external_tensor (name, SL_ONNX_FLOAT, 2, dims, name, NULL, NULL));
+    sl_onnx_writer_node (writer, "Add", inputs, output, NULL);
+  }
+  g_autofree char *last = g_strdup_printf ("sum%u", n);
+  sl_onnx_writer_output (writer, last, SL_ONNX_FLOAT);
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
+  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes), NULL));
+  SlModel *model = sl_model_load (path, NULL, &error);
+  g_assert_no_error (error);
+  for (guint i = 0; i < n; i++) {
+    g_autofree char *name = g_strdup_printf ("w%02u.bin", i), *file = g_build_filename (folder, name, NULL);
+    g_unlink (file);
+  }
+  g_unlink (path);
+  return model;
+}
+
+/* Weights beside the model's file are of the model: other ones, fewer and more of them are another model. */
+static void
+test_data_files (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *folder = g_dir_make_tmp ("split-XXXXXX", NULL);
+  g_autoptr (SlModel) model = load_split (folder, 2, 1), same = load_split (folder, 2, 1), other = load_split (folder, 2, 2);
+  g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, NULL);
+  g_autoptr (SlBlackBoxInfo) made = sl_black_box_info_new (model, session, NULL, &error);
+  g_autofree char *text = sl_black_box_info_to_text (made);
+  g_autoptr (SlBlackBoxInfo) info = sl_black_box_info_from_text (text, strlen (text), &error);
+  g_assert_no_error (error);
+  g_rmdir (folder);
+  g_assert_cmpuint (info->n_data, ==, 2);
+  g_assert_cmpstr (info->data[1].name, ==, "w01.bin");
+  g_assert_cmpuint (info->data[1].bytes, ==, 16);
+  g_assert_true (sl_black_box_check_model (info, same, FALSE, &error));
+  g_assert_false (sl_black_box_check_model (info, other, FALSE, &error));
+  expect_error (&error, SL_ERROR_CONTRACT, "split.onnx: weights in 'w00.bin': expected those that were recorded, 16 bytes with XXH64 ",
+                ", got 16 bytes with XXH64 ", NULL);
+  g_assert_true (sl_black_box_check_model (info, other, TRUE, &error));
+  info->data[1].name[2] = '2';
+  g_assert_false (sl_black_box_check_model (info, same, FALSE, &error));
+  expect_error (&error, SL_ERROR_CONTRACT, "weights in 'w01.bin': expected those that were recorded, none, got 16 bytes with ", NULL);
+  info->data[1].name[2] = '0';
+  info->data[0].name[0] = 'v';
+  g_assert_false (sl_black_box_check_model (info, same, FALSE, &error));
+  expect_error (&error, SL_ERROR_CONTRACT, "weights in 'v00.bin': expected those that were recorded, 16 bytes with ", ", got none", NULL);
+}
+
+/* Of more files than have rows the last row stands for the rest. */
+static void
+test_many_data_files (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *folder = g_dir_make_tmp ("split-XXXXXX", NULL);
+  g_autoptr (SlModel) model = load_split (folder, 20, 1), other = load_split (folder, 20, 2);
+  g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, NULL);
+  g_autoptr (SlBlackBoxInfo) info = sl_black_box_info_new (model, session, NULL, &error);
+  g_autoptr (SlBlackBoxInfo) likewise = sl_black_box_info_new (other, session, NULL, &error);
+  g_assert_no_error (error);
+  g_rmdir (folder);
+  g_assert_cmpuint (info->n_data, ==, SL_BLACK_BOX_DATA_FILES);
+  g_assert_true (sl_black_box_check_model (info, model, FALSE, &error));
+  for (guint i = 0; i + 1 < SL_BLACK_BOX_DATA_FILES; i++)
+    info->data[i].hash = likewise->data[i].hash;
+  g_assert_false (sl_black_box_check_model (info, other, FALSE, &error));
+  expect_error (&error, SL_ERROR_CONTRACT, "weights in '5 other files': expected those that were recorded, 80 bytes with ", NULL);
+}
+
 static void
 test_compare (void)
 {
@@ -210,6 +292,8 @@ main (int argc, char **argv)
   g_test_add_func ("/replay/fails", test_fails);
   g_test_add_func ("/replay/different", test_different);
   g_test_add_func ("/replay/other-model", test_other_model);
+  g_test_add_func ("/replay/data-files", test_data_files);
+  g_test_add_func ("/replay/many-data-files", test_many_data_files);
   g_test_add_func ("/replay/compare", test_compare);
   return g_test_run ();
 }

@@ -72,6 +72,24 @@ sl_onnx_tensor (const char *name, guint type, guint rank, const gint64 *dims, co
 }
 
 GByteArray *
+sl_onnx_external_tensor (const char *name, guint type, guint rank, const gint64 *dims, const char *location, const char *offset,
+                         const char *length)
+{
+  const char *const entries[][2] = { { "location", location }, { "offset", offset }, { "length", length } };
+  GByteArray *tensor = sl_onnx_tensor (name, type, rank, dims, NULL, 0);
+  for (guint i = 0; i < G_N_ELEMENTS (entries); i++) {
+    if (entries[i][1] == NULL)
+      continue;
+    GByteArray *entry = g_byte_array_new ();
+    sl_onnx_text (entry, 1, entries[i][0]);
+    sl_onnx_text (entry, 2, entries[i][1]);
+    sl_onnx_message (tensor, 13, entry);
+  }
+  sl_onnx_varint (tensor, 14, 1);
+  return tensor;
+}
+
+GByteArray *
 sl_onnx_edge (const char *name, guint type, guint rank, const gint64 *dims)
 {
   GByteArray *edge = g_byte_array_new (), *value = g_byte_array_new (), *tensor = g_byte_array_new (), *shape = g_byte_array_new ();

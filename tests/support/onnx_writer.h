@@ -29,6 +29,9 @@ void sl_onnx_message (GByteArray *message, guint number, GByteArray *inner);
 
 /** sl_onnx_tensor: (transfer full): a TensorProto; @data (nullable): its raw bytes. */
 GByteArray *sl_onnx_tensor (const char *name, guint type, guint rank, const gint64 *dims, const void *data, gsize bytes);
+/** sl_onnx_external_tensor: (transfer full): likewise one whose bytes are said to lie in the file @location; @offset, @length: (nullable). */
+GByteArray *sl_onnx_external_tensor (const char *name, guint type, guint rank, const gint64 *dims, const char *location, const char *offset,
+                                     const char *length);
 /** sl_onnx_edge: (transfer full): a ValueInfoProto; a dimension below 1 is called "d". */
 GByteArray *sl_onnx_edge (const char *name, guint type, guint rank, const gint64 *dims);
 /**

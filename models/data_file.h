@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Files with a model's weights beside the model's own file, which names them.
+ */
+#ifndef SL_MODELS_DATA_FILE_H
+#define SL_MODELS_DATA_FILE_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/**
+ * SlDataFile:
+ * @bytes: that the model has of it
+ * @hash: XXH64 of these, and of where they lie in the file, chained in the order in which they were read
+ */
+typedef struct
+{
+  guint64 bytes, hash;
+} SlDataFile;
+
+/** sl_data_files_note: that @size bytes at @data were read at @offset of the file @name. @files: names, as the model has them, to
+ *  SlDataFile; made where it is NULL. */
+void sl_data_files_note (GHashTable **files, const char *name, guint64 offset, const void *data, gsize size);
+
+G_END_DECLS
+
+#endif
