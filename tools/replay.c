@@ -3,10 +3,12 @@
  * `sightline replay`: the inputs of a black box through the model again, and every output compared with the recorded one bit for bit. Exit
  * status: 0 all equal, 1 something differs or fails, 2 wrong usage or a file that cannot be used.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cpu.h"
+#include "base/json.h"
 #include "base/show.h"
 #include "replay/replay.h"
 #include "tools/command.h"
@@ -16,7 +18,7 @@ typedef struct
 {
   char *model, *threads_text, *cpu;
   guint threads; /* once parsed 1..SL_MAX_THREADS, 0 for auto */
-  gboolean any_model;
+  gboolean any_model, json;
   SlLimitOptions limits;
 } Options;
 
@@ -38,8 +40,26 @@ time_text (guint64 pts)
   return pts == G_MAXUINT64 ? g_strdup ("") : g_strdup_printf (" at %.3f s", (gdouble) pts / 1e9);
 }
 
+/* What was found, and the first of it. */
+typedef struct
+{
+  const Options *options;
+  gboolean differs;
+  SlReplayDifference first;
+  guint64 failed; /* number of the first that fails here */
+  char *failure;  /* (nullable): why */
+} Report;
+
 static void
-print_found (guint64 number, const SlReplayDifference *difference, const char *failure, gpointer data)
+report_clear (Report *report)
+{
+  g_free (report->failure);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Report, report_clear)
+
+static void
+print_found (guint64 number, const SlReplayDifference *difference, const char *failure)
 {
   if (failure != NULL) {
     g_autofree char *shown = sl_show (failure, SL_SHOW_MESSAGE);
@@ -59,22 +79,128 @@ print_found (guint64 number, const SlReplayDifference *difference, const char *f
 }
 
 static void
+take_found (guint64 number, const SlReplayDifference *difference, const char *failure, gpointer data)
+{
+  Report *report = data;
+  if (!report->options->json)
+    print_found (number, difference, failure);
+  if (difference != NULL && !report->differs) {
+    report->differs = TRUE;
+    report->first = *difference;
+  } else if (failure != NULL && report->failure == NULL) {
+    report->failed = number;
+    report->failure = g_strdup (failure);
+  }
+}
+
+/* (transfer full) (nullable): NULL where it is unknown */
+static char *
+written_text (const SlBlackBoxInfo *info)
+{
+  g_autoptr (GDateTime) time = g_date_time_new_from_unix_utc (info->created / G_USEC_PER_SEC);
+  return info->created != 0 && time != NULL ? g_date_time_format_iso8601 (time) : NULL;
+}
+
+static void
 print_info (const SlBlackBoxInfo *info, const SlSession *session)
 {
   g_autofree char *here = sl_black_box_backends (session), *reason = sl_show (info->reason != NULL ? info->reason : "", SL_SHOW_MESSAGE);
   g_autofree char *there = sl_show (info->backends, SL_SHOW_MESSAGE), *model = sl_show (info->model, SL_SHOW_MESSAGE);
-  g_autofree char *version = sl_show (info->version, SL_SHOW_NAME);
+  g_autofree char *version = sl_show (info->version, SL_SHOW_NAME), *written = written_text (info);
   const guint threads = sl_session_threads (session);
-  g_autoptr (GDateTime) time = g_date_time_new_from_unix_utc (info->created / G_USEC_PER_SEC);
-  g_autofree char *created = info->created != 0 ? g_date_time_format_iso8601 (time) : g_strdup ("unknown");
   printf ("model     %s\nreason    %s\nwritten   %s by Sightline %s\nrecorded  %u thread%s, %s\nhere      %u thread%s, %s\n", model, reason,
-          created, version, info->threads, info->threads == 1 ? "" : "s", there, threads, threads == 1 ? "" : "s", here);
+          written != NULL ? written : "unknown", version, info->threads, info->threads == 1 ? "" : "s", there, threads,
+          threads == 1 ? "" : "s", here);
+}
+
+static void
+print_sum (const SlReplaySum *sum, guint n)
+{
+  printf ("%u inferences: %" G_GUINT64_FORMAT " equal, %" G_GUINT64_FORMAT " different, %" G_GUINT64_FORMAT " had not finished", n,
+          sum->equal, sum->different, sum->unfinished);
+  if (sum->failed > 0)
+    printf (", %" G_GUINT64_FORMAT " failed", sum->failed);
+  putchar ('\n');
+}
+
+static void
+append_text (GString *out, const char *key, const char *text)
+{
+  g_string_append_printf (out, ",\"%s\":", key);
+  sl_json_append_string (out, text);
+}
+
+static void
+append_number (GString *out, const char *key, gdouble value)
+{
+  g_string_append_printf (out, ",\"%s\":", key);
+  sl_json_append_double (out, value, 9);
+}
+
+static void
+append_difference (GString *out, const SlReplayDifference *difference)
+{
+  g_string_append_printf (out, "{\"inference\":%" G_GUINT64_FORMAT ",\"output\":%u", difference->number, difference->output);
+  append_number (out, "seconds", difference->pts == G_MAXUINT64 ? (gdouble) NAN : (gdouble) difference->pts / 1e9);
+  if (difference->stored) {
+    g_string_append_printf (out, ",\"values\":%" G_GSIZE_FORMAT ",\"differing\":%" G_GSIZE_FORMAT ",\"place\":%" G_GSIZE_FORMAT,
+                            difference->elements, difference->differing, difference->place);
+    append_number (out, "got", difference->got);
+    append_number (out, "expected", difference->expected);
+    append_number (out, "largest", difference->largest);
+  }
+  g_string_append_c (out, '}');
+}
+
+/* How the model ran, there or here. */
+static void
+append_run (GString *out, const char *key, guint threads, const char *backends)
+{
+  g_string_append_printf (out, ",\"%s\":{\"threads\":%u", key, threads);
+  append_text (out, "backends", backends);
+  g_string_append_c (out, '}');
+}
+
+static void
+print_json (const char *path, const char *model, const SlBlackBox *box, const SlSession *session, const Report *report,
+            const SlReplaySum *sum)
+{
+  const SlBlackBoxInfo *info = sl_black_box_info (box);
+  g_autoptr (GString) out = g_string_new ("{\"file\":");
+  g_autofree char *here = sl_black_box_backends (session), *written = written_text (info);
+  sl_json_append_string (out, path);
+  append_text (out, "model", model);
+  append_text (out, "reason", info->reason);
+  append_text (out, "written", written);
+  append_text (out, "sightline", info->version);
+  append_run (out, "recorded", info->threads, info->backends);
+  append_run (out, "here", sl_session_threads (session), here);
+  g_string_append_printf (out,
+                          ",\"same\":%s,\"inferences\":%u,\"equal\":%" G_GUINT64_FORMAT ",\"different\":%" G_GUINT64_FORMAT
+                          ",\"unfinished\":%" G_GUINT64_FORMAT ",\"failed\":%" G_GUINT64_FORMAT ",\"first_difference\":",
+                          sum->different + sum->failed == 0 ? "true" : "false", sl_black_box_n_inferences (box), sum->equal, sum->different,
+                          sum->unfinished, sum->failed);
+  if (report->differs)
+    append_difference (out, &report->first);
+  else
+    g_string_append (out, "null");
+  g_string_append (out, ",\"first_failure\":");
+  if (report->failure != NULL) {
+    g_string_append_printf (out, "{\"inference\":%" G_GUINT64_FORMAT, report->failed);
+    append_text (out, "message", report->failure);
+    g_string_append_c (out, '}');
+  } else {
+    g_string_append (out, "null");
+  }
+  g_string_append (out, "}\n");
+  fputs (out->str, stdout);
 }
 
 static int
 replay (const Options *options, const char *path, GError **error)
 {
   SlReplaySum sum;
+  g_auto (Report) report = { .options = options };
   g_autoptr (SlBlackBox) box = sl_black_box_open (path, error);
   if (box == NULL)
     return SL_EXIT_USAGE;
@@ -97,14 +223,14 @@ replay (const Options *options, const char *path, GError **error)
     sl_session_new (sl_model_graph (model), options->threads_text != NULL ? options->threads : info->threads, error);
   if (session == NULL)
     return SL_EXIT_USAGE;
-  print_info (info, session);
-  if (!sl_replay_run (box, session, print_found, NULL, &sum, error))
+  if (!options->json)
+    print_info (info, session);
+  if (!sl_replay_run (box, session, take_found, &report, &sum, error))
     return SL_EXIT_USAGE;
-  printf ("%u inferences: %" G_GUINT64_FORMAT " equal, %" G_GUINT64_FORMAT " different, %" G_GUINT64_FORMAT " had not finished",
-          sl_black_box_n_inferences (box), sum.equal, sum.different, sum.unfinished);
-  if (sum.failed > 0)
-    printf (", %" G_GUINT64_FORMAT " failed", sum.failed);
-  putchar ('\n');
+  if (options->json)
+    print_json (path, sl_model_path (model), box, session, &report, &sum);
+  else
+    print_sum (&sum, sl_black_box_n_inferences (box));
   return sum.different + sum.failed > 0 ? SL_EXIT_FAILED : SL_EXIT_OK;
 }
 
@@ -135,6 +261,7 @@ run_replay (int argc, char **argv)
     { "any-model", 0, 0, G_OPTION_ARG_NONE, &options.any_model, "Compare with --model even where it is not the recorded model", NULL },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.threads_text, "Threads to compute with, 1..64 or auto (default: as recorded)", "N" },
     { "cpu", 0, 0, G_OPTION_ARG_STRING, &options.cpu, "Best instruction set to use, such as avx2, as SIGHTLINE_CPU has it", "SET" },
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
     SL_OPTION_LIMITS (&options.limits),
     { NULL },
   };

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """sightline replay on black boxes that were written elsewhere: tests/cli/blackbox.py."""
+import json
 import shutil
 import struct
 
@@ -47,6 +48,25 @@ def test_different():
     assert "inference 3: output 0 differs\n" in out, out
     assert "inference 4: had not finished when it was recorded; it finishes here\n" in out, out
     assert out.endswith("4 inferences: 1 equal, 2 different, 1 had not finished\n"), out
+
+
+def test_json():
+    wrong = floats(1.5, 2.25, 0.5, 96)
+    box = add_box("json.slbox", blackbox.inference(1, [A, B], [SUM]), blackbox.inference(2, [A, B], [wrong], pts=1250000000),
+                  blackbox.inference(3, [A, B], [SUM], finished=False), blackbox.inference(4, [A, B], [wrong], stored=False))
+    told = json.loads(run("replay", box, "--json", "--threads", "2").expect(1).out)
+    assert told.pop("here")["threads"] == 2
+    assert told == {
+        "file": box, "model": model("add.tflite"), "reason": "a test", "written": "2026-11-23T20:00:00Z", "sightline": "0.1.0",
+        "recorded": {"threads": 1, "backends": "plain: 1"}, "same": False, "inferences": 4, "equal": 1, "different": 2, "unfinished": 1, "failed": 0,
+        "first_difference": {"inference": 2, "output": 0, "seconds": 1.25, "values": 4, "differing": 1, "place": 2, "got": 0, "expected": 0.5,
+                             "largest": 0.5}, "first_failure": None}, told
+    hashed = add_box("hashed.slbox", blackbox.inference(4, [A, B], [wrong], stored=False, pts=2 ** 64 - 1))
+    told = json.loads(run("replay", hashed, "-j").expect(1).out)
+    assert told["first_difference"] == {"inference": 4, "output": 0, "seconds": None}, told
+    told = json.loads(run("replay", add_box("same.slbox", blackbox.inference(1, [A, B], [SUM])), "--json").expect(0).out)
+    assert told["same"] is True and told["first_difference"] is None, told
+    assert run("replay", work("nowhere.slbox"), "--json").expect(2, "nowhere.slbox: no such file").out == ""
 
 
 def test_other_model():
