@@ -97,6 +97,10 @@ static const struct
   { NORMALIZE, "pad-value" },
   { POSTPROCESS, "source" },
   { POSTPROCESS, "post-messages" },
+  { INFER, "black-box" },
+  { INFER, "black-box-seconds" },
+  { INFER, "black-box-limit" },
+  { INFER, "black-box-files" },
 };
 
 enum

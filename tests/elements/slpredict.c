@@ -590,6 +590,22 @@ test_properties (void)
 }
 
 /* A rectangle and objects cannot both be looked at. */
+/* What slinfer inside is to record. */
+static void
+test_black_box (void)
+{
+  g_autoptr (GstElement) element = gst_object_ref_sink (gst_element_factory_make ("slpredict", NULL));
+  g_autoptr (GstElement) infer = gst_bin_get_by_name (GST_BIN (element), "infer");
+  g_autofree char *folder = NULL;
+  gint seconds = 0, limit = 0, files = 0;
+  g_object_set (element, "black-box", "/boxes", "black-box-seconds", 3, "black-box-limit", 5, "black-box-files", 7, NULL);
+  g_object_get (infer, "black-box", &folder, "black-box-seconds", &seconds, "black-box-limit", &limit, "black-box-files", &files, NULL);
+  g_assert_cmpstr (folder, ==, "/boxes");
+  g_assert_cmpint (seconds, ==, 3);
+  g_assert_cmpint (limit, ==, 5);
+  g_assert_cmpint (files, ==, 7);
+}
+
 static void
 test_contradiction (void)
 {
@@ -625,5 +641,6 @@ main (int argc, char **argv)
   }
   g_test_add_func ("/slpredict/contradiction", test_contradiction);
   g_test_add_func ("/slpredict/properties", test_properties);
+  g_test_add_func ("/slpredict/black-box", test_black_box);
   return test_elements_run ();
 }
