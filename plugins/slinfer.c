@@ -124,8 +124,8 @@ static const SlProperty properties[] = {
     "Most memory that is recorded, in MiB; of $RUNTIME_DIRECTORY or /dev/shm, where half stays free for others, or of the folder's disk where "
     "there is next to no room",
     SL_PROPERTY_INT, AT (black_box_limit), 1, 1024, 256, NULL, TRUE },
-  { "black-box-files", "Black box files", "Black boxes that are kept in the folder, the newest", SL_PROPERTY_INT, AT (black_box_files), 1,
-    10000, 10, NULL, TRUE },
+  { "black-box-files", "Black box files", "Black boxes of a model that are kept in the folder, the newest", SL_PROPERTY_INT,
+    AT (black_box_files), 1, 10000, 10, NULL, TRUE },
 };
 
 enum

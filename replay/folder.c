@@ -10,11 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/xxh64.h"
 #include "sightline/error.h"
 
 #define BEGIN "blackbox-"
 #define END ".slbox"
 #define PART END ".part"
+/* Digits that tell models apart. */
+#define TAG 8
 
 /* Names of later years say nothing of the time. */
 #define LAST_YEAR 9000
@@ -22,27 +25,31 @@
 static GMutex lock;
 static gint64 last; /* under the lock: the time in the last name */
 
+/* Of @model, so that files of one can be told from those of another. */
 char *
-sl_black_box_path (const char *folder, gint64 *created)
+sl_black_box_path (const char *folder, const char *model, gint64 *created)
 {
+  const guint32 tag = (guint32) sl_xxh64 (model, strlen (model), 0);
   *created = g_get_real_time ();
   g_mutex_lock (&lock);
   const gint64 at = last = MAX (*created, last + 1);
   g_mutex_unlock (&lock);
   g_autoptr (GDateTime) time = g_date_time_new_from_unix_utc (at / G_USEC_PER_SEC);
   g_autofree char *second = g_date_time_format (time, "%Y%m%dT%H%M%S");
-  g_autofree char *name = g_strdup_printf (BEGIN "%s.%06dZ-%d" END, second, (int) (at % G_USEC_PER_SEC), (int) getpid ());
+  g_autofree char *name = g_strdup_printf (BEGIN "%s.%06dZ-%d-%08x" END, second, (int) (at % G_USEC_PER_SEC), (int) getpid (), tag);
   return g_build_filename (folder, name, NULL);
 }
 
-/* Whether @name is one of ours that ends so: digits, where the pattern has one, and any number of them behind it. */
-static gboolean
-is_ours (const char *name, const char *end)
+/* (nullable): where the model's tag begins in @name, if that is one of ours that ends so: digits, where the pattern has one, and any number of
+ * them behind it. */
+static const char *
+find_tag (const char *name, const char *end)
 {
   for (const char *at = BEGIN "00000000T000000.000000Z-0"; *at != '\0'; at++, name++)
     if (*at == '0' ? !g_ascii_isdigit (*name) : *at != *name)
-      return FALSE;
-  return strcmp (name + strspn (name, "0123456789"), end) == 0;
+      return NULL;
+  const char *tag = name + strspn (name, "0123456789") + 1;
+  return tag[-1] == '-' && strspn (tag, "0123456789abcdef") == TAG && strcmp (tag + TAG, end) == 0 ? tag : NULL;
 }
 
 /* Microseconds since 1970 that the name of one of ours says; 0 for no time. */
@@ -91,7 +98,7 @@ list (const char *folder, const char *end)
   GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
   GDir *dir = g_dir_open (folder, 0, NULL);
   for (const char *name = dir != NULL ? g_dir_read_name (dir) : NULL; name != NULL; name = g_dir_read_name (dir))
-    if (is_ours (name, end))
+    if (find_tag (name, end) != NULL)
       g_ptr_array_add (names, g_strdup (name));
   g_clear_pointer (&dir, g_dir_close);
   g_ptr_array_sort (names, by_name);
@@ -108,21 +115,32 @@ sl_black_box_look (const char *folder)
   g_mutex_unlock (&lock);
 }
 
+/* How many of the model of @name are kept with it. @kept: tags to numbers */
+static guint
+keep_one (GHashTable *kept, const char *name)
+{
+  const char *tag = find_tag (name, END);
+  g_autofree char *model = g_strndup (tag != NULL ? tag : "", TAG);
+  const guint n = GPOINTER_TO_UINT (g_hash_table_lookup (kept, model)) + 1;
+  g_hash_table_replace (kept, g_steal_pointer (&model), GUINT_TO_POINTER (n));
+  return n;
+}
+
 void
 sl_black_box_prune (const char *folder, guint keep, const char *spare)
 {
   g_autoptr (GPtrArray) names = list (folder, END), parts = list (folder, PART);
-  guint excess = names->len > keep ? names->len - keep : 0;
+  g_autoptr (GHashTable) kept = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   for (guint i = 0; i < parts->len; i++) {
     g_autofree char *path = g_build_filename (folder, parts->pdata[i], NULL);
     remove_abandoned (path);
   }
-  for (guint i = 0; excess > 0 && i < names->len; i++) {
-    g_autofree char *path = g_build_filename (folder, names->pdata[i], NULL);
-    if (g_strcmp0 (path, spare) == 0)
-      continue;
-    g_unlink (path);
-    excess--;
+  if (spare != NULL)
+    keep_one (kept, strrchr (spare, '/') + 1);
+  for (guint i = names->len; i > 0; i--) {
+    g_autofree char *path = g_build_filename (folder, names->pdata[i - 1], NULL);
+    if (g_strcmp0 (path, spare) != 0 && keep_one (kept, names->pdata[i - 1]) > keep)
+      g_unlink (path);
   }
 }
 

@@ -298,7 +298,7 @@ sl_recorder_dump (SlRecorder *recorder, const char *reason, gpointer held, GDest
     return NULL;
   }
   job->reason = sl_show_message (reason);
-  job->path = sl_black_box_path (recorder->folder, &job->created);
+  job->path = sl_black_box_path (recorder->folder, recorder->info->model, &job->created);
   char *path = g_strdup (job->path);
   begin_work ();
   push (recorder, job);

@@ -17,7 +17,7 @@ typedef void (*SlRecorderWritten) (const char *path, guint inferences, const GEr
  * SlRecorderSettings:
  * @folder: black boxes go there
  * @seconds, @limit: what is kept: the last seconds, in at most so many bytes
- * @files: black boxes that are kept in the folder, the newest
+ * @files: black boxes of a model that are kept in the folder, the newest
  * @written, @data: who is told of black boxes
  * @free_data: (nullable): frees @data once nobody will be told any more
  */

@@ -413,7 +413,7 @@ recover_file (int fd, const char *ring, guint64 size, const char *folder, SlRing
   g_autoptr (GArray) places = find_slots (&slots, size, seconds);
   if (places->len == 0)
     return TRUE;
-  g_autofree char *path = sl_black_box_path (folder, &info->created);
+  g_autofree char *path = sl_black_box_path (folder, info->model, &info->created);
   g_free (info->reason);
   info->reason = g_strdup ("the process that recorded is no more: it crashed or was killed");
   g_autoptr (SlBlackBoxWriter) writer = sl_black_box_writer_new (path, info, &error);

@@ -238,7 +238,7 @@ test_dump (void)
   run_some (f, recorder, 21, 40);
   wait_for (f, 1, 0);
   g_assert_cmpuint (f->inferences, ==, 20);
-  g_assert_true (g_regex_match_simple ("^blackbox-[0-9]{8}T[0-9]{6}\\.[0-9]{6}Z-[0-9]+\\.slbox$", name, 0, 0));
+  g_assert_true (g_regex_match_simple ("^blackbox-[0-9]{8}T[0-9]{6}\\.[0-9]{6}Z-[0-9]+-[0-9a-f]{8}\\.slbox$", name, 0, 0));
   check_box (f, path, 1, 20, 0, "a test");
   GStatBuf info;
   g_assert_cmpint (g_stat (path, &info), ==, 0);
@@ -299,6 +299,31 @@ put (const Fixture *f, const char *name)
   return path;
 }
 
+/* What could be a black box of the fixture's model, of @time. */
+static char *
+put_box (const Fixture *f, const char *time)
+{
+  g_autoptr (SlBlackBoxInfo) info = sl_black_box_info_new (f->model, f->session, NULL, NULL);
+  gint64 created;
+  g_autofree char *any = sl_black_box_path (f->folder, info->model, &created),
+                  *name = g_strconcat ("blackbox-", time, "-1", strrchr (any, '-'), NULL);
+  return put (f, name);
+}
+
+/* So many of each model: what many of one push out is theirs. */
+static void
+test_models_apart (void)
+{
+  Fixture *f = setup ();
+  g_autofree char *other = put (f, "blackbox-20200101T000000.000000Z-1-01234567.slbox");
+  g_autofree char *old = put (f, "blackbox-20190101T000000.000000Z-1-01234567.slbox");
+  g_autofree char *own = put_box (f, "20200102T000000.000000Z"), *newest = put_box (f, "20200103T000000.000000Z");
+  sl_black_box_prune (f->folder, 1, NULL);
+  g_assert_true (g_file_test (other, G_FILE_TEST_EXISTS) && g_file_test (newest, G_FILE_TEST_EXISTS));
+  g_assert_false (g_file_test (old, G_FILE_TEST_EXISTS) || g_file_test (own, G_FILE_TEST_EXISTS));
+  teardown (f);
+}
+
 /* The newest are kept, and all that only looks like a black box. */
 static void
 test_files (void)
@@ -306,15 +331,18 @@ test_files (void)
   static const char *const others[] = { "blackbox-of-mine.slbox",
                                         "blackbox-2026-11-23.slbox",
                                         "blackbox-1.slbox.part",
-                                        "blackbox-20200101T000000.000000Z-1.slbox.old",
+                                        "blackbox-20200101T000000.000000Z-1-01234567.slbox.old",
                                         "blackbox-20200101T000000.000000Z-1-2.slbox",
-                                        "blackbox-20200101T000000.000000Z-.slbox",
-                                        "blackbox-20200101T000000Z-1.slbox" };
+                                        "blackbox-20200101T000000.000000Z-1.slbox",
+                                        "blackbox-20200101T000000.000000Z-1-0123456g.slbox",
+                                        "blackbox-20200101T000000.000000Z-1-012345678.slbox",
+                                        "blackbox-20200101T000000.000000Z--01234567.slbox",
+                                        "blackbox-20200101T000000Z-1-01234567.slbox" };
   Fixture *f = setup ();
   for (guint i = 0; i < G_N_ELEMENTS (others); i++)
     g_free (put (f, others[i]));
-  g_free (put (f, "blackbox-20200101T000000.000000Z-1.slbox.part"));
-  g_free (put (f, "blackbox-20200101T000000.000000Z-1.slbox"));
+  g_free (put (f, "blackbox-20200101T000000.000000Z-1-01234567.slbox.part"));
+  g_free (put_box (f, "20200101T000000.000000Z"));
   SlRecorder *recorder = start (f, 3600, 1 << 20, 3);
   g_autofree char *last = NULL;
   for (guint i = 1; i <= 5; i++) {
@@ -339,10 +367,8 @@ static void
 test_clock_behind (void)
 {
   Fixture *f = setup ();
-  g_autofree char *first = put (f, "blackbox-20990101T000000.000000Z-1.slbox"),
-                  *second = put (f, "blackbox-20990102T235959.999999Z-1.slbox");
-  g_autofree char *never = put (f, "blackbox-99999999T999999.999999Z-1.slbox"),
-                  *never_again = put (f, "blackbox-99991231T235959.999999Z-1.slbox");
+  g_autofree char *first = put_box (f, "20990101T000000.000000Z"), *second = put_box (f, "20990102T235959.999999Z");
+  g_autofree char *never = put_box (f, "99999999T999999.999999Z"), *never_again = put_box (f, "99991231T235959.999999Z");
   SlRecorder *recorder = start (f, 3600, 1 << 20, 3);
   run_some (f, recorder, 1, 1);
   g_autofree char *one = sl_recorder_dump (recorder, "clock", NULL, NULL);
@@ -368,7 +394,7 @@ test_locked (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (SlBlackBoxInfo) info = sl_black_box_info_new (f->model, f->session, NULL, NULL);
   gint64 created;
-  g_autofree char *path = sl_black_box_path (f->folder, &created), *part = g_strconcat (path, ".part", NULL);
+  g_autofree char *path = sl_black_box_path (f->folder, info->model, &created), *part = g_strconcat (path, ".part", NULL);
   g_autoptr (SlBlackBoxWriter) writer = sl_black_box_writer_new (path, info, &error);
   sl_black_box_prune (f->folder, 1, NULL);
   g_assert_true (sl_black_box_writer_finish (writer, &error));
@@ -523,7 +549,7 @@ test_wanted (void)
     g_assert_true (sl_ring_begin (ring, 0, inputs, &error));
   gint64 created;
   guint n = 0;
-  g_autofree char *path = sl_black_box_path (f->folder, &created);
+  g_autofree char *path = sl_black_box_path (f->folder, info->model, &created);
   g_autoptr (SlBlackBoxWriter) writer = sl_black_box_writer_new (path, info, &error);
   g_assert_true (sl_ring_write (view, writer, &n, &error));
   g_assert_cmpuint (n, >, 2);
@@ -677,6 +703,7 @@ main (int argc, char **argv)
   g_test_add_func ("/recorder/limit", test_limit);
   g_test_add_func ("/recorder/seconds", test_seconds);
   g_test_add_func ("/recorder/files", test_files);
+  g_test_add_func ("/recorder/models-apart", test_models_apart);
   g_test_add_func ("/recorder/clock-behind", test_clock_behind);
   g_test_add_func ("/recorder/locked", test_locked);
   g_test_add_func ("/recorder/dump-while-running", test_dump_while_running);
