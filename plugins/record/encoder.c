@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * appsrc ! videoconvert ! videoscale ! SIZE ! ENCODER ! PARSER ! FORMAT ! appsink. Two frames are in it before they are smaller at most: one
- * that waits, one that is converted.
+ * that waits, one that is converted. Making all that takes as long as a frame or longer, so a thread does it, and one frame waits meanwhile.
  */
 #include "plugins/record/encoder.h"
 
@@ -41,6 +41,16 @@ static const Row rows[] = {
 
 struct _SlEncoder
 {
+  const Row *row;
+  GstCaps *caps; /* of frames */
+  GstVideoInfo info;
+  gint width;
+  guint key_frames;
+  GThread *maker;     /* (nullable) */
+  GMutex lock;        /* of these three */
+  gboolean ready;     /* what follows is there, and PLAYING */
+  GstBuffer *waiting; /* (nullable): while it is not ready */
+  GError *failed;     /* (nullable) */
   GstElement *pipeline, *source, *sink;
   GstBus *bus;
   SlEncoderEvents events;
@@ -136,8 +146,9 @@ size_caps (const GstVideoInfo *info, gint most)
 }
 
 static gboolean
-build (SlEncoder *self, const Row *row, GstCaps *caps, const GstVideoInfo *info, gint width, guint key_frames, GError **error)
+build (SlEncoder *self, GError **error)
 {
+  const Row *row = self->row;
   GstElement *last = NULL;
   GstBin *bin = GST_BIN (self->pipeline);
   self->source = sl_record_add (bin, "appsrc", &last, error);
@@ -152,18 +163,56 @@ build (SlEncoder *self, const Row *row, GstCaps *caps, const GstVideoInfo *info,
   self->sink = format != NULL ? sl_record_add (bin, "appsink", &last, error) : NULL;
   if (self->sink == NULL)
     return FALSE;
-  g_autoptr (GstCaps) plain = sl_record_plain (caps);
-  g_autoptr (GstCaps) small = size_caps (info, width), out = gst_caps_from_string (row->format);
+  g_autoptr (GstCaps) plain = sl_record_plain (self->caps);
+  g_autoptr (GstCaps) small = size_caps (&self->info, self->width), out = gst_caps_from_string (row->format);
   g_autoptr (GstStructure) settings = gst_structure_from_string (row->settings, NULL);
   g_object_set (self->source, "caps", plain, "format", GST_FORMAT_TIME, "block", FALSE, NULL);
   g_object_set (size, "caps", small, NULL);
   g_object_set (format, "caps", out, NULL);
   gst_structure_foreach (settings, set_field, self->encoder);
   if (row->key != NULL)
-    g_object_set (self->encoder, row->key, (gint) key_frames, NULL);
+    g_object_set (self->encoder, row->key, (gint) self->key_frames, NULL);
   g_object_set (self->sink, "sync", FALSE, "async", FALSE, "enable-last-sample", FALSE, NULL);
   gst_app_sink_set_callbacks (GST_APP_SINK (self->sink), &(GstAppSinkCallbacks){ .new_sample = new_sample }, self, NULL);
   return TRUE;
+}
+
+/* TRUE, once, with @error set when it failed while it worked. */
+static gboolean
+take_message (SlEncoder *self, GError **error)
+{
+  g_autoptr (GstMessage) message = gst_bus_pop_filtered (self->bus, GST_MESSAGE_ERROR);
+  if (message == NULL)
+    return FALSE;
+  gst_message_parse_error (message, error, NULL);
+  return TRUE;
+}
+
+static gboolean
+start (SlEncoder *self, GError **error)
+{
+  if (!build (self, error))
+    return FALSE;
+  if (gst_element_set_state (self->pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE)
+    return TRUE;
+  if (!take_message (self, error))
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "encoder=%s: it does not start", self->row->name);
+  return FALSE;
+}
+
+static gpointer
+make_thread (gpointer data)
+{
+  SlEncoder *self = data;
+  GError *failed = NULL;
+  const gboolean started = start (self, &failed);
+  g_mutex_lock (&self->lock);
+  self->ready = started;
+  self->failed = failed;
+  if (started && self->waiting != NULL)
+    gst_app_src_push_buffer (GST_APP_SRC (self->source), g_steal_pointer (&self->waiting));
+  g_mutex_unlock (&self->lock);
+  return NULL;
 }
 
 SlEncoder *
@@ -171,30 +220,31 @@ sl_encoder_new (const char *name, GstCaps *caps, gdouble rate, gint width, guint
                 GError **error)
 {
   g_autoptr (SlEncoder) self = g_new0 (SlEncoder, 1);
-  GstVideoInfo info;
+  g_mutex_init (&self->lock);
   self->pipeline = gst_object_ref_sink (gst_pipeline_new (NULL));
   self->bus = gst_element_get_bus (self->pipeline);
   self->events = *events;
   self->data = data;
   self->due = self->key = GST_CLOCK_TIME_NONE;
   self->key_interval = key_interval * GST_SECOND;
-  if (!sl_record_reads (caps, &info)) {
+  self->row = find_row (name);
+  self->caps = gst_caps_ref (caps);
+  self->width = width;
+  if (!sl_record_reads (caps, &self->info)) {
     g_set_error_literal (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
                          "expected raw video of whole frames in system memory, or the camera's own stream at the pad encoded");
     return NULL;
   }
-  gdouble frames = info.fps_n > 0 && info.fps_d > 0 ? (gdouble) info.fps_n / info.fps_d : 25;
+  gdouble frames = self->info.fps_n > 0 && self->info.fps_d > 0 ? (gdouble) self->info.fps_n / self->info.fps_d : 25;
   if (rate > 0) {
     self->interval = (GstClockTime) MIN ((gdouble) GST_SECOND / rate, (gdouble) INTERVAL_MOST);
     frames = MIN (frames, rate);
   }
-  if (!build (self, find_row (name), caps, &info, width, (guint) MAX (1, frames * key_interval), error))
-    return NULL;
-  if (gst_element_set_state (self->pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE)
-    return g_steal_pointer (&self);
-  if (!sl_encoder_take_error (self, error))
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "encoder=%s: it does not start", name);
-  return NULL;
+  self->key_frames = (guint) MAX (1, frames * key_interval);
+  self->maker = g_thread_try_new ("sl-record-encoder", make_thread, self, NULL);
+  if (self->maker == NULL)
+    make_thread (self);
+  return g_steal_pointer (&self);
 }
 
 /* Whether it is this frame's turn. A frame a little early counts: cameras are not exact. */
@@ -221,12 +271,22 @@ ask_for_key (SlEncoder *self, GstClockTime time)
   self->key = time;
 }
 
+/* FALSE while another frame waits. */
+static gboolean
+has_room (SlEncoder *self)
+{
+  g_mutex_lock (&self->lock);
+  const gboolean room = self->ready ? gst_app_src_get_current_level_buffers (GST_APP_SRC (self->source)) == 0 : self->waiting == NULL;
+  g_mutex_unlock (&self->lock);
+  return room;
+}
+
 gboolean
 sl_encoder_push (SlEncoder *self, GstBuffer *frame, GstClockTime time)
 {
   if (!is_due (self, time))
     return TRUE;
-  if (gst_app_src_get_current_level_buffers (GST_APP_SRC (self->source)) > 0)
+  if (!has_room (self))
     return FALSE;
   GstBuffer *copy = gst_buffer_copy_region (frame, GST_BUFFER_COPY_MEMORY, 0, -1);
   GstVideoMeta *video = gst_buffer_get_video_meta (frame);
@@ -234,8 +294,15 @@ sl_encoder_push (SlEncoder *self, GstBuffer *frame, GstClockTime time)
     gst_buffer_add_video_meta_full (copy, video->flags, video->format, video->width, video->height, video->n_planes, video->offset,
                                     video->stride);
   GST_BUFFER_PTS (copy) = time;
-  ask_for_key (self, time);
-  gst_app_src_push_buffer (GST_APP_SRC (self->source), copy);
+  g_mutex_lock (&self->lock);
+  if (self->ready) {
+    ask_for_key (self, time);
+    gst_app_src_push_buffer (GST_APP_SRC (self->source), copy);
+  } else {
+    self->key = time;
+    self->waiting = copy;
+  }
+  g_mutex_unlock (&self->lock);
   return TRUE;
 }
 
@@ -243,8 +310,12 @@ static gpointer
 end_thread (gpointer data)
 {
   SlEncoder *self = data;
+  if (self->maker != NULL)
+    g_thread_join (g_steal_pointer (&self->maker));
+  if (self->ready)
+    gst_app_src_end_of_stream (GST_APP_SRC (self->source));
   g_autoptr (GstMessage) message =
-    gst_bus_timed_pop_filtered (self->bus, DRAIN, GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_APPLICATION);
+    gst_bus_timed_pop_filtered (self->bus, self->ready ? DRAIN : 0, GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_APPLICATION);
   if (message == NULL || GST_MESSAGE_TYPE (message) != GST_MESSAGE_APPLICATION)
     self->events.ended (self->data);
   g_atomic_int_set (&self->has_ended, 1);
@@ -254,7 +325,6 @@ end_thread (gpointer data)
 void
 sl_encoder_end (SlEncoder *self)
 {
-  gst_app_src_end_of_stream (GST_APP_SRC (self->source));
   self->thread = g_thread_new ("sl-record-end", end_thread, self);
 }
 
@@ -273,10 +343,12 @@ sl_encoder_join (SlEncoder *self)
 gboolean
 sl_encoder_take_error (SlEncoder *self, GError **error)
 {
-  g_autoptr (GstMessage) message = gst_bus_pop_filtered (self->bus, GST_MESSAGE_ERROR);
-  if (message == NULL)
-    return FALSE;
-  gst_message_parse_error (message, error, NULL);
+  g_mutex_lock (&self->lock);
+  GError *failed = g_steal_pointer (&self->failed);
+  g_mutex_unlock (&self->lock);
+  if (failed == NULL)
+    return take_message (self, error);
+  g_propagate_error (error, failed);
   return TRUE;
 }
 
@@ -287,7 +359,13 @@ sl_encoder_free (SlEncoder *self)
     gst_bus_post (self->bus, gst_message_new_application (NULL, gst_structure_new_empty (ABORT)));
     sl_encoder_join (self);
   }
+  if (self->maker != NULL)
+    g_thread_join (self->maker);
   gst_element_set_state (self->pipeline, GST_STATE_NULL);
+  gst_clear_buffer (&self->waiting);
+  g_clear_error (&self->failed);
+  gst_clear_caps (&self->caps);
+  g_mutex_clear (&self->lock);
   gst_clear_object (&self->bus);
   gst_clear_object (&self->pipeline);
   g_free (self);

@@ -33,12 +33,12 @@ const char *sl_encoder_next (const char *name);
  * @width: pixels at most
  * @key_interval: seconds between key frames
  *
- * Returns: NULL with @error set
+ * Returns: at once, while a thread makes it; what that cannot do sl_encoder_take_error() says. NULL with @error set for frames that none encodes.
  */
 SlEncoder *sl_encoder_new (const char *name, GstCaps *caps, gdouble rate, gint width, guint key_interval, const SlEncoderEvents *events,
                            gpointer data, GError **error);
-/** sl_encoder_push: refers to @frame, of running time @time, until it is made smaller. FALSE: it is left out, as more frames come than are
- *  encoded; not where @rate leaves it out. */
+/** sl_encoder_push: refers to @frame, of running time @time, until it is made smaller. FALSE: it is left out, as another one
+ *  waits; not where @rate leaves it out. */
 gboolean sl_encoder_push (SlEncoder *encoder, GstBuffer *frame, GstClockTime time);
 /** sl_encoder_end: takes no more frames; what is in it comes out in a thread of its own, within two seconds, and then @ended is called. Once. */
 void sl_encoder_end (SlEncoder *encoder);

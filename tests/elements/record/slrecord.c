@@ -210,6 +210,52 @@ test_raw_first (void)
   record_close (&fixture);
 }
 
+/* Holds whoever makes an encoder. */
+typedef struct
+{
+  GMutex lock;
+  GCond changed;
+  gboolean open;
+} Gate;
+
+static gboolean
+hold_maker (GSignalInvocationHint *hint, guint n, const GValue *values, gpointer data)
+{
+  Gate *gate = data;
+  GstElementFactory *factory = gst_element_get_factory (g_value_get_object (&values[1]));
+  g_mutex_lock (&gate->lock);
+  while (!gate->open && factory != NULL && g_str_equal (GST_OBJECT_NAME (factory), "jpegenc"))
+    g_cond_wait (&gate->changed, &gate->lock);
+  g_mutex_unlock (&gate->lock);
+  return TRUE;
+}
+
+/* Frames pass while the encoder is made; the first of them waits for it and is in the clip. */
+static void
+test_encoder_made_meanwhile (void)
+{
+  Gate gate = { .open = FALSE };
+  RecordFixture fixture = record_open ("pre-roll=0 post-roll=0 encoder=jpegenc max-framerate=0", NULL);
+  const guint signal = g_signal_lookup ("element-added", GST_TYPE_BIN);
+  g_mutex_init (&gate.lock);
+  g_cond_init (&gate.changed);
+  const gulong hook = g_signal_add_emission_hook (signal, 0, hold_maker, &gate, NULL);
+  for (guint i = 0; i < 5; i++)
+    record_push (&fixture, NULL, i, i == 0 ? "entered" : NULL, "person");
+  g_assert_cmpuint (record_count (fixture.element, "dropped"), ==, 4);
+  g_mutex_lock (&gate.lock);
+  gate.open = TRUE;
+  g_cond_broadcast (&gate.changed);
+  g_mutex_unlock (&gate.lock);
+  gst_harness_push_event (fixture.raw, gst_event_new_eos ());
+  g_autoptr (GstStructure) done = record_wait (&fixture);
+  g_assert_cmpuint (record_decodes (gst_structure_get_string (done, "path")), ==, 1);
+  g_signal_remove_emission_hook (signal, hook);
+  record_close (&fixture);
+  g_mutex_clear (&gate.lock);
+  g_cond_clear (&gate.changed);
+}
+
 static void
 release_encoded (RecordFixture *fixture)
 {
@@ -670,6 +716,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/slrecord/raw/openh264enc", "openh264enc", test_raw);
   g_test_add_data_func ("/slrecord/raw/vp8enc", "vp8enc", test_raw);
   g_test_add_func ("/slrecord/raw/first", test_raw_first);
+  g_test_add_func ("/slrecord/raw/made-meanwhile", test_encoder_made_meanwhile);
   g_test_add_func ("/slrecord/raw/memory", test_raw_memory);
   g_test_add_func ("/slrecord/released/encodes", test_released);
   g_test_add_func ("/slrecord/released/alone", test_released_alone);
