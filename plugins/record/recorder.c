@@ -31,6 +31,8 @@ struct _SlRecorder
   GstClockTime newest, seen; /* the two clocks; NONE at first */
   gboolean frames_end, seen_end;
   GstClockTime last_key, gop; /* of the newest key frame; from the one before to it */
+  guint64 gop_bytes;          /* since the newest key frame, with it */
+  gboolean told_small;        /* that the ring is smaller than that */
   /* Of the clip: */
   gboolean on;
   SlClipStart *start; /* (nullable): as long as no frame was there to begin with */
@@ -96,7 +98,7 @@ reset (SlClipRecorder *self)
   stop (self, NULL);
   sl_ring_clear (&self->ring);
   self->newest = self->seen = self->last_key = GST_CLOCK_TIME_NONE;
-  self->gop = 0;
+  self->gop = self->gop_bytes = 0;
   self->frames_end = self->seen_end = FALSE;
 }
 
@@ -204,6 +206,22 @@ trim (SlClipRecorder *self)
   sl_ring_trim (&self->ring, now > self->settings.pre_roll ? now - self->settings.pre_roll : 0, self->settings.ring_bytes);
 }
 
+/* At a key frame: the ring was empty before it, if what came since the last one was more than it holds. */
+static void
+check_ring (SlClipRecorder *self)
+{
+  const gsize ring = self->settings.ring_bytes;
+  if (self->told_small || self->gop == 0 || self->gop_bytes <= ring)
+    return;
+  const gdouble needed = (gdouble) self->gop_bytes * (1 + (gdouble) self->settings.pre_roll / (gdouble) self->gop);
+  self->told_small = TRUE;
+  sl_writer_remark (self->writer,
+                    g_strdup_printf ("ring-size (%.1f MB) is less than a key frame with all before the next one (%.1f MB): clips begin "
+                                     "late; set ring-size=%.0f, or have the camera send key frames more often than every %.1f s",
+                                     (gdouble) ring / 1e6, (gdouble) self->gop_bytes / 1e6, needed / 1e6 + 1,
+                                     (gdouble) self->gop / GST_SECOND));
+}
+
 static void
 advance (SlClipRecorder *self)
 {
@@ -251,8 +269,12 @@ sl_clip_recorder_frame (SlClipRecorder *self, GstBuffer *frame)
     reset (self);
   if (key && GST_CLOCK_TIME_IS_VALID (self->last_key) && time > self->last_key)
     self->gop = time - self->last_key;
-  if (key)
+  if (key) {
+    check_ring (self);
     self->last_key = time;
+    self->gop_bytes = 0;
+  }
+  self->gop_bytes += gst_buffer_get_size (frame);
   self->newest = time;
   self->frames_end = FALSE;
   sl_ring_put (&self->ring, frame, time, key);

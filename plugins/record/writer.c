@@ -22,7 +22,8 @@ typedef enum
   BEGIN,
   FRAME,
   NOTE,
-  END
+  END,
+  REMARK
 } CommandKind;
 
 typedef struct
@@ -31,7 +32,7 @@ typedef struct
   SlClipStart *start;
   GstBuffer *frame;
   GstClockTime time;
-  char *json;
+  char *json; /* of a note; or the text of a remark */
   const char *cut;
 } Command;
 
@@ -261,6 +262,9 @@ obey (SlWriter *self, Command *command)
     case END:
       end_early (self, command->cut);
       break;
+    case REMARK:
+      tell (self, "%s", command->json);
+      break;
   }
   free_command (command);
 }
@@ -430,6 +434,14 @@ sl_writer_end (SlWriter *self, const char *cut)
 {
   g_mutex_lock (&self->lock);
   put (self, (Command){ .kind = END, .cut = cut });
+  g_mutex_unlock (&self->lock);
+}
+
+void
+sl_writer_remark (SlWriter *self, char *text)
+{
+  g_mutex_lock (&self->lock);
+  put (self, (Command){ .kind = REMARK, .json = text });
   g_mutex_unlock (&self->lock);
 }
 

@@ -39,6 +39,8 @@ gboolean sl_writer_push (SlWriter *writer, GstBuffer *frame);
 void sl_writer_note (SlWriter *writer, GstClockTime time, char *json);
 /** sl_writer_end: the clip is complete. @cut: (nullable): static text, why it ends before its time */
 void sl_writer_end (SlWriter *writer, const char *cut);
+/** sl_writer_remark: takes @text, a warning to tell of. What says it says it once. */
+void sl_writer_remark (SlWriter *writer, char *text);
 void sl_writer_counts (SlWriter *writer, SlWriterCounts *counts);
 /** sl_writer_stop: finishes what waits, and frees @writer. Returns within ten seconds: a thread that a disk holds longer ends by itself
  *  later. */

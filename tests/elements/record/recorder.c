@@ -302,6 +302,31 @@ test_taken (void)
   close_fixture (&fixture, "in: 1 frames, cut: (null)\n");
 }
 
+/* Of a ring that holds less than from one key frame to the next it is told once, with what would be enough. */
+static void
+test_small_ring (void)
+{
+  Fixture fixture;
+  SlClipRecorderSettings settings = short_clips;
+  settings.pre_roll = 3 * GST_SECOND;
+  if (!open_fixture (&fixture, &settings))
+    return;
+  const gsize bytes = gst_buffer_get_size (fixture.stream.frames->pdata[0]);
+  sl_clip_recorder_free (fixture.recorder);
+  settings.ring_bytes = 4 * bytes;
+  fixture.recorder = sl_clip_recorder_new (&settings, fixture.writer);
+  sl_clip_recorder_set_caps (fixture.recorder, fixture.stream.caps);
+  for (guint i = 0; i < 12; i++)
+    push (&fixture, i * 500, i % 4 == 0); /* as many as it holds */
+  for (guint i = 12; i < 30; i++)
+    push (&fixture, i * 500, (i - 12) % 5 == 0);
+  g_autofree char *expected = g_strdup_printf (
+    "ring-size (%.1f MB) is less than a key frame with all before the next one (%.1f MB): clips begin late; set ring-size=%.0f, "
+    "or have the camera send key frames more often than every 2.5 s\n",
+    (gdouble) (4 * bytes) / 1e6, (gdouble) (5 * bytes) / 1e6, (gdouble) (5 * bytes) * (1 + 3 / 2.5) / 1e6 + 1);
+  close_fixture (&fixture, expected);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -312,5 +337,6 @@ main (int argc, char **argv)
   g_test_add_func ("/slrecord/recorder/no-key", test_no_key);
   g_test_add_func ("/slrecord/recorder/late-key", test_late_key);
   g_test_add_func ("/slrecord/recorder/max-length-times", test_max_length_times);
+  g_test_add_func ("/slrecord/recorder/small-ring", test_small_ring);
   return test_elements_run ();
 }
