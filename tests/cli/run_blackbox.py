@@ -74,6 +74,40 @@ def test_not_all():
     assert running.status == 0 and len(boxes(where)) == 2, running.lines
 
 
+def eventually(what):
+    deadline = time.monotonic() + PATIENCE
+    while not what():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def takes_signal(pid):
+    """Whether SIGUSR1 no longer ends the process."""
+    with open("/proc/%d/status" % pid, encoding="ascii") as file:
+        masks = [int(line.split()[1], 16) for line in file if line.startswith(("SigIgn", "SigCgt"))]
+    return any(mask >> (signal.SIGUSR1 - 1) & 1 for mask in masks)
+
+
+def test_start():
+    """Signals while the program starts, and while a pipeline does that has no frame yet: nothing to write, and nothing ends."""
+    where = folder()
+    early = describe("early", FRAMES + " ! valve name=valve drop=true drop-mode=forward-sticky-events ! " + MODEL + " ! fakesink async=false", "start-timeout=0\n")
+    running = Running(early, describe("good", FRAMES + " ! " + MODEL + " ! fakesink"), "--blackbox", where)
+    eventually(lambda: takes_signal(running.child.pid))
+    for _ in range(50):
+        running.child.send_signal(signal.SIGUSR1)
+        time.sleep(0.005)
+    running.wait_for("running")
+    running.child.send_signal(signal.SIGUSR1)
+    told = "SIGUSR1: black boxes of 0 of 1 models: the others have not run yet, or several are being written, or nothing could be recorded"
+    eventually(lambda: any(e["event"] == "black-box" and e["pipeline"] == "early" and e["message"] == told for e in running.events()))
+    running.stop()
+    assert running.status == 0, running.lines
+    assert not any(e["event"] == "running" and e["pipeline"] == "early" for e in running.events()), running.lines
+    for path in boxes(where):
+        check(path, "SIGUSR1")
+
+
 def test_names():
     """Two descriptions of one name."""
     where = folder()

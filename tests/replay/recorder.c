@@ -6,6 +6,7 @@
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -631,6 +632,31 @@ test_no_folder (void)
   teardown (f);
 }
 
+/* A folder that turns read-only, as a disk with errors does: the model runs and is recorded on, and a black box is written when that is over. */
+static void
+test_read_only (void)
+{
+  Fixture *f = setup ();
+  if (mount ("none", f->folder, "tmpfs", 0, "size=1m") != 0) {
+    g_test_skip ("no file system can be mounted here");
+    teardown (f);
+    return;
+  }
+  SlRecorder *recorder = start (f, 3600, 1 << 20, 10);
+  run_some (f, recorder, 1, 5);
+  g_assert_cmpint (mount (NULL, f->folder, NULL, MS_REMOUNT | MS_RDONLY, NULL), ==, 0);
+  g_free (sl_recorder_dump (recorder, "read-only", NULL, NULL));
+  wait_for (f, 0, 1);
+  g_assert_nonnull (strstr (f->message, ".slbox.part: cannot be written: Read-only file system"));
+  run_some (f, recorder, 6, 10);
+  g_assert_cmpint (mount (NULL, f->folder, NULL, MS_REMOUNT, NULL), ==, 0);
+  g_autofree char *path = sl_recorder_dump (recorder, "again", NULL, NULL);
+  let_go (recorder);
+  check_box (f, path, 1, 10, 0, "again");
+  umount2 (f->folder, MNT_DETACH);
+  teardown (f);
+}
+
 /* No file may grow beyond some inferences: those are kept in turn, and a black box of them is written as far as it can be. */
 static void
 test_no_room (void)
@@ -712,6 +738,7 @@ main (int argc, char **argv)
   g_test_add_func ("/recorder/wanted", test_wanted);
   g_test_add_func ("/recorder/other-rings", test_other_rings);
   g_test_add_func ("/recorder/no-folder", test_no_folder);
+  g_test_add_func ("/recorder/read-only", test_read_only);
   g_test_add_func ("/recorder/no-room", test_no_room);
   return g_test_run ();
 }

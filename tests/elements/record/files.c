@@ -449,6 +449,62 @@ test_full (void)
   record_stream_clear (&stream);
 }
 
+/* A file that has the name already is another's: it stays, and is not written to. */
+static void
+test_taken (void)
+{
+  char *path = record_folder ();
+  g_autofree char *hidden = sl_clip_part_name (OLD, SL_CLIP_NOTES), *text = NULL, *file = g_build_filename (path, hidden, NULL);
+  SlPartFile part = SL_PART_FILE_NONE;
+  g_autoptr (GError) error = NULL;
+  const gint folder = open (path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  g_assert_true (g_file_set_contents (file, "somebody's", -1, NULL));
+  g_assert_false (sl_part_file_open (&part, folder, OLD, SL_CLIP_NOTES, &error));
+  g_assert_error (error, G_FILE_ERROR, G_FILE_ERROR_EXIST);
+  g_assert_nonnull (strstr (error->message, ".json: cannot be made: File exists"));
+  g_assert_true (g_file_get_contents (file, &text, NULL, NULL));
+  g_assert_cmpstr (text, ==, "somebody's");
+  close (folder);
+  record_remove_folder (path);
+}
+
+/* A folder that turns read-only, as a disk with errors does, costs clips; frames pass, and clips are recorded again when that is over. */
+static void
+test_read_only (void)
+{
+  RecordStream stream;
+  if (!record_stream ("jpegenc", 200, &stream))
+    return;
+  RecordFixture fixture = { .folder = record_folder () };
+  if (mount ("none", fixture.folder, "tmpfs", 0, "size=2m") != 0) {
+    g_test_skip ("no file system can be mounted here");
+    record_remove_folder (fixture.folder);
+    record_stream_clear (&stream);
+    return;
+  }
+  fixture.element = record_new (fixture.folder, "pre-roll=0 post-roll=1 min-free=0");
+  fixture.bus = test_watch (fixture.element);
+  fixture.encoded = gst_harness_new_with_element (fixture.element, "encoded", NULL);
+  gst_harness_set_src_caps (fixture.encoded, gst_caps_ref (stream.caps));
+  fixture.raw = gst_harness_new_with_element (fixture.element, "sink", "src");
+  gst_harness_set_src_caps_str (fixture.raw, RECORD_CAPS);
+  g_assert_cmpint (mount (NULL, fixture.folder, NULL, MS_REMOUNT | MS_RDONLY, NULL), ==, 0);
+  push_frames (&fixture, &stream, 0, 100, 20);
+  g_autofree char *warning = record_wait_warning (&fixture);
+  g_assert_nonnull (strstr (warning, "cannot be made: Read-only file system: clips are not recorded; tried again at each event"));
+  g_assert_cmpint (mount (NULL, fixture.folder, NULL, MS_REMOUNT, NULL), ==, 0);
+  push_frames (&fixture, &stream, 100, 100, 120);
+  g_autoptr (GstStructure) done = record_wait (&fixture);
+  g_autofree char *again = record_wait_warning (&fixture);
+  g_assert_nonnull (strstr (again, ": clips are recorded again"));
+  g_assert_cmpuint (record_decodes (gst_structure_get_string (done, "path")), ==, 26);
+  g_assert_cmpuint (record_count (fixture.element, "failed"), ==, 1);
+  gst_element_set_state (fixture.element, GST_STATE_NULL);
+  umount2 (fixture.folder, MNT_DETACH);
+  record_close (&fixture);
+  record_stream_clear (&stream);
+}
+
 typedef struct
 {
   GMutex lock;
@@ -529,5 +585,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slrecord/files/min-free/sacrifice", test_min_free_sacrifice);
   g_test_add_func ("/slrecord/files/full", test_full);
   g_test_add_func ("/slrecord/files/slow", test_slow);
+  g_test_add_func ("/slrecord/files/taken", test_taken);
+  g_test_add_func ("/slrecord/files/read-only", test_read_only);
   return test_elements_run ();
 }
