@@ -12,8 +12,10 @@ import subprocess
 import time
 
 import harness
+from camera import ALONE, Camera
 from flatbuffer import Model
-from harness import SANITIZED, data, run, work, write
+from harness import SANITIZED, Skip, data, run, work, write
+from media import jpeg
 
 PICTURES = ("quantize", "pictures")
 IMAGENET = ["--mean", "123.675,116.28,103.53", "--std", "58.395,57.12,57.375"]
@@ -203,6 +205,16 @@ def test_video_and_camera():
     run(*small("-c", write("text.mp4", b"no video"), "-o", target)).expect(1, "text.mp4: ")
     run(*small("-c", "http://127.0.0.1:9/x", "-o", target)).expect(1, "http://127.0.0.1:9/x: ")
     assert not os.path.exists(target)
+
+
+def test_camera_that_comes_back():
+    """While it is away that is told, and nothing else changes."""
+    camera = Camera(jpeg([[(20, 20, 250)] * 64] * 48), [2, 3, 10 ** 6])  # the first is asked what it is
+    told = run(*small("-c", camera.uri, "--pictures", "3", "-o", work("back.tflite"), "--json"), env=ALONE)
+    if "no element that reads" in told.err or "is missing, which" in told.err:
+        raise Skip(told.err.strip())
+    told.expect(0, "sightline quantize: %s: the camera ended the stream; trying again in " % camera.uri)
+    assert json.loads(told.out)["calibrated"] == 3, told
 
 
 def test_same_bytes():

@@ -4,14 +4,13 @@ import json
 import os
 import socket
 import subprocess
-import threading
 
 import harness
+from camera import ALONE, Camera
 from harness import Skip, main, model, png, run, work, write
 from media import jpeg
 
 RED, GREEN, BLUE = (255, 0, 0), (0, 255, 0), (0, 0, 255)
-ALONE = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
 
 
 def predict(*args, status=0, **more):
@@ -102,40 +101,6 @@ def test_cameras():
     for missing in ("/dev/video77", "v4l2:///dev/video77"):
         told = run("predict", "--model", m, missing).expect(1, "sightline predict: %s: " % missing)
         assert "there is no /dev/video77: is the camera plugged in?" in told.err or "is missing, which slcamera needs" in told.err, told
-
-
-class Camera(threading.Thread):
-    """A server of MJPEG that ends each connection after some pictures; of @pictures: connections, then no more."""
-
-    def __init__(self, picture, counts):
-        super().__init__(daemon=True)
-        self.picture, self.counts = picture, counts
-        self.server = socket.create_server(("127.0.0.1", 0))
-        self.uri = "http://127.0.0.1:%d/video" % self.server.getsockname()[1]
-        self.start()
-
-    def serve(self, peer, count):
-        request = b""
-        while b"\r\n\r\n" not in request:
-            got = peer.recv(4096)
-            if not got:  # a look whether somebody listens
-                return False
-            request += got
-        peer.sendall(b"HTTP/1.0 200 OK\r\nContent-Type: multipart/x-mixed-replace; boundary=next\r\n\r\n")
-        for _ in range(count):
-            peer.sendall(b"--next\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n" % len(self.picture) + self.picture + b"\r\n")
-        return True
-
-    def run(self):
-        counts = list(self.counts)
-        while counts:
-            peer, _ = self.server.accept()
-            with peer:
-                try:
-                    if self.serve(peer, counts[0]):
-                        counts.pop(0)
-                except OSError:
-                    counts.pop(0)
 
 
 def test_mjpeg():

@@ -38,6 +38,12 @@ sample_free (gpointer sample)
   gst_sample_unref (sample);
 }
 
+static void
+tell_note (const char *name, const char *text)
+{
+  sl_complain ("quantize", "%s: %s", name, text);
+}
+
 /* Whether the frame at hand is one to keep. */
 static gboolean
 is_due (Recording *r, GstSample *sample)
@@ -129,7 +135,7 @@ GPtrArray *
 sl_recording_new (SlSpawner *spawner, const SlInput *input, guint n, GError **error)
 {
   g_autoptr (GPtrArray) frames = g_ptr_array_new_with_free_func (sample_free);
-  g_autoptr (SlRemoteFrames) source = sl_remote_frames_new (spawner, TIMEOUT, NULL);
+  g_autoptr (SlRemoteFrames) source = sl_remote_frames_new (spawner, TIMEOUT, tell_note);
   g_autoptr (GError) reason = NULL;
   Recording r = { .frames = frames, .wanted = n, .step = 1, .camera = input->kind != SL_INPUT_FILE };
   r.started = g_get_monotonic_time ();
