@@ -205,6 +205,15 @@ sl_quantizer_learn (SlQuantizer *q, guint pass, const void *tensor, GError **err
   return TRUE;
 }
 
+gboolean
+sl_quantizer_learn_once (SlQuantizer *q, const void *tensor, GError **error)
+{
+  const gboolean good = sl_tape_run (q->tape, tensor, error);
+  if (good)
+    sl_ranges_once (q->ranges, q->tape);
+  return good;
+}
+
 static gboolean
 start_comparison (SlQuantizer *q, GBytes *file, GError **error)
 {

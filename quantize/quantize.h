@@ -97,6 +97,8 @@ void sl_quantizer_spec (const SlQuantizer *quantizer, SlNormalizeSpec *spec);
 gsize sl_quantizer_tensor_bytes (const SlQuantizer *quantizer);
 /** sl_quantizer_learn: @pass: 0 and, when all pictures were there, 1. Not for weights alone. */
 gboolean sl_quantizer_learn (SlQuantizer *quantizer, guint pass, const void *tensor, GError **error);
+/** sl_quantizer_learn_once: instead of both passes, for pictures that come only once. */
+gboolean sl_quantizer_learn_once (SlQuantizer *quantizer, const void *tensor, GError **error);
 /** sl_quantizer_finish: (transfer full): the file. SL_ERROR_UNSUPPORTED when no node can be quantised, or has weights that could be. */
 GBytes *sl_quantizer_finish (SlQuantizer *quantizer, GError **error);
 /** sl_quantizer_keep: after the comparison: the layers that add most noise stay float when sl_quantizer_finish() is called once more, which

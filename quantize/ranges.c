@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The least squares are searched on histograms: values inside a range are off by a uniform error of one step, values outside by their
- * distance from its edge. The edges are moved in turn until neither gains.
+ * distance from its edge. The edges are moved in turn until neither gains. A histogram of one pass covers more than the limits so far, so that
+ * it grows seldom, and is fitted to them at the end.
  */
 #include "quantize/ranges.h"
 
@@ -11,11 +12,14 @@
 #define PLACES 64
 #define ROUNDS 3
 #define STEPS 255.0
+/* What a histogram that grows covers, of its new limit. */
+#define AHEAD 1.25
 
 struct _SlRanges
 {
   SlGraph *graph;
   GArray *tensors; /* of SlObserved, by tensor */
+  GArray *spans;   /* (nullable): of SlRange, by tensor: what the histograms of one pass cover */
   guint64 pictures;
 };
 
@@ -47,6 +51,7 @@ sl_ranges_free (SlRanges *ranges)
     g_free (g_array_index (ranges->tensors, SlObserved, i).variances);
   }
   g_array_unref (ranges->tensors);
+  g_clear_pointer (&ranges->spans, g_array_unref);
   g_free (ranges);
 }
 
@@ -62,28 +67,55 @@ channels_of (const SlTensor *tensor)
   return tensor->rank > 0 ? (guint) tensor->dims[tensor->rank - 1] : 1;
 }
 
+/* (nullable): what the last run left in @tensor, where it is observed. */
+static const gfloat *
+values_of (const SlRanges *ranges, const SlTape *tape, guint tensor)
+{
+  return is_observed (ranges->graph, (gint32) tensor) ? sl_tape_data (tape, (gint32) tensor) : NULL;
+}
+
+static void
+widen (SlRange *range, const gfloat *values, gsize n)
+{
+  gfloat low = 0, high = 0;
+  for (gsize k = 0; k < n; k++) {
+    low = values[k] < low ? values[k] : low;
+    high = values[k] > high ? values[k] : high;
+  }
+  range->low = MIN (range->low, (gdouble) low);
+  range->high = MAX (range->high, (gdouble) high);
+}
+
 void
 sl_ranges_limits (SlRanges *ranges, const SlTape *tape)
 {
   for (guint i = 0; i < ranges->tensors->len; i++) {
-    const gfloat *values = is_observed (ranges->graph, (gint32) i) ? sl_tape_data (tape, (gint32) i) : NULL;
-    const gsize n = values != NULL ? elements_of (sl_graph_tensor (ranges->graph, (gint32) i)) : 0;
-    SlRange *range = &g_array_index (ranges->tensors, SlObserved, i).range;
-    gfloat low = 0, high = 0;
-    for (gsize k = 0; k < n; k++) {
-      low = values[k] < low ? values[k] : low;
-      high = values[k] > high ? values[k] : high;
-    }
-    range->low = MIN (range->low, (gdouble) low);
-    range->high = MAX (range->high, (gdouble) high);
+    const gfloat *values = values_of (ranges, tape, i);
+    if (values != NULL)
+      widen (&g_array_index (ranges->tensors, SlObserved, i).range, values, elements_of (sl_graph_tensor (ranges->graph, (gint32) i)));
   }
 }
 
-static void
-count (SlObserved *seen, const gfloat *values, gsize n, guint channels)
+static guint
+bin_of (gfloat value, gfloat low, gfloat per)
 {
-  const gdouble width = seen->range.high - seen->range.low;
-  const gfloat low = (gfloat) seen->range.low, per = width > 0 ? (gfloat) (SL_RANGE_BINS / width) : 0;
+  const gfloat place = (value - low) * per;
+  return place > 0 ? MIN ((guint) MIN (place, (gfloat) SL_RANGE_BINS), SL_RANGE_BINS - 1) : 0;
+}
+
+/* How many bins a value passes that goes up by 1. */
+static gfloat
+bins_per (SlRange range)
+{
+  const gdouble width = range.high - range.low;
+  return width > 0 ? (gfloat) (SL_RANGE_BINS / width) : 0;
+}
+
+/* @over: what the histogram covers */
+static void
+count (SlObserved *seen, SlRange over, const gfloat *values, gsize n, guint channels)
+{
+  const gfloat low = (gfloat) over.low, per = bins_per (over);
   if (seen->bins == NULL) {
     seen->bins = g_new0 (guint64, SL_RANGE_BINS);
     seen->means = g_new0 (gdouble, channels);
@@ -91,8 +123,8 @@ count (SlObserved *seen, const gfloat *values, gsize n, guint channels)
   }
   for (gsize row = 0; row < n; row += channels) {
     for (guint c = 0; c < channels; c++) {
-      const gfloat value = values[row + c], place = (value - low) * per;
-      seen->bins[place > 0 ? MIN ((guint) MIN (place, (gfloat) SL_RANGE_BINS), SL_RANGE_BINS - 1) : 0]++;
+      const gfloat value = values[row + c];
+      seen->bins[bin_of (value, low, per)]++;
       seen->means[c] += (gdouble) value / (gdouble) (n / channels);
       seen->variances[c] += (gdouble) value * (gdouble) value / (gdouble) (n / channels);
     }
@@ -105,9 +137,61 @@ sl_ranges_count (SlRanges *ranges, const SlTape *tape)
   ranges->pictures++;
   for (guint i = 0; i < ranges->tensors->len; i++) {
     const SlTensor *tensor = sl_graph_tensor (ranges->graph, (gint32) i);
-    const gfloat *values = is_observed (ranges->graph, (gint32) i) ? sl_tape_data (tape, (gint32) i) : NULL;
+    const gfloat *values = values_of (ranges, tape, i);
+    SlObserved *seen = &g_array_index (ranges->tensors, SlObserved, i);
     if (values != NULL)
-      count (&g_array_index (ranges->tensors, SlObserved, i), values, elements_of (tensor), channels_of (tensor));
+      count (seen, seen->range, values, elements_of (tensor), channels_of (tensor));
+  }
+}
+
+static gdouble
+bin_centre (SlRange range, guint bin)
+{
+  return range.low + (range.high - range.low) * ((gdouble) bin + 0.5) / SL_RANGE_BINS;
+}
+
+/* Makes the histogram over @from one over @to. */
+static void
+refit (SlObserved *seen, SlRange from, SlRange to)
+{
+  guint64 *bins = g_new0 (guint64, SL_RANGE_BINS);
+  for (guint i = 0; i < SL_RANGE_BINS; i++)
+    bins[bin_of ((gfloat) bin_centre (from, i), (gfloat) to.low, bins_per (to))] += seen->bins[i];
+  g_free (seen->bins);
+  seen->bins = bins;
+}
+
+/* Has the histogram over @span cover the limits that @seen has now. Infinity is covered by nothing. */
+static void
+grow (SlObserved *seen, SlRange *span)
+{
+  const SlRange before = *span;
+  if (!isfinite (seen->range.low) || !isfinite (seen->range.high))
+    return;
+  span->low = seen->range.low < span->low ? AHEAD * seen->range.low : span->low;
+  span->high = seen->range.high > span->high ? AHEAD * seen->range.high : span->high;
+  if (seen->bins != NULL && (span->low < before.low || span->high > before.high))
+    refit (seen, before, *span);
+}
+
+void
+sl_ranges_once (SlRanges *ranges, const SlTape *tape)
+{
+  if (ranges->spans == NULL) {
+    ranges->spans = g_array_new (FALSE, TRUE, sizeof (SlRange));
+    g_array_set_size (ranges->spans, ranges->tensors->len);
+  }
+  ranges->pictures++;
+  for (guint i = 0; i < ranges->tensors->len; i++) {
+    const SlTensor *tensor = sl_graph_tensor (ranges->graph, (gint32) i);
+    const gfloat *values = values_of (ranges, tape, i);
+    SlObserved *seen = &g_array_index (ranges->tensors, SlObserved, i);
+    SlRange *span = &g_array_index (ranges->spans, SlRange, i);
+    if (values == NULL)
+      continue;
+    widen (&seen->range, values, elements_of (tensor));
+    grow (seen, span);
+    count (seen, *span, values, elements_of (tensor), channels_of (tensor));
   }
 }
 
@@ -125,6 +209,8 @@ sl_ranges_end (SlRanges *ranges)
     /* No scale suits infinity, or what is no number. */
     if (!finite)
       g_clear_pointer (&seen->bins, g_free);
+    else if (ranges->spans != NULL && seen->bins != NULL)
+      refit (seen, g_array_index (ranges->spans, SlRange, i), seen->range);
   }
 }
 
@@ -133,12 +219,6 @@ sl_ranges_get (const SlRanges *ranges, gint32 tensor)
 {
   const SlObserved *seen = &g_array_index (ranges->tensors, SlObserved, tensor);
   return seen->bins != NULL ? seen : NULL;
-}
-
-static gdouble
-bin_centre (const SlObserved *seen, guint bin)
-{
-  return seen->range.low + (seen->range.high - seen->range.low) * ((gdouble) bin + 0.5) / SL_RANGE_BINS;
 }
 
 /* Squared error of the values of @seen in @range, behind @curve. */
@@ -150,7 +230,7 @@ error_of (const SlObserved *seen, SlRange range, SlCurve curve)
   for (guint i = 0; i < SL_RANGE_BINS; i++) {
     if (seen->bins[i] == 0)
       continue;
-    const gdouble x = bin_centre (seen, i), edge = CLAMP (x, range.low, range.high);
+    const gdouble x = bin_centre (seen->range, i), edge = CLAMP (x, range.low, range.high);
     gdouble off = x - edge, slope = 1;
     if (curve != NULL) {
       off = x != edge ? curve (x) - curve (edge) : 0;

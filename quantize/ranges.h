@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What values the tensors of a float graph take over many pictures: limits in a first pass, histograms and means of channels in a second;
- * and which range of them 256 steps should cover.
+ * What values the tensors of a float graph take over many pictures: limits in a first pass, histograms and means of channels in a second,
+ * or all in one; and which range of them 256 steps should cover.
  */
 #ifndef SL_QUANTIZE_RANGES_H
 #define SL_QUANTIZE_RANGES_H
@@ -49,7 +49,10 @@ void sl_ranges_free (SlRanges *ranges);
 /** sl_ranges_limits, sl_ranges_count: first and second pass: take in what the last run left in @tape, whose graph is that of @ranges. */
 void sl_ranges_limits (SlRanges *ranges, const SlTape *tape);
 void sl_ranges_count (SlRanges *ranges, const SlTape *tape);
-/** sl_ranges_end: after the second pass. */
+/** sl_ranges_once: both in one pass, for what is seen only once: histograms grow with the limits, by which a value may come to lie in the place
+ *  beside its own. Not together with the two. */
+void sl_ranges_once (SlRanges *ranges, const SlTape *tape);
+/** sl_ranges_end: after the last pass. */
 void sl_ranges_end (SlRanges *ranges);
 /** sl_ranges_get: (nullable): of @tensor; NULL when it is no float tensor that is computed. */
 const SlObserved *sl_ranges_get (const SlRanges *ranges, gint32 tensor);

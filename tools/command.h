@@ -33,6 +33,7 @@ extern const SlCommand sl_command_run;
 extern const SlCommand sl_command_check;
 extern const SlCommand sl_command_convert;
 extern const SlCommand sl_command_quantize;
+extern const SlCommand sl_command_calibrate;
 extern const SlCommand sl_command_eval;
 extern const SlCommand sl_command_replay;
 

@@ -17,7 +17,7 @@
 #include "tools/command.h"
 
 static const SlCommand *const commands[] = {
-  &sl_command_predict, &sl_command_inspect, &sl_command_infer, &sl_command_convert, &sl_command_quantize,
+  &sl_command_predict, &sl_command_inspect, &sl_command_infer, &sl_command_convert, &sl_command_quantize, &sl_command_calibrate,
   &sl_command_eval,    &sl_command_bench,   &sl_command_run,   &sl_command_check,   &sl_command_replay,
 };
 
@@ -74,7 +74,7 @@ refuse_command (const char *name)
   else
     sl_complain (
       NULL,
-      "'%s' is not a command; expected predict, inspect, infer, convert, quantize, eval, bench, run, check or replay (see sightline --help)",
+      "'%s' is not a command; expected predict, inspect, infer, convert, quantize, calibrate, eval, bench, run, check or replay (see sightline --help)",
       name);
   return SL_EXIT_USAGE;
 }

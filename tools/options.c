@@ -173,18 +173,24 @@ sl_limit_options_load (const SlLimitOptions *limits, gboolean skip_input_quantiz
 }
 
 gboolean
-sl_options_fraction (const char *command, const char *option, const char *text, double *value)
+sl_options_number (const char *command, const char *option, const char *text, double lo, double hi, double *value)
 {
   char *end = NULL;
   if (text == NULL)
     return TRUE;
   double number = g_ascii_strtod (text, &end);
-  if (end == text || *end != '\0' || !(number >= 0 && number <= 1)) {
-    sl_complain (command, "%s: expected a number in 0..1, got '%s'", option, text);
+  if (end == text || *end != '\0' || !(number >= lo && number <= hi)) {
+    sl_complain (command, "%s: expected a number in %g..%g, got '%s'", option, lo, hi, text);
     return FALSE;
   }
   *value = number;
   return TRUE;
+}
+
+gboolean
+sl_options_fraction (const char *command, const char *option, const char *text, double *value)
+{
+  return sl_options_number (command, option, text, 0, 1, value);
 }
 
 /* Whether @path is there and holds no file: a pipe or a device, or what another program has open, as /dev/stdout is. */

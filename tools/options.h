@@ -52,6 +52,8 @@ int sl_options_parse (const char *command, const char *arguments, const char *su
 gboolean sl_options_integer (const char *command, const char *option, const char *text, guint lo, guint hi, guint *value);
 /** sl_options_threads: likewise for 1..SL_MAX_THREADS, or "auto", which is 0. */
 gboolean sl_options_threads (const char *command, const char *option, const char *text, guint *threads);
+/** sl_options_number: likewise for a number in @lo..@hi. */
+gboolean sl_options_number (const char *command, const char *option, const char *text, double lo, double hi, double *value);
 /** sl_options_fraction: likewise for a number in 0..1. */
 gboolean sl_options_fraction (const char *command, const char *option, const char *text, double *value);
 /** sl_options_target: whether @option @path can be written, as a file in a folder that can be written to; devices and pipes are none.

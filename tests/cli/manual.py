@@ -9,7 +9,7 @@ import harness
 from harness import Skip, run
 
 PAGE = os.path.join(harness.ROOT, "data", "sightline.1")
-COMMANDS = ("predict", "inspect", "infer", "convert", "quantize", "eval", "bench model", "bench preprocess", "run", "check", "replay")
+COMMANDS = ("predict", "inspect", "infer", "convert", "quantize", "calibrate", "eval", "bench model", "bench preprocess", "run", "check", "replay")
 
 
 def sections():

@@ -107,15 +107,18 @@ typedef enum
   RECEIVED,
   INTERRUPTED,
   OVERDUE,
+  LATE,
   GONE
 } Outcome;
 
 /* The next message. @text: SL_WIRE_MAX_TEXT + 1 bytes */
 static Outcome
-await (SlRemoteFrames *frames, gboolean limited, SlWire *message, char *text, int *file)
+await (SlRemoteFrames *frames, gboolean limited, gint64 deadline, SlWire *message, char *text, int *file)
 {
   const gint64 limit = frames->timeout * (gint64) G_USEC_PER_SEC;
   while (!sl_interrupted ()) {
+    if (g_get_monotonic_time () >= deadline)
+      return LATE;
     const gint64 before = limited ? clock_of (frames) : 0;
     if (sl_wire_poll (frames->socket, STEP_MS))
       return sl_wire_receive (frames->socket, message, text, file) ? RECEIVED : sl_interrupted () ? INTERRUPTED : GONE;
@@ -158,7 +161,7 @@ await_ready (SlRemoteFrames *frames, GError **error)
   int file = -1;
   if (frames->socket < 0 && !start_process (frames, error))
     return FALSE;
-  const Outcome outcome = frames->ready ? RECEIVED : await (frames, FALSE, &message, text, &file);
+  const Outcome outcome = frames->ready ? RECEIVED : await (frames, FALSE, G_MAXINT64, &message, text, &file);
   frames->ready = outcome == RECEIVED;
   if (!frames->ready)
     give_up (frames, outcome, error);
@@ -254,7 +257,7 @@ read_frame (SlRemoteFrames *frames, const SlWire *message, const char *text, int
 }
 
 GstSample *
-sl_remote_frames_next (SlRemoteFrames *frames, GError **error)
+sl_remote_frames_until (SlRemoteFrames *frames, gint64 deadline, GError **error)
 {
   char text[SL_WIRE_MAX_TEXT + 1];
   SlWire message;
@@ -263,7 +266,9 @@ sl_remote_frames_next (SlRemoteFrames *frames, GError **error)
   if (frames->input->kind != SL_INPUT_FILE)
     ask (frames);
   for (;;) {
-    const Outcome outcome = await (frames, frames->input->kind != SL_INPUT_CAMERA, &message, text, &file);
+    const Outcome outcome = await (frames, frames->input->kind != SL_INPUT_CAMERA, deadline, &message, text, &file);
+    if (outcome == LATE)
+      return NULL;
     if (outcome != RECEIVED) {
       give_up (frames, outcome, error);
       return NULL;
@@ -273,7 +278,8 @@ sl_remote_frames_next (SlRemoteFrames *frames, GError **error)
       case SL_WIRE_FRAME:
         return read_frame (frames, &message, text, file, error);
       case SL_WIRE_NOTE:
-        frames->note (frames->input->name, text);
+        if (frames->note != NULL)
+          frames->note (frames->input->name, text);
         break;
       case SL_WIRE_LENGTH:
         frames->duration = message.time;
@@ -289,6 +295,12 @@ sl_remote_frames_next (SlRemoteFrames *frames, GError **error)
         break;
     }
   }
+}
+
+GstSample *
+sl_remote_frames_next (SlRemoteFrames *frames, GError **error)
+{
+  return sl_remote_frames_until (frames, G_MAXINT64, error);
 }
 
 guint64

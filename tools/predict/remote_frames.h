@@ -18,7 +18,7 @@ typedef void (*SlRemoteNote) (const char *name, const char *text);
 typedef struct _SlRemoteFrames SlRemoteFrames;
 
 /** sl_remote_frames_new: after gst_init(); @timeout: seconds that a source may be without progress, 0 = for ever. @spawner must
- *  outlive it. */
+ *  outlive it. @note: (nullable). */
 SlRemoteFrames *sl_remote_frames_new (SlSpawner *spawner, guint timeout, SlRemoteNote note);
 void sl_remote_frames_free (SlRemoteFrames *frames);
 /** sl_remote_frames_prepare: has the process get ready meanwhile. */
@@ -31,6 +31,9 @@ void sl_remote_frames_close (SlRemoteFrames *frames);
 /** sl_remote_frames_next: (transfer full) (nullable): the next frame, upright, its PTS the stream time; NULL at the end, with @error
  *  set when it came too early, and NULL without one when the program was interrupted. */
 GstSample *sl_remote_frames_next (SlRemoteFrames *frames, GError **error);
+/** sl_remote_frames_until: the same, but NULL without @error, too, when @deadline, of g_get_monotonic_time(), comes before the frame; nothing
+ *  but sl_remote_frames_close() may follow then. */
+GstSample *sl_remote_frames_until (SlRemoteFrames *frames, gint64 deadline, GError **error);
 /** sl_remote_frames_duration: of the source, nanoseconds, 0 while unknown. */
 guint64 sl_remote_frames_duration (const SlRemoteFrames *frames);
 

@@ -24,12 +24,15 @@ print_agreement (const SlQuantizeReport *report)
 static const char *const bits[] = { "8 bits", "weights of 8 bits", "weights of float16" };
 
 void
-sl_quantize_print (const SlQuantizeReport *report, guint calibrated, const char *output, guint threads)
+sl_quantize_print (const SlQuantizeReport *report, const SlLearned *learned, const char *output, guint threads)
 {
   g_autofree char *shown = sl_show (output, SL_SHOW_MESSAGE);
   printf ("model      %s\n", shown);
-  if (report->what == SL_QUANTIZE_ALL)
-    printf ("pictures   %u learned from\n", calibrated);
+  if (learned->looked_at > 0)
+    printf ("frames     %" G_GUINT64_FORMAT " looked at, %" G_GUINT64_FORMAT " alike, %u learned from\n", learned->looked_at,
+            learned->alike, learned->pictures);
+  else if (report->what == SL_QUANTIZE_ALL)
+    printf ("pictures   %u learned from\n", learned->pictures);
   printf ("nodes      %u, of them %u with %s\n", report->nodes, report->quantized, bits[report->what]);
   if (report->equalized > 0)
     printf ("equalized  %u pairs of layers\n", report->equalized);
@@ -62,20 +65,22 @@ append_number (GString *out, const char *key, gdouble value)
 }
 
 void
-sl_quantize_print_json (const SlQuantizeReport *report, guint calibrated, const char *output, guint threads)
+sl_quantize_print_json (const SlQuantizeReport *report, const SlLearned *learned, const char *output, guint threads)
 {
   g_autoptr (GString) out = g_string_new ("{\"model\":");
   sl_json_append_string (out, output);
   g_string_append_printf (out,
                           ",\"calibrated\":%u,\"compared\":%u,\"nodes\":%u,\"quantized_nodes\":%u,\"float_bytes\":%" G_GSIZE_FORMAT
                           ",\"bytes\":%" G_GSIZE_FORMAT ",\"threads\":%u,\"measure\":",
-                          calibrated, report->compared, report->nodes, report->quantized, report->float_bytes, report->quantized_bytes,
-                          threads);
+                          learned->pictures, report->compared, report->nodes, report->quantized, report->float_bytes,
+                          report->quantized_bytes, threads);
   sl_json_append_string (out, report->measure);
   append_number (out, "agreement", report->agreement);
   append_number (out, "float_ms", report->float_ms);
   append_number (out, "ms", report->quantized_ms);
   append_number (out, "output_snr_db", report->compared > 0 ? report->output_snr : NAN);
+  if (learned->looked_at > 0)
+    g_string_append_printf (out, ",\"looked_at\":%" G_GUINT64_FORMAT ",\"alike\":%" G_GUINT64_FORMAT, learned->looked_at, learned->alike);
   g_string_append_printf (out, ",\"equalized\":%u,\"pruned\":%u,\"kept\":[", report->equalized, report->pruned);
   for (guint i = 0; i < MIN (report->n_kept, SL_QUANTIZE_KEPT); i++) {
     g_string_append (out, i > 0 ? "," : "");

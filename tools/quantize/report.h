@@ -7,10 +7,18 @@
 
 G_BEGIN_DECLS
 
-/** sl_quantize_print: @calibrated: pictures that were learned from. */
-void sl_quantize_print (const SlQuantizeReport *report, guint calibrated, const char *output, guint threads);
+/** What was learned from: @pictures; of a camera, frames of @looked_at, of which @alike were left out, since others had shown the same. Elsewhere
+ *  both are 0. */
+typedef struct
+{
+  guint pictures;
+  guint64 looked_at, alike;
+} SlLearned;
+
+/** sl_quantize_print: what @report and @learned say of the file @output. */
+void sl_quantize_print (const SlQuantizeReport *report, const SlLearned *learned, const char *output, guint threads);
 /** sl_quantize_print_json: the same, one object. */
-void sl_quantize_print_json (const SlQuantizeReport *report, guint calibrated, const char *output, guint threads);
+void sl_quantize_print_json (const SlQuantizeReport *report, const SlLearned *learned, const char *output, guint threads);
 
 G_END_DECLS
 

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * `sightline calibrate`: a camera that is watched for minutes through quantize/quantize.h. A frame comes once, so one pass has to do; what is
+ * learned of it are the values that the model computes. Only frames that the two models are compared on are kept, as tensors in memory.
+ */
+#include "quantize/quantize.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/thread_count.h"
+#include "plugins/elements.h"
+#include "sightline/error.h"
+#include "tools/command.h"
+#include "tools/interrupt.h"
+#include "tools/options.h"
+#include "tools/predict/remote_frames.h"
+#include "tools/quantize/making.h"
+#include "tools/quantize/pictures.h"
+#include "tools/quantize/report.h"
+#include "tools/quantize/scenes.h"
+
+/* Seconds that a source may be without progress before its first frame. */
+#define TIMEOUT 10
+/* One of so many frames is not learned from, and kept for the comparison. */
+#define KEPT_BACK 5
+/* Frames that have to be there, and those that may be kept, as many and as large together. */
+#define LEAST 10
+#define MOST_KEPT 100
+#define MOST_BYTES ((gsize) 512 << 20)
+/* A camera is asked for a frame when one is due, and not before; us. */
+#define NAP 20000
+/* How much a frame may come before it is due: time stamps are rounded; us. */
+#define SLACK 1000
+/* What the first frame may take beyond it, too; us. */
+#define FIRST_FRAME (TIMEOUT * (gint64) G_USEC_PER_SEC)
+/* What reading a file may take beyond the time that it shows; us. */
+#define MOST_TIME (3600 * (gint64) G_USEC_PER_SEC)
+
+typedef struct
+{
+  SlModelOptions model;
+  SlMakingOptions making;
+  char *camera, *output, *minutes_text, *rate_text;
+  gboolean json, alike;
+  gdouble minutes, rate;
+} Options;
+
+typedef struct
+{
+  const Options *options;
+  SlQuantizer *quantizer;
+  SlPictures *pictures;
+  SlScenes *scenes;
+  GPtrArray *kept; /* (element-type tensor) */
+  gsize tensor_bytes;
+  guint64 step, candidates; /* every how many of those to keep is kept, and how many there were */
+  SlLearned learned;
+  gboolean early; /* it was asked to end while it watched */
+} Job;
+
+/** When frames are due: by the clock those of a camera, by their time stamps those of a file, which is read as fast as it can be, and by
+ *  either those of a stream, whose stamps may stand still. Times in us; @first is below 0 before the first frame. */
+typedef struct
+{
+  SlInputKind kind;
+  gint64 length, interval;
+  gint64 opened, first, next;           /* by the clock */
+  gint64 first_stamp, last, next_stamp; /* time stamps */
+} Schedule;
+
+static void
+options_clear (Options *options)
+{
+  sl_model_options_clear (&options->model);
+  sl_making_options_clear (&options->making);
+  g_free (options->camera);
+  g_free (options->output);
+  g_free (options->minutes_text);
+  g_free (options->rate_text);
+}
+
+static void
+job_clear (Job *job)
+{
+  g_clear_pointer (&job->quantizer, sl_quantizer_free);
+  g_clear_pointer (&job->pictures, sl_pictures_free);
+  g_clear_pointer (&job->scenes, sl_scenes_free);
+  g_clear_pointer (&job->kept, g_ptr_array_unref);
+}
+
+static gboolean
+learn (Job *job, const void *tensor, GError **error)
+{
+  job->learned.pictures++;
+  return sl_quantizer_learn_once (job->quantizer, tensor, error);
+}
+
+/* Lets every other tensor go, which is learned from instead: how many there will be, nobody knows. */
+static gboolean
+thin_out (Job *job, GError **error)
+{
+  job->step *= 2;
+  for (guint i = 1; i < job->kept->len; i++) {
+    if (!learn (job, job->kept->pdata[i], error))
+      return FALSE;
+    g_ptr_array_remove_index (job->kept, i);
+  }
+  return TRUE;
+}
+
+static gboolean
+keep (Job *job, const void *tensor, GError **error)
+{
+  const guint most = (guint) CLAMP (MOST_BYTES / job->tensor_bytes, 2, MOST_KEPT);
+  if (job->candidates++ % job->step != 0)
+    return learn (job, tensor, error);
+  g_ptr_array_add (job->kept, g_memdup2 (tensor, job->tensor_bytes));
+  return job->kept->len < most || thin_out (job, error);
+}
+
+/* A frame that is due. */
+static gboolean
+take (Job *job, GstSample *sample, GError **error)
+{
+  const void *tensor = sl_pictures_load_frame (job->pictures, sample);
+  if (tensor == NULL)
+    return FALSE;
+  job->learned.looked_at++;
+  if (!job->options->alike && !sl_scenes_add (job->scenes, tensor)) {
+    job->learned.alike++;
+    return TRUE;
+  }
+  return (job->learned.looked_at - job->learned.alike) % KEPT_BACK == 0 ? keep (job, tensor, error) : learn (job, tensor, error);
+}
+
+static void
+tell_note (const char *name, const char *text)
+{
+  sl_complain ("calibrate", "%s: %s", name, text);
+}
+
+/* Until a camera's next frame is due: what comes meanwhile is not even copied. */
+static void
+wait_until_due (const Schedule *schedule)
+{
+  while (schedule->kind == SL_INPUT_CAMERA && schedule->first >= 0 && !sl_interrupted () && g_get_monotonic_time () < schedule->next)
+    g_usleep (NAP);
+}
+
+/* Whether a frame with the time stamp @at, below 0 for none, is to be looked at. */
+static gboolean
+is_due (Schedule *schedule, gint64 at)
+{
+  const gint64 now = g_get_monotonic_time ();
+  if (schedule->first < 0) {
+    schedule->first = schedule->next = now;
+    schedule->first_stamp = schedule->next_stamp = at;
+  }
+  const gboolean by_clock = schedule->kind != SL_INPUT_FILE && now >= schedule->next;
+  const gboolean by_stamp = schedule->kind != SL_INPUT_CAMERA && at >= 0 && (at + SLACK >= schedule->next_stamp || at < schedule->last);
+  if (!by_clock && !by_stamp && (schedule->kind != SL_INPUT_FILE || at >= 0))
+    return FALSE;
+  schedule->last = at;
+  schedule->next = MAX (schedule->next + schedule->interval, now);
+  schedule->next_stamp = MAX (schedule->next_stamp + schedule->interval, at);
+  return TRUE;
+}
+
+/* Where the watch ends by the clock, if the source does not end before. */
+static gint64
+end_of (const Schedule *schedule)
+{
+  if (schedule->kind == SL_INPUT_FILE)
+    return schedule->opened + schedule->length + MOST_TIME;
+  return schedule->first >= 0 ? schedule->first + schedule->length : schedule->opened + schedule->length + FIRST_FRAME;
+}
+
+static void
+show (const Job *job, const Schedule *schedule, gint64 since)
+{
+  g_autofree char *text = g_strdup_printf ("%u frames", job->learned.pictures + job->kept->len);
+  const guint seconds = (guint) (schedule->length / G_USEC_PER_SEC);
+  sl_making_show (text, (guint) CLAMP (since / G_USEC_PER_SEC, 0, seconds), seconds + 1);
+}
+
+/* Looks at frames of the open source until time is up, the source ends, or somebody wants it to. */
+static gboolean
+watch (Job *job, SlRemoteFrames *source, Schedule *schedule, GError **error, GError **reason)
+{
+  gboolean good = TRUE;
+  while (good) {
+    wait_until_due (schedule);
+    GstSample *sample = sl_remote_frames_until (source, end_of (schedule), reason);
+    const GstClockTime stamp = sample != NULL ? GST_BUFFER_PTS (gst_sample_get_buffer (sample)) : GST_CLOCK_TIME_NONE;
+    const gint64 at = GST_CLOCK_TIME_IS_VALID (stamp) ? (gint64) GST_TIME_AS_USECONDS (stamp) : -1;
+    const gboolean due = sample != NULL && is_due (schedule, at);
+    const gint64 since = schedule->kind == SL_INPUT_FILE ? at - schedule->first_stamp : g_get_monotonic_time () - schedule->first;
+    if (sample == NULL || since >= schedule->length) {
+      g_clear_pointer (&sample, gst_sample_unref);
+      break;
+    }
+    if (due)
+      good = take (job, sample, error);
+    gst_sample_unref (sample);
+    show (job, schedule, since);
+  }
+  sl_making_show ("", 1, 1);
+  return good;
+}
+
+/* Whether what was learned will do, after the source went on for as long as it did; @reason: (nullable): why it ended. */
+static gboolean
+check_enough (Job *job, const char *name, const GError *reason, GError **error)
+{
+  const guint n = job->learned.pictures + job->kept->len;
+  if (n >= LEAST) {
+    if (reason != NULL)
+      sl_complain ("calibrate", "%s: %s; going on with the %u frames before", name, reason->message, n);
+    return TRUE;
+  }
+  if (reason != NULL)
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s", name, reason->message);
+  else if (job->learned.looked_at == 0 && !sl_interrupted ())
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: no frame came within %.0f s; check that it is switched on, and sends", name,
+                 60 * job->options->minutes + TIMEOUT);
+  else if (!sl_interrupted ())
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+                 "%s: %u of the %" G_GUINT64_FORMAT
+                 " frames looked at are different; expected at least %d: state more --minutes or a higher "
+                 "--rate, have something move before the camera, or take alike frames with --alike",
+                 name, n, job->learned.looked_at, LEAST);
+  return FALSE;
+}
+
+static gboolean
+learn_from_camera (Job *job, SlSpawner *spawner, const SlInput *input, GError **error)
+{
+  const Options *options = job->options;
+  g_autoptr (SlRemoteFrames) source = sl_remote_frames_new (spawner, TIMEOUT, tell_note);
+  g_autoptr (GError) reason = NULL;
+  Schedule schedule = { .kind = input->kind,
+                        .length = (gint64) (60 * options->minutes * G_USEC_PER_SEC),
+                        .interval = (gint64) (G_USEC_PER_SEC / options->rate),
+                        .first = -1,
+                        .last = -1 };
+  if (!sl_remote_frames_open (source, input, error)) {
+    g_prefix_error (error, "%s: ", input->name);
+    return FALSE;
+  }
+  schedule.opened = g_get_monotonic_time ();
+  const gboolean good = watch (job, source, &schedule, error, &reason);
+  sl_remote_frames_close (source);
+  job->early = sl_interrupted ();
+  if (!good || !check_enough (job, input->name, reason, error))
+    return FALSE;
+  if (job->early)
+    sl_complain ("calibrate", "ends early: makes the file of %u frames; Ctrl-C once more ends without it",
+                 job->learned.pictures + job->kept->len);
+  return TRUE;
+}
+
+static gboolean
+compare_all (gpointer data, GError **error)
+{
+  Job *job = data;
+  gboolean good = TRUE;
+  for (guint i = 0; i < job->kept->len && good; i++) {
+    sl_making_show ("comparing", i, job->kept->len);
+    good = (job->early || !sl_interrupted ()) && sl_quantizer_compare (job->quantizer, job->kept->pdata[i], error);
+  }
+  sl_making_show ("comparing", 1, 1);
+  return good;
+}
+
+static gboolean
+finish (Job *job, GError **error)
+{
+  const Options *options = job->options;
+  SlQuantizeReport report;
+  gsize size;
+  g_autoptr (GBytes) file = sl_making_file (job->quantizer, &options->making, compare_all, job, &report, error);
+  if (file == NULL)
+    return FALSE;
+  if (options->json)
+    sl_quantize_print_json (&report, &job->learned, options->output, options->making.how.threads);
+  else
+    sl_quantize_print (&report, &job->learned, options->output, options->making.how.threads);
+  const char *data = g_bytes_get_data (file, &size);
+  return sl_making_check_agreement (&options->making, &report, options->output, error)
+         && g_file_set_contents (options->output, data, (gssize) size, error);
+}
+
+static gboolean
+calibrate (Job *job, SlSpawner *spawner, const SlInput *input, GError **error)
+{
+  const Options *options = job->options;
+  const SlModelLoadOptions how = sl_limit_options_load (&options->model.limits, FALSE);
+  const SlContractOverrides overrides = sl_model_options_overrides (&options->model);
+  SlNormalizeSpec spec = { .filter = SL_FILTER_AUTO };
+  g_autoptr (SlModel) model = sl_model_load_with (options->model.model, &overrides, &how, error);
+  job->quantizer = model != NULL ? sl_quantizer_new (model, &options->making.how, error) : NULL;
+  if (job->quantizer == NULL)
+    return FALSE;
+  sl_quantizer_spec (job->quantizer, &spec);
+  job->tensor_bytes = sl_quantizer_tensor_bytes (job->quantizer);
+  job->pictures = sl_pictures_new ("calibrate", spawner, &spec, job->tensor_bytes);
+  job->scenes = sl_scenes_new (&spec);
+  job->kept = g_ptr_array_new_with_free_func (g_free);
+  return learn_from_camera (job, spawner, input, error) && finish (job, error);
+}
+
+static int
+run (const Options *options)
+{
+  g_autoptr (GError) error = NULL;
+  char *arguments[] = { options->camera, NULL };
+  sl_interrupt_catch (0);
+  g_autoptr (SlSpawner) spawner = sl_spawner_new (&error);
+  if (spawner == NULL) {
+    sl_complain ("calibrate", "%s", error->message);
+    return SL_EXIT_FAILED;
+  }
+  sl_elements_init (NULL, NULL);
+  g_autoptr (GPtrArray) inputs = sl_inputs_new (arguments);
+  const SlInput *input = inputs->pdata[0];
+  if (sl_inputs_find_file (inputs, options->output) != NULL)
+    return sl_options_usage ("calibrate", "--output and --camera are one file, which would be lost; expected another name for --output");
+  Job job = { .options = options, .step = 1 };
+  const gboolean good = calibrate (&job, spawner, input, &error);
+  const gboolean stopped = sl_interrupted () && !good && error == NULL;
+  job_clear (&job);
+  if (error != NULL)
+    sl_complain ("calibrate", "%s", error->message);
+  return good ? SL_EXIT_OK : stopped ? SL_EXIT_INTERRUPTED : SL_EXIT_FAILED;
+}
+
+static gboolean
+check (Options *options)
+{
+  options->minutes = 10;
+  options->rate = 1;
+  if (!sl_options_tflite ("calibrate", options->output)
+      || !sl_options_apart ("calibrate", "--output", options->output, "MODEL", options->model.model)
+      || !sl_options_apart ("calibrate", "--output", options->output, "--labels", options->model.labels)
+      || !sl_model_options_check ("calibrate", &options->model) || !sl_making_options_check ("calibrate", &options->making)
+      || !sl_options_number ("calibrate", "--minutes", options->minutes_text, 0.01, 10080, &options->minutes)
+      || !sl_options_number ("calibrate", "--rate", options->rate_text, 0.001, 60, &options->rate))
+    return FALSE;
+  options->making.how.threads = sl_threads_resolve (options->model.threads);
+  if (!g_file_test (options->camera, G_FILE_TEST_IS_DIR))
+    return TRUE;
+  sl_options_usage ("calibrate", "--camera: '%s' is a folder; expected a camera, a URI or a video (sightline quantize takes folders)",
+                    options->camera);
+  return FALSE;
+}
+
+static int
+run_calibrate (int argc, char **argv)
+{
+  Options options = { 0 };
+  g_auto (GStrv) rest = NULL;
+  g_autofree GOptionEntry *more = sl_model_options_entries (&options.model);
+  const GOptionEntry entries[] = {
+    { "camera", 'c', 0, G_OPTION_ARG_FILENAME, &options.camera, "The camera to learn from: as for predict, or a video of it", "SOURCE" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "The file to write", "FILE" },
+    { "minutes", 'm', 0, G_OPTION_ARG_STRING, &options.minutes_text, "How long to watch, 0.01..10080 (default 10)", "N" },
+    { "rate", 0, 0, G_OPTION_ARG_STRING, &options.rate_text, "Most frames a second to look at, 0.001..60 (default 1)", "N" },
+    { "alike", 0, 0, G_OPTION_ARG_NONE, &options.alike, "Learn from frames that look like earlier ones, too", NULL },
+    SL_MAKING_ENTRIES (&options.making),
+    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.threads_text, "Threads to compute with, 1..64 or auto (default 1)", "N" },
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
+    { NULL },
+  };
+  int status = sl_options_parse (
+    "calibrate", "MODEL", "Makes a float model compute with 8 bits, by what a camera shows it.",
+    "The first Ctrl-C ends the watch, and the file is made of the frames so far, if they are enough; a second one ends without a file.",
+    argc, argv, entries, more, &rest);
+  if (status < 0) {
+    status = SL_EXIT_USAGE;
+    options.model.model = g_strdup (rest[0]);
+    if (rest[0] == NULL || rest[1] != NULL)
+      sl_options_usage ("calibrate", "expected one MODEL, got %u arguments", g_strv_length (rest));
+    else if (options.output == NULL || options.camera == NULL)
+      sl_options_usage ("calibrate", "%s is required", options.output == NULL ? "--output FILE" : "--camera SOURCE");
+    else if (check (&options))
+      status = run (&options);
+  }
+  options_clear (&options);
+  return status;
+}
+
+const SlCommand sl_command_calibrate = { "calibrate", "make a float model compute with 8 bits, by a camera", run_calibrate };

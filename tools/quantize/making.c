@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tools/quantize/making.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sightline/error.h"
+#include "tools/options.h"
+
+#define DEFAULT_PERCENT 99.99
+
+void
+sl_making_options_clear (SlMakingOptions *making)
+{
+  g_free (making->method);
+  g_free (making->percentile);
+  g_free (making->float_head);
+  g_free (making->weights);
+  g_free (making->activations);
+  g_free (making->min_agreement);
+  g_free (making->prune);
+  memset (making, 0, sizeof *making);
+}
+
+gboolean
+sl_making_options_check (const char *command, SlMakingOptions *making)
+{
+  static const char *const methods[] = { "minmax", "percentile", "mse", NULL }, *const heads[] = { "auto", "none", NULL };
+  static const char *const scales[] = { "per-channel", "per-tensor", NULL }, *const types[] = { "int8", "uint8", NULL };
+  gdouble percent = DEFAULT_PERCENT / 100, prune = 0;
+  making->how = (SlQuantizeOptions){ .method = SL_RANGE_MSE, .float_head = TRUE };
+  if (!sl_options_choice (command, "--method", &making->method, methods)
+      || !sl_options_choice (command, "--float-head", &making->float_head, heads)
+      || !sl_options_choice (command, "--weights", &making->weights, scales)
+      || !sl_options_choice (command, "--activations", &making->activations, types)
+      || !sl_options_fraction (command, "--percentile", making->percentile, &percent)
+      || !sl_options_fraction (command, "--min-agreement", making->min_agreement, &making->limit)
+      || !sl_options_fraction (command, "--prune", making->prune, &prune))
+    return FALSE;
+  for (guint i = 0; making->method != NULL && methods[i] != NULL; i++)
+    if (g_str_equal (making->method, methods[i]))
+      making->how.method = (SlRangeMethod) i;
+  making->how.float_head = making->float_head == NULL || g_str_equal (making->float_head, "auto");
+  making->how.uint8 = making->activations != NULL && g_str_equal (making->activations, "uint8");
+  making->how.per_tensor = making->how.uint8 || (making->weights != NULL && g_str_equal (making->weights, "per-tensor"));
+  if (making->how.uint8 && making->weights != NULL && g_str_equal (making->weights, "per-channel")) {
+    sl_options_usage (command, "--activations uint8: weights of uint8 have one scale; expected --weights per-tensor");
+    return FALSE;
+  }
+  making->how.percent = 100 * percent;
+  making->how.prune = prune;
+  return TRUE;
+}
+
+void
+sl_making_show (const char *what, guint done, guint all)
+{
+  static const char bar[] = "##############################";
+  const guint width = sizeof bar - 1;
+  if (!isatty (STDERR_FILENO))
+    return;
+  const guint full = all > 0 ? width * done / all : width;
+  fprintf (stderr, "\r\033[K%-12s [%.*s%*s] %u/%u", what, (int) full, bar, (int) (width - full), "", done, all);
+  if (done == all)
+    fputs ("\r\033[K", stderr);
+  fflush (stderr);
+}
+
+gboolean
+sl_making_check_agreement (const SlMakingOptions *making, const SlQuantizeReport *report, const char *output, GError **error)
+{
+  if (making->min_agreement == NULL || report->agreement >= making->limit)
+    return TRUE;
+  if (isnan (report->agreement)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "--min-agreement: the agreement could not be measured, so %s is not written", output);
+    return FALSE;
+  }
+  /* Nodes are compared with those of the pruned model: the noisiest says nothing of what pruning cost. */
+  const gboolean pruned = report->pruned > 0;
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "the models agree to %.3f (%s); expected at least %g, so %s is not written; the noisiest node%s is %s '%s' (%.1f dB): %stry "
+               "another --method, or more pictures of what the model will see",
+               report->agreement, report->measure, making->limit, output, pruned ? " of the pruned model" : "", report->worst[0].op,
+               report->worst[0].name, report->worst[0].snr,
+               pruned ? "state a lower share with --prune, whose zeros no layer that stays float brings back, or " : "");
+  return FALSE;
+}
+
+static GBytes *
+make_and_compare (SlQuantizer *quantizer, SlCompareAll compare, gpointer data, SlQuantizeReport *report, GError **error)
+{
+  g_autoptr (GBytes) file = sl_quantizer_finish (quantizer, error);
+  if (file == NULL || !compare (data, error))
+    return NULL;
+  sl_quantizer_report (quantizer, report);
+  return g_steal_pointer (&file);
+}
+
+GBytes *
+sl_making_file (SlQuantizer *quantizer, const SlMakingOptions *making, SlCompareAll compare, gpointer data, SlQuantizeReport *report,
+                GError **error)
+{
+  g_autoptr (GBytes) file = make_and_compare (quantizer, compare, data, report, error);
+  while (file != NULL && making->min_agreement != NULL && report->agreement < making->limit && sl_quantizer_keep (quantizer) > 0) {
+    g_autoptr (GError) none_left = NULL;
+    GBytes *more = make_and_compare (quantizer, compare, data, report, &none_left);
+    /* Nothing would be quantised any more: what is left is the last that was. */
+    if (more == NULL && none_left != NULL)
+      break;
+    g_bytes_unref (file);
+    file = more;
+  }
+  return g_steal_pointer (&file);
+}
