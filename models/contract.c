@@ -153,6 +153,9 @@ apply_overrides (const SlContractOverrides *o, Draft *draft, GError **error)
   return apply_layer (&layer, draft, error);
 }
 
+/* Below this, a side of a tensor of rank 3 has the coordinates of points or the like. */
+#define SMALLEST_SIDE 4
+
 /* Size and layout of a picture of rank 3 or 4 with batch 1. FALSE when the shape is no picture in @layout. */
 static gboolean
 shape_as (const SlTensorInfo *input, SlLayout layout, SlImageContract *image)
@@ -165,6 +168,8 @@ shape_as (const SlTensorInfo *input, SlLayout layout, SlImageContract *image)
   image->height = size[0];
   image->width = size[1];
   image->channels = layout == SL_LAYOUT_NHWC ? d[2] : d[0];
+  if (input->rank == 3 && MIN (image->width, image->height) < SMALLEST_SIDE)
+    return FALSE;
   return (image->channels == 1 || image->channels == 3) && image->width <= SL_MAX_SIDE && image->height <= SL_MAX_SIDE;
 }
 

@@ -59,6 +59,7 @@ kind_of_node (const SlGraph *graph, const SlNode *node)
 {
   switch (node->op) {
     case SL_OP_SOFTMAX:
+      return SL_VALUES_SHARES;
     case SL_OP_LOGISTIC:
     case SL_OP_RELU_0_TO_1:
       return SL_VALUES_PROBABILITIES;

@@ -12,9 +12,10 @@ G_BEGIN_DECLS
 typedef enum
 {
   SL_VALUES_UNKNOWN,
-  SL_VALUES_PROBABILITIES, /* 0..1: SOFTMAX, LOGISTIC or the like makes them */
+  SL_VALUES_PROBABILITIES, /* 0..1, each by itself: LOGISTIC or the like makes them */
   SL_VALUES_LOGITS,        /* of any size, both signs: a layer without activation, or LOG_SOFTMAX, makes them */
-  SL_VALUES_FEATURES       /* never below 0: a layer with a RELU; or of length 1: L2_NORMALIZATION */
+  SL_VALUES_FEATURES,      /* never below 0: a layer with a RELU; or of length 1: L2_NORMALIZATION */
+  SL_VALUES_SHARES         /* probabilities whose sum is 1: SOFTMAX makes them */
 } SlValueKind;
 
 /** sl_graph_value_kind: of tensor @index of a prepared graph. Operators that only move or average numbers are looked through. */

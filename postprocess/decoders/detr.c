@@ -75,7 +75,7 @@ find_activation (const SlDecoderConfig *config, const SlTensorInfo *logits, Acti
   const guint columns = sl_decoder_columns (logits);
   if (stated != TOLD)
     *activation = (Activation) stated;
-  else if (logits->values == SL_VALUES_PROBABILITIES)
+  else if (logits->values == SL_VALUES_PROBABILITIES || logits->values == SL_VALUES_SHARES)
     *activation = NONE;
   else if (config->n_labels > 0 ? columns == config->n_labels + 1 : columns == COCO_IDS + 1)
     *activation = SOFTMAX;

@@ -35,6 +35,9 @@ static const char *const activations[] = { "none", "softmax", "sigmoid", NULL };
 /* Output quantisation that the 8-bit specification fixes for probabilities, for tensors that come without one. */
 #define PROBABILITY_SCALE (1.0 / 256)
 
+/* Classifiers of its pictures have these, or one more: a background. */
+#define IMAGENET_CLASSES 1000
+
 /* Probabilities in codes may miss 0 and 1 by this much, and in floats by that. */
 #define CODE_SLACK 0.1
 #define FLOAT_SLACK 1e-3f
@@ -78,6 +81,18 @@ fits (const SlDecoderConfig *config)
   return config->n_tensors == 1 && is_score_type (config->tensors[0].dtype) && is_vector (&config->tensors[0]);
 }
 
+/* Whether the numbers are scores of classes although no class has a name: a softmax makes them, their codes are those of probabilities
+ * and no operator says otherwise, or they are as many as ImageNet's classes. */
+static gboolean
+looks_like_scores (const SlTensorInfo *tensor)
+{
+  const guint n = sl_decoder_elements (tensor);
+  const gboolean of_unit =
+    tensor->dtype != SL_DTYPE_F32 && tensor->scale <= 1.01f / 256 && tensor->zero_point == (tensor->dtype == SL_DTYPE_I8 ? -128 : 0);
+  return tensor->values == SL_VALUES_SHARES || (of_unit && tensor->values == SL_VALUES_UNKNOWN) || n == IMAGENET_CLASSES
+         || n == IMAGENET_CLASSES + 1;
+}
+
 /* Why numbers of the right shape are not taken for classes unless that is stated; NULL = they are. */
 static const char *
 unmatched (const SlDecoderConfig *config)
@@ -89,6 +104,9 @@ unmatched (const SlDecoderConfig *config)
   if (config->tensors[0].values == SL_VALUES_FEATURES)
     return "its last operators make features (an embedding), which are taken for classes only with labels or with decoder=labels; sightline "
            "infer gives the numbers";
+  if (!looks_like_scores (&config->tensors[0]))
+    return "nothing says that its numbers are scores of classes, neither labels nor a softmax: they are taken for classes only with labels or "
+           "with decoder=labels; sightline infer gives the numbers";
   return NULL;
 }
 
@@ -129,7 +147,8 @@ tell_activation (State *state, const SlTensorInfo *tensor)
 {
   const gboolean codes = tensor->dtype != SL_DTYPE_F32;
   state->activation = ACTIVATION_NONE;
-  if (state->calibration != NULL || tensor->values == SL_VALUES_PROBABILITIES || (codes && !codes_exceed (tensor)))
+  if (state->calibration != NULL || tensor->values == SL_VALUES_PROBABILITIES || tensor->values == SL_VALUES_SHARES
+      || (codes && !codes_exceed (tensor)))
     return;
   state->told = TRUE;
   if (codes || tensor->values == SL_VALUES_LOGITS)

@@ -104,8 +104,11 @@ static gboolean
 matches (const SlDecoderConfig *config)
 {
   State state = { 0 };
-  return find_kind (config, &state)
-         && (state.kind != POSE_HEAT_MAPS || state.has_offsets || (state.points == PERSON_POINTS && config->n_labels != PERSON_POINTS));
+  if (!find_kind (config, &state))
+    return FALSE;
+  if (state.kind == POSE_LIST) /* other numbers of points are those of hands and faces, whose third number is a depth */
+    return state.points == PERSON_POINTS;
+  return state.kind == POSE_PERSONS || state.has_offsets || (state.points == PERSON_POINTS && config->n_labels != PERSON_POINTS);
 }
 
 static guint

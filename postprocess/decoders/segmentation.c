@@ -74,11 +74,25 @@ find_shape (const SlDecoderConfig *config, SlPictureShape *shape)
            : sl_values_readable (tensor->dtype) && shape->channels <= MOST_CLASSES;
 }
 
+/* Why scores are not taken for classes of cells unless that is stated; NULL = they are. Maps of at most half the input's size are heat
+ * maps and grids of detectors as often. */
+static const char *
+unmatched (const SlDecoderConfig *config)
+{
+  SlPictureShape shape;
+  if (config->n_tensors != 1 || !find_shape (config, &shape) || shape.channels < 2 || shape.channels == config->n_labels
+      || config->tensors[0].values == SL_VALUES_SHARES
+      || ((gint32) shape.width > config->input_width / 2 && (gint32) shape.height > config->input_height / 2))
+    return NULL;
+  return "maps much smaller than the input may be a class for each cell (decoder=segmentation), heat maps of points (decoder=pose) or a grid "
+         "of boxes (decoder=yolo,boxes=anchors): state which";
+}
+
 static gboolean
 matches (const SlDecoderConfig *config)
 {
   SlPictureShape shape;
-  if (!find_shape (config, &shape) || shape.width < SMALLEST_SIDE || shape.height < SMALLEST_SIDE)
+  if (!find_shape (config, &shape) || shape.width < SMALLEST_SIDE || shape.height < SMALLEST_SIDE || unmatched (config) != NULL)
     return FALSE;
   /* Maps smaller than the input may be anything. */
   if (config->n_tensors > 1 && ((gint32) shape.width != config->input_width || (gint32) shape.height != config->input_height))
@@ -261,6 +275,7 @@ const SlDecoder sl_decoder_segmentation = {
   .params = params,
   .threshold = 0.5f,
   .matches = matches,
+  .unmatched = unmatched,
   .open = open_segmentation,
   .decode = decode_segmentation,
   .close = close_segmentation,

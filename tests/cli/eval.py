@@ -216,7 +216,7 @@ def test_refused_classes():
     refuse(network, put("lists/half.txt", "picture.png\n"), "half.txt: line 1: expected 'picture,class'", "got 'picture.png'")
     refuse(network, put("lists/lost.txt", "\nlost.png,red\n"), "lost.txt: line 2: '", "lost.png' is not there")
     refuse(network, put("lists/folder.txt", "../wrong,red\n"), "is no regular file")
-    done = run("eval", model("float_range.tflite"), "-d", work("wrong"), "--mean", "0", "--std", "1").expect(1, "it has no labels")
+    done = run("eval", model("float_range.tflite"), "-d", work("wrong"), "--mean", "0", "--std", "1", "--decoder", "labels").expect(1, "it has no labels")
     assert "gren" in done.err
     twice = put("names/twice.txt", "crane\nship\nCrane\n")
     picture("cranes/crane/a.png", GREEN)

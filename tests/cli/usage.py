@@ -123,7 +123,7 @@ def test_float_range_unknown():
     assert told == ("sightline predict: " + m + ": input 'picture' is float32[1,8,8,3] and nothing states which values its pixels take; "
                     "give mean and std, as properties or options (127.5 and 127.5 for -1..1, 0 and 255 for 0..1, 0 and 1 for 0..255), or write "
                     "'ranges=-1.0,1.0' or 'ranges=0.0,1.0' under [picture] of " + m + ".modelinfo\n"), told
-    run("predict", "--model", m, "--mean", "0", "--std", "255", picture).expect(0)
+    run("predict", "--model", m, "--mean", "0", "--std", "255", "--decoder", "labels", picture).expect(0)
 
 
 def test_cpu_warning():

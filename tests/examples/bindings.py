@@ -51,7 +51,7 @@ def test_predictor():
 
 
 def test_properties_first():
-    predictor = Sightline.Predictor(model=model("float_range.tflite"), mean="0", std="255", threads=2, source="here")
+    predictor = Sightline.Predictor(model=model("float_range.tflite"), mean="0", std="255", decoder="labels", threads=2, source="here")
     assert predictor.load()
     found = predictor.predict_bytes("RGB", 2, 2, GLib.Bytes.new(BLUE * 4))
     assert found.get_label_id(0) == 2 and found.get_source() == "here"

@@ -238,8 +238,22 @@ test_decoder_by_graph (void)
   g_assert_no_error (error);
   g_assert_cmpstr (sl_model_contract (model)->decoder, ==, "ssd");
   g_assert_cmpuint (sl_model_contract (model)->n_outputs, ==, 4);
-  /* [1,3,4] reads as a picture of 1x3x4? Neither 1 nor 3 lie last: its channels come first, as batch-less NCHW. */
-  g_assert_cmpint (sl_model_contract (model)->image.layout, ==, SL_LAYOUT_NCHW);
+  /* [1,3,4] is no picture of three rows, but coordinates. */
+  g_assert_false (sl_model_contract (model)->image.valid);
+}
+
+/* Of rank 3 and one channel, what has sides of a picture is one; 146 points of two coordinates are none. */
+static void
+test_rank_three (void)
+{
+  static const gint32 shapes[][3] = { { 1, 28, 28 }, { 1, 4, 5 }, { 1, 146, 2 }, { 1, 3, 68 } };
+  for (guint i = 0; i < G_N_ELEMENTS (shapes); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlTfliteWriter) writer = picture_model (SL_DTYPE_U8, 3, shapes[i], 0, 0);
+    g_autoptr (SlModel) model = load_with_info (writer, NULL, NULL, &error);
+    g_assert_no_error (error);
+    g_assert_cmpint (sl_model_contract (model)->image.valid, ==, i < 2);
+  }
 }
 
 /* Malformed and contradictory statements: who said what, what is expected. */
@@ -423,6 +437,7 @@ main (int argc, char **argv)
   g_test_add_func ("/contract/largest-side", test_largest_side);
   g_test_add_func ("/contract/layers", test_layers);
   g_test_add_func ("/contract/decoder-by-graph", test_decoder_by_graph);
+  g_test_add_func ("/contract/rank-three", test_rank_three);
   g_test_add_func ("/contract/contradictions", test_contradictions);
   g_test_add_func ("/contract/no-picture", test_no_picture);
   g_test_add_func ("/contract/summary", test_summary);

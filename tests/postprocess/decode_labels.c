@@ -320,6 +320,34 @@ test_told_by_floats (void)
   g_assert_cmpfloat (run (stated, high)->classes[0].confidence, ==, 1);
 }
 
+/* Without labels a vector holds scores where a softmax makes it, where its codes are those of probabilities and no operator says otherwise,
+ * and where it is as long as ImageNet's classes. */
+static void
+test_vectors (void)
+{
+  static const struct
+  {
+    SlDtype dtype;
+    guint n;
+    gfloat scale;
+    SlValueKind values;
+    gboolean labels;
+  } rows[] = {
+    { SL_DTYPE_F32, 5, 0, SL_VALUES_SHARES, TRUE },         { SL_DTYPE_F32, 5, 0, SL_VALUES_PROBABILITIES, FALSE },
+    { SL_DTYPE_F32, 5, 0, SL_VALUES_LOGITS, FALSE },        { SL_DTYPE_F32, 5, 0, SL_VALUES_UNKNOWN, FALSE },
+    { SL_DTYPE_F32, 1000, 0, SL_VALUES_LOGITS, TRUE },      { SL_DTYPE_F32, 1001, 0, SL_VALUES_UNKNOWN, TRUE },
+    { SL_DTYPE_F32, 1000, 0, SL_VALUES_FEATURES, FALSE },   { SL_DTYPE_U8, 5, 1 / 256.f, SL_VALUES_UNKNOWN, TRUE },
+    { SL_DTYPE_U8, 5, 1 / 256.f, SL_VALUES_LOGITS, FALSE }, { SL_DTYPE_U8, 5, 0.02f, SL_VALUES_UNKNOWN, FALSE },
+    { SL_DTYPE_U8, 5, 0.02f, SL_VALUES_SHARES, TRUE },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    SlDecoderConfig config = vector_config (rows[i].dtype, rows[i].n, rows[i].scale, 0, 0, 1);
+    config.tensors[0].values = rows[i].values;
+    g_autoptr (SlDecoding) decoding = sl_decoding_new (NULL, &config, NULL);
+    g_assert_cmpint (decoding != NULL && strcmp (sl_decoding_decoder (decoding)->name, "labels") == 0, ==, rows[i].labels);
+  }
+}
+
 /* Numbers that are no classes are taken for some only when that is said. */
 static void
 test_unmatched (void)
@@ -334,6 +362,11 @@ test_unmatched (void)
     NULL, &config, SL_ERROR_SHAPE,
     "no decoder takes the tensors float32[1,1280]: its last operators make features (an embedding), which are taken for classes "
     "only with labels or with decoder=labels");
+  config = vector_config (SL_DTYPE_F32, 136, 0, 0, 0, 1);
+  assert_open_fails (
+    NULL, &config, SL_ERROR_SHAPE,
+    "no decoder takes the tensors float32[1,136]: nothing says that its numbers are scores of classes, neither labels nor a "
+    "softmax: they are taken for classes only with labels or with decoder=labels");
   for (guint i = 0; i < 2; i++) {
     g_autoptr (GError) error = NULL;
     config = vector_config (SL_DTYPE_F32, i == 0 ? 1 : 1280, 0, 0, 0, 1);
@@ -368,6 +401,7 @@ main (int argc, char **argv)
   g_test_add_func ("/decode_labels/random", test_random);
   g_test_add_func ("/decode_labels/told_by_codes", test_told_by_codes);
   g_test_add_func ("/decode_labels/told_by_floats", test_told_by_floats);
+  g_test_add_func ("/decode_labels/vectors", test_vectors);
   g_test_add_func ("/decode_labels/unmatched", test_unmatched);
   return g_test_run ();
 }

@@ -110,6 +110,7 @@ test_scores (void)
       }
     floats[0] = NAN;
     SlDecoderConfig config = planar ? new_config (dtype, DIMS (1, 5, SIDE, SIDE), 1, 0) : new_config (dtype, DIMS (1, SIDE, SIDE, 5), 1, 0);
+    config.input_width = config.input_height = SIDE;
     g_autoptr (SlDecoding) decoding = open_one (NULL, &config, "segmentation");
     g_assert_cmpuint (sl_decoding_classes (decoding), ==, 5);
     const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ kind < 2 ? (void *) floats : (void *) codes });
@@ -117,6 +118,40 @@ test_scores (void)
       if (kind >= 2 || i > 0)
         g_assert_cmpuint (result->mask.classes[i], ==, (i % SIDE + 2 * (i / SIDE)) % 5);
   }
+}
+
+/* Scores of a coarse grid are as often heat maps or a detector's: labels, a softmax or the user say that they are classes. */
+static void
+test_coarse (void)
+{
+  SlDecoderConfig config = new_config (SL_DTYPE_F32, DIMS (1, SIDE, SIDE, 14), 0, 0);
+  assert_open_fails (NULL, &config, SL_ERROR_SHAPE,
+                     "no decoder takes the tensors float32[1,8,8,14]: maps much smaller than the input may be a class for each cell "
+                     "(decoder=segmentation), heat maps of points (decoder=pose)");
+  config.n_labels = 13;
+  assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "maps much smaller than the input");
+  config.n_labels = 14;
+  g_autoptr (SlDecoding) labelled = open_one (NULL, &config, "segmentation");
+  config.n_labels = 0;
+  config.tensors[0].values = SL_VALUES_SHARES;
+  g_autoptr (SlDecoding) shares = open_one (NULL, &config, "segmentation");
+  config.tensors[0].values = SL_VALUES_PROBABILITIES;
+  g_autoptr (SlDecoding) named = open_one ("pose", &config, "pose");
+  config.input_width = config.input_height = SIDE + 1;
+  g_autoptr (SlDecoding) fine = open_one (NULL, &config, "segmentation");
+  g_assert_true (labelled != NULL && shares != NULL && named != NULL && fine != NULL);
+}
+
+/* Points of a person alone are taken for one: of 21, a hand's, the third number is a depth. */
+static void
+test_other_points (void)
+{
+  SlDecoderConfig config = new_config (SL_DTYPE_F32, DIMS (1, 21, 3), 0, 0);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlDecoding) unnamed = sl_decoding_new (NULL, &config, &error);
+  g_assert_true (unnamed == NULL || g_strcmp0 (sl_decoding_decoder (unnamed)->name, "pose") != 0);
+  g_autoptr (SlDecoding) named = open_one ("pose", &config, "pose");
+  g_assert_nonnull (named);
 }
 
 /* Scores and auxiliary scores of the same shape: the first count. */
@@ -281,6 +316,8 @@ main (int argc, char **argv)
   g_test_add_func ("/maps/scores", test_scores);
   g_test_add_func ("/maps/one_channel", test_one_channel);
   g_test_add_func ("/maps/auxiliary", test_auxiliary);
+  g_test_add_func ("/maps/coarse", test_coarse);
+  g_test_add_func ("/maps/other_points", test_other_points);
   g_test_add_func ("/maps/list", test_list);
   g_test_add_func ("/maps/persons", test_persons);
   g_test_add_func ("/maps/heat_maps", test_heat_maps);

@@ -104,7 +104,7 @@ test_most_results (void)
 {
   SlDecoderConfig config = { .threshold = 0, .max_results = SL_MAX_RESULTS };
   config_add (&config, SL_DTYPE_F32, DIMS (1, 3000), 0, 0);
-  g_autoptr (SlDecoding) decoding = sl_decoding_new (NULL, &config, NULL);
+  g_autoptr (SlDecoding) decoding = sl_decoding_new ("labels", &config, NULL);
   g_autofree gfloat *scores = g_new (gfloat, 3000);
   for (guint i = 0; i < 3000; i++)
     scores[i] = (gfloat) ((i * 7919) % 3000) / 3000;

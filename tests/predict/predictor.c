@@ -342,7 +342,8 @@ static void
 test_range (void)
 {
   g_autofree char *path = tiny_model ("float_range.tflite");
-  g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, "mean", "0", "std", "255", "top-k", 1u, NULL);
+  g_autoptr (SlPredictor) predictor =
+    g_object_new (SL_TYPE_PREDICTOR, "model", path, "mean", "0", "std", "255", "decoder", "labels", "top-k", 1u, NULL);
   g_autoptr (SlFrame) frame = plain_frame (8, 8, 0, 0, 200);
   g_autoptr (SlPredictions) p = predict (predictor, frame);
   g_assert_cmpint (sl_predictions_get_label_id (p, 0), ==, 2);
