@@ -50,7 +50,7 @@ typedef struct _SlDecoding SlDecoding;
  * @names: (nullable): what its classes are called where no labels say so, NULL-terminated
  * @threshold: used where the user states none
  * @matches: whether it can decode these tensors without being named
- * @unmatched: (nullable): why it does not match tensors of its shape unless it is named; NULL = there is no such reason
+ * @unmatched: (nullable): why it does not match tensors of its shape unless it is named, a clause; NULL = there is no such reason
  * @open: checks @config and returns the decoder's state, or NULL with a message naming expected and got
  * @decode: fills @result from @data (one pointer per tensor, aligned to its elements); tolerates NaN, infinities and any code
  * @close: frees the state

@@ -21,6 +21,9 @@ struct _SlDecoding
 /* What models say of themselves that no decoder needs to know. */
 static const char *const model_params[] = { "task", "stride", "imgsz", "kpt_shape", NULL };
 
+/* Decoders that a message names. */
+#define MOST_SUGGESTED 2
+
 #define SL_DECODER_ENTRY(name) &sl_decoder_##name,
 
 /* In the order in which they are tried when none is named. */
@@ -55,6 +58,38 @@ check_config (const SlDecoderConfig *config, GError **error)
   return TRUE;
 }
 
+/* Whether @decoder takes the tensors when it is named. */
+static gboolean
+would_take (const SlDecoder *decoder, const SlDecoderConfig *config)
+{
+  gpointer state = decoder->open (config, NULL);
+  if (state != NULL)
+    decoder->close (state);
+  return state != NULL;
+}
+
+/* Says of which tensors no decoder is sure, why, and which lines state one that would take them: the most general decoders, which many
+ * models share, stand last in the table. */
+static void
+refuse_all (const SlDecoderConfig *config, GError **error)
+{
+  const char *why = NULL;
+  guint n = 0;
+  g_autoptr (GString) text = g_string_new ("no decoder takes the tensors ");
+  g_autofree char *got = sl_decoder_describe (config);
+  g_string_append (text, got);
+  for (guint i = 0; i < G_N_ELEMENTS (decoders) && why == NULL; i++)
+    why = decoders[i]->unmatched != NULL ? decoders[i]->unmatched (config) : NULL;
+  if (why != NULL)
+    g_string_append_printf (text, " unnamed, because %s", why);
+  for (guint i = G_N_ELEMENTS (decoders); i-- > 0 && n < MOST_SUGGESTED;)
+    if (would_take (decoders[i], config))
+      g_string_append_printf (text, "%sdecoder=%s", n++ == 0 ? "; try " : " or ", decoders[i]->name);
+  g_string_append (text, n == 0 ? "; sightline infer gives their numbers, docs/predictions.md lists the decoders"
+                                : "; docs/predictions.md lists all decoders");
+  g_set_error_literal (error, SL_ERROR, SL_ERROR_SHAPE, text->str);
+}
+
 static const SlDecoder *
 find_decoder (const char *name, const SlDecoderConfig *config, GError **error)
 {
@@ -66,19 +101,7 @@ find_decoder (const char *name, const SlDecoderConfig *config, GError **error)
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder: expected one of %s, got '%s'", names, name);
     return NULL;
   }
-  g_autofree char *got = sl_decoder_describe (config);
-  for (guint i = 0; i < G_N_ELEMENTS (decoders); i++) {
-    const char *why = decoders[i]->unmatched != NULL ? decoders[i]->unmatched (config) : NULL;
-    if (why == NULL)
-      continue;
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "no decoder takes the tensors %s: %s", got, why);
-    return NULL;
-  }
-  GString *known = g_string_new (NULL);
-  for (guint i = 0; i < G_N_ELEMENTS (decoders); i++)
-    g_string_append_printf (known, "%s%s (%s)", i > 0 ? "; " : "", decoders[i]->name, decoders[i]->description);
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "no decoder takes the tensors %s; there are: %s", got, known->str);
-  g_string_free (known, TRUE);
+  refuse_all (config, error);
   return NULL;
 }
 

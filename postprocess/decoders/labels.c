@@ -100,13 +100,11 @@ unmatched (const SlDecoderConfig *config)
   if (!fits (config) || config->n_labels > 0)
     return NULL;
   if (sl_decoder_elements (&config->tensors[0]) == 1)
-    return "a single number is taken for a class only with a label or with decoder=labels; sightline infer gives the number";
+    return "a single number is a class only with a label";
   if (config->tensors[0].values == SL_VALUES_FEATURES)
-    return "its last operators make features (an embedding), which are taken for classes only with labels or with decoder=labels; sightline "
-           "infer gives the numbers";
+    return "features (an embedding) are classes only with labels";
   if (!looks_like_scores (&config->tensors[0]))
-    return "nothing says that its numbers are scores of classes, neither labels nor a softmax: they are taken for classes only with labels or "
-           "with decoder=labels; sightline infer gives the numbers";
+    return "a vector holds scores of classes only with labels or behind a softmax";
   return NULL;
 }
 

@@ -355,18 +355,18 @@ test_unmatched (void)
   SlDecoderConfig config = vector_config (SL_DTYPE_F32, 1, 0, 0, 0, 1);
   assert_open_fails (
     NULL, &config, SL_ERROR_SHAPE,
-    "no decoder takes the tensors float32[1,1]: a single number is taken for a class only with a label or with decoder=labels");
+    "no decoder takes the tensors float32[1,1] unnamed, because a single number is a class only with a label; try decoder=labels");
   config = vector_config (SL_DTYPE_F32, 1280, 0, 0, 0, 1);
   config.tensors[0].values = SL_VALUES_FEATURES;
   assert_open_fails (
     NULL, &config, SL_ERROR_SHAPE,
-    "no decoder takes the tensors float32[1,1280]: its last operators make features (an embedding), which are taken for classes "
-    "only with labels or with decoder=labels");
+    "no decoder takes the tensors float32[1,1280] unnamed, because features (an embedding) are classes only with labels; try "
+    "decoder=labels");
   config = vector_config (SL_DTYPE_F32, 136, 0, 0, 0, 1);
   assert_open_fails (
     NULL, &config, SL_ERROR_SHAPE,
-    "no decoder takes the tensors float32[1,136]: nothing says that its numbers are scores of classes, neither labels nor a "
-    "softmax: they are taken for classes only with labels or with decoder=labels");
+    "no decoder takes the tensors float32[1,136] unnamed, because a vector holds scores of classes only with labels or behind a softmax; try "
+    "decoder=labels");
   for (guint i = 0; i < 2; i++) {
     g_autoptr (GError) error = NULL;
     config = vector_config (SL_DTYPE_F32, i == 0 ? 1 : 1280, 0, 0, 0, 1);
