@@ -228,6 +228,7 @@ sl_decoding_run (SlDecoding *decoding, const void *const *data)
   decoding->result->masks = NULL;
   decoding->result->mask = (SlClassMask){ 0 };
   decoding->result->picture = (SlPicture){ 0 };
+  decoding->result->vector = (SlVector){ 0 };
   decoding->decoder->decode (decoding->state, data, decoding->result);
   return decoding->result;
 }

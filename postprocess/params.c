@@ -150,6 +150,15 @@ sl_decoder_columns (const SlTensorInfo *tensor)
   return tensor->rank >= 2 ? (guint) tensor->dims[tensor->rank - 1] : 0;
 }
 
+gboolean
+sl_decoder_is_vector (const SlTensorInfo *tensor)
+{
+  gint32 longest = 1;
+  for (guint i = 0; i < tensor->rank; i++)
+    longest = MAX (longest, tensor->dims[i]);
+  return tensor->rank >= 1 && sl_decoder_elements (tensor) == (guint) longest;
+}
+
 char *
 sl_decoder_describe (const SlDecoderConfig *config)
 {

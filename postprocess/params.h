@@ -32,6 +32,8 @@ gboolean sl_decoder_param_size (const SlDecoderConfig *config, gint32 *width, gi
 gpointer sl_decoder_refuse (const SlDecoderConfig *config, const char *decoder, const char *expected, GError **error);
 /** sl_decoder_elements: product of the dimensions; 0 when one is not positive or the product exceeds 2^31 - 1. */
 guint sl_decoder_elements (const SlTensorInfo *tensor);
+/** sl_decoder_is_vector: whether at most one dimension of @tensor is other than 1. */
+gboolean sl_decoder_is_vector (const SlTensorInfo *tensor);
 /** sl_decoder_find_rows: the @skip-th float tensor of @rows rows of @columns numbers: its position is written to @at. */
 gboolean sl_decoder_find_rows (const SlDecoderConfig *config, guint rows, guint columns, guint skip, guint *at);
 /** sl_decoder_columns: the last of at least two dimensions, else 0. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a decoder makes of tensors: boxes, keypoints, whole-picture classes, a mask of classes, a picture; in coordinates
+ * What a decoder makes of tensors: boxes, keypoints, whole-picture classes, a mask of classes, a picture, a vector; in coordinates
  * of the model's input (0..1 over its width and height). Mapping to the frame is the caller's.
  */
 #ifndef SL_POSTPROCESS_RESULT_H
@@ -80,6 +80,17 @@ typedef struct
   const guint8 *pixels;
 } SlPicture;
 
+/** Numbers that are no scores. @is_embedding: of length 1, to be compared as a whole; else each means something by itself.
+ *  @names, @units: (nullable): one a number. @n 0 = none. */
+typedef struct
+{
+  guint n;
+  const gfloat *values;
+  gboolean is_embedding;
+  const char *const *names;
+  const char *const *units;
+} SlVector;
+
 /** Filled by a decoder, best first; memory is allocated once and reused for every frame. */
 typedef struct
 {
@@ -91,6 +102,7 @@ typedef struct
   const SlInstanceMask *masks; /* (nullable): one a detection */
   SlClassMask mask;
   SlPicture picture;
+  SlVector vector;
 } SlResult;
 
 /** The 17 points of COCO's persons, and the 5 of face detectors (eyes, nose, corners of the mouth). */

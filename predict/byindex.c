@@ -442,3 +442,43 @@ sl_predictions_get_mask_class (const SlPredictions *predictions, guint mask_clas
   set_number (fraction, found->fraction);
   return found->label;
 }
+
+/**
+ * sl_predictions_get_values:
+ * @predictions: predictions
+ * @n: (out): how many there are
+ *
+ * The numbers of a model that neither names nor finds anything: an embedding, whose length is 1, or estimated values, in the order of the
+ * model's output.
+ *
+ * Returns: (transfer none) (array length=n) (nullable): the numbers; %NULL where there are none
+ *
+ * Since: 0.1
+ */
+const gfloat *
+sl_predictions_get_values (const SlPredictions *predictions, guint *n)
+{
+  g_return_val_if_fail (predictions != NULL && n != NULL, NULL);
+  *n = sl_predictions_view (predictions)->vector.n;
+  return sl_predictions_view (predictions)->vector.values;
+}
+
+/**
+ * sl_predictions_get_value_name:
+ * @predictions: predictions
+ * @value: its place, 0 to one less than sl_predictions_get_values() has
+ * @unit: (out) (optional) (transfer none) (nullable): what it is measured in, where that is stated
+ *
+ * Returns: (transfer none) (nullable): name of an estimated value, where it is stated
+ *
+ * Since: 0.1
+ */
+const char *
+sl_predictions_get_value_name (const SlPredictions *predictions, guint value, const char **unit)
+{
+  g_return_val_if_fail (predictions != NULL && value < sl_predictions_view (predictions)->vector.n, NULL);
+  const SlVector *vector = &sl_predictions_view (predictions)->vector;
+  if (unit != NULL)
+    *unit = vector->units != NULL ? vector->units[value] : NULL;
+  return vector->names != NULL ? vector->names[value] : NULL;
+}

@@ -92,6 +92,23 @@ copy_mask (SlPredictions *self, const SlPredictionView *from)
   self->value.mask_classes = classes;
 }
 
+static const char *const *
+copy_words (SlPredictions *self, const char *const *from, guint n)
+{
+  const char **words = from != NULL ? sl_arena_alloc (self->arena, n * sizeof *words) : NULL;
+  for (guint i = 0; i < n && words != NULL; i++)
+    words[i] = sl_arena_strdup (self->arena, from[i]);
+  return words;
+}
+
+static void
+copy_vector (SlPredictions *self, const SlVector *from)
+{
+  self->value.vector.values = copy (self, from->values, from->n, sizeof *from->values);
+  self->value.vector.names = copy_words (self, from->names, from->n);
+  self->value.vector.units = copy_words (self, from->units, from->n);
+}
+
 SlPredictions *
 sl_predictions_new (const SlPredictionView *prediction)
 {
@@ -107,6 +124,7 @@ sl_predictions_new (const SlPredictionView *prediction)
     copy_skeleton (self, prediction->skeleton);
   if (prediction->mask.width > 0)
     copy_mask (self, prediction);
+  copy_vector (self, &prediction->vector);
   if (prediction->analysis != NULL)
     self->value.analysis =
       sl_analysis_copy (prediction->analysis, sl_arena_alloc (self->arena, sl_analysis_size (prediction->analysis)), TRUE);

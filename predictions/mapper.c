@@ -185,5 +185,6 @@ sl_prediction_mapper_fill (SlPredictionMapper *mapper, const SlResult *result, c
   prediction->n_labels = name_labels (mapper, result, labels, names, max_labels);
   prediction->labels = mapper->labels;
   prediction->skeleton = result->skeleton;
+  prediction->vector = result->vector;
   map_mask (mapper, result, labels, names, geometry, prediction);
 }

@@ -179,6 +179,35 @@ append_mask (GString *out, const SlPredictionView *prediction)
   g_string_append (out, "]}");
 }
 
+/* @words, one a number; nothing where there are none. */
+static void
+append_vector_words (GString *out, const char *key, const char *const *words, guint n)
+{
+  if (words == NULL)
+    return;
+  g_string_append (out, key);
+  for (guint i = 0; i < n; i++) {
+    g_string_append_c (out, i > 0 ? ',' : '[');
+    sl_json_append_string (out, words[i]);
+  }
+  g_string_append_c (out, ']');
+}
+
+static void
+append_vector (GString *out, const SlVector *vector)
+{
+  g_string_append (out, vector->is_embedding ? ",\"vector\":{\"kind\":\"embedding\"" : ",\"vector\":{\"kind\":\"values\"");
+  g_string_append (out, ",\"values\":");
+  for (guint i = 0; i < vector->n; i++) {
+    g_string_append_c (out, i > 0 ? ',' : '[');
+    append_double (out, vector->values[i]);
+  }
+  g_string_append_c (out, ']');
+  append_vector_words (out, ",\"names\":", vector->names, vector->n);
+  append_vector_words (out, ",\"units\":", vector->units, vector->n);
+  g_string_append_c (out, '}');
+}
+
 static void
 append_latency (GString *out, const SlLatency *latency)
 {
@@ -215,6 +244,8 @@ sl_prediction_append_json (GString *out, const SlPredictionView *prediction)
   append_labels (out, prediction->labels, prediction->n_labels);
   if (prediction->mask.width > 0)
     append_mask (out, prediction);
+  if (prediction->vector.n > 0)
+    append_vector (out, &prediction->vector);
   if (prediction->analysis != NULL) {
     g_string_append (out, ",\"analysis\":");
     sl_analysis_append_json (out, prediction->analysis);
@@ -236,6 +267,29 @@ append_shares (GString *out, const SlPredictionView *prediction)
     g_string_append_c (out, ' ');
     append_double (out, found->fraction);
     g_string_append_c (out, '\n');
+  }
+}
+
+/* An embedding as one line; else a line "name value unit" each, with the number's place where it has no name. */
+static void
+append_numbers (GString *out, const SlVector *vector)
+{
+  for (guint i = 0; i < vector->n; i++) {
+    if (vector->is_embedding) {
+      g_string_append (out, i > 0 ? " " : "");
+    } else if (vector->names != NULL) {
+      append_plain (out, vector->names[i]);
+      g_string_append_c (out, ' ');
+    } else {
+      sl_json_append_printf (out, "%u ", i);
+    }
+    append_double (out, vector->values[i]);
+    if (!vector->is_embedding && vector->units != NULL) {
+      g_string_append_c (out, ' ');
+      append_plain (out, vector->units[i]);
+    }
+    if (!vector->is_embedding || i + 1 == vector->n)
+      g_string_append_c (out, '\n');
   }
 }
 
@@ -272,6 +326,7 @@ void
 sl_prediction_append_text (GString *out, const SlPredictionView *prediction)
 {
   append_shares (out, prediction);
+  append_numbers (out, &prediction->vector);
   if (prediction->n_objects == 0 && prediction->n_labels > 0) {
     append_plain (out, prediction->labels[0].label);
     g_string_append_c (out, '\n');

@@ -31,9 +31,9 @@ struct _SlAgreement
 };
 
 static SlDecoding *
-open_with (SlContract *contract, gdouble threshold, SlLabels **labels)
+open_with (SlContract *contract, const char *decoder, gdouble threshold, SlLabels **labels)
 {
-  const SlDecodingSettings how = { .threshold = threshold, .max_results = MOST_BOXES };
+  const SlDecodingSettings how = { .decoder = decoder, .threshold = threshold, .max_results = MOST_BOXES };
   return sl_decoding_open (contract, contract->outputs, contract->n_outputs, &how, labels, NULL);
 }
 
@@ -43,16 +43,23 @@ sl_agreement_new (SlContract *contract)
   g_autoptr (SlAgreement) agreement = g_new0 (SlAgreement, 1);
   agreement->found = g_array_new (FALSE, FALSE, sizeof (Found));
   agreement->truth = g_hash_table_new (NULL, NULL);
-  agreement->first = open_with (contract, SL_AGREEMENT_TRUE, &agreement->first_labels);
+  agreement->first = open_with (contract, NULL, SL_AGREEMENT_TRUE, &agreement->first_labels);
   if (agreement->first == NULL)
     return NULL;
-  agreement->is_labels = strcmp (sl_decoding_decoder (agreement->first)->name, "labels") == 0;
+  const gboolean is_vector = strcmp (sl_decoding_decoder (agreement->first)->name, "vector") == 0;
+  if (is_vector && (contract->decoder != NULL || contract->outputs[0].values == SL_VALUES_FEATURES))
+    return NULL;
+  /* Of numbers that nothing names, which is the largest can be compared as if they were scores. */
+  const char *decoder = is_vector ? "labels" : NULL;
+  agreement->is_labels = is_vector || strcmp (sl_decoding_decoder (agreement->first)->name, "labels") == 0;
   if (agreement->is_labels) {
     sl_decoding_free (agreement->first);
     g_clear_pointer (&agreement->first_labels, sl_labels_unref);
-    agreement->first = open_with (contract, 0, &agreement->first_labels);
+    agreement->first = open_with (contract, decoder, 0, &agreement->first_labels);
   }
-  agreement->second = open_with (contract, agreement->is_labels ? 0 : SL_AGREEMENT_COUNTED, &agreement->second_labels);
+  if (is_vector && (agreement->first == NULL || sl_decoding_classes (agreement->first) < 2))
+    return NULL;
+  agreement->second = open_with (contract, decoder, agreement->is_labels ? 0 : SL_AGREEMENT_COUNTED, &agreement->second_labels);
   return agreement->first != NULL && agreement->second != NULL ? g_steal_pointer (&agreement) : NULL;
 }
 

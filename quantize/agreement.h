@@ -15,7 +15,7 @@ G_BEGIN_DECLS
 
 typedef struct _SlAgreement SlAgreement;
 
-/** sl_agreement_new: (nullable): NULL where no decoder takes the outputs that @contract states: nothing can be compared then but numbers. */
+/** sl_agreement_new: (nullable): NULL where no decoder takes the outputs that @contract states, or takes them for an embedding or stated values: nothing can be compared then but numbers. */
 SlAgreement *sl_agreement_new (SlContract *contract);
 void sl_agreement_free (SlAgreement *agreement);
 /** sl_agreement_add: both models' outputs for one picture, a pointer for each output. */

@@ -68,6 +68,9 @@ GBytes *sl_predictions_get_mask (const SlPredictions *predictions, guint *width,
 guint sl_predictions_get_n_mask_classes (const SlPredictions *predictions);
 const char *sl_predictions_get_mask_class (const SlPredictions *predictions, guint mask_class, gint *label_id, gdouble *fraction);
 
+const gfloat *sl_predictions_get_values (const SlPredictions *predictions, guint *n);
+const char *sl_predictions_get_value_name (const SlPredictions *predictions, guint value, const char **unit);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlPredictions, sl_predictions_unref)
 
 G_END_DECLS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Look first, then register. Called by frame_meta.c and mask_meta.c.
+ * Look first, then register. Called by the files of metas.
  */
 #include "plugins/meta/meta_type.h"
 

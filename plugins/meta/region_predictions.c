@@ -14,6 +14,7 @@
 #include "plugins/meta/object_regions.h"
 #include "plugins/meta/region_keeper.h"
 #include "plugins/meta/relations.h"
+#include "plugins/meta/vector_meta.h"
 
 #define OBJECT_ID "object_id"
 
@@ -85,6 +86,8 @@ sl_buffer_add_prediction (GstBuffer *buffer, const SlPredictionView *prediction,
                          &prediction->labels[i]);
   if (prediction->mask.width > 0)
     add_mask (buffer, prediction, pool);
+  if (prediction->vector.n > 0)
+    sl_buffer_add_vector_meta (buffer, &prediction->vector);
   sl_buffer_relate_prediction (buffer, prediction, pool);
   sl_buffer_keep_regions (buffer);
 }
@@ -92,7 +95,8 @@ sl_buffer_add_prediction (GstBuffer *buffer, const SlPredictionView *prediction,
 gboolean
 sl_buffer_has_predictions (GstBuffer *buffer)
 {
-  return gst_buffer_get_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL || sl_buffer_get_mask_meta (buffer) != NULL;
+  return gst_buffer_get_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL || sl_buffer_get_mask_meta (buffer) != NULL
+         || sl_buffer_get_vector (buffer) != NULL;
 }
 
 void
@@ -285,6 +289,8 @@ sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPred
   place_parts (reader);
   find_parents (reader);
   read_mask (reader, buffer, prediction);
+  const SlVector *vector = sl_buffer_get_vector (buffer);
+  prediction->vector = vector != NULL ? *vector : (SlVector){ 0 };
   prediction->analysis = sl_buffer_get_analysis (buffer);
   prediction->skeleton = reader->skeleton.skeleton.n_points > 0 ? &reader->skeleton.skeleton : NULL;
   prediction->n_objects = reader->objects->len;

@@ -61,15 +61,6 @@ typedef struct
 } State;
 
 static gboolean
-is_vector (const SlTensorInfo *tensor)
-{
-  gint32 longest = 1;
-  for (guint i = 0; i < tensor->rank; i++)
-    longest = MAX (longest, tensor->dims[i]);
-  return tensor->rank >= 1 && sl_decoder_elements (tensor) == (guint) longest;
-}
-
-static gboolean
 is_score_type (SlDtype dtype)
 {
   return dtype == SL_DTYPE_U8 || dtype == SL_DTYPE_I8 || dtype == SL_DTYPE_F32;
@@ -78,7 +69,7 @@ is_score_type (SlDtype dtype)
 static gboolean
 fits (const SlDecoderConfig *config)
 {
-  return config->n_tensors == 1 && is_score_type (config->tensors[0].dtype) && is_vector (&config->tensors[0]);
+  return config->n_tensors == 1 && is_score_type (config->tensors[0].dtype) && sl_decoder_is_vector (&config->tensors[0]);
 }
 
 /* Whether the numbers are scores of classes although no class has a name: a softmax makes them, their codes are those of probabilities
@@ -93,25 +84,14 @@ looks_like_scores (const SlTensorInfo *tensor)
          || n == IMAGENET_CLASSES + 1;
 }
 
-/* Why numbers of the right shape are not taken for classes unless that is stated; NULL = they are. */
-static const char *
-unmatched (const SlDecoderConfig *config)
-{
-  if (!fits (config) || config->n_labels > 0)
-    return NULL;
-  if (sl_decoder_elements (&config->tensors[0]) == 1)
-    return "a single number is a class only with a label";
-  if (config->tensors[0].values == SL_VALUES_FEATURES)
-    return "features (an embedding) are classes only with labels";
-  if (!looks_like_scores (&config->tensors[0]))
-    return "a vector holds scores of classes only with labels or behind a softmax";
-  return NULL;
-}
-
+/* Features, single numbers and vectors that nothing is known of are classes only with labels. */
 static gboolean
 matches (const SlDecoderConfig *config)
 {
-  return fits (config) && unmatched (config) == NULL;
+  const SlTensorInfo *tensor = &config->tensors[0];
+  return fits (config)
+         && (config->n_labels > 0
+             || (sl_decoder_elements (tensor) > 1 && tensor->values != SL_VALUES_FEATURES && looks_like_scores (tensor)));
 }
 
 static guint
@@ -407,7 +387,6 @@ const SlDecoder sl_decoder_labels = {
   .params = params,
   .threshold = 0,
   .matches = matches,
-  .unmatched = unmatched,
   .open = open_labels,
   .decode = decode_labels,
   .close = close_labels,

@@ -126,6 +126,19 @@ def test_float_range_unknown():
     run("predict", "--model", m, "--mean", "0", "--std", "255", "--decoder", "labels", picture).expect(0)
 
 
+def test_vector():
+    """Numbers that nothing calls scores are numbers, and get names from options or a description."""
+    picture, m = png("p.png", 4, 4, (255, 0, 51)), model("float_range.tflite")
+    options = ["predict", "--model", m, "--mean", "0", "--std", "255", picture]
+    assert run(*options).expect(0).out.splitlines()[1:] == ["       value  name", "           1  0", "           0  1", "         0.2  2"]
+    found = json.loads(run(*options, "--json").expect(0).out)
+    assert found["labels"] == [] and found["vector"] == {"kind": "values", "values": [1, 0, 0.2]}, found
+    named = run(*options, "--decoder", "vector,names=r,g,b,units=%,scale=100").expect(0).out.splitlines()
+    assert named[2:] == ["         100  r (%)", "           0  g (%)", "          20  b (%)"], named
+    out = run(*options, "--decoder", "vector,kind=embedding").expect(0).out
+    assert out.endswith("  an embedding of 3 numbers: --json has them\n"), out
+
+
 def test_cpu_warning():
     """Kernels of several families are used, the warning comes once."""
     picture = png("blue.png", 4, 4, (0, 0, 255))

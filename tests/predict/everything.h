@@ -27,6 +27,9 @@ everything (void)
   SlLabelled labels[] = { { 3, 0.875, whole, NULL } };
   guint8 cells[] = { 0, 1, 1, 255, 1, 0 };
   SlMaskClass classes[] = { { 1, sky, 0.5 }, { 0, "background", 1.0 / 3 } };
+  char yaw[] = "yaw", degrees[] = "degrees";
+  gfloat numbers[] = { -12.5f };
+  const char *number_names[] = { yaw }, *number_units[] = { degrees };
   SlLatency latency = { 100, 20, 60, 5 };
   SlSkeleton skeleton = { 2, 1, names, bones };
   SlPredictionView prediction = { .source = source,
@@ -42,6 +45,7 @@ everything (void)
                                   .mask = { 3, 2, cells },
                                   .n_mask_classes = 2,
                                   .mask_classes = classes,
+                                  .vector = { 1, numbers, FALSE, number_names, number_units },
                                   .latency = &latency };
   SlPredictions *predictions = sl_predictions_new (&prediction);
   memset (label, 'x', sizeof label - 1);
@@ -57,6 +61,11 @@ everything (void)
   memset (labels, 0, sizeof labels);
   memset (cells, 9, sizeof cells);
   memset (classes, 0, sizeof classes);
+  memset (yaw, 'x', sizeof yaw - 1);
+  memset (degrees, 'x', sizeof degrees - 1);
+  memset (numbers, 0, sizeof numbers);
+  memset (number_names, 0, sizeof number_names);
+  memset (number_units, 0, sizeof number_units);
   memset (&latency, 0, sizeof latency);
   memset (&skeleton, 0, sizeof skeleton);
   return predictions;

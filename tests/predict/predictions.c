@@ -123,6 +123,19 @@ test_labels_and_mask (void)
 }
 
 static void
+test_vector (void)
+{
+  g_autoptr (SlPredictions) p = everything ();
+  const char *unit = NULL;
+  guint n = 0;
+  const gfloat *values = sl_predictions_get_values (p, &n);
+  g_assert_cmpuint (n, ==, 1);
+  g_assert_cmpfloat (values[0], ==, -12.5);
+  g_assert_cmpstr (sl_predictions_get_value_name (p, 0, &unit), ==, "yaw");
+  g_assert_cmpstr (unit, ==, "degrees");
+}
+
+static void
 test_written (void)
 {
   g_autoptr (SlPredictions) p = everything ();
@@ -131,7 +144,7 @@ test_written (void)
   g_assert_true (g_str_has_prefix (json, "{\"source\":\"camera 1\",\"frame\":7,\"timestamp\":40000000,"));
   g_assert_nonnull (strstr (json, "\"runs\":[0,1,1,2,255,1,1,1,0,1]"));
   g_assert_nonnull (strstr (json, "\"latency\":{\"age\":100,\"preprocess\":20,\"inference\":60,\"decode\":5}"));
-  g_assert_cmpstr (text, ==, "sky 0.5\ncat 0.75 10 20 30 40 12\n  tabby 0.625\n  unknown 0.5 0 0 100 100\n");
+  g_assert_cmpstr (text, ==, "sky 0.5\nyaw -12.5 degrees\ncat 0.75 10 20 30 40 12\n  tabby 0.625\n  unknown 0.5 0 0 100 100\n");
 }
 
 static void
@@ -184,6 +197,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictions/nested", test_nested);
   g_test_add_func ("/predictions/keypoints", test_keypoints);
   g_test_add_func ("/predictions/labels-and-mask", test_labels_and_mask);
+  g_test_add_func ("/predictions/vector", test_vector);
   g_test_add_func ("/predictions/written", test_written);
   g_test_add_func ("/predictions/nothing", test_nothing);
   g_test_add_func ("/predictions/out-of-range", test_out_of_range);

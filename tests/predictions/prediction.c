@@ -158,6 +158,25 @@ test_nested (void)
 
 /* Bytes that JSON or UTF-8 forbid. */
 static void
+test_vector (void)
+{
+  static const gfloat values[] = { 0.5f, -2 };
+  static const char *const names[] = { "yaw", "pi\ntch" }, *const units[] = { "degrees", "%" };
+  SlPredictionView prediction = { .timestamp = 0, .width = 1, .height = 1, .vector = { 2, values, TRUE } };
+  g_autofree char *embedding = json_of (&prediction), *line = text_of (&prediction);
+  g_assert_nonnull (strstr (embedding, "\"labels\":[],\"vector\":{\"kind\":\"embedding\",\"values\":[0.5,-2]}}"));
+  g_assert_cmpstr (line, ==, "0.5 -2\n");
+  prediction.vector.is_embedding = FALSE;
+  g_autofree char *numbered = text_of (&prediction);
+  g_assert_cmpstr (numbered, ==, "0 0.5\n1 -2\n");
+  prediction.vector = (SlVector){ 2, values, FALSE, names, units };
+  g_autofree char *named = json_of (&prediction), *rows = text_of (&prediction);
+  g_assert_nonnull (strstr (named, "\"vector\":{\"kind\":\"values\",\"values\":[0.5,-2],\"names\":[\"yaw\",\"pi\\ntch\"],"
+                                   "\"units\":[\"degrees\",\"%\"]}}"));
+  g_assert_cmpstr (rows, ==, "yaw 0.5 degrees\npi tch -2 %\n");
+}
+
+static void
 test_json_escapes (void)
 {
   static const struct
@@ -262,6 +281,7 @@ main (int argc, char **argv)
   g_test_add_func ("/prediction/json_more", test_json_more);
   g_test_add_func ("/prediction/tracked", test_tracked);
   g_test_add_func ("/prediction/nested", test_nested);
+  g_test_add_func ("/prediction/vector", test_vector);
   g_test_add_func ("/prediction/json_escapes", test_json_escapes);
   g_test_add_func ("/prediction/json_not_finite", test_json_not_finite);
   g_test_add_func ("/prediction/locale", test_locale);

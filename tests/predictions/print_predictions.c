@@ -47,7 +47,11 @@ static const SlAnalysis analyses[] = {
     .interval_over = TRUE },
 };
 
+static const gfloat numbers[] = { 0.5f, NAN };
+
 static const SlPredictionView predictions[] = {
+  { .timestamp = 0, .width = 1, .height = 1, .vector = { 2, numbers, TRUE } },
+  { .timestamp = 0, .width = 1, .height = 1, .vector = { 2, numbers, FALSE, names, names } },
   { .timestamp = 0, .width = 1, .height = 1, .analysis = &analyses[0] },
   { .timestamp = 0, .width = 1, .height = 1, .analysis = &analyses[1], .latency = &latency },
   { .timestamp = G_MAXUINT64, .width = 1, .height = 1 },

@@ -10,6 +10,8 @@ import sys
 TYPES = {"object": dict, "array": list, "string": str, "null": type(None), "integer": int, "number": (int, float)}
 WORDS = {"$schema", "title", "$defs", "$ref", "type", "required", "properties", "additionalProperties", "items", "minimum", "maximum"}
 
+OPTIONAL = ("mask", "vector", "latency", "analysis")
+
 
 def problems(value, rule, root, where="$"):
     """Sentences about what is wrong with @value."""
@@ -40,7 +42,7 @@ def problems(value, rule, root, where="$"):
 def damaged(value):
     """Copies of @value with one thing wrong in each."""
     for key in value:
-        yield {k: v for k, v in value.items() if k != key or key in ("mask", "latency", "analysis")} | ({key: "x"} if key in ("mask", "latency", "analysis") else {})
+        yield {k: v for k, v in value.items() if k != key or key in OPTIONAL} | ({key: "x"} if key in OPTIONAL else {})
     yield value | {"more": 1}
     yield value | {"frame": -1}
     yield value | {"frame": True}

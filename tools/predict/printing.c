@@ -9,6 +9,9 @@
 
 #include "base/show.h"
 
+/* Values of a vector that are printed one a line. */
+#define MOST_VALUE_ROWS 16
+
 #define NS_PER_MS G_GUINT64_CONSTANT (1000000)
 
 static void
@@ -86,6 +89,37 @@ print_picture (SlReport *report, const SlPredictionView *prediction)
   write_line (report);
 }
 
+/* Values are rows; of an embedding, or of more values than anybody reads, how many there are. */
+static void
+print_vector (SlReport *report, const SlPredictionView *prediction)
+{
+  const SlVector *vector = &prediction->vector;
+  const gboolean short_enough = vector->n > 0 && !vector->is_embedding && vector->n <= MOST_VALUE_ROWS;
+  if (short_enough && report->rows == 0) {
+    g_string_append_printf (report->line, "%s       value  name", report->moving ? "    frame          time" : "");
+    write_line (report);
+  }
+  for (guint i = 0; i < vector->n && short_enough; i++) {
+    g_autofree char *place = g_strdup_printf ("%u", i);
+    g_autofree char *name = sl_show (vector->names != NULL ? vector->names[i] : place, SL_SHOW_LABEL);
+    g_autofree char *unit = sl_show (vector->units != NULL ? vector->units[i] : "", SL_SHOW_LABEL);
+    report->rows++;
+    if (report->moving)
+      append_time (report->line, prediction);
+    g_string_append_printf (report->line, "  %10.4g  %s%s%s%s", (double) vector->values[i], name, unit[0] != '\0' ? " (" : "", unit,
+                            unit[0] != '\0' ? ")" : "");
+    write_line (report);
+  }
+  if (short_enough || vector->n == 0)
+    return;
+  report->rows++;
+  if (report->moving)
+    append_time (report->line, prediction);
+  g_string_append_printf (report->line, "  %s of %u numbers: --json has them", vector->is_embedding ? "an embedding" : "a vector",
+                          vector->n);
+  write_line (report);
+}
+
 static void
 print_table (SlReport *report, const SlPredictionView *prediction, gboolean moving)
 {
@@ -111,6 +145,7 @@ print_table (SlReport *report, const SlPredictionView *prediction, gboolean movi
     g_string_append (report->line, report->boxes ? "                            " : "");
     end_row (report, label->label);
   }
+  print_vector (report, prediction);
   if (prediction->made_picture)
     print_picture (report, prediction);
 }

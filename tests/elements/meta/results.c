@@ -16,6 +16,7 @@
 #define FRAME_CAPS "video/x-raw,format=RGB,width=400,height=200,framerate=25/1"
 #define POSE_CAPS "other/tensors,format=static,num_tensors=1,dimensions=(string)3:17:1:1,types=float32,framerate=25/1"
 #define MAP_CAPS "other/tensors,format=static,num_tensors=1,dimensions=(string)8:8:1,types=int32,framerate=25/1"
+#define VECTOR_CAPS "other/tensors,format=static,num_tensors=1,dimensions=(string)3:1,types=float32,framerate=25/1"
 #define PICTURE_CAPS "other/tensors,format=static,num_tensors=1,dimensions=(string)3:10:8:1,types=uint8,framerate=25/1"
 
 /* A map by hand: rotation by @degrees, scale and a shift, no matter which fit makes one. */
@@ -237,6 +238,26 @@ test_foreign_points (void)
 }
 
 static void
+test_vector (void)
+{
+  static const gfloat numbers[] = { 1, 2, 2 };
+  GstBuffer *out = test_line_run ("slpostprocess decoder=vector,names=a,b,c,units=m", "video/x-raw", VECTOR_CAPS,
+                                  with_frame (test_tensor_buffer (numbers, sizeof numbers)));
+  g_autoptr (GstBuffer) copy = gst_buffer_copy (out);
+  gst_buffer_unref (out);
+  g_assert_true (sl_buffer_has_predictions (copy));
+  SlPredictionView prediction = { .width = 400, .height = 200 };
+  SlPredictionReader reader;
+  sl_prediction_reader_init (&reader);
+  sl_prediction_reader_read (&reader, copy, &prediction);
+  g_assert_cmpuint (prediction.vector.n, ==, 3);
+  g_assert_cmpfloat (prediction.vector.values[1], ==, 2);
+  g_assert_cmpstr (prediction.vector.names[2], ==, "c");
+  g_assert_cmpstr (prediction.vector.units[0], ==, "m");
+  sl_prediction_reader_clear (&reader);
+}
+
+static void
 test_mask (void)
 {
   gint32 classes[64];
@@ -380,6 +401,7 @@ main (int argc, char **argv)
   g_test_add_func ("/results/mask-property", test_mask_property);
   g_test_add_func ("/results/points", test_points);
   g_test_add_func ("/results/foreign-points", test_foreign_points);
+  g_test_add_func ("/results/vector", test_vector);
   g_test_add_func ("/results/mask", test_mask);
   g_test_add_func ("/results/mask-without-background", test_mask_without_background);
   g_test_add_func ("/results/picture", test_picture);

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Decoder "vector": one tensor of numbers that are no scores: an embedding, or numbers that a regression estimates.
+ *
+ * Parameters: "kind" values or embedding, which is divided by its length (L2); unstated, features are an embedding, and all other
+ * numbers values. Of values: "names", one a number; "units", one for all or one a number; "scale" and "offset": value = number *
+ * scale + offset.
+ *
+ * Taken for tensors of one dimension that "labels" leaves. Numbers that are not finite stay what they are; a vector that has one, or
+ * no length, is not divided.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "sightline/error.h"
+#include "postprocess/decoders.h"
+#include "postprocess/params.h"
+#include "postprocess/values.h"
+
+#define MOST_NUMBERS 65536
+#define LARGEST_NUMBER 1e12
+
+static const char *const params[] = { "kind", "names", "units", "scale", "offset", NULL };
+
+typedef struct
+{
+  SlValues values;
+  guint n;
+  gboolean is_embedding, told;
+  double scale, offset;
+  gfloat *numbers;
+  char **names, **units; /* (nullable): of each number */
+} State;
+
+static gboolean
+fits (const SlDecoderConfig *config)
+{
+  const SlTensorInfo *tensor = &config->tensors[0];
+  return config->n_tensors == 1 && sl_values_readable (tensor->dtype) && sl_decoder_is_vector (tensor)
+         && sl_decoder_elements (tensor) <= MOST_NUMBERS;
+}
+
+static void
+close_vector (gpointer opened)
+{
+  State *state = opened;
+  g_strfreev (state->names);
+  g_strfreev (state->units);
+  g_free (state->numbers);
+  g_free (state);
+}
+
+/* One word for each of @n numbers from parameter @key; where it may be, one for all. */
+static gboolean
+read_words (const SlDecoderConfig *config, const char *key, guint n, gboolean may_be_one, char ***words, GError **error)
+{
+  const char *text = sl_decoder_param (config, key);
+  if (text == NULL)
+    return TRUE;
+  g_auto (GStrv) stated = g_strsplit (text, ",", -1);
+  const guint count = g_strv_length (stated);
+  const gboolean repeated = may_be_one && count == 1;
+  if (count != n && !repeated) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "decoder parameter %s: expected %u words with ',' between, one a number of the tensor%s, "
+                 "got %u",
+                 key, n, may_be_one ? ", or one for all" : "", count);
+    return FALSE;
+  }
+  *words = g_new0 (char *, n + 1);
+  for (guint i = 0; i < n; i++)
+    (*words)[i] = g_strdup (g_strstrip (stated[repeated ? 0 : i]));
+  return TRUE;
+}
+
+static gboolean
+read_parameters (State *state, const SlDecoderConfig *config, GError **error)
+{
+  static const char *const kinds[] = { "values", "embedding", NULL };
+  guint kind;
+  if (!sl_decoder_param_choice (config, "kind", kinds, &kind, error) || !read_words (config, "names", state->n, FALSE, &state->names, error)
+      || !read_words (config, "units", state->n, TRUE, &state->units, error)
+      || !sl_decoder_param_double (config, "scale", 1, -LARGEST_NUMBER, LARGEST_NUMBER, &state->scale, error)
+      || !sl_decoder_param_double (config, "offset", 0, -LARGEST_NUMBER, LARGEST_NUMBER, &state->offset, error))
+    return FALSE;
+  state->told = sl_decoder_param (config, "kind") == NULL && state->names == NULL;
+  state->is_embedding = state->told ? config->tensors[0].values == SL_VALUES_FEATURES : kind == 1;
+  return TRUE;
+}
+
+static gpointer
+open_vector (const SlDecoderConfig *config, GError **error)
+{
+  if (!fits (config))
+    return sl_decoder_refuse (config, "vector",
+                              "one tensor of uint8, int8 or float32 with one dimension other than 1 and at most 65536 numbers, such as "
+                              "float32[1,512]",
+                              error);
+  State *state = g_new0 (State, 1);
+  state->n = sl_decoder_elements (&config->tensors[0]);
+  if (!read_parameters (state, config, error)) {
+    close_vector (state);
+    return NULL;
+  }
+  sl_values_init (&state->values, &config->tensors[0], SL_SCORES_PLAIN);
+  state->numbers = g_new (gfloat, state->n);
+  return state;
+}
+
+static void
+decode_vector (gpointer opened, const void *const *data, SlResult *result)
+{
+  State *state = opened;
+  double squares = 0;
+  for (guint i = 0; i < state->n; i++) {
+    const double number = sl_values_get (&state->values, data[0], i);
+    state->numbers[i] = (gfloat) (number * state->scale + state->offset);
+    squares += (double) state->numbers[i] * state->numbers[i];
+  }
+  if (state->is_embedding && isfinite (squares) && squares > 0)
+    for (guint i = 0; i < state->n; i++)
+      state->numbers[i] = (gfloat) (state->numbers[i] / sqrt (squares));
+  result->vector = (SlVector){ .n = state->n,
+                               .values = state->numbers,
+                               .is_embedding = state->is_embedding,
+                               .names = (const char *const *) state->names,
+                               .units = (const char *const *) state->units };
+}
+
+static const char *
+note (gconstpointer opened)
+{
+  const State *state = opened;
+  if (!state->told)
+    return NULL;
+  return state->is_embedding
+           ? "features are an embedding, given with length 1 (decoder=labels for scores of classes, vector,kind=values for the numbers)"
+           : "nothing says what the numbers mean, so they are given as they are (decoder=labels for scores of classes, vector,kind=embedding, "
+             "or vector,names=NAME,... to name them)";
+}
+
+const SlDecoder sl_decoder_vector = {
+  .name = "vector",
+  .description = "one tensor of numbers that are no scores, an embedding or estimated values, such as float32[1,512]",
+  .params = params,
+  .threshold = 0,
+  .matches = fits,
+  .open = open_vector,
+  .decode = decode_vector,
+  .close = close_vector,
+  .note = note,
+};
