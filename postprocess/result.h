@@ -108,6 +108,10 @@ typedef struct
 /** The 17 points of COCO's persons, and the 5 of face detectors (eyes, nose, corners of the mouth). */
 extern const SlSkeleton sl_skeleton_person;
 extern const SlSkeleton sl_skeleton_face;
+/** Points of MediaPipe's detectors: of a face, of a palm, and two pairs that say where a person is and how it is turned. */
+extern const SlSkeleton sl_skeleton_face_and_ears;
+extern const SlSkeleton sl_skeleton_palm;
+extern const SlSkeleton sl_skeleton_alignment;
 
 G_END_DECLS
 

@@ -13,5 +13,14 @@ static const guint8 person_bones[][2] = { { 0, 1 },  { 0, 2 },  { 1, 3 },  { 2, 
 
 static const char *const face_names[] = { "right_eye", "left_eye", "nose", "right_mouth", "left_mouth" };
 
+static const char *const face_and_ears_names[] = { "right_eye", "left_eye", "nose", "mouth", "right_ear", "left_ear" };
+static const char *const palm_names[] = { "wrist",          "index_knuckle", "middle_knuckle", "ring_knuckle",
+                                          "little_knuckle", "thumb_root",    "thumb_knuckle" };
+static const guint8 palm_bones[][2] = { { 0, 1 }, { 0, 4 }, { 0, 5 }, { 1, 2 }, { 2, 3 }, { 3, 4 }, { 5, 6 } };
+static const char *const alignment_names[] = { "hips", "body_circle", "shoulders", "upper_body_circle" };
+
+const SlSkeleton sl_skeleton_face_and_ears = { G_N_ELEMENTS (face_and_ears_names), 0, face_and_ears_names, NULL };
+const SlSkeleton sl_skeleton_palm = { G_N_ELEMENTS (palm_names), G_N_ELEMENTS (palm_bones), palm_names, palm_bones };
+const SlSkeleton sl_skeleton_alignment = { G_N_ELEMENTS (alignment_names), 0, alignment_names, NULL };
 const SlSkeleton sl_skeleton_person = { G_N_ELEMENTS (person_names), G_N_ELEMENTS (person_bones), person_names, person_bones };
 const SlSkeleton sl_skeleton_face = { G_N_ELEMENTS (face_names), 0, face_names, NULL };

@@ -293,6 +293,23 @@ def test_yunet():
         assert abs(got - points[face[3]]).max() < TOLERANCE, got
 
 
+def test_blazeface():
+    """Boxes and points of the two faces, decoded from their anchors as MediaPipe's graph has it."""
+    folder = os.path.join(DATA, "wild", "golden")
+    paths = [os.path.join(folder, "blazeface_front_128.face.litert.out%d.bin" % i) for i in range(4)]
+    if not all(map(os.path.exists, paths)):
+        raise Skip("golden outputs not found; set SIGHTLINE_TEST_DATA")
+    tensors = [tensor(path, np.float32, dims) for path, dims in zip(paths, ((1, 512, 16), (1, 512, 1), (1, 384, 1), (1, 384, 16)))]
+    anchors = [((x + 0.5) / n, (y + 0.5) / n) for n, per_cell in ((16, 2), (8, 6)) for y in range(n) for x in range(n) for _ in range(per_cell)]
+    rows = np.concatenate([tensors[0][0][0], tensors[3][0][0]]).astype(np.float64) / 128
+    scores = 1 / (1 + np.exp(-np.concatenate([tensors[1][0][0], tensors[2][0][0]]).astype(np.float64)[:, 0]))
+    centres = rows[:, :2] + np.array(anchors)
+    expected = suppress(centred(*centres.T, *rows[:, 2:4].T), scores, [0] * len(scores), 0.6, 0.3)
+    assert len(expected) == 2, expected
+    lines = decode("auto", 128, 128, 0.6, tensors, name="mediapipe")
+    compare(lines, expected)
+
+
 def test_deeplab():
     shape, tensors = litert("deeplabv3_mnv2_dm05_pascal_quant", "dog_segmentation")
     lines = decode("auto", shape[1], shape[0], 0.5, tensors, name="segmentation")
