@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 /** Most detections and most classes one result holds. */
 #define SL_MAX_RESULTS 1000
 /** Most keypoints one detection has, and all of a result together. */
-#define SL_MAX_KEYPOINTS 64
+#define SL_MAX_KEYPOINTS 512
 #define SL_MAX_RESULT_KEYPOINTS (17 * SL_MAX_RESULTS)
 /** Class of a map's cell that nothing is known about. */
 #define SL_MASK_VOID 255
@@ -112,6 +112,8 @@ extern const SlSkeleton sl_skeleton_face;
 extern const SlSkeleton sl_skeleton_face_and_ears;
 extern const SlSkeleton sl_skeleton_palm;
 extern const SlSkeleton sl_skeleton_alignment;
+/** The 21 points of a hand, four a finger from the palm to the tip. */
+extern const SlSkeleton sl_skeleton_hand;
 
 G_END_DECLS
 

@@ -19,6 +19,14 @@ static const char *const palm_names[] = { "wrist",          "index_knuckle", "mi
 static const guint8 palm_bones[][2] = { { 0, 1 }, { 0, 4 }, { 0, 5 }, { 1, 2 }, { 2, 3 }, { 3, 4 }, { 5, 6 } };
 static const char *const alignment_names[] = { "hips", "body_circle", "shoulders", "upper_body_circle" };
 
+static const char *const hand_names[] = { "wrist",   "thumb_1",   "thumb_2",  "thumb_3",  "thumb_tip", "index_1",    "index_2",
+                                          "index_3", "index_tip", "middle_1", "middle_2", "middle_3",  "middle_tip", "ring_1",
+                                          "ring_2",  "ring_3",    "ring_tip", "little_1", "little_2",  "little_3",   "little_tip" };
+static const guint8 hand_bones[][2] = { { 0, 1 },   { 1, 2 },   { 2, 3 },   { 3, 4 },   { 0, 5 },   { 5, 6 },   { 6, 7 },
+                                        { 7, 8 },   { 5, 9 },   { 9, 10 },  { 10, 11 }, { 11, 12 }, { 9, 13 },  { 13, 14 },
+                                        { 14, 15 }, { 15, 16 }, { 13, 17 }, { 0, 17 },  { 17, 18 }, { 18, 19 }, { 19, 20 } };
+
+const SlSkeleton sl_skeleton_hand = { G_N_ELEMENTS (hand_names), G_N_ELEMENTS (hand_bones), hand_names, hand_bones };
 const SlSkeleton sl_skeleton_face_and_ears = { G_N_ELEMENTS (face_and_ears_names), 0, face_and_ears_names, NULL };
 const SlSkeleton sl_skeleton_palm = { G_N_ELEMENTS (palm_names), G_N_ELEMENTS (palm_bones), palm_names, palm_bones };
 const SlSkeleton sl_skeleton_alignment = { G_N_ELEMENTS (alignment_names), 0, alignment_names, NULL };

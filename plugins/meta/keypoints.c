@@ -115,7 +115,7 @@ read_skeleton (const GstStructure *structure, guint n_points, SlReadSkeleton *ou
   const guint n = bones != NULL ? gst_value_array_get_size (bones) / 2 : 0;
   for (guint i = 0; i < n && out->skeleton.n_bones < G_N_ELEMENTS (out->bones); i++) {
     const gint a = find_name (out, string_at (bones, 2 * i)), b = find_name (out, string_at (bones, 2 * i + 1));
-    if (a < 0 || b < 0)
+    if (a < 0 || b < 0 || a > G_MAXUINT8 || b > G_MAXUINT8)
       continue;
     out->bones[out->skeleton.n_bones][0] = (guint8) a;
     out->bones[out->skeleton.n_bones++][1] = (guint8) b;

@@ -310,6 +310,20 @@ def test_blazeface():
     compare(lines, expected)
 
 
+def test_face_mesh():
+    """All 468 points, and whether there is a face."""
+    folder = os.path.join(DATA, "wild", "golden")
+    paths = {picture: [os.path.join(folder, "face_landmarks_192.%s.litert.out%d.bin" % (picture, i)) for i in range(2)] for picture in ("face", "prng")}
+    if not all(os.path.exists(path) for pair in paths.values() for path in pair):
+        raise Skip("golden outputs not found; set SIGHTLINE_TEST_DATA")
+    for picture, pair in paths.items():
+        tensors = [tensor(path, np.float32, dims) for path, dims in zip(pair, ((1, 1, 1, 1404), (1, 1, 1, 1)))]
+        points = tensors[0][0].astype(np.float64).reshape(-1, 3)[:, :2] / 192
+        score = 1 / (1 + np.exp(-float(tensors[1][0].ravel()[0])))
+        expected = [(np.concatenate([points.min(0), points.max(0)]), score, 0)] if score >= 0.5 else []
+        compare(decode("auto", 192, 192, 0.5, tensors, name="landmarks"), expected)
+
+
 def test_deeplab():
     shape, tensors = litert("deeplabv3_mnv2_dm05_pascal_quant", "dog_segmentation")
     lines = decode("auto", shape[1], shape[0], 0.5, tensors, name="segmentation")

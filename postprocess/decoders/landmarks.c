@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Decoder "landmarks": the points of the one face, hand or body that the picture shows, such as MediaPipe's face mesh, hands and BlazePose:
+ * a vector of K points, each x, y and perhaps more numbers, and possibly a tensor of one number: whether there is something at all. Of
+ * several such tensors the first counts.
+ *
+ * Parameters: "point-size": numbers of each point, 2, 3 or 5, of which the fourth is a logit of whether it is visible; unstated, that of
+ * models known by how many numbers they have, else 2. "units" pixels of the input, or normalised: 0..1 of it. "activation" of the one
+ * number: none or sigmoid; unstated, the model's last operators and the number tell.
+ *
+ * Unnamed it is taken for the vectors of MediaPipe's models beside a tensor of one number.
+ */
+#include <math.h>
+
+#include "sightline/error.h"
+#include "postprocess/decoders.h"
+#include "postprocess/detector.h"
+#include "postprocess/params.h"
+#include "postprocess/values.h"
+
+#define FEWEST_POINTS 2
+
+static const char *const params[] = { "point-size", "units", "activation", NULL };
+static const char *const names[] = { "face", "hand", "person", "points", NULL };
+
+/* Models known by how many numbers they have. */
+static const struct
+{
+  guint n, point_size;
+  gint32 label;
+  const SlSkeleton *skeleton;
+} known[] = { { 1404, 3, 0, NULL }, { 1434, 3, 0, NULL }, { 63, 3, 1, &sl_skeleton_hand }, { 195, 5, 2, NULL } };
+
+#define UNKNOWN_LABEL 3
+
+typedef struct
+{
+  guint points_at, n, point_size;
+  gint presence_at; /* -1 = none */
+  gboolean sigmoid, watch;
+  gint32 label;
+  const SlSkeleton *skeleton;
+  gfloat scale_x, scale_y, threshold;
+  SlValues values, presence_values;
+} State;
+
+static gint
+find_known (guint n)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (known); i++)
+    if (known[i].n == n)
+      return (gint) i;
+  return -1;
+}
+
+static gboolean
+is_of (const SlTensorInfo *tensor, guint fewest, guint most)
+{
+  const guint n = sl_decoder_elements (tensor);
+  return sl_values_readable (tensor->dtype) && sl_decoder_is_vector (tensor) && n >= fewest && n <= most;
+}
+
+static gboolean
+find_tensors (const SlDecoderConfig *config, State *state)
+{
+  state->presence_at = -1;
+  for (guint t = config->n_tensors; t-- > 0;) {
+    if (is_of (&config->tensors[t], 1, 1)) {
+      state->presence_at = (gint) t;
+    } else if (is_of (&config->tensors[t], 2 * FEWEST_POINTS, 5 * SL_MAX_KEYPOINTS)) {
+      state->points_at = t;
+      state->n = sl_decoder_elements (&config->tensors[t]);
+    }
+  }
+  return state->n > 0;
+}
+
+static gboolean
+matches (const SlDecoderConfig *config)
+{
+  State state = { 0 };
+  return find_tensors (config, &state) && state.presence_at >= 0 && find_known (state.n) >= 0;
+}
+
+static guint
+classes (const SlDecoderConfig *config)
+{
+  return 1;
+}
+
+static gboolean
+read_size (State *state, const SlDecoderConfig *config, GError **error)
+{
+  const gint found = find_known (state->n);
+  gint size;
+  if (!sl_decoder_param_int (config, "point-size", found >= 0 ? (gint) known[found].point_size : 2, 2, 5, &size, error))
+    return FALSE;
+  if (size == 4 || state->n % (guint) size != 0 || state->n / (guint) size > SL_MAX_KEYPOINTS) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "decoder landmarks: %u numbers are no points of %d; state point-size=2, 3 or 5, for at most %d points", state->n, size,
+                 SL_MAX_KEYPOINTS);
+    return FALSE;
+  }
+  const gboolean is_known = found >= 0 && known[found].point_size == (guint) size;
+  state->point_size = (guint) size;
+  state->label = is_known ? known[found].label : UNKNOWN_LABEL;
+  state->skeleton = is_known ? known[found].skeleton : NULL;
+  return TRUE;
+}
+
+static gboolean
+read_parameters (State *state, const SlDecoderConfig *config, GError **error)
+{
+  static const char *const unit_names[] = { "pixels", "normalised", NULL };
+  static const char *const activations[] = { "none", "sigmoid", NULL };
+  guint units, activation;
+  gint32 width, height;
+  if (!read_size (state, config, error) || !sl_decoder_param_choice (config, "units", unit_names, &units, error)
+      || !sl_decoder_param_choice (config, "activation", activations, &activation, error)
+      || !sl_decoder_param_size (config, &width, &height, error))
+    return FALSE;
+  if (units == 0 && width == 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "decoder landmarks: points are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
+    return FALSE;
+  }
+  state->scale_x = units == 0 ? 1.0f / (gfloat) width : 1;
+  state->scale_y = units == 0 ? 1.0f / (gfloat) height : 1;
+  const SlValueKind kind = state->presence_at >= 0 ? config->tensors[state->presence_at].values : SL_VALUES_UNKNOWN;
+  const gboolean stated = sl_decoder_param (config, "activation") != NULL;
+  state->sigmoid = stated ? activation == 1 : kind == SL_VALUES_LOGITS;
+  state->watch = !stated && kind == SL_VALUES_UNKNOWN;
+  return TRUE;
+}
+
+static gpointer
+open_landmarks (const SlDecoderConfig *config, GError **error)
+{
+  State *state = g_new0 (State, 1);
+  if (!find_tensors (config, state)) {
+    g_free (state);
+    return sl_decoder_refuse (config, "landmarks",
+                              "a vector of points such as float32[1,1404] or float32[1,136], of uint8, int8 or float32, and possibly one "
+                              "number [1,1]",
+                              error);
+  }
+  if (!read_parameters (state, config, error)) {
+    g_free (state);
+    return NULL;
+  }
+  state->threshold = config->threshold;
+  sl_values_init (&state->values, &config->tensors[state->points_at], SL_SCORES_PLAIN);
+  if (state->presence_at >= 0)
+    sl_values_init (&state->presence_values, &config->tensors[state->presence_at], SL_SCORES_PLAIN);
+  return state;
+}
+
+/* How sure it is that there is something, 0..1; NaN where the model does not know. */
+static gfloat
+find_presence (State *state, const void *const *data)
+{
+  if (state->presence_at < 0)
+    return 1;
+  const gfloat number = sl_values_get (&state->presence_values, data[state->presence_at], 0);
+  if (state->watch && isfinite (number) && (number < 0 || number > 1)) {
+    state->watch = FALSE;
+    state->sigmoid = TRUE;
+  }
+  return state->sigmoid ? (gfloat) sl_sigmoid (number) : number;
+}
+
+static gboolean
+read_point (const State *state, const void *data, guint k, gfloat presence, SlDetectedPoint *point)
+{
+  const gsize at = (gsize) k * state->point_size;
+  point->x = sl_values_get (&state->values, data, at) * state->scale_x;
+  point->y = sl_values_get (&state->values, data, at + 1) * state->scale_y;
+  point->confidence = state->point_size == 5 ? (gfloat) sl_sigmoid (sl_values_get (&state->values, data, at + 3)) : presence;
+  if (isfinite (point->x) && isfinite (point->y) && point->confidence >= 0)
+    return TRUE;
+  *point = (SlDetectedPoint){ 0 };
+  return FALSE;
+}
+
+static void
+decode_landmarks (gpointer opened, const void *const *data, SlResult *result)
+{
+  State *state = opened;
+  SlDetection found = { .x_min = INFINITY, .y_min = INFINITY, .x_max = -INFINITY, .y_max = -INFINITY, .label_id = state->label };
+  const gfloat presence = find_presence (state, data);
+  if (!(presence >= state->threshold))
+    return;
+  found.confidence = MIN (presence, 1);
+  const guint n = state->n / state->point_size;
+  SlDetectedPoint *points = sl_result_add_keypoints (result, &found, n);
+  for (guint k = 0; k < n; k++) {
+    if (!read_point (state, data[state->points_at], k, found.confidence, &points[k]))
+      continue;
+    found.x_min = MIN (found.x_min, points[k].x);
+    found.x_max = MAX (found.x_max, points[k].x);
+    found.y_min = MIN (found.y_min, points[k].y);
+    found.y_max = MAX (found.y_max, points[k].y);
+  }
+  if (found.x_max > found.x_min && found.y_max > found.y_min)
+    result->detections[result->n_detections++] = found;
+  else
+    result->n_keypoints = 0;
+  result->skeleton = state->skeleton;
+}
+
+static void
+close_landmarks (gpointer opened)
+{
+  g_free (opened);
+}
+
+const SlDecoder sl_decoder_landmarks = {
+  .name = "landmarks",
+  .description = "a vector of points of one face, hand or body, such as float32[1,1404], and possibly whether there is one, float32[1,1]",
+  .params = params,
+  .names = names,
+  .threshold = 0.5f,
+  .matches = matches,
+  .open = open_landmarks,
+  .decode = decode_landmarks,
+  .close = close_landmarks,
+  .classes = classes,
+};
