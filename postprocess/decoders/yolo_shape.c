@@ -194,13 +194,22 @@ labels_fit (const SlDecoderConfig *config, guint channels, const Facts *facts)
          && ((facts->objectness != YES && boxes == config->n_labels) || (facts->objectness != NO && boxes == config->n_labels + 1));
 }
 
+/* Whether @rows are those of a cell each of an input with the usual strides. */
+static gboolean
+are_cells (const SlYoloShape *shape, guint rows)
+{
+  static const guint strides[] = { 8, 16, 32 };
+  SlGrid grid;
+  return sl_grid_init (&grid, shape->width, shape->height, strides, G_N_ELEMENTS (strides), 1) && grid.n_rows == rows;
+}
+
 /* Decides what is left open about rows of @a x @b numbers. */
 static void
 settle (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, guint a, guint b)
 {
   if (facts->end_to_end == UNKNOWN)
     facts->end_to_end = b == END_TO_END_CHANNELS + facts->extra && a <= MOST_END_TO_END_ROWS && a > b && facts->objectness == UNKNOWN
-                            && facts->transposed != YES && shape->boxes == SL_YOLO_BOXES_DECODED
+                            && facts->transposed != YES && shape->boxes == SL_YOLO_BOXES_DECODED && !are_cells (shape, a)
                           ? YES
                           : NO;
   if (facts->end_to_end == YES)

@@ -293,6 +293,20 @@ def test_yunet():
         assert abs(got - points[face[3]]).max() < TOLERANCE, got
 
 
+def test_yolox_one_class():
+    """Rows of six numbers are one class with objectness, not finished boxes, where they are as many as the input has cells."""
+    path = os.path.join(DATA, "wild", "golden", "kazuhito00_model.person.litert.out0.bin")
+    if not os.path.exists(path):
+        raise Skip("golden outputs not found; set SIGHTLINE_TEST_DATA")
+    tensors = [tensor(path, np.float32, (1, 756, 6))]
+    rows = tensors[0][0][0].astype(np.float64)
+    cells = np.array([(x, y, s) for s in (8, 16, 32) for y in range(192 // s) for x in range(192 // s)])
+    centres, sizes = (rows[:, :2] + cells[:, :2]) * cells[:, 2:] / 192, np.exp(rows[:, 2:4]) * cells[:, 2:] / 192
+    expected = suppress(centred(*centres.T, *sizes.T), rows[:, 4] * rows[:, 5], [0] * 756, 0.3, 0.45)
+    assert expected and expected[0][1] > 0.5, expected[:1]
+    compare(decode("auto", 192, 192, 0.3, tensors, name="yolo"), expected)
+
+
 def test_blazeface():
     """Boxes and points of the two faces, decoded from their anchors as MediaPipe's graph has it."""
     folder = os.path.join(DATA, "wild", "golden")
