@@ -84,7 +84,7 @@ unmatched (const SlDecoderConfig *config)
       || config->tensors[0].values == SL_VALUES_SHARES
       || ((gint32) shape.width > config->input_width / 2 && (gint32) shape.height > config->input_height / 2))
     return NULL;
-  return "maps much smaller than the input may be classes, heat maps of points or a grid of boxes";
+  return "maps much smaller than the input may be classes, heat maps of points or a grid of boxes (yolo-raw,anchors=)";
 }
 
 static gboolean

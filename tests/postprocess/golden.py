@@ -307,6 +307,24 @@ def test_yolox_one_class():
     compare(decode("auto", 192, 192, 0.3, tensors, name="yolo"), expected)
 
 
+def test_yolo_v2():
+    """The person of a grid of five anchors a cell, whose sizes the source gives as shares of the input."""
+    path = os.path.join(DATA, "wild", "golden", "yolo_lc_192.person.litert.out0.bin")
+    if not os.path.exists(path):
+        raise Skip("golden outputs not found; set SIGHTLINE_TEST_DATA")
+    anchors = np.array([(0.076023, 0.258508), (0.163031, 0.413531), (0.234769, 0.702585), (0.427054, 0.715892), (0.748154, 0.857092)])
+    tensors = [tensor(path, np.float32, (1, 12, 12, 30))]
+    rows = tensors[0][0].astype(np.float64).reshape(12, 12, 5, 6)
+    sigmoid = lambda x: 1 / (1 + np.exp(-x))
+    line, column = np.mgrid[:12, :12]
+    boxes = centred((column[..., None] + sigmoid(rows[..., 0])) / 12, (line[..., None] + sigmoid(rows[..., 1])) / 12,
+                    np.exp(rows[..., 2]) * anchors[:, 0], np.exp(rows[..., 3]) * anchors[:, 1])
+    expected = suppress(boxes.reshape(-1, 4), sigmoid(rows[..., 4]).ravel(), [0] * 720, 0.4, 0.45)
+    assert expected, "no person"
+    stated = "yolo-raw,anchors=" + ",".join("%.9g" % (192 * side) for side in anchors.ravel())
+    compare(decode(stated, 192, 192, 0.4, tensors), expected)
+
+
 def test_blazeface():
     """Boxes and points of the two faces, decoded from their anchors as MediaPipe's graph has it."""
     folder = os.path.join(DATA, "wild", "golden")

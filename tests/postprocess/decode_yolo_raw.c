@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Heads of YOLO v2 and v3 against Darknet's formulas, and what is refused. */
+#include <math.h>
+
+#include "tests/postprocess/support.h"
+
+#define WIDTH 96
+#define HEIGHT 64
+#define CLASSES 2
+#define ROW (5 + CLASSES)
+
+static SlDecoderConfig
+new_config (guint maps, gint32 channels)
+{
+  SlDecoderConfig config = { .threshold = 0.3f, .max_results = 10, .input_width = WIDTH, .input_height = HEIGHT };
+  for (guint i = 0; i < maps; i++)
+    config_add (&config, SL_DTYPE_F32, DIMS (1, (HEIGHT / 32) << i, (WIDTH / 32) << i, channels), 0, 0);
+  return config;
+}
+
+/* One row of numbers in cell (@column, @line) of @map, anchor @anchor of two; returns the row. */
+static gfloat *
+put (gfloat *map, guint columns, guint column, guint line, guint anchor, const gfloat numbers[ROW])
+{
+  gfloat *row = map + ((line * columns + column) * 2 + anchor) * ROW;
+  memcpy (row, numbers, ROW * sizeof *row);
+  return row;
+}
+
+static double
+sigmoid (double x)
+{
+  return 1 / (1 + exp (-x));
+}
+
+static void
+test_heads (void)
+{
+  static const gfloat large[ROW] = { 0.5f, -0.25f, 0.1f, -0.2f, 2, 1, 3 }, small[ROW] = { -1, 1, 0, 0.3f, 3, 2, -1 };
+  gfloat coarse[2 * 3 * 2 * ROW], fine[4 * 6 * 2 * ROW];
+  for (guint sigmoids = 0; sigmoids < 2; sigmoids++) {
+    for (guint i = 0; i < G_N_ELEMENTS (coarse); i++)
+      coarse[i] = i % ROW == 4 ? -20 : NAN;
+    for (guint i = 0; i < G_N_ELEMENTS (fine); i++)
+      fine[i] = i % ROW == 4 ? -20 : NAN;
+    put (coarse, 3, 2, 1, 1, large);
+    put (fine, 6, 1, 2, 0, small);
+    SlDecoderConfig config = new_config (2, 2 * ROW);
+    g_autoptr (GError) error = NULL;
+    g_autofree char *name = g_strconcat ("yolo-raw,anchors=10,20,30,40,5,6,7,8,activation=", sigmoids ? "sigmoid" : "softmax", NULL);
+    g_autoptr (SlDecoding) decoding = sl_decoding_new (name, &config, &error);
+    g_assert_no_error (error);
+    g_assert_cmpuint (sl_decoding_classes (decoding), ==, CLASSES);
+    const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ coarse, fine });
+    g_assert_cmpuint (result->n_detections, ==, 2);
+    const double scores[2] = { sigmoid (2) * (sigmoids ? sigmoid (3) : exp (3) / (exp (3) + exp (1))),
+                               sigmoid (3) * (sigmoids ? sigmoid (2) : exp (2) / (exp (2) + exp (-1))) };
+    for (guint i = 0; i < 2; i++) {
+      const SlDetection *box = &result->detections[i];
+      const guint which = box->label_id == 1 ? 0 : 1;
+      const double x = which == 0 ? (2 + sigmoid (0.5)) * 32 : (1 + sigmoid (-1)) * 16,
+                   y = which == 0 ? (1 + sigmoid (-0.25)) * 32 : (2 + sigmoid (1)) * 16;
+      const double w = which == 0 ? 30 * exp (0.1) : 5, h = which == 0 ? 40 * exp (-0.2) : 6 * exp (0.3);
+      g_assert_cmpfloat_with_epsilon (box->confidence, scores[which], 1e-5);
+      g_assert_cmpfloat_with_epsilon (box->x_min * WIDTH, x - w / 2, 1e-3);
+      g_assert_cmpfloat_with_epsilon (box->x_max * WIDTH, x + w / 2, 1e-3);
+      g_assert_cmpfloat_with_epsilon (box->y_min * HEIGHT, y - h / 2, 1e-3);
+      g_assert_cmpfloat_with_epsilon (box->y_max * HEIGHT, y + h / 2, 1e-3);
+    }
+  }
+}
+
+static void
+test_refused (void)
+{
+  SlDecoderConfig config = new_config (2, 2 * ROW);
+  assert_open_fails ("yolo-raw", &config, SL_ERROR_ARGUMENT, "for each anchor of 2 maps, the same number for each, got 0 numbers");
+  assert_open_fails ("yolo-raw,anchors=1,2,3,4,5,6", &config, SL_ERROR_ARGUMENT, "got 6 numbers");
+  assert_open_fails ("yolo-raw,anchors=1,2,3,4,5,6,1,2,3,4,5,6", &config, SL_ERROR_SHAPE, "14 channels are not those of 3 anchors");
+  config.input_width = 0;
+  assert_open_fails ("yolo-raw,anchors=1,2,3,4,5,6,7,8", &config, SL_ERROR_ARGUMENT, "state imgsz=HEIGHT,WIDTH");
+  config.tensors[1].dims[3] = 7;
+  assert_open_fails ("yolo-raw,anchors=1,2", &config, SL_ERROR_SHAPE, "expected a map [1,H,W,A*(5+classes)]");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/decode_yolo_raw/heads", test_heads);
+  g_test_add_func ("/decode_yolo_raw/refused", test_refused);
+  return g_test_run ();
+}
