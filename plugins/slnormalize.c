@@ -22,6 +22,7 @@
 #include "plugins/meta/frame_meta.h"
 #include "plugins/tensor/normalize_spec.h"
 #include "plugins/meta/object_regions.h"
+#include "plugins/meta/region_predictions.h"
 #include "plugins/properties.h"
 #include "plugins/report.h"
 #include "plugins/tensor/slicer.h"
@@ -61,6 +62,7 @@ typedef struct
   GArray *chosen; /* of SlObjectRegion: of the frame at hand */
   char *split;    /* (nullable): object_class when @classes were made of it */
   GStrv classes;
+  SlPredictionReader reader; /* for objects without a region */
 } SlNormalize;
 
 typedef GstBaseTransformClass SlNormalizeClass;
@@ -243,9 +245,9 @@ skipped_content (SlNormalize *self)
   return objects ? SL_FRAME_SKIPPED_OBJECTS : SL_FRAME_SKIPPED;
 }
 
-/* Whether tensors are made of regions; @chosen gets those of @frame. */
+/* Whether tensors are made of regions; @chosen gets those of *@frame, which then has a region for each object. */
 static gboolean
-choose_objects (SlNormalize *self, GstBuffer *frame)
+choose_objects (SlNormalize *self, GstBuffer **frame)
 {
   GST_OBJECT_LOCK (self);
   const gboolean objects = self->objects;
@@ -257,9 +259,11 @@ choose_objects (SlNormalize *self, GstBuffer *frame)
   }
   const guint most = (guint) self->max_objects;
   GST_OBJECT_UNLOCK (self);
-  if (objects)
-    sl_object_regions_choose (frame, &self->video, (const char *const *) self->classes, most, self->chosen);
-  return objects;
+  if (!objects)
+    return FALSE;
+  sl_prediction_reader_adopt (&self->reader, frame, GST_VIDEO_INFO_WIDTH (&self->video), GST_VIDEO_INFO_HEIGHT (&self->video));
+  sl_object_regions_choose (*frame, &self->video, (const char *const *) self->classes, most, self->chosen);
+  return TRUE;
 }
 
 /* Adds the tensor of the @i-th chosen region of @frame to @tensors. */
@@ -314,7 +318,7 @@ sl_normalize_generate_output (GstBaseTransform *base, GstBuffer **out)
     *out = pass_frame (self, g_steal_pointer (&base->queued_buf), skipped_content (self));
     return GST_FLOW_OK;
   }
-  if (!choose_objects (self, base->queued_buf))
+  if (!choose_objects (self, &base->queued_buf))
     return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->generate_output (base, out);
   GstBuffer *frame = g_steal_pointer (&base->queued_buf);
   if (self->chosen->len > 0)
@@ -620,6 +624,7 @@ sl_normalize_finalize (GObject *object)
 {
   unconfigure ((SlNormalize *) object);
   g_array_unref (((SlNormalize *) object)->chosen);
+  sl_prediction_reader_clear (&((SlNormalize *) object)->reader);
   g_free (((SlNormalize *) object)->split);
   g_strfreev (((SlNormalize *) object)->classes);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
@@ -668,5 +673,6 @@ sl_normalize_init (SlNormalize *self)
 {
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
   self->chosen = g_array_new (FALSE, FALSE, sizeof (SlObjectRegion));
+  sl_prediction_reader_init (&self->reader);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), FALSE);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * sloverlay: draws the predictions that ride on video frames, in place, in the frame's own format. It reads
- * GstVideoRegionOfInterestMeta, whoever wrote them, SlMaskMeta and SlAnalysisMeta. A frame without any goes through untouched and uncopied.
+ * GstVideoRegionOfInterestMeta and GstAnalyticsRelationMeta, whoever wrote them, SlMaskMeta and SlAnalysisMeta. A frame without any goes
+ * through untouched and uncopied.
  */
 #include "plugins/elements.h"
 
@@ -254,7 +255,7 @@ sl_overlay_class_init (SlOverlayClass *klass)
   sl_element_class_describe (
     element_class, "Sightline overlay", "Filter/Effect/Video",
     "Draws boxes, labels, masks and skeletons of predictions, zones and lines on YUV, RGB and gray frames, in place. Reads "
-    "GstVideoRegionOfInterestMeta with the fields of slpostprocess and of DL Streamer.",
+    "GstVideoRegionOfInterestMeta with the fields of slpostprocess and of DL Streamer, and GstAnalyticsRelationMeta.",
     "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite ! sloverlay ! videoconvert ! autovideosink", "predictions.md");
   klass->transform_ip = sl_overlay_transform_ip;
   klass->prepare_output_buffer = sl_overlay_prepare_output_buffer;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sltrack: gives the regions of interest of video frames ids that stay with their objects. Pixels are neither read nor
- * copied; a frame without regions goes through as it is.
+ * sltrack: gives the objects of video frames ids that stay with them. Objects are regions of interest; those that others wrote as
+ * relations alone become some first. Pixels are neither read nor copied; a frame without objects goes through as it is.
  *
- * A frame was looked at when it has regions of objects, or an SlFrameMeta that says so, which slpostprocess leaves on every frame that
+ * A frame was looked at when it has objects, or an SlFrameMeta that says so, which slpostprocess leaves on every frame that
  * went through a model. In any other frame objects move on as they moved before, and none is missed.
  */
 #include "plugins/elements.h"
 
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
-#include <math.h>
 
 #include "plugins/describe.h"
 #include "plugins/meta/class_names.h"
 #include "plugins/meta/frame_meta.h"
+#include "plugins/meta/mapped_relations.h"
 #include "plugins/meta/object_regions.h"
 #include "plugins/meta/region_predictions.h"
 #include "plugins/meta/prediction_signal.h"
@@ -38,8 +38,9 @@ typedef struct
   SlTracking tracking;
   SlClassChoice choice; /* of classes that are followed */
   GPtrArray *regions;   /* of the frame in hand */
+  GPtrArray *unsure;    /* of these, those that go */
   GArray *boxes, *matches;
-  SlPredictionReader reader; /* for the signal */
+  SlPredictionReader reader; /* for the signal, and objects without a region */
   guint64 frame;
   SlTracked expected[SL_TRACK_MOST];
   SlObjectView objects[SL_TRACK_MOST];
@@ -101,22 +102,18 @@ interpolates (SlTrack *self)
   return interpolate;
 }
 
-/* The region's box: exact where it has a detection with all four edges, else in whole pixels. */
+/* The region's box: exact where it has a detection with its edges, else in whole pixels; none outside of the frame. */
 static SlTrackBox
-read_box (SlTrack *self, GstVideoRegionOfInterestMeta *region)
+read_box (SlTrack *self, const GstVideoRegionOfInterestMeta *region)
 {
-  const GstStructure *detection = gst_video_region_of_interest_meta_get_param (region, "detection");
   const double width = self->width, height = self->height;
-  SlTrackBox box = { { region->x, region->y, (double) region->x + region->w, (double) region->y + region->h }, 1, region->roi_type, -1 };
-  double edges[4];
-  if (detection == NULL)
-    return box;
-  if (gst_structure_get (detection, "x_min", G_TYPE_DOUBLE, &edges[0], "y_min", G_TYPE_DOUBLE, &edges[1], "x_max", G_TYPE_DOUBLE, &edges[2],
-                         "y_max", G_TYPE_DOUBLE, &edges[3], NULL))
-    for (guint i = 0; i < 4; i++)
-      box.corners[i] = edges[i] * (i % 2 == 0 ? width : height);
-  gst_structure_get_double (detection, "confidence", &box.confidence);
-  gst_structure_get_int (detection, "label_id", &box.label_id);
+  SlTrackBox box = { .key = region->roi_type, .label_id = -1 };
+  SlObjectView object;
+  if (sl_region_read_object (region, self->width, self->height, &object))
+    box = (SlTrackBox){ { object.x_min * width, object.y_min * height, object.x_max * width, object.y_max * height },
+                        object.confidence,
+                        region->roi_type,
+                        object.label_id };
   return box;
 }
 
@@ -146,41 +143,32 @@ track_regions (SlTrack *self, GstBuffer *buffer, guint steps, gboolean drop_unsu
   const SlTrackMatch *matches = (const SlTrackMatch *) (gconstpointer) self->matches->data;
   sl_tracker_update (self->tracking.tracker, (const SlTrackBox *) (gconstpointer) self->boxes->data, self->boxes->len, steps,
                      GST_BUFFER_PTS (buffer), (SlTrackMatch *) (gpointer) self->matches->data);
+  g_ptr_array_set_size (self->unsure, 0);
   for (guint i = 0; i < self->regions->len; i++) {
     GstVideoRegionOfInterestMeta *region = g_ptr_array_index (self->regions, i);
     if (matches[i].id > 0) {
       sl_region_set_object_id (region, matches[i].id);
       sl_buffer_relate_track (buffer, region, matches[i].id, matches[i].since, GST_BUFFER_PTS (buffer));
     } else if (matches[i].id == SL_TRACK_UNSURE && drop_unsure) {
-      gst_buffer_remove_meta (buffer, &region->meta);
+      g_ptr_array_add (self->unsure, region);
     }
   }
+  sl_buffer_remove_related (buffer, (GstVideoRegionOfInterestMeta *const *) self->unsure->pdata, self->unsure->len);
+  for (guint i = 0; i < self->unsure->len; i++)
+    gst_buffer_remove_meta (buffer, g_ptr_array_index (self->unsure, i));
 }
 
 /* What of @expected is inside the frame, as an object; FALSE when nothing is. */
 static gboolean
 to_object (SlTrack *self, const SlTracked *expected, SlObjectView *object)
 {
-  const double width = self->width, height = self->height;
-  const double *corners = expected->box.corners;
-  const double left = MAX (corners[0], 0), top = MAX (corners[1], 0), right = MIN (corners[2], width), bottom = MIN (corners[3], height);
   const char *label = g_quark_to_string (expected->box.key);
-  if (!(right > left) || !(bottom > top))
-    return FALSE;
-  *object = (SlObjectView){ .x = (gint) floor (left),
-                            .y = (gint) floor (top),
-                            .x_min = left / width,
-                            .y_min = top / height,
-                            .x_max = right / width,
-                            .y_max = bottom / height,
-                            .confidence = expected->box.confidence,
+  *object = (SlObjectView){ .confidence = expected->box.confidence,
                             .label_id = expected->box.label_id,
                             .label = label != NULL ? label : "unknown",
                             .object_id = expected->match.id,
                             .tracked_since = expected->match.since };
-  object->w = (gint) ceil (right) - object->x;
-  object->h = (gint) ceil (bottom) - object->y;
-  return TRUE;
+  return sl_object_set_box (object, expected->box.corners, self->width, self->height);
 }
 
 static void
@@ -244,6 +232,8 @@ sl_track_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   const guint steps = sl_tracking_advance (&self->tracking, GST_BUFFER_PTS (buffer));
   self->frame++;
   if (sl_buffer_has_objects (buffer, self->width, self->height)) {
+    if (gst_buffer_is_writable (buffer))
+      sl_prediction_reader_adopt (&self->reader, &buffer, self->width, self->height);
     track_regions (self, buffer, steps, drop_unsure);
     sl_buffer_keep_regions (buffer);
     tell (self, buffer);
@@ -263,7 +253,7 @@ sl_track_prepare_output_buffer (GstBaseTransform *base, GstBuffer *in, GstBuffer
 {
   SlTrack *self = (SlTrack *) base;
   const gboolean regions = gst_buffer_get_meta (in, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL;
-  if (regions || (interpolates (self) && !sl_buffer_has_objects (in, self->width, self->height)))
+  if (regions || sl_buffer_has_related (in, TRUE) || (interpolates (self) && !sl_buffer_has_objects (in, self->width, self->height)))
     return GST_BASE_TRANSFORM_CLASS (sl_track_parent_class)->prepare_output_buffer (base, in, out);
   *out = in;
   return GST_FLOW_OK;
@@ -311,6 +301,7 @@ sl_track_finalize (GObject *object)
   SlTrack *self = (SlTrack *) object;
   sl_tracking_clear (&self->tracking);
   g_ptr_array_unref (self->regions);
+  g_ptr_array_unref (self->unsure);
   g_array_unref (self->boxes);
   g_array_unref (self->matches);
   sl_prediction_reader_clear (&((SlTrack *) object)->reader);
@@ -332,7 +323,7 @@ sl_track_class_init (SlTrackClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   sl_element_class_describe (
     element_class, "Sightline tracker", "Filter/Analyzer/Video",
-    "Gives regions of interest, whoever wrote them, ids that stay with their objects from frame to frame (ByteTrack): a "
+    "Gives objects, whoever wrote their regions or relations, ids that stay with them from frame to frame (ByteTrack): a "
     "structure \"object_id\" with the field id, as DL Streamer's elements have it.",
     "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite threshold=0.1 ! sltrack ! sloverlay ! videoconvert ! autovideosink",
     "predictions.md");
@@ -350,6 +341,7 @@ sl_track_init (SlTrack *self)
   sl_tracking_init (&self->tracking);
   sl_prediction_reader_init (&self->reader);
   self->regions = g_ptr_array_new ();
+  self->unsure = g_ptr_array_new ();
   self->boxes = g_array_new (FALSE, FALSE, sizeof (SlTrackBox));
   self->matches = g_array_new (FALSE, FALSE, sizeof (SlTrackMatch));
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);

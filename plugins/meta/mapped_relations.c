@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "plugins/meta/mapped_regions.h"
+#include "plugins/meta/related_objects.h"
 
 gboolean
 sl_meta_api_is_relations (GType api)
@@ -26,9 +27,10 @@ typedef struct
 {
   GstAnalyticsRelationMeta *from, *to;
   guint n;
-  guint *ids; /* in @to, of those in @from */
-  const SlAffine *affine;
+  guint *ids;             /* in @to, of those in @from */
+  const SlAffine *affine; /* (nullable): nothing moves */
   const GstVideoInfo *picture;
+  const guint8 *removed; /* (nullable): for each in @from */
 } Copy;
 
 static gboolean
@@ -46,8 +48,12 @@ add_oriented (Copy *copy, const GstAnalyticsODMtd *object, GstAnalyticsODMtd *ad
   gint x, y, w, h;
   gfloat angle = 0, confidence;
   SlAffine inverse;
-  if (!gst_analytics_od_mtd_get_oriented_location (object, &x, &y, &w, &h, &angle, &confidence) || angle == 0
-      || !sl_affine_invert (copy->affine, &inverse))
+  if (!gst_analytics_od_mtd_get_oriented_location (object, &x, &y, &w, &h, &angle, &confidence) || angle == 0)
+    return FALSE;
+  if (copy->affine == NULL)
+    return gst_analytics_relation_meta_add_oriented_od_mtd (copy->to, gst_analytics_od_mtd_get_obj_type (object), x, y, w, h, angle,
+                                                            confidence, added);
+  if (!sl_affine_invert (copy->affine, &inverse))
     return FALSE;
   const double c = cos (angle), s = sin (angle);
   const double across[2] = { inverse.xx * c + inverse.xy * s, inverse.yx * c + inverse.yy * s };
@@ -74,12 +80,12 @@ add_object (Copy *copy, guint id)
   GstAnalyticsODMtd object, added;
   gint x, y, w, h;
   gfloat confidence;
-  SlRect mapped;
   if (!gst_analytics_relation_meta_get_od_mtd (copy->from, id, &object)
-      || !gst_analytics_od_mtd_get_location (&object, &x, &y, &w, &h, &confidence))
+      || !gst_analytics_od_mtd_get_location (&object, &x, &y, &w, &h, &confidence) || (copy->removed != NULL && copy->removed[id]))
     return;
   const double box[4] = { x, y, (double) x + w, (double) y + h };
-  if (!sl_region_map (copy->affine, box, copy->picture, &mapped))
+  SlRect mapped = { x, y, w, h };
+  if (copy->affine != NULL && !sl_region_map (copy->affine, box, copy->picture, &mapped))
     return;
   if (add_oriented (copy, &object, &added)
       || gst_analytics_relation_meta_add_od_mtd (copy->to, gst_analytics_od_mtd_get_obj_type (&object), mapped.x, mapped.y, mapped.width,
@@ -153,8 +159,10 @@ add_segmentation (Copy *copy, guint id, guint n_objects)
   SlAffine inverse;
   gint x, y;
   guint w, h;
-  if (!gst_analytics_relation_meta_get_segmentation_mtd (copy->from, id, &segmentation) || !sl_affine_invert (copy->affine, &inverse)
-      || inverse.xy != 0 || inverse.yx != 0 || inverse.xx < 0 || inverse.yy < 0)
+  sl_affine_identity (&inverse);
+  if (!gst_analytics_relation_meta_get_segmentation_mtd (copy->from, id, &segmentation)
+      || (copy->affine != NULL && !sl_affine_invert (copy->affine, &inverse)) || inverse.xy != 0 || inverse.yx != 0 || inverse.xx < 0
+      || inverse.yy < 0)
     return;
   GstBuffer *mask = gst_analytics_segmentation_mtd_get_mask (&segmentation, &x, &y, &w, &h);
   const gsize n = gst_analytics_segmentation_mtd_get_region_count (&segmentation);
@@ -204,29 +212,72 @@ add_relations (const Copy *copy)
     }
 }
 
+/* What is left of @copy's relations. */
+static void
+add_all (Copy *copy)
+{
+  g_autofree guint *ids = copy->ids = g_new (guint, copy->n);
+  for (guint id = 0; id < copy->n; id++)
+    ids[id] = GONE;
+  for (guint id = 0; id < copy->n; id++)
+    add_object (copy, id);
+  for (guint id = 0; id < copy->n; id++)
+    if (!is_object (copy, id))
+      add_other (copy, id);
+  add_relations (copy);
+}
+
+static guint
+count_entries (const GstAnalyticsRelationMeta *relations)
+{
+  return (guint) MIN (gst_analytics_relation_get_length (relations), SL_MOST_RELATED_ENTRIES);
+}
+
 void
 sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffine *affine, const GstVideoInfo *to)
 {
   Copy copy = { .from = gst_buffer_get_analytics_relation_meta (in), .affine = affine, .picture = to };
   if (copy.from == NULL || gst_buffer_get_analytics_relation_meta (out) != NULL)
     return;
-  copy.n = (guint) gst_analytics_relation_get_length (copy.from);
+  copy.n = count_entries (copy.from);
   copy.to = gst_buffer_add_analytics_relation_meta (out);
-  g_autofree guint *ids = copy.ids = g_new (guint, copy.n);
-  for (guint id = 0; id < copy.n; id++)
-    ids[id] = GONE;
-  for (guint id = 0; id < copy.n; id++)
-    add_object (&copy, id);
-  for (guint id = 0; id < copy.n; id++)
-    if (!is_object (&copy, id))
-      add_other (&copy, id);
-  add_relations (&copy);
+  add_all (&copy);
+}
+
+/* A buffer has one such meta: it is emptied and filled from a copy. */
+void
+sl_buffer_remove_related (GstBuffer *buffer, GstVideoRegionOfInterestMeta *const *regions, guint n)
+{
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (buffer);
+  gboolean found = FALSE;
+  guint id;
+  if (relations == NULL)
+    return;
+  Copy copy = { .n = count_entries (relations) };
+  g_autofree guint8 *removed = g_malloc0 (copy.n + 1);
+  for (guint i = 0; i < n; i++)
+    if (sl_buffer_find_related (buffer, regions[i], &id) && id < copy.n)
+      found = removed[id] = TRUE;
+  if (!found)
+    return;
+  g_autoptr (GstBuffer) before = gst_buffer_new ();
+  gst_buffer_copy_into (before, buffer, GST_BUFFER_COPY_META, 0, (gsize) -1);
+  gst_buffer_remove_meta (buffer, (GstMeta *) relations);
+  copy.removed = removed;
+  copy.from = gst_buffer_get_analytics_relation_meta (before);
+  copy.to = gst_buffer_add_analytics_relation_meta (buffer);
+  if (copy.from != NULL)
+    add_all (&copy);
 }
 
 #else
 
 void
 sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffine *affine, const GstVideoInfo *to)
+{
+}
+void
+sl_buffer_remove_related (GstBuffer *buffer, GstVideoRegionOfInterestMeta *const *regions, guint n)
 {
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * GstAnalyticsRelationMeta that moves with the pixels when a frame is made into another one, as regions of interest do. Without
- * gstreamer-analytics these functions do nothing.
+ * GstAnalyticsRelationMeta that moves with the pixels when a frame is made into another one, as regions of interest do, or loses some of
+ * its objects. Without gstreamer-analytics these functions do nothing.
  */
 #ifndef SL_PLUGINS_META_MAPPED_RELATIONS_H
 #define SL_PLUGINS_META_MAPPED_RELATIONS_H
@@ -20,6 +20,9 @@ gboolean sl_meta_api_is_relations (GType api);
  *  classifications and trackings are copied; segmentations are mapped unless the picture is turned or mirrored. Other kinds are left
  *  out: nobody can tell whether they hold positions. */
 void sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffine *affine, const GstVideoInfo *to);
+/** sl_buffer_remove_related: leaves out the object detections of writable @buffer that the @n regions @regions stand for, too, with what is
+ *  related to them alone; and kinds other than the above. */
+void sl_buffer_remove_related (GstBuffer *buffer, GstVideoRegionOfInterestMeta *const *regions, guint n);
 
 G_END_DECLS
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "plugins/meta/frame_meta.h"
+#include "plugins/meta/related_objects.h"
 
 gboolean
 sl_region_is_label (GstVideoRegionOfInterestMeta *region, gint width, gint height)
@@ -89,5 +90,5 @@ sl_buffer_has_objects (GstBuffer *buffer, gint width, gint height)
   while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL)
     if (!sl_region_is_label ((GstVideoRegionOfInterestMeta *) meta, width, height))
       return TRUE;
-  return sl_buffer_was_looked_at (buffer);
+  return sl_buffer_has_related (buffer, TRUE) || sl_buffer_was_looked_at (buffer);
 }

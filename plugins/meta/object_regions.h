@@ -27,8 +27,8 @@ void sl_object_regions_choose (GstBuffer *frame, const GstVideoInfo *video, cons
 gboolean sl_object_region_find (GstBuffer *frame, const GstVideoInfo *video, guint index, SlRect *part);
 /** sl_region_is_label: whether a region stands for a label of the whole frame of @width x @height, and not for an object. */
 gboolean sl_region_is_label (GstVideoRegionOfInterestMeta *region, gint width, gint height);
-/** sl_buffer_has_objects: whether objects were looked for in the frame @buffer of @width x @height: it has regions of some, whoever wrote
- *  them, or a mark that a model found none. */
+/** sl_buffer_has_objects: whether objects were looked for in the frame @buffer of @width x @height: it has some, as regions or
+ *  related, whoever wrote them, or a mark that a model found none. */
 gboolean sl_buffer_has_objects (GstBuffer *buffer, gint width, gint height);
 
 G_END_DECLS

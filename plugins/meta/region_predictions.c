@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Predictions as metas of a buffer: GstVideoRegionOfInterestMeta on every GStreamer, and what relations.c adds. Reading uses
- * the region metas only, which are always there.
+ * Predictions as metas of a buffer: GstVideoRegionOfInterestMeta on every GStreamer, and what relations.c adds. Reading takes objects from
+ * the region metas, and from related_objects.c what no region stands for. Metas may be anyone's: numbers are checked.
  */
 #include "plugins/meta/region_predictions.h"
 
 #include <gst/video/video.h>
+#include <math.h>
 #include <string.h>
 
 #include "plugins/meta/analysis_meta.h"
@@ -17,6 +18,7 @@
 #include "plugins/meta/vector_meta.h"
 
 #define OBJECT_ID "object_id"
+#define DETECTION "detection"
 
 void
 sl_region_set_object_id (GstVideoRegionOfInterestMeta *region, gint32 id)
@@ -34,6 +36,25 @@ sl_region_set_object_id (GstVideoRegionOfInterestMeta *region, gint32 id)
 #define LABEL "classification"
 /* Objects inside objects inside ... deeper than this lie flat. */
 #define MOST_DEPTH 8
+/* Regions beyond this many are not read. */
+#define MOST_REGIONS 4096
+
+gboolean
+sl_object_set_box (SlObjectView *object, const double corners[4], gint width, gint height)
+{
+  const double left = MAX (corners[0], 0), top = MAX (corners[1], 0), right = MIN (corners[2], width), bottom = MIN (corners[3], height);
+  if (!(right > left) || !(bottom > top))
+    return FALSE;
+  object->x = (gint) floor (left);
+  object->y = (gint) floor (top);
+  object->w = (gint) ceil (right) - object->x;
+  object->h = (gint) ceil (bottom) - object->y;
+  object->x_min = left / width;
+  object->y_min = top / height;
+  object->x_max = right / width;
+  object->y_max = bottom / height;
+  return TRUE;
+}
 
 GstVideoRegionOfInterestMeta *
 sl_buffer_add_object (GstBuffer *buffer, const SlObjectView *object, const SlSkeleton *skeleton)
@@ -41,7 +62,7 @@ sl_buffer_add_object (GstBuffer *buffer, const SlObjectView *object, const SlSke
   GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta (
     buffer, object->label, (guint) object->x, (guint) object->y, (guint) object->w, (guint) object->h);
   GstStructure *detection =
-    gst_structure_new ("detection", "x_min", G_TYPE_DOUBLE, object->x_min, "x_max", G_TYPE_DOUBLE, object->x_max, "y_min", G_TYPE_DOUBLE,
+    gst_structure_new (DETECTION, "x_min", G_TYPE_DOUBLE, object->x_min, "x_max", G_TYPE_DOUBLE, object->x_max, "y_min", G_TYPE_DOUBLE,
                        object->y_min, "y_max", G_TYPE_DOUBLE, object->y_max, "confidence", G_TYPE_DOUBLE, object->confidence, "label",
                        G_TYPE_STRING, object->label, "label_id", G_TYPE_INT, object->label_id, NULL);
   gst_video_region_of_interest_meta_add_param (region, detection);
@@ -96,7 +117,7 @@ gboolean
 sl_buffer_has_predictions (GstBuffer *buffer)
 {
   return gst_buffer_get_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL || sl_buffer_get_mask_meta (buffer) != NULL
-         || sl_buffer_get_vector (buffer) != NULL;
+         || sl_buffer_get_vector (buffer) != NULL || sl_buffer_has_related (buffer, FALSE);
 }
 
 void
@@ -109,6 +130,7 @@ sl_prediction_reader_init (SlPredictionReader *reader)
   reader->cells = g_byte_array_new ();
   reader->object_labels = g_array_new (FALSE, TRUE, sizeof (SlLabelled));
   reader->ids = g_array_new (FALSE, TRUE, sizeof (SlRegionIds));
+  reader->related = sl_related_new ();
 }
 
 void
@@ -121,6 +143,7 @@ sl_prediction_reader_clear (SlPredictionReader *reader)
   g_clear_pointer (&reader->cells, g_byte_array_unref);
   g_clear_pointer (&reader->object_labels, g_array_unref);
   g_clear_pointer (&reader->ids, g_array_unref);
+  g_clear_pointer (&reader->related, sl_related_free);
 }
 
 /* The label of @params, else the region's own type; both outlive the buffer. */
@@ -139,6 +162,15 @@ read_label (const GstVideoRegionOfInterestMeta *region, const GstStructure *para
   return sl_region_type_name (region);
 }
 
+/* A number that should be in 0..1. */
+static void
+read_share (const GstStructure *structure, const char *field, double *value)
+{
+  double number;
+  if (gst_structure_get_double (structure, field, &number))
+    *value = number >= 0 ? MIN (number, 1) : 0;
+}
+
 /* The label that @classification states. */
 static void
 read_labelled (const GstVideoRegionOfInterestMeta *region, const GstStructure *classification, GArray *labels)
@@ -147,54 +179,109 @@ read_labelled (const GstVideoRegionOfInterestMeta *region, const GstStructure *c
   SlLabelled label = {
     .label_id = -1, .confidence = 1, .label = read_label (region, classification), .model = model != NULL ? g_intern_string (model) : NULL
   };
-  gst_structure_get_double (classification, "confidence", &label.confidence);
+  read_share (classification, "confidence", &label.confidence);
   gst_structure_get_int (classification, "label_id", &label.label_id);
   g_array_append_val (labels, label);
 }
 
-static guint
-read_object_labels (const GstVideoRegionOfInterestMeta *region, GArray *labels)
+/* DL Streamer names the structure of a classification by the layer that it comes from, or by an attribute. */
+static gboolean
+is_classification (const GstStructure *structure)
 {
-  const guint before = labels->len;
-  for (const GList *l = region->params; l != NULL; l = l->next)
-    if (gst_structure_has_name (l->data, LABEL))
-      read_labelled (region, l->data, labels);
-  return labels->len - before;
+  return gst_structure_has_name (structure, LABEL)
+         || (!gst_structure_has_name (structure, DETECTION) && gst_structure_get_string (structure, "label") != NULL);
 }
 
 static void
-read_object (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, const GstStructure *detection,
-             const SlPredictionView *prediction)
+read_object_labels (const GstVideoRegionOfInterestMeta *region, GArray *labels)
 {
-  const double width = MAX (prediction->width, 1), height = MAX (prediction->height, 1);
-  SlObjectView object = {
-    .x = (gint) MIN (region->x, G_MAXINT),
-    .y = (gint) MIN (region->y, G_MAXINT),
-    .w = (gint) MIN (region->w, G_MAXINT),
-    .h = (gint) MIN (region->h, G_MAXINT),
-    .x_min = region->x / width,
-    .x_max = ((double) region->x + region->w) / width,
-    .y_min = region->y / height,
-    .y_max = ((double) region->y + region->h) / height,
-    .confidence = 1,
-    .label_id = -1,
-    .label = read_label (region, detection),
-  };
+  for (const GList *l = region->params; l != NULL; l = l->next)
+    if (is_classification (l->data))
+      read_labelled (region, l->data, labels);
+}
+
+/* The edges that @detection states in place of whole pixels, where they make sense. */
+static void
+read_edges (const GstStructure *detection, SlObjectView *object)
+{
+  static const char *const names[4] = { "x_min", "y_min", "x_max", "y_max" };
+  double edges[4] = { object->x_min, object->y_min, object->x_max, object->y_max };
+  for (guint i = 0; i < 4; i++)
+    gst_structure_get_double (detection, names[i], &edges[i]);
+  if (!(edges[0] <= edges[2]) || !(edges[1] <= edges[3]) || !(edges[0] <= 1) || !(edges[1] <= 1) || !(edges[2] >= 0) || !(edges[3] >= 0))
+    return;
+  object->x_min = MAX (edges[0], 0);
+  object->y_min = MAX (edges[1], 0);
+  object->x_max = MIN (edges[2], 1);
+  object->y_max = MIN (edges[3], 1);
+}
+
+gboolean
+sl_region_read_object (const GstVideoRegionOfInterestMeta *region, gint width, gint height, SlObjectView *object)
+{
+  const double corners[4] = { region->x, region->y, (double) region->x + region->w, (double) region->y + region->h };
+  GstVideoRegionOfInterestMeta *owner = (GstVideoRegionOfInterestMeta *) region;
+  const GstStructure *detection = gst_video_region_of_interest_meta_get_param (owner, DETECTION);
+  const GstStructure *object_id = gst_video_region_of_interest_meta_get_param (owner, OBJECT_ID);
+  *object = (SlObjectView){ .confidence = 1, .label_id = -1, .label = read_label (region, detection) };
+  if (!sl_object_set_box (object, corners, MAX (width, 1), MAX (height, 1)))
+    return FALSE;
   if (detection != NULL) {
-    gst_structure_get_double (detection, "x_min", &object.x_min);
-    gst_structure_get_double (detection, "x_max", &object.x_max);
-    gst_structure_get_double (detection, "y_min", &object.y_min);
-    gst_structure_get_double (detection, "y_max", &object.y_max);
-    gst_structure_get_double (detection, "confidence", &object.confidence);
-    gst_structure_get_int (detection, "label_id", &object.label_id);
+    read_edges (detection, object);
+    read_share (detection, "confidence", &object->confidence);
+    gst_structure_get_int (detection, "label_id", &object->label_id);
   }
-  const GstStructure *object_id = gst_video_region_of_interest_meta_get_param (region, OBJECT_ID);
-  if (object_id != NULL && (!gst_structure_get_int (object_id, "id", &object.object_id) || object.object_id < 0))
-    object.object_id = 0;
+  if (object_id != NULL && (!gst_structure_get_int (object_id, "id", &object->object_id) || object->object_id < 0))
+    object->object_id = 0;
+  return TRUE;
+}
+
+/* Takes what is related to @object, which @found is, too: labels behind those from @first on. */
+static void
+read_related (SlPredictionReader *reader, SlRelatedObject *found, guint first, SlObjectView *object)
+{
+  found->place = reader->objects->len + 1;
+  sl_related_labels (reader->related, found, reader->object_labels, first);
+  if (object->object_id == 0)
+    object->object_id = sl_related_id (reader->related, found);
+}
+
+static void
+read_object (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, const SlPredictionView *prediction)
+{
+  const guint first = reader->object_labels->len;
+  const SlRegionIds ids = { region->id, region->parent_id, 0, 0 };
+  SlRelatedObject *found = sl_related_claim (reader->related, region);
+  SlObjectView object;
+  if (!sl_region_read_object (region, prediction->width, prediction->height, &object))
+    return;
   sl_region_read_mask (region, reader->cells, &object.mask);
-  const SlRegionIds ids = { region->id, region->parent_id, 0 };
   object.n_points = sl_region_read_points (region, &object, reader->points, &reader->skeleton);
-  object.n_labels = read_object_labels (region, reader->object_labels);
+  read_object_labels (region, reader->object_labels);
+  if (found != NULL)
+    read_related (reader, found, first, &object);
+  object.n_labels = reader->object_labels->len - first;
+  g_array_append_val (reader->objects, object);
+  g_array_append_val (reader->ids, ids);
+}
+
+/* The @i-th related object, unless a region stands for it. */
+static void
+read_unclaimed (SlPredictionReader *reader, guint i, const SlPredictionView *prediction)
+{
+  const guint first = reader->object_labels->len;
+  SlRelatedObject *found = sl_related_object (reader->related, i);
+  SlObjectView object = { .confidence = found->confidence, .label_id = -1, .label = found->label };
+  SlRegionIds ids = { 0, 0, 0, i + 1 };
+  if (found->region || !sl_object_set_box (&object, found->box, MAX (prediction->width, 1), MAX (prediction->height, 1)))
+    return;
+  const guint parent = found->parent > 0 ? sl_related_object (reader->related, found->parent - 1)->place : 0;
+  if (parent > 0 && g_array_index (reader->ids, SlRegionIds, parent - 1).depth < MOST_DEPTH) {
+    ids.depth = g_array_index (reader->ids, SlRegionIds, parent - 1).depth + 1;
+    object.parent = parent;
+  }
+  read_related (reader, found, first, &object);
+  object.n_labels = reader->object_labels->len - first;
   g_array_append_val (reader->objects, object);
   g_array_append_val (reader->ids, ids);
 }
@@ -266,11 +353,9 @@ find_parents (SlPredictionReader *reader)
   }
 }
 
-void
-sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPredictionView *prediction)
+static void
+forget (SlPredictionReader *reader)
 {
-  gpointer state = NULL;
-  GstMeta *meta;
   g_array_set_size (reader->objects, 0);
   g_array_set_size (reader->labels, 0);
   g_array_set_size (reader->points, 0);
@@ -278,16 +363,30 @@ sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPred
   g_array_set_size (reader->object_labels, 0);
   g_array_set_size (reader->ids, 0);
   memset (&reader->skeleton.skeleton, 0, sizeof reader->skeleton.skeleton);
-  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
+}
+
+void
+sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPredictionView *prediction)
+{
+  gpointer state = NULL;
+  GstMeta *meta;
+  const guint n_related = sl_related_list (reader->related, buffer);
+  forget (reader);
+  for (guint i = 0; i < MOST_REGIONS; i++) {
+    if ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) == NULL)
+      break;
     GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
-    const GstStructure *detection = gst_video_region_of_interest_meta_get_param (region, "detection");
     if (sl_region_is_label (region, prediction->width, prediction->height))
       read_labelled (region, gst_video_region_of_interest_meta_get_param (region, LABEL), reader->labels);
     else
-      read_object (reader, region, detection, prediction);
+      read_object (reader, region, prediction);
   }
-  place_parts (reader);
   find_parents (reader);
+  reader->n_regions = reader->objects->len;
+  for (guint i = 0; i < n_related; i++)
+    read_unclaimed (reader, i, prediction);
+  sl_related_labels (reader->related, NULL, reader->labels, 0);
+  place_parts (reader);
   read_mask (reader, buffer, prediction);
   const SlVector *vector = sl_buffer_get_vector (buffer);
   prediction->vector = vector != NULL ? *vector : (SlVector){ 0 };
@@ -297,6 +396,55 @@ sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPred
   prediction->objects = (const SlObjectView *) (gconstpointer) reader->objects->data;
   prediction->n_labels = reader->labels->len;
   prediction->labels = (const SlLabelled *) (gconstpointer) reader->labels->data;
+}
+
+/* Whether @buffer has an object without a region. */
+static gboolean
+has_unclaimed (SlPredictionReader *reader, GstBuffer *buffer)
+{
+  const guint n_related = sl_related_list (reader->related, buffer);
+  gpointer state = NULL;
+  GstMeta *meta;
+  guint claimed = 0;
+  while (n_related > 0 && (meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL)
+    claimed += sl_related_claim (reader->related, (const GstVideoRegionOfInterestMeta *) meta) != NULL;
+  return claimed < n_related;
+}
+
+/* The region is as wide and high as what it stands for, also where that sticks out, so that the two find each other. */
+static GstVideoRegionOfInterestMeta *
+adopt (SlPredictionReader *reader, GstBuffer *buffer, const SlObjectView *object, const SlRegionIds *ids)
+{
+  const SlRelatedObject *found = sl_related_object (reader->related, ids->related - 1);
+  GstVideoRegionOfInterestMeta *region = sl_buffer_add_object (buffer, object, NULL);
+  region->w = (guint) (ceil (found->box[2]) - region->x);
+  region->h = (guint) (ceil (found->box[3]) - region->y);
+  for (guint i = 0; i < object->n_labels; i++)
+    sl_region_add_label (region, &object->labels[i]);
+  return region;
+}
+
+void
+sl_prediction_reader_adopt (SlPredictionReader *reader, GstBuffer **buffer, gint width, gint height)
+{
+  SlPredictionView prediction = { .width = width, .height = height };
+  gint last_id = 0;
+  if (!has_unclaimed (reader, *buffer))
+    return;
+  sl_prediction_reader_read (reader, *buffer, &prediction);
+  if (prediction.n_objects == reader->n_regions)
+    return;
+  *buffer = gst_buffer_make_writable (*buffer);
+  for (guint i = 0; i < reader->ids->len; i++)
+    last_id = MAX (last_id, g_array_index (reader->ids, SlRegionIds, i).id);
+  for (guint i = reader->n_regions; i < prediction.n_objects; i++) {
+    SlRegionIds *ids = &g_array_index (reader->ids, SlRegionIds, i);
+    const SlObjectView *object = &prediction.objects[i];
+    GstVideoRegionOfInterestMeta *region = adopt (reader, *buffer, object, ids);
+    ids->id = region->id = last_id < G_MAXINT ? ++last_id : 0;
+    region->parent_id = object->parent > 0 ? g_array_index (reader->ids, SlRegionIds, object->parent - 1).id : 0;
+  }
+  sl_buffer_keep_regions (*buffer);
 }
 
 /* The depth of an object's ids becomes its new place, or that of what it is in, from 1 on: objects come behind those that they are in. */

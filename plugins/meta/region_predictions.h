@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Predictions on buffers: written as GstVideoRegionOfInterestMeta (and GstAnalyticsRelationMeta where found), and
- * read back by whoever shows them.
+ * read from both, whoever wrote them, by whoever shows, follows or reports them.
  */
 #ifndef SL_PLUGINS_META_REGION_PREDICTIONS_H
 #define SL_PLUGINS_META_REGION_PREDICTIONS_H
@@ -12,6 +12,7 @@
 #include "plugins/byte_pool.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/keypoints.h"
+#include "plugins/meta/related_objects.h"
 #include "predictions/class_filter.h"
 #include "predictions/prediction.h"
 
@@ -27,11 +28,19 @@ G_BEGIN_DECLS
  *  parent_id is that region's id. @pool: (nullable): where the cells of masks come from */
 void sl_buffer_add_prediction (GstBuffer *buffer, const SlPredictionView *prediction, SlBytePool *pool);
 
-/** sl_buffer_has_predictions: whether there is a region or a mask on the frame @buffer, whoever wrote it. */
+/** sl_buffer_has_predictions: whether there is a region, a related object or label, or a mask on the frame @buffer, whoever wrote it. */
 gboolean sl_buffer_has_predictions (GstBuffer *buffer);
 
 /** sl_region_type_name: "unknown" of a region that nobody gave a type. */
 const char *sl_region_type_name (const GstVideoRegionOfInterestMeta *region);
+
+/** sl_object_set_box: sets x to y_max of @object to what of @corners (x0, y0, x1, y1 in pixels) is inside a frame of @width x @height; FALSE,
+ *  with nothing set, when nothing is. */
+gboolean sl_object_set_box (SlObjectView *object, const double corners[4], gint width, gint height);
+
+/** sl_region_read_object: fills @object, but for points, mask, labels and parent, with what @region, of a frame of @width x @height, says:
+ *  its edges are those of a detection where it has one. FALSE when it is not inside the frame. */
+gboolean sl_region_read_object (const GstVideoRegionOfInterestMeta *region, gint width, gint height, SlObjectView *object);
 
 /** sl_region_set_object_id: a structure "object_id" with the field id (int), as DL Streamer's elements write it; and the region's own id
  *  where nobody gave it one. */
@@ -41,13 +50,15 @@ void sl_region_set_object_id (GstVideoRegionOfInterestMeta *region, gint32 id);
 GstVideoRegionOfInterestMeta *sl_buffer_add_object (GstBuffer *buffer, const SlObjectView *object, const SlSkeleton *skeleton);
 void sl_region_add_label (GstVideoRegionOfInterestMeta *region, const SlLabelled *label);
 
+/** @related: of an object without a region: 1 + its place among the related ones */
 typedef struct
 {
   gint id, parent_id;
   guint depth;
+  guint related;
 } SlRegionIds;
 
-/** Predictions read back from a buffer's region metas, whoever wrote them. */
+/** Predictions read from a buffer's metas, whoever wrote them. */
 typedef struct
 {
   GArray *objects; /* of SlObjectView; labels are static strings (quarks) */
@@ -57,6 +68,8 @@ typedef struct
   GByteArray *cells;     /* of all objects' masks */
   GArray *object_labels; /* of SlLabelled, all objects' */
   GArray *ids;           /* of SlRegionIds, one an object */
+  guint n_regions;       /* objects that are regions; others come behind them */
+  SlRelated *related;
   SlReadSkeleton skeleton;
   SlLatency latency;
 } SlPredictionReader;
@@ -67,6 +80,9 @@ void sl_prediction_reader_clear (SlPredictionReader *reader);
  *  read, and as long as @buffer is as it is.
  *  width and height of @prediction must be set. */
 void sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPredictionView *prediction);
+/** sl_prediction_reader_adopt: gives each object of *@buffer, of a frame of @width x @height, a region that has none, for those who know
+ *  objects by their regions; *@buffer is replaced by a writable copy when there is one and it is not. */
+void sl_prediction_reader_adopt (SlPredictionReader *reader, GstBuffer **buffer, gint width, gint height);
 /** sl_prediction_reader_choose: leaves out objects and labels of @prediction, which was just read, whose class does not pass @filter
  *  (nullable). What is inside an object that goes is then inside what that one was in. */
 void sl_prediction_reader_choose (SlPredictionReader *reader, const SlClassFilter *filter, SlPredictionView *prediction);

@@ -9,6 +9,7 @@
 #ifdef SL_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
 
+#include "plugins/meta/related_objects.h"
 #include "postprocess/result.h"
 
 static void
@@ -130,60 +131,50 @@ sl_buffer_relate_prediction (GstBuffer *buffer, const SlPredictionView *predicti
   add_mask (relations, prediction, pool);
 }
 
-/* The object detection with the place and type of @region. */
+/* The id of the object detection that @region stands for, too; added when whoever found the region left none. */
 static gboolean
-find_object (GstAnalyticsRelationMeta *relations, const GstVideoRegionOfInterestMeta *region, GstAnalyticsODMtd *object)
+ensure_object (GstBuffer *buffer, GstAnalyticsRelationMeta *relations, const GstVideoRegionOfInterestMeta *region, guint *id)
 {
-  gpointer state = NULL;
-  while (gst_analytics_relation_meta_iterate (relations, &state, gst_analytics_od_mtd_get_mtd_type (), (GstAnalyticsMtd *) object)) {
-    gint x, y, w, h;
-    gfloat confidence;
-    if (gst_analytics_od_mtd_get_obj_type (object) == region->roi_type
-        && gst_analytics_od_mtd_get_location (object, &x, &y, &w, &h, &confidence) && x == (gint) region->x && y == (gint) region->y
-        && w == (gint) region->w && h == (gint) region->h)
-      return TRUE;
-  }
-  return FALSE;
-}
-
-/* The same, added when whoever found the region left none. */
-static gboolean
-ensure_object (GstAnalyticsRelationMeta *relations, const GstVideoRegionOfInterestMeta *region, GstAnalyticsODMtd *object)
-{
-  return find_object (relations, region, object)
-         || gst_analytics_relation_meta_add_od_mtd (relations, region->roi_type, (gint) region->x, (gint) region->y, (gint) region->w,
-                                                    (gint) region->h, 1, object);
+  GstAnalyticsODMtd object;
+  if (sl_buffer_find_related (buffer, region, id))
+    return TRUE;
+  if (!gst_analytics_relation_meta_add_od_mtd (relations, region->roi_type, (gint) region->x, (gint) region->y, (gint) region->w,
+                                               (gint) region->h, 1, &object))
+    return FALSE;
+  *id = object.id;
+  return TRUE;
 }
 
 void
 sl_buffer_relate_track (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *region, gint32 id, GstClockTime since, GstClockTime now)
 {
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (buffer);
-  GstAnalyticsODMtd object;
-  if (relations != NULL && find_object (relations, region, &object))
-    add_tracking (relations, object.id, id, since, now);
+  guint object;
+  if (relations != NULL && sl_buffer_find_related (buffer, region, &object))
+    add_tracking (relations, object, id, since, now);
 }
 
 void
 sl_buffer_relate_labels (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *region, const SlLabelled *labels, guint n)
 {
   GstAnalyticsRelationMeta *relations = ensure_relations (buffer);
-  GstAnalyticsODMtd object;
   GstAnalyticsClsMtd entry;
-  if (relations != NULL && ensure_object (relations, region, &object) && add_labels (relations, labels, n, &entry))
-    gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object.id, entry.id);
+  guint object;
+  if (relations != NULL && ensure_object (buffer, relations, region, &object) && add_labels (relations, labels, n, &entry))
+    gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object, entry.id);
 }
 
 void
 sl_buffer_relate_part (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *whole, const SlObjectView *part)
 {
   GstAnalyticsRelationMeta *relations = ensure_relations (buffer);
-  GstAnalyticsODMtd object, entry;
-  if (relations == NULL || !ensure_object (relations, whole, &object)
+  GstAnalyticsODMtd entry;
+  guint object;
+  if (relations == NULL || !ensure_object (buffer, relations, whole, &object)
       || !add_object (relations, part, GST_BUFFER_PTS (buffer), NULL, &entry))
     return;
-  gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_CONTAIN, object.id, entry.id);
-  gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_IS_PART_OF, entry.id, object.id);
+  gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_CONTAIN, object, entry.id);
+  gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_IS_PART_OF, entry.id, object);
 }
 
 #else

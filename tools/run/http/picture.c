@@ -4,6 +4,7 @@
 
 #include <gst/video/video.h>
 
+#include "plugins/meta/mapped_relations.h"
 #include "plugins/meta/mask_meta.h"
 #include "plugins/meta/region_predictions.h"
 #include "predict/predictions_private.h"
@@ -12,7 +13,7 @@ static gboolean
 is_no_prediction (GstBuffer *buffer, GstMeta **meta, gpointer data)
 {
   const GType api = (*meta)->info->api;
-  if (api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE || api == sl_mask_meta_api_get_type ())
+  if (api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE || api == sl_mask_meta_api_get_type () || sl_meta_api_is_relations (api))
     *meta = NULL;
   return TRUE;
 }

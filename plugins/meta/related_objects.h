@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a frame's GstAnalyticsRelationMeta says, whoever wrote it: object detections, and what is related to them. Without
+ * gstreamer-analytics a frame has none.
+ */
+#ifndef SL_PLUGINS_META_RELATED_OBJECTS_H
+#define SL_PLUGINS_META_RELATED_OBJECTS_H
+
+#include <gst/gst.h>
+#include <gst/video/video.h>
+
+#include "predictions/prediction.h"
+
+G_BEGIN_DECLS
+
+/** Of one frame, this many object detections and this many entries of any kind are read. */
+#define SL_MOST_RELATED_OBJECTS 1024
+#define SL_MOST_RELATED_ENTRIES 4096
+
+/** An object detection: @box is x0, y0, x1, y1 in pixels, around it when it is turned, anywhere; @confidence 0..1; @parent: the one that
+ *  contains it: 1 + its place; 0 = none; @region: a region stands for the same object; @place: for who reads */
+typedef struct
+{
+  guint id;
+  const char *label;
+  double box[4];
+  double confidence;
+  guint parent;
+  gboolean region;
+  guint place;
+} SlRelatedObject;
+
+typedef struct _SlRelated SlRelated;
+
+SlRelated *sl_related_new (void);
+/** sl_related_free: NULL is legal. */
+void sl_related_free (SlRelated *related);
+/** sl_related_list: reads @buffer; what was read before is forgotten. Returns how many objects there are. */
+guint sl_related_list (SlRelated *related, GstBuffer *buffer);
+/** sl_related_object: (transfer none): the @i-th. */
+SlRelatedObject *sl_related_object (SlRelated *related, guint i);
+/** sl_related_claim: (transfer none) (nullable): the object that @region stands for, too: of its type, and at its place but for rounding.
+ *  It is nobody else's then. */
+SlRelatedObject *sl_related_claim (SlRelated *related, const GstVideoRegionOfInterestMeta *region);
+/** sl_related_id: the id of the tracking that was related last to @object; 0 = none, or none of 1..G_MAXINT32. */
+gint32 sl_related_id (SlRelated *related, const SlRelatedObject *object);
+/** sl_related_labels: appends to @labels (of SlLabelled), best first, those of classifications related to @object; NULL = to no object.
+ *  Those whose label is there from @first on are left out. */
+void sl_related_labels (SlRelated *related, const SlRelatedObject *object, GArray *labels, guint first);
+
+/** sl_buffer_has_related: whether the frame @buffer has something that the functions above read; an object if @objects. */
+gboolean sl_buffer_has_related (GstBuffer *buffer, gboolean objects);
+/** sl_buffer_find_related: FALSE when @buffer has no object detection that @region stands for, too; else @id is its id. */
+gboolean sl_buffer_find_related (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *region, guint *id);
+
+G_END_DECLS
+
+#endif
