@@ -3,8 +3,8 @@
  * sltrack: gives the objects of video frames ids that stay with them. Objects are regions of interest; those that others wrote as
  * relations alone become some first. Pixels are neither read nor copied; a frame without objects goes through as it is.
  *
- * A frame was looked at when it has objects, or an SlFrameMeta that says so, which slpostprocess leaves on every frame that
- * went through a model. In any other frame objects move on as they moved before, and none is missed.
+ * A frame was looked at when it has objects, a meta for relations with none in it, or an SlFrameMeta that says so, which slpostprocess
+ * leaves on every frame that went through a model. In any other frame objects move on as they moved before, and none is missed.
  */
 #include "plugins/elements.h"
 
@@ -235,7 +235,8 @@ sl_track_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
     if (gst_buffer_is_writable (buffer))
       sl_prediction_reader_adopt (&self->reader, &buffer, self->width, self->height);
     track_regions (self, buffer, steps, drop_unsure);
-    sl_buffer_keep_regions (buffer);
+    if (self->regions->len > 0)
+      sl_buffer_keep_regions (buffer);
     tell (self, buffer);
     return GST_FLOW_OK;
   }

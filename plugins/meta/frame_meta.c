@@ -6,6 +6,7 @@
 #include "plugins/meta/frame_meta.h"
 
 #include "plugins/meta/meta_type.h"
+#include "plugins/meta/related_objects.h"
 
 static gboolean
 frame_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
@@ -129,5 +130,5 @@ gboolean
 sl_buffer_was_looked_at (GstBuffer *buffer)
 {
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
-  return meta != NULL && meta->decoded > 0 && meta->content != SL_FRAME_SKIPPED;
+  return (meta != NULL && meta->decoded > 0 && meta->content != SL_FRAME_SKIPPED) || sl_buffer_has_none_related (buffer);
 }

@@ -123,9 +123,9 @@ list_objects (SlRelated *related)
 static void
 relate_objects (SlRelated *related, guint object, guint other, GstAnalyticsRelTypes type)
 {
-  const guint inner = (type & GST_ANALYTICS_REL_TYPE_CONTAIN) != 0       ? other
+  const guint inner = (type & GST_ANALYTICS_REL_TYPE_CONTAIN) != 0      ? other
                       : (type & GST_ANALYTICS_REL_TYPE_IS_PART_OF) != 0 ? object
-                                                                         : G_MAXUINT;
+                                                                        : G_MAXUINT;
   const guint outer = inner == other ? object : other;
   if (inner != G_MAXUINT && outer < inner)
     g_array_index (related->objects, SlRelatedObject, inner).parent = outer + 1;
@@ -317,6 +317,13 @@ sl_buffer_has_related (GstBuffer *buffer, gboolean objects)
 }
 
 gboolean
+sl_buffer_has_none_related (GstBuffer *buffer)
+{
+  const GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (buffer);
+  return relations != NULL && gst_analytics_relation_get_length (relations) == 0;
+}
+
+gboolean
 sl_buffer_find_related (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *region, guint *id)
 {
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (buffer);
@@ -382,6 +389,12 @@ sl_related_labels (SlRelated *related, const SlRelatedObject *object, GArray *la
 
 gboolean
 sl_buffer_has_related (GstBuffer *buffer, gboolean objects)
+{
+  return FALSE;
+}
+
+gboolean
+sl_buffer_has_none_related (GstBuffer *buffer)
 {
   return FALSE;
 }

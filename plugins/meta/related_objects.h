@@ -50,6 +50,9 @@ void sl_related_labels (SlRelated *related, const SlRelatedObject *object, GArra
 
 /** sl_buffer_has_related: whether the frame @buffer has something that the functions above read; an object if @objects. */
 gboolean sl_buffer_has_related (GstBuffer *buffer, gboolean objects);
+/** sl_buffer_has_none_related: whether the frame @buffer has a meta for relations with nothing in it, which says that who looked for objects
+ *  found none. */
+gboolean sl_buffer_has_none_related (GstBuffer *buffer);
 /** sl_buffer_find_related: FALSE when @buffer has no object detection that @region stands for, too; else @id is its id. */
 gboolean sl_buffer_find_related (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *region, guint *id);
 

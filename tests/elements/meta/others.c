@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "plugins/elements.h"
 #include "plugins/meta/region_predictions.h"
 #include "tests/elements/support.h"
 #ifdef SL_HAVE_ANALYTICS
@@ -20,7 +21,7 @@
 #define CAPS "video/x-raw,format=I420,width=64,height=48,framerate=25/1"
 #define PREFIX "{\"source\":null,\"frame\":0,\"timestamp\":0,\"resolution\":{\"width\":64,\"height\":48},"
 /* An object's JSON up to its detection's end. */
-#define OBJECT(place, type, id, edges, sure, label_id) \
+#define OBJECT(place, type, id, edges, sure, label_id)                                                                               \
   "{" place ",\"roi_type\":\"" type "\"," id "\"detection\":{\"bounding_box\":{" edges "},\"confidence\":" sure ",\"label\":\"" type \
   "\",\"label_id\":" label_id "}"
 
@@ -65,22 +66,24 @@ test_dlstreamer (void)
   g_autoptr (GstBuffer) frame = test_frame (CAPS, colour, 0);
   GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta (frame, "face", 16, 12, 32, 24);
   region->id = 17;
-  gst_video_region_of_interest_meta_add_param (
-    region, gst_structure_new ("detection", "x_min", G_TYPE_DOUBLE, 0.25, "x_max", G_TYPE_DOUBLE, 0.75, "y_min", G_TYPE_DOUBLE, 0.25, "y_max",
-                               G_TYPE_DOUBLE, 0.75, "confidence", G_TYPE_DOUBLE, 0.5, "label_id", G_TYPE_INT, 3, "precision", G_TYPE_INT, 10,
-                               "model_name", G_TYPE_STRING, "detector", "layer_name", G_TYPE_STRING, "detection_out", NULL));
+  gst_video_region_of_interest_meta_add_param (region, gst_structure_new ("detection", "x_min", G_TYPE_DOUBLE, 0.25, "x_max", G_TYPE_DOUBLE,
+                                                                          0.75, "y_min", G_TYPE_DOUBLE, 0.25, "y_max", G_TYPE_DOUBLE, 0.75,
+                                                                          "confidence", G_TYPE_DOUBLE, 0.5, "label_id", G_TYPE_INT, 3,
+                                                                          "precision", G_TYPE_INT, 10, "model_name", G_TYPE_STRING,
+                                                                          "detector", "layer_name", G_TYPE_STRING, "detection_out", NULL));
   gst_video_region_of_interest_meta_add_param (
     region, gst_structure_new ("classification_layer_name:prob", "label", G_TYPE_STRING, "happy", "label_id", G_TYPE_INT, 5, "confidence",
                                G_TYPE_DOUBLE, 0.75, "model_name", G_TYPE_STRING, "emotions", "layer_name", G_TYPE_STRING, "prob", NULL));
-  gst_video_region_of_interest_meta_add_param (region,
-                                               gst_structure_new ("age", "label", G_TYPE_STRING, "31", "model_name", G_TYPE_STRING, "ages", NULL));
+  gst_video_region_of_interest_meta_add_param (
+    region, gst_structure_new ("age", "label", G_TYPE_STRING, "31", "model_name", G_TYPE_STRING, "ages", NULL));
   gst_video_region_of_interest_meta_add_param (region, gst_structure_new ("object_id", "id", G_TYPE_INT, 9, NULL));
   g_autofree char *json = json_of (frame);
-  g_assert_cmpstr (json, ==,
-                   PREFIX "\"objects\":[" OBJECT ("\"x\":16,\"y\":12,\"w\":32,\"h\":24", "face", "\"id\":9,",
-                                                "\"x_min\":0.25,\"x_max\":0.75,\"y_min\":0.25,\"y_max\":0.75", "0.5", "3")
-                   ",\"labels\":[{\"label\":\"happy\",\"label_id\":5,\"confidence\":0.75,\"model\":\"emotions\"},"
-                   "{\"label\":\"31\",\"label_id\":-1,\"confidence\":1,\"model\":\"ages\"}]}],\"labels\":[]}");
+  g_assert_cmpstr (
+    json, ==,
+    PREFIX "\"objects\":[" OBJECT ("\"x\":16,\"y\":12,\"w\":32,\"h\":24", "face", "\"id\":9,",
+                                   "\"x_min\":0.25,\"x_max\":0.75,\"y_min\":0.25,\"y_max\":0.75", "0.5",
+                                   "3") ",\"labels\":[{\"label\":\"happy\",\"label_id\":5,\"confidence\":0.75,\"model\":\"emotions\"},"
+                                        "{\"label\":\"31\",\"label_id\":-1,\"confidence\":1,\"model\":\"ages\"}]}],\"labels\":[]}");
 }
 
 static void
@@ -115,7 +118,8 @@ through_all (GstBuffer *frame)
 static void
 test_strange_regions (void)
 {
-  static const double nothing[4] = { NAN, NAN, NAN, NAN }, turned[4] = { 0.75, 0.75, 0.25, 0.25 }, beyond[4] = { -5, -INFINITY, 5, INFINITY };
+  static const double nothing[4] = { NAN, NAN, NAN, NAN }, turned[4] = { 0.75, 0.75, 0.25, 0.25 },
+                      beyond[4] = { -5, -INFINITY, 5, INFINITY };
   g_autoptr (GstBuffer) frame = test_frame (CAPS, colour, 0);
   add_region (frame, 16, 12, 16, 12, nothing, NAN);
   add_region (frame, 16, 12, 16, 12, turned, -1);
@@ -164,8 +168,8 @@ relate (GstBuffer *frame, const char *type, gint x, gint y, gint w, gint h, gflo
   GstAnalyticsODMtd object;
   if (relations == NULL)
     relations = gst_buffer_add_analytics_relation_meta (frame);
-  g_assert_true (gst_analytics_relation_meta_add_od_mtd (relations, type != NULL ? g_quark_from_string (type) : 0, x, y, w, h, confidence,
-                                                         &object));
+  g_assert_true (
+    gst_analytics_relation_meta_add_od_mtd (relations, type != NULL ? g_quark_from_string (type) : 0, x, y, w, h, confidence, &object));
   return object.id;
 }
 
@@ -204,14 +208,16 @@ test_related (void)
   relate_label (frame, 0, GST_ANALYTICS_REL_TYPE_NONE, FALSE, "street", 0.75f);
   g_assert_true (gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_CONTAIN, car, plate));
   g_autofree char *json = json_of (frame);
-  g_assert_cmpstr (json, ==,
-                   PREFIX "\"objects\":[" OBJECT ("\"x\":16,\"y\":12,\"w\":32,\"h\":24", "car", "\"id\":7,",
-                                                "\"x_min\":0.25,\"x_max\":0.75,\"y_min\":0.25,\"y_max\":0.75", "0.5", "-1")
-                   ",\"labels\":[{\"label\":\"red\",\"label_id\":-1,\"confidence\":0.25}],\"objects\":["
-                   OBJECT ("\"x\":24,\"y\":24,\"w\":8,\"h\":6", "plate", "", "\"x_min\":0.375,\"x_max\":0.5,\"y_min\":0.5,\"y_max\":0.625",
-                           "0.75", "-1")
-                   ",\"labels\":[{\"label\":\"AB 12\",\"label_id\":-1,\"confidence\":0.5}]}]}],"
-                   "\"labels\":[{\"label\":\"street\",\"label_id\":-1,\"confidence\":0.75}]}");
+  g_assert_cmpstr (
+    json, ==,
+    PREFIX "\"objects\":[" OBJECT (
+      "\"x\":16,\"y\":12,\"w\":32,\"h\":24", "car", "\"id\":7,", "\"x_min\":0.25,\"x_max\":0.75,\"y_min\":0.25,\"y_max\":0.75", "0.5",
+      "-1") ",\"labels\":[{\"label\":\"red\",\"label_id\":-1,\"confidence\":0.25}],\"objects\":[" OBJECT ("\"x\":24,\"y\":24,\"w\":8,\"h\":6",
+                                                                                                          "plate", "",
+                                                                                                          "\"x_min\":0.375,\"x_max\":0.5,\"y_min\":0.5,\"y_max\":0.625",
+                                                                                                          "0.75",
+                                                                                                          "-1") ",\"labels\":[{\"label\":\"AB 12\",\"label_id\":-1,\"confidence\":0.5}]}]}],"
+                                                                                                                "\"labels\":[{\"label\":\"street\",\"label_id\":-1,\"confidence\":0.75}]}");
   through_all (frame);
 }
 
@@ -247,7 +253,8 @@ test_strange_relations (void)
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (frame);
   for (guint i = 0; i < G_N_ELEMENTS (all); i++)
     for (guint k = 0; k < G_N_ELEMENTS (all); k++)
-      gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_CONTAIN | GST_ANALYTICS_REL_TYPE_IS_PART_OF, all[i], all[k]);
+      gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_CONTAIN | GST_ANALYTICS_REL_TYPE_IS_PART_OF, all[i],
+                                                all[k]);
   relate_label (frame, a, GST_ANALYTICS_REL_TYPE_RELATE_TO, FALSE, NULL, NAN);
   relate_label (frame, a, GST_ANALYTICS_REL_TYPE_RELATE_TO, TRUE, "far too sure", INFINITY);
   g_autofree char *json = json_of (frame);
@@ -286,7 +293,8 @@ test_oriented (void)
   gst_analytics_relation_meta_add_oriented_od_mtd (relations, g_quark_from_string ("c"), 1, 2, 3, 4, NAN, 0.5f, &object);
   g_autofree char *json = json_of (frame);
   /* Cosines are not exact: an edge in the middle of nothing may take the next pixel along. */
-  g_assert_true (strstr (json, "{\"x\":15,\"y\":5,\"w\":10,\"h\":20,") != NULL || strstr (json, "{\"x\":14,\"y\":4,\"w\":12,\"h\":22,") != NULL
+  g_assert_true (strstr (json, "{\"x\":15,\"y\":5,\"w\":10,\"h\":20,") != NULL
+                 || strstr (json, "{\"x\":14,\"y\":4,\"w\":12,\"h\":22,") != NULL
                  || strstr (json, "{\"x\":14,\"y\":5,\"w\":12,\"h\":20,") != NULL);
   g_assert_nonnull (strstr (json, "{\"x\":17,\"y\":9,\"w\":30,\"h\":30,\"roi_type\":\"b\""));
   g_assert_nonnull (strstr (json, "{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"roi_type\":\"c\""));
@@ -421,6 +429,9 @@ int
 main (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
+#ifdef SL_HAVE_OVERLAY
+  g_assert_true (gst_element_register (NULL, "sloverlay", GST_RANK_NONE, sl_overlay_get_type ()));
+#endif
   g_test_add_func ("/others/dlstreamer", test_dlstreamer);
   g_test_add_func ("/others/regions/strange", test_strange_regions);
   g_test_add_func ("/others/regions/many", test_many_regions);
