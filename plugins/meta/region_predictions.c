@@ -130,6 +130,7 @@ sl_prediction_reader_init (SlPredictionReader *reader)
   reader->cells = g_byte_array_new ();
   reader->object_labels = g_array_new (FALSE, TRUE, sizeof (SlLabelled));
   reader->ids = g_array_new (FALSE, TRUE, sizeof (SlRegionIds));
+  reader->frame_cells = g_byte_array_new ();
   reader->related = sl_related_new ();
 }
 
@@ -143,6 +144,7 @@ sl_prediction_reader_clear (SlPredictionReader *reader)
   g_clear_pointer (&reader->cells, g_byte_array_unref);
   g_clear_pointer (&reader->object_labels, g_array_unref);
   g_clear_pointer (&reader->ids, g_array_unref);
+  g_clear_pointer (&reader->frame_cells, g_byte_array_unref);
   g_clear_pointer (&reader->related, sl_related_free);
 }
 
@@ -244,6 +246,8 @@ read_related (SlPredictionReader *reader, SlRelatedObject *found, guint first, S
   sl_related_labels (reader->related, found, reader->object_labels, first);
   if (object->object_id == 0)
     object->object_id = sl_related_id (reader->related, found);
+  if (object->mask.width == 0)
+    sl_related_mask (reader->related, found, object, reader->cells, &object->mask);
 }
 
 static void
@@ -297,16 +301,22 @@ static void
 read_mask (SlPredictionReader *reader, GstBuffer *buffer, SlPredictionView *prediction)
 {
   const SlMaskMeta *meta = sl_buffer_get_mask_meta (buffer);
+  SlClassMask *mask = &prediction->mask;
+  const char *related_names[256];
+  const char *const *names = meta != NULL ? meta->names : related_names;
   guint32 cells[256] = { 0 };
   g_array_set_size (reader->mask_classes, 0);
-  prediction->mask = (SlClassMask){ 0 };
-  if (meta != NULL) {
-    const gsize n = (gsize) meta->width * meta->height;
-    prediction->mask = (SlClassMask){ meta->width, meta->height, meta->cells, meta->background };
+  *mask = (SlClassMask){ 0 };
+  if (meta != NULL)
+    *mask = (SlClassMask){ meta->width, meta->height, meta->cells, meta->background };
+  else
+    sl_related_frame_mask (reader->related, prediction->width, prediction->height, reader->frame_cells, mask, related_names);
+  if (mask->width > 0) {
+    const gsize n = (gsize) mask->width * mask->height;
     for (gsize i = 0; i < n; i++)
-      cells[meta->cells[i]]++;
+      cells[mask->classes[i]]++;
     for (guint i = 0; i < SL_MASK_VOID; i++) {
-      const SlMaskClass found = { (gint32) i, meta->names[i] != NULL ? meta->names[i] : "unknown", cells[i] / (double) n };
+      const SlMaskClass found = { (gint32) i, names[i] != NULL ? names[i] : "unknown", cells[i] / (double) n };
       if (cells[i] > 0)
         g_array_append_val (reader->mask_classes, found);
     }
@@ -411,14 +421,17 @@ has_unclaimed (SlPredictionReader *reader, GstBuffer *buffer)
   return claimed < n_related;
 }
 
-/* The region is as wide and high as what it stands for, also where that sticks out, so that the two find each other. */
+/* The region is as wide and high as what it stands for, also where that sticks out, so that the two find each other; a mask is of what is
+ * inside. */
 static GstVideoRegionOfInterestMeta *
 adopt (SlPredictionReader *reader, GstBuffer *buffer, const SlObjectView *object, const SlRegionIds *ids)
 {
   const SlRelatedObject *found = sl_related_object (reader->related, ids->related - 1);
   GstVideoRegionOfInterestMeta *region = sl_buffer_add_object (buffer, object, NULL);
-  region->w = (guint) (ceil (found->box[2]) - region->x);
-  region->h = (guint) (ceil (found->box[3]) - region->y);
+  if (object->mask.width == 0) {
+    region->w = (guint) (ceil (found->box[2]) - region->x);
+    region->h = (guint) (ceil (found->box[3]) - region->y);
+  }
   for (guint i = 0; i < object->n_labels; i++)
     sl_region_add_label (region, &object->labels[i]);
   return region;

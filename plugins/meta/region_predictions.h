@@ -65,10 +65,11 @@ typedef struct
   GArray *labels;  /* of SlLabelled */
   GArray *points;  /* of SlPoint, all objects' */
   GArray *mask_classes;
-  GByteArray *cells;     /* of all objects' masks */
-  GArray *object_labels; /* of SlLabelled, all objects' */
-  GArray *ids;           /* of SlRegionIds, one an object */
-  guint n_regions;       /* objects that are regions; others come behind them */
+  GByteArray *cells;       /* of all objects' masks */
+  GByteArray *frame_cells; /* of the frame's mask, where a segmentation has it */
+  GArray *object_labels;   /* of SlLabelled, all objects' */
+  GArray *ids;             /* of SlRegionIds, one an object */
+  guint n_regions;         /* objects that are regions; others come behind them */
   SlRelated *related;
   SlReadSkeleton skeleton;
   SlLatency latency;

@@ -11,6 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "plugins/meta/related_masks.h"
+
 /* Edges of a box may differ by so many pixels from those of its region: whoever scales a frame rounds either in its own way. */
 #define SLACK 2
 /* Labels of one classification beyond the best are noise. */
@@ -160,6 +162,29 @@ follow (SlRelated *related, guint id)
   }
 }
 
+#ifdef SL_HAVE_SEGMENTATION_MTD
+/* Names of a segmentation's classes are no labels of the frame. */
+static void
+mark_class_names (SlRelated *related)
+{
+  gpointer state = NULL;
+  GstAnalyticsSegmentationMtd segmentation;
+  while (gst_analytics_relation_meta_iterate (related->relations, &state, gst_analytics_segmentation_mtd_get_mtd_type (), &segmentation)) {
+    gpointer inner = NULL;
+    GstAnalyticsClsMtd names;
+    while (gst_analytics_relation_meta_get_direct_related (related->relations, segmentation.id, GST_ANALYTICS_REL_TYPE_ANY,
+                                                           gst_analytics_cls_mtd_get_mtd_type (), &inner, &names))
+      if (names.id < related->n_entries)
+        related->linked->data[names.id] = TRUE;
+  }
+}
+#else
+static void
+mark_class_names (SlRelated *related)
+{
+}
+#endif
+
 static int
 by_object (gconstpointer a, gconstpointer b)
 {
@@ -184,6 +209,7 @@ sl_related_list (SlRelated *related, GstBuffer *buffer)
   list_objects (related);
   for (guint id = 0; id < related->n_entries; id++)
     follow (related, id);
+  mark_class_names (related);
   g_array_sort (related->links, by_object);
   return related->objects->len;
 }
@@ -302,11 +328,52 @@ sl_related_labels (SlRelated *related, const SlRelatedObject *object, GArray *la
     read_labels (related, links[i].entry, labels, first);
 }
 
+/* Whether entry @id is related to one object only. */
+static gboolean
+is_of_one (SlRelated *related, guint id)
+{
+  guint object = G_MAXUINT;
+  for (guint i = 0; i < related->links->len; i++) {
+    const Link *link = &g_array_index (related->links, Link, i);
+    if (link->entry == id && object != G_MAXUINT && link->object != object)
+      return FALSE;
+    if (link->entry == id)
+      object = link->object;
+  }
+  return TRUE;
+}
+
+gboolean
+sl_related_mask (SlRelated *related, const SlRelatedObject *object, const SlObjectView *view, GByteArray *cells, SlObjectMask *mask)
+{
+  guint n;
+  const Link *links = find_links (related, object, &n);
+  for (guint i = 0; i < n; i++)
+    if (is_of_one (related, links[i].entry) && sl_segmentation_read_object (related->relations, links[i].entry, view, cells, mask))
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+sl_related_frame_mask (SlRelated *related, gint width, gint height, GByteArray *cells, SlClassMask *mask, const char **names)
+{
+  for (guint id = 0; id < related->n_entries; id++)
+    if (!related->linked->data[id] && sl_segmentation_read_frame (related->relations, id, width, height, cells, mask, names))
+      return TRUE;
+  return FALSE;
+}
+
 gboolean
 sl_buffer_has_related (GstBuffer *buffer, gboolean objects)
 {
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (buffer);
-  const GstAnalyticsMtdType kinds[] = { gst_analytics_od_mtd_get_mtd_type (), gst_analytics_cls_mtd_get_mtd_type () };
+  const GstAnalyticsMtdType kinds[] = {
+    gst_analytics_od_mtd_get_mtd_type (),
+    gst_analytics_cls_mtd_get_mtd_type (),
+#ifdef SL_HAVE_SEGMENTATION_MTD
+    gst_analytics_segmentation_mtd_get_mtd_type (),
+#endif
+  };
   for (guint i = 0; relations != NULL && i < (objects ? 1 : G_N_ELEMENTS (kinds)); i++) {
     gpointer state = NULL;
     GstAnalyticsMtd entry;
@@ -385,6 +452,18 @@ sl_related_id (SlRelated *related, const SlRelatedObject *object)
 void
 sl_related_labels (SlRelated *related, const SlRelatedObject *object, GArray *labels, guint first)
 {
+}
+
+gboolean
+sl_related_mask (SlRelated *related, const SlRelatedObject *object, const SlObjectView *view, GByteArray *cells, SlObjectMask *mask)
+{
+  return FALSE;
+}
+
+gboolean
+sl_related_frame_mask (SlRelated *related, gint width, gint height, GByteArray *cells, SlClassMask *mask, const char **names)
+{
+  return FALSE;
 }
 
 gboolean

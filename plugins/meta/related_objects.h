@@ -47,6 +47,12 @@ gint32 sl_related_id (SlRelated *related, const SlRelatedObject *object);
 /** sl_related_labels: appends to @labels (of SlLabelled), best first, those of classifications related to @object; NULL = to no object.
  *  Those whose label is there from @first on are left out. */
 void sl_related_labels (SlRelated *related, const SlRelatedObject *object, GArray *labels, guint first);
+/** sl_related_mask: appends to @cells the mask of @object, read as @view, whose box is set; FALSE when no segmentation is about it alone. */
+gboolean sl_related_mask (SlRelated *related, const SlRelatedObject *object, const SlObjectView *view, GByteArray *cells,
+                          SlObjectMask *mask);
+/** sl_related_frame_mask: as sl_segmentation_read_frame() does it, of the first segmentation that is about no object; FALSE when there is
+ *  none. */
+gboolean sl_related_frame_mask (SlRelated *related, gint width, gint height, GByteArray *cells, SlClassMask *mask, const char **names);
 
 /** sl_buffer_has_related: whether the frame @buffer has something that the functions above read; an object if @objects. */
 gboolean sl_buffer_has_related (GstBuffer *buffer, gboolean objects);

@@ -129,9 +129,10 @@ test_published (void)
     return;
   g_autoptr (GError) error = NULL;
   g_autofree char *model = ssd_model (), *labels = test_text_file ("labels.txt", "none\ncat\ndog\n"), *path = publish_path ("neighbours");
-  g_autofree char *launch = g_strdup_printf ("appsrc name=source format=time caps=" CAPS " ! onnxinference model-file=%s ! ssdobjectdetector "
-                                             "label-file=%s ! sltrack ! slpublish location=%s",
-                                             model, labels, path);
+  g_autofree char *launch =
+    g_strdup_printf ("appsrc name=source format=time caps=" CAPS " ! onnxinference model-file=%s ! ssdobjectdetector "
+                     "label-file=%s ! sltrack ! slpublish location=%s",
+                     model, labels, path);
   g_autoptr (GstElement) pipeline = gst_parse_launch (launch, &error);
   g_assert_no_error (error);
   g_autoptr (GstElement) source = gst_bin_get_by_name (GST_BIN (pipeline), "source");
@@ -177,8 +178,8 @@ test_overlays (void)
     return;
   g_autofree char *model = test_boxes_model (), *labels = test_text_file ("labels.txt", "cat\ndog\n");
   for (guint i = 0; i < G_N_ELEMENTS (overlays); i++) {
-    g_autofree char *launch =
-      g_strdup_printf ("slpredict model=%s labels=%s " TEST_BOXES_DECODER " ! videoconvert ! %s ! videoconvert", model, labels, overlays[i]);
+    g_autofree char *launch = g_strdup_printf ("slpredict model=%s labels=%s " TEST_BOXES_DECODER " ! videoconvert ! %s ! videoconvert",
+                                               model, labels, overlays[i]);
     GstBuffer *frame = gray_frame (0, 0);
     GstMapInfo map;
     g_assert_true (gst_buffer_map (frame, &map, GST_MAP_WRITE));
@@ -199,7 +200,8 @@ test_overlays (void)
   }
   /* 0.2, 0.4, 0.6 and 0.8 of the frame; lines of theirs are centred on edges. */
   for (guint i = 0; i < G_N_ELEMENTS (overlays); i++)
-    g_assert_true (ABS (drawn[i][0] - 13) <= 2 && ABS (drawn[i][1] - 19) <= 2 && ABS (drawn[i][2] - 38) <= 2 && ABS (drawn[i][3] - 38) <= 2);
+    g_assert_true (ABS (drawn[i][0] - 13) <= 2 && ABS (drawn[i][1] - 19) <= 2 && ABS (drawn[i][2] - 38) <= 2
+                   && ABS (drawn[i][3] - 38) <= 2);
   test_remove_file (model);
   test_remove_file (labels);
 }

@@ -302,6 +302,106 @@ test_oriented (void)
 }
 #endif
 
+#ifdef SL_HAVE_SEGMENTATION_MTD
+/* A segmentation of @width x @height @pixels with rows of @stride bytes, over the place x, y, w, h of the frame; region ids are 0 and 7. */
+static guint
+relate_mask (GstBuffer *frame, const guint8 *pixels, guint width, guint height, gint stride, GstVideoFormat format, const gint place[4])
+{
+  const gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
+  const gint strides[GST_VIDEO_MAX_PLANES] = { stride };
+  guint ids[] = { 0, 7 };
+  GstBuffer *picture = gst_buffer_new_memdup (pixels, 8);
+  GstAnalyticsSegmentationMtd entry;
+  gst_buffer_add_video_meta_full (picture, GST_VIDEO_FRAME_FLAG_NONE, format, width, height, 1, offset, strides);
+  g_assert_true (gst_analytics_relation_meta_add_segmentation_mtd (gst_buffer_get_analytics_relation_meta (frame), picture,
+                                                                   GST_SEGMENTATION_TYPE_INSTANCE, G_N_ELEMENTS (ids), ids, place[0],
+                                                                   place[1], (guint) place[2], (guint) place[3], &entry));
+  return entry.id;
+}
+
+static const guint8 pixels[] = { 0, 7, 7, 0, 7, 0, 0, 7 };
+
+/* The mask of an object is what its own segmentation says of the pixels inside its box. */
+static void
+test_object_masks (void)
+{
+  static const gint place[4] = { 16, 12, 32, 24 }, right[4] = { 32, 12, 32, 24 };
+  g_autoptr (GstBuffer) frame = test_frame (CAPS, colour, 0);
+  const guint ids[] = { relate (frame, "a", 16, 12, 32, 24, 0.5f), relate (frame, "b", 16, 12, 32, 24, 0.5f),
+                        relate (frame, "c", 0, 0, 8, 8, 0.5f), relate (frame, "d", 8, 8, 8, 8, 0.5f) };
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (frame);
+  const guint a = relate_mask (frame, pixels, 4, 2, 4, GST_VIDEO_FORMAT_GRAY8, place);
+  const guint b = relate_mask (frame, pixels, 4, 2, 4, GST_VIDEO_FORMAT_GRAY8, right);
+  const guint both = relate_mask (frame, pixels, 4, 2, 4, GST_VIDEO_FORMAT_GRAY8, place);
+  g_assert_true (gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, ids[0], a));
+  g_assert_true (gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, b, ids[1]));
+  g_assert_true (gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, ids[2], both));
+  g_assert_true (gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, ids[3], both));
+  g_autofree char *json = json_of (frame);
+  const char *first = strstr (json, "\"mask\":{\"width\":4,\"height\":2,\"runs\":[1,2,1,1,2,1]}");
+  g_assert_true (first != NULL && first < strstr (json, "\"roi_type\":\"b\""));
+  /* Half of it is not where the picture lies. */
+  const char *second = strstr (json, "\"mask\":{\"width\":4,\"height\":2,\"runs\":[3,1,2,1,1]}");
+  g_assert_true (second != NULL && second > strstr (json, "\"roi_type\":\"b\""));
+  g_assert_null (strstr (second + 1, "\"mask\""));
+  through_all (frame);
+}
+
+/* The mask of the frame has the names that a classification gives its regions, which are no labels of the frame. */
+static void
+test_frame_mask (void)
+{
+  static const gint left[4] = { 0, 0, 32, 48 }, all[4] = { 0, 0, 64, 48 };
+  g_autoptr (GstBuffer) frame = test_frame (CAPS, colour, 0), nameless = test_frame (CAPS, colour, 0);
+  GstAnalyticsRelationMeta *relations = gst_buffer_add_analytics_relation_meta (frame);
+  gfloat levels[] = { -1, -1 };
+  GQuark names[] = { g_quark_from_string ("background"), g_quark_from_string ("road") };
+  GstAnalyticsClsMtd classes;
+  const guint mask = relate_mask (frame, pixels, 4, 2, 4, GST_VIDEO_FORMAT_GRAY8, left);
+  g_assert_true (gst_analytics_relation_meta_add_cls_mtd (relations, 2, levels, names, &classes));
+  g_assert_true (gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_N_TO_N, mask, classes.id));
+  g_autofree char *json = json_of (frame);
+  g_assert_nonnull (strstr (json, "\"labels\":[],\"mask\":{\"width\":8,\"height\":2,"));
+  g_assert_nonnull (strstr (json, "\"runs\":[0,1,1,2,0,1,255,4,1,1,0,2,1,1,255,4]}"));
+  g_assert_nonnull (strstr (json, "{\"label\":\"road\",\"label_id\":1,\"fraction\":0.25}"));
+  gst_buffer_add_analytics_relation_meta (nameless);
+  relate_mask (nameless, pixels, 4, 2, 4, GST_VIDEO_FORMAT_GRAY8, all);
+  g_autofree char *numbers = json_of (nameless);
+  g_assert_nonnull (strstr (numbers, "\"runs\":[0,1,1,2,0,1,1,1,0,2,1,1]}"));
+  through_all (frame);
+  through_all (nameless);
+}
+
+/* Pictures that are none, or beyond their memory. */
+static void
+test_strange_masks (void)
+{
+  static const struct
+  {
+    guint width, height;
+    gint stride;
+    GstVideoFormat format;
+    gint place[4];
+  } cases[] = {
+    { 4, 2, 4, GST_VIDEO_FORMAT_GRAY8, { 0, 0, 0, 0 } },         { 4, 2, 5000, GST_VIDEO_FORMAT_GRAY8, { 0, 0, 64, 48 } },
+    { 400, 200, 400, GST_VIDEO_FORMAT_GRAY8, { 0, 0, 64, 48 } }, { 2, 2, 4, GST_VIDEO_FORMAT_GRAY16_LE, { 0, 0, 64, 48 } },
+    { 4, 2, -4, GST_VIDEO_FORMAT_GRAY8, { 0, 0, 64, 48 } },      { 4, 2, 4, GST_VIDEO_FORMAT_GRAY8, { G_MININT, G_MININT, -1, -1 } },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GstBuffer) frame = test_frame (CAPS, colour, 0);
+    const guint object = relate (frame, "a", 16, 12, 32, 24, 0.5f);
+    GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (frame);
+    const guint own = relate_mask (frame, pixels, cases[i].width, cases[i].height, cases[i].stride, cases[i].format, cases[i].place);
+    relate_mask (frame, pixels, cases[i].width, cases[i].height, cases[i].stride, cases[i].format, cases[i].place);
+    g_assert_true (gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object, own));
+    g_autofree char *json = json_of (frame);
+    if (i < 5)
+      g_assert_null (strstr (json, "\"mask\""));
+    through_all (frame);
+  }
+}
+#endif
+
 /* The id that is related to the only object detection called @type, 0 = none is; the detection is there. */
 static guint64
 related_id (GstBuffer *frame, const char *type)
@@ -442,6 +542,11 @@ main (int argc, char **argv)
   g_test_add_func ("/others/relations/many", test_many_relations);
 #ifdef SL_HAVE_ORIENTED_OD_MTD
   g_test_add_func ("/others/relations/oriented", test_oriented);
+#endif
+#ifdef SL_HAVE_SEGMENTATION_MTD
+  g_test_add_func ("/others/masks/object", test_object_masks);
+  g_test_add_func ("/others/masks/frame", test_frame_mask);
+  g_test_add_func ("/others/masks/strange", test_strange_masks);
 #endif
   g_test_add_func ("/others/track", test_track);
   g_test_add_func ("/others/objectclass", test_object_class);
