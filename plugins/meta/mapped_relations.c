@@ -93,11 +93,32 @@ add_object (Copy *copy, guint id)
     copy->ids[id] = added.id;
 }
 
+#ifdef SL_HAVE_SEGMENTATION_MTD
+/* Whether classification @id names the classes of a segmentation that was left out. */
+static gboolean
+names_nothing (const Copy *copy, guint id)
+{
+  gpointer state = NULL;
+  GstAnalyticsSegmentationMtd segmentation;
+  while (gst_analytics_relation_meta_iterate (copy->from, &state, gst_analytics_segmentation_mtd_get_mtd_type (), &segmentation))
+    if (segmentation.id < copy->n && copy->ids[segmentation.id] == GONE
+        && gst_analytics_relation_meta_get_relation (copy->from, segmentation.id, id) != GST_ANALYTICS_REL_TYPE_NONE)
+      return TRUE;
+  return FALSE;
+}
+#else
+static gboolean
+names_nothing (const Copy *copy, guint id)
+{
+  return FALSE;
+}
+#endif
+
 static void
 add_labels (Copy *copy, guint id)
 {
   GstAnalyticsClsMtd labels, added;
-  if (!gst_analytics_relation_meta_get_cls_mtd (copy->from, id, &labels))
+  if (!gst_analytics_relation_meta_get_cls_mtd (copy->from, id, &labels) || names_nothing (copy, id))
     return;
   const gsize n = gst_analytics_cls_mtd_get_length (&labels);
   g_autofree gfloat *confidences = g_new (gfloat, n);
@@ -186,17 +207,22 @@ add_segmentation (Copy *copy, guint id, guint n_objects)
 }
 #endif
 
-/* What is no object, unless all objects that it is about are gone. */
+/* What is no object, unless all objects that it is about are gone: labels behind the @segmentations that they may name. */
 static void
-add_other (Copy *copy, guint id)
+add_others (Copy *copy, gboolean segmentations)
 {
-  guint there;
-  const guint related = count_objects (copy, id, &there);
-  if (related > 0 && there == 0)
-    return;
-  add_labels (copy, id);
-  add_tracking (copy, id);
-  add_segmentation (copy, id, related);
+  for (guint id = 0; id < copy->n; id++) {
+    guint there;
+    const guint related = is_object (copy, id) ? 0 : count_objects (copy, id, &there);
+    if (is_object (copy, id) || (related > 0 && there == 0))
+      continue;
+    if (segmentations) {
+      add_segmentation (copy, id, related);
+    } else {
+      add_labels (copy, id);
+      add_tracking (copy, id);
+    }
+  }
 }
 
 static void
@@ -221,9 +247,8 @@ add_all (Copy *copy)
     ids[id] = GONE;
   for (guint id = 0; id < copy->n; id++)
     add_object (copy, id);
-  for (guint id = 0; id < copy->n; id++)
-    if (!is_object (copy, id))
-      add_other (copy, id);
+  add_others (copy, TRUE);
+  add_others (copy, FALSE);
   add_relations (copy);
 }
 

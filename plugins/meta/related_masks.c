@@ -57,8 +57,8 @@ pixel_at (const Picture *picture, double x, double y)
   const double row = (y - picture->y) * GST_VIDEO_FRAME_HEIGHT (&picture->frame) / picture->h;
   if (!(column >= 0) || !(row >= 0) || column >= GST_VIDEO_FRAME_WIDTH (&picture->frame) || row >= GST_VIDEO_FRAME_HEIGHT (&picture->frame))
     return -1;
-  return ((const guint8 *)
-            GST_VIDEO_FRAME_PLANE_DATA (&picture->frame, 0))[(gint) row * GST_VIDEO_FRAME_PLANE_STRIDE (&picture->frame, 0) + (gint) column];
+  return ((const guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&picture->frame,
+                                                       0))[(gint) row * GST_VIDEO_FRAME_PLANE_STRIDE (&picture->frame, 0) + (gint) column];
 }
 
 /* As many cells over @length pixels of the frame as a picture of @pixels over @extent has there. */
@@ -125,8 +125,7 @@ read_classes (const Picture *picture, gpointer relations, guint8 classes[256], c
 }
 
 gboolean
-sl_segmentation_read_frame (gpointer relations, guint id, gint width, gint height, GByteArray *cells, SlClassMask *mask,
-                            const char **names)
+sl_segmentation_read_frame (gpointer relations, guint id, gint width, gint height, GByteArray *cells, SlClassMask *mask, const char **names)
 {
   Picture picture;
   guint8 classes[256];
@@ -155,8 +154,7 @@ sl_segmentation_read_object (gpointer relations, guint id, const SlObjectView *o
 }
 
 gboolean
-sl_segmentation_read_frame (gpointer relations, guint id, gint width, gint height, GByteArray *cells, SlClassMask *mask,
-                            const char **names)
+sl_segmentation_read_frame (gpointer relations, guint id, gint width, gint height, GByteArray *cells, SlClassMask *mask, const char **names)
 {
   return FALSE;
 }

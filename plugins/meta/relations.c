@@ -24,6 +24,10 @@ add_tracking (GstAnalyticsRelationMeta *relations, guint object, gint32 id, GstC
 }
 
 #ifdef SL_HAVE_SEGMENTATION_MTD
+#define N_CLASSES 256
+/* That a classification names something, and is not about how sure it is. */
+#define UNDEFINED_LEVEL (-1)
+
 /* A mask as a gray picture whose pixels are indices of regions; the index of a region is its id. Takes @picture. */
 static gboolean
 add_segmentation (GstAnalyticsRelationMeta *relations, GstSegmentationType type, GstBuffer *picture, guint width, guint height,
@@ -31,7 +35,7 @@ add_segmentation (GstAnalyticsRelationMeta *relations, GstSegmentationType type,
 {
   const gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
   const gint stride[GST_VIDEO_MAX_PLANES] = { (gint) width };
-  guint ids[256];
+  guint ids[N_CLASSES];
   gst_buffer_add_video_meta_full (picture, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, width, height, 1, offset, stride);
   for (guint i = 0; i < G_N_ELEMENTS (ids); i++)
     ids[i] = i;
@@ -58,16 +62,34 @@ add_object_mask (GstAnalyticsRelationMeta *relations, const SlObjectView *object
     gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, detection, entry.id);
 }
 
+/* What the classes are called that are there: region by region. */
+static void
+name_classes (GstAnalyticsRelationMeta *relations, const SlPredictionView *prediction, guint segmentation)
+{
+  gfloat levels[N_CLASSES];
+  GQuark names[N_CLASSES] = { 0 };
+  GstAnalyticsClsMtd entry;
+  for (guint i = 0; i < N_CLASSES; i++)
+    levels[i] = UNDEFINED_LEVEL;
+  for (guint i = 0; i < prediction->n_mask_classes; i++)
+    names[prediction->mask_classes[i].label_id & 0xff] = g_quark_from_string (prediction->mask_classes[i].label);
+  if (gst_analytics_relation_meta_add_cls_mtd (relations, N_CLASSES, levels, names, &entry))
+    gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO | GST_ANALYTICS_REL_TYPE_N_TO_N, segmentation,
+                                              entry.id);
+}
+
 static void
 add_mask (GstAnalyticsRelationMeta *relations, const SlPredictionView *prediction, SlBytePool *pool)
 {
   const SlClassMask *mask = &prediction->mask;
   const gint place[4] = { 0, 0, prediction->width, prediction->height };
   GstAnalyticsSegmentationMtd entry;
-  if (mask->width > 0)
-    add_segmentation (relations, GST_SEGMENTATION_TYPE_SEMANTIC,
-                      sl_byte_pool_take (pool, mask->classes, (gsize) mask->width * mask->height), mask->width, mask->height, 256, place,
-                      &entry);
+  if (mask->width > 0
+      && add_segmentation (relations, GST_SEGMENTATION_TYPE_SEMANTIC,
+                           sl_byte_pool_take (pool, mask->classes, (gsize) mask->width * mask->height), mask->width, mask->height,
+                           N_CLASSES, place, &entry)
+      && prediction->n_mask_classes > 0)
+    name_classes (relations, prediction, entry.id);
 }
 #else
 static void

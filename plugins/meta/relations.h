@@ -15,7 +15,8 @@ G_BEGIN_DECLS
 
 /** sl_buffer_relate_prediction: adds to writable @buffer an object detection for each object, related to a tracking where it has an
  *  object_id and, from GStreamer 1.26 on, to a segmentation of type instance where it has a mask (pixel 1 = the object); one
- *  classification with all labels of the whole frame; and the frame's mask as a segmentation of type semantic (pixel = class).
+ *  classification with all labels of the whole frame; and the frame's mask as a segmentation of type semantic (pixel = class),
+ *  related group to group to a classification with the names of its classes.
  *  @pool: (nullable): where the pixels of masks come from */
 void sl_buffer_relate_prediction (GstBuffer *buffer, const SlPredictionView *prediction, SlBytePool *pool);
 /** sl_buffer_relate_track: relates the object detection of writable @buffer that has the place and type of @region, when there is

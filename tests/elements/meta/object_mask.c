@@ -387,12 +387,16 @@ static void
 test_semantic (void)
 {
   static const guint8 cells[6] = { 0, 1, 2, 255, 254, 7 };
-  const SlPredictionView prediction = { .width = 320, .height = 160, .mask = { 3, 2, cells } };
+  static const SlMaskClass classes[2] = { { 7, "road", 0.17 }, { 1, "sky", 0.17 } };
+  const SlPredictionView prediction = {
+    .width = 320, .height = 160, .mask = { 3, 2, cells }, .mask_classes = classes, .n_mask_classes = G_N_ELEMENTS (classes)
+  };
   GstBuffer *frame = new_frame ();
   sl_buffer_add_prediction (frame, &prediction, NULL);
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (frame);
   GstAnalyticsSegmentationMtd segmentation;
-  gpointer state = NULL;
+  GstAnalyticsClsMtd names;
+  gpointer state = NULL, inner = NULL;
   gint x, y;
   guint w, h;
   g_assert_nonnull (relations);
@@ -403,6 +407,12 @@ test_semantic (void)
   g_assert_cmpint (gst_buffer_memcmp (mask, 0, cells, sizeof cells), ==, 0);
   g_assert_true (x == 0 && y == 0 && w == 320 && h == 160);
   gst_buffer_unref (mask);
+  g_assert_true (gst_analytics_relation_meta_get_direct_related (relations, segmentation.id, GST_ANALYTICS_REL_TYPE_N_TO_N,
+                                                                 gst_analytics_cls_mtd_get_mtd_type (), &inner, &names));
+  g_assert_cmpuint (gst_analytics_cls_mtd_get_length (&names), ==, gst_analytics_segmentation_mtd_get_region_count (&segmentation));
+  g_assert_true (gst_analytics_cls_mtd_get_quark (&names, 7) == g_quark_from_string ("road"));
+  g_assert_true (gst_analytics_cls_mtd_get_quark (&names, 1) == g_quark_from_string ("sky"));
+  g_assert_true (gst_analytics_cls_mtd_get_quark (&names, 2) == 0);
   gst_buffer_unref (frame);
 }
 #endif

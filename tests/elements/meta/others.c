@@ -364,6 +364,13 @@ test_frame_mask (void)
   g_assert_nonnull (strstr (json, "\"labels\":[],\"mask\":{\"width\":8,\"height\":2,"));
   g_assert_nonnull (strstr (json, "\"runs\":[0,1,1,2,0,1,255,4,1,1,0,2,1,1,255,4]}"));
   g_assert_nonnull (strstr (json, "{\"label\":\"road\",\"label_id\":1,\"fraction\":0.25}"));
+  g_autoptr (GstElementFactory) resize = gst_element_factory_find ("slresize");
+  if (resize != NULL) {
+    /* Turned, a picture is left out, and its names with it. */
+    g_autoptr (GstBuffer) turned = test_line_run ("slresize video-direction=180", NULL, CAPS, gst_buffer_copy (frame));
+    g_autofree char *nothing = json_of (turned);
+    g_assert_nonnull (strstr (nothing, "\"labels\":[]}"));
+  }
   gst_buffer_add_analytics_relation_meta (nameless);
   relate_mask (nameless, pixels, 4, 2, 4, GST_VIDEO_FORMAT_GRAY8, all);
   g_autofree char *numbers = json_of (nameless);
