@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """sightline run: pipelines that end, fail, stall, change and do not stop; signals; what a service manager hears."""
+import glob
 import json
 import os
 import re
@@ -7,6 +8,7 @@ import signal
 import socket
 import subprocess
 import time
+import urllib.request
 from datetime import datetime
 
 import harness
@@ -179,6 +181,32 @@ def test_camera_is_back():
     camera.held.close()
     pipeline, = running.events()[-1]["pipelines"]
     assert running.status == 0 and pipeline["recoveries"] == 2 and pipeline["restarts"] == 0, pipeline
+
+
+def test_record():
+    """[record] keeps the camera's own pictures."""
+    camera = Camera()
+    os.makedirs(work("clips"))
+    path = write("recorded.pipeline", ("[pipeline]\nlaunch=slcamera uri=%s ! slpredict model=%s threshold=0 ! sltrack ! fakesink\n"
+                                       "[record]\nlocation=%s\nmin-free=0\non=object\npre-roll=0\npost-roll=0.5\n"
+                                       % (camera.uri, model("one_box.tflite"), work("clips"))).encode())
+    running = Running(path)
+    running.wait_for("running")
+    until = time.monotonic() + PATIENCE
+    while not glob.glob(work("clips/*.mkv")):
+        assert time.monotonic() < until, running.lines
+        time.sleep(0.05)
+    with urllib.request.urlopen(camera.uri) as stream:
+        sent = stream.read(65536)
+    running.stop()
+    camera.kill()
+    camera.held.close()
+    clip = glob.glob(work("clips/*.mkv"))[0]
+    with open(clip, "rb") as file, open(clip[:-len("mkv")] + "json", encoding="utf-8") as notes:
+        kept, said = file.read(), json.load(notes)
+    picture = sent[sent.index(b"\xff\xd8\xff"):sent.index(b"\xff\xd9") + 2]
+    assert said["format"] == "image/jpeg" and said["width"] == 320 and said["height"] == 240, said
+    assert len(picture) > 1000 and kept.count(picture) == said["frames"], (len(picture), said)
 
 
 def test_pipeline_is_back():
