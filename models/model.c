@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include "base/show.h"
+#include "base/xxh64.h"
 #include "core/passes/prepare.h"
 #include "sightline/error.h"
 #include "models/contract_build.h"
+#include "models/data_file.h"
 #include "models/default.h"
 #include "models/file.h"
 #include "models/numbers.h"
@@ -217,7 +219,8 @@ make_contract (const SlModel *model, const SlGraph *graph, const SlContractOverr
   return contract;
 }
 
-/* A living graph of the same file. TRUE with none where there is none that suits, or that could be of another state of the file. */
+/* A living graph of the same file. TRUE with none where there is none that suits, or that could be of another state of the file; one with weights in
+ * other files is found when these are read. */
 static gboolean
 find_shared (SlModel *model, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
 {
@@ -240,6 +243,25 @@ find_shared (SlModel *model, const SlContractOverrides *overrides, const SlModel
   return TRUE;
 }
 
+/* (transfer full): what tells a graph with weights in files beside the model's from others: the bytes that were read, since such a file may have
+ * changed while the model's own did not. */
+static char *
+add_data_files (const SlGraph *graph, char *identity)
+{
+  const Source *source = sl_graph_source (graph);
+  GHashTableIter iter;
+  gpointer name, value;
+  guint64 all = 0;
+  if (source->metadata.data_files == NULL)
+    return identity;
+  g_hash_table_iter_init (&iter, source->metadata.data_files);
+  while (g_hash_table_iter_next (&iter, &name, &value))
+    all ^= sl_xxh64 (name, strlen (name), ((const SlDataFile *) value)->hash);
+  char *whole = g_strdup_printf ("%s, data %016" G_GINT64_MODIFIER "x", identity, all);
+  g_free (identity);
+  return whole;
+}
+
 static gboolean
 load_new (SlModel *model, int *fd, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
 {
@@ -253,7 +275,7 @@ load_new (SlModel *model, int *fd, const SlContractOverrides *overrides, const S
     sl_graph_skip_input_quantize (model->graph);
   if (sl_file_stamp_is_fresh (&model->stamp))
     return TRUE;
-  g_autofree char *identity = identity_of (&model->stamp, options, skips);
+  g_autofree char *identity = add_data_files (model->graph, identity_of (&model->stamp, options, skips));
   model->graph = sl_graph_share (model->graph, identity);
   return TRUE;
 }

@@ -23,7 +23,7 @@ typedef struct _SlModel SlModel;
  * Reads the file into memory of its own, so that it may be overwritten or deleted from then on, and that into a graph, prepares the graph and builds the contract (model metadata, then
  * @path.modelinfo or the path with its extension replaced by .modelinfo when one exists, then @overrides).
  * Every message starts with @path. Models of one file, while it does not change and was not written a moment ago, share one graph and
- * its bytes. A file that is written to while it is read is read again, a few times, and then refused.
+ * its bytes; of one with weights in other files these are read and compared first. A file that is written to while it is read is read again, a few times, and then refused.
  */
 SlModel *sl_model_load (const char *path, const SlContractOverrides *overrides, GError **error);
 /**

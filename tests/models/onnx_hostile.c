@@ -520,6 +520,29 @@ test_external_kinds (void)
   split_clear (&split);
 }
 
+/* Weights that changed beside a model that did not are another graph's; the same ones are shared. */
+static void
+test_external_shared (void)
+{
+  Split split;
+  split_new (&split, "weights.bin", NULL, NULL);
+  g_autofree char *data = g_build_filename (split.folder, "weights.bin", NULL);
+  g_autoptr (GError) error = NULL;
+  gfloat weights[8] = { 0 };
+  g_assert_true (g_file_set_contents (data, (const char *) weights, sizeof weights, NULL));
+  sl_tflite_make_old (split.path);
+  g_autoptr (SlModel) one = sl_model_load (split.path, NULL, &error), same = sl_model_load (split.path, NULL, &error);
+  g_assert_no_error (error);
+  weights[3] = 1;
+  g_assert_true (g_file_set_contents (data, (const char *) weights, sizeof weights, NULL));
+  g_autoptr (SlModel) other = sl_model_load (split.path, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_true (sl_model_graph (one) == sl_model_graph (same));
+  g_assert_true (sl_model_graph (one) != sl_model_graph (other));
+  g_unlink (data);
+  split_clear (&split);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -542,5 +565,6 @@ main (int argc, char **argv)
   g_test_add_func ("/onnx-hostile/external-names", test_external_names);
   g_test_add_func ("/onnx-hostile/external-sizes", test_external_sizes);
   g_test_add_func ("/onnx-hostile/external-kinds", test_external_kinds);
+  g_test_add_func ("/onnx-hostile/external-shared", test_external_shared);
   return g_test_run ();
 }
