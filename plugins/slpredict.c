@@ -13,15 +13,14 @@
 #include "plugins/elements.h"
 
 #include <gst/video/video.h>
-#include <stdio.h>
 
-#include "base/picture.h"
 #include "sightline/error.h"
 #include "plugins/describe.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/prediction_signal.h"
 #include "plugins/properties.h"
 #include "plugins/report.h"
+#include "plugins/video_part.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_predict_debug);
 #define GST_CAT_DEFAULT sl_predict_debug
@@ -125,26 +124,6 @@ drop_get_type (void)
   return type;
 }
 
-/* inference-region as rectangle and objects; FALSE with @error set when it is neither. */
-static gboolean
-parse_region (const char *text, SlRect *part, gboolean *objects, GError **error)
-{
-  int end = 0;
-  *part = (SlRect){ 0 };
-  *objects = g_strcmp0 (text, "roi-list") == 0;
-  if (text == NULL || *text == '\0' || *objects || g_str_equal (text, "full-frame"))
-    return TRUE;
-  if (sscanf (text, "%5d,%5d,%5d,%5d%n", &part->x, &part->y, &part->width, &part->height, &end) == 4 && text[end] == '\0' && part->x >= 0
-      && part->y >= 0 && part->width > 0 && part->height > 0 && MAX (part->x, part->y) < SL_MAX_SIDE
-      && MAX (part->width, part->height) <= SL_MAX_SIDE)
-    return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "inference-region=%s: expected full-frame, roi-list (each object found upstream), or X,Y,WIDTH,HEIGHT in pixels of the "
-               "frame, such as inference-region=0,120,640,360",
-               text);
-  return FALSE;
-}
-
 /* Tells slnormalize which part of a frame to look at. */
 static gboolean
 apply_region (SlPredict *self)
@@ -158,7 +137,7 @@ apply_region (SlPredict *self)
   GST_OBJECT_UNLOCK (self);
   g_object_get (self->children[NORMALIZE], "object-class", &classes, NULL);
   const gboolean by_class = classes != NULL && *classes != '\0';
-  if (parse_region (text, &part, &objects, &error) && by_class && part.width > 0)
+  if (sl_video_part_parse_region (text, &part, &objects, &error) && by_class && part.width > 0)
     g_set_error (&error, SL_ERROR, SL_ERROR_ARGUMENT,
                  "inference-region=%s and object-class=%s: expected one of them, a rectangle or objects: remove the other", text, classes);
   if (error != NULL) {

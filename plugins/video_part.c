@@ -2,6 +2,8 @@
 /* One table says which directions there are. slnormalize and slresize take these and refuse "custom", which names no turn. */
 #include "plugins/video_part.h"
 
+#include <stdio.h>
+
 #include "sightline/error.h"
 
 static const struct
@@ -56,5 +58,24 @@ sl_video_part_check_direction (gint direction, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (turns); i++)
     g_string_append_printf (words, "%s%s", i + 1 < G_N_ELEMENTS (turns) ? ", " : " or ", turns[i].word);
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "video-direction=custom is not supported; expected auto%s", words->str);
+  return FALSE;
+}
+
+gboolean
+sl_video_part_parse_region (const char *text, SlRect *part, gboolean *objects, GError **error)
+{
+  int end = 0;
+  *part = (SlRect){ 0 };
+  *objects = g_strcmp0 (text, "roi-list") == 0;
+  if (text == NULL || *text == '\0' || *objects || g_str_equal (text, "full-frame"))
+    return TRUE;
+  if (sscanf (text, "%5d,%5d,%5d,%5d%n", &part->x, &part->y, &part->width, &part->height, &end) == 4 && text[end] == '\0' && part->x >= 0
+      && part->y >= 0 && part->width > 0 && part->height > 0 && MAX (part->x, part->y) < SL_MAX_SIDE
+      && MAX (part->width, part->height) <= SL_MAX_SIDE)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "inference-region=%s: expected full-frame, roi-list (each object found upstream), or X,Y,WIDTH,HEIGHT in pixels of the "
+               "frame, such as inference-region=0,120,640,360",
+               text);
   return FALSE;
 }

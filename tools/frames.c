@@ -28,6 +28,7 @@ struct _SlFrames
 {
   GstElement *pipeline, *convert, *sink;
   gboolean camera;
+  GstElement *given; /* (nullable): the slcamera, where somebody else made it */
   gboolean is_mjpeg; /* the server at the address sends pictures without end, as cameras do */
   guint connect_ms;
   char *uri;
@@ -173,7 +174,7 @@ build_decoder (SlFrames *frames, GError **error)
 static gboolean
 build_camera (SlFrames *frames, GError **error)
 {
-  GstElement *camera = sl_camera_new (frames->uri, frames->connect_ms);
+  GstElement *camera = frames->given != NULL ? frames->given : sl_camera_new (frames->uri, frames->connect_ms);
   gst_bin_add (GST_BIN (frames->pipeline), camera);
   return add_sink (frames, 1, error) && gst_element_link (camera, frames->sink);
 }
@@ -228,12 +229,24 @@ sl_frames_open (const char *uri, gboolean camera, guint connect_ms, GError **err
   return start (frames, error) ? g_steal_pointer (&frames) : NULL;
 }
 
+SlFrames *
+sl_frames_open_camera (GstElement *camera, const char *uri, GError **error)
+{
+  g_autoptr (SlFrames) frames = g_new0 (SlFrames, 1);
+  frames->uri = g_strdup (uri);
+  frames->camera = TRUE;
+  frames->given = gst_object_ref (camera);
+  frames->file = -1;
+  return start (frames, error) ? g_steal_pointer (&frames) : NULL;
+}
+
 void
 sl_frames_close (SlFrames *frames)
 {
   if (frames == NULL)
     return;
   drop_pipeline (frames);
+  gst_clear_object (&frames->given);
   if (frames->file >= 0)
     close (frames->file);
   g_free (frames->uri);

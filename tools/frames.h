@@ -23,6 +23,8 @@ typedef enum
 /** sl_frames_open: starts decoding what @uri names; @camera: as slcamera does, which gets @connect_ms for its connect-timeout. Messages
  *  leave the name of the source to the caller. */
 SlFrames *sl_frames_open (const char *uri, gboolean camera, guint connect_ms, GError **error);
+/** sl_frames_open_camera: the same of @camera, an slcamera in state NULL, (transfer none), with the name @uri. */
+SlFrames *sl_frames_open_camera (GstElement *camera, const char *uri, GError **error);
 void sl_frames_close (SlFrames *frames);
 /** sl_frames_pull: waits for the next frame for at most @ms. @sample: (transfer full) (nullable): it, in a format that slnormalize takes.
  *  @error is set with SL_FRAMES_FAILED. */

@@ -220,8 +220,10 @@ def test_no_camera():
 
 def test_refusals():
     target = work("refused.tflite")
-    run("calibrate").expect(2, "expected one MODEL")
-    run(*small("-o", target)).expect(2, "--camera SOURCE is required")
+    run("calibrate").expect(2, "expected one MODEL, one FILE.pipeline, or both in this order, got 0 arguments")
+    run("calibrate", "a.pipeline", "b.onnx", "-o", target).expect(2, "got 2 arguments")
+    run(*small("-c", "test://", "-o", target, "--set", "a=b")).expect(2, "--set: there is no FILE.pipeline")
+    run(*small("-o", target)).expect(2, "--camera SOURCE, or a FILE.pipeline, is required")
     run(*small("-c", "test://")).expect(2, "--output FILE is required")
     run(*small("-c", "test://", "-o", target, "--minutes", "0")).expect(2, "--minutes: expected a number in 0.01..10080, got '0'")
     run(*small("-c", "test://", "-o", target, "--minutes", "nan")).expect(2, "--minutes: expected a number")
@@ -260,6 +262,60 @@ def test_running_pipeline_takes_the_file():
     assert path + " runs now" in running.wait_for("model-changed")["message"]
     running.stop()
     assert running.status == 0, running.events()
+
+
+def described(name, launch):
+    return write(name + ".pipeline", ("[parameters]\nsource=test://?pattern=ball\nmodel=%s\n[pipeline]\nlaunch=%s\n" % (
+        data("formats", "models", "mobilenet_v2_035.ext.onnx"), launch)).encode())
+
+
+SEE = "slpredict name=see model=${model} mean=%s std=%s" % tuple(IMAGENET[1::2])
+
+
+def test_description():
+    """Camera, model and what is said of it are those of the pipeline, whose sinks do not run; a clip in place of the camera gives the same as
+    without the description."""
+    target, sink = work("described.tflite"), work("sink.raw")
+    path = described("described", "slcamera uri=${source} ! %s ! filesink location=%s" % (SEE, sink))
+    got = report(run("calibrate", path, "--rate", "20", "--alike", "--minutes", str(PATIENT / 2), "-o", target, "--json"))
+    assert got["looked_at"] >= 10 and os.path.getsize(target) == got["bytes"] and not os.path.exists(sink), got
+    run("calibrate", path, "-c", clip(), "--rate", "3", "-o", target).expect(0)
+    same = work("undescribed.tflite")
+    run(*small("-c", clip(), "--rate", "3", "-o", same)).expect(0)
+    assert open(same, "rb").read() == open(target, "rb").read()
+    # A model before the description stands for the pipeline's, which may be quantised already.
+    run("calibrate", path, "--set", "model=" + target, "-c", clip(), "-o", work("x.tflite")).expect(1, "described.tflite: takes int8[")
+    run("calibrate", small()[1], path, "--set", "model=" + target, "-c", clip(), "--rate", "3", "-o", target).expect(0)
+    assert open(same, "rb").read() == open(target, "rb").read()
+
+
+def test_part_of_the_frame():
+    """A model that sees a part learns from that part; a part outside of the frame is refused."""
+    whole, part = work("whole.tflite"), work("part.tflite")
+    for target, region in (whole, ""), (part, " inference-region=0,0,64,48"):
+        run("calibrate", described("part", "slcamera uri=${source} ! %s%s ! fakesink" % (SEE, region)), "-c", clip(), "--rate", "3", "--alike", "-o",
+            target).expect(0)
+    assert open(whole, "rb").read() != open(part, "rb").read()
+    run("calibrate", described("part", "slcamera uri=${source} ! %s inference-region=9000,0,64,48 ! fakesink" % SEE), "-c", clip(), "-o",
+        target).expect(1, "9000")
+
+
+def test_refused_descriptions():
+    target = work("undescribable.tflite")
+    for name, launch, message in (
+            ("no-camera", "videotestsrc ! %s ! fakesink" % SEE, "no-camera.pipeline: the pipeline has 0 elements slcamera; expected one, or --camera"),
+            ("no-model", "slcamera uri=${source} ! fakesink", "has 0 elements slinfer; expected one, so MODEL and --camera have to be stated"),
+            ("two", "slcamera uri=${source} ! %s ! slpredict inference-region=roi-list model=${model} ! fakesink" % SEE, "has 2 elements slinfer"),
+            ("objects", "slcamera uri=${source} ! %s inference-region=roi-list ! fakesink" % SEE, "the model sees objects that another one finds"),
+            ("default", "slcamera uri=${source} ! slpredict ! fakesink", "its slinfer has no model; expected one, or MODEL before the description"),
+            ("wrong", "slcamera uri=${source} ! nothing ! fakesink", "wrong.pipeline:")):
+        run("calibrate", described(name, launch), "-o", target).expect(1, message)
+    run("calibrate", work("nowhere.pipeline"), "-o", target).expect(1, "nowhere.pipeline: no such file")
+    path = described("nobody", "slcamera uri=${source} ! %s ! fakesink" % SEE)
+    run("calibrate", path, "--set", "sauce=x", "-o", target).expect(1, "sauce")
+    gone = run("calibrate", path, "--set", "source=http://me:hidden@127.0.0.1:9/x", "-o", target, env=ALONE).expect(1)
+    assert "http://me:***@127.0.0.1:9/x: " in gone.err and "hidden" not in gone.err or "is missing, which slcamera needs" in gone.err, gone
+    assert not os.path.exists(target)
 
 
 harness.main(globals())

@@ -12,11 +12,13 @@
 #include "plugins/elements.h"
 #include "sightline/error.h"
 #include "tools/command.h"
+#include "tools/frames.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"
 #include "tools/predict/remote_frames.h"
 #include "tools/quantize/making.h"
 #include "tools/quantize/pictures.h"
+#include "tools/quantize/pipeline.h"
 #include "tools/quantize/report.h"
 #include "tools/quantize/scenes.h"
 
@@ -41,10 +43,21 @@ typedef struct
 {
   SlModelOptions model;
   SlMakingOptions making;
-  char *camera, *output, *minutes_text, *rate_text;
+  SlRunOptions set;
+  char *camera, *description, *output, *minutes_text, *rate_text;
   gboolean json, alike;
   gdouble minutes, rate;
 } Options;
+
+/** Where frames come from: @remote decodes in another process; the camera of a description, @own, runs in this one, as in `sightline run`. One of
+ *  both is NULL. */
+typedef struct
+{
+  SlRemoteFrames *remote;
+  SlFrames *own;
+  char *name;
+  SlInputKind kind;
+} Source;
 
 typedef struct
 {
@@ -74,7 +87,9 @@ options_clear (Options *options)
 {
   sl_model_options_clear (&options->model);
   sl_making_options_clear (&options->making);
+  sl_run_options_clear (&options->set);
   g_free (options->camera);
+  g_free (options->description);
   g_free (options->output);
   g_free (options->minutes_text);
   g_free (options->rate_text);
@@ -140,6 +155,33 @@ tell_note (const char *name, const char *text)
   sl_complain ("calibrate", "%s: %s", name, text);
 }
 
+static void
+source_clear (Source *source)
+{
+  if (source->remote != NULL)
+    sl_remote_frames_close (source->remote);
+  g_clear_pointer (&source->remote, sl_remote_frames_free);
+  g_clear_pointer (&source->own, sl_frames_close);
+  g_free (source->name);
+}
+
+/* (transfer full) (nullable): as sl_remote_frames_until(). */
+static GstSample *
+next_frame (Source *source, gint64 deadline, GError **error)
+{
+  GstSample *sample = NULL;
+  SlFramesStatus status = SL_FRAMES_NOTHING;
+  if (source->remote != NULL)
+    return sl_remote_frames_until (source->remote, deadline, error);
+  while (status == SL_FRAMES_NOTHING && !sl_interrupted () && g_get_monotonic_time () < deadline) {
+    status = sl_frames_pull (source->own, NAP / 1000, &sample, error);
+    g_autofree char *note = sl_frames_take_note (source->own);
+    if (note != NULL)
+      tell_note (source->name, note);
+  }
+  return sample;
+}
+
 /* Until a camera's next frame is due: what comes meanwhile is not even copied. */
 static void
 wait_until_due (const Schedule *schedule)
@@ -186,12 +228,12 @@ show (const Job *job, const Schedule *schedule, gint64 since)
 
 /* Looks at frames of the open source until time is up, the source ends, or somebody wants it to. */
 static gboolean
-watch (Job *job, SlRemoteFrames *source, Schedule *schedule, GError **error, GError **reason)
+watch (Job *job, Source *source, Schedule *schedule, GError **error, GError **reason)
 {
   gboolean good = TRUE;
   while (good) {
     wait_until_due (schedule);
-    GstSample *sample = sl_remote_frames_until (source, end_of (schedule), reason);
+    GstSample *sample = next_frame (source, end_of (schedule), reason);
     const GstClockTime stamp = sample != NULL ? GST_BUFFER_PTS (gst_sample_get_buffer (sample)) : GST_CLOCK_TIME_NONE;
     const gint64 at = GST_CLOCK_TIME_IS_VALID (stamp) ? (gint64) GST_TIME_AS_USECONDS (stamp) : -1;
     const gboolean due = sample != NULL && is_due (schedule, at);
@@ -234,25 +276,42 @@ check_enough (Job *job, const char *name, const GError *reason, GError **error)
 }
 
 static gboolean
-learn_from_camera (Job *job, SlSpawner *spawner, const SlInput *input, GError **error)
+open_remote (Source *source, SlSpawner *spawner, const SlInput *input, GError **error)
+{
+  source->name = g_strdup (input->name);
+  source->kind = input->kind;
+  source->remote = sl_remote_frames_new (spawner, TIMEOUT, tell_note);
+  if (sl_remote_frames_open (source->remote, input, error))
+    return TRUE;
+  g_prefix_error (error, "%s: ", input->name);
+  return FALSE;
+}
+
+static gboolean
+open_own (Source *source, GstElement *camera, GError **error)
+{
+  g_object_get (camera, "uri", &source->name, NULL);
+  if (source->name == NULL)
+    source->name = gst_object_get_name (GST_OBJECT (camera));
+  source->kind = g_str_has_prefix (source->name, "file:") ? SL_INPUT_FILE : SL_INPUT_CAMERA;
+  source->own = sl_frames_open_camera (camera, source->name, error);
+  return source->own != NULL;
+}
+
+static gboolean
+learn_from (Job *job, Source *source, GError **error)
 {
   const Options *options = job->options;
-  g_autoptr (SlRemoteFrames) source = sl_remote_frames_new (spawner, TIMEOUT, tell_note);
   g_autoptr (GError) reason = NULL;
-  Schedule schedule = { .kind = input->kind,
+  Schedule schedule = { .kind = source->kind,
                         .length = (gint64) (60 * options->minutes * G_USEC_PER_SEC),
                         .interval = (gint64) (G_USEC_PER_SEC / options->rate),
+                        .opened = g_get_monotonic_time (),
                         .first = -1,
                         .last = -1 };
-  if (!sl_remote_frames_open (source, input, error)) {
-    g_prefix_error (error, "%s: ", input->name);
-    return FALSE;
-  }
-  schedule.opened = g_get_monotonic_time ();
   const gboolean good = watch (job, source, &schedule, error, &reason);
-  sl_remote_frames_close (source);
   job->early = sl_interrupted ();
-  if (!good || !check_enough (job, input->name, reason, error))
+  if (!good || !check_enough (job, source->name, reason, error))
     return FALSE;
   if (job->early)
     sl_complain ("calibrate", "ends early: makes the file of %u frames; Ctrl-C once more ends without it",
@@ -291,30 +350,64 @@ finish (Job *job, GError **error)
          && g_file_set_contents (options->output, data, (gssize) size, error);
 }
 
+/* Frames come from @input or, where that is not NULL, from @camera. @said: what the description says of how the model sees them */
 static gboolean
-calibrate (Job *job, SlSpawner *spawner, const SlInput *input, GError **error)
+calibrate (Job *job, SlSpawner *spawner, const SlInput *input, GstElement *camera, const SlNormalizeSpec *said, GError **error)
 {
   const Options *options = job->options;
   const SlModelLoadOptions how = sl_limit_options_load (&options->model.limits, FALSE);
   const SlContractOverrides overrides = sl_model_options_overrides (&options->model);
-  SlNormalizeSpec spec = { .filter = SL_FILTER_AUTO };
+  SlNormalizeSpec spec = *said;
+  Source source = { NULL };
   g_autoptr (SlModel) model = sl_model_load_with (options->model.model, &overrides, &how, error);
   job->quantizer = model != NULL ? sl_quantizer_new (model, &options->making.how, error) : NULL;
   if (job->quantizer == NULL)
     return FALSE;
   sl_quantizer_spec (job->quantizer, &spec);
+  spec.pad_value = said->pad_value >= 0 ? said->pad_value : spec.pad_value;
   job->tensor_bytes = sl_quantizer_tensor_bytes (job->quantizer);
   job->pictures = sl_pictures_new ("calibrate", spawner, &spec, job->tensor_bytes);
   job->scenes = sl_scenes_new (&spec);
   job->kept = g_ptr_array_new_with_free_func (g_free);
-  return learn_from_camera (job, spawner, input, error) && finish (job, error);
+  const gboolean learned =
+    (camera != NULL ? open_own (&source, camera, error) : open_remote (&source, spawner, input, error)) && learn_from (job, &source, error);
+  source_clear (&source);
+  return learned && finish (job, error);
+}
+
+/* Nothing that is read is written over; the model and its labels may be the description's. */
+static gboolean
+check_model (Options *options)
+{
+  return sl_options_apart ("calibrate", "--output", options->output, "MODEL", options->model.model)
+         && sl_options_apart ("calibrate", "--output", options->output, "--labels", options->model.labels)
+         && sl_model_options_check ("calibrate", &options->model);
+}
+
+/* The exit status. @camera: (out) (nullable): that of the description, unless --camera states one. */
+static int
+read_description (Options *options, GstElement **camera, SlNormalizeSpec *said)
+{
+  g_autoptr (GError) error = NULL;
+  if (options->description != NULL) {
+    sl_run_register_elements ();
+    if (!sl_pipeline_watch (options->description, &options->set, options->camera == NULL ? camera : NULL, &options->model, said, &error)) {
+      sl_complain ("calibrate", "%s", error->message);
+      return SL_EXIT_FAILED;
+    }
+  }
+  if (!check_model (options))
+    return SL_EXIT_USAGE;
+  options->making.how.threads = sl_threads_resolve (options->model.threads);
+  return SL_EXIT_OK;
 }
 
 static int
-run (const Options *options)
+run (Options *options)
 {
   g_autoptr (GError) error = NULL;
-  char *arguments[] = { options->camera, NULL };
+  g_autoptr (GstElement) camera = NULL;
+  SlNormalizeSpec said = { .filter = SL_FILTER_AUTO, .pad_value = -1 };
   sl_interrupt_catch (0);
   g_autoptr (SlSpawner) spawner = sl_spawner_new (&error);
   if (spawner == NULL) {
@@ -322,12 +415,15 @@ run (const Options *options)
     return SL_EXIT_FAILED;
   }
   sl_elements_init (NULL, NULL);
+  const int status = read_description (options, &camera, &said);
+  if (status != SL_EXIT_OK)
+    return status;
+  char *arguments[] = { camera == NULL ? options->camera : NULL, NULL };
   g_autoptr (GPtrArray) inputs = sl_inputs_new (arguments);
-  const SlInput *input = inputs->pdata[0];
   if (sl_inputs_find_file (inputs, options->output) != NULL)
     return sl_options_usage ("calibrate", "--output and --camera are one file, which would be lost; expected another name for --output");
   Job job = { .options = options, .step = 1 };
-  const gboolean good = calibrate (&job, spawner, input, &error);
+  const gboolean good = calibrate (&job, spawner, camera == NULL ? inputs->pdata[0] : NULL, camera, &said, &error);
   const gboolean stopped = sl_interrupted () && !good && error == NULL;
   job_clear (&job);
   if (error != NULL)
@@ -340,15 +436,12 @@ check (Options *options)
 {
   options->minutes = 10;
   options->rate = 1;
-  if (!sl_options_tflite ("calibrate", options->output)
-      || !sl_options_apart ("calibrate", "--output", options->output, "MODEL", options->model.model)
-      || !sl_options_apart ("calibrate", "--output", options->output, "--labels", options->model.labels)
-      || !sl_model_options_check ("calibrate", &options->model) || !sl_making_options_check ("calibrate", &options->making)
+  if (!sl_options_tflite ("calibrate", options->output) || !sl_run_options_check ("calibrate", &options->set)
+      || !sl_making_options_check ("calibrate", &options->making)
       || !sl_options_number ("calibrate", "--minutes", options->minutes_text, 0.01, 10080, &options->minutes)
       || !sl_options_number ("calibrate", "--rate", options->rate_text, 0.001, 60, &options->rate))
     return FALSE;
-  options->making.how.threads = sl_threads_resolve (options->model.threads);
-  if (!g_file_test (options->camera, G_FILE_TEST_IS_DIR))
+  if (options->camera == NULL || !g_file_test (options->camera, G_FILE_TEST_IS_DIR))
     return TRUE;
   sl_options_usage ("calibrate", "--camera: '%s' is a folder; expected a camera, a URI or a video (sightline quantize takes folders)",
                     options->camera);
@@ -363,6 +456,7 @@ run_calibrate (int argc, char **argv)
   g_autofree GOptionEntry *more = sl_model_options_entries (&options.model);
   const GOptionEntry entries[] = {
     { "camera", 'c', 0, G_OPTION_ARG_FILENAME, &options.camera, "The camera to learn from: as for predict, or a video of it", "SOURCE" },
+    SL_RUN_OPTION_SET (options.set),
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "The file to write", "FILE" },
     { "minutes", 'm', 0, G_OPTION_ARG_STRING, &options.minutes_text, "How long to watch, 0.01..10080 (default 10)", "N" },
     { "rate", 0, 0, G_OPTION_ARG_STRING, &options.rate_text, "Most frames a second to look at, 0.001..60 (default 1)", "N" },
@@ -373,16 +467,22 @@ run_calibrate (int argc, char **argv)
     { NULL },
   };
   int status = sl_options_parse (
-    "calibrate", "MODEL", "Makes a float model compute with 8 bits, by what a camera shows it.",
+    "calibrate", "[MODEL] [FILE.pipeline]", "Makes a float model compute with 8 bits, by what a camera shows it.",
+    "A pipeline description states the camera and the model, unless they are given.\n"
     "The first Ctrl-C ends the watch, and the file is made of the frames so far, if they are enough; a second one ends without a file.",
     argc, argv, entries, more, &rest);
   if (status < 0) {
     status = SL_EXIT_USAGE;
-    options.model.model = g_strdup (rest[0]);
-    if (rest[0] == NULL || rest[1] != NULL)
-      sl_options_usage ("calibrate", "expected one MODEL, got %u arguments", g_strv_length (rest));
-    else if (options.output == NULL || options.camera == NULL)
-      sl_options_usage ("calibrate", "%s is required", options.output == NULL ? "--output FILE" : "--camera SOURCE");
+    const guint n = g_strv_length (rest);
+    const gboolean described = n > 0 && sl_pipeline_is_description (rest[n - 1]);
+    options.description = described ? g_strdup (rest[n - 1]) : NULL;
+    options.model.model = n > (described ? 1 : 0) ? g_strdup (rest[0]) : NULL;
+    if (n == 0 || n > (described ? 2 : 1))
+      sl_options_usage ("calibrate", "expected one MODEL, one FILE.pipeline, or both in this order, got %u arguments", n);
+    else if (options.output == NULL || (options.camera == NULL && !described))
+      sl_options_usage ("calibrate", "%s is required", options.output == NULL ? "--output FILE" : "--camera SOURCE, or a FILE.pipeline,");
+    else if (options.set.set != NULL && !described)
+      sl_options_usage ("calibrate", "--set: there is no FILE.pipeline whose parameters it could be for");
     else if (check (&options))
       status = run (&options);
   }

@@ -6,6 +6,7 @@
 
 #include "core/graph/tensor.h"
 #include "plugins/video_input.h"
+#include "plugins/video_part.h"
 #include "sightline/error.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
@@ -53,10 +54,12 @@ normalize (SlPictures *pictures, GstSample *sample, GError **error)
   GstVideoFrame frame;
   SlImageInfo info;
   SlImage image;
-  if (!sl_video_input_read (gst_sample_get_caps (sample), "the picture", SL_VIDEO_INPUT_FORMATS, &video, &info, error))
+  SlNormalizeSpec spec = pictures->spec;
+  if (!sl_video_input_read (gst_sample_get_caps (sample), "the picture", SL_VIDEO_INPUT_FORMATS, &video, &info, error)
+      || !sl_video_part_crop (&pictures->spec.crop, GST_VIDEO_INFO_WIDTH (&video), GST_VIDEO_INFO_HEIGHT (&video), "", &spec.crop, error))
     return FALSE;
-  const SlNormalizeStatus status = pictures->normalizer == NULL ? sl_normalizer_new (&pictures->normalizer, &info, &pictures->spec)
-                                                                : sl_normalizer_set (pictures->normalizer, &info, &pictures->spec);
+  const SlNormalizeStatus status = pictures->normalizer == NULL ? sl_normalizer_new (&pictures->normalizer, &info, &spec)
+                                                                : sl_normalizer_set (pictures->normalizer, &info, &spec);
   if (status != SL_NORMALIZE_OK || pictures->tensor == NULL) {
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "cannot be made a tensor: %s",
                  pictures->tensor != NULL ? sl_normalize_status_text (status) : "not enough memory");

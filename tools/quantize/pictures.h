@@ -15,7 +15,8 @@ G_BEGIN_DECLS
 
 typedef struct _SlPictures SlPictures;
 
-/** sl_pictures_new: after gst_init(); @command: for complaints; @spawner must outlive it. */
+/** sl_pictures_new: after gst_init(); @command: for complaints; @spec: a size of 0 of its crop is up to the frame's edge; @spawner must outlive
+ *  it. */
 SlPictures *sl_pictures_new (const char *command, SlSpawner *spawner, const SlNormalizeSpec *spec, gsize tensor_bytes);
 void sl_pictures_free (SlPictures *pictures);
 /** sl_pictures_load: (transfer none) (nullable): the tensor of @input, valid until the next call; NULL, having complained, for one that

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The pipeline is made as for `sightline run`, and taken apart again: of its slcamera the address alone would not do, which reads back without its
+ * password. */
+#include "tools/quantize/pipeline.h"
+
+#include "pipelines/description/build.h"
+#include "plugins/video_part.h"
+#include "sightline/error.h"
+
+gboolean
+sl_pipeline_is_description (const char *argument)
+{
+  return g_str_has_suffix (argument, ".pipeline");
+}
+
+/* (transfer full) (nullable): the one element that @factory made; NULL with @error set. */
+static GstElement *
+find_one (GstElement *pipeline, const char *factory, const char *advice, GError **error)
+{
+  g_autoptr (GPtrArray) found = sl_find_elements (pipeline, factory);
+  if (found->len == 1)
+    return gst_object_ref (found->pdata[0]);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "the pipeline has %u elements %s; expected one, %s", found->len, factory, advice);
+  return NULL;
+}
+
+/* *@text, where there is none yet, becomes the string or the choice that @property of @element is set to. */
+static void
+take_text (char **text, GstElement *element, const char *property)
+{
+  GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), property);
+  g_auto (GValue) value = G_VALUE_INIT;
+  if (*text != NULL)
+    return;
+  g_value_init (&value, spec->value_type);
+  g_object_get_property (G_OBJECT (element), property, &value);
+  if (g_param_value_defaults (spec, &value))
+    return;
+  if (G_VALUE_HOLDS_STRING (&value))
+    *text = g_value_dup_string (&value);
+  else if (G_VALUE_HOLDS_ENUM (&value))
+    *text = g_strdup (g_enum_get_value (G_PARAM_SPEC_ENUM (spec)->enum_class, g_value_get_enum (&value))->value_nick);
+  else
+    *text = g_strdup_printf ("%d", g_value_get_int (&value));
+}
+
+static gboolean
+take_model (SlModelOptions *model, GstElement *infer, GError **error)
+{
+  take_text (&model->model, infer, "model");
+  take_text (&model->labels, infer, "labels");
+  take_text (&model->mean, infer, "mean");
+  take_text (&model->std, infer, "std");
+  take_text (&model->colour, infer, "colour");
+  take_text (&model->fit, infer, "fit");
+  take_text (&model->layout, infer, "layout");
+  take_text (&model->decoder, infer, "decoder");
+  take_text (&model->limits.tensor_text, infer, "tensor-limit");
+  take_text (&model->limits.work_text, infer, "work-limit");
+  take_text (&model->limits.input_shape, infer, "input-shape");
+  if (model->model != NULL)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "its slinfer has no model; expected one, or MODEL before the description");
+  return FALSE;
+}
+
+/* What slpredict, (nullable), will tell its slnormalize when it starts. */
+static gboolean
+take_region (GstElement *predict, SlRect *part, gboolean *objects, GError **error)
+{
+  g_autofree char *region = NULL, *classes = NULL;
+  if (predict == NULL)
+    return TRUE;
+  g_object_get (predict, "inference-region", &region, "object-class", &classes, NULL);
+  if (!sl_video_part_parse_region (region, part, objects, error))
+    return FALSE;
+  *objects = *objects || (classes != NULL && classes[0] != '\0');
+  return TRUE;
+}
+
+static gboolean
+take_part (SlNormalizeSpec *spec, GstElement *normalize, GstElement *predict, GError **error)
+{
+  gint filter, direction, pad_value;
+  gboolean objects;
+  g_object_get (normalize, "filter", &filter, "video-direction", &direction, "pad-value", &pad_value, "objects", &objects, "crop-x",
+                &spec->crop.x, "crop-y", &spec->crop.y, "crop-width", &spec->crop.width, "crop-height", &spec->crop.height, NULL);
+  spec->filter = (SlFilter) filter;
+  spec->orientation = sl_video_part_orientation (direction, GST_VIDEO_ORIENTATION_IDENTITY);
+  spec->pad_value = pad_value;
+  if (!take_region (predict, &spec->crop, &objects, error))
+    return FALSE;
+  if (!objects)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "the model sees objects that another one finds; expected a model that sees frames");
+  return FALSE;
+}
+
+static gboolean
+take (GstElement *pipeline, GstElement **camera, SlModelOptions *model, SlNormalizeSpec *spec, GError **error)
+{
+  g_autoptr (GstElement) infer =
+    find_one (pipeline, "slinfer", "so MODEL and --camera have to be stated instead of the description", error);
+  g_autoptr (GstElement) normalize = infer != NULL ? find_one (pipeline, "slnormalize", "which makes what the model sees", error) : NULL;
+  g_autoptr (GPtrArray) predicts = sl_find_elements (pipeline, "slpredict");
+  GstElement *predict = predicts->len > 0 ? predicts->pdata[0] : NULL;
+  if (normalize == NULL || !take_model (model, infer, error) || !take_part (spec, normalize, predict, error))
+    return FALSE;
+  if (camera == NULL)
+    return TRUE;
+  *camera = find_one (pipeline, "slcamera", "or --camera", error);
+  if (*camera != NULL)
+    gst_bin_remove (GST_BIN (GST_OBJECT_PARENT (*camera)), *camera);
+  return *camera != NULL;
+}
+
+gboolean
+sl_pipeline_watch (const char *path, SlRunOptions *set, GstElement **camera, SlModelOptions *model, SlNormalizeSpec *spec, GError **error)
+{
+  g_autoptr (GHashTable) parameters = sl_run_options_parameters_for (set, path, TRUE, error);
+  g_autoptr (SlDescription) description = parameters != NULL ? sl_description_load (path, parameters, error) : NULL;
+  g_autoptr (GstElement) pipeline = description != NULL ? sl_description_build (description, error) : NULL;
+  if (pipeline == NULL)
+    return FALSE;
+  const gboolean good = take (pipeline, camera, model, spec, error);
+  if (!good)
+    g_prefix_error (error, "%s: ", path);
+  return good;
+}
