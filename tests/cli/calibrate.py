@@ -81,7 +81,8 @@ def test_still_scene():
 def test_too_few_frames():
     target = work("few.tflite")
     run(*small("-c", still("few", 9), "--rate", "10", "--alike", "-o", target)).expect(1, "9 of the 9 frames looked at are different")
-    run(*small("-c", "test://?pattern=blue", "--rate", "60", "--minutes", "0.02", "-o", target)).expect(1, "test://?pattern=blue: 1 of the ")
+    for rate in "60", "0.001":
+        run(*small("-c", "test://?pattern=blue", "--rate", rate, "--minutes", "0.02", "-o", target)).expect(1, "test://?pattern=blue: 1 of the ")
     assert not os.path.exists(target)
 
 

@@ -182,14 +182,6 @@ next_frame (Source *source, gint64 deadline, GError **error)
   return sample;
 }
 
-/* Until a camera's next frame is due: what comes meanwhile is not even copied. */
-static void
-wait_until_due (const Schedule *schedule)
-{
-  while (schedule->kind == SL_INPUT_CAMERA && schedule->first >= 0 && !sl_interrupted () && g_get_monotonic_time () < schedule->next)
-    g_usleep (NAP);
-}
-
 /* Whether a frame with the time stamp @at, below 0 for none, is to be looked at. */
 static gboolean
 is_due (Schedule *schedule, gint64 at)
@@ -216,6 +208,15 @@ end_of (const Schedule *schedule)
   if (schedule->kind == SL_INPUT_FILE)
     return schedule->opened + schedule->length + MOST_TIME;
   return schedule->first >= 0 ? schedule->first + schedule->length : schedule->opened + schedule->length + FIRST_FRAME;
+}
+
+/* Until a camera's next frame is due, or the end: what comes meanwhile is not even copied. */
+static void
+wait_until_due (const Schedule *schedule)
+{
+  const gint64 until = MIN (schedule->next, end_of (schedule));
+  while (schedule->kind == SL_INPUT_CAMERA && schedule->first >= 0 && !sl_interrupted () && g_get_monotonic_time () < until)
+    g_usleep (NAP);
 }
 
 static void
