@@ -22,6 +22,7 @@ sl_meta_api_is_relations (GType api)
 
 /* The id of what was left out. */
 #define GONE G_MAXUINT
+#define FARTHEST (1 << 29)
 
 typedef struct
 {
@@ -32,6 +33,13 @@ typedef struct
   const GstVideoInfo *picture;
   const guint8 *removed; /* (nullable): for each in @from */
 } Copy;
+
+/* Whole pixels, so far out at most that sizes can be computed. */
+static gint
+whole (double pixels)
+{
+  return (gint) floor (CLAMP (pixels, -FARTHEST, FARTHEST) + 0.5);
+}
 
 static gboolean
 is_object (const Copy *copy, guint id)
@@ -48,7 +56,7 @@ add_oriented (Copy *copy, const GstAnalyticsODMtd *object, GstAnalyticsODMtd *ad
   gint x, y, w, h;
   gfloat angle = 0, confidence;
   SlAffine inverse;
-  if (!gst_analytics_od_mtd_get_oriented_location (object, &x, &y, &w, &h, &angle, &confidence) || angle == 0)
+  if (!gst_analytics_od_mtd_get_oriented_location (object, &x, &y, &w, &h, &angle, &confidence) || angle == 0 || !isfinite (angle))
     return FALSE;
   if (copy->affine == NULL)
     return gst_analytics_relation_meta_add_oriented_od_mtd (copy->to, gst_analytics_od_mtd_get_obj_type (object), x, y, w, h, angle,
@@ -61,10 +69,9 @@ add_oriented (Copy *copy, const GstAnalyticsODMtd *object, GstAnalyticsODMtd *ad
   const double width = w * hypot (across[0], across[1]), height = h * hypot (down[0], down[1]);
   double middle_x, middle_y;
   sl_affine_apply (&inverse, x + w / 2.0, y + h / 2.0, &middle_x, &middle_y);
-  return gst_analytics_relation_meta_add_oriented_od_mtd (
-    copy->to, gst_analytics_od_mtd_get_obj_type (object), (gint) floor (middle_x - width / 2 + 0.5),
-    (gint) floor (middle_y - height / 2 + 0.5), (gint) floor (width + 0.5), (gint) floor (height + 0.5),
-    (gfloat) atan2 (across[1], across[0]), confidence, added);
+  return gst_analytics_relation_meta_add_oriented_od_mtd (copy->to, gst_analytics_od_mtd_get_obj_type (object),
+                                                          whole (middle_x - width / 2), whole (middle_y - height / 2), whole (width),
+                                                          whole (height), (gfloat) atan2 (across[1], across[0]), confidence, added);
 }
 #else
 static gboolean
@@ -193,8 +200,8 @@ add_segmentation (Copy *copy, guint id, guint n_objects)
   for (gsize i = 0; i < n; i++)
     regions[i] = gst_analytics_segmentation_mtd_get_region_id (&segmentation, i);
   sl_affine_box (&inverse, box, mapped);
-  const gint left = (gint) floor (mapped[0] + 0.5), top = (gint) floor (mapped[1] + 0.5);
-  const gint right = (gint) floor (mapped[2] + 0.5), bottom = (gint) floor (mapped[3] + 0.5);
+  const gint left = whole (mapped[0]), top = whole (mapped[1]);
+  const gint right = whole (mapped[2]), bottom = whole (mapped[3]);
   if (gst_analytics_relation_meta_add_segmentation_mtd (
         copy->to, mask, n_objects > 0 ? GST_SEGMENTATION_TYPE_INSTANCE : GST_SEGMENTATION_TYPE_SEMANTIC, n, regions, left, top,
         (guint) MAX (right - left, 1), (guint) MAX (bottom - top, 1), &added))

@@ -31,8 +31,10 @@ struct _SlRelated
   guint n_entries;
   GArray *objects;    /* of SlRelatedObject */
   GArray *links;      /* of Link, by object */
+  GArray *labels;     /* of SlLabelled: of the classification in hand */
   GByteArray *linked; /* for each entry: whether it is related to an object */
   GArray *places;     /* of guint, for each entry: 1 + the place of the object that it is */
+  guint next;         /* the object behind the one claimed last: regions mostly come in the order of objects */
 };
 
 SlRelated *
@@ -41,6 +43,7 @@ sl_related_new (void)
   SlRelated *related = g_new0 (SlRelated, 1);
   related->objects = g_array_new (FALSE, TRUE, sizeof (SlRelatedObject));
   related->links = g_array_new (FALSE, FALSE, sizeof (Link));
+  related->labels = g_array_new (FALSE, FALSE, sizeof (SlLabelled));
   related->linked = g_byte_array_new ();
   related->places = g_array_new (FALSE, TRUE, sizeof (guint));
   return related;
@@ -53,6 +56,7 @@ sl_related_free (SlRelated *related)
     return;
   g_array_unref (related->objects);
   g_array_unref (related->links);
+  g_array_unref (related->labels);
   g_byte_array_unref (related->linked);
   g_array_unref (related->places);
   g_free (related);
@@ -198,6 +202,7 @@ sl_related_list (SlRelated *related, GstBuffer *buffer)
   related->relations = gst_buffer_get_analytics_relation_meta (buffer);
   related->n_entries =
     related->relations != NULL ? (guint) MIN (gst_analytics_relation_get_length (related->relations), SL_MOST_RELATED_ENTRIES) : 0;
+  related->next = 0;
   g_array_set_size (related->objects, 0);
   g_array_set_size (related->links, 0);
   g_byte_array_set_size (related->linked, related->n_entries);
@@ -227,15 +232,17 @@ sl_related_claim (SlRelated *related, const GstVideoRegionOfInterestMeta *region
   SlRelatedObject *nearest = NULL;
   double least = SLACK;
   for (guint i = 0; i < related->objects->len && (nearest == NULL || least > 0); i++) {
-    SlRelatedObject *object = sl_related_object (related, i);
+    SlRelatedObject *object = sl_related_object (related, (related->next + i) % related->objects->len);
     const double far = object->region ? G_MAXDOUBLE : distance (object->box, region);
     if (far > least || (far == least && nearest != NULL) || strcmp (object->label, type) != 0)
       continue;
     nearest = object;
     least = far;
   }
-  if (nearest != NULL)
-    nearest->region = TRUE;
+  if (nearest == NULL)
+    return NULL;
+  nearest->region = TRUE;
+  related->next = (guint) (nearest - sl_related_object (related, 0)) + 1;
   return nearest;
 }
 
@@ -295,12 +302,12 @@ has_label (const GArray *labels, guint first, const char *label)
 static void
 read_labels (SlRelated *related, guint id, GArray *labels, guint first)
 {
-  g_autoptr (GArray) found = NULL;
+  GArray *found = related->labels;
   GstAnalyticsClsMtd entry;
   if (!gst_analytics_relation_meta_get_cls_mtd (related->relations, id, &entry))
     return;
   const gsize n = MIN (gst_analytics_cls_mtd_get_length (&entry), SL_MOST_RELATED_ENTRIES);
-  found = g_array_sized_new (FALSE, FALSE, sizeof (SlLabelled), (guint) n);
+  g_array_set_size (found, 0);
   for (gsize i = 0; i < n; i++) {
     const SlLabelled label = { .label_id = -1,
                                .confidence = share (gst_analytics_cls_mtd_get_level (&entry, i)),
