@@ -27,8 +27,8 @@ static void
 add_relation (GstBuffer *frame)
 {
   GstAnalyticsODMtd object;
-  gst_analytics_relation_meta_add_od_mtd (gst_buffer_add_analytics_relation_meta (frame), g_quark_from_string ("cat"), 16, 12, 32, 24, 0.75f,
-                                          &object);
+  gst_analytics_relation_meta_add_od_mtd (gst_buffer_add_analytics_relation_meta (frame), g_quark_from_string ("cat"), 16, 12, 32, 24,
+                                          0.75f, &object);
 }
 #endif
 

@@ -267,6 +267,7 @@ test_live (gconstpointer data)
   g_object_set (source, "location", server.uri, NULL);
   gst_element_set_state (other, GST_STATE_PLAYING);
   g_autoptr (GPtrArray) before = pull (other, "sent", 1);
+  g_assert_cmpuint (before->len, ==, 1);
   g_autofree char *line = g_strdup_printf ("slcamera name=c connect-timeout=60000 " FAST
                                            " uri=%s c.src ! appsink name=raw sync=false c.encoded ! appsink name=encoded sync=false",
                                            server.uri);

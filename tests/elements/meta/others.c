@@ -157,6 +157,7 @@ test_many_regions (void)
   }
   g_assert_cmpuint (count_objects (frame), ==, 4096);
   g_autofree char *json = json_of (frame);
+  g_assert_nonnull (json);
   through_all (frame);
 }
 

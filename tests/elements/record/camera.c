@@ -86,6 +86,7 @@ test_rtsp (void)
   test_camera_wait_frames (line.camera, 30);
   ask (&line);
   g_autofree char *path = next_clip (&line, "\"format\":\"video/x-h264\",\"width\":320,\"height\":240,\"cut\":null");
+  g_assert_nonnull (path);
   g_assert_cmpuint (record_count (line.recorder, "dropped"), ==, 0);
   close_line (&line);
   test_server_kill (&server);
@@ -101,6 +102,7 @@ test_http (void)
   test_camera_wait_frames (line.camera, 30);
   ask (&line);
   g_autofree char *path = next_clip (&line, "\"format\":\"image/jpeg\",\"width\":160,\"height\":120,\"cut\":null");
+  g_assert_nonnull (path);
   close_line (&line);
   test_server_kill (&server);
 }
@@ -123,6 +125,7 @@ test_back (gconstpointer same)
   g_autofree char *first = next_clip (&line, "\"format\":\"video/x-h264\",\"width\":320,\"height\":240,\"cut\":null");
   g_autofree char *second =
     same == NULL ? next_clip (&line, "\"format\":\"video/x-h264\",\"width\":160,\"height\":128,\"cut\":null") : NULL;
+  g_assert_true ((second == NULL) == (same != NULL));
   g_autoptr (GPtrArray) frames = record_read (first);
   for (guint i = 1; i < frames->len; i++)
     g_assert_cmpuint (GST_BUFFER_PTS (frames->pdata[i]), >, GST_BUFFER_PTS (frames->pdata[i - 1]));
@@ -138,6 +141,7 @@ test_raw (void)
   test_camera_wait_frames (line.camera, 5);
   ask (&line);
   g_autofree char *path = next_clip (&line, "\"format\":\"image/jpeg\",\"width\":32,\"height\":24,\"cut\":null");
+  g_assert_nonnull (path);
   close_line (&line);
 }
 
