@@ -336,12 +336,12 @@ start_threads (SlSession *session, GError **error)
   return FALSE;
 }
 
-/* While every byte of the model file is there. */
+/* While every byte of the model file is there. Intermediate tensors get memory once weights that are packed have given theirs back. */
 static gboolean
 make (SlSession *session, GError **error)
 {
   session->host.backends = sl_backends_choose (session->graph);
-  if (!start_threads (session, error) || !make_steps (session, error) || !plan_memory (session, error) || !ready_steps (session, error))
+  if (!start_threads (session, error) || !make_steps (session, error) || !ready_steps (session, error) || !plan_memory (session, error))
     return FALSE;
   count_nodes (session);
   return TRUE;
