@@ -219,11 +219,11 @@ bend (const SlFloatLayer *layer, const gfloat *in, gfloat *out, gsize n)
     layer->isa->activate (layer->activation, in, out, n);
 }
 
-/* The curve of @rows rows' channels from @first to before @end, which are still in the first cache; rows are @stride apart. */
+/* The curve of @rows rows' channels from @first to before @end, which are still in the first cache. */
 static void
-activate_channels (const SlFloatLayer *layer, gint32 first, gint32 end, gint32 rows, gfloat *c, gsize stride)
+activate_channels (const SlFloatLayer *layer, gint32 first, gint32 end, gint32 rows, gfloat *c)
 {
-  const gsize channels = (gsize) (end - first);
+  const gsize channels = (gsize) (end - first), stride = (gsize) layer->channels;
   if (!sl_activation_is_curve (layer->activation))
     return;
   c += first;
@@ -235,16 +235,16 @@ activate_channels (const SlFloatLayer *layer, gint32 first, gint32 end, gint32 r
 
 /* The same of panels. */
 static void
-activate (const SlFloatLayer *layer, gint32 panel, gint32 end, gint32 rows, gfloat *c, gsize stride)
+activate (const SlFloatLayer *layer, gint32 panel, gint32 end, gint32 rows, gfloat *c)
 {
   const SlFloatPanel *last = &layer->gemm.panels[end - 1];
-  activate_channels (layer, layer->gemm.panels[panel].channel, last->channel + last->channels, rows, c, stride);
+  activate_channels (layer, layer->gemm.panels[panel].channel, last->channel + last->channels, rows, c);
 }
 
 void
 sl_float_activate_rows (const SlFloatLayer *layer, gfloat *rows, gint32 n)
 {
-  activate_channels (layer, 0, layer->channels, n, rows, (gsize) layer->channels);
+  activate_channels (layer, 0, layer->channels, n, rows);
 }
 
 static void
@@ -271,7 +271,7 @@ run_gemm (const void *data, guint item, guint thread)
     const SlFloatRows found = direct ? direct_runs (run, first, rows, runs) : find_runs (run, at, rows, runs, copies);
     gfloat *c = run->y + (gsize) first * (gsize) layer->channels;
     (layer->deep ? layer->isa->gemm_deep : layer->isa->gemm) (&layer->gemm, panel, end, &found, c, (gsize) layer->channels);
-    activate (layer, panel, end, rows, c, (gsize) layer->channels);
+    activate (layer, panel, end, rows, c);
     first += rows;
     left -= rows;
     if (!direct)
@@ -291,7 +291,6 @@ run_places (const Run *run, const SlFloatPiece *piece, Output at, gint32 rows, g
   gfloat *to = inside ? line + sl_float_transposed_offset (part, at.x) : scratch;
   const SlFloatRows found = find_runs (run, at, rows, runs, copies);
   (part->deep ? part->isa->gemm_deep : part->isa->gemm) (&part->gemm, piece->panel, piece->end, &found, to, stride);
-  activate (part, piece->panel, piece->end, rows, to, stride);
   if (!inside)
     sl_float_transposed_copy (piece, scratch, at.x, rows, line);
 }
@@ -330,7 +329,7 @@ run_sparse (const void *data, guint item, guint thread)
   gfloat *c = run->y + (gsize) first * (gsize) layer->channels;
   layer->isa->turn (run->x + (gsize) first * (gsize) layer->depth, rows, layer->depth, columns);
   layer->isa->sparse (&layer->sparse, channel, end, columns, rows, c, (gsize) layer->channels);
-  activate_channels (layer, channel, end, rows, c, (gsize) layer->channels);
+  activate_channels (layer, channel, end, rows, c);
 }
 
 /* @n pixels of row @y from @x on; zeros for what is outside of the picture. */

@@ -2,8 +2,8 @@
 /*
  * Transposed convolutions as ordinary ones. With strides of two, each place of a window over the input makes two by two output pixels, and
  * each of these takes only weights that lie two apart. So one transposed convolution is four parts: convolutions without stride, whose
- * outputs are every other pixel of every other row. Parts of pixels beside each other are one where that leaves no more registers idle:
- * its channels are then those of all these pixels, and a row of products is a piece of a row of the output.
+ * outputs are every other pixel of every other row. Where pixels beside each other take equally many weights, their parts are one: its channels
+ * are then those of all these pixels, and a row of products is a piece of a row of the output.
  */
 #include <string.h>
 
@@ -11,11 +11,11 @@
 
 #define MOST_PARTS 1024
 
-/* Weights of @filter that are @stride apart, from @first on. A pixel that none reaches has one, of zero. */
+/* Weights of @filter that are @stride apart, from @first on. */
 static gint32
 taps_of (gint32 filter, gint32 stride, gint32 first)
 {
-  return filter > first ? (filter - first + stride - 1) / stride : 1;
+  return (filter - first + stride - 1) / stride;
 }
 
 gboolean
@@ -23,19 +23,11 @@ sl_float_transposed_fits (const SlGraph *graph, const SlNode *node)
 {
   const SlWindow *w = &node->params.window;
   const gint32 *weights = sl_node_input (graph, node, 1)->dims;
-  const gint64 taps_h = taps_of (weights[1], w->stride_h, 0), taps_w = taps_of (weights[2], w->stride_w, 0), most = G_MAXINT32 / 8;
-  return (gint64) w->stride_h * w->stride_w <= MOST_PARTS && taps_h * taps_w <= SL_FLOAT_MAX_RUNS && taps_h * taps_w <= most / weights[3]
-         && w->stride_w <= most / weights[0];
-}
-
-/* Registers of weights of a row of output pixels, when @across of them are one part. */
-static gint64
-registers_of (const gint32 *weights, gint32 stride, gint32 across, gint32 lanes)
-{
-  gint64 sum = 0;
-  for (gint32 x = 0; x < stride; x += across)
-    sum += (gint64) taps_of (weights[2], stride, x) * ((across * weights[0] + lanes - 1) / lanes);
-  return sum;
+  const gint64 most = G_MAXINT32 / 8;
+  if (w->stride_h > weights[1] || w->stride_w > weights[2] || (gint64) w->stride_h * w->stride_w > MOST_PARTS)
+    return FALSE;
+  const gint64 taps = (gint64) taps_of (weights[1], w->stride_h, 0) * taps_of (weights[2], w->stride_w, 0);
+  return taps <= SL_FLOAT_MAX_RUNS && taps <= most / weights[3] && w->stride_w <= most / weights[0];
 }
 
 static void
@@ -80,9 +72,7 @@ void
 sl_float_transposed_parts (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena)
 {
   const SlWindow *w = &node->params.window;
-  const gint32 *weights = sl_node_input (graph, node, 1)->dims, lanes = layer->isa->lanes;
-  const gboolean apart = registers_of (weights, w->stride_w, 1, lanes) < registers_of (weights, w->stride_w, w->stride_w, lanes);
-  const gint32 across = apart ? 1 : w->stride_w;
+  const gint32 across = sl_node_input (graph, node, 1)->dims[2] % w->stride_w == 0 ? w->stride_w : 1;
   layer->mode = SL_FLOAT_TRANSPOSED;
   layer->n_parts = (guint) (w->stride_h * (w->stride_w / across));
   layer->parts = sl_arena_alloc (arena, layer->n_parts * sizeof layer->parts[0]);
