@@ -9,6 +9,8 @@
 
 G_BEGIN_DECLS
 
+/** Name of the appsrc in slcamera that gives them. */
+#define SL_CAMERA_ENCODED_OUTPUT "encoded-output"
 /** What waits for whoever takes the frames: a live camera's next ones are left out then, up to a key frame; files wait. */
 #define SL_CAMERA_ENCODED_BYTES (16 << 20)
 #define SL_CAMERA_ENCODED_TIME (5 * GST_SECOND)

@@ -6,6 +6,9 @@
 #include <gst/app/gstappsrc.h>
 #include <gst/base/gstbasetransform.h>
 
+#include <glib/gstdio.h>
+
+#include "plugins/elements.h"
 #include "tools/run/figures.h"
 
 /* The worker of the figures is its flow. */
@@ -140,6 +143,42 @@ test_late_decoder (void)
   sl_flow_counts (f.flow, &counts);
   g_assert_cmpuint (counts.in, ==, 5);
   fixture_clear (&f);
+}
+
+static void
+play_to_end (GstElement *pipeline)
+{
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
+}
+
+/* A camera's frames count once, also where they go to a recorder as they came. */
+static void
+test_encoded (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *folder = g_dir_make_tmp ("flow-XXXXXX", NULL), *path = g_build_filename (folder, "frames.avi", NULL);
+  g_autofree char *make = g_strdup_printf ("videotestsrc num-buffers=20 ! jpegenc ! avimux ! filesink location=\"%s\"", path);
+  g_autofree char *line =
+    g_strdup_printf ("slcamera name=c uri=\"file://%s\" c.src ! fakesink sync=false c.encoded ! fakesink sync=false", path);
+  g_autoptr (GstElement) writer = gst_parse_launch (make, NULL);
+  g_assert_nonnull (writer);
+  play_to_end (writer);
+  gst_element_set_state (writer, GST_STATE_NULL);
+  g_autoptr (GstElement) pipeline = gst_parse_launch (line, &error);
+  g_assert_no_error (error);
+  SlFlow *flow = sl_flow_new (pipeline);
+  SlFlowCounts counts;
+  play_to_end (pipeline);
+  sl_flow_counts (flow, &counts);
+  g_assert_cmpuint (counts.in, ==, 20);
+  g_assert_cmpuint (counts.out, ==, 20);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  sl_flow_free (flow);
+  g_unlink (path);
+  g_rmdir (folder);
 }
 
 /* Until so many were dropped for that reason: more are no better than fewer. */
@@ -298,10 +337,12 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  gst_init (&argc, &argv);
+  sl_elements_init (&argc, &argv);
+  g_assert_true (sl_elements_register_static ());
   g_test_add_func ("/flow/replaced", test_replaced);
   g_test_add_func ("/flow/decoder", test_decoder);
   g_test_add_func ("/flow/late-decoder", test_late_decoder);
+  g_test_add_func ("/flow/encoded", test_encoded);
   g_test_add_func ("/flow/leaky-queue", test_leaky_queue);
   g_test_add_func ("/flow/full-queue", test_full_queue);
   g_test_add_func ("/flow/leaky-source", test_leaky_source);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/percentile.h"
+#include "plugins/camera/encoded.h"
 #include "plugins/meta/frame_meta.h"
 
 #define RING 512
@@ -156,6 +157,15 @@ watch_predictions (SlFlow *flow, GstElement *element)
   gst_object_unref (src);
 }
 
+/* What slcamera gives as it came: the same frames as those that it decoded, which count. */
+static gboolean
+is_encoded_output (GstElement *element)
+{
+  g_autoptr (GstObject) parent = gst_object_get_parent (GST_OBJECT (element));
+  return parent != NULL && strcmp (G_OBJECT_TYPE_NAME (parent), "SlCamera") == 0
+         && strcmp (GST_OBJECT_NAME (element), SL_CAMERA_ENCODED_OUTPUT) == 0;
+}
+
 /* FALSE for elements that are of no interest. */
 static gboolean
 classify (GstElement *element, PointKind *kind)
@@ -163,7 +173,7 @@ classify (GstElement *element, PointKind *kind)
   GstElementFactory *factory = gst_element_get_factory (element);
   const char *name = factory != NULL ? GST_OBJECT_NAME (factory) : "";
   const char *klass = factory != NULL ? gst_element_factory_get_metadata (factory, GST_ELEMENT_METADATA_KLASS) : NULL;
-  if (GST_IS_BIN (element))
+  if (GST_IS_BIN (element) || is_encoded_output (element))
     return FALSE;
   if (strcmp (name, "slpostprocess") == 0)
     *kind = POINT_RESULT;
