@@ -253,7 +253,7 @@ sl_camera_request_new_pad (GstElement *element, GstPadTemplate *template, const 
   GST_OBJECT_LOCK (self);
   const gboolean late = GST_STATE (element) > GST_STATE_READY, there = self->encoded != NULL;
   GST_OBJECT_UNLOCK (self);
-  GstElement *output = !late && !there && self->output != NULL ? gst_element_factory_make ("appsrc", SL_CAMERA_ENCODED_OUTPUT) : NULL;
+  GstElement *output = !late && !there && self->output != NULL ? sl_camera_encoded_new () : NULL;
   if (output == NULL)
     return NULL;
   gst_bin_add (GST_BIN (self), output);

@@ -2,6 +2,24 @@
 /* appsrc could drop by itself, in the middle of a group of pictures, which would spoil the rest of it. */
 #include "plugins/camera/encoded.h"
 
+/* appsrc ends its stream when what is behind it says so, and goes on to take frames, or to wait for room. */
+static GstPadProbeReturn
+at_end (GstPad *pad, GstPadProbeInfo *info, gpointer output)
+{
+  if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_EOS)
+    gst_app_src_end_of_stream (output);
+  return GST_PAD_PROBE_OK;
+}
+
+GstElement *
+sl_camera_encoded_new (void)
+{
+  GstElement *output = gst_element_factory_make ("appsrc", SL_CAMERA_ENCODED_OUTPUT);
+  if (output != NULL)
+    gst_pad_add_probe (GST_BASE_SRC_PAD (output), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, at_end, output, NULL);
+  return output;
+}
+
 void
 sl_camera_encoded_set_up (GstAppSrc *output, gboolean live)
 {
@@ -43,11 +61,12 @@ has_room (GstAppSrc *output, gsize bytes)
 void
 sl_camera_encoded_push (SlCameraEncoded *encoded, GstAppSrc *output, gboolean live, GstBuffer *frame)
 {
-  const gboolean fits = !live || has_room (output, gst_buffer_get_size (frame));
+  const gboolean ended = GST_PAD_IS_EOS (GST_BASE_SRC_PAD (output));
+  const gboolean fits = !live || ended || has_room (output, gst_buffer_get_size (frame));
   const gboolean begins = !encoded->flows && !GST_BUFFER_FLAG_IS_SET (frame, GST_BUFFER_FLAG_DELTA_UNIT);
   encoded->came = TRUE;
   encoded->crowded |= !fits;
-  encoded->flows = fits && (encoded->flows || begins);
+  encoded->flows = fits && !ended && (encoded->flows || begins);
   if (!encoded->flows) {
     gst_buffer_unref (frame);
     return;

@@ -23,13 +23,17 @@ typedef struct
   gboolean crowded; /* frames were left out since then, because too many waited */
 } SlCameraEncoded;
 
+/** sl_camera_encoded_new: (transfer floating) (nullable): an appsrc of that name, which takes no more once what is behind it wants no more;
+ *  NULL where there is no appsrc. */
+GstElement *sl_camera_encoded_new (void);
 /** sl_camera_encoded_set_up: before @output starts. */
 void sl_camera_encoded_set_up (GstAppSrc *output, gboolean live);
 /** sl_camera_encoded_begin: of a connection. */
 void sl_camera_encoded_begin (SlCameraEncoded *encoded);
 /** sl_camera_encoded_move: timestamps of @frame to where @from is @to. What would be before 0, and a DTS behind the PTS, is NONE. */
 void sl_camera_encoded_move (GstBuffer *frame, GstClockTime from, GstClockTime to);
-/** sl_camera_encoded_push: takes @frame, which waits for room where @output is not that of a @live camera. */
+/** sl_camera_encoded_push: takes @frame, which waits for room where @output is not that of a @live camera. At
+ *  the end of @output's stream it goes nowhere. */
 void sl_camera_encoded_push (SlCameraEncoded *encoded, GstAppSrc *output, gboolean live, GstBuffer *frame);
 
 G_END_DECLS

@@ -371,6 +371,34 @@ test_requests (void)
   gst_object_unref (pad);
 }
 
+/* Who takes no more is not waited for, and not told to be slow. */
+static void
+test_taken_no_more (gconstpointer data)
+{
+  const gboolean *live = data;
+  SlCameraEncoded encoded;
+  g_autoptr (GstElement) pipeline = launch ("identity name=last eos-after=1 ! fakesink sync=false async=false");
+  g_autoptr (GstElement) last = element_of (pipeline, "last");
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  GstElement *output = sl_camera_encoded_new ();
+  g_assert_nonnull (output);
+  gst_bin_add (GST_BIN (pipeline), output);
+  g_assert_true (gst_element_link (output, last));
+  sl_camera_encoded_set_up (GST_APP_SRC (output), *live);
+  sl_camera_encoded_begin (&encoded);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  for (guint i = 0; i < 12; i++) {
+    sl_camera_encoded_push (&encoded, GST_APP_SRC (output), *live, gst_buffer_new_allocate (NULL, SL_CAMERA_ENCODED_BYTES / 4, NULL));
+    if (i != 1)
+      continue;
+    g_autoptr (GstMessage) message = *live ? gst_bus_timed_pop_filtered (bus, PATIENCE, GST_MESSAGE_EOS) : NULL;
+    g_assert_true (!*live || message != NULL);
+  }
+  g_assert_false (encoded.crowded);
+  g_assert_true (encoded.came);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+}
+
 static void
 test_move (void)
 {
@@ -398,6 +426,7 @@ test_move (void)
 int
 main (int argc, char **argv)
 {
+  static const gboolean no = FALSE, yes = TRUE;
   test_elements_init (&argc, &argv);
   TEST_ADD_CASES ("/slcamera/encoded/file", files, test_file);
   TEST_ADD_CASES ("/slcamera/encoded/live", lives, test_live);
@@ -405,6 +434,8 @@ main (int argc, char **argv)
   g_test_add_func ("/slcamera/encoded/reconnect", test_reconnect);
   g_test_add_func ("/slcamera/encoded/crowded", test_crowded);
   g_test_add_func ("/slcamera/encoded/requests", test_requests);
+  g_test_add_data_func ("/slcamera/encoded/file-taken-no-more", &no, test_taken_no_more);
+  g_test_add_data_func ("/slcamera/encoded/live-taken-no-more", &yes, test_taken_no_more);
   g_test_add_func ("/slcamera/encoded/move", test_move);
   return test_elements_run ();
 }
