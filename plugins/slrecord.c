@@ -9,6 +9,7 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
+#include "plugins/camera/encoded.h"
 #include "plugins/describe.h"
 #include "plugins/elements.h"
 #include "plugins/meta/analysis_meta.h"
@@ -545,6 +546,10 @@ sl_record_encoded_event (GstPad *pad, GstObject *parent, GstEvent *event)
       break;
     case GST_EVENT_EOS:
       sl_clip_source_end (&self->source, FALSE);
+      break;
+    case GST_EVENT_CUSTOM_DOWNSTREAM_OOB:
+      if (gst_event_has_name (event, SL_CAMERA_ENCODED_NONE))
+        sl_clip_source_none (&self->source);
       break;
     default:
       break;

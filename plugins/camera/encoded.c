@@ -64,7 +64,6 @@ sl_camera_encoded_push (SlCameraEncoded *encoded, GstAppSrc *output, gboolean li
   const gboolean ended = GST_PAD_IS_EOS (GST_BASE_SRC_PAD (output));
   const gboolean fits = !live || ended || has_room (output, gst_buffer_get_size (frame));
   const gboolean begins = !encoded->flows && !GST_BUFFER_FLAG_IS_SET (frame, GST_BUFFER_FLAG_DELTA_UNIT);
-  encoded->came = TRUE;
   encoded->crowded |= !fits;
   encoded->flows = fits && !ended && (encoded->flows || begins);
   if (!encoded->flows) {

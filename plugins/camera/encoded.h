@@ -11,6 +11,8 @@ G_BEGIN_DECLS
 
 /** Name of the appsrc in slcamera that gives them. */
 #define SL_CAMERA_ENCODED_OUTPUT "encoded-output"
+/** Name of the custom event, out of band, by which a live camera tells that frames come which it did not encode. */
+#define SL_CAMERA_ENCODED_NONE "slcamera-encoded-none"
 /** What waits for whoever takes the frames: a live camera's next ones are left out then, up to a key frame; files wait. */
 #define SL_CAMERA_ENCODED_BYTES (16 << 20)
 #define SL_CAMERA_ENCODED_TIME (5 * GST_SECOND)
@@ -19,7 +21,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   gboolean flows;   /* the last frame went out; else the next one is a key frame, marked DISCONT */
-  gboolean came;    /* a frame, since the connection began */
+  gboolean came;    /* a frame, since the connection began; it may be on its way through a parser */
   gboolean crowded; /* frames were left out since then, because too many waited */
 } SlCameraEncoded;
 

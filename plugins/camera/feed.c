@@ -171,13 +171,18 @@ is_playing (GstElement *camera)
   return playing;
 }
 
-/* Files and test pictures stay what they are: whoever waits for their encoded frames is told that there are none. */
+/* Whoever waits for encoded frames is told that there are none: for good of files and test pictures, else of this connection. */
 static void
 end_empty (SlCameraFeed *feed)
 {
-  g_autoptr (GstAppSrc) encoded = sl_camera_may_end (feed->uri) && !feed->taken.came ? get_encoded (feed) : NULL;
-  if (encoded != NULL)
+  g_autoptr (GstAppSrc) encoded = !feed->taken.came ? get_encoded (feed) : NULL;
+  if (encoded == NULL)
+    return;
+  if (sl_camera_may_end (feed->uri))
     gst_app_src_end_of_stream (encoded);
+  else
+    gst_element_send_event (GST_ELEMENT (encoded),
+                            gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM_OOB, gst_structure_new_empty (SL_CAMERA_ENCODED_NONE)));
 }
 
 static GstFlowReturn
@@ -242,6 +247,7 @@ stamp_encoded (gpointer data, GstBuffer *frame)
 {
   SlCameraFeed *feed = data;
   const GstClockTime running = GST_BUFFER_PTS_IS_VALID (frame) ? GST_BUFFER_PTS (frame) : GST_BUFFER_DTS (frame);
+  feed->taken.came = TRUE;
   g_autoptr (GstElement) camera = get_camera (feed);
   g_autoptr (GstClock) clock = camera != NULL && feed->live ? gst_element_get_clock (camera) : NULL;
   if (clock == NULL) {

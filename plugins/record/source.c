@@ -100,6 +100,14 @@ sl_clip_source_end (SlClipSource *source, gboolean own)
 }
 
 void
+sl_clip_source_none (SlClipSource *source)
+{
+  g_mutex_lock (&source->lock);
+  source->ended = TRUE;
+  g_mutex_unlock (&source->lock);
+}
+
+void
 sl_clip_source_reset (SlClipSource *source)
 {
   g_mutex_lock (&source->lock);

@@ -19,7 +19,7 @@ typedef struct
   SlClipRecorder *recorder;
   GstCaps *caps;              /* (nullable): the camera's */
   gboolean own;               /* the recorder gets our encoder's frames, and none of the camera's have come since */
-  gboolean ended;             /* the camera's stream */
+  gboolean ended;             /* the camera's stream, at least for now */
   GstClockTime newest, alone; /* of the camera's frames; since when those that are looked at are newer. NONE */
 } SlClipSource;
 
@@ -33,6 +33,8 @@ void sl_clip_source_set_caps (SlClipSource *source, gboolean own, GstCaps *caps)
 /** sl_clip_source_frame: takes @frame. One of the camera's makes the camera's stream the source again. */
 void sl_clip_source_frame (SlClipSource *source, gboolean own, GstBuffer *frame);
 void sl_clip_source_end (SlClipSource *source, gboolean own);
+/** sl_clip_source_none: the camera's stream has none of the frames that are looked at from now on. */
+void sl_clip_source_none (SlClipSource *source);
 /** sl_clip_source_reset: the camera's stream begins anew. */
 void sl_clip_source_reset (SlClipSource *source);
 

@@ -352,6 +352,37 @@ test_crowded (void)
   test_server_kill (&server);
 }
 
+static GstPadProbeReturn
+note_none (GstPad *pad, GstPadProbeInfo *info, gpointer told)
+{
+  if (gst_event_has_name (GST_PAD_PROBE_INFO_EVENT (info), SL_CAMERA_ENCODED_NONE))
+    g_atomic_int_inc ((gint *) told);
+  return GST_PAD_PROBE_OK;
+}
+
+/* A live camera that does not encode, or does: told with its first frame, or not at all. */
+static void
+test_none (gconstpointer payload)
+{
+  TestServer server;
+  gint told = 0;
+  g_autofree char *arguments = g_strdup_printf ("--size 64x48 --fps 15 --payload %s", (const char *) payload);
+  if (!test_server_start (&server, RTSP, 0, arguments))
+    return;
+  g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST, NULL);
+  GstElement *sink = gst_element_factory_make ("fakesink", NULL);
+  g_object_set (sink, "sync", FALSE, "async", FALSE, NULL);
+  gst_bin_add (GST_BIN (camera->pipeline), sink);
+  g_assert_true (gst_element_link_pads (camera->camera, "encoded", sink, "sink"));
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (sink, "sink");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, note_none, &told, NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_frames (camera, 3);
+  g_assert_cmpint (g_atomic_int_get (&told), ==, g_str_equal (payload, "raw") ? 1 : 0);
+  test_camera_stop (camera);
+  test_server_kill (&server);
+}
+
 /* A pad that nothing is linked to changes nothing. There is none for who asks while the element runs. */
 static void
 test_requests (void)
@@ -395,7 +426,6 @@ test_taken_no_more (gconstpointer data)
     g_assert_true (!*live || message != NULL);
   }
   g_assert_false (encoded.crowded);
-  g_assert_true (encoded.came);
   gst_element_set_state (pipeline, GST_STATE_NULL);
 }
 
@@ -433,6 +463,8 @@ main (int argc, char **argv)
   g_test_add_func ("/slcamera/encoded/loop", test_loop);
   g_test_add_func ("/slcamera/encoded/reconnect", test_reconnect);
   g_test_add_func ("/slcamera/encoded/crowded", test_crowded);
+  g_test_add_data_func ("/slcamera/encoded/none/raw", "raw", test_none);
+  g_test_add_data_func ("/slcamera/encoded/none/jpeg", "jpeg", test_none);
   g_test_add_func ("/slcamera/encoded/requests", test_requests);
   g_test_add_data_func ("/slcamera/encoded/file-taken-no-more", &no, test_taken_no_more);
   g_test_add_data_func ("/slcamera/encoded/live-taken-no-more", &yes, test_taken_no_more);

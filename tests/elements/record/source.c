@@ -2,6 +2,7 @@
 /* slrecord with a pad encoded that nothing comes to, at first, for a while, or any more: clips are of the stream that there is. */
 #include <string.h>
 
+#include "plugins/camera/encoded.h"
 #include "tests/elements/record/support.h"
 
 #define JPEG "jpegenc"
@@ -67,6 +68,23 @@ test_ended (void)
   record_stream_clear (&stream);
 }
 
+/* A camera that says so does not encode: from the first frame on there are clips. */
+static void
+test_none (void)
+{
+  RecordStream stream;
+  if (!record_stream (JPEG, 1, &stream))
+    return;
+  RecordFixture fixture = record_open (OWN, &stream);
+  gst_harness_push_event (fixture.encoded,
+                          gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM_OOB, gst_structure_new_empty (SL_CAMERA_ENCODED_NONE)));
+  push (&fixture, NULL, 0, 30);
+  gst_harness_push_event (fixture.raw, gst_event_new_eos ());
+  g_assert_cmpint (next_width (&fixture), ==, 32);
+  record_close (&fixture);
+  record_stream_clear (&stream);
+}
+
 /* The camera's stream is taken as soon as it comes, and left when it is silent; with the same caps again, too. */
 static void
 test_changes (void)
@@ -114,6 +132,7 @@ main (int argc, char **argv)
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slrecord/source/silent", test_silent);
   g_test_add_func ("/slrecord/source/ended", test_ended);
+  g_test_add_func ("/slrecord/source/none", test_none);
   g_test_add_func ("/slrecord/source/changes", test_changes);
   g_test_add_func ("/slrecord/source/late", test_late);
   return test_elements_run ();
