@@ -48,6 +48,7 @@ copy_data (SlBlackBoxInfo *info, GHashTable *files)
   g_autofree const char **names = files != NULL ? (const char **) g_hash_table_get_keys_as_array (files, &n) : NULL;
   if (n > 1)
     qsort (names, n, sizeof *names, compare_names);
+  info->knows_data = TRUE;
   info->n_data = MIN (n, SL_BLACK_BOX_DATA_FILES);
   for (guint i = 0; i < n; i++) {
     const SlDataFile *file = g_hash_table_lookup (files, names[i]);
@@ -160,7 +161,7 @@ set_data (GKeyFile *file, const SlBlackBoxInfo *info)
   for (guint i = 0; i < info->n_data; i++)
     g_ptr_array_add (texts, g_strdup_printf ("%016" G_GINT64_MODIFIER "x %" G_GUINT64_FORMAT " %s", info->data[i].hash, info->data[i].bytes,
                                              info->data[i].name));
-  if (texts->len > 0)
+  if (info->knows_data)
     g_key_file_set_string_list (file, GROUP, "data-files", (const char *const *) texts->pdata, texts->len);
 }
 
@@ -258,6 +259,7 @@ get_data (GKeyFile *file, SlBlackBoxInfo *info, GError **error)
 {
   static const char expected[] = "at most " G_STRINGIFY (SL_BLACK_BOX_DATA_FILES) " files, each with XXH64, bytes and name";
   gsize length = 0;
+  info->knows_data = g_key_file_has_key (file, GROUP, "data-files", NULL);
   g_auto (GStrv) texts = g_key_file_get_string_list (file, GROUP, "data-files", &length, NULL);
   if (length > SL_BLACK_BOX_DATA_FILES) {
     g_autofree char *got = g_strdup_printf ("%" G_GSIZE_FORMAT, length);
@@ -378,7 +380,7 @@ sl_black_box_check_model (const SlBlackBoxInfo *info, SlModel *model, gboolean a
                  sl_model_path (model), info->model_bytes, info->sha256, size, sha256);
     return FALSE;
   }
-  if (!any && !same_data (info, model, error))
+  if (!any && info->knows_data && !same_data (info, model, error))
     return FALSE;
   if (same_tensors (info->inputs, info->n_inputs, contract->inputs, contract->n_inputs, "inputs", error)
       && same_tensors (info->outputs, info->n_outputs, contract->outputs, contract->n_outputs, "outputs", error))

@@ -28,6 +28,7 @@ typedef struct
  * @model: absolute path
  * @model_bytes, @sha256: of the model's file
  * @data: by name
+ * @knows_data: whether @data is all there is: black boxes of before do not say
  * @contract: a line for people
  * @input_shape: (nullable): as in SlModelLoadOptions
  * @skips_input_quantize: whether @inputs are the quantised values behind the model's own QUANTIZE
@@ -45,6 +46,7 @@ typedef struct
   gboolean skips_input_quantize;
   guint threads;
   gint64 created;
+  gboolean knows_data;
   guint n_data;
   SlBlackBoxData data[SL_BLACK_BOX_DATA_FILES];
   guint n_inputs, n_outputs;
@@ -61,7 +63,7 @@ char *sl_black_box_info_to_text (const SlBlackBoxInfo *info);
 SlBlackBoxInfo *sl_black_box_info_from_text (const char *text, gsize size, GError **error);
 /** sl_black_box_backends: (transfer full): @backends of a session. */
 char *sl_black_box_backends (const SlSession *session);
-/** sl_black_box_check_model: FALSE with @error set unless @model is the one of @info, going by the bytes of its files; with @any, unless its
+/** sl_black_box_check_model: FALSE with @error set unless @model is the one of @info, going by the bytes of its files, as far as @info says; with @any, unless its
  *  tensors are those of @info. */
 gboolean sl_black_box_check_model (const SlBlackBoxInfo *info, SlModel *model, gboolean any, GError **error);
 

@@ -242,6 +242,32 @@ test_data_files (void)
   expect_error (&error, SL_ERROR_CONTRACT, "weights in 'v00.bin': expected those that were recorded, 16 bytes with ", ", got none", NULL);
 }
 
+/* A black box of before does not say of which files a model's weights are; one of now says so, too, where there are none. */
+static void
+test_unknown_data_files (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *folder = g_dir_make_tmp ("split-XXXXXX", NULL);
+  g_autoptr (SlModel) model = load_split (folder, 1, 1);
+  g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, NULL);
+  g_autoptr (SlBlackBoxInfo) made = sl_black_box_info_new (model, session, NULL, &error);
+  g_autofree char *text = sl_black_box_info_to_text (made);
+  char *key = strstr (text, "data-files=");
+  g_rmdir (folder);
+  g_assert_nonnull (key);
+  key[0] = 'x';
+  g_autoptr (SlBlackBoxInfo) before = sl_black_box_info_from_text (text, strlen (text), &error);
+  g_assert_no_error (error);
+  g_assert_true (sl_black_box_check_model (before, model, FALSE, &error));
+  g_free (made->data[0].name);
+  made->n_data = 0;
+  g_autofree char *none = sl_black_box_info_to_text (made);
+  g_autoptr (SlBlackBoxInfo) info = sl_black_box_info_from_text (none, strlen (none), &error);
+  g_assert_no_error (error);
+  g_assert_false (sl_black_box_check_model (info, model, FALSE, &error));
+  expect_error (&error, SL_ERROR_CONTRACT, "weights in 'w00.bin': expected those that were recorded, none, got 16 bytes with ", NULL);
+}
+
 /* Of more files than have rows the last row stands for the rest. */
 static void
 test_many_data_files (void)
@@ -293,6 +319,7 @@ main (int argc, char **argv)
   g_test_add_func ("/replay/different", test_different);
   g_test_add_func ("/replay/other-model", test_other_model);
   g_test_add_func ("/replay/data-files", test_data_files);
+  g_test_add_func ("/replay/unknown-data-files", test_unknown_data_files);
   g_test_add_func ("/replay/many-data-files", test_many_data_files);
   g_test_add_func ("/replay/compare", test_compare);
   return g_test_run ();
