@@ -41,15 +41,17 @@ sl_black_box_path (const char *folder, const char *model, gint64 *created)
 }
 
 /* (nullable): where the model's tag begins in @name, if that is one of ours that ends so: digits, where the pattern has one, and any number of
- * them behind it. */
+ * them behind it. Names of older versions have no tag: where it would end. */
 static const char *
 find_tag (const char *name, const char *end)
 {
   for (const char *at = BEGIN "00000000T000000.000000Z-0"; *at != '\0'; at++, name++)
     if (*at == '0' ? !g_ascii_isdigit (*name) : *at != *name)
       return NULL;
-  const char *tag = name + strspn (name, "0123456789") + 1;
-  return tag[-1] == '-' && strspn (tag, "0123456789abcdef") == TAG && strcmp (tag + TAG, end) == 0 ? tag : NULL;
+  const char *tag = name + strspn (name, "0123456789");
+  if (strcmp (tag, end) == 0)
+    return tag;
+  return tag[0] == '-' && strspn (tag + 1, "0123456789abcdef") == TAG && strcmp (tag + 1 + TAG, end) == 0 ? tag + 1 : NULL;
 }
 
 /* Microseconds since 1970 that the name of one of ours says; 0 for no time. */
@@ -115,12 +117,12 @@ sl_black_box_look (const char *folder)
   g_mutex_unlock (&lock);
 }
 
-/* How many of the model of @name are kept with it. @kept: tags to numbers */
+/* How many of the model of @name are kept with it; names without a tag are as those of one model. @kept: tags to numbers */
 static guint
 keep_one (GHashTable *kept, const char *name)
 {
   const char *tag = find_tag (name, END);
-  g_autofree char *model = g_strndup (tag != NULL ? tag : "", TAG);
+  g_autofree char *model = g_strndup (tag != NULL && *tag != '.' ? tag : "", TAG);
   const guint n = GPOINTER_TO_UINT (g_hash_table_lookup (kept, model)) + 1;
   g_hash_table_replace (kept, g_steal_pointer (&model), GUINT_TO_POINTER (n));
   return n;

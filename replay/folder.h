@@ -16,7 +16,7 @@ char *sl_black_box_path (const char *folder, const char *model, gint64 *created)
 /** sl_black_box_look: names to come will be later than those that are in @folder. */
 void sl_black_box_look (const char *folder);
 /** sl_black_box_prune: deletes the oldest files of such names until @keep of each model are left, but never @spare (nullable), and what writers left
- *  unfinished that are no more. Other files are none of its business. */
+ *  unfinished that are no more. Names of older versions have no hash, and count as those of one model. Other files are none of its business. */
 void sl_black_box_prune (const char *folder, guint keep, const char *spare);
 /** sl_black_box_lock: the file @fd, which was opened as @path, until it is closed; FALSE when somebody else has it, for whom @wait waits, or
  *  when another file has the name by now, or none. */

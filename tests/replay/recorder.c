@@ -325,6 +325,20 @@ test_models_apart (void)
   teardown (f);
 }
 
+/* Names of older versions tell no model: they are ours, too, and what was left unfinished of them. */
+static void
+test_without_model (void)
+{
+  Fixture *f = setup ();
+  g_autofree char *oldest = put (f, "blackbox-20200101T000000.000000Z-1.slbox"),
+                  *part = put (f, "blackbox-20200101T000000.000000Z-1.slbox.part");
+  g_autofree char *older = put (f, "blackbox-20200102T000000.000000Z-123.slbox"), *other = put_box (f, "20200103T000000.000000Z");
+  sl_black_box_prune (f->folder, 1, NULL);
+  g_assert_false (g_file_test (oldest, G_FILE_TEST_EXISTS) || g_file_test (part, G_FILE_TEST_EXISTS));
+  g_assert_true (g_file_test (older, G_FILE_TEST_EXISTS) && g_file_test (other, G_FILE_TEST_EXISTS));
+  teardown (f);
+}
+
 /* The newest are kept, and all that only looks like a black box. */
 static void
 test_files (void)
@@ -334,7 +348,7 @@ test_files (void)
                                         "blackbox-1.slbox.part",
                                         "blackbox-20200101T000000.000000Z-1-01234567.slbox.old",
                                         "blackbox-20200101T000000.000000Z-1-2.slbox",
-                                        "blackbox-20200101T000000.000000Z-1.slbox",
+                                        "blackbox-20200101T000000.000000Z.slbox",
                                         "blackbox-20200101T000000.000000Z-1-0123456g.slbox",
                                         "blackbox-20200101T000000.000000Z-1-012345678.slbox",
                                         "blackbox-20200101T000000.000000Z--01234567.slbox",
@@ -730,6 +744,7 @@ main (int argc, char **argv)
   g_test_add_func ("/recorder/seconds", test_seconds);
   g_test_add_func ("/recorder/files", test_files);
   g_test_add_func ("/recorder/models-apart", test_models_apart);
+  g_test_add_func ("/recorder/without-model", test_without_model);
   g_test_add_func ("/recorder/clock-behind", test_clock_behind);
   g_test_add_func ("/recorder/locked", test_locked);
   g_test_add_func ("/recorder/dump-while-running", test_dump_while_running);
