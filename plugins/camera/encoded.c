@@ -36,9 +36,9 @@ sl_camera_encoded_begin (SlCameraEncoded *encoded)
 static GstClockTime
 moved (GstClockTime time, GstClockTime from, GstClockTime to)
 {
-  if (!GST_CLOCK_TIME_IS_VALID (time) || (time < from && from - time > to))
+  if (!GST_CLOCK_TIME_IS_VALID (time))
     return GST_CLOCK_TIME_NONE;
-  return time < from ? to - (from - time) : to + (time - from);
+  return time < from ? to - MIN (to, from - time) : to + (time - from);
 }
 
 void

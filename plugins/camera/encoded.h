@@ -32,7 +32,7 @@ GstElement *sl_camera_encoded_new (void);
 void sl_camera_encoded_set_up (GstAppSrc *output, gboolean live);
 /** sl_camera_encoded_begin: of a connection. */
 void sl_camera_encoded_begin (SlCameraEncoded *encoded);
-/** sl_camera_encoded_move: timestamps of @frame to where @from is @to. What would be before 0, and a DTS behind the PTS, is NONE. */
+/** sl_camera_encoded_move: timestamps of @frame to where @from is @to. What would be before 0 is 0, and a DTS behind the PTS is NONE. */
 void sl_camera_encoded_move (GstBuffer *frame, GstClockTime from, GstClockTime to);
 /** sl_camera_encoded_push: takes @frame, which waits for room where @output is not that of a @live camera. At
  *  the end of @output's stream it goes nowhere. */

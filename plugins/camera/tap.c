@@ -220,6 +220,16 @@ running_time (const GstSegment *segment, GstClockTime time)
                                                                               : GST_CLOCK_TIME_NONE;
 }
 
+/* Of streams with reordered frames the first ones are decoded before the stream's time begins, which timestamps cannot say: as it begins, then.
+ * Without it they would have none, which muxers take for their PTS, and the next ones would go back. */
+static GstClockTime
+decoding_time (const GstSegment *segment, const GstBuffer *frame)
+{
+  const gboolean early = segment->format == GST_FORMAT_TIME && GST_BUFFER_DTS_IS_VALID (frame) && GST_BUFFER_DTS (frame) < segment->start
+                         && GST_CLOCK_TIME_IS_VALID (running_time (segment, GST_BUFFER_PTS (frame)));
+  return running_time (segment, early ? segment->start : GST_BUFFER_DTS (frame));
+}
+
 static void
 take_frame (Inlet *inlet, GstBuffer *buffer)
 {
@@ -229,7 +239,7 @@ take_frame (Inlet *inlet, GstBuffer *buffer)
   if (frame == NULL)
     return;
   GST_BUFFER_PTS (frame) = running_time (&inlet->segment, GST_BUFFER_PTS (buffer));
-  GST_BUFFER_DTS (frame) = running_time (&inlet->segment, GST_BUFFER_DTS (buffer));
+  GST_BUFFER_DTS (frame) = decoding_time (&inlet->segment, buffer);
   inlet->tap->calls->stamp (inlet->tap->data, frame);
   if (inlet->parser != NULL)
     gst_pad_push (inlet->to_parser, frame);

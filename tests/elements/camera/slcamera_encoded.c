@@ -129,6 +129,19 @@ assert_times (GPtrArray *frames, GPtrArray *encoded)
   g_assert_cmpuint (found, >, 0);
 }
 
+/* All have a DTS that muxers can write, or none has. */
+static void
+assert_decoding_times (GPtrArray *encoded)
+{
+  const gboolean timed = GST_BUFFER_DTS_IS_VALID (buffer_at (encoded, 0));
+  for (guint i = 0; i < encoded->len; i++) {
+    GstBuffer *frame = buffer_at (encoded, i);
+    g_assert_true (GST_BUFFER_DTS_IS_VALID (frame) == timed);
+    g_assert_true (!timed || GST_BUFFER_DTS (frame) <= GST_BUFFER_PTS (frame));
+    g_assert_true (!timed || i == 0 || GST_BUFFER_DTS (frame) >= GST_BUFFER_DTS (buffer_at (encoded, i - 1)));
+  }
+}
+
 static void
 assert_key_first (GPtrArray *encoded)
 {
@@ -159,6 +172,11 @@ static const File files[] = {
     { "x265enc", "h265parse", "matroskamux" },
     PICTURES ("60") "x265enc key-int-max=20 ! h265parse ! matroskamux",
     "matroskademux ! " HVC,
+    60 },
+  { "h265-reordered-mp4",
+    { "x265enc", "h265parse", "mp4mux" },
+    PICTURES ("60") "x265enc key-int-max=20 ! h265parse ! mp4mux",
+    "qtdemux ! " HVC,
     60 },
   { "jpeg", { "jpegenc", "avimux" }, PICTURES ("60") "jpegenc ! avimux", "avidemux ! image/jpeg", 60 },
   { "vp8", { "vp8enc", "webmmux" }, PICTURES ("20") "vp8enc deadline=1 ! webmmux", NULL, 0 },
@@ -204,6 +222,7 @@ test_file (gconstpointer data)
     g_assert_cmpuint (encoded->len, ==, sent->len);
     assert_part (encoded, sent);
     assert_times (frames, encoded);
+    assert_decoding_times (encoded);
     assert_key_first (encoded);
   }
   test_remove_file (path);
@@ -438,7 +457,7 @@ test_move (void)
   } cases[] = {
     { 100, 60, 100, 1000, 1000, 960 },
     { 100, 60, 0, 7, 107, 67 },
-    { 100, 60, 100, 20, 20, GST_CLOCK_TIME_NONE },
+    { 100, 60, 100, 20, 20, 0 },
     { 100, 120, 100, 20, 20, GST_CLOCK_TIME_NONE },
     { GST_CLOCK_TIME_NONE, 60, 60, 20, GST_CLOCK_TIME_NONE, 20 },
     { 100, GST_CLOCK_TIME_NONE, 50, 20, 70, GST_CLOCK_TIME_NONE },
