@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sightline/error.h"
+#include "postprocess/params.h"
 
 /* For finding out which decoder it is, whose own threshold then counts. */
 #define ANY_THRESHOLD 0.5f
@@ -81,6 +82,14 @@ sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n, co
     return NULL;
   *labels = g_steal_pointer (&names);
   return g_steal_pointer (&decoding);
+}
+
+const char *
+sl_decoding_scores_decoder (const SlDecoding *decoding, const SlContract *contract)
+{
+  const gboolean may_be = g_str_equal (sl_decoding_decoder (decoding)->name, "vector") && contract->decoder == NULL
+                          && contract->outputs[0].values != SL_VALUES_FEATURES && sl_decoder_elements (&contract->outputs[0]) > 1;
+  return may_be ? "labels" : NULL;
 }
 
 GPtrArray *

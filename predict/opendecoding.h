@@ -36,6 +36,10 @@ typedef struct
 SlDecoding *sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n, const SlDecodingSettings *settings,
                               SlLabels **labels, GError **error);
 
+/** sl_decoding_scores_decoder: (nullable): "labels" where @decoding is of decoder "vector" because nothing says what the numbers of @contract's
+ *  output mean, so that they may be scores of classes; NULL where they are not, and @decoding is to be kept. */
+const char *sl_decoding_scores_decoder (const SlDecoding *decoding, const SlContract *contract);
+
 /** sl_decoding_class_names: (transfer full): what classes 0, 1, ... are called, NULL for those called by their number. The names live as
  *  long as @labels (nullable). */
 GPtrArray *sl_decoding_class_names (const SlDecoding *decoding, const SlLabels *labels);

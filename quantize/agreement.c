@@ -46,19 +46,17 @@ sl_agreement_new (SlContract *contract)
   agreement->first = open_with (contract, NULL, SL_AGREEMENT_TRUE, &agreement->first_labels);
   if (agreement->first == NULL)
     return NULL;
-  const gboolean is_vector = strcmp (sl_decoding_decoder (agreement->first)->name, "vector") == 0;
-  if (is_vector && (contract->decoder != NULL || contract->outputs[0].values == SL_VALUES_FEATURES))
-    return NULL;
   /* Of numbers that nothing names, which is the largest can be compared as if they were scores. */
-  const char *decoder = is_vector ? "labels" : NULL;
-  agreement->is_labels = is_vector || strcmp (sl_decoding_decoder (agreement->first)->name, "labels") == 0;
+  const char *decoder = sl_decoding_scores_decoder (agreement->first, contract);
+  const char *name = decoder != NULL ? decoder : sl_decoding_decoder (agreement->first)->name;
+  if (strcmp (name, "vector") == 0)
+    return NULL;
+  agreement->is_labels = strcmp (name, "labels") == 0;
   if (agreement->is_labels) {
     sl_decoding_free (agreement->first);
     g_clear_pointer (&agreement->first_labels, sl_labels_unref);
     agreement->first = open_with (contract, decoder, 0, &agreement->first_labels);
   }
-  if (is_vector && (agreement->first == NULL || sl_decoding_classes (agreement->first) < 2))
-    return NULL;
   agreement->second = open_with (contract, decoder, agreement->is_labels ? 0 : SL_AGREEMENT_COUNTED, &agreement->second_labels);
   return agreement->first != NULL && agreement->second != NULL ? g_steal_pointer (&agreement) : NULL;
 }

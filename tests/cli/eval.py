@@ -87,6 +87,18 @@ def test_two_models():
     assert swapped["top1"] == 0 and swapped["confusions"][0]["pictures"] == 2, swapped
 
 
+def test_without_labels():
+    """Numbers that nothing names are scores of the data set's classes."""
+    for number, level in ("3", 60), ("5", 200):
+        picture("digits/%s/a.png" % number, (level, level, level))
+    network = data("formats", "models", "cntk_mnist.onnx")
+    told, stated = evaluated([network], work("digits")), evaluated([network], work("digits"), "--decoder", "labels")
+    assert told["top5"] >= told["top1"] and len(told["classes"]) == 2, told
+    assert (told["classes"], told["confusions"]) == (stated["classes"], stated["confusions"]), (told, stated)
+    run("eval", network, "-d", work("digits"), "--decoder", "vector").expect(
+        1, "cntk_mnist.onnx: its decoder is 'vector'; expected a model that names pictures", "(--decoder labels for scores of classes)")
+
+
 def test_top_of_many_classes():
     """1,000 classes: the counts that `predict` gives."""
     network, pictures = data("quantize", "models", "mobilenetv2_float.onnx"), data("quantize", "pictures", "evaluate")

@@ -54,10 +54,10 @@ sl_contender_free (SlContender *contender)
 }
 
 static SlDecoding *
-open_with (SlContender *contender, gdouble threshold, gint most, GError **error)
+open_with (SlContender *contender, const char *decoder, gdouble threshold, gint most, GError **error)
 {
   SlContract *contract = sl_model_contract (contender->model);
-  const SlDecodingSettings how = { .threshold = threshold, .max_results = most };
+  const SlDecodingSettings how = { .decoder = decoder, .threshold = threshold, .max_results = most };
   g_clear_pointer (&contender->labels, sl_labels_unref);
   return sl_decoding_open (contract, contract->outputs, contract->n_outputs, &how, &contender->labels, error);
 }
@@ -65,13 +65,16 @@ open_with (SlContender *contender, gdouble threshold, gint most, GError **error)
 static gboolean
 open_decoding (SlContender *contender, gdouble threshold, GError **error)
 {
-  contender->decoding = open_with (contender, threshold, SL_MAX_RESULTS, error);
+  contender->decoding = open_with (contender, NULL, threshold, SL_MAX_RESULTS, error);
   if (contender->decoding == NULL)
     return FALSE;
-  const char *name = sl_decoding_decoder (contender->decoding)->name;
-  if (g_str_equal (name, "image")) {
+  /* Numbers that nothing names are scores of the data set's classes. */
+  const char *decoder = sl_decoding_scores_decoder (contender->decoding, sl_model_contract (contender->model));
+  const char *name = decoder != NULL ? decoder : sl_decoding_decoder (contender->decoding)->name;
+  if (g_str_equal (name, "image") || g_str_equal (name, "vector")) {
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "its decoder is '%s'; expected a model that names pictures or their pixels, or finds boxes", name);
+                 "its decoder is '%s'; expected a model that names pictures or their pixels, or finds boxes%s", name,
+                 g_str_equal (name, "vector") ? " (--decoder labels for scores of classes)" : "");
     return FALSE;
   }
   contender->kind = g_str_equal (name, "labels")         ? SL_TRUTH_CLASSES
@@ -83,7 +86,7 @@ open_decoding (SlContender *contender, gdouble threshold, GError **error)
     return TRUE;
   contender->classes = sl_class_score_new ();
   sl_decoding_free (contender->decoding);
-  contender->decoding = open_with (contender, 0, SL_CLASS_SCORE_BEST, error);
+  contender->decoding = open_with (contender, decoder, 0, SL_CLASS_SCORE_BEST, error);
   return contender->decoding != NULL;
 }
 
