@@ -2,9 +2,9 @@
 /*
  * Decoder "vector": one tensor of numbers that are no scores: an embedding, or numbers that a regression estimates.
  *
- * Parameters: "kind" values or embedding, which is divided by its length (L2); unstated, features are an embedding, and all other
- * numbers values. Of values: "names", one a number; "units", one for all or one a number; "scale" and "offset": value = number *
- * scale + offset.
+ * Parameters: "kind" values or embedding, which is divided by its length (L2); unstated, 16 features or more are an embedding, and all
+ * other numbers values, as are those of which a parameter is stated. Of values: "names", one a number; "units", one for all or one a
+ * number; "scale" and "offset": value = number * scale + offset.
  *
  * Taken for tensors of one dimension that "labels" leaves. Numbers that are not finite stay what they are; a vector that has one, or
  * no length, is not divided.
@@ -19,6 +19,8 @@
 
 #define MOST_NUMBERS 65536
 #define LARGEST_NUMBER 1e12
+/* Fewer features are estimates that cannot be negative, such as counts, as often. */
+#define SHORTEST_EMBEDDING 16
 
 static const char *const params[] = { "kind", "names", "units", "scale", "offset", NULL };
 
@@ -83,8 +85,11 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
       || !sl_decoder_param_double (config, "scale", 1, -LARGEST_NUMBER, LARGEST_NUMBER, &state->scale, error)
       || !sl_decoder_param_double (config, "offset", 0, -LARGEST_NUMBER, LARGEST_NUMBER, &state->offset, error))
     return FALSE;
-  state->told = sl_decoder_param (config, "kind") == NULL && state->names == NULL;
-  state->is_embedding = state->told ? config->tensors[0].values == SL_VALUES_FEATURES : kind == 1;
+  state->told = TRUE;
+  for (guint i = 0; params[i] != NULL; i++)
+    state->told = state->told && sl_decoder_param (config, params[i]) == NULL;
+  const gboolean looks_like_one = config->tensors[0].values == SL_VALUES_FEATURES && state->n >= SHORTEST_EMBEDDING;
+  state->is_embedding = state->told ? looks_like_one : kind == 1;
   return TRUE;
 }
 

@@ -34,18 +34,41 @@ run (SlDecoding *decoding, const void *numbers)
 static void
 test_embedding (void)
 {
-  static const gfloat numbers[] = { 3, 0, 4 }, none[] = { 0, 0, 0 }, odd[] = { 1, INFINITY, NAN };
-  SlDecoderConfig config = vector_config (SL_DTYPE_F32, 3, 0, 0, SL_VALUES_FEATURES);
+  static const gfloat numbers[16] = { 3, 0, 4 }, none[16] = { 0 }, odd[16] = { 1, INFINITY, NAN };
+  SlDecoderConfig config = vector_config (SL_DTYPE_F32, 16, 0, 0, SL_VALUES_FEATURES);
   g_autoptr (SlDecoding) decoding = open_vector (NULL, &config);
   g_assert_nonnull (strstr (sl_decoding_note (decoding), "features are an embedding, given with length 1"));
   const SlVector *vector = run (decoding, numbers);
-  g_assert_true (vector->is_embedding && vector->n == 3 && vector->names == NULL);
+  g_assert_true (vector->is_embedding && vector->n == 16 && vector->names == NULL);
   g_assert_cmpfloat (vector->values[0], ==, 0.6f);
   g_assert_cmpfloat (vector->values[1], ==, 0);
   g_assert_cmpfloat (vector->values[2], ==, 0.8f);
   g_assert_cmpfloat (run (decoding, none)->values[1], ==, 0);
   vector = run (decoding, odd);
   g_assert_true (vector->values[0] == 1 && isinf (vector->values[1]) && isnan (vector->values[2]));
+}
+
+/* Few features, and those with a unit or a scale, are estimates. */
+static void
+test_estimates (void)
+{
+  static const gfloat numbers[16] = { 0.25f, 2 };
+  static const char *const names[] = { "vector,units=years", "vector,scale=1", "vector,offset=0" };
+  for (gint32 n = 1; n < 16; n += 7) {
+    SlDecoderConfig few = vector_config (SL_DTYPE_F32, n, 0, 0, SL_VALUES_FEATURES);
+    g_autoptr (SlDecoding) decoding = open_vector (NULL, &few);
+    g_assert_nonnull (strstr (sl_decoding_note (decoding), "given as they are"));
+    const SlVector *vector = run (decoding, numbers);
+    g_assert_false (vector->is_embedding);
+    g_assert_cmpfloat (vector->values[0], ==, 0.25f);
+  }
+  SlDecoderConfig config = vector_config (SL_DTYPE_F32, 16, 0, 0, SL_VALUES_FEATURES);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    g_autoptr (SlDecoding) decoding = open_vector (names[i], &config);
+    const SlVector *vector = run (decoding, numbers);
+    g_assert_false (vector->is_embedding);
+    g_assert_cmpfloat (vector->values[1], ==, 2);
+  }
 }
 
 static void
@@ -92,6 +115,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decode_vector/embedding", test_embedding);
+  g_test_add_func ("/decode_vector/estimates", test_estimates);
   g_test_add_func ("/decode_vector/values", test_values);
   g_test_add_func ("/decode_vector/refused", test_refused);
   return g_test_run ();
