@@ -534,7 +534,7 @@ push_objects (SlPostprocess *self, GstBuffer *buffer)
     sl_nested_clear (self->nested);
   gst_clear_buffer (&self->gathering);
   GstBuffer *frame = unwrap_frame (buffer);
-  sl_nested_attach (self->nested, frame);
+  sl_nested_attach (self->nested, frame, prediction.width, prediction.height);
   name_frame (self, frame, &times, &prediction);
   self->frame++;
   sl_prediction_reader_read (&self->reader, frame, &prediction);

@@ -148,12 +148,13 @@ track_regions (SlTrack *self, GstBuffer *buffer, guint steps, gboolean drop_unsu
     GstVideoRegionOfInterestMeta *region = g_ptr_array_index (self->regions, i);
     if (matches[i].id > 0) {
       sl_region_set_object_id (region, matches[i].id);
-      sl_buffer_relate_track (buffer, region, matches[i].id, matches[i].since, GST_BUFFER_PTS (buffer));
+      sl_buffer_relate_track (buffer, self->width, self->height, region, matches[i].id, matches[i].since, GST_BUFFER_PTS (buffer));
     } else if (matches[i].id == SL_TRACK_UNSURE && drop_unsure) {
       g_ptr_array_add (self->unsure, region);
     }
   }
-  sl_buffer_remove_related (buffer, (GstVideoRegionOfInterestMeta *const *) self->unsure->pdata, self->unsure->len);
+  sl_buffer_remove_related (buffer, self->width, self->height, (GstVideoRegionOfInterestMeta *const *) self->unsure->pdata,
+                            self->unsure->len);
   for (guint i = 0; i < self->unsure->len; i++)
     gst_buffer_remove_meta (buffer, g_ptr_array_index (self->unsure, i));
 }

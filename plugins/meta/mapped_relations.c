@@ -278,7 +278,7 @@ sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffine *a
 
 /* A buffer has one such meta: it is emptied and filled from a copy. */
 void
-sl_buffer_remove_related (GstBuffer *buffer, GstVideoRegionOfInterestMeta *const *regions, guint n)
+sl_buffer_remove_related (GstBuffer *buffer, gint width, gint height, GstVideoRegionOfInterestMeta *const *regions, guint n)
 {
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (buffer);
   gboolean found = FALSE;
@@ -288,7 +288,7 @@ sl_buffer_remove_related (GstBuffer *buffer, GstVideoRegionOfInterestMeta *const
   Copy copy = { .n = count_entries (relations) };
   g_autofree guint8 *removed = g_malloc0 (copy.n + 1);
   for (guint i = 0; i < n; i++)
-    if (sl_buffer_find_related (buffer, regions[i], &id) && id < copy.n)
+    if (sl_buffer_find_related (buffer, width, height, regions[i], &id) && id < copy.n)
       found = removed[id] = TRUE;
   if (!found)
     return;
@@ -309,7 +309,7 @@ sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffine *a
 {
 }
 void
-sl_buffer_remove_related (GstBuffer *buffer, GstVideoRegionOfInterestMeta *const *regions, guint n)
+sl_buffer_remove_related (GstBuffer *buffer, gint width, gint height, GstVideoRegionOfInterestMeta *const *regions, guint n)
 {
 }
 

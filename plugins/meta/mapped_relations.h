@@ -20,9 +20,9 @@ gboolean sl_meta_api_is_relations (GType api);
  *  classifications and trackings are copied; segmentations are mapped unless the picture is turned or mirrored. Other kinds are left
  *  out: nobody can tell whether they hold positions. */
 void sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffine *affine, const GstVideoInfo *to);
-/** sl_buffer_remove_related: leaves out the object detections of writable @buffer that the @n regions @regions stand for, too, with what is
+/** sl_buffer_remove_related: leaves out the object detections of writable @buffer, a frame of @width x @height, that the @n regions @regions stand for, too, with what is
  *  related to them alone; and kinds other than the above. */
-void sl_buffer_remove_related (GstBuffer *buffer, GstVideoRegionOfInterestMeta *const *regions, guint n);
+void sl_buffer_remove_related (GstBuffer *buffer, gint width, gint height, GstVideoRegionOfInterestMeta *const *regions, guint n);
 
 G_END_DECLS
 

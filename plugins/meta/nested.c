@@ -25,6 +25,7 @@ struct _SlNested
   GArray *objects;       /* of NestedObject */
   GArray *points;        /* of SlPoint */
   GByteArray *cells;
+  gint width, height; /* of the frame at hand */
   GPtrArray *regions; /* of the frame at hand: its region metas, in order */
 };
 
@@ -123,7 +124,7 @@ attach_labels (SlNested *nested, guint first, GPtrArray *regions, GstBuffer *fra
     return first + n;
   for (guint i = 0; i < n; i++)
     sl_region_add_label (g_ptr_array_index (regions, region), &labels[i]);
-  sl_buffer_relate_labels (frame, g_ptr_array_index (regions, region), labels, n);
+  sl_buffer_relate_labels (frame, nested->width, nested->height, g_ptr_array_index (regions, region), labels, n);
   return first + n;
 }
 
@@ -137,12 +138,14 @@ attach_object (SlNested *nested, NestedObject *object, GstVideoRegionOfInterestM
   GstVideoRegionOfInterestMeta *child = sl_buffer_add_object (frame, &object->object, object->skeleton);
   child->id = ++*last_id;
   child->parent_id = parent->id;
-  sl_buffer_relate_part (frame, parent, &object->object);
+  sl_buffer_relate_part (frame, nested->width, nested->height, parent, &object->object);
 }
 
 void
-sl_nested_attach (SlNested *nested, GstBuffer *frame)
+sl_nested_attach (SlNested *nested, GstBuffer *frame, gint width, gint height)
 {
+  nested->width = width;
+  nested->height = height;
   GPtrArray *regions = nested->regions;
   gint last_id = list_regions (regions, frame);
   for (guint i = 0; i < nested->labels->len;)

@@ -20,8 +20,8 @@ void sl_nested_clear (SlNested *nested);
 /** sl_nested_add: copies labels and the objects (with points and masks) that are at least as sure as @lowest of @prediction, which are
  *  about region meta @region of the frame (counted from 0). @model (nullable): its name. */
 void sl_nested_add (SlNested *nested, guint region, const SlPredictionView *prediction, double lowest, const char *model);
-/** sl_nested_attach: writes what was added to the metas of @frame, which must be writable, and forgets it. */
-void sl_nested_attach (SlNested *nested, GstBuffer *frame);
+/** sl_nested_attach: writes what was added to the metas of @frame, which is @width x @height and must be writable, and forgets it. */
+void sl_nested_attach (SlNested *nested, GstBuffer *frame, gint width, gint height);
 
 G_END_DECLS
 

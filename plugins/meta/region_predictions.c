@@ -254,7 +254,7 @@ static void
 read_object (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, const SlPredictionView *prediction)
 {
   const guint first = reader->object_labels->len;
-  const SlRegionIds ids = { region->id, region->parent_id, 0, 0 };
+  const SlRegionIds ids = { region->id, region->parent_id, 0 };
   SlRelatedObject *found = sl_related_claim (reader->related, region);
   SlObjectView object;
   if (!sl_region_read_object (region, prediction->width, prediction->height, &object))
@@ -276,7 +276,7 @@ read_unclaimed (SlPredictionReader *reader, guint i, const SlPredictionView *pre
   const guint first = reader->object_labels->len;
   SlRelatedObject *found = sl_related_object (reader->related, i);
   SlObjectView object = { .confidence = found->confidence, .label_id = -1, .label = found->label };
-  SlRegionIds ids = { 0, 0, 0, i + 1 };
+  SlRegionIds ids = { 0 };
   if (found->region || !sl_object_set_box (&object, found->box, MAX (prediction->width, 1), MAX (prediction->height, 1)))
     return;
   const guint parent = found->parent > 0 ? sl_related_object (reader->related, found->parent - 1)->place : 0;
@@ -380,7 +380,7 @@ sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPred
 {
   gpointer state = NULL;
   GstMeta *meta;
-  const guint n_related = sl_related_list (reader->related, buffer);
+  const guint n_related = sl_related_list (reader->related, buffer, prediction->width, prediction->height);
   forget (reader);
   for (guint i = 0; i < MOST_REGIONS; i++) {
     if ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) == NULL)
@@ -410,9 +410,9 @@ sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPred
 
 /* Whether @buffer has an object without a region. */
 static gboolean
-has_unclaimed (SlPredictionReader *reader, GstBuffer *buffer)
+has_unclaimed (SlPredictionReader *reader, GstBuffer *buffer, gint width, gint height)
 {
-  const guint n_related = sl_related_list (reader->related, buffer);
+  const guint n_related = sl_related_list (reader->related, buffer, width, height);
   gpointer state = NULL;
   GstMeta *meta;
   guint claimed = 0;
@@ -421,17 +421,10 @@ has_unclaimed (SlPredictionReader *reader, GstBuffer *buffer)
   return claimed < n_related;
 }
 
-/* The region is as wide and high as what it stands for, also where that sticks out, so that the two find each other; a mask is of what is
- * inside. */
 static GstVideoRegionOfInterestMeta *
-adopt (SlPredictionReader *reader, GstBuffer *buffer, const SlObjectView *object, const SlRegionIds *ids)
+adopt (GstBuffer *buffer, const SlObjectView *object)
 {
-  const SlRelatedObject *found = sl_related_object (reader->related, ids->related - 1);
   GstVideoRegionOfInterestMeta *region = sl_buffer_add_object (buffer, object, NULL);
-  if (object->mask.width == 0) {
-    region->w = (guint) (ceil (found->box[2]) - region->x);
-    region->h = (guint) (ceil (found->box[3]) - region->y);
-  }
   for (guint i = 0; i < object->n_labels; i++)
     sl_region_add_label (region, &object->labels[i]);
   return region;
@@ -442,7 +435,7 @@ sl_prediction_reader_adopt (SlPredictionReader *reader, GstBuffer **buffer, gint
 {
   SlPredictionView prediction = { .width = width, .height = height };
   gint last_id = 0;
-  if (!has_unclaimed (reader, *buffer))
+  if (!has_unclaimed (reader, *buffer, width, height))
     return;
   sl_prediction_reader_read (reader, *buffer, &prediction);
   if (prediction.n_objects == reader->n_regions)
@@ -453,7 +446,7 @@ sl_prediction_reader_adopt (SlPredictionReader *reader, GstBuffer **buffer, gint
   for (guint i = reader->n_regions; i < prediction.n_objects; i++) {
     SlRegionIds *ids = &g_array_index (reader->ids, SlRegionIds, i);
     const SlObjectView *object = &prediction.objects[i];
-    GstVideoRegionOfInterestMeta *region = adopt (reader, *buffer, object, ids);
+    GstVideoRegionOfInterestMeta *region = adopt (*buffer, object);
     ids->id = region->id = last_id < G_MAXINT ? ++last_id : 0;
     region->parent_id = object->parent > 0 ? g_array_index (reader->ids, SlRegionIds, object->parent - 1).id : 0;
   }

@@ -50,12 +50,10 @@ void sl_region_set_object_id (GstVideoRegionOfInterestMeta *region, gint32 id);
 GstVideoRegionOfInterestMeta *sl_buffer_add_object (GstBuffer *buffer, const SlObjectView *object, const SlSkeleton *skeleton);
 void sl_region_add_label (GstVideoRegionOfInterestMeta *region, const SlLabelled *label);
 
-/** @related: of an object without a region: 1 + its place among the related ones */
 typedef struct
 {
   gint id, parent_id;
   guint depth;
-  guint related;
 } SlRegionIds;
 
 /** Predictions read from a buffer's metas, whoever wrote them. */

@@ -28,6 +28,7 @@ typedef struct
 struct _SlRelated
 {
   GstAnalyticsRelationMeta *relations; /* (nullable): of the frame in hand */
+  gint width, height;                  /* of the frame */
   guint n_entries;
   GArray *objects;    /* of SlRelatedObject */
   GArray *links;      /* of Link, by object */
@@ -96,12 +97,22 @@ read_box (const GstAnalyticsODMtd *object, double box[4], double *confidence)
   return w > 0 && h > 0;
 }
 
-/* How far the edges of @box are from those of @region, which cannot be left of the frame or above it. */
+/* How far @edge, and what of it is before @end of the frame, is from @region_edge: the nearer one. */
 static double
-distance (const double box[4], const GstVideoRegionOfInterestMeta *region)
+far_edge (double edge, gint end, double region_edge)
+{
+  const double whole = fabs (edge - region_edge), cut = fabs (MIN (edge, end) - region_edge);
+  return MIN (whole, cut);
+}
+
+/* How far the edges of @box are from those of @region, which cannot be left of the frame of @width x @height or above it, and may end where
+ * it ends. */
+static double
+distance (const double box[4], gint width, gint height, const GstVideoRegionOfInterestMeta *region)
 {
   const double left = fabs (MAX (box[0], 0) - region->x), top = fabs (MAX (box[1], 0) - region->y);
-  const double right = fabs (box[2] - ((double) region->x + region->w)), bottom = fabs (box[3] - ((double) region->y + region->h));
+  const double right = far_edge (box[2], width, (double) region->x + region->w);
+  const double bottom = far_edge (box[3], height, (double) region->y + region->h);
   return MAX (MAX (left, top), MAX (right, bottom));
 }
 
@@ -197,11 +208,13 @@ by_object (gconstpointer a, gconstpointer b)
 }
 
 guint
-sl_related_list (SlRelated *related, GstBuffer *buffer)
+sl_related_list (SlRelated *related, GstBuffer *buffer, gint width, gint height)
 {
   related->relations = gst_buffer_get_analytics_relation_meta (buffer);
   related->n_entries =
     related->relations != NULL ? (guint) MIN (gst_analytics_relation_get_length (related->relations), SL_MOST_RELATED_ENTRIES) : 0;
+  related->width = width;
+  related->height = height;
   related->next = 0;
   g_array_set_size (related->objects, 0);
   g_array_set_size (related->links, 0);
@@ -233,7 +246,7 @@ sl_related_claim (SlRelated *related, const GstVideoRegionOfInterestMeta *region
   double least = SLACK;
   for (guint i = 0; i < related->objects->len && (nearest == NULL || least > 0); i++) {
     SlRelatedObject *object = sl_related_object (related, (related->next + i) % related->objects->len);
-    const double far = object->region ? G_MAXDOUBLE : distance (object->box, region);
+    const double far = object->region ? G_MAXDOUBLE : distance (object->box, related->width, related->height, region);
     if (far > least || (far == least && nearest != NULL) || strcmp (object->label, type) != 0)
       continue;
     nearest = object;
@@ -398,7 +411,7 @@ sl_buffer_has_none_related (GstBuffer *buffer)
 }
 
 gboolean
-sl_buffer_find_related (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *region, guint *id)
+sl_buffer_find_related (GstBuffer *buffer, gint width, gint height, const GstVideoRegionOfInterestMeta *region, guint *id)
 {
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (buffer);
   gpointer state = NULL;
@@ -410,7 +423,7 @@ sl_buffer_find_related (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *r
     if (strcmp (type_name (gst_analytics_od_mtd_get_obj_type (&object)), region_type (region)) != 0
         || !read_box (&object, box, &confidence))
       continue;
-    const double far = distance (box, region);
+    const double far = distance (box, width, height, region);
     if (far >= least)
       continue;
     least = far;
@@ -433,7 +446,7 @@ sl_related_free (SlRelated *related)
 }
 
 guint
-sl_related_list (SlRelated *related, GstBuffer *buffer)
+sl_related_list (SlRelated *related, GstBuffer *buffer, gint width, gint height)
 {
   return 0;
 }
@@ -486,7 +499,7 @@ sl_buffer_has_none_related (GstBuffer *buffer)
 }
 
 gboolean
-sl_buffer_find_related (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *region, guint *id)
+sl_buffer_find_related (GstBuffer *buffer, gint width, gint height, const GstVideoRegionOfInterestMeta *region, guint *id)
 {
   return FALSE;
 }

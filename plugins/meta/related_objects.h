@@ -35,12 +35,12 @@ typedef struct _SlRelated SlRelated;
 SlRelated *sl_related_new (void);
 /** sl_related_free: NULL is legal. */
 void sl_related_free (SlRelated *related);
-/** sl_related_list: reads @buffer; what was read before is forgotten. Returns how many objects there are. */
-guint sl_related_list (SlRelated *related, GstBuffer *buffer);
+/** sl_related_list: reads @buffer, a frame of @width x @height; what was read before is forgotten. Returns how many objects there are. */
+guint sl_related_list (SlRelated *related, GstBuffer *buffer, gint width, gint height);
 /** sl_related_object: (transfer none): the @i-th. */
 SlRelatedObject *sl_related_object (SlRelated *related, guint i);
-/** sl_related_claim: (transfer none) (nullable): the object that @region stands for, too: of its type, and at its place but for rounding.
- *  It is nobody else's then. */
+/** sl_related_claim: (transfer none) (nullable): the object that @region stands for, too: of its type, and at its place but for rounding,
+ *  all of it or what of it is inside the frame. It is nobody else's then. */
 SlRelatedObject *sl_related_claim (SlRelated *related, const GstVideoRegionOfInterestMeta *region);
 /** sl_related_id: the id of the tracking that was related last to @object; 0 = none, or none of 1..G_MAXINT32. */
 gint32 sl_related_id (SlRelated *related, const SlRelatedObject *object);
@@ -59,8 +59,9 @@ gboolean sl_buffer_has_related (GstBuffer *buffer, gboolean objects);
 /** sl_buffer_has_none_related: whether the frame @buffer has a meta for relations with nothing in it, which says that who looked for objects
  *  found none. */
 gboolean sl_buffer_has_none_related (GstBuffer *buffer);
-/** sl_buffer_find_related: FALSE when @buffer has no object detection that @region stands for, too; else @id is its id. */
-gboolean sl_buffer_find_related (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *region, guint *id);
+/** sl_buffer_find_related: FALSE when @buffer, a frame of @width x @height, has no object detection that @region stands for, too; else @id is
+ *  its id. */
+gboolean sl_buffer_find_related (GstBuffer *buffer, gint width, gint height, const GstVideoRegionOfInterestMeta *region, guint *id);
 
 G_END_DECLS
 

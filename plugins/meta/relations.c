@@ -155,10 +155,11 @@ sl_buffer_relate_prediction (GstBuffer *buffer, const SlPredictionView *predicti
 
 /* The id of the object detection that @region stands for, too; added when whoever found the region left none. */
 static gboolean
-ensure_object (GstBuffer *buffer, GstAnalyticsRelationMeta *relations, const GstVideoRegionOfInterestMeta *region, guint *id)
+ensure_object (GstBuffer *buffer, gint width, gint height, GstAnalyticsRelationMeta *relations, const GstVideoRegionOfInterestMeta *region,
+               guint *id)
 {
   GstAnalyticsODMtd object;
-  if (sl_buffer_find_related (buffer, region, id))
+  if (sl_buffer_find_related (buffer, width, height, region, id))
     return TRUE;
   if (!gst_analytics_relation_meta_add_od_mtd (relations, region->roi_type, (gint) region->x, (gint) region->y, (gint) region->w,
                                                (gint) region->h, 1, &object))
@@ -168,31 +169,33 @@ ensure_object (GstBuffer *buffer, GstAnalyticsRelationMeta *relations, const Gst
 }
 
 void
-sl_buffer_relate_track (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *region, gint32 id, GstClockTime since, GstClockTime now)
+sl_buffer_relate_track (GstBuffer *buffer, gint width, gint height, const GstVideoRegionOfInterestMeta *region, gint32 id,
+                        GstClockTime since, GstClockTime now)
 {
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (buffer);
   guint object;
-  if (relations != NULL && sl_buffer_find_related (buffer, region, &object))
+  if (relations != NULL && sl_buffer_find_related (buffer, width, height, region, &object))
     add_tracking (relations, object, id, since, now);
 }
 
 void
-sl_buffer_relate_labels (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *region, const SlLabelled *labels, guint n)
+sl_buffer_relate_labels (GstBuffer *buffer, gint width, gint height, const GstVideoRegionOfInterestMeta *region, const SlLabelled *labels,
+                         guint n)
 {
   GstAnalyticsRelationMeta *relations = ensure_relations (buffer);
   GstAnalyticsClsMtd entry;
   guint object;
-  if (relations != NULL && ensure_object (buffer, relations, region, &object) && add_labels (relations, labels, n, &entry))
+  if (relations != NULL && ensure_object (buffer, width, height, relations, region, &object) && add_labels (relations, labels, n, &entry))
     gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object, entry.id);
 }
 
 void
-sl_buffer_relate_part (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *whole, const SlObjectView *part)
+sl_buffer_relate_part (GstBuffer *buffer, gint width, gint height, const GstVideoRegionOfInterestMeta *whole, const SlObjectView *part)
 {
   GstAnalyticsRelationMeta *relations = ensure_relations (buffer);
   GstAnalyticsODMtd entry;
   guint object;
-  if (relations == NULL || !ensure_object (buffer, relations, whole, &object)
+  if (relations == NULL || !ensure_object (buffer, width, height, relations, whole, &object)
       || !add_object (relations, part, GST_BUFFER_PTS (buffer), NULL, &entry))
     return;
   gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_CONTAIN, object, entry.id);
@@ -207,17 +210,19 @@ sl_buffer_relate_prediction (GstBuffer *buffer, const SlPredictionView *predicti
 }
 
 void
-sl_buffer_relate_track (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *region, gint32 id, GstClockTime since, GstClockTime now)
+sl_buffer_relate_track (GstBuffer *buffer, gint width, gint height, const GstVideoRegionOfInterestMeta *region, gint32 id,
+                        GstClockTime since, GstClockTime now)
 {
 }
 
 void
-sl_buffer_relate_labels (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *region, const SlLabelled *labels, guint n)
+sl_buffer_relate_labels (GstBuffer *buffer, gint width, gint height, const GstVideoRegionOfInterestMeta *region, const SlLabelled *labels,
+                         guint n)
 {
 }
 
 void
-sl_buffer_relate_part (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *whole, const SlObjectView *part)
+sl_buffer_relate_part (GstBuffer *buffer, gint width, gint height, const GstVideoRegionOfInterestMeta *whole, const SlObjectView *part)
 {
 }
 

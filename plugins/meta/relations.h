@@ -19,15 +19,17 @@ G_BEGIN_DECLS
  *  related group to group to a classification with the names of its classes.
  *  @pool: (nullable): where the pixels of masks come from */
 void sl_buffer_relate_prediction (GstBuffer *buffer, const SlPredictionView *prediction, SlBytePool *pool);
-/** sl_buffer_relate_track: relates the object detection of writable @buffer that has the place and type of @region, when there is
- *  one, to a tracking. */
-void sl_buffer_relate_track (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *region, gint32 id, GstClockTime since,
-                             GstClockTime now);
+/** sl_buffer_relate_track: relates the object detection of writable @buffer, a frame of @width x @height, that has the place and type of
+ *  @region, when there is one, to a tracking. */
+void sl_buffer_relate_track (GstBuffer *buffer, gint width, gint height, const GstVideoRegionOfInterestMeta *region, gint32 id,
+                             GstClockTime since, GstClockTime now);
 /** sl_buffer_relate_labels: relates the object detection of writable @buffer that has the place and type of @region to a classification
  *  with @n labels. One that is not there is added, as it is by sl_buffer_relate_part(). */
-void sl_buffer_relate_labels (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *region, const SlLabelled *labels, guint n);
+void sl_buffer_relate_labels (GstBuffer *buffer, gint width, gint height, const GstVideoRegionOfInterestMeta *region,
+                              const SlLabelled *labels, guint n);
 /** sl_buffer_relate_part: adds @part as an object detection that the one of @whole contains. */
-void sl_buffer_relate_part (GstBuffer *buffer, const GstVideoRegionOfInterestMeta *whole, const SlObjectView *part);
+void sl_buffer_relate_part (GstBuffer *buffer, gint width, gint height, const GstVideoRegionOfInterestMeta *whole,
+                            const SlObjectView *part);
 
 G_END_DECLS
 

@@ -303,6 +303,26 @@ test_oriented (void)
 }
 #endif
 
+/* The id that is related to the only object detection called @type, 0 = none is; the detection is there. */
+static guint64
+related_id (GstBuffer *frame, const char *type)
+{
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (frame);
+  GstAnalyticsODMtd object;
+  gpointer state = NULL, inner = NULL;
+  GstAnalyticsTrackingMtd tracking;
+  guint64 id = 0;
+  GstClockTime first, last;
+  gboolean lost;
+  do
+    g_assert_true (gst_analytics_relation_meta_iterate (relations, &state, gst_analytics_od_mtd_get_mtd_type (), &object));
+  while (gst_analytics_od_mtd_get_obj_type (&object) != g_quark_from_string (type));
+  if (gst_analytics_relation_meta_get_direct_related (relations, object.id, GST_ANALYTICS_REL_TYPE_RELATE_TO,
+                                                      gst_analytics_tracking_mtd_get_mtd_type (), &inner, &tracking))
+    g_assert_true (gst_analytics_tracking_mtd_get_info (&tracking, &id, &first, &last, &lost));
+  return id;
+}
+
 #ifdef SL_HAVE_SEGMENTATION_MTD
 /* A segmentation of @width x @height @pixels with rows of @stride bytes, over the place x, y, w, h of the frame; region ids are 0 and 7. */
 static guint
@@ -346,6 +366,25 @@ test_object_masks (void)
   g_assert_true (second != NULL && second > strstr (json, "\"roi_type\":\"b\""));
   g_assert_null (strstr (second + 1, "\"mask\""));
   through_all (frame);
+}
+
+/* An object that sticks out of the frame and has a mask is one object, however often it is followed. */
+static void
+test_mask_outside (void)
+{
+  static const gint place[4] = { 40, 30, 32, 24 };
+  g_autoptr (GstBuffer) frame = test_frame (CAPS, colour, 0);
+  const guint object = relate (frame, "car", place[0], place[1], place[2], place[3], 0.9f);
+  const guint mask = relate_mask (frame, pixels, 4, 2, 4, GST_VIDEO_FORMAT_GRAY8, place);
+  g_assert_true (gst_analytics_relation_meta_set_relation (gst_buffer_get_analytics_relation_meta (frame), GST_ANALYTICS_REL_TYPE_RELATE_TO,
+                                                           object, mask));
+  g_autoptr (GstBuffer) out = test_line_run ("sltrack ! sltrack ! sltrack", NULL, CAPS, gst_buffer_copy (frame));
+  g_autofree char *json = json_of (out);
+  g_assert_cmpuint (count_objects (out), ==, 1);
+  g_assert_cmpuint (gst_buffer_get_n_meta (out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE), ==, 1);
+  g_assert_cmpuint (related_id (out, "car"), ==, 1);
+  g_assert_nonnull (strstr (json, "{\"x\":40,\"y\":30,\"w\":24,\"h\":18,\"roi_type\":\"car\",\"id\":1,"));
+  g_assert_nonnull (strstr (json, "\"mask\":{"));
 }
 
 /* The mask of the frame has the names that a classification gives its regions, which are no labels of the frame. */
@@ -409,26 +448,6 @@ test_strange_masks (void)
   }
 }
 #endif
-
-/* The id that is related to the only object detection called @type, 0 = none is; the detection is there. */
-static guint64
-related_id (GstBuffer *frame, const char *type)
-{
-  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (frame);
-  GstAnalyticsODMtd object;
-  gpointer state = NULL, inner = NULL;
-  GstAnalyticsTrackingMtd tracking;
-  guint64 id = 0;
-  GstClockTime first, last;
-  gboolean lost;
-  do
-    g_assert_true (gst_analytics_relation_meta_iterate (relations, &state, gst_analytics_od_mtd_get_mtd_type (), &object));
-  while (gst_analytics_od_mtd_get_obj_type (&object) != g_quark_from_string (type));
-  if (gst_analytics_relation_meta_get_direct_related (relations, object.id, GST_ANALYTICS_REL_TYPE_RELATE_TO,
-                                                      gst_analytics_tracking_mtd_get_mtd_type (), &inner, &tracking))
-    g_assert_true (gst_analytics_tracking_mtd_get_info (&tracking, &id, &first, &last, &lost));
-  return id;
-}
 
 /* Objects that move keep their ids, as regions and as relations; the frame of whoever holds on to it stays as it was. */
 static void
@@ -553,6 +572,7 @@ main (int argc, char **argv)
 #endif
 #ifdef SL_HAVE_SEGMENTATION_MTD
   g_test_add_func ("/others/masks/object", test_object_masks);
+  g_test_add_func ("/others/masks/outside", test_mask_outside);
   g_test_add_func ("/others/masks/frame", test_frame_mask);
   g_test_add_func ("/others/masks/strange", test_strange_masks);
 #endif
