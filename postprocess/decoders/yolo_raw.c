@@ -19,7 +19,7 @@
 #define MOST_ANCHORS 64
 #define BOX_COLUMNS 5
 #define MOST_ROWS (1u << 22)
-/* exp() of more than this is a box wider than any picture. */
+/* exp() of more than this is a box wider than any picture. What is not a number stays so, and is dropped. */
 #define LARGEST_LOG 12
 
 static const char *const params[] = { "anchors", "activation", SL_DETECTOR_PARAMS, NULL };
@@ -198,8 +198,8 @@ add_row (State *state, const void *const *data, const SlRanked *ranked)
     n[k] = sl_values_get (&map->values, data[t], at + k);
   const gfloat x = ((gfloat) sl_sigmoid (n[0]) + (gfloat) (cell % map->width)) / (gfloat) map->width,
                y = ((gfloat) sl_sigmoid (n[1]) + (gfloat) (cell / map->width)) / (gfloat) map->height;
-  const gfloat w = expf (MIN (n[2], LARGEST_LOG)) * (gfloat) anchor[0] / state->input_width / 2,
-               h = expf (MIN (n[3], LARGEST_LOG)) * (gfloat) anchor[1] / state->input_height / 2;
+  const gfloat w = expf (n[2] > LARGEST_LOG ? LARGEST_LOG : n[2]) * (gfloat) anchor[0] / state->input_width / 2,
+               h = expf (n[3] > LARGEST_LOG ? LARGEST_LOG : n[3]) * (gfloat) anchor[1] / state->input_height / 2;
   sl_detector_add (&state->detector, (const gfloat[4]){ x - w, y - h, x + w, y + h }, ranked->key,
                    (gint32) best_class (state, map, data[t], at + BOX_COLUMNS), ranked->index);
 }

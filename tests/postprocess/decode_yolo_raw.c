@@ -71,6 +71,18 @@ test_heads (void)
 }
 
 static void
+test_not_a_number (void)
+{
+  static const gfloat odd[ROW] = { 0, 0, NAN, 0, 9, 9, -9 };
+  gfloat map[2 * 3 * 2 * ROW];
+  for (guint i = 0; i < G_N_ELEMENTS (map); i++)
+    map[i] = odd[i % ROW];
+  SlDecoderConfig config = new_config (1, 2 * ROW);
+  g_autoptr (SlDecoding) decoding = sl_decoding_new ("yolo-raw,anchors=10,20,30,40", &config, NULL);
+  g_assert_cmpuint (sl_decoding_run (decoding, (const void *const[]){ map })->n_detections, ==, 0);
+}
+
+static void
 test_refused (void)
 {
   SlDecoderConfig config = new_config (2, 2 * ROW);
@@ -88,6 +100,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decode_yolo_raw/heads", test_heads);
+  g_test_add_func ("/decode_yolo_raw/not_a_number", test_not_a_number);
   g_test_add_func ("/decode_yolo_raw/refused", test_refused);
   return g_test_run ();
 }
