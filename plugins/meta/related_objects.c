@@ -17,6 +17,11 @@
 #define SLACK 2
 /* Labels of one classification beyond the best are noise. */
 #define MOST_LABELS 10
+/* Labels that are looked at in a frame, and relations of objects to other entries that are followed. */
+#define MOST_LOOKED_AT (1 << 17)
+#define MOST_LINKS (1 << 16)
+/* An entry that more than one object is related to. */
+#define SHARED G_MAXUINT
 #define UNKNOWN "unknown"
 
 /* Entry @entry is related to object @object. */
@@ -33,6 +38,8 @@ struct _SlRelated
   GArray *objects;    /* of SlRelatedObject */
   GArray *links;      /* of Link, by object */
   GArray *labels;     /* of SlLabelled: of the classification in hand */
+  guint looked_at;    /* labels so far, in this frame */
+  GArray *owners;     /* of guint, for each entry: 1 + the only object that is related to it; SHARED; 0 = none */
   GByteArray *linked; /* for each entry: whether it is related to an object */
   GArray *places;     /* of guint, for each entry: 1 + the place of the object that it is */
   guint next;         /* the object behind the one claimed last: regions mostly come in the order of objects */
@@ -46,6 +53,7 @@ sl_related_new (void)
   related->links = g_array_new (FALSE, FALSE, sizeof (Link));
   related->labels = g_array_new (FALSE, FALSE, sizeof (SlLabelled));
   related->linked = g_byte_array_new ();
+  related->owners = g_array_new (FALSE, TRUE, sizeof (guint));
   related->places = g_array_new (FALSE, TRUE, sizeof (guint));
   return related;
 }
@@ -59,6 +67,7 @@ sl_related_free (SlRelated *related)
   g_array_unref (related->links);
   g_array_unref (related->labels);
   g_byte_array_unref (related->linked);
+  g_array_unref (related->owners);
   g_array_unref (related->places);
   g_free (related);
 }
@@ -152,7 +161,10 @@ static void
 add_link (SlRelated *related, guint object, guint entry)
 {
   const Link link = { object, entry };
-  g_array_append_val (related->links, link);
+  guint *owner = &g_array_index (related->owners, guint, entry);
+  *owner = *owner == 0 || *owner == object + 1 ? object + 1 : SHARED;
+  if (related->links->len < MOST_LINKS)
+    g_array_append_val (related->links, link);
   related->linked->data[entry] = TRUE;
 }
 
@@ -216,10 +228,13 @@ sl_related_list (SlRelated *related, GstBuffer *buffer, gint width, gint height)
   related->width = width;
   related->height = height;
   related->next = 0;
+  related->looked_at = 0;
   g_array_set_size (related->objects, 0);
   g_array_set_size (related->links, 0);
   g_byte_array_set_size (related->linked, related->n_entries);
   g_array_set_size (related->places, 0);
+  g_array_set_size (related->owners, 0);
+  g_array_set_size (related->owners, related->n_entries);
   g_array_set_size (related->places, related->n_entries);
   if (related->n_entries == 0)
     return 0;
@@ -311,56 +326,50 @@ has_label (const GArray *labels, guint first, const char *label)
   return FALSE;
 }
 
-/* The best labels of entry @id, when it is a classification. */
+/* The best labels of entry @id, when it is a classification, behind the @before that were there. */
 static void
-read_labels (SlRelated *related, guint id, GArray *labels, guint first)
+read_labels (SlRelated *related, guint id, GArray *labels, guint first, guint before)
 {
   GArray *found = related->labels;
   GstAnalyticsClsMtd entry;
   if (!gst_analytics_relation_meta_get_cls_mtd (related->relations, id, &entry))
     return;
-  const gsize n = MIN (gst_analytics_cls_mtd_get_length (&entry), SL_MOST_RELATED_ENTRIES);
+  const guint n = (guint) MIN (gst_analytics_cls_mtd_get_length (&entry), SL_MOST_RELATED_ENTRIES);
+  related->looked_at += MAX (n, 1);
   g_array_set_size (found, 0);
-  for (gsize i = 0; i < n; i++) {
+  for (guint i = 0; i < n; i++) {
     const SlLabelled label = { .label_id = -1,
                                .confidence = share (gst_analytics_cls_mtd_get_level (&entry, i)),
                                .label = type_name (gst_analytics_cls_mtd_get_quark (&entry, i)) };
     g_array_append_val (found, label);
   }
   g_array_sort (found, surer_first);
-  for (guint i = 0; i < MIN (found->len, MOST_LABELS); i++) {
+  for (guint i = 0; i < MIN (found->len, MOST_LABELS) && labels->len - before < SL_MOST_RELATED_LABELS; i++) {
     const SlLabelled *label = &g_array_index (found, SlLabelled, i);
     if (!has_label (labels, first, label->label))
       g_array_append_val (labels, *label);
   }
 }
 
+/* Whether there is room for more than the @n labels that were taken. */
+static gboolean
+has_room (const SlRelated *related, guint n)
+{
+  return n < SL_MOST_RELATED_LABELS && related->looked_at < MOST_LOOKED_AT;
+}
+
 void
 sl_related_labels (SlRelated *related, const SlRelatedObject *object, GArray *labels, guint first)
 {
   guint n;
+  const guint before = labels->len;
   const Link *links = object != NULL ? find_links (related, object, &n) : NULL;
   if (object == NULL)
-    for (guint id = 0; id < related->n_entries; id++)
+    for (guint id = 0; id < related->n_entries && has_room (related, labels->len - before); id++)
       if (!related->linked->data[id])
-        read_labels (related, id, labels, first);
-  for (guint i = 0; object != NULL && i < n; i++)
-    read_labels (related, links[i].entry, labels, first);
-}
-
-/* Whether entry @id is related to one object only. */
-static gboolean
-is_of_one (SlRelated *related, guint id)
-{
-  guint object = G_MAXUINT;
-  for (guint i = 0; i < related->links->len; i++) {
-    const Link *link = &g_array_index (related->links, Link, i);
-    if (link->entry == id && object != G_MAXUINT && link->object != object)
-      return FALSE;
-    if (link->entry == id)
-      object = link->object;
-  }
-  return TRUE;
+        read_labels (related, id, labels, first, before);
+  for (guint i = 0; object != NULL && i < n && has_room (related, labels->len - before); i++)
+    read_labels (related, links[i].entry, labels, first, before);
 }
 
 gboolean
@@ -369,7 +378,8 @@ sl_related_mask (SlRelated *related, const SlRelatedObject *object, const SlObje
   guint n;
   const Link *links = find_links (related, object, &n);
   for (guint i = 0; i < n; i++)
-    if (is_of_one (related, links[i].entry) && sl_segmentation_read_object (related->relations, links[i].entry, view, cells, mask))
+    if (g_array_index (related->owners, guint, links[i].entry) != SHARED
+        && sl_segmentation_read_object (related->relations, links[i].entry, view, cells, mask))
       return TRUE;
   return FALSE;
 }

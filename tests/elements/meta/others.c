@@ -281,6 +281,33 @@ test_many_relations (void)
   through_all (frame);
 }
 
+/* Every object is related to every classification: labels of each are bounded. */
+static void
+test_many_labels (void)
+{
+  GstAnalyticsRelationMetaInitParams room = { 400, 1 << 20 };
+  SlPredictionView prediction = { .width = WIDTH, .height = HEIGHT };
+  SlPredictionReader reader = { 0 };
+  g_autoptr (GstBuffer) frame = test_frame (CAPS, colour, 0);
+  GstAnalyticsRelationMeta *relations = gst_buffer_add_analytics_relation_meta_full (frame, &room);
+  for (gint i = 0; i < 50; i++)
+    relate (frame, "thing", i, i % 45, 4, 3, 0.9f);
+  for (guint i = 0; i < 300; i++) {
+    g_autofree char *label = g_strdup_printf ("label %u", i);
+    const guint entry = relate_label (frame, 0, GST_ANALYTICS_REL_TYPE_NONE, FALSE, label, 0.5f);
+    for (guint k = 0; k < 50 && i < 200; k++)
+      g_assert_true (gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, k, entry));
+  }
+  sl_prediction_reader_init (&reader);
+  sl_prediction_reader_read (&reader, frame, &prediction);
+  g_assert_cmpuint (prediction.n_objects, ==, 50);
+  for (guint i = 0; i < prediction.n_objects; i++)
+    g_assert_cmpuint (prediction.objects[i].n_labels, ==, SL_MOST_RELATED_LABELS);
+  g_assert_cmpuint (prediction.n_labels, ==, SL_MOST_RELATED_LABELS);
+  sl_prediction_reader_clear (&reader);
+  through_all (frame);
+}
+
 #ifdef SL_HAVE_ORIENTED_OD_MTD
 /* A box that is turned is as large as what is around it: 20 x 10 turned by 90 degrees, and a square of 20 turned by 45. */
 static void
@@ -567,6 +594,7 @@ main (int argc, char **argv)
   g_test_add_func ("/others/both", test_both);
   g_test_add_func ("/others/relations/strange", test_strange_relations);
   g_test_add_func ("/others/relations/many", test_many_relations);
+  g_test_add_func ("/others/relations/labels", test_many_labels);
 #ifdef SL_HAVE_ORIENTED_OD_MTD
   g_test_add_func ("/others/relations/oriented", test_oriented);
 #endif
