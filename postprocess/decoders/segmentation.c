@@ -74,7 +74,7 @@ find_shape (const SlDecoderConfig *config, SlPictureShape *shape)
            : sl_values_readable (tensor->dtype) && shape->channels <= MOST_CLASSES;
 }
 
-/* Why scores are not taken for classes of cells unless that is stated; NULL = they are. Maps of at most half the input's size are heat
+/* Why scores are not taken for classes of cells unless that is stated; NULL = they are. Maps of less than half the input's size are heat
  * maps and grids of detectors as often. */
 static const char *
 unmatched (const SlDecoderConfig *config)
@@ -82,7 +82,7 @@ unmatched (const SlDecoderConfig *config)
   SlPictureShape shape;
   if (config->n_tensors != 1 || !find_shape (config, &shape) || shape.channels < 2 || shape.channels == config->n_labels
       || config->tensors[0].values == SL_VALUES_SHARES
-      || ((gint32) shape.width > config->input_width / 2 && (gint32) shape.height > config->input_height / 2))
+      || (2 * (gint64) shape.width >= config->input_width && 2 * (gint64) shape.height >= config->input_height))
     return NULL;
   return "maps much smaller than the input may be classes, heat maps of points or a grid of boxes (yolo-raw,anchors=)";
 }

@@ -82,7 +82,7 @@ pictures_of (GstSample *sample)
   if (!h264 && !h265)
     g_byte_array_append (bytes, map.data, (guint) map.size);
   for (gsize at = 0; (h264 || h265) && at + 5 <= map.size;) {
-    const gsize n = GST_READ_UINT32_BE (map.data + at);
+    const gsize n = (gsize) map.data[at] << 24 | (gsize) map.data[at + 1] << 16 | (gsize) map.data[at + 2] << 8 | map.data[at + 3];
     const guint kind = h264 ? map.data[at + 4] & 0x1f : map.data[at + 4] >> 1 & 0x3f;
     g_assert_cmpuint (n, <=, map.size - at - 4);
     if (h264 ? kind < 7 || kind > 9 : kind < 32 || kind > 35)
