@@ -181,7 +181,7 @@ test_raw (gconstpointer data)
   RecordFixture fixture = record_open (properties, NULL);
   for (guint i = 0; i < 200; i++) {
     record_push (&fixture, NULL, i, i == 100 ? "entered" : NULL, "person");
-    g_usleep (1000);
+    record_pace (&fixture);
   }
   gst_harness_push_event (fixture.raw, gst_event_new_eos ());
   g_autoptr (GstStructure) done = record_wait (&fixture);
@@ -276,7 +276,7 @@ test_released (void)
   release_encoded (&fixture);
   for (guint i = 20; i < 120; i++) {
     record_push (&fixture, NULL, i, i % 10 == 0 ? "entered" : NULL, "person");
-    g_usleep (1000);
+    record_pace (&fixture);
   }
   gst_harness_push_event (fixture.raw, gst_event_new_eos ());
   for (gboolean encoded = FALSE; !encoded;) {
@@ -481,14 +481,14 @@ test_raw_caps (void)
   RecordFixture fixture = record_open ("pre-roll=0 post-roll=60 encoder=jpegenc max-framerate=0", NULL);
   for (guint i = 0; i < 50; i++) {
     record_push (&fixture, NULL, i, i == 10 ? "entered" : NULL, "person");
-    g_usleep (1000);
+    record_pace (&fixture);
   }
   gst_harness_set_src_caps_str (fixture.raw, other);
   for (guint i = 50; i < 500; i++) {
     g_signal_emit_by_name (fixture.element, "record", "again");
     g_assert_cmpint (gst_harness_push (fixture.raw, test_frame (other, grey, i * RECORD_FRAME)), ==, GST_FLOW_OK);
     gst_buffer_unref (gst_harness_pull (fixture.raw));
-    g_usleep (1000);
+    record_pace (&fixture);
   }
   gst_harness_push_event (fixture.raw, gst_event_new_eos ());
   while (!small) {
@@ -513,7 +513,7 @@ test_back_first (gconstpointer data)
     record_push (&fixture, NULL, i, NULL, NULL);
   for (guint i = 0; i < 50; i++) {
     record_push (&fixture, NULL, i, i == 0 ? "entered" : NULL, "person");
-    g_usleep (1000);
+    record_pace (&fixture);
   }
   gst_harness_push_event (fixture.raw, gst_event_new_eos ());
   g_autoptr (GstStructure) done = record_wait (&fixture);

@@ -14,7 +14,7 @@ push (RecordFixture *fixture, const RecordStream *stream, guint from, guint to)
 {
   for (guint i = from; i <= to; i++) {
     record_push (fixture, stream, i, i % 12 == 0 ? "entered" : NULL, "person");
-    g_usleep (1000); /* the encoder leaves frames out that come all at once */
+    record_pace (fixture);
   }
 }
 

@@ -145,6 +145,14 @@ record_push (RecordFixture *fixture, const RecordStream *stream, guint i, const 
   gst_buffer_unref (out);
 }
 
+void
+record_pace (RecordFixture *fixture)
+{
+  const guint64 dropped = record_count (fixture->element, "dropped");
+  g_usleep (dropped > fixture->dropped ? 100000 : 1000);
+  fixture->dropped = dropped;
+}
+
 GstStructure *
 record_wait (RecordFixture *fixture)
 {

@@ -23,6 +23,7 @@ typedef struct
   GstHarness *encoded, *raw;
   GstBus *bus;
   char *folder;
+  guint64 dropped; /* so far, of record_pace() */
 } RecordFixture;
 
 /** An encoded stream: buffers with the timestamps of frames of 25 a second, from 0. */
@@ -48,6 +49,8 @@ void record_stream_clear (RecordStream *stream);
 
 /** record_push: frame @i to encoded, if there is @stream (nullable), and to sink, with @event (nullable): an event's name, of an object of @label. */
 void record_push (RecordFixture *fixture, const RecordStream *stream, guint i, const char *event, const char *label);
+/** record_pace: gives an encoder the time of a frame: a moment, and longer while it leaves frames out, as when it is being made. */
+void record_pace (RecordFixture *fixture);
 /** record_wait: (transfer full): the next message "slrecord"; warnings before it are let go. */
 GstStructure *record_wait (RecordFixture *fixture);
 /** record_count: a counter of "stats". */
