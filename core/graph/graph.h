@@ -24,7 +24,7 @@ G_BEGIN_DECLS
 #define SL_MAX_OPERANDS 256
 #define SL_MAX_IO 64
 /** Most outputs of one node. */
-#define SL_MAX_OUTPUTS 64
+#define SL_MAX_OUTPUTS 256
 /** Most multiply-adds that a run of a graph may take, or as much other work, unless sl_graph_set_work_limit() says otherwise. */
 #define SL_MAX_WORK (G_GUINT64_CONSTANT (250) * 1000000000)
 /** Most bytes that all variable tensors of a graph may have together, unless sl_graph_set_limit() says otherwise. */

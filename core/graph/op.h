@@ -374,6 +374,7 @@ typedef union
   struct
   {
     gboolean transpose_a, transpose_b;
+    gboolean flat; /* of 8 bits: all rows of the first operand are one matrix, and so is the output */
   } matmul;
   struct
   {

@@ -44,6 +44,12 @@ infer (SlGraph *graph, SlNode *node, GError **error)
   guint rank = 0;
   if (depth != depth_b)
     return sl_node_error (error, node, SL_ERROR_SHAPE, "matrices of %dx%d and %dx%d do not multiply", rows, depth, depth_b, columns);
+  if (node->params.matmul.flat) {
+    gsize elements = 0;
+    if (!sl_tensor_elements (&a, &elements) || elements / (gsize) MAX (depth, 1) > G_MAXINT32)
+      return sl_node_error (error, node, SL_ERROR_LIMIT, "%" G_GSIZE_FORMAT " numbers are too many", elements);
+    return sl_node_set_shape (graph, node, 0, 2, (const gint32[]){ (gint32) (elements / (gsize) depth), columns }, error);
+  }
   a.rank -= 2;
   b.rank -= 2;
   if (!sl_node_broadcast (node, &a, &b, dims, &rank, error))

@@ -133,6 +133,39 @@ add_weights (const SlGraph *graph, const SlNode *node, gsize *weights, gsize tot
                         graph->limit);
 }
 
+/* Whether @tensor, a bias, adds nothing. */
+static gboolean
+adds_nothing (const SlTensor *tensor)
+{
+  gsize n = 0;
+  if (tensor == NULL)
+    return TRUE;
+  if (tensor->data == NULL || !sl_tensor_elements (tensor, &n))
+    return FALSE;
+  const guint8 *bytes = tensor->data;
+  for (gsize i = 0; i < n * sl_dtype_size (tensor->dtype); i++)
+    if (bytes[i] != 0)
+      return FALSE;
+  return TRUE;
+}
+
+/* A fully connected layer whose weights are computed for each run, as attention is written in 8 bits, is a product of two matrices. */
+static void
+settle_product (const SlGraph *graph, SlNode *node)
+{
+  if (node->op != SL_OP_FULLY_CONNECTED || node->n_inputs < 2 || (node->n_inputs > 2 && !adds_nothing (sl_node_input (graph, node, 2)))
+      || node->params.fully_connected.activation != SL_ACTIVATION_NONE)
+    return;
+  const SlTensor *input = sl_node_input (graph, node, 0), *weights = sl_node_input (graph, node, 1);
+  const gboolean flat = input->rank > 2 && !node->params.fully_connected.keep_dims;
+  if (weights->data != NULL || weights->rank != 2 || input->rank < 2 || weights->dtype != input->dtype
+      || (weights->dtype != SL_DTYPE_I8 && (weights->dtype != SL_DTYPE_F32 || flat)))
+    return;
+  node->op = SL_OP_BATCH_MATMUL;
+  node->n_inputs = 2;
+  node->params = (SlOpParams){ .matmul = { .transpose_b = TRUE, .flat = flat } };
+}
+
 /* @folded counts the nodes whose results are now constants: they are gone from the graph. */
 static gboolean
 verify (SlGraph *graph, guint *folded, GError **error)
@@ -150,9 +183,11 @@ verify (SlGraph *graph, guint *folded, GError **error)
     return FALSE;
   for (guint i = 0; i < graph->nodes->len; i++) {
     SlNode *node = &g_array_index (graph->nodes, SlNode, i);
+    if (!check_node_inputs (graph, node, defined, error))
+      return FALSE;
+    settle_product (graph, node);
     const SlOp *op = sl_op_get (node->op);
-    if (!check_node_inputs (graph, node, defined, error) || !op->check (graph, node, error) || !op->infer (graph, node, error)
-        || !finish_node_outputs (graph, node, defined, &total, error))
+    if (!op->check (graph, node, error) || !op->infer (graph, node, error) || !finish_node_outputs (graph, node, defined, &total, error))
       return FALSE;
     *folded += sl_constant_fold (graph, node);
     if (!add_weights (graph, node, &weights, total, error))

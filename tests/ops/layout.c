@@ -193,6 +193,34 @@ test_split (void)
   }
 }
 
+static gboolean
+from_the_other_end (const OpModel *m, const gint32 *p, gint32 *from)
+{
+  from[0] = p[0];
+  from[1] = 127 - p[1];
+  return TRUE;
+}
+
+/* Models write a depthwise convolution as so many single channels: cut apart, and joined backwards. */
+static void
+test_split_many (void)
+{
+  OpModel m;
+  om_init (&m, SL_OP_CONCATENATION, &(SlOpParams){ .concat = { .axis = 1 } }, 0);
+  add_input (&m, SL_DTYPE_F32, 2, DIMS (2, 128));
+  const gint32 axis = sl_tflite_writer_tensor (m.writer, &(SlTfliteTensor){ .dtype = SL_DTYPE_I32, .data = (gint32[]){ 1 } });
+  SlTfliteOp cut = { .op = SL_OP_SPLIT, .n_inputs = 2, .inputs = { axis, m.inputs[0] }, .n_outputs = 128 };
+  for (guint i = 0; i < 128; i++) {
+    cut.outputs[i] = sl_tflite_writer_tensor (m.writer, &(SlTfliteTensor){ .dtype = SL_DTYPE_F32, .rank = 2, .dims = { 2, 1 } });
+    m.op.inputs[127 - i] = cut.outputs[i];
+  }
+  m.op.n_inputs = 128;
+  sl_tflite_writer_op (m.writer, &cut);
+  add_output (&m, SL_DTYPE_F32, 2, DIMS (2, 128));
+  expect_moved (&m, 0, from_the_other_end);
+  om_clear (&m);
+}
+
 static void
 test_pack (void)
 {
@@ -457,6 +485,7 @@ main (int argc, char **argv)
   g_test_add_func ("/ops/transpose", test_transpose);
   g_test_add_func ("/ops/slice", test_slice);
   g_test_add_func ("/ops/split", test_split);
+  g_test_add_func ("/ops/split-many", test_split_many);
   g_test_add_func ("/ops/pack", test_pack);
   g_test_add_func ("/ops/tile", test_tile);
   g_test_add_func ("/ops/pad", test_pad);

@@ -180,9 +180,37 @@ run_matmul (SlDtype dtype, gboolean ta, gboolean tb)
   om_clear (&m);
 }
 
+/* Weights that are computed: of a matrix, or with a bias of zeros of one more dimension. */
+static void
+run_dense_product (SlDtype dtype, gboolean bias, gboolean flat)
+{
+  static const gint32 zeros[5] = { 0 };
+  OpModel m;
+  double expected[15];
+  const gfloat scale = dtype == SL_DTYPE_F32 ? 0 : 0.1f;
+  om_init (&m, SL_OP_FULLY_CONNECTED, &(SlOpParams){ .fully_connected = { .keep_dims = !flat } }, 3);
+  om_input (&m, dtype, bias ? 3 : 2, bias ? DIMS (1, 3, 6) : DIMS (3, 6), scale, scale > 0 ? 5 : 0);
+  om_input (&m, dtype, 2, DIMS (5, 6), scale, scale > 0 ? -3 : 0);
+  if (bias)
+    om_constant (&m, dtype == SL_DTYPE_F32 ? SL_DTYPE_F32 : SL_DTYPE_I32, 1, DIMS (5), 0, 0, zeros);
+  om_output (&m, dtype, bias && !flat ? 3 : 2, bias && !flat ? DIMS (1, 3, 5) : DIMS (3, 5), 5 * scale, 0);
+  for (gint32 i = 0; i < 15; i++) {
+    expected[i] = 0;
+    for (gint32 k = 0; k < 6; k++)
+      expected[i] += om_real (&m, 0, (gsize) (i / 5 * 6 + k)) * om_real (&m, 1, (gsize) (i % 5 * 6 + k));
+  }
+  om_expect (&m, 0, expected, scale > 0 ? 0.51 : 1e-5);
+  om_clear (&m);
+}
+
 static void
 test_matmul (void)
 {
+  for (guint i = 0; i < 2; i++) {
+    run_dense_product (SL_DTYPE_F32, i, FALSE);
+    run_dense_product (SL_DTYPE_I8, i, FALSE);
+    run_dense_product (SL_DTYPE_I8, i, TRUE);
+  }
   for (guint i = 0; i < 4; i++) {
     run_matmul (SL_DTYPE_F32, i & 1, i & 2);
     run_matmul (SL_DTYPE_I8, i & 1, i & 2);

@@ -26,7 +26,7 @@
 G_BEGIN_DECLS
 
 /** Most operands of one operator that the writer takes. */
-#define SL_TFLITE_OPERANDS 24
+#define SL_TFLITE_OPERANDS 256
 
 /** Numbers of TFLite's tensor types that SlDtype lacks, for @raw_type. */
 #define SL_TFLITE_TYPE_STRING 5
