@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/little_endian.h"
 #include "sightline/error.h"
 #include "models/tflite/flexbuffer.h"
 
@@ -286,6 +287,28 @@ parse_transpose_conv (const TflOptions *o, SlOpParams *params, GError **error)
   return read_strides (&o->options, w, error) && read_activation (&o->options, 3, &w->activation, error);
 }
 
+/* MediaPipe's: padding, and strides across and down, as three numbers of 32 bits. */
+static gboolean
+parse_transpose_bias (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  static const SlPadding paddings[] = { [1] = SL_PADDING_SAME, [2] = SL_PADDING_VALID };
+  SlWindow *w = &params->window;
+  if (o->custom == NULL || o->custom_size < 3 * sizeof (guint32)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "its custom options have %" G_GSIZE_FORMAT " bytes; expected padding and two strides, 12", o->custom_size);
+    return FALSE;
+  }
+  const guint32 padding = sl_le32 (o->custom), across = sl_le32 (o->custom + 4), down = sl_le32 (o->custom + 8);
+  if (padding < 1 || padding > 2 || across < 1 || across > G_MAXINT16 || down < 1 || down > G_MAXINT16) {
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "its custom options state padding %u and strides %u and %u; expected 1 (SAME) or 2 (VALID), and strides from 1 to 32767",
+                 padding, across, down);
+    return FALSE;
+  }
+  *w = (SlWindow){ .padding = paddings[padding], .stride_h = (gint32) down, .stride_w = (gint32) across, .dilation_h = 1, .dilation_w = 1 };
+  return TRUE;
+}
+
 static gboolean
 parse_matmul (const TflOptions *o, SlOpParams *params, GError **error)
 {
@@ -423,6 +446,7 @@ static const TflOp table[] = {
   { 150, NULL, SL_OP_GELU, 120, parse_gelu },
   { 152, NULL, SL_OP_RELU_0_TO_1, 0, NULL },
   { 158, NULL, SL_OP_SIGN, 0, NULL },
+  { TFL_BUILTIN_CUSTOM, "Convolution2DTransposeBias", SL_OP_TRANSPOSE_CONV, 0, parse_transpose_bias },
   { TFL_BUILTIN_CUSTOM, "TFLite_Detection_PostProcess", SL_OP_DETECTION_POSTPROCESS, 0, parse_detection },
 };
 

@@ -470,6 +470,36 @@ read_signed_weights (Reader *reader, SlOpType op, gint32 *inputs, guint n, GErro
   return TRUE;
 }
 
+/* MediaPipe's transposed convolution has data, weights and a bias, and no shape of the output, which follows from its window. */
+static gboolean
+add_output_shape (Reader *reader, const SlWindow *window, gint32 *inputs, guint *n, GError **error)
+{
+  const SlTensor *x = *n == 3 && inputs[0] >= 0 ? sl_graph_tensor (reader->graph, inputs[0]) : NULL;
+  const SlTensor *weights = x != NULL && inputs[1] >= 0 ? sl_graph_tensor (reader->graph, inputs[1]) : NULL;
+  if (weights == NULL || x->rank != 4 || weights->rank != 4) {
+    g_set_error_literal (error, SL_ERROR, SL_ERROR_SHAPE, "expected data and weights of 4 dimensions and a bias");
+    return FALSE;
+  }
+  const gboolean same = window->padding == SL_PADDING_SAME;
+  const gint64 h = ((gint64) x->dims[1] - !same) * window->stride_h + (same ? 0 : weights->dims[1]);
+  const gint64 w = ((gint64) x->dims[2] - !same) * window->stride_w + (same ? 0 : weights->dims[2]);
+  const gint32 shape[4] = { x->dims[0], (gint32) CLAMP (h, 0, G_MAXINT32), (gint32) CLAMP (w, 0, G_MAXINT32), weights->dims[0] };
+  const SlTensor constant = { .name = "shape",
+                              .dtype = SL_DTYPE_I32,
+                              .rank = 1,
+                              .dims = { 4 },
+                              .bytes = sizeof shape,
+                              .data = sl_arena_memdup (reader->arena, shape, sizeof shape) };
+  const gint32 index = sl_graph_add_tensor (reader->graph, &constant, error);
+  if (index < 0)
+    return FALSE;
+  inputs[3] = inputs[2];
+  inputs[2] = inputs[0];
+  inputs[0] = index;
+  *n = 4;
+  return TRUE;
+}
+
 static gboolean
 read_operator (Reader *reader, guint index, GError **error)
 {
@@ -479,6 +509,7 @@ read_operator (Reader *reader, guint index, GError **error)
   gint32 inputs[SL_MAX_OPERANDS], outputs[SL_MAX_OPERANDS];
   SlOpParams params = { 0 };
   TflOptions options = { 0 };
+  guint n_inputs = in.count;
 
   for (guint i = 0; i < in.count; i++) {
     inputs[i] = tfl_op_is_state (code->op, i) ? -1 : sl_fb_vector_i32 (&in, i);
@@ -491,14 +522,15 @@ read_operator (Reader *reader, guint index, GError **error)
     params.reshape.count = constant->rank;
     memcpy (params.reshape.dims, constant->dims, sizeof params.reshape.dims);
   }
-  if (!read_options (reader, &node, code->op, &options, error)
-      || (code->op->parse != NULL && !code->op->parse (&options, &params, error))) {
+  if (!read_options (reader, &node, code->op, &options, error) || (code->op->parse != NULL && !code->op->parse (&options, &params, error))
+      || (code->op->op == SL_OP_TRANSPOSE_CONV && code->custom != NULL
+          && !add_output_shape (reader, &params.window, inputs, &n_inputs, error))) {
     g_autofree char *name = node_name (reader, &node);
     g_prefix_error (error, "node %u %s '%s': ", index, sl_op_name (code->op->op), name);
     return FALSE;
   }
-  return sl_fb_check (&reader->fb, error) && read_signed_weights (reader, code->op->op, inputs, in.count, error)
-         && sl_graph_add_node (reader->graph, code->op->op, index, inputs, in.count, outputs, out.count, &params, error);
+  return sl_fb_check (&reader->fb, error) && read_signed_weights (reader, code->op->op, inputs, n_inputs, error)
+         && sl_graph_add_node (reader->graph, code->op->op, index, inputs, n_inputs, outputs, out.count, &params, error);
 }
 
 /* A picture's size may not be dynamic, even where a placeholder stands in the shape; a batch of -1 becomes that placeholder. */
