@@ -301,6 +301,26 @@ def test_part_of_the_frame():
         target).expect(1, "9000")
 
 
+def test_frames_that_do_not_fit():
+    """Where frames become too small for the part that the model sees, the watch ends; what was learned before is kept."""
+    pictures = [work("large%d.jpg" % i) for i in range(2)]
+    for path, size in zip(pictures, ("width=240,height=200", "width=100,height=200")):
+        launch("videotestsrc", "pattern=ball", "num-buffers=30", "!", "video/x-raw,framerate=10/1," + size, "!", "jpegenc", "!", "filesink",
+               "location=" + path)
+    joined, target = work("sizes.mjpg"), work("sizes.tflite")
+    for order, code, words in ((pictures, 0, "going on with the 30 frames before"), (pictures[::-1], 1, "is not inside the frame of 100x200")):
+        with open(joined, "wb") as file:
+            for path in order:
+                with open(path, "rb") as part:
+                    file.write(part.read())
+        path = described("sizes", "slcamera uri=${source} ! %s inference-region=0,0,200,200 ! fakesink" % SEE)
+        done = run("calibrate", path, "-c", joined, "--rate", "60", "--alike", "-o", target).expect(code, words)
+        assert "sizes.mjpg: " in done.err, done.err
+        assert os.path.exists(target) == (code == 0)
+        if code == 0:
+            os.remove(target)
+
+
 def test_refused_descriptions():
     target = work("undescribable.tflite")
     for name, launch, message in (

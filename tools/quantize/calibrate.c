@@ -134,13 +134,13 @@ keep (Job *job, const void *tensor, GError **error)
   return job->kept->len < most || thin_out (job, error);
 }
 
-/* A frame that is due. */
+/* A frame that is due. One that cannot become a tensor ends the watch, by *@reason. */
 static gboolean
-take (Job *job, GstSample *sample, GError **error)
+take (Job *job, GstSample *sample, GError **error, GError **reason)
 {
-  const void *tensor = sl_pictures_load_frame (job->pictures, sample);
+  const void *tensor = sl_pictures_load_frame (job->pictures, sample, reason);
   if (tensor == NULL)
-    return FALSE;
+    return TRUE;
   job->learned.looked_at++;
   if (!job->options->alike && !sl_scenes_add (job->scenes, tensor)) {
     job->learned.alike++;
@@ -232,7 +232,7 @@ static gboolean
 watch (Job *job, Source *source, Schedule *schedule, GError **error, GError **reason)
 {
   gboolean good = TRUE;
-  while (good) {
+  while (good && *reason == NULL) {
     wait_until_due (schedule);
     GstSample *sample = next_frame (source, end_of (schedule), reason);
     const GstClockTime stamp = sample != NULL ? GST_BUFFER_PTS (gst_sample_get_buffer (sample)) : GST_CLOCK_TIME_NONE;
@@ -244,7 +244,7 @@ watch (Job *job, Source *source, Schedule *schedule, GError **error, GError **re
       break;
     }
     if (due)
-      good = take (job, sample, error);
+      good = take (job, sample, error, reason);
     gst_sample_unref (sample);
     show (job, schedule, since);
   }

@@ -91,13 +91,9 @@ sl_pictures_load (SlPictures *pictures, const SlInput *input)
 }
 
 const void *
-sl_pictures_load_frame (SlPictures *pictures, GstSample *frame)
+sl_pictures_load_frame (SlPictures *pictures, GstSample *frame, GError **error)
 {
-  g_autoptr (GError) error = NULL;
-  if (normalize (pictures, frame, &error))
-    return pictures->tensor;
-  sl_complain (pictures->command, "%s", error->message);
-  return NULL;
+  return normalize (pictures, frame, error) ? pictures->tensor : NULL;
 }
 
 void

@@ -23,8 +23,8 @@ void sl_pictures_free (SlPictures *pictures);
  *  cannot be read, and without complaint when the program was interrupted. */
 const void *sl_pictures_load (SlPictures *pictures, const SlInput *input);
 
-/** sl_pictures_load_frame: the same of a frame. */
-const void *sl_pictures_load_frame (SlPictures *pictures, GstSample *frame);
+/** sl_pictures_load_frame: the same of a frame, which does not complain. */
+const void *sl_pictures_load_frame (SlPictures *pictures, GstSample *frame, GError **error);
 
 /** sl_pictures_map: of the picture that was loaded last: tensor pixels -> pixels of the picture, whose size is that. */
 void sl_pictures_map (const SlPictures *pictures, SlAffine *map, gint *width, gint *height);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tools/quantize/sources.h"
 
+#include "tools/command.h"
 #include "tools/quantize/recording.h"
 
 static void
@@ -42,5 +43,11 @@ sl_sources_free (SlSources *sources)
 const void *
 sl_source_load (const SlSource *source, SlPictures *pictures)
 {
-  return source->input != NULL ? sl_pictures_load (pictures, source->input) : sl_pictures_load_frame (pictures, source->frame);
+  g_autoptr (GError) error = NULL;
+  if (source->input != NULL)
+    return sl_pictures_load (pictures, source->input);
+  const void *tensor = sl_pictures_load_frame (pictures, source->frame, &error);
+  if (tensor == NULL)
+    sl_complain ("quantize", "%s", error->message);
+  return tensor;
 }
