@@ -308,6 +308,36 @@ test_many_labels (void)
   through_all (frame);
 }
 
+/* Anything related to anything: what is read is inside the frame, and nothing goes round in circles. */
+static void
+test_random_relations (void)
+{
+  static const char *const names[] = { NULL, "a", "b", "" };
+  for (guint round = 0; round < 100; round++) {
+    g_autoptr (GstBuffer) frame = test_frame (CAPS, colour, 0);
+    const guint n = (guint) g_test_rand_int_range (1, 30);
+    GstAnalyticsRelationMeta *relations = gst_buffer_add_analytics_relation_meta (frame);
+    for (guint i = 0; i < n; i++) {
+      const gint kind = g_test_rand_int_range (0, 3), size = 1 << g_test_rand_int_range (2, 30);
+      const char *name = names[g_test_rand_int_range (0, G_N_ELEMENTS (names))];
+      GstAnalyticsTrackingMtd tracking;
+      if (kind == 0)
+        relate (frame, name, g_test_rand_int_range (-size, size), g_test_rand_int_range (-size, size), g_test_rand_int_range (-size, size),
+                g_test_rand_int_range (-size, size), (gfloat) g_test_rand_double_range (-1, 2));
+      else if (kind == 1)
+        relate_label (frame, 0, GST_ANALYTICS_REL_TYPE_NONE, FALSE, name, (gfloat) g_test_rand_double_range (-1, 2));
+      else
+        g_assert_true (gst_analytics_relation_meta_add_tracking_mtd (relations, (guint64) g_test_rand_int () << 8, 0, &tracking));
+    }
+    for (guint i = 0; i < 2 * n; i++)
+      gst_analytics_relation_meta_set_relation (relations, (GstAnalyticsRelTypes) (g_test_rand_int_range (0, 8) << 1),
+                                                (guint) g_test_rand_int_range (0, (gint) n), (guint) g_test_rand_int_range (0, (gint) n));
+    g_autofree char *json = json_of (frame);
+    if (round % 10 == 0)
+      through_all (frame);
+  }
+}
+
 #ifdef SL_HAVE_ORIENTED_OD_MTD
 /* A box that is turned is as large as what is around it: 20 x 10 turned by 90 degrees, and a square of 20 turned by 45. */
 static void
@@ -595,6 +625,7 @@ main (int argc, char **argv)
   g_test_add_func ("/others/relations/strange", test_strange_relations);
   g_test_add_func ("/others/relations/many", test_many_relations);
   g_test_add_func ("/others/relations/labels", test_many_labels);
+  g_test_add_func ("/others/relations/random", test_random_relations);
 #ifdef SL_HAVE_ORIENTED_OD_MTD
   g_test_add_func ("/others/relations/oriented", test_oriented);
 #endif
