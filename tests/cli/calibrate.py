@@ -45,6 +45,8 @@ def test_clip():
             sums.add(file.read())
     assert len(sums) == 1
     assert 9 in [tensor[0] for tensor in Model(sums.pop()).tensors]
+    if SANITIZED:  # the rest is of frames counted, with no other code
+        return
     faster = report(run(*small("-c", clip(), "--rate", "10", "-o", target, "--json")))
     assert abs(faster["looked_at"] - 2 * got["looked_at"]) <= 2, (faster, got)
     shorter = report(run(*small("-c", clip(), "--rate", "10", "--minutes", "0.05", "-o", target, "--json")))
@@ -55,6 +57,8 @@ def test_clip():
 
 def test_once_is_as_good_as_twice():
     """What one pass learns of frames gives results as near to the float ones as what two passes do."""
+    if SANITIZED:
+        raise Skip("figures, which are the same without sanitizers")
     one = report(run(*small("-c", clip(), "--rate", "5", "--alike", "-o", work("one.tflite"), "--json")))
     two = report(run("quantize", *small("-c", clip(), "--pictures", str(one["calibrated"]), "-o", work("two.tflite"), "--json")[1:]))
     assert abs(one["output_snr_db"] - two["output_snr_db"]) < 2, (one, two)
