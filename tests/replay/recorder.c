@@ -658,12 +658,12 @@ test_read_only (void)
   }
   SlRecorder *recorder = start (f, 3600, 1 << 20, 10);
   run_some (f, recorder, 1, 5);
-  g_assert_cmpint (mount (NULL, f->folder, NULL, MS_REMOUNT | MS_RDONLY, NULL), ==, 0);
+  g_assert_cmpint (mount ("none", f->folder, "tmpfs", MS_REMOUNT | MS_RDONLY, NULL), ==, 0);
   g_free (sl_recorder_dump (recorder, "read-only", NULL, NULL));
   wait_for (f, 0, 1);
   g_assert_nonnull (strstr (f->message, ".slbox.part: cannot be written: Read-only file system"));
   run_some (f, recorder, 6, 10);
-  g_assert_cmpint (mount (NULL, f->folder, NULL, MS_REMOUNT, NULL), ==, 0);
+  g_assert_cmpint (mount ("none", f->folder, "tmpfs", MS_REMOUNT, NULL), ==, 0);
   g_autofree char *path = sl_recorder_dump (recorder, "again", NULL, NULL);
   let_go (recorder);
   check_box (f, path, 1, 10, 0, "again");

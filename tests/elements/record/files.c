@@ -488,11 +488,11 @@ test_read_only (void)
   gst_harness_set_src_caps (fixture.encoded, gst_caps_ref (stream.caps));
   fixture.raw = gst_harness_new_with_element (fixture.element, "sink", "src");
   gst_harness_set_src_caps_str (fixture.raw, RECORD_CAPS);
-  g_assert_cmpint (mount (NULL, fixture.folder, NULL, MS_REMOUNT | MS_RDONLY, NULL), ==, 0);
+  g_assert_cmpint (mount ("none", fixture.folder, "tmpfs", MS_REMOUNT | MS_RDONLY, NULL), ==, 0);
   push_frames (&fixture, &stream, 0, 100, 20);
   g_autofree char *warning = record_wait_warning (&fixture);
   g_assert_nonnull (strstr (warning, "cannot be made: Read-only file system: clips are not recorded; tried again at each event"));
-  g_assert_cmpint (mount (NULL, fixture.folder, NULL, MS_REMOUNT, NULL), ==, 0);
+  g_assert_cmpint (mount ("none", fixture.folder, "tmpfs", MS_REMOUNT, NULL), ==, 0);
   push_frames (&fixture, &stream, 100, 100, 120);
   g_autoptr (GstStructure) done = record_wait (&fixture);
   g_autofree char *again = record_wait_warning (&fixture);
