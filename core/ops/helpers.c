@@ -323,6 +323,18 @@ sl_node_fused_activation (const SlNode *node)
   return activation != NULL ? *activation : SL_ACTIVATION_NONE;
 }
 
+guint
+sl_op_data_at (SlOpType op)
+{
+  return op == SL_OP_TRANSPOSE_CONV ? 2 : 0;
+}
+
+guint
+sl_op_bias_at (SlOpType op)
+{
+  return op == SL_OP_TRANSPOSE_CONV ? 3 : 2;
+}
+
 gfloat
 sl_node_slope (const SlNode *node)
 {

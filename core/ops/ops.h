@@ -78,6 +78,10 @@ SlActivation sl_node_fused_activation (const SlNode *node);
 gfloat sl_node_slope (const SlNode *node);
 /** sl_node_fuse: @node, which can have a fused activation, has @activation; @slope: of SL_ACTIVATION_LEAKY_RELU. */
 void sl_node_fuse (SlNode *node, SlActivation activation, gfloat slope);
+/** sl_op_data_at, sl_op_bias_at: which inputs of a layer of type @op are its data and its bias: a transposed convolution's come behind the
+ *  output's shape and the weights. */
+guint sl_op_data_at (SlOpType op);
+guint sl_op_bias_at (SlOpType op);
 /** sl_node_curve: the activation that @node is when it is an elementwise operator that is more than limits, else SL_ACTIVATION_NONE. */
 SlActivation sl_node_curve (const SlNode *node);
 /** sl_op_clamp: the activation that @op is when it only clamps, else SL_ACTIVATION_NONE. */

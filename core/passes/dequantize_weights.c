@@ -11,7 +11,7 @@
 static gboolean
 is_layer (SlOpType op, guint *data)
 {
-  *data = op == SL_OP_TRANSPOSE_CONV ? 2 : 0;
+  *data = sl_op_data_at (op);
   return op == SL_OP_CONV_2D || op == SL_OP_DEPTHWISE_CONV_2D || op == SL_OP_FULLY_CONNECTED || op == SL_OP_TRANSPOSE_CONV
          || op == SL_OP_BATCH_MATMUL || op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM;
 }

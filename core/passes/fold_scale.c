@@ -16,13 +16,6 @@ typedef struct
   gsize may_copy;
 } Fold;
 
-/* Which input of @layer is its bias: behind the weights, and a transposed convolution's data. */
-static guint
-bias_at (const SlNode *layer)
-{
-  return layer->op == SL_OP_TRANSPOSE_CONV ? 3 : 2;
-}
-
 static gint32
 channels_of (const SlGraph *graph, const SlNode *layer)
 {
@@ -54,7 +47,7 @@ layer_of (const Fold *fold, gint32 tensor)
       || (layer->op != SL_OP_CONV_2D && layer->op != SL_OP_DEPTHWISE_CONV_2D && layer->op != SL_OP_FULLY_CONNECTED
           && layer->op != SL_OP_TRANSPOSE_CONV))
     return NULL;
-  const SlTensor *bias = sl_node_input (fold->graph, layer, bias_at (layer));
+  const SlTensor *bias = sl_node_input (fold->graph, layer, sl_op_bias_at (layer->op));
   return sl_node_fused_activation (layer) == SL_ACTIVATION_NONE && is_float_constant (sl_node_input (fold->graph, layer, 1))
              && (bias == NULL || is_float_constant (bias))
            ? layer
@@ -102,8 +95,8 @@ own_input (Fold *fold, const SlNode *layer, guint i)
 static gint32
 own_bias (Fold *fold, const SlNode *layer, gint32 channels)
 {
-  if (sl_node_input (fold->graph, layer, bias_at (layer)) != NULL)
-    return own_input (fold, layer, bias_at (layer));
+  if (sl_node_input (fold->graph, layer, sl_op_bias_at (layer->op)) != NULL)
+    return own_input (fold, layer, sl_op_bias_at (layer->op));
   const SlTensor like = {
     .dtype = SL_DTYPE_F32, .rank = 1, .dims = { channels }, .name = layer->name, .bytes = (gsize) channels * sizeof (gfloat)
   };
@@ -131,12 +124,12 @@ own_layer (Fold *fold, SlNode *layer, gboolean scaled)
   const gint32 weights = scaled ? own_input (fold, layer, 1) : layer->inputs[1];
   if (bias < 0 || weights < 0)
     return FALSE;
-  gint32 *inputs = sl_arena_alloc (fold->graph->arena, (bias_at (layer) + 1) * sizeof inputs[0]);
-  memcpy (inputs, layer->inputs, MIN (layer->n_inputs, bias_at (layer)) * sizeof inputs[0]);
+  gint32 *inputs = sl_arena_alloc (fold->graph->arena, (sl_op_bias_at (layer->op) + 1) * sizeof inputs[0]);
+  memcpy (inputs, layer->inputs, MIN (layer->n_inputs, sl_op_bias_at (layer->op)) * sizeof inputs[0]);
   inputs[1] = weights;
-  inputs[bias_at (layer)] = bias;
+  inputs[sl_op_bias_at (layer->op)] = bias;
   layer->inputs = inputs;
-  layer->n_inputs = bias_at (layer) + 1;
+  layer->n_inputs = sl_op_bias_at (layer->op) + 1;
   return TRUE;
 }
 
@@ -145,7 +138,7 @@ static void
 fold_into (Fold *fold, const SlNode *layer, SlOpType op, const gfloat *by, gboolean one)
 {
   const gsize channels = (gsize) channels_of (fold->graph, layer);
-  gfloat *sums = (gfloat *) (gpointer) sl_node_input (fold->graph, layer, bias_at (layer))->data;
+  gfloat *sums = (gfloat *) (gpointer) sl_node_input (fold->graph, layer, sl_op_bias_at (layer->op))->data;
   if (op == SL_OP_MUL)
     scale_weights (fold->graph, layer, layer->inputs[1], by, one, channels);
   for (gsize c = 0; c < channels; c++)

@@ -61,23 +61,16 @@ supports_window (const SlGraph *graph, const SlNode *node)
   return (gint64) w.filter_h * w.filter_w <= SL_FLOAT_MAX_RUNS && (gint64) w.filter_w * weights->dims[3] <= G_MAXINT32 / 8;
 }
 
-/* A transposed convolution's input comes behind its shape and its weights. */
-static const SlTensor *
-input_of (const SlGraph *graph, const SlNode *node)
-{
-  return sl_node_input (graph, node, node->op == SL_OP_TRANSPOSE_CONV ? 2 : 0);
-}
-
 const SlTensor *
 sl_float_bias (const SlGraph *graph, const SlNode *node)
 {
-  return sl_node_input (graph, node, node->op == SL_OP_TRANSPOSE_CONV ? 3 : 2);
+  return sl_node_input (graph, node, sl_op_bias_at (node->op));
 }
 
 gboolean
 sl_float_supports (const SlGraph *graph, const SlNode *node)
 {
-  if (!is_float (input_of (graph, node)) || !is_float (sl_node_output (graph, node, 0)))
+  if (!is_float (sl_node_input (graph, node, sl_op_data_at (node->op))) || !is_float (sl_node_output (graph, node, 0)))
     return FALSE;
   if (node->n_inputs < 2)
     return sl_node_curve (node) != SL_ACTIVATION_NONE;
