@@ -58,14 +58,19 @@ sl_element_report (GstElement *element, const GError *error)
                             GST_FUNCTION, __LINE__);
 }
 
+gboolean
+sl_element_is_inside (GstElement *element, const char *type)
+{
+  GstObject *parent = gst_object_get_parent (GST_OBJECT (element));
+  const gboolean inside = parent != NULL && g_str_equal (G_OBJECT_TYPE_NAME (parent), type);
+  gst_clear_object (&parent);
+  return inside;
+}
+
 const char *
 sl_element_shown_name (GstElement *element)
 {
-  GstObject *parent = gst_object_get_parent (GST_OBJECT (element));
-  const gboolean inside =
-    parent != NULL && g_str_equal (G_OBJECT_TYPE_NAME (parent), "SlPredict"); /* whose code need not be in this file */
-  gst_clear_object (&parent);
-  return inside ? "slpredict" : GST_OBJECT_NAME (gst_element_get_factory (element));
+  return sl_element_is_inside (element, "SlPredict") ? "slpredict" : GST_OBJECT_NAME (gst_element_get_factory (element));
 }
 
 gboolean

@@ -9,6 +9,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "plugins/report.h"
+
 /* Under the lock of the drops, but for what is atomic. */
 typedef struct
 {
@@ -150,24 +152,15 @@ on_full (GstElement *source, gpointer counter)
     atomic_fetch_add ((atomic_uint_least64_t *) counter, 1);
 }
 
-static gboolean
-is_inside (GstElement *element, const char *type)
-{
-  GstObject *parent = gst_object_get_parent (GST_OBJECT (element));
-  const gboolean inside = parent != NULL && strcmp (G_OBJECT_TYPE_NAME (parent), type) == 0;
-  gst_clear_object (&parent);
-  return inside;
-}
-
 void
 sl_drops_watch (SlDrops *drops, GstElement *element)
 {
   const char *type = G_OBJECT_TYPE_NAME (element);
-  if (strcmp (type, "GstQueue") == 0 && !is_inside (element, "SlPredict"))
+  if (strcmp (type, "GstQueue") == 0 && !sl_element_is_inside (element, "SlPredict"))
     watch_queue (drops, element);
   else if (strcmp (type, "GstAppSrc") == 0)
     g_signal_connect (element, "enough-data", G_CALLBACK (on_full),
-                      &drops->full[is_inside (element, "SlCamera") ? SL_DROP_CAMERA : SL_DROP_QUEUE]);
+                      &drops->full[sl_element_is_inside (element, "SlCamera") ? SL_DROP_CAMERA : SL_DROP_QUEUE]);
 }
 
 void

@@ -12,6 +12,7 @@
 #include "base/percentile.h"
 #include "plugins/camera/encoded.h"
 #include "plugins/meta/frame_meta.h"
+#include "plugins/report.h"
 
 #define RING 512
 
@@ -161,9 +162,7 @@ watch_predictions (SlFlow *flow, GstElement *element)
 static gboolean
 is_encoded_output (GstElement *element)
 {
-  g_autoptr (GstObject) parent = gst_object_get_parent (GST_OBJECT (element));
-  return parent != NULL && strcmp (G_OBJECT_TYPE_NAME (parent), "SlCamera") == 0
-         && strcmp (GST_OBJECT_NAME (element), SL_CAMERA_ENCODED_OUTPUT) == 0;
+  return sl_element_is_inside (element, "SlCamera") && strcmp (GST_OBJECT_NAME (element), SL_CAMERA_ENCODED_OUTPUT) == 0;
 }
 
 /* FALSE for elements that are of no interest. */
