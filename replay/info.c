@@ -16,15 +16,11 @@
 static char *
 hash_file (SlModel *model, guint64 *size, GError **error)
 {
-  SlFileImage *image = sl_graph_file (sl_model_graph (model));
-  if (!sl_file_image_use (image, error)) {
+  gsize bytes = 0;
+  char *hash = sl_file_image_checksum (sl_graph_file (sl_model_graph (model)), G_CHECKSUM_SHA256, &bytes, error);
+  if (hash == NULL)
     g_prefix_error (error, "%s: ", sl_model_path (model));
-    return NULL;
-  }
-  g_autoptr (GBytes) bytes = sl_file_image_bytes (image);
-  char *hash = g_compute_checksum_for_bytes (G_CHECKSUM_SHA256, bytes);
-  *size = g_bytes_get_size (bytes);
-  sl_file_image_done (image);
+  *size = bytes;
   return hash;
 }
 

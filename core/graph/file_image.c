@@ -17,6 +17,8 @@
 /* Filesystems stamp files with the time of the last timer tick, up to 10 ms ago: two writes within a tick look like one. */
 #define TICK_NS (20 * G_GINT64_CONSTANT (1000000))
 
+#define CHECKSUM_PIECE ((gsize) 1 << 16)
+
 /* Flags of a page. */
 enum
 {
@@ -24,6 +26,13 @@ enum
   PAGE_SPARE = 2, /* may go when nobody uses the image */
   PAGE_GONE = 4,  /* reads as zeros now */
 };
+
+/* Floats @first..@end, in floats from the start of the image, of which each is multiplied by by[i / window % n]. */
+typedef struct
+{
+  gsize first, end, window, n;
+  gfloat *by;
+} Product;
 
 struct _SlFileImage
 {
@@ -33,8 +42,9 @@ struct _SlFileImage
   guint8 *data;
   gsize size, mapped, page;
   GMutex lock;
-  guint users;   /* lock */
-  guint8 *pages; /* lock: PAGE_ flags */
+  guint users;      /* lock */
+  guint8 *pages;    /* lock: PAGE_ flags */
+  GArray *products; /* of Product, in the order in which they were made */
 };
 
 static gint64
@@ -164,6 +174,12 @@ allocate (SlFileImage *image, GError **error)
   return TRUE;
 }
 
+static void
+clear_product (gpointer product)
+{
+  g_free (((Product *) product)->by);
+}
+
 SlFileImage *
 sl_file_image_new (int fd, SlFileStamp *stamp, gboolean *torn, GError **error)
 {
@@ -171,6 +187,8 @@ sl_file_image_new (int fd, SlFileStamp *stamp, gboolean *torn, GError **error)
   g_atomic_ref_count_init (&image->refs);
   g_mutex_init (&image->lock);
   image->fd = fd;
+  image->products = g_array_new (FALSE, FALSE, sizeof (Product));
+  g_array_set_clear_func (image->products, clear_product);
   *torn = FALSE;
   if (!stamp_of (fd, &image->stamp)) {
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s", g_strerror (errno));
@@ -197,6 +215,7 @@ sl_file_image_unref (SlFileImage *image)
   if (image->data != NULL)
     munmap (image->data, image->mapped);
   close (image->fd);
+  g_array_unref (image->products);
   g_free (image->pages);
   g_mutex_clear (&image->lock);
   g_free (image);
@@ -212,6 +231,63 @@ GBytes *
 sl_file_image_bytes (SlFileImage *image)
 {
   return g_bytes_new_with_free_func (image->data, image->size, drop_bytes, sl_file_image_ref (image));
+}
+
+gboolean
+sl_file_image_holds (const SlFileImage *image, const void *data)
+{
+  return (guintptr) data - (guintptr) image->data < image->size;
+}
+
+/* What lies in floats @from..@to of the image, which is writable. */
+static void
+multiply (const SlFileImage *image, const Product *product, gsize from, gsize to)
+{
+  gfloat *floats = (gfloat *) (gpointer) image->data;
+  gsize i = MAX (from, product->first);
+  for (const gsize end = MIN (to, product->end); i < end;) {
+    const gsize at = i - product->first, stop = MIN (end, i + product->window - at % product->window);
+    for (const gfloat by = product->by[at / product->window % product->n]; i < stop; i++)
+      floats[i] *= by;
+  }
+}
+
+gboolean
+sl_file_image_multiply (SlFileImage *image, const gfloat *data, gsize n, const gfloat *by, gsize n_by, gsize window)
+{
+  const guintptr start = (guintptr) image->data, at = (guintptr) data;
+  g_return_val_if_fail (image->users == 0, FALSE);
+  if (!sl_file_image_holds (image, data) || n > (image->size - (at - start)) / sizeof *data || (at - start) % sizeof *data != 0
+      || mprotect (image->data, image->mapped, PROT_READ | PROT_WRITE) != 0)
+    return FALSE;
+  const gsize first = (at - start) / sizeof *data;
+  const Product product = { first, first + n, window, n_by, g_memdup2 (by, n_by * sizeof *by) };
+  g_array_append_val (image->products, product);
+  multiply (image, &product, product.first, product.end);
+  mprotect (image->data, image->mapped, PROT_READ);
+  return TRUE;
+}
+
+char *
+sl_file_image_checksum (SlFileImage *image, GChecksumType type, gsize *size, GError **error)
+{
+  g_autoptr (GChecksum) sum = g_checksum_new (type);
+  g_autofree guint8 *piece = g_malloc (CHECKSUM_PIECE);
+  gsize at = 0;
+  while (at < image->size) {
+    const gssize n = pread (image->fd, piece, MIN (CHECKSUM_PIECE, image->size - at), (off_t) at);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0)
+      break;
+    g_checksum_update (sum, piece, n);
+    at += (gsize) n;
+  }
+  *size = image->size;
+  if (at == image->size && unchanged (image))
+    return g_strdup (g_checksum_get_string (sum));
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "the model file has changed since it was loaded; load the model again");
+  return NULL;
 }
 
 /* One past the last page of those from @first on whose flags under @mask are @flags. */
@@ -249,6 +325,9 @@ bring_back (SlFileImage *image, GError **error)
     any = TRUE;
     const gsize stop = run_end (image, i, n, PAGE_GONE, PAGE_GONE);
     good = good && read_range (image, i * image->page, MIN (stop * image->page, image->size), NULL);
+    for (guint k = 0; good && k < image->products->len; k++)
+      multiply (image, &g_array_index (image->products, Product, k), i * image->page / sizeof (gfloat),
+                stop * image->page / sizeof (gfloat));
     for (; good && i < stop; i++)
       image->pages[i] &= (guint8) ~PAGE_GONE;
   }
@@ -279,7 +358,7 @@ static gboolean
 find_pages (const SlFileImage *image, const void *data, gsize bytes, gboolean whole, gsize *first, gsize *end)
 {
   const guintptr start = (guintptr) image->data, at = (guintptr) data;
-  if (at < start || at - start >= image->size || bytes == 0)
+  if (!sl_file_image_holds (image, data) || bytes == 0)
     return FALSE;
   const gsize from = at - start, to = from + MIN (bytes, image->size - from), round = image->page - 1;
   *first = (whole ? from + round : from) / image->page;

@@ -4,7 +4,8 @@
  * truncates the file then changes the weights of a running model, or ends the process with SIGBUS.
  *
  * Weights that sessions have packed are not read again until the next session of that graph is made, so their pages are given back
- * to the system meanwhile and read from the file again when needed, provided that the file is still the same.
+ * to the system meanwhile and read from the file again when needed, provided that the file is still the same. BatchNormalization is
+ * multiplied into weights where they are, so that no second copy of them is ever needed.
  */
 #ifndef SL_CORE_GRAPH_FILE_IMAGE_H
 #define SL_CORE_GRAPH_FILE_IMAGE_H
@@ -50,8 +51,27 @@ typedef struct _SlFileImage SlFileImage;
 SlFileImage *sl_file_image_new (int fd, SlFileStamp *stamp, gboolean *torn, GError **error);
 SlFileImage *sl_file_image_ref (SlFileImage *image);
 void sl_file_image_unref (SlFileImage *image);
-/** sl_file_image_bytes: (transfer full): all bytes; keeps the image alive. SL_TENSOR_PADDING readable ones follow them. */
+/** sl_file_image_bytes: (transfer full): all bytes, as they have been multiplied; keeps the image alive. SL_TENSOR_PADDING readable ones
+ *  follow them. */
 GBytes *sl_file_image_bytes (SlFileImage *image);
+
+/** sl_file_image_holds: whether @data is a byte of the image. */
+gboolean sl_file_image_holds (const SlFileImage *image, const void *data);
+/**
+ * sl_file_image_multiply:
+ * @data: @n floats of the image
+ * @by: @n_by factors, copied
+ * @window: how many floats that follow each other have the same factor
+ *
+ * Multiplies float i by @by[i / @window % @n_by] where it is, and again whenever the bytes come back from the file. One thread, before
+ * the first sl_file_image_use().
+ *
+ * Returns: FALSE, with nothing changed, when @data is not wholly in the image or not aligned
+ */
+gboolean sl_file_image_multiply (SlFileImage *image, const gfloat *data, gsize n, const gfloat *by, gsize n_by, gsize window);
+/** sl_file_image_checksum: (transfer full): of the file that was read, in hexadecimal digits; any thread. NULL with SL_ERROR_OPEN when it
+ *  has changed since, or cannot be read. */
+char *sl_file_image_checksum (SlFileImage *image, GChecksumType type, gsize *size, GError **error);
 
 /** sl_file_image_use: makes every byte readable until sl_file_image_done(); any thread, calls nest. FALSE with SL_ERROR_OPEN when
  *  pages were given back and the file has changed since. */

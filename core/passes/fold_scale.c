@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * MUL, ADD and SUB of a float layer's output with a constant for each channel, which is what BatchNormalization is, become part of the
- * layer's weights and bias; behind a CONCATENATION of layers' channels they become part of each layer. Together the copies of weights take no more memory than the constants do already.
+ * layer's weights and bias; behind a CONCATENATION of layers' channels they become part of each layer. Weights that lie in the model file's
+ * image, and that nothing else reads, are multiplied there; copies of the others take together no more memory than the constants do already.
  */
 #include <string.h>
 
@@ -14,7 +15,43 @@ typedef struct
   SlPassIndex index;
   guint before; /* tensors from here on are this pass's own */
   gsize may_copy;
+  guint8 *alone; /* for each tensor before: 1 where no byte of its data is another's that is read */
 } Fold;
+
+/* Where a constant lies. */
+typedef struct
+{
+  guintptr start, end;
+  guint tensor;
+} Range;
+
+static gint
+compare_starts (gconstpointer a, gconstpointer b)
+{
+  const guintptr x = ((const Range *) a)->start, y = ((const Range *) b)->start;
+  return x < y ? -1 : x > y;
+}
+
+/* (transfer full): see Fold's @alone. */
+static guint8 *
+find_alone (const SlGraph *graph, const guint *readers)
+{
+  guint8 *alone = g_new0 (guint8, graph->tensors->len);
+  g_autofree Range *ranges = g_new (Range, graph->tensors->len);
+  guintptr reached = 0;
+  guint n = 0;
+  for (guint i = 0; i < graph->tensors->len; i++) {
+    const SlTensor *tensor = sl_graph_tensor (graph, (gint32) i);
+    if (tensor->data != NULL && readers[i] > 0)
+      ranges[n++] = (Range){ (guintptr) tensor->data, (guintptr) tensor->data + tensor->bytes, i };
+  }
+  qsort (ranges, n, sizeof ranges[0], compare_starts);
+  for (guint i = 0; i < n; i++) {
+    alone[ranges[i].tensor] = reached <= ranges[i].start && (i + 1 == n || ranges[i].end <= ranges[i + 1].start);
+    reached = MAX (reached, ranges[i].end);
+  }
+  return alone;
+}
 
 static gint32
 channels_of (const SlGraph *graph, const SlNode *layer)
@@ -76,6 +113,14 @@ add_constant (Fold *fold, const SlTensor *like, gfloat *data)
   return sl_graph_add_tensor (fold->graph, &tensor, NULL);
 }
 
+static gint32
+copy_constant (Fold *fold, const SlTensor *tensor)
+{
+  gfloat *data = sl_arena_alloc (fold->graph->arena, tensor->bytes + SL_TENSOR_PADDING);
+  memcpy (data, tensor->data, tensor->bytes);
+  return add_constant (fold, tensor, data);
+}
+
 /* The tensor behind input @i of @layer, for this pass to change; -1 where copies take too much. */
 static gint32
 own_input (Fold *fold, const SlNode *layer, guint i)
@@ -86,9 +131,17 @@ own_input (Fold *fold, const SlNode *layer, guint i)
   if (tensor->bytes > fold->may_copy)
     return -1;
   fold->may_copy -= tensor->bytes;
-  gfloat *data = sl_arena_alloc (fold->graph->arena, tensor->bytes + SL_TENSOR_PADDING);
-  memcpy (data, tensor->data, tensor->bytes);
-  return add_constant (fold, tensor, data);
+  return copy_constant (fold, tensor);
+}
+
+/* Whether the weights of @layer, its own or of the file, can be multiplied where they are. */
+static gboolean
+changes_in_place (const Fold *fold, const SlNode *layer)
+{
+  const gint32 weights = layer->inputs[1];
+  return weights >= (gint32) fold->before
+         || (fold->index.consumers[weights] == 1 && fold->alone[weights] && fold->graph->file != NULL
+             && sl_file_image_holds (fold->graph->file, sl_graph_tensor (fold->graph, weights)->data));
 }
 
 /* A bias of zeros where @layer has none. */
@@ -105,14 +158,21 @@ own_bias (Fold *fold, const SlNode *layer, gint32 channels)
   return add_constant (fold, &like, data);
 }
 
+/* Multiplies the weights of @layer by @n factors, one or one a channel. */
 static void
-scale_weights (const SlGraph *graph, const SlNode *layer, gint32 index, const gfloat *by, gboolean one, gsize channels)
+scale_weights (Fold *fold, const SlNode *layer, const gfloat *by, gsize n)
 {
-  const SlTensor *weights = sl_graph_tensor (graph, index);
+  const SlTensor *weights = sl_node_input (fold->graph, layer, 1);
+  const gsize elements = weights->bytes / sizeof (gfloat), window = layer->op == SL_OP_DEPTHWISE_CONV_2D ? 1 : elements / n;
+  if (layer->inputs[1] < (gint32) fold->before) {
+    if (sl_file_image_multiply (fold->graph->file, weights->data, elements, by, n, window))
+      return;
+    ((gint32 *) (gpointer) layer->inputs)[1] = copy_constant (fold, weights); /* own_layer() made them */
+    weights = sl_node_input (fold->graph, layer, 1);
+  }
   gfloat *data = (gfloat *) (gpointer) weights->data;
-  const gsize elements = weights->bytes / sizeof data[0], window = elements / channels;
   for (gsize i = 0; i < elements; i++)
-    data[i] *= by[one ? 0 : layer->op == SL_OP_DEPTHWISE_CONV_2D ? i % channels : i / window];
+    data[i] *= by[i / window % n];
 }
 
 /* Gives @layer a bias, and weights where @scaled, that this pass may change; the layer computes what it did. FALSE where copies take too
@@ -121,7 +181,7 @@ static gboolean
 own_layer (Fold *fold, SlNode *layer, gboolean scaled)
 {
   const gint32 bias = own_bias (fold, layer, channels_of (fold->graph, layer));
-  const gint32 weights = scaled ? own_input (fold, layer, 1) : layer->inputs[1];
+  const gint32 weights = scaled && !changes_in_place (fold, layer) ? own_input (fold, layer, 1) : layer->inputs[1];
   if (bias < 0 || weights < 0)
     return FALSE;
   gint32 *inputs = sl_arena_alloc (fold->graph->arena, (sl_op_bias_at (layer->op) + 1) * sizeof inputs[0]);
@@ -140,7 +200,7 @@ fold_into (Fold *fold, const SlNode *layer, SlOpType op, const gfloat *by, gbool
   const gsize channels = (gsize) channels_of (fold->graph, layer);
   gfloat *sums = (gfloat *) (gpointer) sl_node_input (fold->graph, layer, sl_op_bias_at (layer->op))->data;
   if (op == SL_OP_MUL)
-    scale_weights (fold->graph, layer, layer->inputs[1], by, one, channels);
+    scale_weights (fold, layer, by, one ? 1 : channels);
   for (gsize c = 0; c < channels; c++)
     sums[c] = op == SL_OP_MUL ? sums[c] * by[one ? 0 : c] : op == SL_OP_ADD ? sums[c] + by[one ? 0 : c] : sums[c] - by[one ? 0 : c];
 }
@@ -194,9 +254,11 @@ run (SlGraph *graph)
   guint changes = 0;
   Fold fold = { .graph = graph, .before = graph->tensors->len, .may_copy = sl_graph_constant_bytes (graph) };
   sl_pass_index_init (&fold.index, graph);
+  fold.alone = find_alone (graph, fold.index.consumers);
   for (guint i = 0; i < graph->nodes->len; i++)
     changes += step (&fold, &g_array_index (graph->nodes, SlNode, i));
   sl_pass_index_clear (&fold.index);
+  g_free (fold.alone);
   sl_pass_remove_nodes (graph);
   return changes;
 }

@@ -6,8 +6,6 @@
 #include "models/torchscript/shape.h"
 
 #define MOST_CHANNELS (1 << 20)
-/* Nodes behind a convolution among which its normalisation is looked for. */
-#define LOOKED_BACK 4
 
 /* A vector of @n equal floats, where the program gives no tensor. */
 static OnnxValue *
@@ -25,63 +23,6 @@ or_constant (TsProgram *program, TsValue value, gint32 n, gfloat fallback)
   return ts_constant_floats (program, numbers, (guint) n);
 }
 
-/* The convolution among the last nodes that made @x, with weights to change; FALSE when something else did. */
-static gboolean
-find_convolution (const SlGraph *graph, const OnnxValue *x, SlNode *node)
-{
-  const guint n = sl_graph_n_nodes (graph);
-  for (guint i = n; x->rank == 4 && i > 0 && n - i < LOOKED_BACK; i--) {
-    *node = *sl_graph_node (graph, i - 1);
-    if (node->n_outputs != 1 || node->outputs[0] != x->last || node->n_inputs < 2)
-      continue;
-    const SlTensor *weights = sl_graph_tensor (graph, node->inputs[1]);
-    const SlTensor *bias = node->n_inputs > 2 && node->inputs[2] >= 0 ? sl_graph_tensor (graph, node->inputs[2]) : NULL;
-    return (node->op == SL_OP_CONV_2D || node->op == SL_OP_DEPTHWISE_CONV_2D) && node->params.window.activation == SL_ACTIVATION_NONE
-           && weights->dtype == SL_DTYPE_F32 && weights->data != NULL
-           && (bias == NULL || (bias->dtype == SL_DTYPE_F32 && bias->data != NULL));
-  }
-  return FALSE;
-}
-
-/* (nullable): the convolution that made @x once more, with weights that do what the normalisation would: @terms are its scale, bias, mean
- * and variance. The first one is dead code, unless something else reads it, too. */
-static OnnxValue *
-fold (TsProgram *program, OnnxValue *x, OnnxValue *const terms[4], gdouble epsilon)
-{
-  Onnx *o = &program->onnx;
-  SlNode node;
-  const gfloat *numbers[4];
-  gsize n = 0;
-  if (ts_failed (program) || x->last < 0 || !find_convolution (o->graph, x, &node))
-    return NULL;
-  const gint32 channels = x->dims[1], input = node.inputs[0];
-  const SlTensor weights = *onnx_t (o, node.inputs[1]);
-  const gfloat *from = weights.data, *bias = node.n_inputs > 2 && node.inputs[2] >= 0 ? onnx_t (o, node.inputs[2])->data : NULL;
-  const gsize elements = weights.bytes / sizeof (gfloat), each = elements / (gsize) channels;
-  const SlOpParams params = node.params;
-  const SlOpType op = node.op;
-  for (guint i = 0; i < 4; i++) {
-    numbers[i] = onnx_data (o, terms[i], &n);
-    if (numbers[i] == NULL || n != (gsize) channels || onnx_dtype (o, terms[i]) != SL_DTYPE_F32)
-      return NULL;
-  }
-  if (elements % (gsize) channels != 0 || o->copied + weights.bytes > o->may_copy)
-    return NULL;
-  o->copied += weights.bytes;
-  g_autofree gfloat *to = g_new (gfloat, elements), *moved = g_new (gfloat, (gsize) channels);
-  for (gint32 c = 0; c < channels; c++) {
-    const gdouble factor = (gdouble) numbers[0][c] / sqrt ((gdouble) numbers[3][c] + epsilon);
-    moved[c] = (gfloat) (((bias != NULL ? (gdouble) bias[c] : 0) - (gdouble) numbers[2][c]) * factor + (gdouble) numbers[1][c]);
-    for (gsize k = 0; k < each; k++) { /* channels come first, in depthwise weights last */
-      const gsize at = op == SL_OP_CONV_2D ? (gsize) c * each + k : k * (gsize) channels + (gsize) c;
-      to[at] = (gfloat) ((gdouble) from[at] * factor);
-    }
-  }
-  const gint32 inputs[3] = { input, onnx_constant (o, SL_DTYPE_F32, weights.rank, weights.dims, to),
-                             onnx_constant (o, SL_DTYPE_F32, 1, &channels, moved) };
-  return onnx_value_new (o, onnx_settled (o, op, inputs, 3, &params, &(SlTensor){ .dtype = SL_DTYPE_F32 }), TRUE);
-}
-
 static TsValue
 batch_norm (TsProgram *program, const TsCall *call)
 {
@@ -95,8 +36,7 @@ batch_norm (TsProgram *program, const TsCall *call)
   OnnxValue *const inputs[5] = { x, or_constant (program, call->args[1], x->dims[1], 1),
                                  or_constant (program, call->args[2], x->dims[1], 0), ts_read (program, call->args[3]),
                                  ts_read (program, call->args[4]) };
-  OnnxValue *folded = fold (program, x, inputs + 1, ts_to_float (program, call->args[7]));
-  return ts_new (program, folded != NULL ? folded : ts_onnx (program, "BatchNormalization", inputs, 5, &epsilon, 1), TS_FLOAT32);
+  return ts_new (program, ts_onnx (program, "BatchNormalization", inputs, 5, &epsilon, 1), TS_FLOAT32);
 }
 
 static TsValue

@@ -202,6 +202,70 @@ test_two_users (void)
   teardown (&fixture);
 }
 
+/* Floats of pages 1..8, rows of 3 with one of 5 factors each, all of them with 0.5 before that: what they must be. */
+static gfloat *
+multiplied (const Fixture *fixture, gsize first, gsize n, const gfloat *by)
+{
+  gfloat *floats = g_memdup2 (fixture->content + first * sizeof (gfloat), n * sizeof (gfloat));
+  for (gsize i = 0; i < n; i++)
+    floats[i] = floats[i] * 0.5f * by[i / 3 % 5];
+  return floats;
+}
+
+/* Bytes that come back from the file are multiplied again; those that stayed are not; those beside are as they were. */
+static void
+test_multiplied (void)
+{
+  static const gfloat half = 0.5f, by[5] = { 2, -3, 0.25f, 1, 7 };
+  g_autoptr (GError) error = NULL;
+  Fixture fixture;
+  setup (&fixture);
+  const gsize first = fixture.page / sizeof (gfloat) + 3, n = 8 * fixture.page / sizeof (gfloat) - 11;
+  const gfloat *floats = (const gfloat *) (gpointer) data_of (&fixture) + first;
+  g_autofree gfloat *expected = multiplied (&fixture, first, n, by);
+  g_assert_false (sl_file_image_multiply (fixture.image, expected, n, &half, 1, n));
+  g_assert_false (sl_file_image_multiply (fixture.image, floats, fixture.size, &half, 1, n));
+  g_assert_false (sl_file_image_multiply (fixture.image, (const gfloat *) (gpointer) (data_of (&fixture) + 1), 1, &half, 1, 1));
+  assert_whole (&fixture);
+  g_assert_true (sl_file_image_multiply (fixture.image, floats, n, &half, 1, n));
+  g_assert_true (sl_file_image_multiply (fixture.image, floats, n, by, 5, 3));
+  for (guint i = 0; i < 3; i++) {
+    if (i > 0)
+      g_assert_true (sl_file_image_use (fixture.image, &error));
+    g_assert_no_error (error);
+    g_assert_cmpmem (floats, n * sizeof (gfloat), expected, n * sizeof (gfloat));
+    g_assert_cmpmem (data_of (&fixture), first * sizeof (gfloat), fixture.content, first * sizeof (gfloat));
+    const gsize behind = (first + n) * sizeof (gfloat);
+    g_assert_cmpmem (data_of (&fixture) + behind, fixture.size - behind, fixture.content + behind, fixture.size - behind);
+    if (i > 0)
+      sl_file_image_done (fixture.image);
+    spare_some (&fixture);
+  }
+  teardown (&fixture);
+}
+
+/* Of the file's bytes, whatever became of those in memory; a file that changed has none. */
+static void
+test_checksum (void)
+{
+  static const gfloat half = 0.5f;
+  g_autoptr (GError) error = NULL;
+  gsize size = 0;
+  Fixture fixture;
+  setup (&fixture);
+  g_assert_true (sl_file_image_multiply (fixture.image, (const gfloat *) (gpointer) data_of (&fixture), 100, &half, 1, 100));
+  g_autofree char *expected = g_compute_checksum_for_data (G_CHECKSUM_SHA256, fixture.content, fixture.size);
+  g_autofree char *sum = sl_file_image_checksum (fixture.image, G_CHECKSUM_SHA256, &size, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (sum, ==, expected);
+  g_assert_cmpuint (size, ==, fixture.size);
+  overwrite (fixture.path, "other", 5);
+  g_assert_null (sl_file_image_checksum (fixture.image, G_CHECKSUM_SHA256, &size, &error));
+  g_assert_error (error, SL_ERROR, SL_ERROR_OPEN);
+  g_assert_nonnull (strstr (error->message, "the model file has changed since it was loaded; load the model again"));
+  teardown (&fixture);
+}
+
 typedef struct
 {
   int fd;
@@ -273,6 +337,8 @@ main (int argc, char **argv)
   g_test_add_data_func ("/file_image/changed", GINT_TO_POINTER (0), test_changed);
   g_test_add_data_func ("/file_image/cut-short", GINT_TO_POINTER (1), test_changed);
   g_test_add_func ("/file_image/two-users", test_two_users);
+  g_test_add_func ("/file_image/multiplied", test_multiplied);
+  g_test_add_func ("/file_image/checksum", test_checksum);
   g_test_add_func ("/file_image/torn", test_torn);
   g_test_add_func ("/file_image/errors", test_errors);
   return g_test_run ();
