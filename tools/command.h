@@ -29,6 +29,7 @@ extern const SlCommand sl_command_predict;
 extern const SlCommand sl_command_inspect;
 extern const SlCommand sl_command_infer;
 extern const SlCommand sl_command_bench;
+extern const SlCommand sl_command_bench_preprocess;
 extern const SlCommand sl_command_run;
 extern const SlCommand sl_command_check;
 extern const SlCommand sl_command_convert;
@@ -36,6 +37,11 @@ extern const SlCommand sl_command_quantize;
 extern const SlCommand sl_command_calibrate;
 extern const SlCommand sl_command_eval;
 extern const SlCommand sl_command_replay;
+
+/** The module that sl_command_load() loads. */
+#define SL_COMMANDS_MODULE "sightline-commands.so"
+/** sl_command_load: (nullable): the command of the module, a word such as "run"; NULL after a message on stderr. */
+const SlCommand *sl_command_load (const char *name);
 
 /** sl_complain: "sightline COMMAND: message" on stderr, with a newline; the message as sl_show_message() makes it. */
 void sl_complain (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);

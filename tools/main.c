@@ -5,39 +5,50 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/show.h"
 #include "config.h"
 #include "base/suggest.h"
 #include "tools/command.h"
 
-static const SlCommand *const commands[] = {
-  &sl_command_predict, &sl_command_inspect, &sl_command_infer, &sl_command_convert, &sl_command_quantize, &sl_command_calibrate,
-  &sl_command_eval,    &sl_command_bench,   &sl_command_run,   &sl_command_check,   &sl_command_replay,
+/* In the order of --help. Those without a pointer are in the module. */
+static const struct
+{
+  const char *name;
+  const SlCommand *command;
+} commands[] = {
+  { "predict", NULL },
+  { "inspect", &sl_command_inspect },
+  { "infer", &sl_command_infer },
+  { "convert", &sl_command_convert },
+  { "quantize", NULL },
+  { "calibrate", NULL },
+  { "eval", NULL },
+  { "bench", &sl_command_bench },
+  { "run", NULL },
+  { "check", NULL },
+  { "replay", &sl_command_replay },
 };
 
-void
-sl_complain (const char *command, const char *format, ...)
+/* (nullable): row @i, loaded where it has to be, which may fail with a message. */
+static const SlCommand *
+command_at (guint i)
 {
-  va_list args;
-  va_start (args, format);
-  g_autofree char *message = g_strdup_vprintf (format, args);
-  va_end (args);
-  g_autofree char *shown = sl_show_message (message);
-  fprintf (stderr, "sightline%s%s: %s\n", command != NULL ? " " : "", command != NULL ? command : "", shown);
+  return commands[i].command != NULL ? commands[i].command : sl_command_load (commands[i].name);
 }
 
 static void
 print_help (FILE *to)
 {
   fprintf (to, "Usage: sightline COMMAND [OPTION...] [ARGUMENT...]\n\nCommands:\n");
-  for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
-    fprintf (to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+  for (guint i = 0; i < G_N_ELEMENTS (commands); i++) {
+    const SlCommand *command = command_at (i);
+    if (command != NULL)
+      fprintf (to, "  %-10s %s\n", command->name, command->summary);
+  }
   fprintf (to, "\nOptions:\n  --help     show this help; COMMAND --help shows a command's\n  --version  show the version\n\n"
                "Exit status: 0 done, 1 something failed, 2 wrong usage, 130 interrupted.\n");
 }
@@ -51,21 +62,12 @@ keep_standard_streams (void)
       exit (SL_EXIT_FAILED);
 }
 
-static const SlCommand *
-find_command (const char *name)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
-    if (strcmp (name, commands[i]->name) == 0)
-      return commands[i];
-  return NULL;
-}
-
 static int
 refuse_command (const char *name)
 {
   const char *names[G_N_ELEMENTS (commands)];
   for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
-    names[i] = commands[i]->name;
+    names[i] = commands[i].name;
   const char *near = sl_suggest (name, names, G_N_ELEMENTS (names));
   if (name[0] == '-')
     sl_complain (NULL, "'%s' is not an option; expected --help, --version or a command first (see sightline --help)", name);
@@ -80,10 +82,14 @@ refuse_command (const char *name)
 }
 
 static int
-run_command (const char *name, const SlCommand *command, int argc, char **argv)
+run_command (const char *name, int argc, char **argv)
 {
-  if (command != NULL)
-    return command->run (argc - 1, argv + 1);
+  for (guint i = 0; i < G_N_ELEMENTS (commands); i++) {
+    if (strcmp (name, commands[i].name) != 0)
+      continue;
+    const SlCommand *command = command_at (i);
+    return command != NULL ? command->run (argc - 1, argv + 1) : SL_EXIT_FAILED;
+  }
   if (strcmp (name, "--help") == 0 || strcmp (name, "-h") == 0 || strcmp (name, "help") == 0)
     print_help (stdout);
   else if (strcmp (name, "--version") == 0)
@@ -102,13 +108,12 @@ main (int argc, char **argv)
     print_help (stderr);
     return SL_EXIT_USAGE;
   }
-  const SlCommand *command = find_command (argv[1]);
-  const int status = run_command (argv[1], command, argc, argv);
+  const int status = run_command (argv[1], argc, argv);
   errno = 0;
   const gboolean written = fflush (stdout) == 0;
   if (written && !ferror (stdout))
     return status;
-  sl_complain (command != NULL ? command->name : NULL, "cannot write to standard output%s%s", written ? "" : ": ",
+  sl_complain (argv[1][0] != '-' ? argv[1] : NULL, "cannot write to standard output%s%s", written ? "" : ": ",
                written ? "" : g_strerror (errno));
   return status == SL_EXIT_OK ? SL_EXIT_FAILED : status;
 }

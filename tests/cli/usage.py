@@ -2,6 +2,7 @@
 """Command lines that make no sense, models that are none, and help."""
 import json
 import os
+import shutil
 import stat
 import subprocess
 
@@ -29,6 +30,30 @@ def test_no_command():
     run("predct").expect(2, "'predct' is not a command; did you mean 'predict'?")
     run("--josn").expect(2, "'--josn' is not an option; expected --help, --version or a command first")
     run("frobnicate").expect(2, "'frobnicate' is not a command; expected predict, inspect, infer, convert, quantize, calibrate, eval, bench, run, check or replay")
+
+
+def test_missing_module():
+    """The program without the module of its large commands, and with one of another version."""
+    alone = work("alone")
+    os.makedirs(alone)
+    program = shutil.copy(harness.PROGRAM, alone)
+    environment = dict(os.environ, LD_LIBRARY_PATH=os.path.join(os.path.dirname(harness.PROGRAM), ".."))
+
+    def tell(*args):
+        return subprocess.run([program, *args], capture_output=True, text=True, timeout=60, env=environment)
+
+    assert tell("--version").returncode == 0 and tell("infer", "--help").returncode == 0
+    told = tell("run", "--help")
+    if told.returncode == 0:
+        raise Skip("an installed module is found")
+    for line in (told.stderr, tell("bench", "preprocess").stderr):
+        assert "cannot load the module of this command: " in line and "sightline-commands.so" in line, line
+        assert "install Sightline again, with all its files" in line, line
+    with open("/proc/self/maps") as maps:
+        library = next(line.split()[-1] for line in maps if "/libm" in line)
+    shutil.copy(library, os.path.join(alone, "sightline-commands.so"))
+    told = tell("run", "--help")
+    assert told.returncode == 1 and "the module of this command is not of this version: " in told.stderr, told.stderr
 
 
 def test_missing_arguments():

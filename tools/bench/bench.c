@@ -4,51 +4,18 @@
  */
 #include "tools/bench/bench.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "tools/bench/preprocessing.h"
 #include "tools/command.h"
 #include "tools/options.h"
 
-#define MOST_ROUNDS 100000
-#define MOST_FRAMES 200
-/* With --quick: frames without caches, and milliseconds of a row. */
-#define QUICK_FRAMES 8
-#define QUICK_MS 100
-
+/* The other ways that the preprocessing is compared with are GStreamer's. */
 static int
-bench_preprocess (int argc, char **argv)
+run_loaded (int argc, char **argv)
 {
-  g_auto (GStrv) rest = NULL;
-  g_autofree char *format = NULL, *rounds_text = NULL, *cold_text = NULL;
-  guint rounds = 200, cold = 48;
-  gboolean json = FALSE, quick = FALSE;
-  const GOptionEntry entries[] = {
-    { "format", 'f', 0, G_OPTION_ARG_STRING, &format, "Only this pixel format, such as NV12", "FORMAT" },
-    { "rounds", 'n', 0, G_OPTION_ARG_STRING, &rounds_text, "Measurements of each (default 200)", "N" },
-    { "cold", 'c', 0, G_OPTION_ARG_STRING, &cold_text, "Frames in rotation for figures without caches, 0 for none (default 48)", "N" },
-    { "quick", 'q', 0, G_OPTION_ARG_NONE, &quick, "Fewer measurements and frames: all formats within 20 seconds", NULL },
-    { "json", 'j', 0, G_OPTION_ARG_NONE, &json, "Print one JSON object a line", NULL },
-    { NULL },
-  };
-  const int status = sl_options_parse ("bench preprocess", "", "Measures frames to tensors, beside other ways to the same.",
-                                       "Times are microseconds on one thread; copy is memcpy() of the frame's bytes; error is the largest "
-                                       "difference from double precision, of 255.",
-                                       argc, argv, entries, NULL, &rest);
-  if (status >= 0)
-    return status;
-  if (rest[0] != NULL)
-    return sl_options_usage ("bench preprocess", "expected no argument, got '%s'", rest[0]);
-  if (!sl_options_integer ("bench preprocess", "--rounds", rounds_text, 1, MOST_ROUNDS, &rounds)
-      || !sl_options_integer ("bench preprocess", "--cold", cold_text, 0, MOST_FRAMES, &cold))
-    return SL_EXIT_USAGE;
-  if (quick)
-    cold = MIN (cold, QUICK_FRAMES);
-  const SlBenchPreprocess bench = { format, (int) rounds, (int) cold, quick ? QUICK_MS : 0, json };
-  if (sl_bench_preprocess (&bench, stdout))
-    return SL_EXIT_OK;
-  return sl_options_usage ("bench preprocess", "--format: '%s' is none that is measured; expected GStreamer's name of one, such as NV12",
-                           format);
+  const SlCommand *command = sl_command_load ("bench_preprocess");
+  return command != NULL ? command->run (argc, argv) : SL_EXIT_FAILED;
 }
 
 static int
@@ -57,7 +24,7 @@ run_bench (int argc, char **argv)
   if (argc > 1 && strcmp (argv[1], "model") == 0)
     return sl_bench_model (argc - 1, argv + 1);
   if (argc > 1 && strcmp (argv[1], "preprocess") == 0)
-    return bench_preprocess (argc - 1, argv + 1);
+    return run_loaded (argc - 1, argv + 1);
   if (argc > 1 && (strcmp (argv[1], "--help") == 0 || strcmp (argv[1], "-h") == 0)) {
     printf ("Usage:\n  sightline bench model MODEL      how fast a model runs\n  sightline bench preprocess       how fast frames become "
             "tensors\n\nEach has --help.\n");

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How commands say that something is wrong. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/show.h"
+#include "tools/command.h"
+
+void
+sl_complain (const char *command, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_autofree char *message = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_autofree char *shown = sl_show_message (message);
+  fprintf (stderr, "sightline%s%s: %s\n", command != NULL ? " " : "", command != NULL ? command : "", shown);
+}
