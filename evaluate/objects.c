@@ -257,22 +257,31 @@ average_precision (const Found *found, guint n, guint truths, guint area, guint 
   return sum / RECALLS;
 }
 
-/* Mean, over the overlaps, of the share of @truths that is found by the first @most of a class in each picture. */
+/* The share of @truths that is found by the first @most of a class in each picture at an overlap. */
 static gdouble
-average_recall (const Found *found, guint n, guint truths, guint area, guint most)
+recall (const Found *found, guint n, guint truths, guint area, guint most, guint bit)
 {
   guint hits = 0;
   for (guint i = 0; i < n; i++)
-    for (guint bit = 0; bit < SL_OBJECT_SCORE_OVERLAPS && found[i].rank <= most; bit++)
-      hits += (found[i].matched[area] & ~found[i].ignored[area] & 1u << bit) != 0;
-  return (gdouble) hits / truths / SL_OBJECT_SCORE_OVERLAPS;
+    hits += found[i].rank <= most && (found[i].matched[area] & ~found[i].ignored[area] & bit) != 0;
+  return (gdouble) hits / truths;
+}
+
+/* Its mean over the overlaps. */
+static gdouble
+average_recall (const Found *found, guint n, guint truths, guint area, guint most)
+{
+  gdouble sum = 0;
+  for (guint i = 0; i < SL_OBJECT_SCORE_OVERLAPS; i++)
+    sum += recall (found, n, truths, area, most, 1u << i);
+  return sum / SL_OBJECT_SCORE_OVERLAPS;
 }
 
 static SlObjectFigures
 figures_of (gint32 label, const Found *found, guint n, const Truths *truths)
 {
   SlObjectFigures figures = { .label = label, .truths = truths != NULL ? truths->count[SL_AREA_ALL] : 0, .found = n };
-  figures.ap50 = figures.ap75 = figures.ar1 = figures.ar10 = NAN;
+  figures.ap50 = figures.ap75 = figures.ar50 = figures.ar75 = figures.ar1 = figures.ar10 = NAN;
   for (guint area = 0; area < SL_AREAS; area++) {
     const guint count = truths != NULL ? truths->count[area] : 0;
     gdouble values[SL_OBJECT_SCORE_OVERLAPS], sum = 0;
@@ -287,6 +296,8 @@ figures_of (gint32 label, const Found *found, guint n, const Truths *truths)
       continue;
     figures.ap50 = values[BIT_50];
     figures.ap75 = values[BIT_75];
+    figures.ar50 = recall (found, n, count, area, G_MAXUINT, 1u << BIT_50);
+    figures.ar75 = recall (found, n, count, area, G_MAXUINT, 1u << BIT_75);
     figures.ar1 = average_recall (found, n, count, area, 1);
     figures.ar10 = average_recall (found, n, count, area, 10);
   }
@@ -357,6 +368,8 @@ sl_object_score_figures (SlObjectScore *score, SlObjectFigures *mean)
   }
   mean->ap50 = mean_of (classes, G_STRUCT_OFFSET (SlObjectFigures, ap50));
   mean->ap75 = mean_of (classes, G_STRUCT_OFFSET (SlObjectFigures, ap75));
+  mean->ar50 = mean_of (classes, G_STRUCT_OFFSET (SlObjectFigures, ar50));
+  mean->ar75 = mean_of (classes, G_STRUCT_OFFSET (SlObjectFigures, ar75));
   mean->ar1 = mean_of (classes, G_STRUCT_OFFSET (SlObjectFigures, ar1));
   mean->ar10 = mean_of (classes, G_STRUCT_OFFSET (SlObjectFigures, ar10));
   return classes;

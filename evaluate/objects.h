@@ -42,13 +42,13 @@ typedef struct
 } SlEvalObject;
 
 /** SlObjectFigures: @truths: true objects that count; @ap: by area, mean over the ten overlaps; @ap50, @ap75: at 0.5 and 0.75, of all
- *  areas; @ar: by area, mean recall over the ten overlaps; @ar1, @ar10: where one, or ten, objects of a class count in a picture, of all
- *  areas. 0..1, not a number without true objects. */
+ *  areas; @ar: by area, mean recall over the ten overlaps; @ar50, @ar75: at 0.5 and 0.75, of all areas; @ar1, @ar10: where one, or ten,
+ *  objects of a class count in a picture, of all areas. 0..1, not a number without true objects. */
 typedef struct
 {
   gint32 label;
   guint truths, found;
-  gdouble ap[SL_AREAS], ap50, ap75, ar[SL_AREAS], ar1, ar10;
+  gdouble ap[SL_AREAS], ap50, ap75, ar[SL_AREAS], ar50, ar75, ar1, ar10;
 } SlObjectFigures;
 
 /** SlOverlap: 0..1: how far found object @found and true object @truth of a picture are the same. */

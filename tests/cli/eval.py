@@ -129,7 +129,8 @@ def check_worked(got):
     green, blue = got["classes"]
     assert (green["label"], green["boxes"], green["found"], blue["label"], blue["boxes"]) == ("green", 3, 3, "blue", 1), got
     # Two of three are found up to an overlap of 0.6, one beyond.
-    for key, value in ("ap", 406 / 1010), ("ap50", 56 / 101), ("ap75", 34 / 101), ("ar1", 13 / 30), ("ar", 13 / 30), ("ar_small", 13 / 30):
+    for key, value in (("ap", 406 / 1010), ("ap50", 56 / 101), ("ap75", 34 / 101), ("ar1", 13 / 30), ("ar", 13 / 30), ("ar50", 2 / 3),
+                       ("ar75", 1 / 3), ("ar_small", 13 / 30)):
         assert abs(green[key] - value) < 1e-5 and blue[key] == 1 and abs(got[key] - (value + 1) / 2) < 1e-5, (key, value, got)
 
 
@@ -151,8 +152,8 @@ def test_yolo_labels():
         check_worked(evaluated([model("one_box.tflite")], work(place)))
     lines = run("eval", model("one_box.tflite"), "-d", work("yolo")).expect(0).out.splitlines()
     assert lines[2].split() == ["model", "by", "AP", "AP50", "AP75", "small", "medium", "large", "ms"], lines
-    assert lines[4] == "" and lines[5].split() == ["model", "by", "AR1", "AR10", "AR", "small", "medium", "large"], lines
-    assert lines[6].split()[1:] == ["boxes", "0.7167", "0.7167", "0.7167", "0.7167", "-", "-"] and len(lines) == 7, lines
+    assert lines[4] == "" and lines[5].split() == ["model", "by", "AR1", "AR10", "AR", "AR50", "AR75", "small", "medium", "large"], lines
+    assert lines[6].split()[1:] == ["boxes", "0.7167", "0.7167", "0.7167", "0.8333", "0.6667", "0.7167", "-", "-"] and len(lines) == 7, lines
     assert lines[3].split()[1:8] == ["boxes", "0.7010", "0.7772", "0.6683", "0.7010", "-", "-"], lines
     # A found box that is less sure than the threshold does not count.
     green = evaluated([model("one_box.tflite")], work("yolo"), "--threshold", "0.6")["classes"][0]

@@ -2,6 +2,7 @@
 """sightline eval on COCO's annotations and on maps of classes: figures worked out by hand, predictions that are found again, hostile files.
 tests/evaluate has the formulas."""
 import json
+import math
 import os
 import shutil
 import struct
@@ -105,12 +106,19 @@ def test_keypoints():
             "categories": [{"id": 1, "name": "person"}]}
     got = evaluated(network, put("person.json", coco))
     assert got["keypoints"]["ap"] == 1 and got["keypoints"]["boxes"] == 1 and got["keypoints"]["ap_small"] is None, got
-    # 5 pixels off, the similarity is that of the formula.
-    person["keypoints"] = [value + 5 * (i % 3 == 0) for i, value in enumerate(points)]
-    assert 0 < evaluated(network, put("person.json", coco))["keypoints"]["ap"] < 1
+    # So many pixels off that the similarity is 0.62 by the formula: enough at 0.5, 0.55 and 0.6.
+    spreads = [2 * value / 10 for value in (.26, .25, .25, .35, .35, .79, .79, .72, .72, .62, .62, 1.07, 1.07, .87, .87, .89, .89)]
+    low, high = 0.0, float(width)
+    while high - low > 1e-6:
+        off = (low + high) / 2
+        similarity = sum(math.exp(-off ** 2 / spread ** 2 / person["area"] / 2) for spread in spreads) / 17
+        low, high = (off, high) if similarity > 0.62 else (low, off)
+    person["keypoints"] = [value + low * (i % 3 == 0) for i, value in enumerate(points)]
+    moved = evaluated(network, put("person.json", coco))["keypoints"]
+    assert [round(moved[key], 4) for key in ("ap", "ap50", "ap75", "ar", "ar50", "ar75")] == [0.3, 1, 0, 0.3, 1, 0], moved
     lines = run("eval", network, "-d", work("person.json")).expect(0).out.splitlines()
     assert [text.split()[1] for text in lines[2:4]] == [text.split()[1] for text in lines[6:]] == ["boxes", "keypoints"], lines
-    assert lines[7].split()[2:4] == ["-", "-"] and got["keypoints"]["ar"] == 1 and got["keypoints"]["ar10"] is None, lines
+    assert lines[7].split()[2:7] == ["-", "-", "0.3000", "1.0000", "0.0000"] and got["keypoints"]["ar75"] == 1 and got["keypoints"]["ar10"] is None, lines
 
 
 def test_other_members():

@@ -24,8 +24,8 @@ def area_of(box):
 
 
 def scored(pictures):
-    """{label: (truths, found, AP, AP50, AP75, small, medium, large, AR1, AR10, AR, small, medium, large)} by the program; a
-    picture is (true boxes, found boxes) of (label, number, box) or (label, number, box, crowd, area)."""
+    """{label: (truths, found, AP, AP50, AP75, small, medium, large, AR1, AR10, AR, small, medium, large, AR50, AR75)} by the
+    program; a picture is (true boxes, found boxes) of (label, number, box) or (label, number, box, crowd, area)."""
     lines = []
     for truth, found in pictures:
         for word, boxes in ("true", truth), ("found", found):
@@ -92,27 +92,28 @@ def average_precision(pictures, label, threshold, limits):
     return sum(precisions[i] if i < len(precisions) else 0.0 for i in sampled) / len(RECALLS)
 
 
-def average_recall(pictures, label, limits, most):
+def average_recall(pictures, label, limits, most, thresholds):
     """The last recall of accumulate(), averaged over thresholds as summarize() does: None without true boxes."""
     hits = count = 0
     for truth, found in pictures:
         boxes, others = ([one for one in map(whole, some) if one[0] == label] for some in (truth, found))
         count += sum(1 for _, ignored, _, _, area in boxes if not ignored and limits[0] <= area <= limits[1])
-        for threshold in OVERLAPS:
+        for threshold in thresholds:
             hits += sum(matched and not ignored for _, matched, ignored in evaluate_picture(boxes, others, threshold, limits, most))
-    return hits / count / len(OVERLAPS) if count > 0 else None
+    return hits / count / len(thresholds) if count > 0 else None
 
 
 def expected(pictures, labels):
-    """{label: (AP, AP50, AP75, small, medium, large, AR1, AR10, AR, small, medium, large)}, the mean as -1; None where there is nothing
-    to be found."""
+    """{label: (AP, AP50, AP75, small, medium, large, AR1, AR10, AR, small, medium, large, AR50, AR75)}, the mean as -1; None where
+    there is nothing to be found."""
     figures = {}
     for label in labels:
         by_area = [[average_precision(pictures, label, threshold, limits) for threshold in OVERLAPS] for limits in AREAS]
         means = [sum(values) / len(values) if values[0] is not None else None for values in by_area]
-        recalls = [average_recall(pictures, label, limits, 100) for limits in AREAS]
-        few = [average_recall(pictures, label, AREAS[0], most) for most in (1, 10)]
-        figures[label] = (means[0], by_area[0][0], by_area[0][5], *means[1:], *few, *recalls)
+        recalls = [average_recall(pictures, label, limits, 100, OVERLAPS) for limits in AREAS]
+        few = [average_recall(pictures, label, AREAS[0], most, OVERLAPS) for most in (1, 10)]
+        at = [average_recall(pictures, label, AREAS[0], 100, [OVERLAPS[i]]) for i in (0, 5)]
+        figures[label] = (means[0], by_area[0][0], by_area[0][5], *means[1:], *few, *recalls, *at)
     columns = [[value for value in column if value is not None] for column in zip(*figures.values())]
     figures[-1] = tuple(sum(column) / len(column) if column else None for column in columns)
     return figures
@@ -159,7 +160,7 @@ def test_random_cases():
         want, got = expected(pictures, labels), scored(pictures)
         for label, figures in want.items():
             if label in got or any(figures):
-                assert len(figures) == 12 and all(same(a, b) for a, b in zip(figures, got[label][2:])), (seed, label, figures, got[label])
+                assert len(figures) == 14 and all(same(a, b) for a, b in zip(figures, got[label][2:])), (seed, label, figures, got[label])
         compared += 1
     assert compared > 130, compared
 
@@ -176,6 +177,7 @@ def test_worked_example():
         assert abs(a - b) < 1e-9, figures
     # At three overlaps, 0.5 to 0.6, two of three are found, at the others one.
     assert all(abs(value - 13 / 30) < 1e-9 for value in figures[6:9]), figures
+    assert all(abs(a - b) < 1e-9 for a, b in zip(figures[12:], (2 / 3, 1 / 3))), figures
 
 
 def test_worked_recall():

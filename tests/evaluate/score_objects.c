@@ -2,7 +2,7 @@
 /*
  * Average precision and recall of boxes from standard input, for objects.py: lines "true LABEL IGNORED CROWD AREA X Y X Y",
  * "found LABEL CONFIDENCE 0 AREA X Y X Y" and, behind each picture's, "end". Prints a class as "LABEL TRUTHS FOUND", precisions "AP AP50
- * AP75 SMALL MEDIUM LARGE" and recalls "AR1 AR10 AR SMALL MEDIUM LARGE", and the mean as class -1.
+ * AP75 SMALL MEDIUM LARGE" and recalls "AR1 AR10 AR SMALL MEDIUM LARGE AR50 AR75", and the mean as class -1.
  */
 #include <locale.h>
 #include <stdio.h>
@@ -37,8 +37,8 @@ print_figures (const SlObjectFigures *figures)
 {
   printf ("%d %u %u %.12g %.12g %.12g %.12g %.12g %.12g", figures->label, figures->truths, figures->found, figures->ap[SL_AREA_ALL],
           figures->ap50, figures->ap75, figures->ap[SL_AREA_SMALL], figures->ap[SL_AREA_MEDIUM], figures->ap[SL_AREA_LARGE]);
-  printf (" %.12g %.12g %.12g %.12g %.12g %.12g\n", figures->ar1, figures->ar10, figures->ar[SL_AREA_ALL], figures->ar[SL_AREA_SMALL],
-          figures->ar[SL_AREA_MEDIUM], figures->ar[SL_AREA_LARGE]);
+  printf (" %.12g %.12g %.12g %.12g %.12g %.12g %.12g %.12g\n", figures->ar1, figures->ar10, figures->ar[SL_AREA_ALL],
+          figures->ar[SL_AREA_SMALL], figures->ar[SL_AREA_MEDIUM], figures->ar[SL_AREA_LARGE], figures->ar50, figures->ar75);
 }
 
 static Objects

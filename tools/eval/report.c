@@ -60,7 +60,7 @@ print_areas (const gdouble *values, SlMeasure measure)
     print_share (of_area (values, measure, area));
 }
 
-/* Of keypoints COCO reads the recall of all alone. */
+/* Of keypoints COCO reads no recall of one and of ten. */
 static gdouble
 of_few (gdouble recall, SlMeasure measure)
 {
@@ -77,6 +77,8 @@ print_recall_row (const SlContender *contender, SlMeasure measure, int width)
   print_share (of_few (mean.ar1, measure));
   print_share (of_few (mean.ar10, measure));
   print_share (mean.ar[SL_AREA_ALL]);
+  print_share (mean.ar50);
+  print_share (mean.ar75);
   print_areas (mean.ar, measure);
   putchar ('\n');
 }
@@ -85,7 +87,8 @@ print_recall_row (const SlContender *contender, SlMeasure measure, int width)
 static void
 print_recalls (const GPtrArray *contenders, int width)
 {
-  printf ("\n%-*s  %-9s  %6s  %6s  %6s  %6s  %6s  %6s\n", width, "model", "by", "AR1", "AR10", "AR", "small", "medium", "large");
+  printf ("\n%-*s  %-9s  %6s  %6s  %6s  %6s  %6s  %6s  %6s  %6s\n", width, "model", "by", "AR1", "AR10", "AR", "AR50", "AR75", "small",
+          "medium", "large");
   for (guint i = 0; i < contenders->len; i++)
     for (SlMeasure measure = SL_MEASURE_BOXES; measure < SL_MEASURES; measure++)
       if (sl_contender_objects (contenders->pdata[i], measure) != NULL)
@@ -246,6 +249,8 @@ append_shares (GString *out, const SlObjectFigures *figures, SlMeasure measure)
   append_number (out, "ar1", of_few (figures->ar1, measure));
   append_number (out, "ar10", of_few (figures->ar10, measure));
   append_number (out, "ar", figures->ar[SL_AREA_ALL]);
+  append_number (out, "ar50", figures->ar50);
+  append_number (out, "ar75", figures->ar75);
   append_number (out, "ar_small", of_area (figures->ar, measure, SL_AREA_SMALL));
   append_number (out, "ar_medium", of_area (figures->ar, measure, SL_AREA_MEDIUM));
   append_number (out, "ar_large", of_area (figures->ar, measure, SL_AREA_LARGE));
