@@ -107,6 +107,15 @@ def test_many_frames():
     assert got["looked_at"] == 1300 == got["calibrated"] + got["compared"] and 50 <= got["compared"] <= 100, got
 
 
+def test_large_tensors():
+    """Those that are kept are as many as fit 128 MB: of 3 x 1024 x 1024 values of 16 bits there are 10 to 20."""
+    if SANITIZED:
+        raise Skip("frames counted, with no other code")
+    got = report(run("calibrate", data("formats", "models", "mobilenet_v2_035.traced.pt"), "--input-shape", "1,3,1024,1024", *IMAGENET, "-c",
+                     still("large", 120), "--rate", "10", "--alike", "-o", work("large.tflite"), "--json"))
+    assert got["looked_at"] == 120 == got["calibrated"] + got["compared"] and 10 <= got["compared"] <= 20, got
+
+
 class Watching:
     """The program at work on a terminal, as which it shows how many frames it has."""
 

@@ -5,13 +5,15 @@
  */
 #include "tools/quantize/recording.h"
 
+#include "sightline/error.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
 #include "tools/predict/remote_frames.h"
 
 #define UNTIMED G_MININT64
 
-/** A source: the timestamp of frame i is @start + i * @step, ns, or none where @start is UNTIMED; one comes each @every us; @n of them, 0 = without end. */
+/** A source: the timestamp of frame i is @start + i * @step, ns, or none where @start is UNTIMED; one comes each @every us; @n of them, 0 = without end. Behind
+ * the last one a camera sends nothing any more. */
 typedef struct
 {
   gint64 start, step, every;
@@ -72,10 +74,12 @@ sl_remote_frames_duration (const SlRemoteFrames *frames)
 }
 
 GstSample *
-sl_remote_frames_next (SlRemoteFrames *frames, GError **error)
+sl_remote_frames_until (SlRemoteFrames *frames, gint64 deadline, GError **error)
 {
-  if (source->n > 0 && given == source->n)
+  if (source->n > 0 && given == source->n) {
+    now = deadline < G_MAXINT64 ? deadline : now;
     return NULL;
+  }
   GstBuffer *buffer = gst_buffer_new ();
   if (source->start != UNTIMED)
     GST_BUFFER_PTS (buffer) = (GstClockTime) (source->start + given * source->step);
@@ -144,6 +148,20 @@ test_endless (void)
   g_assert_cmpuint (complaints, ==, 1);
 }
 
+/* One that goes away, and does not come back, is waited for a minute. */
+static void
+test_silence (void)
+{
+  char name[] = "it";
+  const SlInput input = { .kind = SL_INPUT_CAMERA, .name = name };
+  g_autoptr (GError) error = NULL;
+  source = &(Source){ .step = 40 * GST_MSECOND, .every = 40000, .n = 20 };
+  g_assert_null (sl_recording_new (NULL, &input, 4, &error));
+  g_assert_error (error, SL_ERROR, SL_ERROR_OPEN);
+  g_assert_cmpstr (error->message, ==, "it: no frame came for 60 s, after 2 of 4; check that it is switched on, and sends");
+  g_assert_cmpint (now, ==, G_USEC_PER_SEC + 20 * 40000 + 60 * G_USEC_PER_SEC);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -152,5 +170,6 @@ main (int argc, char **argv)
   g_test_add_func ("/quantize/recording/camera", test_camera);
   g_test_add_func ("/quantize/recording/video", test_video);
   g_test_add_func ("/quantize/recording/endless", test_endless);
+  g_test_add_func ("/quantize/recording/silence", test_silence);
   return g_test_run ();
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/half.h"
 #include "base/thread_count.h"
 #include "plugins/elements.h"
 #include "sightline/error.h"
@@ -29,7 +30,7 @@
 /* Frames that have to be there, and those that may be kept, as many and as large together. */
 #define LEAST 10
 #define MOST_KEPT 100
-#define MOST_BYTES ((gsize) 512 << 20)
+#define MOST_BYTES ((gsize) 128 << 20)
 /* A camera is asked for a frame when one is due, and not before; us. */
 #define NAP 20000
 /* How much a frame may come before it is due: time stamps are rounded; us. */
@@ -65,8 +66,9 @@ typedef struct
   SlQuantizer *quantizer;
   SlPictures *pictures;
   SlScenes *scenes;
-  GPtrArray *kept; /* (element-type tensor) */
-  gsize tensor_bytes;
+  GPtrArray *kept;          /* (element-type tensor of float16) */
+  gfloat *restored;         /* one of them */
+  gsize elements;           /* of a tensor */
   guint64 step, candidates; /* every how many of those to keep is kept, and how many there were */
   SlLearned learned;
   gboolean early; /* it was asked to end while it watched */
@@ -102,6 +104,27 @@ job_clear (Job *job)
   g_clear_pointer (&job->pictures, sl_pictures_free);
   g_clear_pointer (&job->scenes, sl_scenes_free);
   g_clear_pointer (&job->kept, g_ptr_array_unref);
+  g_clear_pointer (&job->restored, g_free);
+}
+
+/* (transfer full): half the bytes, and still finer steps than those of the picture that the tensor is made of. */
+static guint16 *
+shorten (const Job *job, const gfloat *tensor)
+{
+  guint16 *halves = g_new (guint16, job->elements);
+  for (gsize i = 0; i < job->elements; i++)
+    halves[i] = sl_half_from_float (tensor[i]);
+  return halves;
+}
+
+/* (transfer none): tensor @i of those that are kept, until the next call. */
+static const gfloat *
+restore (Job *job, guint i)
+{
+  const guint16 *halves = job->kept->pdata[i];
+  for (gsize k = 0; k < job->elements; k++)
+    job->restored[k] = sl_half_to_float (halves[k]);
+  return job->restored;
 }
 
 static gboolean
@@ -117,7 +140,7 @@ thin_out (Job *job, GError **error)
 {
   job->step *= 2;
   for (guint i = 1; i < job->kept->len; i++) {
-    if (!learn (job, job->kept->pdata[i], error))
+    if (!learn (job, restore (job, i), error))
       return FALSE;
     g_ptr_array_remove_index (job->kept, i);
   }
@@ -127,10 +150,10 @@ thin_out (Job *job, GError **error)
 static gboolean
 keep (Job *job, const void *tensor, GError **error)
 {
-  const guint most = (guint) CLAMP (MOST_BYTES / job->tensor_bytes, 2, MOST_KEPT);
+  const guint most = (guint) CLAMP (MOST_BYTES / (job->elements * sizeof (guint16)), 2, MOST_KEPT);
   if (job->candidates++ % job->step != 0)
     return learn (job, tensor, error);
-  g_ptr_array_add (job->kept, g_memdup2 (tensor, job->tensor_bytes));
+  g_ptr_array_add (job->kept, shorten (job, tensor));
   return job->kept->len < most || thin_out (job, error);
 }
 
@@ -327,7 +350,7 @@ compare_all (gpointer data, GError **error)
   gboolean good = TRUE;
   for (guint i = 0; i < job->kept->len && good; i++) {
     sl_making_show ("comparing", i, job->kept->len);
-    good = (job->early || !sl_interrupted ()) && sl_quantizer_compare (job->quantizer, job->kept->pdata[i], error);
+    good = (job->early || !sl_interrupted ()) && sl_quantizer_compare (job->quantizer, restore (job, i), error);
   }
   sl_making_show ("comparing", 1, 1);
   return good;
@@ -366,8 +389,9 @@ calibrate (Job *job, SlSpawner *spawner, const SlInput *input, GstElement *camer
     return FALSE;
   sl_quantizer_spec (job->quantizer, &spec);
   spec.pad_value = said->pad_value >= 0 ? said->pad_value : spec.pad_value;
-  job->tensor_bytes = sl_quantizer_tensor_bytes (job->quantizer);
-  job->pictures = sl_pictures_new ("calibrate", spawner, &spec, job->tensor_bytes);
+  job->elements = sl_quantizer_tensor_bytes (job->quantizer) / sizeof (gfloat);
+  job->restored = g_new (gfloat, job->elements);
+  job->pictures = sl_pictures_new ("calibrate", spawner, &spec, job->elements * sizeof (gfloat));
   job->scenes = sl_scenes_new (&spec);
   job->kept = g_ptr_array_new_with_free_func (g_free);
   const gboolean learned =

@@ -16,6 +16,8 @@
 #define CAMERA_INTERVAL (GST_SECOND / 2)
 /* A camera whose timestamps stand still, or go back, gives a frame so often all the same; us. */
 #define CAMERA_PATIENCE (2 * G_USEC_PER_SEC)
+/* How long a camera, a pipe or a network may send nothing; a camera that starts anew takes less. Seconds. */
+#define MOST_SILENCE 60
 /* Of a video. A day at 25 frames a second has fewer; and nobody waits for longer. */
 #define MOST_FRAMES 2500000
 #define MOST_TIME (3600 * (gint64) G_USEC_PER_SEC)
@@ -98,6 +100,18 @@ is_enough (const Recording *r)
   return !r->camera && (r->seen == MOST_FRAMES || g_get_monotonic_time () - r->started > MOST_TIME);
 }
 
+/* (transfer full) (nullable): as sl_remote_frames_next(), which waits for what is no file as long as it takes: this one does not. */
+static GstSample *
+next_frame (const Recording *r, SlRemoteFrames *source, GError **error)
+{
+  const gint64 deadline = r->camera ? g_get_monotonic_time () + MOST_SILENCE * (gint64) G_USEC_PER_SEC : G_MAXINT64;
+  GstSample *sample = sl_remote_frames_until (source, deadline, error);
+  if (sample == NULL && *error == NULL && !sl_interrupted () && g_get_monotonic_time () >= deadline)
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "no frame came for %d s, after %u of %u; check that it is switched on, and sends",
+                 MOST_SILENCE, r->frames->len, r->wanted);
+  return sample;
+}
+
 /* Looks at all frames of an open source, or as many as there may be. */
 static void
 look (Recording *r, SlRemoteFrames *source, const SlInput *input, GError **error)
@@ -105,7 +119,7 @@ look (Recording *r, SlRemoteFrames *source, const SlInput *input, GError **error
   SlProgress progress;
   GstSample *sample;
   sl_progress_start (&progress);
-  while (!is_full (r) && !is_enough (r) && (sample = sl_remote_frames_next (source, error)) != NULL) {
+  while (!is_full (r) && !is_enough (r) && (sample = next_frame (r, source, error)) != NULL) {
     const GstClockTime at = GST_BUFFER_PTS (gst_sample_get_buffer (sample));
     if (is_due (r, sample))
       keep (r, sample);
