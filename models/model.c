@@ -102,10 +102,11 @@ static char *
 identity_of (const SlFileStamp *file, const SlModelLoadOptions *options, gboolean skips)
 {
   return g_strdup_printf ("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " bytes, written %" G_GINT64_FORMAT
-                          ", changed %" G_GINT64_FORMAT ", limits %" G_GSIZE_FORMAT " %" G_GUINT64_FORMAT ", %s, shape %s",
+                          ", changed %" G_GINT64_FORMAT ", limits %" G_GSIZE_FORMAT " %" G_GUINT64_FORMAT ", %s, %s, shape %s",
                           file->device, file->inode, file->size, file->written, file->changed,
                           options->tensor_limit > 0 ? options->tensor_limit : SL_MAX_TENSOR_BYTES,
                           options->work_limit > 0 ? options->work_limit : SL_MAX_WORK, skips ? "no quantize" : "whole",
+                          options->keep_activations ? "activations kept" : "activations rounded",
                           options->input_shape != NULL ? options->input_shape : "");
 }
 
@@ -191,7 +192,8 @@ read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError *
   sl_graph_set_file (graph, image);
   sl_graph_set_limit (graph, options->tensor_limit);
   sl_graph_set_work_limit (graph, options->work_limit);
-  if (!reader->read (bytes, &(SlReaderSource){ model->path, options->input_shape }, graph, &source->metadata, error)
+  if (!reader->read (bytes, &(SlReaderSource){ model->path, options->input_shape, options->keep_activations }, graph, &source->metadata,
+                     error)
       || !sl_graph_prepare (graph, error) || !check_input_shape (graph, options->input_shape, error))
     return NULL;
   return g_steal_pointer (&graph);

@@ -35,10 +35,13 @@ SlModel *sl_model_load (const char *path, const SlContractOverrides *overrides, 
  * @tensor_limit: as for sl_graph_set_limit(); 0 = its default
  * @work_limit: as for sl_graph_set_work_limit(); 0 = its default
  * @input_shape: (nullable): "1,3,224,224", the size of an input that the file leaves open; with ';' between for several inputs
+ * @keep_activations: for whoever makes another model of this one. Convolutions of float activations with int8 weights take the activations
+ *   as they are; else these are rounded to 8 bits, as TensorFlow Lite does it
  */
 typedef struct
 {
   gboolean skip_input_quantize;
+  gboolean keep_activations;
   gsize tensor_limit;
   guint64 work_limit;
   const char *input_shape;

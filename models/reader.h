@@ -49,11 +49,13 @@ void sl_model_metadata_clear (SlModelMetadata *metadata);
  * SlReaderSource: where a model comes from, and what is stated about it.
  * @path: of its file, for messages and for files beside it
  * @input_shape: (nullable): "1,3,224,224"; for several inputs with ';' between
+ * @keep_activations: as in SlModelLoadOptions
  */
 typedef struct
 {
   const char *path;
   const char *input_shape;
+  gboolean keep_activations;
 } SlReaderSource;
 
 /**

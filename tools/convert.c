@@ -12,7 +12,8 @@
 static gboolean
 convert (const SlModelOptions *options, const char *path, GError **error)
 {
-  const SlModelLoadOptions how = sl_limit_options_load (&options->limits, FALSE);
+  SlModelLoadOptions how = sl_limit_options_load (&options->limits, FALSE);
+  how.keep_activations = TRUE;
   const SlContractOverrides overrides = sl_model_options_overrides (options);
   g_autoptr (SlModel) model = sl_model_load_with (options->model, &overrides, &how, error);
   if (model == NULL)

@@ -130,6 +130,7 @@ G_BEGIN_DECLS
  * RECURRENT: a layer of cells with a state, LSTM, GRU or plain, over what its inputs add to the gates
  * RESAMPLE: along one dimension, each element a weighted sum of stated ones
  * DYNAMIC_QUANTIZE: float to quantised values by the tensor's own range: values less their zero point, scale, zero point, all float
+ * FAKE_QUANTIZE: float to the nearest of what 8 bits can say of a picture's or a pixel's own range, as float
  * RESIZE_ARG_MAX: RESIZE_BILINEAR of 8-bit values, then ARG_MAX of its channels
  * LOOKUP: 8-bit values through a constant table of 256 bytes
  * GATHER_ELEMENTS: each element is one of the data's, in the same place but along one dimension
@@ -159,6 +160,7 @@ G_BEGIN_DECLS
   X (RECURRENT, recurrent)               \
   X (RESAMPLE, resample)                 \
   X (DYNAMIC_QUANTIZE, dynamic_quantize) \
+  X (FAKE_QUANTIZE, fake_quantize)       \
   X (RESIZE_ARG_MAX, resize_arg_max)     \
   X (LOOKUP, lookup)                     \
   X (GATHER_ELEMENTS, gather_elements)   \
@@ -394,6 +396,11 @@ typedef union
     gboolean half_pixel;  /* pixel centres lie at halves; else at whole numbers, and regions are at least a pixel large */
     gboolean top;         /* the greatest contribution of a pixel, else the samples' mean */
   } roi_align;
+  struct
+  {
+    gboolean symmetric; /* codes lie alike on both sides of zero, else from the least number to the most */
+    gboolean by_pixel;  /* each row of the last dimension has a range, else each entry of the first one */
+  } fake_quantize;
   struct
   {
     gint32 most; /* boxes of each class */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * DYNAMIC_QUANTIZE: rounds a float tensor to the 256 codes that its own range divides into, zero among them. Outputs, all float32: each
- * code less the zero point, the scale, the zero point. Infinite numbers saturate; NaN gives the lowest code.
+ * code less the zero point, the scale, the zero point. FAKE_QUANTIZE: the same of each picture of a batch or of each pixel, or to 255 codes
+ * that lie alike on both sides of zero; its output is what the codes stand for. Infinite numbers saturate; NaN gives the lowest code.
  */
 #include <math.h>
 
@@ -11,6 +12,28 @@
 
 #define PART_ELEMENTS 16384
 #define CODES 255.0f
+#define CODES_BESIDE_ZERO 127.0f
+
+typedef struct
+{
+  gfloat scale, lo, hi; /* of codes less their zero point */
+} Codes;
+
+static gfloat
+scale_of (gfloat range, gfloat codes)
+{
+  const gfloat scale = range / codes;
+  return scale > 0 && isfinite (scale) ? scale : 1.0f;
+}
+
+/* The codes of numbers from @least to @most, zero among them. */
+static Codes
+codes_of (gfloat least, gfloat most)
+{
+  const gfloat scale = scale_of (most - least, CODES), zero = rintf (-least / scale);
+  const gfloat within = zero > 0 ? (zero < CODES ? zero : CODES) : 0;
+  return (Codes){ scale, -within, CODES - within };
+}
 
 static gboolean
 check (SlGraph *graph, SlNode *node, GError **error)
@@ -34,24 +57,70 @@ round_part (void *data, gsize first, gsize n)
 {
   const SlKernelCall *call = data;
   const gfloat scale = *(const gfloat *) call->outputs[1], zero = *(const gfloat *) call->outputs[2];
-  const gfloat *in = (const gfloat *) call->inputs[0] + first, lo = -zero, hi = CODES - zero;
+  const gfloat *in = (const gfloat *) call->inputs[0] + first;
   gfloat *out = (gfloat *) call->outputs[0] + first;
-  sl_simd_loops ()->round (in, out, n, scale, lo, hi);
+  sl_simd_loops ()->round (in, out, n, scale, -zero, CODES - zero);
 }
 
 static void
 run (const SlKernelCall *call)
 {
-  const gfloat *in = call->inputs[0];
-  gfloat lo = 0, hi = 0;
+  gfloat least = 0, most = 0;
   gsize elements = 0;
   sl_tensor_elements (sl_node_input (call->graph, call->node, 0), &elements);
-  sl_simd_loops ()->widen (in, &lo, &hi, elements);
-  const gfloat range = (hi - lo) / CODES, scale = range > 0 && isfinite (range) ? range : 1.0f;
-  const gfloat zero = rintf (-lo / scale);
-  *(gfloat *) call->outputs[1] = scale;
-  *(gfloat *) call->outputs[2] = zero > 0 ? (zero < CODES ? zero : CODES) : 0;
+  sl_simd_loops ()->widen (call->inputs[0], &least, &most, elements);
+  const Codes codes = codes_of (least, most);
+  *(gfloat *) call->outputs[1] = codes.scale;
+  *(gfloat *) call->outputs[2] = CODES - codes.hi;
   sl_parallel (call, elements, PART_ELEMENTS, round_part, (void *) call);
+}
+
+static gboolean
+fake_check (SlGraph *graph, SlNode *node, GError **error)
+{
+  const SlTensor *input = sl_node_input (graph, node, 0);
+  const guint32 floats = SL_DTYPE_BIT (SL_DTYPE_F32);
+  if (!sl_node_check_dtype (node, "input", input, floats, error)
+      || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), floats, error))
+    return FALSE;
+  return input->rank > 0 || sl_node_error (error, node, SL_ERROR_SHAPE, "input is a single number; expected at least 1 dimension");
+}
+
+/* Elements that have their range together. */
+static gsize
+row_elements (const SlKernelCall *call)
+{
+  const SlTensor *input = sl_node_input (call->graph, call->node, 0);
+  gsize elements = 0;
+  sl_tensor_elements (input, &elements);
+  return call->node->params.fake_quantize.by_pixel ? (gsize) input->dims[input->rank - 1] : elements / (gsize) input->dims[0];
+}
+
+static void
+fake_rows (void *data, gsize first, gsize n)
+{
+  const SlKernelCall *call = data;
+  const gsize row = row_elements (call);
+  for (gsize i = first; i < first + n; i++) {
+    const gfloat *in = (const gfloat *) call->inputs[0] + i * row;
+    gfloat *out = (gfloat *) call->outputs[0] + i * row, least = 0, most = 0;
+    sl_simd_loops ()->widen (in, &least, &most, row);
+    Codes codes = codes_of (least, most);
+    if (call->node->params.fake_quantize.symmetric)
+      codes = (Codes){ scale_of (MAX (-least, most), CODES_BESIDE_ZERO), -CODES_BESIDE_ZERO, CODES_BESIDE_ZERO };
+    sl_simd_loops ()->round (in, out, row, codes.scale, codes.lo, codes.hi);
+    for (gsize k = 0; k < row; k++)
+      out[k] *= codes.scale;
+  }
+}
+
+static void
+fake_run (const SlKernelCall *call)
+{
+  const gsize row = row_elements (call);
+  gsize elements = 0;
+  sl_tensor_elements (sl_node_input (call->graph, call->node, 0), &elements);
+  sl_parallel (call, elements / row, MAX (PART_ELEMENTS / row, 1), fake_rows, (void *) call);
 }
 
 const SlOp sl_op_dynamic_quantize = {
@@ -64,4 +133,16 @@ const SlOp sl_op_dynamic_quantize = {
   .check = check,
   .infer = infer,
   .run = run,
+};
+
+const SlOp sl_op_fake_quantize = {
+  .type = SL_OP_FAKE_QUANTIZE,
+  .name = "FAKE_QUANTIZE",
+  .min_inputs = 1,
+  .max_inputs = 1,
+  .required = 1,
+  .n_outputs = 1,
+  .check = fake_check,
+  .infer = sl_node_same_shape_infer,
+  .run = fake_run,
 };

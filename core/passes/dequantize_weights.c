@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Weights stored as 8-bit values under float activations (dynamic-range quantisation) become float weights, once, so
- * that such layers run as float ones: exact in the activations, where quantising those on the fly, as other runtimes
- * do, loses up to half a step in every layer. Layers that share weights share the floats.
+ * that such layers run as float ones. Where another runtime rounds the activations to 8 bits, a reader says so by a FAKE_QUANTIZE before the
+ * layer. Layers that share weights share the floats.
  */
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"

@@ -44,6 +44,7 @@ typedef struct
   SlFbVector buffers, tensors, operators, inputs, outputs;
   guint64 copied, dense;
   GArray *codes;
+  gboolean keep_activations;
   gint32 *signed_copies; /* of each tensor: the tensor that reads its bytes as int8, 0 = none */
   guint8 *used;          /* one flag a tensor: some operator, input or output refers to it */
 } Reader;
@@ -470,6 +471,29 @@ read_signed_weights (Reader *reader, SlOpType op, gint32 *inputs, guint n, GErro
   return TRUE;
 }
 
+/* A convolution of float activations with 8-bit weights: TensorFlow Lite rounds the activations to 8 bits first. XNNPACK, which takes the
+ * weights of type INT8, does so from the least number to the most, and for each pixel of windows of one pixel; the kernel that takes older
+ * converters' weights does so alike on both sides of zero. */
+static gboolean
+round_activations (Reader *reader, guint index, const SlWindow *window, gint32 *inputs, guint n, GError **error)
+{
+  const SlTensor *x = n >= 2 && inputs[0] >= 0 ? sl_graph_tensor (reader->graph, inputs[0]) : NULL;
+  const SlTensor *weights = x != NULL && inputs[1] >= 0 ? sl_graph_tensor (reader->graph, inputs[1]) : NULL;
+  if (reader->keep_activations || weights == NULL || x->dtype != SL_DTYPE_F32 || sl_dtype_size (weights->dtype) != 1
+      || weights->data == NULL || weights->quant.count == 0 || weights->rank != 4)
+    return TRUE;
+  const gboolean one_pixel = weights->dims[1] == 1 && weights->dims[2] == 1 && window->stride_h == 1 && window->stride_w == 1;
+  const gboolean is_old = weights->dtype == SL_DTYPE_U8;
+  const SlOpParams params = { .fake_quantize = { .symmetric = is_old, .by_pixel = one_pixel && !is_old } };
+  SlTensor rounded = *x;
+  rounded.data = NULL;
+  const gint32 made = sl_graph_add_tensor (reader->graph, &rounded, error);
+  if (made < 0 || !sl_graph_add_node (reader->graph, SL_OP_FAKE_QUANTIZE, index, inputs, 1, &made, 1, &params, error))
+    return FALSE;
+  inputs[0] = made;
+  return TRUE;
+}
+
 /* MediaPipe's transposed convolution has data, weights and a bias, and no shape of the output, which follows from its window. */
 static gboolean
 add_output_shape (Reader *reader, const SlWindow *window, gint32 *inputs, guint *n, GError **error)
@@ -529,7 +553,9 @@ read_operator (Reader *reader, guint index, GError **error)
     g_prefix_error (error, "node %u %s '%s': ", index, sl_op_name (code->op->op), name);
     return FALSE;
   }
-  return sl_fb_check (&reader->fb, error) && read_signed_weights (reader, code->op->op, inputs, n_inputs, error)
+  return sl_fb_check (&reader->fb, error)
+         && (code->op->op != SL_OP_CONV_2D || round_activations (reader, index, &params.window, inputs, n_inputs, error))
+         && read_signed_weights (reader, code->op->op, inputs, n_inputs, error)
          && sl_graph_add_node (reader->graph, code->op->op, index, inputs, n_inputs, outputs, out.count, &params, error);
 }
 
@@ -603,7 +629,7 @@ probe (GBytes *bytes)
 static gboolean
 read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata, GError **error)
 {
-  g_auto (Reader) reader = { .graph = graph, .arena = sl_graph_arena (graph) };
+  g_auto (Reader) reader = { .graph = graph, .arena = sl_graph_arena (graph), .keep_activations = source->keep_activations };
   SlFbTable model;
   gsize size;
   const void *data = g_bytes_get_data (bytes, &size);

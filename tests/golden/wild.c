@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Models found in public repositories, each for an operator or a way of writing that other files do not show, against outputs of LiteRT
- * with XNNPACK: byte for byte where a model computes in integers, also behind a DEQUANTIZE. A hybrid model (8-bit weights under float
- * activations) is quantised on the fly there and not here: the mean must be within 1 % of the largest magnitude. The input is made
+ * with XNNPACK: byte for byte where a model computes in integers, also behind a DEQUANTIZE. The activations of a hybrid model (8-bit weights
+ * under float activations) are rounded for each run anew, so a last bit may become a whole code: every value must be within a share of
+ * the largest magnitude that is smaller than what lies between the runtime's own two ways of running the file. The input is made
  * here: element i is byte (i * 2654435761 mod 2^32) >> 24. Files that are missing are skipped.
  */
 #include <math.h>
@@ -27,7 +28,7 @@ typedef struct
   const char *model;
   Filling filling;
   gsize strides[2]; /* of each output: every how manieth element the reference holds */
-  gboolean hybrid;
+  double share;     /* of the largest magnitude, of hybrid models; 0 = to the byte */
 } Case;
 
 static const Case cases[] = {
@@ -38,7 +39,9 @@ static const Case cases[] = {
   { "quantize1", RAW, { 1 } },
   { "palm_detection_full_192", BYTES, { 1, 5 } },
   { "animeganv2_hayao_256x256_integer_quant", CENTRED, { 29 } },
-  { "semanticsegmentation_frozen_person_quantized_08", UNIT, { 7 }, TRUE },
+  { "semanticsegmentation_frozen_person_quantized_08", UNIT, { 7 }, 0.002 },
+  { "zhaozhentao_ocr", UNIT, { 1 }, 0.004 },
+  { "mobilenet_v2_035_96_embedder_with_metadata", UNIT, { 1 }, 0.03 },
 };
 
 static void
@@ -68,12 +71,12 @@ compare_output (const Case *c, guint i, const SlTensor *tensor, const guint8 *go
   g_assert_nonnull (path);
   g_assert_true (g_file_get_contents (path, &expected, &bytes, NULL));
   const gsize size = sl_dtype_size (tensor->dtype), n = bytes / size;
-  double most = 0, sum = 0;
+  double most = 0, worst = 0;
   sl_tensor_elements (tensor, &elements);
   g_assert_cmpuint (n, ==, (elements + c->strides[i] - 1) / c->strides[i]);
   for (gsize k = 0; k < n; k++) {
     const guint8 *a = got + k * c->strides[i] * size, *b = (const guint8 *) expected + k * size;
-    if (!c->hybrid) {
+    if (c->share <= 0) {
       g_assert_cmpmem (a, size, b, size);
       continue;
     }
@@ -81,10 +84,9 @@ compare_output (const Case *c, guint i, const SlTensor *tensor, const guint8 *go
     memcpy (&x, a, sizeof x);
     memcpy (&y, b, sizeof y);
     most = fmax (most, fabs ((double) y));
-    sum += fabs ((double) x - (double) y);
+    worst = fmax (worst, fabs ((double) x - (double) y));
   }
-  if (c->hybrid)
-    g_assert_cmpfloat (sum / (double) n, <=, 0.01 * most);
+  g_assert_cmpfloat (worst, <=, c->share * most);
 }
 
 static void

@@ -18,7 +18,8 @@ read_with (SlTorchscriptWriter *writer, const char *input_shape, SlModelMetadata
   g_autoptr (GBytes) bytes = sl_torchscript_writer_finish (writer);
   g_autoptr (SlGraph) graph = sl_graph_new (bytes);
   g_assert_true (sl_reader_find (bytes) == &sl_reader_torchscript);
-  return sl_reader_torchscript.read (bytes, &(SlReaderSource){ "/nowhere/model.pt", input_shape }, graph, metadata, error);
+  return sl_reader_torchscript.read (bytes, &(SlReaderSource){ .path = "/nowhere/model.pt", .input_shape = input_shape }, graph, metadata,
+                                     error);
 }
 
 static SlTorchscriptWriter *

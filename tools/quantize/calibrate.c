@@ -379,7 +379,8 @@ static gboolean
 calibrate (Job *job, SlSpawner *spawner, const SlInput *input, GstElement *camera, const SlNormalizeSpec *said, GError **error)
 {
   const Options *options = job->options;
-  const SlModelLoadOptions how = sl_limit_options_load (&options->model.limits, FALSE);
+  SlModelLoadOptions how = sl_limit_options_load (&options->model.limits, FALSE);
+  how.keep_activations = TRUE;
   const SlContractOverrides overrides = sl_model_options_overrides (&options->model);
   SlNormalizeSpec spec = *said;
   Source source = { NULL };

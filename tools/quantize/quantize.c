@@ -123,7 +123,8 @@ share_out (Job *job)
 static SlModel *
 load (const Options *options, GError **error)
 {
-  const SlModelLoadOptions how = sl_limit_options_load (&options->model.limits, FALSE);
+  SlModelLoadOptions how = sl_limit_options_load (&options->model.limits, FALSE);
+  how.keep_activations = TRUE;
   const SlContractOverrides overrides = sl_model_options_overrides (&options->model);
   return sl_model_load_with (options->model.model, &overrides, &how, error);
 }
