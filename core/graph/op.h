@@ -118,6 +118,9 @@ G_BEGIN_DECLS
   X (UNIDIRECTIONAL_SEQUENCE_LSTM, unidirectional_sequence_lstm) \
   X (NON_MAX_SUPPRESSION_V4, non_max_suppression_v4)             \
   X (NON_MAX_SUPPRESSION_V5, non_max_suppression_v5)             \
+  X (MAX_POOL_WITH_ARGMAX, max_pool_with_argmax)                 \
+  X (MAX_UNPOOL, max_unpool)                                     \
+  X (POSENET_DECODER, posenet_decoder)                           \
   X (DETECTION_POSTPROCESS, detection_postprocess)
 
 /*
@@ -293,6 +296,15 @@ typedef struct
   gfloat scale_y, scale_x, scale_h, scale_w;
 } SlDetectionParams;
 
+/** Parameters of PosenetDecoderOp (custom op of Coral's PoseNet models); pixels are the input's. */
+typedef struct
+{
+  gint32 max_detections;
+  gint32 stride;          /* pixels a cell */
+  gfloat score_threshold; /* 0..1 */
+  gfloat nms_radius;      /* pixels: nearer points of one kind are the same */
+} SlPosenetParams;
+
 typedef union
 {
   SlWindow window;
@@ -418,9 +430,11 @@ typedef union
     SlActivation activation;
     gboolean activation_is_tanh;
     gfloat cell_clip, projection_clip; /* 0 = none */
+    gfloat cell_scale;                 /* of integer cells; 0 = none stated */
     gboolean time_major;
   } lstm;
   SlDetectionParams detection;
+  SlPosenetParams posenet;
 } SlOpParams;
 
 typedef struct _SlGraph SlGraph;

@@ -99,6 +99,7 @@ per_element (const SlNode *node)
     case SL_OP_AVERAGE_POOL_2D:
     case SL_OP_MAX_POOL_2D:
     case SL_OP_L2_POOL_2D:
+    case SL_OP_MAX_POOL_WITH_ARGMAX:
       return times ((guint64) MAX (window->filter_h, 1), (guint64) MAX (window->filter_w, 1));
     case SL_OP_POW:
     case SL_OP_FLOOR_DIV:
@@ -147,6 +148,8 @@ comparisons (const SlGraph *graph, const SlNode *node)
     case SL_OP_NON_MAX_SUPPRESSION_BATCH: /* each box of a class with those kept before it */
       return times (elements_of (sl_node_input (graph, node, 1)),
                     times (4, (guint64) MIN (node->params.nms.most, sl_node_input (graph, node, 1)->dims[2])));
+    case SL_OP_POSENET_DECODER: /* each score may start a person of 17 points, 13 samples of 4 places each, and is compared with all before */
+      return times (elements_of (sl_node_input (graph, node, 0)), plus (1024, elements_of (sl_node_output (graph, node, 2))));
     case SL_OP_DETECTION_POSTPROCESS:
       return times (elements_of (sl_node_input (graph, node, 1)), times (8, elements_of (sl_node_output (graph, node, 2))));
     default:

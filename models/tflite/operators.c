@@ -309,6 +309,62 @@ parse_transpose_bias (const TflOptions *o, SlOpParams *params, GError **error)
   return TRUE;
 }
 
+/* TfLitePoolParams as the C compiler lays them out: padding, strides across and down, the window's width and height, activation. */
+static gboolean
+parse_custom_pool (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  enum
+  {
+    PADDING,
+    STRIDE_W,
+    STRIDE_H,
+    FILTER_W,
+    FILTER_H,
+    ACTIVATION,
+    N_FIELDS
+  };
+  guint32 fields[N_FIELDS];
+  if (o->custom == NULL || o->custom_size < sizeof fields) {
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "its custom options have %" G_GSIZE_FORMAT " bytes; expected padding, strides, window and activation, %" G_GSIZE_FORMAT,
+                 o->custom_size, sizeof fields);
+    return FALSE;
+  }
+  for (guint i = 0; i < N_FIELDS; i++)
+    fields[i] = sl_le32 (o->custom + 4 * i);
+  if (fields[PADDING] < 1 || fields[PADDING] > 2 || fields[ACTIVATION] >= G_N_ELEMENTS (activations)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "its custom options state padding %u and activation %u; expected 1 (SAME) or 2 (VALID), and 0 to 3", fields[PADDING],
+                 fields[ACTIVATION]);
+    return FALSE;
+  }
+  for (guint i = STRIDE_W; i <= FILTER_H; i++)
+    if (fields[i] < 1 || fields[i] > G_MAXINT16) {
+      g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "its custom options state a stride or window of %u; expected 1 to %d", fields[i],
+                   G_MAXINT16);
+      return FALSE;
+    }
+  params->window = (SlWindow){ .padding = fields[PADDING] == 1 ? SL_PADDING_SAME : SL_PADDING_VALID,
+                               .stride_h = (gint32) fields[STRIDE_H],
+                               .stride_w = (gint32) fields[STRIDE_W],
+                               .filter_h = (gint32) fields[FILTER_H],
+                               .filter_w = (gint32) fields[FILTER_W],
+                               .dilation_h = 1,
+                               .dilation_w = 1,
+                               .activation = activations[fields[ACTIVATION]] };
+  return TRUE;
+}
+
+static gboolean
+parse_posenet (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  SlPosenetParams *p = &params->posenet;
+  SlFlexMap map;
+  return sl_flex_map_open (&map, o->custom, o->custom_size, error) && flex_int (&map, "max_detections", 1, TRUE, &p->max_detections, error)
+         && flex_int (&map, "stride", 1, TRUE, &p->stride, error) && flex_float (&map, "score_threshold", FALSE, &p->score_threshold, error)
+         && flex_float (&map, "nms_radius", FALSE, &p->nms_radius, error);
+}
+
 static gboolean
 parse_matmul (const TflOptions *o, SlOpParams *params, GError **error)
 {
@@ -447,6 +503,9 @@ static const TflOp table[] = {
   { 152, NULL, SL_OP_RELU_0_TO_1, 0, NULL },
   { 158, NULL, SL_OP_SIGN, 0, NULL },
   { TFL_BUILTIN_CUSTOM, "Convolution2DTransposeBias", SL_OP_TRANSPOSE_CONV, 0, parse_transpose_bias },
+  { TFL_BUILTIN_CUSTOM, "MaxPoolingWithArgmax2D", SL_OP_MAX_POOL_WITH_ARGMAX, 0, parse_custom_pool },
+  { TFL_BUILTIN_CUSTOM, "MaxUnpooling2D", SL_OP_MAX_UNPOOL, 0, parse_custom_pool },
+  { TFL_BUILTIN_CUSTOM, "PosenetDecoderOp", SL_OP_POSENET_DECODER, 0, parse_posenet },
   { TFL_BUILTIN_CUSTOM, "TFLite_Detection_PostProcess", SL_OP_DETECTION_POSTPROCESS, 0, parse_detection },
 };
 

@@ -25,19 +25,22 @@ model (gint32 width, gboolean old)
   for (gint32 i = 0; i < FILTERS * width * CHANNELS; i++)
     weights[i] = codes[i / (width * CHANNELS)][i / CHANNELS % width][i % CHANNELS];
   SlTfliteWriter *writer = sl_tflite_writer_new ();
-  SlTfliteTensor w = { .name = "w", .dtype = old ? SL_DTYPE_U8 : SL_DTYPE_I8, .rank = 4, .dims = { FILTERS, 1, width, CHANNELS }, .data = weights };
+  SlTfliteTensor w = {
+    .name = "w", .dtype = old ? SL_DTYPE_U8 : SL_DTYPE_I8, .rank = 4, .dims = { FILTERS, 1, width, CHANNELS }, .data = weights
+  };
   w.scale = old ? scales[0] : 0;
   w.n_scales = old ? 0 : FILTERS;
   w.scales = scales;
   const gint32 inputs[2] = { sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ "x", SL_DTYPE_F32, 4, { 2, 1, PIXELS, CHANNELS } }),
                              sl_tflite_writer_tensor (writer, &w) };
   const gint32 y = sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ "y", SL_DTYPE_F32, 4, { 2, 1, PIXELS - width + 1, FILTERS } });
-  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_CONV_2D,
-                                              .params.window = { .padding = SL_PADDING_VALID, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 },
-                                              .n_inputs = 2,
-                                              .inputs = { inputs[0], inputs[1] },
-                                              .n_outputs = 1,
-                                              .outputs = { y } });
+  sl_tflite_writer_op (
+    writer, &(SlTfliteOp){ .op = SL_OP_CONV_2D,
+                           .params.window = { .padding = SL_PADDING_VALID, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 },
+                           .n_inputs = 2,
+                           .inputs = { inputs[0], inputs[1] },
+                           .n_outputs = 1,
+                           .outputs = { y } });
   sl_tflite_writer_io (writer, 1, inputs, 1, &y);
   return writer;
 }
