@@ -239,6 +239,13 @@ sl_decoding_decoder (const SlDecoding *decoding)
   return decoding->decoder;
 }
 
+const char *const *
+sl_decoding_names (const SlDecoding *decoding)
+{
+  const SlDecoder *decoder = decoding->decoder;
+  return decoder->names_of != NULL ? decoder->names_of (decoding->state) : decoder->names;
+}
+
 guint
 sl_decoding_classes (const SlDecoding *decoding)
 {

@@ -96,7 +96,7 @@ GPtrArray *
 sl_decoding_class_names (const SlDecoding *decoding, const SlLabels *labels)
 {
   GPtrArray *names = g_ptr_array_new ();
-  const char *const *own = labels == NULL ? sl_decoding_decoder (decoding)->names : NULL;
+  const char *const *own = labels == NULL ? sl_decoding_names (decoding) : NULL;
   const guint n_own = own != NULL ? g_strv_length ((char **) own) : 0;
   const guint n = MAX (MAX (labels != NULL ? sl_labels_count (labels) : 0, n_own), sl_decoding_classes (decoding));
   for (guint i = 0; i < n; i++)

@@ -21,24 +21,24 @@
 #define FEWEST_POINTS 2
 
 static const char *const params[] = { "point-size", "units", "activation", NULL };
-static const char *const names[] = { "face", "hand", "person", "points", NULL };
-
 /* Models known by how many numbers they have. */
 static const struct
 {
   guint n, point_size;
-  gint32 label;
+  const char *names[2]; /* of the one class */
   const SlSkeleton *skeleton;
-} known[] = { { 1404, 3, 0, NULL }, { 1434, 3, 0, NULL }, { 63, 3, 1, &sl_skeleton_hand }, { 195, 5, 2, NULL } };
+} known[] = {
+  { 1404, 3, { "face" }, NULL }, { 1434, 3, { "face" }, NULL }, { 63, 3, { "hand" }, &sl_skeleton_hand }, { 195, 5, { "person" }, NULL }
+};
 
-#define UNKNOWN_LABEL 3
+static const char *const unknown_names[] = { "points", NULL };
 
 typedef struct
 {
   guint points_at, n, point_size;
   gint presence_at; /* -1 = none */
   gboolean sigmoid, watch;
-  gint32 label;
+  const char *const *names; /* of the one class */
   const SlSkeleton *skeleton;
   gfloat scale_x, scale_y, threshold;
   SlValues values, presence_values;
@@ -103,7 +103,7 @@ read_size (State *state, const SlDecoderConfig *config, GError **error)
   }
   const gboolean is_known = found >= 0 && known[found].point_size == (guint) size;
   state->point_size = (guint) size;
-  state->label = is_known ? known[found].label : UNKNOWN_LABEL;
+  state->names = is_known ? known[found].names : unknown_names;
   state->skeleton = is_known ? known[found].skeleton : NULL;
   return TRUE;
 }
@@ -186,7 +186,7 @@ static void
 decode_landmarks (gpointer opened, const void *const *data, SlResult *result)
 {
   State *state = opened;
-  SlDetection found = { .x_min = INFINITY, .y_min = INFINITY, .x_max = -INFINITY, .y_max = -INFINITY, .label_id = state->label };
+  SlDetection found = { .x_min = INFINITY, .y_min = INFINITY, .x_max = -INFINITY, .y_max = -INFINITY };
   const gfloat presence = find_presence (state, data);
   if (!(presence >= state->threshold))
     return;
@@ -208,6 +208,12 @@ decode_landmarks (gpointer opened, const void *const *data, SlResult *result)
   result->skeleton = state->skeleton;
 }
 
+static const char *const *
+names_of (gconstpointer opened)
+{
+  return ((const State *) opened)->names;
+}
+
 static void
 close_landmarks (gpointer opened)
 {
@@ -218,7 +224,7 @@ const SlDecoder sl_decoder_landmarks = {
   .name = "landmarks",
   .description = "a vector of points of one face, hand or body, such as float32[1,1404], and possibly whether there is one, float32[1,1]",
   .params = params,
-  .names = names,
+  .names_of = names_of,
   .threshold = 0.5f,
   .matches = matches,
   .open = open_landmarks,

@@ -2,7 +2,8 @@
 /*
  * Decoder "mediapipe": the detectors of MediaPipe, which find a face (BlazeFace), a palm or a person (BlazePose) with a few points:
  * boxes[1,N,4+2K] and logits[1,N,1] in either order, once for all strides or once for each. A row has the centre, the size and the K points
- * of a box in pixels, all but the size from the centre of its anchor.
+ * of a box in pixels, all but the size from the centre of its anchor. BlazePose's boxes are heads, which suppression is by; a person is the
+ * square around the circle that two of the points state.
  *
  * Parameters: "strides": of each layer, such as 8,16,16,16, which has two anchors a cell, or one; unstated, those of MediaPipe's models that
  * give as many anchors as there are rows. "iou-threshold", "agnostic": suppression.
@@ -21,27 +22,30 @@
 #define MOST_ANCHORS (1u << 20)
 
 static const char *const params[] = { "strides", SL_DETECTOR_PARAMS, NULL };
-static const char *const names[] = { "face", "palm", "person", NULL };
-
-/* What a detector with that many points finds: index into the names, names of the points. */
+/* What a detector with that many points finds: the name of its one class, names of the points. */
 typedef struct
 {
   guint points;
-  gint32 label;
+  const char *names[2];
   const SlSkeleton *skeleton;
+  gboolean circled; /* the object lies in the circle around the first point that the second one is on; its row's box is its head's */
 } Kind;
 
-static const Kind kinds[] = { { 6, 0, &sl_skeleton_face_and_ears }, { 7, 1, &sl_skeleton_palm }, { 4, 2, &sl_skeleton_alignment } };
+static const Kind kinds[] = { { 6, { "face" }, &sl_skeleton_face_and_ears, FALSE },
+                              { 7, { "palm" }, &sl_skeleton_palm, FALSE },
+                              { 4, { "person" }, &sl_skeleton_alignment, TRUE } };
 
 /* Neighbouring layers of one stride. */
 typedef struct
 {
-  guint stride, columns, rows, per_cell, n;
+  guint stride, columns, rows, per_cell;
+  guint64 n;
 } Level;
 
 typedef struct
 {
-  guint n_levels, n;
+  guint n_levels;
+  guint64 n;
   Level levels[MOST_LAYERS];
 } Layout;
 
@@ -74,8 +78,8 @@ make_layout (Layout *layout, gint32 width, gint32 height, const double *strides,
       *level = (Level){ stride, ((guint) width + stride - 1) / stride, ((guint) height + stride - 1) / stride, 0, 0 };
     }
     level->per_cell += per_layer;
-    level->n += per_layer * level->columns * level->rows;
-    layout->n += per_layer * level->columns * level->rows;
+    level->n += (guint64) per_layer * level->columns * level->rows;
+    layout->n += (guint64) per_layer * level->columns * level->rows;
   }
 }
 
@@ -88,14 +92,24 @@ find_boxes (const SlTensorInfo *tensor)
   return NULL;
 }
 
-/* The tensor of as many logits as tensor @boxes has rows. */
 static gboolean
-find_scores (const SlDecoderConfig *config, guint boxes, guint *at)
+is_taken (const State *state, guint scores)
+{
+  for (guint p = 0; p < state->n_parts; p++)
+    if (state->parts[p].scores_at == scores)
+      return TRUE;
+  return FALSE;
+}
+
+/* The tensor of as many logits as tensor @boxes has rows that no other boxes have. */
+static gboolean
+find_scores (const SlDecoderConfig *config, const State *state, guint boxes, guint *at)
 {
   const guint rows = sl_decoder_elements (&config->tensors[boxes]) / sl_decoder_columns (&config->tensors[boxes]);
   for (*at = 0; *at < config->n_tensors; (*at)++) {
     const SlTensorInfo *tensor = &config->tensors[*at];
-    if (sl_values_readable (tensor->dtype) && sl_decoder_columns (tensor) == 1 && sl_decoder_elements (tensor) == rows)
+    if (sl_values_readable (tensor->dtype) && sl_decoder_columns (tensor) == 1 && sl_decoder_elements (tensor) == rows
+        && !is_taken (state, *at))
       return TRUE;
   }
   return FALSE;
@@ -111,7 +125,7 @@ find_parts (const SlDecoderConfig *config, State *state)
     guint scores;
     if (kind == NULL)
       continue;
-    if (state->n_parts == MOST_LAYERS || (state->kind != NULL && state->kind != kind) || !find_scores (config, t, &scores))
+    if (state->n_parts == MOST_LAYERS || (state->kind != NULL && state->kind != kind) || !find_scores (config, state, t, &scores))
       return 0;
     const guint n = sl_decoder_elements (&config->tensors[t]) / sl_decoder_columns (&config->tensors[t]);
     state->kind = kind;
@@ -127,13 +141,14 @@ place_parts (State *state)
 {
   gboolean taken[MOST_LAYERS] = { FALSE };
   for (guint p = 0; p < state->n_parts && state->n_parts > 1; p++) {
-    guint first = 0, k = 0;
+    guint64 first = 0;
+    guint k = 0;
     while (k < state->layout.n_levels && (taken[k] || state->layout.levels[k].n != state->parts[p].n))
       first += state->layout.levels[k++].n;
     if (k == state->layout.n_levels)
       return FALSE;
     taken[k] = TRUE;
-    state->parts[p].first = first;
+    state->parts[p].first = (guint) first;
   }
   return state->n_parts > 1 ? state->n_parts == state->layout.n_levels : state->layout.n == state->parts[0].n;
 }
@@ -176,7 +191,7 @@ static guint
 classes (const SlDecoderConfig *config)
 {
   State state = { 0 };
-  return find_parts (config, &state) > 0 ? (guint) state.kind->label + 1 : 0;
+  return find_parts (config, &state) > 0 ? 1 : 0;
 }
 
 static void
@@ -201,6 +216,11 @@ read_layout (State *state, const SlDecoderConfig *config, guint rows, GError **e
                  "decoder mediapipe: the size of the model's input is not known, which anchors need: state imgsz=HEIGHT,WIDTH");
     return FALSE;
   }
+  for (guint i = 0; i < n; i++)
+    if (strides[i] != floor (strides[i])) {
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder parameter strides: expected whole numbers of pixels, got %g", strides[i]);
+      return FALSE;
+    }
   state->width = (gfloat) width;
   state->height = (gfloat) height;
   if (n > 0 ? find_layout (state, width, height, strides, n) : find_usual_layout (state, width, height))
@@ -241,7 +261,7 @@ find_anchor (const Layout *layout, guint at, gfloat centre[2])
 {
   const Level *level = layout->levels;
   while (at >= level->n)
-    at -= level++->n;
+    at -= (guint) level++->n;
   const guint cell = at / level->per_cell;
   centre[0] = ((gfloat) (cell % level->columns) + 0.5f) / (gfloat) level->columns;
   centre[1] = ((gfloat) (cell / level->columns) + 0.5f) / (gfloat) level->rows;
@@ -278,6 +298,34 @@ add_points (const State *state, const void *const *data, guint row, SlDetection 
   }
 }
 
+/* Makes each box the square around its object's circle; objects whose circle is not known go. */
+static void
+surround_circles (const State *state, SlResult *result)
+{
+  guint n = 0;
+  for (guint i = 0; i < result->n_detections; i++) {
+    SlDetection found = result->detections[i];
+    const SlDetectedPoint *middle = &result->keypoints[found.first_keypoint], *on_it = middle + 1;
+    if (found.n_keypoints < 2 || !(middle->confidence > 0 && on_it->confidence > 0))
+      continue;
+    const gfloat radius = hypotf ((on_it->x - middle->x) * state->width, (on_it->y - middle->y) * state->height);
+    const gfloat w = radius / state->width, h = radius / state->height;
+    found.x_min = middle->x - w;
+    found.x_max = middle->x + w;
+    found.y_min = middle->y - h;
+    found.y_max = middle->y + h;
+    if (isfinite (radius) && found.x_max > found.x_min && found.y_max > found.y_min)
+      result->detections[n++] = found;
+  }
+  result->n_detections = n;
+}
+
+static const char *const *
+names_of (gconstpointer opened)
+{
+  return ((const State *) opened)->kind->names;
+}
+
 static void
 decode_mediapipe (gpointer opened, const void *const *data, SlResult *result)
 {
@@ -293,11 +341,13 @@ decode_mediapipe (gpointer opened, const void *const *data, SlResult *result)
     find_anchor (&state->layout, row, centre);
     const gfloat x = centre[0] + number_at (state, data, row, 0), y = centre[1] + number_at (state, data, row, 1);
     const gfloat w = number_at (state, data, row, 2) / 2, h = number_at (state, data, row, 3) / 2;
-    sl_detector_add (detector, (const gfloat[4]){ x - w, y - h, x + w, y + h }, detector->top.items[i].key, state->kind->label, row);
+    sl_detector_add (detector, (const gfloat[4]){ x - w, y - h, x + w, y + h }, detector->top.items[i].key, 0, row);
   }
   sl_detector_finish (detector, TRUE, result);
   for (guint i = 0; i < result->n_detections; i++)
     add_points (state, data, detector->origins[detector->kept[i]], &result->detections[i], result);
+  if (state->kind->circled)
+    surround_circles (state, result);
   result->skeleton = state->kind->skeleton;
 }
 
@@ -305,7 +355,7 @@ const SlDecoder sl_decoder_mediapipe = {
   .name = "mediapipe",
   .description = "boxes with points[1,N,16] and logits[1,N,1] of MediaPipe's detectors of faces, palms and persons",
   .params = params,
-  .names = names,
+  .names_of = names_of,
   .threshold = 0.5f,
   .matches = matches,
   .open = open_mediapipe,

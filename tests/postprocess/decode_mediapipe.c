@@ -65,17 +65,23 @@ check (const Form *form)
   const SlDetection *box = &result->detections[0];
   const gfloat side = (gfloat) form->side;
   g_assert_cmpfloat_with_epsilon (box->confidence, 1 / (1 + exp (-2)), 1e-6);
-  g_assert_cmpfloat_with_epsilon (box->x_min * side, form->x - 5 - 20, 1e-3);
-  g_assert_cmpfloat_with_epsilon (box->x_max * side, form->x - 5 + 20, 1e-3);
-  g_assert_cmpfloat_with_epsilon (box->y_min * side, form->y - 4 - 10, 1e-3);
-  g_assert_cmpfloat_with_epsilon (box->y_max * side, form->y - 4 + 10, 1e-3);
+  /* A person: the square around the circle about the first point (-1, 0) that the second (1, 2) is on. */
+  const gboolean circled = form->columns == 12;
+  const double x = form->x - (circled ? 1 : 5), y = form->y - (circled ? 0 : 4), w = circled ? hypot (2, 2) : 20,
+               h = circled ? hypot (2, 2) : 10;
+  g_assert_cmpfloat_with_epsilon (box->x_min * side, x - w, 1e-3);
+  g_assert_cmpfloat_with_epsilon (box->x_max * side, x + w, 1e-3);
+  g_assert_cmpfloat_with_epsilon (box->y_min * side, y - h, 1e-3);
+  g_assert_cmpfloat_with_epsilon (box->y_max * side, y + h, 1e-3);
+  g_assert_cmpint (box->label_id, ==, 0);
+  g_assert_cmpuint (sl_decoding_classes (decoding), ==, 1);
   g_assert_cmpuint (box->n_keypoints, ==, (guint) (form->columns - 4) / 2);
   for (guint k = 0; k < box->n_keypoints; k++) {
     const SlDetectedPoint *point = &result->keypoints[box->first_keypoint + k];
     g_assert_cmpfloat_with_epsilon (point->x * side, form->x + (gfloat) (4 + 2 * k) - 5, 1e-3);
     g_assert_cmpfloat_with_epsilon (point->y * side, form->y + (gfloat) (5 + 2 * k) - 5, 1e-3);
   }
-  g_assert_cmpstr (sl_decoding_decoder (decoding)->names[box->label_id], ==, form->label);
+  g_assert_cmpstr (sl_decoding_names (decoding)[0], ==, form->label);
   g_assert_cmpstr (result->skeleton->names[0], ==, form->first_point);
   g_assert_cmpuint (result->skeleton->n_points, ==, box->n_keypoints);
   for (guint i = 0; i < config.n_tensors; i++)
@@ -87,6 +93,47 @@ test_forms (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (forms); i++)
     check (&forms[i]);
+}
+
+/* A person whose circle is not known is none. */
+static void
+test_no_circle (void)
+{
+  const Form *form = &forms[6];
+  static const gfloat points[][4] = { { NAN, 0, 9, 9 }, { 0, 0, 9, INFINITY }, { 5, 5, 5, 5 } };
+  SlDecoderConfig config = new_config (form);
+  g_autoptr (SlDecoding) decoding = sl_decoding_new (NULL, &config, NULL);
+  g_autofree gfloat *logits = g_new (gfloat, form->rows[0]), *boxes = g_new0 (gfloat, form->rows[0] * form->columns);
+  for (gint32 i = 0; i < form->rows[0]; i++)
+    logits[i] = -20;
+  logits[form->row] = 4;
+  gfloat *row = boxes + form->row * (guint) form->columns;
+  row[2] = row[3] = 30;
+  for (guint i = 0; i < G_N_ELEMENTS (points); i++) {
+    memcpy (row + 4, points[i], sizeof points[i]);
+    g_assert_cmpuint (sl_decoding_run (decoding, (const void *const[]){ logits, boxes })->n_detections, ==, 0);
+  }
+}
+
+/* Two tensors of boxes with as many rows have logits each. */
+static void
+test_equal_parts (void)
+{
+  SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .input_width = 128, .input_height = 64 };
+  for (guint i = 0; i < 2; i++) {
+    config_add (&config, SL_DTYPE_F32, DIMS (1, 8, 1), 0, 0);
+    config_add (&config, SL_DTYPE_F32, DIMS (1, 8, 16), 0, 0);
+  }
+  gfloat logits[2][8], boxes[2][8 * 16] = { { 0 } };
+  for (guint i = 0; i < 16; i++)
+    logits[i / 8][i % 8] = i == 3 || i == 12 ? 3 : -9;
+  boxes[0][3 * 16 + 2] = boxes[0][3 * 16 + 3] = boxes[1][4 * 16 + 2] = boxes[1][4 * 16 + 3] = 10;
+  /* Stride 32 has 4x2 cells with one anchor, stride 64 2x1 with four. */
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlDecoding) decoding = sl_decoding_new ("mediapipe,strides=32,64,64,64,64", &config, &error);
+  g_assert_no_error (error);
+  const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ logits[0], boxes[0], logits[1], boxes[1] });
+  g_assert_cmpuint (result->n_detections, ==, 2);
 }
 
 static void
@@ -102,6 +149,10 @@ test_refused (void)
   config = new_config (&forms[2]);
   assert_open_fails ("mediapipe,strides=8", &config, SL_ERROR_SHAPE, "these strides do not give the 896 rows");
   config = new_config (&forms[2]);
+  assert_open_fails ("mediapipe,strides=8.5", &config, SL_ERROR_ARGUMENT, "strides: expected whole numbers of pixels, got 8.5");
+  config = new_config (&forms[2]);
+  assert_open_fails ("mediapipe,imgsz=65536,65536,strides=1,1,1,1,1,1,1,1", &config, SL_ERROR_SHAPE, "do not give the 896 rows");
+  config = new_config (&forms[2]);
   config.tensors[0].dims[1] = 895;
   assert_open_fails ("mediapipe", &config, SL_ERROR_SHAPE, "expected boxes[1,N,16] (face), [1,N,18] (palm) or [1,N,12] (person)");
   config = new_config (&forms[2]);
@@ -114,6 +165,8 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decode_mediapipe/forms", test_forms);
+  g_test_add_func ("/decode_mediapipe/no_circle", test_no_circle);
+  g_test_add_func ("/decode_mediapipe/equal_parts", test_equal_parts);
   g_test_add_func ("/decode_mediapipe/refused", test_refused);
   return g_test_run ();
 }

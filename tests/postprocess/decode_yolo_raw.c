@@ -70,6 +70,62 @@ test_heads (void)
   }
 }
 
+/* The same numbers as [1,channels,H,W] give the same boxes; unstated, several maps have sigmoids. */
+static void
+test_planar (void)
+{
+  gfloat coarse[2 * 3 * 2 * ROW], fine[4 * 6 * 2 * ROW], planar_coarse[G_N_ELEMENTS (coarse)], planar_fine[G_N_ELEMENTS (fine)];
+  for (guint i = 0; i < G_N_ELEMENTS (fine); i++)
+    fine[i] = (gfloat) ((i * 37) % 101) / 20 - 2.5f;
+  memcpy (coarse, fine, sizeof coarse);
+  for (guint i = 0; i < G_N_ELEMENTS (coarse); i++)
+    planar_coarse[i % (2 * ROW) * 6 + i / (2 * ROW)] = coarse[i];
+  for (guint i = 0; i < G_N_ELEMENTS (fine); i++)
+    planar_fine[i % (2 * ROW) * 24 + i / (2 * ROW)] = fine[i];
+  SlDecoderConfig config = new_config (2, 2 * ROW), planar = new_config (2, 2 * ROW);
+  for (guint i = 0; i < 2; i++)
+    memcpy (planar.tensors[i].dims, DIMS (1, 2 * ROW, (HEIGHT / 32) << i, (WIDTH / 32) << i), 4 * sizeof (gint32));
+  g_autoptr (SlDecoding) one = sl_decoding_new ("yolo-raw,anchors=10,20,30,40,5,6,7,8,activation=sigmoid", &config, NULL);
+  g_autoptr (SlDecoding) other = sl_decoding_new ("yolo-raw,anchors=10,20,30,40,5,6,7,8", &planar, NULL);
+  const SlResult *expected = sl_decoding_run (one, (const void *const[]){ coarse, fine });
+  const SlResult *got = sl_decoding_run (other, (const void *const[]){ planar_coarse, planar_fine });
+  g_assert_cmpuint (expected->n_detections, >, 3);
+  g_assert_cmpuint (got->n_detections, ==, expected->n_detections);
+  g_assert_cmpmem (got->detections, got->n_detections * sizeof (SlDetection), expected->detections,
+                   expected->n_detections * sizeof (SlDetection));
+  g_assert_null (sl_decoding_note (one));
+  g_assert_nonnull (strstr (sl_decoding_note (other), "several maps are taken for YOLO v3's or v4's"));
+}
+
+/* Where the anchors divide both dimensions, cells are square. */
+static void
+test_either (void)
+{
+  SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .input_width = 640, .input_height = 640 };
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 30, 40, 40), 0, 0);
+  g_autoptr (SlDecoding) planar = sl_decoding_new ("yolo-raw,anchors=1,2,3,4,5,6,7,8,9,10", &config, NULL);
+  g_assert_cmpuint (sl_decoding_classes (planar), ==, 1);
+  g_assert_nonnull (strstr (sl_decoding_note (planar), "one map is taken for YOLO v2's"));
+  config.tensors[0] = (SlTensorInfo){ .dtype = SL_DTYPE_F32, .rank = 4, .dims = { 1, 30, 30, 40 } };
+  g_autoptr (SlDecoding) last = sl_decoding_new ("yolo-raw,anchors=1,2,3,4,5,6,7,8,9,10", &config, NULL);
+  g_assert_cmpuint (sl_decoding_classes (last), ==, 3);
+}
+
+static void
+test_scale (void)
+{
+  static const gfloat row[ROW] = { 1, -1, 0, 0, 9, 9, -9 };
+  gfloat map[2 * 3 * 2 * ROW];
+  for (guint i = 0; i < G_N_ELEMENTS (map); i++)
+    map[i] = i % ROW == 4 ? -20 : 0;
+  put (map, 3, 1, 0, 0, row);
+  SlDecoderConfig config = new_config (1, 2 * ROW);
+  g_autoptr (SlDecoding) decoding = sl_decoding_new ("yolo-raw,anchors=10,20,30,40,scale-xy=1.2", &config, NULL);
+  const SlDetection *box = sl_decoding_run (decoding, (const void *const[]){ map })->detections;
+  g_assert_cmpfloat_with_epsilon ((box->x_min + box->x_max) / 2 * WIDTH, 32 * (1 + sigmoid (1) * 1.2 - 0.1), 1e-3);
+  g_assert_cmpfloat_with_epsilon ((box->y_min + box->y_max) / 2 * HEIGHT, 32 * (sigmoid (-1) * 1.2 - 0.1), 1e-3);
+}
+
 static void
 test_not_a_number (void)
 {
@@ -88,11 +144,14 @@ test_refused (void)
   SlDecoderConfig config = new_config (2, 2 * ROW);
   assert_open_fails ("yolo-raw", &config, SL_ERROR_ARGUMENT, "for each anchor of 2 maps, the same number for each, got 0 numbers");
   assert_open_fails ("yolo-raw,anchors=1,2,3,4,5,6", &config, SL_ERROR_ARGUMENT, "got 6 numbers");
-  assert_open_fails ("yolo-raw,anchors=1,2,3,4,5,6,1,2,3,4,5,6", &config, SL_ERROR_SHAPE, "14 channels are not those of 3 anchors");
+  assert_open_fails ("yolo-raw,anchors=1,2,3,4,5,6,1,2,3,4,5,6", &config, SL_ERROR_SHAPE,
+                     "neither 14 nor 2 channels, the same in all maps, are those of 3 anchors");
+  assert_open_fails ("yolo-raw,anchors=1,2,3,4,5,6,7,8,scale-xy=1,1.1,1.2", &config, SL_ERROR_ARGUMENT,
+                     "scale-xy: expected a number for each of 2 maps, or one for all, got 3");
   config.input_width = 0;
   assert_open_fails ("yolo-raw,anchors=1,2,3,4,5,6,7,8", &config, SL_ERROR_ARGUMENT, "state imgsz=HEIGHT,WIDTH");
-  config.tensors[1].dims[3] = 7;
-  assert_open_fails ("yolo-raw,anchors=1,2", &config, SL_ERROR_SHAPE, "expected a map [1,H,W,A*(5+classes)]");
+  config.tensors[1].rank = 3;
+  assert_open_fails ("yolo-raw,anchors=1,2", &config, SL_ERROR_SHAPE, "expected a map [1,H,W,A*(5+classes)] or [1,A*(5+classes),H,W]");
 }
 
 int
@@ -100,6 +159,9 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decode_yolo_raw/heads", test_heads);
+  g_test_add_func ("/decode_yolo_raw/planar", test_planar);
+  g_test_add_func ("/decode_yolo_raw/either", test_either);
+  g_test_add_func ("/decode_yolo_raw/scale", test_scale);
   g_test_add_func ("/decode_yolo_raw/not_a_number", test_not_a_number);
   g_test_add_func ("/decode_yolo_raw/refused", test_refused);
   return g_test_run ();
