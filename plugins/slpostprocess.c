@@ -85,7 +85,7 @@ typedef struct
   GQueue held; /* sticky events waiting for the output's caps */
   guint64 frame;
   gboolean refused;
-  gboolean warned_no_frame, warned_picture; /* said since the start */
+  gboolean warned_no_frame, warned_left_out, told_vector; /* said since the start */
 } SlPostprocess;
 
 typedef GstElementClass SlPostprocessClass;
@@ -172,6 +172,20 @@ open_for (SlPostprocess *self, SlTensorDecoding *tensors, GstCaps *caps, gboolea
          && (stale == NULL || !self->track || open_tracking (self, &settings, classes, error));
 }
 
+/* Says once what numbers are given for that a user may have expected labels of. */
+static void
+tell_vector (SlPostprocess *self)
+{
+  GST_OBJECT_LOCK (self);
+  g_autofree char *stated = g_strdup (self->settings.decoder);
+  GST_OBJECT_UNLOCK (self);
+  const char *note = sl_decoding_vector_note (self->tensors.decoding, sl_tensor_caps_contract (self->tensor_caps), stated);
+  if (note == NULL || self->told_vector)
+    return;
+  self->told_vector = TRUE;
+  GST_ELEMENT_INFO (self, STREAM, DECODE, ("%s", note), (NULL));
+}
+
 static void
 name_model (SlPostprocess *self)
 {
@@ -193,6 +207,7 @@ open_decoding (SlPostprocess *self)
   sl_class_names_offer (self->srcpad, names);
   gst_clear_caps (&self->picture_caps);
   name_model (self);
+  tell_vector (self);
   GST_INFO_OBJECT (self, "decoder %s for %" GST_PTR_FORMAT, sl_decoding_decoder (self->tensors.decoding)->name, self->tensor_caps);
   return TRUE;
 }
@@ -547,6 +562,20 @@ push_objects (SlPostprocess *self, GstBuffer *buffer)
   return gst_pad_push (self->srcpad, frame);
 }
 
+/* What was made of an object and has no place on it: "pictures" or "vectors". */
+static void
+warn_left_out (SlPostprocess *self, const char *what)
+{
+  if (self->warned_left_out)
+    return;
+  self->warned_left_out = TRUE;
+  GST_ELEMENT_WARNING (
+    self, STREAM, NOT_IMPLEMENTED,
+    ("%s made of single objects are left out; expected a model that gives labels, objects, poses or a mask of classes%s", what,
+     g_str_equal (what, "vectors") ? "; decoder=labels takes the numbers for scores of classes" : "; run this one on whole frames"),
+    (NULL));
+}
+
 /* Keeps what was said of one object of a frame. */
 static void
 gather (SlPostprocess *self, const SlFrameMeta *meta, const SlPredictionView *prediction)
@@ -555,14 +584,10 @@ gather (SlPostprocess *self, const SlFrameMeta *meta, const SlPredictionView *pr
     sl_nested_clear (self->nested);
   gst_buffer_replace (&self->gathering, meta->frame);
   sl_nested_add (self->nested, meta->region, prediction, self->track ? self->lowest : 0, self->model);
-  if (self->picture.width > 0 && !self->warned_picture) {
-    self->warned_picture = TRUE;
-    GST_ELEMENT_WARNING (
-      self, STREAM, NOT_IMPLEMENTED,
-      ("pictures made of single objects are left out; expected a model that gives labels, objects, poses or a mask of classes; run this "
-       "one on whole frames"),
-      (NULL));
-  }
+  if (self->picture.width > 0)
+    warn_left_out (self, "pictures");
+  else if (prediction->vector.n > 0)
+    warn_left_out (self, "vectors");
 }
 
 /* Takes @buffer, which holds tensors. */
@@ -703,7 +728,7 @@ sl_postprocess_change_state (GstElement *element, GstStateChange transition)
 {
   SlPostprocess *self = (SlPostprocess *) element;
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
-    self->refused = self->warned_no_frame = self->warned_picture = FALSE;
+    self->refused = self->warned_no_frame = self->warned_left_out = self->told_vector = FALSE;
     self->frame = 0;
     gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
     sl_tracking_clear (&self->tracking);

@@ -92,6 +92,14 @@ sl_decoding_scores_decoder (const SlDecoding *decoding, const SlContract *contra
   return may_be ? "labels" : NULL;
 }
 
+const char *
+sl_decoding_vector_note (const SlDecoding *decoding, const SlContract *contract, const char *stated)
+{
+  const gboolean told =
+    stated == NULL && (contract == NULL || contract->decoder == NULL) && g_str_equal (sl_decoding_decoder (decoding)->name, "vector");
+  return told ? sl_decoding_note (decoding) : NULL;
+}
+
 GPtrArray *
 sl_decoding_class_names (const SlDecoding *decoding, const SlLabels *labels)
 {

@@ -40,6 +40,10 @@ SlDecoding *sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors,
  *  output mean, so that they may be scores of classes; NULL where they are not, and @decoding is to be kept. */
 const char *sl_decoding_scores_decoder (const SlDecoding *decoding, const SlContract *contract);
 
+/** sl_decoding_vector_note: (nullable): the note of @decoding where it is of decoder "vector" and neither @contract (nullable) nor @stated
+ *  (nullable) name that one: who expected labels is to be told. */
+const char *sl_decoding_vector_note (const SlDecoding *decoding, const SlContract *contract, const char *stated);
+
 /** sl_decoding_class_names: (transfer full): what classes 0, 1, ... are called, NULL for those called by their number. The names live as
  *  long as @labels (nullable). */
 GPtrArray *sl_decoding_class_names (const SlDecoding *decoding, const SlLabels *labels);

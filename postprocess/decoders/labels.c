@@ -49,8 +49,9 @@ typedef struct
   SlDtype dtype;
   guint n;
   Activation activation;
-  gboolean told;  /* by the tensor, since nothing states the activation */
-  gboolean watch; /* logits from the first number outside 0..1 on */
+  gboolean told;    /* by the tensor, since nothing states the activation */
+  gboolean assumed; /* that they are scores, since sigmoids make them and nothing names classes */
+  gboolean watch;   /* logits from the first number outside 0..1 on */
   gint offset;
   gfloat threshold;
   SlCalibration *calibration; /* (nullable) */
@@ -72,16 +73,16 @@ fits (const SlDecoderConfig *config)
   return config->n_tensors == 1 && is_score_type (config->tensors[0].dtype) && sl_decoder_is_vector (&config->tensors[0]);
 }
 
-/* Whether the numbers are scores of classes although no class has a name: a softmax makes them, their codes are those of probabilities
- * and no operator says otherwise, or they are as many as ImageNet's classes. */
+/* Whether the numbers are scores of classes although no class has a name: a softmax or sigmoids make them, their codes are those of
+ * probabilities and no operator says otherwise, or they are as many as ImageNet's classes. */
 static gboolean
 looks_like_scores (const SlTensorInfo *tensor)
 {
   const guint n = sl_decoder_elements (tensor);
   const gboolean of_unit =
     tensor->dtype != SL_DTYPE_F32 && tensor->scale <= 1.01f / 256 && tensor->zero_point == (tensor->dtype == SL_DTYPE_I8 ? -128 : 0);
-  return tensor->values == SL_VALUES_SHARES || (of_unit && tensor->values == SL_VALUES_UNKNOWN) || n == IMAGENET_CLASSES
-         || n == IMAGENET_CLASSES + 1;
+  return tensor->values == SL_VALUES_SHARES || tensor->values == SL_VALUES_PROBABILITIES || (of_unit && tensor->values == SL_VALUES_UNKNOWN)
+         || n == IMAGENET_CLASSES || n == IMAGENET_CLASSES + 1;
 }
 
 /* Features, single numbers and vectors that nothing is known of are classes only with labels. */
@@ -180,6 +181,7 @@ open_labels (const SlDecoderConfig *config, GError **error)
   state->offset = offset;
   state->threshold = config->threshold;
   state->calibration = g_steal_pointer (&calibration);
+  state->assumed = config->n_labels == 0 && state->n > 1 && config->tensors[0].values == SL_VALUES_PROBABILITIES;
   if (sl_decoder_param (config, "activation") == NULL)
     tell_activation (state, &config->tensors[0]);
   state->top.capacity = MIN (config->max_results, state->n);
@@ -371,6 +373,8 @@ note (gconstpointer opened)
   const State *state = opened;
   if (state->calibration != NULL)
     return "scores are calibrated, as the model's metadata states";
+  if (state->assumed)
+    return "sigmoids or clamps make the numbers, which are taken for scores of classes without names (decoder=vector for other numbers)";
   if (!state->told)
     return NULL;
   if (state->activation == ACTIVATION_SOFTMAX)

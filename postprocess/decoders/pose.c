@@ -21,6 +21,8 @@
 #define PERSON_POINTS 17
 #define FEWEST_POINTS 5
 #define BOX_COLUMNS 5
+/* Whole bodies with face and hands have 133 to 136. */
+#define MOST_HEAT_MAPS 136
 
 typedef enum
 {
@@ -74,7 +76,7 @@ find_heat_maps (const SlDecoderConfig *config, State *state)
   SlPictureShape offsets;
   const SlTensorInfo *tensor = &config->tensors[0];
   if (tensor->rank != 4 || !sl_picture_shape_find (&state->heat, tensor, PERSON_POINTS) || state->heat.channels < FEWEST_POINTS
-      || state->heat.channels > SL_MAX_KEYPOINTS)
+      || state->heat.channels > MOST_HEAT_MAPS)
     return FALSE;
   state->points = state->heat.channels;
   state->persons = 1;

@@ -155,10 +155,13 @@ def test_vector():
     """Numbers that nothing calls scores are numbers, and get names from options or a description."""
     picture, m = png("p.png", 4, 4, (255, 0, 51)), model("float_range.tflite")
     options = ["predict", "--model", m, "--mean", "0", "--std", "255", picture]
-    assert run(*options).expect(0).out.splitlines()[1:] == ["       value  name", "           1  0", "           0  1", "         0.2  2"]
-    found = json.loads(run(*options, "--json").expect(0).out)
+    told = run(*options).expect(0, "nothing says what the numbers mean, so they are given as they are")
+    assert told.err.count("\n") == 1 and told.out.splitlines()[1:] == ["       value  name", "           1  0", "           0  1", "         0.2  2"]
+    found = json.loads(run(*options, "--json").expect(0, "decoder=labels for scores of classes").out)
     assert found["labels"] == [] and found["vector"] == {"kind": "values", "values": [1, 0, 0.2]}, found
-    named = run(*options, "--decoder", "vector,names=r,g,b,units=%,scale=100").expect(0).out.splitlines()
+    named = run(*options, "--decoder", "vector,names=r,g,b,units=%,scale=100").expect(0)
+    assert named.err == "", named
+    named = named.out.splitlines()
     assert named[2:] == ["         100  r (%)", "           0  g (%)", "          20  b (%)"], named
     out = run(*options, "--decoder", "vector,kind=embedding").expect(0).out
     assert out.endswith("  an embedding of 3 numbers: --json has them\n"), out

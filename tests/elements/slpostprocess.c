@@ -255,15 +255,24 @@ test_threshold (void)
   test_line_close (fixture.harness, fixture.bus);
 }
 
-/* The next warning has @words in it. */
+/* The next message of @type, GST_MESSAGE_WARNING or GST_MESSAGE_INFO, has @words in it. */
+static void
+assert_told (GstBus *bus, GstMessageType type, const char *words)
+{
+  g_autoptr (GstMessage) message = gst_bus_pop_filtered (bus, type);
+  g_autoptr (GError) error = NULL;
+  g_assert_nonnull (message);
+  if (type == GST_MESSAGE_WARNING)
+    gst_message_parse_warning (message, &error, NULL);
+  else
+    gst_message_parse_info (message, &error, NULL);
+  g_assert_nonnull (strstr (error->message, words));
+}
+
 static void
 assert_warning (GstBus *bus, const char *words)
 {
-  g_autoptr (GstMessage) warning = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
-  g_autoptr (GError) error = NULL;
-  g_assert_nonnull (warning);
-  gst_message_parse_warning (warning, &error, NULL);
-  g_assert_nonnull (strstr (error->message, words));
+  assert_told (bus, GST_MESSAGE_WARNING, words);
 }
 
 static void
@@ -295,6 +304,27 @@ test_two_warnings (void)
   assert_warning (fixture.bus, "pictures made of single objects are left out");
   g_assert_null (gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING));
   test_line_close (fixture.harness, fixture.bus);
+}
+
+/* Numbers that nobody called a vector are told of once; one of a single object has no place. */
+static void
+test_vector_is_told (void)
+{
+  static const gfloat numbers[4] = { 1, 2, 3, 4 };
+  const char *caps = "other/tensors,format=static,num_tensors=1,dimensions=(string)4:1,types=float32,framerate=25/1";
+  for (guint named = 0; named < 2; named++) {
+    TestLine fixture = test_line_open (named ? "slpostprocess decoder=vector" : "slpostprocess", JSON_CAPS, caps);
+    for (guint i = 0; i < 2; i++) {
+      GstBuffer *object = add_frame (test_tensor_buffer (numbers, sizeof numbers), FRAME_CAPS, SL_FIT_STRETCH, 4, 4);
+      sl_buffer_get_frame_meta (object)->content = SL_FRAME_LAST_OBJECT;
+      g_assert_cmpint (gst_harness_push (fixture.harness, object), ==, GST_FLOW_OK);
+    }
+    if (!named)
+      assert_told (fixture.bus, GST_MESSAGE_INFO, "nothing says what the numbers mean");
+    assert_warning (fixture.bus, "vectors made of single objects are left out");
+    g_assert_null (gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING | GST_MESSAGE_INFO));
+    test_line_close (fixture.harness, fixture.bus);
+  }
 }
 
 static void
@@ -548,6 +578,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slpostprocess/threshold", test_threshold);
   g_test_add_func ("/slpostprocess/no-frame", test_no_frame);
   g_test_add_func ("/slpostprocess/two-warnings", test_two_warnings);
+  g_test_add_func ("/slpostprocess/vector-is-told", test_vector_is_told);
   g_test_add_func ("/slpostprocess/video-without-frame", test_video_without_frame);
   g_test_add_func ("/slpostprocess/wrong-video", test_wrong_video);
   g_test_add_func ("/slpostprocess/preference", test_preference);

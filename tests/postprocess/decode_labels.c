@@ -282,7 +282,7 @@ test_told_by_codes (void)
     g_assert_cmpint (result->classes[0].label_id, ==, 0);
     if (kind == SL_VALUES_PROBABILITIES) {
       g_assert_cmpfloat (result->classes[0].confidence, ==, 1);
-      g_assert_null (sl_decoding_note (decoding));
+      g_assert_nonnull (strstr (sl_decoding_note (decoding), "sigmoids or clamps make the numbers"));
       continue;
     }
     for (guint i = 0; i < 3; i++)
@@ -320,7 +320,7 @@ test_told_by_floats (void)
   g_assert_cmpfloat (run (stated, high)->classes[0].confidence, ==, 1);
 }
 
-/* Without labels a vector holds scores where a softmax makes it, where its codes are those of probabilities and no operator says otherwise,
+/* Without labels a vector holds scores where a softmax or sigmoids make it, where its codes are those of probabilities and no operator says otherwise,
  * and where it is as long as ImageNet's classes. */
 static void
 test_vectors (void)
@@ -333,18 +333,20 @@ test_vectors (void)
     SlValueKind values;
     gboolean labels;
   } rows[] = {
-    { SL_DTYPE_F32, 5, 0, SL_VALUES_SHARES, TRUE },         { SL_DTYPE_F32, 5, 0, SL_VALUES_PROBABILITIES, FALSE },
-    { SL_DTYPE_F32, 5, 0, SL_VALUES_LOGITS, FALSE },        { SL_DTYPE_F32, 5, 0, SL_VALUES_UNKNOWN, FALSE },
-    { SL_DTYPE_F32, 1000, 0, SL_VALUES_LOGITS, TRUE },      { SL_DTYPE_F32, 1001, 0, SL_VALUES_UNKNOWN, TRUE },
-    { SL_DTYPE_F32, 1000, 0, SL_VALUES_FEATURES, FALSE },   { SL_DTYPE_U8, 5, 1 / 256.f, SL_VALUES_UNKNOWN, TRUE },
-    { SL_DTYPE_U8, 5, 1 / 256.f, SL_VALUES_LOGITS, FALSE }, { SL_DTYPE_U8, 5, 0.02f, SL_VALUES_UNKNOWN, FALSE },
-    { SL_DTYPE_U8, 5, 0.02f, SL_VALUES_SHARES, TRUE },
+    { SL_DTYPE_F32, 5, 0, SL_VALUES_SHARES, TRUE },         { SL_DTYPE_F32, 5, 0, SL_VALUES_PROBABILITIES, TRUE },
+    { SL_DTYPE_F32, 1, 0, SL_VALUES_PROBABILITIES, FALSE }, { SL_DTYPE_F32, 5, 0, SL_VALUES_LOGITS, FALSE },
+    { SL_DTYPE_F32, 5, 0, SL_VALUES_UNKNOWN, FALSE },       { SL_DTYPE_F32, 1000, 0, SL_VALUES_LOGITS, TRUE },
+    { SL_DTYPE_F32, 1001, 0, SL_VALUES_UNKNOWN, TRUE },     { SL_DTYPE_F32, 1000, 0, SL_VALUES_FEATURES, FALSE },
+    { SL_DTYPE_U8, 5, 1 / 256.f, SL_VALUES_UNKNOWN, TRUE }, { SL_DTYPE_U8, 5, 1 / 256.f, SL_VALUES_LOGITS, FALSE },
+    { SL_DTYPE_U8, 5, 0.02f, SL_VALUES_UNKNOWN, FALSE },    { SL_DTYPE_U8, 5, 0.02f, SL_VALUES_SHARES, TRUE },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     SlDecoderConfig config = vector_config (rows[i].dtype, rows[i].n, rows[i].scale, 0, 0, 1);
     config.tensors[0].values = rows[i].values;
     g_autoptr (SlDecoding) decoding = sl_decoding_new (NULL, &config, NULL);
     g_assert_cmpint (decoding != NULL && strcmp (sl_decoding_decoder (decoding)->name, "labels") == 0, ==, rows[i].labels);
+    if (rows[i].labels && rows[i].values == SL_VALUES_PROBABILITIES)
+      g_assert_nonnull (strstr (sl_decoding_note (decoding), "taken for scores of classes without names"));
   }
 }
 

@@ -30,7 +30,8 @@ struct _SlFramePredictor
   GstSample *result; /* the last one, which the prediction points into */
   SlPredictionReader reader;
   gboolean makes_pictures;
-  gboolean broken; /* the pipeline reported an error and must be restarted */
+  const char *note; /* (nullable) */
+  gboolean broken;  /* the pipeline reported an error and must be restarted */
 };
 
 static GstElement *
@@ -122,6 +123,7 @@ check_model (SlFramePredictor *predictor, const char *classes, GError **error)
     return TRUE;
   g_autoptr (SlDecoding) decoding = sl_contract_open_pictures (contract, error);
   predictor->makes_pictures = decoding != NULL && g_str_equal (sl_decoding_decoder (decoding)->name, "image");
+  predictor->note = decoding != NULL ? sl_decoding_vector_note (decoding, contract, NULL) : NULL;
   return decoding != NULL && sl_decoding_check_classes (decoding, contract->labels, contract->model, filter, error);
 }
 
@@ -171,6 +173,12 @@ read_result (SlFramePredictor *predictor, SlPredictionView *prediction, GError *
   prediction->made_picture = predictor->makes_pictures;
   sl_prediction_reader_read (&predictor->reader, gst_sample_get_buffer (predictor->result), prediction);
   return TRUE;
+}
+
+const char *
+sl_frame_predictor_note (const SlFramePredictor *predictor)
+{
+  return predictor->note;
 }
 
 GstSample *

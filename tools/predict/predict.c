@@ -172,6 +172,8 @@ predict (const Options *options, SlSpawner *spawner, char **arguments)
   }
   if (options->model.model == NULL)
     sl_complain ("predict", "no --model is given: looking for codes (QR, bar codes) with the model that comes with Sightline");
+  if (sl_frame_predictor_note (predictor) != NULL)
+    tell_note (options->model.model, sl_frame_predictor_note (predictor));
   Run run = { predictor, frames, inputs, drawer, { .json = options->json }, options->frames, FALSE };
   const int status = finish_drawing (drawer, predict_inputs (&run));
   sl_report_clear (&run.report);

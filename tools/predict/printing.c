@@ -115,8 +115,8 @@ print_vector (SlReport *report, const SlPredictionView *prediction)
   report->rows++;
   if (report->moving)
     append_time (report->line, prediction);
-  g_string_append_printf (report->line, "  %s of %u numbers: --json has them", vector->is_embedding ? "an embedding" : "a vector",
-                          vector->n);
+  g_string_append_printf (report->line, "  %s of %u number%s: --json has %s", vector->is_embedding ? "an embedding" : "a vector", vector->n,
+                          vector->n == 1 ? "" : "s", vector->n == 1 ? "it" : "them");
   write_line (report);
 }
 
