@@ -23,6 +23,7 @@ G_BEGIN_DECLS
  * @max_results: 1..SL_MAX_RESULTS
  * @n_labels: number of class names known, 0 = unknown
  * @first_label: (nullable): name of class 0; NULL where @n_labels names leave it out
+ * @label_names: (nullable): the @n_labels names, NULL where they leave one out; read while the decoder is opened
  * @input_width, @input_height: pixels of the model's input, 0 = unknown
  * @params: (nullable): string -> string, the decoder's own parameters (documented in its file)
  */
@@ -35,6 +36,7 @@ typedef struct
   guint max_results;
   guint n_labels;
   const char *first_label;
+  const char *const *label_names;
   gint32 input_width, input_height;
   GHashTable *params;
 } SlDecoderConfig;

@@ -41,11 +41,16 @@ typedef struct
   guint32 first_keypoint, n_keypoints;
 } SlDetection;
 
+/** A class of the whole picture, or, with the @label_id SL_TEXT_ID, a @text that was read in it; valid until the next run. */
 typedef struct
 {
   gint32 label_id;
   gfloat confidence;
+  const char *text; /* (nullable): NULL of a class */
 } SlClass;
+
+/** Stands for the class of what is no class. */
+#define SL_TEXT_ID (-1)
 
 /** SlClassMask's @background where every class is something that is there. */
 #define SL_NO_BACKGROUND (-1)

@@ -56,6 +56,7 @@ sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n, co
   SlDecoderConfig config = { .max_results = (guint) settings->max_results, .iou_threshold = (gfloat) MAX (settings->iou_threshold, 0) };
   const char *decoder = settings->decoder;
   g_autoptr (SlLabels) names = NULL;
+  g_autoptr (GPtrArray) all_names = g_ptr_array_new ();
   *labels = NULL;
   if (contract != NULL) {
     config.params = contract->decoder_params;
@@ -77,6 +78,9 @@ sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n, co
   }
   config.n_labels = names != NULL ? sl_labels_count (names) : 0;
   config.first_label = names != NULL ? sl_labels_get (names, 0) : NULL;
+  for (guint i = 0; i < config.n_labels; i++)
+    g_ptr_array_add (all_names, (gpointer) sl_labels_get (names, i));
+  config.label_names = (const char *const *) all_names->pdata;
   g_autoptr (SlDecoding) decoding = open_decoder (decoder, &config, settings->threshold, error);
   if (decoding == NULL || !check_labels (decoding, names, contract, error))
     return NULL;

@@ -150,8 +150,8 @@ name_labels (SlPredictionMapper *mapper, const SlResult *result, const SlLabels 
   guint n = 0;
   for (guint i = 0; i < MIN (result->n_classes, SL_MAX_RESULTS) && n < most; i++) {
     const SlClass *found = &result->classes[i];
-    const char *label = name_class (labels, names, found->label_id, mapper->label_numbers[n]);
-    if (sl_class_filter_passes (mapper->classes, label))
+    const char *label = found->text != NULL ? found->text : name_class (labels, names, found->label_id, mapper->label_numbers[n]);
+    if (found->text != NULL || sl_class_filter_passes (mapper->classes, label))
       mapper->labels[n++] = (SlLabelled){ .label_id = found->label_id, .confidence = found->confidence, .label = label };
   }
   return n;

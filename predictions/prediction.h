@@ -27,6 +27,7 @@ typedef struct
 } SlObjectMask;
 #define SL_OBJECT_CELL 128
 
+/** @label_id SL_TEXT_ID: @label is a text that was read, another one in every frame: it is not to be interned. */
 typedef struct
 {
   gint32 label_id;

@@ -49,7 +49,7 @@ sl_agreement_new (SlContract *contract)
   /* Of numbers that nothing names, which is the largest can be compared as if they were scores. */
   const char *decoder = sl_decoding_scores_decoder (agreement->first, contract);
   const char *name = decoder != NULL ? decoder : sl_decoding_decoder (agreement->first)->name;
-  if (strcmp (name, "vector") == 0)
+  if (strcmp (name, "vector") == 0 || strcmp (name, "text") == 0)
     return NULL;
   agreement->is_labels = strcmp (name, "labels") == 0;
   if (agreement->is_labels) {

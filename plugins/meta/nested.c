@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Labels and objects waiting for their frame. Words are interned: they come from label files, of which there are few.
+ * Labels and objects waiting for their frame. Words are interned: they come from label files, of which there are few; texts that a model
+ * read are not.
  */
 #include "plugins/meta/nested.h"
 
@@ -9,6 +10,8 @@
 #include "plugins/meta/region_keeper.h"
 #include "plugins/meta/region_predictions.h"
 #include "plugins/meta/relations.h"
+
+#define TEXT_BYTES 256
 
 typedef struct
 {
@@ -21,6 +24,7 @@ typedef struct
 struct _SlNested
 {
   GArray *labels;        /* of SlLabelled; those of a region follow each other */
+  GStringChunk *texts;   /* that labels are, where they are no classes' names */
   GArray *label_regions; /* of guint: for each label */
   GArray *objects;       /* of NestedObject */
   GArray *points;        /* of SlPoint */
@@ -34,6 +38,7 @@ sl_nested_new (void)
 {
   SlNested *nested = g_new0 (SlNested, 1);
   nested->labels = g_array_new (FALSE, FALSE, sizeof (SlLabelled));
+  nested->texts = g_string_chunk_new (TEXT_BYTES);
   nested->label_regions = g_array_new (FALSE, FALSE, sizeof (guint));
   nested->objects = g_array_new (FALSE, FALSE, sizeof (NestedObject));
   nested->points = g_array_new (FALSE, FALSE, sizeof (SlPoint));
@@ -48,6 +53,7 @@ sl_nested_free (SlNested *nested)
   if (nested == NULL)
     return;
   g_array_unref (nested->labels);
+  g_string_chunk_free (nested->texts);
   g_array_unref (nested->label_regions);
   g_array_unref (nested->objects);
   g_array_unref (nested->points);
@@ -60,6 +66,7 @@ void
 sl_nested_clear (SlNested *nested)
 {
   g_array_set_size (nested->labels, 0);
+  g_string_chunk_clear (nested->texts);
   g_array_set_size (nested->label_regions, 0);
   g_array_set_size (nested->objects, 0);
   g_array_set_size (nested->points, 0);
@@ -86,7 +93,7 @@ sl_nested_add (SlNested *nested, guint region, const SlPredictionView *predictio
 {
   for (guint i = 0; i < prediction->n_labels; i++) {
     SlLabelled label = prediction->labels[i];
-    label.label = g_intern_string (label.label);
+    label.label = label.label_id == SL_TEXT_ID ? g_string_chunk_insert (nested->texts, label.label) : g_intern_string (label.label);
     label.model = model != NULL ? g_intern_string (model) : NULL;
     g_array_append_val (nested->labels, label);
     g_array_append_val (nested->label_regions, region);

@@ -34,6 +34,9 @@ sl_region_set_object_id (GstVideoRegionOfInterestMeta *region, gint32 id)
 
 /* Name of the structure with a label, of the whole frame or of an object. */
 #define LABEL "classification"
+/* Type of a region whose label is a text. */
+#define TEXT "text"
+#define TEXT_BYTES 256
 /* Objects inside objects inside ... deeper than this lie flat. */
 #define MOST_DEPTH 8
 /* Regions beyond this many are not read. */
@@ -101,10 +104,12 @@ sl_buffer_add_prediction (GstBuffer *buffer, const SlPredictionView *prediction,
   g_return_if_fail (gst_buffer_is_writable (buffer));
   for (guint i = 0; i < prediction->n_objects; i++)
     sl_buffer_add_object (buffer, &prediction->objects[i], prediction->skeleton);
-  for (guint i = 0; i < prediction->n_labels; i++)
-    sl_region_add_label (gst_buffer_add_video_region_of_interest_meta (buffer, prediction->labels[i].label, 0, 0, (guint) prediction->width,
-                                                                       (guint) prediction->height),
-                         &prediction->labels[i]);
+  for (guint i = 0; i < prediction->n_labels; i++) {
+    const SlLabelled *label = &prediction->labels[i];
+    const char *type = label->label_id == SL_TEXT_ID ? TEXT : label->label;
+    sl_region_add_label (
+      gst_buffer_add_video_region_of_interest_meta (buffer, type, 0, 0, (guint) prediction->width, (guint) prediction->height), label);
+  }
   if (prediction->mask.width > 0)
     add_mask (buffer, prediction, pool);
   if (prediction->vector.n > 0)
@@ -125,6 +130,7 @@ sl_prediction_reader_init (SlPredictionReader *reader)
 {
   reader->objects = g_array_new (FALSE, TRUE, sizeof (SlObjectView));
   reader->labels = g_array_new (FALSE, TRUE, sizeof (SlLabelled));
+  reader->texts = g_string_chunk_new (TEXT_BYTES);
   reader->points = g_array_new (FALSE, TRUE, sizeof (SlPoint));
   reader->mask_classes = g_array_new (FALSE, TRUE, sizeof (SlMaskClass));
   reader->cells = g_byte_array_new ();
@@ -139,6 +145,7 @@ sl_prediction_reader_clear (SlPredictionReader *reader)
 {
   g_clear_pointer (&reader->objects, g_array_unref);
   g_clear_pointer (&reader->labels, g_array_unref);
+  g_clear_pointer (&reader->texts, g_string_chunk_free);
   g_clear_pointer (&reader->points, g_array_unref);
   g_clear_pointer (&reader->mask_classes, g_array_unref);
   g_clear_pointer (&reader->cells, g_byte_array_unref);
@@ -173,16 +180,16 @@ read_share (const GstStructure *structure, const char *field, double *value)
     *value = number >= 0 ? MIN (number, 1) : 0;
 }
 
-/* The label that @classification states. */
+/* The label that @classification states. Texts are kept until the next frame only, since there is no end of them. */
 static void
-read_labelled (const GstVideoRegionOfInterestMeta *region, const GstStructure *classification, GArray *labels)
+read_labelled (SlPredictionReader *reader, const GstVideoRegionOfInterestMeta *region, const GstStructure *classification, GArray *labels)
 {
-  const char *model = gst_structure_get_string (classification, "model_name");
-  SlLabelled label = {
-    .label_id = -1, .confidence = 1, .label = read_label (region, classification), .model = model != NULL ? g_intern_string (model) : NULL
-  };
+  const char *model = gst_structure_get_string (classification, "model_name"), *text = gst_structure_get_string (classification, "label");
+  SlLabelled label = { .label_id = SL_TEXT_ID, .confidence = 1, .model = model != NULL ? g_intern_string (model) : NULL };
   read_share (classification, "confidence", &label.confidence);
   gst_structure_get_int (classification, "label_id", &label.label_id);
+  label.label =
+    label.label_id == SL_TEXT_ID && text != NULL ? g_string_chunk_insert (reader->texts, text) : read_label (region, classification);
   g_array_append_val (labels, label);
 }
 
@@ -195,11 +202,11 @@ is_classification (const GstStructure *structure)
 }
 
 static void
-read_object_labels (const GstVideoRegionOfInterestMeta *region, GArray *labels)
+read_object_labels (SlPredictionReader *reader, const GstVideoRegionOfInterestMeta *region, GArray *labels)
 {
   for (const GList *l = region->params; l != NULL; l = l->next)
     if (is_classification (l->data))
-      read_labelled (region, l->data, labels);
+      read_labelled (reader, region, l->data, labels);
 }
 
 /* The edges that @detection states in place of whole pixels, where they make sense. */
@@ -261,7 +268,7 @@ read_object (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, c
     return;
   sl_region_read_mask (region, reader->cells, &object.mask);
   object.n_points = sl_region_read_points (region, &object, reader->points, &reader->skeleton);
-  read_object_labels (region, reader->object_labels);
+  read_object_labels (reader, region, reader->object_labels);
   if (found != NULL)
     read_related (reader, found, first, &object);
   object.n_labels = reader->object_labels->len - first;
@@ -368,6 +375,7 @@ forget (SlPredictionReader *reader)
 {
   g_array_set_size (reader->objects, 0);
   g_array_set_size (reader->labels, 0);
+  g_string_chunk_clear (reader->texts);
   g_array_set_size (reader->points, 0);
   g_byte_array_set_size (reader->cells, 0);
   g_array_set_size (reader->object_labels, 0);
@@ -387,7 +395,7 @@ sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPred
       break;
     GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
     if (sl_region_is_label (region, prediction->width, prediction->height))
-      read_labelled (region, gst_video_region_of_interest_meta_get_param (region, LABEL), reader->labels);
+      read_labelled (reader, region, gst_video_region_of_interest_meta_get_param (region, LABEL), reader->labels);
     else
       read_object (reader, region, prediction);
   }

@@ -59,9 +59,10 @@ typedef struct
 /** Predictions read from a buffer's metas, whoever wrote them. */
 typedef struct
 {
-  GArray *objects; /* of SlObjectView; labels are static strings (quarks) */
-  GArray *labels;  /* of SlLabelled */
-  GArray *points;  /* of SlPoint, all objects' */
+  GArray *objects;     /* of SlObjectView; labels are static strings (quarks) */
+  GArray *labels;      /* of SlLabelled */
+  GStringChunk *texts; /* that labels are, where they are no classes' names */
+  GArray *points;      /* of SlPoint, all objects' */
   GArray *mask_classes;
   GByteArray *cells;       /* of all objects' masks */
   GByteArray *frame_cells; /* of the frame's mask, where a segmentation has it */

@@ -115,18 +115,21 @@ add_object (GstAnalyticsRelationMeta *relations, const SlObjectView *object, Gst
   return TRUE;
 }
 
-/* One classification with @n labels. */
+/* One classification with those of @n labels that are classes' names: its labels are quarks, and there is no end of texts. */
 static gboolean
 add_labels (GstAnalyticsRelationMeta *relations, const SlLabelled *labels, guint n, GstAnalyticsClsMtd *entry)
 {
   gfloat confidences[SL_MAX_RESULTS];
   GQuark names[SL_MAX_RESULTS];
+  guint named = 0;
   n = MIN (n, SL_MAX_RESULTS);
   for (guint i = 0; i < n; i++) {
-    confidences[i] = (gfloat) labels[i].confidence;
-    names[i] = g_quark_from_string (labels[i].label);
+    if (labels[i].label_id == SL_TEXT_ID)
+      continue;
+    confidences[named] = (gfloat) labels[i].confidence;
+    names[named++] = g_quark_from_string (labels[i].label);
   }
-  return gst_analytics_relation_meta_add_cls_mtd (relations, n, confidences, names, entry);
+  return named > 0 && gst_analytics_relation_meta_add_cls_mtd (relations, named, confidences, names, entry);
 }
 
 static GstAnalyticsRelationMeta *

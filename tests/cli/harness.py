@@ -80,14 +80,19 @@ def model(name):
 
 def png(name, width, height, rgb):
     """A picture of one colour as a PNG file."""
+    return png_of(name, width, height, [bytes(rgb) * width] * height)
+
+
+def png_of(name, width, height, rows):
+    """A picture as a PNG file, of rows of R, G, B."""
 
     def chunk(kind, body):
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
     packer = zlib.compressobj(1)
-    rows = b"".join(packer.compress(b"\0" + bytes(rgb) * width) for _ in range(height)) + packer.flush()
+    packed = b"".join(packer.compress(b"\0" + row) for row in rows) + packer.flush()
     return write(name, b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
-                 chunk(b"IDAT", rows) + chunk(b"IEND", b""))
+                 chunk(b"IDAT", packed) + chunk(b"IEND", b""))
 
 
 def main(names):

@@ -3,6 +3,7 @@
 import http.server
 import json
 import os
+import random
 import signal
 import struct
 import subprocess
@@ -14,7 +15,7 @@ sys.path.insert(0, os.path.join(os.environ.get("SIGHTLINE_SOURCE_ROOT", "."), "t
 import harness
 import media
 import schema
-from harness import Skip, data, model, png, run, work, write
+from harness import Skip, data, model, png, png_of, run, work, write
 
 RED, GREEN, BLUE = (255, 0, 0), (0, 255, 0), (0, 0, 255)
 
@@ -46,6 +47,20 @@ def check_shape(frame):
         assert list(label) == ["label", "label_id", "confidence"], label
 
 
+def greedy(rows, letters):
+    """The text of shares step by step: equal neighbours once, without the last class, the blank; and its characters' best shares."""
+    text, shares, before = "", [], None
+    for row in rows:
+        best = max(range(len(row)), key=row.__getitem__)
+        if best == before and shares and best < len(letters):
+            shares[-1] = max(shares[-1], row[best])
+        elif best < len(letters):
+            text += letters[best]
+            shares.append(row[best])
+        before = best
+    return text, sum(shares) / max(len(shares), 1)
+
+
 def predict(*args, status=0):
     result = run("predict", "--json", *args)
     assert result.status == status, result
@@ -53,6 +68,30 @@ def predict(*args, status=0):
     for frame in frames:
         check_shape(frame)
     return frames
+
+
+def test_text_is_read():
+    """A plate reader: the text is that of its numbers, decoded here; unnamed, the message says which line states it."""
+    reader = data("wild", "models", "zhaozhentao_ocr.tflite")
+    range01 = ("--model", reader, "--mean", "0", "--std", "255")
+    letters = [chr(0x4e00 + i) for i in range(86)]
+    labels = write("letters.txt", "\n".join(letters).encode())
+    run("predict", *range01, data("images", "bus.jpg")).expect(1, "they may be the characters of a text", "decoder=text,blank=0")
+    run("predict", *range01, "--decoder", "text,blank=86", data("images", "bus.jpg")).expect(1, "give labels with one character a line")
+    noise, texts = random.Random(22), set()
+    for i in range(4):
+        pixels = bytes(noise.randrange(256) if x // 9 % 4 < i else 255 for y in range(50) for x in range(144) for c in range(3))
+        picture = png_of("noise.png", 144, 50, [pixels[y * 432:y * 432 + 432] for y in range(50)])
+        tensor = write("noise.raw", struct.pack("<21600f", *(p / 255 for p in pixels)))
+        run("infer", "--model", reader, "--input", tensor, "--output", work("steps")).expect(0)
+        with open(work("steps.0.bin"), "rb") as out:
+            numbers = struct.unpack("<1218f", out.read())
+        text, confidence = greedy([numbers[t * 87:t * 87 + 87] for t in range(14)], letters)
+        found = predict(*range01, "--labels", labels, "--decoder", "text,blank=86", picture)[0]["labels"]
+        assert [label["label"] for label in found] == ([text] if text else []), (found, text)
+        assert not text or (found[0]["label_id"] == -1 and abs(found[0]["confidence"] - confidence) < 1e-3), (found, confidence)
+        texts.add(text)
+    assert len(texts) > 1, texts
 
 
 def test_colours():

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plugins/meta/frame_meta.h"
+#include "plugins/meta/region_predictions.h"
 #include "plugins/tensor/caps.h"
 #include "tests/elements/support.h"
 
@@ -185,6 +186,41 @@ test_labels (void)
   test_line_close (text.harness, text.bus);
   test_line_close (json.harness, json.bus);
   test_remove_file (labels);
+}
+
+/* A text that a model read is a label, of the frame or of an object of it, and is never interned: there is no end of them. */
+static void
+test_read_text (void)
+{
+  static const guint8 scores[] = { 0, 9, 0, 0, 9, 0, 9, 0, 0, 0, 0, 9 };
+  static const char *const steps = "other/tensors,format=static,num_tensors=1,dimensions=(string)3:1:4:1,types=uint8,framerate=25/1";
+  const char *launch = "slpostprocess decoder=text,blank=0,alphabet=\xc3\xa4\xc3\xb6";
+  for (guint i = 0; i < 2; i++) {
+    TestLine fixture = test_line_open (launch, i == 0 ? JSON_CAPS : "video/x-raw", steps);
+    GstBuffer *in = add_frame (test_tensor_buffer (scores, sizeof scores), FRAME_CAPS, SL_FIT_STRETCH, 4, 4);
+    SlFrameMeta *meta = sl_buffer_get_frame_meta (in);
+    if (i == 1) {
+      gst_buffer_add_video_region_of_interest_meta (meta->frame, "plate", 40, 20, 40, 20);
+      meta->content = SL_FRAME_LAST_OBJECT;
+    }
+    g_assert_cmpint (gst_harness_push (fixture.harness, in), ==, GST_FLOW_OK);
+    g_autoptr (GstBuffer) out = gst_harness_pull (fixture.harness);
+    g_autofree char *json = i == 0 ? test_take_text (gst_buffer_ref (out)) : NULL;
+    SlPredictionReader reader;
+    SlPredictionView prediction = { .width = 400, .height = 200 };
+    sl_prediction_reader_init (&reader);
+    if (json != NULL) {
+      g_assert_nonnull (strstr (json, "\"labels\":[{\"label\":\"\xc3\xa4\xc3\xb6\",\"label_id\":-1,\"confidence\":"));
+    } else {
+      sl_prediction_reader_read (&reader, out, &prediction);
+      g_assert_cmpuint (prediction.n_objects, ==, 1);
+      g_assert_cmpuint (prediction.objects[0].n_labels, ==, 1);
+      g_assert_cmpstr (prediction.objects[0].labels[0].label, ==, "\xc3\xa4\xc3\xb6");
+    }
+    g_assert_cmpuint (g_quark_try_string ("\xc3\xa4\xc3\xb6"), ==, 0);
+    sl_prediction_reader_clear (&reader);
+    test_line_close (fixture.harness, fixture.bus);
+  }
 }
 
 /* What is left out does not count as a result, and the list may change while frames come. */
@@ -578,6 +614,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slpostprocess/threshold", test_threshold);
   g_test_add_func ("/slpostprocess/no-frame", test_no_frame);
   g_test_add_func ("/slpostprocess/two-warnings", test_two_warnings);
+  g_test_add_func ("/slpostprocess/read-text", test_read_text);
   g_test_add_func ("/slpostprocess/vector-is-told", test_vector_is_told);
   g_test_add_func ("/slpostprocess/video-without-frame", test_video_without_frame);
   g_test_add_func ("/slpostprocess/wrong-video", test_wrong_video);

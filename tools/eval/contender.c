@@ -71,7 +71,7 @@ open_decoding (SlContender *contender, gdouble threshold, GError **error)
   /* Numbers that nothing names are scores of the data set's classes. */
   const char *decoder = sl_decoding_scores_decoder (contender->decoding, sl_model_contract (contender->model));
   const char *name = decoder != NULL ? decoder : sl_decoding_decoder (contender->decoding)->name;
-  if (g_str_equal (name, "image") || g_str_equal (name, "vector")) {
+  if (g_str_equal (name, "image") || g_str_equal (name, "vector") || g_str_equal (name, "text")) {
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
                  "its decoder is '%s'; expected a model that names pictures or their pixels, or finds boxes%s", name,
                  g_str_equal (name, "vector") ? " (--decoder labels for scores of classes)" : "");

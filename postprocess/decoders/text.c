@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Decoder "text": a line of text from a network that was trained with CTC (connectionist temporal classification), such as CRNN: T steps
+ * from left to right with a score for each of C characters and for "blank": [T,1,C], [1,T,C] or, where it is stated, [1,C,T]. Greedy: the
+ * best class of each step; equal neighbours are one character, blanks are none. The text is the label of the whole picture; its confidence
+ * is the mean of its characters' best shares.
+ *
+ * Parameters: "blank", needed: the class that is no character, mostly 0 or the last; "alphabet": the characters one behind the other, where no
+ * labels have one a class; "transposed" yes: [1,C,T]; "activation" none or softmax; unstated, the model's last operators tell, else the
+ * first number outside 0..1. Names are those of all C classes, of all but the blank, or, with the blank first, of all but the blank and a
+ * space at the end. "<space>" is a space.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "sightline/error.h"
+#include "postprocess/decoders.h"
+#include "postprocess/params.h"
+#include "postprocess/values.h"
+
+#define MOST_STEPS 4096
+#define MOST_CLASSES 65536
+#define LONGEST_NAME 64
+#define FLOAT_SLACK 1e-3f
+/* Fewer steps or classes than these are hardly text. */
+#define FEW_STEPS 4
+#define FEW_CLASSES 11
+
+static const char *const params[] = { "blank", "alphabet", "transposed", "activation", NULL };
+
+typedef struct
+{
+  guint steps, classes, blank;
+  gsize step, class_step; /* from a number to that of the next step, the next class */
+  gboolean softmax, watch;
+  gfloat threshold;
+  SlValues values;
+  char **names; /* of each class; empty: the blank, and classes without a name */
+  char *text;
+} State;
+
+/* Steps and classes: the two dimensions that are not 1, of which one may be missing. FALSE when there are more. */
+static gboolean
+find_shape (const SlDecoderConfig *config, gboolean transposed, guint *steps, guint *classes)
+{
+  const SlTensorInfo *tensor = &config->tensors[0];
+  guint sizes[2] = { 1, 1 }, n = 0;
+  if (config->n_tensors != 1 || !sl_values_readable (tensor->dtype) || tensor->rank < 2)
+    return FALSE;
+  for (guint i = tensor->rank; i-- > 0;)
+    if (tensor->dims[i] > 1) {
+      if (n == 2)
+        return FALSE;
+      sizes[n++] = (guint) tensor->dims[i];
+    }
+  *steps = sizes[transposed ? 0 : 1];
+  *classes = sizes[transposed ? 1 : 0];
+  return *classes >= 2 && *classes <= MOST_CLASSES && *steps <= MOST_STEPS;
+}
+
+static gboolean
+matches (const SlDecoderConfig *config)
+{
+  return FALSE;
+}
+
+/* Shares of many classes, or a batch of one in the middle, where recurrent layers of PyTorch and Keras have it. */
+static const char *
+unmatched (const SlDecoderConfig *config)
+{
+  const SlTensorInfo *tensor = &config->tensors[0];
+  guint steps, classes;
+  if (!find_shape (config, FALSE, &steps, &classes) || tensor->rank != 3 || steps < FEW_STEPS || classes < FEW_CLASSES
+      || (tensor->dims[1] != 1 && tensor->values != SL_VALUES_SHARES))
+    return NULL;
+  return "they may be the characters of a text, step by step: state decoder=text,blank=0 (or the last class) with labels of one character "
+         "a line, or alphabet=0123... behind it";
+}
+
+static void
+close_text (gpointer opened)
+{
+  State *state = opened;
+  g_strfreev (state->names);
+  g_free (state->text);
+  g_free (state);
+}
+
+/* (transfer full): the characters of @text, one a word. */
+static GPtrArray *
+split_characters (const char *text)
+{
+  GPtrArray *words = g_ptr_array_new_with_free_func (g_free);
+  for (const char *at = text; *at != '\0'; at = g_utf8_next_char (at))
+    g_ptr_array_add (words, g_strndup (at, (gsize) (g_utf8_next_char (at) - at)));
+  return words;
+}
+
+/* (transfer full) (nullable): what the characters are called, in order. */
+static GPtrArray *
+read_words (const SlDecoderConfig *config, GError **error)
+{
+  const char *alphabet = sl_decoder_param (config, "alphabet");
+  if (alphabet != NULL && g_utf8_validate (alphabet, -1, NULL))
+    return split_characters (alphabet);
+  if (alphabet != NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder parameter alphabet: expected characters in UTF-8, got other bytes");
+    return NULL;
+  }
+  if (config->n_labels == 0 || config->label_names == NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
+                 "decoder text: nothing says which characters the classes are: give labels with one character a line, or state "
+                 "alphabet=0123... in the order of the classes");
+    return NULL;
+  }
+  GPtrArray *words = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; i < config->n_labels; i++)
+    g_ptr_array_add (words, g_strdup (config->label_names[i]));
+  return words;
+}
+
+/* A name for each class from @words. */
+static gboolean
+name_classes (State *state, GPtrArray *words, GError **error)
+{
+  const guint n = words->len;
+  const gboolean with_blank = n == state->classes, with_space = state->blank == 0 && n + 2 == state->classes;
+  if (!with_blank && !with_space && n + 1 != state->classes) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
+                 "decoder text: %u characters for %u classes, of which one is blank: expected %u, or %u with one for the blank", n,
+                 state->classes, state->classes - 1, state->classes);
+    return FALSE;
+  }
+  state->names = g_new0 (char *, state->classes + 1);
+  for (guint c = 0; c < state->classes; c++) {
+    const guint at = with_blank || c < state->blank ? c : c - 1;
+    const char *word = c == state->blank ? NULL : at < n ? g_ptr_array_index (words, at) : " ";
+    if (word != NULL && strlen (word) > LONGEST_NAME) {
+      g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "decoder text: the name of class %u has %u bytes; expected one character, at most %d",
+                   c, (guint) strlen (word), LONGEST_NAME);
+      return FALSE;
+    }
+    state->names[c] = g_strdup (word == NULL ? "" : strcmp (word, "<space>") == 0 ? " " : word);
+  }
+  return TRUE;
+}
+
+static gboolean
+read_blank (State *state, const SlDecoderConfig *config, GError **error)
+{
+  gint blank;
+  if (!sl_decoder_param_int (config, "blank", -1, 0, (gint) state->classes - 1, &blank, error))
+    return FALSE;
+  if (blank < 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "decoder text: nothing says which of the %u classes is no character: state blank=0, as PyTorch and Paddle have it, or "
+                 "blank=%u, as Keras does",
+                 state->classes, state->classes - 1);
+    return FALSE;
+  }
+  state->blank = (guint) blank;
+  return TRUE;
+}
+
+static gboolean
+read_activation (State *state, const SlDecoderConfig *config, GError **error)
+{
+  static const char *const activations[] = { "none", "softmax", NULL };
+  const SlValueKind kind = config->tensors[0].values;
+  guint activation;
+  if (!sl_decoder_param_choice (config, "activation", activations, &activation, error))
+    return FALSE;
+  const gboolean stated = sl_decoder_param (config, "activation") != NULL;
+  state->softmax = stated ? activation == 1 : kind == SL_VALUES_LOGITS;
+  state->watch = !stated && kind != SL_VALUES_LOGITS && kind != SL_VALUES_SHARES && kind != SL_VALUES_PROBABILITIES;
+  return TRUE;
+}
+
+static gboolean
+read_parameters (State *state, const SlDecoderConfig *config, GError **error)
+{
+  if (!read_blank (state, config, error) || !read_activation (state, config, error))
+    return FALSE;
+  g_autoptr (GPtrArray) words = read_words (config, error);
+  return words != NULL && name_classes (state, words, error);
+}
+
+static gpointer
+open_text (const SlDecoderConfig *config, GError **error)
+{
+  gboolean transposed;
+  guint steps, classes;
+  gsize longest = 0;
+  if (!sl_decoder_param_bool (config, "transposed", FALSE, &transposed, error))
+    return NULL;
+  if (!find_shape (config, transposed, &steps, &classes))
+    return sl_decoder_refuse (
+      config, "text",
+      "one tensor [T,1,C] or [1,T,C], with transposed=yes [1,C,T], of uint8, int8 or float32, of at most 4096 steps "
+      "and 2 to 65536 classes",
+      error);
+  State *state = g_new0 (State, 1);
+  *state = (State){ .steps = steps,
+                    .classes = classes,
+                    .step = transposed ? 1 : classes,
+                    .class_step = transposed ? steps : 1,
+                    .threshold = config->threshold };
+  if (!read_parameters (state, config, error)) {
+    close_text (state);
+    return NULL;
+  }
+  sl_values_init (&state->values, &config->tensors[0], SL_SCORES_PLAIN);
+  for (guint c = 0; c < classes; c++)
+    longest = MAX (longest, strlen (state->names[c]));
+  state->text = g_malloc (steps * longest + 1);
+  return state;
+}
+
+static gfloat
+score_at (const State *state, const void *data, guint t, guint c)
+{
+  return sl_values_get (&state->values, data, t * state->step + c * state->class_step);
+}
+
+/* The best class of step @t, the blank where no score is a number; *@share: of that class. */
+static guint
+best_class (State *state, const void *data, guint t, double *share)
+{
+  guint best = state->blank;
+  gfloat highest = -INFINITY;
+  double sum = 0;
+  for (guint c = 0; c < state->classes; c++) {
+    const gfloat score = score_at (state, data, t, c);
+    if (score > highest) {
+      highest = score;
+      best = c;
+    }
+    if (state->watch && isfinite (score) && (score < -FLOAT_SLACK || score > 1 + FLOAT_SLACK)) {
+      state->watch = FALSE;
+      state->softmax = TRUE;
+    }
+  }
+  *share = isfinite (highest) ? CLAMP (highest, 0, 1) : highest > 0;
+  if (!state->softmax || !isfinite (highest))
+    return best;
+  for (guint c = 0; c < state->classes; c++) {
+    const double part = exp ((double) score_at (state, data, t, c) - (double) highest);
+    sum += isnan (part) ? 0 : part;
+  }
+  *share = 1 / sum;
+  return best;
+}
+
+static void
+decode_text (gpointer opened, const void *const *data, SlResult *result)
+{
+  State *state = opened;
+  guint before = state->blank, n = 0;
+  gsize length = 0;
+  double sum = 0, highest = 0;
+  for (guint t = 0; t < state->steps; t++) {
+    double share;
+    const guint best = best_class (state, data[0], t, &share);
+    if (best != before) {
+      const gsize bytes = strlen (state->names[best]);
+      memcpy (state->text + length, state->names[best], bytes);
+      length += bytes;
+      n += best != state->blank;
+      highest = 0;
+    }
+    /* A character counts with the best of its steps. */
+    if (best != state->blank && share > highest) {
+      sum += share - highest;
+      highest = share;
+    }
+    before = best;
+  }
+  state->text[length] = '\0';
+  if (length > 0 && sum / n >= state->threshold)
+    result->classes[result->n_classes++] = (SlClass){ SL_TEXT_ID, (gfloat) (sum / n), state->text };
+}
+
+const SlDecoder sl_decoder_text = {
+  .name = "text",
+  .description = "the characters of a line of text, step by step (CTC), such as float32[26,1,37], with blank= stated",
+  .params = params,
+  .threshold = 0,
+  .matches = matches,
+  .unmatched = unmatched,
+  .open = open_text,
+  .decode = decode_text,
+  .close = close_text,
+};
