@@ -348,6 +348,7 @@ settle_decoder (SlContract *contract, const SlGraph *graph, const SlModelMetadat
     decoder = info->keys.decoder;
   if (overrides != NULL && stated (overrides->decoder))
     decoder = overrides->decoder;
+  contract->decoder_by_user = overrides != NULL && decoder != NULL && decoder == overrides->decoder;
   contract->decoder = g_strdup (decoder);
   add_params (contract, metadata->params);
   if (metadata->info != NULL && g_hash_table_size (metadata->info->keys.params) > 0)

@@ -54,6 +54,7 @@ struct _SlContract
   gboolean skips_input_quantize; /* inputs[0] is what the model's first operator, a QUANTIZE, would have made of its input */
   SlTensorInfo declared;         /* that input, when @skips_input_quantize */
   char *decoder;                 /* (nullable): "labels", "ssd", ...; NULL = choose from the outputs' shapes */
+  gboolean decoder_by_user;      /* the user states @decoder, and no file */
   GHashTable *decoder_params;    /* (nullable): string -> string, the decoder's own parameters */
   SlLabels *labels;              /* (nullable) */
   char *range_hint;              /* (nullable): as in SlModelMetadata */

@@ -14,9 +14,12 @@
 
 G_BEGIN_DECLS
 
+typedef struct _SlDecoder SlDecoder;
+typedef struct _SlDecoding SlDecoding;
+
 /**
  * SlDecoderConfig:
- * @tensors: those to decode; their data changes every frame. Names and sizes in bytes do not count
+ * @tensors: those to decode; their data changes every frame. Names are the caller's and may be NULL; sizes in bytes do not count
  * @threshold: lowest confidence reported, 0..1
  * @iou_threshold: overlap (intersection over union) above which the less confident of two boxes goes, 0..1; 0 = the
  *   decoder's own, which its parameter "iou-threshold" overrides
@@ -26,6 +29,7 @@ G_BEGIN_DECLS
  * @label_names: (nullable): the @n_labels names, NULL where they leave one out; read while the decoder is opened
  * @input_width, @input_height: pixels of the model's input, 0 = unknown
  * @params: (nullable): string -> string, the decoder's own parameters (documented in its file)
+ * @decoder: the row that is opened, for functions that several rows have; sl_decoding_new() sets it
  */
 typedef struct
 {
@@ -39,10 +43,8 @@ typedef struct
   const char *const *label_names;
   gint32 input_width, input_height;
   GHashTable *params;
+  const SlDecoder *decoder;
 } SlDecoderConfig;
-
-typedef struct _SlDecoder SlDecoder;
-typedef struct _SlDecoding SlDecoding;
 
 /**
  * SlDecoder:
@@ -77,7 +79,8 @@ struct _SlDecoder
   const char *(*note) (gconstpointer state);
 };
 
-/** sl_decoding_new: opens decoder @name, or the first that matches when NULL. Parameters may follow the name and win over
+/** sl_decoding_new: opens decoder @name, which may be a plug-in's or the path of one (postprocess/plugin.h), or the first of the table that
+ *  matches when NULL. Parameters may follow the name and win over
  *  those of @config: "yolo,preset=v5,iou-threshold=0.6"; a value may hold commas. One that the decoder does not take is
  *  SL_ERROR_ARGUMENT; one of @config that no decoder takes is, too. Those that exporters write into models ("task", "stride",
  *  "imgsz", "kpt_shape") are always taken. */

@@ -9,6 +9,7 @@
 
 #include "sightline/error.h"
 #include "postprocess/params.h"
+#include "postprocess/plugin.h"
 
 struct _SlDecoding
 {
@@ -96,13 +97,20 @@ find_decoder (const char *name, const SlDecoderConfig *config, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (decoders); i++)
     if (name != NULL ? g_ascii_strcasecmp (decoders[i]->name, name) == 0 : decoders[i]->matches (config))
       return decoders[i];
-  if (name != NULL) {
-    g_autofree char *names = sl_decoder_names ();
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder: expected one of %s, got '%s'", names, name);
+  if (name == NULL) {
+    refuse_all (config, error);
     return NULL;
   }
-  refuse_all (config, error);
-  return NULL;
+  g_autoptr (GError) cause = NULL;
+  const SlDecoder *plugin = sl_decoder_plugin_find (name, &cause);
+  if (plugin == NULL && cause == NULL) {
+    g_autofree char *names = sl_decoder_names ();
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder: expected one of %s, got '%s'; a plug-in is named by its path, ./%s.so",
+                 names, name, name);
+  } else if (plugin == NULL) {
+    g_propagate_error (error, g_steal_pointer (&cause));
+  }
+  return plugin;
 }
 
 /* Splits "NAME,KEY=VALUE,..." and adds the parameters to @params. A piece without '=' belongs to the value before it. */
@@ -202,7 +210,7 @@ sl_decoding_new (const char *name, const SlDecoderConfig *config, GError **error
   copy_params (stated, params);
   SlDecoderConfig with_params = *config;
   with_params.params = params;
-  const SlDecoder *decoder = find_decoder (bare, &with_params, error);
+  const SlDecoder *decoder = with_params.decoder = find_decoder (bare, &with_params, error);
   if (decoder == NULL || !check_params (decoder, stated, FALSE, error) || !check_params (decoder, config->params, TRUE, error))
     return NULL;
   return open_decoding (decoder, &with_params, error);

@@ -8,6 +8,7 @@
 
 #include "sightline/error.h"
 #include "postprocess/params.h"
+#include "postprocess/plugin.h"
 
 /* For finding out which decoder it is, whose own threshold then counts. */
 #define ANY_THRESHOLD 0.5f
@@ -37,6 +38,19 @@ check_labels (SlDecoding *decoding, const SlLabels *labels, const SlContract *co
   return FALSE;
 }
 
+/* What a model states may choose among the decoders that are installed. It may not bring code with it. */
+static gboolean
+check_origin (const SlContract *contract, GError **error)
+{
+  if (contract->decoder_by_user || !sl_decoder_plugin_is_path (contract->decoder))
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+               "decoder: the model's description names a file of code, '%s', which is loaded only if you state it; expected the name of a "
+               "decoder there: state decoder=%s yourself if you trust that file, or put it into a folder of SIGHTLINE_DECODERS",
+               contract->decoder, contract->decoder);
+  return FALSE;
+}
+
 static SlDecoding *
 open_decoder (const char *name, SlDecoderConfig *config, gdouble threshold, GError **error)
 {
@@ -62,6 +76,8 @@ sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n, co
     config.params = contract->decoder_params;
     config.input_width = contract->image.valid ? contract->image.width : 0;
     config.input_height = contract->image.valid ? contract->image.height : 0;
+    if (decoder == NULL && !check_origin (contract, error))
+      return NULL;
     decoder = decoder != NULL ? decoder : contract->decoder;
   }
   if (settings->labels != NULL) {
@@ -72,10 +88,8 @@ sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n, co
     names = sl_labels_ref (contract->labels);
   }
   config.n_tensors = n;
-  for (guint i = 0; i < n; i++) {
+  for (guint i = 0; i < n; i++)
     config.tensors[i] = tensors[i];
-    config.tensors[i].name = NULL;
-  }
   config.n_labels = names != NULL ? sl_labels_count (names) : 0;
   config.first_label = names != NULL ? sl_labels_get (names, 0) : NULL;
   for (guint i = 0; i < config.n_labels; i++)

@@ -38,10 +38,10 @@ ARROWS = {
 }
 # Which of the public headers, include/sightline/NAME.h, a folder may include. They include each other and nothing else of ours.
 DOOR = {
-    "include": {"error", "frame", "object", "predictions", "predictor", "pipeline", "sightline"},
+    "include": {"decoder_plugin", "error", "frame", "object", "predictions", "predictor", "pipeline", "sightline"},
     "core": {"error"},
     "models": {"error"},
-    "postprocess": {"error"},
+    "postprocess": {"decoder_plugin", "error"},
     "predictions": {"error"},
     "analyze": {"error"},
     "predict": {"error", "frame", "predictions", "predictor"},
