@@ -54,7 +54,7 @@ typedef struct
  * @names: (nullable): what its classes are called where no labels say so, NULL-terminated
  * @names_of: (nullable): the same, where that depends on the tensors; instead of @names
  * @threshold: used where the user states none
- * @matches: whether it can decode these tensors without being named
+ * @matches: (nullable): whether it can decode these tensors without being named; NULL = it is only named
  * @unmatched: (nullable): why it does not match tensors of its shape unless it is named, a clause; NULL = there is no such reason
  * @open: checks @config and returns the decoder's state, or NULL with a message naming expected and got
  * @decode: fills @result from @data (one pointer per tensor, aligned to its elements); tolerates NaN, infinities and any code

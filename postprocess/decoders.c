@@ -84,7 +84,7 @@ refuse_all (const SlDecoderConfig *config, GError **error)
   if (why != NULL)
     g_string_append_printf (text, " unnamed, because %s", why);
   for (guint i = G_N_ELEMENTS (decoders); i-- > 0 && n < MOST_SUGGESTED;)
-    if (would_take (decoders[i], config))
+    if (decoders[i]->matches != NULL && would_take (decoders[i], config))
       g_string_append_printf (text, "%sdecoder=%s", n++ == 0 ? "; try " : " or ", decoders[i]->name);
   g_string_append (text, n == 0 ? "; sightline infer gives their numbers, docs/predictions.md lists the decoders"
                                 : "; docs/predictions.md lists all decoders");
@@ -95,7 +95,7 @@ static const SlDecoder *
 find_decoder (const char *name, const SlDecoderConfig *config, GError **error)
 {
   for (guint i = 0; i < G_N_ELEMENTS (decoders); i++)
-    if (name != NULL ? g_ascii_strcasecmp (decoders[i]->name, name) == 0 : decoders[i]->matches (config))
+    if (name != NULL ? g_ascii_strcasecmp (decoders[i]->name, name) == 0 : decoders[i]->matches != NULL && decoders[i]->matches (config))
       return decoders[i];
   if (name == NULL) {
     refuse_all (config, error);
@@ -237,6 +237,7 @@ sl_decoding_run (SlDecoding *decoding, const void *const *data)
   decoding->result->mask = (SlClassMask){ 0 };
   decoding->result->picture = (SlPicture){ 0 };
   decoding->result->vector = (SlVector){ 0 };
+  decoding->result->outputs = (SlOutputs){ 0 };
   decoding->decoder->decode (decoding->state, data, decoding->result);
   return decoding->result;
 }

@@ -61,6 +61,8 @@ typedef struct
   gboolean *has_points;
   SlTopK labels;
   gfloat *values;
+  guint8 *cells; /* (nullable) */
+  gsize n_cells;
   SlResult *result; /* while a frame is decoded */
 } State;
 
@@ -144,11 +146,18 @@ static void
 set_class_map (SlDecoderOutput *output, const uint8_t *classes, uint32_t width, uint32_t height, int32_t background)
 {
   State *state = state_of_output (output);
-  if (width == 0 || height == 0 || (guint64) width * height > MOST_CELLS)
+  const guint64 n = (guint64) width * height;
+  if (n == 0 || n > MOST_CELLS)
     return;
+  if (n > state->n_cells) {
+    g_free (state->cells);
+    state->cells = g_malloc (n);
+    state->n_cells = n;
+  }
+  memcpy (state->cells, classes, n);
   state->result->mask = (SlClassMask){ .width = width,
                                        .height = height,
-                                       .classes = classes,
+                                       .classes = state->cells,
                                        .background = background >= 0 && background < SL_MASK_VOID ? background : SL_NO_BACKGROUND };
 }
 
@@ -167,6 +176,7 @@ close_plugin (gpointer opened)
   g_free (state->has_points);
   g_free (state->labels.items);
   g_free (state->values);
+  g_free (state->cells);
   g_free (state);
 }
 
@@ -287,12 +297,6 @@ decode_plugin (gpointer opened, const void *const *data, SlResult *result)
 }
 
 static gboolean
-matches_none (const SlDecoderConfig *config)
-{
-  return FALSE;
-}
-
-static gboolean
 is_name (const char *text)
 {
   return text != NULL && text[0] != '\0' && text[strspn (text, "abcdefghijklmnopqrstuvwxyz0123456789-_")] == '\0';
@@ -370,13 +374,13 @@ make_row (const char *path, const SlDecoderPlugin *plugin)
   Row *row = g_new0 (Row, 1);
   row->plugin = plugin;
   row->path = g_strdup (path);
-  row->skeleton = (SlSkeleton){ .n_points = plugin->n_points, .names = plugin->point_names };
+  row->skeleton = (SlSkeleton){ .n_points = plugin->n_points,
+                                .names = plugin->point_names != NULL ? plugin->point_names : g_new0 (const char *, plugin->n_points) };
   row->decoder = (SlDecoder){ .name = plugin->name,
                               .description = plugin->description,
                               .params = join_params (plugin),
                               .names = plugin->class_names,
                               .threshold = plugin->threshold,
-                              .matches = matches_none,
                               .open = open_plugin,
                               .decode = decode_plugin,
                               .close = close_plugin };

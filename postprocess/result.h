@@ -8,6 +8,8 @@
 
 #include <glib.h>
 
+#include "core/graph/tensor_info.h"
+
 G_BEGIN_DECLS
 
 /** Most detections and most classes one result holds. */
@@ -96,6 +98,14 @@ typedef struct
   const char *const *units;
 } SlVector;
 
+/** The tensors themselves: @n of them, @infos with names (nullable) and sizes in bytes, @data their numbers. */
+typedef struct
+{
+  guint n;
+  const SlTensorInfo *infos;
+  const void *const *data;
+} SlOutputs;
+
 /** Filled by a decoder, best first; memory is allocated once and reused for every frame. */
 typedef struct
 {
@@ -108,6 +118,7 @@ typedef struct
   SlClassMask mask;
   SlPicture picture;
   SlVector vector;
+  SlOutputs outputs;
 } SlResult;
 
 /** The 17 points of COCO's persons, and the 5 of face detectors (eyes, nose, corners of the mouth). */

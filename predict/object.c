@@ -133,6 +133,7 @@ sl_prediction_lists_new (SlArena *arena, SlPredictions *owner, const SlPredictio
     make_mask (arena, (SlMask){ owner, view->mask.width, view->mask.height, view->mask.classes, { 0, 0, view->width, view->height } });
   lists->keypoint_names = make_keypoint_names (arena, view->skeleton);
   lists->mask_class_names = make_mask_class_names (arena, view);
+  lists->outputs = sl_output_list_new (arena, owner, &view->outputs);
   return lists;
 }
 

@@ -19,10 +19,14 @@ typedef struct
   SlMask *class_mask;                /* (nullable) */
   const char *const *keypoint_names; /* "" for a point without a name */
   const char *const *mask_class_names;
+  SlOutput *const *outputs;
 } SlPredictionLists;
 
 /** sl_prediction_lists_new: made in @arena; they refer to @owner, and to what @view points at. */
 const SlPredictionLists *sl_prediction_lists_new (SlArena *arena, SlPredictions *owner, const SlPredictionView *view);
+
+/** sl_output_list_new: those of @outputs, NULL-terminated, likewise. */
+SlOutput *const *sl_output_list_new (SlArena *arena, SlPredictions *owner, const SlOutputs *outputs);
 
 G_END_DECLS
 

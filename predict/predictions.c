@@ -109,6 +109,19 @@ copy_vector (SlPredictions *self, const SlVector *from)
   self->value.vector.units = copy_words (self, from->units, from->n);
 }
 
+static void
+copy_outputs (SlPredictions *self, const SlOutputs *from)
+{
+  SlTensorInfo *infos = copy (self, from->infos, from->n, sizeof *from->infos);
+  const void **data = copy (self, from->data, from->n, sizeof *from->data);
+  for (guint i = 0; i < from->n; i++) {
+    infos[i].name = from->infos[i].name != NULL ? (char *) sl_arena_strdup (self->arena, from->infos[i].name) : NULL;
+    data[i] = sl_arena_memdup (self->arena, from->data[i], infos[i].bytes);
+  }
+  self->value.outputs.infos = infos;
+  self->value.outputs.data = data;
+}
+
 SlPredictions *
 sl_predictions_new (const SlPredictionView *prediction)
 {
@@ -125,6 +138,7 @@ sl_predictions_new (const SlPredictionView *prediction)
   if (prediction->mask.width > 0)
     copy_mask (self, prediction);
   copy_vector (self, &prediction->vector);
+  copy_outputs (self, &prediction->outputs);
   if (prediction->analysis != NULL)
     self->value.analysis =
       sl_analysis_copy (prediction->analysis, sl_arena_alloc (self->arena, sl_analysis_size (prediction->analysis)), TRUE);
@@ -411,6 +425,22 @@ sl_predictions_get_mask_class_names (const SlPredictions *predictions)
 {
   g_return_val_if_fail (predictions != NULL, NULL);
   return get_lists (predictions)->mask_class_names;
+}
+
+/**
+ * sl_predictions_get_outputs:
+ * @predictions: predictions
+ *
+ * Returns: (array zero-terminated=1) (transfer none): the model's output tensors in its order, then %NULL: there are some where the decoder
+ *   is "none"; the array belongs to @predictions
+ *
+ * Since: 0.1
+ */
+SlOutput *const *
+sl_predictions_get_outputs (const SlPredictions *predictions)
+{
+  g_return_val_if_fail (predictions != NULL, NULL);
+  return get_lists (predictions)->outputs;
 }
 
 /**

@@ -186,5 +186,6 @@ sl_prediction_mapper_fill (SlPredictionMapper *mapper, const SlResult *result, c
   prediction->labels = mapper->labels;
   prediction->skeleton = result->skeleton;
   prediction->vector = result->vector;
+  prediction->outputs = result->outputs;
   map_mask (mapper, result, labels, names, geometry, prediction);
 }

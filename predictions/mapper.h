@@ -23,7 +23,7 @@ void sl_prediction_mapper_free (SlPredictionMapper *mapper);
  *  use here, are left out, then all but the first @most objects. A mask keeps all its classes. */
 void sl_prediction_mapper_choose (SlPredictionMapper *mapper, const SlClassFilter *classes, guint most);
 /**
- * sl_prediction_mapper_fill: sets sizes, objects, labels, mask and vector of @prediction, valid until the next call, until @labels die
+ * sl_prediction_mapper_fill: sets sizes, objects, labels, mask, vector and outputs of @prediction, valid until the next call, until @labels die
  * or until @result changes. @labels (nullable): names of classes; @names (nullable), NULL-terminated: those where there are
  * no labels. At most @max_labels labels. Allocates nothing but the mask's grid, when its size changes.
  *

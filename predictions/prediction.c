@@ -7,6 +7,7 @@
 
 #include "base/show.h"
 #include "base/json.h"
+#include "predictions/outputs.h"
 
 /* As JSON strings, but bare: characters that would break a line or command a terminal become spaces. */
 static void
@@ -246,6 +247,10 @@ sl_prediction_append_json (GString *out, const SlPredictionView *prediction)
     append_mask (out, prediction);
   if (prediction->vector.n > 0)
     append_vector (out, &prediction->vector);
+  if (prediction->outputs.n > 0) {
+    g_string_append (out, ",\"outputs\":");
+    sl_outputs_append_json (out, &prediction->outputs);
+  }
   if (prediction->analysis != NULL) {
     g_string_append (out, ",\"analysis\":");
     sl_analysis_append_json (out, prediction->analysis);
@@ -327,6 +332,7 @@ sl_prediction_append_text (GString *out, const SlPredictionView *prediction)
 {
   append_shares (out, prediction);
   append_numbers (out, &prediction->vector);
+  sl_outputs_append_text (out, &prediction->outputs);
   if (prediction->n_objects == 0 && prediction->n_labels > 0) {
     append_plain (out, prediction->labels[0].label);
     g_string_append_c (out, '\n');

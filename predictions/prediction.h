@@ -78,6 +78,7 @@ typedef struct
  * @skeleton: (nullable): names and bones of all objects' points
  * @mask: a class for each cell of a grid over the whole frame; SL_MASK_VOID where the model did not see; @width 0 = none
  * @vector: numbers about the whole frame
+ * @outputs: the model's tensors, undecoded
  * @latency: (nullable)
  * @analysis: (nullable): what became of objects up to this frame
  */
@@ -96,13 +97,14 @@ typedef struct
   guint n_mask_classes;
   const SlMaskClass *mask_classes;
   SlVector vector;
+  SlOutputs outputs;
   const SlLatency *latency;
   const SlAnalysis *analysis;
 } SlPredictionView;
 
 /** sl_prediction_append_json: one line without newline, UTF-8; shape documented in docs/predictions.md. */
 void sl_prediction_append_json (GString *out, const SlPredictionView *prediction);
-/** sl_prediction_append_text: for reading and scripts: the best label alone, an embedding as one line, a line a value "name value unit", or one line an object
+/** sl_prediction_append_text: for reading and scripts: the best label alone, an embedding as one line, a line a value "name value unit", a line an undecoded tensor, or one line an object
  *  "label confidence x y w h", and the id of objects that have one, below it and indented by two more spaces what other models said
  *  of it and found inside it; newline after each; nothing for an empty prediction. */
 void sl_prediction_append_text (GString *out, const SlPredictionView *prediction);

@@ -108,7 +108,7 @@ typedef struct _SlDecoderOutput SlDecoderOutput;
  * @add_label: a class of the whole picture, likewise
  * @set_values: @n numbers that are no scores, 1 to 65536, which are copied; @is_embedding: to be compared as a whole
  * @set_class_map: a class for each cell of a grid over the input, row by row, 255 = unknown; @background: the class that is nothing, -1 =
- *   there is none. The cells stay the decoder's, until the next frame
+ *   there is none. The cells are copied
  */
 struct _SlDecoderOutput
 {
@@ -129,7 +129,7 @@ struct _SlDecoderOutput
  * @threshold: used where the user states none, 0..1
  * @suppress: whether the library leaves out objects that overlap a better one of their class; "iou-threshold" (0.5) and "agnostic" are
  *   parameters then
- * @n_points: keypoints of each object, 0 to 512; @point_names: (nullable): one each
+ * @n_points: keypoints of each object, 0 to 512; @point_names: (nullable): @n_points names, each of which may be NULL
  * @open: returns the decoder's state, not NULL; or NULL, when it does not take the tensors or a parameter: then it writes a clause of what
  *   was expected and what was there into @message. It may be opened several times at once
  * @decode: a frame; @data has a pointer for each tensor, aligned to its elements. Any number may be in it, NaN too. It may not block, and

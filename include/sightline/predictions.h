@@ -7,6 +7,7 @@
 #define SL_PREDICTIONS_H
 
 #include "sightline/object.h"
+#include "sightline/output.h"
 
 G_BEGIN_DECLS
 
@@ -32,6 +33,7 @@ SlMask *sl_predictions_get_class_mask (const SlPredictions *predictions);
 const char *const *sl_predictions_get_mask_class_names (const SlPredictions *predictions);
 guint sl_predictions_get_n_bones (const SlPredictions *predictions);
 void sl_predictions_get_bone (const SlPredictions *predictions, guint bone, guint *from, guint *to);
+SlOutput *const *sl_predictions_get_outputs (const SlPredictions *predictions);
 
 char *sl_predictions_to_json (const SlPredictions *predictions);
 char *sl_predictions_to_text (const SlPredictions *predictions);

@@ -8,6 +8,7 @@
 #include "sightline/error.h"
 #include "sightline/frame.h"
 #include "sightline/object.h"
+#include "sightline/output.h"
 #include "sightline/predictions.h"
 #include "sightline/predictor.h"
 

@@ -13,6 +13,7 @@
 #include "plugins/meta/mask_meta.h"
 #include "plugins/meta/object_mask.h"
 #include "plugins/meta/object_regions.h"
+#include "plugins/meta/outputs_meta.h"
 #include "plugins/meta/region_keeper.h"
 #include "plugins/meta/relations.h"
 #include "plugins/meta/vector_meta.h"
@@ -114,6 +115,8 @@ sl_buffer_add_prediction (GstBuffer *buffer, const SlPredictionView *prediction,
     add_mask (buffer, prediction, pool);
   if (prediction->vector.n > 0)
     sl_buffer_add_vector_meta (buffer, &prediction->vector);
+  if (prediction->outputs.n > 0)
+    sl_buffer_add_outputs_meta (buffer, &prediction->outputs);
   sl_buffer_relate_prediction (buffer, prediction, pool);
   sl_buffer_keep_regions (buffer);
 }
@@ -122,7 +125,7 @@ gboolean
 sl_buffer_has_predictions (GstBuffer *buffer)
 {
   return gst_buffer_get_meta (buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL || sl_buffer_get_mask_meta (buffer) != NULL
-         || sl_buffer_get_vector (buffer) != NULL || sl_buffer_has_related (buffer, FALSE);
+         || sl_buffer_get_vector (buffer) != NULL || sl_buffer_get_outputs (buffer) != NULL || sl_buffer_has_related (buffer, FALSE);
 }
 
 void
@@ -408,6 +411,8 @@ sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPred
   read_mask (reader, buffer, prediction);
   const SlVector *vector = sl_buffer_get_vector (buffer);
   prediction->vector = vector != NULL ? *vector : (SlVector){ 0 };
+  const SlOutputs *outputs = sl_buffer_get_outputs (buffer);
+  prediction->outputs = outputs != NULL ? *outputs : (SlOutputs){ 0 };
   prediction->analysis = sl_buffer_get_analysis (buffer);
   prediction->skeleton = reader->skeleton.skeleton.n_points > 0 ? &reader->skeleton.skeleton : NULL;
   prediction->n_objects = reader->objects->len;

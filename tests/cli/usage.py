@@ -218,6 +218,17 @@ def test_decoder():
     run("predict", "--model", m, "--decoder", "ssd", picture).expect(1, "boxes[1,N,4]", "got uint8[1,3]")
 
 
+def test_no_decoder():
+    picture, m = png("p.png", 4, 4, (0, 51, 204)), model("brightest_channel.tflite")
+    frame = json.loads(run("predict", "--json", "--model", m, "--decoder", "none", picture).expect(0).out)
+    output, = frame["outputs"]
+    assert abs(output.pop("scale") - 1 / 255) < 1e-9, output
+    assert output == {"name": "brightness", "type": "uint8", "shape": [1, 3], "zero_point": 0, "values": [0, 51, 204]}, output
+    assert frame["objects"] == frame["labels"] == []
+    assert "  tensor brightness uint8[1,3]: --json has its numbers" in run("predict", "--model", m, "--decoder", "none", picture).expect(0).out
+    run("predict", "--model", m, "--decoder", "none,names=a", picture).expect(1, "decoder none: no parameter 'names'; there are: none")
+
+
 def test_full_disk():
     if not os.path.exists("/dev/full"):
         raise Skip("no /dev/full")

@@ -210,6 +210,36 @@ def test_values():
     assert repr(Sightline.Box(1, 2, 3, 4)) == "Box(x=1.0, y=2.0, width=3.0, height=4.0)"
 
 
+def outputs():
+    predictor = Sightline.Predictor(model=model("brightest_channel.tflite"), decoder="none")
+    return predictor.predict_bytes("RGB", 20, 10, BLUE * 200).outputs
+
+
+def test_outputs():
+    output, = outputs()
+    assert (output.name, output.dtype, output.shape, output.zero_point) == ("brightness", "uint8", (1, 3), 0), output
+    near((output.scale,), (1 / 255,), 1e-6)
+    data = output.data
+    assert data.readonly and bytes(data) == bytes((0, 51, 204)) and repr(output) == "<Output 'brightness' uint8[1, 3]>"
+    assert bytes(output.get_data()) == bytes(data) and output.get_address() % 16 == 0
+    del output
+    assert data[2] == 204, "the memory stays as long as what looks at it"
+    assert Sightline.Predictor.new(model("brightest_channel.tflite")).predict_bytes("RGB", 20, 10, BLUE * 200).outputs == []
+
+
+def test_outputs_numpy():
+    try:
+        import numpy
+    except ImportError:
+        raise Skip("this Python has no NumPy")
+    kept = outputs()
+    array = numpy.asarray(kept[0])
+    assert array.dtype == numpy.uint8 and array.shape == (1, 3) and not array.flags.writeable
+    assert array.__array_interface__["data"][0] == kept[0].get_address(), "it is not copied"
+    del kept
+    assert array.tolist() == [[0, 51, 204]]
+
+
 def test_docstrings():
     for what in (Sightline.Box, Sightline.Frame, Sightline.Keypoint, Sightline.Label, Sightline.Mask, Sightline.Object, Sightline.Predictions,
                  Sightline.Predictor, Pipeline):

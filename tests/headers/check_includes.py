@@ -38,7 +38,7 @@ ARROWS = {
 }
 # Which of the public headers, include/sightline/NAME.h, a folder may include. They include each other and nothing else of ours.
 DOOR = {
-    "include": {"decoder_plugin", "error", "frame", "object", "predictions", "predictor", "pipeline", "sightline"},
+    "include": {"decoder_plugin", "error", "frame", "object", "output", "predictions", "predictor", "pipeline", "sightline"},
     "core": {"error"},
     "models": {"error"},
     "postprocess": {"decoder_plugin", "error"},

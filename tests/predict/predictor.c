@@ -74,6 +74,39 @@ test_box (void)
   g_assert_cmpfloat_with_epsilon (h, 50, 1e-3);
 }
 
+/* The tensors themselves, which outlive the predictor. */
+static void
+test_outputs (void)
+{
+  g_autofree char *path = tiny_model ("one_box.tflite");
+  SlPredictor *predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, "decoder", "none", NULL);
+  g_autoptr (SlFrame) frame = plain_frame (200, 100, 0, 51, 204);
+  SlPredictions *p = predict (predictor, frame);
+  g_autofree char *text = sl_predictions_to_text (p);
+  guint n_dims = 0;
+  gsize size = 0;
+  g_object_unref (predictor);
+  SlOutput *const *all = sl_predictions_get_outputs (p);
+  g_assert_true (all[3] != NULL && all[4] == NULL);
+  g_autoptr (SlOutput) boxes = sl_output_ref (all[0]);
+  g_assert_true (g_boxed_copy (SL_TYPE_OUTPUT, all[0]) == boxes);
+  g_boxed_free (SL_TYPE_OUTPUT, boxes);
+  sl_predictions_unref (p);
+  const gint *shape = sl_output_get_shape (boxes, &n_dims);
+  g_assert_cmpuint (n_dims, ==, 3);
+  g_assert_true (shape[0] == 1 && shape[1] == 1 && shape[2] == 4);
+  g_assert_cmpstr (sl_output_get_name (boxes), ==, "boxes");
+  g_assert_cmpstr (sl_output_get_dtype (boxes), ==, "float32");
+  g_assert_cmpfloat (sl_output_get_scale (boxes), ==, 0);
+  g_assert_cmpint (sl_output_get_zero_point (boxes), ==, 0);
+  const gfloat *values = (const gfloat *) (gpointer) sl_output_get_data (boxes, &size);
+  g_assert_cmpuint (size, ==, 16);
+  g_assert_cmpuint (sl_output_get_address (boxes), ==, (gsize) values);
+  g_assert_cmpfloat_with_epsilon (values[0], 0.25, 1e-5);
+  g_assert_cmpfloat_with_epsilon (values[3], 0.5, 1e-5);
+  g_assert_true (g_str_has_prefix (text, "boxes float32[1,1,4]\n"));
+}
+
 /* Letterboxed into a square, 200x100 has borders above and below: the box covers y -0.5..1.5 of half its height more. */
 static void
 test_fit (void)
@@ -357,6 +390,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/predictor/labels", test_labels);
   g_test_add_func ("/predictor/box", test_box);
+  g_test_add_func ("/predictor/outputs", test_outputs);
   g_test_add_func ("/predictor/fit", test_fit);
   g_test_add_func ("/predictor/properties", test_properties);
   g_test_add_func ("/predictor/classes", test_classes);

@@ -157,6 +157,58 @@ test_nested (void)
 }
 
 /* Bytes that JSON or UTF-8 forbid. */
+/* Numbers of each type as they are stored. */
+static void
+test_outputs (void)
+{
+  static const gfloat f32[] = { 0.1f, NAN, -3.4028235e38f };
+  static const guint16 f16[] = { 0x3c00, 0x7c00 }, u16[] = { 65535 };
+  static const gdouble f64[] = { 0.1 };
+  static const gint8 i8[] = { -128 };
+  static const guint8 u8[] = { 255 }, bools[] = { 1, 0 };
+  static const gint16 i16[] = { -32768 };
+  static const gint32 i32[] = { G_MININT32 };
+  static const guint32 u32[] = { G_MAXUINT32 };
+  static const gint64 i64[] = { G_MININT64 };
+  static const guint64 u64[] = { G_MAXUINT64 };
+  const struct
+  {
+    SlDtype dtype;
+    const void *data;
+    gsize n;
+    const char *json;
+  } cases[] = {
+    { SL_DTYPE_F32, f32, 3, "\"float32\",\"shape\":[3],\"values\":[0.100000001,null,-3.40282347e+38]" },
+    { SL_DTYPE_F16, f16, 2, "\"float16\",\"shape\":[2],\"values\":[1,null]" },
+    { SL_DTYPE_F64, f64, 1, "\"float64\",\"shape\":[1],\"values\":[0.10000000000000001]" },
+    { SL_DTYPE_I8, i8, 1, "[-128]" },
+    { SL_DTYPE_U8, u8, 1, "[255]" },
+    { SL_DTYPE_BOOL, bools, 2, "\"bool\",\"shape\":[2],\"values\":[1,0]" },
+    { SL_DTYPE_I16, i16, 1, "[-32768]" },
+    { SL_DTYPE_U16, u16, 1, "[65535]" },
+    { SL_DTYPE_I32, i32, 1, "[-2147483648]" },
+    { SL_DTYPE_U32, u32, 1, "[4294967295]" },
+    { SL_DTYPE_I64, i64, 1, "[-9223372036854775808]" },
+    { SL_DTYPE_U64, u64, 1, "[18446744073709551615]" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    const SlTensorInfo info = { .name = (char *) "out\n",
+                                .dtype = cases[i].dtype,
+                                .rank = 1,
+                                .dims = { (gint32) cases[i].n },
+                                .bytes = cases[i].n * sl_dtype_size (cases[i].dtype),
+                                .scale = i == 4 ? 0.5f : 0,
+                                .zero_point = 3 };
+    SlPredictionView prediction = { .width = 1, .height = 1, .outputs = { 1, &info, &cases[i].data } };
+    g_autofree char *json = json_of (&prediction), *text = text_of (&prediction);
+    g_assert_nonnull (strstr (json, "\"outputs\":[{\"name\":\"out\\n\",\"type\":"));
+    if (strstr (json, cases[i].json) == NULL)
+      g_error ("%s is not in %s", cases[i].json, json);
+    g_assert_true ((strstr (json, "\"scale\":0.5,\"zero_point\":3") != NULL) == (i == 4));
+    g_assert_true (g_str_has_prefix (text, "out\\n "));
+  }
+}
+
 static void
 test_vector (void)
 {
@@ -281,6 +333,7 @@ main (int argc, char **argv)
   g_test_add_func ("/prediction/json_more", test_json_more);
   g_test_add_func ("/prediction/tracked", test_tracked);
   g_test_add_func ("/prediction/nested", test_nested);
+  g_test_add_func ("/prediction/outputs", test_outputs);
   g_test_add_func ("/prediction/vector", test_vector);
   g_test_add_func ("/prediction/json_escapes", test_json_escapes);
   g_test_add_func ("/prediction/json_not_finite", test_json_not_finite);

@@ -48,9 +48,16 @@ static const SlAnalysis analyses[] = {
 };
 
 static const gfloat numbers[] = { 0.5f, NAN };
+static const guint8 codes[] = { 7 };
+static const SlTensorInfo infos[] = {
+  { .name = (char *) "scores", .dtype = SL_DTYPE_F32, .rank = 2, .dims = { 1, 2 }, .bytes = sizeof numbers },
+  { .dtype = SL_DTYPE_U8, .rank = 1, .dims = { 1 }, .bytes = 1, .scale = 0.5f, .zero_point = 3 }
+};
+static const void *const tensors[] = { numbers, codes };
 
 static const SlPredictionView predictions[] = {
   { .timestamp = 0, .width = 1, .height = 1, .vector = { 2, numbers, TRUE } },
+  { .timestamp = 0, .width = 1, .height = 1, .outputs = { 2, infos, tensors } },
   { .timestamp = 0, .width = 1, .height = 1, .vector = { 2, numbers, FALSE, names, names } },
   { .timestamp = 0, .width = 1, .height = 1, .analysis = &analyses[0] },
   { .timestamp = 0, .width = 1, .height = 1, .analysis = &analyses[1], .latency = &latency },

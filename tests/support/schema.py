@@ -10,7 +10,7 @@ import sys
 TYPES = {"object": dict, "array": list, "string": str, "null": type(None), "integer": int, "number": (int, float)}
 WORDS = {"$schema", "title", "$defs", "$ref", "type", "required", "properties", "additionalProperties", "items", "minimum", "maximum"}
 
-OPTIONAL = ("mask", "vector", "latency", "analysis")
+OPTIONAL = ("mask", "vector", "outputs", "latency", "analysis")
 
 
 def problems(value, rule, root, where="$"):

@@ -120,6 +120,21 @@ print_vector (SlReport *report, const SlPredictionView *prediction)
   write_line (report);
 }
 
+/* Tensors that nothing decodes. */
+static void
+print_outputs (SlReport *report, const SlPredictionView *prediction)
+{
+  for (guint i = 0; i < prediction->outputs.n; i++) {
+    const SlTensorInfo *info = &prediction->outputs.infos[i];
+    g_autofree char *name = sl_show (info->name != NULL ? info->name : "", SL_SHOW_LABEL), *shape = sl_tensor_infos_describe (info, 1);
+    report->rows++;
+    if (report->moving)
+      append_time (report->line, prediction);
+    g_string_append_printf (report->line, "  tensor %s %s: --json has its numbers", name, shape);
+    write_line (report);
+  }
+}
+
 static void
 print_table (SlReport *report, const SlPredictionView *prediction, gboolean moving)
 {
@@ -146,6 +161,7 @@ print_table (SlReport *report, const SlPredictionView *prediction, gboolean movi
     end_row (report, label->label);
   }
   print_vector (report, prediction);
+  print_outputs (report, prediction);
   if (prediction->made_picture)
     print_picture (report, prediction);
 }

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What gi adds to Sightline for Python: pixels in any buffer, predictions as sequences, docstrings."""
+import ctypes
+import sys
+
 from gi.module import get_introspection_module
 from gi.overrides import override
 from gi.repository import GLib
@@ -154,6 +157,41 @@ class Object(Sightline.Object, metaclass=_Documented):
         return "<Object %r %.3f at %.1f,%.1f, %.1f x %.1f>" % (self.label, self.confidence, *self.box)
 
 
+class Output(Sightline.Output, metaclass=_Documented):
+    """An output tensor of a model, as decoder "none" gives them: name, dtype, shape, scale, zero_point.
+
+    numpy.asarray(output) is an array over its memory, which is not copied and stays as long as the array. data is the same as bytes.
+    """
+
+    name = property(lambda self: self.get_name(), doc="What the model calls it.")
+    dtype = property(lambda self: self.get_dtype(), doc="Type of its numbers, as NumPy calls it.")
+    shape = property(lambda self: tuple(self.get_shape()), doc="Sizes, outermost first.")
+    scale = property(lambda self: self.get_scale(), doc="number = (stored - zero_point) * scale; 0 where it is not quantised.")
+    zero_point = property(lambda self: self.get_zero_point(), doc="What means 0 in a quantised tensor.")
+
+    @property
+    def data(self):
+        """Its bytes: a memoryview that cannot be written."""
+        size = self._item_size()
+        for length in self.shape:
+            size *= length
+        memory = type("Memory", (ctypes.c_char * size,), {}).from_address(self.get_address())
+        memory.owner = self
+        return memoryview(memory).toreadonly().cast("B")
+
+    @property
+    def __array_interface__(self):
+        kind = {"f": "f", "i": "i", "u": "u", "b": "b"}[self.dtype[0]]
+        order = {"little": "<", "big": ">"}[sys.byteorder] if self._item_size() > 1 else "|"
+        return {"version": 3, "shape": self.shape, "typestr": "%s%s%d" % (order, kind, self._item_size()), "data": (self.get_address(), True)}
+
+    def _item_size(self):
+        return int(self.dtype.lstrip("abcdefghijklmnopqrstuvwxyz") or 8) // 8
+
+    def __repr__(self):
+        return "<Output %r %s%s>" % (self.name, self.dtype, list(self.shape))
+
+
 class Predictions(Sightline.Predictions, metaclass=_Documented):
     """What a model saw in one frame: a sequence of Object, best first, with the frame's labels and mask beside them.
 
@@ -187,6 +225,11 @@ class Predictions(Sightline.Predictions, metaclass=_Documented):
         """A Mask of the whole frame, the number of its class in each cell, or None."""
         return self.get_class_mask()
 
+    @property
+    def outputs(self):
+        """A list of Output: the model's tensors, where its decoder is "none"."""
+        return self.get_outputs()
+
     def __repr__(self):
         return "<Predictions of a frame of %dx%d: %d objects, %d labels>" % (self.get_width(), self.get_height(), len(self), self.get_n_labels())
 
@@ -207,6 +250,6 @@ class Predictor(Sightline.Predictor):
         return self.predict_bytes(*_describe(array, format), array)
 
 
-for _class in (Box, Frame, Keypoint, Label, Mask, Object, Predictions, Predictor):
+for _class in (Box, Frame, Keypoint, Label, Mask, Object, Output, Predictions, Predictor):
     globals()[_class.__name__] = override(_class)
     __all__.append(_class.__name__)

@@ -238,6 +238,25 @@ test_foreign_points (void)
 }
 
 static void
+test_outputs (void)
+{
+  static const gfloat numbers[] = { 1, 2, 2 };
+  GstBuffer *out =
+    test_line_run ("slpostprocess decoder=none", "video/x-raw", VECTOR_CAPS, with_frame (test_tensor_buffer (numbers, sizeof numbers)));
+  g_autoptr (GstBuffer) copy = gst_buffer_copy (out);
+  gst_buffer_unref (out);
+  g_assert_true (sl_buffer_has_predictions (copy));
+  SlPredictionView prediction = { .width = 400, .height = 200 };
+  SlPredictionReader reader;
+  sl_prediction_reader_init (&reader);
+  sl_prediction_reader_read (&reader, copy, &prediction);
+  g_assert_cmpuint (prediction.outputs.n, ==, 1);
+  g_assert_cmpuint (prediction.outputs.infos[0].rank, ==, 2);
+  g_assert_cmpmem (prediction.outputs.data[0], prediction.outputs.infos[0].bytes, numbers, sizeof numbers);
+  sl_prediction_reader_clear (&reader);
+}
+
+static void
 test_vector (void)
 {
   static const gfloat numbers[] = { 1, 2, 2 };
@@ -401,6 +420,7 @@ main (int argc, char **argv)
   g_test_add_func ("/results/mask-property", test_mask_property);
   g_test_add_func ("/results/points", test_points);
   g_test_add_func ("/results/foreign-points", test_foreign_points);
+  g_test_add_func ("/results/outputs", test_outputs);
   g_test_add_func ("/results/vector", test_vector);
   g_test_add_func ("/results/mask", test_mask);
   g_test_add_func ("/results/mask-without-background", test_mask_without_background);
