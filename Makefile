@@ -4,6 +4,7 @@
 #   make train-codes [MINUTES=90]       make the model that comes with Sightline again (models/codes/README.md)
 #   make format                        clang-format over the C files
 #   make test | bench | install [PREFIX=/usr/local DESTDIR=] | setup | clean
+#   make deb                            Debian packages of this release of Debian, in build-deb/
 # Variables: BUILD (build folder), MESONFLAGS (for `meson setup`), SETUP=: (leave packages alone)
 
 BUILD ?= build
@@ -18,7 +19,7 @@ RELEASE = $(BUILD)-release
 
 export MODEL INPUT DESTDIR
 
-.PHONY: all train-codes demo format test bench install setup clean release
+.PHONY: all train-codes demo deb format test bench install setup clean release
 
 all: release
 
@@ -43,6 +44,9 @@ install: release
 	@meson configure $(RELEASE) -Dprefix=$(PREFIX)
 	@meson install -C $(RELEASE)
 
+deb:
+	@scripts/deb.sh $(BUILD)-deb
+
 setup:
 	@$(SETUP)
 
@@ -51,4 +55,4 @@ release: setup
 	@ninja -C $(RELEASE)
 
 clean:
-	rm -rf $(BUILD) $(RELEASE)
+	rm -rf $(BUILD) $(RELEASE) $(BUILD)-deb
