@@ -15,8 +15,7 @@ check_floats (const SlGraph *graph, const SlNode *node, GError **error)
 {
   const guint32 floats = SL_DTYPE_BIT (SL_DTYPE_F32);
   for (guint i = 0; i < node->n_inputs; i++)
-    if (!sl_node_check_dtype (node, "input", sl_node_input (graph, node, i), floats, error)
-        || !sl_node_check_rank4 (graph, node, i, error))
+    if (!sl_node_check_dtype (node, "input", sl_node_input (graph, node, i), floats, error) || !sl_node_check_rank4 (graph, node, i, error))
       return FALSE;
   for (guint i = 0; i < node->n_outputs; i++)
     if (!sl_node_check_dtype (node, "output", sl_node_output (graph, node, i), floats, error))

@@ -28,7 +28,7 @@ enum
 };
 
 /* From the first to the second away from the nose, in the order of the displacements. */
-static const guint8 edges[EDGES][2] = { { 0, 1 }, { 1, 3 },  { 0, 2 },  { 2, 4 },   { 0, 5 },   { 5, 7 },   { 7, 9 },   { 5, 11 },
+static const guint8 edges[EDGES][2] = { { 0, 1 },   { 1, 3 },   { 0, 2 }, { 2, 4 }, { 0, 5 },  { 5, 7 },  { 7, 9 },   { 5, 11 },
                                         { 11, 13 }, { 13, 15 }, { 0, 6 }, { 6, 8 }, { 8, 10 }, { 6, 12 }, { 12, 14 }, { 14, 16 } };
 
 typedef struct

@@ -3,7 +3,9 @@
  * Decoder "pose": persons as keypoints. Takes one of
  *   a list      [1,1,K,3] or [1,K,3]: y, x, confidence of each point of one person (MoveNet);
  *   persons     [1,P,3*K+5]: the same and y_min, x_min, y_max, x_max, confidence of each person (MoveNet multi-pose);
- *   heat maps   [1,H,W,K], alone or followed by offsets [1,H,W,2*K] in pixels, all y before all x (PoseNet).
+ *   heat maps   [1,H,W,K], alone or followed by offsets [1,H,W,2*K] in pixels, all y before all x (PoseNet);
+ *   points      [1,P,K,2]: y, x in pixels of each point of P persons, their confidences [1,P,K], those of the persons [1,P], and how many
+ *               persons there are [1] (PoseNet behind PosenetDecoderOp).
  *
  * Parameters: "order" yx or xy; "units" normalised or pixels (lists and persons); "activation" none or sigmoid, of heat
  * maps; "point-threshold" 0.2: points that count for a person's box.
@@ -28,8 +30,19 @@ typedef enum
 {
   POSE_LIST,
   POSE_PERSONS,
-  POSE_HEAT_MAPS
+  POSE_HEAT_MAPS,
+  POSE_POINTS
 } Kind;
+
+/* Tensors of POSE_POINTS. */
+enum
+{
+  POINTS,
+  POINT_CONFIDENCES,
+  CONFIDENCES,
+  COUNT,
+  N_TENSORS
+};
 
 static const char *const params[] = { "order", "units", "activation", "point-threshold", NULL };
 static const char *const names[] = { "person", NULL };
@@ -46,6 +59,7 @@ typedef struct
   SlPictureShape heat;
   gboolean has_offsets;
   SlValues values, offset_values;
+  SlValues more[N_TENSORS]; /* of POSE_POINTS, from POINT_CONFIDENCES on */
 } State;
 
 static gboolean
@@ -87,6 +101,22 @@ find_heat_maps (const SlDecoderConfig *config, State *state)
 }
 
 static gboolean
+find_points (const SlDecoderConfig *config, State *state)
+{
+  const SlTensorInfo *points = &config->tensors[POINTS];
+  if (config->n_tensors != N_TENSORS || points->rank != 4 || points->dims[0] != 1 || points->dims[3] != 2)
+    return FALSE;
+  state->persons = (guint) points->dims[1];
+  state->points = (guint) points->dims[2];
+  for (guint i = 0; i < N_TENSORS; i++)
+    if (!sl_values_readable (config->tensors[i].dtype))
+      return FALSE;
+  return state->points >= FEWEST_POINTS && state->points <= SL_MAX_KEYPOINTS
+         && sl_decoder_elements (&config->tensors[POINT_CONFIDENCES]) == state->persons * state->points
+         && sl_decoder_elements (&config->tensors[CONFIDENCES]) == state->persons && sl_decoder_elements (&config->tensors[COUNT]) == 1;
+}
+
+static gboolean
 find_kind (const SlDecoderConfig *config, State *state)
 {
   if (!sl_values_readable (config->tensors[0].dtype))
@@ -95,6 +125,8 @@ find_kind (const SlDecoderConfig *config, State *state)
     state->kind = POSE_LIST;
   else if (find_persons (config, state))
     state->kind = POSE_PERSONS;
+  else if (find_points (config, state))
+    state->kind = POSE_POINTS;
   else if (find_heat_maps (config, state))
     state->kind = POSE_HEAT_MAPS;
   else
@@ -110,7 +142,8 @@ matches (const SlDecoderConfig *config)
     return FALSE;
   if (state.kind == POSE_LIST) /* other numbers of points are those of hands and faces, whose third number is a depth */
     return state.points == PERSON_POINTS;
-  return state.kind == POSE_PERSONS || state.has_offsets || (state.points == PERSON_POINTS && config->n_labels != PERSON_POINTS);
+  return state.kind == POSE_PERSONS || state.kind == POSE_POINTS || state.has_offsets
+         || (state.points == PERSON_POINTS && config->n_labels != PERSON_POINTS);
 }
 
 static guint
@@ -133,12 +166,12 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
       || !sl_decoder_param_double (config, "point-threshold", 0.2, 0, 1, &state->point_threshold, error)
       || !sl_decoder_param_size (config, &width, &height, error))
     return FALSE;
-  if ((units == 1 || state->has_offsets) && width == 0) {
+  const gboolean pixels = units == 1 || state->has_offsets || state->kind == POSE_POINTS;
+  if (pixels && width == 0) {
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
                  "decoder pose: points are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
     return FALSE;
   }
-  const gboolean pixels = units == 1 || state->has_offsets;
   state->x_first = order == 1;
   state->scale_x = pixels ? 1.0f / (gfloat) width : 1;
   state->scale_y = pixels ? 1.0f / (gfloat) height : 1;
@@ -146,6 +179,8 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
                   activation == 1 && state->kind == POSE_HEAT_MAPS ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
   if (state->has_offsets)
     sl_values_init (&state->offset_values, &config->tensors[1], SL_SCORES_PLAIN);
+  for (guint i = POINT_CONFIDENCES; state->kind == POSE_POINTS && i < N_TENSORS; i++)
+    sl_values_init (&state->more[i], &config->tensors[i], SL_SCORES_PLAIN);
   return TRUE;
 }
 
@@ -156,7 +191,8 @@ open_pose (const SlDecoderConfig *config, GError **error)
   if (!find_kind (config, state)) {
     g_free (state);
     return sl_decoder_refuse (
-      config, "pose", "uint8, int8 or float32 points[1,1,K,3], persons[1,P,56], or heat maps[1,H,W,K] with or without offsets[1,H,W,2*K]",
+      config, "pose",
+      "uint8, int8 or float32 points[1,1,K,3], persons[1,P,56], heat maps[1,H,W,K] with or without offsets[1,H,W,2*K], or points[1,P,K,2], confidences[1,P,K], [1,P] and count[1]",
       error);
   }
   if (!read_parameters (state, config, error)) {
@@ -183,6 +219,18 @@ read_list (const State *state, const void *data, gsize first, SlDetectedPoint *p
     const gfloat a = sl_values_get (&state->values, data, first + 3 * k), b = sl_values_get (&state->values, data, first + 3 * k + 1);
     points[k] = make_point ((state->x_first ? a : b) * state->scale_x, (state->x_first ? b : a) * state->scale_y,
                             sl_values_get (&state->values, data, first + 3 * k + 2));
+  }
+}
+
+/* Of person @p. */
+static void
+read_points (const State *state, const void *const *data, guint p, SlDetectedPoint *points)
+{
+  for (guint k = 0; k < state->points; k++) {
+    const gsize i = (gsize) p * state->points + k;
+    const gfloat a = sl_values_get (&state->values, data[POINTS], 2 * i), b = sl_values_get (&state->values, data[POINTS], 2 * i + 1);
+    points[k] = make_point ((state->x_first ? a : b) * state->scale_x, (state->x_first ? b : a) * state->scale_y,
+                            sl_values_get (&state->more[POINT_CONFIDENCES], data[POINT_CONFIDENCES], i));
   }
 }
 
@@ -257,11 +305,20 @@ read_box (const State *state, const void *data, gsize first, SlDetection *person
          && isfinite (person->confidence) && person->x_max > person->x_min && person->y_max > person->y_min;
 }
 
+/* Persons that the tensors hold. */
+static guint
+count_persons (const State *state, const void *const *data)
+{
+  const gfloat count = state->kind == POSE_POINTS ? sl_values_get (&state->more[COUNT], data[COUNT], 0) : (gfloat) state->persons;
+  return !(count > 0) ? 0 : count < (gfloat) state->persons ? (guint) count : state->persons;
+}
+
 static void
 decode_pose (gpointer opened, const void *const *data, SlResult *result)
 {
   State *state = opened;
-  for (guint p = 0; p < state->persons && result->n_detections < state->max_results; p++) {
+  const guint persons = count_persons (state, data);
+  for (guint p = 0; p < persons && result->n_detections < state->max_results; p++) {
     SlDetection person = { 0 };
     const guint before = result->n_keypoints;
     SlDetectedPoint *points = sl_result_add_keypoints (result, &person, state->points);
@@ -270,9 +327,13 @@ decode_pose (gpointer opened, const void *const *data, SlResult *result)
     const gsize first = (gsize) p * (3 * state->points + BOX_COLUMNS);
     if (state->kind == POSE_HEAT_MAPS)
       read_heat_maps (state, data, points);
+    else if (state->kind == POSE_POINTS)
+      read_points (state, data, p, points);
     else
       read_list (state, data[0], first, points);
     const gboolean found = state->kind == POSE_PERSONS ? read_box (state, data[0], first, &person) : surround (state, points, &person);
+    if (state->kind == POSE_POINTS)
+      person.confidence = MIN (sl_values_get (&state->more[CONFIDENCES], data[CONFIDENCES], p), 1);
     if (found && person.confidence >= state->threshold)
       result->detections[result->n_detections++] = person;
     else
@@ -289,7 +350,8 @@ close_pose (gpointer opened)
 
 const SlDecoder sl_decoder_pose = {
   .name = "pose",
-  .description = "keypoints of persons: points[1,1,17,3], persons[1,6,56], or heat maps[1,H,W,17] with or without offsets",
+  .description =
+    "keypoints of persons: points[1,1,17,3], persons[1,6,56], heat maps[1,H,W,17] with or without offsets, or points[1,P,17,2] and confidences",
   .params = params,
   .names = names,
   .threshold = 0.3f,

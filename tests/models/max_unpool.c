@@ -104,7 +104,8 @@ check_values (guint32 filter, gboolean same)
   g_assert_true (sl_graph_prepare (graph, &error));
   run_graph (graph, (const void *[]){ in }, (gfloat *[]){ places, back });
   for (gint32 i = 0; i < PICTURES * rows * columns * CHANNELS; i++) {
-    const gint32 c = i % CHANNELS, column = i / CHANNELS % columns, row = i / CHANNELS / columns % rows, picture = i / CHANNELS / columns / rows;
+    const gint32 c = i % CHANNELS, column = i / CHANNELS % columns, row = i / CHANNELS / columns % rows,
+                 picture = i / CHANNELS / columns / rows;
     const gint32 pad_y = MAX ((rows - 1) * 2 + f - rows * f, 0) / 2, pad_x = MAX ((columns - 1) * 2 + f - columns * f, 0) / 2;
     gint32 place = 0;
     const gfloat most = greatest (in, f, picture, row * 2 - top, column * 2 - left, c, &place);
@@ -168,12 +169,15 @@ refuse (Options options, gsize n, gint32 place_rows, SlError code, const char *t
 static void
 test_errors (void)
 {
-  refuse ((Options){ 1, 2, 2, 2, 2, 0, { 0 } }, 20, 2, SL_ERROR_FORMAT, "its custom options have 20 bytes; expected padding, strides, window and activation, 24");
-  refuse ((Options){ 0, 2, 2, 2, 2, 0, { 0 } }, 32, 2, SL_ERROR_FORMAT, "state padding 0 and activation 0; expected 1 (SAME) or 2 (VALID), and 0 to 3");
+  refuse ((Options){ 1, 2, 2, 2, 2, 0, { 0 } }, 20, 2, SL_ERROR_FORMAT,
+          "its custom options have 20 bytes; expected padding, strides, window and activation, 24");
+  refuse ((Options){ 0, 2, 2, 2, 2, 0, { 0 } }, 32, 2, SL_ERROR_FORMAT,
+          "state padding 0 and activation 0; expected 1 (SAME) or 2 (VALID), and 0 to 3");
   refuse ((Options){ 1, 2, 2, 2, 2, 9, { 0 } }, 32, 2, SL_ERROR_FORMAT, "activation 9");
   refuse ((Options){ 1, 2, 0, 2, 2, 0, { 0 } }, 32, 2, SL_ERROR_FORMAT, "state a stride or window of 0; expected 1 to 32767");
   refuse ((Options){ 1, 2, 2, 2, 65536, 0, { 0 } }, 32, 2, SL_ERROR_FORMAT, "state a stride or window of 65536");
-  refuse ((Options){ 1, 2, 2, 2, 2, 0, { 0 } }, 32, 3, SL_ERROR_SHAPE, "values are float32[2,2,2,3] and their places float32[2,3,2,3]; expected the same shape");
+  refuse ((Options){ 1, 2, 2, 2, 2, 0, { 0 } }, 32, 3, SL_ERROR_SHAPE,
+          "values are float32[2,2,2,3] and their places float32[2,3,2,3]; expected the same shape");
 }
 
 int

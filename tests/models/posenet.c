@@ -51,11 +51,11 @@ model (const Options *options, gboolean quantised, gint32 rows)
   SlTfliteOp op = { .custom = "PosenetDecoderOp", .custom_options = custom, .n_inputs = 3, .n_outputs = 4 };
   for (guint i = 0; i < 3; i++)
     op.inputs[i] = sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ .name = "field",
-                                                                        .dtype = quantised ? SL_DTYPE_U8 : SL_DTYPE_F32,
-                                                                        .rank = 4,
-                                                                        .dims = { 1, i == 2 ? rows : ROWS, COLUMNS, columns[i] },
-                                                                        .scale = quantised ? scales[i] : 0,
-                                                                        .zero_point = zeros[i] });
+                                                                       .dtype = quantised ? SL_DTYPE_U8 : SL_DTYPE_F32,
+                                                                       .rank = 4,
+                                                                       .dims = { 1, i == 2 ? rows : ROWS, COLUMNS, columns[i] },
+                                                                       .scale = quantised ? scales[i] : 0,
+                                                                       .zero_point = zeros[i] });
   for (guint i = 0; i < 4; i++)
     op.outputs[i] = sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ .name = names[i], .dtype = SL_DTYPE_F32, .rank = 0 });
   sl_tflite_writer_op (writer, &op);
@@ -221,7 +221,8 @@ check_fields (guint32 seed, const Options *options, gboolean quantised)
       base[k] = (gint) zeros[i] + (i == 2 ? g_rand_int_range (rand, -40, 41) : 0);
     for (gsize k = 0; k < n; k++) {
       const guint8 code = (guint8) CLAMP (base[k % (gsize) columns[i]] + g_rand_int_range (rand, -reaches[i], reaches[i] + 1), 0, 255);
-      const gfloat value = (gfloat) (code - (gint) zeros[i]) * scales[i] + (quantised ? 0 : (gfloat) g_rand_double_range (rand, -0.05, 0.05));
+      const gfloat value =
+        (gfloat) (code - (gint) zeros[i]) * scales[i] + (quantised ? 0 : (gfloat) g_rand_double_range (rand, -0.05, 0.05));
       fields[i][k] = (double) value;
       if (quantised)
         ((guint8 *) in[i])[k] = code;

@@ -233,6 +233,56 @@ test_persons (void)
   g_assert_cmpfloat (result->keypoints[1].y, ==, 0.125f);
 }
 
+/* PosenetDecoderOp's outputs: of three persons two count, and the confidence of one is too low. Points are pixels of 400 x 200. */
+static void
+test_points (void)
+{
+  enum
+  {
+    P = 3,
+    K = 17
+  };
+  static const gfloat totals[P] = { 0.9f, 0.1f, 0.8f };
+  static const guint32 shapes[4][4] = { { 1, P, K, 2 }, { 1, P, K }, { 1, P }, { 1 } };
+  static const guint ranks[4] = { 4, 3, 2, 1 };
+  gfloat points[P * K * 2], confidences[P * K], count = 2;
+  for (guint i = 0; i < P * K; i++) {
+    points[2 * i] = (gfloat) (10 * (i % K));
+    points[2 * i + 1] = (gfloat) (4 * (i % K)) + 100;
+    confidences[i] = i % K == 3 ? 0 : 0.75f;
+  }
+  SlDecoderConfig config = new_config (SL_DTYPE_F32, DIMS (1, P, K, 2), 0, 0);
+  config.n_tensors = 4;
+  for (guint i = 0; i < 4; i++) {
+    config.tensors[i] = config.tensors[0];
+    config.tensors[i].rank = ranks[i];
+    for (guint k = 0; k < ranks[i]; k++)
+      config.tensors[i].dims[k] = shapes[i][k];
+  }
+  config.input_width = 0;
+  assert_open_fails ("pose", &config, SL_ERROR_ARGUMENT,
+                     "decoder pose: points are in pixels of the model's input, whose size is not known");
+  config.input_width = 400;
+  config.input_height = 200;
+  g_autoptr (SlDecoding) decoding = open_one (NULL, &config, "pose");
+  const void *const data[4] = { points, confidences, totals, &count };
+  const SlResult *result = sl_decoding_run (decoding, data);
+  g_assert_cmpuint (result->n_detections, ==, 1);
+  g_assert_cmpfloat (result->detections[0].confidence, ==, 0.9f);
+  g_assert_cmpfloat_with_epsilon (result->detections[0].x_min, 0.25, 1e-6);
+  g_assert_cmpfloat_with_epsilon (result->detections[0].x_max, 0.41, 1e-6);
+  g_assert_cmpfloat_with_epsilon (result->detections[0].y_max, 0.8, 1e-6);
+  for (guint k = 0; k < K; k++) {
+    g_assert_cmpfloat_with_epsilon (result->keypoints[k].x, 0.25 + 0.01 * k, 1e-6);
+    g_assert_cmpfloat_with_epsilon (result->keypoints[k].y, 0.05 * k, 1e-6);
+    g_assert_cmpfloat (result->keypoints[k].confidence, ==, k == 3 ? 0 : 0.75f);
+  }
+  count = 1e9f;
+  g_assert_cmpuint (sl_decoding_run (decoding, data)->n_detections, ==, 2);
+  count = NAN;
+  g_assert_cmpuint (sl_decoding_run (decoding, data)->n_detections, ==, 0);
+}
+
 /* Point k is hottest at column k % 9 of row k / 9; with offsets it lies 3 pixels right of and 2 over its cell. */
 static void
 test_heat_maps (void)
@@ -320,6 +370,7 @@ main (int argc, char **argv)
   g_test_add_func ("/maps/list", test_list);
   g_test_add_func ("/maps/persons", test_persons);
   g_test_add_func ("/maps/heat_maps", test_heat_maps);
+  g_test_add_func ("/maps/points", test_points);
   g_test_add_func ("/maps/image", test_image);
   g_test_add_func ("/maps/background", test_background);
   return g_test_run ();
