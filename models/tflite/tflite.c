@@ -524,6 +524,19 @@ add_output_shape (Reader *reader, const SlWindow *window, gint32 *inputs, guint 
   return TRUE;
 }
 
+/* The scale of tensor @i of @indices, 0 = none. */
+static gfloat
+scale_of (const Reader *reader, const SlFbVector *indices, guint i)
+{
+  const gint32 index = i < indices->count ? sl_fb_vector_i32 (indices, i) : -1;
+  if (index < 0 || index >= (gint64) reader->tensors.count)
+    return 0;
+  const SlFbTable tensor = sl_fb_vector_table (&reader->tensors, (guint32) index);
+  const SlFbTable quant = sl_fb_table (&tensor, TFL_TENSOR_QUANTISATION);
+  const SlFbVector scales = sl_fb_vector (&quant, TFL_QUANT_SCALE, 4);
+  return scales.count == 1 ? sl_fb_vector_f32 (&scales, 0) : 0;
+}
+
 static gboolean
 read_operator (Reader *reader, guint index, GError **error)
 {
@@ -553,6 +566,8 @@ read_operator (Reader *reader, guint index, GError **error)
     g_prefix_error (error, "node %u %s '%s': ", index, sl_op_name (code->op->op), name);
     return FALSE;
   }
+  if (code->op->op == SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM) /* states are no operands here, but the cell's scale is said there */
+    params.lstm.cell_scale = scale_of (reader, &in, code->op->first_state + 1);
   return sl_fb_check (&reader->fb, error)
          && (code->op->op != SL_OP_CONV_2D || round_activations (reader, index, &params.window, inputs, n_inputs, error))
          && read_signed_weights (reader, code->op->op, inputs, n_inputs, error)

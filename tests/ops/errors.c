@@ -245,8 +245,8 @@ static const Row rows[] = {
     SL_DTYPE_U8,
     0.5f,
     1,
-    "is uint8[1,2,3]; expected float32: integer LSTMs do not run here, convert the model with dynamic range quantisation, which keeps "
-    "weights of 8 bits, or without any",
+    "is uint8[1,2,3]; expected float32 or int8: convert the model with dynamic range quantisation, which keeps weights of 8 bits, or "
+    "without any",
     { { 0 } } },
   { SL_OP_CONV_2D,
     { F32 (1, 4, 4, 2), F32 (3, 1, 1, 2) },

@@ -455,6 +455,122 @@ run_lstm (gboolean codes, gboolean coupled, gboolean time_major)
   om_clear (&m);
 }
 
+/* @peephole, @relu, @cell_scale, @weight_zero: what a good one has not; @refused: what is said of that, NULL = it runs. */
+typedef struct
+{
+  gboolean coupled, time_major, peephole, relu;
+  gfloat cell_scale;
+  gint32 weight_zero;
+  const char *refused;
+} IntegerLstm;
+
+/* The same of int8, 16 bits inside: as near to the numbers that the codes stand for as one and a half codes of the output. */
+static void
+run_integer_lstm (const IntegerLstm *how)
+{
+  enum
+  {
+    STEPS = 6,
+    INPUTS = 7,
+    CELLS = 5,
+    BATCH = 2
+  };
+  static const gfloat scale = 0.05f, input_scale = 0.02f, hidden_scale = 1.0f / 128;
+  gint8 w[4][CELLS * INPUTS], r[4][CELLS * CELLS];
+  gint32 b[4][CELLS];
+  double expected[BATCH * STEPS * CELLS];
+  OpModel m;
+  om_init (&m, SL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM,
+           &(SlOpParams){ .lstm = { .activation_is_tanh = !how->relu, .cell_clip = 2.5f, .time_major = how->time_major } }, 6);
+  for (guint g = 0; g < 4; g++) {
+    for (guint i = 0; i < CELLS * INPUTS; i++)
+      w[g][i] = (gint8) g_rand_int_range (m.rand, -20, 21);
+    for (guint i = 0; i < CELLS * CELLS; i++)
+      r[g][i] = (gint8) g_rand_int_range (m.rand, -20, 21);
+    for (guint i = 0; i < CELLS; i++)
+      b[g][i] = g_rand_int_range (m.rand, -500, 500);
+  }
+  om_input (&m, SL_DTYPE_I8, 3, how->time_major ? DIMS (STEPS, BATCH, INPUTS) : DIMS (BATCH, STEPS, INPUTS), input_scale, -9);
+  for (guint kind = 0; kind < 2; kind++)
+    for (guint g = 0; g < 4; g++) {
+      if (g == 0 && how->coupled)
+        om_omitted (&m);
+      else
+        om_constant (&m, SL_DTYPE_I8, 2, kind == 0 ? DIMS (CELLS, INPUTS) : DIMS (CELLS, CELLS), scale, how->weight_zero,
+                     kind == 0 ? w[g] : r[g]);
+    }
+  for (guint i = 0; i < 3; i++) {
+    if (how->peephole)
+      om_constant (&m, SL_DTYPE_I8, 1, DIMS (CELLS), scale, 0, w[0]);
+    else
+      om_omitted (&m);
+  }
+  for (guint g = 0; g < 4; g++) {
+    if (g == 0 && how->coupled)
+      om_omitted (&m);
+    else
+      om_constant (&m, SL_DTYPE_I32, 1, DIMS (CELLS), scale * input_scale, 0, b[g]);
+  }
+  om_omitted (&m);
+  om_omitted (&m);
+  for (guint i = 0; i < 2; i++)
+    m.op.inputs[m.op.n_inputs++] = sl_tflite_writer_tensor (m.writer, &(SlTfliteTensor){ .name = "state",
+                                                                                         .dtype = i == 0 ? SL_DTYPE_I8 : SL_DTYPE_I16,
+                                                                                         .rank = 2,
+                                                                                         .dims = { BATCH, CELLS },
+                                                                                         .scale = i == 0 ? hidden_scale : how->cell_scale,
+                                                                                         .variable = TRUE });
+  om_output (&m, SL_DTYPE_I8, 3, how->time_major ? DIMS (STEPS, BATCH, CELLS) : DIMS (BATCH, STEPS, CELLS), hidden_scale, 3);
+  if (how->refused != NULL) {
+    om_refuse (&m, how->refused);
+    om_clear (&m);
+    return;
+  }
+  for (gsize n = 0; n < BATCH; n++) {
+    double hidden[CELLS] = { 0 }, cell[CELLS] = { 0 }, gates[4][CELLS];
+    for (gsize t = 0; t < STEPS; t++) {
+      const gsize at = how->time_major ? t * BATCH + n : n * STEPS + t;
+      for (guint g = 0; g < 4; g++)
+        for (guint u = 0; u < CELLS; u++) {
+          gates[g][u] = b[g][u] * (double) scale * (double) input_scale;
+          for (guint i = 0; i < INPUTS; i++)
+            gates[g][u] += w[g][u * INPUTS + i] * (double) scale * om_real (&m, 0, at * INPUTS + i);
+          for (guint i = 0; i < CELLS; i++)
+            gates[g][u] += r[g][u * CELLS + i] * (double) scale * hidden[i];
+          gates[g][u] = fmin (fmax (gates[g][u], -8), 8);
+        }
+      for (guint u = 0; u < CELLS; u++) {
+        const double forget = sigmoid (gates[1][u]), in = how->coupled ? 1 - forget : sigmoid (gates[0][u]);
+        cell[u] = fmin (fmax (forget * cell[u] + in * tanh (gates[2][u]), -2.5), 2.5);
+        expected[at * CELLS + u] = sigmoid (gates[3][u]) * tanh (cell[u]);
+      }
+      for (guint u = 0; u < CELLS; u++) /* what flows back has eight bits */
+        hidden[u] = fmin (fmax (rint (expected[at * CELLS + u] * 128), -131), 124) / 128;
+    }
+  }
+  om_expect (&m, 0, expected, 1.5);
+  om_clear (&m);
+}
+
+static void
+test_integer_lstm (void)
+{
+  static const IntegerLstm bad[] = {
+    { .cell_scale = 0.001f, .refused = "the scale of its cell state, input 19, is 0.001; expected a power of two from 2^-15 to 1" },
+    { .cell_scale = 0, .refused = "input 19, is 0; expected a power of two" },
+    { .cell_scale = 4, .refused = "input 19, is 4; expected a power of two" },
+    { .cell_scale = 0.25f, .relu = TRUE, .refused = "its activation is not TANH" },
+    { .cell_scale = 0.25f, .weight_zero = 3, .refused = "expected a constant int8[5,7] of one scale, zero point 0" },
+    { .cell_scale = 0.25f,
+      .peephole = TRUE,
+      .refused = "input 9: integer LSTMs run without peepholes, projection and layer normalisation" },
+  };
+  for (guint i = 0; i < 4; i++)
+    run_integer_lstm (&(IntegerLstm){ .coupled = i & 1, .time_major = i & 2, .cell_scale = 1.0f / 4096 });
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    run_integer_lstm (&bad[i]);
+}
+
 static void
 test_lstm (void)
 {
@@ -563,6 +679,7 @@ main (int argc, char **argv)
   g_test_add_func ("/ops/normalisations", test_normalisations);
   g_test_add_func ("/ops/l2-pool", test_l2_pool);
   g_test_add_func ("/ops/lstm", test_lstm);
+  g_test_add_func ("/ops/integer-lstm", test_integer_lstm);
   g_test_add_func ("/ops/nms", test_nms);
   g_test_add_func ("/ops/static", test_static);
   return g_test_run ();
