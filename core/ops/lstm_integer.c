@@ -49,7 +49,8 @@ check_constant (const SlGraph *graph, const SlNode *node, guint i, SlDtype dtype
       && (rank == 1 || (tensor->dims[1] == columns && tensor->quant.count == 1 && sl_tensor_zero_point (tensor) == 0)))
     return TRUE;
   g_autofree char *text = sl_tensor_describe (tensor);
-  g_autofree char *expected = rank == 1 ? g_strdup_printf ("[%d]", rows) : g_strdup_printf ("[%d,%d] of one scale, zero point 0", rows, columns);
+  g_autofree char *expected =
+    rank == 1 ? g_strdup_printf ("[%d]", rows) : g_strdup_printf ("[%d,%d] of one scale, zero point 0", rows, columns);
   return sl_node_error (error, node, SL_ERROR_UNSUPPORTED, "input %u is %s%s; expected a constant %s%s", i,
                         tensor->data == NULL ? "variable " : "", text, sl_dtype_name (dtype), expected);
 }
@@ -79,9 +80,8 @@ sl_lstm_integer_check (const SlGraph *graph, const SlNode *node, GError **error)
 {
   const SlTensor *input = sl_node_input (graph, node, SL_LSTM_INPUT), *output = sl_node_output (graph, node, 0);
   const SlTensor *recurrent = sl_node_input (graph, node, SL_LSTM_RECURRENT_WEIGHTS + SL_GATE_OUTPUT);
-  if (!sl_node_check_dtype (node, "output", output, SL_DTYPE_BIT (SL_DTYPE_I8), error)
-      || !sl_node_check_quant (node, "input", input, error) || !sl_node_check_quant (node, "output", output, error)
-      || !check_forms (node, error))
+  if (!sl_node_check_dtype (node, "output", output, SL_DTYPE_BIT (SL_DTYPE_I8), error) || !sl_node_check_quant (node, "input", input, error)
+      || !sl_node_check_quant (node, "output", output, error) || !check_forms (node, error))
     return FALSE;
   const gint32 cells = recurrent->dims[0], columns = input->dims[2];
   if (cells > MOST_COLUMNS || columns > MOST_COLUMNS)

@@ -12,6 +12,7 @@
 
 #include "sightline/error.h"
 #include "models/tflite/flatbuffer.h"
+#include "models/numbers.h"
 #include "models/reader.h"
 #include "models/tflite/metadata.h"
 #include "models/tflite/missing.h"
@@ -27,6 +28,8 @@
 #define COPY_ALLOWANCE 65536
 /* Sparse tensors may become this many times as large as the file. */
 #define DENSE_GROWTH 32
+/* Of a picture, in examples. */
+#define EXAMPLE_SIDE 224
 
 typedef struct
 {
@@ -44,6 +47,7 @@ typedef struct
   SlFbVector buffers, tensors, operators, inputs, outputs;
   guint64 copied, dense;
   GArray *codes;
+  GStrv given; /* shapes that the user states for the inputs */
   gboolean keep_activations;
   gint32 *signed_copies; /* of each tensor: the tensor that reads its bytes as int8, 0 = none */
   guint8 *used;          /* one flag a tensor: some operator, input or output refers to it */
@@ -61,6 +65,7 @@ reader_clear (Reader *reader)
   g_clear_pointer (&reader->codes, g_array_unref);
   g_clear_pointer (&reader->signed_copies, g_free);
   g_clear_pointer (&reader->used, g_free);
+  g_clear_pointer (&reader->given, g_strfreev);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Reader, reader_clear)
@@ -277,6 +282,85 @@ read_shape (const SlFbTable *table, SlTensor *tensor, GError **error)
   return TRUE;
 }
 
+/* Dimensions that the file leaves open: -1 in shape_signature, which becomes a placeholder of 1 in the shape. A batch may stay that. */
+static guint32
+open_dims (const SlFbVector *signature, const SlTensor *tensor)
+{
+  guint32 open = 0;
+  for (guint i = 0; i < MIN (signature->count, tensor->rank); i++)
+    open |= sl_fb_vector_i32 (signature, i) < 0 ? 1u << i : 0;
+  return open;
+}
+
+/* "float32[1,?,?,3]" */
+static char *
+describe_open (const SlTensor *tensor, guint32 open)
+{
+  GString *text = g_string_new (sl_dtype_name (tensor->dtype));
+  for (guint i = 0; i < tensor->rank; i++)
+    if (open & 1u << i)
+      g_string_append (text, i > 0 ? ",?" : "[?");
+    else
+      g_string_append_printf (text, "%s%d", i > 0 ? "," : "[", tensor->dims[i]);
+  return g_string_free (g_string_append_c (text, ']'), FALSE);
+}
+
+static gboolean
+refuse_open_shape (const SlTensor *tensor, guint32 open, GError **error)
+{
+  g_autofree char *text = describe_open (tensor, open);
+  g_autoptr (GString) example = g_string_new (NULL);
+  for (guint i = 0; i < tensor->rank; i++)
+    g_string_append_printf (example, "%s%d", i > 0 ? "," : "", (open & 1u << i) == 0 || i == 0 ? tensor->dims[i] : EXAMPLE_SIDE);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_SHAPE,
+    "its size is not fixed, %s; state it, for example as input-shape=%s: property of slinfer, option --input-shape of the program, "
+    "or line under [sightline] of the model's .modelinfo",
+    text, example->str);
+  return FALSE;
+}
+
+/* The shape of an input of the model: the stored one, or, where the file leaves dimensions open, what @given (nullable) states. */
+static gboolean
+settle_input (const SlFbTable *table, const char *given, SlTensor *tensor, GError **error)
+{
+  const SlFbVector signature = sl_fb_vector (table, TFL_TENSOR_SIGNATURE, 4);
+  const guint32 open = open_dims (&signature, tensor);
+  gdouble numbers[SL_MAX_RANK];
+  gboolean placeholder = FALSE;
+  for (guint i = 1; i < tensor->rank; i++)
+    placeholder |= (open & 1u << i) != 0 && tensor->dims[i] <= 1;
+  if (open == 0 || (!placeholder && (given == NULL || given[0] == '\0')))
+    return TRUE;
+  if (given == NULL || given[0] == '\0')
+    return refuse_open_shape (tensor, open, error);
+  const guint n = sl_numbers_parse (given, numbers, SL_MAX_RANK);
+  gboolean fits = n == tensor->rank;
+  for (guint i = 0; i < n && fits; i++)
+    fits = numbers[i] >= 1 && numbers[i] <= G_MAXINT32 && numbers[i] == floor (numbers[i])
+           && ((open & 1u << i) != 0 || numbers[i] == (gdouble) tensor->dims[i]);
+  if (!fits) {
+    g_autofree char *text = describe_open (tensor, open);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "input-shape is '%s', but it is %s: expected as many whole numbers that fit", given,
+                 text);
+    return FALSE;
+  }
+  for (guint i = 0; i < n; i++)
+    tensor->dims[i] = (gint32) numbers[i];
+  return TRUE;
+}
+
+/* Nothing for a tensor that is no input of the model. */
+static gboolean
+settle_shape (Reader *reader, guint index, const SlFbTable *table, SlTensor *tensor, GError **error)
+{
+  const guint n = g_strv_length (reader->given);
+  for (guint i = 0; i < MIN (reader->inputs.count, SL_MAX_IO); i++)
+    if (sl_fb_vector_i32 (&reader->inputs, i) == (gint32) index)
+      return settle_input (table, i < n ? reader->given[i] : NULL, tensor, error);
+  return TRUE;
+}
+
 /* The channel dimension of @n scales. A wrong number in the file is forgiven where one dimension only fits. */
 static gint
 find_axis (const SlTensor *tensor, gint32 stated, guint n)
@@ -411,7 +495,8 @@ read_tensor (Reader *reader, guint index, GError **error)
     return FALSE;
   tensor.name = sl_arena_strdup (reader->arena, name);
   if (reader->used[index]
-      && (!read_type (&table, &tensor, error) || !read_shape (&table, &tensor, error) || !read_quantisation (reader, &table, &tensor, error)
+      && (!read_type (&table, &tensor, error) || !read_shape (&table, &tensor, error)
+          || !settle_shape (reader, index, &table, &tensor, error) || !read_quantisation (reader, &table, &tensor, error)
           || !read_constant (reader, &table, &tensor, error))) {
     g_prefix_error (error, "tensor %u '%s': ", index, name);
     return FALSE;
@@ -574,24 +659,6 @@ read_operator (Reader *reader, guint index, GError **error)
          && sl_graph_add_node (reader->graph, code->op->op, index, inputs, n_inputs, outputs, out.count, &params, error);
 }
 
-/* A picture's size may not be dynamic, even where a placeholder stands in the shape; a batch of -1 becomes that placeholder. */
-static gboolean
-check_signature (Reader *reader, gint32 index, GError **error)
-{
-  const SlFbTable table = sl_fb_vector_table (&reader->tensors, (guint32) index);
-  const SlFbVector signature = sl_fb_vector (&table, TFL_TENSOR_SIGNATURE, 4);
-  for (guint i = 1; i < signature.count; i++) {
-    if (sl_fb_vector_i32 (&signature, i) >= 0)
-      continue;
-    g_autofree char *name = dup_name (&table, TFL_TENSOR_NAME);
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                 "input '%s': dimension %u is dynamic (%d in shape_signature); export the model with a fixed input shape", name, i,
-                 sl_fb_vector_i32 (&signature, i));
-    return FALSE;
-  }
-  return TRUE;
-}
-
 static gboolean
 read_io (Reader *reader, GError **error)
 {
@@ -601,11 +668,8 @@ read_io (Reader *reader, GError **error)
                  reader->outputs.count, SL_MAX_IO);
     return FALSE;
   }
-  for (guint i = 0; i < reader->inputs.count; i++) {
+  for (guint i = 0; i < reader->inputs.count; i++)
     inputs[i] = sl_fb_vector_i32 (&reader->inputs, i);
-    if (!check_signature (reader, inputs[i], error))
-      return FALSE;
-  }
   for (guint i = 0; i < reader->outputs.count; i++)
     outputs[i] = sl_fb_vector_i32 (&reader->outputs, i);
   return sl_fb_check (&reader->fb, error)
@@ -650,6 +714,7 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
   const void *data = g_bytes_get_data (bytes, &size);
 
   sl_fb_init (&reader.fb, data, size);
+  reader.given = g_strsplit (source->input_shape != NULL ? source->input_shape : "", ";", SL_MAX_IO + 1);
   reader.codes = g_array_new (FALSE, TRUE, sizeof (Code));
   g_array_set_clear_func (reader.codes, code_clear);
   if (!open_model (&reader, &model, error) || !read_codes (&reader, &model, error))

@@ -248,8 +248,9 @@ test_shapes (void)
     { { .dims = { 65536, 65536, 256, 1 } }, SL_ERROR_LIMIT, "over the limit of 1073741824 bytes" },
     { { .dims = { G_MAXINT32, G_MAXINT32, G_MAXINT32, 3 } }, SL_ERROR_LIMIT, "over the limit of 1073741824 bytes" },
     { { .dims = { 1, 1, 1, 3 }, .signature = dynamic },
-      SL_ERROR_UNSUPPORTED,
-      "input 'image': dimension 1 is dynamic (-1 in shape_signature); export the model with a fixed input shape" },
+      SL_ERROR_SHAPE,
+      "tensor 0 'image': its size is not fixed, float32[?,?,?,3]; state it, for example as input-shape=1,224,224,3: property of slinfer, "
+      "option --input-shape of the program, or line under [sightline] of the model's .modelinfo" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
@@ -281,6 +282,54 @@ test_dynamic_batch (void)
   g_autoptr (SlModel) model = load_with_info (writer, NULL, NULL, &error);
   g_assert_no_error (error);
   g_assert_cmpint (sl_model_contract (model)->image.width, ==, 4);
+}
+
+/* A picture's size that is open is that of the .modelinfo, as stated by an option; a stored one serves where nothing is stated. */
+static void
+test_open_shape (void)
+{
+  static const struct
+  {
+    gint32 stored[4], signature[4];
+    const char *stated; /* in the .modelinfo; NULL = nowhere */
+    gint32 height;      /* of the picture; 0 = refused */
+    const char *text;
+  } rows[] = {
+    { { 1, 1, 1, 3 }, { -1, -1, -1, 3 }, "1,6,8,3", 6, NULL },
+    { { 1, 5, 8, 3 }, { -1, -1, 8, 3 }, "1,6,8,3", 6, NULL },
+    { { 1, 5, 8, 3 }, { -1, -1, 8, 3 }, NULL, 5, NULL },
+    { { 1, 1, 8, 3 },
+      { 1, -1, 8, 3 },
+      "1,6,9,3",
+      0,
+      "input-shape is '1,6,9,3', but it is float32[1,?,8,3]: expected as many whole numbers that fit" },
+    { { 1, 1, 1, 3 }, { 1, -1, -1, 3 }, "6,8", 0, "input-shape is '6,8', but it is float32[1,?,?,3]" },
+    { { 1, 1, 1, 3 }, { 1, -1, -1, 3 }, "1,0,8,3", 0, "input-shape is '1,0,8,3', but it is float32[1,?,?,3]" },
+    { { 1, 1, 1, 3 }, { 1, -1, -1, 3 }, "1,1.5,8,3", 0, "input-shape is '1,1.5,8,3', but it is float32[1,?,?,3]" },
+    { { 1, 1, 1, 3 }, { 1, -1, -1, 3 }, "1,50000,50000,3", 0, "over the limit of 1073741824 bytes" },
+    { { 1, 4, 4, 3 }, { 1, 4, 4, 3 }, "1,6,8,3", 0, "a model of this format has the size that it was exported with" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+    g_autoptr (GError) error = NULL;
+    g_autofree char *info = rows[i].stated == NULL
+                              ? NULL
+                              : g_strdup_printf ("[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\ninput-shape=%s\n", rows[i].stated);
+    SlTfliteTensor tensor = { .name = "image", .dtype = SL_DTYPE_F32, .rank = 4, .signature = rows[i].signature };
+    memcpy (tensor.dims, rows[i].stored, sizeof rows[i].stored);
+    const gint32 x = sl_tflite_writer_tensor (writer, &tensor), y = sl_tflite_writer_tensor (writer, &tensor);
+    sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_RELU, .n_inputs = 1, .inputs = { x }, .n_outputs = 1, .outputs = { y } });
+    sl_tflite_writer_io (writer, 1, &x, 1, &y);
+    g_autoptr (SlModel) model = load_with_info (writer, info, NULL, &error);
+    if (rows[i].height == 0) {
+      g_assert_null (model);
+      g_assert_nonnull (strstr (error->message, rows[i].text));
+      continue;
+    }
+    g_assert_no_error (error);
+    g_assert_cmpint (sl_model_contract (model)->image.height, ==, rows[i].height);
+    g_assert_cmpint (sl_graph_output_tensor (sl_model_graph (model), 0)->dims[1], ==, rows[i].height);
+  }
 }
 
 /* A model made by hand of tables, for what the writer cannot write: one RELU of code 19. */
@@ -543,6 +592,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tflite-errors/constants", test_constants);
   g_test_add_func ("/tflite-errors/shapes", test_shapes);
   g_test_add_func ("/tflite-errors/dynamic-batch", test_dynamic_batch);
+  g_test_add_func ("/tflite-errors/open-shape", test_open_shape);
   g_test_add_func ("/tflite-errors/raw", test_raw);
   g_test_add_func ("/tflite-errors/options", test_options);
   g_test_add_func ("/tflite-errors/amplification", test_amplification);
