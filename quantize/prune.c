@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "quantize/constant.h"
 
@@ -12,31 +13,41 @@
 static int
 compare (const void *a, const void *b)
 {
-  const gfloat x = *(const gfloat *) a, y = *(const gfloat *) b;
+  const gdouble x = *(const gdouble *) a, y = *(const gdouble *) b;
   return (x > y) - (x < y);
 }
 
-/* Exactly @most of @n values become zero: the smallest, the first of equal ones. */
-static void
-zero_smallest (gfloat *values, gsize n, gsize most)
+static gdouble
+size_of (const gfloat *values, gsize block)
 {
-  g_autofree gfloat *sizes = g_new (gfloat, n);
+  gdouble size = 0;
+  for (gsize i = 0; i < block; i++)
+    size += fabs ((gdouble) values[i]);
+  return size;
+}
+
+/* Exactly @most of @n blocks become zero: the smallest, the first of equal ones. */
+static void
+zero_smallest (gfloat *values, gsize n, gsize block, gsize most)
+{
+  g_autofree gdouble *sizes = g_new (gdouble, n), *sorted = NULL;
   gsize below = 0;
   for (gsize i = 0; i < n; i++)
-    sizes[i] = fabsf (values[i]);
-  qsort (sizes, n, sizeof sizes[0], compare);
-  const gfloat limit = sizes[most - 1];
-  while (sizes[below] < limit)
+    sizes[i] = size_of (values + i * block, block);
+  sorted = g_memdup2 (sizes, n * sizeof sizes[0]);
+  qsort (sorted, n, sizeof sorted[0], compare);
+  const gdouble limit = sorted[most - 1];
+  while (sorted[below] < limit)
     below++;
   for (gsize i = 0, equal = most - below; i < n; i++)
-    if (fabsf (values[i]) < limit || (fabsf (values[i]) == limit && equal > 0)) {
-      equal -= fabsf (values[i]) == limit;
-      values[i] = 0;
+    if (sizes[i] < limit || (sizes[i] == limit && equal > 0)) {
+      equal -= sizes[i] == limit;
+      memset (values + i * block, 0, block * sizeof values[0]);
     }
 }
 
 guint
-sl_prune (SlGraph *graph, gdouble share)
+sl_prune (SlGraph *graph, gdouble share, gboolean blocks)
 {
   guint layers = 0;
   g_autofree gboolean *seen = g_new0 (gboolean, MAX (sl_graph_n_tensors (graph), 1));
@@ -45,11 +56,12 @@ sl_prune (SlGraph *graph, gdouble share)
     if (node->op != SL_OP_CONV_2D && node->op != SL_OP_FULLY_CONNECTED)
       continue;
     const SlTensor *weights = sl_node_input (graph, node, 1);
-    const gsize n = weights->bytes / sizeof (gfloat), most = (gsize) (share * (gdouble) n);
+    const gsize block = blocks && weights->dims[weights->rank - 1] % SL_PRUNE_BLOCK == 0 ? SL_PRUNE_BLOCK : 1;
+    const gsize n = weights->bytes / sizeof (gfloat), most = (gsize) (share * (gdouble) (n / block));
     if (seen[node->inputs[1]] || weights->data == NULL || weights->dtype != SL_DTYPE_F32 || n < LEAST || most == 0
         || !sl_constant_is_within (weights, FLT_MAX))
       continue;
-    zero_smallest (sl_constant_writable (graph, node->inputs[1]), n, most);
+    zero_smallest (sl_constant_writable (graph, node->inputs[1]), n / block, block, most);
     seen[node->inputs[1]] = TRUE;
     layers++;
   }

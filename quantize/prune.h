@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pruning by magnitude: of the weights of each layer the smallest become zero, wherever they are. */
+/* Pruning by magnitude: of the weights of each layer the smallest become zero, wherever they are, one by one or in blocks. */
 #ifndef SL_QUANTIZE_PRUNE_H
 #define SL_QUANTIZE_PRUNE_H
 
@@ -7,9 +7,13 @@
 
 G_BEGIN_DECLS
 
+/** Weights of an output channel, for inputs that follow each other, which 8-bit layers skip when all are zero. */
+#define SL_PRUNE_BLOCK 4
+
 /** sl_prune: of @graph, of sl_tflite_express(), that @share (0..1) of the weights of each convolution over all channels and of each fully
- *  connected layer. Layers of few weights and depthwise ones stay: there is little to gain and much to lose. Returns how many were pruned. */
-guint sl_prune (SlGraph *graph, gdouble share);
+ *  connected layer. Layers of few weights and depthwise ones stay: there is little to gain and much to lose. @blocks: blocks rather than
+ *  single weights, by the sum of their magnitudes, where the input channels are whole blocks. Returns how many layers were pruned. */
+guint sl_prune (SlGraph *graph, gdouble share, gboolean blocks);
 
 G_END_DECLS
 

@@ -166,7 +166,7 @@ sl_quantizer_new (SlModel *model, const SlQuantizeOptions *options, GError **err
     g_prefix_error (error, "%s: ", sl_model_path (model));
     return NULL;
   }
-  q->pruned = options->prune > 0 ? sl_prune (q->graph, options->prune) : 0;
+  q->pruned = options->prune > 0 ? sl_prune (q->graph, options->prune, options->prune_blocks) : 0;
   q->equalized = options->equalize ? sl_equalize (q->graph) : 0;
   q->kept = g_new0 (gboolean, MAX (sl_graph_n_nodes (q->graph), 1));
   q->ranges = sl_ranges_new (q->graph);

@@ -38,7 +38,7 @@ typedef enum
  * @float_head: parts of detectors that 8 bits spoil stay float
  * @per_tensor: one scale for the weights of a layer, instead of one for each output channel
  * @uint8: activations and weights as uint8, which needs @per_tensor
- * @prune: 0..1, share of the weights of each layer that become zero first: see prune.h
+ * @prune: 0..1, share of the weights of each layer that become zero first, with @prune_blocks in blocks: see prune.h
  * @equalize: channels of layers that follow each other are made alike first: see equalize.h
  * @threads: 1..SL_MAX_THREADS
  */
@@ -47,7 +47,7 @@ typedef struct
   SlQuantizeWhat what;
   SlRangeMethod method;
   gdouble percent, prune;
-  gboolean float_head, per_tensor, uint8, equalize;
+  gboolean prune_blocks, float_head, per_tensor, uint8, equalize;
   guint threads;
 } SlQuantizeOptions;
 

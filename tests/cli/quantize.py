@@ -147,6 +147,19 @@ def test_float16():
     assert report["agreement"] == 1 and report["output_snr_db"] > 40, report
 
 
+def test_prune_blocks():
+    """Four fifths of the fours of weights for inputs that follow each other are zero, in 8 bits, too."""
+    target = work("blocks.tflite")
+    run(*small("-o", target, "-c", folder("few", 6, "evaluate"), "--prune", "0.8", "--prune-blocks")).expect(0)
+    seen = 0
+    for code, (_, weights, *_) in layers(read(target)):
+        if code[0] == 3 and weights[0] == 9 and weights[1][3] % 4 == 0 and len(weights[5]) >= 4096:
+            fours = [weights[5][i:i + 4] for i in range(0, len(weights[5]), 4)]
+            assert fours.count(bytes(4)) >= int(0.8 * len(fours)), (code, weights[1], fours.count(bytes(4)) / len(fours))
+            seen += 1
+    assert seen > 10, seen
+
+
 def test_prune():
     """The smaller half of the weights of convolutions and of the last layer is zero; the other half, and what the two are compared with, is
     as the model came."""
@@ -166,6 +179,7 @@ def test_prune():
         pruned += 1
     assert pruned == report["pruned"], (pruned, report)
     run(*small("-o", work("pruned.tflite"), "--float16", "--prune", "1.5")).expect(2, "--prune")
+    run(*small("-o", work("pruned.tflite"), "--float16", "--prune-blocks")).expect(2, "--prune-blocks says how", "expected --prune X")
     # What pruning costs is no fault of the noisiest node.
     for how in ["--float16", "-e"], ["-c"]:
         run(*small("-o", work("never.tflite"), *how, folder("few", 6, "evaluate"), "--min-agreement", "1", "--prune", "0.9")).expect(

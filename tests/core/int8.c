@@ -24,7 +24,8 @@ typedef enum
   DEPTHWISE,
   DEPTHWISE_3X3,
   ONE_CHANNEL,
-  FULLY_CONNECTED
+  FULLY_CONNECTED,
+  SPARSE /* pointwise; most fours of weights are zero */
 } Shape;
 
 /** What weights look like: any code; codes near the zero point but for a few; the extremes only. */
@@ -94,6 +95,10 @@ random_case (GRand *rand, Kind kind, Shape shape, Case *c)
   c->window.stride_w = between (rand, 0, 2) ? c->window.stride_h : between (rand, 1, 3);
   c->window.dilation_h = c->window.stride_h == 1 ? between (rand, 1, 2) : 1;
   c->window.dilation_w = c->window.stride_w == 1 ? between (rand, 1, 2) : 1;
+  if (shape == SPARSE) {
+    c->in = 4 * between (rand, 8, 75);
+    c->out = between (rand, 40, 200);
+  }
   if (shape == WIDE_WINDOW) {
     c->w = between (rand, 24, 60);
     c->h = between (rand, 1, 5);
@@ -105,7 +110,8 @@ random_case (GRand *rand, Kind kind, Shape shape, Case *c)
     c->h = between (rand, 3, 9);
     c->w = between (rand, 3, 20);
   }
-  if (shape != POINTWISE && shape != FULLY_CONNECTED && between (rand, 0, 3) == 0) {
+  const gboolean pointwise = shape == POINTWISE || shape == FULLY_CONNECTED || shape == SPARSE;
+  if (!pointwise && between (rand, 0, 3) == 0) {
     const gint32 most = between (rand, 0, 1) ? 3 : 40;
     c->window.padding = SL_PADDING_EXPLICIT;
     c->window.pad_top = between (rand, 0, MIN (most, 9));
@@ -113,7 +119,7 @@ random_case (GRand *rand, Kind kind, Shape shape, Case *c)
     c->window.pad_left = between (rand, 0, most);
     c->window.pad_right = between (rand, 0, most);
   }
-  if (shape == POINTWISE || shape == FULLY_CONNECTED)
+  if (pointwise)
     c->fh = c->fw = c->window.dilation_h = c->window.dilation_w = c->window.stride_h = c->window.stride_w = 1;
   for (gboolean fits = c->fh == 1; !fits;) {
     c->fh = shape == DEPTHWISE_3X3 ? 3 : between (rand, 1, 5);
@@ -135,6 +141,9 @@ fill_weights (GRand *rand, const Case *c, Spread spread, guint8 *codes, gsize n)
     if (c->kind != U8_TENSOR && codes[i] == 0x80)
       codes[i] = 0x81; /* TensorFlow Lite's int8 weights have no such code; XNNPACK's tests assume it */
   }
+  for (gsize i = 0; c->shape == SPARSE && i < n; i += 4)
+    if (between (rand, 0, 9) != 0)
+      memset (codes + i, c->zero_w, 4);
 }
 
 typedef struct
@@ -297,6 +306,50 @@ test_random (gconstpointer data)
   }
 }
 
+static guint sparse_calls;
+static const SlInt8Isa *counted;
+
+static void
+count_sparse (const SlInt8Sparse *layer, gint32 first, gint32 end, const guint8 *columns, gint32 rows, guint8 *c, gsize c_stride)
+{
+  sparse_calls++;
+  counted->sparse (layer, first, end, columns, rows, c, c_stride);
+}
+
+/* Zeros are noticed where they are many, and their places left out. */
+static void
+test_zeros_noticed (void)
+{
+  const SlInt8Isa *isas[SL_INT8_MAX_ISAS];
+  const guint n_isas = sl_int8_isas (isas);
+  for (guint i = 0; i < n_isas; i++)
+    for (guint sparse = 0; sparse < 2; sparse++) {
+      const Case c = { .kind = I8_CHANNEL,
+                       .shape = sparse ? SPARSE : POINTWISE,
+                       .n = 1,
+                       .h = 14,
+                       .w = 14,
+                       .in = 96,
+                       .out = 576,
+                       .fh = 1,
+                       .fw = 1,
+                       .window = { .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 } };
+      g_autoptr (GRand) rand = g_rand_new_with_seed (sparse);
+      Graph graph;
+      if (isas[i]->sparse == NULL)
+        continue;
+      SlInt8Isa counting = *isas[i];
+      counting.sparse = count_sparse;
+      counted = isas[i];
+      sparse_calls = 0;
+      graph_init (&graph, &c, rand, TRAINED, sparse);
+      guint8 *got = run (&graph, "int8", &counting, 1);
+      g_assert_cmpuint (sparse_calls > 0, ==, sparse);
+      sl_tensor_buffer_free (got);
+      check_clear (&graph.check);
+    }
+}
+
 /* ADD has no integer definition to compare with but XNNPACK's. */
 static void
 test_add (gconstpointer data)
@@ -413,9 +466,8 @@ int
 main (int argc, char **argv)
 {
   static const char *const kinds[] = { "uint8", "int8", "int8-channel" };
-  static const char *const shapes[] = {
-    "pointwise", "window", "wide-window", "depthwise", "depthwise-3x3", "one-channel", "fully-connected"
-  };
+  static const char *const shapes[] = { "pointwise",     "window",      "wide-window",     "depthwise",
+                                        "depthwise-3x3", "one-channel", "fully-connected", "sparse" };
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (shapes) * 3; i++) {
     g_autofree char *path = g_strdup_printf ("/core/int8/%s/%s", shapes[i / 3], kinds[i % 3]);
@@ -427,6 +479,7 @@ main (int argc, char **argv)
     g_test_add_data_func (path, GUINT_TO_POINTER (kind), test_add);
     g_test_add_data_func (half_away, GUINT_TO_POINTER (kind), test_add_half_away);
   }
+  g_test_add_func ("/core/int8/zeros-noticed", test_zeros_noticed);
   g_test_add_data_func ("/core/int8/by-reciprocal/conv", GUINT_TO_POINTER (0), test_by_reciprocal);
   g_test_add_data_func ("/core/int8/by-reciprocal/fully-connected", GUINT_TO_POINTER (1), test_by_reciprocal);
   return g_test_run ();

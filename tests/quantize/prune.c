@@ -45,7 +45,7 @@ check (const gfloat *weights, gdouble share)
   g_autoptr (SlGraph) graph = make_graph (weights);
   gsize zeros = 0;
   gfloat largest = 0, smallest = INFINITY;
-  g_assert_cmpuint (sl_prune (graph, share), ==, 1);
+  g_assert_cmpuint (sl_prune (graph, share, FALSE), ==, 1);
   const SlTensor *pruned = sl_node_input (graph, sl_graph_node (graph, 0), 1);
   const gfloat *after = pruned->data;
   g_assert_true (sl_node_input (graph, sl_graph_node (graph, 3), 1)->data == pruned->data);
@@ -80,13 +80,42 @@ test_shares (void)
   }
 }
 
+/* Blocks are whole, and none that stays is smaller than one that goes. */
+static void
+test_blocks (void)
+{
+  gfloat weights[N];
+  g_autoptr (GRand) rand = g_rand_new_with_seed (9);
+  gdouble gone = 0, stays = INFINITY;
+  guint zeros = 0;
+  for (guint i = 0; i < N; i++)
+    weights[i] = (gfloat) g_rand_double_range (rand, -1, 1);
+  g_autoptr (SlGraph) graph = make_graph (weights);
+  g_assert_cmpuint (sl_prune (graph, 0.7, TRUE), ==, 1);
+  const gfloat *after = sl_node_input (graph, sl_graph_node (graph, 0), 1)->data;
+  for (guint i = 0; i < N; i += 4) {
+    gdouble size = 0;
+    for (guint k = i; k < i + 4; k++) {
+      size += fabs ((gdouble) weights[k]);
+      g_assert_cmpfloat (after[k], ==, after[i] == 0 ? 0 : weights[k]);
+    }
+    zeros += after[i] == 0;
+    if (after[i] == 0)
+      gone = MAX (gone, size);
+    else
+      stays = MIN (stays, size);
+  }
+  g_assert_cmpuint (zeros, ==, (guint) (0.7 * (N / 4)));
+  g_assert_cmpfloat (gone, <=, stays);
+}
+
 /* Weights that are no numbers have no order. */
 static void
 test_not_finite (void)
 {
   gfloat weights[N] = { NAN };
   g_autoptr (SlGraph) graph = make_graph (weights);
-  g_assert_cmpuint (sl_prune (graph, 0.5), ==, 0);
+  g_assert_cmpuint (sl_prune (graph, 0.5, FALSE), ==, 0);
 }
 
 int
@@ -94,6 +123,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/quantize/prune/shares", test_shares);
+  g_test_add_func ("/quantize/prune/blocks", test_blocks);
   g_test_add_func ("/quantize/prune/not-finite", test_not_finite);
   return g_test_run ();
 }

@@ -49,8 +49,13 @@ sl_making_options_check (const char *command, SlMakingOptions *making)
     sl_options_usage (command, "--activations uint8: weights of uint8 have one scale; expected --weights per-tensor");
     return FALSE;
   }
+  if (making->prune_blocks && making->prune == NULL) {
+    sl_options_usage (command, "--prune-blocks says how weights become zero; expected --prune X, too");
+    return FALSE;
+  }
   making->how.percent = 100 * percent;
   making->how.prune = prune;
+  making->how.prune_blocks = making->prune_blocks;
   return TRUE;
 }
 

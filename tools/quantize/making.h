@@ -14,6 +14,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   char *method, *percentile, *float_head, *weights, *activations, *min_agreement, *prune;
+  gboolean prune_blocks;
   gdouble limit;
   SlQuantizeOptions how;
 } SlMakingOptions;
@@ -26,6 +27,7 @@ typedef struct
     { "weights", 0, 0, G_OPTION_ARG_STRING, &(making)->weights, "Scales of weights: per-channel or per-tensor (default per-channel)", "HOW" },  \
     { "activations", 0, 0, G_OPTION_ARG_STRING, &(making)->activations, "Type of 8-bit values: int8 or uint8 (default int8)", "TYPE" },         \
     { "prune", 0, 0, G_OPTION_ARG_STRING, &(making)->prune, "Make this share of each layer's weights zero first, the smallest, 0..1", "X" },    \
+    { "prune-blocks", 0, 0, G_OPTION_ARG_NONE, &(making)->prune_blocks, "With --prune: in fours, which layers of 8 bits skip", NULL },          \
   {                                                                                                                                             \
     "min-agreement", 0, 0, G_OPTION_ARG_STRING, &(making)->min_agreement,                                                                       \
       "Keep the worst layers float until the models agree so far, 0..1", "X"                                                                    \

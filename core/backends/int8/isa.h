@@ -78,6 +78,22 @@ typedef struct
 } SlInt8Depthwise;
 
 /**
+ * SlInt8Sparse: weights most of which are zero, by fours: those of an output channel for four activations of a row that follow each other
+ * @starts: by output channel, and one more: where in @places and @weights those of the channel begin
+ * @places: which four activations each of the fours with weights in it is multiplied with, ascending; @weights: by what, four each
+ * @bias, @scale: by channel
+ */
+typedef struct
+{
+  const gint32 *starts;
+  const guint16 *places;
+  const gint8 *weights;
+  const gint32 *bias;
+  const gfloat *scale;
+  SlInt8Output output;
+} SlInt8Sparse;
+
+/**
  * SlInt8Rows: one or two output rows of a 3x3 window without dilation.
  * @rows: three input rows from the window's first; with two output rows (stride 1 only) four
  * @out: one or two output rows; the second may be NULL
@@ -132,6 +148,10 @@ typedef struct
  *        at @c. Reads up to @unit - 1 elements past a row.
  * @depthwise: one output pixel; four pointers to a pixel for each quad
  * @depthwise_rows, @depthwise_flat: (nullable)
+ * @sparse_rows: of a tile of @sparse; 0 where there is none
+ * @turn: (nullable) up to @sparse_rows rows of @depth activations, whole fours, times the exclusive or @flip, as columns of as many fours, the
+ *        missing ones 0
+ * @sparse: (nullable) output channels @first to before @end, whole fours unless the last, of such columns' first @rows rows, into rows at @c
  * @dw_lanes: channels of a depthwise block; @dw_lane: position in a block's weights of a channel
  */
 typedef struct
@@ -147,6 +167,9 @@ typedef struct
   void (*depthwise_rows) (const SlInt8Depthwise *layer, const SlInt8Rows *rows);
   void (*depthwise_flat) (const SlInt8Depthwise *layer, const SlInt8Flat *flat);
   void (*add) (const SlInt8Add *add, const guint8 *a, const guint8 *b, guint8 *out, gsize n);
+  gint32 sparse_rows;
+  void (*turn) (const guint8 *rows, gint32 n, gint32 depth, guint8 flip, guint8 *columns);
+  void (*sparse) (const SlInt8Sparse *layer, gint32 first, gint32 end, const guint8 *columns, gint32 rows, guint8 *c, gsize c_stride);
   gint32 (*dw_lane) (gint32 channel);
 } SlInt8Isa;
 

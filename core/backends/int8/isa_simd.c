@@ -116,5 +116,10 @@ const SlInt8Isa SL_SIMD (sl_int8_isa) = {
   .depthwise_rows = SL_SIMD (sl_int8_depthwise_rows),
   .depthwise_flat = SL_SIMD (sl_int8_depthwise_flat),
   .add = add_simd,
+#ifdef SPARSE_REGISTERS
+  .sparse_rows = SPARSE_REGISTERS * LANES,
+  .turn = SL_SIMD (sl_int8_turn),
+  .sparse = SL_SIMD (sl_int8_sparse),
+#endif
   .dw_lane = dw_lane,
 };

@@ -18,6 +18,16 @@
 #define MIN_INT16_ROWS 17
 /* Rows that tiles of every instruction set divide evenly. */
 #define TILE 12
+/* With weights that are zero here and there a step takes as long as this many of a tile's, more where turned rows take more than half of the
+ * first cache; turning four activations, or results, of a row takes as long as this many; and the end of a channel's weights, which no processor
+ * foresees, as long as this many for each tile. */
+#define SPARSE_STEP 1.3
+#define SPARSE_FAR_STEP 2.3
+#define SPARSE_NEAR 16384
+#define SPARSE_TURN 1.2
+#define SPARSE_END 12
+/* Most activations of a row: a tile of them stays in the second cache. */
+#define SPARSE_DEPTH 4096
 /* Most blocks after which channels of a flat layer repeat. */
 #define MAX_FLAT_BLOCKS 16
 
@@ -109,7 +119,7 @@ set_output (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
   const SlTensor *output = sl_node_output (graph, node, 0);
   const gint32 shift = output->dtype == SL_DTYPE_I8 ? 128 : 0;
   sl_clamp_for (&clamp, sl_node_fused_activation (node), output);
-  layer->gemm.output = layer->dw.output = (SlInt8Output){
+  layer->gemm.output = layer->dw.output = layer->sparse.output = (SlInt8Output){
     .zero_point = (gint16) (sl_tensor_zero_point (output) + shift),
     .lo = (guint8) (clamp.lo + shift),
     .hi = (guint8) (clamp.hi + shift),
@@ -200,6 +210,33 @@ set_tiles (SlInt8Layer *layer, guint threads, gsize element)
   layer->chunk_panels = panels;
 }
 
+/* Whether going through the fours of weights that are not zero is less work than going through all. */
+static gboolean
+is_sparse (const SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
+{
+  if (layer->mode != SL_INT8_DIRECT || layer->isa->sparse == NULL || layer->depth % SL_INT8_QUAD != 0 || layer->depth > SPARSE_DEPTH)
+    return FALSE;
+  const gint32 lanes = layer->isa->lanes, tile = layer->isa->sparse_rows;
+  const gdouble rows = (layer->rows + tile - 1) / tile * tile, fours = (gdouble) layer->depth / SL_INT8_QUAD;
+  const gdouble step = (gsize) layer->depth * (gsize) tile <= SPARSE_NEAR ? SPARSE_STEP : SPARSE_FAR_STEP;
+  const gdouble all = (gdouble) layer->rows * ((layer->channels + lanes - 1) / lanes) * fours;
+  const gdouble least =
+    SPARSE_TURN * rows * (fours + (gdouble) layer->channels / SL_INT8_QUAD) + SPARSE_END * rows / tile * layer->channels;
+  return least < all && least + sl_int8_density (graph, node) * rows / lanes * layer->channels * fours * step < all;
+}
+
+/* Tiles of rows, and where threads outnumber them, of channels. */
+static void
+set_sparse_tiles (SlInt8Layer *layer, guint threads)
+{
+  const gint32 tiles = (layer->rows + layer->isa->sparse_rows - 1) / layer->isa->sparse_rows;
+  const gint32 pieces = tiles < 2 * (gint32) threads ? (gint32) threads : 1;
+  layer->tile_rows = layer->isa->sparse_rows;
+  layer->n_panels = layer->channels;
+  layer->chunk_panels = ((layer->channels + pieces - 1) / pieces + SL_INT8_QUAD - 1) / SL_INT8_QUAD * SL_INT8_QUAD;
+  layer->scratch_bytes = (gsize) layer->depth * (gsize) layer->isa->sparse_rows;
+}
+
 static void
 set_depthwise (SlInt8Layer *layer, SlArena *arena)
 {
@@ -231,6 +268,7 @@ set_scratch (SlInt8Layer *layer, gsize element)
 typedef struct
 {
   SlInt8Gemm gemm;
+  SlInt8Sparse sparse;
   SlInt8Depthwise dw;
 } Packed;
 
@@ -246,7 +284,7 @@ pack (SlArena *arena, gpointer data)
 {
   const Packing *packing = data;
   sl_int8_pack (packing->layer, packing->graph, packing->node, arena);
-  const Packed packed = { packing->layer->gemm, packing->layer->dw };
+  const Packed packed = { packing->layer->gemm, packing->layer->sparse, packing->layer->dw };
   return sl_arena_memdup (arena, &packed, sizeof packed);
 }
 
@@ -269,10 +307,14 @@ sl_int8_layer_new (const SlInt8Isa *isa, SlHost *host, const SlNode *node)
   }
   set_window (layer, graph, node);
   layer->mode = mode_of (layer, graph, node);
+  if (is_sparse (layer, graph, node))
+    layer->mode = SL_INT8_SPARSE;
   if (layer->mode == SL_INT8_BANDED || layer->mode == SL_INT8_DW_FLAT)
     layer->line = (gint32) line_of (&layer->window);
   if (layer->mode >= SL_INT8_DW_TAPS)
     set_depthwise (layer, host->arena);
+  else if (layer->mode == SL_INT8_SPARSE)
+    set_sparse_tiles (layer, host->threads);
   else
     set_tiles (layer, host->threads, element);
   layer->gemm.flip = flips_rows (layer) ? 0 : layer->flip;
@@ -283,6 +325,7 @@ sl_int8_layer_new (const SlInt8Isa *isa, SlHost *host, const SlNode *node)
   sl_host_need_scratch (host, layer->scratch_bytes);
   const Packed *packed = sl_weight_cache_get (host->weights, node, isa, pack, &(Packing){ layer, graph, node }, NULL);
   layer->gemm = packed->gemm;
+  layer->sparse = packed->sparse;
   layer->dw = packed->dw;
   return layer;
 }

@@ -13,6 +13,7 @@ G_BEGIN_DECLS
 
 /**
  * SlInt8Mode: how activations reach the inner loops.
+ * @SL_INT8_SPARSE: the same, turned, for weights most of which are zero
  * @SL_INT8_DIRECT: rows of the multiplication are consecutive rows of the input
  * @SL_INT8_BANDED: an output row at a time: the input rows under it are copied with their padding, and the windows of
  *                  that row are rows of the multiplication which overlap
@@ -22,6 +23,7 @@ G_BEGIN_DECLS
  */
 typedef enum
 {
+  SL_INT8_SPARSE,
   SL_INT8_DIRECT,
   SL_INT8_BANDED,
   SL_INT8_GATHERED,
@@ -56,6 +58,7 @@ struct _SlInt8Layer
   guint8 *pad;
   guint8 zero_byte, flip;
   SlInt8Gemm gemm;
+  SlInt8Sparse sparse;
   SlInt8Depthwise dw;
   SlInt8Add add;
   gsize bytes;
@@ -94,6 +97,9 @@ guint sl_int8_add_items (const SlInt8Layer *layer);
 
 /** sl_int8_pack: weights, bias and scale of a layer whose mode and geometry are set. */
 void sl_int8_pack (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena);
+/** sl_int8_density: the share of fours of a channel's weights, the first at a multiple of four, that are not all zero; 1 where a weight less
+ *  its zero point has nine bits. */
+gdouble sl_int8_density (const SlGraph *graph, const SlNode *node);
 
 G_END_DECLS
 

@@ -3,6 +3,7 @@
  * Weights in the order in which the inner loops read them. Zero points are folded into the bias here, and weights
  * that need nine bits are split over further steps.
  */
+#include <math.h>
 #include <string.h>
 
 #include "core/backends/int8/layer.h"
@@ -65,6 +66,12 @@ limit_channel (const gint16 *values, gint32 depth, gint32 limit, gint8 *low, gui
   *sum = total;
 }
 
+static gint16
+weight_zero_point (const SlTensor *tensor)
+{
+  return (gint16) (tensor->quant.count > 1 ? 0 : sl_tensor_zero_point (tensor));
+}
+
 void
 sl_int8_weights_init (SlInt8Weights *w, const SlInt8Isa *isa, const SlGraph *graph, const SlNode *node, gint32 most)
 {
@@ -84,7 +91,7 @@ sl_int8_weights_init (SlInt8Weights *w, const SlInt8Isa *isa, const SlGraph *gra
 void
 sl_int8_weights_read (SlInt8Weights *w, gint32 first, gint32 count)
 {
-  const gint16 zero_point = (gint16) (w->tensor->quant.count > 1 ? 0 : sl_tensor_zero_point (w->tensor));
+  const gint16 zero_point = weight_zero_point (w->tensor);
   w->first = first;
   for (gsize i = 0; i < (gsize) count; i++) {
     const gsize at = i * (gsize) w->depth, c = (gsize) first + i;
@@ -333,11 +340,72 @@ pack_depthwise (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, Sl
   sl_int8_weights_clear (&w);
 }
 
+static gboolean
+has_weight (const gint16 *four)
+{
+  return four[0] != 0 || four[1] != 0 || four[2] != 0 || four[3] != 0;
+}
+
+gdouble
+sl_int8_density (const SlGraph *graph, const SlNode *node)
+{
+  const SlTensor *tensor = sl_node_input (graph, node, 1);
+  const gint16 zero_point = weight_zero_point (tensor), base = tensor->dtype == SL_DTYPE_I8 ? 0x80 : 0;
+  const guint8 *values = tensor->data, zero = (guint8) zero_point;
+  const gint16 least = (gint16) (zero_point - 128 + base), most = (gint16) (zero_point + 127 + base);
+  gsize found = 0;
+  gboolean fits = TRUE;
+  for (gsize i = 0; i < tensor->bytes; i += SL_INT8_QUAD) {
+    guint four = 0;
+    for (gsize k = i; k < i + SL_INT8_QUAD; k++) {
+      const gint16 value = (gint16) (values[k] ^ base);
+      four |= values[k] ^ zero;
+      fits &= value >= least && value <= most;
+    }
+    found += four != 0;
+  }
+  return fits ? (gdouble) (found * SL_INT8_QUAD) / (gdouble) tensor->bytes : 1;
+}
+
+/* A channel at a time: its fours that are not all zero. */
+static void
+pack_sparse (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena)
+{
+  SlInt8Weights w;
+  Channels channels;
+  const gsize fours = (gsize) (layer->depth / SL_INT8_QUAD) * (gsize) layer->channels;
+  const gsize found = (gsize) lrint (sl_int8_density (graph, node) * (gdouble) fours);
+  gint32 *starts = sl_arena_alloc (arena, ((gsize) layer->channels + 1) * sizeof starts[0]), at = 0;
+  guint16 *places = sl_arena_alloc (arena, found * sizeof places[0]);
+  gint8 *weights = sl_arena_alloc (arena, found * SL_INT8_QUAD);
+  sl_int8_weights_init (&w, layer->isa, graph, node, 1);
+  channels_init (&channels, layer, graph, node, layer->channels, 1, arena);
+  for (gint32 c = 0; c < layer->channels; c++) {
+    starts[c] = at;
+    sl_int8_weights_read (&w, c, 1);
+    channels_set (&channels, c, graph, node, c, w.sums[0]);
+    for (gint32 k = 0; k < layer->depth; k += SL_INT8_QUAD)
+      if (has_weight (w.values + k)) {
+        memcpy (weights + (gsize) at * SL_INT8_QUAD, w.low + k, SL_INT8_QUAD);
+        places[at++] = (guint16) (k / SL_INT8_QUAD);
+      }
+  }
+  starts[layer->channels] = at;
+  layer->sparse.starts = starts;
+  layer->sparse.places = places;
+  layer->sparse.weights = weights;
+  layer->sparse.bias = channels.bias;
+  layer->sparse.scale = channels.scale;
+  sl_int8_weights_clear (&w);
+}
+
 void
 sl_int8_pack (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena)
 {
   if (layer->mode >= SL_INT8_DW_TAPS)
     pack_depthwise (layer, graph, node, arena);
+  else if (layer->mode == SL_INT8_SPARSE)
+    pack_sparse (layer, graph, node, arena);
   else
     pack_gemm (layer, graph, node, arena);
 }

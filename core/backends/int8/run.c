@@ -102,6 +102,20 @@ run_gemm (const void *data, guint item, guint thread)
                     run->y + (gsize) first * (gsize) layer->channels, (gsize) layer->channels);
 }
 
+static void
+run_sparse (const void *data, guint item, guint thread)
+{
+  const Run *run = data;
+  const SlInt8Layer *layer = run->layer;
+  const gint32 tiles = (layer->rows + layer->tile_rows - 1) / layer->tile_rows;
+  const gint32 first = (gint32) item % tiles * layer->tile_rows, channel = (gint32) item / tiles * layer->chunk_panels;
+  const gint32 rows = MIN (layer->tile_rows, layer->rows - first);
+  guint8 *columns = layer->scratch->memory + layer->scratch->bytes * thread;
+  layer->isa->turn (run->x + (gsize) first * (gsize) layer->depth, rows, layer->depth, layer->flip, columns);
+  layer->isa->sparse (&layer->sparse, channel, MIN (channel + layer->chunk_panels, layer->channels), columns, rows,
+                      run->y + (gsize) first * (gsize) layer->channels, (gsize) layer->channels);
+}
+
 /* Input row @y of an image with its padding left and right, or all padding: @pixels pixels, with @flip of the other signedness. */
 static void
 copy_line (const SlInt8Layer *layer, const guint8 *image, gint32 y, gint32 pixels, guint8 flip, guint8 *to)
@@ -240,6 +254,7 @@ void
 sl_int8_layer_run (const SlInt8Layer *layer, SlPool *pool, const void *const *inputs, void *output)
 {
   static const SlPoolFunc functions[] = {
+    [SL_INT8_SPARSE] = run_sparse,
     [SL_INT8_DIRECT] = run_gemm,
     [SL_INT8_BANDED] = run_banded,
     [SL_INT8_GATHERED] = run_gemm,

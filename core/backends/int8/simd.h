@@ -18,6 +18,11 @@ void SL_SIMD (sl_int8_gemm) (const SlInt8Gemm *gemm, gint32 first, gint32 end, c
 void SL_SIMD (sl_int8_depthwise) (const SlInt8Depthwise *layer, const guint8 *const *taps, guint8 *out);
 void SL_SIMD (sl_int8_depthwise_rows) (const SlInt8Depthwise *layer, const SlInt8Rows *rows);
 void SL_SIMD (sl_int8_depthwise_flat) (const SlInt8Depthwise *layer, const SlInt8Flat *flat);
+#ifdef SPARSE_REGISTERS
+void SL_SIMD (sl_int8_turn) (const guint8 *rows, gint32 n, gint32 depth, guint8 flip, guint8 *columns);
+void SL_SIMD (sl_int8_sparse) (const SlInt8Sparse *layer, gint32 first, gint32 end, const guint8 *columns, gint32 rows, guint8 *c,
+                               gsize c_stride);
+#endif
 #endif
 
 #endif

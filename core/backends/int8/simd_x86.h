@@ -52,6 +52,11 @@ typedef gint32 Mask;
 #endif
 #endif
 
+#ifndef USES_INT16
+/* Of a tile whose weights are mostly zero: as many as to_bytes() takes. */
+#define SPARSE_REGISTERS 4
+#endif
+
 /* Bytes of a register. */
 #define VEC_BYTES (4 * LANES)
 
