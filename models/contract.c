@@ -144,6 +144,19 @@ apply_info (const SlModelInfo *info, const char *input, Draft *draft, GError **e
   return apply_layer (&layer, draft, error) && apply_ranges (info, input, draft, error);
 }
 
+/* What @info (nullable) calls the outputs. */
+static void
+apply_ids (const SlModelInfo *info, SlContract *contract)
+{
+  for (guint i = 0; info != NULL && i < contract->n_outputs; i++) {
+    const SlInfoTensor *tensor = sl_modelinfo_find (info, contract->outputs[i].name);
+    if (tensor == NULL || tensor->id == NULL)
+      continue;
+    g_free (contract->outputs[i].id);
+    contract->outputs[i].id = g_strdup (tensor->id);
+  }
+}
+
 static gboolean
 apply_overrides (const SlContractOverrides *o, Draft *draft, GError **error)
 {
@@ -409,6 +422,8 @@ sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *
     return NULL;
   if (!settle_image (contract, &draft, error) || !settle_labels (contract, metadata, info, overrides, error))
     return NULL;
+  apply_ids (metadata->info, contract);
+  apply_ids (info, contract);
   settle_decoder (contract, graph, metadata, info, overrides);
   return g_steal_pointer (&contract);
 }

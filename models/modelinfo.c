@@ -16,6 +16,7 @@
 #define HEADER "modelinfo"
 #define OURS "sightline"
 #define VERSION "1.0"
+#define NEXT_VERSION "1.1" /* adds keys that are not ours */
 #define PARAM_PREFIX "decoder-"
 
 /* Our keys and where their values go. */
@@ -46,6 +47,7 @@ static void
 tensor_clear (gpointer data)
 {
   g_free (((SlInfoTensor *) data)->name);
+  g_free (((SlInfoTensor *) data)->id);
 }
 
 static char *
@@ -122,10 +124,18 @@ read_ranges (GKeyFile *file, const SlModelInfo *info, SlInfoTensor *tensor, GErr
   return tensor->n_ranges == 1 || tensor->n_ranges == 3 || bad_value (error, info, tensor->name, "ranges", "1 or 3 pairs", text);
 }
 
+/* (nullable): what a generator of these files leaves to be filled in is nothing stated. */
+static char *
+read_id (GKeyFile *file, const char *group)
+{
+  g_autofree char *id = get_text (file, group, "id");
+  return id != NULL && id[0] != '\0' && !g_str_has_prefix (id, "PLACEHOLDER") ? g_steal_pointer (&id) : NULL;
+}
+
 static gboolean
 read_tensor (GKeyFile *file, SlModelInfo *info, const char *group, GError **error)
 {
-  SlInfoTensor tensor = { .name = g_strdup (group) };
+  SlInfoTensor tensor = { .name = g_strdup (group), .id = read_id (file, group) };
   const gboolean good = read_dir (file, info, &tensor, error) && read_type (file, info, &tensor, error)
                         && read_dims (file, info, &tensor, error) && read_ranges (file, info, &tensor, error);
   g_array_append_val (info->tensors, tensor);
@@ -193,7 +203,8 @@ check_version (GKeyFile *file, const SlModelInfo *info, GError **error)
     g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: [" HEADER "] version: missing; write 'version=" VERSION "' there", info->path);
     return FALSE;
   }
-  return strcmp (version, VERSION) == 0 || bad_value (error, info, HEADER, "version", VERSION, version);
+  return strcmp (version, VERSION) == 0 || strcmp (version, NEXT_VERSION) == 0
+         || bad_value (error, info, HEADER, "version", VERSION " or " NEXT_VERSION, version);
 }
 
 static gboolean

@@ -4,7 +4,7 @@
  * its inference elements read too, and our own keys. A .tflite may also carry one in the zip behind it.
  *
  *   [modelinfo]
- *   version=1.0                    required
+ *   version=1.0                    required; or 1.1
  *   group-id=my-detector           any text
  *
  *   [serving_default_input:0]      one group a tensor, named like it
@@ -12,7 +12,7 @@
  *   type=float32                   element type
  *   dims=1,224,224,3               -1 fits any size
  *   dims-order=row-major           row-major: last dimension changes fastest; col-major: first
- *   id=image                       any text
+ *   id=image                       any text; of an output, what GStreamer's tensor decoders look for
  *   ranges=-1.0,1.0                what bytes 0..255 become in the tensor; one pair, or one a channel with ';' between
  *
  *   [sightline]                    our keys; also taken in the first input's group
@@ -45,6 +45,7 @@ typedef enum
 typedef struct
 {
   char *name;
+  char *id; /* (nullable) */
   SlInfoDir dir;
   SlDtype dtype;
   guint rank;

@@ -24,6 +24,9 @@ static const struct
   { "sltrack", "SlTrack", GST_RANK_NONE, sl_track_get_type },
   { "slanalyze", "SlAnalyze", GST_RANK_NONE, sl_analyze_get_type },
   { "slrecord", "SlRecord", GST_RANK_NONE, sl_record_get_type },
+#ifdef SL_HAVE_TENSOR_META
+  { "sltensorconvert", "SlTensorConvert", GST_RANK_NONE, sl_tensor_convert_get_type },
+#endif
   { "slbmpparse", "SlBmpParse", GST_RANK_PRIMARY, sl_bmp_parse_get_type },
   { "slexifparse", "SlExifParse", GST_RANK_PRIMARY, sl_exif_parse_get_type },
 };

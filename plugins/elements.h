@@ -23,6 +23,8 @@ GType sl_record_get_type (void);
 /** sl_overlay_get_type: only where SL_HAVE_OVERLAY is defined in config.h; not among the elements registered below, because
  *  its libraries for text would weigh on every process that infers. */
 GType sl_overlay_get_type (void);
+/** sl_tensor_convert_get_type: only where GStreamer has GstTensorMeta, SL_HAVE_TENSOR_META in config.h. */
+GType sl_tensor_convert_get_type (void);
 GType sl_bmp_parse_get_type (void);
 /** sl_bmp_register_type_finder: registers with @plugin (nullable) what knows BMP pictures that GStreamer does not. */
 gboolean sl_bmp_register_type_finder (GstPlugin *plugin);

@@ -13,6 +13,7 @@
 
 #include "sightline/error.h"
 #include "plugins/describe.h"
+#include "plugins/held_events.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/byte_pool.h"
 #include "plugins/meta/class_names.h"
@@ -272,14 +273,6 @@ video_caps (const SlPostprocess *self, const SlFrameMeta *meta)
   return meta != NULL && meta->frame != NULL ? meta->caps : NULL;
 }
 
-static void
-push_held (SlPostprocess *self)
-{
-  GstEvent *event;
-  while ((event = g_queue_pop_head (&self->held)) != NULL)
-    gst_pad_push_event (self->srcpad, event);
-}
-
 /* The first output that downstream takes, in its order, and that this frame allows. */
 static Output
 choose_output (GstCaps *allowed, GstCaps *video, GstCaps **caps)
@@ -331,7 +324,7 @@ negotiate (SlPostprocess *self, const SlFrameMeta *meta)
     gst_caps_replace (&self->output_caps, caps);
   }
   self->output = output;
-  push_held (self);
+  sl_held_events_push (&self->held, self->srcpad);
   return GST_FLOW_OK;
 }
 
@@ -644,7 +637,7 @@ forget_output (SlPostprocess *self)
   self->output = OUTPUT_NONE;
   gst_clear_caps (&self->output_caps);
   gst_clear_caps (&self->picture_caps);
-  g_queue_clear_full (&self->held, (GDestroyNotify) gst_event_unref);
+  sl_held_events_clear (&self->held);
 }
 
 static gboolean
@@ -657,18 +650,10 @@ take_caps (SlPostprocess *self, GstEvent *event)
   return open_decoding (self);
 }
 
-/* A flush drops the old segment wherever it is. */
 static void
 flush (SlPostprocess *self)
 {
-  for (GList *link = self->held.head; link != NULL;) {
-    GList *next = link->next;
-    if (GST_EVENT_TYPE (link->data) == GST_EVENT_SEGMENT) {
-      gst_event_unref (link->data);
-      g_queue_delete_link (&self->held, link);
-    }
-    link = next;
-  }
+  sl_held_events_flush (&self->held);
   gst_clear_buffer (&self->gathering);
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
   sl_tracking_reset (&self->tracking);
@@ -708,7 +693,7 @@ sl_postprocess_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
       flush (self);
       break;
     case GST_EVENT_EOS:
-      push_held (self);
+      sl_held_events_push (&self->held, self->srcpad);
       break;
     case GST_EVENT_SEGMENT:
       gst_event_copy_segment (event, &self->segment);

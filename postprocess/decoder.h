@@ -60,6 +60,8 @@ typedef struct
  * @decode: fills @result from @data (one pointer per tensor, aligned to its elements); tolerates NaN, infinities and any code
  * @close: frees the state
  * @classes: (nullable): number of classes the tensors have, 0 = they do not say
+ * @ids: (nullable): fills in what GStreamer's own tensor decoders call each tensor, by the tensor-id registry; only where one of them decodes
+ *   the same
  * @note: (nullable): what the decoder took for granted, a sentence for `sightline inspect`; NULL = nothing
  */
 struct _SlDecoder
@@ -76,6 +78,7 @@ struct _SlDecoder
   void (*decode) (gpointer state, const void *const *data, SlResult *result);
   void (*close) (gpointer state);
   guint (*classes) (const SlDecoderConfig *config);
+  void (*ids) (gconstpointer state, const char *ids[SL_MAX_IO]);
   const char *(*note) (gconstpointer state);
 };
 
@@ -93,6 +96,8 @@ const SlDecoder *sl_decoding_decoder (const SlDecoding *decoding);
 const char *const *sl_decoding_names (const SlDecoding *decoding);
 /** sl_decoding_classes: number of classes the tensors have, 0 = they do not say. */
 guint sl_decoding_classes (const SlDecoding *decoding);
+/** sl_decoding_ids: what GStreamer's own tensor decoders call each tensor; FALSE, and nothing in @ids, where none decodes the same. */
+gboolean sl_decoding_ids (const SlDecoding *decoding, const char *ids[SL_MAX_IO]);
 /** sl_decoding_note: (transfer none) (nullable): what the decoder took for granted because nothing states it, as a sentence. */
 const char *sl_decoding_note (const SlDecoding *decoding);
 /** sl_decoder_names: (transfer full): every decoder, ", " between. */

@@ -261,6 +261,15 @@ sl_decoding_classes (const SlDecoding *decoding)
   return decoding->classes;
 }
 
+gboolean
+sl_decoding_ids (const SlDecoding *decoding, const char *ids[SL_MAX_IO])
+{
+  if (decoding->decoder->ids == NULL)
+    return FALSE;
+  decoding->decoder->ids (decoding->state, ids);
+  return TRUE;
+}
+
 const char *
 sl_decoding_note (const SlDecoding *decoding)
 {

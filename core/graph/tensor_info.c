@@ -40,6 +40,8 @@ sl_tensor_infos_describe (const SlTensorInfo *infos, guint n)
 void
 sl_tensor_infos_clear (SlTensorInfo *infos, guint n)
 {
-  for (guint i = 0; i < n; i++)
+  for (guint i = 0; i < n; i++) {
     g_clear_pointer (&infos[i].name, g_free);
+    g_clear_pointer (&infos[i].id, g_free);
+  }
 }

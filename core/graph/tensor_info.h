@@ -16,6 +16,7 @@ G_BEGIN_DECLS
 /**
  * SlTensorInfo:
  * @name: (nullable)
+ * @id: (nullable): what a description file calls an output, whatever the model does (docs/modelinfo.md)
  * @dims: outermost first
  * @scale: 0 = not quantised per tensor
  * @values: what an output's numbers are
@@ -23,7 +24,7 @@ G_BEGIN_DECLS
  */
 typedef struct
 {
-  char *name;
+  char *name, *id;
   SlDtype dtype;
   guint rank;
   gint32 dims[SL_MAX_RANK];
@@ -40,7 +41,7 @@ void sl_tensor_info_init (SlTensorInfo *info, const SlTensor *tensor);
 char *sl_tensor_info_describe (const SlTensorInfo *info);
 /** sl_tensor_infos_describe: (transfer full): each of @n, ", " between. */
 char *sl_tensor_infos_describe (const SlTensorInfo *infos, guint n);
-/** sl_tensor_infos_clear: frees the names of @n. */
+/** sl_tensor_infos_clear: frees the texts of @n. */
 void sl_tensor_infos_clear (SlTensorInfo *infos, guint n);
 
 G_END_DECLS

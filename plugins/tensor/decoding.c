@@ -68,3 +68,13 @@ sl_tensor_decoding_open (SlTensorDecoding *self, const GstCaps *caps, const SlDe
     sl_tensor_decoding_clear (self);
   return opened;
 }
+
+void
+sl_tensor_decoding_ids (const GstCaps *caps, const char *ids[SL_MAX_IO])
+{
+  const SlDecodingSettings settings = { -1, 0, 1, NULL, NULL };
+  SlTensorDecoding decoding = { 0 };
+  if (sl_tensor_decoding_open (&decoding, caps, &settings, NULL, NULL))
+    sl_decoding_ids (decoding.decoding, ids);
+  sl_tensor_decoding_clear (&decoding);
+}

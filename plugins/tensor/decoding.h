@@ -34,6 +34,9 @@ typedef struct
  *  with one the decoder gives all it can, since only what is left of it counts against a limit */
 gboolean sl_tensor_decoding_open (SlTensorDecoding *self, const GstCaps *caps, const SlDecodingSettings *settings, const char *classes,
                                   GError **error);
+/** sl_tensor_decoding_ids: what GStreamer's own tensor decoders call the tensors of fixed @caps, by the decoder that their contract or shapes
+ *  ask for; nothing in @ids where none decodes the same. */
+void sl_tensor_decoding_ids (const GstCaps *caps, const char *ids[SL_MAX_IO]);
 /** sl_tensor_decoding_clear: also for a zeroed struct. */
 void sl_tensor_decoding_clear (SlTensorDecoding *self);
 

@@ -28,6 +28,10 @@ typedef enum
 
 static const char *const role_names[N_ROLES] = { "boxes", "classes", "scores", "count" };
 
+/* GStreamer's ssdobjectdetector finds them by these. */
+static const char *const role_ids[N_ROLES] = { "ssd-mobilenet-v1-variant-1-out-boxes", "ssd-mobilenet-v1-variant-1-out-classes",
+                                               "ssd-mobilenet-v1-variant-1-out-scores", "generic-variant-1-out-count" };
+
 /* Tensor index of each role. */
 static const guint known_orders[][N_ROLES] = {
   { 0, 1, 2, 3 },
@@ -206,6 +210,14 @@ close_ssd (gpointer opened)
   g_free (state);
 }
 
+static void
+ids (gconstpointer opened, const char *found[SL_MAX_IO])
+{
+  const State *state = opened;
+  for (guint role = 0; role < N_ROLES; role++)
+    found[state->tensor[role]] = role_ids[role];
+}
+
 static const char *
 note (gconstpointer opened)
 {
@@ -223,5 +235,6 @@ const SlDecoder sl_decoder_ssd = {
   .decode = decode_ssd,
   .close = close_ssd,
   .classes = classes,
+  .ids = ids,
   .note = note,
 };

@@ -47,6 +47,7 @@ test_complete (void)
   g_assert_cmpint (out->dir, ==, SL_INFO_OUTPUT);
   g_assert_cmpint (out->dims[0], ==, 1);
   g_assert_cmpint (out->dims[1], ==, 1001);
+  g_assert_cmpstr (out->id, ==, "scores");
   g_assert_null (sl_modelinfo_find (info, "other"));
   g_assert_cmpstr (info->keys.colour, ==, "BGR");
   g_assert_cmpstr (info->keys.fit, ==, "crop");
@@ -56,6 +57,21 @@ test_complete (void)
   g_assert_cmpstr (info->keys.labels, ==, labels);
   g_assert_cmpstr (g_hash_table_lookup (info->keys.params, "softmax"), ==, "true");
   g_assert_cmpstr (g_hash_table_lookup (info->keys.params, "scale"), ==, "2");
+}
+
+/* As GStreamer's own generator writes them: keys that are not ours, and what its user left open. */
+static void
+test_others (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlModelInfo) info = parse (
+    "[modelinfo]\nversion=1.1\ngroup-id=PLACEHOLDER\n\n"
+    "[image]\nid=image_0\ntype=uint8\ndims=-1,-1,-1,3\ndir=input\ncaps=video/x-raw,format=RGB\nranges=0.0,255.0;0.0,255.0;0.0,255.0\n\n"
+    "[boxes]\nid=PLACEHOLDER_boxes\ntype=float32\ndims=-1,-1,4\ndims-order=row-major\ndir=output\n",
+    -1, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (sl_modelinfo_find (info, "image")->id, ==, "image_0");
+  g_assert_null (sl_modelinfo_find (info, "boxes")->id);
 }
 
 #define HEAD "[modelinfo]\nversion=1.0\n"
@@ -68,7 +84,7 @@ static const struct
 } bad[] = {
   { "", "[modelinfo] version: missing; write 'version=1.0' there" },
   { "[modelinfo]\ngroup-id=x\n", "[modelinfo] version: missing" },
-  { "[modelinfo]\nversion=2.0\n", "[modelinfo] version: expected 1.0, got '2.0'" },
+  { "[modelinfo]\nversion=2.0\n", "[modelinfo] version: expected 1.0 or 1.1, got '2.0'" },
   { "version=1.0\n", "not a key file" },
   { "[modelinfo\nversion=1.0\n", "not a key file" },
   { "[modelinfo]\nversion=1.0\nrubbish\n", "not a key file" },
@@ -156,6 +172,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/modelinfo/complete", test_complete);
+  g_test_add_func ("/modelinfo/others", test_others);
   g_test_add_func ("/modelinfo/bad", test_bad);
   g_test_add_func ("/modelinfo/files", test_files);
   g_test_add_func ("/modelinfo/against-model", test_against_model);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "plugins/elements.h"
+#include "plugins/meta/region_predictions.h"
 #include "tests/elements/publish/support.h"
 #include "tests/elements/support.h"
 #include "tests/support/onnx_writer.h"
@@ -206,6 +207,71 @@ test_overlays (void)
   test_remove_file (labels);
 }
 
+#ifdef SL_HAVE_TENSOR_META
+
+#define MOST_FOUND 4
+
+/* What @launch finds in a gray frame: label and edges, in the order of the metas. */
+static guint
+find_objects (const char *launch, SlObjectView found[MOST_FOUND])
+{
+  SlPredictionReader reader;
+  SlPredictionView prediction = { .width = WIDTH, .height = HEIGHT };
+  g_autoptr (GstBuffer) out = test_line_run (launch, CAPS, CAPS, gray_frame (102, 0));
+  sl_prediction_reader_init (&reader);
+  sl_prediction_reader_read (&reader, out, &prediction);
+  g_assert_cmpuint (prediction.n_objects, <=, MOST_FOUND);
+  for (guint i = 0; i < prediction.n_objects; i++)
+    found[i] = prediction.objects[i]; /* labels are static strings */
+  sl_prediction_reader_clear (&reader);
+  return prediction.n_objects;
+}
+
+/* Inference and decoder may be ours or theirs, in every pair: the same objects, with edges at most a pixel apart. */
+static void
+test_tensors (void)
+{
+  static const char *const elements[] = { "onnxinference", "ssdobjectdetector", NULL };
+  static const char *const chains[] = {
+    "slnormalize ! slinfer model=MODEL ! slpostprocess threshold=0.3 labels=LABELS",
+    "slnormalize ! slinfer model=MODEL ! sltensorconvert ! ssdobjectdetector label-file=LABELS",
+    "onnxinference model-file=MODEL ! sltensorconvert model=MODEL ! slpostprocess threshold=0.3 labels=LABELS",
+    "onnxinference model-file=MODEL ! ssdobjectdetector label-file=LABELS",
+  };
+  if (is_missing (elements))
+    return;
+  g_autofree char *model = ssd_model (), *labels = test_text_file ("labels.txt", "none\ncat\ndog\n");
+  g_autofree char *description = g_strconcat (model, ".modelinfo", NULL);
+  g_assert_true (g_file_set_contents (
+    description, "[modelinfo]\nversion=1.0\n[sightline]\ndecoder=ssd\ndecoder-order=boxes,scores,classes,count\n", -1, NULL));
+  SlObjectView first[MOST_FOUND];
+  for (guint c = 0; c < G_N_ELEMENTS (chains); c++) {
+    SlObjectView found[MOST_FOUND];
+    GString *launch = g_string_new (chains[c]);
+    g_string_replace (launch, "MODEL", model, 0);
+    g_string_replace (launch, "LABELS", labels, 0);
+    const guint n = find_objects (launch->str, c == 0 ? first : found);
+    g_test_message ("%s: %u objects", launch->str, n);
+    g_assert_cmpuint (n, ==, 2);
+    for (guint i = 0; c > 0 && i < n; i++) {
+      g_test_message ("%s: %s %d,%d %dx%d %g", launch->str, found[i].label, found[i].x, found[i].y, found[i].w, found[i].h,
+                      found[i].confidence);
+      g_assert_cmpstr (found[i].label, ==, first[i].label);
+      g_assert_cmpfloat_with_epsilon (found[i].confidence, first[i].confidence, 1e-4);
+      g_assert_cmpfloat_with_epsilon (found[i].x_min, first[i].x_min, 1.0 / WIDTH);
+      g_assert_cmpfloat_with_epsilon (found[i].y_min, first[i].y_min, 1.0 / HEIGHT);
+      g_assert_cmpfloat_with_epsilon (found[i].x_max, first[i].x_max, 1.0 / WIDTH);
+      g_assert_cmpfloat_with_epsilon (found[i].y_max, first[i].y_max, 1.0 / HEIGHT);
+    }
+    g_string_free (launch, TRUE);
+  }
+  test_remove_file (description);
+  test_remove_file (model);
+  test_remove_file (labels);
+}
+
+#endif
+
 int
 main (int argc, char **argv)
 {
@@ -216,5 +282,8 @@ main (int argc, char **argv)
   g_test_add_func ("/neighbours/drawn", test_drawn);
   g_test_add_func ("/neighbours/published", test_published);
   g_test_add_func ("/neighbours/overlays", test_overlays);
+#ifdef SL_HAVE_TENSOR_META
+  g_test_add_func ("/neighbours/tensors", test_tensors);
+#endif
   return publish_run ();
 }
