@@ -428,6 +428,21 @@ sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *
   return g_steal_pointer (&contract);
 }
 
+gboolean
+sl_contract_require_one_input (const SlContract *contract, GError **error)
+{
+  if (contract->n_inputs == 1)
+    return TRUE;
+  g_autofree char *others = sl_tensor_infos_describe (contract->inputs + 1, contract->n_inputs - 1);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_CONTRACT,
+    "%s: beside '%s' the model has %u input%s, '%s'%s: %s: state what %s, as 'fixed-inputs=1=FILE.npy' or '1=0.5' (property of slinfer and "
+    "slpredict, option --fixed-inputs, line under [sightline] of %s.modelinfo)",
+    contract->model, contract->inputs[0].name, contract->n_inputs - 1, contract->n_inputs > 2 ? "s" : "", contract->inputs[1].name,
+    contract->n_inputs > 2 ? ", ..." : "", others, contract->n_inputs > 2 ? "they are" : "it is", contract->model);
+  return FALSE;
+}
+
 SlContract *
 sl_contract_ref (SlContract *contract)
 {

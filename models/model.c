@@ -17,6 +17,7 @@
 #include "models/data_file.h"
 #include "models/default.h"
 #include "models/file.h"
+#include "models/fixed_inputs.h"
 #include "models/numbers.h"
 #include "models/reader.h"
 
@@ -44,6 +45,7 @@ struct _SlModel
   SlFileStamp stamp;
   SlGraph *graph;
   SlContract *contract;
+  SlFixedInputs *fixed; /* while it is loaded */
 };
 
 static void
@@ -99,15 +101,16 @@ unknown_format (GBytes *bytes, GError **error)
 
 /* The same text for the same file, unchanged, and the same graph made of it. */
 static char *
-identity_of (const SlFileStamp *file, const SlModelLoadOptions *options, gboolean skips)
+identity_of (const SlModel *model, const SlModelLoadOptions *options, gboolean skips)
 {
-  return g_strdup_printf ("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " bytes, written %" G_GINT64_FORMAT
-                          ", changed %" G_GINT64_FORMAT ", limits %" G_GSIZE_FORMAT " %" G_GUINT64_FORMAT ", %s, %s, shape %s",
-                          file->device, file->inode, file->size, file->written, file->changed,
-                          options->tensor_limit > 0 ? options->tensor_limit : SL_MAX_TENSOR_BYTES,
-                          options->work_limit > 0 ? options->work_limit : SL_MAX_WORK, skips ? "no quantize" : "whole",
-                          options->keep_activations ? "activations kept" : "activations rounded",
-                          options->input_shape != NULL ? options->input_shape : "");
+  const SlFileStamp *file = &model->stamp;
+  return g_strdup_printf (
+    "%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " bytes, written %" G_GINT64_FORMAT ", changed %" G_GINT64_FORMAT
+    ", limits %" G_GSIZE_FORMAT " %" G_GUINT64_FORMAT ", %s, %s, inputs %016" G_GINT64_MODIFIER "x, shape %s",
+    file->device, file->inode, file->size, file->written, file->changed,
+    options->tensor_limit > 0 ? options->tensor_limit : SL_MAX_TENSOR_BYTES, options->work_limit > 0 ? options->work_limit : SL_MAX_WORK,
+    skips ? "no quantize" : "whole", options->keep_activations ? "activations kept" : "activations rounded",
+    sl_fixed_inputs_hash (model->fixed), options->input_shape != NULL ? options->input_shape : "");
 }
 
 /* The reader of a file whose first bytes say what it is, before the rest of it is in memory. */
@@ -194,7 +197,8 @@ read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError *
   sl_graph_set_work_limit (graph, options->work_limit);
   if (!reader->read (bytes, &(SlReaderSource){ model->path, options->input_shape, options->keep_activations }, graph, &source->metadata,
                      error)
-      || !sl_graph_prepare (graph, error) || !check_input_shape (graph, options->input_shape, error))
+      || !sl_fixed_inputs_apply (model->fixed, graph, error) || !sl_graph_prepare (graph, error)
+      || !check_input_shape (graph, options->input_shape, error))
     return NULL;
   return g_steal_pointer (&graph);
 }
@@ -228,7 +232,7 @@ find_shared (SlModel *model, const SlContractOverrides *overrides, const SlModel
 {
   const gboolean fresh = sl_file_stamp_is_fresh (&model->stamp);
   for (gint skips = options->skip_input_quantize ? 1 : 0; skips >= 0 && !fresh; skips--) {
-    g_autofree char *identity = identity_of (&model->stamp, options, skips);
+    g_autofree char *identity = identity_of (model, options, skips);
     g_autoptr (SlGraph) graph = sl_graph_find_shared (identity);
     gboolean wanted = FALSE;
     if (graph == NULL)
@@ -277,7 +281,7 @@ load_new (SlModel *model, int *fd, const SlContractOverrides *overrides, const S
     sl_graph_skip_input_quantize (model->graph);
   if (sl_file_stamp_is_fresh (&model->stamp))
     return TRUE;
-  g_autofree char *identity = add_data_files (model->graph, identity_of (&model->stamp, options, skips));
+  g_autofree char *identity = add_data_files (model->graph, identity_of (model, options, skips));
   model->graph = sl_graph_share (model->graph, identity);
   return TRUE;
 }
@@ -328,8 +332,13 @@ sl_model_load_with (const char *path, const SlContractOverrides *overrides, cons
   SlModelLoadOptions settled = *options;
   g_autofree char *info = sl_modelinfo_find_file (path), *stated = NULL;
   if (settled.input_shape == NULL || settled.input_shape[0] == '\0')
-    settled.input_shape = stated = sl_modelinfo_input_shape (info);
-  if (!load (model, overrides, &settled, error)) {
+    settled.input_shape = stated = sl_modelinfo_early_key (info, "input-shape");
+  const gboolean by_user = settled.fixed_inputs != NULL && settled.fixed_inputs[0] != '\0';
+  g_autofree char *fixed = by_user ? g_strdup (settled.fixed_inputs) : sl_modelinfo_early_key (info, "fixed-inputs");
+  model->fixed = sl_fixed_inputs_read (fixed, by_user ? NULL : info, error);
+  const gboolean good = model->fixed != NULL && load (model, overrides, &settled, error);
+  g_clear_pointer (&model->fixed, sl_fixed_inputs_free);
+  if (!good) {
     g_prefix_error (error, "%s: ", path);
     sl_show_error (error);
     return NULL;

@@ -37,6 +37,7 @@ SlModel *sl_model_load (const char *path, const SlContractOverrides *overrides, 
  * @input_shape: (nullable): "1,3,224,224", the size of an input that the file leaves open; with ';' between for several inputs
  * @keep_activations: for whoever makes another model of this one. Convolutions of float activations with int8 weights take the activations
  *   as they are; else these are rounded to 8 bits, as TensorFlow Lite does it
+ * @fixed_inputs: (nullable): inputs that are always the same, as sl_fixed_inputs_read() has them; unset, what the key file says
  */
 typedef struct
 {
@@ -45,6 +46,7 @@ typedef struct
   gsize tensor_limit;
   guint64 work_limit;
   const char *input_shape;
+  const char *fixed_inputs;
 } SlModelLoadOptions;
 
 /** sl_model_load_with: sl_model_load() with @options. */

@@ -34,6 +34,7 @@ static const struct
   { "labels", G_STRUCT_OFFSET (SlInfoKeys, labels) },
   { "decoder", G_STRUCT_OFFSET (SlInfoKeys, decoder) },
   { "input-shape", G_STRUCT_OFFSET (SlInfoKeys, input_shape) },
+  { "fixed-inputs", G_STRUCT_OFFSET (SlInfoKeys, fixed_inputs) },
 };
 
 static gboolean
@@ -283,7 +284,7 @@ sl_modelinfo_load (const char *path, const char *input, GError **error)
 }
 
 char *
-sl_modelinfo_input_shape (const char *path)
+sl_modelinfo_early_key (const char *path, const char *key)
 {
   g_autoptr (GBytes) bytes = path != NULL ? sl_file_read (path, "a modelinfo key file", MAX_BYTES, NULL) : NULL;
   g_autoptr (GKeyFile) file = g_key_file_new ();
@@ -291,7 +292,7 @@ sl_modelinfo_input_shape (const char *path)
   const char *text = bytes != NULL ? g_bytes_get_data (bytes, &length) : NULL;
   if (length == 0 || length > MAX_BYTES || !g_key_file_load_from_data (file, text, length, G_KEY_FILE_NONE, NULL))
     return NULL;
-  return g_key_file_has_key (file, OURS, "input-shape", NULL) ? get_text (file, OURS, "input-shape") : NULL;
+  return g_key_file_has_key (file, OURS, key, NULL) ? get_text (file, OURS, key) : NULL;
 }
 
 void

@@ -22,6 +22,7 @@
  *   layout=NHWC                    NHWC or NCHW
  *   pad-value=114                  0..255
  *   input-shape=1,3,224,224        size of an input that the model leaves open
+ *   fixed-inputs=1=style.npy       inputs that are always the same; files relative to this one
  *   decoder=ssd                    decoder-NAME=VALUE states its parameter NAME
  *   labels=labels.txt              path, relative to this file
  */
@@ -57,7 +58,7 @@ typedef struct
 /** Our keys; NULL = not stated. Values are text, checked by those who use them. */
 typedef struct
 {
-  char *mean, *std, *colour, *fit, *layout, *pad_value, *decoder, *input_shape;
+  char *mean, *std, *colour, *fit, *layout, *pad_value, *decoder, *input_shape, *fixed_inputs;
   char *labels;       /* absolute, or relative to the working directory like the file's own path */
   GHashTable *params; /* (not nullable): string -> string */
 } SlInfoKeys;
@@ -76,9 +77,9 @@ char *sl_modelinfo_find_file (const char *model);
 SlModelInfo *sl_modelinfo_load (const char *path, const char *input, GError **error);
 /** sl_modelinfo_parse: the same of @bytes; @path for messages, and for what the key labels is relative to. */
 SlModelInfo *sl_modelinfo_parse (GBytes *bytes, const char *path, const char *input, GError **error);
-/** sl_modelinfo_input_shape: (transfer full) (nullable): our key input-shape in [sightline] of @path, before anything else is known of
+/** sl_modelinfo_early_key: (transfer full) (nullable): our key @key in [sightline] of @path (nullable), before anything else is known of
  *  the model; NULL when there is no such file or key. */
-char *sl_modelinfo_input_shape (const char *path);
+char *sl_modelinfo_early_key (const char *path, const char *key);
 void sl_modelinfo_free (SlModelInfo *info);
 /** sl_modelinfo_find: (nullable): the group of tensor @name. */
 const SlInfoTensor *sl_modelinfo_find (const SlModelInfo *info, const char *name);

@@ -96,6 +96,10 @@ static const SlProperty properties[] = {
     "Size of an input that the model leaves open, outermost dimension first, such as 1,3,224,224; for several inputs with ';' between; "
     "unset = what the model says",
     SL_PROPERTY_STRING, AT (input_shape), 0, 0, 0, NULL, TRUE },
+  { "fixed-inputs", "Fixed inputs",
+    "Inputs that are always the same, INPUT=VALUE with ';' between: an input's number, from 0 on, or name, and a number, a file of NumPy (.npy), or a "
+    "file with the tensor's bytes, such as 1=style.npy; frames are the input that is left; unset = what MODEL.modelinfo says",
+    SL_PROPERTY_STRING, AT (fixed_inputs), 0, 0, 0, NULL, TRUE },
   { "mean", "Mean",
     "Overrides the model: real input = (byte - mean) / std, byte in 0..255; one number or one a channel, such as mean=127.5 or "
     "mean=123.7,116.3,103.5",

@@ -82,6 +82,7 @@ static const struct
   { INFER, "tensor-limit" },
   { INFER, "work-limit" },
   { INFER, "input-shape" },
+  { INFER, "fixed-inputs" },
   { POSTPROCESS, "track" },
   { NORMALIZE, "inference-interval" },
   { NORMALIZE, "object-class" },

@@ -28,10 +28,10 @@ typedef struct
 {
   GstElement parent;
   GstPad *sinkpad, *srcpad;
-  char *model, *ids;      /* object lock */
-  SlContract *contract;   /* (nullable): of model, from READY on */
+  char *model, *ids;    /* object lock */
+  SlContract *contract; /* (nullable): of model, from READY on */
   /* The rest is the streaming thread's. */
-  gboolean to_frames;     /* tensors come in, frames go out */
+  gboolean to_frames;              /* tensors come in, frames go out */
   SlTensorInfo tensors[SL_MAX_IO]; /* that come in, or went out last */
   guint n_tensors;
   GQuark names[SL_MAX_IO];
@@ -48,10 +48,8 @@ G_DEFINE_TYPE (SlTensorConvert, sl_tensor_convert, GST_TYPE_ELEMENT)
 
 #define TEMPLATE_CAPS SL_TENSOR_TEMPLATE_CAPS "; video/x-raw(ANY)"
 
-static GstStaticPadTemplate sink_template =
-  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (TEMPLATE_CAPS));
-static GstStaticPadTemplate src_template =
-  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (TEMPLATE_CAPS));
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (TEMPLATE_CAPS));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (TEMPLATE_CAPS));
 
 #define AT(member) G_STRUCT_OFFSET (SlTensorConvert, member)
 
@@ -81,8 +79,8 @@ name_by_property (SlTensorConvert *self, const char *text, GError **error)
   const guint n = g_strv_length (words);
   if (n != self->n_tensors) {
     g_autofree char *got = sl_tensor_infos_describe (self->tensors, self->n_tensors);
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "sltensorconvert: ids: expected %u with ',' between, one for each of %s, got %u in '%s'",
-                 self->n_tensors, got, n, text);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "sltensorconvert: ids: expected %u with ',' between, one for each of %s, got %u in '%s'", self->n_tensors, got, n, text);
     return FALSE;
   }
   for (guint i = 0; i < n; i++)
@@ -163,11 +161,12 @@ fail_output (SlTensorConvert *self, GstCaps *caps, GstCaps *allowed)
   g_autofree char *wanted = gst_caps_to_string (allowed), *got = gst_caps_to_string (caps);
   if (GST_PAD_IS_FLUSHING (self->srcpad))
     return GST_FLOW_FLUSHING;
-  GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-                     ("the element after sltensorconvert wants %s, but what comes out is %s: expected an element behind that takes it, such as "
-                      "slpostprocess for tensors, ssdobjectdetector for frames, videoconvert before one of another pixel format",
-                      wanted, got),
-                     (NULL));
+  GST_ELEMENT_ERROR (
+    self, STREAM, FORMAT,
+    ("the element after sltensorconvert wants %s, but what comes out is %s: expected an element behind that takes it, such as "
+     "slpostprocess for tensors, ssdobjectdetector for frames, videoconvert before one of another pixel format",
+     wanted, got),
+    (NULL));
   return GST_FLOW_NOT_NEGOTIATED;
 }
 
@@ -207,11 +206,12 @@ warn_of_part (SlTensorConvert *self, const SlFrameMeta *meta)
           && fabs (y1 - GST_VIDEO_INFO_HEIGHT (&meta->info)) < 1))
     return;
   self->warned_part = TRUE;
-  GST_ELEMENT_WARNING (self, STREAM, FORMAT,
-                       ("the model sees %.0f,%.0f to %.0f,%.0f of frames of %dx%d, but GStreamer's tensor decoders take its coordinates as of the "
-                        "whole frame, so boxes will be elsewhere: expected fit=stretch, no crop and no turn on slnormalize",
-                        x0, y0, x1, y1, GST_VIDEO_INFO_WIDTH (&meta->info), GST_VIDEO_INFO_HEIGHT (&meta->info)),
-                       (NULL));
+  GST_ELEMENT_WARNING (
+    self, STREAM, FORMAT,
+    ("the model sees %.0f,%.0f to %.0f,%.0f of frames of %dx%d, but GStreamer's tensor decoders take its coordinates as of the "
+     "whole frame, so boxes will be elsewhere: expected fit=stretch, no crop and no turn on slnormalize",
+     x0, y0, x1, y1, GST_VIDEO_INFO_WIDTH (&meta->info), GST_VIDEO_INFO_HEIGHT (&meta->info)),
+    (NULL));
 }
 
 /* Takes @data, whose frame went its own way. */
@@ -362,8 +362,8 @@ take_frame (SlTensorConvert *self, GstBuffer *frame)
   const guint n = sl_tensor_meta_describe (meta, tensors, &empty, &error);
   if (empty)
     return push_without (self, frame, SL_FRAME_NO_OBJECTS);
-  GstFlowReturn flow = n > 0 && check_tensors (self->contract, tensors, n, &error) ? negotiate_tensors (self, tensors, n)
-                                                                                    : refuse_frame (self, error);
+  GstFlowReturn flow =
+    n > 0 && check_tensors (self->contract, tensors, n, &error) ? negotiate_tensors (self, tensors, n) : refuse_frame (self, error);
   if (flow == GST_FLOW_OK)
     return push_tensors (self, frame, meta, SL_FRAME_WHOLE);
   gst_buffer_unref (frame);

@@ -256,14 +256,14 @@ choose_spec (SlPredictor *self, const SlContract *contract, GError **error)
   memset (&self->spec, 0, sizeof self->spec);
   if (!find_filter (self->settings.texts[TEXT_FILTER], &self->spec.filter, error))
     return FALSE;
-  if (contract->n_inputs != 1 || !sl_contract_spec (contract, &self->spec)) {
+  if (!sl_contract_spec (contract, &self->spec)) {
     g_autofree char *summary = sl_contract_summary (contract);
     g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "%s: expected a model with one input, a picture (uint8, int8, float16 or float32; 1 or 3 channels), got %u input%s: %s",
-                 contract->model, contract->n_inputs, contract->n_inputs > 1 ? "s" : "", summary);
+                 "%s: expected a model whose input is a picture (uint8, int8, float16 or float32; 1 or 3 channels), got %s",
+                 contract->model, summary);
     return FALSE;
   }
-  return sl_contract_require_range (contract, error);
+  return sl_contract_require_one_input (contract, error) && sl_contract_require_range (contract, error);
 }
 
 static gboolean

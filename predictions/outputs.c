@@ -15,72 +15,72 @@
 /* Characters of a name that are shown. */
 #define NAME_LENGTH 200
 
-#define LOAD(type)                                                                                                                         \
-  type value;                                                                                                                              \
+#define LOAD(type) \
+  type value;      \
   memcpy (&value, (const type *) data + i, sizeof value)
 
 static void
 append_value (GString *out, SlDtype dtype, const void *data, gsize i)
 {
   switch (dtype) {
-  case SL_DTYPE_F32: {
-    LOAD (gfloat);
-    sl_json_append_double (out, value, FLOAT_DIGITS);
-    break;
-  }
-  case SL_DTYPE_F16: {
-    LOAD (guint16);
-    sl_json_append_double (out, sl_half_to_float (value), FLOAT_DIGITS);
-    break;
-  }
-  case SL_DTYPE_F64: {
-    LOAD (gdouble);
-    sl_json_append_double (out, value, DOUBLE_DIGITS);
-    break;
-  }
-  case SL_DTYPE_I8: {
-    LOAD (gint8);
-    sl_json_append_printf (out, "%d", value);
-    break;
-  }
-  case SL_DTYPE_BOOL:
-  case SL_DTYPE_U8: {
-    LOAD (guint8);
-    sl_json_append_printf (out, "%u", value);
-    break;
-  }
-  case SL_DTYPE_I16: {
-    LOAD (gint16);
-    sl_json_append_printf (out, "%d", value);
-    break;
-  }
-  case SL_DTYPE_U16: {
-    LOAD (guint16);
-    sl_json_append_printf (out, "%u", value);
-    break;
-  }
-  case SL_DTYPE_I32: {
-    LOAD (gint32);
-    sl_json_append_printf (out, "%d", value);
-    break;
-  }
-  case SL_DTYPE_U32: {
-    LOAD (guint32);
-    sl_json_append_printf (out, "%u", value);
-    break;
-  }
-  case SL_DTYPE_I64: {
-    LOAD (gint64);
-    sl_json_append_printf (out, "%" G_GINT64_FORMAT, value);
-    break;
-  }
-  case SL_DTYPE_U64: {
-    LOAD (guint64);
-    sl_json_append_printf (out, "%" G_GUINT64_FORMAT, value);
-    break;
-  }
-  default:
-    g_assert_not_reached ();
+    case SL_DTYPE_F32: {
+      LOAD (gfloat);
+      sl_json_append_double (out, value, FLOAT_DIGITS);
+      break;
+    }
+    case SL_DTYPE_F16: {
+      LOAD (guint16);
+      sl_json_append_double (out, sl_half_to_float (value), FLOAT_DIGITS);
+      break;
+    }
+    case SL_DTYPE_F64: {
+      LOAD (gdouble);
+      sl_json_append_double (out, value, DOUBLE_DIGITS);
+      break;
+    }
+    case SL_DTYPE_I8: {
+      LOAD (gint8);
+      sl_json_append_printf (out, "%d", value);
+      break;
+    }
+    case SL_DTYPE_BOOL:
+    case SL_DTYPE_U8: {
+      LOAD (guint8);
+      sl_json_append_printf (out, "%u", value);
+      break;
+    }
+    case SL_DTYPE_I16: {
+      LOAD (gint16);
+      sl_json_append_printf (out, "%d", value);
+      break;
+    }
+    case SL_DTYPE_U16: {
+      LOAD (guint16);
+      sl_json_append_printf (out, "%u", value);
+      break;
+    }
+    case SL_DTYPE_I32: {
+      LOAD (gint32);
+      sl_json_append_printf (out, "%d", value);
+      break;
+    }
+    case SL_DTYPE_U32: {
+      LOAD (guint32);
+      sl_json_append_printf (out, "%u", value);
+      break;
+    }
+    case SL_DTYPE_I64: {
+      LOAD (gint64);
+      sl_json_append_printf (out, "%" G_GINT64_FORMAT, value);
+      break;
+    }
+    case SL_DTYPE_U64: {
+      LOAD (guint64);
+      sl_json_append_printf (out, "%" G_GUINT64_FORMAT, value);
+      break;
+    }
+    default:
+      g_assert_not_reached ();
   }
 }
 

@@ -27,5 +27,7 @@ sl_contract_open_pictures (SlContract *contract, GError **error)
                  contract->model);
     return NULL;
   }
-  return sl_contract_require_range (contract, error) ? sl_contract_open_decoding (contract, error) : NULL;
+  return sl_contract_require_one_input (contract, error) && sl_contract_require_range (contract, error)
+           ? sl_contract_open_decoding (contract, error)
+           : NULL;
 }

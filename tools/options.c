@@ -154,6 +154,7 @@ sl_limit_options_clear (SlLimitOptions *limits)
   g_clear_pointer (&limits->tensor_text, g_free);
   g_clear_pointer (&limits->work_text, g_free);
   g_clear_pointer (&limits->input_shape, g_free);
+  g_clear_pointer (&limits->fixed_inputs, g_free);
 }
 
 gboolean
@@ -169,7 +170,8 @@ sl_limit_options_load (const SlLimitOptions *limits, gboolean skip_input_quantiz
   return (SlModelLoadOptions){ .skip_input_quantize = skip_input_quantize,
                                .tensor_limit = (gsize) MIN ((guint64) limits->tensor << 20, G_MAXSIZE / 4),
                                .work_limit = (guint64) limits->work * 1000000000,
-                               .input_shape = limits->input_shape };
+                               .input_shape = limits->input_shape,
+                               .fixed_inputs = limits->fixed_inputs };
 }
 
 gboolean

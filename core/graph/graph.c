@@ -217,6 +217,15 @@ sl_graph_set_io (SlGraph *graph, const gint32 *inputs, guint n_inputs, const gin
   return TRUE;
 }
 
+void
+sl_graph_fix_input (SlGraph *graph, guint i, const void *data)
+{
+  g_return_if_fail (!graph->prepared && i < graph->n_inputs && graph->n_inputs > 1);
+  g_array_index (graph->tensors, SlTensor, graph->inputs[i]).data = data;
+  graph->n_inputs--;
+  memmove (&graph->inputs[i], &graph->inputs[i + 1], (graph->n_inputs - i) * sizeof graph->inputs[0]);
+}
+
 guint
 sl_graph_n_tensors (const SlGraph *graph)
 {

@@ -101,6 +101,9 @@ guint sl_graph_n_nodes (const SlGraph *graph);
 const SlTensor *sl_graph_tensor (const SlGraph *graph, gint32 index);
 const SlNode *sl_graph_node (const SlGraph *graph, guint index);
 guint sl_graph_n_inputs (const SlGraph *graph);
+/** sl_graph_fix_input: input @i becomes a constant with @data, which lives as long as @graph, and is no input any more; the graph has others and is
+ *  not prepared. */
+void sl_graph_fix_input (SlGraph *graph, guint i, const void *data);
 guint sl_graph_n_outputs (const SlGraph *graph);
 /** sl_node_input: (nullable): the tensor behind input @i, NULL when it is omitted or past the last. Writable for operators and passes. */
 SlTensor *sl_node_input (const SlGraph *graph, const SlNode *node, guint i);

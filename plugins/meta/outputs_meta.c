@@ -70,8 +70,8 @@ const GstMetaInfo *
 sl_outputs_meta_get_info (void)
 {
   static const GstMetaInfo *info = NULL;
-  return sl_meta_info (&info, sl_outputs_meta_api_get_type (), "SlOutputsMeta", sizeof (SlOutputsMeta), outputs_meta_init, outputs_meta_free,
-                       outputs_meta_transform);
+  return sl_meta_info (&info, sl_outputs_meta_api_get_type (), "SlOutputsMeta", sizeof (SlOutputsMeta), outputs_meta_init,
+                       outputs_meta_free, outputs_meta_transform);
 }
 
 SlOutputsMeta *

@@ -17,6 +17,7 @@ sl_infer_settings_clear (SlInferSettings *settings)
   g_clear_pointer (&settings->std, g_free);
   g_clear_pointer (&settings->decoder, g_free);
   g_clear_pointer (&settings->input_shape, g_free);
+  g_clear_pointer (&settings->fixed_inputs, g_free);
   g_clear_pointer (&settings->black_box, g_free);
 }
 
@@ -32,6 +33,7 @@ sl_infer_settings_copy (const SlInferSettings *from, SlInferSettings *to)
   to->std = g_strdup (from->std);
   to->decoder = g_strdup (from->decoder);
   to->input_shape = g_strdup (from->input_shape);
+  to->fixed_inputs = g_strdup (from->fixed_inputs);
   to->black_box = g_strdup (from->black_box);
 }
 
@@ -108,7 +110,8 @@ sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlRecord
   const SlModelLoadOptions options = { .skip_input_quantize = skip,
                                        .tensor_limit = (gsize) MIN (limit, G_MAXSIZE / 4),
                                        .work_limit = (guint64) settings->work_limit * 1000000000,
-                                       .input_shape = settings->input_shape };
+                                       .input_shape = settings->input_shape,
+                                       .fixed_inputs = settings->fixed_inputs };
   guint threads;
   if (parse_threads (settings, &threads, error) && load_session (settings, &options, threads, loaded, error)
       && (!skip || sl_golden_check (loaded->model, loaded->session, error)) && start_recorder (settings, written, owner, loaded, error))

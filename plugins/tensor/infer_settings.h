@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 /** SlInferSettings: the texts are nullable; zeroed = what may be cleared. */
 typedef struct
 {
-  char *model, *labels, *threads, *mean, *std, *decoder, *input_shape, *black_box;
+  char *model, *labels, *threads, *mean, *std, *decoder, *input_shape, *fixed_inputs, *black_box;
   gint tensor_limit, work_limit, colour, fit, layout, black_box_seconds, black_box_limit, black_box_files;
 } SlInferSettings;
 

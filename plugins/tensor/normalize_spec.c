@@ -151,6 +151,8 @@ static gboolean
 choose_by_contract (const SlNormalizeSettings *settings, const SlContract *contract, const SlTensorInfo *tensors, guint n,
                     SlNormalizeSpec *spec, GError **error)
 {
+  if (contract->image.valid && !sl_contract_require_one_input (contract, error))
+    return FALSE;
   if (!sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n)) {
     g_autofree char *wanted = sl_tensor_infos_describe (contract->inputs, contract->n_inputs);
     g_autofree char *got = sl_tensor_infos_describe (tensors, n);

@@ -40,7 +40,8 @@ open_none (const SlDecoderConfig *config, GError **error)
     state->data[t] = g_try_malloc (info->bytes);
     if (state->data[t] != NULL)
       continue;
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "decoder none: no memory for the %" G_GSIZE_FORMAT " bytes of tensor %u", info->bytes, t);
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "decoder none: no memory for the %" G_GSIZE_FORMAT " bytes of tensor %u", info->bytes,
+                 t);
     close_none (state);
     return NULL;
   }

@@ -273,7 +273,7 @@ def test_refused_models():
     run("eval", model("brightest_channel.tflite"), "-d", dataset, "--threshold", "2").expect(2, "--threshold: expected a number in 0..1")
     run("eval", model("brightest_channel.tflite"), "-d", dataset, "--threads", "x").expect(2, "--threads")
     run("eval", work("missing.tflite"), "-d", dataset).expect(1, "missing.tflite", "no such file")
-    run("eval", model("add.tflite"), "-d", dataset).expect(1, "add.tflite: has 2 inputs; expected one input, a picture")
+    run("eval", model("add.tflite"), "-d", dataset).expect(1, "add.tflite: its input is no picture; expected one of 1 or 3 channels")
     run("eval", model("float_range.tflite"), "-d", dataset).expect(1, "give mean and std")
     run("eval", model("brightest_channel.tflite"), model("one_box.tflite"), "-d", dataset).expect(
         1, "brightest_channel.tflite names pictures and", "one_box.tflite finds boxes; expected models of one kind")

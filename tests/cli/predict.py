@@ -94,6 +94,34 @@ def test_text_is_read():
     assert len(texts) > 1, texts
 
 
+def test_second_input():
+    """Style transfer: without its style the message says how to state it; a file, a raw file and a description beside the model are the same."""
+    source = data("wild", "models", "style_transfer_quantized_384.tflite")
+    with open(source, "rb") as file:
+        transfer = write("transfer.tflite", file.read())
+    picture = png("style.png", 384, 384, (200, 30, 90))
+    how = ("--mean", "0", "--std", "255", "--decoder", "image,range=0,1")
+    run("predict", "--model", transfer, *how, picture).expect(1, "'mobilenet_conv/Conv/BiasAdd': float32[1,1,1,100]", "fixed-inputs=1=FILE.npy")
+    numbers = struct.pack("<100f", *(k % 7 / 7 - 0.5 for k in range(100)))
+    head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (100,), }" + b" " * 20
+    npy = write("style.npy", b"\x93NUMPY\x01\0" + struct.pack("<H", len(head)) + head + numbers)
+    raw, tensor = write("style.raw", numbers), write("content.raw", struct.pack("<f", 0.5) * (384 * 384 * 3))
+    run("infer", "-m", transfer, "-i", tensor, "-i", raw, "-o", work("both")).expect(0)
+    run("infer", "-m", transfer, "-i", tensor, "--fixed-inputs", "1=" + npy, "-o", work("one")).expect(0)
+    with open(work("both.0.bin"), "rb") as both, open(work("one.0.bin"), "rb") as one:
+        assert both.read() == one.read()
+    pictures = []
+    for more in (["--fixed-inputs", "1=" + npy], ["--fixed-inputs", "mobilenet_conv/Conv/BiasAdd=" + raw], ["--fixed-inputs", "1=0.5"], []):
+        if not more:
+            write("transfer.tflite.modelinfo", b"[modelinfo]\nversion=1.0\ngroup-id=s\n[sightline]\nfixed-inputs=1=style.npy\n")
+        assert "a picture of 384x384" in run("predict", "--model", transfer, *how, *more, "--draw", work("drawn.png"), picture).expect(0).out
+        with open(work("drawn.png"), "rb") as drawn:
+            pictures.append(drawn.read())
+    assert pictures[0] == pictures[1] == pictures[3] != pictures[2]
+    run("predict", "--model", transfer, *how, "--fixed-inputs", "1=" + tensor, picture).expect(
+        1, "content.raw: expected float32[1,1,1,100] for input 'mobilenet_conv/Conv/BiasAdd', got 1769472 bytes")
+
+
 def test_colours():
     m = model("brightest_channel.tflite")
     for name, colour, index in (("red", RED, 0), ("green", GREEN, 1), ("blue", BLUE, 2)):

@@ -311,8 +311,7 @@ test_errors (void)
   else
     g_unsetenv ("SIGHTLINE_MODEL");
   expect_load_error ("missing.tflite", NULL, NULL, SL_ERROR_OPEN, "missing.tflite");
-  expect_load_error ("add.tflite", NULL, NULL, SL_ERROR_CONTRACT, "expected a model with one input, a picture");
-  expect_load_error ("add.tflite", NULL, NULL, SL_ERROR_CONTRACT, "got 2 inputs");
+  expect_load_error ("add.tflite", NULL, NULL, SL_ERROR_CONTRACT, "expected a model whose input is a picture");
   expect_load_error ("unknown_op.tflite", NULL, NULL, SL_ERROR_UNSUPPORTED, "Frobnicate");
   expect_load_error ("float_range.tflite", NULL, NULL, SL_ERROR_CONTRACT, "mean");
   expect_load_error ("one_box.tflite", "labels", "/nowhere/labels.txt", SL_ERROR_OPEN, "/nowhere/labels.txt");

@@ -95,13 +95,12 @@ open_session (SlContender *contender, guint threads, GError **error)
 {
   SlGraph *graph = sl_model_graph (contender->model);
   const SlContract *contract = sl_model_contract (contender->model);
-  if (!sl_contract_require_range (contract, error))
-    return FALSE;
-  if (sl_graph_n_inputs (graph) != 1 || !sl_contract_spec (contract, &contender->spec)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: has %u inputs; expected one input, a picture", contender->path,
-                 sl_graph_n_inputs (graph));
+  if (!sl_contract_spec (contract, &contender->spec)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: its input is no picture; expected one of 1 or 3 channels", contender->path);
     return FALSE;
   }
+  if (!sl_contract_require_one_input (contract, error) || !sl_contract_require_range (contract, error))
+    return FALSE;
   gboolean good = TRUE;
   for (guint i = 0; i < sl_graph_n_outputs (graph) && good; i++)
     good = (contender->outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes)) != NULL;

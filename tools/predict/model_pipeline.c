@@ -61,6 +61,7 @@ set_properties (SlFramePredictor *predictor, const SlFramePredictorOptions *opti
     g_object_set (predictor->infer, "work-limit", (gint) model->limits.work, NULL);
   if (model->limits.input_shape != NULL)
     g_object_set (predictor->infer, "input-shape", model->limits.input_shape, NULL);
+  g_object_set (predictor->infer, "fixed-inputs", model->limits.fixed_inputs, NULL);
   set_choice (predictor->infer, "colour", model->colour);
   set_choice (predictor->infer, "layout", model->layout);
   set_choice (predictor->infer, "fit", model->fit);

@@ -74,7 +74,8 @@ multiply_quad (const SlInt8Sparse *layer, const Narrow *narrow, gint32 channel, 
 }
 
 void
-SL_SIMD (sl_int8_sparse) (const SlInt8Sparse *layer, gint32 first, gint32 end, const guint8 *columns, gint32 rows, guint8 *c, gsize c_stride)
+SL_SIMD (sl_int8_sparse) (const SlInt8Sparse *layer, gint32 first, gint32 end, const guint8 *columns, gint32 rows, guint8 *c,
+                          gsize c_stride)
 {
   guint8 out[BACK * COLUMN];
   const Narrow narrow = narrow_of (&layer->output);

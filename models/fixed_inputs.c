@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Texts and files to constants. Files are read before the model is, since a graph is shared by those with the same constants.
+ */
+#include "models/fixed_inputs.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/half.h"
+#include "base/xxh64.h"
+#include "models/file.h"
+#include "models/npy.h"
+#include "sightline/error.h"
+
+#define MOST_BYTES ((gsize) 256 << 20)
+#define SYNTAX "expected INPUT=VALUE with ';' between, INPUT a number or a name, VALUE a number or a file, such as 1=style.npy"
+
+typedef struct
+{
+  char *input, *value; /* as they are stated */
+  GBytes *bytes;       /* (nullable): of a file */
+} Fixed;
+
+struct _SlFixedInputs
+{
+  GArray *inputs; /* of Fixed */
+};
+
+static void
+fixed_clear (gpointer data)
+{
+  Fixed *fixed = data;
+  g_free (fixed->input);
+  g_free (fixed->value);
+  g_clear_pointer (&fixed->bytes, g_bytes_unref);
+}
+
+static gboolean
+is_number (const char *value, gdouble *number)
+{
+  char *end = NULL;
+  *number = g_ascii_strtod (value, &end);
+  return end != value && *end == '\0' && isfinite (*number);
+}
+
+static gboolean
+read_value (Fixed *fixed, const char *beside, GError **error)
+{
+  gdouble number;
+  if (is_number (fixed->value, &number))
+    return TRUE;
+  g_autofree char *folder = beside != NULL && !g_path_is_absolute (fixed->value) ? g_path_get_dirname (beside) : NULL;
+  g_autofree char *path = folder != NULL ? g_build_filename (folder, fixed->value, NULL) : g_strdup (fixed->value);
+  fixed->bytes = sl_file_read (path, "a number or a file with the tensor", MOST_BYTES, error);
+  if (fixed->bytes == NULL) {
+    g_prefix_error (error, "fixed-inputs: %s: ", path);
+    return FALSE;
+  }
+  if (g_bytes_get_size (fixed->bytes) <= MOST_BYTES)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "fixed-inputs: %s: more than %" G_GSIZE_FORMAT " bytes", path, MOST_BYTES);
+  return FALSE;
+}
+
+SlFixedInputs *
+sl_fixed_inputs_read (const char *text, const char *beside, GError **error)
+{
+  g_autoptr (SlFixedInputs) all = g_new0 (SlFixedInputs, 1);
+  all->inputs = g_array_new (FALSE, TRUE, sizeof (Fixed));
+  g_array_set_clear_func (all->inputs, fixed_clear);
+  g_auto (GStrv) pieces = g_strsplit (text != NULL ? text : "", ";", -1);
+  for (guint i = 0; pieces[i] != NULL; i++) {
+    char *piece = g_strstrip (pieces[i]), *equals = strchr (piece, '=');
+    if (piece[0] == '\0' && pieces[i + 1] == NULL)
+      break;
+    if (equals == NULL || equals == piece || equals[1] == '\0' || all->inputs->len == SL_MAX_IO) {
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "fixed-inputs: " SYNTAX ", got '%s'", text);
+      return NULL;
+    }
+    *equals = '\0';
+    const Fixed next = { g_strdup (g_strstrip (piece)), g_strdup (g_strstrip (equals + 1)), NULL };
+    g_array_append_val (all->inputs, next);
+    if (!read_value (&g_array_index (all->inputs, Fixed, all->inputs->len - 1), beside, error))
+      return NULL;
+  }
+  return g_steal_pointer (&all);
+}
+
+void
+sl_fixed_inputs_free (SlFixedInputs *all)
+{
+  if (all == NULL)
+    return;
+  g_array_unref (all->inputs);
+  g_free (all);
+}
+
+guint64
+sl_fixed_inputs_hash (const SlFixedInputs *all)
+{
+  guint64 hash = 0;
+  for (guint i = 0; i < all->inputs->len; i++) {
+    const Fixed *fixed = &g_array_index (all->inputs, Fixed, i);
+    gsize size = 0;
+    const void *data = fixed->bytes != NULL ? g_bytes_get_data (fixed->bytes, &size) : NULL;
+    hash = sl_xxh64 (fixed->input, strlen (fixed->input) + 1, hash);
+    hash = sl_xxh64 (fixed->value, strlen (fixed->value) + 1, hash);
+    if (size > 0)
+      hash = sl_xxh64 (data, size, hash);
+  }
+  return hash;
+}
+
+static gboolean
+no_such_input (const SlGraph *graph, const char *stated, GError **error)
+{
+  g_autoptr (GString) list = g_string_new (NULL);
+  for (guint i = 0; i < sl_graph_n_inputs (graph); i++) {
+    g_autofree char *text = sl_tensor_describe (sl_graph_input_tensor (graph, i));
+    g_string_append_printf (list, "%s%u '%s' %s", i > 0 ? ", " : "", i, sl_graph_input_tensor (graph, i)->name, text);
+  }
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "fixed-inputs: no input '%s'; the model has %s", stated, list->str);
+  return FALSE;
+}
+
+/* The place of the input that @stated names, by name or by number; -1 = there is none. */
+static gint
+find_input (const SlGraph *graph, const char *stated)
+{
+  guint64 number = 0;
+  for (guint i = 0; i < sl_graph_n_inputs (graph); i++)
+    if (g_strcmp0 (sl_graph_input_tensor (graph, i)->name, stated) == 0)
+      return (gint) i;
+  return g_ascii_string_to_unsigned (stated, 10, 0, sl_graph_n_inputs (graph) - 1, &number, NULL) ? (gint) number : -1;
+}
+
+/* Whether both have the same dimensions but for those of 1. */
+static gboolean
+same_shape (const SlTensor *tensor, const SlTensorInfo *info)
+{
+  guint k = 0;
+  for (guint i = 0; i < tensor->rank; i++) {
+    while (k < info->rank && info->dims[k] == 1)
+      k++;
+    if (tensor->dims[i] == 1)
+      continue;
+    if (k == info->rank || info->dims[k++] != tensor->dims[i])
+      return FALSE;
+  }
+  while (k < info->rank && info->dims[k] == 1)
+    k++;
+  return k == info->rank;
+}
+
+/* Writes @number as one element of @tensor; FALSE where its type does not have it. */
+static gboolean
+store_number (const SlTensor *tensor, gdouble number, void *element)
+{
+  const gfloat scale = sl_tensor_scale (tensor), single = (gfloat) number;
+  const guint16 half = sl_half_from_float (single);
+  gint32 lo, hi;
+  switch (tensor->dtype) {
+    case SL_DTYPE_F32:
+      memcpy (element, &single, sizeof single);
+      return TRUE;
+    case SL_DTYPE_F16:
+      memcpy (element, &half, sizeof half);
+      return TRUE;
+    case SL_DTYPE_BOOL:
+      *(guint8 *) element = number != 0;
+      return TRUE;
+    default:
+      break;
+  }
+  const gsize size = sl_dtype_size (tensor->dtype);
+  if (scale > 0)
+    number = number / (gdouble) scale + sl_tensor_zero_point (tensor);
+  const gint64 whole = fabs (number) < 1e15 ? (gint64) nearbyint (number) : G_MAXINT64;
+  const gboolean wide = tensor->dtype == SL_DTYPE_I64;
+  if ((!(scale > 0) && (gdouble) whole != number) || (!wide && (!sl_dtype_range (tensor->dtype, &lo, &hi) || whole < lo || whole > hi)))
+    return FALSE;
+  memcpy (element, &whole, size); /* little-endian */
+  return TRUE;
+}
+
+static gboolean
+bad_value (const Fixed *fixed, const SlTensor *tensor, const char *got, GError **error)
+{
+  g_autofree char *expected = sl_tensor_describe (tensor);
+  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "fixed-inputs: %s: expected %s for input '%s', got %s", fixed->value, expected,
+               tensor->name, got);
+  return FALSE;
+}
+
+/* @size bytes of @tensor, which was made for them, from what is stated. */
+static gboolean
+fill (const Fixed *fixed, const SlTensor *tensor, guint8 *data, gsize size, GError **error)
+{
+  const gsize element = sl_dtype_size (tensor->dtype);
+  gdouble number;
+  if (fixed->bytes == NULL) {
+    for (gsize at = 0; at < size; at += element)
+      if (!is_number (fixed->value, &number) || !store_number (tensor, number, data + at))
+        return bad_value (fixed, tensor, "a number that it cannot hold", error);
+    return TRUE;
+  }
+  SlTensorInfo info;
+  gsize length = 0, offset = 0;
+  const guint8 *bytes = g_bytes_get_data (fixed->bytes, &length);
+  const gboolean is_npy = g_str_has_suffix (fixed->value, ".npy");
+  if (is_npy && !sl_npy_parse (fixed->bytes, &info, &offset, error)) {
+    g_prefix_error (error, "fixed-inputs: %s: ", fixed->value);
+    return FALSE;
+  }
+  g_autofree char *got = is_npy ? sl_tensor_info_describe (&info) : g_strdup_printf ("%" G_GSIZE_FORMAT " bytes", length);
+  if (is_npy ? info.dtype != tensor->dtype || !same_shape (tensor, &info) : length != size)
+    return bad_value (fixed, tensor, got, error);
+  memcpy (data, bytes + offset, size);
+  return TRUE;
+}
+
+static gboolean
+fix (const Fixed *fixed, SlGraph *graph, guint input, GError **error)
+{
+  const SlTensor *tensor = sl_graph_input_tensor (graph, input);
+  gsize elements = 0, size = 0;
+  for (guint i = 0; i < tensor->rank; i++)
+    if (tensor->dims[i] < 1)
+      return bad_value (fixed, tensor, "a value for a size that is open: state input-shape", error);
+  if (!sl_tensor_elements (tensor, &elements) || !g_size_checked_mul (&size, elements, sl_dtype_size (tensor->dtype)) || size == 0
+      || size > sl_graph_limit (graph))
+    return bad_value (fixed, tensor, "a tensor of a type or a size that is not read", error);
+  guint8 *data = sl_arena_alloc (sl_graph_arena (graph), size);
+  if (!fill (fixed, tensor, data, size, error))
+    return FALSE;
+  sl_graph_fix_input (graph, input, data);
+  return TRUE;
+}
+
+gboolean
+sl_fixed_inputs_apply (const SlFixedInputs *all, SlGraph *graph, GError **error)
+{
+  const Fixed *by_input[SL_MAX_IO] = { NULL };
+  guint left = sl_graph_n_inputs (graph);
+  for (guint i = 0; i < all->inputs->len; i++) {
+    const Fixed *fixed = &g_array_index (all->inputs, Fixed, i);
+    const gint at = find_input (graph, fixed->input);
+    if (at < 0)
+      return no_such_input (graph, fixed->input, error);
+    if (by_input[at] != NULL || left == 1) {
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "fixed-inputs: input '%s' is %s", fixed->input,
+                   by_input[at] != NULL ? "stated twice" : "the last one; expected one to be left for pictures");
+      return FALSE;
+    }
+    by_input[at] = fixed;
+    left--;
+  }
+  /* From the last on, so that the places of the others stay. */
+  for (guint i = sl_graph_n_inputs (graph); i-- > 0;)
+    if (by_input[i] != NULL && !fix (by_input[i], graph, i, error))
+      return FALSE;
+  return TRUE;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Inputs of a model that are always the same: a number, or a tensor from a file. They become constants of the graph before it is prepared, so
+ * that who runs the model gives it the other inputs alone.
+ */
+#ifndef SL_MODELS_FIXED_INPUTS_H
+#define SL_MODELS_FIXED_INPUTS_H
+
+#include <glib.h>
+
+#include "core/graph/graph.h"
+
+G_BEGIN_DECLS
+
+typedef struct _SlFixedInputs SlFixedInputs;
+
+/**
+ * sl_fixed_inputs_read:
+ * @text: (nullable): "1=style.npy;mask=0.5": an input's number, from 0 on, or its name, and its value: a number, which all elements get, a file
+ *   of NumPy (.npy), or one with the bytes of the tensor (any other name)
+ * @beside: (nullable): a file that relative paths start beside; NULL = the working directory
+ *
+ * Returns: (transfer full): with the bytes of all files; NULL with SL_ERROR_ARGUMENT for another text, SL_ERROR_OPEN for a file that is
+ *   not there
+ */
+SlFixedInputs *sl_fixed_inputs_read (const char *text, const char *beside, GError **error);
+void sl_fixed_inputs_free (SlFixedInputs *fixed);
+/** sl_fixed_inputs_hash: of inputs and values; 0 where there are none. */
+guint64 sl_fixed_inputs_hash (const SlFixedInputs *fixed);
+/** sl_fixed_inputs_apply: makes constants of inputs of @graph, which is not prepared. FALSE with @error set where it has no such input, where
+ *  none is left, and where a value is of another type or shape; numbers are quantised, dimensions of 1 do not count. */
+gboolean sl_fixed_inputs_apply (const SlFixedInputs *fixed, SlGraph *graph, GError **error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlFixedInputs, sl_fixed_inputs_free)
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Inputs that are always the same: numbers, arrays of NumPy, bytes; and what is refused. */
+#include <math.h>
+#include <string.h>
+
+#include "base/half.h"
+#include "models/fixed_inputs.h"
+#include "models/npy.h"
+#include "tests/models/helpers.h"
+
+/* Inputs "picture" float32[1,2,2,3] and "other" of @dtype and @dims. */
+static SlGraph *
+new_graph (SlDtype dtype, guint rank, const gint32 *dims, gfloat scale, gint32 zero_point)
+{
+  SlGraph *graph = sl_graph_new (NULL);
+  SlTensor picture = { .name = "picture", .dtype = SL_DTYPE_F32, .rank = 4, .dims = { 1, 2, 2, 3 } };
+  SlTensor other = { .name = "other", .dtype = dtype, .rank = rank };
+  memcpy (other.dims, dims, rank * sizeof dims[0]);
+  if (scale > 0) {
+    other.quant.count = 1;
+    other.quant.scale = sl_arena_memdup (sl_graph_arena (graph), &scale, sizeof scale);
+    other.quant.zero_point = sl_arena_memdup (sl_graph_arena (graph), &zero_point, sizeof zero_point);
+  }
+  const gint32 inputs[] = { sl_graph_add_tensor (graph, &picture, NULL), sl_graph_add_tensor (graph, &other, NULL) };
+  g_assert_true (sl_graph_set_io (graph, inputs, 2, inputs, 1, NULL));
+  return graph;
+}
+
+static char *
+write_npy (const char *header, gconstpointer data, gsize size)
+{
+  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  const guint8 start[10] = { 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (guint8) strlen (header), (guint8) (strlen (header) >> 8) };
+  g_byte_array_append (bytes, start, sizeof start);
+  g_byte_array_append (bytes, (const guint8 *) header, (guint) strlen (header));
+  if (size > 0)
+    g_byte_array_append (bytes, data, (guint) size);
+  return write_temp ("value.npy", (const char *) bytes->data, (gssize) bytes->len);
+}
+
+static const void *
+apply (const char *text, SlGraph *graph)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlFixedInputs) fixed = sl_fixed_inputs_read (text, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_true (sl_fixed_inputs_apply (fixed, graph, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (sl_graph_n_inputs (graph), ==, 1);
+  g_assert_cmpstr (sl_graph_input_tensor (graph, 0)->name, ==, "picture");
+  return sl_graph_tensor (graph, 1)->data;
+}
+
+static void
+refuse (const char *text, SlGraph *graph, SlError code, const char *message)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlFixedInputs) fixed = sl_fixed_inputs_read (text, NULL, &error);
+  g_assert_false (fixed != NULL && sl_fixed_inputs_apply (fixed, graph, &error));
+  expect_error (&error, code, message, NULL);
+}
+
+static void
+test_numbers (void)
+{
+  static const gint32 dims[] = { 1, 3 };
+  static const struct
+  {
+    SlDtype dtype;
+    gfloat scale;
+    gint32 zero_point;
+    const char *text;
+    double expected;
+  } rows[] = {
+    { SL_DTYPE_F32, 0, 0, "1=0.25", 0.25 }, { SL_DTYPE_F16, 0, 0, " other = -0.5;", -0.5 }, { SL_DTYPE_U8, 0.5f, 10, "other=2", 14 },
+    { SL_DTYPE_I8, 0, 0, "1=-128", -128 },  { SL_DTYPE_I32, 0, 0, "1=-70000", -70000 },     { SL_DTYPE_I64, 0, 0, "1=5000000000", 5e9 },
+    { SL_DTYPE_BOOL, 0, 0, "1=1", 1 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (SlGraph) graph = new_graph (rows[i].dtype, 2, dims, rows[i].scale, rows[i].zero_point);
+    const guint8 *data = apply (rows[i].text, graph);
+    for (guint k = 0; k < 3; k++) {
+      double got = 0;
+      switch (rows[i].dtype) {
+        case SL_DTYPE_F32:
+          got = ((const gfloat *) (gconstpointer) data)[k];
+          break;
+        case SL_DTYPE_F16:
+          got = sl_half_to_float (((const guint16 *) (gconstpointer) data)[k]);
+          break;
+        case SL_DTYPE_I32:
+          got = ((const gint32 *) (gconstpointer) data)[k];
+          break;
+        case SL_DTYPE_I64:
+          got = (double) ((const gint64 *) (gconstpointer) data)[k];
+          break;
+        default:
+          got = rows[i].dtype == SL_DTYPE_I8 ? (gint8) data[k] : data[k];
+      }
+      g_assert_cmpfloat (got, ==, rows[i].expected);
+    }
+  }
+}
+
+static void
+test_files (void)
+{
+  static const gint32 dims[] = { 1, 1, 2, 3 };
+  static const gfloat numbers[6] = { 1, 2, 3, 4, 5, 6 };
+  static const char *const shapes[] = { "(2, 3)", "(1, 2, 3)", "(2,1,3,1)" };
+  for (guint i = 0; i < G_N_ELEMENTS (shapes); i++) {
+    g_autofree char *header = g_strdup_printf ("{'descr': '<f4', 'fortran_order': False, 'shape': %s, }      \n", shapes[i]);
+    g_autofree char *path = write_npy (header, numbers, sizeof numbers);
+    g_autofree char *text = g_strdup_printf ("other=%s", path);
+    g_autoptr (SlGraph) graph = new_graph (SL_DTYPE_F32, 4, dims, 0, 0);
+    g_assert_cmpmem (apply (text, graph), sizeof numbers, numbers, sizeof numbers);
+    sl_tflite_remove_temp (path);
+  }
+  g_autofree char *path = write_temp ("value.raw", (const char *) numbers, sizeof numbers);
+  g_autofree char *text = g_strdup_printf ("1=%s", path);
+  g_autoptr (SlGraph) graph = new_graph (SL_DTYPE_F32, 4, dims, 0, 0);
+  g_assert_cmpmem (apply (text, graph), sizeof numbers, numbers, sizeof numbers);
+  g_autoptr (SlFixedInputs) one = sl_fixed_inputs_read (text, NULL, NULL);
+  g_autoptr (SlFixedInputs) relative = sl_fixed_inputs_read ("1=value.raw", path, NULL);
+  g_autoptr (SlFixedInputs) none = sl_fixed_inputs_read (NULL, NULL, NULL);
+  g_assert_nonnull (relative);
+  g_assert_cmpuint (sl_fixed_inputs_hash (one), !=, 0);
+  g_assert_cmpuint (sl_fixed_inputs_hash (none), ==, 0);
+  sl_tflite_remove_temp (path);
+}
+
+static void
+test_refused (void)
+{
+  static const gint32 dims[] = { 1, 100 }, open_dims[] = { 1, -1 };
+  static const gfloat numbers[100] = { 0 };
+  g_autoptr (SlGraph) graph = new_graph (SL_DTYPE_F32, 2, dims, 0, 0), bytes = new_graph (SL_DTYPE_U8, 2, dims, 0, 0);
+  g_autoptr (SlGraph) open = new_graph (SL_DTYPE_F32, 2, open_dims, 0, 0);
+  refuse ("style.npy", graph, SL_ERROR_ARGUMENT, "expected INPUT=VALUE with ';' between");
+  refuse ("1=", graph, SL_ERROR_ARGUMENT, "expected INPUT=VALUE");
+  refuse ("1=/nowhere/style.npy", graph, SL_ERROR_OPEN, "fixed-inputs: /nowhere/style.npy: ");
+  refuse ("2=0", graph, SL_ERROR_ARGUMENT, "no input '2'; the model has 0 'picture' float32[1,2,2,3], 1 'other' float32[1,100]");
+  refuse ("1=0;other=1", graph, SL_ERROR_ARGUMENT, "input 'other' is stated twice");
+  refuse ("1=0;0=1", graph, SL_ERROR_ARGUMENT, "input '0' is the last one; expected one to be left for pictures");
+  refuse ("1=0.5", bytes, SL_ERROR_SHAPE, "0.5: expected uint8[1,100] for input 'other', got a number that it cannot hold");
+  refuse ("1=256", bytes, SL_ERROR_SHAPE, "got a number that it cannot hold");
+  refuse ("1=nan", graph, SL_ERROR_OPEN, "nan");
+  refuse ("1=1", open, SL_ERROR_SHAPE, "state input-shape");
+  static const struct
+  {
+    const char *header;
+    gsize size;
+    SlError code;
+    const char *message;
+  } rows[] = {
+    { "{'descr': '<f8', 'fortran_order': False, 'shape': (50,), }", 400, SL_ERROR_SHAPE, "for input 'other', got float64[50]" },
+    { "{'descr': '<f4', 'fortran_order': False, 'shape': (10, 10), }", 400, SL_ERROR_SHAPE,
+      "expected float32[1,100] for input 'other', got float32[10,10]" },
+    { "{'descr': '<f4', 'fortran_order': True, 'shape': (100,), }", 400, SL_ERROR_FORMAT, "fortran_order" },
+    { "{'descr': '>f4', 'fortran_order': False, 'shape': (100,), }", 400, SL_ERROR_FORMAT, "numbers of a type that is not read" },
+    { "{'descr': '<f4', 'fortran_order': False, 'shape': (99,), }", 400, SL_ERROR_FORMAT, "expected 396 bytes for float32[99], got 400" },
+    { "{'descr': '<f4', 'fortran_order': False, 'shape': (0,), }", 0, SL_ERROR_FORMAT, "a shape that is not read" },
+    { "{'descr': '<f4', 'fortran_order': False, 'shape': (9,9,9,9,9,9,9,9,9), }", 0, SL_ERROR_FORMAT, "a shape that is not read" },
+    { "{'descr': '<f4', 'fortran_order': False, 'shape': (2147483647,2147483647,2147483647), }", 0, SL_ERROR_FORMAT,
+      "more numbers than there can be" },
+    { "{'descr': '<f4', 'fortran_order': False, 'shape': (100", 400, SL_ERROR_FORMAT, "a shape that is not read" },
+    { "", 0, SL_ERROR_FORMAT, "numbers of a type that is not read" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *path = write_npy (rows[i].header, numbers, rows[i].size);
+    g_autofree char *text = g_strdup_printf ("1=%s", path);
+    refuse (text, graph, rows[i].code, rows[i].message);
+    sl_tflite_remove_temp (path);
+  }
+  g_autofree char *path = write_temp ("short.npy", "NUMPY", 5), *text = g_strdup_printf ("1=%s", path);
+  refuse (text, graph, SL_ERROR_FORMAT, "no file of NumPy; expected an array that numpy.save() writes");
+  sl_tflite_remove_temp (path);
+  g_autofree char *raw = write_temp ("value.raw", "12345", 5), *raw_text = g_strdup_printf ("1=%s", raw);
+  refuse (raw_text, graph, SL_ERROR_SHAPE, "expected float32[1,100] for input 'other', got 5 bytes");
+  sl_tflite_remove_temp (raw);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/fixed_inputs/numbers", test_numbers);
+  g_test_add_func ("/fixed_inputs/files", test_files);
+  g_test_add_func ("/fixed_inputs/refused", test_refused);
+  return g_test_run ();
+}
