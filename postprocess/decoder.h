@@ -88,6 +88,8 @@ struct _SlDecoder
  *  SL_ERROR_ARGUMENT; one of @config that no decoder takes is, too. Those that exporters write into models ("task", "stride",
  *  "imgsz", "kpt_shape") are always taken. */
 SlDecoding *sl_decoding_new (const char *name, const SlDecoderConfig *config, GError **error);
+/** sl_decoding_new_row: opens @decoder, which need not be in the table and takes the parameters of @config, whatever they are. */
+SlDecoding *sl_decoding_new_row (const SlDecoder *decoder, const SlDecoderConfig *config, GError **error);
 void sl_decoding_free (SlDecoding *decoding);
 /** sl_decoding_run: (transfer none): valid until the next run. One thread at a time; allocates nothing. */
 const SlResult *sl_decoding_run (SlDecoding *decoding, const void *const *data);

@@ -216,6 +216,14 @@ sl_decoding_new (const char *name, const SlDecoderConfig *config, GError **error
   return open_decoding (decoder, &with_params, error);
 }
 
+SlDecoding *
+sl_decoding_new_row (const SlDecoder *decoder, const SlDecoderConfig *config, GError **error)
+{
+  SlDecoderConfig of_row = *config;
+  of_row.decoder = decoder;
+  return check_config (config, error) ? open_decoding (decoder, &of_row, error) : NULL;
+}
+
 void
 sl_decoding_free (SlDecoding *decoding)
 {

@@ -1,34 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Plug-ins: found, loaded once, checked, and run as any decoder. What a plug-in gives goes through the detector that the table's own box
- * decoders use, so it may give anything. Shared objects stay loaded: predictions that are kept point to names in them.
+ * Plug-ins: found, loaded once, checked, and run as any decoder. A collector makes a result of what a plug-in gives, which may be
+ * anything. Shared objects stay loaded: predictions that are kept point to names in them.
  */
 #include "postprocess/plugin.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "config.h"
 #include "sightline/decoder_plugin.h"
 #include "sightline/error.h"
-#include "postprocess/detector.h"
+#include "postprocess/collector.h"
 #include "postprocess/params.h"
 
 #define ROW "sightline_decoder"
 #define FOLDERS "SIGHTLINE_DECODERS"
 #define SUFFIX ".so"
 #define PAGE "docs/decoder-plugins.md"
-#define OVERLAP 0.5
 #define MOST_NAMES 65536
-#define MOST_VALUES 65536
-#define MOST_CELLS (1u << 26)
-#define MOST_CLASSES 1000000
 #define MESSAGE_SIZE 512
-/* Objects of a frame that are held, the best of all. */
-#define MOST_OBJECTS 2048
 
 /* SlDecoderType by SlDtype. */
 static const SlDecoderType types[SL_DTYPE_COUNT] = {
@@ -55,15 +48,7 @@ typedef struct
   SlDecoderTensor tensors[SL_MAX_IO];
   GHashTable *params;
   void *opened;
-  SlDetector detector;
-  SlDecoderBox *boxes;    /* one an entry of the detector's top */
-  SlDecoderPoint *points; /* (nullable): those of each box */
-  gboolean *has_points;
-  SlTopK labels;
-  gfloat *values;
-  guint8 *cells; /* (nullable) */
-  gsize n_cells;
-  SlResult *result; /* while a frame is decoded */
+  SlCollector collector;
 } State;
 
 static State *
@@ -85,80 +70,30 @@ get_param (const SlDecoderModel *model, const char *name)
   return name != NULL ? g_hash_table_lookup (state->params, name) : NULL;
 }
 
-/* Room for an entry of @confidence: its place in arrays beside @top, -1 when the entries held are better. */
-static gint
-take_place (SlTopK *top, gfloat confidence)
-{
-  const gboolean full = top->count == top->capacity;
-  if (full && confidence <= top->items[0].key)
-    return -1;
-  const guint place = full ? top->items[0].index : top->count;
-  sl_top_k_push (top, confidence, place);
-  return (gint) place;
-}
-
-static gboolean
-counts (const State *state, int32_t class_id, float confidence)
-{
-  return isfinite (confidence) && confidence >= state->model.threshold && class_id >= 0 && class_id < MOST_CLASSES;
-}
-
 static void
 add_object (SlDecoderOutput *output, const SlDecoderBox *box, const SlDecoderPoint *points)
 {
-  State *state = state_of_output (output);
-  const guint n = state->row->skeleton.n_points;
-  if (!counts (state, box->class_id, box->confidence) || !isfinite (box->x_min + box->y_min + box->x_max + box->y_max)
-      || !(box->x_max > box->x_min) || !(box->y_max > box->y_min))
-    return;
-  const gint place = take_place (&state->detector.top, MIN (box->confidence, 1));
-  if (place < 0)
-    return;
-  state->boxes[place] = *box;
-  state->has_points[place] = points != NULL && n > 0;
-  if (state->has_points[place])
-    memcpy (&state->points[(gsize) place * n], points, n * sizeof *points);
+  G_STATIC_ASSERT (sizeof *points == sizeof (SlDetectedPoint));
+  const SlDetection found = { box->x_min, box->y_min, box->x_max, box->y_max, box->confidence, box->class_id, 0, 0 };
+  sl_collector_add_object (&state_of_output (output)->collector, &found, (const SlDetectedPoint *) points);
 }
 
 static void
 add_label (SlDecoderOutput *output, int32_t class_id, float confidence)
 {
-  State *state = state_of_output (output);
-  SlTopK *top = &state->labels;
-  if (!counts (state, class_id, confidence))
-    return;
-  const gint place = take_place (top, MIN (confidence, 1));
-  if (place >= 0)
-    state->result->classes[place].label_id = class_id;
+  sl_collector_add_label (&state_of_output (output)->collector, class_id, confidence);
 }
 
 static void
 set_values (SlDecoderOutput *output, const float *values, uint32_t n, int is_embedding)
 {
-  State *state = state_of_output (output);
-  if (n == 0 || n > MOST_VALUES)
-    return;
-  memcpy (state->values, values, n * sizeof *values);
-  state->result->vector = (SlVector){ .n = n, .values = state->values, .is_embedding = is_embedding != 0 };
+  sl_collector_set_values (&state_of_output (output)->collector, values, n, is_embedding != 0);
 }
 
 static void
 set_class_map (SlDecoderOutput *output, const uint8_t *classes, uint32_t width, uint32_t height, int32_t background)
 {
-  State *state = state_of_output (output);
-  const guint64 n = (guint64) width * height;
-  if (n == 0 || n > MOST_CELLS)
-    return;
-  if (n > state->n_cells) {
-    g_free (state->cells);
-    state->cells = g_malloc (n);
-    state->n_cells = n;
-  }
-  memcpy (state->cells, classes, n);
-  state->result->mask = (SlClassMask){ .width = width,
-                                       .height = height,
-                                       .classes = state->cells,
-                                       .background = background >= 0 && background < SL_MASK_VOID ? background : SL_NO_BACKGROUND };
+  sl_collector_set_map (&state_of_output (output)->collector, classes, width, height, background);
 }
 
 static void
@@ -167,16 +102,10 @@ close_plugin (gpointer opened)
   State *state = opened;
   if (state->opened != NULL && state->row->plugin->close != NULL)
     state->row->plugin->close (state->opened);
-  sl_detector_clear (&state->detector);
+  sl_collector_clear (&state->collector);
   g_hash_table_unref (state->params);
   for (guint t = 0; t < state->model.n_tensors; t++)
     g_free ((char *) state->tensors[t].name);
-  g_free (state->boxes);
-  g_free (state->points);
-  g_free (state->has_points);
-  g_free (state->labels.items);
-  g_free (state->values);
-  g_free (state->cells);
   g_free (state);
 }
 
@@ -224,17 +153,10 @@ open_plugin (const SlDecoderConfig *config, GError **error)
     (SlDecoderModel){ sizeof (SlDecoderModel), config->n_tensors, state->tensors,      config->threshold,    config->iou_threshold,
                       config->max_results,     config->n_labels,  config->input_width, config->input_height, get_param };
   state->output = (SlDecoderOutput){ sizeof (SlDecoderOutput), add_object, add_label, set_values, set_class_map };
-  const guint most = MAX (MOST_OBJECTS, config->max_results);
-  if (!sl_detector_init (&state->detector, config, most, NULL, OVERLAP, error)) {
+  if (!sl_collector_init (&state->collector, config, &row->skeleton, row->plugin->suppress != 0, error)) {
     close_plugin (state);
     return NULL;
   }
-  state->boxes = g_new (SlDecoderBox, most);
-  state->has_points = g_new (gboolean, most);
-  state->points = row->skeleton.n_points > 0 ? g_new (SlDecoderPoint, (gsize) most * row->skeleton.n_points) : NULL;
-  state->labels.capacity = config->max_results;
-  state->labels.items = g_new (SlRanked, config->max_results);
-  state->values = g_new (gfloat, MOST_VALUES);
   state->opened = row->plugin->open (&state->model, message, sizeof message);
   if (state->opened != NULL)
     return state;
@@ -248,52 +170,12 @@ open_plugin (const SlDecoderConfig *config, GError **error)
 }
 
 static void
-add_points (const State *state, SlResult *result, guint place, SlDetection *found)
-{
-  const guint n = state->row->skeleton.n_points;
-  SlDetectedPoint *out = state->has_points[place] ? sl_result_add_keypoints (result, found, n) : NULL;
-  for (guint k = 0; k < n && out != NULL; k++) {
-    const SlDecoderPoint *point = &state->points[(gsize) place * n + k];
-    const gboolean is_there = isfinite (point->x) && isfinite (point->y) && point->confidence >= 0;
-    out[k] = is_there ? (SlDetectedPoint){ point->x, point->y, MIN (point->confidence, 1) } : (SlDetectedPoint){ 0, 0, 0 };
-  }
-}
-
-/* Labels in order; where each one's class is, is its place. */
-static void
-finish_labels (State *state, SlResult *result)
-{
-  SlTopK *top = &state->labels;
-  for (guint i = 0; i < top->count; i++)
-    top->items[i].index = (guint32) result->classes[top->items[i].index].label_id;
-  sl_top_k_sort (top);
-  for (guint i = 0; i < top->count; i++)
-    result->classes[i] = (SlClass){ (gint32) top->items[i].index, top->items[i].key };
-  result->n_classes = top->count;
-}
-
-static void
 decode_plugin (gpointer opened, const void *const *data, SlResult *result)
 {
   State *state = opened;
-  SlDetector *detector = &state->detector;
-  state->result = result;
-  detector->top.count = 0;
-  detector->n_candidates = 0;
-  state->labels.count = 0;
+  sl_collector_begin (&state->collector, result);
   state->row->plugin->decode (state->opened, data, &state->output);
-  sl_top_k_sort (&detector->top);
-  for (guint i = 0; i < detector->top.count; i++) {
-    const guint place = detector->top.items[i].index;
-    const SlDecoderBox *box = &state->boxes[place];
-    const gfloat corners[4] = { box->x_min, box->y_min, box->x_max, box->y_max };
-    sl_detector_add (detector, corners, box->confidence, box->class_id, place);
-  }
-  sl_detector_finish (detector, state->row->plugin->suppress != 0, result);
-  for (guint i = 0; i < result->n_detections; i++)
-    add_points (state, result, detector->origins[detector->kept[i]], &result->detections[i]);
-  result->skeleton = result->n_keypoints > 0 ? &state->row->skeleton : NULL;
-  finish_labels (state, result);
+  sl_collector_finish (&state->collector);
 }
 
 static gboolean

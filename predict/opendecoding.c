@@ -52,9 +52,14 @@ check_origin (const SlContract *contract, GError **error)
 }
 
 static SlDecoding *
-open_decoder (const char *name, SlDecoderConfig *config, gdouble threshold, GError **error)
+open_decoder (const SlDecodingSettings *settings, const char *name, SlDecoderConfig *config, GError **error)
 {
+  const gdouble threshold = settings->threshold;
   config->threshold = threshold < 0 ? ANY_THRESHOLD : (gfloat) threshold;
+  if (settings->row != NULL) {
+    config->threshold = threshold < 0 ? settings->row->threshold : (gfloat) threshold;
+    return sl_decoding_new_row (settings->row, config, error);
+  }
   SlDecoding *decoding = sl_decoding_new (name, config, error);
   if (decoding == NULL || threshold >= 0 || sl_decoding_decoder (decoding)->threshold == config->threshold)
     return decoding;
@@ -76,7 +81,7 @@ sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n, co
     config.params = contract->decoder_params;
     config.input_width = contract->image.valid ? contract->image.width : 0;
     config.input_height = contract->image.valid ? contract->image.height : 0;
-    if (decoder == NULL && !check_origin (contract, error))
+    if (decoder == NULL && settings->row == NULL && !check_origin (contract, error))
       return NULL;
     decoder = decoder != NULL ? decoder : contract->decoder;
   }
@@ -95,7 +100,7 @@ sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n, co
   for (guint i = 0; i < config.n_labels; i++)
     g_ptr_array_add (all_names, (gpointer) sl_labels_get (names, i));
   config.label_names = (const char *const *) all_names->pdata;
-  g_autoptr (SlDecoding) decoding = open_decoder (decoder, &config, settings->threshold, error);
+  g_autoptr (SlDecoding) decoding = open_decoder (settings, decoder, &config, error);
   if (decoding == NULL || !check_labels (decoding, names, contract, error))
     return NULL;
   *labels = g_steal_pointer (&names);

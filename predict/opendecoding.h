@@ -17,12 +17,14 @@ G_BEGIN_DECLS
  * @iou_threshold: 0..1, 0 or below = the decoder's own
  * @max_results: 1..SL_MAX_RESULTS
  * @decoder, @labels: (nullable): override the contract's
+ * @row: (nullable): the decoder itself, whatever @decoder and the contract say
  */
 typedef struct
 {
   gdouble threshold, iou_threshold;
   gint max_results;
   const char *decoder, *labels;
+  const SlDecoder *row;
 } SlDecodingSettings;
 
 /**

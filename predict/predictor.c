@@ -14,6 +14,7 @@
 #include "core/runtime/session.h"
 #include "models/model.h"
 #include "predict/contractspec.h"
+#include "predict/custom_decoder_private.h"
 #include "predict/frame_private.h"
 #include "predict/opendecoding.h"
 #include "predictions/mapper.h"
@@ -42,6 +43,7 @@ enum
   PROP_MAX_RESULTS,
   PROP_TOP_K,
   PROP_THREADS,
+  PROP_CUSTOM_DECODER,
   N_PROPERTIES
 };
 
@@ -50,6 +52,7 @@ typedef struct
   char *texts[N_TEXTS]; /* (nullable) each */
   gdouble threshold, iou_threshold;
   guint max_results, top_k, threads;
+  SlCustomDecoder *custom; /* (nullable) */
 } Settings;
 
 struct _SlPredictor
@@ -288,7 +291,8 @@ open_decoding (SlPredictor *self, GError **error)
     return FALSE;
   const SlDecodingSettings how = { .threshold = settings->threshold,
                                    .iou_threshold = settings->iou_threshold,
-                                   .max_results = classes != NULL ? SL_MAX_RESULTS : (gint) most };
+                                   .max_results = classes != NULL ? SL_MAX_RESULTS : (gint) most,
+                                   .row = settings->custom != NULL ? sl_custom_decoder_row (settings->custom) : NULL };
   g_autoptr (SlLabels) labels = NULL;
   g_autoptr (SlDecoding) decoding = sl_decoding_open (contract, contract->outputs, contract->n_outputs, &how, &labels, error);
   if (decoding == NULL) {
@@ -449,6 +453,7 @@ copy_settings (Settings *to, const Settings *from)
 {
   for (guint i = 0; i < N_TEXTS; i++)
     g_free (to->texts[i]);
+  g_set_object (&to->custom, from->custom);
   *to = *from;
   for (guint i = 0; i < N_TEXTS; i++)
     to->texts[i] = g_strdup (from->texts[i]);
@@ -621,6 +626,8 @@ sl_predictor_set_property (GObject *object, guint id, const GValue *value, GPara
     settings->max_results = g_value_get_uint (value);
   else if (id == PROP_TOP_K)
     settings->top_k = g_value_get_uint (value);
+  else if (id == PROP_CUSTOM_DECODER)
+    g_set_object (&settings->custom, g_value_get_object (value));
   else {
     self->model_stale = self->model_stale || settings->threads != g_value_get_uint (value);
     settings->threads = g_value_get_uint (value);
@@ -641,6 +648,8 @@ sl_predictor_get_property (GObject *object, guint id, GValue *value, GParamSpec 
     g_value_set_double (value, settings->threshold);
   else if (id == PROP_IOU_THRESHOLD)
     g_value_set_double (value, settings->iou_threshold);
+  else if (id == PROP_CUSTOM_DECODER)
+    g_value_set_object (value, settings->custom);
   else
     g_value_set_uint (value, id == PROP_MAX_RESULTS ? settings->max_results : id == PROP_TOP_K ? settings->top_k : settings->threads);
   g_mutex_unlock (&self->lock);
@@ -653,6 +662,7 @@ sl_predictor_finalize (GObject *object)
   unload (self);
   for (guint i = 0; i < N_TEXTS; i++)
     g_free (self->settings.texts[i]);
+  g_clear_object (&self->settings.custom);
   sl_prediction_mapper_free (self->mapper);
   g_mutex_clear (&self->lock);
   G_OBJECT_CLASS (sl_predictor_parent_class)->finalize (object);
@@ -725,6 +735,17 @@ sl_predictor_class_init (SlPredictorClass *klass)
                                    g_param_spec_uint ("threads", "Threads",
                                                       "CPU threads that run the model; 0 = as many as run it fastest, measured, at most 4",
                                                       0, SL_MAX_THREADS, 1, flags));
+  /**
+   * SlPredictor:custom-decoder:
+   *
+   * A decoder of the application's own, which counts instead of #SlPredictor:decoder. Unset, that one.
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (object_class, PROP_CUSTOM_DECODER,
+                                   g_param_spec_object ("custom-decoder", "Custom decoder",
+                                                        "A decoder of the application's own, which counts instead of decoder",
+                                                        SL_TYPE_CUSTOM_DECODER, flags));
 }
 
 static void

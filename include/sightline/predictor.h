@@ -5,6 +5,7 @@
 #ifndef SL_PREDICTOR_H
 #define SL_PREDICTOR_H
 
+#include "sightline/custom_decoder.h"
 #include "sightline/frame.h"
 #include "sightline/predictions.h"
 

@@ -5,6 +5,7 @@
 #ifndef SL_SIGHTLINE_H
 #define SL_SIGHTLINE_H
 
+#include "sightline/custom_decoder.h"
 #include "sightline/error.h"
 #include "sightline/frame.h"
 #include "sightline/object.h"

@@ -21,11 +21,13 @@ TYPES = [CORE + kind for kind in ("class", "record", "enumeration", "bitfield", 
 def entries(gir):
     """(what it is called, element) of each function, type, property and signal of the file's namespace."""
     namespace = xml.etree.ElementTree.parse(gir).getroot().find(CORE + "namespace")
+    # The same functions again, as members of the class structure.
+    members = {callback for field in namespace.iter(CORE + "field") for callback in field.findall(CORE + "callback")}
     for kind in TYPES:
         for what in namespace.iter(kind):
             name = what.get(C + "type") or what.get("name")
             # The class structure of a GObject is not declared by hand.
-            if what.get(GLIB + "is-gtype-struct-for") is None and not what.get(C + "type", "").startswith("_"):
+            if what not in members and what.get(GLIB + "is-gtype-struct-for") is None and not what.get(C + "type", "").startswith("_"):
                 yield name, what
             for part in what.findall(CORE + "property"):
                 yield name + ":" + part.get("name"), part
@@ -33,7 +35,7 @@ def entries(gir):
                 yield name + "::" + part.get("name"), part
     for kind in FUNCTIONS:
         for what in namespace.iter(kind):
-            yield what.get(C + "identifier"), what
+            yield what.get(C + "identifier") or what.get("name"), what
 
 
 def number(version):

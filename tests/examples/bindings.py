@@ -227,6 +227,45 @@ def test_outputs():
     assert Sightline.Predictor.new(model("brightest_channel.tflite")).predict_bytes("RGB", 20, 10, BLUE * 200).outputs == []
 
 
+class Everything(Sightline.CustomDecoder):
+    """Keeps what it was given beyond its time."""
+
+    def do_decode(self, tensors, findings):
+        self.kept = tensors.outputs, findings
+        for number in (float("nan"), float("inf"), -1e300, 1e300):
+            findings.add_object(number, 0, 1, 1, 1, 0)
+            findings.add_object(0, 0, 1, 1, number, 0)
+        findings.add_object(0, 0, 1, 1, 0.9, -1)
+        findings.add_object(0, 0, 1, 1, 0.4, 0)
+        findings.add_object(0.5, 0.5, 0.25, 1, 0.9, 0)
+        findings.add_object(-1, 0.5, 0.5, 7, 0.75, 2)
+        findings.add_object(-1, 0.5, 0.5, 6.9, 0.7, 2)
+        findings.add_label(1, 0.625)
+        findings.set_values([1.5, -2], False)
+
+
+def test_custom_decoder():
+    decoder = Everything()
+    predictor = Sightline.Predictor(model=model("brightest_channel.tflite"), custom_decoder=decoder, decoder="yolo9000")
+    assert predictor.props.custom_decoder == decoder and decoder.props.suppress
+    shared = Sightline.Predictor.new_shared(predictor)
+    for one in (predictor, shared):
+        found = one.predict_bytes("RGB", 20, 10, BLUE * 200)
+        assert [(thing.label, thing.confidence) for thing in found if thing.label != "red"] == [("blue", 0.75)], list(found)
+        near(found[-1].box, (0, 5, 10, 5))
+        assert found.labels[0].label == "green" and found.get_values() == [1.5, -2]
+    outputs, findings = decoder.kept
+    assert bytes(outputs[0].data) == bytes((0, 51, 204))
+    findings.add_object(0, 0, 1, 1, 1, 0)
+    findings.add_label(0, 1)
+    findings.set_values([1], True)
+    both = Sightline.Predictor(model=model("brightest_channel.tflite"), custom_decoder=Everything(suppress=False))
+    assert len([thing for thing in both.predict_bytes("RGB", 20, 10, BLUE * 200) if thing.label == "blue"]) == 2
+    predictor.props.custom_decoder = None
+    expect_error(Sightline.Error.ARGUMENT, "got 'yolo9000'", predictor.predict_bytes, "RGB", 20, 10, BLUE * 200)
+    assert not Sightline.Predictor(model=model("one_box.tflite"), custom_decoder=Sightline.CustomDecoder()).predict_bytes("RGB", 20, 10, BLUE * 200).labels
+
+
 def test_outputs_numpy():
     try:
         import numpy

@@ -43,6 +43,19 @@ def test_predict_picture_errors():
     example("predict_picture.py", m, write("short.ppm", b"P6\n9 9\n255\nabc")).expect(1, "frame RGB 9x9: expected 243 bytes")
 
 
+def test_custom_decoder():
+    try:
+        import numpy
+    except ImportError:
+        raise harness.Skip("this Python has no NumPy")
+    assert numpy
+    pixels = b"".join(bytes((0, 0, 204 if x >= 6 and y >= 6 else 0)) for y in range(8) for x in range(8))
+    result = example("custom_decoder.py", model("brightest_quarter.tflite"), write("corner.ppm", b"P6\n8 8\n255\n" + pixels)).expect(0)
+    assert result.out == "0.800 blue 6.0 6.0 2.0 2.0\n", result
+    with open(os.path.join(ROOT, "examples", "python", "custom_decoder.py"), encoding="utf-8") as file:
+        assert len(file.readlines()) < 25
+
+
 def test_watch():
     result = example("watch.py", "--no-window", "--frames", "4", model("one_box.tflite"),
                      "videotestsrc pattern=blue num-buffers=4 ! video/x-raw,width=64,height=64,framerate=30/1").expect(0)

@@ -38,13 +38,13 @@ ARROWS = {
 }
 # Which of the public headers, include/sightline/NAME.h, a folder may include. They include each other and nothing else of ours.
 DOOR = {
-    "include": {"decoder_plugin", "error", "frame", "object", "output", "predictions", "predictor", "pipeline", "sightline"},
+    "include": {"custom_decoder", "decoder_plugin", "error", "frame", "object", "output", "predictions", "predictor", "pipeline", "sightline"},
     "core": {"error"},
     "models": {"error"},
     "postprocess": {"decoder_plugin", "error"},
     "predictions": {"error"},
     "analyze": {"error"},
-    "predict": {"error", "frame", "predictions", "predictor"},
+    "predict": {"custom_decoder", "error", "frame", "predictions", "predictor"},
     "quantize": {"error"},
     "evaluate": {"error"},
     "replay": {"error"},

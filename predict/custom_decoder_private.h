@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The row of a custom decoder, for SlPredictor. */
+#ifndef SL_PREDICT_CUSTOM_DECODER_PRIVATE_H
+#define SL_PREDICT_CUSTOM_DECODER_PRIVATE_H
+
+#include "postprocess/decoder.h"
+#include "sightline/custom_decoder.h"
+
+G_BEGIN_DECLS
+
+/** sl_custom_decoder_row: as long as @self lives, and decodings opened by it. */
+const SlDecoder *sl_custom_decoder_row (SlCustomDecoder *self);
+
+G_END_DECLS
+
+#endif
