@@ -111,6 +111,28 @@ test_old (void)
   check_values (2, TRUE);
 }
 
+/* Data without dimensions, which no convolution takes. */
+static void
+test_errors (void)
+{
+  static const gint8 weights[CHANNELS] = { 1, 2 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+  const gint32 x = sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ .name = "x", .dtype = SL_DTYPE_F32 });
+  const gint32 y = sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ .name = "y", .dtype = SL_DTYPE_F32 });
+  const gint32 w = sl_tflite_writer_tensor (
+    writer, &(SlTfliteTensor){ .name = "w", .dtype = SL_DTYPE_I8, .rank = 4, .dims = { 1, 1, 1, CHANNELS }, .scale = 1, .data = weights });
+  const SlWindow window = { .padding = SL_PADDING_VALID, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 };
+  sl_tflite_writer_op (
+    writer,
+    &(SlTfliteOp){ .op = SL_OP_CONV_2D, .params.window = window, .n_inputs = 2, .inputs = { x, w }, .n_outputs = 1, .outputs = { y } });
+  sl_tflite_writer_io (writer, 1, &x, 1, &y);
+  g_autoptr (SlGraph) graph = read_graph (writer, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_false (sl_graph_prepare (graph, &error));
+  expect_error (&error, SL_ERROR_SHAPE, "node 0 FAKE_QUANTIZE", "input is a single number; expected at least 1 dimension", NULL);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -118,5 +140,6 @@ main (int argc, char **argv)
   g_test_add_func ("/hybrid/pictures", test_pictures);
   g_test_add_func ("/hybrid/pixels", test_pixels);
   g_test_add_func ("/hybrid/old", test_old);
+  g_test_add_func ("/hybrid/errors", test_errors);
   return g_test_run ();
 }

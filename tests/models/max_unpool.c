@@ -153,11 +153,11 @@ test_places (void)
 }
 
 static void
-refuse (Options options, gsize n, gint32 place_rows, SlError code, const char *text)
+refuse_rows (Options options, gsize n, gint32 value_rows, gint32 place_rows, SlError code, const char *text)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
-  const gint32 inputs[2] = { add_tensor (writer, "x", 2, 2), add_tensor (writer, "places", place_rows, 2) };
+  const gint32 inputs[2] = { add_tensor (writer, "x", value_rows, 2), add_tensor (writer, "places", place_rows, 2) };
   const gint32 y = add_tensor (writer, "y", 4, 4);
   add_op (writer, UNPOOL, &options, n, inputs, 2, &y, 1);
   sl_tflite_writer_io (writer, 2, inputs, 1, &y);
@@ -167,8 +167,16 @@ refuse (Options options, gsize n, gint32 place_rows, SlError code, const char *t
 }
 
 static void
+refuse (Options options, gsize n, gint32 place_rows, SlError code, const char *text)
+{
+  refuse_rows (options, n, 2, place_rows, code, text);
+}
+
+static void
 test_errors (void)
 {
+  refuse_rows ((Options){ 1, 2, 2, 2, 32767, 0, { 0 } }, 32, 70000, 70000, SL_ERROR_LIMIT,
+               "32767x2 windows for 70000x2 pixels are over the limit");
   refuse ((Options){ 1, 2, 2, 2, 2, 0, { 0 } }, 20, 2, SL_ERROR_FORMAT,
           "its custom options have 20 bytes; expected padding, strides, window and activation, 24");
   refuse ((Options){ 0, 2, 2, 2, 2, 0, { 0 } }, 32, 2, SL_ERROR_FORMAT,

@@ -310,6 +310,7 @@ test_errors (void)
   refuse ((Options){ 0.2, 5, 40000, 3 }, ROWS, SL_ERROR_FORMAT, "stride is 40000; expected 1..32767");
   refuse ((Options){ 1.5, 5, 16, 3 }, ROWS, SL_ERROR_FORMAT, "score_threshold is 1.5; expected 0..1");
   refuse ((Options){ 0.5, -5, 16, 3 }, ROWS, SL_ERROR_FORMAT, "nms_radius is -5; expected 0 or more");
+  refuse ((Options){ 0.5, 5, 0, 3 }, ROWS, SL_ERROR_FORMAT, "custom option stride is 0; expected a whole number from 1 to 1000000");
   refuse ((Options){ 0.2, 5, 16, 3 }, ROWS + 1, SL_ERROR_SHAPE,
           "the tensor of displacements is float32[1,10,12,64]; expected [1,H,W,64], of one size with the others");
 }

@@ -455,10 +455,10 @@ run_lstm (gboolean codes, gboolean coupled, gboolean time_major)
   om_clear (&m);
 }
 
-/* @peephole, @relu, @cell_scale, @weight_zero: what a good one has not; @refused: what is said of that, NULL = it runs. */
+/* @peephole, @relu, @without_bias, @cell_scale, @weight_zero: what a good one has not; @refused: what is said of that, NULL = it runs. */
 typedef struct
 {
-  gboolean coupled, time_major, peephole, relu;
+  gboolean coupled, time_major, peephole, relu, without_bias;
   gfloat cell_scale;
   gint32 weight_zero;
   const char *refused;
@@ -506,7 +506,7 @@ run_integer_lstm (const IntegerLstm *how)
       om_omitted (&m);
   }
   for (guint g = 0; g < 4; g++) {
-    if (g == 0 && how->coupled)
+    if ((g == 0 && how->coupled) || how->without_bias)
       om_omitted (&m);
     else
       om_constant (&m, SL_DTYPE_I32, 1, DIMS (CELLS), scale * input_scale, 0, b[g]);
@@ -559,6 +559,7 @@ test_integer_lstm (void)
     { .cell_scale = 0.001f, .refused = "the scale of its cell state, input 19, is 0.001; expected a power of two from 2^-15 to 1" },
     { .cell_scale = 0, .refused = "input 19, is 0; expected a power of two" },
     { .cell_scale = 4, .refused = "input 19, is 4; expected a power of two" },
+    { .cell_scale = 0.25f, .without_bias = TRUE, .refused = "input 12 is missing" },
     { .cell_scale = 0.25f, .relu = TRUE, .refused = "its activation is not TANH" },
     { .cell_scale = 0.25f, .weight_zero = 3, .refused = "expected a constant int8[5,7] of one scale, zero point 0" },
     { .cell_scale = 0.25f,
