@@ -101,6 +101,7 @@ typedef struct
  * @add, @multiply: element by element; read up to a register past the last
  * @activate: an activation that is no limit, in place or not
  * @leaky: values below 0 times @slope, in place or not
+ * @prelu: values below 0 times their slope, of which there are @period, whole registers of them, over and over; in place or not
  * @add_rows: adds @n_rows rows of @n floats, @stride floats apart, each times its factor, to @sums
  */
 typedef struct
@@ -119,6 +120,7 @@ typedef struct
   void (*multiply) (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo, gfloat hi);
   void (*activate) (SlActivation activation, const gfloat *in, gfloat *out, gsize n);
   void (*leaky) (gfloat slope, const gfloat *in, gfloat *out, gsize n);
+  void (*prelu) (const gfloat *slopes, gsize period, const gfloat *in, gfloat *out, gsize n);
   void (*add_rows) (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows, gfloat *sums, gsize n);
 } SlFloatIsa;
 

@@ -4,6 +4,8 @@
 
 /* Sums at a time, enough of them to hide the latency of a multiply-add. */
 #define MOST_REGISTERS 8
+/* Registers of a PRELU that are read before they are written. */
+#define TOGETHER 4
 
 static void
 add_simd (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo, gfloat hi)
@@ -38,6 +40,29 @@ leaky_simd (gfloat slope, const gfloat *in, gfloat *out, gsize n)
   /* What is behind belongs to another thread. */
   if (left > 0)
     store_first (out + i, left, bent (load_first (in + i, left), below));
+}
+
+static void
+prelu_simd (const gfloat *slopes, gsize period, const gfloat *in, gfloat *out, gsize n)
+{
+  for (gsize first = 0; first < n; first += period) {
+    const gsize end = MIN (first + period, n);
+    gsize i = first;
+    for (; i + TOGETHER * LANES <= end; i += TOGETHER * LANES) {
+      Vec values[TOGETHER];
+      SL_UNROLL
+      for (gint r = 0; r < TOGETHER; r++)
+        values[r] = bent (load (in + i + r * LANES), load (slopes + (i - first) + r * LANES));
+      SL_UNROLL
+      for (gint r = 0; r < TOGETHER; r++)
+        store (out + i + r * LANES, values[r]);
+    }
+    for (; i + LANES <= end; i += LANES)
+      store (out + i, bent (load (in + i), load (slopes + (i - first))));
+    /* What is behind belongs to another thread. */
+    if (i < end)
+      store_first (out + i, (gint32) (end - i), bent (load_first (in + i, (gint32) (end - i)), load (slopes + (i - first))));
+  }
 }
 
 static inline __attribute__ ((always_inline)) void
@@ -95,5 +120,6 @@ const SlFloatIsa SL_SIMD (sl_float_isa) = {
   .multiply = multiply_simd,
   .activate = SL_SIMD (sl_float_activate),
   .leaky = leaky_simd,
+  .prelu = prelu_simd,
   .add_rows = add_rows_simd,
 };

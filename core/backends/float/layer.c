@@ -25,6 +25,10 @@
 #define FIRST_CACHE 32768
 /* Elements of a work item of an addition. */
 #define PIECE 16384
+/* Most channels of a PRELU: their slopes again and again to whole registers stay in the second cache. */
+#define MAX_SLOPES 4096
+/* Least slopes, so that what begins anew with them does not count. */
+#define MIN_PERIOD 512
 
 static gboolean
 is_float (const SlTensor *tensor)
@@ -41,7 +45,7 @@ is_constant (const SlTensor *tensor)
 static gboolean
 is_element_wise (const SlNode *node)
 {
-  return node->op == SL_OP_ADD || node->op == SL_OP_MUL || sl_node_curve (node) != SL_ACTIVATION_NONE;
+  return node->op == SL_OP_ADD || node->op == SL_OP_MUL || node->op == SL_OP_PRELU || sl_node_curve (node) != SL_ACTIVATION_NONE;
 }
 
 /* Pixels of the input under @count output pixels. */
@@ -67,6 +71,20 @@ sl_float_bias (const SlGraph *graph, const SlNode *node)
   return sl_node_input (graph, node, sl_op_bias_at (node->op));
 }
 
+/* Whether the slopes are finite constants, one for each channel of a pixel or one for all. */
+static gboolean
+supports_slopes (const SlTensor *x, const SlTensor *slopes)
+{
+  const gsize n = slopes->bytes / sizeof (gfloat);
+  gboolean finite = TRUE;
+  if (!is_constant (slopes) || x->data != NULL || x->rank == 0 || slopes->rank > x->rank || n > MAX_SLOPES
+      || (n != 1 && (n != (gsize) x->dims[x->rank - 1] || slopes->dims[slopes->rank - 1] != x->dims[x->rank - 1])))
+    return FALSE;
+  for (gsize i = 0; i < n; i++)
+    finite &= isfinite (((const gfloat *) slopes->data)[i]) != 0;
+  return finite;
+}
+
 gboolean
 sl_float_supports (const SlGraph *graph, const SlNode *node)
 {
@@ -75,6 +93,8 @@ sl_float_supports (const SlGraph *graph, const SlNode *node)
   if (node->n_inputs < 2)
     return sl_node_curve (node) != SL_ACTIVATION_NONE;
   const SlTensor *second = sl_node_input (graph, node, 1), *bias = sl_float_bias (graph, node);
+  if (node->op == SL_OP_PRELU)
+    return supports_slopes (sl_node_input (graph, node, 0), second);
   if (is_element_wise (node))
     return is_float (second) && sl_node_input (graph, node, 0)->data == NULL && second->data == NULL
            && sl_tensor_same_shape (sl_node_input (graph, node, 0), second);
@@ -95,10 +115,14 @@ activation_of (const SlNode *node)
   return curve != SL_ACTIVATION_NONE ? curve : sl_node_fused_activation (node);
 }
 
-/* XNNPACK does not fuse activations that are no limits. */
+/* XNNPACK does not fuse activations that are no limits. Its PRELU is as fast where channels fill whole registers. */
 gboolean
 sl_float_faster (const SlFloatIsa *isa, const SlGraph *graph, const SlNode *node)
 {
+  if (node->op == SL_OP_PRELU) {
+    const SlTensor *x = sl_node_input (graph, node, 0);
+    return isa->faster && x->dims[x->rank - 1] % isa->lanes != 0;
+  }
   return isa->faster || sl_activation_is_curve (activation_of (node));
 }
 
@@ -318,6 +342,31 @@ zeros_new (const SlFloatLayer *layer, SlArena *arena)
   return zeros;
 }
 
+/* The mode of what goes element by element, and its pieces of work. */
+static void
+set_elements (SlFloatLayer *layer, SlHost *host, const SlNode *node)
+{
+  layer->mode = node->op == SL_OP_ADD     ? SL_FLOAT_ADD
+                : node->op == SL_OP_MUL   ? SL_FLOAT_MULTIPLY
+                : node->op == SL_OP_PRELU ? SL_FLOAT_PRELU
+                                          : SL_FLOAT_ACTIVATE;
+  layer->piece = PIECE;
+  layer->cost_us = cost_of (layer);
+  if (layer->mode != SL_FLOAT_PRELU)
+    return;
+  const SlTensor *given = sl_node_input (host->graph, node, 1);
+  const gsize n = given->bytes / sizeof (gfloat), lanes = (gsize) layer->isa->lanes;
+  layer->period = n;
+  while (layer->period % lanes != 0)
+    layer->period += n;
+  layer->period *= (MIN_PERIOD + layer->period - 1) / layer->period;
+  gfloat *slopes = sl_tensor_alloc (host->arena, layer->period * sizeof slopes[0]);
+  for (gsize i = 0; i < layer->period; i += n)
+    memcpy (slopes + i, given->data, given->bytes);
+  layer->slopes = slopes;
+  layer->piece = MAX (PIECE / layer->period, 1) * layer->period;
+}
+
 static void *
 pack_parts (SlArena *arena, gpointer data)
 {
@@ -362,9 +411,7 @@ sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node)
   }
   set_shape (layer, host->graph, node);
   if (is_element_wise (node)) {
-    layer->mode = node->op == SL_OP_ADD ? SL_FLOAT_ADD : node->op == SL_OP_MUL ? SL_FLOAT_MULTIPLY : SL_FLOAT_ACTIVATE;
-    layer->piece = PIECE;
-    layer->cost_us = cost_of (layer);
+    set_elements (layer, host, node);
     return layer;
   }
   const gdouble row = choose_loops (layer, isa);

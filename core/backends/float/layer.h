@@ -22,7 +22,7 @@ G_BEGIN_DECLS
  * @SL_FLOAT_WINOGRAD: windows of three by three by way of tiles: winograd.c
  * @SL_FLOAT_TRANSPOSED: transposed convolutions: transposed.c
  * @SL_FLOAT_DEPTHWISE: the depthwise functions of SlFloatIsa
- * @SL_FLOAT_ADD, @SL_FLOAT_MULTIPLY, @SL_FLOAT_ACTIVATE: element by element
+ * @SL_FLOAT_ADD, @SL_FLOAT_MULTIPLY, @SL_FLOAT_ACTIVATE, @SL_FLOAT_PRELU: element by element
  */
 typedef enum
 {
@@ -35,6 +35,7 @@ typedef enum
   SL_FLOAT_ADD,
   SL_FLOAT_MULTIPLY,
   SL_FLOAT_ACTIVATE,
+  SL_FLOAT_PRELU,
 } SlFloatMode;
 
 /**
@@ -64,6 +65,7 @@ typedef struct
  * @parts: (transposed) @n_parts convolutions, each of which has its @transposed
  * @zeros: as many as a run, for what is outside of the picture; (winograd) and as a bias
  * @elements: (element by element) of the output; @piece: of them in a work item
+ * @slopes: (prelu) those of the channels over and over, @period of them, whole registers and whole pixels
  * @cost_us: about how long it takes one thread
  */
 struct _SlFloatLayer
@@ -86,7 +88,8 @@ struct _SlFloatLayer
   gfloat lo, hi;
   SlActivation activation;
   gfloat slope;
-  gsize elements, piece;
+  const gfloat *slopes;
+  gsize period, elements, piece;
   guint cost_us;
 };
 

@@ -379,6 +379,8 @@ run_elements (const void *data, guint item, guint thread)
   const gsize first = item * layer->piece, n = MIN (layer->piece, layer->elements - first);
   if (layer->mode == SL_FLOAT_ACTIVATE)
     bend (layer, run->x + first, run->y + first, n);
+  else if (layer->mode == SL_FLOAT_PRELU)
+    layer->isa->prelu (layer->slopes, layer->period, run->x + first, run->y + first, n);
   else
     (layer->mode == SL_FLOAT_ADD ? layer->isa->add : layer->isa->multiply) (run->x + first, run->second + first, run->y + first, n,
                                                                             layer->lo, layer->hi);
