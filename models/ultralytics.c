@@ -13,7 +13,7 @@
 static const struct
 {
   const char *task, *decoder;
-} tasks[] = { { "classify", "labels" }, { "detect", "yolo" }, { "pose", "yolo" }, { "segment", "yolo" } };
+} tasks[] = { { "classify", "labels" }, { "detect", "yolo" }, { "pose", "yolo" }, { "segment", "yolo" }, { "obb", "yolo" } };
 
 typedef struct
 {

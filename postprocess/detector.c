@@ -58,6 +58,14 @@ sl_detector_init (SlDetector *self, const SlDecoderConfig *config, guint n, cons
 }
 
 void
+sl_detector_limit (SlDetector *self, guint most)
+{
+  self->top.capacity = MIN (self->top.capacity, most);
+  if (self->scores != NULL && self->bins == NULL && self->n > self->top.capacity)
+    self->bins = g_new (guint32, SL_SELECT_BINS);
+}
+
+void
 sl_detector_clear (SlDetector *self)
 {
   g_clear_pointer (&self->ranks, g_free);
@@ -112,6 +120,12 @@ sl_detector_finish (SlDetector *self, gboolean suppress, SlResult *result)
   else
     for (guint i = 0; i < n; i++)
       self->kept[i] = i;
+  sl_detector_keep (self, n, result);
+}
+
+void
+sl_detector_keep (const SlDetector *self, guint n, SlResult *result)
+{
   for (guint i = 0; i < n; i++)
     result->detections[i] = self->candidates[self->kept[i]];
   result->n_detections = n;

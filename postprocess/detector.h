@@ -48,6 +48,8 @@ typedef struct
 
 /** sl_detector_init: @ranked: (nullable): the scores' values when candidates compare by rank. @iou: where nobody states one. */
 gboolean sl_detector_init (SlDetector *self, const SlDecoderConfig *config, guint n, const SlValues *ranked, double iou, GError **error);
+/** sl_detector_limit: at most @most candidates are selected, for who needs long for each. */
+void sl_detector_limit (SlDetector *self, guint most);
 /** sl_detector_clear: also for a zeroed struct. */
 void sl_detector_clear (SlDetector *self);
 void sl_detector_select (SlDetector *self);
@@ -57,6 +59,8 @@ gboolean sl_detector_add (SlDetector *self, const gfloat corners[4], gfloat conf
 void sl_detector_scale (SlDetector *self, gfloat x, gfloat y);
 /** sl_detector_finish: suppresses, unless @suppress is FALSE, and fills @result. */
 void sl_detector_finish (SlDetector *self, gboolean suppress, SlResult *result);
+/** sl_detector_keep: fills @result with the first @n candidates that @kept names, for who suppresses by itself. */
+void sl_detector_keep (const SlDetector *self, guint n, SlResult *result);
 /** sl_result_add_keypoints: (nullable): room for @n more, as the keypoints of @detection. */
 SlDetectedPoint *sl_result_add_keypoints (SlResult *result, SlDetection *detection, guint n);
 

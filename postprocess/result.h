@@ -130,6 +130,8 @@ extern const SlSkeleton sl_skeleton_palm;
 extern const SlSkeleton sl_skeleton_alignment;
 /** The 21 points of a hand, four a finger from the palm to the tip. */
 extern const SlSkeleton sl_skeleton_hand;
+/** The corners of a box that is turned, around it. */
+extern const SlSkeleton sl_skeleton_corners;
 
 G_END_DECLS
 

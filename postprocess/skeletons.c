@@ -26,6 +26,10 @@ static const guint8 hand_bones[][2] = { { 0, 1 },   { 1, 2 },   { 2, 3 },   { 3,
                                         { 7, 8 },   { 5, 9 },   { 9, 10 },  { 10, 11 }, { 11, 12 }, { 9, 13 },  { 13, 14 },
                                         { 14, 15 }, { 15, 16 }, { 13, 17 }, { 0, 17 },  { 17, 18 }, { 18, 19 }, { 19, 20 } };
 
+static const char *const corner_names[] = { "corner_1", "corner_2", "corner_3", "corner_4" };
+static const guint8 corner_bones[][2] = { { 0, 1 }, { 1, 2 }, { 2, 3 }, { 3, 0 } };
+
+const SlSkeleton sl_skeleton_corners = { G_N_ELEMENTS (corner_names), G_N_ELEMENTS (corner_bones), corner_names, corner_bones };
 const SlSkeleton sl_skeleton_hand = { G_N_ELEMENTS (hand_names), G_N_ELEMENTS (hand_bones), hand_names, hand_bones };
 const SlSkeleton sl_skeleton_face_and_ears = { G_N_ELEMENTS (face_and_ears_names), 0, face_and_ears_names, NULL };
 const SlSkeleton sl_skeleton_palm = { G_N_ELEMENTS (palm_names), G_N_ELEMENTS (palm_bones), palm_names, palm_bones };

@@ -2,7 +2,7 @@
 /*
  * Decoder "yolo": every detector of that family, told apart by parameters. A row is
  *
- *   box (4) [objectness] class scores [keypoints or mask coefficients]         or, end to end,  corners (4) score class
+ *   box (4) [objectness] class scores [keypoints, mask coefficients or angle]   or, end to end,  corners (4) score class
  *
  * The best class of a row is its candidate; candidates of 8 bits without objectness are ranked as codes, and only
  * survivors become floats. What shapes and labels leave open is stated by a preset or parameter by parameter; see
@@ -16,6 +16,7 @@
 #include "postprocess/detector.h"
 #include "postprocess/params.h"
 #include "postprocess/prototypes.h"
+#include "postprocess/rotated.h"
 #include "postprocess/decoders/yolo_shape.h"
 
 #define DEFAULT_IOU 0.45
@@ -37,6 +38,7 @@ typedef struct
   Part parts[SL_MAX_IO];
   SlDetector detector;
   SlPrototypes prototypes;
+  SlRotated *turned; /* (nullable): of each candidate */
   gfloat threshold, raw_threshold;
   SlYoloBoxes boxes; /* of this frame */
 } State;
@@ -68,6 +70,7 @@ close_yolo (gpointer opened)
   State *state = opened;
   sl_detector_clear (&state->detector);
   sl_prototypes_clear (&state->prototypes);
+  g_free (state->turned);
   g_free (state);
 }
 
@@ -96,6 +99,10 @@ open_yolo (const SlDecoderConfig *config, GError **error)
   if (!sl_detector_init (&state->detector, config, first, ranked ? &state->parts[0].scores : NULL, DEFAULT_IOU, error)) {
     close_yolo (state);
     return NULL;
+  }
+  if (shape->turned) {
+    sl_detector_limit (&state->detector, SL_MOST_ROTATED);
+    state->turned = g_new (SlRotated, state->detector.top.capacity);
   }
   if (shape->n_coefficients > 0)
     sl_prototypes_init (&state->prototypes, &config->tensors[shape->prototypes], config->max_results);
@@ -271,6 +278,8 @@ add_candidate (State *state, const void *const *data, const SlRanked *ranked)
   const guint i = ranked->index - part->first;
   gfloat corners[4], confidence = ranked->key;
   guint label = 0;
+  if (state->shape.turned && !isfinite (sl_values_get (&part->values, tensor, place (state, part, i, state->shape.first_keypoint))))
+    return;
   read_box (state, part, tensor, i, corners);
   if (state->shape.end_to_end) {
     const gfloat id = sl_values_get (&part->values, tensor, place (state, part, i, 5));
@@ -310,6 +319,48 @@ in_pixels (const State *state)
       return TRUE;
   }
   return FALSE;
+}
+
+/* Each candidate becomes the upright box around itself, turned. */
+static void
+turn_candidates (State *state, const void *const *data, gboolean pixels)
+{
+  SlDetector *detector = &state->detector;
+  const gfloat x_scale = pixels ? 1 : (gfloat) MAX (state->shape.width, 1), y_scale = pixels ? 1 : (gfloat) MAX (state->shape.height, 1);
+  for (guint i = 0; i < detector->n_candidates; i++) {
+    SlDetection *box = &detector->candidates[i];
+    const Part *part = find_part (state, detector->origins[i]);
+    const gfloat angle = sl_values_get (&part->values, data[part - state->parts],
+                                        place (state, part, detector->origins[i] - part->first, state->shape.first_keypoint));
+    double corners[4][2];
+    state->turned[i] = (SlRotated){ (box->x_min + box->x_max) / 2 * x_scale, (box->y_min + box->y_max) / 2 * y_scale,
+                                    (box->x_max - box->x_min) * x_scale, (box->y_max - box->y_min) * y_scale, angle };
+    sl_rotated_corners (&state->turned[i], corners);
+    box->x_min = (gfloat) fmin (fmin (corners[0][0], corners[1][0]), fmin (corners[2][0], corners[3][0]));
+    box->x_max = (gfloat) fmax (fmax (corners[0][0], corners[1][0]), fmax (corners[2][0], corners[3][0]));
+    box->y_min = (gfloat) fmin (fmin (corners[0][1], corners[1][1]), fmin (corners[2][1], corners[3][1]));
+    box->y_max = (gfloat) fmax (fmax (corners[0][1], corners[1][1]), fmax (corners[2][1], corners[3][1]));
+  }
+  sl_detector_scale (detector, 1.0f / (gfloat) MAX (state->shape.width, 1), 1.0f / (gfloat) MAX (state->shape.height, 1));
+}
+
+/* Suppresses turned boxes, and gives those that stay their corners. */
+static void
+finish_turned (State *state, SlResult *result)
+{
+  if (state->shape.end_to_end)
+    sl_detector_finish (&state->detector, FALSE, result);
+  else
+    sl_rotated_suppress (&state->detector, state->turned, result);
+  for (guint d = 0; d < result->n_detections; d++) {
+    double corners[4][2];
+    SlDetectedPoint *points = sl_result_add_keypoints (result, &result->detections[d], 4);
+    sl_rotated_corners (&state->turned[state->detector.kept[d]], corners);
+    for (guint k = 0; k < 4 && points != NULL; k++)
+      points[k] = (SlDetectedPoint){ (gfloat) (corners[k][0] / MAX (state->shape.width, 1)),
+                                     (gfloat) (corners[k][1] / MAX (state->shape.height, 1)), result->detections[d].confidence };
+  }
+  result->skeleton = &sl_skeleton_corners;
 }
 
 static void
@@ -366,6 +417,11 @@ decode_yolo (gpointer opened, const void *const *tensors, SlResult *result)
   sl_detector_select (detector);
   for (guint i = 0; i < detector->top.count; i++)
     add_candidate (state, data, &detector->top.items[i]);
+  if (state->shape.turned) {
+    turn_candidates (state, data, in_pixels (state));
+    finish_turned (state, result);
+    return;
+  }
   if (in_pixels (state)) {
     x_scale = 1.0f / (gfloat) state->shape.width;
     y_scale = 1.0f / (gfloat) state->shape.height;

@@ -20,9 +20,8 @@
 /* A quantised coordinate that reaches beyond this is in pixels. */
 #define LARGEST_FRACTION 4
 
-const char *const sl_yolo_params[] = { "preset",  "transposed",       "objectness", "end-to-end", "box",       "boxes",
-                                       "anchors", "strides",          "units",      "activation", "keypoints", "kpt_shape",
-                                       "masks",   SL_DETECTOR_PARAMS, NULL };
+const char *const sl_yolo_params[] = { "preset", "transposed", "objectness", "end-to-end", "box",   "boxes", "anchors",          "strides",
+                                       "units",  "activation", "keypoints",  "kpt_shape",  "masks", "angle", SL_DETECTOR_PARAMS, NULL };
 
 typedef enum
 {
@@ -107,6 +106,22 @@ read_keypoints (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts,
   return FALSE;
 }
 
+/* A number behind the classes is the angle of a box that is turned. */
+static gboolean
+read_angle (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GError **error)
+{
+  const char *task = sl_decoder_param (config, "task");
+  if (!sl_decoder_param_bool (config, "angle", task != NULL && g_ascii_strcasecmp (task, "obb") == 0, &shape->turned, error))
+    return FALSE;
+  if (shape->turned && (shape->n_keypoints > 0 || shape->boxes != SL_YOLO_BOXES_DECODED)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "decoder parameter angle: boxes that are turned are decoded ones without keypoints; leave out keypoints= and boxes=");
+    return FALSE;
+  }
+  facts->extra += shape->turned ? 1 : 0;
+  return TRUE;
+}
+
 /* Which of two tensors are prototypes, if one is. */
 static gboolean
 find_prototypes (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GError **error)
@@ -116,7 +131,7 @@ find_prototypes (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts
   gboolean wanted;
   if (!sl_decoder_param_bool (config, "masks", TRUE, &wanted, error))
     return FALSE;
-  if (shape->n_keypoints > 0 || shape->boxes != SL_YOLO_BOXES_DECODED)
+  if (shape->n_keypoints > 0 || shape->turned || shape->boxes != SL_YOLO_BOXES_DECODED)
     return TRUE;
   if (task != NULL && g_ascii_strcasecmp (task, "segment") == 0)
     facts->extra = LIKELY_COEFFICIENTS;
@@ -162,10 +177,11 @@ read_parameters (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts
     return FALSE;
   if (sl_decoder_param (config, "boxes") != NULL)
     shape->boxes = (SlYoloBoxes) choice;
-  if (!find_prototypes (config, shape, facts, error))
+  if (!read_angle (config, shape, facts, error) || !find_prototypes (config, shape, facts, error))
     return FALSE;
   if (task != NULL)
-    shape->certain = strcmp (task, "detect") == 0 || strcmp (task, "pose") == 0 || strcmp (task, "segment") == 0;
+    shape->certain =
+      strcmp (task, "detect") == 0 || strcmp (task, "pose") == 0 || strcmp (task, "segment") == 0 || strcmp (task, "obb") == 0;
   return sl_decoder_param_size (config, &shape->width, &shape->height, error);
 }
 
@@ -235,7 +251,7 @@ count_channels (const SlDecoderConfig *config, SlYoloShape *shape, const Facts *
   shape->end_to_end = facts->end_to_end == YES;
   shape->objectness = facts->objectness == YES && !shape->end_to_end;
   shape->first_class = 4 + (shape->objectness ? 1 : 0);
-  shape->corners = shape->corners || shape->end_to_end;
+  shape->corners = shape->corners || (shape->end_to_end && !shape->turned);
   const guint extra = shape->end_to_end && facts->extra == 0 ? shape->channels - MIN (shape->channels, 6) : facts->extra;
   const guint fixed = (shape->end_to_end ? END_TO_END_CHANNELS : shape->first_class) + extra;
   if (shape->channels < fixed + (shape->end_to_end ? 0 : 1)) {

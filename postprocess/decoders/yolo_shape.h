@@ -19,6 +19,7 @@
  *   keypoints      count,2 or count,3 behind the classes
  *   masks          whether one of two tensors, [1,H,W,K] or [1,K,H,W], is prototypes of masks, whose K coefficients are behind the
  *                  classes; yes where shapes allow it
+ *   angle          whether the last number of a row is the angle of its box, in radians; yes where "task" is obb
  *   iou-threshold, agnostic: suppression
  * and "task", "stride", "imgsz", "kpt_shape" as Ultralytics' exporters write them into models.
  */
@@ -52,6 +53,7 @@ typedef enum
  * @n_coefficients: of masks, behind the classes; the prototypes are tensor @prototypes
  * @channels: numbers of a row; @classes of them are scores from @first_class on
  * @width, @height: of the input, 0 = unknown, which only coordinates known to be fractions allow
+ * @turned: boxes have an angle, the number of a row that keypoints would begin at
  * @per_cell, @anchors: for SL_YOLO_BOXES_ANCHORS
  * @by_values: nothing states @boxes, and rows are YOLOX's, which come decoded or not: a negative size means SL_YOLO_BOXES_GRID
  * @certain: whether it is surely YOLO's, so that nobody needs to name the decoder
@@ -59,7 +61,7 @@ typedef enum
 typedef struct
 {
   guint n_parts, rows, channels, classes, first_class;
-  gboolean transposed, objectness, end_to_end, corners, sigmoid, certain, by_values;
+  gboolean transposed, objectness, end_to_end, corners, sigmoid, certain, by_values, turned;
   SlYoloBoxes boxes;
   SlYoloUnits units;
   guint n_keypoints, keypoint_size, first_keypoint;
