@@ -21,6 +21,7 @@
 #include "plugins/meta/object_regions.h"
 #include "plugins/meta/region_predictions.h"
 #include "plugins/meta/prediction_signal.h"
+#include "plugins/meta/vector_meta.h"
 #include "plugins/properties.h"
 #include "plugins/report.h"
 #include "plugins/tensor/caps.h"
@@ -461,7 +462,7 @@ push_gap (SlPostprocess *self, GstBuffer *buffer)
 
 /* Takes @buffer. */
 static GstFlowReturn
-push_picture (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta)
+push_picture (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, const SlPredictionView *prediction)
 {
   const guint bytes = self->picture.width * self->picture.channels;
   GstVideoFrame frame;
@@ -475,6 +476,8 @@ push_picture (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta)
   gst_buffer_copy_into (out, buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
   if (meta != NULL)
     stamp (self, out, meta);
+  if (prediction->vector.n > 0)
+    sl_buffer_add_vector_meta (out, &prediction->vector);
   gst_buffer_unref (buffer);
   return gst_pad_push (self->srcpad, out);
 }
@@ -610,7 +613,7 @@ take_tensors (SlPostprocess *self, GstBuffer *buffer)
     post_prediction (self, &prediction);
   if (self->output != OUTPUT_VIDEO)
     return push_line (self, buffer, meta, &prediction);
-  return self->picture_caps != NULL ? push_picture (self, buffer, meta) : push_frame (self, buffer, &prediction);
+  return self->picture_caps != NULL ? push_picture (self, buffer, meta, &prediction) : push_frame (self, buffer, &prediction);
 }
 
 static GstFlowReturn

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "image": the tensor is a picture (style transfer, denoising, super-resolution): [1,H,W,C] or [1,C,H,W] with
- * 1 or 3 channels.
+ * Decoder "image": the tensor is a picture (style transfer, denoising, super-resolution, depth): [1,H,W,C] or [1,C,H,W] with
+ * 1 or 3 channels, or [1,H,W].
  *
  * Parameters: "range" LO,HI: the numbers that are black and white, which float32 needs (0,1 or -1,1 or 0,255); codes of 8 bits
- * are bytes unless it is stated; "colour" RGB or BGR: the order of channels. NaN is black.
+ * are bytes unless it is stated; "frame": those of each frame from the lowest to the highest, which are given beside the picture; "colour" RGB or BGR: the order of channels. NaN is black.
  */
 #include <math.h>
 
@@ -18,23 +18,25 @@
 #define MOST_BYTES (1u << 28)
 
 static const char *const params[] = { "range", "colour", NULL };
+static const char *const range_names[] = { "lowest", "highest" };
 
 typedef struct
 {
   SlPictureShape shape;
   SlValues values;
-  guint8 bytes[256]; /* of each rank */
-  gfloat gain, offset;
-  gboolean reversed;
+  guint8 bytes[256];        /* of each rank */
+  gfloat low, gain, offset; /* byte = (number - low) * gain + offset */
+  gboolean reversed, by_frame;
+  gfloat range[2]; /* of the frame, where @by_frame */
   guint8 *pixels;
 } State;
 
 static gboolean
 find_shape (const SlDecoderConfig *config, SlPictureShape *shape)
 {
-  return config->n_tensors == 1 && sl_values_readable (config->tensors[0].dtype) && config->tensors[0].rank == 4
-         && sl_picture_shape_find (shape, &config->tensors[0], 3) && (shape->channels == 1 || shape->channels == 3)
-         && (guint64) shape->width * shape->height * shape->channels <= MOST_BYTES;
+  return config->n_tensors == 1 && sl_values_readable (config->tensors[0].dtype)
+         && (config->tensors[0].rank == 4 || config->tensors[0].rank == 3) && sl_picture_shape_find (shape, &config->tensors[0], 3)
+         && (shape->channels == 1 || shape->channels == 3) && (guint64) shape->width * shape->height * shape->channels <= MOST_BYTES;
 }
 
 static gboolean
@@ -59,17 +61,22 @@ open_image (const SlDecoderConfig *config, GError **error)
   double range[2];
   guint colour, n = 0;
   if (!find_shape (config, &shape))
-    return sl_decoder_refuse (config, "image", "one tensor [1,H,W,3], [1,3,H,W], [1,H,W,1] or [1,1,H,W] of uint8, int8 or float32", error);
+    return sl_decoder_refuse (config, "image", "one tensor [1,H,W,3], [1,3,H,W], [1,H,W,1], [1,1,H,W] or [1,H,W] of uint8, int8 or float32",
+                              error);
+  const gboolean by_frame = g_strcmp0 (sl_decoder_param (config, "range"), "frame") == 0;
   if (!sl_decoder_param_choice (config, "colour", colours, &colour, error)
-      || !sl_decoder_param_list (config, "range", -1e6, 1e6, range, 2, &n, error))
+      || (!by_frame && !sl_decoder_param_list (config, "range", -1e6, 1e6, range, 2, &n, error)))
     return NULL;
-  if (n == 1 || (n == 2 && range[0] == range[1]) || (n == 0 && tensor->dtype == SL_DTYPE_F32)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "decoder image: nothing says which numbers are black and white: state range=0,1 or range=-1,1 or range=0,255");
+  if (n == 1 || (n == 2 && range[0] == range[1]) || (n == 0 && !by_frame && tensor->dtype == SL_DTYPE_F32)) {
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_CONTRACT,
+      "decoder image: nothing says which numbers are black and white: state range=0,1 or range=-1,1 or range=0,255, or range=frame for those of "
+      "each frame");
     return NULL;
   }
   State *state = g_new0 (State, 1);
   state->shape = shape;
+  state->by_frame = by_frame;
   state->reversed = colour == 1 && shape.channels == 3;
   sl_values_init (&state->values, tensor, SL_SCORES_PLAIN);
   if (n == 2) {
@@ -82,12 +89,38 @@ open_image (const SlDecoderConfig *config, GError **error)
   return state;
 }
 
+/* Black is the lowest of the frame's numbers, white the highest, where there are two. */
+static void
+find_range (State *state, const void *data)
+{
+  const gsize n = (gsize) state->shape.width * state->shape.height * state->shape.channels;
+  gfloat low = INFINITY, high = -INFINITY;
+  for (gsize i = 0; i < n; i++) {
+    const gfloat number = sl_values_get (&state->values, data, i);
+    if (!isfinite (number))
+      continue;
+    low = MIN (low, number);
+    high = MAX (high, number);
+  }
+  const double span = (double) high - (double) low;
+  state->range[0] = low <= high ? low : 0;
+  state->range[1] = low <= high ? high : 0;
+  state->gain = span > 0 && isfinite (span) ? (gfloat) (255 / span) : 0;
+  state->low = state->range[0];
+  for (guint rank = 0; rank < 256; rank++)
+    state->bytes[rank] = to_byte ((state->values.table[rank] - state->low) * state->gain);
+}
+
 static void
 decode_image (gpointer opened, const void *const *data, SlResult *result)
 {
   State *state = opened;
   const SlPictureShape *shape = &state->shape;
   const gsize n = (gsize) shape->width * shape->height;
+  if (state->by_frame) {
+    find_range (state, data[0]);
+    result->vector = (SlVector){ .n = 2, .values = state->range, .names = range_names };
+  }
   for (gsize i = 0; i < n; i++)
     for (guint c = 0; c < shape->channels; c++) {
       const gsize at = i * shape->cell_step + c * shape->channel_step;
@@ -95,7 +128,7 @@ decode_image (gpointer opened, const void *const *data, SlResult *result)
       if (state->values.quantised)
         *pixel = state->bytes[sl_values_rank (&state->values, data[0], at)];
       else
-        *pixel = to_byte (sl_values_float (data[0], at) * state->gain + state->offset);
+        *pixel = to_byte ((sl_values_float (data[0], at) - state->low) * state->gain + state->offset);
     }
   result->picture = (SlPicture){ shape->width, shape->height, shape->channels, state->pixels };
 }

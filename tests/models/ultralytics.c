@@ -64,7 +64,7 @@ test_tasks (void)
     { "{'task': 'detect', 'names': {0: 'a'}}", "yolo", NULL },
     { "{'task': 'pose', 'kpt_shape': [17, 3], 'names': {0: 'person'}}", "yolo", "17,3" },
     { "{'task': 'segment'}", "yolo", NULL },
-    { "{'task': 'obb'}", NULL, NULL },
+    { "{'task': 'obb'}", "yolo", NULL },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) error = NULL;

@@ -357,6 +357,46 @@ test_image (void)
   assert_open_fails ("image", &config, SL_ERROR_SHAPE, "decoder image: expected one tensor [1,H,W,3]");
 }
 
+/* Depths: black and white are the frame's own, which are beside the picture. */
+static void
+test_range_of_frame (void)
+{
+  gfloat depths[CELLS];
+  for (guint kind = 0; kind < 3; kind++) {
+    const double low = kind == 0 ? -3 : kind == 1 ? 1e6 : 7, step = kind == 2 ? 0 : 0.5;
+    for (guint i = 0; i < CELLS; i++)
+      depths[i] = (gfloat) (low + step * (i * 29 % CELLS));
+    depths[0] = (gfloat) low;
+    depths[1] = NAN;
+    depths[2] = INFINITY;
+    SlDecoderConfig config = new_config (SL_DTYPE_F32, DIMS (1, SIDE, SIDE), 0, 0);
+    g_autoptr (SlDecoding) decoding = open_one ("image,range=frame", &config, "image");
+    const SlResult *result = sl_decoding_run (decoding, (const void *const[]){ depths });
+    double lowest = INFINITY, highest = -INFINITY;
+    for (guint i = 0; i < CELLS; i++)
+      if (isfinite (depths[i])) {
+        lowest = MIN (lowest, (double) depths[i]);
+        highest = MAX (highest, (double) depths[i]);
+      }
+    g_assert_cmpuint (result->vector.n, ==, 2);
+    g_assert_cmpfloat (result->vector.values[0], ==, (gfloat) lowest);
+    g_assert_cmpfloat (result->vector.values[1], ==, (gfloat) highest);
+    g_assert_cmpstr (result->vector.names[1], ==, "highest");
+    g_assert_cmpuint (result->picture.channels, ==, 1);
+    for (guint i = 3; i < CELLS; i++) {
+      const double expected = highest > lowest ? (depths[i] - lowest) / (highest - lowest) * 255 : 0;
+      g_assert_cmpfloat_with_epsilon (result->picture.pixels[i], expected, 0.51);
+    }
+    g_assert_cmpuint (result->picture.pixels[1], ==, 0);
+  }
+  for (guint i = 0; i < CELLS; i++)
+    depths[i] = i % 2 == 0 ? NAN : -INFINITY;
+  SlDecoderConfig config = new_config (SL_DTYPE_F32, DIMS (1, SIDE, SIDE), 0, 0);
+  g_autoptr (SlDecoding) decoding = open_one ("image,range=frame", &config, "image");
+  g_assert_cmpfloat (sl_decoding_run (decoding, (const void *const[]){ depths })->vector.values[1], ==, 0);
+  assert_open_fails ("image", &config, SL_ERROR_CONTRACT, "or range=frame for those of each frame");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -373,5 +413,6 @@ main (int argc, char **argv)
   g_test_add_func ("/maps/points", test_points);
   g_test_add_func ("/maps/image", test_image);
   g_test_add_func ("/maps/background", test_background);
+  g_test_add_func ("/maps/range_of_frame", test_range_of_frame);
   return g_test_run ();
 }
