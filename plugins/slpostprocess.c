@@ -389,8 +389,8 @@ decode_parts (SlPostprocess *self, const SlFrameMeta *meta, const SlResult *resu
   if (self->parts == NULL)
     self->parts = sl_prediction_parts_new ();
   sl_prediction_parts_choose (self->parts, self->tensors.classes, self->max_results);
-  sl_prediction_parts_run (self->parts, &result->mask, geometry, &region, self->tensors.labels, sl_decoding_names (self->tensors.decoding),
-                           prediction);
+  sl_prediction_parts_run (self->parts, &result->mask, geometry, &region, self->tensors.labels,
+                           sl_decoding_names (self->tensors.decoding, NULL), prediction);
   return TRUE;
 }
 
@@ -407,7 +407,7 @@ decode (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlPredi
   take_picture (self, result);
   find_geometry (self, meta, &geometry);
   if (!decode_parts (self, meta, result, &geometry, prediction))
-    sl_prediction_mapper_fill (self->predictions, result, self->tensors.labels, sl_decoding_names (self->tensors.decoding), &geometry,
+    sl_prediction_mapper_fill (self->predictions, result, self->tensors.labels, sl_decoding_names (self->tensors.decoding, NULL), &geometry,
                                self->top_k, prediction);
   name_frame (self, buffer, meta, prediction);
   return SL_TENSOR_MAPPING_OK;

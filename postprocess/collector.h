@@ -32,7 +32,8 @@ typedef struct
 
 /** sl_collector_init: @skeleton: (nullable): of the keypoints of each object. @suppress: whether objects that overlap a better one of their class
  *  are left out. FALSE: sl_collector_clear() it all the same */
-gboolean sl_collector_init (SlCollector *self, const SlDecoderConfig *config, const SlSkeleton *skeleton, gboolean suppress, GError **error);
+gboolean sl_collector_init (SlCollector *self, const SlDecoderConfig *config, const SlSkeleton *skeleton, gboolean suppress,
+                            GError **error);
 /** sl_collector_clear: also for a zeroed struct. */
 void sl_collector_clear (SlCollector *self);
 void sl_collector_begin (SlCollector *self, SlResult *result);

@@ -52,7 +52,7 @@ typedef struct
  * @description: one sentence for `sightline inspect` and messages: the shapes it takes
  * @params: (nullable): names of the parameters it takes, NULL-terminated
  * @names: (nullable): what its classes are called where no labels say so, NULL-terminated
- * @names_of: (nullable): the same, where that depends on the tensors; instead of @names
+ * @names_of: (nullable): the same of an open decoder, interned or its own; NULL = @names. *@own becomes TRUE where they count before labels
  * @threshold: used where the user states none
  * @matches: (nullable): whether it can decode these tensors without being named; NULL = it is only named
  * @unmatched: (nullable): why it does not match tensors of its shape unless it is named, a clause; NULL = there is no such reason
@@ -70,7 +70,7 @@ struct _SlDecoder
   const char *description;
   const char *const *params;
   const char *const *names;
-  const char *const *(*names_of) (gconstpointer state);
+  const char *const *(*names_of) (gconstpointer state, gboolean *own);
   gfloat threshold;
   gboolean (*matches) (const SlDecoderConfig *config);
   const char *(*unmatched) (const SlDecoderConfig *config);
@@ -94,8 +94,9 @@ void sl_decoding_free (SlDecoding *decoding);
 /** sl_decoding_run: (transfer none): valid until the next run. One thread at a time; allocates nothing. */
 const SlResult *sl_decoding_run (SlDecoding *decoding, const void *const *data);
 const SlDecoder *sl_decoding_decoder (const SlDecoding *decoding);
-/** sl_decoding_names: (transfer none) (nullable): what the classes are called where no labels say so, NULL-terminated. */
-const char *const *sl_decoding_names (const SlDecoding *decoding);
+/** sl_decoding_names: (transfer none) (nullable): what its classes are called where no labels say so, NULL-terminated. @own: (out) (optional): whether
+ *  they count before labels, too */
+const char *const *sl_decoding_names (const SlDecoding *decoding, gboolean *own);
 /** sl_decoding_classes: number of classes the tensors have, 0 = they do not say. */
 guint sl_decoding_classes (const SlDecoding *decoding);
 /** sl_decoding_ids: what GStreamer's own tensor decoders call each tensor; FALSE, and nothing in @ids, where none decodes the same. */

@@ -257,10 +257,14 @@ sl_decoding_decoder (const SlDecoding *decoding)
 }
 
 const char *const *
-sl_decoding_names (const SlDecoding *decoding)
+sl_decoding_names (const SlDecoding *decoding, gboolean *own)
 {
   const SlDecoder *decoder = decoding->decoder;
-  return decoder->names_of != NULL ? decoder->names_of (decoding->state) : decoder->names;
+  gboolean before_labels = FALSE;
+  const char *const *names = decoder->names_of != NULL ? decoder->names_of (decoding->state, &before_labels) : NULL;
+  if (own != NULL)
+    *own = before_labels;
+  return names != NULL ? names : decoder->names;
 }
 
 guint

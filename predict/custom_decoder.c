@@ -214,10 +214,10 @@ sl_custom_decoder_class_init (SlCustomDecoderClass *klass)
    *
    * Since: 0.1
    */
-  g_object_class_install_property (
-    object_class, PROP_SUPPRESS,
-    g_param_spec_boolean ("suppress", "Suppress", "Whether objects that overlap a better one of their class are left out", TRUE,
-                          G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (object_class, PROP_SUPPRESS,
+                                   g_param_spec_boolean ("suppress", "Suppress",
+                                                         "Whether objects that overlap a better one of their class are left out", TRUE,
+                                                         G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS));
 }
 
 static void

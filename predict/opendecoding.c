@@ -103,7 +103,9 @@ sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n, co
   g_autoptr (SlDecoding) decoding = open_decoder (settings, decoder, &config, error);
   if (decoding == NULL || !check_labels (decoding, names, contract, error))
     return NULL;
-  *labels = g_steal_pointer (&names);
+  gboolean own_names;
+  sl_decoding_names (decoding, &own_names);
+  *labels = own_names ? NULL : g_steal_pointer (&names);
   return g_steal_pointer (&decoding);
 }
 
@@ -127,7 +129,7 @@ GPtrArray *
 sl_decoding_class_names (const SlDecoding *decoding, const SlLabels *labels)
 {
   GPtrArray *names = g_ptr_array_new ();
-  const char *const *own = labels == NULL ? sl_decoding_names (decoding) : NULL;
+  const char *const *own = labels == NULL ? sl_decoding_names (decoding, NULL) : NULL;
   const guint n_own = own != NULL ? g_strv_length ((char **) own) : 0;
   const guint n = MAX (MAX (labels != NULL ? sl_labels_count (labels) : 0, n_own), sl_decoding_classes (decoding));
   for (guint i = 0; i < n; i++)

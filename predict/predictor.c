@@ -397,7 +397,7 @@ collect (SlPredictor *self, const SlResult *result, const SlFrame *frame, const 
                                      .tensor_height = self->spec.height,
                                      .frame_width = self->image.width,
                                      .frame_height = self->image.height };
-  sl_prediction_mapper_fill (self->mapper, result, self->labels, sl_decoding_names (self->decoding), &geometry, self->settings.top_k,
+  sl_prediction_mapper_fill (self->mapper, result, self->labels, sl_decoding_names (self->decoding, NULL), &geometry, self->settings.top_k,
                              &prediction);
   return sl_predictions_new (&prediction);
 }

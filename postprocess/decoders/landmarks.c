@@ -209,7 +209,7 @@ decode_landmarks (gpointer opened, const void *const *data, SlResult *result)
 }
 
 static const char *const *
-names_of (gconstpointer opened)
+names_of (gconstpointer opened, gboolean *own)
 {
   return ((const State *) opened)->names;
 }

@@ -321,7 +321,7 @@ surround_circles (const State *state, SlResult *result)
 }
 
 static const char *const *
-names_of (gconstpointer opened)
+names_of (gconstpointer opened, gboolean *own)
 {
   return ((const State *) opened)->kind->names;
 }

@@ -4,7 +4,8 @@
  *
  * Parameters: "kind" values or embedding, which is divided by its length (L2); unstated, 16 features or more are an embedding, and all
  * other numbers values, as are those of which a parameter is stated. Of values: "names", one a number; "units", one for all or one a
- * number; "scale" and "offset": value = number * scale + offset.
+ * number; "scale" and "offset": value = number * scale + offset. Of embeddings: "gallery", a file of names and embeddings (gallery.h); the
+ * most similar names are labels then, those of at least "threshold" (0..1; unstated, the user's if there is one, else 0.5).
  *
  * Taken for tensors of one dimension that "labels" leaves. Numbers that are not finite stay what they are; a vector that has one, or
  * no length, is not divided.
@@ -14,6 +15,7 @@
 
 #include "sightline/error.h"
 #include "postprocess/decoders.h"
+#include "postprocess/gallery.h"
 #include "postprocess/params.h"
 #include "postprocess/values.h"
 
@@ -21,8 +23,10 @@
 #define LARGEST_NUMBER 1e12
 /* Fewer features are estimates that cannot be negative, such as counts, as often. */
 #define SHORTEST_EMBEDDING 16
+/* Cosine of what is called alike where nobody states one. */
+#define ALIKE 0.5
 
-static const char *const params[] = { "kind", "names", "units", "scale", "offset", NULL };
+static const char *const params[] = { "kind", "names", "units", "scale", "offset", "gallery", "threshold", NULL };
 
 typedef struct
 {
@@ -32,6 +36,9 @@ typedef struct
   double scale, offset;
   gfloat *numbers;
   char **names, **units; /* (nullable): of each number */
+  SlGallery *gallery;    /* (nullable) */
+  gfloat threshold;
+  SlTopK top;
 } State;
 
 static gboolean
@@ -49,6 +56,8 @@ close_vector (gpointer opened)
   g_strfreev (state->names);
   g_strfreev (state->units);
   g_free (state->numbers);
+  sl_gallery_free (state->gallery);
+  g_free (state->top.items);
   g_free (state);
 }
 
@@ -76,6 +85,23 @@ read_words (const SlDecoderConfig *config, const char *key, guint n, gboolean ma
 }
 
 static gboolean
+read_gallery (State *state, const SlDecoderConfig *config, GError **error)
+{
+  const char *path = sl_decoder_param (config, "gallery");
+  double threshold;
+  if (!sl_decoder_param_double (config, "threshold", config->threshold > 0 ? config->threshold : ALIKE, 0, 1, &threshold, error))
+    return FALSE;
+  state->threshold = (gfloat) threshold;
+  if (path == NULL)
+    return TRUE;
+  state->is_embedding = TRUE;
+  state->top.capacity = config->max_results;
+  state->top.items = g_new (SlRanked, config->max_results);
+  state->gallery = sl_gallery_load (path, state->n, error);
+  return state->gallery != NULL;
+}
+
+static gboolean
 read_parameters (State *state, const SlDecoderConfig *config, GError **error)
 {
   static const char *const kinds[] = { "values", "embedding", NULL };
@@ -90,7 +116,7 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
     state->told = state->told && sl_decoder_param (config, params[i]) == NULL;
   const gboolean looks_like_one = config->tensors[0].values == SL_VALUES_FEATURES && state->n >= SHORTEST_EMBEDDING;
   state->is_embedding = state->told ? looks_like_one : kind == 1;
-  return TRUE;
+  return read_gallery (state, config, error);
 }
 
 static gpointer
@@ -112,6 +138,16 @@ open_vector (const SlDecoderConfig *config, GError **error)
   return state;
 }
 
+/* The names that the embedding is most like. */
+static void
+name_vector (State *state, SlResult *result)
+{
+  sl_gallery_search (state->gallery, state->numbers, state->threshold, &state->top);
+  for (guint i = 0; i < state->top.count; i++)
+    result->classes[i] = (SlClass){ (gint32) state->top.items[i].index, state->top.items[i].key };
+  result->n_classes = state->top.count;
+}
+
 static void
 decode_vector (gpointer opened, const void *const *data, SlResult *result)
 {
@@ -122,14 +158,28 @@ decode_vector (gpointer opened, const void *const *data, SlResult *result)
     state->numbers[i] = (gfloat) (number * state->scale + state->offset);
     squares += (double) state->numbers[i] * state->numbers[i];
   }
-  if (state->is_embedding && isfinite (squares) && squares > 0)
+  const gboolean has_length = isfinite (squares) && squares > 0;
+  if (state->is_embedding && has_length)
     for (guint i = 0; i < state->n; i++)
       state->numbers[i] = (gfloat) (state->numbers[i] / sqrt (squares));
+  if (state->gallery != NULL) {
+    if (has_length)
+      name_vector (state, result);
+    return;
+  }
   result->vector = (SlVector){ .n = state->n,
                                .values = state->numbers,
                                .is_embedding = state->is_embedding,
                                .names = (const char *const *) state->names,
                                .units = (const char *const *) state->units };
+}
+
+static const char *const *
+names_of (gconstpointer opened, gboolean *own)
+{
+  const State *state = opened;
+  *own = state->gallery != NULL;
+  return state->gallery != NULL ? sl_gallery_names (state->gallery) : NULL;
 }
 
 static const char *
@@ -153,5 +203,6 @@ const SlDecoder sl_decoder_vector = {
   .open = open_vector,
   .decode = decode_vector,
   .close = close_vector,
+  .names_of = names_of,
   .note = note,
 };

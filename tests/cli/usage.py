@@ -5,6 +5,7 @@ import os
 import shutil
 import stat
 import subprocess
+import sys
 
 import harness
 from harness import Skip, model, png, run, work, write
@@ -227,6 +228,25 @@ def test_no_decoder():
     assert frame["objects"] == frame["labels"] == []
     assert "  tensor brightness uint8[1,3]: --json has its numbers" in run("predict", "--model", m, "--decoder", "none", picture).expect(0).out
     run("predict", "--model", m, "--decoder", "none,names=a", picture).expect(1, "decoder none: no parameter 'names'; there are: none")
+
+
+def test_gallery():
+    m = model("brightest_channel.tflite")
+    colours = {"warm": (255, 51, 0), "sky": (0, 51, 204)}
+    sources = []
+    for name, colour in colours.items():
+        os.makedirs(work(name), exist_ok=True)
+        sources.append(png(os.path.join(name, "p.png"), 4, 4, colour))
+    lines = run("predict", "--json", "--model", m, "--decoder", "vector,kind=embedding", *sources).expect(0).out
+    make = os.path.join(os.environ["SIGHTLINE_SOURCE_ROOT"], "examples", "python", "make_gallery.py")
+    gallery = write("faces.json", subprocess.run([sys.executable, make], input=lines.encode(), stdout=subprocess.PIPE, check=True).stdout)
+    picture = png("p.png", 4, 4, (0, 60, 190))
+    label, = json.loads(run("predict", "--json", "--model", m, "--gallery", gallery, picture).expect(0).out)["labels"]
+    assert label["label"] == "sky" and label["confidence"] > 0.99, label
+    assert "sky" in run("predict", "--model", m, "--decoder", "vector,threshold=0.9", "--gallery", gallery, picture).expect(0).out
+    frame = json.loads(run("predict", "--json", "--model", m, "--gallery", gallery, png("g.png", 4, 4, (0, 255, 0))).expect(0).out)
+    assert frame["labels"] == [] and "vector" not in frame, frame
+    run("predict", "--model", m, "--gallery", work("no.json"), picture).expect(1, "no.json: no such file; expected a gallery")
 
 
 def test_full_disk():

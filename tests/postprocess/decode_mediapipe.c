@@ -81,7 +81,7 @@ check (const Form *form)
     g_assert_cmpfloat_with_epsilon (point->x * side, form->x + (gfloat) (4 + 2 * k) - 5, 1e-3);
     g_assert_cmpfloat_with_epsilon (point->y * side, form->y + (gfloat) (5 + 2 * k) - 5, 1e-3);
   }
-  g_assert_cmpstr (sl_decoding_names (decoding)[0], ==, form->label);
+  g_assert_cmpstr (sl_decoding_names (decoding, NULL)[0], ==, form->label);
   g_assert_cmpstr (result->skeleton->names[0], ==, form->first_point);
   g_assert_cmpuint (result->skeleton->n_points, ==, box->n_keypoints);
   for (guint i = 0; i < config.n_tensors; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Vectors: embeddings of length 1, values with names, and what is refused. */
+#include <glib/gstdio.h>
 #include <math.h>
 
 #include "tests/postprocess/support.h"
@@ -110,6 +111,117 @@ test_refused (void)
   assert_open_fails ("vector", &config, SL_ERROR_SHAPE, "at most 65536 numbers");
 }
 
+static char *
+write_gallery (const char *text)
+{
+  char *path = NULL;
+  g_close (g_file_open_tmp ("gallery-XXXXXX", &path, NULL), NULL);
+  g_assert_true (g_file_set_contents (path, text, -1, NULL));
+  return path;
+}
+
+/* Cosines by hand: with (3, 4) they are 0.6 and 0.8 along the axes, and 1 along itself. */
+static void
+test_gallery (void)
+{
+  static const gfloat numbers[] = { 3, 4 }, none[] = { 0, 0 }, odd[] = { NAN, 1 };
+  g_autofree char *path =
+    write_gallery ("{\"x\": [[5, 0], [-1, 0]], \"y \\u00e9\": [[0, 0.25]], \"back\": [[-3, -4]], \"self\": [[0, -1], [30, 40]]}");
+  g_autofree char *all = g_strconcat ("vector,threshold=0.3,gallery=", path, NULL), *few = g_strconcat ("vector,gallery=", path, NULL);
+  const void *data = numbers, *zero = none, *broken = odd;
+  SlDecoderConfig config = vector_config (SL_DTYPE_F32, 2, 0, 0, SL_VALUES_FEATURES);
+  config.max_results = 5;
+  gboolean own = FALSE;
+  g_autoptr (SlDecoding) decoding = open_vector (all, &config);
+  const char *const *names = sl_decoding_names (decoding, &own);
+  g_assert_true (own && names[4] == NULL);
+  g_assert_cmpstr (names[1], ==, "y \xc3\xa9");
+  const SlResult *result = sl_decoding_run (decoding, &data);
+  g_assert_cmpuint (result->n_classes, ==, 3);
+  g_assert_cmpuint (result->vector.n, ==, 0);
+  g_assert_cmpstr (names[result->classes[0].label_id], ==, "self");
+  g_assert_cmpfloat_with_epsilon (result->classes[0].confidence, 1, 1e-6);
+  g_assert_cmpint (result->classes[1].label_id, ==, 1);
+  g_assert_cmpfloat_with_epsilon (result->classes[1].confidence, 0.8, 1e-6);
+  g_assert_cmpfloat_with_epsilon (result->classes[2].confidence, 0.6, 1e-6);
+  g_assert_cmpuint (sl_decoding_run (decoding, &zero)->n_classes, ==, 0);
+  g_assert_cmpuint (sl_decoding_run (decoding, &broken)->n_classes, ==, 0);
+  config.threshold = 0.7f;
+  g_autoptr (SlDecoding) stricter = open_vector (few, &config);
+  g_assert_cmpuint (sl_decoding_run (stricter, &data)->n_classes, ==, 2);
+  config.threshold = 0;
+  g_autoptr (SlDecoding) unstated = open_vector (few, &config);
+  g_assert_cmpuint (sl_decoding_run (unstated, &data)->n_classes, ==, 3);
+  g_unlink (path);
+}
+
+/* One product for many numbers, whose sums are made side by side: compared with double precision. */
+static void
+test_gallery_long (void)
+{
+  GString *text = g_string_new ("{\"a\": [[");
+  gfloat numbers[131];
+  double product = 0, squares = 0, of_numbers = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++) {
+    const double other = (i * 37) % 101 - 40.0;
+    numbers[i] = (gfloat) ((i * 53) % 97) - 30;
+    product += numbers[i] * other;
+    squares += other * other;
+    of_numbers += (double) numbers[i] * numbers[i];
+    g_string_append_printf (text, "%s%d", i > 0 ? "," : "", (int) other);
+  }
+  g_string_append (text, "]]}");
+  g_autofree char *path = write_gallery (text->str), *name = g_strconcat ("vector,threshold=0,gallery=", path, NULL);
+  const void *data = numbers;
+  SlDecoderConfig config = vector_config (SL_DTYPE_F32, G_N_ELEMENTS (numbers), 0, 0, SL_VALUES_FEATURES);
+  g_autoptr (SlDecoding) decoding = open_vector (name, &config);
+  const SlResult *result = sl_decoding_run (decoding, &data);
+  g_assert_cmpuint (result->n_classes, ==, 1);
+  g_assert_cmpfloat_with_epsilon (result->classes[0].confidence, product / sqrt (squares * of_numbers), 1e-5);
+  g_string_free (text, TRUE);
+  g_unlink (path);
+}
+
+static void
+test_bad_gallery (void)
+{
+  g_autoptr (GString) many = g_string_new ("{\"a\": [[1, 2]");
+  for (guint i = 0; i < 100000; i++)
+    g_string_append (many, ",[1,2]");
+  g_string_append (many, "]}");
+  const struct
+  {
+    const char *text, *message;
+  } cases[] = {
+    { "", "line 1: expected an object, but the file ends" },
+    { "hello", "line 1: expected an object, got 'hello'; expected a gallery: {\"NAME\": [[NUMBER, ...], ...], ...}" },
+    { "{}", "expected names, got none" },
+    { "{\"anna\": []}", "'anna': expected a list of vectors, got none" },
+    { "{\"anna\": [[1, 2, 3]]}",
+      "'anna': expected vectors of 2 numbers, as the model's output has, got 3: was it made with another model?" },
+    { "{\"anna\": [[1, 2]],\n\"ben\": [[1]]}", "line 2: 'ben': expected vectors of 2 numbers, as the model's output has, got 1" },
+    { "{\"anna\": [1, 2]}", "expected a list, got a number" },
+    { "{\"anna\": [[NaN, 2]]}", "expected a number, got 'NaN" },
+    { "{\"anna\": [[1e60, 2]]}", "'anna': expected finite numbers, got 1e+60" },
+    { "{\"anna\": [[0, 0]]}", "'anna': expected a vector with a direction, got zeros" },
+    { "{\"anna\": [[1, 2]], \"anna\": [[1, 2]]}", "'anna' stands there twice" },
+    { "{\"anna\": [[1, 2]]} x", "more behind the end of the value" },
+    { many->str, "more than 100000 vectors or 33554432 numbers" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *path = write_gallery (cases[i].text), *name = g_strconcat ("vector,gallery=", path, NULL);
+    SlDecoderConfig config = vector_config (SL_DTYPE_F32, 2, 0, 0, SL_VALUES_FEATURES);
+    assert_open_fails (name, &config, SL_ERROR_FORMAT, cases[i].message);
+    assert_open_fails (name, &config, SL_ERROR_FORMAT, path);
+    g_unlink (path);
+  }
+  SlDecoderConfig config = vector_config (SL_DTYPE_F32, 2, 0, 0, SL_VALUES_FEATURES);
+  assert_open_fails ("vector,gallery=/none.json", &config, SL_ERROR_OPEN, "/none.json: no such file; expected a gallery, a JSON file");
+  assert_open_fails ("vector,gallery=/", &config, SL_ERROR_OPEN, "/: not a file; expected a gallery");
+  assert_open_fails ("vector,gallery=/none.json,threshold=2", &config, SL_ERROR_ARGUMENT,
+                     "decoder parameter threshold: expected a number 0..1");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -118,5 +230,8 @@ main (int argc, char **argv)
   g_test_add_func ("/decode_vector/estimates", test_estimates);
   g_test_add_func ("/decode_vector/values", test_values);
   g_test_add_func ("/decode_vector/refused", test_refused);
+  g_test_add_func ("/decode_vector/gallery", test_gallery);
+  g_test_add_func ("/decode_vector/gallery_long", test_gallery_long);
+  g_test_add_func ("/decode_vector/bad_gallery", test_bad_gallery);
   return g_test_run ();
 }

@@ -145,7 +145,7 @@ sl_contender_kind (const SlContender *contender)
 static const char *
 name_of (const SlContender *contender, guint label, guint *n)
 {
-  const char *const *names = sl_decoding_names (contender->decoding);
+  const char *const *names = sl_decoding_names (contender->decoding, NULL);
   *n = contender->labels != NULL ? sl_labels_count (contender->labels) : names != NULL ? g_strv_length ((char **) names) : 0;
   if (label >= *n)
     return NULL;

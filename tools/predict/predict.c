@@ -30,7 +30,7 @@
 typedef struct
 {
   SlModelOptions model;
-  char *threshold_text, *top_text, *filter, *classes, *draw, *timeout_text, *frames_text;
+  char *threshold_text, *top_text, *filter, *classes, *draw, *timeout_text, *frames_text, *gallery;
   double threshold; /* NAN = not given */
   guint top;        /* 0 = not given */
   guint timeout;    /* seconds, 0 = for ever */
@@ -203,6 +203,16 @@ refuse_model (const Options *options, const char *path)
   return sl_options_usage ("predict", "%s is a model, beside --model %s; expected a picture, a video or a URI", path, options->model.model);
 }
 
+/* A gallery is a parameter of decoder "vector". */
+static void
+choose_gallery (Options *options)
+{
+  if (options->gallery == NULL)
+    return;
+  g_autofree char *decoder = options->model.decoder;
+  options->model.decoder = g_strdup_printf ("%s,gallery=%s", decoder != NULL ? decoder : "vector", options->gallery);
+}
+
 static int
 check_and_predict (Options *options, char **arguments)
 {
@@ -210,6 +220,7 @@ check_and_predict (Options *options, char **arguments)
   g_autoptr (GError) bad_path = NULL;
   options->threshold = NAN;
   options->timeout = DEFAULT_TIMEOUT;
+  choose_gallery (options);
   if (arguments[0] == NULL)
     return sl_options_usage ("predict", "expected at least one SOURCE: a picture, a video or a URI");
   if (!sl_model_options_check ("predict", &options->model)
@@ -240,6 +251,8 @@ run_predict (int argc, char **argv)
     { "top", 'k', 0, G_OPTION_ARG_STRING, &options.top_text,
       "Most results shown for a frame, 1..1000 (default: 100 boxes; 1 label, 5 with --threshold)", "K" },
     { "classes", 0, 0, G_OPTION_ARG_STRING, &options.classes, "Show these classes alone: person,car; or all but some: !dog", "NAMES" },
+    { "gallery", 0, 0, G_OPTION_ARG_FILENAME, &options.gallery, "Call each embedding as the names in this file that it is most like",
+      "FILE" },
     { "draw", 'd', 0, G_OPTION_ARG_FILENAME, &options.draw,
       "Write each frame with its results drawn on it: FILE.png or FILE.jpg, then FILE-2.png, ...; all frames as one video: FILE.mp4",
       "FILE" },
@@ -262,6 +275,7 @@ run_predict (int argc, char **argv)
   g_free (options.filter);
   g_free (options.classes);
   g_free (options.draw);
+  g_free (options.gallery);
   g_free (options.timeout_text);
   g_free (options.frames_text);
   return status;

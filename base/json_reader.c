@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tools/eval/json_reader.h"
+#include "base/json_reader.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "sightline/error.h"
 
 /* What of a wrong text a message shows. */
 #define SHOWN 20
@@ -39,7 +37,7 @@ sl_json_reader_fail (SlJsonReader *reader, const char *format, ...)
   va_start (arguments, format);
   g_autofree char *text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  g_set_error (&reader->error, SL_ERROR, SL_ERROR_ARGUMENT, "line %u: %s", line, text);
+  g_set_error (&reader->error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "line %u: %s", line, text);
   return FALSE;
 }
 

@@ -10,8 +10,8 @@
  *
  * After the first error every call returns FALSE.
  */
-#ifndef SL_TOOLS_EVAL_JSON_READER_H
-#define SL_TOOLS_EVAL_JSON_READER_H
+#ifndef SL_BASE_JSON_READER_H
+#define SL_BASE_JSON_READER_H
 
 #include <glib.h>
 
@@ -36,7 +36,7 @@ typedef enum
  * SlJsonReader:
  * @key: name of the member at hand
  * @text: the string that was read last
- * @error: (nullable): starts with the line
+ * @error: (nullable): G_FILE_ERROR_INVAL; starts with the line
  */
 typedef struct
 {
