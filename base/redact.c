@@ -18,7 +18,7 @@
 /* The same in sentences and launch lines, where "key=" and "pass=" mean other things. */
 #define TEXT_NAME "(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|(?:\\b|[_-])pw)(?:=| = )"
 /* Schemes whose URIs are paths. */
-static const char *const local_schemes[] = { "file", "v4l2", "test", "unix" };
+static const char *const local_schemes[] = { "file", "v4l2", "test", "unix", "libcamera", "pipewire", "csi" };
 
 static void
 keep (GPtrArray *secrets, const char *start, gsize length)

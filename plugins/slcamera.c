@@ -56,7 +56,7 @@ static GstStaticPadTemplate encoded_template =
 static const SlProperty properties[] = {
   { "uri", "URI",
     "Where the camera is; required: v4l2:///dev/video0, rtsp://USER:PASSWORD@HOST:PORT/PATH, rtsps://, http:// or https:// (MJPEG), "
-    "file:///PATH, test://?pattern=ball. Reads back without the password",
+    "file:///PATH, libcamera://NAME, pipewire://NODE, csi://0, test://?pattern=ball. Reads back without the password",
     SL_PROPERTY_STRING, AT (uri) },
   { "user", "User name", "User name for the camera; overrides the one in the URI", SL_PROPERTY_STRING, AT (user) },
   { "password", "Password", "Password for the camera; overrides the one in the URI. Never shown: reads back as unset", SL_PROPERTY_STRING,
@@ -65,13 +65,13 @@ static const SlProperty properties[] = {
     "File whose one line is the password for the camera, read at each start; in place of password and the one in the URI",
     SL_PROPERTY_STRING, AT (password_file) },
   { "width", "Width",
-    "Pixels a row wanted of cameras that offer several sizes (v4l2://, test://); 0 = what the model downstream wants, 1280 without one",
+    "Pixels a row wanted of cameras that offer several sizes (v4l2://, libcamera://, csi://, pipewire://, test://); 0 = what the model downstream wants, 1280 without one",
     SL_PROPERTY_INT, AT (width), 0, MAX_SIZE, 0 },
   { "height", "Height",
-    "Rows wanted of cameras that offer several sizes (v4l2://, test://); 0 = what the model downstream wants, 720 without one",
+    "Rows wanted of cameras that offer several sizes (v4l2://, libcamera://, csi://, pipewire://, test://); 0 = what the model downstream wants, 720 without one",
     SL_PROPERTY_INT, AT (height), 0, MAX_SIZE, 0 },
-  { "framerate", "Frame rate", "Frames a second wanted, at least (v4l2://, test://); 0 = 25", SL_PROPERTY_DOUBLE, AT (framerate), 0, 1000,
-    0 },
+  { "framerate", "Frame rate", "Frames a second wanted, at least (v4l2://), or exactly; 0 = 25 for v4l2://, else what comes",
+    SL_PROPERTY_DOUBLE, AT (framerate), 0, 1000, 0 },
   { "latency", "Latency", "rtsp://: how long to wait for late or reordered packets, ms", SL_PROPERTY_INT, AT (latency), 0, 60000, 100 },
   { "drop-on-latency", "Drop on latency", "rtsp://: never buffer more than latency, drop the oldest packets", SL_PROPERTY_BOOL,
     AT (drop_on_latency), 0, 1, TRUE },
@@ -333,7 +333,7 @@ sl_camera_class_init (SlCameraClass *klass)
   gst_element_class_add_static_pad_template (element_class, &encoded_template);
   sl_element_class_describe (
     element_class, "Camera", "Source/Video",
-    "Frames of the camera at uri (v4l2://, rtsp://, http:// MJPEG, file://, test://), the newest always first; connects "
+    "Frames of the camera at uri (v4l2://, libcamera://, pipewire://, csi://, rtsp://, http:// MJPEG, file://, test://), the newest always first; connects "
     "again for ever when it goes away or stops talking, and posts 'slcamera' messages about it. Its pad 'encoded' has what the camera encoded.",
     "gst-launch-1.0 slcamera uri=rtsp://camera/stream ! slpredict model=ssd.tflite ! application/x-json ! fdsink", "cameras.md");
 }

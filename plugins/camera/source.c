@@ -35,15 +35,12 @@ static const struct
 {
   const char *element, *package;
 } packages[] = {
-  { "v4l2src", "gstreamer1.0-plugins-good" },
-  { "rtspsrc", "gstreamer1.0-plugins-good" },
-  { "souphttpsrc", "gstreamer1.0-plugins-good" },
-  { "jpegdec", "gstreamer1.0-plugins-good" },
-  { "decodebin", "gstreamer1.0-plugins-base" },
-  { "videotestsrc", "gstreamer1.0-plugins-base" },
-  { "videoconvert", "gstreamer1.0-plugins-base" },
-  { "appsrc", "gstreamer1.0-plugins-base" },
-  { "filesrc", "libgstreamer1.0-0" },
+  { "v4l2src", "gstreamer1.0-plugins-good" },      { "libcamerasrc", "gstreamer1.0-libcamera" },
+  { "pipewiresrc", "gstreamer1.0-pipewire" },      { "nvvidconv", "nvidia-l4t-gstreamer, of NVIDIA's repository" },
+  { "rtspsrc", "gstreamer1.0-plugins-good" },      { "souphttpsrc", "gstreamer1.0-plugins-good" },
+  { "jpegdec", "gstreamer1.0-plugins-good" },      { "decodebin", "gstreamer1.0-plugins-base" },
+  { "videotestsrc", "gstreamer1.0-plugins-base" }, { "videoconvert", "gstreamer1.0-plugins-base" },
+  { "appsrc", "gstreamer1.0-plugins-base" },       { "filesrc", "libgstreamer1.0-0" },
   { "capsfilter", "libgstreamer1.0-0" },
 };
 
@@ -352,18 +349,29 @@ probe_device (const SlCameraPlan *plan, GCancellable *cancel, GError **error)
   return TRUE;
 }
 
+/* What the URI or else properties say; 0 = nothing. */
+static SlCameraWish
+stated_wish (const SlCameraPlan *plan)
+{
+  const SlCameraSettings *settings = plan->settings;
+  const SlCameraUri *uri = plan->uri;
+  return (SlCameraWish){ .width = uri->width > 0 ? uri->width : settings->width,
+                         .height = uri->height > 0 ? uri->height : settings->height,
+                         .framerate = uri->framerate > 0 ? uri->framerate : settings->framerate };
+}
+
 static SlCameraWish
 wish_for (const SlCameraPlan *plan)
 {
-  const SlCameraSettings *settings = plan->settings;
   const gboolean model = plan->model_width > 0 && plan->model_height > 0;
-  return (SlCameraWish){ .width = settings->width > 0 ? settings->width
-                                  : model             ? plan->model_width
-                                                      : DEFAULT_WIDTH,
-                         .height = settings->height > 0 ? settings->height
-                                   : model              ? plan->model_height
-                                                        : DEFAULT_HEIGHT,
-                         .framerate = settings->framerate > 0 ? settings->framerate : DEFAULT_RATE };
+  const SlCameraWish stated = stated_wish (plan);
+  return (SlCameraWish){ .width = stated.width > 0 ? stated.width
+                                  : model          ? plan->model_width
+                                                   : DEFAULT_WIDTH,
+                         .height = stated.height > 0 ? stated.height
+                                   : model           ? plan->model_height
+                                                     : DEFAULT_HEIGHT,
+                         .framerate = stated.framerate > 0 ? stated.framerate : DEFAULT_RATE };
 }
 
 static gboolean
@@ -390,12 +398,127 @@ build_v4l2 (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError *
   return gst_element_link_many (source, filter, add_jpeg_decoder (plan, bin), convert, NULL);
 }
 
+/* libcamera://, pipewire:// and csi:// */
+
+/**
+ * Sensor:
+ * @name: the property for the camera's name or number; @name_before: (nullable): what older versions have in its place
+ * @exposure: (nullable): the property for an exposure: microseconds, or with @in_ns a range of nanoseconds
+ * @scales: makes pictures of any size, so that one must be asked for
+ * @memory: (nullable): the caps feature of its pictures, from which @converter brings them to system memory
+ */
+typedef struct
+{
+  const char *element, *name, *name_before, *exposure;
+  gboolean in_ns, scales;
+  const char *memory, *converter;
+} Sensor;
+
+static const Sensor libcamera = { "libcamerasrc", "camera-name", NULL, "exposure-time", FALSE, TRUE, NULL, NULL };
+static const Sensor pipewire = { "pipewiresrc", "target-object", "path", NULL, FALSE, FALSE, NULL, NULL };
+static const Sensor argus = { "nvarguscamerasrc", "sensor-id", NULL, "exposuretimerange", TRUE, TRUE, "memory:NVMM", "nvvidconv" };
+
+static gboolean
+is_there (const char *element)
+{
+  g_autoptr (GstElementFactory) factory = gst_element_factory_find (element);
+  return factory != NULL;
+}
+
+/* Who reads sensors of a board: NVIDIA's element where it is, else libcamera's. */
+static const Sensor *
+sensor_of (const SlCameraUri *uri)
+{
+  if (uri->kind == SL_CAMERA_PIPEWIRE)
+    return &pipewire;
+  return uri->kind == SL_CAMERA_CSI && is_there (argus.element) ? &argus : &libcamera;
+}
+
+static gboolean
+has_property (GstElement *element, const char *name)
+{
+  return name != NULL && g_object_class_find_property (G_OBJECT_GET_CLASS (element), name) != NULL;
+}
+
+/* What the URI asks for and the element has no property for is refused before anything starts. */
+static gboolean
+check_sensor (const SlCameraUri *uri, GError **error)
+{
+  const Sensor *sensor = sensor_of (uri);
+  g_autoptr (GstElement) source = gst_object_ref_sink (gst_element_factory_make (sensor->element, NULL));
+  if (uri->exposure > 0 && !has_property (source, sensor->exposure)) {
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                 "uri=%s: exposure: %s has no property for it here: expected width=, height= or framerate=", uri->display, sensor->element);
+    return FALSE;
+  }
+  if (sensor == &libcamera && uri->kind == SL_CAMERA_CSI && !g_str_equal (uri->location, "0")) {
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                 "uri=%s: libcamera knows cameras by their names: expected csi://0, the first, or libcamera://NAME; 'cam -l' lists names",
+                 uri->display);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+name_sensor (const Sensor *sensor, const SlCameraUri *uri, GstElement *source)
+{
+  const char *name = has_property (source, sensor->name) ? sensor->name : sensor->name_before;
+  if (uri->location[0] != '\0' && has_property (source, name) && (sensor != &libcamera || uri->kind == SL_CAMERA_LIBCAMERA))
+    gst_util_set_object_arg (G_OBJECT (source), name, uri->location);
+  if (uri->exposure > 0) {
+    const gint64 time = (gint64) uri->exposure * (sensor->in_ns ? 1000 : 1);
+    g_autofree char *text =
+      sensor->in_ns ? g_strdup_printf ("%" G_GINT64_FORMAT " %" G_GINT64_FORMAT, time, time) : g_strdup_printf ("%" G_GINT64_FORMAT, time);
+    gst_util_set_object_arg (G_OBJECT (source), sensor->exposure, text);
+  }
+}
+
+static GstCaps *
+sensor_caps (const SlCameraPlan *plan, const Sensor *sensor)
+{
+  const SlCameraWish wish = sensor->scales ? wish_for (plan) : stated_wish (plan);
+  const gdouble rate = stated_wish (plan).framerate;
+  GstCaps *caps = gst_caps_new_empty_simple ("video/x-raw");
+  if (sensor->memory != NULL)
+    gst_caps_set_features_simple (caps, gst_caps_features_new (sensor->memory, NULL));
+  else if (!sensor->scales)
+    gst_caps_append (caps, gst_caps_new_empty_simple ("image/jpeg"));
+  if (wish.width > 0)
+    gst_caps_set_simple (caps, "width", G_TYPE_INT, wish.width, NULL);
+  if (wish.height > 0)
+    gst_caps_set_simple (caps, "height", G_TYPE_INT, wish.height, NULL);
+  if (rate > 0) {
+    gint n, d;
+    gst_util_double_to_fraction (rate, &n, &d);
+    gst_caps_set_simple (caps, "framerate", GST_TYPE_FRACTION, n, d, NULL);
+  }
+  return caps;
+}
+
+static gboolean
+build_sensor (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError **error)
+{
+  const Sensor *sensor = sensor_of (plan->uri);
+  const SlCameraLimits limits = limits_of (plan);
+  GstElement *source = add (bin, sensor->element), *filter = add (bin, "capsfilter");
+  g_autoptr (GstCaps) caps = sensor_caps (plan, sensor);
+  name_sensor (sensor, plan->uri, source);
+  g_object_set (filter, "caps", caps, NULL);
+  if (sensor->converter != NULL)
+    return gst_element_link_many (source, filter, add (bin, sensor->converter), convert, NULL);
+  return gst_element_link_many (source, filter, sensor->scales ? convert : add_decoder (plan, bin, convert, &limits), NULL);
+}
+
 static const Kind kinds[] = {
   [SL_CAMERA_V4L2] = { "v4l2://", { "v4l2src", "capsfilter", "jpegdec" }, probe_device, build_v4l2 },
   [SL_CAMERA_RTSP] = { "rtsp://", { "rtspsrc", "decodebin" }, probe_port, build_rtsp },
   [SL_CAMERA_HTTP] = { "http://", { "souphttpsrc", "jpegdec" }, probe_port, build_http },
   [SL_CAMERA_FILE] = { "file://", { "filesrc", "decodebin" }, probe_file, build_file },
   [SL_CAMERA_TEST] = { "test://", { "videotestsrc", "capsfilter" }, NULL, build_test },
+  [SL_CAMERA_LIBCAMERA] = { "libcamera://", { "libcamerasrc", "capsfilter" }, NULL, build_sensor },
+  [SL_CAMERA_PIPEWIRE] = { "pipewire://", { "pipewiresrc", "capsfilter", "decodebin" }, NULL, build_sensor },
+  [SL_CAMERA_CSI] = { "csi://", { "capsfilter" }, NULL, build_sensor },
 };
 
 gboolean
@@ -457,7 +580,21 @@ sl_camera_check (const SlCameraUri *uri, GError **error)
   for (guint i = 0; i < MAX_ELEMENTS && kind->elements[i] != NULL; i++)
     if (!has_element (kind->elements[i], kind->name, error))
       return FALSE;
-  return has_element ("videoconvert", kind->name, error) && (uri->kind != SL_CAMERA_TEST || check_pattern (uri, error));
+  if (!has_element ("videoconvert", kind->name, error))
+    return FALSE;
+  if (uri->kind == SL_CAMERA_TEST)
+    return check_pattern (uri, error);
+  if (uri->kind == SL_CAMERA_V4L2 && uri->exposure > 0) {
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                 "uri=%s: exposure: v4l2src has no property for it: expected width=, height= or framerate=; 'v4l2-ctl --set-ctrl' sets it",
+                 uri->display);
+    return FALSE;
+  }
+  if (kind->build != build_sensor)
+    return TRUE;
+  const Sensor *sensor = sensor_of (uri);
+  return has_element (sensor->element, kind->name, error)
+         && (sensor->converter == NULL || has_element (sensor->converter, kind->name, error)) && check_sensor (uri, error);
 }
 
 gboolean

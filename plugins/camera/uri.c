@@ -10,7 +10,12 @@
 #include "base/redact.h"
 #include "sightline/error.h"
 
-#define SCHEMES "v4l2:///dev/video0, rtsp://HOST/PATH, http://HOST/PATH, file:///PATH or test://"
+#define MAX_SIDE 32767
+#define MAX_RATE 1000
+#define MAX_EXPOSURE 60000000 /* us */
+#define MAX_SENSOR 63
+#define SCHEMES \
+  "v4l2:///dev/video0, rtsp://HOST/PATH, http://HOST/PATH, file:///PATH, libcamera://NAME, pipewire://NODE, csi://0 or test://"
 
 static const struct
 {
@@ -18,8 +23,10 @@ static const struct
   SlCameraKind kind;
   guint16 port;
 } schemes[] = {
-  { "v4l2", SL_CAMERA_V4L2, 0 },    { "rtsp", SL_CAMERA_RTSP, 554 }, { "rtsps", SL_CAMERA_RTSP, 322 }, { "http", SL_CAMERA_HTTP, 80 },
-  { "https", SL_CAMERA_HTTP, 443 }, { "file", SL_CAMERA_FILE, 0 },   { "test", SL_CAMERA_TEST, 0 },
+  { "v4l2", SL_CAMERA_V4L2, 0 },  { "rtsp", SL_CAMERA_RTSP, 554 },         { "rtsps", SL_CAMERA_RTSP, 322 },
+  { "http", SL_CAMERA_HTTP, 80 }, { "https", SL_CAMERA_HTTP, 443 },        { "file", SL_CAMERA_FILE, 0 },
+  { "test", SL_CAMERA_TEST, 0 },  { "libcamera", SL_CAMERA_LIBCAMERA, 0 }, { "pipewire", SL_CAMERA_PIPEWIRE, 0 },
+  { "csi", SL_CAMERA_CSI, 0 },
 };
 
 typedef struct
@@ -118,16 +125,91 @@ parse_network (SlCameraUri *uri, const Parts *parts, guint16 port, GError **erro
   return TRUE;
 }
 
+/* One option of a URI's query. */
+typedef gboolean (*TakeOption) (SlCameraUri *uri, const char *name, const char *value, GError **error);
+
+static gboolean
+take_options (SlCameraUri *uri, const char *query, TakeOption take, GError **error)
+{
+  g_auto (GStrv) options = g_strsplit (query != NULL ? query + 1 : "", "&", -1);
+  for (guint i = 0; options[i] != NULL; i++) {
+    char *equals = strchr (options[i], '=');
+    if (*options[i] == '\0')
+      continue;
+    if (equals != NULL)
+      *equals = '\0';
+    if (!take (uri, options[i], equals != NULL ? equals + 1 : "", error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* What a camera of this machine is asked for. */
+static gboolean
+take_wish (SlCameraUri *uri, const char *name, const char *value, GError **error)
+{
+  const struct
+  {
+    const char *name;
+    gint *at, most;
+  } numbers[] = { { "width", &uri->width, MAX_SIDE }, { "height", &uri->height, MAX_SIDE }, { "exposure", &uri->exposure, MAX_EXPOSURE } };
+  guint64 number = 0;
+  char *end = NULL;
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
+    if (g_str_equal (name, numbers[i].name) && g_ascii_string_to_unsigned (value, 10, 1, (guint64) numbers[i].most, &number, NULL)) {
+      *numbers[i].at = (gint) number;
+      return TRUE;
+    }
+  const gdouble rate = g_str_equal (name, "framerate") ? g_ascii_strtod (value, &end) : 0;
+  if (rate > 0 && rate <= MAX_RATE && *end == '\0') {
+    uri->framerate = rate;
+    return TRUE;
+  }
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "uri=%s: '%s=%s' is no option of a camera: expected width=PIXELS, height=PIXELS, framerate=NUMBER or exposure=MICROSECONDS, "
+               "joined by '&', such as libcamera://?width=1280&height=720&framerate=30",
+               uri->display, name, value);
+  return FALSE;
+}
+
+/* "video0?width=640" -> its query, taken as options, and the rest. (transfer full) (nullable) */
+static char *
+take_query (SlCameraUri *uri, const char *path, GError **error)
+{
+  const char *query = strchr (path, '?');
+  return take_options (uri, query, take_wish, error) ? g_strndup (path, query != NULL ? (gsize) (query - path) : strlen (path)) : NULL;
+}
+
 static gboolean
 parse_local (SlCameraUri *uri, const Parts *parts, GError **error)
 {
-  g_autofree char *path = g_strconcat (parts->authority, parts->tail, NULL);
+  g_autofree char *whole = g_strconcat (parts->authority, parts->tail, NULL);
+  g_autofree char *path = uri->kind == SL_CAMERA_V4L2 ? take_query (uri, whole, error) : g_strdup (whole);
+  if (path == NULL)
+    return FALSE;
   uri->location = unescape (path);
   if (*uri->location == '/' && uri->location[1] != '\0')
     return TRUE;
   const char *example = uri->kind == SL_CAMERA_FILE ? "file:///home/user/video.mp4" : "v4l2:///dev/video0";
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "uri=%s: expected an absolute path after %s://, got '%s': such as uri=%s", uri->display,
                parts->scheme, path, example);
+  return FALSE;
+}
+
+/* libcamera://NAME, pipewire://NODE, csi://NUMBER. A name may have '@' and '/' in it. */
+static gboolean
+parse_named (SlCameraUri *uri, const char *text, GError **error)
+{
+  guint64 number;
+  g_autofree char *path = take_query (uri, strstr (text, "://") + 3, error);
+  if (path == NULL)
+    return FALSE;
+  uri->location = unescape (path);
+  if (uri->kind != SL_CAMERA_CSI || g_ascii_string_to_unsigned (uri->location, 10, 0, MAX_SENSOR, &number, NULL))
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "uri=%s: expected the sensor's number after csi://, 0 to %d, got '%s': such as uri=csi://0", uri->display, MAX_SENSOR,
+               uri->location);
   return FALSE;
 }
 
@@ -159,21 +241,10 @@ parse_test_option (SlCameraUri *uri, const char *name, const char *value, GError
 static gboolean
 parse_test (SlCameraUri *uri, const Parts *parts, GError **error)
 {
-  const char *query = strchr (parts->tail, '?');
   uri->location = g_strdup ("test://");
   uri->pattern = g_strdup ("smpte");
   uri->test_live = TRUE;
-  g_auto (GStrv) options = g_strsplit (query != NULL ? query + 1 : "", "&", -1);
-  for (guint i = 0; options[i] != NULL; i++) {
-    char *equals = strchr (options[i], '=');
-    if (*options[i] == '\0')
-      continue;
-    if (equals != NULL)
-      *equals = '\0';
-    if (!parse_test_option (uri, options[i], equals != NULL ? equals + 1 : "", error))
-      return FALSE;
-  }
-  return TRUE;
+  return take_options (uri, strchr (parts->tail, '?'), parse_test_option, error);
 }
 
 /* "video.mp4" and "/dev/video0" as people type them. */
@@ -187,7 +258,7 @@ plain_path (const char *text, Parts *parts)
 }
 
 static gboolean
-parse_kind (SlCameraUri *uri, const Parts *parts, GError **error)
+parse_kind (SlCameraUri *uri, const char *text, const Parts *parts, GError **error)
 {
   guint i = 0;
   while (i < G_N_ELEMENTS (schemes) && !g_str_equal (schemes[i].name, parts->scheme))
@@ -205,6 +276,10 @@ parse_kind (SlCameraUri *uri, const Parts *parts, GError **error)
       return parse_network (uri, parts, schemes[i].port, error);
     case SL_CAMERA_TEST:
       return parse_test (uri, parts, error);
+    case SL_CAMERA_LIBCAMERA:
+    case SL_CAMERA_PIPEWIRE:
+    case SL_CAMERA_CSI:
+      return parse_named (uri, text, error);
     default:
       return parse_local (uri, parts, error);
   }
@@ -228,7 +303,7 @@ sl_camera_uri_parse (const char *text, GError **error)
     }
     plain_path (text, &parts);
   }
-  return parse_kind (uri, &parts, error) ? g_steal_pointer (&uri) : NULL;
+  return parse_kind (uri, text, &parts, error) ? g_steal_pointer (&uri) : NULL;
 }
 
 void

@@ -17,14 +17,19 @@ typedef enum
   SL_CAMERA_HTTP,
   SL_CAMERA_FILE,
   SL_CAMERA_TEST,
+  SL_CAMERA_LIBCAMERA,
+  SL_CAMERA_PIPEWIRE,
+  SL_CAMERA_CSI,
 } SlCameraKind;
 
 /**
  * SlCameraUri:
- * @location: for the GStreamer element: device, path of the file, or the URI without user name and password
+ * @location: for the GStreamer element: device, path of the file, the URI without user name and password, the camera's name (empty: the
+ *   first), the PipeWire node (empty: the default), or the number of the sensor
  * @display: for messages: the URI as sl_redact_uri() shows it
  * @user, @password: (nullable): decoded
  * @pattern, @test_live, @test_frames: test:// only; 0 frames = for ever
+ * @width, @height, @framerate, @exposure: what the query of a camera of this machine asks for, exposure in us; 0 = nothing
  * @port: the scheme's where the URI names none
  */
 typedef struct
@@ -35,6 +40,8 @@ typedef struct
   char *pattern;
   gboolean test_live;
   gint test_frames;
+  gint width, height, exposure;
+  gdouble framerate;
   guint16 port;
   GPtrArray *secrets; /* of char *, as they are spelt in the URI or decoded: for sl_redact_secrets() */
 } SlCameraUri;

@@ -43,7 +43,8 @@ input_free (gpointer data)
 static gboolean
 is_camera (const char *text)
 {
-  static const char *const starts[] = { "v4l2://", "rtsp://", "rtsps://", "test://", "/dev/video", "/dev/v4l/" };
+  static const char *const starts[] = { "v4l2://",     "rtsp://", "rtsps://",   "test://",  "libcamera://",
+                                        "pipewire://", "csi://",  "/dev/video", "/dev/v4l/" };
   for (guint i = 0; i < G_N_ELEMENTS (starts); i++)
     if (g_ascii_strncasecmp (text, starts[i], strlen (starts[i])) == 0)
       return TRUE;

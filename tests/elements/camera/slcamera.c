@@ -106,7 +106,7 @@ static const struct
 } refusals[] = {
   { "unset", NULL, "slcamera's uri property is not set: expected v4l2:///dev/video0" },
   { "scheme", "ftp://cam/1",
-    "uri=ftp://cam/1: slcamera has no scheme 'ftp': expected v4l2:///dev/video0, rtsp://HOST/PATH, http://HOST/PATH, file:///PATH or test://" },
+    "uri=ftp://cam/1: slcamera has no scheme 'ftp': expected v4l2:///dev/video0, rtsp://HOST/PATH, http://HOST/PATH, file:///PATH, libcamera://NAME, pipewire://NODE, csi://0 or test://" },
   { "pattern", "test://?pattern=bal", "uri=test://?pattern=bal: 'bal' is no pattern: expected one of smpte, snow, black" },
   { "password", "joe:hush@cam/1", "uri=joe:***@cam/1: an address without a scheme: expected v4l2:///dev/video0" },
   { "passwords", "rtsp://cam/1", "password and password-file are both set: expected one of them", "password=a password-file=/b" },

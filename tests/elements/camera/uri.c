@@ -37,6 +37,13 @@ static const struct
   { "V4L2:///dev/video0", SL_CAMERA_V4L2, "/dev/video0", "V4L2:///dev/video0", NULL, NULL, 0 },
   { "Https://cam", SL_CAMERA_HTTP, "https://cam", "Https://cam", NULL, NULL, 443 },
   { "FILE:///a%20b.mp4", SL_CAMERA_FILE, "/a b.mp4", "FILE:///a%20b.mp4", NULL, NULL, 0 },
+  { "libcamera://", SL_CAMERA_LIBCAMERA, "", "libcamera://", NULL, NULL, 0 },
+  { "libcamera:///base/soc/i2c0mux/i2c@1/imx219@10?width=640", SL_CAMERA_LIBCAMERA, "/base/soc/i2c0mux/i2c@1/imx219@10",
+    "libcamera:///base/soc/i2c0mux/i2c@1/imx219@10?width=640", NULL, NULL, 0 },
+  { "pipewire://v4l2_input.pci-0000_00_14.0-usb", SL_CAMERA_PIPEWIRE, "v4l2_input.pci-0000_00_14.0-usb",
+    "pipewire://v4l2_input.pci-0000_00_14.0-usb", NULL, NULL, 0 },
+  { "CSI://1?framerate=30", SL_CAMERA_CSI, "1", "CSI://1?framerate=30", NULL, NULL, 0 },
+  { "v4l2:///dev/video0?width=640&height=480", SL_CAMERA_V4L2, "/dev/video0", "v4l2:///dev/video0?width=640&height=480", NULL, NULL, 0 },
   { "TEST://?pattern=ball", SL_CAMERA_TEST, "test://", "TEST://?pattern=ball", NULL, NULL, 0 },
 };
 
@@ -61,7 +68,8 @@ static const struct
 {
   const char *text, *message;
 } bad[] = {
-  { NULL, "slcamera's uri property is not set: expected v4l2:///dev/video0, rtsp://HOST/PATH, http://HOST/PATH, file:///PATH or test://" },
+  { NULL,
+    "slcamera's uri property is not set: expected v4l2:///dev/video0, rtsp://HOST/PATH, http://HOST/PATH, file:///PATH, libcamera://NAME, pipewire://NODE, csi://0 or test://" },
   { "", "slcamera's uri property is not set" },
   { "ftp://cam/1", "uri=ftp://cam/1: slcamera has no scheme 'ftp': expected v4l2:///dev/video0, rtsp://" },
   { "rtsp://", "uri=rtsp://: expected rtsp://HOST/PATH or rtsp://USER:PASSWORD@HOST:PORT/PATH, got no host or a wrong port in ''" },
@@ -72,6 +80,12 @@ static const struct
   { "joe:hush@rtsp://cam/1", "uri=joe:***@rtsp://cam/1: slcamera has no scheme 'joe:***@rtsp'" },
   { "rtps://joe:hush@cam/1", "uri=rtps://joe:***@cam/1: slcamera has no scheme 'rtps'" },
   { "v4l2://video0", "uri=v4l2://video0: expected an absolute path after v4l2://, got 'video0': such as uri=v4l2:///dev/video0" },
+  { "csi://left", "uri=csi://left: expected the sensor's number after csi://, 0 to 63, got 'left': such as uri=csi://0" },
+  { "csi://", "expected the sensor's number after csi://" },
+  { "libcamera://?gain=2", "uri=libcamera://?gain=2: 'gain=2' is no option of a camera: expected width=PIXELS, height=PIXELS, "
+                           "framerate=NUMBER or exposure=MICROSECONDS" },
+  { "pipewire://40?width=0", "'width=0' is no option of a camera" },
+  { "v4l2:///dev/video0?framerate=fast", "'framerate=fast' is no option of a camera" },
   { "file://", "expected an absolute path after file://, got '': such as uri=file:///home/user/video.mp4" },
   { "test://?pattern=ball&speed=2", "'speed=2' is no option of test://: expected pattern=NAME, live=true, live=false or frames=NUMBER" },
   { "test://?frames=-1", "'frames=-1' is no option of test://" },
