@@ -23,13 +23,17 @@ sl_meta_api_is_relations (GType api)
 /* The id of what was left out. */
 #define GONE G_MAXUINT
 #define FARTHEST (1 << 29)
+/* By how many pixels the edges of a turned box may miss each other. */
+#define MOST_SKEW 1
 
 typedef struct
 {
   GstAnalyticsRelationMeta *from, *to;
   guint n;
-  guint *ids;             /* in @to, of those in @from */
-  const SlAffine *affine; /* (nullable): nothing moves */
+  guint *ids;              /* in @to, of those in @from */
+  guint8 *objects;         /* of each in @from: whether it is an object, */
+  guint8 *related, *there; /* related to one, and to one that is still there */
+  const SlAffine *affine;  /* (nullable): nothing moves */
   const GstVideoInfo *picture;
   const guint8 *removed; /* (nullable): for each in @from */
 } Copy;
@@ -41,15 +45,9 @@ whole (double pixels)
   return (gint) floor (CLAMP (pixels, -FARTHEST, FARTHEST) + 0.5);
 }
 
-static gboolean
-is_object (const Copy *copy, guint id)
-{
-  GstAnalyticsODMtd object;
-  return gst_analytics_relation_meta_get_od_mtd (copy->from, id, &object);
-}
-
 #ifdef SL_HAVE_ORIENTED_OD_MTD
-/* A box that is turned by @angle about its middle keeps its edges, which are mapped as vectors. */
+/* A box that is turned about its middle keeps its edges, which are mapped as vectors; FALSE where it would be none any more, because one
+ * side of the picture is scaled more than the other. */
 static gboolean
 add_oriented (Copy *copy, const GstAnalyticsODMtd *object, GstAnalyticsODMtd *added)
 {
@@ -61,7 +59,8 @@ add_oriented (Copy *copy, const GstAnalyticsODMtd *object, GstAnalyticsODMtd *ad
   if (copy->affine == NULL)
     return gst_analytics_relation_meta_add_oriented_od_mtd (copy->to, gst_analytics_od_mtd_get_obj_type (object), x, y, w, h, angle,
                                                             confidence, added);
-  if (!sl_affine_invert (copy->affine, &inverse))
+  if (!sl_affine_invert (copy->affine, &inverse)
+      || fabs (hypot (inverse.xx, inverse.yx) - hypot (inverse.xy, inverse.yy)) * ((double) w + h) > MOST_SKEW)
     return FALSE;
   const double c = cos (angle), s = sin (angle);
   const double across[2] = { inverse.xx * c + inverse.xy * s, inverse.yx * c + inverse.yy * s };
@@ -87,10 +86,13 @@ add_object (Copy *copy, guint id)
   GstAnalyticsODMtd object, added;
   gint x, y, w, h;
   gfloat confidence;
-  if (!gst_analytics_relation_meta_get_od_mtd (copy->from, id, &object)
-      || !gst_analytics_od_mtd_get_location (&object, &x, &y, &w, &h, &confidence) || (copy->removed != NULL && copy->removed[id]))
+  double box[4], sure;
+  if (!gst_analytics_relation_meta_get_od_mtd (copy->from, id, &object))
     return;
-  const double box[4] = { x, y, (double) x + w, (double) y + h };
+  copy->objects[id] = TRUE;
+  if (!gst_analytics_od_mtd_get_location (&object, &x, &y, &w, &h, &confidence) || (copy->removed != NULL && copy->removed[id])
+      || !sl_related_read_box (&object, box, &sure))
+    return;
   SlRect mapped = { x, y, w, h };
   if (copy->affine != NULL && !sl_region_map (copy->affine, box, copy->picture, &mapped))
     return;
@@ -100,32 +102,11 @@ add_object (Copy *copy, guint id)
     copy->ids[id] = added.id;
 }
 
-#ifdef SL_HAVE_SEGMENTATION_MTD
-/* Whether classification @id names the classes of a segmentation that was left out. */
-static gboolean
-names_nothing (const Copy *copy, guint id)
-{
-  gpointer state = NULL;
-  GstAnalyticsSegmentationMtd segmentation;
-  while (gst_analytics_relation_meta_iterate (copy->from, &state, gst_analytics_segmentation_mtd_get_mtd_type (), &segmentation))
-    if (segmentation.id < copy->n && copy->ids[segmentation.id] == GONE
-        && gst_analytics_relation_meta_get_relation (copy->from, segmentation.id, id) != GST_ANALYTICS_REL_TYPE_NONE)
-      return TRUE;
-  return FALSE;
-}
-#else
-static gboolean
-names_nothing (const Copy *copy, guint id)
-{
-  return FALSE;
-}
-#endif
-
 static void
-add_labels (Copy *copy, guint id)
+add_labels (Copy *copy, guint id, gboolean names_nothing)
 {
   GstAnalyticsClsMtd labels, added;
-  if (!gst_analytics_relation_meta_get_cls_mtd (copy->from, id, &labels) || names_nothing (copy, id))
+  if (!gst_analytics_relation_meta_get_cls_mtd (copy->from, id, &labels) || names_nothing)
     return;
   const gsize n = gst_analytics_cls_mtd_get_length (&labels);
   g_autofree gfloat *confidences = g_new (gfloat, n);
@@ -156,32 +137,33 @@ add_tracking (Copy *copy, guint id)
   copy->ids[id] = added.id;
 }
 
-/* Whether @a or @b is related to the other. */
-static gboolean
-are_related (const Copy *copy, guint a, guint b)
+/* Calls @tell for each pair of entries of which the first is related to the second. */
+static void
+each_relation (const Copy *copy, void (*tell) (const Copy *copy, guint a, guint b))
 {
-  return (gst_analytics_relation_meta_get_relation (copy->from, a, b) | gst_analytics_relation_meta_get_relation (copy->from, b, a)) != 0;
+  for (guint a = 0; a < copy->n; a++) {
+    gpointer state = NULL;
+    GstAnalyticsMtd b;
+    while (
+      gst_analytics_relation_meta_get_direct_related (copy->from, a, GST_ANALYTICS_REL_TYPE_ANY, GST_ANALYTICS_MTD_TYPE_ANY, &state, &b))
+      if (b.id != a && b.id < copy->n)
+        tell (copy, a, b.id);
+  }
 }
 
-/* How many objects @id is related to, and how many of these are still there. */
-static guint
-count_objects (const Copy *copy, guint id, guint *there)
+static void
+note_object (const Copy *copy, guint a, guint b)
 {
-  guint related = 0;
-  *there = 0;
-  for (guint i = 0; i < copy->n; i++)
-    if (i != id && is_object (copy, i) && are_related (copy, id, i)) {
-      related++;
-      *there += copy->ids[i] != GONE;
-    }
-  return related;
+  const guint object = copy->objects[a] ? a : b, other = object == a ? b : a;
+  copy->related[other] |= copy->objects[object];
+  copy->there[other] |= copy->objects[object] && copy->ids[object] != GONE;
 }
 
 #ifdef SL_HAVE_SEGMENTATION_MTD
 /* The mask is a picture of its own: only where it lies on the frame changes. What is related to an object shows instances; the type
  * cannot be asked for. */
 static void
-add_segmentation (Copy *copy, guint id, guint n_objects)
+add_segmentation (Copy *copy, guint id, gboolean of_object)
 {
   GstAnalyticsSegmentationMtd segmentation, added;
   SlAffine inverse;
@@ -203,46 +185,63 @@ add_segmentation (Copy *copy, guint id, guint n_objects)
   const gint left = whole (mapped[0]), top = whole (mapped[1]);
   const gint right = whole (mapped[2]), bottom = whole (mapped[3]);
   if (gst_analytics_relation_meta_add_segmentation_mtd (
-        copy->to, mask, n_objects > 0 ? GST_SEGMENTATION_TYPE_INSTANCE : GST_SEGMENTATION_TYPE_SEMANTIC, n, regions, left, top,
+        copy->to, mask, of_object ? GST_SEGMENTATION_TYPE_INSTANCE : GST_SEGMENTATION_TYPE_SEMANTIC, n, regions, left, top,
         (guint) MAX (right - left, 1), (guint) MAX (bottom - top, 1), &added))
     copy->ids[id] = added.id;
 }
 #else
 static void
-add_segmentation (Copy *copy, guint id, guint n_objects)
+add_segmentation (Copy *copy, guint id, gboolean of_object)
 {
 }
 #endif
 
-/* What is no object, unless all objects that it is about are gone: labels behind the @segmentations that they may name. */
+#ifdef SL_HAVE_SEGMENTATION_MTD
+/* Entries that name the classes of a segmentation that was left out. */
 static void
-add_others (Copy *copy, gboolean segmentations)
+find_idle_names (const Copy *copy, guint8 *idle)
 {
-  for (guint id = 0; id < copy->n; id++) {
-    guint there;
-    const guint related = is_object (copy, id) ? 0 : count_objects (copy, id, &there);
-    if (is_object (copy, id) || (related > 0 && there == 0))
-      continue;
-    if (segmentations) {
-      add_segmentation (copy, id, related);
-    } else {
-      add_labels (copy, id);
+  gpointer state = NULL;
+  GstAnalyticsSegmentationMtd segmentation;
+  while (gst_analytics_relation_meta_iterate (copy->from, &state, gst_analytics_segmentation_mtd_get_mtd_type (), &segmentation)) {
+    gpointer inner = NULL;
+    GstAnalyticsMtd names;
+    while (segmentation.id < copy->n && copy->ids[segmentation.id] == GONE
+           && gst_analytics_relation_meta_get_direct_related (copy->from, segmentation.id, GST_ANALYTICS_REL_TYPE_ANY,
+                                                              GST_ANALYTICS_MTD_TYPE_ANY, &inner, &names))
+      if (names.id < copy->n)
+        idle[names.id] = TRUE;
+  }
+}
+#else
+static void
+find_idle_names (const Copy *copy, guint8 *idle)
+{
+}
+#endif
+
+/* What is no object, unless all objects that it is about are gone: labels behind the segmentations that they may name. */
+static void
+add_others (Copy *copy)
+{
+  g_autofree guint8 *idle = g_malloc0 (copy->n);
+  for (guint id = 0; id < copy->n; id++)
+    if (!copy->objects[id] && (!copy->related[id] || copy->there[id]))
+      add_segmentation (copy, id, copy->related[id]);
+  find_idle_names (copy, idle);
+  for (guint id = 0; id < copy->n; id++)
+    if (!copy->objects[id] && (!copy->related[id] || copy->there[id])) {
+      add_labels (copy, id, idle[id]);
       add_tracking (copy, id);
     }
-  }
 }
 
 static void
-add_relations (const Copy *copy)
+add_relation (const Copy *copy, guint a, guint b)
 {
-  for (guint a = 0; a < copy->n; a++)
-    for (guint b = 0; b < copy->n; b++) {
-      if (a == b || copy->ids[a] == GONE || copy->ids[b] == GONE)
-        continue;
-      const GstAnalyticsRelTypes type = gst_analytics_relation_meta_get_relation (copy->from, a, b);
-      if (type != GST_ANALYTICS_REL_TYPE_NONE)
-        gst_analytics_relation_meta_set_relation (copy->to, type, copy->ids[a], copy->ids[b]);
-    }
+  if (copy->ids[a] != GONE && copy->ids[b] != GONE)
+    gst_analytics_relation_meta_set_relation (copy->to, gst_analytics_relation_meta_get_relation (copy->from, a, b), copy->ids[a],
+                                              copy->ids[b]);
 }
 
 /* What is left of @copy's relations. */
@@ -250,13 +249,24 @@ static void
 add_all (Copy *copy)
 {
   g_autofree guint *ids = copy->ids = g_new (guint, copy->n);
+  g_autofree guint8 *objects = copy->objects = g_malloc0 (copy->n);
+  g_autofree guint8 *related = copy->related = g_malloc0 (copy->n);
+  g_autofree guint8 *there = copy->there = g_malloc0 (copy->n);
   for (guint id = 0; id < copy->n; id++)
     ids[id] = GONE;
   for (guint id = 0; id < copy->n; id++)
     add_object (copy, id);
-  add_others (copy, TRUE);
-  add_others (copy, FALSE);
-  add_relations (copy);
+  each_relation (copy, note_object);
+  add_others (copy);
+  each_relation (copy, add_relation);
+}
+
+/* A meta with room for the relations of @n entries: a matrix, which would grow and be copied with the entries. */
+static GstAnalyticsRelationMeta *
+add_meta (GstBuffer *buffer, guint n)
+{
+  GstAnalyticsRelationMetaInitParams room = { .initial_relation_order = MAX (n, 1), .initial_buf_size = 1024 };
+  return gst_buffer_add_analytics_relation_meta_full (buffer, &room);
 }
 
 static guint
@@ -272,7 +282,7 @@ sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffine *a
   if (copy.from == NULL || gst_buffer_get_analytics_relation_meta (out) != NULL)
     return;
   copy.n = count_entries (copy.from);
-  copy.to = gst_buffer_add_analytics_relation_meta (out);
+  copy.to = add_meta (out, copy.n);
   add_all (&copy);
 }
 
@@ -282,14 +292,18 @@ sl_buffer_remove_related (GstBuffer *buffer, gint width, gint height, GstVideoRe
 {
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (buffer);
   gboolean found = FALSE;
-  guint id;
   if (relations == NULL)
     return;
   Copy copy = { .n = count_entries (relations) };
   g_autofree guint8 *removed = g_malloc0 (copy.n + 1);
-  for (guint i = 0; i < n; i++)
-    if (sl_buffer_find_related (buffer, width, height, regions[i], &id) && id < copy.n)
-      found = removed[id] = TRUE;
+  SlRelated *objects = sl_related_new ();
+  sl_related_list (objects, buffer, width, height);
+  for (guint i = 0; i < n; i++) {
+    const SlRelatedObject *object = sl_related_claim (objects, regions[i]); /* of equal regions each its own */
+    if (object != NULL)
+      found = removed[object->id] = TRUE;
+  }
+  sl_related_free (objects);
   if (!found)
     return;
   g_autoptr (GstBuffer) before = gst_buffer_new ();
@@ -297,7 +311,7 @@ sl_buffer_remove_related (GstBuffer *buffer, gint width, gint height, GstVideoRe
   gst_buffer_remove_meta (buffer, (GstMeta *) relations);
   copy.removed = removed;
   copy.from = gst_buffer_get_analytics_relation_meta (before);
-  copy.to = gst_buffer_add_analytics_relation_meta (buffer);
+  copy.to = add_meta (buffer, copy.n);
   if (copy.from != NULL)
     add_all (&copy);
 }

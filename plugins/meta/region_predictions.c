@@ -429,8 +429,11 @@ has_unclaimed (SlPredictionReader *reader, GstBuffer *buffer, gint width, gint h
   gpointer state = NULL;
   GstMeta *meta;
   guint claimed = 0;
-  while (n_related > 0 && (meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL)
+  for (guint i = 0; i < MOST_REGIONS && n_related > 0; i++) {
+    if ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) == NULL)
+      break;
     claimed += sl_related_claim (reader->related, (const GstVideoRegionOfInterestMeta *) meta) != NULL;
+  }
   return claimed < n_related;
 }
 

@@ -84,8 +84,8 @@ type_name (GQuark type)
   return type != 0 ? g_quark_to_string (type) : UNKNOWN;
 }
 
-static gboolean
-read_box (const GstAnalyticsODMtd *object, double box[4], double *confidence)
+gboolean
+sl_related_read_box (const struct _GstAnalyticsMtd *object, double box[4], double *confidence)
 {
   gint x, y, w, h;
   gfloat sure = 0, angle = 0;
@@ -137,7 +137,8 @@ list_objects (SlRelated *related)
   for (guint id = 0; id < related->n_entries && related->objects->len < SL_MOST_RELATED_OBJECTS; id++) {
     SlRelatedObject object = { .id = id };
     GstAnalyticsODMtd entry;
-    if (!gst_analytics_relation_meta_get_od_mtd (related->relations, id, &entry) || !read_box (&entry, object.box, &object.confidence))
+    if (!gst_analytics_relation_meta_get_od_mtd (related->relations, id, &entry)
+        || !sl_related_read_box (&entry, object.box, &object.confidence))
       continue;
     object.label = type_name (gst_analytics_od_mtd_get_obj_type (&entry));
     g_array_append_val (related->objects, object);
@@ -431,7 +432,7 @@ sl_buffer_find_related (GstBuffer *buffer, gint width, gint height, const GstVid
          && gst_analytics_relation_meta_iterate (relations, &state, gst_analytics_od_mtd_get_mtd_type (), &object)) {
     double box[4], confidence;
     if (strcmp (type_name (gst_analytics_od_mtd_get_obj_type (&object)), region_type (region)) != 0
-        || !read_box (&object, box, &confidence))
+        || !sl_related_read_box (&object, box, &confidence))
       continue;
     const double far = distance (box, width, height, region);
     if (far >= least)

@@ -57,6 +57,10 @@ gboolean sl_related_mask (SlRelated *related, const SlRelatedObject *object, con
  *  none. */
 gboolean sl_related_frame_mask (SlRelated *related, gint width, gint height, GByteArray *cells, SlClassMask *mask, const char **names);
 
+struct _GstAnalyticsMtd;
+/** sl_related_read_box: x0, y0, x1, y1 of an object detection, around it when it is turned, and its confidence 0..1; FALSE when it is none or
+ *  has no size. Only with gstreamer-analytics. */
+gboolean sl_related_read_box (const struct _GstAnalyticsMtd *object, double box[4], double *confidence);
 /** sl_buffer_has_related: whether the frame @buffer has something that the functions above read; an object if @objects. */
 gboolean sl_buffer_has_related (GstBuffer *buffer, gboolean objects);
 /** sl_buffer_has_none_related: whether the frame @buffer has a meta for relations with nothing in it, which says that who looked for objects

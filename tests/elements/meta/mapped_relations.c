@@ -218,6 +218,68 @@ test_oriented (void)
 }
 #endif
 
+#ifdef SL_HAVE_ORIENTED_OD_MTD
+/* Where one side is scaled more than the other a turned box is none any more: it becomes the box around it, which its region becomes, too. */
+static void
+test_skewed (void)
+{
+  GstBuffer *in = test_frame (SMALL, colour, 0);
+  GstAnalyticsODMtd object;
+  gpointer state = NULL;
+  gint box[4];
+  gfloat angle, confidence;
+  g_assert_true (gst_analytics_relation_meta_add_oriented_od_mtd (gst_buffer_add_analytics_relation_meta (in), g_quark_from_string ("car"),
+                                                                  20, 16, 20, 12, (gfloat) (G_PI / 4), 0.5f, &object));
+  gst_buffer_add_video_region_of_interest_meta (in, "car", 19, 11, 22, 22);
+  g_autoptr (GstBuffer) out = through ("slresize width=64 height=24", NULL, in);
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta (out);
+  g_assert_true (gst_analytics_relation_meta_iterate (relations, &state, gst_analytics_od_mtd_get_mtd_type (), &object));
+  g_assert_true (gst_analytics_od_mtd_get_oriented_location (&object, &box[0], &box[1], &box[2], &box[3], &angle, &confidence));
+  g_assert_cmpfloat (angle, ==, 0);
+  const GstVideoRegionOfInterestMeta *region = gst_buffer_get_video_region_of_interest_meta_id (out, 0);
+  const gint expected[4] = { (gint) region->x, (gint) region->y, (gint) region->w, (gint) region->h };
+  for (guint k = 0; k < 4; k++)
+    g_assert_cmpint (ABS (box[k] - expected[k]), <=, 1);
+}
+#endif
+
+/* As many entries as are read, all related to one object: as many come out, and soon. */
+static void
+test_many (void)
+{
+  GstBuffer *in = test_frame (SMALL, colour, 0);
+  GstAnalyticsRelationMeta *relations = gst_buffer_add_analytics_relation_meta (in);
+  const guint n = 4000;
+  GstAnalyticsODMtd object;
+  g_assert_true (gst_analytics_relation_meta_add_od_mtd (relations, g_quark_from_string ("car"), 2, 2, 8, 8, 0.5f, &object));
+  for (guint i = 0; i < n; i++) {
+    GstAnalyticsClsMtd label;
+    g_assert_true (gst_analytics_relation_meta_add_one_cls_mtd (relations, 0.5f, g_quark_from_string ("red"), &label));
+    g_assert_true (gst_analytics_relation_meta_set_relation (relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, object.id, label.id));
+  }
+  g_autoptr (GstBuffer) out = through ("slresize width=32 height=24", NULL, in);
+  relations = gst_buffer_get_analytics_relation_meta (out);
+  g_assert_cmpuint (gst_analytics_relation_get_length (relations), ==, n + 1);
+  for (guint i = 1; i <= n; i++)
+    g_assert_cmpint (gst_analytics_relation_meta_get_relation (relations, 0, i), ==, GST_ANALYTICS_REL_TYPE_RELATE_TO);
+}
+
+/* Of two equal objects each region has its own: both go. */
+static void
+test_twins (void)
+{
+  g_autoptr (GstBuffer) buffer = test_frame (SMALL, colour, 0);
+  GstAnalyticsRelationMeta *relations = gst_buffer_add_analytics_relation_meta (buffer);
+  GstVideoRegionOfInterestMeta *regions[2];
+  for (guint i = 0; i < G_N_ELEMENTS (regions); i++) {
+    GstAnalyticsODMtd object;
+    g_assert_true (gst_analytics_relation_meta_add_od_mtd (relations, g_quark_from_string ("car"), 2, 2, 8, 8, 0.5f, &object));
+    regions[i] = gst_buffer_add_video_region_of_interest_meta (buffer, "car", 2, 2, 8, 8);
+  }
+  sl_buffer_remove_related (buffer, 64, 48, regions, 2);
+  g_assert_cmpuint (gst_analytics_relation_get_length (gst_buffer_get_analytics_relation_meta (buffer)), ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -225,11 +287,14 @@ main (int argc, char **argv)
   TEST_ADD_CASES ("/mappedrelations/turned", turn_cases, test_turned);
   g_test_add_func ("/mappedrelations/scaled", test_scaled);
   g_test_add_func ("/mappedrelations/cropped", test_cropped);
+  g_test_add_func ("/mappedrelations/many", test_many);
+  g_test_add_func ("/mappedrelations/twins", test_twins);
 #ifdef SL_HAVE_SEGMENTATION_MTD
   g_test_add_func ("/mappedrelations/mask", test_mask);
 #endif
 #ifdef SL_HAVE_ORIENTED_OD_MTD
   g_test_add_func ("/mappedrelations/oriented", test_oriented);
+  g_test_add_func ("/mappedrelations/skewed", test_skewed);
 #endif
   return test_elements_run ();
 }
