@@ -175,7 +175,7 @@ test_heat_maps (void)
   static const gfloat sizes[OBJECTS][2] = { { 1, 1 }, { 4.5f, 3.25f }, { 30.75f, 12 }, { 100, 80.5f }, { 7, 5 }, { 223.5f, 159.25f } };
   static const gfloat edges[OBJECTS][2] = { { 0, 0 }, { -3, 7.5f }, { 100.25f, 50 }, { 12, 0.5f }, { 1, 2 }, { 40, 3 } };
   for (guint seed = 0; seed < 8; seed++) {
-    double places[OBJECTS * 3 * POINTS], values[OBJECTS * POINTS], peak[3];
+    double places[OBJECTS * 3 * POINTS], values[OBJECTS * POINTS], peak[3] = { 0 };
     OnnxModel m;
     onnx_model_init (&m, 13, seed);
     const gfloat *x = onnx_model_floats (&m, "x", 4, DIMS (OBJECTS, POINTS, HEIGHT, WIDTH));

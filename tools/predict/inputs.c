@@ -63,10 +63,11 @@ check_scheme (const char *uri, GError **error)
   g_autofree char *scheme = gst_uri_get_protocol (uri);
   if (gst_uri_protocol_is_supported (GST_URI_SRC, scheme))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-               "GStreamer has no element that reads '%s://'; expected a path, file://, http://, https://, rtsp://, v4l2://, libcamera://, pipewire://, csi:// or test://, and "
-               "for http:// and https:// that their plugins are installed (Debian: gstreamer1.0-plugins-good)",
-               scheme);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+    "GStreamer has no element that reads '%s://'; expected a path, file://, http://, https://, rtsp://, v4l2://, libcamera://, pipewire://, csi:// or test://, and "
+    "for http:// and https:// that their plugins are installed (Debian: gstreamer1.0-plugins-good)",
+    scheme);
   return FALSE;
 }
 
