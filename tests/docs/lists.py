@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""TAP: the lists in docs/ name every operator and every decoder that is built, and nothing else."""
+"""TAP: the lists in docs/ name every operator, decoder and package that is built, and nothing else."""
 import glob
 import os
 import re
@@ -48,6 +48,10 @@ def main():
     lists["decoders in data/sightline.1"] = (
         lists["decoders in docs/predictions.md"][0],
         set(re.findall(r"[a-z-]+(?=,| or|\.)|(?<=or )[a-z]+", re.search(r"What the outputs mean: (.*)", read("data", "sightline.1"))[1].replace("\\", ""))))
+    packages = [row.split("|")[1] for row in read("docs", "install.md").split("\n## Debian packages\n")[1].splitlines() if row.startswith("| `")]
+    lists["packages in docs/install.md, version in debian/changelog"] = (
+        set(re.findall(r"(?m)^Package: (\S+)", read("debian", "control"))) | {re.search(r"version: '([\d.]+)'", read("meson.build"))[1]},
+        {name for row in packages for name in re.findall(r"`([\w.-]+)`", row)} | {re.match(r"sightline \(([\d.]+)\)", read("debian", "changelog"))[1]})
     good = True
     print("1..%d" % len(lists))
     for number, (name, (built, listed)) in enumerate(lists.items(), 1):
