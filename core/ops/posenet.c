@@ -41,8 +41,7 @@ typedef struct
   gfloat score;
   guint point;
   Place place;
-  guint32 order; /* earlier ones come first among equals */
-} Candidate;
+} Found;
 
 typedef struct
 {
@@ -55,7 +54,7 @@ typedef struct
 {
   gint32 height, width;
   const SlTensor *tensors[N_INPUTS];
-  Candidate *heap;
+  SlCandidate *candidates; /* their place: cells by rows, a point of each */
   Person *persons;
   guint *ranks;
 } Posenet;
@@ -120,7 +119,7 @@ prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
     p->tensors[i] = sl_node_input (graph, node, i);
   p->height = p->tensors[SCORES]->dims[1];
   p->width = p->tensors[SCORES]->dims[2];
-  p->heap = sl_arena_alloc (arena, (gsize) p->height * (gsize) p->width * POINTS * sizeof p->heap[0]);
+  p->candidates = sl_arena_alloc (arena, (gsize) p->height * (gsize) p->width * POINTS * sizeof p->candidates[0]);
   p->persons = sl_arena_alloc (arena, most * sizeof p->persons[0]);
   p->ranks = sl_arena_alloc (arena, most * sizeof p->ranks[0]);
   return p;
@@ -163,26 +162,6 @@ moved (const SlKernelCall *call, const Posenet *p, guint input, Place at, gint32
 }
 
 static gboolean
-comes_before (const Candidate *a, const Candidate *b)
-{
-  return a->score > b->score || (a->score == b->score && a->order < b->order);
-}
-
-static void
-sink (Candidate *heap, gsize n, gsize at)
-{
-  const Candidate item = heap[at];
-  for (gsize child = 2 * at + 1; child < n; child = 2 * at + 1) {
-    child += child + 1 < n && comes_before (&heap[child + 1], &heap[child]);
-    if (!comes_before (&heap[child], &item))
-      break;
-    heap[at] = heap[child];
-    at = child;
-  }
-  heap[at] = item;
-}
-
-static gboolean
 is_local_maximum (const SlKernelCall *call, const Posenet *p, gint32 y, gint32 x, gint32 point, gfloat score)
 {
   for (gint32 v = MAX (y - 1, 0); v <= MIN (y + 1, p->height - 1); v++)
@@ -205,13 +184,18 @@ find_candidates (const SlKernelCall *call, const Posenet *p)
         const gfloat score = value_at (call, p, SCORES, y, x, k);
         if (!(score >= lowest) || !is_local_maximum (call, p, y, x, k, score))
           continue;
-        const Place place = moved (call, p, SHORT_OFFSETS, (Place){ (gfloat) y, (gfloat) x }, k, POINTS + k);
-        p->heap[n] = (Candidate){ score, (guint) k, place, (guint32) n };
-        n++;
+        p->candidates[n++] = (SlCandidate){ score, (y * p->width + x) * POINTS + k, k };
       }
-  for (gsize i = n / 2; i-- > 0;)
-    sink (p->heap, n, i);
+  sl_candidates_order (p->candidates, n);
   return n;
+}
+
+static Found
+locate (const SlKernelCall *call, const Posenet *p, const SlCandidate *candidate)
+{
+  const gint32 cell = candidate->place / POINTS, k = candidate->klass;
+  const Place at = { (gfloat) (cell / p->width), (gfloat) (cell % p->width) };
+  return (Found){ candidate->score, (guint) k, moved (call, p, SHORT_OFFSETS, at, k, POINTS + k) };
 }
 
 static gboolean
@@ -222,26 +206,26 @@ lies_near (Place a, Place b, gfloat radius)
 }
 
 /* The point at the other end of @edge: away from the nose, or towards it. */
-static Candidate
-follow (const SlKernelCall *call, const Posenet *p, const Candidate *from, gint32 edge, gboolean back)
+static Found
+follow (const SlKernelCall *call, const Posenet *p, const Found *from, gint32 edge, gboolean back)
 {
   const gint32 point = edges[edge][back ? 0 : 1], first = back ? 2 * EDGES : 0;
   Place at = moved (call, p, DISPLACEMENTS, from->place, first + edge, first + EDGES + edge);
   for (guint i = 0; i < REFINEMENTS; i++)
     at = moved (call, p, SHORT_OFFSETS, at, point, POINTS + point);
-  return (Candidate){ sample (call, p, SCORES, at, point), (guint) point, at, 0 };
+  return (Found){ sample (call, p, SCORES, at, point), (guint) point, at };
 }
 
 /* The skeleton is a tree: there is one way to each point. */
 static void
-grow (const SlKernelCall *call, const Posenet *p, const Candidate *root, Person *person)
+grow (const SlKernelCall *call, const Posenet *p, const Found *root, Person *person)
 {
-  Candidate ends[EDGES + 1] = { *root };
+  Found ends[EDGES + 1] = { *root };
   guint n = 1;
   guint32 reached = 1u << root->point;
   ends[0].score = sample (call, p, SCORES, root->place, (gint32) root->point);
   while (n > 0) {
-    const Candidate end = ends[--n];
+    const Found end = ends[--n];
     person->places[end.point] = end.place;
     person->scores[end.point] = 1 / (1 + expf (-end.score));
     for (gint32 e = 0; e < EDGES; e++)
@@ -289,10 +273,9 @@ find_persons (const SlKernelCall *call, Posenet *p, gfloat radius)
   gsize left = find_candidates (call, p);
   guint n = 0;
   while (left > 0 && n < (guint) params->max_detections) {
-    const Candidate root = p->heap[0];
+    const SlCandidate best = sl_candidates_take (p->candidates, &left);
+    const Found root = locate (call, p, &best);
     gboolean taken = FALSE;
-    p->heap[0] = p->heap[--left];
-    sink (p->heap, left, 0);
     for (guint i = 0; i < n && !taken; i++)
       taken = lies_near (root.place, p->persons[i].places[root.point], radius);
     if (taken)

@@ -171,7 +171,8 @@ load (OpModel *m, GError **error)
   g_autoptr (SlGraph) graph = sl_graph_new (bytes);
   dump (m, bytes);
   const gboolean good =
-    sl_reader_tflite.read (bytes, &(SlReaderSource){ .path = "memory" }, graph, &metadata, error) && sl_graph_prepare (graph, error);
+    sl_reader_tflite.read (bytes, &(SlReaderSource){ .path = "memory", .keep_activations = TRUE }, graph, &metadata, error)
+    && sl_graph_prepare (graph, error);
   sl_model_metadata_clear (&metadata);
   return good ? g_steal_pointer (&graph) : NULL;
 }

@@ -17,18 +17,12 @@ typedef struct
 
 typedef struct
 {
-  gfloat score;
-  gint32 anchor, klass;
-} Candidate;
-
-typedef struct
-{
   gint32 n_boxes, n_columns, offset; /* anchors; score columns; 1 when column 0 is background */
   Box *boxes;
   guint8 *decoded; /* by anchor: its box is */
   gfloat *scores;  /* dequantised, n_boxes x n_columns; unless by_quantised */
   gint32 *classes; /* best classes of each anchor, n_boxes x classes per anchor */
-  Candidate *candidates, *kept;
+  SlCandidate *candidates, *kept;
   gboolean by_quantised; /* the best class is found among the bytes: the numbers they stand for ascend */
   gfloat values[256];    /* what they stand for, by the byte */
 } Detection;
@@ -130,49 +124,24 @@ overlap (const Box *a, const Box *b)
 }
 
 static gboolean
-comes_before (const Candidate *a, const Candidate *b)
-{
-  return a->score > b->score || (a->score == b->score && a->anchor < b->anchor);
-}
-
-/* Puts the item at @at of a heap of @n where it belongs, below it. */
-static void
-sink (Candidate *heap, gsize n, gsize at)
-{
-  const Candidate item = heap[at];
-  for (gsize child = 2 * at + 1; child < n; child = 2 * at + 1) {
-    child += child + 1 < n && comes_before (&heap[child + 1], &heap[child]);
-    if (!comes_before (&heap[child], &item))
-      break;
-    heap[at] = heap[child];
-    at = child;
-  }
-  heap[at] = item;
-}
-
-static gboolean
-overlaps_any (const SlKernelCall *call, Detection *d, const Candidate *candidate, const Candidate *kept, gint32 n)
+overlaps_any (const SlKernelCall *call, Detection *d, const SlCandidate *candidate, const SlCandidate *kept, gint32 n)
 {
   const gfloat threshold = call->node->params.detection.nms_iou_threshold;
-  const Box *box = box_of (call, d, candidate->anchor);
+  const Box *box = box_of (call, d, candidate->place);
   for (gint32 i = 0; i < n; i++)
-    if (overlap (&d->boxes[kept[i].anchor], box) > threshold)
+    if (overlap (&d->boxes[kept[i].place], box) > threshold)
       return TRUE;
   return FALSE;
 }
 
 /* Suppresses within the first @n candidates; writes at most @limit survivors to @out and returns their number. */
 static gint32
-suppress (const SlKernelCall *call, Detection *d, gsize n, gint32 limit, Candidate *out)
+suppress (const SlKernelCall *call, Detection *d, gsize n, gint32 limit, SlCandidate *out)
 {
-  Candidate *heap = d->candidates;
   gint32 found = 0;
-  for (gsize i = n / 2; i-- > 0;)
-    sink (heap, n, i);
+  sl_candidates_order (d->candidates, n);
   while (n > 0 && found < limit) {
-    const Candidate best = heap[0];
-    heap[0] = heap[--n];
-    sink (heap, n, 0);
+    const SlCandidate best = sl_candidates_take (d->candidates, &n);
     if (!overlaps_any (call, d, &best, out, found))
       out[found++] = best;
   }
@@ -221,7 +190,7 @@ quantised_candidates (const SlKernelCall *call, Detection *d)
     sl_simd_loops ()->arg_max (row, (gsize) p->num_classes, 1, flip, &d->classes[i]);
     const gfloat score = d->values[row[d->classes[i]]];
     if (score >= p->nms_score_threshold)
-      d->candidates[n++] = (Candidate){ score, i, d->classes[i] };
+      d->candidates[n++] = (SlCandidate){ score, i, d->classes[i] };
   }
   return n;
 }
@@ -237,7 +206,7 @@ candidates_of_scores (const SlKernelCall *call, Detection *d, gint32 per_anchor)
     gint32 *best = d->classes + (gsize) i * (gsize) per_anchor;
     best_classes (scores, p->num_classes, best, per_anchor);
     if (scores[best[0]] >= p->nms_score_threshold)
-      d->candidates[n++] = (Candidate){ scores[best[0]], i, best[0] };
+      d->candidates[n++] = (SlCandidate){ scores[best[0]], i, best[0] };
   }
   return n;
 }
@@ -250,7 +219,7 @@ run_fast (const SlKernelCall *call, Detection *d)
   const gsize n = d->by_quantised ? quantised_candidates (call, d) : candidates_of_scores (call, d, per_anchor);
   const gint32 found = suppress (call, d, n, p->max_detections, d->kept);
   for (gint32 k = 0; k < found; k++) {
-    const gint32 anchor = d->kept[k].anchor;
+    const gint32 anchor = d->kept[k].place;
     for (gint32 c = 0; c < per_anchor; c++) {
       const gint32 klass = d->classes[anchor * per_anchor + c];
       const gfloat score = c == 0 ? d->kept[k].score : d->scores[(gsize) anchor * (gsize) d->n_columns + (gsize) (d->offset + klass)];
@@ -271,11 +240,11 @@ run_regular (const SlKernelCall *call, Detection *d)
     for (gint32 i = 0; i < d->n_boxes; i++) {
       const gfloat score = d->scores[(gsize) i * (gsize) d->n_columns + (gsize) (d->offset + c)];
       if (score >= p->nms_score_threshold)
-        d->candidates[n++] = (Candidate){ score, i, c };
+        d->candidates[n++] = (SlCandidate){ score, i, c };
     }
     const gint32 found = suppress (call, d, n, p->detections_per_class, d->kept + kept);
     for (gint32 k = kept; k < kept + found; k++) {
-      const Candidate item = d->kept[k];
+      const SlCandidate item = d->kept[k];
       gint32 at = k;
       for (; at > 0 && d->kept[at - 1].score < item.score; at--)
         d->kept[at] = d->kept[at - 1];
@@ -284,7 +253,7 @@ run_regular (const SlKernelCall *call, Detection *d)
     kept = MIN (kept + found, p->max_detections);
   }
   for (gint32 k = 0; k < kept; k++)
-    write_detection (call, d, k, d->kept[k].anchor, d->kept[k].klass, d->kept[k].score);
+    write_detection (call, d, k, d->kept[k].place, d->kept[k].klass, d->kept[k].score);
   return kept;
 }
 

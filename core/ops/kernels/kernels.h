@@ -124,6 +124,17 @@ void sl_kernel_reduce (const SlKernelCall *call);
 void sl_kernel_arg_max (const SlKernelCall *call);
 void *sl_kernel_topk_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
 void sl_kernel_topk (const SlKernelCall *call);
+/** SlCandidate: a box or point that may be an object: its score, where it is in the tensors, and its class or kind. */
+typedef struct
+{
+  gfloat score;
+  gint32 place, klass;
+} SlCandidate;
+
+/** sl_candidates_order: makes @n of them, in any order, ready for sl_candidates_take(). */
+void sl_candidates_order (SlCandidate *candidates, gsize n);
+/** sl_candidates_take: takes the one of the highest score away from *@n > 0, of equal ones that of the lowest place. */
+SlCandidate sl_candidates_take (SlCandidate *candidates, gsize *n);
 /** sl_sort_descending: @places of the @n @values, 0 and up, so that the greatest comes first (sort.c says of equal ones). */
 void sl_sort_descending (const gdouble *values, gint32 *places, gsize n);
 void sl_kernel_gather (const SlKernelCall *call);
