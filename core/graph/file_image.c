@@ -255,16 +255,20 @@ multiply (const SlFileImage *image, const Product *product, gsize from, gsize to
 gboolean
 sl_file_image_multiply (SlFileImage *image, const gfloat *data, gsize n, const gfloat *by, gsize n_by, gsize window)
 {
-  const guintptr start = (guintptr) image->data, at = (guintptr) data;
+  const gsize at = (gsize) ((guintptr) data - (guintptr) image->data);
   g_return_val_if_fail (image->users == 0, FALSE);
-  if (!sl_file_image_holds (image, data) || n > (image->size - (at - start)) / sizeof *data || (at - start) % sizeof *data != 0
-      || mprotect (image->data, image->mapped, PROT_READ | PROT_WRITE) != 0)
+  if (!sl_file_image_holds (image, data) || n > (image->size - at) / sizeof *data || at % sizeof *data != 0)
     return FALSE;
-  const gsize first = (at - start) / sizeof *data;
-  const Product product = { first, first + n, window, n_by, g_memdup2 (by, n_by * sizeof *by) };
+  /* The whole image would cost a look at each of its pages, for each layer. */
+  guint8 *first = image->data + at / image->page * image->page;
+  const gsize bytes = (gsize) ((const guint8 *) (data + n) - first);
+  if (mprotect (first, bytes, PROT_READ | PROT_WRITE) != 0)
+    return FALSE;
+  const gsize start = at / sizeof *data;
+  const Product product = { start, start + n, window, n_by, g_memdup2 (by, n_by * sizeof *by) };
   g_array_append_val (image->products, product);
   multiply (image, &product, product.first, product.end);
-  mprotect (image->data, image->mapped, PROT_READ);
+  mprotect (first, bytes, PROT_READ);
   return TRUE;
 }
 

@@ -15,8 +15,25 @@ typedef struct
   SlPassIndex index;
   guint before; /* tensors from here on are this pass's own */
   gsize may_copy;
-  guint8 *alone; /* for each tensor before: 1 where no byte of its data is another's that is read */
+  guint8 *alone;      /* for each tensor before: 1 where no byte of its data is another's that is read */
+  GHashTable *scales; /* of Scale, by the weights' tensor: applied once, however many nodes multiply a layer's output */
 } Fold;
+
+/* What a layer's weights are multiplied with: a factor for each channel, the same for @window elements that follow each other. */
+typedef struct
+{
+  SlNode *layer;
+  gsize channels, window;
+  gfloat *by;
+} Scale;
+
+static void
+scale_free (gpointer data)
+{
+  Scale *scale = data;
+  g_free (scale->by);
+  g_free (scale);
+}
 
 /* Where a constant lies. */
 typedef struct
@@ -158,21 +175,41 @@ own_bias (Fold *fold, const SlNode *layer, gint32 channels)
   return add_constant (fold, &like, data);
 }
 
-/* Multiplies the weights of @layer by @n factors, one or one a channel. */
+/* Multiplies the weights of @layer, in the end, by factors: @one number, or one a channel. */
 static void
-scale_weights (Fold *fold, const SlNode *layer, const gfloat *by, gsize n)
+scale_weights (Fold *fold, SlNode *layer, const gfloat *by, gboolean one)
 {
-  const SlTensor *weights = sl_node_input (fold->graph, layer, 1);
-  const gsize elements = weights->bytes / sizeof (gfloat), window = layer->op == SL_OP_DEPTHWISE_CONV_2D ? 1 : elements / n;
-  if (layer->inputs[1] < (gint32) fold->before) {
-    if (sl_file_image_multiply (fold->graph->file, weights->data, elements, by, n, window))
-      return;
-    ((gint32 *) (gpointer) layer->inputs)[1] = copy_constant (fold, weights); /* own_layer() made them */
-    weights = sl_node_input (fold->graph, layer, 1);
+  Scale *scale = g_hash_table_lookup (fold->scales, GINT_TO_POINTER (layer->inputs[1]));
+  if (scale == NULL) {
+    const gsize channels = (gsize) channels_of (fold->graph, layer);
+    const gsize elements = sl_node_input (fold->graph, layer, 1)->bytes / sizeof (gfloat);
+    scale = g_new (Scale, 1);
+    *scale = (Scale){ layer, channels, layer->op == SL_OP_DEPTHWISE_CONV_2D ? 1 : elements / channels, g_new (gfloat, channels) };
+    for (gsize c = 0; c < channels; c++)
+      scale->by[c] = 1;
+    g_hash_table_insert (fold->scales, GINT_TO_POINTER (layer->inputs[1]), scale);
   }
-  gfloat *data = (gfloat *) (gpointer) weights->data;
+  for (gsize c = 0; c < scale->channels; c++)
+    scale->by[c] *= by[one ? 0 : c];
+}
+
+static void
+apply_scale (gpointer tensor, gpointer data, gpointer user)
+{
+  Fold *fold = user;
+  const Scale *scale = data;
+  const SlTensor *weights = sl_graph_tensor (fold->graph, GPOINTER_TO_INT (tensor));
+  const gsize elements = weights->bytes / sizeof (gfloat);
+  if (GPOINTER_TO_INT (tensor) < (gint32) fold->before) {
+    if (sl_file_image_multiply (fold->graph->file, weights->data, elements, scale->by, scale->channels, scale->window))
+      return;
+    const gint32 copy = copy_constant (fold, weights);
+    ((gint32 *) (gpointer) scale->layer->inputs)[1] = copy; /* own_layer() made them */
+    weights = sl_graph_tensor (fold->graph, copy);
+  }
+  gfloat *floats = (gfloat *) (gpointer) weights->data;
   for (gsize i = 0; i < elements; i++)
-    data[i] *= by[i / window % n];
+    floats[i] *= scale->by[i / scale->window % scale->channels];
 }
 
 /* Gives @layer a bias, and weights where @scaled, that this pass may change; the layer computes what it did. FALSE where copies take too
@@ -195,12 +232,12 @@ own_layer (Fold *fold, SlNode *layer, gboolean scaled)
 
 /* @layer, whose inputs are its own, does what @op does with @by: @one number, or one a channel. */
 static void
-fold_into (Fold *fold, const SlNode *layer, SlOpType op, const gfloat *by, gboolean one)
+fold_into (Fold *fold, SlNode *layer, SlOpType op, const gfloat *by, gboolean one)
 {
   const gsize channels = (gsize) channels_of (fold->graph, layer);
   gfloat *sums = (gfloat *) (gpointer) sl_node_input (fold->graph, layer, sl_op_bias_at (layer->op))->data;
   if (op == SL_OP_MUL)
-    scale_weights (fold, layer, by, one ? 1 : channels);
+    scale_weights (fold, layer, by, one);
   for (gsize c = 0; c < channels; c++)
     sums[c] = op == SL_OP_MUL ? sums[c] * by[one ? 0 : c] : op == SL_OP_ADD ? sums[c] + by[one ? 0 : c] : sums[c] - by[one ? 0 : c];
 }
@@ -216,7 +253,7 @@ fold_all (Fold *fold, SlNode *layer, const SlNode *joint, SlOpType op, const SlT
     if (!own_layer (fold, joint != NULL ? layer_of (fold, joint->inputs[i]) : layer, op == SL_OP_MUL))
       return FALSE;
   for (guint i = 0; i < n; i++) {
-    const SlNode *part = joint != NULL ? layer_of (fold, joint->inputs[i]) : layer;
+    SlNode *part = joint != NULL ? layer_of (fold, joint->inputs[i]) : layer;
     fold_into (fold, part, op, by, one);
     by += one ? 0 : channels_of (fold->graph, part);
   }
@@ -255,8 +292,11 @@ run (SlGraph *graph)
   Fold fold = { .graph = graph, .before = graph->tensors->len, .may_copy = sl_graph_constant_bytes (graph) };
   sl_pass_index_init (&fold.index, graph);
   fold.alone = find_alone (graph, fold.index.consumers);
+  fold.scales = g_hash_table_new_full (NULL, NULL, NULL, scale_free);
   for (guint i = 0; i < graph->nodes->len; i++)
     changes += step (&fold, &g_array_index (graph->nodes, SlNode, i));
+  g_hash_table_foreach (fold.scales, apply_scale, &fold);
+  g_hash_table_unref (fold.scales);
   sl_pass_index_clear (&fold.index);
   g_free (fold.alone);
   sl_pass_remove_nodes (graph);
