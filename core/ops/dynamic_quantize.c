@@ -59,7 +59,7 @@ round_part (void *data, gsize first, gsize n)
   const gfloat scale = *(const gfloat *) call->outputs[1], zero = *(const gfloat *) call->outputs[2];
   const gfloat *in = (const gfloat *) call->inputs[0] + first;
   gfloat *out = (gfloat *) call->outputs[0] + first;
-  sl_simd_loops ()->round (in, out, n, scale, -zero, CODES - zero);
+  sl_simd_loops ()->round (in, out, n, scale, -zero, CODES - zero, 1);
 }
 
 static void
@@ -108,9 +108,7 @@ fake_rows (void *data, gsize first, gsize n)
     Codes codes = codes_of (least, most);
     if (call->node->params.fake_quantize.symmetric)
       codes = (Codes){ scale_of (MAX (-least, most), CODES_BESIDE_ZERO), -CODES_BESIDE_ZERO, CODES_BESIDE_ZERO };
-    sl_simd_loops ()->round (in, out, row, codes.scale, codes.lo, codes.hi);
-    for (gsize k = 0; k < row; k++)
-      out[k] *= codes.scale;
+    sl_simd_loops ()->round (in, out, row, codes.scale, codes.lo, codes.hi, codes.scale);
   }
 }
 

@@ -218,15 +218,16 @@ check_halves (const SlSimdLoops *loops)
 static void
 check_round (const SlSimdLoops *loops, gsize n)
 {
-  const gfloat scale = 0.25f, lo = -100, hi = 155;
+  const gfloat scale = 0.25f, lo = -100, hi = 155, by = 0.375f;
   gfloat in[LONGEST], out[LONGEST], least = 0, most = 0;
   for (gsize i = 0; i <= n; i++) {
     in[i] = i % 17 == 5 ? NAN : i % 19 == 7 ? INFINITY : i % 23 == 9 ? -INFINITY : (gfloat) ((gint32) (i * 71 % 603) - 301) / 8;
     out[i] = 7;
   }
-  loops->round (in, out, n, scale, lo, hi);
+  loops->round (in, out, n, scale, lo, hi, by);
   for (gsize i = 0; i < n; i++)
-    g_assert_cmpfloat ((double) out[i], ==, isnan (in[i]) ? (double) lo : CLAMP (nearbyint ((double) in[i] / 0.25), -100, 155));
+    g_assert_cmpfloat ((double) out[i], ==,
+                       (double) by * (isnan (in[i]) ? (double) lo : CLAMP (nearbyint ((double) in[i] / 0.25), -100, 155)));
   g_assert_cmpfloat (out[n], ==, 7);
   loops->widen (in, &least, &most, n);
   gfloat low = 0, high = 0;

@@ -546,40 +546,55 @@ weave (const guint32 *in, gsize stride, guint planes, guint32 *restrict out, gsi
     }
 }
 
+/* Rows are short: the last block of each begins where the one before has not ended. */
 static void
 widen (const gfloat *in, gfloat *least, gfloat *most, gsize n)
 {
   gfloat low[SL_SUMS], high[SL_SUMS];
-  gsize i = 0;
   for (gsize k = 0; k < SL_SUMS; k++) {
     low[k] = *least;
     high[k] = *most;
   }
-  for (; i + SL_SUMS <= n; i += SL_SUMS)
+  for (gsize i = 0; n >= SL_SUMS && i < n; i += SL_SUMS) {
+    const gfloat *at = in + MIN (i, n - SL_SUMS);
     for (gsize k = 0; k < SL_SUMS; k++) {
-      low[k] = in[i + k] < low[k] ? in[i + k] : low[k];
-      high[k] = in[i + k] > high[k] ? in[i + k] : high[k];
+      low[k] = at[k] < low[k] ? at[k] : low[k];
+      high[k] = at[k] > high[k] ? at[k] : high[k];
     }
-  for (; i < n; i++) {
-    low[0] = in[i] < low[0] ? in[i] : low[0];
-    high[0] = in[i] > high[0] ? in[i] : high[0];
   }
-  for (gsize k = 0; k < SL_SUMS; k++) {
-    *least = MIN (*least, low[k]);
-    *most = MAX (*most, high[k]);
+  for (gsize i = 0; n < SL_SUMS && i < n; i++) {
+    low[i] = in[i] < low[i] ? in[i] : low[i];
+    high[i] = in[i] > high[i] ? in[i] : high[i];
   }
+  for (gsize half = SL_SUMS / 2; half > 0; half /= 2)
+    for (gsize k = 0; k < half; k++) {
+      low[k] = MIN (low[k], low[k + half]);
+      high[k] = MAX (high[k], high[k + half]);
+    }
+  *least = low[0];
+  *most = high[0];
 }
 
 /* Sums with this number, 1.5 times 2^23, have no fraction. */
 #define NO_FRACTION 12582912.0f
 
-static void
-round_codes (const gfloat *restrict in, gfloat *restrict out, gsize n, gfloat scale, gfloat lo, gfloat hi)
+static inline gfloat
+round_code (gfloat number, gfloat scale, gfloat lo, gfloat hi)
 {
-  for (gsize i = 0; i < n; i++) {
-    const gfloat value = in[i] / scale, above = value > lo ? value : lo;
-    out[i] = ((above < hi ? above : hi) + NO_FRACTION) - NO_FRACTION;
+  const gfloat value = number / scale, above = value > lo ? value : lo;
+  return ((above < hi ? above : hi) + NO_FRACTION) - NO_FRACTION;
+}
+
+static void
+round_codes (const gfloat *restrict in, gfloat *restrict out, gsize n, gfloat scale, gfloat lo, gfloat hi, gfloat by)
+{
+  for (gsize i = 0; n >= SL_SUMS && i < n; i += SL_SUMS) {
+    const gsize at = MIN (i, n - SL_SUMS);
+    for (gsize k = at; k < at + SL_SUMS; k++)
+      out[k] = round_code (in[k], scale, lo, hi) * by;
   }
+  for (gsize i = 0; n < SL_SUMS && i < n; i++)
+    out[i] = round_code (in[i], scale, lo, hi) * by;
 }
 
 static void

@@ -84,7 +84,7 @@ typedef struct
  * @sum: of @in, in double precision; @dot: of products, in single precision; both in parts that are added in the end
  * @tangent: hyperbolic tangents, 4e-7 off at most relative to the result; @out may be @in
  * @widen: @least and @most so that all numbers of @in lie between them; what is no number is left out
- * @round: @out[i] = @in[i] / @scale within @lo and @hi, whole numbers below 2^22, rounded half to even; @lo for what is no number
+ * @round: @out[i] = @in[i] / @scale within @lo and @hi, whole numbers below 2^22, rounded half to even, times @by; @lo for what is no number
  * @softmax: each row's exponentials, summed in single precision from the first to the last, times 1 / (sum * @scale), rounded half up
  * @turn: SL_TURNED rows of as many bytes to columns
  * @from_halves, @to_halves: as base/half.h converts one, but for the bits of what is no number
@@ -106,7 +106,7 @@ typedef struct
   gfloat (*dot) (const gfloat *a, const gfloat *b, gsize n);
   void (*tangent) (const gfloat *in, gfloat *out, gsize n);
   void (*widen) (const gfloat *in, gfloat *least, gfloat *most, gsize n);
-  void (*round) (const gfloat *in, gfloat *out, gsize n, gfloat scale, gfloat lo, gfloat hi);
+  void (*round) (const gfloat *in, gfloat *out, gsize n, gfloat scale, gfloat lo, gfloat hi, gfloat by);
   void (*softmax) (const SlSoftmax *s, const guint8 *in, guint8 *out, gsize rows);
   void (*turn) (const guint8 *from, gssize from_stride, guint8 *to, gssize to_stride);
   void (*weave) (const guint32 *in, gsize stride, guint planes, guint32 *out, gsize n);
