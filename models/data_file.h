@@ -9,6 +9,9 @@
 
 G_BEGIN_DECLS
 
+/** What stands among a model's files for the values of its fixed inputs. */
+#define SL_DATA_FIXED_INPUTS "fixed-inputs"
+
 /**
  * SlDataFile:
  * @bytes: that the model has of it

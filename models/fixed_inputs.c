@@ -13,6 +13,9 @@
 #include "models/npy.h"
 #include "sightline/error.h"
 
+/* Bits of the exponent of float16. */
+#define HALF_INFINITY 0x7c00
+
 #define MOST_BYTES ((gsize) 256 << 20)
 #define SYNTAX "expected INPUT=VALUE with ';' between, INPUT a number or a name, VALUE a number or a file, such as 1=style.npy"
 
@@ -163,10 +166,10 @@ store_number (const SlTensor *tensor, gdouble number, void *element)
   switch (tensor->dtype) {
     case SL_DTYPE_F32:
       memcpy (element, &single, sizeof single);
-      return TRUE;
+      return isfinite (single);
     case SL_DTYPE_F16:
       memcpy (element, &half, sizeof half);
-      return TRUE;
+      return (half & HALF_INFINITY) != HALF_INFINITY;
     case SL_DTYPE_BOOL:
       *(guint8 *) element = number != 0;
       return TRUE;
@@ -200,9 +203,10 @@ fill (const Fixed *fixed, const SlTensor *tensor, guint8 *data, gsize size, GErr
   const gsize element = sl_dtype_size (tensor->dtype);
   gdouble number;
   if (fixed->bytes == NULL) {
-    for (gsize at = 0; at < size; at += element)
-      if (!is_number (fixed->value, &number) || !store_number (tensor, number, data + at))
-        return bad_value (fixed, tensor, "a number that it cannot hold", error);
+    if (!is_number (fixed->value, &number) || !store_number (tensor, number, data))
+      return bad_value (fixed, tensor, "a number that it cannot hold", error);
+    for (gsize at = element; at < size; at += element)
+      memcpy (data + at, data, element);
     return TRUE;
   }
   SlTensorInfo info;
@@ -231,7 +235,7 @@ fix (const Fixed *fixed, SlGraph *graph, guint input, GError **error)
   if (!sl_tensor_elements (tensor, &elements) || !g_size_checked_mul (&size, elements, sl_dtype_size (tensor->dtype)) || size == 0
       || size > sl_graph_limit (graph))
     return bad_value (fixed, tensor, "a tensor of a type or a size that is not read", error);
-  guint8 *data = sl_arena_alloc (sl_graph_arena (graph), size);
+  guint8 *data = sl_arena_alloc (sl_graph_arena (graph), size + SL_TENSOR_PADDING);
   if (!fill (fixed, tensor, data, size, error))
     return FALSE;
   sl_graph_fix_input (graph, input, data);

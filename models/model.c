@@ -197,9 +197,12 @@ read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError *
   sl_graph_set_work_limit (graph, options->work_limit);
   if (!reader->read (bytes, &(SlReaderSource){ model->path, options->input_shape, options->keep_activations }, graph, &source->metadata,
                      error)
-      || !sl_fixed_inputs_apply (model->fixed, graph, error) || !sl_graph_prepare (graph, error)
-      || !check_input_shape (graph, options->input_shape, error))
+      || !check_input_shape (graph, options->input_shape, error) || !sl_fixed_inputs_apply (model->fixed, graph, error)
+      || !sl_graph_prepare (graph, error))
     return NULL;
+  const guint64 fixed = GUINT64_TO_LE (sl_fixed_inputs_hash (model->fixed));
+  if (fixed != 0)
+    sl_data_files_note (&source->metadata.data_files, SL_DATA_FIXED_INPUTS, 0, &fixed, sizeof fixed);
   return g_steal_pointer (&graph);
 }
 

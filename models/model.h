@@ -63,7 +63,7 @@ SlContract *sl_model_contract (const SlModel *model); /* (transfer none) */
 const char *sl_model_path (const SlModel *model);     /* (transfer none) */
 const char *sl_model_format (const SlModel *model);   /* (transfer none): "tflite" */
 /** sl_model_data_files: (transfer none) (nullable): files beside the model's that it names and that were read: their names, relative to the
- *  model's folder, to SlDataFile (models/data_file.h). */
+ *  model's folder, to SlDataFile (models/data_file.h), and SL_DATA_FIXED_INPUTS where inputs are fixed. */
 GHashTable *sl_model_data_files (const SlModel *model);
 /** sl_model_stamp: (transfer none): the state of the file that was read. */
 const SlFileStamp *sl_model_stamp (const SlModel *model);

@@ -336,6 +336,18 @@ find_edge (const SlGraph *graph, const SlInfoTensor *wanted, SlInfoDir *dir)
   return NULL;
 }
 
+/* Whether the group describes an input that always has the same value. */
+static gboolean
+is_constant (const SlGraph *graph, const SlInfoTensor *wanted)
+{
+  gboolean found = FALSE;
+  for (guint i = 0; i < sl_graph_n_tensors (graph) && wanted->dir != SL_INFO_OUTPUT && !found; i++) {
+    const SlTensor *tensor = sl_graph_tensor (graph, (gint32) i);
+    found = tensor->data != NULL && strcmp (tensor->name, wanted->name) == 0;
+  }
+  return found;
+}
+
 static gboolean
 no_such_tensor (const SlModelInfo *info, const SlInfoTensor *group, const SlGraph *graph, GError **error)
 {
@@ -370,6 +382,8 @@ sl_modelinfo_check (const SlModelInfo *info, const SlGraph *graph, GError **erro
     const SlInfoTensor *stated = &g_array_index (info->tensors, SlInfoTensor, i);
     SlInfoDir dir;
     const SlTensor *tensor = find_edge (graph, stated, &dir);
+    if (tensor == NULL && is_constant (graph, stated))
+      continue;
     if (tensor == NULL)
       return no_such_tensor (info, stated, graph, error);
     if (stated->dtype != SL_DTYPE_INVALID && stated->dtype != tensor->dtype) {

@@ -353,8 +353,12 @@ same_data (const SlBlackBoxInfo *expected, SlModel *model, GError **error)
     const gboolean gone = is_first (expected, &got, i), added = is_first (&got, expected, i);
     g_autofree char *name = sl_show (gone ? expected->data[i].name : got.data[i].name, SL_SHOW_NAME);
     g_autofree char *wanted = describe_data (expected, added ? G_MAXUINT : i), *found = describe_data (&got, gone ? G_MAXUINT : i);
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: weights in '%s': expected those that were recorded, %s, got %s",
-                 sl_model_path (model), name, wanted, found);
+    if (strcmp (name, SL_DATA_FIXED_INPUTS) == 0)
+      g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: fixed-inputs: expected the values that were recorded, %s, got %s",
+                   sl_model_path (model), wanted, found);
+    else
+      g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: weights in '%s': expected those that were recorded, %s, got %s",
+                   sl_model_path (model), name, wanted, found);
   }
   for (i = 0; i < got.n_data; i++)
     g_free (got.data[i].name);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/half.h"
+#include "models/data_file.h"
 #include "models/fixed_inputs.h"
 #include "models/npy.h"
 #include "tests/models/helpers.h"
@@ -146,6 +147,9 @@ test_refused (void)
   refuse ("1=256", bytes, SL_ERROR_SHAPE, "got a number that it cannot hold");
   refuse ("1=nan", graph, SL_ERROR_OPEN, "nan");
   refuse ("1=1", open, SL_ERROR_SHAPE, "state input-shape");
+  refuse ("1=1e300", graph, SL_ERROR_SHAPE, "got a number that it cannot hold");
+  g_autoptr (SlGraph) halves = new_graph (SL_DTYPE_F16, 2, dims, 0, 0);
+  refuse ("1=70000", halves, SL_ERROR_SHAPE, "got a number that it cannot hold");
   static const struct
   {
     const char *header;
@@ -180,6 +184,47 @@ test_refused (void)
   sl_tflite_remove_temp (raw);
 }
 
+/* Inputs "style" float32[1,4] and "picture" float32[1,4] -> their sum. */
+static SlTfliteWriter *
+sum_model (void)
+{
+  SlTfliteWriter *writer = sl_tflite_writer_new ();
+  const gint32 inputs[2] = { sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ "style", SL_DTYPE_F32, 2, { 1, 4 } }),
+                             sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ "picture", SL_DTYPE_F32, 2, { 1, 4 } }) };
+  const gint32 y = sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ "y", SL_DTYPE_F32, 2, { 1, 4 } });
+  sl_tflite_writer_op (
+    writer, &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { inputs[0], inputs[1] }, .n_outputs = 1, .outputs = { y } });
+  sl_tflite_writer_io (writer, 2, inputs, 1, &y);
+  return writer;
+}
+
+/* A key file may describe every tensor, the fixed one too; its value stands among what the model was made of. */
+static void
+test_key_file (void)
+{
+  static const char *const values[] = { "0.5", "0.75" };
+  guint64 hashes[2];
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *info =
+      g_strdup_printf ("[modelinfo]\nversion=1.0\n[sightline]\nfixed-inputs=0=%s\n[style]\ndir=input\n[picture]\ndir=input\n"
+                       "[y]\ndir=output\n",
+                       values[i]);
+    g_autoptr (SlModel) model = load_with_info (sum_model (), info, NULL, &error);
+    g_assert_no_error (error);
+    g_assert_cmpuint (sl_graph_n_inputs (sl_model_graph (model)), ==, 1);
+    g_assert_cmpstr (sl_graph_input_tensor (sl_model_graph (model), 0)->name, ==, "picture");
+    const SlDataFile *file = g_hash_table_lookup (sl_model_data_files (model), SL_DATA_FIXED_INPUTS);
+    g_assert_nonnull (file);
+    hashes[i] = file->hash;
+  }
+  g_assert_cmpuint (hashes[0], !=, hashes[1]);
+  g_autoptr (GError) error = NULL;
+  g_assert_null (
+    load_with_info (sum_model (), "[modelinfo]\nversion=1.0\n[sightline]\nfixed-inputs=0=1\n[other]\ndir=input\n", NULL, &error));
+  expect_error (&error, SL_ERROR_CONTRACT, "[other]: the model has no input of that name; it has 'picture' (input), 'y' (output)", NULL);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -187,5 +232,6 @@ main (int argc, char **argv)
   g_test_add_func ("/fixed_inputs/numbers", test_numbers);
   g_test_add_func ("/fixed_inputs/files", test_files);
   g_test_add_func ("/fixed_inputs/refused", test_refused);
+  g_test_add_func ("/fixed_inputs/key-file", test_key_file);
   return g_test_run ();
 }
