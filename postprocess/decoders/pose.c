@@ -23,8 +23,6 @@
 #define PERSON_POINTS 17
 #define FEWEST_POINTS 5
 #define BOX_COLUMNS 5
-/* Whole bodies with face and hands have 133 to 136. */
-#define MOST_HEAT_MAPS 136
 
 typedef enum
 {
@@ -90,7 +88,7 @@ find_heat_maps (const SlDecoderConfig *config, State *state)
   SlPictureShape offsets;
   const SlTensorInfo *tensor = &config->tensors[0];
   if (tensor->rank != 4 || !sl_picture_shape_find (&state->heat, tensor, PERSON_POINTS) || state->heat.channels < FEWEST_POINTS
-      || state->heat.channels > MOST_HEAT_MAPS)
+      || state->heat.channels > SL_MAX_KEYPOINTS)
     return FALSE;
   state->points = state->heat.channels;
   state->persons = 1;
@@ -112,7 +110,7 @@ find_points (const SlDecoderConfig *config, State *state)
     if (!sl_values_readable (config->tensors[i].dtype))
       return FALSE;
   return state->points >= FEWEST_POINTS && state->points <= SL_MAX_KEYPOINTS
-         && sl_decoder_elements (&config->tensors[POINT_CONFIDENCES]) == state->persons * state->points
+         && sl_decoder_elements (&config->tensors[POINT_CONFIDENCES]) == (gsize) state->persons * state->points
          && sl_decoder_elements (&config->tensors[CONFIDENCES]) == state->persons && sl_decoder_elements (&config->tensors[COUNT]) == 1;
 }
 
@@ -332,8 +330,10 @@ decode_pose (gpointer opened, const void *const *data, SlResult *result)
     else
       read_list (state, data[0], first, points);
     const gboolean found = state->kind == POSE_PERSONS ? read_box (state, data[0], first, &person) : surround (state, points, &person);
-    if (state->kind == POSE_POINTS)
-      person.confidence = MIN (sl_values_get (&state->more[CONFIDENCES], data[CONFIDENCES], p), 1);
+    if (state->kind == POSE_POINTS) {
+      const gfloat confidence = sl_values_get (&state->more[CONFIDENCES], data[CONFIDENCES], p);
+      person.confidence = confidence > 1 ? 1 : confidence; /* what is no number stays none, and is left out */
+    }
     if (found && person.confidence >= state->threshold)
       result->detections[result->n_detections++] = person;
     else

@@ -21,6 +21,7 @@
 #define MOST_STEPS 4096
 #define MOST_CLASSES 65536
 #define LONGEST_NAME 64
+#define SPACE "<space>"
 #define FLOAT_SLACK 1e-3f
 /* Fewer steps or classes than these are hardly text. */
 #define FEW_STEPS 4
@@ -86,13 +87,15 @@ close_text (gpointer opened)
   g_free (state);
 }
 
-/* (transfer full): the characters of @text, one a word. */
+/* (transfer full): the characters of @text, one a word, SPACE for a space. */
 static GPtrArray *
 split_characters (const char *text)
 {
   GPtrArray *words = g_ptr_array_new_with_free_func (g_free);
-  for (const char *at = text; *at != '\0'; at = g_utf8_next_char (at))
-    g_ptr_array_add (words, g_strndup (at, (gsize) (g_utf8_next_char (at) - at)));
+  for (const char *at = text, *next; *at != '\0'; at = next) {
+    next = g_str_has_prefix (at, SPACE) ? at + strlen (SPACE) : g_utf8_next_char (at);
+    g_ptr_array_add (words, g_strndup (at, (gsize) (next - at)));
+  }
   return words;
 }
 
@@ -119,28 +122,34 @@ read_words (const SlDecoderConfig *config, GError **error)
   return words;
 }
 
-/* A name for each class from @words. */
+/* A name for each class from @words, which may leave the blank out; @labels also a space behind all others, as Paddle does. */
 static gboolean
-name_classes (State *state, GPtrArray *words, GError **error)
+name_classes (State *state, GPtrArray *words, gboolean labels, GError **error)
 {
   const guint n = words->len;
-  const gboolean with_blank = n == state->classes, with_space = state->blank == 0 && n + 2 == state->classes;
+  const gboolean with_blank = n == state->classes, with_space = labels && state->blank == 0 && n + 2 == state->classes;
   if (!with_blank && !with_space && n + 1 != state->classes) {
     g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
-                 "decoder text: %u characters for %u classes, of which one is blank: expected %u, or %u with one for the blank", n,
-                 state->classes, state->classes - 1, state->classes);
+                 "decoder text: %u characters for %u classes, of which one is blank: expected %u, or %u with one for the blank; a space is "
+                 "written as " SPACE,
+                 n, state->classes, state->classes - 1, state->classes);
     return FALSE;
   }
   state->names = g_new0 (char *, state->classes + 1);
   for (guint c = 0; c < state->classes; c++) {
     const guint at = with_blank || c < state->blank ? c : c - 1;
-    const char *word = c == state->blank ? NULL : at < n ? g_ptr_array_index (words, at) : " ";
-    if (word != NULL && strlen (word) > LONGEST_NAME) {
+    const char *word = c == state->blank ? "" : at < n ? g_ptr_array_index (words, at) : " ";
+    if (word == NULL) {
+      g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
+                   "decoder text: class %u has an empty line among the labels; a space is written as " SPACE, c);
+      return FALSE;
+    }
+    if (strlen (word) > LONGEST_NAME) {
       g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "decoder text: the name of class %u has %u bytes; expected one character, at most %d",
                    c, (guint) strlen (word), LONGEST_NAME);
       return FALSE;
     }
-    state->names[c] = g_strdup (word == NULL ? "" : strcmp (word, "<space>") == 0 ? " " : word);
+    state->names[c] = g_strdup (strcmp (word, SPACE) == 0 ? " " : word);
   }
   return TRUE;
 }
@@ -182,7 +191,7 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   if (!read_blank (state, config, error) || !read_activation (state, config, error))
     return FALSE;
   g_autoptr (GPtrArray) words = read_words (config, error);
-  return words != NULL && name_classes (state, words, error);
+  return words != NULL && name_classes (state, words, sl_decoder_param (config, "alphabet") == NULL, error);
 }
 
 static gpointer

@@ -130,7 +130,7 @@ test_logits (void)
 static void
 test_names (void)
 {
-  static const char *const spaced[] = { "a", "<space>", "??", NULL, "e" };
+  static const char *const spaced[] = { "a", "<space>", "??", "d", "e" }, *const gap[] = { "a", "b", "c", NULL, "e" };
   static const char *const alphabet = "text,blank=4,alphabet=\xe4\xba\xac"
                                       "1,2";
   gfloat scores[STEPS * CLASSES];
@@ -141,7 +141,9 @@ test_names (void)
   config.n_labels = CLASSES;
   config.label_names = spaced;
   g_autoptr (SlDecoding) all = open_text ("text,blank=0", &config);
-  g_assert_cmpstr (sl_decoding_run (all, (const void *const[]){ scores })->classes[0].text, ==, " ??e ??e");
+  g_assert_cmpstr (sl_decoding_run (all, (const void *const[]){ scores })->classes[0].text, ==, " ??de ??de");
+  config.label_names = gap;
+  assert_open_fails ("text,blank=0", &config, SL_ERROR_LABELS, "class 3 has an empty line among the labels; a space is written as <space>");
   fill (scores, "011233441", FALSE);
   g_autoptr (SlDecoding) stated = open_text (alphabet, &config);
   g_assert_cmpstr (sl_decoding_run (stated, (const void *const[]){ scores })->classes[0].text, ==,
@@ -183,6 +185,7 @@ test_refused (void)
   assert_open_fails ("text,blank=87", &config, SL_ERROR_ARGUMENT, "blank: expected an integer 0..86, got '87'");
   assert_open_fails ("text,blank=86,alphabet=abc", &config, SL_ERROR_LABELS,
                      "3 characters for 87 classes, of which one is blank: expected 86, or 87");
+  assert_open_fails ("text,blank=0,alphabet= abc", &config, SL_ERROR_LABELS, "a space is written as <space>");
   assert_open_fails ("text,blank=86,alphabet=\xff", &config, SL_ERROR_ARGUMENT, "expected characters in UTF-8");
   assert_open_fails ("text,blank=86,activation=relu", &config, SL_ERROR_ARGUMENT, "expected one of none, softmax");
   config = new_config (DIMS (2, 14, 87), 0);
