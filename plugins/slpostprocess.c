@@ -584,6 +584,8 @@ gather (SlPostprocess *self, const SlFrameMeta *meta, const SlPredictionView *pr
     warn_left_out (self, "pictures");
   else if (prediction->vector.n > 0)
     warn_left_out (self, "vectors");
+  else if (prediction->outputs.n > 0)
+    warn_left_out (self, "tensors");
 }
 
 /* Takes @buffer, which holds tensors. */

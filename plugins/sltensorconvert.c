@@ -239,6 +239,14 @@ push_frame (SlTensorConvert *self, GstBuffer *buffer)
                        ("the tensors bring no frame to be put on: expected slnormalize before the element that makes them"), (NULL));
     return GST_FLOW_ERROR;
   }
+  if (meta->content == SL_FRAME_OBJECT || meta->content == SL_FRAME_LAST_OBJECT) {
+    gst_buffer_unref (buffer);
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+                       ("the tensors are of single objects of a frame, and GStreamer's tensor decoders take those of a whole one: expected "
+                        "slnormalize without objects=true"),
+                       (NULL));
+    return GST_FLOW_ERROR;
+  }
   GstFlowReturn flow = negotiate (self, meta->caps);
   if (flow != GST_FLOW_OK) {
     gst_buffer_unref (buffer);
@@ -360,7 +368,7 @@ take_frame (SlTensorConvert *self, GstBuffer *frame)
   if (meta == NULL)
     return push_without (self, frame, SL_FRAME_SKIPPED);
   const guint n = sl_tensor_meta_describe (meta, tensors, &empty, &error);
-  if (empty)
+  if (empty && error == NULL)
     return push_without (self, frame, SL_FRAME_NO_OBJECTS);
   GstFlowReturn flow =
     n > 0 && check_tensors (self->contract, tensors, n, &error) ? negotiate_tensors (self, tensors, n) : refuse_frame (self, error);

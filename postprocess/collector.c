@@ -101,6 +101,9 @@ sl_collector_set_values (SlCollector *self, const gfloat *values, guint n, gbool
 {
   if (n == 0 || n > MOST_VALUES)
     return;
+  for (guint i = 0; i < n; i++)
+    if (!isfinite (values[i]))
+      return;
   memcpy (self->values, values, n * sizeof *values);
   self->result->vector = (SlVector){ .n = n, .values = self->values, .is_embedding = is_embedding };
 }

@@ -46,7 +46,8 @@ G_DECLARE_DERIVABLE_TYPE (SlCustomDecoder, sl_custom_decoder, SL, CUSTOM_DECODER
  * @tensors: has the model's output tensors, sl_predictions_get_outputs(), and nothing else
  * @findings: where to add what they mean
  *
- * Called for each frame, in the thread that predicts. It must not predict with the predictor that calls it.
+ * Called for each frame, in the thread that predicts. It must neither predict with the predictor that calls it
+ * nor read or set that one's properties, which waits for ever.
  *
  * Since: 0.1
  */
