@@ -197,8 +197,14 @@ read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError *
   sl_graph_set_work_limit (graph, options->work_limit);
   if (!reader->read (bytes, &(SlReaderSource){ model->path, options->input_shape, options->keep_activations }, graph, &source->metadata,
                      error)
-      || !check_input_shape (graph, options->input_shape, error) || !sl_fixed_inputs_apply (model->fixed, graph, error)
-      || !sl_graph_prepare (graph, error))
+      || !check_input_shape (graph, options->input_shape, error))
+    return NULL;
+  const SlTensor *first = sl_graph_input_tensor (graph, 0);
+  if (!sl_fixed_inputs_apply (model->fixed, graph, error))
+    return NULL;
+  if (sl_graph_input_tensor (graph, 0) != first)
+    sl_model_metadata_forget_input (&source->metadata);
+  if (!sl_graph_prepare (graph, error))
     return NULL;
   const guint64 fixed = GUINT64_TO_LE (sl_fixed_inputs_hash (model->fixed));
   if (fixed != 0)

@@ -96,6 +96,14 @@ sl_model_metadata_set_param (SlModelMetadata *metadata, const char *key, const c
 }
 
 void
+sl_model_metadata_forget_input (SlModelMetadata *metadata)
+{
+  metadata->n_mean = 0;
+  metadata->has_colour = metadata->fit_letterbox = metadata->fit_crop = FALSE;
+  g_clear_pointer (&metadata->range_hint, g_free);
+}
+
+void
 sl_model_metadata_clear (SlModelMetadata *metadata)
 {
   g_clear_pointer (&metadata->decoder, g_free);

@@ -43,6 +43,8 @@ typedef struct
 
 /** sl_model_metadata_set_param: a parameter of the decoder; copies both. */
 void sl_model_metadata_set_param (SlModelMetadata *metadata, const char *key, const char *value);
+/** sl_model_metadata_forget_input: what the file says of its first input, which pictures do not go to. */
+void sl_model_metadata_forget_input (SlModelMetadata *metadata);
 void sl_model_metadata_clear (SlModelMetadata *metadata);
 
 /**

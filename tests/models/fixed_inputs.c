@@ -184,6 +184,32 @@ test_refused (void)
   sl_tflite_remove_temp (raw);
 }
 
+/* Metadata is of the file's first input: with that one fixed, it says nothing of the picture. */
+static void
+test_metadata (void)
+{
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+    SlTfliteTensor picture = { "first", SL_DTYPE_F32, 4, { 1, 2, 2, 3 } };
+    const gint32 first = sl_tflite_writer_tensor (writer, &picture);
+    picture.name = "second";
+    const gint32 inputs[2] = { first, sl_tflite_writer_tensor (writer, &picture) };
+    picture.name = "y";
+    const gint32 y = sl_tflite_writer_tensor (writer, &picture);
+    sl_tflite_writer_op (
+      writer, &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { inputs[0], inputs[1] }, .n_outputs = 1, .outputs = { y } });
+    sl_tflite_writer_io (writer, 2, inputs, 1, &y);
+    sl_tflite_writer_picture_metadata (writer, &(SlTfliteMetadata){ .n_mean = 1, .mean = { 127 }, .std = { 128 }, .colour = 1 });
+    g_autoptr (SlModel) model = load_with_info (writer,
+                                                i == 0 ? "[modelinfo]\nversion=1.0\n[sightline]\nfixed-inputs=0=0.5\n"
+                                                       : "[modelinfo]\nversion=1.0\n[sightline]\nfixed-inputs=1=0.5\n",
+                                                NULL, &error);
+    g_assert_no_error (error);
+    g_assert_cmpint (sl_model_contract (model)->image.range_known, ==, i == 1);
+  }
+}
+
 /* Inputs "style" float32[1,4] and "picture" float32[1,4] -> their sum. */
 static SlTfliteWriter *
 sum_model (void)
@@ -210,7 +236,8 @@ test_key_file (void)
       g_strdup_printf ("[modelinfo]\nversion=1.0\n[sightline]\nfixed-inputs=0=%s\n[style]\ndir=input\n[picture]\ndir=input\n"
                        "[y]\ndir=output\n",
                        values[i]);
-    g_autoptr (SlModel) model = load_with_info (sum_model (), info, NULL, &error);
+    g_autoptr (SlTfliteWriter) writer = sum_model ();
+    g_autoptr (SlModel) model = load_with_info (writer, info, NULL, &error);
     g_assert_no_error (error);
     g_assert_cmpuint (sl_graph_n_inputs (sl_model_graph (model)), ==, 1);
     g_assert_cmpstr (sl_graph_input_tensor (sl_model_graph (model), 0)->name, ==, "picture");
@@ -232,6 +259,7 @@ main (int argc, char **argv)
   g_test_add_func ("/fixed_inputs/numbers", test_numbers);
   g_test_add_func ("/fixed_inputs/files", test_files);
   g_test_add_func ("/fixed_inputs/refused", test_refused);
+  g_test_add_func ("/fixed_inputs/metadata", test_metadata);
   g_test_add_func ("/fixed_inputs/key-file", test_key_file);
   return g_test_run ();
 }
