@@ -9,6 +9,7 @@
 
 #include "base/half.h"
 #include "base/xxh64.h"
+#include "models/data_file.h"
 #include "models/file.h"
 #include "models/npy.h"
 #include "sightline/error.h"
@@ -225,7 +226,7 @@ fill (const Fixed *fixed, const SlTensor *tensor, guint8 *data, gsize size, GErr
 }
 
 static gboolean
-fix (const Fixed *fixed, SlGraph *graph, guint input, GError **error)
+fix (const Fixed *fixed, SlGraph *graph, guint input, GHashTable **files, GError **error)
 {
   const SlTensor *tensor = sl_graph_input_tensor (graph, input);
   gsize elements = 0, size = 0;
@@ -238,12 +239,14 @@ fix (const Fixed *fixed, SlGraph *graph, guint input, GError **error)
   guint8 *data = sl_arena_alloc (sl_graph_arena (graph), size + SL_TENSOR_PADDING);
   if (!fill (fixed, tensor, data, size, error))
     return FALSE;
+  if (files != NULL)
+    sl_data_files_note (files, SL_DATA_FIXED_INPUTS, input, data, size);
   sl_graph_fix_input (graph, input, data);
   return TRUE;
 }
 
 gboolean
-sl_fixed_inputs_apply (const SlFixedInputs *all, SlGraph *graph, GError **error)
+sl_fixed_inputs_apply (const SlFixedInputs *all, SlGraph *graph, GHashTable **files, GError **error)
 {
   const Fixed *by_input[SL_MAX_IO] = { NULL };
   guint left = sl_graph_n_inputs (graph);
@@ -262,7 +265,7 @@ sl_fixed_inputs_apply (const SlFixedInputs *all, SlGraph *graph, GError **error)
   }
   /* From the last on, so that the places of the others stay. */
   for (guint i = sl_graph_n_inputs (graph); i-- > 0;)
-    if (by_input[i] != NULL && !fix (by_input[i], graph, i, error))
+    if (by_input[i] != NULL && !fix (by_input[i], graph, i, files, error))
       return FALSE;
   return TRUE;
 }

@@ -200,15 +200,12 @@ read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError *
       || !check_input_shape (graph, options->input_shape, error))
     return NULL;
   const SlTensor *first = sl_graph_input_tensor (graph, 0);
-  if (!sl_fixed_inputs_apply (model->fixed, graph, error))
+  if (!sl_fixed_inputs_apply (model->fixed, graph, &source->metadata.data_files, error))
     return NULL;
   if (sl_graph_input_tensor (graph, 0) != first)
     sl_model_metadata_forget_input (&source->metadata);
   if (!sl_graph_prepare (graph, error))
     return NULL;
-  const guint64 fixed = GUINT64_TO_LE (sl_fixed_inputs_hash (model->fixed));
-  if (fixed != 0)
-    sl_data_files_note (&source->metadata.data_files, SL_DATA_FIXED_INPUTS, 0, &fixed, sizeof fixed);
   return g_steal_pointer (&graph);
 }
 
@@ -271,7 +268,10 @@ add_data_files (const SlGraph *graph, char *identity)
     return identity;
   g_hash_table_iter_init (&iter, source->metadata.data_files);
   while (g_hash_table_iter_next (&iter, &name, &value))
-    all ^= sl_xxh64 (name, strlen (name), ((const SlDataFile *) value)->hash);
+    if (strcmp (name, SL_DATA_FIXED_INPUTS) != 0) /* the identity has what was stated */
+      all ^= sl_xxh64 (name, strlen (name), ((const SlDataFile *) value)->hash);
+  if (all == 0)
+    return identity;
   char *whole = g_strdup_printf ("%s, data %016" G_GINT64_MODIFIER "x", identity, all);
   g_free (identity);
   return whole;

@@ -167,7 +167,8 @@ sl_golden_check (SlModel *model, SlSession *session, GError **error)
   if (box == NULL)
     return FALSE;
   if (!sl_black_box_check_model (sl_black_box_info (box), model, FALSE, error)) {
-    g_prefix_error (error, "%s: made for another model, or another input-shape; make it anew with " MAKE ", or delete it: ", path);
+    g_prefix_error (
+      error, "%s: made for another model, another input-shape or other fixed inputs; make it anew with " MAKE ", or delete it: ", path);
     return FALSE;
   }
   if (compare (box, model, session, error))

@@ -64,7 +64,7 @@ def test_other_model():
     path = fresh("other")
     golden(path, (200, 100, 40), {"sha256": 64 * "0"})
     run("predict", "--model", path, png("other.png", 8, 8, (1, 2, 3))).expect(
-        1, "other.tflite.golden: made for another model, or another input-shape; make it anew with sightline check --make-golden, or delete it: ")
+        1, "other.tflite.golden: made for another model, another input-shape or other fixed inputs; make it anew with sightline check --make-golden, or delete it: ")
 
 
 def test_instruction_sets():

@@ -45,7 +45,7 @@ apply (const char *text, SlGraph *graph)
   g_autoptr (GError) error = NULL;
   g_autoptr (SlFixedInputs) fixed = sl_fixed_inputs_read (text, NULL, &error);
   g_assert_no_error (error);
-  g_assert_true (sl_fixed_inputs_apply (fixed, graph, &error));
+  g_assert_true (sl_fixed_inputs_apply (fixed, graph, NULL, &error));
   g_assert_no_error (error);
   g_assert_cmpuint (sl_graph_n_inputs (graph), ==, 1);
   g_assert_cmpstr (sl_graph_input_tensor (graph, 0)->name, ==, "picture");
@@ -57,7 +57,7 @@ refuse (const char *text, SlGraph *graph, SlError code, const char *message)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (SlFixedInputs) fixed = sl_fixed_inputs_read (text, NULL, &error);
-  g_assert_false (fixed != NULL && sl_fixed_inputs_apply (fixed, graph, &error));
+  g_assert_false (fixed != NULL && sl_fixed_inputs_apply (fixed, graph, NULL, &error));
   expect_error (&error, code, message, NULL);
 }
 
@@ -228,12 +228,12 @@ sum_model (void)
 static void
 test_key_file (void)
 {
-  static const char *const values[] = { "0.5", "0.75" };
-  guint64 hashes[2];
-  for (guint i = 0; i < 2; i++) {
+  static const char *const values[] = { "0=0.5", "style=0.50", "0=0.75" };
+  guint64 hashes[3];
+  for (guint i = 0; i < 3; i++) {
     g_autoptr (GError) error = NULL;
     g_autofree char *info =
-      g_strdup_printf ("[modelinfo]\nversion=1.0\n[sightline]\nfixed-inputs=0=%s\n[style]\ndir=input\n[picture]\ndir=input\n"
+      g_strdup_printf ("[modelinfo]\nversion=1.0\n[sightline]\nfixed-inputs=%s\n[style]\ndir=input\n[picture]\ndir=input\n"
                        "[y]\ndir=output\n",
                        values[i]);
     g_autoptr (SlTfliteWriter) writer = sum_model ();
@@ -244,8 +244,10 @@ test_key_file (void)
     const SlDataFile *file = g_hash_table_lookup (sl_model_data_files (model), SL_DATA_FIXED_INPUTS);
     g_assert_nonnull (file);
     hashes[i] = file->hash;
+    g_assert_cmpuint (file->bytes, ==, 16);
   }
-  g_assert_cmpuint (hashes[0], !=, hashes[1]);
+  g_assert_cmpuint (hashes[0], ==, hashes[1]);
+  g_assert_cmpuint (hashes[0], !=, hashes[2]);
   g_autoptr (GError) error = NULL;
   g_assert_null (
     load_with_info (sum_model (), "[modelinfo]\nversion=1.0\n[sightline]\nfixed-inputs=0=1\n[other]\ndir=input\n", NULL, &error));

@@ -185,7 +185,7 @@ test_wrong_file (void)
   g_assert_false (sl_golden_check (f.model, f.session, &error));
   expect_error (
     &error, SL_ERROR_CONTRACT,
-    "model.tflite.golden: made for another model, or another input-shape; make it anew with sightline check --make-golden, or delete it: ",
+    "model.tflite.golden: made for another model, another input-shape or other fixed inputs; make it anew with sightline check --make-golden, or delete it: ",
     "expected the model that was recorded", NULL);
   make (&f);
   spoil (&f, 0, 1, FALSE);

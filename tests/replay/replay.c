@@ -242,6 +242,43 @@ test_data_files (void)
   expect_error (&error, SL_ERROR_CONTRACT, "weights in 'v00.bin': expected those that were recorded, 16 bytes with ", ", got none", NULL);
 }
 
+/* The sum of two inputs, of which the first always is what @stated says. */
+static SlModel *
+load_fixed (const char *folder, const char *stated)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (13);
+  g_autofree char *path = g_build_filename (folder, "fixed.onnx", NULL);
+  const gint64 dims[] = { 1, 4 };
+  sl_onnx_writer_input (writer, "a", SL_ONNX_FLOAT, 2, dims);
+  sl_onnx_writer_input (writer, "b", SL_ONNX_FLOAT, 2, dims);
+  sl_onnx_writer_node (writer, "Add", "a,b", "sum", NULL);
+  sl_onnx_writer_output (writer, "sum", SL_ONNX_FLOAT);
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
+  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes), NULL));
+  SlModel *model = sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .fixed_inputs = stated }, &error);
+  g_assert_no_error (error);
+  g_unlink (path);
+  return model;
+}
+
+/* Values of fixed inputs are of the model, however they are stated. */
+static void
+test_fixed_inputs (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *folder = g_dir_make_tmp ("fixed-XXXXXX", NULL);
+  g_autoptr (SlModel) model = load_fixed (folder, "0=0.5"), same = load_fixed (folder, "a=0.50"), other = load_fixed (folder, "0=0.25");
+  g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, NULL);
+  g_autoptr (SlBlackBoxInfo) made = sl_black_box_info_new (model, session, NULL, &error);
+  g_assert_no_error (error);
+  g_rmdir (folder);
+  g_assert_true (sl_black_box_check_model (made, same, FALSE, &error));
+  g_assert_false (sl_black_box_check_model (made, other, FALSE, &error));
+  expect_error (&error, SL_ERROR_CONTRACT, "fixed.onnx: fixed-inputs: expected the values that were recorded, 16 bytes with XXH64 ",
+                ", got 16 bytes with ", NULL);
+}
+
 /* A black box of before does not say of which files a model's weights are; one of now says so, too, where there are none. */
 static void
 test_unknown_data_files (void)
@@ -319,6 +356,7 @@ main (int argc, char **argv)
   g_test_add_func ("/replay/different", test_different);
   g_test_add_func ("/replay/other-model", test_other_model);
   g_test_add_func ("/replay/data-files", test_data_files);
+  g_test_add_func ("/replay/fixed-inputs", test_fixed_inputs);
   g_test_add_func ("/replay/unknown-data-files", test_unknown_data_files);
   g_test_add_func ("/replay/many-data-files", test_many_data_files);
   g_test_add_func ("/replay/compare", test_compare);
