@@ -249,8 +249,8 @@ test_key_file (void)
   g_assert_cmpuint (hashes[0], ==, hashes[1]);
   g_assert_cmpuint (hashes[0], !=, hashes[2]);
   g_autoptr (GError) error = NULL;
-  g_assert_null (
-    load_with_info (sum_model (), "[modelinfo]\nversion=1.0\n[sightline]\nfixed-inputs=0=1\n[other]\ndir=input\n", NULL, &error));
+  g_autoptr (SlTfliteWriter) writer = sum_model ();
+  g_assert_null (load_with_info (writer, "[modelinfo]\nversion=1.0\n[sightline]\nfixed-inputs=0=1\n[other]\ndir=input\n", NULL, &error));
   expect_error (&error, SL_ERROR_CONTRACT, "[other]: the model has no input of that name; it has 'picture' (input), 'y' (output)", NULL);
 }
 
