@@ -6,8 +6,9 @@
  */
 #include "models/zip.h"
 
-#include <gio/gio.h>
+#define ZLIB_CONST
 #include <string.h>
+#include <zlib.h>
 
 #include "sightline/error.h"
 #include "base/little_endian.h"
@@ -167,40 +168,16 @@ read_directory (SlZip *zip, const End *end, GError **error)
   return TRUE;
 }
 
-static guint32
-crc32_of (const guint8 *data, gsize length)
-{
-  static const guint32 nibble[16] = { 0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
-                                      0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c };
-  guint32 crc = 0xffffffffu;
-  for (gsize i = 0; i < length; i++) {
-    crc = (crc >> 4) ^ nibble[(crc ^ data[i]) & 15];
-    crc = (crc >> 4) ^ nibble[(crc ^ (data[i] >> 4)) & 15];
-  }
-  return ~crc;
-}
-
 /* Inflates into exactly @unpacked bytes; FALSE when the stream is damaged, shorter or longer. */
 static gboolean
-inflate (const guint8 *data, gsize packed, guint8 *out, gsize unpacked)
+inflate_whole (const guint8 *data, gsize packed, guint8 *out, gsize unpacked)
 {
-  g_autoptr (GZlibDecompressor) inflater = g_zlib_decompressor_new (G_ZLIB_COMPRESSOR_FORMAT_RAW);
-  gsize in = 0, done = 0;
-  for (;;) {
-    gsize read = 0, written = 0;
-    guint8 spare;
-    const gboolean full = done == unpacked;
-    const GConverterResult result = g_converter_convert (G_CONVERTER (inflater), data + in, packed - in, full ? &spare : out + done,
-                                                         full ? 1 : unpacked - done, G_CONVERTER_INPUT_AT_END, &read, &written, NULL);
-    if (result == G_CONVERTER_ERROR || (full && written > 0))
-      return FALSE;
-    in += read;
-    done += written;
-    if (result == G_CONVERTER_FINISHED)
-      return done == unpacked;
-    if (read == 0 && written == 0)
-      return FALSE;
-  }
+  z_stream stream = { .next_in = data, .avail_in = (uInt) MIN (packed, G_MAXUINT32), .next_out = out, .avail_out = (uInt) unpacked };
+  if (unpacked > G_MAXUINT32 || inflateInit2 (&stream, -MAX_WBITS) != Z_OK)
+    return FALSE;
+  const int status = inflate (&stream, Z_FINISH);
+  inflateEnd (&stream);
+  return status == Z_STREAM_END && stream.avail_out == 0;
 }
 
 /* The packed bytes of @member, NULL with @error set when they do not lie inside the file. */
@@ -318,10 +295,10 @@ sl_zip_read (const SlZip *zip, guint index, GError **error)
   gboolean good = member->method == METHOD_DEFLATED || member->packed == member->unpacked;
   g_autofree guint8 *out = good ? g_malloc (MAX (member->unpacked, 1)) : NULL;
   if (good && member->method == METHOD_DEFLATED)
-    good = inflate (packed, member->packed, out, member->unpacked);
+    good = inflate_whole (packed, member->packed, out, member->unpacked);
   else if (good && member->unpacked > 0)
     memcpy (out, packed, member->unpacked);
-  if (!good || crc32_of (out, member->unpacked) != member->crc) {
+  if (!good || crc32_z (0, out, member->unpacked) != member->crc) {
     damaged (error, "the contents differ from their checksum or size", member->local);
     g_prefix_error (error, "member '%s': ", member->name);
     return NULL;

@@ -2,12 +2,15 @@
 /* PKZIP local headers, central directory and end record, without zip64, comments or timestamps. */
 #include "models/zip_writer.h"
 
-#include <gio/gio.h>
+#define ZLIB_CONST
 #include <string.h>
+#include <zlib.h>
 
 /* Where torch puts members, and the bytes of an extra field's head. */
 #define ALIGN 64
 #define EXTRA_HEAD 4
+/* Of deflating; zlib's own. */
+#define MEMORY_LEVEL 8
 
 static void
 put16 (GByteArray *out, guint value)
@@ -23,35 +26,24 @@ put32 (GByteArray *out, guint32 value)
   g_byte_array_append (out, (const guint8 *) &le, sizeof le);
 }
 
-/* CRC-32 of ISO 3309, a byte at a time. */
-static guint32
-crc32_of (const guint8 *data, gsize length)
-{
-  static guint32 table[256];
-  guint32 crc = 0xffffffffu;
-  for (guint32 i = 0; table[255] == 0 && i < 256; i++) {
-    table[i] = i;
-    for (guint bit = 0; bit < 8; bit++)
-      table[i] = (table[i] >> 1) ^ (0xedb88320u & (0u - (table[i] & 1u)));
-  }
-  for (gsize i = 0; i < length; i++)
-    crc = (crc >> 8) ^ table[(crc ^ data[i]) & 0xff];
-  return ~crc;
-}
-
 static GBytes *
 packed (const ZipMember *member)
 {
   if (!member->deflate)
     return g_bytes_ref (member->data);
-  g_autoptr (GZlibCompressor) compressor = g_zlib_compressor_new (G_ZLIB_COMPRESSOR_FORMAT_RAW, 9);
-  g_autoptr (GOutputStream) memory = g_memory_output_stream_new_resizable ();
-  g_autoptr (GOutputStream) stream = g_converter_output_stream_new (memory, G_CONVERTER (compressor));
   gsize length;
-  const void *data = g_bytes_get_data (member->data, &length);
-  g_assert_true (g_output_stream_write_all (stream, data, length, NULL, NULL, NULL));
-  g_assert_true (g_output_stream_close (stream, NULL, NULL));
-  return g_memory_output_stream_steal_as_bytes (G_MEMORY_OUTPUT_STREAM (memory));
+  z_stream stream = { .next_in = g_bytes_get_data (member->data, &length) };
+  g_assert (length <= G_MAXUINT32
+            && deflateInit2 (&stream, Z_BEST_COMPRESSION, Z_DEFLATED, -MAX_WBITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK);
+  const gsize most = deflateBound (&stream, length);
+  guint8 *out = g_malloc (most);
+  stream.avail_in = (uInt) length;
+  stream.next_out = out;
+  stream.avail_out = (uInt) most;
+  g_assert (most <= G_MAXUINT32 && deflate (&stream, Z_FINISH) == Z_STREAM_END);
+  const gsize size = stream.total_out;
+  deflateEnd (&stream);
+  return g_bytes_new_take (out, size);
 }
 
 /* The fields local header and central directory share: from "version needed" to "extra length". */
@@ -65,7 +57,7 @@ put_common (GByteArray *out, const ZipMember *member, GBytes *body)
   put16 (out, member->deflate ? 8 : 0);
   put16 (out, 0);
   put16 (out, 0x21);
-  put32 (out, crc32_of (data, length));
+  put32 (out, (guint32) crc32_z (0, data, length));
   put32 (out, (guint32) g_bytes_get_size (body));
   put32 (out, (guint32) length);
   put16 (out, (guint) strlen (member->name));

@@ -64,6 +64,7 @@ collect ()
   need pkg-config command -v pkg-config
   need python3 command -v python3
   need libglib2.0-dev pkg-config --exists glib-2.0 gio-2.0
+  need zlib1g-dev pkg-config --exists zlib
   need libgstreamer1.0-dev pkg-config --exists gstreamer-1.0 gstreamer-check-1.0
   need libgstreamer-plugins-base1.0-dev pkg-config --exists gstreamer-video-1.0 gstreamer-app-1.0
   need libxnnpack-dev has_header xnnpack.h

@@ -5,8 +5,9 @@
  */
 #include "tools/bench/compare.h"
 
-#include <gio/gio.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "sightline/error.h"
 
@@ -159,8 +160,8 @@ static const char *const wanted[] = {
 
 struct _SlPeer
 {
-  GSubprocess *process;
-  GDataInputStream *answers;
+  GPid process;
+  GIOChannel *requests, *answers;
   char *name;
 };
 
@@ -169,10 +170,12 @@ sl_peer_free (SlPeer *peer)
 {
   if (peer == NULL)
     return;
-  if (peer->process != NULL)
-    g_subprocess_force_exit (peer->process);
-  g_clear_object (&peer->answers);
-  g_clear_object (&peer->process);
+  if (peer->process > 0) {
+    kill (peer->process, SIGKILL);
+    waitpid (peer->process, NULL, 0);
+  }
+  g_clear_pointer (&peer->requests, g_io_channel_unref);
+  g_clear_pointer (&peer->answers, g_io_channel_unref);
   g_free (peer->name);
   g_free (peer);
 }
@@ -183,11 +186,38 @@ sl_peer_name (const SlPeer *peer)
   return peer->name;
 }
 
+/* (transfer full): @fd's, closed with it. */
+static GIOChannel *
+open_channel (int fd)
+{
+  GIOChannel *channel = g_io_channel_unix_new (fd);
+  g_io_channel_set_close_on_unref (channel, TRUE);
+  g_io_channel_set_encoding (channel, NULL, NULL);
+  return channel;
+}
+
 /* (nullable): its next line; without @error at its end. */
 static char *
 next_line (SlPeer *peer, GError **error)
 {
-  return g_data_input_stream_read_line (peer->answers, NULL, NULL, error);
+  char *line = NULL;
+  gsize end = 0;
+  if (g_io_channel_read_line (peer->answers, &line, NULL, &end, error) == G_IO_STATUS_NORMAL)
+    line[end] = '\0';
+  return line;
+}
+
+static gboolean
+start (SlPeer *peer, const char *const *command)
+{
+  int requests, answers;
+  const GSpawnFlags flags = G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL | G_SPAWN_DO_NOT_REAP_CHILD;
+  if (!g_spawn_async_with_pipes (NULL, (char **) command, NULL, flags, NULL, NULL, &peer->process, &requests, &answers, NULL, NULL))
+    return FALSE;
+  signal (SIGPIPE, SIG_IGN); /* a runtime that goes away is an error of sl_peer_run() */
+  peer->requests = open_channel (requests);
+  peer->answers = open_channel (answers);
+  return TRUE;
 }
 
 /* NULL without @error when this way does not lead to a runtime. */
@@ -197,11 +227,8 @@ peer_try (const char *program, const char *option, const char *script, const cha
   g_autoptr (SlPeer) peer = g_new0 (SlPeer, 1);
   g_autofree char *count = g_strdup_printf ("%u", threads);
   const char *const command[] = { program, option, script, model, count, shapes, NULL };
-  peer->process =
-    g_subprocess_newv (command, G_SUBPROCESS_FLAGS_STDIN_PIPE | G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_SILENCE, NULL);
-  if (peer->process == NULL)
+  if (!start (peer, command))
     return NULL;
-  peer->answers = g_data_input_stream_new (g_subprocess_get_stdout_pipe (peer->process));
   g_autofree char *line = next_line (peer, NULL);
   if (line == NULL || strcmp (line, "missing") == 0)
     return NULL;
@@ -237,8 +264,9 @@ sl_peer_run (SlPeer *peer, guint n, double *times, GError **error)
   if (n == 0)
     return TRUE;
   g_autofree char *request = g_strdup_printf ("%u\n", n);
-  GOutputStream *requests = g_subprocess_get_stdin_pipe (peer->process);
-  if (!g_output_stream_write_all (requests, request, strlen (request), NULL, NULL, error) || !g_output_stream_flush (requests, NULL, error))
+  gsize written;
+  if (g_io_channel_write_chars (peer->requests, request, -1, &written, error) != G_IO_STATUS_NORMAL
+      || g_io_channel_flush (peer->requests, error) != G_IO_STATUS_NORMAL)
     return FALSE;
   for (guint i = 0; i < n; i++) {
     g_autofree char *line = next_line (peer, error);
