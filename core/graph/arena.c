@@ -94,6 +94,15 @@ sl_arena_strdup (SlArena *arena, const char *text)
   return text == NULL ? "" : sl_arena_strndup (arena, text, strlen (text));
 }
 
+gboolean
+sl_arena_holds (const SlArena *arena, const void *data)
+{
+  for (const Chunk *chunk = arena->head; chunk != NULL; chunk = chunk->next)
+    if ((guintptr) data - (guintptr) chunk->data < chunk->used)
+      return TRUE;
+  return FALSE;
+}
+
 gsize
 sl_arena_used (const SlArena *arena)
 {

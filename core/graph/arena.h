@@ -23,6 +23,8 @@ void *sl_arena_memdup (SlArena *arena, const void *data, gsize bytes);
 const char *sl_arena_strdup (SlArena *arena, const char *text);
 /** sl_arena_strndup: a NUL-terminated copy of at most @length bytes. */
 const char *sl_arena_strndup (SlArena *arena, const char *text, gsize length);
+/** sl_arena_holds: whether @data is a byte that was handed out. */
+gboolean sl_arena_holds (const SlArena *arena, const void *data);
 /** sl_arena_used: bytes handed out so far. */
 gsize sl_arena_used (const SlArena *arena);
 

@@ -398,6 +398,12 @@ sl_file_image_spare (SlFileImage *image, const void *data, gsize bytes)
 }
 
 void
+sl_file_image_spare_rest (SlFileImage *image)
+{
+  sl_file_image_spare (image, image->data, image->size);
+}
+
+void
 sl_file_image_done (SlFileImage *image)
 {
   g_mutex_lock (&image->lock);

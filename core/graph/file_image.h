@@ -81,6 +81,8 @@ void sl_file_image_keep (SlFileImage *image, const void *data, gsize bytes);
 /** sl_file_image_spare: between these calls: nobody reads the bytes until the next sl_file_image_use(). What has been asked to be kept
  *  is kept. Outside the image: ignored. */
 void sl_file_image_spare (SlFileImage *image, const void *data, gsize bytes);
+/** sl_file_image_spare_rest: the same of all bytes. */
+void sl_file_image_spare_rest (SlFileImage *image);
 void sl_file_image_done (SlFileImage *image);
 /** sl_file_image_resident: bytes that are in memory. */
 gsize sl_file_image_resident (SlFileImage *image);

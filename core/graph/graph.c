@@ -314,6 +314,18 @@ sl_graph_file (const SlGraph *graph)
 }
 
 void
+sl_graph_set_copied (SlGraph *graph)
+{
+  graph->copied = TRUE;
+}
+
+gboolean
+sl_graph_is_copied (const SlGraph *graph)
+{
+  return graph->copied;
+}
+
+void
 sl_graph_set_source (SlGraph *graph, gpointer source, GDestroyNotify destroy)
 {
   g_return_if_fail (graph->source == NULL);

@@ -77,6 +77,8 @@ gsize sl_graph_limit (const SlGraph *graph);
 void sl_graph_set_work_limit (SlGraph *graph, guint64 multiply_adds);
 /** sl_graph_set_file: (transfer none): what the model file's bytes are of; sessions give back the pages of weights that they packed. */
 void sl_graph_set_file (SlGraph *graph, SlFileImage *file);
+/** sl_graph_set_copied: for readers that copied all that they keep of the file but constants and scales; sessions give back the other pages, too. */
+void sl_graph_set_copied (SlGraph *graph);
 /** sl_graph_set_source: what a reader learned of the file beside the graph; @destroy (nullable) frees it with the graph. */
 void sl_graph_set_source (SlGraph *graph, gpointer source, GDestroyNotify destroy);
 
@@ -92,6 +94,8 @@ SlGraph *sl_graph_find_shared (const char *identity);
 gpointer sl_graph_attach (SlGraph *graph, gpointer (*make) (void), GDestroyNotify destroy);
 /** sl_graph_file: (transfer none) (nullable): see sl_graph_set_file(). */
 SlFileImage *sl_graph_file (const SlGraph *graph);
+/** sl_graph_is_copied: see sl_graph_set_copied(). */
+gboolean sl_graph_is_copied (const SlGraph *graph);
 /** sl_graph_source: (transfer none) (nullable): see sl_graph_set_source(). */
 gpointer sl_graph_source (const SlGraph *graph);
 /** sl_graph_skips_input_quantize: whether sl_graph_skip_input_quantize() was called. */

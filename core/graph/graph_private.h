@@ -27,6 +27,7 @@ struct _SlGraph
   GDestroyNotify destroy_attachment;
   char *identity;    /* (nullable): sl_graph_share() */
   SlFileImage *file; /* (nullable): what @bytes are of */
+  gboolean copied;   /* see sl_graph_set_copied() */
   gpointer source;   /* (nullable): sl_graph_set_source() */
   GDestroyNotify destroy_source;
   gboolean prepared;

@@ -151,14 +151,16 @@ own_input (Fold *fold, const SlNode *layer, guint i)
   return copy_constant (fold, tensor);
 }
 
-/* Whether the weights of @layer, its own or of the file, can be multiplied where they are. */
+/* Whether the weights of @layer, its own, of the file or made while the graph was built, can be multiplied where they are. */
 static gboolean
 changes_in_place (const Fold *fold, const SlNode *layer)
 {
   const gint32 weights = layer->inputs[1];
+  const void *data = sl_graph_tensor (fold->graph, weights)->data;
   return weights >= (gint32) fold->before
-         || (fold->index.consumers[weights] == 1 && fold->alone[weights] && fold->graph->file != NULL
-             && sl_file_image_holds (fold->graph->file, sl_graph_tensor (fold->graph, weights)->data));
+         || (fold->index.consumers[weights] == 1 && fold->alone[weights]
+             && ((fold->graph->file != NULL && sl_file_image_holds (fold->graph->file, data))
+                 || sl_arena_holds (fold->graph->arena, data)));
 }
 
 /* A bias of zeros where @layer has none. */
@@ -200,7 +202,7 @@ apply_scale (gpointer tensor, gpointer data, gpointer user)
   const Scale *scale = data;
   const SlTensor *weights = sl_graph_tensor (fold->graph, GPOINTER_TO_INT (tensor));
   const gsize elements = weights->bytes / sizeof (gfloat);
-  if (GPOINTER_TO_INT (tensor) < (gint32) fold->before) {
+  if (GPOINTER_TO_INT (tensor) < (gint32) fold->before && !sl_arena_holds (fold->graph->arena, weights->data)) {
     if (sl_file_image_multiply (fold->graph->file, weights->data, elements, scale->by, scale->channels, scale->window))
       return;
     const gint32 copy = copy_constant (fold, weights);

@@ -192,6 +192,17 @@ keep_constants (const SlSession *session, SlFileImage *file)
   }
 }
 
+/* Scales of these tensors that lie in the model file. */
+static void
+keep_scales (const SlSession *session, SlFileImage *file)
+{
+  for (guint i = 0; i < sl_graph_n_tensors (session->graph); i++) {
+    const SlQuant *quant = &sl_graph_tensor (session->graph, (gint32) i)->quant;
+    sl_file_image_keep (file, quant->scale, quant->count * sizeof quant->scale[0]);
+    sl_file_image_keep (file, quant->zero_point, quant->count * sizeof quant->zero_point[0]);
+  }
+}
+
 /* (transfer full): for the data of weights, one more than the last step that packs them. */
 static GHashTable *
 find_last_packers (const SlSession *session)
@@ -250,6 +261,10 @@ ready_steps (SlSession *session, GError **error)
     bind_operands (session, ready, step);
     if (file != NULL)
       spare_weights (session, file, last, i);
+  }
+  if (file != NULL && sl_graph_is_copied (session->graph)) {
+    keep_scales (session, file);
+    sl_file_image_spare_rest (file);
   }
   session->host.scratch.memory = sl_tensor_alloc (session->host.arena, session->host.scratch.bytes * session->host.threads);
   return TRUE;

@@ -148,6 +148,30 @@ of_batch (Onnx *o, const OnnxValue *x, gint32 input, gint32 scale, gint32 bias, 
   return onnx_binary (o, SL_OP_ADD, onnx_binary (o, SL_OP_MUL, y, scale), bias);
 }
 
+/* What a channel is multiplied by, and what is added: here, where all four are known vectors of floats, so that no step between stays in
+ * memory. */
+static gboolean
+known_factors (Onnx *o, const gint32 *inputs, gfloat epsilon, gint32 *factor, gint32 *offset)
+{
+  const gfloat *data[4];
+  const gsize bytes = onnx_t (o, inputs[0])->bytes, n = bytes / sizeof (gfloat);
+  for (guint i = 0; i < 4; i++) {
+    const SlTensor *tensor = onnx_t (o, inputs[i]);
+    if (tensor->dtype != SL_DTYPE_F32 || tensor->rank != 1 || tensor->bytes != bytes || tensor->data == NULL)
+      return FALSE;
+    data[i] = tensor->data;
+  }
+  g_autofree gfloat *by = g_new (gfloat, 2 * n);
+  gfloat *plus = by + n;
+  for (gsize c = 0; c < n; c++) {
+    by[c] = data[0][c] / sqrtf (data[3][c] + epsilon);
+    plus[c] = data[1][c] - data[2][c] * by[c];
+  }
+  *factor = onnx_constant (o, SL_DTYPE_F32, 1, (const gint32[]){ (gint32) n }, by);
+  *offset = onnx_constant (o, SL_DTYPE_F32, 1, (const gint32[]){ (gint32) n }, plus);
+  return TRUE;
+}
+
 void
 onnx_batch_norm (Onnx *o)
 {
@@ -161,9 +185,12 @@ onnx_batch_norm (Onnx *o)
     onnx_set (o, 0, of_batch (o, x, input, scale, bias, epsilon), TRUE);
     return;
   }
-  const gint32 root = onnx_unary (o, SL_OP_SQRT, onnx_binary (o, SL_OP_ADD, variance, onnx_float (o, epsilon)));
-  const gint32 factor = onnx_binary (o, SL_OP_DIV, scale, root);
-  const gint32 offset = onnx_binary (o, SL_OP_SUB, bias, onnx_binary (o, SL_OP_MUL, mean, factor));
+  gint32 factor, offset;
+  if (!known_factors (o, (const gint32[]){ scale, bias, mean, variance }, epsilon, &factor, &offset)) {
+    const gint32 root = onnx_unary (o, SL_OP_SQRT, onnx_binary (o, SL_OP_ADD, variance, onnx_float (o, epsilon)));
+    factor = onnx_binary (o, SL_OP_DIV, scale, root);
+    offset = onnx_binary (o, SL_OP_SUB, bias, onnx_binary (o, SL_OP_MUL, mean, factor));
+  }
   onnx_set (o, 0, onnx_binary (o, SL_OP_ADD, onnx_binary (o, SL_OP_MUL, input, factor), offset), TRUE);
 }
 

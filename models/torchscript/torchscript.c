@@ -230,6 +230,17 @@ run (TsModule *module, const SlReaderSource *source, SlGraph *graph, SlModelMeta
   return find_shapes (module, source, metadata, shapes, &n, error) && module->heap->error == NULL && ts_forward (module, shapes, n, graph);
 }
 
+/* Shapes that do not fit each other come most often of a size that was stated wrong. */
+static void
+doubt_shape (const char *stated, GError **failed)
+{
+  if (stated == NULL || stated[0] == '\0' || !g_error_matches (*failed, SL_ERROR, SL_ERROR_SHAPE))
+    return;
+  g_autoptr (GError) plain = g_steal_pointer (failed);
+  *failed =
+    g_error_new (SL_ERROR, SL_ERROR_SHAPE, "%s; input-shape is '%s': state the size that the model was made for", plain->message, stated);
+}
+
 static gboolean
 read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata, GError **error)
 {
@@ -244,8 +255,12 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
   const gboolean good = run (&module, source, graph, metadata, &failed);
   if (!good && failed == NULL)
     failed = g_steal_pointer (&heap.error);
-  ts_heap_clear (&heap);
   if (!good)
+    doubt_shape (source->input_shape, &failed);
+  ts_heap_clear (&heap);
+  if (good)
+    sl_graph_set_copied (graph);
+  else
     g_propagate_error (error, failed);
   return good;
 }

@@ -119,6 +119,26 @@ spare_some (const Fixture *fixture)
   g_assert_cmpuint (sl_file_image_resident (fixture->image), ==, (PAGES - 6) * fixture->page);
 }
 
+/* All but the pages with what is asked to be kept, and the last one, which has bytes behind the file's. */
+static void
+test_rest (void)
+{
+  g_autoptr (GError) error = NULL;
+  Fixture fixture;
+  setup (&fixture);
+  g_assert_true (sl_file_image_use (fixture.image, NULL));
+  sl_file_image_keep (fixture.image, data_of (&fixture) + 3 * fixture.page, 1);
+  sl_file_image_spare_rest (fixture.image);
+  sl_file_image_done (fixture.image);
+  g_assert_cmpuint (sl_file_image_resident (fixture.image), ==, 2 * fixture.page);
+  g_assert_cmpmem (data_of (&fixture) + 3 * fixture.page, fixture.page, fixture.content + 3 * fixture.page, fixture.page);
+  g_assert_true (sl_file_image_use (fixture.image, &error));
+  g_assert_no_error (error);
+  assert_whole (&fixture);
+  sl_file_image_done (fixture.image);
+  teardown (&fixture);
+}
+
 static void
 assert_kept (const Fixture *fixture)
 {
@@ -333,6 +353,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/file_image/overwritten", test_overwritten);
   g_test_add_func ("/file_image/given-back", test_given_back);
+  g_test_add_func ("/file_image/rest", test_rest);
   g_test_add_func ("/file_image/renamed", test_renamed);
   g_test_add_data_func ("/file_image/changed", GINT_TO_POINTER (0), test_changed);
   g_test_add_data_func ("/file_image/cut-short", GINT_TO_POINTER (1), test_changed);

@@ -3,6 +3,7 @@
  * Programs of TorchScript archives: what forward() computes, compared with what torch 1.13 computed of the same programs, and what is refused,
  * with the file and the line.
  */
+#include "core/graph/file_image.h"
 #include "core/runtime/session.h"
 #include "tests/models/helpers.h"
 #include "tests/models/torchscript_run.h"
@@ -584,6 +585,34 @@ test_inputs (void)
   expect_error (&error, SL_ERROR_UNSUPPORTED, "argument 'n' of forward() is neither a tensor nor a list of tensors", NULL);
   g_assert_null (load_program ("x: Tensor,\n    y: Tensor) -> Tensor", "return x", NULL, "1,2", &error));
   expect_error (&error, SL_ERROR_FORMAT, "forward() gets no 'y'", NULL);
+  g_assert_null (load_program ("x: Tensor) -> Tensor", "return torch.matmul(x, torch.ones([3, 3]))", NULL, "2,4", &error));
+  expect_error (&error, SL_ERROR_SHAPE, "; input-shape is '2,4': state the size that the model was made for", NULL);
+}
+
+/* Nothing of the program's text stays in memory, and a second session starts from what does. */
+static void
+test_memory (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GString) text = g_string_new ("def unused() -> str:\n  return \"");
+  guint32 digits = 1;
+  for (guint i = 0; i < 1 << 15; i++) /* text that does not become small when it is packed */
+    g_string_append_printf (text, "%08x", digits = digits * 1664525 + 1013904223);
+  g_string_append (text, "\"\n");
+  g_autoptr (SlModel) model = load_program ("x: Tensor) -> Tensor", "return torch.mul(x, 3)", text->str, "4", &error);
+  g_assert_no_error (error);
+  SlFileImage *file = sl_graph_file (sl_model_graph (model));
+  g_assert_cmpuint (sl_file_image_resident (file), >, 1 << 17);
+  for (guint i = 0; i < 2; i++) {
+    const gfloat x[4] = { 1, -2, 0.5f, 7 };
+    gfloat y[4] = { 0 };
+    g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, &error);
+    g_assert_no_error (error);
+    g_assert_cmpuint (sl_file_image_resident (file), <, 1 << 15);
+    g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==, SL_STATUS_OK);
+    for (guint k = 0; k < 4; k++)
+      g_assert_cmpfloat (y[k], ==, 3 * x[k]);
+  }
 }
 
 int
@@ -597,5 +626,6 @@ main (int argc, char **argv)
   g_test_add_func ("/models/torchscript-program/own-names", test_own_names);
   g_test_add_func ("/models/torchscript-program/refusals", test_refusals);
   g_test_add_func ("/models/torchscript-program/inputs", test_inputs);
+  g_test_add_func ("/models/torchscript-program/memory", test_memory);
   return g_test_run ();
 }
