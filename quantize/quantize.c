@@ -110,6 +110,31 @@ check_model (const SlModel *model, GError **error)
 }
 
 static gboolean
+has_weights (SlOpType op)
+{
+  return op == SL_OP_CONV_2D || op == SL_OP_DEPTHWISE_CONV_2D || op == SL_OP_FULLY_CONNECTED || op == SL_OP_TRANSPOSE_CONV;
+}
+
+/* Refuses a model whose layers' weights have 8 bits. */
+static gboolean
+check_weights (const SlQuantizer *q, GError **error)
+{
+  guint floats = 0, codes = 0;
+  for (guint i = 0; i < sl_graph_n_nodes (q->graph); i++) {
+    const SlNode *node = sl_graph_node (q->graph, i);
+    const SlTensor *weights = has_weights (node->op) ? sl_node_input (q->graph, node, 1) : NULL;
+    floats += weights != NULL && weights->dtype == SL_DTYPE_F32;
+    codes += weights != NULL && (weights->dtype == SL_DTYPE_I8 || weights->dtype == SL_DTYPE_U8);
+  }
+  if (codes == 0 || floats > 0)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+               "%s: its %u layers have weights of 8 bits: it is quantised already; expected the float model that it was made from",
+               sl_model_path (q->model), codes);
+  return FALSE;
+}
+
+static gboolean
 start (Whole *whole, SlGraph *graph, guint threads, GError **error)
 {
   whole_clear (whole);
@@ -159,7 +184,7 @@ sl_quantizer_new (SlModel *model, const SlQuantizeOptions *options, GError **err
   q->model = sl_model_ref (model);
   q->options = *options;
   q->graph = sl_model_express (model, error);
-  if (q->graph == NULL)
+  if (q->graph == NULL || !check_weights (q, error))
     return NULL;
   /* The model as it came is what the other is compared with. */
   if (options->prune > 0 && !start_floats (q, error)) {

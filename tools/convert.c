@@ -21,12 +21,10 @@ convert (const SlModelOptions *options, const char *path, GError **error)
   g_autoptr (GBytes) bytes = sl_model_to_tflite (model, error);
   if (bytes == NULL)
     return FALSE;
-  gsize size;
-  const char *data = g_bytes_get_data (bytes, &size);
-  if (!g_file_set_contents (path, data, (gssize) size, error))
+  if (!sl_options_write (path, bytes, error))
     return FALSE;
   g_autofree char *shown = sl_show (path, SL_SHOW_MESSAGE);
-  printf ("%s: %" G_GSIZE_FORMAT " bytes\n", shown, size);
+  printf ("%s: %" G_GSIZE_FORMAT " bytes\n", shown, g_bytes_get_size (bytes));
   return TRUE;
 }
 

@@ -232,6 +232,17 @@ sl_options_tflite (const char *command, const char *path)
   return FALSE;
 }
 
+gboolean
+sl_options_write (const char *path, GBytes *file, GError **error)
+{
+  gsize size;
+  const char *data = g_bytes_get_data (file, &size);
+  if (g_file_set_contents (path, data, (gssize) size, error))
+    return TRUE;
+  g_prefix_error (error, "%s: cannot be written, and what was there stays; make room, or state another --output: ", path);
+  return FALSE;
+}
+
 /* (transfer full) (nullable): @path, which need not be there, in its folder's own name. */
 static char *
 place_of (const char *path)

@@ -61,6 +61,8 @@ gboolean sl_options_fraction (const char *command, const char *option, const cha
 gboolean sl_options_target (const char *command, const char *option, const char *path);
 /** sl_options_tflite: whether --output @path can become a TensorFlow Lite file: by its name, and as sl_options_target() has it. */
 gboolean sl_options_tflite (const char *command, const char *path);
+/** sl_options_write: --output @path becomes @file in one step. FALSE with @error set, and what was there before, where it cannot. */
+gboolean sl_options_write (const char *path, GBytes *file, GError **error);
 /** sl_options_same_file: whether @a and @b, which need not be there, are one file. */
 gboolean sl_options_same_file (const char *a, const char *b);
 /** sl_options_apart: whether @option @path, which is written, is another file than @other, which is read and called @name; either may be

@@ -135,6 +135,7 @@ def test_refusals():
     run("convert", "-o", target).expect(2, "expected one MODEL")
     add = harness.model("add.tflite")
     run("convert", add, "-o", work("no/such/x.tflite")).expect(2, "x.tflite", "no such folder")
+    run("convert", add, "-o", "/proc/x.tflite").expect(1 if os.geteuid() == 0 else 2, "/proc/x.tflite", "cannot be written")
     run("convert", add, "-o", work("x.onnx")).expect(2, "x.onnx", "expected a name that ends in .tflite")
     run("convert", add, "-o", "model").expect(2, "expected a name that ends in .tflite")
     os.mkdir(work("folder.tflite"))

@@ -508,6 +508,8 @@ def test_refusals():
     run("quantize", data("formats", "models", "mobilenet_v2_035.ext.onnx"), "-c", path, "-o", target).expect(1, "give mean and std")
     run("quantize", harness.model("add.tflite"), "-c", path, "-o", target).expect(1, "expected one picture of float32")
     run(*small("-c", work("nowhere"), "-o", target)).expect(1, "nowhere")
+    run("quantize", data("models", "mobilenet_v2_quant.onnx"), "-c", path, "-o", target, *IMAGENET).expect(
+        1, "mobilenet_v2_quant.onnx: its", "layers have weights of 8 bits: it is quantised already", "expected the float model")
     assert not os.path.exists(target)
 
 

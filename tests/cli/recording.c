@@ -43,7 +43,7 @@ sl_interrupted (void)
 }
 
 SlRemoteFrames *
-sl_remote_frames_new (SlSpawner *spawner, guint timeout, SlRemoteNote note)
+sl_remote_frames_new (SlSpawner *spawner, guint timeout, const char *option, SlRemoteNote note)
 {
   given = complaints = 0;
   now = G_USEC_PER_SEC;

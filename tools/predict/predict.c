@@ -162,7 +162,7 @@ predict (const Options *options, SlSpawner *spawner, char **arguments)
     return sl_options_usage ("predict", "--draw %s: the source %s would be lost; draw to another name", options->draw, lost->name);
   const SlFramePredictorOptions how = { &options->model, options->threshold, options->top, options->filter, options->classes };
   g_autoptr (GError) bad_model = NULL;
-  g_autoptr (SlRemoteFrames) frames = sl_remote_frames_new (spawner, options->timeout, tell_note);
+  g_autoptr (SlRemoteFrames) frames = sl_remote_frames_new (spawner, options->timeout, " (--timeout)", tell_note);
   sl_remote_frames_prepare (frames);
   g_autoptr (SlFramePredictor) predictor = sl_frame_predictor_new (&how, &bad_model);
   g_autoptr (SlDrawer) drawer = predictor != NULL && options->draw != NULL ? sl_drawer_new (options->draw, &bad_model) : NULL;

@@ -29,6 +29,7 @@ struct _SlRemoteFrames
   SlSpawner *spawner;
   SlRemoteNote note;
   guint timeout;
+  const char *option;
   int socket; /* the reader's; -1 while no process runs */
   pid_t process;
   gboolean ready;       /* it takes orders */
@@ -41,11 +42,12 @@ struct _SlRemoteFrames
 };
 
 SlRemoteFrames *
-sl_remote_frames_new (SlSpawner *spawner, guint timeout, SlRemoteNote note)
+sl_remote_frames_new (SlSpawner *spawner, guint timeout, const char *option, SlRemoteNote note)
 {
   SlRemoteFrames *frames = g_new0 (SlRemoteFrames, 1);
   frames->spawner = spawner;
   frames->timeout = timeout;
+  frames->option = option;
   frames->note = note;
   frames->socket = -1;
   g_type_ensure (GST_TYPE_VIDEO_MULTIVIEW_FLAGSET); /* caps are read from text, and elements that know this type are in the other process */
@@ -136,8 +138,8 @@ give_up (SlRemoteFrames *frames, Outcome outcome, GError **error)
 {
   const int status = stop_process (frames, outcome == GONE);
   if (outcome == OVERDUE)
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-                 "given up: its decoder made no progress for %u s (--timeout); it is damaged, or needs longer", frames->timeout);
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "given up: its decoder made no progress for %u s%s; it is damaged, or needs longer",
+                 frames->timeout, frames->option);
   else if (outcome == GONE)
     set_crashed (status, error);
 }

@@ -17,9 +17,9 @@ typedef void (*SlRemoteNote) (const char *name, const char *text);
 
 typedef struct _SlRemoteFrames SlRemoteFrames;
 
-/** sl_remote_frames_new: after gst_init(); @timeout: seconds that a source may be without progress, 0 = for ever. @spawner must
- *  outlive it. @note: (nullable). */
-SlRemoteFrames *sl_remote_frames_new (SlSpawner *spawner, guint timeout, SlRemoteNote note);
+/** sl_remote_frames_new: after gst_init(); @timeout: seconds that a source may be without progress, 0 = for ever, and @option: what sets
+ *  it, for messages: " (--timeout)" or "". @spawner must outlive it. @note: (nullable). */
+SlRemoteFrames *sl_remote_frames_new (SlSpawner *spawner, guint timeout, const char *option, SlRemoteNote note);
 void sl_remote_frames_free (SlRemoteFrames *frames);
 /** sl_remote_frames_prepare: has the process get ready meanwhile. */
 void sl_remote_frames_prepare (SlRemoteFrames *frames);

@@ -304,7 +304,7 @@ open_remote (Source *source, SlSpawner *spawner, const SlInput *input, GError **
 {
   source->name = g_strdup (input->name);
   source->kind = input->kind;
-  source->remote = sl_remote_frames_new (spawner, TIMEOUT, tell_note);
+  source->remote = sl_remote_frames_new (spawner, TIMEOUT, "", tell_note);
   if (sl_remote_frames_open (source->remote, input, error))
     return TRUE;
   g_prefix_error (error, "%s: ", input->name);
@@ -361,7 +361,6 @@ finish (Job *job, GError **error)
 {
   const Options *options = job->options;
   SlQuantizeReport report;
-  gsize size;
   g_autoptr (GBytes) file = sl_making_file (job->quantizer, &options->making, compare_all, job, &report, error);
   if (file == NULL)
     return FALSE;
@@ -369,9 +368,7 @@ finish (Job *job, GError **error)
     sl_quantize_print_json (&report, &job->learned, options->output, options->making.how.threads);
   else
     sl_quantize_print (&report, &job->learned, options->output, options->making.how.threads);
-  const char *data = g_bytes_get_data (file, &size);
-  return sl_making_check_agreement (&options->making, &report, options->output, error)
-         && g_file_set_contents (options->output, data, (gssize) size, error);
+  return sl_making_check_agreement (&options->making, &report, options->output, error) && sl_options_write (options->output, file, error);
 }
 
 /* Frames come from @input or, where that is not NULL, from @camera. @said: what the description says of how the model sees them */

@@ -31,7 +31,7 @@ sl_pictures_new (const char *command, SlSpawner *spawner, const SlNormalizeSpec 
   SlPictures *pictures = g_new0 (SlPictures, 1);
   pictures->command = command;
   pictures->spec = *spec;
-  pictures->frames = sl_remote_frames_new (spawner, TIMEOUT, NULL);
+  pictures->frames = sl_remote_frames_new (spawner, TIMEOUT, "", NULL);
   pictures->tensor = sl_tensor_buffer_new (tensor_bytes);
   return pictures;
 }

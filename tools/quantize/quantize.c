@@ -150,7 +150,6 @@ static gboolean
 finish (Job *job, GError **error)
 {
   const Options *options = job->options;
-  gsize size;
   const SlLearned learned = { .pictures = job->learned->len };
   if (options->json)
     sl_quantize_print_json (&job->report, &learned, options->output, options->making.how.threads);
@@ -158,8 +157,7 @@ finish (Job *job, GError **error)
     sl_quantize_print (&job->report, &learned, options->output, options->making.how.threads);
   if (!sl_making_check_agreement (&options->making, &job->report, options->output, error))
     return FALSE;
-  const char *data = g_bytes_get_data (job->file, &size);
-  return g_file_set_contents (options->output, data, (gssize) size, error) && (options->html == NULL || write_page (job, error));
+  return sl_options_write (options->output, job->file, error) && (options->html == NULL || write_page (job, error));
 }
 
 static gboolean

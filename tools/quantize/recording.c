@@ -149,7 +149,7 @@ GPtrArray *
 sl_recording_new (SlSpawner *spawner, const SlInput *input, guint n, GError **error)
 {
   g_autoptr (GPtrArray) frames = g_ptr_array_new_with_free_func (sample_free);
-  g_autoptr (SlRemoteFrames) source = sl_remote_frames_new (spawner, TIMEOUT, tell_note);
+  g_autoptr (SlRemoteFrames) source = sl_remote_frames_new (spawner, TIMEOUT, "", tell_note);
   g_autoptr (GError) reason = NULL;
   Recording r = { .frames = frames, .wanted = n, .step = 1, .camera = input->kind != SL_INPUT_FILE };
   r.started = g_get_monotonic_time ();
