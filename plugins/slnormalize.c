@@ -19,6 +19,7 @@
 #include "base/thread_count.h"
 #include "sightline/error.h"
 #include "plugins/describe.h"
+#include "plugins/dmabuf.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/tensor/normalize_spec.h"
 #include "plugins/meta/object_regions.h"
@@ -51,7 +52,7 @@ typedef struct
   GstVideoInfo video;
   SlImageInfo image; /* of video */
   GstVideoOrientationMethod tagged;
-  GstCaps *caps; /* of the frames */
+  GstCaps *caps; /* of the frames, as they are once mapped */
   SlTensorInfo tensor;
   SlNormalizer *normalizer;
   SlSlicer *slicer;         /* (nullable): with more than one thread */
@@ -69,7 +70,6 @@ typedef GstBaseTransformClass SlNormalizeClass;
 
 G_DEFINE_TYPE (SlNormalize, sl_normalize, GST_TYPE_BASE_TRANSFORM)
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (SINK_CAPS));
 static GstStaticPadTemplate src_template =
   GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
 
@@ -354,11 +354,18 @@ tensor_caps (void)
                                "other/tensor, type=(string){ uint8, int8, float16, float32 }, framerate=(fraction)[0/1, max]");
 }
 
+/* (transfer full): of the sink pad */
+static GstCaps *
+frame_caps (void)
+{
+  return sl_dmabuf_offer (gst_caps_from_string (SINK_CAPS));
+}
+
 static GstCaps *
 other_side (const GstCaps *one, gpointer direction)
 {
   const gboolean sink = *(const GstPadDirection *) direction == GST_PAD_SINK;
-  return gst_caps_make_writable (sink ? tensor_caps () : gst_static_pad_template_get_caps (&sink_template));
+  return sink ? tensor_caps () : frame_caps ();
 }
 
 static GstCaps *
@@ -397,7 +404,9 @@ sl_normalize_fixate_caps (GstBaseTransform *base, GstPadDirection direction, Gst
 {
   SlNormalize *self = (SlNormalize *) base;
   GstVideoInfo video;
-  if (direction == GST_PAD_SINK && sl_tensor_caps_contract (othercaps) == NULL && gst_video_info_from_caps (&video, caps)) {
+  g_autoptr (GstCaps) plain = sl_dmabuf_plain (caps);
+  if (direction == GST_PAD_SINK && sl_tensor_caps_contract (othercaps) == NULL && !gst_caps_is_empty (plain)
+      && gst_video_info_from_caps (&video, plain)) {
     othercaps = gst_caps_make_writable (gst_caps_truncate (othercaps));
     GstStructure *structure = gst_caps_get_structure (othercaps, 0);
     gboolean single = gst_structure_has_name (structure, SL_TENSOR_CAPS_NAME);
@@ -501,7 +510,7 @@ sl_normalize_set_caps (GstBaseTransform *base, GstCaps *incaps, GstCaps *outcaps
   unconfigure (self);
   if (!configure (self, incaps, outcaps, &error))
     return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
-  self->caps = gst_caps_ref (incaps);
+  self->caps = sl_dmabuf_plain (incaps);
   self->refused = FALSE;
   GST_INFO_OBJECT (self, "%" GST_PTR_FORMAT " -> %" GST_PTR_FORMAT, incaps, outcaps);
   return TRUE;
@@ -595,7 +604,8 @@ sl_normalize_propose_allocation (GstBaseTransform *base, GstQuery *decide_query,
   GstCaps *caps = NULL;
   GstVideoInfo video;
   gst_query_parse_allocation (query, &caps, NULL);
-  if (caps == NULL || !gst_video_info_from_caps (&video, caps))
+  g_autoptr (GstCaps) plain = caps != NULL ? sl_dmabuf_plain (caps) : NULL;
+  if (plain == NULL || gst_caps_is_empty (plain) || !gst_video_info_from_caps (&video, plain))
     return FALSE;
   gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
   gst_query_add_allocation_pool (query, NULL, (guint) GST_VIDEO_INFO_SIZE (&video), 2, 0);
@@ -640,7 +650,8 @@ sl_normalize_class_init (SlNormalizeClass *klass)
   GST_DEBUG_CATEGORY_INIT (sl_normalize_debug, "slnormalize", 0, "frames to tensors");
   object_class->finalize = sl_normalize_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  g_autoptr (GstCaps) frames = frame_caps ();
+  gst_element_class_add_pad_template (element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, frames));
   gst_element_class_add_static_pad_template (element_class, &src_template);
   sl_element_class_describe (
     element_class, "Sightline normalizer", "Filter/Converter/Video/Tensor",

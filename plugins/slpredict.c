@@ -258,10 +258,10 @@ static GstClockTime
 frame_interval (SlPredict *self)
 {
   g_autoptr (GstCaps) caps = gst_pad_get_current_caps (self->sinkpad);
-  GstVideoInfo video;
-  if (caps == NULL || !gst_video_info_from_caps (&video, caps) || GST_VIDEO_INFO_FPS_N (&video) <= 0)
+  gint n, d;
+  if (caps == NULL || !gst_structure_get_fraction (gst_caps_get_structure (caps, 0), "framerate", &n, &d) || n <= 0)
     return 0;
-  return gst_util_uint64_scale (GST_SECOND, (guint64) GST_VIDEO_INFO_FPS_D (&video), (guint64) GST_VIDEO_INFO_FPS_N (&video));
+  return gst_util_uint64_scale (GST_SECOND, (guint64) d, (guint64) n);
 }
 
 /* The elements inside add the model's time. When that is longer than a frame's, a frame also waits for it, until the next one

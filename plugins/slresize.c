@@ -3,7 +3,7 @@
  * slresize: YUV frames -> smaller YUV frames of the same format, before queues and tees: crop, turn, fit, scale.
  *
  * A GstBaseTransform and not a GstVideoFilter, because that maps frames before anyone could say what is wrong with a buffer.
- * Passthrough, with the very same buffers, when nothing is to do. Regions of interest and relations move with the pixels. Invariant: a
+ * Passthrough, with the very same buffers, when nothing is to do and they are in system memory; linear DMABuf is mapped in place and read. Regions of interest and relations move with the pixels. Invariant: a
  * resizer exists exactly while caps are accepted.
  */
 #include "plugins/elements.h"
@@ -13,6 +13,7 @@
 
 #include "sightline/error.h"
 #include "plugins/describe.h"
+#include "plugins/dmabuf.h"
 #include "plugins/meta/mapped_relations.h"
 #include "plugins/properties.h"
 #include "plugins/meta/mapped_regions.h"
@@ -52,7 +53,6 @@ typedef GstBaseTransformClass SlResizeClass;
 
 G_DEFINE_TYPE (SlResize, sl_resize, GST_TYPE_BASE_TRANSFORM)
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
 
 #define AT(member) G_STRUCT_OFFSET (SlResize, settings.member)
@@ -131,16 +131,17 @@ sl_resize_transform_caps (GstBaseTransform *base, GstPadDirection direction, Gst
 {
   const Settings settings = settings_of ((SlResize *) base);
   GstCaps *all = gst_caps_new_empty ();
-  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
-    if (!gst_caps_features_is_equal (gst_caps_get_features (caps, i), GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY))
-      continue;
-    GstStructure *other = gst_structure_copy (gst_caps_get_structure (caps, i));
+  g_autoptr (GstCaps) plain = sl_dmabuf_plain (caps);
+  for (guint i = 0; i < gst_caps_get_size (plain); i++) {
+    GstStructure *other = gst_structure_copy (gst_caps_get_structure (plain, i));
     set_size_field (other, "width", direction == GST_PAD_SINK ? settings.width : 0);
     set_size_field (other, "height", direction == GST_PAD_SINK ? settings.height : 0);
     if (gst_structure_has_field (other, "pixel-aspect-ratio"))
       gst_structure_set (other, "pixel-aspect-ratio", GST_TYPE_FRACTION_RANGE, 1, G_MAXINT, G_MAXINT, 1, NULL);
     all = gst_caps_merge_structure (all, other);
   }
+  if (direction == GST_PAD_SRC)
+    all = sl_dmabuf_offer (all);
   if (filter != NULL) {
     GstCaps *filtered = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
     gst_caps_unref (all);
@@ -206,8 +207,10 @@ sl_resize_fixate_caps (GstBaseTransform *base, GstPadDirection direction, GstCap
 {
   SlResize *self = (SlResize *) base;
   GstVideoInfo video;
+  g_autoptr (GstCaps) plain = sl_dmabuf_plain (caps);
   othercaps = gst_caps_make_writable (gst_caps_truncate (othercaps));
-  if (direction == GST_PAD_SINK && gst_video_info_from_caps (&video, caps) && gst_caps_get_size (othercaps) == 1) {
+  if (direction == GST_PAD_SINK && !gst_caps_is_empty (plain) && gst_video_info_from_caps (&video, plain)
+      && gst_caps_get_size (othercaps) == 1) {
     GstStructure *structure = gst_caps_get_structure (othercaps, 0);
     gint width, height;
     turned_size (self, GST_VIDEO_INFO_WIDTH (&video), GST_VIDEO_INFO_HEIGHT (&video), &width, &height);
@@ -289,7 +292,8 @@ sl_resize_set_caps (GstBaseTransform *base, GstCaps *incaps, GstCaps *outcaps)
   if (!configure (self, incaps, outcaps, &error))
     return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
   self->refused = FALSE;
-  gst_base_transform_set_passthrough (base, sl_resizer_is_identity (self->resizer));
+  const gboolean system = gst_caps_features_is_equal (gst_caps_get_features (incaps, 0), GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
+  gst_base_transform_set_passthrough (base, system && sl_resizer_is_identity (self->resizer));
   GST_INFO_OBJECT (self, "%" GST_PTR_FORMAT " -> %" GST_PTR_FORMAT, incaps, outcaps);
   return TRUE;
 }
@@ -529,13 +533,14 @@ sl_resize_class_init (SlResizeClass *klass)
   object_class->finalize = sl_resize_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   object_class->set_property = sl_resize_set_property;
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  g_autoptr (GstCaps) taken = sl_dmabuf_offer (gst_caps_from_string (CAPS));
+  gst_element_class_add_pad_template (element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, taken));
   gst_element_class_add_static_pad_template (element_class, &src_template);
   sl_element_class_describe (
     element_class, "Sightline resizer", "Filter/Converter/Video/Scaler",
-    "Makes YUV frames smaller early, before queues and tees: crops, turns, fits and scales within one pixel format, in "
-    "system memory only (no DMABuf, no GL). The size is what downstream's caps say or width and height; regions of interest "
-    "and relations move with the pixels. Frames pass untouched when nothing is to do.",
+    "Makes YUV frames smaller early, before queues and tees: crops, turns, fits and scales within one pixel format, from "
+    "system memory or linear DMABuf to system memory. The size is what downstream's caps say or width and height; regions of interest "
+    "and relations move with the pixels. Frames of system memory pass untouched when nothing is to do.",
     "gst-launch-1.0 v4l2src ! slresize width=640 ! tee name=t t. ! queue ! slpredict model=ssd.tflite ! text/x-raw ! fdsink "
     "t. ! queue ! autovideosink",
     "architecture.md");

@@ -63,6 +63,18 @@ refuse (GError **error, const GstVideoInfo *video, GstBuffer *buffer, const char
   return FALSE;
 }
 
+/* Returns FALSE. */
+static gboolean
+refuse_memory (GError **error, const GstVideoInfo *video, GstBuffer *buffer)
+{
+  const GstMemory *memory = gst_buffer_n_memory (buffer) > 0 ? gst_buffer_peek_memory (buffer, 0) : NULL;
+  const char *kind = memory != NULL && memory->allocator != NULL ? memory->allocator->mem_type : NULL;
+  if (kind == NULL || g_str_equal (kind, GST_ALLOCATOR_SYSMEM))
+    return refuse (error, video, buffer, "the memory of a plane cannot be mapped");
+  g_autofree char *reason = g_strdup_printf ("the memory of a plane, %s, cannot be mapped", kind);
+  return refuse (error, video, buffer, reason);
+}
+
 /* Checked before GStreamer does, to whom a difference is a programming error. */
 static gboolean
 meta_agrees (const GstVideoMeta *meta, const GstVideoInfo *video)
@@ -103,7 +115,7 @@ sl_video_frame_map (GstVideoFrame *frame, const GstVideoInfo *video, GstBuffer *
   if (meta == NULL ? gst_buffer_get_size (buffer) < GST_VIDEO_INFO_SIZE (video) : gst_buffer_get_size (buffer) == 0)
     return refuse (error, video, buffer, "the buffer is too small");
   if (!gst_video_frame_map (frame, video, buffer, flags))
-    return refuse (error, video, buffer, "the memory of a plane cannot be mapped");
+    return refuse_memory (error, video, buffer);
   frame->info.width = GST_VIDEO_INFO_WIDTH (video);
   frame->info.height = GST_VIDEO_INFO_HEIGHT (video);
   for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES (video); p++) {

@@ -5,6 +5,7 @@
 #include "plugins/video_input.h"
 
 #include "sightline/error.h"
+#include "plugins/dmabuf.h"
 #include "plugins/video_caps.h"
 #include "plugins/video_frame.h"
 
@@ -73,9 +74,10 @@ gboolean
 sl_video_input_read (GstCaps *caps, const char *element, const char *taken, GstVideoInfo *video, SlImageInfo *image, GError **error)
 {
   memset (image, 0, sizeof *image);
-  if (!sl_video_caps_check_memory (caps, element, error))
+  if (!sl_dmabuf_check (caps, element, error))
     return FALSE;
-  if (!gst_video_info_from_caps (video, caps)) {
+  g_autoptr (GstCaps) plain = sl_dmabuf_plain (caps);
+  if (gst_caps_is_empty (plain) || !gst_video_info_from_caps (video, plain)) {
     g_autofree char *text = gst_caps_to_string (caps);
     g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "frame caps: expected video/x-raw with format, width and height, got %s", text);
     return FALSE;

@@ -17,7 +17,7 @@ G_BEGIN_DECLS
   "{ NV12, NV21, I420, YV12, YUY2, UYVY, Y42B, Y444, P010_10LE, I420_10LE, GRAY8, RGB, BGR, RGBx, BGRx, RGBA, BGRA, xRGB, ARGB, xBGR, ABGR, RGBP }"
 
 /** sl_video_input_read: frames of @caps for @element, which takes @formats, a list as in SL_VIDEO_INPUT_FORMATS and of these only. FALSE
- *  with @error set for caps that are incomplete, another memory than the system's, another format, and interlaced video. */
+ *  with @error set for caps that are incomplete, another memory than the system's and linear DMABuf, another format, and interlaced video. */
 gboolean sl_video_input_read (GstCaps *caps, const char *element, const char *formats, GstVideoInfo *video, SlImageInfo *image,
                               GError **error);
 /** sl_video_input_map: sl_video_frame_map() for reading, which also fills @image. */

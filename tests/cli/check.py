@@ -52,6 +52,15 @@ def test_good():
     has(findings, "fact", "budget", "40.0 ms between frames at 25 frames/s")
 
 
+def test_dmabuf():
+    caps = "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12%s,width=320,height=240,framerate=25/1"
+    findings = check(described("fakesrc ! " + caps % "" + " ! " + TAIL))
+    has(findings, "fact", "copies", "no element copies whole frames")
+    has(findings, "fact", "copies", "n reads frames of DMABuf where they lie, without a copy")
+    has(findings, "fact", "frames", "measured with video/x-raw, ", "format=(string)NV12")
+    has(findings, "fact", "time", "m: ", "preprocessing")
+
+
 def test_http():
     launch = "fakesrc num-buffers=1 ! fakesink"
     for listen, said in (("127.0.0.1:99999", "expected ADDR:PORT, such as 127.0.0.1:8080 or [::1]:8080, got '127.0.0.1:99999'"),

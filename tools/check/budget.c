@@ -9,6 +9,7 @@
 #include "core/runtime/session.h"
 #include "models/model.h"
 #include "pipelines/supervise/bus.h"
+#include "plugins/dmabuf.h"
 #include "tools/check/findings.h"
 #include "tools/run/flow.h"
 
@@ -20,16 +21,16 @@ static GstCaps *
 predict_frames (GstElement *normalize, gboolean *assumed)
 {
   GstPad *sink = normalize->sinkpads->data;
-  GstCaps *caps = gst_pad_get_allowed_caps (sink);
-  if (caps == NULL || gst_caps_is_any (caps) || gst_caps_is_empty (caps)) {
-    g_clear_pointer (&caps, gst_caps_unref);
+  g_autoptr (GstCaps) allowed = gst_pad_get_allowed_caps (sink);
+  GstCaps *caps = allowed != NULL && !gst_caps_is_any (allowed) ? sl_dmabuf_plain (allowed) : gst_caps_new_empty ();
+  if (gst_caps_is_empty (caps)) {
+    gst_caps_unref (caps);
     caps = gst_caps_from_string ("video/x-raw,format=NV12");
   }
   caps = gst_caps_truncate (gst_caps_make_writable (caps));
   GstStructure *first = gst_caps_get_structure (caps, 0);
   gst_structure_remove_fields (first, "multiview-mode", "multiview-flags", NULL);
   *assumed = !gst_caps_is_fixed (caps);
-  gst_caps_set_features (caps, 0, NULL);
   if (!gst_structure_has_field (first, "width"))
     gst_structure_set (first, "width", GST_TYPE_INT_RANGE, 1, G_MAXINT, "height", GST_TYPE_INT_RANGE, 1, G_MAXINT, NULL);
   if (!gst_structure_has_field (first, "framerate"))
@@ -160,7 +161,33 @@ report_memory (GstElement *infer, GArray *findings)
                    GST_OBJECT_NAME (infer), (double) stats.weight_bytes / (1 << 20), (double) stats.arena_bytes / (1 << 20));
 }
 
-/* Elements that write every frame anew, by their class. */
+/* Elements that write every frame anew, by their class; those that fetch frames from a device say so by their names. */
+static gboolean
+copies_frames (GstElementFactory *factory)
+{
+  const char *klass = factory != NULL ? gst_element_factory_get_metadata (factory, GST_ELEMENT_METADATA_KLASS) : NULL;
+  if (klass == NULL || strstr (klass, "Video") == NULL || strstr (klass, "Tensor") != NULL)
+    return FALSE;
+  return strstr (klass, "Converter") != NULL || strstr (klass, "Scaler") != NULL
+         || g_str_has_suffix (GST_OBJECT_NAME (factory), "download");
+}
+
+/* Elements of ours that read frames where a device left them. */
+static void
+report_mapped (GPtrArray *elements, GArray *findings)
+{
+  for (guint i = 0; i < elements->len; i++) {
+    GstElement *element = elements->pdata[i];
+    if (!sl_check_is (element, "slnormalize") && !sl_check_is (element, "slresize"))
+      continue;
+    g_autoptr (GstCaps) caps = gst_pad_get_allowed_caps (element->sinkpads->data);
+    if (caps != NULL && !gst_caps_is_any (caps) && !gst_caps_is_empty (caps)
+        && gst_caps_features_contains (gst_caps_get_features (caps, 0), "memory:DMABuf"))
+      sl_findings_add (findings, SL_FINDING_FACT, "copies", "%s reads frames of DMABuf where they lie, without a copy",
+                       GST_OBJECT_NAME (element));
+  }
+}
+
 static void
 count_copies (GPtrArray *elements, GArray *findings)
 {
@@ -168,9 +195,7 @@ count_copies (GPtrArray *elements, GArray *findings)
   guint n = 0;
   for (guint i = 0; i < elements->len; i++) {
     GstElementFactory *factory = gst_element_get_factory (elements->pdata[i]);
-    const char *klass = factory != NULL ? gst_element_factory_get_metadata (factory, GST_ELEMENT_METADATA_KLASS) : NULL;
-    const gboolean video = klass != NULL && strstr (klass, "Video") != NULL && strstr (klass, "Tensor") == NULL;
-    if (!video || (strstr (klass, "Converter") == NULL && strstr (klass, "Scaler") == NULL))
+    if (!copies_frames (factory))
       continue;
     n++;
     g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", GST_OBJECT_NAME (elements->pdata[i]));
@@ -186,6 +211,7 @@ sl_check_budget (GstElement *pipeline, GArray *findings)
 {
   g_autoptr (GPtrArray) elements = sl_check_elements (pipeline);
   count_copies (elements, findings);
+  report_mapped (elements, findings);
   for (guint i = 0; i < elements->len; i++) {
     GstElement *infer = elements->pdata[i];
     if (!sl_check_is (infer, "slinfer"))
