@@ -273,4 +273,5 @@ sl_overlay_init (SlOverlay *self)
 {
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
+  gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE); /* as GStreamer's video filters */
 }

@@ -9,6 +9,7 @@
 #include "plugins/elements.h"
 
 #include <gst/base/gstbasetransform.h>
+#include <gst/video/navigation.h>
 #include <gst/video/video.h>
 
 #include "sightline/error.h"
@@ -43,6 +44,7 @@ typedef struct
   Settings settings;                /* object lock */
   GstVideoOrientationMethod tagged; /* object lock */
   gboolean changed;                 /* object lock: either since the last configuration */
+  SlAffine affine;                  /* object lock: picture to frame, of the resizer made last */
   GstVideoInfo from, to;
   SlImageInfo from_image, to_image;
   SlResizer *resizer;
@@ -275,8 +277,12 @@ configure (SlResize *self, GstCaps *incaps, GstCaps *outcaps, GError **error)
     .pad_value = settings.pad_value,
   };
   const SlResizeStatus status = sl_resizer_new (&self->resizer, &self->from_image, &spec);
-  if (status == SL_RESIZE_OK)
+  if (status == SL_RESIZE_OK) {
+    GST_OBJECT_LOCK (self);
+    self->affine = *sl_resizer_map (self->resizer);
+    GST_OBJECT_UNLOCK (self);
     return TRUE;
+  }
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frames of %dx%d to %dx%d: %s", self->from_image.width, self->from_image.height,
                spec.width, spec.height, sl_resize_status_text (status));
   return FALSE;
@@ -423,6 +429,22 @@ sl_resize_sink_event (GstBaseTransform *base, GstEvent *event)
   return GST_BASE_TRANSFORM_CLASS (sl_resize_parent_class)->sink_event (base, event);
 }
 
+/* A pointer in the picture is one in the frame. */
+static gboolean
+sl_resize_src_event (GstBaseTransform *base, GstEvent *event)
+{
+  SlResize *self = (SlResize *) base;
+  double x, y;
+  if (GST_EVENT_TYPE (event) == GST_EVENT_NAVIGATION && gst_navigation_event_get_coordinates (event, &x, &y)) {
+    event = gst_event_make_writable (event);
+    GST_OBJECT_LOCK (self);
+    sl_affine_apply (&self->affine, x, y, &x, &y);
+    GST_OBJECT_UNLOCK (self);
+    gst_navigation_event_set_coordinates (event, x, y);
+  }
+  return GST_BASE_TRANSFORM_CLASS (sl_resize_parent_class)->src_event (base, event);
+}
+
 /* Regions and relations move; what else is tied to pixel positions would be wrong in the result and is left out; the rest is copied. */
 static gboolean
 sl_resize_transform_meta (GstBaseTransform *base, GstBuffer *out, GstMeta *meta, GstBuffer *in)
@@ -553,6 +575,7 @@ sl_resize_class_init (SlResizeClass *klass)
   base_class->propose_allocation = sl_resize_propose_allocation;
   base_class->submit_input_buffer = sl_resize_submit_input_buffer;
   base_class->sink_event = sl_resize_sink_event;
+  base_class->src_event = sl_resize_src_event;
   base_class->copy_metadata = sl_resize_copy_metadata;
   base_class->transform_meta = sl_resize_transform_meta;
   base_class->transform = sl_resize_transform;
@@ -566,4 +589,6 @@ sl_resize_init (SlResize *self)
 {
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
   self->tagged = GST_VIDEO_ORIENTATION_IDENTITY;
+  sl_affine_identity (&self->affine);
+  gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE); /* as GStreamer's video filters */
 }
