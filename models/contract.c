@@ -393,7 +393,7 @@ settle_labels (SlContract *contract, const SlModelMetadata *metadata, const SlMo
 }
 
 SlContract *
-sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *metadata, const SlModelInfo *info,
+sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *metadata, SlModelInfo *info,
                  const SlContractOverrides *overrides, GError **error)
 {
   g_autoptr (SlContract) contract = g_new0 (SlContract, 1);

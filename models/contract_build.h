@@ -17,12 +17,12 @@ G_BEGIN_DECLS
  * @path: the model file, for messages
  * @graph: a prepared graph
  * @metadata: what the model file says
- * @info: (nullable): the key file beside it; wins over @metadata
+ * @info: (nullable): the key file beside it; wins over @metadata; its groups take the names of their tensors
  * @overrides: (nullable): what properties say; win over both
  *
  * Returns: (transfer full): NULL with @error set when a value is malformed, contradicts the model, or labels cannot be read
  */
-SlContract *sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *metadata, const SlModelInfo *info,
+SlContract *sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *metadata, SlModelInfo *info,
                              const SlContractOverrides *overrides, GError **error);
 
 /**

@@ -375,15 +375,49 @@ dims_match (const SlInfoTensor *stated, const SlTensor *tensor)
   return TRUE;
 }
 
+/* The place of @group among those of its direction. */
+static guint
+place_of (const SlModelInfo *info, const SlInfoTensor *group)
+{
+  guint place = 0;
+  for (guint i = 0; &g_array_index (info->tensors, SlInfoTensor, i) != group; i++)
+    place += g_array_index (info->tensors, SlInfoTensor, i).dir == group->dir;
+  return place;
+}
+
+/* (nullable): the tensor that @group is of though it has another name. */
+static const SlTensor *
+find_alike (const SlModelInfo *info, const SlInfoTensor *group, const SlGraph *graph)
+{
+  if (group->dir == SL_INFO_ANY || group->dtype == SL_DTYPE_INVALID || group->rank == 0)
+    return NULL;
+  const gboolean input = group->dir == SL_INFO_INPUT;
+  const guint n = input ? sl_graph_n_inputs (graph) : sl_graph_n_outputs (graph), place = place_of (info, group);
+  const SlTensor *found = NULL;
+  guint alike = 0;
+  for (guint i = 0; i < n; i++) {
+    const SlTensor *tensor = input ? sl_graph_declared_input_tensor (graph, i) : sl_graph_output_tensor (graph, i);
+    if (tensor->dtype != group->dtype || !dims_match (group, tensor) || sl_modelinfo_find (info, tensor->name) != NULL)
+      continue;
+    if (i == place)
+      return tensor;
+    found = tensor;
+    alike++;
+  }
+  return alike == 1 ? found : NULL;
+}
+
 gboolean
-sl_modelinfo_check (const SlModelInfo *info, const SlGraph *graph, GError **error)
+sl_modelinfo_check (SlModelInfo *info, const SlGraph *graph, GError **error)
 {
   for (guint i = 0; i < info->tensors->len; i++) {
-    const SlInfoTensor *stated = &g_array_index (info->tensors, SlInfoTensor, i);
+    SlInfoTensor *stated = &g_array_index (info->tensors, SlInfoTensor, i);
     SlInfoDir dir;
     const SlTensor *tensor = find_edge (graph, stated, &dir);
     if (tensor == NULL && is_constant (graph, stated))
       continue;
+    if (tensor == NULL && (tensor = find_alike (info, stated, graph)) != NULL)
+      dir = stated->dir;
     if (tensor == NULL)
       return no_such_tensor (info, stated, graph, error);
     if (stated->dtype != SL_DTYPE_INVALID && stated->dtype != tensor->dtype) {
@@ -402,6 +436,10 @@ sl_modelinfo_check (const SlModelInfo *info, const SlGraph *graph, GError **erro
     if (stated->n_ranges > 0 && dir == SL_INFO_OUTPUT) {
       g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: [%s] ranges: it is an output; ranges are for inputs", info->path, stated->name);
       return FALSE;
+    }
+    if (strcmp (stated->name, tensor->name) != 0) {
+      g_free (stated->name);
+      stated->name = g_strdup (tensor->name);
     }
   }
   return TRUE;

@@ -83,8 +83,10 @@ char *sl_modelinfo_early_key (const char *path, const char *key);
 void sl_modelinfo_free (SlModelInfo *info);
 /** sl_modelinfo_find: (nullable): the group of tensor @name. */
 const SlInfoTensor *sl_modelinfo_find (const SlModelInfo *info, const char *name);
-/** sl_modelinfo_check: FALSE with SL_ERROR_CONTRACT when a group names no input or output of @graph or contradicts it. */
-gboolean sl_modelinfo_check (const SlModelInfo *info, const SlGraph *graph, GError **error);
+/** sl_modelinfo_check: FALSE with SL_ERROR_CONTRACT when a group names no input or output of @graph or contradicts it. A group of another name
+ *  that states dir, type and dims is that of the tensor at the same place, else of the only one, that agrees with it, as GStreamer has it:
+ *  it takes that tensor's name. */
+gboolean sl_modelinfo_check (SlModelInfo *info, const SlGraph *graph, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlModelInfo, sl_modelinfo_free)
 

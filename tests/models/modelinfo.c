@@ -147,6 +147,12 @@ static const struct
   { "[image]\ndir=output\n", "[image]: the model has no output of that name; it has 'image' (input), 'flat' (output)" },
   { "[flat]\ndir=input\n", "[flat]: the model has no input of that name" },
   { "[other]\n", "[other]: the model has no input or output of that name" },
+  { "[in]\ndir=input\ntype=uint8\ndims=-1,4,5,3\n[out]\ndir=output\ntype=uint8\ndims=1,60\n", NULL },
+  { "[in]\ndir=input\ntype=uint8\ndims=1,4,4,3\n", "[in]: the model has no input of that name" },
+  { "[in]\ndir=input\ndims=1,4,5,3\n", "[in]: the model has no input of that name" },
+  { "[in]\ntype=uint8\ndims=1,4,5,3\n", "[in]: the model has no input or output of that name" },
+  { "[image]\ndir=input\n[in]\ndir=input\ntype=uint8\ndims=1,4,5,3\n", "[in]: the model has no input of that name" },
+  { "[out]\ndir=output\ntype=uint8\ndims=1,60\nranges=0,1\n", "[out] ranges: it is an output; ranges are for inputs" },
   { "[flat]\nranges=0,1\n", "[flat] ranges: it is an output; ranges are for inputs" },
   { "[image]\nranges=0,255\nmean=1\n", "[image] ranges: mean or std is stated too; expected one of the two ways" },
 };
@@ -167,6 +173,23 @@ test_against_model (void)
   }
 }
 
+/* A group of another name that agrees is the tensor's: its range and its id are. */
+static void
+test_alike (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlTfliteWriter) writer = picture_model (SL_DTYPE_F32, 4, (gint32[]){ 1, 4, 5, 3 }, 0, 0);
+  g_autoptr (SlModel) model = load_with_info (writer,
+                                              HEAD "[pixels]\ndir=input\ntype=float32\ndims=-1,4,5,3\nranges=-1,1\n"
+                                                   "[result]\ndir=output\ntype=float32\ndims=1,60\nid=numbers\n",
+                                              NULL, &error);
+  g_assert_no_error (error);
+  const SlContract *contract = sl_model_contract (model);
+  g_assert_cmpfloat (contract->image.mean[0], ==, 127.5);
+  g_assert_cmpfloat (contract->image.std[0], ==, 127.5);
+  g_assert_cmpstr (contract->outputs[0].id, ==, "numbers");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -176,5 +199,6 @@ main (int argc, char **argv)
   g_test_add_func ("/modelinfo/bad", test_bad);
   g_test_add_func ("/modelinfo/files", test_files);
   g_test_add_func ("/modelinfo/against-model", test_against_model);
+  g_test_add_func ("/modelinfo/alike", test_alike);
   return g_test_run ();
 }
