@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """CPU time that elements add to a pipeline, a frame.
 
-    elements.py [RUNS [MODEL]]      inside `meson devenv`, so that GStreamer finds the plugin
+    elements.py [RUNS [MODEL [MEAN STD]]]      inside `meson devenv`, so that GStreamer finds the plugin
 
 Each chain runs over raw 1080p NV12 frames for a short and a long while, in turn with the others; the slope between the two is
 its CPU time a frame without start-up, and what reading the frames costs is subtracted. Minimum and median of RUNS.
-With a MODEL, chains that run it, too; the model's own time is in them (`sightline bench model MODEL` says how long it is).
+With a MODEL, chains that run it, too; the model's own time is in them (`sightline bench model MODEL` says how long it is). Of a float model
+that states no range, MEAN and STD are said to the elements. ONNX files with planes (NCHW) also run in GStreamer's own onnxinference, where
+it is installed, with its default settings and with all optimisations of ONNX Runtime.
 """
 import os
 import statistics
@@ -38,6 +40,29 @@ MODEL_CHAINS = {
 }
 
 
+# GStreamer's way; it adds an offset and divides by a scale.
+ONNX_CHAINS = {
+    "videoconvertscale ! onnxinference%s" % note: ["videoconvertscale", "!", "onnxinference", "model-file=MODEL", "input-image-format=chw"] + words
+    for note, words in (("", []), (", optimised", ["optimization-level=enable-all"]))
+}
+
+
+def with_model(chain, model, mean, std):
+    """@chain with the file, and with the range where one is given."""
+    words = []
+    for word in chain:
+        words.append(word.replace("MODEL", model))
+        if mean is not None and word == "model=MODEL":
+            words += ["mean=" + mean, "std=" + std]
+        if mean is not None and word == "model-file=MODEL":
+            words += ["input-tensor-offset=%g" % -float(mean), "input-tensor-scale=" + std]
+    return words
+
+
+def exists(element):
+    return subprocess.run(["gst-inspect-1.0", "--exists", "--atleast-version=0.0", element], check=False).returncode == 0
+
+
 def cpu_seconds(frame, chain, frames):
     command = ["gst-launch-1.0", "-q", "multifilesrc", "location=" + frame, "loop=true", "num-buffers=%d" % frames, "!", "rawvideoparse",
                "format=nv12", "width=%d" % WIDTH, "height=%d" % HEIGHT] + (["!"] + chain if chain else []) + ["!", "fakesink"]
@@ -54,9 +79,13 @@ def main():
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     wanted = dict(CHAINS)
     if len(sys.argv) > 2:
-        wanted.update({name: [word.replace("MODEL", os.path.abspath(sys.argv[2])) for word in chain] for name, chain in MODEL_CHAINS.items()})
-    chains = {name: chain for name, chain in wanted.items()
-              if not chain or subprocess.run(["gst-inspect-1.0", "--exists", "--atleast-version=0.0", chain[0]], check=False).returncode == 0}
+        model = os.path.abspath(sys.argv[2])
+        mean, std = sys.argv[3:5] if len(sys.argv) > 4 else (None, None)
+        of_model = dict(MODEL_CHAINS)
+        if model.endswith(".onnx") and exists("onnxinference"):
+            of_model.update(ONNX_CHAINS)
+        wanted.update({name: with_model(chain, model, mean, std) for name, chain in of_model.items()})
+    chains = {name: chain for name, chain in wanted.items() if not chain or exists(chain[0])}
     slopes = {name: [] for name in chains}
     with tempfile.TemporaryDirectory() as work:
         frame = os.path.join(work, "frame.nv12")
