@@ -444,17 +444,12 @@ test_queries (gconstpointer data)
 }
 
 #define TRACED 5
+#define PEER_PATIENCE (10 * G_TIME_SPAN_SECOND)
 
 /* In a process that GStreamer's tracer of latency looks at. */
 static void
-run_traced (void)
+run_traced (const char *line)
 {
-  static const char line[] =
-    "videotestsrc num-buffers=5 ! " CAPS " ! "
-#ifdef SL_HAVE_LIBYUV
-    "slresize ! "
-#endif
-    "slpredict name=p model=MODEL ! sltrack ! slanalyze regions=\"[zone all] points=0,0 1,0 1,1 0,1\" ! fakesink name=end";
   g_autoptr (GError) error = NULL;
   g_autofree char *model = test_colour_model (SL_DTYPE_U8), *launch = with_model (line, model);
   g_autoptr (GstElement) pipeline = gst_parse_launch (launch, &error);
@@ -462,9 +457,26 @@ run_traced (void)
   g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, PATIENCE * GST_USECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
   g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   test_remove_file (model);
+}
+
+static void
+run_traced_peer (void)
+{
+  run_traced ("videotestsrc num-buffers=5 ! " CAPS " ! identity ! fakesink name=end");
+}
+
+static void
+run_traced_ours (void)
+{
+  run_traced ("videotestsrc num-buffers=5 ! " CAPS " ! "
+#ifdef SL_HAVE_LIBYUV
+              "slresize ! "
+#endif
+              "slpredict name=p model=MODEL ! sltrack ! slanalyze regions=\"[zone all] points=0,0 1,0 1,1 0,1\" ! fakesink name=end");
 }
 
 static guint
@@ -497,9 +509,17 @@ test_tracer (void)
   const char *const values[] = { "latency(flags=pipeline+element)", "GST_TRACER:7", "1", log };
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     g_setenv (names[i], values[i], TRUE);
-  g_test_trap_subprocess ("/conduct/tracer/subprocess", 0, 0);
+  g_test_trap_subprocess ("/conduct/tracer/subprocess/peer", PEER_PATIENCE, 0);
+  const gboolean traces = g_test_trap_has_passed ();
+  if (traces)
+    g_test_trap_subprocess ("/conduct/tracer/subprocess/ours", 0, 0);
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     g_unsetenv (names[i]);
+  if (!traces) {
+    test_remove_file (log);
+    g_test_skip ("GStreamer's tracer stops its own elements here"); /* that of 1.26.2 does */
+    return;
+  }
   g_test_trap_assert_passed ();
   g_assert_true (g_file_get_contents (log, &seen, NULL, NULL));
   g_assert_cmpuint (count (seen, " latency, src-element-id=.*sink-element=\\(string\\)end"), ==, TRACED);
@@ -521,6 +541,7 @@ main (int argc, char **argv)
   TEST_ADD_CASES ("/conduct/up", rows, test_up);
   TEST_ADD_CASES ("/conduct/queries", rows, test_queries);
   g_test_add_func ("/conduct/tracer", test_tracer);
-  g_test_add_func ("/conduct/tracer/subprocess", run_traced);
+  g_test_add_func ("/conduct/tracer/subprocess/peer", run_traced_peer);
+  g_test_add_func ("/conduct/tracer/subprocess/ours", run_traced_ours);
   return test_elements_run ();
 }
