@@ -59,6 +59,48 @@ def with_model(chain, model, mean, std):
     return words
 
 
+def fields(data, wanted):
+    """The bytes of the fields @wanted of a protobuf message, which are of variable length."""
+    at = 0
+
+    def number():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at, value, shift = at + 1, value | (byte & 127) << shift, shift + 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        tag = number()
+        if tag & 7 == 0:
+            number()
+        else:
+            size = {1: 8, 5: 4}.get(tag & 7) or number()
+            if tag & 7 == 2 and tag >> 3 == wanted:
+                yield data[at:at + size]
+            at += size
+
+
+def entry(number, content):
+    """A field of less than 128 bytes."""
+    return bytes((number << 3 | 2, len(content))) + content
+
+
+def with_ids(model, copy):
+    """Writes @copy, the ONNX file with its outputs' names as the ids under which onnxinference puts them onto frames: it takes no file
+    without (ModelProto.metadata_props of ModelProto.graph.output.name)."""
+    with open(model, "rb") as file:
+        data = file.read()
+    for graph in fields(data, 7):
+        for output in fields(graph, 12):
+            for name in fields(output, 1):
+                data += entry(14, entry(1, name) + entry(2, name))
+    with open(copy, "wb") as file:
+        file.write(data)
+
+
 def exists(element):
     return subprocess.run(["gst-inspect-1.0", "--exists", "--atleast-version=0.0", element], check=False).returncode == 0
 
@@ -75,19 +117,25 @@ def cpu_seconds(frame, chain, frames):
     return usage.ru_utime + usage.ru_stime
 
 
-def main():
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+def find_chains(work):
+    """What can run here, by name; files that it needs lie in @work."""
     wanted = dict(CHAINS)
     if len(sys.argv) > 2:
         model = os.path.abspath(sys.argv[2])
         mean, std = sys.argv[3:5] if len(sys.argv) > 4 else (None, None)
-        of_model = dict(MODEL_CHAINS)
+        wanted.update({name: with_model(chain, model, mean, std) for name, chain in MODEL_CHAINS.items()})
         if model.endswith(".onnx") and exists("onnxinference"):
-            of_model.update(ONNX_CHAINS)
-        wanted.update({name: with_model(chain, model, mean, std) for name, chain in of_model.items()})
-    chains = {name: chain for name, chain in wanted.items() if not chain or exists(chain[0])}
-    slopes = {name: [] for name in chains}
+            copy = os.path.join(work, "ids.onnx")
+            with_ids(model, copy)
+            wanted.update({name: with_model(chain, copy, mean, std) for name, chain in ONNX_CHAINS.items()})
+    return {name: chain for name, chain in wanted.items() if not chain or exists(chain[0])}
+
+
+def main():
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     with tempfile.TemporaryDirectory() as work:
+        chains = find_chains(work)
+        slopes = {name: [] for name in chains}
         frame = os.path.join(work, "frame.nv12")
         subprocess.run(["gst-launch-1.0", "-q", "videotestsrc", "num-buffers=1", "!",
                         "video/x-raw,format=NV12,width=%d,height=%d" % (WIDTH, HEIGHT), "!", "filesink", "location=" + frame],
