@@ -517,7 +517,7 @@ test_tracer (void)
     g_unsetenv (names[i]);
   if (!traces) {
     test_remove_file (log);
-    g_test_skip ("GStreamer's tracer stops its own elements here"); /* that of 1.26.2 does */
+    g_test_skip ("GStreamer's tracer stops its own elements here"); /* that of 1.26.2 waits for its own lock */
     return;
   }
   g_test_trap_assert_passed ();
