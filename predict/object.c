@@ -50,11 +50,11 @@ make_keypoints (SlArena *arena, SlPredictions *owner, const SlPredictionView *vi
 {
   SlKeypoint **list = sl_arena_alloc (arena, (object->n_points + 1) * sizeof *list);
   SlKeypoint *keypoints = sl_arena_alloc (arena, object->n_points * sizeof *keypoints);
+  const SlSkeleton *skeleton = sl_object_skeleton (object, view->skeleton);
   for (guint i = 0; i < object->n_points; i++) {
     const SlPoint *point = &object->points[i];
-    const gboolean named = view->skeleton != NULL && i < view->skeleton->n_points;
     keypoints[i] = (SlKeypoint){ .owner = owner,
-                                 .name = named ? view->skeleton->names[i] : NULL,
+                                 .name = skeleton != NULL ? skeleton->names[i] : NULL,
                                  .x = point->x * view->width,
                                  .y = point->y * view->height,
                                  .confidence = point->confidence };

@@ -15,7 +15,6 @@ struct _SlPredictions
   SlArena *arena;
   GBytes *mask; /* (nullable) */
   SlLatency latency;
-  SlSkeleton skeleton;
   SlPredictionView value; /* points into all of the above */
   gsize lists;            /* a const SlPredictionLists * in the arena; 0 until somebody asks for one of them */
 };
@@ -37,6 +36,29 @@ copy_labels (SlPredictions *self, const SlLabelled *from, guint n)
     labels[i].model = from[i].model != NULL ? sl_arena_strdup (self->arena, from[i].model) : NULL;
   }
   return labels;
+}
+
+static const SlSkeleton *
+copy_skeleton (SlPredictions *self, const SlSkeleton *from)
+{
+  const char **names = sl_arena_alloc (self->arena, from->n_points * sizeof *names);
+  for (guint i = 0; i < from->n_points; i++)
+    names[i] = from->names[i] != NULL ? sl_arena_strdup (self->arena, from->names[i]) : NULL;
+  SlSkeleton *skeleton = copy (self, from, 1, sizeof *from);
+  skeleton->names = names;
+  skeleton->bones = copy (self, from->bones, from->n_bones, sizeof *from->bones);
+  return skeleton;
+}
+
+/* (nullable): that of object @i, which objects before it may have, too; their copies are in @copies. */
+static const SlSkeleton *
+copy_own_skeleton (SlPredictions *self, const SlPredictionView *prediction, const SlObjectView *copies, guint i)
+{
+  const SlSkeleton *from = prediction->objects[i].skeleton;
+  for (guint k = 0; k < i; k++)
+    if (prediction->objects[k].skeleton == from)
+      return copies[k].skeleton;
+  return from != NULL ? copy_skeleton (self, from) : NULL;
 }
 
 static void
@@ -64,21 +86,10 @@ copy_objects (SlPredictions *self, const SlPredictionView *from)
                                  .labels = copy_labels (self, object->labels, object->n_labels),
                                  .parent = object->parent,
                                  .n_points = object->n_points,
-                                 .points = copy (self, object->points, object->n_points, sizeof *object->points) };
+                                 .points = copy (self, object->points, object->n_points, sizeof *object->points),
+                                 .skeleton = copy_own_skeleton (self, from, objects, i) };
   }
   self->value.objects = objects;
-}
-
-static void
-copy_skeleton (SlPredictions *self, const SlSkeleton *from)
-{
-  const char **names = sl_arena_alloc (self->arena, from->n_points * sizeof *names);
-  for (guint i = 0; i < from->n_points; i++)
-    names[i] = from->names[i] != NULL ? sl_arena_strdup (self->arena, from->names[i]) : NULL;
-  self->skeleton = *from;
-  self->skeleton.names = names;
-  self->skeleton.bones = copy (self, from->bones, from->n_bones, sizeof *from->bones);
-  self->value.skeleton = &self->skeleton;
 }
 
 static void
@@ -134,7 +145,7 @@ sl_predictions_new (const SlPredictionView *prediction)
   copy_objects (self, prediction);
   self->value.labels = copy_labels (self, prediction->labels, prediction->n_labels);
   if (prediction->skeleton != NULL)
-    copy_skeleton (self, prediction->skeleton);
+    self->value.skeleton = copy_skeleton (self, prediction->skeleton);
   if (prediction->mask.width > 0)
     copy_mask (self, prediction);
   copy_vector (self, &prediction->vector);

@@ -173,6 +173,7 @@ sl_prediction_mapper_fill (SlPredictionMapper *mapper, const SlResult *result, c
     object->label_id = box->label_id;
     object->label = label;
     map_points (mapper, result, box, geometry, object);
+    object->skeleton = NULL;
     object->mask = (SlObjectMask){ 0 };
     if (result->masks != NULL)
       sl_object_mask_map_run (&mapper->object_masks, &result->masks[i], box, geometry, object, &object->mask);

@@ -33,13 +33,14 @@ append_field (GString *out, const char *name, double value)
 }
 
 static void
-append_points (GString *out, const SlObjectView *object, const SlSkeleton *skeleton)
+append_points (GString *out, const SlObjectView *object, const SlSkeleton *common)
 {
+  const SlSkeleton *skeleton = sl_object_skeleton (object, common);
   g_string_append (out, ",\"keypoints\":[");
   for (guint i = 0; i < object->n_points; i++) {
     const SlPoint *point = &object->points[i];
     g_string_append (out, i > 0 ? ",{\"name\":" : "{\"name\":");
-    sl_json_append_string (out, skeleton != NULL && i < skeleton->n_points ? skeleton->names[i] : NULL);
+    sl_json_append_string (out, skeleton != NULL ? skeleton->names[i] : NULL);
     append_field (out, ",\"x\":", point->x);
     append_field (out, ",\"y\":", point->y);
     append_field (out, ",\"confidence\":", point->confidence);

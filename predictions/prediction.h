@@ -45,13 +45,14 @@ typedef struct
   gint32 label_id;
   const char *label; /* (not nullable): the class's name, or its number when it has none; owned elsewhere */
   guint n_points;
-  const SlPoint *points; /* in the order of the prediction's skeleton */
+  const SlPoint *points;
   gint32 object_id;      /* from 1 on, the same in every frame of a stream; 0 = not tracked */
   guint64 tracked_since; /* nanoseconds of the frame with this object's first box; where there is an object_id */
   SlObjectMask mask;
   guint n_labels;
-  const SlLabelled *labels; /* what other models said of the object */
-  guint parent;             /* the object inside which a further model found this one: 1 + its place; 0 = none */
+  const SlLabelled *labels;   /* what other models said of the object */
+  guint parent;               /* the object inside which a further model found this one: 1 + its place; 0 = none */
+  const SlSkeleton *skeleton; /* (nullable): of the points; NULL = the prediction's, where that has as many */
 } SlObjectView;
 
 /** A class that the mask has, and the share of its cells. */
@@ -75,7 +76,7 @@ typedef struct
  * @timestamp: nanoseconds of stream time, G_MAXUINT64 when unknown (JSON null)
  * @width, @height: pixels of the original frame; of the tensor when there was none
  * @made_picture: the model made a picture, @width x @height; there is nothing else to tell
- * @skeleton: (nullable): names and bones of all objects' points
+ * @skeleton: (nullable): names and bones of the points of objects that have none of their own
  * @mask: a class for each cell of a grid over the whole frame; SL_MASK_VOID where the model did not see; @width 0 = none
  * @vector: numbers about the whole frame
  * @outputs: the model's tensors, undecoded
@@ -101,6 +102,14 @@ typedef struct
   const SlLatency *latency;
   const SlAnalysis *analysis;
 } SlPredictionView;
+
+/** sl_object_skeleton: (nullable): names and bones of the points of @object. @common: (nullable): its prediction's */
+static inline const SlSkeleton *
+sl_object_skeleton (const SlObjectView *object, const SlSkeleton *common)
+{
+  const SlSkeleton *skeleton = object->skeleton != NULL ? object->skeleton : common;
+  return skeleton != NULL && skeleton->n_points == object->n_points ? skeleton : NULL;
+}
 
 /** sl_prediction_append_json: one line without newline, UTF-8; shape documented in docs/predictions.md. */
 void sl_prediction_append_json (GString *out, const SlPredictionView *prediction);

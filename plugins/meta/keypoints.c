@@ -56,13 +56,14 @@ add_numbers (GstStructure *structure, const SlObjectView *object)
 }
 
 void
-sl_region_add_points (GstVideoRegionOfInterestMeta *region, const SlObjectView *object, const SlSkeleton *skeleton)
+sl_region_add_points (GstVideoRegionOfInterestMeta *region, const SlObjectView *object, const SlSkeleton *common)
 {
+  const SlSkeleton *skeleton = sl_object_skeleton (object, common);
   if (object->n_points == 0 || object->n_points > SL_MAX_KEYPOINTS)
     return;
   GstStructure *structure = gst_structure_new_empty (NAME);
   add_numbers (structure, object);
-  if (skeleton != NULL && skeleton->n_points == object->n_points) {
+  if (skeleton != NULL) {
     GValue names = G_VALUE_INIT, bones = G_VALUE_INIT;
     g_value_init (&names, GST_TYPE_ARRAY);
     g_value_init (&bones, GST_TYPE_ARRAY);
@@ -107,7 +108,8 @@ static void
 read_skeleton (const GstStructure *structure, guint n_points, SlReadSkeleton *out)
 {
   const GValue *names = get_array (structure, "point_names"), *bones = get_array (structure, "point_connections");
-  if (out->skeleton.n_points > 0 || names == NULL || gst_value_array_get_size (names) != n_points)
+  out->skeleton.n_points = 0;
+  if (names == NULL || gst_value_array_get_size (names) != n_points)
     return;
   for (guint i = 0; i < n_points; i++)
     out->names[i] = g_intern_string (string_at (names, i));

@@ -26,7 +26,7 @@ typedef struct
 /** sl_region_add_points: attaches the points of @object, when it has some. @skeleton: (nullable) */
 void sl_region_add_points (GstVideoRegionOfInterestMeta *region, const SlObjectView *object, const SlSkeleton *skeleton);
 /** sl_region_read_points: appends the points of @region to @points (of SlPoint), mapped by the box of @object. Returns how many;
- *  0 when there are none or they make no sense. @skeleton is filled from the first region that has names. */
+ *  0 when there are none or they make no sense. @skeleton becomes what its names say, of no points where it has none. */
 guint sl_region_read_points (GstVideoRegionOfInterestMeta *region, const SlObjectView *object, GArray *points, SlReadSkeleton *skeleton);
 
 G_END_DECLS

@@ -156,6 +156,8 @@ sl_prediction_reader_clear (SlPredictionReader *reader)
   g_clear_pointer (&reader->ids, g_array_unref);
   g_clear_pointer (&reader->frame_cells, g_byte_array_unref);
   g_clear_pointer (&reader->related, sl_related_free);
+  for (guint i = 0; i <= SL_MOST_SKELETONS; i++)
+    g_clear_pointer (&reader->skeletons[i], g_free);
 }
 
 /* The label of @params, else the region's own type; both outlive the buffer. */
@@ -260,6 +262,32 @@ read_related (SlPredictionReader *reader, SlRelatedObject *found, guint first, S
     sl_related_mask (reader->related, found, object, reader->cells, &object->mask);
 }
 
+static gboolean
+same_skeleton (const SlSkeleton *a, const SlSkeleton *b)
+{
+  return a->n_points == b->n_points && a->n_bones == b->n_bones && memcmp (a->names, b->names, a->n_points * sizeof *a->names) == 0
+         && memcmp (a->bones, b->bones, a->n_bones * sizeof *a->bones) == 0;
+}
+
+/* Points, and the one of the reader's skeletons that has their names; names that are too many kinds' are left out. */
+static void
+read_points (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, SlObjectView *object)
+{
+  guint at = 0;
+  if (reader->skeletons[reader->n_skeletons] == NULL)
+    reader->skeletons[reader->n_skeletons] = g_new0 (SlReadSkeleton, 1);
+  const SlSkeleton *read = &reader->skeletons[reader->n_skeletons]->skeleton;
+  object->n_points = sl_region_read_points (region, object, reader->points, reader->skeletons[reader->n_skeletons]);
+  if (object->n_points == 0 || read->n_points == 0)
+    return;
+  while (at < reader->n_skeletons && !same_skeleton (&reader->skeletons[at]->skeleton, read))
+    at++;
+  if (at == SL_MOST_SKELETONS)
+    return;
+  reader->n_skeletons = MAX (reader->n_skeletons, at + 1);
+  object->skeleton = &reader->skeletons[at]->skeleton;
+}
+
 static void
 read_object (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, const SlPredictionView *prediction)
 {
@@ -270,7 +298,7 @@ read_object (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, c
   if (!sl_region_read_object (region, prediction->width, prediction->height, &object))
     return;
   sl_region_read_mask (region, reader->cells, &object.mask);
-  object.n_points = sl_region_read_points (region, &object, reader->points, &reader->skeleton);
+  read_points (reader, region, &object);
   read_object_labels (reader, region, reader->object_labels);
   if (found != NULL)
     read_related (reader, found, first, &object);
@@ -383,7 +411,7 @@ forget (SlPredictionReader *reader)
   g_byte_array_set_size (reader->cells, 0);
   g_array_set_size (reader->object_labels, 0);
   g_array_set_size (reader->ids, 0);
-  memset (&reader->skeleton.skeleton, 0, sizeof reader->skeleton.skeleton);
+  reader->n_skeletons = 0;
 }
 
 void
@@ -414,7 +442,7 @@ sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPred
   const SlOutputs *outputs = sl_buffer_get_outputs (buffer);
   prediction->outputs = outputs != NULL ? *outputs : (SlOutputs){ 0 };
   prediction->analysis = sl_buffer_get_analysis (buffer);
-  prediction->skeleton = reader->skeleton.skeleton.n_points > 0 ? &reader->skeleton.skeleton : NULL;
+  prediction->skeleton = reader->n_skeletons > 0 ? &reader->skeletons[0]->skeleton : NULL;
   prediction->n_objects = reader->objects->len;
   prediction->objects = (const SlObjectView *) (gconstpointer) reader->objects->data;
   prediction->n_labels = reader->labels->len;

@@ -56,6 +56,9 @@ typedef struct
   guint depth;
 } SlRegionIds;
 
+/** Most kinds of objects with different keypoints that one frame is read with. */
+#define SL_MOST_SKELETONS 8
+
 /** Predictions read from a buffer's metas, whoever wrote them. */
 typedef struct
 {
@@ -70,7 +73,8 @@ typedef struct
   GArray *ids;             /* of SlRegionIds, one an object */
   guint n_regions;         /* objects that are regions; others come behind them */
   SlRelated *related;
-  SlReadSkeleton skeleton;
+  SlReadSkeleton *skeletons[SL_MOST_SKELETONS + 1]; /* of objects' points, @n_skeletons different ones */
+  guint n_skeletons;
   SlLatency latency;
 } SlPredictionReader;
 

@@ -57,8 +57,9 @@ draw_label (const SlPen *pen, const SlObjectView *object)
 }
 
 static void
-draw_skeleton (const SlPen *pen, const SlObjectView *object, const SlSkeleton *skeleton)
+draw_skeleton (const SlPen *pen, const SlObjectView *object, const SlSkeleton *common)
 {
+  const SlSkeleton *skeleton = sl_object_skeleton (object, common);
   const double width = pen->canvas->width, height = pen->canvas->height;
   const SlInk bone = sl_canvas_ink (pen->canvas, sl_draw_colour (object->label_id, object->label));
   const SlInk joint = sl_canvas_ink (pen->canvas, WHITE);

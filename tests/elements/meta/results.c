@@ -9,6 +9,7 @@
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/mask_meta.h"
 #include "plugins/meta/region_predictions.h"
+#include "predict/predictions_private.h"
 #include "predictions/mapper.h"
 #include "sightline/predictions.h"
 #include "tests/elements/support.h"
@@ -193,6 +194,64 @@ test_points (void)
   }
   sl_prediction_reader_clear (&reader);
   gst_buffer_unref (out);
+}
+
+/* Objects of one frame whose points have other names, or none. */
+static void
+test_kinds_of_points (void)
+{
+  static const char *const hand[] = { "wrist", "tip" };
+  static const guint8 bones[][2] = { { 0, 1 } };
+  static const SlSkeleton skeleton = { 2, 1, hand, bones };
+  const SlPoint points[] = { { 0.25, 0.5, 1 }, { 0.5, 0.75, 1 }, { 0.5, 0.5, 1 } };
+  const SlObjectView others[] = {
+    { .x = 9,
+      .y = 9,
+      .w = 90,
+      .h = 90,
+      .x_max = 1,
+      .y_max = 1,
+      .confidence = 1,
+      .label = "hand",
+      .n_points = 2,
+      .points = points,
+      .skeleton = &skeleton },
+    { .x = 9, .y = 9, .w = 90, .h = 90, .x_max = 1, .y_max = 1, .confidence = 1, .label = "mesh", .n_points = 3, .points = points },
+    { .x = 9,
+      .y = 9,
+      .w = 90,
+      .h = 90,
+      .x_max = 1,
+      .y_max = 1,
+      .confidence = 1,
+      .label = "hand",
+      .n_points = 2,
+      .points = points,
+      .skeleton = &skeleton },
+  };
+  GstBuffer *out = test_line_run ("slpostprocess", "video/x-raw", POSE_CAPS, pose_buffer ());
+  out = gst_buffer_make_writable (out);
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    sl_buffer_add_object (out, &others[i], NULL);
+  SlPredictionView prediction = { .width = 400, .height = 200 };
+  SlPredictionReader reader;
+  sl_prediction_reader_init (&reader);
+  sl_prediction_reader_read (&reader, out, &prediction);
+  g_assert_cmpuint (prediction.n_objects, ==, 4);
+  g_autoptr (SlPredictions) kept = sl_predictions_new (&prediction);
+  g_autoptr (GString) json = g_string_new (NULL);
+  sl_prediction_append_json (json, &prediction);
+  gst_buffer_unref (out);
+  sl_prediction_reader_clear (&reader);
+  g_assert_nonnull (strstr (json->str, "\"right_ankle\""));
+  g_assert_nonnull (strstr (json->str, "\"roi_type\":\"hand\""));
+  g_assert_nonnull (strstr (json->str, "{\"name\":\"tip\",\"x\":0.5,\"y\":0.75,"));
+  g_assert_nonnull (strstr (json->str, "{\"name\":null,\"x\":0.25,\"y\":0.5,"));
+  const SlPredictionView *view = sl_predictions_view (kept);
+  g_assert_cmpstr (sl_object_skeleton (&view->objects[0], view->skeleton)->names[0], ==, "nose");
+  g_assert_cmpstr (sl_object_skeleton (&view->objects[1], view->skeleton)->names[1], ==, "tip");
+  g_assert_null (sl_object_skeleton (&view->objects[2], view->skeleton));
+  g_assert_true (view->objects[3].skeleton == view->objects[1].skeleton);
 }
 
 /* Structures that others, or nobody, would write. */
@@ -420,6 +479,7 @@ main (int argc, char **argv)
   g_test_add_func ("/results/mask-property", test_mask_property);
   g_test_add_func ("/results/points", test_points);
   g_test_add_func ("/results/foreign-points", test_foreign_points);
+  g_test_add_func ("/results/kinds-of-points", test_kinds_of_points);
   g_test_add_func ("/results/outputs", test_outputs);
   g_test_add_func ("/results/vector", test_vector);
   g_test_add_func ("/results/mask", test_mask);
