@@ -87,6 +87,15 @@ sl_affine_view (SlAffine *affine, SlFit fit, SlOrientation orientation, const Sl
 }
 
 void
+sl_affine_turned (SlAffine *affine, const SlTurnedRect *part, int tensor_w, int tensor_h)
+{
+  const double across = part->width / tensor_w, down = part->height / tensor_h, c = cos (part->angle), s = sin (part->angle);
+  *affine = (SlAffine){ .xx = c * across, .xy = -s * down, .yx = s * across, .yy = c * down };
+  affine->x0 = part->x - affine->xx * tensor_w / 2 - affine->xy * tensor_h / 2;
+  affine->y0 = part->y - affine->yx * tensor_w / 2 - affine->yy * tensor_h / 2;
+}
+
+void
 sl_affine_apply (const SlAffine *affine, double x, double y, double *frame_x, double *frame_y)
 {
   *frame_x = affine->xx * x + affine->xy * y + affine->x0;

@@ -45,6 +45,13 @@ typedef struct
   int x, y, width, height;
 } SlRect;
 
+/** A part of a frame that may be turned by any angle and may reach beyond the frame: its centre and sizes in pixels, and the @angle in radians
+ *  from the frame's x axis to its own, clockwise as the frame is seen. */
+typedef struct
+{
+  double x, y, width, height, angle;
+} SlTurnedRect;
+
 /** An exact quotient; @den >= 1. */
 typedef struct
 {
@@ -63,6 +70,8 @@ void sl_affine_fit (SlAffine *affine, SlFit fit, int frame_w, int frame_h, int t
 SlTurn sl_affine_turn (SlOrientation orientation);
 /** sl_affine_view: tensor -> frame when @part of the frame (sizes >= 1) is turned and then fitted into the tensor. */
 void sl_affine_view (SlAffine *affine, SlFit fit, SlOrientation orientation, const SlRect *part, int tensor_w, int tensor_h);
+/** sl_affine_turned: tensor -> frame when @part is stretched over the tensor. */
+void sl_affine_turned (SlAffine *affine, const SlTurnedRect *part, int tensor_w, int tensor_h);
 /** sl_affine_apply: maps a point of the tensor to the frame. */
 void sl_affine_apply (const SlAffine *affine, double x, double y, double *frame_x, double *frame_y);
 /** sl_affine_invert: false when @affine is singular; @inverse may be @affine. */

@@ -35,6 +35,7 @@
 #include "plugins/video_input.h"
 #include "plugins/video_part.h"
 #include "postprocess/result.h"
+#include "preprocess/warp.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_normalize_debug);
 #define GST_CAT_DEFAULT sl_normalize_debug
@@ -48,6 +49,7 @@ typedef struct
   gint interval;                /* object lock */
   gboolean objects;             /* object lock */
   char *object_class;           /* object lock */
+  char *object_alignment;       /* object lock */
   gint max_objects;             /* object lock */
   GstVideoInfo video;
   SlImageInfo image; /* of video */
@@ -57,7 +59,11 @@ typedef struct
   SlNormalizer *normalizer;
   SlSlicer *slicer;         /* (nullable): with more than one thread */
   SlNormalizer *of_objects; /* (nullable): of the object before, whose memory the next one takes */
+  SlWarp *of_turned;        /* (nullable): of objects that are turned */
   SlNormalizeSpec spec;
+  gboolean aligns; /* objects are looked at as @alignment says */
+  SlAlignment alignment;
+  SlRegionPoints points;
   gboolean refused;
   guint waited;   /* frames since the last one that became a tensor */
   GArray *chosen; /* of SlObjectRegion: of the frame at hand */
@@ -125,15 +131,29 @@ static const SlProperty properties[] = {
   { "object-class", "Object classes",
     "Where regions of interest are looked at: labels of those that are, separated by commas, such as face,person; unset = all",
     SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, object_class) },
+  { "object-alignment", "Object alignment",
+    "Where regions of interest are looked at: how each is turned upright by its keypoints and how much around it is looked at: face, hand or "
+    "person, as MediaPipe's landmark models want what its detectors find, or box, or a direction from one keypoint to another such as "
+    "from=right_eye,to=left_eye,angle=0,scale=1.5; angle is what the direction becomes, 90 = up; scale is the side of the square looked at by the "
+    "longer side of the box; shift-x and shift-y move it by the box's sides; unset = the box as it is",
+    SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, object_alignment) },
   { "max-objects", "Most objects",
     "Where regions of interest are looked at: most of one frame, in the order in which they were found; tensors of all of them are in memory "
     "at once",
     SL_PROPERTY_INT, G_STRUCT_OFFSET (SlNormalize, max_objects), 1, SL_MAX_RESULTS, 16, NULL, TRUE },
 };
 
-/* @slicer: (nullable). What fails is said. */
+/* What makes a tensor: one of these. */
+typedef struct
+{
+  SlNormalizer *normalizer;
+  SlSlicer *slicer; /* (nullable): does it for @normalizer */
+  SlWarp *warp;     /* (nullable): in place of both */
+} Maker;
+
+/* What fails is said. */
 static GstFlowReturn
-convert (SlNormalize *self, SlNormalizer *normalizer, SlSlicer *slicer, GstBuffer *in, GstBuffer *out)
+convert (SlNormalize *self, const Maker *maker, GstBuffer *in, GstBuffer *out)
 {
   GstVideoFrame frame;
   GstMapInfo map;
@@ -142,10 +162,12 @@ convert (SlNormalize *self, SlNormalizer *normalizer, SlSlicer *slicer, GstBuffe
   if (!sl_video_input_map (&frame, &image, &self->video, in, &error))
     return sl_element_refuse_frame (GST_ELEMENT (self), error);
   const gboolean mapped = gst_buffer_map (out, &map, GST_MAP_WRITE), fits = mapped && map.size == self->tensor.bytes;
-  if (fits && slicer != NULL)
-    sl_slicer_run (slicer, &image, map.data);
+  if (fits && maker->warp != NULL)
+    sl_warp_run (maker->warp, &image, map.data);
+  else if (fits && maker->slicer != NULL)
+    sl_slicer_run (maker->slicer, &image, map.data);
   else if (fits)
-    sl_normalizer_run (normalizer, &image, map.data);
+    sl_normalizer_run (maker->normalizer, &image, map.data);
   if (mapped)
     gst_buffer_unmap (out, &map);
   gst_video_frame_unmap (&frame);
@@ -172,30 +194,42 @@ attach_frame (SlNormalize *self, GstBuffer *out, GstBuffer *frame, SlFrameConten
   return meta;
 }
 
+/* Sets @maker to make the tensor of @region. */
+static gboolean
+choose_maker (SlNormalize *self, const SlObjectRegion *region, Maker *maker)
+{
+  SlNormalizeSpec spec = self->spec;
+  SlNormalizeStatus made;
+  *maker = (Maker){ 0 };
+  if (region->turned.width > 0) {
+    if (self->of_turned == NULL)
+      self->of_turned = sl_warp_new ();
+    made = self->of_turned != NULL ? sl_warp_set (self->of_turned, &self->image, &spec, &region->turned) : SL_NORMALIZE_NO_MEMORY;
+    maker->warp = self->of_turned;
+  } else {
+    spec.crop = region->part;
+    made = self->of_objects != NULL ? sl_normalizer_set (self->of_objects, &self->image, &spec)
+                                    : sl_normalizer_new (&self->of_objects, &self->image, &spec);
+    maker->normalizer = self->of_objects;
+  }
+  if (made != SL_NORMALIZE_OK)
+    GST_ELEMENT_ERROR (self, RESOURCE, FAILED,
+                       ("an object of %dx%d pixels to a tensor of %dx%d: %s", region->part.width, region->part.height, spec.width,
+                        spec.height, sl_normalize_status_text (made)),
+                       (NULL));
+  return made == SL_NORMALIZE_OK;
+}
+
 /* @region: (nullable): the part of the frame that @out shows */
 static GstFlowReturn
 fill_tensor (SlNormalize *self, const SlObjectRegion *region, SlFrameContent content, GstBuffer *in, GstBuffer *out)
 {
   const gint64 started = g_get_monotonic_time ();
-  SlNormalizer *normalizer = self->normalizer;
-  if (normalizer == NULL)
-    return GST_FLOW_ERROR; /* said when it was turned */
-  if (region != NULL) {
-    SlNormalizeSpec spec = self->spec;
-    spec.crop = region->part;
-    const SlNormalizeStatus made = self->of_objects != NULL ? sl_normalizer_set (self->of_objects, &self->image, &spec)
-                                                            : sl_normalizer_new (&self->of_objects, &self->image, &spec);
-    normalizer = self->of_objects;
-    if (made != SL_NORMALIZE_OK) {
-      GST_ELEMENT_ERROR (self, RESOURCE, FAILED,
-                         ("an object of %dx%d pixels to a tensor of %dx%d: %s", region->part.width, region->part.height, spec.width,
-                          spec.height, sl_normalize_status_text (made)),
-                         (NULL));
-      return GST_FLOW_ERROR;
-    }
-  }
-  const GstFlowReturn flow = convert (self, normalizer, region != NULL ? NULL : self->slicer, in, out);
-  const SlAffine affine = *sl_normalizer_map (normalizer);
+  Maker maker = { .normalizer = self->normalizer, .slicer = self->slicer };
+  if (self->normalizer == NULL || (region != NULL && !choose_maker (self, region, &maker)))
+    return GST_FLOW_ERROR; /* said when it was turned, or just now */
+  const GstFlowReturn flow = convert (self, &maker, in, out);
+  const SlAffine affine = maker.warp != NULL ? *sl_warp_map (maker.warp) : *sl_normalizer_map (maker.normalizer);
   if (flow != GST_FLOW_OK)
     return flow;
   SlFrameMeta *meta = attach_frame (self, out, in, content, started);
@@ -263,6 +297,9 @@ choose_objects (SlNormalize *self, GstBuffer **frame)
     return FALSE;
   sl_prediction_reader_adopt (&self->reader, frame, GST_VIDEO_INFO_WIDTH (&self->video), GST_VIDEO_INFO_HEIGHT (&self->video));
   sl_object_regions_choose (*frame, &self->video, (const char *const *) self->classes, most, self->chosen);
+  if (self->aligns)
+    sl_object_regions_align (*frame, &self->video, &self->alignment, (double) self->spec.width / self->spec.height, &self->points,
+                             self->chosen);
   return TRUE;
 }
 
@@ -452,6 +489,7 @@ drop_normalizer (SlNormalize *self)
   g_clear_pointer (&self->slicer, sl_slicer_free);
   g_clear_pointer (&self->normalizer, sl_normalizer_free);
   g_clear_pointer (&self->of_objects, sl_normalizer_free);
+  g_clear_pointer (&self->of_turned, sl_warp_free);
 }
 
 /* By image and spec. */
@@ -616,6 +654,15 @@ static gboolean
 sl_normalize_start (GstBaseTransform *base)
 {
   SlNormalize *self = (SlNormalize *) base;
+  g_autoptr (GError) error = NULL;
+  GST_OBJECT_LOCK (self);
+  g_autofree char *alignment = g_strdup (self->object_alignment);
+  GST_OBJECT_UNLOCK (self);
+  self->aligns = alignment != NULL && *alignment != '\0';
+  if (self->aligns && !sl_alignment_parse (alignment, &self->alignment, &error)) {
+    sl_element_report (GST_ELEMENT (self), error);
+    return FALSE;
+  }
   self->refused = FALSE;
   self->waited = 0;
   GST_INFO_OBJECT (self, "kernels: %s", sl_normalizer_cpu ());
@@ -634,6 +681,7 @@ sl_normalize_finalize (GObject *object)
 {
   unconfigure ((SlNormalize *) object);
   g_array_unref (((SlNormalize *) object)->chosen);
+  g_array_unref (((SlNormalize *) object)->points.points);
   sl_prediction_reader_clear (&((SlNormalize *) object)->reader);
   g_free (((SlNormalize *) object)->split);
   g_strfreev (((SlNormalize *) object)->classes);
@@ -684,6 +732,7 @@ sl_normalize_init (SlNormalize *self)
 {
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
   self->chosen = g_array_new (FALSE, FALSE, sizeof (SlObjectRegion));
+  self->points.points = g_array_new (FALSE, FALSE, sizeof (SlPoint));
   sl_prediction_reader_init (&self->reader);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), FALSE);
 }

@@ -86,6 +86,7 @@ static const struct
   { POSTPROCESS, "track" },
   { NORMALIZE, "inference-interval" },
   { NORMALIZE, "object-class" },
+  { NORMALIZE, "object-alignment" },
   { NORMALIZE, "max-objects" },
   { INFER, "fit" },
   { NORMALIZE, "filter" },
@@ -130,22 +131,23 @@ static gboolean
 apply_region (SlPredict *self)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *classes = NULL;
+  g_autofree char *classes = NULL, *alignment = NULL;
   SlRect part;
   gboolean objects;
   GST_OBJECT_LOCK (self);
   g_autofree char *text = g_strdup (self->region);
   GST_OBJECT_UNLOCK (self);
-  g_object_get (self->children[NORMALIZE], "object-class", &classes, NULL);
-  const gboolean by_class = classes != NULL && *classes != '\0';
-  if (sl_video_part_parse_region (text, &part, &objects, &error) && by_class && part.width > 0)
+  g_object_get (self->children[NORMALIZE], "object-class", &classes, "object-alignment", &alignment, NULL);
+  const gboolean by_class = classes != NULL && *classes != '\0', aligned = alignment != NULL && *alignment != '\0';
+  if (sl_video_part_parse_region (text, &part, &objects, &error) && (by_class || aligned) && part.width > 0)
     g_set_error (&error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "inference-region=%s and object-class=%s: expected one of them, a rectangle or objects: remove the other", text, classes);
+                 "inference-region=%s and %s=%s: expected one of them, a rectangle or objects: remove the other", text,
+                 by_class ? "object-class" : "object-alignment", by_class ? classes : alignment);
   if (error != NULL) {
     sl_element_report (GST_ELEMENT (self), error);
     return FALSE;
   }
-  objects |= by_class;
+  objects |= by_class || aligned;
   g_object_set (self->children[NORMALIZE], "objects", objects, "crop-x", part.x, "crop-y", part.y, "crop-width", part.width, "crop-height",
                 part.height, NULL);
   return TRUE;

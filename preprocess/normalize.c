@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "preprocess/colour.h"
+#include "preprocess/output.h"
 #include "preprocess/source.h"
 
-#define MAX_FACTOR 1e30
 #define COLUMNS 32 /* of the tensor, stored together when rows and columns are exchanged */
 
 struct SlNormalizer
@@ -32,83 +32,6 @@ struct SlNormalizer
   uint8_t *pad; /* a row of border: channels in turn, or one after another for NCHW */
   void *scratch;
 };
-
-static const struct
-{
-  size_t bytes;
-  double low, high, bias; /* what mixes make is @bias above what is stored: see SlStore */
-} out_types[] = {
-  [SL_OUT_U8] = { sizeof (uint8_t), 0.0, 255.0, 0.0 },
-  [SL_OUT_I8] = { sizeof (int8_t), 0.0, 255.0, 128.0 },
-  [SL_OUT_F32] = { sizeof (float), -INFINITY, INFINITY, 0.0 },
-  [SL_OUT_F16] = { sizeof (uint16_t), -65504.0, 65504.0, 0.0 },
-};
-
-static bool
-valid_size (int size)
-{
-  return size >= 1 && size <= SL_MAX_SIDE;
-}
-
-static bool
-valid_enums (const SlImageInfo *image, const SlNormalizeSpec *spec)
-{
-  return (unsigned int) image->matrix <= SL_MATRIX_BT2020 && (unsigned int) image->site_h <= SL_SITE_COSITED
-         && (unsigned int) image->site_v <= SL_SITE_COSITED && (unsigned int) spec->type <= SL_OUT_F16
-         && (unsigned int) spec->layout <= SL_LAYOUT_NCHW && (unsigned int) spec->colour <= SL_COLOUR_GRAY
-         && (unsigned int) spec->fit <= SL_FIT_CROP && (unsigned int) spec->filter <= SL_FILTER_AUTO
-         && (unsigned int) spec->orientation <= SL_ORIENTATION_UR_LL;
-}
-
-static bool
-valid_crop (const SlImageInfo *image, const SlRect *crop)
-{
-  if (crop->x == 0 && crop->y == 0 && crop->width == 0 && crop->height == 0)
-    return true;
-  return crop->x >= 0 && crop->y >= 0 && crop->width >= 1 && crop->height >= 1 && crop->width <= image->width
-         && crop->height <= image->height && crop->x <= image->width - crop->width && crop->y <= image->height - crop->height;
-}
-
-static SlNormalizeStatus
-check (const SlImageInfo *image, const SlNormalizeSpec *spec)
-{
-  if (sl_pixel_layout (image->format) == NULL)
-    return SL_NORMALIZE_BAD_FORMAT;
-  if (!valid_enums (image, spec))
-    return SL_NORMALIZE_BAD_ENUM;
-  if (!valid_size (image->width) || !valid_size (image->height) || !valid_size (spec->width) || !valid_size (spec->height))
-    return SL_NORMALIZE_BAD_SIZE;
-  if (!valid_crop (image, &spec->crop))
-    return SL_NORMALIZE_BAD_CROP;
-  const int channels = spec->colour == SL_COLOUR_GRAY ? 1 : 3;
-  if ((uint64_t) spec->width * (uint64_t) spec->height * (uint64_t) channels * out_types[spec->type].bytes > PTRDIFF_MAX)
-    return SL_NORMALIZE_BAD_SIZE;
-  if (spec->pad_value < 0 || spec->pad_value > 255)
-    return SL_NORMALIZE_BAD_RANGE;
-  for (int i = 0; i < channels; i++) {
-    /* NaN fails these too. */
-    if (!(fabs (spec->gain[i]) <= MAX_FACTOR) || !(fabs (spec->offset[i]) <= MAX_FACTOR))
-      return SL_NORMALIZE_BAD_RANGE;
-  }
-  return SL_NORMALIZE_OK;
-}
-
-static void
-init_mix (SlMix *mix, const SlColourRow row, int bits, double gain, double stored_offset, SlOutType type)
-{
-  const double code = ldexp (1.0, bits - SL_ROW_BITS - SL_TAP_BITS);
-  const double offset = stored_offset + out_types[type].bias;
-  const double bounds[2] = { offset, 255.0 * gain + offset };
-  double low = fmin (bounds[0], bounds[1]);
-  double high = fmax (bounds[0], bounds[1]);
-  low = fmin (fmax (low, out_types[type].low), out_types[type].high);
-  high = fmin (fmax (high, out_types[type].low), out_types[type].high);
-  for (int i = 0; i < 3; i++)
-    mix->m[i] = (float) (row[i] * gain * code);
-  mix->constant = (float) (row[3] * gain + offset);
-  mix->low = (float) low;
-  mix->high = (float) high;
-}
 
 /* The mix of each output channel, in the order stored; returns how many components it takes. */
 static int
@@ -132,7 +55,7 @@ init_colours (SlNormalizer *self, const SlImageInfo *image)
   for (int i = 0; i < 3; i++) {
     const int from = spec->colour == SL_COLOUR_BGR ? 2 - i : i;
     self->input[i] = components == 3 ? i : 0;
-    init_mix (&self->mix[i], rows[from], layout->bits, spec->gain[i], spec->offset[i], spec->type);
+    sl_output_mix (&self->mix[i], rows[from], layout->bits, spec->gain[i], spec->offset[i], spec->type);
   }
   return components;
 }
@@ -155,7 +78,7 @@ init_pad (SlNormalizer *self)
   SlMix mix[3] = { { { 0.0f } } };
   for (int i = 0; i < self->channels; i++) {
     mix[i] = (SlMix){ .low = self->mix[i].low, .high = self->mix[i].high };
-    mix[i].constant = (float) (self->spec.pad_value * self->spec.gain[i] + (self->spec.offset[i] + out_types[self->spec.type].bias));
+    mix[i].constant = (float) (self->spec.pad_value * self->spec.gain[i] + (self->spec.offset[i] + sl_output_bias (self->spec.type)));
   }
   const size_t plane = width * self->element;
   const int32_t *const src[3] = { zeros, zeros, zeros };
@@ -190,7 +113,7 @@ init_memory (SlNormalizer *self)
   const SlStoreLayout layout = self->channels == 1 ? SL_STORE_ONE : interleaved (self) ? SL_STORE_INTERLEAVED : SL_STORE_PLANES;
   const size_t columns = (size_t) self->source.grid[0].columns.count;
   self->store = self->source.kernels->store[self->spec.type][layout];
-  self->element = out_types[self->spec.type].bytes;
+  self->element = sl_output_bytes (self->spec.type);
   self->row_ints = (columns + SL_AXIS_GROUP) / SL_AXIS_GROUP * SL_AXIS_GROUP;
   self->scratch = sl_tables_take (&self->source.tables, sl_normalizer_scratch_bytes (self), 1);
   return self->scratch != NULL && init_pad (self);
@@ -199,7 +122,7 @@ init_memory (SlNormalizer *self)
 SlNormalizeStatus
 sl_normalizer_set (SlNormalizer *self, const SlImageInfo *image, const SlNormalizeSpec *spec)
 {
-  const SlNormalizeStatus status = check (image, spec);
+  const SlNormalizeStatus status = sl_output_check (image, spec);
   if (status != SL_NORMALIZE_OK)
     return status;
   sl_tables_reset (&self->source.tables);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "plugins/meta/frame_meta.h"
+#include "plugins/meta/region_predictions.h"
 #include "plugins/meta/related_objects.h"
 
 gboolean
@@ -80,6 +81,41 @@ sl_object_regions_choose (GstBuffer *frame, const GstVideoInfo *video, const cha
       continue;
     g_array_append_val (chosen, object);
   }
+}
+
+static gboolean
+align (GstVideoRegionOfInterestMeta *region, const GstVideoInfo *video, const SlAlignment *alignment, double aspect, SlRegionPoints *points,
+       SlTurnedRect *turned)
+{
+  const gint width = GST_VIDEO_INFO_WIDTH (video), height = GST_VIDEO_INFO_HEIGHT (video);
+  SlObjectView object = { 0 };
+  if (!sl_region_read_object (region, width, height, &object))
+    return FALSE;
+  g_array_set_size (points->points, 0);
+  object.n_points = sl_region_read_points (region, &object, points->points, &points->skeleton);
+  object.points = (const SlPoint *) (gpointer) points->points->data;
+  return sl_alignment_place (alignment, &object, &points->skeleton.skeleton, width, height, aspect, turned);
+}
+
+void
+sl_object_regions_align (GstBuffer *frame, const GstVideoInfo *video, const SlAlignment *alignment, double aspect, SlRegionPoints *points,
+                         GArray *chosen)
+{
+  gpointer state = NULL;
+  GstMeta *meta;
+  guint n = 0, next = 0;
+  for (guint i = 0; next < chosen->len; i++) {
+    meta = gst_buffer_iterate_meta_filtered (frame, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+    SlObjectRegion region = g_array_index (chosen, SlObjectRegion, next);
+    if (meta == NULL)
+      break;
+    if (region.index != i)
+      continue;
+    next++;
+    if (align ((GstVideoRegionOfInterestMeta *) meta, video, alignment, aspect, points, &region.turned))
+      g_array_index (chosen, SlObjectRegion, n++) = region;
+  }
+  g_array_set_size (chosen, n);
 }
 
 gboolean

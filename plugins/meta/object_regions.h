@@ -8,7 +8,8 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-#include "base/affine.h"
+#include "plugins/meta/keypoints.h"
+#include "predictions/alignment.h"
 
 G_BEGIN_DECLS
 
@@ -17,12 +18,23 @@ typedef struct
 {
   guint index;
   SlRect part;
+  SlTurnedRect turned; /* what shows the object upright; width 0 = @part does */
 } SlObjectRegion;
+
+/** What regions' points are read into. */
+typedef struct
+{
+  GArray *points; /* of SlPoint */
+  SlReadSkeleton skeleton;
+} SlRegionPoints;
 
 /** sl_object_regions_choose: fills @chosen (of SlObjectRegion) with at most @most regions, in their order on @frame, a frame of
  *  @video. @classes (nullable), NULL-terminated: labels that count, spaces around them do not. Regions of no area inside the frame
  *  are left out, and so are labels of the whole frame. */
 void sl_object_regions_choose (GstBuffer *frame, const GstVideoInfo *video, const char *const *classes, guint most, GArray *chosen);
+/** sl_object_regions_align: sets what of @chosen shows each object upright, for a tensor of @aspect; those without a size go. */
+void sl_object_regions_align (GstBuffer *frame, const GstVideoInfo *video, const SlAlignment *alignment, double aspect,
+                              SlRegionPoints *points, GArray *chosen);
 /** sl_object_region_find: the pixels, inside a frame of @video, of the region meta @index of @frame; FALSE when it has none there. */
 gboolean sl_object_region_find (GstBuffer *frame, const GstVideoInfo *video, guint index, SlRect *part);
 /** sl_region_is_label: whether a region stands for a label of the whole frame of @width x @height, and not for an object. */

@@ -589,7 +589,6 @@ test_properties (void)
   g_assert_cmpstr (region, ==, "full-frame");
 }
 
-/* A rectangle and objects cannot both be looked at. */
 /* What slinfer inside is to record. */
 static void
 test_black_box (void)
@@ -606,14 +605,30 @@ test_black_box (void)
   g_assert_cmpint (files, ==, 7);
 }
 
+/* A rectangle and objects cannot both be looked at. */
 static void
 test_contradiction (void)
 {
+  static const char *const properties[] = { "object-class", "object-alignment" };
+  for (guint i = 0; i < G_N_ELEMENTS (properties); i++) {
+    g_autofree char *stated = g_strconcat (properties[i], "=face", NULL);
+    Fixture fixture = setup (FALSE, TEXT_CAPS);
+    gst_element_set_state (fixture.element, GST_STATE_READY);
+    g_object_set (fixture.element, "inference-region", "1,2,3,4", properties[i], "face", NULL);
+    g_assert_cmpint (gst_element_set_state (fixture.element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+    test_assert_error (fixture.bus, "inference-region=1,2,3,4", stated, "expected one of them", NULL);
+    teardown (&fixture);
+  }
+}
+
+static void
+test_bad_alignment (void)
+{
   Fixture fixture = setup (FALSE, TEXT_CAPS);
   gst_element_set_state (fixture.element, GST_STATE_READY);
-  g_object_set (fixture.element, "inference-region", "1,2,3,4", "object-class", "face", NULL);
+  g_object_set (fixture.element, "object-alignment", "hand,scale=0", NULL);
   g_assert_cmpint (gst_element_set_state (fixture.element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
-  test_assert_error (fixture.bus, "inference-region=1,2,3,4", "object-class=face", "expected one of them", NULL);
+  test_assert_error (fixture.bus, "object-alignment=hand,scale=0: scale=0: expected a number from 0.1 to 10", NULL);
   teardown (&fixture);
 }
 
@@ -628,6 +643,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slpredict/age", test_age);
   g_test_add_func ("/slpredict/newest-objects", test_newest_objects);
   g_test_add_func ("/slpredict/flush", test_flush);
+  g_test_add_func ("/slpredict/bad-alignment", test_bad_alignment);
   g_test_add_data_func ("/slpredict/drop/always", GINT_TO_POINTER (TRUE), test_drop);
   g_test_add_data_func ("/slpredict/drop/never", GINT_TO_POINTER (FALSE), test_drop);
   g_test_add_func ("/slpredict/latency", test_latency);

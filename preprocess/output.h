@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a tensor's elements are made of, whoever reads the picture: which specs are legal, and how bytes of a component become elements.
+ */
+#ifndef SL_PREPROCESS_OUTPUT_H
+#define SL_PREPROCESS_OUTPUT_H
+
+#include "preprocess/kernels.h"
+#include "preprocess/normalize.h"
+
+/** sl_output_check: SL_NORMALIZE_OK when tensors can be made as @spec says of pictures of @image. */
+SlNormalizeStatus sl_output_check (const SlImageInfo *image, const SlNormalizeSpec *spec);
+/** sl_output_bytes: of an element. */
+size_t sl_output_bytes (SlOutType type);
+/** sl_output_bias: what mixes make is this much above what is stored (SlStore). */
+double sl_output_bias (SlOutType type);
+/** sl_output_mix: makes @mix of 32-bit rows of components of @bits: row[0..2] are their factors and row[3] what is added, in bytes of 0..255; then
+ *  @gain and @stored_offset. */
+void sl_output_mix (SlMix *mix, const double row[4], int bits, double gain, double stored_offset, SlOutType type);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which part of a frame shows an object upright: by geometry worked out by hand, and what is refused. */
+#include "predictions/alignment.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sightline/error.h"
+
+static const char *const two_names[] = { "a", "b" };
+static const SlSkeleton two = { 2, 0, two_names, NULL };
+
+static void
+assert_part (const SlTurnedRect *part, double x, double y, double width, double height, double degrees)
+{
+  g_assert_cmpfloat_with_epsilon (part->x, x, 1e-9);
+  g_assert_cmpfloat_with_epsilon (part->y, y, 1e-9);
+  g_assert_cmpfloat_with_epsilon (part->width, width, 1e-9);
+  g_assert_cmpfloat_with_epsilon (part->height, height, 1e-9);
+  g_assert_cmpfloat_with_epsilon (remainder (part->angle - degrees * G_PI / 180, 2 * G_PI), 0, 1e-9);
+}
+
+/* A box of 100x40 around (200, 100) in a frame of 400x200; the second point lies to the given side of the first. */
+static SlTurnedRect
+place (const char *text, double across, double down, double aspect)
+{
+  const SlPoint points[] = { { 0.5, 0.5, 1 }, { 0.5 + across / 400, 0.5 + down / 200, 1 } };
+  const SlObjectView object = { .x_min = 0.375, .x_max = 0.625, .y_min = 0.4, .y_max = 0.6, .n_points = 2, .points = points };
+  SlAlignment alignment;
+  SlTurnedRect part;
+  g_autoptr (GError) error = NULL;
+  g_assert_true (sl_alignment_parse (text, &alignment, &error));
+  g_assert_no_error (error);
+  g_assert_true (sl_alignment_place (&alignment, &object, &two, 400, 200, aspect, &part));
+  return part;
+}
+
+static void
+test_placed (void)
+{
+  SlTurnedRect part = place ("box", 1, 0, 1);
+  assert_part (&part, 200, 100, 100, 100, 0);
+  part = place ("box,scale=1.5,shift-x=0.1,shift-y=-0.5", 1, 0, 2);
+  assert_part (&part, 210, 80, 300, 150, 0);
+  /* The line from a to b points down: a picture in which it shall point right is turned by a quarter. */
+  part = place ("from=a,to=b", 0, 7, 1);
+  assert_part (&part, 200, 100, 100, 100, 90);
+  /* It shall point up and does. */
+  part = place ("from=0,to=1,angle=90", 0, -7, 0.5);
+  assert_part (&part, 200, 100, 100, 200, 0);
+  /* It points right where up is wanted: up is to the right, so the shift against its y axis goes right. */
+  part = place ("from=a,to=b,angle=90,shift-y=-1,scale=2", 5, 0, 1);
+  assert_part (&part, 240, 100, 200, 200, 90);
+  /* The circle around a has a radius of 5. */
+  part = place ("from=a,to=b,circle=yes,scale=3", 3, 4, 1);
+  assert_part (&part, 200, 100, 30, 30, atan2 (4, 3) * 180 / G_PI);
+  /* Points that the object has not. */
+  part = place ("face,scale=1", 3, 4, 1);
+  assert_part (&part, 200, 100, 100, 100, 0);
+  part = place ("from=0,to=2", 3, 4, 1);
+  assert_part (&part, 200, 100, 100, 100, 0);
+  part = place ("from=a,to=b", 0, 0, 1);
+  assert_part (&part, 200, 100, 100, 100, 0);
+}
+
+static void
+test_unseen (void)
+{
+  const SlPoint points[] = { { 0.5, 0.5, 1 }, { 0.5, 0.9, 0 } };
+  SlObjectView object = { .x_max = 0.5, .y_max = 0.5, .n_points = 2, .points = points };
+  SlAlignment alignment;
+  SlTurnedRect part;
+  g_assert_true (sl_alignment_parse ("from=a,to=b", &alignment, NULL));
+  g_assert_true (sl_alignment_place (&alignment, &object, &two, 100, 100, 1, &part));
+  assert_part (&part, 25, 25, 50, 50, 0);
+  object.x_max = object.y_max = 0;
+  g_assert_false (sl_alignment_place (&alignment, &object, &two, 100, 100, 1, &part));
+}
+
+static void
+test_refused (void)
+{
+  static const char *const cases[][2] = {
+    { "fase", "object-alignment=fase: 'fase': expected face, hand, person or box, then parameters such as "
+              "from=right_eye,to=left_eye,angle=0,scale=1.5,shift-y=0,circle=no; did you mean 'face'?" },
+    { "scale=2,face", "'face': expected face" },
+    { "face,scale=0", "object-alignment=face,scale=0: scale=0: expected a number from 0.1 to 10" },
+    { "face,scale=nan", "expected a number from 0.1 to 10" },
+    { "face,shift-y=", "shift-y=: expected a number from -10 to 10" },
+    { "face,circle=maybe", "'circle=maybe': expected" },
+    { "face,size=2", "'size=2': expected" },
+    { "from=a", "expected both from= and to=, the two keypoints" },
+    { "circle=yes", "expected both from= and to=" },
+    { "from=,to=b", "'from=': expected" },
+    { "from=0123456789012345678901234567890123456789,to=b", "expected" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GError) error = NULL;
+    SlAlignment alignment;
+    g_assert_false (sl_alignment_parse (cases[i][0], &alignment, &error));
+    g_assert_error (error, SL_ERROR, SL_ERROR_ARGUMENT);
+    if (strstr (error->message, cases[i][1]) == NULL)
+      g_error ("expected '%s' in: %s", cases[i][1], error->message);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/alignment/placed", test_placed);
+  g_test_add_func ("/alignment/unseen", test_unseen);
+  g_test_add_func ("/alignment/refused", test_refused);
+  return g_test_run ();
+}
