@@ -10,6 +10,8 @@
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/ops.h"
 
+#define CURVE 256
+
 typedef gfloat (*RealFunction) (gfloat a, gfloat b);
 typedef gint64 (*WholeFunction) (gint64 a, gint64 b);
 
@@ -26,6 +28,8 @@ typedef struct
   gboolean half_away;
   gfloat scale_a, scale_b, scale; /* products of quantised values, real numbers: of the result */
   SlFixed above, below;           /* PRELU of quantised values: what those above zero, and products with the slope, count */
+  guint8 *curves;                 /* (nullable): of PRELU's slopes that do not change: CURVE bytes for each that there is */
+  guint16 *curve_of;              /* by a slope's byte: which of the curves is its */
 } Binary;
 
 static gfloat
@@ -302,6 +306,42 @@ row_prelu (const void *context, const void *const *inputs, const gsize *strides,
 }
 
 static void
+row_curves (const void *context, const void *const *inputs, const gsize *strides, void *output, gsize n)
+{
+  const Binary *p = context;
+  const guint8 *a = inputs[0], *b = inputs[1], *curves = p->curves;
+  guint8 *out = output;
+  for (gsize i = 0; i < n; i++)
+    out[i] = curves[(gsize) p->curve_of[b[i * strides[1]]] * CURVE + a[i * strides[0]]];
+}
+
+/* What PRELU makes of each byte, for each slope that its constant has; FALSE where that is more than there are values. */
+static gboolean
+draw_curves (Binary *p, SlArena *arena)
+{
+  guint8 slopes[CURVE], bytes[CURVE];
+  guint16 curve_of[CURVE];
+  const guint8 *constant = p->b->data;
+  guint n = 0;
+  memset (curve_of, 0xff, sizeof curve_of);
+  for (gsize i = 0; constant != NULL && i < p->b->bytes; i++)
+    if (curve_of[constant[i]] == G_MAXUINT16) {
+      slopes[n] = constant[i];
+      curve_of[constant[i]] = (guint16) n++;
+    }
+  if (n == 0 || p->output->bytes < (gsize) n * CURVE)
+    return FALSE;
+  for (guint i = 0; i < CURVE; i++)
+    bytes[i] = (guint8) i;
+  p->curve_of = sl_arena_alloc (arena, sizeof curve_of);
+  memcpy (p->curve_of, curve_of, sizeof curve_of);
+  p->curves = sl_arena_alloc (arena, (gsize) n * CURVE);
+  for (guint i = 0; i < n; i++)
+    row_prelu (p, (const void *const[]){ bytes, &slopes[i] }, (const gsize[]){ 1, 0 }, p->curves + i * CURVE, CURVE);
+  return TRUE;
+}
+
+static void
 row_quantised (const void *context, const void *const *inputs, const gsize *strides, void *output, gsize n)
 {
   const Binary *p = context;
@@ -344,7 +384,7 @@ prepare_sum (Binary *p, gboolean subtract, gboolean half_away)
 }
 
 static SlRow
-choose_row (Binary *p, const SlNode *node)
+choose_row (Binary *p, const SlNode *node, SlArena *arena)
 {
   const SlDtype dtype = p->output->dtype;
   const gboolean bytes = dtype == SL_DTYPE_I8 || dtype == SL_DTYPE_U8;
@@ -370,7 +410,7 @@ choose_row (Binary *p, const SlNode *node)
     const gdouble out = (gdouble) sl_tensor_scale (p->output);
     p->above = sl_fixed_from_real ((gdouble) p->scale_a / out);
     p->below = sl_fixed_from_real ((gdouble) p->scale_a * (gdouble) p->scale_b / out);
-    return row_prelu;
+    return draw_curves (p, arena) ? row_curves : row_prelu;
   }
   return row_quantised;
 }
@@ -384,7 +424,7 @@ sl_kernel_binary_prepare (const SlGraph *graph, const SlNode *node, SlArena *are
   p->b = sl_node_input (graph, node, 1);
   p->output = sl_node_output (graph, node, 0);
   sl_clamp_for (&p->clamp, fused ? node->params.binary.activation : SL_ACTIVATION_NONE, p->output);
-  const SlRow row = choose_row (p, node);
+  const SlRow row = choose_row (p, node, arena);
   sl_broadcast_init (&p->broadcast, graph, node, 2, row, p);
   return p;
 }
