@@ -20,6 +20,7 @@
 #include "sightline/error.h"
 #include "plugins/describe.h"
 #include "plugins/dmabuf.h"
+#include "plugins/meta/followed.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/tensor/normalize_spec.h"
 #include "plugins/meta/object_regions.h"
@@ -50,6 +51,8 @@ typedef struct
   gboolean objects;             /* object lock */
   char *object_class;           /* object lock */
   char *object_alignment;       /* object lock */
+  gboolean follows;             /* object lock */
+  GArray *followed;             /* object lock: of SlFollowed: of the last frame that landmarks came of */
   gint max_objects;             /* object lock */
   GstVideoInfo video;
   SlImageInfo image; /* of video */
@@ -61,7 +64,8 @@ typedef struct
   SlNormalizer *of_objects; /* (nullable): of the object before, whose memory the next one takes */
   SlWarp *of_turned;        /* (nullable): of objects that are turned */
   SlNormalizeSpec spec;
-  gboolean aligns; /* objects are looked at as @alignment says */
+  gboolean following; /* @follows, of the frame at hand */
+  gboolean aligns;    /* objects are looked at as @alignment says */
   SlAlignment alignment;
   SlRegionPoints points;
   gboolean refused;
@@ -137,6 +141,11 @@ static const SlProperty properties[] = {
     "from=right_eye,to=left_eye,angle=0,scale=1.5; angle is what the direction becomes, 90 = up; scale is the side of the square looked at by the "
     "longer side of the box; shift-x and shift-y move it by the box's sides; unset = the box as it is",
     SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, object_alignment) },
+  { "follow-landmarks", "Follow landmarks",
+    "With object-alignment, and a model that gives MediaPipe's landmarks: look where landmarks were in the frame before, too, whether or not "
+    "objects were found in this one, so that the detector may have a long inference-interval; an object is followed until the model says that "
+    "there is none",
+    SL_PROPERTY_BOOL, G_STRUCT_OFFSET (SlNormalize, follows), 0, 0, FALSE },
   { "max-objects", "Most objects",
     "Where regions of interest are looked at: most of one frame, in the order in which they were found; tensors of all of them are in memory "
     "at once",
@@ -234,6 +243,7 @@ fill_tensor (SlNormalize *self, const SlObjectRegion *region, SlFrameContent con
     return flow;
   SlFrameMeta *meta = attach_frame (self, out, in, content, started);
   meta->affine = affine;
+  meta->follows = region != NULL && region->turned.width > 0 && self->following;
   meta->tensor_width = self->spec.width;
   meta->tensor_height = self->spec.height;
   meta->region = region != NULL ? region->index : 0;
@@ -292,6 +302,8 @@ choose_objects (SlNormalize *self, GstBuffer **frame)
     self->classes = self->split != NULL ? g_strsplit (self->split, ",", -1) : NULL;
   }
   const guint most = (guint) self->max_objects;
+  self->following = self->follows && self->aligns;
+  g_autoptr (GArray) followed = self->following ? g_array_copy (self->followed) : NULL;
   GST_OBJECT_UNLOCK (self);
   if (!objects)
     return FALSE;
@@ -300,6 +312,8 @@ choose_objects (SlNormalize *self, GstBuffer **frame)
   if (self->aligns)
     sl_object_regions_align (*frame, &self->video, &self->alignment, (double) self->spec.width / self->spec.height, &self->points,
                              self->chosen);
+  if (followed != NULL)
+    sl_followed_choose (followed, frame, &self->video, most, self->chosen);
   return TRUE;
 }
 
@@ -570,11 +584,21 @@ follow_orientation (SlNormalize *self, GstVideoOrientationMethod tagged)
     sl_element_report (GST_ELEMENT (self), error);
 }
 
+static void
+forget_followed (SlNormalize *self)
+{
+  GST_OBJECT_LOCK (self);
+  g_array_set_size (self->followed, 0);
+  GST_OBJECT_UNLOCK (self);
+}
+
 static gboolean
 sl_normalize_sink_event (GstBaseTransform *base, GstEvent *event)
 {
   SlNormalize *self = (SlNormalize *) base;
   GstVideoOrientationMethod method;
+  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START || GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
+    forget_followed (self);
   if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START) {
     follow_orientation (self, GST_VIDEO_ORIENTATION_IDENTITY);
   } else if (GST_EVENT_TYPE (event) == GST_EVENT_TAG) {
@@ -617,11 +641,15 @@ sl_normalize_query (GstBaseTransform *base, GstPadDirection direction, GstQuery 
   return TRUE;
 }
 
-/* What is wanted downstream changes what is made of frames, never the frames: upstream need not hear of it. */
+/* What is wanted downstream changes what is made of frames, never the frames: upstream need not hear of it, nor of landmarks. */
 static gboolean
 sl_normalize_src_event (GstBaseTransform *base, GstEvent *event)
 {
-  if (GST_EVENT_TYPE (event) != GST_EVENT_RECONFIGURE)
+  SlNormalize *self = (SlNormalize *) base;
+  GST_OBJECT_LOCK (self);
+  const gboolean landmarks = self->follows && sl_followed_receive (event, self->followed);
+  GST_OBJECT_UNLOCK (self);
+  if (!landmarks && GST_EVENT_TYPE (event) != GST_EVENT_RECONFIGURE)
     return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->src_event (base, event);
   gst_event_unref (event);
   return TRUE;
@@ -672,6 +700,7 @@ sl_normalize_start (GstBaseTransform *base)
 static gboolean
 sl_normalize_stop (GstBaseTransform *base)
 {
+  forget_followed ((SlNormalize *) base);
   unconfigure ((SlNormalize *) base);
   return TRUE;
 }
@@ -682,6 +711,7 @@ sl_normalize_finalize (GObject *object)
   unconfigure ((SlNormalize *) object);
   g_array_unref (((SlNormalize *) object)->chosen);
   g_array_unref (((SlNormalize *) object)->points.points);
+  g_array_unref (((SlNormalize *) object)->followed);
   sl_prediction_reader_clear (&((SlNormalize *) object)->reader);
   g_free (((SlNormalize *) object)->split);
   g_strfreev (((SlNormalize *) object)->classes);
@@ -732,6 +762,7 @@ sl_normalize_init (SlNormalize *self)
 {
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
   self->chosen = g_array_new (FALSE, FALSE, sizeof (SlObjectRegion));
+  self->followed = g_array_new (FALSE, FALSE, sizeof (SlFollowed));
   self->points.points = g_array_new (FALSE, FALSE, sizeof (SlPoint));
   sl_prediction_reader_init (&self->reader);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), FALSE);

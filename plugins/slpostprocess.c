@@ -17,6 +17,7 @@
 #include "plugins/meta/frame_meta.h"
 #include "plugins/byte_pool.h"
 #include "plugins/meta/class_names.h"
+#include "plugins/meta/followed.h"
 #include "plugins/meta/nested.h"
 #include "plugins/meta/object_regions.h"
 #include "plugins/meta/region_predictions.h"
@@ -549,6 +550,8 @@ push_objects (SlPostprocess *self, GstBuffer *buffer)
   name_frame (self, frame, &times, &prediction);
   self->frame++;
   sl_prediction_reader_read (&self->reader, frame, &prediction);
+  if (times.follows)
+    sl_followed_send (self->sinkpad, &prediction, (double) times.tensor_width / times.tensor_height);
   sl_prediction_signal_emit (self, predictions_signal, &prediction);
   if (self->post_messages)
     post_prediction (self, &prediction);

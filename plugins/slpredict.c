@@ -87,6 +87,7 @@ static const struct
   { NORMALIZE, "inference-interval" },
   { NORMALIZE, "object-class" },
   { NORMALIZE, "object-alignment" },
+  { NORMALIZE, "follow-landmarks" },
   { NORMALIZE, "max-objects" },
   { INFER, "fit" },
   { NORMALIZE, "filter" },

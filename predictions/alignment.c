@@ -24,6 +24,20 @@ static const struct
   { "box", { .scale = 1 } },
 };
 
+/* The same of landmarks: all points of a face, the palm's and the fingers' first ones of a hand; two points of a body are made for this. */
+static const struct
+{
+  guint n_points, from, to;
+  double angle, scale, shift_y;
+  gboolean circle;
+  guint64 counted; /* bit by bit, which points the box is around; 0 = all */
+} followed[] = {
+  { 468, 33, 263, 0, 1.5, 0, FALSE, 0 },
+  { 478, 33, 263, 0, 1.5, 0, FALSE, 0 },
+  { 21, 0, 9, 90, 2, -0.1, FALSE, 0x6666f },
+  { 39, 33, 34, 90, 1.25, 0, TRUE, 0 },
+};
+
 static const struct
 {
   const char *name;
@@ -127,6 +141,26 @@ find_point (const SlObjectView *object, const SlSkeleton *common, const char *na
   return at < object->n_points && object->points[at].confidence > 0 ? &object->points[at] : NULL;
 }
 
+/* A box of @w x @h pixels around (@x, @y), along axes turned by @angle, becomes the square that is looked at. */
+static gboolean
+make_square (SlTurnedRect *part, double x, double y, double w, double h, double angle, double aspect, const double shift[2], double scale)
+{
+  const double right = shift[0] * w, below = shift[1] * h, side = MAX (w, h) * scale;
+  *part = (SlTurnedRect){ .x = x + right * cos (angle) - below * sin (angle),
+                          .y = y + right * sin (angle) + below * cos (angle),
+                          .width = side * MAX (aspect, 1),
+                          .height = side * MAX (1 / aspect, 1),
+                          .angle = angle };
+  return side >= 1 && isfinite (part->x) && isfinite (part->y) && isfinite (part->width) && isfinite (part->height);
+}
+
+/* By how much a frame is turned where a line of so many pixels across and down points @degrees. */
+static double
+turn_of (double across, double down, double degrees)
+{
+  return across != 0 || down != 0 ? remainder (atan2 (down, across) + degrees * G_PI / 180, 2 * G_PI) : 0;
+}
+
 gboolean
 sl_alignment_place (const SlAlignment *alignment, const SlObjectView *object, const SlSkeleton *skeleton, gint width, gint height,
                     double aspect, SlTurnedRect *part)
@@ -137,18 +171,54 @@ sl_alignment_place (const SlAlignment *alignment, const SlObjectView *object, co
   double angle = 0;
   if (from != NULL && to != NULL) {
     const double across = (to->x - from->x) * width, down = (to->y - from->y) * height;
-    angle = across != 0 || down != 0 ? remainder (atan2 (down, across) + alignment->angle * G_PI / 180, 2 * G_PI) : 0;
+    angle = turn_of (across, down, alignment->angle);
     if (alignment->circle) {
       x = from->x * width;
       y = from->y * height;
       w = h = 2 * hypot (across, down);
     }
   }
-  const double right = alignment->shift_x * w, below = alignment->shift_y * h, side = MAX (w, h) * alignment->scale;
-  *part = (SlTurnedRect){ .x = x + right * cos (angle) - below * sin (angle),
-                          .y = y + right * sin (angle) + below * cos (angle),
-                          .width = side * MAX (aspect, 1),
-                          .height = side * MAX (1 / aspect, 1),
-                          .angle = angle };
-  return side >= 1 && isfinite (part->x) && isfinite (part->y) && isfinite (part->width) && isfinite (part->height);
+  return make_square (part, x, y, w, h, angle, aspect, (const double[2]){ alignment->shift_x, alignment->shift_y }, alignment->scale);
+}
+
+/* Centre and sizes of the box around points of @landmarks, in pixels along axes turned by @angle. */
+static void
+surround (const SlObjectView *landmarks, guint64 counted, gint width, gint height, double angle, double centre[2], double size[2])
+{
+  double low[2] = { INFINITY, INFINITY }, high[2] = { -INFINITY, -INFINITY };
+  const double c = cos (angle), s = sin (angle);
+  for (guint i = 0; i < landmarks->n_points; i++) {
+    const double x = landmarks->points[i].x * width, y = landmarks->points[i].y * height;
+    const double turned[2] = { x * c + y * s, y * c - x * s };
+    if (!(landmarks->points[i].confidence > 0) || (counted != 0 && (counted >> i & 1) == 0))
+      continue;
+    for (guint k = 0; k < 2; k++) {
+      low[k] = fmin (low[k], turned[k]);
+      high[k] = fmax (high[k], turned[k]);
+    }
+  }
+  const double u = (low[0] + high[0]) / 2, v = (low[1] + high[1]) / 2;
+  centre[0] = u * c - v * s;
+  centre[1] = u * s + v * c;
+  size[0] = high[0] - low[0];
+  size[1] = high[1] - low[1];
+}
+
+gboolean
+sl_alignment_follow (const SlObjectView *landmarks, gint width, gint height, double aspect, SlTurnedRect *part)
+{
+  guint k = 0;
+  while (k < G_N_ELEMENTS (followed) && followed[k].n_points != landmarks->n_points)
+    k++;
+  if (k == G_N_ELEMENTS (followed))
+    return FALSE;
+  const SlPoint *from = &landmarks->points[followed[k].from], *to = &landmarks->points[followed[k].to];
+  const double across = (to->x - from->x) * width, down = (to->y - from->y) * height, angle = turn_of (across, down, followed[k].angle);
+  double centre[2] = { from->x * width, from->y * height }, size[2] = { 2 * hypot (across, down), 2 * hypot (across, down) };
+  if (!(from->confidence > 0 && to->confidence > 0))
+    return FALSE;
+  if (!followed[k].circle)
+    surround (landmarks, followed[k].counted, width, height, angle, centre, size);
+  return make_square (part, centre[0], centre[1], size[0], size[1], angle, aspect, (const double[2]){ 0, followed[k].shift_y },
+                      followed[k].scale);
 }

@@ -37,6 +37,10 @@ gboolean sl_alignment_parse (const char *text, SlAlignment *alignment, GError **
 gboolean sl_alignment_place (const SlAlignment *alignment, const SlObjectView *object, const SlSkeleton *skeleton, gint width, gint height,
                              double aspect, SlTurnedRect *part);
 
+/** sl_alignment_follow: the part that shows in the next frame what the points of @landmarks are of, as sl_alignment_place() has it: of MediaPipe's
+ *  landmark models, known by how many points they give (468 or 478 of a face, 21 of a hand, 39 of a body). FALSE for any other object. */
+gboolean sl_alignment_follow (const SlObjectView *landmarks, gint width, gint height, double aspect, SlTurnedRect *part);
+
 G_END_DECLS
 
 #endif

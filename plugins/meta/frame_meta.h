@@ -38,6 +38,7 @@ typedef enum
  * @content: what the buffer holds
  * @region: with SL_FRAME_OBJECT and SL_FRAME_LAST_OBJECT: which of the frame's region metas, counted from 0
  * @serial: number that slpredict gives each frame that it takes
+ * @follows: slnormalize wants to be told where landmarks were
  * @number: of the frame in its stream, from 0, as predictions name it; SL_NO_NUMBER before slpostprocess has seen it
  */
 typedef struct
@@ -52,6 +53,7 @@ typedef struct
   SlFrameContent content;
   guint region;
   guint64 serial, number;
+  gboolean follows;
 } SlFrameMeta;
 
 #define SL_NO_NUMBER G_MAXUINT64

@@ -124,4 +124,33 @@ def test_hands():
     check("hand", detector, "hand_landmark_3d_256_integer_quant.tflite", 256, 21, "asl_A1.jpg")
 
 
+def test_followed():
+    """The detector looks at every fifth frame of a picture that moves; faces are found in all, where their landmarks were in the frame before, until
+    there is none."""
+    width, height, moving, step = 512, 355, 7, 8
+    launch(*decoded("face.jpg"), "fakesink")
+    rows = picture("face.jpg", width, height)
+    frames = [b"".join(bytes(3 * step * n) + row[:3 * (width - step * n)] for row in rows) for n in range(moving)] + [bytes(3 * width * height)] * 5
+    shots = ["filesrc", "location=" + write("moving", b"".join(frames)), "!", "rawvideoparse", "format=rgb", "width=%d" % width, "height=%d" % height,
+             "framerate=10/1", "!"]
+    launch(*shots, "fakesink")
+    chain = ["slpredict", "model=" + data("wild", "models", "blazeface_front_128.tflite"), "mean=0", "std=255", "fit=letterbox", "inference-interval=5", "!",
+             "slnormalize", "objects=true", "object-alignment=face", "follow-landmarks=%s", "!", "slinfer",
+             "model=" + data("wild", "models", "face_landmarks_192.tflite"), "mean=127.5", "std=127.5", "!", "slpostprocess", "!", "application/x-json", "!",
+             "fdsink"]
+    found = {}
+    for follows in ("false", "true"):
+        out = launch(*shots, *[word % follows if "%s" in word else word for word in chain], skips=False)
+        found[follows] = {line["frame"]: [thing for thing in line["objects"] if "objects" in thing] for line in map(json.loads, out.splitlines())}
+    assert [frame for frame, faces in found["false"].items() if faces] == [0, 5], found["false"]
+    assert [frame for frame, faces in found["true"].items() if faces] == list(range(moving)), found["true"]
+    meshes = {frame: [[(point["x"] * width - step * frame, point["y"] * height) for point in face["objects"][0]["keypoints"]] for face in faces]
+              for frame, faces in found["true"].items()}
+    for frame in range(moving):
+        assert len(meshes[frame]) == 2, (frame, len(meshes[frame]))
+        for mesh in meshes[frame]:
+            apart = min(sum(map(math.dist, mesh, first)) / len(mesh) for first in meshes[0])
+            assert apart < 5, ("pixels of the picture", frame, apart)
+
+
 main(globals())

@@ -77,6 +77,42 @@ test_unseen (void)
   g_assert_false (sl_alignment_place (&alignment, &object, &two, 100, 100, 1, &part));
 }
 
+/* Points on a line of 40 pixels straight up in the middle of a frame of 400x200, for what does not count 100 pixels to the right. */
+static void
+set_points (SlPoint *points, guint n, guint from, guint to, guint64 counted)
+{
+  for (guint i = 0; i < n; i++)
+    points[i] = (SlPoint){ counted == 0 || (counted >> i & 1) != 0 ? 0.5 : 0.75, 0.5, 1 };
+  points[from].y = 0.6;
+  points[to].y = 0.4;
+}
+
+static void
+test_followed (void)
+{
+  SlPoint points[478];
+  SlObjectView object = { .points = points, .n_points = 21 };
+  SlTurnedRect part;
+  set_points (points, 21, 0, 9, 0x6666f);
+  g_assert_true (sl_alignment_follow (&object, 400, 200, 1, &part));
+  assert_part (&part, 200, 100 - 4, 80, 80, 0);
+  object.n_points = 39;
+  set_points (points, 39, 33, 34, 0);
+  g_assert_true (sl_alignment_follow (&object, 400, 200, 2, &part));
+  assert_part (&part, 200, 120, 200, 100, 0);
+  /* The eyes are above each other: the face lies on its side. */
+  for (guint n = 468; n <= 478; n += 10) {
+    object.n_points = n;
+    set_points (points, n, 33, 263, 0);
+    g_assert_true (sl_alignment_follow (&object, 400, 200, 1, &part));
+    assert_part (&part, 200, 100, 60, 60, -90);
+  }
+  points[33].confidence = 0;
+  g_assert_false (sl_alignment_follow (&object, 400, 200, 1, &part));
+  object.n_points = 17;
+  g_assert_false (sl_alignment_follow (&object, 400, 200, 1, &part));
+}
+
 static void
 test_refused (void)
 {
@@ -110,6 +146,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/alignment/placed", test_placed);
   g_test_add_func ("/alignment/unseen", test_unseen);
+  g_test_add_func ("/alignment/followed", test_followed);
   g_test_add_func ("/alignment/refused", test_refused);
   return g_test_run ();
 }
