@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * slpredict: one element from frames to predictions: a bin of slnormalize ! queue ! slinfer ! slpostprocess, with the properties
- * of these that people need.
+ * of these that people need; and slread behind them where codes are read.
  *
  * Threads: whoever captures or decodes makes the tensor, while the frame is in its cache, and puts it into the queue; the queue's
  * thread does the rest (the model may use more). The queue holds one frame: its tensor, or the list of those of its objects. On
@@ -47,11 +47,14 @@ typedef enum
 typedef struct
 {
   GstBin parent;
-  GstPad *sinkpad;   /* (nullable) when GStreamer has no queue */
-  GstElement *queue; /* (nullable) */
+  GstPad *sinkpad; /* (nullable) when GStreamer has no queue */
+  GstPad *srcpad;
+  GstElement *queue;  /* (nullable) */
+  GstElement *reader; /* (nullable): where codes are read */
   GstElement *children[N_CHILDREN];
   char *region;        /* object lock */
   gint drop;           /* object lock */
+  gboolean read;       /* object lock */
   gboolean live_known; /* object lock: upstream has said whether it is live */
   guint64 taken;       /* object lock: serial of the last frame that came in */
   guint64 passed;      /* object lock: serial of the last frame that left the queue; 0 = none since the start or a flush */
@@ -109,6 +112,7 @@ enum
 {
   PROP_REGION = 1 + G_N_ELEMENTS (forwarded),
   PROP_DROP,
+  PROP_READ,
   PROP_DROPPED,
 };
 
@@ -307,6 +311,33 @@ src_query (GstPad *pad, GstObject *parent, GstQuery *query)
   return answered;
 }
 
+/* slread is a plugin file of its own: it is in the bin only where it is asked for. Where it is not found, the change to READY tells. */
+static void
+choose_reading (SlPredict *self, gboolean wanted)
+{
+  GstElement *last = self->children[POSTPROCESS];
+  if (self->queue == NULL || wanted == (self->reader != NULL))
+    return;
+  if (wanted) {
+    self->reader = gst_element_factory_make ("slread", "read");
+    if (self->reader == NULL)
+      return;
+    gst_bin_add (GST_BIN (self), self->reader);
+    gst_ghost_pad_set_target (GST_GHOST_PAD (self->srcpad), NULL);
+    gst_element_link (last, self->reader);
+  } else {
+    gst_ghost_pad_set_target (GST_GHOST_PAD (self->srcpad), NULL);
+    gst_element_unlink (last, self->reader);
+    gst_bin_remove (GST_BIN (self), self->reader);
+    self->reader = NULL;
+  }
+  g_autoptr (GstPad) target = gst_element_get_static_pad (wanted ? self->reader : last, "src");
+  gst_ghost_pad_set_target (GST_GHOST_PAD (self->srcpad), target);
+  sl_prediction_signal_forward (last, wanted ? NULL : self);
+  if (wanted)
+    sl_prediction_signal_forward (self->reader, self);
+}
+
 static GstStateChangeReturn
 sl_predict_change_state (GstElement *element, GstStateChange transition)
 {
@@ -314,6 +345,14 @@ sl_predict_change_state (GstElement *element, GstStateChange transition)
   if (transition == GST_STATE_CHANGE_NULL_TO_READY && self->queue == NULL) {
     GST_ELEMENT_ERROR (self, CORE, MISSING_PLUGIN,
                        ("there is no queue element; expected GStreamer's coreelements plugin, which has it: reinstall GStreamer"), (NULL));
+    return GST_STATE_CHANGE_FAILURE;
+  }
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY && self->read && self->reader == NULL) {
+    GST_ELEMENT_ERROR (
+      self, CORE, MISSING_PLUGIN,
+      ("read=true: there is no element slread; expected it in a plugin file of Sightline, which is built where libzbar is found "
+       "(Debian: libzbar-dev, meson option zbar)"),
+      (NULL));
     return GST_STATE_CHANGE_FAILURE;
   }
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
@@ -366,11 +405,15 @@ sl_predict_set_property (GObject *object, guint id, const GValue *value, GParamS
   if (id == PROP_REGION) {
     g_free (self->region);
     self->region = g_value_dup_string (value);
+  } else if (id == PROP_READ) {
+    self->read = g_value_get_boolean (value);
   } else {
     self->drop = g_value_get_enum (value);
     self->live_known = FALSE;
   }
   GST_OBJECT_UNLOCK (self);
+  if (id == PROP_READ)
+    choose_reading (self, g_value_get_boolean (value));
 }
 
 static void
@@ -386,6 +429,8 @@ sl_predict_get_property (GObject *object, guint id, GValue *value, GParamSpec *p
     g_value_set_string (value, self->region);
   else if (id == PROP_DROP)
     g_value_set_enum (value, self->drop);
+  else if (id == PROP_READ)
+    g_value_set_boolean (value, self->read);
   else
     g_value_set_uint64 (value, self->dropped);
   GST_OBJECT_UNLOCK (self);
@@ -437,6 +482,13 @@ install_properties (GObjectClass *object_class, GstElementClass *const children[
                                    g_param_spec_enum ("drop", "Drop frames", "When frames that wait for the model give way to newer ones",
                                                       drop_get_type (), DROP_AUTO,
                                                       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property (
+    object_class, PROP_READ,
+    g_param_spec_boolean (
+      "read", "Read codes",
+      "Read what the codes say that the model finds, by slread, which is inside as \"read\"; frames come out then, and no lines. "
+      "With track=true each code is read once",
+      FALSE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (
     object_class, PROP_DROPPED,
     g_param_spec_uint64 ("dropped", "Dropped frames",
@@ -499,6 +551,8 @@ add_pad (SlPredict *self, GstElement *inner, const char *name)
   gst_pad_set_query_function (pad, GST_PAD_IS_SRC (pad) ? src_query : sink_query);
   if (GST_PAD_IS_SINK (pad))
     self->sinkpad = pad;
+  else
+    self->srcpad = pad;
   gst_element_add_pad (GST_ELEMENT (self), pad);
 }
 

@@ -37,6 +37,7 @@ struct _SlObject
   SlMask *mask;     /* (nullable) */
   SlKeypoint *const *keypoints;
   SlLabel *const *attributes;
+  SlKeypoint *const *corners;
 };
 
 G_DEFINE_BOXED_TYPE (SlBox, sl_box, sl_box_copy, sl_box_free)
@@ -59,6 +60,22 @@ make_keypoints (SlArena *arena, SlPredictions *owner, const SlPredictionView *vi
                                  .y = point->y * view->height,
                                  .confidence = point->confidence };
     list[i] = &keypoints[i];
+  }
+  return list;
+}
+
+/* Of a code; none of what was not read. */
+static SlKeypoint *const *
+make_corners (SlArena *arena, SlPredictions *owner, const SlPredictionView *view, const SlObjectView *object)
+{
+  const guint n = object->code != NULL ? G_N_ELEMENTS (object->code->corners) : 0;
+  SlKeypoint **list = sl_arena_alloc (arena, (n + 1) * sizeof *list);
+  SlKeypoint *corners = sl_arena_alloc (arena, n * sizeof *corners);
+  for (guint i = 0; i < n; i++) {
+    const double x = object->x_min + object->code->corners[i][0] * (object->x_max - object->x_min);
+    const double y = object->y_min + object->code->corners[i][1] * (object->y_max - object->y_min);
+    corners[i] = (SlKeypoint){ .owner = owner, .x = x * view->width, .y = y * view->height, .confidence = 1 };
+    list[i] = &corners[i];
   }
   return list;
 }
@@ -98,7 +115,8 @@ make_objects (SlArena *arena, SlPredictions *owner, const SlPredictionView *view
                              .parent = value->parent > 0 ? &objects[value->parent - 1] : NULL,
                              .mask = make_mask (arena, (SlMask){ owner, value->mask.width, value->mask.height, value->mask.cells, pixels }),
                              .keypoints = make_keypoints (arena, owner, view, value),
-                             .attributes = make_labels (arena, owner, value->labels, value->n_labels) };
+                             .attributes = make_labels (arena, owner, value->labels, value->n_labels),
+                             .corners = make_corners (arena, owner, view, value) };
     list[i] = &objects[i];
   }
   return list;
@@ -655,4 +673,80 @@ sl_object_get_attributes (const SlObject *object)
 {
   g_return_val_if_fail (object != NULL, NULL);
   return object->attributes;
+}
+
+/**
+ * sl_object_get_symbology:
+ * @object: an object
+ *
+ * What kind of code was read in the object's box: "qr-code", "ean-13", "code-128" and others that docs/codes.md lists.
+ *
+ * Returns: (transfer none) (nullable): the symbology; %NULL where no code was read
+ *
+ * Since: 0.1
+ */
+const char *
+sl_object_get_symbology (const SlObject *object)
+{
+  g_return_val_if_fail (object != NULL, NULL);
+  return object->value->code != NULL ? object->value->code->symbology : NULL;
+}
+
+/**
+ * sl_object_get_text:
+ * @object: an object
+ *
+ * What the code in the object's box says, where an element that reads codes, such as `slread`, read it. It is whatever somebody printed: it
+ * may hold line breaks and control characters.
+ *
+ * Returns: (transfer none) (nullable): the text, valid UTF-8; %NULL where no code was read, and where what it says is no UTF-8 or holds a zero
+ *   byte: sl_object_get_payload() has that
+ *
+ * Since: 0.1
+ */
+const char *
+sl_object_get_text (const SlObject *object)
+{
+  g_return_val_if_fail (object != NULL, NULL);
+  return object->value->code != NULL ? object->value->code->text : NULL;
+}
+
+/**
+ * sl_object_get_payload:
+ * @object: an object
+ * @n_bytes: (out) (optional): how many bytes, up to 8192
+ *
+ * What the code in the object's box says, byte by byte, text or not.
+ *
+ * Returns: (array length=n_bytes) (transfer none) (nullable): the bytes; %NULL where no code was read
+ *
+ * Since: 0.1
+ */
+const guint8 *
+sl_object_get_payload (const SlObject *object, gsize *n_bytes)
+{
+  g_return_val_if_fail (object != NULL, NULL);
+  const SlCodeView *code = object->value->code;
+  if (n_bytes != NULL)
+    *n_bytes = code != NULL ? code->n_bytes : 0;
+  return code != NULL ? code->bytes : NULL;
+}
+
+/**
+ * sl_object_get_corners:
+ * @object: an object
+ *
+ * Where the code in the object's box lies: four points, in pixels of the frame, from the code's own upper left clockwise where that is known,
+ * as it is of QR codes. Of linear codes they are the corners of the rectangle in which lines were read.
+ *
+ * Returns: (array zero-terminated=1) (transfer none): four points without names, then %NULL; none where no code was read. The array belongs to
+ *   @object
+ *
+ * Since: 0.1
+ */
+SlKeypoint *const *
+sl_object_get_corners (const SlObject *object)
+{
+  g_return_val_if_fail (object != NULL, NULL);
+  return object->corners;
 }

@@ -61,6 +61,18 @@ copy_own_skeleton (SlPredictions *self, const SlPredictionView *prediction, cons
   return from != NULL ? copy_skeleton (self, from) : NULL;
 }
 
+static const SlCodeView *
+copy_code (SlPredictions *self, const SlCodeView *from)
+{
+  if (from == NULL)
+    return NULL;
+  SlCodeView *code = sl_arena_memdup (self->arena, from, sizeof *from);
+  code->symbology = sl_arena_strdup (self->arena, from->symbology);
+  code->text = from->text != NULL ? sl_arena_strdup (self->arena, from->text) : NULL;
+  code->bytes = copy (self, from->bytes, (guint) from->n_bytes, 1);
+  return code;
+}
+
 static void
 copy_objects (SlPredictions *self, const SlPredictionView *from)
 {
@@ -84,6 +96,7 @@ copy_objects (SlPredictions *self, const SlPredictionView *from)
                                            copy (self, object->mask.cells, object->mask.width * object->mask.height, 1) },
                                  .n_labels = object->n_labels,
                                  .labels = copy_labels (self, object->labels, object->n_labels),
+                                 .code = copy_code (self, object->code),
                                  .parent = object->parent,
                                  .n_points = object->n_points,
                                  .points = copy (self, object->points, object->n_points, sizeof *object->points),

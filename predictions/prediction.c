@@ -109,6 +109,30 @@ is_nested (const SlPredictionView *prediction)
   return FALSE;
 }
 
+/* Bytes that are no text are Base64. */
+static void
+append_code (GString *out, const SlObjectView *object)
+{
+  const SlCodeView *code = object->code;
+  g_string_append (out, ",\"code\":{\"symbology\":");
+  sl_json_append_string (out, code->symbology);
+  g_string_append (out, ",\"text\":");
+  sl_json_append_string (out, code->text);
+  if (code->text == NULL) {
+    g_autofree char *base64 = g_base64_encode (code->bytes, code->n_bytes);
+    g_string_append (out, ",\"base64\":");
+    sl_json_append_string (out, base64);
+  }
+  g_string_append (out, code->is_checked ? ",\"checked\":true" : ",\"checked\":false");
+  sl_json_append_printf (out, ",\"quality\":%d,\"corners\":[", code->quality);
+  for (guint i = 0; i < 4; i++) {
+    append_field (out, i > 0 ? ",{\"x\":" : "{\"x\":", object->x_min + code->corners[i][0] * (object->x_max - object->x_min));
+    append_field (out, ",\"y\":", object->y_min + code->corners[i][1] * (object->y_max - object->y_min));
+    g_string_append_c (out, '}');
+  }
+  g_string_append (out, "]}");
+}
+
 static void
 append_object (GString *out, const SlObjectView *object, const SlSkeleton *skeleton)
 {
@@ -130,6 +154,8 @@ append_object (GString *out, const SlObjectView *object, const SlSkeleton *skele
     append_object_mask (out, &object->mask);
   if (object->n_labels > 0)
     append_labels (out, object->labels, object->n_labels);
+  if (object->code != NULL)
+    append_code (out, object);
 }
 
 /* Objects inside @parent (1 + its place, 0 = the frame). Those inside an object come behind it in the list, so this ends. */
@@ -308,6 +334,44 @@ append_words (GString *out, guint depth, const char *label, double confidence)
   append_double (out, confidence);
 }
 
+/* Bytes that are no text, from @first to before @end. */
+static void
+append_bytes (GString *out, const SlCodeView *code, gsize first, gsize end)
+{
+  for (gsize i = first; i < end; i++)
+    if (g_ascii_isprint (code->bytes[i]) && code->bytes[i] != '\\')
+      g_string_append_c (out, (char) code->bytes[i]);
+    else
+      sl_json_append_printf (out, "\\x%02x", code->bytes[i]);
+}
+
+void
+sl_code_append_text (GString *out, const SlCodeView *code, gsize most)
+{
+  g_autofree char *shown = code->text != NULL ? sl_show (code->text, most) : NULL;
+  if (shown != NULL) {
+    g_string_append (out, shown);
+    return;
+  }
+  const gsize half = code->n_bytes > most ? most / 2 : code->n_bytes;
+  append_bytes (out, code, 0, half);
+  if (half < code->n_bytes) {
+    g_string_append (out, "...");
+    append_bytes (out, code, code->n_bytes - half, code->n_bytes);
+  }
+}
+
+/* "symbology text" in one line. */
+static void
+append_read (GString *out, guint depth, const SlCodeView *code)
+{
+  sl_json_append_printf (out, "%*s", (int) (2 * depth), "");
+  append_plain (out, code->symbology);
+  g_string_append_c (out, ' ');
+  sl_code_append_text (out, code, SL_MOST_CODE_BYTES);
+  g_string_append_c (out, '\n');
+}
+
 /* One line an object inside @parent; what is said of it, and what is inside it, below it and further in. */
 static void
 append_lines (GString *out, const SlPredictionView *prediction, guint parent, guint depth, gboolean nested)
@@ -319,6 +383,8 @@ append_lines (GString *out, const SlPredictionView *prediction, guint parent, gu
     if (object->object_id > 0)
       sl_json_append_printf (out, " %d", object->object_id);
     g_string_append_c (out, '\n');
+    if (object->code != NULL)
+      append_read (out, depth + 1, object->code);
     for (guint k = 0; k < object->n_labels; k++) {
       append_words (out, depth + 1, object->labels[k].label, object->labels[k].confidence);
       g_string_append_c (out, '\n');

@@ -36,6 +36,22 @@ typedef struct
   const char *model; /* (nullable): of an object's label: name of the model that gave it */
 } SlLabelled;
 
+/** What a code says that an object is. @text: (nullable): its bytes where they are UTF-8 without NUL; @corners: x and y, in 0..1 of the
+ *  object's box, from the code's own upper left where the reader knows it; @quality: as the reader has it, 1 and more. */
+typedef struct
+{
+  const char *symbology;
+  const char *text;
+  const guint8 *bytes;
+  gsize n_bytes;
+  gboolean is_checked; /* by check digits or error correction */
+  gint quality;
+  gdouble corners[4][2];
+} SlCodeView;
+
+/** Most bytes of a code. */
+#define SL_MOST_CODE_BYTES 8192
+
 /** An object; @x..@h whole pixels of the frame, clipped to it; @x_min..@y_max in 0..1 of the frame, clipped. */
 typedef struct
 {
@@ -51,6 +67,7 @@ typedef struct
   SlObjectMask mask;
   guint n_labels;
   const SlLabelled *labels;   /* what other models said of the object */
+  const SlCodeView *code;     /* (nullable): what was read of it */
   guint parent;               /* the object inside which a further model found this one: 1 + its place; 0 = none */
   const SlSkeleton *skeleton; /* (nullable): of the points; NULL = the prediction's, where that has as many */
 } SlObjectView;
@@ -113,9 +130,12 @@ sl_object_skeleton (const SlObjectView *object, const SlSkeleton *common)
 
 /** sl_prediction_append_json: one line without newline, UTF-8; shape documented in docs/predictions.md. */
 void sl_prediction_append_json (GString *out, const SlPredictionView *prediction);
+/** sl_code_append_text: what @code says in one line of UTF-8, with escapes as sl_show() makes them; bytes that are no text as \xHH. Of more than
+ *  @most characters, or bytes, the middle is left out. */
+void sl_code_append_text (GString *out, const SlCodeView *code, gsize most);
 /** sl_prediction_append_text: for reading and scripts: the best label alone, an embedding as one line, a line a value "name value unit", a line an undecoded tensor, or one line an object
- *  "label confidence x y w h", and the id of objects that have one, below it and indented by two more spaces what other models said
- *  of it and found inside it; newline after each; nothing for an empty prediction. */
+ *  "label confidence x y w h", and the id of objects that have one, below it and indented by two more spaces what was read of it,
+ *  "symbology text", what other models said of it and found inside it; newline after each; nothing for an empty prediction. */
 void sl_prediction_append_text (GString *out, const SlPredictionView *prediction);
 
 G_END_DECLS

@@ -127,6 +127,10 @@ SlObject *sl_object_get_parent (const SlObject *object);
 SlMask *sl_object_get_mask (const SlObject *object);
 SlKeypoint *const *sl_object_get_keypoints (const SlObject *object);
 SlLabel *const *sl_object_get_attributes (const SlObject *object);
+const char *sl_object_get_symbology (const SlObject *object);
+const char *sl_object_get_text (const SlObject *object);
+const guint8 *sl_object_get_payload (const SlObject *object, gsize *n_bytes);
+SlKeypoint *const *sl_object_get_corners (const SlObject *object);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlBox, sl_box_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlKeypoint, sl_keypoint_unref)

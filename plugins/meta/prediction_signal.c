@@ -30,11 +30,20 @@ somebody_listens (gpointer element, guint signal)
   return element != NULL && g_signal_has_handler_pending (element, signal, 0, FALSE);
 }
 
+/* (transfer none) (nullable): the bin that emits what @element does, and its signal. */
+static gpointer
+outer_of (gpointer element, guint *signal)
+{
+  gpointer outer = g_object_get_qdata (element, outer_quark ());
+  *signal = outer != NULL ? g_signal_lookup (NAME, G_OBJECT_TYPE (outer)) : 0;
+  return outer;
+}
+
 void
 sl_prediction_signal_emit (gpointer element, guint signal, const SlPredictionView *prediction)
 {
-  gpointer outer = g_object_get_qdata (element, outer_quark ());
-  const guint outer_signal = outer != NULL ? g_signal_lookup (NAME, G_OBJECT_TYPE (outer)) : 0;
+  guint outer_signal;
+  gpointer outer = outer_of (element, &outer_signal);
   const gboolean inside = somebody_listens (element, signal), outside = somebody_listens (outer, outer_signal);
   if (!inside && !outside)
     return;
@@ -49,7 +58,9 @@ void
 sl_prediction_signal_emit_buffer (gpointer element, guint signal, SlPredictionReader *reader, GstBuffer *buffer, const GstSegment *segment,
                                   guint64 counted, SlPredictionView *prediction)
 {
-  if (!g_signal_has_handler_pending (element, signal, 0, FALSE))
+  guint outer_signal;
+  gpointer outer = outer_of (element, &outer_signal);
+  if (!somebody_listens (element, signal) && !somebody_listens (outer, outer_signal))
     return;
   sl_prediction_reader_read_frame (reader, buffer, segment, counted, prediction);
   sl_prediction_signal_emit (element, signal, prediction);

@@ -11,6 +11,7 @@
 
 #include "plugins/meta/analysis_meta.h"
 #include "plugins/meta/mask_meta.h"
+#include "plugins/meta/object_code.h"
 #include "plugins/meta/object_mask.h"
 #include "plugins/meta/object_regions.h"
 #include "plugins/meta/outputs_meta.h"
@@ -74,6 +75,8 @@ sl_buffer_add_object (GstBuffer *buffer, const SlObjectView *object, const SlSke
   sl_region_add_mask (region, object);
   if (object->object_id > 0)
     sl_region_set_object_id (region, object->object_id);
+  if (object->code != NULL)
+    sl_region_set_code (region, object->code);
   return region;
 }
 
@@ -139,6 +142,7 @@ sl_prediction_reader_init (SlPredictionReader *reader)
   reader->cells = g_byte_array_new ();
   reader->object_labels = g_array_new (FALSE, TRUE, sizeof (SlLabelled));
   reader->ids = g_array_new (FALSE, TRUE, sizeof (SlRegionIds));
+  reader->codes = g_array_new (FALSE, TRUE, sizeof (SlCodeView));
   reader->frame_cells = g_byte_array_new ();
   reader->related = sl_related_new ();
 }
@@ -154,6 +158,7 @@ sl_prediction_reader_clear (SlPredictionReader *reader)
   g_clear_pointer (&reader->cells, g_byte_array_unref);
   g_clear_pointer (&reader->object_labels, g_array_unref);
   g_clear_pointer (&reader->ids, g_array_unref);
+  g_clear_pointer (&reader->codes, g_array_unref);
   g_clear_pointer (&reader->frame_cells, g_byte_array_unref);
   g_clear_pointer (&reader->related, sl_related_free);
   for (guint i = 0; i <= SL_MOST_SKELETONS; i++)
@@ -288,6 +293,17 @@ read_points (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, S
   object->skeleton = &reader->skeletons[at]->skeleton;
 }
 
+/* The object's code has no address yet: any that is not NULL stands for the next one. */
+static void
+read_code (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, SlObjectView *object)
+{
+  SlCodeView code;
+  if (!sl_region_read_code (region, &code))
+    return;
+  g_array_append_val (reader->codes, code);
+  object->code = (const SlCodeView *) (gconstpointer) reader->codes->data;
+}
+
 static void
 read_object (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, const SlPredictionView *prediction)
 {
@@ -303,6 +319,7 @@ read_object (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, c
   if (found != NULL)
     read_related (reader, found, first, &object);
   object.n_labels = reader->object_labels->len - first;
+  read_code (reader, region, &object);
   g_array_append_val (reader->objects, object);
   g_array_append_val (reader->ids, ids);
 }
@@ -364,17 +381,19 @@ read_mask (SlPredictionReader *reader, GstBuffer *buffer, SlPredictionView *pred
   prediction->mask_classes = (const SlMaskClass *) (gconstpointer) reader->mask_classes->data;
 }
 
-/* Points, labels and cells are appended while objects are read, which may move them: only now have they an address. */
+/* Points, labels, codes and cells are appended while objects are read, which may move them: only now have they an address. */
 static void
 place_parts (SlPredictionReader *reader)
 {
   const guint8 *cells = reader->cells->data;
   const SlPoint *points = (const SlPoint *) (gconstpointer) reader->points->data;
   const SlLabelled *labels = (const SlLabelled *) (gconstpointer) reader->object_labels->data;
+  const SlCodeView *codes = (const SlCodeView *) (gconstpointer) reader->codes->data;
   for (guint i = 0; i < reader->objects->len; i++) {
     SlObjectView *object = &g_array_index (reader->objects, SlObjectView, i);
     object->points = points;
     object->labels = labels;
+    object->code = object->code != NULL ? codes++ : NULL;
     points += object->n_points;
     labels += object->n_labels;
     object->mask.cells = cells;
@@ -412,6 +431,7 @@ forget (SlPredictionReader *reader)
   g_array_set_size (reader->object_labels, 0);
   g_array_set_size (reader->ids, 0);
   reader->n_skeletons = 0;
+  g_array_set_size (reader->codes, 0);
 }
 
 void

@@ -23,7 +23,7 @@ G_BEGIN_DECLS
  *  frame is a region over all of it with a structure "classification" (label: string; label_id: int; confidence: double); keypoints
  *  are a structure of keypoints.h on their object's region, an object's mask is one of
  *  object_mask.h, that of the whole frame an SlMaskMeta. Tracked objects have a structure
- *  "object_id" (id: int). What a further model says of an object is one more
+ *  "object_id" (id: int), those that were read one of object_code.h. What a further model says of an object is one more
  *  structure "classification" on the object's region, with the string model_name; what it finds inside it are regions whose
  *  parent_id is that region's id. @pool: (nullable): where the cells of masks come from */
 void sl_buffer_add_prediction (GstBuffer *buffer, const SlPredictionView *prediction, SlBytePool *pool);
@@ -71,6 +71,7 @@ typedef struct
   GByteArray *frame_cells; /* of the frame's mask, where a segmentation has it */
   GArray *object_labels;   /* of SlLabelled, all objects' */
   GArray *ids;             /* of SlRegionIds, one an object */
+  GArray *codes;           /* of SlCodeView, all objects' */
   guint n_regions;         /* objects that are regions; others come behind them */
   SlRelated *related;
   SlReadSkeleton *skeletons[SL_MOST_SKELETONS + 1]; /* of objects' points, @n_skeletons different ones */

@@ -48,6 +48,10 @@ draw_label (const SlPen *pen, const SlObjectView *object)
   if (y < 0)
     y = object->y;
   sl_pen_tag (pen, MAX (x, 0), y, word, number, sl_draw_colour (object->label_id, object->label));
+  if (object->code != NULL && object->code->text != NULL && pen->style->labels) {
+    y += height;
+    sl_pen_tag (pen, MAX (x, 0), y, object->code->text, NULL, sl_draw_colour (object->label_id, object->label));
+  }
   for (guint i = 0; i < object->n_labels && i < MOST_NOTES && pen->style->labels; i++) {
     const SlLabelled *said = &object->labels[i];
     y += height;

@@ -6,7 +6,7 @@ import os
 import random
 
 import harness
-from harness import ROOT, run, work, write
+from harness import ROOT, Skip, run, work, write
 
 MODEL = os.path.join(ROOT, "models", "codes", "codes.tflite")
 SAMPLES = os.path.join(ROOT, "models", "codes", "samples")
@@ -65,6 +65,43 @@ def test_backends_agree():
                 outputs[backend] = file.read()
         assert len(outputs["plain"]) == 2100 * 8
         assert outputs["int8"] == outputs["xnnpack"] == outputs["plain"], "picture %d differs between backends" % i
+
+
+def ean_picture():
+    """A gray picture with 4006381333931 on it, by the tables of EAN-13."""
+    left = "0001101 0011001 0010011 0111101 0100011 0110001 0101111 0111011 0110111 0001011".split()
+    turned = [code.translate(str.maketrans("01", "10"))[::-1] for code in left]
+    sides = ["".join((left if kind == "L" else turned)[int(digit)] for digit, kind in zip("006381", "LGLLGG")),
+             "".join(left[int(digit)].translate(str.maketrans("01", "10")) for digit in "333931")]
+    bars = "101" + sides[0] + "01010" + sides[1] + "101"
+    row = b"\xff" * 150 + b"".join((b"\x10" if bar == "1" else b"\xff") * 9 for bar in bars) + b"\xff" * 150
+    blank = b"\xff" * len(row)
+    return harness.png_of("ean.png", len(row) // 3, 300, [blank] * 40 + [row] * 220 + [blank] * 40)
+
+
+def test_reading():
+    """By default where an slread is there; with --read else an error, which says what is missing."""
+    picture = ean_picture()
+    asked = run("predict", "--read", picture, env=HERE)
+    if asked.status != 0:
+        asked.expect(1, "--read: there is no element slread", "libzbar-dev, meson option zbar")
+        raise Skip("built without libzbar")
+    for options in ([], ["--read"]):
+        table = run("predict", *options, picture, env=HERE).expect(0, TOLD).out
+        assert "linear  ean-13 4006381333931" in table, table
+    found = json.loads(run("predict", "--json", picture, env=HERE).expect(0, TOLD).out)["objects"]
+    assert [(o["code"]["symbology"], o["code"]["text"], o["code"]["checked"]) for o in found] == [("ean-13", "4006381333931", True)], found
+    assert all(0 <= p["x"] <= 1 and 0 <= p["y"] <= 1 for p in found[0]["code"]["corners"]), found
+    assert "ean-13" not in run("predict", "--no-read", picture, env=HERE).expect(0, TOLD).out
+    run("predict", "--read", "--no-read", picture, env=HERE).expect(2, "--read and --no-read: expected one of them")
+
+
+def test_reading_is_absent():
+    nowhere = dict(HERE, GST_PLUGIN_PATH="/nonexistent")
+    asked = run("predict", "--read", ean_picture(), env=nowhere)
+    if asked.status == 0:
+        raise Skip("an installed slread is there")
+    asked.expect(1, "--read: there is no element slread; expected it in a plugin file of Sightline")
 
 
 def test_no_model_anywhere():

@@ -32,7 +32,8 @@ ARROWS = {
     "quantize": (["preprocess", "core", "models", "postprocess", "predict"], [GSTREAMER, XNNPACK]),
     "evaluate": ([], [GSTREAMER, XNNPACK]),
     "replay": (["core", "models"], [GSTREAMER, XNNPACK]),
-    "plugins": (["preprocess", "core", "models", "postprocess", "predictions", "analyze", "predict", "replay"], [XNNPACK]),
+    "read": (["preprocess"], [GSTREAMER, XNNPACK]),
+    "plugins": (["preprocess", "read", "core", "models", "postprocess", "predictions", "analyze", "predict", "replay"], [XNNPACK]),
     "pipelines": (["core", "predictions", "analyze", "predict"], [XNNPACK]),
     "tools": (["preprocess", "core", "models", "postprocess", "predictions", "predict", "quantize", "evaluate", "replay", "plugins", "pipelines"], [XNNPACK]),
 }
@@ -48,6 +49,7 @@ DOOR = {
     "quantize": {"error"},
     "evaluate": {"error"},
     "replay": {"error"},
+    "read": set(),
     "plugins": {"error", "frame", "predictions"},
     "pipelines": {"error", "frame", "predictions", "pipeline"},
     "tools": {"error", "frame", "predictions", "predictor", "pipeline"},

@@ -19,9 +19,12 @@ everything (void)
   char breed[] = "tabby", model[] = "breeds.tflite";
   guint8 outline[] = { 0, 255, 130, 7 };
   SlLabelled details[] = { { 5, 0.625, breed, model } };
+  char symbology[] = "qr-code", text[] = "hello";
+  guint8 bytes[] = "hello";
+  SlCodeView code = { symbology, text, bytes, 5, TRUE, 1, { { 0, 0 }, { 1, 0 }, { 1, 1.5 }, { 0, 1 } } };
   SlObjectView objects[] = {
     { 10, 20, 30, 40, 0.1, 0.2, 0.4, 0.6, 0.75, 17, label, 2, points, .object_id = 12, .tracked_since = 99, .mask = { 2, 2, outline },
-      .n_labels = 1, .labels = details },
+      .n_labels = 1, .labels = details, .code = &code },
     { 0, 0, 100, 100, 0, 0, 1, 1, 0.5, -1, "unknown", 0, NULL, .parent = 1 },
   };
   SlLabelled labels[] = { { 3, 0.875, whole, NULL } };
@@ -56,6 +59,10 @@ everything (void)
   memset (breed, 'x', sizeof breed - 1);
   memset (model, 'x', sizeof model - 1);
   memset (details, 0, sizeof details);
+  memset (symbology, 'x', sizeof symbology - 1);
+  memset (text, 'x', sizeof text - 1);
+  memset (bytes, 'x', sizeof bytes - 1);
+  memset (&code, 0, sizeof code);
   memset (points, 0, sizeof points);
   memset (objects, 0, sizeof objects);
   memset (labels, 0, sizeof labels);

@@ -97,6 +97,31 @@ test_lists (void)
   g_assert_cmpstrv (sl_predictions_get_mask_class_names (p), classes);
 }
 
+static void
+test_codes (void)
+{
+  g_autoptr (SlPredictions) p = everything ();
+  const SlObject *read = sl_predictions_get_object (p, 0), *unread = sl_predictions_get_object (p, 1);
+  gsize n;
+  g_assert_cmpstr (sl_object_get_symbology (read), ==, "qr-code");
+  g_assert_cmpstr (sl_object_get_text (read), ==, "hello");
+  const guint8 *bytes = sl_object_get_payload (read, &n);
+  g_assert_cmpmem (bytes, n, "hello", 5);
+  g_assert_true (sl_object_get_payload (read, NULL) == bytes);
+  SlKeypoint *const *corners = sl_object_get_corners (read);
+  for (guint i = 0; i < 4; i++)
+    g_assert_nonnull (corners[i]);
+  g_assert_null (corners[4]);
+  g_assert_null (sl_keypoint_get_name (corners[0]));
+  g_assert_cmpfloat_with_epsilon (sl_keypoint_get_x (corners[2]), 40, 1e-9);
+  g_assert_cmpfloat_with_epsilon (sl_keypoint_get_y (corners[2]), 80, 1e-9);
+  g_assert_null (sl_object_get_symbology (unread));
+  g_assert_null (sl_object_get_text (unread));
+  g_assert_null (sl_object_get_payload (unread, &n));
+  g_assert_cmpuint (n, ==, 0);
+  g_assert_null (sl_object_get_corners (unread)[0]);
+}
+
 /* A reference to any part keeps the whole. */
 static void
 test_parts_keep (void)
@@ -166,6 +191,7 @@ main (int argc, char **argv)
   g_test_add_func ("/object/boxes", test_boxes);
   g_test_add_func ("/object/masks", test_masks);
   g_test_add_func ("/object/lists", test_lists);
+  g_test_add_func ("/object/codes", test_codes);
   g_test_add_func ("/object/parts-keep", test_parts_keep);
   g_test_add_func ("/object/lists-of-threads", test_lists_of_threads);
   g_test_add_func ("/object/boxed", test_boxed);

@@ -44,6 +44,32 @@ text_of (const SlPredictionView *prediction)
   return g_string_free (text, FALSE);
 }
 
+/* What a code says may be anything: it stays in its line, and JSON has all of it. */
+static void
+test_codes (void)
+{
+  const guint8 bytes[] = { 'a', '\\', 0, 0xff };
+  const SlCodeView text = {
+    "ean-13", "1\n\x1b[2m\xE2\x80\xAE", (const guint8 *) "", 1, TRUE, 9, { { 0, 0 }, { 1, 0 }, { 1, 1 }, { 0, 1 } }
+  };
+  const SlCodeView binary = { "qr-code", NULL, bytes, sizeof bytes, FALSE, 1, { { 0.5, -1 } } };
+  const SlObjectView read[] = { { 0, 0, 1, 1, 0.25, 0.5, 0.75, 1, 0.5, 2, "linear", .code = &text },
+                                { 0, 0, 1, 1, 0, 0, 0.5, 1, 0.5, 0, "qr", .code = &binary } };
+  const SlPredictionView prediction = { .timestamp = 0, .width = 9, .height = 9, .n_objects = 2, .objects = read };
+  g_autofree char *json = json_of (&prediction), *lines = text_of (&prediction);
+  g_assert_cmpstr (lines, ==, "linear 0.5 0 0 1 1\n  ean-13 1\\n\\x1b[2m\\u202e\nqr 0.5 0 0 1 1\n  qr-code a\\x5c\\x00\\xff\n");
+  g_assert_nonnull (strstr (json,
+                            "\"code\":{\"symbology\":\"ean-13\",\"text\":\"1\\n\\u001b[2m\\u202e\",\"checked\":true,\"quality\":9,"
+                            "\"corners\":[{\"x\":0.25,\"y\":0.5},{\"x\":0.75,\"y\":0.5},{\"x\":0.75,\"y\":1},{\"x\":0.25,\"y\":1}]}}"));
+  g_assert_nonnull (strstr (json,
+                            "\"code\":{\"symbology\":\"qr-code\",\"text\":null,\"base64\":\"YVwA/w==\",\"checked\":false,\"quality\":1,"
+                            "\"corners\":[{\"x\":0.25,\"y\":-1},"));
+  GString *shortened = g_string_new (NULL);
+  sl_code_append_text (shortened, &binary, 2);
+  g_assert_cmpstr (shortened->str, ==, "a...\\xff");
+  g_string_free (shortened, TRUE);
+}
+
 static void
 test_json (void)
 {
@@ -339,6 +365,7 @@ main (int argc, char **argv)
   g_test_add_func ("/prediction/json_not_finite", test_json_not_finite);
   g_test_add_func ("/prediction/locale", test_locale);
   g_test_add_func ("/prediction/text", test_text);
+  g_test_add_func ("/prediction/codes", test_codes);
 #ifdef SL_TEST_JSON_GLIB
   g_test_add_func ("/prediction/json_parses", test_json_parses);
 #endif

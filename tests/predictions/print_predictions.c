@@ -11,6 +11,15 @@ static const SlObjectView objects[] = {
   { 10, 20, 30, 40, 0.0123457, 0.1, 0.5, 1, 0.83, 0, "person", 2, points, 7, 0, { 3, 2, shares } },
   { 0, 0, 1, 1, 0, 0, 1e-7, 0.333333333, NAN, -1, "traffic \"light\"\\ \xff", 0, NULL },
 };
+static const guint8 bytes[] = { 'a', 0, 0xff };
+static const SlCodeView read_codes[] = {
+  { "qr-code", "two\nlines \x1b[1m", (const guint8 *) "two\nlines \x1b[1m", 14, TRUE, 1, { { 0, 0 }, { 1, 0 }, { 1, 1 }, { 0, NAN } } },
+  { "code \"39\" \xff", NULL, bytes, 3, FALSE, 7, { { 0, 0 } } },
+};
+static const SlObjectView read_objects[] = {
+  { 10, 20, 30, 40, 0.25, 0.1, 0.5, 1, 0.83, 0, "qr", .code = &read_codes[0] },
+  { 10, 20, 30, 40, 0.25, 0.1, 0.5, 1, 0.83, 2, "linear", .code = &read_codes[1] },
+};
 static const SlLabelled said[] = { { 1, 0.5, "smiles", "mood.tflite" }, { -1, NAN, "?", NULL } };
 static const SlObjectView nested[] = {
   { 10, 20, 30, 40, 0.25, 0.1, 0.5, 1, 0.83, 0, "person" },
@@ -76,6 +85,7 @@ static const SlPredictionView predictions[] = {
     .n_mask_classes = 2,
     .mask_classes = mask_classes,
     .latency = &latency },
+  { .source = "read", .timestamp = 0, .width = 99, .height = 99, .n_objects = 2, .objects = read_objects },
   { .source = "nested", .timestamp = 0, .width = 99, .height = 99, .n_objects = 3, .objects = nested },
   { .source = "x", .timestamp = 0, .width = 2, .height = 2, .n_objects = 1, .objects = objects, .latency = &latency },
 };

@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 
-TYPES = {"object": dict, "array": list, "string": str, "null": type(None), "integer": int, "number": (int, float)}
+TYPES = {"object": dict, "array": list, "string": str, "null": type(None), "integer": int, "number": (int, float), "boolean": bool}
 WORDS = {"$schema", "title", "$defs", "$ref", "type", "required", "properties", "additionalProperties", "items", "minimum", "maximum"}
 
 OPTIONAL = ("mask", "vector", "outputs", "latency", "analysis")
@@ -20,7 +20,7 @@ def problems(value, rule, root, where="$"):
         rule = root["$defs"][rule["$ref"].rsplit("/", 1)[1]]
     kinds = rule.get("type", [])
     kinds = [kinds] if isinstance(kinds, str) else kinds
-    if kinds and (isinstance(value, bool) or not any(isinstance(value, TYPES[kind]) for kind in kinds)):
+    if kinds and not any(isinstance(value, TYPES[kind]) and isinstance(value, bool) == (kind == "boolean") for kind in kinds):
         return ["%s: %r is no %s" % (where, value, " or ".join(kinds))]
     found = []
     if isinstance(value, (int, float)):

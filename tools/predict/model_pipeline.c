@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "sightline/error.h"
+#include "pipelines/description/build.h"
 #include "pipelines/supervise/bus.h"
 #include "plugins/elements.h"
 #include "plugins/meta/region_predictions.h"
@@ -22,6 +23,8 @@
 
 /* Most labels of a picture shown when the user asks for those above a threshold, and not for how many. */
 #define LABELS_ABOVE_THRESHOLD 5
+/* Most milliseconds that a frame waits for its codes: enough on a busy machine for all but pictures made to take long. */
+#define READ_LIMIT 3000
 #define POLL_INTERVAL (100 * GST_MSECOND)
 
 struct _SlFramePredictor
@@ -75,6 +78,34 @@ set_properties (SlFramePredictor *predictor, const SlFramePredictorOptions *opti
     g_object_set (predictor->postprocess, "top-k", LABELS_ABOVE_THRESHOLD, NULL);
 }
 
+/* (nullable): slread, which is a plugin file of its own; NULL without @error where it need not be. */
+static GstElement *
+add_reader (SlFramePredictor *predictor, SlReading reading, GError **error)
+{
+  if (reading == SL_READING_NO)
+    return NULL;
+  sl_find_installed_elements ("slread");
+  GstElement *reader = gst_element_factory_make ("slread", NULL);
+  if (reader == NULL && reading == SL_READING_YES)
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+      "--read: there is no element slread; expected it in a plugin file of Sightline, which is built where libzbar is found (Debian: "
+      "libzbar-dev, meson option zbar)");
+  if (reader == NULL)
+    return NULL;
+  g_object_set (reader, "time-limit", READ_LIMIT, NULL);
+  gst_bin_add (GST_BIN (predictor->pipeline), reader);
+  return reader;
+}
+
+static gboolean
+link_elements (SlFramePredictor *predictor, GstElement *reader)
+{
+  return gst_element_link_many (predictor->source, predictor->normalize, predictor->infer, predictor->postprocess, NULL)
+         && (reader == NULL || gst_element_link (predictor->postprocess, reader))
+         && gst_element_link (reader != NULL ? reader : predictor->postprocess, predictor->sink);
+}
+
 static gboolean
 build (SlFramePredictor *predictor, const SlFramePredictorOptions *options, GError **error)
 {
@@ -92,7 +123,13 @@ build (SlFramePredictor *predictor, const SlFramePredictorOptions *options, GErr
   g_autoptr (GstCaps) video = gst_caps_from_string ("video/x-raw(ANY)");
   g_object_set (predictor->source, "format", GST_FORMAT_TIME, NULL);
   g_object_set (predictor->sink, "caps", video, "sync", FALSE, "async", FALSE, "enable-last-sample", FALSE, NULL);
-  if (gst_element_link_many (predictor->source, predictor->normalize, predictor->infer, predictor->postprocess, predictor->sink, NULL))
+  g_autoptr (GError) missing = NULL;
+  GstElement *reader = add_reader (predictor, options->reading, &missing);
+  if (missing != NULL) {
+    g_propagate_error (error, g_steal_pointer (&missing));
+    return FALSE;
+  }
+  if (link_elements (predictor, reader))
     return TRUE;
   g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "the elements of the prediction pipeline do not link");
   return FALSE;

@@ -12,6 +12,14 @@
 
 G_BEGIN_DECLS
 
+/** Whether what codes say is read: where there is an slread, or without fail. */
+typedef enum
+{
+  SL_READING_NO,
+  SL_READING_IF_FOUND,
+  SL_READING_YES
+} SlReading;
+
 /** NAN threshold and 0 top = the element's default. */
 typedef struct
 {
@@ -20,6 +28,7 @@ typedef struct
   guint top;
   const char *filter;  /* (nullable) */
   const char *classes; /* (nullable): which are shown, as slpostprocess has it */
+  SlReading reading;
 } SlFramePredictorOptions;
 
 typedef struct _SlFramePredictor SlFramePredictor;

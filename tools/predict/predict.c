@@ -35,7 +35,7 @@ typedef struct
   guint top;        /* 0 = not given */
   guint timeout;    /* seconds, 0 = for ever */
   guint frames;     /* 0 = all */
-  gboolean json;
+  gboolean json, read, no_read;
 } Options;
 
 #define SOURCES                                                                                                                     \
@@ -153,6 +153,15 @@ tell_note (const char *name, const char *text)
   sl_complain ("predict", "%s: %s", name, text);
 }
 
+/* The finder of codes that comes with Sightline has them read where that is possible. */
+static SlReading
+choose_reading (const Options *options)
+{
+  if (options->read)
+    return SL_READING_YES;
+  return options->model.model == NULL && !options->no_read ? SL_READING_IF_FOUND : SL_READING_NO;
+}
+
 static int
 predict (const Options *options, SlSpawner *spawner, char **arguments)
 {
@@ -160,7 +169,8 @@ predict (const Options *options, SlSpawner *spawner, char **arguments)
   const SlInput *lost = options->draw != NULL ? sl_inputs_find_file (inputs, options->draw) : NULL;
   if (lost != NULL)
     return sl_options_usage ("predict", "--draw %s: the source %s would be lost; draw to another name", options->draw, lost->name);
-  const SlFramePredictorOptions how = { &options->model, options->threshold, options->top, options->filter, options->classes };
+  const SlFramePredictorOptions how = { &options->model, options->threshold, options->top,
+                                        options->filter, options->classes,   choose_reading (options) };
   g_autoptr (GError) bad_model = NULL;
   g_autoptr (SlRemoteFrames) frames = sl_remote_frames_new (spawner, options->timeout, " (--timeout)", tell_note);
   sl_remote_frames_prepare (frames);
@@ -221,6 +231,8 @@ check_and_predict (Options *options, char **arguments)
   options->threshold = NAN;
   options->timeout = DEFAULT_TIMEOUT;
   choose_gallery (options);
+  if (options->read && options->no_read)
+    return sl_options_usage ("predict", "--read and --no-read: expected one of them");
   if (arguments[0] == NULL)
     return sl_options_usage ("predict", "expected at least one SOURCE: a picture, a video or a URI");
   if (!sl_model_options_check ("predict", &options->model)
@@ -256,6 +268,8 @@ run_predict (int argc, char **argv)
     { "draw", 'd', 0, G_OPTION_ARG_FILENAME, &options.draw,
       "Write each frame with its results drawn on it: FILE.png or FILE.jpg, then FILE-2.png, ...; all frames as one video: FILE.mp4",
       "FILE" },
+    { "read", 0, 0, G_OPTION_ARG_NONE, &options.read, "Read what the codes say that the model finds (default without --model)", NULL },
+    { "no-read", 0, 0, G_OPTION_ARG_NONE, &options.no_read, "Do not read codes", NULL },
     { "filter", 0, 0, G_OPTION_ARG_STRING, &options.filter,
       "How pictures are resized: nearest, bilinear, area, or auto (default): area when reducing beyond 2", "FILTER" },
     { "frames", 'n', 0, G_OPTION_ARG_STRING, &options.frames_text, "Stop after so many frames", "N" },

@@ -78,6 +78,16 @@ end_row (SlReport *report, const char *label)
   write_line (report);
 }
 
+/* The last column, with what was read of the object. */
+static void
+end_read_row (SlReport *report, const SlObjectView *object)
+{
+  g_autofree char *label = sl_show (object->label, SL_SHOW_LABEL), *symbology = sl_show (object->code->symbology, SL_SHOW_LABEL);
+  g_string_append_printf (report->line, "  %s  %s ", label, symbology);
+  sl_code_append_text (report->line, object->code, SL_SHOW_NAME);
+  write_line (report);
+}
+
 /* The model's result is the picture itself, which --draw writes. */
 static void
 print_picture (SlReport *report, const SlPredictionView *prediction)
@@ -145,7 +155,10 @@ print_table (SlReport *report, const SlPredictionView *prediction, gboolean movi
     const SlObjectView *object = &prediction->objects[i];
     begin_row (report, prediction, TRUE, object->confidence);
     g_string_append_printf (report->line, " %6d %6d %6d %6d", object->x, object->y, object->w, object->h);
-    end_row (report, object->label);
+    if (object->code != NULL)
+      end_read_row (report, object);
+    else
+      end_row (report, object->label);
   }
   for (guint i = 0; i < prediction->n_mask_classes; i++) {
     const SlMaskClass *found = &prediction->mask_classes[i];

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slread: what the codes say that a model found on a frame. Objects are regions of interest; those that others wrote as relations alone become
+ * some first. Pixels are read, and none is written; what was read is a structure on the object's region (meta/object_code.h).
+ *
+ * Objects with an id are read once: what they said stays with the id. A frame waits for its codes no longer than time-limit; what is not read by
+ * then is tried on the next.
+ */
+#include "plugins/elements.h"
+
+#include <gst/base/gstbasetransform.h>
+#include <gst/video/video.h>
+#include <string.h>
+
+#include "sightline/error.h"
+#include "plugins/describe.h"
+#include "plugins/meta/class_names.h"
+#include "plugins/meta/object_code.h"
+#include "plugins/meta/object_regions.h"
+#include "plugins/meta/prediction_signal.h"
+#include "plugins/meta/region_keeper.h"
+#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/relations.h"
+#include "plugins/properties.h"
+#include "plugins/report.h"
+#include "plugins/video_frame.h"
+#include "plugins/video_input.h"
+#include "read/luma.h"
+#include "read/memory.h"
+#include "read/regions.h"
+
+GST_DEBUG_CATEGORY_STATIC (sl_read_debug);
+#define GST_CAT_DEFAULT sl_read_debug
+
+/* Objects of a frame that are looked at. */
+#define MOST_OBJECTS 256
+
+typedef struct
+{
+  GstBaseTransform parent;
+  gint time_limit, max_tries, retry_interval, reread_interval; /* object lock */
+  gdouble unread_weight;                                       /* object lock */
+  char *classes;                                               /* object lock */
+  /* The rest is the streaming thread's. */
+  gboolean refused;
+  GstVideoInfo video;
+  SlImageInfo image;
+  SlClassChoice choice; /* of classes that are read */
+  SlRegionReader *regions;
+  SlReadMemory *memory;
+  SlPredictionReader reader; /* for the signal, and objects without a region */
+  guint64 frame;
+  SlReadCode code; /* of the object in hand */
+} SlRead;
+
+typedef GstBaseTransformClass SlReadClass;
+
+G_DEFINE_TYPE (SlRead, sl_read, GST_TYPE_BASE_TRANSFORM)
+
+static guint predictions_signal;
+
+#define CAPS "video/x-raw, format = " SL_VIDEO_INPUT_FORMATS
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
+
+#define AT(member) G_STRUCT_OFFSET (SlRead, member)
+
+static const SlProperty properties[] = {
+  { "classes", "Classes",
+    "Classes that are read, such as qr,linear, or with ! those that are not; unset = all: those of the code finder as what they are, others as "
+    "any code",
+    SL_PROPERTY_STRING, AT (classes), 0, 0, 0, NULL, TRUE },
+  { "time-limit", "Time limit", "Most milliseconds that a frame waits for its codes; what is not read by then is tried on the next one",
+    SL_PROPERTY_INT, AT (time_limit), 1, 600000, 100, NULL, TRUE },
+  { "max-tries", "Tries before patience",
+    "Frames after which an object with an id that does not read is tried rarely, every retry-interval; it stays where it is",
+    SL_PROPERTY_INT, AT (max_tries), 1, 100000, 10, NULL, TRUE },
+  { "retry-interval", "Interval of further tries", "Frames from one try to the next after max-tries; 0 = no more tries", SL_PROPERTY_INT,
+    AT (retry_interval), 0, 1000000, 30, NULL, TRUE },
+  { "reread-interval", "Interval of readings",
+    "Frames after which an object with an id that was read is read again, for screens whose code changes; 0 = never: it is read once",
+    SL_PROPERTY_INT, AT (reread_interval), 0, 1000000, 0, NULL, TRUE },
+  { "unread-weight", "Weight of what does not read",
+    "What the confidence of an object with an id is multiplied by that is a code of a kind that can be read and did not read in max-tries "
+    "frames, 0..1; 1 = it stays as it is",
+    SL_PROPERTY_DOUBLE, AT (unread_weight), 0, 1, 0.8, NULL, TRUE },
+};
+
+/* What the properties said when the frame came. */
+typedef struct
+{
+  SlReadPatience patience;
+  gint64 deadline;
+  gdouble unread_weight;
+} Settings;
+
+static Settings
+take_settings (SlRead *self)
+{
+  GST_OBJECT_LOCK (self);
+  const Settings settings = { { (guint) self->max_tries, (guint) self->retry_interval, (guint) self->reread_interval },
+                              g_get_monotonic_time () + (gint64) self->time_limit * 1000,
+                              self->unread_weight };
+  GST_OBJECT_UNLOCK (self);
+  return settings;
+}
+
+/* (nullable): what @bytes are as a text. */
+static const char *
+as_text (const SlReadCode *code)
+{
+  const gboolean text =
+    memchr (code->bytes, '\0', code->n_bytes) == NULL && g_utf8_validate ((const char *) code->bytes, code->n_bytes, NULL);
+  return text ? (const char *) code->bytes : NULL;
+}
+
+static void
+attach (GstVideoRegionOfInterestMeta *region, const SlReadCode *code)
+{
+  SlCodeView view = { code->symbology, as_text (code), code->bytes, code->n_bytes, code->is_checked, code->quality, { { 0 } } };
+  memcpy (view.corners, code->corners, sizeof view.corners);
+  sl_region_set_code (region, &view);
+}
+
+/* Corners of @code from pixels of the frame to 0..1 of the box of @object. */
+static void
+place_in_box (SlReadCode *code, const SlObjectView *object, const SlLuma *luma)
+{
+  for (guint i = 0; i < 4; i++) {
+    code->corners[i][0] = (code->corners[i][0] / luma->width - object->x_min) / MAX (object->x_max - object->x_min, 1e-9);
+    code->corners[i][1] = (code->corners[i][1] / luma->height - object->y_min) / MAX (object->y_max - object->y_min, 1e-9);
+  }
+}
+
+/* TRUE with self->code filled. */
+static gboolean
+read_object (SlRead *self, const SlLuma *luma, const SlObjectView *object, guint kinds, gint64 deadline)
+{
+  const double box[4] = { object->x_min * luma->width, object->y_min * luma->height, object->x_max * luma->width,
+                          object->y_max * luma->height };
+  if (sl_region_reader_read (self->regions, luma, box, kinds, deadline, &self->code) != SL_SCAN_FOUND)
+    return FALSE;
+  place_in_box (&self->code, object, luma);
+  return TRUE;
+}
+
+/* What can be read and never was is less likely a code. */
+static void
+doubt (GstVideoRegionOfInterestMeta *region, const SlObjectView *object, gdouble weight)
+{
+  GstStructure *detection = gst_video_region_of_interest_meta_get_param (region, "detection");
+  if (detection != NULL)
+    gst_structure_set (detection, "confidence", G_TYPE_DOUBLE, object->confidence * weight, NULL);
+}
+
+/* A try that the time limit ended counts, so that a region that takes longer does not take all of every frame's time. */
+static void
+read_region (SlRead *self, const SlLuma *luma, GstVideoRegionOfInterestMeta *region, const Settings *settings)
+{
+  SlObjectView object;
+  const guint kinds = sl_region_reader_kinds (self->regions, sl_region_type_name (region));
+  if (kinds == 0 || !sl_region_read_object (region, luma->width, luma->height, &object))
+    return;
+  SlReadTrack *track = object.object_id > 0 ? sl_read_memory_track (self->memory, object.object_id) : NULL;
+  if (track == NULL) {
+    if (read_object (self, luma, &object, kinds, settings->deadline))
+      attach (region, &self->code);
+    return;
+  }
+  if (sl_read_memory_is_due (self->memory, track)) {
+    const gboolean found = read_object (self, luma, &object, kinds, settings->deadline);
+    sl_read_memory_note (self->memory, track, found ? &self->code : NULL, &settings->patience);
+  }
+  if (track->code != NULL)
+    attach (region, track->code);
+  else if (track->tries >= settings->patience.tries)
+    doubt (region, &object, settings->unread_weight);
+}
+
+static void
+read_regions (SlRead *self, const SlLuma *luma, GstBuffer *buffer, const Settings *settings)
+{
+  gpointer state = NULL;
+  GstMeta *meta;
+  guint n = 0;
+  while (n < MOST_OBJECTS
+         && (meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
+    GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
+    if (sl_region_is_label (region, luma->width, luma->height)
+        || !sl_class_filter_passes (self->choice.filter, sl_region_type_name (region)))
+      continue;
+    read_region (self, luma, region, settings);
+    n++;
+  }
+}
+
+/* To who listens: the frame with its codes. */
+static void
+tell (SlRead *self, GstBuffer *buffer)
+{
+  SlPredictionView prediction = { .width = self->image.width, .height = self->image.height };
+  sl_prediction_signal_emit_buffer (self, predictions_signal, &self->reader, buffer, &GST_BASE_TRANSFORM (self)->segment, self->frame - 1,
+                                    &prediction);
+}
+
+/* FALSE, after an error message, when the property does not fit the models before. */
+static gboolean
+choose_classes (SlRead *self)
+{
+  g_autoptr (GError) error = NULL;
+  GST_OBJECT_LOCK (self);
+  const gboolean same = sl_class_choice_is (&self->choice, self->classes);
+  g_autofree char *text = same ? NULL : g_strdup (self->classes);
+  GST_OBJECT_UNLOCK (self);
+  if (same || sl_class_choice_set (&self->choice, text, GST_BASE_TRANSFORM_SINK_PAD (self), &error))
+    return TRUE;
+  sl_element_report (GST_ELEMENT (self), error);
+  return FALSE;
+}
+
+static GstFlowReturn
+sl_read_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
+{
+  SlRead *self = (SlRead *) base;
+  GError *error = NULL;
+  GstVideoFrame frame;
+  SlImage image;
+  if (!choose_classes (self))
+    return GST_FLOW_ERROR;
+  self->frame++;
+  sl_read_memory_next (self->memory);
+  if (!sl_buffer_has_objects (buffer, self->image.width, self->image.height))
+    return GST_FLOW_OK;
+  if (!gst_buffer_is_writable (buffer)) {
+    tell (self, buffer);
+    return GST_FLOW_OK;
+  }
+  const Settings settings = take_settings (self);
+  sl_prediction_reader_adopt (&self->reader, &buffer, self->image.width, self->image.height);
+  if (!sl_video_input_map (&frame, &image, &self->video, buffer, &error))
+    return sl_element_refuse_frame (GST_ELEMENT (self), error);
+  const SlLuma luma = sl_luma_of (&self->image, &image);
+  read_regions (self, &luma, buffer, &settings);
+  gst_video_frame_unmap (&frame);
+  sl_buffer_keep_regions (buffer);
+  tell (self, buffer);
+  return GST_FLOW_OK;
+}
+
+/* A frame that gets nothing need not be writable. */
+static GstFlowReturn
+sl_read_prepare_output_buffer (GstBaseTransform *base, GstBuffer *in, GstBuffer **out)
+{
+  if (gst_buffer_get_meta (in, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) != NULL || sl_buffer_has_related (in, TRUE))
+    return GST_BASE_TRANSFORM_CLASS (sl_read_parent_class)->prepare_output_buffer (base, in, out);
+  *out = in;
+  return GST_FLOW_OK;
+}
+
+static gboolean
+sl_read_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
+{
+  SlRead *self = (SlRead *) base;
+  GError *error = NULL;
+  if (sl_video_input_read (in, "slread", SL_VIDEO_INPUT_FORMATS, &self->video, &self->image, &error))
+    return TRUE;
+  return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
+}
+
+static gboolean
+sl_read_sink_event (GstBaseTransform *base, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+    sl_read_memory_reset (((SlRead *) base)->memory);
+  return GST_BASE_TRANSFORM_CLASS (sl_read_parent_class)->sink_event (base, event);
+}
+
+static gboolean
+sl_read_start (GstBaseTransform *base)
+{
+  SlRead *self = (SlRead *) base;
+  self->refused = FALSE;
+  self->frame = 0;
+  sl_class_choice_clear (&self->choice);
+  sl_read_memory_reset (self->memory);
+  self->regions = sl_region_reader_new ();
+  if (self->regions != NULL)
+    return TRUE;
+  GST_ELEMENT_ERROR (self, RESOURCE, FAILED, ("there is no thread or memory for the reader of codes: expected one thread more"), (NULL));
+  return FALSE;
+}
+
+static gboolean
+sl_read_stop (GstBaseTransform *base)
+{
+  g_clear_pointer (&((SlRead *) base)->regions, sl_region_reader_free);
+  return TRUE;
+}
+
+static void
+sl_read_finalize (GObject *object)
+{
+  SlRead *self = (SlRead *) object;
+  sl_read_memory_free (self->memory);
+  sl_prediction_reader_clear (&self->reader);
+  sl_class_choice_clear (&self->choice);
+  sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
+  G_OBJECT_CLASS (sl_read_parent_class)->finalize (object);
+}
+
+static void
+sl_read_class_init (SlReadClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GST_DEBUG_CATEGORY_INIT (sl_read_debug, "slread", 0, "what codes say");
+  object_class->finalize = sl_read_finalize;
+  sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
+  predictions_signal = sl_prediction_signal_add (object_class);
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  sl_element_class_describe (
+    element_class, "Sightline code reader", "Filter/Analyzer/Video",
+    "Reads the codes that a model found: QR and linear codes, each cut from the frame, turned upright and enlarged. What a code says goes onto "
+    "its object: text, bytes, symbology and corners. An object that is tracked is read once.",
+    "gst-launch-1.0 v4l2src ! slpredict track=true ! slread ! sloverlay ! videoconvert ! autovideosink", "codes.md");
+  klass->transform_ip = sl_read_transform_ip;
+  klass->prepare_output_buffer = sl_read_prepare_output_buffer;
+  klass->set_caps = sl_read_set_caps;
+  klass->sink_event = sl_read_sink_event;
+  klass->start = sl_read_start;
+  klass->stop = sl_read_stop;
+}
+
+static void
+sl_read_init (SlRead *self)
+{
+  sl_properties_init (self, properties, G_N_ELEMENTS (properties));
+  sl_prediction_reader_init (&self->reader);
+  self->memory = sl_read_memory_new ();
+  gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Pixels of a part of a frame. Called by reader.c for each region.
+ */
+#include "read/gray.h"
+
+#include <math.h>
+#include <string.h>
+
+void
+sl_gray_clear (SlGray *gray)
+{
+  g_free (gray->pixels);
+  *gray = (SlGray){ 0 };
+}
+
+void
+sl_gray_resize (SlGray *gray, gint width, gint height)
+{
+  const gsize size = (gsize) width * (gsize) height;
+  if (size > gray->room) {
+    g_free (gray->pixels);
+    gray->pixels = g_malloc (size);
+    gray->room = size;
+  }
+  gray->width = width;
+  gray->height = height;
+}
+
+static guint
+sample (const SlLuma *luma, guint plane, gint x, gint y)
+{
+  const guint8 *at = luma->plane[plane] + y * luma->stride[plane] + (gssize) x * luma->step;
+  return luma->shift < 0 ? at[0] : (guint) (((at[0] | at[1] << 8) >> luma->shift) & 0xff);
+}
+
+/* BT.601's weights, in 1/256. */
+static guint
+brightness (const SlLuma *luma, gint x, gint y)
+{
+  if (luma->plane[1] == NULL)
+    return sample (luma, 0, x, y);
+  return (77 * sample (luma, 0, x, y) + 150 * sample (luma, 1, x, y) + 29 * sample (luma, 2, x, y) + 128) >> 8;
+}
+
+static guint8
+mean (const SlLuma *luma, gint x, gint y, gint size)
+{
+  const guint n = (guint) size * (guint) size;
+  guint sum = n / 2;
+  for (gint v = y; v < y + size; v++)
+    for (gint u = x; u < x + size; u++)
+      sum += brightness (luma, u, v);
+  return (guint8) (sum / n);
+}
+
+void
+sl_gray_cut (SlGray *gray, const SlLuma *luma, const SlRect *part, gint reduce)
+{
+  const gboolean bytes = reduce == 1 && luma->plane[1] == NULL && luma->step == 1 && luma->shift < 0;
+  sl_gray_resize (gray, part->width / reduce, part->height / reduce);
+  for (gint y = 0; y < gray->height; y++) {
+    guint8 *row = gray->pixels + (gsize) y * (gsize) gray->width;
+    if (bytes)
+      memcpy (row, luma->plane[0] + (part->y + y) * luma->stride[0] + part->x, (gsize) gray->width);
+    else
+      for (gint x = 0; x < gray->width; x++)
+        row[x] = mean (luma, part->x + x * reduce, part->y + y * reduce, reduce);
+  }
+}
+
+/* Positions in 1/256 of a pixel, from the middle of the first. */
+static guint8
+mix (const SlGray *from, gint64 x, gint64 y)
+{
+  x = CLAMP (x, 0, (gint64) (from->width - 1) * 256);
+  y = CLAMP (y, 0, (gint64) (from->height - 1) * 256);
+  const guint fx = x & 255, fy = y & 255;
+  const gsize right = x >> 8 < from->width - 1, below = y >> 8 < from->height - 1 ? (gsize) from->width : 0;
+  const guint8 *at = from->pixels + (gsize) (y >> 8) * (gsize) from->width + (gsize) (x >> 8);
+  const guint upper = at[0] * (256 - fx) + at[right] * fx, lower = at[below] * (256 - fx) + at[below + right] * fx;
+  return (guint8) ((upper * (256 - fy) + lower * fy + 32768) >> 16);
+}
+
+void
+sl_gray_warp (SlGray *gray, const SlGray *from, const SlAffine *map)
+{
+  const gint64 step_x = llrint (map->xx * 256), step_y = llrint (map->yx * 256);
+  for (gint y = 0; y < gray->height; y++) {
+    guint8 *row = gray->pixels + (gsize) y * (gsize) gray->width;
+    double left, top;
+    sl_affine_apply (map, 0.5, y + 0.5, &left, &top);
+    gint64 at_x = llrint ((left - 0.5) * 256), at_y = llrint ((top - 0.5) * 256);
+    for (gint x = 0; x < gray->width; x++, at_x += step_x, at_y += step_y)
+      row[x] = mix (from, at_x, at_y);
+  }
+}
+
+/* Angles are doubled, so that opposite directions, which are one, do not cancel each other. */
+double
+sl_gray_direction (const SlGray *gray, double *sure)
+{
+  double along = 0, across = 0, all = 0;
+  for (gint y = 1; y < gray->height - 1; y++) {
+    const guint8 *row = gray->pixels + (gsize) y * (gsize) gray->width;
+    for (gint x = 1; x < gray->width - 1; x++) {
+      const gint right = row[x + 1] - row[x - 1], down = row[x + gray->width] - row[x - gray->width];
+      along += right * right - down * down;
+      across += 2 * right * down;
+      all += right * right + down * down;
+    }
+  }
+  *sure = all > 0 ? hypot (along, across) / all : 0;
+  return atan2 (across, along) / 2;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a reader of codes is: a row with functions that find what a gray picture says. zbar.c is one; another library is another row, in the
+ * table of scan.c.
+ */
+#ifndef SL_READ_READER_H
+#define SL_READ_READER_H
+
+#include <glib.h>
+
+#include "read/gray.h"
+
+G_BEGIN_DECLS
+
+/** Kinds of codes, as the finder in the box tells them apart; bits. */
+typedef enum
+{
+  SL_READ_QR = 1 << 0,
+  SL_READ_MATRIX = 1 << 1,
+  SL_READ_LINEAR = 1 << 2,
+  SL_READ_STACKED = 1 << 3,
+} SlReadKind;
+#define SL_READ_ANY (SL_READ_QR | SL_READ_MATRIX | SL_READ_LINEAR | SL_READ_STACKED)
+
+/** Most bytes that a code says: a QR code has up to 7,089 digits. */
+#define SL_READ_MOST_BYTES 8192
+
+/**
+ * SlReadCode: what one code says.
+ * @symbology: static string, such as "qr-code" or "ean-13"
+ * @bytes: what it says, @n_bytes of them and a NUL behind
+ * @is_checked: digits of the symbology's own, or its error correction, said that it was read right
+ * @quality: how many lines across it were read alike, 1 and more; 1 for a QR code
+ * @corners: x and y of four corners of the code, in pixels
+ */
+typedef struct
+{
+  const char *symbology;
+  guint8 bytes[SL_READ_MOST_BYTES + 1];
+  guint n_bytes;
+  gboolean is_checked;
+  gint quality;
+  double corners[4][2];
+} SlReadCode;
+
+/**
+ * SlReader: a library that reads codes.
+ * @name: of the library
+ * @kinds: that it can read, of SlReadKind
+ * @open: a scanner, for one thread at a time; NULL where memory is out
+ * @close: its end
+ * @scan: the best code of @kinds in @picture, whose bars are known to be @upright or may lie either way; its corners in that picture's pixels; FALSE where there is none. It may take seconds on pictures
+ *  made to that end.
+ */
+typedef struct
+{
+  const char *name;
+  guint kinds;
+  gpointer (*open) (void);
+  void (*close) (gpointer scanner);
+  gboolean (*scan) (gpointer scanner, const SlGray *picture, guint kinds, gboolean upright, SlReadCode *code);
+} SlReader;
+
+/** sl_readers: those of this build, the best first, NULL behind the last. */
+extern const SlReader *const sl_readers[];
+extern const SlReader sl_reader_zbar;
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The ways in which a region is tried, from what costs least. Work is bounded by them: pictures of MOST_SIDE pixels a side at most.
+ */
+#include "read/regions.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Parts of the frame that are larger are reduced; smaller ones are enlarged up to GOOD_SIDE, MOST_SCALE times at most. */
+#define MOST_SIDE 1000
+#define GOOD_SIDE 480
+#define MOST_SCALE 3.0
+#define LEAST_SCALE 1.3
+/* What is cut around a box: a share of its longer side, and pixels. Codes need light space beside them, and boxes are not exact. */
+#define MARGIN 0.12
+#define MARGIN_PIXELS 6
+/* Bars as steep as that need no turning, in radians; and how much of all change of gray must be across them. */
+#define STEEP 0.05
+#define LEAST_SURE 0.25
+
+struct _SlRegionReader
+{
+  SlScan *scan;
+  SlGray part;       /* of the frame */
+  double left, top;  /* of it, in pixels of the frame */
+  gint reduce;       /* frame pixels of one of its own, along each side */
+  double direction;  /* across the bars */
+  gboolean has_bars; /* whether there is such a direction */
+};
+
+/* One way to try a region of @kinds. */
+typedef struct
+{
+  guint kinds;
+  gboolean turned;   /* so that bars are upright, where there are any */
+  gboolean enlarged; /* where it is small */
+  gboolean inverted; /* light on dark */
+} Attempt;
+
+static const Attempt attempts[] = {
+  { SL_READ_LINEAR, TRUE, FALSE, FALSE }, { SL_READ_QR, FALSE, FALSE, FALSE },    { SL_READ_LINEAR, TRUE, TRUE, FALSE },
+  { SL_READ_QR, FALSE, TRUE, FALSE },     { SL_READ_LINEAR, FALSE, TRUE, FALSE }, { SL_READ_QR, FALSE, FALSE, TRUE },
+};
+
+/* What a code may be that the finder calls so; it takes some kinds for one another. */
+static const struct
+{
+  const char *label;
+  guint kinds;
+} labels[] = {
+  { "qr", SL_READ_QR | SL_READ_MATRIX },
+  { "matrix", SL_READ_MATRIX | SL_READ_QR },
+  { "linear", SL_READ_LINEAR },
+  { "stacked", SL_READ_STACKED | SL_READ_LINEAR },
+};
+
+SlRegionReader *
+sl_region_reader_new (void)
+{
+  SlScan *scan = sl_scan_new ();
+  if (scan == NULL)
+    return NULL;
+  SlRegionReader *reader = g_new0 (SlRegionReader, 1);
+  reader->scan = scan;
+  return reader;
+}
+
+void
+sl_region_reader_free (SlRegionReader *reader)
+{
+  if (reader == NULL)
+    return;
+  sl_scan_free (reader->scan);
+  sl_gray_clear (&reader->part);
+  g_free (reader);
+}
+
+guint
+sl_region_reader_kinds (const SlRegionReader *reader, const char *label)
+{
+  guint kinds = SL_READ_ANY;
+  for (guint i = 0; i < G_N_ELEMENTS (labels); i++)
+    if (g_strcmp0 (labels[i].label, label) == 0)
+      kinds = labels[i].kinds;
+  return kinds & sl_scan_kinds (reader->scan);
+}
+
+/* FALSE when nothing of @box is inside the frame. */
+static gboolean
+cut (SlRegionReader *reader, const SlLuma *luma, const double box[4])
+{
+  const double margin = MARGIN * MAX (box[2] - box[0], box[3] - box[1]) + MARGIN_PIXELS;
+  const double left = MAX (floor (box[0] - margin), 0), top = MAX (floor (box[1] - margin), 0);
+  const double right = MIN (ceil (box[2] + margin), luma->width), bottom = MIN (ceil (box[3] + margin), luma->height);
+  if (!(right - left >= 2) || !(bottom - top >= 2))
+    return FALSE;
+  const SlRect part = { (int) left, (int) top, (int) (right - left), (int) (bottom - top) };
+  const gint longer = MAX (part.width, part.height);
+  reader->reduce = MIN ((longer + MOST_SIDE - 1) / MOST_SIDE, MIN (part.width, part.height));
+  sl_gray_cut (&reader->part, luma, &part, reader->reduce);
+  reader->left = left;
+  reader->top = top;
+  return reader->part.width <= MOST_SIDE && reader->part.height <= MOST_SIDE;
+}
+
+static void
+find_bars (SlRegionReader *reader)
+{
+  double sure;
+  reader->direction = sl_gray_direction (&reader->part, &sure);
+  reader->has_bars = sure >= LEAST_SURE;
+}
+
+/* From a picture of the returned size to the part of the frame: turned by @angle and @scale times as large. */
+static SlRect
+place (const SlGray *part, double angle, double scale, SlAffine *map)
+{
+  const double c = cos (angle), s = sin (angle);
+  const double width = scale * (fabs (part->width * c) + fabs (part->height * s));
+  const double height = scale * (fabs (part->width * s) + fabs (part->height * c));
+  const SlRect size = { 0, 0, MAX ((int) lrint (width), 1), MAX ((int) lrint (height), 1) };
+  *map = (SlAffine){ c / scale, -s / scale, 0, s / scale, c / scale, 0 };
+  map->x0 = part->width / 2.0 - map->xx * size.width / 2 - map->xy * size.height / 2;
+  map->y0 = part->height / 2.0 - map->yx * size.width / 2 - map->yy * size.height / 2;
+  return size;
+}
+
+static double
+enlargement (const SlRegionReader *reader)
+{
+  return CLAMP ((double) GOOD_SIDE / MAX (reader->part.width, reader->part.height), 1, MOST_SCALE);
+}
+
+static void
+invert (SlGray *picture)
+{
+  const gsize n = (gsize) picture->width * (gsize) picture->height;
+  for (gsize i = 0; i < n; i++)
+    picture->pixels[i] = (guint8) ~picture->pixels[i];
+}
+
+/* Puts into @picture what @attempt wants; TRUE with bars upright. */
+static gboolean
+prepare (const SlRegionReader *reader, const Attempt *attempt, SlGray *picture, SlAffine *map)
+{
+  const gboolean upright = attempt->turned && reader->has_bars;
+  const double angle = upright && fabs (reader->direction) > STEEP ? reader->direction : 0;
+  const double scale = attempt->enlarged ? enlargement (reader) : 1;
+  const SlRect size = place (&reader->part, angle, scale, map);
+  sl_gray_resize (picture, size.width, size.height);
+  if (angle == 0 && scale == 1)
+    memcpy (picture->pixels, reader->part.pixels, (gsize) size.width * (gsize) size.height);
+  else
+    sl_gray_warp (picture, &reader->part, map);
+  if (attempt->inverted)
+    invert (picture);
+  return upright;
+}
+
+/* Whether @attempt is another picture than those before it. */
+static gboolean
+differs (const SlRegionReader *reader, const Attempt *attempt)
+{
+  return (!attempt->enlarged || !attempt->turned || enlargement (reader) >= LEAST_SCALE)
+         && (attempt->kinds != SL_READ_QR || !attempt->enlarged || enlargement (reader) >= LEAST_SCALE)
+         && (attempt->kinds != SL_READ_LINEAR || attempt->turned || reader->has_bars);
+}
+
+static void
+map_corners (const SlRegionReader *reader, const SlAffine *map, SlReadCode *code)
+{
+  for (guint i = 0; i < 4; i++) {
+    double x, y;
+    sl_affine_apply (map, code->corners[i][0], code->corners[i][1], &x, &y);
+    code->corners[i][0] = reader->left + x * reader->reduce;
+    code->corners[i][1] = reader->top + y * reader->reduce;
+  }
+}
+
+SlScanResult
+sl_region_reader_read (SlRegionReader *reader, const SlLuma *luma, const double box[4], guint kinds, gint64 deadline, SlReadCode *code)
+{
+  if (!cut (reader, luma, box))
+    return SL_SCAN_NOTHING;
+  if ((kinds & SL_READ_LINEAR) != 0)
+    find_bars (reader);
+  for (guint i = 0; i < G_N_ELEMENTS (attempts); i++) {
+    const Attempt *attempt = &attempts[i];
+    SlAffine map;
+    if ((attempt->kinds & kinds) == 0 || !differs (reader, attempt))
+      continue;
+    SlGray *picture = sl_scan_picture (reader->scan, deadline);
+    if (picture == NULL)
+      return SL_SCAN_LATE;
+    const gboolean upright = prepare (reader, attempt, picture, &map);
+    const SlScanResult result = sl_scan_run (reader->scan, attempt->kinds, upright, deadline, code);
+    if (result == SL_SCAN_FOUND)
+      map_corners (reader, &map, code);
+    if (result != SL_SCAN_NOTHING)
+      return result;
+  }
+  return SL_SCAN_NOTHING;
+}

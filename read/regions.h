@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reading the codes that a model found: each is cut from the frame with a margin, turned upright, enlarged where it is small, and given to a
+ * reader, in a few ways one after another.
+ */
+#ifndef SL_READ_REGIONS_H
+#define SL_READ_REGIONS_H
+
+#include "read/gray.h"
+#include "read/scan.h"
+
+G_BEGIN_DECLS
+
+typedef struct _SlRegionReader SlRegionReader;
+
+/** sl_region_reader_new: NULL where this build has no reader. */
+SlRegionReader *sl_region_reader_new (void);
+/** sl_region_reader_free: NULL is legal. */
+void sl_region_reader_free (SlRegionReader *reader);
+/** sl_region_reader_kinds: which kinds of codes an object called @label may be that can be read here, of SlReadKind; 0 = none. Of names that
+ *  the finder in the box does not use, any. */
+guint sl_region_reader_kinds (const SlRegionReader *reader, const char *label);
+/**
+ * sl_region_reader_read:
+ * @luma: of the frame
+ * @box: x0, y0, x1, y1 in pixels, around a code, inside of the frame
+ * @kinds: what it may be
+ * @deadline: until when, in the microseconds of g_get_monotonic_time()
+ * @code: (out): what it says, its corners in pixels of the frame
+ *
+ * The same frame and box give the same answer, unless time ends before.
+ */
+SlScanResult sl_region_reader_read (SlRegionReader *reader, const SlLuma *luma, const double box[4], guint kinds, gint64 deadline,
+                                    SlReadCode *code);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRegionReader, sl_region_reader_free)
+
+G_END_DECLS
+
+#endif

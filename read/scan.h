@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A reader on a thread of its own, so that whoever waits for it can stop waiting: libraries that read codes know no time limit.
+ */
+#ifndef SL_READ_SCAN_H
+#define SL_READ_SCAN_H
+
+#include "read/reader.h"
+
+G_BEGIN_DECLS
+
+typedef struct _SlScan SlScan;
+
+typedef enum
+{
+  SL_SCAN_FOUND,
+  SL_SCAN_NOTHING,
+  SL_SCAN_LATE
+} SlScanResult;
+
+/** sl_scan_new: with the first of sl_readers; NULL where this build has none, or it does not open. */
+SlScan *sl_scan_new (void);
+/** sl_scan_free: waits for nothing: a thread that is still busy ends by itself. NULL is legal. */
+void sl_scan_free (SlScan *scan);
+guint sl_scan_kinds (const SlScan *scan);
+/** sl_scan_picture: (transfer none) (nullable): where the next picture is to be put; NULL where the one before is still being looked at at
+ *  @deadline, in the microseconds of g_get_monotonic_time(). */
+SlGray *sl_scan_picture (SlScan *scan, gint64 deadline);
+/** sl_scan_run: looks for codes of @kinds in the picture, whose bars are @upright or may lie either way. @code is filled where one is found before @deadline. */
+SlScanResult sl_scan_run (SlScan *scan, guint kinds, gboolean upright, gint64 deadline, SlReadCode *code);
+
+G_END_DECLS
+
+#endif

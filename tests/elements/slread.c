@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slread on frames with codes and regions around them: what is read, once for each track; frames that are left alone, metas of others, and
+ * slpredict with it inside.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "plugins/elements.h"
+#include "plugins/meta/object_code.h"
+#include "plugins/meta/region_predictions.h"
+#include "sightline/predictions.h"
+#include "tests/elements/support.h"
+#include "tests/read/symbols.h"
+
+#define CAPS "video/x-raw,format=GRAY8,width=640,height=480,framerate=25/1"
+
+static const TestSymbol linear = { 320, 240, 2.5, 20 * G_PI / 180, TRUE }, qr = { 320, 240, 6, 0 };
+
+static void
+teardown (TestLine *fixture)
+{
+  test_assert_no_error (fixture->bus);
+  test_line_close (fixture->harness, fixture->bus);
+}
+
+/* @symbol: (nullable): nothing on the frame */
+static GstBuffer *
+new_frame (guint number, const TestSymbol *symbol)
+{
+  GstMapInfo map;
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, 640 * 480, NULL);
+  gst_buffer_memset (buffer, 0, 200, 640 * 480);
+  if (symbol != NULL) {
+    g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_WRITE));
+    test_draw_symbol (map.data, 640, 480, 640, symbol);
+    gst_buffer_unmap (buffer, &map);
+  }
+  GST_BUFFER_PTS (buffer) = number * 40 * GST_MSECOND;
+  return buffer;
+}
+
+/* A region around @symbol. @id: 0 = none */
+static GstVideoRegionOfInterestMeta *
+add_region (GstBuffer *buffer, const char *label, const TestSymbol *symbol, gint id)
+{
+  SlObjectView object = { .confidence = 0.5, .label = label, .object_id = id };
+  double box[4];
+  test_symbol_box (symbol, box);
+  g_assert_true (sl_object_set_box (&object, box, 640, 480));
+  return sl_buffer_add_object (buffer, &object, NULL);
+}
+
+/* The only object of @out, which is taken, as JSON and text say it. */
+static char *
+describe (GstBuffer *out, double *confidence)
+{
+  SlPredictionView view = { .width = 640, .height = 480 };
+  SlPredictionReader reader;
+  GString *text = g_string_new (NULL);
+  sl_prediction_reader_init (&reader);
+  sl_prediction_reader_read (&reader, out, &view);
+  g_assert_cmpuint (view.n_objects, ==, 1);
+  if (confidence != NULL)
+    *confidence = view.objects[0].confidence;
+  if (view.objects[0].code != NULL) {
+    g_string_append_printf (text, "%s ", view.objects[0].code->symbology);
+    sl_code_append_text (text, view.objects[0].code, 100);
+  }
+  sl_prediction_reader_clear (&reader);
+  gst_buffer_unref (out);
+  return g_string_free (text, FALSE);
+}
+
+static char *
+run (TestLine *line, guint number, const TestSymbol *symbol, const char *label, gint id, double *confidence)
+{
+  GstBuffer *in = new_frame (number, symbol);
+  add_region (in, label, symbol != NULL ? symbol : &linear, id);
+  g_assert_cmpint (gst_harness_push (line->harness, in), ==, GST_FLOW_OK);
+  return describe (gst_harness_pull (line->harness), confidence);
+}
+
+static void
+assert_reads (TestLine *line, guint number, const TestSymbol *symbol, const char *label, gint id, const char *expected)
+{
+  g_autofree char *got = run (line, number, symbol, label, id, NULL);
+  g_assert_cmpstr (got, ==, expected);
+}
+
+static void
+test_reads (void)
+{
+  TestLine line = test_line_open ("slread time-limit=600000", NULL, CAPS);
+  assert_reads (&line, 0, &linear, "linear", 0, "ean-13 " TEST_EAN_TEXT);
+  assert_reads (&line, 1, &qr, "qr", 0, "qr-code " TEST_QR_TEXT);
+  assert_reads (&line, 2, &qr, "something", 0, "qr-code " TEST_QR_TEXT);
+  assert_reads (&line, 3, &qr, "linear", 0, "");
+  assert_reads (&line, 4, NULL, "linear", 0, "");
+  teardown (&line);
+}
+
+/* Read once: what it said stays with the id, and with no other; after a reread-interval it is read again. */
+static void
+test_tracks (void)
+{
+  TestLine line = test_line_open ("slread time-limit=600000 reread-interval=3", NULL, CAPS);
+  assert_reads (&line, 0, NULL, "qr", 5, "");
+  assert_reads (&line, 1, &qr, "qr", 5, "qr-code " TEST_QR_TEXT);
+  assert_reads (&line, 2, NULL, "qr", 5, "qr-code " TEST_QR_TEXT);
+  assert_reads (&line, 3, NULL, "qr", 6, "");
+  assert_reads (&line, 4, &linear, "any", 5, "ean-13 " TEST_EAN_TEXT);
+  gst_harness_push_event (line.harness, gst_event_new_flush_start ());
+  gst_harness_push_event (line.harness, gst_event_new_flush_stop (TRUE));
+  GstSegment segment;
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_push_event (line.harness, gst_event_new_segment (&segment));
+  assert_reads (&line, 5, NULL, "any", 5, "");
+  teardown (&line);
+}
+
+/* What does not read keeps its box, is tried rarely, and is less likely a code; what cannot be read is left as it is. */
+static void
+test_patience (void)
+{
+  TestLine line = test_line_open ("slread time-limit=600000 max-tries=2 retry-interval=4 unread-weight=0.5", NULL, CAPS);
+  const double expected[] = { 0.5, 0.25, 0.25, 0.25, 0.25, 0.5 };
+  for (guint i = 0; i < G_N_ELEMENTS (expected); i++) {
+    double confidence;
+    g_autofree char *got = run (&line, i, i >= 2 ? &qr : NULL, "qr", 7, &confidence);
+    g_assert_cmpstr (got, ==, i < 5 ? "" : "qr-code " TEST_QR_TEXT);
+    g_assert_cmpfloat_with_epsilon (confidence, expected[i], 1e-9);
+  }
+  teardown (&line);
+}
+
+static void
+test_classes (void)
+{
+  TestLine line = test_line_open ("slread time-limit=600000 classes=qr", NULL, CAPS);
+  assert_reads (&line, 0, &linear, "linear", 0, "");
+  assert_reads (&line, 1, &qr, "qr", 0, "qr-code " TEST_QR_TEXT);
+  teardown (&line);
+}
+
+/* A frame without objects is not touched, and a shared one not written to. */
+static void
+test_untouched (void)
+{
+  TestLine line = test_line_open ("slread time-limit=600000", NULL, CAPS);
+  GstBuffer *in = new_frame (0, &qr);
+  g_assert_cmpint (gst_harness_push (line.harness, gst_buffer_ref (in)), ==, GST_FLOW_OK);
+  GstBuffer *out = gst_harness_pull (line.harness);
+  g_assert_true (out == in);
+  gst_buffer_unref (out);
+  GstVideoRegionOfInterestMeta *region = add_region (in, "qr", &qr, 0);
+  g_assert_cmpint (gst_harness_push (line.harness, gst_buffer_ref (in)), ==, GST_FLOW_OK);
+  g_autofree char *got = describe (gst_harness_pull (line.harness), NULL);
+  g_assert_cmpstr (got, ==, "qr-code " TEST_QR_TEXT);
+  g_assert_null (gst_video_region_of_interest_meta_get_param (region, "code"));
+  gst_buffer_unref (in);
+  teardown (&line);
+}
+
+/* Structures of others that claim to be codes. */
+static void
+test_foreign_codes (void)
+{
+  static const char *const texts[] = {
+    "code, symbology=qr-code;",
+    "code, payload=3;",
+    "code, symbology=(int)4, payload=5;",
+    "code, symbology=x, payload=(string)abc;",
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
+    GstBuffer *buffer = new_frame (0, NULL);
+    gst_video_region_of_interest_meta_add_param (add_region (buffer, "qr", &qr, 0), gst_structure_from_string (texts[i], NULL));
+    g_autofree char *got = describe (buffer, NULL);
+    g_assert_cmpstr (got, ==, "");
+  }
+  GstBuffer *buffer = new_frame (0, NULL);
+  GVariant *bytes = g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, "\xff\0z", 3, 1);
+  gst_video_region_of_interest_meta_add_param (add_region (buffer, "qr", &qr, 0),
+                                               gst_structure_new ("code", "symbology", G_TYPE_STRING, "x", "payload", G_TYPE_VARIANT, bytes,
+                                                                  "quality", G_TYPE_INT, -5, "corners", G_TYPE_DOUBLE, 1.5, NULL));
+  g_autofree char *got = describe (buffer, NULL);
+  g_assert_cmpstr (got, ==, "x \\xff\\x00z");
+}
+
+static void
+on_predictions (GstElement *element, SlPredictions *predictions, gpointer data)
+{
+  SlObject *object = sl_predictions_get_object (predictions, 0);
+  g_string_append_printf (data, "%s;", object != NULL ? sl_object_get_text (object) : "nothing");
+}
+
+/* The code finder in the box finds it, and slread inside reads it; the signal tells it once a frame. */
+static void
+test_slpredict (void)
+{
+  TestLine line = test_line_open ("slpredict name=predict read=true read::time-limit=600000", NULL, CAPS);
+  GString *told = g_string_new (NULL);
+  g_autoptr (GstElement) predict = gst_bin_get_by_name (GST_BIN (line.harness->element), "predict");
+  gboolean read;
+  g_signal_connect (predict != NULL ? predict : line.harness->element, "predictions", G_CALLBACK (on_predictions), told);
+  g_object_get (predict != NULL ? predict : line.harness->element, "read", &read, NULL);
+  g_assert_true (read);
+  g_assert_cmpint (gst_harness_push (line.harness, new_frame (0, &qr)), ==, GST_FLOW_OK);
+  g_autofree char *got = describe (gst_harness_pull (line.harness), NULL);
+  g_assert_cmpstr (got, ==, "qr-code " TEST_QR_TEXT);
+  g_assert_cmpstr (told->str, ==, TEST_QR_TEXT ";");
+  g_string_free (told, TRUE);
+  teardown (&line);
+}
+
+static void
+test_not_registered (void)
+{
+  g_autoptr (GstElementFactory) factory = gst_element_factory_find ("slread");
+  if (factory != NULL) {
+    g_test_skip ("an installed slread is there");
+    return;
+  }
+  GstElement *predict = gst_object_ref_sink (gst_element_factory_make ("slpredict", NULL));
+  GstBus *bus = test_watch (predict);
+  g_object_set (predict, "read", TRUE, NULL);
+  g_assert_cmpint (gst_element_set_state (predict, GST_STATE_READY), ==, GST_STATE_CHANGE_FAILURE);
+  test_assert_error (
+    bus,
+    "read=true: there is no element slread; expected it in a plugin file of Sightline, which is built where libzbar is found "
+    "(Debian: libzbar-dev, meson option zbar)",
+    NULL);
+  gst_element_set_state (predict, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (predict);
+}
+
+/* From here on it is there. */
+static void
+test_registered (void)
+{
+  g_assert_true (sl_plugin_register_element (NULL, "slread", "SlRead", GST_RANK_NONE, sl_read_get_type));
+}
+
+/* On and off again: what is behind it stays linked. */
+static void
+test_switched (void)
+{
+  GstElement *predict = gst_object_ref_sink (gst_element_factory_make ("slpredict", NULL));
+  for (guint i = 0; i < 4; i++) {
+    g_object_set (predict, "read", i % 2 == 0, NULL);
+    g_autoptr (GstElement) inside = gst_bin_get_by_name (GST_BIN (predict), "read");
+    g_autoptr (GstPad) pad = gst_element_get_static_pad (predict, "src");
+    g_autoptr (GstPad) target = gst_ghost_pad_get_target (GST_GHOST_PAD (pad));
+    g_autoptr (GstObject) last = gst_pad_get_parent (target);
+    g_assert_true ((inside != NULL) == (i % 2 == 0));
+    g_assert_cmpstr (GST_OBJECT_NAME (last), ==, i % 2 == 0 ? "read" : "postprocess");
+  }
+  gst_object_unref (predict);
+}
+
+static void
+test_refused (void)
+{
+  TestLine line = test_line_open ("slread", NULL, "video/x-raw,format=I420,width=64,height=48,framerate=25/1,interlace-mode=interleaved");
+  GstBuffer *in = gst_buffer_new_allocate (NULL, 64 * 48 * 3 / 2, NULL);
+  g_assert_cmpint (gst_harness_push (line.harness, in), !=, GST_FLOW_OK);
+  test_assert_error (line.bus, "interlace-mode=interleaved", "put deinterlace before slread", NULL);
+  test_line_close (line.harness, line.bus);
+}
+
+int
+main (int argc, char **argv)
+{
+  test_elements_init (&argc, &argv);
+  g_test_add_func ("/slread/not-registered", test_not_registered);
+  g_test_add_func ("/slread/registered", test_registered);
+  g_test_add_func ("/slread/reads", test_reads);
+  g_test_add_func ("/slread/tracks", test_tracks);
+  g_test_add_func ("/slread/patience", test_patience);
+  g_test_add_func ("/slread/classes", test_classes);
+  g_test_add_func ("/slread/untouched", test_untouched);
+  g_test_add_func ("/slread/foreign-codes", test_foreign_codes);
+  g_test_add_func ("/slread/slpredict", test_slpredict);
+  g_test_add_func ("/slread/switched", test_switched);
+  g_test_add_func ("/slread/refused", test_refused);
+  return test_elements_run ();
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Codes in regions of a picture, at any angle and size; the brightness of every pixel format; what takes too long; and what is remembered of
+ * objects.
+ */
+#include <string.h>
+
+#include "read/luma.h"
+#include "read/memory.h"
+#include "read/regions.h"
+#include "tests/read/symbols.h"
+
+#define WIDTH 480
+#define HEIGHT 400
+#define RAD (G_PI / 180)
+
+static gint64
+in_time (void)
+{
+  return g_get_monotonic_time () + 600 * G_TIME_SPAN_SECOND;
+}
+
+static SlLuma
+gray_luma (const guint8 *pixels, gint width, gint height)
+{
+  return (SlLuma){ { pixels }, { width }, 1, -1, width, height };
+}
+
+static const struct
+{
+  const char *name;
+  TestSymbol symbol;
+} cases[] = {
+  { "qr", { 240, 200, 4, 0 } },
+  { "qr-turned", { 230.3, 190.7, 5, 25 * RAD } },
+  { "qr-upside-down", { 240, 200, 4, 180 * RAD } },
+  { "qr-small", { 100.5, 90.2, 1.5, 0 } },
+  { "qr-inverted", { 240, 200, 5, 0, FALSE, TRUE } },
+  { "linear", { 240, 200, 2, 0, TRUE } },
+  { "linear-turned", { 240, 200, 2.5, 37 * RAD, TRUE } },
+  { "linear-turned-left", { 240, 200, 2.5, -52 * RAD, TRUE } },
+  { "linear-upright", { 240, 200, 2, 90 * RAD, TRUE } },
+  { "linear-small", { 240.4, 200.2, 1.2, 10 * RAD, TRUE } },
+};
+
+static void
+test_read (gconstpointer data)
+{
+  const TestSymbol *symbol = data;
+  g_autofree guint8 *pixels = g_malloc (WIDTH * HEIGHT);
+  g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
+  g_autoptr (SlRegionReader) reader = sl_region_reader_new ();
+  const SlLuma luma = gray_luma (pixels, WIDTH, HEIGHT);
+  double box[4];
+  test_draw_symbol (pixels, WIDTH, HEIGHT, WIDTH, symbol);
+  test_symbol_box (symbol, box);
+  const guint kinds = sl_region_reader_kinds (reader, symbol->linear ? "linear" : "qr");
+  g_assert_cmpint (sl_region_reader_read (reader, &luma, box, kinds, in_time (), code), ==, SL_SCAN_FOUND);
+  g_assert_cmpstr ((const char *) code->bytes, ==, symbol->linear ? TEST_EAN_TEXT : TEST_QR_TEXT);
+  g_assert_cmpuint (code->n_bytes, ==, strlen ((const char *) code->bytes));
+  g_assert_cmpstr (code->symbology, ==, symbol->linear ? "ean-13" : "qr-code");
+  g_assert_true (code->is_checked);
+  for (guint i = 0; i < 4 && !symbol->linear; i++) {
+    const double u = (i == 1 || i == 2 ? 1 : -1) * TEST_QR_SIDE / 2.0, v = (i >= 2 ? 1 : -1) * TEST_QR_SIDE / 2.0;
+    const double c = symbol->module * cos (symbol->angle), s = symbol->module * sin (symbol->angle);
+    g_assert_cmpfloat_with_epsilon (code->corners[i][0], symbol->x + u * c - v * s, 1.5 * symbol->module);
+    g_assert_cmpfloat_with_epsilon (code->corners[i][1], symbol->y + u * s + v * c, 1.5 * symbol->module);
+  }
+  for (guint i = 0; i < 4 && symbol->linear; i++) {
+    g_assert_cmpfloat (code->corners[i][0], >, box[0] - 10 * symbol->module);
+    g_assert_cmpfloat (code->corners[i][0], <, box[2] + 10 * symbol->module);
+    g_assert_cmpfloat (code->corners[i][1], >, box[1] - 10 * symbol->module);
+    g_assert_cmpfloat (code->corners[i][1], <, box[3] + 10 * symbol->module);
+  }
+}
+
+/* Larger than what a reader is given, so it is reduced. */
+static void
+test_large (void)
+{
+  const TestSymbol symbol = { 1100, 700, 20, 3 * RAD, TRUE };
+  g_autofree guint8 *pixels = g_malloc (2200 * 1400);
+  g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
+  g_autoptr (SlRegionReader) reader = sl_region_reader_new ();
+  const SlLuma luma = gray_luma (pixels, 2200, 1400);
+  double box[4];
+  test_draw_symbol (pixels, 2200, 1400, 2200, &symbol);
+  test_symbol_box (&symbol, box);
+  g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_LINEAR, in_time (), code), ==, SL_SCAN_FOUND);
+  g_assert_cmpstr ((const char *) code->bytes, ==, TEST_EAN_TEXT);
+}
+
+/* Boxes without a code, of any shape. */
+static void
+test_nothing (void)
+{
+  static const double boxes[][4] = { { 0, 0, 480, 400 },     { -50, -50, 3, 3 },     { 479, 399, 480, 400 }, { 10, 10, 11, 390 },
+                                     { 500, 500, 600, 600 }, { 300, 300, 100, 100 }, { NAN, 0, 10, 10 } };
+  g_autofree guint8 *pixels = g_malloc (WIDTH * HEIGHT);
+  g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
+  g_autoptr (SlRegionReader) reader = sl_region_reader_new ();
+  const SlLuma luma = gray_luma (pixels, WIDTH, HEIGHT);
+  for (guint i = 0; i < WIDTH * HEIGHT; i++)
+    pixels[i] = (guint8) (i * 2654435761u >> 24);
+  for (guint i = 0; i < G_N_ELEMENTS (boxes); i++)
+    g_assert_cmpint (sl_region_reader_read (reader, &luma, boxes[i], SL_READ_QR | SL_READ_LINEAR, in_time (), code), ==, SL_SCAN_NOTHING);
+}
+
+/* Many corners of QR codes keep zbar busy for seconds: whoever waits stops waiting, and reads on when it is done. */
+static void
+test_time_limit (void)
+{
+  const TestSymbol symbol = { 100, 100, 4, 0 };
+  const double whole[4] = { 0, 0, 240, 240 }, box[4] = { 50, 50, 150, 150 };
+  g_autofree guint8 *pixels = g_malloc (240 * 240);
+  g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
+  g_autoptr (SlRegionReader) reader = sl_region_reader_new ();
+  const SlLuma luma = gray_luma (pixels, 240, 240);
+  for (guint y = 0; y < 240; y++)
+    for (guint x = 0; x < 240; x++) {
+      const gint u = (gint) (x / 3 % 8) - 3, v = (gint) (y / 3 % 8) - 3, ring = MAX (ABS (u), ABS (v));
+      pixels[y * 240 + x] = ring == 2 || ring == 4 ? 255 : 0;
+    }
+  g_assert_cmpint (sl_region_reader_read (reader, &luma, whole, SL_READ_QR, g_get_monotonic_time (), code), !=, SL_SCAN_FOUND);
+  test_draw_symbol (pixels, 240, 240, 240, &symbol);
+  g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_QR, in_time (), code), ==, SL_SCAN_FOUND);
+  g_assert_cmpstr ((const char *) code->bytes, ==, TEST_QR_TEXT);
+}
+
+static void
+test_kinds (void)
+{
+  g_autoptr (SlRegionReader) reader = sl_region_reader_new ();
+  g_assert_cmpuint (sl_region_reader_kinds (reader, "qr"), ==, SL_READ_QR);
+  g_assert_cmpuint (sl_region_reader_kinds (reader, "matrix"), ==, SL_READ_QR);
+  g_assert_cmpuint (sl_region_reader_kinds (reader, "linear"), ==, SL_READ_LINEAR);
+  g_assert_cmpuint (sl_region_reader_kinds (reader, "stacked"), ==, SL_READ_LINEAR);
+  g_assert_cmpuint (sl_region_reader_kinds (reader, "label"), ==, SL_READ_QR | SL_READ_LINEAR);
+  g_assert_cmpuint (sl_region_reader_kinds (reader, NULL), ==, SL_READ_QR | SL_READ_LINEAR);
+  sl_region_reader_free (NULL);
+}
+
+/* Luma 100 + 10 * column in every format; RGB of equal values is that, too. */
+static void
+test_formats (void)
+{
+  for (guint format = 0; format < SL_PIXEL_COUNT; format++) {
+    const SlImageInfo info = { .format = (SlPixelFormat) format, .width = 4, .height = 2 };
+    const SlPixelLayout *layout = sl_pixel_layout (info.format);
+    const SlRect part = { 1, 1, 3, 1 };
+    guint8 planes[3][2 * 32];
+    SlImage image = { { planes[0], planes[1], planes[2] }, { 32, 32, 32 } };
+    SlGray gray = { 0 };
+    memset (planes, 7, sizeof planes);
+    for (guint c = 0; c < (layout->components == SL_COMPONENTS_RGB ? 3 : 1); c++)
+      for (guint x = 0; x < 4; x++) {
+        static const guint groups[] = { 1, 2, 3, 4, 2 };
+        guint8 *row = planes[layout->component[c].plane] + 32;
+        const guint at = x * groups[layout->packing[0]] + layout->component[c].lane, value = 100 + 10 * x;
+        if (layout->bits == 8) {
+          row[at] = (guint8) value;
+        } else {
+          const guint word = (value << 2 | 3) << (layout->shift == 0 ? 6 : 0);
+          row[2 * at] = (guint8) word;
+          row[2 * at + 1] = (guint8) (word >> 8);
+        }
+      }
+    const SlLuma luma = sl_luma_of (&info, &image);
+    sl_gray_cut (&gray, &luma, &part, 1);
+    g_assert_cmpint (gray.width, ==, 3);
+    g_assert_cmpint (gray.height, ==, 1);
+    for (guint x = 0; x < 3; x++)
+      g_assert_cmpuint (gray.pixels[x], ==, 110 + 10 * x);
+    sl_gray_clear (&gray);
+  }
+}
+
+static void
+test_memory (void)
+{
+  const SlReadPatience patience = { 3, 5, 4 };
+  g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
+  SlReadMemory *memory = sl_read_memory_new ();
+  GString *tried = g_string_new (NULL);
+  g_strlcpy ((char *) code->bytes, "x", sizeof code->bytes);
+  for (guint frame = 0; frame < 20; frame++) {
+    sl_read_memory_next (memory);
+    SlReadTrack *track = sl_read_memory_track (memory, 7);
+    const gboolean due = sl_read_memory_is_due (memory, track);
+    g_string_append_c (tried, due ? '1' : '0');
+    if (due)
+      sl_read_memory_note (memory, track, frame == 12 ? code : NULL, &patience);
+    g_assert_true ((track->code != NULL) == (frame >= 12));
+  }
+  g_assert_cmpstr (tried->str, ==, "11100001000010001110");
+  g_string_free (tried, TRUE);
+  g_assert_null (sl_read_memory_track (memory, 8)->code);
+  for (guint frame = 0; frame < 700; frame++)
+    sl_read_memory_next (memory);
+  g_assert_null (sl_read_memory_track (memory, 7)->code);
+  sl_read_memory_reset (memory);
+  sl_read_memory_free (memory);
+  sl_read_memory_free (NULL);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *path = g_strdup_printf ("/read/%s", cases[i].name);
+    g_test_add_data_func (path, &cases[i].symbol, test_read);
+  }
+  g_test_add_func ("/read/large", test_large);
+  g_test_add_func ("/read/nothing", test_nothing);
+  g_test_add_func ("/read/time-limit", test_time_limit);
+  g_test_add_func ("/read/kinds", test_kinds);
+  g_test_add_func ("/read/formats", test_formats);
+  g_test_add_func ("/read/memory", test_memory);
+  return g_test_run ();
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Codes to be read, drawn into gray pictures: a QR code that qrencode 4.1.1 made, and EAN-13 as the standard's tables have it. */
+#ifndef SL_TESTS_READ_SYMBOLS_H
+#define SL_TESTS_READ_SYMBOLS_H
+
+#include <glib.h>
+#include <math.h>
+
+#define TEST_QR_TEXT "https://example.com/q?7"
+#define TEST_QR_SIDE 25
+#define TEST_EAN_TEXT "4006381333931"
+#define TEST_EAN_BARS 95
+
+/** A code on a picture: @module pixels a module, turned by @angle around @x, @y, which is its middle. */
+typedef struct
+{
+  double x, y, module, angle;
+  gboolean linear, inverted;
+} TestSymbol;
+
+/* From `qrencode -t ASCII -m 0 -l M TEST_QR_TEXT`, every second column. */
+static const char *const test_qr[TEST_QR_SIDE] = {
+  "####### # ### #   #######", "#     #   ## ## # #     #", "# ### # #  ###  # # ### #", "# ### #     ###   # ### #",
+  "# ### #  ## # #   # ### #", "#     # #  #  #   #     #", "####### # # # # # #######", "         ###  ###        ",
+  "# #   ## ###  # #  #  # #", "# # ## #### ## # ### # ##", "   #  ##       # #  ### #", " #       # ## # #  # #   ",
+  "# # ### # # #  ## ##    #", "   ###  # # # ### ##   ##", "## ## ### # #######  ## #", "     # # # ## # ## ###   ",
+  "###########   # #####  # ", "        ##   ## #   #   #", "####### # ##    # # #   #", "#     #  ##   ###   #  ##",
+  "# ### #  # ## #######   #", "# ### #   # # #  #  # ## ", "# ### # # # #  ### ### ##", "#     #   ### #######    ",
+  "####### # # ### # #  #  #",
+};
+
+/** test_ean_bars: 95 modules, dark ones TRUE. */
+static inline void
+test_ean_bars (const char *digits, gboolean bars[TEST_EAN_BARS])
+{
+  static const char *const left[] = { "0001101", "0011001", "0010011", "0111101", "0100011",
+                                      "0110001", "0101111", "0111011", "0110111", "0001011" };
+  static const char *const parity[] = {
+    "LLLLLL", "LLGLGG", "LLGGLG", "LLGGGL", "LGLLGG", "LGGLLG", "LGGGLL", "LGLGLG", "LGLGGL", "LGGLGL"
+  };
+  guint at = 0;
+  bars[at++] = TRUE;
+  bars[at++] = FALSE;
+  bars[at++] = TRUE;
+  for (guint i = 1; i <= 12; i++) {
+    const char *code = left[digits[i] - '0'];
+    const gboolean reversed = i <= 6 && parity[digits[0] - '0'][i - 1] == 'G';
+    for (guint k = 0; k < 7; k++)
+      bars[at++] = (code[reversed ? 6 - k : k] == '1') != (i > 6 || reversed);
+    for (guint k = 0; k < 5 && i == 6; k++)
+      bars[at++] = k % 2 == 1;
+  }
+  bars[at++] = TRUE;
+  bars[at++] = FALSE;
+  bars[at] = TRUE;
+}
+
+/* Whether there is ink at @u, @v, modules from the middle of @symbol. */
+static inline gboolean
+test_symbol_ink (const TestSymbol *symbol, const gboolean bars[TEST_EAN_BARS], double u, double v)
+{
+  if (symbol->linear) {
+    const double bar = floor (u + TEST_EAN_BARS / 2.0);
+    return bar >= 0 && bar < TEST_EAN_BARS && fabs (v) < 20 && bars[(guint) bar];
+  }
+  const double column = floor (u + TEST_QR_SIDE / 2.0), row = floor (v + TEST_QR_SIDE / 2.0);
+  return column >= 0 && row >= 0 && column < TEST_QR_SIDE && row < TEST_QR_SIDE && test_qr[(guint) row][(guint) column] == '#';
+}
+
+/** test_draw_symbol: onto @pixels, which are @width x @height of @stride bytes a row; light is 220, dark 30. */
+static inline void
+test_draw_symbol (guint8 *pixels, gint width, gint height, gsize stride, const TestSymbol *symbol)
+{
+  gboolean bars[TEST_EAN_BARS];
+  const double c = cos (symbol->angle) / symbol->module, s = sin (symbol->angle) / symbol->module;
+  test_ean_bars (TEST_EAN_TEXT, bars);
+  for (gint y = 0; y < height; y++)
+    for (gint x = 0; x < width; x++) {
+      guint dark = 0;
+      for (guint i = 0; i < 16; i++) {
+        const double dx = x + (i % 4 + 0.5) / 4 - symbol->x, dy = y + (i / 4 + 0.5) / 4 - symbol->y;
+        dark += test_symbol_ink (symbol, bars, dx * c + dy * s, dy * c - dx * s) != symbol->inverted;
+      }
+      pixels[(gsize) y * stride + (gsize) x] = (guint8) (220 - 190 * dark / 16);
+    }
+}
+
+/** test_symbol_box: x0, y0, x1, y1 around @symbol. */
+static inline void
+test_symbol_box (const TestSymbol *symbol, double box[4])
+{
+  const double across = symbol->module * (symbol->linear ? TEST_EAN_BARS : TEST_QR_SIDE) / 2;
+  const double down = symbol->linear ? 20 * symbol->module : across;
+  const double c = fabs (cos (symbol->angle)), s = fabs (sin (symbol->angle));
+  box[0] = symbol->x - across * c - down * s;
+  box[1] = symbol->y - across * s - down * c;
+  box[2] = symbol->x + across * c + down * s;
+  box[3] = symbol->y + across * s + down * c;
+}
+
+#endif
