@@ -29,6 +29,7 @@
 #include "plugins/tensor/decoding.h"
 #include "plugins/tracking.h"
 #include "plugins/tensor/caps_probe.h"
+#include "plugins/tiles.h"
 #include "plugins/video_frame.h"
 #include "predictions/mapper.h"
 #include "predictions/parts.h"
@@ -36,6 +37,8 @@
 GST_DEBUG_CATEGORY_STATIC (sl_postprocess_debug);
 #define GST_CAT_DEFAULT sl_postprocess_debug
 
+/* Overlap above which the less confident of two objects goes that were found in tiles, where nothing else is said. */
+#define TILE_IOU 0.45
 #define TEXT_CAPS "text/x-raw, format=(string)utf8"
 #define JSON_CAPS "application/x-json"
 
@@ -69,9 +72,11 @@ typedef struct
   SlPredictionMapper *predictions;
   SlPredictionParts *parts;  /* (nullable): of objects whose model made a mask of classes */
   SlNested *nested;          /* what was said of objects of @gathering */
-  GstBuffer *gathering;      /* (nullable): the frame whose objects are coming in */
+  GstBuffer *gathering;      /* (nullable): the frame whose objects or tiles are coming in */
+  SlTiles *tiles;            /* (nullable): what was found in tiles of @gathering */
   SlPredictionReader reader; /* of frames with objects */
   guint top_k, max_results;
+  double iou; /* of tiles */
   char *source;
   gboolean post_messages, track;
   double lowest; /* with track: what is reported without following an object */
@@ -166,6 +171,7 @@ open_for (SlPostprocess *self, SlTensorDecoding *tensors, GstCaps *caps, gboolea
     self->source = g_strdup (self->settings.source);
     self->top_k = (guint) self->settings.top_k;
     self->max_results = (guint) self->settings.max_results;
+    self->iou = self->settings.iou_threshold > 0 ? self->settings.iou_threshold : TILE_IOU;
     self->post_messages = self->settings.post_messages;
     self->track = self->settings.track;
     *stale = FALSE;
@@ -378,13 +384,19 @@ name_frame (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlP
   sl_prediction_set_times (prediction, buffer, &self->segment, meta, &self->latency);
 }
 
+static gboolean
+is_of_object (const SlFrameMeta *meta)
+{
+  return meta != NULL && (meta->content == SL_FRAME_OBJECT || meta->content == SL_FRAME_LAST_OBJECT);
+}
+
 /* A mask of classes over one object is parts of it; FALSE when the tensors are about something else. */
 static gboolean
 decode_parts (SlPostprocess *self, const SlFrameMeta *meta, const SlResult *result, const SlFrameGeometry *geometry,
               SlPredictionView *prediction)
 {
   SlRect region;
-  if (result->mask.width == 0 || meta == NULL || meta->content == SL_FRAME_WHOLE || meta->frame == NULL
+  if (result->mask.width == 0 || !is_of_object (meta) || meta->frame == NULL
       || !sl_object_region_find (meta->frame, &meta->info, meta->region, &region))
     return FALSE;
   if (self->parts == NULL)
@@ -591,6 +603,26 @@ gather (SlPostprocess *self, const SlFrameMeta *meta, const SlPredictionView *pr
     warn_left_out (self, "tensors");
 }
 
+/* Whether @prediction is one of a tile, of which there is nothing to tell yet; one of the frame behind its tiles gets what they had. */
+static gboolean
+gather_tiles (SlPostprocess *self, const SlFrameMeta *meta, SlPredictionView *prediction)
+{
+  if (meta == NULL || (meta->content != SL_FRAME_TILE && meta->content != SL_FRAME_AFTER_TILES))
+    return FALSE;
+  if (self->tiles == NULL)
+    self->tiles = sl_tiles_new ();
+  if (self->gathering != meta->frame)
+    sl_tiles_clear (self->tiles);
+  if (meta->content == SL_FRAME_TILE) {
+    gst_buffer_replace (&self->gathering, meta->frame);
+    sl_tiles_add (self->tiles, prediction, &meta->part);
+    return TRUE;
+  }
+  gst_clear_buffer (&self->gathering);
+  sl_tiles_merge (self->tiles, prediction, self->iou, self->max_results);
+  return FALSE;
+}
+
 /* Takes @buffer, which holds tensors. */
 static GstFlowReturn
 take_tensors (SlPostprocess *self, GstBuffer *buffer)
@@ -603,7 +635,11 @@ take_tensors (SlPostprocess *self, GstBuffer *buffer)
     gst_buffer_unref (buffer);
     return flow;
   }
-  if (meta != NULL && meta->content != SL_FRAME_WHOLE) {
+  if (gather_tiles (self, meta, &prediction)) {
+    gst_buffer_unref (buffer);
+    return GST_FLOW_OK;
+  }
+  if (is_of_object (meta)) {
     gather (self, meta, &prediction);
     if (meta->content == SL_FRAME_LAST_OBJECT)
       return push_objects (self, buffer);
@@ -663,6 +699,8 @@ flush (SlPostprocess *self)
 {
   sl_held_events_flush (&self->held);
   gst_clear_buffer (&self->gathering);
+  if (self->tiles != NULL)
+    sl_tiles_clear (self->tiles);
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
   sl_tracking_reset (&self->tracking);
 }
@@ -762,6 +800,7 @@ sl_postprocess_finalize (GObject *object)
   sl_tracking_clear (&self->tracking);
   gst_clear_buffer (&self->gathering);
   sl_nested_free (self->nested);
+  sl_tiles_free (self->tiles);
   sl_prediction_reader_clear (&self->reader);
   g_string_free (self->line, TRUE);
   g_free (self->source);

@@ -92,6 +92,7 @@ static const struct
   { NORMALIZE, "object-alignment" },
   { NORMALIZE, "follow-landmarks" },
   { NORMALIZE, "max-objects" },
+  { NORMALIZE, "tiles" },
   { INFER, "fit" },
   { NORMALIZE, "filter" },
   { NORMALIZE, "video-direction" },

@@ -247,6 +247,10 @@ push_frame (SlTensorConvert *self, GstBuffer *buffer)
                        (NULL));
     return GST_FLOW_ERROR;
   }
+  if (meta->content == SL_FRAME_TILE) { /* the whole frame comes after them */
+    gst_buffer_unref (buffer);
+    return GST_FLOW_OK;
+  }
   GstFlowReturn flow = negotiate (self, meta->caps);
   if (flow != GST_FLOW_OK) {
     gst_buffer_unref (buffer);

@@ -21,6 +21,8 @@ typedef enum
   SL_FRAME_WHOLE,           /* a tensor of the frame or of the part that is looked at */
   SL_FRAME_OBJECT,          /* a tensor of one region, more regions of the same frame follow */
   SL_FRAME_LAST_OBJECT,     /* a tensor of the last one */
+  SL_FRAME_TILE,            /* a tensor of one tile, more of the same frame follow */
+  SL_FRAME_AFTER_TILES,     /* a tensor of the whole frame, or of the part that is looked at, whose tiles came before */
   SL_FRAME_SKIPPED,         /* from here on no tensor: it is not this frame's turn; on a frame itself: nobody looked for objects */
   SL_FRAME_SKIPPED_OBJECTS, /* it is not the turn of this frame's regions */
   SL_FRAME_NO_OBJECTS       /* the frame has no region that is looked at */
@@ -37,6 +39,7 @@ typedef enum
  *   @inferred, @decoded: when the stage ended; 0 = not yet
  * @content: what the buffer holds
  * @region: with SL_FRAME_OBJECT and SL_FRAME_LAST_OBJECT: which of the frame's region metas, counted from 0
+ * @part: with SL_FRAME_TILE: the pixels of the frame that the tensor shows
  * @serial: number that slpredict gives each frame that it takes
  * @follows: slnormalize wants to be told where landmarks were
  * @number: of the frame in its stream, from 0, as predictions name it; SL_NO_NUMBER before slpostprocess has seen it
@@ -52,6 +55,7 @@ typedef struct
   gint64 captured, started, preprocessed, inferred, decoded;
   SlFrameContent content;
   guint region;
+  SlRect part;
   guint64 serial, number;
   gboolean follows;
 } SlFrameMeta;

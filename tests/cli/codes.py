@@ -104,6 +104,12 @@ def test_reading_is_absent():
     asked.expect(1, "--read: there is no element slread; expected it in a plugin file of Sightline")
 
 
+def test_tiles():
+    for options in (["--tiles=2x2"], ["--tiles=1x1"]):
+        run("predict", "--no-read", *options, ean_picture(), env=HERE).expect(0, TOLD)
+    run("predict", "--tiles=2x9", ean_picture(), env=HERE).expect(2, "--tiles=2x9: expected COLUMNSxROWS, each 1..8, such as tiles=2x2")
+
+
 def test_no_model_anywhere():
     missing = dict(HERE, SIGHTLINE_MODEL="/nonexistent/codes.tflite")
     run("predict", os.path.join(SAMPLES, samples()[0][0]), env=missing).expect(

@@ -71,6 +71,7 @@ set_properties (SlFramePredictor *predictor, const SlFramePredictorOptions *opti
   if (!isnan (options->threshold))
     g_object_set (predictor->postprocess, "threshold", options->threshold, NULL);
   set_choice (predictor->normalize, "filter", options->filter);
+  g_object_set (predictor->normalize, "tiles", options->tiles, NULL);
   g_object_set (predictor->postprocess, "classes", options->classes, NULL);
   if (options->top > 0)
     g_object_set (predictor->postprocess, "max-results", options->top, "top-k", options->top, NULL);

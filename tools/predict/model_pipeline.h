@@ -29,6 +29,7 @@ typedef struct
   const char *filter;  /* (nullable) */
   const char *classes; /* (nullable): which are shown, as slpostprocess has it */
   SlReading reading;
+  const char *tiles; /* (nullable): as slnormalize has it */
 } SlFramePredictorOptions;
 
 typedef struct _SlFramePredictor SlFramePredictor;

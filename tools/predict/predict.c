@@ -10,6 +10,7 @@
 
 #include "sightline/error.h"
 #include "plugins/elements.h"
+#include "plugins/tiles.h"
 #include "postprocess/result.h"
 #include "tools/command.h"
 #include "tools/predict/drawing.h"
@@ -30,7 +31,7 @@
 typedef struct
 {
   SlModelOptions model;
-  char *threshold_text, *top_text, *filter, *classes, *draw, *timeout_text, *frames_text, *gallery;
+  char *threshold_text, *top_text, *filter, *classes, *draw, *timeout_text, *frames_text, *gallery, *tiles;
   double threshold; /* NAN = not given */
   guint top;        /* 0 = not given */
   guint timeout;    /* seconds, 0 = for ever */
@@ -169,8 +170,8 @@ predict (const Options *options, SlSpawner *spawner, char **arguments)
   const SlInput *lost = options->draw != NULL ? sl_inputs_find_file (inputs, options->draw) : NULL;
   if (lost != NULL)
     return sl_options_usage ("predict", "--draw %s: the source %s would be lost; draw to another name", options->draw, lost->name);
-  const SlFramePredictorOptions how = { &options->model, options->threshold, options->top,
-                                        options->filter, options->classes,   choose_reading (options) };
+  const SlFramePredictorOptions how = { &options->model,  options->threshold,       options->top,  options->filter,
+                                        options->classes, choose_reading (options), options->tiles };
   g_autoptr (GError) bad_model = NULL;
   g_autoptr (SlRemoteFrames) frames = sl_remote_frames_new (spawner, options->timeout, " (--timeout)", tell_note);
   sl_remote_frames_prepare (frames);
@@ -227,7 +228,8 @@ static int
 check_and_predict (Options *options, char **arguments)
 {
   const char *filters[] = { "nearest", "bilinear", "area", "auto", NULL };
-  g_autoptr (GError) bad_path = NULL;
+  g_autoptr (GError) bad_path = NULL, bad_tiles = NULL;
+  guint columns, rows;
   options->threshold = NAN;
   options->timeout = DEFAULT_TIMEOUT;
   choose_gallery (options);
@@ -242,6 +244,8 @@ check_and_predict (Options *options, char **arguments)
       || !sl_options_choice ("predict", "--filter", &options->filter, filters)
       || !sl_options_fraction ("predict", "--threshold", options->threshold_text, &options->threshold))
     return SL_EXIT_USAGE;
+  if (!sl_tiles_parse (options->tiles, &columns, &rows, &bad_tiles))
+    return sl_options_usage ("predict", "--%s", bad_tiles->message);
   if (options->draw != NULL && !sl_drawer_check (options->draw, &bad_path)) {
     sl_complain ("predict", "%s", bad_path->message);
     return g_error_matches (bad_path, SL_ERROR, SL_ERROR_ARGUMENT) ? SL_EXIT_USAGE : SL_EXIT_FAILED;
@@ -268,6 +272,8 @@ run_predict (int argc, char **argv)
     { "draw", 'd', 0, G_OPTION_ARG_FILENAME, &options.draw,
       "Write each frame with its results drawn on it: FILE.png or FILE.jpg, then FILE-2.png, ...; all frames as one video: FILE.mp4",
       "FILE" },
+    { "tiles", 0, 0, G_OPTION_ARG_STRING, &options.tiles,
+      "Look at overlapping tiles of each picture, too, for what is small on it: 2x2, ..., 8x8 (2x2: five times the model's time)", "CxR" },
     { "read", 0, 0, G_OPTION_ARG_NONE, &options.read, "Read what the codes say that the model finds (default without --model)", NULL },
     { "no-read", 0, 0, G_OPTION_ARG_NONE, &options.no_read, "Do not read codes", NULL },
     { "filter", 0, 0, G_OPTION_ARG_STRING, &options.filter,
@@ -290,6 +296,7 @@ run_predict (int argc, char **argv)
   g_free (options.classes);
   g_free (options.draw);
   g_free (options.gallery);
+  g_free (options.tiles);
   g_free (options.timeout_text);
   g_free (options.frames_text);
   return status;

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Tiles: where they lie, what is merged of them, and the code finder in the box on a code that is too small on the whole frame.
+ */
+#include "plugins/tiles.h"
+
+#include <string.h>
+
+#include "plugins/meta/region_predictions.h"
+#include "tests/elements/support.h"
+#include "tests/read/symbols.h"
+
+static void
+test_parse (void)
+{
+  static const char *const wrong[] = { "2", "2x", "x2", "0x2", "2x9", "2x2x2", "-1x2", " 2x2", "2x 2", "2X2", "99999999999x2", "2x2 " };
+  guint columns = 9, rows = 9;
+  g_assert_true (sl_tiles_parse ("3x8", &columns, &rows, NULL) && columns == 3 && rows == 8);
+  g_assert_true (sl_tiles_parse (NULL, &columns, &rows, NULL) && columns == 1 && rows == 1);
+  g_assert_true (sl_tiles_parse ("", &columns, &rows, NULL) && columns == 1 && rows == 1);
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *expected = g_strdup_printf ("tiles=%s: expected COLUMNSxROWS, each 1..8, such as tiles=2x2", wrong[i]);
+    g_assert_false (sl_tiles_parse (wrong[i], &columns, &rows, &error));
+    g_assert_cmpstr (error->message, ==, expected);
+    g_assert_true (columns == 1 && rows == 1);
+  }
+}
+
+/* Every pixel is in a tile, none is outside, and neighbours have a fifth of a tile in common. */
+static void
+test_place (void)
+{
+  const SlRect whole = { 10, 20, 1000, 701 }, tiny = { 0, 0, 3, 1 };
+  gint end = 10;
+  for (guint i = 0; i < 4; i++) {
+    const SlRect tile = sl_tiles_place (&whole, 4, 1, i);
+    const double side = 1000 / (4 - 3 * 0.2);
+    g_assert_cmpint (tile.y, ==, 20);
+    g_assert_cmpint (tile.height, ==, 701);
+    g_assert_cmpfloat_with_epsilon (tile.width, side, 2);
+    g_assert_cmpfloat_with_epsilon (end - tile.x, i > 0 ? 0.2 * side : 0, 2);
+    end = tile.x + tile.width;
+  }
+  g_assert_cmpint (end, ==, 1010);
+  for (guint i = 0; i < 64; i++) {
+    const SlRect tile = sl_tiles_place (&tiny, 8, 8, i);
+    g_assert_true (tile.x >= 0 && tile.y >= 0 && tile.width >= 1 && tile.height >= 1);
+    g_assert_true (tile.x + tile.width <= 3 && tile.y + tile.height <= 1);
+  }
+}
+
+static SlObjectView
+box (double x0, double y0, double x1, double y1, double confidence, gint32 label_id)
+{
+  return (SlObjectView){ .x_min = x0, .y_min = y0, .x_max = x1, .y_max = y1, .confidence = confidence, .label_id = label_id, .label = "thing" };
+}
+
+/* A frame of 100x100 in tiles of 0..56 and 44..100: what is cut goes, what two saw is there once, and the best come first. */
+static void
+test_merge (void)
+{
+  const SlObjectView first[] = { box (0.1, 0.1, 0.3, 0.3, 0.6, 0), box (0.3, 0.3, 0.56, 0.5, 0.9, 0), box (0.46, 0, 0.54, 0.2, 0.5, 1) };
+  const SlObjectView second[] = { box (0.46, 0, 0.54, 0.2, 0.7, 1), box (0.44, 0.3, 0.7, 0.5, 0.9, 0), box (0.8, 0.8, 1, 1, 0.4, 2) };
+  const SlObjectView last[] = { box (0.3, 0.3, 0.7, 0.5, 0.8, 0), box (0.1, 0.1, 0.29, 0.3, 0.65, 5), box (0.8, 0.7, 1, 1, 0.3, 3) };
+  const SlRect left = { 0, 0, 56, 100 }, right = { 44, 0, 56, 100 };
+  SlPredictionView view = { .width = 100, .height = 100, .n_objects = 3, .objects = first };
+  SlTiles *tiles = sl_tiles_new ();
+  for (guint round = 0; round < 2; round++) {
+    const guint most = round == 0 ? 1000 : 2;
+    view.objects = first;
+    view.n_objects = 3;
+    sl_tiles_add (tiles, &view, &left);
+    view.objects = second;
+    sl_tiles_add (tiles, &view, &right);
+    view.objects = last;
+    sl_tiles_merge (tiles, &view, 0.45, most);
+    const double expected[] = { 0.8, 0.7, 0.65, 0.4, 0.3 };
+    g_assert_cmpuint (view.n_objects, ==, MIN (most, 5));
+    for (guint i = 0; i < view.n_objects; i++) {
+      g_assert_cmpfloat (view.objects[i].confidence, ==, expected[i]);
+      g_assert_cmpstr (view.objects[i].label, ==, "thing");
+    }
+    sl_tiles_clear (tiles);
+  }
+  sl_tiles_free (tiles);
+  sl_tiles_free (NULL);
+}
+
+/* A code of 60 pixels on a frame of 2000x1500. */
+static GstBuffer *
+new_frame (TestSymbol *symbol)
+{
+  GstMapInfo map;
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, 2000 * 1500, NULL);
+  g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_WRITE));
+  memset (map.data, 150, map.size);
+  test_draw_symbol (map.data + 900 * 2000 + 1300, 140, 140, 2000, symbol);
+  gst_buffer_unmap (buffer, &map);
+  GST_BUFFER_PTS (buffer) = 0;
+  return buffer;
+}
+
+static void
+test_small_code (void)
+{
+  static const char *const launches[] = { "slpredict", "slpredict tiles=3x3" };
+  TestSymbol symbol = { 70, 70, 2.4, 0 };
+  for (guint i = 0; i < 2; i++) {
+    SlPredictionView view = { .width = 2000, .height = 1500 };
+    SlPredictionReader reader;
+    g_autoptr (GstBuffer) out =
+      test_line_run (launches[i], NULL, "video/x-raw,format=GRAY8,width=2000,height=1500,framerate=25/1", new_frame (&symbol));
+    sl_prediction_reader_init (&reader);
+    sl_prediction_reader_read (&reader, out, &view);
+    g_assert_cmpuint (view.n_objects, ==, i);
+    if (i == 1) {
+      g_assert_cmpstr (view.objects[0].label, ==, "qr");
+      g_assert_cmpint (ABS (view.objects[0].x + view.objects[0].w / 2 - 1370), <, 20);
+      g_assert_cmpint (ABS (view.objects[0].y + view.objects[0].h / 2 - 970), <, 20);
+    }
+    sl_prediction_reader_clear (&reader);
+  }
+}
+
+static void
+test_refused (void)
+{
+  static const struct
+  {
+    const char *launch, *message;
+  } cases[] = {
+    { "slpredict tiles=2by2", "tiles=2by2: expected COLUMNSxROWS, each 1..8, such as tiles=2x2" },
+    { "slpredict tiles=2x2 object-class=qr", "tiles=2x2 and objects=true: expected one of them, tiles of the frame or its objects: unset the other" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    TestLine line = test_line_open (cases[i].launch, NULL, "video/x-raw,format=GRAY8,width=64,height=48,framerate=25/1");
+    GstBuffer *in = gst_buffer_new_allocate (NULL, 64 * 48, NULL);
+    g_assert_cmpint (gst_harness_push (line.harness, in), !=, GST_FLOW_OK);
+    test_assert_error (line.bus, cases[i].message, NULL);
+    test_line_close (line.harness, line.bus);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  test_elements_init (&argc, &argv);
+  g_test_add_func ("/tiles/parse", test_parse);
+  g_test_add_func ("/tiles/place", test_place);
+  g_test_add_func ("/tiles/merge", test_merge);
+  g_test_add_func ("/tiles/small-code", test_small_code);
+  g_test_add_func ("/tiles/refused", test_refused);
+  return test_elements_run ();
+}
