@@ -43,14 +43,23 @@ typedef struct
   double corners[4][2];
 } SlReadCode;
 
+/** How a picture is looked at: for which @kinds; whether bars are known to be @upright, or may lie either way; and every how many rows and
+ *  columns, @step, at least 1. */
+typedef struct
+{
+  guint kinds;
+  gboolean upright;
+  gint step;
+} SlReadHow;
+
 /**
  * SlReader: a library that reads codes.
  * @name: of the library
  * @kinds: that it can read, of SlReadKind
  * @open: a scanner, for one thread at a time; NULL where memory is out
  * @close: its end
- * @scan: the best code of @kinds in @picture, whose bars are known to be @upright or may lie either way; its corners in that picture's pixels; FALSE where there is none. It may take seconds on pictures
- *  made to that end.
+ * @scan: the best code in @picture that is of @how, its corners in that picture's pixels; FALSE where there is none. It may take seconds on
+ *  pictures made to that end.
  */
 typedef struct
 {
@@ -58,7 +67,7 @@ typedef struct
   guint kinds;
   gpointer (*open) (void);
   void (*close) (gpointer scanner);
-  gboolean (*scan) (gpointer scanner, const SlGray *picture, guint kinds, gboolean upright, SlReadCode *code);
+  gboolean (*scan) (gpointer scanner, const SlGray *picture, const SlReadHow *how, SlReadCode *code);
 } SlReader;
 
 /** sl_readers: those of this build, the best first, NULL behind the last. */

@@ -9,7 +9,7 @@
 
 /* Parts of the frame that are larger are reduced; smaller ones are enlarged up to GOOD_SIDE, MOST_SCALE times at most. */
 #define MOST_SIDE 1000
-#define GOOD_SIDE 480
+#define GOOD_SIDE 400
 #define MOST_SCALE 3.0
 #define LEAST_SCALE 1.3
 /* What is cut around a box: a share of its longer side, and pixels. Codes need light space beside them, and boxes are not exact. */
@@ -18,6 +18,10 @@
 /* Bars as steep as that need no turning, in radians; and how much of all change of gray must be across them. */
 #define STEEP 0.05
 #define LEAST_SURE 0.25
+/* Every how many rows of QR codes, and of upright bars, are looked at first, where both sides have that many pixels. */
+#define COARSE 2
+#define COARSE_BARS 4
+#define COARSE_SIDE 150
 
 struct _SlRegionReader
 {
@@ -36,11 +40,12 @@ typedef struct
   gboolean turned;   /* so that bars are upright, where there are any */
   gboolean enlarged; /* where it is small */
   gboolean inverted; /* light on dark */
+  gboolean coarse;   /* not every row, where it is large */
 } Attempt;
 
 static const Attempt attempts[] = {
-  { SL_READ_LINEAR, TRUE, FALSE, FALSE }, { SL_READ_QR, FALSE, FALSE, FALSE },    { SL_READ_LINEAR, TRUE, TRUE, FALSE },
-  { SL_READ_QR, FALSE, TRUE, FALSE },     { SL_READ_LINEAR, FALSE, TRUE, FALSE }, { SL_READ_QR, FALSE, FALSE, TRUE },
+  { SL_READ_LINEAR, TRUE, FALSE, FALSE, TRUE }, { SL_READ_QR, FALSE, FALSE, FALSE, TRUE },     { SL_READ_LINEAR, TRUE, TRUE, FALSE, FALSE },
+  { SL_READ_QR, FALSE, TRUE, FALSE, FALSE },    { SL_READ_LINEAR, FALSE, TRUE, FALSE, FALSE }, { SL_READ_QR, FALSE, FALSE, TRUE, TRUE },
 };
 
 /* What a code may be that the finder calls so; it takes some kinds for one another. */
@@ -140,8 +145,15 @@ invert (SlGray *picture)
     picture->pixels[i] = (guint8) ~picture->pixels[i];
 }
 
-/* Puts into @picture what @attempt wants; TRUE with bars upright. */
+/* Whether the first attempts leave rows out. */
 static gboolean
+is_coarse (const SlGray *picture)
+{
+  return MIN (picture->width, picture->height) >= COARSE_SIDE;
+}
+
+/* Puts into @picture what @attempt wants. */
+static SlReadHow
 prepare (const SlRegionReader *reader, const Attempt *attempt, SlGray *picture, SlAffine *map)
 {
   const gboolean upright = attempt->turned && reader->has_bars;
@@ -155,16 +167,37 @@ prepare (const SlRegionReader *reader, const Attempt *attempt, SlGray *picture, 
     sl_gray_warp (picture, &reader->part, map);
   if (attempt->inverted)
     invert (picture);
-  return upright;
+  const gint step = !attempt->coarse || !is_coarse (picture) ? 1 : upright ? COARSE_BARS : COARSE;
+  return (SlReadHow){ attempt->kinds, upright, step };
 }
 
-/* Whether @attempt is another picture than those before it. */
+/* Whether what is around the middle of the picture is darker than the middle, as it is around a light code on dark ground. */
+static gboolean
+is_dark_around (const SlGray *picture)
+{
+  const gint x = picture->width / 4, y = picture->height / 4;
+  guint64 inside = 0, all = 0;
+  for (gint v = 0; v < picture->height; v++) {
+    const guint8 *row = picture->pixels + (gsize) v * (gsize) picture->width;
+    for (gint u = 0; u < picture->width; u++) {
+      const gboolean middle = u >= x && u < picture->width - x && v >= y && v < picture->height - y;
+      all += row[u];
+      inside += middle ? row[u] : 0;
+    }
+  }
+  const guint64 n_inside = (guint64) (picture->width - 2 * x) * (guint64) (picture->height - 2 * y);
+  const guint64 n_around = (guint64) picture->width * (guint64) picture->height - n_inside;
+  return n_around > 0 && n_inside > 0 && (all - inside) / n_around < inside / n_inside;
+}
+
+/* Whether @attempt is another one than those before it. */
 static gboolean
 differs (const SlRegionReader *reader, const Attempt *attempt)
 {
-  return (!attempt->enlarged || !attempt->turned || enlargement (reader) >= LEAST_SCALE)
-         && (attempt->kinds != SL_READ_QR || !attempt->enlarged || enlargement (reader) >= LEAST_SCALE)
-         && (attempt->kinds != SL_READ_LINEAR || attempt->turned || reader->has_bars);
+  if (!attempt->enlarged)
+    return !attempt->inverted || is_dark_around (&reader->part);
+  return (attempt->kinds == SL_READ_LINEAR && !attempt->turned) ? reader->has_bars
+                                                                : enlargement (reader) >= LEAST_SCALE || is_coarse (&reader->part);
 }
 
 static void
@@ -193,8 +226,8 @@ sl_region_reader_read (SlRegionReader *reader, const SlLuma *luma, const double 
     SlGray *picture = sl_scan_picture (reader->scan, deadline);
     if (picture == NULL)
       return SL_SCAN_LATE;
-    const gboolean upright = prepare (reader, attempt, picture, &map);
-    const SlScanResult result = sl_scan_run (reader->scan, attempt->kinds, upright, deadline, code);
+    const SlReadHow how = prepare (reader, attempt, picture, &map);
+    const SlScanResult result = sl_scan_run (reader->scan, &how, deadline, code);
     if (result == SL_SCAN_FOUND)
       map_corners (reader, &map, code);
     if (result != SL_SCAN_NOTHING)

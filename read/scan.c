@@ -22,8 +22,8 @@ struct _SlScan
   const SlReader *reader;
   gpointer scanner;
   gboolean is_busy, is_over; /* lock */
-  gboolean found, upright;
-  guint kinds;
+  gboolean found;
+  SlReadHow how;
   SlGray picture;
   SlReadCode code;
 };
@@ -49,7 +49,7 @@ work (gpointer data)
       continue;
     }
     g_mutex_unlock (&scan->lock);
-    const gboolean found = scan->reader->scan (scan->scanner, &scan->picture, scan->kinds, scan->upright, &scan->code);
+    const gboolean found = scan->reader->scan (scan->scanner, &scan->picture, &scan->how, &scan->code);
     g_mutex_lock (&scan->lock);
     scan->found = found;
     scan->is_busy = FALSE;
@@ -118,12 +118,11 @@ sl_scan_picture (SlScan *scan, gint64 deadline)
 }
 
 SlScanResult
-sl_scan_run (SlScan *scan, guint kinds, gboolean upright, gint64 deadline, SlReadCode *code)
+sl_scan_run (SlScan *scan, const SlReadHow *how, gint64 deadline, SlReadCode *code)
 {
   SlScanResult result = SL_SCAN_LATE;
   g_mutex_lock (&scan->lock);
-  scan->kinds = kinds;
-  scan->upright = upright;
+  scan->how = *how;
   scan->is_busy = TRUE;
   g_cond_broadcast (&scan->change);
   if (wait (scan, deadline))

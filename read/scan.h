@@ -26,8 +26,8 @@ guint sl_scan_kinds (const SlScan *scan);
 /** sl_scan_picture: (transfer none) (nullable): where the next picture is to be put; NULL where the one before is still being looked at at
  *  @deadline, in the microseconds of g_get_monotonic_time(). */
 SlGray *sl_scan_picture (SlScan *scan, gint64 deadline);
-/** sl_scan_run: looks for codes of @kinds in the picture, whose bars are @upright or may lie either way. @code is filled where one is found before @deadline. */
-SlScanResult sl_scan_run (SlScan *scan, guint kinds, gboolean upright, gint64 deadline, SlReadCode *code);
+/** sl_scan_run: looks at the picture. @code is filled where one is found before @deadline. */
+SlScanResult sl_scan_run (SlScan *scan, const SlReadHow *how, gint64 deadline, SlReadCode *code);
 
 G_END_DECLS
 

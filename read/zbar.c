@@ -129,12 +129,13 @@ take_symbol (const zbar_symbol_t *symbol, SlReadCode *code)
 }
 
 static gboolean
-scan (gpointer scanner, const SlGray *picture, guint kinds, gboolean upright, SlReadCode *code)
+scan (gpointer scanner, const SlGray *picture, const SlReadHow *how, SlReadCode *code)
 {
   Zbar *zbar = scanner;
   const zbar_symbol_t *best = NULL;
-  turn_on (zbar, kinds);
-  zbar_image_scanner_set_config (zbar->scanner, ZBAR_NONE, ZBAR_CFG_X_DENSITY, upright ? 0 : 1);
+  turn_on (zbar, how->kinds);
+  zbar_image_scanner_set_config (zbar->scanner, ZBAR_NONE, ZBAR_CFG_X_DENSITY, how->upright ? 0 : how->step);
+  zbar_image_scanner_set_config (zbar->scanner, ZBAR_NONE, ZBAR_CFG_Y_DENSITY, how->step);
   zbar_image_set_size (zbar->image, (guint) picture->width, (guint) picture->height);
   zbar_image_set_data (zbar->image, picture->pixels, (gulong) picture->width * (gulong) picture->height, NULL);
   if (zbar_scan_image (zbar->scanner, zbar->image) > 0)

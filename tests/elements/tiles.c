@@ -53,7 +53,8 @@ test_place (void)
 static SlObjectView
 box (double x0, double y0, double x1, double y1, double confidence, gint32 label_id)
 {
-  return (SlObjectView){ .x_min = x0, .y_min = y0, .x_max = x1, .y_max = y1, .confidence = confidence, .label_id = label_id, .label = "thing" };
+  return (
+    SlObjectView){ .x_min = x0, .y_min = y0, .x_max = x1, .y_max = y1, .confidence = confidence, .label_id = label_id, .label = "thing" };
 }
 
 /* A frame of 100x100 in tiles of 0..56 and 44..100: what is cut goes, what two saw is there once, and the best come first. */
@@ -131,7 +132,8 @@ test_refused (void)
     const char *launch, *message;
   } cases[] = {
     { "slpredict tiles=2by2", "tiles=2by2: expected COLUMNSxROWS, each 1..8, such as tiles=2x2" },
-    { "slpredict tiles=2x2 object-class=qr", "tiles=2x2 and objects=true: expected one of them, tiles of the frame or its objects: unset the other" },
+    { "slpredict tiles=2x2 object-class=qr",
+      "tiles=2x2 and objects=true: expected one of them, tiles of the frame or its objects: unset the other" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     TestLine line = test_line_open (cases[i].launch, NULL, "video/x-raw,format=GRAY8,width=64,height=48,framerate=25/1");
