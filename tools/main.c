@@ -11,8 +11,12 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "base/json.h"
 #include "base/suggest.h"
+#include "tools/about.h"
 #include "tools/command.h"
+#include "tools/commit.h"
+#include "tools/options.h"
 
 /* In the order of --help. Those without a pointer are in the module. */
 static const struct
@@ -49,8 +53,41 @@ print_help (FILE *to)
     if (command != NULL)
       fprintf (to, "  %-10s %s\n", command->name, command->summary);
   }
-  fprintf (to, "\nOptions:\n  --help     show this help; COMMAND --help shows a command's\n  --version  show the version\n\n"
-               "Exit status: 0 done, 1 something failed, 2 wrong usage, 130 interrupted.\n");
+  fprintf (
+    to,
+    "\nOptions:\n  --help     show this help; COMMAND --help shows a command's\n  --version  show the version, and what was built in\n\n"
+    "Exit status: 0 done, 1 something failed, 2 wrong usage, 130 interrupted.\n");
+}
+
+/* JSON objects, one a line: each command by its summary, followed by the options that it has itself, or that its parts have. */
+static int
+describe_commands (void)
+{
+  int status = SL_EXIT_OK;
+  for (guint i = 0; i < G_N_ELEMENTS (commands); i++) {
+    const SlCommand *command = command_at (i);
+    if (command == NULL)
+      return SL_EXIT_FAILED;
+    g_autoptr (GString) json = g_string_new ("{\"name\":");
+    char *arguments[] = { (char *) command->name, (char *) SL_OPTION_DESCRIBE, NULL };
+    sl_json_append_string (json, command->name);
+    g_string_append (json, ",\"summary\":");
+    sl_json_append_string (json, command->summary);
+    g_string_append_c (json, '}');
+    puts (json->str);
+    if (command->run (2, arguments) != SL_EXIT_OK)
+      status = SL_EXIT_FAILED;
+  }
+  return status;
+}
+
+static void
+print_version (void)
+{
+  printf ("sightline %s%s%s%s\n", SL_VERSION, SL_COMMIT[0] != '\0' ? " (" : "", SL_COMMIT, SL_COMMIT[0] != '\0' ? ")" : "");
+  printf ("with: %s\n", SL_BUILT_WITH);
+  if (SL_BUILT_WITHOUT[0] != '\0')
+    printf ("without: %s\n", SL_BUILT_WITHOUT);
 }
 
 /* A file that a library opens must not become standard output, nor results go into it: what is closed stays unusable, but taken. */
@@ -93,7 +130,9 @@ run_command (const char *name, int argc, char **argv)
   if (strcmp (name, "--help") == 0 || strcmp (name, "-h") == 0 || strcmp (name, "help") == 0)
     print_help (stdout);
   else if (strcmp (name, "--version") == 0)
-    printf ("sightline %s\n", SL_VERSION);
+    print_version ();
+  else if (strcmp (name, SL_OPTION_DESCRIBE) == 0)
+    return describe_commands ();
   else
     return refuse_command (name);
   return SL_EXIT_OK;

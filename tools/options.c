@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/show.h"
 #include "core/runtime/session.h"
 #include "base/suggest.h"
@@ -84,6 +85,45 @@ suggest_option (int argc, char **argv, const GOptionEntry *const *lists, guint n
   return g_strdup ("");
 }
 
+/* {"long": "json", "short": "j", "value": "N" or null, "file": whether the value is one, "help": "..."}, after a comma but for the first. */
+static void
+append_entry (GString *json, const GOptionEntry *entry)
+{
+  const char short_name[] = { entry->short_name, '\0' };
+  const gboolean file = entry->arg == G_OPTION_ARG_FILENAME || entry->arg == G_OPTION_ARG_FILENAME_ARRAY;
+  const gboolean many = entry->arg == G_OPTION_ARG_FILENAME_ARRAY || entry->arg == G_OPTION_ARG_STRING_ARRAY;
+  g_string_append (json, json->str[json->len - 1] == '[' ? "{\"long\":" : ",{\"long\":");
+  sl_json_append_string (json, entry->long_name);
+  g_string_append (json, ",\"short\":");
+  sl_json_append_string (json, short_name[0] != '\0' ? short_name : NULL);
+  g_string_append (json, ",\"value\":");
+  sl_json_append_string (json, entry->arg != G_OPTION_ARG_NONE ? entry->arg_description : NULL);
+  g_string_append_printf (json, ",\"file\":%s,\"many\":%s,\"help\":", file ? "true" : "false", many ? "true" : "false");
+  sl_json_append_string (json, entry->description);
+  g_string_append_c (json, '}');
+}
+
+/* One JSON object, from which manual pages and shell completions are made. */
+static void
+describe (const char *command, const char *arguments, const char *summary, const char *details, const GOptionEntry *const *lists,
+          guint n_lists)
+{
+  g_autoptr (GString) json = g_string_new ("{\"command\":");
+  sl_json_append_string (json, command);
+  g_string_append (json, ",\"arguments\":");
+  sl_json_append_string (json, arguments);
+  g_string_append (json, ",\"summary\":");
+  sl_json_append_string (json, summary);
+  g_string_append (json, ",\"details\":");
+  sl_json_append_string (json, details);
+  g_string_append (json, ",\"options\":[");
+  for (guint i = 0; i < n_lists; i++)
+    for (const GOptionEntry *entry = lists[i]; entry != NULL && entry->long_name != NULL; entry++)
+      append_entry (json, entry);
+  g_string_append (json, "]}");
+  puts (json->str);
+}
+
 int
 sl_options_parse (const char *command, const char *arguments, const char *summary, const char *details, int argc, char **argv,
                   const GOptionEntry *entries, const GOptionEntry *more, GStrv *rest)
@@ -93,7 +133,12 @@ sl_options_parse (const char *command, const char *arguments, const char *summar
   g_auto (GStrv) copy = g_new0 (char *, (gsize) argc + 1);
   gboolean help = FALSE;
   const GOptionEntry own[] = { { "help", 'h', 0, G_OPTION_ARG_NONE, &help, "Show this help", NULL }, { NULL } };
+  const GOptionEntry *const lists[] = { entries, more, own };
   g_autofree char *program = g_strdup_printf ("sightline %s", command);
+  if (argc == 2 && strcmp (argv[1], SL_OPTION_DESCRIBE) == 0) {
+    describe (command, arguments, summary, details, lists, G_N_ELEMENTS (lists));
+    return SL_EXIT_OK;
+  }
   for (int i = 0; i < argc; i++)
     copy[i] = g_strdup (i == 0 ? program : argv[i]);
   g_option_context_set_help_enabled (context, FALSE);
@@ -105,7 +150,6 @@ sl_options_parse (const char *command, const char *arguments, const char *summar
   g_option_context_add_main_entries (context, own, NULL);
   g_set_prgname (program);
   if (!g_option_context_parse_strv (context, &copy, &error)) {
-    const GOptionEntry *const lists[] = { entries, more };
     g_autofree char *hint = g_error_matches (error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION)
                               ? suggest_option (argc, argv, lists, G_N_ELEMENTS (lists))
                               : g_strdup ("");

@@ -35,6 +35,9 @@ GOptionEntry *sl_model_options_entries (SlModelOptions *options);
 /** sl_model_options_overrides: the same as the contract takes them; pointers are @options'. */
 SlContractOverrides sl_model_options_overrides (const SlModelOptions *options);
 
+/** An only argument that makes a command print its options as a JSON object (scripts/manual.py). It is no part of --help. */
+#define SL_OPTION_DESCRIBE "--describe-options"
+
 /**
  * sl_options_parse:
  * @command: its name, for messages and usage
@@ -43,7 +46,7 @@ SlContractOverrides sl_model_options_overrides (const SlModelOptions *options);
  * @entries, @more: (nullable) @more
  * @rest: (out) (transfer full): arguments that are not options
  *
- * Prints help or complaints itself. Returns -1 to go on, else the exit status.
+ * Prints help, SL_OPTION_DESCRIBE or complaints itself. Returns -1 to go on, else the exit status.
  */
 int sl_options_parse (const char *command, const char *arguments, const char *summary, const char *details, int argc, char **argv,
                       const GOptionEntry *entries, const GOptionEntry *more, GStrv *rest);

@@ -1,66 +1,143 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The manual page against --help: the same commands, and in each the same options, values and short names."""
+"""Manual pages and completions, which scripts/docs/ makes of --describe-options, against --help: the same commands, and in each the same
+options, values and short names; and what data/sightline.1 says of options is of options that there are."""
 import os
 import re
-import subprocess
 import shutil
+import subprocess
+import sys
 
 import harness
 from harness import Skip, run
 
-PAGE = os.path.join(harness.ROOT, "data", "sightline.1")
-COMMANDS = ("predict", "inspect", "infer", "convert", "quantize", "calibrate", "eval", "bench model", "bench preprocess", "run", "check", "replay")
+SOURCE = os.path.join(harness.ROOT, "data", "sightline.1")
+SCRIPTS = os.path.join(harness.ROOT, "scripts", "docs")
 
 
-def sections():
-    """Text of each command's .SS section."""
-    with open(PAGE, encoding="utf-8") as file:
-        text = file.read().split(".SH EXIT STATUS")[0]
-    parts = re.split(r"^\.SS ([a-z ]+): .*$", text, flags=re.M)
-    return dict(zip(parts[1::2], parts[2::2]))
+def make(script, *args):
+    """The folder that @script filled."""
+    folder = harness.work(script)
+    if not os.path.isdir(folder):
+        subprocess.run([sys.executable, "-B", os.path.join(SCRIPTS, script + ".py"), harness.PROGRAM, *args, folder], check=True)
+    return folder
 
 
-def manual_options(section):
-    """{long name: (short name, value)} of the tagged paragraphs."""
-    options = {}
-    for line in re.findall(r"^\.TP\n(.*)$", section, flags=re.M):
-        line = re.sub(r"^\.B[RI]? |\\f[A-Z]|[ \",]", "", line.replace("\\-", "-"))
-        found = re.fullmatch(r"(?:-(\w))?--([\w-]+)(?:=(.*))?", line)
-        assert found, line
-        options[found[2]] = (found[1], None if found[3] is None else found[3].replace(",", ""))
-    return options
+def read(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return file.read()
+
+
+def commands():
+    """{"bench model": summary or None} of all commands, as --help lists them."""
+    listed = dict(re.findall(r"^  (\w+) +(\w.*)$", run("--help").expect(0).out, flags=re.M))
+    for name in list(listed):
+        parts = re.findall(r"^  sightline (%s \w+)" % name, run(name, "--help").expect(0).out, flags=re.M)
+        if parts:
+            del listed[name]
+            listed.update((part, None) for part in parts)
+    return listed
 
 
 def help_options(command):
+    """{long name: (short name, value)}"""
     text = run(*command.split(), "--help").expect(0).out
     found = re.findall(r"^  (?:-(\w), )?--([\w-]+)(?:=(\S+))?", text, flags=re.M)
-    return {name: (short or None, value.replace(",", "") or None) for short, name, value in found if name != "help"}
+    return {name: (short or None, value or None) for short, name, value in found}
 
 
-def test_commands():
-    listed = re.findall(r"^  (\w+) +(\w.*)$", run("--help").expect(0).out, flags=re.M)
-    assert {name for name, _ in listed} == {name.split()[0] for name in COMMANDS}, listed
-    with open(PAGE, encoding="utf-8") as file:
-        page = file.read()
-    for name, summary in listed:
-        assert name == "bench" or ".SS %s: %s\n" % (name, summary) in page, (name, summary)
+def page_options(page):
+    options = {}
+    for line in re.findall(r"^\.TP\n(.*)$", page.split(".SH OPTIONS")[1], flags=re.M):
+        found = re.fullmatch(r"(?:-(\w), )?--([\w-]+)(?:=(.*))?", re.sub(r"\\f[BIR]", "", line).replace("\\-", "-"))
+        assert found, line
+        options[found[2]] = (found[1], found[3])
+    return options
 
 
-def test_options():
-    by_command = {name: manual_options(text) for name, text in sections().items()}
-    assert set(by_command) == set(COMMANDS), by_command.keys()
-    shared = {name: value for name, value in by_command["inspect"].items() if name not in ("json", "nodes", "operators", "passes")}
-    by_command["predict"].update(shared)
-    for command in COMMANDS:
-        assert by_command[command] == help_options(command), (command, by_command[command], help_options(command))
+def test_pages():
+    folder, overview = make("manual", SOURCE), read(make("manual", SOURCE), "sightline.1")
+    wanted = {"sightline.1"}
+    for command, summary in commands().items():
+        name = "sightline-" + command.replace(" ", "-")
+        wanted.add(name + ".1")
+        page = read(folder, name + ".1")
+        shown, told = page_options(page), help_options(command)
+        assert shown == told, "%s.1 differs from sightline %s --help: %s" % (name, command, set(shown.items()) ^ set(told.items()))
+        assert summary is None or ".SH NAME\n%s \\- %s\n" % (name.replace("-", "\\-"), summary.replace("-", "\\-")) in page, page[:300]
+        assert overview.count(".BR %s (1)\n" % name.replace("-", "\\-")) == 1, name
+        empty = re.findall(r"^\.TP\n(.*)\n(?=\.TP|\.SH)", page, flags=re.M)
+        assert not empty, "%s.1: %s has no text; give its GOptionEntry a description" % (name, empty)
+    assert set(os.listdir(folder)) == wanted, wanted ^ set(os.listdir(folder))
+
+
+def test_source():
+    """What is written by hand is of what there is, or it would be lost without a word."""
+    known = {command: help_options(command) for command in commands()}
+    for command, body in re.findall(r"^\.SS ([\w ]+): .*\n((?:(?!\.S[SH]).*\n)*)", read(SOURCE), flags=re.M):
+        assert command in known, "data/sightline.1 has a section '%s': the program has no such command; remove it" % command
+        for name in re.findall(r"^\.TP\n.*?\\-\\-((?:\w|\\-)+)", body, flags=re.M):
+            name = name.replace("\\-", "-")
+            assert name in known[command], "data/sightline.1 describes --%s of %s: there is no such option; remove its .TP" % (name, command)
 
 
 def test_typesetting():
     man = shutil.which("groff")
     if man is None:
         raise Skip("no groff")
-    done = subprocess.run([man, "-man", "-Tutf8", "-ww", "-z", PAGE], capture_output=True)
-    assert done.returncode == 0 and done.stderr == b"", done.stderr.decode()
+    for name in sorted(os.listdir(make("manual", SOURCE))):
+        done = subprocess.run([man, "-man", "-Tutf8", "-ww", "-z", os.path.join(make("manual", SOURCE), name)], capture_output=True)
+        assert done.returncode == 0 and done.stderr == b"", done.stderr.decode()
+
+
+def bash_completes(words):
+    """What bash offers for the last of @words, split as readline does at =."""
+    split = [part for word in words for part in (re.split(r"(=)", word) if "=" in word else [word])]
+    script = '. "$0/bash/sightline"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _sightline; printf "%s\\n" "${COMPREPLY[@]}"'
+    done = subprocess.run(["bash", "-c", script, make("completion"), *split], capture_output=True, text=True, check=True)
+    assert done.stderr == "", done.stderr
+    return set(done.stdout.split())
+
+
+def test_bash():
+    if shutil.which("bash") is None:
+        raise Skip("no bash")
+    parts = list(commands())
+    assert bash_completes(["sightline", ""]) == {name.split()[0] for name in parts} | {"--help", "--version"}
+    assert bash_completes(["sightline", "bench", ""]) == {name.split()[1] for name in parts if " " in name} | {"--help"}
+    for command in parts:
+        wanted = {"--" + name + ("=" if value else "") for name, (_, value) in help_options(command).items()}
+        assert bash_completes(["sightline", *command.split(), "--"]) == wanted, command
+    assert bash_completes(["sightline", "inspect", "--fit="]) == {"stretch", "letterbox", "crop"}
+    assert bash_completes(["sightline", "inspect", "--fit", "c"]) == {"crop"}
+    assert bash_completes(["sightline", "predict", "--model=%s/no" % harness.ROOT]) == set()
+    assert harness.ROOT + "/LICENSE" in bash_completes(["sightline", "predict", harness.ROOT + "/LIC"])
+
+
+def test_fish():
+    fish, path = shutil.which("fish"), os.path.join(make("completion"), "fish", "sightline.fish")
+    names = set(re.findall(r" -l ([\w-]+)", read(path)))
+    wanted = {name for command in commands() for name in help_options(command)} | {"version"}
+    assert names == wanted, names ^ wanted
+    if fish is None:
+        raise Skip("no fish")
+    for command in commands():
+        line = "sightline %s --" % command
+        done = subprocess.run([fish, "--no-config", "-c", "source $argv[1]; complete -C $argv[2]", path, line], capture_output=True, text=True, check=True,
+                              env=dict(os.environ, HOME=harness.WORK.name))
+        assert done.stderr == "", done.stderr
+        offered = {row.split("\t")[0].lstrip("-").rstrip("=") for row in done.stdout.splitlines()}
+        assert offered == set(help_options(command)), (command, offered)
+
+
+def test_zsh():
+    path = os.path.join(make("completion"), "zsh", "_sightline")
+    for command in commands():
+        for name in help_options(command):
+            assert re.search(r"--%s[=,\[}]" % name, read(path)), (command, name)
+    if shutil.which("zsh") is None:
+        raise Skip("no zsh")
+    done = subprocess.run(["zsh", "-n", path], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
 
 
 harness.main(globals())

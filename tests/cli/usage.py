@@ -2,6 +2,7 @@
 """Command lines that make no sense, models that are none, and help."""
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -24,6 +25,8 @@ def test_help():
 def test_version():
     result = run("--version").expect(0)
     assert result.out.startswith("sightline ") and result.out.split()[1][0].isdigit(), result
+    assert "GLib 2." in result.out and "XNNPACK" in result.out, result
+    assert re.fullmatch(r"sightline [0-9.]+( \([0-9a-f]{7,}\))?", result.out.splitlines()[0]), result
 
 
 def test_no_command():

@@ -25,6 +25,8 @@ run_bench (int argc, char **argv)
     return sl_bench_model (argc - 1, argv + 1);
   if (argc > 1 && strcmp (argv[1], "preprocess") == 0)
     return run_loaded (argc - 1, argv + 1);
+  if (argc == 2 && strcmp (argv[1], SL_OPTION_DESCRIBE) == 0)
+    return sl_bench_model (argc, argv) == SL_EXIT_OK ? run_loaded (argc, argv) : SL_EXIT_FAILED;
   if (argc > 1 && (strcmp (argv[1], "--help") == 0 || strcmp (argv[1], "-h") == 0)) {
     printf ("Usage:\n  sightline bench model MODEL      how fast a model runs\n  sightline bench preprocess       how fast frames become "
             "tensors\n\nEach has --help.\n");
