@@ -9,6 +9,8 @@
  * sl_predictions_get_n_objects:
  * @predictions: predictions
  *
+ * Counts the frame's objects.
+ *
  * Returns: number of objects
  *
  * Since: 0.1
@@ -32,6 +34,8 @@ get_object (const SlPredictions *predictions, guint object)
  * @predictions: predictions
  * @object: 0 to sl_predictions_get_n_objects() - 1
  *
+ * Gets an object's class by name.
+ *
  * Returns: (transfer none): name of its class; the class's number where it has no name
  *
  * Since: 0.1
@@ -49,6 +53,8 @@ sl_predictions_get_object_label (const SlPredictions *predictions, guint object)
  * @predictions: predictions
  * @object: 0 to sl_predictions_get_n_objects() - 1
  *
+ * Gets an object's class as a number.
+ *
  * Returns: number of its class, -1 = unknown
  *
  * Since: 0.1
@@ -65,6 +71,8 @@ sl_predictions_get_object_label_id (const SlPredictions *predictions, guint obje
  * sl_predictions_get_object_confidence:
  * @predictions: predictions
  * @object: 0 to sl_predictions_get_n_objects() - 1
+ *
+ * Gets how sure the model is of an object.
  *
  * Returns: 0..1
  *
@@ -118,6 +126,8 @@ sl_predictions_get_object_box (const SlPredictions *predictions, guint object, g
  * @x_max: (out) (optional): right edge
  * @y_max: (out) (optional): bottom edge
  *
+ * Gets where on the frame an object is, whatever the frame's size.
+ *
  * Since: 0.1
  */
 void
@@ -136,6 +146,8 @@ sl_predictions_get_object_relative_box (const SlPredictions *predictions, guint 
  * sl_predictions_get_object_id:
  * @predictions: predictions
  * @object: 0 to sl_predictions_get_n_objects() - 1
+ *
+ * Gets the number that a tracker gave to an object.
  *
  * Returns: a number from 1 on that stays with the object from frame to frame; 0 where objects are not tracked
  *
@@ -190,6 +202,8 @@ sl_predictions_get_object_mask (const SlPredictions *predictions, guint object, 
  * @predictions: predictions
  * @object: 0 to sl_predictions_get_n_objects() - 1
  *
+ * Gets the object that another one belongs to.
+ *
  * Returns: the object, of those before it, inside which a further model found this one; -1 = none
  *
  * Since: 0.1
@@ -206,6 +220,8 @@ sl_predictions_get_object_parent (const SlPredictions *predictions, guint object
  * sl_predictions_get_n_object_details:
  * @predictions: predictions
  * @object: 0 to sl_predictions_get_n_objects() - 1
+ *
+ * Counts what further models said of an object.
  *
  * Returns: number of labels that further models gave to the object
  *
@@ -227,6 +243,8 @@ sl_predictions_get_n_object_details (const SlPredictions *predictions, guint obj
  * @label_id: (out) (optional): number of the label's class in its model, -1 = unknown
  * @confidence: (out) (optional): 0..1
  * @model: (out) (optional) (nullable) (transfer none): name of the model that gave it
+ *
+ * Gets what a further model said of an object.
  *
  * Returns: (transfer none): the label
  *
@@ -251,6 +269,8 @@ sl_predictions_get_object_detail (const SlPredictions *predictions, guint object
  * @predictions: predictions
  * @object: 0 to sl_predictions_get_n_objects() - 1
  *
+ * Counts the keypoints of an object.
+ *
  * Returns: number of the object's keypoints, 0 = it has none
  *
  * Since: 0.1
@@ -272,6 +292,8 @@ sl_predictions_get_n_keypoints (const SlPredictions *predictions, guint object)
  * @y: (out) (optional): pixels of the frame
  * @confidence: (out) (optional): 0..1
  *
+ * Gets a keypoint of an object.
+ *
  * Since: 0.1
  */
 void
@@ -289,6 +311,8 @@ sl_predictions_get_keypoint (const SlPredictions *predictions, guint object, gui
  * @predictions: predictions
  * @keypoint: 0 to sl_predictions_get_n_keypoints() - 1 of any object
  *
+ * Gets the name of a keypoint.
+ *
  * Returns: (transfer none) (nullable): what the point is called, such as "left_elbow"; %NULL when it has no name
  *
  * Since: 0.1
@@ -304,6 +328,8 @@ sl_predictions_get_keypoint_name (const SlPredictions *predictions, guint keypoi
 /**
  * sl_predictions_get_n_bones:
  * @predictions: predictions
+ *
+ * Counts the lines of the skeleton.
  *
  * Returns: number of lines to draw between an object's keypoints
  *
@@ -323,6 +349,8 @@ sl_predictions_get_n_bones (const SlPredictions *predictions)
  * @from: (out): keypoint at one end
  * @to: (out): keypoint at the other end
  *
+ * Gets which two keypoints a line of the skeleton joins.
+ *
  * Since: 0.1
  */
 void
@@ -336,6 +364,8 @@ sl_predictions_get_bone (const SlPredictions *predictions, guint bone, guint *fr
 /**
  * sl_predictions_get_n_labels:
  * @predictions: predictions
+ *
+ * Counts the labels of the whole frame.
  *
  * Returns: number of labels of the whole frame
  *
@@ -360,6 +390,8 @@ get_labelled (const SlPredictions *predictions, guint label)
  * @predictions: predictions
  * @label: 0, the best, to sl_predictions_get_n_labels() - 1
  *
+ * Gets a label of the whole frame.
+ *
  * Returns: (transfer none): name of the class; its number where it has no name
  *
  * Since: 0.1
@@ -376,6 +408,8 @@ sl_predictions_get_label (const SlPredictions *predictions, guint label)
  * sl_predictions_get_label_id:
  * @predictions: predictions
  * @label: 0 to sl_predictions_get_n_labels() - 1
+ *
+ * Gets the class of a label of the whole frame.
  *
  * Returns: number of the class, -1 = unknown
  *
@@ -394,6 +428,8 @@ sl_predictions_get_label_id (const SlPredictions *predictions, guint label)
  * @predictions: predictions
  * @label: 0 to sl_predictions_get_n_labels() - 1
  *
+ * Gets how sure the model is of a label of the whole frame.
+ *
  * Returns: 0..1
  *
  * Since: 0.1
@@ -409,6 +445,8 @@ sl_predictions_get_label_confidence (const SlPredictions *predictions, guint lab
 /**
  * sl_predictions_get_n_mask_classes:
  * @predictions: predictions
+ *
+ * Counts the classes of the frame's mask.
  *
  * Returns: number of classes that the mask has
  *
@@ -427,6 +465,8 @@ sl_predictions_get_n_mask_classes (const SlPredictions *predictions)
  * @mask_class: 0, the largest, to sl_predictions_get_n_mask_classes() - 1
  * @label_id: (out) (optional): its number, as in the mask
  * @fraction: (out) (optional): share of the mask's cells, 0..1
+ *
+ * Gets a class of the frame's mask and how much of the frame it covers.
  *
  * Returns: (transfer none): name of the class
  *
@@ -468,6 +508,8 @@ sl_predictions_get_values (const SlPredictions *predictions, guint *n)
  * @predictions: predictions
  * @value: its place, 0 to one less than sl_predictions_get_values() has
  * @unit: (out) (optional) (transfer none) (nullable): what it is measured in, where that is stated
+ *
+ * Gets what an estimated value is called.
  *
  * Returns: (transfer none) (nullable): name of an estimated value, where it is stated
  *

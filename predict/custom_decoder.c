@@ -48,6 +48,8 @@ G_DEFINE_TYPE_WITH_PRIVATE (SlCustomDecoder, sl_custom_decoder, G_TYPE_OBJECT)
  * sl_findings_ref:
  * @findings: findings
  *
+ * Takes a reference to the findings.
+ *
  * Returns: (transfer full): @findings
  *
  * Since: 0.1
@@ -63,6 +65,8 @@ sl_findings_ref (SlFindings *findings)
 /**
  * sl_findings_unref:
  * @findings: (transfer full): findings
+ *
+ * Drops a reference to the findings; the last one frees them.
  *
  * Since: 0.1
  */

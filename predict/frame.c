@@ -120,6 +120,8 @@ plane_bytes (const SlImageInfo *info, guint plane)
  * @width: pixels, 1..32768
  * @height: pixels, 1..32768
  *
+ * Computes the size of a frame without padding, such as of a buffer for sl_frame_new().
+ *
  * Returns: bytes of a frame whose rows and planes follow each other without padding; 0 when format or size are not possible
  *
  * Since: 0.1
@@ -325,6 +327,8 @@ sl_frame_new_for_planes (const char *format, guint width, guint height, const gu
  * sl_frame_ref:
  * @frame: a frame
  *
+ * Takes a reference to the frame.
+ *
  * Returns: (transfer full): @frame
  *
  * Since: 0.1
@@ -340,6 +344,8 @@ sl_frame_ref (SlFrame *frame)
 /**
  * sl_frame_unref:
  * @frame: (transfer full): a frame
+ *
+ * Drops a reference to the frame; the last one frees it.
  *
  * Since: 0.1
  */
@@ -392,6 +398,8 @@ sl_frame_set_timestamp (SlFrame *frame, guint64 timestamp)
  * sl_frame_get_format:
  * @frame: a frame
  *
+ * Gets the frame's pixel format by GStreamer's name.
+ *
  * Returns: (transfer none): name of its pixel format
  *
  * Since: 0.1
@@ -406,6 +414,8 @@ sl_frame_get_format (const SlFrame *frame)
 /**
  * sl_frame_get_width:
  * @frame: a frame
+ *
+ * Gets the frame's width.
  *
  * Returns: pixels
  *
@@ -422,6 +432,8 @@ sl_frame_get_width (const SlFrame *frame)
  * sl_frame_get_height:
  * @frame: a frame
  *
+ * Gets the frame's height.
+ *
  * Returns: pixels
  *
  * Since: 0.1
@@ -436,6 +448,8 @@ sl_frame_get_height (const SlFrame *frame)
 /**
  * sl_frame_get_timestamp:
  * @frame: a frame
+ *
+ * Gets the time that the frame was given.
  *
  * Returns: nanoseconds, %G_MAXUINT64 = unknown
  *
@@ -452,6 +466,8 @@ sl_frame_get_timestamp (const SlFrame *frame)
  * sl_frame_get_matrix:
  * @frame: a frame
  *
+ * Gets how YUV samples become RGB.
+ *
  * Returns: the colour matrix set
  *
  * Since: 0.1
@@ -467,6 +483,8 @@ sl_frame_get_matrix (const SlFrame *frame)
  * sl_frame_get_full_range:
  * @frame: a frame
  *
+ * Tells full-range samples from those of video, whose luma is in 16..235.
+ *
  * Returns: whether samples range over 0..255
  *
  * Since: 0.1
@@ -481,6 +499,8 @@ sl_frame_get_full_range (const SlFrame *frame)
 /**
  * sl_frame_get_n_planes:
  * @frame: a frame
+ *
+ * Counts the planes that the samples lie in.
  *
  * Returns: number of planes, 1..3
  *
@@ -500,6 +520,8 @@ sl_frame_get_n_planes (const SlFrame *frame)
  * @stride: (out) (optional): bytes from one row to the next
  * @row_bytes: (out) (optional): bytes of a row that are pixels
  * @rows: (out) (optional): number of rows
+ *
+ * Gets the samples of a plane and how its rows lie.
  *
  * Returns: (transfer none): the first row
  *
@@ -521,6 +543,8 @@ sl_frame_get_plane (const SlFrame *frame, guint plane, gssize *stride, gsize *ro
 /**
  * sl_frame_get_data:
  * @frame: a frame
+ *
+ * Gets the memory behind the frame, to read it without a copy.
  *
  * Returns: (transfer none) (nullable): the memory its planes lie in; %NULL for a frame of sl_frame_new_for_planes()
  *

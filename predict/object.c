@@ -159,6 +159,8 @@ sl_prediction_lists_new (SlArena *arena, SlPredictions *owner, const SlPredictio
  * sl_box_copy:
  * @box: a box
  *
+ * Copies a box.
+ *
  * Returns: (transfer full): a copy of @box, to be freed with sl_box_free()
  *
  * Since: 0.1
@@ -173,6 +175,8 @@ sl_box_copy (const SlBox *box)
 /**
  * sl_box_free:
  * @box: (transfer full) (nullable): a copy made by sl_box_copy()
+ *
+ * Frees a copy of a box.
  *
  * Since: 0.1
  */
@@ -204,6 +208,8 @@ sl_keypoint_ref (SlKeypoint *keypoint)
  * sl_keypoint_unref:
  * @keypoint: (transfer full): a keypoint
  *
+ * Drops a reference to the keypoint.
+ *
  * Since: 0.1
  */
 void
@@ -216,6 +222,8 @@ sl_keypoint_unref (SlKeypoint *keypoint)
 /**
  * sl_keypoint_get_name:
  * @keypoint: a keypoint
+ *
+ * Gets the point's name.
  *
  * Returns: (transfer none) (nullable): what the point is called, such as "left_elbow"; %NULL when it has no name
  *
@@ -232,6 +240,8 @@ sl_keypoint_get_name (const SlKeypoint *keypoint)
  * sl_keypoint_get_x:
  * @keypoint: a keypoint
  *
+ * Gets where the point lies from left to right.
+ *
  * Returns: pixels from the frame's left edge; outside of the frame where the point lies outside
  *
  * Since: 0.1
@@ -247,6 +257,8 @@ sl_keypoint_get_x (const SlKeypoint *keypoint)
  * sl_keypoint_get_y:
  * @keypoint: a keypoint
  *
+ * Gets where the point lies from top to bottom.
+ *
  * Returns: pixels from the frame's top edge; outside of the frame where the point lies outside
  *
  * Since: 0.1
@@ -261,6 +273,8 @@ sl_keypoint_get_y (const SlKeypoint *keypoint)
 /**
  * sl_keypoint_get_confidence:
  * @keypoint: a keypoint
+ *
+ * Gets how sure the model is of the point.
  *
  * Returns: 0..1
  *
@@ -295,6 +309,8 @@ sl_label_ref (SlLabel *label)
  * sl_label_unref:
  * @label: (transfer full): a label
  *
+ * Drops a reference to the label.
+ *
  * Since: 0.1
  */
 void
@@ -307,6 +323,8 @@ sl_label_unref (SlLabel *label)
 /**
  * sl_label_get_name:
  * @label: a label
+ *
+ * Gets the label's class by name.
  *
  * Returns: (transfer none): name of the class; its number where it has no name
  *
@@ -323,6 +341,8 @@ sl_label_get_name (const SlLabel *label)
  * sl_label_get_id:
  * @label: a label
  *
+ * Gets the label's class as a number.
+ *
  * Returns: number of the class in its model, -1 = unknown
  *
  * Since: 0.1
@@ -338,6 +358,8 @@ sl_label_get_id (const SlLabel *label)
  * sl_label_get_confidence:
  * @label: a label
  *
+ * Gets how sure the model is of the label.
+ *
  * Returns: 0..1
  *
  * Since: 0.1
@@ -352,6 +374,8 @@ sl_label_get_confidence (const SlLabel *label)
 /**
  * sl_label_get_model:
  * @label: a label
+ *
+ * Gets which model the label is from.
  *
  * Returns: (transfer none) (nullable): name of the model that gave an object's attribute; %NULL for a label of the frame
  *
@@ -386,6 +410,8 @@ sl_mask_ref (SlMask *mask)
  * sl_mask_unref:
  * @mask: (transfer full): a mask
  *
+ * Drops a reference to the mask.
+ *
  * Since: 0.1
  */
 void
@@ -398,6 +424,8 @@ sl_mask_unref (SlMask *mask)
 /**
  * sl_mask_get_width:
  * @mask: a mask
+ *
+ * Gets the width of the mask's grid.
  *
  * Returns: cells in a row
  *
@@ -413,6 +441,8 @@ sl_mask_get_width (const SlMask *mask)
 /**
  * sl_mask_get_height:
  * @mask: a mask
+ *
+ * Gets the height of the mask's grid.
  *
  * Returns: rows
  *
@@ -449,6 +479,8 @@ sl_mask_get_cells (const SlMask *mask, gsize *n_cells)
  * sl_mask_get_box:
  * @mask: a mask
  *
+ * Gets where on the frame the mask lies.
+ *
  * Returns: (transfer none): the rectangle that the grid covers, in pixels of the frame
  *
  * Since: 0.1
@@ -482,6 +514,8 @@ sl_object_ref (SlObject *object)
  * sl_object_unref:
  * @object: (transfer full): an object
  *
+ * Drops a reference to the object.
+ *
  * Since: 0.1
  */
 void
@@ -494,6 +528,8 @@ sl_object_unref (SlObject *object)
 /**
  * sl_object_get_index:
  * @object: an object
+ *
+ * Gets the object's place among the frame's objects.
  *
  * Returns: its place in sl_predictions_get_objects()
  *
@@ -510,6 +546,8 @@ sl_object_get_index (const SlObject *object)
  * sl_object_get_predictions:
  * @object: an object
  *
+ * Gets back from the object to all predictions of its frame.
+ *
  * Returns: (transfer none): the predictions that it is one of
  *
  * Since: 0.1
@@ -524,6 +562,8 @@ sl_object_get_predictions (const SlObject *object)
 /**
  * sl_object_get_label:
  * @object: an object
+ *
+ * Gets the object's class by name.
  *
  * Returns: (transfer none): name of its class; the class's number where it has no name
  *
@@ -540,6 +580,8 @@ sl_object_get_label (const SlObject *object)
  * sl_object_get_label_id:
  * @object: an object
  *
+ * Gets the object's class as a number.
+ *
  * Returns: number of its class, -1 = unknown
  *
  * Since: 0.1
@@ -554,6 +596,8 @@ sl_object_get_label_id (const SlObject *object)
 /**
  * sl_object_get_confidence:
  * @object: an object
+ *
+ * Gets how sure the model is of the object.
  *
  * Returns: 0..1
  *
@@ -570,6 +614,8 @@ sl_object_get_confidence (const SlObject *object)
  * sl_object_get_box:
  * @object: an object
  *
+ * Gets where on the frame the object is.
+ *
  * Returns: (transfer none): its box in pixels of the frame, clipped to the frame and not rounded
  *
  * Since: 0.1
@@ -584,6 +630,8 @@ sl_object_get_box (const SlObject *object)
 /**
  * sl_object_get_relative_box:
  * @object: an object
+ *
+ * Gets where on the frame the object is, whatever the frame's size.
  *
  * Returns: (transfer none): its box in 0..1 of the frame's width and height
  *
@@ -600,6 +648,8 @@ sl_object_get_relative_box (const SlObject *object)
  * sl_object_get_track_id:
  * @object: an object
  *
+ * Gets the number that a tracker gave to the object.
+ *
  * Returns: a number from 1 on that stays with the object from frame to frame; 0 where objects are not tracked
  *
  * Since: 0.1
@@ -614,6 +664,8 @@ sl_object_get_track_id (const SlObject *object)
 /**
  * sl_object_get_parent:
  * @object: an object
+ *
+ * Gets the object that this one belongs to, such as the car of a number plate.
  *
  * Returns: (transfer none) (nullable): the object inside which a further model found this one
  *
@@ -648,6 +700,8 @@ sl_object_get_mask (const SlObject *object)
  * sl_object_get_keypoints:
  * @object: an object
  *
+ * Gets the object's keypoints, such as the joints of a person.
+ *
  * Returns: (array zero-terminated=1) (transfer none): its keypoints, then %NULL; the array belongs to @object
  *
  * Since: 0.1
@@ -662,6 +716,8 @@ sl_object_get_keypoints (const SlObject *object)
 /**
  * sl_object_get_attributes:
  * @object: an object
+ *
+ * Gets what further models said of the object.
  *
  * Returns: (array zero-terminated=1) (transfer none): labels that further models gave to the object, then %NULL; the array belongs to
  *   @object

@@ -48,6 +48,8 @@ sl_output_ref (SlOutput *output)
  * sl_output_unref:
  * @output: (transfer full): an output
  *
+ * Drops a reference to the output.
+ *
  * Since: 0.1
  */
 void
@@ -60,6 +62,8 @@ sl_output_unref (SlOutput *output)
 /**
  * sl_output_get_name:
  * @output: an output
+ *
+ * Gets the tensor's name.
  *
  * Returns: (transfer none): what the model calls it, "" where it has no name
  *
@@ -75,6 +79,8 @@ sl_output_get_name (const SlOutput *output)
 /**
  * sl_output_get_dtype:
  * @output: an output
+ *
+ * Gets the type of the tensor's numbers.
  *
  * Returns: (transfer none): type of its numbers as NumPy calls it: "float32", "float16", "float64", "int8", "uint8", "int16", "uint16",
  *   "int32", "uint32", "int64", "uint64" or "bool"
@@ -93,6 +99,8 @@ sl_output_get_dtype (const SlOutput *output)
  * @output: an output
  * @n_dims: (out): how many dimensions there are, 0..8
  *
+ * Gets the tensor's shape.
+ *
  * Returns: (transfer none) (array length=n_dims): sizes, outermost first
  *
  * Since: 0.1
@@ -109,6 +117,8 @@ sl_output_get_shape (const SlOutput *output, guint *n_dims)
  * sl_output_get_scale:
  * @output: an output
  *
+ * Gets the scale of a quantised tensor.
+ *
  * Returns: what (number - zero point) of a quantised tensor is multiplied with to get what it means; 0 where it is not quantised
  *
  * Since: 0.1
@@ -123,6 +133,8 @@ sl_output_get_scale (const SlOutput *output)
 /**
  * sl_output_get_zero_point:
  * @output: an output
+ *
+ * Gets the zero point of a quantised tensor.
  *
  * Returns: the number that means 0 in a quantised tensor
  *
@@ -139,6 +151,8 @@ sl_output_get_zero_point (const SlOutput *output)
  * sl_output_get_data:
  * @output: an output
  * @size: (out): number of bytes
+ *
+ * Gets the tensor's bytes, without a copy.
  *
  * Returns: (transfer none) (array length=size): its numbers, in the processor's order of bytes, aligned to 16
  *

@@ -193,6 +193,8 @@ get_lists (const SlPredictions *predictions)
  * sl_predictions_ref:
  * @predictions: predictions
  *
+ * Takes a reference to the predictions.
+ *
  * Returns: (transfer full): @predictions
  *
  * Since: 0.1
@@ -208,6 +210,8 @@ sl_predictions_ref (SlPredictions *predictions)
 /**
  * sl_predictions_unref:
  * @predictions: (transfer full): predictions
+ *
+ * Drops a reference to the predictions; the last one frees them with all their objects.
  *
  * Since: 0.1
  */
@@ -226,6 +230,8 @@ sl_predictions_unref (SlPredictions *predictions)
  * sl_predictions_get_source:
  * @predictions: predictions
  *
+ * Gets the name of the camera or file.
+ *
  * Returns: (transfer none) (nullable): where the frame came from, where something said so: slpostprocess' source property
  *
  * Since: 0.1
@@ -240,6 +246,8 @@ sl_predictions_get_source (const SlPredictions *predictions)
 /**
  * sl_predictions_get_frame_number:
  * @predictions: predictions
+ *
+ * Gets the number of the frame since the predictor or the pipeline began.
  *
  * Returns: how many frames were predicted on before this one
  *
@@ -256,6 +264,8 @@ sl_predictions_get_frame_number (const SlPredictions *predictions)
  * sl_predictions_get_timestamp:
  * @predictions: predictions
  *
+ * Gets the frame's time.
+ *
  * Returns: nanoseconds of stream time of the frame, %G_MAXUINT64 = unknown
  *
  * Since: 0.1
@@ -271,6 +281,8 @@ sl_predictions_get_timestamp (const SlPredictions *predictions)
  * sl_predictions_get_width:
  * @predictions: predictions
  *
+ * Gets the frame's width, in whose pixels boxes are.
+ *
  * Returns: width of the frame in pixels
  *
  * Since: 0.1
@@ -285,6 +297,8 @@ sl_predictions_get_width (const SlPredictions *predictions)
 /**
  * sl_predictions_get_height:
  * @predictions: predictions
+ *
+ * Gets the frame's height, in whose pixels boxes are.
  *
  * Returns: height of the frame in pixels
  *
@@ -335,6 +349,8 @@ sl_predictions_get_latency (const SlPredictions *predictions, gint64 *age, gint6
  * sl_predictions_get_objects:
  * @predictions: predictions
  *
+ * Gets what a detector found on the frame.
+ *
  * Returns: (array zero-terminated=1) (transfer none): the objects, best first, then %NULL; the array belongs to @predictions
  *
  * Since: 0.1
@@ -351,6 +367,8 @@ sl_predictions_get_objects (const SlPredictions *predictions)
  * @predictions: predictions
  * @index: 0, the best, to sl_predictions_get_n_objects() - 1
  *
+ * Gets one of the frame's objects.
+ *
  * Returns: (transfer none): the object
  *
  * Since: 0.1
@@ -366,6 +384,8 @@ sl_predictions_get_object (const SlPredictions *predictions, guint index)
  * sl_predictions_get_labels:
  * @predictions: predictions
  *
+ * Gets what a classifier says of the whole frame.
+ *
  * Returns: (array zero-terminated=1) (transfer none): labels of the whole frame, best first, then %NULL; the array belongs to @predictions
  *
  * Since: 0.1
@@ -380,6 +400,8 @@ sl_predictions_get_labels (const SlPredictions *predictions)
 /**
  * sl_predictions_get_keypoint_names:
  * @predictions: predictions
+ *
+ * Gets the names of all keypoints.
  *
  * Returns: (array zero-terminated=1) (transfer none): what the keypoints of each object are called, in their order, "" for one without a
  *   name, then %NULL; the array belongs to @predictions
@@ -439,6 +461,8 @@ sl_predictions_get_class_mask (const SlPredictions *predictions)
  * sl_predictions_get_mask_class_names:
  * @predictions: predictions
  *
+ * Gets which classes the frame's mask has.
+ *
  * Returns: (array zero-terminated=1) (transfer none): names of the classes that the mask has, the largest first, as
  *   sl_predictions_get_mask_class() counts them, then %NULL; the array belongs to @predictions
  *
@@ -454,6 +478,8 @@ sl_predictions_get_mask_class_names (const SlPredictions *predictions)
 /**
  * sl_predictions_get_outputs:
  * @predictions: predictions
+ *
+ * Gets the model's output tensors as they are.
  *
  * Returns: (array zero-terminated=1) (transfer none): the model's output tensors in its order, then %NULL: there are some where the decoder
  *   is "none"; the array belongs to @predictions
@@ -471,6 +497,8 @@ sl_predictions_get_outputs (const SlPredictions *predictions)
  * sl_predictions_to_json:
  * @predictions: predictions
  *
+ * Writes the predictions as JSON.
+ *
  * Returns: (transfer full): one line without newline, the same as `sightline predict --json` prints
  *
  * Since: 0.1
@@ -487,6 +515,8 @@ sl_predictions_to_json (const SlPredictions *predictions)
 /**
  * sl_predictions_to_text:
  * @predictions: predictions
+ *
+ * Writes the predictions for people to read.
  *
  * Returns: (transfer full): the best label, or a line an object "label confidence x y w h"; a newline after each
  *

@@ -5,6 +5,8 @@
 /**
  * sl_error_quark:
  *
+ * The domain behind %SL_ERROR.
+ *
  * Returns: the domain of the library's errors, whose codes are #SlError
  *
  * Since: 0.1

@@ -24,6 +24,8 @@ G_BEGIN_DECLS
  * @SL_ERROR_ARGUMENT: a value given by the user is out of range
  * @SL_ERROR_BACKEND: XNNPACK or the thread pool refused; the message carries its status
  *
+ * What kind of failure an error of the domain %SL_ERROR is; the message says the rest.
+ *
  * Since: 0.1
  */
 typedef enum

@@ -22,6 +22,8 @@ G_BEGIN_DECLS
  * @SL_PIPELINE_STATE_ENDED: its stream came to an end
  * @SL_PIPELINE_STATE_FAILED: an error stopped it; sl_pipeline_start() tries again
  *
+ * What a pipeline is doing.
+ *
  * Since: 0.1
  */
 typedef enum

@@ -385,6 +385,8 @@ sl_pipeline_set_parameter (SlPipeline *self, const char *name, const char *value
  * @self: a pipeline
  * @name: name of a parameter
  *
+ * Gets the value that a parameter of the description has.
+ *
  * Returns: (transfer full) (nullable): its value, %NULL when there is no such parameter
  *
  * Since: 0.1
@@ -403,6 +405,8 @@ sl_pipeline_dup_parameter (SlPipeline *self, const char *name)
 /**
  * sl_pipeline_list_parameters:
  * @self: a pipeline
+ *
+ * Lists the parameters of the description.
  *
  * Returns: (transfer full) (array zero-terminated=1): names of its parameters
  *
@@ -579,6 +583,8 @@ sl_pipeline_stop (SlPipeline *self)
 /**
  * sl_pipeline_get_state:
  * @self: a pipeline
+ *
+ * Gets the pipeline's state; the signal SlPipeline::state-changed says when it becomes another.
  *
  * Returns: what it is doing
  *
@@ -843,6 +849,8 @@ add_signals (GObjectClass *klass)
    * @self: the pipeline
    * @before: its state before
    * @state: its state now
+   *
+   * The pipeline is doing something else than before.
    *
    * Since: 0.1
    */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""TAP: all that is public says since which version it is, as g-ir-scanner reads the doc comments.
+"""TAP: all that is public is documented, and says since which version it is, as g-ir-scanner reads the doc comments.
 
 Called by meson: since.py VERSION VERSION_SCRIPT GIR [VERSION_SCRIPT GIR]...
 VERSION is the project's: nothing is of a later one. A function that a version script lists as API has to be in the GIR file beside it.
@@ -38,6 +38,17 @@ def entries(gir):
             yield what.get(C + "identifier") or what.get("name"), what
 
 
+def undocumented(name, what):
+    """(what it is called, element) of @what, its values, parameters and result that have no text; a record's fields are its own."""
+    parts = [(name, what)] + [("%s: value %s" % (name, part.get("name")), part) for part in what.findall(CORE + "member")]
+    if what.tag in FUNCTIONS or what.tag == CORE + "callback":
+        parts += [("%s: parameter %s" % (name, part.get("name")), part) for part in what.findall("%sparameters/%sparameter" % (CORE, CORE))]
+        value = what.find(CORE + "return-value")
+        if value is not None and value.find(CORE + "type") is not None and value.find(CORE + "type").get("name") != "none":
+            parts.append((name + ": what it returns", value))
+    return [(part, element) for part, element in parts if element.find(CORE + "doc") is None]
+
+
 def number(version):
     return tuple(int(part) for part in version.split("."))
 
@@ -47,6 +58,8 @@ def problems(version, script, gir):
     for name, what in entries(gir):
         seen.add(name)
         since = what.get("version")
+        for part, element in undocumented(name, what):
+            yield "%s: expected a sentence in its doc comment, got none; write it above 'Returns:' or after the name" % part
         if since is None or not re.fullmatch(r"\d+\.\d+", since):
             yield "%s: expected a line 'Since: MAJOR.MINOR' in its doc comment, got %s" % (name, since or "none")
         elif number(since) > number(version):
