@@ -5,6 +5,7 @@
 #   make format                        clang-format over the C files
 #   make test | bench | install [PREFIX=/usr/local DESTDIR=] | setup | clean
 #   make deb                            Debian packages of this release of Debian, in build-deb/
+#   make docs                           the documentation as a site with search, in build-docs/
 # Variables: BUILD (build folder), MESONFLAGS (for `meson setup`), SETUP=: (leave packages alone)
 
 BUILD ?= build
@@ -19,7 +20,7 @@ RELEASE = $(BUILD)-release
 
 export MODEL INPUT DESTDIR
 
-.PHONY: all train-codes demo deb format test bench install setup clean release
+.PHONY: all train-codes demo deb docs format test bench install setup clean release
 
 all: release
 
@@ -47,6 +48,10 @@ install: release
 deb:
 	@scripts/deb.sh $(BUILD)-deb
 
+docs: release
+	@scripts/docs/site.py $(RELEASE) $(BUILD)-docs
+	@echo "$(BUILD)-docs/index.html"
+
 setup:
 	@$(SETUP)
 
@@ -55,4 +60,4 @@ release: setup
 	@ninja -C $(RELEASE)
 
 clean:
-	rm -rf $(BUILD) $(RELEASE) $(BUILD)-deb
+	rm -rf $(BUILD) $(RELEASE) $(BUILD)-deb $(BUILD)-docs

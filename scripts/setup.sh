@@ -101,6 +101,7 @@ collect ()
     need chromium command -v chromium
     need libgtk-4-dev pkg-config --exists 'gtk4 >= 4.8'
     need xvfb command -v Xvfb
+    need python3-markdown /usr/bin/python3 -c 'import markdown'
     need python3-numpy /usr/bin/python3 -c 'import numpy'
     if command -v dpkg-query >/dev/null 2>&1; then
       need libc6-dbg dpkg-query -W libc6-dbg
