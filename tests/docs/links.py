@@ -63,7 +63,7 @@ def main():
     pages = sorted(os.path.relpath(path, ROOT) for path in glob.glob(os.path.join(ROOT, "docs", "*.md")))
     index, meson = read("docs/README.md"), read("meson.build")
     tests = []
-    for page in pages + ["README.md", "CONTRIBUTING.md"]:
+    for page in pages + ["README.md", "CONTRIBUTING.md", "SECURITY.md"]:
         tests.append(("links of " + page, list(wrong_links(page))))
         tests.append(("files that %s names" % page, list(wrong_names(page))))
     for page in pages:
