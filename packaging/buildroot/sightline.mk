@@ -1,0 +1,44 @@
+################################################################################
+#
+# sightline
+#
+################################################################################
+
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# In package/sightline of Buildroot or of an external tree. SIGHTLINE_OVERRIDE_SRCDIR in local.mk names a folder with the sources.
+SIGHTLINE_VERSION = 0.1.0
+SIGHTLINE_SITE = https://sightline.example/releases
+SIGHTLINE_SOURCE = sightline-$(SIGHTLINE_VERSION).tar.gz
+SIGHTLINE_LICENSE = LGPL-2.1-or-later
+SIGHTLINE_LICENSE_FILES = LICENSE
+SIGHTLINE_INSTALL_STAGING = YES
+SIGHTLINE_DEPENDENCIES = host-pkgconf gst1-plugins-base gstreamer1 libglib2 xnnpack
+SIGHTLINE_CONF_OPTS = \
+	-Dtests=disabled \
+	-Dbench=disabled \
+	-Dopencv=disabled \
+	-Dintrospection=disabled \
+	-Dvapi=disabled
+
+ifeq ($(BR2_PACKAGE_LIBSOUP3),y)
+SIGHTLINE_DEPENDENCIES += libsoup3
+SIGHTLINE_CONF_OPTS += -Dhttp=enabled
+else
+SIGHTLINE_CONF_OPTS += -Dhttp=disabled
+endif
+
+ifeq ($(BR2_PACKAGE_MOSQUITTO),y)
+SIGHTLINE_DEPENDENCIES += mosquitto
+SIGHTLINE_CONF_OPTS += -Dmqtt=enabled
+else
+SIGHTLINE_CONF_OPTS += -Dmqtt=disabled
+endif
+
+ifeq ($(BR2_PACKAGE_PANGO),y)
+SIGHTLINE_DEPENDENCIES += pango
+SIGHTLINE_CONF_OPTS += -Doverlay=enabled
+else
+SIGHTLINE_CONF_OPTS += -Doverlay=disabled
+endif
+
+$(eval $(meson-package))
