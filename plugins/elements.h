@@ -33,6 +33,8 @@ GType sl_exif_parse_get_type (void);
 GType sl_read_get_type (void);
 /** sl_publish_get_type: not among the elements registered below either, because of its libraries for networks. */
 GType sl_publish_get_type (void);
+/** sl_remote_get_type: likewise, and only where libmosquitto was found. */
+GType sl_remote_get_type (void);
 
 /** sl_plugin_register_element: registers an element with @plugin (nullable): of the type called @type_name where the process has
  *  one, else of @type(). */

@@ -9,9 +9,8 @@
  * A model that starts by quantising its input is loaded without that step, and the contract asks for the quantised values behind it.
  * Whoever offers the input that the model declares gets the whole model instead.
  *
- * Latency: a synchronous element holds no frame back, but a live sink has to wait for the model all the same. So the
- * running mean of the model's time is added to upstream's latency, announced again when it moves by a quarter; the
- * mean, because one hiccup must not delay the pipeline for good.
+ * Latency: a synchronous element holds no frame back, but a live sink has to wait for the model all the same, by
+ * plugins/tensor/stage_latency.h.
  *
  * Another model set while frames flow is loaded beside (plugins/tensor/model_swap.h) and then offered upstream next to the one that runs. The
  * CAPS event that takes up the offer is the switch; frames before it are the old model's, whatever waits in between.
@@ -32,6 +31,7 @@
 #include "plugins/meta/frame_meta.h"
 #include "plugins/tensor/model_caps.h"
 #include "plugins/tensor/model_swap.h"
+#include "plugins/tensor/stage_latency.h"
 #include "plugins/properties.h"
 #include "plugins/report.h"
 #include "plugins/tensor/caps.h"
@@ -58,9 +58,7 @@ typedef struct
   SlRecorder *recorder; /* (nullable): object lock; the streaming thread writes and reads it */
   SlTensorMapping inputs;
   gboolean refused;
-  gint64 mean_time;       /* us, streaming thread */
-  GstClockTime announced; /* object lock: latency last announced */
-  gboolean live;          /* object lock: what upstream said in its last answer */
+  SlStageLatency latency;
 } SlInfer;
 
 typedef GstBaseTransformClass SlInferClass;
@@ -164,22 +162,6 @@ fail (SlInfer *self, RunStatus status, SlTensorMappingStatus map_status, SlStatu
   return GST_FLOW_ERROR;
 }
 
-/* Announces the time that the model takes when a live pipeline has to know. */
-static void
-update_latency (SlInfer *self, gint64 elapsed)
-{
-  self->mean_time = self->mean_time == 0 ? elapsed : self->mean_time + (elapsed - self->mean_time) / 8;
-  GstClockTime mean = (GstClockTime) MAX (self->mean_time, 0) * GST_USECOND;
-  GST_OBJECT_LOCK (self);
-  GstClockTime change = mean > self->announced ? mean - self->announced : self->announced - mean;
-  gboolean announce = self->live && change > self->announced / 4 && change > 2 * GST_MSECOND;
-  if (announce)
-    self->announced = mean;
-  GST_OBJECT_UNLOCK (self);
-  if (announce)
-    gst_element_post_message (GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
-}
-
 static void
 tell_recorder_failed (SlInfer *self, GError **error)
 {
@@ -241,7 +223,7 @@ sl_infer_transform (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
   SlFrameMeta *meta = sl_buffer_get_frame_meta (out);
   if (meta != NULL)
     meta->inferred = end;
-  update_latency (self, end - start);
+  sl_stage_latency_note (&self->latency, GST_ELEMENT (self), end - start);
   return GST_FLOW_OK;
 }
 
@@ -303,28 +285,6 @@ sl_infer_accept_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps
   return accepted;
 }
 
-/* An upstream that cannot make what the model wants would find no common caps and fail without a word. Let it go on
- * to its CAPS event: set_caps() refuses that one with expected and got. */
-static void
-correct_answer (SlInfer *self, GstQuery *query)
-{
-  GstCaps *filter = NULL, *result = NULL;
-  g_autoptr (SlContract) offered = sl_model_swap_offer (self->swap);
-  g_autoptr (SlContract) contract = get_contract (self);
-  gst_query_parse_caps (query, &filter);
-  gst_query_parse_caps_result (query, &result);
-  g_autoptr (GstCaps) inputs = sl_model_caps_keep_inputs (gst_caps_copy (result), (SlContract *[2]){ offered, contract });
-  gst_query_set_caps_result (query, inputs);
-  gst_query_parse_caps_result (query, &result);
-  if (filter == NULL || !gst_caps_is_empty (result))
-    return;
-  GstCaps *template = gst_static_pad_template_get_caps (&sink_template);
-  GstCaps *open = gst_caps_intersect_full (filter, template, GST_CAPS_INTERSECT_FIRST);
-  gst_query_set_caps_result (query, open);
-  gst_caps_unref (open);
-  gst_caps_unref (template);
-}
-
 /* Video where tensors were expected. */
 static gboolean
 is_video (GstEvent *event, GError **error)
@@ -349,31 +309,19 @@ sl_infer_sink_event (GstBaseTransform *base, GstEvent *event)
   return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
 }
 
-static void
-add_latency (SlInfer *self, GstQuery *query)
-{
-  gboolean live;
-  GstClockTime min, max;
-  gst_query_parse_latency (query, &live, &min, &max);
-  GST_OBJECT_LOCK (self);
-  self->live = live;
-  GstClockTime own = live ? self->announced : 0;
-  GST_OBJECT_UNLOCK (self);
-  if (GST_CLOCK_TIME_IS_VALID (max))
-    max += own;
-  gst_query_set_latency (query, live, min + own, max);
-}
-
 static gboolean
 sl_infer_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *query)
 {
   gboolean answered = GST_BASE_TRANSFORM_CLASS (sl_infer_parent_class)->query (base, direction, query);
-  if (answered && direction == GST_PAD_SINK && GST_QUERY_TYPE (query) == GST_QUERY_CAPS)
-    correct_answer ((SlInfer *) base, query);
+  if (answered && direction == GST_PAD_SINK && GST_QUERY_TYPE (query) == GST_QUERY_CAPS) {
+    g_autoptr (SlContract) offered = sl_model_swap_offer (((SlInfer *) base)->swap);
+    g_autoptr (SlContract) contract = get_contract ((SlInfer *) base);
+    sl_model_caps_answer (query, (SlContract *[2]){ offered, contract });
+  }
   if (answered)
     sl_video_caps_open (base, direction, query);
   if (answered && direction == GST_PAD_SRC && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY)
-    add_latency ((SlInfer *) base, query);
+    sl_stage_latency_add (&((SlInfer *) base)->latency, GST_ELEMENT (base), query);
   return answered;
 }
 
@@ -440,7 +388,7 @@ use_model (SlInfer *self, SlLoadedModel *loaded)
   self->session = g_steal_pointer (&loaded->session);
   sl_tensor_mapping_clear (&self->inputs);
   sl_tensor_mapping_init (&self->inputs, contract->inputs, contract->n_inputs, SL_TENSOR_PADDING);
-  self->mean_time = 0;
+  self->latency.mean_us = 0;
   GST_OBJECT_LOCK (self);
   SlContract *before = self->contract;
   self->contract = sl_contract_ref (contract);
@@ -484,18 +432,6 @@ sl_infer_submit_input_buffer (GstBaseTransform *base, gboolean discont, GstBuffe
   return GST_BASE_TRANSFORM_CLASS (sl_infer_parent_class)->submit_input_buffer (base, discont, in);
 }
 
-static gboolean
-wrong_tensors (SlInfer *self, const SlTensorInfo *tensors, guint n, GError **error)
-{
-  const SlContract *contract = self->contract;
-  g_autofree char *expected = sl_tensor_infos_describe (contract->inputs, contract->n_inputs);
-  g_autofree char *got = sl_tensor_infos_describe (tensors, n);
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-               "%s: expected %s (innermost dimension first), got %s: let slnormalize make the tensor, or correct the caps before slinfer",
-               contract->model, expected, got);
-  return FALSE;
-}
-
 /* For tensors of the input that the model declares: the model with the QUANTIZE of its input. */
 static gboolean
 load_whole (SlInfer *self, const SlTensorInfo *tensors, guint n, GError **error)
@@ -507,7 +443,7 @@ load_whole (SlInfer *self, const SlTensorInfo *tensors, guint n, GError **error)
   const SlContract *contract = sl_model_contract (whole.model);
   if (!sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n)) {
     sl_loaded_model_clear (&whole);
-    return wrong_tensors (self, tensors, n, error);
+    return sl_model_caps_refuse (self->contract, tensors, n, "slinfer", error);
   }
   use_model (self, &whole);
   return TRUE;
@@ -520,7 +456,8 @@ take_tensors (SlInfer *self, const SlTensorInfo *tensors, guint n, GError **erro
   const SlContract *contract = self->contract;
   if (sl_tensors_same (contract->inputs, contract->n_inputs, tensors, n))
     return TRUE;
-  return sl_contract_suits (contract, tensors, n) ? load_whole (self, tensors, n, error) : wrong_tensors (self, tensors, n, error);
+  return sl_contract_suits (contract, tensors, n) ? load_whole (self, tensors, n, error)
+                                                  : sl_model_caps_refuse (contract, tensors, n, "slinfer", error);
 }
 
 static gboolean
@@ -714,11 +651,7 @@ sl_infer_start (GstBaseTransform *base)
 {
   SlInfer *self = (SlInfer *) base;
   self->refused = FALSE;
-  self->mean_time = 0;
-  GST_OBJECT_LOCK (self);
-  self->announced = 0;
-  self->live = FALSE;
-  GST_OBJECT_UNLOCK (self);
+  sl_stage_latency_start (&self->latency, GST_ELEMENT (self));
   return TRUE;
 }
 

@@ -37,8 +37,10 @@ extern const SlCommand sl_command_quantize;
 extern const SlCommand sl_command_calibrate;
 extern const SlCommand sl_command_eval;
 extern const SlCommand sl_command_replay;
+extern const SlCommand sl_command_serve;
 
-/** The module that sl_command_load() loads. */
+/** The modules that sl_command_load() loads: of serve, and of the other commands that are not in the program. */
+#define SL_SERVE_MODULE "sightline-serve.so"
 #define SL_COMMANDS_MODULE "sightline-commands.so"
 /** sl_command_load: (nullable): the command of the module, a word such as "run"; NULL after a message on stderr. */
 const SlCommand *sl_command_load (const char *name);

@@ -18,7 +18,7 @@
 #include "tools/commit.h"
 #include "tools/options.h"
 
-/* In the order of --help. Those without a pointer are in the module. */
+/* In the order of --help. Those without a pointer are in modules. */
 static const struct
 {
   const char *name;
@@ -35,6 +35,7 @@ static const struct
   { "run", NULL },
   { "check", NULL },
   { "replay", &sl_command_replay },
+  { "serve", NULL },
 };
 
 /* (nullable): row @i, loaded where it has to be, which may fail with a message. */
@@ -113,7 +114,7 @@ refuse_command (const char *name)
   else
     sl_complain (
       NULL,
-      "'%s' is not a command; expected predict, inspect, infer, convert, quantize, calibrate, eval, bench, run, check or replay (see sightline --help)",
+      "'%s' is not a command; expected predict, inspect, infer, convert, quantize, calibrate, eval, bench, run, check, replay or serve (see sightline --help)",
       name);
   return SL_EXIT_USAGE;
 }

@@ -6,17 +6,13 @@
  * reconnection, all others wait in the publisher's bounded queue. With a client-id the session outlives the
  * connection, which makes QoS 2 exactly once for as long as the broker keeps sessions.
  */
-#include <errno.h>
 #include <mosquitto.h>
-#include <poll.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "sightline/error.h"
 #include "plugins/publish/topic.h"
 
 #define WINDOW 16
-#define SYSTEM_AUTHORITIES "/etc/ssl/certs"
 #define CONNECT_US (10 * G_USEC_PER_SEC)
 #define GOODBYE_US (G_USEC_PER_SEC / 2)
 #define STEP_MS 100
@@ -76,46 +72,6 @@ mqtt_close (gpointer state)
   mosquitto_lib_cleanup ();
 }
 
-static gboolean
-readable (const char *property, const char *path, GError **error)
-{
-  if (path == NULL || access (path, R_OK) == 0)
-    return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s=%s: no such file, or it cannot be read: expected a file in PEM form", property, path);
-  return FALSE;
-}
-
-static gboolean
-set_tls (Mqtt *self, const SlPublishSettings *settings, GError **error)
-{
-  if (!self->target.tls) {
-    if (settings->ca_file == NULL && settings->certificate == NULL && settings->key == NULL)
-      return TRUE;
-    g_set_error_literal (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
-      "ca-file, certificate and private-key are for mqtts://, and the location says mqtt://: write mqtts:// or leave them unset");
-    return FALSE;
-  }
-  if (!readable ("ca-file", settings->ca_file, error) || !readable ("certificate", settings->certificate, error)
-      || !readable ("private-key", settings->key, error))
-    return FALSE;
-  if ((settings->certificate == NULL) != (settings->key == NULL)) {
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT, "certificate and private-key belong together: set both or neither");
-    return FALSE;
-  }
-  const gboolean system = settings->ca_file == NULL;
-  gint code = system ? mosquitto_int_option (self->client, MOSQ_OPT_TLS_USE_OS_CERTS, 1) : MOSQ_ERR_SUCCESS;
-  /* The library takes a client's certificate only together with authorities of some kind. */
-  if (code == MOSQ_ERR_SUCCESS && (!system || settings->certificate != NULL))
-    code =
-      mosquitto_tls_set (self->client, settings->ca_file, system ? SYSTEM_AUTHORITIES : NULL, settings->certificate, settings->key, NULL);
-  if (code == MOSQ_ERR_SUCCESS)
-    return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "TLS cannot be set up: %s: check ca-file, certificate and private-key",
-               mosquitto_strerror (code));
-  return FALSE;
-}
-
 /* What Home Assistant calls a node or object id: letters, digits, _ and -. */
 static char *
 make_id (const SlPublishSettings *settings)
@@ -165,7 +121,7 @@ mqtt_open (const SlPublishSettings *settings, GError **error)
   self->qos = (gint) settings->qos;
   self->keep_alive = (gint) settings->keep_alive;
   self->retain = settings->retain;
-  if (!sl_mqtt_target_parse (&self->target, settings, error))
+  if (!sl_mqtt_topic_target (&self->target, settings, error))
     goto fail;
   self->client = mosquitto_new (settings->client_id, settings->client_id == NULL, self);
   if (self->client == NULL) {
@@ -178,48 +134,22 @@ mqtt_open (const SlPublishSettings *settings, GError **error)
   mosquitto_max_inflight_messages_set (self->client, 0);
   if (self->target.user != NULL)
     mosquitto_username_pw_set (self->client, self->target.user, self->target.password);
-  if (set_tls (self, settings, error) && set_topics (self, settings, error))
+  const SlMqttAccess access = sl_mqtt_access (settings);
+  if (sl_mqtt_set_tls (self->client, &self->target, &access, error) && set_topics (self, settings, error))
     return self;
 fail:
   mqtt_close (self);
   return NULL;
 }
 
-static gboolean
-fail_with (const Mqtt *self, gint code, GError **error)
-{
-  if (self->target.tls && code == MOSQ_ERR_ERRNO && errno == EPROTO) /* how the library hands on an error of TLS that it met in a read */
-    code = MOSQ_ERR_TLS;
-  g_set_error (error, G_IO_ERROR, G_IO_ERROR_FAILED, "MQTT broker %s:%u: %s%s", self->target.host, self->target.port,
-               code == MOSQ_ERR_ERRNO ? g_strerror (errno) : mosquitto_strerror (code),
-               code == MOSQ_ERR_TLS ? " Is its certificate made for this host name, and signed by ca-file or the system's authorities?"
-                                    : "");
-  return FALSE;
-}
-
-/* One round: waits for the broker or for @wake_fd (-1: none), and does what there is to do. */
+/* One round of the connection, unless it is known to be broken. */
 static gboolean
 step (Mqtt *self, gint wake_fd, gint timeout_ms, GError **error)
 {
-  struct pollfd pollers[] = {
-    { .fd = mosquitto_socket (self->client), .events = (short) (POLLIN | (mosquitto_want_write (self->client) ? POLLOUT : 0)) },
-    { .fd = wake_fd, .events = POLLIN },
-  };
-  gint code = MOSQ_ERR_SUCCESS;
-  if (self->broken != NULL) {
-    g_propagate_error (error, g_steal_pointer (&self->broken));
-    return FALSE;
-  }
-  if (pollers[0].fd < 0)
-    return fail_with (self, MOSQ_ERR_NO_CONN, error);
-  poll (pollers, G_N_ELEMENTS (pollers), timeout_ms);
-  if ((pollers[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0)
-    code = mosquitto_loop_read (self->client, WINDOW);
-  if (code == MOSQ_ERR_SUCCESS && mosquitto_want_write (self->client))
-    code = mosquitto_loop_write (self->client, WINDOW);
-  if (code == MOSQ_ERR_SUCCESS)
-    code = mosquitto_loop_misc (self->client);
-  return code == MOSQ_ERR_SUCCESS || fail_with (self, code, error);
+  if (self->broken == NULL)
+    return sl_mqtt_step (self->client, &self->target, wake_fd, timeout_ms, error);
+  g_propagate_error (error, g_steal_pointer (&self->broken));
+  return FALSE;
 }
 
 /* Once for each connection: who forgot the retained message hears of it again. */
@@ -266,7 +196,7 @@ mqtt_connect (gpointer state, GCancellable *cancellable, GError **error)
   g_clear_error (&self->broken);
   const gint code = mosquitto_connect (self->client, self->target.host, (int) self->target.port, self->keep_alive);
   if (code != MOSQ_ERR_SUCCESS)
-    return fail_with (self, code, error);
+    return sl_mqtt_fail (&self->target, code, error);
   while (!self->answered) {
     g_autoptr (GError) reason = NULL;
     if (g_cancellable_set_error_if_cancelled (cancellable, error))
@@ -275,16 +205,11 @@ mqtt_connect (gpointer state, GCancellable *cancellable, GError **error)
       g_propagate_error (error, g_steal_pointer (&reason));
       return FALSE;
     }
-    if (g_get_monotonic_time () > until) {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT, "MQTT broker %s:%u: it does not answer", self->target.host, self->target.port);
-      return FALSE;
-    }
+    if (g_get_monotonic_time () > until)
+      return sl_mqtt_silent (&self->target, error);
   }
-  if (self->answer != 0) {
-    g_set_error (error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED, "MQTT broker %s:%u: %s: check username and password", self->target.host,
-                 self->target.port, mosquitto_connack_string (self->answer));
-    return FALSE;
-  }
+  if (self->answer != 0)
+    return sl_mqtt_refused (&self->target, mosquitto_connack_string (self->answer), error);
   greet (self);
   return TRUE;
 }
@@ -310,7 +235,7 @@ mqtt_send (gpointer state, const char *line, gsize bytes, GCancellable *cancella
   const gint code = mosquitto_publish (self->client, &id, self->target.topic, (int) bytes - 1, line, self->qos, self->retain);
   const gboolean taken = takes (self, code);
   if (code != MOSQ_ERR_SUCCESS)
-    fail_with (self, code, taken ? &self->broken : error);
+    sl_mqtt_fail (&self->target, code, taken ? &self->broken : error);
   if (!taken)
     return FALSE;
   for (guint i = 0; self->qos > 0 && i < WINDOW; i++)

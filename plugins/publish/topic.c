@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * MQTT locations, topic templates, Home Assistant's discovery message, counts of labels.
+ * Topic templates of MQTT locations, Home Assistant's discovery message, counts of labels.
  * Discovery and the shape of a sensor: Home Assistant's documentation of MQTT discovery. Counts a label under the topic:
  * the topics that Frigate's users have.
  */
@@ -16,8 +16,6 @@
 #include "base/show.h"
 #include "sightline/error.h"
 
-#define MQTT_PORT 1883
-#define MQTTS_PORT 8883
 #define MAX_LABELS 256
 
 /* One level of a topic out of any text: no separators or wildcards, and only what MQTT takes, UTF-8 without control characters. */
@@ -64,50 +62,22 @@ expand_topic (const char *template, const char *shown, const SlPublishSettings *
   return TRUE;
 }
 
-gboolean
-sl_mqtt_target_parse (SlMqttTarget *target, const SlPublishSettings *settings, GError **error)
+SlMqttAccess
+sl_mqtt_access (const SlPublishSettings *settings)
 {
-  const char *location = settings->location;
-  g_autoptr (GPtrArray) secrets = g_ptr_array_new_with_free_func (g_free);
-  g_autofree char *shown = sl_redact_uri (location, secrets);
-  /* Braces are no part of URIs; they are what the placeholders are written with. */
-  g_autoptr (GUri) uri = g_uri_parse (location, G_URI_FLAGS_HAS_PASSWORD | G_URI_FLAGS_PARSE_RELAXED | G_URI_FLAGS_NON_DNS, NULL);
-  const char *path = uri != NULL ? g_uri_get_path (uri) : "";
-  /* What the parser has to say of a location quotes it. */
-  if (secrets->len > 0 && (uri == NULL || g_uri_get_fragment (uri) != NULL || g_uri_get_query (uri) != NULL)) {
-    g_set_error (
-      error, SL_ERROR, SL_ERROR_ARGUMENT,
-      "location=%s: expected mqtt://[user[:password]@]host[:port]/topic, with %%23 for '#', %%2F for '/', %%3A for ':', %%3F for "
-      "'?', %%40 for '@' and %%25 for '%%' in user and password; or take password= or password-file= for it",
-      shown);
-    return FALSE;
-  }
-  if (uri == NULL || g_uri_get_host (uri) == NULL || *g_uri_get_host (uri) == '\0' || path[0] != '/' || path[1] == '\0') {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "location=%s: expected mqtt://[user[:password]@]host[:port]/topic, such as mqtt://localhost/sightline/door", shown);
-    return FALSE;
-  }
-  if (g_uri_get_fragment (uri) != NULL || g_uri_get_query (uri) != NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "location=%s: a topic to publish to has no \"#\" or \"?\" in it", shown);
-    return FALSE;
-  }
-  if (!expand_topic (path + 1, shown, settings, &target->topic, error))
-    return FALSE;
-  target->tls = g_str_equal (g_uri_get_scheme (uri), "mqtts");
-  target->host = g_strdup (g_uri_get_host (uri));
-  target->port = g_uri_get_port (uri) > 0 ? (guint) g_uri_get_port (uri) : target->tls ? MQTTS_PORT : MQTT_PORT;
-  target->user = g_strdup (settings->username != NULL ? settings->username : g_uri_get_user (uri));
-  target->password = g_strdup (settings->password != NULL ? settings->password : g_uri_get_password (uri));
-  return TRUE;
+  return (
+    SlMqttAccess){ settings->location, settings->username, settings->password, settings->ca_file, settings->certificate, settings->key };
 }
 
-void
-sl_mqtt_target_clear (SlMqttTarget *target)
+gboolean
+sl_mqtt_topic_target (SlMqttTarget *target, const SlPublishSettings *settings, GError **error)
 {
-  g_free (target->host);
-  g_free (target->user);
-  g_free (target->password);
-  g_free (target->topic);
+  const SlMqttAccess access = sl_mqtt_access (settings);
+  if (!sl_mqtt_target_parse (target, &access, "mqtt://localhost/sightline/door", error))
+    return FALSE;
+  g_autofree char *shown = sl_redact_uri (settings->location, NULL);
+  g_autofree char *template = g_steal_pointer (&target->topic);
+  return expand_topic (template, shown, settings, &target->topic, error);
 }
 
 static void

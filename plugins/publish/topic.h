@@ -7,21 +7,15 @@
 #define SL_PLUGINS_PUBLISH_TOPIC_H
 
 #include "plugins/publish/publisher.h"
+#include "remote/mqtt.h"
 
 G_BEGIN_DECLS
 
-typedef struct
-{
-  char *host, *user, *password; /* user, password: (nullable) */
-  guint port;
-  gboolean tls;
-  char *topic; /* placeholders filled in */
-} SlMqttTarget;
-
-/** sl_mqtt_target_parse: mqtt[s]://[user[:password]@]host[:port]/topic, percent-decoded; {host}, {element} and {source} in the topic
- *  become the machine's name, the element's and the property's. Errors: SL_ERROR_ARGUMENT, without the password. */
-gboolean sl_mqtt_target_parse (SlMqttTarget *target, const SlPublishSettings *settings, GError **error);
-void sl_mqtt_target_clear (SlMqttTarget *target);
+/** sl_mqtt_access: how @settings say that a broker is reached; their strings. */
+SlMqttAccess sl_mqtt_access (const SlPublishSettings *settings);
+/** sl_mqtt_topic_target: sl_mqtt_target_parse() of the location; {host}, {element} and {source} in the topic become the machine's name, the
+ *  element's and the property's. */
+gboolean sl_mqtt_topic_target (SlMqttTarget *target, const SlPublishSettings *settings, GError **error);
 
 /** sl_mqtt_discovery: (transfer full): the retained message by which Home Assistant learns of a sensor that counts objects. */
 char *sl_mqtt_discovery (const char *topic, const char *availability, const char *id, const char *name);

@@ -60,10 +60,14 @@ sl_contract_get_type (void)
 {
   static GType type = 0;
   if (g_once_init_enter (&type)) {
-    GType registered = g_boxed_type_register_static ("SlContract", (GBoxedCopyFunc) sl_contract_ref, (GBoxedFreeFunc) sl_contract_unref);
-    static GstValueTable table = { 0, contract_compare, contract_serialize, NULL }; /* GStreamer keeps the pointer */
-    table.type = registered;
-    gst_value_register (&table);
+    /* Another plugin file may have it already. */
+    GType registered = g_type_from_name ("SlContract");
+    if (registered == G_TYPE_INVALID) {
+      registered = g_boxed_type_register_static ("SlContract", (GBoxedCopyFunc) sl_contract_ref, (GBoxedFreeFunc) sl_contract_unref);
+      static GstValueTable table = { 0, contract_compare, contract_serialize, NULL }; /* GStreamer keeps the pointer */
+      table.type = registered;
+      gst_value_register (&table);
+    }
     g_once_init_leave (&type, registered);
   }
   return type;

@@ -5,6 +5,7 @@
 #include "plugins/tensor/model_caps.h"
 
 #include "plugins/tensor/caps.h"
+#include "sightline/error.h"
 
 gboolean
 sl_contracts_equal (SlContract *a, SlContract *b)
@@ -113,4 +114,31 @@ sl_model_caps_keep_inputs (GstCaps *caps, SlContract *contracts[2])
   for (guint i = 0; i < 2; i++)
     gst_clear_caps (&inputs.inputs[i]);
   return caps;
+}
+
+void
+sl_model_caps_answer (GstQuery *query, SlContract *contracts[2])
+{
+  GstCaps *filter = NULL, *result = NULL;
+  gst_query_parse_caps (query, &filter);
+  gst_query_parse_caps_result (query, &result);
+  g_autoptr (GstCaps) inputs = sl_model_caps_keep_inputs (gst_caps_copy (result), contracts);
+  gst_query_set_caps_result (query, inputs);
+  gst_query_parse_caps_result (query, &result);
+  if (filter == NULL || !gst_caps_is_empty (result))
+    return;
+  g_autoptr (GstCaps) template = gst_caps_from_string (SL_TENSOR_TEMPLATE_CAPS);
+  g_autoptr (GstCaps) open = gst_caps_intersect_full (filter, template, GST_CAPS_INTERSECT_FIRST);
+  gst_query_set_caps_result (query, open);
+}
+
+gboolean
+sl_model_caps_refuse (const SlContract *contract, const SlTensorInfo *tensors, guint n, const char *element, GError **error)
+{
+  g_autofree char *expected = sl_tensor_infos_describe (contract->inputs, contract->n_inputs);
+  g_autofree char *got = sl_tensor_infos_describe (tensors, n);
+  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+               "%s: expected %s (innermost dimension first), got %s: let slnormalize make the tensor, or correct the caps before %s",
+               contract->model, expected, got, element);
+  return FALSE;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The caps of an element that runs a model, for slinfer. No state: what is answered follows from the arguments.
+ * The caps of an element that runs a model, or has it run, for slinfer and slremote. No state: what is answered follows from the arguments.
  */
 #ifndef SL_PLUGINS_TENSOR_MODEL_CAPS_H
 #define SL_PLUGINS_TENSOR_MODEL_CAPS_H
@@ -23,6 +23,12 @@ GstCaps *sl_model_caps_transform (GstPadDirection direction, GstCaps *caps, GstC
 /** sl_model_caps_keep_inputs: takes @caps, an answer of the sink pad: what of them is no output of a model of @contracts. GstBaseTransform
  *  puts what downstream takes into the answer where that is also taken here, and with it the outputs' contract. */
 GstCaps *sl_model_caps_keep_inputs (GstCaps *caps, SlContract *contracts[2]);
+
+/** sl_model_caps_answer: corrects the answer to a CAPS @query of the sink pad, as sl_model_caps_keep_inputs() has it. An upstream that cannot make what
+ *  the model wants would find no common caps and fail without a word: it may go on to its CAPS event, which is refused with expected and got. */
+void sl_model_caps_answer (GstQuery *query, SlContract *contracts[2]);
+/** sl_model_caps_refuse: sets @error to the sentence for tensors that @contract does not ask for; @element: its factory's name. Returns FALSE. */
+gboolean sl_model_caps_refuse (const SlContract *contract, const SlTensorInfo *tensors, guint n, const char *element, GError **error);
 
 G_END_DECLS
 

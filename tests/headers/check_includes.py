@@ -33,9 +33,10 @@ ARROWS = {
     "evaluate": ([], [GSTREAMER, XNNPACK]),
     "replay": (["core", "models"], [GSTREAMER, XNNPACK]),
     "read": (["preprocess"], [GSTREAMER, XNNPACK]),
-    "plugins": (["preprocess", "read", "core", "models", "postprocess", "predictions", "analyze", "predict", "replay"], [XNNPACK]),
+    "remote": (["core", "models"], [GSTREAMER, XNNPACK]),
+    "plugins": (["preprocess", "read", "core", "models", "postprocess", "predictions", "analyze", "predict", "replay", "remote"], [XNNPACK]),
     "pipelines": (["core", "predictions", "analyze", "predict"], [XNNPACK]),
-    "tools": (["preprocess", "core", "models", "postprocess", "predictions", "predict", "quantize", "evaluate", "replay", "plugins", "pipelines"], [XNNPACK]),
+    "tools": (["preprocess", "core", "models", "postprocess", "predictions", "predict", "quantize", "evaluate", "replay", "remote", "plugins", "pipelines"], [XNNPACK]),
 }
 # Which of the public headers, include/sightline/NAME.h, a folder may include. They include each other and nothing else of ours.
 DOOR = {
@@ -50,6 +51,7 @@ DOOR = {
     "evaluate": {"error"},
     "replay": {"error"},
     "read": set(),
+    "remote": {"error"},
     "plugins": {"error", "frame", "predictions"},
     "pipelines": {"error", "frame", "predictions", "pipeline"},
     "tools": {"error", "frame", "predictions", "predictor", "pipeline"},

@@ -5,17 +5,11 @@
  */
 #include "config.h"
 
-#include <fcntl.h>
 #include <gio/gio.h>
-#include <glib/gstdio.h>
 #include <signal.h>
 #include <string.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "tests/elements/process.h"
 #include "tests/elements/publish/support.h"
 #include "tests/elements/support.h"
 
@@ -26,64 +20,12 @@ typedef struct
   GPid broker, reader;
 } Broker;
 
-/* In the child: a test that fails leaves nothing running. */
-static void
-die_with_parent (gpointer data)
-{
-#ifdef PR_SET_PDEATHSIG
-  prctl (PR_SET_PDEATHSIG, SIGKILL);
-#endif
-}
-
-static GPid
-spawn (const char *const *argv, const char *output)
-{
-  g_autoptr (GError) error = NULL;
-  const GSpawnFlags flags =
-    G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDERR_TO_DEV_NULL | (output == NULL ? G_SPAWN_STDOUT_TO_DEV_NULL : 0);
-  GPid pid = 0;
-  gint out = -1;
-  if (output != NULL)
-    out = g_open (output, O_WRONLY | O_CREAT | O_APPEND, 0600);
-  g_assert_true (g_spawn_async_with_fds (NULL, (char **) argv, NULL, flags, die_with_parent, NULL, &pid, -1, out, -1, &error));
-  if (out >= 0)
-    close (out);
-  return pid;
-}
-
-static void
-kill_wait (GPid *pid, gint with)
-{
-  gint status;
-  if (*pid == 0)
-    return;
-  kill (*pid, with);
-  waitpid (*pid, &status, 0);
-  g_spawn_close_pid (*pid);
-  *pid = 0;
-}
-
-static void
-wait_listening (guint port)
-{
-  g_autoptr (GSocketClient) client = g_socket_client_new ();
-  g_socket_client_set_enable_proxy (client, FALSE);
-  const gint64 until = g_get_monotonic_time () + PUBLISH_PATIENCE;
-  for (;;) {
-    g_autoptr (GSocketConnection) connection = g_socket_client_connect_to_host (client, "127.0.0.1", (guint16) port, NULL, NULL);
-    if (connection != NULL)
-      return;
-    g_assert_cmpint (g_get_monotonic_time (), <, until);
-    g_usleep (20000);
-  }
-}
-
 static void
 start_broker (Broker *broker)
 {
   const char *argv[] = { "mosquitto", "-c", broker->config, NULL };
-  broker->broker = spawn (argv, NULL);
-  wait_listening (broker->port);
+  broker->broker = test_spawn (argv, NULL);
+  test_wait_listening (broker->port);
 }
 
 /* A broker of our own, that keeps sessions on disk, and a reader that remembers its session too. */
@@ -115,14 +57,14 @@ start_reader (Broker *broker)
 {
   g_autofree char *port = g_strdup_printf ("%u", broker->port);
   const char *argv[] = { "mosquitto_sub", "-h", "127.0.0.1", "-p", port, "-q", "2", "-c", "-i", "reader", "-v", "-t", "#", NULL };
-  broker->reader = spawn (argv, broker->heard);
+  broker->reader = test_spawn (argv, broker->heard);
 }
 
 static void
 close_broker (Broker *broker)
 {
-  kill_wait (&broker->reader, SIGKILL);
-  kill_wait (&broker->broker, SIGKILL);
+  test_kill (&broker->reader, SIGKILL);
+  test_kill (&broker->broker, SIGKILL);
   g_free (broker->config);
   g_free (broker->heard);
   g_free (broker->log);
@@ -195,11 +137,11 @@ test_broker_restarts (void)
   g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/shop/{element}", broker.port);
   GstHarness *harness = publish_start (location, "name=door qos=2 client-id=publisher", &bus);
   g_free (hear (&broker, "shop/door/available online"));
-  kill_wait (&broker.reader, SIGKILL);
+  test_kill (&broker.reader, SIGKILL);
   publish_push_lines (harness, 0, 200);
   for (guint round = 1; round <= 2; round++) {
     wait_taken (&broker, "shop/door", round * 200 - 150);
-    kill_wait (&broker.broker, SIGTERM);
+    test_kill (&broker.broker, SIGTERM);
     gst_structure_free (publish_wait_for_state (bus, "disconnected"));
     publish_push_lines (harness, round * 200, round * 200 + 200);
     start_broker (&broker);
@@ -235,7 +177,7 @@ test_broker_killed (void)
   g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/gate", broker.port);
   GstHarness *harness = publish_start (location, "qos=1 max-queue-bytes=4096", &bus);
   gst_structure_free (publish_wait_for_state (bus, "connected"));
-  kill_wait (&broker.broker, SIGKILL);
+  test_kill (&broker.broker, SIGKILL);
   gst_structure_free (publish_wait_for_state (bus, "disconnected"));
   publish_push_lines (harness, 0, 1000);
   const guint64 dropped = publish_count (harness, "dropped");

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What inference on other machines costs, with a mosquitto of its own on loopback.
+
+remote.py SIGHTLINE overhead MODEL    processor time a frame of slinfer, and of slremote with sightline serve and the broker
+remote.py SIGHTLINE fleet MODEL       many cameras (--cameras, --rate, --seconds, --workers): ages, what was lost, processor time
+
+Run it by `meson devenv`, which has the plugin files.
+"""
+import argparse
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def cpu_of(pid):
+    """Seconds of processor time of a process that runs."""
+    with open(f"/proc/{pid}/stat") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICK
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+class Pool:
+    """A broker and workers."""
+
+    def __init__(self, sightline, model, workers, folder):
+        self.port = free_port()
+        config = os.path.join(folder, "mosquitto.conf")
+        with open(config, "w") as file:
+            file.write(f"listener {self.port} 127.0.0.1\nallow_anonymous true\nuser root\nset_tcp_nodelay true\n")
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self.broker = subprocess.Popen(["mosquitto", "-c", config], **quiet)
+        self.location = f"mqtt://127.0.0.1:{self.port}/models"
+        self.workers = [subprocess.Popen([sightline, "serve", f"bench={model}", "--location", self.location], **quiet)
+                        for _ in range(workers)]
+        time.sleep(2)
+
+    def cpu(self):
+        return cpu_of(self.broker.pid), sum(cpu_of(worker.pid) for worker in self.workers)
+
+    def close(self):
+        for worker in self.workers:
+            worker.send_signal(signal.SIGTERM)
+            worker.wait()
+        self.broker.kill()
+        self.broker.wait()
+
+
+def run_line(line):
+    """Processor time of gst-launch-1.0 and its wall time."""
+    before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    subprocess.run(["gst-launch-1.0", "-q", *line.split()], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, time.monotonic() - begun
+
+
+def overhead(options):
+    """A long line and a short one of each kind, whose difference is free of what starting costs."""
+    size = "video/x-raw,format=RGB,width=224,height=224,framerate=30/1"
+    begin = "videotestsrc pattern=black num-buffers={} ! " + size + " ! slnormalize ! "
+    with tempfile.TemporaryDirectory() as folder:
+        pool = Pool(options.sightline, options.model, 1, folder)
+        kinds = {"slinfer": f"slinfer model={options.model}", "slremote": f"slremote location={pool.location}/bench deadline=60000"}
+        best = {}
+        for _ in range(options.rounds):
+            for kind, element in kinds.items():
+                taken = []
+                for frames in (20, 20 + options.frames):
+                    broker, worker = pool.cpu()
+                    here, _ = run_line(begin.format(frames) + element + " ! fakesink sync=false")
+                    broker_after, worker_after = pool.cpu()
+                    taken.append((here, worker_after - worker, broker_after - broker))
+                row = [1000 * (long - short) / options.frames for short, long in zip(*taken)]
+                if kind not in best or sum(row[:2]) < sum(best[kind][:2]):
+                    best[kind] = row
+        pool.close()
+    for kind, (here, worker, broker) in best.items():
+        print(f"{kind}: {here:.3f} ms a frame in the camera's process, {worker:.3f} in the worker's, {broker:.3f} in the broker's")
+    print(f"slremote and serve beyond slinfer: {sum(best['slremote'][:2]) - sum(best['slinfer'][:2]):.3f} ms a frame")
+
+
+def fleet(options):
+    chain = ("videotestsrc is-live=true pattern=black num-buffers={} ! video/x-raw,format=GRAY8,width=96,height=96,framerate={}/1 ! slnormalize ! "
+             "slremote name=r{} location={}/bench deadline=1000 ! slpostprocess ! application/x-json ! filesink async=false location={}/{}.json")
+    with tempfile.TemporaryDirectory() as folder:
+        pool = Pool(options.sightline, options.model, options.workers, folder)
+        frames = options.seconds * options.rate
+        line = " ".join(chain.format(frames, options.rate, i, pool.location, folder, i) for i in range(options.cameras))
+        broker, worker = pool.cpu()
+        here, wall = run_line(line)
+        broker_after, worker_after = pool.cpu()
+        pool.close()
+        ages = []
+        counts = []
+        for i in range(options.cameras):
+            with open(os.path.join(folder, f"{i}.json")) as file:
+                lines = [json.loads(line) for line in file]
+            counts.append(len(lines))
+            ages += [one["latency"]["age"] for one in lines[options.rate:]]
+    ages.sort()
+    asked = frames * options.cameras
+    print(f"{options.cameras} cameras at {options.rate} frames a second, {options.workers} workers: {sum(counts)} of {asked} frames with predictions, "
+          f"the least of a camera {min(counts)}")
+    if ages:
+        print(f"age p50 {ages[len(ages) // 2] / 1000:.1f} ms, p99 {ages[len(ages) * 99 // 100] / 1000:.1f} ms, most {ages[-1] / 1000:.1f} ms")
+    for who, took in (("cameras", here), ("workers", worker_after - worker), ("broker", broker_after - broker)):
+        print(f"{who}: {100 * took / wall:.1f} % of a processor, {1000 * took / asked:.3f} ms a frame")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sightline")
+    parser.add_argument("what", choices=["overhead", "fleet"])
+    parser.add_argument("model")
+    parser.add_argument("--frames", type=int, default=600)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--cameras", type=int, default=100)
+    parser.add_argument("--rate", type=int, default=5)
+    parser.add_argument("--seconds", type=int, default=20)
+    parser.add_argument("--workers", type=int, default=1)
+    options = parser.parse_args()
+    options.sightline, options.model = os.path.abspath(options.sightline), os.path.abspath(options.model)
+    return {"overhead": overhead, "fleet": fleet}[options.what](options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

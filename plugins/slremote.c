@@ -1,0 +1,809 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slremote: has a model run on other machines. Input tensors -> output tensors as slinfer, with the contract that the workers left at the broker.
+ *
+ * The thread of upstream puts tensors into a client (remote/client.h), a task on the source pad takes out what became of them, in the same order; serialised
+ * events keep their places among them. Invariant: the contract exists from READY on, and a frame is decoded by the contract that it was made for.
+ *
+ * Another contract at the broker is offered upstream next to the one that is used, as slinfer does it with another model; the CAPS event that takes up the
+ * offer is the switch.
+ *
+ * A frame that no worker computes in time is computed here, where there is a fallback, else it passes as an empty frame that was not looked at. The last
+ * tensor of a frame's regions then passes as a frame whose regions are over, and another one is left out.
+ */
+#include "plugins/elements.h"
+
+#include "base/redact.h"
+#include "base/secretfile.h"
+#include "base/show.h"
+#include "plugins/describe.h"
+#include "plugins/meta/frame_meta.h"
+#include "plugins/properties.h"
+#include "plugins/remote/local.h"
+#include "plugins/report.h"
+#include "plugins/tensor/buffer_pool.h"
+#include "plugins/tensor/caps.h"
+#include "plugins/tensor/mapping.h"
+#include "plugins/tensor/model_caps.h"
+#include "plugins/tensor/stage_latency.h"
+#include "remote/client.h"
+#include "sightline/error.h"
+
+GST_DEBUG_CATEGORY_STATIC (sl_remote_debug);
+#define GST_CAT_DEFAULT sl_remote_debug
+
+typedef struct
+{
+  char *location, *username, *password, *password_file, *ca_file, *certificate, *key, *fallback;
+  gint window, deadline, contract_timeout;
+} Settings;
+
+typedef struct
+{
+  GstElement parent;
+  GstPad *sinkpad, *srcpad;
+  Settings settings; /* object lock */
+  SlRemoteClient *client;
+  SlContract *contract;      /* object lock */
+  char hash[SL_REMOTE_HASH]; /* object lock */
+  SlRemoteCounts counts;     /* object lock: of the client that was stopped last */
+  guint64 local;             /* object lock: frames computed here */
+  char *worker;              /* object lock (nullable): who computed last */
+  GstFlowReturn flow;        /* object lock: what downstream answered last */
+  SlTensorMapping inputs;    /* streaming thread */
+  gboolean refused, live, asked_live;
+  SlStageLatency latency; /* task */
+  SlRemoteLocal *fallback;
+  gboolean told_lost, told_trouble, fallback_failed; /* task, and connection's thread */
+} SlRemote;
+
+typedef GstElementClass SlRemoteClass;
+
+G_DEFINE_TYPE (SlRemote, sl_remote, GST_TYPE_ELEMENT)
+
+static GstStaticPadTemplate sink_template =
+  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
+static GstStaticPadTemplate src_template =
+  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
+
+#define AT(member) G_STRUCT_OFFSET (SlRemote, settings.member)
+
+static const SlProperty properties[] = {
+  { "location", "Location",
+    "The broker, the workers' prefix and the model's name: mqtt[s]://[user[:password]@]host[:port]/PREFIX/MODEL, such as "
+    "mqtts://door@broker/models/ssd. Reads back without the password",
+    SL_PROPERTY_STRING, AT (location) },
+  { "username", "User name", "User name, in place of the location's", SL_PROPERTY_STRING, AT (username) },
+  { "password", "Password", "Password, in place of the location's. Never shown: reads back as unset", SL_PROPERTY_STRING, AT (password) },
+  { "password-file", "Password file", "File whose one line is the password, read at each start, in place of password and the location's",
+    SL_PROPERTY_STRING, AT (password_file) },
+  { "ca-file", "Certificate authorities", "PEM file of the authorities that sign the broker's certificate; unset = the system's",
+    SL_PROPERTY_STRING, AT (ca_file) },
+  { "certificate", "Certificate", "PEM file of this client's certificate", SL_PROPERTY_STRING, AT (certificate) },
+  { "private-key", "Private key", "PEM file of this client's key", SL_PROPERTY_STRING, AT (key) },
+  { "fallback", "Fallback",
+    "Path of the same model's file, for frames that no worker computes; loaded when it is first needed; unset = such frames pass without "
+    "predictions",
+    SL_PROPERTY_STRING, AT (fallback) },
+  { "window", "Window", "Frames on their way to workers at most", SL_PROPERTY_INT, AT (window), 1, 1024, 4 },
+  { "deadline", "Deadline",
+    "Milliseconds until a frame without an answer is given up; it is sent again once at half of them, and whenever a worker dies",
+    SL_PROPERTY_INT, AT (deadline), 10, 600000, 2000 },
+  { "contract-timeout", "Contract timeout",
+    "Milliseconds that the start waits for the broker and the model's contract, before the fallback's contract is taken, or the start fails",
+    SL_PROPERTY_INT, AT (contract_timeout), 0, 600000, 5000 },
+};
+
+enum
+{
+  PROP_ANSWERED = G_N_ELEMENTS (properties) + 1,
+  PROP_LOST,
+  PROP_DROPPED,
+  PROP_RESENT,
+  PROP_LATE,
+  PROP_REPEATED,
+  PROP_REFUSED,
+  PROP_LOCAL,
+  PROP_WORKERS,
+  PROP_CONNECTED,
+  PROP_WORKER
+};
+
+/* Of the client that runs, else of the last one. */
+static void
+read_counts (SlRemote *self, SlRemoteCounts *counts, guint *workers, gboolean *connected)
+{
+  *workers = 0;
+  *connected = FALSE;
+  GST_OBJECT_LOCK (self);
+  if (self->client != NULL)
+    sl_remote_client_counts (self->client, &self->counts, workers, connected);
+  *counts = self->counts;
+  GST_OBJECT_UNLOCK (self);
+}
+
+static SlContract *
+get_contract (SlRemote *self)
+{
+  GST_OBJECT_LOCK (self);
+  SlContract *contract = self->contract != NULL ? sl_contract_ref (self->contract) : NULL;
+  GST_OBJECT_UNLOCK (self);
+  return contract;
+}
+
+/* (transfer full) (nullable): what the broker has and is not used yet. */
+static SlContract *
+get_offer (SlRemote *self, char hash[SL_REMOTE_HASH])
+{
+  GST_OBJECT_LOCK (self);
+  SlContract *offer = self->client != NULL ? sl_remote_client_offer (self->client, hash) : NULL;
+  if (offer != NULL && g_str_equal (hash, self->hash))
+    g_clear_pointer (&offer, sl_contract_unref);
+  GST_OBJECT_UNLOCK (self);
+  return offer;
+}
+
+/* Takes @contract. */
+static void
+use_contract (SlRemote *self, SlContract *contract, const char *hash)
+{
+  sl_tensor_mapping_clear (&self->inputs);
+  sl_tensor_mapping_init (&self->inputs, contract->inputs, contract->n_inputs, 0);
+  GST_OBJECT_LOCK (self);
+  SlContract *before = self->contract;
+  self->contract = contract;
+  g_strlcpy (self->hash, hash, sizeof self->hash);
+  GST_OBJECT_UNLOCK (self);
+  g_clear_pointer (&before, sl_contract_unref);
+  g_autofree char *summary = sl_contract_summary (contract);
+  GST_INFO_OBJECT (self, "%s: %s (%s)", contract->model, summary, hash);
+}
+
+static void
+post_state (SlRemote *self, const char *state, const char *reason)
+{
+  SlRemoteCounts counts;
+  guint workers;
+  gboolean connected;
+  read_counts (self, &counts, &workers, &connected);
+  GstStructure *structure =
+    gst_structure_new ("slremote", "state", G_TYPE_STRING, state, "reason", G_TYPE_STRING, reason, "answered", G_TYPE_UINT64,
+                       counts.answered, "lost", G_TYPE_UINT64, counts.lost, "dropped", G_TYPE_UINT64, counts.dropped, NULL);
+  gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), structure));
+}
+
+/* Connection's thread. */
+static void
+notify (gpointer user, SlRemoteNews news, const char *text)
+{
+  SlRemote *self = user;
+  GST_OBJECT_LOCK (self);
+  const gboolean started = self->contract != NULL, told = self->told_trouble;
+  self->told_trouble |= news == SL_REMOTE_TROUBLE;
+  GST_OBJECT_UNLOCK (self);
+  GST_INFO_OBJECT (self, "news %d: %s", news, text != NULL ? text : "");
+  if (news == SL_REMOTE_CONTRACT && started) {
+    gst_pad_push_event (self->sinkpad, gst_event_new_reconfigure ());
+  } else if (news == SL_REMOTE_CONNECTED || news == SL_REMOTE_DISCONNECTED) {
+    post_state (self, news == SL_REMOTE_CONNECTED ? "connected" : "disconnected", text);
+    if (news == SL_REMOTE_DISCONNECTED)
+      GST_ELEMENT_WARNING (self, RESOURCE, READ, ("%s; trying again", text), (NULL));
+  } else if (news == SL_REMOTE_TROUBLE && !told) {
+    GST_ELEMENT_WARNING (self, RESOURCE, READ, ("%s; further ones are counted in refused", text), (NULL));
+  }
+}
+
+/* Under the object lock. @password: (out) (transfer full) (nullable) */
+static gboolean
+read_password (const Settings *settings, char **password, char **warning, GError **error)
+{
+  g_autoptr (GError) reason = NULL;
+  *password =
+    settings->password_file != NULL ? sl_secret_file_read (settings->password_file, warning, &reason) : g_strdup (settings->password);
+  if (reason != NULL)
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "password-file=%s", reason->message);
+  return reason == NULL;
+}
+
+static SlRemoteClient *
+open_client (SlRemote *self, char **warning, GError **error)
+{
+  const Settings *s = &self->settings;
+  g_autofree char *password = NULL;
+  SlRemoteClient *client = NULL;
+  GST_OBJECT_LOCK (self);
+  if (s->location == NULL)
+    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT, "location is not set: expected one such as " SL_REMOTE_EXAMPLE);
+  else if (s->password != NULL && s->password_file != NULL)
+    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT, "password and password-file are both set: expected one of them");
+  else if (read_password (s, &password, warning, error)) {
+    const SlRemoteClientSettings settings = { { s->location, s->username, password, s->ca_file, s->certificate, s->key },
+                                              (guint) s->window,
+                                              s->deadline * G_TIME_SPAN_MILLISECOND,
+                                              s->fallback != NULL };
+    client = sl_remote_client_new (&settings, notify, self, (GDestroyNotify) gst_mini_object_unref, error);
+  }
+  GST_OBJECT_UNLOCK (self);
+  return client;
+}
+
+/* The contract of the broker, else of the fallback. */
+static gboolean
+find_contract (SlRemote *self, GError **error)
+{
+  g_autoptr (GError) reason = NULL;
+  char hash[SL_REMOTE_HASH];
+  GST_OBJECT_LOCK (self);
+  const gint64 timeout = self->settings.contract_timeout * G_TIME_SPAN_MILLISECOND;
+  g_autofree char *path = g_strdup (self->settings.fallback);
+  GST_OBJECT_UNLOCK (self);
+  SlContract *contract = sl_remote_client_wait (self->client, timeout, hash, &reason);
+  if (contract == NULL && path != NULL) {
+    GST_ELEMENT_WARNING (self, RESOURCE, READ, ("%s; frames are computed here by %s", reason->message, path), (NULL));
+    self->fallback = sl_remote_local_new (path, NULL, NULL, error);
+    if (self->fallback == NULL)
+      return FALSE;
+    contract = sl_contract_ref (sl_remote_local_contract (self->fallback, hash));
+  }
+  if (contract == NULL) {
+    g_propagate_error (error, g_steal_pointer (&reason));
+    return FALSE;
+  }
+  use_contract (self, contract, hash);
+  return TRUE;
+}
+
+static void
+close_client (SlRemote *self)
+{
+  GST_OBJECT_LOCK (self);
+  SlRemoteClient *client = self->client;
+  guint workers;
+  gboolean connected;
+  if (client != NULL)
+    sl_remote_client_counts (client, &self->counts, &workers, &connected);
+  self->client = NULL;
+  SlContract *contract = g_steal_pointer (&self->contract);
+  self->hash[0] = '\0';
+  GST_OBJECT_UNLOCK (self);
+  sl_remote_client_free (client);
+  g_clear_pointer (&contract, sl_contract_unref);
+  g_clear_pointer (&self->fallback, sl_remote_local_free);
+  sl_tensor_mapping_clear (&self->inputs);
+}
+
+static gboolean
+start (SlRemote *self)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *warning = NULL;
+  self->told_lost = self->told_trouble = self->fallback_failed = FALSE;
+  SlRemoteClient *client = open_client (self, &warning, &error);
+  if (warning != NULL)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("password-file=%s", warning), (NULL));
+  GST_OBJECT_LOCK (self);
+  self->client = client;
+  self->local = 0;
+  GST_OBJECT_UNLOCK (self);
+  if (client != NULL && find_contract (self, &error))
+    return TRUE;
+  close_client (self);
+  sl_element_report (GST_ELEMENT (self), error);
+  return FALSE;
+}
+
+/* Caps. */
+
+static GstCaps *
+query_sink_caps (SlRemote *self, GstCaps *filter, SlContract *contracts[2])
+{
+  g_autoptr (GstCaps) template = gst_static_pad_template_get_caps (&src_template);
+  g_autoptr (GstCaps) outputs = sl_model_caps_transform (GST_PAD_SINK, template, NULL, contracts);
+  g_autoptr (GstCaps) taken = gst_pad_peer_query_caps (self->srcpad, outputs);
+  g_autoptr (GstCaps) both = gst_caps_intersect (taken, outputs);
+  return sl_model_caps_transform (GST_PAD_SRC, both, filter, contracts);
+}
+
+static gboolean
+answer_caps (SlRemote *self, GstPad *pad, GstQuery *query)
+{
+  char hash[SL_REMOTE_HASH];
+  GstCaps *filter;
+  g_autoptr (SlContract) offer = get_offer (self, hash);
+  g_autoptr (SlContract) contract = get_contract (self);
+  SlContract *contracts[] = { offer, contract };
+  gst_query_parse_caps (query, &filter);
+  g_autoptr (GstCaps) template = gst_static_pad_template_get_caps (&sink_template);
+  g_autoptr (GstCaps) caps =
+    pad == self->sinkpad ? query_sink_caps (self, filter, contracts) : sl_model_caps_transform (GST_PAD_SINK, template, filter, contracts);
+  gst_query_set_caps_result (query, caps);
+  if (pad == self->sinkpad)
+    sl_model_caps_answer (query, contracts);
+  return TRUE;
+}
+
+/* A CAPS event: @tensors must be what the contract asks for, or the offered one, which is used from here on. */
+static gboolean
+take_tensors (SlRemote *self, const GstCaps *caps, const SlTensorInfo *tensors, guint n, GError **error)
+{
+  char hash[SL_REMOTE_HASH];
+  SlContract *offer = get_offer (self, hash), *made_for = sl_tensor_caps_contract (caps);
+  if (offer != NULL && made_for != NULL && sl_contracts_equal (offer, made_for))
+    use_contract (self, offer, hash);
+  else
+    g_clear_pointer (&offer, sl_contract_unref);
+  if (sl_tensors_same (self->contract->inputs, self->contract->n_inputs, tensors, n))
+    return TRUE;
+  return sl_model_caps_refuse (self->contract, tensors, n, "slremote", error);
+}
+
+/* (transfer full) (nullable): the source pad's caps for what comes in with @caps. */
+static GstCaps *
+choose_output (SlRemote *self, GstCaps *caps, GError **error)
+{
+  g_autoptr (GstCaps) all = sl_model_caps_transform (GST_PAD_SINK, caps, NULL, (SlContract *[2]){ NULL, self->contract });
+  g_autoptr (GstCaps) taken = gst_pad_peer_query_caps (self->srcpad, all);
+  g_autoptr (GstCaps) both = gst_caps_intersect_full (all, taken, GST_CAPS_INTERSECT_FIRST);
+  if (!gst_caps_is_empty (both))
+    return gst_caps_fixate (gst_caps_truncate (g_steal_pointer (&both)));
+  g_autofree char *gives = sl_tensor_infos_describe (self->contract->outputs, self->contract->n_outputs);
+  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s gives %s, which the element after slremote does not take: expected slpostprocess there",
+               self->contract->model, gives);
+  return NULL;
+}
+
+static gboolean
+take_caps (SlRemote *self, GstEvent *event)
+{
+  SlTensorInfo tensors[SL_MAX_IO];
+  GError *error = NULL;
+  GstCaps *caps, *out = NULL;
+  gst_event_parse_caps (event, &caps);
+  const guint n = sl_tensor_caps_parse (caps, tensors, &error);
+  if (n > 0 && take_tensors (self, caps, tensors, n, &error))
+    out = choose_output (self, caps, &error);
+  sl_tensor_infos_clear (tensors, n);
+  gst_event_unref (event);
+  if (out == NULL)
+    return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
+  self->refused = FALSE;
+  GstEvent *sent = gst_event_new_caps (out);
+  gst_caps_unref (out);
+  return sl_remote_client_push (self->client, sent, NULL, NULL, NULL, FALSE);
+}
+
+static gboolean
+sink_query (GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  SlRemote *self = (SlRemote *) parent;
+  GstCaps *caps;
+  switch (GST_QUERY_TYPE (query)) {
+    case GST_QUERY_CAPS:
+      return answer_caps (self, pad, query);
+    case GST_QUERY_ACCEPT_CAPS: {
+      /* Caps of other elements lack the contract; tensors of any kind are let through to take_caps(), which says what was expected and got. */
+      g_autoptr (GstCaps) template = gst_static_pad_template_get_caps (&sink_template);
+      gst_query_parse_accept_caps (query, &caps);
+      gst_query_set_accept_caps_result (query, gst_caps_can_intersect (caps, template));
+      return TRUE;
+    }
+    case GST_QUERY_ALLOCATION: {
+      g_autoptr (SlContract) contract = get_contract (self);
+      if (contract != NULL)
+        sl_tensor_pool_offer (query, contract->inputs, contract->n_inputs, 2);
+      return contract != NULL;
+    }
+    default:
+      return gst_pad_query_default (pad, parent, query);
+  }
+}
+
+static gboolean
+src_query (GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  SlRemote *self = (SlRemote *) parent;
+  if (GST_QUERY_TYPE (query) == GST_QUERY_CAPS)
+    return answer_caps (self, pad, query);
+  if (GST_QUERY_TYPE (query) != GST_QUERY_LATENCY)
+    return gst_pad_query_default (pad, parent, query);
+  if (!gst_pad_peer_query (self->sinkpad, query))
+    return FALSE;
+  sl_stage_latency_add (&self->latency, GST_ELEMENT (self), query);
+  return TRUE;
+}
+
+/* Frames in. */
+
+static void
+set_flow (SlRemote *self, GstFlowReturn flow)
+{
+  GST_OBJECT_LOCK (self);
+  self->flow = flow;
+  GST_OBJECT_UNLOCK (self);
+}
+
+static GstFlowReturn
+get_flow (SlRemote *self)
+{
+  GST_OBJECT_LOCK (self);
+  const GstFlowReturn flow = self->flow;
+  GST_OBJECT_UNLOCK (self);
+  return flow;
+}
+
+/* Whether frames come at their own pace, which is known when the first one comes. */
+static gboolean
+is_live (SlRemote *self)
+{
+  if (self->asked_live)
+    return self->live;
+  g_autoptr (GstQuery) query = gst_query_new_latency ();
+  self->asked_live = TRUE;
+  self->live = FALSE;
+  if (gst_pad_peer_query (self->sinkpad, query))
+    gst_query_parse_latency (query, &self->live, NULL, NULL);
+  return self->live;
+}
+
+/* Takes @buffer, whose tensors go to a worker; what remains is what its answer will be put into. */
+static GstFlowReturn
+push_tensors (SlRemote *self, GstBuffer *buffer)
+{
+  const SlTensorMappingStatus status = sl_tensor_mapping_read (&self->inputs, buffer);
+  if (status != SL_TENSOR_MAPPING_OK) {
+    g_autofree char *text = sl_tensor_mapping_complaint (&self->inputs, buffer, status);
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("%s: %s", self->contract->model, text), (NULL));
+    gst_buffer_unref (buffer);
+    return GST_FLOW_ERROR;
+  }
+  const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
+  const gboolean live = is_live (self) && (meta == NULL || meta->content == SL_FRAME_WHOLE);
+  GstBuffer *rest = gst_buffer_new ();
+  gst_buffer_copy_into (rest, buffer, GST_BUFFER_COPY_METADATA, 0, -1);
+  GST_BUFFER_OFFSET (rest) = GST_BUFFER_OFFSET (buffer);
+  GST_BUFFER_OFFSET_END (rest) = GST_BUFFER_OFFSET_END (buffer);
+  const gboolean taken = sl_remote_client_push (self->client, rest, self->contract, self->hash, self->inputs.data, live);
+  sl_tensor_mapping_done (&self->inputs);
+  gst_buffer_unref (buffer);
+  return taken ? GST_FLOW_OK : GST_FLOW_FLUSHING;
+}
+
+static GstFlowReturn
+sink_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  SlRemote *self = (SlRemote *) parent;
+  const GstFlowReturn flow = get_flow (self);
+  if (flow != GST_FLOW_OK || !sl_element_has_format (GST_ELEMENT (self), pad)) {
+    gst_buffer_unref (buffer);
+    return flow != GST_FLOW_OK ? flow : GST_FLOW_NOT_NEGOTIATED;
+  }
+  if (!sl_buffer_is_empty_frame (buffer))
+    return push_tensors (self, buffer);
+  return sl_remote_client_push (self->client, buffer, NULL, NULL, NULL, FALSE) ? GST_FLOW_OK : GST_FLOW_FLUSHING;
+}
+
+/* Results out. */
+
+/* Appends memory for the output tensors to @buffer and maps it. FALSE: there is none. */
+static gboolean
+append_outputs (GstBuffer *buffer, const SlContract *contract, GstMapInfo maps[SL_MAX_IO], void **outputs)
+{
+  GstAllocationParams params = { .align = SL_TENSOR_ALIGN - 1, .padding = SL_TENSOR_PADDING };
+  for (guint i = 0; i < contract->n_outputs; i++) {
+    GstMemory *memory = gst_allocator_alloc (NULL, contract->outputs[i].bytes, &params);
+    if (memory == NULL || !gst_memory_map (memory, &maps[i], GST_MAP_WRITE)) {
+      g_clear_pointer (&memory, gst_memory_unref);
+      while (i-- > 0)
+        gst_memory_unmap (maps[i].memory, &maps[i]);
+      return FALSE;
+    }
+    gst_buffer_append_memory (buffer, memory);
+    outputs[i] = maps[i].data;
+  }
+  return TRUE;
+}
+
+static void
+warn_lost (SlRemote *self)
+{
+  if (self->told_lost)
+    return;
+  self->told_lost = TRUE;
+  post_state (self, "lost", NULL);
+  GST_ELEMENT_WARNING (self, RESOURCE, READ,
+                       ("no worker answers for %s: frames %s from now on, and are counted in lost", self->contract->model,
+                        self->fallback != NULL ? "are computed here" : "pass without predictions"),
+                       (NULL));
+}
+
+/* The fallback, loaded on need. */
+static gboolean
+compute_here (SlRemote *self, const SlRemoteEntry *entry, void *const *outputs, GError **error)
+{
+  GST_OBJECT_LOCK (self);
+  g_autofree char *path = g_strdup (self->settings.fallback);
+  GST_OBJECT_UNLOCK (self);
+  if (self->fallback != NULL && !sl_remote_local_suits (self->fallback, entry->hash))
+    g_clear_pointer (&self->fallback, sl_remote_local_free);
+  if (self->fallback == NULL)
+    self->fallback = sl_remote_local_new (path, entry->contract, entry->hash, error);
+  return self->fallback != NULL && sl_remote_local_run (self->fallback, entry, outputs, error);
+}
+
+static gboolean
+has_fallback (SlRemote *self)
+{
+  GST_OBJECT_LOCK (self);
+  const gboolean has = self->settings.fallback != NULL && !self->fallback_failed;
+  GST_OBJECT_UNLOCK (self);
+  return has;
+}
+
+/* Fills @buffer with the outputs of @entry, which a worker or this machine computed. */
+static gboolean
+fill (SlRemote *self, GstBuffer *buffer, const SlRemoteEntry *entry)
+{
+  GstMapInfo maps[SL_MAX_IO];
+  void *outputs[SL_MAX_IO];
+  g_autoptr (GError) error = NULL;
+  const SlContract *contract = entry->contract;
+  if (!append_outputs (buffer, contract, maps, outputs))
+    return FALSE;
+  gboolean filled = entry->state == SL_REMOTE_ANSWERED;
+  if (!filled)
+    filled = compute_here (self, entry, outputs, &error);
+  for (guint i = 0; i < contract->n_outputs; i++) {
+    if (entry->state == SL_REMOTE_ANSWERED)
+      memcpy (outputs[i], entry->result.outputs[i], contract->outputs[i].bytes);
+    gst_memory_unmap (maps[i].memory, &maps[i]);
+  }
+  if (filled)
+    return TRUE;
+  gst_buffer_remove_all_memory (buffer);
+  GST_OBJECT_LOCK (self);
+  self->fallback_failed = TRUE;
+  GST_OBJECT_UNLOCK (self);
+  GST_ELEMENT_WARNING (self, RESOURCE, READ, ("fallback: %s", error->message), (NULL));
+  return FALSE;
+}
+
+static void
+note_result (SlRemote *self, GstBuffer *buffer, const SlRemoteEntry *entry)
+{
+  const gint64 now = g_get_monotonic_time ();
+  const gboolean remote = entry->state == SL_REMOTE_ANSWERED;
+  SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
+  if (meta != NULL)
+    meta->inferred = now;
+  GST_OBJECT_LOCK (self);
+  self->local += !remote;
+  if (remote && g_strcmp0 (self->worker, entry->result.worker) != 0) {
+    g_free (self->worker);
+    self->worker = g_strdup (entry->result.worker);
+  }
+  GST_OBJECT_UNLOCK (self);
+  if (remote)
+    self->told_lost = FALSE;
+  sl_stage_latency_note (&self->latency, GST_ELEMENT (self), now - entry->begun);
+}
+
+/* A frame that nobody computed: (nullable): what goes on of it. */
+static GstBuffer *
+make_empty (GstBuffer *buffer)
+{
+  SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
+  if (meta == NULL || meta->frame == NULL || meta->content == SL_FRAME_OBJECT) {
+    gst_buffer_unref (buffer);
+    return NULL;
+  }
+  meta->content = meta->content == SL_FRAME_LAST_OBJECT ? SL_FRAME_NO_OBJECTS : SL_FRAME_SKIPPED;
+  return buffer;
+}
+
+static GstFlowReturn
+push_result (SlRemote *self, const SlRemoteEntry *entry, GstBuffer *buffer)
+{
+  if (entry->state == SL_REMOTE_LOST)
+    warn_lost (self);
+  if (entry->state == SL_REMOTE_ANSWERED || (entry->state == SL_REMOTE_LOST && has_fallback (self))) {
+    if (fill (self, buffer, entry))
+      note_result (self, buffer, entry);
+    else
+      buffer = make_empty (buffer);
+  } else if (entry->state == SL_REMOTE_LOST) {
+    buffer = make_empty (buffer);
+  }
+  return buffer != NULL ? gst_pad_push (self->srcpad, buffer) : GST_FLOW_OK;
+}
+
+static void
+src_task (gpointer data)
+{
+  SlRemote *self = data;
+  SlRemoteEntry *entry = sl_remote_client_pop (self->client);
+  if (entry == NULL) {
+    gst_pad_pause_task (self->srcpad);
+    return;
+  }
+  gpointer object = g_steal_pointer (&entry->data);
+  if (GST_IS_EVENT (object)) {
+    const gboolean ends = GST_EVENT_TYPE (object) == GST_EVENT_EOS;
+    gst_pad_push_event (self->srcpad, object);
+    if (ends)
+      set_flow (self, GST_FLOW_EOS);
+  } else {
+    const GstFlowReturn flow = push_result (self, entry, object);
+    if (flow != GST_FLOW_OK)
+      set_flow (self, flow);
+  }
+  sl_remote_client_done (self->client, entry);
+}
+
+static void
+start_task (SlRemote *self)
+{
+  set_flow (self, GST_FLOW_OK);
+  sl_remote_client_unlock (self->client, FALSE);
+  gst_pad_start_task (self->srcpad, src_task, self, NULL);
+}
+
+static gboolean
+sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  SlRemote *self = (SlRemote *) parent;
+  gboolean done;
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_CAPS:
+      return take_caps (self, event);
+    case GST_EVENT_FLUSH_START:
+      set_flow (self, GST_FLOW_FLUSHING);
+      sl_remote_client_unlock (self->client, TRUE);
+      done = gst_pad_push_event (self->srcpad, event);
+      gst_pad_pause_task (self->srcpad);
+      return done;
+    case GST_EVENT_FLUSH_STOP:
+      done = gst_pad_push_event (self->srcpad, event);
+      start_task (self);
+      return done;
+    default:
+      if (!GST_EVENT_IS_SERIALIZED (event))
+        return gst_pad_push_event (self->srcpad, event);
+      if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START) {
+        self->asked_live = FALSE;
+        set_flow (self, GST_FLOW_OK);
+      }
+      return sl_remote_client_push (self->client, event, NULL, NULL, NULL, FALSE);
+  }
+}
+
+static gboolean
+src_activate (GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
+{
+  SlRemote *self = (SlRemote *) parent;
+  if (mode != GST_PAD_MODE_PUSH)
+    return FALSE;
+  if (active) {
+    sl_stage_latency_start (&self->latency, GST_ELEMENT (self));
+    start_task (self);
+    return TRUE;
+  }
+  set_flow (self, GST_FLOW_FLUSHING);
+  sl_remote_client_unlock (self->client, TRUE);
+  return gst_pad_stop_task (pad);
+}
+
+static GstStateChangeReturn
+sl_remote_change_state (GstElement *element, GstStateChange transition)
+{
+  SlRemote *self = (SlRemote *) element;
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY && !start (self))
+    return GST_STATE_CHANGE_FAILURE;
+  self->refused &= transition != GST_STATE_CHANGE_READY_TO_PAUSED;
+  const GstStateChangeReturn result = GST_ELEMENT_CLASS (sl_remote_parent_class)->change_state (element, transition);
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL)
+    close_client (self);
+  return result;
+}
+
+static void
+sl_remote_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  SlRemote *self = (SlRemote *) object;
+  SlRemoteCounts counts;
+  guint workers;
+  gboolean connected;
+  read_counts (self, &counts, &workers, &connected);
+  const guint64 numbers[] = { counts.answered, counts.lost, counts.dropped, counts.resent, counts.late, counts.repeated, counts.refused };
+  GST_OBJECT_LOCK (self);
+  if (id >= PROP_ANSWERED && id <= PROP_REFUSED)
+    g_value_set_uint64 (value, numbers[id - PROP_ANSWERED]);
+  else if (id == PROP_LOCAL)
+    g_value_set_uint64 (value, self->local);
+  else if (id == PROP_WORKERS)
+    g_value_set_uint (value, workers);
+  else if (id == PROP_CONNECTED)
+    g_value_set_boolean (value, connected);
+  else if (id == PROP_WORKER)
+    g_value_set_string (value, self->worker);
+  else if (g_str_equal (pspec->name, "password"))
+    g_value_set_string (value, NULL);
+  else if (g_str_equal (pspec->name, "location"))
+    g_value_take_string (value, self->settings.location != NULL ? sl_redact_uri (self->settings.location, NULL) : NULL);
+  else
+    sl_property_get (self, &properties[id - 1], value);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+sl_remote_finalize (GObject *object)
+{
+  SlRemote *self = (SlRemote *) object;
+  close_client (self);
+  g_free (self->worker);
+  sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
+  G_OBJECT_CLASS (sl_remote_parent_class)->finalize (object);
+}
+
+static void
+install_counts (GObjectClass *klass)
+{
+  static const struct
+  {
+    const char *name, *nick, *help;
+  } counts[] = {
+    { "answered", "Answered", "Frames that workers computed" },
+    { "lost", "Lost", "Frames that no worker computed before their deadline" },
+    { "dropped", "Dropped", "Frames of live input that a newer one displaced before they were sent" },
+    { "resent", "Sent again", "Messages that were sent again" },
+    { "late", "Late", "Answers that came after their frame was given up" },
+    { "repeated", "Repeated", "Second answers for a frame, which are ignored" },
+    { "refused", "Refused", "Answers that say why there is none, and messages that are no answers" },
+    { "local", "Local", "Frames that the fallback computed" },
+  };
+  const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
+  for (guint i = 0; i < G_N_ELEMENTS (counts); i++)
+    g_object_class_install_property (klass, PROP_ANSWERED + i,
+                                     g_param_spec_uint64 (counts[i].name, counts[i].nick, counts[i].help, 0, G_MAXUINT64, 0, flags));
+  g_object_class_install_property (klass, PROP_WORKERS,
+                                   g_param_spec_uint ("workers", "Workers", "Workers that report to the broker", 0, G_MAXUINT, 0, flags));
+  g_object_class_install_property (
+    klass, PROP_CONNECTED, g_param_spec_boolean ("connected", "Connected", "Whether there is a connection to the broker", FALSE, flags));
+  g_object_class_install_property (
+    klass, PROP_WORKER, g_param_spec_string ("worker", "Worker", "Name of the worker that computed the last frame", NULL, flags));
+}
+
+static void
+sl_remote_class_init (SlRemoteClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GST_DEBUG_CATEGORY_INIT (sl_remote_debug, "slremote", 0, "has a model run on other machines");
+  object_class->finalize = sl_remote_finalize;
+  sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
+  object_class->get_property = sl_remote_get_property;
+  install_counts (object_class);
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  sl_element_class_describe (
+    element_class, "Sightline remote inference", "Filter/Analyzer/Tensor",
+    "Has a model run on other machines, by workers (sightline serve) that an MQTT 5 broker hands frames to. It stands in slinfer's place and needs "
+    "no model file: what the model wants is at the broker.",
+    "gst-launch-1.0 v4l2src ! videoconvert ! slnormalize ! slremote location=mqtt://localhost/models/ssd ! slpostprocess ! text/x-raw ! fdsink",
+    "remote.md");
+  element_class->change_state = sl_remote_change_state;
+}
+
+static void
+sl_remote_init (SlRemote *self)
+{
+  sl_properties_init (self, properties, G_N_ELEMENTS (properties));
+  self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
+  gst_pad_set_chain_function (self->sinkpad, sink_chain);
+  gst_pad_set_event_function (self->sinkpad, sink_event);
+  gst_pad_set_query_function (self->sinkpad, sink_query);
+  gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
+  self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
+  gst_pad_set_activatemode_function (self->srcpad, src_activate);
+  gst_pad_set_query_function (self->srcpad, src_query);
+  gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
+}

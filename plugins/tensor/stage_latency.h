@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a model adds to a live pipeline's latency: the running mean of its time is added to upstream's, announced again when it moves by a quarter; the
+ * mean, because one hiccup must not delay the pipeline for good. For slinfer and slremote.
+ */
+#ifndef SL_PLUGINS_TENSOR_STAGE_LATENCY_H
+#define SL_PLUGINS_TENSOR_STAGE_LATENCY_H
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/**
+ * SlStageLatency:
+ * @mean_us: of the thread that notes times
+ * @announced: object lock: latency last announced
+ * @live: object lock: what upstream said in its last answer
+ */
+typedef struct
+{
+  gint64 mean_us;
+  GstClockTime announced;
+  gboolean live;
+} SlStageLatency;
+
+void sl_stage_latency_start (SlStageLatency *latency, GstElement *element);
+/** sl_stage_latency_note: a frame took @elapsed_us; announces the mean when a live pipeline has to know. */
+void sl_stage_latency_note (SlStageLatency *latency, GstElement *element, gint64 elapsed_us);
+/** sl_stage_latency_add: adds to upstream's answer to a LATENCY @query. */
+void sl_stage_latency_add (SlStageLatency *latency, GstElement *element, GstQuery *query);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A window (remote/window.h) behind a lock, and a connection that fills and empties it.
+ *
+ * A frame goes out from the thread that pushes it where there is room, else from the connection's when an answer makes some. The answer's topic and the
+ * correlation data have a number in them that was drawn at the start, so no client takes another's answer.
+ */
+#include "remote/client.h"
+
+#include <string.h>
+
+#include "base/show.h"
+#include "remote/topics.h"
+#include "sightline/error.h"
+
+#define KEEP_ALIVE_S 15
+#define RETRY_MIN_MS 250
+#define RETRY_MAX_MS 10000
+/* Until a frame that no worker subscribed to is sent again. */
+#define UNHEARD_US 50000
+#define PACKET_ROOM 65536
+#define MOST_WORKERS 4096
+
+struct _SlRemoteClient
+{
+  SlRemoteNotify notify;
+  gpointer user;
+  char *prefix, *model, *contract_topic, *workers_topic, *answers_topic;
+  guint8 instance[8];
+  gboolean impatient;
+  SlBroker *broker;
+  GMutex lock;
+  GCond changed;
+  /* Under the lock: */
+  SlRemoteWindow window;
+  SlContract *contract; /* (nullable): at the broker */
+  char hash[SL_REMOTE_HASH];
+  char *trouble;       /* (nullable): why there is no contract */
+  GHashTable *workers; /* topics */
+  gboolean connected, unlocked;
+};
+
+static void
+tell (SlRemoteClient *self, SlRemoteNews news, const char *text)
+{
+  g_autofree char *shown = text != NULL ? sl_show_message (text) : NULL;
+  self->notify (self->user, news, shown);
+}
+
+static void
+make_correlation (const SlRemoteClient *self, guint64 id, guint8 correlation[SL_REMOTE_CORRELATION])
+{
+  const guint64 big = GUINT64_TO_BE (id);
+  memcpy (correlation, self->instance, sizeof self->instance);
+  memcpy (correlation + sizeof self->instance, &big, sizeof big);
+}
+
+/* Under the lock. FALSE: there is no connection. */
+static gboolean
+send_entry (SlRemoteClient *self, SlRemoteEntry *entry, gint64 now)
+{
+  guint8 correlation[SL_REMOTE_CORRELATION];
+  const gint64 begun = entry->state == SL_REMOTE_SENT ? entry->begun : now;
+  const gint64 left = MAX (begun + self->window.deadline_us - now, 1000);
+  g_autofree char *topic = sl_remote_topic_work (self->prefix, self->model, entry->hash);
+  make_correlation (self, entry->id, correlation);
+  sl_remote_request_renew (entry->request, (guint) (left / 1000));
+  const gint message = sl_broker_send (self->broker, &(SlBrokerSend){ .topic = topic,
+                                                                      .data = entry->request,
+                                                                      .size = entry->request_size,
+                                                                      .expiry = (guint) (left / G_USEC_PER_SEC) + 1,
+                                                                      .response = self->answers_topic,
+                                                                      .correlation = correlation,
+                                                                      .correlation_size = sizeof correlation });
+  if (message == 0)
+    return FALSE;
+  sl_remote_window_sent (&self->window, entry, message, now);
+  return TRUE;
+}
+
+/* Under the lock: sends what is to be sent, gives up what is too old, and wakes those that wait. */
+static void
+advance (SlRemoteClient *self)
+{
+  const gint64 now = g_get_monotonic_time ();
+  SlRemoteEntry *entry;
+  sl_remote_window_expire (&self->window, now, !self->connected, self->impatient);
+  while (self->connected && (entry = sl_remote_window_next (&self->window, now)) != NULL)
+    if (!send_entry (self, entry, now))
+      break;
+  g_cond_broadcast (&self->changed);
+}
+
+static void
+on_connected (SlBroker *broker, gpointer user)
+{
+  SlRemoteClient *self = user;
+  sl_broker_subscribe (broker, self->answers_topic);
+  sl_broker_subscribe (broker, self->contract_topic);
+  sl_broker_subscribe (broker, self->workers_topic);
+  g_mutex_lock (&self->lock);
+  self->broker = broker;
+  self->connected = TRUE;
+  g_clear_pointer (&self->trouble, g_free);
+  sl_remote_window_again (&self->window, 1);
+  advance (self);
+  g_mutex_unlock (&self->lock);
+  tell (self, SL_REMOTE_CONNECTED, NULL);
+}
+
+static void
+on_lost (gpointer user, const char *reason, guint retry_ms)
+{
+  SlRemoteClient *self = user;
+  g_mutex_lock (&self->lock);
+  const gboolean first = self->connected || self->trouble == NULL;
+  self->connected = FALSE;
+  g_hash_table_remove_all (self->workers);
+  g_free (self->trouble);
+  self->trouble = g_strdup (reason);
+  advance (self);
+  g_mutex_unlock (&self->lock);
+  if (first)
+    tell (self, SL_REMOTE_DISCONNECTED, reason);
+}
+
+static void
+on_denied (gpointer user, const char *reason)
+{
+  SlRemoteClient *self = user;
+  g_mutex_lock (&self->lock);
+  g_free (self->trouble);
+  self->trouble = g_strdup (reason);
+  g_cond_broadcast (&self->changed);
+  g_mutex_unlock (&self->lock);
+  tell (self, SL_REMOTE_TROUBLE, reason);
+}
+
+static void
+heard_contract (SlRemoteClient *self, const SlBrokerMessage *message)
+{
+  g_autoptr (GError) error = NULL;
+  char hash[SL_REMOTE_HASH];
+  if (message->size == 0) /* it was taken away; workers may go on by it */
+    return;
+  SlContract *contract = sl_remote_contract_read (message->data, message->size, message->topic, hash, &error);
+  g_mutex_lock (&self->lock);
+  const gboolean other = contract != NULL && strcmp (hash, self->hash) != 0;
+  if (other) {
+    g_clear_pointer (&self->contract, sl_contract_unref);
+    self->contract = g_steal_pointer (&contract);
+    g_strlcpy (self->hash, hash, sizeof self->hash);
+  } else if (error != NULL) {
+    g_free (self->trouble);
+    self->trouble = g_strdup (error->message);
+  }
+  g_cond_broadcast (&self->changed);
+  g_mutex_unlock (&self->lock);
+  g_clear_pointer (&contract, sl_contract_unref);
+  if (other)
+    tell (self, SL_REMOTE_CONTRACT, NULL);
+  else if (error != NULL)
+    tell (self, SL_REMOTE_TROUBLE, error->message);
+}
+
+/* A worker's report; none: it is gone, and may have had frames of ours. */
+static void
+heard_worker (SlRemoteClient *self, const SlBrokerMessage *message)
+{
+  g_mutex_lock (&self->lock);
+  if (message->size == 0 && g_hash_table_remove (self->workers, message->topic)) {
+    sl_remote_window_again (&self->window, g_get_monotonic_time ());
+    advance (self);
+  } else if (message->size > 0 && g_hash_table_size (self->workers) < MOST_WORKERS) {
+    g_hash_table_add (self->workers, g_strdup (message->topic));
+  }
+  g_mutex_unlock (&self->lock);
+}
+
+/* Under the lock: an answer with our correlation data. (nullable) (transfer full): what is wrong with it. */
+static char *
+take_answer (SlRemoteClient *self, guint64 id, const SlBrokerMessage *message)
+{
+  SlRemoteAnswer answer;
+  g_autoptr (GError) error = NULL;
+  SlRemoteEntry *entry = sl_remote_window_by_id (&self->window, id);
+  if (entry == NULL)
+    return NULL;
+  g_autofree guint8 *copy = g_memdup2 (message->data, message->size);
+  if (!sl_remote_answer_read (copy, message->size, entry->contract, &answer, &error)) {
+    self->window.counts.refused++;
+    return g_strdup (error->message);
+  }
+  if (answer.refusal == NULL) {
+    sl_remote_window_answered (&self->window, entry, g_steal_pointer (&copy), message->size, &answer);
+    return NULL;
+  }
+  self->window.counts.refused++;
+  entry->again = g_get_monotonic_time () + UNHEARD_US;
+  return g_strdup_printf ("a worker refused a frame: %s", answer.refusal);
+}
+
+static void
+heard_answer (SlRemoteClient *self, const SlBrokerMessage *message)
+{
+  guint64 big;
+  g_autofree char *trouble = NULL;
+  if (message->correlation_size == SL_REMOTE_CORRELATION && memcmp (message->correlation, self->instance, sizeof self->instance) == 0) {
+    memcpy (&big, (const guint8 *) message->correlation + sizeof self->instance, sizeof big);
+    g_mutex_lock (&self->lock);
+    trouble = take_answer (self, GUINT64_FROM_BE (big), message);
+    advance (self);
+    g_mutex_unlock (&self->lock);
+  } else {
+    trouble = g_strdup_printf ("answer: expected %d bytes of correlation data of this client, got %" G_GSIZE_FORMAT " of another",
+                               SL_REMOTE_CORRELATION, message->correlation_size);
+    g_mutex_lock (&self->lock);
+    self->window.counts.refused++;
+    g_mutex_unlock (&self->lock);
+  }
+  if (trouble != NULL)
+    tell (self, SL_REMOTE_TROUBLE, trouble);
+}
+
+static void
+on_heard (gpointer user, const SlBrokerMessage *message)
+{
+  SlRemoteClient *self = user;
+  if (strcmp (message->topic, self->answers_topic) == 0)
+    heard_answer (self, message);
+  else if (strcmp (message->topic, self->contract_topic) == 0)
+    heard_contract (self, message);
+  else
+    heard_worker (self, message);
+}
+
+static void
+on_confirmed (gpointer user, gint id, SlBrokerSent sent, const char *reason)
+{
+  SlRemoteClient *self = user;
+  if (sent == SL_SENT_CONFIRMED)
+    return;
+  g_mutex_lock (&self->lock);
+  SlRemoteEntry *entry = sl_remote_window_by_message (&self->window, id);
+  if (entry != NULL && self->impatient)
+    sl_remote_window_lose (&self->window, entry);
+  else if (entry != NULL)
+    entry->again = g_get_monotonic_time () + UNHEARD_US;
+  advance (self);
+  g_mutex_unlock (&self->lock);
+  if (sent == SL_SENT_REFUSED) {
+    g_autofree char *text =
+      g_strdup_printf ("the broker does not let this user ask: %s: check its access control (docs/remote.md has one)", reason);
+    tell (self, SL_REMOTE_TROUBLE, text);
+  }
+}
+
+static guint
+on_tick (gpointer user)
+{
+  SlRemoteClient *self = user;
+  g_mutex_lock (&self->lock);
+  advance (self);
+  const gint64 due = sl_remote_window_due (&self->window);
+  g_mutex_unlock (&self->lock);
+  const gint64 left = due == G_MAXINT64 ? G_USEC_PER_SEC : CLAMP (due - g_get_monotonic_time (), 0, G_USEC_PER_SEC);
+  return (guint) (left / 1000) + 1;
+}
+
+static gboolean
+find_topics (SlRemoteClient *self, const SlMqttAccess *access, GError **error)
+{
+  SlMqttTarget target = { NULL };
+  g_autofree char *client = g_strdup_printf ("%08x%08x", g_random_int (), g_random_int ());
+  const gboolean found =
+    sl_mqtt_target_parse (&target, access, SL_REMOTE_EXAMPLE, error) && sl_remote_split (target.topic, &self->prefix, &self->model, error);
+  if (found) {
+    self->contract_topic = sl_remote_topic_contract (self->prefix, self->model);
+    self->workers_topic = sl_remote_topic_worker (self->prefix, "+");
+    self->answers_topic = sl_remote_topic_answers (self->prefix, self->model, target.user, client);
+  }
+  sl_mqtt_target_clear (&target);
+  return found;
+}
+
+SlRemoteClient *
+sl_remote_client_new (const SlRemoteClientSettings *settings, SlRemoteNotify notify, gpointer user, GDestroyNotify free_data,
+                      GError **error)
+{
+  static const SlBrokerCalls calls = { on_connected, on_lost, on_denied, on_heard, on_confirmed, on_tick };
+  SlRemoteClient *self = g_new0 (SlRemoteClient, 1);
+  g_mutex_init (&self->lock);
+  g_cond_init (&self->changed);
+  self->notify = notify;
+  self->user = user;
+  self->impatient = settings->impatient;
+  self->workers = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  sl_remote_window_init (&self->window, settings->window, settings->deadline_us, free_data);
+  for (guint i = 0; i < sizeof self->instance; i++)
+    self->instance[i] = (guint8) g_random_int_range (0, 256);
+  g_autofree char *client_id = g_strdup_printf ("sightline-%08x%08x", g_random_int (), g_random_int ());
+  const SlBrokerSettings broker = {
+    .access = settings->access,
+    .example = SL_REMOTE_EXAMPLE,
+    .client_id = client_id,
+    .keep_alive = KEEP_ALIVE_S,
+    .retry_min_ms = RETRY_MIN_MS,
+    .retry_max_ms = RETRY_MAX_MS,
+    .most_bytes = SL_REMOTE_MAX_CONTRACT + SL_MAX_TENSOR_BYTES / 4 + PACKET_ROOM,
+  };
+  SlBroker *connection = find_topics (self, &settings->access, error) ? sl_broker_new (&broker, &calls, self, error) : NULL;
+  if (connection == NULL) {
+    sl_remote_client_free (self);
+    return NULL;
+  }
+  g_mutex_lock (&self->lock);
+  self->broker = connection;
+  g_mutex_unlock (&self->lock);
+  return self;
+}
+
+void
+sl_remote_client_free (SlRemoteClient *self)
+{
+  if (self == NULL)
+    return;
+  sl_broker_free (self->broker);
+  sl_remote_window_clear (&self->window);
+  g_clear_pointer (&self->contract, sl_contract_unref);
+  g_hash_table_unref (self->workers);
+  g_mutex_clear (&self->lock);
+  g_cond_clear (&self->changed);
+  g_free (self->prefix);
+  g_free (self->model);
+  g_free (self->contract_topic);
+  g_free (self->workers_topic);
+  g_free (self->answers_topic);
+  g_free (self->trouble);
+  g_free (self);
+}
+
+SlContract *
+sl_remote_client_wait (SlRemoteClient *self, gint64 timeout_us, char hash[SL_REMOTE_HASH], GError **error)
+{
+  const gint64 until = g_get_monotonic_time () + timeout_us;
+  g_mutex_lock (&self->lock);
+  while (self->contract == NULL && !self->unlocked && g_cond_wait_until (&self->changed, &self->lock, until))
+    continue;
+  SlContract *contract = self->contract != NULL ? sl_contract_ref (self->contract) : NULL;
+  g_strlcpy (hash, self->hash, SL_REMOTE_HASH);
+  if (contract == NULL && self->trouble != NULL)
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s/%s: %s", self->prefix, self->model, self->trouble);
+  else if (contract == NULL)
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_OPEN,
+      "%s/%s: the broker has no contract of this model: start a worker, sightline serve %s=FILE --location .../%s, or correct the location",
+      self->prefix, self->model, self->model, self->prefix);
+  g_mutex_unlock (&self->lock);
+  return contract;
+}
+
+SlContract *
+sl_remote_client_offer (SlRemoteClient *self, char hash[SL_REMOTE_HASH])
+{
+  g_mutex_lock (&self->lock);
+  SlContract *contract = self->contract != NULL ? sl_contract_ref (self->contract) : NULL;
+  g_strlcpy (hash, self->hash, SL_REMOTE_HASH);
+  g_mutex_unlock (&self->lock);
+  return contract;
+}
+
+gboolean
+sl_remote_client_push (SlRemoteClient *self, gpointer data, SlContract *contract, const char *hash, const void *const *inputs,
+                       gboolean live)
+{
+  SlRemoteEntry *entry = g_new0 (SlRemoteEntry, 1);
+  entry->data = data;
+  entry->state = contract != NULL ? SL_REMOTE_WAITING : SL_REMOTE_PASSES;
+  entry->begun = g_get_monotonic_time ();
+  if (contract != NULL) {
+    entry->contract = sl_contract_ref (contract);
+    g_strlcpy (entry->hash, hash, sizeof entry->hash);
+    entry->request_size = sl_remote_request_size (contract);
+    entry->request = g_malloc (entry->request_size);
+    sl_remote_request_write (entry->request, contract, hash, 0, inputs);
+  }
+  g_mutex_lock (&self->lock);
+  if (live && contract != NULL)
+    sl_remote_window_drop_waiting (&self->window);
+  while (contract != NULL && self->window.n_waiting > 0 && !self->unlocked)
+    g_cond_wait (&self->changed, &self->lock);
+  const gboolean taken = !self->unlocked;
+  if (taken) {
+    sl_remote_window_push (&self->window, entry);
+    advance (self);
+  }
+  g_mutex_unlock (&self->lock);
+  if (!taken)
+    sl_remote_entry_free (&self->window, entry);
+  return taken;
+}
+
+SlRemoteEntry *
+sl_remote_client_pop (SlRemoteClient *self)
+{
+  SlRemoteEntry *entry = NULL;
+  g_mutex_lock (&self->lock);
+  while (!self->unlocked && (entry = sl_remote_window_pop (&self->window)) == NULL)
+    g_cond_wait (&self->changed, &self->lock);
+  g_mutex_unlock (&self->lock);
+  return entry;
+}
+
+void
+sl_remote_client_done (SlRemoteClient *self, SlRemoteEntry *entry)
+{
+  sl_remote_entry_free (&self->window, entry);
+}
+
+void
+sl_remote_client_unlock (SlRemoteClient *self, gboolean unlocked)
+{
+  g_mutex_lock (&self->lock);
+  if (!unlocked)
+    sl_remote_window_clear (&self->window);
+  self->unlocked = unlocked;
+  g_cond_broadcast (&self->changed);
+  g_mutex_unlock (&self->lock);
+}
+
+void
+sl_remote_client_counts (SlRemoteClient *self, SlRemoteCounts *counts, guint *workers, gboolean *connected)
+{
+  g_mutex_lock (&self->lock);
+  *counts = self->window.counts;
+  *workers = g_hash_table_size (self->workers);
+  *connected = self->connected;
+  g_mutex_unlock (&self->lock);
+}

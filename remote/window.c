@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A frame is sent again once, at half of its deadline: a worker that dies costs no more, and one that is slow does not get all its work twice over.
+ */
+#include "remote/window.h"
+
+void
+sl_remote_window_init (SlRemoteWindow *window, guint most_sent, gint64 deadline_us, GDestroyNotify free_data)
+{
+  *window = (SlRemoteWindow){ .most_sent = most_sent, .deadline_us = deadline_us, .free_data = free_data, .next_id = 1 };
+  g_queue_init (&window->entries);
+}
+
+void
+sl_remote_entry_free (SlRemoteWindow *window, SlRemoteEntry *entry)
+{
+  if (entry == NULL)
+    return;
+  if (entry->data != NULL)
+    window->free_data (entry->data);
+  g_clear_pointer (&entry->contract, sl_contract_unref);
+  g_free (entry->request);
+  g_free (entry->answer);
+  g_free (entry);
+}
+
+void
+sl_remote_window_clear (SlRemoteWindow *window)
+{
+  SlRemoteEntry *entry;
+  while ((entry = g_queue_pop_head (&window->entries)) != NULL)
+    sl_remote_entry_free (window, entry);
+  window->n_sent = window->n_waiting = 0;
+}
+
+void
+sl_remote_window_push (SlRemoteWindow *window, SlRemoteEntry *entry)
+{
+  entry->id = window->next_id++;
+  window->n_waiting += entry->state == SL_REMOTE_WAITING;
+  g_queue_push_tail (&window->entries, entry);
+}
+
+void
+sl_remote_window_drop_waiting (SlRemoteWindow *window)
+{
+  for (GList *at = window->entries.head, *next; at != NULL && window->n_waiting > 0; at = next) {
+    SlRemoteEntry *entry = at->data;
+    next = at->next;
+    if (entry->state != SL_REMOTE_WAITING)
+      continue;
+    g_queue_delete_link (&window->entries, at);
+    sl_remote_entry_free (window, entry);
+    window->n_waiting--;
+    window->counts.dropped++;
+  }
+}
+
+SlRemoteEntry *
+sl_remote_window_next (SlRemoteWindow *window, gint64 now)
+{
+  const gboolean room = window->n_sent < window->most_sent;
+  for (GList *at = window->entries.head; at != NULL; at = at->next) {
+    SlRemoteEntry *entry = at->data;
+    if ((entry->state == SL_REMOTE_WAITING && room) || (entry->state == SL_REMOTE_SENT && entry->again > 0 && entry->again <= now))
+      return entry;
+  }
+  return NULL;
+}
+
+void
+sl_remote_window_sent (SlRemoteWindow *window, SlRemoteEntry *entry, gint message, gint64 now)
+{
+  if (entry->state == SL_REMOTE_WAITING) {
+    window->n_waiting--;
+    window->n_sent++;
+    entry->state = SL_REMOTE_SENT;
+    entry->begun = now;
+  } else {
+    window->counts.resent++;
+  }
+  entry->again = entry->sends == 0 ? now + window->deadline_us / 2 : 0;
+  entry->sends++;
+  entry->message = message;
+}
+
+void
+sl_remote_window_again (SlRemoteWindow *window, gint64 at)
+{
+  for (GList *link = window->entries.head; link != NULL; link = link->next) {
+    SlRemoteEntry *entry = link->data;
+    if (entry->state == SL_REMOTE_SENT)
+      entry->again = at;
+  }
+}
+
+SlRemoteEntry *
+sl_remote_window_by_message (SlRemoteWindow *window, gint message)
+{
+  for (GList *at = window->entries.head; at != NULL; at = at->next) {
+    SlRemoteEntry *entry = at->data;
+    if (entry->state == SL_REMOTE_SENT && entry->message == message)
+      return entry;
+  }
+  return NULL;
+}
+
+SlRemoteEntry *
+sl_remote_window_by_id (SlRemoteWindow *window, guint64 id)
+{
+  for (GList *at = window->entries.head; at != NULL; at = at->next) {
+    SlRemoteEntry *entry = at->data;
+    if (entry->id == id && entry->state == SL_REMOTE_SENT)
+      return entry;
+  }
+  const gboolean lost = id > 0 && window->lost_ids[id % SL_REMOTE_REMEMBERED] == id;
+  window->counts.late += lost;
+  window->counts.repeated += !lost;
+  return NULL;
+}
+
+void
+sl_remote_window_answered (SlRemoteWindow *window, SlRemoteEntry *entry, guint8 *answer, gsize size, const SlRemoteAnswer *result)
+{
+  entry->state = SL_REMOTE_ANSWERED;
+  entry->answer = answer;
+  entry->answer_size = size;
+  entry->result = *result;
+  entry->result.worker = entry->result.text;
+  window->n_sent--;
+  window->counts.answered++;
+}
+
+void
+sl_remote_window_lose (SlRemoteWindow *window, SlRemoteEntry *entry)
+{
+  window->n_sent -= entry->state == SL_REMOTE_SENT;
+  window->n_waiting -= entry->state == SL_REMOTE_WAITING;
+  entry->state = SL_REMOTE_LOST;
+  window->lost_ids[entry->id % SL_REMOTE_REMEMBERED] = entry->id;
+  window->counts.lost++;
+}
+
+void
+sl_remote_window_expire (SlRemoteWindow *window, gint64 now, gboolean offline, gboolean impatient)
+{
+  for (GList *at = window->entries.head; at != NULL; at = at->next) {
+    SlRemoteEntry *entry = at->data;
+    const gboolean old = now - entry->begun >= window->deadline_us;
+    if ((entry->state == SL_REMOTE_SENT && (old || (offline && impatient)))
+        || (entry->state == SL_REMOTE_WAITING && offline && (old || impatient)))
+      sl_remote_window_lose (window, entry);
+  }
+}
+
+SlRemoteEntry *
+sl_remote_window_pop (SlRemoteWindow *window)
+{
+  const SlRemoteEntry *entry = g_queue_peek_head (&window->entries);
+  const gboolean ready = entry != NULL && entry->state != SL_REMOTE_WAITING && entry->state != SL_REMOTE_SENT;
+  return ready ? g_queue_pop_head (&window->entries) : NULL;
+}
+
+gint64
+sl_remote_window_due (const SlRemoteWindow *window)
+{
+  gint64 due = G_MAXINT64;
+  for (const GList *at = window->entries.head; at != NULL; at = at->next) {
+    const SlRemoteEntry *entry = at->data;
+    if (entry->state == SL_REMOTE_SENT && entry->again > 0)
+      due = MIN (due, entry->again);
+    if (entry->state == SL_REMOTE_SENT || entry->state == SL_REMOTE_WAITING)
+      due = MIN (due, entry->begun + window->deadline_us);
+  }
+  return due;
+}

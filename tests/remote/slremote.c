@@ -1,0 +1,674 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slremote and `sightline serve` through a mosquitto of the test's own: what comes out is compared with slinfer's to the bit while workers and the broker are
+ * killed, and strangers send what they like. argv: the program sightline.
+ */
+#include "config.h"
+
+#include <gio/gio.h>
+#include <mosquitto.h>
+#include <mqtt_protocol.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "plugins/elements.h"
+#include "remote/message.h"
+#include "tests/elements/process.h"
+#include "tests/elements/support.h"
+
+#define PATIENCE (100 * G_USEC_PER_SEC)
+#define PICTURE_BYTES 48
+#define PICTURE_CAPS "other/tensors,format=static,num_tensors=1,dimensions=3:4:4:1,types=uint8,framerate=25/1"
+
+static const char *sightline;
+
+typedef struct
+{
+  char *folder, *config, *model;
+  guint port;
+  GPid broker;
+} Pool;
+
+static char *
+in_folder (const Pool *pool, const char *name)
+{
+  return g_build_filename (pool->folder, name, NULL);
+}
+
+static void
+start_broker (Pool *pool)
+{
+  const char *argv[] = { "mosquitto", "-c", pool->config, NULL };
+  pool->broker = test_spawn (argv, NULL);
+  test_wait_listening (pool->port);
+}
+
+/* Without a broker's program the test is skipped. */
+static gboolean
+open_pool (Pool *pool, const char *more)
+{
+  g_autofree char *program = g_find_program_in_path ("mosquitto");
+  if (program == NULL) {
+    g_test_skip ("needs the program mosquitto");
+    return FALSE;
+  }
+  *pool = (Pool){ .port = test_reserve_port () };
+  pool->folder = g_dir_make_tmp ("sl-remote-XXXXXX", NULL);
+  pool->config = in_folder (pool, "mosquitto.conf");
+  pool->model = test_colour_model (SL_DTYPE_U8);
+  g_autofree char *config = g_strdup_printf ("listener %u 127.0.0.1\nuser root\n%s\n", pool->port, more);
+  g_assert_true (g_file_set_contents (pool->config, config, -1, NULL));
+  start_broker (pool);
+  return TRUE;
+}
+
+static void
+close_pool (Pool *pool)
+{
+  static const char *const names[] = { "mosquitto.conf", "passwords", "access", "secret" };
+  test_kill (&pool->broker, SIGKILL);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    g_autofree char *path = in_folder (pool, names[i]);
+    remove (path);
+  }
+  remove (pool->folder);
+  test_remove_file (pool->model);
+  g_free (pool->folder);
+  g_free (pool->config);
+  g_free (pool->model);
+}
+
+static GPid
+serve_at (const char *location, const char *model, const char *option, const char *value)
+{
+  g_autofree char *named = g_strconcat ("toy=", model, NULL);
+  const char *argv[] = { sightline, "serve", named, "--location", location, option, value, NULL };
+  return test_spawn (argv, NULL);
+}
+
+static GPid
+serve (const Pool *pool, const char *option, const char *value)
+{
+  g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool->port);
+  return serve_at (location, pool->model, option, value);
+}
+
+/* A camera: slremote in a harness. */
+typedef struct
+{
+  GstHarness *harness;
+  GstBus *bus;
+  GstElement *element;
+} Camera;
+
+/* @ready: the element has to start. */
+static Camera
+open_camera_at (const char *location, const char *more, gboolean ready)
+{
+  Camera camera = { NULL };
+  g_autofree char *launch = g_strdup_printf ("slremote location=%s %s", location, more);
+  camera.element = gst_parse_launch (launch, NULL);
+  g_assert_nonnull (camera.element);
+  gst_object_ref_sink (camera.element);
+  camera.bus = test_watch (camera.element);
+  g_assert_true ((gst_element_set_state (camera.element, GST_STATE_READY) != GST_STATE_CHANGE_FAILURE) == ready);
+  if (ready) {
+    camera.harness = gst_harness_new_with_element (camera.element, "sink", "src");
+    gst_harness_set_live (camera.harness, FALSE);
+    gst_harness_set_src_caps_str (camera.harness, PICTURE_CAPS);
+  }
+  return camera;
+}
+
+static Camera
+open_camera (const Pool *pool, const char *more)
+{
+  g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/models/toy", pool->port),
+                  *all = g_strconcat ("contract-timeout=100000 deadline=60000 ", more, NULL);
+  return open_camera_at (location, all, TRUE);
+}
+
+static void
+close_camera (Camera *camera)
+{
+  gst_element_set_state (camera->element, GST_STATE_NULL);
+  if (camera->harness != NULL)
+    gst_harness_teardown (camera->harness);
+  gst_object_unref (camera->bus);
+  gst_object_unref (camera->element);
+}
+
+static guint64
+count (const Camera *camera, const char *property)
+{
+  guint64 n;
+  g_object_get (camera->element, property, &n, NULL);
+  return n;
+}
+
+/* The model gives the mean of each channel: all pixels alike, it is that value, whoever computes it. */
+static void
+push (const Camera *camera, guint i)
+{
+  guint8 picture[PICTURE_BYTES];
+  for (guint k = 0; k < PICTURE_BYTES; k++)
+    picture[k] = (guint8) (i + 3 * (k % 3));
+  GstBuffer *buffer = test_tensor_buffer (picture, sizeof picture);
+  GST_BUFFER_PTS (buffer) = i * GST_MSECOND;
+  g_assert_cmpint (gst_harness_push (camera->harness, buffer), ==, GST_FLOW_OK);
+}
+
+static void
+pull (const Camera *camera, guint i)
+{
+  GstMapInfo map;
+  g_autoptr (GstBuffer) buffer = gst_harness_pull (camera->harness);
+  g_assert_nonnull (buffer);
+  g_assert_cmpuint (GST_BUFFER_PTS (buffer), ==, i * GST_MSECOND);
+  g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_READ));
+  g_assert_cmpuint (map.size, ==, 3);
+  for (guint c = 0; c < 3; c++)
+    g_assert_cmpuint (map.data[c], ==, (guint8) (i + 3 * c));
+  gst_buffer_unmap (buffer, &map);
+}
+
+static void
+push_and_pull (const Camera *camera, guint from, guint to)
+{
+  for (guint i = from; i < to; i++) {
+    push (camera, i);
+    pull (camera, i);
+  }
+}
+
+static void
+wait_for_count (const Camera *camera, const char *property, guint64 least)
+{
+  const gint64 until = g_get_monotonic_time () + PATIENCE;
+  while (count (camera, property) < least) {
+    g_assert_cmpint (g_get_monotonic_time (), <, until);
+    g_usleep (10000);
+  }
+}
+
+static guint
+n_workers (const Camera *camera)
+{
+  guint workers;
+  g_object_get (camera->element, "workers", &workers, NULL);
+  return workers;
+}
+
+static void
+wait_for_workers (const Camera *camera, guint n)
+{
+  const gint64 until = g_get_monotonic_time () + PATIENCE;
+  while (n_workers (camera) != n) {
+    g_assert_cmpint (g_get_monotonic_time (), <, until);
+    g_usleep (10000);
+  }
+}
+
+/* Real pixels through a real model, in slinfer and in slremote: the same bytes. */
+static GstBuffer *
+run_line (const char *element)
+{
+  const guint8 colour[3] = { 200, 60, 20 };
+  const char *caps = "video/x-raw,format=RGB,width=12,height=10,framerate=25/1";
+  g_autofree char *launch = g_strdup_printf ("slnormalize ! %s", element);
+  return test_line_run (launch, NULL, caps, test_frame (caps, colour, 0));
+}
+
+static void
+test_same_as_slinfer (void)
+{
+  Pool pool;
+  GstMapInfo here, there;
+  if (!open_pool (&pool, "allow_anonymous true"))
+    return;
+  GPid worker = serve (&pool, "--name", "w1");
+  g_autofree char *local = g_strdup_printf ("slinfer model=%s", pool.model),
+                  *remote =
+                    g_strdup_printf ("slremote location=mqtt://127.0.0.1:%u/models/toy contract-timeout=100000 deadline=60000", pool.port);
+  g_autoptr (GstBuffer) expected = run_line (local), got = run_line (remote);
+  g_assert_true (gst_buffer_map (expected, &here, GST_MAP_READ) && gst_buffer_map (got, &there, GST_MAP_READ));
+  g_assert_cmpmem (here.data, here.size, there.data, there.size);
+  gst_buffer_unmap (expected, &here);
+  gst_buffer_unmap (got, &there);
+  Camera camera = open_camera (&pool, "window=8");
+  for (guint i = 0; i < 40; i++)
+    push (&camera, i);
+  for (guint i = 0; i < 40; i++)
+    pull (&camera, i);
+  g_autofree char *name = NULL;
+  g_object_get (camera.element, "worker", &name, NULL);
+  g_assert_cmpstr (name, ==, "w1");
+  g_assert_cmpuint (count (&camera, "answered"), ==, 40);
+  g_assert_cmpuint (count (&camera, "lost"), ==, 0);
+  close_camera (&camera);
+  test_kill (&worker, SIGKILL);
+  close_pool (&pool);
+}
+
+/* Frames that come at their own pace, of which one is on its way at a time: the newest is sent, and none waits. */
+static void
+test_live (void)
+{
+  Pool pool;
+  if (!open_pool (&pool, "allow_anonymous true"))
+    return;
+  GPid worker = serve (&pool, NULL, NULL);
+  Camera camera = open_camera (&pool, "window=1");
+  push_and_pull (&camera, 0, 1);
+  gst_harness_set_live (camera.harness, TRUE);
+  gst_harness_push_event (camera.harness, gst_event_new_stream_start ("live"));
+  gst_harness_set_src_caps_str (camera.harness, PICTURE_CAPS);
+  kill (worker, SIGSTOP);
+  for (guint i = 1; i < 20; i++)
+    push (&camera, i);
+  g_assert_cmpuint (count (&camera, "dropped"), ==, 17);
+  kill (worker, SIGCONT);
+  pull (&camera, 1);
+  pull (&camera, 19);
+  close_camera (&camera);
+  test_kill (&worker, SIGKILL);
+  close_pool (&pool);
+}
+
+/* Two cameras with different pictures never get each other's answers. */
+static void
+test_two_cameras (void)
+{
+  Pool pool;
+  if (!open_pool (&pool, "allow_anonymous true"))
+    return;
+  GPid worker = serve (&pool, "--jobs", "2");
+  Camera one = open_camera (&pool, "window=8"), two = open_camera (&pool, "window=8");
+  for (guint i = 0; i < 60; i++) {
+    push (&one, i);
+    push (&two, i + 100);
+  }
+  for (guint i = 0; i < 60; i++) {
+    pull (&one, i);
+    pull (&two, i + 100);
+  }
+  close_camera (&one);
+  close_camera (&two);
+  test_kill (&worker, SIGKILL);
+  close_pool (&pool);
+}
+
+/* A worker dies with frames, another has the rest; one that ends by SIGTERM leaves none behind. */
+static void
+test_worker_killed (void)
+{
+  Pool pool;
+  if (!open_pool (&pool, "allow_anonymous true"))
+    return;
+  GPid first = serve (&pool, NULL, NULL), second = serve (&pool, NULL, NULL);
+  Camera camera = open_camera (&pool, "window=16");
+  wait_for_workers (&camera, 2);
+  push_and_pull (&camera, 0, 5);
+  kill (first, SIGSTOP); /* what it is given now it never answers */
+  for (guint i = 5; i < 15; i++)
+    push (&camera, i);
+  test_kill (&first, SIGKILL);
+  for (guint i = 5; i < 15; i++)
+    pull (&camera, i);
+  wait_for_workers (&camera, 1);
+  g_assert_cmpuint (count (&camera, "answered"), ==, 15);
+  g_assert_cmpuint (count (&camera, "lost"), ==, 0);
+  for (guint i = 15; i < 25; i++)
+    push (&camera, i);
+  g_assert_cmpint (test_kill (&second, SIGTERM), ==, 0);
+  GPid third = serve (&pool, NULL, NULL);
+  for (guint i = 15; i < 25; i++)
+    pull (&camera, i);
+  close_camera (&camera);
+  test_kill (&third, SIGKILL);
+  close_pool (&pool);
+}
+
+/* A broker that comes back has forgotten all; both sides come back to it. */
+static void
+test_broker_restarts (void)
+{
+  Pool pool;
+  if (!open_pool (&pool, "allow_anonymous true"))
+    return;
+  GPid worker = serve (&pool, NULL, NULL);
+  Camera camera = open_camera (&pool, "");
+  push_and_pull (&camera, 0, 5);
+  test_kill (&pool.broker, SIGKILL);
+  push (&camera, 5); /* it waits for the broker; a second one would wait for room */
+  start_broker (&pool);
+  pull (&camera, 5);
+  push_and_pull (&camera, 6, 10);
+  g_assert_cmpuint (count (&camera, "lost"), ==, 0);
+  close_camera (&camera);
+  test_kill (&worker, SIGKILL);
+  close_pool (&pool);
+}
+
+static char *
+wait_for_text (GstBus *bus, GstMessageType type, const char *fragment)
+{
+  for (;;) {
+    g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, PATIENCE * GST_USECOND, type);
+    g_autoptr (GError) error = NULL;
+    g_assert_nonnull (message);
+    if (type == GST_MESSAGE_ERROR)
+      gst_message_parse_error (message, &error, NULL);
+    else
+      gst_message_parse_warning (message, &error, NULL);
+    if (strstr (error->message, fragment) != NULL)
+      return g_strdup (error->message);
+  }
+}
+
+/* Nobody works: the model is loaded here, where there is a file; a file of another model is refused with expected and got. */
+static void
+test_fallback (void)
+{
+  Pool pool;
+  if (!open_pool (&pool, "allow_anonymous true"))
+    return;
+  GPid worker = serve (&pool, NULL, NULL);
+  g_autofree char *other = test_pair_model (), *own = g_strdup_printf ("fallback=%s", pool.model),
+                  *wrong = g_strdup_printf ("fallback=%s", other);
+  Camera camera = open_camera (&pool, own);
+  push_and_pull (&camera, 0, 3);
+  g_assert_cmpuint (count (&camera, "local"), ==, 0);
+  test_kill (&worker, SIGKILL);
+  wait_for_workers (&camera, 0);
+  push_and_pull (&camera, 3, 6);
+  g_assert_cmpuint (count (&camera, "local"), ==, 3);
+  worker = serve (&pool, NULL, NULL);
+  wait_for_workers (&camera, 1);
+  for (guint i = 6; count (&camera, "answered") < 6; i++)
+    push_and_pull (&camera, i, i + 1);
+  close_camera (&camera);
+  camera = open_camera (&pool, wrong);
+  test_kill (&worker, SIGKILL);
+  wait_for_workers (&camera, 0);
+  push (&camera, 0);
+  g_autofree char *text = wait_for_text (camera.bus, GST_MESSAGE_WARNING, "fallback: ");
+  g_assert_nonnull (strstr (text, "expected the model that the workers serve, uint8[1,4,4,3]"));
+  g_assert_nonnull (strstr (text, ", got uint8[1,4,4,3]"));
+  close_camera (&camera);
+  test_kill (&pool.broker, SIGKILL);
+  g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/models/toy", pool.port),
+                  *late = g_strconcat (own, " contract-timeout=1", NULL);
+  camera = open_camera_at (location, late, TRUE); /* not even a broker */
+  push_and_pull (&camera, 0, 3);
+  g_assert_cmpuint (count (&camera, "local"), ==, 3);
+  close_camera (&camera);
+  test_remove_file (other);
+  close_pool (&pool);
+}
+
+/* Without a fallback a frame passes, marked as one that nobody looked at, and a message says so. */
+static void
+test_lost (void)
+{
+  Pool pool;
+  const guint8 colour[3] = { 200, 60, 20 };
+  const char *caps = "video/x-raw,format=RGB,width=4,height=4,framerate=25/1";
+  if (!open_pool (&pool, "allow_anonymous true"))
+    return;
+  GPid worker = serve (&pool, NULL, NULL);
+  g_autofree char *launch = g_strdup_printf (
+    "slnormalize ! slremote name=r location=mqtt://127.0.0.1:%u/models/toy contract-timeout=100000 deadline=300 ! slpostprocess decoder=labels",
+    pool.port);
+  TestLine line = test_line_open (launch, "video/x-raw", caps);
+  test_kill (&worker, SIGKILL);
+  g_assert_cmpint (gst_harness_push (line.harness, test_frame (caps, colour, 0)), ==, GST_FLOW_OK);
+  g_autoptr (GstBuffer) out = gst_harness_pull (line.harness);
+  g_assert_nonnull (out);
+  g_assert_cmpuint (gst_buffer_get_size (out), ==, 48);
+  g_autofree char *text = wait_for_text (line.bus, GST_MESSAGE_WARNING, "no worker answers for");
+  g_assert_nonnull (strstr (text, "frames pass without predictions from now on, and are counted in lost"));
+  test_line_close (line.harness, line.bus);
+  close_pool (&pool);
+}
+
+/* What cannot start says why. */
+static void
+test_start_refused (void)
+{
+  Pool pool;
+  if (!open_pool (&pool, "allow_anonymous true"))
+    return;
+  g_autofree char *here = g_strdup_printf ("mqtt://127.0.0.1:%u/models/toy", pool.port),
+                  *flat = g_strdup_printf ("mqtt://127.0.0.1:%u/toy", pool.port);
+  const struct
+  {
+    const char *location, *more, *expected;
+  } rows[] = {
+    { here, "contract-timeout=300", "models/toy: the broker has no contract of this model: start a worker, sightline serve toy=FILE" },
+    { flat, "", "topic \"toy\": expected the prefix that the workers serve under and a model's name" },
+    { "ftp://a/b", "", "location=ftp://a/b: expected mqtt://[user[:password]@]host[:port]/topic, such as mqtt://localhost/models/ssd" },
+    { here, "password=a password-file=b", "password and password-file are both set" },
+    { here, "ca-file=/none", "ca-file, certificate and private-key are for mqtts://" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    Camera camera = open_camera_at (rows[i].location, rows[i].more, FALSE);
+    g_autofree char *text = wait_for_text (camera.bus, GST_MESSAGE_ERROR, rows[i].expected);
+    close_camera (&camera);
+  }
+  close_pool (&pool);
+}
+
+/* Tensors that the workers' model does not take. */
+static void
+test_contradiction (void)
+{
+  Pool pool;
+  if (!open_pool (&pool, "allow_anonymous true"))
+    return;
+  GPid worker = serve (&pool, NULL, NULL);
+  g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/models/toy", pool.port);
+  Camera camera = open_camera_at (location, "contract-timeout=100000", TRUE);
+  gst_harness_set_src_caps_str (camera.harness, "other/tensors,format=static,num_tensors=1,dimensions=3:5:5:1,types=uint8,framerate=25/1");
+  g_autofree char *text = wait_for_text (camera.bus, GST_MESSAGE_ERROR, "expected uint8[1,4,4,3]");
+  g_assert_nonnull (strstr (text, "got uint8[1,5,5,3]: let slnormalize make the tensor, or correct the caps before slremote"));
+  close_camera (&camera);
+  /* And a worker whose model is another than that which is served under the name. */
+  g_autofree char *other = test_pair_model (), *prefix = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port),
+                  *named = g_strconcat ("toy=", other, NULL), *said = NULL;
+  const char *argv[] = { sightline, "serve", named, "--location", prefix, NULL };
+  gint status = 0;
+  g_assert_true (g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &said, &status, NULL));
+  g_assert_cmpint (WEXITSTATUS (status), ==, 1);
+  g_assert_nonnull (strstr (said, "models/toy/contract: another contract is there: expected uint8[1,4,4,3]"));
+  g_assert_nonnull (strstr (said, "or take --replace where all workers get the new model"));
+  test_kill (&worker, SIGKILL);
+  test_remove_file (other);
+  close_pool (&pool);
+}
+
+/* Users and topics as docs/remote.md has them: a camera's user may ask and not announce, a worker's the other way round. */
+static void
+test_access (void)
+{
+  Pool pool;
+  g_autofree char *tool = g_find_program_in_path ("mosquitto_passwd");
+  if (tool == NULL) {
+    g_test_skip ("needs the program mosquitto_passwd");
+    return;
+  }
+  g_autofree char *folder = g_dir_make_tmp ("sl-access-XXXXXX", NULL), *passwords = g_build_filename (folder, "passwords", NULL),
+                  *root = g_strdup (g_getenv ("SIGHTLINE_SOURCE_ROOT")), *access = g_build_filename (root, "data", "mosquitto.acl", NULL);
+  const char *const users[] = { "worker", "camera" };
+  for (guint i = 0; i < G_N_ELEMENTS (users); i++) {
+    const char *argv[] = { tool, "-b", passwords, users[i], "secret", NULL };
+    if (i == 0)
+      g_assert_true (g_file_set_contents (passwords, "", 0, NULL));
+    g_assert_true (g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  }
+  g_autofree char *more = g_strdup_printf ("allow_anonymous false\npassword_file %s\nacl_file %s\n", passwords, access);
+  if (open_pool (&pool, more)) {
+    g_autofree char *to_serve = g_strdup_printf ("mqtt://worker:secret@127.0.0.1:%u/models", pool.port),
+                    *right = g_strdup_printf ("mqtt://camera:secret@127.0.0.1:%u/models/toy", pool.port),
+                    *wrong = g_strdup_printf ("mqtt://camera:wrong@127.0.0.1:%u/models/toy", pool.port),
+                    *as_camera = g_strdup_printf ("mqtt://camera:secret@127.0.0.1:%u/models", pool.port), *said = NULL;
+    GPid worker = serve_at (to_serve, pool.model, NULL, NULL);
+    Camera camera = open_camera_at (right, "contract-timeout=100000 deadline=60000", TRUE);
+    push_and_pull (&camera, 0, 5);
+    close_camera (&camera);
+    camera = open_camera_at (wrong, "contract-timeout=500", FALSE);
+    g_autofree char *text = wait_for_text (camera.bus, GST_MESSAGE_ERROR, "check username and password");
+    g_assert_null (strstr (text, "wrong"));
+    close_camera (&camera);
+    g_autofree char *named = g_strconcat ("toy=", pool.model, NULL);
+    const char *argv[] = { sightline, "serve", named, "--location", as_camera, NULL };
+    gint status = 0;
+    g_assert_true (g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &said, &status, NULL));
+    g_assert_cmpint (WEXITSTATUS (status), ==, 1);
+    g_assert_nonnull (strstr (said, "the broker does not let this user announce: "));
+    test_kill (&worker, SIGKILL);
+    close_pool (&pool);
+  }
+  remove (passwords);
+  remove (folder);
+}
+
+static void
+test_tls (void)
+{
+  Pool pool;
+  g_autofree char *certificate = NULL, *key = NULL;
+  if (!test_certificate (&certificate, &key))
+    return;
+  g_autofree char *more = g_strdup_printf ("allow_anonymous true\ncertfile %s\nkeyfile %s", certificate, key);
+  if (open_pool (&pool, more)) {
+    g_autofree char *prefix = g_strdup_printf ("mqtts://localhost:%u/models", pool.port), *location = g_strconcat (prefix, "/toy", NULL),
+                    *with = g_strdup_printf ("ca-file=%s contract-timeout=100000 deadline=60000", certificate);
+    GPid worker = serve_at (prefix, pool.model, "--ca-file", certificate);
+    Camera camera = open_camera_at (location, with, TRUE);
+    push_and_pull (&camera, 0, 5);
+    close_camera (&camera);
+    camera = open_camera_at (location, "contract-timeout=1000", FALSE);
+    g_autofree char *text = wait_for_text (camera.bus, GST_MESSAGE_ERROR, "A TLS error occurred");
+    close_camera (&camera);
+    test_kill (&worker, SIGKILL);
+    close_pool (&pool);
+  }
+  test_remove_file (certificate);
+  test_remove_file (key);
+}
+
+/* A stranger at the broker. */
+static struct mosquitto *
+open_stranger (const Pool *pool)
+{
+  struct mosquitto *client = mosquitto_new (NULL, true, NULL);
+  mosquitto_int_option (client, MOSQ_OPT_PROTOCOL_VERSION, MQTT_PROTOCOL_V5);
+  g_assert_cmpint (mosquitto_connect (client, "127.0.0.1", (int) pool->port, 60), ==, MOSQ_ERR_SUCCESS);
+  g_assert_cmpint (mosquitto_loop_start (client), ==, MOSQ_ERR_SUCCESS);
+  return client;
+}
+
+static void
+send_stranger (struct mosquitto *client, const char *topic, const void *data, gsize size, const char *response, const void *correlation,
+               gsize correlation_size)
+{
+  mosquitto_property *properties = NULL;
+  if (response != NULL)
+    mosquitto_property_add_string (&properties, MQTT_PROP_RESPONSE_TOPIC, response);
+  if (correlation != NULL)
+    mosquitto_property_add_binary (&properties, MQTT_PROP_CORRELATION_DATA, correlation, (uint16_t) correlation_size);
+  mosquitto_publish_v5 (client, NULL, topic, (int) size, data, 1, false, properties);
+  mosquitto_property_free_all (&properties);
+}
+
+static void
+note_topic (struct mosquitto *client, void *data, const struct mosquitto_message *message)
+{
+  GAsyncQueue *heard = data;
+  g_async_queue_push (heard, g_strdup (message->topic));
+}
+
+/* Requests that are none are refused or ignored, the worker publishes nowhere but below answers/, and cameras' frames go on. */
+static void
+test_hostile (void)
+{
+  Pool pool;
+  if (!open_pool (&pool, "allow_anonymous true"))
+    return;
+  g_autoptr (GAsyncQueue) heard = g_async_queue_new_full (g_free);
+  g_autoptr (GRand) chance = g_rand_new_with_seed (2026);
+  GPid worker = serve (&pool, NULL, NULL);
+  Camera camera = open_camera (&pool, "");
+  struct mosquitto *stranger = open_stranger (&pool), *listener = open_stranger (&pool);
+  mosquitto_user_data_set (listener, heard);
+  mosquitto_message_callback_set (listener, note_topic);
+  mosquitto_subscribe (listener, NULL, "home/#", 1);
+  mosquitto_subscribe (listener, NULL, "models/toy/answers/#", 1);
+  mosquitto_subscribe (listener, NULL, "models/toy/work/+", 1);
+  push_and_pull (&camera, 0, 2);
+  char *asked = g_async_queue_timeout_pop (heard, PATIENCE); /* models/toy/work/HASH */
+  while (g_str_has_prefix (asked, "models/toy/answers/")) {
+    g_free (asked);
+    asked = g_async_queue_timeout_pop (heard, PATIENCE);
+  }
+  const char *const responses[] = { "home/door/open", "models/toy/contract", "models/toy/answers/stranger/x", NULL };
+  for (guint i = 0; i < 60; i++) {
+    guint8 bytes[200];
+    for (guint k = 0; k < sizeof bytes; k++)
+      bytes[k] = (guint8) g_rand_int_range (chance, 0, 256);
+    memcpy (bytes, "SLRQ\1\0\1\0", i % 3 == 0 ? 8 : 0);
+    send_stranger (stranger, asked, bytes, i % 5 == 0 ? 0 : sizeof bytes, responses[i % 4], i % 2 == 0 ? bytes : NULL, i % 40);
+  }
+  push_and_pull (&camera, 2, 6);
+  /* What the camera hears at its own topic of strangers: it knows the topic of its answers only from the broker. */
+  gboolean told = FALSE;
+  for (char *topic; !told && (topic = g_async_queue_timeout_pop (heard, PATIENCE)) != NULL; g_free (topic)) {
+    g_assert_false (g_str_has_prefix (topic, "home/"));
+    told = strcmp (topic, "models/toy/answers/stranger/x") == 0;
+    if (g_str_has_prefix (topic, "models/toy/answers/anyone/"))
+      for (guint i = 0; i < 3; i++)
+        send_stranger (stranger, topic, "SLAN", 4, NULL, "0123456789abcdef", i * 8);
+  }
+  g_assert_true (told); /* the refusal */
+  wait_for_count (&camera, "refused", 3);
+  push_and_pull (&camera, 6, 10);
+  g_assert_cmpuint (count (&camera, "answered"), ==, 10);
+  g_free (asked);
+  mosquitto_disconnect (stranger);
+  mosquitto_disconnect (listener);
+  mosquitto_loop_stop (stranger, false);
+  mosquitto_loop_stop (listener, false);
+  mosquitto_destroy (stranger);
+  mosquitto_destroy (listener);
+  close_camera (&camera);
+  g_assert_cmpint (test_kill (&worker, SIGTERM), ==, 0);
+  close_pool (&pool);
+}
+
+int
+main (int argc, char **argv)
+{
+  test_elements_init (&argc, &argv);
+  g_assert_cmpint (argc, ==, 2);
+  sightline = argv[1];
+  gst_element_register (NULL, "slremote", GST_RANK_NONE, sl_remote_get_type ());
+  mosquitto_lib_init ();
+  g_test_add_func ("/slremote/same-as-slinfer", test_same_as_slinfer);
+  g_test_add_func ("/slremote/live", test_live);
+  g_test_add_func ("/slremote/two-cameras", test_two_cameras);
+  g_test_add_func ("/slremote/worker-killed", test_worker_killed);
+  g_test_add_func ("/slremote/broker-restarts", test_broker_restarts);
+  g_test_add_func ("/slremote/fallback", test_fallback);
+  g_test_add_func ("/slremote/lost", test_lost);
+  g_test_add_func ("/slremote/start-refused", test_start_refused);
+  g_test_add_func ("/slremote/contradiction", test_contradiction);
+  g_test_add_func ("/slremote/access", test_access);
+  g_test_add_func ("/slremote/tls", test_tls);
+  g_test_add_func ("/slremote/hostile", test_hostile);
+  const int status = test_elements_run ();
+  mosquitto_lib_cleanup ();
+  return status;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tools/serve/served.h"
+
+#include <string.h>
+
+#include "base/show.h"
+#include "remote/topics.h"
+#include "sightline/error.h"
+
+/* "ssd=models/a.tflite" -> "ssd" and "models/a.tflite"; a path alone gives the file's name without its extension. */
+static void
+split_argument (const char *argument, char **name, char **path)
+{
+  const char *equals = strchr (argument, '='), *slash = strchr (argument, '/');
+  const gboolean named = equals != NULL && equals > argument && (slash == NULL || equals < slash);
+  *path = g_strdup (named ? equals + 1 : argument);
+  g_autofree char *base = named ? g_strndup (argument, (gsize) (equals - argument)) : g_path_get_basename (argument);
+  char *dot = named ? NULL : strrchr (base, '.');
+  if (dot != NULL && dot > base)
+    *dot = '\0';
+  *name = sl_remote_name (base);
+}
+
+static gboolean
+check_name (const SlServed *self, GError **error)
+{
+  g_autofree char *path = g_strconcat (self->prefix, "/", self->name, NULL), *prefix = NULL, *name = NULL;
+  return sl_remote_split (path, &prefix, &name, error);
+}
+
+SlServed *
+sl_served_new (const char *argument, const char *prefix, const SlContractOverrides *overrides, const SlModelLoadOptions *options,
+               GError **error)
+{
+  SlServed *self = g_new0 (SlServed, 1);
+  g_autofree char *path = NULL;
+  split_argument (argument, &self->name, &path);
+  self->prefix = g_strdup (prefix);
+  self->model = check_name (self, error) ? sl_model_load_with (path, overrides, options, error) : NULL;
+  if (self->model == NULL || !sl_contract_require_range (sl_model_contract (self->model), error)) {
+    sl_served_free (self);
+    return NULL;
+  }
+  self->contract = sl_contract_ref (sl_model_contract (self->model));
+  self->announcement = sl_remote_contract_write (self->contract, self->hash);
+  self->contract_topic = sl_remote_topic_contract (prefix, self->name);
+  self->work_topic = sl_remote_topic_work (prefix, self->name, self->hash);
+  self->share_topic = sl_remote_topic_share (self->work_topic);
+  return self;
+}
+
+void
+sl_served_free (SlServed *self)
+{
+  if (self == NULL)
+    return;
+  g_clear_pointer (&self->contract, sl_contract_unref);
+  g_clear_pointer (&self->model, sl_model_unref);
+  g_clear_pointer (&self->announcement, g_bytes_unref);
+  g_free (self->prefix);
+  g_free (self->name);
+  g_free (self->contract_topic);
+  g_free (self->work_topic);
+  g_free (self->share_topic);
+  g_free (self);
+}
+
+static gboolean
+copy_inputs (SlWork *work, const SlRemoteRequest *request, GError **error)
+{
+  const SlContract *contract = work->served->contract;
+  for (guint i = 0; i < contract->n_inputs; i++) {
+    work->inputs[i] = sl_tensor_buffer_new (contract->inputs[i].bytes);
+    if (work->inputs[i] == NULL) {
+      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "request: there is no memory for its tensors");
+      return FALSE;
+    }
+    memcpy (work->inputs[i], request->inputs[i], contract->inputs[i].bytes);
+  }
+  return TRUE;
+}
+
+SlWork *
+sl_work_new (SlServed *served, const SlBrokerMessage *message, GError **error)
+{
+  SlRemoteRequest request;
+  if (!sl_remote_may_answer (served->prefix, served->name, message->response)) {
+    g_autofree char *shown = sl_show (message->response != NULL ? message->response : "none", SL_SHOW_NAME);
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "request: expected a response topic below %s/%s/answers/, got %s", served->prefix,
+                 served->name, shown);
+    return NULL;
+  }
+  if (message->correlation_size == 0 || message->correlation_size > SL_REMOTE_CORRELATION) {
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "request: expected 1 to %d bytes of correlation data, got %" G_GSIZE_FORMAT,
+                 SL_REMOTE_CORRELATION, message->correlation_size);
+    return NULL;
+  }
+  if (!sl_remote_request_read (message->data, message->size, served->contract, served->hash, &request, error))
+    return NULL;
+  SlWork *work = g_new0 (SlWork, 1);
+  work->served = served;
+  if (!copy_inputs (work, &request, error)) {
+    sl_work_free (work);
+    return NULL;
+  }
+  work->response = g_strdup (message->response);
+  memcpy (work->correlation, message->correlation, message->correlation_size);
+  work->correlation_size = (guint16) message->correlation_size;
+  work->arrived = g_get_monotonic_time ();
+  work->until = work->arrived + request.life_ms * G_TIME_SPAN_MILLISECOND;
+  return work;
+}
+
+void
+sl_work_free (SlWork *work)
+{
+  if (work == NULL)
+    return;
+  for (guint i = 0; i < work->served->contract->n_inputs; i++)
+    sl_tensor_buffer_free (work->inputs[i]);
+  g_free (work->response);
+  g_free (work);
+}

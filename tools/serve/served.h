@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A model that a worker serves: its announcement, its topics, and frames that wait for it.
+ */
+#ifndef SL_TOOLS_SERVE_SERVED_H
+#define SL_TOOLS_SERVE_SERVED_H
+
+#include "models/model.h"
+#include "remote/broker.h"
+#include "remote/contract_json.h"
+#include "remote/message.h"
+
+G_BEGIN_DECLS
+
+/** SlServed: immutable but for what is behind "worker's lock". */
+typedef struct
+{
+  char *prefix, *name; /* "models", "ssd" */
+  SlModel *model;
+  SlContract *contract;
+  char hash[SL_REMOTE_HASH];
+  GBytes *announcement;
+  char *contract_topic, *work_topic, *share_topic;
+  /* Worker's lock: */
+  guint64 answered, refused, stale;
+  gboolean announced;
+} SlServed;
+
+/** SlWork: a request that was taken. @inputs: aligned and padded, as a session wants them */
+typedef struct
+{
+  SlServed *served;
+  char *response;
+  guint8 correlation[SL_REMOTE_CORRELATION];
+  guint16 correlation_size;
+  gint64 arrived, until;
+  void *inputs[SL_MAX_IO];
+} SlWork;
+
+/** sl_served_new: loads the model of @argument, "FILE" or "NAME=FILE"; it is called like the file without its extension where no name is given. */
+SlServed *sl_served_new (const char *argument, const char *prefix, const SlContractOverrides *overrides, const SlModelLoadOptions *options,
+                         GError **error);
+void sl_served_free (SlServed *served);
+
+/** sl_work_new: (transfer full): NULL with @error set for a message that is no request, or asks for its answer where none belongs. */
+SlWork *sl_work_new (SlServed *served, const SlBrokerMessage *message, GError **error);
+void sl_work_free (SlWork *work);
+
+G_END_DECLS
+
+#endif

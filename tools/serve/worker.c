@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The queue between the broker's thread and those that compute.
+ *
+ * A queue that is full leaves the shared subscription, so that the broker gives what comes to other workers, and joins again when it is nearly empty. When
+ * all have left, cameras learn at once that nobody listens. Requests that are older than their answer is of use are dropped.
+ *
+ * After each connection the worker asks for the contracts that the broker keeps and then writes its own report, to which it listens, too: MQTT keeps
+ * the order, so when that comes back, all contracts there are have come. Only then it announces its own and takes work. The same way it knows, after it has
+ * left the subscriptions, that no request is on its way any more.
+ */
+#include "tools/serve/worker.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/show.h"
+#include "config.h"
+#include "core/runtime/session.h"
+#include "remote/topics.h"
+#include "sightline/error.h"
+#include "tools/command.h"
+
+#define REPORT_US (5 * G_USEC_PER_SEC)
+#define KEEP_ALIVE_S 15
+#define RETRY_MIN_MS 500
+#define RETRY_MAX_MS 15000
+/* Of a packet beside the tensors. */
+#define PACKET_ROOM 65536
+/* Messages of a kind about requests that are none. */
+#define MOST_COMPLAINTS 20
+
+typedef enum
+{
+  JOINING, /* connected, and asking what contracts there are */
+  SERVING,
+  PAUSED,  /* the queue is full */
+  LEAVING, /* no more work is wanted, and some may be on its way */
+  LEFT
+} State;
+
+struct _SlServeWorker
+{
+  GPtrArray *models;
+  SlBroker *broker;
+  char *name, *report_topic;
+  guint threads, jobs, queue_length;
+  gboolean replace;
+  GPtrArray *threads_of_jobs;
+  GMutex lock;
+  GCond changed;
+  /* Under the lock: */
+  State state;
+  gboolean draining, stopping, connected;
+  guint marker; /* of the report that ends JOINING or LEAVING */
+  GQueue queue; /* of SlWork */
+  guint busy, complaints;
+  gint64 computed_us, reported, busy_before;
+  guint64 answered_before;
+  char *failed;
+};
+
+/* Messages of strangers about themselves: some are told, so that a flood fills no log. */
+static void
+complain_some (SlServeWorker *self, const char *name, const char *text)
+{
+  g_mutex_lock (&self->lock);
+  const guint n = ++self->complaints;
+  g_mutex_unlock (&self->lock);
+  if (n <= MOST_COMPLAINTS)
+    sl_complain ("serve", "%s: %s%s", name, text, n == MOST_COMPLAINTS ? " (further ones are counted only)" : "");
+}
+
+static void
+fail (SlServeWorker *self, char *reason)
+{
+  g_mutex_lock (&self->lock);
+  if (self->failed == NULL)
+    self->failed = g_steal_pointer (&reason);
+  g_cond_broadcast (&self->changed);
+  g_mutex_unlock (&self->lock);
+  g_free (reason);
+}
+
+/* Under the lock. */
+static char *
+write_report (SlServeWorker *self)
+{
+  const gint64 now = g_get_monotonic_time (), passed = MAX (now - self->reported, 1);
+  GString *json = g_string_new ("{\"worker\":");
+  guint64 answered = 0, refused = 0, stale = 0;
+  sl_json_append_string (json, self->name);
+  g_string_append (json, ",\"models\":[");
+  for (guint i = 0; i < self->models->len; i++) {
+    const SlServed *served = g_ptr_array_index (self->models, i);
+    g_string_append_printf (json, "%s{\"name\":", i > 0 ? "," : "");
+    sl_json_append_string (json, served->name);
+    g_string_append_printf (json, ",\"hash\":\"%s\",\"answered\":%" G_GUINT64_FORMAT "}", served->hash, served->answered);
+    answered += served->answered;
+    refused += served->refused;
+    stale += served->stale;
+  }
+  g_string_append_printf (json, "],\"answered\":%" G_GUINT64_FORMAT ",\"refused\":%" G_GUINT64_FORMAT ",\"stale\":%" G_GUINT64_FORMAT,
+                          answered, refused, stale);
+  g_string_append_printf (json, ",\"waiting\":%u,\"rate\":", self->queue.length);
+  sl_json_append_double (json, (gdouble) (answered - self->answered_before) * G_USEC_PER_SEC / (gdouble) passed, 4);
+  g_string_append (json, ",\"busy\":");
+  sl_json_append_double (json, (gdouble) (self->computed_us - self->busy_before) / (gdouble) passed / self->jobs, 3);
+  g_string_append_printf (json, ",\"takes\":%s,\"marker\":%u,\"version\":\"" SL_VERSION "\"}", self->state == SERVING ? "true" : "false",
+                          self->marker);
+  self->reported = now;
+  self->busy_before = self->computed_us;
+  self->answered_before = answered;
+  return g_string_free (json, FALSE);
+}
+
+static void
+report (SlServeWorker *self, gboolean marks)
+{
+  g_mutex_lock (&self->lock);
+  if (marks)
+    self->marker++;
+  g_autofree char *text = write_report (self);
+  g_mutex_unlock (&self->lock);
+  sl_broker_send (self->broker, &(SlBrokerSend){ .topic = self->report_topic, .data = text, .size = strlen (text), .retain = TRUE });
+}
+
+static void
+set_shares (SlServeWorker *self, gboolean join)
+{
+  for (guint i = 0; i < self->models->len; i++) {
+    const SlServed *served = g_ptr_array_index (self->models, i);
+    if (join)
+      sl_broker_subscribe (self->broker, served->share_topic);
+    else
+      sl_broker_unsubscribe (self->broker, served->share_topic);
+  }
+}
+
+/* Under the lock: leaves or joins as the queue says. */
+static void
+settle_shares (SlServeWorker *self)
+{
+  const gboolean full = self->state == SERVING && self->queue.length >= self->queue_length;
+  const gboolean empty = self->state == PAUSED && self->queue.length <= self->queue_length / 4;
+  if (!full && !empty)
+    return;
+  self->state = full ? PAUSED : SERVING;
+  set_shares (self, empty);
+}
+
+static void
+announce (SlServeWorker *self)
+{
+  for (guint i = 0; i < self->models->len; i++) {
+    SlServed *served = g_ptr_array_index (self->models, i);
+    g_mutex_lock (&self->lock);
+    const gboolean there = served->announced;
+    served->announced = TRUE;
+    g_mutex_unlock (&self->lock);
+    gsize size;
+    const void *data = g_bytes_get_data (served->announcement, &size);
+    if (!there)
+      sl_broker_send (self->broker, &(SlBrokerSend){ .topic = served->contract_topic, .data = data, .size = size, .retain = TRUE });
+  }
+}
+
+/* The report came back whose marker was waited for. */
+static void
+marker_came (SlServeWorker *self)
+{
+  g_mutex_lock (&self->lock);
+  const State state = self->state;
+  if (self->failed != NULL || (state != JOINING && state != LEAVING)) {
+    g_mutex_unlock (&self->lock);
+    return;
+  }
+  self->state = state == LEAVING ? LEFT : SERVING;
+  g_cond_broadcast (&self->changed);
+  g_mutex_unlock (&self->lock);
+  if (state == LEAVING)
+    return;
+  set_shares (self, TRUE); /* first, so that whoever sees the contract finds somebody who works */
+  announce (self);
+  report (self, FALSE);
+}
+
+static void
+heard_report (SlServeWorker *self, const SlBrokerMessage *message)
+{
+  g_autofree char *text = g_strndup (message->size > 0 ? message->data : "", message->size);
+  const char *at = strstr (text, "\"marker\":");
+  if (at == NULL)
+    return;
+  const guint64 marker = g_ascii_strtoull (at + strlen ("\"marker\":"), NULL, 10);
+  g_mutex_lock (&self->lock);
+  const gboolean ours = marker == self->marker;
+  g_mutex_unlock (&self->lock);
+  if (ours)
+    marker_came (self);
+}
+
+/* A contract that the broker keeps, ours or another's. */
+static void
+heard_contract (SlServeWorker *self, SlServed *served, const SlBrokerMessage *message)
+{
+  g_autoptr (GError) error = NULL;
+  char hash[SL_REMOTE_HASH];
+  if (message->size == 0) /* it was taken away */
+    return;
+  g_autoptr (SlContract) contract = sl_remote_contract_read (message->data, message->size, message->topic, hash, &error);
+  const gboolean same = contract != NULL && strcmp (hash, served->hash) == 0;
+  g_mutex_lock (&self->lock);
+  const gboolean joining = self->state == JOINING, ours = served->announced;
+  if (same)
+    served->announced = TRUE;
+  g_mutex_unlock (&self->lock);
+  if (same || (joining && self->replace))
+    return;
+  g_autofree char *expected = sl_contract_summary (served->contract), *got = contract != NULL ? sl_contract_summary (contract) : NULL;
+  g_autofree char *text = g_strdup_printf ("%s: another contract is there: expected %s (%s), got %s (%s)", message->topic, expected,
+                                           served->hash, got != NULL ? got : error->message, contract != NULL ? hash : "none");
+  if (joining && !ours)
+    fail (self, g_strconcat (text, ": serve under another name (NAME=FILE), or take --replace where all workers get the new model", NULL));
+  else
+    complain_some (self, served->name, text);
+}
+
+static SlServed *
+find_served (SlServeWorker *self, const char *topic, gboolean *is_contract)
+{
+  for (guint i = 0; i < self->models->len; i++) {
+    SlServed *served = g_ptr_array_index (self->models, i);
+    *is_contract = strcmp (topic, served->contract_topic) == 0;
+    if (*is_contract || strcmp (topic, served->work_topic) == 0)
+      return served;
+  }
+  return NULL;
+}
+
+static void
+answer (SlServeWorker *self, const char *response, const void *correlation, guint16 correlation_size, const void *data, gsize size,
+        gint64 until)
+{
+  const gint64 left = MAX (until - g_get_monotonic_time (), 0);
+  sl_broker_send (self->broker, &(SlBrokerSend){ .topic = response,
+                                                 .data = data,
+                                                 .size = size,
+                                                 .expiry = (guint) (left / G_USEC_PER_SEC) + 1,
+                                                 .correlation = correlation,
+                                                 .correlation_size = correlation_size });
+}
+
+/* Whoever asks for the impossible is told so, where that may be told. */
+static void
+refuse (SlServeWorker *self, SlServed *served, const SlBrokerMessage *message, const char *sentence)
+{
+  gsize size;
+  g_mutex_lock (&self->lock);
+  served->refused++;
+  g_mutex_unlock (&self->lock);
+  complain_some (self, served->name, sentence);
+  if (!sl_remote_may_answer (served->prefix, served->name, message->response) || message->correlation_size > SL_REMOTE_CORRELATION)
+    return;
+  g_autofree guint8 *data = sl_remote_refusal_new (sentence, &size);
+  answer (self, message->response, message->correlation_size > 0 ? message->correlation : NULL, (guint16) message->correlation_size, data,
+          size, g_get_monotonic_time () + G_USEC_PER_SEC);
+}
+
+/* What is already on its way when the queue is full is still taken, up to a bound. */
+static void
+take_work (SlServeWorker *self, SlServed *served, const SlBrokerMessage *message)
+{
+  g_autoptr (GError) error = NULL;
+  g_mutex_lock (&self->lock);
+  const gboolean room = self->queue.length < 4 * self->queue_length + 64;
+  g_mutex_unlock (&self->lock);
+  SlWork *work = room ? sl_work_new (served, message, &error) : NULL;
+  if (work == NULL) {
+    refuse (self, served, message, error != NULL ? error->message : "request: too many wait here: ask again");
+    return;
+  }
+  g_mutex_lock (&self->lock);
+  g_queue_push_tail (&self->queue, work);
+  settle_shares (self);
+  g_cond_broadcast (&self->changed);
+  g_mutex_unlock (&self->lock);
+}
+
+static void
+on_heard (gpointer user, const SlBrokerMessage *message)
+{
+  SlServeWorker *self = user;
+  gboolean is_contract = FALSE;
+  SlServed *served = find_served (self, message->topic, &is_contract);
+  if (strcmp (message->topic, self->report_topic) == 0)
+    heard_report (self, message);
+  else if (served != NULL && is_contract)
+    heard_contract (self, served, message);
+  else if (served != NULL)
+    take_work (self, served, message);
+}
+
+static void
+on_connected (SlBroker *broker, gpointer user)
+{
+  SlServeWorker *self = user;
+  g_mutex_lock (&self->lock);
+  self->broker = broker;
+  self->connected = TRUE;
+  self->state = self->draining ? LEFT : JOINING;
+  for (guint i = 0; i < self->models->len; i++)
+    ((SlServed *) g_ptr_array_index (self->models, i))->announced = FALSE;
+  g_cond_broadcast (&self->changed);
+  g_mutex_unlock (&self->lock);
+  const SlMqttTarget *target = sl_broker_target (broker);
+  g_printerr ("sightline serve: connected to %s:%u as %s\n", target->host, target->port, self->name);
+  for (guint i = 0; i < self->models->len; i++)
+    sl_broker_subscribe (broker, ((SlServed *) g_ptr_array_index (self->models, i))->contract_topic);
+  sl_broker_subscribe (broker, self->report_topic);
+  report (self, TRUE);
+}
+
+static void
+on_lost (gpointer user, const char *reason, guint retry_ms)
+{
+  SlServeWorker *self = user;
+  g_mutex_lock (&self->lock);
+  self->connected = FALSE;
+  g_cond_broadcast (&self->changed);
+  g_mutex_unlock (&self->lock);
+  sl_complain ("serve", "%s; trying again in %.1f s", reason, retry_ms / 1000.0);
+}
+
+static void
+on_denied (gpointer user, const char *reason)
+{
+  fail (user, g_strdup (reason));
+}
+
+static void
+on_confirmed (gpointer user, gint id, SlBrokerSent sent, const char *reason)
+{
+  SlServeWorker *self = user;
+  g_mutex_lock (&self->lock);
+  const gboolean joining = self->state == JOINING;
+  g_mutex_unlock (&self->lock);
+  if (sent == SL_SENT_REFUSED && joining)
+    fail (self,
+          g_strdup_printf ("the broker does not let this user announce: %s: check its access control (docs/remote.md has one)", reason));
+  else if (sent == SL_SENT_REFUSED)
+    complain_some (self, self->name, reason);
+  g_mutex_lock (&self->lock);
+  g_cond_broadcast (&self->changed);
+  g_mutex_unlock (&self->lock);
+}
+
+static guint
+on_tick (gpointer user)
+{
+  SlServeWorker *self = user;
+  const gint64 now = g_get_monotonic_time ();
+  g_mutex_lock (&self->lock);
+  const gboolean due = self->connected && !self->draining && now - self->reported >= REPORT_US;
+  g_mutex_unlock (&self->lock);
+  if (due)
+    report (self, FALSE);
+  return REPORT_US / 1000;
+}
+
+/* What one computing thread has of each model. */
+typedef struct
+{
+  SlSession *session;
+  void *outputs[SL_MAX_IO];
+} Bench;
+
+typedef struct
+{
+  SlServeWorker *worker;
+  Bench *benches;
+} Job;
+
+static void
+free_job (Job *job)
+{
+  GPtrArray *models = job->worker->models;
+  for (guint i = 0; i < models->len; i++) {
+    for (guint o = 0; o < SL_MAX_IO; o++)
+      sl_tensor_buffer_free (job->benches[i].outputs[o]);
+    g_clear_pointer (&job->benches[i].session, sl_session_free);
+  }
+  g_free (job->benches);
+  g_free (job);
+}
+
+static Job *
+new_job (SlServeWorker *self, GError **error)
+{
+  Job *job = g_new0 (Job, 1);
+  job->worker = self;
+  job->benches = g_new0 (Bench, self->models->len);
+  for (guint i = 0; i < self->models->len; i++) {
+    const SlServed *served = g_ptr_array_index (self->models, i);
+    job->benches[i].session = sl_session_new (sl_model_graph (served->model), self->threads, error);
+    for (guint o = 0; job->benches[i].session != NULL && o < served->contract->n_outputs; o++) {
+      job->benches[i].outputs[o] = sl_tensor_buffer_new (served->contract->outputs[o].bytes);
+      if (job->benches[i].outputs[o] == NULL)
+        g_clear_pointer (&job->benches[i].session, sl_session_free);
+    }
+    if (job->benches[i].session == NULL) {
+      if (error != NULL && *error == NULL)
+        g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: there is no memory for the model's outputs", served->name);
+      free_job (job);
+      return NULL;
+    }
+  }
+  return job;
+}
+
+static gboolean
+compute (Job *job, SlWork *work)
+{
+  SlServeWorker *self = job->worker;
+  SlServed *served = work->served;
+  guint index = 0;
+  void *places[SL_MAX_IO];
+  gsize size;
+  g_ptr_array_find (self->models, served, &index);
+  Bench *bench = &job->benches[index];
+  const gint64 start = g_get_monotonic_time ();
+  const SlStatus status = sl_session_run (bench->session, (const void *const *) work->inputs, bench->outputs);
+  const gint64 took = g_get_monotonic_time () - start;
+  g_autofree guint8 *data = status == SL_STATUS_OK ? sl_remote_answer_new (served->contract, self->name, (guint) (start - work->arrived),
+                                                                           (guint) took, places, &size)
+                                                   : sl_remote_refusal_new (sl_session_status_text (bench->session, status), &size);
+  for (guint i = 0; status == SL_STATUS_OK && i < served->contract->n_outputs; i++)
+    memcpy (places[i], bench->outputs[i], served->contract->outputs[i].bytes);
+  answer (self, work->response, work->correlation, work->correlation_size, data, size, work->until);
+  g_mutex_lock (&self->lock);
+  self->computed_us += took;
+  g_mutex_unlock (&self->lock);
+  return status == SL_STATUS_OK;
+}
+
+static gpointer
+job_thread (gpointer data)
+{
+  Job *job = data;
+  SlServeWorker *self = job->worker;
+  g_mutex_lock (&self->lock);
+  while (!self->stopping) {
+    SlWork *work = g_queue_pop_head (&self->queue);
+    if (work == NULL) {
+      g_cond_wait (&self->changed, &self->lock);
+      continue;
+    }
+    settle_shares (self);
+    const gboolean fresh = g_get_monotonic_time () < work->until;
+    self->busy++;
+    g_mutex_unlock (&self->lock);
+    const gboolean done = fresh && compute (job, work);
+    g_mutex_lock (&self->lock);
+    self->busy--;
+    work->served->answered += done;
+    work->served->stale += !fresh;
+    work->served->refused += fresh && !done;
+    sl_work_free (work);
+    g_cond_broadcast (&self->changed);
+  }
+  g_mutex_unlock (&self->lock);
+  free_job (job);
+  return NULL;
+}
+
+static gboolean
+start_jobs (SlServeWorker *self, GError **error)
+{
+  for (guint i = 0; i < self->jobs; i++) {
+    Job *job = new_job (self, error);
+    if (job == NULL)
+      return FALSE;
+    g_ptr_array_add (self->threads_of_jobs, g_thread_new ("sl-serve", job_thread, job));
+  }
+  return TRUE;
+}
+
+static gsize
+most_bytes (SlServeWorker *self)
+{
+  gsize most = SL_REMOTE_MAX_CONTRACT;
+  for (guint i = 0; i < self->models->len; i++)
+    most = MAX (most, sl_remote_request_size (((SlServed *) g_ptr_array_index (self->models, i))->contract));
+  return most + PACKET_ROOM;
+}
+
+SlServeWorker *
+sl_serve_worker_new (const SlServeSettings *settings, GPtrArray *models, GError **error)
+{
+  static const SlBrokerCalls calls = { on_connected, on_lost, on_denied, on_heard, on_confirmed, on_tick };
+  SlServeWorker *self = g_new0 (SlServeWorker, 1);
+  const SlServed *first = g_ptr_array_index (models, 0);
+  g_mutex_init (&self->lock);
+  g_cond_init (&self->changed);
+  g_queue_init (&self->queue);
+  self->models = models;
+  self->name = g_strdup (settings->name);
+  self->report_topic = sl_remote_topic_worker (first->prefix, settings->name);
+  self->threads = settings->threads;
+  self->jobs = settings->jobs;
+  self->queue_length = settings->queue;
+  self->replace = settings->replace;
+  self->threads_of_jobs = g_ptr_array_new ();
+  self->reported = g_get_monotonic_time ();
+  const SlBrokerSettings broker = {
+    .access = settings->access,
+    .example = SL_SERVE_EXAMPLE,
+    .client_id = settings->name,
+    .will_topic = self->report_topic,
+    .keep_alive = KEEP_ALIVE_S,
+    .retry_min_ms = RETRY_MIN_MS,
+    .retry_max_ms = RETRY_MAX_MS,
+    .most_bytes = most_bytes (self),
+  };
+  SlBroker *connection = start_jobs (self, error) ? sl_broker_new (&broker, &calls, self, error) : NULL;
+  if (connection == NULL) {
+    sl_serve_worker_free (self);
+    return NULL;
+  }
+  g_mutex_lock (&self->lock);
+  self->broker = connection;
+  g_mutex_unlock (&self->lock);
+  return self;
+}
+
+const char *
+sl_serve_worker_failed (SlServeWorker *self)
+{
+  g_mutex_lock (&self->lock);
+  const char *failed = self->failed;
+  g_mutex_unlock (&self->lock);
+  return failed;
+}
+
+/* Waits until @done of the state, a connection is lost, or it is too late. Under the lock. */
+static gboolean
+wait_for (SlServeWorker *self, gboolean (*done) (SlServeWorker *self), gint64 until)
+{
+  while (self->connected && !done (self))
+    if (!g_cond_wait_until (&self->changed, &self->lock, until))
+      break;
+  return done (self);
+}
+
+static gboolean
+has_left (SlServeWorker *self)
+{
+  return self->state == LEFT;
+}
+
+static gboolean
+has_answered (SlServeWorker *self)
+{
+  return self->queue.length == 0 && self->busy == 0 && sl_broker_unconfirmed (self->broker) == 0;
+}
+
+gboolean
+sl_serve_worker_drain (SlServeWorker *self, gint64 timeout_us)
+{
+  const gint64 until = g_get_monotonic_time () + timeout_us;
+  g_mutex_lock (&self->lock);
+  self->draining = TRUE;
+  const gboolean connected = self->connected && self->failed == NULL;
+  self->state = LEAVING;
+  g_mutex_unlock (&self->lock);
+  if (connected) {
+    set_shares (self, FALSE);
+    report (self, TRUE);
+  }
+  g_mutex_lock (&self->lock);
+  const gboolean drained = !connected || (wait_for (self, has_left, until) && wait_for (self, has_answered, until));
+  g_mutex_unlock (&self->lock);
+  if (connected)
+    sl_broker_send (self->broker, &(SlBrokerSend){ .topic = self->report_topic, .data = "", .retain = TRUE });
+  return drained;
+}
+
+void
+sl_serve_worker_free (SlServeWorker *self)
+{
+  if (self == NULL)
+    return;
+  g_mutex_lock (&self->lock);
+  self->stopping = TRUE;
+  g_cond_broadcast (&self->changed);
+  g_mutex_unlock (&self->lock);
+  for (guint i = 0; i < self->threads_of_jobs->len; i++)
+    g_thread_join (g_ptr_array_index (self->threads_of_jobs, i));
+  sl_broker_free (self->broker);
+  g_queue_clear_full (&self->queue, (GDestroyNotify) sl_work_free);
+  g_ptr_array_unref (self->threads_of_jobs);
+  g_mutex_clear (&self->lock);
+  g_cond_clear (&self->changed);
+  g_free (self->name);
+  g_free (self->report_topic);
+  g_free (self->failed);
+  g_free (self);
+}
