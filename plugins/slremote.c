@@ -13,6 +13,8 @@
  */
 #include "plugins/elements.h"
 
+#include <string.h>
+
 #include "base/redact.h"
 #include "base/secretfile.h"
 #include "base/show.h"
@@ -20,6 +22,7 @@
 #include "plugins/meta/frame_meta.h"
 #include "plugins/properties.h"
 #include "plugins/remote/local.h"
+#include "plugins/remote/result.h"
 #include "plugins/report.h"
 #include "plugins/tensor/buffer_pool.h"
 #include "plugins/tensor/caps.h"
@@ -484,25 +487,6 @@ sink_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 
 /* Results out. */
 
-/* Appends memory for the output tensors to @buffer and maps it. FALSE: there is none. */
-static gboolean
-append_outputs (GstBuffer *buffer, const SlContract *contract, GstMapInfo maps[SL_MAX_IO], void **outputs)
-{
-  GstAllocationParams params = { .align = SL_TENSOR_ALIGN - 1, .padding = SL_TENSOR_PADDING };
-  for (guint i = 0; i < contract->n_outputs; i++) {
-    GstMemory *memory = gst_allocator_alloc (NULL, contract->outputs[i].bytes, &params);
-    if (memory == NULL || !gst_memory_map (memory, &maps[i], GST_MAP_WRITE)) {
-      g_clear_pointer (&memory, gst_memory_unref);
-      while (i-- > 0)
-        gst_memory_unmap (maps[i].memory, &maps[i]);
-      return FALSE;
-    }
-    gst_buffer_append_memory (buffer, memory);
-    outputs[i] = maps[i].data;
-  }
-  return TRUE;
-}
-
 static void
 warn_lost (SlRemote *self)
 {
@@ -547,7 +531,7 @@ fill (SlRemote *self, GstBuffer *buffer, const SlRemoteEntry *entry)
   void *outputs[SL_MAX_IO];
   g_autoptr (GError) error = NULL;
   const SlContract *contract = entry->contract;
-  if (!append_outputs (buffer, contract, maps, outputs))
+  if (!sl_remote_append_outputs (buffer, contract, maps, outputs))
     return FALSE;
   gboolean filled = entry->state == SL_REMOTE_ANSWERED;
   if (!filled)
@@ -587,19 +571,6 @@ note_result (SlRemote *self, GstBuffer *buffer, const SlRemoteEntry *entry)
   sl_stage_latency_note (&self->latency, GST_ELEMENT (self), now - entry->begun);
 }
 
-/* A frame that nobody computed: (nullable): what goes on of it. */
-static GstBuffer *
-make_empty (GstBuffer *buffer)
-{
-  SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
-  if (meta == NULL || meta->frame == NULL || meta->content == SL_FRAME_OBJECT) {
-    gst_buffer_unref (buffer);
-    return NULL;
-  }
-  meta->content = meta->content == SL_FRAME_LAST_OBJECT ? SL_FRAME_NO_OBJECTS : SL_FRAME_SKIPPED;
-  return buffer;
-}
-
 static GstFlowReturn
 push_result (SlRemote *self, const SlRemoteEntry *entry, GstBuffer *buffer)
 {
@@ -609,9 +580,9 @@ push_result (SlRemote *self, const SlRemoteEntry *entry, GstBuffer *buffer)
     if (fill (self, buffer, entry))
       note_result (self, buffer, entry);
     else
-      buffer = make_empty (buffer);
+      buffer = sl_remote_make_empty (buffer);
   } else if (entry->state == SL_REMOTE_LOST) {
-    buffer = make_empty (buffer);
+    buffer = sl_remote_make_empty (buffer);
   }
   return buffer != NULL ? gst_pad_push (self->srcpad, buffer) : GST_FLOW_OK;
 }

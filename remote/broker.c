@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <gio/gio.h>
 #include <glib-unix.h>
 #include <mosquitto.h>
 #include <mqtt_protocol.h>
@@ -289,7 +290,7 @@ broker_thread (gpointer data)
       break;
     const guint delay = sl_backoff_delay (self->retry_min_ms, self->retry_max_ms, failures);
     g_autofree char *reason = sl_show_message (error != NULL ? error->message : "the connection is gone");
-    self->calls.lost (self->user, reason, delay);
+    self->calls.lost (self->user, reason, delay, g_error_matches (error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED));
     back_off (self, delay);
   }
   g_mutex_lock (&self->lock);

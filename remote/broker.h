@@ -33,7 +33,8 @@ typedef enum
 /**
  * SlBrokerCalls: all from the broker's thread, and none after sl_broker_free().
  * @connected: subscribe here
- * @lost: the connection is gone, or was not to be had; tried again in @retry_ms
+ * @lost: the connection is gone, or was not to be had; tried again in @retry_ms. @denied: the broker does not take us, or we do not trust it, and a
+ *   person has to mend that
  * @denied: the broker does not let us read a topic
  * @confirmed: of a message that sl_broker_send() gave @id; @reason: the broker's words where it refused
  * @tick: (nullable): at least once in the milliseconds that it returned
@@ -41,7 +42,7 @@ typedef enum
 typedef struct
 {
   void (*connected) (SlBroker *broker, gpointer user);
-  void (*lost) (gpointer user, const char *reason, guint retry_ms);
+  void (*lost) (gpointer user, const char *reason, guint retry_ms, gboolean denied);
   void (*denied) (gpointer user, const char *reason);
   void (*heard) (gpointer user, const SlBrokerMessage *message);
   void (*confirmed) (gpointer user, gint id, SlBrokerSent sent, const char *reason);

@@ -38,6 +38,7 @@ struct _SlRemoteClient
   char *trouble;       /* (nullable): why there is no contract */
   GHashTable *workers; /* topics */
   gboolean connected, unlocked;
+  gboolean denied; /* there will be no contract before a person does something */
 };
 
 static void
@@ -101,6 +102,7 @@ on_connected (SlBroker *broker, gpointer user)
   g_mutex_lock (&self->lock);
   self->broker = broker;
   self->connected = TRUE;
+  self->denied = FALSE;
   g_clear_pointer (&self->trouble, g_free);
   sl_remote_window_again (&self->window, 1);
   advance (self);
@@ -109,12 +111,13 @@ on_connected (SlBroker *broker, gpointer user)
 }
 
 static void
-on_lost (gpointer user, const char *reason, guint retry_ms)
+on_lost (gpointer user, const char *reason, guint retry_ms, gboolean denied)
 {
   SlRemoteClient *self = user;
   g_mutex_lock (&self->lock);
   const gboolean first = self->connected || self->trouble == NULL;
   self->connected = FALSE;
+  self->denied = denied;
   g_hash_table_remove_all (self->workers);
   g_free (self->trouble);
   self->trouble = g_strdup (reason);
@@ -131,6 +134,7 @@ on_denied (gpointer user, const char *reason)
   g_mutex_lock (&self->lock);
   g_free (self->trouble);
   self->trouble = g_strdup (reason);
+  self->denied = TRUE;
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
   tell (self, SL_REMOTE_TROUBLE, reason);
@@ -344,7 +348,7 @@ sl_remote_client_wait (SlRemoteClient *self, gint64 timeout_us, char hash[SL_REM
 {
   const gint64 until = g_get_monotonic_time () + timeout_us;
   g_mutex_lock (&self->lock);
-  while (self->contract == NULL && !self->unlocked && g_cond_wait_until (&self->changed, &self->lock, until))
+  while (self->contract == NULL && !self->unlocked && !self->denied && g_cond_wait_until (&self->changed, &self->lock, until))
     continue;
   SlContract *contract = self->contract != NULL ? sl_contract_ref (self->contract) : NULL;
   g_strlcpy (hash, self->hash, SL_REMOTE_HASH);

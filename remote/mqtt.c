@@ -62,8 +62,8 @@ sl_mqtt_fail (const SlMqttTarget *target, int code, GError **error)
 {
   if (target->tls && code == MOSQ_ERR_ERRNO && errno == EPROTO) /* how the library hands on an error of TLS that it met in a read */
     code = MOSQ_ERR_TLS;
-  g_set_error (error, G_IO_ERROR, G_IO_ERROR_FAILED, "MQTT broker %s:%u: %s%s", target->host, target->port,
-               code == MOSQ_ERR_ERRNO ? g_strerror (errno) : mosquitto_strerror (code),
+  g_set_error (error, G_IO_ERROR, code == MOSQ_ERR_TLS ? G_IO_ERROR_PERMISSION_DENIED : G_IO_ERROR_FAILED, "MQTT broker %s:%u: %s%s",
+               target->host, target->port, code == MOSQ_ERR_ERRNO ? g_strerror (errno) : mosquitto_strerror (code),
                code == MOSQ_ERR_TLS ? " Is its certificate made for this host name, and signed by ca-file or the system's authorities?"
                                     : "");
   return FALSE;

@@ -36,9 +36,9 @@ gboolean sl_mqtt_set_tls (struct mosquitto *client, const SlMqttTarget *target, 
 /** sl_mqtt_step: one round: waits for the broker or for @wake_fd (-1: none), and does what there is to do. FALSE with @error set: the connection is
  *  gone. */
 gboolean sl_mqtt_step (struct mosquitto *client, const SlMqttTarget *target, int wake_fd, int timeout_ms, GError **error);
-/** sl_mqtt_fail: sets @error by the library's @code, which errno may explain; returns FALSE. */
+/** sl_mqtt_fail: sets @error by the library's @code, which errno may explain, G_IO_ERROR_PERMISSION_DENIED where it is about TLS; returns FALSE. */
 gboolean sl_mqtt_fail (const SlMqttTarget *target, int code, GError **error);
-/** sl_mqtt_refused: sets @error to what the broker said when it was asked for a connection; returns FALSE. */
+/** sl_mqtt_refused: sets @error, G_IO_ERROR_PERMISSION_DENIED, to what the broker said when it was asked for a connection; returns FALSE. */
 gboolean sl_mqtt_refused (const SlMqttTarget *target, const char *reason, GError **error);
 /** sl_mqtt_silent: sets @error to that it said nothing; returns FALSE. */
 gboolean sl_mqtt_silent (const SlMqttTarget *target, GError **error);

@@ -33,7 +33,7 @@ def test_no_command():
     run().expect(2, "Usage: sightline COMMAND")
     run("predct").expect(2, "'predct' is not a command; did you mean 'predict'?")
     run("--josn").expect(2, "'--josn' is not an option; expected --help, --version or a command first")
-    run("frobnicate").expect(2, "'frobnicate' is not a command; expected predict, inspect, infer, convert, quantize, calibrate, eval, bench, run, check or replay")
+    run("frobnicate").expect(2, "'frobnicate' is not a command; expected predict, inspect, infer, convert, quantize, calibrate, eval, bench, run, check, replay or serve")
 
 
 def test_missing_module():
@@ -68,6 +68,22 @@ def test_missing_arguments():
     run("infer", "--model", "m").expect(2, "--input FILE is required")
     run("infer", "--model", "m", "--input", "i").expect(2, "--output PREFIX is required")
     run("infer", "--model", "m", "--input", "i", "--output", "o", "extra").expect(2, "unexpected argument 'extra'")
+
+
+def test_serve():
+    there = model("brightest_channel.tflite")
+    result = run("serve", "m", "--location", "mqtt://localhost/m")
+    if "this build has no MQTT" in result.err:
+        raise Skip("no MQTT")
+    run("serve", "--location", "mqtt://localhost/m").expect(2, "expected at least one model file")
+    run("serve", there).expect(2, "expected --location, such as --location mqtt://localhost/models")
+    run("serve", there, there, "--location", "mqtt://localhost/m").expect(1, "two models are called brightest_channel: name one, as NAME=FILE")
+    run("serve", there, "a=" + there, "--mean", "0", "--location", "mqtt://localhost/m").expect(2, "options about a model are for one model, and 2 are given")
+    run("serve", there, "--jobs", "0", "--location", "mqtt://localhost/m").expect(2, "--jobs: expected 1..64, got '0'")
+    run("serve", "workers=" + there, "--location", "mqtt://localhost/m").expect(1, "expected the prefix that the workers serve under and a model's name")
+    run("serve", there, "--location", "mqtt://a:secret@localhost/+").expect(1, "expected levels with '/' between and no wildcards")
+    run("serve", there, "--location", "mqtt://localhost/m", "--password-file", "/none").expect(1, "--password-file: /none")
+    run("serve", there, "--location", "mqtt://localhost/m", "--ca-file", "/none").expect(1, "ca-file, certificate and private-key are for mqtts://")
 
 
 def test_unknown_option():

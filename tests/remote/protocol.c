@@ -137,7 +137,8 @@ test_contract_refused (void)
   g_autofree char *good = announce (BODY), *damaged = replace (good, "cat", "dog"), *newer = replace (good, "contract\":1", "contract\":2"),
                   *cut = g_strndup (good, strlen (good) / 2);
   assert_refused (damaged, ": the announcement is damaged");
-  assert_refused (newer, "models/toy/contract: no contract of this version of Sightline: line 1: expected a whole number from 1 to 1, got 2");
+  assert_refused (newer,
+                  "models/toy/contract: no contract of this version of Sightline: line 1: expected a whole number from 1 to 1, got 2");
   assert_refused (cut, "line 1");
   assert_refused ("{}", "expected the members sightline-contract, hash and contract");
   assert_refused ("", "expected JSON in UTF-8 of at most 33554432 bytes, got 0 bytes");

@@ -489,6 +489,39 @@ test_contradiction (void)
   close_pool (&pool);
 }
 
+/* Another model takes the name: frames go on, made as it wants them, and none is lost. */
+static void
+test_replace (void)
+{
+  Pool pool;
+  const guint8 colour[3] = { 200, 60, 20 };
+  const char *caps = "video/x-raw,format=RGB,width=12,height=12,framerate=25/1";
+  gsize size = 3;
+  if (!open_pool (&pool, "allow_anonymous true"))
+    return;
+  GPid first = serve (&pool, NULL, NULL);
+  g_autofree char *other = test_pair_model (), *prefix = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port),
+                  *launch = g_strdup_printf ("slnormalize ! slremote location=%s/toy contract-timeout=100000 deadline=60000", prefix);
+  TestLine line = test_line_open (launch, NULL, caps);
+  GPid second = 0;
+  for (guint i = 0; size == 3; i++) {
+    g_assert_cmpint (gst_harness_push (line.harness, test_frame (caps, colour, i * GST_MSECOND)), ==, GST_FLOW_OK);
+    g_autoptr (GstBuffer) out = gst_harness_pull (line.harness);
+    g_assert_cmpuint (GST_BUFFER_PTS (out), ==, i * GST_MSECOND);
+    size = gst_buffer_get_size (out);
+    if (second == 0)
+      second = serve_at (prefix, other, "--replace", NULL);
+    g_usleep (5000);
+  }
+  g_assert_cmpuint (size, ==, 6); /* means and largest values */
+  test_assert_no_error (line.bus);
+  test_line_close (line.harness, line.bus);
+  test_kill (&first, SIGKILL);
+  test_kill (&second, SIGKILL);
+  test_remove_file (other);
+  close_pool (&pool);
+}
+
 /* Users and topics as docs/remote.md has them: a camera's user may ask and not announce, a worker's the other way round. */
 static void
 test_access (void)
@@ -518,7 +551,7 @@ test_access (void)
     Camera camera = open_camera_at (right, "contract-timeout=100000 deadline=60000", TRUE);
     push_and_pull (&camera, 0, 5);
     close_camera (&camera);
-    camera = open_camera_at (wrong, "contract-timeout=500", FALSE);
+    camera = open_camera_at (wrong, "contract-timeout=100000", FALSE);
     g_autofree char *text = wait_for_text (camera.bus, GST_MESSAGE_ERROR, "check username and password");
     g_assert_null (strstr (text, "wrong"));
     close_camera (&camera);
@@ -550,7 +583,7 @@ test_tls (void)
     Camera camera = open_camera_at (location, with, TRUE);
     push_and_pull (&camera, 0, 5);
     close_camera (&camera);
-    camera = open_camera_at (location, "contract-timeout=1000", FALSE);
+    camera = open_camera_at (location, "contract-timeout=100000", FALSE);
     g_autofree char *text = wait_for_text (camera.bus, GST_MESSAGE_ERROR, "A TLS error occurred");
     close_camera (&camera);
     test_kill (&worker, SIGKILL);
@@ -665,6 +698,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slremote/lost", test_lost);
   g_test_add_func ("/slremote/start-refused", test_start_refused);
   g_test_add_func ("/slremote/contradiction", test_contradiction);
+  g_test_add_func ("/slremote/replace", test_replace);
   g_test_add_func ("/slremote/access", test_access);
   g_test_add_func ("/slremote/tls", test_tls);
   g_test_add_func ("/slremote/hostile", test_hostile);

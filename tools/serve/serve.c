@@ -104,9 +104,9 @@ check (Options *o, GStrv models)
     return sl_options_usage ("serve", "expected --location, such as --location " SL_SERVE_EXAMPLE);
   if (n > 1 && has_overrides (&o->model))
     return sl_options_usage ("serve", "options about a model are for one model, and %u are given: write them into MODEL.modelinfo", n);
-  if (!sl_options_threads ("serve", "threads", o->model.threads_text, &o->model.threads)
-      || !sl_options_integer ("serve", "jobs", o->jobs_text, 1, 64, &o->jobs)
-      || !sl_options_integer ("serve", "queue", o->queue_text, 1, 1024, &o->queue) || !sl_model_options_check ("serve", &o->model))
+  if (!sl_options_threads ("serve", "--threads", o->model.threads_text, &o->model.threads)
+      || !sl_options_integer ("serve", "--jobs", o->jobs_text, 1, 64, &o->jobs)
+      || !sl_options_integer ("serve", "--queue", o->queue_text, 1, 1024, &o->queue) || !sl_model_options_check ("serve", &o->model))
     return SL_EXIT_USAGE;
   if (o->name == NULL)
     o->name = g_strdup_printf ("%s-%08x", g_get_host_name (), g_random_int ());

@@ -322,7 +322,7 @@ on_connected (SlBroker *broker, gpointer user)
 }
 
 static void
-on_lost (gpointer user, const char *reason, guint retry_ms)
+on_lost (gpointer user, const char *reason, guint retry_ms, gboolean denied)
 {
   SlServeWorker *self = user;
   g_mutex_lock (&self->lock);
